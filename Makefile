@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# gcc builds user space, clang the BPF objects, bpftool the skeleton; everything lands in build/.
+
+BUILD    ?= build
+CC       ?= gcc
+CLANG    ?= $(firstword $(shell command -v clang-14 clang clang-16 clang-19))
+BPFTOOL  ?= bpftool
+DESTDIR  ?=
+PREFIX   ?= /usr/local
+ARCH     ?= $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
+# A libbpf that is not installed system-wide: make LIBBPF_PREFIX=/where/it/was/unpacked
+LIBBPF_PREFIX ?=
+SANITIZE ?=
+STATIC   ?=
+V        ?= 0
+
+VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wformat=2 \
+	    -Wvla -Werror
+OPT      ?= -O2
+CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD) $(LIBBPF_PREFIX:%=-I%/usr/include)
+CFLAGS   += -std=gnu11 -g $(OPT) $(WARN) -fno-strict-aliasing -pthread
+LIBBPF   := $(if $(LIBBPF_PREFIX),$(LIBBPF_PREFIX)/usr/lib/$(shell uname -m)-linux-gnu/libbpf.a,-l:libbpf.a)
+LDLIBS    = $(LIBBPF) -Wl,-Bstatic -lelf -lzstd -lxxhash -lz $(if $(STATIC),,-Wl,-Bdynamic) -lm
+ifneq ($(SANITIZE),)
+CFLAGS   += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDFLAGS  += -fsanitize=$(SANITIZE)
+endif
+ifneq ($(STATIC),)
+LDFLAGS  += -static
+endif
+LDFLAGS  += -pthread
+
+ifeq ($(V),0)
+Q := @
+say = @printf '  %-8s %s\n' '$(1)' '$(2)'
+endif
+
+ROOMS    := base elf probe event ledger view cli
+USER_SRC := $(sort $(foreach r,$(ROOMS),$(wildcard user/$(r)/*.c)))
+USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/user/%.o)
+BPF_SRC  := $(sort $(wildcard bpf/*.bpf.c))
+BPF_OBJ  := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.bpf.o)
+SKEL     := $(BUILD)/gpuprof.skel.h
+LIB      := $(BUILD)/user.a
+UNIT     := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out tests/unit/test_gpusim.c,$(sort $(wildcard tests/unit/test_*.c))))
+
+all: $(BUILD)/gpuprof ## build gpuprof (the default)
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# -- BPF ------------------------------------------------------------------------------------
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
+	@mkdir -p $(@D)
+	$(call say,BPF,$@)
+	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Werror -MMD -MP \
+		-Iinclude -Ibpf -Ivmlinux/$(ARCH) $(LIBBPF_PREFIX:%=-I%/usr/include) -c $< -o $@
+
+$(BUILD)/gpuprof.bpf.o: $(BPF_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(SKEL): $(BUILD)/gpuprof.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name gpuprof_bpf > $@.tmp && mv $@.tmp $@
+
+# -- user space -----------------------------------------------------------------------------
+# Only the loader includes the skeleton, but its first build needs it before any dependency file.
+$(BUILD)/user/probe/loader.o: $(SKEL)
+
+$(BUILD)/user/%.o: user/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -DGPUPROF_VERSION='"$(VERSION)"' -MMD -MP -c $< -o $@
+
+$(LIB): $(USER_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(BUILD)/gpuprof: $(BUILD)/user/main.o $(LIB)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+install: $(BUILD)/gpuprof ## install under DESTDIR and PREFIX
+	install -D -m 0755 $(BUILD)/gpuprof $(DESTDIR)$(PREFIX)/bin/gpuprof
+
+uninstall: ## remove what install put there
+	rm -f $(DESTDIR)$(PREFIX)/bin/gpuprof
+
+# -- tests ----------------------------------------------------------------------------------
+$(BUILD)/unit/%: tests/unit/%.c $(LIB)
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -o $@ $< $(LIB) $(LDFLAGS) $(LDLIBS) -lcmocka
+
+unit: $(UNIT) ## build and run the unit tests; T=test_elf runs one
+	@fail=0; for t in $(if $(T),$(BUILD)/unit/$(T),$(UNIT)); do $$t || fail=1; done; exit $$fail
+
+clean: ## remove build/
+	rm -rf $(BUILD)
+
+-include tests/sim/sim.mk tests/targets/targets.mk tests/fuzz/fuzz.mk tests/bench/bench.mk tests/kernels/kernels.mk
+
+.PHONY: all help install uninstall unit clean
+.DELETE_ON_ERROR:
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

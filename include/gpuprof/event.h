@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The border between BPF and user space: what the ring buffers carry.
+ *
+ * BPF writes raw registers and stack words; user space (event/decode) gives them meaning with the
+ * catalogue row that `row` names. Everything here is fixed-width, explicitly padded and
+ * append-only; 0 is no valid kind. Readers accept records longer than they know and skip kinds
+ * they do not know.
+ *
+ * Two rings: `calls` carries gp_call, `tasks` carries gp_task (few, and must not drown in calls).
+ * Times are CLOCK_MONOTONIC nanoseconds; pids and tids are those of the initial pid namespace.
+ *
+ * Every record that a thread tries to send takes the next number of that thread (`seq`, from 1).
+ * A hole in a thread's numbers is therefore a loss between two known times. A GP_TASK_EXIT takes
+ * a number too, so that a loss just before a thread's end is seen.
+ */
+#ifndef GPUPROF_EVENT_H
+#define GPUPROF_EVENT_H
+
+#ifndef __bpf__
+#include <stdint.h>
+typedef uint8_t gp_u8;
+typedef uint16_t gp_u16;
+typedef int16_t gp_s16;
+typedef uint32_t gp_u32;
+typedef uint64_t gp_u64;
+#else
+typedef __u8 gp_u8;
+typedef __u16 gp_u16;
+typedef __s16 gp_s16;
+typedef __u32 gp_u32;
+typedef __u64 gp_u64;
+#endif
+
+#define GP_EVENT_VERSION 1
+
+/* Kinds of records. A new kind must reach: event/decode.c, bpf counters (GP_KINDS). */
+#define GP_CALL 1	/* gp_call: a call that returned, complete */
+#define GP_ENTER 2	/* gp_call: a call of a `two` row has begun; dur and result are 0 */
+#define GP_OPEN 3	/* gp_call: a call still open when the session read the thread's state */
+#define GP_TASK_NEW 4	/* gp_task: first call of a thread; seq 0 */
+#define GP_TASK_EXIT 5	/* gp_task: a known thread ends */
+#define GP_TASK_FORK 6	/* gp_task: a followed (or filtered) process has a child process */
+#define GP_TASK_EXEC 7	/* gp_task: a followed process runs a new program */
+#define GP_KINDS 8
+
+/* Raw words per record: 0-5 are the ABI's first six integer arguments, then the row's extra words. */
+#define GP_REGS 6
+#define GP_WORDS_SMALL 4	/* 64-byte record: the first four arguments */
+#define GP_WORDS_MIDDLE 8	/* 96 bytes: six arguments and two extra words */
+#define GP_WORDS_LARGE 12	/* 128 bytes: six arguments and six extra words */
+#define GP_EXTRA_MAX (GP_WORDS_LARGE - GP_REGS)
+
+/* Where a row's extra words come from. */
+#define GP_EXTRA_NONE 0
+#define GP_EXTRA_STACK 1	/* the stack words after the return address (arguments 6, 7, ...) */
+#define GP_EXTRA_DEREF 2	/* what argument 0 points to, at entry */
+
+/* gp_row.flags */
+#define GP_ROW_TWO 0x01		/* send GP_ENTER at entry too: the call may block or last */
+#define GP_ROW_ENTRY_ONLY 0x02	/* no return probe: GP_CALL is sent at entry, dur 0 */
+
+/* gp_call.flags */
+#define GP_CALL_NO_RETURN 0x01	/* entry-only row: duration and result were not observed */
+#define GP_CALL_EXTRA_FAULT 0x02 /* the extra words could not be read; they are 0 */
+
+#define GP_DUR_MAX ((1ull << 48) - 1) /* durations saturate here: 78 hours */
+#define GP_RESULT_MAX 32767	/* results saturate here; every probed API's codes are below */
+
+struct gp_call {
+	gp_u8 kind;
+	gp_u8 flags;
+	gp_s16 result;		/* low 32 bits of the return register, saturated */
+	gp_u32 seq;
+	gp_u64 start_ns;	/* entry */
+	gp_u32 dur_lo_ns;	/* return - entry, low 32 bits */
+	gp_u16 dur_hi;		/* ... bits 32-47 */
+	gp_u16 row;		/* catalogue row, see user/probe/catalog.h */
+	gp_u32 pid;
+	gp_u32 tid;
+	gp_u64 words[];		/* 4, 8 or 12: the record's length tells */
+};
+
+#define GP_COMM_LEN 16
+
+struct gp_task {
+	gp_u8 kind;
+	gp_u8 pad[3];
+	gp_u32 seq;
+	gp_u64 time_ns;		/* when it happened */
+	gp_u64 start_ns;	/* NEW, EXIT: the thread's birth; FORK: the child's birth */
+	gp_u32 pid;
+	gp_u32 tid;		/* FORK: the child's pid */
+	char comm[GP_COMM_LEN];
+};
+
+/* What BPF needs to know of a catalogue row; an array indexed by row. */
+struct gp_row {
+	gp_u8 words;		/* GP_WORDS_* */
+	gp_u8 extra;		/* GP_EXTRA_* */
+	gp_u8 extra_words;	/* how many to read, <= words - 6 */
+	gp_u8 flags;		/* GP_ROW_* */
+};
+
+/* One per CPU; summed by user space. hits[k] = sent[k] + lost[k] for every record kind. */
+struct gp_counts {
+	gp_u64 hits[GP_KINDS];	/* records that had to be sent */
+	gp_u64 lost[GP_KINDS];	/* of these, not sent: the ring was full */
+	gp_u64 entries;		/* entry probes hit in followed processes */
+	gp_u64 nested;		/* of these, inside another call: reported as its detail */
+	gp_u64 abandoned;	/* calls left without returning (longjmp, exceptions, cancellation) */
+	gp_u64 no_state;	/* entry hits without room for the thread's state: not recorded */
+	gp_u64 foreign;		/* hits in processes that are not followed */
+};
+
+#define GP_ROWS_MAX 1024
+
+_Static_assert(sizeof(struct gp_call) == 32, "header of a call record");
+_Static_assert(sizeof(struct gp_task) == 48, "task record");
+_Static_assert(sizeof(struct gp_row) == 4, "row");
+_Static_assert(sizeof(struct gp_counts) == 8 * (2 * GP_KINDS + 5), "counts");
+_Static_assert(GP_WORDS_LARGE * 8 + sizeof(struct gp_call) == 128, "largest call record");
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A growing string that is always NUL-terminated, and a pool of interned strings.
+ *
+ * strbuf: start with STRBUF_INIT; `s` is never NULL; owned by the buffer until strbuf_free or
+ * strbuf_detach. Out of memory is remembered in `failed` and what follows is dropped: callers
+ * check once, at the end.
+ */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct strbuf {
+	char *s;
+	size_t len;
+	size_t cap;		/* 0: s is not owned */
+	bool failed;
+};
+
+extern char strbuf_empty[];
+#define STRBUF_INIT { .s = strbuf_empty }
+
+void strbuf_add(struct strbuf *sb, const char *data, size_t len);
+void strbuf_addstr(struct strbuf *sb, const char *s);
+void strbuf_addch(struct strbuf *sb, char c);
+void strbuf_addf(struct strbuf *sb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void strbuf_reset(struct strbuf *sb);	/* keeps the memory */
+void strbuf_free(struct strbuf *sb);	/* usable again afterwards */
+char *strbuf_detach(struct strbuf *sb);	/* caller frees; NULL after a failure */
+
+/* The smallest number of single-character edits between two words (Levenshtein), words <= 63. */
+unsigned int str_distance(const char *a, const char *b);
+
+/* Equal strings get one address, valid until the pool is freed. Not thread-safe. */
+struct strpool;
+struct strpool *strpool_new(void);		/* NULL + errno */
+const char *strpool_add(struct strpool *p, const char *s);	/* NULL + errno */
+void strpool_free(struct strpool *p);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Clocks, and durations as people type them ("10s", "500ms", "2m"; a bare number is seconds). */
+#ifndef BASE_TIME_H
+#define BASE_TIME_H
+
+#include <stdint.h>
+
+#define NS_PER_SEC 1000000000ull
+#define NS_PER_MS 1000000ull
+#define NS_PER_US 1000ull
+
+uint64_t time_now_ns(void);		/* CLOCK_MONOTONIC, the clock of all events */
+uint64_t time_wall_ns(void);		/* CLOCK_REALTIME */
+int time_parse(const char *text, uint64_t *ns);	/* 0 or -EINVAL; ns, us, ms, s, m, h */
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A growing array of any element type: `struct { T *v; size_t n, cap; }`.
+ * VEC_PUSH(&vec) is the address of a new zeroed last element, or NULL when out of memory.
+ * Addresses move when it grows. Free with VEC_FREE.
+ */
+#ifndef BASE_VEC_H
+#define BASE_VEC_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#define VEC(T) struct { T *v; size_t n, cap; }
+
+static inline void *vec_push(void **v, size_t *n, size_t *cap, size_t size)
+{
+	char *at;
+
+	if (*n == *cap) {
+		size_t want = *cap ? *cap * 2 : 8;
+		void *grown = reallocarray(*v, want, size);
+
+		if (!grown)
+			return NULL;
+		*v = grown;
+		*cap = want;
+	}
+	at = (char *)*v + (*n)++ * size;
+	memset(at, 0, size);
+	return at;
+}
+
+#define VEC_PUSH(vec) \
+	((__typeof__((vec)->v))vec_push((void **)&(vec)->v, &(vec)->n, &(vec)->cap, \
+					sizeof(*(vec)->v)))
+
+#define VEC_FREE(vec) (free((vec)->v), (vec)->v = NULL, (vec)->n = (vec)->cap = 0)
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What gpuprof asks of ELF files: where functions are, how they begin, which build this is, what
+ * the file needs. The only user of libelf. Files are hostile: every offset is checked, every
+ * lie is an error or a missing symbol, never a crash or a hang.
+ */
+#ifndef ELF_ELF_H
+#define ELF_ELF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_file;
+
+/* fd stays the caller's and must live as long as the result. NULL + errno: ENOEXEC (not an ELF
+ * executable or shared object of this machine), EBADMSG (lies), ENOMEM. name is for messages. */
+struct elf_file *elf_open(int fd, const char *name);
+void elf_close(struct elf_file *ef);
+
+enum elf_opening {		/* how a function begins, hence what a probe on it costs */
+	ELF_UNKNOWN = 0,	/* no bytes there */
+	ELF_PUSH,		/* push: emulated by the kernel, ~0.45 us */
+	ELF_NOP,		/* nop, nop5 */
+	ELF_STEP,		/* anything else: single-stepped, ~16 us in a VM */
+	ELF_REFUSED,		/* VEX/EVEX openings that the kernel may refuse (ENOTSUPP) */
+};
+
+struct elf_symbol {
+	const char *name;	/* in: what to look for */
+	uint64_t offset;	/* out: file offset of the probe; 0 when not found */
+	uint64_t size;		/* out: of the function; 0 unknown */
+	uint8_t opening;	/* out: enum elf_opening of the instruction at offset */
+	uint8_t skipped;	/* out: bytes of endbr64 (or bti) stepped over: 0 or 4 */
+	uint8_t local;		/* out: found as a local symbol of .symtab (static cudart) */
+};
+
+/*
+ * Finds all n names in one pass each over .dynsym and .symtab; undefined symbols and other types
+ * than functions are not matches (st_shndx == UNDEF is an import). Returns how many were found,
+ * or -errno. Symbol versions are ignored; the default version wins.
+ */
+int elf_find_symbols(struct elf_file *ef, struct elf_symbol *symbols, size_t n);
+
+/* The GNU build id as lower-case hex into hex (at least 2 * 64 + 1 bytes); "" when there is none. */
+void elf_build_id(struct elf_file *ef, char *hex, size_t size);
+
+/* Calls fn for each DT_NEEDED, then DT_RUNPATH or DT_RPATH as kind 'N', 'R'; 0 or -errno. */
+int elf_each_needed(struct elf_file *ef, void (*fn)(void *ctx, char kind, const char *text), void *ctx);
+
+/* The program interpreter's path (PT_INTERP) or NULL; owned by ef. */
+const char *elf_interpreter(struct elf_file *ef);
+
+/* Pure: classifies the instruction that `code` begins with, for x86-64 (arm64: aarch64 form). */
+enum elf_opening elf_classify(const uint8_t *code, size_t len, unsigned int *skip);
+
+#endif

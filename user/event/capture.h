@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Capture files (.gpr): an event sink that keeps what it is given, and a source that gives it
+ * back, event for event, in the same order. The file's layout is in include/gpuprof/capture.h.
+ *
+ * Every block stands alone (functions, threads and shapes are defined in it before they are
+ * used), so all complete blocks of a file that was cut anywhere are readable.
+ */
+#ifndef EVENT_CAPTURE_H
+#define EVENT_CAPTURE_H
+
+#include "event/event.h"
+
+/* ---- writer ----------------------------------------------------------------------------- */
+
+struct capture_writer;
+
+struct capture_stats {
+	uint64_t events;
+	uint64_t blocks;
+	uint64_t raw_bytes;	/* encoded, before compression */
+	uint64_t file_bytes;
+};
+
+/*
+ * Creates path (mode 0600, never through a symlink at the last component; an existing regular
+ * file is replaced only when it is a capture or empty). funcs must outlive the writer. NULL + errno, logged.
+ */
+struct capture_writer *capture_create(const char *path, const struct funcs *funcs);
+
+/* Appends one event. Encodes into memory; a full block is compressed and written by
+ * capture_flush or when the next push finds it full. 0 or -errno (sticky, logged once). */
+int capture_push(struct capture_writer *w, const struct event *ev);
+
+/* Ends the current block and writes it out. Called at least once a second by the session. */
+int capture_flush(struct capture_writer *w);
+
+/* Writes the last block and the end marker ("complete"), fsyncs, closes and frees. The file keeps
+ * all complete blocks also after a failure. stats may be NULL. */
+int capture_close(struct capture_writer *w, struct capture_stats *stats);
+
+/* ---- reader ----------------------------------------------------------------------------- */
+
+struct capture_reader;
+
+enum capture_state {
+	CAPTURE_COMPLETE,	/* the end marker was read */
+	CAPTURE_CUT,		/* ends without one: the recorder was killed or the file was cut */
+	CAPTURE_DAMAGED,	/* blocks with wrong checksums or contents were skipped */
+};
+
+/* Opens and checks the file header. NULL + errno, logged with the reason: ENOENT..., EINVAL (not
+ * a capture), ENOTSUP (a later version). */
+struct capture_reader *capture_open(const char *path);
+
+/* Functions named in the file so far; stable addresses; lives as long as the reader. */
+const struct funcs *capture_funcs(const struct capture_reader *r);
+
+/* Delivers every event in file order to sink. Damaged blocks are skipped and counted. 0 or the
+ * sink's own error or -EIO/-ENOMEM. */
+int capture_read(struct capture_reader *r, const struct event_sink *sink);
+
+enum capture_state capture_state(const struct capture_reader *r);
+uint64_t capture_blocks(const struct capture_reader *r);	/* read well */
+uint64_t capture_bad_blocks(const struct capture_reader *r);
+void capture_free(struct capture_reader *r);
+
+#endif

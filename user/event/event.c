@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The names of the event model's enums, as outputs and captures spell them. */
+#include "event/event.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const kinds[] = {
+	[EVENT_CALL] = "call", [EVENT_ENTER] = "enter", [EVENT_OPEN] = "open",
+	[EVENT_THREAD] = "thread", [EVENT_EXIT] = "exit", [EVENT_FORK] = "fork",
+	[EVENT_PROCESS] = "process", [EVENT_TAIL] = "tail", [EVENT_FACT] = "fact",
+	[EVENT_COUNT] = "count", [EVENT_START] = "start", [EVENT_STOP] = "stop",
+	[EVENT_WATERMARK] = "watermark", [EVENT_UNARMED] = "unarmed",
+};
+_Static_assert(sizeof(kinds) / sizeof(kinds[0]) == EVENT_KIND_END, "a name for each kind");
+
+static const char *const classes[] = {
+	[CLASS_OTHER] = "other", [CLASS_LAUNCH] = "launch", [CLASS_SYNC] = "sync",
+	[CLASS_COPY] = "copy", [CLASS_SET] = "set", [CLASS_ALLOC] = "alloc",
+	[CLASS_FREE] = "free", [CLASS_EVENT] = "event", [CLASS_STREAM] = "stream",
+	[CLASS_GRAPH] = "graph", [CLASS_COMPILE] = "compile",
+	[CLASS_COLLECTIVE] = "collective",
+};
+_Static_assert(sizeof(classes) / sizeof(classes[0]) == CLASS_END, "a name for each class");
+
+static const char *const dirs[] = {
+	[COPY_H2H] = "h2h", [COPY_H2D] = "h2d", [COPY_D2H] = "d2h", [COPY_D2D] = "d2d",
+	[COPY_DEFAULT] = "default",
+};
+
+const char *event_kind_name(unsigned int kind)
+{
+	return kind && kind < EVENT_KIND_END ? kinds[kind] : "?";
+}
+
+const char *class_name(unsigned int class)
+{
+	return class < CLASS_END ? classes[class] : "?";
+}
+
+int class_from_name(const char *name)
+{
+	for (int i = 0; i < CLASS_END; i++)
+		if (!strcmp(classes[i], name))
+			return i;
+	return -ENOENT;
+}
+
+const char *copy_dir_name(unsigned int dir)
+{
+	return dir <= COPY_DEFAULT ? dirs[dir] : "?";
+}

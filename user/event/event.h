@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The event model: what every source (BPF rings, capture files, the simulator) delivers and every
+ * consumer (capture writer, ledger, tables) takes. Nothing after this header can tell sources
+ * apart. Pure data: knows nothing of BPF, files or tables.
+ *
+ * Order: events of one thread arrive in the order of their `seq`; across threads in no order that
+ * anything may rely on but the watermark. A capture keeps arrival order, so a replay is the run.
+ */
+#ifndef EVENT_EVENT_H
+#define EVENT_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Kinds leave the process in captures: append only. A new kind must reach event/decode.c,
+ * capture_write.c, capture_read.c, event.c (names) and ledger/model.c.
+ */
+enum event_kind {
+	EVENT_CALL = 1,		/* a call that returned */
+	EVENT_ENTER = 2,	/* a call has begun that may block or last */
+	EVENT_OPEN = 3,		/* state at session end: this call had not returned at end_ns */
+	EVENT_THREAD = 4,	/* a thread is known: start_ns = its birth, text = comm */
+	EVENT_EXIT = 5,		/* a thread ended at end_ns (takes a seq) */
+	EVENT_FORK = 6,		/* process pid has the child process tid, born at start_ns */
+	EVENT_PROCESS = 7,	/* a process is known: pid, start_ns, text = comm, cmdline in text2 */
+	EVENT_TAIL = 8,		/* state at session end: seq = last number the thread has used */
+	EVENT_FACT = 9,		/* session fact: text = key, text2 = value (host, version, ...) */
+	EVENT_COUNT = 10,	/* counter, cumulative: text = source, text2 = kind; fields below */
+	EVENT_START = 11,	/* the session begins at start_ns (probes are attached) */
+	EVENT_STOP = 12,	/* the session ended at end_ns */
+	EVENT_WATERMARK = 13,	/* every event that ended before end_ns has been delivered */
+	EVENT_UNARMED = 14,	/* pid had a library mapped but no probes in [start_ns, end_ns) */
+	EVENT_KIND_END
+};
+
+/* Classes of calls (design §4), which are also the names of the thread book's buckets. They leave
+ * the process in captures: append only. */
+enum call_class {
+	CLASS_OTHER = 0,	/* thread book: time in no call at all */
+	CLASS_LAUNCH = 1,
+	CLASS_SYNC = 2,
+	CLASS_COPY = 3,
+	CLASS_SET = 4,
+	CLASS_ALLOC = 5,
+	CLASS_FREE = 6,
+	CLASS_EVENT = 7,
+	CLASS_STREAM = 8,
+	CLASS_GRAPH = 9,
+	CLASS_COMPILE = 10,
+	CLASS_COLLECTIVE = 11,
+	CLASS_END
+};
+
+/* Direction of a copy, as cudaMemcpyKind. */
+enum copy_dir { COPY_H2H = 0, COPY_H2D = 1, COPY_D2H = 2, COPY_D2D = 3, COPY_DEFAULT = 4 };
+
+/* event.has: which details are known. Unknown is not zero. */
+enum event_has {
+	HAS_RESULT = 0x01,
+	HAS_BYTES = 0x02,
+	HAS_SHAPE = 0x04,	/* grid, block, shared_bytes */
+	HAS_DIR = 0x08,
+	HAS_STREAM = 0x10,
+	HAS_ENTITY = 0x20,
+	HAS_END = 0x40,		/* the return was observed: end_ns is measured */
+};
+
+struct launch_shape {
+	uint32_t grid[3];
+	uint32_t block[3];
+	uint64_t shared_bytes;	/* dynamic shared memory */
+};
+
+struct event {
+	uint8_t kind;		/* enum event_kind */
+	uint8_t has;		/* enum event_has, bits */
+	uint8_t dir;		/* enum copy_dir */
+	uint8_t pad;
+	uint16_t func;		/* index into the source's struct funcs */
+	uint16_t pad2;
+	int32_t result;		/* the API's own code */
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t seq;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t bytes;
+	uint64_t stream;	/* handle */
+	uint64_t entity;	/* what is launched: host stub, cudaKernel_t, CUfunction, graph exec */
+	struct launch_shape shape;
+	const char *text;	/* valid during the call that delivers the event; NULL unknown */
+	const char *text2;
+};
+
+/* EVENT_COUNT reuses the numeric fields. */
+#define EVENT_HITS(e) ((e)->start_ns)
+#define EVENT_RECEIVED(e) ((e)->end_ns)
+#define EVENT_LOST(e) ((e)->bytes)
+
+/*
+ * A function that calls can name. Live sources fill the table from the catalogue (index = row); a
+ * capture brings its own, so that a report needs no catalogue of the same version.
+ */
+struct func {
+	const char *name;	/* "cudaLaunchKernel" */
+	const char *library;	/* "cudart", "cuda", "nccl": also selects the names of results */
+	uint8_t class;		/* enum call_class */
+	uint8_t two;		/* sends EVENT_ENTER before EVENT_CALL, with its own seq */
+};
+
+#define FUNCS_MAX 1024
+
+struct funcs {
+	size_t n;
+	struct func v[FUNCS_MAX];
+};
+
+/*
+ * A consumer of events. push returns 0 or -errno, which ends the session (a full disk); the event
+ * and its texts belong to the caller and die when push returns.
+ */
+struct event_sink {
+	int (*push)(void *ctx, const struct event *ev);
+	void *ctx;
+};
+
+const char *event_kind_name(unsigned int kind);	/* "call", ..., "?" */
+const char *class_name(unsigned int class);	/* "launch", ..., "?" */
+int class_from_name(const char *name);		/* enum call_class or -ENOENT */
+const char *copy_dir_name(unsigned int dir);	/* "h2d", ..., "?" */
+
+#endif

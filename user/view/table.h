@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A table whose columns are data, and its four renderings: text (units for people, columns
+ * aligned), md, csv (RFC 4180, raw numbers, empty = unknown), json (raw numbers, null = unknown).
+ * A view reads tables only; it never sees live state.
+ */
+#ifndef VIEW_TABLE_H
+#define VIEW_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+enum cell_type {
+	CELL_TEXT,
+	CELL_INT,	/* text form: thousands as 1,234,567 */
+	CELL_NS,	/* nanoseconds; text form: 1.234 ms */
+	CELL_BYTES,	/* text form: 1.5 MiB */
+	CELL_SHARE,	/* 0..1; text form: 12.3 % */
+	CELL_REAL,	/* text form: %.3g */
+	CELL_ID,	/* integer that is a name (pid): never grouped */
+};
+
+struct column {
+	const char *name;	/* as in csv and json; never changes its meaning */
+	const char *title;	/* text form; NULL: the name without its unit suffix */
+	uint8_t type;		/* enum cell_type */
+	uint8_t wide;		/* 1: shown in text form only with --wide */
+};
+
+struct cell {
+	uint8_t known;		/* 0: unknown */
+	union {
+		uint64_t u;	/* INT, NS, BYTES, ID */
+		double d;	/* SHARE, REAL */
+		const char *s;	/* TEXT: owned by the table's string pool */
+	};
+};
+
+struct table;
+
+/* columns must outlive the table. NULL + errno. */
+struct table *table_new(const char *name, const struct column *columns, unsigned int n_columns);
+void table_free(struct table *t);
+const char *table_name(const struct table *t);
+
+/* A new row, all cells unknown: an array of n_columns cells, valid until the next row. NULL on ENOMEM. */
+struct cell *table_row(struct table *t);
+size_t table_rows(const struct table *t);
+
+void cell_u(struct cell *c, uint64_t u);
+void cell_d(struct cell *c, double d);
+int cell_s(struct table *t, struct cell *c, const char *s);	/* copies; NULL s: unknown */
+
+/* Sorts by a column, descending for numbers, ascending for text; stable. -ENOENT: no such column. */
+int table_sort(struct table *t, const char *column);
+void table_top(struct table *t, size_t n);	/* keeps the first n rows; remembers how many were cut */
+
+enum format { FORMAT_TEXT, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_END };
+int format_from_name(const char *name);		/* enum format or -EINVAL */
+
+struct meta {			/* key/value pairs of the report's `meta` */
+	struct { const char *key; struct cell value; uint8_t type; } *v;
+	size_t n;
+};
+
+struct report {
+	const struct meta *meta;
+	struct table *const *tables;
+	unsigned int n_tables;
+};
+
+/* Appends the rendering of a whole report. json: {"schema_version": 1, "meta": {...},
+ * "tables": {"calls": [{...}, ...]}}. text and md: each table under its name, then what was lost.
+ * csv: one table; several are separated by an empty line and a "# name" line. */
+void report_render(struct strbuf *out, const struct report *r, enum format f);
+
+/* Units for people: "1.234 ms", "1.5 MiB", "1,234,567". Shared with verdict lines and tests. */
+void format_ns(struct strbuf *out, uint64_t ns);
+void format_bytes(struct strbuf *out, uint64_t bytes);
+void format_count(struct strbuf *out, uint64_t n);
+
+#endif
