@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The world of the simulated GPU: its start, its clock, its devices and the pools that handles live in. Knows nothing
+ * of CUDA's function names.
+ */
+#include "gpusim.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gpusim_internal.h"
+
+struct gpusim_world gpusim_world = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static pthread_once_t started = PTHREAD_ONCE_INIT;
+static pid_t owner_pid;		/* who started the device; a child forked later may not use it */
+
+static uint64_t env_number(const char *name, uint64_t fallback)
+{
+	const char *text = getenv(name);
+	char *end;
+	uint64_t number;
+
+	if (!text || !*text)
+		return fallback;
+	errno = 0;
+	number = strtoull(text, &end, 0);
+	if (errno || *end) {
+		fprintf(stderr, "gpusim: %s=%s is not a number, taking %" PRIu64 "\n", name, text, fallback);
+		return fallback;
+	}
+	return number;
+}
+
+static uint64_t draw_seed(void)
+{
+	uint32_t seed;
+
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		seed = (uint32_t)gpusim_now_ns();
+	return seed;
+}
+
+void gpusim_config_read(struct gpusim_config *config)
+{
+	uint64_t devices = env_number("GPUSIM_DEVICES", 1);
+
+	config->devices = devices > GPUSIM_MAX_DEVICES ? GPUSIM_MAX_DEVICES : (int)devices;
+	config->seed = env_number("GPUSIM_SEED", GPUSIM_FOREVER);
+	if (config->seed == GPUSIM_FOREVER)
+		config->seed = draw_seed();
+	config->memory_bytes = env_number("GPUSIM_MEMORY_BYTES", 16ULL << 30);
+	config->copy_gbps = gpusim_max(env_number("GPUSIM_COPY_GBPS", 25), 1);
+	config->hang_kernel = env_number("GPUSIM_HANG", 0);
+}
+
+static void forget_owner(void)
+{
+	if (owner_pid)
+		owner_pid = -1;
+}
+
+static void start(void)
+{
+	gpusim_config_read(&gpusim_world.config);
+	owner_pid = getpid();
+	pthread_atfork(NULL, NULL, forget_owner);
+	if (env_number("GPUSIM_QUIET", 0) == 1)
+		return;
+	fprintf(stderr, "gpusim: simulated GPU (no real device), GPUSIM_SEED=%" PRIu64 "\n",
+		gpusim_world.config.seed);
+}
+
+int gpusim_init(void)
+{
+	pthread_once(&started, start);
+	return owner_pid == -1 ? GPUSIM_NOT_INITIALIZED : GPUSIM_OK;
+}
+
+uint64_t gpusim_seed(void)
+{
+	gpusim_init();
+	return gpusim_world.config.seed;
+}
+
+uint64_t gpusim_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void gpusim_sleep_until(uint64_t time_ns)
+{
+	struct timespec until = { .tv_sec = INT32_MAX };
+
+	if (time_ns != GPUSIM_FOREVER) {
+		until.tv_sec = (time_t)(time_ns / 1000000000);
+		until.tv_nsec = (long)(time_ns % 1000000000);
+	}
+	while (gpusim_now_ns() < time_ns)
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+void gpusim_lock(void)
+{
+	pthread_mutex_lock(&gpusim_world.lock);
+}
+
+void gpusim_unlock(void)
+{
+	pthread_mutex_unlock(&gpusim_world.lock);
+}
+
+void *gpusim_pool_take(struct gpusim_pool *pool)
+{
+	struct gpusim_slot *slot;
+	size_t tried;
+
+	for (tried = 0; tried < pool->count; tried++) {
+		slot = (void *)((char *)pool->slots + pool->next * pool->slot_size);
+		pool->next = (pool->next + 1) % pool->count;
+		if (!slot->alive) {
+			memset(slot, 0, pool->slot_size);
+			slot->alive = true;
+			return slot;
+		}
+	}
+	return NULL;
+}
+
+bool gpusim_pool_has(const struct gpusim_pool *pool, const void *slot)
+{
+	uintptr_t offset = (uintptr_t)slot - (uintptr_t)pool->slots;
+
+	if (offset >= pool->slot_size * pool->count || offset % pool->slot_size)
+		return false;
+	return ((const struct gpusim_slot *)slot)->alive;
+}
+
+void gpusim_pool_give(void *slot)
+{
+	((struct gpusim_slot *)slot)->alive = false;
+}
+
+int gpusim_device_count(void)
+{
+	return gpusim_init() ? 0 : gpusim_world.config.devices;
+}
+
+static bool device_exists(int device)
+{
+	return device >= 0 && device < gpusim_device_count();
+}
+
+int gpusim_device_name(int device, char *name, size_t size)
+{
+	if (!name || !size)
+		return GPUSIM_INVALID_VALUE;
+	if (!device_exists(device))
+		return GPUSIM_INVALID_DEVICE;
+	snprintf(name, size, "gpusim device %d", device);
+	return GPUSIM_OK;
+}
+
+/* The same in every process and run: "gpusim" and the device's index. */
+int gpusim_device_uuid(int device, unsigned char uuid[16])
+{
+	if (!uuid)
+		return GPUSIM_INVALID_VALUE;
+	if (!device_exists(device))
+		return GPUSIM_INVALID_DEVICE;
+	memset(uuid, 0, 16);
+	memcpy(uuid, "gpusim", 6);
+	uuid[15] = (unsigned char)device;
+	return GPUSIM_OK;
+}
+
+int gpusim_device_memory(int device, uint64_t *free_bytes, uint64_t *total_bytes)
+{
+	if (!device_exists(device))
+		return GPUSIM_INVALID_DEVICE;
+	gpusim_lock();
+	*total_bytes = gpusim_world.config.memory_bytes;
+	*free_bytes = *total_bytes - gpusim_world.devices[device].memory_used;
+	gpusim_unlock();
+	return GPUSIM_OK;
+}

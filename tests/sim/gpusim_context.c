@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Contexts: one primary per device, others on request, one current per thread.
+ */
+#include "gpusim_internal.h"
+
+static struct gpusim_context contexts[256];
+static struct gpusim_pool pool = GPUSIM_POOL(contexts);
+static __thread struct gpusim_context *current;
+
+static struct gpusim_context *context_new(int device)
+{
+	struct gpusim_context *context = gpusim_pool_take(&pool);
+
+	if (!context)
+		return NULL;
+	context->device = device;
+	context->legacy = gpusim_stream_new(context, 0);
+	return context;
+}
+
+static int check_device(int device)
+{
+	if (gpusim_init())
+		return GPUSIM_NOT_INITIALIZED;
+	return device >= 0 && device < gpusim_world.config.devices ? GPUSIM_OK : GPUSIM_INVALID_DEVICE;
+}
+
+int gpusim_context_create(int device, struct gpusim_context **out)
+{
+	struct gpusim_context *context;
+	int result = check_device(device);
+
+	if (!out)
+		return GPUSIM_INVALID_VALUE;
+	if (result)
+		return result;
+	gpusim_lock();
+	context = context_new(device);
+	gpusim_unlock();
+	if (!context)
+		return GPUSIM_OUT_OF_MEMORY;
+	current = context;
+	*out = context;
+	return GPUSIM_OK;
+}
+
+int gpusim_context_destroy(struct gpusim_context *context)
+{
+	int result = GPUSIM_INVALID_CONTEXT;
+
+	gpusim_lock();
+	if (gpusim_pool_has(&pool, context) && gpusim_world.devices[context->device].primary != context) {
+		gpusim_pool_give(context->legacy);
+		gpusim_pool_give(context);
+		result = GPUSIM_OK;
+	}
+	gpusim_unlock();
+	if (!result && current == context)
+		current = NULL;
+	return result;
+}
+
+int gpusim_context_primary(int device, struct gpusim_context **out)
+{
+	struct gpusim_context **primary;
+	int result = check_device(device);
+
+	if (!out)
+		return GPUSIM_INVALID_VALUE;
+	if (result)
+		return result;
+	gpusim_lock();
+	primary = &gpusim_world.devices[device].primary;
+	if (!*primary)
+		*primary = context_new(device);
+	*out = *primary;
+	gpusim_unlock();
+	return *out ? GPUSIM_OK : GPUSIM_OUT_OF_MEMORY;
+}
+
+int gpusim_context_set_current(struct gpusim_context *context)
+{
+	bool known;
+
+	if (gpusim_init())
+		return GPUSIM_NOT_INITIALIZED;
+	gpusim_lock();
+	known = !context || gpusim_pool_has(&pool, context);
+	gpusim_unlock();
+	if (!known)
+		return GPUSIM_INVALID_CONTEXT;
+	current = context;
+	return GPUSIM_OK;
+}
+
+struct gpusim_context *gpusim_context_current(void)
+{
+	return gpusim_init() ? NULL : current;
+}
+
+int gpusim_context_device(struct gpusim_context *context)
+{
+	return context->device;
+}
+
+int gpusim_context_sync(void)
+{
+	struct gpusim_context *context = gpusim_context_current();
+	uint64_t until;
+
+	if (!context)
+		return GPUSIM_INVALID_CONTEXT;
+	gpusim_lock();
+	until = context->busy_until;
+	gpusim_unlock();
+	gpusim_sleep_until(until);
+	return GPUSIM_OK;
+}

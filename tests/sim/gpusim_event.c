@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Events: a record notes when the stream will have done what it was given so far.
+ */
+#include "gpusim_internal.h"
+
+struct gpusim_event {
+	struct gpusim_slot slot;
+	bool recorded;
+	uint64_t time_ns;
+};
+
+static struct gpusim_event events[1 << 16];
+static struct gpusim_pool pool = GPUSIM_POOL(events);
+
+int gpusim_event_create(struct gpusim_event **out)
+{
+	if (!out)
+		return GPUSIM_INVALID_VALUE;
+	if (gpusim_init())
+		return GPUSIM_NOT_INITIALIZED;
+	gpusim_lock();
+	*out = gpusim_pool_take(&pool);
+	gpusim_unlock();
+	return *out ? GPUSIM_OK : GPUSIM_OUT_OF_MEMORY;
+}
+
+int gpusim_event_destroy(struct gpusim_event *event)
+{
+	bool known;
+
+	gpusim_lock();
+	known = gpusim_pool_has(&pool, event);
+	if (known)
+		gpusim_pool_give(event);
+	gpusim_unlock();
+	return known ? GPUSIM_OK : GPUSIM_INVALID_HANDLE;
+}
+
+int gpusim_event_record(struct gpusim_event *event, struct gpusim_stream *handle)
+{
+	struct gpusim_stream *stream;
+	int result = GPUSIM_INVALID_HANDLE;
+
+	gpusim_lock();
+	stream = gpusim_stream_find(handle);
+	if (stream && gpusim_pool_has(&pool, event)) {
+		event->recorded = true;
+		event->time_ns = gpusim_max(gpusim_now_ns(), stream->busy_until);
+		result = GPUSIM_OK;
+	}
+	gpusim_unlock();
+	return result;
+}
+
+/* When a recorded event completes; an event that was never recorded counts as complete, as in CUDA. */
+static int event_time(struct gpusim_event *event, uint64_t *time_ns, bool *recorded)
+{
+	bool known;
+
+	gpusim_lock();
+	known = gpusim_pool_has(&pool, event);
+	if (known) {
+		*recorded = event->recorded;
+		*time_ns = event->time_ns;
+	}
+	gpusim_unlock();
+	return known ? GPUSIM_OK : GPUSIM_INVALID_HANDLE;
+}
+
+int gpusim_event_query(struct gpusim_event *event)
+{
+	uint64_t time_ns;
+	bool recorded;
+	int result = event_time(event, &time_ns, &recorded);
+
+	if (result)
+		return result;
+	return gpusim_now_ns() >= time_ns ? GPUSIM_OK : GPUSIM_NOT_READY;
+}
+
+int gpusim_event_sync(struct gpusim_event *event)
+{
+	uint64_t time_ns;
+	bool recorded;
+	int result = event_time(event, &time_ns, &recorded);
+
+	if (!result)
+		gpusim_sleep_until(time_ns);
+	return result;
+}
+
+int gpusim_event_elapsed(float *milliseconds, struct gpusim_event *from, struct gpusim_event *to)
+{
+	uint64_t from_ns, to_ns;
+	bool from_recorded, to_recorded;
+
+	if (!milliseconds)
+		return GPUSIM_INVALID_VALUE;
+	if (event_time(from, &from_ns, &from_recorded) || event_time(to, &to_ns, &to_recorded))
+		return GPUSIM_INVALID_HANDLE;
+	if (!from_recorded || !to_recorded)
+		return GPUSIM_INVALID_HANDLE;
+	if (gpusim_now_ns() < gpusim_max(from_ns, to_ns))
+		return GPUSIM_NOT_READY;
+	*milliseconds = (float)(int64_t)(to_ns - from_ns) / 1e6f;
+	return GPUSIM_OK;
+}
+
+int gpusim_stream_wait_event(struct gpusim_stream *handle, struct gpusim_event *event)
+{
+	struct gpusim_stream *stream;
+	int result = GPUSIM_INVALID_HANDLE;
+
+	gpusim_lock();
+	stream = gpusim_stream_find(handle);
+	if (stream && gpusim_pool_has(&pool, event)) {
+		stream->busy_until = gpusim_max(stream->busy_until, event->time_ns);
+		result = GPUSIM_OK;
+	}
+	gpusim_unlock();
+	return result;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Graphs, minimal: the works that a stream was given while it captured, run again in that order by each launch.
+ */
+#include "gpusim_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct gpusim_graph {
+	struct gpusim_slot slot;
+	size_t count, room;
+	struct gpusim_work *works;
+};
+
+struct gpusim_graph_exec {
+	struct gpusim_slot slot;
+	size_t count;
+	struct gpusim_work *works;
+};
+
+static struct gpusim_graph graphs[1024];
+static struct gpusim_graph_exec execs[1024];
+static struct gpusim_pool graph_pool = GPUSIM_POOL(graphs);
+static struct gpusim_pool exec_pool = GPUSIM_POOL(execs);
+
+int gpusim_graph_append(struct gpusim_graph *graph, const struct gpusim_work *work)
+{
+	size_t room = graph->room ? 2 * graph->room : 16;
+	struct gpusim_work *works;
+
+	if (graph->count == graph->room) {
+		works = realloc(graph->works, room * sizeof(*works));
+		if (!works)
+			return GPUSIM_OUT_OF_MEMORY;
+		graph->works = works;
+		graph->room = room;
+	}
+	graph->works[graph->count++] = *work;
+	return GPUSIM_OK;
+}
+
+int gpusim_capture_begin(struct gpusim_stream *handle)
+{
+	struct gpusim_stream *stream;
+	int result = GPUSIM_INVALID_HANDLE;
+
+	gpusim_lock();
+	stream = gpusim_stream_find(handle);
+	if (stream && stream->capture) {
+		result = GPUSIM_ILLEGAL_STATE;
+	} else if (stream && stream == stream->context->legacy) {
+		result = GPUSIM_CAPTURE_UNSUPPORTED;
+	} else if (stream) {
+		stream->capture = gpusim_pool_take(&graph_pool);
+		result = stream->capture ? GPUSIM_OK : GPUSIM_OUT_OF_MEMORY;
+	}
+	gpusim_unlock();
+	return result;
+}
+
+int gpusim_capture_end(struct gpusim_stream *handle, struct gpusim_graph **out)
+{
+	struct gpusim_stream *stream;
+	int result = GPUSIM_INVALID_HANDLE;
+
+	if (!out)
+		return GPUSIM_INVALID_VALUE;
+	gpusim_lock();
+	stream = gpusim_stream_find(handle);
+	if (stream) {
+		result = stream->capture ? GPUSIM_OK : GPUSIM_ILLEGAL_STATE;
+		*out = stream->capture;
+		stream->capture = NULL;
+	}
+	gpusim_unlock();
+	return result;
+}
+
+int gpusim_graph_destroy(struct gpusim_graph *graph)
+{
+	bool known;
+
+	gpusim_lock();
+	known = gpusim_pool_has(&graph_pool, graph);
+	if (known) {
+		free(graph->works);
+		gpusim_pool_give(graph);
+	}
+	gpusim_unlock();
+	return known ? GPUSIM_OK : GPUSIM_INVALID_VALUE;
+}
+
+static int instantiate_locked(const struct gpusim_graph *graph, struct gpusim_graph_exec **out)
+{
+	struct gpusim_graph_exec *exec = gpusim_pool_take(&exec_pool);
+
+	if (!exec)
+		return GPUSIM_OUT_OF_MEMORY;
+	exec->works = calloc(graph->count + 1, sizeof(*exec->works));
+	if (!exec->works) {
+		gpusim_pool_give(exec);
+		return GPUSIM_OUT_OF_MEMORY;
+	}
+	if (graph->count)
+		memcpy(exec->works, graph->works, graph->count * sizeof(*exec->works));
+	exec->count = graph->count;
+	*out = exec;
+	return GPUSIM_OK;
+}
+
+int gpusim_graph_instantiate(struct gpusim_graph *graph, struct gpusim_graph_exec **out)
+{
+	int result = GPUSIM_INVALID_VALUE;
+
+	gpusim_lock();
+	if (out && gpusim_pool_has(&graph_pool, graph))
+		result = instantiate_locked(graph, out);
+	gpusim_unlock();
+	return result;
+}
+
+int gpusim_graph_exec_destroy(struct gpusim_graph_exec *exec)
+{
+	bool known;
+
+	gpusim_lock();
+	known = gpusim_pool_has(&exec_pool, exec);
+	if (known) {
+		free(exec->works);
+		gpusim_pool_give(exec);
+	}
+	gpusim_unlock();
+	return known ? GPUSIM_OK : GPUSIM_INVALID_VALUE;
+}
+
+int gpusim_graph_launch(struct gpusim_graph_exec *exec, struct gpusim_stream *handle)
+{
+	struct gpusim_stream *stream;
+	int result = GPUSIM_INVALID_HANDLE;
+	uint64_t now_ns;
+	size_t i;
+
+	gpusim_lock();
+	stream = gpusim_stream_find(handle);
+	if (stream && stream->capture) {
+		result = GPUSIM_CAPTURE_UNSUPPORTED;
+	} else if (stream && gpusim_pool_has(&exec_pool, exec)) {
+		now_ns = gpusim_now_ns();
+		for (i = 0; i < exec->count; i++)
+			gpusim_submit_locked(stream, &exec->works[i], now_ns);
+		result = GPUSIM_OK;
+	}
+	gpusim_unlock();
+	return result;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Device memory: addresses of a reserved, inaccessible range, so that no host pointer looks like one. Sizes are rounded
+ * up to powers of two for the address only; the accounting has what was asked for. A freed block is handed out again.
+ * Page-locked host memory is plain memory with its address noted.
+ */
+#include "gpusim_internal.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { HASH_SIZE = 4096, SMALLEST_CLASS = 9, CLASSES = 64 };
+
+static const uint64_t RANGE_BYTES = 4ULL << 40;
+
+struct block {
+	struct block *next;	/* in its hash chain while in use, else in its free list */
+	uint64_t address;
+	uint64_t bytes;
+	int class;
+	int device;		/* HOST for page-locked host memory */
+};
+
+enum { HOST = -1 };
+
+static struct block *in_use[HASH_SIZE];
+static struct block *free_list[CLASSES];
+static uint64_t range_start, range_used;
+
+static struct block **chain_of(uint64_t address)
+{
+	return &in_use[(address >> SMALLEST_CLASS ^ address >> 21) % HASH_SIZE];
+}
+
+static void reserve_range(void)
+{
+	void *range = mmap(NULL, RANGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	/* Under a tight RLIMIT_AS the addresses are only unlikely ones. */
+	range_start = range == MAP_FAILED ? 0x200000000000 : (uint64_t)(uintptr_t)range;
+}
+
+static int class_of(uint64_t bytes)
+{
+	int class = SMALLEST_CLASS;
+
+	while (1ULL << class < bytes)
+		class++;
+	return class;
+}
+
+static struct block *block_of_class(int class)
+{
+	struct block *block = free_list[class];
+
+	if (block) {
+		free_list[class] = block->next;
+		return block;
+	}
+	if (!range_start)
+		reserve_range();
+	if ((1ULL << class) > RANGE_BYTES - range_used)
+		return NULL;
+	block = calloc(1, sizeof(*block));
+	if (!block)
+		return NULL;
+	block->address = range_start + range_used;
+	block->class = class;
+	range_used += 1ULL << class;
+	return block;
+}
+
+static void block_insert(struct block *block)
+{
+	struct block **chain = chain_of(block->address);
+
+	block->next = *chain;
+	*chain = block;
+}
+
+static struct block *block_remove(uint64_t address, bool host)
+{
+	struct block **link;
+	struct block *block;
+
+	for (link = chain_of(address); (block = *link); link = &block->next)
+		if (block->address == address && (block->device == HOST) == host) {
+			*link = block->next;
+			return block;
+		}
+	return NULL;
+}
+
+static int alloc_locked(int device, uint64_t bytes, uint64_t *address)
+{
+	struct gpusim_device *on = &gpusim_world.devices[device];
+	struct block *block;
+
+	if (bytes > gpusim_world.config.memory_bytes - on->memory_used)
+		return GPUSIM_OUT_OF_MEMORY;
+	block = block_of_class(class_of(bytes));
+	if (!block)
+		return GPUSIM_OUT_OF_MEMORY;
+	block->bytes = bytes;
+	block->device = device;
+	block_insert(block);
+	on->memory_used += bytes;
+	*address = block->address;
+	return GPUSIM_OK;
+}
+
+int gpusim_memory_alloc(uint64_t bytes, uint64_t *address)
+{
+	struct gpusim_context *context = gpusim_context_current();
+	int result;
+
+	if (!address || !bytes)
+		return GPUSIM_INVALID_VALUE;
+	if (!context)
+		return GPUSIM_INVALID_CONTEXT;
+	gpusim_lock();
+	result = alloc_locked(context->device, bytes, address);
+	gpusim_unlock();
+	return result;
+}
+
+int gpusim_memory_free(uint64_t address)
+{
+	struct block *block;
+
+	gpusim_lock();
+	block = block_remove(address, false);
+	if (block) {
+		gpusim_world.devices[block->device].memory_used -= block->bytes;
+		block->next = free_list[block->class];
+		free_list[block->class] = block;
+	}
+	gpusim_unlock();
+	return block ? GPUSIM_OK : GPUSIM_INVALID_VALUE;
+}
+
+bool gpusim_memory_is_device(uint64_t address)
+{
+	return range_start && address >= range_start && address - range_start < RANGE_BYTES;
+}
+
+int gpusim_host_alloc(uint64_t bytes, void **out)
+{
+	struct block *block;
+
+	if (!out)
+		return GPUSIM_INVALID_VALUE;
+	block = calloc(1, sizeof(*block));
+	*out = calloc(1, bytes);
+	if (!block || !*out) {
+		free(block);
+		free(*out);
+		return GPUSIM_OUT_OF_MEMORY;
+	}
+	block->address = (uint64_t)(uintptr_t)*out;
+	block->device = HOST;
+	gpusim_lock();
+	block_insert(block);
+	gpusim_unlock();
+	return GPUSIM_OK;
+}
+
+int gpusim_host_free(void *memory)
+{
+	struct block *block;
+
+	gpusim_lock();
+	block = block_remove((uint64_t)(uintptr_t)memory, true);
+	gpusim_unlock();
+	if (!block)
+		return GPUSIM_INVALID_VALUE;
+	free(block);
+	free(memory);
+	return GPUSIM_OK;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which processes map which files, now (procfs), from now on (perf mmap/exec/fork/exit events),
+ * and soon (what a command is going to load). Knows nothing of probes.
+ *
+ * Files are named by what opens them from here whatever the mount namespace:
+ * /proc/PID/map_files/START-END where permitted (works for deleted files), else /proc/PID/root + path.
+ */
+#ifndef PROBE_TARGET_H
+#define PROBE_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct target_file {
+	pid_t pid;		/* 0: no process maps it yet (target_expect) */
+	uint64_t dev, ino;	/* of fstat on the opened file */
+	const char *path;	/* as the process sees it; for messages and names */
+	int fd;			/* open for reading; closed when the callback returns (dup to keep) */
+};
+
+/* Returns 0 to go on; another value ends the walk and is passed on. */
+typedef int (*target_file_fn)(void *ctx, const struct target_file *file);
+
+/* Every distinct file that pid maps executable. 0, fn's value, or -errno (ESRCH: gone). */
+int target_each_file(pid_t pid, target_file_fn fn, void *ctx);
+
+/* The file behind one mapping event, if it is still there. 0, fn's value, or -errno. */
+int target_mapped_file(pid_t pid, uint64_t start, uint64_t len, const char *path, target_file_fn fn, void *ctx);
+
+/* Every process (thread group) of the host. */
+int target_each_pid(int (*fn)(void *ctx, pid_t pid), void *ctx);
+
+/*
+ * Files that a command will probably map: its executable (PATH, #! interpreters), the closure of
+ * its DT_NEEDED as the dynamic linker of this host resolves it (RUNPATH/RPATH with $ORIGIN,
+ * LD_LIBRARY_PATH, LD_PRELOAD, ld.so.cache, the default directories), and, for dlopen, files of
+ * LD_LIBRARY_PATH, of ld.so.cache and of a Python interpreter's site-packages/nvidia/ * /lib whose
+ * base name `wanted` accepts. env is the command's environment.
+ */
+int target_expect(char *const argv[], char *const env[], bool (*wanted)(const char *basename),
+		  target_file_fn fn, void *ctx);
+
+/* What is known of a process. Strings are owned by the caller's struct. */
+struct target_process {
+	pid_t pid, ppid;
+	uid_t uid;
+	uint64_t start_ns;	/* CLOCK_MONOTONIC, to the clock tick (10 ms) */
+	uint32_t threads;
+	char comm[16];
+	char cmdline[256];	/* arguments joined by spaces, cut */
+};
+int target_process_read(pid_t pid, struct target_process *out);	/* 0 or -errno (ESRCH) */
+
+/* Calls fn for every thread of pid with its start time and comm. */
+int target_each_thread(pid_t pid, int (*fn)(void *ctx, pid_t tid, uint64_t start_ns, const char *comm), void *ctx);
+
+/* ---- events ------------------------------------------------------------------------------ */
+
+enum target_event_kind { TARGET_MMAP = 1, TARGET_EXEC, TARGET_FORK, TARGET_EXIT, TARGET_MISSED };
+
+struct target_event {
+	uint8_t kind;		/* enum target_event_kind */
+	pid_t pid;		/* thread group; FORK: the parent */
+	pid_t child;		/* FORK of a process (not of a thread) */
+	uint64_t time_ns;	/* CLOCK_MONOTONIC */
+	uint64_t start, len;	/* MMAP of an executable mapping */
+	const char *text;	/* MMAP: path; EXEC: comm */
+	uint64_t missed;	/* MISSED: how many events were lost (rescan) */
+};
+
+struct target_watch;
+
+/* Watches pid and what it forks from now on (perf `inherit`), or the whole host (pid -1, one
+ * event per CPU). NULL + errno, logged (EACCES/EPERM names CAP_PERFMON). */
+struct target_watch *target_watch_new(pid_t pid);
+int target_watch_fd(const struct target_watch *w);	/* an epoll fd: readable when events wait */
+int target_watch_read(struct target_watch *w, void (*fn)(void *ctx, const struct target_event *ev), void *ctx);
+void target_watch_free(struct target_watch *w);
+
+#endif
