@@ -20,6 +20,7 @@ enum cell_type {
 	CELL_SHARE,	/* 0..1; text form: 12.3 % */
 	CELL_REAL,	/* text form: %.3g */
 	CELL_ID,	/* integer that is a name (pid): never grouped */
+	CELL_BOOL,	/* u is 0 or 1; text form: yes, no; csv and json: true, false */
 };
 
 struct column {
@@ -32,7 +33,7 @@ struct column {
 struct cell {
 	uint8_t known;		/* 0: unknown */
 	union {
-		uint64_t u;	/* INT, NS, BYTES, ID */
+		uint64_t u;	/* INT, NS, BYTES, ID, BOOL */
 		double d;	/* SHARE, REAL */
 		const char *s;	/* TEXT: owned by the table's string pool */
 	};
@@ -53,15 +54,34 @@ void cell_u(struct cell *c, uint64_t u);
 void cell_d(struct cell *c, double d);
 int cell_s(struct table *t, struct cell *c, const char *s);	/* copies; NULL s: unknown */
 
-/* Sorts by a column, descending for numbers, ascending for text; stable. -ENOENT: no such column. */
+/* For renderers and filters. */
+const struct column *table_columns(const struct table *t, unsigned int *n);
+const struct cell *table_cells(const struct table *t, size_t row);	/* n_columns cells */
+size_t table_cut(const struct table *t);	/* rows that table_top took away */
+
+/* The column of this name, or of this title; index or -ENOENT. */
+int table_column(const struct table *t, const char *name);
+
+/* Drops the rows for which keep says false; the others stay in order. */
+void table_keep(struct table *t, bool (*keep)(const struct cell *cells, const void *ctx),
+		const void *ctx);
+
+/* Sorts by a column, descending for numbers, ascending for text; unknown
+ * last; stable. -ENOENT: no such column. */
 int table_sort(struct table *t, const char *column);
 void table_top(struct table *t, size_t n);	/* keeps the first n rows; remembers how many were cut */
 
 enum format { FORMAT_TEXT, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_END };
 int format_from_name(const char *name);		/* enum format or -EINVAL */
 
+struct meta_pair {
+	const char *key;
+	struct cell value;
+	uint8_t type;		/* enum cell_type */
+};
+
 struct meta {			/* key/value pairs of the report's `meta` */
-	struct { const char *key; struct cell value; uint8_t type; } *v;
+	struct meta_pair *v;
 	size_t n;
 };
 
@@ -69,6 +89,10 @@ struct report {
 	const struct meta *meta;
 	struct table *const *tables;
 	unsigned int n_tables;
+	const char *head;	/* text, md: the line before the tables; NULL none */
+	const char *foot;	/* text, md: what was lost and what it cost; NULL none */
+	unsigned int name_width; /* text: longer cells are cut in the middle; 0: never */
+	bool wide;		/* text, md: also the columns that are `wide` */
 };
 
 /* Appends the rendering of a whole report. json: {"schema_version": 1, "meta": {...},
@@ -80,5 +104,16 @@ void report_render(struct strbuf *out, const struct report *r, enum format f);
 void format_ns(struct strbuf *out, uint64_t ns);
 void format_bytes(struct strbuf *out, uint64_t bytes);
 void format_count(struct strbuf *out, uint64_t n);
+void format_real(struct strbuf *out, double d);	/* exact: reads back as the same double */
+
+/* One line that no terminal, csv reader or editor can stumble over: control characters, bytes that
+ * are not UTF-8 and direction marks are written as \n, \x1b, \u202e. */
+void format_safe(struct strbuf *out, const char *s);
+
+/* A cell as people read it ("-" when unknown). */
+void format_cell(struct strbuf *out, const struct cell *c, unsigned int type);
+
+/* The heading of a column in text and md. */
+void format_title(struct strbuf *out, const struct column *c);
 
 #endif

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Tables for people at a terminal: numbers right-aligned with units, text left-aligned, names that
+ * are too long cut in the middle (the ends tell template kernels apart). Sample:
+ *
+ *   calls
+ *    pid  comm   function          count     total
+ *   1234  train  cudaLaunchKernel  4,000  12.34 ms
+ */
+#include "view/render.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/utf8.h"
+
+/* Every shown cell as text, one after another in `text`; row 0 holds the titles. */
+struct grid {
+	struct strbuf text;
+	size_t *at;		/* offset of each cell in text */
+	size_t *width;		/* of each column */
+	unsigned int *column;	/* shown column -> the table's column */
+	unsigned int n;		/* shown columns */
+	size_t rows;
+};
+
+static void add_spaces(struct strbuf *out, size_t n)
+{
+	while (n--)
+		strbuf_addch(out, ' ');
+}
+
+/* Appends s, at most `limit` wide: "at::native::vectori…ement_kernel". */
+static void add_cut(struct strbuf *out, const char *s, size_t limit)
+{
+	size_t total = utf8_str_width(s), left, right, used = 0;
+	const char *p = s, *next = s;
+
+	if (!limit || total <= limit) {
+		strbuf_addstr(out, s);
+		return;
+	}
+	left = limit / 2;
+	right = limit - 1 - left;
+	for (; *next; p = next) {
+		size_t w = utf8_width(utf8_next(&next));
+
+		if (used + w > left)
+			break;
+		used += w;
+	}
+	strbuf_add(out, s, (size_t)(p - s));
+	strbuf_addstr(out, "\u2026");
+	while (*p && total - used > right)
+		used += utf8_width(utf8_next(&p));
+	strbuf_addstr(out, p);
+}
+
+static void grid_add(struct grid *g, size_t row, unsigned int col, const char *s, size_t limit)
+{
+	size_t at = g->text.len, width;
+
+	g->at[row * g->n + col] = at;
+	add_cut(&g->text, s, limit);
+	strbuf_addch(&g->text, '\0');
+	if (g->text.failed)
+		return;
+	width = utf8_str_width(g->text.s + at);
+	if (width > g->width[col])
+		g->width[col] = width;
+}
+
+static void grid_fill(struct grid *g, const struct report *r, const struct table *t)
+{
+	struct strbuf sb = STRBUF_INIT;
+	unsigned int n;
+	const struct column *c = table_columns(t, &n);
+
+	for (size_t row = 0; row < g->rows; row++) {
+		for (unsigned int i = 0; i < g->n; i++) {
+			unsigned int col = g->column[i];
+
+			strbuf_reset(&sb);
+			if (row)
+				format_cell(&sb, &table_cells(t, row - 1)[col], c[col].type);
+			else
+				format_title(&sb, &c[col]);
+			grid_add(g, row, i, sb.s, r->wide ? 0 : r->name_width);
+		}
+	}
+	g->text.failed |= sb.failed;
+	strbuf_free(&sb);
+}
+
+static bool grid_init(struct grid *g, const struct report *r, const struct table *t)
+{
+	unsigned int n;
+	const struct column *c = table_columns(t, &n);
+
+	*g = (struct grid){ .text = STRBUF_INIT, .rows = table_rows(t) + 1 };
+	g->column = calloc(n + 1, sizeof(*g->column));
+	if (!g->column)
+		return false;
+	for (unsigned int i = 0; i < n; i++)
+		if (render_shows(r, &c[i]))
+			g->column[g->n++] = i;
+	g->width = calloc(g->n + 1, sizeof(*g->width));
+	g->at = calloc(g->rows * g->n + 1, sizeof(*g->at));
+	if (!g->width || !g->at)
+		return false;
+	grid_fill(g, r, t);
+	return !g->text.failed;
+}
+
+static void grid_free(struct grid *g)
+{
+	strbuf_free(&g->text);
+	free(g->at);
+	free(g->width);
+	free(g->column);
+}
+
+static void print_row(struct strbuf *out, const struct grid *g, size_t row, const struct column *c)
+{
+	for (unsigned int i = 0; i < g->n; i++) {
+		const char *s = g->text.s + g->at[row * g->n + i];
+		size_t pad = g->width[i] - utf8_str_width(s);
+		bool left = c[g->column[i]].type == CELL_TEXT;
+
+		if (i)
+			add_spaces(out, 2);
+		if (!left)
+			add_spaces(out, pad);
+		strbuf_addstr(out, s);
+		if (left && i + 1 < g->n)
+			add_spaces(out, pad);
+	}
+	strbuf_addch(out, '\n');
+}
+
+static void print_table(struct strbuf *out, const struct report *r, const struct table *t)
+{
+	unsigned int n;
+	const struct column *c = table_columns(t, &n);
+	struct grid g;
+
+	strbuf_addf(out, "%s\n", table_name(t));
+	if (!table_rows(t)) {
+		strbuf_addstr(out, table_cut(t) ? "(all rows cut)\n" : "(none)\n");
+		return;
+	}
+	if (grid_init(&g, r, t))
+		for (size_t row = 0; row < g.rows; row++)
+			print_row(out, &g, row, c);
+	else
+		out->failed = true;
+	grid_free(&g);
+	if (table_cut(t)) {
+		strbuf_addstr(out, "... ");
+		format_count(out, table_cut(t));
+		strbuf_addstr(out, " more\n");
+	}
+}
+
+void render_text(struct strbuf *out, const struct report *r)
+{
+	if (r->head)
+		strbuf_addf(out, "%s\n", r->head);
+	for (unsigned int i = 0; i < r->n_tables; i++) {
+		if (i || r->head)
+			strbuf_addch(out, '\n');
+		print_table(out, r, r->tables[i]);
+	}
+	if (r->foot)
+		strbuf_addf(out, "\n%s\n", r->foot);
+}
