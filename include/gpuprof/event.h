@@ -78,7 +78,7 @@ struct gp_call {
 	gp_u16 row;		/* catalogue row, see user/probe/catalog.h */
 	gp_u32 pid;
 	gp_u32 tid;
-	gp_u64 words[];		/* 4, 8 or 12: the record's length tells */
+	/* gp_u64 words[4, 8 or 12] follow: the record's length tells */
 };
 
 #define GP_COMM_LEN 16

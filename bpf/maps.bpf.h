@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Maps, settings and helpers that every family of probes shares: the two rings, the set of
+ * followed processes, the state of each thread, and how a record is sent and counted.
+ */
+#ifndef GPUPROF_MAPS_BPF_H
+#define GPUPROF_MAPS_BPF_H
+
+#include "vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "gpuprof/event.h"
+
+/*
+ * One per thread that has called a catalogue function. Only the thread itself writes it (and its
+ * own exit), so nothing here needs to be atomic. `rec` is the open call, laid out as it is sent.
+ */
+struct thread_state {
+	__u32 seq;		/* numbers used so far */
+	__u32 open;		/* rec is a call that has not returned */
+	__u64 sp;		/* stack pointer at its entry: tells its return from a nested one's */
+	struct {
+		struct gp_call head;
+		__u64 words[GP_WORDS_LARGE];
+	} rec;
+};
+
+struct calls_t {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 8 << 20);
+};
+extern struct calls_t calls SEC(".maps");
+
+struct tasks_t {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+};
+extern struct tasks_t tasks SEC(".maps");
+
+struct threads_t {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread_state);
+};
+extern struct threads_t threads SEC(".maps");
+
+struct pids_t {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);	/* thread group */
+	__type(value, __u32);	/* its parent, 0: named by the user */
+};
+extern struct pids_t pids SEC(".maps");
+
+struct counts_t {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct gp_counts);
+};
+extern struct counts_t counts SEC(".maps");
+
+/* Settings, written by the loader before the programs are loaded. */
+extern const volatile __u8 follow_all;		/* every process, not only those in `pids` */
+extern const volatile __u8 follow_children;	/* children of followed processes are followed too */
+extern const volatile __u64 wake_bytes;		/* this much waiting in `calls` wakes the reader */
+
+/* A program may be preempted, so even a per-CPU counter must be added to atomically. */
+#define count(field)                                                    \
+	({                                                              \
+		__u32 zero_ = 0;                                        \
+		struct gp_counts *c_ = bpf_map_lookup_elem(&counts, &zero_); \
+		if (c_)                                                 \
+			__sync_fetch_and_add(&c_->field, 1);            \
+	})
+
+/*
+ * The reader has a timer; a wakeup per record costs the target 5 to 20 times the record (an IPI
+ * to an idle CPU). So wake only while crossing the mark: the window is wider than any record, and
+ * a record that misses it under contention is found by the timer.
+ */
+static __always_inline __u64 wake_flags(void)
+{
+	__u64 over = bpf_ringbuf_query(&calls, BPF_RB_AVAIL_DATA) - wake_bytes;
+
+	return over < 512 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+/* Sends the thread's call record with the next number of the thread. words: GP_WORDS_* or 0. */
+static __always_inline void send_call(struct thread_state *st, __u8 kind, __u32 words)
+{
+	__u32 zero = 0;
+	struct gp_counts *c = bpf_map_lookup_elem(&counts, &zero);
+	__u32 size = sizeof(struct gp_call) + 8 * words;
+
+	if (!c || kind >= GP_KINDS || size > sizeof(st->rec))
+		return;
+	st->rec.head.kind = kind;
+	st->rec.head.seq = ++st->seq;
+	__sync_fetch_and_add(&c->hits[kind], 1);
+	if (bpf_ringbuf_output(&calls, &st->rec, size, wake_flags()))
+		__sync_fetch_and_add(&c->lost[kind], 1);
+}
+
+static __always_inline void send_task(const struct gp_task *rec)
+{
+	__u32 zero = 0;
+	struct gp_counts *c = bpf_map_lookup_elem(&counts, &zero);
+	__u8 kind = rec->kind;
+
+	if (!c || kind >= GP_KINDS)
+		return;
+	__sync_fetch_and_add(&c->hits[kind], 1);
+	if (bpf_ringbuf_output(&tasks, (void *)rec, sizeof(*rec), BPF_RB_NO_WAKEUP))
+		__sync_fetch_and_add(&c->lost[kind], 1);
+}
+
+#endif

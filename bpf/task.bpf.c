@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The lives of followed processes and threads: forks (children join the set before they can make
+ * a call), exec, exit (with the call that was open), and the reading of all thread states at the
+ * end of a session. Nothing here runs on a call's path.
+ */
+#include "maps.bpf.h"
+
+static __always_inline void fill_task(struct gp_task *rec, __u8 kind, struct task_struct *p)
+{
+	rec->kind = kind;
+	rec->time_ns = bpf_ktime_get_ns();
+	rec->start_ns = p->start_time;
+	rec->pid = p->tgid;
+	rec->tid = p->pid;
+	bpf_probe_read_kernel_str(rec->comm, sizeof(rec->comm), p->comm);
+}
+
+SEC("?tp_btf/sched_process_fork")
+int BPF_PROG(task_fork, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 ptgid = parent->tgid, tgid = child->tgid;
+	struct gp_task rec = {};
+
+	if (ptgid == tgid || !bpf_map_lookup_elem(&pids, &ptgid))
+		return 0;
+	if (follow_children)
+		bpf_map_update_elem(&pids, &tgid, &ptgid, BPF_ANY);
+	fill_task(&rec, GP_TASK_FORK, child);
+	rec.pid = ptgid;
+	rec.tid = tgid;
+	send_task(&rec);
+	return 0;
+}
+
+SEC("?tp_btf/sched_process_exec")
+int BPF_PROG(task_exec, struct task_struct *p)
+{
+	__u32 tgid = p->tgid;
+	struct thread_state *st = bpf_task_storage_get(&threads, p, 0, 0);
+	struct gp_task rec = {};
+
+	if (st)
+		st->open = 0;	/* whatever was open went with the old program */
+	if (!st && !bpf_map_lookup_elem(&pids, &tgid))
+		return 0;
+	fill_task(&rec, GP_TASK_EXEC, p);
+	send_task(&rec);
+	return 0;
+}
+
+SEC("?tp_btf/sched_process_exit")
+int BPF_PROG(task_exit, struct task_struct *p)
+{
+	__u32 tgid = p->tgid;
+	struct thread_state *st = bpf_task_storage_get(&threads, p, 0, 0);
+	struct gp_task rec = {};
+
+	if (p->signal->live.counter == 0)	/* the last thread: its pid may be used again */
+		bpf_map_delete_elem(&pids, &tgid);
+	if (!st)
+		return 0;
+	fill_task(&rec, GP_TASK_EXIT, p);
+	if (st->open)
+		send_call(st, GP_OPEN, GP_WORDS_LARGE);
+	st->open = 0;
+	rec.seq = ++st->seq;
+	send_task(&rec);
+	return 0;
+}
+
+/*
+ * Run once, after the probes are detached (no program changes a state any more): writes a
+ * gp_call for each thread, GP_OPEN with its words when a call is open, else only the last number
+ * used (kind 0). The numbers are readings: they take none of their own.
+ */
+SEC("?iter/task")
+int task_states(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct thread_state *st;
+
+	if (!task)
+		return 0;
+	st = bpf_task_storage_get(&threads, task, 0, 0);
+	if (!st)
+		return 0;
+	st->rec.head.kind = st->open ? GP_OPEN : 0;
+	st->rec.head.seq = st->seq;
+	st->rec.head.pid = task->tgid;
+	st->rec.head.tid = task->pid;
+	bpf_seq_write(ctx->meta->seq, &st->rec, sizeof(st->rec));
+	return 0;
+}

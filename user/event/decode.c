@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Gives raw words their meaning, row by row. All rows go one way; shapes are a table of readers. */
+#include "event/decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/catalog.h"
+
+struct decode_row {
+	const struct catalog_row *row;	/* NULL: no such row */
+	uint8_t n_words;
+};
+
+struct decoder {
+	struct funcs funcs;
+	struct decode_row rows[GP_ROWS_MAX];
+};
+
+struct decoder *decoder_new(void)
+{
+	struct decoder *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	catalog_funcs(&d->funcs);
+	for (unsigned int i = 0; i < GP_ROWS_MAX; i++) {
+		struct gp_row wire;
+
+		d->rows[i].row = catalog_row(i);
+		if (!d->rows[i].row)
+			continue;
+		catalog_wire_row(d->rows[i].row, &wire);
+		d->rows[i].n_words = wire.words;
+	}
+	return d;
+}
+
+void decoder_free(struct decoder *d)
+{
+	free(d);
+}
+
+const struct funcs *decoder_funcs(const struct decoder *d)
+{
+	return &d->funcs;
+}
+
+/* ---- shapes: where a launch's grid, block and shared memory are ---------------------------- */
+
+static void shape_dim3(const uint64_t *w, struct launch_shape *s)
+{
+	*s = (struct launch_shape){
+		.grid = { (uint32_t)w[1], (uint32_t)(w[1] >> 32), (uint32_t)w[2] },
+		.block = { (uint32_t)w[3], (uint32_t)(w[3] >> 32), (uint32_t)w[4] },
+		.shared_bytes = w[6],
+	};
+}
+
+static void shape_six(const uint64_t *w, struct launch_shape *s)
+{
+	*s = (struct launch_shape){
+		.grid = { (uint32_t)w[1], (uint32_t)w[2], (uint32_t)w[3] },
+		.block = { (uint32_t)w[4], (uint32_t)w[5], (uint32_t)w[6] },
+		.shared_bytes = (uint32_t)w[7],
+	};
+}
+
+/* cudaLaunchConfig_t: dim3 grid, dim3 block (six u32), size_t shared, stream */
+static void shape_runtime_config(const uint64_t *w, struct launch_shape *s)
+{
+	memcpy(s->grid, &w[6], sizeof(s->grid));
+	memcpy(s->block, (const char *)&w[6] + sizeof(s->grid), sizeof(s->block));
+	s->shared_bytes = w[9];
+}
+
+/* CUlaunchConfig: six u32, u32 shared, (padding), stream */
+static void shape_driver_config(const uint64_t *w, struct launch_shape *s)
+{
+	memcpy(s->grid, &w[6], sizeof(s->grid));
+	memcpy(s->block, (const char *)&w[6] + sizeof(s->grid), sizeof(s->block));
+	s->shared_bytes = (uint32_t)w[9];
+}
+
+static void (*const shapes[])(const uint64_t *, struct launch_shape *) = {
+	[SHAPE_DIM3] = shape_dim3,
+	[SHAPE_SIX] = shape_six,
+	[SHAPE_RUNTIME_CONFIG] = shape_runtime_config,
+	[SHAPE_DRIVER_CONFIG] = shape_driver_config,
+};
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+static const uint8_t fixed_dirs[] = {
+	[DIR_H2D] = COPY_H2D, [DIR_D2H] = COPY_D2H, [DIR_D2D] = COPY_D2D,
+	[DIR_DEFAULT] = COPY_DEFAULT,
+};
+
+/* ncclDataType_t: int8, uint8, int32, uint32, int64, uint64, f16, f32, f64, bf16, fp8 twice */
+static const uint8_t nccl_type_bytes[] = { 1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1 };
+
+static void decode_bytes(const struct catalog_row *row, const uint64_t *w, struct event *ev)
+{
+	uint64_t bytes = w[row->bytes - 1], unit = row->scale ? row->scale : 1;
+
+	if (row->dtype) {
+		uint64_t type = w[row->dtype - 1];
+
+		if (type >= sizeof(nccl_type_bytes))
+			return;		/* a type this version does not know: unknown, not zero */
+		unit = nccl_type_bytes[type];
+	}
+	if (__builtin_mul_overflow(bytes, unit, &bytes))
+		return;
+	if (row->times && __builtin_mul_overflow(bytes, w[row->times - 1], &bytes))
+		return;
+	ev->bytes = bytes;
+	ev->has |= HAS_BYTES;
+}
+
+static void decode_dir(const struct catalog_row *row, const uint64_t *w, struct event *ev)
+{
+	uint64_t dir = row->dir == DIR_WORD ? (uint32_t)w[row->dir_word - 1] : fixed_dirs[row->dir];
+
+	if (dir > COPY_DEFAULT)
+		return;		/* the call is about to fail with an invalid direction */
+	ev->dir = (uint8_t)dir;
+	ev->has |= HAS_DIR;
+}
+
+static void decode_words(const struct catalog_row *row, const uint64_t *w, bool extra_known,
+			 struct event *ev)
+{
+	if (row->bytes)
+		decode_bytes(row, w, ev);
+	if (row->dir)
+		decode_dir(row, w, ev);
+	if (row->entity) {
+		ev->entity = w[row->entity - 1];
+		ev->has |= HAS_ENTITY;
+	}
+	if (row->shape && extra_known) {
+		shapes[row->shape](w, &ev->shape);
+		ev->has |= HAS_SHAPE;
+	}
+	if (row->stream && (row->stream <= GP_REGS || extra_known)) {
+		ev->stream = w[row->stream - 1];
+		ev->has |= HAS_STREAM;
+	}
+}
+
+static const uint8_t call_kinds[GP_KINDS] = {
+	[0] = EVENT_TAIL, [GP_CALL] = EVENT_CALL, [GP_ENTER] = EVENT_ENTER, [GP_OPEN] = EVENT_OPEN,
+};
+
+enum decode_status decode_call(const struct decoder *d, const void *data, size_t len, struct event *out)
+{
+	const struct gp_call *rec = data;
+	const struct decode_row *dr;
+	const uint64_t *words = (const uint64_t *)(rec + 1);
+
+	if (len < sizeof(*rec))
+		return DECODE_INVALID;
+	if (rec->kind >= GP_KINDS || (rec->kind && !call_kinds[rec->kind]))
+		return DECODE_SKIP;
+	*out = (struct event){ .kind = call_kinds[rec->kind], .pid = rec->pid, .tid = rec->tid,
+			       .seq = rec->seq };
+	if (!rec->tid)
+		return DECODE_INVALID;
+	if (out->kind == EVENT_TAIL)
+		return DECODE_OK;
+	if (rec->row >= GP_ROWS_MAX)
+		return DECODE_INVALID;
+	dr = &d->rows[rec->row];
+	if (!dr->row || len < sizeof(*rec) + 8u * dr->n_words)
+		return DECODE_INVALID;
+	out->func = rec->row;
+	out->start_ns = out->end_ns = rec->start_ns;
+	if (rec->kind == GP_CALL && !(rec->flags & GP_CALL_NO_RETURN)) {
+		out->end_ns += (uint64_t)rec->dur_hi << 32 | rec->dur_lo_ns;
+		out->result = rec->result;
+		out->has = HAS_RESULT | HAS_END;
+	}
+	decode_words(dr->row, words, !(rec->flags & GP_CALL_EXTRA_FAULT), out);
+	return DECODE_OK;
+}
+
+static const uint8_t task_kinds[GP_KINDS] = {
+	[GP_TASK_NEW] = EVENT_THREAD, [GP_TASK_EXIT] = EVENT_EXIT, [GP_TASK_FORK] = EVENT_FORK,
+	[GP_TASK_EXEC] = EVENT_PROCESS,
+};
+
+enum decode_status decode_task(const void *data, size_t len, struct event *out, char *comm)
+{
+	const struct gp_task *rec = data;
+
+	if (len < sizeof(*rec) || !rec->pid)
+		return DECODE_INVALID;
+	if (rec->kind >= GP_KINDS || !task_kinds[rec->kind])
+		return DECODE_SKIP;
+	memcpy(comm, rec->comm, GP_COMM_LEN);
+	comm[GP_COMM_LEN] = '\0';
+	*out = (struct event){ .kind = task_kinds[rec->kind], .pid = rec->pid, .tid = rec->tid,
+			       .seq = rec->seq, .start_ns = rec->start_ns, .end_ns = rec->time_ns,
+			       .text = comm };
+	return DECODE_OK;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Walks the catalogue's tables: numbers rows, finds libraries by file name, makes the wire form. */
+#include "probe/catalog.h"
+
+#include <string.h>
+
+static const struct catalog_library *const libraries[CATALOG_LIBRARIES] = {
+	&catalog_cudart, &catalog_cuda, &catalog_nccl,
+};
+
+const struct catalog_library *catalog_library(unsigned int i)
+{
+	return libraries[i];
+}
+
+unsigned int catalog_first_row(unsigned int library)
+{
+	unsigned int first = 1;
+
+	for (unsigned int i = 0; i < library; i++)
+		first += (unsigned int)libraries[i]->n_rows;
+	return first;
+}
+
+unsigned int catalog_n_rows(void)
+{
+	return catalog_first_row(CATALOG_LIBRARIES);
+}
+
+const struct catalog_row *catalog_row(unsigned int row)
+{
+	unsigned int first = 1;
+
+	for (unsigned int i = 0; i < CATALOG_LIBRARIES; i++) {
+		if (row >= first && row < first + libraries[i]->n_rows)
+			return &libraries[i]->rows[row - first];
+		first += (unsigned int)libraries[i]->n_rows;
+	}
+	return NULL;
+}
+
+int catalog_library_of(const char *basename)
+{
+	for (int i = 0; i < CATALOG_LIBRARIES; i++)
+		if (!strncmp(basename, libraries[i]->file, strlen(libraries[i]->file)))
+			return i;
+	return -1;
+}
+
+bool catalog_wants_file(const char *basename)
+{
+	return catalog_library_of(basename) >= 0;
+}
+
+void catalog_funcs(struct funcs *out)
+{
+	out->n = catalog_n_rows();
+	out->v[0] = (struct func){ .name = "?", .library = "?" };
+	for (unsigned int i = 0; i < CATALOG_LIBRARIES; i++)
+		for (size_t k = 0; k < libraries[i]->n_rows; k++)
+			out->v[catalog_first_row(i) + k] = (struct func){
+				.name = libraries[i]->rows[k].name,
+				.library = libraries[i]->name,
+				.class = libraries[i]->rows[k].class,
+				.two = libraries[i]->rows[k].two,
+			};
+}
+
+static unsigned int highest_word(const struct catalog_row *row)
+{
+	const uint8_t words[] = { row->entity, row->bytes, row->dtype, row->times, row->stream,
+				  row->dir_word };
+	unsigned int max = 0;
+
+	if (row->shape == SHAPE_DIM3)
+		max = 5;
+	for (size_t i = 0; i < sizeof(words); i++)
+		if (words[i] > max)
+			max = words[i];
+	return max;
+}
+
+void catalog_wire_row(const struct catalog_row *row, struct gp_row *out)
+{
+	unsigned int n = highest_word(row);
+
+	*out = (struct gp_row){ .extra = row->extra, .extra_words = row->extra_words,
+				.flags = row->two ? GP_ROW_TWO : 0 };
+	if (row->extra)
+		n = GP_REGS + row->extra_words;
+	out->words = n <= GP_WORDS_SMALL ? GP_WORDS_SMALL :
+		     n <= GP_WORDS_MIDDLE ? GP_WORDS_MIDDLE : GP_WORDS_LARGE;
+}

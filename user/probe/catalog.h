@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The catalogue: every function that can be probed, as data. One table per library, one row per
+ * function; a new function is a new row. Rows say which raw words BPF captures and what each word
+ * means; they know nothing of how probes are attached.
+ *
+ * Words are numbered from 1 in rows (0 = there is none): 1-6 are the first six integer arguments,
+ * 7-12 the extra words (stack arguments, or what argument 1 points to). A dim3 by value takes two
+ * words: x | y << 32, then z.
+ */
+#ifndef PROBE_CATALOG_H
+#define PROBE_CATALOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event/event.h"
+#include "gpuprof/event.h"
+
+enum row_shape {		/* where a launch's grid and block are */
+	SHAPE_NONE,
+	SHAPE_DIM3,		/* dim3 grid in words 2-3, dim3 block in 4-5, shared 7, stream 8 */
+	SHAPE_SIX,		/* words 2-7, shared 8, stream 9 (cuLaunchKernel) */
+	SHAPE_RUNTIME_CONFIG,	/* cudaLaunchConfig_t in words 7-11 */
+	SHAPE_DRIVER_CONFIG,	/* CUlaunchConfig in words 7-11 */
+};
+
+enum row_dir {			/* which way a copy goes */
+	DIR_NONE,
+	DIR_WORD,		/* cudaMemcpyKind in word `dir_word` */
+	DIR_H2D, DIR_D2H, DIR_D2D, DIR_DEFAULT,
+};
+
+struct catalog_row {
+	const char *name;	/* the exported symbol */
+	uint8_t class;		/* enum call_class */
+	uint8_t two;		/* may block or last: a record at entry too */
+	uint8_t rare;		/* called seldom: a single-stepped probe is acceptable */
+	uint8_t extra;		/* GP_EXTRA_*: extra words to read ... */
+	uint8_t extra_words;	/* ... and how many */
+	uint8_t shape;		/* enum row_shape */
+	uint8_t entity;		/* word of what is launched */
+	uint8_t bytes;		/* word of a byte or element count */
+	uint8_t scale;		/* bytes per element; 0: 1 */
+	uint8_t dtype;		/* word of an ncclDataType_t, the element size */
+	uint8_t times;		/* word of a second factor (height of a 2-D copy) */
+	uint8_t stream;		/* word of the stream handle */
+	uint8_t dir;		/* enum row_dir */
+	uint8_t dir_word;
+};
+
+struct catalog_library {
+	const char *name;	/* "cudart": also names its results */
+	const char *file;	/* base names begin so: "libcudart.so" */
+	const char *marker;	/* a static copy has this as a local symbol; NULL: never static */
+	const struct catalog_row *rows;
+	size_t n_rows;
+};
+
+extern const struct catalog_library catalog_cudart, catalog_cuda, catalog_nccl;
+
+#define CATALOG_LIBRARIES 3
+const struct catalog_library *catalog_library(unsigned int i);	/* i < CATALOG_LIBRARIES */
+
+/* Rows of all libraries are numbered through, from 1; the number is the attach cookie, the wire's
+ * `row` and the index into struct funcs. */
+unsigned int catalog_first_row(unsigned int library);
+unsigned int catalog_n_rows(void);			/* highest number + 1 */
+const struct catalog_row *catalog_row(unsigned int row);	/* NULL: no such row */
+
+/* The library whose files are called so ("libcudart.so.13.0.96"), or -1. */
+int catalog_library_of(const char *basename);
+bool catalog_wants_file(const char *basename);
+
+void catalog_funcs(struct funcs *out);			/* the func table of live sources */
+void catalog_wire_row(const struct catalog_row *row, struct gp_row *out);
+
+#endif
