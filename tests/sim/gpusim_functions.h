@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every function that the shims offer, with its class (the names of the design, section 4). A new function is a row
+ * here, a prototype in cuda_api.h or cudart_api.h, and its few lines in a shim.
+ */
+#ifndef GPUSIM_FUNCTIONS_H
+#define GPUSIM_FUNCTIONS_H
+
+#define GPUSIM_CLASSES(C) \
+	C(launch) C(sync) C(copy) C(set) C(alloc) C(free) C(event) C(stream) C(graph) C(other)
+
+#define GPUSIM_RUNTIME_FUNCTIONS(F) \
+	F(cudaLaunchKernel, launch) \
+	F(cudaLaunchKernel_ptsz, launch) \
+	F(cudaLaunchKernelExC, launch) \
+	F(cudaLaunchKernelExC_ptsz, launch) \
+	F(cudaGraphLaunch, launch) \
+	F(cudaGraphLaunch_ptsz, launch) \
+	F(cudaDeviceSynchronize, sync) \
+	F(cudaStreamSynchronize, sync) \
+	F(cudaEventSynchronize, sync) \
+	F(cudaMemcpy, copy) \
+	F(cudaMemcpyAsync, copy) \
+	F(cudaMemset, set) \
+	F(cudaMemsetAsync, set) \
+	F(cudaMalloc, alloc) \
+	F(cudaMallocAsync, alloc) \
+	F(cudaMallocHost, alloc) \
+	F(cudaHostAlloc, alloc) \
+	F(cudaFree, free) \
+	F(cudaFreeAsync, free) \
+	F(cudaFreeHost, free) \
+	F(cudaEventCreate, event) \
+	F(cudaEventCreateWithFlags, event) \
+	F(cudaEventRecord, event) \
+	F(cudaEventQuery, event) \
+	F(cudaEventElapsedTime, event) \
+	F(cudaEventDestroy, event) \
+	F(cudaStreamCreate, stream) \
+	F(cudaStreamCreateWithFlags, stream) \
+	F(cudaStreamDestroy, stream) \
+	F(cudaStreamQuery, stream) \
+	F(cudaStreamWaitEvent, stream) \
+	F(cudaStreamBeginCapture, graph) \
+	F(cudaStreamEndCapture, graph) \
+	F(cudaGraphInstantiate, graph) \
+	F(cudaGraphDestroy, graph) \
+	F(cudaGraphExecDestroy, graph) \
+	F(cudaGetDeviceCount, other) \
+	F(cudaSetDevice, other) \
+	F(cudaGetDevice, other) \
+	F(cudaMemGetInfo, other) \
+	F(cudaDriverGetVersion, other) \
+	F(cudaRuntimeGetVersion, other) \
+	F(cudaGetLastError, other) \
+	F(cudaPeekAtLastError, other) \
+	F(cudaGetErrorName, other) \
+	F(cudaGetErrorString, other)
+
+#define GPUSIM_DRIVER_FUNCTIONS(F) \
+	F(cuLaunchKernel, launch) \
+	F(cuLaunchKernel_ptsz, launch) \
+	F(cuLaunchKernelEx, launch) \
+	F(cuLaunchKernelEx_ptsz, launch) \
+	F(cuGraphLaunch, launch) \
+	F(cuGraphLaunch_ptsz, launch) \
+	F(cuCtxSynchronize, sync) \
+	F(cuStreamSynchronize, sync) \
+	F(cuEventSynchronize, sync) \
+	F(cuMemcpy, copy) \
+	F(cuMemcpyAsync, copy) \
+	F(cuMemcpyHtoD_v2, copy) \
+	F(cuMemcpyDtoH_v2, copy) \
+	F(cuMemcpyDtoD_v2, copy) \
+	F(cuMemcpyHtoDAsync_v2, copy) \
+	F(cuMemcpyDtoHAsync_v2, copy) \
+	F(cuMemcpyDtoDAsync_v2, copy) \
+	F(cuMemsetD8_v2, set) \
+	F(cuMemsetD32_v2, set) \
+	F(cuMemsetD8Async, set) \
+	F(cuMemsetD32Async, set) \
+	F(cuMemAlloc_v2, alloc) \
+	F(cuMemAllocAsync, alloc) \
+	F(cuMemAllocHost_v2, alloc) \
+	F(cuMemHostAlloc, alloc) \
+	F(cuMemFree_v2, free) \
+	F(cuMemFreeAsync, free) \
+	F(cuMemFreeHost, free) \
+	F(cuEventCreate, event) \
+	F(cuEventRecord, event) \
+	F(cuEventQuery, event) \
+	F(cuEventElapsedTime, event) \
+	F(cuEventElapsedTime_v2, event) \
+	F(cuEventDestroy_v2, event) \
+	F(cuStreamCreate, stream) \
+	F(cuStreamDestroy_v2, stream) \
+	F(cuStreamQuery, stream) \
+	F(cuStreamWaitEvent, stream) \
+	F(cuStreamBeginCapture_v2, graph) \
+	F(cuStreamEndCapture, graph) \
+	F(cuGraphInstantiateWithFlags, graph) \
+	F(cuGraphDestroy, graph) \
+	F(cuGraphExecDestroy, graph) \
+	F(cuInit, other) \
+	F(cuDriverGetVersion, other) \
+	F(cuDeviceGet, other) \
+	F(cuDeviceGetCount, other) \
+	F(cuDeviceGetName, other) \
+	F(cuDeviceGetUuid, other) \
+	F(cuDeviceGetUuid_v2, other) \
+	F(cuDeviceTotalMem_v2, other) \
+	F(cuMemGetInfo_v2, other) \
+	F(cuCtxCreate_v2, other) \
+	F(cuCtxDestroy_v2, other) \
+	F(cuCtxSetCurrent, other) \
+	F(cuCtxGetCurrent, other) \
+	F(cuCtxGetDevice, other) \
+	F(cuDevicePrimaryCtxRetain, other) \
+	F(cuDevicePrimaryCtxRelease_v2, other) \
+	F(cuGetProcAddress_v2, other) \
+	F(cuGetErrorName, other) \
+	F(cuGetErrorString, other)
+
+#define GPUSIM_FUNCTION_ID(name, class) GPUSIM_FN_##name,
+enum gpusim_function {
+	GPUSIM_RUNTIME_FUNCTIONS(GPUSIM_FUNCTION_ID)
+	GPUSIM_RUNTIME_END,
+	GPUSIM_BEFORE_DRIVER = GPUSIM_RUNTIME_END - 1,
+	GPUSIM_DRIVER_FUNCTIONS(GPUSIM_FUNCTION_ID)
+	GPUSIM_FUNCTIONS,
+};
+#undef GPUSIM_FUNCTION_ID
+
+#define GPUSIM_CLASS_ID(name) GPUSIM_CLASS_##name,
+enum gpusim_class {
+	GPUSIM_CLASSES(GPUSIM_CLASS_ID)
+	GPUSIM_CLASS_COUNT,
+};
+#undef GPUSIM_CLASS_ID
+
+#endif

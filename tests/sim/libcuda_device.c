@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * libcuda.so.1, the simulated driver: start, devices, contexts, names of errors.
+ */
+#include "shim.h"
+
+#include "cuda_api.h"
+
+enum { DRIVER_VERSION = 13000 };
+
+CUresult cuInit(unsigned int flags)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuInit);
+	CUresult result = flags ? GPUSIM_INVALID_VALUE : gpusim_init();
+
+	if (!result && !gpusim_device_count())
+		result = GPUSIM_NO_DEVICE;
+	return gpusim_call_end(&call, result);
+}
+
+CUresult cuDriverGetVersion(int *version)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDriverGetVersion);
+
+	if (version)
+		*version = DRIVER_VERSION;
+	return gpusim_call_end(&call, version ? GPUSIM_OK : GPUSIM_INVALID_VALUE);
+}
+
+CUresult cuDeviceGet(CUdevice *out, int ordinal)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDeviceGet);
+	CUresult result = GPUSIM_INVALID_VALUE;
+
+	if (out) {
+		*out = ordinal;
+		result = ordinal >= 0 && ordinal < gpusim_device_count() ? GPUSIM_OK : GPUSIM_INVALID_DEVICE;
+	}
+	return gpusim_call_end(&call, result);
+}
+
+CUresult cuDeviceGetCount(int *count)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDeviceGetCount);
+
+	if (count)
+		*count = gpusim_device_count();
+	return gpusim_call_end(&call, count ? GPUSIM_OK : GPUSIM_INVALID_VALUE);
+}
+
+CUresult cuDeviceGetName(char *name, int size, CUdevice device)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDeviceGetName);
+
+	return gpusim_call_end(&call, gpusim_device_name(device, name, size > 0 ? (size_t)size : 0));
+}
+
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDeviceGetUuid);
+
+	return gpusim_call_end(&call, gpusim_device_uuid(device, (unsigned char *)uuid));
+}
+
+CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDeviceGetUuid_v2);
+
+	return gpusim_call_end(&call, gpusim_device_uuid(device, (unsigned char *)uuid));
+}
+
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDeviceTotalMem_v2);
+	uint64_t unused;
+	CUresult result = bytes ? gpusim_device_memory(device, &unused, bytes) : GPUSIM_INVALID_VALUE;
+
+	return gpusim_call_end(&call, result);
+}
+
+CUresult cuCtxCreate_v2(CUcontext *out, unsigned int flags, CUdevice device)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuCtxCreate_v2);
+
+	(void)flags;
+	return gpusim_call_end(&call, gpusim_context_create(device, out));
+}
+
+CUresult cuCtxDestroy_v2(CUcontext context)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuCtxDestroy_v2);
+
+	return gpusim_call_end(&call, gpusim_context_destroy(context));
+}
+
+CUresult cuCtxSetCurrent(CUcontext context)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuCtxSetCurrent);
+
+	return gpusim_call_end(&call, gpusim_context_set_current(context));
+}
+
+CUresult cuCtxGetCurrent(CUcontext *out)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuCtxGetCurrent);
+
+	if (out)
+		*out = gpusim_context_current();
+	return gpusim_call_end(&call, out ? GPUSIM_OK : GPUSIM_INVALID_VALUE);
+}
+
+CUresult cuCtxGetDevice(CUdevice *out)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuCtxGetDevice);
+	struct gpusim_context *context = gpusim_context_current();
+
+	if (!out)
+		return gpusim_call_end(&call, GPUSIM_INVALID_VALUE);
+	if (!context)
+		return gpusim_call_end(&call, GPUSIM_INVALID_CONTEXT);
+	*out = gpusim_context_device(context);
+	return gpusim_call_end(&call, GPUSIM_OK);
+}
+
+CUresult cuCtxSynchronize(void)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuCtxSynchronize);
+
+	return gpusim_call_end(&call, gpusim_context_sync());
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDevicePrimaryCtxRetain);
+
+	return gpusim_call_end(&call, gpusim_context_primary(device, out));
+}
+
+/* A primary context of the simulation lives as long as its process. */
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDevicePrimaryCtxRelease_v2);
+	bool known = device >= 0 && device < gpusim_device_count();
+
+	return gpusim_call_end(&call, known ? GPUSIM_OK : GPUSIM_INVALID_DEVICE);
+}
+
+CUresult cuGetErrorName(CUresult result, const char **out)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuGetErrorName);
+
+	if (out)
+		*out = gpusim_error_name(result, false);
+	return gpusim_call_end(&call, out && *out ? GPUSIM_OK : GPUSIM_INVALID_VALUE);
+}
+
+CUresult cuGetErrorString(CUresult result, const char **out)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuGetErrorString);
+
+	if (out)
+		*out = gpusim_error_text(result);
+	return gpusim_call_end(&call, out && *out ? GPUSIM_OK : GPUSIM_INVALID_VALUE);
+}

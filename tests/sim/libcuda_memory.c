@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * libcuda.so.1, the simulated driver: memory, copies, sets. Addresses are checked (host or device), bytes are not moved.
+ */
+#include "shim.h"
+
+#include "cuda_api.h"
+
+/* What a copy is by its addresses; from host to host it is nothing for a device. */
+static enum gpusim_work_kind direction(CUdeviceptr to, CUdeviceptr from)
+{
+	bool to_device = gpusim_memory_is_device(to);
+	bool from_device = gpusim_memory_is_device(from);
+
+	if (to_device)
+		return from_device ? GPUSIM_COPY_DTOD : GPUSIM_COPY_HTOD;
+	return from_device ? GPUSIM_COPY_DTOH : 0;
+}
+
+/* A call that puts a copy or set on a stream; the caller says which kind the addresses must make. */
+static CUresult transfer(struct gpusim_call *call, enum gpusim_work_kind wanted, enum gpusim_work_kind found,
+			 CUstream stream)
+{
+	struct gpusim_work work = { .kind = found, .bytes = call->bytes };
+
+	if (!call->bytes)
+		return GPUSIM_OK;
+	if (!found || (wanted && wanted != found))
+		return GPUSIM_INVALID_VALUE;
+	return gpusim_submit(stream, &work);
+}
+
+/* The same on the legacy stream; the host waits for it unless it stays within the device. */
+static CUresult transfer_now(struct gpusim_call *call, enum gpusim_work_kind wanted, enum gpusim_work_kind found)
+{
+	struct gpusim_work work = { .kind = found, .bytes = call->bytes };
+	CUresult result;
+
+	if (!call->bytes)
+		return GPUSIM_OK;
+	if (!found || (wanted && wanted != found))
+		return GPUSIM_INVALID_VALUE;
+	result = gpusim_submit(GPUSIM_STREAM_LEGACY, &work);
+	if (!result && found != GPUSIM_COPY_DTOD)
+		gpusim_wait(&work);
+	return result;
+}
+
+static CUdeviceptr address(const void *memory)
+{
+	return (CUdeviceptr)(uintptr_t)memory;
+}
+
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpy);
+
+	call.bytes = bytes;
+	return gpusim_call_end(&call, transfer_now(&call, 0, direction(to, from)));
+}
+
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyAsync);
+
+	call.bytes = bytes;
+	return gpusim_call_end(&call, transfer(&call, 0, direction(to, from), stream));
+}
+
+CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyHtoD_v2);
+
+	call.bytes = bytes;
+	return gpusim_call_end(&call, transfer_now(&call, GPUSIM_COPY_HTOD, direction(to, address(from))));
+}
+
+CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyDtoH_v2);
+
+	call.bytes = bytes;
+	return gpusim_call_end(&call, transfer_now(&call, GPUSIM_COPY_DTOH, direction(address(to), from)));
+}
+
+CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyDtoD_v2);
+
+	call.bytes = bytes;
+	return gpusim_call_end(&call, transfer_now(&call, GPUSIM_COPY_DTOD, direction(to, from)));
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyHtoDAsync_v2);
+
+	call.bytes = bytes;
+	return gpusim_call_end(&call, transfer(&call, GPUSIM_COPY_HTOD, direction(to, address(from)), stream));
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyDtoHAsync_v2);
+
+	call.bytes = bytes;
+	return gpusim_call_end(&call, transfer(&call, GPUSIM_COPY_DTOH, direction(address(to), from), stream));
+}
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyDtoDAsync_v2);
+
+	call.bytes = bytes;
+	return gpusim_call_end(&call, transfer(&call, GPUSIM_COPY_DTOD, direction(to, from), stream));
+}
+
+static CUresult set(struct gpusim_call *call, CUdeviceptr to, CUstream stream)
+{
+	enum gpusim_work_kind found = gpusim_memory_is_device(to) ? GPUSIM_SET : 0;
+
+	return gpusim_call_end(call, transfer(call, GPUSIM_SET, found, stream));
+}
+
+CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemsetD8_v2);
+
+	(void)value;
+	call.bytes = count;
+	return set(&call, to, GPUSIM_STREAM_LEGACY);
+}
+
+CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned int value, size_t count)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemsetD32_v2);
+
+	(void)value;
+	call.bytes = 4 * count;
+	return set(&call, to, GPUSIM_STREAM_LEGACY);
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemsetD8Async);
+
+	(void)value;
+	call.bytes = count;
+	return set(&call, to, stream);
+}
+
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count, CUstream stream)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemsetD32Async);
+
+	(void)value;
+	call.bytes = 4 * count;
+	return set(&call, to, stream);
+}
+
+static CUresult alloc(struct gpusim_call *call, CUdeviceptr *out)
+{
+	uint64_t found = 0;
+	CUresult result = gpusim_memory_alloc(call->bytes, out ? &found : NULL);
+
+	if (!result)
+		*out = found;
+	return gpusim_call_end(call, result);
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemAlloc_v2);
+
+	call.bytes = bytes;
+	return alloc(&call, out);
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemAllocAsync);
+
+	(void)stream;
+	call.bytes = bytes;
+	return alloc(&call, out);
+}
+
+CUresult cuMemAllocHost_v2(void **out, size_t bytes)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemAllocHost_v2);
+
+	call.bytes = bytes;
+	return gpusim_call_end(&call, gpusim_host_alloc(bytes, out));
+}
+
+CUresult cuMemHostAlloc(void **out, size_t bytes, unsigned int flags)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemHostAlloc);
+
+	(void)flags;
+	call.bytes = bytes;
+	return gpusim_call_end(&call, gpusim_host_alloc(bytes, out));
+}
+
+/* As the real one does, a free waits for the device. */
+CUresult cuMemFree_v2(CUdeviceptr memory)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemFree_v2);
+	CUresult result = memory ? gpusim_context_sync() : GPUSIM_OK;
+
+	if (memory && !result)
+		result = gpusim_memory_free(memory);
+	return gpusim_call_end(&call, result);
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr memory, CUstream stream)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemFreeAsync);
+
+	(void)stream;
+	return gpusim_call_end(&call, gpusim_memory_free(memory));
+}
+
+CUresult cuMemFreeHost(void *memory)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemFreeHost);
+
+	return gpusim_call_end(&call, gpusim_host_free(memory));
+}
+
+CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemGetInfo_v2);
+	struct gpusim_context *context = gpusim_context_current();
+	CUresult result = GPUSIM_INVALID_CONTEXT;
+
+	if (!free_bytes || !total_bytes)
+		result = GPUSIM_INVALID_VALUE;
+	else if (context)
+		result = gpusim_device_memory(gpusim_context_device(context), free_bytes, total_bytes);
+	return gpusim_call_end(&call, result);
+}

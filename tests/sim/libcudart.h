@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Inside libcudart.so.13, the simulated runtime: the driver functions it uses, resolved as the real one does by
+ * cuGetProcAddress_v2 of a libcuda.so.1 opened at first use, and the begin and end of its own functions.
+ */
+#ifndef LIBCUDART_H
+#define LIBCUDART_H
+
+#include "shim.h"
+
+#include "cuda_api.h"
+#include "cudart_api.h"
+
+/* Asked for by the plain name: F(plain name, function whose prototype it has). */
+#define RUNTIME_DRIVER_FUNCTIONS(F) \
+	F(cuInit, cuInit) \
+	F(cuDriverGetVersion, cuDriverGetVersion) \
+	F(cuDeviceGetCount, cuDeviceGetCount) \
+	F(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain) \
+	F(cuCtxSetCurrent, cuCtxSetCurrent) \
+	F(cuCtxSynchronize, cuCtxSynchronize) \
+	F(cuLaunchKernel, cuLaunchKernel) \
+	F(cuLaunchKernelEx, cuLaunchKernelEx) \
+	F(cuGraphLaunch, cuGraphLaunch) \
+	F(cuMemcpy, cuMemcpy) \
+	F(cuMemcpyAsync, cuMemcpyAsync) \
+	F(cuMemcpyHtoD, cuMemcpyHtoD_v2) \
+	F(cuMemcpyDtoH, cuMemcpyDtoH_v2) \
+	F(cuMemcpyDtoD, cuMemcpyDtoD_v2) \
+	F(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2) \
+	F(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2) \
+	F(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2) \
+	F(cuMemsetD8, cuMemsetD8_v2) \
+	F(cuMemsetD8Async, cuMemsetD8Async) \
+	F(cuMemAlloc, cuMemAlloc_v2) \
+	F(cuMemAllocAsync, cuMemAllocAsync) \
+	F(cuMemHostAlloc, cuMemHostAlloc) \
+	F(cuMemFree, cuMemFree_v2) \
+	F(cuMemFreeAsync, cuMemFreeAsync) \
+	F(cuMemFreeHost, cuMemFreeHost) \
+	F(cuMemGetInfo, cuMemGetInfo_v2) \
+	F(cuEventCreate, cuEventCreate) \
+	F(cuEventRecord, cuEventRecord) \
+	F(cuEventQuery, cuEventQuery) \
+	F(cuEventSynchronize, cuEventSynchronize) \
+	F(cuEventElapsedTime, cuEventElapsedTime_v2) \
+	F(cuEventDestroy, cuEventDestroy_v2) \
+	F(cuStreamCreate, cuStreamCreate) \
+	F(cuStreamDestroy, cuStreamDestroy_v2) \
+	F(cuStreamQuery, cuStreamQuery) \
+	F(cuStreamSynchronize, cuStreamSynchronize) \
+	F(cuStreamWaitEvent, cuStreamWaitEvent) \
+	F(cuStreamBeginCapture, cuStreamBeginCapture_v2) \
+	F(cuStreamEndCapture, cuStreamEndCapture) \
+	F(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags) \
+	F(cuGraphDestroy, cuGraphDestroy) \
+	F(cuGraphExecDestroy, cuGraphExecDestroy)
+
+#define RUNTIME_SLOT(name, function) __typeof__(function) *name;
+struct runtime_driver {
+	RUNTIME_DRIVER_FUNCTIONS(RUNTIME_SLOT)
+};
+#undef RUNTIME_SLOT
+
+extern struct runtime_driver runtime_driver __attribute__((visibility("hidden")));
+
+int runtime_load(void) __attribute__((visibility("hidden")));	/* the driver is there and started */
+int runtime_ready(void) __attribute__((visibility("hidden")));	/* and this thread has its device's context */
+int runtime_end(const struct gpusim_call *call, int result) __attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What both shims need: how a function begins, and the export mark. The driver shim is compiled twice: once with its
+ * exported names and once as the private twins that cuGetProcAddress hands out under GPUSIM_PROCADDR=private; a twin
+ * is the same code under a hidden symbol `private_NAME`.
+ */
+#ifndef SHIM_H
+#define SHIM_H
+
+#ifdef GPUSIM_PRIVATE_TWIN
+#define SHIM_NAME(name) __asm__("private_" #name) __attribute__((visibility("hidden")))
+#else
+#define SHIM_NAME(name)
+#endif
+
+#include "gpusim_truth.h"
+
+static inline struct gpusim_call shim_begin(enum gpusim_function function)
+{
+#ifdef GPUSIM_PRIVATE_TWIN
+	return gpusim_call_begin(function, false);
+#else
+	return gpusim_call_begin(function, true);
+#endif
+}
+
+#endif

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# The simulated GPU, a fragment of the top Makefile, which sets BUILD and CC. `make sim` builds all of it into
+# $(BUILD)/sim; $(BUILD)/sim/endbr has the two shims with functions that begin with endbr64.
+
+SIM := tests/sim
+SIM_OUT := $(BUILD)/sim
+SIM_WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wformat=2 -Wvla -Werror
+SIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -g -MMD -MP $(SIM_WARN) -I$(SIM) -pthread
+SIM_CORE_CFLAGS := -O2 -fPIC
+
+# The exported functions begin like those of the real libcudart: push %rbp, also where a compiler would delay it.
+SIM_SHIM_CFLAGS := -O1 -fPIC -fno-omit-frame-pointer -fno-shrink-wrap -fno-optimize-sibling-calls
+ifeq ($(shell uname -m),x86_64)
+SIM_PLAIN_CFLAGS := -fcf-protection=none
+SIM_ENDBR_CFLAGS := -fcf-protection=branch
+else
+SIM_PLAIN_CFLAGS := -mbranch-protection=none
+SIM_ENDBR_CFLAGS := -mbranch-protection=bti
+endif
+
+SIM_CORE := gpusim gpusim_context gpusim_stream gpusim_duration gpusim_event gpusim_memory gpusim_graph gpusim_error \
+	truth truth_write
+SIM_CUDA := libcuda_launch libcuda_memory libcuda_device libcuda_address
+SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory
+SIM_PROGRAMS := train
+
+SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13)
+SIM_ENDBR_LIBS := $(addprefix $(SIM_OUT)/endbr/,libcuda.so.1 libcudart.so.13)
+
+.PHONY: sim
+sim: $(SIM_LIBS) $(SIM_ENDBR_LIBS) $(addprefix $(SIM_OUT)/,$(SIM_PROGRAMS)) ## the simulated GPU of the tests
+
+$(SIM_OUT)/core/%.o: $(SIM)/%.c
+	@mkdir -p $(@D)
+	$(CC) $(SIM_CFLAGS) $(SIM_CORE_CFLAGS) -c $< -o $@
+
+$(SIM_OUT)/plain/%.o: $(SIM)/%.c
+	@mkdir -p $(@D)
+	$(CC) $(SIM_CFLAGS) $(SIM_SHIM_CFLAGS) $(SIM_PLAIN_CFLAGS) -c $< -o $@
+
+$(SIM_OUT)/plain/%.private.o: $(SIM)/%.c
+	@mkdir -p $(@D)
+	$(CC) $(SIM_CFLAGS) $(SIM_SHIM_CFLAGS) $(SIM_PLAIN_CFLAGS) -DGPUSIM_PRIVATE_TWIN -c $< -o $@
+
+$(SIM_OUT)/endbr-objects/%.o: $(SIM)/%.c
+	@mkdir -p $(@D)
+	$(CC) $(SIM_CFLAGS) $(SIM_SHIM_CFLAGS) $(SIM_ENDBR_CFLAGS) -c $< -o $@
+
+$(SIM_OUT)/endbr-objects/%.private.o: $(SIM)/%.c
+	@mkdir -p $(@D)
+	$(CC) $(SIM_CFLAGS) $(SIM_SHIM_CFLAGS) $(SIM_ENDBR_CFLAGS) -DGPUSIM_PRIVATE_TWIN -c $< -o $@
+
+# name of a shim's objects: $(call SIM_OBJECTS,folder,files)
+SIM_OBJECTS = $(foreach file,$(2),$(SIM_OUT)/$(1)/$(file).o)
+SIM_CUDA_FILES := $(SIM_CUDA) $(addsuffix .private,$(SIM_CUDA))
+
+# A shim finds libgpusim.so (and the runtime its driver) beside itself; the endbr ones find it one folder up.
+SIM_LINK = $(CC) -shared -pthread -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -Wl,--enable-new-dtags \
+	-Wl,-rpath,'$$ORIGIN:$$ORIGIN/..'
+
+$(SIM_OUT)/libgpusim.so: $(call SIM_OBJECTS,core,$(SIM_CORE)) $(SIM)/libgpusim.map
+	$(SIM_LINK) -Wl,--version-script=$(SIM)/libgpusim.map -o $@ $(filter %.o,$^)
+
+$(SIM_OUT)/libcuda.so.1: $(call SIM_OBJECTS,plain,$(SIM_CUDA_FILES)) $(SIM)/libcuda.map $(SIM_OUT)/libgpusim.so
+	$(SIM_LINK) -Wl,--version-script=$(SIM)/libcuda.map -o $@ $(filter %.o %.so,$^)
+
+$(SIM_OUT)/libcudart.so.13: $(call SIM_OBJECTS,plain,$(SIM_CUDART)) $(SIM)/libcudart.map $(SIM_OUT)/libgpusim.so
+	$(SIM_LINK) -Wl,--version-script=$(SIM)/libcudart.map -o $@ $(filter %.o %.so,$^) -ldl
+
+$(SIM_OUT)/endbr/libcuda.so.1: $(call SIM_OBJECTS,endbr-objects,$(SIM_CUDA_FILES)) $(SIM)/libcuda.map \
+		$(SIM_OUT)/libgpusim.so
+	@mkdir -p $(@D)
+	$(SIM_LINK) -Wl,--version-script=$(SIM)/libcuda.map -o $@ $(filter %.o %.so,$^)
+
+$(SIM_OUT)/endbr/libcudart.so.13: $(call SIM_OBJECTS,endbr-objects,$(SIM_CUDART)) $(SIM)/libcudart.map \
+		$(SIM_OUT)/libgpusim.so
+	@mkdir -p $(@D)
+	$(SIM_LINK) -Wl,--version-script=$(SIM)/libcudart.map -o $@ $(filter %.o %.so,$^) -ldl
+
+# The programs know the runtime's public functions alone; a real libcudart.so.13 would do.
+SIM_RUN_LINK := -Wl,--enable-new-dtags -Wl,-rpath,'$$ORIGIN' -pthread
+
+$(SIM_OUT)/programs/%.o: $(SIM)/%.c
+	@mkdir -p $(@D)
+	$(CC) $(SIM_CFLAGS) -O1 -fno-omit-frame-pointer -c $< -o $@
+
+$(SIM_OUT)/train: $(SIM_OUT)/programs/train.o $(SIM_OUT)/libcudart.so.13
+	$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
+
+$(SIM_OUT)/simcalls: $(call SIM_OBJECTS,programs,simcalls simcalls_calls simcalls_linked) $(SIM_OUT)/libcudart.so.13
+	$(CC) -o $@ $(filter %.o,$^) $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
+
+$(SIM_OUT)/simcalls-dl: $(call SIM_OBJECTS,programs,simcalls simcalls_calls simcalls_dlopen)
+	$(CC) -o $@ $^ $(SIM_RUN_LINK) -ldl
+
+-include $(wildcard $(SIM_OUT)/*/*.d)

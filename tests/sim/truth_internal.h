@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The per-thread records of the truth, between the counting (truth.c) and the writing (truth_write.c). One thread
+ * writes a record; the writer may read it at any moment, so counters are relaxed atomics and list heads are released.
+ */
+#ifndef TRUTH_INTERNAL_H
+#define TRUTH_INTERNAL_H
+
+#include "gpusim_truth.h"
+
+enum { TRUTH_RESULTS = 8 };
+
+struct truth_shape {
+	struct truth_shape *next;
+	struct gpusim_shape shape;
+	uint64_t count;
+};
+
+struct truth_result {
+	int code;
+	uint64_t count;		/* 0: slot not used */
+};
+
+struct truth_counts {
+	uint64_t begun, count, errors, bytes, total_ns, max_ns;
+	struct truth_result results[TRUTH_RESULTS];
+	struct truth_shape *shapes;
+};
+
+struct truth_thread {
+	struct truth_thread *next;
+	int tid;
+	char name[16];
+	uint64_t first_ns, last_ns;
+	unsigned int depth;
+	struct truth_counts counts[GPUSIM_FUNCTIONS][GPUSIM_PLACES];
+};
+
+extern struct truth_thread *truth_threads;
+
+static inline uint64_t truth_read(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+static inline void truth_set(uint64_t *counter, uint64_t value)
+{
+	__atomic_store_n(counter, value, __ATOMIC_RELAXED);
+}
+
+static inline void truth_add(uint64_t *counter, uint64_t more)
+{
+	truth_set(counter, *counter + more);
+}
+
+#endif
