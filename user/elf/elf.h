@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What gpuprof asks of ELF files: where functions are, how they begin, which build this is, what
- * the file needs. The only user of libelf. Files are hostile: every offset is checked, every
- * lie is an error or a missing symbol, never a crash or a hang.
+ * the file needs. Reads the bytes itself, by pread: no libelf, no mapping. Files are hostile:
+ * every offset is checked, every lie is an error or a missing symbol, never a crash or a hang.
  */
 #ifndef ELF_ELF_H
 #define ELF_ELF_H
@@ -22,7 +22,8 @@ enum elf_opening {		/* how a function begins, hence what a probe on it costs */
 	ELF_PUSH,		/* push: emulated by the kernel, ~0.45 us */
 	ELF_NOP,		/* nop, nop5 */
 	ELF_STEP,		/* anything else: single-stepped, ~16 us in a VM */
-	ELF_REFUSED,		/* VEX/EVEX openings that the kernel may refuse (ENOTSUPP) */
+	ELF_REFUSED,		/* VEX/EVEX and others that the kernel may refuse (ENOTSUPP) */
+	ELF_BRANCH,		/* jump, call (arm64: pc-relative): emulated, as cheap as push */
 };
 
 struct elf_symbol {
@@ -50,7 +51,11 @@ int elf_each_needed(struct elf_file *ef, void (*fn)(void *ctx, char kind, const 
 /* The program interpreter's path (PT_INTERP) or NULL; owned by ef. */
 const char *elf_interpreter(struct elf_file *ef);
 
-/* Pure: classifies the instruction that `code` begins with, for x86-64 (arm64: aarch64 form). */
+/*
+ * Pure: classifies the instruction that `code` begins with, for the machine gpuprof is built for.
+ * *skip: how much endbr64 (or bti) stands before it. The kernel has the last word: REFUSED may be
+ * attachable after all, and a multi link may still fail with ENOTSUPP.
+ */
 enum elf_opening elf_classify(const uint8_t *code, size_t len, unsigned int *skip);
 
 #endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What a probe on a function's first instruction costs, from its bytes alone: the kernel emulates
+ * a few instructions, single-steps most, and refuses some, which fails a whole multi link. It is
+ * not a disassembler: what it does not know is a step.
+ */
+#include "elf/file.h"
+
+#include <string.h>
+
+#define MAX_PREFIXES 14u	/* an instruction has at most 15 bytes */
+#define PREFIX_OPERAND 0x66
+#define REX_B 0x01
+
+struct x86 {			/* prefixes apart, as the kernel's decoder sees them */
+	const uint8_t *opcode;
+	size_t left;		/* bytes from opcode on, 0: not all there */
+	uint8_t rex;
+	bool operand_prefix;
+	bool bad_prefix;	/* lock and segment prefixes are refused */
+};
+
+/*
+ * One bit for each one-byte opcode the kernel refuses in 64-bit code: port I/O, interrupts, hlt,
+ * cli, sti and what is invalid there. Row r holds opcodes 16 r to 16 r + 15.
+ */
+static const uint16_t refused[16] = {
+	[0x0] = 0x40c0,			/* 06 07 0e */
+	[0x1] = 0xc0c0,			/* 16 17 1e 1f */
+	[0x2] = 0x8080,			/* 27 2f */
+	[0x3] = 0x8080,			/* 37 3f */
+	[0x6] = 0xf007,			/* 60-62 6c-6f */
+	[0x8] = 0x0004,			/* 82 */
+	[0x9] = 0x0400,			/* 9a */
+	[0xc] = 0xf030,			/* c4 c5 cc-cf */
+	[0xd] = 0x0070,			/* d4-d6 */
+	[0xe] = 0xf4f0,			/* e4-e7 ea ec-ef */
+	[0xf] = 0x0c12,			/* f1 f4 fa fb */
+};
+
+/* The multi-byte nops that kernels from 6.16 on emulate; the one with a cs prefix is refused. */
+static const struct nop {
+	uint8_t len;
+	uint8_t code[8];
+} long_nops[] = {
+	{ 3, { 0x0f, 0x1f, 0x00 } },
+	{ 4, { 0x0f, 0x1f, 0x40 } },
+	{ 5, { 0x0f, 0x1f, 0x44 } },
+	{ 6, { 0x66, 0x0f, 0x1f, 0x44 } },
+	{ 7, { 0x0f, 0x1f, 0x80 } },
+	{ 8, { 0x0f, 0x1f, 0x84 } },
+};
+
+static bool is_long_nop(const uint8_t *code, size_t len)
+{
+	for (size_t i = 0; i < sizeof(long_nops) / sizeof(long_nops[0]); i++)
+		if (len >= long_nops[i].len && !memcmp(code, long_nops[i].code, long_nops[i].len))
+			return true;
+	return false;
+}
+
+static bool is_bad_prefix(uint8_t byte)
+{
+	return byte == 0x26 || byte == 0x2e || byte == 0x36 || byte == 0x3e || byte == 0xf0;
+}
+
+static bool is_plain_prefix(uint8_t byte)
+{
+	return (byte >= 0x64 && byte <= 0x67) || byte == 0xf2 || byte == 0xf3;
+}
+
+static struct x86 x86_split(const uint8_t *code, size_t len)
+{
+	struct x86 x = { 0 };
+	size_t i = 0;
+
+	for (; i < len && i < MAX_PREFIXES; i++) {
+		if (is_bad_prefix(code[i]))
+			x.bad_prefix = true;
+		else if (!is_plain_prefix(code[i]))
+			break;
+		x.operand_prefix |= code[i] == PREFIX_OPERAND;
+	}
+	if (i < len && (code[i] & 0xf0) == 0x40)
+		x.rex = code[i++];
+	x.opcode = code + i;
+	x.left = len - i;
+	return x;
+}
+
+static bool is_branch(const struct x86 *x)
+{
+	uint8_t op = x->opcode[0];
+
+	if (op == 0x0f)
+		return x->left > 1 && (x->opcode[1] & 0xf0) == 0x80;
+	return (op & 0xf0) == 0x70 || (op >= 0xe0 && op <= 0xe3) || op == 0xe8 || op == 0xe9 ||
+	       op == 0xeb;
+}
+
+static enum elf_opening x86_instruction(const uint8_t *code, size_t len)
+{
+	struct x86 x = x86_split(code, len);
+
+	if (!x.left)
+		return len ? ELF_STEP : ELF_UNKNOWN;
+	if (is_long_nop(code, len))
+		return ELF_NOP;
+	if (x.bad_prefix || refused[*x.opcode >> 4] >> (*x.opcode & 15) & 1)
+		return ELF_REFUSED;
+	/* Only a push without prefix, or with REX.B alone, is emulated. */
+	if ((*x.opcode & 0xf8) == 0x50)
+		return x.opcode == code || (x.opcode == code + 1 && x.rex == 0x41) ? ELF_PUSH
+										   : ELF_STEP;
+	/* With REX.B this is xchg with r8, which the kernel would take for a nop. */
+	if (*x.opcode == 0x90)
+		return x.rex & REX_B ? ELF_REFUSED : ELF_NOP;
+	if (is_branch(&x))
+		return x.operand_prefix ? ELF_REFUSED : ELF_BRANCH;
+	return ELF_STEP;
+}
+
+enum elf_opening elf_classify_x86(const uint8_t *code, size_t len, unsigned int *skip)
+{
+	static const uint8_t endbr64[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	*skip = 0;
+	if (len > sizeof(endbr64) && !memcmp(code, endbr64, sizeof(endbr64)))
+		*skip = sizeof(endbr64);
+	return x86_instruction(code + *skip, len - *skip);
+}
+
+/*
+ * arm64 simulates branches, pc-relative addresses and (from 6.13 on) nop. paciasp is a landing pad
+ * like bti, but must not be skipped: behind it lr is signed, and a return probe would replace it
+ * with an unsigned one.
+ */
+static const struct arm64_row {
+	uint32_t mask;
+	uint32_t value;
+	uint8_t opening;
+} arm64_rows[] = {
+	{ 0xffffffff, 0xd503201f, ELF_NOP },
+	{ 0xff000000, 0x54000000, ELF_BRANCH },		/* b.cond */
+	{ 0x7c000000, 0x14000000, ELF_BRANCH },		/* b, bl */
+	{ 0x7c000000, 0x34000000, ELF_BRANCH },		/* cbz, cbnz, tbz, tbnz */
+	{ 0xff9ffc1f, 0xd61f0000, ELF_BRANCH },		/* br, blr, ret */
+	{ 0x1f000000, 0x10000000, ELF_BRANCH },		/* adr, adrp */
+	{ 0x3b000000, 0x18000000, ELF_REFUSED },	/* literal loads, prefetch */
+	{ 0x3f000000, 0x08000000, ELF_REFUSED },	/* exclusive loads and stores */
+	{ 0xff000000, 0xd4000000, ELF_REFUSED },	/* svc, brk, hlt */
+};
+
+enum elf_opening elf_classify_arm64(const uint8_t *code, size_t len, unsigned int *skip)
+{
+	uint32_t insn;
+
+	*skip = 0;
+	if (len < sizeof(insn))
+		return ELF_UNKNOWN;
+	memcpy(&insn, code, sizeof(insn));
+	/* bti, bti c, bti j, bti jc */
+	if ((insn & 0xffffff3f) == 0xd503241f && len >= 2 * sizeof(insn)) {
+		*skip = sizeof(insn);
+		memcpy(&insn, code + *skip, sizeof(insn));
+	}
+	for (size_t i = 0; i < sizeof(arm64_rows) / sizeof(arm64_rows[0]); i++)
+		if ((insn & arm64_rows[i].mask) == arm64_rows[i].value)
+			return (enum elf_opening)arm64_rows[i].opening;
+	return ELF_STEP;
+}
+
+enum elf_opening elf_classify(const uint8_t *code, size_t len, unsigned int *skip)
+{
+#if defined(__aarch64__)
+	return elf_classify_arm64(code, len, skip);
+#else
+	return elf_classify_x86(code, len, skip);
+#endif
+}
