@@ -5,22 +5,19 @@
  * with events). Books are exact: the sum of a thread's buckets is its wall time, to the
  * nanosecond, whatever the events are.
  *
- * Used by one thread (the engine). Tables are made from it by ledger/tables.h.
+ * Used by one thread (the engine). What is read here is const and valid until the next push, cut
+ * or free. Tables are made from it by view/views.h.
+ *
+ * Sources push EVENT_START first, EVENT_STOP before events that reach beyond it, and a thread's
+ * EVENT_TAIL before its EVENT_OPEN; any other order is survived and counted.
  */
 #ifndef LEDGER_MODEL_H
 #define LEDGER_MODEL_H
 
 #include "event/event.h"
+#include "ledger/book.h"
 #include "ledger/hist.h"
-
-/* Buckets of the thread book: the classes of calls, and what could not be seen. */
-enum bucket {
-	BUCKET_CLASS_0 = 0,		/* ... CLASS_END - 1: enum call_class */
-	BUCKET_LOST = CLASS_END,	/* events were lost just there */
-	BUCKET_UNARMED,			/* probes were not attached */
-	BUCKET_END
-};
-const char *bucket_name(unsigned int bucket);
+#include "ledger/tally.h"
 
 struct model;
 
@@ -32,5 +29,79 @@ int model_push(struct model *m, const struct event *ev);
 
 /* Where the books stand: the session's end, else the latest time that any event named. */
 uint64_t model_now(const struct model *m);
+
+/* Interval mode: forgets what was counted until now and goes on; open calls stay open, threads
+ * and processes that ended are dropped. Make the interval's tables (with this now) before. */
+void model_cut(struct model *m, uint64_t now_ns);
+
+/* ---- reading ---------------------------------------------------------------------------- */
+
+const struct funcs *model_funcs(const struct model *m);
+
+struct model_session {
+	uint64_t start_ns;	/* of the session; 0: no event yet */
+	uint64_t interval_ns;	/* where the current interval begins: start_ns or the last cut */
+	uint64_t stop_ns;	/* 0: goes on */
+	bool start_known;	/* EVENT_START came before the first call */
+};
+struct model_session model_session(const struct model *m);
+
+struct model_child {		/* a child that was seen, not followed */
+	uint32_t pid;
+	uint64_t start_ns;
+	char comm[16];		/* "": unknown */
+};
+
+#define MODEL_CHILDREN 64	/* named; more are only counted */
+
+struct model_process {
+	uint32_t pid;
+	char comm[16];		/* "": unknown */
+	const char *cmdline;	/* NULL: unknown */
+	uint64_t start_ns;	/* 0: unknown */
+	uint64_t exit_ns;	/* its first thread ended; 0: goes on */
+	uint64_t children;	/* seen */
+	struct model_child child[MODEL_CHILDREN];
+	const struct tallies *tallies;
+};
+size_t model_processes(const struct model *m);
+void model_process(const struct model *m, size_t i, struct model_process *out);
+
+struct model_thread {
+	uint32_t pid, tid;
+	char comm[16];		/* "": unknown */
+	const char *process_comm;
+	uint64_t birth_ns;	/* 0: unknown */
+	bool has_book;		/* it has made at least one call; else what follows is zero */
+	bool open;		/* inside func since open_ns */
+	uint16_t func;
+	uint64_t open_ns;
+	struct book_sum book;
+	struct book_counts counts;
+};
+size_t model_threads(const struct model *m);
+void model_thread(const struct model *m, size_t i, uint64_t now_ns, struct model_thread *out);
+
+struct model_counts {		/* since the session began, also in interval mode */
+	uint64_t received[EVENT_KIND_END];	/* [0]: kinds that nobody knows */
+	uint64_t invalid[EVENT_KIND_END], skew[EVENT_KIND_END], late[EVENT_KIND_END];
+	uint64_t lost;		/* holes in threads' numbers */
+	uint64_t late_ns, abandoned;
+	uint64_t more;		/* calls whose shape or result was not kept apart */
+};
+void model_counts(const struct model *m, struct model_counts *out);
+
+struct model_reading {		/* the latest EVENT_COUNT of a source and kind */
+	const char *source, *kind;
+	uint64_t hits, received, lost;
+};
+size_t model_readings(const struct model *m);
+const struct model_reading *model_reading(const struct model *m, size_t i);
+
+/* EVENT_FACT: the last value of each key, in order of first appearance. */
+size_t model_facts(const struct model *m);
+const char *model_fact_key(const struct model *m, size_t i);
+const char *model_fact_at(const struct model *m, size_t i);
+const char *model_fact(const struct model *m, const char *key);	/* NULL: no such fact */
 
 #endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The time book of one thread, streaming: every nanosecond between open and close is in exactly
+ * one bucket, whatever the events are. Knows nothing of processes, statistics or tables.
+ * The same in plain words, over a complete list of events: tests/lib/book_spec.c.
+ *
+ * Examples; a session of [0, 100), `one` calls L (launch), `two` calls S (sync), times as
+ * #seq kind [start, end]:
+ *
+ *   #1 L [10,15]  #2 L [20,25]                 other 90, launch 10
+ *   #1 L [10,15]  #3 L [40,45]                 one lost between 15 and 40: lost 25
+ *   #2 enter S 30  #3 S [30,50]                the first event was lost before 30: lost 30
+ *   #1 L [10,15]  #3 S [30,50]                 only S's enter is missing: no time is unknown
+ *   #1 enter S 30                              sync 70: open until the book closes
+ *   #1 enter S 30  #2 L [60,65]                S was left without a return: lost 30, abandoned
+ *   #1 L [10,15]  tail #4                      three lost at the end: lost 85
+ *   #1 L [10,15]  tail #4  open #4 S since 70  lost 55 up to 70, then sync 30
+ *   #1 enter S 30  exit #2 at 80               killed inside: sync 50, wall 80
+ *   birth 40, #1 L [50,60]                     wall 60; unarmed [0,45) makes 5 of it unarmed
+ *
+ * Order that makes it exact (anything else is survived and counted): STOP before events that
+ * reach beyond it; a thread's TAIL before its OPEN.
+ */
+#ifndef LEDGER_BOOK_H
+#define LEDGER_BOOK_H
+
+#include <stdbool.h>
+
+#include "event/event.h"
+#include "ledger/spans.h"
+
+/* Buckets of the thread book: the classes of calls, and what could not be seen. */
+enum bucket {
+	BUCKET_CLASS_0 = 0,		/* ... CLASS_END - 1: enum call_class */
+	BUCKET_LOST = CLASS_END,	/* events were lost just there */
+	BUCKET_UNARMED,			/* probes were not attached */
+	BUCKET_END
+};
+const char *bucket_name(unsigned int bucket);
+
+/* What one event was found to be; an ignored event has changed nothing. */
+#define BOOK_INVALID 0x01	/* out of order, or ends before it starts */
+#define BOOK_SKEW 0x02		/* overlaps what came before it: clipped */
+#define BOOK_LATE 0x04		/* an interval that was already cut would have been different */
+#define BOOK_IGNORED 0x08	/* not to be counted as a call either */
+
+struct book_counts {
+	uint64_t lost;		/* events that took a number and never came */
+	uint64_t invalid, skew, late;
+	uint64_t late_ns;	/* booked otherwise than is known now; at most */
+	uint64_t abandoned;	/* calls left without a return */
+};
+
+struct book {
+	uint64_t ns[BUCKET_END]; /* of this interval, without the head and the current gap */
+	uint64_t base;		/* session start */
+	uint64_t floor;		/* where this interval begins: base, or the last cut */
+	uint64_t birth;		/* 0: unknown */
+	uint64_t head_end;	/* start of the first call: what is before it is booked last */
+	uint64_t cursor;	/* end of the last known thing */
+	uint64_t stop, exit;	/* UINT64_MAX: unknown */
+	uint64_t hole;		/* records missing after cursor */
+	uint64_t open_start;	/* the call that has not returned, as it was reported */
+	uint64_t settled;	/* before it, what was cut is accounted for */
+	const struct spans *unarmed;
+	struct book_counts counts;
+	uint32_t seq;		/* the last number seen */
+	uint16_t open_func;
+	uint8_t open_class;
+	uint8_t cut_bucket;	/* what [max(cursor, settled), floor) was booked as */
+	bool has_head, head_lost, has_open, is_cut, seq_missing, has_exit;
+};
+
+/* A closed (or divided) book: sum of ns = close_ns - open_ns. */
+struct book_sum {
+	uint64_t open_ns, close_ns;
+	uint64_t ns[BUCKET_END];
+};
+
+/* unarmed: intervals of the thread's process, read when gaps are booked; may be NULL. */
+void book_init(struct book *b, uint64_t session_start_ns, const struct spans *unarmed);
+
+/* One event with a seq: CALL, ENTER, OPEN (fn: its function, NULL: unknown), TAIL, EXIT (fn
+ * unused). Returns BOOK_* bits. */
+unsigned int book_push(struct book *b, const struct event *ev, const struct func *fn);
+
+void book_birth(struct book *b, uint64_t start_ns);	/* 0: still unknown */
+void book_stop(struct book *b, uint64_t end_ns);	/* the session has ended */
+
+/* The thread's number went to another thread born at end_ns: its exit was lost. */
+void book_replace(struct book *b, uint64_t end_ns);
+
+/* [start, end) was added to unarmed: what of it is booked already is counted late. */
+unsigned int book_unarmed(struct book *b, uint64_t start_ns, uint64_t end_ns);
+
+/* As it stands if it closed at now (without stop or exit before). */
+void book_read(const struct book *b, uint64_t now_ns, struct book_sum *sum);
+
+/* Ends an interval at now, as book_read, and begins the next there. */
+void book_cut(struct book *b, uint64_t now_ns, struct book_sum *sum);
+
+#endif

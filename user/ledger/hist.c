@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Growth, merging and quantiles of the histogram; adding is inline in the header. */
+#include "ledger/hist.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OCTAVE_BYTES (HIST_SUB * sizeof(uint64_t))
+
+int hist_grow(struct hist *h, unsigned int octave)
+{
+	h->octave[octave] = calloc(1, OCTAVE_BYTES);
+	return h->octave[octave] ? 0 : -ENOMEM;
+}
+
+int hist_merge(struct hist *dst, const struct hist *src)
+{
+	if (!src->count)
+		return 0;
+	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
+		if (src->octave[o] && !dst->octave[o] && hist_grow(dst, o))
+			return -ENOMEM;
+	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
+		for (unsigned int s = 0; src->octave[o] && s < HIST_SUB; s++)
+			dst->octave[o][s] += src->octave[o][s];
+	if (!dst->count || src->min < dst->min)
+		dst->min = src->min;
+	if (src->max > dst->max)
+		dst->max = src->max;
+	dst->count += src->count;
+	dst->total = add_saturated(dst->total, src->total);
+	return 0;
+}
+
+void hist_reset(struct hist *h)
+{
+	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
+		if (h->octave[o])
+			memset(h->octave[o], 0, OCTAVE_BYTES);
+	h->count = h->total = h->min = h->max = 0;
+}
+
+void hist_free(struct hist *h)
+{
+	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
+		free(h->octave[o]);
+	*h = (struct hist){ 0 };
+}
+
+/* The middle of a sub-bucket: half a width, 1/128 of the value, from everything in it. */
+static uint64_t middle(unsigned int octave, unsigned int sub)
+{
+	unsigned int shift = octave ? octave - 1 : 0;
+	uint64_t low = (uint64_t)(octave ? HIST_SUB + sub : sub) << shift;
+
+	return low + (((1ull << shift) - 1) >> 1);
+}
+
+static uint64_t at_rank(const struct hist *h, uint64_t rank)
+{
+	uint64_t seen = 0;
+
+	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
+		for (unsigned int s = 0; h->octave[o] && s < HIST_SUB; s++) {
+			seen += h->octave[o][s];
+			if (seen >= rank)
+				return middle(o, s);
+		}
+	return h->max;
+}
+
+uint64_t hist_quantile(const struct hist *h, double q)
+{
+	uint64_t rank, v;
+	double want;
+
+	if (!h->count)
+		return 0;
+	want = q * (double)h->count;
+	/* The smallest whole rank >= want; the ends are known exactly. Also where q is no number. */
+	if (!(want > 1))
+		return h->min;
+	if (want > (double)(h->count - 1))
+		return h->max;
+	rank = (uint64_t)want;
+	rank += (double)rank < want;
+	v = at_rank(h, rank);
+	return v < h->min ? h->min : v > h->max ? h->max : v;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A log-linear histogram of u64 nanoseconds: 64 sub-buckets per octave, so a reported quantile is
+ * within 0.8 % of an observed value; count, total, min and max are exact. Octaves are allocated
+ * when first hit (512 bytes each). Start zeroed; hist_free when done. Knows nothing of calls.
+ */
+#ifndef LEDGER_HIST_H
+#define LEDGER_HIST_H
+
+#include <errno.h>
+#include <stdint.h>
+
+#define HIST_SUB 64
+#define HIST_OCTAVES 59		/* 0: values below 64, one each; o: [64 << (o - 1), 64 << o) */
+
+struct hist {
+	uint64_t count;
+	uint64_t total;		/* saturates at UINT64_MAX */
+	uint64_t min;		/* meaningful when count > 0 */
+	uint64_t max;
+	uint64_t *octave[HIST_OCTAVES];
+};
+
+int hist_grow(struct hist *h, unsigned int octave);	/* 0 or -ENOMEM */
+int hist_merge(struct hist *dst, const struct hist *src);	/* 0 or -ENOMEM: dst unchanged */
+void hist_reset(struct hist *h);	/* empty again; keeps the memory */
+void hist_free(struct hist *h);
+
+/* The value that a share q (0..1) of all values does not exceed; 0 when empty. */
+uint64_t hist_quantile(const struct hist *h, double q);
+
+static inline uint64_t add_saturated(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static inline unsigned int hist_octave(uint64_t v)
+{
+	return v < HIST_SUB ? 0 : 58 - (unsigned int)__builtin_clzll(v);
+}
+
+static inline unsigned int hist_sub(uint64_t v, unsigned int octave)
+{
+	return (unsigned int)(v >> (octave ? octave - 1 : 0)) & (HIST_SUB - 1);
+}
+
+static inline int hist_add(struct hist *h, uint64_t v)
+{
+	unsigned int octave = hist_octave(v);
+
+	if (__builtin_expect(!h->octave[octave], 0) && hist_grow(h, octave))
+		return -ENOMEM;
+	h->octave[octave][hist_sub(v, octave)]++;
+	if (v < h->min || !h->count)
+		h->min = v;
+	if (v > h->max)
+		h->max = v;
+	h->count++;
+	h->total = add_saturated(h->total, v);
+	return 0;
+}
+
+#endif

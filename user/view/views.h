@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tables of design §9 that a model can fill. Each returns a new table (table_free) or NULL +
+ * errno. A cell whose value is not known is left unknown, never zero. now: where books that are
+ * still open are read (model_now, or the clock of a live session).
+ */
+#ifndef VIEW_VIEWS_H
+#define VIEW_VIEWS_H
+
+#include "ledger/model.h"
+#include "view/table.h"
+
+enum calls_by { CALLS_BY_FUNCTION, CALLS_BY_LAUNCH, CALLS_BY_RESULT };
+
+/* pid comm function class count errors open bytes total_ns avg_ns p50_ns p99_ns max_ns grid block
+ * result; by total_ns, descending. */
+struct table *view_calls(const struct model *m, enum calls_by by);
+
+/* pid tid comm bucket ns share blocked_ns wall_ns: a row per thread and bucket that is not empty;
+ * sum of ns = wall_ns. By pid, tid, and ns descending. */
+struct table *view_threads(const struct model *m, uint64_t now_ns);
+
+/* source kind hits received lost matched orphan late skew invalid */
+struct table *view_events(const struct model *m);
+
+#endif
