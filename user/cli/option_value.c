@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* From the text of an option's value to a member of struct options. Knows no option by name. */
+#include "cli/option_value.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/time.h"
+
+#define PID_LIMIT (1u << 22)	/* the kernel's own PID_MAX_LIMIT */
+#define RING_MIN (64ull << 10)
+#define RING_MAX (1ull << 30)
+
+static void *member(struct options *o, const struct option_row *row)
+{
+	return (char *)o + row->at;
+}
+
+OPTION_SETTER(flag)
+{
+	(void)value;
+	*(bool *)member(o, row) = true;
+	return 0;
+}
+
+OPTION_SETTER(text)
+{
+	if (!*value)
+		return -EINVAL;
+	*(const char **)member(o, row) = value;
+	return 0;
+}
+
+OPTION_SETTER(duration)
+{
+	uint64_t ns;
+
+	if (time_parse(value, &ns) || ns < NS_PER_MS)
+		return -EINVAL;
+	*(uint64_t *)member(o, row) = ns;
+	return 0;
+}
+
+/* Digits only: strtoull alone would take signs and spaces. */
+static int parse_number(const char *s, char **end, uint64_t *n)
+{
+	if (*s < '0' || *s > '9')
+		return -EINVAL;
+	errno = 0;
+	*n = strtoull(s, end, 10);
+	return errno ? -EINVAL : 0;
+}
+
+OPTION_SETTER(number)
+{
+	uint64_t n;
+	char *end;
+
+	if (parse_number(value, &end, &n) || *end || !n)
+		return -EINVAL;
+	*(uint64_t *)member(o, row) = n;
+	return 0;
+}
+
+static const struct {
+	const char *suffix;
+	unsigned int shift;
+} sizes[] = {
+	{ "", 0 }, { "k", 10 }, { "m", 20 }, { "g", 30 }, { "K", 10 }, { "M", 20 }, { "G", 30 },
+};
+
+OPTION_SETTER(ring)
+{
+	uint64_t n, size = RING_MIN;
+	char *end;
+
+	if (parse_number(value, &end, &n))
+		return -EINVAL;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		if (strcmp(end, sizes[i].suffix))
+			continue;
+		if (n > RING_MAX >> sizes[i].shift || n << sizes[i].shift < RING_MIN)
+			return -EINVAL;
+		while (size < n << sizes[i].shift)
+			size *= 2;
+		*(uint64_t *)member(o, row) = size;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+OPTION_SETTER(percent)
+{
+	char *end;
+	double x;
+
+	if (*value < '0' || *value > '9' || value[strspn(value, "0123456789.%")])
+		return -EINVAL;
+	x = strtod(value, &end);
+	if (*end == '%')
+		end++;
+	if (*end || !(x <= 100))
+		return -EINVAL;
+	*(double *)member(o, row) = x / 100;
+	return 0;
+}
+
+OPTION_SETTER(choice)
+{
+	for (int i = 0; row->choices[i]; i++) {
+		if (strcmp(value, row->choices[i]))
+			continue;
+		*(int *)member(o, row) = i;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int add_pid(struct options *o, uint32_t pid)
+{
+	for (size_t i = 0; i < o->n_pids; i++)
+		if (o->pids[i] == pid)
+			return 0;
+	if (o->n_pids == OPTIONS_PIDS_MAX)
+		return -EINVAL;
+	if (!o->pids)
+		o->pids = calloc(OPTIONS_PIDS_MAX, sizeof(*o->pids));
+	if (!o->pids)
+		return -ENOMEM;
+	o->pids[o->n_pids++] = pid;
+	return 0;
+}
+
+OPTION_SETTER(pids)
+{
+	(void)row;
+	for (;;) {
+		uint64_t pid;
+		char *end;
+		int err;
+
+		if (parse_number(value, &end, &pid) || !pid || pid > PID_LIMIT)
+			return -EINVAL;
+		err = add_pid(o, (uint32_t)pid);
+		if (err || !*end)
+			return err;
+		if (*end != ',')
+			return -EINVAL;
+		value = end + 1;
+	}
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The parser: walks argv once over the tables of options_table.c. Not getopt, which keeps its
+ * state in globals and moves arguments about. What rows have in common is checked here, what a
+ * value means in option_value.c; by name it knows only the defaults and the targets.
+ */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "base/time.h"
+#include "cli/exit.h"
+#include "view/utf8.h"
+
+#define NAMES_MAX 64
+
+struct parser {
+	struct options *o;
+	char *const *argv;
+	int argc;
+	int at;			/* next argument */
+	uint64_t seen;		/* bit of each row that was given */
+};
+
+static const struct options defaults = {
+	.interval_ns = 5 * NS_PER_SEC,
+	.ring_bytes = 8 << 20,
+	.max_loss = 0.01,
+};
+
+const char *options_nearest(const char *word, const char *const *names, size_t n)
+{
+	const char *best = NULL;
+	unsigned int least = 1 + (unsigned int)strnlen(word, 63) / 3;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned int d = str_distance(word, names[i]);
+
+		if (d > least || (best && d == least))
+			continue;
+		best = names[i];
+		least = d;
+	}
+	return best;
+}
+
+static int unknown_option(const char *given, size_t len)
+{
+	const char *names[NAMES_MAX], *near;
+	char word[64] = "";
+	size_t n;
+	const struct option_row *rows = options_rows(&n);
+
+	if (len >= sizeof(word))
+		len = sizeof(word) - 1;
+	memcpy(word, given, len);
+	for (size_t i = 0; i < n; i++)
+		names[i] = rows[i].name;
+	near = options_nearest(word, names, n);
+	if (near)
+		log_error("unknown option '--%s'; did you mean '--%s'?", word, near);
+	else
+		log_error("unknown option '--%s'; see 'gpuprof help'", word);
+	return EXIT_USAGE;
+}
+
+static int set_option(struct parser *p, const struct option_row *row, const char *value)
+{
+	size_t n;
+	int err = row->set(p->o, row, value);
+
+	p->seen |= 1ull << (row - options_rows(&n));
+	if (err == -ENOMEM)
+		log_error("cannot keep the options: out of memory");
+	else if (err)
+		log_error("option '--%s': '%s' is not accepted; give %s", row->name, value,
+			  row->accepts);
+	return err == -ENOMEM ? EXIT_FAIL : err ? EXIT_USAGE : 0;
+}
+
+/* The value of an option stands behind it; NULL, logged, when the line ends there. */
+static const char *next_value(struct parser *p, const struct option_row *row)
+{
+	if (p->at < p->argc && strcmp(p->argv[p->at], "--"))
+		return p->argv[p->at++];
+	log_error("option '--%s' needs a value; give %s", row->name, row->accepts);
+	return NULL;
+}
+
+static int parse_long(struct parser *p, const char *text)
+{
+	size_t len = strcspn(text, "="), n;
+	const struct option_row *rows = options_rows(&n);
+	const char *value = text[len] ? text + len + 1 : NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (strlen(rows[i].name) != len || strncmp(rows[i].name, text, len))
+			continue;
+		if (!rows[i].arg && value) {
+			log_error("option '--%s' takes no value", rows[i].name);
+			return EXIT_USAGE;
+		}
+		if (rows[i].arg && !value)
+			value = next_value(p, &rows[i]);
+		if (rows[i].arg && !value)
+			return EXIT_USAGE;
+		return set_option(p, &rows[i], value);
+	}
+	return unknown_option(text, len);
+}
+
+static const struct option_row *find_letter(char letter)
+{
+	size_t n;
+	const struct option_row *rows = options_rows(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].letter == letter)
+			return &rows[i];
+	return NULL;
+}
+
+/* "-av", "-p1234", "-ap 1234" */
+static int parse_short(struct parser *p, const char *text)
+{
+	while (*text) {
+		const struct option_row *row = find_letter(*text);
+		const char *at = text, *value;
+		int err;
+
+		utf8_next(&text);
+		value = text;
+		if (!row) {
+			log_error("unknown option '-%.*s'; see 'gpuprof help'", (int)(text - at), at);
+			return EXIT_USAGE;
+		}
+		if (row->arg && !*text)
+			value = next_value(p, row);
+		if (!value)
+			return EXIT_USAGE;
+		err = set_option(p, row, value);
+		if (err || row->arg)
+			return err;
+	}
+	return 0;
+}
+
+const struct verb *options_find_verb(const char *name)
+{
+	const char *names[VERB_END], *near;
+	size_t n;
+	const struct verb *verbs = options_verbs(&n);
+
+	for (size_t i = 1; i < n; i++) {
+		names[i - 1] = verbs[i].name;
+		if (!strcmp(name, verbs[i].name))
+			return &verbs[i];
+	}
+	near = options_nearest(name, names, n - 1);
+	if (near)
+		log_error("unknown verb '%s'; did you mean '%s'?", name, near);
+	else
+		log_error("unknown verb '%s'; see 'gpuprof help'", name);
+	return NULL;
+}
+
+static int parse_word(struct parser *p, const char *word)
+{
+	struct options *o = p->o;
+
+	if (!*o->verb->name) {
+		const struct verb *verb = options_find_verb(word);
+
+		if (verb)
+			o->verb = verb;
+		return verb ? 0 : EXIT_USAGE;
+	}
+	if (o->n_args == o->verb->max_args) {
+		log_error("unexpected argument '%s'; usage: gpuprof %s", word, o->verb->usage);
+		return EXIT_USAGE;
+	}
+	o->args[o->n_args++] = word;
+	return 0;
+}
+
+static int parse_command(struct parser *p)
+{
+	if (p->at == p->argc) {
+		log_error("nothing follows '--'; give the command to run");
+		return EXIT_USAGE;
+	}
+	p->o->cmd = p->argv + p->at;
+	p->at = p->argc;
+	return 0;
+}
+
+static int parse_all(struct parser *p)
+{
+	int err = 0;
+
+	while (!err && p->at < p->argc) {
+		char *arg = p->argv[p->at++];
+
+		if (!strcmp(arg, "--"))
+			err = parse_command(p);
+		else if (!strncmp(arg, "--", 2))
+			err = parse_long(p, arg + 2);
+		else if (*arg == '-' && arg[1])
+			err = parse_short(p, arg + 1);
+		else
+			err = parse_word(p, arg);
+	}
+	return err;
+}
+
+/* "stat, record" */
+static void add_verbs(struct strbuf *out, uint16_t mask)
+{
+	size_t n;
+	const struct verb *verbs = options_verbs(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (mask & 1u << i)
+			strbuf_addf(out, "%s%s", out->len ? ", " : "",
+				    i ? verbs[i].name : "gpuprof without a verb");
+}
+
+static int check_applies(const struct parser *p)
+{
+	size_t n;
+	const struct option_row *rows = options_rows(&n);
+	size_t verb = (size_t)(p->o->verb - options_verbs(&n));
+	struct strbuf sb = STRBUF_INIT;
+
+	options_rows(&n);
+	for (size_t i = 0; i < n; i++) {
+		if (!(p->seen & 1ull << i) || rows[i].verbs & 1u << verb)
+			continue;
+		add_verbs(&sb, rows[i].verbs);
+		log_error("option '--%s' does not apply to '%s'; it is for %s", rows[i].name,
+			  verb ? p->o->verb->name : "gpuprof without a verb", sb.s);
+		strbuf_free(&sb);
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
+static int check_targets(struct options *o)
+{
+	if (o->cmd && !o->verb->has_targets)
+		log_error("'%s' runs no command; usage: gpuprof %s", o->verb->name, o->verb->usage);
+	else if (o->n_pids && o->all)
+		log_error("options '--pid' and '--all' exclude each other; give one of them");
+	else if (o->n_pids && o->cmd)
+		log_error("option '--pid' and a command after '--' exclude each other; "
+			  "give one of them");
+	else if (o->all && o->cmd)
+		log_error("option '--all' and a command after '--' exclude each other; "
+			  "give one of them");
+	else
+		return 0;
+	return EXIT_USAGE;
+}
+
+static int check_words(const struct options *o)
+{
+	if (o->verbose && o->quiet)
+		log_error("options '--verbose' and '--quiet' exclude each other; give one of them");
+	else if (o->n_args < o->verb->min_args)
+		log_error("'%s' needs more; usage: gpuprof %s", o->verb->name, o->verb->usage);
+	else
+		return 0;
+	return EXIT_USAGE;
+}
+
+int options_parse(struct options *o, int argc, char *const *argv)
+{
+	struct parser p = { .o = o, .argv = argv, .argc = argc, .at = 1 };
+	size_t n;
+	int err;
+
+	*o = defaults;
+	o->verb = options_verbs(&n);
+	err = parse_all(&p);
+	if (err || o->help)
+		return err;
+	err = check_applies(&p);
+	if (!err)
+		err = check_targets(o);
+	if (!err)
+		err = check_words(o);
+	if (err)
+		return err;
+	if (o->version)
+		o->verb = options_verbs(&n) + VERB_VERSION;
+	o->all |= o->verb->has_targets && !o->n_pids && !o->cmd;
+	return 0;
+}
+
+void options_free(struct options *o)
+{
+	free(o->pids);
+	o->pids = NULL;
+	o->n_pids = 0;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The command line: one const table of options, one of verbs. Parsing, help, later man page and
+ * completions walk them. A new option is a row in options_table.c and a member here.
+ *
+ * After options_parse a struct options is const and handed down; nothing else remembers it.
+ */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "view/table.h"
+
+enum verb_id {
+	VERB_DEFAULT,		/* no verb: the live view or the interval mode */
+	VERB_STAT,
+	VERB_RECORD,
+	VERB_REPORT,
+	VERB_DOCTOR,
+	VERB_VERSION,
+	VERB_HELP,
+	VERB_END
+};
+
+enum by { BY_FUNCTION, BY_LAUNCH, BY_RESULT };
+enum attach_way { ATTACH_AUTO, ATTACH_SESSION, ATTACH_MULTI };
+
+#define OPTIONS_PIDS_MAX 1024
+#define OPTIONS_ARGS_MAX 4
+
+struct verb;
+
+struct options {
+	const struct verb *verb;	/* never NULL after parsing */
+	bool help;			/* -h: print the verb's help instead of running it */
+	bool version;			/* -V: the verb is `version` */
+
+	/* Targets: pids, or all, or cmd. */
+	uint32_t *pids;			/* owned, distinct, in the order given */
+	size_t n_pids;
+	bool all;			/* -a, or nothing was named */
+	char *const *cmd;		/* what follows "--", NULL-terminated; NULL none */
+
+	const char *output;		/* NULL: standard output; record: its default name */
+	uint64_t duration_ns;		/* 0: until CMD or the targets end, or Ctrl-C */
+	uint64_t interval_ns;
+	uint64_t count;			/* intervals to print; 0: no limit */
+
+	const char *tables;		/* "calls,threads"; NULL: the default ones */
+	int format;			/* enum format */
+	int by;				/* enum by */
+	const char *sort;		/* column; NULL: each table's own order */
+	uint64_t top;			/* rows of each table; 0: all */
+	const char *filter;		/* extended regex on names; NULL none */
+	bool wide;
+	double max_loss;		/* share, 0..1 */
+
+	int attach;			/* enum attach_way */
+	uint64_t ring_bytes;		/* a power of two */
+	bool no_cmdline;
+
+	bool verbose;
+	bool quiet;
+
+	const char *args[OPTIONS_ARGS_MAX]; /* after the verb: FILE, VERB */
+	size_t n_args;
+};
+
+struct verb {
+	const char *name;		/* "" for no verb */
+	int (*run)(const struct options *o);
+	const char *summary;		/* one line of `gpuprof help` */
+	const char *usage;		/* after "gpuprof " */
+	const char *about;		/* lines of help: what it does */
+	const char *examples;		/* lines of help */
+	uint8_t min_args, max_args;	/* words behind the verb, <= OPTIONS_ARGS_MAX */
+	bool has_targets;		/* takes -p, -a, -- CMD */
+};
+
+enum option_group { GROUP_TARGETS, GROUP_TIME, GROUP_OUTPUT, GROUP_MEASURE, GROUP_OTHER, GROUP_END };
+
+struct option_row {
+	const char *name;		/* long, without "--" */
+	char letter;			/* 0: none */
+	uint8_t group;			/* enum option_group */
+	uint16_t verbs;			/* bit 1 << enum verb_id for each that takes it */
+	const char *arg;		/* "DUR" in help; NULL: a flag */
+	const char *const *choices;	/* for option_set_choice; NULL-terminated */
+	const char *accepts;		/* "a duration such as 10s": for the message on a bad value */
+	const char *help;		/* one line */
+	size_t at;			/* offset of the member of struct options */
+	/* 0, -EINVAL (bad value; the caller reports it) or -ENOMEM. */
+	int (*set)(struct options *o, const struct option_row *row, const char *value);
+};
+
+/*
+ * Reads argv. 0: o is complete; else an exit code, and the one line that says why was logged.
+ * o points into argv. options_free in both cases.
+ */
+int options_parse(struct options *o, int argc, char *const *argv);
+void options_free(struct options *o);
+
+/* For parsing, help, man page, completions. */
+const struct option_row *options_rows(size_t *n);
+const struct verb *options_verbs(size_t *n);	/* indexed by enum verb_id */
+const struct verb *options_find_verb(const char *name);	/* NULL, and a line with the nearest, if none */
+
+/* The name nearest to word among n names (a short edit away), or NULL. */
+const char *options_nearest(const char *word, const char *const *names, size_t n);
+
+#endif

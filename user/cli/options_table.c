@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * All options and all verbs, as data. Help is generated from here: help texts fit behind column
+ * 30 of 80. Knows nothing of how the rows are walked (options.c, help.c).
+ */
+#include "cli/option_value.h"
+#include "cli/verbs.h"
+
+#define ON(verb) (1u << VERB_##verb)
+#define LIVE (ON(DEFAULT) | ON(STAT) | ON(RECORD))
+#define PRINTS (ON(DEFAULT) | ON(STAT) | ON(REPORT))
+#define EVERY ((1u << VERB_END) - 1)
+#define MEMBER(m) offsetof(struct options, m)
+
+static const char *const format_names[] = { "text", "md", "csv", "json", NULL };
+static const char *const by_names[] = { "function", "launch", "result", NULL };
+static const char *const attach_names[] = { "auto", "session", "multi", NULL };
+
+_Static_assert(sizeof(format_names) / sizeof(format_names[0]) == FORMAT_END + 1, "a name each");
+
+static const struct option_row rows[] = {
+	{
+		.name = "pid", .letter = 'p', .group = GROUP_TARGETS, .arg = "PID[,PID...]",
+		.verbs = LIVE | ON(DOCTOR), .set = option_set_pids,
+		.accepts = "process ids such as 1234 or 1234,1240",
+		.help = "measure these processes",
+	}, {
+		.name = "all", .letter = 'a', .group = GROUP_TARGETS,
+		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(all),
+		.help = "measure every process of this host (the default)",
+	}, {
+		.name = "duration", .letter = 'd', .group = GROUP_TIME, .arg = "DUR",
+		.verbs = LIVE, .set = option_set_duration, .at = MEMBER(duration_ns),
+		.accepts = "a duration such as 10s, 500ms or 2m",
+		.help = "stop after DUR (10s, 500ms, 2m)",
+	}, {
+		.name = "interval", .letter = 'i', .group = GROUP_TIME, .arg = "DUR",
+		.verbs = ON(DEFAULT), .set = option_set_duration, .at = MEMBER(interval_ns),
+		.accepts = "a duration such as 5s or 500ms",
+		.help = "print every DUR (default 5s)",
+	}, {
+		.name = "count", .letter = 'n', .group = GROUP_TIME, .arg = "N",
+		.verbs = ON(DEFAULT), .set = option_set_number, .at = MEMBER(count),
+		.accepts = "a number from 1 up",
+		.help = "stop after N intervals",
+	}, {
+		.name = "output", .letter = 'o', .group = GROUP_OUTPUT, .arg = "FILE",
+		.verbs = ON(STAT) | ON(RECORD) | ON(REPORT),
+		.set = option_set_text, .at = MEMBER(output),
+		.accepts = "the name of a file",
+		.help = "write to FILE (record: the capture)",
+	}, {
+		.name = "table", .group = GROUP_OUTPUT, .arg = "LIST",
+		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(tables),
+		.accepts = "names of tables such as calls,threads",
+		.help = "print these: calls,threads,events",
+	}, {
+		.name = "format", .group = GROUP_OUTPUT, .arg = "FORMAT",
+		.verbs = PRINTS, .set = option_set_choice, .at = MEMBER(format),
+		.choices = format_names, .accepts = "text, md, csv or json",
+		.help = "text, md, csv or json",
+	}, {
+		.name = "by", .group = GROUP_OUTPUT, .arg = "WHAT",
+		.verbs = PRINTS, .set = option_set_choice, .at = MEMBER(by),
+		.choices = by_names, .accepts = "function, launch or result",
+		.help = "split calls by function, launch or result",
+	}, {
+		.name = "sort", .group = GROUP_OUTPUT, .arg = "COLUMN",
+		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(sort),
+		.accepts = "the name of a column",
+		.help = "sort by COLUMN, largest first",
+	}, {
+		.name = "top", .group = GROUP_OUTPUT, .arg = "N",
+		.verbs = PRINTS, .set = option_set_number, .at = MEMBER(top),
+		.accepts = "a number from 1 up",
+		.help = "at most N rows of each table",
+	}, {
+		.name = "filter", .group = GROUP_OUTPUT, .arg = "REGEX",
+		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(filter),
+		.accepts = "an extended regular expression",
+		.help = "only functions and kernels that match",
+	}, {
+		.name = "wide", .group = GROUP_OUTPUT,
+		.verbs = PRINTS, .set = option_set_flag, .at = MEMBER(wide),
+		.help = "all columns, and names in full",
+	}, {
+		.name = "max-loss", .group = GROUP_OUTPUT, .arg = "PCT",
+		.verbs = PRINTS | ON(RECORD), .set = option_set_percent, .at = MEMBER(max_loss),
+		.accepts = "a percentage from 0 to 100 such as 0.5%",
+		.help = "exit 5 when more is lost (default 1%)",
+	}, {
+		.name = "attach", .group = GROUP_MEASURE, .arg = "WAY",
+		.verbs = LIVE | ON(DOCTOR), .set = option_set_choice, .at = MEMBER(attach),
+		.choices = attach_names, .accepts = "auto, session or multi",
+		.help = "kind of probes: auto, session or multi",
+	}, {
+		.name = "ring-size", .group = GROUP_MEASURE, .arg = "BYTES",
+		.verbs = LIVE, .set = option_set_ring, .at = MEMBER(ring_bytes),
+		.accepts = "a size from 64k to 1g",
+		.help = "kernel buffer, 64k to 1g (default 8m)",
+	}, {
+		.name = "no-cmdline", .group = GROUP_MEASURE,
+		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(no_cmdline),
+		.help = "do not keep command lines of processes",
+	}, {
+		.name = "verbose", .letter = 'v', .group = GROUP_OTHER,
+		.verbs = EVERY, .set = option_set_flag, .at = MEMBER(verbose),
+		.help = "say more on standard error",
+	}, {
+		.name = "quiet", .letter = 'q', .group = GROUP_OTHER,
+		.verbs = EVERY, .set = option_set_flag, .at = MEMBER(quiet),
+		.help = "say only errors on standard error",
+	}, {
+		.name = "help", .letter = 'h', .group = GROUP_OTHER,
+		.verbs = EVERY, .set = option_set_flag, .at = MEMBER(help),
+		.help = "this page",
+	}, {
+		.name = "version", .letter = 'V', .group = GROUP_OTHER,
+		.verbs = ON(DEFAULT), .set = option_set_flag, .at = MEMBER(version),
+		.help = "the same as `gpuprof version`",
+	},
+};
+
+static const struct verb verbs[VERB_END] = {
+	[VERB_DEFAULT] = {
+		.name = "", .run = verb_default, .has_targets = true,
+		.summary = "print what GPU processes do, every few seconds",
+		.usage = "[options] [-p PID[,PID...] | -a | -- CMD ARG...]",
+		.about = "Prints a report every interval, until the targets end or Ctrl-C.\n"
+			 "'gpuprof help' lists the verbs.\n",
+		.examples = "  gpuprof -p 1234 -i 2s -n 10 --table threads\n",
+	},
+	[VERB_STAT] = {
+		.name = "stat", .run = verb_stat, .has_targets = true,
+		.summary = "measure for a while, then print one report",
+		.usage = "stat [options] [-p PID[,PID...] | -a | -- CMD ARG...]",
+		.about = "Measures until CMD or the targets end, -d is over, or Ctrl-C.\n",
+		.examples = "  gpuprof stat -p 1234 -d 10s\n"
+			    "  gpuprof stat --table calls --format csv -- ./train\n",
+	},
+	[VERB_RECORD] = {
+		.name = "record", .run = verb_record, .has_targets = true,
+		.summary = "measure and keep everything in a capture file",
+		.usage = "record [-o FILE] [options] [-p PID[,PID...] | -a | -- CMD ARG...]",
+		.about = "Records until CMD or the targets end, -d is over, or Ctrl-C. What was\n"
+			 "recorded stays readable, however it ends.\n",
+		.examples = "  gpuprof record -o run.gpr -p 1234 -d 1m\n"
+			    "  gpuprof record -o run.gpr -- python train.py\n",
+	},
+	[VERB_REPORT] = {
+		.name = "report", .run = verb_report, .min_args = 1, .max_args = 1,
+		.summary = "print the tables of a capture file",
+		.usage = "report FILE [options]",
+		.about = "The same report as `gpuprof stat` of the same run; needs no privileges.\n",
+		.examples = "  gpuprof report run.gpr --by launch --top 20\n"
+			    "  gpuprof report run.gpr --format json -o run.json\n",
+	},
+	[VERB_DOCTOR] = {
+		.name = "doctor", .run = verb_doctor,
+		.summary = "what works on this host, what does not, what to do",
+		.usage = "doctor [-p PID[,PID...]]",
+		.about = "With -p also why a process shows nothing.\n",
+		.examples = "  gpuprof doctor -p 1234\n",
+	},
+	[VERB_VERSION] = {
+		.name = "version", .run = verb_version,
+		.summary = "print the version",
+		.usage = "version",
+		.about = "", .examples = "  gpuprof version\n",
+	},
+	[VERB_HELP] = {
+		.name = "help", .run = verb_help, .max_args = 1,
+		.summary = "explain gpuprof or one of its verbs",
+		.usage = "help [VERB]",
+		.about = "", .examples = "  gpuprof help stat\n",
+	},
+};
+
+const struct option_row *options_rows(size_t *n)
+{
+	*n = sizeof(rows) / sizeof(rows[0]);
+	return rows;
+}
+
+const struct verb *options_verbs(size_t *n)
+{
+	*n = VERB_END;
+	return verbs;
+}

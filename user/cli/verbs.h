@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One function per verb, each in the file of its name; each returns an exit code (cli/exit.h). */
+#ifndef CLI_VERBS_H
+#define CLI_VERBS_H
+
+#include "cli/options.h"
+
+int verb_default(const struct options *o);	/* no verb */
+int verb_stat(const struct options *o);
+int verb_record(const struct options *o);
+int verb_report(const struct options *o);
+int verb_doctor(const struct options *o);
+int verb_version(const struct options *o);
+int verb_help(const struct options *o);
+
+/* -h and --help: what `gpuprof help VERB` prints. */
+int help_verb(const struct verb *v);
+
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* `gpuprof version`: one line, for people and for scripts. */
+#include "base/str.h"
+#include "cli/out.h"
+#include "cli/verbs.h"
+#include "cli/version.h"
+
+const char *version_text(void)
+{
+#ifdef GPUPROF_VERSION
+	return GPUPROF_VERSION;
+#else
+	return "unknown";
+#endif
+}
+
+int verb_version(const struct options *o)
+{
+	struct strbuf sb = STRBUF_INIT;
+	int rc;
+
+	strbuf_addf(&sb, "gpuprof %s\n", version_text());
+	rc = out_write(o->output, &sb);
+	strbuf_free(&sb);
+	return rc;
+}

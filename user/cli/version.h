@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The version this program was built as: `git describe`, or "unknown". */
+#ifndef CLI_VERSION_H
+#define CLI_VERSION_H
+
+const char *version_text(void);
+
+#endif

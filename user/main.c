@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Dispatch only: options in, one verb's function, its exit code out. */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cli/exit.h"
+#include "cli/options.h"
+#include "cli/verbs.h"
+
+/*
+ * With `>&-` the first file opened would become standard output and be written into. What is
+ * closed is filled with something that answers every write with an error.
+ */
+static int fill_standard_fds(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
+			return EXIT_FAIL;
+	return EXIT_OK;
+}
+
+static int run(const struct options *o)
+{
+	if (o->quiet)
+		log_threshold = LOG_ERROR;
+	if (o->verbose)
+		log_threshold = LOG_DEBUG;
+	return o->help ? help_verb(o->verb) : o->verb->run(o);
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	int rc;
+
+	if (fill_standard_fds())
+		return EXIT_FAIL;
+	rc = options_parse(&options, argc, argv);
+	if (!rc)
+		rc = run(&options);
+	options_free(&options);
+	return rc;
+}
