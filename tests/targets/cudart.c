@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "target.h"
 
@@ -200,6 +201,7 @@ static int run(const struct work *todo, const char *truth_file)
 int main(int argc, char **argv)
 {
 	struct work todo = { .threads = 1, .rounds = 1 };
+	unsigned long load_ms = 0;
 	const struct target_option options[] = {
 		{ "launches", &todo.launches, NULL, "cudaLaunchKernel per thread and round" },
 		{ "exc", &todo.exc, NULL, "cudaLaunchKernelExC" },
@@ -210,6 +212,7 @@ int main(int argc, char **argv)
 		{ "threads", &todo.threads, NULL, "threads that do all this (1)" },
 		{ "rounds", &todo.rounds, NULL, "how often (1)" },
 		{ "pause-us", &todo.pause_us, NULL, "pause after each step (0)" },
+		{ "load-ms", &load_ms, NULL, "pause between loading the library and calling it (0)" },
 		{ NULL, NULL, NULL, NULL },
 	};
 	struct target_control control;
@@ -218,6 +221,7 @@ int main(int argc, char **argv)
 	target_options(argc, argv, options, &control);
 	target_begin(&control);
 	cudart_load(&cudart);
+	usleep((unsigned int)load_ms * 1000);
 	err = run(&todo, control.truth);
 	target_end(&control);
 	return err ? 1 : 0;

@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 		uint64_t start_ns = truth_now_ns();
 
 		add_one<<<grid, block>>>(NULL, 0);
-		truth_launch(truth_call(&truth, "cudaLaunchKernel", start_ns, (int)cudaGetLastError()),
+		truth_launch(truth_call(&truth, "__cudaLaunchKernel", start_ns, (int)cudaGetLastError()),
 			     s->grid, s->block);
 	}
 	int err = truth_write(control.truth, &truth, 1, result_name);

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What every bats file uses: where things are, what a test needs of this machine, targets that
+# start on a sign and end with the test. Knows gpuprof by its command line alone.
+# shellcheck shell=bash
+
+ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+GPUPROF=${GPUPROF:-$ROOT/build/gpuprof}
+TARGETS=$ROOT/build/targets
+SIM=$ROOT/build/sim
+TEST_LIB=$ROOT/tests/lib
+export ROOT GPUPROF TARGETS SIM TEST_LIB GPUSIM_QUIET=1
+
+setup() {
+	bats_load_library bats-support
+	bats_load_library bats-assert
+	bats_load_library bats-file
+	cd "$BATS_TEST_TMPDIR" || return
+	unset SUDO_UID SUDO_GID SUDO_USER # commands of tests run as who runs the tests
+	STARTED=()
+}
+
+# Ends what this test started, by pid. A target that is in a hung call needs SIGKILL.
+teardown() {
+	local pid
+	for pid in "${STARTED[@]}"; do
+		kill -KILL "$pid" 2>/dev/null || true
+		wait "$pid" 2>/dev/null || true
+	done
+}
+
+capability_bit() { # BIT: is it in the effective set?
+	local mask
+	mask=$(awk '$1 == "CapEff:" { print $2 }' /proc/self/status)
+	(( (16#$mask >> $1) & 1 ))
+}
+
+# needs root bpf sim ...: skips the test, with the reason, where one of these is missing.
+needs() {
+	local what
+	for what; do
+		case $what in
+		root) [ "$(id -u)" -eq 0 ] || skip "needs root" ;;
+		bpf)
+			[ "$(id -u)" -eq 0 ] || skip "needs root, to attach probes"
+			[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+			capability_bit 21 || capability_bit 39 || skip "BPF is not permitted here"
+			;;
+		targets | sim) [ -d "$ROOT/build/$what" ] || skip "build/$what is missing: make $what" ;;
+		esac
+	done
+}
+
+wait_for() { # SECONDS COMMAND...: until it succeeds
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		if [ $SECONDS -ge $end ]; then
+			echo "waited in vain for: $*" >&2
+			return 1
+		fi
+		sleep 0.02
+	done
+}
+
+# Starts a program of tests/targets that makes no call before `go`; its pid is TARGET.
+# It writes NAME.json, the truth, and then stays until `finish`.
+start_target() { # NAME PROGRAM ARGS...
+	local name=$1 program=$2
+	shift 2
+	"$TARGETS/$program" --truth "$name.json" --ready-file "$name.ready" --wait-file "$name.go" \
+		--end-file "$name.end" "$@" 3>&- &
+	TARGET=$!
+	STARTED+=("$TARGET")
+	wait_for 10 test -e "$name.ready"
+}
+go() { : >"$1.go"; }
+finish() { : >"$1.end"; }
+
+# Starts gpuprof in the background; its pid is PROFILER. Output in gpuprof.out and gpuprof.err.
+start_gpuprof() { # ARGS...
+	"$GPUPROF" "$@" >gpuprof.out 2>gpuprof.err 3>&- &
+	PROFILER=$!
+	STARTED+=("$PROFILER")
+}
+
+# The exit status of a background process, as `run` would have it, with what gpuprof said.
+wait_gpuprof() {
+	status=0
+	wait "$PROFILER" || status=$?
+	output=$(cat gpuprof.err)
+}
+
+text_equals_file() { "$TEST_LIB/text_equal.py" "$@"; } # PID [LIBRARY]
+text_differs() {
+	local code=0
+	"$TEST_LIB/text_equal.py" "$@" >/dev/null 2>&1 || code=$?
+	[ $code -eq 1 ] # 2: the library is not mapped yet
+}
+
+# Until probes are in the target's text.
+wait_armed() { # PID [LIBRARY]
+	wait_for 10 text_differs "$@" || { cat gpuprof.err >&2; return 1; }
+}
+
+compare() { "$TEST_LIB/compare_truth.py" "$@"; }
+laws() { "$TEST_LIB/check_report.py" "$@"; }
+
+# The value of a python expression over the report r (json), with its tables as t.
+report_value() { # REPORT EXPRESSION
+	python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); t = r["tables"]
+print(eval(sys.argv[2]))' "$@"
+}

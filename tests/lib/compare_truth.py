@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compares a report (json, table calls) with the truth that a test program wrote.
+
+usage: compare_truth.py TRUTH.json REPORT.json [--pid P] [--no-times]
+
+Counts, errors, bytes, grids and results must be equal; times may differ by 5 us a call or 2 %,
+whichever is larger. Takes the plain table, --by launch (grids) and --by result (results); what a
+form does not show is not compared. Prints one line, or every difference and status 1.
+Knows the forms of both files and which functions the catalogue can probe; nothing else.
+"""
+import argparse
+import collections
+import json
+import pathlib
+import re
+import sys
+
+NS_PER_CALL = 5000
+SHARE = 0.02
+
+
+def catalogue():
+    """Names of all functions that gpuprof can probe."""
+    rooms = pathlib.Path(__file__).resolve().parents[2] / "user" / "probe"
+    text = "".join(p.read_text() for p in sorted(rooms.glob("catalog_*.c")))
+    names = set()
+    for macro, name in re.findall(r"\b(ROW|PTSZ|PTDS)\((\w+)", text):
+        names |= {name, name + "_ptsz", name + "_ptds"} if macro != "ROW" else {name}
+    return names
+
+
+def dim(value):
+    """A grid or block in any spelling: [4, 1, 1], "4x1x1", "4,1,1"."""
+    if isinstance(value, list):
+        return tuple(value)
+    sides = tuple(int(n) for n in re.findall(r"\d+", value))
+    return sides + (1,) * (3 - len(sides))
+
+
+def truth_functions(path, probed):
+    """{function: row} of outermost calls; the rest is a detail of those or invisible."""
+    with open(path, encoding="utf-8") as file:
+        truth = json.load(file)
+    if truth.get("truth_version") != 1:
+        sys.exit(f"{path}: not a truth of version 1")
+    return truth["pid"], {
+        f["function"]: f
+        for f in truth["functions"]
+        if f["outermost"] and f.get("exported", True) and f["function"] in probed
+    }
+
+
+class Seen:
+    """What the report says of one function: its rows added up."""
+
+    def __init__(self):
+        self.number = collections.Counter()
+        self.shapes = collections.Counter()
+        self.results = collections.Counter()
+
+    def add(self, row):
+        for key in ("count", "errors", "open", "bytes", "total_ns"):
+            self.number[key] += row.get(key) or 0
+        if row.get("grid") is not None and row.get("block") is not None:
+            self.shapes[dim(row["grid"]), dim(row["block"])] += row["count"]
+        if row.get("result") is not None:
+            self.results[row["result"]] += row["count"]
+
+
+def report_functions(path, pid):
+    with open(path, encoding="utf-8") as file:
+        report = json.load(file)
+    if report.get("schema_version") != 1 or "calls" not in report.get("tables", {}):
+        sys.exit(f"{path}: not a report of schema 1 with the table calls")
+    seen = collections.defaultdict(Seen)
+    for row in report["tables"]["calls"]:
+        if row["pid"] == pid:
+            seen[row["function"]].add(row)
+    return seen
+
+
+def compare_times(name, truth_ns, seen_ns, count):
+    limit = max(NS_PER_CALL * count, SHARE * truth_ns)
+    if abs(seen_ns - truth_ns) <= limit:
+        return []
+    return [f"{name}: total_ns {seen_ns}, truth {truth_ns}: "
+            f"apart by {abs(seen_ns - truth_ns)}, allowed {limit:.0f}"]
+
+
+def compare_function(name, truth, seen, times):
+    wrong = []
+    for key in ("count", "errors", "open", "bytes"):
+        if seen.number[key] != truth.get(key, 0):
+            wrong.append(f"{name}: {key} {seen.number[key]}, truth {truth.get(key, 0)}")
+    shapes = {(dim(s["grid"]), dim(s["block"])): s["count"] for s in truth.get("shapes", [])}
+    if seen.shapes and shapes != seen.shapes:
+        wrong.append(f"{name}: grids {dict(seen.shapes)}, truth {shapes}")
+    if seen.results and truth["results"] != seen.results:
+        wrong.append(f"{name}: results {dict(seen.results)}, truth {truth['results']}")
+    if times:
+        wrong += compare_times(name, truth["total_ns"], seen.number["total_ns"], truth["count"])
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("truth")
+    parser.add_argument("report")
+    parser.add_argument("--pid", type=int, help="the target's pid, if the truth's is another")
+    parser.add_argument("--no-times", action="store_true")
+    options = parser.parse_args()
+
+    pid, truth = truth_functions(options.truth, catalogue())
+    seen = report_functions(options.report, options.pid or pid)
+    wrong = [f"{name}: not in the report, truth count {truth[name]['count']}"
+             for name in sorted(truth.keys() - seen.keys())]
+    wrong += [f"{name}: count {seen[name].number['count']}, but it was never called"
+              for name in sorted(seen.keys() - truth.keys())]
+    for name in sorted(truth.keys() & seen.keys()):
+        wrong += compare_function(name, truth[name], seen[name], not options.no_times)
+    if not truth:
+        wrong.append("the truth names no function that gpuprof probes")
+    if wrong:
+        print(f"{options.report} differs from {options.truth}:", *wrong, sep="\n  ")
+        return 1
+    what = ["counts", "errors", "bytes"]
+    what += ["grids"] if any(s.shapes for s in seen.values()) else []
+    what += ["results"] if any(s.results for s in seen.values()) else []
+    calls = sum(f["count"] for f in truth.values())
+    text = f"{len(truth)} functions, {calls} calls: {', '.join(what)} equal the truth"
+    if not options.no_times:
+        text += ", times are within 5 us x calls or 2 %"
+    print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
