@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * A program that looks as if libcudart were linked into it: functions with the runtime's names and
+ * ABI that are local symbols of .symtab, as those of libcudart_static.a are. It does nothing on any
+ * device. It makes calls of known numbers, grids, sizes and results from two threads, then a
+ * forked child does the same, and it writes down what it did. Statically linked: it runs where
+ * there is nothing else. Knows nothing of gpuprof.
+ *
+ *	target TRUTH	makes its calls at once
+ *	target TRUTH SECONDS	waits until its functions hold breakpoints, makes its calls, waits until
+ *			they are gone again; exits 3 if none came, 4 if they stayed
+ *	target - SECONDS	makes no calls; exits 5 if a breakpoint ever came
+ *
+ * TRUTH gets lines "calls PID FUNCTION COUNT ERRORS BYTES" and "launch PID GRID BLOCK COUNT", with
+ * grids and blocks as X,Y,Z. Whether a breakpoint is there is read from its own text.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- the runtime, as its programming interface documents it ---- */
+
+/* Kept whole, with the ABI's arguments and, by the Makefile's flags, a frame: `push` comes first. */
+#define AS_IN_CUDART static __attribute__((noipa))
+
+typedef int cudaError_t;
+typedef struct CUstream_st *cudaStream_t;
+typedef struct { unsigned int x, y, z; } dim3;
+
+enum { cudaSuccess = 0, cudaErrorInvalidValue = 1 };
+enum { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyNone = 9 };
+
+static void nap_us(long us)
+{
+	struct timespec ts = { .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 };
+
+	while (nanosleep(&ts, &ts) && errno == EINTR)
+		;
+}
+
+/* Every function of the runtime checks first that it is initialised. */
+AS_IN_CUDART cudaError_t initialise(void)
+{
+	return cudaSuccess;
+}
+
+AS_IN_CUDART cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args,
+					  size_t shared, cudaStream_t stream)
+{
+	(void)args, (void)shared, (void)stream;
+	return initialise() || !func || !grid.x || !block.x ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+AS_IN_CUDART cudaError_t cudaMemcpy(void *dst, const void *src, size_t bytes, int kind)
+{
+	(void)dst, (void)src, (void)bytes;
+	return initialise() || kind == cudaMemcpyNone ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+AS_IN_CUDART cudaError_t cudaDeviceSynchronize(void)
+{
+	nap_us(200);
+	return initialise();
+}
+
+/* ---- what is called ---- */
+
+struct plan {
+	dim3 grid, block;
+	unsigned int launches, copies, failing_copies, syncs;
+	size_t bytes;
+};
+
+static const struct plan plans[] = {	/* one per thread; their launches differ in shape */
+	{ { 64, 2, 1 }, { 256, 1, 1 }, 300, 70, 3, 5, 4096 },
+	{ { 7, 5, 3 }, { 32, 4, 2 }, 200, 30, 2, 4, 1000003 },
+};
+#define N_PLANS (sizeof(plans) / sizeof(plans[0]))
+
+static void *run_plan(void *arg)
+{
+	const struct plan *p = arg;
+	static char kernel;
+
+	for (unsigned int i = 0; i < p->launches; i++)
+		cudaLaunchKernel(&kernel, p->grid, p->block, NULL, 48, NULL);
+	for (unsigned int i = 0; i < p->copies; i++)
+		cudaMemcpy(NULL, NULL, p->bytes, i % 2 + cudaMemcpyHostToDevice);
+	for (unsigned int i = 0; i < p->failing_copies; i++)
+		cudaMemcpy(NULL, NULL, p->bytes, cudaMemcpyNone);
+	for (unsigned int i = 0; i < p->syncs; i++)
+		cudaDeviceSynchronize();
+	return NULL;
+}
+
+static void run_threads(void)
+{
+	pthread_t threads[N_PLANS];
+
+	for (size_t i = 0; i < N_PLANS; i++)
+		if (pthread_create(&threads[i], NULL, run_plan, (void *)&plans[i]))
+			exit(1);
+	for (size_t i = 0; i < N_PLANS; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* In one write, so that the lines of two processes never mix. */
+static void write_truth(const char *path)
+{
+	unsigned long launches = 0, copies = 0, failing = 0, syncs = 0, bytes = 0;
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600), pid = getpid();
+	char text[1024];
+	int len = 0;
+
+	for (const struct plan *p = plans; p < plans + N_PLANS; p++) {
+		launches += p->launches;
+		copies += p->copies + p->failing_copies;
+		failing += p->failing_copies;
+		syncs += p->syncs;
+		bytes += p->bytes * (p->copies + p->failing_copies);
+		len += sprintf(text + len, "launch %d %u,%u,%u %u,%u,%u %u\n", pid,
+			       p->grid.x, p->grid.y, p->grid.z,
+			       p->block.x, p->block.y, p->block.z, p->launches);
+	}
+	len += sprintf(text + len, "calls %d cudaLaunchKernel %lu 0 -\n"
+		       "calls %d cudaMemcpy %lu %lu %lu\ncalls %d cudaDeviceSynchronize %lu 0 -\n",
+		       pid, launches, pid, copies, failing, bytes, pid, syncs);
+	if (fd < 0 || write(fd, text, (size_t)len) != len) {
+		perror(path);
+		exit(1);
+	}
+	close(fd);
+}
+
+static void run(const char *truth)
+{
+	pid_t child;
+	int status;
+
+	run_threads();
+	write_truth(truth);
+	child = fork();
+	if (!child) {
+		run_threads();
+		write_truth(truth);
+		_exit(0);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child || status)
+		exit(1);
+}
+
+/* ---- breakpoints ---- */
+
+#define OPENING 8	/* a probe is within the first bytes of a function */
+
+struct opening {
+	const volatile unsigned char *text;
+	unsigned char clean[OPENING];
+};
+
+static void read_openings(struct opening v[3])
+{
+	v[0].text = (const volatile unsigned char *)cudaLaunchKernel;
+	v[1].text = (const volatile unsigned char *)cudaMemcpy;
+	v[2].text = (const volatile unsigned char *)cudaDeviceSynchronize;
+	for (int i = 0; i < 3; i++)
+		for (int k = 0; k < OPENING; k++)
+			v[i].clean[k] = v[i].text[k];
+}
+
+static int count_broken(const struct opening v[3])
+{
+	int n = 0;
+
+	for (int i = 0; i < 3; i++)
+		for (int k = 0; k < OPENING; k++)
+			n += v[i].text[k] != v[i].clean[k];
+	return n;
+}
+
+/* Whether `wanted` functions hold a breakpoint before the time is over. */
+static bool wait_broken(const struct opening v[3], int wanted, long seconds)
+{
+	for (long ms = 0; ms < seconds * 1000; ms += 10) {
+		if (count_broken(v) == wanted)
+			return true;
+		nap_us(10000);
+	}
+	return false;
+}
+
+static int run_watched(const char *truth, long seconds)
+{
+	struct opening openings[3];
+
+	read_openings(openings);
+	if (!strcmp(truth, "-")) {
+		for (long ms = 0; ms < seconds * 1000; ms += 10) {
+			if (count_broken(openings))
+				return 5;
+			nap_us(10000);
+		}
+		return 0;
+	}
+	if (!wait_broken(openings, 3, seconds))
+		return 3;
+	nap_us(300000);		/* entry and return probes may be armed one after the other */
+	run(truth);
+	return wait_broken(openings, 0, seconds) ? 0 : 4;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2 || argc > 3) {
+		fprintf(stderr, "usage: target TRUTH [SECONDS]\n");
+		return 2;
+	}
+	if (argc == 3)
+		return run_watched(argv[1], strtol(argv[2], NULL, 10));
+	run(argv[1]);
+	return 0;
+}
