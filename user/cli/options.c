@@ -149,9 +149,22 @@ static int parse_short(struct parser *p, const char *text)
 	return 0;
 }
 
+/* "stat, record" */
+static void add_verbs(struct strbuf *out, unsigned int mask)
+{
+	size_t n;
+	const struct verb *verbs = options_verbs(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (mask & 1u << i)
+			strbuf_addf(out, "%s%s", out->len ? ", " : "",
+				    i ? verbs[i].name : "gpuprof without a verb");
+}
+
 const struct verb *options_find_verb(const char *name)
 {
 	const char *names[VERB_END], *near;
+	struct strbuf sb = STRBUF_INIT;
 	size_t n;
 	const struct verb *verbs = options_verbs(&n);
 
@@ -161,10 +174,13 @@ const struct verb *options_find_verb(const char *name)
 			return &verbs[i];
 	}
 	near = options_nearest(name, names, n - 1);
-	if (near)
+	if (near) {
 		log_error("unknown verb '%s'; did you mean '%s'?", name, near);
-	else
-		log_error("unknown verb '%s'; see 'gpuprof help'", name);
+		return NULL;
+	}
+	add_verbs(&sb, (1u << n) - 2);
+	log_error("unknown verb '%s'; the verbs are %s", name, sb.s);
+	strbuf_free(&sb);
 	return NULL;
 }
 
@@ -215,18 +231,6 @@ static int parse_all(struct parser *p)
 			err = parse_word(p, arg);
 	}
 	return err;
-}
-
-/* "stat, record" */
-static void add_verbs(struct strbuf *out, uint16_t mask)
-{
-	size_t n;
-	const struct verb *verbs = options_verbs(&n);
-
-	for (size_t i = 0; i < n; i++)
-		if (mask & 1u << i)
-			strbuf_addf(out, "%s%s", out->len ? ", " : "",
-				    i ? verbs[i].name : "gpuprof without a verb");
 }
 
 static int check_applies(const struct parser *p)

@@ -25,9 +25,6 @@ enum verb_id {
 	VERB_END
 };
 
-enum by { BY_FUNCTION, BY_LAUNCH, BY_RESULT };
-enum attach_way { ATTACH_AUTO, ATTACH_SESSION, ATTACH_MULTI };
-
 #define OPTIONS_PIDS_MAX 1024
 #define OPTIONS_ARGS_MAX 4
 
@@ -51,14 +48,14 @@ struct options {
 
 	const char *tables;		/* "calls,threads"; NULL: the default ones */
 	int format;			/* enum format */
-	int by;				/* enum by */
+	int by;				/* enum calls_by of view/views.h */
 	const char *sort;		/* column; NULL: each table's own order */
 	uint64_t top;			/* rows of each table; 0: all */
 	const char *filter;		/* extended regex on names; NULL none */
 	bool wide;
 	double max_loss;		/* share, 0..1 */
 
-	int attach;			/* enum attach_way */
+	int attach;			/* enum attach_way of probe/loader.h */
 	uint64_t ring_bytes;		/* a power of two */
 	bool no_cmdline;
 

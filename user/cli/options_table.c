@@ -5,6 +5,8 @@
  */
 #include "cli/option_value.h"
 #include "cli/verbs.h"
+#include "probe/loader.h"
+#include "view/views.h"
 
 #define ON(verb) (1u << VERB_##verb)
 #define LIVE (ON(DEFAULT) | ON(STAT) | ON(RECORD))
@@ -12,11 +14,19 @@
 #define EVERY ((1u << VERB_END) - 1)
 #define MEMBER(m) offsetof(struct options, m)
 
-static const char *const format_names[] = { "text", "md", "csv", "json", NULL };
-static const char *const by_names[] = { "function", "launch", "result", NULL };
-static const char *const attach_names[] = { "auto", "session", "multi", NULL };
+static const char *const format_names[] = {
+	[FORMAT_TEXT] = "text", [FORMAT_MD] = "md", [FORMAT_CSV] = "csv", [FORMAT_JSON] = "json",
+	[FORMAT_END] = NULL,
+};
 
-_Static_assert(sizeof(format_names) / sizeof(format_names[0]) == FORMAT_END + 1, "a name each");
+static const char *const by_names[] = {
+	[CALLS_BY_FUNCTION] = "function", [CALLS_BY_LAUNCH] = "launch",
+	[CALLS_BY_RESULT] = "result", NULL,
+};
+
+static const char *const attach_names[] = {
+	[WAY_AUTO] = "auto", [WAY_SESSION] = "session", [WAY_MULTI] = "multi", NULL,
+};
 
 static const struct option_row rows[] = {
 	{
@@ -53,7 +63,7 @@ static const struct option_row rows[] = {
 		.name = "table", .group = GROUP_OUTPUT, .arg = "LIST",
 		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(tables),
 		.accepts = "names of tables such as calls,threads",
-		.help = "print these: calls,threads,events",
+		.help = "of calls,threads,events (default all; csv: calls)",
 	}, {
 		.name = "format", .group = GROUP_OUTPUT, .arg = "FORMAT",
 		.verbs = PRINTS, .set = option_set_choice, .at = MEMBER(format),

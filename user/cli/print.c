@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Which tables, which rows of them, and out. The tables are rows of `builders`; what --sort,
+ * --top and --filter do is the same for each. Knows nothing of where the events came from.
+ */
+#include "cli/print.h"
+
+#include <errno.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cli/exit.h"
+#include "cli/out.h"
+#include "cli/summary.h"
+#include "view/views.h"
+
+#define NAME_WIDTH 48	/* of a cell in text form without --wide */
+
+static struct table *build_calls(const struct options *o, const struct model *m, uint64_t now_ns)
+{
+	(void)now_ns;
+	return view_calls(m, (enum calls_by)o->by);
+}
+
+static struct table *build_threads(const struct options *o, const struct model *m, uint64_t now_ns)
+{
+	(void)o;
+	return view_threads(m, now_ns);
+}
+
+static struct table *build_events(const struct options *o, const struct model *m, uint64_t now_ns)
+{
+	(void)o;
+	(void)now_ns;
+	return view_events(m);
+}
+
+static const struct {
+	const char *name;
+	struct table *(*build)(const struct options *o, const struct model *m, uint64_t now_ns);
+} builders[] = {
+	{ "calls", build_calls },
+	{ "threads", build_threads },
+	{ "events", build_events },
+};
+
+#define TABLES (sizeof(builders) / sizeof(builders[0]))
+
+/* Columns that --filter looks at. */
+static const char *const name_columns[] = { "function", "kernel", "name", "op" };
+
+struct printout {
+	size_t pick[TABLES];		/* indices of builders, in the order asked for */
+	struct table *tables[TABLES];
+	unsigned int n;
+	regex_t filter;
+	bool has_filter;
+};
+
+static int unknown_name(const char *what, const char *word, const char *const *names, size_t n)
+{
+	const char *near = options_nearest(word, names, n);
+	struct strbuf all = STRBUF_INIT;
+
+	for (size_t i = 0; i < n; i++)
+		strbuf_addf(&all, "%s%s", i ? ", " : "", names[i]);
+	if (near)
+		log_error("unknown %s '%s'; did you mean '%s'?", what, word, near);
+	else
+		log_error("unknown %s '%s'; there are %s", what, word, all.s);
+	strbuf_free(&all);
+	return EXIT_USAGE;
+}
+
+static int pick_table(struct printout *p, const char *name)
+{
+	const char *names[TABLES];
+
+	for (size_t i = 0; i < TABLES; i++) {
+		names[i] = builders[i].name;
+		if (strcmp(name, names[i]))
+			continue;
+		for (unsigned int k = 0; k < p->n; k++)
+			if (p->pick[k] == i)
+				return 0;
+		p->pick[p->n++] = i;
+		return 0;
+	}
+	return unknown_name("table", name, names, TABLES);
+}
+
+static int pick_listed(struct printout *p, const char *list)
+{
+	char *copy = strdup(list), *rest = copy, *name;
+	int rc = 0;
+
+	if (!copy) {
+		log_error("cannot read the list of tables: out of memory");
+		return EXIT_FAIL;
+	}
+	while (!rc && (name = strsep(&rest, ",")))
+		rc = pick_table(p, name);
+	free(copy);
+	return rc;
+}
+
+static int pick_tables(struct printout *p, const struct options *o)
+{
+	if (o->tables)
+		return pick_listed(p, o->tables);
+	p->n = o->format == FORMAT_CSV ? 1 : TABLES;	/* several tables are no valid csv */
+	for (size_t i = 0; i < p->n; i++)
+		p->pick[i] = i;
+	return 0;
+}
+
+static int compile_filter(struct printout *p, const struct options *o)
+{
+	char why[128];
+	int err;
+
+	if (!o->filter)
+		return 0;
+	err = regcomp(&p->filter, o->filter, REG_EXTENDED | REG_NOSUB);
+	if (err) {
+		regerror(err, &p->filter, why, sizeof(why));
+		log_error("option '--filter': '%s' is no regular expression: %s", o->filter, why);
+		return EXIT_USAGE;
+	}
+	p->has_filter = true;
+	return 0;
+}
+
+static int build_tables(struct printout *p, const struct options *o, const struct model *m,
+			uint64_t now_ns)
+{
+	for (unsigned int i = 0; i < p->n; i++) {
+		p->tables[i] = builders[p->pick[i]].build(o, m, now_ns);
+		if (p->tables[i])
+			continue;
+		log_error("cannot make table '%s': %s", builders[p->pick[i]].name,
+			  strerror(errno));
+		return EXIT_FAIL;
+	}
+	return 0;
+}
+
+static int no_such_column(const struct printout *p, const char *word)
+{
+	const char *names[64];
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < p->n; i++) {
+		unsigned int columns;
+		const struct column *c = table_columns(p->tables[i], &columns);
+
+		for (unsigned int k = 0; k < columns && n < 64; k++)
+			names[n++] = c[k].name;
+	}
+	return unknown_name("column", word, names, n);
+}
+
+static int sort_tables(struct printout *p, const char *column)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; column && i < p->n; i++) {
+		int err = table_sort(p->tables[i], column);
+
+		if (err == -ENOMEM) {
+			log_error("cannot sort table '%s': out of memory",
+				  table_name(p->tables[i]));
+			return EXIT_FAIL;
+		}
+		any |= !err;
+	}
+	return !column || any ? 0 : no_such_column(p, column);
+}
+
+struct name_filter {
+	const regex_t *regex;
+	int column;
+};
+
+static bool matches(const struct cell *cells, const void *ctx)
+{
+	const struct name_filter *f = ctx;
+	const struct cell *c = &cells[f->column];
+
+	return c->known && !regexec(f->regex, c->s, 0, NULL, 0);
+}
+
+static int name_column(const struct table *t)
+{
+	for (size_t i = 0; i < sizeof(name_columns) / sizeof(name_columns[0]); i++) {
+		int at = table_column(t, name_columns[i]);
+
+		if (at >= 0)
+			return at;
+	}
+	return -ENOENT;
+}
+
+static int filter_tables(struct printout *p)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; p->has_filter && i < p->n; i++) {
+		struct name_filter f = { &p->filter, name_column(p->tables[i]) };
+
+		if (f.column < 0)
+			continue;
+		any = true;
+		table_keep(p->tables[i], matches, &f);
+	}
+	if (any || !p->has_filter)
+		return 0;
+	log_error("option '--filter' needs a table with names; add '--table calls'");
+	return EXIT_USAGE;
+}
+
+static int prepare(struct printout *p, const struct options *o, const struct model *m,
+		   uint64_t now_ns)
+{
+	int rc = pick_tables(p, o);
+
+	if (!rc)
+		rc = compile_filter(p, o);
+	if (!rc)
+		rc = build_tables(p, o, m, now_ns);
+	if (!rc)
+		rc = filter_tables(p);
+	if (!rc)
+		rc = sort_tables(p, o->sort);
+	for (unsigned int i = 0; !rc && o->top && i < p->n; i++)
+		table_top(p->tables[i], o->top);
+	return rc;
+}
+
+static void printout_free(struct printout *p)
+{
+	for (unsigned int i = 0; i < TABLES; i++)
+		table_free(p->tables[i]);
+	if (p->has_filter)
+		regfree(&p->filter);
+}
+
+int print_check(const struct options *o)
+{
+	struct funcs *none = calloc(1, sizeof(*none));
+	struct model *m = none ? model_new(none) : NULL;
+	struct printout p = { 0 };
+	int rc = EXIT_FAIL;
+
+	if (m)
+		rc = prepare(&p, o, m, 0);
+	else
+		log_error("cannot prepare the report: out of memory");
+	printout_free(&p);
+	model_free(m);
+	free(none);
+	return rc;
+}
+
+static void render(struct strbuf *out, const struct options *o, const struct printout *p,
+		   const struct summary *s)
+{
+	struct strbuf head = STRBUF_INIT, foot = STRBUF_INIT;
+	struct strpool *pool = strpool_new();
+	struct meta_pair pairs[SUMMARY_META];
+	struct meta meta = { .v = pairs };
+
+	summary_head(&head, s);
+	summary_foot(&foot, s);
+	if (pool)
+		meta.n = summary_meta(pairs, s, pool);
+	report_render(out, &(struct report){
+		.meta = &meta, .tables = p->tables, .n_tables = p->n, .head = head.s,
+		.foot = foot.s, .name_width = NAME_WIDTH, .wide = o->wide,
+	}, (enum format)o->format);
+	out->failed |= !pool || head.failed || foot.failed;
+	strpool_free(pool);
+	strbuf_free(&head);
+	strbuf_free(&foot);
+}
+
+static int judge_loss(const struct options *o, const struct summary *s)
+{
+	if (s->lost_share <= o->max_loss)
+		return EXIT_OK;
+	log_warn("%.3g %% of the events were lost, more than --max-loss %.3g%%; "
+		 "measure with a larger --ring-size", s->lost_share * 100, o->max_loss * 100);
+	return EXIT_PARTIAL;
+}
+
+int print_report(const struct options *o, const struct model *m, const struct print_extra *extra)
+{
+	struct summary s = summary_read(m, extra);
+	struct strbuf out = STRBUF_INIT;
+	struct printout p = { 0 };
+	int rc = prepare(&p, o, m, s.now_ns);
+
+	if (!rc) {
+		if (extra && extra->again && o->format <= FORMAT_MD)
+			strbuf_addch(&out, '\n');
+		render(&out, o, &p, &s);
+		rc = out_write(o->output, &out);
+	}
+	strbuf_free(&out);
+	printout_free(&p);
+	return rc ? rc : judge_loss(o, &s);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From a model to a printed report. stat, the interval mode and report all print here, from the
+ * model alone, so that the same events give the same bytes.
+ *
+ * Session facts (EVENT_FACT) that are read, all optional:
+ *   host             name of the host
+ *   version          of the gpuprof that measured
+ *   kernel           release of the kernel
+ *   sources          what the events came from: "bpf"
+ *   attach           kind of probes: "session", "multi"
+ *   wall_offset_ns   CLOCK_REALTIME - CLOCK_MONOTONIC, decimal
+ *   cost_per_hit_ns  calibrated cost of one probed call, decimal
+ *   children         "not followed" when children are only named
+ * Counters (EVENT_COUNT) that are read: those whose kind (text2) is the name of an event kind are
+ * records (hits, received, lost); "entries" counts calls that were probed.
+ */
+#ifndef CLI_PRINT_H
+#define CLI_PRINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/options.h"
+#include "ledger/model.h"
+
+struct print_extra {
+	uint64_t now_ns;	/* where open books are read; 0: model_now */
+	bool incomplete;	/* the capture was cut or damaged */
+	bool again;		/* not the first report of this output: set apart by an empty line */
+};
+
+/* Before measuring or reading: are --table, --sort and --filter good? EXIT_OK, or an exit code
+ * and the line that says why was logged. */
+int print_check(const struct options *o);
+
+/* Prints the report to o->output or standard output. extra may be NULL. EXIT_OK, EXIT_FAIL,
+ * EXIT_USAGE, or EXIT_PARTIAL: printed, but more than --max-loss was lost. */
+int print_report(const struct options *o, const struct model *m, const struct print_extra *extra);
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* `gpuprof report FILE`: a capture becomes a model, and that is printed as any other. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cli/exit.h"
+#include "cli/print.h"
+#include "cli/verbs.h"
+#include "event/capture.h"
+
+static int push(void *model, const struct event *ev)
+{
+	return model_push(model, ev);
+}
+
+static int explain_state(const struct capture_reader *r, const char *path)
+{
+	switch (capture_state(r)) {
+	case CAPTURE_COMPLETE:
+		return EXIT_OK;
+	case CAPTURE_CUT:
+		log_warn("%s is incomplete: it ends without its end mark, so the recorder was stopped "
+			 "or the file was cut; %llu blocks were read", path,
+			 (unsigned long long)capture_blocks(r));
+		return EXIT_PARTIAL;
+	default:
+		log_warn("%s is damaged: %llu blocks were skipped, %llu read", path,
+			 (unsigned long long)capture_bad_blocks(r),
+			 (unsigned long long)capture_blocks(r));
+		return EXIT_PARTIAL;
+	}
+}
+
+static int report_capture(const struct options *o, struct capture_reader *r, struct model *m)
+{
+	int err = capture_read(r, &(struct event_sink){ push, m });
+	struct print_extra extra = { 0 };
+	int state, rc;
+
+	if (err) {
+		log_error("cannot read %s: %s", o->args[0], strerror(-err));
+		return EXIT_FAIL;
+	}
+	state = explain_state(r, o->args[0]);
+	extra.incomplete = state != EXIT_OK;
+	rc = print_report(o, m, &extra);
+	return rc ? rc : state;
+}
+
+int verb_report(const struct options *o)
+{
+	struct capture_reader *r;
+	struct model *m;
+	int rc = print_check(o);
+
+	if (rc)
+		return rc;
+	r = capture_open(o->args[0]);
+	if (!r)
+		return EXIT_FAIL;
+	m = model_new(capture_funcs(r));
+	if (m)
+		rc = report_capture(o, r, m);
+	else
+		log_error("cannot read %s: %s", o->args[0], strerror(errno));
+	model_free(m);
+	capture_free(r);
+	return m ? rc : EXIT_FAIL;
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The words around the tables, from the model's facts and counters. What is estimated says so.
+ * Knows nothing of options, so that every verb says the same of the same session. Sample:
+ *
+ *   gpuprof: pid 1234 (train), 2.010 s on myhost
+ *   ...
+ *   lost: none of 123,456 events; gpuprof cost: ~0.8 % of the targets' thread time (estimated,
+ *   123,456 hits x 810 ns)
+ */
+#include "cli/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMED_MAX 4	/* processes in the header line */
+
+uint64_t summary_fact_number(const struct model *m, const char *key)
+{
+	const char *text = model_fact(m, key);
+
+	return text && *text >= '0' && *text <= '9' ? strtoull(text, NULL, 10) : 0;
+}
+
+static bool is_record(const char *kind)
+{
+	for (unsigned int i = 1; i < EVENT_KIND_END; i++)
+		if (!strcmp(kind, event_kind_name(i)))
+			return true;
+	return false;
+}
+
+static uint64_t sum_received(const struct model_counts *c)
+{
+	static const uint8_t kinds[] = { EVENT_CALL, EVENT_ENTER, EVENT_EXIT };
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(kinds); i++)
+		sum = add_saturated(sum, c->received[kinds[i]]);
+	return sum;
+}
+
+/*
+ * The kernel's counters and the holes in threads' numbers tell the same loss; a capture that was
+ * cut has only the holes up to there, so the larger of the two is taken.
+ */
+static void read_losses(struct summary *s)
+{
+	uint64_t hits = 0, lost = 0;
+	struct model_counts counts;
+
+	model_counts(s->model, &counts);
+	for (size_t i = 0; i < model_readings(s->model); i++) {
+		const struct model_reading *r = model_reading(s->model, i);
+
+		if (!is_record(r->kind))
+			continue;
+		hits = add_saturated(hits, r->hits);
+		lost = add_saturated(lost, r->lost);
+	}
+	s->lost = lost > counts.lost ? lost : counts.lost;
+	s->events = add_saturated(sum_received(&counts), s->lost);
+	if (hits > s->events)
+		s->events = hits;
+	s->lost_share = s->events ? (double)s->lost / (double)s->events : 0;
+}
+
+static uint64_t count_calls(const struct model *m)
+{
+	uint64_t calls = 0;
+	const struct model_process *p;
+
+	for (size_t i = 0; i < model_processes(m); i++) {
+		p = model_process(m, i);
+		for (size_t k = 0; k < p->tallies.all.n; k++)
+			calls = add_saturated(calls, p->tallies.all.v[k]->count);
+	}
+	return calls;
+}
+
+/* Probed calls: the kernel counts nested ones too, but only since the session began. */
+static uint64_t read_hits(const struct model *m)
+{
+	struct model_session session = model_session(m);
+
+	for (size_t i = 0; i < model_readings(m); i++) {
+		const struct model_reading *r = model_reading(m, i);
+
+		if (!strcmp(r->kind, "entries") && session.interval_ns == session.start_ns)
+			return r->hits;
+	}
+	return count_calls(m);
+}
+
+static uint64_t read_thread_time(const struct model *m, uint64_t now_ns)
+{
+	uint64_t ns = 0;
+	struct model_thread t;
+
+	for (size_t i = 0; i < model_threads(m); i++) {
+		model_thread(m, i, now_ns, &t);
+		if (t.has_book)
+			ns = add_saturated(ns, t.book.close_ns - t.book.open_ns);
+	}
+	return ns;
+}
+
+struct summary summary_read(const struct model *m, const struct print_extra *extra)
+{
+	struct summary s = { .model = m, .incomplete = extra && extra->incomplete };
+
+	s.start_ns = model_session(m).interval_ns;
+	s.now_ns = extra && extra->now_ns ? extra->now_ns : model_now(m);
+	if (s.now_ns < s.start_ns)
+		s.now_ns = s.start_ns;
+	read_losses(&s);
+	s.cost_hits = read_hits(m);
+	s.cost_per_hit_ns = summary_fact_number(m, "cost_per_hit_ns");
+	s.thread_ns = read_thread_time(m, s.now_ns);
+	return s;
+}
+
+double summary_cost_share(const struct summary *s)
+{
+	double ns = (double)s->cost_hits * (double)s->cost_per_hit_ns;
+
+	return s->thread_ns ? ns / (double)s->thread_ns : 0;
+}
+
+static void add_comm(struct strbuf *out, const char *comm)
+{
+	if (!*comm)
+		return;
+	strbuf_addstr(out, " (");
+	format_safe(out, comm);
+	strbuf_addch(out, ')');
+}
+
+/* "pid 1234 (train)", "pids 12 (a), 13 (b)", "17 processes" */
+static void add_processes(struct strbuf *out, const struct model *m)
+{
+	size_t n = model_processes(m);
+	const struct model_process *p;
+
+	if (!n)
+		strbuf_addstr(out, "no process seen");
+	if (n > NAMED_MAX)
+		strbuf_addf(out, "%zu processes", n);
+	for (size_t i = 0; n <= NAMED_MAX && i < n; i++) {
+		p = model_process(m, i);
+		strbuf_addf(out, "%s%u", i ? ", " : n > 1 ? "pids " : "pid ", p->pid);
+		add_comm(out, p->comm);
+	}
+}
+
+void summary_head(struct strbuf *out, const struct summary *s)
+{
+	const char *host = model_fact(s->model, "host");
+
+	strbuf_addstr(out, "gpuprof: ");
+	add_processes(out, s->model);
+	strbuf_addstr(out, ", ");
+	format_ns(out, s->now_ns - s->start_ns);
+	if (host) {
+		strbuf_addstr(out, " on ");
+		format_safe(out, host);
+	}
+}
+
+static void add_loss(struct strbuf *out, const struct summary *s)
+{
+	strbuf_addstr(out, "lost: ");
+	if (s->lost)
+		format_count(out, s->lost);
+	else
+		strbuf_addstr(out, "none");
+	strbuf_addstr(out, " of ");
+	format_count(out, s->events);
+	strbuf_addstr(out, " events");
+	if (s->lost)
+		strbuf_addf(out, " (%.3g %%), booked as lost where they are missing",
+			    s->lost_share * 100);
+}
+
+static void add_cost(struct strbuf *out, const struct summary *s)
+{
+	strbuf_addstr(out, "; gpuprof cost: ");
+	if (!s->cost_per_hit_ns) {
+		strbuf_addstr(out, "not known, ");
+		format_count(out, s->cost_hits);
+		strbuf_addstr(out, " hits");
+		return;
+	}
+	strbuf_addf(out, "~%.2g %% of the targets' thread time (estimated, ",
+		    summary_cost_share(s) * 100);
+	format_count(out, s->cost_hits);
+	strbuf_addf(out, " hits x %llu ns)", (unsigned long long)s->cost_per_hit_ns);
+}
+
+/* "not followed: 2 children of pid 1234: 1240 (sh), 1241" */
+static void add_children_of(struct strbuf *out, const struct model_process *p)
+{
+	size_t named = p->n_child < NAMED_MAX ? p->n_child : NAMED_MAX;
+
+	strbuf_addstr(out, "\nnot followed: ");
+	format_count(out, p->children);
+	strbuf_addf(out, " child%s of pid %u:", p->children > 1 ? "ren" : "", p->pid);
+	for (size_t i = 0; i < named; i++) {
+		strbuf_addf(out, "%s %u", i ? "," : "", p->child[i].pid);
+		add_comm(out, p->child[i].comm);
+	}
+	strbuf_addstr(out, p->children > named ? ", ..." : "");
+}
+
+static void add_children(struct strbuf *out, const struct model *m)
+{
+	const char *fact = model_fact(m, "children");
+
+	if (!fact || strcmp(fact, "not followed"))
+		return;
+	for (size_t i = 0; i < model_processes(m); i++)
+		if (model_process(m, i)->children)
+			add_children_of(out, model_process(m, i));
+}
+
+static uint64_t count_invalid(const struct model *m)
+{
+	struct model_counts counts;
+	uint64_t n = 0;
+
+	model_counts(m, &counts);
+	for (unsigned int i = 0; i < EVENT_KIND_END; i++)
+		n = add_saturated(n, counts.invalid[i]);
+	return n;
+}
+
+void summary_foot(struct strbuf *out, const struct summary *s)
+{
+	uint64_t invalid = count_invalid(s->model);
+
+	add_loss(out, s);
+	add_cost(out, s);
+	add_children(out, s->model);
+	if (invalid) {
+		strbuf_addstr(out, "\ninvalid: ");
+		format_count(out, invalid);
+		strbuf_addstr(out, " events contradicted others and were not used");
+	}
+	if (s->incomplete)
+		strbuf_addstr(out, "\nincomplete: what the capture still holds was used");
+}

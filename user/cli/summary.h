@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What stands around the tables: the header line, the footer in words, and `meta`. */
+#ifndef CLI_SUMMARY_H
+#define CLI_SUMMARY_H
+
+#include "cli/print.h"
+
+#define SUMMARY_META 16
+
+struct summary {
+	const struct model *model;
+	bool incomplete;
+	uint64_t start_ns, now_ns;	/* of what is reported */
+	uint64_t events, lost;		/* since the session began: hits, and of these never received */
+	double lost_share;
+	uint64_t cost_hits;		/* probed calls in what is reported */
+	uint64_t cost_per_hit_ns;	/* 0: unknown */
+	uint64_t thread_ns;		/* wall time of all threads in what is reported */
+};
+
+struct summary summary_read(const struct model *m, const struct print_extra *extra);
+
+double summary_cost_share(const struct summary *s);	/* of thread_ns */
+uint64_t summary_fact_number(const struct model *m, const char *key);	/* 0: none, or no number */
+
+void summary_head(struct strbuf *out, const struct summary *s);	/* one line, no newline */
+void summary_foot(struct strbuf *out, const struct summary *s);	/* lines, no last newline */
+
+/* Fills at most SUMMARY_META pairs; their texts live in pool. Returns how many. */
+size_t summary_meta(struct meta_pair *v, const struct summary *s, struct strpool *pool);
+
+#endif

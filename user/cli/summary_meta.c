@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * `meta` of a report: the same facts as the header line and footer, for programs. Keys never
+ * change their meaning; what is not known is null.
+ */
+#include <stdio.h>
+#include <time.h>
+
+#include "base/time.h"
+#include "cli/summary.h"
+#include "cli/version.h"
+
+struct pairs {
+	struct meta_pair *v;
+	size_t n;
+	struct strpool *pool;
+};
+
+static struct cell *add(struct pairs *p, const char *key, uint8_t type)
+{
+	struct meta_pair *pair = &p->v[p->n++];
+
+	*pair = (struct meta_pair){ .key = key, .type = type };
+	return &pair->value;
+}
+
+static void add_text(struct pairs *p, const char *key, const char *text)
+{
+	struct cell *c = add(p, key, CELL_TEXT);
+
+	c->s = text ? strpool_add(p->pool, text) : NULL;
+	c->known = c->s != NULL;
+}
+
+/* ISO 8601, UTC: "2026-11-21T12:22:11.123456789Z"; null when the wall clock is not known. */
+static void add_time(struct pairs *p, const char *key, const struct model *m, uint64_t ns)
+{
+	uint64_t offset = summary_fact_number(m, "wall_offset_ns"), wall = add_saturated(ns, offset);
+	time_t s = (time_t)(wall / NS_PER_SEC);
+	char text[64];
+	struct tm tm;
+	size_t n;
+
+	if (!offset || !gmtime_r(&s, &tm)) {
+		add_text(p, key, NULL);
+		return;
+	}
+	n = strftime(text, 40, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text + n, sizeof(text) - n, ".%09uZ", (unsigned int)(wall % NS_PER_SEC));
+	add_text(p, key, text);
+}
+
+static void add_cost(struct pairs *p, const struct summary *s)
+{
+	struct cell *ns = add(p, "own_cost_ns", CELL_NS);
+	struct cell *share = add(p, "own_cost_share", CELL_SHARE);
+	uint64_t product;
+
+	if (!s->cost_per_hit_ns)
+		return;
+	if (!__builtin_mul_overflow(s->cost_hits, s->cost_per_hit_ns, &product))
+		cell_u(ns, product);
+	if (s->thread_ns)
+		cell_d(share, summary_cost_share(s));
+}
+
+size_t summary_meta(struct meta_pair *v, const struct summary *s, struct strpool *pool)
+{
+	const struct model *m = s->model;
+	const char *version = model_fact(m, "version");
+	struct pairs p = { .v = v, .pool = pool };
+
+	add_text(&p, "host", model_fact(m, "host"));
+	add_time(&p, "start", m, s->start_ns);
+	add_time(&p, "end", m, s->now_ns);
+	cell_u(add(&p, "duration_ns", CELL_NS), s->now_ns - s->start_ns);
+	add_text(&p, "version", version ? version : version_text());
+	add_text(&p, "kernel", model_fact(m, "kernel"));
+	add_text(&p, "attach", model_fact(m, "attach"));
+	cell_u(add(&p, "complete", CELL_BOOL), !s->incomplete);
+	cell_u(add(&p, "events", CELL_INT), s->events);
+	cell_u(add(&p, "lost", CELL_INT), s->lost);
+	cell_u(add(&p, "own_cost_hits", CELL_INT), s->cost_hits);
+	add_cost(&p, s);
+	cell_u(add(&p, "clock_uncertainty_ns", CELL_NS), 0);	/* one host, one clock */
+	add_text(&p, "sources", model_fact(m, "sources"));
+	return p.n;
+}
