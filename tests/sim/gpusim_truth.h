@@ -34,4 +34,7 @@ struct gpusim_call gpusim_call_begin(enum gpusim_function function, bool exporte
 int gpusim_call_end(const struct gpusim_call *call, int result);	/* returns result */
 int gpusim_write_truth(void);	/* 0, or -errno; 0 and nothing done without GPUSIM_TRUTH */
 
+/* As if nothing had been called yet; only while no other thread is in a call. */
+void gpusim_truth_forget(void);
+
 #endif

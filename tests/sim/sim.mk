@@ -23,33 +23,43 @@ SIM_CORE := gpusim gpusim_context gpusim_stream gpusim_duration gpusim_event gpu
 	truth truth_write
 SIM_CUDA := libcuda_launch libcuda_memory libcuda_device libcuda_address
 SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory
-SIM_PROGRAMS := train
+SIM_CALLS := simcalls simcalls_calls simcalls_prepare
+SIM_PROGRAMS := train simcalls simcalls-dl
 
 SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13)
 SIM_ENDBR_LIBS := $(addprefix $(SIM_OUT)/endbr/,libcuda.so.1 libcudart.so.13)
 
-.PHONY: sim
-sim: $(SIM_LIBS) $(SIM_ENDBR_LIBS) $(addprefix $(SIM_OUT)/,$(SIM_PROGRAMS)) ## the simulated GPU of the tests
+.PHONY: sim check-sim
+sim: $(SIM_LIBS) $(SIM_ENDBR_LIBS) $(addprefix $(SIM_OUT)/,$(SIM_PROGRAMS)) ## build the simulated GPU of the tests
+
+check-sim: sim $(BUILD)/unit/test_gpusim ## test the simulated GPU itself
+	$(BUILD)/unit/test_gpusim
+	$(SIM)/check-sim.sh $(SIM_OUT)
 
 $(SIM_OUT)/core/%.o: $(SIM)/%.c
 	@mkdir -p $(@D)
-	$(CC) $(SIM_CFLAGS) $(SIM_CORE_CFLAGS) -c $< -o $@
+	$(call say,CC,$@)
+	$(Q)$(CC) $(SIM_CFLAGS) $(SIM_CORE_CFLAGS) -c $< -o $@
 
 $(SIM_OUT)/plain/%.o: $(SIM)/%.c
 	@mkdir -p $(@D)
-	$(CC) $(SIM_CFLAGS) $(SIM_SHIM_CFLAGS) $(SIM_PLAIN_CFLAGS) -c $< -o $@
+	$(call say,CC,$@)
+	$(Q)$(CC) $(SIM_CFLAGS) $(SIM_SHIM_CFLAGS) $(SIM_PLAIN_CFLAGS) -c $< -o $@
 
 $(SIM_OUT)/plain/%.private.o: $(SIM)/%.c
 	@mkdir -p $(@D)
-	$(CC) $(SIM_CFLAGS) $(SIM_SHIM_CFLAGS) $(SIM_PLAIN_CFLAGS) -DGPUSIM_PRIVATE_TWIN -c $< -o $@
+	$(call say,CC,$@)
+	$(Q)$(CC) $(SIM_CFLAGS) $(SIM_SHIM_CFLAGS) $(SIM_PLAIN_CFLAGS) -DGPUSIM_PRIVATE_TWIN -c $< -o $@
 
 $(SIM_OUT)/endbr-objects/%.o: $(SIM)/%.c
 	@mkdir -p $(@D)
-	$(CC) $(SIM_CFLAGS) $(SIM_SHIM_CFLAGS) $(SIM_ENDBR_CFLAGS) -c $< -o $@
+	$(call say,CC,$@)
+	$(Q)$(CC) $(SIM_CFLAGS) $(SIM_SHIM_CFLAGS) $(SIM_ENDBR_CFLAGS) -c $< -o $@
 
 $(SIM_OUT)/endbr-objects/%.private.o: $(SIM)/%.c
 	@mkdir -p $(@D)
-	$(CC) $(SIM_CFLAGS) $(SIM_SHIM_CFLAGS) $(SIM_ENDBR_CFLAGS) -DGPUSIM_PRIVATE_TWIN -c $< -o $@
+	$(call say,CC,$@)
+	$(Q)$(CC) $(SIM_CFLAGS) $(SIM_SHIM_CFLAGS) $(SIM_ENDBR_CFLAGS) -DGPUSIM_PRIVATE_TWIN -c $< -o $@
 
 # name of a shim's objects: $(call SIM_OBJECTS,folder,files)
 SIM_OBJECTS = $(foreach file,$(2),$(SIM_OUT)/$(1)/$(file).o)
@@ -60,38 +70,52 @@ SIM_LINK = $(CC) -shared -pthread -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-z,defs -
 	-Wl,-rpath,'$$ORIGIN:$$ORIGIN/..'
 
 $(SIM_OUT)/libgpusim.so: $(call SIM_OBJECTS,core,$(SIM_CORE)) $(SIM)/libgpusim.map
-	$(SIM_LINK) -Wl,--version-script=$(SIM)/libgpusim.map -o $@ $(filter %.o,$^)
+	$(call say,LINK,$@)
+	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libgpusim.map -o $@ $(filter %.o,$^)
 
 $(SIM_OUT)/libcuda.so.1: $(call SIM_OBJECTS,plain,$(SIM_CUDA_FILES)) $(SIM)/libcuda.map $(SIM_OUT)/libgpusim.so
-	$(SIM_LINK) -Wl,--version-script=$(SIM)/libcuda.map -o $@ $(filter %.o %.so,$^)
+	$(call say,LINK,$@)
+	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcuda.map -o $@ $(filter %.o %.so,$^)
 
 $(SIM_OUT)/libcudart.so.13: $(call SIM_OBJECTS,plain,$(SIM_CUDART)) $(SIM)/libcudart.map $(SIM_OUT)/libgpusim.so
-	$(SIM_LINK) -Wl,--version-script=$(SIM)/libcudart.map -o $@ $(filter %.o %.so,$^) -ldl
+	$(call say,LINK,$@)
+	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcudart.map -o $@ $(filter %.o %.so,$^) -ldl
 
 $(SIM_OUT)/endbr/libcuda.so.1: $(call SIM_OBJECTS,endbr-objects,$(SIM_CUDA_FILES)) $(SIM)/libcuda.map \
 		$(SIM_OUT)/libgpusim.so
 	@mkdir -p $(@D)
-	$(SIM_LINK) -Wl,--version-script=$(SIM)/libcuda.map -o $@ $(filter %.o %.so,$^)
+	$(call say,LINK,$@)
+	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcuda.map -o $@ $(filter %.o %.so,$^)
 
 $(SIM_OUT)/endbr/libcudart.so.13: $(call SIM_OBJECTS,endbr-objects,$(SIM_CUDART)) $(SIM)/libcudart.map \
 		$(SIM_OUT)/libgpusim.so
 	@mkdir -p $(@D)
-	$(SIM_LINK) -Wl,--version-script=$(SIM)/libcudart.map -o $@ $(filter %.o %.so,$^) -ldl
+	$(call say,LINK,$@)
+	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcudart.map -o $@ $(filter %.o %.so,$^) -ldl
 
 # The programs know the runtime's public functions alone; a real libcudart.so.13 would do.
 SIM_RUN_LINK := -Wl,--enable-new-dtags -Wl,-rpath,'$$ORIGIN' -pthread
 
 $(SIM_OUT)/programs/%.o: $(SIM)/%.c
 	@mkdir -p $(@D)
-	$(CC) $(SIM_CFLAGS) -O1 -fno-omit-frame-pointer -c $< -o $@
+	$(call say,CC,$@)
+	$(Q)$(CC) $(SIM_CFLAGS) -O1 -fno-omit-frame-pointer -c $< -o $@
 
 $(SIM_OUT)/train: $(SIM_OUT)/programs/train.o $(SIM_OUT)/libcudart.so.13
-	$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
 
-$(SIM_OUT)/simcalls: $(call SIM_OBJECTS,programs,simcalls simcalls_calls simcalls_linked) $(SIM_OUT)/libcudart.so.13
-	$(CC) -o $@ $(filter %.o,$^) $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
+$(SIM_OUT)/simcalls: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_linked) $(SIM_OUT)/libcudart.so.13
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $(filter %.o,$^) $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
 
-$(SIM_OUT)/simcalls-dl: $(call SIM_OBJECTS,programs,simcalls simcalls_calls simcalls_dlopen)
-	$(CC) -o $@ $^ $(SIM_RUN_LINK) -ldl
+$(SIM_OUT)/simcalls-dl: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_dlopen)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $^ $(SIM_RUN_LINK) -ldl
+
+$(BUILD)/unit/test_gpusim: tests/unit/test_gpusim.c $(SIM_OUT)/libgpusim.so
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(SIM_CFLAGS) -O1 -o $@ $< -L$(SIM_OUT) -lgpusim -Wl,-rpath,'$$ORIGIN/../sim' -lcmocka
 
 -include $(wildcard $(SIM_OUT)/*/*.d)

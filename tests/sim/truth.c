@@ -52,10 +52,10 @@ struct gpusim_call gpusim_call_begin(enum gpusim_function function, bool exporte
 {
 	struct gpusim_call call = { .function = function, .start_ns = gpusim_now_ns() };
 
-	if (!mine) {
+	if (!mine)
 		mine = thread_new();
+	if (!mine->first_ns)
 		truth_set(&mine->first_ns, call.start_ns);
-	}
 	call.place = (mine->depth++ ? GPUSIM_NESTED : 0) | (exported ? 0 : GPUSIM_PRIVATE);
 	truth_add(&mine->counts[function][call.place].begun, 1);
 	return call;
@@ -109,6 +109,16 @@ int gpusim_call_end(const struct gpusim_call *call, int result)
 		truth_set(&counts->max_ns, ns);
 	truth_add(&counts->count, 1);
 	return result;
+}
+
+void gpusim_truth_forget(void)
+{
+	struct truth_thread *thread;
+
+	for (thread = truth_threads; thread; thread = thread->next) {
+		memset(thread->counts, 0, sizeof(thread->counts));
+		thread->first_ns = thread->last_ns = 0;
+	}
 }
 
 static __attribute__((destructor)) void write_at_exit(void)

@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Checks the simulated GPU as built: the first instructions of its shims, and that train and simcalls leave the truth
+# they should. usage: check-sim.sh [BUILD/sim]   (default: build/sim)
+# shellcheck disable=SC2317  # the checks are reached through report
+set -euo pipefail
+
+sim=${1:-build/sim}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+export GPUSIM_QUIET=1
+
+report() { # report NAME COMMAND...: runs it, prints ok or not ok with what it said
+	local name=$1 status
+	shift
+	# not as a condition: that would switch off -e inside the check
+	set +e
+	(set -e; "$@") >"$work/said" 2>&1
+	status=$?
+	set -e
+	if [[ $status == 0 ]]; then
+		echo "ok - $name"
+	else
+		echo "not ok - $name"
+		sed 's/^/# /' "$work/said"
+		failed=1
+	fi
+}
+
+first_instructions() { # first_instructions LIBRARY MNEMONIC: every exported function begins with it
+	objdump -d --no-show-raw-insn "$1" >"$work/code"
+	nm -D --defined-only "$1" | sed -n 's/.* T \([^@]*\).*/\1/p' >"$work/names"
+	awk -v wanted="$2" '
+		NR == FNR { exported[$1] = 1; total++; next }
+		/^[0-9a-f]+ <.*>:$/ { name = substr($2, 2, length($2) - 3); sub(/@.*/, "", name); fresh = 1; next }
+		fresh && name in exported {
+			seen++
+			if ($2 != wanted) { print name ": " $2; bad = 1 }
+		}
+		{ fresh = 0 }
+		END { if (seen != total || !total) { print seen " of " total " seen"; bad = 1 }; exit bad }
+	' "$work/names" "$work/code"
+}
+
+launch_thunk() { # launch_thunk LIBRARY: __cudaLaunchKernel is a jump into cudaLaunchKernel
+	objdump -d "$1" | grep -A6 '<__cudaLaunchKernel.*>:$' | grep -Eq '(jmp|b) .*<cudaLaunchKernel(@|>)'
+}
+
+truth() { # truth FILE PYTHON: an assertion about the truth; count(f), nested(f), row(f) are at hand
+	python3 - "$1" "$2" <<-'PY'
+	import json, sys
+	truth = json.load(open(sys.argv[1]))
+	assert truth["truth_version"] == 1 and truth["simulated"] is True
+	def row(name, outermost=True):
+	    rows = [f for f in truth["functions"] if f["function"] == name and f["outermost"] == outermost]
+	    return rows[0] if rows else {"count": 0, "open": 0, "bytes": 0}
+	def count(name):
+	    return row(name)["count"]
+	def nested(name):
+	    return row(name, False)["count"]
+	for f in truth["functions"]:
+	    assert f["count"] == sum(f["results"].values()), f
+	    assert f["max_ns"] <= f["total_ns"], f
+	    if f["class"] == "launch" and "Graph" not in f["function"]:
+	        assert f["count"] == sum(s["count"] for s in f["shapes"]), f
+	outermost_ns = sum(f["total_ns"] for f in truth["functions"] if f["outermost"])
+	assert outermost_ns == sum(sum(t["classes"].values()) for t in truth["threads"])
+	assert eval(sys.argv[2]), [(f["function"], f["outermost"], f["count"]) for f in truth["functions"]]
+	PY
+}
+
+train_counts() { # train_counts LIBRARIES: 12 steps on 2 threads, 26 launches a step
+	LD_LIBRARY_PATH=$1 GPUSIM_TRUTH=$work/train.json "$sim/train" --steps 12 --threads 2 --quiet
+	truth "$work/train.json" "count('cudaLaunchKernel') == 12 * 2 * 26 == nested('cuLaunchKernel') \
+		and count('cudaMemcpyAsync') == 12 * 2 * 3 and nested('cuMemcpyHtoDAsync_v2') == 12 * 2 * 2 \
+		and count('cudaStreamSynchronize') == 12 * 2 and count('cudaEventRecord') == 12 * 2 * 2 \
+		and row('cudaMemcpyAsync')['bytes'] == 12 * 2 * ((16 << 20) + 4096 + 4) \
+		and len(truth['threads']) == 2 and len(row('cudaLaunchKernel')['shapes']) == 5"
+}
+
+calls_counts() { # calls_counts PROGRAM OPTION...: what was ordered was called
+	GPUSIM_TRUTH=$work/calls.json "$@" cudaLaunchKernel=1000 __cudaLaunchKernel=500 cudaMalloc=20 cudaFree=20 \
+		cudaMemcpy=30 cudaDeviceSynchronize=5 --threads 2
+	truth "$work/calls.json" "count('cudaLaunchKernel') == 3000 and count('cudaMalloc') == 2 * 21 \
+		and count('cudaFree') == 40 and count('cudaMemcpy') == 60 and count('cudaDeviceSynchronize') == 10 \
+		and row('cudaMemcpy')['bytes'] == 60 * 4096"
+}
+
+private_address() { # the runtime's launches reach a twin that no symbol names
+	GPUSIM_PROCADDR=private GPUSIM_TRUTH=$work/private.json "$sim/simcalls" cudaLaunchKernel=10
+	truth "$work/private.json" "nested('cuLaunchKernel') == 10 and not row('cuLaunchKernel', False)['exported']"
+}
+
+open_call() { # a synchronise that never returns is open in the truth
+	GPUSIM_TRUTH=$work/hang.json "$sim/simcalls" --hang-sync --exit-after-ms 100
+	truth "$work/hang.json" "row('cudaStreamSynchronize')['open'] == 1 and count('cudaStreamSynchronize') == 0"
+}
+
+hang_on_order() { # GPUSIM_HANG=3: the third kernel never ends
+	local status=0
+	GPUSIM_HANG=4 "$sim/simcalls" cudaLaunchKernel=3 cudaDeviceSynchronize=1
+	GPUSIM_HANG=3 timeout -s KILL 0.5 "$sim/simcalls" cudaLaunchKernel=3 cudaDeviceSynchronize=1 || status=$?
+	[[ $status == 137 ]]
+}
+
+out_of_memory() { # allocations beyond the device's memory fail with the real code
+	GPUSIM_MEMORY_BYTES=4096 GPUSIM_TRUTH=$work/memory.json "$sim/simcalls" cudaMalloc=6
+	truth "$work/memory.json" "row('cudaMalloc')['results'] == {'cudaSuccess': 4, 'cudaErrorMemoryAllocation': 2} \
+		and row('cudaMalloc')['errors'] == 2"
+}
+
+every_function() { # every function that simcalls offers succeeds
+	local functions
+	mapfile -t functions < <("$sim/simcalls" --list | sed 's/$/=3/')
+	GPUSIM_TRUTH=$work/all.json "$sim/simcalls" "${functions[@]}" --threads 3
+	truth "$work/all.json" "all(f['errors'] == 0 and f['open'] == 0 for f in truth['functions'])"
+}
+
+forked_children() { # each child writes a truth of its own
+	GPUSIM_TRUTH=$work/child-%p.json "$sim/simcalls-dl" --fork 3 --late-dlopen cudaMalloc=7
+	local file files=("$work"/child-*.json)
+	[[ ${#files[@]} == 3 ]]
+	for file in "${files[@]}"; do
+		truth "$file" "count('cudaMalloc') == 7"
+	done
+}
+
+if [[ $(uname -m) == x86_64 ]]; then
+	for library in libcuda.so.1 libcudart.so.13; do
+		report "$library: every function begins with push" first_instructions "$sim/$library" push
+		report "endbr/$library: every function begins with endbr64" \
+			first_instructions "$sim/endbr/$library" endbr64
+	done
+fi
+report "libcudart.so.13: __cudaLaunchKernel jumps into cudaLaunchKernel" launch_thunk "$sim/libcudart.so.13"
+report "train: the truth has every call" train_counts "$sim"
+report "train: the same with the endbr libraries" train_counts "$sim/endbr"
+report "simcalls: the truth has every call" calls_counts "$sim/simcalls"
+report "simcalls-dl: the same through dlopen" calls_counts "$sim/simcalls-dl" --dlopen "$sim/libcudart.so.13" --init
+report "simcalls: every function offered works" every_function
+report "simcalls: forked children write their own truth" forked_children
+report "cuGetProcAddress: private hands out twins" private_address
+report "a synchronise that hangs is open in the truth" open_call
+report "GPUSIM_HANG=N: the N-th kernel never ends" hang_on_order
+report "GPUSIM_MEMORY_BYTES: allocations beyond it fail" out_of_memory
+exit "$failed"
