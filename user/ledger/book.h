@@ -38,11 +38,10 @@ enum bucket {
 };
 const char *bucket_name(unsigned int bucket);
 
-/* What one event was found to be; an ignored event has changed nothing. */
-#define BOOK_INVALID 0x01	/* out of order, or ends before it starts */
+/* What one event was found to be. */
+#define BOOK_INVALID 0x01	/* out of order, of no known function, or ends before it starts: no call */
 #define BOOK_SKEW 0x02		/* overlaps what came before it: clipped */
 #define BOOK_LATE 0x04		/* an interval that was already cut would have been different */
-#define BOOK_IGNORED 0x08	/* not to be counted as a call either */
 
 struct book_counts {
 	uint64_t lost;		/* events that took a number and never came */

@@ -61,11 +61,12 @@ struct model_process {
 	uint64_t start_ns;	/* 0: unknown */
 	uint64_t exit_ns;	/* its first thread ended; 0: goes on */
 	uint64_t children;	/* seen */
-	struct model_child child[MODEL_CHILDREN];
-	const struct tallies *tallies;
+	size_t n_child;		/* named, <= MODEL_CHILDREN */
+	struct model_child *child;
+	struct tallies tallies;
 };
 size_t model_processes(const struct model *m);
-void model_process(const struct model *m, size_t i, struct model_process *out);
+const struct model_process *model_process(const struct model *m, size_t i);
 
 struct model_thread {
 	uint32_t pid, tid;

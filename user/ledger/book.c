@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The streaming thread book. What is known ends at `cursor`; the time after it is booked when the
+ * next record tells what it was, the time before the first call only when the book is read
+ * (the thread's birth and unarmed intervals may come late). Knows one thread and nothing else.
+ */
+#include "ledger/book.h"
+
+static inline uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+const char *bucket_name(unsigned int bucket)
+{
+	if (bucket == BUCKET_LOST)
+		return "lost";
+	return bucket == BUCKET_UNARMED ? "unarmed" : class_name(bucket);
+}
+
+void book_init(struct book *b, uint64_t session_start_ns, const struct spans *unarmed)
+{
+	*b = (struct book){
+		.base = session_start_ns,
+		.floor = session_start_ns,
+		.stop = UINT64_MAX,
+		.exit = UINT64_MAX,
+		.unarmed = unarmed,
+	};
+}
+
+static uint64_t clip(const struct book *b, uint64_t ns)
+{
+	return min_u64(max_u64(ns, b->base), b->stop);
+}
+
+/* Adds [from, to) to buckets; what would be `other` is split by the unarmed intervals. */
+static void add_to(uint64_t *ns, const struct spans *unarmed, unsigned int bucket, uint64_t from,
+		   uint64_t to)
+{
+	uint64_t blind;
+
+	if (from >= to)
+		return;
+	blind = bucket == CLASS_OTHER ? spans_overlap(unarmed, from, to) : 0;
+	ns[bucket] += to - from - blind;
+	ns[BUCKET_UNARMED] += blind;
+}
+
+static unsigned int gap_bucket(const struct book *b)
+{
+	if (b->hole)
+		return BUCKET_LOST;
+	return b->has_open ? b->open_class : CLASS_OTHER;
+}
+
+/* ---- what a cut had booked before it was known ------------------------------------------- */
+
+static unsigned int count_late(struct book *b, uint64_t from, uint64_t to)
+{
+	from = max_u64(from, max_u64(b->cursor, b->settled));
+	to = min_u64(to, b->floor);
+	if (from >= to)
+		return 0;
+	b->counts.late_ns += to - from;
+	return BOOK_LATE;
+}
+
+/* The time after cursor is known to have been lost. */
+static unsigned int settle_lost(struct book *b)
+{
+	unsigned int late = 0;
+
+	if (b->cut_bucket != BUCKET_LOST)
+		late = count_late(b, 0, b->floor);
+	b->settled = b->floor;
+	return late;
+}
+
+/*
+ * A record tells that [cursor, start) was `gap` and [start, end) its class. What a cut booked as
+ * `other` after end stays open to the next record; what it booked otherwise was wrong.
+ */
+static unsigned int settle(struct book *b, unsigned int gap, uint64_t start, uint64_t end,
+			   unsigned int class)
+{
+	unsigned int late = 0;
+
+	if (max_u64(b->cursor, b->settled) >= b->floor)
+		return 0;
+	if (b->cut_bucket != gap)
+		late |= count_late(b, 0, start);
+	if (b->cut_bucket != class)
+		late |= count_late(b, start, end);
+	if (b->cut_bucket != CLASS_OTHER)
+		late |= count_late(b, end, b->floor);
+	if (b->cut_bucket != CLASS_OTHER || end == UINT64_MAX)
+		b->settled = b->floor;
+	return late;
+}
+
+/* ---- records ----------------------------------------------------------------------------- */
+
+/* Books [cursor, start), or remembers where the head ends. */
+static void book_gap(struct book *b, uint64_t start, bool lost)
+{
+	if (b->has_head) {
+		add_to(b->ns, b->unarmed, lost ? BUCKET_LOST : CLASS_OTHER,
+		       max_u64(b->cursor, b->floor), start);
+		return;
+	}
+	b->has_head = true;
+	b->head_lost = lost;
+	b->head_end = max_u64(start, b->floor);
+}
+
+static unsigned int overlap(const struct book *b, uint64_t start_ns)
+{
+	uint64_t known = b->has_head ? b->cursor : b->is_cut ? 0 : b->birth;
+
+	return max_u64(start_ns, b->base) < min_u64(known, b->stop) ? BOOK_SKEW : 0;
+}
+
+/* The numbers between the last one and this one are a hole. false: out of order. */
+static bool take_seq(struct book *b, const struct event *ev, uint32_t *missing)
+{
+	int32_t ahead = (int32_t)(ev->seq - b->seq);
+
+	/* A call read from the thread's state has no number of its own. */
+	if (ahead < 0 || (!ahead && ev->kind != EVENT_OPEN))
+		return false;
+	*missing = ahead ? (uint32_t)ahead - 1 : 0;
+	b->hole += *missing;
+	b->counts.lost += *missing;
+	b->seq = ev->seq;
+	return true;
+}
+
+static bool is_open_call(const struct book *b, const struct event *ev)
+{
+	return b->has_open && ev->kind != EVENT_ENTER && b->open_start == ev->start_ns &&
+	       b->open_func == ev->func;
+}
+
+/* Something starts that was not open yet: books what was before it, `unknown` records and all. */
+static unsigned int begin_call(struct book *b, const struct event *ev, uint64_t unknown,
+			       uint64_t end, unsigned int class)
+{
+	uint64_t start = max_u64(clip(b, ev->start_ns), b->cursor);
+	bool lost = unknown || b->has_open;
+	unsigned int found = overlap(b, ev->start_ns);
+
+	found |= settle(b, lost ? BUCKET_LOST : CLASS_OTHER, start, end, class);
+	b->counts.abandoned += b->has_open && !unknown;
+	book_gap(b, start, lost);
+	b->cursor = start;
+	return found;
+}
+
+/* CALL, ENTER, OPEN: something that starts. */
+static unsigned int push_call(struct book *b, const struct event *ev, const struct func *fn)
+{
+	bool returned = ev->kind == EVENT_CALL, enter_missing;
+	unsigned int found;
+	uint64_t end;
+	uint32_t missing;
+
+	if (!take_seq(b, ev, &missing))
+		return BOOK_INVALID;
+	enter_missing = (missing || b->seq_missing) && ev->kind != EVENT_ENTER && fn && fn->two;
+	b->seq_missing = false;
+	if (!fn || fn->class >= CLASS_END || (returned && ev->end_ns < ev->start_ns)) {
+		/* It came, but when it was is not known: as good as lost, but not counted so. */
+		b->hole++;
+		return BOOK_INVALID | settle_lost(b);
+	}
+	end = UINT64_MAX;
+	if (returned)
+		end = max_u64(clip(b, ev->end_ns), max_u64(clip(b, ev->start_ns), b->cursor));
+	if (is_open_call(b, ev))
+		found = settle(b, CLASS_OTHER, b->cursor, end, fn->class);
+	else
+		found = begin_call(b, ev, b->hole - enter_missing, end, fn->class);
+	b->hole = 0;
+	b->has_open = !returned;
+	if (returned) {
+		add_to(b->ns, NULL, fn->class, max_u64(b->cursor, b->floor), end);
+		b->cursor = end;
+		return found;
+	}
+	b->open_start = ev->start_ns;
+	b->open_func = ev->func;
+	b->open_class = fn->class;
+	return found;
+}
+
+static unsigned int push_tail(struct book *b, const struct event *ev)
+{
+	int32_t ahead = (int32_t)(ev->seq - b->seq);
+
+	if (ahead <= 0)
+		return 0;
+	b->hole += (uint32_t)ahead;
+	b->counts.lost += (uint32_t)ahead;
+	b->seq = ev->seq;
+	b->seq_missing = true;
+	return settle_lost(b);
+}
+
+static unsigned int close_at(struct book *b, uint64_t end_ns)
+{
+	unsigned int late = b->hole ? settle_lost(b) : 0;
+
+	if (b->has_head || b->is_cut)
+		late |= count_late(b, end_ns, b->floor);
+	b->has_exit = true;
+	b->exit = max_u64(end_ns, max_u64(b->cursor, b->floor));
+	return late;
+}
+
+static unsigned int push_exit(struct book *b, const struct event *ev)
+{
+	unsigned int skew;
+	uint32_t missing;
+
+	if (!take_seq(b, ev, &missing))
+		return BOOK_INVALID;
+	skew = b->has_head && max_u64(ev->end_ns, b->base) < b->cursor ? BOOK_SKEW : 0;
+	return skew | close_at(b, ev->end_ns);
+}
+
+static unsigned int push_any(struct book *b, const struct event *ev, const struct func *fn)
+{
+	if (b->has_exit)
+		return ev->kind == EVENT_TAIL ? 0 : BOOK_INVALID;
+	if (ev->kind == EVENT_TAIL)
+		return push_tail(b, ev);
+	return ev->kind == EVENT_EXIT ? push_exit(b, ev) : push_call(b, ev, fn);
+}
+
+/* Nothing to clip, to match or to doubt: nearly every event of a session. */
+static inline bool is_plain(const struct book *b, const struct event *ev, const struct func *fn)
+{
+	return ev->kind == EVENT_CALL && ev->seq == b->seq + 1 && b->has_head && !b->has_open &&
+	       !b->has_exit && !b->hole && fn && fn->class < CLASS_END &&
+	       ev->start_ns >= b->cursor && ev->start_ns >= b->floor &&
+	       b->cursor >= b->floor && ev->end_ns >= ev->start_ns && ev->end_ns <= b->stop;
+}
+
+unsigned int book_push(struct book *b, const struct event *ev, const struct func *fn)
+{
+	unsigned int found;
+
+	if (__builtin_expect(is_plain(b, ev, fn), 1)) {
+		add_to(b->ns, b->unarmed, CLASS_OTHER, b->cursor, ev->start_ns);
+		b->ns[fn->class] += ev->end_ns - ev->start_ns;
+		b->cursor = ev->end_ns;
+		b->seq = ev->seq;
+		b->seq_missing = false;
+		return 0;
+	}
+	found = push_any(b, ev, fn);
+	b->counts.invalid += !!(found & BOOK_INVALID);
+	b->counts.skew += !!(found & BOOK_SKEW);
+	b->counts.late += !!(found & BOOK_LATE);
+	return found;
+}
+
+/* ---- what is known of the thread and the session ------------------------------------------ */
+
+void book_birth(struct book *b, uint64_t start_ns)
+{
+	/* Two readings of one birth differ by a clock tick, the coarser one is earlier. */
+	if (!b->is_cut)
+		b->birth = max_u64(b->birth, start_ns);
+}
+
+void book_stop(struct book *b, uint64_t end_ns)
+{
+	if (b->stop == UINT64_MAX)
+		b->stop = max_u64(end_ns, max_u64(b->cursor, b->floor));
+}
+
+void book_replace(struct book *b, uint64_t end_ns)
+{
+	if (b->has_exit)
+		return;
+	b->hole++;
+	b->counts.lost++;
+	b->counts.late += !!close_at(b, end_ns);
+}
+
+unsigned int book_unarmed(struct book *b, uint64_t start_ns, uint64_t end_ns)
+{
+	uint64_t from = max_u64(start_ns, b->has_head && !b->is_cut ? b->head_end : b->base);
+	uint64_t to = min_u64(end_ns, max_u64(b->has_head ? b->cursor : 0, b->floor));
+
+	if (from >= to)
+		return 0;
+	b->counts.late_ns += to - from;
+	b->counts.late++;
+	return BOOK_LATE;
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+void book_read(const struct book *b, uint64_t now_ns, struct book_sum *sum)
+{
+	uint64_t close = min_u64(b->stop, b->exit), open = b->floor;
+
+	if (b->stop == UINT64_MAX && !b->has_exit)
+		close = now_ns;
+	close = max_u64(close, max_u64(b->cursor, b->floor));
+	/* A thread is not born after its first call, whatever was said of it. */
+	if (!b->is_cut)
+		open = max_u64(open, min_u64(b->birth, b->has_head ? b->head_end : close));
+	*sum = (struct book_sum){ .open_ns = open, .close_ns = close };
+	for (unsigned int i = 0; i < BUCKET_END; i++)
+		sum->ns[i] = b->ns[i];
+	if (b->has_head)
+		add_to(sum->ns, b->unarmed, b->head_lost ? BUCKET_LOST : CLASS_OTHER, open,
+		       b->head_end);
+	add_to(sum->ns, b->unarmed, gap_bucket(b),
+	       b->has_head ? max_u64(b->cursor, b->floor) : open, close);
+}
+
+void book_cut(struct book *b, uint64_t now_ns, struct book_sum *sum)
+{
+	uint64_t before = b->floor;
+
+	book_read(b, now_ns, sum);
+	for (unsigned int i = 0; i < BUCKET_END; i++)
+		b->ns[i] = 0;
+	/* What an earlier cut booked otherwise is not followed any more. */
+	if (b->is_cut && b->cut_bucket != gap_bucket(b))
+		b->settled = max_u64(b->settled, before);
+	b->cut_bucket = (uint8_t)gap_bucket(b);
+	b->floor = sum->close_ns;
+	b->is_cut = true;
+	if (b->has_head)
+		b->head_end = b->floor;
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Events into the model: one function per kind. Keeps the session's clock and counters; who is
+ * who is model_who.c, time is book.c, statistics are tally.c, reading is model_read.c.
+ */
+#include "ledger/model.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ledger/model_state.h"
+
+#define FACTS_MAX 1024
+#define READINGS_MAX 1024
+#define TEXT_MAX 4096		/* longer texts are cut */
+
+struct model *model_new(const struct funcs *funcs)
+{
+	struct model *m = calloc(1, sizeof(*m));
+
+	if (m)
+		m->funcs = funcs;
+	return m;
+}
+
+void model_free(struct model *m)
+{
+	if (!m)
+		return;
+	who_free(m);
+	for (size_t i = 0; i < m->facts.n; i++) {
+		free(m->facts.v[i].key);
+		free(m->facts.v[i].value);
+	}
+	for (size_t i = 0; i < m->readings.n; i++) {
+		free(m->readings.v[i].source);
+		free(m->readings.v[i].kind);
+	}
+	VEC_FREE(&m->facts);
+	VEC_FREE(&m->readings);
+	free(m);
+}
+
+static int invalid(struct model *m, const struct event *ev)
+{
+	m->counts.invalid[ev->kind]++;
+	return 0;
+}
+
+static void note_found(struct model *m, unsigned int kind, unsigned int found)
+{
+	m->counts.invalid[kind] += !!(found & BOOK_INVALID);
+	m->counts.skew[kind] += !!(found & BOOK_SKEW);
+	m->counts.late[kind] += !!(found & BOOK_LATE);
+}
+
+static void see_time(struct model *m, uint64_t ns)
+{
+	if (ns > m->now_ns)
+		m->now_ns = ns;
+}
+
+/* ---- calls ------------------------------------------------------------------------------- */
+
+static void begin_session(struct model *m, uint64_t start_ns)
+{
+	m->session.start_ns = m->session.interval_ns = start_ns;
+}
+
+static void open_book(struct model *m, struct thread *t, uint64_t first_ns)
+{
+	/* A capture whose beginning is damaged: the session is what can be seen of it. */
+	if (!m->session.start_ns)
+		begin_session(m, first_ns);
+	book_init(&t->book, m->session.interval_ns, &t->process->unarmed);
+	book_birth(&t->book, t->birth_ns);
+	if (m->session.stop_ns)
+		book_stop(&t->book, m->session.stop_ns);
+	t->has_book = true;
+}
+
+/* The thread that a numbered event belongs to, with its book; NULL on ENOMEM. */
+static struct thread *find_thread(struct model *m, const struct event *ev, uint64_t first_ns)
+{
+	struct thread *t = who_thread(m, ev->pid, ev->tid);
+
+	if (__builtin_expect(t && t->has_book && !t->ended, 1))
+		return t;
+	if (t && t->ended && (ev->seq == 1 || (t->has_book && first_ns >= t->book.exit)) &&
+	    ev->kind != EVENT_TAIL)
+		t = who_new_thread(m, t, 0);
+	if (t && !t->has_book)
+		open_book(m, t, first_ns);
+	return t;
+}
+
+static const struct func *find_func(const struct model *m, const struct event *ev)
+{
+	return ev->func < m->funcs->n ? &m->funcs->v[ev->func] : NULL;
+}
+
+static int tally_call(struct thread *t, const struct event *ev)
+{
+	struct tally *tally;
+
+	if (!t->cache)
+		t->cache = calloc(1, sizeof(*t->cache));
+	if (!t->cache)
+		return -ENOMEM;
+	tally = tally_cache_find(t->cache, &t->process->info.tallies, ev);
+	return tally ? tally_add(tally, ev) : -ENOMEM;
+}
+
+static int push_call(struct model *m, const struct event *ev)
+{
+	struct thread *t = find_thread(m, ev, ev->start_ns);
+	unsigned int found;
+
+	if (!t)
+		return -ENOMEM;
+	found = book_push(&t->book, ev, find_func(m, ev));
+	t->drives |= !(found & BOOK_INVALID) || t->book.seq;
+	if (__builtin_expect(found, 0))
+		note_found(m, ev->kind, found);
+	if (found & BOOK_INVALID)
+		return 0;
+	if (ev->kind != EVENT_CALL) {
+		see_time(m, ev->start_ns);
+		return 0;
+	}
+	see_time(m, ev->end_ns);
+	return tally_call(t, ev);
+}
+
+static int push_open(struct model *m, const struct event *ev)
+{
+	see_time(m, ev->end_ns);
+	return push_call(m, ev);
+}
+
+static int push_tail(struct model *m, const struct event *ev)
+{
+	struct thread *t;
+
+	if (!ev->seq)
+		return 0;
+	t = find_thread(m, ev, m->now_ns);
+	if (!t)
+		return -ENOMEM;
+	note_found(m, ev->kind, book_push(&t->book, ev, NULL));
+	t->drives = true;
+	return 0;
+}
+
+static int push_exit(struct model *m, const struct event *ev)
+{
+	struct thread *t = find_thread(m, ev, ev->end_ns);
+	unsigned int found;
+
+	if (!t)
+		return -ENOMEM;
+	if (!t->birth_ns && !t->ended && ev->start_ns && ev->start_ns <= ev->end_ns) {
+		t->birth_ns = ev->start_ns;
+		book_birth(&t->book, ev->start_ns);
+	}
+	found = book_push(&t->book, ev, NULL);
+	note_found(m, ev->kind, found);
+	if (found & BOOK_INVALID)
+		return 0;
+	see_time(m, ev->end_ns);
+	t->drives |= ev->seq > 1;
+	t->ended = true;
+	free(t->cache);
+	t->cache = NULL;
+	if (ev->tid == ev->pid)
+		t->process->info.exit_ns = ev->end_ns;
+	return 0;
+}
+
+/* ---- processes and threads ---------------------------------------------------------------- */
+
+static void copy_comm(char comm[16], const char *text)
+{
+	if (!text || !*text)
+		return;
+	strncpy(comm, text, 15);
+	comm[15] = '\0';
+}
+
+static int push_thread(struct model *m, const struct event *ev)
+{
+	struct thread *t = who_thread(m, ev->pid, ev->tid);
+	enum who_birth birth;
+
+	if (!t)
+		return -ENOMEM;
+	birth = who_compare_births(t->birth_ns, ev->start_ns);
+	if (birth == BIRTH_OLDER)
+		return invalid(m, ev);
+	if (birth == BIRTH_NEWER ||
+	    (t->ended && t->has_book && !t->birth_ns && ev->start_ns >= t->book.exit))
+		t = who_new_thread(m, t, ev->start_ns);
+	if (!t)
+		return -ENOMEM;
+	if (ev->start_ns > t->birth_ns)
+		t->birth_ns = ev->start_ns;
+	if (t->has_book)
+		book_birth(&t->book, t->birth_ns);
+	copy_comm(t->comm, ev->text);
+	if (ev->tid == ev->pid && !t->process->info.comm[0])
+		copy_comm(t->process->info.comm, ev->text);
+	return 0;
+}
+
+static int replace_text(char **at, const char *text)
+{
+	char *copy = strndup(text, TEXT_MAX);
+
+	if (!copy)
+		return -ENOMEM;
+	free(*at);
+	*at = copy;
+	return 0;
+}
+
+static int push_process(struct model *m, const struct event *ev)
+{
+	struct process *p = who_process(m, ev->pid);
+	enum who_birth birth;
+
+	if (!p)
+		return -ENOMEM;
+	birth = who_compare_births(p->info.start_ns, ev->start_ns);
+	if (birth == BIRTH_OLDER)
+		return invalid(m, ev);
+	if (birth == BIRTH_NEWER && who_new_process(m, ev->pid, ev->start_ns))
+		return -ENOMEM;
+	p = who_process(m, ev->pid);
+	if (!p)
+		return -ENOMEM;
+	if (ev->start_ns)
+		p->info.start_ns = ev->start_ns;
+	copy_comm(p->info.comm, ev->text);
+	if (ev->text2 && replace_text(&p->cmdline, ev->text2))
+		return -ENOMEM;
+	p->info.cmdline = p->cmdline;
+	return 0;
+}
+
+static int push_fork(struct model *m, const struct event *ev)
+{
+	struct process *p = who_process(m, ev->pid);
+	struct model_child *c;
+
+	if (p && !p->info.child)
+		p->info.child = calloc(MODEL_CHILDREN, sizeof(*c));
+	if (!p || !p->info.child)
+		return -ENOMEM;
+	p->info.children++;
+	if (p->info.n_child >= MODEL_CHILDREN)
+		return 0;
+	c = &p->info.child[p->info.n_child++];
+	c->pid = ev->tid;
+	c->start_ns = ev->start_ns;
+	copy_comm(c->comm, ev->text);
+	return 0;
+}
+
+static int push_unarmed(struct model *m, const struct event *ev)
+{
+	struct process *p = who_process(m, ev->pid);
+	int err = p ? spans_add(&p->unarmed, ev->start_ns, ev->end_ns) : -ENOMEM;
+
+	if (err == -ENOMEM)
+		return err;
+	if (err)
+		return invalid(m, ev);
+	for (size_t i = 0; i < m->threads.n; i++) {
+		struct thread *t = m->threads.v[i];
+
+		if (t->process == p && t->has_book)
+			note_found(m, ev->kind, book_unarmed(&t->book, ev->start_ns, ev->end_ns));
+	}
+	return 0;
+}
+
+/* ---- the session -------------------------------------------------------------------------- */
+
+static int push_start(struct model *m, const struct event *ev)
+{
+	if (m->session.start_ns)
+		return invalid(m, ev);
+	begin_session(m, ev->start_ns);
+	m->session.start_known = true;
+	see_time(m, ev->start_ns);
+	return 0;
+}
+
+static int push_stop(struct model *m, const struct event *ev)
+{
+	if (m->session.stop_ns || !ev->end_ns)
+		return invalid(m, ev);
+	m->session.stop_ns = ev->end_ns;
+	for (size_t i = 0; i < m->threads.n; i++)
+		if (m->threads.v[i]->has_book)
+			book_stop(&m->threads.v[i]->book, ev->end_ns);
+	return 0;
+}
+
+static int push_watermark(struct model *m, const struct event *ev)
+{
+	see_time(m, ev->end_ns);
+	return 0;
+}
+
+static int push_fact(struct model *m, const struct event *ev)
+{
+	struct fact *f = NULL;
+
+	if (!ev->text || !ev->text2)
+		return invalid(m, ev);
+	for (size_t i = 0; i < m->facts.n && !f; i++)
+		if (!strncmp(m->facts.v[i].key, ev->text, TEXT_MAX))
+			f = &m->facts.v[i];
+	if (f)
+		return replace_text(&f->value, ev->text2);
+	if (m->facts.n >= FACTS_MAX)
+		return invalid(m, ev);
+	f = VEC_PUSH(&m->facts);
+	if (!f)
+		return -ENOMEM;
+	if (replace_text(&f->key, ev->text) || replace_text(&f->value, ev->text2)) {
+		free(f->key);
+		m->facts.n--;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static struct reading *find_reading(const struct model *m, const struct event *ev)
+{
+	for (size_t i = 0; i < m->readings.n; i++)
+		if (!strncmp(m->readings.v[i].source, ev->text, TEXT_MAX) &&
+		    !strncmp(m->readings.v[i].kind, ev->text2, TEXT_MAX))
+			return &m->readings.v[i];
+	return NULL;
+}
+
+static int push_count(struct model *m, const struct event *ev)
+{
+	struct reading *r = ev->text && ev->text2 ? find_reading(m, ev) : NULL;
+
+	if (!ev->text || !ev->text2 || (!r && m->readings.n >= READINGS_MAX))
+		return invalid(m, ev);
+	if (!r) {
+		r = VEC_PUSH(&m->readings);
+		if (!r)
+			return -ENOMEM;
+		if (replace_text(&r->source, ev->text) || replace_text(&r->kind, ev->text2)) {
+			free(r->source);
+			m->readings.n--;
+			return -ENOMEM;
+		}
+	}
+	r->info = (struct model_reading){ r->source, r->kind, EVENT_HITS(ev), EVENT_RECEIVED(ev),
+					  EVENT_LOST(ev) };
+	return 0;
+}
+
+static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct event *ev) = {
+	[EVENT_CALL] = push_call, [EVENT_ENTER] = push_call, [EVENT_OPEN] = push_open,
+	[EVENT_THREAD] = push_thread, [EVENT_EXIT] = push_exit, [EVENT_FORK] = push_fork,
+	[EVENT_PROCESS] = push_process, [EVENT_TAIL] = push_tail, [EVENT_FACT] = push_fact,
+	[EVENT_COUNT] = push_count, [EVENT_START] = push_start, [EVENT_STOP] = push_stop,
+	[EVENT_WATERMARK] = push_watermark, [EVENT_UNARMED] = push_unarmed,
+};
+
+int model_push(struct model *m, const struct event *ev)
+{
+	if (!ev->kind || ev->kind >= EVENT_KIND_END) {
+		m->counts.received[0]++;
+		return 0;
+	}
+	m->counts.received[ev->kind]++;
+	return push_kind[ev->kind](m, ev);
+}

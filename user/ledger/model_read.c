@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Reading the model, and the cut between two intervals. Changes nothing but in model_cut. */
+#include "ledger/model.h"
+
+#include <string.h>
+
+#include "ledger/model_state.h"
+
+uint64_t model_now(const struct model *m)
+{
+	return m->session.stop_ns ? m->session.stop_ns : m->now_ns;
+}
+
+void model_cut(struct model *m, uint64_t now_ns)
+{
+	struct book_sum sum;
+
+	for (size_t i = 0; i < m->threads.n; i++)
+		if (m->threads.v[i]->has_book)
+			book_cut(&m->threads.v[i]->book, now_ns, &sum);
+	who_drop_ended(m);
+	for (size_t i = 0; i < m->processes.n; i++) {
+		tallies_reset(&m->processes.v[i]->info.tallies);
+		spans_drop_before(&m->processes.v[i]->unarmed, now_ns);
+	}
+	if (now_ns > m->session.interval_ns)
+		m->session.interval_ns = now_ns;
+	if (now_ns > m->now_ns)
+		m->now_ns = now_ns;
+}
+
+const struct funcs *model_funcs(const struct model *m)
+{
+	return m->funcs;
+}
+
+struct model_session model_session(const struct model *m)
+{
+	return m->session;
+}
+
+size_t model_processes(const struct model *m)
+{
+	return m->processes.n;
+}
+
+const struct model_process *model_process(const struct model *m, size_t i)
+{
+	return &m->processes.v[i]->info;
+}
+
+size_t model_threads(const struct model *m)
+{
+	return m->threads.n;
+}
+
+void model_thread(const struct model *m, size_t i, uint64_t now_ns, struct model_thread *out)
+{
+	const struct thread *t = m->threads.v[i];
+
+	*out = (struct model_thread){
+		.pid = t->process->info.pid,
+		.tid = t->tid,
+		.process_comm = t->process->info.comm,
+		.birth_ns = t->birth_ns,
+		.has_book = t->has_book && t->drives,
+	};
+	memcpy(out->comm, t->comm, sizeof(out->comm));
+	if (!out->has_book)
+		return;
+	out->open = t->book.has_open && !t->book.hole;
+	out->func = t->book.open_func;
+	out->open_ns = t->book.open_start;
+	out->counts = t->book.counts;
+	book_read(&t->book, now_ns, &out->book);
+}
+
+void model_counts(const struct model *m, struct model_counts *out)
+{
+	*out = m->counts;
+	for (size_t i = 0; i < m->threads.n; i++) {
+		const struct book_counts *c = &m->threads.v[i]->book.counts;
+
+		out->lost += c->lost;
+		out->late_ns += c->late_ns;
+		out->abandoned += c->abandoned;
+	}
+	for (size_t i = 0; i < m->processes.n; i++)
+		out->more += m->processes.v[i]->info.tallies.more;
+}
+
+size_t model_readings(const struct model *m)
+{
+	return m->readings.n;
+}
+
+const struct model_reading *model_reading(const struct model *m, size_t i)
+{
+	return &m->readings.v[i].info;
+}
+
+size_t model_facts(const struct model *m)
+{
+	return m->facts.n;
+}
+
+const char *model_fact_key(const struct model *m, size_t i)
+{
+	return m->facts.v[i].key;
+}
+
+const char *model_fact_at(const struct model *m, size_t i)
+{
+	return m->facts.v[i].value;
+}
+
+const char *model_fact(const struct model *m, const char *key)
+{
+	for (size_t i = 0; i < m->facts.n; i++)
+		if (!strcmp(m->facts.v[i].key, key))
+			return m->facts.v[i].value;
+	return NULL;
+}

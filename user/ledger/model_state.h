@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The insides of the model, shared by model.c (events), model_who.c (processes and threads) and
+ * model_read.c (reading); for no other file.
+ */
+#ifndef LEDGER_MODEL_STATE_H
+#define LEDGER_MODEL_STATE_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "ledger/model.h"
+
+struct process {
+	struct model_process info;
+	char *cmdline;
+	struct spans unarmed;
+	size_t threads;			/* in model.threads */
+};
+
+struct thread {
+	struct process *process;
+	struct tally_cache *cache;	/* NULL: no call yet, or ended */
+	uint32_t tid;
+	bool has_book;			/* book is initialised */
+	bool drives;			/* has made a call */
+	bool ended;
+	uint64_t birth_ns;		/* 0: unknown */
+	char comm[16];
+	struct book book;
+};
+
+struct fact {
+	char *key, *value;
+};
+
+struct reading {
+	struct model_reading info;
+	char *source, *kind;
+};
+
+struct model {
+	const struct funcs *funcs;
+	struct model_session session;
+	uint64_t now_ns;		/* the latest time that an event named */
+	uint64_t last_key;		/* of the thread that was found last */
+	struct thread *last;		/* NULL: none */
+	VEC(struct process *) processes;
+	VEC(struct thread *) threads;
+	struct map by_pid, by_tid;	/* the newest process of a pid, thread of pid:tid */
+	VEC(struct fact) facts;
+	VEC(struct reading) readings;
+	struct model_counts counts;	/* what no book and no process keeps */
+};
+
+/* Found, or made; NULL on ENOMEM. */
+struct process *who_process(struct model *m, uint32_t pid);
+struct thread *who_thread(struct model *m, uint32_t pid, uint32_t tid);
+struct thread *who_known_thread(const struct model *m, uint32_t pid, uint32_t tid); /* or NULL */
+
+/* A number that is used again: from now on it means a new process, a new thread born at birth_ns
+ * (0: unknown); the old one's book is closed there. 0 or -ENOMEM. */
+int who_new_process(struct model *m, uint32_t pid, uint64_t start_ns);
+struct thread *who_new_thread(struct model *m, const struct thread *old, uint64_t birth_ns);
+
+/* Two readings of one birth (BPF: exact; procfs: to the clock tick) differ by less. */
+#define WHO_SAME_BIRTH_NS 20000000ull
+enum who_birth { BIRTH_SAME, BIRTH_NEWER, BIRTH_OLDER };
+enum who_birth who_compare_births(uint64_t known_ns, uint64_t said_ns);
+
+void who_drop_ended(struct model *m);	/* threads and processes that ended */
+void who_free(struct model *m);
+
+#endif

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Who is who: processes by pid and threads by pid and tid, made when first named, replaced when
+ * the kernel used a number again. Knows nothing of what their events mean.
+ */
+#include "ledger/model_state.h"
+
+static uint64_t thread_key(uint32_t pid, uint32_t tid)
+{
+	return (uint64_t)pid << 32 | tid;
+}
+
+enum who_birth who_compare_births(uint64_t known_ns, uint64_t said_ns)
+{
+	uint64_t apart = said_ns > known_ns ? said_ns - known_ns : known_ns - said_ns;
+
+	if (!known_ns || !said_ns || apart < WHO_SAME_BIRTH_NS)
+		return BIRTH_SAME;
+	return said_ns > known_ns ? BIRTH_NEWER : BIRTH_OLDER;
+}
+
+static void free_process(struct process *p)
+{
+	tallies_free(&p->info.tallies);
+	spans_free(&p->unarmed);
+	free(p->info.child);
+	free(p->cmdline);
+	free(p);
+}
+
+static struct process *make_process(struct model *m, uint32_t pid)
+{
+	struct process *p = calloc(1, sizeof(*p)), **place;
+	struct map_slot *slot = p ? map_put(&m->by_pid, pid, NULL) : NULL;
+
+	place = slot ? VEC_PUSH(&m->processes) : NULL;
+	if (!place) {
+		/* A slot that holds nobody is as good as none: who_process looks again. */
+		free(p);
+		return NULL;
+	}
+	p->info.pid = pid;
+	slot->value = (uintptr_t)p;
+	*place = p;
+	return p;
+}
+
+struct process *who_process(struct model *m, uint32_t pid)
+{
+	struct map_slot *slot = map_find(&m->by_pid, pid);
+
+	if (slot && slot->value)
+		return (struct process *)(uintptr_t)slot->value;
+	return make_process(m, pid);
+}
+
+struct thread *who_known_thread(const struct model *m, uint32_t pid, uint32_t tid)
+{
+	struct map_slot *slot = map_find(&m->by_tid, thread_key(pid, tid));
+
+	return slot ? (struct thread *)(uintptr_t)slot->value : NULL;
+}
+
+static struct thread *make_thread(struct model *m, struct process *p, uint32_t tid)
+{
+	struct thread *t = calloc(1, sizeof(*t)), **place;
+	struct map_slot *slot;
+
+	slot = t ? map_put(&m->by_tid, thread_key(p->info.pid, tid), NULL) : NULL;
+	place = slot ? VEC_PUSH(&m->threads) : NULL;
+	if (!place) {
+		free(t);
+		return NULL;
+	}
+	t->process = p;
+	t->tid = tid;
+	p->threads++;
+	slot->value = (uintptr_t)t;
+	*place = t;
+	m->last = NULL;
+	return t;
+}
+
+struct thread *who_thread(struct model *m, uint32_t pid, uint32_t tid)
+{
+	uint64_t key = thread_key(pid, tid);
+	struct process *p;
+	struct thread *t;
+
+	if (__builtin_expect(m->last && m->last_key == key, 1))
+		return m->last;
+	t = who_known_thread(m, pid, tid);
+	if (!t) {
+		p = who_process(m, pid);
+		t = p ? make_thread(m, p, tid) : NULL;
+	}
+	m->last = t;
+	m->last_key = key;
+	return t;
+}
+
+static void end_thread(struct thread *t, uint64_t end_ns)
+{
+	if (t->has_book)
+		book_replace(&t->book, end_ns);
+	free(t->cache);
+	t->cache = NULL;
+	t->ended = true;
+}
+
+struct thread *who_new_thread(struct model *m, const struct thread *old, uint64_t birth_ns)
+{
+	struct thread *previous = who_known_thread(m, old->process->info.pid, old->tid);
+	struct thread *t = make_thread(m, old->process, old->tid);
+
+	if (!t)
+		return NULL;
+	if (previous)
+		end_thread(previous, birth_ns);
+	t->birth_ns = birth_ns;
+	return t;
+}
+
+int who_new_process(struct model *m, uint32_t pid, uint64_t start_ns)
+{
+	struct process *old = who_process(m, pid), *p;
+
+	p = make_process(m, pid);
+	if (!old || !p)
+		return -ENOMEM;
+	p->info.start_ns = start_ns;
+	if (!old->info.exit_ns)
+		old->info.exit_ns = start_ns;
+	for (size_t i = 0; i < m->threads.n; i++) {
+		struct thread *t = m->threads.v[i];
+
+		if (t->process != old)
+			continue;
+		end_thread(t, start_ns);
+		map_del(&m->by_tid, thread_key(pid, t->tid));
+	}
+	m->last = NULL;
+	return 0;
+}
+
+static void drop_thread(struct model *m, struct thread *t)
+{
+	const struct book_counts *c = &t->book.counts;
+	uint32_t pid = t->process->info.pid;
+
+	m->counts.lost += c->lost;
+	m->counts.late_ns += c->late_ns;
+	m->counts.abandoned += c->abandoned;
+	if (who_known_thread(m, pid, t->tid) == t)
+		map_del(&m->by_tid, thread_key(pid, t->tid));
+	t->process->threads--;
+	free(t->cache);
+	free(t);
+}
+
+static void drop_process(struct model *m, struct process *p)
+{
+	struct map_slot *slot = map_find(&m->by_pid, p->info.pid);
+
+	m->counts.more += p->info.tallies.more;
+	if (slot && slot->value == (uintptr_t)p)
+		map_del(&m->by_pid, p->info.pid);
+	free_process(p);
+}
+
+void who_drop_ended(struct model *m)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < m->threads.n; i++) {
+		struct thread *t = m->threads.v[i];
+
+		if (t->ended)
+			drop_thread(m, t);
+		else
+			m->threads.v[kept++] = t;
+	}
+	m->threads.n = kept;
+	kept = 0;
+	for (size_t i = 0; i < m->processes.n; i++) {
+		struct process *p = m->processes.v[i];
+
+		if (p->info.exit_ns && !p->threads)
+			drop_process(m, p);
+		else
+			m->processes.v[kept++] = p;
+	}
+	m->processes.n = kept;
+	m->last = NULL;
+}
+
+void who_free(struct model *m)
+{
+	for (size_t i = 0; i < m->threads.n; i++) {
+		free(m->threads.v[i]->cache);
+		free(m->threads.v[i]);
+	}
+	for (size_t i = 0; i < m->processes.n; i++)
+		free_process(m->processes.v[i]);
+	VEC_FREE(&m->threads);
+	VEC_FREE(&m->processes);
+	map_free(&m->by_pid);
+	map_free(&m->by_tid);
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The fact table of calls: finding a call's tally (by a small cache, else by hashing) and adding
+ * to it. Knows nothing of threads, books and tables.
+ */
+#include "ledger/tally.h"
+
+#include <string.h>
+
+_Static_assert(offsetof(struct launch_shape, block) == sizeof(uint32_t[3]) &&
+	       sizeof(struct tally_shape) == sizeof(uint32_t[6]),
+	       "a launch shape begins with grid and block");
+_Static_assert(TALLY_SHAPES_MAX < TALLY_MORE && FUNCS_MAX <= 1 << 15, "the key has room");
+
+static uint64_t hash_shape(const struct launch_shape *s)
+{
+	uint64_t h = 0;
+
+	for (int i = 0; i < 3; i++)
+		h = map_hash(h ^ s->grid[i] ^ (uint64_t)s->block[i] << 32) + (uint64_t)i;
+	return h;
+}
+
+/* The id of a shape; TALLY_MORE when there are too many. 0: out of memory. */
+static unsigned int shape_id(struct tallies *ts, const struct launch_shape *s)
+{
+	struct tally_shape *shape;
+	struct map_slot *slot;
+
+	/* Two shapes of one hash stand at neighbouring keys. */
+	for (uint64_t key = hash_shape(s);; key++) {
+		slot = map_find(&ts->shape_index, key);
+		if (!slot && ts->shapes.n >= TALLY_SHAPES_MAX)
+			return TALLY_MORE;
+		if (!slot) {
+			slot = map_put(&ts->shape_index, key, NULL);
+			shape = slot ? VEC_PUSH(&ts->shapes) : NULL;
+			if (!shape)
+				return 0;
+			memcpy(shape, s, sizeof(*shape));
+			slot->value = ts->shapes.n;
+		}
+		if (slot->value && !memcmp(&ts->shapes.v[slot->value - 1], s, sizeof(*shape)))
+			return (unsigned int)slot->value;
+	}
+}
+
+static uint64_t tally_key(const struct tally *t)
+{
+	return (uint64_t)t->func << 49 | (uint64_t)t->has_result << 48 |
+	       (uint64_t)t->shape << 32 | (uint32_t)t->result;
+}
+
+static struct tally *add_tally(struct tallies *ts, const struct tally *key)
+{
+	struct tally *t = calloc(1, sizeof(*t));
+	struct tally **place = t ? VEC_PUSH(&ts->all) : NULL;
+	struct map_slot *slot;
+
+	if (!place) {
+		free(t);
+		return NULL;
+	}
+	slot = map_put(&ts->index, tally_key(key), NULL);
+	if (!slot) {
+		ts->all.n--;
+		free(t);
+		return NULL;
+	}
+	*t = *key;
+	*place = t;
+	slot->value = (uintptr_t)t;
+	return t;
+}
+
+static struct tally *find_key(const struct tallies *ts, const struct tally *key)
+{
+	struct map_slot *slot = map_find(&ts->index, tally_key(key));
+
+	return slot ? (struct tally *)(uintptr_t)slot->value : NULL;
+}
+
+struct tally *tallies_find(struct tallies *ts, const struct event *call)
+{
+	struct tally key = { .func = call->func }, *t;
+
+	if (call->has & HAS_SHAPE) {
+		key.shape = (uint16_t)shape_id(ts, &call->shape);
+		if (!key.shape)
+			return NULL;
+	}
+	if (call->has & HAS_RESULT) {
+		key.has_result = true;
+		key.result = call->result;
+	}
+	t = find_key(ts, &key);
+	if (!t && ts->all.n < TALLIES_MAX)
+		return add_tally(ts, &key);
+	if (t)
+		return t;
+	key = (struct tally){ .func = call->func, .shape = TALLY_MORE };
+	t = find_key(ts, &key);
+	return t ? t : add_tally(ts, &key);
+}
+
+int tally_add(struct tally *t, const struct event *call)
+{
+	if ((call->has & HAS_END) && hist_add(&t->time, call->end_ns - call->start_ns))
+		return -ENOMEM;
+	t->count++;
+	t->errors += (call->has & HAS_RESULT) && call->result;
+	if (call->has & HAS_BYTES) {
+		t->bytes = add_saturated(t->bytes, call->bytes);
+		t->bytes_known++;
+	}
+	return 0;
+}
+
+const struct tally_shape *tallies_shape(const struct tallies *ts, unsigned int id)
+{
+	return id && id <= ts->shapes.n ? &ts->shapes.v[id - 1] : NULL;
+}
+
+void tallies_reset(struct tallies *ts)
+{
+	for (size_t i = 0; i < ts->all.n; i++) {
+		struct tally *t = ts->all.v[i];
+
+		t->count = t->errors = t->bytes = t->bytes_known = 0;
+		hist_reset(&t->time);
+	}
+}
+
+void tallies_free(struct tallies *ts)
+{
+	for (size_t i = 0; i < ts->all.n; i++) {
+		hist_free(&ts->all.v[i]->time);
+		free(ts->all.v[i]);
+	}
+	VEC_FREE(&ts->all);
+	VEC_FREE(&ts->shapes);
+	map_free(&ts->index);
+	map_free(&ts->shape_index);
+}
+
+static bool is_tally_of(const struct tally *t, const struct tally_shape *shape,
+			const struct event *call)
+{
+	bool has_result = call->has & HAS_RESULT;
+
+	if (t->func != call->func || t->has_result != has_result ||
+	    (has_result && t->result != call->result))
+		return false;
+	if (!(call->has & HAS_SHAPE))
+		return t->shape == TALLY_NO_SHAPE;
+	return t->shape != TALLY_NO_SHAPE && !memcmp(shape, &call->shape, sizeof(*shape));
+}
+
+struct tally *tally_cache_find(struct tally_cache *c, struct tallies *ts, const struct event *call)
+{
+	unsigned int at = call->func % TALLY_CACHE;
+	struct tally *t = c->v[at].tally;
+
+	if (__builtin_expect(t && is_tally_of(t, &c->v[at].shape, call), 1))
+		return t;
+	t = tallies_find(ts, call);
+	if (!t)
+		return NULL;
+	if (t->shape == TALLY_MORE) {	/* keeps no shape that the next call could be compared with */
+		ts->more++;
+		return t;
+	}
+	c->v[at].tally = t;
+	memcpy(&c->v[at].shape, &call->shape, sizeof(c->v[at].shape));
+	return t;
+}
