@@ -35,6 +35,17 @@ int capture_push(struct capture_writer *w, const struct event *ev);
 /* Ends the current block and writes it out. Called at least once a second by the session. */
 int capture_flush(struct capture_writer *w);
 
+/*
+ * Storing in another thread. full takes each ended block (the thread that pushes calls it); what
+ * it took must be given to capture_store, by one thread, in the same order, before capture_close
+ * is called. capture_store compresses, writes, frees the block; 0 or -errno, which the next push
+ * then returns too. Blocks are of at most 1 MiB: full bounds how many wait.
+ */
+struct capture_block;
+void capture_defer(struct capture_writer *w, void (*full)(void *ctx, struct capture_block *b),
+		   void *ctx);
+int capture_store(struct capture_writer *w, struct capture_block *b);
+
 /* Writes the last block and the end marker ("complete"), fsyncs, closes and frees. The file keeps
  * all complete blocks also after a failure. stats may be NULL. */
 int capture_close(struct capture_writer *w, struct capture_stats *stats);
@@ -49,20 +60,26 @@ enum capture_state {
 	CAPTURE_DAMAGED,	/* blocks with wrong checksums or contents were skipped */
 };
 
-/* Opens and checks the file header. NULL + errno, logged with the reason: ENOENT..., EINVAL (not
- * a capture), ENOTSUP (a later version). */
+/*
+ * Opens and checks the file header. NULL + errno, logged with the reason: ENOENT..., EINVAL (not
+ * a capture, not a regular file), ENOTSUP (a later version). A file cut inside its header, even
+ * at byte 0, opens as a capture that is cut.
+ */
 struct capture_reader *capture_open(const char *path);
 
-/* Functions named in the file so far; stable addresses; lives as long as the reader. */
+/* Functions named in the file so far; stable addresses; lives as long as the reader. A call's func
+ * is always below n, any other event's below FUNCS_MAX. */
 const struct funcs *capture_funcs(const struct capture_reader *r);
 
 /* Delivers every event in file order to sink. Damaged blocks are skipped and counted. 0 or the
- * sink's own error or -EIO/-ENOMEM. */
+ * sink's own error or -EIO/-ENOMEM. May be called again: it starts anew. */
 int capture_read(struct capture_reader *r, const struct event_sink *sink);
 
+/* What follows is known after capture_read. DAMAGED also where a damaged file is cut too. */
 enum capture_state capture_state(const struct capture_reader *r);
 uint64_t capture_blocks(const struct capture_reader *r);	/* read well */
-uint64_t capture_bad_blocks(const struct capture_reader *r);
+uint64_t capture_bad_blocks(const struct capture_reader *r);	/* damaged, missing or in part */
+uint64_t capture_bad_events(const struct capture_reader *r);	/* lost with them, as far as known */
 void capture_free(struct capture_reader *r);
 
 #endif

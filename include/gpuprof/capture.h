@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The border between two gpuprofs: the layout of capture files (.gpr). Little endian.
+ *
+ * A file is one gp_file_header and any number of blocks. Both headers are zstd *skippable frames*;
+ * a block's header is followed by one ordinary zstd frame with a content checksum, so that
+ * `zstd -dc FILE` prints the rows of all blocks. The last block of a finished file is of type
+ * GP_BLOCK_END.
+ *
+ * What may change without a new GP_CAPTURE_MAJOR: headers may grow at their end (frame_bytes
+ * tells), block types, row tags, event kinds and fields of rows with a length may be added. A
+ * reader skips what it does not know. Anything else is a new major, which older readers refuse.
+ *
+ * Rows. An integer is a varint: the number of trailing zero bits of its first byte is the number
+ * of bytes that follow, the rest of the bits are the value, low bits first; a first byte of 0 is
+ * followed by all 8 bytes. A text is a varint length, the bytes, and a NUL that length does not
+ * count. A signed integer is zigzagged. A row begins with a tag byte:
+ *
+ *   GP_ROW_CALL set   a call in few bytes, no length, its grammar is fixed for this major:
+ *                     tag [thread] [signature] gap [duration] [bytes] [stream] [seq]
+ *   otherwise         tag, varint length, that many bytes: unknown tags and what is longer than
+ *                     known can be skipped. They are rare, so their length costs nothing.
+ *
+ * Definitions take the numbers 0, 1, 2... of their dictionary in the order they are written, and
+ * are forgotten at the block's end.
+ *
+ *   GP_TAG_FUNC       class two library:text name:text
+ *   GP_TAG_THREAD     pid tid last_ns seq stream
+ *   GP_TAG_SIGNATURE  kind flags func has dir result:signed grid*3 block*3 shared entity bytes
+ *   GP_TAG_EVENT      kind thread mask, then the fields of the mask in the order of its bits
+ *
+ * A call row repeats what its signature says and continues what its thread did:
+ *   signature  absent: the one that last followed this thread's previous signature
+ *   start      thread.last_ns + gap (- gap with GP_ROW_BACK)
+ *   end        start + duration; with GP_SIGNATURE_NO_END there is no duration and end is 0
+ *   bytes      absent: as the last row of this signature
+ *   stream     absent: as the last row of this thread
+ *   seq        absent: the thread's last + 1
+ * and then thread.last_ns becomes end (start where there is no end). All sums wrap at 2^64. Event
+ * rows neither use nor change any of this.
+ */
+#ifndef GPUPROF_CAPTURE_H
+#define GPUPROF_CAPTURE_H
+
+#include <stdint.h>
+
+#define GP_CAPTURE_MAJOR 1
+#define GP_CAPTURE_MINOR 0
+
+#define GP_FRAME_MAGIC 0x184D2A5Cu	/* one of zstd's 16 skippable frames */
+#define GP_FILE_TAG 0x0a666f7270757067ull	/* "gpuprof\n" */
+#define GP_BLOCK_TAG 0x6b636f6c42727067ull	/* "gprBlock" */
+
+struct gp_file_header {
+	uint32_t frame_magic;
+	uint32_t frame_bytes;	/* of this frame, after this field */
+	uint64_t tag;
+	uint16_t major;
+	uint16_t minor;
+	uint32_t pad;
+	uint64_t file_id;	/* random: no other file's block, nor a text that looks like one,
+				 * can pass for a block of this file */
+	uint64_t hash;		/* XXH64 of all before */
+};
+
+/* Block types. */
+#define GP_BLOCK_EVENTS 1
+#define GP_BLOCK_END 2		/* gp_capture_end */
+
+struct gp_block_header {
+	uint32_t frame_magic;
+	uint32_t frame_bytes;	/* of this frame, after this field; the payload follows it */
+	uint64_t tag;
+	uint16_t major;
+	uint16_t type;
+	uint32_t events;	/* event and call rows */
+	uint64_t number;	/* 1, 2, 3... */
+	uint64_t file_id;
+	uint64_t start_ns;	/* earliest and latest time in the block; 0: it names none */
+	uint64_t end_ns;
+	uint32_t raw_bytes;	/* payload, unpacked */
+	uint32_t packed_bytes;	/* payload, as it lies in the file */
+	uint64_t payload_hash;	/* XXH64 of the packed payload */
+	uint64_t hash;		/* XXH64 of all before */
+};
+
+/* Payload of GP_BLOCK_END. */
+struct gp_capture_end {
+	uint64_t events;
+	uint64_t blocks;	/* without this one */
+	uint64_t raw_bytes;
+};
+
+/* Limits that writers keep and readers enforce. */
+#define GP_FRAME_MAX 4096u	/* frame_bytes of a header */
+#define GP_BLOCK_RAW_MAX (1u << 20)
+#define GP_BLOCK_EVENTS_MAX (1u << 16)
+#define GP_BLOCK_FUNCS_MAX 1024u
+#define GP_BLOCK_THREADS_MAX 4096u
+#define GP_BLOCK_SIGNATURES_MAX 8192u
+#define GP_TEXT_MAX 4096u	/* bytes of a text, without its NUL */
+
+/* Tags of rows with a length. */
+#define GP_TAG_EVENT 1
+#define GP_TAG_FUNC 2
+#define GP_TAG_THREAD 3
+#define GP_TAG_SIGNATURE 4
+#define GP_TAG_END 0x80
+
+/* Bits of a call row's tag. */
+#define GP_ROW_CALL 0x80
+#define GP_ROW_THREAD 0x40	/* not the thread of the call row before */
+#define GP_ROW_SIGNATURE 0x20
+#define GP_ROW_BYTES 0x10
+#define GP_ROW_STREAM 0x08
+#define GP_ROW_SEQ 0x04
+#define GP_ROW_BACK 0x02
+#define GP_ROW_RESERVED 0x01	/* always 0 in this major */
+
+#define GP_SIGNATURE_NO_END 0x01
+
+/* Mask of an event row: fields that are not 0 (texts: not NULL). Unknown bits are of fields that
+ * follow the known ones. */
+#define GP_FIELD_SEQ 0x0001
+#define GP_FIELD_START 0x0002
+#define GP_FIELD_END 0x0004	/* signed, less start */
+#define GP_FIELD_RESULT 0x0008	/* signed */
+#define GP_FIELD_HAS 0x0010
+#define GP_FIELD_DIR 0x0020
+#define GP_FIELD_FUNC 0x0040	/* number of the block's dictionary: kinds that are calls */
+#define GP_FIELD_FUNC_RAW 0x0080	/* as it is: all other kinds, where it means nothing */
+#define GP_FIELD_BYTES 0x0100
+#define GP_FIELD_STREAM 0x0200
+#define GP_FIELD_ENTITY 0x0400
+#define GP_FIELD_SHAPE 0x0800	/* grid*3 block*3 shared */
+#define GP_FIELD_TEXT 0x1000
+#define GP_FIELD_TEXT2 0x2000
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "captures are little endian");
+_Static_assert(sizeof(struct gp_file_header) == 40, "file header");
+_Static_assert(__builtin_offsetof(struct gp_file_header, hash) == 32, "hash of the file header");
+_Static_assert(sizeof(struct gp_block_header) == 80, "block header");
+_Static_assert(__builtin_offsetof(struct gp_block_header, hash) == 72, "hash of a block header");
+_Static_assert(sizeof(struct gp_capture_end) == 24, "end");
+
+#endif

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Rows to events: the inverse of capture_encode.c, for bytes that anybody may have written. A row
+ * is parsed first and its end compared with where it may end afterwards: DECODE_SLACK is more
+ * than the numbers of any row take. Texts are checked before they are touched. Knows nothing of
+ * files.
+ */
+#include "event/capture_decode.h"
+
+#include <gpuprof/capture.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/capture_names.h"
+#include "event/varint.h"
+
+#define NO_NUMBER UINT32_MAX
+#define FUNC_DROPPED UINT16_MAX
+#define ROW_INVALID 1		/* no error of a sink is positive */
+
+struct thread {
+	uint32_t pid, tid, seq;
+	uint32_t signature;
+	uint64_t last_ns;
+	uint64_t stream;
+};
+
+/* A call row is its signature's event with a few members replaced, so it is made in place. */
+struct signature {
+	struct event ev;
+	uint32_t next;
+	bool no_end;
+	bool dropped;		/* its function found no place in the table */
+};
+
+struct capture_decoder {
+	struct capture_names names;
+	uint16_t func[GP_BLOCK_FUNCS_MAX];	/* number in the block -> index in names */
+	uint32_t funcs_n;
+	struct thread *thread;
+	uint32_t threads_n;
+	struct signature *signature;
+	uint32_t signatures_n;
+	uint32_t last_thread;			/* of the last call row */
+	const struct event_sink *sink;
+	struct decode_result *result;
+};
+
+/* One row with a length, being read. */
+struct row {
+	const uint8_t *p;
+	const uint8_t *end;
+};
+
+_Static_assert(FUNCS_MAX < FUNC_DROPPED, "the index of a function fits");
+
+struct capture_decoder *capture_decoder_new(void)
+{
+	struct capture_decoder *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->thread = calloc(GP_BLOCK_THREADS_MAX, sizeof(*d->thread));
+	d->signature = calloc(GP_BLOCK_SIGNATURES_MAX, sizeof(*d->signature));
+	if (d->thread && d->signature)
+		return d;
+	capture_decoder_free(d);
+	errno = ENOMEM;
+	return NULL;
+}
+
+void capture_decoder_free(struct capture_decoder *d)
+{
+	if (!d)
+		return;
+	capture_names_free(&d->names);
+	free(d->thread);
+	free(d->signature);
+	free(d);
+}
+
+const struct funcs *capture_decoder_funcs(const struct capture_decoder *d)
+{
+	return &d->names.funcs;
+}
+
+static uint64_t get(struct row *r)
+{
+	uint64_t v;
+
+	/* A row that ran over its end stays there; its caller sees it. */
+	if (r->p >= r->end)
+		r->p = r->end + 1;
+	if (r->p > r->end)
+		return 0;
+	r->p = varint_get(r->p, &v);
+	return v;
+}
+
+static bool has_ended_well(const struct row *r)
+{
+	return r->p <= r->end;
+}
+
+static bool get_u32(struct row *r, uint32_t *out)
+{
+	uint64_t v = get(r);
+
+	*out = (uint32_t)v;
+	return v <= UINT32_MAX;
+}
+
+static bool get_u8(struct row *r, uint8_t *out)
+{
+	uint64_t v = get(r);
+
+	*out = (uint8_t)v;
+	return v <= UINT8_MAX;
+}
+
+static bool get_s32(struct row *r, int32_t *out)
+{
+	int64_t v = varint_unzigzag(get(r));
+
+	*out = (int32_t)v;
+	return v >= INT32_MIN && v <= INT32_MAX;
+}
+
+static const char *get_text(struct row *r)
+{
+	uint64_t len = get(r);
+	const char *s = (const char *)r->p;
+
+	if (!has_ended_well(r) || len > GP_TEXT_MAX || len >= (uint64_t)(r->end - r->p))
+		return NULL;
+	if (strnlen(s, len + 1) != len)
+		return NULL;
+	r->p += len + 1;
+	return s;
+}
+
+static bool get_shape(struct row *r, struct launch_shape *s)
+{
+	bool ok = true;
+
+	for (int i = 0; i < 3; i++)
+		ok &= get_u32(r, &s->grid[i]);
+	for (int i = 0; i < 3; i++)
+		ok &= get_u32(r, &s->block[i]);
+	s->shared_bytes = get(r);
+	return ok;
+}
+
+/* What defines or delivers returns 0, ROW_INVALID for a row that cannot be, or an error that ends
+ * the reading: the sink's, or -ENOMEM. */
+
+static int define_func(struct capture_decoder *d, struct row *r)
+{
+	struct func f = { .name = NULL };
+	uint64_t class = get(r);
+	int index;
+
+	/* A class that a later version added. */
+	f.class = class < CLASS_END ? (uint8_t)class : CLASS_OTHER;
+	f.two = get(r) != 0;
+	f.library = get_text(r);
+	f.name = f.library ? get_text(r) : NULL;
+	if (!f.name || d->funcs_n == GP_BLOCK_FUNCS_MAX)
+		return ROW_INVALID;
+	index = capture_names_find(&d->names, &f);
+	if (index == -ENOMEM)
+		return index;
+	d->func[d->funcs_n++] = index < 0 ? FUNC_DROPPED : (uint16_t)index;
+	return 0;
+}
+
+static int define_thread(struct capture_decoder *d, struct row *r)
+{
+	struct thread t = { .signature = NO_NUMBER };
+	bool ok = get_u32(r, &t.pid);
+
+	ok &= get_u32(r, &t.tid);
+	t.last_ns = get(r);
+	ok &= get_u32(r, &t.seq);
+	t.stream = get(r);
+	if (!ok || !has_ended_well(r) || d->threads_n == GP_BLOCK_THREADS_MAX)
+		return ROW_INVALID;
+	d->thread[d->threads_n++] = t;
+	return 0;
+}
+
+static int define_signature(struct capture_decoder *d, struct row *r)
+{
+	struct signature s = { .next = NO_NUMBER };
+	bool ok = get_u8(r, &s.ev.kind);
+	uint64_t func;
+
+	s.no_end = get(r) & GP_SIGNATURE_NO_END;
+	func = get(r);
+	ok &= get_u8(r, &s.ev.has);
+	ok &= get_u8(r, &s.ev.dir);
+	ok &= get_s32(r, &s.ev.result);
+	ok &= get_shape(r, &s.ev.shape);
+	s.ev.entity = get(r);
+	s.ev.bytes = get(r);
+	if (!ok || !has_ended_well(r) || !s.ev.kind || func >= d->funcs_n ||
+	    d->signatures_n == GP_BLOCK_SIGNATURES_MAX)
+		return ROW_INVALID;
+	s.ev.func = d->func[func];
+	s.dropped = s.ev.func == FUNC_DROPPED;
+	d->signature[d->signatures_n++] = s;
+	return 0;
+}
+
+static int deliver(struct capture_decoder *d, const struct event *ev, bool dropped)
+{
+	d->result->rows++;
+	if (dropped) {
+		d->result->dropped++;
+		return 0;
+	}
+	/* Kinds of later versions. */
+	if (ev->kind >= EVENT_KIND_END)
+		return 0;
+	return d->sink->push(d->sink->ctx, ev);
+}
+
+static bool is_call(unsigned int kind)
+{
+	return kind >= EVENT_CALL && kind <= EVENT_OPEN;
+}
+
+static bool get_func(struct capture_decoder *d, struct row *r, uint64_t mask, struct event *ev)
+{
+	uint64_t func = get(r);
+
+	if (mask & GP_FIELD_FUNC_RAW) {
+		ev->func = (uint16_t)func;
+		return !(mask & GP_FIELD_FUNC) && func < FUNCS_MAX;
+	}
+	if (func >= d->funcs_n)
+		return false;
+	ev->func = d->func[func];
+	return true;
+}
+
+/* The fields after mask, in the order of its bits. */
+static bool get_fields(struct capture_decoder *d, struct row *r, uint64_t mask, struct event *ev)
+{
+	bool ok = true;
+
+	if (mask & GP_FIELD_SEQ)
+		ok &= get_u32(r, &ev->seq);
+	if (mask & GP_FIELD_START)
+		ev->start_ns = get(r);
+	if (mask & GP_FIELD_END)
+		ev->end_ns = ev->start_ns + (uint64_t)varint_unzigzag(get(r));
+	if (mask & GP_FIELD_RESULT)
+		ok &= get_s32(r, &ev->result);
+	if (mask & GP_FIELD_HAS)
+		ok &= get_u8(r, &ev->has);
+	if (mask & GP_FIELD_DIR)
+		ok &= get_u8(r, &ev->dir);
+	if (mask & (GP_FIELD_FUNC | GP_FIELD_FUNC_RAW))
+		ok &= get_func(d, r, mask, ev);
+	if (mask & GP_FIELD_BYTES)
+		ev->bytes = get(r);
+	if (mask & GP_FIELD_STREAM)
+		ev->stream = get(r);
+	if (mask & GP_FIELD_ENTITY)
+		ev->entity = get(r);
+	if (mask & GP_FIELD_SHAPE)
+		ok &= get_shape(r, &ev->shape);
+	if (mask & GP_FIELD_TEXT)
+		ok &= (ev->text = get_text(r)) != NULL;
+	if (mask & GP_FIELD_TEXT2)
+		ok &= (ev->text2 = get_text(r)) != NULL;
+	return ok && has_ended_well(r);
+}
+
+static int take_event(struct capture_decoder *d, struct row *r)
+{
+	struct event ev = { .kind = 0 };
+	uint64_t kind = get(r), thread = get(r), mask = get(r);
+
+	if (!has_ended_well(r) || !kind || thread >= d->threads_n)
+		return ROW_INVALID;
+	ev.kind = kind < EVENT_KIND_END ? (uint8_t)kind : EVENT_KIND_END;
+	ev.pid = d->thread[thread].pid;
+	ev.tid = d->thread[thread].tid;
+	if (!get_fields(d, r, mask, &ev))
+		return ROW_INVALID;
+	if (is_call(ev.kind) && !(mask & GP_FIELD_FUNC))
+		return ROW_INVALID;
+	return deliver(d, &ev, mask & GP_FIELD_FUNC && ev.func == FUNC_DROPPED);
+}
+
+static int take_row(struct capture_decoder *d, uint8_t tag, struct row *r)
+{
+	switch (tag) {
+	case GP_TAG_EVENT:
+		return take_event(d, r);
+	case GP_TAG_FUNC:
+		return define_func(d, r);
+	case GP_TAG_THREAD:
+		return define_thread(d, r);
+	case GP_TAG_SIGNATURE:
+		return define_signature(d, r);
+	default:
+		return 0;	/* a later version's; its length says where the next row is */
+	}
+}
+
+/* The row's thread and signature, and *p behind their numbers; NULL: they cannot be. */
+static struct signature *find_signature(struct capture_decoder *d, uint8_t tag,
+					const uint8_t **p, struct thread **thread)
+{
+	uint64_t number = d->last_thread;
+	struct thread *t;
+	uint32_t before;
+
+	if (tag & GP_ROW_THREAD)
+		*p = varint_get(*p, &number);
+	if (number >= d->threads_n)
+		return NULL;
+	d->last_thread = (uint32_t)number;
+	t = *thread = &d->thread[number];
+	before = t->signature;
+	if (tag & GP_ROW_SIGNATURE)
+		*p = varint_get(*p, &number);
+	else
+		number = before == NO_NUMBER ? NO_NUMBER : d->signature[before].next;
+	if (number >= d->signatures_n)
+		return NULL;
+	if (before != NO_NUMBER)
+		d->signature[before].next = (uint32_t)number;
+	t->signature = (uint32_t)number;
+	return &d->signature[number];
+}
+
+static int take_call(struct capture_decoder *d, const uint8_t **at, const uint8_t *end)
+{
+	const uint8_t *p = *at;
+	uint8_t tag = *p++;
+	struct thread *t;
+	struct signature *s = find_signature(d, tag, &p, &t);
+	uint64_t gap, dur = 0, seq;
+	struct event *ev;
+
+	if (!s || tag & GP_ROW_RESERVED)
+		return ROW_INVALID;
+	ev = &s->ev;
+	p = varint_get(p, &gap);
+	if (!s->no_end)
+		p = varint_get(p, &dur);
+	if (tag & GP_ROW_BYTES)
+		p = varint_get(p, &ev->bytes);
+	if (tag & GP_ROW_STREAM)
+		p = varint_get(p, &t->stream);
+	seq = (uint32_t)(t->seq + 1);
+	if (tag & GP_ROW_SEQ)
+		p = varint_get(p, &seq);
+	if (p > end || seq > UINT32_MAX)
+		return ROW_INVALID;
+	ev->pid = t->pid;
+	ev->tid = t->tid;
+	ev->seq = t->seq = (uint32_t)seq;
+	ev->start_ns = tag & GP_ROW_BACK ? t->last_ns - gap : t->last_ns + gap;
+	t->last_ns = ev->start_ns + dur;
+	ev->end_ns = s->no_end ? 0 : t->last_ns;
+	ev->stream = t->stream;
+	*at = p;
+	return deliver(d, ev, s->dropped);
+}
+
+/* A row with a length: *at moves to where it says the next one is. */
+static int take_long(struct capture_decoder *d, const uint8_t **at, const uint8_t *end)
+{
+	uint8_t tag = **at;
+	struct row r;
+	uint64_t len;
+
+	r.p = varint_get(*at + 1, &len);
+	if (!tag || r.p > end || len > (uint64_t)(end - r.p))
+		return ROW_INVALID;
+	r.end = *at = r.p + len;
+	return take_row(d, tag, &r);
+}
+
+int capture_decode(struct capture_decoder *d, const uint8_t *raw, size_t len, uint32_t max_events,
+		   const struct event_sink *sink, struct decode_result *result)
+{
+	const uint8_t *p = raw, *end = raw + len;
+	int err = 0;
+
+	*result = (struct decode_result){ .rows = 0 };
+	d->sink = sink;
+	d->result = result;
+	d->funcs_n = d->threads_n = d->signatures_n = 0;
+	d->last_thread = NO_NUMBER;
+	while (p < end && !err) {
+		if (*p & GP_ROW_CALL) {
+			if (result->rows == max_events)
+				break;
+			err = take_call(d, &p, end);
+		} else {
+			if (result->rows == max_events && *p == GP_TAG_EVENT)
+				break;
+			err = take_long(d, &p, end);
+		}
+	}
+	result->invalid = err == ROW_INVALID || p < end;
+	return err == ROW_INVALID ? 0 : err;
+}
