@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* What elf/ promises of honest files: those of the compiler and the real CUDA runtime. */
+#include "elf_object.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+
+#include "base/log.h"
+#include "base/time.h"
+
+#define LIBRARY "-shared -fPIC -fcf-protection=none -nostdlib"
+
+static const char two_functions[] =
+	"__attribute__((noipa)) int one(int *p) { return *p + 1; }\n"
+	"int two(int *p) { return one(p) + 2; }\n";
+
+struct opened {
+	struct object object;
+	int fd;
+	struct elf_file *ef;
+};
+
+static struct opened open_built(const char *source, const char *args)
+{
+	struct opened o = { .object = object_build(source, args) };
+
+	o.fd = open(o.object.path, O_RDONLY | O_CLOEXEC);
+	assert_true(o.fd >= 0);
+	o.ef = elf_open(o.fd, o.object.path);
+	assert_non_null(o.ef);
+	return o;
+}
+
+static void close_built(struct opened *o)
+{
+	elf_close(o->ef);
+	close(o->fd);
+	object_remove(&o->object);
+}
+
+static int find_one(struct elf_file *ef, const char *name, struct elf_symbol *sym)
+{
+	*sym = (struct elf_symbol){ .name = name };
+	return elf_find_symbols(ef, sym, 1);
+}
+
+/* The dynamic linker's own word on where a function is in its file. */
+static uint64_t offset_by_linker(const void *handle, const char *name)
+{
+	struct link_map *map;
+	Dl_info info;
+	void *at = dlsym((void *)handle, name);
+
+	assert_non_null(at);
+	assert_int_equal(dladdr1(at, &info, (void **)&map, RTLD_DL_LINKMAP), 1);
+	struct image im = image_load(map->l_name);
+	Elf64_Phdr *ph = (Elf64_Phdr *)(im.byte + image_header(&im)->e_phoff);
+	uint64_t vaddr = (uint64_t)at - map->l_addr, offset = 0;
+
+	for (size_t i = 0; i < image_header(&im)->e_phnum; i++)
+		if (ph[i].p_type == PT_LOAD && ph[i].p_flags & PF_X && vaddr >= ph[i].p_vaddr &&
+		    vaddr < ph[i].p_vaddr + ph[i].p_filesz)
+			offset = vaddr - ph[i].p_vaddr + ph[i].p_offset;
+	free(im.byte);
+	return offset;
+}
+
+static void test_offsets_are_the_linkers(void **state)
+{
+	struct opened o = open_built(two_functions, LIBRARY);
+	struct elf_symbol sym[] = { { .name = "two" }, { .name = "three" }, { .name = "one" } };
+	void *handle = dlopen(o.object.path, RTLD_NOW);
+
+	(void)state;
+	assert_non_null(handle);
+	assert_int_equal(elf_find_symbols(o.ef, sym, 3), 2);
+	assert_int_equal(sym[0].offset, offset_by_linker(handle, "two"));
+	assert_int_equal(sym[2].offset, offset_by_linker(handle, "one"));
+	assert_int_not_equal(sym[0].size, 0);
+	assert_int_equal(sym[0].local, 0);
+	assert_int_equal(sym[1].offset, 0);
+	assert_int_equal(sym[1].opening, ELF_UNKNOWN);
+	dlclose(handle);
+	close_built(&o);
+}
+
+static void test_weak_alias_has_the_same_offset(void **state)
+{
+	struct opened o = open_built("int pname(void) { return 7; }\n"
+				     "int name(void) __attribute__((weak, alias(\"pname\")));\n",
+				     LIBRARY);
+	struct elf_symbol sym[] = { { .name = "name" }, { .name = "pname" }, { .name = "name" } };
+
+	(void)state;
+	assert_int_equal(elf_find_symbols(o.ef, sym, 3), 3);
+	assert_int_not_equal(sym[0].offset, 0);
+	assert_int_equal(sym[0].offset, sym[1].offset);
+	assert_int_equal(sym[0].offset, sym[2].offset);
+	close_built(&o);
+}
+
+static void test_import_is_no_match(void **state)
+{
+	struct opened o = open_built("int cudaMalloc(void); int f(void) { return cudaMalloc(); }\n",
+				     LIBRARY);
+	struct elf_symbol sym;
+
+	(void)state;
+	assert_int_equal(find_one(o.ef, "cudaMalloc", &sym), 0);
+	assert_int_equal(sym.offset, 0);
+	close_built(&o);
+}
+
+static void test_only_functions_match(void **state)
+{
+	struct opened o = open_built("int data = 3; __thread int tls = 4;\n"
+				     "static int real(void) { return 1; }\n"
+				     "static void *pick(void) { return real; }\n"
+				     "int chosen(void) __attribute__((ifunc(\"pick\")));\n",
+				     LIBRARY " -s");
+	struct elf_symbol sym[] = { { .name = "data" }, { .name = "tls" }, { .name = "chosen" },
+				    { .name = "" } };
+
+	(void)state;
+	assert_int_equal(elf_find_symbols(o.ef, sym, 4), 0);
+	close_built(&o);
+}
+
+static void test_local_symbol_is_found_and_said_to_be_local(void **state)
+{
+	struct opened o = open_built("__attribute__((noipa)) static int hidden(int a)"
+				     "{ return a * 5; }\n"
+				     "int main(int n, char **v) { return hidden(n); }\n", "-static");
+	struct elf_symbol sym;
+
+	(void)state;
+	assert_int_equal(find_one(o.ef, "hidden", &sym), 1);
+	assert_int_equal(sym.local, 1);
+	assert_int_equal(find_one(o.ef, "main", &sym), 1);
+	assert_int_equal(sym.local, 0);
+	assert_null(elf_interpreter(o.ef));
+	close_built(&o);
+}
+
+static void test_global_symbol_wins_over_a_local_one_before_it(void **state)
+{
+	struct image im = image_build("asm(\".text\\n.type twi_,@function\\ntwi_: nop\\nret\\n\"\n"
+				      "\".size twi_,2\\n.globl twin,_start\\n\"\n"
+				      "\".type twin,@function\\n\"\n"
+				      "\"_start: twin: push %rbp\\npop %rbp\\nret\\n\");\n",
+				      "-static -nostdlib");
+	struct elf_symbol sym = { .name = "twin" };
+	char *local = memmem(im.byte, im.size, "twi_", 5);
+
+	(void)state;
+	assert_non_null(local);
+	local[3] = 'n';
+	assert_int_equal(image_find(&im, &sym), 1);
+	assert_int_equal(sym.local, 0);
+	assert_int_equal(sym.opening, ELF_PUSH);
+	free(im.byte);
+}
+
+static void test_default_version_wins(void **state)
+{
+	static const char source[] =
+		"asm(\".symver old,call@V1\\n.symver new,call@@V2\\n\");\n"
+		"asm(\".text\\n.globl old\\n.type old,@function\\nold: nop\\nret\\n.size old,2\\n\"\n"
+		"\".globl new\\n.type new,@function\\nnew: push %rbp\\npop %rbp\\nret\\n"
+		".size new,3\\n\");\n";
+	struct object script = object_build("int x;", "-shared");
+	char args[256];
+	FILE *f = fopen(script.path, "w");
+	struct elf_symbol sym;
+	struct opened o;
+
+	(void)state;
+	fputs("V1 { global: call; local: *; };\nV2 { global: call; } V1;\n", f);
+	fclose(f);
+	snprintf(args, sizeof(args), LIBRARY " -s -Wl,--version-script=%s", script.path);
+	o = open_built(source, args);
+	assert_int_equal(find_one(o.ef, "call", &sym), 1);
+	assert_int_equal(sym.opening, ELF_PUSH);
+	assert_int_equal(sym.size, 3);
+	close_built(&o);
+	object_remove(&script);
+}
+
+#if defined(__x86_64__)
+static void test_endbr64_is_stepped_over(void **state)
+{
+	struct opened o = open_built("void g(void); void f(void) { g(); g(); }\n"
+				     "asm(\".globl bare\\n.type bare,@function\\nbare: endbr64\\n\"\n"
+				     "\".size bare,4\\nnop\\n\");\n",
+				     "-shared -fPIC -nostdlib -fcf-protection=branch -O0");
+	struct elf_symbol sym[] = { { .name = "f" }, { .name = "bare" } };
+	uint8_t code[4];
+
+	(void)state;
+	assert_int_equal(elf_find_symbols(o.ef, sym, 2), 2);
+	assert_int_equal(sym[0].skipped, 4);
+	assert_int_equal(sym[0].opening, ELF_PUSH);
+	assert_int_equal(pread(o.fd, code, 4, (off_t)sym[0].offset - 4), 4);
+	assert_memory_equal(code, "\xf3\x0f\x1e\xfa", 4);
+	/* Behind a function that is nothing else there is another function. */
+	assert_int_equal(sym[1].skipped, 0);
+	assert_int_equal(sym[1].opening, ELF_STEP);
+	close_built(&o);
+}
+#endif
+
+static void test_stripped_library_keeps_its_exports(void **state)
+{
+	static const char *const args[] = { LIBRARY " -s", LIBRARY " -s -Wl,--hash-style=sysv",
+					    LIBRARY " -s -Wl,--hash-style=gnu" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++) {
+		struct image im = image_build(two_functions, args[i]);
+		struct elf_symbol with = { .name = "two" }, without = { .name = "two" };
+
+		assert_int_equal(image_find(&im, &with), 1);
+		image_header(&im)->e_shoff = 0;
+		image_header(&im)->e_shnum = 0;
+		assert_int_equal(image_find(&im, &without), 1);
+		assert_memory_equal(&with, &without, sizeof(with));
+		free(im.byte);
+	}
+}
+
+static void test_build_id_is_the_linkers(void **state)
+{
+	struct opened o = open_built(two_functions, LIBRARY " -Wl,--build-id=0x00C0ffee12");
+	struct opened none = open_built(two_functions, LIBRARY " -Wl,--build-id=none");
+	char hex[2 * 64 + 1] = "x";
+
+	(void)state;
+	elf_build_id(o.ef, hex, sizeof(hex));
+	assert_string_equal(hex, "00c0ffee12");
+	elf_build_id(none.ef, hex, sizeof(hex));
+	assert_string_equal(hex, "");
+	close_built(&none);
+	close_built(&o);
+}
+
+struct needs {
+	char text[512];
+};
+
+static void note_need(void *ctx, char kind, const char *text)
+{
+	struct needs *needs = ctx;
+	size_t n = strlen(needs->text);
+
+	snprintf(needs->text + n, sizeof(needs->text) - n, "%c:%s;", kind, text);
+}
+
+static void test_needs_come_before_the_search_path(void **state)
+{
+	struct opened o = open_built("int main(void) { return 0; }\n",
+				     "-Wl,--no-as-needed -lm -Wl,-rpath,/opt/x:/y "
+				     "-Wl,--enable-new-dtags");
+	struct opened old = open_built("int main(void) { return 0; }\n",
+				       "-Wl,-rpath,/old -Wl,--disable-new-dtags");
+	struct opened none = open_built("int main(void) { return 0; }\n", "-static");
+	struct needs needs = { "" };
+
+	(void)state;
+	assert_int_equal(elf_each_needed(o.ef, note_need, &needs), 0);
+	assert_string_equal(needs.text, "N:libm.so.6;N:libc.so.6;R:/opt/x:/y;");
+	assert_true(strstr(elf_interpreter(o.ef), "/ld-linux") != NULL);
+	needs.text[0] = '\0';
+	assert_int_equal(elf_each_needed(old.ef, note_need, &needs), 0);
+	assert_string_equal(needs.text, "N:libc.so.6;R:/old;");
+	needs.text[0] = '\0';
+	assert_int_equal(elf_each_needed(none.ef, note_need, &needs), 0);
+	assert_string_equal(needs.text, "");
+	close_built(&none);
+	close_built(&old);
+	close_built(&o);
+}
+
+static int open_cuda(const char *variable, const char *name, char *path, size_t size)
+{
+	const char *set = getenv(variable);
+	int fd;
+
+	if (set)
+		snprintf(path, size, "%s", set);
+	else
+		snprintf(path, size, "/usr/local/cuda/lib64/%s", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		print_message("skipped: no %s (set %s)\n", name, variable);
+		skip();
+	}
+	return fd;
+}
+
+static void test_real_cudart(void **state)
+{
+	struct elf_symbol sym[] = { { .name = "cudaLaunchKernel" }, { .name = "cudaMemcpyAsync" },
+				    { .name = "__cudaLaunchKernel" }, { .name = "cudaNoSuch" } };
+	char path[256], hex[2 * 64 + 1];
+	int fd = open_cuda("CUDART", "libcudart.so.13", path, sizeof(path));
+	struct elf_file *ef = elf_open(fd, path);
+	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+	(void)state;
+	assert_non_null(ef);
+	assert_non_null(handle);
+	uint64_t start_ns = time_now_ns();
+
+	assert_int_equal(elf_find_symbols(ef, sym, 4), 3);
+	print_message("libcudart: %.3f ms\n", (double)(time_now_ns() - start_ns) / 1e6);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(sym[i].offset, offset_by_linker(handle, sym[i].name));
+		assert_int_equal(sym[i].opening, ELF_PUSH);
+	}
+	elf_build_id(ef, hex, sizeof(hex));
+	assert_true(strlen(hex) >= 16);
+	dlclose(handle);
+	elf_close(ef);
+	close(fd);
+}
+
+static void test_static_cudart_is_found_in_symtab(void **state)
+{
+	char path[256], args[512];
+	int fd = open_cuda("CUDART_STATIC", "libcudart_static.a", path, sizeof(path));
+	struct elf_symbol sym;
+	struct opened o;
+
+	(void)state;
+	close(fd);
+	snprintf(args, sizeof(args), "%s -ldl -lrt -lpthread", path);
+	o = open_built("int cudaLaunchKernel(void); int cudaMalloc(void **, unsigned long);\n"
+		       "int main(void) { void *p; cudaMalloc(&p, 8); return cudaLaunchKernel(); }\n",
+		       args);
+	assert_int_equal(find_one(o.ef, "cudaLaunchKernel", &sym), 1);
+	assert_int_equal(sym.opening, ELF_PUSH);
+	print_message("static cudart: cudaLaunchKernel is %s\n", sym.local ? "local" : "global");
+	close_built(&o);
+}
+
+static void test_what_is_no_program_is_refused(void **state)
+{
+	struct object o = object_build(two_functions, "-c");
+	int fds[2], dir = open("/", O_RDONLY | O_CLOEXEC), text = open(o.path, O_RDWR | O_CLOEXEC);
+	int fd[] = { -1, dir, text, -1 };
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	fd[3] = fds[0];
+	for (size_t i = 0; i < 4; i++) {
+		errno = 0;
+		assert_null(elf_open(fd[i], "nothing"));
+		assert_int_equal(errno, fd[i] < 0 ? EBADF : ENOEXEC);
+	}
+	close(fds[0]);
+	close(fds[1]);
+	close(dir);
+	close(text);
+	object_remove(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_offsets_are_the_linkers),
+		cmocka_unit_test(test_weak_alias_has_the_same_offset),
+		cmocka_unit_test(test_import_is_no_match),
+		cmocka_unit_test(test_only_functions_match),
+		cmocka_unit_test(test_local_symbol_is_found_and_said_to_be_local),
+		cmocka_unit_test(test_global_symbol_wins_over_a_local_one_before_it),
+		cmocka_unit_test(test_default_version_wins),
+#if defined(__x86_64__)
+		cmocka_unit_test(test_endbr64_is_stepped_over),
+#endif
+		cmocka_unit_test(test_stripped_library_keeps_its_exports),
+		cmocka_unit_test(test_build_id_is_the_linkers),
+		cmocka_unit_test(test_needs_come_before_the_search_path),
+		cmocka_unit_test(test_real_cudart),
+		cmocka_unit_test(test_static_cudart_is_found_in_symtab),
+		cmocka_unit_test(test_what_is_no_program_is_refused),
+	};
+
+	log_threshold = LOG_ERROR;
+	return cmocka_run_group_tests_name("elf", tests, NULL, NULL);
+}

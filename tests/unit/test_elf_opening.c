@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* How functions begin: what the kernel emulates, steps and refuses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "elf/file.h"
+
+struct row {
+	const char *what;
+	uint8_t code[10];
+	uint8_t len;
+	uint8_t opening;
+	uint8_t skip;
+};
+
+static const struct row x86_rows[] = {
+	{ "nothing", { 0 }, 0, ELF_UNKNOWN, 0 },
+	{ "push rbp", { 0x55 }, 1, ELF_PUSH, 0 },
+	{ "push rax", { 0x50 }, 1, ELF_PUSH, 0 },
+	{ "push rdi", { 0x57 }, 1, ELF_PUSH, 0 },
+	{ "push r15", { 0x41, 0x57 }, 2, ELF_PUSH, 0 },
+	{ "pop rax", { 0x58 }, 1, ELF_STEP, 0 },
+	{ "push with a needless rex.w", { 0x48, 0x55 }, 2, ELF_STEP, 0 },
+	{ "pushw", { 0x66, 0x55 }, 2, ELF_STEP, 0 },
+	{ "push imm", { 0x68, 1, 0, 0, 0 }, 5, ELF_STEP, 0 },
+	{ "lone rex", { 0x41 }, 1, ELF_STEP, 0 },
+	{ "nop", { 0x90 }, 1, ELF_NOP, 0 },
+	{ "66 nop", { 0x66, 0x90 }, 2, ELF_NOP, 0 },
+	{ "pause", { 0xf3, 0x90 }, 2, ELF_NOP, 0 },
+	{ "xchg r8", { 0x49, 0x90 }, 2, ELF_REFUSED, 0 },
+	{ "nop5", { 0x0f, 0x1f, 0x44, 0, 0 }, 5, ELF_NOP, 0 },
+	{ "nop7", { 0x0f, 0x1f, 0x80, 0, 0, 0, 0 }, 7, ELF_NOP, 0 },
+	{ "half a nop5", { 0x0f, 0x1f, 0x44 }, 3, ELF_STEP, 0 },
+	{ "nop9", { 0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0 }, 9, ELF_STEP, 0 },
+	{ "nop10", { 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0 }, 10, ELF_REFUSED, 0 },
+	{ "endbr64 push rbp", { 0xf3, 0x0f, 0x1e, 0xfa, 0x55 }, 5, ELF_PUSH, 4 },
+	{ "endbr64 push r12", { 0xf3, 0x0f, 0x1e, 0xfa, 0x41, 0x54 }, 6, ELF_PUSH, 4 },
+	{ "endbr64 sub", { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 8 }, 8, ELF_STEP, 4 },
+	{ "endbr64 vxorps", { 0xf3, 0x0f, 0x1e, 0xfa, 0xc5, 0xf8, 0x57 }, 7, ELF_REFUSED, 4 },
+	{ "endbr64 alone", { 0xf3, 0x0f, 0x1e, 0xfa }, 4, ELF_STEP, 0 },
+	{ "sub rsp", { 0x48, 0x83, 0xec, 0x08 }, 4, ELF_STEP, 0 },
+	{ "mov", { 0x48, 0x89, 0xf8 }, 3, ELF_STEP, 0 },
+	{ "mov fs:0", { 0x64, 0x48, 0x8b, 0x04, 0x25 }, 5, ELF_STEP, 0 },
+	{ "ret", { 0xc3 }, 1, ELF_STEP, 0 },
+	{ "vex2", { 0xc5, 0xf9, 0x6e, 0xc7 }, 4, ELF_REFUSED, 0 },
+	{ "vex3", { 0xc4, 0xe2, 0x7d, 0x18 }, 4, ELF_REFUSED, 0 },
+	{ "evex", { 0x62, 0xf1, 0x7c, 0x48 }, 4, ELF_REFUSED, 0 },
+	{ "jmp", { 0xe9, 0, 0, 0, 0 }, 5, ELF_BRANCH, 0 },
+	{ "jmp short", { 0xeb, 0 }, 2, ELF_BRANCH, 0 },
+	{ "call", { 0xe8, 0, 0, 0, 0 }, 5, ELF_BRANCH, 0 },
+	{ "je", { 0x74, 0 }, 2, ELF_BRANCH, 0 },
+	{ "jne near", { 0x0f, 0x85, 0, 0, 0, 0 }, 6, ELF_BRANCH, 0 },
+	{ "callw", { 0x66, 0xe8, 0, 0 }, 4, ELF_REFUSED, 0 },
+	{ "jmp *mem", { 0xff, 0x25, 0, 0, 0, 0 }, 6, ELF_STEP, 0 },
+	{ "int3", { 0xcc }, 1, ELF_REFUSED, 0 },
+	{ "hlt", { 0xf4 }, 1, ELF_REFUSED, 0 },
+	{ "lock inc", { 0xf0, 0xff, 0x07 }, 3, ELF_REFUSED, 0 },
+	{ "only prefixes", { 0x66, 0x66, 0x66 }, 3, ELF_STEP, 0 },
+};
+
+/* Little-endian words, as on the wire. */
+static const struct row arm64_rows[] = {
+	{ "nothing", { 0 }, 0, ELF_UNKNOWN, 0 },
+	{ "half a word", { 0x1f, 0x20 }, 2, ELF_UNKNOWN, 0 },
+	{ "nop", { 0x1f, 0x20, 0x03, 0xd5 }, 4, ELF_NOP, 0 },
+	{ "stp x29 x30", { 0xfd, 0x7b, 0xbf, 0xa9 }, 4, ELF_STEP, 0 },
+	{ "sub sp", { 0xff, 0x83, 0x00, 0xd1 }, 4, ELF_STEP, 0 },
+	{ "bti c, stp", { 0x5f, 0x24, 0x03, 0xd5, 0xfd, 0x7b, 0xbf, 0xa9 }, 8, ELF_STEP, 4 },
+	{ "bti jc, nop", { 0xdf, 0x24, 0x03, 0xd5, 0x1f, 0x20, 0x03, 0xd5 }, 8, ELF_NOP, 4 },
+	{ "bti c alone", { 0x5f, 0x24, 0x03, 0xd5 }, 4, ELF_STEP, 0 },
+	{ "paciasp", { 0x3f, 0x23, 0x03, 0xd5, 0xfd, 0x7b, 0xbf, 0xa9 }, 8, ELF_STEP, 0 },
+	{ "b", { 0x01, 0x00, 0x00, 0x14 }, 4, ELF_BRANCH, 0 },
+	{ "cbz x0", { 0x40, 0x00, 0x00, 0xb4 }, 4, ELF_BRANCH, 0 },
+	{ "adrp x0", { 0x00, 0x00, 0x00, 0x90 }, 4, ELF_BRANCH, 0 },
+	{ "ret", { 0xc0, 0x03, 0x5f, 0xd6 }, 4, ELF_BRANCH, 0 },
+	{ "ldr literal", { 0x40, 0x00, 0x00, 0x58 }, 4, ELF_REFUSED, 0 },
+	{ "ldxr", { 0x01, 0x7c, 0x5f, 0xc8 }, 4, ELF_REFUSED, 0 },
+	{ "ldr x0 [x0]", { 0x00, 0x00, 0x40, 0xf9 }, 4, ELF_STEP, 0 },
+	{ "svc", { 0x01, 0x00, 0x00, 0xd4 }, 4, ELF_REFUSED, 0 },
+};
+
+typedef enum elf_opening classify_fn(const uint8_t *code, size_t len, unsigned int *skip);
+
+/* The code is copied to the end of a block of its own size, so that ASan sees a read behind it. */
+static void check_row(classify_fn *classify, const struct row *row)
+{
+	uint8_t *code = malloc(row->len ? row->len : 1);
+	unsigned int skip = 99;
+	int opening;
+
+	assert_non_null(code);
+	for (size_t i = 0; i < row->len; i++)
+		code[i] = row->code[i];
+	opening = classify(code, row->len, &skip);
+	free(code);
+	if (opening != row->opening || skip != row->skip)
+		fail_msg("%s: opening %d (not %d), skip %u (not %u)", row->what, opening,
+			 row->opening, skip, row->skip);
+}
+
+static void test_x86_openings(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(x86_rows) / sizeof(x86_rows[0]); i++)
+		check_row(elf_classify_x86, &x86_rows[i]);
+}
+
+static void test_arm64_openings(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(arm64_rows) / sizeof(arm64_rows[0]); i++)
+		check_row(elf_classify_arm64, &arm64_rows[i]);
+}
+
+static void test_any_bytes_of_any_length_are_classified(void **state)
+{
+	unsigned int seed = 1;
+
+	(void)state;
+	for (unsigned int i = 0; i < 200000; i++) {
+		size_t len = i % 21;
+		uint8_t *code = malloc(len ? len : 1);
+		unsigned int skip;
+
+		assert_non_null(code);
+		for (size_t j = 0; j < len; j++)
+			code[j] = (uint8_t)rand_r(&seed);
+		assert_in_range(elf_classify_x86(code, len, &skip), ELF_UNKNOWN, ELF_BRANCH);
+		assert_true(skip == 0 || (skip == 4 && skip < len));
+		assert_in_range(elf_classify_arm64(code, len, &skip), ELF_UNKNOWN, ELF_BRANCH);
+		assert_true(skip == 0 || (skip == 4 && skip < len));
+		free(code);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_x86_openings),
+		cmocka_unit_test(test_arm64_openings),
+		cmocka_unit_test(test_any_bytes_of_any_length_are_classified),
+	};
+
+	return cmocka_run_group_tests_name("elf openings", tests, NULL, NULL);
+}
