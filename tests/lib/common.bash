@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What every bats file uses: where things are, what a test needs of this machine, targets that
 # start on a sign and end with the test. Knows gpuprof by its command line alone.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # bats and the tests read status, output
+
+bats_require_minimum_version 1.5.0
 
 ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 GPUPROF=${GPUPROF:-$ROOT/build/gpuprof}

@@ -1,0 +1,106 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Targets stay as they are: probes are in nobody else's text, and in nobody's when gpuprof ends.
+
+load ../lib/common
+
+# bats test_tags=needs:root,needs:bpf
+@test "attach: after the end of -d the target's text equals its file, and it runs on" {
+	needs root bpf targets
+	start_target t cudart-dyn --launches 100
+	start_gpuprof record -o c.gpr -d 1s -p "$TARGET"
+	wait_armed "$TARGET"
+	wait_gpuprof
+	assert_success
+	run text_equals_file "$TARGET"
+	assert_success
+	go t
+	wait_for 10 test -e t.json
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "attach: kill -9 of gpuprof leaves the target's text equal to its file, and it runs on" {
+	needs root bpf targets
+	start_target t cudart-dyn --launches 1000 --rounds 20 --pause-us 50
+	start_gpuprof record -o c.gpr -p "$TARGET"
+	wait_armed "$TARGET"
+	go t
+	sleep 0.2
+	kill -KILL "$PROFILER"
+	wait "$PROFILER" || true
+	wait_for 5 text_equals_file "$TARGET"
+	wait_for 30 test -e t.json
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "attach: with -p another process of the same library never has a breakpoint" {
+	needs root bpf targets
+	start_target other cudart-dyn --launches 200 --rounds 30 --pause-us 20
+	local other=$TARGET
+	start_target t cudart-dyn --launches 200 --rounds 30 --pause-us 20
+	start_gpuprof record -o c.gpr -p "$TARGET"
+	wait_armed "$TARGET"
+	run text_equals_file "$other"
+	assert_success
+	go t
+	go other
+	while [ ! -e t.json ]; do
+		run text_equals_file "$other"
+		assert_success
+	done
+	finish t
+	wait_gpuprof
+	assert_success
+	"$GPUPROF" report c.gpr --table calls --format json >r.json
+	compare --no-times t.json r.json
+	run report_value r.json "{c['pid'] for c in t['calls']} == {$TARGET}"
+	assert_output True
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "attach: gpuprof holds no probe before it starts and none after it ends, with -- CMD" {
+	needs root bpf targets
+	start_target bystander cudart-dyn --launches 100
+	run "$GPUPROF" record -o c.gpr -- "$TARGETS/cudart-dyn" --launches 100
+	assert_success
+	run text_equals_file "$TARGET"
+	assert_success
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "attach: a target that ends while it is being attached to ends the session, not badly" {
+	needs root bpf targets
+	local i
+	for i in 1 2 3 4 5 6; do
+		start_target "t$i" cudart-dyn --launches 10
+		start_gpuprof record -o "c$i.gpr" -d 2s -p "$TARGET"
+		sleep "0.0$((i * 2 - 1))"
+		kill -KILL "$TARGET"
+		wait_gpuprof
+		[ "$status" -le 1 ] || fail "status $status: $output"
+		if [ -e "c$i.gpr" ]; then
+			run "$GPUPROF" report "c$i.gpr"
+			[ "$status" -eq 0 ] || [ "$status" -eq 5 ] || fail "status $status: $output"
+		fi
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "attach: children of a process given with -p are named as not followed" {
+	needs root bpf targets
+	cat >parent.sh <<-SCRIPT
+		: >ready
+		while [ ! -e go ]; do sleep 0.05; done
+		"$TARGETS/cudart-dyn" --launches 10
+		while [ ! -e end ]; do sleep 0.05; done
+	SCRIPT
+	bash parent.sh 3>&- &
+	STARTED+=($!)
+	wait_for 5 test -e ready
+	start_gpuprof record -o c.gpr -d 2s -p $!
+	sleep 0.7
+	: >go
+	wait_gpuprof
+	assert_success
+	assert_output --partial "not followed"
+}

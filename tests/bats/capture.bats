@@ -1,0 +1,124 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2030,SC2031 # RANDOM is seeded in each test
+# A capture is the run: its report is what stat printed, and no accident makes it unreadable.
+
+load ../lib/common
+
+# A capture of some calls, once for all tests of this file.
+setup_file() {
+	SAMPLE=$BATS_FILE_TMPDIR/sample.gpr
+	export SAMPLE
+	[ "$(id -u)" -eq 0 ] || return 0
+	"$BATS_TEST_DIRNAME/../../build/gpuprof" record -q -o "$SAMPLE" -- \
+		"$BATS_TEST_DIRNAME/../../build/targets/cudart-dyn" --threads 2 --launches 5000 \
+		--copies 100 --allocs 100 --syncs 100 >&2 || true
+}
+
+needs_sample() {
+	needs root bpf targets
+	assert_file_exists "$SAMPLE"
+}
+
+report() { "$GPUPROF" report "$@"; }
+
+# bats test_tags=needs:root,needs:bpf
+@test "capture: report of a capture equals stat of the same run, in every format" {
+	needs root bpf targets
+	local format
+	for format in text md csv json; do
+		rm -f c.gpr
+		"$GPUPROF" stat -o c.gpr --format $format -- \
+			"$TARGETS/cudart-dyn" --launches 2000 --copies 50 --syncs 20 >stat.out
+		assert_file_not_empty stat.out
+		"$GPUPROF" report c.gpr --format $format >report.out
+		run diff -u stat.out report.out
+		assert_success
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "capture: it is readable by its owner alone" {
+	needs_sample
+	run stat -c %a "$SAMPLE"
+	assert_output 600
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "capture: kill -9 of the recorder at random moments; all complete blocks read, exit 5" {
+	needs root bpf targets
+	local i moments=${GPUPROF_KILLS:-30} seed=${GPUPROF_SEED:-$RANDOM}
+	echo "GPUPROF_SEED=$seed"
+	RANDOM=$seed
+	start_target t cudart-dyn --launches 400 --copies 20 --rounds 100000 --pause-us 30 --threads 2
+	go t
+	for ((i = 0; i < moments; i++)); do
+		start_gpuprof record -o c.gpr -p "$TARGET"
+		wait_armed "$TARGET"
+		sleep "0.$(printf %03d $((RANDOM % 300)))"
+		kill -KILL "$PROFILER"
+		wait "$PROFILER" || true
+		run report c.gpr --table calls,threads,events --format json
+		assert_equal "$status" 5
+		assert_output --partial schema_version
+		printf '%s\n' "$output" | sed -n '/^{/,$p' >r.json
+		run laws r.json
+		assert_success
+		rm c.gpr
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "capture: cut anywhere it reports what is complete and exits 5, or says that it is none" {
+	needs_sample
+	local size i cut seed=${GPUPROF_SEED:-$RANDOM}
+	echo "GPUPROF_SEED=$seed"
+	RANDOM=$seed
+	size=$(stat -c %s "$SAMPLE")
+	for ((i = 0; i < 25; i++)); do
+		cut=$((RANDOM * 32768 % size + RANDOM % size))
+		cut=$((cut % size))
+		head -c $cut "$SAMPLE" >cut.gpr
+		run report cut.gpr
+		[ "$status" -eq 5 ] || [ "$status" -eq 1 ] || fail "cut at $cut: status $status: $output"
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "capture: zstd can open one, for whoever wants to look" {
+	needs_sample
+	run bash -c "zstd -dcq <'$SAMPLE' | wc -c"
+	assert_success
+	assert [ "$output" -gt 1000 ]
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "capture: a file of a later version is refused in one line that says so" {
+	needs_sample
+	# Whatever 16-bit word of the head holds the version: some byte of it makes it a later one.
+	local at
+	for ((at = 0; at < 64; at++)); do
+		cp "$SAMPLE" later.gpr
+		printf '\377' | dd of=later.gpr bs=1 seek=$at conv=notrunc status=none
+		run report later.gpr
+		[ "$status" -eq 4 ] && break
+	done
+	assert_equal "$status" 4
+	assert_equal "${#lines[@]}" 1
+	assert_output --partial version
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "capture: a full disk ends the recording in one line, and what was recorded stays readable" {
+	needs root bpf targets
+	mkdir small
+	mount -t tmpfs -o size=64k none small || skip "cannot mount a tmpfs here"
+	run "$GPUPROF" record -o small/c.gpr -- "$TARGETS/cudart-dyn" --launches 400000 --pause-us 0
+	local code=$status said=$output
+	run report small/c.gpr
+	umount small
+	assert_equal "$code" 1
+	[[ $said == *space* ]] || fail "says nothing of a full disk: $said"
+	assert_equal "$status" 5
+	assert_output --partial cudaLaunchKernel
+}

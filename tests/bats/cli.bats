@@ -1,0 +1,190 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2154 # run sets stderr
+# The command line: what is wrong is said in one line, with the exit code of the contract.
+
+load ../lib/common
+
+one_line() { # PART...: one line was said, and it has these parts
+	assert_equal "${#lines[@]}" 1
+	local part
+	for part; do
+		assert_output --partial "$part"
+	done
+}
+
+@test "cli: version and help go to stdout and succeed" {
+	run --separate-stderr "$GPUPROF" version
+	assert_success
+	assert_output --partial gpuprof
+	assert_equal "$stderr" ""
+	for verb in '' stat record report doctor; do
+		run --separate-stderr "$GPUPROF" help $verb
+		assert_success
+		assert_equal "$stderr" ""
+	done
+}
+
+@test "cli: help lists every verb, and no line of any help is wider than 100" {
+	run "$GPUPROF" help
+	for verb in stat record report doctor version; do
+		assert_output --partial "$verb"
+		"$GPUPROF" help $verb >>all
+	done
+	run awk 'length($0) > 100' all
+	assert_output ""
+}
+
+@test "cli: an unknown option is answered with the nearest one, exit 2" {
+	run "$GPUPROF" stat --formt json
+	assert_equal "$status" 2
+	one_line --formt --format
+}
+
+@test "cli: an unknown verb is answered with the nearest one, exit 2" {
+	run "$GPUPROF" reprot x.gpr
+	assert_equal "$status" 2
+	one_line reprot report
+}
+
+@test "cli: values that are none are refused before anything is measured, exit 2" {
+	local words
+	for words in "-p 12x" "-p 0" "-p" "-d soon" "-d -1s" "--format yaml" "--by color" \
+		"--ring-size 3" "--max-loss 200%" "-p 1 -a" "--table nothing"; do
+		# shellcheck disable=SC2086
+		run "$GPUPROF" stat $words
+		assert_equal "$words: $status" "$words: 2"
+		one_line
+	done
+}
+
+@test "cli: a pid that does not exist is named, exit 1" {
+	needs root bpf
+	run "$GPUPROF" stat -d 1s -p 4194303
+	assert_equal "$status" 1
+	one_line 4194303
+}
+
+@test "cli: a file that does not exist, and one that is no capture: exit 1" {
+	run "$GPUPROF" report nowhere.gpr
+	assert_equal "$status" 1
+	one_line nowhere.gpr
+	echo "not a capture" >text.gpr
+	run "$GPUPROF" report text.gpr
+	assert_equal "$status" 1
+	one_line text.gpr
+}
+
+@test "cli: a directory or nothing at all instead of a capture: exit 1 or 2, one line" {
+	run "$GPUPROF" report .
+	assert_equal "$status" 1
+	one_line
+	run "$GPUPROF" report
+	assert_equal "$status" 2
+	one_line FILE
+}
+
+# bats test_tags=needs:root
+@test "cli: without a capability the missing one is named, exit 3" {
+	needs root bpf
+	run setpriv --reuid=65534 --regid=65534 --clear-groups "$GPUPROF" stat -d 1s -a
+	assert_equal "$status" 3
+	one_line CAP_
+	run capsh --drop=cap_bpf,cap_sys_admin -- -c "'$GPUPROF' stat -d 1s -a"
+	assert_equal "$status" 3
+	one_line CAP_BPF
+	run capsh --drop=cap_perfmon,cap_sys_admin -- -c "'$GPUPROF' stat -d 1s -a"
+	assert_equal "$status" 3
+	one_line CAP_PERFMON
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "cli: an output that cannot be written is named before the command is run" {
+	needs root bpf
+	run "$GPUPROF" record -o /nonexistent/c.gpr -- touch ran
+	assert_equal "$status" 1
+	one_line /nonexistent/c.gpr
+	assert_file_not_exists ran
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "cli: a file that is no capture is not overwritten" {
+	needs root bpf
+	echo precious >precious
+	run "$GPUPROF" record -o precious -- true
+	assert_failure
+	run cat precious
+	assert_output precious
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "cli: -- CMD passes the command's own status on; one that cannot be run is named" {
+	needs root bpf
+	run "$GPUPROF" stat -- sh -c 'exit 42'
+	assert_equal "$status" 42
+	run "$GPUPROF" stat -- sh -c 'kill -TERM $$'
+	assert_equal "$status" 143
+	run "$GPUPROF" stat -- ./no-such-program
+	assert_failure
+	assert_output --partial no-such-program
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "cli: data goes to stdout, messages to stderr" {
+	needs root bpf targets
+	run --separate-stderr "$GPUPROF" stat --format json -- "$TARGETS/cudart-dyn" --launches 10
+	assert_success
+	printf '%s\n' "$output" >r.json
+	laws r.json
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "cli: -- CMD under sudo runs as the invoking user, with its environment" {
+	needs root bpf
+	run env SUDO_UID=65534 SUDO_GID=65534 SUDO_USER=nobody GIVEN=kept \
+		"$GPUPROF" stat -q -- sh -c 'echo "who $(id -u):$(id -g) $GIVEN"'
+	assert_output --partial "who 65534:65534 kept"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "cli: without a verb it prints a report every interval, -n times" {
+	needs root bpf targets
+	start_target t cudart-dyn --launches 1000000 --pause-us 200
+	go t
+	run --separate-stderr "$GPUPROF" -p "$TARGET" -i 300ms -n 3 --table calls --format csv
+	assert_success
+	run grep -c ',cudaLaunchKernel,' <<<"$output"
+	assert_output 3
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "cli: Ctrl-C ends stat with its report" {
+	needs root bpf targets
+	start_target t cudart-dyn --launches 1000000 --pause-us 200
+	start_gpuprof stat -p "$TARGET"
+	wait_armed "$TARGET"
+	go t
+	sleep 0.5
+	kill -INT "$PROFILER"
+	wait_gpuprof
+	assert_success
+	run cat gpuprof.out
+	assert_output --partial cudaLaunchKernel
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "cli: doctor says that this host can do it" {
+	needs root bpf
+	run "$GPUPROF" doctor
+	assert_success
+	assert_output --partial session
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "cli: doctor -p says why a process shows nothing" {
+	needs root bpf targets
+	start_target t cudart-static-stripped --launches 1
+	run "$GPUPROF" doctor -p "$TARGET"
+	[ "$status" -le 5 ]
+	assert_output --partial "$TARGET"
+}

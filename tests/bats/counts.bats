@@ -1,0 +1,146 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What programs call on the real CUDA libraries is reported exactly.
+
+load ../lib/common
+
+ALL_KINDS=(--exc 500 --copies 400 --memsets 40 --allocs 40 --syncs 20)
+
+# Every form of the table calls in capture C.gpr equals the truth T.json.
+exact() { # C T
+	local by
+	for by in function launch result; do
+		"$GPUPROF" report "$1.gpr" --table calls,threads,events --by $by --format json >"$by.json"
+		compare --no-times "$2.json" "$by.json"
+		laws "$by.json"
+	done
+}
+
+record_command() { # TARGET ARGS...
+	run "$GPUPROF" record -o c.gpr -- "$TARGETS/$1" --truth t.json "${@:2}"
+	assert_success
+	exact c t
+}
+
+record_process() { # TARGET ARGS...
+	start_target t "$@"
+	start_gpuprof record -o c.gpr -p "$TARGET"
+	wait_armed "$TARGET"
+	go t
+	wait_for 60 test -e t.json
+	finish t
+	wait_gpuprof
+	assert_success
+	exact c t
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "counts: 100,000 launches of known grids and copies of known sizes, with -- CMD" {
+	needs root bpf targets
+	record_command cudart-dyn --launches 100000 "${ALL_KINDS[@]}"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "counts: the same of a running process, with -p" {
+	needs root bpf targets
+	record_process cudart-dyn --launches 100000 "${ALL_KINDS[@]}"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "counts: the same with probes of the older kind, --attach multi" {
+	needs root bpf targets
+	run "$GPUPROF" record --attach multi -o c.gpr -- \
+		"$TARGETS/cudart-dyn" --truth t.json --launches 20000 "${ALL_KINDS[@]}"
+	assert_success
+	exact c t
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "counts: eight threads that call at once" {
+	needs root bpf targets
+	record_command cudart-dyn --threads 8 --launches 3000 "${ALL_KINDS[@]}"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "counts: a statically linked libcudart, found by its local symbols" {
+	needs root bpf targets
+	record_command cudart-static --launches 20000 "${ALL_KINDS[@]}"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "counts: a statically linked libcudart of a running process" {
+	needs root bpf targets
+	record_process cudart-static --launches 20000 "${ALL_KINDS[@]}"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "counts: a library that the program loads later is probed before it is long mapped" {
+	needs root bpf targets
+	record_command cudart-dl --load-ms 700 --launches 5000 "${ALL_KINDS[@]}"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "counts: an nvcc <<<>>> launch counts once, with shared and with static libcudart" {
+	needs root bpf targets
+	record_command triple --launches 3000
+	rm c.gpr t.json
+	record_command triple-static --launches 3000
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "counts: NCCL unique ids and groups; a function under two names counts once" {
+	needs root bpf targets
+	record_command nccl --ids 30 --aliases 20 --groups 50
+	run report_value result.json '{c["function"]: c["count"] for c in t["calls"]}["ncclGetUniqueId"]'
+	assert_output 50
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "counts: children of CMD are followed" {
+	needs root bpf targets
+	cat >two.sh <<-SCRIPT
+		"$TARGETS/cudart-dyn" --truth a.json --launches 1000 &
+		"$TARGETS/cudart-static" --truth b.json --launches 2000 --copies 10
+		wait
+	SCRIPT
+	run "$GPUPROF" record -o c.gpr -- sh two.sh
+	assert_success
+	exact c a
+	exact c b
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "counts: -a sees processes that start later, each with its own counts" {
+	needs root bpf targets
+	start_target t cudart-dyn --launches 10 # its library is what -a attaches to at the start
+	start_gpuprof record -o c.gpr -a
+	wait_armed "$TARGET"
+	"$TARGETS/cudart-dyn" --truth a.json --launches 4000 "${ALL_KINDS[@]}"
+	"$TARGETS/cudart-dyn" --truth b.json --launches 1000
+	kill -INT "$PROFILER"
+	wait_gpuprof
+	assert_success
+	exact c a
+	exact c b
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "counts: the simulated training equals its truth, times within 5 us a call or 2 %" {
+	needs root bpf sim
+	run env GPUSIM_TRUTH="$PWD/t.json" "$GPUPROF" record -o c.gpr -- "$SIM/train"
+	assert_success
+	for by in function launch result; do
+		"$GPUPROF" report c.gpr --by $by --table calls,threads,events --format json >$by.json
+		compare t.json $by.json
+		laws $by.json
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "counts: functions that begin with endbr64 are probed after it" {
+	needs root bpf sim
+	run env GPUSIM_TRUTH="$PWD/t.json" LD_LIBRARY_PATH="$SIM/endbr" \
+		"$GPUPROF" record -o c.gpr -- "$SIM/train"
+	assert_success
+	exact c t
+}

@@ -1,0 +1,42 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What is lost is counted and has a place.
+
+load ../lib/common
+
+# bats test_tags=needs:root,needs:bpf
+@test "loss: a burst of 1 M calls through 64 KiB; hits = received + lost, booked where it happened" {
+	needs root bpf targets
+	run "$GPUPROF" record --ring-size 64k --max-loss 100% -o c.gpr -- "$TARGETS/burst" --truth t.json
+	assert_success
+	"$GPUPROF" report c.gpr --max-loss 100% --table calls,threads,events --format json >r.json
+	run laws r.json --burst t.json
+	assert_success
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "loss: the same of a running process, with -p and probes of the older kind" {
+	needs root bpf targets
+	start_target t burst --calls 100000
+	start_gpuprof record --attach multi --ring-size 64k --max-loss 100% -o c.gpr -p "$TARGET"
+	wait_armed "$TARGET"
+	go t
+	wait_for 60 test -e t.json
+	finish t
+	wait_gpuprof
+	assert_success
+	"$GPUPROF" report c.gpr --max-loss 100% --table calls,threads,events --format json >r.json
+	run laws r.json --burst t.json
+	assert_success
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "loss: more than --max-loss makes the report partial, exit 5; it is printed all the same" {
+	needs root bpf targets
+	run "$GPUPROF" record --ring-size 64k --max-loss 100% -o c.gpr -- \
+		"$TARGETS/burst" --calls 100000 --gap-ms 50
+	assert_success
+	run "$GPUPROF" report c.gpr
+	assert_equal "$status" 5
+	assert_output --partial cudaLaunchKernel
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# A call that has not returned is seen while it lasts, and its time is booked to the last instant.
+
+load ../lib/common
+
+# A thread that will hang in cudaStreamSynchronize after a few launches; HUNG is its pid.
+start_hang() {
+	"$SIM/simcalls" --wait-file go --hang-sync "$@" cudaLaunchKernel=20 >hang.out 2>&1 3>&- &
+	HUNG=$!
+	STARTED+=("$HUNG")
+	wait_for 10 grep -q ready hang.out
+}
+
+# "yes" when the sync bucket of all threads is between two numbers of nanoseconds, else what it is.
+sync_between() { # REPORT LEAST MOST
+	report_value "$1" "(lambda ns: 'yes' if $2 <= ns <= $3 else ns)(
+		sum(x['ns'] for x in t['threads'] if x['bucket'] == 'sync'))"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "sync: a thread still inside a sync when the session ends is booked sync to the last instant" {
+	needs root bpf sim
+	start_hang
+	start_gpuprof record -d 2s -o c.gpr -p "$HUNG"
+	wait_armed "$HUNG" cudart
+	: >go
+	wait_gpuprof
+	assert_success
+	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
+	laws r.json
+	run report_value r.json '[c["open"] for c in t["calls"] if c["function"] == "cudaStreamSynchronize"]'
+	assert_output "[1]"
+	run sync_between r.json 1e9 2.2e9
+	assert_output yes
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "sync: a thread killed inside a sync is booked sync until it died, and no longer" {
+	needs root bpf sim
+	start_hang
+	start_gpuprof record -d 10s -o c.gpr -p "$HUNG"
+	wait_armed "$HUNG" cudart
+	: >go
+	sleep 1
+	kill -KILL "$HUNG"
+	wait_gpuprof
+	[ "$status" -eq 0 ] || fail "status $status: $output"
+	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
+	laws r.json
+	run sync_between r.json 0.8e9 1.4e9
+	assert_output yes
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "sync: a capture whose recorder was killed meanwhile shows the sync as open too" {
+	needs root bpf sim
+	start_hang
+	start_gpuprof record -o c.gpr -p "$HUNG"
+	wait_armed "$HUNG" cudart
+	: >go
+	sleep 2.5
+	kill -KILL "$PROFILER"
+	wait "$PROFILER" || true
+	run --separate-stderr "$GPUPROF" report c.gpr --table calls,threads,events --format json
+	assert_equal "$status" 5
+	printf '%s\n' "$output" >r.json
+	laws r.json
+	run report_value r.json '[c["open"] for c in t["calls"] if c["function"] == "cudaStreamSynchronize"]'
+	assert_output "[1]"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "sync: a session that begins inside a sync says what it cannot see, never a false number" {
+	needs root bpf sim
+	start_hang
+	: >go
+	sleep 0.3
+	run "$GPUPROF" record -d 1s -o c.gpr -p "$HUNG"
+	assert_success
+	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
+	laws r.json
+}
