@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Which files a process maps executable, now: walks /proc/PID/maps and opens what it names, also
+ * when it was deleted or lives in another mount namespace. Owns the opening of files that a
+ * target names. Must not know of ELF or probes.
+ */
+#include "probe/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/openat2.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "probe/target_internal.h"
+
+#define DELETED " (deleted)"
+#define DELETED_LEN (sizeof(DELETED) - 1)
+
+/* ---- opening ------------------------------------------------------------------------------ */
+
+/* An O_PATH descriptor touches nothing; what it turns out to be decides whether to go on. */
+static int open_path(int dirfd, const char *path, bool in_root)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd;
+
+	if (in_root)
+		fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+	else
+		fd = openat(dirfd, path, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int target_open_regular(int dirfd, const char *path, bool in_root)
+{
+	int path_fd = open_path(dirfd, path, in_root), fd = -ENXIO;
+	char self[40];
+	struct stat st;
+
+	if (path_fd < 0)
+		return path_fd;
+	if (!fstat(path_fd, &st) && S_ISREG(st.st_mode)) {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", path_fd);
+		fd = open(self, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			fd = -errno;
+	}
+	close(path_fd);
+	return fd;
+}
+
+/* ---- one file once ------------------------------------------------------------------------ */
+
+static uint64_t file_key(uint64_t dev, uint64_t ino)
+{
+	return map_hash(map_hash(dev) ^ ino);
+}
+
+int target_walk_mark(struct target_walk *walk, int fd, struct stat *st)
+{
+	bool is_new = false;
+
+	if (fstat(fd, st))
+		return -errno;
+	if (!map_put(&walk->seen, file_key(st->st_dev, st->st_ino), &is_new))
+		return -ENOMEM;
+	return is_new;
+}
+
+int target_walk_report(struct target_walk *walk, pid_t pid, int fd, const char *path)
+{
+	struct stat st;
+	int rc = target_walk_mark(walk, fd, &st);
+
+	if (rc <= 0)
+		return rc;
+	return walk->fn(walk->ctx, &(struct target_file){
+		.pid = pid, .dev = st.st_dev, .ino = st.st_ino, .path = path, .fd = fd,
+	});
+}
+
+void target_walk_end(struct target_walk *walk)
+{
+	map_free(&walk->seen);
+}
+
+/* ---- one mapping -------------------------------------------------------------------------- */
+
+struct mapping {
+	uint64_t start, end;
+	uint64_t dev, ino;	/* as the kernel shows them; 0 unknown. May differ from stat's */
+	char perms[5];
+	char *path;		/* as d_path wrote it, newlines as they are */
+	const char *escaped;	/* the same before \012 was undone; NULL when equal */
+};
+
+/* The kernel writes newlines as \012 and leaves backslashes alone. True: something was undone. */
+static bool unescape(char *path)
+{
+	char *to = path;
+
+	for (const char *from = path; *from; to++) {
+		bool newline = !strncmp(from, "\\012", 4);
+
+		*to = newline ? '\n' : *from;
+		from += newline ? 4 : 1;
+	}
+	if (*to == '\0')
+		return false;
+	*to = '\0';
+	return true;
+}
+
+/* "55d0-55d2 r-xp 00002000 fe:00 247498    /usr/bin/head\n". The texts point into two copies. */
+static bool parse_mapping(char *line, char *copy, size_t size, struct mapping *m)
+{
+	unsigned int major, minor;
+	int at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %x:%x %" SCNu64 " %n", &m->start,
+		   &m->end, m->perms, &major, &minor, &m->ino, &at) != 6 || !at)
+		return false;
+	m->dev = makedev(major, minor);
+	line[strcspn(line, "\n")] = '\0';
+	snprintf(copy, size, "%s", line + at);
+	m->path = line + at;
+	m->escaped = unescape(m->path) ? copy : NULL;
+	return true;
+}
+
+static bool is_code(const struct mapping *m)
+{
+	return strchr(m->perms, 'x') && m->ino && *m->path == '/';
+}
+
+static bool ends_deleted(const char *path)
+{
+	size_t len = strlen(path);
+
+	return len > DELETED_LEN && !strcmp(path + len - DELETED_LEN, DELETED);
+}
+
+static int open_map_file(pid_t pid, const struct mapping *m)
+{
+	char link[80];
+
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, m->start,
+		 m->end);
+	return target_open_regular(AT_FDCWD, link, false);
+}
+
+static int open_root(pid_t pid)
+{
+	char root[40];
+	int fd;
+
+	snprintf(root, sizeof(root), "/proc/%d/root", pid);
+	fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * Another file may have taken the path. Overlay and btrfs show other devices in maps than in stat;
+ * there nothing can be told, but a replaced file would be marked as deleted.
+ */
+static bool is_mapped_file(int fd, const struct mapping *m)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return false;
+	return st.st_ino == m->ino || (st.st_dev != m->dev && !ends_deleted(m->path));
+}
+
+static int open_checked(int dirfd, const char *path, const struct mapping *m)
+{
+	int fd = target_open_regular(dirfd, path, true);
+
+	if (fd < 0 || is_mapped_file(fd, m))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+static bool same_mount_namespace(pid_t pid)
+{
+	struct stat mine, theirs;
+	char ns[40];
+
+	snprintf(ns, sizeof(ns), "/proc/%d/ns/mnt", pid);
+	return !stat("/proc/self/ns/mnt", &mine) && !stat(ns, &theirs) &&
+	       mine.st_ino == theirs.st_ino && mine.st_dev == theirs.st_dev;
+}
+
+/* maps shows a chrooted process' files as seen from our root, a container's from its own. */
+static int open_by_path(pid_t pid, const struct mapping *m)
+{
+	int root = open_root(pid), fd;
+
+	if (root < 0)
+		return root;
+	fd = open_checked(root, m->path, m);
+	if (fd == -ENOENT && m->escaped)	/* a name that really has \012 in it */
+		fd = open_checked(root, m->escaped, m);
+	close(root);
+	if (fd != -ENOENT || !same_mount_namespace(pid))
+		return fd;
+	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -errno;
+	fd = open_checked(root, m->path, m);
+	close(root);
+	return fd;
+}
+
+static int open_mapping(pid_t pid, const struct mapping *m)
+{
+	int by_map = open_map_file(pid, m), fd;
+
+	if (by_map >= 0)
+		return by_map;
+	fd = open_by_path(pid, m);
+	if (fd >= 0 || !strncmp(m->path, "/memfd:", 7))
+		return fd;
+	if (by_map == -EPERM || by_map == -EACCES)
+		log_warn("cannot open %s, which process %d has mapped: %s; needs "
+			 "CAP_CHECKPOINT_RESTORE and CAP_SYS_PTRACE", m->path, pid, strerror(-fd));
+	return fd;
+}
+
+/* Takes " (deleted)" off unless the file is really called so. */
+static void clean_path(pid_t pid, int fd, char *path)
+{
+	struct stat mapped, named;
+	bool real = false;
+	int root, at;
+
+	if (!ends_deleted(path))
+		return;
+	root = open_root(pid);
+	if (root >= 0) {
+		at = open_path(root, path, true);
+		real = at >= 0 && !fstat(at, &named) && !fstat(fd, &mapped) &&
+		       named.st_ino == mapped.st_ino && named.st_dev == mapped.st_dev;
+		if (at >= 0)
+			close(at);
+		close(root);
+	}
+	if (!real)
+		path[strlen(path) - DELETED_LEN] = '\0';
+}
+
+static int report_open(struct target_walk *walk, pid_t pid, int fd, char *path)
+{
+	int rc;
+
+	clean_path(pid, fd, path);
+	rc = target_walk_report(walk, pid, fd, path);
+	close(fd);
+	return rc;
+}
+
+/* ---- all mappings ------------------------------------------------------------------------- */
+
+int target_pid_exists(pid_t pid)
+{
+	return kill(pid, 0) && errno == ESRCH ? -ESRCH : 0;
+}
+
+static int open_maps(pid_t pid, FILE **maps)
+{
+	char path[40];
+	int err;
+
+	if (pid <= 0)
+		return -ESRCH;
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	*maps = fopen(path, "re");
+	if (*maps)
+		return 0;
+	err = errno;
+	if (err == ENOENT)		/* gone, or /proc hides it (hidepid) */
+		err = target_pid_exists(pid) ? ESRCH : EACCES;
+	if (err == EPERM)
+		err = EACCES;
+	if (err == EACCES)
+		log_error("cannot read the mappings of process %d: %s; run as its user or root, "
+			  "or with CAP_SYS_PTRACE", pid, strerror(err));
+	else if (err != ESRCH)
+		log_error("cannot read %s: %s", path, strerror(err));
+	return -err;
+}
+
+/* fn: 0 goes on. Lines that do not parse are skipped. */
+static int each_mapping(pid_t pid, int (*fn)(void *ctx, struct mapping *m), void *ctx)
+{
+	char *line = NULL, *copy = NULL, *grown;
+	size_t cap = 0, copy_cap = 0;
+	struct mapping m;
+	FILE *maps;
+	int rc = open_maps(pid, &maps);
+
+	if (rc)
+		return rc;
+	while (!rc && (errno = 0, getline(&line, &cap, maps)) > 0) {
+		if (copy_cap < cap) {
+			grown = realloc(copy, cap);
+			if (!grown) {
+				rc = -ENOMEM;
+				break;
+			}
+			copy = grown;
+			copy_cap = cap;
+		}
+		if (parse_mapping(line, copy, copy_cap, &m))
+			rc = fn(ctx, &m);
+	}
+	if (!rc && errno)
+		rc = -errno;
+	free(line);
+	free(copy);
+	fclose(maps);
+	return rc;
+}
+
+struct file_walk {
+	struct target_walk walk;
+	struct map tried;	/* mappings by what maps shows, to open each file once */
+	pid_t pid;
+};
+
+static uint64_t mapping_key(const struct mapping *m)
+{
+	uint64_t key = file_key(m->dev, m->ino);
+
+	/* Subvolumes of btrfs share a device number here, so the path counts too. */
+	for (const char *p = m->path; *p; p++)
+		key = map_hash(key ^ (unsigned char)*p);
+	return key;
+}
+
+static int visit_mapping(void *ctx, struct mapping *m)
+{
+	struct file_walk *fw = ctx;
+	bool is_new = false;
+	int fd;
+
+	if (!is_code(m))
+		return 0;
+	if (!map_put(&fw->tried, mapping_key(m), &is_new))
+		return -ENOMEM;
+	if (!is_new)
+		return 0;
+	fd = open_mapping(fw->pid, m);
+	return fd < 0 ? 0 : report_open(&fw->walk, fw->pid, fd, m->path);
+}
+
+int target_each_file(pid_t pid, target_file_fn fn, void *ctx)
+{
+	struct file_walk fw = { .walk = { .fn = fn, .ctx = ctx }, .pid = pid };
+	int rc = each_mapping(pid, visit_mapping, &fw);
+
+	map_free(&fw.tried);
+	target_walk_end(&fw.walk);
+	return rc;
+}
+
+/* ---- the file of a mapping event ---------------------------------------------------------- */
+
+struct find {
+	struct target_walk walk;
+	pid_t pid;
+	uint64_t start;
+	bool found;
+};
+
+static int visit_found(void *ctx, struct mapping *m)
+{
+	struct find *find = ctx;
+	int fd;
+
+	if (!is_code(m) || find->start < m->start || find->start >= m->end || find->found)
+		return 0;
+	find->found = true;
+	fd = open_mapping(find->pid, m);
+	return fd < 0 ? fd : report_open(&find->walk, find->pid, fd, m->path);
+}
+
+int target_mapped_file(pid_t pid, uint64_t start, uint64_t len, const char *path,
+		       target_file_fn fn, void *ctx)
+{
+	struct mapping m = { .start = start, .end = start + len };
+	struct find find = { .walk = { .fn = fn, .ctx = ctx }, .pid = pid, .start = start };
+	int fd = open_map_file(pid, &m), rc;
+
+	if (fd >= 0) {
+		m.path = strdup(path ? path : "");
+		rc = m.path ? report_open(&find.walk, pid, fd, m.path) : -ENOMEM;
+		free(m.path);
+	} else {
+		/* Not permitted, or the mapping was split since: the linker maps a whole file
+		 * and then replaces parts. */
+		rc = each_mapping(pid, visit_found, &find);
+		if (!rc && !find.found)
+			rc = -ENOENT;
+	}
+	target_walk_end(&find.walk);
+	return rc;
+}

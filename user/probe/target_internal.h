@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of target discovery share; nobody else includes it. */
+#ifndef PROBE_TARGET_INTERNAL_H
+#define PROBE_TARGET_INTERNAL_H
+
+#include <sys/stat.h>
+
+#include "base/map.h"
+#include "probe/target.h"
+
+/* A walk that reports each distinct file once. Start with seen zeroed, end with target_walk_end. */
+struct target_walk {
+	target_file_fn fn;
+	void *ctx;
+	struct map seen;	/* files by device and inode number */
+};
+
+/*
+ * Opens a regular file for reading without ever opening anything else (a FIFO would block, a
+ * device may act). With in_root, symlinks and ".." in path stay below dirfd. fd or -errno.
+ */
+int target_open_regular(int dirfd, const char *path, bool in_root);
+
+/* 1: the file is new to the walk, 0: seen before, -errno. */
+int target_walk_mark(struct target_walk *walk, int fd, struct stat *st);
+
+/* Marks the file and, if it is new, calls back. 0, fn's value, or -errno. fd stays the caller's. */
+int target_walk_report(struct target_walk *walk, pid_t pid, int fd, const char *path);
+
+void target_walk_end(struct target_walk *walk);
+
+/* True when no thread of pid runs any more (gone, or a zombie). */
+bool target_process_ended(pid_t pid);
+
+/* 0 when pid exists, else -ESRCH: tells "gone" from "hidden by the mount options of /proc". */
+int target_pid_exists(pid_t pid);
+
+#endif

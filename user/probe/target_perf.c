@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Opens the perf events that watch a process or the host. Owns file descriptors, rings and the
+ * words for what was refused; must not know what the records mean.
+ *
+ * A perf event belongs to one thread, and only an event of one CPU can be both inherited and
+ * mapped. So a process takes an event per thread and CPU (those of one CPU share a ring), and
+ * the threads and children to come inherit them. A process with too many threads is watched
+ * through the whole host.
+ */
+#include "probe/target_perf.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/log.h"
+
+#define EVENTS_MAX 512		/* threads x CPUs before the whole host is cheaper */
+#define PASSES_MAX 16		/* over the threads of a process that keeps making some */
+#define HOST_PAGES 128		/* of a ring */
+#define PROCESS_PAGES 32
+
+/* ---- messages ----------------------------------------------------------------------------- */
+
+static bool has_capability(unsigned int cap)
+{
+	char *text = io_read_file("/proc/self/status", 65536, NULL);
+	char *line = text ? strstr(text, "\nCapEff:") : NULL;
+	unsigned long long mask = line ? strtoull(line + 8, NULL, 16) : 0;
+
+	free(text);
+	return mask >> cap & 1;
+}
+
+static const char *advice(int err)
+{
+	switch (err) {
+	case EACCES:
+	case EPERM:
+		if (has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN))
+			return "a seccomp filter or a security module forbids perf_event_open here";
+		return "needs CAP_PERFMON, which this process lacks";
+	case EMFILE:
+		return "raise the limit of open files (ulimit -n)";
+	case ENOBUFS:
+		return "raise kernel.perf_event_mlock_kb or run with CAP_IPC_LOCK";
+	case ESRCH:
+		return "it has ended";
+	default:
+		return "run gpuprof doctor";
+	}
+}
+
+static void log_refused(pid_t pid, bool filtered, int err)
+{
+	char what[80];
+
+	if (pid < 0)
+		snprintf(what, sizeof(what), "the processes of this host");
+	else
+		snprintf(what, sizeof(what), "process %d%s", pid,
+			 filtered ? " (by the whole host: it has many threads)" : "");
+	log_error("cannot watch what %s will map: %s; %s", what, strerror(err), advice(err));
+}
+
+/* ---- perf events -------------------------------------------------------------------------- */
+
+static int add_fd(struct perf_set *set, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.fd = fd };
+
+	return epoll_ctl(set->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+/* pid -1: of everybody on that CPU. 0 or -errno; ENODEV: the CPU is off. */
+static int open_event(struct perf_set *set, pid_t pid, struct perf_cpu *cpu)
+{
+	struct perf_event_attr attr;
+	int *slot, fd, rc;
+
+	ring_fill_attr(&attr);
+	attr.inherit = pid > 0;
+	fd = (int)syscall(SYS_perf_event_open, &attr, pid, cpu->id, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	slot = VEC_PUSH(&set->fds);
+	if (!slot) {
+		close(fd);
+		return -ENOMEM;
+	}
+	*slot = fd;
+	if (cpu->fd >= 0)
+		rc = ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->fd) ? -errno : 0;
+	else
+		rc = ring_map(&cpu->ring, fd, pid > 0 ? PROCESS_PAGES : HOST_PAGES);
+	if (!rc && cpu->fd < 0)
+		cpu->fd = fd;
+	return rc ? rc : add_fd(set, fd);
+}
+
+/* An event on every CPU. CPUs that are switched on later are not seen. */
+static int open_everywhere(struct perf_set *set, pid_t pid)
+{
+	for (size_t i = 0; i < set->cpus.n; i++) {
+		int rc = open_event(set, pid, &set->cpus.v[i]);
+
+		if (rc && rc != -ENODEV)
+			return rc;
+	}
+	return 0;
+}
+
+struct thread_pass {
+	struct perf_set *set;
+	size_t opened;
+};
+
+static int open_thread(void *ctx, pid_t tid, uint64_t start_ns, const char *comm)
+{
+	struct thread_pass *pass = ctx;
+	struct perf_set *set = pass->set;
+	bool is_new = false;
+	int rc;
+
+	(void)start_ns, (void)comm;
+	if (!map_put(&set->tids, (uint64_t)tid, &is_new))
+		return -ENOMEM;
+	if (!is_new)
+		return 0;
+	if (set->tids.n * set->cpus.n > EVENTS_MAX)
+		return -E2BIG;
+	rc = open_everywhere(set, tid);
+	pass->opened += !rc;
+	return rc == -ESRCH ? 0 : rc;	/* the thread has ended */
+}
+
+/*
+ * Threads that are made meanwhile inherit, or come from one that had no event yet: so until a
+ * pass finds nobody new. A thread met both ways sends everything twice (see is_twin).
+ */
+static int open_process(struct perf_set *set, pid_t pid)
+{
+	for (int i = 0; i < PASSES_MAX; i++) {
+		struct thread_pass pass = { .set = set };
+		int rc = target_each_thread(pid, open_thread, &pass);
+
+		if (rc)
+			return rc;
+		if (!pass.opened)
+			return set->fds.n ? 0 : -ESRCH;
+	}
+	return -E2BIG;
+}
+
+/* "0-3,8" */
+static int list_cpus(struct perf_set *set)
+{
+	char *text = io_read_file("/sys/devices/system/cpu/online", 65536, NULL);
+	const char *p = text ? text : "0";
+	struct perf_cpu *cpu = NULL;
+	char *end;
+
+	while (*p >= '0' && *p <= '9') {
+		long first = strtol(p, &end, 10), last = first;
+
+		if (*end == '-')
+			last = strtol(end + 1, &end, 10);
+		for (; first <= last && first < 65536; first++) {
+			cpu = VEC_PUSH(&set->cpus);
+			if (!cpu)
+				break;
+			cpu->id = (int)first;
+			cpu->fd = -1;
+		}
+		p = *end == ',' ? end + 1 : "";
+	}
+	free(text);
+	return cpu ? 0 : -ENOMEM;
+}
+
+static void close_events(struct perf_set *set)
+{
+	for (size_t i = 0; i < set->cpus.n; i++) {
+		ring_unmap(&set->cpus.v[i].ring);
+		set->cpus.v[i].fd = -1;
+	}
+	for (size_t i = 0; i < set->fds.n; i++)
+		close(set->fds.v[i]);
+	set->fds.n = 0;
+}
+
+int perf_set_open(struct perf_set *set, pid_t pid)
+{
+	int rc = list_cpus(set);
+
+	set->whole_host = pid < 0;
+	if (!rc)
+		rc = pid < 0 ? open_everywhere(set, -1) : open_process(set, pid);
+	if (rc == -E2BIG) {
+		close_events(set);
+		set->whole_host = true;
+		rc = open_everywhere(set, -1);
+	}
+	if (rc)
+		log_refused(pid, set->whole_host, -rc);
+	return rc;
+}
+
+void perf_set_close(struct perf_set *set)
+{
+	close_events(set);
+	VEC_FREE(&set->fds);
+	VEC_FREE(&set->cpus);
+	map_free(&set->tids);
+}

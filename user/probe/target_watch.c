@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Who maps, runs, forks and ends from now on, as perf's side-band records tell it. Owns the order
+ * of events in time, whom a watch follows, and when a process has ended. Must not know why
+ * anybody watches, nor open the files that are mapped.
+ */
+#include "probe/target.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/map.h"
+#include "base/time.h"
+#include "base/vec.h"
+#include "probe/target_internal.h"
+#include "probe/target_perf.h"
+
+#define ROUNDS_MAX 16		/* of draining, for events that arrive meanwhile */
+#define TWIN_NS NS_PER_MS	/* the same record twice so close is one event seen twice */
+#define LEAVE_MIN_NS (5 * NS_PER_MS)
+#define LEAVE_MAX_NS NS_PER_SEC
+
+struct leaving {		/* its first thread has ended, perhaps not its last */
+	pid_t pid;
+	uint64_t time_ns;	/* of the last thread's end so far */
+};
+
+struct target_watch {
+	pid_t pid;		/* -1: all */
+	struct map followed;	/* pid and what it forked; to pick from the whole host */
+	struct perf_set perf;
+	VEC(struct ring_record) held;
+	VEC(struct leaving) leaving;
+	uint64_t leave_ns;	/* until the next look at `leaving` */
+	uint64_t order;
+	int timer_fd;
+	void *raw;
+};
+
+/* ---- life --------------------------------------------------------------------------------- */
+
+static void set_timer(struct target_watch *w, uint64_t ns)
+{
+	struct itimerspec in = {
+		.it_value = { (time_t)(ns / NS_PER_SEC), (long)(ns % NS_PER_SEC) },
+	};
+
+	timerfd_settime(w->timer_fd, 0, &in, NULL);
+}
+
+static int start(struct target_watch *w)
+{
+	bool is_new;
+	int rc;
+
+	w->raw = malloc(RING_RECORD_MAX);
+	if (!w->raw || (w->pid > 0 && !map_put(&w->followed, (uint64_t)w->pid, &is_new)))
+		return -ENOMEM;
+	w->perf.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	w->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (w->perf.epoll_fd < 0 || w->timer_fd < 0) {
+		rc = -errno;
+		log_error("cannot wait for events: %s; raise the limit of open files", strerror(-rc));
+		return rc;
+	}
+	rc = epoll_ctl(w->perf.epoll_fd, EPOLL_CTL_ADD, w->timer_fd,
+		       &(struct epoll_event){ .events = EPOLLIN, .data.fd = w->timer_fd });
+	if (rc)
+		return -errno;
+	rc = perf_set_open(&w->perf, w->pid);
+	/*
+	 * Polling a perf event takes its readiness away, and adding our epoll fd to another polls.
+	 * Whatever happened until then must be read: so the first wait returns at once.
+	 */
+	set_timer(w, 1);
+	return rc;
+}
+
+struct target_watch *target_watch_new(pid_t pid)
+{
+	struct target_watch *w = calloc(1, sizeof(*w));
+	int rc;
+
+	if (!w)
+		return NULL;
+	w->pid = pid > 0 ? pid : -1;
+	w->perf.epoll_fd = w->timer_fd = -1;
+	rc = start(w);
+	if (!rc)
+		return w;
+	target_watch_free(w);
+	errno = -rc;
+	return NULL;
+}
+
+int target_watch_fd(const struct target_watch *w)
+{
+	return w->perf.epoll_fd;
+}
+
+void target_watch_free(struct target_watch *w)
+{
+	if (!w)
+		return;
+	perf_set_close(&w->perf);
+	for (size_t i = 0; i < w->held.n; i++)
+		free((char *)w->held.v[i].ev.text);
+	VEC_FREE(&w->held);
+	VEC_FREE(&w->leaving);
+	map_free(&w->followed);
+	if (w->perf.epoll_fd >= 0)
+		close(w->perf.epoll_fd);
+	if (w->timer_fd >= 0)
+		close(w->timer_fd);
+	free(w->raw);
+	free(w);
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+/* Events of a thread that has ended stay readable for ever; the rings are drained anyway. */
+static void clear_readiness(struct target_watch *w)
+{
+	struct epoll_event ev[64];
+	uint64_t ticks;
+	int n;
+
+	do {
+		n = epoll_wait(w->perf.epoll_fd, ev, 64, 0);
+		for (int i = 0; i < n; i++) {
+			if (ev[i].data.fd == w->timer_fd && read(w->timer_fd, &ticks, 8) == 8)
+				continue;
+			if (ev[i].events & (EPOLLHUP | EPOLLERR))
+				epoll_ctl(w->perf.epoll_fd, EPOLL_CTL_DEL, ev[i].data.fd, NULL);
+		}
+	} while (n == 64);
+}
+
+static bool is_twin(const struct ring_record *a, const struct ring_record *b)
+{
+	return a->ev.kind == b->ev.kind && a->ev.kind != TARGET_MISSED && a->tid == b->tid &&
+	       a->ev.pid == b->ev.pid && a->ev.child == b->ev.child &&
+	       a->ev.start == b->ev.start && a->ev.len == b->ev.len &&
+	       b->ev.time_ns - a->ev.time_ns < TWIN_NS;
+}
+
+static int drain(struct target_watch *w, struct perf_cpu *cpu)
+{
+	struct ring_record rec, *slot;
+	int rc = 0;
+
+	while (cpu->ring.page && (rc = ring_next(&cpu->ring, w->raw, &rec)) > 0) {
+		bool twin = is_twin(&cpu->last, &rec);
+
+		slot = twin ? NULL : VEC_PUSH(&w->held);
+		cpu->last = rec;
+		cpu->last.ev.text = NULL;
+		rec.order = w->order++;
+		if (slot)
+			*slot = rec;
+		else
+			free((char *)rec.ev.text);
+		if (!slot && !twin)
+			return -ENOMEM;
+	}
+	return rc;
+}
+
+static int compare_records(const void *a, const void *b)
+{
+	const struct ring_record *x = a, *y = b;
+
+	if (x->ev.time_ns != y->ev.time_ns)
+		return x->ev.time_ns < y->ev.time_ns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+struct listener {
+	void (*fn)(void *ctx, const struct target_event *ev);
+	void *ctx;
+};
+
+static struct leaving *find_leaving(struct target_watch *w, pid_t pid)
+{
+	for (size_t i = 0; i < w->leaving.n; i++)
+		if (w->leaving.v[i].pid == pid)
+			return &w->leaving.v[i];
+	return NULL;
+}
+
+static void forget_leaving(struct target_watch *w, struct leaving *l)
+{
+	*l = w->leaving.v[--w->leaving.n];
+}
+
+/* True: the process of l has ended, this was told, and l is forgotten. */
+static bool finish_leaving(struct target_watch *w, struct leaving *l, const struct listener *to)
+{
+	struct target_event ev = { .kind = TARGET_EXIT, .pid = l->pid, .time_ns = l->time_ns };
+
+	if (!target_process_ended(l->pid))
+		return false;
+	forget_leaving(w, l);
+	map_del(&w->followed, (uint64_t)ev.pid);
+	to->fn(to->ctx, &ev);
+	return true;
+}
+
+/*
+ * A process ends with its last thread, and its first thread may go before: by pthread_exit in
+ * main, or because another thread called exec and takes its place.
+ */
+static void handle_exit(struct target_watch *w, const struct ring_record *rec,
+			const struct listener *to)
+{
+	struct leaving *l = find_leaving(w, rec->ev.pid);
+
+	if (!l && rec->tid != rec->ev.pid)
+		return;
+	if (!l) {
+		l = VEC_PUSH(&w->leaving);
+		if (!l)
+			return;
+		l->pid = rec->ev.pid;
+		w->leave_ns = LEAVE_MIN_NS;
+	}
+	l->time_ns = rec->ev.time_ns;
+	finish_leaving(w, l, to);
+}
+
+static bool follows(struct target_watch *w, const struct ring_record *rec)
+{
+	bool is_new;
+
+	if (w->pid < 0 || !w->perf.whole_host || rec->ev.kind == TARGET_MISSED)
+		return true;
+	if (!map_find(&w->followed, (uint64_t)rec->ev.pid))
+		return false;
+	if (rec->ev.kind == TARGET_FORK)
+		map_put(&w->followed, (uint64_t)rec->ev.child, &is_new);
+	return true;
+}
+
+static void deliver(struct target_watch *w, const struct ring_record *rec,
+		    const struct listener *to)
+{
+	struct leaving *l;
+
+	if (rec->of_thread || !follows(w, rec))
+		return;
+	if (rec->ev.kind == TARGET_EXIT) {
+		handle_exit(w, rec, to);
+		return;
+	}
+	l = rec->ev.kind == TARGET_EXEC ? find_leaving(w, rec->ev.pid) : NULL;
+	if (l)
+		forget_leaving(w, l);
+	to->fn(to->ctx, &rec->ev);
+}
+
+/* Delivers what happened before cutoff; the rest stays held. */
+static void deliver_held(struct target_watch *w, uint64_t cutoff_ns, const struct listener *to)
+{
+	size_t done = 0;
+
+	if (w->held.n)
+		qsort(w->held.v, w->held.n, sizeof(w->held.v[0]), compare_records);
+	for (; done < w->held.n && w->held.v[done].ev.time_ns <= cutoff_ns; done++) {
+		deliver(w, &w->held.v[done], to);
+		free((char *)w->held.v[done].ev.text);
+	}
+	w->held.n -= done;
+	if (w->held.n)
+		memmove(w->held.v, w->held.v + done, w->held.n * sizeof(w->held.v[0]));
+}
+
+static void check_leaving(struct target_watch *w, const struct listener *to)
+{
+	for (size_t i = 0; i < w->leaving.n;)
+		i += !finish_leaving(w, &w->leaving.v[i], to);
+	if (!w->leaving.n)
+		return;
+	set_timer(w, w->leave_ns);
+	if (w->leave_ns < LEAVE_MAX_NS)
+		w->leave_ns *= 2;
+}
+
+/*
+ * Rings are drained one after the other, so what is newer than the start of a round may have an
+ * elder in a ring already passed: it waits for the next round.
+ */
+int target_watch_read(struct target_watch *w, void (*fn)(void *ctx, const struct target_event *ev),
+		      void *ctx)
+{
+	struct listener to = { .fn = fn, .ctx = ctx };
+	int rc = 0;
+
+	clear_readiness(w);
+	for (int round = 0; round < ROUNDS_MAX && (!round || w->held.n); round++) {
+		uint64_t cutoff_ns = round == ROUNDS_MAX - 1 ? UINT64_MAX : time_now_ns();
+
+		for (size_t i = 0; i < w->perf.cpus.n && !rc; i++)
+			rc = drain(w, &w->perf.cpus.v[i]);
+		deliver_held(w, rc ? UINT64_MAX : cutoff_ns, &to);
+	}
+	check_leaving(w, &to);
+	return rc;
+}
