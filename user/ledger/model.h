@@ -69,6 +69,7 @@ size_t model_processes(const struct model *m);
 const struct model_process *model_process(const struct model *m, size_t i);
 
 struct model_thread {
+	size_t process;		/* index of its process */
 	uint32_t pid, tid;
 	char comm[16];		/* "": unknown */
 	const char *process_comm;

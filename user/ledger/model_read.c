@@ -59,6 +59,7 @@ void model_thread(const struct model *m, size_t i, uint64_t now_ns, struct model
 	const struct thread *t = m->threads.v[i];
 
 	*out = (struct model_thread){
+		.process = t->process->index,
 		.pid = t->process->info.pid,
 		.tid = t->tid,
 		.process_comm = t->process->info.comm,

@@ -15,6 +15,7 @@ struct process {
 	char *cmdline;
 	struct spans unarmed;
 	size_t threads;			/* in model.threads */
+	size_t index;			/* in model.processes */
 };
 
 struct thread {

@@ -40,6 +40,7 @@ static struct process *make_process(struct model *m, uint32_t pid)
 		return NULL;
 	}
 	p->info.pid = pid;
+	p->index = m->processes.n - 1;
 	slot->value = (uintptr_t)p;
 	*place = p;
 	return p;
@@ -188,7 +189,7 @@ void who_drop_ended(struct model *m)
 		if (p->info.exit_ns && !p->threads)
 			drop_process(m, p);
 		else
-			m->processes.v[kept++] = p;
+			m->processes.v[p->index = kept++] = p;
 	}
 	m->processes.n = kept;
 	m->last = NULL;

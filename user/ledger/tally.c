@@ -108,7 +108,10 @@ int tally_add(struct tally *t, const struct event *call)
 	if ((call->has & HAS_END) && hist_add(&t->time, call->end_ns - call->start_ns))
 		return -ENOMEM;
 	t->count++;
-	t->errors += (call->has & HAS_RESULT) && call->result;
+	if (call->has & HAS_RESULT) {
+		t->results_known++;
+		t->errors += call->result != 0;
+	}
 	if (call->has & HAS_BYTES) {
 		t->bytes = add_saturated(t->bytes, call->bytes);
 		t->bytes_known++;
@@ -126,7 +129,7 @@ void tallies_reset(struct tallies *ts)
 	for (size_t i = 0; i < ts->all.n; i++) {
 		struct tally *t = ts->all.v[i];
 
-		t->count = t->errors = t->bytes = t->bytes_known = 0;
+		t->count = t->results_known = t->errors = t->bytes = t->bytes_known = 0;
 		hist_reset(&t->time);
 	}
 }

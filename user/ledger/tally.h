@@ -28,7 +28,8 @@ struct tally {
 	bool has_result;	/* key: unknown results apart from 0 */
 	int32_t result;
 	uint64_t count;
-	uint64_t errors;	/* result known and not 0 */
+	uint64_t results_known;	/* calls whose result is known */
+	uint64_t errors;	/* of these, not 0 */
 	uint64_t bytes;		/* sum over calls whose bytes are known */
 	uint64_t bytes_known;	/* how many those are */
 	struct hist time;	/* calls whose return was observed */

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The table `calls`: tallies grouped by function, launch shape or result, with the calls that have
+ * not returned. Reads a const model; knows nothing of events.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/vec.h"
+#include "probe/results.h"
+#include "view/views.h"
+
+enum { PID, COMM, FUNCTION, CLASS, COUNT, ERRORS, OPEN, BYTES, TOTAL, AVG, P50, P99, MAX, GRID,
+       BLOCK, RESULT, N_COLUMNS };
+
+static const struct column columns[N_COLUMNS] = {
+	[PID] = { "pid", NULL, CELL_ID, 0 },
+	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
+	[FUNCTION] = { "function", NULL, CELL_TEXT, 0 },
+	[CLASS] = { "class", NULL, CELL_TEXT, 0 },
+	[COUNT] = { "count", NULL, CELL_INT, 0 },
+	[ERRORS] = { "errors", NULL, CELL_INT, 0 },
+	[OPEN] = { "open", NULL, CELL_INT, 0 },
+	[BYTES] = { "bytes", NULL, CELL_BYTES, 0 },
+	[TOTAL] = { "total_ns", NULL, CELL_NS, 0 },
+	[AVG] = { "avg_ns", NULL, CELL_NS, 0 },
+	[P50] = { "p50_ns", NULL, CELL_NS, 0 },
+	[P99] = { "p99_ns", NULL, CELL_NS, 0 },
+	[MAX] = { "max_ns", NULL, CELL_NS, 0 },
+	[GRID] = { "grid", NULL, CELL_TEXT, 0 },
+	[BLOCK] = { "block", NULL, CELL_TEXT, 0 },
+	[RESULT] = { "result", NULL, CELL_TEXT, 0 },
+};
+
+/* A tally (or an open call: no tally) under the key of its row. */
+struct part {
+	size_t process;		/* index in the model: the first comparison */
+	uint16_t func;
+	uint16_t shape;
+	bool has_result;
+	int32_t result;
+	const struct tally *tally;
+};
+
+struct parts {
+	VEC(struct part) all;
+};
+
+/* What a row adds up. */
+struct sums {
+	uint64_t count, errors, open, bytes, bytes_known, results_known;
+	struct hist time;
+};
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+	int c = compare_u64(x->process, y->process);
+
+	if (!c)
+		c = compare_u64(x->func, y->func);
+	if (!c)
+		c = compare_u64(x->shape, y->shape);
+	if (!c)
+		c = compare_u64(x->has_result, y->has_result);
+	return c ? c : (x->result > y->result) - (x->result < y->result);
+}
+
+static int add_tallies(struct parts *parts, const struct model *m, size_t process,
+		       enum calls_by by)
+{
+	const struct tallies *ts = &model_process(m, process)->tallies;
+
+	for (size_t i = 0; i < ts->all.n; i++) {
+		const struct tally *t = ts->all.v[i];
+		struct part *part;
+
+		if (!t->count)
+			continue;
+		part = VEC_PUSH(&parts->all);
+		if (!part)
+			return -ENOMEM;
+		*part = (struct part){ .process = process, .func = t->func, .tally = t };
+		if (by == CALLS_BY_LAUNCH)
+			part->shape = t->shape;
+		if (by == CALLS_BY_RESULT) {
+			part->has_result = t->has_result;
+			part->result = t->result;
+		}
+	}
+	return 0;
+}
+
+/* Rows of open calls have no shape and no result: those are known at the return. */
+static int add_open(struct parts *parts, const struct model *m)
+{
+	struct model_thread t;
+
+	for (size_t i = 0; i < model_threads(m); i++) {
+		struct part *part;
+
+		model_thread(m, i, model_now(m), &t);
+		if (!t.has_book || !t.open)
+			continue;
+		part = VEC_PUSH(&parts->all);
+		if (!part)
+			return -ENOMEM;
+		*part = (struct part){ .process = t.process, .func = t.func };
+	}
+	return 0;
+}
+
+static int add_part(struct sums *s, const struct part *part)
+{
+	const struct tally *t = part->tally;
+
+	if (!t) {
+		s->open++;
+		return 0;
+	}
+	s->count += t->count;
+	s->errors += t->errors;
+	s->results_known += t->results_known;
+	s->bytes = add_saturated(s->bytes, t->bytes);
+	s->bytes_known += t->bytes_known;
+	return hist_merge(&s->time, &t->time);
+}
+
+static void fill_times(struct cell *row, const struct hist *h)
+{
+	if (!h->count)
+		return;
+	cell_u(&row[TOTAL], h->total);
+	cell_u(&row[AVG], h->total / h->count);
+	cell_u(&row[P50], hist_quantile(h, 0.50));
+	cell_u(&row[P99], hist_quantile(h, 0.99));
+	cell_u(&row[MAX], h->max);
+}
+
+static void fill_sums(struct cell *row, const struct sums *s)
+{
+	cell_u(&row[COUNT], s->count);
+	cell_u(&row[OPEN], s->open);
+	if (s->results_known)
+		cell_u(&row[ERRORS], s->errors);
+	if (s->bytes_known)
+		cell_u(&row[BYTES], s->bytes);
+	fill_times(row, &s->time);
+}
+
+static int fill_dims(struct table *t, struct cell *c, const uint32_t v[3])
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "%ux%ux%u", v[0], v[1], v[2]);
+	return cell_s(t, c, text);
+}
+
+static int fill_shape(struct table *t, struct cell *row, const struct tally_shape *shape)
+{
+	int err = fill_dims(t, &row[GRID], shape->grid);
+
+	return err ? err : fill_dims(t, &row[BLOCK], shape->block);
+}
+
+static int fill_result(struct table *t, struct cell *c, const char *library, int32_t code)
+{
+	const char *name = library ? result_name(library, code) : NULL;
+	char text[16];
+
+	if (name)
+		return cell_s(t, c, name);
+	snprintf(text, sizeof(text), "%d", code);
+	return cell_s(t, c, text);
+}
+
+static int fill_names(struct table *t, struct cell *row, const struct model *m,
+		      const struct part *key)
+{
+	const struct model_process *p = model_process(m, key->process);
+	const struct func *fn = &model_funcs(m)->v[key->func];
+	const struct tally_shape *shape = tallies_shape(&p->tallies, key->shape);
+	int err;
+
+	cell_u(&row[PID], p->pid);
+	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
+	if (!err)
+		err = cell_s(t, &row[FUNCTION], fn->name);
+	if (!err)
+		err = cell_s(t, &row[CLASS], class_name(fn->class));
+	if (!err && key->shape == TALLY_MORE)
+		err = cell_s(t, &row[GRID], "(more shapes)");
+	if (!err && shape)
+		err = fill_shape(t, row, shape);
+	if (!err && key->has_result)
+		err = fill_result(t, &row[RESULT], fn->library, key->result);
+	return err;
+}
+
+/* One row of all parts from `first` on that have its key; *n of them. */
+static int add_row(struct table *t, const struct model *m, const struct part *first, size_t *n)
+{
+	struct sums sums = { 0 };
+	size_t left = *n;
+	struct cell *row;
+	int err = 0;
+
+	for (*n = 0; !err && *n < left && !compare_parts(first, &first[*n]); ++*n)
+		err = add_part(&sums, &first[*n]);
+	row = err ? NULL : table_row(t);
+	if (row) {
+		fill_sums(row, &sums);
+		err = fill_names(t, row, m, first);
+	}
+	hist_free(&sums.time);
+	return row ? err : -ENOMEM;
+}
+
+static int add_rows(struct table *t, const struct model *m, const struct parts *parts)
+{
+	size_t n;
+	int err;
+
+	for (size_t i = 0; i < parts->all.n; i += n) {
+		n = parts->all.n - i;
+		err = add_row(t, m, &parts->all.v[i], &n);
+		if (err)
+			return err;
+	}
+	return table_sort(t, columns[TOTAL].name);
+}
+
+struct table *view_calls(const struct model *m, enum calls_by by)
+{
+	struct table *t = table_new("calls", columns, N_COLUMNS);
+	struct parts parts = { 0 };
+	int err;
+
+	if (!t)
+		return NULL;
+	err = add_open(&parts, m);
+	for (size_t i = 0; !err && i < model_processes(m); i++)
+		err = add_tallies(&parts, m, i, by);
+	if (!err && parts.all.n)
+		qsort(parts.all.v, parts.all.n, sizeof(*parts.all.v), compare_parts);
+	if (!err)
+		err = add_rows(t, m, &parts);
+	VEC_FREE(&parts.all);
+	if (!err)
+		return t;
+	table_free(t);
+	errno = -err;
+	return NULL;
+}

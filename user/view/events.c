@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The table `events`: what the sources say they saw beside what arrived here, and what was wrong
+ * with it. Reads a const model.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "view/views.h"
+
+enum { SOURCE, KIND, HITS, RECEIVED, LOST, MATCHED, ORPHAN, LATE, SKEW, INVALID, N_COLUMNS };
+
+static const struct column columns[N_COLUMNS] = {
+	[SOURCE] = { "source", NULL, CELL_TEXT, 0 },
+	[KIND] = { "kind", NULL, CELL_TEXT, 0 },
+	[HITS] = { "hits", NULL, CELL_INT, 0 },
+	[RECEIVED] = { "received", NULL, CELL_INT, 0 },
+	[LOST] = { "lost", NULL, CELL_INT, 0 },
+	[MATCHED] = { "matched", NULL, CELL_INT, 0 },
+	[ORPHAN] = { "orphan", NULL, CELL_INT, 0 },
+	[LATE] = { "late", NULL, CELL_INT, 0 },
+	[SKEW] = { "skew", NULL, CELL_INT, 0 },
+	[INVALID] = { "invalid", NULL, CELL_INT, 0 },
+};
+
+/* The enum event_kind that a reading counts; 0: something else that a source counts. */
+static unsigned int kind_of(const struct model_reading *r)
+{
+	for (unsigned int kind = 1; kind < EVENT_KIND_END; kind++)
+		if (!strcmp(r->kind, event_kind_name(kind)))
+			return kind;
+	return 0;
+}
+
+static size_t readings_of(const struct model *m, unsigned int kind)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < model_readings(m); i++)
+		n += kind_of(model_reading(m, i)) == kind;
+	return n;
+}
+
+static int fill_kind(struct table *t, struct cell *row, const struct model_counts *c,
+		     unsigned int kind)
+{
+	cell_u(&row[LATE], c->late[kind]);
+	cell_u(&row[SKEW], c->skew[kind]);
+	cell_u(&row[INVALID], c->invalid[kind]);
+	return cell_s(t, &row[KIND], event_kind_name(kind));
+}
+
+/*
+ * Sent by the source but not here (a damaged capture): lost on the way. Here but not in the
+ * source's reading (which was taken before): a hit as well.
+ */
+static void fill_flow(struct cell *row, const struct model_reading *r, uint64_t received)
+{
+	uint64_t gone = r->received > received ? r->received - received : 0;
+	uint64_t newer = received > r->received ? received - r->received : 0;
+
+	cell_u(&row[HITS], add_saturated(r->hits, newer));
+	cell_u(&row[RECEIVED], received);
+	cell_u(&row[LOST], add_saturated(r->lost, gone));
+}
+
+static int add_reading(struct table *t, const struct model *m, const struct model_counts *c,
+		       const struct model_reading *r)
+{
+	struct cell *row = table_row(t);
+	unsigned int kind = kind_of(r);
+	bool alone = kind && readings_of(m, kind) == 1;
+	int err;
+
+	if (!row)
+		return -ENOMEM;
+	fill_flow(row, r, alone ? c->received[kind] : r->received);
+	err = cell_s(t, &row[SOURCE], r->source);
+	if (!err)
+		err = alone ? fill_kind(t, row, c, kind) : cell_s(t, &row[KIND], r->kind);
+	return err;
+}
+
+/* Kinds that arrived and that no source counts: their hits are not known. */
+static int add_uncounted(struct table *t, const struct model *m, const struct model_counts *c,
+			 unsigned int kind)
+{
+	struct cell *row;
+
+	if (!c->received[kind] || readings_of(m, kind))
+		return 0;
+	row = table_row(t);
+	if (!row)
+		return -ENOMEM;
+	cell_u(&row[RECEIVED], c->received[kind]);
+	return fill_kind(t, row, c, kind);
+}
+
+static int fill(struct table *t, const struct model *m)
+{
+	static const uint8_t kinds[] = {
+		EVENT_CALL, EVENT_ENTER, EVENT_OPEN, EVENT_THREAD, EVENT_EXIT, EVENT_FORK,
+		EVENT_PROCESS, EVENT_TAIL, EVENT_UNARMED,
+	};
+	struct model_counts counts;
+	int err = 0;
+
+	model_counts(m, &counts);
+	for (size_t i = 0; !err && i < model_readings(m); i++)
+		err = add_reading(t, m, &counts, model_reading(m, i));
+	for (size_t i = 0; !err && i < sizeof(kinds); i++)
+		err = add_uncounted(t, m, &counts, kinds[i]);
+	return err;
+}
+
+struct table *view_events(const struct model *m)
+{
+	struct table *t = table_new("events", columns, N_COLUMNS);
+	int err = t ? fill(t, m) : 0;
+
+	if (!err)
+		return t;
+	table_free(t);
+	errno = -err;
+	return NULL;
+}

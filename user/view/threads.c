@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The table `threads`: the time book of each thread that drives a device, a row per bucket that
+ * is not empty, so that the rows of a thread add up to its wall time. Reads a const model.
+ */
+#include <errno.h>
+
+#include "base/vec.h"
+#include "view/views.h"
+
+enum { PID, TID, COMM, BUCKET, NS, SHARE, BLOCKED, WALL, N_COLUMNS };
+
+static const struct column columns[N_COLUMNS] = {
+	[PID] = { "pid", NULL, CELL_ID, 0 },
+	[TID] = { "tid", NULL, CELL_ID, 0 },
+	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
+	[BUCKET] = { "bucket", NULL, CELL_TEXT, 0 },
+	[NS] = { "ns", "time", CELL_NS, 0 },
+	[SHARE] = { "share", NULL, CELL_SHARE, 0 },
+	[BLOCKED] = { "blocked_ns", NULL, CELL_NS, 0 },
+	[WALL] = { "wall_ns", NULL, CELL_NS, 0 },
+};
+
+struct line {
+	struct model_thread thread;
+	size_t order;		/* in the model: threads that had one number after the other */
+	unsigned int bucket;
+	uint64_t ns;
+};
+
+struct lines {
+	VEC(struct line) all;
+};
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+	int c = compare_u64(x->thread.pid, y->thread.pid);
+
+	if (!c)
+		c = compare_u64(x->thread.tid, y->thread.tid);
+	if (!c)
+		c = compare_u64(x->order, y->order);
+	if (!c)
+		c = compare_u64(y->ns, x->ns);
+	return c ? c : compare_u64(x->bucket, y->bucket);
+}
+
+static int add_thread(struct lines *lines, const struct model *m, size_t i, uint64_t now_ns)
+{
+	struct model_thread t;
+	struct line *line;
+
+	model_thread(m, i, now_ns, &t);
+	for (unsigned int bucket = 0; t.has_book && bucket < BUCKET_END; bucket++) {
+		if (!t.book.ns[bucket])
+			continue;
+		line = VEC_PUSH(&lines->all);
+		if (!line)
+			return -ENOMEM;
+		*line = (struct line){ t, i, bucket, t.book.ns[bucket] };
+	}
+	return 0;
+}
+
+static int add_row(struct table *t, const struct line *line)
+{
+	const struct model_thread *thread = &line->thread;
+	uint64_t wall = thread->book.close_ns - thread->book.open_ns;
+	struct cell *row = table_row(t);
+	const char *comm = thread->comm[0] ? thread->comm : NULL;
+	int err;
+
+	if (!row)
+		return -ENOMEM;
+	if (!comm && thread->tid == thread->pid && thread->process_comm[0])
+		comm = thread->process_comm;
+	cell_u(&row[PID], thread->pid);
+	cell_u(&row[TID], thread->tid);
+	cell_u(&row[NS], line->ns);
+	cell_d(&row[SHARE], (double)line->ns / (double)wall);
+	cell_u(&row[WALL], wall);
+	err = cell_s(t, &row[COMM], comm);
+	return err ? err : cell_s(t, &row[BUCKET], bucket_name(line->bucket));
+}
+
+static int fill(struct table *t, struct lines *lines, const struct model *m, uint64_t now_ns)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < model_threads(m); i++)
+		err = add_thread(lines, m, i, now_ns);
+	if (!err && lines->all.n)
+		qsort(lines->all.v, lines->all.n, sizeof(*lines->all.v), compare_lines);
+	for (size_t i = 0; !err && i < lines->all.n; i++)
+		err = add_row(t, &lines->all.v[i]);
+	return err;
+}
+
+struct table *view_threads(const struct model *m, uint64_t now_ns)
+{
+	struct table *t = table_new("threads", columns, N_COLUMNS);
+	struct lines lines = { 0 };
+	int err;
+
+	if (!t)
+		return NULL;
+	err = fill(t, &lines, m, now_ns);
+	VEC_FREE(&lines.all);
+	if (!err)
+		return t;
+	table_free(t);
+	errno = -err;
+	return NULL;
+}
