@@ -14,8 +14,8 @@ struct elf_file;
 
 /* fd stays the caller's and must live as long as the result. NULL + errno: ENOEXEC (not an ELF
  * executable or shared object of this machine), EBADMSG (lies), ENOMEM. name is for messages. */
-struct elf_file *elf_open(int fd, const char *name);
-void elf_close(struct elf_file *ef);
+struct elf_file *elf_file_open(int fd, const char *name);
+void elf_file_close(struct elf_file *ef);
 
 enum elf_opening {		/* how a function begins, hence what a probe on it costs */
 	ELF_UNKNOWN = 0,	/* no bytes there */

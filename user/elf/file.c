@@ -158,7 +158,7 @@ static void read_interpreter(struct elf_file *ef)
 	}
 }
 
-struct elf_file *elf_open(int fd, const char *name)
+struct elf_file *elf_file_open(int fd, const char *name)
 {
 	struct elf_file *ef = calloc(1, sizeof(*ef));
 	int err;
@@ -174,7 +174,7 @@ struct elf_file *elf_open(int fd, const char *name)
 	if (!err)
 		err = read_segments(ef);
 	if (err) {
-		elf_close(ef);
+		elf_file_close(ef);
 		errno = -err;
 		return NULL;
 	}
@@ -182,7 +182,7 @@ struct elf_file *elf_open(int fd, const char *name)
 	return ef;
 }
 
-void elf_close(struct elf_file *ef)
+void elf_file_close(struct elf_file *ef)
 {
 	if (!ef)
 		return;

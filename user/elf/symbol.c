@@ -92,6 +92,8 @@ static void offer_match(struct search *s, size_t i, const Elf64_Sym *sym, enum r
 
 	if (rank <= s->want[i].rank || !elf_locate(s->ef, sym->st_value, PF_X, &code))
 		return;
+	if (!code.at)		/* the ELF header is no function, and 0 means not found */
+		return;
 	s->want[i].rank = (uint8_t)rank;
 	s->want[i].left = code.len;
 	s->symbol[i].offset = code.at;

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Every tests/fuzz/fuzz_NAME.c becomes build/fuzz/NAME. Seeds are the files in
+# tests/fuzz/corpus/NAME/ and what the script tests/fuzz/seed_NAME, if there is one, writes into
+# the directory it is given; what libFuzzer finds grows in build/fuzz/corpus/NAME/.
+# A fuzzer that needs few rooms names them: FUZZ_ROOMS_NAME.
+
+FUZZ_SECONDS ?= 30
+FUZZ_NAMES   := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+FUZZ_ROOMS_elf := base elf
+
+# The skeleton's only user is left out: fuzzers need no BPF.
+FUZZ_SKIP    := user/probe/loader.c
+FUZZ_CFLAGS  := -std=gnu11 -g -O1 $(filter-out -Werror,$(WARN)) -fno-strict-aliasing -pthread \
+		-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FUZZ_OUT     := $(BUILD)/fuzz
+
+fuzz_src = $(filter-out $(FUZZ_SKIP),$(sort $(foreach r,$(or $(FUZZ_ROOMS_$(1)),$(ROOMS)), \
+	   $(wildcard user/$(r)/*.c))))
+fuzz_obj = $(patsubst user/%.c,$(FUZZ_OUT)/obj/%.o,$(fuzz_src))
+
+$(FUZZ_OUT)/obj/%.o: user/%.c
+	@mkdir -p $(@D)
+	$(call say,FUZZCC,$@)
+	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link \
+		-DGPUPROF_VERSION='"$(VERSION)"' -MMD -MP -c $< -o $@
+
+# Archives, so that only what a fuzzer calls is linked.
+define fuzz_rules
+$(FUZZ_OUT)/obj/$(1).a: $(call fuzz_obj,$(1))
+	@mkdir -p $$(@D)
+	$(Q)rm -f $$@ && ar rcs $$@ $$^
+
+$(FUZZ_OUT)/$(1): tests/fuzz/fuzz_$(1).c $(FUZZ_OUT)/obj/$(1).a
+	$$(call say,FUZZ,$$@)
+	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_CFLAGS) -fsanitize=fuzzer -MMD -MP -o $$@ \
+		tests/fuzz/fuzz_$(1).c $(FUZZ_OUT)/obj/$(1).a $(LDLIBS)
+endef
+$(foreach n,$(FUZZ_NAMES),$(eval $(call fuzz_rules,$(n))))
+
+fuzz-build: $(FUZZ_NAMES:%=$(FUZZ_OUT)/%) ## build the fuzzers
+
+fuzz: $(or $(F:%=fuzz-run-%),$(FUZZ_NAMES:%=fuzz-run-%)) ## run each for FUZZ_SECONDS; F=elf runs one
+
+# What fails is kept as build/fuzz/crash-NAME-*, with the log of the run beside it.
+$(FUZZ_NAMES:%=fuzz-run-%): fuzz-run-%: $(FUZZ_OUT)/%
+	@corpus=$(FUZZ_OUT)/corpus/$*; seeds=$(FUZZ_OUT)/seeds/$*; log=$(FUZZ_OUT)/$*.log; \
+	mkdir -p $$corpus $$seeds; \
+	if [ -x tests/fuzz/seed_$* ]; then CC='$(CC)' tests/fuzz/seed_$* $$seeds || exit 1; fi; \
+	if $(FUZZ_OUT)/$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
+		-artifact_prefix=$(FUZZ_OUT)/crash-$*- \
+		$$corpus $$seeds $(wildcard tests/fuzz/corpus/$*) >$$log 2>&1; \
+	then printf '  %-8s %s: %s\n' PASS '$*' "$$(grep -a '^Done' $$log)"; \
+	else tail -n 30 $$log; printf '  %-8s %s: see %s\n' FAIL '$*' $$log; exit 1; fi
+
+.PHONY: fuzz fuzz-build $(FUZZ_NAMES:%=fuzz-run-%)
