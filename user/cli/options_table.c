@@ -58,7 +58,12 @@ static const struct option_row rows[] = {
 		.verbs = ON(STAT) | ON(RECORD) | ON(REPORT),
 		.set = option_set_text, .at = MEMBER(output),
 		.accepts = "the name of a file",
-		.help = "write to FILE (record: the capture)",
+		.help = "capture to keep (report: file to write)",
+	}, {
+		.name = "capture", .group = GROUP_OUTPUT, .arg = "FILE",
+		.verbs = ON(DEFAULT) | ON(STAT), .set = option_set_text, .at = MEMBER(capture),
+		.accepts = "the name of a file",
+		.help = "also keep a capture in FILE",
 	}, {
 		.name = "table", .group = GROUP_OUTPUT, .arg = "LIST",
 		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(tables),

@@ -306,9 +306,16 @@ int print_report(const struct options *o, const struct model *m, const struct pr
 		if (extra && extra->again && o->format <= FORMAT_MD)
 			strbuf_addch(&out, '\n');
 		render(&out, o, &p, &s);
-		rc = out_write(o->output, &out);
+		rc = out_write(extra ? extra->output : NULL, &out);
 	}
 	strbuf_free(&out);
 	printout_free(&p);
 	return rc ? rc : judge_loss(o, &s);
+}
+
+int print_loss(const struct options *o, const struct model *m)
+{
+	struct summary s = summary_read(m, NULL);
+
+	return judge_loss(o, &s);
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `-- CMD`: the command is started stopped before its exec, so that probes can be in place first,
+ * and run as the user who typed sudo, with the environment as it is.
+ */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include <sys/types.h>
+
+struct command {
+	pid_t pid;		/* 0: none */
+	int pidfd;		/* readable when it has ended */
+	int go_fd;		/* closing it without a byte makes the child leave */
+	int error_fd;		/* exec's errno comes back here */
+};
+
+#define COMMAND_NONE { .pidfd = -1, .go_fd = -1, .error_fd = -1 }
+
+int command_start(struct command *c, char *const *argv);	/* 0 or -errno, logged */
+
+/* Lets it exec. 0 or -errno, logged (ENOENT: no such program). */
+int command_go(struct command *c, const char *name);
+
+/* Waits for its end: its exit status, or 128 + signal. */
+int command_wait(struct command *c);
+
+/* Not started, still stopped or running: the child is ended (it is ours) and reaped. */
+void command_abandon(struct command *c);
+
+#endif

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * `gpuprof doctor`: what works on this host, what does not, what to do; with -p, what a process
+ * maps that can be probed. Each check is a row; all of them are run, whatever fails.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "cli/exit.h"
+#include "cli/out.h"
+#include "cli/verbs.h"
+#include "cli/version.h"
+#include "elf/elf.h"
+#include "probe/caps.h"
+#include "probe/catalog.h"
+#include "probe/loader.h"
+#include "probe/target.h"
+
+struct doctor {
+	const struct options *o;
+	struct strbuf out;
+	int rc;			/* the first thing that keeps gpuprof from working */
+};
+
+enum verdict { GOOD, WORSE, BAD };
+
+static void say(struct doctor *d, enum verdict v, const char *what, const char *detail)
+{
+	static const char *const words[] = { [GOOD] = "ok", [WORSE] = "less", [BAD] = "FAIL" };
+
+	strbuf_addf(&d->out, "%-5s %-24s %s\n", words[v], what, detail);
+}
+
+static void check_kernel(struct doctor *d)
+{
+	struct utsname un = { 0 };
+	char line[300];
+
+	uname(&un);
+	snprintf(line, sizeof(line), "%s %s", un.release, un.machine);
+	say(d, GOOD, "kernel", line);
+	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
+		say(d, BAD, "kernel BTF", "missing: needs a kernel with CONFIG_DEBUG_INFO_BTF");
+		d->rc = d->rc ? d->rc : EXIT_UNSUPPORTED;
+		return;
+	}
+	say(d, GOOD, "kernel BTF", "/sys/kernel/btf/vmlinux");
+}
+
+static void check_capabilities(struct doctor *d)
+{
+	char line[128];
+
+	for (size_t i = 0; i < caps_n_needs; i++) {
+		const struct caps_need *need = &caps_needs[i];
+		bool have = caps_have(need->bit);
+
+		snprintf(line, sizeof(line), "%s%s%s", have ? "" : "missing: ",
+			 have ? "to " : "cannot ", need->why);
+		say(d, have ? GOOD : need->required ? BAD : WORSE, need->name, line);
+	}
+	if (caps_missing())
+		d->rc = d->rc ? d->rc : EXIT_PERMISSION;
+}
+
+static void check_probes(struct doctor *d)
+{
+	struct loader_options lo = { .way = (enum loader_way)d->o->attach, .ring_bytes = 1 << 16 };
+	struct loader *l = loader_new(&lo);
+	char line[128];
+
+	if (!l) {
+		say(d, BAD, "probes", "cannot be attached; the message on stderr says why");
+		d->rc = d->rc ? d->rc : errno == EPERM ? EXIT_PERMISSION : EXIT_UNSUPPORTED;
+		return;
+	}
+	snprintf(line, sizeof(line), "%s links; a recorded call costs its thread %" PRIu64 " ns here",
+		 loader_way_name(loader_way(l)), loader_call_cost_ns(l));
+	say(d, GOOD, "probes", line);
+	loader_free(l);
+}
+
+static void check_watch(struct doctor *d)
+{
+	struct target_watch *w = target_watch_new(getpid());
+
+	if (w) {
+		say(d, GOOD, "watching processes", "libraries loaded later are seen");
+	} else {
+		say(d, WORSE, "watching processes", "libraries loaded later are not seen");
+	}
+	target_watch_free(w);
+}
+
+/* ---- a process ------------------------------------------------------------------------------ */
+
+static int list_file(void *ctx, const struct target_file *file)
+{
+	struct doctor *d = ctx;
+	const char *slash = strrchr(file->path, '/'), *base = slash ? slash + 1 : file->path;
+	struct elf_symbol marker = { .name = "cudaLaunchKernel" };
+	int library = catalog_library_of(base);
+	struct elf_file *ef;
+
+	if (library >= 0) {
+		say(d, GOOD, base, file->path);
+		return 0;
+	}
+	ef = elf_file_open(file->fd, file->path);
+	if (ef && elf_find_symbols(ef, &marker, 1) == 1 && marker.local)
+		say(d, GOOD, "static libcudart", file->path);
+	elf_file_close(ef);
+	return 0;
+}
+
+static void check_process(struct doctor *d, pid_t pid)
+{
+	struct target_process p;
+	char line[320];
+	size_t before;
+	int err = target_process_read(pid, &p);
+
+	if (err) {
+		log_error("cannot look at process %d: %s", pid, strerror(-err));
+		d->rc = d->rc ? d->rc : EXIT_FAIL;
+		return;
+	}
+	snprintf(line, sizeof(line), "%d (%s), %u threads", pid, p.comm, p.threads);
+	say(d, GOOD, "process", line);
+	before = d->out.len;
+	err = target_each_file(pid, list_file, d);
+	if (err) {
+		snprintf(line, sizeof(line), "what it maps cannot be read: %s", strerror(-err));
+		say(d, BAD, "process", line);
+		d->rc = d->rc ? d->rc : EXIT_PERMISSION;
+	} else if (d->out.len == before) {
+		say(d, WORSE, "libraries", "it maps no CUDA or NCCL library (yet): its table is empty");
+	}
+}
+
+int verb_doctor(const struct options *o)
+{
+	struct doctor d = { .o = o, .out = STRBUF_INIT };
+	int rc;
+
+	strbuf_addf(&d.out, "gpuprof %s\n", version_text());
+	check_kernel(&d);
+	check_capabilities(&d);
+	check_probes(&d);
+	check_watch(&d);
+	for (size_t i = 0; i < o->n_pids; i++)
+		check_process(&d, (pid_t)o->pids[i]);
+	rc = out_write(NULL, &d.out);
+	strbuf_free(&d.out);
+	return d.rc ? d.rc : rc;
+}

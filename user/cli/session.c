@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Runs one live session: main thread = engine. Its states are start, running, stopping; each is
+ * one function below. What the events mean is the model's business, what is attached where is
+ * session_targets.c's.
+ */
+#include "cli/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/time.h"
+#include "cli/exit.h"
+#include "cli/session_internal.h"
+
+/* ---- events that the session itself makes --------------------------------------------------- */
+
+int session_push(struct session *s, const struct event *ev)
+{
+	if (!s->err)
+		s->err = tap_push(&s->tap, ev);
+	return s->err;
+}
+
+static void push_count(struct session *s, const char *kind, uint64_t hits, uint64_t received,
+		       uint64_t lost)
+{
+	session_push(s, &(struct event){ .kind = EVENT_COUNT, .text = "uprobe", .text2 = kind,
+					 .start_ns = hits, .end_ns = received, .bytes = lost });
+	if (hits != received + lost)
+		log_warn("%s records do not add up: %" PRIu64 " hits, %" PRIu64 " received, %" PRIu64
+			 " lost; please report this", kind, hits, received, lost);
+}
+
+static void push_counts(struct session *s)
+{
+	static const char *const kinds[GP_KINDS] = {
+		[GP_CALL] = "call", [GP_ENTER] = "enter", [GP_OPEN] = "open",
+		[GP_TASK_NEW] = "thread", [GP_TASK_EXIT] = "exit", [GP_TASK_FORK] = "fork",
+		[GP_TASK_EXEC] = "exec",
+	};
+	struct gp_counts c;
+	uint64_t entries;
+
+	if (loader_counts(s->loader, &c))
+		return;
+	for (int k = 1; k < GP_KINDS; k++)
+		push_count(s, kinds[k], c.hits[k], s->live.received[k], c.lost[k]);
+	entries = c.hits[GP_CALL] + c.hits[GP_OPEN] + c.nested;
+	push_count(s, "entries", entries, entries, 0);
+	session_fact(s, "nested", "%" PRIu64, c.nested);
+	session_fact(s, "abandoned", "%" PRIu64, c.abandoned);
+	session_fact(s, "no_state", "%" PRIu64, c.no_state);
+	session_fact(s, "foreign", "%" PRIu64, c.foreign);
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+enum wake { WAKE_SIGNAL = 1, WAKE_DURATION, WAKE_INTERVAL, WAKE_DRAIN, WAKE_WORKER, WAKE_TARGET };
+
+static int add_fd(struct session *s, int fd, enum wake what)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)what << 32 | (uint32_t)fd };
+
+	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+static int add_timer(struct session *s, uint64_t ns, bool again, enum wake what)
+{
+	struct itimerspec t = { .it_value = { (time_t)(ns / NS_PER_SEC), (long)(ns % NS_PER_SEC) } };
+	int fd;
+
+	if (!ns)
+		return 0;
+	if (again)
+		t.it_interval = t.it_value;
+	fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (fd < 0 || timerfd_settime(fd, 0, &t, NULL))
+		return -errno;
+	return add_fd(s, fd, what);
+}
+
+static int add_signals(struct session *s)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &set, &s->old_mask))
+		return -errno;
+	signal(SIGPIPE, SIG_IGN);
+	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->signal_fd < 0 ? -errno : add_fd(s, s->signal_fd, WAKE_SIGNAL);
+}
+
+/* The first signal with a command: the terminal sends Ctrl-C to it as well, any other is passed
+ * on; the session ends when the command does. A second one ends the session at once. */
+static void on_signal(struct session *s)
+{
+	struct signalfd_siginfo info;
+
+	if (read(s->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (!s->command.pid || s->signals++) {
+		s->state = SESSION_STOPPING;
+		return;
+	}
+	if (info.ssi_signo != SIGINT)
+		kill(s->command.pid, (int)info.ssi_signo);
+}
+
+static void on_interval(struct session *s, int fd)
+{
+	uint64_t n, at = s->tap.watermark_ns;
+
+	while (read(fd, &n, sizeof(n)) < 0 && errno == EINTR)
+		;
+	if (!at || at <= s->interval_start_ns)
+		return;		/* nothing has been delivered since */
+	if (s->plan->on_interval(s->plan->ctx, s->tap.model, at)) {
+		s->state = SESSION_STOPPING;
+		return;
+	}
+	model_cut(s->tap.model, at);
+	s->interval_start_ns = at;
+	if (s->plan->o->count && ++s->intervals >= s->plan->o->count)
+		s->state = SESSION_STOPPING;
+}
+
+static void on_wake(struct session *s, enum wake what, int fd)
+{
+	switch (what) {
+	case WAKE_SIGNAL:
+		on_signal(s);
+		break;
+	case WAKE_DURATION:
+		s->state = SESSION_STOPPING;
+		break;
+	case WAKE_INTERVAL:
+		on_interval(s, fd);
+		break;
+	case WAKE_DRAIN:
+		live_pump(&s->live);
+		break;
+	case WAKE_WORKER:
+		worker_pump(s->worker, &s->sink);
+		break;
+	case WAKE_TARGET:
+		epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+		if (!--s->targets_left)
+			s->state = SESSION_STOPPING;
+		break;
+	}
+}
+
+static int flush_capture(struct session *s)
+{
+	uint64_t now = time_now_ns();
+
+	if (!s->tap.capture || now - s->flushed_ns < NS_PER_SEC)
+		return 0;
+	s->flushed_ns = now;
+	return capture_flush(s->tap.capture);
+}
+
+static void run(struct session *s)
+{
+	struct epoll_event ev[8];
+
+	while (s->state == SESSION_RUNNING && !s->err) {
+		int n = epoll_wait(s->epoll_fd, ev, 8, 1000);
+
+		for (int i = 0; i < n; i++)
+			on_wake(s, (enum wake)(ev[i].data.u64 >> 32), (int)(uint32_t)ev[i].data.u64);
+		if (!s->err)
+			s->err = s->live.err;
+		if (!s->err)
+			s->err = flush_capture(s);
+	}
+}
+
+/* ---- start ---------------------------------------------------------------------------------- */
+
+static int exit_code(int err)
+{
+	if (err == -EPERM || err == -EACCES)
+		return EXIT_PERMISSION;
+	if (err == -ENOTSUP)
+		return EXIT_UNSUPPORTED;
+	return err ? EXIT_FAIL : EXIT_OK;
+}
+
+static int start_loader(struct session *s)
+{
+	const struct options *o = s->plan->o;
+	struct loader_options lo = {
+		.way = (enum loader_way)o->attach,
+		.ring_bytes = o->ring_bytes,
+		.follow_all = !o->n_pids && !o->cmd,
+		.follow_children = o->cmd != NULL,
+	};
+
+	s->loader = loader_new(&lo);
+	if (!s->loader)
+		return -errno;
+	s->attach = attach_new(s->loader);
+	s->worker = s->attach ? worker_new(s->attach) : NULL;
+	if (!s->worker)
+		return -ENOMEM;
+	s->live.decoder = s->decoder;
+	s->live.sink = s->sink;
+	s->live.drain = drain_start(loader_calls_fd(s->loader), loader_tasks_fd(s->loader));
+	if (s->live.drain)
+		return 0;
+	log_error("cannot read the ring buffers: %s", strerror(errno));
+	return -errno;
+}
+
+static int start_tap(struct session *s)
+{
+	s->decoder = decoder_new();
+	if (!s->decoder)
+		return -ENOMEM;
+	s->sink = (struct event_sink){ .push = tap_push, .ctx = &s->tap };
+	s->tap.no_cmdline = s->plan->o->no_cmdline;
+	s->tap.model = model_new(decoder_funcs(s->decoder));
+	if (!s->tap.model)
+		return -ENOMEM;
+	if (!s->plan->capture_path)
+		return 0;
+	s->tap.capture = capture_create(s->plan->capture_path, decoder_funcs(s->decoder));
+	return s->tap.capture ? 0 : -EIO;	/* logged; a capture's EACCES is no missing capability */
+}
+
+static int start_waits(struct session *s)
+{
+	int err;
+
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll_fd < 0)
+		return -errno;
+	err = add_signals(s);
+	for (size_t i = 0; i < s->n_pidfds && !err; i++)
+		err = add_fd(s, s->pidfds[i], WAKE_TARGET);
+	if (!err && s->command.pidfd >= 0)
+		err = add_fd(s, s->command.pidfd, WAKE_TARGET);
+	s->targets_left = s->n_pidfds + (s->command.pidfd >= 0);
+	if (!err)
+		err = add_fd(s, drain_fd(s->live.drain), WAKE_DRAIN);
+	if (!err)
+		err = add_fd(s, worker_fd(s->worker), WAKE_WORKER);
+	if (!err)
+		err = add_timer(s, s->plan->o->duration_ns, false, WAKE_DURATION);
+	if (!err)
+		err = add_timer(s, s->plan->interval_ns, true, WAKE_INTERVAL);
+	return err;
+}
+
+static int start(struct session *s)
+{
+	const struct options *o = s->plan->o;
+	int err = targets_check(s);
+
+	if (!err && o->cmd)
+		err = command_start(&s->command, o->cmd);
+	if (!err)
+		err = start_tap(s);
+	if (!err)
+		err = start_loader(s);
+	if (!err)
+		err = targets_attach(s);
+	if (err)
+		return err;
+	targets_facts(s);
+	err = session_push(s, &(struct event){ .kind = EVENT_START, .start_ns = time_now_ns() });
+	targets_processes(s);
+	if (!err)
+		err = worker_run(s->worker);
+	if (!err)
+		err = start_waits(s);
+	if (!err && s->command.pid)
+		err = command_go(&s->command, o->cmd[0]);
+	s->state = SESSION_RUNNING;
+	return err;
+}
+
+/* ---- stop ----------------------------------------------------------------------------------- */
+
+static void pump(void *ctx)
+{
+	live_pump(&((struct session *)ctx)->live);
+}
+
+struct states_read {
+	struct session *s;
+	uint64_t now_ns;
+};
+
+static void on_state(void *ctx, const void *rec, size_t len)
+{
+	struct states_read *r = ctx;
+
+	live_push_state(&r->s->live, rec, len, r->now_ns);
+}
+
+/* Nothing recorded is lost by stopping: probes off, rings emptied, then what was still open. */
+static void stop(struct session *s)
+{
+	struct states_read states = { .s = s };
+
+	if (!s->live.drain)
+		return;
+	states.now_ns = time_now_ns();
+	session_push(s, &(struct event){ .kind = EVENT_STOP, .end_ns = states.now_ns });
+	worker_stop(s->worker);
+	worker_pump(s->worker, &s->sink);
+	loader_detach(s->loader);
+	drain_finish(s->live.drain, pump, s);
+	if (loader_each_state(s->loader, on_state, &states))
+		log_warn("cannot read the threads' last states; calls still open are not shown");
+	push_counts(s);
+	if (!s->err)
+		s->err = s->live.err;
+}
+
+static void release(struct session *s)
+{
+	worker_free(s->worker);
+	attach_free(s->attach);
+	drain_free(s->live.drain);
+	loader_free(s->loader);
+	for (size_t i = 0; i < s->n_pidfds; i++)
+		close(s->pidfds[i]);
+	free(s->pidfds);
+	map_free(&s->tap.seen);
+	if (s->epoll_fd > 0)
+		close(s->epoll_fd);
+	if (s->signal_fd > 0)
+		close(s->signal_fd);
+}
+
+int session_run(const struct session_plan *plan, struct session_outcome *out)
+{
+	struct session s = { .plan = plan, .command = COMMAND_NONE };
+	int err;
+
+	*out = (struct session_outcome){ .command_status = -1 };
+	err = start(&s);
+	if (!err)
+		run(&s);
+	s.state = SESSION_STOPPING;
+	stop(&s);
+	if (s.tap.capture) {
+		int closed = capture_close(s.tap.capture, &out->capture);
+
+		err = err ? err : closed;
+	}
+	err = err ? err : s.err;
+	release(&s);
+	out->model = s.tap.model;
+	out->decoder = s.decoder;
+	if (err)
+		command_abandon(&s.command);
+	else if (s.command.pid)
+		out->command_status = command_wait(&s.command);
+	return exit_code(err);
+}
+
+void session_outcome_free(struct session_outcome *out)
+{
+	model_free(out->model);
+	decoder_free(out->decoder);
+	*out = (struct session_outcome){ .command_status = -1 };
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A live session from start to end: targets, probes, drain, model, capture. The verbs stat,
+ * record and the interval mode differ only in what they do with it.
+ */
+#ifndef CLI_SESSION_H
+#define CLI_SESSION_H
+
+#include "cli/options.h"
+#include "event/capture.h"
+#include "ledger/model.h"
+
+struct session_plan {
+	const struct options *o;
+	const char *capture_path;	/* NULL: keep no capture */
+	uint64_t interval_ns;		/* 0: no intervals */
+	/* At each interval's end, before the model is cut there; non-zero ends the session. */
+	int (*on_interval)(void *ctx, const struct model *m, uint64_t now_ns);
+	void *ctx;
+};
+
+struct session_outcome {
+	struct model *model;		/* complete, also after an error if not NULL */
+	struct capture_stats capture;
+	int command_status;		/* of CMD as the shell would see it; -1: there was none */
+	struct decoder *decoder;	/* owns the model's functions */
+};
+
+/* An exit code (cli/exit.h) of the session itself; what went wrong was logged. */
+int session_run(const struct session_plan *plan, struct session_outcome *out);
+void session_outcome_free(struct session_outcome *out);
+
+#endif

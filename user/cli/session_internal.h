@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The state of a session, shared by session.c (its course), session_targets.c and tap.c. */
+#ifndef CLI_SESSION_INTERNAL_H
+#define CLI_SESSION_INTERNAL_H
+
+#include <signal.h>
+
+#include "base/map.h"
+#include "cli/command.h"
+#include "cli/session.h"
+#include "cli/worker.h"
+#include "event/live.h"
+
+enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_STOPPING };
+
+/* Where all events pass: adds what procfs knows of processes, then capture and model. */
+struct tap {
+	struct capture_writer *capture;	/* NULL: none */
+	struct model *model;
+	struct map seen;		/* processes that were described */
+	uint64_t watermark_ns;		/* all that ended before it has been delivered */
+	bool no_cmdline;
+};
+
+int tap_push(void *tap, const struct event *ev);	/* an event_sink.push */
+int tap_describe(struct tap *tap, pid_t pid);		/* EVENT_PROCESS, once; 0 or an error */
+
+struct session {
+	const struct session_plan *plan;
+	enum session_state state;
+	int err;			/* the first one; ends the session */
+
+	struct command command;
+	struct decoder *decoder;
+	struct loader *loader;
+	struct attach *attach;
+	struct worker *worker;
+	struct live live;
+	struct tap tap;
+	struct event_sink sink;		/* = tap */
+
+	int *pidfds;			/* of -p */
+	size_t n_pidfds, targets_left;
+	int epoll_fd, signal_fd;	/* 0: not open */
+	sigset_t old_mask;
+	unsigned int signals;
+	uint64_t intervals, interval_start_ns, flushed_ns;
+};
+
+int session_push(struct session *s, const struct event *ev);
+void session_fact(struct session *s, const char *key, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+int targets_check(struct session *s);	/* do they exist? opens pidfds; 0 or -errno, logged */
+int targets_attach(struct session *s);	/* probes on all that is mapped or expected now */
+void targets_facts(struct session *s);	/* host, versions, targets, what is attached */
+void targets_processes(struct session *s);
+
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* `gpuprof stat`: measure, then print one report; with --capture also keep it. */
+#include "cli/exit.h"
+#include "cli/print.h"
+#include "cli/session.h"
+#include "cli/verbs.h"
+
+int verb_stat(const struct options *o)
+{
+	struct session_plan plan = { .o = o, .capture_path = o->capture };
+	struct session_outcome out;
+	int rc = print_check(o), printed;
+
+	if (rc)
+		return rc;
+	rc = session_run(&plan, &out);
+	/* What was measured before an error is printed all the same. */
+	if (out.model && model_session(out.model).start_ns) {
+		printed = print_report(o, out.model, NULL);
+		rc = rc ? rc : printed;
+	}
+	if (out.command_status > 0)
+		rc = out.command_status;
+	session_outcome_free(&out);
+	return rc;
+}

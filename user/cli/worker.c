@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Follows mappings: executable mapping -> file -> probes. */
+#include "cli/worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/time.h"
+#include "base/vec.h"
+
+struct watch {
+	struct target_watch *tw;
+	pid_t pid, filter;
+};
+
+struct worker {
+	struct attach *attach;
+	VEC(struct watch) watches;
+	struct pollfd *fds;
+	int stop_fd, event_fd;
+	pthread_t thread;
+	bool running;
+
+	pthread_mutex_t lock;
+	VEC(struct event) events;	/* under lock; without texts */
+};
+
+struct worker *worker_new(struct attach *a)
+{
+	struct worker *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->attach = a;
+	pthread_mutex_init(&w->lock, NULL);
+	w->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	w->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (w->stop_fd >= 0 && w->event_fd >= 0)
+		return w;
+	worker_free(w);
+	return NULL;
+}
+
+int worker_watch(struct worker *w, pid_t pid, pid_t filter)
+{
+	struct watch *watch = VEC_PUSH(&w->watches);
+
+	if (!watch)
+		return -ENOMEM;
+	*watch = (struct watch){ .tw = target_watch_new(pid), .pid = pid, .filter = filter };
+	if (watch->tw)
+		return 0;
+	w->watches.n--;
+	return errno ? -errno : -ENOMEM;
+}
+
+static void tell(struct worker *w, const struct event *ev)
+{
+	uint64_t one = 1;
+	struct event *slot;
+
+	pthread_mutex_lock(&w->lock);
+	slot = VEC_PUSH(&w->events);
+	if (slot)
+		*slot = *ev;
+	pthread_mutex_unlock(&w->lock);
+	while (write(w->event_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+struct arrival {		/* one mapping on its way to being probed */
+	struct worker *w;
+	const struct watch *watch;
+	uint64_t time_ns;
+};
+
+static int on_file(void *ctx, const struct target_file *file)
+{
+	struct arrival *ar = ctx;
+	struct attach_result result;
+	int err = attach_file(ar->w->attach, file, ar->watch->filter, &result);
+
+	if (err || !result.probes)
+		return 0;		/* logged by attach; other files still matter */
+	log_info("attached to %s in process %d: %u functions", file->path, file->pid,
+		 result.probes);
+	tell(ar->w, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)file->pid,
+				     .start_ns = ar->time_ns, .end_ns = time_now_ns() });
+	return 0;
+}
+
+static int rescan_pid(void *ctx, pid_t pid)
+{
+	target_each_file(pid, on_file, ctx);
+	return 0;
+}
+
+struct turn {
+	struct worker *w;
+	const struct watch *watch;
+};
+
+static void on_event(void *ctx, const struct target_event *ev)
+{
+	struct turn *t = ctx;
+	struct arrival ar = { .w = t->w, .watch = t->watch, .time_ns = ev->time_ns };
+
+	if (t->watch->filter && ev->pid && ev->pid != t->watch->filter)
+		return;			/* a child: named by BPF, not followed */
+	switch (ev->kind) {
+	case TARGET_MMAP:
+		target_mapped_file(ev->pid, ev->start, ev->len, ev->text, on_file, &ar);
+		break;
+	case TARGET_MISSED:
+		ar.time_ns = time_now_ns();
+		if (t->watch->filter)
+			rescan_pid(&ar, t->watch->filter);
+		else
+			target_each_pid(rescan_pid, &ar);
+		break;
+	default:
+		break;
+	}
+}
+
+static void *worker_main(void *ctx)
+{
+	struct worker *w = ctx;
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	while (!w->fds[w->watches.n].revents) {
+		if (poll(w->fds, w->watches.n + 1, -1) < 0)
+			continue;
+		for (size_t i = 0; i < w->watches.n; i++) {
+			struct turn t = { .w = w, .watch = &w->watches.v[i] };
+
+			if (w->fds[i].revents)
+				target_watch_read(w->watches.v[i].tw, on_event, &t);
+		}
+	}
+	return NULL;
+}
+
+int worker_run(struct worker *w)
+{
+	size_t n = w->watches.n;
+	int err;
+
+	w->fds = calloc(n + 1, sizeof(*w->fds));
+	if (!w->fds)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		w->fds[i] = (struct pollfd){ .fd = target_watch_fd(w->watches.v[i].tw),
+					     .events = POLLIN };
+	w->fds[n] = (struct pollfd){ .fd = w->stop_fd, .events = POLLIN };
+	err = pthread_create(&w->thread, NULL, worker_main, w);
+	w->running = !err;
+	return -err;
+}
+
+int worker_fd(const struct worker *w)
+{
+	return w->event_fd;
+}
+
+int worker_pump(struct worker *w, const struct event_sink *sink)
+{
+	VEC(struct event) got;
+	uint64_t n;
+	int err = 0;
+
+	while (read(w->event_fd, &n, sizeof(n)) < 0 && errno == EINTR)
+		;
+	pthread_mutex_lock(&w->lock);
+	memcpy(&got, &w->events, sizeof(got));
+	memset(&w->events, 0, sizeof(w->events));
+	pthread_mutex_unlock(&w->lock);
+	for (size_t i = 0; i < got.n && !err; i++)
+		err = sink->push(sink->ctx, &got.v[i]);
+	VEC_FREE(&got);
+	return err;
+}
+
+void worker_stop(struct worker *w)
+{
+	uint64_t one = 1;
+
+	if (!w->running)
+		return;
+	while (write(w->stop_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	pthread_join(w->thread, NULL);
+	w->running = false;
+}
+
+void worker_free(struct worker *w)
+{
+	if (!w)
+		return;
+	worker_stop(w);
+	for (size_t i = 0; i < w->watches.n; i++)
+		target_watch_free(w->watches.v[i].tw);
+	VEC_FREE(&w->watches);
+	VEC_FREE(&w->events);
+	free(w->fds);
+	if (w->stop_fd > 0)
+		close(w->stop_fd);
+	if (w->event_fd > 0)
+		close(w->event_fd);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
+}

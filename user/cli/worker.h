@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The worker: one thread for what is slow while a session runs. It watches what targets map from
+ * now on, reads the files, attaches, and tells the engine what it did (EVENT_UNARMED) through a
+ * small queue.
+ */
+#ifndef CLI_WORKER_H
+#define CLI_WORKER_H
+
+#include "event/event.h"
+#include "probe/attach.h"
+#include "probe/target.h"
+
+struct worker;
+
+/* Watches one process and its future children (filter 0), or the host (pid -1, filter 0), or a
+ * process alone (filter = pid). The watch is in place when this returns. NULL + errno, logged. */
+struct worker *worker_new(struct attach *a);
+int worker_watch(struct worker *w, pid_t pid, pid_t filter);	/* before worker_run */
+int worker_run(struct worker *w);		/* starts the thread; from now on it owns the attach */
+
+int worker_fd(const struct worker *w);		/* readable when events wait */
+int worker_pump(struct worker *w, const struct event_sink *sink);	/* engine; 0 or the sink's error */
+
+void worker_stop(struct worker *w);		/* ends the thread: the attach is the caller's again */
+void worker_free(struct worker *w);
+
+#endif

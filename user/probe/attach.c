@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * From a file to its probes. Which functions a file may hold is decided by its name, or for
+ * statically linked copies by a marker symbol; where they are, by its symbol tables; whether a
+ * probe is affordable, by its first instruction.
+ */
+#include "probe/attach.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "elf/elf.h"
+#include "probe/catalog.h"
+
+#define KERNEL_ENOTSUPP 524	/* not in errno.h: an instruction that uprobes refuse */
+
+struct known_file {
+	uint64_t dev, ino;
+	pid_t pid;
+};
+
+struct attach {
+	struct loader *loader;
+	struct strpool *names;
+	VEC(struct known_file) known;
+	VEC(struct attach_info) infos;
+};
+
+struct plan {			/* the probes of one file */
+	uint64_t offsets[GP_ROWS_MAX];
+	uint64_t rows[GP_ROWS_MAX];
+	size_t n;
+};
+
+struct attach *attach_new(struct loader *l)
+{
+	struct attach *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->loader = l;
+	a->names = strpool_new();
+	if (!a->names) {
+		free(a);
+		return NULL;
+	}
+	return a;
+}
+
+void attach_free(struct attach *a)
+{
+	if (!a)
+		return;
+	strpool_free(a->names);
+	VEC_FREE(&a->known);
+	VEC_FREE(&a->infos);
+	free(a);
+}
+
+/* True: (file, filter) was not known and now is. A file attached for all needs no filter. */
+static bool remember(struct attach *a, const struct target_file *f, pid_t pid)
+{
+	struct known_file *k;
+
+	for (size_t i = 0; i < a->known.n; i++) {
+		k = &a->known.v[i];
+		if (k->dev == f->dev && k->ino == f->ino && (k->pid == pid || k->pid == 0))
+			return false;
+	}
+	k = VEC_PUSH(&a->known);
+	if (k)
+		*k = (struct known_file){ .dev = f->dev, .ino = f->ino, .pid = pid };
+	return k != NULL;
+}
+
+static void plan_add(struct plan *plan, const struct elf_symbol *sym, unsigned int row,
+		     struct attach_result *result)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->offsets[i] == sym->offset)
+			return;		/* an alias: one probe */
+	if (plan->n == GP_ROWS_MAX)
+		return;
+	if (sym->opening == ELF_REFUSED) {
+		result->refused++;
+		return;
+	}
+	if (sym->opening != ELF_PUSH && sym->opening != ELF_NOP && !catalog_row(row)->rare) {
+		result->stepped++;
+		return;
+	}
+	plan->offsets[plan->n] = sym->offset;
+	plan->rows[plan->n++] = row;
+}
+
+/* The probes for one library's rows in this file. static_only: only local symbols count, since an
+ * executable may define a function of the same name without being that library. */
+static int plan_library(struct elf_file *ef, unsigned int library, bool static_only,
+			struct plan *plan, struct attach_result *result)
+{
+	const struct catalog_library *lib = catalog_library(library);
+	struct elf_symbol *syms = calloc(lib->n_rows, sizeof(*syms));
+	unsigned int first = catalog_first_row(library);
+	bool marked = !static_only;
+	int n;
+
+	if (!syms)
+		return -ENOMEM;
+	for (size_t i = 0; i < lib->n_rows; i++)
+		syms[i].name = lib->rows[i].name;
+	n = elf_find_symbols(ef, syms, lib->n_rows);
+	for (size_t i = 0; n > 0 && i < lib->n_rows && !marked; i++)
+		marked = syms[i].offset && syms[i].local && !strcmp(syms[i].name, lib->marker);
+	for (size_t i = 0; n > 0 && marked && i < lib->n_rows; i++) {
+		if (!syms[i].offset || (static_only && !syms[i].local))
+			continue;
+		result->found = true;
+		plan_add(plan, &syms[i], first + (unsigned int)i, result);
+	}
+	free(syms);
+	return n < 0 && n != -EBADMSG ? n : 0;
+}
+
+static int plan_file(struct elf_file *ef, const char *basename, struct plan *plan,
+		     struct attach_result *result)
+{
+	int named = catalog_library_of(basename), err = 0;
+
+	if (named >= 0)
+		return plan_library(ef, (unsigned int)named, false, plan, result);
+	for (unsigned int i = 0; i < CATALOG_LIBRARIES && !err; i++)
+		if (catalog_library(i)->marker)
+			err = plan_library(ef, i, true, plan, result);
+	return err;
+}
+
+/*
+ * Attaches n probes from `from` on; one that the kernel refuses fails the whole link and is not
+ * named, so halve until it stands alone. Elf_classify foresees nearly all of them.
+ */
+static int attach_range(struct attach *a, const char *path, struct plan *plan, size_t from, size_t n,
+			pid_t pid, struct attach_result *result)
+{
+	struct loader_probes p = { .path = path, .offsets = plan->offsets + from,
+				   .rows = plan->rows + from, .n = n, .pid = pid };
+	int err;
+
+	if (!n)
+		return 0;
+	err = loader_attach(a->loader, &p);
+	if (!err)
+		result->probes += (unsigned int)n;
+	if (err != -KERNEL_ENOTSUPP)
+		return err;
+	if (n == 1) {
+		result->refused++;
+		return 0;
+	}
+	err = attach_range(a, path, plan, from, n / 2, pid, result);
+	if (err)
+		return err;
+	return attach_range(a, path, plan, from + n / 2, n - n / 2, pid, result);
+}
+
+static int attach_plan(struct attach *a, const struct target_file *file, struct plan *plan,
+		       pid_t pid, struct attach_result *result)
+{
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
+	err = attach_range(a, path, plan, 0, plan->n, pid, result);
+	if (err == -ESRCH || !err)
+		return err;
+	log_error("cannot attach to %s: %s; see gpuprof doctor", file->path, strerror(-err));
+	return err;
+}
+
+static int note_info(struct attach *a, const struct target_file *file, struct elf_file *ef,
+		     pid_t pid, const struct attach_result *result)
+{
+	struct attach_info *info = VEC_PUSH(&a->infos);
+	char hex[2 * 64 + 1];
+
+	if (!info)
+		return -ENOMEM;
+	elf_build_id(ef, hex, sizeof(hex));
+	*info = (struct attach_info){ .path = strpool_add(a->names, file->path),
+				      .build_id = strpool_add(a->names, hex),
+				      .result = *result, .pid = pid };
+	return info->path && info->build_id ? 0 : -ENOMEM;
+}
+
+int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
+		struct attach_result *result)
+{
+	const char *slash = strrchr(file->path, '/');
+	struct elf_file *ef;
+	struct plan *plan;
+	int err;
+
+	*result = (struct attach_result){ 0 };
+	if (!remember(a, file, pid))
+		return 0;
+	ef = elf_file_open(file->fd, file->path);
+	if (!ef)
+		return errno == ENOMEM ? -ENOMEM : 0;
+	plan = calloc(1, sizeof(*plan));
+	err = plan ? plan_file(ef, slash ? slash + 1 : file->path, plan, result) : -ENOMEM;
+	if (!err)
+		err = attach_plan(a, file, plan, pid, result);
+	if (!err && result->found)
+		err = note_info(a, file, ef, pid, result);
+	free(plan);
+	elf_file_close(ef);
+	return err;
+}
+
+size_t attach_count(const struct attach *a)
+{
+	return a->infos.n;
+}
+
+const struct attach_info *attach_get(const struct attach *a, size_t i)
+{
+	return &a->infos.v[i];
+}

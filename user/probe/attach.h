@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which probes a file gets: finds the catalogue's functions in it, looks at how each begins,
+ * makes one link (session) or two (multi) a file. Keyed by (device, inode): a file is attached
+ * once for each process filter. Used by one thread at a time (start: main; then the worker).
+ */
+#ifndef PROBE_ATTACH_H
+#define PROBE_ATTACH_H
+
+#include "probe/loader.h"
+#include "probe/target.h"
+
+struct attach;
+
+struct attach *attach_new(struct loader *l);	/* NULL + errno */
+void attach_free(struct attach *a);
+
+struct attach_result {
+	unsigned int probes;	/* functions newly attached in this file; 0: none or known file */
+	unsigned int stepped;	/* left out: their first instruction would be single-stepped */
+	unsigned int refused;	/* left out: the kernel cannot probe their first instruction */
+	bool found;		/* the file holds catalogue functions */
+};
+
+/*
+ * Attaches to the file if it holds catalogue functions and is not attached yet for filter pid
+ * (0: all processes). 0 or -errno, logged: EPERM, ENOTSUP, ENOMEM. A file that is no ELF or
+ * lies is 0 with found = false.
+ */
+int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
+		struct attach_result *result);
+
+/* One line for each file with probes: "libcudart.so.13: 38 probes". For doctor and facts. */
+struct attach_info {
+	const char *path;
+	const char *build_id;
+	struct attach_result result;
+	pid_t pid;
+};
+size_t attach_count(const struct attach *a);
+const struct attach_info *attach_get(const struct attach *a, size_t i);
+
+#endif

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Loads the BPF object in the best way this kernel offers, and keeps its links. A way counts as
+ * offered only when its programs load and a probe on ourselves attaches: some kernels load what
+ * they then refuse to attach.
+ */
+#include "probe/loader.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/time.h"
+#include "base/vec.h"
+#include "gpuprof.skel.h"
+#include "probe/caps.h"
+#include "probe/catalog.h"
+#include "probe/uprobe_link.h"
+
+struct loader {
+	struct gpuprof_bpf *skel;
+	enum loader_way way;
+	VEC(int) links;			/* of the uprobes */
+	struct gp_counts before;	/* counted by the calibration */
+	uint64_t call_cost_ns;
+};
+
+static const char *const way_names[] = {
+	[WAY_AUTO] = "auto", [WAY_SESSION] = "session", [WAY_MULTI] = "multi",
+};
+
+const char *loader_way_name(enum loader_way way)
+{
+	return way_names[way];
+}
+
+static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char line[1024];
+
+	/* What fails here is expected while ways are tried; loader_new says what matters. */
+	if (log_threshold < LOG_DEBUG || level == LIBBPF_DEBUG)
+		return 0;
+	vsnprintf(line, sizeof(line), fmt, ap);
+	line[strcspn(line, "\n")] = '\0';
+	log_debug("libbpf: %s", line);
+	return 0;
+}
+
+static void configure(struct gpuprof_bpf *skel, const struct loader_options *o, enum loader_way way)
+{
+	struct bpf_program *always[] = { skel->progs.task_fork, skel->progs.task_exec,
+					 skel->progs.task_exit, skel->progs.task_states };
+
+	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+		bpf_program__set_autoload(always[i], true);
+	bpf_program__set_autoload(skel->progs.call_session, way == WAY_SESSION);
+	bpf_program__set_autoload(skel->progs.call_entry, way == WAY_MULTI);
+	bpf_program__set_autoload(skel->progs.call_return, way == WAY_MULTI);
+	bpf_program__set_expected_attach_type(skel->progs.call_session, LINK_UPROBE_SESSION);
+	bpf_program__set_expected_attach_type(skel->progs.call_entry, LINK_UPROBE_MULTI);
+	bpf_program__set_expected_attach_type(skel->progs.call_return, LINK_UPROBE_MULTI);
+	bpf_map__set_max_entries(skel->maps.calls, (uint32_t)o->ring_bytes);
+	skel->rodata->follow_all = o->follow_all;
+	skel->rodata->follow_children = o->follow_children;
+	skel->rodata->wake_bytes = o->ring_bytes / 4;
+	for (unsigned int i = 0; i < catalog_n_rows(); i++)
+		if (catalog_row(i))
+			catalog_wire_row(catalog_row(i), (struct gp_row *)&skel->rodata->rows[i]);
+}
+
+/* What the self-test and the calibration probe: begins like the functions of the real libraries
+ * (a push on x86-64), whatever the compiler would make of it. */
+void loader_probe_me(void);
+__asm__(".text\n.globl loader_probe_me\n.type loader_probe_me, %function\nloader_probe_me:\n"
+#if defined(__x86_64__)
+	"push %rbp\npop %rbp\nret\n"
+#else
+	"nop\nret\n"
+#endif
+	".size loader_probe_me, . - loader_probe_me\n");
+
+/* The file offset of loader_probe_me in this executable, stripped or not. */
+static int find_me(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	uint64_t vaddr = (uintptr_t)loader_probe_me - info->dlpi_addr, *offset = ctx;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_LOAD && vaddr >= ph->p_vaddr &&
+		    vaddr < ph->p_vaddr + ph->p_filesz)
+			*offset = vaddr - ph->p_vaddr + ph->p_offset;
+	}
+	return 1;		/* the executable comes first; look no further */
+}
+
+static uint64_t time_calls(unsigned int n)
+{
+	uint64_t start = time_now_ns();
+
+	for (unsigned int i = 0; i < n; i++)
+		loader_probe_me();
+	return (time_now_ns() - start) / n;
+}
+
+/* Probes ourselves: does this way attach, and what does a recorded call cost? Few calls, so that
+ * their records fit the smallest ring; whoever reads the rings begins behind them. */
+static int self_test(struct loader *l)
+{
+	enum { BATCHES = 5, CALLS = 64 };
+	uint64_t offset = 0, row = catalog_first_row(0), bare = UINT64_MAX, probed = UINT64_MAX, t;
+	uint32_t me = (uint32_t)getpid();
+	struct loader_probes p = { .path = "/proc/self/exe", .offsets = &offset, .rows = &row,
+				   .n = 1, .pid = getpid() };
+	int err;
+
+	dl_iterate_phdr(find_me, &offset);
+	for (int i = 0; i < BATCHES; i++)
+		bare = (t = time_calls(CALLS)) < bare ? t : bare;
+	err = loader_follow(l, getpid());
+	if (!err)
+		err = loader_attach(l, &p);
+	for (int i = 0; !err && i < BATCHES; i++)
+		probed = (t = time_calls(CALLS)) < probed ? t : probed;
+	loader_detach(l);
+	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.pids), &me);
+	l->call_cost_ns = !err && probed > bare ? probed - bare : 0;
+	return err ? err : loader_counts(l, &l->before);
+}
+
+static int try_way(struct loader *l, const struct loader_options *o, enum loader_way way)
+{
+	int err;
+
+	l->skel = gpuprof_bpf__open();
+	if (!l->skel)
+		return -errno;
+	l->way = way;
+	configure(l->skel, o, way);
+	err = gpuprof_bpf__load(l->skel);
+	if (!err)
+		err = self_test(l);
+	if (!err)
+		err = gpuprof_bpf__attach(l->skel);
+	if (!err)
+		return 0;
+	log_debug("attach way %s does not work here: %s", loader_way_name(way), strerror(-err));
+	gpuprof_bpf__destroy(l->skel);
+	l->skel = NULL;
+	return err;
+}
+
+/* Says why no way worked, as well as can be known. Returns the errno for the caller. */
+static int explain(int err)
+{
+	const struct caps_need *cap = caps_missing();
+	struct utsname un = { 0 };
+
+	uname(&un);
+	if (cap) {
+		log_error("cannot load BPF programs: %s is missing (needed to %s); run as root or "
+			  "with sudo", cap->name, cap->why);
+		return EPERM;
+	}
+	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
+		log_error("cannot load BPF programs: kernel %s has no BTF "
+			  "(/sys/kernel/btf/vmlinux); use a kernel with CONFIG_DEBUG_INFO_BTF",
+			  un.release);
+		return ENOTSUP;
+	}
+	if (err == -EPERM) {
+		log_error("cannot load BPF programs: the kernel denies it although no capability "
+			  "is missing; check kernel lockdown, LSM policy and user namespaces");
+		return EPERM;
+	}
+	if (err == -ENOMEM) {
+		log_error("cannot load BPF programs: out of memory; give a smaller --ring-size");
+		return ENOMEM;
+	}
+	log_error("cannot attach: kernel %s lacks uprobe multi links; gpuprof needs Linux 6.6 or "
+		  "later (%s)", un.release, strerror(-err));
+	return ENOTSUP;
+}
+
+struct loader *loader_new(const struct loader_options *o)
+{
+	static const enum loader_way order[] = { WAY_SESSION, WAY_MULTI };
+	struct loader *l = calloc(1, sizeof(*l));
+	int err = -ENOTSUP;
+
+	if (!l)
+		return NULL;
+	libbpf_set_print(print_libbpf);
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		if (o->way != WAY_AUTO && o->way != order[i])
+			continue;
+		err = try_way(l, o, order[i]);
+		if (!err)
+			return l;
+		if (err == -EPERM || err == -ENOMEM)
+			break;
+	}
+	err = explain(err);
+	free(l);
+	errno = err;
+	return NULL;
+}
+
+void loader_detach(struct loader *l)
+{
+	for (size_t i = 0; i < l->links.n; i++)
+		close(l->links.v[i]);
+	VEC_FREE(&l->links);
+}
+
+void loader_free(struct loader *l)
+{
+	if (!l)
+		return;
+	loader_detach(l);
+	gpuprof_bpf__destroy(l->skel);
+	free(l);
+}
+
+enum loader_way loader_way(const struct loader *l)
+{
+	return l->way;
+}
+
+int loader_calls_fd(const struct loader *l)
+{
+	return bpf_map__fd(l->skel->maps.calls);
+}
+
+int loader_tasks_fd(const struct loader *l)
+{
+	return bpf_map__fd(l->skel->maps.tasks);
+}
+
+int loader_follow(struct loader *l, pid_t pid)
+{
+	uint32_t key = (uint32_t)pid, parent = 0;
+
+	return bpf_map_update_elem(bpf_map__fd(l->skel->maps.pids), &key, &parent, BPF_ANY);
+}
+
+static int add_link(struct loader *l, struct bpf_program *prog, unsigned int type, bool is_return,
+		    const struct loader_probes *p)
+{
+	int fd = link_uprobes(bpf_program__fd(prog), type, is_return, p), *slot;
+
+	if (fd < 0)
+		return fd;
+	slot = VEC_PUSH(&l->links);
+	if (!slot) {
+		close(fd);
+		return -ENOMEM;
+	}
+	*slot = fd;
+	return 0;
+}
+
+int loader_attach(struct loader *l, const struct loader_probes *p)
+{
+	int err;
+
+	if (l->way == WAY_SESSION)
+		return add_link(l, l->skel->progs.call_session, LINK_UPROBE_SESSION, false, p);
+	/* Returns first: an entry seen without its return would look like a call that hangs. */
+	err = add_link(l, l->skel->progs.call_return, LINK_UPROBE_MULTI, true, p);
+	if (err)
+		return err;
+	err = add_link(l, l->skel->progs.call_entry, LINK_UPROBE_MULTI, false, p);
+	if (err)
+		close(l->links.v[--l->links.n]);
+	return err;
+}
+
+int loader_each_state(struct loader *l, void (*fn)(void *, const void *, size_t), void *ctx)
+{
+	struct { struct gp_call head; uint64_t words[GP_WORDS_LARGE]; } rec[32];
+	struct bpf_link *link = bpf_program__attach_iter(l->skel->progs.task_states, NULL);
+	size_t have = 0;
+	ssize_t n;
+	int fd;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	bpf_link__destroy(link);
+	if (fd < 0)
+		return fd;
+	while ((n = read(fd, (char *)rec + have, sizeof(rec) - have)) != 0) {
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n < 0)
+			break;
+		have += (size_t)n;
+		for (size_t i = 0; i < have / sizeof(rec[0]); i++)
+			if (rec[i].head.pid != (uint32_t)getpid())	/* the calibration's */
+				fn(ctx, &rec[i], sizeof(rec[i]));
+		memmove(rec, (char *)rec + have / sizeof(rec[0]) * sizeof(rec[0]),
+			have % sizeof(rec[0]));
+		have %= sizeof(rec[0]);
+	}
+	close(fd);
+	return n < 0 ? -errno : 0;
+}
+
+uint64_t loader_call_cost_ns(const struct loader *l)
+{
+	return l->call_cost_ns;
+}
+
+int loader_counts(const struct loader *l, struct gp_counts *sum)
+{
+	enum { FIELDS = sizeof(*sum) / sizeof(uint64_t) };
+	const uint64_t *before = (const uint64_t *)&l->before;
+	int n_cpus = libbpf_num_possible_cpus(), err;
+	uint64_t *per_cpu, *out = (uint64_t *)sum;
+	uint32_t zero = 0;
+
+	if (n_cpus < 0)
+		return n_cpus;
+	per_cpu = calloc((size_t)n_cpus, sizeof(*sum));
+	if (!per_cpu)
+		return -ENOMEM;
+	err = bpf_map_lookup_elem(bpf_map__fd(l->skel->maps.counts), &zero, per_cpu);
+	for (size_t i = 0; i < FIELDS; i++) {
+		uint64_t total = 0;
+
+		for (size_t cpu = 0; !err && cpu < (size_t)n_cpus; cpu++)
+			total += per_cpu[cpu * FIELDS + i];
+		out[i] = total - before[i];
+	}
+	free(per_cpu);
+	return err;
+}

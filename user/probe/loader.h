@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The BPF side as one object: opens, configures and loads the programs, makes links, reads maps.
+ * The only user of the skeleton. Knows nothing of files, symbols or what rows mean.
+ */
+#ifndef PROBE_LOADER_H
+#define PROBE_LOADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "gpuprof/event.h"
+
+enum loader_way {		/* how functions are probed (design §4) */
+	WAY_AUTO = 0,
+	WAY_SESSION,		/* one uprobe.session link a file: Linux 6.13 */
+	WAY_MULTI,		/* an entry and a return uprobe.multi link a file: Linux 6.6 */
+};
+const char *loader_way_name(enum loader_way way);
+
+struct loader_options {
+	enum loader_way way;
+	uint64_t ring_bytes;		/* a power of two, at least a page */
+	bool follow_all;		/* every process */
+	bool follow_children;		/* children of followed processes */
+};
+
+struct loader;
+
+/*
+ * Loads with the first way that this kernel can both load and attach. NULL + errno, logged:
+ * EPERM (a capability is missing, named), ENOTSUP (this kernel cannot), EINVAL, ENOMEM.
+ */
+struct loader *loader_new(const struct loader_options *options);
+void loader_free(struct loader *l);	/* detaches first */
+
+enum loader_way loader_way(const struct loader *l);
+int loader_calls_fd(const struct loader *l);	/* the rings, for event/ring */
+int loader_tasks_fd(const struct loader *l);
+
+int loader_follow(struct loader *l, pid_t pid);	/* adds a process to the set; 0 or -errno */
+
+/* What one recorded call costs its thread on this host, measured on ourselves when loading: a
+ * launch row, entry and return, in ns; the smallest of a few batches. 0: could not be measured. */
+uint64_t loader_call_cost_ns(const struct loader *l);
+
+/* One file's probes: file offsets and rows (cookies), and the process filter (0: all). */
+struct loader_probes {
+	const char *path;		/* as open(2) finds it from here */
+	const uint64_t *offsets;
+	const uint64_t *rows;
+	size_t n;
+	pid_t pid;
+};
+
+/* 0, or -errno, not logged: -524 (ENOTSUPP) when one of the offsets cannot be probed, -ESRCH. */
+int loader_attach(struct loader *l, const struct loader_probes *probes);
+
+void loader_detach(struct loader *l);	/* all probes; threads' states stay readable */
+
+/* After loader_detach: every living thread's last state (gp_call + words; kind 0 or GP_OPEN). */
+int loader_each_state(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len), void *ctx);
+
+/* Over all CPUs, since loading (our own calibration calls are not in it). 0 or -errno. */
+int loader_counts(const struct loader *l, struct gp_counts *sum);
+
+#endif
