@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The driver functions that libcuda.so.1 (the shim) offers, declared here from their public documentation with the
- * same ABI, so that no CUDA header is needed. Handles are the simulation's own.
+ * The driver functions that libcuda.so.1 (the shim) offers, declared here from their public
+ * documentation with the same ABI, so that no CUDA header is needed. Handles are the simulation's
+ * own.
  */
 #ifndef CUDA_API_H
 #define CUDA_API_H
@@ -36,11 +37,13 @@ typedef struct {
 	unsigned int numAttrs;
 } CUlaunchConfig;
 
-_Static_assert(sizeof(CUlaunchConfig) == 56 && offsetof(CUlaunchConfig, hStream) == 32, "ABI of CUlaunchConfig");
+_Static_assert(sizeof(CUlaunchConfig) == 56 && offsetof(CUlaunchConfig, hStream) == 32,
+	       "ABI of CUlaunchConfig");
 
-#define CU_KERNEL_ARGUMENTS CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, \
-	unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, \
-	CUstream stream, void **arguments, void **extra
+#define CU_KERNEL_ARGUMENTS                                                                 \
+	CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, \
+		unsigned int block_x, unsigned int block_y, unsigned int block_z,           \
+		unsigned int shared_bytes, CUstream stream, void **arguments, void **extra
 
 CUresult cuLaunchKernel(CU_KERNEL_ARGUMENTS) SHIM_NAME(cuLaunchKernel);
 CUresult cuLaunchKernel_ptsz(CU_KERNEL_ARGUMENTS) SHIM_NAME(cuLaunchKernel_ptsz);
@@ -56,25 +59,27 @@ CUresult cuStreamSynchronize(CUstream stream) SHIM_NAME(cuStreamSynchronize);
 CUresult cuEventSynchronize(CUevent event) SHIM_NAME(cuEventSynchronize);
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) SHIM_NAME(cuMemcpy);
-CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) SHIM_NAME(cuMemcpyAsync);
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+	SHIM_NAME(cuMemcpyAsync);
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes) SHIM_NAME(cuMemcpyHtoD_v2);
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes) SHIM_NAME(cuMemcpyDtoH_v2);
 CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes) SHIM_NAME(cuMemcpyDtoD_v2);
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes,
-			      CUstream stream) SHIM_NAME(cuMemcpyHtoDAsync_v2);
-CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
-			      CUstream stream) SHIM_NAME(cuMemcpyDtoHAsync_v2);
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes,
-			      CUstream stream) SHIM_NAME(cuMemcpyDtoDAsync_v2);
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
+	SHIM_NAME(cuMemcpyHtoDAsync_v2);
+CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+	SHIM_NAME(cuMemcpyDtoHAsync_v2);
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+	SHIM_NAME(cuMemcpyDtoDAsync_v2);
 CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count) SHIM_NAME(cuMemsetD8_v2);
 CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned int value, size_t count) SHIM_NAME(cuMemsetD32_v2);
-CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count,
-			 CUstream stream) SHIM_NAME(cuMemsetD8Async);
-CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count,
-			  CUstream stream) SHIM_NAME(cuMemsetD32Async);
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream)
+	SHIM_NAME(cuMemsetD8Async);
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count, CUstream stream)
+	SHIM_NAME(cuMemsetD32Async);
 
 CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes) SHIM_NAME(cuMemAlloc_v2);
-CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream) SHIM_NAME(cuMemAllocAsync);
+CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
+	SHIM_NAME(cuMemAllocAsync);
 CUresult cuMemAllocHost_v2(void **out, size_t bytes) SHIM_NAME(cuMemAllocHost_v2);
 CUresult cuMemHostAlloc(void **out, size_t bytes, unsigned int flags) SHIM_NAME(cuMemHostAlloc);
 CUresult cuMemFree_v2(CUdeviceptr memory) SHIM_NAME(cuMemFree_v2);
@@ -85,18 +90,21 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes) SHIM_NAME(cuMe
 CUresult cuEventCreate(CUevent *out, unsigned int flags) SHIM_NAME(cuEventCreate);
 CUresult cuEventRecord(CUevent event, CUstream stream) SHIM_NAME(cuEventRecord);
 CUresult cuEventQuery(CUevent event) SHIM_NAME(cuEventQuery);
-CUresult cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to) SHIM_NAME(cuEventElapsedTime);
-CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent from, CUevent to) SHIM_NAME(cuEventElapsedTime_v2);
+CUresult cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to)
+	SHIM_NAME(cuEventElapsedTime);
+CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent from, CUevent to)
+	SHIM_NAME(cuEventElapsedTime_v2);
 CUresult cuEventDestroy_v2(CUevent event) SHIM_NAME(cuEventDestroy_v2);
 
 CUresult cuStreamCreate(CUstream *out, unsigned int flags) SHIM_NAME(cuStreamCreate);
 CUresult cuStreamDestroy_v2(CUstream stream) SHIM_NAME(cuStreamDestroy_v2);
 CUresult cuStreamQuery(CUstream stream) SHIM_NAME(cuStreamQuery);
-CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags) SHIM_NAME(cuStreamWaitEvent);
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
+	SHIM_NAME(cuStreamWaitEvent);
 CUresult cuStreamBeginCapture_v2(CUstream stream, int mode) SHIM_NAME(cuStreamBeginCapture_v2);
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *out) SHIM_NAME(cuStreamEndCapture);
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph graph,
-				     unsigned long long flags) SHIM_NAME(cuGraphInstantiateWithFlags);
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph graph, unsigned long long flags)
+	SHIM_NAME(cuGraphInstantiateWithFlags);
 CUresult cuGraphDestroy(CUgraph graph) SHIM_NAME(cuGraphDestroy);
 CUresult cuGraphExecDestroy(CUgraphExec exec) SHIM_NAME(cuGraphExecDestroy);
 
@@ -108,12 +116,14 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice device) SHIM_NAME(cuDevi
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) SHIM_NAME(cuDeviceGetUuid);
 CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) SHIM_NAME(cuDeviceGetUuid_v2);
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) SHIM_NAME(cuDeviceTotalMem_v2);
-CUresult cuCtxCreate_v2(CUcontext *out, unsigned int flags, CUdevice device) SHIM_NAME(cuCtxCreate_v2);
+CUresult cuCtxCreate_v2(CUcontext *out, unsigned int flags, CUdevice device)
+	SHIM_NAME(cuCtxCreate_v2);
 CUresult cuCtxDestroy_v2(CUcontext context) SHIM_NAME(cuCtxDestroy_v2);
 CUresult cuCtxSetCurrent(CUcontext context) SHIM_NAME(cuCtxSetCurrent);
 CUresult cuCtxGetCurrent(CUcontext *out) SHIM_NAME(cuCtxGetCurrent);
 CUresult cuCtxGetDevice(CUdevice *out) SHIM_NAME(cuCtxGetDevice);
-CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device) SHIM_NAME(cuDevicePrimaryCtxRetain);
+CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
+	SHIM_NAME(cuDevicePrimaryCtxRetain);
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) SHIM_NAME(cuDevicePrimaryCtxRelease_v2);
 CUresult cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64_t flags,
 			     int *status) SHIM_NAME(cuGetProcAddress_v2);

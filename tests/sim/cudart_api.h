@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The runtime functions that libcudart.so.13 (the shim) offers and that the test programs call, declared here from
- * their public documentation with the same ABI, so that no CUDA header is needed.
+ * The runtime functions that libcudart.so.13 (the shim) offers and that the test programs call,
+ * declared here from their public documentation with the same ABI, so that no CUDA header is
+ * needed.
  */
 #ifndef CUDART_API_H
 #define CUDART_API_H
@@ -39,16 +40,18 @@ enum {
 	cudaMemcpyDefault,
 };
 
-cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
-			     cudaStream_t stream);
+cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
+			     size_t shared_bytes, cudaStream_t stream);
 cudaError_t cudaLaunchKernel_ptsz(const void *function, dim3 grid, dim3 block, void **arguments,
 				  size_t shared_bytes, cudaStream_t stream);
-cudaError_t __cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
-			       cudaStream_t stream);
+cudaError_t __cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
+			       size_t shared_bytes, cudaStream_t stream);
 cudaError_t __cudaLaunchKernel_ptsz(const void *kernel, dim3 grid, dim3 block, void **arguments,
 				    size_t shared_bytes, cudaStream_t stream);
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments);
-cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *function, void **arguments);
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,
+				void **arguments);
+cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *function,
+				     void **arguments);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t stream);
 
@@ -57,7 +60,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, cudaStream_t stream);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind,
+			    cudaStream_t stream);
 cudaError_t cudaMemset(void *to, int value, size_t bytes);
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream);
 

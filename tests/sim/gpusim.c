@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The world of the simulated GPU: its start, its clock, its devices and the pools that handles live in. Knows nothing
- * of CUDA's function names.
+ * The world of the simulated GPU: its start, its clock, its devices and the pools that handles live
+ * in. Knows nothing of CUDA's function names.
  */
 #include "gpusim.h"
 
@@ -19,7 +19,7 @@
 struct gpusim_world gpusim_world = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static pthread_once_t started = PTHREAD_ONCE_INIT;
-static pid_t owner_pid;		/* who started the device; a child forked later may not use it */
+static pid_t owner_pid; /* who started the device; a child forked later may not use it */
 
 static uint64_t env_number(const char *name, uint64_t fallback)
 {
@@ -32,7 +32,8 @@ static uint64_t env_number(const char *name, uint64_t fallback)
 	errno = 0;
 	number = strtoull(text, &end, 0);
 	if (errno || *end) {
-		fprintf(stderr, "gpusim: %s=%s is not a number, taking %" PRIu64 "\n", name, text, fallback);
+		fprintf(stderr, "gpusim: %s=%s is not a number, taking %" PRIu64 "\n", name, text,
+			fallback);
 		return fallback;
 	}
 	return number;
@@ -173,12 +174,14 @@ int gpusim_device_name(int device, char *name, size_t size)
 /* The same in every process and run: "gpusim" and the device's index. */
 int gpusim_device_uuid(int device, unsigned char uuid[16])
 {
+	static const unsigned char maker[] = { 'g', 'p', 'u', 's', 'i', 'm' };
+
 	if (!uuid)
 		return GPUSIM_INVALID_VALUE;
 	if (!device_exists(device))
 		return GPUSIM_INVALID_DEVICE;
 	memset(uuid, 0, 16);
-	memcpy(uuid, "gpusim", 6);
+	memcpy(uuid, maker, sizeof(maker));
 	uuid[15] = (unsigned char)device;
 	return GPUSIM_OK;
 }

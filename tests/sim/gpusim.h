@@ -2,14 +2,15 @@
 /*
  * The simulated GPU: the contract of libgpusim.so.
  *
- * A device here is arithmetic on CLOCK_MONOTONIC: every stream keeps the time until which it is busy, a submit pushes
- * that time forward, a synchronise sleeps until it. Nothing is computed and no byte is copied. All functions are
- * thread-safe; results are CUDA's numbers (runtime and driver agree on them), handles are checked before use. Times
- * are nanoseconds of CLOCK_MONOTONIC, sizes bytes.
+ * A device here is arithmetic on CLOCK_MONOTONIC: every stream keeps the time until which it is
+ * busy, a submit pushes that time forward, a synchronise sleeps until it. Nothing is computed and
+ * no byte is copied. All functions are thread-safe; results are CUDA's numbers (runtime and driver
+ * agree on them), handles are checked before use. Times are nanoseconds of CLOCK_MONOTONIC, sizes
+ * bytes.
  *
- * Environment: GPUSIM_SEED, GPUSIM_DEVICES (1), GPUSIM_MEMORY_BYTES (16 GiB), GPUSIM_COPY_GBPS (25; host<->device),
- * GPUSIM_HANG=N (the N-th kernel of the process never ends), GPUSIM_TRUTH=FILE, GPUSIM_QUIET=1, and for the driver
- * shim GPUSIM_PROCADDR=export|private.
+ * Environment: GPUSIM_SEED, GPUSIM_DEVICES (1), GPUSIM_MEMORY_BYTES (16 GiB), GPUSIM_COPY_GBPS (25;
+ * host<->device), GPUSIM_HANG=N (the N-th kernel of the process never ends), GPUSIM_TRUTH=FILE,
+ * GPUSIM_QUIET=1, and for the driver shim GPUSIM_PROCADDR=export|private.
  */
 #ifndef GPUSIM_H
 #define GPUSIM_H
@@ -50,7 +51,7 @@ enum gpusim_work_kind {
 	GPUSIM_WORK_KINDS,
 };
 
-enum { GPUSIM_STREAM_NON_BLOCKING = 1 };	/* flag of gpusim_stream_create */
+enum { GPUSIM_STREAM_NON_BLOCKING = 1 }; /* flag of gpusim_stream_create */
 
 struct gpusim_context;
 struct gpusim_stream;
@@ -66,50 +67,56 @@ struct gpusim_shape {
 /* One thing for the device to do. The caller fills all but the times; gpusim_submit fills those. */
 struct gpusim_work {
 	enum gpusim_work_kind kind;
-	const void *entity;		/* kernels: the function */
-	struct gpusim_shape shape;	/* kernels */
-	uint64_t bytes;			/* copies and sets */
-	uint64_t start_ns, end_ns;	/* 0, 0 when it was captured into a graph */
+	const void *entity; /* kernels: the function */
+	struct gpusim_shape shape; /* kernels */
+	uint64_t bytes; /* copies and sets */
+	uint64_t start_ns, end_ns; /* 0, 0 when it was captured into a graph */
 };
 
 /* Stream handles that stand for the two default streams, as in CUDA; NULL is the legacy one. */
 #define GPUSIM_STREAM_LEGACY ((struct gpusim_stream *)1)
 #define GPUSIM_STREAM_PER_THREAD ((struct gpusim_stream *)2)
 
-int gpusim_init(void);		/* the first call starts the device; NOT_INITIALIZED in a child forked after that */
+/* The first call starts the device; a child forked after that gets NOT_INITIALIZED. */
+int gpusim_init(void);
 uint64_t gpusim_seed(void);
 uint64_t gpusim_now_ns(void);
-const char *gpusim_error_name(int result, bool runtime);	/* NULL if unknown */
-const char *gpusim_error_text(int result);			/* NULL if unknown */
+/* NULL for a result that the simulation never gives. */
+const char *gpusim_error_name(int result, bool runtime);
+const char *gpusim_error_text(int result);
 
 int gpusim_device_count(void);
 int gpusim_device_name(int device, char *name, size_t size);
 int gpusim_device_uuid(int device, unsigned char uuid[16]);
 int gpusim_device_memory(int device, uint64_t *free_bytes, uint64_t *total_bytes);
 
-int gpusim_context_create(int device, struct gpusim_context **out);	/* also makes it current */
+/* Both make or find a context; create makes it current too, a primary one is never freed. */
+int gpusim_context_create(int device, struct gpusim_context **out);
 int gpusim_context_destroy(struct gpusim_context *context);
-int gpusim_context_primary(int device, struct gpusim_context **out);	/* one per device, never freed */
-int gpusim_context_set_current(struct gpusim_context *context);		/* of this thread; NULL: none */
+int gpusim_context_primary(int device, struct gpusim_context **out);
+int gpusim_context_set_current(struct gpusim_context *context); /* this thread; NULL: none */
 struct gpusim_context *gpusim_context_current(void);
 int gpusim_context_device(struct gpusim_context *context);
-int gpusim_context_sync(void);	/* like all below: the current context; INVALID_CONTEXT without one */
+
+/* From here on: in the current context; INVALID_CONTEXT without one. */
+int gpusim_context_sync(void);
 
 int gpusim_stream_create(unsigned int flags, struct gpusim_stream **out);
-int gpusim_stream_destroy(struct gpusim_stream *stream);
-int gpusim_stream_sync(struct gpusim_stream *stream);
-int gpusim_stream_query(struct gpusim_stream *stream);
-int gpusim_stream_wait_event(struct gpusim_stream *stream, struct gpusim_event *event);
-int gpusim_stream_hang(struct gpusim_stream *stream);	/* all it does from now on never ends */
+int gpusim_stream_destroy(struct gpusim_stream *handle);
+int gpusim_stream_sync(struct gpusim_stream *handle);
+int gpusim_stream_query(struct gpusim_stream *handle);
+int gpusim_stream_wait_event(struct gpusim_stream *handle, struct gpusim_event *event);
+int gpusim_stream_hang(struct gpusim_stream *handle); /* its work never ends from now on */
 
-int gpusim_submit(struct gpusim_stream *stream, struct gpusim_work *work);
-int gpusim_wait(const struct gpusim_work *work);	/* until its end */
-void gpusim_kernel_duration(const void *entity, uint64_t ns);	/* exact, instead of the rule; GPUSIM_FOREVER hangs */
+int gpusim_submit(struct gpusim_stream *handle, struct gpusim_work *work);
+int gpusim_wait(const struct gpusim_work *work); /* until its end */
+/* Exact, instead of the rule; GPUSIM_FOREVER hangs. */
+void gpusim_kernel_duration(const void *entity, uint64_t ns);
 uint64_t gpusim_copy_duration(enum gpusim_work_kind kind, uint64_t bytes);
 
 int gpusim_event_create(struct gpusim_event **out);
 int gpusim_event_destroy(struct gpusim_event *event);
-int gpusim_event_record(struct gpusim_event *event, struct gpusim_stream *stream);
+int gpusim_event_record(struct gpusim_event *event, struct gpusim_stream *handle);
 int gpusim_event_query(struct gpusim_event *event);
 int gpusim_event_sync(struct gpusim_event *event);
 int gpusim_event_elapsed(float *milliseconds, struct gpusim_event *from, struct gpusim_event *to);
@@ -117,14 +124,15 @@ int gpusim_event_elapsed(float *milliseconds, struct gpusim_event *from, struct 
 int gpusim_memory_alloc(uint64_t bytes, uint64_t *address);
 int gpusim_memory_free(uint64_t address);
 bool gpusim_memory_is_device(uint64_t address);
-int gpusim_host_alloc(uint64_t bytes, void **out);	/* page-locked host memory */
+int gpusim_host_alloc(uint64_t bytes, void **out); /* page-locked host memory */
 int gpusim_host_free(void *memory);
 
-int gpusim_capture_begin(struct gpusim_stream *stream);
-int gpusim_capture_end(struct gpusim_stream *stream, struct gpusim_graph **out);
+int gpusim_capture_begin(struct gpusim_stream *handle);
+int gpusim_capture_end(struct gpusim_stream *handle, struct gpusim_graph **out);
 int gpusim_graph_destroy(struct gpusim_graph *graph);
-int gpusim_graph_instantiate(struct gpusim_graph *graph, struct gpusim_graph_exec **out);	/* a copy */
+/* The exec is a copy; the graph may go. */
+int gpusim_graph_instantiate(struct gpusim_graph *graph, struct gpusim_graph_exec **out);
 int gpusim_graph_exec_destroy(struct gpusim_graph_exec *exec);
-int gpusim_graph_launch(struct gpusim_graph_exec *exec, struct gpusim_stream *stream);
+int gpusim_graph_launch(struct gpusim_graph_exec *exec, struct gpusim_stream *handle);
 
 #endif

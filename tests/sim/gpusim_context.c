@@ -23,7 +23,8 @@ static int check_device(int device)
 {
 	if (gpusim_init())
 		return GPUSIM_NOT_INITIALIZED;
-	return device >= 0 && device < gpusim_world.config.devices ? GPUSIM_OK : GPUSIM_INVALID_DEVICE;
+	return device >= 0 && device < gpusim_world.config.devices ? GPUSIM_OK
+								   : GPUSIM_INVALID_DEVICE;
 }
 
 int gpusim_context_create(int device, struct gpusim_context **out)
@@ -50,7 +51,8 @@ int gpusim_context_destroy(struct gpusim_context *context)
 	int result = GPUSIM_INVALID_CONTEXT;
 
 	gpusim_lock();
-	if (gpusim_pool_has(&pool, context) && gpusim_world.devices[context->device].primary != context) {
+	if (gpusim_pool_has(&pool, context) &&
+	    gpusim_world.devices[context->device].primary != context) {
 		gpusim_pool_give(context->legacy);
 		gpusim_pool_give(context);
 		result = GPUSIM_OK;

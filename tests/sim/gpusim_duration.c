@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * How long work takes. Kernels: what gpusim_kernel_duration said, else 3 us plus 1 ns per 64 threads of the grid,
- * varied by up to 1/16 by a hash of (seed, stream, number of the work on it), so that one seed gives one run. Copies:
- * bytes by bandwidth, exactly. Sets: as copies within the device.
+ * How long work takes. Kernels: what gpusim_kernel_duration said, else 3 us plus 1 ns per 64
+ * threads of the grid, varied by up to 1/16 by a hash of (seed, stream, number of the work on it),
+ * so that one seed gives one run. Copies: bytes by bandwidth, exactly. Sets: as copies within the
+ * device.
  */
 #include "gpusim_internal.h"
 
-enum { KERNEL_BASE_NS = 3000, KERNEL_THREADS_PER_NS = 64, KERNEL_JITTER_SHARE = 16, DEVICE_GBPS = 1000 };
+enum {
+	KERNEL_BASE_NS = 3000,
+	KERNEL_THREADS_PER_NS = 64,
+	KERNEL_JITTER_SHARE = 16,
+	DEVICE_GBPS = 1000
+};
 
 static struct fixed_duration {
 	const void *entity;
@@ -45,7 +51,7 @@ uint64_t gpusim_copy_duration(enum gpusim_work_kind kind, uint64_t bytes)
 
 	gpusim_init();
 	gbps = within ? DEVICE_GBPS : gpusim_world.config.copy_gbps;
-	return bytes / gbps;	/* a GB/s is a byte per nanosecond */
+	return bytes / gbps; /* a GB/s is a byte per nanosecond */
 }
 
 static uint64_t mix(uint64_t word)
@@ -67,7 +73,9 @@ static uint64_t by_rule(const struct gpusim_stream *stream, const struct gpusim_
 		threads *= (uint64_t)shape->grid[axis] * shape->block[axis];
 	ns = KERNEL_BASE_NS + threads / KERNEL_THREADS_PER_NS;
 	share = ns / KERNEL_JITTER_SHARE;
-	return ns - share + mix(gpusim_world.config.seed ^ mix((uint64_t)stream->id << 40 ^ stream->works)) % (2 * share);
+	return ns - share +
+	       mix(gpusim_world.config.seed ^ mix((uint64_t)stream->id << 40 ^ stream->works)) %
+		       (2 * share);
 }
 
 uint64_t gpusim_work_duration(const struct gpusim_stream *stream, const struct gpusim_work *work)

@@ -53,7 +53,7 @@ int gpusim_event_record(struct gpusim_event *event, struct gpusim_stream *handle
 	return result;
 }
 
-/* When a recorded event completes; an event that was never recorded counts as complete, as in CUDA. */
+/* When an event completes; one that was never recorded counts as complete, as in CUDA. */
 static int event_time(struct gpusim_event *event, uint64_t *time_ns, bool *recorded)
 {
 	bool known;

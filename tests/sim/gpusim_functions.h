@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every function that the shims offer, with its class (the names of the design, section 4). A new function is a row
- * here, a prototype in cuda_api.h or cudart_api.h, and its few lines in a shim.
+ * Every function that the shims offer, with its class (the names of the design, section 4). A new
+ * function is a row here, a prototype in cuda_api.h or cudart_api.h, and its few lines in a shim.
  */
 #ifndef GPUSIM_FUNCTIONS_H
 #define GPUSIM_FUNCTIONS_H
 
+// clang-format off
 #define GPUSIM_CLASSES(C) \
 	C(launch) C(sync) C(copy) C(set) C(alloc) C(free) C(event) C(stream) C(graph) C(other)
 
@@ -120,6 +121,7 @@
 	F(cuGetProcAddress_v2, other) \
 	F(cuGetErrorName, other) \
 	F(cuGetErrorString, other)
+// clang-format on
 
 #define GPUSIM_FUNCTION_ID(name, class) GPUSIM_FN_##name,
 enum gpusim_function {

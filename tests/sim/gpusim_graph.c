@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Graphs, minimal: the works that a stream was given while it captured, run again in that order by each launch.
+ * Graphs, minimal: the works that a stream was given while it captured, run again in that order by
+ * each launch.
  */
 #include "gpusim_internal.h"
 

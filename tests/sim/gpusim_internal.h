@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of libgpusim share: the one world, its lock, its pools of handles. Handles are addresses of pool
- * slots, so that any word an application passes can be checked without following it. The lock is held for arithmetic
- * only, never while sleeping.
+ * What the files of libgpusim share: the one world, its lock, its pools of handles. Handles are
+ * addresses of pool slots, so that any word an application passes can be checked without following
+ * it. The lock is held for arithmetic only, never while sleeping.
  */
 #ifndef GPUSIM_INTERNAL_H
 #define GPUSIM_INTERNAL_H
@@ -36,30 +36,33 @@ struct gpusim_pool {
 	void *slots;
 	size_t slot_size;
 	size_t count;
-	size_t next;		/* where the search for a free slot begins */
+	size_t next; /* where the search for a free slot begins */
 };
 
-#define GPUSIM_POOL(array) { .slots = (array), .slot_size = sizeof((array)[0]), .count = GPUSIM_COUNT(array) }
+#define GPUSIM_POOL(array)                                                                      \
+	{                                                                                       \
+		.slots = (array), .slot_size = sizeof((array)[0]), .count = GPUSIM_COUNT(array) \
+	}
 #define GPUSIM_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct gpusim_context {
 	struct gpusim_slot slot;
 	int device;
 	uint32_t streams_made;
-	uint64_t busy_until;		/* the latest end of any work */
-	uint64_t blocking_busy_until;	/* the latest end of work on streams that wait for the legacy one */
+	uint64_t busy_until; /* the latest end of any work */
+	uint64_t blocking_busy_until; /* the same of the streams that wait for the legacy one */
 	struct gpusim_stream *legacy;
 };
 
 struct gpusim_stream {
 	struct gpusim_slot slot;
 	struct gpusim_context *context;
-	uint32_t id;			/* within the context; 0 is the legacy stream */
+	uint32_t id; /* within the context; 0 is the legacy stream */
 	bool non_blocking;
 	bool hung;
 	uint64_t busy_until;
 	uint64_t works;
-	struct gpusim_graph *capture;	/* NULL: not capturing */
+	struct gpusim_graph *capture; /* NULL: not capturing */
 };
 
 struct gpusim_world {
@@ -73,15 +76,16 @@ extern struct gpusim_world gpusim_world;
 
 void gpusim_config_read(struct gpusim_config *config);
 
-void *gpusim_pool_take(struct gpusim_pool *pool);	/* zeroed but for the slot; NULL when full; lock held */
-bool gpusim_pool_has(const struct gpusim_pool *pool, const void *slot);	/* lock held */
+/* With the lock held. A slot that is taken is zeroed but for its head; NULL when all are. */
+void *gpusim_pool_take(struct gpusim_pool *pool);
+bool gpusim_pool_has(const struct gpusim_pool *pool, const void *slot);
 void gpusim_pool_give(void *slot);
 
 void gpusim_lock(void);
 void gpusim_unlock(void);
 void gpusim_sleep_until(uint64_t time_ns);
 
-/* With the lock held: the stream that a handle means in the current context, NULL if there is none. */
+/* With the lock held: the stream that a handle means in the current context, or NULL. */
 struct gpusim_stream *gpusim_stream_find(struct gpusim_stream *handle);
 struct gpusim_stream *gpusim_stream_new(struct gpusim_context *context, unsigned int flags);
 void gpusim_submit_locked(struct gpusim_stream *stream, struct gpusim_work *work, uint64_t now_ns);

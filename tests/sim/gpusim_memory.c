@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Device memory: addresses of a reserved, inaccessible range, so that no host pointer looks like one. Sizes are rounded
- * up to powers of two for the address only; the accounting has what was asked for. A freed block is handed out again.
- * Page-locked host memory is plain memory with its address noted.
+ * Device memory: addresses of a reserved, inaccessible range, so that no host pointer looks like
+ * one. Sizes are rounded up to powers of two for the address only; the accounting has what was
+ * asked for. A freed block is handed out again. Page-locked host memory is plain memory with its
+ * address noted.
  */
 #include "gpusim_internal.h"
 
@@ -14,11 +15,11 @@ enum { HASH_SIZE = 4096, SMALLEST_CLASS = 9, CLASSES = 64 };
 static const uint64_t RANGE_BYTES = 4ULL << 40;
 
 struct block {
-	struct block *next;	/* in its hash chain while in use, else in its free list */
+	struct block *next; /* in its hash chain while in use, else in its free list */
 	uint64_t address;
 	uint64_t bytes;
 	int class;
-	int device;		/* HOST for page-locked host memory */
+	int device; /* HOST for page-locked host memory */
 };
 
 enum { HOST = -1 };
@@ -34,10 +35,15 @@ static struct block **chain_of(uint64_t address)
 
 static void reserve_range(void)
 {
-	void *range = mmap(NULL, RANGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *range = mmap(NULL, RANGE_BYTES, PROT_NONE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	uint64_t start = (uint64_t)(uintptr_t)range;
 
 	/* Under a tight RLIMIT_AS the addresses are only unlikely ones. */
-	range_start = range == MAP_FAILED ? 0x200000000000 : (uint64_t)(uintptr_t)range;
+	if (range == MAP_FAILED)
+		start = 0x200000000000;
+	__atomic_store_n(&range_start, start, __ATOMIC_RELAXED);
 }
 
 static int class_of(uint64_t bytes)
@@ -45,7 +51,7 @@ static int class_of(uint64_t bytes)
 	int class = SMALLEST_CLASS;
 
 	while (1ULL << class < bytes)
-		class++;
+		class ++;
 	return class;
 }
 
@@ -141,7 +147,9 @@ int gpusim_memory_free(uint64_t address)
 
 bool gpusim_memory_is_device(uint64_t address)
 {
-	return range_start && address >= range_start && address - range_start < RANGE_BYTES;
+	uint64_t start = __atomic_load_n(&range_start, __ATOMIC_RELAXED);
+
+	return start && address >= start && address - start < RANGE_BYTES;
 }
 
 int gpusim_host_alloc(uint64_t bytes, void **out)

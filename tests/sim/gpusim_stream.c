@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Streams are FIFO lanes: a work begins when its lane, the legacy lane (unless the stream is non-blocking) and its copy
- * engine are free, and not before it was submitted. Kernels of different streams overlap without limit.
+ * Streams are FIFO lanes: a work begins when its lane, the legacy lane (unless the stream is
+ * non-blocking) and its copy engine are free, and not before it was submitted. Kernels of different
+ * streams overlap without limit.
  */
 #include "gpusim_internal.h"
 
@@ -30,7 +31,8 @@ struct gpusim_stream *gpusim_stream_new(struct gpusim_context *context, unsigned
 
 static struct gpusim_stream *find_per_thread(struct gpusim_context *context)
 {
-	struct gpusim_stream **mine = &per_thread[(uintptr_t)context / sizeof(*context) % GPUSIM_COUNT(per_thread)];
+	struct gpusim_stream **mine =
+		&per_thread[(uintptr_t)context / sizeof(*context) % GPUSIM_COUNT(per_thread)];
 
 	if (!*mine || (*mine)->context != context)
 		*mine = gpusim_stream_new(context, 0);
@@ -133,7 +135,8 @@ int gpusim_stream_hang(struct gpusim_stream *handle)
 	return stream ? GPUSIM_OK : not_found();
 }
 
-static uint64_t earliest_start(const struct gpusim_stream *stream, enum gpusim_engine engine, uint64_t now_ns)
+static uint64_t earliest_start(const struct gpusim_stream *stream, enum gpusim_engine engine,
+			       uint64_t now_ns)
 {
 	const struct gpusim_context *context = stream->context;
 	uint64_t start = gpusim_max(now_ns, stream->busy_until);
@@ -143,7 +146,8 @@ static uint64_t earliest_start(const struct gpusim_stream *stream, enum gpusim_e
 	else if (!stream->non_blocking)
 		start = gpusim_max(start, context->legacy->busy_until);
 	if (engine)
-		start = gpusim_max(start, gpusim_world.devices[context->device].engine_busy_until[engine]);
+		start = gpusim_max(start,
+				   gpusim_world.devices[context->device].engine_busy_until[engine]);
 	return start;
 }
 
@@ -154,13 +158,15 @@ void gpusim_submit_locked(struct gpusim_stream *stream, struct gpusim_work *work
 
 	work->start_ns = earliest_start(stream, engine, now_ns);
 	work->end_ns = gpusim_later(work->start_ns, gpusim_work_duration(stream, work));
-	if (work->kind == GPUSIM_KERNEL && ++gpusim_world.kernels == gpusim_world.config.hang_kernel)
+	if (work->kind == GPUSIM_KERNEL &&
+	    ++gpusim_world.kernels == gpusim_world.config.hang_kernel)
 		work->end_ns = GPUSIM_FOREVER;
 	stream->works++;
 	stream->busy_until = work->end_ns;
 	context->busy_until = gpusim_max(context->busy_until, work->end_ns);
 	if (!stream->non_blocking)
-		context->blocking_busy_until = gpusim_max(context->blocking_busy_until, work->end_ns);
+		context->blocking_busy_until =
+			gpusim_max(context->blocking_busy_until, work->end_ns);
 	if (engine)
 		gpusim_world.devices[context->device].engine_busy_until[engine] = work->end_ns;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * libcuda.so.1, the simulated driver: cuGetProcAddress. GPUSIM_PROCADDR=export (default) hands out the exported
- * address, which a uprobe on the symbol sees; private a twin that it does not see.
+ * libcuda.so.1, the simulated driver: cuGetProcAddress. GPUSIM_PROCADDR=export (default) hands out
+ * the exported address, which a uprobe on the symbol sees; private a twin that it does not see.
  */
 #include "shim.h"
 
@@ -31,18 +31,22 @@ static void *find(const char *symbol, const char *suffix)
 {
 	const char *mode = getenv("GPUSIM_PROCADDR");
 	bool twin = mode && strcmp(mode, "private") == 0;
+	const void *found;
 	char name[64];
 	size_t i;
 
 	snprintf(name, sizeof(name), "%s%s", symbol, suffix);
-	for (i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++)
+	for (i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
+		found = twin ? addresses[i].twin : addresses[i].exported;
 		if (strcmp(addresses[i].name, name) == 0)
-			return (void *)(uintptr_t)(twin ? addresses[i].twin : addresses[i].exported);
+			return (void *)(uintptr_t)found;
+	}
 	return NULL;
 }
 
 /* As documented, the plain name means its newest version: cuMemAlloc is cuMemAlloc_v2. */
-CUresult cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64_t flags, int *status)
+CUresult cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64_t flags,
+			     int *status)
 {
 	static const char *const suffixes[] = { "_ptsz", "_v2", "" };
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuGetProcAddress_v2);

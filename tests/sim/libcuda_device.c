@@ -34,7 +34,8 @@ CUresult cuDeviceGet(CUdevice *out, int ordinal)
 
 	if (out) {
 		*out = ordinal;
-		result = ordinal >= 0 && ordinal < gpusim_device_count() ? GPUSIM_OK : GPUSIM_INVALID_DEVICE;
+		result = ordinal >= 0 && ordinal < gpusim_device_count() ? GPUSIM_OK
+									 : GPUSIM_INVALID_DEVICE;
 	}
 	return gpusim_call_end(&call, result);
 }
@@ -52,7 +53,8 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice device)
 {
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDeviceGetName);
 
-	return gpusim_call_end(&call, gpusim_device_name(device, name, size > 0 ? (size_t)size : 0));
+	return gpusim_call_end(&call,
+			       gpusim_device_name(device, name, size > 0 ? (size_t)size : 0));
 }
 
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
@@ -73,7 +75,8 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 {
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDeviceTotalMem_v2);
 	uint64_t unused;
-	CUresult result = bytes ? gpusim_device_memory(device, &unused, bytes) : GPUSIM_INVALID_VALUE;
+	CUresult result = bytes ? gpusim_device_memory(device, &unused, bytes)
+				: GPUSIM_INVALID_VALUE;
 
 	return gpusim_call_end(&call, result);
 }

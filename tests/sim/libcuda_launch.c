@@ -11,11 +11,13 @@ static CUstream or_per_thread(CUstream stream)
 	return stream ? stream : GPUSIM_STREAM_PER_THREAD;
 }
 
-static CUresult launch(struct gpusim_call *call, const void *function, struct gpusim_shape shape, CUstream stream)
+static CUresult launch(struct gpusim_call *call, const void *function, struct gpusim_shape shape,
+		       CUstream stream)
 {
 	struct gpusim_work work = { .kind = GPUSIM_KERNEL, .entity = function, .shape = shape };
 
-	call->shape = &work.shape;
+	call->has_shape = true;
+	call->shape = shape;
 	return gpusim_call_end(call, gpusim_submit(stream, &work));
 }
 
@@ -45,7 +47,8 @@ static struct gpusim_shape shape_of(const CUlaunchConfig *config)
 	};
 }
 
-CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **arguments, void **extra)
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **arguments,
+			  void **extra)
 {
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuLaunchKernelEx);
 
@@ -55,7 +58,8 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
 	return launch(&call, function, shape_of(config), config->hStream);
 }
 
-CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction function, void **arguments, void **extra)
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction function, void **arguments,
+			       void **extra)
 {
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuLaunchKernelEx_ptsz);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * libcuda.so.1, the simulated driver: memory, copies, sets. Addresses are checked (host or device), bytes are not moved.
+ * libcuda.so.1, the simulated driver: memory, copies, sets. Addresses are checked (host or device),
+ * bytes are not moved.
  */
 #include "shim.h"
 
@@ -17,9 +18,9 @@ static enum gpusim_work_kind direction(CUdeviceptr to, CUdeviceptr from)
 	return from_device ? GPUSIM_COPY_DTOH : 0;
 }
 
-/* A call that puts a copy or set on a stream; the caller says which kind the addresses must make. */
-static CUresult transfer(struct gpusim_call *call, enum gpusim_work_kind wanted, enum gpusim_work_kind found,
-			 CUstream stream)
+/* Puts a copy or set on a stream; the caller says which kind the addresses must make. */
+static CUresult transfer(struct gpusim_call *call, enum gpusim_work_kind wanted,
+			 enum gpusim_work_kind found, CUstream stream)
 {
 	struct gpusim_work work = { .kind = found, .bytes = call->bytes };
 
@@ -31,7 +32,8 @@ static CUresult transfer(struct gpusim_call *call, enum gpusim_work_kind wanted,
 }
 
 /* The same on the legacy stream; the host waits for it unless it stays within the device. */
-static CUresult transfer_now(struct gpusim_call *call, enum gpusim_work_kind wanted, enum gpusim_work_kind found)
+static CUresult transfer_now(struct gpusim_call *call, enum gpusim_work_kind wanted,
+			     enum gpusim_work_kind found)
 {
 	struct gpusim_work work = { .kind = found, .bytes = call->bytes };
 	CUresult result;
@@ -72,7 +74,8 @@ CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyHtoD_v2);
 
 	call.bytes = bytes;
-	return gpusim_call_end(&call, transfer_now(&call, GPUSIM_COPY_HTOD, direction(to, address(from))));
+	return gpusim_call_end(&call,
+			       transfer_now(&call, GPUSIM_COPY_HTOD, direction(to, address(from))));
 }
 
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
@@ -80,7 +83,8 @@ CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyDtoH_v2);
 
 	call.bytes = bytes;
-	return gpusim_call_end(&call, transfer_now(&call, GPUSIM_COPY_DTOH, direction(address(to), from)));
+	return gpusim_call_end(&call,
+			       transfer_now(&call, GPUSIM_COPY_DTOH, direction(address(to), from)));
 }
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
@@ -96,7 +100,8 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CU
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyHtoDAsync_v2);
 
 	call.bytes = bytes;
-	return gpusim_call_end(&call, transfer(&call, GPUSIM_COPY_HTOD, direction(to, address(from)), stream));
+	return gpusim_call_end(
+		&call, transfer(&call, GPUSIM_COPY_HTOD, direction(to, address(from)), stream));
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
@@ -104,7 +109,8 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyDtoHAsync_v2);
 
 	call.bytes = bytes;
-	return gpusim_call_end(&call, transfer(&call, GPUSIM_COPY_DTOH, direction(address(to), from), stream));
+	return gpusim_call_end(
+		&call, transfer(&call, GPUSIM_COPY_DTOH, direction(address(to), from), stream));
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
@@ -112,7 +118,8 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyDtoDAsync_v2);
 
 	call.bytes = bytes;
-	return gpusim_call_end(&call, transfer(&call, GPUSIM_COPY_DTOD, direction(to, from), stream));
+	return gpusim_call_end(&call,
+			       transfer(&call, GPUSIM_COPY_DTOD, direction(to, from), stream));
 }
 
 static CUresult set(struct gpusim_call *call, CUdeviceptr to, CUstream stream)
@@ -161,8 +168,10 @@ CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count, CUst
 static CUresult alloc(struct gpusim_call *call, CUdeviceptr *out)
 {
 	uint64_t found = 0;
-	CUresult result = gpusim_memory_alloc(call->bytes, out ? &found : NULL);
+	CUresult result = GPUSIM_INVALID_VALUE;
 
+	if (out)
+		result = gpusim_memory_alloc(call->bytes, &found);
 	if (!result)
 		*out = found;
 	return gpusim_call_end(call, result);
@@ -237,6 +246,7 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
 	if (!free_bytes || !total_bytes)
 		result = GPUSIM_INVALID_VALUE;
 	else if (context)
-		result = gpusim_device_memory(gpusim_context_device(context), free_bytes, total_bytes);
+		result = gpusim_device_memory(gpusim_context_device(context), free_bytes,
+					      total_bytes);
 	return gpusim_call_end(&call, result);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inside libcudart.so.13, the simulated runtime: the driver functions it uses, resolved as the real one does by
- * cuGetProcAddress_v2 of a libcuda.so.1 opened at first use, and the begin and end of its own functions.
+ * Inside libcudart.so.13, the simulated runtime: the driver functions it uses, resolved as the real
+ * one does by cuGetProcAddress_v2 of a libcuda.so.1 opened at first use, and the begin and end of
+ * its own functions.
  */
 #ifndef LIBCUDART_H
 #define LIBCUDART_H
@@ -12,6 +13,7 @@
 #include "cudart_api.h"
 
 /* Asked for by the plain name: F(plain name, function whose prototype it has). */
+// clang-format off
 #define RUNTIME_DRIVER_FUNCTIONS(F) \
 	F(cuInit, cuInit) \
 	F(cuDriverGetVersion, cuDriverGetVersion) \
@@ -55,6 +57,7 @@
 	F(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags) \
 	F(cuGraphDestroy, cuGraphDestroy) \
 	F(cuGraphExecDestroy, cuGraphExecDestroy)
+// clang-format on
 
 #define RUNTIME_SLOT(name, function) __typeof__(function) *name;
 struct runtime_driver {
@@ -64,8 +67,9 @@ struct runtime_driver {
 
 extern struct runtime_driver runtime_driver __attribute__((visibility("hidden")));
 
-int runtime_load(void) __attribute__((visibility("hidden")));	/* the driver is there and started */
-int runtime_ready(void) __attribute__((visibility("hidden")));	/* and this thread has its device's context */
+/* load: the driver is there and started; ready: and this thread has its device's context */
+int runtime_load(void) __attribute__((visibility("hidden")));
+int runtime_ready(void) __attribute__((visibility("hidden")));
 int runtime_end(const struct gpusim_call *call, int result) __attribute__((visibility("hidden")));
 
 #endif

@@ -19,9 +19,9 @@
 #error "no jump known for this architecture"
 #endif
 
-#define JUMPING_FUNCTION(name, to) \
-	__asm__("\t.text\n\t.p2align 4\n\t.globl " name "\n\t.type " name ", %function\n" name ":\n" JUMP(to) \
-		"\t.size " name ", .-" name "\n")
+#define JUMPING_FUNCTION(name, to)                                                             \
+	__asm__("\t.text\n\t.p2align 4\n\t.globl " name "\n\t.type " name ", %function\n" name \
+		":\n" JUMP(to) "\t.size " name ", .-" name "\n")
 
 JUMPING_FUNCTION("__cudaLaunchKernel", "cudaLaunchKernel");
 JUMPING_FUNCTION("__cudaLaunchKernel_ptsz", "cudaLaunchKernel_ptsz");
@@ -47,23 +47,25 @@ static int launch_result(int result)
 	return result == GPUSIM_INVALID_VALUE ? GPUSIM_INVALID_CONFIGURATION : result;
 }
 
-static int launch(struct gpusim_call *call, const void *function, struct gpusim_shape shape, size_t shared_bytes,
-		  CUstream stream)
+static int launch(struct gpusim_call *call, const void *function, struct gpusim_shape shape,
+		  size_t shared_bytes, CUstream stream)
 {
 	int result = runtime_ready();
 
-	call->shape = &shape;
+	call->has_shape = true;
+	call->shape = shape;
 	if (!result && !function)
 		result = GPUSIM_INVALID_DEVICE_FUNCTION;
 	if (!result)
-		result = launch_result(runtime_driver.cuLaunchKernel(as_kernel(function),
-			shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
-			(unsigned int)shared_bytes, stream, NULL, NULL));
+		result = launch_result(runtime_driver.cuLaunchKernel(
+			as_kernel(function), shape.grid[0], shape.grid[1], shape.grid[2],
+			shape.block[0], shape.block[1], shape.block[2], (unsigned int)shared_bytes,
+			stream, NULL, NULL));
 	return runtime_end(call, result);
 }
 
-cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
-			     cudaStream_t stream)
+cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
+			     size_t shared_bytes, cudaStream_t stream)
 {
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaLaunchKernel);
 
@@ -80,26 +82,36 @@ cudaError_t cudaLaunchKernel_ptsz(const void *function, dim3 grid, dim3 block, v
 	return launch(&call, function, shape_of(grid, block), shared_bytes, or_per_thread(stream));
 }
 
-static int launch_config(struct gpusim_call *call, const cudaLaunchConfig_t *config, const void *function,
-			 CUstream stream)
+static int launch_config(struct gpusim_call *call, const cudaLaunchConfig_t *config,
+			 const void *function, CUstream stream)
 {
 	struct gpusim_shape shape = shape_of(config->gridDim, config->blockDim);
 	CUlaunchConfig passed = {
-		config->gridDim.x, config->gridDim.y, config->gridDim.z,
-		config->blockDim.x, config->blockDim.y, config->blockDim.z,
-		(unsigned int)config->dynamicSmemBytes, stream, config->attrs, config->numAttrs,
+		.gridDimX = config->gridDim.x,
+		.gridDimY = config->gridDim.y,
+		.gridDimZ = config->gridDim.z,
+		.blockDimX = config->blockDim.x,
+		.blockDimY = config->blockDim.y,
+		.blockDimZ = config->blockDim.z,
+		.sharedMemBytes = (unsigned int)config->dynamicSmemBytes,
+		.hStream = stream,
+		.attrs = config->attrs,
+		.numAttrs = config->numAttrs,
 	};
 	int result = runtime_ready();
 
-	call->shape = &shape;
+	call->has_shape = true;
+	call->shape = shape;
 	if (!result && !function)
 		result = GPUSIM_INVALID_DEVICE_FUNCTION;
 	if (!result)
-		result = launch_result(runtime_driver.cuLaunchKernelEx(&passed, as_kernel(function), NULL, NULL));
+		result = launch_result(
+			runtime_driver.cuLaunchKernelEx(&passed, as_kernel(function), NULL, NULL));
 	return runtime_end(call, result);
 }
 
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments)
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function,
+				void **arguments)
 {
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaLaunchKernelExC);
 
@@ -109,7 +121,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *fu
 	return launch_config(&call, config, function, config->stream);
 }
 
-cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *function, void **arguments)
+cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *function,
+				     void **arguments)
 {
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaLaunchKernelExC_ptsz);
 

@@ -53,7 +53,7 @@ static int copy_later(void *to, const void *from, size_t bytes, int kind, CUstre
 	}
 }
 
-/* The runtime's pointers and the driver's addresses are the same words; no byte is wanted: no address is given. */
+/* A pointer of the runtime is an address of the driver; who wants no byte gets no address. */
 static int alloc(void **out, size_t bytes)
 {
 	CUdeviceptr found = 0;
@@ -123,7 +123,8 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stre
 
 	call.bytes = bytes;
 	if (!result)
-		result = runtime_driver.cuMemsetD8Async(address(to), (unsigned char)value, bytes, stream);
+		result = runtime_driver.cuMemsetD8Async(address(to), (unsigned char)value, bytes,
+							stream);
 	return runtime_end(&call, result);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * libcudart.so.13, the simulated runtime: its driver, the device and last error of each thread, names of errors.
+ * libcudart.so.13, the simulated runtime: its driver, the device and last error of each thread,
+ * names of errors.
  */
 #include "libcudart.h"
 
@@ -15,7 +16,7 @@ struct runtime_driver runtime_driver;
 static pthread_once_t loaded = PTHREAD_ONCE_INIT;
 static int load_result = GPUSIM_INSUFFICIENT_DRIVER;
 static __thread int device_of_thread;
-static __thread int ready_device = -1;		/* whose context is current here */
+static __thread int ready_device = -1; /* whose context is current here */
 static __thread int last_error;
 
 static const struct {
@@ -140,7 +141,7 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 	return runtime_end(&call, version ? GPUSIM_OK : GPUSIM_INVALID_VALUE);
 }
 
-/* These two return the error; that is not a failure of theirs, but it is their result, as a probe sees it. */
+/* These two return an error that is not their own; it is their result, as a probe sees it. */
 cudaError_t cudaGetLastError(void)
 {
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaGetLastError);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What both shims need: how a function begins, and the export mark. The driver shim is compiled twice: once with its
- * exported names and once as the private twins that cuGetProcAddress hands out under GPUSIM_PROCADDR=private; a twin
- * is the same code under a hidden symbol `private_NAME`.
+ * What both shims need: how a function begins, and the export mark. The driver shim is compiled
+ * twice: once with its exported names and once as the private twins that cuGetProcAddress hands out
+ * under GPUSIM_PROCADDR=private; a twin is the same code under a hidden symbol `private_NAME`.
  */
 #ifndef SHIM_H
 #define SHIM_H

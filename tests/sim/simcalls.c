@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * simcalls: calls any function of the CUDA runtime or driver a number of times, for tests of what a profiler counts.
- * As simcalls it is linked to libcudart.so.13, as simcalls-dl it opens one. `simcalls --help` shows its options.
+ * simcalls: calls any function of the CUDA runtime or driver a number of times, for tests of what a
+ * profiler counts. As simcalls it is linked to libcudart.so.13, as simcalls-dl it opens one.
+ * `simcalls --help` shows its options.
  */
 #include "simcalls.h"
 
@@ -42,7 +43,8 @@ static const char usage_text[] =
 	"  --fork N           processes that do the same, forked before any call (0: this one)\n"
 	"  --wait-ms N        first wait so long\n"
 	"  --wait-file FILE   first wait until FILE exists\n"
-	"  --init             before waiting, let the runtime load and start its driver (not part of the truth)\n"
+	"  --init             before waiting, let the runtime load and start its driver (not part "
+	"of the truth)\n"
 	"  --pause-us N       sleep after each call\n"
 	"  --hang-sync        at last enter a cudaStreamSynchronize that never returns\n"
 	"  --exit-after-ms N  end the process so long after its calls began, whatever hangs\n"
@@ -142,7 +144,8 @@ static int run(const struct options *options)
 		calls += outcomes[i].calls;
 		errors += outcomes[i].errors;
 	}
-	printf("simcalls: pid %d made %" PRIu64 " calls, %" PRIu64 " not successful\n", (int)getpid(), calls, errors);
+	printf("simcalls: pid %d made %" PRIu64 " calls, %" PRIu64 " not successful\n",
+	       (int)getpid(), calls, errors);
 	return 0;
 }
 

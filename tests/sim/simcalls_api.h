@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inside simcalls: the functions it calls, through pointers, so that linked and dlopened runtimes are called alike.
+ * Inside simcalls: the functions it calls, through pointers, so that linked and dlopened runtimes
+ * are called alike.
  */
 #ifndef SIMCALLS_API_H
 #define SIMCALLS_API_H
 
 #include "simcalls.h"
 
+// clang-format off
 #define SIMCALLS_RUNTIME(F) \
-	F(cudaLaunchKernel) F(cudaLaunchKernel_ptsz) F(__cudaLaunchKernel) F(__cudaLaunchKernel_ptsz) \
-	F(cudaLaunchKernelExC) F(cudaLaunchKernelExC_ptsz) F(cudaGraphLaunch) F(cudaGraphLaunch_ptsz) \
-	F(cudaDeviceSynchronize) F(cudaStreamSynchronize) F(cudaEventSynchronize) \
-	F(cudaMemcpy) F(cudaMemcpyAsync) F(cudaMemset) F(cudaMemsetAsync) \
-	F(cudaMalloc) F(cudaMallocAsync) F(cudaMallocHost) F(cudaHostAlloc) F(cudaFree) F(cudaFreeAsync) \
-	F(cudaFreeHost) F(cudaMemGetInfo) \
-	F(cudaEventCreate) F(cudaEventRecord) F(cudaEventQuery) F(cudaEventElapsedTime) F(cudaEventDestroy) \
-	F(cudaStreamCreate) F(cudaStreamDestroy) F(cudaStreamQuery) F(cudaStreamWaitEvent) \
-	F(cudaStreamBeginCapture) F(cudaStreamEndCapture) F(cudaGraphInstantiate) F(cudaGraphDestroy) \
-	F(cudaGetDeviceCount) F(cudaSetDevice) F(cudaGetDevice) F(cudaGetLastError)
+	F(cudaLaunchKernel) F(cudaLaunchKernel_ptsz) F(__cudaLaunchKernel) \
+	F(__cudaLaunchKernel_ptsz) F(cudaLaunchKernelExC) F(cudaLaunchKernelExC_ptsz) \
+	F(cudaGraphLaunch) F(cudaGraphLaunch_ptsz) F(cudaDeviceSynchronize) \
+	F(cudaStreamSynchronize) F(cudaEventSynchronize) F(cudaMemcpy) F(cudaMemcpyAsync) \
+	F(cudaMemset) F(cudaMemsetAsync) F(cudaMalloc) F(cudaMallocAsync) F(cudaMallocHost) \
+	F(cudaHostAlloc) F(cudaFree) F(cudaFreeAsync) F(cudaFreeHost) F(cudaMemGetInfo) \
+	F(cudaEventCreate) F(cudaEventRecord) F(cudaEventQuery) F(cudaEventElapsedTime) \
+	F(cudaEventDestroy) F(cudaStreamCreate) F(cudaStreamDestroy) F(cudaStreamQuery) \
+	F(cudaStreamWaitEvent) F(cudaStreamBeginCapture) F(cudaStreamEndCapture) \
+	F(cudaGraphInstantiate) F(cudaGraphDestroy) F(cudaGetDeviceCount) F(cudaSetDevice) \
+	F(cudaGetDevice) F(cudaGetLastError)
 
 #define SIMCALLS_DRIVER(F) \
-	F(cuLaunchKernel) F(cuLaunchKernel_ptsz) F(cuLaunchKernelEx) F(cuGraphLaunch) F(cuCtxSynchronize) \
-	F(cuStreamSynchronize) F(cuEventRecord) F(cuMemAlloc_v2) F(cuMemFree_v2) F(cuMemcpyHtoD_v2) \
-	F(cuMemcpyDtoH_v2) F(cuMemcpyHtoDAsync_v2) F(cuMemcpyDtoHAsync_v2) F(cuMemsetD8_v2) F(cuMemsetD32_v2) \
-	F(cuInit) F(cuDevicePrimaryCtxRetain) F(cuCtxSetCurrent)
+	F(cuLaunchKernel) F(cuLaunchKernel_ptsz) F(cuLaunchKernelEx) F(cuGraphLaunch) \
+	F(cuCtxSynchronize) F(cuStreamSynchronize) F(cuEventRecord) F(cuMemAlloc_v2) \
+	F(cuMemFree_v2) F(cuMemcpyHtoD_v2) F(cuMemcpyDtoH_v2) F(cuMemcpyHtoDAsync_v2) \
+	F(cuMemcpyDtoHAsync_v2) F(cuMemsetD8_v2) F(cuMemsetD32_v2) F(cuInit) \
+	F(cuDevicePrimaryCtxRetain) F(cuCtxSetCurrent)
+// clang-format on
 
 #define SIMCALLS_SLOT(name) __typeof__(name) *name;
 struct simcalls_runtime_api {
@@ -35,8 +40,9 @@ struct simcalls_driver_api {
 };
 #undef SIMCALLS_SLOT
 
-extern struct simcalls_runtime_api simcalls_runtime_api;	/* filled by simcalls_load */
-extern struct simcalls_driver_api simcalls_driver_api;		/* filled by the first simcalls_prepare that wants it */
+/* Filled by simcalls_load, and by the first simcalls_prepare that wants the driver. */
+extern struct simcalls_runtime_api simcalls_runtime_api;
+extern struct simcalls_driver_api simcalls_driver_api;
 
 enum { SIMCALLS_COPY_BYTES = 4096, SIMCALLS_ALLOC_BYTES = 1024 };
 
@@ -54,7 +60,7 @@ struct simcalls_function {
 	unsigned int needs;
 };
 
-extern const dim3 simcalls_grids[2], simcalls_blocks[2];	/* the shapes of the launches, in turn */
+extern const dim3 simcalls_grids[2], simcalls_blocks[2]; /* the shapes of the launches, in turn */
 void *simcalls_kernel(void);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * simcalls: how one call of each function is made. A call that takes something back (free, destroy) takes what an
- * earlier one made, else NULL where that is allowed. Launches take two shapes in turn.
+ * simcalls: how one call of each function is made. A call that takes something back (free, destroy)
+ * takes what an earlier one made, else NULL where that is allowed. Launches take two shapes in
+ * turn.
  */
 #include "simcalls_api.h"
 
@@ -43,62 +44,72 @@ static cudaLaunchConfig_t config_of(const struct simcalls_caller *caller)
 	};
 }
 
-#define DEFINE_LAUNCH(name) \
-	static int call_##name(struct simcalls_caller *caller) \
-	{ \
-		return runtime->name(simcalls_kernel(), simcalls_grids[caller->made % 2], simcalls_blocks[caller->made % 2], NULL, 0, \
-				    caller->stream); \
+#define DEFINE_LAUNCH(name)                                                                       \
+	static int call_##name(struct simcalls_caller *caller)                                    \
+	{                                                                                         \
+		return runtime->name(simcalls_kernel(), simcalls_grids[caller->made % 2],         \
+				     simcalls_blocks[caller->made % 2], NULL, 0, caller->stream); \
 	}
 DEFINE_LAUNCH(cudaLaunchKernel)
 DEFINE_LAUNCH(cudaLaunchKernel_ptsz)
 DEFINE_LAUNCH(__cudaLaunchKernel)
 DEFINE_LAUNCH(__cudaLaunchKernel_ptsz)
 
-#define DEFINE_LAUNCH_EX(name) \
-	static int call_##name(struct simcalls_caller *caller) \
-	{ \
-		cudaLaunchConfig_t config = config_of(caller); \
-\
+#define DEFINE_LAUNCH_EX(name)                                          \
+	static int call_##name(struct simcalls_caller *caller)          \
+	{                                                               \
+		cudaLaunchConfig_t config = config_of(caller);          \
+                                                                        \
 		return runtime->name(&config, simcalls_kernel(), NULL); \
 	}
 DEFINE_LAUNCH_EX(cudaLaunchKernelExC)
 DEFINE_LAUNCH_EX(cudaLaunchKernelExC_ptsz)
 
-#define DEFINE_DRIVER_LAUNCH(name) \
-	static int call_##name(struct simcalls_caller *caller) \
-	{ \
-		const dim3 grid = simcalls_grids[caller->made % 2], block = simcalls_blocks[caller->made % 2]; \
-\
-		return driver->name(simcalls_kernel(), grid.x, grid.y, grid.z, block.x, block.y, block.z, 0, caller->stream, \
-				   NULL, NULL); \
+#define DEFINE_DRIVER_LAUNCH(name)                                                               \
+	static int call_##name(struct simcalls_caller *caller)                                   \
+	{                                                                                        \
+		const dim3 grid = simcalls_grids[caller->made % 2],                              \
+			   block = simcalls_blocks[caller->made % 2];                            \
+                                                                                                 \
+		return driver->name(simcalls_kernel(), grid.x, grid.y, grid.z, block.x, block.y, \
+				    block.z, 0, caller->stream, NULL, NULL);                     \
 	}
 DEFINE_DRIVER_LAUNCH(cuLaunchKernel)
 DEFINE_DRIVER_LAUNCH(cuLaunchKernel_ptsz)
 
 static int call_cuLaunchKernelEx(struct simcalls_caller *caller)
 {
-	const dim3 grid = simcalls_grids[caller->made % 2], block = simcalls_blocks[caller->made % 2];
-	CUlaunchConfig config = { grid.x, grid.y, grid.z, block.x, block.y, block.z, 0, caller->stream, NULL, 0 };
+	const dim3 grid = simcalls_grids[caller->made % 2],
+		   block = simcalls_blocks[caller->made % 2];
+	CUlaunchConfig config = {
+		.gridDimX = grid.x,
+		.gridDimY = grid.y,
+		.gridDimZ = grid.z,
+		.blockDimX = block.x,
+		.blockDimY = block.y,
+		.blockDimZ = block.z,
+		.hStream = caller->stream,
+	};
 
 	return driver->cuLaunchKernelEx(&config, simcalls_kernel(), NULL, NULL);
 }
 
 /* A call that is one expression of the caller, and one that makes a handle and keeps it. */
-#define DEFINE_CALL(name, expression) \
+#define DEFINE_CALL(name, expression)                          \
 	static int call_##name(struct simcalls_caller *caller) \
-	{ \
-		(void)caller; \
-		return expression; \
+	{                                                      \
+		(void)caller;                                  \
+		return expression;                             \
 	}
-#define DEFINE_MAKE(name, type, stack, expression) \
+#define DEFINE_MAKE(name, type, stack, expression)             \
 	static int call_##name(struct simcalls_caller *caller) \
-	{ \
-		type made = 0; \
-		int result = expression; \
-\
-		if (!result) \
-			keep(&caller->stack, (void *)made); \
-		return result; \
+	{                                                      \
+		type made = 0;                                 \
+		int result = expression;                       \
+                                                               \
+		if (!result)                                   \
+			keep(&caller->stack, (void *)made);    \
+		return result;                                 \
 	}
 
 static CUdeviceptr address(const void *memory)
@@ -127,15 +138,21 @@ DEFINE_CALL(cudaGraphLaunch_ptsz, runtime->cudaGraphLaunch_ptsz(caller->graph, c
 DEFINE_CALL(cudaDeviceSynchronize, runtime->cudaDeviceSynchronize())
 DEFINE_CALL(cudaStreamSynchronize, runtime->cudaStreamSynchronize(caller->stream))
 DEFINE_CALL(cudaEventSynchronize, runtime->cudaEventSynchronize(caller->after))
-DEFINE_CALL(cudaMemcpy, runtime->cudaMemcpy(copy_to(caller), copy_from(caller), SIMCALLS_COPY_BYTES, copy_kind(caller)))
-DEFINE_CALL(cudaMemcpyAsync, runtime->cudaMemcpyAsync(copy_to(caller), copy_from(caller), SIMCALLS_COPY_BYTES,
-						     copy_kind(caller), caller->stream))
+DEFINE_CALL(cudaMemcpy, runtime->cudaMemcpy(copy_to(caller), copy_from(caller), SIMCALLS_COPY_BYTES,
+					    copy_kind(caller)))
+DEFINE_CALL(cudaMemcpyAsync,
+	    runtime->cudaMemcpyAsync(copy_to(caller), copy_from(caller), SIMCALLS_COPY_BYTES,
+				     copy_kind(caller), caller->stream))
 DEFINE_CALL(cudaMemset, runtime->cudaMemset(caller->memory, 0, SIMCALLS_COPY_BYTES))
-DEFINE_CALL(cudaMemsetAsync, runtime->cudaMemsetAsync(caller->memory, 0, SIMCALLS_COPY_BYTES, caller->stream))
+DEFINE_CALL(cudaMemsetAsync,
+	    runtime->cudaMemsetAsync(caller->memory, 0, SIMCALLS_COPY_BYTES, caller->stream))
 DEFINE_MAKE(cudaMalloc, void *, memories, runtime->cudaMalloc(&made, SIMCALLS_ALLOC_BYTES))
-DEFINE_MAKE(cudaMallocAsync, void *, async_memories, runtime->cudaMallocAsync(&made, SIMCALLS_ALLOC_BYTES, caller->stream))
-DEFINE_MAKE(cudaMallocHost, void *, host_memories, runtime->cudaMallocHost(&made, SIMCALLS_ALLOC_BYTES))
-DEFINE_MAKE(cudaHostAlloc, void *, host_memories, runtime->cudaHostAlloc(&made, SIMCALLS_ALLOC_BYTES, 0))
+DEFINE_MAKE(cudaMallocAsync, void *, async_memories,
+	    runtime->cudaMallocAsync(&made, SIMCALLS_ALLOC_BYTES, caller->stream))
+DEFINE_MAKE(cudaMallocHost, void *, host_memories,
+	    runtime->cudaMallocHost(&made, SIMCALLS_ALLOC_BYTES))
+DEFINE_MAKE(cudaHostAlloc, void *, host_memories,
+	    runtime->cudaHostAlloc(&made, SIMCALLS_ALLOC_BYTES, 0))
 DEFINE_CALL(cudaFree, runtime->cudaFree(take(&caller->memories)))
 DEFINE_CALL(cudaFreeAsync, runtime->cudaFreeAsync(take(&caller->async_memories), caller->stream))
 DEFINE_CALL(cudaFreeHost, runtime->cudaFreeHost(take(&caller->host_memories)))
@@ -153,16 +170,22 @@ DEFINE_CALL(cuGraphLaunch, driver->cuGraphLaunch(caller->graph, caller->stream))
 DEFINE_CALL(cuCtxSynchronize, driver->cuCtxSynchronize())
 DEFINE_CALL(cuStreamSynchronize, driver->cuStreamSynchronize(caller->stream))
 DEFINE_CALL(cuEventRecord, driver->cuEventRecord(caller->after, caller->stream))
-DEFINE_MAKE(cuMemAlloc_v2, CUdeviceptr, memories, driver->cuMemAlloc_v2(&made, SIMCALLS_ALLOC_BYTES))
+DEFINE_MAKE(cuMemAlloc_v2, CUdeviceptr, memories,
+	    driver->cuMemAlloc_v2(&made, SIMCALLS_ALLOC_BYTES))
 DEFINE_CALL(cuMemFree_v2, driver->cuMemFree_v2(address(take(&caller->memories))))
-DEFINE_CALL(cuMemcpyHtoD_v2, driver->cuMemcpyHtoD_v2(address(caller->memory), caller->host, SIMCALLS_COPY_BYTES))
-DEFINE_CALL(cuMemcpyDtoH_v2, driver->cuMemcpyDtoH_v2(caller->host, address(caller->memory), SIMCALLS_COPY_BYTES))
-DEFINE_CALL(cuMemcpyHtoDAsync_v2, driver->cuMemcpyHtoDAsync_v2(address(caller->memory), caller->host, SIMCALLS_COPY_BYTES,
-							      caller->stream))
-DEFINE_CALL(cuMemcpyDtoHAsync_v2, driver->cuMemcpyDtoHAsync_v2(caller->host, address(caller->memory), SIMCALLS_COPY_BYTES,
-							      caller->stream))
+DEFINE_CALL(cuMemcpyHtoD_v2,
+	    driver->cuMemcpyHtoD_v2(address(caller->memory), caller->host, SIMCALLS_COPY_BYTES))
+DEFINE_CALL(cuMemcpyDtoH_v2,
+	    driver->cuMemcpyDtoH_v2(caller->host, address(caller->memory), SIMCALLS_COPY_BYTES))
+DEFINE_CALL(cuMemcpyHtoDAsync_v2,
+	    driver->cuMemcpyHtoDAsync_v2(address(caller->memory), caller->host, SIMCALLS_COPY_BYTES,
+					 caller->stream))
+DEFINE_CALL(cuMemcpyDtoHAsync_v2,
+	    driver->cuMemcpyDtoHAsync_v2(caller->host, address(caller->memory), SIMCALLS_COPY_BYTES,
+					 caller->stream))
 DEFINE_CALL(cuMemsetD8_v2, driver->cuMemsetD8_v2(address(caller->memory), 0, SIMCALLS_COPY_BYTES))
-DEFINE_CALL(cuMemsetD32_v2, driver->cuMemsetD32_v2(address(caller->memory), 0, SIMCALLS_COPY_BYTES / 4))
+DEFINE_CALL(cuMemsetD32_v2,
+	    driver->cuMemsetD32_v2(address(caller->memory), 0, SIMCALLS_COPY_BYTES / 4))
 
 static int call_cudaEventElapsedTime(struct simcalls_caller *caller)
 {
@@ -195,6 +218,7 @@ static int call_cudaGetDeviceCount(struct simcalls_caller *caller)
 	return runtime->cudaGetDeviceCount(&count);
 }
 
+// clang-format off
 #define ROW(name, needs) { #name, call_##name, needs },
 static const struct simcalls_function functions[] = {
 	ROW(cudaLaunchKernel, NEEDS_STREAM)
@@ -250,6 +274,7 @@ static const struct simcalls_function functions[] = {
 	ROW(cuMemsetD32_v2, NEEDS_CONTEXT | NEEDS_MEMORY)
 };
 #undef ROW
+// clang-format on
 
 enum { FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
 

@@ -75,8 +75,10 @@ static void prepare_graph(struct simcalls_caller *caller)
 	if (runtime->cudaStreamCreate(&stream))
 		return;
 	runtime->cudaStreamBeginCapture(stream, 0);
-	runtime->cudaLaunchKernel(simcalls_kernel(), simcalls_grids[0], simcalls_blocks[0], NULL, 0, stream);
-	runtime->cudaLaunchKernel(simcalls_kernel(), simcalls_grids[1], simcalls_blocks[1], NULL, 0, stream);
+	runtime->cudaLaunchKernel(simcalls_kernel(), simcalls_grids[0], simcalls_blocks[0], NULL, 0,
+				  stream);
+	runtime->cudaLaunchKernel(simcalls_kernel(), simcalls_grids[1], simcalls_blocks[1], NULL, 0,
+				  stream);
 	if (runtime->cudaStreamEndCapture(stream, &graph))
 		return;
 	runtime->cudaGraphInstantiate(&caller->graph, graph, 0);
@@ -132,7 +134,8 @@ int simcalls_hang(struct simcalls_caller *caller)
 	if (!caller->stream)
 		runtime->cudaStreamCreate(&caller->stream);
 	hang(caller->stream);
-	runtime->cudaLaunchKernel(simcalls_kernel(), simcalls_grids[0], simcalls_blocks[0], NULL, 0, caller->stream);
+	runtime->cudaLaunchKernel(simcalls_kernel(), simcalls_grids[0], simcalls_blocks[0], NULL, 0,
+				  caller->stream);
 	printf("simcalls: hanging in cudaStreamSynchronize, tid %d\n", (int)gettid());
 	fflush(stdout);
 	return runtime->cudaStreamSynchronize(caller->stream);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A small training program for demonstrations and tests: loader threads read batches and hand them over, training
- * threads copy them to the device, launch the kernels of a few layers, read the loss back. Every so many batches the
- * storage is slow: the planted input stall that a profiler should find. It knows the CUDA runtime's public functions
- * alone; here it runs on the simulated one.
+ * A small training program for demonstrations and tests: loader threads read batches and hand them
+ * over, training threads copy them to the device, launch the kernels of a few layers, read the loss
+ * back. Every so many batches the storage is slow: the planted input stall that a profiler should
+ * find. It knows the CUDA runtime's public functions alone; here it runs on the simulated one.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -64,7 +64,8 @@ static void check(cudaError_t error, const char *what)
 
 #define CHECK(call) check((call), #call)
 
-static void launch(struct worker *worker, const void *kernel, dim3 grid, dim3 block, void **arguments)
+static void launch(struct worker *worker, const void *kernel, dim3 grid, dim3 block,
+		   void **arguments)
 {
 	CHECK(cudaLaunchKernel(kernel, grid, block, arguments, 0, worker->stream));
 	worker->launches++;
@@ -83,7 +84,8 @@ static __attribute__((noinline)) void bias_relu(struct worker *worker, int layer
 {
 	void *arguments[] = { &worker->activations, &layer };
 
-	launch(worker, (const void *)bias_relu, (dim3){ 2048, 1, 1 }, (dim3){ 256, 1, 1 }, arguments);
+	launch(worker, (const void *)bias_relu, (dim3){ 2048, 1, 1 }, (dim3){ 256, 1, 1 },
+	       arguments);
 }
 
 static __attribute__((noinline)) void softmax(struct worker *worker)
@@ -97,7 +99,8 @@ static __attribute__((noinline)) void backward(struct worker *worker, int layer)
 {
 	void *arguments[] = { &worker->weights, &worker->activations, &layer };
 
-	launch(worker, (const void *)backward, (dim3){ 512, 256, 1 }, (dim3){ 16, 16, 1 }, arguments);
+	launch(worker, (const void *)backward, (dim3){ 512, 256, 1 }, (dim3){ 16, 16, 1 },
+	       arguments);
 }
 
 static __attribute__((noinline)) void adam(struct worker *worker)
@@ -107,7 +110,8 @@ static __attribute__((noinline)) void adam(struct worker *worker)
 	launch(worker, (const void *)adam, (dim3){ 16384, 1, 1 }, (dim3){ 256, 1, 1 }, arguments);
 }
 
-static __attribute__((noinline)) void read_batch(const struct options *options, void *buffer, uint64_t number)
+static __attribute__((noinline)) void read_batch(const struct options *options, void *buffer,
+						 uint64_t number)
 {
 	bool stalls = options->stall_every && (number + 1) % options->stall_every == 0;
 	uint64_t ms = stalls ? options->stall_ms : READ_MS;
@@ -188,12 +192,13 @@ static void train_step(struct worker *worker)
 
 	CHECK(cudaEventRecord(worker->begin, worker->stream));
 	CHECK(cudaMemcpyAsync(worker->batch, host, bytes, cudaMemcpyHostToDevice, worker->stream));
-	CHECK(cudaMemcpyAsync(worker->batch + bytes, host, LABEL_BYTES, cudaMemcpyHostToDevice, worker->stream));
+	CHECK(cudaMemcpyAsync(worker->batch + bytes, host, LABEL_BYTES, cudaMemcpyHostToDevice,
+			      worker->stream));
 	CHECK(cudaMemsetAsync(worker->activations, 0, bytes, worker->stream));
 	forward_pass(worker);
 	backward_pass(worker);
-	CHECK(cudaMemcpyAsync(worker->loss, worker->activations, sizeof(*worker->loss), cudaMemcpyDeviceToHost,
-			      worker->stream));
+	CHECK(cudaMemcpyAsync(worker->loss, worker->activations, sizeof(*worker->loss),
+			      cudaMemcpyDeviceToHost, worker->stream));
 	CHECK(cudaEventRecord(worker->end, worker->stream));
 	CHECK(cudaStreamSynchronize(worker->stream));
 	CHECK(cudaEventElapsedTime(&ms, worker->begin, worker->end));
@@ -271,9 +276,11 @@ static void summarise(const struct options *options, const struct worker *worker
 		input_wait_ns += workers[i].input_wait_ns;
 		device_ms += workers[i].device_ms;
 	}
-	printf("train: %" PRIu64 " steps on %" PRIu64 " thread(s), %" PRIu64 " launches, wall %.3f s", options->steps,
-	       options->threads, launches, (double)wall_ns / 1e9);
-	printf(", steps on device %.3f s, waited for input %.3f s\n", device_ms / 1e3, (double)input_wait_ns / 1e9);
+	printf("train: %" PRIu64 " steps on %" PRIu64 " thread(s), %" PRIu64
+	       " launches, wall %.3f s",
+	       options->steps, options->threads, launches, (double)wall_ns / 1e9);
+	printf(", steps on device %.3f s, waited for input %.3f s\n", device_ms / 1e3,
+	       (double)input_wait_ns / 1e9);
 }
 
 static void run(const struct options *options)
@@ -301,8 +308,10 @@ static void run(const struct options *options)
 
 static int usage(void)
 {
-	fputs("usage: train [--steps N] [--batch-bytes B] [--stall-every K] [--stall-ms M] [--threads T] [--quiet]\n"
-	      "every K-th batch takes M ms to read (0: none)\n", stderr);
+	fputs("usage: train [--steps N] [--batch-bytes B] [--stall-every K] [--stall-ms M] "
+	      "[--threads T] [--quiet]\n"
+	      "every K-th batch takes M ms to read (0: none)\n",
+	      stderr);
 	return 2;
 }
 

@@ -42,8 +42,8 @@ static struct truth_thread *thread_new(void)
 	thread->tid = (int)syscall(SYS_gettid);
 	prctl(PR_GET_NAME, thread->name);
 	thread->next = __atomic_load_n(&truth_threads, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(&truth_threads, &thread->next, thread, false, __ATOMIC_RELEASE,
-					    __ATOMIC_RELAXED))
+	while (!__atomic_compare_exchange_n(&truth_threads, &thread->next, thread, false,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		;
 	return thread;
 }
@@ -68,7 +68,8 @@ static void count_result(struct truth_counts *counts, int result)
 	for (i = 0; i < TRUTH_RESULTS - 1; i++)
 		if (!counts->results[i].count || counts->results[i].code == result)
 			break;
-	counts->results[i].code = result;
+	if (!counts->results[i].count)
+		counts->results[i].code = result;
 	truth_add(&counts->results[i].count, 1);
 }
 
@@ -96,8 +97,8 @@ int gpusim_call_end(const struct gpusim_call *call, int result)
 	uint64_t now_ns, ns;
 
 	count_result(counts, result);
-	if (call->shape)
-		count_shape(counts, call->shape);
+	if (call->has_shape)
+		count_shape(counts, &call->shape);
 	truth_add(&counts->errors, result != GPUSIM_OK && result != GPUSIM_NOT_READY);
 	truth_add(&counts->bytes, call->bytes);
 	mine->depth--;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The per-thread records of the truth, between the counting (truth.c) and the writing (truth_write.c). One thread
- * writes a record; the writer may read it at any moment, so counters are relaxed atomics and list heads are released.
+ * The per-thread records of the truth, between the counting (truth.c) and the writing
+ * (truth_write.c). One thread owns a record; the writer may read it at any moment, so counters and
+ * list heads are stored with release.
  */
 #ifndef TRUTH_INTERNAL_H
 #define TRUTH_INTERNAL_H
@@ -18,7 +19,7 @@ struct truth_shape {
 
 struct truth_result {
 	int code;
-	uint64_t count;		/* 0: slot not used */
+	uint64_t count; /* 0: slot not used */
 };
 
 struct truth_counts {
@@ -40,12 +41,12 @@ extern struct truth_thread *truth_threads;
 
 static inline uint64_t truth_read(const uint64_t *counter)
 {
-	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+	return __atomic_load_n(counter, __ATOMIC_ACQUIRE);
 }
 
 static inline void truth_set(uint64_t *counter, uint64_t value)
 {
-	__atomic_store_n(counter, value, __ATOMIC_RELAXED);
+	__atomic_store_n(counter, value, __ATOMIC_RELEASE);
 }
 
 static inline void truth_add(uint64_t *counter, uint64_t more)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Writes the truth file: merges the records of all threads, then prints them. Threads may still run meanwhile.
+ * Writes the truth file: merges the records of all threads, then prints them. Threads may still run
+ * meanwhile.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,6 +12,7 @@
 
 #include "truth_internal.h"
 
+// clang-format off
 #define ROW(name, class) [GPUSIM_FN_##name] = { #name, GPUSIM_CLASS_##class },
 static const struct {
 	const char *name;
@@ -20,6 +22,7 @@ static const struct {
 	GPUSIM_DRIVER_FUNCTIONS(ROW)
 };
 #undef ROW
+// clang-format on
 
 #define ROW(name) [GPUSIM_CLASS_##name] = #name,
 static const char *const classes[] = { GPUSIM_CLASSES(ROW) };
@@ -110,7 +113,8 @@ static void write_results(FILE *file, const struct truth_counts *sum, bool runti
 		if (name)
 			fprintf(file, "\"%s\": %" PRIu64, name, sum->results[i].count);
 		else
-			fprintf(file, "\"%d\": %" PRIu64, sum->results[i].code, sum->results[i].count);
+			fprintf(file, "\"%d\": %" PRIu64, sum->results[i].code,
+				sum->results[i].count);
 	}
 	fputc('}', file);
 }
@@ -124,7 +128,8 @@ static void write_shapes(FILE *file, struct truth_counts *sum)
 	while ((shape = sum->shapes)) {
 		grid = shape->shape.grid;
 		block = shape->shape.block;
-		fprintf(file, "{\"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"count\": %" PRIu64 "}",
+		fprintf(file,
+			"{\"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"count\": %" PRIu64 "}",
 			grid[0], grid[1], grid[2], block[0], block[1], block[2], shape->count);
 		sum->shapes = shape->next;
 		free(shape);
@@ -136,13 +141,15 @@ static void write_shapes(FILE *file, struct truth_counts *sum)
 
 static void write_row(FILE *file, int function, int place, struct truth_counts *sum)
 {
-	fprintf(file, "{\"function\": \"%s\", \"class\": \"%s\", \"outermost\": %s, \"exported\": %s",
+	fprintf(file,
+		"{\"function\": \"%s\", \"class\": \"%s\", \"outermost\": %s, \"exported\": %s",
 		functions[function].name, classes[functions[function].class],
-		place & GPUSIM_NESTED ? "false" : "true", place & GPUSIM_PRIVATE ? "false" : "true");
-	fprintf(file, ", \"count\": %" PRIu64 ", \"errors\": %" PRIu64 ", \"open\": %" PRIu64, sum->count,
-		sum->errors, sum->begun - sum->count);
-	fprintf(file, ", \"bytes\": %" PRIu64 ", \"total_ns\": %" PRIu64 ", \"max_ns\": %" PRIu64, sum->bytes,
-		sum->total_ns, sum->max_ns);
+		place & GPUSIM_NESTED ? "false" : "true",
+		place & GPUSIM_PRIVATE ? "false" : "true");
+	fprintf(file, ", \"count\": %" PRIu64 ", \"errors\": %" PRIu64 ", \"open\": %" PRIu64,
+		sum->count, sum->errors, sum->begun - sum->count);
+	fprintf(file, ", \"bytes\": %" PRIu64 ", \"total_ns\": %" PRIu64 ", \"max_ns\": %" PRIu64,
+		sum->bytes, sum->total_ns, sum->max_ns);
 	write_results(file, sum, function < GPUSIM_RUNTIME_END);
 	write_shapes(file, sum);
 	fputc('}', file);
@@ -195,7 +202,8 @@ static void write_threads(FILE *file)
 	for (thread = first_thread(); thread; thread = thread->next) {
 		fprintf(file, "%s{\"tid\": %d, \"name\": ", separator, thread->tid);
 		write_string(file, thread->name);
-		fprintf(file, ", \"first_ns\": %" PRIu64 ", \"last_ns\": %" PRIu64 ", \"classes\": {",
+		fprintf(file,
+			", \"first_ns\": %" PRIu64 ", \"last_ns\": %" PRIu64 ", \"classes\": {",
 			truth_read(&thread->first_ns), truth_read(&thread->last_ns));
 		write_classes(file, thread);
 		fputs("}}", file);
@@ -205,8 +213,8 @@ static void write_threads(FILE *file)
 
 static void write_truth(FILE *file)
 {
-	fprintf(file, "{\"truth_version\": 1, \"simulated\": true, \"pid\": %d, \"seed\": %" PRIu64, (int)getpid(),
-		gpusim_seed());
+	fprintf(file, "{\"truth_version\": 1, \"simulated\": true, \"pid\": %d, \"seed\": %" PRIu64,
+		(int)getpid(), gpusim_seed());
 	fputs(",\n\"functions\": [", file);
 	write_functions(file);
 	fputs("\n],\n\"threads\": [", file);
@@ -222,8 +230,8 @@ static char *expand_path(const char *pattern, const char *suffix)
 	int length;
 
 	if (mark)
-		length = asprintf(&path, "%.*s%d%s%s", (int)(mark - pattern), pattern, (int)getpid(), mark + 2,
-				  suffix);
+		length = asprintf(&path, "%.*s%d%s%s", (int)(mark - pattern), pattern,
+				  (int)getpid(), mark + 2, suffix);
 	else
 		length = asprintf(&path, "%s%s", pattern, suffix);
 	return length < 0 ? NULL : path;
@@ -251,7 +259,8 @@ int gpusim_write_truth(void)
 		error = -errno;
 cleanup:
 	if (error)
-		fprintf(stderr, "gpusim: cannot write the truth to %s: %s\n", pattern, strerror(-error));
+		fprintf(stderr, "gpusim: cannot write the truth to %s: %s\n", pattern,
+			strerror(-error));
 	free(path);
 	free(draft);
 	return error;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The laws of the simulated GPU, on libgpusim itself: order within streams and between them, what a synchronise
- * promises, how long copies take, what memory is counted, which codes errors have. Built with $(BUILD)/sim/libgpusim.so.
+ * The laws of the simulated GPU, on libgpusim itself: order within streams and between them, what a
+ * synchronise promises, how long copies take, what memory is counted, which codes errors have.
+ * Built with $(BUILD)/sim/libgpusim.so.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +38,9 @@ static struct gpusim_work submit(struct gpusim_stream *stream, struct gpusim_wor
 
 static struct gpusim_work kernel_of(const void *entity)
 {
-	return (struct gpusim_work){ .kind = GPUSIM_KERNEL, .entity = entity, .shape = { { 4, 2, 1 }, { 32, 1, 1 } } };
+	return (struct gpusim_work){ .kind = GPUSIM_KERNEL,
+				     .entity = entity,
+				     .shape = { { 4, 2, 1 }, { 32, 1, 1 } } };
 }
 
 static struct gpusim_work launch(struct gpusim_stream *stream, const void *entity)
@@ -45,7 +48,8 @@ static struct gpusim_work launch(struct gpusim_stream *stream, const void *entit
 	return submit(stream, kernel_of(entity));
 }
 
-static struct gpusim_work copy(struct gpusim_stream *stream, enum gpusim_work_kind kind, uint64_t bytes)
+static struct gpusim_work copy(struct gpusim_stream *stream, enum gpusim_work_kind kind,
+			       uint64_t bytes)
 {
 	return submit(stream, (struct gpusim_work){ .kind = kind, .bytes = bytes });
 }
@@ -129,7 +133,8 @@ static void test_copy_engines_serve_one_at_a_time(void **state)
 	struct gpusim_stream *other = new_stream(GPUSIM_STREAM_NON_BLOCKING);
 	struct gpusim_work first = copy(one, GPUSIM_COPY_HTOD, 2000ULL * MS);
 	struct gpusim_work same = copy(other, GPUSIM_COPY_HTOD, 2000ULL * MS);
-	struct gpusim_work back = copy(new_stream(GPUSIM_STREAM_NON_BLOCKING), GPUSIM_COPY_DTOH, 2000ULL * MS);
+	struct gpusim_work back =
+		copy(new_stream(GPUSIM_STREAM_NON_BLOCKING), GPUSIM_COPY_DTOH, 2000ULL * MS);
 
 	(void)state;
 	assert_true(same.start_ns >= first.end_ns);
