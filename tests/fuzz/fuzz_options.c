@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Any command line is accepted or refused with exit code 2, and what was accepted keeps the
+ * promises of options.h. The input is the words, each ended by a newline.
+ * Refusals are the rule here: run with -close_fd_mask=2.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/exit.h"
+#include "cli/options.h"
+
+#define WORDS_MAX 64
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(int ok)
+{
+	if (!ok)
+		abort();
+}
+
+static void check_accepted(const struct options *o)
+{
+	check(o->verb && o->verb->run && o->n_args <= o->verb->max_args);
+	if (o->help)
+		return;
+	check(o->n_args >= o->verb->min_args);
+	check(!o->verb->has_targets || !!o->n_pids + !!o->all + !!o->cmd == 1);
+	check(!o->cmd || o->cmd[0]);
+	check(o->n_pids <= OPTIONS_PIDS_MAX);
+	for (size_t i = 0; i < o->n_pids; i++)
+		check(o->pids[i] != 0);
+	check(o->ring_bytes >= 65536 && !(o->ring_bytes & (o->ring_bytes - 1)));
+	check(o->max_loss >= 0 && o->max_loss <= 1);
+	check(o->format >= 0 && o->format < FORMAT_END);
+	check(o->interval_ns > 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1), *rest = text, *argv[WORDS_MAX + 2] = { (char *)"gpuprof" };
+	struct options o;
+	int argc = 1, rc;
+
+	if (!text)
+		return 0;
+	if (size)
+		memcpy(text, data, size);
+	text[size] = '\0';
+	while (argc <= WORDS_MAX && rest) {
+		char *word = strsep(&rest, "\n");
+
+		if (*word || rest)
+			argv[argc++] = word;
+	}
+	rc = options_parse(&o, argc, argv);
+	check(rc == EXIT_OK || rc == EXIT_USAGE);
+	if (!rc)
+		check_accepted(&o);
+	options_free(&o);
+	free(text);
+	return 0;
+}

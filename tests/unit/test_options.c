@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The command line: what is accepted, what is refused, and that every refusal is exit code 2. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/time.h"
+#include "cli/exit.h"
+#include "cli/options.h"
+#include "cli/verbs.h"
+#include "probe/loader.h"
+#include "view/views.h"
+
+#define WORDS_MAX 16
+
+/* A command line, split at spaces. */
+struct line {
+	char text[512];
+	char *argv[WORDS_MAX + 2];
+	int argc;
+};
+
+static void split(struct line *l, const char *text)
+{
+	char *rest = l->text, *word;
+
+	snprintf(l->text, sizeof(l->text), "%s", text);
+	l->argv[0] = (char *)"gpuprof";
+	l->argc = 1;
+	while (l->argc <= WORDS_MAX && (word = strsep(&rest, " ")))
+		if (*word)
+			l->argv[l->argc++] = word;
+	l->argv[l->argc] = NULL;
+}
+
+static int parse(struct options *o, struct line *l, const char *text)
+{
+	split(l, text);
+	return options_parse(o, l->argc, l->argv);
+}
+
+/* Parses with standard error in a file; what was said lands in said. */
+static int parse_quietly(const char *text, char *said, size_t size)
+{
+	int file = memfd_create("stderr", 0), saved = dup(STDERR_FILENO), rc;
+	struct options o;
+	struct line l;
+	ssize_t n;
+
+	assert_true(file >= 0 && saved >= 0);
+	dup2(file, STDERR_FILENO);
+	rc = parse(&o, &l, text);
+	dup2(saved, STDERR_FILENO);
+	options_free(&o);
+	n = pread(file, said, size - 1, 0);
+	said[n > 0 ? n : 0] = '\0';
+	close(file);
+	close(saved);
+	return rc;
+}
+
+static void refused(const char *text)
+{
+	char said[1024];
+
+	if (parse_quietly(text, said, sizeof(said)) != EXIT_USAGE)
+		fail_msg("'%s' was accepted", text);
+	if (strncmp(said, "gpuprof: ", 9) || strchr(said, '\n') != said + strlen(said) - 1)
+		fail_msg("'%s' was not answered with one line: %s", text, said);
+}
+
+static void answered(const char *text, const char *line)
+{
+	char said[1024];
+
+	assert_int_equal(parse_quietly(text, said, sizeof(said)), EXIT_USAGE);
+	assert_string_equal(said, line);
+}
+
+static void nothing_on_the_line_is_all_processes_without_a_verb(void **state)
+{
+	struct options o;
+	struct line l;
+
+	(void)state;
+	assert_int_equal(parse(&o, &l, ""), 0);
+	assert_string_equal(o.verb->name, "");
+	assert_true(o.all);
+	assert_int_equal(o.interval_ns, 5 * NS_PER_SEC);
+	assert_int_equal(o.duration_ns, 0);
+	assert_int_equal(o.ring_bytes, 8 << 20);
+	assert_int_equal(o.format, FORMAT_TEXT);
+	assert_true(o.max_loss == 0.01);
+	assert_null(o.cmd);
+	options_free(&o);
+}
+
+static void pids_are_distinct_and_keep_their_order(void **state)
+{
+	struct options o;
+	struct line l;
+
+	(void)state;
+	assert_int_equal(parse(&o, &l, "-p 30,10,30 stat --pid=20 -p10"), 0);
+	assert_string_equal(o.verb->name, "stat");
+	assert_int_equal(o.n_pids, 3);
+	assert_int_equal(o.pids[0], 30);
+	assert_int_equal(o.pids[1], 10);
+	assert_int_equal(o.pids[2], 20);
+	assert_false(o.all);
+	options_free(&o);
+}
+
+static void values_follow_stand_behind_equals_or_stick(void **state)
+{
+	static const char *const lines[] = {
+		"stat -d 10s", "stat -d10s", "stat --duration=10s", "stat --duration 10s",
+		"--duration 10 stat", "stat -ad10s", "stat -d 1s -d 10s",
+	};
+	struct options o;
+	struct line l;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		assert_int_equal(parse(&o, &l, lines[i]), 0);
+		assert_int_equal(o.duration_ns, 10 * NS_PER_SEC);
+		options_free(&o);
+	}
+}
+
+static void what_follows_two_dashes_is_the_command_untouched(void **state)
+{
+	struct options o;
+	struct line l;
+
+	(void)state;
+	assert_int_equal(parse(&o, &l, "stat -v -- train --help -p 1 --"), 0);
+	assert_true(o.verbose);
+	assert_false(o.help);
+	assert_false(o.all);
+	assert_ptr_equal(o.cmd, l.argv + 4);
+	assert_string_equal(o.cmd[4], "--");
+	assert_null(o.cmd[5]);
+	options_free(&o);
+}
+
+static void an_option_does_not_swallow_the_two_dashes(void **state)
+{
+	(void)state;
+	refused("stat -d -- train");
+	refused("stat -p");
+	refused("stat --");
+}
+
+static void ring_sizes_round_up_to_a_power_of_two(void **state)
+{
+	static const struct {
+		const char *line;
+		uint64_t bytes;
+	} rows[] = {
+		{ "stat --ring-size 64k", 64 << 10 }, { "stat --ring-size 65k", 128 << 10 },
+		{ "stat --ring-size 65536", 64 << 10 }, { "stat --ring-size 3M", 4 << 20 },
+		{ "stat --ring-size 1g", 1 << 30 }, { "stat --ring-size 1023m", 1 << 30 },
+	};
+	struct options o;
+	struct line l;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(parse(&o, &l, rows[i].line), 0);
+		assert_int_equal(o.ring_bytes, rows[i].bytes);
+		options_free(&o);
+	}
+}
+
+static void choices_are_the_enums_of_their_rooms(void **state)
+{
+	struct options o;
+	struct line l;
+
+	(void)state;
+	assert_int_equal(parse(&o, &l, "stat --format json --by result --attach multi"), 0);
+	assert_int_equal(o.format, FORMAT_JSON);
+	assert_int_equal(o.by, CALLS_BY_RESULT);
+	assert_int_equal(o.attach, WAY_MULTI);
+	options_free(&o);
+	assert_int_equal(parse(&o, &l, "stat --format text --by launch --attach session"), 0);
+	assert_int_equal(o.format, FORMAT_TEXT);
+	assert_int_equal(o.by, CALLS_BY_LAUNCH);
+	assert_int_equal(o.attach, WAY_SESSION);
+	options_free(&o);
+}
+
+static void percentages_become_shares(void **state)
+{
+	struct options o;
+	struct line l;
+
+	(void)state;
+	assert_int_equal(parse(&o, &l, "report f --max-loss 0.5%"), 0);
+	assert_true(o.max_loss == 0.005);
+	options_free(&o);
+	assert_int_equal(parse(&o, &l, "report f --max-loss 100"), 0);
+	assert_true(o.max_loss == 1);
+	options_free(&o);
+}
+
+static void bad_values_are_refused(void **state)
+{
+	static const char *const lines[] = {
+		"-p 0", "-p -1", "-p 12x", "-p 1,", "-p ,1", "-p 1,,2", "-p 4194305",
+		"-p 99999999999999999999", "-p=1", "-d 0", "-d 0.1ms", "-d -1", "-d 10q", "-d 1e400",
+		"-d inf", "-d nan", "-d 0x10", "-n 0", "-n 1.5", "-i 0s", "--ring-size 1k",
+		"--ring-size 2g", "--ring-size 64kk", "--ring-size 18446744073709551616",
+		"--ring-size 17179869184g", "--format xml", "--format=", "--by pid", "--top 0",
+		"--max-loss 101", "--max-loss -1", "--max-loss nan", "--max-loss 1%%", "--all=1",
+		"--filter=", "--attach perf",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		refused(lines[i]);
+}
+
+static void targets_exclude_each_other(void **state)
+{
+	(void)state;
+	refused("-p 1 -a");
+	refused("stat -p 1 -- cmd");
+	refused("record -a -- cmd");
+	refused("report f -- cmd");
+	refused("-v -q");
+}
+
+static void options_of_another_verb_are_refused(void **state)
+{
+	(void)state;
+	refused("report f -d 1s");
+	refused("stat -n 3");
+	refused("record --table calls");
+	refused("version --wide");
+	refused("stat -V");
+	refused("-o f");
+}
+
+static void words_must_fit_the_verb(void **state)
+{
+	struct options o;
+	struct line l;
+
+	(void)state;
+	refused("stta");
+	refused("report");
+	refused("report a b");
+	refused("stat 1234");
+	refused("help stat record");
+	assert_int_equal(parse(&o, &l, "report run.gpr"), 0);
+	assert_int_equal(o.n_args, 1);
+	assert_string_equal(o.args[0], "run.gpr");
+	options_free(&o);
+}
+
+static void unknown_options_are_refused(void **state)
+{
+	(void)state;
+	refused("--duraton 3");
+	refused("-x");
+	refused("-a\xff");
+	refused("--=");
+	refused("--x=y");
+	refused("---");
+}
+
+static void a_refusal_says_what_would_be_right(void **state)
+{
+	(void)state;
+	answered("--duraton 3", "gpuprof: unknown option '--duraton'; did you mean '--duration'?\n");
+	answered("reprot f", "gpuprof: unknown verb 'reprot'; did you mean 'report'?\n");
+	answered("top", "gpuprof: unknown verb 'top'; the verbs are stat, record, report, doctor, "
+		 "version, help\n");
+	answered("stat -d soon", "gpuprof: option '--duration': 'soon' is not accepted; "
+		 "give a duration such as 10s, 500ms or 2m\n");
+	answered("report f -d 1s", "gpuprof: option '--duration' does not apply to 'report'; "
+		 "it is for gpuprof without a verb, stat, record\n");
+	answered("-p 1 -a", "gpuprof: options '--pid' and '--all' exclude each other; "
+		 "give one of them\n");
+	answered("report", "gpuprof: 'report' needs more; "
+		 "usage: gpuprof report FILE [options]\n");
+}
+
+static void help_and_version_win_over_what_is_missing(void **state)
+{
+	struct options o;
+	struct line l;
+
+	(void)state;
+	assert_int_equal(parse(&o, &l, "report --help"), 0);
+	assert_true(o.help);
+	assert_string_equal(o.verb->name, "report");
+	options_free(&o);
+	assert_int_equal(parse(&o, &l, "-V"), 0);
+	assert_string_equal(o.verb->name, "version");
+	options_free(&o);
+}
+
+static void the_nearest_name_is_a_short_edit_away(void **state)
+{
+	static const char *const names[] = { "stat", "record", "report" };
+
+	(void)state;
+	assert_string_equal(options_nearest("stta", names, 3), "stat");
+	assert_string_equal(options_nearest("reprot", names, 3), "report");
+	assert_string_equal(options_nearest("recrod", names, 3), "record");
+	assert_null(options_nearest("zzzz", names, 3));
+	assert_null(options_nearest("", names, 3));
+}
+
+static void every_row_is_complete_and_its_help_fits(void **state)
+{
+	size_t n, verbs;
+	const struct option_row *rows = options_rows(&n);
+	const struct verb *v = options_verbs(&verbs);
+
+	(void)state;
+	assert_true(n <= 64);	/* the parser's bit set */
+	for (size_t i = 0; i < n; i++) {
+		assert_non_null(rows[i].set);
+		assert_true(rows[i].verbs && rows[i].verbs < 1u << VERB_END);
+		assert_true(!rows[i].arg == !rows[i].accepts);
+		assert_true(strlen(rows[i].help) <= 52);
+		for (size_t k = 0; k < i; k++) {
+			assert_string_not_equal(rows[i].name, rows[k].name);
+			assert_true(!rows[i].letter || rows[i].letter != rows[k].letter);
+		}
+	}
+	for (size_t i = 0; i < verbs; i++) {
+		assert_non_null(v[i].run);
+		assert_non_null(v[i].about);
+		assert_non_null(v[i].examples);
+		assert_true(v[i].max_args <= OPTIONS_ARGS_MAX);
+		assert_true(v[i].min_args <= v[i].max_args);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_on_the_line_is_all_processes_without_a_verb),
+		cmocka_unit_test(pids_are_distinct_and_keep_their_order),
+		cmocka_unit_test(values_follow_stand_behind_equals_or_stick),
+		cmocka_unit_test(what_follows_two_dashes_is_the_command_untouched),
+		cmocka_unit_test(an_option_does_not_swallow_the_two_dashes),
+		cmocka_unit_test(ring_sizes_round_up_to_a_power_of_two),
+		cmocka_unit_test(choices_are_the_enums_of_their_rooms),
+		cmocka_unit_test(percentages_become_shares),
+		cmocka_unit_test(bad_values_are_refused),
+		cmocka_unit_test(targets_exclude_each_other),
+		cmocka_unit_test(options_of_another_verb_are_refused),
+		cmocka_unit_test(words_must_fit_the_verb),
+		cmocka_unit_test(unknown_options_are_refused),
+		cmocka_unit_test(a_refusal_says_what_would_be_right),
+		cmocka_unit_test(help_and_version_win_over_what_is_missing),
+		cmocka_unit_test(the_nearest_name_is_a_short_edit_away),
+		cmocka_unit_test(every_row_is_complete_and_its_help_fits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

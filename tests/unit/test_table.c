@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Tables: sorting, cutting, and the exact bytes of each rendering, also of hostile names. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "view/table.h"
+#include "view/utf8.h"
+
+static const struct column columns[] = {
+	{ .name = "pid", .type = CELL_ID },
+	{ .name = "function", .type = CELL_TEXT },
+	{ .name = "count", .type = CELL_INT },
+	{ .name = "bytes", .type = CELL_BYTES },
+	{ .name = "total_ns", .type = CELL_NS },
+	{ .name = "share", .type = CELL_SHARE },
+	{ .name = "ratio", .type = CELL_REAL, .wide = 1 },
+};
+
+#define N (sizeof(columns) / sizeof(columns[0]))
+
+enum { PID, FUNCTION, COUNT, BYTES, TOTAL, SHARE, RATIO };
+
+static struct cell *add(struct table *t, uint64_t pid, const char *function, uint64_t count)
+{
+	struct cell *c = table_row(t);
+
+	assert_non_null(c);
+	cell_u(&c[PID], pid);
+	assert_int_equal(cell_s(t, &c[FUNCTION], function), 0);
+	cell_u(&c[COUNT], count);
+	return c;
+}
+
+static struct table *sample(void)
+{
+	struct table *t = table_new("calls", columns, N);
+	struct cell *c;
+
+	assert_non_null(t);
+	c = add(t, 1234567, "cudaLaunchKernel", 1234567);
+	cell_u(&c[TOTAL], 12345678);
+	cell_d(&c[SHARE], 0.123);
+	c = add(t, 42, "cudaMemcpy", 3);
+	cell_u(&c[BYTES], 1572864);
+	cell_u(&c[TOTAL], 999);
+	cell_d(&c[SHARE], NAN);
+	cell_d(&c[RATIO], 1.0 / 3);
+	return t;
+}
+
+static void renders(struct table *t, const struct report *with, enum format f, const char *wanted)
+{
+	struct report r = with ? *with : (struct report){ 0 };
+	struct strbuf sb = STRBUF_INIT;
+
+	r.tables = &t;
+	r.n_tables = 1;
+	report_render(&sb, &r, f);
+	assert_false(sb.failed);
+	assert_string_equal(sb.s, wanted);
+	strbuf_free(&sb);
+	table_free(t);
+}
+
+static void text_aligns_numbers_right_and_gives_them_units(void **state)
+{
+	(void)state;
+	renders(sample(), &(struct report){ .head = "head", .foot = "foot" }, FORMAT_TEXT,
+		"head\n\n"
+		"calls\n"
+		"    pid  function              count    bytes     total   share\n"
+		"1234567  cudaLaunchKernel  1,234,567        -  12.35 ms  12.3 %\n"
+		"     42  cudaMemcpy                3  1.5 MiB    999 ns       -\n"
+		"\nfoot\n");
+}
+
+static void wide_shows_the_wide_columns_too(void **state)
+{
+	struct table *t = sample();
+
+	(void)state;
+	table_top(t, 1);
+	renders(t, &(struct report){ .wide = true }, FORMAT_TEXT,
+		"calls\n"
+		"    pid  function              count  bytes     total   share  ratio\n"
+		"1234567  cudaLaunchKernel  1,234,567      -  12.35 ms  12.3 %      -\n"
+		"... 1 more\n");
+}
+
+static void a_table_without_rows_says_so(void **state)
+{
+	(void)state;
+	renders(table_new("calls", columns, N), NULL, FORMAT_TEXT, "calls\n(none)\n");
+	renders(table_new("calls", columns, 3), NULL, FORMAT_CSV, "pid,function,count\r\n");
+	renders(table_new("calls", columns, 3), NULL, FORMAT_JSON,
+		"{\"schema_version\": 1,\n \"meta\": {},\n \"tables\": {\n  \"calls\": []\n }}\n");
+}
+
+static void long_names_are_cut_in_the_middle_between_characters(void **state)
+{
+	struct table *t = table_new("calls", columns + FUNCTION, 2);
+
+	(void)state;
+	cell_s(t, table_row(t), "abcdefghijklmnopqrstuvwxyz");
+	cell_s(t, table_row(t), "\u00e4\u00f6\u00fc\u00df\u00e4\u00f6\u00fc\u00df\u00e4\u00f6\u00fc\u00df");
+	cell_s(t, table_row(t), "\u6f22\u5b57\u6f22\u5b57\u6f22\u5b57\u6f22\u5b57");
+	cell_s(t, table_row(t), "exactlyten");
+	renders(t, &(struct report){ .name_width = 10 }, FORMAT_TEXT,
+		"calls\n"
+		"function    count\n"
+		"abcde\u2026wxyz      -\n"
+		"\u00e4\u00f6\u00fc\u00df\u00e4\u2026\u00e4\u00f6\u00fc\u00df      -\n"
+		"\u6f22\u5b57\u2026\u6f22\u5b57       -\n"
+		"exactlyten      -\n");
+}
+
+static void hostile_names_cannot_reach_the_terminal(void **state)
+{
+	struct table *t = table_new("calls", columns + FUNCTION, 1);
+
+	(void)state;
+	cell_s(t, table_row(t), "a\x1b[2Jb\nc\td\x7f\x80\xc3(\xe2\x80\xae\xc2\x9b");
+	cell_s(t, table_row(t), "\xed\xa0\x80\xf5\xc0\xaf");
+	renders(t, NULL, FORMAT_TEXT,
+		"calls\nfunction\n"
+		"a\\x1b[2Jb\\nc\\td\\x7f\\x80\\xc3(\\u202e\\u009b\n"
+		"\\xed\\xa0\\x80\\xf5\\xc0\\xaf\n");
+}
+
+static void md_escapes_what_is_markup(void **state)
+{
+	struct table *t = table_new("calls", columns + FUNCTION, 2);
+	struct cell *c = table_row(t);
+
+	(void)state;
+	cell_s(t, &c[0], "op<float*>|a_b __x\n");
+	cell_u(&c[1], 1000);
+	table_row(t);
+	renders(t, &(struct report){ .head = "a *b*", .foot = "x\ny" }, FORMAT_MD,
+		"a \\*b\\*\n\n"
+		"## calls\n\n"
+		"| function | count |\n"
+		"| :--- | ---: |\n"
+		"| op\\<float\\*\\>\\|a_b \\_\\_x\\\\n | 1,000 |\n"
+		"| - | - |\n"
+		"\nx  \ny\n");
+}
+
+static void csv_has_raw_numbers_and_quotes_what_needs_it(void **state)
+{
+	struct table *t = sample();
+
+	(void)state;
+	add(t, 1, "f(int, \"x\")\n", UINT64_MAX);
+	renders(t, &(struct report){ .head = "head", .foot = "foot" }, FORMAT_CSV,
+		"pid,function,count,bytes,total_ns,share,ratio\r\n"
+		"1234567,cudaLaunchKernel,1234567,,12345678,0.123,\r\n"
+		"42,cudaMemcpy,3,1572864,999,,0.3333333333333333\r\n"
+		"1,\"f(int, \"\"x\"\")\\n\",18446744073709551615,,,,\r\n");
+}
+
+static void several_tables_of_csv_are_named(void **state)
+{
+	struct table *t[] = { table_new("a", columns, 2), table_new("b", columns, 1) };
+	struct report r = { .tables = t, .n_tables = 2 };
+	struct strbuf sb = STRBUF_INIT;
+
+	(void)state;
+	report_render(&sb, &r, FORMAT_CSV);
+	assert_string_equal(sb.s, "# a\r\npid,function\r\n\r\n# b\r\npid\r\n");
+	strbuf_free(&sb);
+	table_free(t[0]);
+	table_free(t[1]);
+}
+
+static void json_is_strict_and_whole(void **state)
+{
+	struct meta_pair pairs[] = {
+		{ "host", { .known = 1, .s = "a\"b" }, CELL_TEXT },
+		{ "complete", { .known = 1, .u = 1 }, CELL_BOOL },
+		{ "lost", { .known = 1, .u = UINT64_MAX }, CELL_INT },
+		{ "start", { .known = 0 }, CELL_TEXT },
+	};
+	struct meta meta = { pairs, 4 };
+	struct table *t = sample();
+
+	(void)state;
+	cell_d(&add(t, 7, "\x01\\\xff\u00e9", 0)[SHARE], INFINITY);
+	renders(t, &(struct report){ .meta = &meta }, FORMAT_JSON,
+		"{\"schema_version\": 1,\n"
+		" \"meta\": {\"host\": \"a\\\"b\", \"complete\": true, "
+		"\"lost\": 18446744073709551615, \"start\": null},\n"
+		" \"tables\": {\n"
+		"  \"calls\": [\n"
+		"   {\"pid\": 1234567, \"function\": \"cudaLaunchKernel\", \"count\": 1234567, "
+		"\"bytes\": null, \"total_ns\": 12345678, \"share\": 0.123, \"ratio\": null},\n"
+		"   {\"pid\": 42, \"function\": \"cudaMemcpy\", \"count\": 3, "
+		"\"bytes\": 1572864, \"total_ns\": 999, \"share\": null, "
+		"\"ratio\": 0.3333333333333333},\n"
+		"   {\"pid\": 7, \"function\": \"\\u0001\\\\\xef\xbf\xbd\u00e9\", \"count\": 0, "
+		"\"bytes\": null, \"total_ns\": null, \"share\": null, \"ratio\": null}\n"
+		"  ]\n }}\n");
+}
+
+static void sorting_is_stable_with_the_unknown_last(void **state)
+{
+	struct table *t = table_new("calls", columns, N);
+
+	(void)state;
+	cell_u(&add(t, 1, "b", 5)[BYTES], 1);
+	add(t, 2, "a", 5);
+	cell_u(&add(t, 3, "c", 9)[BYTES], 7);
+	add(t, 4, NULL, 1);
+	assert_int_equal(table_sort(t, "count"), 0);
+	assert_int_equal(table_cells(t, 0)[PID].u, 3);
+	assert_int_equal(table_cells(t, 1)[PID].u, 1);
+	assert_int_equal(table_cells(t, 2)[PID].u, 2);
+	assert_int_equal(table_sort(t, "bytes"), 0);
+	assert_int_equal(table_cells(t, 0)[PID].u, 3);
+	assert_int_equal(table_cells(t, 1)[PID].u, 1);
+	assert_int_equal(table_sort(t, "function"), 0);
+	assert_int_equal(table_cells(t, 0)[PID].u, 2);
+	assert_int_equal(table_cells(t, 3)[PID].u, 4);
+	assert_int_equal(table_sort(t, "total"), 0);
+	assert_int_equal(table_sort(t, "none"), -ENOENT);
+	table_free(t);
+}
+
+static bool is_odd(const struct cell *cells, const void *ctx)
+{
+	(void)ctx;
+	return cells[PID].u & 1;
+}
+
+static void rows_are_kept_and_cut_in_order(void **state)
+{
+	struct table *t = table_new("calls", columns, N);
+
+	(void)state;
+	for (uint64_t pid = 0; pid < 100; pid++)
+		add(t, pid, "f", 1);
+	table_keep(t, is_odd, NULL);
+	assert_int_equal(table_rows(t), 50);
+	table_top(t, 60);
+	assert_int_equal(table_cut(t), 0);
+	table_top(t, 10);
+	assert_int_equal(table_cut(t), 40);
+	for (size_t i = 0; i < 10; i++)
+		assert_int_equal(table_cells(t, i)[PID].u, 2 * i + 1);
+	add(t, 5, "f", 1);
+	assert_int_equal(table_sort(t, "pid"), 0);
+	assert_int_equal(table_cells(t, 0)[PID].u, 19);
+	table_free(t);
+}
+
+static void is_ns(uint64_t ns, const char *wanted)
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	format_ns(&sb, ns);
+	assert_string_equal(sb.s, wanted);
+	strbuf_free(&sb);
+}
+
+static void is_bytes(uint64_t bytes, const char *wanted)
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	format_bytes(&sb, bytes);
+	assert_string_equal(sb.s, wanted);
+	strbuf_free(&sb);
+}
+
+static void times_have_four_digits_and_carry_into_the_next_unit(void **state)
+{
+	(void)state;
+	is_ns(0, "0 ns");
+	is_ns(999, "999 ns");
+	is_ns(1000, "1.000 us");
+	is_ns(9999, "9.999 us");
+	is_ns(10004, "10.00 us");
+	is_ns(99995, "100.0 us");
+	is_ns(999949, "999.9 us");
+	is_ns(999950, "1.000 ms");
+	is_ns(2010000000, "2.010 s");
+	is_ns(999950000000, "1,000 s");
+	is_ns(UINT64_MAX, "18,446,744,074 s");
+}
+
+static void bytes_carry_into_the_next_unit(void **state)
+{
+	(void)state;
+	is_bytes(0, "0 B");
+	is_bytes(1023, "1023 B");
+	is_bytes(1024, "1.0 KiB");
+	is_bytes(1048524, "1023.9 KiB");
+	is_bytes(1048575, "1.0 MiB");
+	is_bytes(UINT64_MAX, "16.0 EiB");
+}
+
+static void reals_read_back_as_the_same_double(void **state)
+{
+	static const double values[] = { 0, 0.1, 1.0 / 3, 1e-300, 123456789.125, 5e-324 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		struct strbuf sb = STRBUF_INIT;
+
+		format_real(&sb, values[i]);
+		assert_true(strtod(sb.s, NULL) == values[i]);
+		strbuf_free(&sb);
+	}
+}
+
+static void formats_have_names(void **state)
+{
+	(void)state;
+	assert_int_equal(format_from_name("text"), FORMAT_TEXT);
+	assert_int_equal(format_from_name("json"), FORMAT_JSON);
+	assert_int_equal(format_from_name("xml"), -EINVAL);
+}
+
+static void every_byte_string_stays_on_one_safe_line(void **state)
+{
+	uint32_t seed = 1;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		struct strbuf once = STRBUF_INIT, twice = STRBUF_INIT;
+		char s[17];
+
+		for (size_t i = 0; i < 16; i++) {
+			seed = seed * 1664525 + 1013904223;
+			s[i] = (char)(seed >> 24);
+		}
+		s[16] = '\0';
+		format_safe(&once, s);
+		for (const char *p = once.s; *p;)
+			assert_true(utf8_next(&p) >= ' ');
+		format_safe(&twice, once.s);
+		assert_string_equal(once.s, twice.s);
+		strbuf_free(&once);
+		strbuf_free(&twice);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_aligns_numbers_right_and_gives_them_units),
+		cmocka_unit_test(wide_shows_the_wide_columns_too),
+		cmocka_unit_test(a_table_without_rows_says_so),
+		cmocka_unit_test(long_names_are_cut_in_the_middle_between_characters),
+		cmocka_unit_test(hostile_names_cannot_reach_the_terminal),
+		cmocka_unit_test(md_escapes_what_is_markup),
+		cmocka_unit_test(csv_has_raw_numbers_and_quotes_what_needs_it),
+		cmocka_unit_test(several_tables_of_csv_are_named),
+		cmocka_unit_test(json_is_strict_and_whole),
+		cmocka_unit_test(sorting_is_stable_with_the_unknown_last),
+		cmocka_unit_test(rows_are_kept_and_cut_in_order),
+		cmocka_unit_test(times_have_four_digits_and_carry_into_the_next_unit),
+		cmocka_unit_test(bytes_carry_into_the_next_unit),
+		cmocka_unit_test(reals_read_back_as_the_same_double),
+		cmocka_unit_test(formats_have_names),
+		cmocka_unit_test(every_byte_string_stays_on_one_safe_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
