@@ -41,7 +41,7 @@ struct options {
 	bool all;			/* -a, or nothing was named */
 	char *const *cmd;		/* what follows "--", NULL-terminated; NULL none */
 
-	const char *output;		/* stat, record: capture to keep; report: file to write */
+	const char *output;		/* NULL: standard output; record: its default name */
 	const char *capture;		/* stat, intervals: keep a capture here too; NULL none */
 	uint64_t duration_ns;		/* 0: until CMD or the targets end, or Ctrl-C */
 	uint64_t interval_ns;

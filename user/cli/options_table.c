@@ -58,7 +58,7 @@ static const struct option_row rows[] = {
 		.verbs = ON(STAT) | ON(RECORD) | ON(REPORT),
 		.set = option_set_text, .at = MEMBER(output),
 		.accepts = "the name of a file",
-		.help = "capture to keep (report: file to write)",
+		.help = "write to FILE (record: the capture)",
 	}, {
 		.name = "capture", .group = GROUP_OUTPUT, .arg = "FILE",
 		.verbs = ON(DEFAULT) | ON(STAT), .set = option_set_text, .at = MEMBER(capture),

@@ -306,7 +306,7 @@ int print_report(const struct options *o, const struct model *m, const struct pr
 		if (extra && extra->again && o->format <= FORMAT_MD)
 			strbuf_addch(&out, '\n');
 		render(&out, o, &p, &s);
-		rc = out_write(extra ? extra->output : NULL, &out);
+		rc = out_write(o->output, &out);
 	}
 	strbuf_free(&out);
 	printout_free(&p);

@@ -25,7 +25,6 @@
 #include "ledger/model.h"
 
 struct print_extra {
-	const char *output;	/* file to write to; NULL: standard output */
 	uint64_t now_ns;	/* where open books are read; 0: model_now */
 	bool incomplete;	/* the capture was cut or damaged */
 	bool again;		/* not the first report of this output: set apart by an empty line */
@@ -35,7 +34,7 @@ struct print_extra {
  * and the line that says why was logged. */
 int print_check(const struct options *o);
 
-/* Prints the report to extra->output or standard output. extra may be NULL. EXIT_OK, EXIT_FAIL,
+/* Prints the report to o->output or standard output. extra may be NULL. EXIT_OK, EXIT_FAIL,
  * EXIT_USAGE, or EXIT_PARTIAL: printed, but more than --max-loss was lost. */
 int print_report(const struct options *o, const struct model *m, const struct print_extra *extra);
 

@@ -35,7 +35,7 @@ static int explain_state(const struct capture_reader *r, const char *path)
 static int report_capture(const struct options *o, struct capture_reader *r, struct model *m)
 {
 	int err = capture_read(r, &(struct event_sink){ push, m });
-	struct print_extra extra = { .output = o->output };
+	struct print_extra extra = { 0 };
 	int state, rc;
 
 	if (err) {

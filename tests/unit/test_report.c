@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Printing: the words around the tables, what the exit code says, and that a report of a capture
+ * is the report of the run. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/io.h"
+#include "cli/exit.h"
+#include "cli/print.h"
+#include "cli/summary.h"
+#include "cli/verbs.h"
+#include "event/capture.h"
+
+static const struct funcs funcs = {
+	.n = 2,
+	.v = {
+		{ .name = "cudaLaunchKernel", .library = "cudart", .class = CLASS_LAUNCH },
+		{ .name = "cudaDeviceSynchronize", .library = "cudart", .class = CLASS_SYNC,
+		  .two = 1 },
+	},
+};
+
+#define T0 1000000000ull
+
+/* A process of one thread: three launches of 10 us, a hole of `lost` records, and a sync. */
+static int play(const struct event_sink *to, unsigned int lost)
+{
+	static const char *const facts[][2] = {
+		{ "host", "node-1" }, { "version", "v0.1" }, { "kernel", "6.18.0" },
+		{ "sources", "uprobe" }, { "attach", "session" }, { "children", "not followed" },
+		{ "cost_per_hit_ns", "500" }, { "wall_offset_ns", "1700000000000000000" },
+	};
+	struct event call = { .kind = EVENT_CALL, .has = HAS_END | HAS_RESULT | HAS_SHAPE,
+			      .pid = 77, .tid = 77, .shape = { { 2, 1, 1 }, { 64, 1, 1 }, 0 } };
+	struct event sync = { .kind = EVENT_CALL, .has = HAS_END | HAS_RESULT, .func = 1,
+			      .pid = 77, .tid = 77, .seq = 5 + lost };
+	int err = 0;
+
+	err |= to->push(to->ctx, &(struct event){ .kind = EVENT_START, .start_ns = T0 });
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		err |= to->push(to->ctx, &(struct event){ .kind = EVENT_FACT, .text = facts[i][0],
+							  .text2 = facts[i][1] });
+	err |= to->push(to->ctx, &(struct event){ .kind = EVENT_PROCESS, .pid = 77,
+						  .start_ns = T0 / 2, .text = "tr\x1b[ain" });
+	err |= to->push(to->ctx, &(struct event){ .kind = EVENT_FORK, .pid = 77, .tid = 99,
+						  .start_ns = T0 + 5, .text = "sh" });
+	for (call.seq = 1; call.seq <= 3; call.seq++) {
+		call.start_ns = T0 + call.seq * 100000;
+		call.end_ns = call.start_ns + 10000;
+		err |= to->push(to->ctx, &call);
+	}
+	sync.start_ns = T0 + 600000;
+	sync.end_ns = T0 + 900000;
+	err |= to->push(to->ctx, &(struct event){ .kind = EVENT_ENTER, .func = 1, .pid = 77,
+						  .tid = 77, .seq = 4 + lost,
+						  .start_ns = sync.start_ns });
+	err |= to->push(to->ctx, &sync);
+	err |= to->push(to->ctx, &(struct event){ .kind = EVENT_STOP, .end_ns = T0 + 1000000 });
+	return err;
+}
+
+static int push_model(void *m, const struct event *ev)
+{
+	return model_push(m, ev);
+}
+
+static int push_capture(void *w, const struct event *ev)
+{
+	return capture_push(w, ev);
+}
+
+struct room {
+	char dir[64], capture[96], out[96];
+	struct model *model;
+};
+
+static struct room room_new(unsigned int lost)
+{
+	struct room r = { .dir = "/tmp/gpuprof-test-XXXXXX", .model = model_new(&funcs) };
+	struct capture_writer *w;
+
+	assert_non_null(mkdtemp(r.dir));
+	snprintf(r.capture, sizeof(r.capture), "%s/c.gpr", r.dir);
+	snprintf(r.out, sizeof(r.out), "%s/out", r.dir);
+	w = capture_create(r.capture, &funcs);
+	assert_non_null(w);
+	assert_int_equal(play(&(struct event_sink){ push_capture, w }, lost), 0);
+	assert_int_equal(capture_close(w, NULL), 0);
+	assert_non_null(r.model);
+	assert_int_equal(play(&(struct event_sink){ push_model, r.model }, lost), 0);
+	return r;
+}
+
+static void room_free(struct room *r)
+{
+	model_free(r->model);
+	unlink(r->capture);
+	unlink(r->out);
+	rmdir(r->dir);
+}
+
+static struct options parsed(const struct room *r, const char *const *words)
+{
+	char *argv[16] = { (char *)"gpuprof", (char *)"report", (char *)r->capture, (char *)"-q",
+			   (char *)"-o", (char *)r->out };
+	struct options o;
+	int argc = 6;
+
+	while (*words)
+		argv[argc++] = (char *)*words++;
+	assert_int_equal(options_parse(&o, argc, argv), 0);
+	return o;
+}
+
+#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+static char *printed(const struct room *r)
+{
+	char *text = io_read_file(r->out, 1 << 20, NULL);
+
+	assert_non_null(text);
+	return text;
+}
+
+static void a_report_of_a_capture_is_the_report_of_the_run(void **state)
+{
+	static const char *const formats[] = { "text", "md", "csv", "json" };
+	static const char *const by[] = { "function", "launch", "result" };
+	struct room r = room_new(1);
+
+	(void)state;
+	for (size_t i = 0; i < 12; i++) {
+		struct options o = parsed(&r, WORDS("--format", formats[i % 4], "--by", by[i / 4],
+						    "--table", "events,calls,threads",
+						    "--max-loss", "100"));
+		char *run, *report;
+
+		assert_int_equal(print_report(&o, r.model, NULL), EXIT_OK);
+		run = printed(&r);
+		assert_int_equal(verb_report(&o), EXIT_OK);
+		report = printed(&r);
+		assert_string_equal(run, report);
+		free(run);
+		free(report);
+		options_free(&o);
+	}
+	room_free(&r);
+}
+
+static void head_and_foot_say_what_was_measured_lost_and_spent(void **state)
+{
+	struct room r = room_new(0);
+	struct summary s = summary_read(r.model, NULL);
+	struct strbuf sb = STRBUF_INIT;
+
+	(void)state;
+	summary_head(&sb, &s);
+	assert_string_equal(sb.s, "gpuprof: pid 77 (tr\\x1b[ain), 1.000 ms on node-1");
+	strbuf_reset(&sb);
+	summary_foot(&sb, &s);
+	assert_string_equal(sb.s, "lost: none of 5 events; gpuprof cost: ~0.2 % of the targets' "
+			    "thread time (estimated, 4 hits x 500 ns)\n"
+			    "not followed: 1 child of pid 77: 99 (sh)");
+	strbuf_free(&sb);
+	room_free(&r);
+}
+
+static void meta_has_the_clock_on_the_wall_and_the_losses(void **state)
+{
+	struct room r = room_new(2);
+	struct options o = parsed(&r, WORDS("--format", "json", "--max-loss", "100"));
+	char *text;
+
+	(void)state;
+	assert_int_equal(print_report(&o, r.model, NULL), EXIT_OK);
+	text = printed(&r);
+	assert_non_null(strstr(text, "\"host\": \"node-1\", "
+			       "\"start\": \"2023-11-14T22:13:21.000000000Z\", "
+			       "\"end\": \"2023-11-14T22:13:21.001000000Z\", "
+			       "\"duration_ns\": 1000000, \"version\": \"v0.1\""));
+	assert_non_null(strstr(text, "\"complete\": true, \"events\": 7, \"lost\": 2"));
+	free(text);
+	options_free(&o);
+	room_free(&r);
+}
+
+static void loss_above_the_limit_is_exit_5_with_a_report(void **state)
+{
+	struct room r = room_new(1);
+	struct options o = parsed(&r, WORDS("--max-loss", "10%"));
+	char *text;
+
+	(void)state;
+	assert_int_equal(print_report(&o, r.model, NULL), EXIT_PARTIAL);
+	assert_int_equal(print_loss(&o, r.model), EXIT_PARTIAL);
+	text = printed(&r);
+	assert_non_null(strstr(text, "lost: 1 of 6 events (16.7 %)"));
+	free(text);
+	options_free(&o);
+	o = parsed(&r, WORDS("--max-loss", "17%"));
+	assert_int_equal(print_report(&o, r.model, NULL), EXIT_OK);
+	options_free(&o);
+	room_free(&r);
+}
+
+static void a_capture_without_its_end_is_exit_5_with_a_report(void **state)
+{
+	struct room r = room_new(0);
+	struct options o = parsed(&r, WORDS("--format", "json"));
+	size_t len;
+	char *bytes = io_read_file(r.capture, 1 << 20, &len), *text;
+
+	(void)state;
+	free(bytes);
+	assert_int_equal(truncate(r.capture, (off_t)len - 1), 0);
+	assert_int_equal(verb_report(&o), EXIT_PARTIAL);
+	text = printed(&r);
+	assert_non_null(strstr(text, "\"complete\": false"));
+	free(text);
+	assert_int_equal(unlink(r.capture), 0);
+	assert_int_equal(verb_report(&o), EXIT_FAIL);
+	options_free(&o);
+	room_free(&r);
+}
+
+static void names_are_checked_before_anything_is_read(void **state)
+{
+	static const char *const bad[][2] = {
+		{ "--table", "call" }, { "--table", "calls,,threads" }, { "--sort", "cont" },
+		{ "--filter", "(" }, { "--filter", "[" },
+	};
+	struct room r = room_new(0);
+	struct options o;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		o = parsed(&r, WORDS(bad[i][0], bad[i][1]));
+		assert_int_equal(print_check(&o), EXIT_USAGE);
+		options_free(&o);
+	}
+	o = parsed(&r, WORDS("--table", "threads", "--filter", "x"));
+	assert_int_equal(print_check(&o), EXIT_USAGE);
+	options_free(&o);
+	o = parsed(&r, WORDS("--table", "threads,calls", "--sort", "p99_ns", "--filter", "x"));
+	assert_int_equal(print_check(&o), EXIT_OK);
+	options_free(&o);
+	room_free(&r);
+}
+
+static void filter_sort_and_top_choose_the_rows(void **state)
+{
+	struct room r = room_new(0);
+	struct options o = parsed(&r, WORDS("--format", "csv", "--filter", "Sync|Launch", "--sort",
+					    "count", "--top", "1"));
+	char *text;
+
+	(void)state;
+	assert_int_equal(print_report(&o, r.model, NULL), EXIT_OK);
+	text = printed(&r);
+	assert_non_null(strstr(text, ",cudaLaunchKernel,launch,3,"));
+	assert_null(strstr(text, "cudaDeviceSynchronize"));
+	free(text);
+	options_free(&o);
+	o = parsed(&r, WORDS("--format", "csv", "--filter", "^cudaDevice"));
+	assert_int_equal(print_report(&o, r.model, NULL), EXIT_OK);
+	text = printed(&r);
+	assert_null(strstr(text, "cudaLaunchKernel"));
+	assert_non_null(strstr(text, "cudaDeviceSynchronize"));
+	free(text);
+	options_free(&o);
+	room_free(&r);
+}
+
+static void an_output_that_cannot_take_it_is_exit_1(void **state)
+{
+	struct room r = room_new(0);
+	struct options o = parsed(&r, WORDS("-o", "/dev/full"));
+
+	(void)state;
+	assert_int_equal(print_report(&o, r.model, NULL), EXIT_FAIL);
+	options_free(&o);
+	o = parsed(&r, WORDS("-o", "/nonexistent/file"));
+	assert_int_equal(verb_report(&o), EXIT_FAIL);
+	options_free(&o);
+	room_free(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_report_of_a_capture_is_the_report_of_the_run),
+		cmocka_unit_test(head_and_foot_say_what_was_measured_lost_and_spent),
+		cmocka_unit_test(meta_has_the_clock_on_the_wall_and_the_losses),
+		cmocka_unit_test(loss_above_the_limit_is_exit_5_with_a_report),
+		cmocka_unit_test(a_capture_without_its_end_is_exit_5_with_a_report),
+		cmocka_unit_test(names_are_checked_before_anything_is_read),
+		cmocka_unit_test(filter_sort_and_top_choose_the_rows),
+		cmocka_unit_test(an_output_that_cannot_take_it_is_exit_1),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
