@@ -39,7 +39,8 @@ $(foreach n,$(FUZZ_NAMES),$(eval $(call fuzz_rules,$(n))))
 
 fuzz-build: $(FUZZ_NAMES:%=$(FUZZ_OUT)/%) ## build the fuzzers
 
-fuzz: $(or $(F:%=fuzz-run-%),$(FUZZ_NAMES:%=fuzz-run-%)) ## run each for FUZZ_SECONDS; F=elf runs one
+FUZZ_RUN := $(or $(F),$(FUZZ_NAMES))
+fuzz: $(FUZZ_RUN:%=fuzz-run-%) ## run each fuzzer for FUZZ_SECONDS; F=elf runs one
 
 # What fails is kept as build/fuzz/crash-NAME-*, with the log of the run beside it.
 $(FUZZ_NAMES:%=fuzz-run-%): fuzz-run-%: $(FUZZ_OUT)/%

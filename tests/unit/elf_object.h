@@ -68,12 +68,13 @@ struct image {			/* a file's bytes, to be changed and then opened */
 static inline struct image image_load(const char *path)
 {
 	struct image im = { 0 };
-	struct stat st;
+	struct stat st = { 0 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	assert_true(fd >= 0 && !fstat(fd, &st));
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
 	im.size = (size_t)st.st_size;
-	im.byte = malloc(im.size);
+	im.byte = calloc(1, im.size);
 	assert_non_null(im.byte);
 	assert_int_equal(read(fd, im.byte, im.size), st.st_size);
 	close(fd);
@@ -154,10 +155,10 @@ static inline Elf64_Sym *image_symbol(struct image *im, const char *name)
 static inline int image_find(const struct image *im, struct elf_symbol *sym)
 {
 	int fd = image_fd(im);
-	struct elf_file *ef = elf_open(fd, "image");
+	struct elf_file *ef = elf_file_open(fd, "image");
 	int n = ef ? elf_find_symbols(ef, sym, 1) : -1000;
 
-	elf_close(ef);
+	elf_file_close(ef);
 	close(fd);
 	return n;
 }

@@ -27,14 +27,14 @@ static struct opened open_built(const char *source, const char *args)
 
 	o.fd = open(o.object.path, O_RDONLY | O_CLOEXEC);
 	assert_true(o.fd >= 0);
-	o.ef = elf_open(o.fd, o.object.path);
+	o.ef = elf_file_open(o.fd, o.object.path);
 	assert_non_null(o.ef);
 	return o;
 }
 
 static void close_built(struct opened *o)
 {
-	elf_close(o->ef);
+	elf_file_close(o->ef);
 	close(o->fd);
 	object_remove(&o->object);
 }
@@ -145,11 +145,12 @@ static void test_local_symbol_is_found_and_said_to_be_local(void **state)
 
 static void test_global_symbol_wins_over_a_local_one_before_it(void **state)
 {
-	struct image im = image_build("asm(\".text\\n.type twi_,@function\\ntwi_: nop\\nret\\n\"\n"
-				      "\".size twi_,2\\n.globl twin,_start\\n\"\n"
-				      "\".type twin,@function\\n\"\n"
-				      "\"_start: twin: push %rbp\\npop %rbp\\nret\\n\");\n",
-				      "-static -nostdlib");
+	static const char source[] =
+		"asm(\".text\\n.type twi_,@function\\ntwi_: nop\\nret\\n\"\n"
+		"\".size twi_,2\\n.globl twin,_start\\n\"\n"
+		"\".type twin,@function\\n\"\n"
+		"\"_start: twin: push %rbp\\npop %rbp\\nret\\n\");\n";
+	struct image im = image_build(source, "-static -nostdlib");
 	struct elf_symbol sym = { .name = "twin" };
 	char *local = memmem(im.byte, im.size, "twi_", 5);
 
@@ -166,7 +167,8 @@ static void test_default_version_wins(void **state)
 {
 	static const char source[] =
 		"asm(\".symver old,call@V1\\n.symver new,call@@V2\\n\");\n"
-		"asm(\".text\\n.globl old\\n.type old,@function\\nold: nop\\nret\\n.size old,2\\n\"\n"
+		"asm(\".text\\n.globl old\\n.type old,@function\\nold: nop\\nret\\n\"\n"
+		"\".size old,2\\n\"\n"
 		"\".globl new\\n.type new,@function\\nnew: push %rbp\\npop %rbp\\nret\\n"
 		".size new,3\\n\");\n";
 	struct object script = object_build("int x;", "-shared");
@@ -191,7 +193,8 @@ static void test_default_version_wins(void **state)
 static void test_endbr64_is_stepped_over(void **state)
 {
 	struct opened o = open_built("void g(void); void f(void) { g(); g(); }\n"
-				     "asm(\".globl bare\\n.type bare,@function\\nbare: endbr64\\n\"\n"
+				     "asm(\".globl bare\\n.type bare,@function\\n\"\n"
+				     "\"bare: endbr64\\n\"\n"
 				     "\".size bare,4\\nnop\\n\");\n",
 				     "-shared -fPIC -nostdlib -fcf-protection=branch -O0");
 	struct elf_symbol sym[] = { { .name = "f" }, { .name = "bare" } };
@@ -304,7 +307,7 @@ static void test_real_cudart(void **state)
 				    { .name = "__cudaLaunchKernel" }, { .name = "cudaNoSuch" } };
 	char path[256], hex[2 * 64 + 1];
 	int fd = open_cuda("CUDART", "libcudart.so.13", path, sizeof(path));
-	struct elf_file *ef = elf_open(fd, path);
+	struct elf_file *ef = elf_file_open(fd, path);
 	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
 	(void)state;
@@ -321,7 +324,7 @@ static void test_real_cudart(void **state)
 	elf_build_id(ef, hex, sizeof(hex));
 	assert_true(strlen(hex) >= 16);
 	dlclose(handle);
-	elf_close(ef);
+	elf_file_close(ef);
 	close(fd);
 }
 
@@ -336,7 +339,8 @@ static void test_static_cudart_is_found_in_symtab(void **state)
 	close(fd);
 	snprintf(args, sizeof(args), "%s -ldl -lrt -lpthread", path);
 	o = open_built("int cudaLaunchKernel(void); int cudaMalloc(void **, unsigned long);\n"
-		       "int main(void) { void *p; cudaMalloc(&p, 8); return cudaLaunchKernel(); }\n",
+		       "int main(void)\n"
+		       "{ void *p; cudaMalloc(&p, 8); return cudaLaunchKernel(); }\n",
 		       args);
 	assert_int_equal(find_one(o.ef, "cudaLaunchKernel", &sym), 1);
 	assert_int_equal(sym.opening, ELF_PUSH);
@@ -355,7 +359,7 @@ static void test_what_is_no_program_is_refused(void **state)
 	fd[3] = fds[0];
 	for (size_t i = 0; i < 4; i++) {
 		errno = 0;
-		assert_null(elf_open(fd[i], "nothing"));
+		assert_null(elf_file_open(fd[i], "nothing"));
 		assert_int_equal(errno, fd[i] < 0 ? EBADF : ENOEXEC);
 	}
 	close(fds[0]);

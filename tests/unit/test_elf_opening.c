@@ -54,6 +54,7 @@ static const struct row x86_rows[] = {
 	{ "call", { 0xe8, 0, 0, 0, 0 }, 5, ELF_BRANCH, 0 },
 	{ "je", { 0x74, 0 }, 2, ELF_BRANCH, 0 },
 	{ "jne near", { 0x0f, 0x85, 0, 0, 0, 0 }, 6, ELF_BRANCH, 0 },
+	{ "jrcxz", { 0xe3, 0 }, 2, ELF_STEP, 0 },
 	{ "callw", { 0x66, 0xe8, 0, 0 }, 4, ELF_REFUSED, 0 },
 	{ "jmp *mem", { 0xff, 0x25, 0, 0, 0, 0 }, 6, ELF_STEP, 0 },
 	{ "int3", { 0xcc }, 1, ELF_REFUSED, 0 },

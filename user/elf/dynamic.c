@@ -99,7 +99,7 @@ static uint32_t largest_bucket(const struct elf_file *ef, struct elf_range bucke
 	return largest;
 }
 
-/* How many words of a chain there are up to the one whose lowest bit ends it; 0: it never ends. */
+/* The words of a chain up to the one whose lowest bit ends it; 0: it never ends. */
 static uint64_t chain_length(const struct elf_file *ef, struct elf_range chain)
 {
 	uint32_t word[WORDS];
@@ -234,7 +234,8 @@ static size_t each_tag(const struct each *each, int64_t tag, char kind)
 	return bad;
 }
 
-int elf_each_needed(struct elf_file *ef, void (*fn)(void *ctx, char kind, const char *text), void *ctx)
+int elf_each_needed(struct elf_file *ef, void (*fn)(void *ctx, char kind, const char *text),
+		    void *ctx)
 {
 	struct dynamic dyn;
 	struct each each = { .ef = ef, .dyn = &dyn, .fn = fn, .ctx = ctx };

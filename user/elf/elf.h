@@ -42,11 +42,12 @@ struct elf_symbol {
  */
 int elf_find_symbols(struct elf_file *ef, struct elf_symbol *symbols, size_t n);
 
-/* The GNU build id as lower-case hex into hex (at least 2 * 64 + 1 bytes); "" when there is none. */
+/* The GNU build id in lower-case hex; "" when there is none. size: at least 2 * 64 + 1. */
 void elf_build_id(struct elf_file *ef, char *hex, size_t size);
 
 /* Calls fn for each DT_NEEDED, then DT_RUNPATH or DT_RPATH as kind 'N', 'R'; 0 or -errno. */
-int elf_each_needed(struct elf_file *ef, void (*fn)(void *ctx, char kind, const char *text), void *ctx);
+int elf_each_needed(struct elf_file *ef, void (*fn)(void *ctx, char kind, const char *text),
+		    void *ctx);
 
 /* The program interpreter's path (PT_INTERP) or NULL; owned by ef. */
 const char *elf_interpreter(struct elf_file *ef);

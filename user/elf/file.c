@@ -66,7 +66,7 @@ void *elf_read_new(const struct elf_file *ef, struct elf_range range)
 		errno = EBADMSG;
 		return NULL;
 	}
-	buf = malloc((size_t)range.len + 1);
+	buf = calloc(1, (size_t)range.len + 1);
 	if (!buf)
 		return NULL;
 	err = elf_read(ef, range.at, buf, (size_t)range.len);

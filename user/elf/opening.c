@@ -94,8 +94,7 @@ static bool is_branch(const struct x86 *x)
 
 	if (op == 0x0f)
 		return x->left > 1 && (x->opcode[1] & 0xf0) == 0x80;
-	return (op & 0xf0) == 0x70 || (op >= 0xe0 && op <= 0xe3) || op == 0xe8 || op == 0xe9 ||
-	       op == 0xeb;
+	return (op & 0xf0) == 0x70 || op == 0xe8 || op == 0xe9 || op == 0xeb;
 }
 
 static enum elf_opening x86_instruction(const uint8_t *code, size_t len)

@@ -80,7 +80,8 @@ static enum rank rank_symbol(const struct search *s, const struct elf_table *tab
 		return RANK_LOCAL;
 	if (index < table->versions.len / sizeof(version) &&
 	    !elf_read(s->ef, table->versions.at + index * sizeof(version), &version,
-		      sizeof(version)) && version & VERSION_HIDDEN)
+		      sizeof(version)) &&
+	    version & VERSION_HIDDEN)
 		return RANK_HIDDEN;
 	return RANK_DEFAULT;
 }
