@@ -131,7 +131,8 @@ static void test_local_symbol_is_found_and_said_to_be_local(void **state)
 {
 	struct opened o = open_built("__attribute__((noipa)) static int hidden(int a)"
 				     "{ return a * 5; }\n"
-				     "int main(int n, char **v) { return hidden(n); }\n", "-static");
+				     "int main(int n, char **v) { return hidden(n); }\n",
+				     "-static");
 	struct elf_symbol sym;
 
 	(void)state;
