@@ -94,6 +94,37 @@ static void wide_shows_the_wide_columns_too(void **state)
 		"... 1 more\n");
 }
 
+static void what_is_unknown_in_every_row_takes_no_room(void **state)
+{
+	struct table *t = sample();
+
+	(void)state;
+	table_top(t, 1);
+	renders(t, NULL, FORMAT_TEXT,
+		"calls\n"
+		"    pid  function              count     total   share\n"
+		"1234567  cudaLaunchKernel  1,234,567  12.35 ms  12.3 %\n"
+		"... 1 more\n");
+}
+
+static void columns_are_as_wide_as_what_they_show(void **state)
+{
+	struct table *t = table_new("calls", columns + FUNCTION, 2);
+	struct cell *c = table_row(t);
+
+	(void)state;
+	cell_s(t, &c[0], "\u6f22\u5b57");
+	cell_u(&c[1], 1);
+	c = table_row(t);
+	cell_s(t, &c[0], "e\u0301\u00e4bcdefgh");
+	cell_u(&c[1], 22222);
+	renders(t, NULL, FORMAT_TEXT,
+		"calls\n"
+		"function    count\n"
+		"\u6f22\u5b57            1\n"
+		"e\u0301\u00e4bcdefgh  22,222\n");
+}
+
 static void a_table_without_rows_says_so(void **state)
 {
 	(void)state;
@@ -114,11 +145,11 @@ static void long_names_are_cut_in_the_middle_between_characters(void **state)
 	cell_s(t, table_row(t), "exactlyten");
 	renders(t, &(struct report){ .name_width = 10 }, FORMAT_TEXT,
 		"calls\n"
-		"function    count\n"
-		"abcde\u2026wxyz      -\n"
-		"\u00e4\u00f6\u00fc\u00df\u00e4\u2026\u00e4\u00f6\u00fc\u00df      -\n"
-		"\u6f22\u5b57\u2026\u6f22\u5b57       -\n"
-		"exactlyten      -\n");
+		"function\n"
+		"abcde\u2026wxyz\n"
+		"\u00e4\u00f6\u00fc\u00df\u00e4\u2026\u00e4\u00f6\u00fc\u00df\n"
+		"\u6f22\u5b57\u2026\u6f22\u5b57\n"
+		"exactlyten\n");
 }
 
 static void hostile_names_cannot_reach_the_terminal(void **state)
@@ -356,6 +387,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_aligns_numbers_right_and_gives_them_units),
 		cmocka_unit_test(wide_shows_the_wide_columns_too),
+		cmocka_unit_test(what_is_unknown_in_every_row_takes_no_room),
+		cmocka_unit_test(columns_are_as_wide_as_what_they_show),
 		cmocka_unit_test(a_table_without_rows_says_so),
 		cmocka_unit_test(long_names_are_cut_in_the_middle_between_characters),
 		cmocka_unit_test(hostile_names_cannot_reach_the_terminal),

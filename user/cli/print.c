@@ -303,8 +303,8 @@ int print_report(const struct options *o, const struct model *m, const struct pr
 	int rc = prepare(&p, o, m, s.now_ns);
 
 	if (!rc) {
-		if (extra && extra->again && o->format <= FORMAT_MD)
-			strbuf_addch(&out, '\n');
+		if (extra && extra->again && o->format != FORMAT_JSON)
+			strbuf_addstr(&out, o->format == FORMAT_CSV ? "\r\n" : "\n");
 		render(&out, o, &p, &s);
 		rc = out_write(o->output, &out);
 	}

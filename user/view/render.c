@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The formats by name. A new format is a row here and a file render_NAME.c. */
+/*
+ * The formats by name: a new one is a row here and a file render_NAME.c. And what those for people
+ * leave out.
+ */
 #include "view/render.h"
 
 #include <errno.h>
@@ -26,4 +29,23 @@ int format_from_name(const char *name)
 void report_render(struct strbuf *out, const struct report *r, enum format f)
 {
 	formats[f].render(out, r);
+}
+
+static bool is_known(const struct table *t, unsigned int column)
+{
+	for (size_t row = 0; row < table_rows(t); row++)
+		if (table_cells(t, row)[column].known)
+			return true;
+	return !table_rows(t);
+}
+
+unsigned int render_columns(const struct report *r, const struct table *t, unsigned int *column)
+{
+	unsigned int n, shown = 0;
+	const struct column *c = table_columns(t, &n);
+
+	for (unsigned int i = 0; i < n; i++)
+		if (r->wide || (!c[i].wide && is_known(t, i)))
+			column[shown++] = i;
+	return shown;
 }

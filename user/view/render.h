@@ -10,10 +10,11 @@ void render_md(struct strbuf *out, const struct report *r);
 void render_csv(struct strbuf *out, const struct report *r);
 void render_json(struct strbuf *out, const struct report *r);
 
-/* Text and md hide columns that are `wide` unless the report is. */
-static inline bool render_shows(const struct report *r, const struct column *c)
-{
-	return r->wide || !c->wide;
-}
+/*
+ * Text and md are for people: unless the report is wide, columns that are `wide` and columns in
+ * which nothing is known are left out. Returns how many are shown; column[i] is the table's own
+ * index. column: an array as long as the table has columns.
+ */
+unsigned int render_columns(const struct report *r, const struct table *t, unsigned int *column);
 
 #endif

@@ -10,6 +10,7 @@
 #include "view/render.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Inside a word an underscore is no markup, and cuda_graph stays readable. */
@@ -30,58 +31,64 @@ static void add_escaped(struct strbuf *out, const char *s)
 	}
 }
 
-static void print_heading(struct strbuf *out, const struct report *r, const struct column *c,
+static void add_cell(struct strbuf *out, const char *text)
+{
+	strbuf_addstr(out, "| ");
+	add_escaped(out, text);
+	strbuf_addch(out, ' ');
+}
+
+static void print_heading(struct strbuf *out, const struct column *c, const unsigned int *shown,
 			  unsigned int n)
 {
 	struct strbuf title = STRBUF_INIT;
 
 	for (unsigned int i = 0; i < n; i++) {
-		if (!render_shows(r, &c[i]))
-			continue;
 		strbuf_reset(&title);
-		format_title(&title, &c[i]);
-		strbuf_addstr(out, "| ");
-		add_escaped(out, title.s);
-		strbuf_addch(out, ' ');
+		format_title(&title, &c[shown[i]]);
+		add_cell(out, title.s);
 	}
 	strbuf_addstr(out, "|\n");
 	for (unsigned int i = 0; i < n; i++)
-		if (render_shows(r, &c[i]))
-			strbuf_addstr(out, c[i].type == CELL_TEXT ? "| :--- " : "| ---: ");
+		strbuf_addstr(out, c[shown[i]].type == CELL_TEXT ? "| :--- " : "| ---: ");
 	strbuf_addstr(out, "|\n");
 	strbuf_free(&title);
 }
 
-static void print_rows(struct strbuf *out, const struct report *r, const struct table *t)
+static void print_rows(struct strbuf *out, const struct table *t, const unsigned int *shown,
+		       unsigned int n)
 {
-	struct strbuf cell = STRBUF_INIT;
-	unsigned int n;
-	const struct column *c = table_columns(t, &n);
+	struct strbuf text = STRBUF_INIT;
+	unsigned int columns;
+	const struct column *c = table_columns(t, &columns);
 
 	for (size_t row = 0; row < table_rows(t); row++) {
 		for (unsigned int i = 0; i < n; i++) {
-			if (!render_shows(r, &c[i]))
-				continue;
-			strbuf_reset(&cell);
-			format_cell(&cell, &table_cells(t, row)[i], c[i].type);
-			strbuf_addstr(out, "| ");
-			add_escaped(out, cell.s);
-			strbuf_addch(out, ' ');
+			strbuf_reset(&text);
+			format_cell(&text, &table_cells(t, row)[shown[i]], c[shown[i]].type);
+			add_cell(out, text.s);
 		}
 		strbuf_addstr(out, "|\n");
 	}
-	out->failed |= cell.failed;
-	strbuf_free(&cell);
+	out->failed |= text.failed;
+	strbuf_free(&text);
 }
 
 static void print_table(struct strbuf *out, const struct report *r, const struct table *t)
 {
 	unsigned int n;
 	const struct column *c = table_columns(t, &n);
+	unsigned int *shown = calloc(n + 1, sizeof(*shown));
 
+	if (!shown) {
+		out->failed = true;
+		return;
+	}
+	n = render_columns(r, t, shown);
 	strbuf_addf(out, "## %s\n\n", table_name(t));
-	print_heading(out, r, c, n);
-	print_rows(out, r, t);
+	print_heading(out, c, shown, n);
+	print_rows(out, t, shown, n);
+	free(shown);
 	if (table_cut(t)) {
 		strbuf_addch(out, '\n');
 		format_count(out, table_cut(t));

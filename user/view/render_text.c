@@ -95,15 +95,13 @@ static void grid_fill(struct grid *g, const struct report *r, const struct table
 static bool grid_init(struct grid *g, const struct report *r, const struct table *t)
 {
 	unsigned int n;
-	const struct column *c = table_columns(t, &n);
 
+	table_columns(t, &n);
 	*g = (struct grid){ .text = STRBUF_INIT, .rows = table_rows(t) + 1 };
 	g->column = calloc(n + 1, sizeof(*g->column));
 	if (!g->column)
 		return false;
-	for (unsigned int i = 0; i < n; i++)
-		if (render_shows(r, &c[i]))
-			g->column[g->n++] = i;
+	g->n = render_columns(r, t, g->column);
 	g->width = calloc(g->n + 1, sizeof(*g->width));
 	g->at = calloc(g->rows * g->n + 1, sizeof(*g->at));
 	if (!g->width || !g->at)

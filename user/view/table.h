@@ -92,7 +92,7 @@ struct report {
 	const char *head;	/* text, md: the line before the tables; NULL none */
 	const char *foot;	/* text, md: what was lost and what it cost; NULL none */
 	unsigned int name_width; /* text: longer cells are cut in the middle; 0: never */
-	bool wide;		/* text, md: also the columns that are `wide` */
+	bool wide;		/* text, md: also columns that are `wide` or all unknown */
 };
 
 /* Appends the rendering of a whole report. json: {"schema_version": 1, "meta": {...},
