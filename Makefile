@@ -90,10 +90,14 @@ uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/gpuprof
 
 # -- tests ----------------------------------------------------------------------------------
-$(BUILD)/unit/%: tests/unit/%.c $(LIB)
+# What several tests share (specifications, helpers) is in tests/lib.
+TEST_LIB := $(sort $(wildcard tests/lib/*.c))
+
+$(BUILD)/unit/%: tests/unit/%.c $(TEST_LIB) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -o $@ $< $(LIB) $(LDFLAGS) $(LDLIBS) -lcmocka
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(TEST_LIB) $(LIB) \
+		$(LDFLAGS) $(LDLIBS) -lcmocka
 
 unit: $(UNIT) ## build and run the unit tests; T=test_elf runs one
 	@fail=0; for t in $(if $(T),$(BUILD)/unit/$(T),$(UNIT)); do $$t || fail=1; done; exit $$fail
