@@ -28,6 +28,7 @@ void book_init(struct book *b, uint64_t session_start_ns, const struct spans *un
 	*b = (struct book){
 		.base = session_start_ns,
 		.floor = session_start_ns,
+		.settled = session_start_ns,
 		.stop = UINT64_MAX,
 		.exit = UINT64_MAX,
 		.unarmed = unarmed,
@@ -74,10 +75,11 @@ static unsigned int count_late(struct book *b, uint64_t from, uint64_t to)
 /* The time after cursor is known to have been lost. */
 static unsigned int settle_lost(struct book *b)
 {
-	unsigned int late = 0;
+	unsigned int late;
 
-	if (b->cut_bucket != BUCKET_LOST)
-		late = count_late(b, 0, b->floor);
+	if (b->cut_bucket == BUCKET_LOST)
+		return 0;
+	late = count_late(b, 0, b->floor);
 	b->settled = b->floor;
 	return late;
 }
@@ -95,11 +97,13 @@ static unsigned int settle(struct book *b, unsigned int gap, uint64_t start, uin
 		return 0;
 	if (b->cut_bucket != gap)
 		late |= count_late(b, 0, start);
-	if (b->cut_bucket != class)
+	/* The `other` of a cut may have been unarmed: not the same as a call of that class. */
+	if (b->cut_bucket != class || class == CLASS_OTHER)
 		late |= count_late(b, start, end);
 	if (b->cut_bucket != CLASS_OTHER)
 		late |= count_late(b, end, b->floor);
-	if (b->cut_bucket != CLASS_OTHER || end == UINT64_MAX)
+	if (b->cut_bucket != (end == UINT64_MAX ? class : CLASS_OTHER) ||
+	    (end == UINT64_MAX && class == CLASS_OTHER))
 		b->settled = b->floor;
 	return late;
 }
@@ -123,7 +127,7 @@ static unsigned int overlap(const struct book *b, uint64_t start_ns)
 {
 	uint64_t known = b->has_head ? b->cursor : b->is_cut ? 0 : b->birth;
 
-	return max_u64(start_ns, b->base) < min_u64(known, b->stop) ? BOOK_SKEW : 0;
+	return max_u64(start_ns, b->base) < known ? BOOK_SKEW : 0;
 }
 
 /* The numbers between the last one and this one are a hole. false: out of order. */

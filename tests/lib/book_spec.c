@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The rules of book_spec.h, each asked of the whole list, with no state carried along. */
+#include "lib/book_spec.h"
+
+#include <assert.h>
+
+#define NONE ((size_t)-1)
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* ---- rule 1: numbers ---------------------------------------------------------------------- */
+
+static bool is_record(const struct event *ev)
+{
+	return (ev->kind >= EVENT_CALL && ev->kind <= EVENT_OPEN) || ev->kind == EVENT_EXIT ||
+	       ev->kind == EVENT_TAIL;
+}
+
+struct numbers {
+	bool accepted[SPEC_EVENTS_MAX];
+	uint32_t missing[SPEC_EVENTS_MAX];	/* numbers skipped just before this record */
+	bool enter_missing[SPEC_EVENTS_MAX];	/* the number just before it did not come */
+};
+
+static void number(const struct spec_input *in, struct numbers *out)
+{
+	uint32_t last = 0;
+	bool last_came = true, exited = false;
+
+	*out = (struct numbers){ 0 };
+	for (size_t i = 0; i < in->n; i++) {
+		const struct event *ev = &in->events[i];
+		uint32_t ahead = ev->seq - last;
+		bool tail = ev->kind == EVENT_TAIL;
+
+		if (!is_record(ev) || exited || ahead > INT32_MAX)
+			continue;
+		if (!ahead && ev->kind != EVENT_OPEN)
+			continue;
+		out->accepted[i] = true;
+		out->missing[i] = tail ? ahead : ahead ? ahead - 1 : 0;
+		out->enter_missing[i] = out->missing[i] || !last_came;
+		last = ev->seq;
+		last_came = !tail;
+		exited = ev->kind == EVENT_EXIT;
+	}
+}
+
+/* ---- rules 2 and 3: calls that start ------------------------------------------------------- */
+
+static const struct func *func_of(const struct spec_input *in, const struct event *ev)
+{
+	return ev->func < in->funcs->n ? &in->funcs->v[ev->func] : NULL;
+}
+
+static bool is_timeless(const struct spec_input *in, const struct event *ev)
+{
+	const struct func *fn = func_of(in, ev);
+
+	return !fn || fn->class >= CLASS_END ||
+	       (ev->kind == EVENT_CALL && ev->end_ns < ev->start_ns);
+}
+
+static bool is_call(const struct spec_input *in, const struct numbers *num, size_t i)
+{
+	const struct event *ev = &in->events[i];
+
+	return num->accepted[i] && ev->kind >= EVENT_CALL && ev->kind <= EVENT_OPEN &&
+	       !is_timeless(in, ev);
+}
+
+static size_t call_before(const struct spec_input *in, const struct numbers *num, size_t i)
+{
+	while (i-- > 0)
+		if (is_call(in, num, i))
+			return i;
+	return NONE;
+}
+
+static bool continues(const struct spec_input *in, const struct numbers *num, size_t i)
+{
+	size_t before = call_before(in, num, i);
+	const struct event *ev = &in->events[i], *open;
+
+	if (before == NONE)
+		return false;
+	open = &in->events[before];
+	return open->kind != EVENT_CALL && ev->kind != EVENT_ENTER &&
+	       open->start_ns == ev->start_ns && open->func == ev->func;
+}
+
+struct reach {
+	uint64_t start[SPEC_EVENTS_MAX], end[SPEC_EVENTS_MAX];	/* of call i, clipped */
+	uint64_t before[SPEC_EVENTS_MAX];	/* what had been reached when event i came */
+	uint64_t stop;				/* as far as it could still be obeyed */
+	uint64_t exit;
+	bool exited;
+	uint64_t cut;				/* the last one, or base */
+	uint64_t first_cut;
+	bool first_cut_seen[SPEC_EVENTS_MAX];
+};
+
+static void reach(const struct spec_input *in, const struct numbers *num, struct reach *r)
+{
+	uint64_t reached = 0;
+	bool cut = false;
+
+	*r = (struct reach){ .stop = UINT64_MAX, .exit = UINT64_MAX, .cut = in->base,
+			     .first_cut = UINT64_MAX };
+	for (size_t i = 0; i < in->n; i++) {
+		const struct event *ev = &in->events[i];
+		uint64_t known = most(reached, r->cut);
+
+		r->before[i] = reached;
+		r->first_cut_seen[i] = cut;
+		if (!ev->kind) {
+			r->cut = ev->end_ns;
+			r->first_cut = least(r->first_cut, r->cut);
+			cut = true;
+		} else if (ev->kind == EVENT_STOP && r->stop == UINT64_MAX) {
+			r->stop = most(ev->end_ns, known);
+		} else if (ev->kind == EVENT_EXIT && num->accepted[i]) {
+			r->exit = most(ev->end_ns, known);
+			r->exited = true;
+		}
+		if (!is_call(in, num, i))
+			continue;
+		r->start[i] = most(least(most(ev->start_ns, in->base), r->stop), reached);
+		r->end[i] = r->start[i];
+		if (ev->kind == EVENT_CALL)
+			r->end[i] = most(least(most(ev->end_ns, in->base), r->stop), r->start[i]);
+		/* Its ENTER may have been clipped: it goes on from there. */
+		if (continues(in, num, i))
+			r->start[i] = reached;
+		r->end[i] = most(r->end[i], r->start[i]);
+		reached = r->end[i];
+	}
+}
+
+/* ---- rules 4 and 5: gaps ------------------------------------------------------------------- */
+
+/* Records that are missing (or timeless) between the call before i and i; i = n: the end. */
+static uint64_t missing_before(const struct spec_input *in, const struct numbers *num, size_t i)
+{
+	size_t from = call_before(in, num, i);
+	uint64_t n = 0;
+
+	for (size_t j = from == NONE ? 0 : from + 1; j < in->n && j <= i; j++) {
+		const struct event *ev = &in->events[j];
+
+		if (!num->accepted[j])
+			continue;
+		n += num->missing[j];
+		n += j < i && ev->kind <= EVENT_OPEN && is_timeless(in, ev);
+	}
+	return n;
+}
+
+static uint64_t unknown_before(const struct spec_input *in, const struct numbers *num, size_t i)
+{
+	const struct event *ev = &in->events[i];
+	bool no_time = num->enter_missing[i] && ev->kind != EVENT_ENTER && func_of(in, ev)->two;
+
+	return missing_before(in, num, i) - no_time;
+}
+
+static void add(struct spec_book *b, uint64_t start, uint64_t end, unsigned int bucket)
+{
+	if (start < end) {
+		assert(b->n < sizeof(b->segment) / sizeof(b->segment[0]));
+		b->segment[b->n++] = (struct spec_segment){ start, end, bucket };
+	}
+}
+
+/* ---- rule 8: unarmed ----------------------------------------------------------------------- */
+
+/* Is ns, in a gap whose end became known with event `known`, unarmed? first: the first gap. */
+static bool is_unarmed(const struct spec_input *in, uint64_t ns, size_t known, bool first)
+{
+	for (size_t i = 0; i < in->n; i++) {
+		const struct event *ev = &in->events[i];
+
+		if (ev->kind == EVENT_UNARMED && (first || i < known) && ev->start_ns <= ns &&
+		    ns < ev->end_ns)
+			return true;
+	}
+	return false;
+}
+
+/* The next time after ns at which an unarmed interval begins or ends. */
+static uint64_t next_edge(const struct spec_input *in, uint64_t ns, uint64_t end)
+{
+	for (size_t i = 0; i < in->n; i++) {
+		const struct event *ev = &in->events[i];
+
+		if (ev->kind != EVENT_UNARMED)
+			continue;
+		if (ev->start_ns > ns)
+			end = least(end, ev->start_ns);
+		if (ev->end_ns > ns)
+			end = least(end, ev->end_ns);
+	}
+	return end;
+}
+
+static void add_gap(const struct spec_input *in, struct spec_book *b, struct spec_segment gap,
+		    size_t known, bool first)
+{
+	if (gap.bucket != CLASS_OTHER) {
+		add(b, gap.start, gap.end, gap.bucket);
+		return;
+	}
+	while (gap.start < gap.end) {
+		uint64_t to = next_edge(in, gap.start, gap.end);
+
+		add(b, gap.start, to, is_unarmed(in, gap.start, known, first) ? BUCKET_UNARMED :
+			      CLASS_OTHER);
+		gap.start = to;
+	}
+}
+
+/* ---- rules 6 and 7 and the whole ------------------------------------------------------------ */
+
+static size_t first_call(const struct spec_input *in, const struct numbers *num)
+{
+	for (size_t i = 0; i < in->n; i++)
+		if (is_call(in, num, i))
+			return i;
+	return NONE;
+}
+
+static void open_and_close(const struct spec_input *in, const struct numbers *num,
+			   const struct reach *r, struct spec_book *b)
+{
+	size_t first = first_call(in, num), last = call_before(in, num, in->n);
+	uint64_t birth = 0, latest;
+
+	b->close_ns = least(r->stop, r->exit);
+	if (r->stop == UINT64_MAX && !r->exited)
+		b->close_ns = in->now;
+	b->close_ns = most(b->close_ns, most(r->cut, last == NONE ? 0 : r->end[last]));
+	for (size_t i = 0; i < in->n; i++)
+		if (in->events[i].kind == EVENT_THREAD && !r->first_cut_seen[i])
+			birth = most(birth, in->events[i].start_ns);
+	latest = least(r->first_cut, first == NONE ? b->close_ns : r->start[first]);
+	b->open_ns = most(in->base, least(birth, latest));
+}
+
+static void count(const struct spec_input *in, const struct numbers *num, const struct reach *r,
+		  struct book_counts *c)
+{
+	size_t first = first_call(in, num);
+	uint64_t birth = 0;
+
+	for (size_t i = 0; i < in->n; i++) {
+		const struct event *ev = &in->events[i];
+		uint64_t start = most(ev->start_ns, in->base), known = r->before[i], from, to;
+		size_t before = call_before(in, num, i);
+
+		c->lost += num->missing[i];
+		if (is_record(ev) && ev->kind != EVENT_TAIL)
+			c->invalid += !num->accepted[i] ||
+				      (ev->kind <= EVENT_OPEN && is_timeless(in, ev));
+		if (ev->kind == EVENT_THREAD && !r->first_cut_seen[i])
+			birth = most(birth, ev->start_ns);
+		if (ev->kind == EVENT_EXIT && num->accepted[i] && before != NONE)
+			c->skew += most(ev->end_ns, in->base) < known;
+		if (i == first && !r->first_cut_seen[i])
+			known = birth;
+		if (is_call(in, num, i) && !continues(in, num, i)) {
+			c->skew += start < known;
+			c->abandoned += before != NONE && in->events[before].kind != EVENT_CALL &&
+					!unknown_before(in, num, i);
+		}
+		if (ev->kind != EVENT_UNARMED || before == NONE)
+			continue;
+		from = most(ev->start_ns, r->start[first]);
+		to = least(ev->end_ns, r->before[i]);
+		c->late += from < to;
+		c->late_ns += from < to ? to - from : 0;
+	}
+}
+
+void spec_book(const struct spec_input *in, struct spec_book *out)
+{
+	static struct numbers num;
+	static struct reach r;
+	uint64_t reached;
+	size_t last;
+	unsigned int bucket = CLASS_OTHER;
+
+	assert(in->n <= SPEC_EVENTS_MAX);
+	*out = (struct spec_book){ 0 };
+	number(in, &num);
+	reach(in, &num, &r);
+	open_and_close(in, &num, &r, out);
+	count(in, &num, &r, &out->counts);
+	reached = out->open_ns;
+	for (size_t i = 0; i < in->n; i++) {
+		size_t before = call_before(in, &num, i);
+		bool goes_on, lost;
+
+		if (!is_call(in, &num, i))
+			continue;
+		goes_on = continues(in, &num, i);
+		lost = unknown_before(in, &num, i) ||
+		       (before != NONE && in->events[before].kind != EVENT_CALL);
+		if (!goes_on)
+			add_gap(in, out, (struct spec_segment){ reached, r.start[i],
+				lost ? BUCKET_LOST : CLASS_OTHER }, i, before == NONE);
+		add(out, r.start[i], r.end[i], func_of(in, &in->events[i])->class);
+		reached = most(reached, r.end[i]);
+	}
+	last = call_before(in, &num, in->n);
+	if (missing_before(in, &num, in->n))
+		bucket = BUCKET_LOST;
+	else if (last != NONE && in->events[last].kind != EVENT_CALL)
+		bucket = func_of(in, &in->events[last])->class;
+	add_gap(in, out, (struct spec_segment){ reached, out->close_ns, bucket }, in->n,
+		last == NONE);
+}
+
+void spec_sum(const struct spec_book *b, uint64_t from, uint64_t to, struct book_sum *sum)
+{
+	from = most(from, b->open_ns);
+	to = most(least(to, b->close_ns), from);
+	*sum = (struct book_sum){ .open_ns = from, .close_ns = to };
+	for (size_t i = 0; i < b->n; i++) {
+		uint64_t start = most(b->segment[i].start, from), end = least(b->segment[i].end, to);
+
+		if (start < end)
+			sum->ns[b->segment[i].bucket] += end - start;
+	}
+}
