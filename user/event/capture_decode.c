@@ -62,8 +62,8 @@ struct capture_decoder *capture_decoder_new(void)
 
 	if (!d)
 		return NULL;
-	d->thread = calloc(GP_BLOCK_THREADS_MAX, sizeof(*d->thread));
-	d->signature = calloc(GP_BLOCK_SIGNATURES_MAX, sizeof(*d->signature));
+	d->thread = malloc(GP_BLOCK_THREADS_MAX * sizeof(*d->thread));
+	d->signature = malloc(GP_BLOCK_SIGNATURES_MAX * sizeof(*d->signature));
 	if (d->thread && d->signature)
 		return d;
 	capture_decoder_free(d);

@@ -23,9 +23,9 @@ int dict_init(struct dict *d, const struct funcs *funcs)
 {
 	memset(d, 0, sizeof(*d));
 	d->funcs = funcs;
-	d->thread = calloc(GP_BLOCK_THREADS_MAX, sizeof(*d->thread));
+	d->thread = malloc(GP_BLOCK_THREADS_MAX * sizeof(*d->thread));
 	d->thread_slot = calloc(THREAD_SLOTS, sizeof(*d->thread_slot));
-	d->signature = calloc(GP_BLOCK_SIGNATURES_MAX, sizeof(*d->signature));
+	d->signature = malloc(GP_BLOCK_SIGNATURES_MAX * sizeof(*d->signature));
 	d->signature_slot = calloc(SIGNATURE_SLOTS, sizeof(*d->signature_slot));
 	if (d->thread && d->thread_slot && d->signature && d->signature_slot)
 		return 0;

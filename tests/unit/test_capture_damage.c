@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Captures that were cut, flipped, shortened or mixed up: every whole block is delivered, nothing
+ * that was not written ever is, and the reader says what it found.
+ */
+#include "lib/capture_lib.h"
+
+#include <errno.h>
+#include <gpuprof/capture.h>
+
+#define EVENTS 24
+#define BLOCK 6
+#define BLOCKS (EVENTS / BLOCK)
+
+/* A small capture, its bytes, and where its blocks begin; the last is the end block. */
+struct sample {
+	struct events events;
+	struct bytes file;
+	size_t at[BLOCKS + 2];
+};
+
+struct outcome {
+	struct events got;
+	enum capture_state state;
+	uint64_t blocks, bad_blocks, bad_events;
+	const struct funcs *funcs;
+	struct capture_reader *reader;
+};
+
+static void sample_make(struct sample *s)
+{
+	struct gp_block_header h;
+	size_t at = sizeof(struct gp_file_header), n = 0;
+
+	memset(s, 0, sizeof(*s));
+	for (uint32_t i = 0; i < EVENTS; i++) {
+		struct event ev = { .kind = i % 5 ? EVENT_CALL : EVENT_FACT, .func = i % 3,
+				    .pid = 1, .tid = i % 2, .seq = i, .start_ns = 1000 + i,
+				    .end_ns = 2000 + i * 3, .bytes = i + 1, .text = NULL };
+
+		ev.text = ev.kind == EVENT_FACT ? "host" : NULL;
+		events_add(&s->events, &ev);
+	}
+	events_record(&s->events, BLOCK);
+	s->file = file_read();
+	for (; at < s->file.n; n++) {
+		assert_true(n < BLOCKS + 1);
+		s->at[n] = at;
+		memcpy(&h, s->file.v + at, sizeof(h));
+		at += sizeof(h) + h.packed_bytes;
+	}
+	s->at[n] = at;
+	assert_int_equal(n, BLOCKS + 1);
+	assert_int_equal(at, s->file.n);
+}
+
+static void sample_free(struct sample *s)
+{
+	events_free(&s->events);
+	free(s->file.v);
+}
+
+static void read_back(struct outcome *o)
+{
+	struct event_sink sink = { events_add, &o->got };
+
+	memset(o, 0, sizeof(*o));
+	o->reader = capture_open(lib_path);
+	if (!o->reader)
+		return;
+	assert_int_equal(capture_read(o->reader, &sink), 0);
+	o->state = capture_state(o->reader);
+	o->blocks = capture_blocks(o->reader);
+	o->bad_blocks = capture_bad_blocks(o->reader);
+	o->bad_events = capture_bad_events(o->reader);
+	o->funcs = capture_funcs(o->reader);
+}
+
+static void outcome_free(struct outcome *o)
+{
+	events_free(&o->got);
+	capture_free(o->reader);
+}
+
+/* Every event that was read was written, and in this order. */
+static void assert_was_written(const struct sample *s, const struct outcome *o)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < o->got.at.n; i++, at++) {
+		while (at < EVENTS && event_diff(&s->events.at.v[at], &lib_funcs, &o->got.at.v[i],
+						 o->funcs))
+			at++;
+		if (at == EVENTS)
+			fail_msg("event %zu was never written there", i);
+	}
+}
+
+static void cut_at_every_byte_all_whole_blocks_are_delivered(void **state)
+{
+	struct sample s;
+	struct outcome o;
+	size_t whole = 0;
+
+	(void)state;
+	sample_make(&s);
+	for (size_t len = 0; len < s.file.n; len++) {
+		file_write(s.file.v, len);
+		read_back(&o);
+		while (whole < BLOCKS && s.at[whole + 1] <= len)
+			whole++;
+		assert_int_equal(o.state, CAPTURE_CUT);
+		assert_int_equal(o.blocks, whole);
+		assert_int_equal(o.got.at.n, whole * BLOCK);
+		assert_was_written(&s, &o);
+		outcome_free(&o);
+	}
+	sample_free(&s);
+}
+
+static void flipped_at_every_bit_one_block_at_most_is_lost(void **state)
+{
+	struct sample s;
+	struct outcome o;
+
+	(void)state;
+	sample_make(&s);
+	for (size_t bit = 0; bit < s.file.n * 8; bit++) {
+		s.file.v[bit / 8] ^= (char)(1 << bit % 8);
+		file_write(s.file.v, s.file.n);
+		s.file.v[bit / 8] ^= (char)(1 << bit % 8);
+		read_back(&o);
+		assert_int_equal(o.state, CAPTURE_DAMAGED);
+		assert_int_equal(o.bad_blocks, 1);
+		assert_true(o.got.at.n >= EVENTS - BLOCK);
+		assert_true(bit / 8 < s.at[0] || bit / 8 >= s.at[BLOCKS] ||
+			    o.got.at.n == EVENTS - BLOCK);
+		assert_was_written(&s, &o);
+		outcome_free(&o);
+	}
+	sample_free(&s);
+}
+
+static void without_a_block_the_others_read(void **state)
+{
+	struct sample s;
+	struct outcome o;
+
+	(void)state;
+	sample_make(&s);
+	for (size_t gone = 0; gone < BLOCKS; gone++) {
+		struct bytes b = { malloc(s.file.n), s.at[gone] };
+
+		memcpy(b.v, s.file.v, b.n);
+		memcpy(b.v + b.n, s.file.v + s.at[gone + 1], s.file.n - s.at[gone + 1]);
+		b.n += s.file.n - s.at[gone + 1];
+		file_write(b.v, b.n);
+		free(b.v);
+		read_back(&o);
+		assert_int_equal(o.state, CAPTURE_DAMAGED);
+		assert_int_equal(o.bad_blocks, 1);
+		assert_int_equal(o.blocks, BLOCKS - 1);
+		assert_int_equal(o.got.at.n, EVENTS - BLOCK);
+		assert_was_written(&s, &o);
+		outcome_free(&o);
+	}
+	sample_free(&s);
+}
+
+/* One random change: bytes flipped, removed, doubled, overwritten, or cut off. */
+static void damage(struct bytes *b)
+{
+	size_t at = lib_below(b->n), len = lib_below(b->n - at) % (1 + lib_below(200));
+
+	switch (lib_below(5)) {
+	case 0:
+		b->v[at] ^= (char)(1 + lib_below(255));
+		break;
+	case 1:
+		memmove(b->v + at, b->v + at + len, b->n - at - len);
+		b->n -= len;
+		break;
+	case 2:
+		memmove(b->v + at + len, b->v + at, b->n - at);
+		b->n += len;
+		break;
+	case 3:
+		for (size_t i = 0; i < len; i++)
+			b->v[at + i] = (char)lib_next();
+		break;
+	default:
+		b->n = at ? at : 1;
+	}
+}
+
+static void after_random_damage_nothing_unwritten_is_delivered(void **state)
+{
+	struct sample s;
+	struct outcome o;
+
+	(void)state;
+	sample_make(&s);
+	for (int round = 0; round < 3000; round++) {
+		struct bytes b = { malloc(s.file.n * 64), s.file.n };
+
+		memcpy(b.v, s.file.v, b.n);
+		for (uint64_t i = lib_below(5); i < 5; i++)
+			damage(&b);
+		file_write(b.v, b.n);
+		stderr_hide();
+		read_back(&o);
+		stderr_show();
+		assert_was_written(&s, &o);
+		assert_true(!o.reader || o.state != CAPTURE_COMPLETE ||
+			    (b.n == s.file.n && !memcmp(b.v, s.file.v, b.n)));
+		outcome_free(&o);
+		free(b.v);
+	}
+	sample_free(&s);
+}
+
+static void a_repeated_block_is_delivered_once(void **state)
+{
+	struct sample s;
+	struct outcome o;
+	struct bytes b;
+
+	(void)state;
+	sample_make(&s);
+	b.n = s.at[2];
+	b.v = malloc(s.file.n * 2);
+	memcpy(b.v, s.file.v, b.n);
+	memcpy(b.v + b.n, s.file.v + s.at[0], s.file.n - s.at[0]);
+	file_write(b.v, b.n + s.file.n - s.at[0]);
+	free(b.v);
+	read_back(&o);
+	assert_int_equal(o.state, CAPTURE_DAMAGED);
+	assert_int_equal(o.got.at.n, EVENTS);
+	assert_was_written(&s, &o);
+	outcome_free(&o);
+	sample_free(&s);
+}
+
+/* A program may carry a whole capture in its arguments; zstd stores what it cannot shrink as it
+ * is. Damage before it must not bring it to life. */
+static void a_text_that_is_a_block_is_never_taken_for_one(void **state)
+{
+	struct sample s, host;
+	struct outcome o;
+	char *at;
+
+	(void)state;
+	sample_make(&s);
+	sample_make(&host);
+	host.file.v[host.at[1] + 8] ^= 1;
+	at = malloc(host.file.n + s.file.n);
+	memcpy(at, host.file.v, host.at[1] + 100);
+	memcpy(at + host.at[1] + 100, s.file.v, s.file.n);
+	memcpy(at + host.at[1] + 100 + s.file.n, host.file.v + host.at[1] + 100,
+	       host.file.n - host.at[1] - 100);
+	file_write(at, host.file.n + s.file.n);
+	free(at);
+	read_back(&o);
+	assert_int_equal(o.got.at.n, EVENTS - BLOCK);
+	assert_int_equal(o.bad_blocks, 1);
+	outcome_free(&o);
+	sample_free(&s);
+	sample_free(&host);
+}
+
+static void a_capture_being_recorded_reads_up_to_now(void **state)
+{
+	struct capture_writer *w = capture_create(lib_path, &lib_funcs);
+	struct outcome o;
+
+	(void)state;
+	for (int i = 1; i <= 3; i++) {
+		assert_int_equal(capture_push(w, &(struct event){ .kind = EVENT_STOP }), 0);
+		assert_int_equal(capture_flush(w), 0);
+		assert_int_equal(capture_push(w, &(struct event){ .kind = EVENT_STOP }), 0);
+		read_back(&o);
+		assert_int_equal(o.state, CAPTURE_CUT);
+		assert_int_equal(o.got.at.n, 2 * i - 1);
+		outcome_free(&o);
+	}
+	assert_int_equal(capture_close(w, NULL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cut_at_every_byte_all_whole_blocks_are_delivered),
+		cmocka_unit_test(flipped_at_every_bit_one_block_at_most_is_lost),
+		cmocka_unit_test(without_a_block_the_others_read),
+		cmocka_unit_test(after_random_damage_nothing_unwritten_is_delivered),
+		cmocka_unit_test(a_repeated_block_is_delivered_once),
+		cmocka_unit_test(a_text_that_is_a_block_is_never_taken_for_one),
+		cmocka_unit_test(a_capture_being_recorded_reads_up_to_now),
+	};
+
+	lib_seed();
+	return cmocka_run_group_tests(tests, lib_setup, lib_teardown);
+}
