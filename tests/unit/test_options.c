@@ -216,7 +216,8 @@ static void bad_values_are_refused(void **state)
 {
 	static const char *const lines[] = {
 		"-p 0", "-p -1", "-p 12x", "-p 1,", "-p ,1", "-p 1,,2", "-p 4194305",
-		"-p 99999999999999999999", "-p=1", "-d 0", "-d 0.1ms", "-d -1", "-d 10q", "-d 1e400",
+		"-p 99999999999999999999", "-p=1", "-d 0", "-d 0.1ms", "-d -1", "-d 10q",
+		"-d 1e400",
 		"-d inf", "-d nan", "-d 0x10", "-n 0", "-n 1.5", "-i 0s", "--ring-size 1k",
 		"--ring-size 2g", "--ring-size 64kk", "--ring-size 18446744073709551616",
 		"--ring-size 17179869184g", "--format xml", "--format=", "--by pid", "--top 0",
@@ -281,7 +282,8 @@ static void unknown_options_are_refused(void **state)
 static void a_refusal_says_what_would_be_right(void **state)
 {
 	(void)state;
-	answered("--duraton 3", "gpuprof: unknown option '--duraton'; did you mean '--duration'?\n");
+	answered("--duraton 3",
+		 "gpuprof: unknown option '--duraton'; did you mean '--duration'?\n");
 	answered("reprot f", "gpuprof: unknown verb 'reprot'; did you mean 'report'?\n");
 	answered("top", "gpuprof: unknown verb 'top'; the verbs are stat, record, report, doctor, "
 		 "version, help\n");

@@ -140,7 +140,8 @@ static void long_names_are_cut_in_the_middle_between_characters(void **state)
 
 	(void)state;
 	cell_s(t, table_row(t), "abcdefghijklmnopqrstuvwxyz");
-	cell_s(t, table_row(t), "\u00e4\u00f6\u00fc\u00df\u00e4\u00f6\u00fc\u00df\u00e4\u00f6\u00fc\u00df");
+	cell_s(t, table_row(t),
+	       "\u00e4\u00f6\u00fc\u00df\u00e4\u00f6\u00fc\u00df\u00e4\u00f6\u00fc\u00df");
 	cell_s(t, table_row(t), "\u6f22\u5b57\u6f22\u5b57\u6f22\u5b57\u6f22\u5b57");
 	cell_s(t, table_row(t), "exactlyten");
 	renders(t, &(struct report){ .name_width = 10 }, FORMAT_TEXT,

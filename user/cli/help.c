@@ -59,15 +59,15 @@ static void add_overview(struct strbuf *out)
 	size_t n;
 	const struct verb *verbs = options_verbs(&n);
 
-	strbuf_addf(out, "gpuprof: where the time of GPU processes goes, without touching their code\n"
-		    "\nusage: gpuprof %s\n       gpuprof VERB ...\n\n", verbs[VERB_DEFAULT].usage);
+	strbuf_addf(out, "gpuprof: where the time of GPU processes goes, without touching their "
+		    "code\n\nusage: gpuprof %s\n       gpuprof VERB ...\n\n", verbs[VERB_DEFAULT].usage);
 	for (size_t i = 1; i < n; i++)
 		strbuf_addf(out, "  %-9s%s\n", verbs[i].name, verbs[i].summary);
 	strbuf_addstr(out, "\nWithout a verb it prints a report every few seconds.\n"
 		      "'gpuprof help VERB' lists options; 'gpuprof --help' those of no verb.\n"
 		      "\nexamples:\n"
 		      "  sudo gpuprof -p 1234                  watch one process and its threads\n"
-		      "  sudo gpuprof stat -p 1234 -d 10s      measure 10 seconds, print one report\n"
+		      "  sudo gpuprof stat -p 1234 -d 10s      measure 10 s, print one report\n"
 		      "  sudo gpuprof stat -- ./train          run a command and report on it\n"
 		      "  sudo gpuprof record -o run.gpr -p 1234\n"
 		      "  gpuprof report run.gpr --table calls --format csv\n");

@@ -135,7 +135,8 @@ static int parse_short(struct parser *p, const char *text)
 		utf8_next(&text);
 		value = text;
 		if (!row) {
-			log_error("unknown option '-%.*s'; see 'gpuprof help'", (int)(text - at), at);
+			log_error("unknown option '-%.*s'; see 'gpuprof help'", (int)(text - at),
+				  at);
 			return EXIT_USAGE;
 		}
 		if (row->arg && !*text)

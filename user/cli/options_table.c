@@ -166,7 +166,8 @@ static const struct verb verbs[VERB_END] = {
 		.name = "report", .run = verb_report, .min_args = 1, .max_args = 1,
 		.summary = "print the tables of a capture file",
 		.usage = "report FILE [options]",
-		.about = "The same report as `gpuprof stat` of the same run; needs no privileges.\n",
+		.about = "The same report as `gpuprof stat` of the same run; needs no "
+			 "privileges.\n",
 		.examples = "  gpuprof report run.gpr --by launch --top 20\n"
 			    "  gpuprof report run.gpr --format json -o run.json\n",
 	},

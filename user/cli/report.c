@@ -20,8 +20,8 @@ static int explain_state(const struct capture_reader *r, const char *path)
 	case CAPTURE_COMPLETE:
 		return EXIT_OK;
 	case CAPTURE_CUT:
-		log_warn("%s is incomplete: it ends without its end mark, so the recorder was stopped "
-			 "or the file was cut; %llu blocks were read", path,
+		log_warn("%s is incomplete: it ends without its end mark, so the recorder was "
+			 "killed or the file was cut; %llu blocks were read", path,
 			 (unsigned long long)capture_blocks(r));
 		return EXIT_PARTIAL;
 	default:

@@ -35,7 +35,8 @@ static void add_text(struct pairs *p, const char *key, const char *text)
 /* ISO 8601, UTC: "2026-11-21T12:22:11.123456789Z"; null when the wall clock is not known. */
 static void add_time(struct pairs *p, const char *key, const struct model *m, uint64_t ns)
 {
-	uint64_t offset = summary_fact_number(m, "wall_offset_ns"), wall = add_saturated(ns, offset);
+	uint64_t offset = summary_fact_number(m, "wall_offset_ns");
+	uint64_t wall = add_saturated(ns, offset);
 	time_t s = (time_t)(wall / NS_PER_SEC);
 	char text[64];
 	struct tm tm;
