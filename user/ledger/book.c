@@ -91,19 +91,19 @@ static unsigned int settle_lost(struct book *b)
 static unsigned int settle(struct book *b, unsigned int gap, uint64_t start, uint64_t end,
 			   unsigned int class)
 {
+	/* The `other` of a cut may have been unarmed: not the same as a call of that class. */
+	bool same = b->cut_bucket == class && class != CLASS_OTHER;
 	unsigned int late = 0;
 
 	if (max_u64(b->cursor, b->settled) >= b->floor)
 		return 0;
 	if (b->cut_bucket != gap)
 		late |= count_late(b, 0, start);
-	/* The `other` of a cut may have been unarmed: not the same as a call of that class. */
-	if (b->cut_bucket != class || class == CLASS_OTHER)
+	if (!same)
 		late |= count_late(b, start, end);
 	if (b->cut_bucket != CLASS_OTHER)
 		late |= count_late(b, end, b->floor);
-	if (b->cut_bucket != (end == UINT64_MAX ? class : CLASS_OTHER) ||
-	    (end == UINT64_MAX && class == CLASS_OTHER))
+	if (end == UINT64_MAX ? !same : b->cut_bucket != CLASS_OTHER)
 		b->settled = b->floor;
 	return late;
 }

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The histogram: exact totals, quantiles within 0.8 %, merging, every u64. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/time.h"
+#include "ledger/hist.h"
+
+static uint64_t seed;
+
+static uint64_t draw(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed * 0x2545f4914f6cdd1dull;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void assert_near(uint64_t got, uint64_t truth)
+{
+	assert_true(fabs((double)got - (double)truth) <= 0.008 * (double)truth);
+}
+
+static void test_empty(void **state)
+{
+	struct hist h = { 0 };
+
+	(void)state;
+	assert_int_equal(hist_quantile(&h, 0.5), 0);
+	hist_free(&h);
+}
+
+static void test_small_values_are_exact(void **state)
+{
+	struct hist h = { 0 };
+
+	(void)state;
+	for (uint64_t v = 0; v < 128; v++)
+		assert_int_equal(hist_add(&h, v), 0);
+	for (uint64_t v = 0; v < 128; v++)
+		assert_int_equal(hist_quantile(&h, (double)(v + 1) / 128), v);
+	assert_int_equal(h.total, 127 * 128 / 2);
+	assert_int_equal(h.min, 0);
+	assert_int_equal(h.max, 127);
+	hist_free(&h);
+}
+
+/* Every bit length, around each power of two: in the right octave, within the error. */
+static void test_every_octave(void **state)
+{
+	(void)state;
+	for (unsigned int bit = 0; bit < 64; bit++)
+		for (int64_t off = -2; off <= 2; off++) {
+			uint64_t v = (1ull << bit) + (uint64_t)off, top = UINT64_MAX;
+			struct hist h = { 0 };
+
+			hist_add(&h, v);
+			hist_add(&h, v);
+			hist_add(&h, 0);
+			hist_add(&h, top);
+			assert_true(hist_octave(v) < HIST_OCTAVES);
+			assert_near(hist_quantile(&h, 0.5), v);
+			hist_free(&h);
+		}
+}
+
+static void test_quantiles(void **state)
+{
+	static uint64_t v[20000];
+	static const double q[] = { 0, 0.001, 0.1, 0.5, 0.9, 0.99, 0.999, 1 };
+	const size_t n = sizeof(v) / sizeof(v[0]);
+	struct hist h = { 0 }, halves[2] = { { 0 }, { 0 } };
+	uint64_t total = 0;
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		v[i] = draw() >> (20 + draw() % 44);
+		total += v[i];
+		hist_add(&h, v[i]);
+		hist_add(&halves[i % 2], v[i]);
+	}
+	qsort(v, n, sizeof(v[0]), compare);
+	assert_int_equal(hist_merge(&halves[0], &halves[1]), 0);
+	assert_int_equal(h.count, n);
+	assert_int_equal(h.total, total);
+	assert_int_equal(h.min, v[0]);
+	assert_int_equal(h.max, v[n - 1]);
+	for (size_t i = 0; i < sizeof(q) / sizeof(q[0]); i++) {
+		size_t rank = (size_t)ceil(q[i] * (double)n);
+
+		assert_near(hist_quantile(&h, q[i]), v[rank ? rank - 1 : 0]);
+		assert_int_equal(hist_quantile(&h, q[i]), hist_quantile(&halves[0], q[i]));
+	}
+	assert_int_equal(halves[0].total, total);
+	assert_int_equal(halves[0].min, v[0]);
+	hist_reset(&halves[0]);
+	assert_int_equal(hist_quantile(&halves[0], 0.5), 0);
+	hist_free(&h);
+	hist_free(&halves[0]);
+	hist_free(&halves[1]);
+}
+
+static void test_total_saturates(void **state)
+{
+	struct hist h = { 0 };
+
+	(void)state;
+	hist_add(&h, UINT64_MAX);
+	hist_add(&h, 5);
+	assert_int_equal(h.total, UINT64_MAX);
+	assert_int_equal(hist_quantile(&h, 0.5), 5);
+	assert_int_equal(hist_quantile(&h, NAN), 5);
+	hist_free(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_small_values_are_exact),
+		cmocka_unit_test(test_every_octave),
+		cmocka_unit_test(test_quantiles),
+		cmocka_unit_test(test_total_saturates),
+	};
+	const char *given = getenv("TEST_SEED");
+
+	seed = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
+	print_message("TEST_SEED=%llu\n", (unsigned long long)seed);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
