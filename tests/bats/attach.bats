@@ -88,19 +88,22 @@ load ../lib/common
 # bats test_tags=needs:root,needs:bpf
 @test "attach: children of a process given with -p are named as not followed" {
 	needs root bpf targets
+	mkfifo go end
 	cat >parent.sh <<-SCRIPT
 		: >ready
-		while [ ! -e go ]; do sleep 0.05; done
+		read line <go
 		"$TARGETS/cudart-dyn" --launches 10
-		while [ ! -e end ]; do sleep 0.05; done
+		read line <end
 	SCRIPT
 	bash parent.sh 3>&- &
 	STARTED+=($!)
 	wait_for 5 test -e ready
 	start_gpuprof record -o c.gpr -d 2s -p $!
 	sleep 0.7
-	: >go
+	echo >go
 	wait_gpuprof
 	assert_success
-	assert_output --partial "not followed"
+	run "$GPUPROF" report c.gpr
+	assert_success
+	assert_output --regexp "not followed: 1 child of pid ${STARTED[0]}: [0-9]+"
 }

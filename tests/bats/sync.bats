@@ -6,7 +6,7 @@ load ../lib/common
 
 # A thread that will hang in cudaStreamSynchronize after a few launches; HUNG is its pid.
 start_hang() {
-	"$SIM/simcalls" --wait-file go --hang-sync "$@" cudaLaunchKernel=20 >hang.out 2>&1 3>&- &
+	"$SIM/simcalls" --wait-file go --hang-sync cudaLaunchKernel=20 >hang.out 2>&1 3>&- &
 	HUNG=$!
 	STARTED+=("$HUNG")
 	wait_for 10 grep -q ready hang.out

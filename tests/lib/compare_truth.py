@@ -18,6 +18,9 @@ import sys
 
 NS_PER_CALL = 5000
 SHARE = 0.02
+# A process's first probed call pays for what the kernel sets up once (a page for return probes),
+# 30-60 us measured: one function may be late by so much more, and is named when it was.
+ONCE_NS = 150000
 
 
 def catalogue():
@@ -80,12 +83,22 @@ def report_functions(path, pid):
     return seen
 
 
-def compare_times(name, truth_ns, seen_ns, count):
-    limit = max(NS_PER_CALL * count, SHARE * truth_ns)
-    if abs(seen_ns - truth_ns) <= limit:
-        return []
-    return [f"{name}: total_ns {seen_ns}, truth {truth_ns}: "
-            f"apart by {abs(seen_ns - truth_ns)}, allowed {limit:.0f}"]
+class Times:
+    """Compares times; remembers the function that had the process's first call."""
+
+    def __init__(self):
+        self.first = None
+
+    def compare(self, name, truth_ns, seen_ns, count):
+        limit = max(NS_PER_CALL * count, SHARE * truth_ns)
+        late = seen_ns - truth_ns
+        if abs(late) <= limit:
+            return []
+        if not self.first and 0 < late - limit <= ONCE_NS:
+            self.first = f"{name} +{late // 1000} us: the process's first probed call"
+            return []
+        return [f"{name}: total_ns {seen_ns}, truth {truth_ns}: "
+                f"apart by {abs(late)}, allowed {limit:.0f}"]
 
 
 def compare_function(name, truth, seen, times):
@@ -99,7 +112,7 @@ def compare_function(name, truth, seen, times):
     if seen.results and truth["results"] != seen.results:
         wrong.append(f"{name}: results {dict(seen.results)}, truth {truth['results']}")
     if times:
-        wrong += compare_times(name, truth["total_ns"], seen.number["total_ns"], truth["count"])
+        wrong += times.compare(name, truth["total_ns"], seen.number["total_ns"], truth["count"])
     return wrong
 
 
@@ -111,6 +124,7 @@ def main():
     parser.add_argument("--no-times", action="store_true")
     options = parser.parse_args()
 
+    times = None if options.no_times else Times()
     pid, truth = truth_functions(options.truth, catalogue())
     seen = report_functions(options.report, options.pid or pid)
     wrong = [f"{name}: not in the report, truth count {truth[name]['count']}"
@@ -118,7 +132,7 @@ def main():
     wrong += [f"{name}: count {seen[name].number['count']}, but it was never called"
               for name in sorted(seen.keys() - truth.keys())]
     for name in sorted(truth.keys() & seen.keys()):
-        wrong += compare_function(name, truth[name], seen[name], not options.no_times)
+        wrong += compare_function(name, truth[name], seen[name], times)
     if not truth:
         wrong.append("the truth names no function that gpuprof probes")
     if wrong:
@@ -129,8 +143,9 @@ def main():
     what += ["results"] if any(s.results for s in seen.values()) else []
     calls = sum(f["count"] for f in truth.values())
     text = f"{len(truth)} functions, {calls} calls: {', '.join(what)} equal the truth"
-    if not options.no_times:
+    if times:
         text += ", times are within 5 us x calls or 2 %"
+        text += f" ({times.first})" if times.first else ""
     print(text)
     return 0
 

@@ -18,7 +18,7 @@ static const struct target_option *find(const struct target_option *options, con
 	return NULL;
 }
 
-static void usage(const char *program, const struct target_option *own,
+static _Noreturn void usage(const char *program, const struct target_option *own,
 		  const struct target_option *common)
 {
 	fprintf(stderr, "usage: %s [--OPTION VALUE]...\n", program);
