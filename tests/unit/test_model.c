@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The model and the tables made from it: what a session of known events must show. TEST_SEED
+ * repeats a run of the hostile streams.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/time.h"
+#include "ledger/model.h"
+#include "view/views.h"
+
+enum { L, S, C };
+
+static const struct funcs funcs = {
+	.n = 3,
+	.v = {
+		[L] = { "cudaLaunchKernel", "cudart", CLASS_LAUNCH, 0 },
+		[S] = { "cudaStreamSynchronize", "cudart", CLASS_SYNC, 1 },
+		[C] = { "cudaMemcpy", "cudart", CLASS_COPY, 0 },
+	},
+};
+
+static void push(struct model *m, struct event ev)
+{
+	assert_int_equal(model_push(m, &ev), 0);
+}
+
+static struct model *session(uint64_t start_ns)
+{
+	struct model *m = model_new(&funcs);
+
+	assert_non_null(m);
+	push(m, (struct event){ .kind = EVENT_START, .start_ns = start_ns });
+	return m;
+}
+
+static struct event call(uint32_t tid, uint32_t seq, uint16_t func, uint64_t start, uint64_t end)
+{
+	return (struct event){ .kind = EVENT_CALL, .has = HAS_RESULT | HAS_END, .pid = 100,
+			       .tid = tid, .seq = seq, .func = func, .start_ns = start,
+			       .end_ns = end };
+}
+
+static struct event launch(uint32_t seq, uint32_t grid, uint64_t start, uint64_t end)
+{
+	struct event ev = call(100, seq, L, start, end);
+
+	ev.has |= HAS_SHAPE;
+	ev.shape = (struct launch_shape){ { grid, 1, 1 }, { 256, 2, 1 }, 0 };
+	return ev;
+}
+
+static struct event copy(uint32_t seq, uint64_t bytes, int32_t result, uint64_t start)
+{
+	struct event ev = call(100, seq, C, start, start + 10);
+
+	ev.has |= HAS_BYTES;
+	ev.bytes = bytes;
+	ev.result = result;
+	return ev;
+}
+
+static struct event of_thread(uint8_t kind, uint32_t tid, uint32_t seq, uint64_t start,
+			      uint64_t end)
+{
+	return (struct event){ .kind = kind, .pid = 100, .tid = tid, .seq = seq,
+			       .start_ns = start, .end_ns = end };
+}
+
+/* The table as csv, which must begin with its header line; compares what follows. */
+static void assert_rows(struct table *t, const char *header, const char *rows)
+{
+	struct strbuf out = STRBUF_INIT;
+	struct report r = { .tables = &t, .n_tables = 1 };
+	char *p, *body;
+
+	assert_non_null(t);
+	report_render(&out, &r, FORMAT_CSV);
+	body = strchr(out.s, '\n');
+	assert_non_null(body);
+	*body++ = '\0';
+	out.s[strcspn(out.s, "\r")] = '\0';
+	while ((p = strchr(body, '\r')))
+		memmove(p, p + 1, strlen(p));
+	assert_string_equal(out.s, header);
+	assert_string_equal(body, rows);
+	strbuf_free(&out);
+	table_free(t);
+}
+
+#define CALLS "pid,comm,function,class,count,errors,open,bytes,total_ns,avg_ns,p50_ns,p99_ns,max_ns,grid,block,result"
+#define THREADS "pid,tid,comm,bucket,ns,share,blocked_ns,wall_ns"
+#define EVENTS "source,kind,hits,received,lost,matched,orphan,late,skew,invalid"
+
+/* ---- calls ------------------------------------------------------------------------------- */
+
+static struct model *some_calls(void)
+{
+	struct model *m = session(1000);
+	struct event ev = { .kind = EVENT_PROCESS, .pid = 100, .text = "train", .text2 = "train -x" };
+
+	push(m, ev);
+	push(m, launch(1, 8, 1000, 1004));
+	push(m, launch(2, 8, 1010, 1014));
+	push(m, launch(3, 64, 1020, 1024));
+	push(m, copy(4, 4096, 0, 1030));
+	push(m, copy(5, 8192, 1, 1050));
+	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
+	return m;
+}
+
+static void test_calls_by_function(void **state)
+{
+	struct model *m = some_calls();
+
+	(void)state;
+	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
+		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,10,10,10,10,,,\n"
+		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,4,4,4,4,,,\n");
+	model_free(m);
+}
+
+static void test_calls_by_launch(void **state)
+{
+	struct model *m = some_calls();
+
+	(void)state;
+	assert_rows(view_calls(m, CALLS_BY_LAUNCH), CALLS,
+		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,10,10,10,10,,,\n"
+		    "100,train,cudaLaunchKernel,launch,2,0,0,,8,4,4,4,4,8x1x1,256x2x1,\n"
+		    "100,train,cudaLaunchKernel,launch,1,0,0,,4,4,4,4,4,64x1x1,256x2x1,\n");
+	model_free(m);
+}
+
+static void test_calls_by_result(void **state)
+{
+	struct model *m = some_calls();
+
+	(void)state;
+	assert_rows(view_calls(m, CALLS_BY_RESULT), CALLS,
+		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,4,4,4,4,,,cudaSuccess\n"
+		    "100,train,cudaMemcpy,copy,1,0,0,4096,10,10,10,10,10,,,cudaSuccess\n"
+		    "100,train,cudaMemcpy,copy,1,1,0,8192,10,10,10,10,10,,,cudaErrorInvalidValue\n");
+	model_free(m);
+}
+
+static void test_unknown_is_not_zero(void **state)
+{
+	struct model *m = session(1000);
+	struct event ev = call(100, 1, L, 1000, 1000);
+
+	(void)state;
+	ev.has = 0;
+	push(m, ev);
+	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
+		    "100,,cudaLaunchKernel,launch,1,,0,,,,,,,,,\n");
+	model_free(m);
+}
+
+static void test_open_call(void **state)
+{
+	struct model *m = session(1000);
+
+	(void)state;
+	push(m, of_thread(EVENT_THREAD, 100, 0, 500, 0));
+	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
+	push(m, (struct event){ .kind = EVENT_ENTER, .pid = 100, .tid = 100, .seq = 1, .func = S,
+				.start_ns = 1040 });
+	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
+		    "100,,cudaStreamSynchronize,sync,0,,1,,,,,,,,,\n");
+	assert_rows(view_threads(m, model_now(m)), THREADS,
+		    "100,100,,sync,60,0.6,,100\n100,100,,other,40,0.4,,100\n");
+	model_free(m);
+}
+
+static void test_shapes_are_bounded(void **state)
+{
+	struct model *m = session(1000);
+	const struct cell *c;
+	struct table *t;
+	struct model_counts counts;
+	uint32_t seq = 0;
+	uint64_t sum = 0;
+
+	(void)state;
+	for (uint32_t round = 0; round < 2; round++)
+		for (uint32_t grid = 1; grid <= TALLY_SHAPES_MAX + 500; grid++, seq++)
+			push(m, launch(seq + 1, grid, 1000 + seq, 1001 + seq));
+	t = view_calls(m, CALLS_BY_LAUNCH);
+	assert_int_equal(table_rows(t), TALLY_SHAPES_MAX + 1);
+	c = table_cells(t, 0);
+	assert_int_equal(c[table_column(t, "count")].u, 1000);
+	assert_string_equal(c[table_column(t, "grid")].s, "(more shapes)");
+	for (size_t i = 0; i < table_rows(t); i++)
+		sum += table_cells(t, i)[table_column(t, "count")].u;
+	assert_int_equal(sum, 2 * (TALLY_SHAPES_MAX + 500));
+	model_counts(m, &counts);
+	assert_int_equal(counts.more, 1000);
+	table_free(t);
+	model_free(m);
+}
+
+/* ---- threads and processes ----------------------------------------------------------------- */
+
+static void test_only_callers_have_books(void **state)
+{
+	struct model *m = session(1000);
+
+	(void)state;
+	push(m, of_thread(EVENT_THREAD, 101, 0, 900, 0));
+	push(m, of_thread(EVENT_EXIT, 101, 1, 900, 1050));
+	push(m, call(102, 1, L, 1010, 1020));
+	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
+	assert_rows(view_threads(m, model_now(m)), THREADS,
+		    "100,102,,other,90,0.9,,100\n100,102,,launch,10,0.1,,100\n");
+	model_free(m);
+}
+
+static void test_a_thread_of_which_all_was_lost(void **state)
+{
+	struct model *m = session(1000);
+
+	(void)state;
+	push(m, of_thread(EVENT_EXIT, 101, 5, 1020, 1050));
+	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
+	assert_rows(view_threads(m, model_now(m)), THREADS, "100,101,,lost,30,1,,30\n");
+	model_free(m);
+}
+
+static void test_a_tid_is_used_again(void **state)
+{
+	const uint64_t ms = NS_PER_MS;
+	struct model *m = session(1000 * ms);
+
+	(void)state;
+	push(m, of_thread(EVENT_THREAD, 101, 0, 1000 * ms, 0));
+	push(m, call(101, 1, L, 1010 * ms, 1020 * ms));
+	push(m, of_thread(EVENT_EXIT, 101, 2, 1000 * ms, 1040 * ms));
+	push(m, call(101, 1, L, 1070 * ms, 1080 * ms));
+	push(m, of_thread(EVENT_THREAD, 101, 0, 1060 * ms, 0));
+	/* Its exit is lost; another birth tells. */
+	push(m, of_thread(EVENT_THREAD, 101, 0, 1090 * ms, 0));
+	push(m, call(101, 1, L, 1090 * ms, 1100 * ms));
+	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100 * ms));
+	assert_rows(view_threads(m, model_now(m)), THREADS,
+		    "100,101,,other,30000000,0.75,,40000000\n"
+		    "100,101,,launch,10000000,0.25,,40000000\n"
+		    "100,101,,other,10000000,0.3333333333333333,,30000000\n"
+		    "100,101,,launch,10000000,0.3333333333333333,,30000000\n"
+		    "100,101,,lost,10000000,0.3333333333333333,,30000000\n"
+		    "100,101,,launch,10000000,1,,10000000\n");
+	model_free(m);
+}
+
+static void test_a_pid_is_used_again(void **state)
+{
+	struct model *m = session(NS_PER_SEC);
+	struct event ev = { .kind = EVENT_PROCESS, .pid = 100, .text = "old",
+			    .start_ns = NS_PER_SEC };
+
+	(void)state;
+	push(m, ev);
+	push(m, call(100, 1, L, NS_PER_SEC, NS_PER_SEC + 5));
+	ev.text = "new";
+	ev.start_ns = 2 * NS_PER_SEC;
+	push(m, ev);
+	push(m, call(100, 1, L, 2 * NS_PER_SEC, 2 * NS_PER_SEC + 5));
+	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
+		    "100,old,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,\n"
+		    "100,new,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,\n");
+	assert_int_equal(model_threads(m), 2);
+	model_free(m);
+}
+
+static void test_children_are_named_and_counted(void **state)
+{
+	struct model *m = session(1000);
+
+	(void)state;
+	for (uint32_t i = 0; i < MODEL_CHILDREN + 3; i++)
+		push(m, (struct event){ .kind = EVENT_FORK, .pid = 100, .tid = 200 + i,
+					.start_ns = 1000 + i, .text = "a worker of long name" });
+	assert_int_equal(model_process(m, 0)->children, MODEL_CHILDREN + 3);
+	assert_int_equal(model_process(m, 0)->n_child, MODEL_CHILDREN);
+	assert_int_equal(model_process(m, 0)->child[1].pid, 201);
+	assert_string_equal(model_process(m, 0)->child[1].comm, "a worker of lon");
+	model_free(m);
+}
+
+static void test_unarmed_time(void **state)
+{
+	struct model *m = session(1000);
+
+	(void)state;
+	push(m, of_thread(EVENT_UNARMED, 0, 0, 1000, 1030));
+	push(m, call(101, 1, L, 1050, 1060));
+	push(m, of_thread(EVENT_UNARMED, 0, 0, 1070, 1080));
+	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
+	assert_rows(view_threads(m, model_now(m)), THREADS,
+		    "100,101,,other,50,0.5,,100\n100,101,,unarmed,40,0.4,,100\n"
+		    "100,101,,launch,10,0.1,,100\n");
+	model_free(m);
+}
+
+/* ---- the session ---------------------------------------------------------------------------- */
+
+static void test_interval_mode(void **state)
+{
+	struct model *m = session(1000);
+
+	(void)state;
+	push(m, call(101, 1, L, 1010, 1020));
+	push(m, of_thread(EVENT_EXIT, 101, 2, 0, 1030));
+	push(m, (struct event){ .kind = EVENT_ENTER, .pid = 100, .tid = 102, .seq = 1, .func = S,
+				.start_ns = 1040 });
+	model_cut(m, 1050);
+	push(m, call(102, 2, S, 1040, 1060));
+	assert_rows(view_threads(m, 1080), THREADS,
+		    "100,102,,other,20,0.6666666666666666,,30\n"
+		    "100,102,,sync,10,0.3333333333333333,,30\n");
+	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
+		    "100,,cudaStreamSynchronize,sync,1,0,0,,20,20,20,20,20,,,\n");
+	assert_int_equal(model_session(m).interval_ns, 1050);
+	model_free(m);
+}
+
+static void test_facts_and_readings(void **state)
+{
+	struct model *m = session(1000);
+	struct event fact = { .kind = EVENT_FACT, .text = "host", .text2 = "a" };
+	struct event count = { .kind = EVENT_COUNT, .text = "bpf", .text2 = "call" };
+
+	(void)state;
+	push(m, fact);
+	fact.text2 = "b";
+	push(m, fact);
+	fact.text = NULL;
+	push(m, fact);
+	assert_int_equal(model_facts(m), 1);
+	assert_string_equal(model_fact(m, "host"), "b");
+	assert_null(model_fact(m, "none"));
+	push(m, call(101, 1, L, 1010, 1020));
+	push(m, call(101, 4, L, 1005, 1020));
+	count.start_ns = 9;	/* hits */
+	push(m, count);
+	count.start_ns = 5;
+	count.end_ns = 3;	/* received: one of them not here */
+	count.bytes = 2;	/* lost */
+	push(m, count);
+	assert_rows(view_events(m), EVENTS, "bpf,call,5,2,3,,,0,1,0\n");
+	assert_int_equal(model_readings(m), 1);
+	model_free(m);
+}
+
+static void test_a_session_without_its_start(void **state)
+{
+	struct model *m = model_new(&funcs);
+
+	(void)state;
+	push(m, call(101, 7, L, 5000, 5010));
+	push(m, call(101, 8, L, 5020, 5030));
+	assert_int_equal(model_now(m), 5030);
+	assert_false(model_session(m).start_known);
+	assert_rows(view_threads(m, model_now(m)), THREADS,
+		    "100,101,,launch,20,0.6666666666666666,,30\n"
+		    "100,101,,other,10,0.3333333333333333,,30\n");
+	model_free(m);
+}
+
+/* ---- anything at all ------------------------------------------------------------------------ */
+
+static uint64_t seed;
+
+static uint64_t draw(uint64_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (seed * 0x2545f4914f6cdd1dull >> 32) % n;
+}
+
+static struct event draw_event(uint64_t now)
+{
+	static const char *const texts[] = { NULL, "", "a", "call", "something longer than a comm" };
+	struct event ev = {
+		.kind = (uint8_t)draw(EVENT_KIND_END + 2), .has = (uint8_t)draw(128),
+		.func = (uint16_t)draw(5), .result = (int32_t)draw(3) - 1,
+		.pid = (uint32_t)draw(3), .tid = (uint32_t)draw(4), .seq = (uint32_t)draw(12),
+		.start_ns = now + draw(100 * NS_PER_MS), .end_ns = now + draw(100 * NS_PER_MS),
+		.bytes = draw(2) ? UINT64_MAX : draw(100),
+		.text = texts[draw(5)], .text2 = texts[draw(5)],
+	};
+
+	if (draw(3))
+		ev.kind = EVENT_CALL + (uint8_t)draw(2);
+	if (ev.kind == EVENT_STOP && draw(9))
+		ev.kind = EVENT_EXIT;
+	if (!draw(50))
+		ev.end_ns = UINT64_MAX - draw(3);
+	if (!draw(50))
+		ev.start_ns = draw(3);
+	ev.shape.grid[0] = (uint32_t)draw(4);
+	return ev;
+}
+
+static void assert_books_balance(const struct model *m, uint64_t now)
+{
+	struct model_thread t;
+
+	for (size_t i = 0; i < model_threads(m); i++) {
+		uint64_t sum = 0;
+
+		model_thread(m, i, now, &t);
+		for (int b = 0; b < BUCKET_END; b++)
+			sum += t.book.ns[b];
+		assert_int_equal(sum, t.book.close_ns - t.book.open_ns);
+	}
+}
+
+static void assert_counts_agree(const struct model *m, uint64_t calls)
+{
+	for (int by = CALLS_BY_FUNCTION; by <= CALLS_BY_RESULT; by++) {
+		struct table *t = view_calls(m, (enum calls_by)by);
+		uint64_t sum = 0;
+
+		assert_non_null(t);
+		for (size_t i = 0; i < table_rows(t); i++)
+			sum += table_cells(t, i)[table_column(t, "count")].u;
+		assert_int_equal(sum, calls);
+		table_free(t);
+	}
+}
+
+static void test_hostile_streams(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 400; round++) {
+		struct model *m = round % 3 ? session(NS_PER_SEC) : model_new(&funcs);
+		struct model_counts c;
+		bool cuts = round % 2;
+
+		for (int i = 0; i < 300; i++) {
+			uint64_t now = NS_PER_SEC + (uint64_t)i * 10 * NS_PER_MS;
+
+			push(m, draw_event(now));
+			if (cuts && !draw(40))
+				model_cut(m, now);
+		}
+		assert_books_balance(m, model_now(m));
+		model_counts(m, &c);
+		if (!cuts)
+			assert_counts_agree(m, c.received[EVENT_CALL] - c.invalid[EVENT_CALL]);
+		table_free(view_threads(m, model_now(m)));
+		table_free(view_events(m));
+		model_free(m);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_calls_by_function),
+		cmocka_unit_test(test_calls_by_launch),
+		cmocka_unit_test(test_calls_by_result),
+		cmocka_unit_test(test_unknown_is_not_zero),
+		cmocka_unit_test(test_open_call),
+		cmocka_unit_test(test_shapes_are_bounded),
+		cmocka_unit_test(test_only_callers_have_books),
+		cmocka_unit_test(test_a_thread_of_which_all_was_lost),
+		cmocka_unit_test(test_a_tid_is_used_again),
+		cmocka_unit_test(test_a_pid_is_used_again),
+		cmocka_unit_test(test_children_are_named_and_counted),
+		cmocka_unit_test(test_unarmed_time),
+		cmocka_unit_test(test_interval_mode),
+		cmocka_unit_test(test_facts_and_readings),
+		cmocka_unit_test(test_a_session_without_its_start),
+		cmocka_unit_test(test_hostile_streams),
+	};
+	const char *given = getenv("TEST_SEED");
+
+	seed = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
+	print_message("TEST_SEED=%llu\n", (unsigned long long)seed);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
