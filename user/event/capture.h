@@ -24,7 +24,9 @@ struct capture_stats {
 
 /*
  * Creates path (mode 0600, never through a symlink at the last component; an existing regular
- * file is replaced only when it is a capture or empty). funcs must outlive the writer. NULL + errno, logged.
+ * file is replaced only when it is a capture or empty, and no other writer has it open). funcs
+ * must outlive the writer. NULL + errno, logged. The process must ignore SIGXFSZ, so that a size
+ * limit is an error like a full disk.
  */
 struct capture_writer *capture_create(const char *path, const struct funcs *funcs);
 

@@ -13,8 +13,8 @@
 #include "base/map.h"
 #include "event/varint.h"
 
-#define THREAD_SLOTS (2 * GP_BLOCK_THREADS_MAX)
-#define SIGNATURE_SLOTS (2 * GP_BLOCK_SIGNATURES_MAX)
+#define THREAD_SLOTS ((size_t)2 * GP_BLOCK_THREADS_MAX)
+#define SIGNATURE_SLOTS ((size_t)2 * GP_BLOCK_SIGNATURES_MAX)
 
 /* 1 tag and a length written in 3 bytes, so that the body need not move once it is known. */
 #define ROW_HEADER 4

@@ -24,24 +24,23 @@ int capture_names_find(struct capture_names *n, const struct func *f)
 {
 	uint64_t hash = hash_func(f);
 	struct map_slot *slot = map_find(&n->by_hash, hash);
-	char *name, *library;
+	struct func *to = &n->funcs.v[n->funcs.n];
 
 	/* Two functions of one hash are made on purpose; the second has no place. */
 	if (slot)
 		return is_same(&n->funcs.v[slot->value], f) ? (int)slot->value : NAMES_FULL;
 	if (n->funcs.n == FUNCS_MAX)
 		return NAMES_FULL;
+	*to = (struct func){ strdup(f->name), strdup(f->library), f->class, f->two };
 	slot = map_put(&n->by_hash, hash, NULL);
-	name = strdup(f->name);
-	library = strdup(f->library);
-	if (!slot || !name || !library) {
-		free(name);
-		free(library);
+	if (!slot || !to->name || !to->library) {
+		free((char *)to->name);
+		free((char *)to->library);
+		*to = (struct func){ .name = NULL };
 		map_del(&n->by_hash, hash);
 		return -ENOMEM;
 	}
 	slot->value = n->funcs.n;
-	n->funcs.v[n->funcs.n] = (struct func){ name, library, f->class, f->two };
 	return (int)n->funcs.n++;
 }
 

@@ -185,35 +185,41 @@ static int skip_cut(struct capture_scan *s)
 	return found;
 }
 
-int capture_scan_next(struct capture_scan *s, struct gp_block_header *h, const uint8_t **raw)
+/* Moves to the next header that is whole, new, and followed by all of its payload, which *payload
+ * is the place of, and passes it: 1, 0 there is none, -EIO. */
+static int find_block(struct capture_scan *s, struct gp_block_header *h, uint64_t *payload)
 {
 	for (;;) {
-		ssize_t n = read_at(s, h, sizeof(*h), s->at);
-		uint64_t payload;
-		int got;
+		ssize_t n;
+		int more = 1;
 
+		memset(h, 0, sizeof(*h));
+		n = read_at(s, h, sizeof(*h), s->at);
 		if (n < 0)
 			return (int)n;
+		*payload = s->at + FRAME_PREFIX + h->frame_bytes;
 		if ((size_t)n < sizeof(*h) || !is_ours(s, h)) {
-			got = skip_junk(s, h, (size_t)n);
-			if (got <= 0)
-				return got;
-			continue;
-		}
-		payload = s->at + FRAME_PREFIX + h->frame_bytes;
-		if (payload > s->size || h->packed_bytes > s->size - payload) {
-			got = skip_cut(s);
-			if (got <= 0)
-				return got;
-			continue;
-		}
-		if (!s->has_id) {
+			more = skip_junk(s, h, (size_t)n);
+		} else if (*payload > s->size || h->packed_bytes > s->size - *payload) {
+			more = skip_cut(s);
+		} else {
 			s->has_id = true;
 			s->file_id = h->file_id;
+			s->at = *payload + h->packed_bytes;
+			if (take_number(s, h->number))
+				return 1;
 		}
-		s->at = payload + h->packed_bytes;
-		if (!take_number(s, h->number))
-			continue;
+		if (more <= 0)
+			return more;
+	}
+}
+
+int capture_scan_next(struct capture_scan *s, struct gp_block_header *h, const uint8_t **raw)
+{
+	uint64_t payload = 0;
+	int got;
+
+	while ((got = find_block(s, h, &payload)) > 0) {
 		got = unpack(s, h, payload);
 		if (got < 0)
 			return got;
@@ -225,6 +231,7 @@ int capture_scan_next(struct capture_scan *s, struct gp_block_header *h, const u
 		s->damage.blocks++;
 		s->damage.events += h->events;
 	}
+	return got;
 }
 
 const struct scan_damage *capture_scan_damage(const struct capture_scan *s)

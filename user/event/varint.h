@@ -45,7 +45,7 @@ static inline const uint8_t *varint_get(const uint8_t *p, uint64_t *v)
 
 static inline uint64_t varint_zigzag(int64_t v)
 {
-	return ((uint64_t)v << 1) ^ (uint64_t)(v >> 63);
+	return (uint64_t)v << 1 ^ -(uint64_t)(v < 0);
 }
 
 static inline int64_t varint_unzigzag(uint64_t v)
