@@ -95,7 +95,8 @@ static void assert_rows(struct table *t, const char *header, const char *rows)
 	table_free(t);
 }
 
-#define CALLS "pid,comm,function,class,count,errors,open,bytes,total_ns,avg_ns,p50_ns,p99_ns,max_ns,grid,block,result"
+#define CALLS "pid,comm,function,class,count,errors,open,bytes,total_ns,avg_ns,p50_ns,p99_ns,max_ns," \
+	      "grid,block,result"
 #define THREADS "pid,tid,comm,bucket,ns,share,blocked_ns,wall_ns"
 #define EVENTS "source,kind,hits,received,lost,matched,orphan,late,skew,invalid"
 

@@ -38,8 +38,9 @@ enum bucket {
 };
 const char *bucket_name(unsigned int bucket);
 
-/* What one event was found to be. */
-#define BOOK_INVALID 0x01	/* out of order, of no known function, or ends before it starts: no call */
+/* What one event was found to be. INVALID: out of order, of no known function, or it ends before it
+ * starts; not to be counted as a call. */
+#define BOOK_INVALID 0x01
 #define BOOK_SKEW 0x02		/* overlaps what came before it: clipped */
 #define BOOK_LATE 0x04		/* an interval that was already cut would have been different */
 

@@ -30,10 +30,11 @@ static void free_process(struct process *p)
 
 static struct process *make_process(struct model *m, uint32_t pid)
 {
-	struct process *p = calloc(1, sizeof(*p)), **place;
+	struct process *p = calloc(1, sizeof(*p)), **place = NULL;
 	struct map_slot *slot = p ? map_put(&m->by_pid, pid, NULL) : NULL;
 
-	place = slot ? VEC_PUSH(&m->processes) : NULL;
+	if (slot)
+		place = VEC_PUSH(&m->processes);
 	if (!place) {
 		/* A slot that holds nobody is as good as none: who_process looks again. */
 		free(p);
@@ -64,11 +65,12 @@ struct thread *who_known_thread(const struct model *m, uint32_t pid, uint32_t ti
 
 static struct thread *make_thread(struct model *m, struct process *p, uint32_t tid)
 {
-	struct thread *t = calloc(1, sizeof(*t)), **place;
+	struct thread *t = calloc(1, sizeof(*t)), **place = NULL;
 	struct map_slot *slot;
 
 	slot = t ? map_put(&m->by_tid, thread_key(p->info.pid, tid), NULL) : NULL;
-	place = slot ? VEC_PUSH(&m->threads) : NULL;
+	if (slot)
+		place = VEC_PUSH(&m->threads);
 	if (!place) {
 		free(t);
 		return NULL;

@@ -24,7 +24,7 @@ static uint64_t hash_shape(const struct launch_shape *s)
 /* The id of a shape; TALLY_MORE when there are too many. 0: out of memory. */
 static unsigned int shape_id(struct tallies *ts, const struct launch_shape *s)
 {
-	struct tally_shape *shape;
+	struct tally_shape *shape = NULL;
 	struct map_slot *slot;
 
 	/* Two shapes of one hash stand at neighbouring keys. */
@@ -34,7 +34,8 @@ static unsigned int shape_id(struct tallies *ts, const struct launch_shape *s)
 			return TALLY_MORE;
 		if (!slot) {
 			slot = map_put(&ts->shape_index, key, NULL);
-			shape = slot ? VEC_PUSH(&ts->shapes) : NULL;
+			if (slot)
+				shape = VEC_PUSH(&ts->shapes);
 			if (!shape)
 				return 0;
 			memcpy(shape, s, sizeof(*shape));
@@ -53,10 +54,11 @@ static uint64_t tally_key(const struct tally *t)
 
 static struct tally *add_tally(struct tallies *ts, const struct tally *key)
 {
-	struct tally *t = calloc(1, sizeof(*t));
-	struct tally **place = t ? VEC_PUSH(&ts->all) : NULL;
+	struct tally *t = calloc(1, sizeof(*t)), **place = NULL;
 	struct map_slot *slot;
 
+	if (t)
+		place = VEC_PUSH(&ts->all);
 	if (!place) {
 		free(t);
 		return NULL;
@@ -169,7 +171,8 @@ struct tally *tally_cache_find(struct tally_cache *c, struct tallies *ts, const 
 	t = tallies_find(ts, call);
 	if (!t)
 		return NULL;
-	if (t->shape == TALLY_MORE) {	/* keeps no shape that the next call could be compared with */
+	/* It has no shape of its own that the next call could be compared with. */
+	if (t->shape == TALLY_MORE) {
 		ts->more++;
 		return t;
 	}
