@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes and files that the tests of target discovery look at. Included once per test program. */
+/* Processes and files that the tests of target discovery look at. */
 #ifndef TESTS_TARGET_CHILD_H
 #define TESTS_TARGET_CHILD_H
 
@@ -88,10 +88,12 @@ static UNUSED void write_page(const char *path)
 static inline void *map_code(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	void *at = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	void *at;
 
-	if (fd >= 0)
-		close(fd);
+	if (fd < 0)
+		return MAP_FAILED;
+	at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	close(fd);
 	return at;
 }
 

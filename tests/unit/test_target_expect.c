@@ -245,7 +245,8 @@ static void a_static_program_loads_itself_only(void **state)
 	(void)state;
 	scratch_make(&scratch);
 	assert_int_equal(run_shell("cd %s && mkdir bin && echo 'void _start(void) { for (;;); }' "
-				   "> m.c && gcc -static -nostdlib -o bin/prog m.c", scratch.dir), 0);
+				   "> m.c && gcc -static -nostdlib -o bin/prog m.c", scratch.dir),
+			 0);
 	assert_int_equal(expect_prog(&scratch, plain_env, &s), 0);
 	assert_true(s.n == 1 && saw_in(&s, &scratch, "bin/prog"));
 	scratch_remove(&scratch);

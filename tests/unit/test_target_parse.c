@@ -121,16 +121,15 @@ static void random_bytes_decode_to_something_or_nothing(void **state)
 	print_message("seed %u\n", seed);
 	srand(seed);
 	for (int i = 0; i < 20000; i++) {
-		uint64_t *copy = malloc(256);	/* exact, so that ASan sees a read behind it */
-		struct perf_event_header *header = (void *)copy;
 		size_t size = 8 + (size_t)rand() % 31 * 8;
+		char *copy = malloc(size);	/* exact, so that ASan sees a read behind it */
+		struct perf_event_header *header = (void *)copy;
 
-		for (size_t k = 0; k < 256; k++)
-			((char *)copy)[k] = (char)rand();
+		assert_non_null(copy);
+		for (size_t k = 0; k < size; k++)
+			copy[k] = (char)rand();
 		header->type = (uint32_t)rand() % 20;
 		header->size = (uint16_t)size;
-		copy = realloc(copy, size);
-		assert_non_null(copy);
 		rec = (struct ring_record){ 0 };
 		if (ring_decode(copy, &rec) > 0)
 			assert_in_range(rec.ev.kind, TARGET_MMAP, TARGET_MISSED);
@@ -235,7 +234,7 @@ static void the_best_entry_for_this_cpu_is_taken(void **state)
 	ldcache_free(cache);
 
 	memset(behind_old, 0, sizeof(behind_old));
-	memcpy(behind_old, "ld.so-1.7.0", 11);
+	strcpy(behind_old, "ld.so-1.7.0");
 	behind_old[12] = 1;
 	memcpy(behind_old + ((OLD_PART + 7) & ~7), &f, sizeof(f));
 	cache = parse_copy(behind_old, sizeof(behind_old));

@@ -259,6 +259,67 @@ static void threads_map_and_are_not_processes(void **state)
 	scratch_remove(&scratch);
 }
 
+#define CHAIN 100
+
+struct chain {
+	const char *path;
+	int made;
+	pthread_t thread[CHAIN];
+	pthread_barrier_t barrier;
+};
+
+static void *chain_thread(void *arg)
+{
+	struct chain *chain = arg;
+	int next = chain->made++;
+
+	if (next < CHAIN)
+		pthread_create(&chain->thread[next], NULL, chain_thread, chain);
+	pthread_barrier_wait(&chain->barrier);
+	return map_code(chain->path);
+}
+
+/* Each thread makes the next one, while the watch is set up; then all of them map the file. */
+static int run_chain(struct child *me, void *arg)
+{
+	static struct chain chain;
+	pthread_t first;
+
+	chain.path = arg;
+	pthread_barrier_init(&chain.barrier, NULL, CHAIN + 2);
+	if (!child_signal(me) || pthread_create(&first, NULL, chain_thread, &chain) ||
+	    !child_await(me))
+		return 1;
+	pthread_barrier_wait(&chain.barrier);
+	for (int i = 0; i < CHAIN; i++)
+		pthread_join(chain.thread[i], NULL);
+	pthread_join(first, NULL);
+	return 0;
+}
+
+static void threads_made_meanwhile_are_watched_once(void **state)
+{
+	struct scratch scratch;
+	char path[512];
+
+	(void)state;
+	scratch_make(&scratch);
+	write_page(scratch_path(&scratch, "planted.so", path));
+	for (int i = 0; i < 10; i++) {
+		struct child c = child_start(run_chain, path);
+		struct target_watch *w;
+
+		assert_true(child_await(&c));
+		w = watch(c.pid);
+		assert_true(child_signal(&c));
+		assert_int_equal(child_end(&c), 0);
+		assert_true(read_until(w, TARGET_EXIT, c.pid));
+		assert_int_equal(count(&events, TARGET_MMAP, c.pid, "/planted.so"), CHAIN + 1);
+		target_watch_free(w);
+	}
+	scratch_remove(&scratch);
+}
+
 static void *outlive(void *arg)
 {
 	usleep(100000);
@@ -462,6 +523,7 @@ int main(void)
 		cmocka_unit_test(fork_exec_mmap_exit_come_in_order),
 		cmocka_unit_test(a_watch_is_quiet_after_its_process_has_ended),
 		cmocka_unit_test(threads_map_and_are_not_processes),
+		cmocka_unit_test(threads_made_meanwhile_are_watched_once),
 		cmocka_unit_test(a_process_ends_with_its_last_thread),
 		cmocka_unit_test(exec_of_another_thread_is_not_the_end),
 		cmocka_unit_test(what_a_full_ring_lost_is_counted),

@@ -105,7 +105,8 @@ static const char *find_base(const char *data, size_t len)
 		at = OLD_HEADER + (uint64_t)n_old * OLD_ENTRY;
 		at = (at + 7) & ~7ull;
 	}
-	if (at > len || len - at < NEW_HEADER || memcmp(data + at, NEW_MAGIC, sizeof(NEW_MAGIC) - 1))
+	if (at > len || len - at < NEW_HEADER ||
+	    memcmp(data + at, NEW_MAGIC, sizeof(NEW_MAGIC) - 1))
 		return NULL;
 	return data + at;
 }
@@ -124,7 +125,8 @@ static void find_levels(struct ldcache *cache)
 		uint32_t offset = read_u32(cache, section + 8);
 		uint32_t size = read_u32(cache, section + 12);
 
-		if (read_u32(cache, section) != EXTENSION_CPU_LEVELS || !inside(cache, offset, size))
+		if (read_u32(cache, section) != EXTENSION_CPU_LEVELS ||
+		    !inside(cache, offset, size))
 			continue;
 		cache->level_at = offset;
 		cache->n_levels = size / 4;

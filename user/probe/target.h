@@ -4,7 +4,8 @@
  * and soon (what a command is going to load). Knows nothing of probes.
  *
  * Files are named by what opens them from here whatever the mount namespace:
- * /proc/PID/map_files/START-END where permitted (works for deleted files), else /proc/PID/root + path.
+ * /proc/PID/map_files/START-END where permitted (works for deleted files), else /proc/PID/root +
+ * path.
  */
 #ifndef PROBE_TARGET_H
 #define PROBE_TARGET_H
@@ -17,17 +18,20 @@ struct target_file {
 	pid_t pid;		/* 0: no process maps it yet (target_expect) */
 	uint64_t dev, ino;	/* of fstat on the opened file */
 	const char *path;	/* as the process sees it; for messages and names */
-	int fd;			/* open for reading; closed when the callback returns (dup to keep) */
+	int fd;			/* open for reading; closed after the callback (dup to keep) */
 };
 
 /* Returns 0 to go on; another value ends the walk and is passed on. */
 typedef int (*target_file_fn)(void *ctx, const struct target_file *file);
 
-/* Every distinct file that pid maps executable. 0, fn's value, or -errno (ESRCH: gone). */
+/* Every distinct file that pid maps executable. 0, fn's value, or -errno: ESRCH (gone, not logged),
+ * EACCES (not permitted; logged, with the capability). path has no " (deleted)" at its end. */
 int target_each_file(pid_t pid, target_file_fn fn, void *ctx);
 
-/* The file behind one mapping event, if it is still there. 0, fn's value, or -errno. */
-int target_mapped_file(pid_t pid, uint64_t start, uint64_t len, const char *path, target_file_fn fn, void *ctx);
+/* The file behind one mapping event, if it is still there. 0, fn's value, or -errno (ENOENT: it
+ * was unmapped, ESRCH). */
+int target_mapped_file(pid_t pid, uint64_t start, uint64_t len, const char *path,
+		       target_file_fn fn, void *ctx);
 
 /* Every process (thread group) of the host. */
 int target_each_pid(int (*fn)(void *ctx, pid_t pid), void *ctx);
@@ -37,7 +41,9 @@ int target_each_pid(int (*fn)(void *ctx, pid_t pid), void *ctx);
  * its DT_NEEDED as the dynamic linker of this host resolves it (RUNPATH/RPATH with $ORIGIN,
  * LD_LIBRARY_PATH, LD_PRELOAD, ld.so.cache, the default directories), and, for dlopen, files of
  * LD_LIBRARY_PATH, of ld.so.cache and of a Python interpreter's site-packages/nvidia/ * /lib whose
- * base name `wanted` accepts. env is the command's environment.
+ * base name `wanted` accepts (NULL: none). env is the command's environment. Wrappers (env, nice,
+ * timeout, ...) are followed. 0, fn's value, or -errno, not logged since running the command will
+ * tell: ENOENT (no such command), ENOEXEC (no program).
  */
 int target_expect(char *const argv[], char *const env[], bool (*wanted)(const char *basename),
 		  target_file_fn fn, void *ctx);
@@ -51,10 +57,13 @@ struct target_process {
 	char comm[16];
 	char cmdline[256];	/* arguments joined by spaces, cut */
 };
-int target_process_read(pid_t pid, struct target_process *out);	/* 0 or -errno (ESRCH) */
+/* 0 or -errno (ESRCH: gone, or a thread of another process). */
+int target_process_read(pid_t pid, struct target_process *out);
 
 /* Calls fn for every thread of pid with its start time and comm. */
-int target_each_thread(pid_t pid, int (*fn)(void *ctx, pid_t tid, uint64_t start_ns, const char *comm), void *ctx);
+int target_each_thread(pid_t pid,
+		       int (*fn)(void *ctx, pid_t tid, uint64_t start_ns, const char *comm),
+		       void *ctx);
 
 /* ---- events ------------------------------------------------------------------------------ */
 
@@ -66,7 +75,7 @@ struct target_event {
 	pid_t child;		/* FORK of a process (not of a thread) */
 	uint64_t time_ns;	/* CLOCK_MONOTONIC */
 	uint64_t start, len;	/* MMAP of an executable mapping */
-	const char *text;	/* MMAP: path; EXEC: comm */
+	const char *text;	/* MMAP: path; EXEC: comm; valid during the call */
 	uint64_t missed;	/* MISSED: how many events were lost (rescan) */
 };
 
@@ -76,7 +85,13 @@ struct target_watch;
  * event per CPU). NULL + errno, logged (EACCES/EPERM names CAP_PERFMON). */
 struct target_watch *target_watch_new(pid_t pid);
 int target_watch_fd(const struct target_watch *w);	/* an epoll fd: readable when events wait */
-int target_watch_read(struct target_watch *w, void (*fn)(void *ctx, const struct target_event *ev), void *ctx);
+/*
+ * Delivers what waits, in the order of time, as long as it comes; 0 or -ENOMEM. An event that perf
+ * hands over late may still be older than one of the call before. EXIT is sent once the last
+ * thread has ended, so possibly later than events that came after it; its time is right.
+ */
+int target_watch_read(struct target_watch *w,
+		      void (*fn)(void *ctx, const struct target_event *ev), void *ctx);
 void target_watch_free(struct target_watch *w);
 
 #endif

@@ -369,7 +369,8 @@ static bool is_secure(int fd)
 
 	if (fstat(fd, &st))
 		return false;
-	return (st.st_mode & S_ISUID) || (st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) ||
+	return (st.st_mode & S_ISUID) ||
+	       (st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) ||
 	       fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 

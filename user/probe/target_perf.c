@@ -25,8 +25,9 @@
 
 #define EVENTS_MAX 512		/* threads x CPUs before the whole host is cheaper */
 #define PASSES_MAX 16		/* over the threads of a process that keeps making some */
-#define HOST_PAGES 128		/* of a ring */
-#define PROCESS_PAGES 32
+#define PAGES_MAX 128		/* of a ring */
+#define PAGES_MIN 8
+#define PAGES_ALL 4096		/* of all rings: 16 MiB on a host with many CPUs */
 
 /* ---- messages ----------------------------------------------------------------------------- */
 
@@ -80,6 +81,15 @@ static int add_fd(struct perf_set *set, int fd)
 	return epoll_ctl(set->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
+static size_t ring_pages(const struct perf_set *set)
+{
+	size_t pages = PAGES_MAX;
+
+	while (pages > PAGES_MIN && pages * set->cpus.n > PAGES_ALL)
+		pages /= 2;
+	return pages;
+}
+
 /* pid -1: of everybody on that CPU. 0 or -errno; ENODEV: the CPU is off. */
 static int open_event(struct perf_set *set, pid_t pid, struct perf_cpu *cpu)
 {
@@ -100,7 +110,7 @@ static int open_event(struct perf_set *set, pid_t pid, struct perf_cpu *cpu)
 	if (cpu->fd >= 0)
 		rc = ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->fd) ? -errno : 0;
 	else
-		rc = ring_map(&cpu->ring, fd, pid > 0 ? PROCESS_PAGES : HOST_PAGES);
+		rc = ring_map(&cpu->ring, fd, ring_pages(set));
 	if (!rc && cpu->fd < 0)
 		cpu->fd = fd;
 	return rc ? rc : add_fd(set, fd);
@@ -190,6 +200,8 @@ static void close_events(struct perf_set *set)
 {
 	for (size_t i = 0; i < set->cpus.n; i++) {
 		ring_unmap(&set->cpus.v[i].ring);
+		free((char *)set->cpus.v[i].last.ev.text);
+		set->cpus.v[i].last = (struct ring_record){ 0 };
 		set->cpus.v[i].fd = -1;
 	}
 	for (size_t i = 0; i < set->fds.n; i++)
@@ -204,7 +216,7 @@ int perf_set_open(struct perf_set *set, pid_t pid)
 	set->whole_host = pid < 0;
 	if (!rc)
 		rc = pid < 0 ? open_everywhere(set, -1) : open_process(set, pid);
-	if (rc == -E2BIG) {
+	if (pid > 0 && (rc == -E2BIG || rc == -EMFILE)) {
 		close_events(set);
 		set->whole_host = true;
 		rc = open_everywhere(set, -1);

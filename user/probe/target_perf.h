@@ -11,7 +11,7 @@ struct perf_cpu {
 	int id;
 	int fd;			/* the event that owns the ring; -1: none yet */
 	struct ring ring;
-	struct ring_record last; /* taken from it, without its text */
+	struct ring_record last; /* taken from it; its text is a copy of its own */
 };
 
 struct perf_set {

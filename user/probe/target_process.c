@@ -220,12 +220,13 @@ int target_each_thread(pid_t pid,
 	return each_number(dir, visit_thread, &tw);
 }
 
+/* A thread that went away while it was looked at counts as alive: it may have a new number. */
 static int visit_state(void *ctx, pid_t tid)
 {
 	struct task_stat stat;
 
 	if (read_thread(*(const pid_t *)ctx, tid, &stat))
-		return 0;
+		return 1;
 	return stat.state != 'Z' && stat.state != 'X';
 }
 
@@ -234,5 +235,9 @@ bool target_process_ended(pid_t pid)
 	char dir[40];
 
 	snprintf(dir, sizeof(dir), "/proc/%d/task", pid);
-	return each_number(dir, visit_state, &pid) <= 0;
+	/*
+	 * A thread that calls exec takes the place of the first one in a single step: a walk across
+	 * this step meets neither, a walk after it meets the new one.
+	 */
+	return each_number(dir, visit_state, &pid) <= 0 && each_number(dir, visit_state, &pid) <= 0;
 }

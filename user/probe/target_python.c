@@ -120,11 +120,11 @@ static int each_venv_home(const struct link_host *host, const char *dir)
 	text = path.failed ? NULL : io_read_file(path.s, CONFIG_MAX, NULL);
 	for (line = text ? strtok_r(text, "\n", &rest) : NULL; line && !rc;
 	     line = strtok_r(NULL, "\n", &rest)) {
-		char *value = strchr(line, '=');
+		char *value = line + strcspn(line, " \t=");
 
-		if (strncmp(line, "home", 4) || !value || line + 4 + strspn(line + 4, " \t") != value)
+		if (value - line != 4 || strncmp(line, "home", 4))
 			continue;
-		value += 1 + strspn(value + 1, " \t");
+		value += strspn(value, " \t=");
 		value[strcspn(value, "\r")] = '\0';
 		strbuf_reset(&path);
 		strbuf_addf(&path, "%s/python", value);

@@ -65,7 +65,8 @@ static int start(struct target_watch *w)
 	w->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (w->perf.epoll_fd < 0 || w->timer_fd < 0) {
 		rc = -errno;
-		log_error("cannot wait for events: %s; raise the limit of open files", strerror(-rc));
+		log_error("cannot wait for events: %s; raise the limit of open files (ulimit -n)",
+			  strerror(-rc));
 		return rc;
 	}
 	rc = epoll_ctl(w->perf.epoll_fd, EPOLL_CTL_ADD, w->timer_fd,
@@ -143,10 +144,22 @@ static void clear_readiness(struct target_watch *w)
 
 static bool is_twin(const struct ring_record *a, const struct ring_record *b)
 {
+	const char *x = a->ev.text ? a->ev.text : "", *y = b->ev.text ? b->ev.text : "";
+
 	return a->ev.kind == b->ev.kind && a->ev.kind != TARGET_MISSED && a->tid == b->tid &&
 	       a->ev.pid == b->ev.pid && a->ev.child == b->ev.child &&
 	       a->ev.start == b->ev.start && a->ev.len == b->ev.len &&
-	       b->ev.time_ns - a->ev.time_ns < TWIN_NS;
+	       b->ev.time_ns - a->ev.time_ns < TWIN_NS && !strcmp(x, y);
+}
+
+/* Keeps rec with a copy of its text to compare the next one with. */
+static int remember(struct perf_cpu *cpu, const struct ring_record *rec)
+{
+	free((char *)cpu->last.ev.text);
+	cpu->last = *rec;
+	if (rec->ev.text)
+		cpu->last.ev.text = strdup(rec->ev.text);
+	return rec->ev.text && !cpu->last.ev.text ? -ENOMEM : 0;
 }
 
 static int drain(struct target_watch *w, struct perf_cpu *cpu)
@@ -154,19 +167,20 @@ static int drain(struct target_watch *w, struct perf_cpu *cpu)
 	struct ring_record rec, *slot;
 	int rc = 0;
 
-	while (cpu->ring.page && (rc = ring_next(&cpu->ring, w->raw, &rec)) > 0) {
-		bool twin = is_twin(&cpu->last, &rec);
-
-		slot = twin ? NULL : VEC_PUSH(&w->held);
-		cpu->last = rec;
-		cpu->last.ev.text = NULL;
-		rec.order = w->order++;
-		if (slot)
-			*slot = rec;
-		else
+	while (cpu->ring.page && rc >= 0 && (rc = ring_next(&cpu->ring, w->raw, &rec)) > 0) {
+		if (is_twin(&cpu->last, &rec)) {
 			free((char *)rec.ev.text);
-		if (!slot && !twin)
-			return -ENOMEM;
+			continue;
+		}
+		rec.order = w->order++;
+		rc = remember(cpu, &rec);
+		slot = VEC_PUSH(&w->held);
+		if (slot) {
+			*slot = rec;
+			continue;
+		}
+		free((char *)rec.ev.text);
+		rc = -ENOMEM;
 	}
 	return rc;
 }
@@ -294,8 +308,8 @@ static void check_leaving(struct target_watch *w, const struct listener *to)
  * Rings are drained one after the other, so what is newer than the start of a round may have an
  * elder in a ring already passed: it waits for the next round.
  */
-int target_watch_read(struct target_watch *w, void (*fn)(void *ctx, const struct target_event *ev),
-		      void *ctx)
+int target_watch_read(struct target_watch *w,
+		      void (*fn)(void *ctx, const struct target_event *ev), void *ctx)
 {
 	struct listener to = { .fn = fn, .ctx = ctx };
 	int rc = 0;
