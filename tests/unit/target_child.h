@@ -46,7 +46,7 @@ static inline const char *scratch_path(const struct scratch *s, const char *name
 	return out;
 }
 
-static UNUSED int run_shell(const char *fmt, ...)
+static UNUSED __attribute__((format(printf, 1, 2))) int run_shell(const char *fmt, ...)
 {
 	char command[4096];
 	va_list ap;

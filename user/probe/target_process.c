@@ -230,14 +230,17 @@ static int visit_state(void *ctx, pid_t tid)
 	return stat.state != 'Z' && stat.state != 'X';
 }
 
+/*
+ * A thread that calls exec takes the place of the first one in a single step: a walk across this
+ * step meets neither, a second walk meets the new one.
+ */
 bool target_process_ended(pid_t pid)
 {
+	bool alive = false;
 	char dir[40];
 
 	snprintf(dir, sizeof(dir), "/proc/%d/task", pid);
-	/*
-	 * A thread that calls exec takes the place of the first one in a single step: a walk across
-	 * this step meets neither, a walk after it meets the new one.
-	 */
-	return each_number(dir, visit_state, &pid) <= 0 && each_number(dir, visit_state, &pid) <= 0;
+	for (int walk = 0; walk < 2 && !alive; walk++)
+		alive = each_number(dir, visit_state, &pid) > 0;
+	return !alive;
 }

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a watch told, to be searched. Included once per test program. */
+#ifndef TESTS_TARGET_EVENTS_H
+#define TESTS_TARGET_EVENTS_H
+
+#include "target_child.h"
+
+#include <sys/epoll.h>
+
+#include "base/time.h"
+#include "probe/target.h"
+
+#define EVENTS_MAX 4096
+#define PATIENCE_MS 10000
+
+struct log {
+	size_t n;
+	struct target_event ev[EVENTS_MAX];
+	char text[EVENTS_MAX][128];
+	uint64_t missed;
+};
+
+static struct log events;
+
+static void note(void *ctx, const struct target_event *ev)
+{
+	struct log *l = ctx;
+
+	l->missed += ev->kind == TARGET_MISSED ? ev->missed : 0;
+	if (l->n == EVENTS_MAX)
+		return;
+	l->ev[l->n] = *ev;
+	snprintf(l->text[l->n++], sizeof(l->text[0]), "%s", ev->text ? ev->text : "");
+}
+
+/* The index of the first such event from `from` on, or -1. text: the end of it. */
+static int find(const struct log *l, int from, uint8_t kind, pid_t pid, const char *text)
+{
+	for (size_t i = (size_t)from; i < l->n; i++) {
+		size_t len = strlen(l->text[i]), want = text ? strlen(text) : 0;
+
+		if (l->ev[i].kind == kind && l->ev[i].pid == pid && len >= want &&
+		    (!text || !strcmp(l->text[i] + len - want, text)))
+			return (int)i;
+	}
+	return -1;
+}
+
+static UNUSED size_t count(const struct log *l, uint8_t kind, pid_t pid, const char *text)
+{
+	size_t n = 0;
+
+	for (int i = -1; (i = find(l, i + 1, kind, pid, text)) >= 0;)
+		n++;
+	return n;
+}
+
+/* As a consumer: the watch's descriptor sits in an epoll of its own. Until `kind` of pid came. */
+static UNUSED bool read_until(struct target_watch *w, uint8_t kind, pid_t pid)
+{
+	int ep = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event ev = { .events = EPOLLIN };
+	uint64_t end_ns = time_now_ns() + PATIENCE_MS * NS_PER_MS;
+	bool found = false;
+
+	assert_int_equal(epoll_ctl(ep, EPOLL_CTL_ADD, target_watch_fd(w), &ev), 0);
+	do {
+		assert_int_equal(target_watch_read(w, note, &events), 0);
+		found = find(&events, 0, kind, pid, NULL) >= 0;
+	} while (!found && time_now_ns() < end_ns && epoll_wait(ep, &ev, 1, PATIENCE_MS) > 0);
+	close(ep);
+	return found;
+}
+
+static UNUSED struct target_watch *watch(pid_t pid)
+{
+	struct target_watch *w;
+
+	events = (struct log){ 0 };
+	w = target_watch_new(pid);
+	if (w)
+		return w;
+	print_message("perf_event_open is not permitted here: %s\n", strerror(errno));
+	skip();
+	return NULL;
+}
+
+#endif
