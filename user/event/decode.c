@@ -104,7 +104,7 @@ static void decode_bytes(const struct catalog_row *row, const uint64_t *w, struc
 	uint64_t bytes = w[row->bytes - 1], unit = row->scale ? row->scale : 1;
 
 	if (row->dtype) {
-		uint64_t type = w[row->dtype - 1];
+		uint32_t type = (uint32_t)w[row->dtype - 1];	/* the rest is undefined */
 
 		if (type >= sizeof(nccl_type_bytes))
 			return;		/* a type this version does not know: unknown, not zero */
@@ -153,6 +153,11 @@ static const uint8_t call_kinds[GP_KINDS] = {
 	[0] = EVENT_TAIL, [GP_CALL] = EVENT_CALL, [GP_ENTER] = EVENT_ENTER, [GP_OPEN] = EVENT_OPEN,
 };
 
+static uint64_t duration_ns(const struct gp_call *rec)
+{
+	return (uint64_t)rec->dur_hi << 32 | rec->dur_lo_ns;
+}
+
 enum decode_status decode_call(const struct decoder *d, const void *data, size_t len, struct event *out)
 {
 	const struct gp_call *rec = data;
@@ -165,7 +170,7 @@ enum decode_status decode_call(const struct decoder *d, const void *data, size_t
 		return DECODE_SKIP;
 	*out = (struct event){ .kind = call_kinds[rec->kind], .pid = rec->pid, .tid = rec->tid,
 			       .seq = rec->seq };
-	if (!rec->tid)
+	if (!rec->pid || !rec->tid)
 		return DECODE_INVALID;
 	if (out->kind == EVENT_TAIL)
 		return DECODE_OK;
@@ -177,7 +182,8 @@ enum decode_status decode_call(const struct decoder *d, const void *data, size_t
 	out->func = rec->row;
 	out->start_ns = out->end_ns = rec->start_ns;
 	if (rec->kind == GP_CALL && !(rec->flags & GP_CALL_NO_RETURN)) {
-		out->end_ns += (uint64_t)rec->dur_hi << 32 | rec->dur_lo_ns;
+		if (__builtin_add_overflow(rec->start_ns, duration_ns(rec), &out->end_ns))
+			return DECODE_INVALID;
 		out->result = rec->result;
 		out->has = HAS_RESULT | HAS_END;
 	}
@@ -194,10 +200,12 @@ enum decode_status decode_task(const void *data, size_t len, struct event *out, 
 {
 	const struct gp_task *rec = data;
 
-	if (len < sizeof(*rec) || !rec->pid)
+	if (len < sizeof(*rec))
 		return DECODE_INVALID;
 	if (rec->kind >= GP_KINDS || !task_kinds[rec->kind])
 		return DECODE_SKIP;
+	if (!rec->pid || !rec->tid || rec->start_ns > rec->time_ns)
+		return DECODE_INVALID;
 	memcpy(comm, rec->comm, GP_COMM_LEN);
 	comm[GP_COMM_LEN] = '\0';
 	*out = (struct event){ .kind = task_kinds[rec->kind], .pid = rec->pid, .tid = rec->tid,

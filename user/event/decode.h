@@ -12,7 +12,7 @@
 enum decode_status {
 	DECODE_OK = 0,
 	DECODE_SKIP = 1,	/* a kind this version does not know */
-	DECODE_INVALID = 2,	/* too short, no such row, no tid */
+	DECODE_INVALID = 2,	/* too short, no such row, no tid, ends before it starts */
 };
 
 /* Precomputed from the catalogue once; plain data, shared by all threads. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Rings -> queue of chunks. Copies bytes; knows of records only their length and an exit's kind. */
+/* The drain's thread: when to look into the rings, and how to stop. */
 #include "event/drain.h"
 
 #include <errno.h>
@@ -8,177 +8,47 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/time.h"
-#include "base/vec.h"
+#include "event/drain_order.h"
 #include "event/ring.h"
-#include "gpuprof/event.h"
 
-#define CHUNKS_MAX 128		/* 16 MiB */
 #define PERIOD_MS 10		/* what no wakeup announced waits at most this long */
-
-struct held {			/* an exit that must follow its thread's calls */
-	struct gp_task rec;
-};
+#define LAST_ROUNDS 3		/* exits need two */
+#define LAST_TRIES 1000		/* of a millisecond, for a program preempted inside a record */
 
 struct drain {
-	struct ring *calls, *tasks;
-	int epoll_fd, event_fd, stop_fd;
+	struct drain_queue *queue;
+	struct drain_order order;	/* the thread's own */
+	int epoll_fd, stop_fd;
 	pthread_t thread;
 	bool running;
-
-	/* Under lock: the queue, its spare chunks, and how many chunks exist. */
-	pthread_mutex_t lock;
-	pthread_cond_t room;
-	struct drain_chunk *first, **last, *spare;
-	unsigned int n_chunks;
-
-	/* The drain thread's own. */
-	struct drain_chunk *open;
-	VEC(struct held) held, fresh;
 };
 
-/* ---- the queue ----------------------------------------------------------------------------- */
-
-static struct drain_chunk *chunk_new(struct drain *d)
+static int put(void *ctx, enum drain_item_kind kind, const void *data, size_t len)
 {
-	struct drain_chunk *c;
+	return drain_queue_put(ctx, kind, data, len);
+}
 
-	pthread_mutex_lock(&d->lock);
-	while (!d->spare && d->n_chunks == CHUNKS_MAX)
-		pthread_cond_wait(&d->room, &d->lock);
-	c = d->spare;
-	if (c)
-		d->spare = c->next;
-	else
-		d->n_chunks++;
-	pthread_mutex_unlock(&d->lock);
-	if (!c)
-		c = malloc(sizeof(*c));
-	if (c) {
-		c->next = NULL;
-		c->used = 0;
+static bool drain_round(struct drain *d)
+{
+	bool complete = drain_order_round(&d->order);
+
+	drain_queue_flush(d->queue);
+	return complete;
+}
+
+/* The probes are detached: what is in the rings now is all there will be. */
+static void drain_rest(struct drain *d)
+{
+	for (int rounds = 0, tries = 0; rounds < LAST_ROUNDS && tries < LAST_TRIES; tries++) {
+		if (drain_round(d))
+			rounds++;
+		else
+			usleep(1000);
 	}
-	return c;
-}
-
-static void queue_open_chunk(struct drain *d)
-{
-	struct drain_chunk *c = d->open;
-	uint64_t one = 1;
-
-	if (!c || !c->used)
-		return;
-	d->open = NULL;
-	pthread_mutex_lock(&d->lock);
-	*d->last = c;
-	d->last = &c->next;
-	pthread_mutex_unlock(&d->lock);
-	while (write(d->event_fd, &one, sizeof(one)) < 0 && errno == EINTR)
-		;
-}
-
-struct drain_chunk *drain_take(struct drain *d)
-{
-	struct drain_chunk *c;
-	uint64_t n;
-
-	pthread_mutex_lock(&d->lock);
-	c = d->first;
-	if (c) {
-		d->first = c->next;
-		if (!d->first)
-			d->last = &d->first;
-	}
-	pthread_mutex_unlock(&d->lock);
-	/* The counter is a semaphore: one for each queued chunk. */
-	if (c)
-		while (read(d->event_fd, &n, sizeof(n)) < 0 && errno == EINTR)
-			;
-	return c;
-}
-
-void drain_release(struct drain *d, struct drain_chunk *c)
-{
-	pthread_mutex_lock(&d->lock);
-	c->next = d->spare;
-	d->spare = c;
-	pthread_cond_signal(&d->room);
-	pthread_mutex_unlock(&d->lock);
-}
-
-static int put(struct drain *d, enum drain_item_kind kind, const void *data, size_t len)
-{
-	size_t need = sizeof(struct drain_item) + ((len + 7) & ~(size_t)7);
-	struct drain_item *item;
-
-	if (need > DRAIN_CHUNK_BYTES)
-		return -EMSGSIZE;
-	if (d->open && d->open->used + need > DRAIN_CHUNK_BYTES)
-		queue_open_chunk(d);
-	if (!d->open)
-		d->open = chunk_new(d);
-	if (!d->open)
-		return -ENOMEM;
-	item = (struct drain_item *)(d->open->data + d->open->used);
-	*item = (struct drain_item){ .len = (uint32_t)len, .kind = (uint8_t)kind };
-	memcpy(item + 1, data, len);
-	d->open->used += (uint32_t)need;
-	return 0;
-}
-
-/* ---- the rings ----------------------------------------------------------------------------- */
-
-static int on_call(void *ctx, const void *rec, size_t len)
-{
-	return put(ctx, DRAIN_CALL, rec, len);
-}
-
-static int on_task(void *ctx, const void *rec, size_t len)
-{
-	struct drain *d = ctx;
-	const struct gp_task *task = rec;
-	struct held *h;
-
-	if (len != sizeof(*task) || task->kind != GP_TASK_EXIT)
-		return put(d, DRAIN_TASK, rec, len);
-	h = VEC_PUSH(&d->fresh);
-	if (!h)
-		return -ENOMEM;
-	h->rec = *task;
-	return 0;
-}
-
-/*
- * One round. The position in the calls ring is noted first: every call before it has its thread's
- * NEW in the tasks ring already; and every exit found now has all its calls before the *next*
- * round's position, so exits are delivered one round later.
- */
-static void drain_round(struct drain *d)
-{
-	uint64_t now = time_now_ns(), limit = ring_produced(d->calls);
-	int done;
-
-	ring_consume(d->tasks, ring_produced(d->tasks), on_task, d);
-	done = ring_consume(d->calls, limit, on_call, d);
-	if (done == 1) {
-		for (size_t i = 0; i < d->held.n; i++)
-			put(d, DRAIN_TASK, &d->held.v[i].rec, sizeof(d->held.v[i].rec));
-		d->held.n = 0;
-		put(d, DRAIN_MARK, &now, sizeof(now));
-		for (size_t i = 0; i < d->fresh.n; i++) {
-			struct held *h = VEC_PUSH(&d->held);
-
-			if (h)
-				*h = d->fresh.v[i];
-		}
-		d->fresh.n = 0;
-	}
-	queue_open_chunk(d);
 }
 
 static void *drain_main(void *ctx)
@@ -194,6 +64,7 @@ static void *drain_main(void *ctx)
 		drain_round(d);
 		epoll_wait(d->epoll_fd, ev, 4, PERIOD_MS);
 	}
+	drain_rest(d);
 	return NULL;
 }
 
@@ -205,6 +76,31 @@ static int watch(struct drain *d, int fd, uint32_t events)
 	return epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, fd, &ev);
 }
 
+static int open_all(struct drain *d, int calls_fd, int tasks_fd)
+{
+	d->queue = drain_queue_new();
+	if (!d->queue)
+		return -errno;
+	d->order.put = put;
+	d->order.ctx = d->queue;
+	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (d->epoll_fd < 0)
+		return -errno;
+	d->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (d->stop_fd < 0)
+		return -errno;
+	d->order.calls = ring_open(calls_fd);
+	if (!d->order.calls)
+		return -errno;
+	d->order.tasks = ring_open(tasks_fd);
+	if (!d->order.tasks)
+		return -errno;
+	if (watch(d, calls_fd, EPOLLIN | EPOLLET) || watch(d, tasks_fd, EPOLLIN | EPOLLET) ||
+	    watch(d, d->stop_fd, EPOLLIN))
+		return -errno;
+	return 0;
+}
+
 struct drain *drain_start(int calls_fd, int tasks_fd)
 {
 	struct drain *d = calloc(1, sizeof(*d));
@@ -212,37 +108,35 @@ struct drain *drain_start(int calls_fd, int tasks_fd)
 
 	if (!d)
 		return NULL;
-	d->last = &d->first;
-	pthread_mutex_init(&d->lock, NULL);
-	pthread_cond_init(&d->room, NULL);
-	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	d->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
-	d->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	d->calls = ring_open(calls_fd);
-	d->tasks = ring_open(tasks_fd);
-	if (d->epoll_fd < 0 || d->event_fd < 0 || d->stop_fd < 0 || !d->calls || !d->tasks ||
-	    watch(d, calls_fd, EPOLLIN | EPOLLET) || watch(d, tasks_fd, EPOLLIN | EPOLLET) ||
-	    watch(d, d->stop_fd, EPOLLIN)) {
-		err = errno;
-		goto fail;
+	d->epoll_fd = d->stop_fd = -1;
+	err = open_all(d, calls_fd, tasks_fd);
+	if (!err)
+		err = -pthread_create(&d->thread, NULL, drain_main, d);
+	if (err) {
+		drain_free(d);
+		errno = -err;
+		return NULL;
 	}
-	err = pthread_create(&d->thread, NULL, drain_main, d);
-	if (err)
-		goto fail;
 	d->running = true;
 	return d;
-fail:
-	drain_free(d);
-	errno = err;
-	return NULL;
 }
 
 int drain_fd(const struct drain *d)
 {
-	return d->event_fd;
+	return drain_queue_fd(d->queue);
 }
 
-static void end_thread(struct drain *d, void (*taken)(void *), void *ctx)
+struct drain_chunk *drain_take(struct drain *d)
+{
+	return drain_queue_take(d->queue);
+}
+
+void drain_release(struct drain *d, struct drain_chunk *c)
+{
+	drain_queue_release(d->queue, c);
+}
+
+void drain_finish(struct drain *d, void (*taken)(void *), void *ctx)
 {
 	uint64_t one = 1;
 
@@ -256,32 +150,7 @@ static void end_thread(struct drain *d, void (*taken)(void *), void *ctx)
 		usleep(1000);
 	}
 	d->running = false;
-}
-
-void drain_finish(struct drain *d, void (*taken)(void *), void *ctx)
-{
-	end_thread(d, taken, ctx);
-	/* Exits need a second round. The queue cannot fill up for good: `taken` empties it. */
-	for (int round = 0; round < 3; round++) {
-		drain_round(d);
-		taken(ctx);
-	}
-}
-
-static void free_chunks(struct drain_chunk *c)
-{
-	while (c) {
-		struct drain_chunk *next = c->next;
-
-		free(c);
-		c = next;
-	}
-}
-
-static void close_fd(int fd)
-{
-	if (fd > 0)
-		close(fd);
+	taken(ctx);
 }
 
 static void discard(void *ctx)
@@ -293,22 +162,22 @@ static void discard(void *ctx)
 		drain_release(d, c);
 }
 
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
 void drain_free(struct drain *d)
 {
 	if (!d)
 		return;
-	end_thread(d, discard, d);
-	ring_close(d->calls);
-	ring_close(d->tasks);
-	free_chunks(d->first);
-	free_chunks(d->spare);
-	free(d->open);
-	VEC_FREE(&d->held);
-	VEC_FREE(&d->fresh);
+	drain_finish(d, discard, d);
+	ring_close(d->order.calls);
+	ring_close(d->order.tasks);
+	drain_order_free(&d->order);
+	drain_queue_free(d->queue);
 	close_fd(d->epoll_fd);
-	close_fd(d->event_fd);
 	close_fd(d->stop_fd);
-	pthread_mutex_destroy(&d->lock);
-	pthread_cond_destroy(&d->room);
 	free(d);
 }

@@ -10,28 +10,7 @@
 #ifndef EVENT_DRAIN_H
 #define EVENT_DRAIN_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-enum drain_item_kind {
-	DRAIN_CALL = 1,		/* a record of the calls ring */
-	DRAIN_TASK = 2,		/* a record of the tasks ring */
-	DRAIN_MARK = 3,		/* u64: all that ended before this time has been delivered */
-};
-
-struct drain_item {
-	uint32_t len;		/* of the data that follows, which is padded to 8 bytes */
-	uint8_t kind;		/* enum drain_item_kind */
-	uint8_t pad[3];
-};
-
-#define DRAIN_CHUNK_BYTES (128u << 10)
-
-struct drain_chunk {
-	struct drain_chunk *next;
-	uint32_t used;
-	char data[DRAIN_CHUNK_BYTES] __attribute__((aligned(8)));
-};
+#include "event/drain_queue.h"
 
 struct drain;
 
@@ -44,8 +23,8 @@ int drain_fd(const struct drain *d);
 struct drain_chunk *drain_take(struct drain *d);
 void drain_release(struct drain *d, struct drain_chunk *c);
 
-/* After the probes are detached: empties the rings into the queue and ends the thread. The engine
- * must go on taking until NULL. While the queue is full this waits for `taken` to make room. */
+/* After the probes are detached: lets the thread empty the rings and end. `taken` must take and
+ * release all chunks that wait; it is called until nothing is left, so no ring is too large. */
 void drain_finish(struct drain *d, void (*taken)(void *ctx), void *ctx);
 void drain_free(struct drain *d);
 

@@ -9,7 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ring;
+struct ring {
+	uint64_t *consumer;		/* positions only grow */
+	const uint64_t *producer;
+	const char *data;		/* size bytes, mapped twice in a row: no record wraps */
+	uint64_t size;			/* a power of two */
+};
 
 /* Begins behind what is in the ring now. NULL + errno; the fd stays the caller's. */
 struct ring *ring_open(int map_fd);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * In which order the records of two rings are delivered: a thread's GP_TASK_NEW before its first
+ * call, its GP_TASK_EXIT after its last one, and a mark once everything before it is through.
+ * Works on any two rings; knows nothing of threads or queues.
+ */
+#ifndef EVENT_DRAIN_ORDER_H
+#define EVENT_DRAIN_ORDER_H
+
+#include <stdbool.h>
+
+#include "base/vec.h"
+#include "event/drain_queue.h"
+#include "event/ring.h"
+#include "gpuprof/event.h"
+
+struct drain_order {
+	struct ring *calls, *tasks;
+	int (*put)(void *ctx, enum drain_item_kind kind, const void *data, size_t len);
+	void *ctx;
+
+	/* From here on it starts zeroed. */
+	VEC(struct gp_task) held,	/* exits that may be delivered after this round's calls */
+		fresh;			/* exits found since the last complete round */
+	uint64_t mark_ns;		/* when that round began; 0: there was none */
+};
+
+/* Delivers what the rings hold now. False: a record is still being written, or put failed; the next
+ * round goes on there. An exit needs two complete rounds. */
+bool drain_order_round(struct drain_order *o);
+void drain_order_free(struct drain_order *o);
+
+#endif
