@@ -39,10 +39,29 @@ const struct catalog_row *catalog_row(unsigned int row)
 	return NULL;
 }
 
+/* Wheels carry renamed copies: libcudart-d0da41ae.so.11.0 (auditwheel: eight hex digits). */
+static const char *skip_wheel_hash(const char *s)
+{
+	return *s == '-' && strspn(s + 1, "0123456789abcdef") >= 8 ?
+	       s + 1 + strspn(s + 1, "0123456789abcdef") : s;
+}
+
+/* libX.so, libX.so.13, libX.so.13.0.96; not libXdebugger.so, libX-net.so, libX.sock. */
+static bool is_file_of(const char *basename, const char *file)
+{
+	const size_t stem = strlen(file) - strlen(".so");
+	const char *rest;
+
+	if (strncmp(basename, file, stem))
+		return false;
+	rest = skip_wheel_hash(basename + stem);
+	return !strncmp(rest, ".so", 3) && (!rest[3] || rest[3] == '.');
+}
+
 int catalog_library_of(const char *basename)
 {
 	for (int i = 0; i < CATALOG_LIBRARIES; i++)
-		if (!strncmp(basename, libraries[i]->file, strlen(libraries[i]->file)))
+		if (is_file_of(basename, libraries[i]->file))
 			return i;
 	return -1;
 }

@@ -52,7 +52,7 @@ struct catalog_row {
 
 struct catalog_library {
 	const char *name;	/* "cudart": also names its results */
-	const char *file;	/* base names begin so: "libcudart.so" */
+	const char *file;	/* "libcudart.so"; a version or a wheel's hash may be in the name */
 	const char *marker;	/* a static copy has this as a local symbol; NULL: never static */
 	const struct catalog_row *rows;
 	size_t n_rows;

@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Records to events. Where arguments lie is not written down a second time here: on x86-64 a stub
+ * is called through the functions' real prototypes and keeps what the compiler put into registers
+ * and on the stack, as the probes do.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "event/decode.h"
+#include "probe/catalog.h"
+
+#define POISON 0xabababababababab
+
+struct raw {
+	struct gp_call head;
+	uint64_t words[GP_WORDS_LARGE];
+};
+
+/* ---- the vendor's public layouts, as far as a launch needs them ------------------------------ */
+
+typedef struct { unsigned int x, y, z; } dim3;
+typedef void *handle;
+
+struct runtime_config {		/* cudaLaunchConfig_t */
+	dim3 grid, block;
+	size_t shared;
+	handle stream;
+	void *attrs;
+	unsigned int n_attrs;
+};
+
+struct driver_config {		/* CUlaunchConfig */
+	unsigned int gx, gy, gz, bx, by, bz, shared;
+	handle stream;
+	void *attrs;
+	unsigned int n_attrs;
+};
+
+/* ---- calls as the compiler makes them --------------------------------------------------------- */
+
+/* Six registers, then the stack words after the return address; bytes the caller left undefined stay as they are. */
+uint64_t seen[GP_WORDS_LARGE];
+
+#define SEE __asm__("see")
+int see_launch(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
+	       handle stream) SEE;
+int see_launch_six(handle func, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
+		   unsigned int by, unsigned int bz, unsigned int shared, handle stream,
+		   void **args, void **extra) SEE;
+int see_runtime_config(const struct runtime_config *config, const void *func, void **args) SEE;
+int see_driver_config(const struct driver_config *config, handle func, void **args,
+		      void **extra) SEE;
+int see_graph(handle graph, handle stream) SEE;
+int see_words(handle a, uint64_t b, uint64_t c, uint64_t d, uint64_t e) SEE;
+int see_all_reduce(const void *from, void *to, size_t count, int type, int op, handle comm,
+		   handle stream) SEE;
+int see_copy(void *to, const void *from, size_t bytes, int dir, handle stream) SEE;
+
+#ifdef __x86_64__
+__asm__(".text\n"
+	".type see, @function\n"
+	"see:\n"
+	"	lea seen(%rip), %r10\n"
+	"	mov %rdi, (%r10)\n"
+	"	mov %rsi, 8(%r10)\n"
+	"	mov %rdx, 16(%r10)\n"
+	"	mov %rcx, 24(%r10)\n"
+	"	mov %r8, 32(%r10)\n"
+	"	mov %r9, 40(%r10)\n"
+	"	mov 8(%rsp), %rax\n"
+	"	mov %rax, 48(%r10)\n"
+	"	mov 16(%rsp), %rax\n"
+	"	mov %rax, 56(%r10)\n"
+	"	mov 24(%rsp), %rax\n"
+	"	mov %rax, 64(%r10)\n"
+	"	xor %eax, %eax\n"
+	"	ret\n"
+	".size see, .-see\n");
+#else
+int see(void);
+
+int see(void)
+{
+	print_message("SKIP: the stub that sees arguments is for x86-64\n");
+	skip();
+	return 0;
+}
+#endif
+
+static unsigned int row_of(const char *name)
+{
+	for (unsigned int i = 1; i < catalog_n_rows(); i++)
+		if (!strcmp(catalog_row(i)->name, name))
+			return i;
+	fail_msg("no row %s", name);
+	return 0;
+}
+
+/* What BPF sends for a call whose arguments are in `seen`: the length of the record. */
+static size_t record(struct raw *raw, const char *name)
+{
+	unsigned int row = row_of(name);
+	struct gp_row wire;
+
+	memset(raw, 0xab, sizeof(*raw));
+	raw->head = (struct gp_call){ .kind = GP_CALL, .row = (uint16_t)row, .seq = 7,
+				      .start_ns = 1000, .dur_lo_ns = 20, .pid = 10, .tid = 11 };
+	catalog_wire_row(catalog_row(row), &wire);
+	memcpy(raw->words, seen, 8 * (wire.words < GP_REGS ? wire.words : GP_REGS));
+	if (wire.extra == GP_EXTRA_STACK)
+		memcpy(&raw->words[GP_REGS], &seen[GP_REGS], 8 * wire.extra_words);
+	if (wire.extra == GP_EXTRA_DEREF)
+		memcpy(&raw->words[GP_REGS], (const void *)(uintptr_t)seen[0], 8 * wire.extra_words);
+	return sizeof(raw->head) + 8u * wire.words;
+}
+
+static struct event decode_len(void *state, const struct raw *raw, size_t len)
+{
+	struct event ev;
+
+	/* Not a byte beyond len may matter: sanitizers watch the copy. */
+	void *copy = malloc(len);
+
+	assert_non_null(copy);
+	memcpy(copy, raw, len);
+	assert_int_equal(decode_call(*(struct decoder **)state, copy, len, &ev), DECODE_OK);
+	free(copy);
+	return ev;
+}
+
+static struct event decode_seen(void *state, const char *name)
+{
+	struct raw raw;
+	size_t len = record(&raw, name);
+	struct event ev = decode_len(state, &raw, len);
+
+	assert_int_equal(ev.kind, EVENT_CALL);
+	assert_string_equal(decoder_funcs(*(struct decoder **)state)->v[ev.func].name, name);
+	return ev;
+}
+
+static enum decode_status status_of(void *state, const struct raw *raw, size_t len)
+{
+	struct event ev;
+
+	return decode_call(*(struct decoder **)state, raw, len, &ev);
+}
+
+static void is_shape(const struct event *ev, uint64_t shared)
+{
+	const uint32_t grid[] = { 1001, 1002, 1003 }, block[] = { 32, 4, 2 };
+
+	assert_true(ev->has & HAS_SHAPE);
+	assert_memory_equal(ev->shape.grid, grid, sizeof(grid));
+	assert_memory_equal(ev->shape.block, block, sizeof(block));
+	assert_int_equal(ev->shape.shared_bytes, shared);
+}
+
+static void is_launch(const struct event *ev, uint64_t shared, uint64_t entity, uint64_t stream)
+{
+	is_shape(ev, shared);
+	assert_true(ev->has & HAS_ENTITY && ev->has & HAS_STREAM);
+	assert_int_equal(ev->entity, entity);
+	assert_int_equal(ev->stream, stream);
+	assert_false(ev->has & (HAS_BYTES | HAS_DIR));
+}
+
+static const dim3 grid = { 1001, 1002, 1003 }, block = { 32, 4, 2 };
+
+/* ---- launches ---------------------------------------------------------------------------------- */
+
+static void launch_dim3(void **state)
+{
+	static const char *const names[] = {
+		"cudaLaunchKernel", "cudaLaunchKernel_ptsz", "__cudaLaunchKernel",
+		"__cudaLaunchKernel_ptsz", "cudaLaunchCooperativeKernel",
+	};
+
+	see_launch((void *)0x401000, grid, block, (void **)0x7fff, 5ull << 32, (handle)0x5555);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct event ev = decode_seen(state, names[i]);
+
+		is_launch(&ev, 5ull << 32, 0x401000, 0x5555);
+	}
+}
+
+static void launch_six(void **state)
+{
+	struct event ev;
+
+	see_launch_six((handle)0x600000, 1001, 1002, 1003, 32, 4, 2, 4096, (handle)0x77, NULL, NULL);
+	/* Halves of words that carry an int are whatever the caller left there. */
+	for (int i = 1; i <= 7; i++)
+		seen[i] |= POISON << 32;
+	ev = decode_seen(state, "cuLaunchKernel");
+	is_launch(&ev, 4096, 0x600000, 0x77);
+	ev = decode_seen(state, "cuLaunchCooperativeKernel_ptsz");
+	is_launch(&ev, 4096, 0x600000, 0x77);
+}
+
+static void launch_runtime_config(void **state)
+{
+	struct runtime_config config = { grid, block, 1ull << 33, (handle)0x99, &config, 3 };
+	struct event ev;
+
+	assert_int_equal(offsetof(struct runtime_config, stream), 32);
+	see_runtime_config(&config, (void *)0x402000, NULL);
+	ev = decode_seen(state, "cudaLaunchKernelExC");
+	is_launch(&ev, 1ull << 33, 0x402000, 0x99);
+}
+
+static void launch_driver_config(void **state)
+{
+	struct driver_config config;
+	struct event ev;
+
+	memset(&config, 0xab, sizeof(config));	/* the padding, too */
+	config.gx = 1001, config.gy = 1002, config.gz = 1003;
+	config.bx = 32, config.by = 4, config.bz = 2;
+	config.shared = 48 << 10;
+	config.stream = (handle)0x99;
+	assert_int_equal(offsetof(struct driver_config, stream), 32);
+	see_driver_config(&config, (handle)0x403000, NULL, NULL);
+	ev = decode_seen(state, "cuLaunchKernelEx");
+	is_launch(&ev, 48 << 10, 0x403000, 0x99);
+}
+
+static void launch_graph(void **state)
+{
+	struct event ev;
+
+	see_graph((handle)0x1234, (handle)0x5678);
+	ev = decode_seen(state, "cudaGraphLaunch");
+	assert_int_equal(ev.has, HAS_ENTITY | HAS_STREAM | HAS_RESULT | HAS_END);
+	assert_int_equal(ev.entity, 0x1234);
+	assert_int_equal(ev.stream, 0x5678);
+}
+
+static void extra_fault(void **state)
+{
+	struct raw raw;
+	struct event ev;
+	size_t len;
+
+	memset(seen, 0, sizeof(seen));
+	seen[0] = 0x401000;
+	len = record(&raw, "cudaLaunchKernel");
+	raw.head.flags = GP_CALL_EXTRA_FAULT;
+	ev = decode_len(state, &raw, len);
+	assert_int_equal(ev.has, HAS_RESULT | HAS_END | HAS_ENTITY);
+	assert_int_equal(ev.entity, 0x401000);
+}
+
+/* ---- bytes, directions, streams ------------------------------------------------------------------ */
+
+static void bytes_are(void *state, const char *name, uint64_t count, uint64_t bytes)
+{
+	struct event ev;
+
+	see_words(NULL, 1, count, 4, 5);
+	ev = decode_seen(state, name);
+	assert_true(ev.has & HAS_BYTES);
+	assert_int_equal(ev.bytes, bytes);
+}
+
+static void scaled_bytes(void **state)
+{
+	struct raw raw;
+	size_t len;
+
+	bytes_are(state, "cudaMemset", 1000, 1000);
+	bytes_are(state, "cuMemsetD8_v2", 1000, 1000);
+	bytes_are(state, "cuMemsetD16_v2", 1000, 2000);
+	bytes_are(state, "cuMemsetD32_v2", 1000, 4000);
+	bytes_are(state, "cuMemsetD32Async_ptsz", 0, 0);
+	bytes_are(state, "cuMemsetD32_v2", UINT64_MAX / 4, UINT64_MAX - 3);
+	seen[2] = UINT64_MAX / 4 + 1;
+	len = record(&raw, "cuMemsetD32_v2");
+	assert_false(decode_len(state, &raw, len).has & HAS_BYTES);
+}
+
+static struct event all_reduce(void *state, uint64_t count, int type)
+{
+	see_all_reduce(NULL, NULL, count, type, 0, (handle)0x1, (handle)0x42);
+	seen[3] |= POISON << 32;	/* an enum is 32 bits of its register */
+	return decode_seen(state, "ncclAllReduce");
+}
+
+static void collective_bytes(void **state)
+{
+	static const struct { int type; uint64_t size; } types[] = {
+		{ 0, 1 }, { 1, 1 }, { 2, 4 }, { 3, 4 }, { 4, 8 }, { 5, 8 },
+		{ 6, 2 }, { 7, 4 }, { 8, 8 }, { 9, 2 }, { 10, 1 }, { 11, 1 },
+	};
+	struct event ev;
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		ev = all_reduce(state, 1000, types[i].type);
+		assert_true(ev.has & HAS_BYTES);
+		assert_int_equal(ev.bytes, 1000 * types[i].size);
+		assert_true(ev.has & HAS_STREAM);
+		assert_int_equal(ev.stream, 0x42);
+	}
+	assert_false(all_reduce(state, 1000, 12).has & HAS_BYTES);
+	assert_false(all_reduce(state, 1000, -1).has & HAS_BYTES);
+	assert_false(all_reduce(state, UINT64_MAX / 2, 8).has & HAS_BYTES);
+}
+
+static struct event copy(void *state, int dir)
+{
+	see_copy(NULL, NULL, 1 << 20, dir, (handle)0x31);
+	seen[3] |= POISON << 32;
+	return decode_seen(state, "cudaMemcpyAsync");
+}
+
+static void directions(void **state)
+{
+	static const struct { const char *name; uint8_t dir; } fixed[] = {
+		{ "cuMemcpyHtoD_v2", COPY_H2D }, { "cuMemcpyDtoHAsync_v2", COPY_D2H },
+		{ "cuMemcpyDtoDAsync_v2_ptsz", COPY_D2D }, { "cuMemcpy", COPY_DEFAULT },
+	};
+	struct event ev;
+
+	for (int dir = COPY_H2H; dir <= COPY_DEFAULT; dir++) {
+		ev = copy(state, dir);
+		assert_true(ev.has & HAS_DIR);
+		assert_int_equal(ev.dir, dir);
+		assert_int_equal(ev.bytes, 1 << 20);
+		assert_int_equal(ev.stream, 0x31);
+	}
+	assert_false(copy(state, 5).has & HAS_DIR);
+	assert_false(copy(state, -1).has & HAS_DIR);
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
+		ev = decode_seen(state, fixed[i].name);
+		assert_true(ev.has & HAS_DIR);
+		assert_int_equal(ev.dir, fixed[i].dir);
+	}
+}
+
+/* ---- results, times, kinds ------------------------------------------------------------------------ */
+
+static void results_and_times(void **state)
+{
+	struct raw raw;
+	size_t len = record(&raw, "cudaDeviceSynchronize");
+	struct event ev;
+
+	raw.head.result = 35;
+	ev = decode_len(state, &raw, len);
+	assert_int_equal(ev.has, HAS_RESULT | HAS_END);
+	assert_int_equal(ev.result, 35);
+	assert_int_equal(ev.start_ns, 1000);
+	assert_int_equal(ev.end_ns, 1020);
+	assert_int_equal(ev.pid, 10);
+	assert_int_equal(ev.tid, 11);
+	assert_int_equal(ev.seq, 7);
+	raw.head.result = -GP_RESULT_MAX;
+	raw.head.dur_lo_ns = UINT32_MAX;
+	raw.head.dur_hi = UINT16_MAX;
+	ev = decode_len(state, &raw, len);
+	assert_int_equal(ev.result, -GP_RESULT_MAX);
+	assert_int_equal(ev.end_ns - ev.start_ns, GP_DUR_MAX);
+	raw.head.start_ns = UINT64_MAX - GP_DUR_MAX;
+	assert_int_equal(decode_len(state, &raw, len).end_ns, UINT64_MAX);
+	raw.head.start_ns++;
+	assert_int_equal(status_of(state, &raw, len), DECODE_INVALID);
+}
+
+static void not_returned(void **state)
+{
+	static const struct { uint8_t kind, flags, event; } cases[] = {
+		{ GP_ENTER, 0, EVENT_ENTER }, { GP_OPEN, 0, EVENT_OPEN },
+		{ GP_CALL, GP_CALL_NO_RETURN, EVENT_CALL },
+	};
+	struct raw raw;
+	size_t len;
+
+	memset(seen, 0, sizeof(seen));
+	len = record(&raw, "cudaStreamSynchronize");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct event ev;
+
+		raw.head.kind = cases[i].kind;
+		raw.head.flags = cases[i].flags;
+		ev = decode_len(state, &raw, len);
+		assert_int_equal(ev.kind, cases[i].event);
+		assert_int_equal(ev.has, HAS_STREAM);
+		assert_int_equal(ev.end_ns, ev.start_ns);
+	}
+	raw.head.kind = 0;
+	raw.head.row = 0;		/* a thread that has no call open */
+	assert_int_equal(decode_len(state, &raw, sizeof(raw)).kind, EVENT_TAIL);
+}
+
+static void hostile_records(void **state)
+{
+	struct raw raw;
+	size_t len = record(&raw, "cudaLaunchKernel");
+	struct { struct raw raw; uint64_t more[4]; } longer = { .raw = raw };
+
+	for (size_t n = 0; n < len; n++)
+		assert_int_equal(status_of(state, &raw, n), DECODE_INVALID);
+	memset(longer.more, 0xab, sizeof(longer.more));
+	assert_int_equal(status_of(state, &longer.raw, sizeof(longer)), DECODE_OK);
+	for (unsigned int kind = GP_TASK_NEW; kind < 256; kind++) {
+		raw.head.kind = (uint8_t)kind;
+		assert_int_equal(status_of(state, &raw, len), DECODE_SKIP);
+		assert_int_equal(status_of(state, &raw, sizeof(raw.head)), DECODE_SKIP);
+	}
+	raw.head.kind = GP_CALL;
+	for (unsigned int row = 0; row <= UINT16_MAX; row++) {
+		raw.head.row = (uint16_t)row;
+		if (!catalog_row(row))
+			assert_int_equal(status_of(state, &raw, sizeof(raw)), DECODE_INVALID);
+	}
+	len = record(&raw, "cudaLaunchKernel");
+	raw.head.tid = 0;
+	assert_int_equal(status_of(state, &raw, len), DECODE_INVALID);
+	raw.head.tid = 11;
+	raw.head.pid = 0;
+	assert_int_equal(status_of(state, &raw, len), DECODE_INVALID);
+}
+
+/* ---- tasks ---------------------------------------------------------------------------------------- */
+
+static void task_records(void **state)
+{
+	static const struct { uint8_t kind, event; } cases[] = {
+		{ GP_TASK_NEW, EVENT_THREAD }, { GP_TASK_EXIT, EVENT_EXIT },
+		{ GP_TASK_FORK, EVENT_FORK }, { GP_TASK_EXEC, EVENT_PROCESS },
+	};
+	struct gp_task task = { .seq = 3, .time_ns = 50, .start_ns = 40, .pid = 10, .tid = 11 };
+	char comm[GP_COMM_LEN + 1];
+	struct event ev;
+
+	(void)state;
+	memset(task.comm, 'x', sizeof(task.comm));	/* no NUL */
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		task.kind = cases[i].kind;
+		assert_int_equal(decode_task(&task, sizeof(task), &ev, comm), DECODE_OK);
+		assert_int_equal(ev.kind, cases[i].event);
+		assert_int_equal(ev.start_ns, 40);
+		assert_int_equal(ev.end_ns, 50);
+		assert_int_equal(ev.pid, 10);
+		assert_int_equal(ev.tid, 11);
+		assert_int_equal(ev.seq, 3);
+		assert_ptr_equal(ev.text, comm);
+		assert_string_equal(ev.text, "xxxxxxxxxxxxxxxx");
+	}
+	memcpy(task.comm, "train", 6);
+	decode_task(&task, sizeof(task), &ev, comm);
+	assert_string_equal(ev.text, "train");
+}
+
+static void hostile_tasks(void **state)
+{
+	struct { struct gp_task task; char more[16]; } rec = {
+		.task = { .kind = GP_TASK_NEW, .time_ns = 50, .start_ns = 40, .pid = 10, .tid = 11 },
+	};
+	char comm[GP_COMM_LEN + 1];
+	struct event ev;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(rec.task); n++)
+		assert_int_equal(decode_task(&rec, n, &ev, comm), DECODE_INVALID);
+	assert_int_equal(decode_task(&rec, sizeof(rec), &ev, comm), DECODE_OK);
+	for (unsigned int kind = 0; kind < 256; kind++) {
+		rec.task.kind = (uint8_t)kind;
+		if (kind < GP_TASK_NEW || kind > GP_TASK_EXEC)
+			assert_int_equal(decode_task(&rec, sizeof(rec), &ev, comm), DECODE_SKIP);
+	}
+	rec.task.kind = GP_TASK_NEW;
+	rec.task.tid = 0;
+	assert_int_equal(decode_task(&rec, sizeof(rec), &ev, comm), DECODE_INVALID);
+	rec.task.tid = 11;
+	rec.task.pid = 0;
+	assert_int_equal(decode_task(&rec, sizeof(rec), &ev, comm), DECODE_INVALID);
+	rec.task.pid = 10;
+	rec.task.start_ns = 51;
+	assert_int_equal(decode_task(&rec, sizeof(rec), &ev, comm), DECODE_INVALID);
+}
+
+static int setup(void **state)
+{
+	*state = decoder_new();
+	return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	decoder_free(*state);
+	return 0;
+}
+
+int main(void)
+{
+#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
+	const struct CMUnitTest tests[] = {
+		SAYS("launch: dim3 arguments by value are grid and block", launch_dim3),
+		SAYS("launch: the driver's six numbers are grid and block", launch_six),
+		SAYS("launch: the runtime's config struct is read as laid out", launch_runtime_config),
+		SAYS("launch: the driver's config struct is read as laid out", launch_driver_config),
+		SAYS("launch: a graph has no shape", launch_graph),
+		SAYS("launch: what could not be read is unknown, not zero", extra_fault),
+		SAYS("bytes: elements are multiplied by their size, overflow is unknown", scaled_bytes),
+		SAYS("bytes: of a collective by its data type, unknown types are unknown",
+		     collective_bytes),
+		SAYS("copy: the direction is the argument's or the function's", directions),
+		SAYS("call: result and 48 bits of duration come through", results_and_times),
+		SAYS("call: without a return there is no result and no end", not_returned),
+		SAYS("call: short is invalid, longer is accepted, unknown kinds are skipped",
+		     hostile_records),
+		SAYS("task: every kind becomes its event, a name needs no NUL", task_records),
+		SAYS("task: short is invalid, longer is accepted, unknown kinds are skipped",
+		     hostile_tasks),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
