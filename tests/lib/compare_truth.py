@@ -19,8 +19,8 @@ import sys
 NS_PER_CALL = 5000
 SHARE = 0.02
 # A process's first probed call pays for what the kernel sets up once (a page for return probes),
-# 30-60 us measured: one function may be late by so much more, and is named when it was.
-ONCE_NS = 150000
+# 30-60 us measured, more on a busy machine: one function may be late by that, and is then named.
+ONCE_NS = 1000000
 
 
 def catalogue():
