@@ -15,7 +15,7 @@ static bool grow(struct strbuf *sb, size_t extra)
 	size_t need, cap;
 	char *s;
 
-	if (sb->failed || __builtin_add_overflow(sb->len, extra, &need) || need == SIZE_MAX) {
+	if (sb->failed || __builtin_add_overflow(sb->len, extra, &need) || need >= SIZE_MAX / 2) {
 		sb->failed = true;
 		return false;
 	}

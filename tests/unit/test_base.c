@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Strings, maps, vectors, durations and files: the promises of user/base. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "base/time.h"
+#include "base/vec.h"
+
+static uint64_t draw(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	return *seed ^= *seed << 17;
+}
+
+static uint64_t new_seed(void)
+{
+	const char *given = getenv("SEED");
+	uint64_t seed = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
+
+	print_message("SEED=%llu\n", (unsigned long long)seed);
+	return seed;
+}
+
+/* ---- strings -------------------------------------------------------------------------------- */
+
+static void strbuf_is_always_a_string(void **state)
+{
+	struct strbuf sb = STRBUF_INIT;
+	char big[1000];
+	char *s;
+
+	(void)state;
+	assert_string_equal(sb.s, "");
+	strbuf_reset(&sb);
+	strbuf_free(&sb);
+	s = strbuf_detach(&sb);
+	assert_string_equal(s, "");
+	free(s);
+	memset(big, 'x', sizeof(big) - 1);
+	big[sizeof(big) - 1] = '\0';
+	strbuf_addstr(&sb, "a");
+	strbuf_addch(&sb, 'b');
+	strbuf_add(&sb, "c\0d", 3);
+	strbuf_addf(&sb, "%d", 42);
+	assert_int_equal(sb.len, 7);
+	assert_memory_equal(sb.s, "abc\0d42", 8);
+	strbuf_reset(&sb);
+	assert_string_equal(sb.s, "");
+	strbuf_addf(&sb, "<%s>", big);
+	assert_int_equal(sb.len, sizeof(big) + 1);
+	assert_int_equal(strlen(sb.s), sb.len);
+	s = strbuf_detach(&sb);
+	assert_int_equal(s[sizeof(big)], '>');
+	free(s);
+	assert_string_equal(sb.s, "");
+	strbuf_addstr(&sb, "again");
+	assert_string_equal(sb.s, "again");
+	strbuf_free(&sb);
+}
+
+static void strbuf_remembers_failure(void **state)
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	(void)state;
+	strbuf_addstr(&sb, "kept");
+	strbuf_add(&sb, "", SIZE_MAX - 2);
+	assert_true(sb.failed);
+	sb.failed = false;
+	strbuf_add(&sb, "", SIZE_MAX / 2);
+	assert_true(sb.failed);
+	strbuf_addstr(&sb, "dropped");
+	assert_string_equal(sb.s, "kept");
+	assert_null(strbuf_detach(&sb));
+	assert_false(sb.failed);
+}
+
+static void strbuf_formats_at_any_length(void **state)
+{
+	(void)state;
+	/* Around the border of the buffer that short ones are formatted in. */
+	for (int n = 250; n < 262; n++) {
+		struct strbuf sb = STRBUF_INIT;
+
+		strbuf_addf(&sb, "%*d", n, 7);
+		assert_int_equal(sb.len, n);
+		assert_int_equal(sb.s[n - 1], '7');
+		assert_int_equal(sb.s[n], '\0');
+		strbuf_free(&sb);
+	}
+}
+
+static void pool_keeps_one_address(void **state)
+{
+	struct strpool *p = strpool_new();
+	const char *at[1000];
+	char name[32];
+
+	(void)state;
+	assert_non_null(p);
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "name %d", i);
+		at[i] = strpool_add(p, name);
+		assert_string_equal(at[i], name);
+	}
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "name %d", i);
+		assert_ptr_equal(strpool_add(p, name), at[i]);
+		assert_string_equal(at[i], name);
+	}
+	assert_string_equal(strpool_add(p, ""), "");
+	strpool_free(p);
+	strpool_free(NULL);
+}
+
+static void distances(void **state)
+{
+	char a[100], b[100];
+
+	(void)state;
+	assert_int_equal(str_distance("", ""), 0);
+	assert_int_equal(str_distance("", "abc"), 3);
+	assert_int_equal(str_distance("abc", ""), 3);
+	assert_int_equal(str_distance("report", "report"), 0);
+	assert_int_equal(str_distance("reprot", "report"), 2);
+	assert_int_equal(str_distance("stats", "stat"), 1);
+	assert_int_equal(str_distance("kitten", "sitting"), 3);
+	memset(a, 'a', sizeof(a));
+	memset(b, 'b', sizeof(b));
+	a[99] = b[99] = '\0';
+	assert_int_equal(str_distance(a, b), 63);	/* of the first 63 */
+	assert_int_equal(str_distance(a, ""), 63);
+}
+
+static void distance_is_a_metric(void **state)
+{
+	uint64_t seed = new_seed();
+
+	(void)state;
+	for (int round = 0; round < 5000; round++) {
+		char w[3][8] = { { 0 } };
+		unsigned int ab, bc, ac;
+
+		for (int i = 0; i < 3; i++)
+			for (uint64_t k = 0, n = draw(&seed) % 7; k < n; k++)
+				w[i][k] = (char)('a' + draw(&seed) % 3);
+		ab = str_distance(w[0], w[1]);
+		bc = str_distance(w[1], w[2]);
+		ac = str_distance(w[0], w[2]);
+		assert_int_equal(ab, str_distance(w[1], w[0]));
+		assert_int_equal(!ab, !strcmp(w[0], w[1]));
+		assert_true(ac <= ab + bc);
+	}
+}
+
+/* ---- map and vector ----------------------------------------------------------------------------- */
+
+#define KEYS 300
+
+struct map_model {
+	bool there[KEYS];
+	uint64_t value[KEYS];
+	size_t n;
+};
+
+/* Keys that collide: few distinct hashes matter less than many in one run of slots. */
+static uint64_t key_of(uint64_t i)
+{
+	return i < 3 ? (uint64_t[]){ 0, UINT64_MAX, 1ull << 63 }[i] : i * 0x100000000ull;
+}
+
+static void map_step(struct map *m, struct map_model *model, uint64_t *seed)
+{
+	uint64_t i = draw(seed) % KEYS, value = draw(seed);
+	struct map_slot *slot;
+	bool is_new;
+
+	switch (draw(seed) % 5) {
+	case 0:
+	case 1:
+		slot = map_put(m, key_of(i), &is_new);
+		assert_non_null(slot);
+		assert_int_equal(is_new, !model->there[i]);
+		assert_int_equal(slot->value, model->there[i] ? model->value[i] : 0);
+		slot->value = model->value[i] = value;
+		model->n += !model->there[i];
+		model->there[i] = true;
+		break;
+	case 2:
+	case 3:
+		assert_int_equal(map_del(m, key_of(i)), model->there[i]);
+		model->n -= model->there[i];
+		model->there[i] = false;
+		break;
+	default:
+		slot = map_find(m, key_of(i));
+		assert_int_equal(slot != NULL, model->there[i]);
+		if (slot)
+			assert_int_equal(slot->value, model->value[i]);
+	}
+}
+
+static void map_equals_an_array(void **state)
+{
+	uint64_t seed = new_seed();
+
+	(void)state;
+	for (int round = 0; round < 50; round++) {
+		struct map_model model = { .n = 0 };
+		struct map m = { 0 };
+
+		assert_null(map_find(&m, 0));
+		assert_false(map_del(&m, 0));
+		for (int step = 0; step < 4000; step++) {
+			map_step(&m, &model, &seed);
+			assert_int_equal(m.n, model.n);
+			assert_true(m.n * 2 <= m.cap);
+		}
+		for (uint64_t i = 0; i < KEYS; i++) {
+			struct map_slot *slot = map_find(&m, key_of(i));
+
+			assert_int_equal(slot != NULL, model.there[i]);
+			if (slot)
+				assert_int_equal(slot->value, model.value[i]);
+		}
+		map_free(&m);
+		assert_int_equal(m.n, 0);
+	}
+}
+
+static void map_may_be_reused_after_free(void **state)
+{
+	struct map m = { 0 };
+
+	(void)state;
+	map_put(&m, 7, NULL)->value = 8;
+	map_free(&m);
+	assert_null(map_find(&m, 7));
+	map_put(&m, 7, NULL)->value = 9;
+	assert_int_equal(map_find(&m, 7)->value, 9);
+	map_free(&m);
+	map_free(&m);
+}
+
+static void vec_grows_zeroed(void **state)
+{
+	VEC(struct { uint32_t a; char b[9]; }) vec = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < 1000; i++) {
+		static const char zero[9];
+
+		assert_non_null(VEC_PUSH(&vec));
+		assert_int_equal(vec.n, i + 1);
+		assert_int_equal(vec.v[i].a, 0);
+		assert_memory_equal(vec.v[i].b, zero, sizeof(zero));
+		memset(&vec.v[i], 0xab, sizeof(vec.v[i]));
+		vec.v[i].a = i;
+	}
+	for (uint32_t i = 0; i < 1000; i++)
+		assert_int_equal(vec.v[i].a, i);
+	vec.n = 0;
+	assert_int_equal(VEC_PUSH(&vec)->a, 0);		/* used memory is cleared again */
+	VEC_FREE(&vec);
+	assert_null(vec.v);
+	assert_int_equal(vec.cap, 0);
+}
+
+/* ---- durations ------------------------------------------------------------------------------------ */
+
+static void durations(void **state)
+{
+	static const struct { const char *text; uint64_t ns; } good[] = {
+		{ "0", 0 }, { "10", 10 * NS_PER_SEC }, { "10s", 10 * NS_PER_SEC },
+		{ "500ms", 500 * NS_PER_MS }, { "1.5s", 1500 * NS_PER_MS }, { "2m", 120 * NS_PER_SEC },
+		{ "1h", 3600 * NS_PER_SEC }, { "7us", 7 * NS_PER_US }, { "9ns", 9 },
+		{ "1e3ms", NS_PER_SEC }, { "0.5ns", 1 }, { "00.25s", 250 * NS_PER_MS },
+	};
+	static const char *const bad[] = {
+		"", "s", "-1s", "+1s", " 1s", "1 s", "1sec", "1S", "0x10", "0X1s", "inf", "nan", "1e99",
+		"1,5s", "10ss", "9e18ns", ".5s", "1d", "3000000h",
+	};
+	uint64_t ns;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		if (time_parse(good[i].text, &ns))
+			fail_msg("'%s' was refused", good[i].text);
+		assert_int_equal(ns, good[i].ns);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (time_parse(bad[i], &ns) != -EINVAL)
+			fail_msg("'%s' was accepted as %llu ns", bad[i], (unsigned long long)ns);
+}
+
+static void clocks_go_on(void **state)
+{
+	uint64_t before = time_now_ns();
+	struct timespec ts;
+
+	(void)state;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	assert_true(before <= (uint64_t)ts.tv_sec * NS_PER_SEC + (uint64_t)ts.tv_nsec);
+	assert_true(time_now_ns() >= before);
+	assert_true(time_wall_ns() > 1600000000 * NS_PER_SEC);
+}
+
+/* ---- files and messages ----------------------------------------------------------------------------- */
+
+static char *read_back(int fd, size_t max, size_t *len)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return io_read_file(path, max, len);
+}
+
+static void files_up_to_a_limit(void **state)
+{
+	static const size_t sizes[] = { 0, 1, 4095, 4096, 4097, 8192, 100000 };
+	char *data = malloc(100000), *back;
+	size_t len = 77;
+
+	(void)state;
+	assert_non_null(data);
+	memset(data, 'd', 100000);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		int fd = memfd_create("file", 0);
+
+		assert_int_equal(io_write_all(fd, data, sizes[i]), 0);
+		back = read_back(fd, sizes[i], &len);
+		assert_non_null(back);
+		assert_int_equal(len, sizes[i]);
+		assert_memory_equal(back, data, len);
+		assert_int_equal(back[len], '\0');
+		free(back);
+		if (sizes[i]) {
+			assert_null(read_back(fd, sizes[i] - 1, &len));
+			assert_int_equal(errno, EFBIG);
+		}
+		close(fd);
+	}
+	free(data);
+}
+
+static void files_that_cannot_be_read(void **state)
+{
+	char *endless;
+
+	(void)state;
+	assert_null(io_read_file("/nonexistent/file", 10, NULL));
+	assert_int_equal(errno, ENOENT);
+	assert_null(io_read_file("/proc", 10, NULL));
+	assert_int_equal(errno, EISDIR);
+	endless = io_read_file("/dev/zero", 1 << 20, NULL);
+	assert_null(endless);
+	assert_int_equal(errno, EFBIG);
+	assert_int_equal(io_write_all(-1, "x", 1), -EBADF);
+	assert_int_equal(io_write_all(-1, "", 0), 0);
+}
+
+static void messages_are_one_line(void **state)
+{
+	int file = memfd_create("stderr", 0), saved = dup(STDERR_FILENO);
+	char big[4000], said[8192];
+	ssize_t n;
+
+	(void)state;
+	memset(big, 'x', sizeof(big) - 1);
+	big[sizeof(big) - 1] = '\0';
+	dup2(file, STDERR_FILENO);
+	errno = ENOSPC;
+	log_error("a\nb\033[2Jc %d", 7);
+	log_warn("%s", big);
+	log_debug("not said");
+	assert_int_equal(errno, ENOSPC);
+	dup2(saved, STDERR_FILENO);
+	n = pread(file, said, sizeof(said) - 1, 0);
+	assert_true(n > 0);
+	said[n] = '\0';
+	assert_int_equal(strncmp(said, "gpuprof: a?b?[2Jc 7\ngpuprof: warning: xxx", 40), 0);
+	assert_int_equal(said[n - 1], '\n');
+	assert_ptr_equal(strchr(strchr(said, '\n') + 1, '\n'), said + n - 1);
+	close(file);
+	close(saved);
+}
+
+int main(void)
+{
+#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
+	const struct CMUnitTest tests[] = {
+		SAYS("strbuf: is a string at all times", strbuf_is_always_a_string),
+		SAYS("strbuf: a failure is remembered, what follows is dropped",
+		     strbuf_remembers_failure),
+		SAYS("strbuf: formats text of any length", strbuf_formats_at_any_length),
+		SAYS("strpool: equal strings have one address for good", pool_keeps_one_address),
+		SAYS("distance: edits between two words, of at most 63 characters", distances),
+		SAYS("distance: is a metric", distance_is_a_metric),
+		SAYS("map: equals an array, also while keys are deleted", map_equals_an_array),
+		SAYS("map: may be used again after it was freed", map_may_be_reused_after_free),
+		SAYS("vec: grows, new elements are zero", vec_grows_zeroed),
+		SAYS("time: durations as people type them, others are refused", durations),
+		SAYS("time: clocks go on", clocks_go_on),
+		SAYS("io: files up to a limit come back whole", files_up_to_a_limit),
+		SAYS("io: what cannot be read is an error", files_that_cannot_be_read),
+		SAYS("log: one message is one line, whatever is in it", messages_are_one_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
