@@ -2,13 +2,13 @@
 /*
  * Calls of catalogue functions: entry and return of every row, by one pair of programs. Which
  * function was hit is the attach cookie (the row); what its arguments mean is user space's
- * business. The outermost call of a thread is recorded, calls nested in it are counted.
+ * business. Each call is sent as a record, or (record_calls = 0, decided at load time) added up
+ * in the kernel; count_entry only counts, and cannot tell nested calls from outermost ones.
  *
  * Two ways to be attached, chosen by the loader: one session program (6.13+), which skips the
- * return leg of nested calls, or an entry and a return program on multi links (6.6+), where
- * returns of nested calls are told apart by row and stack pointer.
+ * return leg of nested calls, or an entry and a return program on multi links (6.6+).
  */
-#include "maps.bpf.h"
+#include "tally.bpf.h"
 
 struct calls_t calls SEC(".maps");
 struct tasks_t tasks SEC(".maps");
@@ -18,54 +18,17 @@ struct counts_t counts SEC(".maps");
 
 const volatile __u8 follow_all = 0;
 const volatile __u8 follow_children = 0;
+const volatile __u8 record_calls = 1;
 const volatile __u64 wake_bytes = 2 << 20;
 
 /* What each row captures; index = cookie = row. */
 const volatile struct gp_row rows[GP_ROWS_MAX] = {};
 
-#if defined(__TARGET_ARCH_x86)
-/* On entry the stack pointer is at the return address, which the return has popped. */
-#define RET_POPS 8
-#define STACK_ARGS_OFFSET 8
-#else
-#define RET_POPS 0
-#define STACK_ARGS_OFFSET 0
-#endif
-
-enum { RETURN_LEG = 0, NO_RETURN_LEG = 1 };
-
-static __always_inline struct thread_state *adopt_thread(struct task_struct *task)
-{
-	__u64 id = bpf_get_current_pid_tgid();
-	__u32 tgid = id >> 32;
-	struct thread_state *st;
-	struct gp_task rec = {};
-
-	if (!follow_all && !bpf_map_lookup_elem(&pids, &tgid)) {
-		count(foreign);
-		return NULL;
-	}
-	st = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!st) {
-		count(no_state);
-		return NULL;
-	}
-	rec.kind = GP_TASK_NEW;
-	rec.time_ns = bpf_ktime_get_ns();
-	rec.start_ns = task->start_time;
-	rec.pid = tgid;
-	rec.tid = (__u32)id;
-	bpf_get_current_comm(rec.comm, sizeof(rec.comm));
-	send_task(&rec);
-	return st;
-}
-
 /* Reads the words that the row wants beyond the six argument registers. */
-static __always_inline void read_extra(struct thread_state *st, volatile const struct gp_row *row,
-				       __u64 sp, __u64 arg0)
+static __always_inline void read_extra(struct thread_state *st, volatile const struct gp_row *row)
 {
-	const void *from = row->extra == GP_EXTRA_STACK ? (void *)(sp + STACK_ARGS_OFFSET)
-							: (void *)arg0;
+	const void *from = row->extra == GP_EXTRA_STACK ? (void *)(st->sp + STACK_ARGS_OFFSET)
+							: (void *)st->rec.words[0];
 	__u32 n = row->extra_words;
 
 	if (n > GP_EXTRA_MAX)
@@ -78,32 +41,22 @@ static __always_inline void read_extra(struct thread_state *st, volatile const s
 
 static __always_inline int on_entry(struct pt_regs *ctx)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx), sp = PT_REGS_SP(ctx), id;
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread_state *st;
+	__u64 row_id = bpf_get_attach_cookie(ctx), id;
 	volatile const struct gp_row *row;
+	struct thread_state *st;
 
-	if (cookie >= GP_ROWS_MAX)
+	if (row_id >= GP_ROWS_MAX)
 		return NO_RETURN_LEG;
-	st = bpf_task_storage_get(&threads, task, 0, 0);
-	if (!st) {
-		st = adopt_thread(task);
-		if (!st)
-			return NO_RETURN_LEG;
+	st = call_begins(ctx, row_id);
+	if (!st)
+		return NO_RETURN_LEG;
+	if (!record_calls) {
+		st->rec.head.start_ns = bpf_ktime_get_ns();
+		st->open = 1;
+		return RETURN_LEG;
 	}
-	if (st->open) {
-		/* Equal: a tail call, as CUDA 13's __cudaLaunchKernel into cudaLaunchKernel. */
-		if (sp <= st->sp) {
-			count(nested);
-			return NO_RETURN_LEG;
-		}
-		count(abandoned);	/* the stack was unwound past the open call */
-		st->open = 0;
-	}
-	row = &rows[cookie];
+	row = &rows[row_id];
 	id = bpf_get_current_pid_tgid();
-	st->sp = sp;
-	st->rec.head.row = cookie;
 	st->rec.head.flags = 0;
 	st->rec.head.result = 0;
 	st->rec.head.dur_lo_ns = 0;
@@ -118,7 +71,7 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 		st->rec.words[4] = PT_REGS_PARM5(ctx);
 		st->rec.words[5] = PT_REGS_PARM6(ctx);
 		if (row->extra)
-			read_extra(st, row, sp, st->rec.words[0]);
+			read_extra(st, row);
 	}
 	st->rec.head.start_ns = bpf_ktime_get_ns();
 	if (row->flags & GP_ROW_ENTRY_ONLY) {
@@ -134,19 +87,22 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 
 static __always_inline void on_return(struct pt_regs *ctx)
 {
-	__u64 now = bpf_ktime_get_ns(), cookie = bpf_get_attach_cookie(ctx), dur;
+	__u64 now = bpf_ktime_get_ns(), row_id = bpf_get_attach_cookie(ctx), dur;
 	long sp = PT_REGS_SP(ctx), result = (__s32)PT_REGS_RC(ctx);
 	struct thread_state *st;
 
-	st = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
-	if (!st || !st->open || cookie >= GP_ROWS_MAX)
+	if (row_id >= GP_ROWS_MAX)
 		return;
-	if (st->rec.head.row != cookie || st->sp + RET_POPS != sp)
-		return;		/* a nested call's return, seen on multi links */
-	st->open = 0;
+	st = call_ends(row_id, sp);
+	if (!st)
+		return;
 	dur = now - st->rec.head.start_ns;
 	if (dur > GP_DUR_MAX)
 		dur = GP_DUR_MAX;
+	if (!record_calls) {
+		tally_call(row_id, dur, result);
+		return;
+	}
 	st->rec.head.dur_lo_ns = (__u32)dur;
 	st->rec.head.dur_hi = dur >> 32;
 	if (result > GP_RESULT_MAX)
@@ -154,20 +110,7 @@ static __always_inline void on_return(struct pt_regs *ctx)
 	if (result < -GP_RESULT_MAX)
 		result = -GP_RESULT_MAX;
 	st->rec.head.result = result;
-	send_call(st, GP_CALL, rows[cookie].words);
-}
-
-/* Up to 6.18 these kfuncs take nothing, later a context; the one that does not fit stays 0. */
-extern bool bpf_session_is_return(void) __ksym __weak;
-extern bool bpf_session_is_return___ctx(void *ctx) __ksym __weak;
-
-static __always_inline bool is_return(void *ctx)
-{
-	if (bpf_ksym_exists(bpf_session_is_return))
-		return bpf_session_is_return();
-	if (bpf_ksym_exists(bpf_session_is_return___ctx))
-		return bpf_session_is_return___ctx(ctx);
-	return false;
+	send_call(st, GP_CALL, rows[row_id].words);
 }
 
 SEC("?uprobe")
@@ -191,6 +134,16 @@ SEC("?uprobe")
 int call_return(struct pt_regs *ctx)
 {
 	on_return(ctx);
+	return 0;
+}
+
+SEC("?uprobe")
+int count_entry(struct pt_regs *ctx)
+{
+	struct gp_tally *t = find_tally(bpf_get_attach_cookie(ctx), true);
+
+	if (t)
+		__sync_fetch_and_add(&t->count, 1);
 	return 0;
 }
 

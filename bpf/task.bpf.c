@@ -61,7 +61,7 @@ int BPF_PROG(task_exit, struct task_struct *p)
 	if (!st)
 		return 0;
 	fill_task(&rec, GP_TASK_EXIT, p);
-	if (st->open)
+	if (st->open && record_calls)
 		send_call(st, GP_OPEN, GP_WORDS_LARGE);
 	st->open = 0;
 	rec.seq = ++st->seq;

@@ -115,10 +115,33 @@ struct gp_counts {
 
 #define GP_ROWS_MAX 1024
 
+/*
+ * Where no single call is needed, calls are added up in the kernel: one gp_tally per process and
+ * row, on each CPU. Durations go into a log-linear histogram: 16 bins an octave, so a quantile is
+ * at most 1/16 too high.
+ */
+#define GP_BIN_BITS 4
+#define GP_BINS ((48 - GP_BIN_BITS + 1) << GP_BIN_BITS)
+
+struct gp_tally_key {
+	gp_u32 pid;
+	gp_u32 row;
+};
+
+struct gp_tally {
+	gp_u64 count;
+	gp_u64 errors;		/* of these, result not 0 */
+	gp_u64 total_ns;
+	gp_u64 max_ns;
+	gp_u32 bins[GP_BINS];
+};
+
 _Static_assert(sizeof(struct gp_call) == 32, "header of a call record");
 _Static_assert(sizeof(struct gp_task) == 48, "task record");
 _Static_assert(sizeof(struct gp_row) == 4, "row");
 _Static_assert(sizeof(struct gp_counts) == 8 * (2 * GP_KINDS + 5), "counts");
+_Static_assert(sizeof(struct gp_tally_key) == 8, "tally key");
+_Static_assert(sizeof(struct gp_tally) == 32 + 4 * GP_BINS, "tally");
 _Static_assert(GP_WORDS_LARGE * 8 + sizeof(struct gp_call) == 128, "largest call record");
 
 #endif

@@ -439,25 +439,64 @@ static void assert_counts_agree(const struct model *m, uint64_t calls)
 	}
 }
 
+static void test_sums_of_the_kernel(void **state)
+{
+	struct model *m = session(NS_PER_SEC);
+	struct event sums = { .kind = EVENT_TALLY, .has = HAS_END, .pid = 1, .func = 1 };
+	struct table *t;
+	const struct cell *row;
+
+	(void)state;
+	TALLY_CALLS(&sums) = 4;
+	TALLY_TOTAL_NS(&sums) = 4100;
+	TALLY_ERRORS(&sums) = 1;
+	TALLY_MAX_NS(&sums) = 2050;
+	push(m, sums);
+	push(m, (struct event){ .kind = EVENT_BIN, .pid = 1, .func = 1, .start_ns = 640,
+				.end_ns = 672, .bytes = 3 });
+	push(m, (struct event){ .kind = EVENT_BIN, .pid = 1, .func = 1, .start_ns = 2048,
+				.end_ns = 2176, .bytes = 1 });
+	t = view_calls(m, CALLS_BY_FUNCTION);
+	assert_int_equal(table_rows(t), 1);
+	row = table_cells(t, 0);
+	assert_int_equal(row[table_column(t, "count")].u, 4);
+	assert_int_equal(row[table_column(t, "errors")].u, 1);
+	assert_int_equal(row[table_column(t, "total_ns")].u, 4100);
+	assert_int_equal(row[table_column(t, "avg_ns")].u, 1025);
+	assert_int_equal(row[table_column(t, "max_ns")].u, 2050);
+	assert_in_range(row[table_column(t, "p50_ns")].u, 640, 672);
+	assert_int_equal(row[table_column(t, "p99_ns")].u, 2050);	/* never above the largest */
+	assert_false(row[table_column(t, "open")].known);	/* unknown is not zero */
+	assert_false(row[table_column(t, "bytes")].known);
+	table_free(t);
+	model_free(m);
+}
+
 static void test_hostile_streams(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 400; round++) {
 		struct model *m = round % 3 ? session(NS_PER_SEC) : model_new(&funcs);
 		struct model_counts c;
+		uint64_t added_up = 0;	/* wraps as the table's counts do */
 		bool cuts = round % 2;
 
 		for (int i = 0; i < 300; i++) {
 			uint64_t now = NS_PER_SEC + (uint64_t)i * 10 * NS_PER_MS;
 
-			push(m, draw_event(now));
+			struct event ev = draw_event(now);
+
+			push(m, ev);
+			if (ev.kind == EVENT_TALLY && ev.func < funcs.n)
+				added_up += TALLY_CALLS(&ev);
 			if (cuts && !draw(40))
 				model_cut(m, now);
 		}
 		assert_books_balance(m, model_now(m));
 		model_counts(m, &c);
 		if (!cuts)
-			assert_counts_agree(m, c.received[EVENT_CALL] - c.invalid[EVENT_CALL]);
+			assert_counts_agree(m, c.received[EVENT_CALL] - c.invalid[EVENT_CALL] +
+					    added_up);
 		table_free(view_threads(m, model_now(m)));
 		table_free(view_events(m));
 		model_free(m);
@@ -469,6 +508,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls_by_function),
 		cmocka_unit_test(test_calls_by_launch),
+		cmocka_unit_test(test_sums_of_the_kernel),
 		cmocka_unit_test(test_calls_by_result),
 		cmocka_unit_test(test_unknown_is_not_zero),
 		cmocka_unit_test(test_open_call),

@@ -168,7 +168,7 @@ static void head_and_foot_say_what_was_measured_lost_and_spent(void **state)
 	strbuf_reset(&sb);
 	summary_foot(&sb, &s);
 	assert_string_equal(sb.s, "lost: none of 5 events; gpuprof cost: ~0.2 % of the targets' "
-			    "thread time (estimated, 4 hits x 500 ns)\n"
+			    "thread time (estimated: 4 calls x 500 ns)\n"
 			    "not followed: 1 child of pid 77: 99 (sh)");
 	strbuf_free(&sb);
 	room_free(&r);

@@ -57,6 +57,7 @@ struct options {
 	double max_loss;		/* share, 0..1 */
 
 	int attach;			/* enum attach_way of probe/loader.h */
+	int detail;			/* enum loader_detail */
 	uint64_t ring_bytes;		/* a power of two */
 	bool no_cmdline;
 

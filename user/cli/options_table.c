@@ -28,6 +28,8 @@ static const char *const attach_names[] = {
 	[WAY_AUTO] = "auto", [WAY_SESSION] = "session", [WAY_MULTI] = "multi", NULL,
 };
 
+static const char *const detail_names[] = { "call", "latency", "count", NULL };
+
 static const struct option_row rows[] = {
 	{
 		.name = "pid", .letter = 'p', .group = GROUP_TARGETS, .arg = "PID[,PID...]",
@@ -108,6 +110,11 @@ static const struct option_row rows[] = {
 		.verbs = LIVE | ON(DOCTOR), .set = option_set_choice, .at = MEMBER(attach),
 		.choices = attach_names, .accepts = "auto, session or multi",
 		.help = "kind of probes: auto, session or multi",
+	}, {
+		.name = "detail", .group = GROUP_MEASURE, .arg = "WHAT",
+		.verbs = ON(DEFAULT) | ON(STAT), .set = option_set_choice, .at = MEMBER(detail),
+		.choices = detail_names, .accepts = "call, latency or count",
+		.help = "call: record each; latency, count: cheaper",
 	}, {
 		.name = "ring-size", .group = GROUP_MEASURE, .arg = "BYTES",
 		.verbs = LIVE, .set = option_set_ring, .at = MEMBER(ring_bytes),

@@ -10,10 +10,11 @@
  *   sources          what the events came from: "bpf"
  *   attach           kind of probes: "session", "multi"
  *   wall_offset_ns   CLOCK_REALTIME - CLOCK_MONOTONIC, decimal
- *   cost_per_hit_ns  calibrated cost of one probed call, decimal
+ *   cost_per_hit_ns  calibrated cost of one recorded call, decimal
+ *   cost_per_nested_ns  of one that was hit and not recorded, decimal
+ *   nested           how many those were, decimal
  *   children         "not followed" when children are only named
- * Counters (EVENT_COUNT) that are read: those whose kind (text2) is the name of an event kind are
- * records (hits, received, lost); "entries" counts calls that were probed.
+ * Counters (EVENT_COUNT): all are records (hits, received, lost).
  */
 #ifndef CLI_PRINT_H
 #define CLI_PRINT_H

@@ -41,6 +41,31 @@ static void push_count(struct session *s, const char *kind, uint64_t hits, uint6
 			 " lost; please report this", kind, hits, received, lost);
 }
 
+static bool adds_up(const struct session *s)
+{
+	return s->plan->o->detail != DETAIL_CALL;
+}
+
+static void on_tally(void *ctx, const struct gp_tally_key *key, const struct gp_tally *t)
+{
+	struct session *s = ctx;
+
+	s->tallied_calls += t->count;
+	tallied_read(&s->tallied, key, t, s->plan->o->detail == DETAIL_LATENCY);
+}
+
+/* Reads what the kernel added up into the model, and describes the processes it was found for. */
+static void read_tallies(struct session *s)
+{
+	if (!adds_up(s))
+		return;
+	s->tallied_calls = 0;
+	if (loader_each_tally(s->loader, on_tally, s))
+		log_warn("cannot read what was added up in the kernel");
+	if (!s->err)
+		s->err = s->tallied.err;
+}
+
 static void push_counts(struct session *s)
 {
 	static const char *const kinds[GP_KINDS] = {
@@ -49,14 +74,13 @@ static void push_counts(struct session *s)
 		[GP_TASK_EXEC] = "exec",
 	};
 	struct gp_counts c;
-	uint64_t entries;
 
 	if (loader_counts(s->loader, &c))
 		return;
 	for (int k = 1; k < GP_KINDS; k++)
 		push_count(s, kinds[k], c.hits[k], s->live.received[k], c.lost[k]);
-	entries = c.hits[GP_CALL] + c.hits[GP_OPEN] + c.nested;
-	push_count(s, "entries", entries, entries, 0);
+	if (adds_up(s))
+		push_count(s, "added", s->tallied_calls, s->tallied_calls, 0);
 	session_fact(s, "nested", "%" PRIu64, c.nested);
 	session_fact(s, "abandoned", "%" PRIu64, c.abandoned);
 	session_fact(s, "no_state", "%" PRIu64, c.no_state);
@@ -128,6 +152,7 @@ static void on_interval(struct session *s, int fd)
 		;
 	if (!at || at <= s->interval_start_ns)
 		return;		/* nothing has been delivered since */
+	read_tallies(s);
 	if (s->plan->on_interval(s->plan->ctx, s->tap.model, at)) {
 		s->state = SESSION_STOPPING;
 		return;
@@ -206,6 +231,7 @@ static int start_loader(struct session *s)
 	const struct options *o = s->plan->o;
 	struct loader_options lo = {
 		.way = (enum loader_way)o->attach,
+		.detail = (enum loader_detail)o->detail,
 		.ring_bytes = o->ring_bytes,
 		.follow_all = !o->n_pids && !o->cmd,
 		.follow_children = o->cmd != NULL,
@@ -220,6 +246,7 @@ static int start_loader(struct session *s)
 		return -ENOMEM;
 	s->live.decoder = s->decoder;
 	s->live.sink = s->sink;
+	s->tallied.sink = s->sink;
 	s->live.drain = drain_start(loader_calls_fd(s->loader), loader_tasks_fd(s->loader));
 	if (s->live.drain)
 		return 0;
@@ -327,7 +354,8 @@ static void stop(struct session *s)
 	worker_pump(s->worker, &s->sink);
 	loader_detach(s->loader);
 	drain_finish(s->live.drain, pump, s);
-	if (loader_each_state(s->loader, on_state, &states))
+	read_tallies(s);
+	if (!adds_up(s) && loader_each_state(s->loader, on_state, &states))
 		log_warn("cannot read the threads' last states; calls still open are not shown");
 	push_counts(s);
 	if (!s->err)
@@ -340,6 +368,7 @@ static void release(struct session *s)
 	attach_free(s->attach);
 	drain_free(s->live.drain);
 	loader_free(s->loader);
+	tallied_free(&s->tallied);
 	for (size_t i = 0; i < s->n_pidfds; i++)
 		close(s->pidfds[i]);
 	free(s->pidfds);

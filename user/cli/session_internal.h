@@ -10,6 +10,7 @@
 #include "cli/session.h"
 #include "cli/worker.h"
 #include "event/live.h"
+#include "event/tallied.h"
 
 enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_STOPPING };
 
@@ -36,6 +37,7 @@ struct session {
 	struct attach *attach;
 	struct worker *worker;
 	struct live live;
+	struct tallied tallied;		/* with another detail than DETAIL_CALL */
 	struct tap tap;
 	struct event_sink sink;		/* = tap */
 
@@ -44,6 +46,7 @@ struct session {
 	int epoll_fd, signal_fd;	/* 0: not open */
 	sigset_t old_mask;
 	unsigned int signals;
+	uint64_t tallied_calls;
 	uint64_t intervals, interval_start_ns, flushed_ns;
 };
 

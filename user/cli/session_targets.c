@@ -193,6 +193,7 @@ void targets_facts(struct session *s)
 	session_fact(s, "cost_per_hit_ns", "%" PRIu64, loader_call_cost_ns(s->loader));
 	if (s->plan->o->n_pids)
 		session_fact(s, "children", "not followed");
+	session_fact(s, "cost_per_nested_ns", "%" PRIu64, loader_nested_cost_ns(s->loader));
 	fact_targets(s);
 	fact_libraries(s);
 }

@@ -22,14 +22,6 @@ uint64_t summary_fact_number(const struct model *m, const char *key)
 	return text && *text >= '0' && *text <= '9' ? strtoull(text, NULL, 10) : 0;
 }
 
-static bool is_record(const char *kind)
-{
-	for (unsigned int i = 1; i < EVENT_KIND_END; i++)
-		if (!strcmp(kind, event_kind_name(i)))
-			return true;
-	return false;
-}
-
 static uint64_t sum_received(const struct model_counts *c)
 {
 	static const uint8_t kinds[] = { EVENT_CALL, EVENT_ENTER, EVENT_EXIT };
@@ -53,8 +45,6 @@ static void read_losses(struct summary *s)
 	for (size_t i = 0; i < model_readings(s->model); i++) {
 		const struct model_reading *r = model_reading(s->model, i);
 
-		if (!is_record(r->kind))
-			continue;
 		hits = add_saturated(hits, r->hits);
 		lost = add_saturated(lost, r->lost);
 	}
@@ -78,18 +68,12 @@ static uint64_t count_calls(const struct model *m)
 	return calls;
 }
 
-/* Probed calls: the kernel counts nested ones too, but only since the session began. */
-static uint64_t read_hits(const struct model *m)
+/* The kernel counts nested hits, but only since the session began. */
+static uint64_t read_nested(const struct model *m)
 {
 	struct model_session session = model_session(m);
 
-	for (size_t i = 0; i < model_readings(m); i++) {
-		const struct model_reading *r = model_reading(m, i);
-
-		if (!strcmp(r->kind, "entries") && session.interval_ns == session.start_ns)
-			return r->hits;
-	}
-	return count_calls(m);
+	return session.interval_ns == session.start_ns ? summary_fact_number(m, "nested") : 0;
 }
 
 static uint64_t read_thread_time(const struct model *m, uint64_t now_ns)
@@ -114,17 +98,30 @@ struct summary summary_read(const struct model *m, const struct print_extra *ext
 	if (s.now_ns < s.start_ns)
 		s.now_ns = s.start_ns;
 	read_losses(&s);
-	s.cost_hits = read_hits(m);
+	s.cost_hits = count_calls(m);
+	s.cost_nested = read_nested(m);
+	s.cost_per_nested_ns = summary_fact_number(m, "cost_per_nested_ns");
 	s.cost_per_hit_ns = summary_fact_number(m, "cost_per_hit_ns");
 	s.thread_ns = read_thread_time(m, s.now_ns);
 	return s;
 }
 
+static uint64_t multiply_saturated(uint64_t a, uint64_t b)
+{
+	uint64_t product;
+
+	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+uint64_t summary_cost_ns(const struct summary *s)
+{
+	return add_saturated(multiply_saturated(s->cost_hits, s->cost_per_hit_ns),
+			     multiply_saturated(s->cost_nested, s->cost_per_nested_ns));
+}
+
 double summary_cost_share(const struct summary *s)
 {
-	double ns = (double)s->cost_hits * (double)s->cost_per_hit_ns;
-
-	return s->thread_ns ? ns / (double)s->thread_ns : 0;
+	return s->thread_ns ? (double)summary_cost_ns(s) / (double)s->thread_ns : 0;
 }
 
 static void add_comm(struct strbuf *out, const char *comm)
@@ -188,13 +185,23 @@ static void add_cost(struct strbuf *out, const struct summary *s)
 	if (!s->cost_per_hit_ns) {
 		strbuf_addstr(out, "not known, ");
 		format_count(out, s->cost_hits);
-		strbuf_addstr(out, " hits");
+		strbuf_addstr(out, " calls");
 		return;
 	}
-	strbuf_addf(out, "~%.2g %% of the targets' thread time (estimated, ",
-		    summary_cost_share(s) * 100);
+	strbuf_addch(out, '~');
+	if (s->thread_ns)
+		strbuf_addf(out, "%.2g %% of the targets' thread time", summary_cost_share(s) * 100);
+	else
+		format_ns(out, summary_cost_ns(s));
+	strbuf_addstr(out, " (estimated: ");
 	format_count(out, s->cost_hits);
-	strbuf_addf(out, " hits x %llu ns)", (unsigned long long)s->cost_per_hit_ns);
+	strbuf_addf(out, " calls x %llu ns", (unsigned long long)s->cost_per_hit_ns);
+	if (s->cost_nested) {
+		strbuf_addstr(out, " + ");
+		format_count(out, s->cost_nested);
+		strbuf_addf(out, " nested x %llu ns", (unsigned long long)s->cost_per_nested_ns);
+	}
+	strbuf_addch(out, ')');
 }
 
 /* "not followed: 2 children of pid 1234: 1240 (sh), 1241" */

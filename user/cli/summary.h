@@ -5,7 +5,7 @@
 
 #include "cli/print.h"
 
-#define SUMMARY_META 16
+#define SUMMARY_META 20
 
 struct summary {
 	const struct model *model;
@@ -13,14 +13,17 @@ struct summary {
 	uint64_t start_ns, now_ns;	/* of what is reported */
 	uint64_t events, lost;		/* since the session began: hits, and of these never received */
 	double lost_share;
-	uint64_t cost_hits;		/* probed calls in what is reported */
+	uint64_t cost_hits;		/* recorded calls in what is reported */
+	uint64_t cost_nested;		/* calls inside these, hit and not recorded */
 	uint64_t cost_per_hit_ns;	/* 0: unknown */
+	uint64_t cost_per_nested_ns;
 	uint64_t thread_ns;		/* wall time of all threads in what is reported */
 };
 
 struct summary summary_read(const struct model *m, const struct print_extra *extra);
 
-double summary_cost_share(const struct summary *s);	/* of thread_ns */
+uint64_t summary_cost_ns(const struct summary *s);	/* saturates */
+double summary_cost_share(const struct summary *s);	/* of thread_ns; 0 when that is 0 */
 uint64_t summary_fact_number(const struct model *m, const char *key);	/* 0: none, or no number */
 
 void summary_head(struct strbuf *out, const struct summary *s);	/* one line, no newline */

@@ -55,12 +55,10 @@ static void add_cost(struct pairs *p, const struct summary *s)
 {
 	struct cell *ns = add(p, "own_cost_ns", CELL_NS);
 	struct cell *share = add(p, "own_cost_share", CELL_SHARE);
-	uint64_t product;
 
 	if (!s->cost_per_hit_ns)
 		return;
-	if (!__builtin_mul_overflow(s->cost_hits, s->cost_per_hit_ns, &product))
-		cell_u(ns, product);
+	cell_u(ns, summary_cost_ns(s));
 	if (s->thread_ns)
 		cell_d(share, summary_cost_share(s));
 }
@@ -81,7 +79,8 @@ size_t summary_meta(struct meta_pair *v, const struct summary *s, struct strpool
 	cell_u(add(&p, "complete", CELL_BOOL), !s->incomplete);
 	cell_u(add(&p, "events", CELL_INT), s->events);
 	cell_u(add(&p, "lost", CELL_INT), s->lost);
-	cell_u(add(&p, "own_cost_hits", CELL_INT), s->cost_hits);
+	cell_u(add(&p, "own_cost_calls", CELL_INT), s->cost_hits);
+	cell_u(add(&p, "own_cost_nested", CELL_INT), s->cost_nested);
 	add_cost(&p, s);
 	cell_u(add(&p, "clock_uncertainty_ns", CELL_NS), 0);	/* one host, one clock */
 	add_text(&p, "sources", model_fact(m, "sources"));

@@ -43,6 +43,7 @@ int tap_push(void *ctx, const struct event *ev)
 
 	switch (ev->kind) {
 	case EVENT_THREAD:
+	case EVENT_TALLY:
 		err = tap_describe(tap, (pid_t)ev->pid);
 		break;
 	case EVENT_PROCESS:	/* from BPF: an exec */

@@ -11,6 +11,7 @@ static const char *const kinds[] = {
 	[EVENT_PROCESS] = "process", [EVENT_TAIL] = "tail", [EVENT_FACT] = "fact",
 	[EVENT_COUNT] = "count", [EVENT_START] = "start", [EVENT_STOP] = "stop",
 	[EVENT_WATERMARK] = "watermark", [EVENT_UNARMED] = "unarmed",
+	[EVENT_TALLY] = "tally", [EVENT_BIN] = "bin",
 };
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == EVENT_KIND_END, "a name for each kind");
 

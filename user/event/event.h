@@ -33,6 +33,8 @@ enum event_kind {
 	EVENT_STOP = 12,	/* the session ended at end_ns */
 	EVENT_WATERMARK = 13,	/* every event that ended before end_ns has been delivered */
 	EVENT_UNARMED = 14,	/* pid had a library mapped but no probes in [start_ns, end_ns) */
+	EVENT_TALLY = 15,	/* calls added up in the kernel: pid, func; see TALLY_* below */
+	EVENT_BIN = 16,		/* of these, bytes calls took [start_ns, end_ns) each */
 	EVENT_KIND_END
 };
 
@@ -99,6 +101,12 @@ struct event {
 #define EVENT_HITS(e) ((e)->start_ns)
 #define EVENT_RECEIVED(e) ((e)->end_ns)
 #define EVENT_LOST(e) ((e)->bytes)
+
+/* EVENT_TALLY: calls since the one before. has & HAS_END: times are known, and EVENT_BINs follow. */
+#define TALLY_CALLS(e) ((e)->start_ns)
+#define TALLY_TOTAL_NS(e) ((e)->end_ns)
+#define TALLY_ERRORS(e) ((e)->bytes)
+#define TALLY_MAX_NS(e) ((e)->entity)	/* since the beginning */
 
 /*
  * A function that calls can name. Live sources fill the table from the catalogue (index = row); a

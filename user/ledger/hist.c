@@ -87,3 +87,25 @@ uint64_t hist_quantile(const struct hist *h, double q)
 	v = at_rank(h, rank);
 	return v < h->min ? h->min : v > h->max ? h->max : v;
 }
+
+int hist_add_bin(struct hist *h, uint64_t v, uint64_t n)
+{
+	unsigned int octave = hist_octave(v);
+
+	if (!n)
+		return 0;
+	if (!h->octave[octave] && hist_grow(h, octave))
+		return -ENOMEM;
+	h->octave[octave][hist_sub(v, octave)] += n;
+	if (v < h->min || !h->count)
+		h->min = v;
+	h->count = add_saturated(h->count, n);
+	return 0;
+}
+
+void hist_add_sum(struct hist *h, uint64_t total, uint64_t max)
+{
+	h->total = add_saturated(h->total, total);
+	if (max > h->max)
+		h->max = max;
+}

@@ -26,6 +26,11 @@ int hist_merge(struct hist *dst, const struct hist *src);	/* 0 or -ENOMEM: dst u
 void hist_reset(struct hist *h);	/* empty again; keeps the memory */
 void hist_free(struct hist *h);
 
+/* Calls whose time is known only by bin or in sum: hist_add_bin counts n values of about v, and
+ * hist_add_sum adds what they came to and their largest. */
+int hist_add_bin(struct hist *h, uint64_t v, uint64_t n);	/* 0 or -ENOMEM */
+void hist_add_sum(struct hist *h, uint64_t total, uint64_t max);
+
 /* The value that a share q (0..1) of all values does not exceed; 0 when empty. */
 uint64_t hist_quantile(const struct hist *h, double q);
 

@@ -133,6 +133,18 @@ static int push_call(struct model *m, const struct event *ev)
 	return tally_call(t, ev);
 }
 
+/* What the kernel added up: statistics without threads, hence without books. */
+static int push_sums(struct model *m, const struct event *ev)
+{
+	struct process *p = who_process(m, ev->pid);
+	struct tally *t;
+
+	if (!find_func(m, ev) || ev->end_ns < (ev->kind == EVENT_BIN ? ev->start_ns : 0))
+		return invalid(m, ev);
+	t = p ? tallies_find(&p->info.tallies, &(struct event){ .func = ev->func }) : NULL;
+	return t ? tally_add_sums(t, ev) : -ENOMEM;
+}
+
 static int push_open(struct model *m, const struct event *ev)
 {
 	see_time(m, ev->end_ns);
@@ -374,6 +386,7 @@ static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct even
 	[EVENT_PROCESS] = push_process, [EVENT_TAIL] = push_tail, [EVENT_FACT] = push_fact,
 	[EVENT_COUNT] = push_count, [EVENT_START] = push_start, [EVENT_STOP] = push_stop,
 	[EVENT_WATERMARK] = push_watermark, [EVENT_UNARMED] = push_unarmed,
+	[EVENT_TALLY] = push_sums, [EVENT_BIN] = push_sums,
 };
 
 int model_push(struct model *m, const struct event *ev)

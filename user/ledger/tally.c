@@ -121,6 +121,25 @@ int tally_add(struct tally *t, const struct event *call)
 	return 0;
 }
 
+int tally_add_sums(struct tally *t, const struct event *ev)
+{
+	uint64_t middle = ev->start_ns + (ev->end_ns - ev->start_ns) / 2;
+
+	/* The values in a bin are at most half its width away from its middle; the largest of all
+	 * is known exactly, since the EVENT_TALLY came first. */
+	if (ev->kind == EVENT_BIN)
+		return hist_add_bin(&t->time, middle < t->time.max ? middle : t->time.max,
+				    ev->bytes);
+	t->added_up = true;
+	t->count += TALLY_CALLS(ev);
+	if (!(ev->has & HAS_END))
+		return 0;
+	t->results_known += TALLY_CALLS(ev);
+	t->errors += TALLY_ERRORS(ev);
+	hist_add_sum(&t->time, TALLY_TOTAL_NS(ev), TALLY_MAX_NS(ev));
+	return 0;
+}
+
 const struct tally_shape *tallies_shape(const struct tallies *ts, unsigned int id)
 {
 	return id && id <= ts->shapes.n ? &ts->shapes.v[id - 1] : NULL;

@@ -86,11 +86,11 @@ static void plan_add(struct plan *plan, const struct elf_symbol *sym, unsigned i
 			return;		/* an alias: one probe */
 	if (plan->n == GP_ROWS_MAX)
 		return;
-	if (sym->opening == ELF_REFUSED) {
+	if (sym->opening == ELF_REFUSED || sym->opening == ELF_UNKNOWN) {
 		result->refused++;
 		return;
 	}
-	if (sym->opening != ELF_PUSH && sym->opening != ELF_NOP && !catalog_row(row)->rare) {
+	if (sym->opening == ELF_STEP && !catalog_row(row)->rare) {
 		result->stepped++;
 		return;
 	}

@@ -28,9 +28,10 @@
 struct loader {
 	struct gpuprof_bpf *skel;
 	enum loader_way way;
+	enum loader_detail detail;
 	VEC(int) links;			/* of the uprobes */
 	struct gp_counts before;	/* counted by the calibration */
-	uint64_t call_cost_ns;
+	uint64_t call_cost_ns, nested_cost_ns;
 };
 
 static const char *const way_names[] = {
@@ -62,13 +63,18 @@ static void configure(struct gpuprof_bpf *skel, const struct loader_options *o, 
 
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
 		bpf_program__set_autoload(always[i], true);
-	bpf_program__set_autoload(skel->progs.call_session, way == WAY_SESSION);
-	bpf_program__set_autoload(skel->progs.call_entry, way == WAY_MULTI);
-	bpf_program__set_autoload(skel->progs.call_return, way == WAY_MULTI);
+	bool count = o->detail == DETAIL_COUNT;
+
+	bpf_program__set_autoload(skel->progs.count_entry, count);
+	bpf_program__set_autoload(skel->progs.call_session, !count && way == WAY_SESSION);
+	bpf_program__set_autoload(skel->progs.call_entry, !count && way == WAY_MULTI);
+	bpf_program__set_autoload(skel->progs.call_return, !count && way == WAY_MULTI);
+	bpf_program__set_expected_attach_type(skel->progs.count_entry, LINK_UPROBE_MULTI);
 	bpf_program__set_expected_attach_type(skel->progs.call_session, LINK_UPROBE_SESSION);
 	bpf_program__set_expected_attach_type(skel->progs.call_entry, LINK_UPROBE_MULTI);
 	bpf_program__set_expected_attach_type(skel->progs.call_return, LINK_UPROBE_MULTI);
 	bpf_map__set_max_entries(skel->maps.calls, (uint32_t)o->ring_bytes);
+	skel->rodata->record_calls = o->detail == DETAIL_CALL;
 	skel->rodata->follow_all = o->follow_all;
 	skel->rodata->follow_children = o->follow_children;
 	skel->rodata->wake_bytes = o->ring_bytes / 4;
@@ -104,37 +110,50 @@ static int find_me(struct dl_phdr_info *info, size_t size, void *ctx)
 	return 1;		/* the executable comes first; look no further */
 }
 
-static uint64_t time_calls(unsigned int n)
-{
-	uint64_t start = time_now_ns();
-
-	for (unsigned int i = 0; i < n; i++)
-		loader_probe_me();
-	return (time_now_ns() - start) / n;
-}
-
-/* Probes ourselves: does this way attach, and what does a recorded call cost? Few calls, so that
+/* What one call of loader_probe_me takes, in ns: the least of some batches. Few calls, so that
  * their records fit the smallest ring; whoever reads the rings begins behind them. */
-static int self_test(struct loader *l)
+static uint64_t time_calls(void)
 {
 	enum { BATCHES = 5, CALLS = 64 };
-	uint64_t offset = 0, row = catalog_first_row(0), bare = UINT64_MAX, probed = UINT64_MAX, t;
+	uint64_t best = UINT64_MAX;
+
+	for (int b = 0; b < BATCHES; b++) {
+		uint64_t start = time_now_ns(), ns;
+
+		for (int i = 0; i < CALLS; i++)
+			loader_probe_me();
+		ns = (time_now_ns() - start) / CALLS;
+		best = ns < best ? ns : best;
+	}
+	return best;
+}
+
+static uint64_t more_than(uint64_t bare, uint64_t probed)
+{
+	return probed > bare ? probed - bare : 0;
+}
+
+/* Probes ourselves: does this way attach, and what does a call cost that is recorded, and one
+ * that is hit in vain (as nested ones are; here, because we are not followed at first)? */
+static int self_test(struct loader *l)
+{
+	uint64_t offset = 0, row = catalog_first_row(0), bare;
 	uint32_t me = (uint32_t)getpid();
 	struct loader_probes p = { .path = "/proc/self/exe", .offsets = &offset, .rows = &row,
 				   .n = 1, .pid = getpid() };
 	int err;
 
 	dl_iterate_phdr(find_me, &offset);
-	for (int i = 0; i < BATCHES; i++)
-		bare = (t = time_calls(CALLS)) < bare ? t : bare;
-	err = loader_follow(l, getpid());
+	bare = time_calls();
+	err = loader_attach(l, &p);
+	if (!err) {
+		l->nested_cost_ns = more_than(bare, time_calls());
+		err = loader_follow(l, getpid());
+	}
 	if (!err)
-		err = loader_attach(l, &p);
-	for (int i = 0; !err && i < BATCHES; i++)
-		probed = (t = time_calls(CALLS)) < probed ? t : probed;
+		l->call_cost_ns = more_than(bare, time_calls());
 	loader_detach(l);
 	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.pids), &me);
-	l->call_cost_ns = !err && probed > bare ? probed - bare : 0;
 	return err ? err : loader_counts(l, &l->before);
 }
 
@@ -146,6 +165,7 @@ static int try_way(struct loader *l, const struct loader_options *o, enum loader
 	if (!l->skel)
 		return -errno;
 	l->way = way;
+	l->detail = o->detail;
 	configure(l->skel, o, way);
 	err = gpuprof_bpf__load(l->skel);
 	if (!err)
@@ -274,6 +294,8 @@ int loader_attach(struct loader *l, const struct loader_probes *p)
 {
 	int err;
 
+	if (l->detail == DETAIL_COUNT)
+		return add_link(l, l->skel->progs.count_entry, LINK_UPROBE_MULTI, false, p);
 	if (l->way == WAY_SESSION)
 		return add_link(l, l->skel->progs.call_session, LINK_UPROBE_SESSION, false, p);
 	/* Returns first: an entry seen without its return would look like a call that hangs. */
@@ -320,6 +342,46 @@ int loader_each_state(struct loader *l, void (*fn)(void *, const void *, size_t)
 uint64_t loader_call_cost_ns(const struct loader *l)
 {
 	return l->call_cost_ns;
+}
+
+static void sum_tally(struct gp_tally *sum, const struct gp_tally *cpu)
+{
+	sum->count += cpu->count;
+	sum->errors += cpu->errors;
+	sum->total_ns += cpu->total_ns;
+	if (cpu->max_ns > sum->max_ns)
+		sum->max_ns = cpu->max_ns;
+	for (int i = 0; i < GP_BINS; i++)
+		sum->bins[i] += cpu->bins[i];
+}
+
+int loader_each_tally(const struct loader *l,
+		      void (*fn)(void *, const struct gp_tally_key *, const struct gp_tally *),
+		      void *ctx)
+{
+	int fd = bpf_map__fd(l->skel->maps.tallies), n_cpus = libbpf_num_possible_cpus(), err;
+	struct gp_tally_key key, *last = NULL;
+	struct gp_tally *cpus, sum;
+
+	cpus = n_cpus > 0 ? calloc((size_t)n_cpus, sizeof(*cpus)) : NULL;
+	if (!cpus)
+		return -ENOMEM;
+	while (!(err = bpf_map_get_next_key(fd, last, &key))) {
+		last = &key;
+		if (key.pid == (uint32_t)getpid() || bpf_map_lookup_elem(fd, &key, cpus))
+			continue;	/* the calibration's */
+		memset(&sum, 0, sizeof(sum));
+		for (int i = 0; i < n_cpus; i++)
+			sum_tally(&sum, &cpus[i]);
+		fn(ctx, &key, &sum);
+	}
+	free(cpus);
+	return err == -ENOENT ? 0 : err;
+}
+
+uint64_t loader_nested_cost_ns(const struct loader *l)
+{
+	return l->nested_cost_ns;
 }
 
 int loader_counts(const struct loader *l, struct gp_counts *sum)

@@ -20,8 +20,15 @@ enum loader_way {		/* how functions are probed (design §4) */
 };
 const char *loader_way_name(enum loader_way way);
 
+enum loader_detail {		/* what is known of calls, and what that costs their threads */
+	DETAIL_CALL = 0,	/* each one: a record */
+	DETAIL_LATENCY,		/* added up in the kernel: count, errors, times */
+	DETAIL_COUNT,		/* counted at entry, nested calls too */
+};
+
 struct loader_options {
 	enum loader_way way;
+	enum loader_detail detail;
 	uint64_t ring_bytes;		/* a power of two, at least a page */
 	bool follow_all;		/* every process */
 	bool follow_children;		/* children of followed processes */
@@ -45,6 +52,7 @@ int loader_follow(struct loader *l, pid_t pid);	/* adds a process to the set; 0 
 /* What one recorded call costs its thread on this host, measured on ourselves when loading: a
  * launch row, entry and return, in ns; the smallest of a few batches. 0: could not be measured. */
 uint64_t loader_call_cost_ns(const struct loader *l);
+uint64_t loader_nested_cost_ns(const struct loader *l);	/* one that is hit and not recorded */
 
 /* One file's probes: file offsets and rows (cookies), and the process filter (0: all). */
 struct loader_probes {
@@ -62,6 +70,11 @@ void loader_detach(struct loader *l);	/* all probes; threads' states stay readab
 
 /* After loader_detach: every living thread's last state (gp_call + words; kind 0 or GP_OPEN). */
 int loader_each_state(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len), void *ctx);
+
+/* What the kernel has added up so far, over all CPUs; with another detail than DETAIL_CALL. */
+int loader_each_tally(const struct loader *l,
+		      void (*fn)(void *ctx, const struct gp_tally_key *key, const struct gp_tally *t),
+		      void *ctx);
 
 /* Over all CPUs, since loading (our own calibration calls are not in it). 0 or -errno. */
 int loader_counts(const struct loader *l, struct gp_counts *sum);

@@ -49,6 +49,7 @@ struct parts {
 /* What a row adds up. */
 struct sums {
 	uint64_t count, errors, open, bytes, bytes_known, results_known;
+	bool added_up;
 	struct hist time;
 };
 
@@ -126,6 +127,7 @@ static int add_part(struct sums *s, const struct part *part)
 	s->count += t->count;
 	s->errors += t->errors;
 	s->results_known += t->results_known;
+	s->added_up |= t->added_up;
 	s->bytes = add_saturated(s->bytes, t->bytes);
 	s->bytes_known += t->bytes_known;
 	return hist_merge(&s->time, &t->time);
@@ -145,7 +147,8 @@ static void fill_times(struct cell *row, const struct hist *h)
 static void fill_sums(struct cell *row, const struct sums *s)
 {
 	cell_u(&row[COUNT], s->count);
-	cell_u(&row[OPEN], s->open);
+	if (!s->added_up)
+		cell_u(&row[OPEN], s->open);
 	if (s->results_known)
 		cell_u(&row[ERRORS], s->errors);
 	if (s->bytes_known)

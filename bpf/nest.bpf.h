@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * When a thread's outermost call begins and ends, for every family that follows calls: who is
+ * followed, what is nested, and what was left without a return.
+ */
+#ifndef GPUPROF_NEST_BPF_H
+#define GPUPROF_NEST_BPF_H
+
+#include "maps.bpf.h"
+
+#if defined(__TARGET_ARCH_x86)
+/* On entry the stack pointer is at the return address, which the return has popped. */
+#define RET_POPS 8
+#define STACK_ARGS_OFFSET 8
+#else
+#define RET_POPS 0
+#define STACK_ARGS_OFFSET 0
+#endif
+
+/* What a session program returns at entry. */
+enum { RETURN_LEG = 0, NO_RETURN_LEG = 1 };
+
+static __always_inline bool is_followed(__u32 tgid)
+{
+	return follow_all || bpf_map_lookup_elem(&pids, &tgid);
+}
+
+static __always_inline struct thread_state *adopt_thread(struct task_struct *task)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__u32 tgid = id >> 32;
+	struct thread_state *st;
+	struct gp_task rec = {};
+
+	if (!is_followed(tgid)) {
+		count(foreign);
+		return NULL;
+	}
+	st = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!st) {
+		count(no_state);
+		return NULL;
+	}
+	rec.kind = GP_TASK_NEW;
+	rec.time_ns = bpf_ktime_get_ns();
+	rec.start_ns = task->start_time;
+	rec.pid = tgid;
+	rec.tid = (__u32)id;
+	bpf_get_current_comm(rec.comm, sizeof(rec.comm));
+	send_task(&rec);
+	return st;
+}
+
+/* The state of a thread that enters its outermost call now; NULL: nested, or not followed. The
+ * caller sets `open` when it wants the return. */
+static __always_inline struct thread_state *call_begins(struct pt_regs *ctx, __u64 row)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread_state *st = bpf_task_storage_get(&threads, task, 0, 0);
+	__u64 sp = PT_REGS_SP(ctx);
+
+	if (!st) {
+		st = adopt_thread(task);
+		if (!st)
+			return NULL;
+	}
+	if (st->open) {
+		/* Equal: a tail call, as CUDA 13's __cudaLaunchKernel into cudaLaunchKernel. */
+		if (sp <= st->sp) {
+			count(nested);
+			return NULL;
+		}
+		count(abandoned);	/* the stack was unwound past the open call */
+		st->open = 0;
+	}
+	st->sp = sp;
+	st->rec.head.row = row;
+	return st;
+}
+
+/* The state of a thread whose outermost call of this row returns now; NULL: another's return,
+ * which multi links deliver too. sp: as at the return. */
+static __always_inline struct thread_state *call_ends(__u64 row, __u64 sp)
+{
+	struct thread_state *st = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+
+	if (!st || !st->open || st->rec.head.row != row || st->sp + RET_POPS != sp)
+		return NULL;
+	st->open = 0;
+	return st;
+}
+
+/* Up to 6.18 this kfunc takes nothing, later a context; the one that does not fit stays 0. */
+extern bool bpf_session_is_return(void) __ksym __weak;
+extern bool bpf_session_is_return___ctx(void *ctx) __ksym __weak;
+
+static __always_inline bool is_return(void *ctx)
+{
+	if (bpf_ksym_exists(bpf_session_is_return))
+		return bpf_session_is_return();
+	if (bpf_ksym_exists(bpf_session_is_return___ctx))
+		return bpf_session_is_return___ctx(ctx);
+	return false;
+}
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Calls added up per process and row in the kernel, for when no single call is needed.
+ */
+#ifndef GPUPROF_TALLY_BPF_H
+#define GPUPROF_TALLY_BPF_H
+
+#include "nest.bpf.h"
+
+struct tallies_t {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, 16384);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct gp_tally_key);
+	__type(value, struct gp_tally);
+} tallies SEC(".maps");
+
+static const struct gp_tally empty_tally = {};
+
+/* This CPU's tally of the current process and row, made when it is new. check_followed: the
+ * caller does not know yet whether the process is followed. */
+static __always_inline struct gp_tally *find_tally(__u64 row, bool check_followed)
+{
+	struct gp_tally_key key = { .pid = bpf_get_current_pid_tgid() >> 32, .row = row };
+	struct gp_tally *t = bpf_map_lookup_elem(&tallies, &key);
+
+	if (t)
+		return t;
+	if (check_followed && !is_followed(key.pid)) {
+		count(foreign);
+		return NULL;
+	}
+	bpf_map_update_elem(&tallies, &key, &empty_tally, BPF_NOEXIST);
+	t = bpf_map_lookup_elem(&tallies, &key);
+	if (!t)
+		count(no_state);
+	return t;
+}
+
+/* Floor of the binary logarithm, v > 0. The BPF target has no instruction for it. */
+static __always_inline __u32 log2_of(__u64 v)
+{
+	__u32 e = 0;
+
+	if (v >> 32) {
+		e += 32;
+		v >>= 32;
+	}
+	if (v >> 16) {
+		e += 16;
+		v >>= 16;
+	}
+	if (v >> 8) {
+		e += 8;
+		v >>= 8;
+	}
+	if (v >> 4) {
+		e += 4;
+		v >>= 4;
+	}
+	if (v >> 2) {
+		e += 2;
+		v >>= 2;
+	}
+	return e + (v >> 1);
+}
+
+/* The bin of a duration; user/probe/tally.c has the inverse. */
+static __always_inline __u32 bin_of(__u64 v)
+{
+	__u32 e;
+
+	if (v < 1 << GP_BIN_BITS)
+		return v;
+	e = log2_of(v) - GP_BIN_BITS;
+	return ((e + 1) << GP_BIN_BITS) + ((v >> e) & ((1 << GP_BIN_BITS) - 1));
+}
+
+static __always_inline void tally_call(__u64 row, __u64 dur, __s32 result)
+{
+	struct gp_tally *t = find_tally(row, false);
+	__u32 bin;
+
+	if (!t)
+		return;
+	__sync_fetch_and_add(&t->count, 1);
+	__sync_fetch_and_add(&t->total_ns, dur);
+	if (result)
+		__sync_fetch_and_add(&t->errors, 1);
+	if (dur > t->max_ns)
+		t->max_ns = dur;
+	bin = bin_of(dur);
+	if (bin < GP_BINS)
+		__sync_fetch_and_add(&t->bins[bin], 1);
+}
+
+#endif
