@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "cli/groups.h"
 
 /* SUDO_UID or SUDO_GID: a number, or -1 when not under sudo. */
 static long sudo_id(const char *name)
@@ -30,17 +33,39 @@ static long sudo_id(const char *name)
 	return *end || errno || id < 0 || id >= UINT32_MAX ? -1 : id;
 }
 
-/* The groups of the user's own session are not known here; sudo leaves its own list, which only
- * root could have given, so it is replaced by the primary group. getpwnam would need NSS. */
-static int drop_sudo(void)
+/* Who typed sudo, worked out before the fork: nothing is allocated after it. */
+struct invoker {
+	bool known;		/* run as them; else as ourselves */
+	uid_t uid;
+	gid_t gid;
+	gid_t *groups;		/* also those that give access to the GPU: render, video */
+	size_t n_groups;
+};
+
+/* 0 or -ENOMEM. The caller frees groups. */
+static int find_invoker(struct invoker *who)
 {
 	long uid = sudo_id("SUDO_UID"), gid = sudo_id("SUDO_GID");
-	gid_t group = (gid_t)gid;
+	const char *user = getenv("SUDO_USER");
 
-	if (geteuid() != 0 || uid <= 0 || gid < 0)
+	*who = (struct invoker){ .known = geteuid() == 0 && uid > 0 && gid >= 0 };
+	if (!who->known)
 		return 0;
-	if (setgroups(1, &group) || setresgid(group, group, group) ||
-	    setresuid((uid_t)uid, (uid_t)uid, (uid_t)uid))
+	who->uid = (uid_t)uid;
+	who->gid = (gid_t)gid;
+	who->groups = calloc(NGROUPS_MAX, sizeof(*who->groups));
+	if (!who->groups)
+		return -ENOMEM;
+	who->n_groups = groups_of_user(user ? user : "", who->gid, who->groups, NGROUPS_MAX);
+	return 0;
+}
+
+static int become(const struct invoker *who)
+{
+	if (!who->known)
+		return 0;
+	if (setgroups(who->n_groups, who->groups) || setresgid(who->gid, who->gid, who->gid) ||
+	    setresuid(who->uid, who->uid, who->uid))
 		return -errno;
 	return 0;
 }
@@ -52,9 +77,11 @@ static void reset_signals(void)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 }
 
-static _Noreturn void child_main(char *const *argv, int go_fd, int error_fd)
+static _Noreturn void child_main(char *const *argv, const struct invoker *who, int go_fd,
+				 int error_fd)
 {
 	char word;
 	ssize_t n;
@@ -68,7 +95,7 @@ static _Noreturn void child_main(char *const *argv, int go_fd, int error_fd)
 		_exit(127);
 	prctl(PR_SET_PDEATHSIG, 0);
 	reset_signals();
-	err = drop_sudo();
+	err = become(who);
 	if (!err) {
 		execvp(argv[0], argv);
 		err = -errno;
@@ -78,55 +105,55 @@ static _Noreturn void child_main(char *const *argv, int go_fd, int error_fd)
 	_exit(err == -ENOENT ? 127 : 126);
 }
 
-int command_start(struct command *c, char *const *argv)
-{
-	int go[2], error[2], err;
-
-	if (pipe2(go, O_CLOEXEC)) {
-		err = -errno;
-		goto fail;
-	}
-	if (pipe2(error, O_CLOEXEC)) {
-		err = -errno;
-		goto fail_go;
-	}
-	c->pid = fork();
-	if (c->pid < 0) {
-		err = -errno;
-		goto fail_error;
-	}
-	if (c->pid == 0) {
-		close(go[1]);
-		close(error[0]);
-		child_main(argv, go[0], error[1]);
-	}
-	close(go[0]);
-	close(error[1]);
-	c->go_fd = go[1];
-	c->error_fd = error[0];
-	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
-	if (c->pidfd >= 0)
-		return 0;
-	err = -errno;
-	command_abandon(c);
-	goto fail;
-fail_error:
-	close(error[0]);
-	close(error[1]);
-fail_go:
-	close(go[0]);
-	close(go[1]);
-fail:
-	c->pid = 0;
-	log_error("cannot start %s: %s", argv[0], strerror(-err));
-	return err;
-}
-
 static void close_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;
+}
+
+/* 0 or -errno; what was made until then is in c. */
+static int start_child(struct command *c, char *const *argv, const struct invoker *who)
+{
+	int go[2], error[2], err;
+
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	c->go_fd = go[1];
+	err = pipe2(error, O_CLOEXEC) ? -errno : 0;
+	if (err) {
+		close(go[0]);
+		return err;
+	}
+	c->error_fd = error[0];
+	c->pid = fork();
+	if (c->pid == 0) {
+		close(go[1]);
+		close(error[0]);
+		child_main(argv, who, go[0], error[1]);
+	}
+	err = c->pid < 0 ? -errno : 0;
+	close(go[0]);
+	close(error[1]);
+	if (err)
+		return err;
+	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+	return c->pidfd < 0 ? -errno : 0;
+}
+
+int command_start(struct command *c, char *const *argv)
+{
+	struct invoker who;
+	int err = find_invoker(&who);
+
+	if (!err)
+		err = start_child(c, argv, &who);
+	free(who.groups);
+	if (err) {
+		command_abandon(c);
+		log_error("cannot start %s: %s", argv[0], strerror(-err));
+	}
+	return err;
 }
 
 int command_go(struct command *c, const char *name)
@@ -168,5 +195,6 @@ void command_abandon(struct command *c)
 		kill(c->pid, SIGKILL);
 		command_wait(c);
 	}
+	c->pid = 0;
 	close_fd(&c->pidfd);
 }

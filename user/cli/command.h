@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `-- CMD`: the command is started stopped before its exec, so that probes can be in place first,
- * and run as the user who typed sudo, with the environment as it is.
+ * and run as the user who typed sudo, with their groups of /etc/group (render, video) and with the
+ * environment as it is.
  */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
@@ -17,7 +18,8 @@ struct command {
 
 #define COMMAND_NONE { .pidfd = -1, .go_fd = -1, .error_fd = -1 }
 
-int command_start(struct command *c, char *const *argv);	/* 0 or -errno, logged */
+/* c: COMMAND_NONE. 0 or -errno, logged; then c is COMMAND_NONE again. */
+int command_start(struct command *c, char *const *argv);
 
 /* Lets it exec. 0 or -errno, logged (ENOENT: no such program). */
 int command_go(struct command *c, const char *name);

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Commands that gpuprof starts: when they run, as whom, how they end; and whose groups they get. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cli/command.h"
+#include "cli/groups.h"
+
+#define ARGV(...) (char *const[]){ __VA_ARGS__, NULL }
+#define SHELL(script) ARGV((char *)"sh", (char *)"-c", (char *)(script))
+
+static int status_of(char *const *argv)
+{
+	struct command c = COMMAND_NONE;
+
+	assert_int_equal(command_start(&c, argv), 0);
+	assert_int_equal(command_go(&c, argv[0]), 0);
+	return command_wait(&c);
+}
+
+/* ---- how they end ------------------------------------------------------------------------------- */
+
+static void status_is_the_commands(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of(ARGV((char *)"true")), 0);
+	assert_int_equal(status_of(ARGV((char *)"false")), 1);
+	assert_int_equal(status_of(SHELL("exit 7")), 7);
+	assert_int_equal(status_of(SHELL("exit 255")), 255);
+	assert_int_equal(status_of(SHELL("kill -TERM $$")), 128 + SIGTERM);
+	assert_int_equal(status_of(SHELL("kill -KILL $$")), 128 + SIGKILL);
+}
+
+/* Runs what cannot be run; said gets standard error. */
+static int refused(char *const *argv, char *said, size_t size)
+{
+	int file = memfd_create("stderr", 0), saved = dup(STDERR_FILENO), err;
+	struct command c = COMMAND_NONE;
+	ssize_t n;
+
+	assert_int_equal(command_start(&c, argv), 0);
+	dup2(file, STDERR_FILENO);
+	err = command_go(&c, argv[0]);
+	dup2(saved, STDERR_FILENO);
+	assert_int_equal(c.pid, 0);
+	assert_int_equal(c.pidfd, -1);
+	n = pread(file, said, size - 1, 0);
+	said[n > 0 ? n : 0] = '\0';
+	close(file);
+	close(saved);
+	return err;
+}
+
+static void what_cannot_run_is_one_line(void **state)
+{
+	char path[] = "/tmp/gp-test-XXXXXX", said[256], expected[256];
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(refused(ARGV((char *)"no-such-program"), said, sizeof(said)), -ENOENT);
+	assert_string_equal(said, "gpuprof: cannot run no-such-program: No such file or directory\n");
+	assert_int_equal(refused(ARGV(path), said, sizeof(said)), -EACCES);
+	snprintf(expected, sizeof(expected), "gpuprof: cannot run %s: Permission denied\n", path);
+	assert_string_equal(said, expected);
+	unlink(path);
+}
+
+static bool ended(pid_t pid)
+{
+	return kill(pid, 0) < 0 && errno == ESRCH;
+}
+
+static void abandon_leaves_no_process(void **state)
+{
+	struct command c = COMMAND_NONE;
+	pid_t pid;
+
+	(void)state;
+	command_abandon(&c);		/* none */
+	assert_int_equal(command_start(&c, SHELL("exit 3")), 0);
+	pid = c.pid;
+	command_abandon(&c);		/* it never ran */
+	assert_true(ended(pid));
+	assert_int_equal(command_start(&c, SHELL("sleep 1000")), 0);
+	pid = c.pid;
+	assert_int_equal(command_go(&c, "sh"), 0);
+	command_abandon(&c);
+	assert_true(ended(pid));
+	command_abandon(&c);
+	assert_int_equal(c.pid, 0);
+	assert_int_equal(c.pidfd, -1);
+}
+
+static void runs_only_when_told(void **state)
+{
+	char dir[] = "/tmp/gp-test-XXXXXX", path[64];
+	struct command c = COMMAND_NONE;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(chmod(dir, 0777), 0);
+	snprintf(path, sizeof(path), "%s/ran", dir);
+	assert_int_equal(command_start(&c, ARGV((char *)"touch", path)), 0);
+	usleep(50000);
+	assert_int_not_equal(access(path, F_OK), 0);
+	assert_int_equal(command_go(&c, "touch"), 0);
+	assert_int_equal(command_wait(&c), 0);
+	assert_int_equal(access(path, F_OK), 0);
+	unlink(path);
+	rmdir(dir);
+}
+
+/* ---- what they inherit ----------------------------------------------------------------------------- */
+
+static void environment_is_kept(void **state)
+{
+	(void)state;
+	setenv("GP_TEST_KEPT", "a b\nc", 1);
+	assert_int_equal(status_of(SHELL("test \"$GP_TEST_KEPT\" = 'a b\nc'")), 0);
+	unsetenv("GP_TEST_KEPT");
+}
+
+static void signals_are_as_at_login(void **state)
+{
+	sigset_t some, old;
+
+	(void)state;
+	sigemptyset(&some);
+	sigaddset(&some, SIGTERM);
+	sigaddset(&some, SIGINT);
+	sigprocmask(SIG_BLOCK, &some, &old);
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(status_of(SHELL("grep -q '^SigBlk:.0*$' /proc/self/status")), 0);
+	assert_int_equal(status_of(SHELL("kill -PIPE $$")), 128 + SIGPIPE);
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
+/* How many descriptors of the process are ends of this pipe. */
+static int ends_held(pid_t pid, const struct stat *pipe)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 64; fd++) {
+		char path[64];
+		struct stat st;
+
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
+		n += !stat(path, &st) && st.st_ino == pipe->st_ino && st.st_dev == pipe->st_dev;
+	}
+	return n;
+}
+
+static void no_descriptors_leak(void **state)
+{
+	struct command c = COMMAND_NONE;
+	struct stat go, error;
+
+	(void)state;
+	assert_int_equal(command_start(&c, SHELL("exec sleep 1000")), 0);
+	assert_int_equal(fstat(c.go_fd, &go), 0);
+	assert_int_equal(fstat(c.error_fd, &error), 0);
+	assert_true(ends_held(c.pid, &go) && ends_held(c.pid, &error));
+	assert_int_equal(command_go(&c, "sh"), 0);
+	assert_int_equal(ends_held(c.pid, &go) + ends_held(c.pid, &error), 0);
+	command_abandon(&c);
+}
+
+static void runs_as_who_typed_sudo(void **state)
+{
+	const char *script = "test \"$(id -u) $(id -g) $(id -G)\" = '65534 65534 65534' && "
+			     "test \"$SUDO_USER\" = gp-no-such-user && "
+			     "grep -q '^Uid:.65534.65534.65534.65534$' /proc/self/status";
+
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("SKIP needs:root: only root can become the user who typed sudo\n");
+		skip();
+	}
+	setenv("SUDO_USER", "gp-no-such-user", 1);
+	setenv("SUDO_UID", "65534", 1);
+	setenv("SUDO_GID", "65534", 1);
+	assert_int_equal(status_of(SHELL(script)), 0);
+	setenv("SUDO_UID", "0", 1);
+	assert_int_equal(status_of(SHELL("test $(id -u) = 0")), 0);
+	setenv("SUDO_UID", "65534x", 1);
+	assert_int_equal(status_of(SHELL("test $(id -u) = 0")), 0);
+	setenv("SUDO_UID", "4294967295", 1);		/* -1: "leave it" */
+	assert_int_equal(status_of(SHELL("test $(id -u) = 0")), 0);
+	setenv("SUDO_UID", "65534", 1);
+	unsetenv("SUDO_GID");
+	assert_int_equal(status_of(SHELL("test $(id -u) = 0")), 0);
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_USER");
+}
+
+/* ---- groups --------------------------------------------------------------------------------------- */
+
+static void groups_are(const char *text, const char *user, const char *expected)
+{
+	char got[256] = "";
+	gid_t gid[16];
+	size_t n = groups_parse(text, user, 100, gid, 16);
+
+	for (size_t i = 0; i < n; i++)
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%u", i ? " " : "", gid[i]);
+	assert_string_equal(got, expected);
+}
+
+static void groups_that_list_the_user(void **state)
+{
+	static const char file[] = "root:x:0:\n"
+				   "video:x:44:ann,bob\n"
+				   "render:x:105:bob\n"
+				   "sudo:x:27:bobby,ann\n"
+				   "users:x:100:bob\n"
+				   "again:x:44:bob,bob\n"
+				   "last:!:7:eve,bob";
+
+	(void)state;
+	groups_are(file, "bob", "100 44 105 7");
+	groups_are(file, "ann", "100 44 27");
+	groups_are(file, "bo", "100");
+	groups_are(file, "nobody", "100");
+	groups_are("", "bob", "100");
+}
+
+static void groups_of_hostile_lines(void **state)
+{
+	static const char *const lines[] = {
+		"\n\n\n", ":::\n", "::5:bob\n", "a:x:5\n", "a:x:bob\n", "a:x::bob\n", "a:x:-5:bob\n",
+		"a:x:+5:bob\n", "a:x: 5:bob\n", "a:x:5 :bob\n", "a:x:0x5:bob\n", "a:x:5.0:bob\n",
+		"a:x:4294967295:bob\n", "a:x:99999999999999999999:bob\n", "a:x:5: bob\n",
+		"a:x:5:bob \n", "a:x:5:bob\r\n", "a:x:5:bob:\n", "a:x:5:x:bob\n", "+a:x:5:bob\n",
+		"-a:x:5:bob\n", "+\n", "bob", "a:x:5:,,,\n", "a\n:x:5:bob\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		char text[256];
+
+		groups_are(lines[i], "bob", "100");
+		snprintf(text, sizeof(text), "one:x:1:bob\n%s\ntwo:x:2:bob\n", lines[i]);
+		groups_are(text, "bob", "100 1 2");
+	}
+	groups_are("a:x:5:,\nb:x:6:,bob,\nc:x:4294967294:bob\n", "bob", "100 6 4294967294");
+	groups_are("a:x:5:,\nb::6:\n", "", "100");
+	groups_are("a:x:5:bob,ann\n", "bob,ann", "100");
+	groups_are("a:x:5:bob\nb:x:6:ann\n", "bob\nb", "100");
+}
+
+static void groups_are_capped(void **state)
+{
+	char text[4096] = "", *at = text;
+	gid_t gid[8] = { [3] = 77 };
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		at += sprintf(at, "g%d:x:%d:bob\n", i, 200 + i);
+	assert_int_equal(groups_parse(text, "bob", 100, gid, 3), 3);
+	assert_int_equal(gid[2], 201);
+	assert_int_equal(gid[3], 77);
+	assert_int_equal(groups_parse(text, "bob", 100, gid, 1), 1);
+	assert_int_equal(groups_of_user("gp-no-such-user", 9, gid, 8), 1);
+	assert_int_equal(gid[0], 9);
+}
+
+int main(void)
+{
+#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
+	const struct CMUnitTest tests[] = {
+		SAYS("command: its exit status, or 128 and the signal", status_is_the_commands),
+		SAYS("command: one that cannot run is an error in one line",
+		     what_cannot_run_is_one_line),
+		SAYS("command: abandoned, it leaves no process", abandon_leaves_no_process),
+		SAYS("command: runs when told, not before", runs_only_when_told),
+		SAYS("command: keeps the environment", environment_is_kept),
+		SAYS("command: has no signal blocked or ignored", signals_are_as_at_login),
+		SAYS("command: gets none of our pipes", no_descriptors_leak),
+		SAYS("command: under sudo, runs as who typed it", runs_as_who_typed_sudo),
+		SAYS("groups: the primary one, then those that list the user",
+		     groups_that_list_the_user),
+		SAYS("groups: a line that leaves doubt gives none", groups_of_hostile_lines),
+		SAYS("groups: never more than there is room for", groups_are_capped),
+	};
+
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
+	unsetenv("SUDO_USER");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
