@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What gpuprof costs, beside its peers (scripts/deps bench installs them). Not part of the tests: timings depend on
+# the machine, so a bound that is missed is said and does not fail.
+
+BENCH     := tests/bench
+BENCH_OUT := $(BUILD)/bench
+BENCH_PROBES  := $(addprefix $(BENCH_OUT)/,launcher libcudart.so.13)
+BENCH_CAPTURE := $(addprefix $(BENCH_OUT)/,generate bench_capture bench_model measure)
+BENCH_RUN      = python3 -B $(BENCH)/bench $(BUILD)
+
+bench: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_CAPTURE) sim ## compare gpuprof's cost with its peers' (root)
+	$(Q)$(BENCH_RUN) probes capture replay heap
+
+bench-probes: $(BUILD)/gpuprof $(BENCH_PROBES) ## what a probe costs a call, beside ftrace and bpftrace (root)
+	$(Q)$(BENCH_RUN) probes
+
+bench-capture: $(BUILD)/gpuprof $(BENCH_CAPTURE) sim ## what an event costs in a capture: ns and bytes
+	$(Q)$(BENCH_RUN) capture
+
+bench-replay: $(BUILD)/gpuprof $(BENCH_CAPTURE) ## events a second that report reads
+	$(Q)$(BENCH_RUN) replay
+
+bench-heap: $(BUILD)/gpuprof $(BENCH_CAPTURE) sim ## memory of report and stat for few and many events
+	$(Q)$(BENCH_RUN) heap
+
+# Its function begins with a push, as that of the real libcudart.so.13.
+$(BENCH_OUT)/libcudart.so.13: $(BENCH)/launchee.c
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -std=gnu11 -g -O2 $(WARN) -fPIC -fcf-protection=none -fno-omit-frame-pointer -fno-shrink-wrap \
+		-shared -Wl,-soname,$(@F) -o $@ $<
+
+$(BENCH_OUT)/launcher: $(BENCH)/launcher.c $(BENCH_OUT)/libcudart.so.13
+	$(call say,CC,$@)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -g -O2 $(WARN) -o $@ $< -L$(BENCH_OUT) -l:libcudart.so.13 \
+		-Wl,--enable-new-dtags -Wl,-rpath,'$$ORIGIN'
+
+$(BENCH_OUT)/measure: $(BENCH)/measure.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -g -O2 $(WARN) -o $@ $<
+
+$(BENCH_OUT)/generate $(BENCH_OUT)/bench_capture: $(BENCH)/stream.c $(BENCH)/stream.h
+$(BENCH_OUT)/generate $(BENCH_OUT)/bench_capture $(BENCH_OUT)/bench_model: $(BENCH_OUT)/%: $(BENCH)/%.c $(LIB)
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c,$^) $(LIB) $(LDFLAGS) $(LDLIBS)
+
+.PHONY: bench bench-probes bench-capture bench-replay bench-heap

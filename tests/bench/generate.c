@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Writes a capture of any number of events (stream.h) with the writer that `record` uses, as a
+ * complete session: start, facts, events with watermarks, tails, stop.
+ *
+ *   generate EVENTS FILE
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/stream.h"
+#include "event/capture.h"
+
+#define WATERMARK_EVERY 100000
+
+static int push(struct capture_writer *w, struct event ev)
+{
+	return capture_push(w, &ev);
+}
+
+static int write_start(struct capture_writer *w, const struct stream *s)
+{
+	uint64_t start_ns = s->thread[0].now_ns;
+	int err = push(w, (struct event){ .kind = EVENT_START, .start_ns = start_ns });
+
+	if (!err)
+		err = push(w, (struct event){ .kind = EVENT_FACT, .text = "host",
+					      .text2 = "bench" });
+	if (!err)
+		err = push(w, (struct event){ .kind = EVENT_PROCESS, .pid = 4000,
+					      .start_ns = start_ns, .text = "bench" });
+	return err;
+}
+
+/* sent: of each kind */
+static int write_events(struct capture_writer *w, struct stream *s, unsigned long n,
+			uint64_t sent[EVENT_KIND_END])
+{
+	struct event ev;
+	int err = 0;
+
+	for (unsigned long i = 1; i <= n && !err; i++) {
+		stream_next(s, &ev);
+		sent[ev.kind]++;
+		err = capture_push(w, &ev);
+		if (!err && i % WATERMARK_EVERY == 0)
+			err = push(w, (struct event){ .kind = EVENT_WATERMARK,
+						      .end_ns = stream_now(s) });
+	}
+	return err;
+}
+
+static int write_count(struct capture_writer *w, unsigned int kind, uint64_t n)
+{
+	return push(w, (struct event){ .kind = EVENT_COUNT, .text = "bpf",
+				       .text2 = event_kind_name(kind), .start_ns = n,
+				       .end_ns = n });
+}
+
+static int write_stop(struct capture_writer *w, const struct stream *s,
+		      const uint64_t sent[EVENT_KIND_END])
+{
+	int err = write_count(w, EVENT_CALL, sent[EVENT_CALL]);
+
+	if (!err)
+		err = write_count(w, EVENT_ENTER, sent[EVENT_ENTER]);
+	for (uint32_t i = 0; i < STREAM_THREADS && !err; i++)
+		err = push(w, (struct event){ .kind = EVENT_TAIL, .pid = 4000, .tid = 4000 + i,
+					      .seq = s->thread[i].seq });
+	if (!err)
+		err = push(w, (struct event){ .kind = EVENT_STOP, .end_ns = stream_now(s) });
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long n = argc == 3 ? strtoul(argv[1], NULL, 10) : 0;
+	struct capture_writer *w;
+	uint64_t sent[EVENT_KIND_END] = { 0 };
+	struct stream s;
+	int err, closed;
+
+	if (!n) {
+		fprintf(stderr, "usage: generate EVENTS FILE\n");
+		return 2;
+	}
+	w = capture_create(argv[2], &stream_funcs);
+	if (!w)
+		return 1;
+	stream_init(&s);
+	err = write_start(w, &s);
+	if (!err)
+		err = write_events(w, &s, n, sent);
+	if (!err)
+		err = write_stop(w, &s, sent);
+	closed = capture_close(w, NULL);
+	return err || closed;
+}
