@@ -276,7 +276,7 @@ static void test_needs_come_before_the_search_path(void **state)
 	assert_true(strstr(elf_interpreter(o.ef), "/ld-linux") != NULL);
 	needs.text[0] = '\0';
 	assert_int_equal(elf_each_needed(old.ef, note_need, &needs), 0);
-	assert_string_equal(needs.text, "N:libc.so.6;R:/old;");
+	assert_string_equal(needs.text, "N:libc.so.6;P:/old;");
 	needs.text[0] = '\0';
 	assert_int_equal(elf_each_needed(none.ef, note_need, &needs), 0);
 	assert_string_equal(needs.text, "");

@@ -129,7 +129,7 @@ static void a_table_without_rows_says_so(void **state)
 {
 	(void)state;
 	renders(table_new("calls", columns, N), NULL, FORMAT_TEXT, "calls\n(none)\n");
-	renders(table_new("calls", columns, 3), NULL, FORMAT_CSV, "pid,function,count\r\n");
+	renders(table_new("calls", columns, 3), NULL, FORMAT_CSV, "pid,function,count\n");
 	renders(table_new("calls", columns, 3), NULL, FORMAT_JSON,
 		"{\"schema_version\": 1,\n \"meta\": {},\n \"tables\": {\n  \"calls\": []\n }}\n");
 }
@@ -192,10 +192,10 @@ static void csv_has_raw_numbers_and_quotes_what_needs_it(void **state)
 	(void)state;
 	add(t, 1, "f(int, \"x\")\n", UINT64_MAX);
 	renders(t, &(struct report){ .head = "head", .foot = "foot" }, FORMAT_CSV,
-		"pid,function,count,bytes,total_ns,share,ratio\r\n"
-		"1234567,cudaLaunchKernel,1234567,,12345678,0.123,\r\n"
-		"42,cudaMemcpy,3,1572864,999,,0.3333333333333333\r\n"
-		"1,\"f(int, \"\"x\"\")\\n\",18446744073709551615,,,,\r\n");
+		"pid,function,count,bytes,total_ns,share,ratio\n"
+		"1234567,cudaLaunchKernel,1234567,,12345678,0.123,\n"
+		"42,cudaMemcpy,3,1572864,999,,0.3333333333333333\n"
+		"1,\"f(int, \"\"x\"\")\\n\",18446744073709551615,,,,\n");
 }
 
 static void several_tables_of_csv_are_named(void **state)
@@ -206,7 +206,7 @@ static void several_tables_of_csv_are_named(void **state)
 
 	(void)state;
 	report_render(&sb, &r, FORMAT_CSV);
-	assert_string_equal(sb.s, "# a\r\npid,function\r\n\r\n# b\r\npid\r\n");
+	assert_string_equal(sb.s, "# a\npid,function\n\n# b\npid\n");
 	strbuf_free(&sb);
 	table_free(t[0]);
 	table_free(t[1]);

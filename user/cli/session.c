@@ -124,6 +124,7 @@ static int add_signals(struct session *s)
 	if (sigprocmask(SIG_BLOCK, &set, &s->old_mask))
 		return -errno;
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);	/* a file too large is an error of write, not our end */
 	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return s->signal_fd < 0 ? -errno : add_fd(s, s->signal_fd, WAKE_SIGNAL);
 }
@@ -244,6 +245,8 @@ static int start_loader(struct session *s)
 	s->worker = s->attach ? worker_new(s->attach) : NULL;
 	if (!s->worker)
 		return -ENOMEM;
+	if (s->tap.capture)
+		worker_keep(s->worker, s->tap.capture);
 	s->live.decoder = s->decoder;
 	s->live.sink = s->sink;
 	s->tallied.sink = s->sink;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Follows mappings: executable mapping -> file -> probes. */
+/* Follows mappings: executable mapping -> file -> probes. Stores the capture's blocks in order. */
 #include "cli/worker.h"
 
 #include <errno.h>
@@ -24,13 +24,19 @@ struct worker {
 	struct attach *attach;
 	VEC(struct watch) watches;
 	struct pollfd *fds;
-	int stop_fd, event_fd;
+	struct capture_writer *capture;	/* NULL: none */
+	int stop_fd, event_fd, block_fd;
 	pthread_t thread;
 	bool running;
 
+	/* Under lock. */
 	pthread_mutex_t lock;
-	VEC(struct event) events;	/* under lock; without texts */
+	pthread_cond_t room;
+	VEC(struct event) events;	/* without texts */
+	VEC(struct capture_block *) blocks;
 };
+
+#define BLOCKS_MAX 64		/* of at most 1 MiB; then the engine waits, and the rings fill */
 
 struct worker *worker_new(struct attach *a)
 {
@@ -40,9 +46,11 @@ struct worker *worker_new(struct attach *a)
 		return NULL;
 	w->attach = a;
 	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->room, NULL);
 	w->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	w->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (w->stop_fd >= 0 && w->event_fd >= 0)
+	w->block_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (w->stop_fd >= 0 && w->event_fd >= 0 && w->block_fd >= 0)
 		return w;
 	worker_free(w);
 	return NULL;
@@ -61,9 +69,70 @@ int worker_watch(struct worker *w, pid_t pid, pid_t filter)
 	return errno ? -errno : -ENOMEM;
 }
 
-static void tell(struct worker *w, const struct event *ev)
+static void kick(int fd)
 {
 	uint64_t one = 1;
+
+	while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+static void unkick(int fd)
+{
+	uint64_t n;
+
+	while (read(fd, &n, sizeof(n)) < 0 && errno == EINTR)
+		;
+}
+
+/* ---- the capture's blocks ------------------------------------------------------------------- */
+
+/* The engine has a full block. capture_store remembers its own errors for the next push. */
+static void take_block(void *ctx, struct capture_block *b)
+{
+	struct worker *w = ctx;
+	struct capture_block **slot = NULL;
+
+	if (w->running) {
+		pthread_mutex_lock(&w->lock);
+		while (w->blocks.n >= BLOCKS_MAX)
+			pthread_cond_wait(&w->room, &w->lock);
+		slot = VEC_PUSH(&w->blocks);
+		if (slot)
+			*slot = b;
+		pthread_mutex_unlock(&w->lock);
+	}
+	if (slot)
+		kick(w->block_fd);
+	else
+		capture_store(w->capture, b);
+}
+
+static void store_blocks(struct worker *w)
+{
+	VEC(struct capture_block *) got;
+
+	unkick(w->block_fd);
+	pthread_mutex_lock(&w->lock);
+	memcpy(&got, &w->blocks, sizeof(got));
+	memset(&w->blocks, 0, sizeof(w->blocks));
+	pthread_cond_signal(&w->room);
+	pthread_mutex_unlock(&w->lock);
+	for (size_t i = 0; i < got.n; i++)
+		capture_store(w->capture, got.v[i]);
+	VEC_FREE(&got);
+}
+
+void worker_keep(struct worker *w, struct capture_writer *capture)
+{
+	w->capture = capture;
+	capture_defer(capture, take_block, w);
+}
+
+/* ---- mappings ------------------------------------------------------------------------------- */
+
+static void tell(struct worker *w, const struct event *ev)
+{
 	struct event *slot;
 
 	pthread_mutex_lock(&w->lock);
@@ -71,8 +140,7 @@ static void tell(struct worker *w, const struct event *ev)
 	if (slot)
 		*slot = *ev;
 	pthread_mutex_unlock(&w->lock);
-	while (write(w->event_fd, &one, sizeof(one)) < 0 && errno == EINTR)
-		;
+	kick(w->event_fd);
 }
 
 struct arrival {		/* one mapping on its way to being probed */
@@ -138,8 +206,10 @@ static void *worker_main(void *ctx)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	while (!w->fds[w->watches.n].revents) {
-		if (poll(w->fds, w->watches.n + 1, -1) < 0)
+		if (poll(w->fds, w->watches.n + 2, -1) < 0)
 			continue;
+		if (w->fds[w->watches.n + 1].revents)
+			store_blocks(w);
 		for (size_t i = 0; i < w->watches.n; i++) {
 			struct turn t = { .w = w, .watch = &w->watches.v[i] };
 
@@ -155,13 +225,14 @@ int worker_run(struct worker *w)
 	size_t n = w->watches.n;
 	int err;
 
-	w->fds = calloc(n + 1, sizeof(*w->fds));
+	w->fds = calloc(n + 2, sizeof(*w->fds));
 	if (!w->fds)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		w->fds[i] = (struct pollfd){ .fd = target_watch_fd(w->watches.v[i].tw),
 					     .events = POLLIN };
 	w->fds[n] = (struct pollfd){ .fd = w->stop_fd, .events = POLLIN };
+	w->fds[n + 1] = (struct pollfd){ .fd = w->block_fd, .events = POLLIN };
 	err = pthread_create(&w->thread, NULL, worker_main, w);
 	w->running = !err;
 	return -err;
@@ -175,11 +246,9 @@ int worker_fd(const struct worker *w)
 int worker_pump(struct worker *w, const struct event_sink *sink)
 {
 	VEC(struct event) got;
-	uint64_t n;
 	int err = 0;
 
-	while (read(w->event_fd, &n, sizeof(n)) < 0 && errno == EINTR)
-		;
+	unkick(w->event_fd);
 	pthread_mutex_lock(&w->lock);
 	memcpy(&got, &w->events, sizeof(got));
 	memset(&w->events, 0, sizeof(w->events));
@@ -192,14 +261,12 @@ int worker_pump(struct worker *w, const struct event_sink *sink)
 
 void worker_stop(struct worker *w)
 {
-	uint64_t one = 1;
-
 	if (!w->running)
 		return;
-	while (write(w->stop_fd, &one, sizeof(one)) < 0 && errno == EINTR)
-		;
+	kick(w->stop_fd);
 	pthread_join(w->thread, NULL);
 	w->running = false;
+	store_blocks(w);
 }
 
 void worker_free(struct worker *w)
@@ -216,6 +283,10 @@ void worker_free(struct worker *w)
 		close(w->stop_fd);
 	if (w->event_fd > 0)
 		close(w->event_fd);
+	if (w->block_fd > 0)
+		close(w->block_fd);
+	VEC_FREE(&w->blocks);
+	pthread_cond_destroy(&w->room);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
 }

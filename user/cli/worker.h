@@ -2,11 +2,12 @@
 /*
  * The worker: one thread for what is slow while a session runs. It watches what targets map from
  * now on, reads the files, attaches, and tells the engine what it did (EVENT_UNARMED) through a
- * small queue.
+ * small queue; and it compresses and writes the capture's blocks.
  */
 #ifndef CLI_WORKER_H
 #define CLI_WORKER_H
 
+#include "event/capture.h"
 #include "event/event.h"
 #include "probe/attach.h"
 #include "probe/target.h"
@@ -17,12 +18,14 @@ struct worker;
  * process alone (filter = pid). The watch is in place when this returns. NULL + errno, logged. */
 struct worker *worker_new(struct attach *a);
 int worker_watch(struct worker *w, pid_t pid, pid_t filter);	/* before worker_run */
+void worker_keep(struct worker *w, struct capture_writer *capture);	/* before worker_run */
 int worker_run(struct worker *w);		/* starts the thread; from now on it owns the attach */
 
 int worker_fd(const struct worker *w);		/* readable when events wait */
 int worker_pump(struct worker *w, const struct event_sink *sink);	/* engine; 0 or the sink's error */
 
-void worker_stop(struct worker *w);		/* ends the thread: the attach is the caller's again */
+/* Ends the thread: the attach is the caller's again, and blocks are stored by whoever pushes. */
+void worker_stop(struct worker *w);
 void worker_free(struct worker *w);
 
 #endif

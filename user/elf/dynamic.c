@@ -250,7 +250,8 @@ int elf_each_needed(struct elf_file *ef, void (*fn)(void *ctx, char kind, const 
 	}
 	bad = each_tag(&each, DT_NEEDED, 'N');
 	/* The dynamic linker ignores DT_RPATH where there is a DT_RUNPATH. */
-	bad += each_tag(&each, dynamic_value(&dyn, DT_RUNPATH) ? DT_RUNPATH : DT_RPATH, 'R');
+	bad += dynamic_value(&dyn, DT_RUNPATH) ? each_tag(&each, DT_RUNPATH, 'R')
+					       : each_tag(&each, DT_RPATH, 'P');
 	if (bad)
 		err = elf_lies(ef, "names of needed libraries lie outside of it");
 out:

@@ -45,7 +45,8 @@ int elf_find_symbols(struct elf_file *ef, struct elf_symbol *symbols, size_t n);
 /* The GNU build id in lower-case hex; "" when there is none. size: at least 2 * 64 + 1. */
 void elf_build_id(struct elf_file *ef, char *hex, size_t size);
 
-/* Calls fn for each DT_NEEDED, then DT_RUNPATH or DT_RPATH as kind 'N', 'R'; 0 or -errno. */
+/* Calls fn for each DT_NEEDED as kind 'N', then for DT_RUNPATH as 'R', or without one for DT_RPATH
+ * as 'P'; 0 or -errno. */
 int elf_each_needed(struct elf_file *ef, void (*fn)(void *ctx, char kind, const char *text),
 		    void *ctx);
 

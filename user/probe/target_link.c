@@ -292,20 +292,9 @@ static bool search_default(struct linker *l, const struct want *want)
 	       each_element(l, 0, "/$LIB:/usr/$LIB:/lib:/usr/lib", ":", try_dir, want);
 }
 
-/* A path of kind 'R' may have been DT_RPATH, which those it loaded inherit: where the linker finds
- * nothing else the program would not start, so nothing wrong can be found here. */
-static bool search_inherited(struct linker *l, const struct want *want)
-{
-	for (size_t i = l->objects.v[want->from].loader; i != NO_LOADER; i = l->objects.v[i].loader)
-		if (each_element(l, i, l->objects.v[i].runpath, ":", try_dir, want))
-			return true;
-	return false;
-}
-
 /* The order is the linker's. */
 static bool (*const searches[])(struct linker *l, const struct want *want) = {
 	search_rpath, search_library_path, search_runpath, search_cache, search_default,
-	search_inherited,
 };
 
 static bool is_known(struct linker *l, const char *name)
