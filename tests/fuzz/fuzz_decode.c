@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Any bytes as what the drain delivers: records of both rings, final states, marks. What the
+ * decoder lets through keeps its promises, and the model's books balance whatever came.
+ *
+ * The input is a sequence of items: what it is, how many bytes follow (cut at the end), the bytes.
+ * ITEM_CALL builds a record that is nearly right out of few bytes, so that books get deep.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "event/decode.h"
+#include "event/live.h"
+#include "ledger/model.h"
+
+enum item {
+	ITEM_RAW_CALL, ITEM_RAW_TASK, ITEM_STATE, ITEM_CALL, ITEM_EVENT, ITEM_READ, ITEM_CUT,
+	ITEM_END
+};
+
+struct run {
+	const struct decoder *decoder;
+	struct model *model;
+	uint64_t clock_ns;
+	uint32_t seq[4];
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(int holds)
+{
+	if (!holds)
+		abort();
+}
+
+static int push(void *ctx, const struct event *ev)
+{
+	struct run *r = ctx;
+
+	check(ev->kind > 0 && ev->kind < EVENT_KIND_END);
+	check(ev->func < decoder_funcs(r->decoder)->n);
+	check(decoder_funcs(r->decoder)->v[ev->func].class < CLASS_END);
+	check(!(ev->has & HAS_DIR) || ev->dir <= COPY_DEFAULT);
+	return model_push(r->model, ev);
+}
+
+static void push_call(struct run *r, const void *rec, size_t len)
+{
+	struct event ev;
+
+	if (decode_call(r->decoder, rec, len, &ev) != DECODE_OK)
+		return;
+	check(ev.kind == EVENT_TAIL || (ev.kind >= EVENT_CALL && ev.kind <= EVENT_OPEN));
+	check(ev.end_ns >= ev.start_ns && ev.tid && ev.pid);
+	check(ev.kind == EVENT_CALL || !(ev.has & (HAS_END | HAS_RESULT)));
+	check(push(r, &ev) == 0);
+}
+
+static void push_task(struct run *r, const void *rec, size_t len)
+{
+	char comm[GP_COMM_LEN + 1];
+	struct event ev;
+
+	if (decode_task(rec, len, &ev, comm) != DECODE_OK)
+		return;
+	check(ev.kind == EVENT_THREAD || (ev.kind >= EVENT_EXIT && ev.kind <= EVENT_PROCESS));
+	check(ev.end_ns >= ev.start_ns && ev.pid && ev.tid);
+	check(strlen(ev.text) <= GP_COMM_LEN);
+	check(push(r, &ev) == 0);
+}
+
+static void push_state(struct run *r, const void *rec, size_t len)
+{
+	struct live live = { .decoder = r->decoder, .sink = { .push = push, .ctx = r } };
+
+	live_push_state(&live, rec, len, r->clock_ns);
+	check(!live.err);
+}
+
+/* kind and flags, thread, row, numbers skipped, time since the last one (signed), duration */
+static void push_near_call(struct run *r, const uint8_t *b, size_t len)
+{
+	struct { struct gp_call head; uint64_t words[GP_WORDS_LARGE]; } rec;
+	uint8_t in[8] = { 0 };
+	uint32_t *seq;
+
+	memcpy(in, b, len < sizeof(in) ? len : sizeof(in));
+	seq = &r->seq[in[1] % 4];
+	*seq += in[3] < 128 ? 1 : in[3] - 126u;
+	r->clock_ns += (uint64_t)(int64_t)(int16_t)(in[4] | in[5] << 8);
+	memset(&rec, in[7], sizeof(rec));
+	rec.head = (struct gp_call){
+		.kind = (uint8_t)(in[0] % 4), .flags = in[0] >> 4 & 3, .row = in[2], .seq = *seq,
+		.start_ns = r->clock_ns, .dur_lo_ns = in[6], .pid = 10 + in[1] / 4 % 2,
+		.tid = 10 + in[1] % 4,
+	};
+	if (rec.head.kind)
+		push_call(r, &rec, sizeof(rec));
+	else
+		push_state(r, &rec, sizeof(rec));
+	r->clock_ns += in[6];
+}
+
+/* What the session itself says: START, STOP, UNARMED and so on, with any times. */
+static void push_event(struct run *r, const uint8_t *b, size_t len)
+{
+	struct { uint8_t kind, pid, tid, seq; int16_t start, end; } in = { 0 };
+	struct event ev = { .text = "key", .text2 = "value" };
+
+	memcpy(&in, b, len < sizeof(in) ? len : sizeof(in));
+	ev.kind = in.kind % EVENT_KIND_END;
+	if (!ev.kind)
+		return;
+	ev.pid = 10 + in.pid % 3;
+	ev.tid = 10 + in.tid % 4;
+	ev.seq = in.seq;
+	ev.start_ns = r->clock_ns + (uint64_t)(int64_t)in.start;
+	ev.end_ns = r->clock_ns + (uint64_t)(int64_t)in.end;
+	check(push(r, &ev) == 0);
+}
+
+static void read_threads(const struct model *m, uint64_t now_ns)
+{
+	for (size_t i = 0; i < model_threads(m); i++) {
+		struct model_thread t;
+		uint64_t sum = 0;
+
+		model_thread(m, i, now_ns, &t);
+		check(t.book.close_ns >= t.book.open_ns);
+		for (int k = 0; k < BUCKET_END; k++) {
+			check(t.book.ns[k] <= t.book.close_ns - t.book.open_ns);
+			sum += t.book.ns[k];
+		}
+		check(sum == t.book.close_ns - t.book.open_ns);
+	}
+}
+
+static void push_item(struct run *r, unsigned int item, const uint8_t *b, size_t len)
+{
+	uint64_t aligned[32] = { 0 };		/* items of the queue are */
+
+	memcpy(aligned, b, len < sizeof(aligned) ? len : sizeof(aligned));
+	switch (item % ITEM_END) {
+	case ITEM_RAW_CALL:
+		push_call(r, aligned, len);
+		break;
+	case ITEM_RAW_TASK:
+		push_task(r, aligned, len);
+		break;
+	case ITEM_STATE:
+		push_state(r, aligned, len);
+		break;
+	case ITEM_CALL:
+		push_near_call(r, b, len);
+		break;
+	case ITEM_EVENT:
+		push_event(r, b, len);
+		break;
+	case ITEM_READ:
+		read_threads(r->model, len ? r->clock_ns - b[0] : model_now(r->model));
+		break;
+	case ITEM_CUT:
+		model_cut(r->model, len ? r->clock_ns - b[0] : model_now(r->model));
+		break;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct decoder *decoder;
+	struct run r = { .clock_ns = 1000000 };
+
+	log_threshold = LOG_ERROR;
+	if (!decoder)
+		decoder = decoder_new();
+	check(decoder != NULL);
+	r.decoder = decoder;
+	r.model = model_new(decoder_funcs(decoder));
+	check(r.model != NULL);
+	while (size >= 2) {
+		size_t len = data[1] < size - 2 ? data[1] : size - 2;
+
+		push_item(&r, data[0], data + 2, len);
+		data += 2 + len;
+		size -= 2 + len;
+	}
+	read_threads(r.model, model_now(r.model));
+	read_threads(r.model, 0);
+	read_threads(r.model, UINT64_MAX);
+	model_free(r.model);
+	return 0;
+}
