@@ -291,14 +291,13 @@ static int look_at_init(void *arg)
 	return -target_each_file(1, note, &s);
 }
 
-static void a_process_of_another_user_names_the_capability(void **state)
+static void a_process_of_another_user_is_denied(void **state)
 {
 	char err[4096];
 
 	(void)state;
 	assert_int_equal(run_apart(look_at_init, NULL, err, sizeof(err)), EACCES);
-	assert_non_null(strstr(err, "CAP_SYS_PTRACE"));
-	assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);	/* one line */
+	assert_string_equal(err, "");	/* the caller says it: once for a whole host */
 }
 
 static void the_file_of_a_mapping_event_is_found(void **state)
@@ -456,7 +455,7 @@ int main(void)
 		cmocka_unit_test(what_took_the_place_of_a_file_is_not_opened),
 		cmocka_unit_test(files_of_other_roots_are_found),
 		cmocka_unit_test(a_process_that_is_gone_is_ESRCH),
-		cmocka_unit_test(a_process_of_another_user_names_the_capability),
+		cmocka_unit_test(a_process_of_another_user_is_denied),
 		cmocka_unit_test(the_file_of_a_mapping_event_is_found),
 		cmocka_unit_test(a_process_is_described_whatever_its_name),
 		cmocka_unit_test(arguments_are_joined_by_spaces),

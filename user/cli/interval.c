@@ -37,7 +37,7 @@ int verb_default(const struct options *o)
 		return rc;
 	rc = session_run(&plan, &out);
 	/* The rest, since the last whole interval. */
-	if (!rc && !iv.rc && out.model && !(o->count && iv.printed >= o->count)) {
+	if (!rc && !iv.rc && out.started && !(o->count && iv.printed >= o->count)) {
 		struct print_extra extra = { .again = iv.printed > 0 };
 
 		rc = print_report(o, out.model, &extra);

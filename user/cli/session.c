@@ -321,7 +321,7 @@ static int start(struct session *s)
 		err = start_waits(s);
 	if (!err && s->command.pid)
 		err = command_go(&s->command, o->cmd[0]);
-	s->state = SESSION_RUNNING;
+	s->state = err ? SESSION_STOPPING : SESSION_RUNNING;
 	return err;
 }
 
@@ -389,6 +389,7 @@ int session_run(const struct session_plan *plan, struct session_outcome *out)
 
 	*out = (struct session_outcome){ .command_status = -1 };
 	err = start(&s);
+	out->started = !err;
 	if (!err)
 		run(&s);
 	s.state = SESSION_STOPPING;

@@ -21,6 +21,7 @@ struct session_plan {
 
 struct session_outcome {
 	struct model *model;		/* complete, also after an error if not NULL */
+	bool started;			/* something was measured, even if an error ended it */
 	struct capture_stats capture;
 	int command_status;		/* of CMD as the shell would see it; -1: there was none */
 	struct decoder *decoder;	/* owns the model's functions */

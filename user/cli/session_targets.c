@@ -92,8 +92,8 @@ static int attach_named(struct session *s)
 		if (err)
 			return err;
 		if (scan.denied) {
-			log_error("cannot read what process %d maps: permission denied; "
-				  "CAP_SYS_PTRACE is needed, run as root or with sudo", pid);
+			log_error("cannot read what process %d maps: permission denied; run as its "
+				  "user or root, or with CAP_SYS_PTRACE", pid);
 			return -EPERM;
 		}
 	}
@@ -108,8 +108,8 @@ static int attach_all(struct session *s)
 	if (!err)
 		err = target_each_pid(on_host_pid, &scan);
 	if (scan.denied)
-		log_warn("%u processes could not be read (CAP_SYS_PTRACE is needed); libraries "
-			 "that only they use are not probed", scan.denied);
+		log_warn("%u processes could not be read: permission denied, CAP_SYS_PTRACE is "
+			 "needed; libraries that only they use are not probed", scan.denied);
 	return err;
 }
 

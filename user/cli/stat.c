@@ -15,7 +15,7 @@ int verb_stat(const struct options *o)
 		return rc;
 	rc = session_run(&plan, &out);
 	/* What was measured before an error is printed all the same. */
-	if (out.model && model_session(out.model).start_ns) {
+	if (out.started) {
 		printed = print_report(o, out.model, NULL);
 		rc = rc ? rc : printed;
 	}

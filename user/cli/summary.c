@@ -133,19 +133,32 @@ static void add_comm(struct strbuf *out, const char *comm)
 	strbuf_addch(out, ')');
 }
 
-/* "pid 1234 (train)", "pids 12 (a), 13 (b)", "17 processes" */
+/* Others were only seen to fork, exec or end. */
+static bool made_calls(const struct model_process *p)
+{
+	return p->tallies.all.n > 0;
+}
+
+/* "pid 1234 (train)", "pids 12 (a), 13 (b)", "17 processes", "no calls seen in pid 1234" */
 static void add_processes(struct strbuf *out, const struct model *m)
 {
-	size_t n = model_processes(m);
+	const char *target = model_fact(m, "target");
 	const struct model_process *p;
+	size_t n = 0, said = 0;
 
-	if (!n)
-		strbuf_addstr(out, "no process seen");
+	for (size_t i = 0; i < model_processes(m); i++)
+		n += made_calls(model_process(m, i));
+	if (!n) {
+		strbuf_addstr(out, "no calls seen in ");
+		format_safe(out, target ? target : "any process");
+	}
 	if (n > NAMED_MAX)
 		strbuf_addf(out, "%zu processes", n);
-	for (size_t i = 0; n <= NAMED_MAX && i < n; i++) {
+	for (size_t i = 0; n <= NAMED_MAX && i < model_processes(m); i++) {
 		p = model_process(m, i);
-		strbuf_addf(out, "%s%u", i ? ", " : n > 1 ? "pids " : "pid ", p->pid);
+		if (!made_calls(p))
+			continue;
+		strbuf_addf(out, "%s%u", said++ ? ", " : n > 1 ? "pids " : "pid ", p->pid);
 		add_comm(out, p->comm);
 	}
 }

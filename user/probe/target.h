@@ -25,7 +25,7 @@ struct target_file {
 typedef int (*target_file_fn)(void *ctx, const struct target_file *file);
 
 /* Every distinct file that pid maps executable. 0, fn's value, or -errno: ESRCH (gone, not logged),
- * EACCES (not permitted; logged, with the capability). path has no " (deleted)" at its end. */
+ * EACCES (needs its user, root or CAP_SYS_PTRACE; not logged either). path has no " (deleted)" at its end. */
 int target_each_file(pid_t pid, target_file_fn fn, void *ctx);
 
 /* The file behind one mapping event, if it is still there. 0, fn's value, or -errno (ENOENT: it

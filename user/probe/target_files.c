@@ -294,10 +294,8 @@ static int open_maps(pid_t pid, FILE **maps)
 		err = target_pid_exists(pid) ? ESRCH : EACCES;
 	if (err == EPERM)
 		err = EACCES;
-	if (err == EACCES)
-		log_error("cannot read the mappings of process %d: %s; run as its user or root, "
-			  "or with CAP_SYS_PTRACE", pid, strerror(err));
-	else if (err != ESRCH)
+	/* For one process an error, for a whole host a count: the caller says which. */
+	if (err != ESRCH && err != EACCES)
 		log_error("cannot read %s: %s", path, strerror(err));
 	return -err;
 }
