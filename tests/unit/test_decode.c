@@ -15,6 +15,7 @@
 
 #include "event/decode.h"
 #include "probe/catalog.h"
+#include "unit/decode_abi.h"
 
 #define POISON 0xabababababababab
 
@@ -22,77 +23,6 @@ struct raw {
 	struct gp_call head;
 	uint64_t words[GP_WORDS_LARGE];
 };
-
-/* ---- the vendor's public layouts, as far as a launch needs them ------------------------------ */
-
-typedef struct { unsigned int x, y, z; } dim3;
-typedef void *handle;
-
-struct runtime_config {		/* cudaLaunchConfig_t */
-	dim3 grid, block;
-	size_t shared;
-	handle stream;
-	void *attrs;
-	unsigned int n_attrs;
-};
-
-struct driver_config {		/* CUlaunchConfig */
-	unsigned int gx, gy, gz, bx, by, bz, shared;
-	handle stream;
-	void *attrs;
-	unsigned int n_attrs;
-};
-
-/* ---- calls as the compiler makes them --------------------------------------------------------- */
-
-/* Six registers, then the stack words after the return address; bytes the caller left undefined stay as they are. */
-uint64_t seen[GP_WORDS_LARGE];
-
-#define SEE __asm__("see")
-int see_launch(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
-	       handle stream) SEE;
-int see_launch_six(handle func, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
-		   unsigned int by, unsigned int bz, unsigned int shared, handle stream,
-		   void **args, void **extra) SEE;
-int see_runtime_config(const struct runtime_config *config, const void *func, void **args) SEE;
-int see_driver_config(const struct driver_config *config, handle func, void **args,
-		      void **extra) SEE;
-int see_graph(handle graph, handle stream) SEE;
-int see_words(handle a, uint64_t b, uint64_t c, uint64_t d, uint64_t e) SEE;
-int see_all_reduce(const void *from, void *to, size_t count, int type, int op, handle comm,
-		   handle stream) SEE;
-int see_copy(void *to, const void *from, size_t bytes, int dir, handle stream) SEE;
-
-#ifdef __x86_64__
-__asm__(".text\n"
-	".type see, @function\n"
-	"see:\n"
-	"	lea seen(%rip), %r10\n"
-	"	mov %rdi, (%r10)\n"
-	"	mov %rsi, 8(%r10)\n"
-	"	mov %rdx, 16(%r10)\n"
-	"	mov %rcx, 24(%r10)\n"
-	"	mov %r8, 32(%r10)\n"
-	"	mov %r9, 40(%r10)\n"
-	"	mov 8(%rsp), %rax\n"
-	"	mov %rax, 48(%r10)\n"
-	"	mov 16(%rsp), %rax\n"
-	"	mov %rax, 56(%r10)\n"
-	"	mov 24(%rsp), %rax\n"
-	"	mov %rax, 64(%r10)\n"
-	"	xor %eax, %eax\n"
-	"	ret\n"
-	".size see, .-see\n");
-#else
-int see(void);
-
-int see(void)
-{
-	print_message("SKIP: the stub that sees arguments is for x86-64\n");
-	skip();
-	return 0;
-}
-#endif
 
 static unsigned int row_of(const char *name)
 {

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The drain: in which order two rings are delivered, the queue behind them, the thread's life. */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/time.h"
+#include "event/drain.h"
+#include "event/drain_order.h"
+#include "unit/ring_source.h"
+
+/* ---- the order of two rings --------------------------------------------------------------------- */
+
+struct line {			/* what was delivered: "N7 C7 C7 X7 |" for thread 7 */
+	char text[512];
+	uint64_t mark_ns;
+	bool full;
+};
+
+static int write_down(void *ctx, enum drain_item_kind kind, const void *data, size_t len)
+{
+	struct line *l = ctx;
+	size_t n = strlen(l->text);
+	const struct gp_task *task = data;
+	const struct gp_call *call = data;
+
+	if (l->full)
+		return -ENOMEM;
+	if (kind == DRAIN_MARK) {
+		memcpy(&l->mark_ns, data, len);
+		snprintf(l->text + n, sizeof(l->text) - n, "| ");
+	} else if (kind == DRAIN_CALL) {
+		snprintf(l->text + n, sizeof(l->text) - n, "C%u ", call->tid);
+	} else {
+		snprintf(l->text + n, sizeof(l->text) - n, "%c%u ",
+			 task->kind == GP_TASK_EXIT ? 'X' : 'N', task->tid);
+	}
+	return 0;
+}
+
+struct pair {
+	struct source calls, tasks;
+	struct line line;
+	struct drain_order order;
+};
+
+static void pair_open(struct pair *p)
+{
+	memset(p, 0, sizeof(*p));
+	source_open(&p->calls);
+	source_open(&p->tasks);
+	p->order = (struct drain_order){ .calls = &p->calls.ring, .tasks = &p->tasks.ring,
+					 .put = write_down, .ctx = &p->line };
+}
+
+static void pair_close(struct pair *p)
+{
+	drain_order_free(&p->order);
+	source_close(&p->calls);
+	source_close(&p->tasks);
+}
+
+static uint32_t *reserve_task(struct pair *p, uint8_t kind, uint32_t tid)
+{
+	struct gp_task rec = { .kind = kind, .pid = tid, .tid = tid };
+
+	return source_reserve(&p->tasks, &rec, sizeof(rec));
+}
+
+static uint32_t *reserve_call(struct pair *p, uint32_t tid)
+{
+	struct gp_call rec = { .kind = GP_CALL, .pid = tid, .tid = tid };
+
+	return source_reserve(&p->calls, &rec, sizeof(rec));
+}
+
+static void round_says(struct pair *p, bool complete, const char *expected)
+{
+	p->line.text[0] = '\0';
+	assert_int_equal(drain_order_round(&p->order), complete);
+	assert_string_equal(p->line.text, expected);
+}
+
+static void order_new_before_calls_before_exit(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	pair_open(&p);
+	source_commit(reserve_task(&p, GP_TASK_NEW, 7));
+	source_commit(reserve_call(&p, 7));
+	source_commit(reserve_call(&p, 7));
+	source_commit(reserve_task(&p, GP_TASK_EXIT, 7));
+	round_says(&p, true, "N7 C7 C7 ");
+	source_commit(reserve_call(&p, 8));
+	round_says(&p, true, "C8 X7 | ");
+	round_says(&p, true, "| ");
+	pair_close(&p);
+}
+
+static void order_call_waits_for_busy_new(void **state)
+{
+	struct pair p;
+	uint32_t *busy;
+
+	(void)state;
+	pair_open(&p);
+	busy = reserve_task(&p, GP_TASK_NEW, 7);
+	source_commit(reserve_task(&p, GP_TASK_NEW, 8));
+	source_commit(reserve_call(&p, 8));
+	round_says(&p, false, "");
+	source_commit(busy);
+	round_says(&p, true, "N7 N8 C8 ");
+	pair_close(&p);
+}
+
+static void order_exit_waits_for_busy_call(void **state)
+{
+	struct pair p;
+	uint32_t *busy;
+
+	(void)state;
+	pair_open(&p);
+	round_says(&p, true, "");
+	busy = reserve_call(&p, 9);
+	source_commit(reserve_call(&p, 7));
+	source_commit(reserve_task(&p, GP_TASK_EXIT, 7));
+	round_says(&p, false, "");
+	round_says(&p, false, "");
+	source_commit(busy);
+	source_commit(reserve_task(&p, GP_TASK_EXIT, 9));
+	round_says(&p, true, "C9 C7 | ");
+	round_says(&p, true, "X7 X9 | ");
+	pair_close(&p);
+}
+
+static void order_mark_is_the_round_before(void **state)
+{
+	uint64_t before;
+	struct pair p;
+
+	(void)state;
+	pair_open(&p);
+	round_says(&p, true, "");
+	before = time_now_ns();
+	source_commit(reserve_task(&p, GP_TASK_EXIT, 7));
+	round_says(&p, true, "| ");
+	/* The exit, which happened after `before`, has not been delivered. */
+	assert_true(p.line.mark_ns <= before);
+	round_says(&p, true, "X7 | ");
+	assert_true(p.line.mark_ns >= before);
+	pair_close(&p);
+}
+
+static void order_survives_refusals(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	pair_open(&p);
+	source_commit(reserve_task(&p, GP_TASK_EXIT, 7));
+	source_commit(reserve_task(&p, GP_TASK_EXIT, 8));
+	round_says(&p, true, "");
+	p.line.full = true;
+	round_says(&p, false, "");
+	source_commit(reserve_call(&p, 9));
+	round_says(&p, false, "");
+	p.line.full = false;
+	round_says(&p, true, "C9 X7 X8 | ");
+	pair_close(&p);
+}
+
+/* ---- the queue ----------------------------------------------------------------------------------- */
+
+#define ITEMS 1000000u
+
+static void *fill_queue(void *ctx)
+{
+	struct drain_queue *q = ctx;
+	uint32_t rec[32] = { 0 };
+
+	for (uint32_t i = 0; i < ITEMS; i++) {
+		rec[0] = i;
+		if (drain_queue_put(q, DRAIN_CALL, rec, 4 + i % 125))
+			break;
+	}
+	drain_queue_flush(q);
+	return NULL;
+}
+
+/* Takes as an engine does; true: it was the last item. */
+static bool read_chunk(const struct drain_chunk *c, uint32_t *next)
+{
+	for (uint32_t at = 0; at < c->used;) {
+		const struct drain_item *item = (const struct drain_item *)(c->data + at);
+		uint32_t value;
+
+		memcpy(&value, item + 1, sizeof(value));
+		assert_int_equal(value, *next);
+		assert_int_equal(item->len, 4 + *next % 125);
+		at += (uint32_t)sizeof(*item) + ((item->len + 7) & ~7u);
+		(*next)++;
+	}
+	return *next == ITEMS;
+}
+
+static void queue_keeps_order_when_full(void **state)
+{
+	struct drain_queue *q = drain_queue_new();
+	struct drain_chunk *c, *kept = NULL;
+	pthread_t writer;
+	uint32_t next = 0;
+	bool last = false;
+
+	(void)state;
+	assert_non_null(q);
+	assert_int_equal(pthread_create(&writer, NULL, fill_queue, q), 0);
+	usleep(200000);		/* more than fits is written meanwhile: the writer waits */
+	while (!last) {
+		c = drain_queue_take(q);
+		if (!c) {
+			usleep(100);
+			continue;
+		}
+		last = read_chunk(c, &next);
+		if (kept)
+			drain_queue_release(q, kept);
+		kept = c;
+	}
+	pthread_join(writer, NULL);
+	assert_null(drain_queue_take(q));
+	drain_queue_release(q, kept);
+	drain_queue_free(q);
+}
+
+static void queue_refuses_what_no_chunk_holds(void **state)
+{
+	struct drain_queue *q = drain_queue_new();
+	char *big = calloc(1, DRAIN_CHUNK_BYTES);
+
+	(void)state;
+	assert_non_null(q);
+	assert_non_null(big);
+	assert_int_equal(drain_queue_put(q, DRAIN_CALL, big, DRAIN_CHUNK_BYTES), -EMSGSIZE);
+	assert_int_equal(drain_queue_put(q, DRAIN_CALL, big, SIZE_MAX), -EMSGSIZE);
+	assert_int_equal(drain_queue_put(q, DRAIN_CALL, big, DRAIN_CHUNK_BYTES - 8), 0);
+	drain_queue_flush(q);
+	drain_queue_release(q, drain_queue_take(q));
+	drain_queue_free(q);
+	free(big);
+}
+
+/* ---- the thread ------------------------------------------------------------------------------------ */
+
+static void take_all(void *ctx)
+{
+	struct drain *d = *(struct drain **)ctx;
+	struct drain_chunk *c;
+
+	while ((c = drain_take(d)))
+		drain_release(d, c);
+}
+
+static void drain_of_real_maps(void **state)
+{
+	int calls = make_map(BPF_MAP_TYPE_RINGBUF, 65536), tasks = make_map(BPF_MAP_TYPE_RINGBUF, 4096);
+	struct drain *d = drain_start(calls, tasks);
+
+	(void)state;
+	assert_non_null(d);
+	drain_finish(d, take_all, &d);
+	drain_finish(d, take_all, &d);
+	drain_free(d);
+	d = drain_start(calls, tasks);		/* freed while it runs */
+	assert_non_null(d);
+	drain_free(d);
+	assert_null(drain_start(calls, -1));
+	assert_true(errno == EBADF || errno == EBADFD);
+	close(calls);
+	close(tasks);
+}
+
+int main(void)
+{
+#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
+	const struct CMUnitTest tests[] = {
+		SAYS("order: a thread's birth, its calls, a round later its exit",
+		     order_new_before_calls_before_exit),
+		SAYS("order: no call passes a birth that is being written",
+		     order_call_waits_for_busy_new),
+		SAYS("order: an exit waits for calls that are being written",
+		     order_exit_waits_for_busy_call),
+		SAYS("order: a mark says only what is so, also of exits",
+		     order_mark_is_the_round_before),
+		SAYS("order: without room nothing is lost or overtaken", order_survives_refusals),
+		SAYS("queue: one million items through a full queue, in order",
+		     queue_keeps_order_when_full),
+		SAYS("queue: an item larger than a chunk is refused",
+		     queue_refuses_what_no_chunk_holds),
+		SAYS("drain: starts, ends and is freed on real maps", drain_of_real_maps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
