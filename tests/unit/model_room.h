@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A model of a session with three functions, for the tests of the model. */
+#ifndef UNIT_MODEL_ROOM_H
+#define UNIT_MODEL_ROOM_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "ledger/model.h"
+
+enum { L, S, C };
+
+static const struct funcs funcs = {
+	.n = 3,
+	.v = {
+		[L] = { "cudaLaunchKernel", "cudart", CLASS_LAUNCH, 0 },
+		[S] = { "cudaStreamSynchronize", "cudart", CLASS_SYNC, 1 },
+		[C] = { "cudaMemcpy", "cudart", CLASS_COPY, 0 },
+	},
+};
+
+static inline void push(struct model *m, struct event ev)
+{
+	assert_int_equal(model_push(m, &ev), 0);
+}
+
+static inline struct model *session(uint64_t start_ns)
+{
+	struct model *m = model_new(&funcs);
+
+	assert_non_null(m);
+	push(m, (struct event){ .kind = EVENT_START, .start_ns = start_ns });
+	return m;
+}
+
+#endif

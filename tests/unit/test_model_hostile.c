@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The model under streams that contradict themselves: books balance and counts agree all the
+ * same. TEST_SEED repeats a run.
+ */
+#include <stdlib.h>
+
+#include "base/time.h"
+#include "unit/model_room.h"
+#include "view/views.h"
+
+static uint64_t seed;
+
+static uint64_t draw(uint64_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (seed * 0x2545f4914f6cdd1dull >> 32) % n;
+}
+
+static struct event draw_event(uint64_t now)
+{
+	static const char *const texts[] = { NULL, "", "a", "call", "something longer than a comm" };
+	struct event ev = {
+		.kind = (uint8_t)draw(EVENT_KIND_END + 2), .has = (uint8_t)draw(128),
+		.func = (uint16_t)draw(5), .result = (int32_t)draw(3) - 1,
+		.pid = (uint32_t)draw(3), .tid = (uint32_t)draw(4), .seq = (uint32_t)draw(12),
+		.start_ns = now + draw(100 * NS_PER_MS), .end_ns = now + draw(100 * NS_PER_MS),
+		.bytes = draw(2) ? UINT64_MAX : draw(100),
+		.text = texts[draw(5)], .text2 = texts[draw(5)],
+	};
+
+	if (draw(3))
+		ev.kind = EVENT_CALL + (uint8_t)draw(2);
+	if (ev.kind == EVENT_STOP && draw(9))
+		ev.kind = EVENT_EXIT;
+	if (!draw(50))
+		ev.end_ns = UINT64_MAX - draw(3);
+	if (!draw(50))
+		ev.start_ns = draw(3);
+	ev.shape.grid[0] = (uint32_t)draw(4);
+	return ev;
+}
+
+static void assert_books_balance(const struct model *m, uint64_t now)
+{
+	struct model_thread t;
+
+	for (size_t i = 0; i < model_threads(m); i++) {
+		uint64_t sum = 0;
+
+		model_thread(m, i, now, &t);
+		for (int b = 0; b < BUCKET_END; b++)
+			sum += t.book.ns[b];
+		assert_int_equal(sum, t.book.close_ns - t.book.open_ns);
+	}
+}
+
+static void assert_counts_agree(const struct model *m, uint64_t calls)
+{
+	for (int by = CALLS_BY_FUNCTION; by <= CALLS_BY_RESULT; by++) {
+		struct table *t = view_calls(m, (enum calls_by)by);
+		uint64_t sum = 0;
+
+		assert_non_null(t);
+		for (size_t i = 0; i < table_rows(t); i++)
+			sum += table_cells(t, i)[table_column(t, "count")].u;
+		assert_int_equal(sum, calls);
+		table_free(t);
+	}
+}
+static void test_hostile_streams(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 400; round++) {
+		struct model *m = round % 3 ? session(NS_PER_SEC) : model_new(&funcs);
+		struct model_counts c;
+		uint64_t added_up = 0;	/* wraps as the table's counts do */
+		bool cuts = round % 2;
+
+		for (int i = 0; i < 300; i++) {
+			uint64_t now = NS_PER_SEC + (uint64_t)i * 10 * NS_PER_MS;
+
+			struct event ev = draw_event(now);
+
+			push(m, ev);
+			if (ev.kind == EVENT_TALLY && ev.func < funcs.n)
+				added_up += TALLY_CALLS(&ev);
+			if (cuts && !draw(40))
+				model_cut(m, now);
+		}
+		assert_books_balance(m, model_now(m));
+		model_counts(m, &c);
+		if (!cuts)
+			assert_counts_agree(m, c.received[EVENT_CALL] - c.invalid[EVENT_CALL] +
+					    added_up);
+		table_free(view_threads(m, model_now(m)));
+		table_free(view_events(m));
+		model_free(m);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hostile_streams),
+	};
+	const char *given = getenv("TEST_SEED");
+
+	seed = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
+	print_message("TEST_SEED=%llu\n", (unsigned long long)seed);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
