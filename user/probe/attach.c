@@ -98,8 +98,9 @@ static void plan_add(struct plan *plan, const struct elf_symbol *sym, unsigned i
 	plan->rows[plan->n++] = row;
 }
 
-/* The probes for one library's rows in this file. static_only: only local symbols count, since an
- * executable may define a function of the same name without being that library. */
+/* The probes for one library's rows in this file. static_only: only if the marker is a local
+ * symbol, since an executable may define functions of these names without holding the library
+ * (of libcudart_static.a, some functions stay global and some become local). */
 static int plan_library(struct elf_file *ef, unsigned int library, bool static_only,
 			struct plan *plan, struct attach_result *result)
 {
@@ -117,7 +118,7 @@ static int plan_library(struct elf_file *ef, unsigned int library, bool static_o
 	for (size_t i = 0; n > 0 && i < lib->n_rows && !marked; i++)
 		marked = syms[i].offset && syms[i].local && !strcmp(syms[i].name, lib->marker);
 	for (size_t i = 0; n > 0 && marked && i < lib->n_rows; i++) {
-		if (!syms[i].offset || (static_only && !syms[i].local))
+		if (!syms[i].offset)
 			continue;
 		result->found = true;
 		plan_add(plan, &syms[i], first + (unsigned int)i, result);
