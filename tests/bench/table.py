@@ -7,7 +7,7 @@ on the figure itself; "<= 1.05" or ">= 5".
 """
 import dataclasses
 
-WIDTHS = (42, 20, 38, 5, 7, 4)
+WIDTHS = (42, 22, 38, 5, 7, 4)
 HEADS = ("what", "figure", "peer", "ratio", "bound", "")
 
 
