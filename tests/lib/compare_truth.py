@@ -18,9 +18,6 @@ import sys
 
 NS_PER_CALL = 5000
 SHARE = 0.02
-# A process's first probed call pays for what the kernel sets up once (a page for return probes),
-# 30-60 us measured, more on a busy machine: one function may be late by that, and is then named.
-ONCE_NS = 1000000
 
 
 def catalogue():
@@ -83,22 +80,12 @@ def report_functions(path, pid):
     return seen
 
 
-class Times:
-    """Compares times; remembers the function that had the process's first call."""
-
-    def __init__(self):
-        self.first = None
-
-    def compare(self, name, truth_ns, seen_ns, count):
-        limit = max(NS_PER_CALL * count, SHARE * truth_ns)
-        late = seen_ns - truth_ns
-        if abs(late) <= limit:
-            return []
-        if not self.first and 0 < late - limit <= ONCE_NS:
-            self.first = f"{name} +{late // 1000} us: the process's first probed call"
-            return []
-        return [f"{name}: total_ns {seen_ns}, truth {truth_ns}: "
-                f"apart by {abs(late)}, allowed {limit:.0f}"]
+def compare_times(name, truth_ns, seen_ns, count):
+    limit = max(NS_PER_CALL * count, SHARE * truth_ns)
+    apart = abs(seen_ns - truth_ns)
+    if apart <= limit:
+        return []
+    return [f"{name}: total_ns {seen_ns}, truth {truth_ns}: apart by {apart}, allowed {limit:.0f}"]
 
 
 def compare_function(name, truth, seen, times):
@@ -112,7 +99,7 @@ def compare_function(name, truth, seen, times):
     if seen.results and truth["results"] != seen.results:
         wrong.append(f"{name}: results {dict(seen.results)}, truth {truth['results']}")
     if times:
-        wrong += times.compare(name, truth["total_ns"], seen.number["total_ns"], truth["count"])
+        wrong += compare_times(name, truth["total_ns"], seen.number["total_ns"], truth["count"])
     return wrong
 
 
@@ -124,7 +111,7 @@ def main():
     parser.add_argument("--no-times", action="store_true")
     options = parser.parse_args()
 
-    times = None if options.no_times else Times()
+    times = not options.no_times
     pid, truth = truth_functions(options.truth, catalogue())
     seen = report_functions(options.report, options.pid or pid)
     wrong = [f"{name}: not in the report, truth count {truth[name]['count']}"
@@ -145,7 +132,6 @@ def main():
     text = f"{len(truth)} functions, {calls} calls: {', '.join(what)} equal the truth"
     if times:
         text += ", times are within 5 us x calls or 2 %"
-        text += f" ({times.first})" if times.first else ""
     print(text)
     return 0
 
