@@ -13,7 +13,7 @@ $(KERNELS_DIR)/target: tests/kernels/target.c
 		-o $@ $<
 
 check-kernels: $(KERNELS_DIR)/target ## run the core test on Debian's kernels in emulation
-	$(Q)$(MAKE) --no-print-directory STATIC=1 BUILD=$(BUILD)/static
+	$(Q)$(MAKE) -s --no-print-directory STATIC=1 BUILD=$(BUILD)/static
 	$(Q)tests/kernels/check $(KERNELS_DIR) $(BUILD)/static/gpuprof $< $(KERNELS)
 
 .PHONY: check-kernels
