@@ -19,7 +19,7 @@ static void check(int holds)
 
 static void take_need(void *ctx, char kind, const char *text)
 {
-	check(kind == 'N' || kind == 'R');
+	check(kind == 'N' || kind == 'R' || kind == 'P');
 	*(size_t *)ctx += strlen(text);
 }
 

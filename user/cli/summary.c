@@ -243,6 +243,24 @@ static void add_children(struct strbuf *out, const struct model *m)
 			add_children_of(out, model_process(m, i));
 }
 
+/* "unarmed: 3.2 ms in pid 427 (train), before its libraries were probed" */
+static void add_unarmed(struct strbuf *out, const struct summary *s)
+{
+	for (size_t i = 0; i < model_processes(s->model); i++) {
+		const struct model_process *p = model_process(s->model, i);
+		uint64_t ns = model_unarmed_ns(s->model, i, s->start_ns, s->now_ns);
+
+		if (!ns)
+			continue;
+		strbuf_addstr(out, "\nunarmed: ");
+		format_ns(out, ns);
+		strbuf_addf(out, " in pid %u", p->pid);
+		add_comm(out, p->comm);
+		strbuf_addstr(out, ", before a library was probed that it had loaded: "
+			      "calls then are not counted");
+	}
+}
+
 static uint64_t count_invalid(const struct model *m)
 {
 	struct model_counts counts;
@@ -261,6 +279,7 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 	add_loss(out, s);
 	add_cost(out, s);
 	add_children(out, s->model);
+	add_unarmed(out, s);
 	if (invalid) {
 		strbuf_addstr(out, "\ninvalid: ");
 		format_count(out, invalid);

@@ -68,6 +68,9 @@ struct model_process {
 size_t model_processes(const struct model *m);
 const struct model_process *model_process(const struct model *m, size_t i);
 
+/* How much of [start, end) process i had a library mapped that was not yet probed. */
+uint64_t model_unarmed_ns(const struct model *m, size_t i, uint64_t start_ns, uint64_t end_ns);
+
 struct model_thread {
 	size_t process;		/* index of its process */
 	uint32_t pid, tid;

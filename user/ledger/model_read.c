@@ -49,6 +49,11 @@ const struct model_process *model_process(const struct model *m, size_t i)
 	return &m->processes.v[i]->info;
 }
 
+uint64_t model_unarmed_ns(const struct model *m, size_t i, uint64_t start_ns, uint64_t end_ns)
+{
+	return spans_overlap(&m->processes.v[i]->unarmed, start_ns, end_ns);
+}
+
 size_t model_threads(const struct model *m)
 {
 	return m->threads.n;
