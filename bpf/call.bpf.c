@@ -3,7 +3,7 @@
  * Calls of catalogue functions: entry and return of every row, by one pair of programs. Which
  * function was hit is the attach cookie (the row); what its arguments mean is user space's
  * business. Each call is sent as a record, or (record_calls = 0, decided at load time) added up
- * in the kernel; count_entry only counts, and cannot tell nested calls from outermost ones.
+ * in the kernel; count_* only count, and cannot tell nested calls from outermost ones.
  *
  * Two ways to be attached, chosen by the loader: one session program (6.13+), which skips the
  * return leg of nested calls, or an entry and a return program on multi links (6.6+).
@@ -144,6 +144,17 @@ int count_entry(struct pt_regs *ctx)
 
 	if (t)
 		__sync_fetch_and_add(&t->count, 1);
+	return 0;
+}
+
+SEC("?uprobe")
+int count_slot(struct pt_regs *ctx)
+{
+	__u32 slot = bpf_get_attach_cookie(ctx);
+	__u64 *n = bpf_map_lookup_elem(&slots, &slot);
+
+	if (n)
+		__sync_fetch_and_add(n, 1);
 	return 0;
 }
 

@@ -15,6 +15,17 @@ struct tallies_t {
 	__type(value, struct gp_tally);
 } tallies SEC(".maps");
 
+/*
+ * Entries counted where the kernel's own filter admits one process only: the cookie is then a slot
+ * that user space gave to (process, row), and no key needs to be made or looked up.
+ */
+struct slots_t {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, GP_SLOTS_MAX);
+	__type(key, __u32);
+	__type(value, __u64);
+} slots SEC(".maps");
+
 static const struct gp_tally empty_tally = {};
 
 /* This CPU's tally of the current process and row, made when it is new. check_followed: the

@@ -123,6 +123,8 @@ struct gp_counts {
 #define GP_BIN_BITS 4
 #define GP_BINS ((48 - GP_BIN_BITS + 1) << GP_BIN_BITS)
 
+#define GP_SLOTS_MAX 16384	/* see bpf/tally.bpf.h */
+
 struct gp_tally_key {
 	gp_u32 pid;
 	gp_u32 row;

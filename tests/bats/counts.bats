@@ -68,6 +68,35 @@ record_process() { # TARGET ARGS...
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "counts: added up in the kernel, --detail latency and count" {
+	needs root bpf targets
+	run "$GPUPROF" stat --detail latency --table calls,events --format json -o latency.json -- \
+		"$TARGETS/cudart-dyn" --truth t.json --launches 20000 "${ALL_KINDS[@]}"
+	assert_success
+	compare --no-times --only count,errors t.json latency.json
+	laws latency.json
+	run "$GPUPROF" stat --detail count --table calls,events --format json -o count.json -- \
+		"$TARGETS/cudart-dyn" --truth t.json --launches 20000 "${ALL_KINDS[@]}"
+	assert_success
+	compare --no-times --only count t.json count.json
+	laws count.json
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "counts: the entries of one running process, -p with --detail count" {
+	needs root bpf targets
+	start_target t cudart-dyn --launches 20000
+	start_gpuprof stat --detail count --table calls,events --format json -o count.json -p "$TARGET"
+	wait_armed "$TARGET"
+	go t
+	wait_for 60 test -e t.json
+	finish t
+	wait_gpuprof
+	assert_success
+	compare --no-times --only count t.json count.json
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "counts: eight threads that call at once" {
 	needs root bpf targets
 	record_command cudart-dyn --threads 8 --launches 3000 "${ALL_KINDS[@]}"

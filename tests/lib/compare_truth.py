@@ -88,9 +88,9 @@ def compare_times(name, truth_ns, seen_ns, count):
     return [f"{name}: total_ns {seen_ns}, truth {truth_ns}: apart by {apart}, allowed {limit:.0f}"]
 
 
-def compare_function(name, truth, seen, times):
+def compare_function(name, truth, seen, columns, times):
     wrong = []
-    for key in ("count", "errors", "open", "bytes"):
+    for key in columns:
         if seen.number[key] != truth.get(key, 0):
             wrong.append(f"{name}: {key} {seen.number[key]}, truth {truth.get(key, 0)}")
     shapes = {(dim(s["grid"]), dim(s["block"])): s["count"] for s in truth.get("shapes", [])}
@@ -109,9 +109,12 @@ def main():
     parser.add_argument("report")
     parser.add_argument("--pid", type=int, help="the target's pid, if the truth's is another")
     parser.add_argument("--no-times", action="store_true")
+    parser.add_argument("--only", metavar="COLUMN,...", default="count,errors,open,bytes",
+                        help="columns to compare (what was added up in the kernel has fewer)")
     options = parser.parse_args()
 
     times = not options.no_times
+    columns = options.only.split(",")
     pid, truth = truth_functions(options.truth, catalogue())
     seen = report_functions(options.report, options.pid or pid)
     wrong = [f"{name}: not in the report, truth count {truth[name]['count']}"
@@ -119,13 +122,13 @@ def main():
     wrong += [f"{name}: count {seen[name].number['count']}, but it was never called"
               for name in sorted(seen.keys() - truth.keys())]
     for name in sorted(truth.keys() & seen.keys()):
-        wrong += compare_function(name, truth[name], seen[name], times)
+        wrong += compare_function(name, truth[name], seen[name], columns, times)
     if not truth:
         wrong.append("the truth names no function that gpuprof probes")
     if wrong:
         print(f"{options.report} differs from {options.truth}:", *wrong, sep="\n  ")
         return 1
-    what = ["counts", "errors", "bytes"]
+    what = list(columns)
     what += ["grids"] if any(s.shapes for s in seen.values()) else []
     what += ["results"] if any(s.results for s in seen.values()) else []
     calls = sum(f["count"] for f in truth.values())

@@ -30,6 +30,7 @@ struct loader {
 	enum loader_way way;
 	enum loader_detail detail;
 	VEC(int) links;			/* of the uprobes */
+	VEC(struct gp_tally_key) slots;	/* DETAIL_COUNT: what each one counts */
 	struct gp_counts before;	/* counted by the calibration */
 	uint64_t call_cost_ns, nested_cost_ns;
 };
@@ -66,10 +67,12 @@ static void configure(struct gpuprof_bpf *skel, const struct loader_options *o, 
 	bool count = o->detail == DETAIL_COUNT;
 
 	bpf_program__set_autoload(skel->progs.count_entry, count);
+	bpf_program__set_autoload(skel->progs.count_slot, count);
 	bpf_program__set_autoload(skel->progs.call_session, !count && way == WAY_SESSION);
 	bpf_program__set_autoload(skel->progs.call_entry, !count && way == WAY_MULTI);
 	bpf_program__set_autoload(skel->progs.call_return, !count && way == WAY_MULTI);
 	bpf_program__set_expected_attach_type(skel->progs.count_entry, LINK_UPROBE_MULTI);
+	bpf_program__set_expected_attach_type(skel->progs.count_slot, LINK_UPROBE_MULTI);
 	bpf_program__set_expected_attach_type(skel->progs.call_session, LINK_UPROBE_SESSION);
 	bpf_program__set_expected_attach_type(skel->progs.call_entry, LINK_UPROBE_MULTI);
 	bpf_program__set_expected_attach_type(skel->progs.call_return, LINK_UPROBE_MULTI);
@@ -248,6 +251,7 @@ void loader_free(struct loader *l)
 	if (!l)
 		return;
 	loader_detach(l);
+	VEC_FREE(&l->slots);
 	gpuprof_bpf__destroy(l->skel);
 	free(l);
 }
@@ -290,10 +294,36 @@ static int add_link(struct loader *l, struct bpf_program *prog, unsigned int typ
 	return 0;
 }
 
+/* One process's entries: each probe's cookie is a slot of its own. */
+static int attach_slots(struct loader *l, const struct loader_probes *p)
+{
+	uint64_t *cookies = calloc(p->n, sizeof(*cookies));
+	struct loader_probes slotted = *p;
+	int err = cookies ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < p->n && !err; i++) {
+		struct gp_tally_key *key = VEC_PUSH(&l->slots);
+
+		if (!key) {
+			err = -ENOMEM;
+			break;
+		}
+		*key = (struct gp_tally_key){ .pid = (uint32_t)p->pid, .row = (uint32_t)p->rows[i] };
+		cookies[i] = l->slots.n - 1;
+	}
+	slotted.rows = cookies;
+	if (!err)
+		err = add_link(l, l->skel->progs.count_slot, LINK_UPROBE_MULTI, false, &slotted);
+	free(cookies);
+	return err;
+}
+
 int loader_attach(struct loader *l, const struct loader_probes *p)
 {
 	int err;
 
+	if (l->detail == DETAIL_COUNT && p->pid && l->slots.n + p->n <= GP_SLOTS_MAX)
+		return attach_slots(l, p);
 	if (l->detail == DETAIL_COUNT)
 		return add_link(l, l->skel->progs.count_entry, LINK_UPROBE_MULTI, false, p);
 	if (l->way == WAY_SESSION)
@@ -344,39 +374,12 @@ uint64_t loader_call_cost_ns(const struct loader *l)
 	return l->call_cost_ns;
 }
 
-static void sum_tally(struct gp_tally *sum, const struct gp_tally *cpu)
+int loader_each_tally(const struct loader *l, tally_fn fn, void *ctx)
 {
-	sum->count += cpu->count;
-	sum->errors += cpu->errors;
-	sum->total_ns += cpu->total_ns;
-	if (cpu->max_ns > sum->max_ns)
-		sum->max_ns = cpu->max_ns;
-	for (int i = 0; i < GP_BINS; i++)
-		sum->bins[i] += cpu->bins[i];
-}
+	int err = tally_each(bpf_map__fd(l->skel->maps.tallies), fn, ctx);
 
-int loader_each_tally(const struct loader *l,
-		      void (*fn)(void *, const struct gp_tally_key *, const struct gp_tally *),
-		      void *ctx)
-{
-	int fd = bpf_map__fd(l->skel->maps.tallies), n_cpus = libbpf_num_possible_cpus(), err;
-	struct gp_tally_key key, *last = NULL;
-	struct gp_tally *cpus, sum;
-
-	cpus = n_cpus > 0 ? calloc((size_t)n_cpus, sizeof(*cpus)) : NULL;
-	if (!cpus)
-		return -ENOMEM;
-	while (!(err = bpf_map_get_next_key(fd, last, &key))) {
-		last = &key;
-		if (key.pid == (uint32_t)getpid() || bpf_map_lookup_elem(fd, &key, cpus))
-			continue;	/* the calibration's */
-		memset(&sum, 0, sizeof(sum));
-		for (int i = 0; i < n_cpus; i++)
-			sum_tally(&sum, &cpus[i]);
-		fn(ctx, &key, &sum);
-	}
-	free(cpus);
-	return err == -ENOENT ? 0 : err;
+	return err ? err : tally_each_slot(bpf_map__fd(l->skel->maps.slots), l->slots.v,
+					   l->slots.n, fn, ctx);
 }
 
 uint64_t loader_nested_cost_ns(const struct loader *l)

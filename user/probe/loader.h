@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "gpuprof/event.h"
+#include "probe/tally_map.h"
 
 enum loader_way {		/* how functions are probed (design §4) */
 	WAY_AUTO = 0,
@@ -72,9 +73,7 @@ void loader_detach(struct loader *l);	/* all probes; threads' states stay readab
 int loader_each_state(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len), void *ctx);
 
 /* What the kernel has added up so far, over all CPUs; with another detail than DETAIL_CALL. */
-int loader_each_tally(const struct loader *l,
-		      void (*fn)(void *ctx, const struct gp_tally_key *key, const struct gp_tally *t),
-		      void *ctx);
+int loader_each_tally(const struct loader *l, tally_fn fn, void *ctx);
 
 /* Over all CPUs, since loading (our own calibration calls are not in it). 0 or -errno. */
 int loader_counts(const struct loader *l, struct gp_counts *sum);
