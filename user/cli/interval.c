@@ -8,20 +8,26 @@
 struct intervals {
 	const struct options *o;
 	unsigned int printed;
-	int rc;
+	int rc;			/* of printing */
 };
 
 static int print_interval(void *ctx, const struct model *m, uint64_t now_ns)
 {
 	struct intervals *iv = ctx;
-	struct print_extra extra = { .now_ns = now_ns, .again = iv->printed++ > 0 };
-	int rc = print_report(iv->o, m, &extra);
+	struct print_extra extra = { .now_ns = now_ns, .again = iv->printed++ > 0,
+				     .unjudged = true };
 
-	if (rc == EXIT_PARTIAL)
-		iv->rc = rc;	/* said at the end; the next interval may be whole */
-	else if (rc)
-		return iv->rc = rc;
-	return 0;
+	iv->rc = print_report(iv->o, m, &extra);
+	return iv->rc;
+}
+
+/* The rest, since the last whole interval, also when an error ended the session. */
+static void print_rest(struct intervals *iv, const struct model *m)
+{
+	if (!iv->rc && !(iv->o->count && iv->printed >= iv->o->count))
+		print_interval(iv, m, 0);
+	if (!iv->rc)
+		iv->rc = print_loss(iv->o, m);
 }
 
 int verb_default(const struct options *o)
@@ -36,12 +42,8 @@ int verb_default(const struct options *o)
 	if (rc)
 		return rc;
 	rc = session_run(&plan, &out);
-	/* The rest, since the last whole interval. */
-	if (!rc && !iv.rc && out.started && !(o->count && iv.printed >= o->count)) {
-		struct print_extra extra = { .again = iv.printed > 0 };
-
-		rc = print_report(o, out.model, &extra);
-	}
+	if (out.started)
+		print_rest(&iv, out.model);
 	rc = rc ? rc : iv.rc;
 	if (out.command_status > 0)
 		rc = out.command_status;

@@ -304,13 +304,15 @@ int print_report(const struct options *o, const struct model *m, const struct pr
 
 	if (!rc) {
 		if (extra && extra->again && o->format != FORMAT_JSON)
-			strbuf_addstr(&out, o->format == FORMAT_CSV ? "\r\n" : "\n");
+			strbuf_addch(&out, '\n');
 		render(&out, o, &p, &s);
 		rc = out_write(o->output, &out);
 	}
 	strbuf_free(&out);
 	printout_free(&p);
-	return rc ? rc : judge_loss(o, &s);
+	if (rc || (extra && extra->unjudged))
+		return rc;
+	return judge_loss(o, &s);
 }
 
 int print_loss(const struct options *o, const struct model *m)

@@ -7,7 +7,8 @@
  *   host             name of the host
  *   version          of the gpuprof that measured
  *   kernel           release of the kernel
- *   sources          what the events came from: "bpf"
+ *   sources          what the events came from: "uprobe"
+ *   target           what was asked for: "pid 12,13", a command, "all processes"
  *   attach           kind of probes: "session", "multi"
  *   wall_offset_ns   CLOCK_REALTIME - CLOCK_MONOTONIC, decimal
  *   cost_per_hit_ns  calibrated cost of one recorded call, decimal
@@ -29,6 +30,7 @@ struct print_extra {
 	uint64_t now_ns;	/* where open books are read; 0: model_now */
 	bool incomplete;	/* the capture was cut or damaged */
 	bool again;		/* not the first report of this output: set apart by an empty line */
+	bool unjudged;		/* more follow: print_loss judges the loss at the end */
 };
 
 /* Before measuring or reading: are --table, --sort and --filter good? EXIT_OK, or an exit code
