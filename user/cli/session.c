@@ -24,8 +24,10 @@
 
 /* ---- events that the session itself makes --------------------------------------------------- */
 
-int session_push(struct session *s, const struct event *ev)
+int session_push(void *ctx, const struct event *ev)
 {
+	struct session *s = ctx;
+
 	if (!s->err)
 		s->err = tap_push(&s->tap, ev);
 	return s->err;
@@ -63,7 +65,7 @@ static void read_tallies(struct session *s)
 	if (loader_each_tally(s->loader, on_tally, s))
 		log_warn("cannot read what was added up in the kernel");
 	if (!s->err)
-		s->err = s->tallied.err;
+		s->err = s->tallied.err;	/* its own: out of memory */
 }
 
 static void push_counts(struct session *s)
@@ -101,16 +103,19 @@ static int add_fd(struct session *s, int fd, enum wake what)
 static int add_timer(struct session *s, uint64_t ns, bool again, enum wake what)
 {
 	struct itimerspec t = { .it_value = { (time_t)(ns / NS_PER_SEC), (long)(ns % NS_PER_SEC) } };
-	int fd;
+	int *fd;
 
 	if (!ns)
 		return 0;
 	if (again)
 		t.it_interval = t.it_value;
-	fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (fd < 0 || timerfd_settime(fd, 0, &t, NULL))
+	fd = VEC_PUSH(&s->timers);
+	if (!fd)
+		return -ENOMEM;
+	*fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (*fd < 0 || timerfd_settime(*fd, 0, &t, NULL))
 		return -errno;
-	return add_fd(s, fd, what);
+	return add_fd(s, *fd, what);
 }
 
 static int add_signals(struct session *s)
@@ -121,7 +126,8 @@ static int add_signals(struct session *s)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
-	if (sigprocmask(SIG_BLOCK, &set, &s->old_mask))
+	/* Blocked to the end: a second Ctrl-C must not cost the report. */
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		return -errno;
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);	/* a file too large is an error of write, not our end */
@@ -210,8 +216,6 @@ static void run(struct session *s)
 		for (int i = 0; i < n; i++)
 			on_wake(s, (enum wake)(ev[i].data.u64 >> 32), (int)(uint32_t)ev[i].data.u64);
 		if (!s->err)
-			s->err = s->live.err;
-		if (!s->err)
 			s->err = flush_capture(s);
 	}
 }
@@ -227,6 +231,19 @@ static int exit_code(int err)
 	return err ? EXIT_FAIL : EXIT_OK;
 }
 
+/* Only -ENOMEM means that nobody has said it yet. */
+static int logged(int err)
+{
+	return err == ENOMEM ? -EIO : -err;
+}
+
+static int cannot(const char *what, int err)
+{
+	log_error("cannot %s: %s%s", what, strerror(err),
+		  err == EMFILE ? "; raise the limit of open files (ulimit -n)" : "");
+	return logged(err);
+}
+
 static int start_loader(struct session *s)
 {
 	const struct options *o = s->plan->o;
@@ -240,21 +257,18 @@ static int start_loader(struct session *s)
 
 	s->loader = loader_new(&lo);
 	if (!s->loader)
-		return -errno;
+		return logged(errno);
 	s->attach = attach_new(s->loader);
 	s->worker = s->attach ? worker_new(s->attach) : NULL;
 	if (!s->worker)
-		return -ENOMEM;
+		return cannot("watch what is mapped", errno);
 	if (s->tap.capture)
 		worker_keep(s->worker, s->tap.capture);
 	s->live.decoder = s->decoder;
 	s->live.sink = s->sink;
 	s->tallied.sink = s->sink;
 	s->live.drain = drain_start(loader_calls_fd(s->loader), loader_tasks_fd(s->loader));
-	if (s->live.drain)
-		return 0;
-	log_error("cannot read the ring buffers: %s", strerror(errno));
-	return -errno;
+	return s->live.drain ? 0 : cannot("read the ring buffers", errno);
 }
 
 static int start_tap(struct session *s)
@@ -262,7 +276,7 @@ static int start_tap(struct session *s)
 	s->decoder = decoder_new();
 	if (!s->decoder)
 		return -ENOMEM;
-	s->sink = (struct event_sink){ .push = tap_push, .ctx = &s->tap };
+	s->sink = (struct event_sink){ .push = session_push, .ctx = s };
 	s->tap.no_cmdline = s->plan->o->no_cmdline;
 	s->tap.model = model_new(decoder_funcs(s->decoder));
 	if (!s->tap.model)
@@ -281,11 +295,11 @@ static int start_waits(struct session *s)
 	if (s->epoll_fd < 0)
 		return -errno;
 	err = add_signals(s);
-	for (size_t i = 0; i < s->n_pidfds && !err; i++)
-		err = add_fd(s, s->pidfds[i], WAKE_TARGET);
+	for (size_t i = 0; i < s->pidfds.n && !err; i++)
+		err = add_fd(s, s->pidfds.v[i], WAKE_TARGET);
 	if (!err && s->command.pidfd >= 0)
 		err = add_fd(s, s->command.pidfd, WAKE_TARGET);
-	s->targets_left = s->n_pidfds + (s->command.pidfd >= 0);
+	s->targets_left = s->pidfds.n + (s->command.pidfd >= 0);
 	if (!err)
 		err = add_fd(s, drain_fd(s->live.drain), WAKE_DRAIN);
 	if (!err)
@@ -294,7 +308,7 @@ static int start_waits(struct session *s)
 		err = add_timer(s, s->plan->o->duration_ns, false, WAKE_DURATION);
 	if (!err)
 		err = add_timer(s, s->plan->interval_ns, true, WAKE_INTERVAL);
-	return err;
+	return err ? cannot("wait for events", -err) : 0;
 }
 
 static int start(struct session *s)
@@ -361,8 +375,13 @@ static void stop(struct session *s)
 	if (!adds_up(s) && loader_each_state(s->loader, on_state, &states))
 		log_warn("cannot read the threads' last states; calls still open are not shown");
 	push_counts(s);
-	if (!s->err)
-		s->err = s->live.err;
+}
+
+static void close_all(const int *fds, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 }
 
 static void release(struct session *s)
@@ -372,10 +391,11 @@ static void release(struct session *s)
 	drain_free(s->live.drain);
 	loader_free(s->loader);
 	tallied_free(&s->tallied);
-	for (size_t i = 0; i < s->n_pidfds; i++)
-		close(s->pidfds[i]);
-	free(s->pidfds);
 	map_free(&s->tap.seen);
+	close_all(s->pidfds.v, s->pidfds.n);
+	close_all(s->timers.v, s->timers.n);
+	VEC_FREE(&s->pidfds);
+	VEC_FREE(&s->timers);
 	if (s->epoll_fd > 0)
 		close(s->epoll_fd);
 	if (s->signal_fd > 0)
@@ -400,6 +420,8 @@ int session_run(const struct session_plan *plan, struct session_outcome *out)
 		err = err ? err : closed;
 	}
 	err = err ? err : s.err;
+	if (err == -ENOMEM)
+		log_error("out of memory: the session ends here; what was measured so far is kept");
 	release(&s);
 	out->model = s.tap.model;
 	out->decoder = s.decoder;

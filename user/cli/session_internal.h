@@ -3,9 +3,8 @@
 #ifndef CLI_SESSION_INTERNAL_H
 #define CLI_SESSION_INTERNAL_H
 
-#include <signal.h>
-
 #include "base/map.h"
+#include "base/vec.h"
 #include "cli/command.h"
 #include "cli/session.h"
 #include "cli/worker.h"
@@ -29,7 +28,7 @@ int tap_describe(struct tap *tap, pid_t pid);		/* EVENT_PROCESS, once; 0 or an e
 struct session {
 	const struct session_plan *plan;
 	enum session_state state;
-	int err;			/* the first one; ends the session */
+	int err;			/* the first one; ends the session. -ENOMEM is not logged yet */
 
 	struct command command;
 	struct decoder *decoder;
@@ -39,18 +38,18 @@ struct session {
 	struct live live;
 	struct tallied tallied;		/* with another detail than DETAIL_CALL */
 	struct tap tap;
-	struct event_sink sink;		/* = tap */
+	struct event_sink sink;		/* session_push: what the sources push into */
 
-	int *pidfds;			/* of -p */
-	size_t n_pidfds, targets_left;
+	VEC(int) pidfds;		/* of -p */
+	VEC(int) timers;
+	size_t targets_left;
 	int epoll_fd, signal_fd;	/* 0: not open */
-	sigset_t old_mask;
 	unsigned int signals;
 	uint64_t tallied_calls;
 	uint64_t intervals, interval_start_ns, flushed_ns;
 };
 
-int session_push(struct session *s, const struct event *ev);
+int session_push(void *session, const struct event *ev);	/* an event_sink.push; sets err */
 void session_fact(struct session *s, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -26,18 +26,19 @@ int targets_check(struct session *s)
 {
 	const struct options *o = s->plan->o;
 
-	s->pidfds = calloc(o->n_pids + 1, sizeof(*s->pidfds));
-	if (!s->pidfds)
-		return -ENOMEM;
 	for (size_t i = 0; i < o->n_pids; i++) {
-		int fd = (int)syscall(SYS_pidfd_open, (pid_t)o->pids[i], 0), err = errno;
+		int *fd = VEC_PUSH(&s->pidfds);
 
-		if (fd < 0) {
+		if (!fd)
+			return -ENOMEM;
+		*fd = (int)syscall(SYS_pidfd_open, (pid_t)o->pids[i], 0);
+		if (*fd < 0) {
+			int err = errno;
+
 			log_error("cannot profile process %u: %s%s", o->pids[i], strerror(err),
 				  err == EINVAL ? " (a thread, not a process: name its process)" : "");
 			return -ESRCH;
 		}
-		s->pidfds[s->n_pidfds++] = fd;
 	}
 	return 0;
 }

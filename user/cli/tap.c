@@ -9,7 +9,9 @@ static int forward(struct tap *tap, const struct event *ev)
 {
 	int err = tap->capture ? capture_push(tap->capture, ev) : 0;
 
-	return err ? err : model_push(tap->model, ev);
+	if (err)
+		return err == -ENOMEM ? -EIO : err;	/* logged, unlike the model's */
+	return model_push(tap->model, ev);
 }
 
 /* Processes are described when they first make a call, and again after an exec; one that is gone

@@ -41,6 +41,7 @@ struct worker {
 struct worker *worker_new(struct attach *a)
 {
 	struct worker *w = calloc(1, sizeof(*w));
+	int saved;
 
 	if (!w)
 		return NULL;
@@ -52,7 +53,9 @@ struct worker *worker_new(struct attach *a)
 	w->block_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->stop_fd >= 0 && w->event_fd >= 0 && w->block_fd >= 0)
 		return w;
+	saved = errno;
 	worker_free(w);
+	errno = saved;
 	return NULL;
 }
 

@@ -14,11 +14,15 @@
 
 struct worker;
 
-/* Watches one process and its future children (filter 0), or the host (pid -1, filter 0), or a
- * process alone (filter = pid). The watch is in place when this returns. NULL + errno, logged. */
-struct worker *worker_new(struct attach *a);
-int worker_watch(struct worker *w, pid_t pid, pid_t filter);	/* before worker_run */
-void worker_keep(struct worker *w, struct capture_writer *capture);	/* before worker_run */
+struct worker *worker_new(struct attach *a);	/* NULL + errno */
+
+/* Before worker_run. Watches one process and its future children (filter 0), or the host (pid -1,
+ * filter 0), or a process alone (filter = pid). The watch is in place when this returns: 0, -ENOMEM,
+ * or another -errno, logged. */
+int worker_watch(struct worker *w, pid_t pid, pid_t filter);
+
+/* Before worker_run: the capture's blocks are stored here. */
+void worker_keep(struct worker *w, struct capture_writer *capture);
 int worker_run(struct worker *w);		/* starts the thread; from now on it owns the attach */
 
 int worker_fd(const struct worker *w);		/* readable when events wait */
