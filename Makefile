@@ -52,10 +52,14 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # -- BPF ------------------------------------------------------------------------------------
+# From Linux 6.13 on, a probe program whose frame takes more than 48 bytes gets a per-CPU stack; and
+# probe programs can be preempted: two threads on one CPU would overwrite each other's locals.
+BPF_FRAME := -Wframe-larger-than=48
+
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)
 	$(call say,BPF,$@)
-	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Werror -MMD -MP \
+	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Werror $(BPF_FRAME) -MMD -MP \
 		-Iinclude -Ibpf -Ivmlinux/$(ARCH) $(LIBBPF_PREFIX:%=-I%/usr/include) -c $< -o $@
 
 $(BUILD)/gpuprof.bpf.o: $(BPF_OBJ)

@@ -106,17 +106,32 @@ static __always_inline void send_call(struct thread_state *st, __u8 kind, __u32 
 		__sync_fetch_and_add(&c->lost[kind], 1);
 }
 
-static __always_inline void send_task(const struct gp_task *rec)
+/* Room for a record, with kind and time set and all else 0, for submit_task. NULL: the ring is
+ * full, counted as lost. */
+static __always_inline struct gp_task *reserve_task(__u8 kind)
 {
 	__u32 zero = 0;
 	struct gp_counts *c = bpf_map_lookup_elem(&counts, &zero);
-	__u8 kind = rec->kind;
+	struct gp_task *rec;
 
 	if (!c || kind >= GP_KINDS)
-		return;
+		return NULL;
 	__sync_fetch_and_add(&c->hits[kind], 1);
-	if (bpf_ringbuf_output(&tasks, (void *)rec, sizeof(*rec), BPF_RB_NO_WAKEUP))
+	rec = bpf_ringbuf_reserve(&tasks, sizeof(*rec), 0);
+	if (!rec) {
 		__sync_fetch_and_add(&c->lost[kind], 1);
+		return NULL;
+	}
+	__builtin_memset(rec, 0, sizeof(*rec));
+	rec->kind = kind;
+	rec->time_ns = bpf_ktime_get_ns();
+	return rec;
+}
+
+/* Sends what was reserved. The drain finds it with its timer: tasks never wake it. */
+static __always_inline void submit_task(struct gp_task *rec)
+{
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
 }
 
 #endif

@@ -25,12 +25,17 @@ static __always_inline bool is_followed(__u32 tgid)
 	return follow_all || bpf_map_lookup_elem(&pids, &tgid);
 }
 
-static __always_inline struct thread_state *adopt_thread(struct task_struct *task)
+/*
+ * A function of its own with its record in the ring, not on the stack: from 6.13 on a probe
+ * program whose frame is larger than 48 bytes gets a per-CPU stack, and probe programs are
+ * preemptible: two threads of one CPU would overwrite each other's locals.
+ */
+static __noinline struct thread_state *adopt_thread(struct task_struct *task)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	__u32 tgid = id >> 32;
 	struct thread_state *st;
-	struct gp_task rec = {};
+	struct gp_task *rec;
 
 	if (!is_followed(tgid)) {
 		count(foreign);
@@ -41,13 +46,14 @@ static __always_inline struct thread_state *adopt_thread(struct task_struct *tas
 		count(no_state);
 		return NULL;
 	}
-	rec.kind = GP_TASK_NEW;
-	rec.time_ns = bpf_ktime_get_ns();
-	rec.start_ns = task->start_time;
-	rec.pid = tgid;
-	rec.tid = (__u32)id;
-	bpf_get_current_comm(rec.comm, sizeof(rec.comm));
-	send_task(&rec);
+	rec = reserve_task(GP_TASK_NEW);
+	if (!rec)
+		return st;
+	rec->start_ns = task->start_time;
+	rec->pid = tgid;
+	rec->tid = (__u32)id;
+	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
+	submit_task(rec);
 	return st;
 }
 
@@ -66,11 +72,11 @@ static __always_inline struct thread_state *call_begins(struct pt_regs *ctx, __u
 	}
 	if (st->open) {
 		/* Equal: a tail call, as CUDA 13's __cudaLaunchKernel into cudaLaunchKernel. */
-		if (sp <= st->sp) {
+		if (sp < st->sp || (sp == st->sp && row != st->rec.head.row)) {
 			count(nested);
 			return NULL;
 		}
-		count(abandoned);	/* the stack was unwound past the open call */
+		count(abandoned);	/* unwound past the open call, or its return was missed */
 		st->open = 0;
 	}
 	st->sp = sp;

@@ -6,30 +6,35 @@
  */
 #include "maps.bpf.h"
 
-static __always_inline void fill_task(struct gp_task *rec, __u8 kind, struct task_struct *p)
+static __always_inline struct gp_task *describe_task(__u8 kind, struct task_struct *p)
 {
-	rec->kind = kind;
-	rec->time_ns = bpf_ktime_get_ns();
+	struct gp_task *rec = reserve_task(kind);
+
+	if (!rec)
+		return NULL;
 	rec->start_ns = p->start_time;
 	rec->pid = p->tgid;
 	rec->tid = p->pid;
 	bpf_probe_read_kernel_str(rec->comm, sizeof(rec->comm), p->comm);
+	return rec;
 }
 
 SEC("?tp_btf/sched_process_fork")
 int BPF_PROG(task_fork, struct task_struct *parent, struct task_struct *child)
 {
 	__u32 ptgid = parent->tgid, tgid = child->tgid;
-	struct gp_task rec = {};
+	struct gp_task *rec;
 
 	if (ptgid == tgid || !bpf_map_lookup_elem(&pids, &ptgid))
 		return 0;
 	if (follow_children)
 		bpf_map_update_elem(&pids, &tgid, &ptgid, BPF_ANY);
-	fill_task(&rec, GP_TASK_FORK, child);
-	rec.pid = ptgid;
-	rec.tid = tgid;
-	send_task(&rec);
+	rec = describe_task(GP_TASK_FORK, child);
+	if (!rec)
+		return 0;
+	rec->pid = ptgid;
+	rec->tid = tgid;
+	submit_task(rec);
 	return 0;
 }
 
@@ -38,14 +43,15 @@ int BPF_PROG(task_exec, struct task_struct *p)
 {
 	__u32 tgid = p->tgid;
 	struct thread_state *st = bpf_task_storage_get(&threads, p, 0, 0);
-	struct gp_task rec = {};
+	struct gp_task *rec;
 
 	if (st)
 		st->open = 0;	/* whatever was open went with the old program */
 	if (!st && !bpf_map_lookup_elem(&pids, &tgid))
 		return 0;
-	fill_task(&rec, GP_TASK_EXEC, p);
-	send_task(&rec);
+	rec = describe_task(GP_TASK_EXEC, p);
+	if (rec)
+		submit_task(rec);
 	return 0;
 }
 
@@ -54,18 +60,21 @@ int BPF_PROG(task_exit, struct task_struct *p)
 {
 	__u32 tgid = p->tgid;
 	struct thread_state *st = bpf_task_storage_get(&threads, p, 0, 0);
-	struct gp_task rec = {};
+	struct gp_task *rec;
 
 	if (p->signal->live.counter == 0)	/* the last thread: its pid may be used again */
 		bpf_map_delete_elem(&pids, &tgid);
 	if (!st)
 		return 0;
-	fill_task(&rec, GP_TASK_EXIT, p);
 	if (st->open && record_calls)
 		send_call(st, GP_OPEN, GP_WORDS_LARGE);
 	st->open = 0;
-	rec.seq = ++st->seq;
-	send_task(&rec);
+	st->seq++;
+	rec = describe_task(GP_TASK_EXIT, p);
+	if (!rec)
+		return 0;
+	rec->seq = st->seq;
+	submit_task(rec);
 	return 0;
 }
 
