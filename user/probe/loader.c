@@ -167,7 +167,7 @@ static int try_way(struct loader *l, const struct loader_options *o, enum loader
 	l->skel = gpuprof_bpf__open();
 	if (!l->skel)
 		return -errno;
-	l->way = way;
+	l->way = o->detail == DETAIL_COUNT ? WAY_MULTI : way;	/* entries need no session */
 	l->detail = o->detail;
 	configure(l->skel, o, way);
 	err = gpuprof_bpf__load(l->skel);
@@ -181,6 +181,25 @@ static int try_way(struct loader *l, const struct loader_options *o, enum loader
 	gpuprof_bpf__destroy(l->skel);
 	l->skel = NULL;
 	return err;
+}
+
+/* Errors that no other way of attaching would mend. */
+static const struct {
+	int err;
+	const char *text;
+} reasons[] = {
+	{ EPERM, "the kernel denies it although no capability is missing; check kernel lockdown, "
+		 "LSM policy and user namespaces" },
+	{ ENOMEM, "out of memory; give a smaller --ring-size" },
+	{ EMFILE, "too many open files; raise the limit (ulimit -n)" },
+};
+
+static bool is_final(int err)
+{
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (err == -reasons[i].err)
+			return true;
+	return false;
 }
 
 /* Says why no way worked, as well as can be known. Returns the errno for the caller. */
@@ -201,14 +220,11 @@ static int explain(int err)
 			  un.release);
 		return ENOTSUP;
 	}
-	if (err == -EPERM) {
-		log_error("cannot load BPF programs: the kernel denies it although no capability "
-			  "is missing; check kernel lockdown, LSM policy and user namespaces");
-		return EPERM;
-	}
-	if (err == -ENOMEM) {
-		log_error("cannot load BPF programs: out of memory; give a smaller --ring-size");
-		return ENOMEM;
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		if (err != -reasons[i].err)
+			continue;
+		log_error("cannot load BPF programs: %s", reasons[i].text);
+		return reasons[i].err;
 	}
 	log_error("cannot attach: kernel %s lacks uprobe multi links; gpuprof needs Linux 6.6 or "
 		  "later (%s)", un.release, strerror(-err));
@@ -230,7 +246,7 @@ struct loader *loader_new(const struct loader_options *o)
 		err = try_way(l, o, order[i]);
 		if (!err)
 			return l;
-		if (err == -EPERM || err == -ENOMEM)
+		if (is_final(err))
 			break;
 	}
 	err = explain(err);
@@ -343,8 +359,8 @@ int loader_each_state(struct loader *l, void (*fn)(void *, const void *, size_t)
 	struct { struct gp_call head; uint64_t words[GP_WORDS_LARGE]; } rec[32];
 	struct bpf_link *link = bpf_program__attach_iter(l->skel->progs.task_states, NULL);
 	size_t have = 0;
+	int fd, err;
 	ssize_t n;
-	int fd;
 
 	if (!link)
 		return -errno;
@@ -365,8 +381,9 @@ int loader_each_state(struct loader *l, void (*fn)(void *, const void *, size_t)
 			have % sizeof(rec[0]));
 		have %= sizeof(rec[0]);
 	}
+	err = n < 0 ? -errno : 0;
 	close(fd);
-	return n < 0 ? -errno : 0;
+	return err;
 }
 
 uint64_t loader_call_cost_ns(const struct loader *l)

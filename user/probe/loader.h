@@ -39,7 +39,7 @@ struct loader;
 
 /*
  * Loads with the first way that this kernel can both load and attach. NULL + errno, logged:
- * EPERM (a capability is missing, named), ENOTSUP (this kernel cannot), EINVAL, ENOMEM.
+ * EPERM (a capability is missing, named), ENOTSUP (this kernel cannot), ENOMEM, EMFILE.
  */
 struct loader *loader_new(const struct loader_options *options);
 void loader_free(struct loader *l);	/* detaches first */
