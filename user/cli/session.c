@@ -17,6 +17,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/log.h"
 #include "base/time.h"
 #include "cli/exit.h"
@@ -81,11 +82,12 @@ static void push_counts(struct session *s)
 		return;
 	for (int k = 1; k < GP_KINDS; k++)
 		push_count(s, kinds[k], c.hits[k], s->live.received[k], c.lost[k]);
+	if (c.no_state)
+		push_count(s, "unplaced", c.no_state, 0, c.no_state);
 	if (adds_up(s))
 		push_count(s, "added", s->tallied_calls, s->tallied_calls, 0);
 	session_fact(s, "nested", "%" PRIu64, c.nested);
 	session_fact(s, "abandoned", "%" PRIu64, c.abandoned);
-	session_fact(s, "no_state", "%" PRIu64, c.no_state);
 	session_fact(s, "foreign", "%" PRIu64, c.foreign);
 }
 
@@ -153,10 +155,9 @@ static void on_signal(struct session *s)
 
 static void on_interval(struct session *s, int fd)
 {
-	uint64_t n, at = s->tap.watermark_ns;
+	uint64_t at = s->tap.watermark_ns;
 
-	while (read(fd, &n, sizeof(n)) < 0 && errno == EINTR)
-		;
+	io_clear(fd);
 	if (!at || at <= s->interval_start_ns)
 		return;		/* nothing has been delivered since */
 	read_tallies(s);
@@ -262,8 +263,6 @@ static int start_loader(struct session *s)
 	s->worker = s->attach ? worker_new(s->attach) : NULL;
 	if (!s->worker)
 		return cannot("watch what is mapped", errno);
-	if (s->tap.capture)
-		worker_keep(s->worker, s->tap.capture);
 	s->live.decoder = s->decoder;
 	s->live.sink = s->sink;
 	s->tallied.sink = s->sink;
@@ -279,12 +278,19 @@ static int start_tap(struct session *s)
 	s->sink = (struct event_sink){ .push = session_push, .ctx = s };
 	s->tap.no_cmdline = s->plan->o->no_cmdline;
 	s->tap.model = model_new(decoder_funcs(s->decoder));
-	if (!s->tap.model)
-		return -ENOMEM;
+	return s->tap.model ? 0 : -ENOMEM;
+}
+
+/* Only when nothing of ours can refuse any more: what never began replaces no older capture. */
+static int start_capture(struct session *s)
+{
 	if (!s->plan->capture_path)
 		return 0;
 	s->tap.capture = capture_create(s->plan->capture_path, decoder_funcs(s->decoder));
-	return s->tap.capture ? 0 : -EIO;	/* logged; a capture's EACCES is no missing capability */
+	if (!s->tap.capture)
+		return -EIO;	/* logged; a capture's EACCES is no missing capability */
+	worker_keep(s->worker, s->tap.capture);
+	return 0;
 }
 
 static int start_waits(struct session *s)
@@ -324,6 +330,8 @@ static int start(struct session *s)
 		err = start_loader(s);
 	if (!err)
 		err = targets_attach(s);
+	if (!err)
+		err = start_capture(s);
 	if (err)
 		return err;
 	targets_facts(s);
@@ -377,11 +385,10 @@ static void stop(struct session *s)
 	push_counts(s);
 }
 
-static void close_all(const int *fds, size_t n)
+static void close_all(int *fds, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
+		io_close(&fds[i]);
 }
 
 static void release(struct session *s)
@@ -396,15 +403,14 @@ static void release(struct session *s)
 	close_all(s->timers.v, s->timers.n);
 	VEC_FREE(&s->pidfds);
 	VEC_FREE(&s->timers);
-	if (s->epoll_fd > 0)
-		close(s->epoll_fd);
-	if (s->signal_fd > 0)
-		close(s->signal_fd);
+	io_close(&s->epoll_fd);
+	io_close(&s->signal_fd);
 }
 
 int session_run(const struct session_plan *plan, struct session_outcome *out)
 {
-	struct session s = { .plan = plan, .command = COMMAND_NONE };
+	struct session s = { .plan = plan, .command = COMMAND_NONE,
+			     .epoll_fd = -1, .signal_fd = -1 };
 	int err;
 
 	*out = (struct session_outcome){ .command_status = -1 };
