@@ -2,6 +2,7 @@
 /* Strings, maps, vectors, durations and files: the promises of user/base. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -377,6 +379,26 @@ static void files_that_cannot_be_read(void **state)
 	assert_int_equal(io_write_all(-1, "", 0), 0);
 }
 
+static void a_notified_counter_is_readable_until_cleared(void **state)
+{
+	int fd = eventfd(0, EFD_NONBLOCK);
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+
+	(void)state;
+	assert_int_equal(poll(&wait, 1, 0), 0);
+	io_notify(fd);
+	io_notify(fd);
+	assert_int_equal(poll(&wait, 1, 0), 1);
+	io_clear(fd);
+	io_clear(fd);			/* nothing there: does not wait */
+	assert_int_equal(poll(&wait, 1, 0), 0);
+	errno = ENOSPC;
+	io_close(&fd);
+	assert_int_equal(fd, -1);
+	io_close(&fd);
+	assert_int_equal(errno, ENOSPC);
+}
+
 static void messages_are_one_line(void **state)
 {
 	int file = memfd_create("stderr", 0), saved = dup(STDERR_FILENO);
@@ -421,6 +443,8 @@ int main(void)
 		SAYS("time: clocks go on", clocks_go_on),
 		SAYS("io: files up to a limit come back whole", files_up_to_a_limit),
 		SAYS("io: what cannot be read is an error", files_that_cannot_be_read),
+		SAYS("io: a counter is readable from notify to clear, which never wait",
+		     a_notified_counter_is_readable_until_cleared),
 		SAYS("log: one message is one line, whatever is in it", messages_are_one_line),
 	};
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Whole reads and writes. */
+/* What read and write leave to their callers: partial transfers and EINTR. */
 #include "base/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -61,14 +62,38 @@ fail:
 
 char *io_read_file(const char *path, size_t max, size_t *len)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), saved;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char *buf;
 
 	if (fd < 0)
 		return NULL;
 	buf = read_fd(fd, max, len);
-	saved = errno;
-	close(fd);
-	errno = saved;
+	io_close(&fd);
 	return buf;
+}
+
+void io_close(int *fd)
+{
+	int saved = errno;
+
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	errno = saved;
+}
+
+void io_notify(int fd)
+{
+	const uint64_t one = 1;
+
+	while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+void io_clear(int fd)
+{
+	uint64_t n;
+
+	while (read(fd, &n, sizeof(n)) < 0 && errno == EINTR)
+		;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole reads and writes of files, retried on EINTR. */
+/* Whole reads and writes of files, and of the counters behind eventfd and timerfd; retried on EINTR. */
 #ifndef BASE_IO_H
 #define BASE_IO_H
 
@@ -10,5 +10,9 @@ int io_write_all(int fd, const void *data, size_t len);	/* 0 or -errno */
 /* Reads at most max bytes of a (proc) file into a new NUL-terminated buffer; caller frees.
  * NULL + errno; EFBIG when there is more. len may be NULL. */
 char *io_read_file(const char *path, size_t max, size_t *len);
+
+void io_close(int *fd);		/* if it is open (>= 0); then it is -1. Keeps errno */
+void io_notify(int fd);		/* makes an eventfd readable */
+void io_clear(int fd);		/* takes what an eventfd or a timerfd has counted; both non-blocking */
 
 #endif

@@ -21,6 +21,11 @@ uint64_t time_now_ns(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
+uint64_t time_boot_ns(void)
+{
+	return read_clock(CLOCK_BOOTTIME);
+}
+
 uint64_t time_wall_ns(void)
 {
 	return read_clock(CLOCK_REALTIME);

@@ -10,6 +10,7 @@
 #define NS_PER_US 1000ull
 
 uint64_t time_now_ns(void);		/* CLOCK_MONOTONIC, the clock of all events */
+uint64_t time_boot_ns(void);		/* CLOCK_BOOTTIME: with the time the host slept */
 uint64_t time_wall_ns(void);		/* CLOCK_REALTIME */
 int time_parse(const char *text, uint64_t *ns);	/* 0 or -EINVAL; ns, us, ms, s, m, h */
 

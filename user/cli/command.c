@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/log.h"
 #include "cli/groups.h"
 
@@ -105,13 +106,6 @@ static _Noreturn void child_main(char *const *argv, const struct invoker *who, i
 	_exit(err == -ENOENT ? 127 : 126);
 }
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 /* 0 or -errno; what was made until then is in c. */
 static int start_child(struct command *c, char *const *argv, const struct invoker *who)
 {
@@ -163,11 +157,11 @@ int command_go(struct command *c, const char *name)
 
 	while (write(c->go_fd, "!", 1) < 0 && errno == EINTR)
 		;
-	close_fd(&c->go_fd);
+	io_close(&c->go_fd);
 	do
 		n = read(c->error_fd, &err, sizeof(err));
 	while (n < 0 && errno == EINTR);
-	close_fd(&c->error_fd);
+	io_close(&c->error_fd);
 	if (n != sizeof(err))
 		return 0;	/* closed by the exec */
 	command_wait(c);
@@ -183,18 +177,18 @@ int command_wait(struct command *c)
 		if (errno != EINTR)
 			return 127;
 	c->pid = 0;
-	close_fd(&c->pidfd);
+	io_close(&c->pidfd);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 void command_abandon(struct command *c)
 {
-	close_fd(&c->go_fd);
-	close_fd(&c->error_fd);
+	io_close(&c->go_fd);
+	io_close(&c->error_fd);
 	if (c->pid > 0) {
 		kill(c->pid, SIGKILL);
 		command_wait(c);
 	}
 	c->pid = 0;
-	close_fd(&c->pidfd);
+	io_close(&c->pidfd);
 }

@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/log.h"
 #include "base/time.h"
 #include "base/vec.h"
@@ -41,7 +42,6 @@ struct worker {
 struct worker *worker_new(struct attach *a)
 {
 	struct worker *w = calloc(1, sizeof(*w));
-	int saved;
 
 	if (!w)
 		return NULL;
@@ -53,9 +53,7 @@ struct worker *worker_new(struct attach *a)
 	w->block_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->stop_fd >= 0 && w->event_fd >= 0 && w->block_fd >= 0)
 		return w;
-	saved = errno;
 	worker_free(w);
-	errno = saved;
 	return NULL;
 }
 
@@ -70,22 +68,6 @@ int worker_watch(struct worker *w, pid_t pid, pid_t filter)
 		return 0;
 	w->watches.n--;
 	return errno ? -errno : -ENOMEM;
-}
-
-static void kick(int fd)
-{
-	uint64_t one = 1;
-
-	while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
-		;
-}
-
-static void unkick(int fd)
-{
-	uint64_t n;
-
-	while (read(fd, &n, sizeof(n)) < 0 && errno == EINTR)
-		;
 }
 
 /* ---- the capture's blocks ------------------------------------------------------------------- */
@@ -106,7 +88,7 @@ static void take_block(void *ctx, struct capture_block *b)
 		pthread_mutex_unlock(&w->lock);
 	}
 	if (slot)
-		kick(w->block_fd);
+		io_notify(w->block_fd);
 	else
 		capture_store(w->capture, b);
 }
@@ -115,7 +97,7 @@ static void store_blocks(struct worker *w)
 {
 	VEC(struct capture_block *) got;
 
-	unkick(w->block_fd);
+	io_clear(w->block_fd);
 	pthread_mutex_lock(&w->lock);
 	memcpy(&got, &w->blocks, sizeof(got));
 	memset(&w->blocks, 0, sizeof(w->blocks));
@@ -143,7 +125,7 @@ static void tell(struct worker *w, const struct event *ev)
 	if (slot)
 		*slot = *ev;
 	pthread_mutex_unlock(&w->lock);
-	kick(w->event_fd);
+	io_notify(w->event_fd);
 }
 
 struct arrival {		/* one mapping on its way to being probed */
@@ -251,7 +233,7 @@ int worker_pump(struct worker *w, const struct event_sink *sink)
 	VEC(struct event) got;
 	int err = 0;
 
-	unkick(w->event_fd);
+	io_clear(w->event_fd);
 	pthread_mutex_lock(&w->lock);
 	memcpy(&got, &w->events, sizeof(got));
 	memset(&w->events, 0, sizeof(w->events));
@@ -266,7 +248,7 @@ void worker_stop(struct worker *w)
 {
 	if (!w->running)
 		return;
-	kick(w->stop_fd);
+	io_notify(w->stop_fd);
 	pthread_join(w->thread, NULL);
 	w->running = false;
 	store_blocks(w);
@@ -282,12 +264,9 @@ void worker_free(struct worker *w)
 	VEC_FREE(&w->watches);
 	VEC_FREE(&w->events);
 	free(w->fds);
-	if (w->stop_fd > 0)
-		close(w->stop_fd);
-	if (w->event_fd > 0)
-		close(w->event_fd);
-	if (w->block_fd > 0)
-		close(w->block_fd);
+	io_close(&w->stop_fd);
+	io_close(&w->event_fd);
+	io_close(&w->block_fd);
 	VEC_FREE(&w->blocks);
 	pthread_cond_destroy(&w->room);
 	pthread_mutex_destroy(&w->lock);

@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "event/drain_order.h"
 #include "event/ring.h"
 
@@ -138,12 +139,9 @@ void drain_release(struct drain *d, struct drain_chunk *c)
 
 void drain_finish(struct drain *d, void (*taken)(void *), void *ctx)
 {
-	uint64_t one = 1;
-
 	if (!d->running)
 		return;
-	while (write(d->stop_fd, &one, sizeof(one)) < 0 && errno == EINTR)
-		;
+	io_notify(d->stop_fd);
 	/* It may be waiting for room, which only the engine makes. */
 	while (pthread_tryjoin_np(d->thread, NULL) == EBUSY) {
 		taken(ctx);
@@ -162,12 +160,6 @@ static void discard(void *ctx)
 		drain_release(d, c);
 }
 
-static void close_fd(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
-
 void drain_free(struct drain *d)
 {
 	if (!d)
@@ -177,7 +169,7 @@ void drain_free(struct drain *d)
 	ring_close(d->order.tasks);
 	drain_order_free(&d->order);
 	drain_queue_free(d->queue);
-	close_fd(d->epoll_fd);
-	close_fd(d->stop_fd);
+	io_close(&d->epoll_fd);
+	io_close(&d->stop_fd);
 	free(d);
 }

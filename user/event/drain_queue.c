@@ -9,6 +9,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/io.h"
+
 struct drain_queue {
 	int fd;			/* a semaphore: one for each queued chunk */
 	struct drain_chunk *open;	/* the writer's */
@@ -93,7 +95,6 @@ static struct drain_chunk *get_chunk(struct drain_queue *q)
 void drain_queue_flush(struct drain_queue *q)
 {
 	struct drain_chunk *c = q->open;
-	uint64_t one = 1;
 
 	if (!c || !c->used)
 		return;
@@ -102,8 +103,7 @@ void drain_queue_flush(struct drain_queue *q)
 	*q->last = c;
 	q->last = &c->next;
 	pthread_mutex_unlock(&q->lock);
-	while (write(q->fd, &one, sizeof(one)) < 0 && errno == EINTR)
-		;
+	io_notify(q->fd);
 }
 
 int drain_queue_put(struct drain_queue *q, enum drain_item_kind kind, const void *data, size_t len)
@@ -131,7 +131,6 @@ int drain_queue_put(struct drain_queue *q, enum drain_item_kind kind, const void
 struct drain_chunk *drain_queue_take(struct drain_queue *q)
 {
 	struct drain_chunk *c;
-	uint64_t n;
 
 	pthread_mutex_lock(&q->lock);
 	c = q->first;
@@ -142,8 +141,7 @@ struct drain_chunk *drain_queue_take(struct drain_queue *q)
 	}
 	pthread_mutex_unlock(&q->lock);
 	if (c)
-		while (read(q->fd, &n, sizeof(n)) < 0 && errno == EINTR)
-			;
+		io_clear(q->fd);
 	return c;
 }
 

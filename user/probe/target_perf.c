@@ -22,6 +22,7 @@
 
 #include "base/io.h"
 #include "base/log.h"
+#include "probe/caps.h"
 
 #define EVENTS_MAX 512		/* threads x CPUs before the whole host is cheaper */
 #define PASSES_MAX 16		/* over the threads of a process that keeps making some */
@@ -31,22 +32,12 @@
 
 /* ---- messages ----------------------------------------------------------------------------- */
 
-static bool has_capability(unsigned int cap)
-{
-	char *text = io_read_file("/proc/self/status", 65536, NULL);
-	char *line = text ? strstr(text, "\nCapEff:") : NULL;
-	unsigned long long mask = line ? strtoull(line + 8, NULL, 16) : 0;
-
-	free(text);
-	return mask >> cap & 1;
-}
-
 static const char *advice(int err)
 {
 	switch (err) {
 	case EACCES:
 	case EPERM:
-		if (has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN))
+		if (caps_have(CAP_PERFMON) || caps_have(CAP_SYS_ADMIN))
 			return "a seccomp filter or a security module forbids perf_event_open here";
 		return "needs CAP_PERFMON, which this process lacks";
 	case EMFILE:

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -37,14 +36,6 @@ static int proc_error(int err)
 	return err == ENOENT ? -ESRCH : -err;
 }
 
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_SEC + (uint64_t)ts.tv_nsec;
-}
-
 /*
  * procfs counts from boot with suspended time (CLOCK_BOOTTIME). How much of it lay before the
  * start is not recorded; all of it is assumed, which is exact unless the host slept since.
@@ -52,7 +43,7 @@ static uint64_t clock_ns(clockid_t id)
 static uint64_t monotonic_of_ticks(uint64_t ticks)
 {
 	uint64_t per_sec = (uint64_t)sysconf(_SC_CLK_TCK);
-	uint64_t mono = clock_ns(CLOCK_MONOTONIC), boot = clock_ns(CLOCK_BOOTTIME);
+	uint64_t mono = time_now_ns(), boot = time_boot_ns();
 	uint64_t asleep = boot > mono ? boot - mono : 0;
 	uint64_t start = ticks / per_sec * NS_PER_SEC + ticks % per_sec * NS_PER_SEC / per_sec;
 
