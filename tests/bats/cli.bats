@@ -188,3 +188,27 @@ one_line() { # PART...: one line was said, and it has these parts
 	[ "$status" -le 5 ]
 	assert_output --partial "$TARGET"
 }
+
+# bats test_tags=needs:root
+@test "cli: a kernel without BTF is named, exit 4, and no file is left behind" {
+	needs root
+	cat >without <<-'SCRIPT'
+		mount -t tmpfs none /sys/kernel/btf && exec "$@"
+	SCRIPT
+	run unshare -m sh without "$GPUPROF" record -o never.gpr -a -d 1
+	assert_equal "$status" 4
+	one_line BTF CONFIG_DEBUG_INFO_BTF
+	run test -e never.gpr
+	assert_failure
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "cli: what cannot begin replaces no older capture" {
+	needs root bpf
+	"$GPUPROF" record -o old.gpr -- true
+	cp old.gpr kept.gpr
+	run "$GPUPROF" record -o old.gpr -- ./no-such-program
+	assert_failure
+	one_line no-such-program
+	cmp old.gpr kept.gpr
+}

@@ -123,8 +123,12 @@ static int attach_command(struct session *s)
 		err = worker_watch(s->worker, s->command.pid, 0);
 	if (!err)
 		err = target_expect(s->plan->o->cmd, environ, catalog_wants_file, on_file, &scan);
-	/* What cannot be foreseen is seen when it is mapped; what cannot be found, by exec. */
-	return err == -ENOENT || err == -EACCES ? 0 : err;
+	if (err == -ENOENT) {
+		log_error("cannot run %s: %s", s->plan->o->cmd[0], strerror(ENOENT));
+		return err;
+	}
+	/* What cannot be read is seen when it is mapped, and exec says what cannot be run. */
+	return err == -EACCES || err == -ENOEXEC ? 0 : err;
 }
 
 int targets_attach(struct session *s)
