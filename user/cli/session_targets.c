@@ -35,8 +35,12 @@ int targets_check(struct session *s)
 		if (*fd < 0) {
 			int err = errno;
 
-			log_error("cannot profile process %u: %s%s", o->pids[i], strerror(err),
-				  err == EINVAL ? " (a thread, not a process: name its process)" : "");
+			if (err == EINVAL || err == ENOENT)	/* the latter since Linux 6.15 */
+				log_error("cannot profile %u: it is a thread, not a process; give "
+					  "the pid of its process", o->pids[i]);
+			else
+				log_error("cannot profile process %u: %s", o->pids[i],
+					  strerror(err));
 			return -ESRCH;
 		}
 	}
@@ -49,6 +53,7 @@ struct scan {
 	struct session *s;
 	pid_t filter;
 	unsigned int denied;	/* processes that could not be read */
+	int err;		/* of attaching, logged; ends the scan */
 };
 
 static int on_file(void *ctx, const struct target_file *file)
@@ -56,7 +61,8 @@ static int on_file(void *ctx, const struct target_file *file)
 	struct scan *scan = ctx;
 	struct attach_result result;
 
-	return attach_file(scan->s->attach, file, scan->filter, &result);
+	scan->err = attach_file(scan->s->attach, file, scan->filter, &result);
+	return scan->err;
 }
 
 static int attach_pid(struct scan *scan, pid_t pid)
@@ -82,13 +88,14 @@ static int attach_named(struct session *s)
 	for (size_t i = 0; i < s->plan->o->n_pids; i++) {
 		pid_t pid = (pid_t)s->plan->o->pids[i];
 		struct scan scan = { .s = s, .filter = pid };
-		int err = loader_follow(s->loader, pid);
+		int err = loader_follow(s->loader, pid), said;
 
 		if (!err)
 			err = worker_watch(s->worker, pid, pid);
+		said = err;
 		if (!err)
 			err = attach_pid(&scan, pid);
-		if (err == -ESRCH)
+		if (err == -ESRCH && !said)
 			log_error("process %d ended before it could be profiled", pid);
 		if (err)
 			return err;
@@ -109,8 +116,9 @@ static int attach_all(struct session *s)
 	if (!err)
 		err = target_each_pid(on_host_pid, &scan);
 	if (scan.denied)
-		log_warn("%u processes could not be read: permission denied, CAP_SYS_PTRACE is "
-			 "needed; libraries that only they use are not probed", scan.denied);
+		log_warn("%u process%s could not be read: permission denied, CAP_SYS_PTRACE is "
+			 "needed; libraries used by no other are not probed", scan.denied,
+			 scan.denied == 1 ? "" : "es");
 	return err;
 }
 
@@ -121,14 +129,15 @@ static int attach_command(struct session *s)
 
 	if (!err)
 		err = worker_watch(s->worker, s->command.pid, 0);
-	if (!err)
-		err = target_expect(s->plan->o->cmd, environ, catalog_wants_file, on_file, &scan);
+	if (err)
+		return err;
+	err = target_expect(s->plan->o->cmd, environ, catalog_wants_file, on_file, &scan);
 	if (err == -ENOENT) {
 		log_error("cannot run %s: %s", s->plan->o->cmd[0], strerror(ENOENT));
 		return err;
 	}
 	/* What cannot be read is seen when it is mapped, and exec says what cannot be run. */
-	return err == -EACCES || err == -ENOEXEC ? 0 : err;
+	return err == -ENOMEM ? err : scan.err;
 }
 
 int targets_attach(struct session *s)

@@ -25,6 +25,8 @@
 #include "probe/catalog.h"
 #include "probe/uprobe_link.h"
 
+#define HOST_PID_NAMESPACE "pid:[4026531836]"	/* PROC_PID_INIT_INO of every kernel */
+
 struct loader {
 	struct gpuprof_bpf *skel;
 	enum loader_way way;
@@ -231,6 +233,15 @@ static int explain(int err)
 	return ENOTSUP;
 }
 
+/* BPF sees the host's pids; inside a namespace no pid that we or a user know is one of those. */
+static bool in_pid_namespace(void)
+{
+	char link[64] = "";
+
+	return readlink("/proc/self/ns/pid", link, sizeof(link) - 1) > 0 &&
+	       strcmp(link, HOST_PID_NAMESPACE);
+}
+
 struct loader *loader_new(const struct loader_options *o)
 {
 	static const enum loader_way order[] = { WAY_SESSION, WAY_MULTI };
@@ -239,6 +250,13 @@ struct loader *loader_new(const struct loader_options *o)
 
 	if (!l)
 		return NULL;
+	if (in_pid_namespace()) {
+		log_error("cannot profile from inside a container: it has pids of its own; run "
+			  "gpuprof on the host, or the container with --pid=host");
+		free(l);
+		errno = ENOTSUP;
+		return NULL;
+	}
 	libbpf_set_print(print_libbpf);
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		if (o->way != WAY_AUTO && o->way != order[i])

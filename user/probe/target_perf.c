@@ -44,8 +44,6 @@ static const char *advice(int err)
 		return "raise the limit of open files (ulimit -n)";
 	case ENOBUFS:
 		return "raise kernel.perf_event_mlock_kb or run with CAP_IPC_LOCK";
-	case ESRCH:
-		return "it has ended";
 	default:
 		return "run gpuprof doctor";
 	}
@@ -55,6 +53,10 @@ static void log_refused(pid_t pid, bool filtered, int err)
 {
 	char what[80];
 
+	if (pid > 0 && err == ESRCH) {
+		log_error("process %d ended before it could be profiled", pid);
+		return;
+	}
 	if (pid < 0)
 		snprintf(what, sizeof(what), "the processes of this host");
 	else

@@ -1,0 +1,58 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What people do wrong at the command line, and must not suffer for: each is one line, at once.
+
+load ../lib/common
+
+one_line() { # PART...: one line was said, and it has these parts
+	assert_equal "${#lines[@]}" 1
+	local part
+	for part; do
+		assert_output --partial "$part"
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "misuse: the id of a thread is no pid: it is said to be a thread's, exit 1" {
+	needs root bpf
+	python3 -c 'import threading, time
+t = threading.Thread(target=time.sleep, args=(20,), daemon=True); t.start()
+print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
+	STARTED+=($!)
+	wait_for 10 test -s tid
+	run "$GPUPROF" stat -d 1s -p "$(cat tid)"
+	assert_equal "$status" 1
+	one_line "$(cat tid)" thread
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "misuse: a zombie and a pid that ends while gpuprof attaches: one line, exit 1" {
+	needs root bpf
+	sh -c 'sleep 0.2 & echo $! >zombie; exec sleep 20' 3>&- &
+	STARTED+=($!)
+	wait_for 10 sh -c 'grep -q "State:.*Z" /proc/$(cat zombie)/status'
+	run "$GPUPROF" stat -d 1s -p "$(cat zombie)"
+	assert_equal "$status" 1
+	one_line "process $(cat zombie) ended"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "misuse: from inside a container, whose pids BPF does not know: exit 4, not an empty table" {
+	needs root bpf
+	run unshare -pf --mount-proc "$GPUPROF" stat -d 1s -a
+	assert_equal "$status" 4
+	one_line container --pid=host
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "misuse: a script without #! runs as a shell would run it; a lying ELF too" {
+	needs root bpf
+	printf 'echo "ran $1"; exit 7\n' >script
+	printf '\177ELF garbage' >lies
+	chmod +x script lies
+	run "$GPUPROF" stat -q --table calls -- ./script well
+	assert_equal "$status" 7
+	assert_output --partial "ran well"
+	run -127 "$GPUPROF" stat -q -- ./lies
+	assert_output --partial lies
+}
