@@ -38,8 +38,30 @@ int BPF_PROG(task_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
+/*
+ * A thread that is not the first one calls exec: it takes the first one's number, whose own end was
+ * told before. So its old number ends here and its new one begins, with a state of its own.
+ */
+static __always_inline void change_number(struct thread_state *st, struct task_struct *p, __u32 old)
+{
+	struct gp_task *rec = reserve_task(GP_TASK_EXIT);
+
+	if (rec) {
+		rec->pid = p->tgid;
+		rec->tid = old;
+		rec->seq = st->seq + 1;
+		submit_task(rec);
+	}
+	st->seq = 0;
+	rec = describe_task(GP_TASK_NEW, p);
+	if (rec) {
+		rec->start_ns = rec->time_ns;
+		submit_task(rec);
+	}
+}
+
 SEC("?tp_btf/sched_process_exec")
-int BPF_PROG(task_exec, struct task_struct *p)
+int BPF_PROG(task_exec, struct task_struct *p, pid_t old_pid)
 {
 	__u32 tgid = p->tgid;
 	struct thread_state *st = bpf_task_storage_get(&threads, p, 0, 0);
@@ -47,6 +69,8 @@ int BPF_PROG(task_exec, struct task_struct *p)
 
 	if (st)
 		st->open = 0;	/* whatever was open went with the old program */
+	if (st && old_pid != p->pid)
+		change_number(st, p, old_pid);
 	if (!st && !bpf_map_lookup_elem(&pids, &tgid))
 		return 0;
 	rec = describe_task(GP_TASK_EXEC, p);

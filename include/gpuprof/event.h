@@ -88,7 +88,7 @@ struct gp_task {
 	gp_u8 pad[3];
 	gp_u32 seq;
 	gp_u64 time_ns;		/* when it happened */
-	gp_u64 start_ns;	/* NEW, EXIT: the thread's birth; FORK: the child's birth */
+	gp_u64 start_ns;	/* NEW, EXIT: the thread's birth, 0: unknown; FORK: the child's */
 	gp_u32 pid;
 	gp_u32 tid;		/* FORK: the child's pid */
 	char comm[GP_COMM_LEN];

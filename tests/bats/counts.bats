@@ -182,3 +182,36 @@ record_process() { # TARGET ARGS...
 	assert_success
 	exact c t
 }
+
+# bats test_tags=needs:root,needs:bpf
+@test "counts: exec in another thread: each owner of a number has its own calls, nothing is lost" {
+	needs root bpf targets
+	cat >exec.py <<-'PY'
+		import ctypes, os, sys, threading, time
+		cudart = ctypes.CDLL(sys.argv[1])
+		def call(n):
+		    for _ in range(n):
+		        cudart.cudaFree(None)
+		def leave():
+		    call(50)
+		    os.execv(sys.executable, [sys.executable, *sys.argv, "again"])
+		if sys.argv[2:]:
+		    call(20)
+		    sys.exit()
+		call(30)
+		time.sleep(0.1)
+		threading.Thread(target=leave).start()
+		time.sleep(60)
+	PY
+	lib=$(ldd "$TARGETS/cudart-dyn" | awk '/libcudart/ { print $3 }')
+	run env LD_LIBRARY_PATH="$(dirname "$lib")" "$GPUPROF" record -o c.gpr -- \
+		python3 exec.py "$lib"
+	assert_success
+	"$GPUPROF" report c.gpr --format json >r.json
+	run report_value r.json '[row["count"] for row in t["calls"]]'
+	assert_output '[100]'
+	run report_value r.json 'len({(row["tid"], row["wall_ns"]) for row in t["threads"]})'
+	assert_output 3
+	run report_value r.json 'r["meta"]["lost"], sum(row["invalid"] or 0 for row in t["events"])'
+	assert_output '(0, 0)'
+}

@@ -108,6 +108,26 @@ static void order_new_before_calls_before_exit(void **state)
 	pair_close(&p);
 }
 
+static void order_exit_before_the_numbers_next_owner(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	pair_open(&p);
+	source_commit(reserve_call(&p, 7));
+	source_commit(reserve_task(&p, GP_TASK_EXIT, 7));
+	source_commit(reserve_task(&p, GP_TASK_NEW, 7));
+	source_commit(reserve_task(&p, GP_TASK_NEW, 8));
+	round_says(&p, true, "N8 C7 ");
+	round_says(&p, true, "X7 N7 | ");
+	source_commit(reserve_task(&p, GP_TASK_EXIT, 7));
+	round_says(&p, true, "| ");
+	source_commit(reserve_task(&p, GP_TASK_NEW, 7));
+	round_says(&p, true, "X7 | ");
+	round_says(&p, true, "N7 | ");
+	pair_close(&p);
+}
+
 static void order_call_waits_for_busy_new(void **state)
 {
 	struct pair p;
@@ -296,6 +316,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SAYS("order: a thread's birth, its calls, a round later its exit",
 		     order_new_before_calls_before_exit),
+		SAYS("order: a thread's exit, then who takes its number by exec",
+		     order_exit_before_the_numbers_next_owner),
 		SAYS("order: no call passes a birth that is being written",
 		     order_call_waits_for_busy_new),
 		SAYS("order: an exit waits for calls that are being written",

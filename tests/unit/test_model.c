@@ -229,6 +229,24 @@ static void test_a_tid_is_used_again(void **state)
 	model_free(m);
 }
 
+/* Exec in another thread: the process lives on, so the new first thread is not much younger. */
+static void test_a_number_is_taken_by_exec(void **state)
+{
+	struct model *m = session(1000);
+
+	(void)state;
+	push(m, of_thread(EVENT_THREAD, 100, 0, 950, 0));
+	push(m, call(100, 1, L, 1010, 1020));
+	push(m, of_thread(EVENT_EXIT, 100, 2, 950, 1050));
+	push(m, of_thread(EVENT_THREAD, 100, 0, 1060, 0));
+	push(m, call(100, 1, L, 1070, 1080));
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = 1100 });
+	assert_rows(view_threads(m, 1100), THREADS,
+		    "100,100,,other,40,0.8,,50\n100,100,,launch,10,0.2,,50\n"
+		    "100,100,,other,30,0.75,,40\n100,100,,launch,10,0.25,,40\n");
+	model_free(m);
+}
+
 static void test_a_pid_is_used_again(void **state)
 {
 	struct model *m = session(NS_PER_SEC);
@@ -391,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_only_callers_have_books),
 		cmocka_unit_test(test_a_thread_of_which_all_was_lost),
 		cmocka_unit_test(test_a_tid_is_used_again),
+		cmocka_unit_test(test_a_number_is_taken_by_exec),
 		cmocka_unit_test(test_a_pid_is_used_again),
 		cmocka_unit_test(test_children_are_named_and_counted),
 		cmocka_unit_test(test_unarmed_time),

@@ -13,13 +13,29 @@ static int on_call(void *ctx, const void *rec, size_t len)
 	return o->put(o->ctx, DRAIN_CALL, rec, len);
 }
 
+static bool leaves(const struct gp_task *v, size_t n, const struct gp_task *task)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i].tid == task->tid && v[i].pid == task->pid)
+			return true;
+	return false;
+}
+
+/* The birth of a thread whose number another one has just left: by exec in a thread that is not
+ * the first one, so that only a first thread can be meant. */
+static bool follows_exit(const struct drain_order *o, const struct gp_task *task)
+{
+	return task->kind == GP_TASK_NEW && task->tid == task->pid &&
+	       (leaves(o->held.v, o->held.n, task) || leaves(o->fresh.v, o->fresh.n, task));
+}
+
 static int on_task(void *ctx, const void *rec, size_t len)
 {
 	struct drain_order *o = ctx;
 	const struct gp_task *task = rec;
 	struct gp_task *fresh;
 
-	if (len != sizeof(*task) || task->kind != GP_TASK_EXIT)
+	if (len != sizeof(*task) || (task->kind != GP_TASK_EXIT && !follows_exit(o, task)))
 		return o->put(o->ctx, DRAIN_TASK, rec, len);
 	fresh = VEC_PUSH(&o->fresh);
 	if (!fresh)

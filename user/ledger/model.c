@@ -210,8 +210,7 @@ static int push_thread(struct model *m, const struct event *ev)
 	birth = who_compare_births(t->birth_ns, ev->start_ns);
 	if (birth == BIRTH_OLDER)
 		return invalid(m, ev);
-	if (birth == BIRTH_NEWER ||
-	    (t->ended && t->has_book && !t->birth_ns && ev->start_ns >= t->book.exit))
+	if (birth == BIRTH_NEWER || (t->ended && t->has_book && ev->start_ns >= t->book.exit))
 		t = who_new_thread(m, t, ev->start_ns);
 	if (!t)
 		return -ENOMEM;
