@@ -51,3 +51,16 @@ load ../lib/common
 	assert_equal "$(tail -n 1 <<<"$output" | cut -d, -f3)" cudaLaunchKernel
 	assert_equal "$(grep -c 'more than --max-loss' <<<"$stderr")" 1
 }
+
+# bats test_tags=needs:root,needs:bpf
+@test "loss: what happens while gpuprof stops is not counted: hits = received + lost of all kinds" {
+	needs root bpf
+	sh -c 'while :; do /bin/true; done' &
+	STARTED+=($!)
+	run --separate-stderr "$GPUPROF" stat -p $! -d 300ms --table events --format json
+	assert_success
+	refute_regex "$stderr" 'do not add up'
+	printf %s "$output" >r.json
+	run report_value r.json '[row for row in t["events"] if row["kind"] == "fork"][0]["hits"] > 10'
+	assert_output True
+}

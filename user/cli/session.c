@@ -354,34 +354,58 @@ static void pump(void *ctx)
 	live_pump(&((struct session *)ctx)->live);
 }
 
-struct states_read {
-	struct session *s;
-	uint64_t now_ns;
+struct state {
+	struct gp_call head;
+	uint64_t words[GP_WORDS_LARGE];
+};
+
+struct states {
+	VEC(struct state) all;
+	bool full;
 };
 
 static void on_state(void *ctx, const void *rec, size_t len)
 {
-	struct states_read *r = ctx;
+	struct states *states = ctx;
+	struct state *slot = len == sizeof(*slot) ? VEC_PUSH(&states->all) : NULL;
 
-	live_push_state(&r->s->live, rec, len, r->now_ns);
+	if (slot)
+		memcpy(slot, rec, len);
+	states->full |= !slot;
+}
+
+/* At once, since a thread that ends takes its state with it. */
+static void read_states(struct session *s, struct states *states)
+{
+	if (adds_up(s))
+		return;
+	if (loader_each_state(s->loader, on_state, states) || states->full)
+		log_warn("cannot read the threads' last states; calls still open are not shown");
+}
+
+static void push_states(struct session *s, struct states *states, uint64_t now_ns)
+{
+	for (size_t i = 0; i < states->all.n; i++)
+		live_push_state(&s->live, &states->all.v[i], sizeof(states->all.v[i]), now_ns);
+	VEC_FREE(&states->all);
 }
 
 /* Nothing recorded is lost by stopping: probes off, rings emptied, then what was still open. */
 static void stop(struct session *s)
 {
-	struct states_read states = { .s = s };
+	uint64_t now_ns = time_now_ns();
+	struct states states = { 0 };
 
 	if (!s->live.drain)
 		return;
-	states.now_ns = time_now_ns();
-	session_push(s, &(struct event){ .kind = EVENT_STOP, .end_ns = states.now_ns });
+	session_push(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
 	worker_stop(s->worker);
 	worker_pump(s->worker, &s->sink);
 	loader_detach(s->loader);
+	read_states(s, &states);
 	drain_finish(s->live.drain, pump, s);
 	read_tallies(s);
-	if (!adds_up(s) && loader_each_state(s->loader, on_state, &states))
-		log_warn("cannot read the threads' last states; calls still open are not shown");
+	push_states(s, &states, now_ns);
 	push_counts(s);
 }
 

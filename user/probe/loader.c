@@ -278,6 +278,8 @@ void loader_detach(struct loader *l)
 	for (size_t i = 0; i < l->links.n; i++)
 		close(l->links.v[i]);
 	VEC_FREE(&l->links);
+	/* After the probes: until they are off, a thread that ends must be seen. */
+	gpuprof_bpf__detach(l->skel);
 }
 
 void loader_free(struct loader *l)

@@ -67,7 +67,9 @@ struct loader_probes {
 /* 0, or -errno, not logged: -524 (ENOTSUPP) when one of the offsets cannot be probed, -ESRCH. */
 int loader_attach(struct loader *l, const struct loader_probes *probes);
 
-void loader_detach(struct loader *l);	/* all probes; threads' states stay readable */
+/* All probes, then what watches tasks: from now on nothing is sent or counted. Threads' states stay
+ * readable, but those of threads that end are gone. */
+void loader_detach(struct loader *l);
 
 /* After loader_detach: every living thread's last state (gp_call + words; kind 0 or GP_OPEN). */
 int loader_each_state(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len), void *ctx);
