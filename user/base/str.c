@@ -104,6 +104,13 @@ char *strbuf_detach(struct strbuf *sb)
 	return s;
 }
 
+const char *str_basename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 unsigned int str_distance(const char *a, const char *b)
 {
 	unsigned int row[64], diag, up;

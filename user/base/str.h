@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A growing string that is always NUL-terminated, and a pool of interned strings.
+ * A growing string that is always NUL-terminated, a pool of interned strings, and questions about
+ * plain ones.
  *
  * strbuf: start with STRBUF_INIT; `s` is never NULL; owned by the buffer until strbuf_free or
  * strbuf_detach. Out of memory is remembered in `failed` and what follows is dropped: callers
@@ -30,6 +31,8 @@ void strbuf_addf(struct strbuf *sb, const char *fmt, ...) __attribute__((format(
 void strbuf_reset(struct strbuf *sb);	/* keeps the memory */
 void strbuf_free(struct strbuf *sb);	/* usable again afterwards */
 char *strbuf_detach(struct strbuf *sb);	/* caller frees; NULL after a failure */
+
+const char *str_basename(const char *path);	/* what follows the last slash; points into path */
 
 /* The smallest number of single-character edits between two words (Levenshtein), words <= 63. */
 unsigned int str_distance(const char *a, const char *b);

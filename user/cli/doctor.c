@@ -18,6 +18,7 @@
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "elf/elf.h"
+#include "probe/attach.h"
 #include "probe/caps.h"
 #include "probe/catalog.h"
 #include "probe/loader.h"
@@ -103,19 +104,16 @@ static void check_watch(struct doctor *d)
 
 static int list_file(void *ctx, const struct target_file *file)
 {
+	struct elf_file *ef = elf_file_open(file->fd, file->path);
 	struct doctor *d = ctx;
-	const char *slash = strrchr(file->path, '/'), *base = slash ? slash + 1 : file->path;
-	struct elf_symbol marker = { .name = "cudaLaunchKernel" };
-	int library = catalog_library_of(base);
-	struct elf_file *ef;
+	char what[40];
 
-	if (library >= 0) {
-		say(d, GOOD, base, file->path);
-		return 0;
+	for (unsigned int i = 0; ef && i < CATALOG_LIBRARIES; i++) {
+		if (!attach_holds(ef, file->path, i))
+			continue;
+		snprintf(what, sizeof(what), "functions of %s", catalog_library(i)->name);
+		say(d, GOOD, what, file->path);
 	}
-	ef = elf_file_open(file->fd, file->path);
-	if (ef && elf_find_symbols(ef, &marker, 1) == 1 && marker.local)
-		say(d, GOOD, "static libcudart", file->path);
 	elf_file_close(ef);
 	return 0;
 }

@@ -62,20 +62,22 @@ void attach_free(struct attach *a)
 	free(a);
 }
 
-/* True: (file, filter) was not known and now is. A file attached for all needs no filter. */
-static bool remember(struct attach *a, const struct target_file *f, pid_t pid)
+/* 1: (file, filter) was not known and now is, 0: known, -ENOMEM. A file attached for all needs no
+ * filter. */
+static int remember(struct attach *a, const struct target_file *f, pid_t pid)
 {
 	struct known_file *k;
 
 	for (size_t i = 0; i < a->known.n; i++) {
 		k = &a->known.v[i];
 		if (k->dev == f->dev && k->ino == f->ino && (k->pid == pid || k->pid == 0))
-			return false;
+			return 0;
 	}
 	k = VEC_PUSH(&a->known);
-	if (k)
-		*k = (struct known_file){ .dev = f->dev, .ino = f->ino, .pid = pid };
-	return k != NULL;
+	if (!k)
+		return -ENOMEM;
+	*k = (struct known_file){ .dev = f->dev, .ino = f->ino, .pid = pid };
+	return 1;
 }
 
 static void plan_add(struct plan *plan, const struct elf_symbol *sym, unsigned int row,
@@ -98,16 +100,33 @@ static void plan_add(struct plan *plan, const struct elf_symbol *sym, unsigned i
 	plan->rows[plan->n++] = row;
 }
 
-/* The probes for one library's rows in this file. static_only: only if the marker is a local
- * symbol, since an executable may define functions of these names without holding the library
- * (of libcudart_static.a, some functions stay global and some become local). */
-static int plan_library(struct elf_file *ef, unsigned int library, bool static_only,
-			struct plan *plan, struct attach_result *result)
+/*
+ * Does the file hold a static copy of the library? Only if the marker is a local symbol, since an
+ * executable may define functions of these names without holding the library (of
+ * libcudart_static.a, some functions stay global and some become local).
+ */
+static bool is_inside(struct elf_file *ef, const struct catalog_library *lib)
+{
+	struct elf_symbol marker = { .name = lib->marker };
+
+	return lib->marker && elf_find_symbols(ef, &marker, 1) == 1 && marker.local;
+}
+
+bool attach_holds(struct elf_file *ef, const char *path, unsigned int library)
+{
+	int named = catalog_library_of(str_basename(path));
+
+	return named >= 0 ? library == (unsigned int)named
+			  : is_inside(ef, catalog_library(library));
+}
+
+/* The probes for one library's rows in this file. */
+static int plan_library(struct elf_file *ef, unsigned int library, struct plan *plan,
+			struct attach_result *result)
 {
 	const struct catalog_library *lib = catalog_library(library);
 	struct elf_symbol *syms = calloc(lib->n_rows, sizeof(*syms));
 	unsigned int first = catalog_first_row(library);
-	bool marked = !static_only;
 	int n;
 
 	if (!syms)
@@ -115,9 +134,7 @@ static int plan_library(struct elf_file *ef, unsigned int library, bool static_o
 	for (size_t i = 0; i < lib->n_rows; i++)
 		syms[i].name = lib->rows[i].name;
 	n = elf_find_symbols(ef, syms, lib->n_rows);
-	for (size_t i = 0; n > 0 && i < lib->n_rows && !marked; i++)
-		marked = syms[i].offset && syms[i].local && !strcmp(syms[i].name, lib->marker);
-	for (size_t i = 0; n > 0 && marked && i < lib->n_rows; i++) {
+	for (size_t i = 0; n > 0 && i < lib->n_rows; i++) {
 		if (!syms[i].offset)
 			continue;
 		result->found = true;
@@ -127,22 +144,20 @@ static int plan_library(struct elf_file *ef, unsigned int library, bool static_o
 	return n < 0 && n != -EBADMSG ? n : 0;
 }
 
-static int plan_file(struct elf_file *ef, const char *basename, struct plan *plan,
+static int plan_file(struct elf_file *ef, const char *path, struct plan *plan,
 		     struct attach_result *result)
 {
-	int named = catalog_library_of(basename), err = 0;
+	int err = 0;
 
-	if (named >= 0)
-		return plan_library(ef, (unsigned int)named, false, plan, result);
 	for (unsigned int i = 0; i < CATALOG_LIBRARIES && !err; i++)
-		if (catalog_library(i)->marker)
-			err = plan_library(ef, i, true, plan, result);
+		if (attach_holds(ef, path, i))
+			err = plan_library(ef, i, plan, result);
 	return err;
 }
 
 /*
  * Attaches n probes from `from` on; one that the kernel refuses fails the whole link and is not
- * named, so halve until it stands alone. Elf_classify foresees nearly all of them.
+ * named, so halve until it stands alone. (elf_classify foresees nearly all of them.)
  */
 static int attach_range(struct attach *a, const char *path, struct plan *plan, size_t from, size_t n,
 			pid_t pid, struct attach_result *result)
@@ -200,19 +215,18 @@ static int note_info(struct attach *a, const struct target_file *file, struct el
 int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		struct attach_result *result)
 {
-	const char *slash = strrchr(file->path, '/');
+	int err = remember(a, file, pid);
 	struct elf_file *ef;
 	struct plan *plan;
-	int err;
 
 	*result = (struct attach_result){ 0 };
-	if (!remember(a, file, pid))
-		return 0;
+	if (err <= 0)
+		return err;
 	ef = elf_file_open(file->fd, file->path);
 	if (!ef)
 		return errno == ENOMEM ? -ENOMEM : 0;
 	plan = calloc(1, sizeof(*plan));
-	err = plan ? plan_file(ef, slash ? slash + 1 : file->path, plan, result) : -ENOMEM;
+	err = plan ? plan_file(ef, file->path, plan, result) : -ENOMEM;
 	if (!err)
 		err = attach_plan(a, file, plan, pid, result);
 	if (!err && result->found)

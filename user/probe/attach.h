@@ -30,7 +30,12 @@ struct attach_result {
 int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		struct attach_result *result);
 
-/* One line for each file with probes: "libcudart.so.13: 38 probes". For doctor and facts. */
+/* Does the file behind ef, which a process knows as path, hold this library of the catalogue: by
+ * its name, or as a static copy inside? */
+struct elf_file;
+bool attach_holds(struct elf_file *ef, const char *path, unsigned int library);
+
+/* One for each file with catalogue functions, in the order they were met. */
 struct attach_info {
 	const char *path;
 	const char *build_id;

@@ -37,10 +37,8 @@ struct expect {
 
 static bool is_wrapper(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
 	for (size_t i = 0; i < sizeof(wrappers) / sizeof(wrappers[0]); i++)
-		if (!strcmp(slash ? slash + 1 : path, wrappers[i]))
+		if (!strcmp(str_basename(path), wrappers[i]))
 			return true;
 	return false;
 }

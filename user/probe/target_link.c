@@ -381,7 +381,6 @@ static bool read_interpreter(int fd, const char *path, char *buf, size_t size)
 
 static void load_interpreter(struct linker *l, const char *interp)
 {
-	const char *base = strrchr(interp, '/');
 	char *real = realpath(interp, NULL), *home = real ? directory_of(real) : NULL;
 
 	if (home && strlen(home) < sizeof(l->home))
@@ -391,7 +390,7 @@ static void load_interpreter(struct linker *l, const char *interp)
 	free(home);
 	free(real);
 	/* It is there already when something needs it by name, and needs nothing itself. */
-	is_known(l, base ? base + 1 : interp);
+	is_known(l, str_basename(interp));
 	if (!l->rc)
 		try_file(l, interp, NO_LOADER);
 }

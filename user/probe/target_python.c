@@ -36,9 +36,7 @@ static const char *const library_dirs[] = {
 
 bool python_is_interpreter(const char *path)
 {
-	const char *base = strrchr(path, '/');
-
-	return !strncmp(base ? base + 1 : path, "python", 6);
+	return !strncmp(str_basename(path), "python", 6);
 }
 
 static void add_escaped(struct strbuf *sb, const char *text)
