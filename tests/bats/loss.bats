@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2154 # run sets stderr
 # What is lost is counted and has a place.
 
 load ../lib/common

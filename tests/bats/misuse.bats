@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2016,SC2030,SC2031 # scripts for sh; each test has its own STARTED
 # What people do wrong at the command line, and must not suffer for: each is one line, at once.
 
 load ../lib/common
