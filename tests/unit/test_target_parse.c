@@ -13,8 +13,8 @@
 struct fake_ring {
 	struct perf_event_mmap_page page;
 	char data[RING_SIZE];
-	uint64_t raw[RING_RECORD_MAX / 8];
-	struct ring ring;
+	uint64_t raw[PERF_RING_RECORD_MAX / 8];
+	struct perf_ring ring;
 };
 
 static struct fake_ring fake;
@@ -23,7 +23,7 @@ static void fake_start(uint64_t at)
 {
 	memset(&fake, 0, sizeof(fake));
 	fake.page.data_head = fake.page.data_tail = at;
-	fake.ring = (struct ring){ .page = &fake.page, .data = fake.data, .size = RING_SIZE };
+	fake.ring = (struct perf_ring){ .page = &fake.page, .data = fake.data, .size = RING_SIZE };
 }
 
 static void fake_put(const void *bytes, size_t len)
@@ -49,7 +49,7 @@ static const struct mmap_record sample = {
 	.time = 99,
 };
 
-static void check_sample(const struct ring_record *rec)
+static void check_sample(const struct perf_record *rec)
 {
 	assert_int_equal(rec->ev.kind, TARGET_MMAP);
 	assert_int_equal(rec->ev.pid, 7);
@@ -61,24 +61,24 @@ static void check_sample(const struct ring_record *rec)
 
 static void a_record_is_whole_wherever_the_ring_wraps(void **state)
 {
-	struct ring_record rec;
+	struct perf_record rec;
 
 	(void)state;
 	for (uint64_t at = RING_SIZE - sizeof(sample) - 8; at <= RING_SIZE + 8; at += 8) {
 		fake_start(at + 5 * RING_SIZE);
 		fake_put(&sample, sizeof(sample));
-		assert_int_equal(ring_next(&fake.ring, fake.raw, &rec), 1);
+		assert_int_equal(perf_ring_next(&fake.ring, fake.raw, &rec), 1);
 		check_sample(&rec);
 		free((char *)rec.ev.text);
 		assert_true(fake.page.data_tail == fake.page.data_head);
-		assert_int_equal(ring_next(&fake.ring, fake.raw, &rec), 0);
+		assert_int_equal(perf_ring_next(&fake.ring, fake.raw, &rec), 0);
 	}
 }
 
 static void records_of_no_interest_are_skipped(void **state)
 {
 	struct mmap_record anon = sample, vdso = sample, cut = sample, open = sample;
-	struct ring_record rec;
+	struct perf_record rec;
 
 	(void)state;
 	anon.ino = 0;
@@ -91,7 +91,7 @@ static void records_of_no_interest_are_skipped(void **state)
 	fake_put(&cut, 40);
 	fake_put(&open, sizeof(open));
 	fake_put(&sample, sizeof(sample));
-	assert_int_equal(ring_next(&fake.ring, fake.raw, &rec), 1);
+	assert_int_equal(perf_ring_next(&fake.ring, fake.raw, &rec), 1);
 	check_sample(&rec);
 	free((char *)rec.ev.text);
 }
@@ -99,23 +99,23 @@ static void records_of_no_interest_are_skipped(void **state)
 static void what_cannot_be_told_apart_is_missed(void **state)
 {
 	struct perf_event_header lies = { .type = PERF_RECORD_MMAP2, .size = 4 };
-	struct ring_record rec;
+	struct perf_record rec;
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		lies.size = i ? 4 : 4000;
 		fake_start(0);
 		fake_put(&lies, sizeof(lies));
-		assert_int_equal(ring_next(&fake.ring, fake.raw, &rec), 1);
+		assert_int_equal(perf_ring_next(&fake.ring, fake.raw, &rec), 1);
 		assert_int_equal(rec.ev.kind, TARGET_MISSED);
-		assert_int_equal(ring_next(&fake.ring, fake.raw, &rec), 0);
+		assert_int_equal(perf_ring_next(&fake.ring, fake.raw, &rec), 0);
 	}
 }
 
 static void random_bytes_decode_to_something_or_nothing(void **state)
 {
 	unsigned int seed = (unsigned int)time_wall_ns();
-	struct ring_record rec;
+	struct perf_record rec;
 
 	(void)state;
 	print_message("seed %u\n", seed);
@@ -130,8 +130,8 @@ static void random_bytes_decode_to_something_or_nothing(void **state)
 			copy[k] = (char)rand();
 		header->type = (uint32_t)rand() % 20;
 		header->size = (uint16_t)size;
-		rec = (struct ring_record){ 0 };
-		if (ring_decode(copy, &rec) > 0)
+		rec = (struct perf_record){ 0 };
+		if (perf_ring_decode(copy, &rec) > 0)
 			assert_in_range(rec.ev.kind, TARGET_MMAP, TARGET_MISSED);
 		free((char *)rec.ev.text);
 		free(copy);

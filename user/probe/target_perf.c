@@ -89,7 +89,7 @@ static int open_event(struct perf_set *set, pid_t pid, struct perf_cpu *cpu)
 	struct perf_event_attr attr;
 	int *slot, fd, rc;
 
-	ring_fill_attr(&attr);
+	perf_ring_fill_attr(&attr);
 	attr.inherit = pid > 0;
 	fd = (int)syscall(SYS_perf_event_open, &attr, pid, cpu->id, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
@@ -103,7 +103,7 @@ static int open_event(struct perf_set *set, pid_t pid, struct perf_cpu *cpu)
 	if (cpu->fd >= 0)
 		rc = ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->fd) ? -errno : 0;
 	else
-		rc = ring_map(&cpu->ring, fd, ring_pages(set));
+		rc = perf_ring_map(&cpu->ring, fd, ring_pages(set));
 	if (!rc && cpu->fd < 0)
 		cpu->fd = fd;
 	return rc ? rc : add_fd(set, fd);
@@ -192,9 +192,9 @@ static int list_cpus(struct perf_set *set)
 static void close_events(struct perf_set *set)
 {
 	for (size_t i = 0; i < set->cpus.n; i++) {
-		ring_unmap(&set->cpus.v[i].ring);
+		perf_ring_unmap(&set->cpus.v[i].ring);
 		free((char *)set->cpus.v[i].last.ev.text);
-		set->cpus.v[i].last = (struct ring_record){ 0 };
+		set->cpus.v[i].last = (struct perf_record){ 0 };
 		set->cpus.v[i].fd = -1;
 	}
 	for (size_t i = 0; i < set->fds.n; i++)

@@ -10,8 +10,8 @@
 struct perf_cpu {
 	int id;
 	int fd;			/* the event that owns the ring; -1: none yet */
-	struct ring ring;
-	struct ring_record last; /* taken from it; its text is a copy of its own */
+	struct perf_ring ring;
+	struct perf_record last; /* taken from it; its text is a copy of its own */
 };
 
 struct perf_set {

@@ -3,7 +3,8 @@
  * perf's ring buffer (perf_event_open(2)) and the layout of its side-band records. Owns the
  * memory barriers and the wrap; knows nothing of processes or of who listens.
  *
- * Every record ends with the sample_id that ring_fill_attr asks for, which is one u64: the time.
+ * Every record ends with the sample_id that perf_ring_fill_attr asks for, which is one u64: the
+ * time.
  */
 #include "probe/target_ring.h"
 
@@ -16,7 +17,7 @@
 
 #include "base/time.h"
 
-void ring_fill_attr(struct perf_event_attr *attr)
+void perf_ring_fill_attr(struct perf_event_attr *attr)
 {
 	*attr = (struct perf_event_attr){
 		.size = sizeof(*attr),
@@ -38,7 +39,7 @@ void ring_fill_attr(struct perf_event_attr *attr)
 	};
 }
 
-int ring_map(struct ring *ring, int fd, size_t pages)
+int perf_ring_map(struct perf_ring *ring, int fd, size_t pages)
 {
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -61,11 +62,11 @@ int ring_map(struct ring *ring, int fd, size_t pages)
 	return errno == EPERM ? -ENOBUFS : -errno;
 }
 
-void ring_unmap(struct ring *ring)
+void perf_ring_unmap(struct perf_ring *ring)
 {
 	if (ring->page)
 		munmap(ring->page, ring->mapped);
-	*ring = (struct ring){ 0 };
+	*ring = (struct perf_ring){ 0 };
 }
 
 /* ---- records ------------------------------------------------------------------------------ */
@@ -109,7 +110,7 @@ static int take_text(const struct perf_event_header *header, size_t at, const ch
 	return *text ? 1 : -ENOMEM;
 }
 
-static int decode_task(const void *raw, struct ring_record *out)
+static int decode_task(const void *raw, struct perf_record *out)
 {
 	const struct task_body *body = raw;
 	bool fork = body->header.type == PERF_RECORD_FORK;
@@ -122,7 +123,7 @@ static int decode_task(const void *raw, struct ring_record *out)
 	return 1;
 }
 
-static int decode_mmap2(const void *raw, struct ring_record *out)
+static int decode_mmap2(const void *raw, struct perf_record *out)
 {
 	const struct mmap2_body *body = raw;
 	const char *name = body->filename;
@@ -140,7 +141,7 @@ static int decode_mmap2(const void *raw, struct ring_record *out)
 	return take_text(raw, sizeof(*body), &out->ev.text);
 }
 
-static int decode_comm(const void *raw, struct ring_record *out)
+static int decode_comm(const void *raw, struct perf_record *out)
 {
 	const struct comm_body *body = raw;
 
@@ -152,7 +153,7 @@ static int decode_comm(const void *raw, struct ring_record *out)
 	return take_text(raw, sizeof(*body), &out->ev.text);
 }
 
-static int decode_lost(const void *raw, struct ring_record *out)
+static int decode_lost(const void *raw, struct perf_record *out)
 {
 	const struct lost_body *body = raw;
 
@@ -164,7 +165,7 @@ static int decode_lost(const void *raw, struct ring_record *out)
 static const struct {
 	uint32_t type;
 	size_t size;		/* without text and time */
-	int (*decode)(const void *raw, struct ring_record *out);
+	int (*decode)(const void *raw, struct perf_record *out);
 } kinds[] = {
 	{ PERF_RECORD_FORK, sizeof(struct task_body), decode_task },
 	{ PERF_RECORD_EXIT, sizeof(struct task_body), decode_task },
@@ -173,11 +174,11 @@ static const struct {
 	{ PERF_RECORD_LOST, sizeof(struct lost_body), decode_lost },
 };
 
-int ring_decode(const void *raw, struct ring_record *out)
+int perf_ring_decode(const void *raw, struct perf_record *out)
 {
 	const struct perf_event_header *header = raw;
 
-	*out = (struct ring_record){ 0 };
+	*out = (struct perf_record){ 0 };
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (kinds[i].type != header->type)
 			continue;
@@ -192,7 +193,7 @@ int ring_decode(const void *raw, struct ring_record *out)
 
 /* ---- the ring ----------------------------------------------------------------------------- */
 
-static void copy_out(const struct ring *ring, uint64_t at, void *to, size_t len)
+static void copy_out(const struct perf_ring *ring, uint64_t at, void *to, size_t len)
 {
 	size_t from = at & (ring->size - 1), first = ring->size - from;
 
@@ -202,7 +203,7 @@ static void copy_out(const struct ring *ring, uint64_t at, void *to, size_t len)
 	memcpy((char *)to + first, ring->data, len - first);
 }
 
-int ring_next(struct ring *ring, void *raw, struct ring_record *out)
+int perf_ring_next(struct perf_ring *ring, void *raw, struct perf_record *out)
 {
 	/* Acquire: the records are written before head moves past them. */
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
@@ -214,7 +215,7 @@ int ring_next(struct ring *ring, void *raw, struct ring_record *out)
 		copy_out(ring, tail, &header, sizeof(header));
 		if (header.size < sizeof(header) || header.size > head - tail) {
 			tail = head;	/* the rest cannot be told apart */
-			*out = (struct ring_record){ .ev = {
+			*out = (struct perf_record){ .ev = {
 				.kind = TARGET_MISSED, .missed = 1, .time_ns = time_now_ns(),
 			} };
 			rc = 1;
@@ -222,7 +223,7 @@ int ring_next(struct ring *ring, void *raw, struct ring_record *out)
 		}
 		copy_out(ring, tail, raw, header.size);
 		tail += header.size;
-		rc = ring_decode(raw, out);
+		rc = perf_ring_decode(raw, out);
 	}
 	/* Release: the kernel reuses the space only after it was copied. */
 	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);

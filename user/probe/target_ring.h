@@ -8,9 +8,9 @@
 
 #include "probe/target.h"
 
-#define RING_RECORD_MAX 65536	/* header.size is 16 bits */
+#define PERF_RING_RECORD_MAX 65536	/* header.size is 16 bits */
 
-struct ring {
+struct perf_ring {
 	struct perf_event_mmap_page *page;	/* NULL: not mapped */
 	const char *data;
 	size_t size;			/* of data: a power of two */
@@ -18,29 +18,29 @@ struct ring {
 };
 
 /* What a record says; ev.text is owned by the record. */
-struct ring_record {
+struct perf_record {
 	struct target_event ev;
 	pid_t tid;		/* the thread it happened to; EXIT: tid == ev.pid is the leader */
 	uint64_t order;		/* arrival: breaks ties of time */
 	bool of_thread;		/* FORK: of a thread */
 };
 
-/* Asks for the records that ring_next understands, stamped with CLOCK_MONOTONIC. */
-void ring_fill_attr(struct perf_event_attr *attr);
+/* Asks for the records that perf_ring_next understands, stamped with CLOCK_MONOTONIC. */
+void perf_ring_fill_attr(struct perf_event_attr *attr);
 
 /* Maps the ring of a perf event with about `pages` pages (a power of two), fewer if the limit on
  * locked memory asks for it. 0 or -errno. */
-int ring_map(struct ring *ring, int fd, size_t pages);
-void ring_unmap(struct ring *ring);
+int perf_ring_map(struct perf_ring *ring, int fd, size_t pages);
+void perf_ring_unmap(struct perf_ring *ring);
 
 /*
- * Takes the next record that matters out of the ring; raw is RING_RECORD_MAX bytes of scratch,
+ * Takes the next record that matters out of the ring; raw is PERF_RING_RECORD_MAX bytes of scratch,
  * aligned for u64. 1: *out is filled, 0: the ring is empty, -ENOMEM.
  */
-int ring_next(struct ring *ring, void *raw, struct ring_record *out);
+int perf_ring_next(struct perf_ring *ring, void *raw, struct perf_record *out);
 
 /* Pure: what a record in raw (header.size bytes, aligned) says. 1, 0: nothing that matters
  * (also: shorter than it must be), -ENOMEM. */
-int ring_decode(const void *raw, struct ring_record *out);
+int perf_ring_decode(const void *raw, struct perf_record *out);
 
 #endif

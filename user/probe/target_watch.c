@@ -34,7 +34,7 @@ struct target_watch {
 	pid_t pid;		/* -1: all */
 	struct map followed;	/* pid and what it forked; to pick from the whole host */
 	struct perf_set perf;
-	VEC(struct ring_record) held;
+	VEC(struct perf_record) held;
 	VEC(struct leaving) leaving;
 	uint64_t leave_ns;	/* until the next look at `leaving` */
 	uint64_t order;
@@ -58,7 +58,7 @@ static int start(struct target_watch *w)
 	bool is_new;
 	int rc;
 
-	w->raw = malloc(RING_RECORD_MAX);
+	w->raw = malloc(PERF_RING_RECORD_MAX);
 	if (!w->raw || (w->pid > 0 && !map_put(&w->followed, (uint64_t)w->pid, &is_new)))
 		return -ENOMEM;
 	w->perf.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -142,7 +142,7 @@ static void clear_readiness(struct target_watch *w)
 	} while (n == 64);
 }
 
-static bool is_twin(const struct ring_record *a, const struct ring_record *b)
+static bool is_twin(const struct perf_record *a, const struct perf_record *b)
 {
 	const char *x = a->ev.text ? a->ev.text : "", *y = b->ev.text ? b->ev.text : "";
 
@@ -153,7 +153,7 @@ static bool is_twin(const struct ring_record *a, const struct ring_record *b)
 }
 
 /* Keeps rec with a copy of its text to compare the next one with. */
-static int remember(struct perf_cpu *cpu, const struct ring_record *rec)
+static int remember(struct perf_cpu *cpu, const struct perf_record *rec)
 {
 	free((char *)cpu->last.ev.text);
 	cpu->last = *rec;
@@ -164,10 +164,10 @@ static int remember(struct perf_cpu *cpu, const struct ring_record *rec)
 
 static int drain(struct target_watch *w, struct perf_cpu *cpu)
 {
-	struct ring_record rec, *slot;
+	struct perf_record rec, *slot;
 	int rc = 0;
 
-	while (cpu->ring.page && rc >= 0 && (rc = ring_next(&cpu->ring, w->raw, &rec)) > 0) {
+	while (cpu->ring.page && rc >= 0 && (rc = perf_ring_next(&cpu->ring, w->raw, &rec)) > 0) {
 		if (is_twin(&cpu->last, &rec)) {
 			free((char *)rec.ev.text);
 			continue;
@@ -187,7 +187,7 @@ static int drain(struct target_watch *w, struct perf_cpu *cpu)
 
 static int compare_records(const void *a, const void *b)
 {
-	const struct ring_record *x = a, *y = b;
+	const struct perf_record *x = a, *y = b;
 
 	if (x->ev.time_ns != y->ev.time_ns)
 		return x->ev.time_ns < y->ev.time_ns ? -1 : 1;
@@ -229,7 +229,7 @@ static bool finish_leaving(struct target_watch *w, struct leaving *l, const stru
  * A process ends with its last thread, and its first thread may go before: by pthread_exit in
  * main, or because another thread called exec and takes its place.
  */
-static void handle_exit(struct target_watch *w, const struct ring_record *rec,
+static void handle_exit(struct target_watch *w, const struct perf_record *rec,
 			const struct listener *to)
 {
 	struct leaving *l = find_leaving(w, rec->ev.pid);
@@ -247,7 +247,7 @@ static void handle_exit(struct target_watch *w, const struct ring_record *rec,
 	finish_leaving(w, l, to);
 }
 
-static bool follows(struct target_watch *w, const struct ring_record *rec)
+static bool follows(struct target_watch *w, const struct perf_record *rec)
 {
 	bool is_new;
 
@@ -260,7 +260,7 @@ static bool follows(struct target_watch *w, const struct ring_record *rec)
 	return true;
 }
 
-static void deliver(struct target_watch *w, const struct ring_record *rec,
+static void deliver(struct target_watch *w, const struct perf_record *rec,
 		    const struct listener *to)
 {
 	struct leaving *l;
