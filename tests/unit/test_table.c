@@ -351,14 +351,6 @@ static void reals_read_back_as_the_same_double(void **state)
 	}
 }
 
-static void formats_have_names(void **state)
-{
-	(void)state;
-	assert_int_equal(format_from_name("text"), FORMAT_TEXT);
-	assert_int_equal(format_from_name("json"), FORMAT_JSON);
-	assert_int_equal(format_from_name("xml"), -EINVAL);
-}
-
 static void every_byte_string_stays_on_one_safe_line(void **state)
 {
 	uint32_t seed = 1;
@@ -402,7 +394,6 @@ int main(void)
 		cmocka_unit_test(times_have_four_digits_and_carry_into_the_next_unit),
 		cmocka_unit_test(bytes_carry_into_the_next_unit),
 		cmocka_unit_test(reals_read_back_as_the_same_double),
-		cmocka_unit_test(formats_have_names),
 		cmocka_unit_test(every_byte_string_stays_on_one_safe_line),
 	};
 

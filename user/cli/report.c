@@ -25,8 +25,10 @@ static int explain_state(const struct capture_reader *r, const char *path)
 			 (unsigned long long)capture_blocks(r));
 		return EXIT_PARTIAL;
 	default:
-		log_warn("%s is damaged: %llu blocks were skipped, %llu read", path,
+		log_warn("%s is damaged: %llu blocks with at least %llu events were skipped, "
+			 "%llu blocks were read", path,
 			 (unsigned long long)capture_bad_blocks(r),
+			 (unsigned long long)capture_bad_events(r),
 			 (unsigned long long)capture_blocks(r));
 		return EXIT_PARTIAL;
 	}

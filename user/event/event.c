@@ -2,9 +2,6 @@
 /* The names of the event model's enums, as outputs and captures spell them. */
 #include "event/event.h"
 
-#include <errno.h>
-#include <string.h>
-
 static const char *const kinds[] = {
 	[EVENT_CALL] = "call", [EVENT_ENTER] = "enter", [EVENT_OPEN] = "open",
 	[EVENT_THREAD] = "thread", [EVENT_EXIT] = "exit", [EVENT_FORK] = "fork",
@@ -24,11 +21,6 @@ static const char *const classes[] = {
 };
 _Static_assert(sizeof(classes) / sizeof(classes[0]) == CLASS_END, "a name for each class");
 
-static const char *const dirs[] = {
-	[COPY_H2H] = "h2h", [COPY_H2D] = "h2d", [COPY_D2H] = "d2h", [COPY_D2D] = "d2d",
-	[COPY_DEFAULT] = "default",
-};
-
 const char *event_kind_name(unsigned int kind)
 {
 	return kind && kind < EVENT_KIND_END ? kinds[kind] : "?";
@@ -37,17 +29,4 @@ const char *event_kind_name(unsigned int kind)
 const char *class_name(unsigned int class)
 {
 	return class < CLASS_END ? classes[class] : "?";
-}
-
-int class_from_name(const char *name)
-{
-	for (int i = 0; i < CLASS_END; i++)
-		if (!strcmp(classes[i], name))
-			return i;
-	return -ENOENT;
-}
-
-const char *copy_dir_name(unsigned int dir)
-{
-	return dir <= COPY_DEFAULT ? dirs[dir] : "?";
 }

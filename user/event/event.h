@@ -137,7 +137,5 @@ struct event_sink {
 
 const char *event_kind_name(unsigned int kind);	/* "call", ..., "?" */
 const char *class_name(unsigned int class);	/* "launch", ..., "?" */
-int class_from_name(const char *name);		/* enum call_class or -ENOENT */
-const char *copy_dir_name(unsigned int dir);	/* "h2d", ..., "?" */
 
 #endif

@@ -103,10 +103,7 @@ struct model_reading {		/* the latest EVENT_COUNT of a source and kind */
 size_t model_readings(const struct model *m);
 const struct model_reading *model_reading(const struct model *m, size_t i);
 
-/* EVENT_FACT: the last value of each key, in order of first appearance. */
-size_t model_facts(const struct model *m);
-const char *model_fact_key(const struct model *m, size_t i);
-const char *model_fact_at(const struct model *m, size_t i);
+/* EVENT_FACT: the last value of a key. */
 const char *model_fact(const struct model *m, const char *key);	/* NULL: no such fact */
 
 #endif

@@ -105,21 +105,6 @@ const struct model_reading *model_reading(const struct model *m, size_t i)
 	return &m->readings.v[i].info;
 }
 
-size_t model_facts(const struct model *m)
-{
-	return m->facts.n;
-}
-
-const char *model_fact_key(const struct model *m, size_t i)
-{
-	return m->facts.v[i].key;
-}
-
-const char *model_fact_at(const struct model *m, size_t i)
-{
-	return m->facts.v[i].value;
-}
-
 const char *model_fact(const struct model *m, const char *key)
 {
 	for (size_t i = 0; i < m->facts.n; i++)

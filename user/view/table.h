@@ -72,7 +72,6 @@ int table_sort(struct table *t, const char *column);
 void table_top(struct table *t, size_t n);	/* keeps the first n rows; remembers how many were cut */
 
 enum format { FORMAT_TEXT, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_END };
-int format_from_name(const char *name);		/* enum format or -EINVAL */
 
 struct meta_pair {
 	const char *key;
