@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
+
 #define NAMED_MAX 4	/* processes in the header line */
 
 uint64_t summary_fact_number(const struct model *m, const char *key)
@@ -28,7 +30,7 @@ static uint64_t sum_received(const struct model_counts *c)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < sizeof(kinds); i++)
-		sum = add_saturated(sum, c->received[kinds[i]]);
+		sum = num_add(sum, c->received[kinds[i]]);
 	return sum;
 }
 
@@ -45,13 +47,11 @@ static void read_losses(struct summary *s)
 	for (size_t i = 0; i < model_readings(s->model); i++) {
 		const struct model_reading *r = model_reading(s->model, i);
 
-		hits = add_saturated(hits, r->hits);
-		lost = add_saturated(lost, r->lost);
+		hits = num_add(hits, r->hits);
+		lost = num_add(lost, r->lost);
 	}
-	s->lost = lost > counts.lost ? lost : counts.lost;
-	s->events = add_saturated(sum_received(&counts), s->lost);
-	if (hits > s->events)
-		s->events = hits;
+	s->lost = num_max(lost, counts.lost);
+	s->events = num_max(hits, num_add(sum_received(&counts), s->lost));
 	s->lost_share = s->events ? (double)s->lost / (double)s->events : 0;
 }
 
@@ -63,7 +63,7 @@ static uint64_t count_calls(const struct model *m)
 	for (size_t i = 0; i < model_processes(m); i++) {
 		p = model_process(m, i);
 		for (size_t k = 0; k < p->tallies.all.n; k++)
-			calls = add_saturated(calls, p->tallies.all.v[k]->count);
+			calls = num_add(calls, p->tallies.all.v[k]->count);
 	}
 	return calls;
 }
@@ -84,7 +84,7 @@ static uint64_t read_thread_time(const struct model *m, uint64_t now_ns)
 	for (size_t i = 0; i < model_threads(m); i++) {
 		model_thread(m, i, now_ns, &t);
 		if (t.has_book)
-			ns = add_saturated(ns, t.book.close_ns - t.book.open_ns);
+			ns = num_add(ns, t.book.close_ns - t.book.open_ns);
 	}
 	return ns;
 }
@@ -106,17 +106,10 @@ struct summary summary_read(const struct model *m, const struct print_extra *ext
 	return s;
 }
 
-static uint64_t multiply_saturated(uint64_t a, uint64_t b)
-{
-	uint64_t product;
-
-	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
 uint64_t summary_cost_ns(const struct summary *s)
 {
-	return add_saturated(multiply_saturated(s->cost_hits, s->cost_per_hit_ns),
-			     multiply_saturated(s->cost_nested, s->cost_per_nested_ns));
+	return num_add(num_mul(s->cost_hits, s->cost_per_hit_ns),
+		       num_mul(s->cost_nested, s->cost_per_nested_ns));
 }
 
 double summary_cost_share(const struct summary *s)
@@ -268,7 +261,7 @@ static uint64_t count_invalid(const struct model *m)
 
 	model_counts(m, &counts);
 	for (unsigned int i = 0; i < EVENT_KIND_END; i++)
-		n = add_saturated(n, counts.invalid[i]);
+		n = num_add(n, counts.invalid[i]);
 	return n;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/num.h"
 #include "base/time.h"
 #include "cli/summary.h"
 #include "cli/version.h"
@@ -36,7 +37,7 @@ static void add_text(struct pairs *p, const char *key, const char *text)
 static void add_time(struct pairs *p, const char *key, const struct model *m, uint64_t ns)
 {
 	uint64_t offset = summary_fact_number(m, "wall_offset_ns");
-	uint64_t wall = add_saturated(ns, offset);
+	uint64_t wall = num_add(ns, offset);
 	time_t s = (time_t)(wall / NS_PER_SEC);
 	char text[64];
 	struct tm tm;

@@ -6,15 +6,7 @@
  */
 #include "ledger/book.h"
 
-static inline uint64_t min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static inline uint64_t max_u64(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
+#include "base/num.h"
 
 const char *bucket_name(unsigned int bucket)
 {
@@ -37,7 +29,7 @@ void book_init(struct book *b, uint64_t session_start_ns, const struct spans *un
 
 static uint64_t clip(const struct book *b, uint64_t ns)
 {
-	return min_u64(max_u64(ns, b->base), b->stop);
+	return num_min(num_max(ns, b->base), b->stop);
 }
 
 /* Adds [from, to) to buckets; what would be `other` is split by the unarmed intervals. */
@@ -64,8 +56,8 @@ static unsigned int gap_bucket(const struct book *b)
 
 static unsigned int count_late(struct book *b, uint64_t from, uint64_t to)
 {
-	from = max_u64(from, max_u64(b->cursor, b->settled));
-	to = min_u64(to, b->floor);
+	from = num_max(from, num_max(b->cursor, b->settled));
+	to = num_min(to, b->floor);
 	if (from >= to)
 		return 0;
 	b->counts.late_ns += to - from;
@@ -95,7 +87,7 @@ static unsigned int settle(struct book *b, unsigned int gap, uint64_t start, uin
 	bool same = b->cut_bucket == class && class != CLASS_OTHER;
 	unsigned int late = 0;
 
-	if (max_u64(b->cursor, b->settled) >= b->floor)
+	if (num_max(b->cursor, b->settled) >= b->floor)
 		return 0;
 	if (b->cut_bucket != gap)
 		late |= count_late(b, 0, start);
@@ -115,19 +107,19 @@ static void book_gap(struct book *b, uint64_t start, bool lost)
 {
 	if (b->has_head) {
 		add_to(b->ns, b->unarmed, lost ? BUCKET_LOST : CLASS_OTHER,
-		       max_u64(b->cursor, b->floor), start);
+		       num_max(b->cursor, b->floor), start);
 		return;
 	}
 	b->has_head = true;
 	b->head_lost = lost;
-	b->head_end = max_u64(start, b->floor);
+	b->head_end = num_max(start, b->floor);
 }
 
 static unsigned int overlap(const struct book *b, uint64_t start_ns)
 {
 	uint64_t known = b->has_head ? b->cursor : b->is_cut ? 0 : b->birth;
 
-	return max_u64(start_ns, b->base) < known ? BOOK_SKEW : 0;
+	return num_max(start_ns, b->base) < known ? BOOK_SKEW : 0;
 }
 
 /* The numbers between the last one and this one are a hole. false: out of order. */
@@ -155,7 +147,7 @@ static bool is_open_call(const struct book *b, const struct event *ev)
 static unsigned int begin_call(struct book *b, const struct event *ev, uint64_t unknown,
 			       uint64_t end, unsigned int class)
 {
-	uint64_t start = max_u64(clip(b, ev->start_ns), b->cursor);
+	uint64_t start = num_max(clip(b, ev->start_ns), b->cursor);
 	bool lost = unknown || b->has_open;
 	unsigned int found = overlap(b, ev->start_ns);
 
@@ -185,7 +177,7 @@ static unsigned int push_call(struct book *b, const struct event *ev, const stru
 	}
 	end = UINT64_MAX;
 	if (returned)
-		end = max_u64(clip(b, ev->end_ns), max_u64(clip(b, ev->start_ns), b->cursor));
+		end = num_max(clip(b, ev->end_ns), num_max(clip(b, ev->start_ns), b->cursor));
 	if (is_open_call(b, ev))
 		found = settle(b, CLASS_OTHER, b->cursor, end, fn->class);
 	else
@@ -193,7 +185,7 @@ static unsigned int push_call(struct book *b, const struct event *ev, const stru
 	b->hole = 0;
 	b->has_open = !returned;
 	if (returned) {
-		add_to(b->ns, NULL, fn->class, max_u64(b->cursor, b->floor), end);
+		add_to(b->ns, NULL, fn->class, num_max(b->cursor, b->floor), end);
 		b->cursor = end;
 		return found;
 	}
@@ -223,7 +215,7 @@ static unsigned int close_at(struct book *b, uint64_t end_ns)
 	if (b->has_head || b->is_cut)
 		late |= count_late(b, end_ns, b->floor);
 	b->has_exit = true;
-	b->exit = max_u64(end_ns, max_u64(b->cursor, b->floor));
+	b->exit = num_max(end_ns, num_max(b->cursor, b->floor));
 	return late;
 }
 
@@ -234,7 +226,7 @@ static unsigned int push_exit(struct book *b, const struct event *ev)
 
 	if (!take_seq(b, ev, &missing))
 		return BOOK_INVALID;
-	skew = b->has_head && max_u64(ev->end_ns, b->base) < b->cursor ? BOOK_SKEW : 0;
+	skew = b->has_head && num_max(ev->end_ns, b->base) < b->cursor ? BOOK_SKEW : 0;
 	return skew | close_at(b, ev->end_ns);
 }
 
@@ -281,13 +273,13 @@ void book_birth(struct book *b, uint64_t start_ns)
 {
 	/* Two readings of one birth differ by a clock tick, the coarser one is earlier. */
 	if (!b->is_cut)
-		b->birth = max_u64(b->birth, start_ns);
+		b->birth = num_max(b->birth, start_ns);
 }
 
 void book_stop(struct book *b, uint64_t end_ns)
 {
 	if (b->stop == UINT64_MAX)
-		b->stop = max_u64(end_ns, max_u64(b->cursor, b->floor));
+		b->stop = num_max(end_ns, num_max(b->cursor, b->floor));
 }
 
 void book_replace(struct book *b, uint64_t end_ns)
@@ -301,8 +293,8 @@ void book_replace(struct book *b, uint64_t end_ns)
 
 unsigned int book_unarmed(struct book *b, uint64_t start_ns, uint64_t end_ns)
 {
-	uint64_t from = max_u64(start_ns, b->has_head && !b->is_cut ? b->head_end : b->base);
-	uint64_t to = min_u64(end_ns, max_u64(b->has_head ? b->cursor : 0, b->floor));
+	uint64_t from = num_max(start_ns, b->has_head && !b->is_cut ? b->head_end : b->base);
+	uint64_t to = num_min(end_ns, num_max(b->has_head ? b->cursor : 0, b->floor));
 
 	if (from >= to)
 		return 0;
@@ -315,14 +307,14 @@ unsigned int book_unarmed(struct book *b, uint64_t start_ns, uint64_t end_ns)
 
 void book_read(const struct book *b, uint64_t now_ns, struct book_sum *sum)
 {
-	uint64_t close = min_u64(b->stop, b->exit), open = b->floor;
+	uint64_t close = num_min(b->stop, b->exit), open = b->floor;
 
 	if (b->stop == UINT64_MAX && !b->has_exit)
 		close = now_ns;
-	close = max_u64(close, max_u64(b->cursor, b->floor));
+	close = num_max(close, num_max(b->cursor, b->floor));
 	/* A thread is not born after its first call, whatever was said of it. */
 	if (!b->is_cut)
-		open = max_u64(open, min_u64(b->birth, b->has_head ? b->head_end : close));
+		open = num_max(open, num_min(b->birth, b->has_head ? b->head_end : close));
 	*sum = (struct book_sum){ .open_ns = open, .close_ns = close };
 	for (unsigned int i = 0; i < BUCKET_END; i++)
 		sum->ns[i] = b->ns[i];
@@ -330,7 +322,7 @@ void book_read(const struct book *b, uint64_t now_ns, struct book_sum *sum)
 		add_to(sum->ns, b->unarmed, b->head_lost ? BUCKET_LOST : CLASS_OTHER, open,
 		       b->head_end);
 	add_to(sum->ns, b->unarmed, gap_bucket(b),
-	       b->has_head ? max_u64(b->cursor, b->floor) : open, close);
+	       b->has_head ? num_max(b->cursor, b->floor) : open, close);
 }
 
 void book_cut(struct book *b, uint64_t now_ns, struct book_sum *sum)
@@ -342,7 +334,7 @@ void book_cut(struct book *b, uint64_t now_ns, struct book_sum *sum)
 		b->ns[i] = 0;
 	/* What an earlier cut booked otherwise is not followed any more. */
 	if (b->is_cut && b->cut_bucket != gap_bucket(b))
-		b->settled = max_u64(b->settled, before);
+		b->settled = num_max(b->settled, before);
 	b->cut_bucket = (uint8_t)gap_bucket(b);
 	b->floor = sum->close_ns;
 	b->is_cut = true;

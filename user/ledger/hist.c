@@ -28,7 +28,7 @@ int hist_merge(struct hist *dst, const struct hist *src)
 	if (src->max > dst->max)
 		dst->max = src->max;
 	dst->count += src->count;
-	dst->total = add_saturated(dst->total, src->total);
+	dst->total = num_add(dst->total, src->total);
 	return 0;
 }
 
@@ -99,13 +99,13 @@ int hist_add_bin(struct hist *h, uint64_t v, uint64_t n)
 	h->octave[octave][hist_sub(v, octave)] += n;
 	if (v < h->min || !h->count)
 		h->min = v;
-	h->count = add_saturated(h->count, n);
+	h->count = num_add(h->count, n);
 	return 0;
 }
 
 void hist_add_sum(struct hist *h, uint64_t total, uint64_t max)
 {
-	h->total = add_saturated(h->total, total);
+	h->total = num_add(h->total, total);
 	if (max > h->max)
 		h->max = max;
 }

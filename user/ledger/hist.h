@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <stdint.h>
 
+#include "base/num.h"
+
 #define HIST_SUB 64
 #define HIST_OCTAVES 59		/* 0: values below 64, one each; o: [64 << (o - 1), 64 << o) */
 
@@ -34,13 +36,6 @@ void hist_add_sum(struct hist *h, uint64_t total, uint64_t max);
 /* The value that a share q (0..1) of all values does not exceed; 0 when empty. */
 uint64_t hist_quantile(const struct hist *h, double q);
 
-static inline uint64_t add_saturated(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 static inline unsigned int hist_octave(uint64_t v)
 {
 	return v < HIST_SUB ? 0 : 58 - (unsigned int)__builtin_clzll(v);
@@ -63,7 +58,7 @@ static inline int hist_add(struct hist *h, uint64_t v)
 	if (v > h->max)
 		h->max = v;
 	h->count++;
-	h->total = add_saturated(h->total, v);
+	h->total = num_add(h->total, v);
 	return 0;
 }
 

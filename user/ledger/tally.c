@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/num.h"
+
 _Static_assert(offsetof(struct launch_shape, block) == sizeof(uint32_t[3]) &&
 	       sizeof(struct tally_shape) == sizeof(uint32_t[6]),
 	       "a launch shape begins with grid and block");
@@ -115,7 +117,7 @@ int tally_add(struct tally *t, const struct event *call)
 		t->errors += call->result != 0;
 	}
 	if (call->has & HAS_BYTES) {
-		t->bytes = add_saturated(t->bytes, call->bytes);
+		t->bytes = num_add(t->bytes, call->bytes);
 		t->bytes_known++;
 	}
 	return 0;

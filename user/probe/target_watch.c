@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "base/time.h"
 #include "base/vec.h"
 #include "probe/target_internal.h"
@@ -189,9 +190,9 @@ static int compare_records(const void *a, const void *b)
 {
 	const struct perf_record *x = a, *y = b;
 
-	if (x->ev.time_ns != y->ev.time_ns)
-		return x->ev.time_ns < y->ev.time_ns ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	int c = num_compare(x->ev.time_ns, y->ev.time_ns);
+
+	return c ? c : num_compare(x->order, y->order);
 }
 
 struct listener {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/num.h"
 #include "base/vec.h"
 #include "probe/results.h"
 #include "view/views.h"
@@ -53,22 +54,17 @@ struct sums {
 	struct hist time;
 };
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare_parts(const void *a, const void *b)
 {
 	const struct part *x = a, *y = b;
-	int c = compare_u64(x->process, y->process);
+	int c = num_compare(x->process, y->process);
 
 	if (!c)
-		c = compare_u64(x->func, y->func);
+		c = num_compare(x->func, y->func);
 	if (!c)
-		c = compare_u64(x->shape, y->shape);
+		c = num_compare(x->shape, y->shape);
 	if (!c)
-		c = compare_u64(x->has_result, y->has_result);
+		c = num_compare(x->has_result, y->has_result);
 	return c ? c : (x->result > y->result) - (x->result < y->result);
 }
 
@@ -128,7 +124,7 @@ static int add_part(struct sums *s, const struct part *part)
 	s->errors += t->errors;
 	s->results_known += t->results_known;
 	s->added_up |= t->added_up;
-	s->bytes = add_saturated(s->bytes, t->bytes);
+	s->bytes = num_add(s->bytes, t->bytes);
 	s->bytes_known += t->bytes_known;
 	return hist_merge(&s->time, &t->time);
 }

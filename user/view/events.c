@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "view/views.h"
 
 enum { SOURCE, KIND, HITS, RECEIVED, LOST, MATCHED, ORPHAN, LATE, SKEW, INVALID, N_COLUMNS };
@@ -59,9 +60,9 @@ static void fill_flow(struct cell *row, const struct model_reading *r, uint64_t 
 	uint64_t gone = r->received > received ? r->received - received : 0;
 	uint64_t newer = received > r->received ? received - r->received : 0;
 
-	cell_u(&row[HITS], add_saturated(r->hits, newer));
+	cell_u(&row[HITS], num_add(r->hits, newer));
 	cell_u(&row[RECEIVED], received);
-	cell_u(&row[LOST], add_saturated(r->lost, gone));
+	cell_u(&row[LOST], num_add(r->lost, gone));
 }
 
 static int add_reading(struct table *t, const struct model *m, const struct model_counts *c,

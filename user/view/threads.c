@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "base/num.h"
 #include "base/vec.h"
 #include "view/views.h"
 
@@ -32,23 +33,18 @@ struct lines {
 	VEC(struct line) all;
 };
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare_lines(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
-	int c = compare_u64(x->thread.pid, y->thread.pid);
+	int c = num_compare(x->thread.pid, y->thread.pid);
 
 	if (!c)
-		c = compare_u64(x->thread.tid, y->thread.tid);
+		c = num_compare(x->thread.tid, y->thread.tid);
 	if (!c)
-		c = compare_u64(x->order, y->order);
+		c = num_compare(x->order, y->order);
 	if (!c)
-		c = compare_u64(y->ns, x->ns);
-	return c ? c : compare_u64(x->bucket, y->bucket);
+		c = num_compare(y->ns, x->ns);
+	return c ? c : num_compare(x->bucket, y->bucket);
 }
 
 static int add_thread(struct lines *lines, const struct model *m, size_t i, uint64_t now_ns)
