@@ -354,7 +354,6 @@ static void test_a_session_without_its_start(void **state)
 	push(m, call(101, 7, L, 5000, 5010));
 	push(m, call(101, 8, L, 5020, 5030));
 	assert_int_equal(model_now(m), 5030);
-	assert_false(model_session(m).start_known);
 	assert_rows(view_threads(m, model_now(m)), THREADS,
 		    "100,101,,launch,20,0.6666666666666666,,30\n"
 		    "100,101,,other,10,0.3333333333333333,,30\n");

@@ -303,7 +303,6 @@ static int push_start(struct model *m, const struct event *ev)
 	if (m->session.start_ns)
 		return invalid(m, ev);
 	begin_session(m, ev->start_ns);
-	m->session.start_known = true;
 	see_time(m, ev->start_ns);
 	return 0;
 }

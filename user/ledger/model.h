@@ -42,7 +42,6 @@ struct model_session {
 	uint64_t start_ns;	/* of the session; 0: no event yet */
 	uint64_t interval_ns;	/* where the current interval begins: start_ns or the last cut */
 	uint64_t stop_ns;	/* 0: goes on */
-	bool start_known;	/* EVENT_START came before the first call */
 };
 struct model_session model_session(const struct model *m);
 

@@ -189,7 +189,6 @@ static int drain(struct target_watch *w, struct perf_cpu *cpu)
 static int compare_records(const void *a, const void *b)
 {
 	const struct perf_record *x = a, *y = b;
-
 	int c = num_compare(x->ev.time_ns, y->ev.time_ns);
 
 	return c ? c : num_compare(x->order, y->order);
