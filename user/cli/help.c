@@ -6,19 +6,12 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "cli/document.h"
 #include "cli/exit.h"
 #include "cli/out.h"
 #include "cli/verbs.h"
 
 #define HELP_COLUMN 28
-
-static const char *const group_names[GROUP_END] = {
-	[GROUP_TARGETS] = "Targets",
-	[GROUP_TIME] = "Time",
-	[GROUP_OUTPUT] = "Output",
-	[GROUP_MEASURE] = "Measuring",
-	[GROUP_OTHER] = "Other",
-};
 
 static void add_option(struct strbuf *out, const struct option_row *row)
 {
@@ -47,7 +40,7 @@ static void add_options(struct strbuf *out, const struct verb *v)
 			if (rows[i].group != group || !(rows[i].verbs & bit))
 				continue;
 			if (!any)
-				strbuf_addf(out, "%s:\n", group_names[group]);
+				strbuf_addf(out, "%s:\n", options_groups[group]);
 			any = true;
 			add_option(out, &rows[i]);
 		}
@@ -82,29 +75,71 @@ static void add_verb(struct strbuf *out, const struct verb *v)
 	add_options(out, v);
 }
 
+static int print(struct strbuf *text)
+{
+	int rc = out_write(NULL, text);
+
+	strbuf_free(text);
+	return rc;
+}
+
 int help_verb(const struct verb *v)
 {
 	struct strbuf sb = STRBUF_INIT;
-	int rc;
 
 	add_verb(&sb, v);
-	rc = out_write(NULL, &sb);
-	strbuf_free(&sb);
-	return rc;
+	return print(&sb);
+}
+
+static void add_verb_names(struct strbuf *out)
+{
+	size_t n;
+	const struct verb *verbs = options_verbs(&n);
+
+	for (size_t i = 1; i < n; i++)
+		strbuf_addf(out, "%s\n", verbs[i].name);
+}
+
+/* v: NULL: of gpuprof as a whole. */
+static int print_form(enum help_form form, const struct verb *v)
+{
+	struct strbuf sb = STRBUF_INIT;
+	size_t n;
+
+	switch (form) {
+	case HELP_MAN:
+		document_add_man(&sb, v ? v : options_verbs(&n));
+		break;
+	case HELP_BASH:
+		document_add_bash(&sb);
+		break;
+	case HELP_ZSH:
+		document_add_zsh(&sb);
+		break;
+	case HELP_FISH:
+		document_add_fish(&sb);
+		break;
+	case HELP_VERBS:
+		add_verb_names(&sb);
+		break;
+	default:
+		if (v)
+			add_verb(&sb, v);
+		else
+			add_overview(&sb);
+		break;
+	}
+	return print(&sb);
 }
 
 int verb_help(const struct options *o)
 {
-	struct strbuf sb = STRBUF_INIT;
-	const struct verb *v;
-	int rc;
+	const struct verb *v = NULL;
 
 	if (o->n_args) {
 		v = options_find_verb(o->args[0]);
-		return v ? help_verb(v) : EXIT_USAGE;
+		if (!v)
+			return EXIT_USAGE;
 	}
-	add_overview(&sb);
-	rc = out_write(NULL, &sb);
-	strbuf_free(&sb);
-	return rc;
+	return print_form((enum help_form)o->form, v);
 }

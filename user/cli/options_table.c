@@ -157,7 +157,7 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "help", .letter = 'h', .group = GROUP_OTHER,
 		.verbs = EVERY, .set = option_set_flag, .at = MEMBER(help),
-		.help = "this page",
+		.help = "print this page",
 	}, {
 		.name = "version", .letter = 'V', .group = GROUP_OTHER,
 		.verbs = ON(DEFAULT), .set = option_set_flag, .at = MEMBER(version),
