@@ -125,3 +125,22 @@ int task_states(struct bpf_iter__task *ctx)
 	bpf_seq_write(ctx->meta->seq, &st->rec, sizeof(st->rec));
 	return 0;
 }
+
+/*
+ * Which file a process really maps, and where: overlayfs shows one file under many device numbers,
+ * to stat(2) and in /proc/PID/maps, but a mapping holds the file below it.
+ */
+SEC("?iter/task_vma")
+int task_files(struct bpf_iter__task_vma *ctx)
+{
+	struct vm_area_struct *vma = ctx->vma;
+	struct gp_mapping rec = {};
+
+	if (!ctx->task || !vma || !vma->vm_file)
+		return 0;
+	rec.start = vma->vm_start;
+	rec.ino = vma->vm_file->f_inode->i_ino;
+	rec.dev = vma->vm_file->f_inode->i_sb->s_dev;
+	bpf_seq_write(ctx->meta->seq, &rec, sizeof(rec));
+	return 0;
+}

@@ -113,6 +113,14 @@ struct gp_counts {
 	gp_u64 foreign;		/* hits in processes that are not followed */
 };
 
+/* What the iterator task_files writes for each mapping of a file. */
+struct gp_mapping {
+	gp_u64 start;		/* address */
+	gp_u64 ino;		/* of the real file, below any overlay */
+	gp_u32 dev;		/* the kernel's encoding: major << 20 | minor */
+	gp_u32 pad;
+};
+
 #define GP_ROWS_MAX 1024
 
 /*
@@ -142,6 +150,7 @@ _Static_assert(sizeof(struct gp_call) == 32, "header of a call record");
 _Static_assert(sizeof(struct gp_task) == 48, "task record");
 _Static_assert(sizeof(struct gp_row) == 4, "row");
 _Static_assert(sizeof(struct gp_counts) == 8 * (2 * GP_KINDS + 5), "counts");
+_Static_assert(sizeof(struct gp_mapping) == 24, "mapping");
 _Static_assert(sizeof(struct gp_tally_key) == 8, "tally key");
 _Static_assert(sizeof(struct gp_tally) == 32 + 4 * GP_BINS, "tally");
 _Static_assert(GP_WORDS_LARGE * 8 + sizeof(struct gp_call) == 128, "largest call record");

@@ -16,6 +16,7 @@
 #include "base/vec.h"
 #include "elf/elf.h"
 #include "probe/catalog.h"
+#include "probe/file_key.h"
 
 #define KERNEL_ENOTSUPP 524	/* not in errno.h: an instruction that uprobes refuse */
 
@@ -24,10 +25,16 @@ struct known_file {
 	pid_t pid;
 };
 
+struct known_files {
+	struct known_file *v;
+	size_t n, cap;
+};
+
 struct attach {
 	struct loader *loader;
 	struct strpool *names;
-	VEC(struct known_file) known;
+	struct known_files seen;	/* as fstat shows them: with or without probes */
+	struct known_files real;	/* as the kernel keys uprobes: with probes */
 	VEC(struct attach_info) infos;
 };
 
@@ -57,26 +64,40 @@ void attach_free(struct attach *a)
 	if (!a)
 		return;
 	strpool_free(a->names);
-	VEC_FREE(&a->known);
+	VEC_FREE(&a->seen);
+	VEC_FREE(&a->real);
 	VEC_FREE(&a->infos);
 	free(a);
 }
 
 /* 1: (file, filter) was not known and now is, 0: known, -ENOMEM. A file attached for all needs no
  * filter. */
-static int remember(struct attach *a, const struct target_file *f, pid_t pid)
+static int remember(struct known_files *known, uint64_t dev, uint64_t ino, pid_t pid)
 {
 	struct known_file *k;
 
-	for (size_t i = 0; i < a->known.n; i++) {
-		k = &a->known.v[i];
-		if (k->dev == f->dev && k->ino == f->ino && (k->pid == pid || k->pid == 0))
+	for (size_t i = 0; i < known->n; i++) {
+		k = &known->v[i];
+		if (k->dev == dev && k->ino == ino && (k->pid == pid || k->pid == 0))
 			return 0;
 	}
-	k = VEC_PUSH(&a->known);
+	k = VEC_PUSH(known);
 	if (!k)
 		return -ENOMEM;
-	*k = (struct known_file){ .dev = f->dev, .ino = f->ino, .pid = pid };
+	*k = (struct known_file){ .dev = dev, .ino = ino, .pid = pid };
+	return 1;
+}
+
+/* The same for the file below any overlay: under another name it may have its probes already. */
+static int remember_real(struct attach *a, const struct target_file *file, pid_t pid)
+{
+	struct file_key key;
+	int err = file_key_read(a->loader, file->fd, &key);
+
+	if (!err)
+		return remember(&a->real, key.dev, key.ino, pid);
+	log_warn("cannot tell which file %s really is: %s; if it lies under several overlays, its "
+		 "calls are counted once for each", file->path, strerror(-err));
 	return 1;
 }
 
@@ -215,7 +236,7 @@ static int note_info(struct attach *a, const struct target_file *file, struct el
 int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		struct attach_result *result)
 {
-	int err = remember(a, file, pid);
+	int err = remember(&a->seen, file->dev, file->ino, pid);
 	struct elf_file *ef;
 	struct plan *plan;
 
@@ -227,6 +248,12 @@ int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		return errno == ENOMEM ? -ENOMEM : 0;
 	plan = calloc(1, sizeof(*plan));
 	err = plan ? plan_file(ef, file->path, plan, result) : -ENOMEM;
+	if (!err && plan->n) {
+		err = remember_real(a, file, pid);
+		if (!err)
+			plan->n = 0;	/* known under another name */
+		err = err < 0 ? err : 0;
+	}
 	if (!err)
 		err = attach_plan(a, file, plan, pid, result);
 	if (!err && result->found)

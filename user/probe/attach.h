@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which probes a file gets: finds the catalogue's functions in it, looks at how each begins,
- * makes one link (session) or two (multi) a file. Keyed by (device, inode): a file is attached
- * once for each process filter. Used by one thread at a time (start: main; then the worker).
+ * makes one link (session) or two (multi) a file. Keyed by the real inode (file_key.h): a file is
+ * attached once for each process filter, under however many names and overlays it is seen. Used by one thread at a time (start: main; then the worker).
  */
 #ifndef PROBE_ATTACH_H
 #define PROBE_ATTACH_H

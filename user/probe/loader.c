@@ -62,7 +62,8 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 static void configure(struct gpuprof_bpf *skel, const struct loader_options *o, enum loader_way way)
 {
 	struct bpf_program *always[] = { skel->progs.task_fork, skel->progs.task_exec,
-					 skel->progs.task_exit, skel->progs.task_states };
+					 skel->progs.task_exit, skel->progs.task_states,
+					 skel->progs.task_files };
 
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
 		bpf_program__set_autoload(always[i], true);
@@ -374,18 +375,26 @@ int loader_attach(struct loader *l, const struct loader_probes *p)
 	return err;
 }
 
-int loader_each_state(struct loader *l, void (*fn)(void *, const void *, size_t), void *ctx)
+/* What a task iterator writes, to read from. -errno. */
+static int open_iterator(struct bpf_program *prog, const struct bpf_iter_attach_opts *opts)
 {
-	struct { struct gp_call head; uint64_t words[GP_WORDS_LARGE]; } rec[32];
-	struct bpf_link *link = bpf_program__attach_iter(l->skel->progs.task_states, NULL);
-	size_t have = 0;
-	int fd, err;
-	ssize_t n;
+	struct bpf_link *link = bpf_program__attach_iter(prog, opts);
+	int fd;
 
 	if (!link)
 		return -errno;
 	fd = bpf_iter_create(bpf_link__fd(link));
 	bpf_link__destroy(link);
+	return fd;
+}
+
+int loader_each_state(struct loader *l, void (*fn)(void *, const void *, size_t), void *ctx)
+{
+	struct { struct gp_call head; uint64_t words[GP_WORDS_LARGE]; } rec[32];
+	int fd = open_iterator(l->skel->progs.task_states, NULL), err;
+	size_t have = 0;
+	ssize_t n;
+
 	if (fd < 0)
 		return fd;
 	while ((n = read(fd, (char *)rec + have, sizeof(rec) - have)) != 0) {
@@ -409,6 +418,14 @@ int loader_each_state(struct loader *l, void (*fn)(void *, const void *, size_t)
 uint64_t loader_call_cost_ns(const struct loader *l)
 {
 	return l->call_cost_ns;
+}
+
+int loader_open_mappings(const struct loader *l, pid_t pid)
+{
+	union bpf_iter_link_info of = { .task.pid = (uint32_t)pid };
+	LIBBPF_OPTS(bpf_iter_attach_opts, opts, .link_info = &of, .link_info_len = sizeof(of));
+
+	return open_iterator(l->skel->progs.task_files, &opts);
 }
 
 int loader_each_tally(const struct loader *l, tally_fn fn, void *ctx)

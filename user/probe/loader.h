@@ -74,6 +74,9 @@ void loader_detach(struct loader *l);
 /* After loader_detach: every living thread's last state (gp_call + words; kind 0 or GP_OPEN). */
 int loader_each_state(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len), void *ctx);
 
+/* A new fd to read struct gp_mapping from: what a process maps now. -errno; the caller closes it. */
+int loader_open_mappings(const struct loader *l, pid_t pid);
+
 /* What the kernel has added up so far, over all CPUs; with another detail than DETAIL_CALL. */
 int loader_each_tally(const struct loader *l, tally_fn fn, void *ctx);
 

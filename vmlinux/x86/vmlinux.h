@@ -66,6 +66,24 @@ struct task_struct {
 	char comm[16];
 };
 
+struct super_block {
+	unsigned int s_dev;
+};
+
+struct inode {
+	unsigned long i_ino;
+	struct super_block *i_sb;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	struct file *vm_file;
+};
+
 struct seq_file;
 
 struct bpf_iter_meta {
@@ -75,6 +93,12 @@ struct bpf_iter_meta {
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
+};
+
+struct bpf_iter__task_vma {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	struct vm_area_struct *vma;
 };
 
 struct pt_regs {

@@ -1,0 +1,106 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# One file under many names, many files of one name: every call is counted exactly once.
+
+load ../lib/common
+
+# A folder with the simulated libraries and a program that uses them.
+library_folder() { # DIR
+	mkdir -p "$1"
+	cp -L "$SIM"/{libgpusim.so,libcuda.so.1,libcudart.so.13,simcalls} "$1"
+}
+
+# Starts that program; it makes 500 launches when `go` exists. Truth in NAME.json, pid in TARGET.
+start_copy() { # DIR NAME [WRAPPER...]
+	local dir=$1 name=$2
+	shift 2
+	GPUSIM_TRUTH=$PWD/$name.json LD_LIBRARY_PATH=$dir \
+		"$@" "$dir/simcalls" cudaLaunchKernel=500 --init --wait-file go >"$name.out" 3>&- &
+	TARGET=$!
+	STARTED+=("$TARGET")
+	wait_for 10 grep -q ready "$name.out"
+}
+
+# Profiles the host until each NAME has written its truth; the report must equal all of them.
+report_equals() { # NAME...
+	local name
+	start_gpuprof stat -a --table calls,threads,events --format json -o r.json
+	wait_armed "$TARGET" cudart
+	touch go
+	for name; do wait_for 20 test -s "$name.json"; done
+	kill -INT "$PROFILER"
+	wait_gpuprof
+	assert_success
+	for name; do compare --no-times "$name.json" r.json; done
+	laws r.json
+}
+
+overlay() { # LOWER NAME: mounts NAME.top over LOWER
+	mkdir -p "$2.up" "$2.work" "$2.top"
+	mount -t overlay overlay -o "lowerdir=$1,upperdir=$2.up,workdir=$2.work" "$2.top"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "files: two overlays over one lower folder, and that folder itself" {
+	needs root bpf sim
+	mount -t tmpfs none "$PWD" # overlayfs does not stack on every file system
+	cd "$PWD" || return
+	library_folder "$PWD/lower"
+	overlay "$PWD/lower" "$PWD/a"
+	overlay "$PWD/lower" "$PWD/b"
+	start_copy "$PWD/lower" lower
+	start_copy "$PWD/a.top" a
+	start_copy "$PWD/b.top" b
+	run report_equals lower a b
+	umount a.top b.top
+	cd / && umount -l "$BATS_TEST_TMPDIR"
+	assert_success
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "files: a hard link is the same file, a copy is another" {
+	needs root bpf sim
+	library_folder "$PWD/one"
+	mkdir two
+	ln one/* two/
+	library_folder "$PWD/three"
+	start_copy "$PWD/one" one
+	start_copy "$PWD/two" two
+	start_copy "$PWD/three" three
+	report_equals one two three
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "files: a library that was deleted while it is used" {
+	needs root bpf sim
+	library_folder "$PWD/gone"
+	start_copy "$PWD/gone" gone
+	rm -r gone
+	report_equals gone
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "files: a library in a mount that only the target sees" {
+	needs root bpf sim
+	mkdir private
+	cat >inside <<-SCRIPT
+		mount -t tmpfs none "$PWD/private" &&
+		cp -L "$SIM"/libgpusim.so "$SIM"/libcuda.so.1 "$SIM"/libcudart.so.13 "$SIM"/simcalls private &&
+		exec "\$@"
+	SCRIPT
+	start_copy "$PWD/private" private unshare -m sh inside
+	run ls private
+	assert_output ""
+	report_equals private
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "files: a library that is replaced while it is used: old and new" {
+	needs root bpf sim
+	library_folder "$PWD/dir"
+	start_copy "$PWD/dir" old
+	library_folder "$PWD/fresh"
+	mv fresh/* dir/
+	start_copy "$PWD/dir" new
+	report_equals old new
+}
