@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line: one const table of options, one of verbs. Parsing, help, later man page and
+ * The command line: one const table of options, one of verbs. Parsing, help, man pages and
  * completions walk them. A new option is a row in options_table.c and a member here.
  *
  * After options_parse a struct options is const and handed down; nothing else remembers it.
@@ -27,6 +27,9 @@ enum verb_id {
 
 #define OPTIONS_PIDS_MAX 1024
 #define OPTIONS_ARGS_MAX 4
+
+/* What a shell offers for a value or for a word behind a verb, where there are no choices. */
+enum completion { COMPLETE_NOTHING, COMPLETE_FILES, COMPLETE_CAPTURES, COMPLETE_PIDS, COMPLETE_VERBS };
 
 struct verb;
 
@@ -64,6 +67,8 @@ struct options {
 	bool verbose;
 	bool quiet;
 
+	int form;			/* enum help_form of cli/document.h */
+
 	const char *args[OPTIONS_ARGS_MAX]; /* after the verb: FILE, VERB */
 	size_t n_args;
 };
@@ -76,6 +81,7 @@ struct verb {
 	const char *about;		/* lines of help: what it does */
 	const char *examples;		/* lines of help */
 	uint8_t min_args, max_args;	/* words behind the verb, <= OPTIONS_ARGS_MAX */
+	uint8_t completes;		/* enum completion of these words */
 	bool has_targets;		/* takes -p, -a, -- CMD */
 };
 
@@ -85,6 +91,7 @@ struct option_row {
 	const char *name;		/* long, without "--" */
 	char letter;			/* 0: none */
 	uint8_t group;			/* enum option_group */
+	uint8_t completes;		/* enum completion of the value */
 	uint16_t verbs;			/* bit 1 << enum verb_id for each that takes it */
 	const char *arg;		/* "DUR" in help; NULL: a flag */
 	const char *const *choices;	/* for option_set_choice; NULL-terminated */
@@ -102,7 +109,8 @@ struct option_row {
 int options_parse(struct options *o, int argc, char *const *argv);
 void options_free(struct options *o);
 
-/* For parsing, help, man page, completions. */
+/* For parsing, help, man pages, completions. */
+extern const char *const options_groups[GROUP_END];	/* titles */
 const struct option_row *options_rows(size_t *n);
 const struct verb *options_verbs(size_t *n);	/* indexed by enum verb_id */
 const struct verb *options_find_verb(const char *name);	/* NULL, and a line with the nearest, if none */

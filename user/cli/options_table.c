@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * All options and all verbs, as data. Help is generated from here: help texts fit behind column
- * 30 of 80. Knows nothing of how the rows are walked (options.c, help.c).
+ * All options and all verbs, as data. Help, man pages and completions are generated from here:
+ * help texts fit behind column 30 of 80. Knows nothing of how the rows are walked (options.c, help.c).
  */
+#include "cli/document.h"
 #include "cli/option_value.h"
 #include "cli/verbs.h"
 #include "probe/loader.h"
@@ -32,10 +33,23 @@ static const char *const detail_names[] = {
 	[DETAIL_CALL] = "call", [DETAIL_LATENCY] = "latency", [DETAIL_COUNT] = "count", NULL,
 };
 
+static const char *const form_names[] = {
+	[HELP_TEXT] = "text", [HELP_MAN] = "man", [HELP_BASH] = "bash", [HELP_ZSH] = "zsh",
+	[HELP_FISH] = "fish", [HELP_VERBS] = "verbs", [HELP_END] = NULL,
+};
+
+const char *const options_groups[GROUP_END] = {
+	[GROUP_TARGETS] = "Targets",
+	[GROUP_TIME] = "Time",
+	[GROUP_OUTPUT] = "Output",
+	[GROUP_MEASURE] = "Measuring",
+	[GROUP_OTHER] = "Other",
+};
+
 static const struct option_row rows[] = {
 	{
 		.name = "pid", .letter = 'p', .group = GROUP_TARGETS, .arg = "PID[,PID...]",
-		.verbs = LIVE | ON(DOCTOR), .set = option_set_pids,
+		.verbs = LIVE | ON(DOCTOR), .set = option_set_pids, .completes = COMPLETE_PIDS,
 		.accepts = "process ids such as 1234 or 1234,1240",
 		.help = "measure these processes",
 	}, {
@@ -60,12 +74,13 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "output", .letter = 'o', .group = GROUP_OUTPUT, .arg = "FILE",
 		.verbs = ON(STAT) | ON(RECORD) | ON(REPORT),
-		.set = option_set_text, .at = MEMBER(output),
+		.set = option_set_text, .at = MEMBER(output), .completes = COMPLETE_FILES,
 		.accepts = "the name of a file",
 		.help = "write to FILE (record: the capture)",
 	}, {
 		.name = "capture", .group = GROUP_OUTPUT, .arg = "FILE",
 		.verbs = ON(DEFAULT) | ON(STAT), .set = option_set_text, .at = MEMBER(capture),
+		.completes = COMPLETE_FILES,
 		.accepts = "the name of a file",
 		.help = "also keep a capture in FILE",
 	}, {
@@ -127,6 +142,11 @@ static const struct option_row rows[] = {
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(no_cmdline),
 		.help = "do not keep command lines of processes",
 	}, {
+		.name = "as", .group = GROUP_OUTPUT, .arg = "FORM",
+		.verbs = ON(HELP), .set = option_set_choice, .at = MEMBER(form),
+		.choices = form_names, .accepts = "text, man, bash, zsh, fish or verbs",
+		.help = "text, man, bash, zsh, fish or verbs",
+	}, {
 		.name = "verbose", .letter = 'v', .group = GROUP_OTHER,
 		.verbs = EVERY, .set = option_set_flag, .at = MEMBER(verbose),
 		.help = "say more on standard error",
@@ -137,7 +157,7 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "help", .letter = 'h', .group = GROUP_OTHER,
 		.verbs = EVERY, .set = option_set_flag, .at = MEMBER(help),
-		.help = "this page",
+		.help = "print this page",
 	}, {
 		.name = "version", .letter = 'V', .group = GROUP_OTHER,
 		.verbs = ON(DEFAULT), .set = option_set_flag, .at = MEMBER(version),
@@ -173,6 +193,7 @@ static const struct verb verbs[VERB_END] = {
 	},
 	[VERB_REPORT] = {
 		.name = "report", .run = verb_report, .min_args = 1, .max_args = 1,
+		.completes = COMPLETE_CAPTURES,
 		.summary = "print the tables of a capture file",
 		.usage = "report FILE [options]",
 		.about = "The same report as `gpuprof stat` of the same run; needs no "
@@ -194,10 +215,14 @@ static const struct verb verbs[VERB_END] = {
 		.about = "", .examples = "  gpuprof version\n",
 	},
 	[VERB_HELP] = {
-		.name = "help", .run = verb_help, .max_args = 1,
+		.name = "help", .run = verb_help, .max_args = 1, .completes = COMPLETE_VERBS,
 		.summary = "explain gpuprof or one of its verbs",
-		.usage = "help [VERB]",
-		.about = "", .examples = "  gpuprof help stat\n",
+		.usage = "help [VERB] [--as FORM]",
+		.about = "Forms: text; man (roff); bash, zsh and fish: completions of the command\n"
+			 "line, for a file that the shell reads; verbs: their names, one a line.\n",
+		.examples = "  gpuprof help stat\n"
+			    "  gpuprof help --as bash > ~/.local/share/bash-completion/completions/"
+			    "gpuprof\n",
 	},
 };
 
