@@ -14,18 +14,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/time.h"
 #include "base/vec.h"
 #include "gpuprof.skel.h"
-#include "probe/caps.h"
 #include "probe/catalog.h"
+#include "probe/loader_why.h"
 #include "probe/uprobe_link.h"
-
-#define HOST_PID_NAMESPACE "pid:[4026531836]"	/* PROC_PID_INIT_INO of every kernel */
 
 struct loader {
 	struct gpuprof_bpf *skel;
@@ -186,63 +183,6 @@ static int try_way(struct loader *l, const struct loader_options *o, enum loader
 	return err;
 }
 
-/* Errors that no other way of attaching would mend. */
-static const struct {
-	int err;
-	const char *text;
-} reasons[] = {
-	{ EPERM, "the kernel denies it although no capability is missing; check kernel lockdown, "
-		 "LSM policy and user namespaces" },
-	{ ENOMEM, "out of memory; give a smaller --ring-size" },
-	{ EMFILE, "too many open files; raise the limit (ulimit -n)" },
-};
-
-static bool is_final(int err)
-{
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		if (err == -reasons[i].err)
-			return true;
-	return false;
-}
-
-/* Says why no way worked, as well as can be known. Returns the errno for the caller. */
-static int explain(int err)
-{
-	const struct caps_need *cap = caps_missing();
-	struct utsname un = { 0 };
-
-	uname(&un);
-	if (cap) {
-		log_error("cannot load BPF programs: %s is missing (needed to %s); run as root or "
-			  "with sudo", cap->name, cap->why);
-		return EPERM;
-	}
-	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
-		log_error("cannot load BPF programs: kernel %s has no BTF "
-			  "(/sys/kernel/btf/vmlinux); use a kernel with CONFIG_DEBUG_INFO_BTF",
-			  un.release);
-		return ENOTSUP;
-	}
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
-		if (err != -reasons[i].err)
-			continue;
-		log_error("cannot load BPF programs: %s", reasons[i].text);
-		return reasons[i].err;
-	}
-	log_error("cannot attach: kernel %s lacks uprobe multi links; gpuprof needs Linux 6.6 or "
-		  "later (%s)", un.release, strerror(-err));
-	return ENOTSUP;
-}
-
-/* BPF sees the host's pids; inside a namespace no pid that we or a user know is one of those. */
-static bool in_pid_namespace(void)
-{
-	char link[64] = "";
-
-	return readlink("/proc/self/ns/pid", link, sizeof(link) - 1) > 0 &&
-	       strcmp(link, HOST_PID_NAMESPACE);
-}
-
 struct loader *loader_new(const struct loader_options *o)
 {
 	static const enum loader_way order[] = { WAY_SESSION, WAY_MULTI };
@@ -251,9 +191,7 @@ struct loader *loader_new(const struct loader_options *o)
 
 	if (!l)
 		return NULL;
-	if (in_pid_namespace()) {
-		log_error("cannot profile from inside a container: it has pids of its own; run "
-			  "gpuprof on the host, or the container with --pid=host");
+	if (loader_why_not_here()) {
 		free(l);
 		errno = ENOTSUP;
 		return NULL;
@@ -265,10 +203,10 @@ struct loader *loader_new(const struct loader_options *o)
 		err = try_way(l, o, order[i]);
 		if (!err)
 			return l;
-		if (is_final(err))
+		if (loader_why_final(err))
 			break;
 	}
-	err = explain(err);
+	err = loader_why(err);
 	free(l);
 	errno = err;
 	return NULL;
