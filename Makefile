@@ -87,11 +87,36 @@ $(BUILD)/gpuprof: $(BUILD)/user/main.o $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-install: $(BUILD)/gpuprof ## install under DESTDIR and PREFIX
+# -- man pages and completions: gpuprof writes them from its table of options -----------------
+DOC   := $(BUILD)/doc
+SHARE := $(DESTDIR)$(PREFIX)/share
+COMPLETIONS := bash-completion/completions/gpuprof zsh/site-functions/_gpuprof \
+	       fish/vendor_completions.d/gpuprof.fish
+
+$(DOC)/man/man1/gpuprof.1: $(BUILD)/gpuprof
+	@rm -rf $(DOC)/man && mkdir -p $(@D)
+	$(call say,MAN,$(@D))
+	$(Q)for v in $$($< help --as verbs); do $< help $$v --as man >$(@D)/gpuprof-$$v.1 || exit; done
+	$(Q)$< help --as man >$@
+
+# The shell's name is where its folder's begins.
+$(COMPLETIONS:%=$(DOC)/%): $(DOC)/%: $(BUILD)/gpuprof
+	@mkdir -p $(@D)
+	$(call say,DOC,$@)
+	$(Q)$< help --as $(firstword $(subst -, ,$(firstword $(subst /, ,$*)))) >$@
+
+man: $(DOC)/man/man1/gpuprof.1 ## man pages, in build/doc
+completions: $(COMPLETIONS:%=$(DOC)/%) ## completions for bash, zsh and fish, in build/doc
+
+install: $(BUILD)/gpuprof man completions ## install under DESTDIR and PREFIX
 	install -D -m 0755 $(BUILD)/gpuprof $(DESTDIR)$(PREFIX)/bin/gpuprof
+	install -d $(SHARE)/man/man1
+	install -m 0644 $(DOC)/man/man1/*.1 $(SHARE)/man/man1
+	for f in $(COMPLETIONS); do install -D -m 0644 $(DOC)/$$f $(SHARE)/$$f || exit; done
 
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(PREFIX)/bin/gpuprof
+	rm -f $(DESTDIR)$(PREFIX)/bin/gpuprof $(SHARE)/man/man1/gpuprof.1 \
+		$(SHARE)/man/man1/gpuprof-*.1 $(COMPLETIONS:%=$(SHARE)/%)
 
 # -- tests ----------------------------------------------------------------------------------
 # What several tests share (specifications, helpers) is in tests/lib.
@@ -111,6 +136,6 @@ clean: ## remove build/
 
 -include tests/sim/sim.mk tests/targets/targets.mk tests/fuzz/fuzz.mk tests/bench/bench.mk tests/kernels/kernels.mk
 
-.PHONY: all help install uninstall unit clean
+.PHONY: all help man completions install uninstall unit clean
 .DELETE_ON_ERROR:
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)

@@ -13,12 +13,17 @@ static const char head[] =
 
 static const char walk[] =
 	"_gpuprof() {\n"
-	"\tlocal verb=- word skip=\n"
+	"\tlocal verb=- word skip= at\n"
+	"\tat=${words[(i)--]}\n"
+	"\tif (( at < CURRENT )); then # a command is being typed\n"
+	"\t\tshift $at words\n"
+	"\t\t(( CURRENT -= at ))\n"
+	"\t\t_normal\n"
+	"\t\treturn\n"
+	"\tfi\n"
 	"\tfor word in \"${(@)words[2,CURRENT-1]}\"; do\n"
 	"\t\tif [[ -n $skip ]]; then\n"
 	"\t\t\tskip=\n"
-	"\t\telif [[ $word == -- ]]; then\n"
-	"\t\t\tbreak\n"
 	"\t\telif [[ $word == -* ]]; then\n"
 	"\t\t\t_gpuprof_takes_value $word && skip=1\n"
 	"\t\telse\n"
@@ -98,8 +103,6 @@ static void add_verb(struct strbuf *out, const struct verb *v)
 	strbuf_addstr(out, " \\\n\t\t\t'1:verb:_gpuprof_verbs'");
 	if (v->max_args)
 		strbuf_addf(out, " \\\n\t\t\t'2:word:%s'", actions[v->completes]);
-	if (v->has_targets)
-		strbuf_addstr(out, " \\\n\t\t\t'*:::command:_normal'");
 	strbuf_addstr(out, "\n\t\t;;\n");
 }
 
