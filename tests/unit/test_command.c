@@ -97,7 +97,7 @@ static void abandon_leaves_no_process(void **state)
 	pid = c.pid;
 	command_abandon(&c);		/* it never ran */
 	assert_true(ended(pid));
-	assert_int_equal(command_start(&c, SHELL("sleep 1000")), 0);
+	assert_int_equal(command_start(&c, SHELL("exec sleep 1000")), 0);
 	pid = c.pid;
 	assert_int_equal(command_go(&c, "sh"), 0);
 	command_abandon(&c);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -179,6 +180,47 @@ int command_wait(struct command *c)
 	c->pid = 0;
 	io_close(&c->pidfd);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+bool command_signal(struct command *c, const struct signalfd_siginfo *info)
+{
+	c->signals++;
+	c->last_signal = (int)info->ssi_signo;
+	if (c->signals > 1)
+		return false;
+	if (info->ssi_signo != SIGINT || info->ssi_code != SI_KERNEL)
+		kill(c->pid, (int)info->ssi_signo);
+	return true;
+}
+
+static int leave(struct command *c)
+{
+	int status = 128 + c->last_signal;
+
+	log_warn("process %d is still running, and is left so", c->pid);
+	c->pid = 0;
+	io_close(&c->pidfd);
+	return status;
+}
+
+int command_attend(struct command *c, int signal_fd)
+{
+	struct pollfd fds[] = { { .fd = c->pidfd, .events = POLLIN },
+				{ .fd = signal_fd, .events = POLLIN } };
+	struct signalfd_siginfo info;
+
+	if (c->signals < 2 && !poll(fds, 1, 0))
+		log_info("the measurement is over; waiting for process %d to end", c->pid);
+	for (;;) {
+		int n = poll(fds, 2, c->signals > 1 ? 0 : -1);
+
+		if ((n < 0 && errno != EINTR) || fds[0].revents)
+			return command_wait(c);
+		if (c->signals > 1)
+			return leave(c);
+		if (n > 0 && read(signal_fd, &info, sizeof(info)) == sizeof(info))
+			command_signal(c, &info);
+	}
 }
 
 void command_abandon(struct command *c)

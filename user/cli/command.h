@@ -7,6 +7,8 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
+#include <stdbool.h>
+#include <sys/signalfd.h>
 #include <sys/types.h>
 
 struct command {
@@ -14,6 +16,8 @@ struct command {
 	int pidfd;		/* readable when it has ended */
 	int go_fd;		/* closing it without a byte makes the child leave */
 	int error_fd;		/* exec's errno comes back here */
+	unsigned int signals;	/* that asked gpuprof to end; the first is the command's */
+	int last_signal;
 };
 
 #define COMMAND_NONE { .pidfd = -1, .go_fd = -1, .error_fd = -1 }
@@ -26,6 +30,14 @@ int command_go(struct command *c, const char *name);
 
 /* Waits for its end: its exit status, or 128 + signal. */
 int command_wait(struct command *c);
+
+/* gpuprof was asked to end: the first time the command is told (the terminal tells it itself).
+ * False: it was told before, so do not wait for it any more. */
+bool command_signal(struct command *c, const struct signalfd_siginfo *info);
+
+/* As command_wait, but a second signal read from signal_fd ends it, and leaves the command running
+ * and c COMMAND_NONE: 128 + that signal. */
+int command_attend(struct command *c, int signal_fd);
 
 /* Not started, still stopped or running: the child is ended (it is ours) and reaped. */
 void command_abandon(struct command *c);

@@ -45,8 +45,5 @@ int verb_default(const struct options *o)
 	if (out.started)
 		print_rest(&iv, out.model);
 	rc = rc ? rc : iv.rc;
-	if (out.command_status > 0)
-		rc = out.command_status;
-	session_outcome_free(&out);
-	return rc;
+	return session_end(&out, rc);
 }

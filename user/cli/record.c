@@ -31,8 +31,5 @@ int verb_record(const struct options *o)
 		say_kept(path, &out.capture);
 	if (!rc && out.model)
 		rc = print_loss(o, out.model);
-	if (out.command_status > 0)
-		rc = out.command_status;
-	session_outcome_free(&out);
-	return rc;
+	return session_end(&out, rc);
 }

@@ -137,20 +137,16 @@ static int add_signals(struct session *s)
 	return s->signal_fd < 0 ? -errno : add_fd(s, s->signal_fd, WAKE_SIGNAL);
 }
 
-/* The first signal with a command: the terminal sends Ctrl-C to it as well, any other is passed
- * on; the session ends when the command does. A second one ends the session at once. */
+/* The first signal with a command is the command's; the session ends when the command does. A
+ * second one ends the session at once. */
 static void on_signal(struct session *s)
 {
 	struct signalfd_siginfo info;
 
 	if (read(s->signal_fd, &info, sizeof(info)) != sizeof(info))
 		return;
-	if (!s->command.pid || s->signals++) {
+	if (!s->command.pid || !command_signal(&s->command, &info))
 		s->state = SESSION_STOPPING;
-		return;
-	}
-	if (info.ssi_signo != SIGINT)
-		kill(s->command.pid, (int)info.ssi_signo);
 }
 
 static void on_interval(struct session *s, int fd)
@@ -341,8 +337,8 @@ static int start(struct session *s)
 		err = worker_run(s->worker);
 	if (!err)
 		err = start_waits(s);
-	if (!err && s->command.pid)
-		err = command_go(&s->command, o->cmd[0]);
+	if (!err && s->command.pid && command_go(&s->command, o->cmd[0]))
+		err = -EIO;	/* logged; a command's EACCES is no missing capability */
 	s->state = err ? SESSION_STOPPING : SESSION_RUNNING;
 	return err;
 }
@@ -428,7 +424,6 @@ static void release(struct session *s)
 	VEC_FREE(&s->pidfds);
 	VEC_FREE(&s->timers);
 	io_close(&s->epoll_fd);
-	io_close(&s->signal_fd);
 }
 
 int session_run(const struct session_plan *plan, struct session_outcome *out)
@@ -437,7 +432,7 @@ int session_run(const struct session_plan *plan, struct session_outcome *out)
 			     .epoll_fd = -1, .signal_fd = -1 };
 	int err;
 
-	*out = (struct session_outcome){ .command_status = -1 };
+	*out = (struct session_outcome){ .signal_fd = -1 };
 	err = start(&s);
 	out->started = !err;
 	if (!err)
@@ -455,16 +450,19 @@ int session_run(const struct session_plan *plan, struct session_outcome *out)
 	release(&s);
 	out->model = s.tap.model;
 	out->decoder = s.decoder;
-	if (err)
+	if (!out->started)
 		command_abandon(&s.command);
-	else if (s.command.pid)
-		out->command_status = command_wait(&s.command);
+	out->command = s.command;	/* runs on, whatever ended the session */
+	out->signal_fd = s.signal_fd;
 	return exit_code(err);
 }
 
-void session_outcome_free(struct session_outcome *out)
+int session_end(struct session_outcome *out, int rc)
 {
+	int status = out->command.pid ? command_attend(&out->command, out->signal_fd) : 0;
+
+	io_close(&out->signal_fd);
 	model_free(out->model);
 	decoder_free(out->decoder);
-	*out = (struct session_outcome){ .command_status = -1 };
+	return status ? status : rc;
 }

@@ -6,6 +6,7 @@
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
 
+#include "cli/command.h"
 #include "cli/options.h"
 #include "event/capture.h"
 #include "ledger/model.h"
@@ -23,12 +24,16 @@ struct session_outcome {
 	struct model *model;		/* complete, also after an error if not NULL */
 	bool started;			/* something was measured, even if an error ended it */
 	struct capture_stats capture;
-	int command_status;		/* of CMD as the shell would see it; -1: there was none */
+	struct command command;		/* perhaps still running: see session_end */
+	int signal_fd;
 	struct decoder *decoder;	/* owns the model's functions */
 };
 
 /* An exit code (cli/exit.h) of the session itself; what went wrong was logged. */
 int session_run(const struct session_plan *plan, struct session_outcome *out);
-void session_outcome_free(struct session_outcome *out);
+
+/* To be called last, when all is printed: waits for CMD, if there is one, and frees what out holds.
+ * CMD's own status if it failed, else rc. */
+int session_end(struct session_outcome *out, int rc);
 
 #endif

@@ -44,7 +44,6 @@ struct session {
 	VEC(int) timers;
 	size_t targets_left;
 	int epoll_fd, signal_fd;
-	unsigned int signals;
 	uint64_t tallied_calls;
 	uint64_t intervals, interval_start_ns, flushed_ns;
 };

@@ -124,6 +124,7 @@ static int attach_all(struct session *s)
 
 static int attach_command(struct session *s)
 {
+	const char *name = s->plan->o->cmd[0];
 	struct scan scan = { .s = s };
 	int err = loader_follow(s->loader, s->command.pid);
 
@@ -133,7 +134,9 @@ static int attach_command(struct session *s)
 		return err;
 	err = target_expect(s->plan->o->cmd, environ, catalog_wants_file, on_file, &scan);
 	if (err == -ENOENT) {
-		log_error("cannot run %s: %s", s->plan->o->cmd[0], strerror(ENOENT));
+		bool there = strchr(name, '/') && !access(name, F_OK);
+
+		log_error("cannot run %s: %s", name, strerror(there ? EACCES : ENOENT));
 		return err;
 	}
 	/* What cannot be read is seen when it is mapped, and exec says what cannot be run. */

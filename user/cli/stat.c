@@ -19,8 +19,5 @@ int verb_stat(const struct options *o)
 		printed = print_report(o, out.model, NULL);
 		rc = rc ? rc : printed;
 	}
-	if (out.command_status > 0)
-		rc = out.command_status;
-	session_outcome_free(&out);
-	return rc;
+	return session_end(&out, rc);
 }
