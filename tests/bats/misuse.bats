@@ -57,3 +57,41 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 	run -127 "$GPUPROF" stat -q -- ./lies
 	assert_output --partial lies
 }
+
+# bats test_tags=needs:root,needs:bpf
+@test "misuse: a report that cannot be written to its file is refused before the command runs" {
+	needs root bpf
+	local path
+	for path in /nonexistent/report . /proc/version/x; do
+		run "$GPUPROF" stat -o "$path" -- touch ran
+		assert_equal "$status" 1
+		one_line "cannot write $path"
+		assert_file_not_exists ran
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "misuse: a report that turns out not to fit goes to standard output" {
+	needs root bpf
+	run --separate-stderr "$GPUPROF" stat -o /dev/full --format json -- true
+	assert_equal "$status" 1
+	printf '%s\n' "$output" >r.json
+	laws r.json
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "misuse: no report overwrites a capture: not the one it is of, not the one just made" {
+	needs root bpf
+	"$GPUPROF" record -q -o c.gpr -- true
+	cp c.gpr before.gpr
+	run "$GPUPROF" report c.gpr -o c.gpr
+	assert_equal "$status" 1
+	one_line "c.gpr is a capture"
+	run "$GPUPROF" stat -o c.gpr -- true
+	assert_equal "$status" 1
+	cmp c.gpr before.gpr
+	run "$GPUPROF" stat -q -o both --capture both -- true
+	assert_equal "$status" 1
+	assert_output --partial "lost: none"
+	"$GPUPROF" report both
+}

@@ -8,14 +8,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "base/log.h"
 #include "cli/exit.h"
+#include "event/capture.h"
 
 static int write_quietly(int fd, const struct strbuf *text)
 {
@@ -45,18 +49,66 @@ static int write_file(const char *path, const struct strbuf *text)
 	return err;
 }
 
-int out_write(const char *path, const struct strbuf *text)
+static bool is_capture(const char *path)
 {
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool is = fd >= 0 && capture_is_file(fd);
+
+	io_close(&fd);
+	return is;
+}
+
+/* 0 or an errno. Asks only, so that nothing is made or emptied where no report follows. */
+static int may_write(const char *path)
+{
+	struct stat st;
+	char *copy;
 	int err;
 
-	if (text->failed)
-		err = -ENOMEM;
+	if (!stat(path, &st)) {
+		if (S_ISDIR(st.st_mode))
+			return EISDIR;
+		return access(path, W_OK) ? errno : 0;
+	}
+	if (errno != ENOENT)
+		return errno;
+	copy = strdup(path);
+	if (!copy)
+		return ENOMEM;
+	err = access(dirname(copy), W_OK | X_OK) ? errno : 0;
+	free(copy);
+	return err;
+}
+
+int out_check(const char *path)
+{
+	int err = path ? may_write(path) : 0;
+
+	if (err)
+		log_error("cannot write %s: %s", path, strerror(err));
+	else if (path && is_capture(path))
+		log_error("%s is a capture and would be overwritten; choose another name", path);
 	else
-		err = path ? write_file(path, text) : write_quietly(STDOUT_FILENO, text);
-	if (!err)
 		return EXIT_OK;
-	if (err != -EPIPE)
-		log_error("cannot write %s%s: %s; nothing that was recorded is lost",
-			  path ? "" : "to ", path ? path : "standard output", strerror(-err));
 	return EXIT_FAIL;
+}
+
+int out_write(const char *path, const struct strbuf *text)
+{
+	int err = text->failed ? -ENOMEM : 0;
+
+	if (!err && path) {
+		err = is_capture(path) ? -EEXIST : write_file(path, text);
+		if (!err)
+			return EXIT_OK;
+		log_error("cannot write %s: %s; the report is on standard output instead", path,
+			  strerror(-err));
+		write_quietly(STDOUT_FILENO, text);
+		return EXIT_FAIL;
+	}
+	if (!err)
+		err = write_quietly(STDOUT_FILENO, text);
+	if (err && err != -EPIPE)
+		log_error("cannot write to standard output: %s", strerror(-err));
+	return err ? EXIT_FAIL : EXIT_OK;
 }

@@ -5,9 +5,14 @@
 
 #include "base/str.h"
 
+/* Before anything is measured: could out_write write to path? EXIT_OK, or EXIT_FAIL, logged. A
+ * capture is never overwritten by a report. */
+int out_check(const char *path);
+
 /*
- * Writes the text to path, or to standard output when path is NULL. EXIT_OK or EXIT_FAIL; what
- * failed is logged, but not that a reader has closed its end (`gpuprof report f | head`).
+ * Writes the text to path, or to standard output when path is NULL or cannot be written, so
+ * that a report is not lost. EXIT_OK or EXIT_FAIL; what failed is logged, but not that a reader has
+ * closed its end (`gpuprof report f | head`).
  */
 int out_write(const char *path, const struct strbuf *text);
 

@@ -261,7 +261,7 @@ int print_check(const struct options *o)
 	printout_free(&p);
 	model_free(m);
 	free(none);
-	return rc;
+	return rc ? rc : out_check(o->output);
 }
 
 static void render(struct strbuf *out, const struct options *o, const struct printout *p,

@@ -52,6 +52,9 @@ int capture_store(struct capture_writer *w, struct capture_block *b);
  * all complete blocks also after a failure. stats may be NULL. */
 int capture_close(struct capture_writer *w, struct capture_stats *stats);
 
+/* Does the file that fd is open on begin as a capture does? */
+bool capture_is_file(int fd);
+
 /* ---- reader ----------------------------------------------------------------------------- */
 
 struct capture_reader;

@@ -31,7 +31,7 @@ struct capture_store {
 	struct capture_stats stats;	/* file_bytes: up to the last complete block */
 };
 
-static bool is_capture(int fd)
+bool capture_is_file(int fd)
 {
 	struct gp_file_header h;
 
@@ -45,7 +45,7 @@ static const char *refuse(int fd, const struct stat *st, int *err)
 	*err = EEXIST;
 	if (!S_ISREG(st->st_mode))
 		return "is not a regular file";
-	if (st->st_size && !is_capture(fd))
+	if (st->st_size && !capture_is_file(fd))
 		return "exists and is not a capture";
 	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
 		*err = EBUSY;
