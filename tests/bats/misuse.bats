@@ -95,3 +95,11 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 	assert_output --partial "lost: none"
 	"$GPUPROF" report both
 }
+
+# bats test_tags=needs:root,needs:bpf
+@test "misuse: doctor finds nothing missing where CAP_SYS_ADMIN stands for what was split from it" {
+	needs root bpf
+	run capsh --drop=cap_bpf,cap_perfmon,cap_checkpoint_restore -- -c "'$GPUPROF' doctor"
+	assert_success
+	refute_output --partial missing
+}

@@ -26,6 +26,12 @@ const struct caps_need caps_needs[] = {
 
 const size_t caps_n_needs = sizeof(caps_needs) / sizeof(caps_needs[0]);
 
+/* CAP_SYS_ADMIN still implies those that were split from it. */
+static bool is_split(unsigned int bit)
+{
+	return bit == CAP_BPF || bit == CAP_PERFMON || bit == CAP_CHECKPOINT_RESTORE;
+}
+
 bool caps_have(unsigned int bit)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -33,14 +39,13 @@ bool caps_have(unsigned int bit)
 
 	if (syscall(SYS_capget, &head, data))
 		return false;
+	if (is_split(bit) && data[0].effective >> CAP_SYS_ADMIN & 1)
+		return true;
 	return data[bit / 32].effective >> (bit % 32) & 1;
 }
 
 const struct caps_need *caps_missing(void)
 {
-	/* CAP_SYS_ADMIN still implies the two that were split from it. */
-	if (caps_have(CAP_SYS_ADMIN))
-		return NULL;
 	for (size_t i = 0; i < caps_n_needs; i++)
 		if (caps_needs[i].required && !caps_have(caps_needs[i].bit))
 			return &caps_needs[i];

@@ -16,7 +16,7 @@ struct caps_need {
 extern const struct caps_need caps_needs[];
 extern const size_t caps_n_needs;
 
-bool caps_have(unsigned int bit);	/* in the effective set */
+bool caps_have(unsigned int bit);	/* in the effective set, or implied by one that is */
 
 /* The first required capability that is missing, or NULL. */
 const struct caps_need *caps_missing(void);
