@@ -44,7 +44,7 @@ BPF_SRC  := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ  := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.bpf.o)
 SKEL     := $(BUILD)/gpuprof.skel.h
 LIB      := $(BUILD)/user.a
-UNIT     := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out tests/unit/test_gpusim.c,$(sort $(wildcard tests/unit/test_*.c))))
+UNIT     := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out tests/unit/test_gpusim%.c,$(sort $(wildcard tests/unit/test_*.c))))
 
 all: $(BUILD)/gpuprof ## build gpuprof (the default)
 

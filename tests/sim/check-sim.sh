@@ -127,6 +127,54 @@ forked_children() { # each child writes a truth of its own
 	done
 }
 
+aliases() { # every ncclX is weak, and a strong pncclX has the same address
+	nm -D --defined-only "$sim/libnccl.so.2" | awk '
+		$2 == "W" { weak["p" $3] = $1; total++ }
+		$2 == "T" { strong[$3] = $1 }
+		END {
+			for (name in weak)
+				if (strong[name] != weak[name]) { print name; bad = 1 }
+			if (total < 20 || length(strong) != total) { print total, length(strong); bad = 1 }
+			exit bad
+		}'
+}
+
+data_parallel() { # each of 4 ranks has a truth of its own, and no shared memory is left
+	local file files
+	GPUSIM_TRUTH=$work/rank-%p.json "$sim/ddp" --ranks 4 --steps 10 --bytes 1000000 --quiet
+	files=("$work"/rank-*.json)
+	[[ ${#files[@]} == 4 ]]
+	for file in "${files[@]}"; do
+		truth "$file" "count('ncclAllReduce') == 20 and row('ncclAllReduce')['bytes'] == 10 * (1000000 + 4) \
+			and row('ncclAllReduce')['class'] == 'collective' and row('ncclBroadcast')['bytes'] == 1000000 \
+			and count('ncclGroupEnd') == 1 and row('ncclSend')['bytes'] == 4 \
+			and row('ncclCommInitRank')['results'] == {'ncclSuccess': 1} and len(truth['threads']) == 1"
+	done
+}
+
+late_rank() { # rank 1 is 20 ms late at each of 22 works: the others wait for it in their synchronises
+	local file waited
+	GPUSIM_NCCL_LATE=1:20 GPUSIM_TRUTH=$work/late-%p.json "$sim/ddp" --ranks 2 --steps 10 --quiet
+	for file in "$work"/late-*.json; do
+		waited="row('cudaStreamSynchronize')['total_ns']"
+		truth "$file" "21 * 20e6 <= $waited"
+	done
+}
+
+hung_rank() { # rank 1 stays in its 4th collective, the others in the synchronise of that step
+	local ddp ranks rank hung=0 status=0
+	GPUSIM_NCCL_HANG=1:4 "$sim/ddp" --ranks 3 --steps 10 --quiet 2>/dev/null &
+	ddp=$!
+	sleep 1
+	mapfile -t ranks < <(pgrep -P "$ddp")
+	for rank in "${ranks[@]}"; do
+		grep -q pause "/proc/$rank/wchan" && hung=$((hung + 1))
+	done
+	kill "${ranks[@]}"
+	wait "$ddp" || status=$?
+	[[ ${#ranks[@]} == 3 && $hung == 1 && $status == 1 ]]
+}
+
 if [[ $(uname -m) == x86_64 ]]; then
 	for library in libcuda.so.1 libcudart.so.13; do
 		report "$library: every function begins with push" first_instructions "$sim/$library" push
@@ -141,6 +189,10 @@ report "simcalls: the truth has every call" calls_counts "$sim/simcalls"
 report "simcalls-dl: the same through dlopen" calls_counts "$sim/simcalls-dl" --dlopen "$sim/libcudart.so.13" --init
 report "simcalls: every function offered works" every_function
 report "simcalls: forked children write their own truth" forked_children
+report "libnccl.so.2: each function has a weak and a tools' name" aliases
+report "ddp: every rank's truth has its collectives" data_parallel
+report "GPUSIM_NCCL_LATE=RANK:MS: the others wait for that rank" late_rank
+report "GPUSIM_NCCL_HANG=RANK:N: that rank hangs in its N-th collective" hung_rank
 report "cuGetProcAddress: private hands out twins" private_address
 report "a synchronise that hangs is open in the truth" open_call
 report "GPUSIM_HANG=N: the N-th kernel never ends" hang_on_order

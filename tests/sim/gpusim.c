@@ -123,13 +123,15 @@ void gpusim_unlock(void)
 void *gpusim_pool_take(struct gpusim_pool *pool)
 {
 	struct gpusim_slot *slot;
-	size_t tried;
+	size_t tried, index;
 
 	for (tried = 0; tried < pool->count; tried++) {
-		slot = (void *)((char *)pool->slots + pool->next * pool->slot_size);
-		pool->next = (pool->next + 1) % pool->count;
+		index = pool->next;
+		slot = (void *)((char *)pool->slots + index * pool->slot_size);
+		pool->next = (index + 1) % pool->count;
 		if (!slot->alive) {
 			memset(slot, 0, pool->slot_size);
+			pool->used = gpusim_max(pool->used, index + 1);
 			slot->alive = true;
 			return slot;
 		}

@@ -10,7 +10,8 @@
  *
  * Environment: GPUSIM_SEED, GPUSIM_DEVICES (1), GPUSIM_MEMORY_BYTES (16 GiB), GPUSIM_COPY_GBPS (25;
  * host<->device), GPUSIM_HANG=N (the N-th kernel of the process never ends), GPUSIM_TRUTH=FILE,
- * GPUSIM_QUIET=1, and for the driver shim GPUSIM_PROCADDR=export|private.
+ * GPUSIM_QUIET=1, and for the driver shim GPUSIM_PROCADDR=export|private. For collectives see
+ * libnccl.h.
  */
 #ifndef GPUSIM_H
 #define GPUSIM_H
@@ -70,7 +71,8 @@ struct gpusim_work {
 	const void *entity; /* kernels: the function */
 	struct gpusim_shape shape; /* kernels */
 	uint64_t bytes; /* copies and sets */
-	uint64_t start_ns, end_ns; /* 0, 0 when it was captured into a graph */
+	uint64_t start_ns, end_ns; /* 0, 0 when it was captured into a graph, or pending */
+	bool pending; /* behind a collective whose end is not known yet */
 };
 
 /* Stream handles that stand for the two default streams, as in CUDA; NULL is the legacy one. */
@@ -84,6 +86,7 @@ uint64_t gpusim_now_ns(void);
 /* NULL for a result that the simulation never gives. */
 const char *gpusim_error_name(int result, bool runtime);
 const char *gpusim_error_text(int result);
+const char *gpusim_nccl_error_name(int result); /* of ncclResult_t */
 
 int gpusim_device_count(void);
 int gpusim_device_name(int device, char *name, size_t size);
@@ -109,7 +112,7 @@ int gpusim_stream_wait_event(struct gpusim_stream *handle, struct gpusim_event *
 int gpusim_stream_hang(struct gpusim_stream *handle); /* its work never ends from now on */
 
 int gpusim_submit(struct gpusim_stream *handle, struct gpusim_work *work);
-int gpusim_wait(const struct gpusim_work *work); /* until its end */
+int gpusim_wait(struct gpusim_stream *handle, const struct gpusim_work *work); /* until its end */
 /* Exact, instead of the rule; GPUSIM_FOREVER hangs. */
 void gpusim_kernel_duration(const void *entity, uint64_t ns);
 uint64_t gpusim_copy_duration(enum gpusim_work_kind kind, uint64_t bytes);

@@ -114,8 +114,18 @@ int gpusim_context_sync(void)
 	if (!context)
 		return GPUSIM_INVALID_CONTEXT;
 	gpusim_lock();
-	until = context->busy_until;
+	until = gpusim_time_wait(&context->busy_until);
 	gpusim_unlock();
 	gpusim_sleep_until(until);
 	return GPUSIM_OK;
+}
+
+void gpusim_contexts_settle(const struct gpusim_gate *gate, uint64_t end_ns)
+{
+	size_t i;
+
+	for (i = 0; i < pool.used; i++) {
+		gpusim_time_settle(&contexts[i].busy_until, gate, end_ns);
+		gpusim_time_settle(&contexts[i].blocking_busy_until, gate, end_ns);
+	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The names of the result codes that the simulation can give, as the runtime and as the driver call
- * them.
+ * them, and those of NCCL.
  */
 #include "gpusim_internal.h"
 
@@ -65,4 +65,15 @@ const char *gpusim_error_text(int result)
 		if (errors[i].result == result)
 			return errors[i].text;
 	return NULL;
+}
+
+const char *gpusim_nccl_error_name(int result)
+{
+	static const char *const names[] = {
+		"ncclSuccess",		"ncclUnhandledCudaError", "ncclSystemError",
+		"ncclInternalError",	"ncclInvalidArgument",	  "ncclInvalidUsage",
+		"ncclRemoteError",	"ncclInProgress",
+	};
+
+	return result >= 0 && (size_t)result < GPUSIM_COUNT(names) ? names[result] : NULL;
 }

@@ -7,7 +7,7 @@
 struct gpusim_event {
 	struct gpusim_slot slot;
 	bool recorded;
-	uint64_t time_ns;
+	struct gpusim_time time;
 };
 
 static struct gpusim_event events[1 << 16];
@@ -46,7 +46,8 @@ int gpusim_event_record(struct gpusim_event *event, struct gpusim_stream *handle
 	stream = gpusim_stream_find(handle);
 	if (stream && gpusim_pool_has(&pool, event)) {
 		event->recorded = true;
-		event->time_ns = gpusim_max(gpusim_now_ns(), stream->busy_until);
+		event->time = gpusim_time_at(gpusim_now_ns());
+		gpusim_time_join(&event->time, &stream->busy_until);
 		result = GPUSIM_OK;
 	}
 	gpusim_unlock();
@@ -54,7 +55,7 @@ int gpusim_event_record(struct gpusim_event *event, struct gpusim_stream *handle
 }
 
 /* When an event completes; one that was never recorded counts as complete, as in CUDA. */
-static int event_time(struct gpusim_event *event, uint64_t *time_ns, bool *recorded)
+static int event_time(struct gpusim_event *event, struct gpusim_time *time, bool *recorded)
 {
 	bool known;
 
@@ -62,7 +63,7 @@ static int event_time(struct gpusim_event *event, uint64_t *time_ns, bool *recor
 	known = gpusim_pool_has(&pool, event);
 	if (known) {
 		*recorded = event->recorded;
-		*time_ns = event->time_ns;
+		*time = event->time;
 	}
 	gpusim_unlock();
 	return known ? GPUSIM_OK : GPUSIM_INVALID_HANDLE;
@@ -70,40 +71,43 @@ static int event_time(struct gpusim_event *event, uint64_t *time_ns, bool *recor
 
 int gpusim_event_query(struct gpusim_event *event)
 {
-	uint64_t time_ns;
+	struct gpusim_time time;
 	bool recorded;
-	int result = event_time(event, &time_ns, &recorded);
+	int result = event_time(event, &time, &recorded);
 
 	if (result)
 		return result;
-	return gpusim_now_ns() >= time_ns ? GPUSIM_OK : GPUSIM_NOT_READY;
+	return gpusim_time_past(&time) ? GPUSIM_OK : GPUSIM_NOT_READY;
 }
 
 int gpusim_event_sync(struct gpusim_event *event)
 {
-	uint64_t time_ns;
-	bool recorded;
-	int result = event_time(event, &time_ns, &recorded);
+	uint64_t time_ns = 0;
+	bool known;
 
-	if (!result)
-		gpusim_sleep_until(time_ns);
-	return result;
+	gpusim_lock();
+	known = gpusim_pool_has(&pool, event);
+	if (known)
+		time_ns = gpusim_time_wait(&event->time);
+	gpusim_unlock();
+	gpusim_sleep_until(time_ns);
+	return known ? GPUSIM_OK : GPUSIM_INVALID_HANDLE;
 }
 
 int gpusim_event_elapsed(float *milliseconds, struct gpusim_event *from, struct gpusim_event *to)
 {
-	uint64_t from_ns, to_ns;
+	struct gpusim_time first, last;
 	bool from_recorded, to_recorded;
 
 	if (!milliseconds)
 		return GPUSIM_INVALID_VALUE;
-	if (event_time(from, &from_ns, &from_recorded) || event_time(to, &to_ns, &to_recorded))
+	if (event_time(from, &first, &from_recorded) || event_time(to, &last, &to_recorded))
 		return GPUSIM_INVALID_HANDLE;
 	if (!from_recorded || !to_recorded)
 		return GPUSIM_INVALID_HANDLE;
-	if (gpusim_now_ns() < gpusim_max(from_ns, to_ns))
+	if (!gpusim_time_past(&first) || !gpusim_time_past(&last))
 		return GPUSIM_NOT_READY;
-	*milliseconds = (float)(int64_t)(to_ns - from_ns) / 1e6f;
+	*milliseconds = (float)(int64_t)(last.at_ns - first.at_ns) / 1e6f;
 	return GPUSIM_OK;
 }
 
@@ -115,9 +119,17 @@ int gpusim_stream_wait_event(struct gpusim_stream *handle, struct gpusim_event *
 	gpusim_lock();
 	stream = gpusim_stream_find(handle);
 	if (stream && gpusim_pool_has(&pool, event)) {
-		stream->busy_until = gpusim_max(stream->busy_until, event->time_ns);
+		gpusim_time_join(&stream->busy_until, &event->time);
 		result = GPUSIM_OK;
 	}
 	gpusim_unlock();
 	return result;
+}
+
+void gpusim_events_settle(const struct gpusim_gate *gate, uint64_t end_ns)
+{
+	size_t i;
+
+	for (i = 0; i < pool.used; i++)
+		gpusim_time_settle(&events[i].time, gate, end_ns);
 }

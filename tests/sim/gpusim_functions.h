@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every function that the shims offer, with its class (the names of the design, section 4). A new
- * function is a row here, a prototype in cuda_api.h or cudart_api.h, and its few lines in a shim.
+ * function is a row here, a prototype in cuda_api.h, cudart_api.h or nccl_api.h, and its few lines in a shim.
  */
 #ifndef GPUSIM_FUNCTIONS_H
 #define GPUSIM_FUNCTIONS_H
 
 // clang-format off
 #define GPUSIM_CLASSES(C) \
-	C(launch) C(sync) C(copy) C(set) C(alloc) C(free) C(event) C(stream) C(graph) C(other)
+	C(launch) C(sync) C(copy) C(set) C(alloc) C(free) C(event) C(stream) C(graph) \
+	C(collective) C(other)
 
 #define GPUSIM_RUNTIME_FUNCTIONS(F) \
 	F(cudaLaunchKernel, launch) \
@@ -121,6 +122,31 @@
 	F(cuGetProcAddress_v2, other) \
 	F(cuGetErrorName, other) \
 	F(cuGetErrorString, other)
+
+#define GPUSIM_NCCL_FUNCTIONS(F) \
+	F(ncclGetUniqueId, collective) \
+	F(ncclCommInitRank, collective) \
+	F(ncclCommInitRankConfig, collective) \
+	F(ncclCommInitAll, collective) \
+	F(ncclCommFinalize, collective) \
+	F(ncclCommDestroy, collective) \
+	F(ncclCommAbort, collective) \
+	F(ncclCommCount, collective) \
+	F(ncclCommUserRank, collective) \
+	F(ncclCommCuDevice, collective) \
+	F(ncclCommGetAsyncError, collective) \
+	F(ncclAllReduce, collective) \
+	F(ncclAllGather, collective) \
+	F(ncclReduceScatter, collective) \
+	F(ncclBroadcast, collective) \
+	F(ncclBcast, collective) \
+	F(ncclReduce, collective) \
+	F(ncclSend, collective) \
+	F(ncclRecv, collective) \
+	F(ncclGroupStart, collective) \
+	F(ncclGroupEnd, collective) \
+	F(ncclGetVersion, collective) \
+	F(ncclGetErrorString, collective)
 // clang-format on
 
 #define GPUSIM_FUNCTION_ID(name, class) GPUSIM_FN_##name,
@@ -129,6 +155,9 @@ enum gpusim_function {
 	GPUSIM_RUNTIME_END,
 	GPUSIM_BEFORE_DRIVER = GPUSIM_RUNTIME_END - 1,
 	GPUSIM_DRIVER_FUNCTIONS(GPUSIM_FUNCTION_ID)
+	GPUSIM_DRIVER_END,
+	GPUSIM_BEFORE_NCCL = GPUSIM_DRIVER_END - 1,
+	GPUSIM_NCCL_FUNCTIONS(GPUSIM_FUNCTION_ID)
 	GPUSIM_FUNCTIONS,
 };
 #undef GPUSIM_FUNCTION_ID

@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "gpusim.h"
+#include "gpusim_time.h"
 
 enum gpusim_engine { ENGINE_NONE, ENGINE_HTOD, ENGINE_DTOH, ENGINES };
 
@@ -23,7 +24,7 @@ struct gpusim_config {
 
 struct gpusim_device {
 	uint64_t memory_used;
-	uint64_t engine_busy_until[ENGINES];
+	struct gpusim_time engine_busy_until[ENGINES];
 	struct gpusim_context *primary;
 };
 
@@ -37,6 +38,7 @@ struct gpusim_pool {
 	size_t slot_size;
 	size_t count;
 	size_t next; /* where the search for a free slot begins */
+	size_t used; /* slots that ever were alive are below this */
 };
 
 #define GPUSIM_POOL(array)                                                                      \
@@ -49,8 +51,8 @@ struct gpusim_context {
 	struct gpusim_slot slot;
 	int device;
 	uint32_t streams_made;
-	uint64_t busy_until; /* the latest end of any work */
-	uint64_t blocking_busy_until; /* the same of the streams that wait for the legacy one */
+	struct gpusim_time busy_until; /* the latest end of any work */
+	struct gpusim_time blocking_busy_until; /* the same of the streams that wait for the legacy one */
 	struct gpusim_stream *legacy;
 };
 
@@ -60,7 +62,7 @@ struct gpusim_stream {
 	uint32_t id; /* within the context; 0 is the legacy stream */
 	bool non_blocking;
 	bool hung;
-	uint64_t busy_until;
+	struct gpusim_time busy_until;
 	uint64_t works;
 	struct gpusim_graph *capture; /* NULL: not capturing */
 };
@@ -89,6 +91,12 @@ void gpusim_sleep_until(uint64_t time_ns);
 struct gpusim_stream *gpusim_stream_find(struct gpusim_stream *handle);
 struct gpusim_stream *gpusim_stream_new(struct gpusim_context *context, unsigned int flags);
 void gpusim_submit_locked(struct gpusim_stream *stream, struct gpusim_work *work, uint64_t now_ns);
+/* When work given now can begin, and what is so once it is to end then. */
+struct gpusim_time gpusim_stream_begin(const struct gpusim_stream *stream, uint64_t now_ns);
+void gpusim_stream_occupy(struct gpusim_stream *stream, struct gpusim_time end);
+/* Whether gate begins at least plus_ns after the end of other. */
+bool gpusim_gate_waits_for(const struct gpusim_gate *gate, const struct gpusim_gate *other,
+			   uint64_t plus_ns);
 int gpusim_graph_append(struct gpusim_graph *graph, const struct gpusim_work *work);
 uint64_t gpusim_work_duration(const struct gpusim_stream *stream, const struct gpusim_work *work);
 

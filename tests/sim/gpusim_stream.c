@@ -2,7 +2,8 @@
 /*
  * Streams are FIFO lanes: a work begins when its lane, the legacy lane (unless the stream is
  * non-blocking) and its copy engine are free, and not before it was submitted. Kernels of different
- * streams overlap without limit.
+ * streams overlap without limit. Behind a collective that not all ranks have entered these times
+ * are not numbers yet.
  */
 #include "gpusim_internal.h"
 
@@ -85,42 +86,41 @@ int gpusim_stream_destroy(struct gpusim_stream *handle)
 	return result;
 }
 
-/* When all that the stream was given will have ended: the result, and the time in *until. */
-static int stream_end(struct gpusim_stream *handle, uint64_t *until)
+/* The stream that may be asked for its end, with the lock held; the result. */
+static int find_to_ask(struct gpusim_stream *handle, struct gpusim_stream **out)
 {
-	struct gpusim_stream *stream;
-	int result = GPUSIM_OK;
-
-	gpusim_lock();
-	stream = gpusim_stream_find(handle);
-	if (!stream)
-		result = not_found();
-	else if (stream->capture)
-		result = GPUSIM_CAPTURE_UNSUPPORTED;
-	else
-		*until = stream->busy_until;
-	gpusim_unlock();
-	return result;
+	*out = gpusim_stream_find(handle);
+	if (!*out)
+		return not_found();
+	return (*out)->capture ? GPUSIM_CAPTURE_UNSUPPORTED : GPUSIM_OK;
 }
 
 int gpusim_stream_sync(struct gpusim_stream *handle)
 {
-	uint64_t until;
-	int result = stream_end(handle, &until);
+	struct gpusim_stream *stream;
+	uint64_t until = 0;
+	int result;
 
+	gpusim_lock();
+	result = find_to_ask(handle, &stream);
 	if (!result)
-		gpusim_sleep_until(until);
+		until = gpusim_time_wait(&stream->busy_until);
+	gpusim_unlock();
+	gpusim_sleep_until(until);
 	return result;
 }
 
 int gpusim_stream_query(struct gpusim_stream *handle)
 {
-	uint64_t until;
-	int result = stream_end(handle, &until);
+	struct gpusim_stream *stream;
+	int result;
 
-	if (result)
-		return result;
-	return gpusim_now_ns() >= until ? GPUSIM_OK : GPUSIM_NOT_READY;
+	gpusim_lock();
+	result = find_to_ask(handle, &stream);
+	if (!result && !gpusim_time_past(&stream->busy_until))
+		result = GPUSIM_NOT_READY;
+	gpusim_unlock();
+	return result;
 }
 
 int gpusim_stream_hang(struct gpusim_stream *handle)
@@ -135,40 +135,48 @@ int gpusim_stream_hang(struct gpusim_stream *handle)
 	return stream ? GPUSIM_OK : not_found();
 }
 
-static uint64_t earliest_start(const struct gpusim_stream *stream, enum gpusim_engine engine,
-			       uint64_t now_ns)
+struct gpusim_time gpusim_stream_begin(const struct gpusim_stream *stream, uint64_t now_ns)
 {
 	const struct gpusim_context *context = stream->context;
-	uint64_t start = gpusim_max(now_ns, stream->busy_until);
+	struct gpusim_time begin = gpusim_time_at(now_ns);
 
+	gpusim_time_join(&begin, &stream->busy_until);
 	if (stream == context->legacy)
-		start = gpusim_max(start, context->blocking_busy_until);
+		gpusim_time_join(&begin, &context->blocking_busy_until);
 	else if (!stream->non_blocking)
-		start = gpusim_max(start, context->legacy->busy_until);
-	if (engine)
-		start = gpusim_max(start,
-				   gpusim_world.devices[context->device].engine_busy_until[engine]);
-	return start;
+		gpusim_time_join(&begin, &context->legacy->busy_until);
+	return begin;
+}
+
+void gpusim_stream_occupy(struct gpusim_stream *stream, struct gpusim_time end)
+{
+	struct gpusim_context *context = stream->context;
+
+	stream->works++;
+	stream->busy_until = end;
+	gpusim_time_join(&context->busy_until, &end);
+	if (!stream->non_blocking)
+		gpusim_time_join(&context->blocking_busy_until, &end);
 }
 
 void gpusim_submit_locked(struct gpusim_stream *stream, struct gpusim_work *work, uint64_t now_ns)
 {
-	struct gpusim_context *context = stream->context;
+	struct gpusim_device *device = &gpusim_world.devices[stream->context->device];
 	enum gpusim_engine engine = engine_of[work->kind];
+	struct gpusim_time time = gpusim_stream_begin(stream, now_ns);
 
-	work->start_ns = earliest_start(stream, engine, now_ns);
-	work->end_ns = gpusim_later(work->start_ns, gpusim_work_duration(stream, work));
+	if (engine)
+		gpusim_time_join(&time, &device->engine_busy_until[engine]);
+	work->pending = !gpusim_time_known(&time);
+	work->start_ns = work->pending ? 0 : time.at_ns;
+	gpusim_time_add(&time, gpusim_work_duration(stream, work));
 	if (work->kind == GPUSIM_KERNEL &&
 	    ++gpusim_world.kernels == gpusim_world.config.hang_kernel)
-		work->end_ns = GPUSIM_FOREVER;
-	stream->works++;
-	stream->busy_until = work->end_ns;
-	context->busy_until = gpusim_max(context->busy_until, work->end_ns);
-	if (!stream->non_blocking)
-		context->blocking_busy_until =
-			gpusim_max(context->blocking_busy_until, work->end_ns);
+		time = gpusim_time_at(GPUSIM_FOREVER);
+	work->end_ns = work->pending ? 0 : time.at_ns;
+	gpusim_stream_occupy(stream, time);
 	if (engine)
-		gpusim_world.devices[context->device].engine_busy_until[engine] = work->end_ns;
+		device->engine_busy_until[engine] = time;
 }
 
 static int check_shape(const struct gpusim_shape *shape)
@@ -209,8 +217,18 @@ int gpusim_submit(struct gpusim_stream *handle, struct gpusim_work *work)
 	return result;
 }
 
-int gpusim_wait(const struct gpusim_work *work)
+int gpusim_wait(struct gpusim_stream *handle, const struct gpusim_work *work)
 {
+	if (work->pending)
+		return gpusim_stream_sync(handle);
 	gpusim_sleep_until(work->end_ns);
 	return GPUSIM_OK;
+}
+
+void gpusim_streams_settle(const struct gpusim_gate *gate, uint64_t end_ns)
+{
+	size_t i;
+
+	for (i = 0; i < pool.used; i++)
+		gpusim_time_settle(&streams[i].busy_until, gate, end_ns);
 }

@@ -44,7 +44,7 @@ static CUresult transfer_now(struct gpusim_call *call, enum gpusim_work_kind wan
 		return GPUSIM_INVALID_VALUE;
 	result = gpusim_submit(GPUSIM_STREAM_LEGACY, &work);
 	if (!result && found != GPUSIM_COPY_DTOD)
-		gpusim_wait(&work);
+		gpusim_wait(GPUSIM_STREAM_LEGACY, &work);
 	return result;
 }
 

@@ -19,21 +19,24 @@ SIM_PLAIN_CFLAGS := -mbranch-protection=none
 SIM_ENDBR_CFLAGS := -mbranch-protection=bti
 endif
 
-SIM_CORE := gpusim gpusim_context gpusim_stream gpusim_duration gpusim_event gpusim_memory gpusim_graph gpusim_error \
+SIM_CORE := gpusim gpusim_context gpusim_stream gpusim_time gpusim_gate gpusim_duration gpusim_event gpusim_memory gpusim_graph gpusim_error \
 	truth truth_write
 SIM_CUDA := libcuda_launch libcuda_memory libcuda_device libcuda_address
 SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory
+SIM_NCCL := libnccl_shared libnccl_submit libnccl_group libnccl_comm libnccl_collectives
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
-SIM_PROGRAMS := train simcalls simcalls-dl
+SIM_PROGRAMS := train simcalls simcalls-dl ddp
 
-SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13)
+SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13 libnccl.so.2)
 SIM_ENDBR_LIBS := $(addprefix $(SIM_OUT)/endbr/,libcuda.so.1 libcudart.so.13)
+
+SIM_UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_gpusim*.c))
 
 .PHONY: sim check-sim
 sim: $(SIM_LIBS) $(SIM_ENDBR_LIBS) $(addprefix $(SIM_OUT)/,$(SIM_PROGRAMS)) ## build the simulated GPU of the tests
 
-check-sim: sim $(BUILD)/unit/test_gpusim ## test the simulated GPU itself
-	$(BUILD)/unit/test_gpusim
+check-sim: sim $(SIM_UNIT) ## test the simulated GPU itself
+	@for t in $(SIM_UNIT); do $$t || exit 1; done
 	$(SIM)/check-sim.sh $(SIM_OUT)
 
 $(SIM_OUT)/core/%.o: $(SIM)/%.c
@@ -81,6 +84,10 @@ $(SIM_OUT)/libcudart.so.13: $(call SIM_OBJECTS,plain,$(SIM_CUDART)) $(SIM)/libcu
 	$(call say,LINK,$@)
 	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcudart.map -o $@ $(filter %.o %.so,$^) -ldl
 
+$(SIM_OUT)/libnccl.so.2: $(call SIM_OBJECTS,plain,$(SIM_NCCL)) $(SIM)/libnccl.map $(SIM_OUT)/libgpusim.so
+	$(call say,LINK,$@)
+	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libnccl.map -o $@ $(filter %.o %.so,$^)
+
 $(SIM_OUT)/endbr/libcuda.so.1: $(call SIM_OBJECTS,endbr-objects,$(SIM_CUDA_FILES)) $(SIM)/libcuda.map \
 		$(SIM_OUT)/libgpusim.so
 	@mkdir -p $(@D)
@@ -109,13 +116,17 @@ $(SIM_OUT)/simcalls: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_linked) $
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $(filter %.o,$^) $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
 
+$(SIM_OUT)/ddp: $(SIM_OUT)/programs/ddp.o $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libnccl.so.2
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -l:libnccl.so.2 -Wl,-rpath-link,$(SIM_OUT)
+
 $(SIM_OUT)/simcalls-dl: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_dlopen)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(SIM_RUN_LINK) -ldl
 
-$(BUILD)/unit/test_gpusim: tests/unit/test_gpusim.c $(SIM_OUT)/libgpusim.so
+$(SIM_UNIT): $(BUILD)/unit/%: tests/unit/%.c $(SIM_OUT)/libgpusim.so $(SIM_OUT)/libnccl.so.2
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(SIM_CFLAGS) -O1 -o $@ $< -L$(SIM_OUT) -lgpusim -Wl,-rpath,'$$ORIGIN/../sim' -lcmocka
+	$(Q)$(CC) $(SIM_CFLAGS) -O1 -o $@ $< -L$(SIM_OUT) -lgpusim -l:libnccl.so.2 -Wl,-rpath,'$$ORIGIN/../sim' -lcmocka
 
 -include $(wildcard $(SIM_OUT)/*/*.d)

@@ -20,6 +20,7 @@ static const struct {
 } functions[] = {
 	GPUSIM_RUNTIME_FUNCTIONS(ROW)
 	GPUSIM_DRIVER_FUNCTIONS(ROW)
+	GPUSIM_NCCL_FUNCTIONS(ROW)
 };
 #undef ROW
 // clang-format on
@@ -100,14 +101,21 @@ static void write_string(FILE *file, const char *text)
 	fputc('"', file);
 }
 
-static void write_results(FILE *file, const struct truth_counts *sum, bool runtime)
+static const char *result_name(int function, int result)
+{
+	if (function >= GPUSIM_DRIVER_END)
+		return gpusim_nccl_error_name(result);
+	return gpusim_error_name(result, function < GPUSIM_RUNTIME_END);
+}
+
+static void write_results(FILE *file, const struct truth_counts *sum, int function)
 {
 	const char *name;
 	int i;
 
 	fputs(", \"results\": {", file);
 	for (i = 0; i < TRUTH_RESULTS && sum->results[i].count; i++) {
-		name = gpusim_error_name(sum->results[i].code, runtime);
+		name = result_name(function, sum->results[i].code);
 		if (i)
 			fputs(", ", file);
 		if (name)
@@ -150,7 +158,7 @@ static void write_row(FILE *file, int function, int place, struct truth_counts *
 		sum->count, sum->errors, sum->begun - sum->count);
 	fprintf(file, ", \"bytes\": %" PRIu64 ", \"total_ns\": %" PRIu64 ", \"max_ns\": %" PRIu64,
 		sum->bytes, sum->total_ns, sum->max_ns);
-	write_results(file, sum, function < GPUSIM_RUNTIME_END);
+	write_results(file, sum, function);
 	write_shapes(file, sum);
 	fputc('}', file);
 }

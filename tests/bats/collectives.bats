@@ -1,0 +1,83 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Collectives of several processes on the simulated NCCL: counted exactly in every rank, and visible
+# while they hang.
+
+load ../lib/common
+
+# The pid of rank N of the ddp that was started with --wait-file.
+pid_of_rank() { sed -n "s/^ddp: rank $1 ready, pid //p" ddp.out; }
+
+all_ready() { [ "$(grep -c ready ddp.out)" -eq "$1" ]; } # RANKS
+
+# Four ranks that wait until the file `go` exists; those the launcher starts die with it.
+start_ddp() { # ARGS...
+	"$SIM/ddp" --wait-file go --quiet "$@" >ddp.out 2>ddp.err 3>&- &
+	STARTED+=("$!")
+	wait_for 10 all_ready 4
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "collectives: each of four ranks has exactly its own, with their bytes; aliases count once" {
+	needs root bpf sim
+	local by truth truths
+	run env GPUSIM_TRUTH="$PWD/rank-%p.json" "$GPUPROF" record -o c.gpr -- \
+		"$SIM/ddp" --ranks 4 --steps 200 --bytes 1000000 --quiet
+	assert_success
+	truths=(rank-*.json)
+	assert_equal "${#truths[@]}" 4
+	for by in function launch result; do
+		"$GPUPROF" report c.gpr --table calls,threads,events --by $by --format json >$by.json
+		laws $by.json
+		for truth in "${truths[@]}"; do
+			compare --no-times "$truth" $by.json
+		done
+	done
+	# 200 through ncclAllReduce and 200 through pncclAllReduce, which has the same address.
+	run report_value function.json \
+		'{(c["function"], c["count"], c["bytes"]) for c in t["calls"] if "AllReduce" in c["function"]}'
+	assert_output "{('ncclAllReduce', 400, 200000800)}"
+}
+
+# Attaches to rank N of a job whose rank 1 will hang in its 9th collective, and reports.
+watch_hang() { # N
+	local pid
+	export GPUSIM_NCCL_HANG=1:9
+	start_ddp --steps 100
+	pid=$(pid_of_rank "$1")
+	start_gpuprof stat -d 2s --table calls,threads,events --format json -o r.json -p "$pid"
+	wait_armed "$pid" nccl
+	: >go
+	wait_gpuprof
+	assert_success
+	laws r.json
+}
+
+# "yes" when the bucket of all threads is between two numbers of nanoseconds, else what it is.
+bucket_between() { # BUCKET LEAST MOST
+	report_value r.json "(lambda ns: 'yes' if $2 <= ns <= $3 else ns)(
+		sum(x['ns'] for x in t['threads'] if x['bucket'] == '$1'))"
+}
+
+# The functions with an open call, outermost.
+open_calls() { report_value r.json '[c["function"] for c in t["calls"] if c["open"]]'; }
+
+# bats test_tags=needs:root,needs:bpf
+@test "collectives: a rank that hangs in one is in it, open, to the last instant" {
+	needs root bpf sim
+	watch_hang 1
+	run open_calls
+	assert_output "['ncclAllReduce']"
+	run bucket_between collective 1e9 2.2e9
+	assert_output yes
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "collectives: a rank that waits for one that hangs is in its sync, open, to the last instant" {
+	needs root bpf sim
+	watch_hang 2
+	run open_calls
+	assert_output "['cudaStreamSynchronize']"
+	run bucket_between sync 1e9 2.2e9
+	assert_output yes
+}
