@@ -27,13 +27,22 @@ const volatile struct gp_row rows[GP_ROWS_MAX] = {};
 /* Reads the words that the row wants beyond the six argument registers. */
 static __always_inline void read_extra(struct thread_state *st, volatile const struct gp_row *row)
 {
-	const void *from = row->extra == GP_EXTRA_STACK ? (void *)(st->sp + STACK_ARGS_OFFSET)
-							: (void *)st->rec.words[0];
+	__u8 extra = row->extra;
+	const __u64 *from = extra == GP_EXTRA_STACK || extra == GP_EXTRA_STACK_AT ?
+			    (void *)(st->sp + STACK_ARGS_OFFSET) : (void *)st->rec.words[0];
 	__u32 n = row->extra_words;
+	long err = 0;
 
 	if (n > GP_EXTRA_MAX)
 		n = GP_EXTRA_MAX;
-	if (bpf_probe_read_user(&st->rec.words[GP_REGS], n * 8, from)) {
+	if (extra == GP_EXTRA_STACK || extra == GP_EXTRA_DEREF) {
+		err = bpf_probe_read_user(&st->rec.words[GP_REGS], n * 8, from);
+	} else {
+		for (__u32 i = 0; i < GP_EXTRA_MAX && i < n; i++)
+			err |= bpf_probe_read_user(&st->rec.words[GP_REGS + i], 8,
+						   from + row->at[i]);
+	}
+	if (err) {
 		__builtin_memset(&st->rec.words[GP_REGS], 0, GP_EXTRA_MAX * 8);
 		st->rec.head.flags |= GP_CALL_EXTRA_FAULT;
 	}

@@ -32,7 +32,7 @@ typedef __u32 gp_u32;
 typedef __u64 gp_u64;
 #endif
 
-#define GP_EVENT_VERSION 1
+#define GP_EVENT_VERSION 2
 
 /* Kinds of records. A new kind must reach: event/decode.c, bpf counters (GP_KINDS). */
 #define GP_CALL 1	/* gp_call: a call that returned, complete */
@@ -55,6 +55,14 @@ typedef __u64 gp_u64;
 #define GP_EXTRA_NONE 0
 #define GP_EXTRA_STACK 1	/* the stack words after the return address (arguments 6, 7, ...) */
 #define GP_EXTRA_DEREF 2	/* what argument 0 points to, at entry */
+#define GP_EXTRA_STACK_AT 3	/* the same, but single words: those that gp_row.at names */
+#define GP_EXTRA_DEREF_AT 4
+
+/* Attach cookies: the row (or slot) in the low 32 bits, and what the link was made for. While one
+ * process uses a file the kernel's pid filter is used; when `handed_over` is set, links made with
+ * the filter fall silent and those that waited for it begin, at one moment. */
+#define GP_COOKIE_FILTERED (1ull << 32)
+#define GP_COOKIE_WAITING (1ull << 33)
 
 /* gp_row.flags */
 #define GP_ROW_TWO 0x01		/* send GP_ENTER at entry too: the call may block or last */
@@ -100,6 +108,8 @@ struct gp_row {
 	gp_u8 extra;		/* GP_EXTRA_* */
 	gp_u8 extra_words;	/* how many to read, <= words - 6 */
 	gp_u8 flags;		/* GP_ROW_* */
+	gp_u8 at[GP_EXTRA_MAX];	/* GP_EXTRA_*_AT: word i is this many 8-byte words from there */
+	gp_u8 pad[2];
 };
 
 /* One per CPU; summed by user space. hits[k] = sent[k] + lost[k] for every record kind. */
@@ -121,7 +131,7 @@ struct gp_mapping {
 	gp_u32 pad;
 };
 
-#define GP_ROWS_MAX 1024
+#define GP_ROWS_MAX 4096
 
 /*
  * Where no single call is needed, calls are added up in the kernel: one gp_tally per process and
@@ -148,7 +158,7 @@ struct gp_tally {
 
 _Static_assert(sizeof(struct gp_call) == 32, "header of a call record");
 _Static_assert(sizeof(struct gp_task) == 48, "task record");
-_Static_assert(sizeof(struct gp_row) == 4, "row");
+_Static_assert(sizeof(struct gp_row) == 12, "row");
 _Static_assert(sizeof(struct gp_counts) == 8 * (2 * GP_KINDS + 5), "counts");
 _Static_assert(sizeof(struct gp_mapping) == 24, "mapping");
 _Static_assert(sizeof(struct gp_tally_key) == 8, "tally key");

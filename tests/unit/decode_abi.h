@@ -35,7 +35,8 @@ struct driver_config {		/* CUlaunchConfig */
 /* ---- calls as the compiler makes them --------------------------------------------------------- */
 
 /* Six registers, then the stack words after the return address; bytes the caller left undefined stay as they are. */
-uint64_t seen[GP_WORDS_LARGE];
+enum { SEEN_STACK = 16 };
+uint64_t seen[GP_REGS + SEEN_STACK];
 
 #define SEE __asm__("see")
 int see_launch(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
@@ -63,12 +64,10 @@ __asm__(".text\n"
 	"	mov %rcx, 24(%r10)\n"
 	"	mov %r8, 32(%r10)\n"
 	"	mov %r9, 40(%r10)\n"
-	"	mov 8(%rsp), %rax\n"
-	"	mov %rax, 48(%r10)\n"
-	"	mov 16(%rsp), %rax\n"
-	"	mov %rax, 56(%r10)\n"
-	"	mov 24(%rsp), %rax\n"
-	"	mov %rax, 64(%r10)\n"
+	"	lea 8(%rsp), %rsi\n"
+	"	lea 48(%r10), %rdi\n"
+	"	mov $16, %ecx\n"
+	"	rep movsq\n"
 	"	xor %eax, %eax\n"
 	"	ret\n"
 	".size see, .-see\n");

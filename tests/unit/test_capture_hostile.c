@@ -297,18 +297,18 @@ static void functions_beyond_the_table_are_counted_not_delivered(void **state)
 
 	(void)state;
 	forge_open(&f, GP_CAPTURE_MAJOR, 0);
-	for (int block = 0; block < 3; block++) {
+	for (int block = 0; block < 5; block++) {
 		THREAD_ROW();
-		for (int i = 0; i < 500; i++) {
-			snprintf(name, sizeof(name), "f%d", block * 500 + i);
+		for (int i = 0; i < 1000; i++) {
+			snprintf(name, sizeof(name), "f%d", block * 1000 + i);
 			put_func(name);
 			put_signature(EVENT_CALL, (uint64_t)i);
 			put_call(GP_ROW_SIGNATURE | (i ? 0 : GP_ROW_THREAD), (uint64_t)i);
 		}
-		forge_block(&f, GP_BLOCK_EVENTS, 500, 0);
+		forge_block(&f, GP_BLOCK_EVENTS, 1000, 0);
 	}
-	forge_end(&f, 1500);
-	assert_reads(FUNCS_MAX, CAPTURE_DAMAGED, 1500 - FUNCS_MAX);
+	forge_end(&f, 5000);
+	assert_reads(FUNCS_MAX, CAPTURE_DAMAGED, 5000 - FUNCS_MAX);
 }
 
 static void what_is_no_capture_is_refused_in_one_line(void **state)

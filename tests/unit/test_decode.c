@@ -15,66 +15,7 @@
 
 #include "event/decode.h"
 #include "probe/catalog.h"
-#include "unit/decode_abi.h"
-
-#define POISON 0xabababababababab
-
-struct raw {
-	struct gp_call head;
-	uint64_t words[GP_WORDS_LARGE];
-};
-
-static unsigned int row_of(const char *name)
-{
-	for (unsigned int i = 1; i < catalog_n_rows(); i++)
-		if (!strcmp(catalog_row(i)->name, name))
-			return i;
-	fail_msg("no row %s", name);
-	return 0;
-}
-
-/* What BPF sends for a call whose arguments are in `seen`: the length of the record. */
-static size_t record(struct raw *raw, const char *name)
-{
-	unsigned int row = row_of(name);
-	struct gp_row wire;
-
-	memset(raw, 0xab, sizeof(*raw));
-	raw->head = (struct gp_call){ .kind = GP_CALL, .row = (uint16_t)row, .seq = 7,
-				      .start_ns = 1000, .dur_lo_ns = 20, .pid = 10, .tid = 11 };
-	catalog_wire_row(catalog_row(row), &wire);
-	memcpy(raw->words, seen, 8 * (wire.words < GP_REGS ? wire.words : GP_REGS));
-	if (wire.extra == GP_EXTRA_STACK)
-		memcpy(&raw->words[GP_REGS], &seen[GP_REGS], 8 * wire.extra_words);
-	if (wire.extra == GP_EXTRA_DEREF)
-		memcpy(&raw->words[GP_REGS], (const void *)(uintptr_t)seen[0], 8 * wire.extra_words);
-	return sizeof(raw->head) + 8u * wire.words;
-}
-
-static struct event decode_len(void *state, const struct raw *raw, size_t len)
-{
-	struct event ev;
-
-	/* Not a byte beyond len may matter: sanitizers watch the copy. */
-	void *copy = malloc(len);
-
-	assert_non_null(copy);
-	memcpy(copy, raw, len);
-	assert_int_equal(decode_call(*(struct decoder **)state, copy, len, &ev), DECODE_OK);
-	free(copy);
-	return ev;
-}
-
-static struct event decode_seen(void *state, const char *name)
-{
-	struct raw raw;
-	size_t len = record(&raw, name);
-	struct event ev = decode_len(state, &raw, len);
-
-	assert_int_equal(ev.kind, EVENT_CALL);
-	assert_string_equal(decoder_funcs(*(struct decoder **)state)->v[ev.func].name, name);
-	return ev;
-}
+#include "unit/decode_room.h"
 
 static enum decode_status status_of(void *state, const struct raw *raw, size_t len)
 {
@@ -415,18 +356,6 @@ static void hostile_tasks(void **state)
 	rec.task.pid = 10;
 	rec.task.start_ns = 51;
 	assert_int_equal(decode_task(&rec, sizeof(rec), &ev, comm), DECODE_INVALID);
-}
-
-static int setup(void **state)
-{
-	*state = decoder_new();
-	return *state ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	decoder_free(*state);
-	return 0;
 }
 
 int main(void)

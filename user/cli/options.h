@@ -61,6 +61,7 @@ struct options {
 
 	int attach;			/* enum loader_way of probe/loader.h */
 	int detail;			/* enum loader_detail of the same */
+	int tier;			/* highest tier of the catalogue's rows that is probed */
 	uint64_t ring_bytes;		/* a power of two */
 	bool no_cmdline;
 

@@ -46,6 +46,8 @@ const char *const options_groups[GROUP_END] = {
 	[GROUP_OTHER] = "Other",
 };
 
+static const char *const tier_names[] = { "0", "1", NULL };
+
 static const struct option_row rows[] = {
 	{
 		.name = "pid", .letter = 'p', .group = GROUP_TARGETS, .arg = "PID[,PID...]",
@@ -132,6 +134,11 @@ static const struct option_row rows[] = {
 		.verbs = ON(DEFAULT) | ON(STAT), .set = option_set_choice, .at = MEMBER(detail),
 		.choices = detail_names, .accepts = "call, latency or count",
 		.help = "call: record each; latency, count: cheaper",
+	}, {
+		.name = "tier", .group = GROUP_MEASURE, .arg = "N",
+		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(tier),
+		.choices = tier_names, .accepts = "0 or 1",
+		.help = "1: queries, cublas and cudnn routines too",
 	}, {
 		.name = "ring-size", .group = GROUP_MEASURE, .arg = "BYTES",
 		.verbs = LIVE, .set = option_set_ring, .at = MEMBER(ring_bytes),

@@ -256,6 +256,8 @@ static int start_loader(struct session *s)
 	if (!s->loader)
 		return logged(errno);
 	s->attach = attach_new(s->loader);
+	if (s->attach)
+		attach_set_tier(s->attach, (unsigned int)o->tier);
 	s->worker = s->attach ? worker_new(s->attach) : NULL;
 	if (!s->worker)
 		return cannot("watch what is mapped", errno);

@@ -52,7 +52,8 @@ void dict_free(struct dict *d);
 /* No room for one more event's definitions. */
 static inline bool dict_full(const struct dict *d)
 {
-	return d->threads_n == GP_BLOCK_THREADS_MAX || d->signatures_n == GP_BLOCK_SIGNATURES_MAX;
+	return d->threads_n == GP_BLOCK_THREADS_MAX || d->funcs_n == GP_BLOCK_FUNCS_MAX ||
+	       d->signatures_n == GP_BLOCK_SIGNATURES_MAX;
 }
 
 /* Kinds whose func names a function; of all others it is kept as a bare number. */

@@ -82,11 +82,28 @@ static void shape_driver_config(const uint64_t *w, struct launch_shape *s)
 	s->shared_bytes = (uint32_t)w[9];
 }
 
+/* cublas: m, n, k are arguments 3 to 5; the number of products is the extra word if there is one. */
+static void shape_gemm(const uint64_t *w, struct launch_shape *s)
+{
+	*s = (struct launch_shape){
+		.grid = { (uint32_t)w[3], (uint32_t)w[4], (uint32_t)w[5] },
+		.block = { 1, 1, 1 },
+	};
+}
+
+static void shape_gemms(const uint64_t *w, struct launch_shape *s)
+{
+	shape_gemm(w, s);
+	s->block[0] = (uint32_t)w[6];
+}
+
 static void (*const shapes[])(const uint64_t *, struct launch_shape *) = {
 	[SHAPE_DIM3] = shape_dim3,
 	[SHAPE_SIX] = shape_six,
 	[SHAPE_RUNTIME_CONFIG] = shape_runtime_config,
 	[SHAPE_DRIVER_CONFIG] = shape_driver_config,
+	[SHAPE_GEMM] = shape_gemm,
+	[SHAPE_GEMMS] = shape_gemms,
 };
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -103,6 +120,8 @@ static void decode_bytes(const struct catalog_row *row, const uint64_t *w, struc
 {
 	uint64_t bytes = w[row->bytes - 1], unit = row->scale ? row->scale : 1;
 
+	if (row->arrays && (w[row->arrays - 1] || w[row->arrays]))
+		return;		/* the width counts the array's elements, whose size is not here */
 	if (row->dtype) {
 		uint32_t type = (uint32_t)w[row->dtype - 1];	/* the rest is undefined */
 
@@ -112,38 +131,62 @@ static void decode_bytes(const struct catalog_row *row, const uint64_t *w, struc
 	}
 	if (__builtin_mul_overflow(bytes, unit, &bytes))
 		return;
-	if (row->times && __builtin_mul_overflow(bytes, w[row->times - 1], &bytes))
-		return;
+	for (int i = 0; i < 2; i++)
+		if (row->times[i] && __builtin_mul_overflow(bytes, w[row->times[i] - 1], &bytes))
+			return;
 	ev->bytes = bytes;
 	ev->has |= HAS_BYTES;
 }
 
+/* From two CUmemorytypes: host, device, array (on the device), unified. */
+static uint64_t dir_of_types(uint32_t from, uint32_t to)
+{
+	static const uint8_t dirs[2][2] = { { COPY_H2H, COPY_H2D }, { COPY_D2H, COPY_D2D } };
+	enum { HOST = 1, ARRAY = 3, UNIFIED = 4 };
+
+	if (from < HOST || to < HOST || from > UNIFIED || to > UNIFIED)
+		return UINT64_MAX;
+	return from > ARRAY || to > ARRAY ? COPY_DEFAULT : dirs[from != HOST][to != HOST];
+}
+
 static void decode_dir(const struct catalog_row *row, const uint64_t *w, struct event *ev)
 {
-	uint64_t dir = row->dir == DIR_WORD ? (uint32_t)w[row->dir_word - 1] : fixed_dirs[row->dir];
+	const uint64_t *word = &w[row->dir_word - 1];
+	uint64_t dir;
 
+	if (row->dir == DIR_WORD)
+		dir = (uint32_t)word[0];
+	else if (row->dir == DIR_TYPES)
+		dir = dir_of_types((uint32_t)word[0], (uint32_t)word[1]);
+	else
+		dir = fixed_dirs[row->dir];
 	if (dir > COPY_DEFAULT)
 		return;		/* the call is about to fail with an invalid direction */
 	ev->dir = (uint8_t)dir;
 	ev->has |= HAS_DIR;
 }
 
+static bool is_register(unsigned int word)
+{
+	return word <= GP_REGS;
+}
+
 static void decode_words(const struct catalog_row *row, const uint64_t *w, bool extra_known,
 			 struct event *ev)
 {
-	if (row->bytes)
+	if (row->bytes && (extra_known || (is_register(row->bytes) && is_register(row->times[0]))))
 		decode_bytes(row, w, ev);
-	if (row->dir)
+	if (row->dir && (extra_known || is_register(row->dir_word)))
 		decode_dir(row, w, ev);
 	if (row->entity) {
 		ev->entity = w[row->entity - 1];
 		ev->has |= HAS_ENTITY;
 	}
-	if (row->shape && extra_known) {
+	if (row->shape && (extra_known || !row->extra)) {
 		shapes[row->shape](w, &ev->shape);
 		ev->has |= HAS_SHAPE;
 	}
-	if (row->stream && (row->stream <= GP_REGS || extra_known)) {
+	if (row->stream && (extra_known || is_register(row->stream))) {
 		ev->stream = w[row->stream - 1];
 		ev->has |= HAS_STREAM;
 	}

@@ -17,7 +17,8 @@ static const char *const classes[] = {
 	[CLASS_COPY] = "copy", [CLASS_SET] = "set", [CLASS_ALLOC] = "alloc",
 	[CLASS_FREE] = "free", [CLASS_EVENT] = "event", [CLASS_STREAM] = "stream",
 	[CLASS_GRAPH] = "graph", [CLASS_COMPILE] = "compile",
-	[CLASS_COLLECTIVE] = "collective",
+	[CLASS_COLLECTIVE] = "collective", [CLASS_INIT] = "init", [CLASS_LIBRARY] = "library",
+	[CLASS_QUERY] = "query",
 };
 _Static_assert(sizeof(classes) / sizeof(classes[0]) == CLASS_END, "a name for each class");
 

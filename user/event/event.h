@@ -53,6 +53,9 @@ enum call_class {
 	CLASS_GRAPH = 9,
 	CLASS_COMPILE = 10,
 	CLASS_COLLECTIVE = 11,
+	CLASS_INIT = 12,	/* contexts, devices: made, set up, ended */
+	CLASS_LIBRARY = 13,	/* a routine of cublas, cudnn ...; it launches inside */
+	CLASS_QUERY = 14,	/* asks or sets an attribute, does no work */
 	CLASS_END
 };
 
@@ -70,6 +73,7 @@ enum event_has {
 	HAS_END = 0x40,		/* the return was observed: end_ns is measured */
 };
 
+/* Of a matrix product (CLASS_LIBRARY): grid = m, n, k; block = number of products, 1, 1. */
 struct launch_shape {
 	uint32_t grid[3];
 	uint32_t block[3];
@@ -91,7 +95,8 @@ struct event {
 	uint64_t end_ns;
 	uint64_t bytes;
 	uint64_t stream;	/* handle */
-	uint64_t entity;	/* what is launched: host stub, cudaKernel_t, CUfunction, graph exec */
+	uint64_t entity;	/* what is launched (host stub, cudaKernel_t, CUfunction, graph exec),
+				 * the memory pool of an allocation, or a communicator */
 	struct launch_shape shape;
 	const char *text;	/* valid during the call that delivers the event; NULL unknown */
 	const char *text2;
@@ -119,7 +124,7 @@ struct func {
 	uint8_t two;		/* sends EVENT_ENTER before EVENT_CALL, with its own seq */
 };
 
-#define FUNCS_MAX 1024
+#define FUNCS_MAX 4096
 
 struct funcs {
 	size_t n;

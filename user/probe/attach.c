@@ -32,6 +32,7 @@ struct known_files {
 
 struct attach {
 	struct loader *loader;
+	unsigned int tier;
 	struct strpool *names;
 	struct known_files seen;	/* as fstat shows them: with or without probes */
 	struct known_files real;	/* as the kernel keys uprobes: with probes */
@@ -42,6 +43,7 @@ struct plan {			/* the probes of one file */
 	uint64_t offsets[GP_ROWS_MAX];
 	uint64_t rows[GP_ROWS_MAX];
 	size_t n;
+	unsigned int tier;	/* no rows above it */
 };
 
 struct attach *attach_new(struct loader *l)
@@ -57,6 +59,11 @@ struct attach *attach_new(struct loader *l)
 		return NULL;
 	}
 	return a;
+}
+
+void attach_set_tier(struct attach *a, unsigned int tier)
+{
+	a->tier = tier;
 }
 
 void attach_free(struct attach *a)
@@ -99,6 +106,15 @@ static int remember_real(struct attach *a, const struct target_file *file, pid_t
 	log_warn("cannot tell which file %s really is: %s; if it lies under several overlays, its "
 		 "calls are counted once for each", file->path, strerror(-err));
 	return 1;
+}
+
+static struct plan *plan_new(const struct attach *a)
+{
+	struct plan *plan = calloc(1, sizeof(*plan));
+
+	if (plan)
+		plan->tier = a->tier;
+	return plan;
 }
 
 static void plan_add(struct plan *plan, const struct elf_symbol *sym, unsigned int row,
@@ -156,7 +172,7 @@ static int plan_library(struct elf_file *ef, unsigned int library, struct plan *
 		syms[i].name = lib->rows[i].name;
 	n = elf_find_symbols(ef, syms, lib->n_rows);
 	for (size_t i = 0; n > 0 && i < lib->n_rows; i++) {
-		if (!syms[i].offset)
+		if (!syms[i].offset || lib->rows[i].tier > plan->tier)
 			continue;
 		result->found = true;
 		plan_add(plan, &syms[i], first + (unsigned int)i, result);
@@ -246,7 +262,7 @@ int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 	ef = elf_file_open(file->fd, file->path);
 	if (!ef)
 		return errno == ENOMEM ? -ENOMEM : 0;
-	plan = calloc(1, sizeof(*plan));
+	plan = plan_new(a);
 	err = plan ? plan_file(ef, file->path, plan, result) : -ENOMEM;
 	if (!err && plan->n) {
 		err = remember_real(a, file, pid);

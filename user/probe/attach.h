@@ -14,6 +14,7 @@ struct attach;
 
 struct attach *attach_new(struct loader *l);	/* NULL + errno */
 void attach_free(struct attach *a);
+void attach_set_tier(struct attach *a, unsigned int tier);	/* of rows; 0 until called */
 
 struct attach_result {
 	unsigned int probes;	/* functions newly attached in this file; 0: none or known file */

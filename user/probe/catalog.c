@@ -5,7 +5,8 @@
 #include <string.h>
 
 static const struct catalog_library *const libraries[CATALOG_LIBRARIES] = {
-	&catalog_cudart, &catalog_cuda, &catalog_nccl,
+	&catalog_cudart, &catalog_cuda, &catalog_nccl, &catalog_nvrtc, &catalog_nvjitlink,
+	&catalog_cublas, &catalog_cublaslt, &catalog_cudnn,
 };
 
 const struct catalog_library *catalog_library(unsigned int i)
@@ -87,12 +88,11 @@ void catalog_funcs(struct funcs *out)
 
 static unsigned int highest_word(const struct catalog_row *row)
 {
-	const uint8_t words[] = { row->entity, row->bytes, row->dtype, row->times, row->stream,
-				  row->dir_word };
-	unsigned int max = 0;
+	static const uint8_t shape_words[] = { [SHAPE_DIM3] = 5, [SHAPE_GEMM] = 6, [SHAPE_GEMMS] = 6 };
+	const uint8_t words[] = { row->entity, row->bytes, row->dtype, row->times[0],
+				  row->times[1], row->stream, row->dir_word };
+	unsigned int max = row->shape < sizeof(shape_words) ? shape_words[row->shape] : 0;
 
-	if (row->shape == SHAPE_DIM3)
-		max = 5;
 	for (size_t i = 0; i < sizeof(words); i++)
 		if (words[i] > max)
 			max = words[i];
@@ -105,6 +105,7 @@ void catalog_wire_row(const struct catalog_row *row, struct gp_row *out)
 
 	*out = (struct gp_row){ .extra = row->extra, .extra_words = row->extra_words,
 				.flags = row->two ? GP_ROW_TWO : 0 };
+	memcpy(out->at, row->at, sizeof(out->at));
 	if (row->extra)
 		n = GP_REGS + row->extra_words;
 	out->words = n <= GP_WORDS_SMALL ? GP_WORDS_SMALL :

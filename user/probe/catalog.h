@@ -24,27 +24,33 @@ enum row_shape {		/* where a launch's grid and block are */
 	SHAPE_SIX,		/* words 2-7, shared 8, stream 9 (cuLaunchKernel) */
 	SHAPE_RUNTIME_CONFIG,	/* cudaLaunchConfig_t in words 7-11 */
 	SHAPE_DRIVER_CONFIG,	/* CUlaunchConfig in words 7-11 */
+	SHAPE_GEMM,		/* m, n, k in words 4-6 */
+	SHAPE_GEMMS,		/* ... and the number of products in word 7 */
 };
 
 enum row_dir {			/* which way a copy goes */
 	DIR_NONE,
 	DIR_WORD,		/* cudaMemcpyKind in word `dir_word` */
+	DIR_TYPES,		/* CUmemorytype of the source there, of the destination in the next */
 	DIR_H2D, DIR_D2H, DIR_D2D, DIR_DEFAULT,
 };
 
 struct catalog_row {
 	const char *name;	/* the exported symbol */
 	uint8_t class;		/* enum call_class */
+	uint8_t tier;		/* 0: always probed, 1: on request */
 	uint8_t two;		/* may block or last: a record at entry too */
 	uint8_t rare;		/* called seldom: a single-stepped probe is acceptable */
 	uint8_t extra;		/* GP_EXTRA_*: extra words to read ... */
-	uint8_t extra_words;	/* ... and how many */
+	uint8_t extra_words;	/* ... how many ... */
+	uint8_t at[GP_EXTRA_MAX]; /* ... and for GP_EXTRA_*_AT, where, in 8-byte words */
 	uint8_t shape;		/* enum row_shape */
-	uint8_t entity;		/* word of what is launched */
+	uint8_t entity;		/* word of what is launched, of a memory pool or communicator */
 	uint8_t bytes;		/* word of a byte or element count */
 	uint8_t scale;		/* bytes per element; 0: 1 */
 	uint8_t dtype;		/* word of an ncclDataType_t, the element size */
-	uint8_t times;		/* word of a second factor (height of a 2-D copy) */
+	uint8_t times[2];	/* words of further factors (height and depth of a copy) */
+	uint8_t arrays;		/* bytes are unknown unless this word and the next are 0 */
 	uint8_t stream;		/* word of the stream handle */
 	uint8_t dir;		/* enum row_dir */
 	uint8_t dir_word;
@@ -58,9 +64,12 @@ struct catalog_library {
 	size_t n_rows;
 };
 
-extern const struct catalog_library catalog_cudart, catalog_cuda, catalog_nccl;
+extern const struct catalog_library catalog_cudart, catalog_cuda, catalog_nccl, catalog_nvrtc,
+				    catalog_nvjitlink, catalog_cublas, catalog_cublaslt,
+				    catalog_cudnn;
 
-#define CATALOG_LIBRARIES 3
+#define CATALOG_LIBRARIES 8
+#define CATALOG_TIERS 2
 const struct catalog_library *catalog_library(unsigned int i);	/* i < CATALOG_LIBRARIES */
 
 /* Rows of all libraries are numbered through, from 1; the number is the attach cookie, the wire's

@@ -1,73 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* libcuda: the CUDA driver. Argument positions: CUDA Driver API reference. */
+/*
+ * libcuda: the CUDA driver. Argument positions: CUDA Driver API reference, and the header, from
+ * which scripts/gen-catalog makes the tables. Functions that later ones with the suffix _v2
+ * replaced take 32-bit sizes; nobody calls them on 64-bit machines, their bytes are left unknown.
+ */
 #include "probe/catalog.h"
+#include "probe/catalog_rows.h"
 
-#define ROW(symbol, ...) { .name = #symbol, __VA_ARGS__ }
-#define PTSZ(symbol, ...) ROW(symbol, __VA_ARGS__), ROW(symbol##_ptsz, __VA_ARGS__)
-#define PTDS(symbol, ...) ROW(symbol, __VA_ARGS__), ROW(symbol##_ptds, __VA_ARGS__)
-
-#define LAUNCH .class = CLASS_LAUNCH, .entity = 1, .shape = SHAPE_SIX, \
-	       .extra = GP_EXTRA_STACK, .extra_words = 3, .stream = 9
+#define LAUNCH_SIX .class = CLASS_LAUNCH, .entity = 1, .shape = SHAPE_SIX, \
+		   .extra = GP_EXTRA_STACK, .extra_words = 3, .stream = 9
 #define LAUNCH_CONFIG .class = CLASS_LAUNCH, .entity = 2, .shape = SHAPE_DRIVER_CONFIG, \
 		      .extra = GP_EXTRA_DEREF, .extra_words = 5, .stream = 11
-#define COPY .class = CLASS_COPY, .two = 1, .bytes = 3
-#define COPY_ASYNC .class = CLASS_COPY, .bytes = 3
+
+/* CUDA_MEMCPY2D: srcMemoryType 2, dstMemoryType 9, WidthInBytes 14, Height 15 */
+#define COPY_2D .extra = GP_EXTRA_DEREF_AT, .extra_words = 4, .at = { 2, 9, 14, 15 }, \
+		.dir = DIR_TYPES, .dir_word = 7, .bytes = 9, .times = { 10 }
+/* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER: the types 4 and 15, WidthInBytes, Height, Depth 22-24 */
+#define COPY_3D .extra = GP_EXTRA_DEREF_AT, .extra_words = 5, .at = { 4, 15, 22, 23, 24 }, \
+		.dir = DIR_TYPES, .dir_word = 7, .bytes = 9, .times = { 10, 11 }
 
 static const struct catalog_row rows[] = {
-	PTSZ(cuLaunchKernel, LAUNCH),
-	PTSZ(cuLaunchCooperativeKernel, LAUNCH),
-	PTSZ(cuLaunchKernelEx, LAUNCH_CONFIG),
-	PTSZ(cuGraphLaunch, .class = CLASS_LAUNCH, .entity = 1, .stream = 2),
-
-	PTSZ(cuStreamSynchronize, .class = CLASS_SYNC, .two = 1, .stream = 1),
-	ROW(cuCtxSynchronize, .class = CLASS_SYNC, .two = 1),
-	ROW(cuCtxSynchronize_v2, .class = CLASS_SYNC, .two = 1),
-	ROW(cuEventSynchronize, .class = CLASS_SYNC, .two = 1),
-
-	PTDS(cuMemcpy, COPY, .dir = DIR_DEFAULT),
-	PTSZ(cuMemcpyAsync, COPY_ASYNC, .dir = DIR_DEFAULT, .stream = 4),
-	PTDS(cuMemcpyHtoD_v2, COPY, .dir = DIR_H2D),
-	PTDS(cuMemcpyDtoH_v2, COPY, .dir = DIR_D2H),
-	PTDS(cuMemcpyDtoD_v2, COPY, .dir = DIR_D2D),
-	PTSZ(cuMemcpyHtoDAsync_v2, COPY_ASYNC, .dir = DIR_H2D, .stream = 4),
-	PTSZ(cuMemcpyDtoHAsync_v2, COPY_ASYNC, .dir = DIR_D2H, .stream = 4),
-	PTSZ(cuMemcpyDtoDAsync_v2, COPY_ASYNC, .dir = DIR_D2D, .stream = 4),
-
-	PTDS(cuMemsetD8_v2, .class = CLASS_SET, .bytes = 3),
-	PTDS(cuMemsetD16_v2, .class = CLASS_SET, .bytes = 3, .scale = 2),
-	PTDS(cuMemsetD32_v2, .class = CLASS_SET, .bytes = 3, .scale = 4),
-	PTSZ(cuMemsetD8Async, .class = CLASS_SET, .bytes = 3, .stream = 4),
-	PTSZ(cuMemsetD16Async, .class = CLASS_SET, .bytes = 3, .scale = 2, .stream = 4),
-	PTSZ(cuMemsetD32Async, .class = CLASS_SET, .bytes = 3, .scale = 4, .stream = 4),
-
-	ROW(cuMemAlloc_v2, .class = CLASS_ALLOC, .bytes = 2),
-	PTSZ(cuMemAllocAsync, .class = CLASS_ALLOC, .bytes = 2, .stream = 3),
-	ROW(cuMemAllocManaged, .class = CLASS_ALLOC, .bytes = 2),
-	ROW(cuMemAllocHost_v2, .class = CLASS_ALLOC, .bytes = 2),
-	ROW(cuMemHostAlloc, .class = CLASS_ALLOC, .bytes = 2),
-	ROW(cuMemFree_v2, .class = CLASS_FREE, .two = 1),
-	PTSZ(cuMemFreeAsync, .class = CLASS_FREE, .stream = 2),
-	ROW(cuMemFreeHost, .class = CLASS_FREE, .two = 1),
-
-	ROW(cuEventCreate, .class = CLASS_EVENT),
-	PTSZ(cuEventRecord, .class = CLASS_EVENT, .stream = 2),
-	ROW(cuEventQuery, .class = CLASS_EVENT),
-	ROW(cuEventElapsedTime, .class = CLASS_EVENT),
-	ROW(cuEventDestroy_v2, .class = CLASS_EVENT),
-
-	ROW(cuStreamCreate, .class = CLASS_STREAM),
-	ROW(cuStreamCreateWithPriority, .class = CLASS_STREAM),
-	ROW(cuStreamDestroy_v2, .class = CLASS_STREAM),
-	PTSZ(cuStreamWaitEvent, .class = CLASS_STREAM, .stream = 1),
-	PTSZ(cuStreamQuery, .class = CLASS_STREAM, .stream = 1),
-
-	ROW(cuGraphInstantiate_v2, .class = CLASS_GRAPH, .two = 1),
-	ROW(cuGraphInstantiateWithFlags, .class = CLASS_GRAPH, .two = 1),
-
-	ROW(cuModuleLoad, .class = CLASS_COMPILE, .two = 1, .rare = 1),
-	ROW(cuModuleLoadData, .class = CLASS_COMPILE, .two = 1, .rare = 1),
-	ROW(cuModuleLoadDataEx, .class = CLASS_COMPILE, .two = 1, .rare = 1),
-	ROW(cuLibraryLoadData, .class = CLASS_COMPILE, .two = 1, .rare = 1),
+#define COMMON DEFAULT_ROWS
+#include "probe/catalog_cuda_launch.h"
+#include "probe/catalog_cuda_copy.h"
+#include "probe/catalog_cuda_memory.h"
+#include "probe/catalog_cuda_stream.h"
+#include "probe/catalog_cuda_graph.h"
+#include "probe/catalog_cuda_compile.h"
+#undef COMMON
+#define COMMON QUERY_ROWS
+#include "probe/catalog_cuda_query.h"
+#undef COMMON
 };
 
 const struct catalog_library catalog_cuda = {

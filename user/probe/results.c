@@ -12,15 +12,17 @@ struct result_row {
 
 #include "probe/results_table.h"
 
-#define TABLE(library) { #library, library##_results, \
-			 sizeof(library##_results) / sizeof(library##_results[0]) }
+#define SHARED(library, of) { #library, of##_results, \
+			      sizeof(of##_results) / sizeof(of##_results[0]) }
+#define TABLE(library) SHARED(library, library)
 
 static const struct {
 	const char *library;
 	const struct result_row *rows;
 	size_t n;
 } tables[] = {
-	TABLE(cudart), TABLE(cuda), TABLE(nccl),
+	TABLE(cudart), TABLE(cuda), TABLE(nccl), TABLE(nvrtc), TABLE(nvjitlink), TABLE(cublas),
+	SHARED(cublaslt, cublas), TABLE(cudnn),
 };
 
 static int compare(const void *key, const void *row)

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Made by scripts/gen-catalog from the vendor's headers: rows of catalog_cuda.c. */
+	ROW(cuCtxSynchronize, .class = CLASS_SYNC, .two = 1),
+	ROW(cuCtxSynchronize_v2, .class = CLASS_SYNC, .two = 1),
+	ROW(cuEventSynchronize, .class = CLASS_SYNC, .two = 1),
+	ROW(cuFlushGPUDirectRDMAWrites, .class = CLASS_SYNC, .two = 1),
+	PTSZ(cuGraphLaunch, .class = CLASS_LAUNCH, .entity = 1, .stream = 2),
+	ROW(cuLaunch, .class = CLASS_LAUNCH, .entity = 1),
+	PTSZ(cuLaunchCooperativeKernel, LAUNCH_SIX),
+	ROW(cuLaunchCooperativeKernelMultiDevice, .class = CLASS_LAUNCH),
+	ROW(cuLaunchGrid, .class = CLASS_LAUNCH, .entity = 1),
+	ROW(cuLaunchGridAsync, .class = CLASS_LAUNCH, .entity = 1, .stream = 4),
+	PTSZ(cuLaunchKernel, LAUNCH_SIX),
+	PTSZ(cuLaunchKernelEx, LAUNCH_CONFIG),
+	PTSZ(cuStreamSynchronize, .class = CLASS_SYNC, .two = 1, .stream = 1),

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Made by scripts/gen-catalog from the vendor's headers: rows of catalog_cudart.c. */
+	ROW(cudaDeviceDisablePeerAccess, .class = CLASS_INIT, .two = 1, .rare = 1),
+	ROW(cudaDeviceEnablePeerAccess, .class = CLASS_INIT, .two = 1, .rare = 1),
+	ROW(cudaDeviceReset, .class = CLASS_INIT, .two = 1, .rare = 1),
+	ROW(cudaDeviceSetLimit, .class = CLASS_INIT, .two = 1, .rare = 1),
+	ROW(cudaDeviceSetMemPool, .class = CLASS_INIT, .two = 1, .rare = 1),
+	ROW(cudaInitDevice, .class = CLASS_INIT, .two = 1, .rare = 1),
+	ROW(cudaLibraryLoadData, .class = CLASS_COMPILE, .two = 1, .rare = 1),
+	ROW(cudaLibraryLoadFromFile, .class = CLASS_COMPILE, .two = 1, .rare = 1),
+	ROW(cudaLibraryUnload, .class = CLASS_COMPILE, .two = 1, .rare = 1),
+	ROW(cudaProfilerStart, .class = CLASS_INIT, .two = 1, .rare = 1),
+	ROW(cudaProfilerStop, .class = CLASS_INIT, .two = 1, .rare = 1),
+	ROW(cudaThreadExit, .class = CLASS_INIT, .two = 1, .rare = 1),
+	ROW(cudaThreadSetLimit, .class = CLASS_INIT, .two = 1, .rare = 1),
