@@ -20,6 +20,7 @@ const volatile __u8 follow_all = 0;
 const volatile __u8 follow_children = 0;
 const volatile __u8 record_calls = 1;
 const volatile __u64 wake_bytes = 2 << 20;
+volatile __u8 handed_over = 0;
 
 /* What each row captures; index = cookie = row. */
 const volatile struct gp_row rows[GP_ROWS_MAX] = {};
@@ -50,11 +51,12 @@ static __always_inline void read_extra(struct thread_state *st, volatile const s
 
 static __always_inline int on_entry(struct pt_regs *ctx)
 {
-	__u64 row_id = bpf_get_attach_cookie(ctx), id;
+	__u64 cookie = bpf_get_attach_cookie(ctx), id;
+	__u32 row_id = cookie;
 	volatile const struct gp_row *row;
 	struct thread_state *st;
 
-	if (row_id >= GP_ROWS_MAX)
+	if (row_id >= GP_ROWS_MAX || is_silent(cookie))
 		return NO_RETURN_LEG;
 	st = call_begins(ctx, row_id);
 	if (!st)
@@ -96,7 +98,8 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 
 static __always_inline void on_return(struct pt_regs *ctx)
 {
-	__u64 now = bpf_ktime_get_ns(), row_id = bpf_get_attach_cookie(ctx), dur;
+	__u64 now = bpf_ktime_get_ns(), dur;
+	__u32 row_id = bpf_get_attach_cookie(ctx);	/* silent links finish what they began */
 	long sp = PT_REGS_SP(ctx), result = (__s32)PT_REGS_RC(ctx);
 	struct thread_state *st;
 
@@ -149,8 +152,12 @@ int call_return(struct pt_regs *ctx)
 SEC("?uprobe")
 int count_entry(struct pt_regs *ctx)
 {
-	struct gp_tally *t = find_tally(bpf_get_attach_cookie(ctx), true);
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	struct gp_tally *t;
 
+	if (is_silent(cookie))
+		return 0;
+	t = find_tally((__u32)cookie, true);
 	if (t)
 		__sync_fetch_and_add(&t->count, 1);
 	return 0;
@@ -159,9 +166,12 @@ int count_entry(struct pt_regs *ctx)
 SEC("?uprobe")
 int count_slot(struct pt_regs *ctx)
 {
-	__u32 slot = bpf_get_attach_cookie(ctx);
-	__u64 *n = bpf_map_lookup_elem(&slots, &slot);
+	__u64 cookie = bpf_get_attach_cookie(ctx), *n;
+	__u32 slot = cookie;
 
+	if (is_silent(cookie))
+		return 0;
+	n = bpf_map_lookup_elem(&slots, &slot);
 	if (n)
 		__sync_fetch_and_add(n, 1);
 	return 0;

@@ -69,6 +69,15 @@ extern const volatile __u8 follow_children;	/* children of followed processes ar
 extern const volatile __u8 record_calls;	/* each call is sent; else they are added up */
 extern const volatile __u64 wake_bytes;		/* this much waiting in `calls` wakes the reader */
 
+/* Set by the loader while the programs run. */
+extern volatile __u8 handed_over;
+
+/* Whether a link with this cookie has a say now. */
+static __always_inline bool is_silent(__u64 cookie)
+{
+	return cookie & (handed_over ? GP_COOKIE_FILTERED : GP_COOKIE_WAITING);
+}
+
 /* A program may be preempted, so even a per-CPU counter must be added to atomically. */
 #define count(field)                                                    \
 	({                                                              \

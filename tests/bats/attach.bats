@@ -86,7 +86,7 @@ load ../lib/common
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "attach: children of a process given with -p are named as not followed" {
+@test "attach: with --isolate children of a process given with -p are named as not followed" {
 	needs root bpf targets
 	mkfifo go end
 	cat >parent.sh <<-SCRIPT
@@ -98,7 +98,7 @@ load ../lib/common
 	bash parent.sh 3>&- &
 	STARTED+=($!)
 	wait_for 5 test -e ready
-	start_gpuprof record -o c.gpr -d 2s -p $!
+	start_gpuprof record -o c.gpr -d 2s --isolate -p $!
 	sleep 0.7
 	echo >go
 	wait_gpuprof

@@ -41,6 +41,7 @@ struct options {
 	/* Targets: pids, or all, or cmd. */
 	uint32_t *pids;			/* owned, distinct, in the order given */
 	size_t n_pids;
+	bool isolate;			/* -p: not what is below them */
 	bool all;			/* -a, or nothing was named */
 	char *const *cmd;		/* what follows "--", NULL-terminated; NULL none */
 

@@ -53,7 +53,11 @@ static const struct option_row rows[] = {
 		.name = "pid", .letter = 'p', .group = GROUP_TARGETS, .arg = "PID[,PID...]",
 		.verbs = LIVE | ON(DOCTOR), .set = option_set_pids, .completes = COMPLETE_PIDS,
 		.accepts = "process ids such as 1234 or 1234,1240",
-		.help = "measure these processes",
+		.help = "measure these processes and all below",
+	}, {
+		.name = "isolate", .group = GROUP_TARGETS,
+		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(isolate),
+		.help = "with -p: not the processes below them",
 	}, {
 		.name = "all", .letter = 'a', .group = GROUP_TARGETS,
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(all),

@@ -249,7 +249,7 @@ static int start_loader(struct session *s)
 		.detail = (enum loader_detail)o->detail,
 		.ring_bytes = o->ring_bytes,
 		.follow_all = !o->n_pids && !o->cmd,
-		.follow_children = o->cmd != NULL,
+		.follow_children = o->cmd || !o->isolate,
 	};
 
 	s->loader = loader_new(&lo);

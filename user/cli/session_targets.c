@@ -53,6 +53,7 @@ struct scan {
 	struct session *s;
 	pid_t filter;
 	unsigned int denied;	/* processes that could not be read */
+	unsigned int probes;	/* made */
 	int err;		/* of attaching, logged; ends the scan */
 };
 
@@ -62,6 +63,7 @@ static int on_file(void *ctx, const struct target_file *file)
 	struct attach_result result;
 
 	scan->err = attach_file(scan->s->attach, file, scan->filter, &result);
+	scan->probes += result.probes;
 	return scan->err;
 }
 
@@ -83,8 +85,40 @@ static int on_host_pid(void *ctx, pid_t pid)
 	return err == -ESRCH ? 0 : err;
 }
 
+/* A process below one that was named: its own links with its own filter, which the hand-over then
+ * makes one for all. */
+static int on_descendant(void *ctx, pid_t pid)
+{
+	struct scan *below = ctx, scan = { .s = below->s, .filter = pid };
+	int err = loader_follow(below->s->loader, pid);
+
+	if (!err)
+		err = worker_watch(below->s->worker, pid, below->filter);
+	if (!err)
+		err = attach_pid(&scan, pid);
+	below->denied += scan.denied;
+	below->probes += scan.probes;
+	return err == -ESRCH ? 0 : err;
+}
+
+static int attach_below(struct session *s, pid_t pid)
+{
+	struct scan below = { .s = s, .filter = pid };
+	int err;
+
+	if (s->plan->o->isolate)
+		return 0;
+	err = target_each_descendant(pid, on_descendant, &below);
+	if (below.denied)
+		log_warn("%u processes below process %d could not be read: permission denied, "
+			 "CAP_SYS_PTRACE is needed", below.denied, pid);
+	return !err && below.probes ? attach_hand_over(s->attach) : err;
+}
+
 static int attach_named(struct session *s)
 {
+	if (!s->plan->o->isolate)
+		worker_follow_children(s->worker);
 	for (size_t i = 0; i < s->plan->o->n_pids; i++) {
 		pid_t pid = (pid_t)s->plan->o->pids[i];
 		struct scan scan = { .s = s, .filter = pid };
@@ -104,6 +138,9 @@ static int attach_named(struct session *s)
 				  "user or root, or with CAP_SYS_PTRACE", pid);
 			return -EPERM;
 		}
+		err = attach_below(s, pid);
+		if (err)
+			return err;
 	}
 	return 0;
 }
@@ -208,7 +245,7 @@ void targets_facts(struct session *s)
 	session_fact(s, "attach", "%s", loader_way_name(loader_way(s->loader)));
 	session_fact(s, "ring_bytes", "%" PRIu64, s->plan->o->ring_bytes);
 	session_fact(s, "cost_per_hit_ns", "%" PRIu64, loader_call_cost_ns(s->loader));
-	if (s->plan->o->n_pids)
+	if (s->plan->o->isolate)
 		session_fact(s, "children", "not followed");
 	session_fact(s, "cost_per_nested_ns", "%" PRIu64, loader_nested_cost_ns(s->loader));
 	fact_targets(s);

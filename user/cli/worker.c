@@ -21,8 +21,19 @@ struct watch {
 	pid_t pid, filter;
 };
 
+struct newborn {		/* forked, not exec'ed yet: it may use what its parent had mapped */
+	pid_t pid;
+	uint64_t time_ns;
+	const struct watch *watch;
+};
+
+/* So long a child may take to exec before it is looked at; most do so within a few. */
+#define NEWBORN_NS (50 * NS_PER_MS)
+
 struct worker {
 	struct attach *attach;
+	VEC(struct newborn) newborns;
+	bool follow_children;
 	VEC(struct watch) watches;
 	struct pollfd *fds;
 	struct capture_writer *capture;	/* NULL: none */
@@ -137,11 +148,14 @@ struct arrival {		/* one mapping on its way to being probed */
 static int on_file(void *ctx, const struct target_file *file)
 {
 	struct arrival *ar = ctx;
+	pid_t filter = ar->watch->filter ? file->pid : 0;
 	struct attach_result result;
-	int err = attach_file(ar->w->attach, file, ar->watch->filter, &result);
+	int err = attach_file(ar->w->attach, file, filter, &result);
 
 	if (err || !result.probes)
 		return 0;		/* logged by attach; other files still matter */
+	if (filter != ar->watch->filter)
+		attach_hand_over(ar->w->attach);
 	log_info("attached to %s in process %d: %u functions", file->path, file->pid,
 		 result.probes);
 	tell(ar->w, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)file->pid,
@@ -155,6 +169,55 @@ static int rescan_pid(void *ctx, pid_t pid)
 	return 0;
 }
 
+static void rescan(struct arrival *ar)
+{
+	pid_t root = ar->watch->pid;
+
+	ar->time_ns = time_now_ns();
+	if (root == -1) {
+		target_each_pid(rescan_pid, ar);
+		return;
+	}
+	rescan_pid(ar, root);
+	if (!ar->watch->filter || ar->w->follow_children)
+		target_each_descendant(root, rescan_pid, ar);
+}
+
+/* ---- children that were forked and have not run another program ------------------------------ */
+
+static void forget_newborn(struct worker *w, pid_t pid)
+{
+	for (size_t i = 0; i < w->newborns.n; i++)
+		if (w->newborns.v[i].pid == pid)
+			w->newborns.v[i--] = w->newborns.v[--w->newborns.n];
+}
+
+static void note_newborn(struct worker *w, const struct watch *watch, const struct target_event *ev)
+{
+	struct newborn *n = watch->filter && w->follow_children ? VEC_PUSH(&w->newborns) : NULL;
+
+	if (n)
+		*n = (struct newborn){ .pid = ev->child, .time_ns = ev->time_ns, .watch = watch };
+}
+
+/* Those that have had their time are looked at as if they had just mapped all they map. */
+static void look_at_newborns(struct worker *w)
+{
+	uint64_t now = time_now_ns();
+
+	for (size_t i = 0; i < w->newborns.n;) {
+		struct newborn n = w->newborns.v[i];
+		struct arrival ar = { .w = w, .watch = n.watch, .time_ns = n.time_ns };
+
+		if (n.time_ns + NEWBORN_NS > now) {
+			i++;
+			continue;
+		}
+		w->newborns.v[i] = w->newborns.v[--w->newborns.n];
+		rescan_pid(&ar, n.pid);
+	}
+}
+
 struct turn {
 	struct worker *w;
 	const struct watch *watch;
@@ -165,18 +228,21 @@ static void on_event(void *ctx, const struct target_event *ev)
 	struct turn *t = ctx;
 	struct arrival ar = { .w = t->w, .watch = t->watch, .time_ns = ev->time_ns };
 
-	if (t->watch->filter && ev->pid && ev->pid != t->watch->filter)
+	if (t->watch->filter && !t->w->follow_children && ev->pid && ev->pid != t->watch->filter)
 		return;			/* a child: named by BPF, not followed */
 	switch (ev->kind) {
 	case TARGET_MMAP:
 		target_mapped_file(ev->pid, ev->start, ev->len, ev->text, on_file, &ar);
 		break;
+	case TARGET_FORK:
+		note_newborn(t->w, t->watch, ev);
+		break;
+	case TARGET_EXEC:
+	case TARGET_EXIT:
+		forget_newborn(t->w, ev->pid);
+		break;
 	case TARGET_MISSED:
-		ar.time_ns = time_now_ns();
-		if (t->watch->filter)
-			rescan_pid(&ar, t->watch->filter);
-		else
-			target_each_pid(rescan_pid, &ar);
+		rescan(&ar);
 		break;
 	default:
 		break;
@@ -191,8 +257,11 @@ static void *worker_main(void *ctx)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	while (!w->fds[w->watches.n].revents) {
-		if (poll(w->fds, w->watches.n + 2, -1) < 0)
+		int timeout_ms = w->newborns.n ? (int)(NEWBORN_NS / NS_PER_MS) : -1;
+
+		if (poll(w->fds, w->watches.n + 2, timeout_ms) < 0)
 			continue;
+		look_at_newborns(w);
 		if (w->fds[w->watches.n + 1].revents)
 			store_blocks(w);
 		for (size_t i = 0; i < w->watches.n; i++) {
@@ -203,6 +272,11 @@ static void *worker_main(void *ctx)
 		}
 	}
 	return NULL;
+}
+
+void worker_follow_children(struct worker *w)
+{
+	w->follow_children = true;
 }
 
 int worker_run(struct worker *w)
@@ -262,6 +336,7 @@ void worker_free(struct worker *w)
 	for (size_t i = 0; i < w->watches.n; i++)
 		target_watch_free(w->watches.v[i].tw);
 	VEC_FREE(&w->watches);
+	VEC_FREE(&w->newborns);
 	VEC_FREE(&w->events);
 	free(w->fds);
 	io_close(&w->stop_fd);

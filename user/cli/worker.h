@@ -16,10 +16,15 @@ struct worker;
 
 struct worker *worker_new(struct attach *a);	/* NULL + errno */
 
-/* Before worker_run. Watches one process and its future children (filter 0), or the host (pid -1,
- * filter 0), or a process alone (filter = pid). The watch is in place when this returns: 0, -ENOMEM,
- * or another -errno, logged. */
+/*
+ * Before worker_run. Watches pid and what it forks from now on, or the host (pid -1). filter: the
+ * process whose probes have the kernel's pid filter, 0 when there is none; all others that are
+ * seen are its children, and left alone unless worker_follow_children: then the first that uses a
+ * library ends the filters (attach_hand_over). The watch is in place when this returns: 0,
+ * -ENOMEM, or another -errno, logged.
+ */
 int worker_watch(struct worker *w, pid_t pid, pid_t filter);
+void worker_follow_children(struct worker *w);	/* before worker_run */
 
 /* Before worker_run: the capture's blocks are stored here. */
 void worker_keep(struct worker *w, struct capture_writer *capture);

@@ -7,9 +7,11 @@
 #include "probe/attach.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/str.h"
@@ -30,20 +32,29 @@ struct known_files {
 	size_t n, cap;
 };
 
-struct attach {
-	struct loader *loader;
-	unsigned int tier;
-	struct strpool *names;
-	struct known_files seen;	/* as fstat shows them: with or without probes */
-	struct known_files real;	/* as the kernel keys uprobes: with probes */
-	VEC(struct attach_info) infos;
-};
-
 struct plan {			/* the probes of one file */
 	uint64_t offsets[GP_ROWS_MAX];
 	uint64_t rows[GP_ROWS_MAX];
 	size_t n;
 	unsigned int tier;	/* no rows above it */
+};
+
+/* A file with a process filter on its probes: what it takes to attach to it again without. */
+struct filtered {
+	int fd;			/* our own */
+	struct file_key key;
+	struct plan *plan;
+};
+
+struct attach {
+	struct loader *loader;
+	unsigned int tier;
+	VEC(struct filtered) filtered;
+	bool handed_over;	/* no filters any more */
+	struct strpool *names;
+	struct known_files seen;	/* as fstat shows them: with or without probes */
+	struct known_files real;	/* as the kernel keys uprobes: with probes */
+	VEC(struct attach_info) infos;
 };
 
 struct attach *attach_new(struct loader *l)
@@ -71,6 +82,11 @@ void attach_free(struct attach *a)
 	if (!a)
 		return;
 	strpool_free(a->names);
+	for (size_t i = 0; i < a->filtered.n; i++) {
+		close(a->filtered.v[i].fd);
+		free(a->filtered.v[i].plan);
+	}
+	VEC_FREE(&a->filtered);
 	VEC_FREE(&a->seen);
 	VEC_FREE(&a->real);
 	VEC_FREE(&a->infos);
@@ -95,17 +111,17 @@ static int remember(struct known_files *known, uint64_t dev, uint64_t ino, pid_t
 	return 1;
 }
 
-/* The same for the file below any overlay: under another name it may have its probes already. */
-static int remember_real(struct attach *a, const struct target_file *file, pid_t pid)
+/* The file below any overlay; a poor substitute where the kernel does not tell. */
+static struct file_key real_key(struct attach *a, const struct target_file *file)
 {
-	struct file_key key;
+	struct file_key key = { .dev = file->dev, .ino = file->ino };
 	int err = file_key_read(a->loader, file->fd, &key);
 
-	if (!err)
-		return remember(&a->real, key.dev, key.ino, pid);
-	log_warn("cannot tell which file %s really is: %s; if it lies under several overlays, its "
-		 "calls are counted once for each", file->path, strerror(-err));
-	return 1;
+	if (err)
+		log_warn("cannot tell which file %s really is: %s; if it lies under several "
+			 "overlays, its calls are counted once for each", file->path,
+			 strerror(-err));
+	return key;
 }
 
 static struct plan *plan_new(const struct attach *a)
@@ -196,13 +212,15 @@ static int plan_file(struct elf_file *ef, const char *path, struct plan *plan,
  * Attaches n probes from `from` on; one that the kernel refuses fails the whole link and is not
  * named, so halve until it stands alone. (elf_classify foresees nearly all of them.)
  */
-static int attach_range(struct attach *a, const char *path, struct plan *plan, size_t from, size_t n,
-			pid_t pid, struct attach_result *result)
+static int attach_range(struct attach *a, const struct loader_probes *whole, size_t from, size_t n,
+			struct attach_result *result)
 {
-	struct loader_probes p = { .path = path, .offsets = plan->offsets + from,
-				   .rows = plan->rows + from, .n = n, .pid = pid };
+	struct loader_probes p = *whole;
 	int err;
 
+	p.offsets += from;
+	p.rows += from;
+	p.n = n;
 	if (!n)
 		return 0;
 	err = loader_attach(a->loader, &p);
@@ -214,24 +232,36 @@ static int attach_range(struct attach *a, const char *path, struct plan *plan, s
 		result->refused++;
 		return 0;
 	}
-	err = attach_range(a, path, plan, from, n / 2, pid, result);
+	err = attach_range(a, whole, from, n / 2, result);
 	if (err)
 		return err;
-	return attach_range(a, path, plan, from + n / 2, n - n / 2, pid, result);
+	return attach_range(a, whole, from + n / 2, n - n / 2, result);
 }
 
-static int attach_plan(struct attach *a, const struct target_file *file, struct plan *plan,
-		       pid_t pid, struct attach_result *result)
+static int attach_plan(struct attach *a, int fd, const struct plan *plan,
+		       const struct loader_probes *how, struct attach_result *result)
 {
+	struct loader_probes p = *how;
 	char path[64];
-	int err;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
-	err = attach_range(a, path, plan, 0, plan->n, pid, result);
-	if (err == -ESRCH || !err)
-		return err;
-	log_error("cannot attach to %s: %s; see gpuprof doctor", file->path, strerror(-err));
-	return err;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	p.path = path;
+	p.offsets = plan->offsets;
+	p.rows = plan->rows;
+	return attach_range(a, &p, 0, plan->n, result);
+}
+
+/* Takes the plan. 0 or -errno. */
+static int remember_filtered(struct attach *a, int fd, struct file_key key, struct plan *plan)
+{
+	struct filtered *f = VEC_PUSH(&a->filtered);
+
+	if (!f) {
+		free(plan);
+		return -ENOMEM;
+	}
+	*f = (struct filtered){ .fd = fcntl(fd, F_DUPFD_CLOEXEC, 0), .key = key, .plan = plan };
+	return f->fd < 0 ? -errno : 0;
 }
 
 static int note_info(struct attach *a, const struct target_file *file, struct elf_file *ef,
@@ -249,33 +279,80 @@ static int note_info(struct attach *a, const struct target_file *file, struct el
 	return info->path && info->build_id ? 0 : -ENOMEM;
 }
 
+/* The plan has probes: makes their links, unless the file has them already under another name. */
+static int attach_planned(struct attach *a, const struct target_file *file, struct plan *plan,
+			  pid_t pid, struct attach_result *result)
+{
+	struct file_key key = real_key(a, file);
+	int err = remember(&a->real, key.dev, key.ino, pid);
+
+	if (err == 1)
+		err = attach_plan(a, file->fd, plan, &(struct loader_probes){ .pid = pid }, result);
+	if (err && err != -ESRCH)
+		log_error("cannot attach to %s: %s; see gpuprof doctor", file->path,
+			  strerror(-err));
+	if (err || !result->probes || !pid) {
+		free(plan);
+		return err;
+	}
+	return remember_filtered(a, file->fd, key, plan);
+}
+
+static int attach_elf(struct attach *a, const struct target_file *file, struct elf_file *ef,
+		      pid_t pid, struct attach_result *result)
+{
+	struct plan *plan = plan_new(a);
+	int err = plan ? plan_file(ef, file->path, plan, result) : -ENOMEM;
+
+	if (err || !plan->n)
+		free(plan);
+	else
+		err = attach_planned(a, file, plan, pid, result);
+	return !err && result->found ? note_info(a, file, ef, pid, result) : err;
+}
+
 int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		struct attach_result *result)
 {
-	int err = remember(&a->seen, file->dev, file->ino, pid);
 	struct elf_file *ef;
-	struct plan *plan;
+	int err;
 
 	*result = (struct attach_result){ 0 };
+	if (a->handed_over)
+		pid = 0;
+	err = remember(&a->seen, file->dev, file->ino, pid);
 	if (err <= 0)
 		return err;
 	ef = elf_file_open(file->fd, file->path);
 	if (!ef)
 		return errno == ENOMEM ? -ENOMEM : 0;
-	plan = plan_new(a);
-	err = plan ? plan_file(ef, file->path, plan, result) : -ENOMEM;
-	if (!err && plan->n) {
-		err = remember_real(a, file, pid);
-		if (!err)
-			plan->n = 0;	/* known under another name */
-		err = err < 0 ? err : 0;
-	}
-	if (!err)
-		err = attach_plan(a, file, plan, pid, result);
-	if (!err && result->found)
-		err = note_info(a, file, ef, pid, result);
-	free(plan);
+	err = attach_elf(a, file, ef, pid, result);
 	elf_file_close(ef);
+	return err;
+}
+
+int attach_hand_over(struct attach *a)
+{
+	struct loader_probes how = { .waits = true };
+	int err = 0;
+
+	if (a->handed_over)
+		return 0;
+	for (size_t i = 0; i < a->filtered.n; i++) {
+		struct filtered *f = &a->filtered.v[i];
+		struct attach_result result = { 0 };
+		int is_new = remember(&a->real, f->key.dev, f->key.ino, 0);
+
+		if (is_new == 1)
+			is_new = attach_plan(a, f->fd, f->plan, &how, &result);
+		err = is_new < 0 ? is_new : err;
+	}
+	if (err)
+		log_error("cannot attach for all processes: %s; children are not measured",
+			  strerror(-err));
+	else
+		loader_hand_over(a->loader);
+	a->handed_over = !err;
 	return err;
 }
 

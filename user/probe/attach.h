@@ -31,6 +31,13 @@ struct attach_result {
 int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		struct attach_result *result);
 
+/*
+ * From now on probes have no process filter: files that have some get links for all, and those
+ * with a filter fall silent at the same moment. The set of followed processes decides then. Once
+ * done, again is a no-op. 0 or -errno, logged; after an error all is as before.
+ */
+int attach_hand_over(struct attach *a);
+
 /* Does the file behind ef, which a process knows as path, hold this library of the catalogue: by
  * its name, or as a static copy inside? */
 struct elf_file;

@@ -269,38 +269,35 @@ static int add_link(struct loader *l, struct bpf_program *prog, unsigned int typ
 	return 0;
 }
 
-/* One process's entries: each probe's cookie is a slot of its own. */
-static int attach_slots(struct loader *l, const struct loader_probes *p)
+/* The cookies of one file's links. DETAIL_COUNT with a process filter: a slot for each probe. */
+static uint64_t *make_cookies(struct loader *l, const struct loader_probes *p, bool slots)
 {
+	uint64_t flags = p->pid ? GP_COOKIE_FILTERED : p->waits ? GP_COOKIE_WAITING : 0;
 	uint64_t *cookies = calloc(p->n, sizeof(*cookies));
-	struct loader_probes slotted = *p;
-	int err = cookies ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < p->n && !err; i++) {
-		struct gp_tally_key *key = VEC_PUSH(&l->slots);
+	for (size_t i = 0; cookies && i < p->n; i++) {
+		struct gp_tally_key *key = slots ? VEC_PUSH(&l->slots) : NULL;
 
+		cookies[i] = p->rows[i] | flags;
+		if (!slots)
+			continue;
 		if (!key) {
-			err = -ENOMEM;
-			break;
+			free(cookies);
+			return NULL;
 		}
 		*key = (struct gp_tally_key){ .pid = (uint32_t)p->pid, .row = (uint32_t)p->rows[i] };
-		cookies[i] = l->slots.n - 1;
+		cookies[i] = (l->slots.n - 1) | flags;
 	}
-	slotted.rows = cookies;
-	if (!err)
-		err = add_link(l, l->skel->progs.count_slot, LINK_UPROBE_MULTI, false, &slotted);
-	free(cookies);
-	return err;
+	return cookies;
 }
 
-int loader_attach(struct loader *l, const struct loader_probes *p)
+static int attach_links(struct loader *l, const struct loader_probes *p, bool slots)
 {
 	int err;
 
-	if (l->detail == DETAIL_COUNT && p->pid && l->slots.n + p->n <= GP_SLOTS_MAX)
-		return attach_slots(l, p);
 	if (l->detail == DETAIL_COUNT)
-		return add_link(l, l->skel->progs.count_entry, LINK_UPROBE_MULTI, false, p);
+		return add_link(l, slots ? l->skel->progs.count_slot : l->skel->progs.count_entry,
+				LINK_UPROBE_MULTI, false, p);
 	if (l->way == WAY_SESSION)
 		return add_link(l, l->skel->progs.call_session, LINK_UPROBE_SESSION, false, p);
 	/* Returns first: an entry seen without its return would look like a call that hangs. */
@@ -311,6 +308,26 @@ int loader_attach(struct loader *l, const struct loader_probes *p)
 	if (err)
 		close(l->links.v[--l->links.n]);
 	return err;
+}
+
+int loader_attach(struct loader *l, const struct loader_probes *p)
+{
+	bool slots = l->detail == DETAIL_COUNT && p->pid && l->slots.n + p->n <= GP_SLOTS_MAX;
+	uint64_t *cookies = make_cookies(l, p, slots);
+	struct loader_probes with_cookies = *p;
+	int err;
+
+	if (!cookies)
+		return -ENOMEM;
+	with_cookies.rows = cookies;
+	err = attach_links(l, &with_cookies, slots);
+	free(cookies);
+	return err;
+}
+
+void loader_hand_over(struct loader *l)
+{
+	__atomic_store_n(&l->skel->bss->handed_over, 1, __ATOMIC_RELEASE);
 }
 
 /* What a task iterator writes, to read from. -errno. */
@@ -368,10 +385,11 @@ int loader_open_mappings(const struct loader *l, pid_t pid)
 
 int loader_each_tally(const struct loader *l, tally_fn fn, void *ctx)
 {
-	int err = tally_each(bpf_map__fd(l->skel->maps.tallies), fn, ctx);
+	const struct tally_slots slots = { .map_fd = bpf_map__fd(l->skel->maps.slots),
+					   .keys = l->slots.v, .n = l->slots.n };
 
-	return err ? err : tally_each_slot(bpf_map__fd(l->skel->maps.slots), l->slots.v,
-					   l->slots.n, fn, ctx);
+	return tally_each(bpf_map__fd(l->skel->maps.tallies), &slots,
+			  &(struct tally_sink){ fn, ctx });
 }
 
 uint64_t loader_nested_cost_ns(const struct loader *l)

@@ -62,6 +62,7 @@ struct loader_probes {
 	const uint64_t *rows;
 	size_t n;
 	pid_t pid;
+	bool waits;		/* silent until loader_hand_over */
 };
 
 /* 0, or -errno, not logged: -524 (ENOTSUPP) when one of the offsets cannot be probed, -ESRCH. */
@@ -69,6 +70,10 @@ int loader_attach(struct loader *l, const struct loader_probes *probes);
 
 /* All probes, then what watches tasks: from now on nothing is sent or counted. Threads' states stay
  * readable, but those of threads that end are gone. */
+/* From now on, and for good: links with a process filter are silent, those that waited are not.
+ * Nothing is counted twice or missed at that moment; calls that have begun end as they began. */
+void loader_hand_over(struct loader *l);
+
 void loader_detach(struct loader *l);
 
 /* After loader_detach: every living thread's last state (gp_call + words; kind 0 or GP_OPEN). */

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/map.h"
+
 static void add(struct gp_tally *sum, const struct gp_tally *cpu)
 {
 	sum->count += cpu->count;
@@ -20,15 +22,35 @@ static void add(struct gp_tally *sum, const struct gp_tally *cpu)
 		sum->bins[i] += cpu->bins[i];
 }
 
-int tally_each(int map_fd, tally_fn fn, void *ctx)
+static uint64_t pack_key(const struct gp_tally_key *key)
 {
-	int n_cpus = libbpf_num_possible_cpus(), err;
-	struct gp_tally_key key, *last = NULL;
-	struct gp_tally *cpus, sum;
+	return (uint64_t)key->pid << 32 | key->row;
+}
 
-	cpus = n_cpus > 0 ? calloc((size_t)n_cpus, sizeof(*cpus)) : NULL;
-	if (!cpus)
-		return -ENOMEM;
+/* What the slots have counted, by key: several files of a process may have given slots to one row. */
+static int read_slots(const struct tally_slots *slots, uint64_t *cpus, int n_cpus, struct map *out)
+{
+	for (uint32_t slot = 0; slot < slots->n; slot++) {
+		struct map_slot *sum;
+		int err = bpf_map_lookup_elem(slots->map_fd, &slot, cpus);
+
+		sum = err ? NULL : map_put(out, pack_key(&slots->keys[slot]), NULL);
+		if (!sum)
+			return err ? err : -ENOMEM;
+		for (int i = 0; i < n_cpus; i++)
+			sum->value += cpus[i];
+	}
+	return 0;
+}
+
+static int each_in_hash(int map_fd, struct gp_tally *cpus, int n_cpus, struct map *slots,
+			const struct tally_sink *sink)
+{
+	struct gp_tally_key key, *last = NULL;
+	struct map_slot *slot;
+	struct gp_tally sum;
+	int err;
+
 	while (!(err = bpf_map_get_next_key(map_fd, last, &key))) {
 		last = &key;
 		if (key.pid == (uint32_t)getpid() || bpf_map_lookup_elem(map_fd, &key, cpus))
@@ -36,28 +58,43 @@ int tally_each(int map_fd, tally_fn fn, void *ctx)
 		memset(&sum, 0, sizeof(sum));
 		for (int i = 0; i < n_cpus; i++)
 			add(&sum, &cpus[i]);
-		fn(ctx, &key, &sum);
+		slot = map_find(slots, pack_key(&key));
+		if (slot) {
+			sum.count += slot->value;
+			slot->value = 0;
+		}
+		sink->fn(sink->ctx, &key, &sum);
 	}
-	free(cpus);
 	return err == -ENOENT ? 0 : err;
 }
 
-int tally_each_slot(int map_fd, const struct gp_tally_key *keys, size_t n, tally_fn fn, void *ctx)
+/* The hash has not all keys of the slots; what it had is zero now. */
+static void each_left_over(const struct map *slots, const struct tally_sink *sink)
 {
-	int n_cpus = libbpf_num_possible_cpus(), err = 0;
-	uint64_t *cpus = n_cpus > 0 ? calloc((size_t)n_cpus, sizeof(*cpus)) : NULL;
+	for (size_t i = 0; i < slots->cap; i++) {
+		const struct map_slot *s = &slots->slot[i];
+		struct gp_tally_key key = { (uint32_t)(s->key >> 32), (uint32_t)s->key };
+		struct gp_tally sum = { .count = s->value };
+
+		if (s->used && s->value && key.pid != (uint32_t)getpid())
+			sink->fn(sink->ctx, &key, &sum);
+	}
+}
+
+int tally_each(int map_fd, const struct tally_slots *slots, const struct tally_sink *sink)
+{
+	int n_cpus = libbpf_num_possible_cpus(), err;
+	struct gp_tally *cpus = n_cpus > 0 ? calloc((size_t)n_cpus, sizeof(*cpus)) : NULL;
+	struct map counted = { 0 };
 
 	if (!cpus)
 		return -ENOMEM;
-	for (uint32_t slot = 0; slot < n && !err; slot++) {
-		struct gp_tally sum = { 0 };
-
-		err = bpf_map_lookup_elem(map_fd, &slot, cpus);
-		for (int i = 0; i < n_cpus; i++)
-			sum.count += cpus[i];
-		if (!err && sum.count && keys[slot].pid != (uint32_t)getpid())
-			fn(ctx, &keys[slot], &sum);
-	}
+	err = read_slots(slots, (uint64_t *)cpus, n_cpus, &counted);
+	if (!err)
+		err = each_in_hash(map_fd, cpus, n_cpus, &counted, sink);
+	if (!err)
+		each_left_over(&counted, sink);
+	map_free(&counted);
 	free(cpus);
 	return err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the maps in which BPF adds calls up: sums over CPUs. */
+/* Reads the maps in which BPF adds calls up: sums over CPUs, and over both maps. */
 #ifndef PROBE_TALLY_MAP_H
 #define PROBE_TALLY_MAP_H
 
@@ -9,10 +9,19 @@
 
 typedef void (*tally_fn)(void *ctx, const struct gp_tally_key *key, const struct gp_tally *sum);
 
-/* Every tally of the hash, but those of our own process (the calibration's). 0 or -errno. */
-int tally_each(int map_fd, tally_fn fn, void *ctx);
+struct tally_sink {
+	tally_fn fn;
+	void *ctx;
+};
 
-/* The slots that keys were given to, in order: count only. 0 or -errno. */
-int tally_each_slot(int map_fd, const struct gp_tally_key *keys, size_t n, tally_fn fn, void *ctx);
+struct tally_slots {		/* counts without times; keys[slot] is what a slot counts */
+	int map_fd;
+	const struct gp_tally_key *keys;
+	size_t n;
+};
+
+/* Each key once, but those of our own process (the calibration's). Keys that appear or go while we
+ * read are read the next time. 0 or -errno. */
+int tally_each(int map_fd, const struct tally_slots *slots, const struct tally_sink *sink);
 
 #endif

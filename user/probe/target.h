@@ -33,6 +33,9 @@ int target_each_file(pid_t pid, target_file_fn fn, void *ctx);
 int target_mapped_file(pid_t pid, uint64_t start, uint64_t len, const char *path,
 		       target_file_fn fn, void *ctx);
 
+/* Every process below pid (its children, theirs, ...) now; not pid itself. As target_each_pid. */
+int target_each_descendant(pid_t pid, int (*fn)(void *ctx, pid_t pid), void *ctx);
+
 /* Every process (thread group) of the host. */
 int target_each_pid(int (*fn)(void *ctx, pid_t pid), void *ctx);
 

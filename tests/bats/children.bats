@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2016,SC2030,SC2031 # scripts for sh; each test has its own STARTED
+# -p means the process and everything below it; what is counted is counted once.
+
+load ../lib/common
+
+# bats test_tags=needs:root,needs:bpf
+@test "children: those that a process named with -p already has" {
+	needs root bpf sim
+	GPUSIM_TRUTH=$PWD/%p.json LD_LIBRARY_PATH=$SIM "$SIM/simcalls" cudaLaunchKernel=500 --fork 3 \
+		--init --wait-file go >calls.out 3>&- &
+	STARTED+=($!)
+	wait_for 10 eval '[ "$(grep -c ready calls.out)" -ge 3 ]'
+	start_gpuprof stat -p "${STARTED[0]}" --table calls,threads,events --format json -o r.json
+	sleep 1.5
+	touch go
+	wait_gpuprof
+	assert_success
+	laws r.json
+	local truth n=0
+	for truth in [0-9]*.json; do
+		grep -q cudaLaunchKernel "$truth" || continue # the parent only waits
+		compare --no-times "$truth" r.json
+		n=$((n + 1))
+	done
+	[ $n -ge 3 ]
+}
+
+# A parent without CUDA, whose child runs a program with it after a while.
+start_family() {
+	cat >family <<-SCRIPT
+		sleep 1.5
+		GPUSIM_TRUTH=$PWD/child.json LD_LIBRARY_PATH=$SIM \
+			"$SIM/simcalls" cudaLaunchKernel=500 --wait-ms 700
+		sleep 0.2
+	SCRIPT
+	sh family 3>&- &
+	FAMILY=$!
+	STARTED+=("$FAMILY")
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "children: one that is born and runs a CUDA program after the attach" {
+	needs root bpf sim
+	start_family
+	run "$GPUPROF" stat -p "$FAMILY" --table calls,threads,events --format json -o r.json
+	assert_success
+	compare --no-times child.json r.json
+	laws r.json
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "children: with --isolate they are named and not followed" {
+	needs root bpf sim
+	start_family
+	run "$GPUPROF" stat -p "$FAMILY" --isolate
+	assert_success
+	assert_output --partial "not followed: "
+	assert_output --partial "no calls seen"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "children: the filter of the parent's probes ends without a call lost or doubled" {
+	needs root bpf sim
+	cat >family <<-SCRIPT
+		GPUSIM_TRUTH=$PWD/busy.json LD_LIBRARY_PATH=$SIM \
+			"$SIM/simcalls" cudaLaunchKernel=20000 --pause-us 100 --init --wait-file go &
+		sleep 2
+		GPUSIM_TRUTH=$PWD/child.json LD_LIBRARY_PATH=$SIM \
+			"$SIM/simcalls" cudaLaunchKernel=500 --wait-ms 700
+		wait
+	SCRIPT
+	sh family >calls.out 3>&- &
+	FAMILY=$!
+	STARTED+=("$FAMILY")
+	wait_for 10 grep -q ready calls.out
+	start_gpuprof stat -p "$FAMILY" --table calls,threads,events --format json -o r.json
+	wait_armed "$(pgrep -P "$FAMILY" simcalls)" cudart
+	touch go
+	wait_gpuprof
+	assert_success
+	compare --no-times busy.json r.json
+	compare --no-times child.json r.json
+	laws r.json
+}
