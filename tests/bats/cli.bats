@@ -212,3 +212,14 @@ one_line() { # PART...: one line was said, and it has these parts
 	one_line no-such-program
 	cmp old.gpr kept.gpr
 }
+
+# bats test_tags=needs:root,needs:bpf
+@test "cli: another user's process without CAP_SYS_PTRACE is one line and exit 3" {
+	needs root bpf
+	setpriv --reuid 65534 --clear-groups sleep 60 3>&- &
+	STARTED+=($!)
+	run capsh --drop=cap_sys_admin,cap_sys_ptrace,cap_checkpoint_restore -- -c \
+		"exec '$GPUPROF' stat -d 1 -p $!"
+	assert_equal "$status" 3
+	one_line "$!" CAP_SYS_PTRACE
+}

@@ -254,6 +254,16 @@ static void add_unarmed(struct strbuf *out, const struct summary *s)
 	}
 }
 
+/* Nothing in the tables: what that may mean. */
+static void add_hint(struct strbuf *out, const struct summary *s)
+{
+	for (size_t i = 0; i < model_processes(s->model); i++)
+		if (made_calls(model_process(s->model, i)))
+			return;
+	strbuf_addstr(out, "\nno calls: what began before the probes were in place is not seen; "
+		      "gpuprof doctor -p PID says what can be probed");
+}
+
 static uint64_t count_invalid(const struct model *m)
 {
 	struct model_counts counts;
@@ -273,6 +283,7 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 	add_cost(out, s);
 	add_children(out, s->model);
 	add_unarmed(out, s);
+	add_hint(out, s);
 	if (invalid) {
 		strbuf_addstr(out, "\ninvalid: ");
 		format_count(out, invalid);

@@ -233,10 +233,10 @@ static int open_mapping(pid_t pid, const struct mapping *m)
 	fd = open_by_path(pid, m);
 	if (fd >= 0 || !strncmp(m->path, "/memfd:", 7))
 		return fd;
-	if (by_map == -EPERM || by_map == -EACCES)
-		log_warn("cannot open %s, which process %d has mapped: %s; needs "
-			 "CAP_CHECKPOINT_RESTORE and CAP_SYS_PTRACE", m->path, pid, strerror(-fd));
-	return fd;
+	if (by_map != -EPERM && by_map != -EACCES)
+		return fd;
+	log_debug("cannot open %s, which process %d has mapped: %s", m->path, pid, strerror(-fd));
+	return -EACCES;
 }
 
 /* Takes " (deleted)" off unless the file is really called so. */
@@ -336,6 +336,7 @@ struct file_walk {
 	struct target_walk walk;
 	struct map tried;	/* mappings by what maps shows, to open each file once */
 	pid_t pid;
+	unsigned int opened, denied;
 };
 
 static uint64_t mapping_key(const struct mapping *m)
@@ -361,7 +362,21 @@ static int visit_mapping(void *ctx, struct mapping *m)
 	if (!is_new)
 		return 0;
 	fd = open_mapping(fw->pid, m);
+	fw->opened += fd >= 0;
+	fw->denied += fd == -EACCES;
 	return fd < 0 ? 0 : report_open(&fw->walk, fw->pid, fd, m->path);
+}
+
+/* Some denied: those are said here. All denied: the process cannot be read, and the caller says so. */
+static int judge_denied(const struct file_walk *fw)
+{
+	if (!fw->denied)
+		return 0;
+	if (!fw->opened)
+		return -EACCES;
+	log_warn("cannot open %u of the files that process %d has mapped: permission denied; needs "
+		 "CAP_CHECKPOINT_RESTORE and CAP_SYS_PTRACE", fw->denied, fw->pid);
+	return 0;
 }
 
 int target_each_file(pid_t pid, target_file_fn fn, void *ctx)
@@ -371,7 +386,7 @@ int target_each_file(pid_t pid, target_file_fn fn, void *ctx)
 
 	map_free(&fw.tried);
 	target_walk_end(&fw.walk);
-	return rc;
+	return rc ? rc : judge_denied(&fw);
 }
 
 /* ---- the file of a mapping event ---------------------------------------------------------- */
