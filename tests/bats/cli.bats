@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck disable=SC2154 # run sets stderr
+# shellcheck disable=SC2016,SC2154 # scripts for sh; run sets stderr
 # The command line: what is wrong is said in one line, with the exit code of the contract.
 
 load ../lib/common
