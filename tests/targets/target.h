@@ -39,7 +39,7 @@ void target_end(const struct target_control *control);		/* end-file */
 
 /* ---- truth -------------------------------------------------------------------------------- */
 
-enum { TRUTH_FUNCTIONS = 40, TRUTH_SHAPES = 16, TRUTH_RESULTS = 8 };
+enum { TRUTH_FUNCTIONS = 96, TRUTH_SHAPES = 16, TRUTH_RESULTS = 8 };
 
 struct truth_shape {
 	uint32_t grid[3];

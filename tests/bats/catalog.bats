@@ -1,0 +1,116 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Rows of the catalogue on the real libraries: what a call's arguments say is what the report says.
+
+load ../lib/common
+
+# Records TARGET and compares each form of the table with its truth.
+exact() { # TIER TARGET ARGS...
+	local by tier=$1 target=$2
+	shift 2
+	run "$GPUPROF" record --tier "$tier" -o c.gpr -- "$TARGETS/$target" --truth t.json "$@"
+	assert_success
+	for by in function launch result; do
+		"$GPUPROF" report c.gpr --table calls,threads,events --by $by --format json >$by.json
+		compare --no-times --tier "$tier" t.json $by.json
+		laws $by.json
+	done
+}
+
+# The directory of a library of the toolkit, or the test is skipped. Tests need no more of the
+# toolkit than libcudart; the rest is there or not.
+toolkit_has() { # FILE
+	toolkit=$(dirname "$(readlink -f "$ROOT/build/cuda/lib/libcudart.so.13")")
+	[ -e "$toolkit/$1" ] || skip "no $1 beside the toolkit's libcudart"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "catalog: 58 functions of the real libcudart: counts, bytes, results" {
+	needs root bpf targets
+	exact 0 rows --rounds 50
+	run report_value function.json 'len(t["calls"])'
+	assert_output 58
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "catalog: the same of their twins for the per-thread default stream" {
+	needs root bpf targets
+	exact 0 rows-twins --rounds 50
+	run report_value function.json '[c["bytes"] for c in t["calls"] if c["function"] == "cudaMemcpy2DAsync_ptsz"]'
+	assert_output "[$((50 * 100 * 7 + 25 * 49 * 7))]"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "catalog: bytes that cannot be known are unknown, not zero" {
+	needs root bpf targets
+	exact 0 rows
+	run report_value function.json \
+		'[c["bytes"] for c in t["calls"] if c["function"] in ("cudaMallocArray", "cudaMemPrefetchAsync")]'
+	assert_output '[None, None]'
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "catalog: queries are seen with --tier 1, and only then" {
+	needs root bpf targets
+	exact 0 rows --queries 30
+	run report_value function.json '[c for c in t["calls"] if c["class"] == "query"]'
+	assert_output '[]'
+	rm c.gpr
+	exact 1 rows --queries 30
+	run report_value function.json '{c["count"] for c in t["calls"] if c["class"] == "query"}'
+	assert_output '{30}'
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "catalog: NCCL collectives: bytes by count and data type" {
+	needs root bpf targets
+	exact 0 nccl --refused 25 --groups 5
+	run report_value function.json '{c["class"] for c in t["calls"]}'
+	assert_output "{'collective'}"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "catalog: a run-time compilation is compile, with the compiler's own results" {
+	needs root bpf targets
+	toolkit_has libnvrtc.so.13
+	cat >compile.py <<-'PY'
+		import ctypes, sys
+		rtc = ctypes.CDLL(sys.argv[1])
+		prog = ctypes.c_void_p()
+		for text in b"__global__ void f() {}", b"__global__ void g() {}", b"this is no CUDA":
+		    assert not rtc.nvrtcCreateProgram(ctypes.byref(prog), text, b"f.cu", 0, None, None)
+		    rtc.nvrtcCompileProgram(prog, 0, None)
+		    assert not rtc.nvrtcDestroyProgram(ctypes.byref(prog))
+	PY
+	run "$GPUPROF" stat --by result --table calls --format json -o r.json -- \
+		python3 compile.py "$toolkit/libnvrtc.so.13"
+	assert_success
+	run report_value r.json 'sorted((c["class"], c["function"], c["result"], c["count"]) for c in t["calls"])'
+	assert_output "[('compile', 'nvrtcCompileProgram', 'NVRTC_ERROR_COMPILATION', 1), \
+('compile', 'nvrtcCompileProgram', 'NVRTC_SUCCESS', 2), \
+('compile', 'nvrtcCreateProgram', 'NVRTC_SUCCESS', 3), \
+('compile', 'nvrtcDestroyProgram', 'NVRTC_SUCCESS', 3)]"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "catalog: with --tier 1 a matrix product has its m, n, k and how many" {
+	needs root bpf targets
+	toolkit_has libcublas.so.13
+	cat >product.py <<-'PY'
+		import ctypes, sys
+		blas, none, wide = ctypes.CDLL(sys.argv[1]), None, ctypes.c_longlong
+		for _ in range(5): # without a handle each is refused
+		    blas.cublasSgemm_v2(none, 0, 1, 128, 256, 512, none, none, 1, none, 2, none, none, 3)
+		    blas.cublasSgemmStridedBatched(none, 0, 0, 64, 32, 16, none, none, 1, wide(10), none, 2,
+		                                   wide(20), none, none, 3, wide(30), 7)
+	PY
+	run "$GPUPROF" record --tier 1 -o c.gpr -- python3 product.py "$toolkit/libcublas.so.13"
+	assert_success
+	"$GPUPROF" report c.gpr --by launch --table calls --format json >r.json
+	run report_value r.json 'sorted((c["function"], c["count"], c["grid"], c["block"]) for c in t["calls"])'
+	assert_output "[('cublasSgemmStridedBatched', 5, '64x32x16', '7x1x1'), \
+('cublasSgemm_v2', 5, '128x256x512', '1x1x1')]"
+	"$GPUPROF" report c.gpr --by result --table calls --format json >r.json
+	run report_value r.json '{c["result"] for c in t["calls"]}'
+	assert_output "{'CUBLAS_STATUS_NOT_INITIALIZED'}"
+}
