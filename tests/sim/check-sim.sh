@@ -93,6 +93,36 @@ private_address() { # the runtime's launches reach a twin that no symbol names
 	truth "$work/private.json" "nested('cuLaunchKernel') == 10 and not row('cuLaunchKernel', False)['exported']"
 }
 
+per_thread_twins() { # the runtime's twins call the driver's, with the same bytes
+	GPUSIM_TRUTH=$work/twins.json "$sim/simcalls" cudaLaunchKernel_ptsz=10 cudaMemcpy_ptds=20 cudaMemcpyAsync_ptsz=6 \
+		cudaMemset_ptds=7 cudaStreamSynchronize_ptsz=3 cudaEventRecord_ptsz=4 cudaMallocAsync_ptsz=2
+	truth "$work/twins.json" "nested('cuLaunchKernel_ptsz') == 10 and nested('cuMemcpyHtoD_v2_ptds') == 10 \
+		and nested('cuMemcpyDtoH_v2_ptds') == 10 and row('cudaMemcpy_ptds')['bytes'] == 20 * 4096 \
+		and nested('cuMemcpyHtoDAsync_v2_ptsz') == 3 and nested('cuMemsetD8_v2_ptds') == 7 \
+		and nested('cuStreamSynchronize_ptsz') == 3 and nested('cuEventRecord_ptsz') == 4 \
+		and nested('cuMemAllocAsync_ptsz') == 2 and nested('cuStreamSynchronize') == 0"
+}
+
+stripped_static() { # nothing in it says where the runtime is, and it calls like the others
+	local mode exported
+	[[ -z $(nm "$sim/simcalls-static" 2>/dev/null) ]]
+	! nm -D "$sim/simcalls-static" | grep -q cuda || return 1
+	for mode in export private; do
+		GPUSIM_PROCADDR=$mode GPUSIM_TRUTH=$work/static.json "$sim/simcalls-static" cudaLaunchKernel=10
+		exported=$([[ $mode == export ]] && echo True || echo False)
+		truth "$work/static.json" "count('cudaLaunchKernel') == 10 == nested('cuLaunchKernel') \
+			and row('cuLaunchKernel', False)['exported'] == $exported"
+	done
+}
+
+older_runtime() { # the runtime of CUDA 12 under its name
+	local library=$sim/cuda12/libcudart.so.12
+	objdump -p "$library" | grep -Eq 'SONAME +libcudart.so.12$'
+	nm -D "$library" | grep -q 'cudaLaunchKernel@@libcudart.so.12'
+	GPUSIM_TRUTH=$work/older.json "$sim/simcalls-dl" --dlopen "$library" cudaLaunchKernel=5
+	truth "$work/older.json" "count('cudaLaunchKernel') == 5"
+}
+
 open_call() { # a synchronise that never returns is open in the truth
 	GPUSIM_TRUTH=$work/hang.json "$sim/simcalls" --hang-sync --exit-after-ms 100
 	truth "$work/hang.json" "row('cudaStreamSynchronize')['open'] == 1 and count('cudaStreamSynchronize') == 0"
@@ -194,6 +224,9 @@ report "ddp: every rank's truth has its collectives" data_parallel
 report "GPUSIM_NCCL_LATE=RANK:MS: the others wait for that rank" late_rank
 report "GPUSIM_NCCL_HANG=RANK:N: that rank hangs in its N-th collective" hung_rank
 report "cuGetProcAddress: private hands out twins" private_address
+report "per-thread twins: each calls its twin of the driver" per_thread_twins
+report "simcalls-static: stripped, and calls all the same" stripped_static
+report "libcudart.so.12: the same under that name" older_runtime
 report "a synchronise that hangs is open in the truth" open_call
 report "GPUSIM_HANG=N: the N-th kernel never ends" hang_on_order
 report "GPUSIM_MEMORY_BYTES: allocations beyond it fail" out_of_memory

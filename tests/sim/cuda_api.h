@@ -130,4 +130,27 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64
 CUresult cuGetErrorName(CUresult result, const char **out) SHIM_NAME(cuGetErrorName);
 CUresult cuGetErrorString(CUresult result, const char **out) SHIM_NAME(cuGetErrorString);
 
+/* Twins for the per-thread default stream. */
+#define CU_TWIN(name, suffix) __typeof__(name) name##suffix SHIM_NAME(name##suffix)
+CU_TWIN(cuStreamSynchronize, _ptsz);
+CU_TWIN(cuStreamQuery, _ptsz);
+CU_TWIN(cuStreamWaitEvent, _ptsz);
+CU_TWIN(cuStreamBeginCapture_v2, _ptsz);
+CU_TWIN(cuStreamEndCapture, _ptsz);
+CU_TWIN(cuEventRecord, _ptsz);
+CU_TWIN(cuMemcpy, _ptds);
+CU_TWIN(cuMemcpyHtoD_v2, _ptds);
+CU_TWIN(cuMemcpyDtoH_v2, _ptds);
+CU_TWIN(cuMemcpyDtoD_v2, _ptds);
+CU_TWIN(cuMemcpyAsync, _ptsz);
+CU_TWIN(cuMemcpyHtoDAsync_v2, _ptsz);
+CU_TWIN(cuMemcpyDtoHAsync_v2, _ptsz);
+CU_TWIN(cuMemcpyDtoDAsync_v2, _ptsz);
+CU_TWIN(cuMemsetD8_v2, _ptds);
+CU_TWIN(cuMemsetD32_v2, _ptds);
+CU_TWIN(cuMemsetD8Async, _ptsz);
+CU_TWIN(cuMemsetD32Async, _ptsz);
+CU_TWIN(cuMemAllocAsync, _ptsz);
+CU_TWIN(cuMemFreeAsync, _ptsz);
+
 #endif

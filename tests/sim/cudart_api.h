@@ -102,4 +102,18 @@ cudaError_t cudaPeekAtLastError(void);
 const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);
 
+/* Twins for the per-thread default stream. */
+__typeof__(cudaStreamSynchronize) cudaStreamSynchronize_ptsz;
+__typeof__(cudaStreamQuery) cudaStreamQuery_ptsz;
+__typeof__(cudaStreamWaitEvent) cudaStreamWaitEvent_ptsz;
+__typeof__(cudaStreamBeginCapture) cudaStreamBeginCapture_ptsz;
+__typeof__(cudaStreamEndCapture) cudaStreamEndCapture_ptsz;
+__typeof__(cudaEventRecord) cudaEventRecord_ptsz;
+__typeof__(cudaMemcpy) cudaMemcpy_ptds;
+__typeof__(cudaMemcpyAsync) cudaMemcpyAsync_ptsz;
+__typeof__(cudaMemset) cudaMemset_ptds;
+__typeof__(cudaMemsetAsync) cudaMemsetAsync_ptsz;
+__typeof__(cudaMallocAsync) cudaMallocAsync_ptsz;
+__typeof__(cudaFreeAsync) cudaFreeAsync_ptsz;
+
 #endif

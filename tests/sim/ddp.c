@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * A small data-parallel training for demonstrations and tests: it starts its ranks as processes of
- * their own (RANK, LOCAL_RANK, WORLD_SIZE in their environment, as torchrun does), each computes and
- * all-reduces its gradients in every step. It knows the public functions of CUDA and NCCL alone;
- * here they are the simulated ones. Rank 0 hands the unique id to the others through memory that
- * all inherit.
+ * their own (RANK, LOCAL_RANK, WORLD_SIZE in their environment, as torchrun does), each computes
+ * and all-reduces its gradients in every step. It knows the public functions of CUDA and NCCL
+ * alone; here they are the simulated ones. Rank 0 hands the unique id to the others through memory
+ * that all inherit.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -151,10 +151,8 @@ static int run_rank(const struct options *options, struct meeting *meeting, int 
 {
 	struct rank rank = { .options = options, .number = number };
 	uint64_t step;
-	int devices;
 
-	CUDA(cudaGetDeviceCount(&devices));
-	CUDA(cudaSetDevice(number % devices));
+	/* As programs do that are measured: the first call, which starts the driver, is no query. */
 	CUDA(cudaMalloc(&rank.gradients, options->bytes));
 	CUDA(cudaMalloc(&rank.loss, 4));
 	CUDA(cudaStreamCreate(&rank.stream));
@@ -195,6 +193,7 @@ static pid_t start_rank(char **argv, int rank, int ranks, int memory)
 		_exit(1);
 	set_number("RANK", rank);
 	set_number("LOCAL_RANK", rank);
+	set_number("CUDA_VISIBLE_DEVICES", rank); /* each has a device of its own */
 	set_number("WORLD_SIZE", ranks);
 	set_number("DDP_MEMORY", memory);
 	/* Not the link itself: the kernel names the process after what it was started as. */
@@ -252,8 +251,8 @@ static int run_all(const struct options *options, char **argv)
 
 static int join_as(const struct options *options, const char *rank, const char *memory)
 {
-	struct meeting *meeting = mmap(NULL, sizeof(*meeting), PROT_READ | PROT_WRITE, MAP_SHARED,
-				       atoi(memory), 0);
+	struct meeting *meeting =
+		mmap(NULL, sizeof(*meeting), PROT_READ | PROT_WRITE, MAP_SHARED, atoi(memory), 0);
 
 	if (meeting == MAP_FAILED) {
 		perror("ddp: DDP_MEMORY");

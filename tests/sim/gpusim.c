@@ -48,11 +48,35 @@ static uint64_t draw_seed(void)
 	return seed;
 }
 
+/* As in CUDA: a list of numbers, which ends at the first that is no device; unset means all. */
+static void read_visible(struct gpusim_config *config)
+{
+	const char *text = getenv("CUDA_VISIBLE_DEVICES");
+	int on_host = config->devices;
+	char *end;
+	long number;
+
+	if (!text) {
+		for (number = 0; number < on_host; number++)
+			config->physical[number] = (int)number;
+		return;
+	}
+	for (config->devices = 0; config->devices < GPUSIM_MAX_DEVICES; text = end + 1) {
+		number = strtol(text, &end, 10);
+		if (end == text || number < 0 || number >= on_host)
+			return;
+		config->physical[config->devices++] = (int)number;
+		if (*end != ',')
+			return;
+	}
+}
+
 void gpusim_config_read(struct gpusim_config *config)
 {
 	uint64_t devices = env_number("GPUSIM_DEVICES", 1);
 
 	config->devices = devices > GPUSIM_MAX_DEVICES ? GPUSIM_MAX_DEVICES : (int)devices;
+	read_visible(config);
 	config->seed = env_number("GPUSIM_SEED", GPUSIM_FOREVER);
 	if (config->seed == GPUSIM_FOREVER)
 		config->seed = draw_seed();
@@ -173,7 +197,7 @@ int gpusim_device_name(int device, char *name, size_t size)
 	return GPUSIM_OK;
 }
 
-/* The same in every process and run: "gpusim" and the device's index. */
+/* The same in every process and run: "gpusim" and the device's number on the host. */
 int gpusim_device_uuid(int device, unsigned char uuid[16])
 {
 	static const unsigned char maker[] = { 'g', 'p', 'u', 's', 'i', 'm' };
@@ -184,7 +208,7 @@ int gpusim_device_uuid(int device, unsigned char uuid[16])
 		return GPUSIM_INVALID_DEVICE;
 	memset(uuid, 0, 16);
 	memcpy(uuid, maker, sizeof(maker));
-	uuid[15] = (unsigned char)device;
+	uuid[15] = (unsigned char)gpusim_world.config.physical[device];
 	return GPUSIM_OK;
 }
 

@@ -8,10 +8,10 @@
  * agree on them), handles are checked before use. Times are nanoseconds of CLOCK_MONOTONIC, sizes
  * bytes.
  *
- * Environment: GPUSIM_SEED, GPUSIM_DEVICES (1), GPUSIM_MEMORY_BYTES (16 GiB), GPUSIM_COPY_GBPS (25;
- * host<->device), GPUSIM_HANG=N (the N-th kernel of the process never ends), GPUSIM_TRUTH=FILE,
- * GPUSIM_QUIET=1, and for the driver shim GPUSIM_PROCADDR=export|private. For collectives see
- * libnccl.h.
+ * Environment: GPUSIM_SEED, GPUSIM_DEVICES (1; of those, CUDA_VISIBLE_DEVICES), GPUSIM_MEMORY_BYTES
+ * (16 GiB), GPUSIM_COPY_GBPS (25; host<->device), GPUSIM_HANG=N (the N-th kernel of the process
+ * never ends), GPUSIM_TRUTH=FILE, GPUSIM_QUIET=1, and for the driver shim
+ * GPUSIM_PROCADDR=export|private. For collectives see libnccl.h.
  */
 #ifndef GPUSIM_H
 #define GPUSIM_H

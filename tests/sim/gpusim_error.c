@@ -70,9 +70,9 @@ const char *gpusim_error_text(int result)
 const char *gpusim_nccl_error_name(int result)
 {
 	static const char *const names[] = {
-		"ncclSuccess",		"ncclUnhandledCudaError", "ncclSystemError",
-		"ncclInternalError",	"ncclInvalidArgument",	  "ncclInvalidUsage",
-		"ncclRemoteError",	"ncclInProgress",
+		"ncclSuccess",	     "ncclUnhandledCudaError", "ncclSystemError",
+		"ncclInternalError", "ncclInvalidArgument",    "ncclInvalidUsage",
+		"ncclRemoteError",   "ncclInProgress",
 	};
 
 	return result >= 0 && (size_t)result < GPUSIM_COUNT(names) ? names[result] : NULL;

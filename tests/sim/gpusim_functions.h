@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every function that the shims offer, with its class (the names of the design, section 4). A new
- * function is a row here, a prototype in cuda_api.h, cudart_api.h or nccl_api.h, and its few lines in a shim.
+ * function is a row here, a prototype in cuda_api.h, cudart_api.h or nccl_api.h, and its few lines
+ * in a shim.
  */
 #ifndef GPUSIM_FUNCTIONS_H
 #define GPUSIM_FUNCTIONS_H
@@ -18,6 +19,18 @@
 	F(cudaLaunchKernelExC_ptsz, launch) \
 	F(cudaGraphLaunch, launch) \
 	F(cudaGraphLaunch_ptsz, launch) \
+	F(cudaStreamSynchronize_ptsz, sync) \
+	F(cudaStreamQuery_ptsz, stream) \
+	F(cudaStreamWaitEvent_ptsz, stream) \
+	F(cudaStreamBeginCapture_ptsz, graph) \
+	F(cudaStreamEndCapture_ptsz, graph) \
+	F(cudaEventRecord_ptsz, event) \
+	F(cudaMemcpy_ptds, copy) \
+	F(cudaMemcpyAsync_ptsz, copy) \
+	F(cudaMemset_ptds, set) \
+	F(cudaMemsetAsync_ptsz, set) \
+	F(cudaMallocAsync_ptsz, alloc) \
+	F(cudaFreeAsync_ptsz, free) \
 	F(cudaDeviceSynchronize, sync) \
 	F(cudaStreamSynchronize, sync) \
 	F(cudaEventSynchronize, sync) \
@@ -66,6 +79,26 @@
 	F(cuLaunchKernelEx_ptsz, launch) \
 	F(cuGraphLaunch, launch) \
 	F(cuGraphLaunch_ptsz, launch) \
+	F(cuStreamSynchronize_ptsz, sync) \
+	F(cuStreamQuery_ptsz, stream) \
+	F(cuStreamWaitEvent_ptsz, stream) \
+	F(cuStreamBeginCapture_v2_ptsz, graph) \
+	F(cuStreamEndCapture_ptsz, graph) \
+	F(cuEventRecord_ptsz, event) \
+	F(cuMemcpy_ptds, copy) \
+	F(cuMemcpyHtoD_v2_ptds, copy) \
+	F(cuMemcpyDtoH_v2_ptds, copy) \
+	F(cuMemcpyDtoD_v2_ptds, copy) \
+	F(cuMemcpyAsync_ptsz, copy) \
+	F(cuMemcpyHtoDAsync_v2_ptsz, copy) \
+	F(cuMemcpyDtoHAsync_v2_ptsz, copy) \
+	F(cuMemcpyDtoDAsync_v2_ptsz, copy) \
+	F(cuMemsetD8_v2_ptds, set) \
+	F(cuMemsetD32_v2_ptds, set) \
+	F(cuMemsetD8Async_ptsz, set) \
+	F(cuMemsetD32Async_ptsz, set) \
+	F(cuMemAllocAsync_ptsz, alloc) \
+	F(cuMemFreeAsync_ptsz, free) \
 	F(cuCtxSynchronize, sync) \
 	F(cuStreamSynchronize, sync) \
 	F(cuEventSynchronize, sync) \
@@ -164,8 +197,7 @@ enum gpusim_function {
 
 #define GPUSIM_CLASS_ID(name) GPUSIM_CLASS_##name,
 enum gpusim_class {
-	GPUSIM_CLASSES(GPUSIM_CLASS_ID)
-	GPUSIM_CLASS_COUNT,
+	GPUSIM_CLASSES(GPUSIM_CLASS_ID) GPUSIM_CLASS_COUNT,
 };
 #undef GPUSIM_CLASS_ID
 

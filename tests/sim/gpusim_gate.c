@@ -72,8 +72,9 @@ static void settle_all(const struct gpusim_gate *gate, uint64_t end_ns)
 	gpusim_contexts_settle(gate, end_ns);
 	gpusim_events_settle(gate, end_ns);
 	for (i = 0; i < GPUSIM_MAX_DEVICES * ENGINES; i++)
-		gpusim_time_settle(&gpusim_world.devices[i / ENGINES].engine_busy_until[i % ENGINES],
-				   gate, end_ns);
+		gpusim_time_settle(
+			&gpusim_world.devices[i / ENGINES].engine_busy_until[i % ENGINES], gate,
+			end_ns);
 	for (i = 0; i < pool.used; i++)
 		if (gates[i].slot.alive)
 			gpusim_time_settle(&gates[i].begin, gate, end_ns);

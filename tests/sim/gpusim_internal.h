@@ -17,6 +17,7 @@ enum gpusim_engine { ENGINE_NONE, ENGINE_HTOD, ENGINE_DTOH, ENGINES };
 struct gpusim_config {
 	uint64_t seed;
 	int devices;
+	int physical[GPUSIM_MAX_DEVICES]; /* of each device that is visible, the host's number */
 	uint64_t memory_bytes;
 	uint64_t copy_gbps;
 	uint64_t hang_kernel;
@@ -52,7 +53,8 @@ struct gpusim_context {
 	int device;
 	uint32_t streams_made;
 	struct gpusim_time busy_until; /* the latest end of any work */
-	struct gpusim_time blocking_busy_until; /* the same of the streams that wait for the legacy one */
+	struct gpusim_time
+		blocking_busy_until; /* the same of the streams that wait for the legacy one */
 	struct gpusim_stream *legacy;
 };
 

@@ -27,8 +27,9 @@ static void drop_implied(struct gpusim_time *time)
 
 	while (i < time->gates) {
 		for (j = 0; j < time->gates; j++)
-			if (j != i && gpusim_gate_waits_for(time->after[j].gate, time->after[i].gate,
-							    time->after[i].plus_ns))
+			if (j != i &&
+			    gpusim_gate_waits_for(time->after[j].gate, time->after[i].gate,
+						  time->after[i].plus_ns))
 				break;
 		if (j < time->gates)
 			drop(time, i);
@@ -82,8 +83,7 @@ void gpusim_time_settle(struct gpusim_time *time, const struct gpusim_gate *gate
 	for (i = 0; i < time->gates; i++) {
 		if (time->after[i].gate != gate)
 			continue;
-		time->at_ns = gpusim_max(time->at_ns,
-					 gpusim_later(end_ns, time->after[i].plus_ns));
+		time->at_ns = gpusim_max(time->at_ns, gpusim_later(end_ns, time->after[i].plus_ns));
 		drop(time, i);
 		return;
 	}

@@ -44,18 +44,24 @@ static void *find(const char *symbol, const char *suffix)
 	return NULL;
 }
 
-/* As documented, the plain name means its newest version: cuMemAlloc is cuMemAlloc_v2. */
+/*
+ * As documented, the plain name means its newest version: cuMemAlloc is cuMemAlloc_v2; and its twin
+ * for the per-thread default stream, if it is asked for and there is one.
+ */
 CUresult cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64_t flags,
 			     int *status)
 {
-	static const char *const suffixes[] = { "_ptsz", "_v2", "" };
+	static const char *const suffixes[] = {
+		"_v2_ptsz", "_v2_ptds", "_ptsz", "_ptds", "_v2", "",
+	};
+	enum { FIRST_PLAIN = 4, SUFFIXES = sizeof(suffixes) / sizeof(suffixes[0]) };
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuGetProcAddress_v2);
-	size_t i = flags & FLAG_PER_THREAD_STREAM ? 0 : 1;
+	size_t i = flags & FLAG_PER_THREAD_STREAM ? 0 : FIRST_PLAIN;
 
 	(void)version;
 	if (!symbol || !out)
 		return gpusim_call_end(&call, GPUSIM_INVALID_VALUE);
-	for (*out = NULL; !*out && i < 3; i++)
+	for (*out = NULL; !*out && i < SUFFIXES; i++)
 		*out = find(symbol, suffixes[i]);
 	if (status)
 		*status = *out ? STATUS_FOUND : STATUS_NOT_FOUND;

@@ -2,14 +2,7 @@
 /*
  * libcuda.so.1, the simulated driver: launches, streams, events, graphs.
  */
-#include "shim.h"
-
-#include "cuda_api.h"
-
-static CUstream or_per_thread(CUstream stream)
-{
-	return stream ? stream : GPUSIM_STREAM_PER_THREAD;
-}
+#include "libcuda.h"
 
 static CUresult launch(struct gpusim_call *call, const void *function, struct gpusim_shape shape,
 		       CUstream stream)
@@ -36,7 +29,7 @@ CUresult cuLaunchKernel_ptsz(CU_KERNEL_ARGUMENTS)
 	struct gpusim_shape shape = { { grid_x, grid_y, grid_z }, { block_x, block_y, block_z } };
 
 	(void)shared_bytes, (void)arguments, (void)extra;
-	return launch(&call, function, shape, or_per_thread(stream));
+	return launch(&call, function, shape, cuda_or_per_thread(stream));
 }
 
 static struct gpusim_shape shape_of(const CUlaunchConfig *config)
@@ -66,7 +59,7 @@ CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction function
 	(void)arguments, (void)extra;
 	if (!config)
 		return gpusim_call_end(&call, GPUSIM_INVALID_VALUE);
-	return launch(&call, function, shape_of(config), or_per_thread(config->hStream));
+	return launch(&call, function, shape_of(config), cuda_or_per_thread(config->hStream));
 }
 
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
@@ -80,7 +73,7 @@ CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
 {
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuGraphLaunch_ptsz);
 
-	return gpusim_call_end(&call, gpusim_graph_launch(exec, or_per_thread(stream)));
+	return gpusim_call_end(&call, gpusim_graph_launch(exec, cuda_or_per_thread(stream)));
 }
 
 CUresult cuStreamCreate(CUstream *out, unsigned int flags)

@@ -3,62 +3,15 @@
  * libcuda.so.1, the simulated driver: memory, copies, sets. Addresses are checked (host or device),
  * bytes are not moved.
  */
-#include "shim.h"
-
-#include "cuda_api.h"
-
-/* What a copy is by its addresses; from host to host it is nothing for a device. */
-static enum gpusim_work_kind direction(CUdeviceptr to, CUdeviceptr from)
-{
-	bool to_device = gpusim_memory_is_device(to);
-	bool from_device = gpusim_memory_is_device(from);
-
-	if (to_device)
-		return from_device ? GPUSIM_COPY_DTOD : GPUSIM_COPY_HTOD;
-	return from_device ? GPUSIM_COPY_DTOH : 0;
-}
-
-/* Puts a copy or set on a stream; the caller says which kind the addresses must make. */
-static CUresult transfer(struct gpusim_call *call, enum gpusim_work_kind wanted,
-			 enum gpusim_work_kind found, CUstream stream)
-{
-	struct gpusim_work work = { .kind = found, .bytes = call->bytes };
-
-	if (!call->bytes)
-		return GPUSIM_OK;
-	if (!found || (wanted && wanted != found))
-		return GPUSIM_INVALID_VALUE;
-	return gpusim_submit(stream, &work);
-}
-
-/* The same on the legacy stream; the host waits for it unless it stays within the device. */
-static CUresult transfer_now(struct gpusim_call *call, enum gpusim_work_kind wanted,
-			     enum gpusim_work_kind found)
-{
-	struct gpusim_work work = { .kind = found, .bytes = call->bytes };
-	CUresult result;
-
-	if (!call->bytes)
-		return GPUSIM_OK;
-	if (!found || (wanted && wanted != found))
-		return GPUSIM_INVALID_VALUE;
-	result = gpusim_submit(GPUSIM_STREAM_LEGACY, &work);
-	if (!result && found != GPUSIM_COPY_DTOD)
-		gpusim_wait(GPUSIM_STREAM_LEGACY, &work);
-	return result;
-}
-
-static CUdeviceptr address(const void *memory)
-{
-	return (CUdeviceptr)(uintptr_t)memory;
-}
+#include "libcuda.h"
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpy);
 
 	call.bytes = bytes;
-	return gpusim_call_end(&call, transfer_now(&call, 0, direction(to, from)));
+	return gpusim_call_end(
+		&call, cuda_transfer_now(&call, GPUSIM_STREAM_LEGACY, 0, cuda_direction(to, from)));
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
@@ -66,7 +19,7 @@ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream 
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyAsync);
 
 	call.bytes = bytes;
-	return gpusim_call_end(&call, transfer(&call, 0, direction(to, from), stream));
+	return gpusim_call_end(&call, cuda_transfer(&call, 0, cuda_direction(to, from), stream));
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
@@ -75,7 +28,8 @@ CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
 
 	call.bytes = bytes;
 	return gpusim_call_end(&call,
-			       transfer_now(&call, GPUSIM_COPY_HTOD, direction(to, address(from))));
+			       cuda_transfer_now(&call, GPUSIM_STREAM_LEGACY, GPUSIM_COPY_HTOD,
+						 cuda_direction(to, cuda_address(from))));
 }
 
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
@@ -84,7 +38,8 @@ CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
 
 	call.bytes = bytes;
 	return gpusim_call_end(&call,
-			       transfer_now(&call, GPUSIM_COPY_DTOH, direction(address(to), from)));
+			       cuda_transfer_now(&call, GPUSIM_STREAM_LEGACY, GPUSIM_COPY_DTOH,
+						 cuda_direction(cuda_address(to), from)));
 }
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
@@ -92,7 +47,9 @@ CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyDtoD_v2);
 
 	call.bytes = bytes;
-	return gpusim_call_end(&call, transfer_now(&call, GPUSIM_COPY_DTOD, direction(to, from)));
+	return gpusim_call_end(&call,
+			       cuda_transfer_now(&call, GPUSIM_STREAM_LEGACY, GPUSIM_COPY_DTOD,
+						 cuda_direction(to, from)));
 }
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
@@ -100,8 +57,9 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CU
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyHtoDAsync_v2);
 
 	call.bytes = bytes;
-	return gpusim_call_end(
-		&call, transfer(&call, GPUSIM_COPY_HTOD, direction(to, address(from)), stream));
+	return gpusim_call_end(&call,
+			       cuda_transfer(&call, GPUSIM_COPY_HTOD,
+					     cuda_direction(to, cuda_address(from)), stream));
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
@@ -109,8 +67,9 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyDtoHAsync_v2);
 
 	call.bytes = bytes;
-	return gpusim_call_end(
-		&call, transfer(&call, GPUSIM_COPY_DTOH, direction(address(to), from), stream));
+	return gpusim_call_end(&call,
+			       cuda_transfer(&call, GPUSIM_COPY_DTOH,
+					     cuda_direction(cuda_address(to), from), stream));
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
@@ -118,15 +77,8 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemcpyDtoDAsync_v2);
 
 	call.bytes = bytes;
-	return gpusim_call_end(&call,
-			       transfer(&call, GPUSIM_COPY_DTOD, direction(to, from), stream));
-}
-
-static CUresult set(struct gpusim_call *call, CUdeviceptr to, CUstream stream)
-{
-	enum gpusim_work_kind found = gpusim_memory_is_device(to) ? GPUSIM_SET : 0;
-
-	return gpusim_call_end(call, transfer(call, GPUSIM_SET, found, stream));
+	return gpusim_call_end(
+		&call, cuda_transfer(&call, GPUSIM_COPY_DTOD, cuda_direction(to, from), stream));
 }
 
 CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count)
@@ -135,7 +87,7 @@ CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count)
 
 	(void)value;
 	call.bytes = count;
-	return set(&call, to, GPUSIM_STREAM_LEGACY);
+	return cuda_set(&call, to, GPUSIM_STREAM_LEGACY);
 }
 
 CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned int value, size_t count)
@@ -144,7 +96,7 @@ CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned int value, size_t count)
 
 	(void)value;
 	call.bytes = 4 * count;
-	return set(&call, to, GPUSIM_STREAM_LEGACY);
+	return cuda_set(&call, to, GPUSIM_STREAM_LEGACY);
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream)
@@ -153,7 +105,7 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUst
 
 	(void)value;
 	call.bytes = count;
-	return set(&call, to, stream);
+	return cuda_set(&call, to, stream);
 }
 
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count, CUstream stream)
@@ -162,19 +114,7 @@ CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count, CUst
 
 	(void)value;
 	call.bytes = 4 * count;
-	return set(&call, to, stream);
-}
-
-static CUresult alloc(struct gpusim_call *call, CUdeviceptr *out)
-{
-	uint64_t found = 0;
-	CUresult result = GPUSIM_INVALID_VALUE;
-
-	if (out)
-		result = gpusim_memory_alloc(call->bytes, &found);
-	if (!result)
-		*out = found;
-	return gpusim_call_end(call, result);
+	return cuda_set(&call, to, stream);
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
@@ -182,7 +122,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemAlloc_v2);
 
 	call.bytes = bytes;
-	return alloc(&call, out);
+	return cuda_alloc(&call, out);
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
@@ -191,7 +131,7 @@ CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
 
 	(void)stream;
 	call.bytes = bytes;
-	return alloc(&call, out);
+	return cuda_alloc(&call, out);
 }
 
 CUresult cuMemAllocHost_v2(void **out, size_t bytes)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inside libcudart.so.13, the simulated runtime: the driver functions it uses, resolved as the real
- * one does by cuGetProcAddress_v2 of a libcuda.so.1 opened at first use, and the begin and end of
- * its own functions.
+ * Inside libcudart.so.13 (or 12), the simulated runtime: the driver functions it uses, resolved as
+ * the real one does by cuGetProcAddress_v2 of a libcuda.so.1 opened at first use, and the begin and
+ * end of its own functions.
  */
 #ifndef LIBCUDART_H
 #define LIBCUDART_H
@@ -57,15 +57,44 @@
 	F(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags) \
 	F(cuGraphDestroy, cuGraphDestroy) \
 	F(cuGraphExecDestroy, cuGraphExecDestroy)
+
+/* Asked for by the plain name too, but for the per-thread default stream. */
+#define RUNTIME_DRIVER_TWINS(F) \
+	F(cuLaunchKernel, cuLaunchKernel) \
+	F(cuLaunchKernelEx, cuLaunchKernelEx) \
+	F(cuGraphLaunch, cuGraphLaunch) \
+	F(cuMemcpy, cuMemcpy) \
+	F(cuMemcpyHtoD, cuMemcpyHtoD_v2) \
+	F(cuMemcpyDtoH, cuMemcpyDtoH_v2) \
+	F(cuMemcpyDtoD, cuMemcpyDtoD_v2) \
+	F(cuMemcpyAsync, cuMemcpyAsync) \
+	F(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2) \
+	F(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2) \
+	F(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2) \
+	F(cuMemsetD8, cuMemsetD8_v2) \
+	F(cuMemsetD8Async, cuMemsetD8Async) \
+	F(cuMemAllocAsync, cuMemAllocAsync) \
+	F(cuMemFreeAsync, cuMemFreeAsync) \
+	F(cuEventRecord, cuEventRecord) \
+	F(cuStreamQuery, cuStreamQuery) \
+	F(cuStreamSynchronize, cuStreamSynchronize) \
+	F(cuStreamWaitEvent, cuStreamWaitEvent) \
+	F(cuStreamBeginCapture, cuStreamBeginCapture_v2) \
+	F(cuStreamEndCapture, cuStreamEndCapture)
 // clang-format on
 
 #define RUNTIME_SLOT(name, function) __typeof__(function) *name;
 struct runtime_driver {
 	RUNTIME_DRIVER_FUNCTIONS(RUNTIME_SLOT)
 };
+
+struct runtime_twins {
+	RUNTIME_DRIVER_TWINS(RUNTIME_SLOT)
+};
 #undef RUNTIME_SLOT
 
 extern struct runtime_driver runtime_driver __attribute__((visibility("hidden")));
+extern struct runtime_twins runtime_twins __attribute__((visibility("hidden")));
 
 /* load: the driver is there and started; ready: and this thread has its device's context */
 int runtime_load(void) __attribute__((visibility("hidden")));

@@ -26,11 +26,6 @@
 JUMPING_FUNCTION("__cudaLaunchKernel", "cudaLaunchKernel");
 JUMPING_FUNCTION("__cudaLaunchKernel_ptsz", "cudaLaunchKernel_ptsz");
 
-static CUstream or_per_thread(cudaStream_t stream)
-{
-	return stream ? stream : GPUSIM_STREAM_PER_THREAD;
-}
-
 static struct gpusim_shape shape_of(dim3 grid, dim3 block)
 {
 	return (struct gpusim_shape){ { grid.x, grid.y, grid.z }, { block.x, block.y, block.z } };
@@ -47,8 +42,10 @@ static int launch_result(int result)
 	return result == GPUSIM_INVALID_VALUE ? GPUSIM_INVALID_CONFIGURATION : result;
 }
 
-static int launch(struct gpusim_call *call, const void *function, struct gpusim_shape shape,
-		  size_t shared_bytes, CUstream stream)
+/* driver: where the driver's function will be once the runtime is loaded. */
+static int launch(struct gpusim_call *call, __typeof__(cuLaunchKernel) *const *driver,
+		  const void *function, struct gpusim_shape shape, size_t shared_bytes,
+		  CUstream stream)
 {
 	int result = runtime_ready();
 
@@ -57,10 +54,10 @@ static int launch(struct gpusim_call *call, const void *function, struct gpusim_
 	if (!result && !function)
 		result = GPUSIM_INVALID_DEVICE_FUNCTION;
 	if (!result)
-		result = launch_result(runtime_driver.cuLaunchKernel(
-			as_kernel(function), shape.grid[0], shape.grid[1], shape.grid[2],
-			shape.block[0], shape.block[1], shape.block[2], (unsigned int)shared_bytes,
-			stream, NULL, NULL));
+		result = launch_result((*driver)(as_kernel(function), shape.grid[0], shape.grid[1],
+						 shape.grid[2], shape.block[0], shape.block[1],
+						 shape.block[2], (unsigned int)shared_bytes, stream,
+						 NULL, NULL));
 	return runtime_end(call, result);
 }
 
@@ -70,7 +67,8 @@ cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void *
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaLaunchKernel);
 
 	(void)arguments;
-	return launch(&call, function, shape_of(grid, block), shared_bytes, stream);
+	return launch(&call, &runtime_driver.cuLaunchKernel, function, shape_of(grid, block),
+		      shared_bytes, stream);
 }
 
 cudaError_t cudaLaunchKernel_ptsz(const void *function, dim3 grid, dim3 block, void **arguments,
@@ -79,11 +77,12 @@ cudaError_t cudaLaunchKernel_ptsz(const void *function, dim3 grid, dim3 block, v
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaLaunchKernel_ptsz);
 
 	(void)arguments;
-	return launch(&call, function, shape_of(grid, block), shared_bytes, or_per_thread(stream));
+	return launch(&call, &runtime_twins.cuLaunchKernel, function, shape_of(grid, block),
+		      shared_bytes, stream);
 }
 
-static int launch_config(struct gpusim_call *call, const cudaLaunchConfig_t *config,
-			 const void *function, CUstream stream)
+static int launch_config(struct gpusim_call *call, __typeof__(cuLaunchKernelEx) *const *driver,
+			 const cudaLaunchConfig_t *config, const void *function)
 {
 	struct gpusim_shape shape = shape_of(config->gridDim, config->blockDim);
 	CUlaunchConfig passed = {
@@ -94,7 +93,7 @@ static int launch_config(struct gpusim_call *call, const cudaLaunchConfig_t *con
 		.blockDimY = config->blockDim.y,
 		.blockDimZ = config->blockDim.z,
 		.sharedMemBytes = (unsigned int)config->dynamicSmemBytes,
-		.hStream = stream,
+		.hStream = config->stream,
 		.attrs = config->attrs,
 		.numAttrs = config->numAttrs,
 	};
@@ -105,8 +104,7 @@ static int launch_config(struct gpusim_call *call, const cudaLaunchConfig_t *con
 	if (!result && !function)
 		result = GPUSIM_INVALID_DEVICE_FUNCTION;
 	if (!result)
-		result = launch_result(
-			runtime_driver.cuLaunchKernelEx(&passed, as_kernel(function), NULL, NULL));
+		result = launch_result((*driver)(&passed, as_kernel(function), NULL, NULL));
 	return runtime_end(call, result);
 }
 
@@ -118,7 +116,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *fu
 	(void)arguments;
 	if (!config)
 		return runtime_end(&call, GPUSIM_INVALID_VALUE);
-	return launch_config(&call, config, function, config->stream);
+	return launch_config(&call, &runtime_driver.cuLaunchKernelEx, config, function);
 }
 
 cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *function,
@@ -129,7 +127,7 @@ cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const voi
 	(void)arguments;
 	if (!config)
 		return runtime_end(&call, GPUSIM_INVALID_VALUE);
-	return launch_config(&call, config, function, or_per_thread(config->stream));
+	return launch_config(&call, &runtime_twins.cuLaunchKernelEx, config, function);
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
@@ -148,6 +146,6 @@ cudaError_t cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t stream)
 	int result = runtime_ready();
 
 	if (!result)
-		result = runtime_driver.cuGraphLaunch(exec, or_per_thread(stream));
+		result = runtime_twins.cuGraphLaunch(exec, stream);
 	return runtime_end(&call, result);
 }

@@ -9,9 +9,14 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { RUNTIME_VERSION = 13000 };
+#ifndef RUNTIME_VERSION
+#define RUNTIME_VERSION 13000
+#endif
+
+enum { FLAG_PER_THREAD_STREAM = 2 };
 
 struct runtime_driver runtime_driver;
+struct runtime_twins runtime_twins;
 
 static pthread_once_t loaded = PTHREAD_ONCE_INIT;
 static int load_result = GPUSIM_INSUFFICIENT_DRIVER;
@@ -21,10 +26,14 @@ static __thread int last_error;
 
 static const struct {
 	const char *name;
-	size_t offset;
+	void **address;
+	uint64_t flags;
 } slots[] = {
-#define ROW(name, function) { #name, offsetof(struct runtime_driver, name) },
+#define ROW(name, function) { #name, (void **)&runtime_driver.name, 0 },
 	RUNTIME_DRIVER_FUNCTIONS(ROW)
+#undef ROW
+#define ROW(name, function) { #name, (void **)&runtime_twins.name, FLAG_PER_THREAD_STREAM },
+		RUNTIME_DRIVER_TWINS(ROW)
 #undef ROW
 };
 
@@ -48,17 +57,15 @@ static void load(void)
 {
 	__typeof__(cuGetProcAddress_v2) *get_address;
 	void *library = open_driver();
-	void **slot;
 	size_t i;
 
 	if (!library)
 		return;
 	get_address = dlsym(library, "cuGetProcAddress_v2");
-	for (i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
-		slot = (void **)((char *)&runtime_driver + slots[i].offset);
-		if (get_address(slots[i].name, slot, RUNTIME_VERSION, 0, NULL))
+	for (i = 0; i < sizeof(slots) / sizeof(slots[0]); i++)
+		if (get_address(slots[i].name, slots[i].address, RUNTIME_VERSION, slots[i].flags,
+				NULL))
 			return;
-	}
 	load_result = runtime_driver.cuInit(0);
 }
 

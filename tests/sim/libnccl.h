@@ -4,10 +4,10 @@
  * memory; a collective of the n-th call ends when the last rank's stream has reached it, plus bytes
  * by the bandwidth of the bus. No byte is moved. Sizes are bytes per rank: count x type size.
  *
- * Environment: GPUSIM_NCCL_GBPS (100); GPUSIM_NCCL_HANG=RANK:N, rank RANK stays inside its N-th call
- * (collective, send or receive; within a group, inside ncclGroupEnd) for good, so that the others
- * wait for it on their devices; GPUSIM_NCCL_LATE=RANK:MS, rank RANK's device reaches each one MS
- * milliseconds late.
+ * Environment: GPUSIM_NCCL_GBPS (100); GPUSIM_NCCL_HANG=RANK:N, rank RANK stays inside its N-th
+ * call (collective, send or receive; within a group, inside ncclGroupEnd) for good, so that the
+ * others wait for it on their devices; GPUSIM_NCCL_LATE=RANK:MS, rank RANK's device reaches each one
+ * MS milliseconds late.
  */
 #ifndef LIBNCCL_H
 #define LIBNCCL_H
@@ -20,7 +20,7 @@
 
 #define NCCL_HIDDEN __attribute__((visibility("hidden")))
 /* ncclX is weak, pncclX has the same address. */
-#define NCCL_NAMES(name)                                      \
+#define NCCL_NAMES(name)                                    \
 	extern __typeof__(name) name __attribute__((weak)); \
 	extern __typeof__(name) p##name __attribute__((alias(#name)))
 
@@ -61,17 +61,17 @@ struct nccl_place { /* one meeting of ranks: which, and how many come */
 
 int nccl_shared_new_id(ncclUniqueId *out) NCCL_HIDDEN; /* also removes stale segments */
 /* An ncclResult_t; does not wait. */
-int nccl_shared_join(const ncclUniqueId *id, int ranks, int rank, struct nccl_shared **out)
-	NCCL_HIDDEN;
+int nccl_shared_join(const ncclUniqueId *id, int ranks, int rank,
+		     struct nccl_shared **out) NCCL_HIDDEN;
 void nccl_shared_wait(struct nccl_shared *shared) NCCL_HIDDEN; /* until all ranks have joined */
 void nccl_shared_leave(struct nccl_shared *shared) NCCL_HIDDEN;
 struct nccl_place nccl_shared_all(struct nccl_shared *shared, uint64_t number) NCCL_HIDDEN;
-struct nccl_place nccl_shared_pair(struct nccl_shared *shared, int from, int to, uint64_t number)
-	NCCL_HIDDEN;
+struct nccl_place nccl_shared_pair(struct nccl_shared *shared, int from, int to,
+				   uint64_t number) NCCL_HIDDEN;
 void nccl_shared_arrive(struct nccl_shared *shared, const struct nccl_place *place,
 			uint64_t time_ns) NCCL_HIDDEN;
-uint64_t nccl_shared_end(struct nccl_shared *shared, const struct nccl_place *place)
-	NCCL_HIDDEN; /* 0: not known yet */
+uint64_t nccl_shared_end(struct nccl_shared *shared,
+			 const struct nccl_place *place) NCCL_HIDDEN; /* 0: not known yet */
 const uint32_t *nccl_shared_changes(const struct nccl_shared *shared) NCCL_HIDDEN;
 
 /* libnccl_group.c */

@@ -7,10 +7,9 @@
 static uint64_t type_size(ncclDataType_t type)
 {
 	static const uint8_t sizes[ncclNumTypes] = {
-		[ncclInt8] = 1,	   [ncclUint8] = 1,    [ncclInt32] = 4,	   [ncclUint32] = 4,
-		[ncclInt64] = 8,   [ncclUint64] = 8,   [ncclFloat16] = 2,  [ncclFloat32] = 4,
-		[ncclFloat64] = 8, [ncclBfloat16] = 2, [ncclFloat8e4m3] = 1,
-		[ncclFloat8e5m2] = 1,
+		[ncclInt8] = 1,	   [ncclUint8] = 1,    [ncclInt32] = 4,	     [ncclUint32] = 4,
+		[ncclInt64] = 8,   [ncclUint64] = 8,   [ncclFloat16] = 2,    [ncclFloat32] = 4,
+		[ncclFloat64] = 8, [ncclBfloat16] = 2, [ncclFloat8e4m3] = 1, [ncclFloat8e5m2] = 1,
 	};
 
 	return (unsigned int)type < ncclNumTypes ? sizes[type] : 0;

@@ -238,8 +238,8 @@ int nccl_shared_join(const ncclUniqueId *id, int ranks, int rank, struct nccl_sh
 		return ncclSystemError;
 	shared->fd = -1;
 	shared->gbps = bus_gbps();
-	shared->size = sizeof(struct segment) + (size_t)ranks * (size_t)ranks *
-							sizeof(shared->segment->pairs[0]);
+	shared->size = sizeof(struct segment) +
+		       (size_t)ranks * (size_t)ranks * sizeof(shared->segment->pairs[0]);
 	snprintf(shared->path, sizeof(shared->path), FOLDER "/" PREFIX "%.*s", 2 * KEY_BYTES,
 		 id->internal);
 	result = open_or_create(shared, ranks);

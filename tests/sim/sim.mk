@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # The simulated GPU, a fragment of the top Makefile, which sets BUILD and CC. `make sim` builds all of it into
-# $(BUILD)/sim; $(BUILD)/sim/endbr has the two shims with functions that begin with endbr64.
+# $(BUILD)/sim; $(BUILD)/sim/endbr has two shims with functions that begin with endbr64, $(BUILD)/sim/cuda12 the runtime
+# of that version. simcalls-static has the runtime within and no symbols.
 
 SIM := tests/sim
 SIM_OUT := $(BUILD)/sim
@@ -21,13 +22,13 @@ endif
 
 SIM_CORE := gpusim gpusim_context gpusim_stream gpusim_time gpusim_gate gpusim_duration gpusim_event gpusim_memory gpusim_graph gpusim_error \
 	truth truth_write
-SIM_CUDA := libcuda_launch libcuda_memory libcuda_device libcuda_address
-SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory
+SIM_CUDA := libcuda_launch libcuda_memory libcuda_device libcuda_address libcuda_twins
+SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory libcudart_twins
 SIM_NCCL := libnccl_shared libnccl_submit libnccl_group libnccl_comm libnccl_collectives
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
-SIM_PROGRAMS := train simcalls simcalls-dl ddp
+SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static ddp
 
-SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13 libnccl.so.2)
+SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13 libnccl.so.2 cuda12/libcudart.so.12)
 SIM_ENDBR_LIBS := $(addprefix $(SIM_OUT)/endbr/,libcuda.so.1 libcudart.so.13)
 
 SIM_UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_gpusim*.c))
@@ -84,6 +85,21 @@ $(SIM_OUT)/libcudart.so.13: $(call SIM_OBJECTS,plain,$(SIM_CUDART)) $(SIM)/libcu
 	$(call say,LINK,$@)
 	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcudart.map -o $@ $(filter %.o %.so,$^) -ldl
 
+$(SIM_OUT)/cuda12-objects/%.o: $(SIM)/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(SIM_CFLAGS) $(SIM_SHIM_CFLAGS) $(SIM_PLAIN_CFLAGS) -DRUNTIME_VERSION=12080 -c $< -o $@
+
+$(SIM_OUT)/cuda12/libcudart.so.12: $(call SIM_OBJECTS,cuda12-objects,$(SIM_CUDART)) $(SIM)/libcudart12.map \
+		$(SIM_OUT)/libgpusim.so
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcudart12.map -o $@ $(filter %.o %.so,$^) -ldl
+
+$(SIM_OUT)/libcudart_static.a: $(call SIM_OBJECTS,plain,$(SIM_CUDART))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
 $(SIM_OUT)/libnccl.so.2: $(call SIM_OBJECTS,plain,$(SIM_NCCL)) $(SIM)/libnccl.map $(SIM_OUT)/libgpusim.so
 	$(call say,LINK,$@)
 	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libnccl.map -o $@ $(filter %.o %.so,$^)
@@ -115,6 +131,11 @@ $(SIM_OUT)/train: $(SIM_OUT)/programs/train.o $(SIM_OUT)/libcudart.so.13
 $(SIM_OUT)/simcalls: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_linked) $(SIM_OUT)/libcudart.so.13
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $(filter %.o,$^) $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
+
+$(SIM_OUT)/simcalls-static: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_linked) $(SIM_OUT)/libcudart_static.a \
+		$(SIM_OUT)/libgpusim.so
+	$(call say,LINK,$@)
+	$(Q)$(CC) -s -o $@ $(filter %.o,$^) $(SIM_OUT)/libcudart_static.a $(SIM_RUN_LINK) -L$(SIM_OUT) -lgpusim -ldl
 
 $(SIM_OUT)/ddp: $(SIM_OUT)/programs/ddp.o $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libnccl.so.2
 	$(call say,LINK,$@)

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_CALLS = 64, MAX_THREADS = 256 };
+enum { MAX_CALLS = 128, MAX_THREADS = 256 };
 
 struct options {
 	struct {

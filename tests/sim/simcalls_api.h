@@ -20,14 +20,20 @@
 	F(cudaEventDestroy) F(cudaStreamCreate) F(cudaStreamDestroy) F(cudaStreamQuery) \
 	F(cudaStreamWaitEvent) F(cudaStreamBeginCapture) F(cudaStreamEndCapture) \
 	F(cudaGraphInstantiate) F(cudaGraphDestroy) F(cudaGetDeviceCount) F(cudaSetDevice) \
-	F(cudaGetDevice) F(cudaGetLastError)
+	F(cudaGetDevice) F(cudaGetLastError) \
+	F(cudaStreamSynchronize_ptsz) F(cudaStreamQuery_ptsz) F(cudaStreamWaitEvent_ptsz) \
+	F(cudaEventRecord_ptsz) F(cudaMemcpy_ptds) F(cudaMemcpyAsync_ptsz) F(cudaMemset_ptds) \
+	F(cudaMemsetAsync_ptsz) F(cudaMallocAsync_ptsz) F(cudaFreeAsync_ptsz)
 
 #define SIMCALLS_DRIVER(F) \
 	F(cuLaunchKernel) F(cuLaunchKernel_ptsz) F(cuLaunchKernelEx) F(cuGraphLaunch) \
 	F(cuCtxSynchronize) F(cuStreamSynchronize) F(cuEventRecord) F(cuMemAlloc_v2) \
 	F(cuMemFree_v2) F(cuMemcpyHtoD_v2) F(cuMemcpyDtoH_v2) F(cuMemcpyHtoDAsync_v2) \
 	F(cuMemcpyDtoHAsync_v2) F(cuMemsetD8_v2) F(cuMemsetD32_v2) F(cuInit) \
-	F(cuDevicePrimaryCtxRetain) F(cuCtxSetCurrent)
+	F(cuDevicePrimaryCtxRetain) F(cuCtxSetCurrent) \
+	F(cuStreamSynchronize_ptsz) F(cuEventRecord_ptsz) F(cuMemcpyHtoD_v2_ptds) \
+	F(cuMemcpyDtoH_v2_ptds) F(cuMemcpyHtoDAsync_v2_ptsz) F(cuMemcpyDtoHAsync_v2_ptsz) \
+	F(cuMemsetD8_v2_ptds) F(cuMemsetD32_v2_ptds)
 // clang-format on
 
 #define SIMCALLS_SLOT(name) __typeof__(name) *name;

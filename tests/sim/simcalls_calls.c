@@ -187,6 +187,40 @@ DEFINE_CALL(cuMemsetD8_v2, driver->cuMemsetD8_v2(address(caller->memory), 0, SIM
 DEFINE_CALL(cuMemsetD32_v2,
 	    driver->cuMemsetD32_v2(address(caller->memory), 0, SIMCALLS_COPY_BYTES / 4))
 
+/* Twins for the per-thread default stream, called without a stream. */
+DEFINE_CALL(cudaStreamSynchronize_ptsz, runtime->cudaStreamSynchronize_ptsz(NULL))
+DEFINE_CALL(cudaStreamQuery_ptsz, runtime->cudaStreamQuery_ptsz(NULL))
+DEFINE_CALL(cudaStreamWaitEvent_ptsz, runtime->cudaStreamWaitEvent_ptsz(NULL, caller->before, 0))
+DEFINE_CALL(cudaEventRecord_ptsz, runtime->cudaEventRecord_ptsz(caller->after, NULL))
+DEFINE_CALL(cudaMemcpy_ptds, runtime->cudaMemcpy_ptds(copy_to(caller), copy_from(caller),
+						      SIMCALLS_COPY_BYTES, copy_kind(caller)))
+DEFINE_CALL(cudaMemcpyAsync_ptsz,
+	    runtime->cudaMemcpyAsync_ptsz(copy_to(caller), copy_from(caller), SIMCALLS_COPY_BYTES,
+					  copy_kind(caller), NULL))
+DEFINE_CALL(cudaMemset_ptds, runtime->cudaMemset_ptds(caller->memory, 0, SIMCALLS_COPY_BYTES))
+DEFINE_CALL(cudaMemsetAsync_ptsz,
+	    runtime->cudaMemsetAsync_ptsz(caller->memory, 0, SIMCALLS_COPY_BYTES, NULL))
+DEFINE_MAKE(cudaMallocAsync_ptsz, void *, async_memories,
+	    runtime->cudaMallocAsync_ptsz(&made, SIMCALLS_ALLOC_BYTES, NULL))
+DEFINE_CALL(cudaFreeAsync_ptsz, runtime->cudaFreeAsync_ptsz(take(&caller->async_memories), NULL))
+DEFINE_CALL(cuStreamSynchronize_ptsz, driver->cuStreamSynchronize_ptsz(NULL))
+DEFINE_CALL(cuEventRecord_ptsz, driver->cuEventRecord_ptsz(caller->after, NULL))
+DEFINE_CALL(cuMemcpyHtoD_v2_ptds, driver->cuMemcpyHtoD_v2_ptds(address(caller->memory),
+							       caller->host, SIMCALLS_COPY_BYTES))
+DEFINE_CALL(cuMemcpyDtoH_v2_ptds,
+	    driver->cuMemcpyDtoH_v2_ptds(caller->host, address(caller->memory),
+					 SIMCALLS_COPY_BYTES))
+DEFINE_CALL(cuMemcpyHtoDAsync_v2_ptsz,
+	    driver->cuMemcpyHtoDAsync_v2_ptsz(address(caller->memory), caller->host,
+					      SIMCALLS_COPY_BYTES, NULL))
+DEFINE_CALL(cuMemcpyDtoHAsync_v2_ptsz,
+	    driver->cuMemcpyDtoHAsync_v2_ptsz(caller->host, address(caller->memory),
+					      SIMCALLS_COPY_BYTES, NULL))
+DEFINE_CALL(cuMemsetD8_v2_ptds,
+	    driver->cuMemsetD8_v2_ptds(address(caller->memory), 0, SIMCALLS_COPY_BYTES))
+DEFINE_CALL(cuMemsetD32_v2_ptds,
+	    driver->cuMemsetD32_v2_ptds(address(caller->memory), 0, SIMCALLS_COPY_BYTES / 4))
+
 static int call_cudaEventElapsedTime(struct simcalls_caller *caller)
 {
 	float milliseconds;
@@ -272,6 +306,24 @@ static const struct simcalls_function functions[] = {
 	ROW(cuMemcpyDtoHAsync_v2, NEEDS_CONTEXT | NEEDS_MEMORY)
 	ROW(cuMemsetD8_v2, NEEDS_CONTEXT | NEEDS_MEMORY)
 	ROW(cuMemsetD32_v2, NEEDS_CONTEXT | NEEDS_MEMORY)
+	ROW(cudaStreamSynchronize_ptsz, 0)
+	ROW(cudaStreamQuery_ptsz, 0)
+	ROW(cudaStreamWaitEvent_ptsz, NEEDS_EVENTS)
+	ROW(cudaEventRecord_ptsz, NEEDS_EVENTS)
+	ROW(cudaMemcpy_ptds, NEEDS_MEMORY)
+	ROW(cudaMemcpyAsync_ptsz, NEEDS_MEMORY)
+	ROW(cudaMemset_ptds, NEEDS_MEMORY)
+	ROW(cudaMemsetAsync_ptsz, NEEDS_MEMORY)
+	ROW(cudaMallocAsync_ptsz, 0)
+	ROW(cudaFreeAsync_ptsz, 0)
+	ROW(cuStreamSynchronize_ptsz, NEEDS_CONTEXT)
+	ROW(cuEventRecord_ptsz, NEEDS_CONTEXT | NEEDS_EVENTS)
+	ROW(cuMemcpyHtoD_v2_ptds, NEEDS_CONTEXT | NEEDS_MEMORY)
+	ROW(cuMemcpyDtoH_v2_ptds, NEEDS_CONTEXT | NEEDS_MEMORY)
+	ROW(cuMemcpyHtoDAsync_v2_ptsz, NEEDS_CONTEXT | NEEDS_MEMORY)
+	ROW(cuMemcpyDtoHAsync_v2_ptsz, NEEDS_CONTEXT | NEEDS_MEMORY)
+	ROW(cuMemsetD8_v2_ptds, NEEDS_CONTEXT | NEEDS_MEMORY)
+	ROW(cuMemsetD32_v2_ptds, NEEDS_CONTEXT | NEEDS_MEMORY)
 };
 #undef ROW
 // clang-format on

@@ -27,7 +27,7 @@ enum { MS = 1000000, RANKS = 3, BYTES = 4 << 20 };
 /* What ranks leave for the test to look at. */
 static struct notes {
 	uint64_t begin_ns[RANKS], end_ns[RANKS];
-} *notes;
+} * notes;
 
 static ncclUniqueId id;
 
@@ -314,6 +314,26 @@ static void test_one_process_with_several_devices(void **state)
 	unsetenv("GPUSIM_DEVICES");
 }
 
+static void see_devices(int rank)
+{
+	unsigned char uuid[16];
+
+	(void)rank;
+	CHECK(gpusim_device_count() == 2);
+	CHECK(!gpusim_device_uuid(0, uuid) && uuid[15] == 3);
+	CHECK(!gpusim_device_uuid(1, uuid) && uuid[15] == 1);
+}
+
+static void test_visible_devices_keep_their_identity(void **state)
+{
+	(void)state;
+	setenv("GPUSIM_DEVICES", "4", 1);
+	setenv("CUDA_VISIBLE_DEVICES", "3,1,9,0", 1);
+	run_ranks(see_devices, 1);
+	unsetenv("CUDA_VISIBLE_DEVICES");
+	unsetenv("GPUSIM_DEVICES");
+}
+
 static void misuse(int rank)
 {
 	struct gpusim_stream *stream;
@@ -359,11 +379,13 @@ int main(void)
 		cmocka_unit_test(test_a_planted_hang_is_where_it_was_planted),
 		cmocka_unit_test(test_killed_ranks_leave_nothing),
 		cmocka_unit_test(test_one_process_with_several_devices),
+		cmocka_unit_test(test_visible_devices_keep_their_identity),
 		cmocka_unit_test(test_misuse_has_the_real_codes),
 	};
 
 	setenv("GPUSIM_QUIET", "1", 1);
-	notes = mmap(NULL, sizeof(*notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	notes = mmap(NULL, sizeof(*notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
 	if (notes == MAP_FAILED)
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * libcuda.so.1, the simulated driver: the twins that programs call which were compiled for the
+ * per-thread default stream. To them no stream means that of the thread.
+ */
+#include "libcuda.h"
+
+CUresult cuStreamSynchronize_ptsz(CUstream stream)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuStreamSynchronize_ptsz);
+
+	return gpusim_call_end(&call, gpusim_stream_sync(cuda_or_per_thread(stream)));
+}
+
+CUresult cuStreamQuery_ptsz(CUstream stream)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuStreamQuery_ptsz);
+
+	return gpusim_call_end(&call, gpusim_stream_query(cuda_or_per_thread(stream)));
+}
+
+CUresult cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsigned int flags)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuStreamWaitEvent_ptsz);
+
+	(void)flags;
+	return gpusim_call_end(&call, gpusim_stream_wait_event(cuda_or_per_thread(stream), event));
+}
+
+CUresult cuStreamBeginCapture_v2_ptsz(CUstream stream, int mode)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuStreamBeginCapture_v2_ptsz);
+
+	(void)mode;
+	return gpusim_call_end(&call, gpusim_capture_begin(cuda_or_per_thread(stream)));
+}
+
+CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph *out)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuStreamEndCapture_ptsz);
+
+	return gpusim_call_end(&call, gpusim_capture_end(cuda_or_per_thread(stream), out));
+}
+
+CUresult cuEventRecord_ptsz(CUevent event, CUstream stream)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuEventRecord_ptsz);
+
+	return gpusim_call_end(&call, gpusim_event_record(event, cuda_or_per_thread(stream)));
+}
+
+/* One copy of each kind: from and to are what the arguments are called as addresses. */
+#define COPY_NOW(name, kind, to_type, from_type, to_address, from_address)                   \
+	CUresult name(to_type to, from_type from, size_t bytes)                              \
+	{                                                                                    \
+		struct gpusim_call call = shim_begin(GPUSIM_FN_##name);                      \
+                                                                                             \
+		call.bytes = bytes;                                                          \
+		return gpusim_call_end(                                                      \
+			&call, cuda_transfer_now(&call, GPUSIM_STREAM_PER_THREAD, kind,      \
+						 cuda_direction(to_address, from_address))); \
+	}
+COPY_NOW(cuMemcpy_ptds, 0, CUdeviceptr, CUdeviceptr, to, from)
+COPY_NOW(cuMemcpyHtoD_v2_ptds, GPUSIM_COPY_HTOD, CUdeviceptr, const void *, to, cuda_address(from))
+COPY_NOW(cuMemcpyDtoH_v2_ptds, GPUSIM_COPY_DTOH, void *, CUdeviceptr, cuda_address(to), from)
+COPY_NOW(cuMemcpyDtoD_v2_ptds, GPUSIM_COPY_DTOD, CUdeviceptr, CUdeviceptr, to, from)
+
+#define COPY_LATER(name, kind, to_type, from_type, to_address, from_address)                   \
+	CUresult name(to_type to, from_type from, size_t bytes, CUstream stream)               \
+	{                                                                                      \
+		struct gpusim_call call = shim_begin(GPUSIM_FN_##name);                        \
+                                                                                               \
+		call.bytes = bytes;                                                            \
+		return gpusim_call_end(&call,                                                  \
+				       cuda_transfer(&call, kind,                              \
+						     cuda_direction(to_address, from_address), \
+						     cuda_or_per_thread(stream)));             \
+	}
+COPY_LATER(cuMemcpyAsync_ptsz, 0, CUdeviceptr, CUdeviceptr, to, from)
+COPY_LATER(cuMemcpyHtoDAsync_v2_ptsz, GPUSIM_COPY_HTOD, CUdeviceptr, const void *, to,
+	   cuda_address(from))
+COPY_LATER(cuMemcpyDtoHAsync_v2_ptsz, GPUSIM_COPY_DTOH, void *, CUdeviceptr, cuda_address(to), from)
+COPY_LATER(cuMemcpyDtoDAsync_v2_ptsz, GPUSIM_COPY_DTOD, CUdeviceptr, CUdeviceptr, to, from)
+
+CUresult cuMemsetD8_v2_ptds(CUdeviceptr to, unsigned char value, size_t count)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemsetD8_v2_ptds);
+
+	(void)value;
+	call.bytes = count;
+	return cuda_set(&call, to, GPUSIM_STREAM_PER_THREAD);
+}
+
+CUresult cuMemsetD32_v2_ptds(CUdeviceptr to, unsigned int value, size_t count)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemsetD32_v2_ptds);
+
+	(void)value;
+	call.bytes = 4 * count;
+	return cuda_set(&call, to, GPUSIM_STREAM_PER_THREAD);
+}
+
+CUresult cuMemsetD8Async_ptsz(CUdeviceptr to, unsigned char value, size_t count, CUstream stream)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemsetD8Async_ptsz);
+
+	(void)value;
+	call.bytes = count;
+	return cuda_set(&call, to, cuda_or_per_thread(stream));
+}
+
+CUresult cuMemsetD32Async_ptsz(CUdeviceptr to, unsigned int value, size_t count, CUstream stream)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemsetD32Async_ptsz);
+
+	(void)value;
+	call.bytes = 4 * count;
+	return cuda_set(&call, to, cuda_or_per_thread(stream));
+}
+
+CUresult cuMemAllocAsync_ptsz(CUdeviceptr *out, size_t bytes, CUstream stream)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemAllocAsync_ptsz);
+
+	(void)stream;
+	call.bytes = bytes;
+	return cuda_alloc(&call, out);
+}
+
+CUresult cuMemFreeAsync_ptsz(CUdeviceptr memory, CUstream stream)
+{
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuMemFreeAsync_ptsz);
+
+	(void)stream;
+	return gpusim_call_end(&call, gpusim_memory_free(memory));
+}
