@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2209 # env is the program itself
 # `-- CMD` belongs to the user: gpuprof's own end, however it comes, is not the command's, and a
 # report does not wait for the command.
 
