@@ -23,6 +23,21 @@ static void take_need(void *ctx, char kind, const char *text)
 	*(size_t *)ctx += strlen(text);
 }
 
+static void name_addresses(struct elf_file *ef, size_t size)
+{
+	struct elf_address a[8];
+
+	for (size_t i = 0; i < 8; i++)
+		a[i].offset = (8 - i) * size / 8;
+	if (!elf_name_addresses(ef, a, 8))
+		for (size_t i = 0; i < 8; i++)
+			check(!a[i].name || (*a[i].name && strlen(a[i].name) <= ELF_NAME_MAX &&
+					     a[i].into <= a[i].offset));
+	for (size_t i = 0; i < 8; i++)
+		free(a[i].name);
+	elf_section_address(ef, ".eh_frame");
+}
+
 static void ask_all(struct elf_file *ef, size_t size)
 {
 	struct elf_symbol sym[] = {
@@ -42,6 +57,7 @@ static void ask_all(struct elf_file *ef, size_t size)
 	check(left <= 0);
 	elf_build_id(ef, hex, sizeof(hex));
 	check(strlen(hex) % 2 == 0);
+	name_addresses(ef, size);
 	elf_each_needed(ef, take_need, &text);
 	if (elf_interpreter(ef))
 		check(strlen(elf_interpreter(ef)) <= size);

@@ -42,6 +42,26 @@ struct elf_symbol {
  */
 int elf_find_symbols(struct elf_file *ef, struct elf_symbol *symbols, size_t n);
 
+struct elf_address {
+	uint64_t offset;	/* in: file offset of an instruction */
+	char *name;		/* out: the function around it, at most ELF_NAME_MAX bytes; NULL: no
+				 * symbol covers it. The caller frees */
+	uint64_t into;		/* out: bytes from the function's beginning */
+	uint8_t local;		/* out: a local symbol of .symtab */
+};
+#define ELF_NAME_MAX 4096u
+
+/*
+ * Names the functions at n offsets, in one pass over .dynsym and .symtab. A symbol without a size
+ * reaches to the next symbol; of several at one address a global one wins. Sorts addresses by
+ * offset. 0 or -errno; without symbols all names are NULL.
+ */
+int elf_name_addresses(struct elf_file *ef, struct elf_address *addresses, size_t n);
+
+/* The address (not file offset) of a section that is loaded; 0: there is none of this name, or no
+ * believable section headers. */
+uint64_t elf_section_address(struct elf_file *ef, const char *name);
+
 /* The GNU build id in lower-case hex; "" when there is none. size: at least 2 * 64 + 1. */
 void elf_build_id(struct elf_file *ef, char *hex, size_t size);
 

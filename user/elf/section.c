@@ -5,6 +5,8 @@
  */
 #include "elf/file.h"
 
+#include <string.h>
+
 #define BATCH 64u		/* section headers read at once */
 
 struct found {
@@ -91,4 +93,28 @@ void elf_section_tables(const struct elf_file *ef, struct elf_table *dynsym,
 	    elf_holds(ef, found.versym.sh_offset, found.versym.sh_size))
 		dynsym->versions = (struct elf_range){ found.versym.sh_offset,
 						       found.versym.sh_size };
+}
+
+static bool has_name(const struct elf_file *ef, const Elf64_Shdr *names, const Elf64_Shdr *sh,
+		     const char *name)
+{
+	char text[32] = "";
+	size_t len = strlen(name) + 1;
+	uint64_t at = names->sh_offset + sh->sh_name;
+
+	return len <= sizeof(text) && at >= names->sh_offset && !elf_read(ef, at, text, len) &&
+	       !memcmp(text, name, len);
+}
+
+uint64_t elf_section_address(struct elf_file *ef, const char *name)
+{
+	uint64_t n = count_sections(ef);
+	Elf64_Shdr names, sh;
+
+	if (ef->header.e_shstrndx >= n || !read_section(ef, ef->header.e_shstrndx, &names))
+		return 0;
+	for (uint64_t i = 0; i < n && read_section(ef, i, &sh); i++)
+		if (sh.sh_flags & SHF_ALLOC && has_name(ef, &names, &sh, name))
+			return sh.sh_addr;
+	return 0;
 }
