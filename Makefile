@@ -37,7 +37,7 @@ Q := @
 say = @printf '  %-8s %s\n' '$(1)' '$(2)'
 endif
 
-ROOMS    := base elf probe event ledger view cli
+ROOMS    := base elf probe stack event ledger view cli
 USER_SRC := $(sort $(foreach r,$(ROOMS),$(wildcard user/$(r)/*.c)))
 USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/user/%.o)
 BPF_SRC  := $(sort $(wildcard bpf/*.bpf.c))
@@ -71,8 +71,8 @@ $(SKEL): $(BUILD)/gpuprof.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name gpuprof_bpf > $@.tmp && mv $@.tmp $@
 
 # -- user space -----------------------------------------------------------------------------
-# Only the loader includes the skeleton, but its first build needs it before any dependency file.
-$(BUILD)/user/probe/loader.o: $(SKEL)
+# Only loader files include the skeleton, but their first build needs it before any dependency file.
+$(BUILD)/user/probe/loader.o $(BUILD)/user/probe/loader_regs.o: $(SKEL)
 
 $(BUILD)/user/%.o: user/%.c
 	@mkdir -p $(@D)

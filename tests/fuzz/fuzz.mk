@@ -7,6 +7,7 @@
 FUZZ_SECONDS ?= 30
 FUZZ_NAMES   := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_ROOMS_elf := base elf
+FUZZ_ROOMS_ehframe := base stack
 
 FUZZ_CFLAGS  := -std=gnu11 -g -O1 $(filter-out -Werror,$(WARN)) -fno-strict-aliasing -pthread \
 		-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -16,7 +17,7 @@ fuzz_src = $(sort $(foreach r,$(or $(FUZZ_ROOMS_$(1)),$(ROOMS)),$(wildcard user/
 fuzz_obj = $(patsubst user/%.c,$(FUZZ_OUT)/obj/%.o,$(fuzz_src))
 
 # The option table names every verb, and those reach the loader.
-$(FUZZ_OUT)/obj/probe/loader.o: $(SKEL)
+$(FUZZ_OUT)/obj/probe/loader.o $(FUZZ_OUT)/obj/probe/loader_regs.o: $(SKEL)
 
 $(FUZZ_OUT)/obj/%.o: user/%.c
 	@mkdir -p $(@D)

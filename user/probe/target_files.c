@@ -20,6 +20,7 @@
 
 #include "base/log.h"
 #include "probe/target_internal.h"
+#include "probe/target_mapping.h"
 
 #define DELETED " (deleted)"
 #define DELETED_LEN (sizeof(DELETED) - 1)
@@ -98,7 +99,7 @@ void target_walk_end(struct target_walk *walk)
 /* ---- one mapping -------------------------------------------------------------------------- */
 
 struct mapping {
-	uint64_t start, end;
+	uint64_t start, end, offset;
 	uint64_t dev, ino;	/* as the kernel shows them; 0 unknown. May differ from stat's */
 	char perms[5];
 	char *path;		/* as d_path wrote it, newlines as they are */
@@ -128,8 +129,9 @@ static bool parse_mapping(char *line, char *copy, size_t size, struct mapping *m
 	unsigned int major, minor;
 	int at = 0;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %x:%x %" SCNu64 " %n", &m->start,
-		   &m->end, m->perms, &major, &minor, &m->ino, &at) != 6 || !at)
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+		   &m->start, &m->end, m->perms, &m->offset, &major, &minor, &m->ino, &at) != 7 ||
+	    !at)
 		return false;
 	m->dev = makedev(major, minor);
 	line[strcspn(line, "\n")] = '\0';
@@ -430,4 +432,36 @@ int target_mapped_file(pid_t pid, uint64_t start, uint64_t len, const char *path
 	}
 	target_walk_end(&find.walk);
 	return rc;
+}
+
+/* ---- mappings for others ------------------------------------------------------------------ */
+
+struct mapping_walk {
+	target_mapping_fn fn;
+	void *ctx;
+	pid_t pid;
+};
+
+static int visit_any(void *ctx, struct mapping *m)
+{
+	struct mapping_walk *mw = ctx;
+	struct target_mapping out = {
+		.pid = mw->pid, .start = m->start, .end = m->end, .offset = m->offset,
+		.dev = m->dev, .ino = m->ino, .path = m->path, .code = strchr(m->perms, 'x'),
+		.internal = m,
+	};
+
+	return mw->fn(mw->ctx, &out);
+}
+
+int target_each_mapping(pid_t pid, target_mapping_fn fn, void *ctx)
+{
+	struct mapping_walk mw = { .fn = fn, .ctx = ctx, .pid = pid };
+
+	return each_mapping(pid, visit_any, &mw);
+}
+
+int target_mapping_open(const struct target_mapping *m)
+{
+	return open_mapping(m->pid, m->internal);
 }

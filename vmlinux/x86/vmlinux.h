@@ -61,6 +61,7 @@ struct signal_struct {
 struct task_struct {
 	pid_t pid;
 	pid_t tgid;
+	int on_cpu;
 	__u64 start_time;
 	struct signal_struct *signal;
 	char comm[16];

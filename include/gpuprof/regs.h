@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the iterator of bpf/regs.bpf.c writes, one per thread: the user-mode registers that its
+ * kernel stack holds. Only fixed-width members; compiles for BPF too. Knows nothing of unwinding.
+ */
+#ifndef GPUPROF_REGS_H
+#define GPUPROF_REGS_H
+
+#ifndef __bpf__
+#include <stdint.h>
+typedef uint32_t gp_regs_u32;
+typedef uint64_t gp_regs_u64;
+#else
+typedef unsigned int gp_regs_u32;
+typedef unsigned long long gp_regs_u64;
+#endif
+
+#define GP_THREAD_REGS 32
+
+/* The thread was on a CPU: what its kernel stack holds is as old as its last entry into the kernel
+ * (a system call, or the last timer tick). */
+#define GP_REGS_ON_CPU 1u
+
+struct gp_thread_regs {
+	gp_regs_u32 pid;	/* the host's */
+	gp_regs_u32 tid;
+	gp_regs_u32 flags;	/* GP_REGS_* */
+	gp_regs_u32 known;	/* bit n: reg[n] was filled */
+	gp_regs_u64 pc;
+	gp_regs_u64 reg[GP_THREAD_REGS];	/* by DWARF number (x86-64: 0-15, arm64: 0-31) */
+};
+
+_Static_assert(sizeof(struct gp_thread_regs) == 24 + 8 * GP_THREAD_REGS, "regs size");
+
+#endif
