@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Snapshots of living children whose stack is known: outer calls middle calls inner, which waits
+ * in the way that its argument says. Built in every way that compilers lay stacks out.
+ */
+#include "elf_object.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "base/time.h"
+#include "stack/snapshot.h"
+
+static const char source[] =
+	"#include <poll.h>\n"
+	"#include <pthread.h>\n"
+	"#include <signal.h>\n"
+	"#include <stdio.h>\n"
+	"#include <stdlib.h>\n"
+	"#include <string.h>\n"
+	"#include <time.h>\n"
+	"#include <unistd.h>\n"
+	"#define OWN __attribute__((noinline, noclone))\n"
+	"volatile int sink, pipes[2];\n"
+	"pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n"
+	"OWN int inner(const char *how) {\n"
+	"	struct timespec t = { 1000, 0 };\n"
+	"	struct pollfd p = { pipes[0], POLLIN };\n"
+	"	char byte;\n"
+	"	if (!strcmp(how, \"sleep\") || !strcmp(how, \"signal\")) sink = nanosleep(&t, 0);\n"
+	"	if (!strcmp(how, \"read\")) sink = read(pipes[0], &byte, 1);\n"
+	"	if (!strcmp(how, \"poll\")) sink = poll(&p, 1, -1);\n"
+	"	if (!strcmp(how, \"futex\")) { pthread_mutex_lock(&lock);\n"
+	"		sink = pthread_mutex_lock(&lock); }\n"
+	"	while (!strcmp(how, \"spin\")) sink++;\n"
+	"	return sink;\n"
+	"}\n"
+	"OWN int middle(const char *how) { int r = inner(how); return r + sink; }\n"
+	"OWN int outer(const char *how) {\n"
+	"	char room[sink + 100]; memset(room, 1, sizeof(room)); sink = 0;\n"
+	"	int r = middle(how); return r + room[sink]; }\n"
+	"OWN int deep(int n) { int r = n ? deep(n - 1) : outer(\"sleep\"); return r + sink; }\n"
+	"void handler(int s) { sink = outer(\"signal\"); }\n"
+	"void *thread(void *how) { sink = outer(how); return 0; }\n"
+	"int main(int argc, char **argv) {\n"
+	"	pthread_t t;\n"
+	"	if (pipe((int *)pipes)) return 1;\n"
+	"	if (!strcmp(argv[1], \"deep\")) return deep(1000);\n"
+	"	if (!strcmp(argv[1], \"threads\")) for (int i = 0; i < 63; i++)\n"
+	"		pthread_create(&t, 0, thread, \"read\");\n"
+	"	if (!strcmp(argv[1], \"threads\")) return outer(\"sleep\");\n"
+	"	if (!strcmp(argv[1], \"signal\")) { signal(SIGUSR1, handler); return raise(SIGUSR1); }\n"
+	"	return outer(argv[1]);\n"
+	"}\n";
+
+struct scene {
+	struct object object;
+	pid_t pid;
+	struct stack_snapshot *s;
+};
+
+static char state_of(pid_t pid)
+{
+	char path[40], text[512] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	return strrchr(text, ')') ? strrchr(text, ')')[2] : '\0';
+}
+
+/* Until the child is where it is meant to be: in a call that waits, or running for a while. */
+static void settle(pid_t pid, const char *how)
+{
+	uint64_t end_ns = time_now_ns() + 10 * NS_PER_SEC;
+	char want = strcmp(how, "spin") ? 'S' : 'R';
+	int same = 0;
+
+	while (same < 5 && time_now_ns() < end_ns) {
+		poll(NULL, 0, 20);
+		same = state_of(pid) == want ? same + 1 : 0;
+	}
+	assert_int_equal(same, 5);
+}
+
+static void look(struct scene *sc)
+{
+	uint32_t pid = (uint32_t)sc->pid;
+
+	sc->s = stack_snapshot_new(&pid, 1);
+	assert_non_null(sc->s);
+	assert_int_equal(stack_snapshot_add(sc->s, sc->pid), 0);
+}
+
+static struct scene scene_start(const char *flags, const char *how)
+{
+	struct scene sc = { .object = object_build(source, flags) };
+
+	sc.pid = fork();
+	assert_true(sc.pid >= 0);
+	if (!sc.pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execl(sc.object.path, "stacks", how, NULL);
+		_exit(1);
+	}
+	settle(sc.pid, how);
+	look(&sc);
+	return sc;
+}
+
+static void scene_end(struct scene *sc)
+{
+	stack_snapshot_free(sc->s);
+	kill(sc->pid, SIGKILL);
+	waitpid(sc->pid, NULL, 0);
+	object_remove(&sc->object);
+}
+
+static const struct stack_thread *main_thread(const struct scene *sc)
+{
+	for (size_t i = 0; i < stack_snapshot_threads(sc->s); i++)
+		if (stack_snapshot_thread(sc->s, i)->tid == sc->pid)
+			return stack_snapshot_thread(sc->s, i);
+	fail_msg("no thread %d", sc->pid);
+	return NULL;
+}
+
+static bool is_function(const struct stack_frame *f, const char *name)
+{
+	return f->function && !strcmp(f->function, name);
+}
+
+static void print_stack(const struct stack_thread *t)
+{
+	for (size_t i = 0; i < t->n_frames; i++)
+		print_message("%zu %s+%#lx %s\n", i, t->frames[i].function ? t->frames[i].function :
+			      "?", (unsigned long)t->frames[i].offset, t->frames[i].module);
+}
+
+/* Names, "inner middle outer", one above the other without anything between. */
+static void has_chain(const struct stack_thread *t, const char *const *names, size_t n)
+{
+	size_t i = 0, k;
+
+	while (i < t->n_frames && !is_function(&t->frames[i], names[0]))
+		i++;
+	for (k = 0; k < n && i + k < t->n_frames; k++)
+		if (!is_function(&t->frames[i + k], names[k]))
+			break;
+	if (k == n)
+		return;
+	print_stack(t);
+	fail_msg("not in the stack: %s", names[k]);
+}
+
+#define HAS_CHAIN(t, ...) \
+	has_chain(t, (const char *const[]){ __VA_ARGS__ }, \
+		  sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
+
+static void check_chain(const char *flags, const char *how)
+{
+	struct scene sc = scene_start(flags, how);
+	const struct stack_thread *t = main_thread(&sc);
+
+	HAS_CHAIN(t, "inner", "middle", "outer", "main");
+	assert_int_equal(t->quality, STACK_IS_WHOLE);
+	assert_null(t->call);
+	assert_true(t->cpu_known);
+	scene_end(&sc);
+}
+
+static void stacks_are_whole_however_the_program_was_built(void **state)
+{
+	static const char *const flags[] = {
+		"-O2 -fomit-frame-pointer -fno-optimize-sibling-calls",
+		"-O2 -fno-omit-frame-pointer -fno-optimize-sibling-calls",
+		"-O2 -fno-plt -no-pie -fno-pie -fno-optimize-sibling-calls", "-O0",
+		"-O2 -static -fno-optimize-sibling-calls",
+		"-O2 -Wl,-z,noseparate-code -fno-optimize-sibling-calls",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		check_chain(flags[i], "sleep");
+}
+
+static void what_a_thread_waits_in_is_told(void **state)
+{
+	static const struct {
+		const char *how, *syscall, *file;
+	} waits[] = {
+		{ "sleep", "clock_nanosleep", NULL }, { "read", "read", "pipe:[" },
+		{ "poll", "poll", "pipe:[" }, { "futex", "futex", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		struct scene sc = scene_start("-O2", waits[i].how);
+		const struct stack_thread *t = main_thread(&sc);
+
+		HAS_CHAIN(t, "inner", "middle", "outer", "main");
+		assert_string_equal(t->syscall, waits[i].syscall);
+		assert_int_equal(t->state, 'S');
+		assert_int_equal(!t->file, !waits[i].file);
+		if (t->file)
+			assert_memory_equal(t->file, waits[i].file, strlen(waits[i].file));
+		scene_end(&sc);
+	}
+}
+
+/* Registers from BPF are needed: of these, /proc tells no frame pointer. */
+static void without_tables_frame_pointers_do(void **state)
+{
+	struct scene sc = scene_start("-O2 -fno-omit-frame-pointer -fno-asynchronous-unwind-tables "
+				      "-fno-unwind-tables -fno-optimize-sibling-calls", "read");
+	const struct stack_thread *t = main_thread(&sc);
+
+	(void)state;
+	if (stack_snapshot_has_regs(sc.s)) {
+		HAS_CHAIN(t, "inner", "middle", "outer", "main");
+		assert_int_equal(t->quality, STACK_IS_WHOLE);
+	}
+	scene_end(&sc);
+}
+
+static void a_signal_handler_s_stack_leads_on_to_what_it_interrupted(void **state)
+{
+	struct scene sc = scene_start("-O2 -fno-optimize-sibling-calls", "signal");
+	const struct stack_thread *t = main_thread(&sc);
+	size_t signals = 0;
+
+	(void)state;
+	HAS_CHAIN(t, "inner", "middle", "outer", "handler");
+	for (size_t i = 0; i < t->n_frames; i++)
+		signals += t->frames[i].signal;
+	assert_int_equal(signals, 1);
+	assert_int_equal(t->quality, STACK_IS_WHOLE);
+	for (size_t i = 0; i < t->n_frames; i++)
+		signals += is_function(&t->frames[i], "main");
+	assert_int_equal(signals, 2);
+	scene_end(&sc);
+}
+
+static void a_deep_recursion_is_cut_and_says_so(void **state)
+{
+	struct scene sc = scene_start("-O2 -fno-optimize-sibling-calls", "deep");
+	const struct stack_thread *t = main_thread(&sc);
+
+	(void)state;
+	HAS_CHAIN(t, "inner", "middle", "outer", "deep", "deep", "deep");
+	assert_int_equal(t->quality, STACK_IS_DEEP);
+	assert_int_equal(t->n_frames, 256);
+	scene_end(&sc);
+}
+
+static void a_stripped_program_has_its_frames_and_no_names(void **state)
+{
+	struct scene sc = scene_start("-O2 -s -fno-optimize-sibling-calls", "sleep");
+	const struct stack_thread *t = main_thread(&sc);
+	size_t own = 0;
+
+	(void)state;
+	for (size_t i = 0; i < t->n_frames; i++) {
+		if (strcmp(t->frames[i].module, "object"))
+			continue;
+		assert_null(t->frames[i].function);
+		own++;
+	}
+	assert_int_equal(own, 5);	/* inner middle outer main _start */
+	assert_int_equal(t->quality, STACK_IS_WHOLE);
+	scene_end(&sc);
+}
+
+static void a_running_thread_is_marked_as_such(void **state)
+{
+	struct scene sc = scene_start("-O2 -fno-optimize-sibling-calls", "spin");
+	const struct stack_thread *t = main_thread(&sc);
+
+	(void)state;
+	assert_int_equal(t->state, 'R');
+	if (stack_snapshot_has_regs(sc.s)) {
+		assert_int_equal(t->quality, STACK_IS_RUNNING);
+		HAS_CHAIN(t, "inner", "middle", "outer", "main");
+	} else {
+		assert_int_equal(t->quality, STACK_IS_NONE);
+	}
+	scene_end(&sc);
+}
+
+static void a_deleted_program_is_named_all_the_same(void **state)
+{
+	struct scene sc = scene_start("-O2 -fno-optimize-sibling-calls", "sleep");
+
+	(void)state;
+	unlink(sc.object.path);
+	stack_snapshot_free(sc.s);
+	look(&sc);
+	if (!geteuid())		/* else map_files is closed to us */
+		HAS_CHAIN(main_thread(&sc), "inner", "middle", "outer", "main");
+	assert_int_equal(main_thread(&sc)->quality, STACK_IS_WHOLE);
+	scene_end(&sc);
+}
+
+static void sixty_four_threads_take_less_than_two_seconds(void **state)
+{
+	struct scene sc = scene_start("-O2 -fno-optimize-sibling-calls -pthread", "threads");
+	uint64_t start_ns;
+
+	(void)state;
+	stack_snapshot_free(sc.s);
+	start_ns = time_now_ns();
+	look(&sc);
+	assert_true(time_now_ns() - start_ns < 2 * NS_PER_SEC);
+	print_message("64 threads: %.1f ms\n", (double)(time_now_ns() - start_ns) / 1e6);
+	assert_int_equal(stack_snapshot_threads(sc.s), 64);
+	for (size_t i = 0; i < 64; i++) {
+		const struct stack_thread *t = stack_snapshot_thread(sc.s, i);
+
+		HAS_CHAIN(t, "inner", "middle", "outer");
+		assert_int_equal(t->quality, STACK_IS_WHOLE);
+	}
+	scene_end(&sc);
+}
+
+static void what_is_no_process_is_refused(void **state)
+{
+	uint32_t pid = (1u << 22) - 1;
+	struct stack_snapshot *s = stack_snapshot_new(&pid, 1);
+
+	(void)state;
+	assert_non_null(s);
+	assert_int_equal(stack_snapshot_add(s, (pid_t)pid), -ESRCH);
+	assert_int_equal(stack_snapshot_threads(s), 0);
+	stack_snapshot_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stacks_are_whole_however_the_program_was_built),
+		cmocka_unit_test(what_a_thread_waits_in_is_told),
+		cmocka_unit_test(without_tables_frame_pointers_do),
+		cmocka_unit_test(a_signal_handler_s_stack_leads_on_to_what_it_interrupted),
+		cmocka_unit_test(a_deep_recursion_is_cut_and_says_so),
+		cmocka_unit_test(a_stripped_program_has_its_frames_and_no_names),
+		cmocka_unit_test(a_running_thread_is_marked_as_such),
+		cmocka_unit_test(a_deleted_program_is_named_all_the_same),
+		cmocka_unit_test(sixty_four_threads_take_less_than_two_seconds),
+		cmocka_unit_test(what_is_no_process_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("stacks", tests, NULL, NULL);
+}

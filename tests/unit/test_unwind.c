@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The unwinder over made-up memory: each kind of rule, and every way a stack can lie. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "fake_space.h"
+
+/* The tables made up here speak of x86-64's registers: rbp is 6, rsp 7, the return address 16. */
+static void needs_x86(void)
+{
+	if (stack_abi.sp != 7)
+		skip();
+}
+
+#define CFA_RSP_8 "\x0c\x07\x08"	/* CFA = rsp + 8 */
+#define RA_AT_CFA_8 "\x90\x01"		/* return address at CFA - 8 */
+#define ENTRY CFA_RSP_8 RA_AT_CFA_8
+
+static struct stack_regs at(uint64_t pc, uint64_t sp, uint64_t fp)
+{
+	struct stack_regs regs = { .pc = pc, .known = 0xffff };
+
+	regs.reg[stack_abi.sp] = sp;
+	regs.reg[stack_abi.fp] = fp;
+	return regs;
+}
+
+static int unwind(struct fake *f, struct stack_regs regs, size_t max)
+{
+	return stack_unwind(&f->space, &regs, f->steps, max, &f->end);
+}
+
+static void a_return_address_lies_under_the_cfa(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	needs_x86();
+	FAKE(&f, "zR", ENTRY, "");
+	f.stack[0] = CODE + 0x200;
+	f.stack[1] = CODE + 0x300;
+	f.stack[2] = 0;
+	assert_int_equal(unwind(&f, at(CODE + 0x100, STACK, 0), STACK_DEPTH), 3);
+	assert_int_equal(f.steps[1].pc, CODE + 0x200);
+	assert_int_equal(f.steps[2].pc, CODE + 0x300);
+	assert_true(f.steps[0].exact && !f.steps[1].exact);
+	assert_false(f.steps[2].guessed);
+	assert_int_equal(f.end, STACK_WHOLE);
+}
+
+/* At CODE+1 rbp was pushed, at CODE+4 it became the base: what is right depends on pc. */
+static void the_row_of_the_address_holds(void **state)
+{
+	static const char fde[] = "\x41\x0e\x10\x86\x02\x43\x0d\x06";
+	struct fake f;
+
+	(void)state;
+	needs_x86();
+	FAKE(&f, "zR", ENTRY, fde);
+	f.stack[0] = CODE + 0x200;
+	assert_int_equal(unwind(&f, at(CODE, STACK, 0), 2), 2);
+	assert_int_equal(f.steps[1].pc, CODE + 0x200);
+	f.stack[0] = 1;
+	f.stack[1] = CODE + 0x201;
+	assert_int_equal(unwind(&f, at(CODE + 1, STACK, 0), 2), 2);
+	assert_int_equal(f.steps[1].pc, CODE + 0x201);
+	f.stack[21] = CODE + 0x202;
+	assert_int_equal(unwind(&f, at(CODE + 4, STACK, STACK + 160), 2), 2);
+	assert_int_equal(f.steps[1].pc, CODE + 0x202);
+}
+
+/* rsp + 8 + ((rip & 15) >= 11) * 8, which is how linkers describe a PLT. */
+static void plt_entries_have_a_cfa_by_expression(void **state)
+{
+	static const char fde[] = "\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22";
+	struct fake f;
+
+	(void)state;
+	needs_x86();
+	FAKE(&f, "zR", ENTRY, fde);
+	f.stack[0] = CODE + 0x500;
+	f.stack[1] = CODE + 0x600;
+	assert_int_equal(unwind(&f, at(CODE + 0x20, STACK, 0), 2), 2);
+	assert_int_equal(f.steps[1].pc, CODE + 0x500);
+	assert_int_equal(unwind(&f, at(CODE + 0x2b, STACK, 0), 2), 2);
+	assert_int_equal(f.steps[1].pc, CODE + 0x600);
+}
+
+static void an_undefined_return_address_ends_the_stack(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	needs_x86();
+	FAKE(&f, "zR", CFA_RSP_8, "\x07\x10");
+	assert_int_equal(unwind(&f, at(CODE + 0x100, STACK, 0), STACK_DEPTH), 1);
+	assert_int_equal(f.end, STACK_WHOLE);
+}
+
+/* Its registers lie where expressions say, and its caller was interrupted, not calling. */
+static void a_signal_frame_gives_exact_registers(void **state)
+{
+	static const char fde[] = "\x0f\x03\x77\x20\x06"	/* CFA: what is at rsp + 32 */
+				  "\x10\x07\x02\x77\x20"	/* rsp */
+				  "\x10\x10\x02\x77\x28";	/* rip */
+	struct fake f;
+
+	(void)state;
+	needs_x86();
+	FAKE(&f, "zRS", "", fde);
+	f.stack[4] = STACK + 800;
+	f.stack[5] = CODE;		/* the first instruction: one less is outside */
+	assert_int_equal(unwind(&f, at(CODE + 0x10, STACK, 0), 2), 2);
+	assert_int_equal(f.steps[1].pc, CODE);
+	assert_true(f.steps[0].signal);
+	assert_true(f.steps[1].exact);
+}
+
+static void tables_without_an_index_are_read_through(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	needs_x86();
+	FAKE(&f, "zR", ENTRY, "");
+	f.tables[2] = f.tables[3] = 0xff;
+	f.stack[0] = CODE + 0x200;
+	assert_int_equal(unwind(&f, at(CODE + 0x100, STACK, 0), 2), 2);
+	assert_int_equal(f.steps[1].pc, CODE + 0x200);
+	assert_false(f.steps[1].guessed);
+}
+
+static void frame_pointers_lead_on_where_there_are_no_tables(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	FAKE(&f, "zR", ENTRY, "");
+	f.module.eh_hdr = 0;
+	f.stack[10] = STACK + 160;
+	f.stack[11] = CODE + 0x200;
+	f.stack[20] = 0;
+	f.stack[21] = 0;
+	assert_int_equal(unwind(&f, at(CODE, STACK, STACK + 80), STACK_DEPTH), 2);
+	assert_int_equal(f.steps[1].pc, CODE + 0x200);
+	assert_true(f.steps[1].guessed);
+	assert_int_equal(f.end, STACK_WHOLE);
+}
+
+static void no_frame_pointer_is_believed_that_leads_out_of_code(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	FAKE(&f, "zR", ENTRY, "");
+	f.module.eh_hdr = 0;
+	f.stack[11] = 0x123456;
+	assert_int_equal(unwind(&f, at(CODE, STACK, STACK + 80), STACK_DEPTH), 1);
+	assert_int_equal(unwind(&f, at(CODE, STACK + 88, STACK + 80), STACK_DEPTH), 1);
+	assert_int_equal(unwind(&f, at(CODE, STACK, STACK + 81), STACK_DEPTH), 1);
+	assert_int_equal(f.end, STACK_LOST);
+}
+
+static void a_frame_pointer_to_itself_does_not_loop(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	FAKE(&f, "zR", ENTRY, "");
+	f.module.eh_hdr = 0;
+	f.stack[10] = STACK + 80;
+	f.stack[11] = CODE + 0x200;
+	assert_int_equal(unwind(&f, at(CODE, STACK, STACK + 80), STACK_DEPTH), 2);
+	assert_int_equal(f.end, STACK_LOST);
+}
+
+/* CFA = rsp: every frame is its own caller. */
+static void a_frame_that_takes_no_stack_does_not_loop(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	needs_x86();
+	FAKE(&f, "zR", "\x0c\x07\x00", "\x90\x00");
+	f.stack[0] = CODE + 0x100;
+	assert_in_range(unwind(&f, at(CODE + 0x100, STACK, 0), STACK_DEPTH), 1, 2);
+	assert_int_equal(f.end, STACK_LOST);
+}
+
+/* A signal frame may lead anywhere, also back. */
+static void signal_frames_that_return_to_themselves_end_at_the_limit(void **state)
+{
+	static const char fde[] = "\x0f\x02\x77\x20\x10\x07\x02\x77\x20\x10\x10\x02\x77\x28";
+	struct fake f;
+
+	(void)state;
+	needs_x86();
+	FAKE(&f, "zRS", "", fde);
+	f.stack[4] = STACK;
+	f.stack[5] = CODE + 0x10;
+	assert_int_equal(unwind(&f, at(CODE + 0x10, STACK, 0), STACK_DEPTH), STACK_DEPTH);
+	assert_int_equal(f.end, STACK_DEEP);
+}
+
+static void a_recursion_ends_at_the_limit(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	needs_x86();
+	FAKE(&f, "zR", ENTRY, "");
+	for (size_t i = 0; i < WORDS; i++)
+		f.stack[i] = CODE + 0x200;
+	assert_int_equal(unwind(&f, at(CODE, STACK, 0), STACK_DEPTH), STACK_DEPTH);
+	assert_int_equal(f.end, STACK_DEEP);
+}
+
+static void the_end_of_readable_memory_ends_the_stack(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	needs_x86();
+	FAKE(&f, "zR", ENTRY, "");
+	f.stack[WORDS - 1] = CODE + 0x200;
+	assert_int_equal(unwind(&f, at(CODE, STACK + (WORDS - 1) * 8, 0), STACK_DEPTH), 2);
+	assert_int_equal(f.end, STACK_LOST);
+}
+
+static void expressions_are_bounded(void **state)
+{
+	static const char *const bad[] = {
+		"\x0f\x03\x2f\xfd\xff",		/* skips back to itself, for ever */
+		"\x0f\x01\x22",			/* adds what is not there */
+		"\x0f\x01\x1b",			/* divides nothing */
+		"\x0f\x04\x31\x30\x1b\x96",	/* divides by zero */
+		"\x0f\x03\x30\x06\x96",		/* reads address 0 */
+		"\x0f\x03\x2f\x7f\x7f",		/* skips beyond the end */
+		"\x0f\x7f\x30",			/* is longer than its entry */
+	};
+	struct fake f;
+
+	(void)state;
+	needs_x86();
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		fake_make(&f, "zR", ENTRY, sizeof(ENTRY) - 1, bad[i], bad[i][1] + 2u > 8 ? 3 :
+			  bad[i][1] + 2u);
+		f.stack[0] = CODE + 0x200;
+		assert_int_equal(unwind(&f, at(CODE, STACK, 0), STACK_DEPTH), 1);
+	}
+}
+
+/* With any byte of the tables changed the unwinder ends, whatever it makes of them. */
+static void damaged_tables_do_no_harm(void **state)
+{
+	static const char fde[] = "\x41\x0e\x10\x86\x02\x43\x0d\x06\x0a\x0b";
+	struct fake f, damaged;
+
+	(void)state;
+	FAKE(&f, "zR", ENTRY, fde);
+	for (size_t i = 0; i < WORDS; i++)
+		f.stack[i] = i & 1 ? CODE + 0x200 : STACK + i * 8;
+	for (size_t i = 0; i < 160; i++) {
+		for (unsigned int bit = 0; bit < 8; bit++) {
+			damaged = f;
+			damaged.space.ctx = &damaged;
+			damaged.space.modules = &damaged.module;
+			damaged.tables[i] ^= (uint8_t)(1u << bit);
+			assert_in_range(unwind(&damaged, at(CODE + 9, STACK, STACK), STACK_DEPTH),
+					1, STACK_DEPTH);
+		}
+	}
+}
+
+static void modules_are_found_by_any_address_in_them(void **state)
+{
+	const struct stack_module m[] = { { .start = 16, .end = 32 }, { .start = 32, .end = 40 },
+					  { .start = 48, .end = 64 } };
+	struct stack_space space = { .modules = m, .n_modules = 3 };
+
+	(void)state;
+	assert_null(stack_find_module(&space, 0));
+	assert_null(stack_find_module(&space, 15));
+	assert_ptr_equal(stack_find_module(&space, 16), &m[0]);
+	assert_ptr_equal(stack_find_module(&space, 31), &m[0]);
+	assert_ptr_equal(stack_find_module(&space, 32), &m[1]);
+	assert_null(stack_find_module(&space, 40));
+	assert_ptr_equal(stack_find_module(&space, 63), &m[2]);
+	assert_null(stack_find_module(&space, 64));
+	assert_null(stack_find_module(&space, UINT64_MAX));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_return_address_lies_under_the_cfa),
+		cmocka_unit_test(the_row_of_the_address_holds),
+		cmocka_unit_test(plt_entries_have_a_cfa_by_expression),
+		cmocka_unit_test(an_undefined_return_address_ends_the_stack),
+		cmocka_unit_test(a_signal_frame_gives_exact_registers),
+		cmocka_unit_test(tables_without_an_index_are_read_through),
+		cmocka_unit_test(a_frame_that_takes_no_stack_does_not_loop),
+		cmocka_unit_test(signal_frames_that_return_to_themselves_end_at_the_limit),
+		cmocka_unit_test(a_recursion_ends_at_the_limit),
+		cmocka_unit_test(the_end_of_readable_memory_ends_the_stack),
+		cmocka_unit_test(expressions_are_bounded),
+		cmocka_unit_test(damaged_tables_do_no_harm),
+		cmocka_unit_test(frame_pointers_lead_on_where_there_are_no_tables),
+		cmocka_unit_test(no_frame_pointer_is_believed_that_leads_out_of_code),
+		cmocka_unit_test(a_frame_pointer_to_itself_does_not_loop),
+		cmocka_unit_test(modules_are_found_by_any_address_in_them),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Files are asked once for all frames in them. Whether a function is of the catalogue is decided
+ * by where its symbol lies, since several names may stand for one address; in a program that has
+ * the runtime inside it, by its own local symbols.
+ */
+#include "stack/naming.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "elf/elf.h"
+#include "probe/catalog.h"
+
+#define MAX_VDSO (256u << 10)
+
+struct place {			/* a frame in the file that is being named */
+	struct stack_thread *thread;
+	struct stack_frame *frame;
+	uint64_t offset;	/* of the instruction that is looked up; the frame's may be behind it */
+};
+
+struct visit {			/* one file */
+	struct naming *nm;
+	struct stack_file *file;
+	VEC(struct place) places;
+	struct elf_file *elf;
+};
+
+/* A return address may lie behind its function, when that never returns. */
+static uint64_t look_up(const struct stack_frame *f)
+{
+	return f->address - (f->exact ? 0 : 1);
+}
+
+static const struct stack_module *module_of(const struct naming *nm, const struct stack_frame *f)
+{
+	struct stack_space space = { .modules = nm->modules->module.v,
+				     .n_modules = nm->modules->module.n };
+
+	return stack_find_module(&space, look_up(f));
+}
+
+static int collect(struct visit *v)
+{
+	const struct naming *nm = v->nm;
+	size_t file = (size_t)(v->file - nm->modules->file.v);
+
+	for (size_t i = 0; i < nm->n; i++) {
+		for (size_t k = 0; k < nm->threads[i].n_frames; k++) {
+			struct stack_frame *f = &nm->threads[i].frames[k];
+			const struct stack_module *m = module_of(nm, f);
+			struct place *p;
+
+			if (!m || m->file != file)
+				continue;
+			p = VEC_PUSH(&v->places);
+			if (!p)
+				return -ENOMEM;
+			*p = (struct place){ &nm->threads[i], f, look_up(f) - m->start + m->offset };
+		}
+	}
+	return 0;
+}
+
+/* ---- calls -------------------------------------------------------------------------------- */
+
+/* Frames go from the innermost to the outermost, so the last one found is the call. */
+static void set_call(const struct place *p, unsigned int library, const struct catalog_row *row)
+{
+	/* Another file may have found one further out. */
+	if (p->thread->call && p->frame < p->thread->frames + p->thread->call_frame)
+		return;
+	p->thread->call = row->name;
+	p->thread->call_frame = (size_t)(p->frame - p->thread->frames);
+	p->thread->library = catalog_library(library)->name;
+	p->thread->class = class_name(row->class);
+}
+
+static void match_places(struct visit *v, unsigned int library, const struct elf_symbol *s,
+			 const struct catalog_row *row)
+{
+	uint64_t start = s->offset - s->skipped;
+
+	for (size_t i = 0; s->offset && i < v->places.n; i++)
+		if (v->places.v[i].offset >= start && v->places.v[i].offset - start < s->size)
+			set_call(&v->places.v[i], library, row);
+}
+
+static int find_calls(struct visit *v, unsigned int library)
+{
+	const struct catalog_library *lib = catalog_library(library);
+	struct elf_symbol *symbol = calloc(lib->n_rows, sizeof(*symbol));
+	int err;
+
+	if (!symbol)
+		return -ENOMEM;
+	for (size_t i = 0; i < lib->n_rows; i++)
+		symbol[i].name = lib->rows[i].name;
+	err = elf_find_symbols(v->elf, symbol, lib->n_rows);
+	for (size_t i = 0; i < lib->n_rows && err > 0; i++)
+		match_places(v, library, &symbol[i], &lib->rows[i]);
+	free(symbol);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* The runtime inside another file: its functions are local symbols there. */
+static void find_static_call(const struct place *p, const char *function)
+{
+	for (unsigned int i = 0; i < CATALOG_LIBRARIES; i++) {
+		const struct catalog_library *lib = catalog_library(i);
+
+		for (size_t k = 0; lib->marker && k < lib->n_rows; k++)
+			if (!strcmp(lib->rows[k].name, function))
+				set_call(p, i, &lib->rows[k]);
+	}
+}
+
+/* ---- functions ---------------------------------------------------------------------------- */
+
+static const struct elf_address *find_address(const struct elf_address *a, size_t n,
+					      uint64_t offset)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (a[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return &a[low];
+}
+
+static int name_place(const struct visit *v, const struct place *p, const struct elf_address *a,
+		      bool is_library)
+{
+	if (!a->name)
+		return 0;
+	p->frame->function = strpool_add(v->nm->names, a->name);
+	p->frame->offset = a->into + (p->frame->exact ? 0 : 1);
+	if (a->local && !is_library)
+		find_static_call(p, a->name);
+	return p->frame->function ? 0 : -ENOMEM;
+}
+
+static int name_functions(struct visit *v, bool is_library)
+{
+	size_t n = v->places.n;
+	struct elf_address *a = calloc(n, sizeof(*a));
+	int err = a ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++)
+		a[i].offset = v->places.v[i].offset;
+	if (!err)
+		err = elf_name_addresses(v->elf, a, n);
+	for (size_t i = 0; i < n && !err; i++)
+		err = name_place(v, &v->places.v[i], find_address(a, n, v->places.v[i].offset),
+				 is_library);
+	for (size_t i = 0; a && i < n; i++)
+		free(a[i].name);
+	free(a);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* ---- files -------------------------------------------------------------------------------- */
+
+static int describe(struct visit *v)
+{
+	const char *module = strpool_add(v->nm->names, str_basename(v->file->path));
+
+	for (size_t i = 0; i < v->places.n; i++) {
+		v->places.v[i].frame->module = module;
+		v->places.v[i].frame->offset = v->places.v[i].offset +
+					       (v->places.v[i].frame->exact ? 0 : 1);
+	}
+	return module ? 0 : -ENOMEM;
+}
+
+static int set_build_id(struct visit *v)
+{
+	char hex[2 * 64 + 1];
+	const char *id;
+
+	elf_build_id(v->elf, hex, sizeof(hex));
+	id = *hex ? strpool_add(v->nm->names, hex) : NULL;
+	for (size_t i = 0; i < v->places.n; i++)
+		v->places.v[i].frame->build_id = id;
+	return id || !*hex ? 0 : -ENOMEM;
+}
+
+static int name_file(struct visit *v, int fd)
+{
+	int library = catalog_library_of(str_basename(v->file->path)), err;
+
+	v->elf = elf_file_open(fd, v->file->path);
+	if (!v->elf)
+		return errno == ENOMEM ? -ENOMEM : 0;
+	err = set_build_id(v);
+	if (!err)
+		err = name_functions(v, library >= 0);
+	if (!err && library >= 0)
+		err = find_calls(v, (unsigned int)library);
+	elf_file_close(v->elf);
+	return err;
+}
+
+/* The vdso is no file: it is copied into one. fd or -errno. */
+static int copy_vdso(const struct naming *nm, uint64_t start, uint64_t len)
+{
+	int fd = memfd_create("gpuprof-vdso", MFD_CLOEXEC);
+	char page[4096];
+
+	if (fd < 0)
+		return -errno;
+	for (uint64_t at = 0; at < len && at < MAX_VDSO; at += sizeof(page))
+		if (stack_memory_read(nm->memory, start + at, page, sizeof(page)) ||
+		    pwrite(fd, page, sizeof(page), (off_t)at) != sizeof(page))
+			break;
+	return fd;
+}
+
+static struct stack_file *file_at(const struct naming *nm, uint64_t start)
+{
+	struct stack_space space = { .modules = nm->modules->module.v,
+				     .n_modules = nm->modules->module.n };
+	const struct stack_module *m = stack_find_module(&space, start);
+
+	return m && m->start == start ? &nm->modules->file.v[m->file] : NULL;
+}
+
+/* Maps are walked once more, because only there a file can be opened. */
+static int visit_mapping(void *ctx, const struct target_mapping *m)
+{
+	struct visit v = { .nm = ctx };
+	int err, fd = -1;
+
+	v.file = m->code ? file_at(v.nm, m->start) : NULL;
+	if (!v.file || v.file->named || v.file->dev != m->dev || v.file->ino != m->ino)
+		return 0;
+	v.file->named = true;
+	err = collect(&v);
+	if (!err && v.places.n)
+		err = describe(&v);
+	if (!err && v.places.n && m->ino)
+		fd = target_mapping_open(m);
+	else if (!err && v.places.n && !strcmp(v.file->path, "[vdso]"))
+		fd = copy_vdso(v.nm, m->start, m->end - m->start);
+	if (fd >= 0) {
+		err = name_file(&v, fd);
+		close(fd);
+	}
+	VEC_FREE(&v.places);
+	return err;
+}
+
+int naming_run(struct naming *nm)
+{
+	int err = target_each_mapping(nm->pid, visit_mapping, nm);
+
+	return err == -ENOMEM ? err : 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names for the frames of a process: functions, modules, build ids, calls. Private to the room. */
+#ifndef STACK_NAMING_H
+#define STACK_NAMING_H
+
+#include "base/str.h"
+#include "stack/modules.h"
+#include "stack/snapshot.h"
+
+/*
+ * Completes all frames of n threads of pid, whose address, signal and `exact` are known: opens each
+ * file that has a frame once, the vdso from memory. A file that cannot be opened or read leaves its
+ * frames without functions. 0 or -ENOMEM.
+ */
+struct naming {
+	pid_t pid;
+	const struct stack_modules *modules;
+	struct stack_memory *memory;
+	struct strpool *names;
+	struct stack_thread *threads;
+	size_t n;
+};
+int naming_run(struct naming *nm);
+
+#endif

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The walk from frame to frame. Tables come first; a frame pointer is believed only where tables
+ * know nothing, and only if it leads up the stack and back into code.
+ */
+#include "stack/unwind.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "stack/cfi.h"
+#include "stack/expression.h"
+
+#define MAX_FRAME (8ull << 20)	/* bytes that one frame may span, for frame pointers */
+
+#if defined(__x86_64__)
+const struct stack_abi stack_abi = { .sp = 7, .fp = 6, .ra = 16, .pc = 16, .pc_mask = ~0ull };
+#elif defined(__aarch64__)
+/* Bits above 47 of a signed address are its code; user addresses have zeros there. */
+const struct stack_abi stack_abi = { .sp = 31, .fp = 29, .ra = 30, .pc = 255,
+				     .pc_mask = (1ull << 48) - 1 };
+#else
+#error "gpuprof unwinds x86-64 and arm64 only"
+#endif
+
+struct walk {
+	const struct stack_space *space;
+	struct stack_regs regs;
+	struct cfi *cfi;
+	bool exact;		/* regs.pc is the next instruction */
+};
+
+enum { STEP_DONE = 1 };		/* beside 0 and -errno: this was the outermost frame */
+
+const struct stack_module *stack_find_module(const struct stack_space *space, uint64_t at)
+{
+	size_t low = 0, high = space->n_modules;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (space->modules[middle].start > at)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low && at < space->modules[low - 1].end ? &space->modules[low - 1] : NULL;
+}
+
+static bool is_known(const struct stack_regs *regs, uint64_t number)
+{
+	return number < STACK_REGS && regs->known >> number & 1;
+}
+
+static void set_reg(struct stack_regs *regs, unsigned int number, uint64_t value)
+{
+	regs->reg[number] = value;
+	regs->known |= 1u << number;
+}
+
+static int run_expression(const struct walk *w, const struct cfi_place *place, const uint64_t *cfa,
+			  uint64_t *value)
+{
+	struct expression e = { .code = place->expression, .len = (size_t)place->value,
+				.has_first = cfa, .first = cfa ? *cfa : 0 };
+
+	return expression_run(w->space, &w->regs, &e, value);
+}
+
+static int find_cfa(const struct walk *w, const struct cfi_row *row, uint64_t *cfa)
+{
+	if (row->cfa.rule == CFI_VAL_EXPRESSION)
+		return run_expression(w, &row->cfa, NULL, cfa);
+	if (!is_known(&w->regs, row->cfa_reg))
+		return -ENODATA;
+	*cfa = w->regs.reg[row->cfa_reg] + (uint64_t)row->cfa.value;
+	return 0;
+}
+
+/* The caller's value of a column, or -errno. */
+static int recover(const struct walk *w, const struct cfi_place *place, unsigned int number,
+		   uint64_t cfa, uint64_t *value)
+{
+	const struct stack_space *space = w->space;
+	uint64_t from = place->rule == CFI_REGISTER ? (uint64_t)place->value : number;
+	int err;
+
+	switch (place->rule) {
+	case CFI_SAME: case CFI_REGISTER:
+		if (!is_known(&w->regs, from))
+			return -ENODATA;
+		*value = w->regs.reg[from];
+		return 0;
+	case CFI_OFFSET:
+		return space->read(space->ctx, cfa + (uint64_t)place->value, value, sizeof(*value));
+	case CFI_VAL_OFFSET:
+		*value = cfa + (uint64_t)place->value;
+		return 0;
+	case CFI_EXPRESSION:
+		err = run_expression(w, place, &cfa, value);
+		return err ? err : space->read(space->ctx, *value, value, sizeof(*value));
+	case CFI_VAL_EXPRESSION:
+		return run_expression(w, place, &cfa, value);
+	default:
+		return -ENODATA;
+	}
+}
+
+static int apply_row(struct walk *w, const struct cfi_row *row, uint64_t cfa)
+{
+	struct stack_regs next = { 0 };
+	uint8_t ra = w->cfi->ra;
+	uint64_t value;
+	int err;
+
+	if (row->column[ra].rule == CFI_UNDEFINED)
+		return STEP_DONE;
+	err = recover(w, &row->column[ra], ra, cfa, &next.pc);
+	if (err)
+		return err;
+	if (row->ra_signed)
+		next.pc &= stack_abi.pc_mask;
+	for (unsigned int i = 0; i < STACK_REGS; i++)
+		if (!recover(w, &row->column[i], i, cfa, &value))
+			set_reg(&next, i, value);
+	/* That is what the CFA is, unless a rule says otherwise (signal frames). */
+	if (row->column[stack_abi.sp].rule == CFI_SAME)
+		set_reg(&next, stack_abi.sp, cfa);
+	w->regs = next;
+	return 0;
+}
+
+static int step_by_table(struct walk *w, const struct stack_module *m, struct stack_step *step)
+{
+	uint64_t sp = w->regs.reg[stack_abi.sp], pc = w->regs.pc, cfa = 0;
+	bool sp_known = is_known(&w->regs, stack_abi.sp);
+	struct cfi_row row;
+	int err = cfi_find(w->cfi, m, pc - !w->exact, &row);
+
+	if (!err)
+		err = find_cfa(w, &row, &cfa);
+	if (err)
+		return err;
+	step->signal = w->cfi->signal;
+	err = apply_row(w, &row, cfa);
+	if (err)
+		return err;
+	/* A signal may have come on another stack; every other frame lies above the one it called.
+	 * arm64's leaf functions have none at all. */
+	if (!w->cfi->signal && sp_known && (cfa < sp || (cfa == sp && w->regs.pc == pc)))
+		return -ELOOP;
+	w->exact = w->cfi->signal;
+	return 0;
+}
+
+/* Both machines: the saved frame pointer, and above it the return address. */
+static int step_by_pointer(struct walk *w)
+{
+	uint64_t fp = w->regs.reg[stack_abi.fp], sp = w->regs.reg[stack_abi.sp], pair[2];
+	struct stack_regs next = { 0 };
+
+	if (!is_known(&w->regs, stack_abi.fp) || !is_known(&w->regs, stack_abi.sp) || fp % 8 ||
+	    fp < sp || fp - sp > MAX_FRAME || w->space->read(w->space->ctx, fp, pair, sizeof(pair)))
+		return -ENODATA;
+	next.pc = pair[1] & stack_abi.pc_mask;
+	if (next.pc && !stack_find_module(w->space, next.pc - 1))
+		return -ENODATA;
+	set_reg(&next, stack_abi.fp, pair[0]);
+	set_reg(&next, stack_abi.sp, fp + sizeof(pair));
+	w->regs = next;
+	w->exact = false;
+	return 0;
+}
+
+/* What may have been half done by a failing table is undone. */
+static int step_once(struct walk *w, struct stack_step *step, bool *guessed)
+{
+	const struct stack_module *m = stack_find_module(w->space, w->regs.pc - !w->exact);
+	struct stack_regs before = w->regs;
+	int rc = m ? step_by_table(w, m, step) : -ENOENT;
+
+	*guessed = rc == -ENOENT || rc == -EBADMSG;
+	if (!*guessed)
+		return rc;
+	w->regs = before;
+	step->signal = false;
+	return step_by_pointer(w);
+}
+
+static int walk_up(struct walk *w, struct stack_step *steps, size_t max, enum stack_end *end)
+{
+	bool guessed = false;
+	size_t n = 0;
+	int rc = 0;
+
+	*end = STACK_LOST;
+	while (n < max && !rc) {
+		/* The first is where the thread is, wherever that may be. */
+		if (n && !w->regs.pc) {
+			*end = STACK_WHOLE;
+			return (int)n;
+		}
+		if (n && !stack_find_module(w->space, w->regs.pc - !w->exact))
+			return (int)n;
+		steps[n] = (struct stack_step){ .pc = w->regs.pc, .exact = w->exact,
+						.guessed = guessed };
+		rc = step_once(w, &steps[n++], &guessed);
+	}
+	if (rc == STEP_DONE)
+		*end = STACK_WHOLE;
+	else if (!rc)
+		*end = STACK_DEEP;
+	return (int)n;
+}
+
+int stack_unwind(const struct stack_space *space, const struct stack_regs *regs,
+		 struct stack_step *steps, size_t max, enum stack_end *end)
+{
+	struct walk w = { .space = space, .regs = *regs, .exact = true };
+	int n;
+
+	w.cfi = malloc(sizeof(*w.cfi));
+	if (!w.cfi)
+		return -ENOMEM;
+	w.cfi->space = space;
+	n = walk_up(&w, steps, max, end);
+	free(w.cfi);
+	return n;
+}
