@@ -51,7 +51,7 @@ static const char *const tier_names[] = { "0", "1", NULL };
 static const struct option_row rows[] = {
 	{
 		.name = "pid", .letter = 'p', .group = GROUP_TARGETS, .arg = "PID[,PID...]",
-		.verbs = LIVE | ON(DOCTOR), .set = option_set_pids, .completes = COMPLETE_PIDS,
+		.verbs = LIVE | ON(STACKS) | ON(DOCTOR), .set = option_set_pids, .completes = COMPLETE_PIDS,
 		.accepts = "process ids such as 1234 or 1234,1240",
 		.help = "measure these processes and all below",
 	}, {
@@ -79,7 +79,7 @@ static const struct option_row rows[] = {
 		.help = "stop after N intervals",
 	}, {
 		.name = "output", .letter = 'o', .group = GROUP_OUTPUT, .arg = "FILE",
-		.verbs = ON(STAT) | ON(RECORD) | ON(REPORT),
+		.verbs = ON(STAT) | ON(RECORD) | ON(REPORT) | ON(STACKS),
 		.set = option_set_text, .at = MEMBER(output), .completes = COMPLETE_FILES,
 		.accepts = "the name of a file",
 		.help = "write to FILE (record: the capture)",
@@ -96,7 +96,7 @@ static const struct option_row rows[] = {
 		.help = "of calls,threads,events (default all; csv: calls)",
 	}, {
 		.name = "format", .group = GROUP_OUTPUT, .arg = "FORMAT",
-		.verbs = PRINTS, .set = option_set_choice, .at = MEMBER(format),
+		.verbs = PRINTS | ON(STACKS), .set = option_set_choice, .at = MEMBER(format),
 		.choices = format_names, .accepts = "text, md, csv or json",
 		.help = "text, md, csv or json",
 	}, {
@@ -211,6 +211,15 @@ static const struct verb verbs[VERB_END] = {
 			 "privileges.\n",
 		.examples = "  gpuprof report run.gpr --by launch --top 20\n"
 			    "  gpuprof report run.gpr --format json -o run.json\n",
+	},
+	[VERB_STACKS] = {
+		.name = "stacks", .run = verb_stacks,
+		.summary = "where every thread of a process is, now",
+		.usage = "stacks -p PID[,PID...] [options]",
+		.about = "Works on what already hangs, and stops nothing: the call that each thread\n"
+			 "is in, its native stack, and what it waits for.\n",
+		.examples = "  gpuprof stacks -p 1234\n"
+			    "  gpuprof stacks -p 1234,1240 --format json\n",
 	},
 	[VERB_DOCTOR] = {
 		.name = "doctor", .run = verb_doctor,

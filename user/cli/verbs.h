@@ -9,6 +9,7 @@ int verb_default(const struct options *o);	/* no verb */
 int verb_stat(const struct options *o);
 int verb_record(const struct options *o);
 int verb_report(const struct options *o);
+int verb_stacks(const struct options *o);
 int verb_doctor(const struct options *o);
 int verb_version(const struct options *o);
 int verb_help(const struct options *o);

@@ -10,6 +10,10 @@ void render_md(struct strbuf *out, const struct report *r);
 void render_csv(struct strbuf *out, const struct report *r);
 void render_json(struct strbuf *out, const struct report *r);
 
+/* What views of other shapes than tables are made of: a quoted string, and the object of `meta`. */
+void render_json_string(struct strbuf *out, const char *s);
+void render_json_meta(struct strbuf *out, const struct meta *meta);
+
 /*
  * Text and md are for people: unless the report is wide, columns that are `wide` and columns in
  * which nothing is known are left out. Returns how many are shown; column[i] is the table's own

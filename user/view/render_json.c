@@ -28,7 +28,7 @@ static void add_char(struct strbuf *out, const char *at, const char *end, int32_
 		strbuf_add(out, at, (size_t)(end - at));
 }
 
-static void add_string(struct strbuf *out, const char *s)
+void render_json_string(struct strbuf *out, const char *s)
 {
 	strbuf_addch(out, '"');
 	while (*s) {
@@ -49,7 +49,7 @@ static void add_value(struct strbuf *out, const struct cell *c, unsigned int typ
 	else if (real)
 		format_real(out, c->d);
 	else if (type == CELL_TEXT)
-		add_string(out, c->s);
+		render_json_string(out, c->s);
 	else if (type == CELL_BOOL)
 		strbuf_addstr(out, c->u ? "true" : "false");
 	else
@@ -58,12 +58,12 @@ static void add_value(struct strbuf *out, const struct cell *c, unsigned int typ
 
 static void add_pair(struct strbuf *out, const char *key, const struct cell *c, unsigned int type)
 {
-	add_string(out, key);
+	render_json_string(out, key);
 	strbuf_addstr(out, ": ");
 	add_value(out, c, type);
 }
 
-static void print_meta(struct strbuf *out, const struct meta *meta)
+void render_json_meta(struct strbuf *out, const struct meta *meta)
 {
 	strbuf_addch(out, '{');
 	for (size_t i = 0; meta && i < meta->n; i++) {
@@ -79,7 +79,7 @@ static void print_table(struct strbuf *out, const struct table *t)
 	const struct column *c = table_columns(t, &n);
 
 	strbuf_addstr(out, "  ");
-	add_string(out, table_name(t));
+	render_json_string(out, table_name(t));
 	strbuf_addstr(out, ": [");
 	for (size_t row = 0; row < table_rows(t); row++) {
 		strbuf_addstr(out, row ? ",\n   {" : "\n   {");
@@ -95,7 +95,7 @@ static void print_table(struct strbuf *out, const struct table *t)
 void render_json(struct strbuf *out, const struct report *r)
 {
 	strbuf_addstr(out, "{\"schema_version\": 1,\n \"meta\": ");
-	print_meta(out, r->meta);
+	render_json_meta(out, r->meta);
 	strbuf_addstr(out, ",\n \"tables\": {");
 	for (unsigned int i = 0; i < r->n_tables; i++) {
 		strbuf_addstr(out, i ? ",\n" : "\n");

@@ -1,0 +1,136 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2154 # run sets stderr, stderr_lines
+# What hangs already is told without a probe: each thread's call, stack and what it waits for.
+
+load ../lib/common
+
+# A thread that hangs in cudaStreamSynchronize; HUNG is its pid.
+start_hung() {
+	"$SIM/simcalls" --hang-sync cudaLaunchKernel=20 >hang.out 2>&1 3>&- &
+	HUNG=$!
+	STARTED+=("$HUNG")
+	wait_for 10 grep -q hanging hang.out
+	wait_for 10 grep -q nanosleep "/proc/$HUNG/wchan"
+}
+
+# A program that waits; OTHER is its pid.
+start_other() { # COMMAND...
+	"$@" 3>&- &
+	OTHER=$!
+	STARTED+=("$OTHER")
+}
+
+# The functions of the first thread from the outermost to the innermost, joined by spaces.
+chain() { # REPORT
+	report_value "$1" '" ".join(f["function"] or "?" for f in reversed(t["stacks"][0]["frames"]))'
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "stacks: a sync that hung before gpuprof started is named, down to the wait in the kernel" {
+	needs root bpf sim
+	start_hung
+	run --separate-stderr "$GPUPROF" stacks -p "$HUNG" --format json
+	assert_success
+	assert_equal "$stderr" ""
+	printf '%s\n' "$output" >r.json
+	run report_value r.json '[(s["call"], s["class"], s["library"], s["syscall"], s["stack"], s["state"])
+		for s in t["stacks"]]'
+	assert_output "[('cudaStreamSynchronize', 'sync', 'cudart', 'clock_nanosleep', 'whole', 'S')]"
+	run chain r.json
+	assert_output --regexp 'main .*simcalls_hang cudaStreamSynchronize .*clock_nanosleep$'
+	run report_value r.json 'r["schema_version"], r["meta"]["sources"], r["meta"]["complete"], all(f["build_id"] for f in t["stacks"][0]["frames"]
+		if f["module"] == "libc.so.6")'
+	assert_output "(1, 'bpf,procfs', True, True)"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "stacks: text names call, wait and frames; csv and md have one row a thread" {
+	needs root bpf sim
+	start_hung
+	run "$GPUPROF" stacks -p "$HUNG"
+	assert_success
+	assert_line --index 0 --partial 'in cudaStreamSynchronize (sync), state S'
+	assert_line --index 1 --partial 'in clock_nanosleep, wchan '
+	assert_line --regexp '^ +[0-9]+  cudaStreamSynchronize\+0x[0-9a-f]+ +libcudart'
+	run "$GPUPROF" stacks -p "$HUNG" --format csv -o r.csv
+	assert_success
+	assert_output ""
+	run python3 -c 'import csv; rows = list(csv.DictReader(open("r.csv")))
+print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"])'
+	assert_output "1 cudaStreamSynchronize True"
+	run "$GPUPROF" stacks -p "$HUNG" --format md
+	assert_success
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "stacks: several hung processes are told in two seconds; they are not stopped or changed" {
+	needs root bpf sim
+	local pids=() before after
+	for _ in 1 2 3 4; do
+		start_hung
+		pids+=("$HUNG")
+	done
+	before=$(awk '{ print $1 }' "/proc/$HUNG/statm")
+	SECONDS=0
+	run --separate-stderr "$GPUPROF" stacks -p "$(IFS=,; echo "${pids[*]}")" --format json
+	[ $SECONDS -le 2 ]
+	assert_success
+	printf '%s\n' "$output" >r.json
+	run report_value r.json '[s["call"] for s in t["stacks"]].count("cudaStreamSynchronize")'
+	assert_output 4
+	after=$(awk '{ print $1 }' "/proc/$HUNG/statm")
+	assert_equal "$after" "$before"
+	run grep -E '^State:|^TracerPid:' "/proc/$HUNG/status"
+	assert_output --regexp $'S \\(sleeping\\)\nTracerPid:\t0$'
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "stacks: a stripped static program's frames are found without its symbols" {
+	needs root bpf
+	printf '%s\n' '#include <unistd.h>' 'int main(void) { return pause(); }' >s.c
+	gcc -O2 -static -s -o still s.c || skip "no static libc"
+	start_other ./still
+	wait_for 10 grep -q pause "/proc/$OTHER/wchan"
+	run "$GPUPROF" stacks -p "$OTHER" --format json
+	assert_success
+	printf '%s\n' "$output" >r.json
+	run report_value r.json '[(s["stack"], s["syscall"], {f["function"] for f in s["frames"]},
+		len(s["frames"]) >= 4) for s in t["stacks"]]'
+	assert_output "[('whole', 'pause', {None}, True)]"
+}
+
+# bats test_tags=needs:root
+@test "stacks: without the right to use BPF, /proc gives what it can" {
+	needs root sim
+	start_hung
+	run --separate-stderr setpriv --bounding-set=-bpf,-perfmon,-sys_admin --inh-caps=-all \
+		"$GPUPROF" stacks -p "$HUNG" --format json
+	assert_success
+	assert_equal "${#stderr_lines[@]}" 1
+	printf '%s\n' "$output" >r.json
+	run report_value r.json 'r["meta"]["sources"], t["stacks"][0]["call"]'
+	assert_output "('procfs', 'cudaStreamSynchronize')"
+}
+
+# bats test_tags=needs:root
+@test "stacks: another user's process is refused with the capability's name, exit 3" {
+	needs root
+	start_other sleep 100
+	run --separate-stderr setpriv --reuid=65534 --regid=65534 --clear-groups \
+		--bounding-set=-all "$GPUPROF" stacks -q -p "$OTHER"
+	assert_equal "$status" 3
+	assert_equal "${#stderr_lines[@]}" 1
+	assert_regex "$stderr" CAP_SYS_PTRACE
+}
+
+@test "stacks: no process, a dead one and no pid at all" {
+	run "$GPUPROF" stacks
+	assert_equal "$status" 2
+	assert_output --partial "-p PID"
+	run "$GPUPROF" stacks -q -p 4194303
+	assert_equal "$status" 1
+	assert_equal "${#lines[@]}" 1
+	run "$GPUPROF" stacks -a
+	assert_equal "$status" 2
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * `gpuprof stacks`: one snapshot of every thread of some processes, then its print. What could be
+ * had is printed also when a process is gone or denies it; the exit code says so.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/time.h"
+#include "cli/exit.h"
+#include "cli/out.h"
+#include "cli/verbs.h"
+#include "cli/version.h"
+#include "view/stacks.h"
+
+enum { META_HOST, META_START, META_END, META_VERSION, META_KERNEL, META_COMPLETE, META_SOURCES, META_N };
+
+struct facts {			/* texts that meta points to */
+	struct meta_pair pair[META_N];
+	struct utsname un;
+	char start[64], end[64];
+};
+
+static void set_text(struct facts *f, unsigned int i, const char *key, const char *text)
+{
+	f->pair[i] = (struct meta_pair){ .key = key, .type = CELL_TEXT,
+					 .value = { .known = *text != '\0', .s = text } };
+}
+
+/* ISO 8601, UTC, as in every report's meta. */
+static void format_time(char *text, size_t size, uint64_t wall_ns)
+{
+	time_t s = (time_t)(wall_ns / NS_PER_SEC);
+	struct tm tm;
+	size_t n;
+
+	*text = '\0';
+	if (!gmtime_r(&s, &tm))
+		return;
+	n = strftime(text, size, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text + n, size - n, ".%09uZ", (unsigned int)(wall_ns % NS_PER_SEC));
+}
+
+static void fill_facts(struct facts *f, const struct stack_snapshot *s, uint64_t start_ns, int rc)
+{
+	uname(&f->un);
+	format_time(f->start, sizeof(f->start), start_ns);
+	format_time(f->end, sizeof(f->end), time_wall_ns());
+	set_text(f, META_HOST, "host", f->un.nodename);
+	set_text(f, META_START, "start", f->start);
+	set_text(f, META_END, "end", f->end);
+	set_text(f, META_VERSION, "version", version_text());
+	set_text(f, META_KERNEL, "kernel", f->un.release);
+	set_text(f, META_SOURCES, "sources", stack_snapshot_has_regs(s) ? "bpf,procfs" : "procfs");
+	f->pair[META_COMPLETE] = (struct meta_pair){ .key = "complete", .type = CELL_BOOL,
+						     .value = { .known = 1, .u = rc == EXIT_OK } };
+}
+
+static int add_process(struct stack_snapshot *s, uint32_t pid)
+{
+	int err = stack_snapshot_add(s, (pid_t)pid);
+
+	switch (err) {
+	case 0:
+		return EXIT_OK;
+	case -EACCES: case -EPERM:
+		log_error("cannot read the memory of process %u: permission denied; run as root, or "
+			  "with CAP_SYS_PTRACE", pid);
+		return EXIT_PERMISSION;
+	case -ESRCH:
+		log_error("cannot look at process %u: there is no such process; give the pid of a "
+			  "running one (not of a thread)", pid);
+		return EXIT_FAIL;
+	default:
+		log_error("cannot look at process %u: %s", pid, strerror(-err));
+		return EXIT_FAIL;
+	}
+}
+
+static int render(const struct options *o, const struct stack_snapshot *s, const struct meta *meta,
+		  struct strbuf *out)
+{
+	struct report report = { .meta = meta, .n_tables = 1 };
+	struct table *t;
+
+	if (o->format == FORMAT_TEXT) {
+		view_stacks_text(out, s);
+	} else if (o->format == FORMAT_JSON) {
+		view_stacks_json(out, s, meta);
+	} else {
+		t = view_stacks_table(s);
+		if (!t)
+			return -errno;
+		report.tables = &t;
+		report_render(out, &report, (enum format)o->format);
+		table_free(t);
+	}
+	return 0;
+}
+
+static int print(const struct options *o, const struct stack_snapshot *s, uint64_t start_ns, int rc)
+{
+	struct facts facts;
+	struct meta meta = { facts.pair, META_N };
+	struct strbuf out = STRBUF_INIT;
+	int written;
+
+	fill_facts(&facts, s, start_ns, rc);
+	out.failed = render(o, s, &meta, &out) != 0;
+	written = out_write(o->output, &out);
+	strbuf_free(&out);
+	return rc ? rc : written;
+}
+
+int verb_stacks(const struct options *o)
+{
+	uint64_t start_ns = time_wall_ns();
+	struct stack_snapshot *s;
+	int rc = EXIT_OK;
+
+	if (!o->n_pids) {
+		log_error("'stacks' needs a process; give it with -p PID");
+		return EXIT_USAGE;
+	}
+	s = stack_snapshot_new(o->pids, o->n_pids);
+	if (!s) {
+		log_error("cannot look at processes: %s", strerror(errno));
+		return EXIT_FAIL;
+	}
+	if (!stack_snapshot_has_regs(s))
+		log_info("BPF is not permitted or not there: stacks come from /proc alone, and some "
+			 "will be short; CAP_BPF and CAP_PERFMON give more");
+	for (size_t i = 0; i < o->n_pids; i++) {
+		int err = add_process(s, o->pids[i]);
+
+		rc = rc ? rc : err;
+	}
+	if (stack_snapshot_threads(s))
+		rc = print(o, s, start_ns, rc);
+	stack_snapshot_free(s);
+	return rc;
+}
