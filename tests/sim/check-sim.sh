@@ -169,6 +169,14 @@ aliases() { # every ncclX is weak, and a strong pncclX has the same address
 		}'
 }
 
+nccl_begins_with() { # nccl_begins_with MNEMONIC: every function, by its address, since each has two names
+	local address
+	for address in $(nm -D --defined-only "$sim/libnccl.so.2" | awk '$2 == "T" { print $1 }'); do
+		objdump -d --no-show-raw-insn --start-address="0x$address" --stop-address=$((0x$address + 1)) \
+			"$sim/libnccl.so.2" | tail -n 1 | grep -q "$1"
+	done
+}
+
 data_parallel() { # each of 4 ranks has a truth of its own, and no shared memory is left
 	local file files
 	GPUSIM_TRUTH=$work/rank-%p.json "$sim/ddp" --ranks 4 --steps 10 --bytes 1000000 --quiet
@@ -191,18 +199,28 @@ late_rank() { # rank 1 is 20 ms late at each of 22 works: the others wait for it
 	done
 }
 
+in_pause() { # in_pause PID...: how many of these processes wait for a signal
+	local pid count=0
+	for pid; do
+		grep -q pause "/proc/$pid/wchan" && count=$((count + 1))
+	done
+	echo "$count"
+}
+
 hung_rank() { # rank 1 stays in its 4th collective, the others in the synchronise of that step
-	local ddp ranks rank hung=0 status=0
+	local ddp ranks status=0 tries
 	GPUSIM_NCCL_HANG=1:4 "$sim/ddp" --ranks 3 --steps 10 --quiet 2>/dev/null &
 	ddp=$!
-	sleep 1
-	mapfile -t ranks < <(pgrep -P "$ddp")
-	for rank in "${ranks[@]}"; do
-		grep -q pause "/proc/$rank/wchan" && hung=$((hung + 1))
+	for ((tries = 0; tries < 100; tries++)); do
+		sleep 0.1
+		mapfile -t ranks < <(pgrep -P "$ddp")
+		[[ $(in_pause "${ranks[@]}") == 0 ]] || break
 	done
+	sleep 0.5
+	[[ $(in_pause "${ranks[@]}") == 1 ]] || status=2
 	kill "${ranks[@]}"
-	wait "$ddp" || status=$?
-	[[ ${#ranks[@]} == 3 && $hung == 1 && $status == 1 ]]
+	wait "$ddp" || status=$((status + $?))
+	[[ ${#ranks[@]} == 3 && $status == 1 ]]
 }
 
 if [[ $(uname -m) == x86_64 ]]; then
@@ -211,6 +229,7 @@ if [[ $(uname -m) == x86_64 ]]; then
 		report "endbr/$library: every function begins with endbr64" \
 			first_instructions "$sim/endbr/$library" endbr64
 	done
+	report "libnccl.so.2: every function begins with push" nccl_begins_with push
 fi
 report "libcudart.so.13: __cudaLaunchKernel jumps into cudaLaunchKernel" launch_thunk "$sim/libcudart.so.13"
 report "train: the truth has every call" train_counts "$sim"

@@ -6,8 +6,8 @@
  *
  * Environment: GPUSIM_NCCL_GBPS (100); GPUSIM_NCCL_HANG=RANK:N, rank RANK stays inside its N-th
  * call (collective, send or receive; within a group, inside ncclGroupEnd) for good, so that the
- * others wait for it on their devices; GPUSIM_NCCL_LATE=RANK:MS, rank RANK's device reaches each one
- * MS milliseconds late.
+ * others wait for it on their devices; GPUSIM_NCCL_LATE=RANK:MS, rank RANK's device reaches each
+ * one MS milliseconds late.
  */
 #ifndef LIBNCCL_H
 #define LIBNCCL_H
