@@ -25,6 +25,14 @@ volatile __u8 handed_over = 0;
 /* What each row captures; index = cookie = row. */
 const volatile struct gp_row rows[GP_ROWS_MAX] = {};
 
+/* The verifier wants to see the bound on the very register that is the index; left to itself, the
+ * compiler may check a copy. */
+static __always_inline volatile const struct gp_row *row_at(__u64 id)
+{
+	asm volatile("" : "+r"(id));
+	return &rows[id < GP_ROWS_MAX ? id : 0];
+}
+
 /* Reads the words that the row wants beyond the six argument registers. */
 static __always_inline void read_extra(struct thread_state *st, volatile const struct gp_row *row)
 {
@@ -66,7 +74,7 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 		st->open = 1;
 		return RETURN_LEG;
 	}
-	row = &rows[row_id];
+	row = row_at(row_id);
 	id = bpf_get_current_pid_tgid();
 	st->rec.head.flags = 0;
 	st->rec.head.result = 0;
@@ -122,7 +130,7 @@ static __always_inline void on_return(struct pt_regs *ctx)
 	if (result < -GP_RESULT_MAX)
 		result = -GP_RESULT_MAX;
 	st->rec.head.result = result;
-	send_call(st, GP_CALL, rows[row_id].words);
+	send_call(st, GP_CALL, row_at(row_id)->words);
 }
 
 SEC("?uprobe")
