@@ -74,6 +74,8 @@ static void set_call(const struct place *p, unsigned int library, const struct c
 	if (p->thread->call && p->frame < p->thread->frames + p->thread->call_frame)
 		return;
 	p->thread->call = row->name;
+	p->thread->row = catalog_first_row(library) +
+			 (unsigned int)(row - catalog_library(library)->rows);
 	p->thread->call_frame = (size_t)(p->frame - p->thread->frames);
 	p->thread->library = catalog_library(library)->name;
 	p->thread->class = class_name(row->class);

@@ -41,6 +41,7 @@ struct stack_thread {		/* strings are the snapshot's */
 	const char *syscall;	/* NULL: in none, or unknown */
 	const char *file;	/* what it waits for or transfers; NULL none */
 	const char *call;	/* the outermost catalogue function; NULL: in none, or not seen */
+	unsigned int row;	/* its row in the catalogue; 0: none */
 	size_t call_frame;	/* which of the frames that is */
 	const char *library;	/* its library: "cudart" */
 	const char *class;	/* its class: "sync" */
