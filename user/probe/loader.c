@@ -214,8 +214,7 @@ struct loader *loader_new(const struct loader_options *o)
 
 void loader_detach(struct loader *l)
 {
-	for (size_t i = 0; i < l->links.n; i++)
-		close(l->links.v[i]);
+	link_close_all(l->links.v, l->links.n);
 	VEC_FREE(&l->links);
 	/* After the probes: until they are off, a thread that ends must be seen. */
 	gpuprof_bpf__detach(l->skel);

@@ -3,12 +3,15 @@
 #include "probe/uprobe_link.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define CMD_LINK_CREATE 28
 #define UPROBE_MULTI_RETURN 1
+#define CLOSERS_MAX 16
 
 struct link_attr {		/* bpf_attr.link_create with uprobe_multi */
 	uint32_t prog_fd;
@@ -43,4 +46,34 @@ int link_uprobes(int prog_fd, unsigned int attach_type, bool is_return,
 	int fd = (int)syscall(SYS_bpf, CMD_LINK_CREATE, &attr, 60);
 
 	return fd < 0 ? -errno : fd;
+}
+
+struct closing {
+	int *fds;
+	size_t n;
+	atomic_size_t next;
+};
+
+static void *close_links(void *arg)
+{
+	struct closing *c = arg;
+
+	for (size_t i; (i = atomic_fetch_add(&c->next, 1)) < c->n;)
+		close(c->fds[i]);
+	return NULL;
+}
+
+void link_close_all(int *fds, size_t n)
+{
+	struct closing c = { .fds = fds, .n = n };
+	pthread_t helpers[CLOSERS_MAX];
+	size_t started = 0;
+
+	/* One fewer than links: this thread closes, too. A helper that does not start is not missed. */
+	while (started + 1 < n && started < CLOSERS_MAX &&
+	       !pthread_create(&helpers[started], NULL, close_links, &c))
+		started++;
+	close_links(&c);
+	while (started)
+		pthread_join(helpers[--started], NULL);
 }

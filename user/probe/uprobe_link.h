@@ -17,4 +17,10 @@
 int link_uprobes(int prog_fd, unsigned int attach_type, bool is_return,
 		 const struct loader_probes *probes);
 
+/*
+ * Closes links, some at once: each close waits for all CPUs to leave the probes (30 to 70 ms), and
+ * waits overlap. Returns when all are off.
+ */
+void link_close_all(int *fds, size_t n);
+
 #endif
