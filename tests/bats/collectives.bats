@@ -39,6 +39,27 @@ start_ddp() { # ARGS...
 	assert_output "{('ncclAllReduce', 400, 200000800)}"
 }
 
+# bats test_tags=needs:root,needs:bpf
+@test "collectives: -p of the launcher measures every rank, each with exactly its own" {
+	needs root bpf sim
+	local rank
+	start_ddp --steps 100
+	start_gpuprof record -o c.gpr -p "${STARTED[0]}"
+	for rank in 0 1 2 3; do
+		wait_armed "$(pid_of_rank $rank)" nccl
+	done
+	sleep 0.2 # whatever is attached after a rank's libnccl
+	: >go
+	wait_gpuprof
+	assert_success
+	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
+	laws r.json
+	run report_value r.json 'sorted(c["count"] for c in t["calls"] if c["function"] == "ncclAllReduce")'
+	assert_output '[200, 200, 200, 200]'
+	run report_value r.json '{c["bytes"] for c in t["calls"] if c["function"] == "ncclAllReduce"}'
+	assert_output "{$((100 * ((4 << 20) + 4)))}"
+}
+
 # Attaches to rank N of a job whose rank 1 will hang in its 9th collective, and reports.
 watch_hang() { # N
 	local pid
