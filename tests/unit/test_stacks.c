@@ -299,6 +299,36 @@ static void a_running_thread_is_marked_as_such(void **state)
 	scene_end(&sc);
 }
 
+/* A synchronising call that polls: what lies under its frames changes all the time. */
+static const char polling[] =
+	"#include <time.h>\n"
+	"volatile unsigned long sink;\n"
+	"#define OWN static __attribute__((noinline, noclone))\n"
+	"OWN unsigned long leaf(unsigned long n) { unsigned long a[40];\n"
+	"	for (int i = 0; i < 40; i++) a[i] = n * i;\n"
+	"	sink += a[n % 40]; return a[(n + 3) % 40]; }\n"
+	"OWN int once(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);\n"
+	"	sink += leaf(t.tv_nsec); return sink == 42; }\n"
+	"OWN int cudaStreamSynchronize(void) { int n = 0; while (!once()) n++; return n; }\n"
+	"int main(void) { int r = cudaStreamSynchronize(); return r + sink; }\n";
+
+static void a_call_that_polls_is_seen_each_time(void **state)
+{
+	struct scene sc = scene_of(polling, "-O2", "spin");
+	unsigned int seen = 0;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		const struct stack_thread *t = main_thread(&sc);
+
+		seen += t->to_top && t->call && !strcmp(t->call, "cudaStreamSynchronize");
+		stack_snapshot_free(sc.s);
+		look(&sc);
+	}
+	assert_in_range(seen, 19, 20);
+	scene_end(&sc);
+}
+
 static void a_deleted_program_is_named_all_the_same(void **state)
 {
 	struct scene sc = scene_start("-O2 -fno-optimize-sibling-calls", "sleep");
@@ -395,6 +425,7 @@ int main(void)
 		cmocka_unit_test(a_deep_recursion_is_cut_and_says_so),
 		cmocka_unit_test(a_stripped_program_has_its_frames_and_no_names),
 		cmocka_unit_test(a_running_thread_is_marked_as_such),
+		cmocka_unit_test(a_call_that_polls_is_seen_each_time),
 		cmocka_unit_test(a_deleted_program_is_named_all_the_same),
 		cmocka_unit_test(a_runtime_inside_the_program_is_known_by_its_local_symbols),
 		cmocka_unit_test(a_program_s_own_function_of_such_a_name_is_no_call),

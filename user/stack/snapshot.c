@@ -16,6 +16,8 @@
 #include "stack/naming.h"
 #include "stack/procfs.h"
 
+#define RETRIES 4u		/* looks at threads that ran while they were looked at */
+
 struct stack_snapshot {
 	struct map by_tid;		/* index into regs */
 	VEC(struct gp_thread_regs) regs;
@@ -29,7 +31,9 @@ struct process {		/* that is being added */
 	pid_t pid;
 	struct stack_memory *memory;
 	struct stack_modules modules;
+	size_t first;		/* its first thread in s->threads */
 	bool denied;
+	int err;
 };
 
 const char *stack_quality_name(enum stack_quality q)
@@ -143,23 +147,16 @@ static int unwind(struct process *p, struct stack_thread *t, const struct stack_
 	if (n <= 0)
 		return n;
 	t->quality = (enum stack_quality)qualities[end];
+	t->to_top = end == STACK_WHOLE;
 	return keep_frames(t, steps, (size_t)n);
 }
 
-static int add_thread(void *ctx, pid_t tid, uint64_t start_ns, const char *comm)
+static int look_at(struct process *p, struct stack_thread *t)
 {
-	struct process *p = ctx;
-	struct stack_thread *t = VEC_PUSH(&p->s->threads);
 	struct procfs_where where;
 	struct stack_regs regs;
 	int err;
 
-	(void)start_ns;
-	if (!t)
-		return -ENOMEM;
-	t->pid = p->pid;
-	t->tid = tid;
-	strncpy(t->comm, comm, sizeof(t->comm) - 1);
 	err = procfs_read_thread(t, p->s->names, p->memory, &where);
 	if (err == -EACCES)
 		p->denied = true;
@@ -173,11 +170,70 @@ static int add_thread(void *ctx, pid_t tid, uint64_t start_ns, const char *comm)
 	return err;
 }
 
+static int add_thread(void *ctx, pid_t tid, uint64_t start_ns, const char *comm)
+{
+	struct process *p = ctx;
+	struct stack_thread *t = VEC_PUSH(&p->s->threads);
+
+	(void)start_ns;
+	if (!t)
+		return -ENOMEM;
+	t->pid = p->pid;
+	t->tid = tid;
+	strncpy(t->comm, comm, sizeof(t->comm) - 1);
+	return look_at(p, t);
+}
+
+/* Its stack changed under its registers. */
+static bool is_torn(const struct stack_thread *t)
+{
+	return t->quality == STACK_IS_RUNNING && !t->to_top;
+}
+
+/* At once, with registers that were just read. What is worse than before is not taken. */
+static void look_again(void *ctx, const struct gp_thread_regs *regs)
+{
+	struct process *p = ctx;
+
+	for (size_t i = p->first; i < p->s->threads.n && !p->err; i++) {
+		struct stack_thread *t = &p->s->threads.v[i];
+		struct stack_thread again = { .pid = t->pid, .tid = t->tid };
+
+		if (t->tid != (pid_t)regs->tid || !is_torn(t))
+			continue;
+		keep_regs(p->s, regs);
+		memcpy(again.comm, t->comm, sizeof(t->comm));
+		p->err = p->s->failed ? -ENOMEM : look_at(p, &again);
+		if (again.n_frames >= t->n_frames || again.to_top) {
+			free(t->frames);
+			*t = again;
+		} else {
+			free(again.frames);
+		}
+	}
+}
+
+static bool has_torn(const struct process *p)
+{
+	for (size_t i = p->first; i < p->s->threads.n; i++)
+		if (is_torn(&p->s->threads.v[i]))
+			return true;
+	return false;
+}
+
+static int mend_torn(struct process *p)
+{
+	uint32_t pid = (uint32_t)p->pid;
+
+	for (unsigned int i = 0; i < RETRIES && p->s->has_regs && has_torn(p) && !p->err; i++)
+		loader_read_regs(&pid, 1, look_again, p);
+	return p->err;
+}
+
 /* ---- one process -------------------------------------------------------------------------- */
 
 static int add_threads(struct process *p)
 {
-	size_t first = p->s->threads.n;
 	struct naming nm = { .pid = p->pid, .modules = &p->modules, .memory = p->memory,
 			     .names = p->s->names };
 	int err = stack_modules_read(&p->modules, p->pid, p->memory);
@@ -185,12 +241,15 @@ static int add_threads(struct process *p)
 	p->denied = err == -EACCES || err == -EPERM;
 	if (err && !p->denied)
 		return err;
+	p->first = p->s->threads.n;
 	err = target_each_thread(p->pid, add_thread, p);
+	if (!err)
+		err = mend_torn(p);
 	if (err)
 		return err;
-	if (first < p->s->threads.n) {
-		nm.threads = &p->s->threads.v[first];
-		nm.n = p->s->threads.n - first;
+	if (p->first < p->s->threads.n) {
+		nm.threads = &p->s->threads.v[p->first];
+		nm.n = p->s->threads.n - p->first;
 	}
 	return naming_run(&nm);
 }

@@ -46,6 +46,7 @@ struct stack_thread {		/* strings are the snapshot's */
 	const char *library;	/* its library: "cudart" */
 	const char *class;	/* its class: "sync" */
 	enum stack_quality quality;
+	bool to_top;		/* the last frame is the thread's outermost; also while it runs */
 	struct stack_frame *frames;
 	size_t n_frames;
 };
