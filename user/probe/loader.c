@@ -377,9 +377,12 @@ uint64_t loader_call_cost_ns(const struct loader *l)
 int loader_open_mappings(const struct loader *l, pid_t pid)
 {
 	union bpf_iter_link_info of = { .task.pid = (uint32_t)pid };
-	struct bpf_iter_attach_opts opts = { .sz = sizeof(opts), .link_info = &of,
-					     .link_info_len = sizeof(of) };
+	struct bpf_iter_attach_opts opts;
 
+	memset(&opts, 0, sizeof(opts));		/* libbpf refuses padding that is not 0 */
+	opts.sz = sizeof(opts);
+	opts.link_info = &of;
+	opts.link_info_len = sizeof(of);
 	return open_iterator(l->skel->progs.task_files, &opts);
 }
 
