@@ -124,6 +124,13 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 	assert_regex "$stderr" CAP_SYS_PTRACE
 }
 
+@test "stacks: a thread of the kernel has a state and a wait channel, and no call or stack" {
+	[ "$(cat /proc/2/comm)" = kthreadd ] || skip "no kernel threads are seen here"
+	"$GPUPROF" stacks -q -p 2 --format json >r.json || [ $? -eq 3 ]
+	run report_value r.json '[(s["comm"], s["syscall"], s["call"], s["stack"]) for s in t["stacks"]]'
+	assert_output "[('kthreadd', None, None, 'none')]"
+}
+
 @test "stacks: no process, a dead one and no pid at all" {
 	run "$GPUPROF" stacks
 	assert_equal "$status" 2

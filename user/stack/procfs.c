@@ -119,7 +119,8 @@ static int name_syscall(struct stack_thread *t, const struct in_syscall *in,
 	return err;
 }
 
-/* "35 0x.. 0x.. 0x.. 0x.. 0x.. 0x.. SP PC"; "-1 SP PC" (blocked, but in no call); "running". */
+/* "35 0x.. 0x.. 0x.. 0x.. 0x.. 0x.. SP PC"; "-1 SP PC" (blocked, but in no call); "running". The
+ * kernel's own threads are never in a call: theirs is all zeros. */
 static bool parse_syscall(const char *text, struct in_syscall *in, struct procfs_where *where)
 {
 	uint64_t *arg = in->arg;
@@ -127,8 +128,8 @@ static bool parse_syscall(const char *text, struct in_syscall *in, struct procfs
 	if (sscanf(text, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
 		   " %" SCNx64 " %" SCNx64, &in->number, &arg[0], &arg[1], &arg[2], &arg[3], &arg[4],
 		   &arg[5], &where->sp, &where->pc) == 9 && in->number >= 0) {
-		where->blocked = true;
-		return true;
+		where->blocked = where->pc;
+		return where->pc;
 	}
 	where->blocked = sscanf(text, "-1 %" SCNx64 " %" SCNx64, &where->sp, &where->pc) == 2;
 	return false;
