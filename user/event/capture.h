@@ -48,6 +48,11 @@ void capture_defer(struct capture_writer *w, void (*full)(void *ctx, struct capt
 		   void *ctx);
 int capture_store(struct capture_writer *w, struct capture_block *b);
 
+/* What the file's size is at most once all that was pushed is stored and it is closed. Any thread
+ * that pushes may ask. */
+uint64_t capture_bytes_at_most(const struct capture_writer *w);
+size_t capture_block_bytes(const struct capture_writer *w);	/* of the present block, as rows */
+
 /* Writes the last block and the end marker ("complete"), fsyncs, closes and frees. The file keeps
  * all complete blocks also after a failure. stats may be NULL. */
 int capture_close(struct capture_writer *w, struct capture_stats *stats);

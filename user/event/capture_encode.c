@@ -66,6 +66,11 @@ static int begin_block(struct capture_encoder *e)
 	return 0;
 }
 
+size_t capture_encoder_bytes(const struct capture_encoder *e)
+{
+	return e->block ? (size_t)(e->p - e->block->raw) : 0;
+}
+
 struct capture_block *capture_encoder_take(struct capture_encoder *e)
 {
 	struct capture_block *b = e->block;

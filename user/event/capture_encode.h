@@ -12,6 +12,7 @@
 #include "event/event.h"
 
 struct capture_block {
+	struct capture_writer *writer;	/* for whoever queues blocks of several */
 	uint16_t type;		/* GP_BLOCK_* */
 	uint32_t events;
 	uint64_t start_ns;
@@ -27,6 +28,8 @@ void capture_encoder_free(struct capture_encoder *e);
 
 /* 0, -EAGAIN: take the block first, -EINVAL: no such kind or function, -ENOMEM. */
 int capture_encode(struct capture_encoder *e, const struct event *ev);
+
+size_t capture_encoder_bytes(const struct capture_encoder *e);	/* of the present block's rows */
 
 /* Ends the block and hands it over: give it back to the same encoder or free it. NULL: no event
  * since the last one. */

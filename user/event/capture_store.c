@@ -191,6 +191,11 @@ int capture_store_write(struct capture_store *s, const struct capture_block *b)
 	return 0;
 }
 
+uint64_t capture_store_bytes(const struct capture_store *s)
+{
+	return s->stats.file_bytes;
+}
+
 static int write_end(struct capture_store *s)
 {
 	struct gp_capture_end end = {

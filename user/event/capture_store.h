@@ -16,6 +16,8 @@ struct capture_store *capture_store_create(const char *path);	/* NULL + errno, l
 /* 0 or -errno: sticky, logged once. */
 int capture_store_write(struct capture_store *s, const struct capture_block *b);
 
+uint64_t capture_store_bytes(const struct capture_store *s);	/* of all complete blocks */
+
 /* Writes the end block if all events are in, fsyncs, closes, frees; after a failure it only closes
  * and frees. 0 or the first error. stats may be NULL. */
 int capture_store_close(struct capture_store *s, bool complete, struct capture_stats *stats);

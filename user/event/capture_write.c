@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gpuprof/capture.h>
+
 #include "base/log.h"
 #include "event/capture_encode.h"
 #include "event/capture_store.h"
@@ -18,6 +20,8 @@ struct capture_writer {
 	struct capture_encoder *encoder;
 	struct capture_store *store;
 	atomic_int err;			/* set by whichever thread stores */
+	_Atomic uint64_t stored_bytes;	/* likewise */
+	_Atomic uint64_t waiting_bytes;	/* of blocks handed over, at most */
 	void (*full)(void *ctx, struct capture_block *b);
 	void *ctx;
 };
@@ -49,9 +53,32 @@ void capture_defer(struct capture_writer *w, void (*full)(void *ctx, struct capt
 	w->ctx = ctx;
 }
 
+/* A block of rows takes this in the file at most: its header, and what zstd may add. */
+static uint64_t packed_at_most(size_t raw_bytes)
+{
+	return sizeof(struct gp_block_header) + raw_bytes + raw_bytes / 128 + 256;
+}
+
+uint64_t capture_bytes_at_most(const struct capture_writer *w)
+{
+	uint64_t waiting = atomic_load_explicit(&w->waiting_bytes, memory_order_acquire);
+	size_t raw = capture_encoder_bytes(w->encoder);
+
+	return atomic_load_explicit(&w->stored_bytes, memory_order_relaxed) + waiting +
+	       (raw ? packed_at_most(raw) : 0) + packed_at_most(sizeof(struct gp_capture_end));
+}
+
+size_t capture_block_bytes(const struct capture_writer *w)
+{
+	return capture_encoder_bytes(w->encoder);
+}
+
 static int store_block(struct capture_writer *w, const struct capture_block *b)
 {
 	int err = capture_store_write(w->store, b);
+
+	atomic_store_explicit(&w->stored_bytes, capture_store_bytes(w->store),
+			      memory_order_relaxed);
 
 	if (err)
 		atomic_store_explicit(&w->err, err, memory_order_relaxed);
@@ -60,8 +87,10 @@ static int store_block(struct capture_writer *w, const struct capture_block *b)
 
 int capture_store(struct capture_writer *w, struct capture_block *b)
 {
+	uint64_t waited = packed_at_most(b->raw_bytes);
 	int err = store_block(w, b);
 
+	atomic_fetch_sub_explicit(&w->waiting_bytes, waited, memory_order_release);
 	free(b);
 	return err;
 }
@@ -74,6 +103,9 @@ int capture_flush(struct capture_writer *w)
 	if (!b)
 		return err;
 	if (w->full && !err) {
+		b->writer = w;
+		atomic_fetch_add_explicit(&w->waiting_bytes, packed_at_most(b->raw_bytes),
+					  memory_order_relaxed);
 		w->full(w->ctx, b);
 		return 0;
 	}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A flight recorder: the last stretch of a session is held in memory, as compressed blocks, and
+ * written to a capture file of its own when it is asked for, or when the session ends. What was
+ * written is not held any more: the next file begins where this one ended.
+ *
+ * The kernel's counters are of the whole session, so these files have none; what was lost is seen
+ * by the holes in the numbers of threads.
+ */
+#ifndef EVENT_CAPTURE_HOLD_H
+#define EVENT_CAPTURE_HOLD_H
+
+#include "event/keep.h"
+
+struct capture_hold_plan {
+	const char *path;	/* the second file gets a counter, as of capture_set_name */
+	uint64_t before_ns;
+	uint64_t max_bytes;	/* of memory; at least CAPTURE_HOLD_MIN */
+	bool at_end;		/* write what is held when the session ends */
+};
+
+#define CAPTURE_HOLD_MIN (64u << 10)
+
+/* NULL + errno, logged. */
+struct keep *capture_hold_new(const struct capture_hold_plan *plan, const struct funcs *funcs);
+
+uint64_t capture_hold_bytes(const struct keep *k);	/* held now: <= max_bytes */
+
+#endif

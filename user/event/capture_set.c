@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * One file after the other: where one ends and the next begins, what they are called, which is
+ * removed. A file is as large as its limit at most, if what it must begin with leaves room: blocks
+ * are of an eighth of the limit, and it ends when one more might not fit.
+ *
+ * A file that has ended is closed (fsync takes its time) where its blocks are stored: a block of
+ * type 0 says so.
+ */
+#include "event/capture_set.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/num.h"
+#include "event/capture_encode.h"
+#include "event/roster.h"
+
+#define LAST_WORDS 4096		/* room for counters and STOP */
+
+struct capture_set {
+	struct keep keep;
+	char *path;
+	uint64_t max_bytes, max_files;
+	size_t slice;			/* rows of a block */
+	const struct funcs *funcs;
+	struct roster *roster;		/* NULL: there is no limit */
+	struct capture_writer *writer;
+	struct capture_block *end;	/* says that the writer's file ends; made with it */
+	uint64_t number;		/* of the file being written; 1, 2... */
+	uint64_t rows;			/* bytes of them since what the file began with */
+	uint64_t watermark_ns, latest_ns;
+	uint64_t oldest;		/* file that is left */
+	bool cutting;
+	atomic_int err;			/* of a file closed in another thread; logged */
+	struct keep_stats stats;	/* of closed files */
+};
+
+static struct capture_set *of(struct keep *k)
+{
+	return (struct capture_set *)k;
+}
+
+void capture_set_name(struct strbuf *out, const char *path, uint64_t number)
+{
+	size_t len = strlen(path), stem = len > 4 && !strcmp(path + len - 4, ".gpr") ? len - 4 : len;
+
+	strbuf_addf(out, "%.*s.%06llu%s", (int)stem, path, (unsigned long long)number, path + stem);
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static int name_file(const struct capture_set *s, uint64_t number, char name[PATH_MAX])
+{
+	struct strbuf sb = STRBUF_INIT;
+	int err = 0;
+
+	if (s->max_bytes)
+		capture_set_name(&sb, s->path, number);
+	else
+		strbuf_addstr(&sb, s->path);
+	if (sb.failed)
+		err = -ENOMEM;
+	else if (sb.len >= PATH_MAX)
+		err = -ENAMETOOLONG;
+	else
+		memcpy(name, sb.s, sb.len + 1);
+	strbuf_free(&sb);
+	if (err)
+		log_error("cannot name a file after %s: %s", s->path, strerror(-err));
+	return err;
+}
+
+static void remove_oldest(struct capture_set *s)
+{
+	char name[PATH_MAX];
+
+	if (!s->max_files || s->number - s->oldest < s->max_files || name_file(s, s->oldest, name))
+		return;
+	if (unlink(name) && errno != ENOENT)
+		log_warn("cannot remove %s: %s; it stays", name, strerror(errno));
+	s->oldest++;
+	s->stats.removed++;
+}
+
+static void take_block(void *ctx, struct capture_block *b)
+{
+	struct capture_set *s = ctx;
+
+	s->keep.full(s->keep.full_ctx, b);
+}
+
+static int open_file(struct capture_set *s)
+{
+	char name[PATH_MAX];
+	int err = name_file(s, s->number + 1, name);
+
+	if (err)
+		return err;
+	s->end = calloc(1, sizeof(*s->end));
+	s->writer = s->end ? capture_create(name, s->funcs) : NULL;
+	if (!s->writer) {
+		err = errno ? -errno : -EIO;
+		free(s->end);
+		s->end = NULL;
+		return err;
+	}
+	s->end->writer = s->writer;
+	if (s->keep.full)
+		capture_defer(s->writer, take_block, s);
+	s->number++;
+	s->rows = 0;
+	remove_oldest(s);
+	return 0;
+}
+
+static int close_file(struct capture_set *s, struct capture_writer *w)
+{
+	int err = capture_close(w, &s->stats.last);
+
+	s->stats.events += s->stats.last.events;
+	s->stats.files++;
+	if (err)
+		atomic_store(&s->err, err);
+	return err;
+}
+
+/* The file is closed when all its blocks are stored: here or where that is done. */
+static int end_file(struct capture_set *s)
+{
+	struct capture_block *end = s->end;
+	int err = capture_flush(s->writer);
+
+	s->writer = NULL;
+	s->end = NULL;
+	if (s->keep.full)
+		s->keep.full(s->keep.full_ctx, end);
+	else
+		err = keep_store(&s->keep, end);
+	return err;
+}
+
+static void set_defer(struct keep *k)
+{
+	capture_defer(of(k)->writer, take_block, k);
+}
+
+static int set_store(struct keep *k, struct capture_block *b)
+{
+	struct capture_writer *w = b->writer;
+
+	if (b->type)
+		return capture_store(w, b);
+	free(b);
+	return close_file(of(k), w);
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+static int push_raw(void *ctx, const struct event *ev)
+{
+	return capture_push(((struct capture_set *)ctx)->writer, ev);
+}
+
+/* The next file begins where this one ends. */
+static int cut(struct capture_set *s)
+{
+	uint64_t now_ns = s->watermark_ns ? s->watermark_ns : s->latest_ns;
+	int err;
+
+	s->cutting = true;
+	if (s->keep.on_cut)
+		s->keep.on_cut(s->keep.cut_ctx);
+	err = push_raw(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
+	if (!err)
+		err = end_file(s);
+	if (!err)
+		err = open_file(s);
+	if (!err)
+		err = roster_begin(s->roster, now_ns, &(struct event_sink){ push_raw, s });
+	s->cutting = false;
+	return err;
+}
+
+static bool is_full(const struct capture_set *s)
+{
+	return s->rows >= s->slice &&
+	       capture_bytes_at_most(s->writer) + s->slice + LAST_WORDS > s->max_bytes;
+}
+
+static int flush_block(struct capture_set *s)
+{
+	int err;
+
+	s->rows += capture_block_bytes(s->writer);
+	err = capture_flush(s->writer);
+	if (!err && !s->cutting && is_full(s))
+		err = cut(s);
+	return err;
+}
+
+static void see_time(struct capture_set *s, const struct event *ev)
+{
+	if (ev->kind == EVENT_WATERMARK)
+		s->watermark_ns = num_max(s->watermark_ns, ev->end_ns);
+	else if (ev->kind != EVENT_COUNT)
+		s->latest_ns = num_max(s->latest_ns, num_max(ev->start_ns, ev->end_ns));
+}
+
+static int fail(struct capture_set *s, int err)
+{
+	if (err && !atomic_load(&s->err))
+		atomic_store(&s->err, err);
+	return err;
+}
+
+static int set_push(struct keep *k, const struct event *ev)
+{
+	struct capture_set *s = of(k);
+	struct event own;
+	int err = atomic_load_explicit(&s->err, memory_order_relaxed);
+
+	if (err)
+		return err;
+	if (!s->roster)
+		return capture_push(s->writer, ev);
+	see_time(s, ev);
+	err = roster_take(s->roster, ev, &own);
+	if (err)
+		log_error("cannot record events: %s", strerror(-err));
+	else
+		err = capture_push(s->writer, &own);
+	if (!err && capture_block_bytes(s->writer) >= s->slice)
+		err = flush_block(s);
+	return fail(s, err);
+}
+
+static int set_flush(struct keep *k)
+{
+	struct capture_set *s = of(k);
+	int err = atomic_load_explicit(&s->err, memory_order_relaxed);
+
+	if (err)
+		return err;
+	return fail(s, s->roster ? flush_block(s) : capture_flush(s->writer));
+}
+
+static int set_close(struct keep *k, struct keep_stats *stats)
+{
+	struct capture_set *s = of(k);
+	int err;
+
+	if (s->writer)
+		close_file(s, s->writer);
+	err = atomic_load(&s->err);
+	if (s->stats.files && !name_file(s, s->oldest, s->stats.first_path))
+		name_file(s, s->number, s->stats.last_path);
+	if (stats)
+		*stats = s->stats;
+	roster_free(s->roster);
+	free(s->end);
+	free(s->path);
+	free(s);
+	return err;
+}
+
+static const struct keep_ops ops = {
+	.push = set_push, .flush = set_flush, .defer = set_defer, .store = set_store, .close = set_close,
+};
+
+struct keep *capture_set_new(const struct capture_set_plan *plan, const struct funcs *funcs)
+{
+	struct capture_set *s = calloc(1, sizeof(*s));
+	int err = ENOMEM;
+
+	if (!s)
+		return NULL;
+	*s = (struct capture_set){ .keep = { .ops = &ops }, .path = strdup(plan->path),
+				   .max_bytes = plan->max_bytes, .max_files = plan->max_files,
+				   .slice = num_min(plan->max_bytes / 8, 512u << 10),
+				   .funcs = funcs, .oldest = 1 };
+	if (plan->max_bytes)
+		s->roster = roster_new();
+	if (s->path && (s->roster || !plan->max_bytes))
+		err = -open_file(s);
+	if (!err)
+		return &s->keep;
+	roster_free(s->roster);
+	free(s->path);
+	free(s);
+	errno = err;
+	return NULL;
+}
