@@ -36,6 +36,8 @@ static void check_accepted(const struct options *o)
 	check(o->max_loss >= 0 && o->max_loss <= 1);
 	check(o->format >= 0 && o->format < FORMAT_END);
 	check(o->interval_ns > 0);
+	check(o->on >= ON_UNSET && o->on <= ON_SIGNAL);
+	check(!o->max_bytes || o->max_bytes >= 65536);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

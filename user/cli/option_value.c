@@ -9,8 +9,9 @@
 #include "base/time.h"
 
 #define PID_LIMIT (1u << 22)	/* the kernel's own PID_MAX_LIMIT */
-#define RING_MIN (64ull << 10)
+#define SIZE_MIN (64ull << 10)
 #define RING_MAX (1ull << 30)
+#define FILE_MAX (1ull << 50)
 
 static void *member(struct options *o, const struct option_row *row)
 {
@@ -70,9 +71,9 @@ static const struct {
 	{ "", 0 }, { "k", 10 }, { "m", 20 }, { "g", 30 }, { "K", 10 }, { "M", 20 }, { "G", 30 },
 };
 
-OPTION_SETTER(ring)
+static int parse_size(const char *value, uint64_t max, uint64_t *bytes)
 {
-	uint64_t n, size = RING_MIN;
+	uint64_t n;
 	char *end;
 
 	if (parse_number(value, &end, &n))
@@ -80,14 +81,32 @@ OPTION_SETTER(ring)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		if (strcmp(end, sizes[i].suffix))
 			continue;
-		if (n > RING_MAX >> sizes[i].shift || n << sizes[i].shift < RING_MIN)
-			return -EINVAL;
-		while (size < n << sizes[i].shift)
-			size *= 2;
-		*(uint64_t *)member(o, row) = size;
-		return 0;
+		*bytes = n << sizes[i].shift;
+		return n > max >> sizes[i].shift || *bytes < SIZE_MIN ? -EINVAL : 0;
 	}
 	return -EINVAL;
+}
+
+OPTION_SETTER(ring)
+{
+	uint64_t bytes, size = SIZE_MIN;
+
+	if (parse_size(value, RING_MAX, &bytes))
+		return -EINVAL;
+	while (size < bytes)
+		size *= 2;
+	*(uint64_t *)member(o, row) = size;
+	return 0;
+}
+
+OPTION_SETTER(size)
+{
+	uint64_t bytes;
+
+	if (parse_size(value, FILE_MAX, &bytes))
+		return -EINVAL;
+	*(uint64_t *)member(o, row) = bytes;
+	return 0;
 }
 
 OPTION_SETTER(percent)

@@ -30,6 +30,7 @@ static const struct options defaults = {
 	.interval_ns = 5 * NS_PER_SEC,
 	.ring_bytes = 8 << 20,
 	.max_loss = 0.01,
+	.on = ON_UNSET,
 };
 
 const char *options_nearest(const char *word, const char *const *names, size_t n)

@@ -26,6 +26,8 @@ enum verb_id {
 	VERB_END
 };
 
+enum on { ON_UNSET = -1, ON_EXIT, ON_SIGNAL };
+
 #define OPTIONS_PIDS_MAX 1024
 #define OPTIONS_ARGS_MAX 4
 
@@ -48,6 +50,10 @@ struct options {
 
 	const char *output;		/* NULL: standard output; record: its default name */
 	const char *capture;		/* stat, intervals: keep a capture here too; NULL none */
+	uint64_t max_bytes;		/* of a capture file, or of memory with --before; 0: no limit */
+	uint64_t max_files;		/* 0: no limit */
+	uint64_t before_ns;		/* hold that much in memory; 0: write all */
+	int on;				/* enum on: when to write what is held */
 	uint64_t duration_ns;		/* 0: until CMD or the targets end, or Ctrl-C */
 	uint64_t interval_ns;
 	uint64_t count;			/* intervals to print; 0: no limit */

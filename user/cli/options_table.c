@@ -47,6 +47,7 @@ const char *const options_groups[GROUP_END] = {
 };
 
 static const char *const tier_names[] = { "0", "1", NULL };
+static const char *const on_names[] = { [ON_EXIT] = "exit", [ON_SIGNAL] = "signal", NULL };
 
 static const struct option_row rows[] = {
 	{
@@ -83,6 +84,26 @@ static const struct option_row rows[] = {
 		.set = option_set_text, .at = MEMBER(output), .completes = COMPLETE_FILES,
 		.accepts = "the name of a file",
 		.help = "write to FILE (record: the capture)",
+	}, {
+		.name = "max-size", .group = GROUP_OUTPUT, .arg = "SIZE",
+		.verbs = ON(RECORD), .set = option_set_size, .at = MEMBER(max_bytes),
+		.accepts = "a size of at least 64k, such as 100m or 2g",
+		.help = "of a file, then the next (--before: of memory)",
+	}, {
+		.name = "max-files", .group = GROUP_OUTPUT, .arg = "N",
+		.verbs = ON(RECORD), .set = option_set_number, .at = MEMBER(max_files),
+		.accepts = "a number from 1 up",
+		.help = "keep the last N files of --max-size",
+	}, {
+		.name = "before", .group = GROUP_OUTPUT, .arg = "DUR",
+		.verbs = ON(RECORD), .set = option_set_duration, .at = MEMBER(before_ns),
+		.accepts = "a duration such as 30s or 2m",
+		.help = "hold the last DUR in memory until --on",
+	}, {
+		.name = "on", .group = GROUP_OUTPUT, .arg = "EVENT",
+		.verbs = ON(RECORD), .set = option_set_choice, .at = MEMBER(on),
+		.choices = on_names, .accepts = "exit or signal",
+		.help = "write on exit (default) or signal (SIGUSR1)",
 	}, {
 		.name = "capture", .group = GROUP_OUTPUT, .arg = "FILE",
 		.verbs = ON(DEFAULT) | ON(STAT), .set = option_set_text, .at = MEMBER(capture),
@@ -198,9 +219,11 @@ static const struct verb verbs[VERB_END] = {
 		.summary = "measure and keep everything in a capture file",
 		.usage = "record [-o FILE] [options] [-p PID[,PID...] | -a | -- CMD ARG...]",
 		.about = "Records until CMD or the targets end, -d is over, or Ctrl-C. What was\n"
-			 "recorded stays readable, however it ends.\n",
+			 "recorded stays readable, however it ends. FILE may hold %h (host), %p (pid),\n"
+			 "%r (rank), %j (Slurm job), %t (start time) and %%.\n",
 		.examples = "  gpuprof record -o run.gpr -p 1234 -d 1m\n"
-			    "  gpuprof record -o run.gpr -- python train.py\n",
+			    "  gpuprof record -o run.%r.gpr --max-size 1g --max-files 4 -- ./train\n"
+			    "  gpuprof record --before 30s --on exit -p 1234\n",
 	},
 	[VERB_REPORT] = {
 		.name = "report", .run = verb_report, .min_args = 1, .max_args = 1,

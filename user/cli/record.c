@@ -10,14 +10,26 @@
 #include "cli/verbs.h"
 #include "view/table.h"
 
-static void say_kept(const char *path, const struct capture_stats *st)
+static void say_kept(const struct keep_stats *st)
 {
 	struct strbuf size = STRBUF_INIT;
 
-	format_bytes(&size, st->file_bytes);
-	log_info("kept %" PRIu64 " events in %s (%s); gpuprof report %s", st->events, path, size.s,
-		 path);
+	format_bytes(&size, st->last.file_bytes);
+	if (st->files == 1)
+		log_info("kept %" PRIu64 " events in %s (%s); gpuprof report %s", st->events,
+			 st->last_path, size.s, st->last_path);
+	else
+		log_info("kept %" PRIu64 " events in %" PRIu64 " files; the last %" PRIu64
+			 " are left, %s to %s", st->events, st->files, st->files - st->removed,
+			 st->first_path, st->last_path);
 	strbuf_free(&size);
+}
+
+/* A flight recorder says what it writes when it does. */
+static void say_held(const struct keep_stats *st)
+{
+	if (!st->files)
+		log_info("nothing was kept: no SIGUSR1 came");
 }
 
 int verb_record(const struct options *o)
@@ -27,8 +39,10 @@ int verb_record(const struct options *o)
 	struct session_outcome out;
 	int rc = session_run(&plan, &out);
 
-	if (out.capture.blocks)
-		say_kept(path, &out.capture);
+	if (out.started && o->before_ns)
+		say_held(&out.kept);
+	else if (out.kept.events)
+		say_kept(&out.kept);
 	if (!rc && out.model)
 		rc = print_loss(o, out.model);
 	return session_end(&out, rc);

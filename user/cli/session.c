@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "cli/exit.h"
+#include "cli/kept.h"
 #include "cli/session_internal.h"
 
 /* ---- events that the session itself makes --------------------------------------------------- */
@@ -32,63 +33,6 @@ int session_push(void *ctx, const struct event *ev)
 	if (!s->err)
 		s->err = tap_push(&s->tap, ev);
 	return s->err;
-}
-
-static void push_count(struct session *s, const char *kind, uint64_t hits, uint64_t received,
-		       uint64_t lost)
-{
-	session_push(s, &(struct event){ .kind = EVENT_COUNT, .text = "uprobe", .text2 = kind,
-					 .start_ns = hits, .end_ns = received, .bytes = lost });
-	if (hits != received + lost)
-		log_warn("%s records do not add up: %" PRIu64 " hits, %" PRIu64 " received, %" PRIu64
-			 " lost; please report this", kind, hits, received, lost);
-}
-
-static bool adds_up(const struct session *s)
-{
-	return s->plan->o->detail != DETAIL_CALL;
-}
-
-static void on_tally(void *ctx, const struct gp_tally_key *key, const struct gp_tally *t)
-{
-	struct session *s = ctx;
-
-	s->tallied_calls += t->count;
-	tallied_read(&s->tallied, key, t, s->plan->o->detail == DETAIL_LATENCY);
-}
-
-/* Reads what the kernel added up into the model, and describes the processes it was found for. */
-static void read_tallies(struct session *s)
-{
-	if (!adds_up(s))
-		return;
-	s->tallied_calls = 0;
-	if (loader_each_tally(s->loader, on_tally, s))
-		log_warn("cannot read what was added up in the kernel");
-	if (!s->err)
-		s->err = s->tallied.err;	/* its own: out of memory */
-}
-
-static void push_counts(struct session *s)
-{
-	static const char *const kinds[GP_KINDS] = {
-		[GP_CALL] = "call", [GP_ENTER] = "enter", [GP_OPEN] = "open",
-		[GP_TASK_NEW] = "thread", [GP_TASK_EXIT] = "exit", [GP_TASK_FORK] = "fork",
-		[GP_TASK_EXEC] = "exec",
-	};
-	struct gp_counts c;
-
-	if (loader_counts(s->loader, &c))
-		return;
-	for (int k = 1; k < GP_KINDS; k++)
-		push_count(s, kinds[k], c.hits[k], s->live.received[k], c.lost[k]);
-	if (c.no_state)
-		push_count(s, "unplaced", c.no_state, 0, c.no_state);
-	if (adds_up(s))
-		push_count(s, "added", s->tallied_calls, s->tallied_calls, 0);
-	session_fact(s, "nested", "%" PRIu64, c.nested);
-	session_fact(s, "abandoned", "%" PRIu64, c.abandoned);
-	session_fact(s, "foreign", "%" PRIu64, c.foreign);
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
@@ -128,6 +72,8 @@ static int add_signals(struct session *s)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	if (s->plan->o->on == ON_SIGNAL && s->tap.keep)
+		sigaddset(&set, SIGUSR1);
 	/* Blocked to the end: a second Ctrl-C must not cost the report. */
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		return -errno;
@@ -145,6 +91,10 @@ static void on_signal(struct session *s)
 
 	if (read(s->signal_fd, &info, sizeof(info)) != sizeof(info))
 		return;
+	if (info.ssi_signo == SIGUSR1) {
+		keep_fire(s->tap.keep);	/* logged; the session goes on */
+		return;
+	}
 	if (!s->command.pid || !command_signal(&s->command, &info))
 		s->state = SESSION_STOPPING;
 }
@@ -156,7 +106,7 @@ static void on_interval(struct session *s, int fd)
 	io_clear(fd);
 	if (!at || at <= s->interval_start_ns)
 		return;		/* nothing has been delivered since */
-	read_tallies(s);
+	counts_read(s);
 	if (s->plan->on_interval(s->plan->ctx, s->tap.model, at)) {
 		s->state = SESSION_STOPPING;
 		return;
@@ -197,10 +147,10 @@ static int flush_capture(struct session *s)
 {
 	uint64_t now = time_now_ns();
 
-	if (!s->tap.capture || now - s->flushed_ns < NS_PER_SEC)
+	if (!s->tap.keep || now - s->flushed_ns < NS_PER_SEC)
 		return 0;
 	s->flushed_ns = now;
-	return capture_flush(s->tap.capture);
+	return keep_flush(s->tap.keep);
 }
 
 static void run(struct session *s)
@@ -282,12 +232,17 @@ static int start_tap(struct session *s)
 /* Only when nothing of ours can refuse any more: what never began replaces no older capture. */
 static int start_capture(struct session *s)
 {
+	const struct options *o = s->plan->o;
+	pid_t target = o->n_pids ? (pid_t)o->pids[0] : s->command.pid;
+
 	if (!s->plan->capture_path)
 		return 0;
-	s->tap.capture = capture_create(s->plan->capture_path, decoder_funcs(s->decoder));
-	if (!s->tap.capture)
+	s->tap.keep = kept_open(o, s->plan->capture_path, target, decoder_funcs(s->decoder));
+	if (!s->tap.keep)
 		return -EIO;	/* logged; a capture's EACCES is no missing capability */
-	worker_keep(s->worker, s->tap.capture);
+	s->tap.keep->on_cut = counts_cut;
+	s->tap.keep->cut_ctx = s;
+	worker_keep(s->worker, s->tap.keep);
 	return 0;
 }
 
@@ -375,7 +330,7 @@ static void on_state(void *ctx, const void *rec, size_t len)
 /* At once, since a thread that ends takes its state with it. */
 static void read_states(struct session *s, struct states *states)
 {
-	if (adds_up(s))
+	if (counts_adds_up(s))
 		return;
 	if (loader_each_state(s->loader, on_state, states) || states->full)
 		log_warn("cannot read the threads' last states; calls still open are not shown");
@@ -402,9 +357,9 @@ static void stop(struct session *s)
 	loader_detach(s->loader);
 	read_states(s, &states);
 	drain_finish(s->live.drain, pump, s);
-	read_tallies(s);
+	counts_read(s);
 	push_states(s, &states, now_ns);
-	push_counts(s);
+	counts_push(s);
 }
 
 static void close_all(int *fds, size_t n)
@@ -435,14 +390,16 @@ int session_run(const struct session_plan *plan, struct session_outcome *out)
 	int err;
 
 	*out = (struct session_outcome){ .signal_fd = -1 };
+	if (plan->capture_path && kept_check(plan->o, plan->capture_path))
+		return EXIT_USAGE;
 	err = start(&s);
 	out->started = !err;
 	if (!err)
 		run(&s);
 	s.state = SESSION_STOPPING;
 	stop(&s);
-	if (s.tap.capture) {
-		int closed = capture_close(s.tap.capture, &out->capture);
+	if (s.tap.keep) {
+		int closed = keep_close(s.tap.keep, &out->kept);
 
 		err = err ? err : closed;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state of a session, shared by session.c (its course), session_targets.c and tap.c. */
+/* The state of a session, shared by session.c (its course), session_targets.c,
+ * session_counts.c and tap.c. */
 #ifndef CLI_SESSION_INTERNAL_H
 #define CLI_SESSION_INTERNAL_H
 
@@ -15,7 +16,7 @@ enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_STOPPING };
 
 /* Where all events pass: adds what procfs knows of processes, then capture and model. */
 struct tap {
-	struct capture_writer *capture;	/* NULL: none */
+	struct keep *keep;		/* NULL: none */
 	struct model *model;
 	struct map seen;		/* processes that were described */
 	uint64_t watermark_ns;		/* all that ended before it has been delivered */
@@ -56,5 +57,10 @@ int targets_check(struct session *s);	/* do they exist? opens pidfds; 0 or -errn
 int targets_attach(struct session *s);	/* probes on all that is mapped or expected now */
 void targets_facts(struct session *s);	/* host, versions, targets, what is attached */
 void targets_processes(struct session *s);
+
+bool counts_adds_up(const struct session *s);	/* no single calls are recorded */
+void counts_read(struct session *s);	/* what the kernel added up, into the model */
+void counts_push(struct session *s);	/* the kernel's counters, at the end */
+void counts_cut(void *session);		/* a keep.on_cut: so far, into the capture alone */
 
 #endif

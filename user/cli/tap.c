@@ -7,7 +7,7 @@
 
 static int forward(struct tap *tap, const struct event *ev)
 {
-	int err = tap->capture ? capture_push(tap->capture, ev) : 0;
+	int err = tap->keep ? keep_push(tap->keep, ev) : 0;
 
 	if (err)
 		return err == -ENOMEM ? -EIO : err;	/* logged, unlike the model's */

@@ -36,7 +36,7 @@ struct worker {
 	bool follow_children;
 	VEC(struct watch) watches;
 	struct pollfd *fds;
-	struct capture_writer *capture;	/* NULL: none */
+	struct keep *keep;		/* NULL: none */
 	int stop_fd, event_fd, block_fd;
 	pthread_t thread;
 	bool running;
@@ -83,7 +83,7 @@ int worker_watch(struct worker *w, pid_t pid, pid_t filter)
 
 /* ---- the capture's blocks ------------------------------------------------------------------- */
 
-/* The engine has a full block. capture_store remembers its own errors for the next push. */
+/* The engine has a full block. keep_store remembers its own errors for the next push. */
 static void take_block(void *ctx, struct capture_block *b)
 {
 	struct worker *w = ctx;
@@ -101,7 +101,7 @@ static void take_block(void *ctx, struct capture_block *b)
 	if (slot)
 		io_notify(w->block_fd);
 	else
-		capture_store(w->capture, b);
+		keep_store(w->keep, b);
 }
 
 static void store_blocks(struct worker *w)
@@ -115,14 +115,14 @@ static void store_blocks(struct worker *w)
 	pthread_cond_signal(&w->room);
 	pthread_mutex_unlock(&w->lock);
 	for (size_t i = 0; i < got.n; i++)
-		capture_store(w->capture, got.v[i]);
+		keep_store(w->keep, got.v[i]);
 	VEC_FREE(&got);
 }
 
-void worker_keep(struct worker *w, struct capture_writer *capture)
+void worker_keep(struct worker *w, struct keep *keep)
 {
-	w->capture = capture;
-	capture_defer(capture, take_block, w);
+	w->keep = keep;
+	keep_defer(keep, take_block, w);
 }
 
 /* ---- mappings ------------------------------------------------------------------------------- */

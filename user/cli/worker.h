@@ -7,8 +7,8 @@
 #ifndef CLI_WORKER_H
 #define CLI_WORKER_H
 
-#include "event/capture.h"
 #include "event/event.h"
+#include "event/keep.h"
 #include "probe/attach.h"
 #include "probe/target.h"
 
@@ -26,8 +26,8 @@ struct worker *worker_new(struct attach *a);	/* NULL + errno */
 int worker_watch(struct worker *w, pid_t pid, pid_t filter);
 void worker_follow_children(struct worker *w);	/* before worker_run */
 
-/* Before worker_run: the capture's blocks are stored here. */
-void worker_keep(struct worker *w, struct capture_writer *capture);
+/* Before worker_run: what is kept is stored here. */
+void worker_keep(struct worker *w, struct keep *keep);
 int worker_run(struct worker *w);		/* starts the thread; from now on it owns the attach */
 
 int worker_fd(const struct worker *w);		/* readable when events wait */

@@ -1,0 +1,152 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What record keeps: files of limited size, the last stretch of a session, names with what is known.
+
+load ../lib/common
+
+# Launches that a capture holds; it must be complete.
+launches() { # FILE
+	"$GPUPROF" report "$1" --format json >report.json || return
+	laws report.json >&2 || return
+	report_value report.json 'sum(x["count"] for x in t["calls"] if x["function"] == "cudaLaunchKernel")'
+}
+
+duration_ms() { report_value report.json 'r["meta"]["duration_ns"] // 10**6'; }
+
+# bats test_tags=needs:root,needs:bpf
+@test "keep: rotated files hold every call of a run once, each reads alone, none is too large" {
+	needs root bpf targets
+	local file n sum=0
+	run "$GPUPROF" record -o run.gpr --max-size 64k -- "$TARGETS/cudart-dyn" --launches 100000 --syncs 10
+	assert_success
+	assert_output --partial "run.000001.gpr"
+	for file in run.*.gpr; do
+		n=$(launches "$file") || fail "$file: not complete"
+		sum=$((sum + n))
+		assert [ "$(stat -c %s "$file")" -le 65536 ]
+	done
+	assert [ "$(find . -name 'run.*.gpr' | wc -l)" -ge 2 ]
+	assert_equal $sum 100000
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "keep: of more files than --max-files the oldest are removed" {
+	needs root bpf targets
+	run "$GPUPROF" record -o run --max-size 64k --max-files 2 -- "$TARGETS/cudart-dyn" --launches 200000
+	assert_success
+	assert_equal "$(find . -name 'run.*' | wc -l)" 2
+	assert_file_not_exist run.000001
+	for file in run.*; do
+		assert [ "$(launches "$file")" -gt 0 ]
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "keep: a full disk while rotating ends it in one line; what was complete stays so" {
+	needs root bpf targets
+	mkdir small
+	mount -t tmpfs -o size=300k none small || skip "cannot mount a tmpfs here"
+	run "$GPUPROF" record -o small/c.gpr --max-size 64k -d 20s -- \
+		"$TARGETS/cudart-dyn" --threads 4 --launches 300000
+	local code=$status said=$output file complete=0
+	for file in small/c.*.gpr; do
+		status=0
+		"$GPUPROF" report "$file" >/dev/null 2>&1 || status=$?
+		[ $status -eq 0 ] && complete=$((complete + 1))
+		[ $status -eq 0 ] || [ $status -eq 5 ] || break
+	done
+	umount small
+	assert_equal "$code" 1
+	[[ $said == *"No space"* ]] || fail "says nothing of a full disk: $said"
+	[ $status -eq 0 ] || [ $status -eq 5 ] || fail "$file: status $status"
+	assert [ $complete -ge 2 ]
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "keep: --before holds the last stretch, written when the target exits" {
+	needs root bpf targets
+	run "$GPUPROF" record -o last.gpr --before 1s --on exit -- \
+		"$TARGETS/cudart-dyn" --launches 200 --pause-us 500 --rounds 20
+	assert_success
+	assert_output --partial "kept the last 1.000 s"
+	local n
+	n=$(launches last.gpr)
+	assert_equal "$(duration_ms)" 1000
+	assert [ "$n" -gt 100 ]
+	assert [ "$n" -lt 3000 ]
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "keep: kill -9 of the target still writes what was held" {
+	needs root bpf targets
+	start_target t cudart-dyn --launches 100 --pause-us 200 --rounds 100000
+	start_gpuprof record -o last.gpr --before 300ms -p "$TARGET"
+	wait_armed "$TARGET"
+	go t
+	sleep 1
+	assert_file_not_exist last.gpr
+	kill -KILL "$TARGET"
+	wait_gpuprof
+	assert_success
+	assert [ "$(launches last.gpr)" -gt 100 ]
+	assert_equal "$(duration_ms)" 300
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "keep: SIGUSR1 writes what is held, and the recording goes on; no signal, no file" {
+	needs root bpf targets
+	start_target t cudart-dyn --launches 100 --pause-us 200 --rounds 100000
+	start_gpuprof record -o held.gpr --before 300ms --on signal -p "$TARGET"
+	wait_armed "$TARGET"
+	go t
+	sleep 0.5
+	kill -USR1 "$PROFILER"
+	wait_for 5 test -e held.gpr
+	sleep 0.5
+	kill -USR1 "$PROFILER"
+	wait_for 5 test -e held.000002.gpr
+	kill -INT "$PROFILER"
+	wait_gpuprof
+	assert_success
+	assert_file_not_exist held.000003.gpr
+	for file in held.gpr held.000002.gpr; do
+		assert [ "$(launches $file)" -gt 100 ]
+	done
+	run "$GPUPROF" record -o none.gpr --before 1s --on signal -- "$TARGETS/cudart-dyn" --launches 5
+	assert_output --partial "nothing was kept"
+	assert_file_not_exist none.gpr
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "keep: -o takes host, pid, rank, job and time" {
+	needs root bpf targets
+	RANK=5 SLURM_JOB_ID=a/b run "$GPUPROF" record -o '%h.%p.r%r.j%j.%t.%%.gpr' -- "$TARGETS/cudart-dyn"
+	assert_success
+	local name
+	name=$(echo ./*.gpr)
+	[[ $name =~ ^\./$(uname -n)\.[0-9]+\.r5\.ja_b\.20[0-9]{6}-[0-9]{6}\.%\.gpr$ ]] || fail "$name"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "keep: a rank that is not known is said before anything runs" {
+	needs root bpf targets
+	unset RANK OMPI_COMM_WORLD_RANK SLURM_PROCID
+	run "$GPUPROF" record -o 'x.%r.gpr' -- touch ran
+	assert_equal "$status" 1
+	assert_output --partial RANK
+	assert_file_not_exist ran
+	run "$GPUPROF" record -o 'x.%p.gpr' -a -d 1s
+	assert_equal "$status" 1
+	assert_output --partial "-p PID"
+}
+
+@test "keep: patterns and options that make no sense are refused, exit 2" {
+	local words
+	for words in "-o %x" "-o a.%" "--max-files 3" "--on exit" "--max-size 5" "--max-size 10q" \
+		"--before 1s --max-files 2" "--before soon" "--on stall --before 1s"; do
+		# shellcheck disable=SC2086
+		run "$GPUPROF" record $words -- true
+		assert_equal "$words: $status" "$words: 2"
+		assert_equal "${#lines[@]}" 1
+	done
+}

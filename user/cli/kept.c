@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See the header: checks, the values of patterns, and the choice among the keeps of event/. */
+#include "cli/kept.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "cli/pattern.h"
+#include "event/capture_hold.h"
+#include "event/capture_set.h"
+
+#define ENVIRONMENT_MAX (4u << 20)	/* the kernel's limit for arguments and environment */
+#define HOLD_BYTES (64ull << 20)	/* of memory, without --max-size */
+
+static const char *const rank_names[] = { "RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", NULL };
+static const char *const job_names[] = { "SLURM_JOB_ID", NULL };
+
+int kept_check(const struct options *o, const char *pattern)
+{
+	char unknown = pattern_unknown(pattern);
+
+	if (unknown == '%')
+		log_error("'%s' ends in %%; give %%%% for a percent sign", pattern);
+	else if (unknown)
+		log_error("'%%%c' in '%s' means nothing; give %%h, %%p, %%r, %%j, %%t or %%%%", unknown,
+			  pattern);
+	else if (o->on != ON_UNSET && !o->before_ns)
+		log_error("option '--on' needs '--before': how much to hold until then");
+	else if (o->max_files && o->before_ns)
+		log_error("options '--max-files' and '--before' exclude each other; give one of them");
+	else if (o->max_files && !o->max_bytes)
+		log_error("option '--max-files' needs '--max-size': when a file is full");
+	else
+		return 0;
+	return -EINVAL;
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+struct target_values {
+	char *environment;	/* NULL: cannot be read */
+	char pid[16], start[32];
+	struct utsname host;
+};
+
+static char *read_environment(pid_t target, size_t *len)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", target);
+	return target ? io_read_file(path, ENVIRONMENT_MAX, len) : NULL;
+}
+
+static void explain(const char *pattern, char letter, pid_t target)
+{
+	const char *const *names = letter == 'j' ? job_names : rank_names;
+
+	if (!target)
+		log_error("'%%%c' in '%s' is of one process; give -p PID or -- CMD", letter, pattern);
+	else if (letter == 'r' || letter == 'j')
+		log_error("'%%%c' in '%s' is not known: process %d has no %s%s in its environment",
+			  letter, pattern, target, names[0], names[1] ? " or the like" : "");
+	else
+		log_error("'%%%c' in '%s' is not known", letter, pattern);
+}
+
+static int expand(struct strbuf *out, const char *pattern, pid_t target)
+{
+	struct target_values t = { .pid = "" };
+	size_t len = 0;
+	time_t now = time(NULL);
+	struct tm tm;
+	char missing;
+
+	t.environment = read_environment(target, &len);
+	snprintf(t.pid, sizeof(t.pid), "%d", target);
+	if (localtime_r(&now, &tm))
+		strftime(t.start, sizeof(t.start), "%Y%m%d-%H%M%S", &tm);
+	missing = pattern_expand(out, pattern, (const struct pattern_value[]){
+		{ 'h', uname(&t.host) ? NULL : t.host.nodename },
+		{ 'p', target ? t.pid : NULL },
+		{ 'r', t.environment ? pattern_find_variable(t.environment, len, rank_names) : NULL },
+		{ 'j', t.environment ? pattern_find_variable(t.environment, len, job_names) : NULL },
+		{ 't', *t.start ? t.start : NULL },
+	}, 5);
+	free(t.environment);
+	if (missing)
+		explain(pattern, missing, target);
+	else if (out->failed)
+		log_error("cannot name a file after %s: %s", pattern, strerror(ENOMEM));
+	return missing || out->failed ? -EINVAL : 0;
+}
+
+/* ---- what keeps ----------------------------------------------------------------------------- */
+
+static struct keep *open_path(const struct options *o, const char *path, const struct funcs *funcs)
+{
+	if (o->before_ns)
+		return capture_hold_new(&(struct capture_hold_plan){
+			.path = path, .before_ns = o->before_ns, .at_end = o->on != ON_SIGNAL,
+			.max_bytes = o->max_bytes ? o->max_bytes : HOLD_BYTES }, funcs);
+	return capture_set_new(&(struct capture_set_plan){
+		.path = path, .max_bytes = o->max_bytes, .max_files = o->max_files }, funcs);
+}
+
+struct keep *kept_open(const struct options *o, const char *pattern, pid_t target,
+		       const struct funcs *funcs)
+{
+	struct strbuf path = STRBUF_INIT;
+	struct keep *k = NULL;
+
+	if (!expand(&path, pattern, target))
+		k = open_path(o, path.s, funcs);
+	strbuf_free(&path);
+	return k;
+}

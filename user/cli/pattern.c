@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See the header. Pure: reads no file and no clock. */
+#include "cli/pattern.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define VALUE_MAX 64	/* of a value; a name has 255 bytes */
+
+static const char letters[] = "hprjt%";
+
+char pattern_unknown(const char *pattern)
+{
+	for (; *pattern; pattern++) {
+		if (*pattern != '%')
+			continue;
+		pattern++;
+		if (!*pattern)
+			return '%';
+		if (!strchr(letters, *pattern))
+			return *pattern;
+	}
+	return 0;
+}
+
+/* A value with a slash, or one that is "..", would lead elsewhere. */
+static void add_value(struct strbuf *out, const char *text)
+{
+	for (size_t i = 0; i < VALUE_MAX && text[i]; i++) {
+		bool plain = isalnum((unsigned char)text[i]) || text[i] == '-' || text[i] == '_' ||
+			     (text[i] == '.' && i);
+
+		strbuf_addch(out, plain ? text[i] : '_');
+	}
+}
+
+char pattern_expand(struct strbuf *out, const char *pattern, const struct pattern_value *values,
+		    size_t n)
+{
+	for (; *pattern; pattern++) {
+		const char *text = NULL;
+
+		if (*pattern != '%' || pattern[1] == '%' || !pattern[1]) {
+			strbuf_addch(out, *pattern);
+			pattern += *pattern == '%' && pattern[1];
+			continue;
+		}
+		pattern++;
+		for (size_t i = 0; i < n && !text; i++)
+			if (values[i].letter == *pattern)
+				text = values[i].text;
+		if (!text)
+			return *pattern;
+		add_value(out, text);
+	}
+	return 0;
+}
+
+static const char *find_variable(const char *environment, size_t len, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t at = 0; at < len; at += strlen(environment + at) + 1)
+		if (!strncmp(environment + at, name, n) && environment[at + n] == '=')
+			return environment[at + n + 1] ? environment + at + n + 1 : NULL;
+	return NULL;
+}
+
+const char *pattern_find_variable(const char *environment, size_t len, const char *const *names)
+{
+	const char *value = NULL;
+
+	for (size_t i = 0; names[i] && !value; i++)
+		value = find_variable(environment, len, names[i]);
+	return value;
+}

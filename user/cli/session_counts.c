@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What the kernel counted and added up, as events: once at the end of a session, and so far where
+ * a capture file ends before it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "cli/session_internal.h"
+
+bool counts_adds_up(const struct session *s)
+{
+	return s->plan->o->detail != DETAIL_CALL;
+}
+
+static void on_tally(void *ctx, const struct gp_tally_key *key, const struct gp_tally *t)
+{
+	struct session *s = ctx;
+
+	s->tallied_calls += t->count;
+	tallied_read(&s->tallied, key, t, s->plan->o->detail == DETAIL_LATENCY);
+}
+
+void counts_read(struct session *s)
+{
+	if (!counts_adds_up(s))
+		return;
+	s->tallied_calls = 0;
+	if (loader_each_tally(s->loader, on_tally, s))
+		log_warn("cannot read what was added up in the kernel");
+	if (!s->err)
+		s->err = s->tallied.err;	/* its own: out of memory */
+}
+
+static const char *const kinds[GP_KINDS] = {
+	[GP_CALL] = "call", [GP_ENTER] = "enter", [GP_OPEN] = "open",
+	[GP_TASK_NEW] = "thread", [GP_TASK_EXIT] = "exit", [GP_TASK_FORK] = "fork",
+	[GP_TASK_EXEC] = "exec",
+};
+
+static void put_count(const struct event_sink *to, const char *kind, uint64_t hits,
+		      uint64_t received, uint64_t lost)
+{
+	to->push(to->ctx, &(struct event){ .kind = EVENT_COUNT, .text = "uprobe", .text2 = kind,
+					   .start_ns = hits, .end_ns = received, .bytes = lost });
+}
+
+static void put_fact(const struct event_sink *to, const char *key, uint64_t n)
+{
+	char value[24];
+
+	snprintf(value, sizeof(value), "%" PRIu64, n);
+	to->push(to->ctx, &(struct event){ .kind = EVENT_FACT, .text = key, .text2 = value });
+}
+
+static void put_counts(const struct session *s, const struct gp_counts *c,
+		       const struct event_sink *to)
+{
+	for (int k = 1; k < GP_KINDS; k++)
+		put_count(to, kinds[k], c->hits[k], s->live.received[k], c->lost[k]);
+	if (c->no_state)
+		put_count(to, "unplaced", c->no_state, 0, c->no_state);
+	if (counts_adds_up(s))
+		put_count(to, "added", s->tallied_calls, s->tallied_calls, 0);
+	put_fact(to, "nested", c->nested);
+	put_fact(to, "abandoned", c->abandoned);
+	put_fact(to, "foreign", c->foreign);
+}
+
+static void check_counts(const struct session *s, const struct gp_counts *c)
+{
+	for (int k = 1; k < GP_KINDS; k++)
+		if (c->hits[k] != s->live.received[k] + c->lost[k])
+			log_warn("%s records do not add up: %" PRIu64 " hits, %" PRIu64
+				 " received, %" PRIu64 " lost; please report this", kinds[k],
+				 c->hits[k], s->live.received[k], c->lost[k]);
+}
+
+void counts_push(struct session *s)
+{
+	struct gp_counts c;
+
+	if (loader_counts(s->loader, &c))
+		return;
+	check_counts(s, &c);
+	put_counts(s, &c, &s->sink);
+}
+
+static int put_kept(void *ctx, const struct event *ev)
+{
+	return keep_push(ctx, ev);
+}
+
+void counts_cut(void *ctx)
+{
+	struct session *s = ctx;
+	struct gp_counts c;
+
+	if (loader_counts(s->loader, &c))
+		return;
+	/* A hit that is neither received nor lost is on its way, and the next file's. */
+	for (int k = 1; k < GP_KINDS; k++)
+		c.hits[k] = s->live.received[k] + c.lost[k];
+	put_counts(s, &c, &(struct event_sink){ put_kept, s->tap.keep });
+}
