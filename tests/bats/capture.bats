@@ -108,7 +108,7 @@ report() { "$GPUPROF" report "$@"; }
 	mkdir small
 	mount -t tmpfs -o size=200k none small || skip "cannot mount a tmpfs here"
 	run "$GPUPROF" record -d 20s -o small/c.gpr -- \
-		"$TARGETS/cudart-dyn" --threads 4 --launches 1000000 --pause-us 20
+		"$TARGETS/cudart-dyn" --threads 4 --launches 25000 --pause-us 150
 	local code=$status said=$output
 	run report small/c.gpr
 	umount small
