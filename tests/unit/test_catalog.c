@@ -268,6 +268,14 @@ static int open_library(const char *name)
 	return fd;
 }
 
+static void no_two_share_an_address(const struct elf_symbol *syms, size_t n)
+{
+	for (size_t a = 0; a < n; a++)
+		for (size_t b = 0; syms[a].offset && b < a; b++)
+			if (syms[a].offset == syms[b].offset)
+				fail_msg("%s and %s are one function", syms[a].name, syms[b].name);
+}
+
 /* is_pinned: tests use this version only; of another one, rows may be missing. */
 static void rows_exist(const char *file, unsigned int max_left_out, bool is_pinned)
 {
@@ -297,6 +305,7 @@ static void rows_exist(const char *file, unsigned int max_left_out, bool is_pinn
 	print_message("%s: %zu rows, %u would be single-stepped (%u of them are left out), %u are "
 		      "refused\n", file, lib->n_rows, stepped, left_out, refused);
 	assert_int_equal(refused, 0);
+	no_two_share_an_address(syms, lib->n_rows);
 	assert_true(left_out <= max_left_out);
 	elf_file_close(ef);
 	close(fd);

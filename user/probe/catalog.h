@@ -7,6 +7,9 @@
  * Words are numbered from 1 in rows (0 = there is none): 1-6 are the first six integer arguments,
  * 7-12 the extra words (stack arguments, or what argument 1 points to). A dim3 by value takes two
  * words: x | y << 32, then z.
+ *
+ * Names that share an address get one probe, that of the first row; so an alias (pncclX) needs no
+ * row, and no two rows of a library are aliases: a twin (_ptsz, _64) is a function of its own.
  */
 #ifndef PROBE_CATALOG_H
 #define PROBE_CATALOG_H
