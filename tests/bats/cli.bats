@@ -191,7 +191,7 @@ one_line() { # PART...: one line was said, and it has these parts
 
 # bats test_tags=needs:root
 @test "cli: a kernel without BTF is named, exit 4, and no file is left behind" {
-	needs root
+	needs root mounts
 	cat >without <<-'SCRIPT'
 		mount -t tmpfs none /sys/kernel/btf && exec "$@"
 	SCRIPT

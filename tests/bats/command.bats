@@ -66,7 +66,7 @@ stubborn() {
 
 # bats test_tags=needs:root,needs:bpf
 @test "command: a full disk ends the capture, not the command" {
-	needs root bpf targets
+	needs root bpf targets mounts
 	cat >full <<-'SCRIPT'
 		mkdir disk && mount -t tmpfs -o size=16k none disk && "$1" record -o disk/c.gpr -- \
 			sh -c '"$0" --launches 200000; echo >survived' "$2"

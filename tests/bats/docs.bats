@@ -71,6 +71,7 @@ completion() { # SHELL FILE
 }
 
 @test "docs: zsh completes verbs, options of the verb, choices and captures" {
+	needs pty
 	completion zsh _gpuprof
 	: >run.gpr
 	: >run.txt

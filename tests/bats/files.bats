@@ -81,7 +81,7 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 
 # bats test_tags=needs:root,needs:bpf
 @test "files: a library in a mount that only the target sees" {
-	needs root bpf sim
+	needs root bpf sim mounts
 	mkdir private
 	cat >inside <<-SCRIPT
 		mount -t tmpfs none "$PWD/private" &&

@@ -39,7 +39,7 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 
 # bats test_tags=needs:root,needs:bpf
 @test "misuse: from inside a container, whose pids BPF does not know: exit 4, not an empty table" {
-	needs root bpf
+	needs root bpf mounts
 	run unshare -pf --mount-proc "$GPUPROF" stat -d 1s -a
 	assert_equal "$status" 4
 	one_line container --pid=host

@@ -47,6 +47,11 @@ needs() {
 			[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
 			capability_bit 21 || capability_bit 39 || skip "BPF is not permitted here"
 			;;
+		mounts)
+			unshare -m true 2>/dev/null ||
+				skip "no mount namespace of one's own here (in a plain chroot / is no mount point)"
+			;;
+		pty) [ -e /dev/pts/ptmx ] || skip "no pseudo terminals: mount devpts on /dev/pts" ;;
 		targets | sim) [ -d "$ROOT/build/$what" ] || skip "build/$what is missing: make $what" ;;
 		esac
 	done
