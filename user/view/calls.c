@@ -37,6 +37,7 @@ static const struct column columns[N_COLUMNS] = {
 struct part {
 	size_t process;		/* index in the model: the first comparison */
 	uint16_t func;
+	const char *name;	/* func's: a capture numbers functions otherwise than the run did */
 	uint16_t shape;
 	bool has_result;
 	int32_t result;
@@ -60,12 +61,19 @@ static int compare_parts(const void *a, const void *b)
 	int c = num_compare(x->process, y->process);
 
 	if (!c)
+		c = strcmp(x->name, y->name);
+	if (!c)
 		c = num_compare(x->func, y->func);
 	if (!c)
 		c = num_compare(x->shape, y->shape);
 	if (!c)
 		c = num_compare(x->has_result, y->has_result);
 	return c ? c : (x->result > y->result) - (x->result < y->result);
+}
+
+static const char *func_name(const struct model *m, unsigned int func)
+{
+	return func < model_funcs(m)->n ? model_funcs(m)->v[func].name : "";
 }
 
 static int add_tallies(struct parts *parts, const struct model *m, size_t process,
@@ -82,7 +90,8 @@ static int add_tallies(struct parts *parts, const struct model *m, size_t proces
 		part = VEC_PUSH(&parts->all);
 		if (!part)
 			return -ENOMEM;
-		*part = (struct part){ .process = process, .func = t->func, .tally = t };
+		*part = (struct part){ .process = process, .func = t->func,
+				       .name = func_name(m, t->func), .tally = t };
 		if (by == CALLS_BY_LAUNCH)
 			part->shape = t->shape;
 		if (by == CALLS_BY_RESULT) {
@@ -107,7 +116,8 @@ static int add_open(struct parts *parts, const struct model *m)
 		part = VEC_PUSH(&parts->all);
 		if (!part)
 			return -ENOMEM;
-		*part = (struct part){ .process = t.process, .func = t.func };
+		*part = (struct part){ .process = t.process, .func = t.func,
+				       .name = func_name(m, t.func) };
 	}
 	return 0;
 }
