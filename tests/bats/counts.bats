@@ -196,7 +196,6 @@ record_process() { # TARGET ARGS...
 		    call(50)
 		    os.execv(sys.executable, [sys.executable, *sys.argv, "again"])
 		if sys.argv[2:]:
-		    time.sleep(0.2)
 		    call(20)
 		    sys.exit()
 		call(30)

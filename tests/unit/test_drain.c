@@ -72,7 +72,7 @@ static void pair_close(struct pair *p)
 
 static uint32_t *reserve_task(struct pair *p, uint8_t kind, uint32_t tid)
 {
-	struct gp_task rec = { .kind = kind, .pid = tid, .tid = tid };
+	struct gp_task rec = { .kind = kind, .pid = tid, .tid = tid, .time_ns = 1 };
 
 	return source_reserve(&p->tasks, &rec, sizeof(rec));
 }
@@ -125,6 +125,34 @@ static void order_exit_before_the_numbers_next_owner(void **state)
 	source_commit(reserve_task(&p, GP_TASK_NEW, 7));
 	round_says(&p, true, "X7 | ");
 	round_says(&p, true, "N7 | ");
+	pair_close(&p);
+}
+
+/* Thread 7's number goes to who calls exec, and is used before the round is over. */
+static void order_next_owner_before_its_first_call(void **state)
+{
+	struct gp_task leaves = { .kind = GP_TASK_EXIT, .pid = 7, .tid = 7, .time_ns = 50 },
+		       takes = { .kind = GP_TASK_NEW, .pid = 7, .tid = 7, .time_ns = 50 };
+	struct gp_call old = { .kind = GP_CALL, .pid = 7, .tid = 7, .start_ns = 40 },
+		       young = { .kind = GP_CALL, .pid = 7, .tid = 7, .start_ns = 50 };
+	struct pair p;
+
+	(void)state;
+	pair_open(&p);
+	source_commit(source_reserve(&p.calls, &old, sizeof(old)));
+	source_commit(source_reserve(&p.tasks, &leaves, sizeof(leaves)));
+	source_commit(source_reserve(&p.tasks, &takes, sizeof(takes)));
+	source_commit(source_reserve(&p.calls, &young, sizeof(young)));
+	source_commit(source_reserve(&p.calls, &young, sizeof(young)));
+	source_commit(reserve_call(&p, 8));
+	round_says(&p, true, "C7 X7 N7 C7 C7 C8 ");
+	round_says(&p, true, "| ");
+	assert_int_equal(p.order.births, 0);
+	source_commit(source_reserve(&p.tasks, &leaves, sizeof(leaves)));
+	round_says(&p, true, "| ");
+	source_commit(source_reserve(&p.tasks, &takes, sizeof(takes)));
+	source_commit(source_reserve(&p.calls, &young, sizeof(young)));
+	round_says(&p, true, "X7 N7 C7 | ");
 	pair_close(&p);
 }
 
@@ -318,6 +346,8 @@ int main(void)
 		     order_new_before_calls_before_exit),
 		SAYS("order: a thread's exit, then who takes its number by exec",
 		     order_exit_before_the_numbers_next_owner),
+		SAYS("order: who takes a number by exec is known before it calls",
+		     order_next_owner_before_its_first_call),
 		SAYS("order: no call passes a birth that is being written",
 		     order_call_waits_for_busy_new),
 		SAYS("order: an exit waits for calls that are being written",

@@ -1,22 +1,54 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Positions noted in the right order are all it takes: no record is looked into but exits. */
+/* Positions noted in the right order are all it takes: no record is looked into but exits, and calls
+ * only while a number waits for its next owner. */
 #include "event/drain_order.h"
 
 #include <errno.h>
 
 #include "base/time.h"
+#include "base/vec.h"
 
+/* Delivers what waits under the call's number and happened before it. 0 or put's error. */
+static int deliver_due(struct drain_order *o, struct drain_waiting *w, const struct gp_call *call)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < w->n; i++) {
+		const struct gp_task *task = &w->v[i];
+
+		if (!err && task->tid == call->tid && task->pid == call->pid &&
+		    task->time_ns <= call->start_ns) {
+			err = o->put(o->ctx, DRAIN_TASK, task, sizeof(*task));
+			if (!err) {
+				o->births -= task->kind == GP_TASK_NEW;
+				continue;
+			}
+		}
+		w->v[kept++] = *task;
+	}
+	w->n = kept;
+	return err;
+}
+
+/* A number's next owner may call before the round in which its birth would be delivered. */
 static int on_call(void *ctx, const void *rec, size_t len)
 {
 	struct drain_order *o = ctx;
+	int err = 0;
 
-	return o->put(o->ctx, DRAIN_CALL, rec, len);
+	if (o->births && len >= sizeof(struct gp_call)) {
+		err = deliver_due(o, &o->held, rec);
+		if (!err)
+			err = deliver_due(o, &o->fresh, rec);
+	}
+	return err ? err : o->put(o->ctx, DRAIN_CALL, rec, len);
 }
 
-static bool leaves(const struct gp_task *v, size_t n, const struct gp_task *task)
+static bool leaves(const struct drain_waiting *w, const struct gp_task *task)
 {
-	for (size_t i = 0; i < n; i++)
-		if (v[i].tid == task->tid && v[i].pid == task->pid)
+	for (size_t i = 0; i < w->n; i++)
+		if (w->v[i].tid == task->tid && w->v[i].pid == task->pid)
 			return true;
 	return false;
 }
@@ -26,7 +58,7 @@ static bool leaves(const struct gp_task *v, size_t n, const struct gp_task *task
 static bool follows_exit(const struct drain_order *o, const struct gp_task *task)
 {
 	return task->kind == GP_TASK_NEW && task->tid == task->pid &&
-	       (leaves(o->held.v, o->held.n, task) || leaves(o->fresh.v, o->fresh.n, task));
+	       (leaves(&o->held, task) || leaves(&o->fresh, task));
 }
 
 static int on_task(void *ctx, const void *rec, size_t len)
@@ -41,6 +73,7 @@ static int on_task(void *ctx, const void *rec, size_t len)
 	if (!fresh)
 		return -ENOMEM;
 	*fresh = *task;
+	o->births += task->kind == GP_TASK_NEW;
 	return 0;
 }
 
@@ -49,8 +82,10 @@ static bool deliver_exits(struct drain_order *o)
 	size_t i = 0;
 
 	while (i < o->held.n &&
-	       !o->put(o->ctx, DRAIN_TASK, &o->held.v[i], sizeof(o->held.v[i])))
+	       !o->put(o->ctx, DRAIN_TASK, &o->held.v[i], sizeof(o->held.v[i]))) {
+		o->births -= o->held.v[i].kind == GP_TASK_NEW;
 		i++;
+	}
 	o->held.n -= i;
 	if (o->held.n)
 		memmove(o->held.v, o->held.v + i, o->held.n * sizeof(*o->held.v));
@@ -60,7 +95,7 @@ static bool deliver_exits(struct drain_order *o)
 /* What was found becomes what is held; held is empty, its memory is used again. */
 static void turn(struct drain_order *o)
 {
-	__typeof__(o->held) empty = o->held;
+	struct drain_waiting empty = o->held;
 
 	o->held = o->fresh;
 	o->fresh = empty;

@@ -9,11 +9,17 @@
 #define EVENT_DRAIN_ORDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "base/vec.h"
 #include "event/drain_queue.h"
 #include "event/ring.h"
 #include "gpuprof/event.h"
+
+struct drain_waiting {
+	struct gp_task *v;
+	size_t n, cap;
+};
 
 struct drain_order {
 	struct ring *calls, *tasks;
@@ -21,9 +27,10 @@ struct drain_order {
 	void *ctx;
 
 	/* From here on it starts zeroed. */
-	VEC(struct gp_task) held,	/* exits (and births of their numbers' next owners) that may be
+	struct drain_waiting held,	/* exits (and births of their numbers' next owners) that may be
 					 * delivered after this round's calls */
 		fresh;			/* found since the last complete round */
+	size_t births;			/* in both */
 	uint64_t mark_ns;		/* when that round began; 0: there was none */
 };
 
