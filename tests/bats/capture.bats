@@ -117,3 +117,29 @@ report() { "$GPUPROF" report "$@"; }
 	assert_equal "$status" 5
 	assert_output --partial cudaLaunchKernel
 }
+
+# bats test_tags=needs:root,needs:bpf
+@test "capture: one that is still being recorded says so, with what it holds so far" {
+	needs root bpf targets
+	start_target t cudart-dyn --launches 100 --pause-us 200 --rounds 100000
+	start_gpuprof record -o growing.gpr -p "$TARGET"
+	wait_armed "$TARGET"
+	go t
+	wait_for 10 sh -c '"$0" report growing.gpr 2>/dev/null | grep -q cudaLaunchKernel' "$GPUPROF"
+	run "$GPUPROF" report growing.gpr
+	assert_failure 5
+	assert_output --partial "growing.gpr is still being recorded: this is what it holds so far"
+	kill -INT "$PROFILER"
+	wait_gpuprof
+	run "$GPUPROF" report growing.gpr
+	assert_success
+}
+
+@test "capture: none goes to standard output: that is said before anything runs" {
+	run --separate-stderr "$GPUPROF" record -o - -- touch ran
+	assert_failure 2
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == *"standard output"* ]]
+	assert_file_not_exist ran
+	assert_file_not_exist -
+}

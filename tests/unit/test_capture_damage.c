@@ -279,7 +279,7 @@ static void a_capture_being_recorded_reads_up_to_now(void **state)
 		assert_int_equal(capture_flush(w), 0);
 		assert_int_equal(capture_push(w, &(struct event){ .kind = EVENT_STOP }), 0);
 		read_back(&o);
-		assert_int_equal(o.state, CAPTURE_CUT);
+		assert_int_equal(o.state, CAPTURE_GROWING);
 		assert_int_equal(o.got.at.n, 2 * i - 1);
 		outcome_free(&o);
 	}

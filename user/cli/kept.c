@@ -25,7 +25,10 @@ int kept_check(const struct options *o, const char *pattern)
 {
 	char unknown = pattern_unknown(pattern);
 
-	if (unknown == '%')
+	if (!strcmp(pattern, "-"))
+		log_error("a capture cannot go to standard output: it is cut back after a failed "
+			  "write and locked while it grows; give a file's name");
+	else if (unknown == '%')
 		log_error("'%s' ends in %%; give %%%% for a percent sign", pattern);
 	else if (unknown)
 		log_error("'%%%c' in '%s' means nothing; give %%h, %%p, %%r, %%j, %%t or %%%%", unknown,

@@ -24,6 +24,10 @@ static int explain_state(const struct capture_reader *r, const char *path)
 			 "killed or the file was cut; %llu blocks were read", path,
 			 (unsigned long long)capture_blocks(r));
 		return EXIT_PARTIAL;
+	case CAPTURE_GROWING:
+		log_warn("%s is still being recorded: this is what it holds so far, %llu blocks",
+			 path, (unsigned long long)capture_blocks(r));
+		return EXIT_PARTIAL;
 	default:
 		log_warn("%s is damaged: %llu blocks with at least %llu events were skipped, "
 			 "%llu blocks were read", path,

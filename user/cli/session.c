@@ -64,6 +64,15 @@ static int add_timer(struct session *s, uint64_t ns, bool again, enum wake what)
 	return add_fd(s, *fd, what);
 }
 
+static void hold_back(int signal)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 static int add_signals(struct session *s)
 {
 	sigset_t set;
@@ -390,6 +399,8 @@ int session_run(const struct session_plan *plan, struct session_outcome *out)
 	int err;
 
 	*out = (struct session_outcome){ .signal_fd = -1 };
+	if (plan->o->on == ON_SIGNAL)
+		hold_back(SIGUSR1);	/* one that comes before there is what it asks for waits */
 	if (plan->capture_path && kept_check(plan->o, plan->capture_path))
 		return EXIT_USAGE;
 	err = start(&s);

@@ -61,6 +61,10 @@ static void put_counts(const struct session *s, const struct gp_counts *c,
 		put_count(to, kinds[k], c->hits[k], s->live.received[k], c->lost[k]);
 	if (c->no_state)
 		put_count(to, "unplaced", c->no_state, 0, c->no_state);
+	if (s->live.invalid)
+		put_count(to, "malformed", s->live.invalid, 0, s->live.invalid);
+	if (s->live.skipped)
+		put_count(to, "unknown", s->live.skipped, 0, s->live.skipped);
 	if (counts_adds_up(s))
 		put_count(to, "added", s->tallied_calls, s->tallied_calls, 0);
 	put_fact(to, "nested", c->nested);
@@ -75,6 +79,9 @@ static void check_counts(const struct session *s, const struct gp_counts *c)
 			log_warn("%s records do not add up: %" PRIu64 " hits, %" PRIu64
 				 " received, %" PRIu64 " lost; please report this", kinds[k],
 				 c->hits[k], s->live.received[k], c->lost[k]);
+	if (s->live.invalid || s->live.skipped)
+		log_warn("%" PRIu64 " malformed records and %" PRIu64 " of unknown kinds came from the "
+			 "kernel side; please report this", s->live.invalid, s->live.skipped);
 }
 
 void counts_push(struct session *s)

@@ -68,6 +68,7 @@ enum capture_state {
 	CAPTURE_COMPLETE,	/* the end marker was read */
 	CAPTURE_CUT,		/* ends without one: the recorder was killed or the file was cut */
 	CAPTURE_DAMAGED,	/* blocks with wrong checksums or contents were skipped */
+	CAPTURE_GROWING,	/* ends without one because its recorder is still at work */
 };
 
 /*

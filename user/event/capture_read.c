@@ -111,7 +111,7 @@ enum capture_state capture_state(const struct capture_reader *r)
 	if (capture_bad_blocks(r))
 		return CAPTURE_DAMAGED;
 	if (!r->complete || capture_scan_damage(r->scan)->cut)
-		return CAPTURE_CUT;
+		return capture_scan_written(r->scan) ? CAPTURE_GROWING : CAPTURE_CUT;
 	return CAPTURE_COMPLETE;
 }
 

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -349,4 +350,12 @@ void capture_scan_free(struct capture_scan *s)
 	free(s->raw);
 	free(s->window);
 	free(s);
+}
+
+bool capture_scan_written(const struct capture_scan *s)
+{
+	if (flock(s->fd, LOCK_SH | LOCK_NB))
+		return errno == EWOULDBLOCK;
+	flock(s->fd, LOCK_UN);
+	return false;
 }

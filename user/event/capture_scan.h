@@ -32,6 +32,9 @@ int capture_scan_rewind(struct capture_scan *s);
  * until the next call. 0: no more. -EIO, logged. */
 int capture_scan_next(struct capture_scan *s, struct gp_block_header *h, const uint8_t **raw);
 
+/* Does a writer still have the file open? */
+bool capture_scan_written(const struct capture_scan *s);
+
 const struct scan_damage *capture_scan_damage(const struct capture_scan *s);
 
 #endif
