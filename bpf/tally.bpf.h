@@ -87,6 +87,18 @@ static __always_inline __u32 bin_of(__u64 v)
 	return ((e + 1) << GP_BIN_BITS) + ((v >> e) & ((1 << GP_BIN_BITS) - 1));
 }
 
+/* Programs may be preempted, so that two threads raise it at once; each try that fails has met a
+ * larger one, or one as good as its own. */
+static __always_inline void raise_max(__u64 *max, __u64 v)
+{
+	for (int i = 0; i < 3; i++) {
+		__u64 old = *(volatile __u64 *)max;
+
+		if (v <= old || __sync_val_compare_and_swap(max, old, v) == old)
+			return;
+	}
+}
+
 static __always_inline void tally_call(__u64 row, __u64 dur, __s32 result)
 {
 	struct gp_tally *t = find_tally(row, false);
@@ -98,8 +110,7 @@ static __always_inline void tally_call(__u64 row, __u64 dur, __s32 result)
 	__sync_fetch_and_add(&t->total_ns, dur);
 	if (result)
 		__sync_fetch_and_add(&t->errors, 1);
-	if (dur > t->max_ns)
-		t->max_ns = dur;
+	raise_max(&t->max_ns, dur);
 	bin = bin_of(dur);
 	if (bin < GP_BINS)
 		__sync_fetch_and_add(&t->bins[bin], 1);

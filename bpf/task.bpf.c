@@ -27,8 +27,8 @@ int BPF_PROG(task_fork, struct task_struct *parent, struct task_struct *child)
 
 	if (ptgid == tgid || !bpf_map_lookup_elem(&pids, &ptgid))
 		return 0;
-	if (follow_children)
-		bpf_map_update_elem(&pids, &tgid, &ptgid, BPF_ANY);
+	if (follow_children && bpf_map_update_elem(&pids, &tgid, &ptgid, BPF_ANY))
+		count(unfollowed);
 	rec = describe_task(GP_TASK_FORK, child);
 	if (!rec)
 		return 0;

@@ -120,6 +120,7 @@ struct gp_counts {
 	gp_u64 abandoned;	/* calls left without returning (longjmp, exceptions, cancellation) */
 	gp_u64 no_state;	/* entry hits without room for the thread's state: not recorded */
 	gp_u64 foreign;		/* hits in processes that are not followed */
+	gp_u64 unfollowed;	/* children for whom the set of followed processes had no room */
 };
 
 /* What the iterator task_files writes for each mapping of a file. */
@@ -158,7 +159,7 @@ struct gp_tally {
 _Static_assert(sizeof(struct gp_call) == 32, "header of a call record");
 _Static_assert(sizeof(struct gp_task) == 48, "task record");
 _Static_assert(sizeof(struct gp_row) == 12, "row");
-_Static_assert(sizeof(struct gp_counts) == 8 * (2 * GP_KINDS + 4), "counts");
+_Static_assert(sizeof(struct gp_counts) == 8 * (2 * GP_KINDS + 5), "counts");
 _Static_assert(sizeof(struct gp_mapping) == 24, "mapping");
 _Static_assert(sizeof(struct gp_tally_key) == 8, "tally key");
 _Static_assert(sizeof(struct gp_tally) == 32 + 4 * GP_BINS, "tally");

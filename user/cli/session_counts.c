@@ -70,6 +70,7 @@ static void put_counts(const struct session *s, const struct gp_counts *c,
 	put_fact(to, "nested", c->nested);
 	put_fact(to, "abandoned", c->abandoned);
 	put_fact(to, "foreign", c->foreign);
+	put_fact(to, "unfollowed", c->unfollowed);
 }
 
 static void check_counts(const struct session *s, const struct gp_counts *c)
@@ -79,6 +80,9 @@ static void check_counts(const struct session *s, const struct gp_counts *c)
 			log_warn("%s records do not add up: %" PRIu64 " hits, %" PRIu64
 				 " received, %" PRIu64 " lost; please report this", kinds[k],
 				 c->hits[k], s->live.received[k], c->lost[k]);
+	if (c->unfollowed)
+		log_warn("%" PRIu64 " child processes were not followed: more than 65,536 at a time "
+			 "are not; give -a", c->unfollowed);
 	if (s->live.invalid || s->live.skipped)
 		log_warn("%" PRIu64 " malformed records and %" PRIu64 " of unknown kinds came from the "
 			 "kernel side; please report this", s->live.invalid, s->live.skipped);

@@ -52,7 +52,8 @@ struct roster {
 };
 
 /* Facts that are counters. */
-static const char *const counting[] = { "nested", "abandoned", "foreign" };
+static const char *const counting[] = { "nested", "abandoned", "foreign",
+					"unfollowed" };
 
 struct roster *roster_new(void)
 {
