@@ -18,10 +18,10 @@
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "elf/elf.h"
-#include "probe/attach.h"
 #include "probe/caps.h"
 #include "probe/catalog.h"
 #include "probe/loader.h"
+#include "probe/plan.h"
 #include "probe/target.h"
 
 struct doctor {
@@ -109,7 +109,7 @@ static int list_file(void *ctx, const struct target_file *file)
 	char what[40];
 
 	for (unsigned int i = 0; ef && i < CATALOG_LIBRARIES; i++) {
-		if (!attach_holds(ef, file->path, i))
+		if (!plan_holds(ef, file->path, i))
 			continue;
 		snprintf(what, sizeof(what), "functions of %s", catalog_library(i)->name);
 		say(d, GOOD, what, file->path);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * From a file to its probes. Which functions a file may hold is decided by its name, or for
- * statically linked copies by a marker symbol; where they are, by its symbol tables; whether a
- * probe is affordable, by its first instruction.
+ * From a file to its links: which files are known already, under whatever names, and for which
+ * processes. What to probe in a file is plan.c's decision.
  */
 #include "probe/attach.h"
 
@@ -17,8 +16,8 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "elf/elf.h"
-#include "probe/catalog.h"
 #include "probe/file_key.h"
+#include "probe/plan.h"
 
 #define KERNEL_ENOTSUPP 524	/* not in errno.h: an instruction that uprobes refuse */
 
@@ -32,13 +31,6 @@ struct known_files {
 	size_t n, cap;
 };
 
-struct plan {			/* the probes of one file */
-	uint64_t offsets[GP_ROWS_MAX];
-	uint64_t rows[GP_ROWS_MAX];
-	size_t n;
-	unsigned int tier;	/* no rows above it */
-};
-
 /* A file with a process filter on its probes: what it takes to attach to it again without. */
 struct filtered {
 	int fd;			/* our own */
@@ -48,7 +40,7 @@ struct filtered {
 
 struct attach {
 	struct loader *loader;
-	unsigned int tier;
+	struct plan_rules rules;
 	VEC(struct filtered) filtered;
 	bool handed_over;	/* no filters any more */
 	struct strpool *names;
@@ -74,7 +66,7 @@ struct attach *attach_new(struct loader *l)
 
 void attach_set_tier(struct attach *a, unsigned int tier)
 {
-	a->tier = tier;
+	a->rules.tier = tier;
 }
 
 void attach_free(struct attach *a)
@@ -122,90 +114,6 @@ static struct file_key real_key(struct attach *a, const struct target_file *file
 			 "overlays, its calls are counted once for each", file->path,
 			 strerror(-err));
 	return key;
-}
-
-static struct plan *plan_new(const struct attach *a)
-{
-	struct plan *plan = calloc(1, sizeof(*plan));
-
-	if (plan)
-		plan->tier = a->tier;
-	return plan;
-}
-
-static void plan_add(struct plan *plan, const struct elf_symbol *sym, unsigned int row,
-		     struct attach_result *result)
-{
-	for (size_t i = 0; i < plan->n; i++)
-		if (plan->offsets[i] == sym->offset)
-			return;		/* an alias: one probe */
-	if (plan->n == GP_ROWS_MAX)
-		return;
-	if (sym->opening == ELF_REFUSED || sym->opening == ELF_UNKNOWN) {
-		result->refused++;
-		return;
-	}
-	if (sym->opening == ELF_STEP && !catalog_row(row)->rare) {
-		result->stepped++;
-		return;
-	}
-	plan->offsets[plan->n] = sym->offset;
-	plan->rows[plan->n++] = row;
-}
-
-/*
- * Does the file hold a static copy of the library? Only if the marker is a local symbol, since an
- * executable may define functions of these names without holding the library (of
- * libcudart_static.a, some functions stay global and some become local).
- */
-static bool is_inside(struct elf_file *ef, const struct catalog_library *lib)
-{
-	struct elf_symbol marker = { .name = lib->marker };
-
-	return lib->marker && elf_find_symbols(ef, &marker, 1) == 1 && marker.local;
-}
-
-bool attach_holds(struct elf_file *ef, const char *path, unsigned int library)
-{
-	int named = catalog_library_of(str_basename(path));
-
-	return named >= 0 ? library == (unsigned int)named
-			  : is_inside(ef, catalog_library(library));
-}
-
-/* The probes for one library's rows in this file. */
-static int plan_library(struct elf_file *ef, unsigned int library, struct plan *plan,
-			struct attach_result *result)
-{
-	const struct catalog_library *lib = catalog_library(library);
-	struct elf_symbol *syms = calloc(lib->n_rows, sizeof(*syms));
-	unsigned int first = catalog_first_row(library);
-	int n;
-
-	if (!syms)
-		return -ENOMEM;
-	for (size_t i = 0; i < lib->n_rows; i++)
-		syms[i].name = lib->rows[i].name;
-	n = elf_find_symbols(ef, syms, lib->n_rows);
-	for (size_t i = 0; n > 0 && i < lib->n_rows; i++) {
-		if (!syms[i].offset || lib->rows[i].tier > plan->tier)
-			continue;
-		result->found = true;
-		plan_add(plan, &syms[i], first + (unsigned int)i, result);
-	}
-	free(syms);
-	return n < 0 && n != -EBADMSG ? n : 0;
-}
-
-static int plan_file(struct elf_file *ef, const char *path, struct plan *plan,
-		     struct attach_result *result)
-{
-	int err = 0;
-
-	for (unsigned int i = 0; i < CATALOG_LIBRARIES && !err; i++)
-		if (attach_holds(ef, path, i))
-			err = plan_library(ef, i, plan, result);
-	return err;
 }
 
 /*
@@ -301,9 +209,12 @@ static int attach_planned(struct attach *a, const struct target_file *file, stru
 static int attach_elf(struct attach *a, const struct target_file *file, struct elf_file *ef,
 		      pid_t pid, struct attach_result *result)
 {
-	struct plan *plan = plan_new(a);
-	int err = plan ? plan_file(ef, file->path, plan, result) : -ENOMEM;
+	struct plan *plan = calloc(1, sizeof(*plan));
+	int err = plan ? plan_file(plan, ef, file->path, &a->rules) : -ENOMEM;
 
+	if (plan)
+		*result = (struct attach_result){ .found = plan->found, .stepped = plan->stepped,
+						  .refused = plan->refused };
 	if (err || !plan->n)
 		free(plan);
 	else

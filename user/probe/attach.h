@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which probes a file gets: finds the catalogue's functions in it, looks at how each begins,
- * makes one link (session) or two (multi) a file. Keyed by the real inode (file_key.h): a file is
- * attached once for each process filter, under however many names and overlays it is seen. Used by one thread at a time (start: main; then the worker).
+ * Makes the links of files: one (session) or two (multi) for what plan.h says of a file. Keyed by
+ * the real inode (file_key.h): a file is attached once for each process filter, under however many
+ * names and overlays it is seen. Used by one thread at a time (start: main; then the worker).
  */
 #ifndef PROBE_ATTACH_H
 #define PROBE_ATTACH_H
@@ -37,11 +37,6 @@ int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
  * done, again is a no-op. 0 or -errno, logged; after an error all is as before.
  */
 int attach_hand_over(struct attach *a);
-
-/* Does the file behind ef, which a process knows as path, hold this library of the catalogue: by
- * its name, or as a static copy inside? */
-struct elf_file;
-bool attach_holds(struct elf_file *ef, const char *path, unsigned int library);
 
 /* One for each file with catalogue functions, in the order they were met. */
 struct attach_info {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * From a file to what is probed in it. Which functions it may hold is decided by its name, or for
+ * statically linked copies by a marker symbol; where they are, by its symbol tables; whether a
+ * probe is affordable, by its first instruction.
+ */
+#include "probe/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/str.h"
+#include "elf/elf.h"
+#include "probe/catalog.h"
+
+static void plan_add(struct plan *plan, const struct elf_symbol *sym, unsigned int row)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->offsets[i] == sym->offset)
+			return;		/* an alias: one probe */
+	if (plan->n == GP_ROWS_MAX)
+		return;
+	if (sym->opening == ELF_REFUSED || sym->opening == ELF_UNKNOWN) {
+		plan->refused++;
+		return;
+	}
+	if (sym->opening == ELF_STEP && !catalog_row(row)->rare) {
+		plan->stepped++;
+		return;
+	}
+	plan->offsets[plan->n] = sym->offset;
+	plan->rows[plan->n++] = row;
+}
+
+/*
+ * Does the file hold a static copy of the library? Only if the marker is a local symbol, since an
+ * executable may define functions of these names without holding the library (of
+ * libcudart_static.a, some functions stay global and some become local).
+ */
+static bool is_inside(struct elf_file *ef, const struct catalog_library *lib)
+{
+	struct elf_symbol marker = { .name = lib->marker };
+
+	return lib->marker && elf_find_symbols(ef, &marker, 1) == 1 && marker.local;
+}
+
+bool plan_holds(struct elf_file *ef, const char *path, unsigned int library)
+{
+	int named = catalog_library_of(str_basename(path));
+
+	return named >= 0 ? library == (unsigned int)named
+			  : is_inside(ef, catalog_library(library));
+}
+
+/* The probes for one library's rows in this file. */
+static int plan_library(struct plan *plan, struct elf_file *ef, unsigned int library,
+			const struct plan_rules *rules)
+{
+	const struct catalog_library *lib = catalog_library(library);
+	struct elf_symbol *syms = calloc(lib->n_rows, sizeof(*syms));
+	unsigned int first = catalog_first_row(library);
+	int n;
+
+	if (!syms)
+		return -ENOMEM;
+	for (size_t i = 0; i < lib->n_rows; i++)
+		syms[i].name = lib->rows[i].name;
+	n = elf_find_symbols(ef, syms, lib->n_rows);
+	for (size_t i = 0; n > 0 && i < lib->n_rows; i++) {
+		if (!syms[i].offset || lib->rows[i].tier > rules->tier)
+			continue;
+		plan->found = true;
+		plan_add(plan, &syms[i], first + (unsigned int)i);
+	}
+	free(syms);
+	return n < 0 && n != -EBADMSG ? n : 0;
+}
+
+int plan_file(struct plan *plan, struct elf_file *ef, const char *path,
+	      const struct plan_rules *rules)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < CATALOG_LIBRARIES && !err; i++)
+		if (plan_holds(ef, path, i))
+			err = plan_library(plan, ef, i, rules);
+	return err;
+}
