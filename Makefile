@@ -72,7 +72,7 @@ $(SKEL): $(BUILD)/gpuprof.bpf.o
 
 # -- user space -----------------------------------------------------------------------------
 # Only loader files include the skeleton, but their first build needs it before any dependency file.
-$(BUILD)/user/probe/loader.o $(BUILD)/user/probe/loader_regs.o: $(SKEL)
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard user/probe/loader*.c)): $(SKEL)
 
 $(BUILD)/user/%.o: user/%.c
 	@mkdir -p $(@D)

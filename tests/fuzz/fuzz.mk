@@ -17,7 +17,7 @@ fuzz_src = $(sort $(foreach r,$(or $(FUZZ_ROOMS_$(1)),$(ROOMS)),$(wildcard user/
 fuzz_obj = $(patsubst user/%.c,$(FUZZ_OUT)/obj/%.o,$(fuzz_src))
 
 # The option table names every verb, and those reach the loader.
-$(FUZZ_OUT)/obj/probe/loader.o $(FUZZ_OUT)/obj/probe/loader_regs.o: $(SKEL)
+$(patsubst user/%.c,$(FUZZ_OUT)/obj/%.o,$(wildcard user/probe/loader*.c)): $(SKEL)
 
 $(FUZZ_OUT)/obj/%.o: user/%.c
 	@mkdir -p $(@D)

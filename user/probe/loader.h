@@ -68,12 +68,12 @@ struct loader_probes {
 /* 0, or -errno, not logged: -524 (ENOTSUPP) when one of the offsets cannot be probed, -ESRCH. */
 int loader_attach(struct loader *l, const struct loader_probes *probes);
 
-/* All probes, then what watches tasks: from now on nothing is sent or counted. Threads' states stay
- * readable, but those of threads that end are gone. */
 /* From now on, and for good: links with a process filter are silent, those that waited are not.
  * Nothing is counted twice or missed at that moment; calls that have begun end as they began. */
 void loader_hand_over(struct loader *l);
 
+/* All probes, then what watches tasks: from now on nothing is sent or counted. Threads' states stay
+ * readable, but those of threads that end are gone. */
 void loader_detach(struct loader *l);
 
 /* After loader_detach: every living thread's last state (gp_call + words; kind 0 or GP_OPEN). */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of the loader share and nobody else sees: the loaded object with its links, and
+ * the ways to make these. loader.c opens and chooses, loader_links.c attaches, loader_self.c tries
+ * all of it on ourselves, loader_read.c reads what the programs keep.
+ */
+#ifndef PROBE_LOADER_INTERNAL_H
+#define PROBE_LOADER_INTERNAL_H
+
+#include "base/vec.h"
+#include "gpuprof/event.h"	/* types that the skeleton speaks of */
+#include "gpuprof.skel.h"
+#include "probe/loader.h"
+
+struct loader {
+	struct gpuprof_bpf *skel;
+	enum loader_way way;
+	enum loader_detail detail;
+	VEC(int) links;			/* of the uprobes */
+	VEC(struct gp_tally_key) slots;	/* DETAIL_COUNT: what each one counts */
+	struct gp_counts before;	/* counted by the calibration */
+	uint64_t call_cost_ns, nested_cost_ns;
+};
+
+/* One program on the entries or on the returns of a file's functions; or, of a session, on both. */
+struct loader_leg {
+	struct bpf_program *prog;
+	bool is_return;
+};
+
+/* How links are made: one of these for each enum loader_way. */
+struct loader_links {
+	const char *name;
+	unsigned int attach_type;	/* what its programs are loaded for */
+	/* The programs of a call that is followed to its return, in the order they are attached. */
+	size_t (*legs)(const struct gpuprof_bpf *skel, struct loader_leg legs[2]);
+	/* Links for one leg at all of these probes (rows are cookies here), kept in l->links. 0 or
+	 * -errno; after an error some may be there. */
+	int (*add)(struct loader *l, const struct loader_leg *leg, const struct loader_probes *p);
+};
+
+const struct loader_links *loader_links_of(enum loader_way way);
+void loader_choose_programs(const struct loader *l);	/* between open and load */
+
+/* Probes ourselves: does this way attach, and what does it cost? 0 or -errno. */
+int loader_test_self(struct loader *l);
+
+#endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * From probes of a file to links of the kernel: which programs stand for a call in each way, what
+ * their cookies say, and in which order they are attached. Knows nothing of files beyond a path.
+ */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "probe/loader_internal.h"
+#include "probe/uprobe_link.h"
+
+static int keep_link(struct loader *l, int fd)
+{
+	int *slot;
+
+	if (fd < 0)
+		return fd;
+	slot = VEC_PUSH(&l->links);
+	if (!slot) {
+		close(fd);
+		return -ENOMEM;
+	}
+	*slot = fd;
+	return 0;
+}
+
+static size_t session_legs(const struct gpuprof_bpf *skel, struct loader_leg legs[2])
+{
+	legs[0] = (struct loader_leg){ .prog = skel->progs.call_session };
+	return 1;
+}
+
+static int session_add(struct loader *l, const struct loader_leg *leg,
+		       const struct loader_probes *p)
+{
+	return keep_link(l, link_uprobes(bpf_program__fd(leg->prog), LINK_UPROBE_SESSION, false, p));
+}
+
+/* Returns first: an entry seen without its return would look like a call that hangs. */
+static size_t pair_legs(const struct gpuprof_bpf *skel, struct loader_leg legs[2])
+{
+	legs[0] = (struct loader_leg){ .prog = skel->progs.call_return, .is_return = true };
+	legs[1] = (struct loader_leg){ .prog = skel->progs.call_entry };
+	return 2;
+}
+
+static int multi_add(struct loader *l, const struct loader_leg *leg, const struct loader_probes *p)
+{
+	return keep_link(l, link_uprobes(bpf_program__fd(leg->prog), LINK_UPROBE_MULTI,
+					 leg->is_return, p));
+}
+
+static const struct loader_links ways[] = {
+	[WAY_AUTO] = { .name = "auto" },
+	[WAY_SESSION] = { "session", LINK_UPROBE_SESSION, session_legs, session_add },
+	[WAY_MULTI] = { "multi", LINK_UPROBE_MULTI, pair_legs, multi_add },
+};
+
+const struct loader_links *loader_links_of(enum loader_way way)
+{
+	return &ways[way];
+}
+
+const char *loader_way_name(enum loader_way way)
+{
+	return ways[way].name;
+}
+
+static void choose(struct bpf_program *prog, unsigned int attach_type)
+{
+	bpf_program__set_autoload(prog, true);
+	bpf_program__set_expected_attach_type(prog, attach_type);
+}
+
+void loader_choose_programs(const struct loader *l)
+{
+	const struct loader_links *way = &ways[l->way];
+	struct loader_leg legs[2];
+
+	if (l->detail == DETAIL_COUNT) {
+		choose(l->skel->progs.count_entry, way->attach_type);
+		choose(l->skel->progs.count_slot, way->attach_type);
+		return;
+	}
+	for (size_t i = way->legs(l->skel, legs); i--;)
+		choose(legs[i].prog, way->attach_type);
+}
+
+/* The cookies of one file's links. DETAIL_COUNT with a process filter: a slot for each probe. */
+static uint64_t *make_cookies(struct loader *l, const struct loader_probes *p, bool slots)
+{
+	uint64_t flags = p->pid ? GP_COOKIE_FILTERED : p->waits ? GP_COOKIE_WAITING : 0;
+	uint64_t *cookies = calloc(p->n, sizeof(*cookies));
+
+	for (size_t i = 0; cookies && i < p->n; i++) {
+		struct gp_tally_key *key = slots ? VEC_PUSH(&l->slots) : NULL;
+
+		cookies[i] = p->rows[i] | flags;
+		if (!slots)
+			continue;
+		if (!key) {
+			free(cookies);
+			return NULL;
+		}
+		*key = (struct gp_tally_key){ .pid = (uint32_t)p->pid, .row = (uint32_t)p->rows[i] };
+		cookies[i] = (l->slots.n - 1) | flags;
+	}
+	return cookies;
+}
+
+static int attach_links(struct loader *l, const struct loader_probes *p, bool slots)
+{
+	const struct loader_links *way = &ways[l->way];
+	struct loader_leg legs[2] = { { .prog = slots ? l->skel->progs.count_slot :
+							l->skel->progs.count_entry } };
+	size_t n = l->detail == DETAIL_COUNT ? 1 : way->legs(l->skel, legs), before = l->links.n;
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = way->add(l, &legs[i], p);
+	if (err) {
+		link_close_all(l->links.v + before, l->links.n - before);
+		l->links.n = before;
+	}
+	return err;
+}
+
+int loader_attach(struct loader *l, const struct loader_probes *p)
+{
+	bool slots = l->detail == DETAIL_COUNT && p->pid && l->slots.n + p->n <= GP_SLOTS_MAX;
+	uint64_t *cookies = make_cookies(l, p, slots);
+	struct loader_probes with_cookies = *p;
+	int err;
+
+	if (!cookies)
+		return -ENOMEM;
+	with_cookies.rows = cookies;
+	err = attach_links(l, &with_cookies, slots);
+	free(cookies);
+	return err;
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* What the programs keep for us: states of threads, mappings, tallies and counters. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "probe/loader_internal.h"
+
+/* What a task iterator writes, to read from. -errno. */
+static int open_iterator(struct bpf_program *prog, const struct bpf_iter_attach_opts *opts)
+{
+	struct bpf_link *link = bpf_program__attach_iter(prog, opts);
+	int fd;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	bpf_link__destroy(link);
+	return fd;
+}
+
+int loader_each_state(struct loader *l, void (*fn)(void *, const void *, size_t), void *ctx)
+{
+	struct { struct gp_call head; uint64_t words[GP_WORDS_LARGE]; } rec[32];
+	int fd = open_iterator(l->skel->progs.task_states, NULL), err;
+	size_t have = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	while ((n = read(fd, (char *)rec + have, sizeof(rec) - have)) != 0) {
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n < 0)
+			break;
+		have += (size_t)n;
+		for (size_t i = 0; i < have / sizeof(rec[0]); i++)
+			if (rec[i].head.pid != (uint32_t)getpid())	/* the calibration's */
+				fn(ctx, &rec[i], sizeof(rec[i]));
+		memmove(rec, (char *)rec + have / sizeof(rec[0]) * sizeof(rec[0]),
+			have % sizeof(rec[0]));
+		have %= sizeof(rec[0]);
+	}
+	err = n < 0 ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+int loader_open_mappings(const struct loader *l, pid_t pid)
+{
+	union bpf_iter_link_info of = { .task.pid = (uint32_t)pid };
+	struct bpf_iter_attach_opts opts;
+
+	memset(&opts, 0, sizeof(opts));		/* libbpf refuses padding that is not 0 */
+	opts.sz = sizeof(opts);
+	opts.link_info = &of;
+	opts.link_info_len = sizeof(of);
+	return open_iterator(l->skel->progs.task_files, &opts);
+}
+
+int loader_each_tally(const struct loader *l, tally_fn fn, void *ctx)
+{
+	const struct tally_slots slots = { .map_fd = bpf_map__fd(l->skel->maps.slots),
+					   .keys = l->slots.v, .n = l->slots.n };
+
+	return tally_each(bpf_map__fd(l->skel->maps.tallies), &slots,
+			  &(struct tally_sink){ fn, ctx });
+}
+
+int loader_counts(const struct loader *l, struct gp_counts *sum)
+{
+	enum { FIELDS = sizeof(*sum) / sizeof(uint64_t) };
+	const uint64_t *before = (const uint64_t *)&l->before;
+	int n_cpus = libbpf_num_possible_cpus(), err;
+	uint64_t *per_cpu, *out = (uint64_t *)sum;
+	uint32_t zero = 0;
+
+	if (n_cpus < 0)
+		return n_cpus;
+	per_cpu = calloc((size_t)n_cpus, sizeof(*sum));
+	if (!per_cpu)
+		return -ENOMEM;
+	err = bpf_map_lookup_elem(bpf_map__fd(l->skel->maps.counts), &zero, per_cpu);
+	for (size_t i = 0; i < FIELDS; i++) {
+		uint64_t total = 0;
+
+		for (size_t cpu = 0; !err && cpu < (size_t)n_cpus; cpu++)
+			total += per_cpu[cpu * FIELDS + i];
+		out[i] = total - before[i];
+	}
+	free(per_cpu);
+	return err;
+}
