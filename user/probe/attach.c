@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * From a file to its links: which files are known already, under whatever names, and for which
- * processes. What to probe in a file is plan.c's decision.
+ * Which file has which probes. A file is looked at once (plan.h) and remembered as what it is; its
+ * links are made once for each process filter. Owns the memory of files and the hand-over; must not
+ * know what is in a file, nor who maps it.
  */
 #include "probe/attach.h"
 
@@ -10,9 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "elf/elf.h"
@@ -20,33 +24,26 @@
 #include "probe/plan.h"
 
 #define KERNEL_ENOTSUPP 524	/* not in errno.h: an instruction that uprobes refuse */
+#define SEEN_MAX (1u << 16)	/* files remembered; forgetting one costs a second look */
 
-struct known_file {
-	uint64_t dev, ino;
-	pid_t pid;
-};
-
-struct known_files {
-	struct known_file *v;
-	size_t n, cap;
-};
-
-/* A file with a process filter on its probes: what it takes to attach to it again without. */
-struct filtered {
-	int fd;			/* our own */
-	struct file_key key;
+/* A file with catalogue functions, below any overlay. While it has probes the kernel holds it, so
+ * its number is not given to another. */
+struct known {
 	struct plan *plan;
+	int fd;			/* our own, while there is a process filter on its probes; else -1 */
+	bool changed;		/* in place, which was said */
+	struct attach_info info;
 };
 
 struct attach {
 	struct loader *loader;
 	struct plan_rules rules;
-	VEC(struct filtered) filtered;
 	bool handed_over;	/* no filters any more */
 	struct strpool *names;
-	struct known_files seen;	/* as fstat shows them: with or without probes */
-	struct known_files real;	/* as the kernel keys uprobes: with probes */
-	VEC(struct attach_info) infos;
+	VEC(struct known) known;
+	struct map seen;	/* what fstat tells of a file -> index + 1 in known; 0: no functions */
+	struct map real;	/* how the kernel keys uprobes -> index + 1 in known */
+	struct map done;	/* (index, filter) that have their links */
 };
 
 struct attach *attach_new(struct loader *l)
@@ -69,42 +66,54 @@ void attach_set_tier(struct attach *a, unsigned int tier)
 	a->rules.tier = tier;
 }
 
+static void free_known(struct known *k)
+{
+	free(k->plan);
+	if (k->fd >= 0)
+		close(k->fd);
+}
+
 void attach_free(struct attach *a)
 {
 	if (!a)
 		return;
+	for (size_t i = 0; i < a->known.n; i++)
+		free_known(&a->known.v[i]);
+	VEC_FREE(&a->known);
+	map_free(&a->seen);
+	map_free(&a->real);
+	map_free(&a->done);
 	strpool_free(a->names);
-	for (size_t i = 0; i < a->filtered.n; i++) {
-		close(a->filtered.v[i].fd);
-		free(a->filtered.v[i].plan);
-	}
-	VEC_FREE(&a->filtered);
-	VEC_FREE(&a->seen);
-	VEC_FREE(&a->real);
-	VEC_FREE(&a->infos);
 	free(a);
 }
 
-/* 1: (file, filter) was not known and now is, 0: known, -ENOMEM. A file attached for all needs no
- * filter. */
-static int remember(struct known_files *known, uint64_t dev, uint64_t ino, pid_t pid)
-{
-	struct known_file *k;
+/* ---- which file it is ------------------------------------------------------------------------ */
 
-	for (size_t i = 0; i < known->n; i++) {
-		k = &known->v[i];
-		if (k->dev == dev && k->ino == ino && (k->pid == pid || k->pid == 0))
-			return 0;
-	}
-	k = VEC_PUSH(known);
-	if (!k)
-		return -ENOMEM;
-	*k = (struct known_file){ .dev = dev, .ino = ino, .pid = pid };
-	return 1;
+static uint64_t mix(uint64_t key, uint64_t more)
+{
+	return map_hash(key ^ more) + 1;
+}
+
+/*
+ * An inode's number is used again once the file is gone, and a file can be written over in place:
+ * birth, last change and size tell those from what was seen.
+ */
+static uint64_t identity(const struct target_file *file)
+{
+	uint64_t key = mix(map_hash(file->dev), file->ino);
+	struct statx st;
+
+	if (statx(file->fd, "", AT_EMPTY_PATH, STATX_BTIME | STATX_MTIME | STATX_SIZE, &st))
+		return key;
+	key = mix(key, st.stx_mask & STATX_BTIME ? (uint64_t)st.stx_btime.tv_sec : 0);
+	key = mix(key, st.stx_mask & STATX_BTIME ? st.stx_btime.tv_nsec : 0);
+	key = mix(key, (uint64_t)st.stx_mtime.tv_sec);
+	key = mix(key, st.stx_mtime.tv_nsec);
+	return mix(key, st.stx_size);
 }
 
 /* The file below any overlay; a poor substitute where the kernel does not tell. */
-static struct file_key real_key(struct attach *a, const struct target_file *file)
+static uint64_t real_key(struct attach *a, const struct target_file *file)
 {
 	struct file_key key = { .dev = file->dev, .ino = file->ino };
 	int err = file_key_read(a->loader, file->fd, &key);
@@ -113,8 +122,111 @@ static struct file_key real_key(struct attach *a, const struct target_file *file
 		log_warn("cannot tell which file %s really is: %s; if it lies under several "
 			 "overlays, its calls are counted once for each", file->path,
 			 strerror(-err));
-	return key;
+	return mix(map_hash(key.dev), key.ino);
 }
+
+static bool same_plan(const struct plan *a, const struct plan *b)
+{
+	return a->n == b->n &&
+	       (!a->n || !memcmp(a->offsets, b->offsets, a->n * sizeof(*a->offsets)));
+}
+
+/* Met again under another name, or written over: probes stay where the old functions were. */
+static void meet_again(struct known *k, const struct plan *now, const char *path)
+{
+	if (k->changed || same_plan(k->plan, now))
+		return;
+	k->changed = true;
+	log_warn("%s was written over while it is probed: calls of processes that load it now are "
+		 "not seen; end gpuprof, and replace libraries by renaming", path);
+}
+
+/* Takes the plan. The file's index in known, or -errno. */
+static int add_known(struct attach *a, const struct target_file *file, struct elf_file *ef,
+		     struct plan *plan)
+{
+	struct known *k = VEC_PUSH(&a->known);
+	char hex[2 * 64 + 1];
+
+	if (!k) {
+		free(plan);
+		return -ENOMEM;
+	}
+	elf_build_id(ef, hex, sizeof(hex));
+	*k = (struct known){ .plan = plan, .fd = -1, .info = {
+		.path = strpool_add(a->names, file->path),
+		.build_id = strpool_add(a->names, hex),
+		.result = { .stepped = plan->stepped, .refused = plan->refused },
+	} };
+	if (k->info.path && k->info.build_id)
+		return (int)a->known.n - 1;
+	a->known.n--;
+	free(plan);
+	return -ENOMEM;
+}
+
+/* Takes the plan of a file with functions. Index + 1, or -errno. */
+static int know(struct attach *a, const struct target_file *file, struct elf_file *ef,
+		struct plan *plan)
+{
+	struct map_slot *slot = map_put(&a->real, real_key(a, file), NULL);
+	int index;
+
+	if (!slot) {
+		free(plan);
+		return -ENOMEM;
+	}
+	if (slot->value) {
+		meet_again(&a->known.v[slot->value - 1], plan, file->path);
+		free(plan);
+		return (int)slot->value;
+	}
+	index = add_known(a, file, ef, plan);
+	if (index < 0)
+		return index;
+	slot->value = (uint64_t)index + 1;
+	return index + 1;
+}
+
+/* Index + 1, 0: it holds no functions, or -errno. */
+static int look_at(struct attach *a, const struct target_file *file)
+{
+	struct elf_file *ef = elf_file_open(file->fd, file->path);
+	struct plan *plan;
+	int rc;
+
+	if (!ef)
+		return errno == ENOMEM ? -ENOMEM : 0;
+	plan = calloc(1, sizeof(*plan));
+	rc = plan ? plan_file(plan, ef, file->path, &a->rules) : -ENOMEM;
+	if (!rc && plan->found)
+		rc = know(a, file, ef, plan);
+	else
+		free(plan);
+	elf_file_close(ef);
+	return rc;
+}
+
+/* As look_at, once for each file. One that cannot be judged now is not judged again. */
+static int recall(struct attach *a, const struct target_file *file)
+{
+	struct map_slot *slot;
+	bool is_new;
+	int rc;
+
+	if (a->seen.n >= SEEN_MAX)
+		map_free(&a->seen);
+	slot = map_put(&a->seen, identity(file), &is_new);
+	if (!slot)
+		return -ENOMEM;
+	if (!is_new)
+		return (int)slot->value;
+	rc = look_at(a, file);
+	slot->value = rc > 0 ? (uint64_t)rc : 0;
+	return rc;
+}
+
+/* ---- links ----------------------------------------------------------------------------------- */
 
 /*
  * Attaches n probes from `from` on; one that the kernel refuses fails the whole link and is not
@@ -159,87 +271,49 @@ static int attach_plan(struct attach *a, int fd, const struct plan *plan,
 	return attach_range(a, &p, 0, plan->n, result);
 }
 
-/* Takes the plan. 0 or -errno. */
-static int remember_filtered(struct attach *a, int fd, struct file_key key, struct plan *plan)
+/* 1: (file, filter) had no links and now counts as having them, 0: it has, -ENOMEM. A file attached
+ * for all needs no filter. */
+static int claim(struct attach *a, size_t index, pid_t pid)
 {
-	struct filtered *f = VEC_PUSH(&a->filtered);
+	uint64_t all = (uint64_t)index << 32;
+	bool is_new;
 
-	if (!f) {
-		free(plan);
-		return -ENOMEM;
-	}
-	*f = (struct filtered){ .fd = fcntl(fd, F_DUPFD_CLOEXEC, 0), .key = key, .plan = plan };
-	return f->fd < 0 ? -errno : 0;
+	if (map_find(&a->done, all))
+		return 0;
+	return map_put(&a->done, all | (uint32_t)pid, &is_new) ? is_new : -ENOMEM;
 }
 
-static int note_info(struct attach *a, const struct target_file *file, struct elf_file *ef,
-		     pid_t pid, const struct attach_result *result)
+static int attach_known(struct attach *a, size_t index, const struct target_file *file, pid_t pid,
+			struct attach_result *result)
 {
-	struct attach_info *info = VEC_PUSH(&a->infos);
-	char hex[2 * 64 + 1];
+	struct known *k = &a->known.v[index];
+	int err = claim(a, index, pid);
 
-	if (!info)
-		return -ENOMEM;
-	elf_build_id(ef, hex, sizeof(hex));
-	*info = (struct attach_info){ .path = strpool_add(a->names, file->path),
-				      .build_id = strpool_add(a->names, hex),
-				      .result = *result, .pid = pid };
-	return info->path && info->build_id ? 0 : -ENOMEM;
-}
-
-/* The plan has probes: makes their links, unless the file has them already under another name. */
-static int attach_planned(struct attach *a, const struct target_file *file, struct plan *plan,
-			  pid_t pid, struct attach_result *result)
-{
-	struct file_key key = real_key(a, file);
-	int err = remember(&a->real, key.dev, key.ino, pid);
-
-	if (err == 1)
-		err = attach_plan(a, file->fd, plan, &(struct loader_probes){ .pid = pid }, result);
+	if (err <= 0)
+		return err;
+	*result = k->info.result;
+	result->probes = 0;
+	err = attach_plan(a, file->fd, k->plan, &(struct loader_probes){ .pid = pid }, result);
 	if (err && err != -ESRCH)
 		log_error("cannot attach to %s: %s; see gpuprof doctor", file->path,
 			  strerror(-err));
-	if (err || !result->probes || !pid) {
-		free(plan);
+	if (err)
 		return err;
-	}
-	return remember_filtered(a, file->fd, key, plan);
-}
-
-static int attach_elf(struct attach *a, const struct target_file *file, struct elf_file *ef,
-		      pid_t pid, struct attach_result *result)
-{
-	struct plan *plan = calloc(1, sizeof(*plan));
-	int err = plan ? plan_file(plan, ef, file->path, &a->rules) : -ENOMEM;
-
-	if (plan)
-		*result = (struct attach_result){ .found = plan->found, .stepped = plan->stepped,
-						  .refused = plan->refused };
-	if (err || !plan->n)
-		free(plan);
-	else
-		err = attach_planned(a, file, plan, pid, result);
-	return !err && result->found ? note_info(a, file, ef, pid, result) : err;
+	k->info.result = *result;
+	if (result->probes && pid && k->fd < 0)
+		k->fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+	return result->probes && pid && k->fd < 0 ? -errno : 0;
 }
 
 int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		struct attach_result *result)
 {
-	struct elf_file *ef;
-	int err;
+	int index = recall(a, file);
 
 	*result = (struct attach_result){ 0 };
-	if (a->handed_over)
-		pid = 0;
-	err = remember(&a->seen, file->dev, file->ino, pid);
-	if (err <= 0)
-		return err;
-	ef = elf_file_open(file->fd, file->path);
-	if (!ef)
-		return errno == ENOMEM ? -ENOMEM : 0;
-	err = attach_elf(a, file, ef, pid, result);
-	elf_file_close(ef);
-	return err;
+	if (index <= 0)
+		return index;
+	return attach_known(a, (size_t)index - 1, file, a->handed_over ? 0 : pid, result);
 }
 
 int attach_hand_over(struct attach *a)
@@ -249,30 +323,35 @@ int attach_hand_over(struct attach *a)
 
 	if (a->handed_over)
 		return 0;
-	for (size_t i = 0; i < a->filtered.n; i++) {
-		struct filtered *f = &a->filtered.v[i];
+	for (size_t i = 0; i < a->known.n; i++) {
+		struct known *k = &a->known.v[i];
 		struct attach_result result = { 0 };
-		int is_new = remember(&a->real, f->key.dev, f->key.ino, 0);
+		int rc = k->fd >= 0 ? claim(a, i, 0) : 0;
 
-		if (is_new == 1)
-			is_new = attach_plan(a, f->fd, f->plan, &how, &result);
-		err = is_new < 0 ? is_new : err;
+		if (rc == 1)
+			rc = attach_plan(a, k->fd, k->plan, &how, &result);
+		if (rc < 0)
+			map_del(&a->done, (uint64_t)i << 32);
+		err = rc < 0 ? rc : err;
 	}
 	if (err)
 		log_error("cannot attach for all processes: %s; children are not measured",
 			  strerror(-err));
-	else
-		loader_hand_over(a->loader);
-	a->handed_over = !err;
-	return err;
+	if (err)
+		return err;
+	loader_hand_over(a->loader);
+	a->handed_over = true;
+	for (size_t i = 0; i < a->known.n; i++)
+		io_close(&a->known.v[i].fd);
+	return 0;
 }
 
 size_t attach_count(const struct attach *a)
 {
-	return a->infos.n;
+	return a->known.n;
 }
 
 const struct attach_info *attach_get(const struct attach *a, size_t i)
 {
-	return &a->infos.v[i];
+	return &a->known.v[i].info;
 }

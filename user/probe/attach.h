@@ -20,13 +20,12 @@ struct attach_result {
 	unsigned int probes;	/* functions newly attached in this file; 0: none or known file */
 	unsigned int stepped;	/* left out: their first instruction would be single-stepped */
 	unsigned int refused;	/* left out: the kernel cannot probe their first instruction */
-	bool found;		/* the file holds catalogue functions */
 };
 
 /*
  * Attaches to the file if it holds catalogue functions and is not attached yet for filter pid
  * (0: all processes). 0 or -errno, logged: EPERM, ENOTSUP, ENOMEM. A file that is no ELF or
- * lies is 0 with found = false.
+ * lies is 0 with no probes.
  */
 int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		struct attach_result *result);
@@ -43,7 +42,6 @@ struct attach_info {
 	const char *path;
 	const char *build_id;
 	struct attach_result result;
-	pid_t pid;
 };
 size_t attach_count(const struct attach *a);
 const struct attach_info *attach_get(const struct attach *a, size_t i);
