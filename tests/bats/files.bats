@@ -104,3 +104,51 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 	start_copy "$PWD/dir" new
 	report_equals old new
 }
+
+# A library in dir/ whose inode number was, a moment ago, that of a program that ran.
+reuse_inode() { # DIR
+	local try before
+	mkdir -p "$1"
+	for try in {1..30}; do
+		cp /bin/sleep victim
+		before=$(stat -c %i victim)
+		./victim 0.1
+		rm victim
+		cp -L "$SIM/libcudart.so.13" "$1/"
+		[ "$(stat -c %i "$1/libcudart.so.13")" != "$before" ] || return 0
+		rm "$1/libcudart.so.13"
+	done
+	return 1
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "files: a library that has got the number of a file that is gone" {
+	needs root bpf sim
+	start_gpuprof stat -a --table calls,threads,events --format json -o r.json
+	wait_for 10 eval 'ls -l /proc/$PROFILER/fd | grep -q perf_event'
+	sleep 0.3 # the first scan
+	reuse_inode reused || skip "this file system does not use numbers again"
+	GPUSIM_TRUTH=$PWD/reused.json LD_LIBRARY_PATH=$PWD/reused:$SIM \
+		"$SIM/simcalls" cudaLaunchKernel=500 --wait-ms 700
+	kill -INT "$PROFILER"
+	wait_gpuprof
+	assert_success
+	compare --no-times reused.json r.json
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "files: a library that is written over while it is probed is said, once" {
+	needs root bpf sim
+	library_folder "$PWD/dir"
+	start_copy "$PWD/dir" old
+	start_gpuprof stat -a
+	wait_armed "$TARGET" cudart
+	kill -KILL "$TARGET"
+	wait "$TARGET" || true
+	cat "$SIM/endbr/libcudart.so.13" >dir/libcudart.so.13
+	sleep 0.1
+	LD_LIBRARY_PATH=$PWD/dir "$SIM/simcalls" cudaLaunchKernel=5 --wait-ms 300 || true
+	kill -INT "$PROFILER"
+	wait_gpuprof
+	assert_output --partial "dir/libcudart.so.13 was written over while it is probed"
+}
