@@ -29,15 +29,11 @@ void model_free(struct model *m)
 	if (!m)
 		return;
 	who_free(m);
-	for (size_t i = 0; i < m->facts.n; i++) {
-		free(m->facts.v[i].key);
-		free(m->facts.v[i].value);
-	}
 	for (size_t i = 0; i < m->readings.n; i++) {
 		free(m->readings.v[i].source);
 		free(m->readings.v[i].kind);
 	}
-	VEC_FREE(&m->facts);
+	pairs_free(&m->facts);
 	VEC_FREE(&m->readings);
 	free(m);
 }
@@ -326,26 +322,9 @@ static int push_watermark(struct model *m, const struct event *ev)
 
 static int push_fact(struct model *m, const struct event *ev)
 {
-	struct fact *f = NULL;
+	int err = ev->text && ev->text2 ? pairs_set(&m->facts, ev->text, ev->text2, FACTS_MAX) : -EINVAL;
 
-	if (!ev->text || !ev->text2)
-		return invalid(m, ev);
-	for (size_t i = 0; i < m->facts.n && !f; i++)
-		if (!strncmp(m->facts.v[i].key, ev->text, TEXT_MAX))
-			f = &m->facts.v[i];
-	if (f)
-		return replace_text(&f->value, ev->text2);
-	if (m->facts.n >= FACTS_MAX)
-		return invalid(m, ev);
-	f = VEC_PUSH(&m->facts);
-	if (!f)
-		return -ENOMEM;
-	if (replace_text(&f->key, ev->text) || replace_text(&f->value, ev->text2)) {
-		free(f->key);
-		m->facts.n--;
-		return -ENOMEM;
-	}
-	return 0;
+	return err && err != -ENOMEM ? invalid(m, ev) : err;
 }
 
 static struct reading *find_reading(const struct model *m, const struct event *ev)

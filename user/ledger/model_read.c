@@ -107,8 +107,5 @@ const struct model_reading *model_reading(const struct model *m, size_t i)
 
 const char *model_fact(const struct model *m, const char *key)
 {
-	for (size_t i = 0; i < m->facts.n; i++)
-		if (!strcmp(m->facts.v[i].key, key))
-			return m->facts.v[i].value;
-	return NULL;
+	return pairs_get(&m->facts, key);
 }

@@ -7,6 +7,7 @@
 #define LEDGER_MODEL_STATE_H
 
 #include "base/map.h"
+#include "base/pairs.h"
 #include "base/vec.h"
 #include "ledger/model.h"
 
@@ -30,10 +31,6 @@ struct thread {
 	struct book book;
 };
 
-struct fact {
-	char *key, *value;
-};
-
 struct reading {
 	struct model_reading info;
 	char *source, *kind;
@@ -48,7 +45,7 @@ struct model {
 	VEC(struct process *) processes;
 	VEC(struct thread *) threads;
 	struct map by_pid, by_tid;	/* the newest process of a pid, thread of pid:tid */
-	VEC(struct fact) facts;
+	struct pairs facts;
 	VEC(struct reading) readings;
 	struct model_counts counts;	/* what no book and no process keeps */
 };
