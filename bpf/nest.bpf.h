@@ -50,6 +50,7 @@ static __noinline struct thread_state *adopt_thread(struct task_struct *task)
 	if (!rec)
 		return st;
 	rec->start_ns = task->start_time;
+	rec->process_ns = task->group_leader->start_time;
 	rec->pid = tgid;
 	rec->tid = (__u32)id;
 	bpf_get_current_comm(rec->comm, sizeof(rec->comm));

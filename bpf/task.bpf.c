@@ -13,6 +13,7 @@ static __always_inline struct gp_task *describe_task(__u8 kind, struct task_stru
 	if (!rec)
 		return NULL;
 	rec->start_ns = p->start_time;
+	rec->process_ns = p->group_leader->start_time;
 	rec->pid = p->tgid;
 	rec->tid = p->pid;
 	bpf_probe_read_kernel_str(rec->comm, sizeof(rec->comm), p->comm);

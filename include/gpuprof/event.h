@@ -32,7 +32,7 @@ typedef __u32 gp_u32;
 typedef __u64 gp_u64;
 #endif
 
-#define GP_EVENT_VERSION 2
+#define GP_EVENT_VERSION 3
 
 /* Kinds of records. A new kind must reach: event/decode.c, bpf counters (GP_KINDS). */
 #define GP_CALL 1	/* gp_call: a call that returned, complete */
@@ -100,6 +100,7 @@ struct gp_task {
 	gp_u32 pid;
 	gp_u32 tid;		/* FORK: the child's pid */
 	char comm[GP_COMM_LEN];
+	gp_u64 process_ns;	/* the birth of its process: tells two owners of one pid apart */
 };
 
 /* What BPF needs to know of a catalogue row; an array indexed by row. */
@@ -157,7 +158,7 @@ struct gp_tally {
 };
 
 _Static_assert(sizeof(struct gp_call) == 32, "header of a call record");
-_Static_assert(sizeof(struct gp_task) == 48, "task record");
+_Static_assert(sizeof(struct gp_task) == 56, "task record");
 _Static_assert(sizeof(struct gp_row) == 12, "row");
 _Static_assert(sizeof(struct gp_counts) == 8 * (2 * GP_KINDS + 5), "counts");
 _Static_assert(sizeof(struct gp_mapping) == 24, "mapping");

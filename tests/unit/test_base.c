@@ -21,6 +21,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/pairs.h"
 #include "base/str.h"
 #include "base/time.h"
 #include "base/vec.h"
@@ -425,6 +426,28 @@ static void messages_are_one_line(void **state)
 	close(saved);
 }
 
+static void pairs_keep_one_value_a_name_and_no_more_than_allowed(void **state)
+{
+	struct pairs p = { 0 };
+	char text[PAIRS_TEXT_MAX + 10];
+
+	(void)state;
+	memset(text, 'a', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	assert_null(pairs_get(&p, "rank"));
+	assert_int_equal(pairs_set(&p, "rank", "1", 2), 0);
+	assert_int_equal(pairs_set(&p, "rank", "2", 2), 0);
+	assert_int_equal(p.n, 1);
+	assert_string_equal(pairs_get(&p, "rank"), "2");
+	assert_int_equal(pairs_set(&p, "job", text, 2), 0);
+	assert_int_equal(strlen(pairs_get(&p, "job")), PAIRS_TEXT_MAX);
+	assert_int_equal(pairs_set(&p, "pod", "x", 2), -ENOSPC);
+	assert_null(pairs_get(&p, "pod"));
+	pairs_free(&p);
+	assert_int_equal(p.n, 0);
+	pairs_free(&p);
+}
+
 int main(void)
 {
 #define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
@@ -439,6 +462,8 @@ int main(void)
 		SAYS("map: equals an array, also while keys are deleted", map_equals_an_array),
 		SAYS("map: may be used again after it was freed", map_may_be_reused_after_free),
 		SAYS("vec: grows, new elements are zero", vec_grows_zeroed),
+		SAYS("pairs: one value a name, and no more names than allowed",
+		     pairs_keep_one_value_a_name_and_no_more_than_allowed),
 		SAYS("time: durations as people type them, others are refused", durations),
 		SAYS("time: clocks go on", clocks_go_on),
 		SAYS("io: files up to a limit come back whole", files_up_to_a_limit),

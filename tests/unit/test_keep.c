@@ -36,6 +36,8 @@ static void begin(struct play *p)
 	push(p, (struct event){ .kind = EVENT_START, .start_ns = p->now_ns });
 	push(p, (struct event){ .kind = EVENT_PROCESS, .pid = 10, .tid = 10, .start_ns = 5 * SEC,
 				.text = "train", .text2 = "./train --fast" });
+	push(p, (struct event){ .kind = EVENT_IDENTITY, .pid = 10, .tid = 10, .text = "rank",
+				.text2 = "3" });
 	for (uint32_t t = 0; t < 4; t++)
 		push(p, (struct event){ .kind = EVENT_THREAD, .pid = 10, .tid = 10 + t,
 					.start_ns = 5 * SEC, .text = "thread" });
@@ -106,6 +108,7 @@ static struct told read_file(const char *path)
 	told.has_host = model_fact(r.model, "host") != NULL;
 	assert_int_equal(model_processes(r.model), 1);
 	assert_string_equal(model_process(r.model, 0)->cmdline, "./train --fast");
+	assert_string_equal(model_identity(r.model, 0, "rank"), "3");
 	model_free(r.model);
 	capture_free(c);
 	return told;

@@ -65,8 +65,8 @@ static void assert_rows(struct table *t, const char *header, const char *rows)
 }
 
 #define CALLS "pid,comm,function,class,count,errors,open,bytes,total_ns,avg_ns,p50_ns,p99_ns,max_ns," \
-	      "grid,block,result"
-#define THREADS "pid,tid,comm,bucket,ns,share,blocked_ns,wall_ns"
+	      "grid,block,result,process_start_ns"
+#define THREADS "pid,tid,comm,bucket,ns,share,blocked_ns,wall_ns,birth_ns,process_start_ns"
 #define EVENTS "source,kind,hits,received,lost,matched,orphan,late,skew,invalid"
 
 /* ---- calls ------------------------------------------------------------------------------- */
@@ -92,8 +92,8 @@ static void test_calls_by_function(void **state)
 
 	(void)state;
 	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
-		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,10,10,10,10,,,\n"
-		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,4,4,4,4,,,\n");
+		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,10,10,10,10,,,,\n"
+		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,4,4,4,4,,,,\n");
 	model_free(m);
 }
 
@@ -103,9 +103,9 @@ static void test_calls_by_launch(void **state)
 
 	(void)state;
 	assert_rows(view_calls(m, CALLS_BY_LAUNCH), CALLS,
-		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,10,10,10,10,,,\n"
-		    "100,train,cudaLaunchKernel,launch,2,0,0,,8,4,4,4,4,8x1x1,256x2x1,\n"
-		    "100,train,cudaLaunchKernel,launch,1,0,0,,4,4,4,4,4,64x1x1,256x2x1,\n");
+		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,10,10,10,10,,,,\n"
+		    "100,train,cudaLaunchKernel,launch,2,0,0,,8,4,4,4,4,8x1x1,256x2x1,,\n"
+		    "100,train,cudaLaunchKernel,launch,1,0,0,,4,4,4,4,4,64x1x1,256x2x1,,\n");
 	model_free(m);
 }
 
@@ -115,9 +115,9 @@ static void test_calls_by_result(void **state)
 
 	(void)state;
 	assert_rows(view_calls(m, CALLS_BY_RESULT), CALLS,
-		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,4,4,4,4,,,cudaSuccess\n"
-		    "100,train,cudaMemcpy,copy,1,0,0,4096,10,10,10,10,10,,,cudaSuccess\n"
-		    "100,train,cudaMemcpy,copy,1,1,0,8192,10,10,10,10,10,,,cudaErrorInvalidValue\n");
+		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,4,4,4,4,,,cudaSuccess,\n"
+		    "100,train,cudaMemcpy,copy,1,0,0,4096,10,10,10,10,10,,,cudaSuccess,\n"
+		    "100,train,cudaMemcpy,copy,1,1,0,8192,10,10,10,10,10,,,cudaErrorInvalidValue,\n");
 	model_free(m);
 }
 
@@ -130,7 +130,7 @@ static void test_unknown_is_not_zero(void **state)
 	ev.has = 0;
 	push(m, ev);
 	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
-		    "100,,cudaLaunchKernel,launch,1,,0,,,,,,,,,\n");
+		    "100,,cudaLaunchKernel,launch,1,,0,,,,,,,,,,\n");
 	model_free(m);
 }
 
@@ -144,9 +144,9 @@ static void test_open_call(void **state)
 	push(m, (struct event){ .kind = EVENT_ENTER, .pid = 100, .tid = 100, .seq = 1, .func = S,
 				.start_ns = 1040 });
 	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
-		    "100,,cudaStreamSynchronize,sync,0,,1,,,,,,,,,\n");
+		    "100,,cudaStreamSynchronize,sync,0,,1,,,,,,,,,,\n");
 	assert_rows(view_threads(m, model_now(m)), THREADS,
-		    "100,100,,sync,60,0.6,,100\n100,100,,other,40,0.4,,100\n");
+		    "100,100,,sync,60,0.6,,100,500,\n100,100,,other,40,0.4,,100,500,\n");
 	model_free(m);
 }
 
@@ -189,7 +189,7 @@ static void test_only_callers_have_books(void **state)
 	push(m, call(102, 1, L, 1010, 1020));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
 	assert_rows(view_threads(m, model_now(m)), THREADS,
-		    "100,102,,other,90,0.9,,100\n100,102,,launch,10,0.1,,100\n");
+		    "100,102,,other,90,0.9,,100,,\n100,102,,launch,10,0.1,,100,,\n");
 	model_free(m);
 }
 
@@ -200,7 +200,7 @@ static void test_a_thread_of_which_all_was_lost(void **state)
 	(void)state;
 	push(m, of_thread(EVENT_EXIT, 101, 5, 1020, 1050));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
-	assert_rows(view_threads(m, model_now(m)), THREADS, "100,101,,lost,30,1,,30\n");
+	assert_rows(view_threads(m, model_now(m)), THREADS, "100,101,,lost,30,1,,30,1020,\n");
 	model_free(m);
 }
 
@@ -220,12 +220,12 @@ static void test_a_tid_is_used_again(void **state)
 	push(m, call(101, 1, L, 1090 * ms, 1100 * ms));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100 * ms));
 	assert_rows(view_threads(m, model_now(m)), THREADS,
-		    "100,101,,other,30000000,0.75,,40000000\n"
-		    "100,101,,launch,10000000,0.25,,40000000\n"
-		    "100,101,,other,10000000,0.3333333333333333,,30000000\n"
-		    "100,101,,launch,10000000,0.3333333333333333,,30000000\n"
-		    "100,101,,lost,10000000,0.3333333333333333,,30000000\n"
-		    "100,101,,launch,10000000,1,,10000000\n");
+		    "100,101,,other,30000000,0.75,,40000000,1000000000,\n"
+		    "100,101,,launch,10000000,0.25,,40000000,1000000000,\n"
+		    "100,101,,other,10000000,0.3333333333333333,,30000000,1060000000,\n"
+		    "100,101,,launch,10000000,0.3333333333333333,,30000000,1060000000,\n"
+		    "100,101,,lost,10000000,0.3333333333333333,,30000000,1060000000,\n"
+		    "100,101,,launch,10000000,1,,10000000,1090000000,\n");
 	model_free(m);
 }
 
@@ -242,8 +242,8 @@ static void test_a_number_is_taken_by_exec(void **state)
 	push(m, call(100, 1, L, 1070, 1080));
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = 1100 });
 	assert_rows(view_threads(m, 1100), THREADS,
-		    "100,100,,other,40,0.8,,50\n100,100,,launch,10,0.2,,50\n"
-		    "100,100,,other,30,0.75,,40\n100,100,,launch,10,0.25,,40\n");
+		    "100,100,,other,40,0.8,,50,950,\n100,100,,launch,10,0.2,,50,950,\n"
+		    "100,100,,other,30,0.75,,40,1060,\n100,100,,launch,10,0.25,,40,1060,\n");
 	model_free(m);
 }
 
@@ -261,9 +261,59 @@ static void test_a_pid_is_used_again(void **state)
 	push(m, ev);
 	push(m, call(100, 1, L, 2 * NS_PER_SEC, 2 * NS_PER_SEC + 5));
 	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
-		    "100,old,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,\n"
-		    "100,new,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,\n");
+		    "100,old,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,,1000000000\n"
+		    "100,new,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,,2000000000\n");
 	assert_int_equal(model_threads(m), 2);
+	model_free(m);
+}
+
+static struct event birth(uint32_t pid, uint64_t process_ns)
+{
+	struct event ev = { .kind = EVENT_THREAD, .pid = pid, .tid = pid, .start_ns = process_ns };
+
+	EVENT_PROCESS_NS(&ev) = process_ns;
+	return ev;
+}
+
+/* Births that BPF tells are exact: the number may be used again at once. */
+static void test_a_pid_is_used_again_within_a_tick(void **state)
+{
+	const uint64_t born = NS_PER_SEC + NS_PER_MS;
+	struct model *m = session(NS_PER_SEC);
+
+	(void)state;
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 100, .start_ns = NS_PER_SEC });
+	push(m, birth(100, born));		/* procfs said the same, to the tick */
+	push(m, call(100, 1, L, born, born + 5));
+	push(m, birth(100, born + 7));
+	push(m, call(100, 1, S, born + 8, born + 9));
+	push(m, birth(100, born));		/* too late: it has gone */
+	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
+		    "100,,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,,1001000000\n"
+		    "100,,cudaStreamSynchronize,sync,1,0,0,,1,1,1,1,1,,,,1001000007\n");
+	assert_int_equal(model_processes(m), 2);
+	model_free(m);
+}
+
+static void test_identity_is_of_one_program(void **state)
+{
+	struct event ev = { .kind = EVENT_IDENTITY, .pid = 100, .text = "rank", .text2 = "3" };
+	struct model *m = session(1000);
+	struct model_counts counts;
+
+	(void)state;
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 100, .text = "train" });
+	assert_null(model_identity(m, 0, "rank"));
+	push(m, ev);
+	ev.text2 = "4";
+	push(m, ev);
+	assert_string_equal(model_identity(m, 0, "rank"), "4");
+	ev.text2 = NULL;
+	push(m, ev);
+	model_counts(m, &counts);
+	assert_int_equal(counts.invalid[EVENT_IDENTITY], 1);
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 100, .text = "sh" });
+	assert_null(model_identity(m, 0, "rank"));
 	model_free(m);
 }
 
@@ -292,8 +342,8 @@ static void test_unarmed_time(void **state)
 	push(m, of_thread(EVENT_UNARMED, 0, 0, 1070, 1080));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
 	assert_rows(view_threads(m, model_now(m)), THREADS,
-		    "100,101,,other,50,0.5,,100\n100,101,,unarmed,40,0.4,,100\n"
-		    "100,101,,launch,10,0.1,,100\n");
+		    "100,101,,other,50,0.5,,100,,\n100,101,,unarmed,40,0.4,,100,,\n"
+		    "100,101,,launch,10,0.1,,100,,\n");
 	model_free(m);
 }
 
@@ -311,10 +361,10 @@ static void test_interval_mode(void **state)
 	model_cut(m, 1050);
 	push(m, call(102, 2, S, 1040, 1060));
 	assert_rows(view_threads(m, 1080), THREADS,
-		    "100,102,,other,20,0.6666666666666666,,30\n"
-		    "100,102,,sync,10,0.3333333333333333,,30\n");
+		    "100,102,,other,20,0.6666666666666666,,30,,\n"
+		    "100,102,,sync,10,0.3333333333333333,,30,,\n");
 	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
-		    "100,,cudaStreamSynchronize,sync,1,0,0,,20,20,20,20,20,,,\n");
+		    "100,,cudaStreamSynchronize,sync,1,0,0,,20,20,20,20,20,,,,\n");
 	assert_int_equal(model_session(m).interval_ns, 1050);
 	model_free(m);
 }
@@ -355,8 +405,8 @@ static void test_a_session_without_its_start(void **state)
 	push(m, call(101, 8, L, 5020, 5030));
 	assert_int_equal(model_now(m), 5030);
 	assert_rows(view_threads(m, model_now(m)), THREADS,
-		    "100,101,,launch,20,0.6666666666666666,,30\n"
-		    "100,101,,other,10,0.3333333333333333,,30\n");
+		    "100,101,,launch,20,0.6666666666666666,,30,,\n"
+		    "100,101,,other,10,0.3333333333333333,,30,,\n");
 	model_free(m);
 }
 
@@ -409,6 +459,8 @@ int main(void)
 		cmocka_unit_test(test_a_tid_is_used_again),
 		cmocka_unit_test(test_a_number_is_taken_by_exec),
 		cmocka_unit_test(test_a_pid_is_used_again),
+		cmocka_unit_test(test_a_pid_is_used_again_within_a_tick),
+		cmocka_unit_test(test_identity_is_of_one_program),
 		cmocka_unit_test(test_children_are_named_and_counted),
 		cmocka_unit_test(test_unarmed_time),
 		cmocka_unit_test(test_interval_mode),

@@ -247,12 +247,14 @@ enum decode_status decode_task(const void *data, size_t len, struct event *out, 
 		return DECODE_INVALID;
 	if (rec->kind >= GP_KINDS || !task_kinds[rec->kind])
 		return DECODE_SKIP;
-	if (!rec->pid || !rec->tid || rec->start_ns > rec->time_ns)
+	if (!rec->pid || !rec->tid || rec->start_ns > rec->time_ns ||
+	    rec->process_ns > rec->time_ns)
 		return DECODE_INVALID;
 	memcpy(comm, rec->comm, GP_COMM_LEN);
 	comm[GP_COMM_LEN] = '\0';
 	*out = (struct event){ .kind = task_kinds[rec->kind], .pid = rec->pid, .tid = rec->tid,
 			       .seq = rec->seq, .start_ns = rec->start_ns, .end_ns = rec->time_ns,
 			       .text = comm };
+	EVENT_PROCESS_NS(out) = rec->process_ns;
 	return DECODE_OK;
 }

@@ -9,6 +9,7 @@ static const char *const kinds[] = {
 	[EVENT_COUNT] = "count", [EVENT_START] = "start", [EVENT_STOP] = "stop",
 	[EVENT_WATERMARK] = "watermark", [EVENT_UNARMED] = "unarmed",
 	[EVENT_TALLY] = "tally", [EVENT_BIN] = "bin",
+	[EVENT_IDENTITY] = "identity",
 };
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == EVENT_KIND_END, "a name for each kind");
 

@@ -35,6 +35,8 @@ enum event_kind {
 	EVENT_UNARMED = 14,	/* pid had a library mapped but no probes in [start_ns, end_ns) */
 	EVENT_TALLY = 15,	/* calls added up in the kernel: pid, func; see TALLY_* below */
 	EVENT_BIN = 16,		/* of these, bytes calls took [start_ns, end_ns) each */
+	EVENT_IDENTITY = 17,	/* of process pid, of which a PROCESS came before: text = what (rank,
+				 * container, ...), text2 = its value; a new PROCESS forgets them */
 	EVENT_KIND_END
 };
 
@@ -101,6 +103,10 @@ struct event {
 	const char *text;	/* valid during the call that delivers the event; NULL unknown */
 	const char *text2;
 };
+
+/* THREAD, EXIT, FORK, PROCESS: when the process began, exactly; 0: unknown, or known from start_ns
+ * only, to 10 ms. */
+#define EVENT_PROCESS_NS(e) ((e)->entity)
 
 /* EVENT_COUNT reuses the numeric fields. */
 #define EVENT_HITS(e) ((e)->start_ns)

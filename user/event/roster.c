@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/pairs.h"
 #include "base/vec.h"
 
 #define TEXTS_MAX 1024		/* facts, readings; the ledger keeps no more either */
+#define IDENTITY_MAX 64
 #define TEXT_MAX 4096
 #define SAME_BIRTH_NS 20000000ull	/* two readings of one birth differ by less */
 
@@ -29,7 +31,9 @@ struct process {
 	uint32_t threads;	/* known and alive */
 	uint64_t start_ns;
 	char comm[16];
+	uint64_t exact_ns;	/* EVENT_PROCESS_NS */
 	char *cmdline;		/* NULL: unknown */
+	struct pairs identity;
 };
 
 struct fact {
@@ -60,6 +64,13 @@ struct roster *roster_new(void)
 	return calloc(1, sizeof(struct roster));
 }
 
+static void free_process(struct process *p)
+{
+	free(p->cmdline);
+	pairs_free(&p->identity);
+	free(p);
+}
+
 void roster_free(struct roster *r)
 {
 	if (!r)
@@ -70,10 +81,8 @@ void roster_free(struct roster *r)
 	for (size_t i = 0; i < r->processes.cap; i++) {
 		struct process *p = (void *)(uintptr_t)r->processes.slot[i].value;
 
-		if (!r->processes.slot[i].used || !p)
-			continue;
-		free(p->cmdline);
-		free(p);
+		if (r->processes.slot[i].used && p)
+			free_process(p);
 	}
 	for (size_t i = 0; i < r->facts.n; i++) {
 		free(r->facts.v[i].key);
@@ -140,8 +149,7 @@ static void forget_process(struct roster *r, uint32_t pid)
 	struct process *p = slot ? (void *)(uintptr_t)slot->value : NULL;
 
 	if (p && (!p->threads || !--p->threads)) {
-		free(p->cmdline);
-		free(p);
+		free_process(p);
 		map_del(&r->processes, pid);
 	}
 }
@@ -195,8 +203,23 @@ static int take_process(struct roster *r, const struct event *ev)
 		return -ENOMEM;
 	if (ev->start_ns)
 		p->start_ns = ev->start_ns;
+	if (EVENT_PROCESS_NS(ev))
+		p->exact_ns = EVENT_PROCESS_NS(ev);
+	pairs_free(&p->identity);
 	copy_comm(p->comm, ev->text);
 	return ev->text2 ? replace(&p->cmdline, ev->text2) : 0;
+}
+
+static int take_identity(struct roster *r, const struct event *ev)
+{
+	struct process *p = find_process(r, ev->pid);
+	int err = -EINVAL;
+
+	if (!p)
+		return -ENOMEM;
+	if (ev->text && ev->text2)
+		err = pairs_set(&p->identity, ev->text, ev->text2, IDENTITY_MAX);
+	return err == -ENOMEM ? err : 0;
 }
 
 /* CALL, ENTER, OPEN, TAIL, EXIT: what has a number. */
@@ -312,6 +335,8 @@ int roster_take(struct roster *r, const struct event *ev, struct event *out)
 		return take_thread(r, ev);
 	case EVENT_PROCESS:
 		return take_process(r, ev);
+	case EVENT_IDENTITY:
+		return take_identity(r, ev);
 	case EVENT_FACT:
 		return take_fact(r, ev, out);
 	case EVENT_COUNT:
@@ -348,9 +373,18 @@ static int put_facts(struct roster *r, const struct event_sink *to)
 
 static int put_process(const struct process *p, const struct event_sink *to)
 {
-	return put(to, &(struct event){ .kind = EVENT_PROCESS, .pid = p->pid, .tid = p->pid,
-					.start_ns = p->start_ns, .text = *p->comm ? p->comm : NULL,
-					.text2 = p->cmdline });
+	struct event ev = { .kind = EVENT_PROCESS, .pid = p->pid, .tid = p->pid,
+			    .start_ns = p->start_ns, .text = *p->comm ? p->comm : NULL,
+			    .text2 = p->cmdline };
+	int err;
+
+	EVENT_PROCESS_NS(&ev) = p->exact_ns;
+	err = put(to, &ev);
+	for (size_t i = 0; i < p->identity.n && !err; i++)
+		err = put(to, &(struct event){ .kind = EVENT_IDENTITY, .pid = p->pid, .tid = p->pid,
+					       .text = p->identity.v[i].key,
+					       .text2 = p->identity.v[i].value });
+	return err;
 }
 
 static int put_thread(struct thread *t, const struct event_sink *to)

@@ -13,6 +13,7 @@
 
 #define FACTS_MAX 1024
 #define READINGS_MAX 1024
+#define IDENTITY_MAX 64
 #define TEXT_MAX 4096		/* longer texts are cut */
 
 struct model *model_new(const struct funcs *funcs)
@@ -198,9 +199,13 @@ static void copy_comm(char comm[16], const char *text)
 
 static int push_thread(struct model *m, const struct event *ev)
 {
-	struct thread *t = who_thread(m, ev->pid, ev->tid);
+	uint64_t process_ns = EVENT_PROCESS_NS(ev);
+	int err = process_ns ? who_meet_process(m, ev->pid, 0, process_ns) : 0;
+	struct thread *t = err ? NULL : who_thread(m, ev->pid, ev->tid);
 	enum who_birth birth;
 
+	if (err == -ESTALE)
+		return invalid(m, ev);
 	if (!t)
 		return -ENOMEM;
 	birth = who_compare_births(t->birth_ns, ev->start_ns);
@@ -233,26 +238,31 @@ static int replace_text(char **at, const char *text)
 
 static int push_process(struct model *m, const struct event *ev)
 {
-	struct process *p = who_process(m, ev->pid);
-	enum who_birth birth;
+	int err = who_meet_process(m, ev->pid, ev->start_ns, EVENT_PROCESS_NS(ev));
+	struct process *p = err ? NULL : who_process(m, ev->pid);
 
-	if (!p)
-		return -ENOMEM;
-	birth = who_compare_births(p->info.start_ns, ev->start_ns);
-	if (birth == BIRTH_OLDER)
+	if (err == -ESTALE)
 		return invalid(m, ev);
-	if (birth == BIRTH_NEWER && who_new_process(m, ev->pid, ev->start_ns))
-		return -ENOMEM;
-	p = who_process(m, ev->pid);
 	if (!p)
 		return -ENOMEM;
-	if (ev->start_ns)
-		p->info.start_ns = ev->start_ns;
+	pairs_free(&p->identity);
 	copy_comm(p->info.comm, ev->text);
 	if (ev->text2 && replace_text(&p->cmdline, ev->text2))
 		return -ENOMEM;
 	p->info.cmdline = p->cmdline;
 	return 0;
+}
+
+static int push_identity(struct model *m, const struct event *ev)
+{
+	struct process *p = who_process(m, ev->pid);
+	int err = -EINVAL;
+
+	if (!p)
+		return -ENOMEM;
+	if (ev->text && ev->text2)
+		err = pairs_set(&p->identity, ev->text, ev->text2, IDENTITY_MAX);
+	return err && err != -ENOMEM ? invalid(m, ev) : err;
 }
 
 static int push_fork(struct model *m, const struct event *ev)
@@ -364,6 +374,7 @@ static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct even
 	[EVENT_COUNT] = push_count, [EVENT_START] = push_start, [EVENT_STOP] = push_stop,
 	[EVENT_WATERMARK] = push_watermark, [EVENT_UNARMED] = push_unarmed,
 	[EVENT_TALLY] = push_sums, [EVENT_BIN] = push_sums,
+	[EVENT_IDENTITY] = push_identity,
 };
 
 int model_push(struct model *m, const struct event *ev)

@@ -67,6 +67,9 @@ struct model_process {
 size_t model_processes(const struct model *m);
 const struct model_process *model_process(const struct model *m, size_t i);
 
+/* EVENT_IDENTITY: what is known of process i under that name. */
+const char *model_identity(const struct model *m, size_t i, const char *key);	/* NULL: nothing */
+
 /* How much of [start, end) process i had a library mapped that was not yet probed. */
 uint64_t model_unarmed_ns(const struct model *m, size_t i, uint64_t start_ns, uint64_t end_ns);
 
@@ -75,6 +78,7 @@ struct model_thread {
 	uint32_t pid, tid;
 	char comm[16];		/* "": unknown */
 	const char *process_comm;
+	uint64_t process_start_ns;	/* 0: unknown */
 	uint64_t birth_ns;	/* 0: unknown */
 	bool has_book;		/* it has made at least one call; else what follows is zero */
 	bool open;		/* inside func since open_ns */

@@ -49,6 +49,11 @@ const struct model_process *model_process(const struct model *m, size_t i)
 	return &m->processes.v[i]->info;
 }
 
+const char *model_identity(const struct model *m, size_t i, const char *key)
+{
+	return pairs_get(&m->processes.v[i]->identity, key);
+}
+
 uint64_t model_unarmed_ns(const struct model *m, size_t i, uint64_t start_ns, uint64_t end_ns)
 {
 	return spans_overlap(&m->processes.v[i]->unarmed, start_ns, end_ns);
@@ -68,6 +73,7 @@ void model_thread(const struct model *m, size_t i, uint64_t now_ns, struct model
 		.pid = t->process->info.pid,
 		.tid = t->tid,
 		.process_comm = t->process->info.comm,
+		.process_start_ns = t->process->info.start_ns,
 		.birth_ns = t->birth_ns,
 		.has_book = t->has_book && t->drives,
 	};

@@ -14,6 +14,8 @@
 struct process {
 	struct model_process info;
 	char *cmdline;
+	struct pairs identity;
+	uint64_t exact_ns;		/* its birth as BPF tells it; 0: info.start_ns may be off */
 	struct spans unarmed;
 	size_t threads;			/* in model.threads */
 	size_t index;			/* in model.processes */
@@ -55,9 +57,14 @@ struct process *who_process(struct model *m, uint32_t pid);
 struct thread *who_thread(struct model *m, uint32_t pid, uint32_t tid);
 struct thread *who_known_thread(const struct model *m, uint32_t pid, uint32_t tid); /* or NULL */
 
-/* A number that is used again: from now on it means a new process, a new thread born at birth_ns
- * (0: unknown); the old one's book is closed there. 0 or -ENOMEM. */
-int who_new_process(struct model *m, uint32_t pid, uint64_t start_ns);
+/*
+ * Process pid was born at exact_ns, or (that 0) near start_ns, as somebody says. If the one that is
+ * known was born before, the number is used again: from now on it means a new process. 0, -ENOMEM,
+ * or -ESTALE: a younger one is known, nothing changed.
+ */
+int who_meet_process(struct model *m, uint32_t pid, uint64_t start_ns, uint64_t exact_ns);
+
+/* The same for a thread, born at birth_ns (0: unknown); the old one's book is closed there. */
 struct thread *who_new_thread(struct model *m, const struct thread *old, uint64_t birth_ns);
 
 /* Two readings of one birth (BPF: exact; procfs: to the clock tick) differ by less. */

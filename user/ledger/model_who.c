@@ -24,6 +24,7 @@ static void free_process(struct process *p)
 	tallies_free(&p->info.tallies);
 	spans_free(&p->unarmed);
 	free(p->info.child);
+	pairs_free(&p->identity);
 	free(p->cmdline);
 	free(p);
 }
@@ -124,7 +125,7 @@ struct thread *who_new_thread(struct model *m, const struct thread *old, uint64_
 	return t;
 }
 
-int who_new_process(struct model *m, uint32_t pid, uint64_t start_ns)
+static int new_process(struct model *m, uint32_t pid, uint64_t start_ns)
 {
 	struct process *old = who_process(m, pid), *p;
 
@@ -143,6 +144,32 @@ int who_new_process(struct model *m, uint32_t pid, uint64_t start_ns)
 		map_del(&m->by_tid, thread_key(pid, t->tid));
 	}
 	m->last = NULL;
+	return 0;
+}
+
+static enum who_birth compare_process(const struct process *p, uint64_t start_ns, uint64_t exact_ns)
+{
+	if (!exact_ns || !p->exact_ns)
+		return who_compare_births(p->info.start_ns, exact_ns ? exact_ns : start_ns);
+	if (exact_ns == p->exact_ns)
+		return BIRTH_SAME;
+	return exact_ns > p->exact_ns ? BIRTH_NEWER : BIRTH_OLDER;
+}
+
+int who_meet_process(struct model *m, uint32_t pid, uint64_t start_ns, uint64_t exact_ns)
+{
+	struct process *p = who_process(m, pid);
+	enum who_birth birth = p ? compare_process(p, start_ns, exact_ns) : BIRTH_SAME;
+
+	if (birth == BIRTH_OLDER)
+		return -ESTALE;
+	if (!p || (birth == BIRTH_NEWER && new_process(m, pid, exact_ns ? exact_ns : start_ns)))
+		return -ENOMEM;
+	p = who_process(m, pid);
+	if (exact_ns)
+		p->exact_ns = p->info.start_ns = exact_ns;
+	else if (start_ns && !p->exact_ns)
+		p->info.start_ns = start_ns;
 	return 0;
 }
 

@@ -13,7 +13,7 @@
 #include "view/views.h"
 
 enum { PID, COMM, FUNCTION, CLASS, COUNT, ERRORS, OPEN, BYTES, TOTAL, AVG, P50, P99, MAX, GRID,
-       BLOCK, RESULT, N_COLUMNS };
+       BLOCK, RESULT, PROCESS_START, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0 },
@@ -32,6 +32,7 @@ static const struct column columns[N_COLUMNS] = {
 	[GRID] = { "grid", NULL, CELL_TEXT, 0 },
 	[BLOCK] = { "block", NULL, CELL_TEXT, 0 },
 	[RESULT] = { "result", NULL, CELL_TEXT, 0 },
+	[PROCESS_START] = { "process_start_ns", "process_start", CELL_ID, 1 },	/* pids are used again */
 };
 
 /* A tally (or an open call: no tally) under the key of its row. */
@@ -198,6 +199,8 @@ static int fill_names(struct table *t, struct cell *row, const struct model *m,
 	int err;
 
 	cell_u(&row[PID], p->pid);
+	if (p->start_ns)
+		cell_u(&row[PROCESS_START], p->start_ns);
 	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
 	if (!err)
 		err = cell_s(t, &row[FUNCTION], fn->name);

@@ -9,7 +9,8 @@
 #include "base/vec.h"
 #include "view/views.h"
 
-enum { PID, TID, COMM, BUCKET, NS, SHARE, BLOCKED, WALL, N_COLUMNS };
+enum { PID, TID, COMM, BUCKET, NS, SHARE, BLOCKED, WALL, BIRTH, PROCESS_START,
+       N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0 },
@@ -20,6 +21,9 @@ static const struct column columns[N_COLUMNS] = {
 	[SHARE] = { "share", NULL, CELL_SHARE, 0 },
 	[BLOCKED] = { "blocked_ns", NULL, CELL_NS, 0 },
 	[WALL] = { "wall_ns", NULL, CELL_NS, 0 },
+	/* Numbers are used again: tid and birth, pid and start are one thread, one process. */
+	[BIRTH] = { "birth_ns", "birth", CELL_ID, 1 },
+	[PROCESS_START] = { "process_start_ns", "process_start", CELL_ID, 1 },
 };
 
 struct line {
@@ -81,6 +85,10 @@ static int add_row(struct table *t, const struct line *line)
 	cell_u(&row[NS], line->ns);
 	cell_d(&row[SHARE], (double)line->ns / (double)wall);
 	cell_u(&row[WALL], wall);
+	if (thread->birth_ns)
+		cell_u(&row[BIRTH], thread->birth_ns);
+	if (thread->process_start_ns)
+		cell_u(&row[PROCESS_START], thread->process_start_ns);
 	err = cell_s(t, &row[COMM], comm);
 	return err ? err : cell_s(t, &row[BUCKET], bucket_name(line->bucket));
 }

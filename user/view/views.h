@@ -13,11 +13,11 @@
 enum calls_by { CALLS_BY_FUNCTION, CALLS_BY_LAUNCH, CALLS_BY_RESULT };
 
 /* pid comm function class count errors open bytes total_ns avg_ns p50_ns p99_ns max_ns grid block
- * result; by total_ns, descending. */
+ * result process_start_ns; by total_ns, descending. */
 struct table *view_calls(const struct model *m, enum calls_by by);
 
-/* pid tid comm bucket ns share blocked_ns wall_ns: a row per thread and bucket that is not empty;
- * sum of ns = wall_ns. By pid, tid, and ns descending. */
+/* pid tid comm bucket ns share blocked_ns wall_ns birth_ns process_start_ns: a row per thread and
+ * bucket that is not empty; sum of ns = wall_ns. By pid, tid, birth, and ns descending. */
 struct table *view_threads(const struct model *m, uint64_t now_ns);
 
 /* source kind hits received lost matched orphan late skew invalid */

@@ -63,6 +63,7 @@ struct task_struct {
 	pid_t tgid;
 	int on_cpu;
 	__u64 start_time;
+	struct task_struct *group_leader;
 	struct signal_struct *signal;
 	char comm[16];
 };
