@@ -22,7 +22,7 @@ OPT      ?= -O2
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD) $(LIBBPF_PREFIX:%=-I%/usr/include)
 CFLAGS   += -std=gnu11 -g $(OPT) $(WARN) -fno-strict-aliasing -pthread
 LIBBPF   := $(if $(LIBBPF_PREFIX),$(LIBBPF_PREFIX)/usr/lib/$(shell uname -m)-linux-gnu/libbpf.a,-l:libbpf.a)
-LDLIBS    = $(LIBBPF) -Wl,-Bstatic -lelf -lzstd -lxxhash -lz $(if $(STATIC),,-Wl,-Bdynamic) -lm
+LDLIBS    = $(LIBBPF) -Wl,-Bstatic -lelf -lzstd -lxxhash -lz -liberty $(if $(STATIC),,-Wl,-Bdynamic) -lm
 ifneq ($(SANITIZE),)
 CFLAGS   += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS  += -fsanitize=$(SANITIZE)

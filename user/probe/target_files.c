@@ -461,6 +461,17 @@ int target_each_mapping(pid_t pid, target_mapping_fn fn, void *ctx)
 	return each_mapping(pid, visit_any, &mw);
 }
 
+int target_open_in_root(pid_t pid, const char *path)
+{
+	int root = open_root(pid), fd;
+
+	if (root < 0)
+		return root;
+	fd = target_open_regular(root, path, true);
+	close(root);
+	return fd;
+}
+
 int target_mapping_open(const struct target_mapping *m)
 {
 	return open_mapping(m->pid, m->internal);

@@ -29,4 +29,7 @@ int target_each_mapping(pid_t pid, target_mapping_fn fn, void *ctx);
  * fd or -errno. */
 int target_mapping_open(const struct target_mapping *m);
 
+/* A regular file at an absolute path as pid sees it. fd or -errno (ENXIO: something else). */
+int target_open_in_root(pid_t pid, const char *path);
+
 #endif

@@ -11,8 +11,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "elf/demangle.h"
 #include "elf/elf.h"
 #include "probe/catalog.h"
+#include "stack/perfmap.h"
 
 #define MAX_VDSO (256u << 10)
 
@@ -138,34 +140,67 @@ static const struct elf_address *find_address(const struct elf_address *a, size_
 	return &a[low];
 }
 
-static int name_place(const struct visit *v, const struct place *p, const struct elf_address *a,
-		      bool is_library)
+static void name_place(const struct place *p, const struct elf_address *a, const char *shown,
+		       bool is_library)
 {
-	if (!a->name)
-		return 0;
-	p->frame->function = strpool_add(v->nm->names, a->name);
+	if (!shown)
+		return;
+	p->frame->function = shown;
 	p->frame->offset = a->into + (p->frame->exact ? 0 : 1);
 	if (a->local && !is_library)
 		find_static_call(p, a->name);
-	return p->frame->function ? 0 : -ENOMEM;
+}
+
+/* NULL: out of memory, or it has no name. */
+static const char *show(struct strpool *names, const char *symbol)
+{
+	struct strbuf sb = STRBUF_INIT;
+	const char *shown = NULL;
+
+	if (symbol)
+		elf_demangle(&sb, symbol);
+	if (symbol && !sb.failed)
+		shown = strpool_add(names, sb.s);
+	strbuf_free(&sb);
+	return shown;
+}
+
+/* Many threads are in few functions: each is demangled once. */
+static int show_all(struct strpool *names, const struct elf_address *a, const char **shown,
+		    size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool same = i && a[i].name && a[i - 1].name && !strcmp(a[i].name, a[i - 1].name);
+
+		shown[i] = same ? shown[i - 1] : show(names, a[i].name);
+		if (a[i].name && !shown[i])
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static int name_functions(struct visit *v, bool is_library)
 {
 	size_t n = v->places.n;
 	struct elf_address *a = calloc(n, sizeof(*a));
-	int err = a ? 0 : -ENOMEM;
+	const char **shown = calloc(n, sizeof(*shown));
+	int err = a && shown ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && !err; i++)
 		a[i].offset = v->places.v[i].offset;
 	if (!err)
 		err = elf_name_addresses(v->elf, a, n);
-	for (size_t i = 0; i < n && !err; i++)
-		err = name_place(v, &v->places.v[i], find_address(a, n, v->places.v[i].offset),
-				 is_library);
+	if (!err)
+		err = show_all(v->nm->names, a, shown, n);
+	for (size_t i = 0; i < n && !err; i++) {
+		const struct elf_address *at = find_address(a, n, v->places.v[i].offset);
+
+		name_place(&v->places.v[i], at, shown[at - a], is_library);
+	}
 	for (size_t i = 0; a && i < n; i++)
 		free(a[i].name);
 	free(a);
+	free(shown);
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -260,9 +295,94 @@ static int visit_mapping(void *ctx, const struct target_mapping *m)
 	return err;
 }
 
+/* ---- code that the process made itself ----------------------------------------------------- */
+
+struct own_code {
+	VEC(struct perfmap_query) queries;
+	VEC(struct stack_frame *) frames;
+};
+
+/* No symbol covers it, and no file that has a build id. */
+static bool is_own_code(const struct stack_frame *f)
+{
+	return !f->function && !f->build_id;
+}
+
+static int collect_own(const struct naming *nm, struct own_code *own)
+{
+	for (size_t i = 0; i < nm->n; i++) {
+		for (size_t k = 0; k < nm->threads[i].n_frames; k++) {
+			struct stack_frame *f = &nm->threads[i].frames[k], **frame;
+			struct perfmap_query *q;
+
+			if (!is_own_code(f))
+				continue;
+			q = VEC_PUSH(&own->queries);
+			frame = VEC_PUSH(&own->frames);
+			if (!q || !frame)
+				return -ENOMEM;
+			q->address = look_up(f);
+			*frame = f;
+		}
+	}
+	return 0;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	const struct stack_frame *x = *(struct stack_frame *const *)a;
+	const struct stack_frame *y = *(struct stack_frame *const *)b;
+	uint64_t left = look_up(x), right = look_up(y);
+
+	return (left > right) - (left < right);
+}
+
+/* Both are in the order of addresses, so that the i-th query is the i-th frame's. */
+static int name_own(const struct naming *nm, struct own_code *own)
+{
+	const char *jit = strpool_add(nm->names, "[jit]");
+	int err = jit ? 0 : -ENOMEM;
+
+	qsort(own->frames.v, own->frames.n, sizeof(*own->frames.v), compare_addresses);
+	for (size_t i = 0; i < own->queries.n && !err; i++) {
+		const struct perfmap_query *q = &own->queries.v[i];
+		struct stack_frame *f = own->frames.v[i];
+
+		if (!q->name)
+			continue;
+		f->function = show(nm->names, q->name);
+		f->module = jit;
+		f->offset = f->address - q->start;
+		err = f->function ? 0 : -ENOMEM;
+	}
+	return err;
+}
+
+static int name_own_code(const struct naming *nm)
+{
+	struct own_code own = { 0 };
+	int err = collect_own(nm, &own), fd = -1;
+
+	if (!err && own.queries.n)
+		fd = perfmap_open(nm->pid);
+	if (fd >= 0) {
+		err = perfmap_name(fd, own.queries.v, own.queries.n);
+		if (!err)
+			err = name_own(nm, &own);
+		close(fd);
+	}
+	for (size_t i = 0; i < own.queries.n; i++)
+		free(own.queries.v[i].name);
+	VEC_FREE(&own.queries);
+	VEC_FREE(&own.frames);
+	return err;
+}
+
 int naming_run(struct naming *nm)
 {
 	int err = target_each_mapping(nm->pid, visit_mapping, nm);
 
+	if (err != -ENOMEM)
+		err = name_own_code(nm);
 	return err == -ENOMEM ? err : 0;
 }

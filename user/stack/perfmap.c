@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * One pass over the file, in pieces, keeping for each address only where its name stands. Knows
+ * nothing of frames.
+ */
+#include "stack/perfmap.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "probe/target_mapping.h"
+
+#define PIECE (64u << 10)	/* longer lines are cut */
+#define MAX_ANSWERS (1u << 24)	/* lines that hold an address; a file of lies has more */
+#define MAX_STATUS 16384u
+
+/* ---- lines -------------------------------------------------------------------------------- */
+
+static unsigned int digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned int)(c - '0');
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? (unsigned int)(c - 'a') + 10 : 16;
+}
+
+/* A hex number and the blank behind it. */
+static bool take_hex(const char **at, const char *end, uint64_t *out)
+{
+	const char *p = *at;
+	uint64_t value = 0;
+
+	if (end - p > 2 && p[0] == '0' && p[1] == 'x')
+		p += 2;
+	for (*at = p; p < end && p - *at <= 16 && digit_of(*p) < 16; p++)
+		value = value << 4 | digit_of(*p);
+	if (p == *at || p - *at > 16 || p == end || *p != ' ')
+		return false;
+	*at = p + 1;
+	*out = value;
+	return true;
+}
+
+bool perfmap_parse(const char *line, size_t len, struct perfmap_line *out)
+{
+	const char *at = line, *end = line + len;
+
+	if (!take_hex(&at, end, &out->start) || !take_hex(&at, end, &out->size) || at == end)
+		return false;
+	if (out->size > UINT64_MAX - out->start)
+		return false;
+	out->name = at;
+	out->len = (size_t)(end - at) < PERFMAP_NAME_MAX ? (size_t)(end - at) : PERFMAP_NAME_MAX;
+	return out->size;
+}
+
+/* ---- the pass ----------------------------------------------------------------------------- */
+
+struct answer {			/* where the name of an address stands so far */
+	uint64_t start;
+	uint64_t at;		/* in the file */
+	uint32_t len;		/* 0: nowhere */
+};
+
+struct pass {
+	struct perfmap_query *query;
+	struct answer *answer;
+	size_t n;
+	uint32_t answers;
+};
+
+static int compare_queries(const void *a, const void *b)
+{
+	const struct perfmap_query *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static size_t first_at(const struct pass *p, uint64_t address)
+{
+	size_t low = 0, high = p->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (p->query[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void take_line(struct pass *p, const char *line, size_t len, uint64_t at)
+{
+	struct perfmap_line l;
+
+	if (!perfmap_parse(line, len, &l))
+		return;
+	for (size_t i = first_at(p, l.start); i < p->n; i++) {
+		if (p->query[i].address - l.start >= l.size || p->answers >= MAX_ANSWERS)
+			return;
+		p->answers++;
+		p->answer[i] = (struct answer){ l.start, at + (uint64_t)(l.name - line),
+						(uint32_t)l.len };
+	}
+}
+
+/* Takes whole lines of buf; returns how many bytes they are. */
+static size_t take_lines(struct pass *p, const char *buf, size_t len, uint64_t at)
+{
+	size_t done = 0;
+	const char *end;
+
+	while ((end = memchr(buf + done, '\n', len - done))) {
+		take_line(p, buf + done, (size_t)(end - buf) - done, at + done);
+		done = (size_t)(end - buf) + 1;
+	}
+	return done;
+}
+
+static int read_lines(struct pass *p, int fd)
+{
+	char *buf = malloc(PIECE);
+	uint64_t at = 0;
+	int err = 0;
+
+	if (!buf)
+		return -ENOMEM;
+	while (at < PERFMAP_BYTES_MAX) {
+		ssize_t n = pread(fd, buf, PIECE, (off_t)at);
+		size_t done;
+
+		if (n <= 0) {
+			err = n ? -errno : 0;
+			break;
+		}
+		done = take_lines(p, buf, (size_t)n, at);
+		if (!done) {	/* no newline: too long, or the last one */
+			take_line(p, buf, (size_t)n, at);
+			done = (size_t)n;
+		}
+		at += done;
+	}
+	free(buf);
+	return err;
+}
+
+static int read_names(const struct pass *p, int fd)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		const struct answer *a = &p->answer[i];
+		char *name = a->len ? calloc(1, (size_t)a->len + 1) : NULL;
+
+		if (a->len && !name)
+			return -ENOMEM;
+		/* It may have changed since; what is read now is no worse than what was. */
+		if (a->len && (pread(fd, name, a->len, (off_t)a->at) != (ssize_t)a->len || !*name)) {
+			free(name);
+			name = NULL;
+		}
+		p->query[i].name = name;
+		p->query[i].start = a->start;
+	}
+	return 0;
+}
+
+int perfmap_name(int fd, struct perfmap_query *queries, size_t n)
+{
+	struct pass p = { .query = queries, .n = n };
+	int err;
+
+	if (!n)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		queries[i].name = NULL;
+	qsort(queries, n, sizeof(*queries), compare_queries);
+	p.answer = calloc(n, sizeof(*p.answer));
+	if (!p.answer)
+		return -ENOMEM;
+	err = read_lines(&p, fd);
+	if (!err)
+		err = read_names(&p, fd);
+	free(p.answer);
+	return err;
+}
+
+/* ---- the file ----------------------------------------------------------------------------- */
+
+/* What /proc/PID/status says behind `key`; 0: nothing. last: the last number of the line. */
+static unsigned int status_number(const char *text, const char *key, bool last)
+{
+	const char *at = strstr(text, key), *end;
+	unsigned int number = 0;
+
+	if (!at)
+		return 0;
+	at += strlen(key);
+	end = at + strcspn(at, "\n");
+	while (at < end && sscanf(at, "%u", &number) == 1 && last) {
+		at += strspn(at, " \t");
+		at += strcspn(at, " \t\n");
+		at += strspn(at, " \t");
+	}
+	return number;
+}
+
+int perfmap_open(pid_t pid)
+{
+	char path[64], *text;
+	unsigned int inner, uid;
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	text = io_read_file(path, MAX_STATUS, NULL);
+	if (!text)
+		return -errno;
+	inner = status_number(text, "\nNSpid:", true);
+	uid = status_number(text, "\nUid:", false);
+	free(text);
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", inner ? inner : (unsigned int)pid);
+	fd = target_open_in_root(pid, path);
+	if (fd < 0)
+		return fd;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (st.st_uid == uid || !st.st_uid))
+		return fd;
+	close(fd);
+	return -EPERM;
+}
