@@ -45,7 +45,7 @@
 #include <stdint.h>
 
 #define GP_CAPTURE_MAJOR 1
-#define GP_CAPTURE_MINOR 0
+#define GP_CAPTURE_MINOR 1	/* 1: calls that began before (EVENT_INSIDE ...) */
 
 #define GP_FRAME_MAGIC 0x184D2A5Cu	/* one of zstd's 16 skippable frames */
 #define GP_FILE_TAG 0x0a666f7270757067ull	/* "gpuprof\n" */

@@ -21,7 +21,18 @@ static uint64_t most(uint64_t a, uint64_t b)
 static bool is_record(const struct event *ev)
 {
 	return (ev->kind >= EVENT_CALL && ev->kind <= EVENT_OPEN) || ev->kind == EVENT_EXIT ||
-	       ev->kind == EVENT_TAIL;
+	       ev->kind == EVENT_TAIL || ev->kind == EVENT_LEFT;
+}
+
+/* Records that start a call. */
+static bool names_call(const struct event *ev)
+{
+	return is_record(ev) && ev->kind != EVENT_EXIT && ev->kind != EVENT_TAIL;
+}
+
+static bool is_ended(const struct event *ev)
+{
+	return ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT || ev->kind == EVENT_GONE;
 }
 
 struct numbers {
@@ -29,32 +40,6 @@ struct numbers {
 	uint32_t missing[SPEC_EVENTS_MAX];	/* numbers skipped just before this record */
 	bool enter_missing[SPEC_EVENTS_MAX];	/* the number just before it did not come */
 };
-
-static void number(const struct spec_input *in, struct numbers *out)
-{
-	uint32_t last = 0;
-	bool last_came = true, exited = false;
-
-	*out = (struct numbers){ 0 };
-	for (size_t i = 0; i < in->n; i++) {
-		const struct event *ev = &in->events[i];
-		uint32_t ahead = ev->seq - last;
-		bool tail = ev->kind == EVENT_TAIL;
-
-		if (!is_record(ev) || exited || ahead > INT32_MAX)
-			continue;
-		if (!ahead && ev->kind != EVENT_OPEN)
-			continue;
-		out->accepted[i] = true;
-		out->missing[i] = tail ? ahead : ahead ? ahead - 1 : 0;
-		out->enter_missing[i] = out->missing[i] || !last_came;
-		last = ev->seq;
-		last_came = !tail;
-		exited = ev->kind == EVENT_EXIT;
-	}
-}
-
-/* ---- rules 2 and 3: calls that start ------------------------------------------------------- */
 
 static const struct func *func_of(const struct spec_input *in, const struct event *ev)
 {
@@ -66,14 +51,60 @@ static bool is_timeless(const struct spec_input *in, const struct event *ev)
 	const struct func *fn = func_of(in, ev);
 
 	return !fn || fn->class >= CLASS_END ||
-	       (ev->kind == EVENT_CALL && ev->end_ns < ev->start_ns);
+	       ((ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT || ev->kind == EVENT_INSIDE) &&
+		ev->end_ns < ev->start_ns);
 }
 
+/* Rule 9: `before` is what was accepted last. */
+static bool is_accepted_inside(const struct spec_input *in, const struct event *before,
+			       const struct event *ev)
+{
+	bool goes_on = before && before->kind == EVENT_INSIDE && before->func == ev->func &&
+		       before->start_ns == ev->start_ns;
+
+	if (ev->kind == EVENT_GONE)
+		return goes_on;
+	return ev->kind == EVENT_INSIDE && !is_timeless(in, ev) && (!before || goes_on);
+}
+
+static void number(const struct spec_input *in, struct numbers *out)
+{
+	uint32_t last = 0;
+	bool last_came = true, exited = false;
+	const struct event *before = NULL;
+
+	*out = (struct numbers){ 0 };
+	for (size_t i = 0; i < in->n; i++) {
+		const struct event *ev = &in->events[i];
+		uint32_t ahead = ev->seq - last;
+		bool tail = ev->kind == EVENT_TAIL;
+
+		if (is_accepted_inside(in, before, ev)) {
+			out->accepted[i] = true;
+			before = ev;
+		}
+		if (!is_record(ev) || exited || ahead > INT32_MAX)
+			continue;
+		if (!ahead && ev->kind != EVENT_OPEN)
+			continue;
+		out->accepted[i] = true;
+		before = ev;
+		out->missing[i] = tail ? ahead : ahead ? ahead - 1 : 0;
+		out->enter_missing[i] = out->missing[i] || !last_came;
+		last = ev->seq;
+		last_came = !tail;
+		exited = ev->kind == EVENT_EXIT;
+	}
+}
+
+/* ---- rules 2 and 3: calls that start ------------------------------------------------------- */
+
+/* Or what else tells of one: INSIDE, GONE. */
 static bool is_call(const struct spec_input *in, const struct numbers *num, size_t i)
 {
 	const struct event *ev = &in->events[i];
 
-	return num->accepted[i] && ev->kind >= EVENT_CALL && ev->kind <= EVENT_OPEN &&
+	return num->accepted[i] && ev->kind != EVENT_EXIT && ev->kind != EVENT_TAIL &&
 	       !is_timeless(in, ev);
 }
 
@@ -93,7 +124,7 @@ static bool continues(const struct spec_input *in, const struct numbers *num, si
 	if (before == NONE)
 		return false;
 	open = &in->events[before];
-	return open->kind != EVENT_CALL && ev->kind != EVENT_ENTER &&
+	return !is_ended(open) && ev->kind != EVENT_ENTER && ev->kind != EVENT_GONE &&
 	       open->start_ns == ev->start_ns && open->func == ev->func;
 }
 
@@ -134,8 +165,10 @@ static void reach(const struct spec_input *in, const struct numbers *num, struct
 		if (!is_call(in, num, i))
 			continue;
 		r->start[i] = most(least(most(ev->start_ns, in->base), r->stop), reached);
+		if (ev->kind == EVENT_GONE)
+			r->start[i] = most(least(most(ev->end_ns, in->base), r->stop), reached);
 		r->end[i] = r->start[i];
-		if (ev->kind == EVENT_CALL)
+		if (ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT || ev->kind == EVENT_INSIDE)
 			r->end[i] = most(least(most(ev->end_ns, in->base), r->stop), r->start[i]);
 		/* Its ENTER may have been clipped: it goes on from there. */
 		if (continues(in, num, i))
@@ -159,7 +192,7 @@ static uint64_t missing_before(const struct spec_input *in, const struct numbers
 		if (!num->accepted[j])
 			continue;
 		n += num->missing[j];
-		n += j < i && ev->kind <= EVENT_OPEN && is_timeless(in, ev);
+		n += j < i && names_call(ev) && is_timeless(in, ev);
 	}
 	return n;
 }
@@ -167,9 +200,25 @@ static uint64_t missing_before(const struct spec_input *in, const struct numbers
 static uint64_t unknown_before(const struct spec_input *in, const struct numbers *num, size_t i)
 {
 	const struct event *ev = &in->events[i];
-	bool no_time = num->enter_missing[i] && ev->kind != EVENT_ENTER && func_of(in, ev)->two;
+	bool no_time = num->enter_missing[i] && ev->kind != EVENT_ENTER &&
+		       ev->kind != EVENT_LEFT && func_of(in, ev)->two;
 
 	return missing_before(in, num, i) - no_time;
+}
+
+/* What is between call i and the one before it, which it does not go on with. */
+static unsigned int gap_before(const struct spec_input *in, const struct numbers *num, size_t i)
+{
+	size_t before = call_before(in, num, i);
+	const struct event *last = before == NONE ? NULL : &in->events[before];
+
+	if (unknown_before(in, num, i))
+		return BUCKET_LOST;
+	if (!last || is_ended(last))
+		return CLASS_OTHER;
+	if (in->events[i].kind == EVENT_GONE)
+		return BUCKET_UNKNOWN;
+	return last->kind == EVENT_INSIDE && !(last->has & HAS_END) ? BUCKET_UNKNOWN : BUCKET_LOST;
 }
 
 static void add(struct spec_book *b, uint64_t start, uint64_t end, unsigned int bucket)
@@ -268,17 +317,22 @@ static void count(const struct spec_input *in, const struct numbers *num, const 
 		c->lost += num->missing[i];
 		if (is_record(ev) && ev->kind != EVENT_TAIL)
 			c->invalid += !num->accepted[i] ||
-				      (ev->kind <= EVENT_OPEN && is_timeless(in, ev));
+				      (names_call(ev) && is_timeless(in, ev));
+		if (ev->kind == EVENT_INSIDE && is_timeless(in, ev))
+			c->invalid++;
+		else if (ev->kind == EVENT_INSIDE || ev->kind == EVENT_GONE)
+			c->late += !num->accepted[i];
 		if (ev->kind == EVENT_THREAD && !r->first_cut_seen[i])
 			birth = most(birth, ev->start_ns);
 		if (ev->kind == EVENT_EXIT && num->accepted[i] && before != NONE)
 			c->skew += most(ev->end_ns, in->base) < known;
 		if (i == first && !r->first_cut_seen[i])
 			known = birth;
-		if (is_call(in, num, i) && !continues(in, num, i)) {
+		if (is_call(in, num, i) && !continues(in, num, i) && ev->kind != EVENT_GONE) {
 			c->skew += start < known;
-			c->abandoned += before != NONE && in->events[before].kind != EVENT_CALL &&
-					!unknown_before(in, num, i);
+			c->abandoned += before != NONE && !is_ended(&in->events[before]) &&
+					!unknown_before(in, num, i) &&
+					gap_before(in, num, i) == BUCKET_LOST;
 		}
 		if (ev->kind != EVENT_UNARMED || before == NONE)
 			continue;
@@ -306,23 +360,22 @@ void spec_book(const struct spec_input *in, struct spec_book *out)
 	reached = out->open_ns;
 	for (size_t i = 0; i < in->n; i++) {
 		size_t before = call_before(in, &num, i);
-		bool goes_on, lost;
 
 		if (!is_call(in, &num, i))
 			continue;
-		goes_on = continues(in, &num, i);
-		lost = unknown_before(in, &num, i) ||
-		       (before != NONE && in->events[before].kind != EVENT_CALL);
-		if (!goes_on)
+		if (!continues(in, &num, i))
 			add_gap(in, out, (struct spec_segment){ reached, r.start[i],
-				lost ? BUCKET_LOST : CLASS_OTHER }, i, before == NONE);
+				gap_before(in, &num, i) }, i, before == NONE);
 		add(out, r.start[i], r.end[i], func_of(in, &in->events[i])->class);
 		reached = most(reached, r.end[i]);
 	}
 	last = call_before(in, &num, in->n);
 	if (missing_before(in, &num, in->n))
 		bucket = BUCKET_LOST;
-	else if (last != NONE && in->events[last].kind != EVENT_CALL)
+	else if (last != NONE && in->events[last].kind == EVENT_INSIDE &&
+		 !(in->events[last].has & HAS_END))
+		bucket = BUCKET_UNKNOWN;
+	else if (last != NONE && !is_ended(&in->events[last]))
 		bucket = func_of(in, &in->events[last])->class;
 	add_gap(in, out, (struct spec_segment){ reached, out->close_ns, bucket }, in->n,
 		last == NONE);

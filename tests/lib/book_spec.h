@@ -5,20 +5,20 @@
  * ledger/book is tested against it.
  *
  * The rules. A session begins at `base`.
- *  1. Records are CALL, ENTER, OPEN, EXIT and TAIL. A record whose number is not after the last one
+ *  1. Records are CALL, ENTER, OPEN, LEFT, EXIT and TAIL. A record whose number is not after the last one
  *     (a number may wrap) is out of order: invalid, as if it had not come. An OPEN may repeat
  *     the last number; a TAIL has no number of its own, it only says which was the last. After an
  *     EXIT nothing comes. Numbers that were skipped are lost events.
- *  2. A CALL of no known function, or that ends before it starts, is invalid: when it was is not
+ *  2. A CALL or LEFT of no known function, or that ends before it starts, is invalid: when it was is not
  *     known, as if it had been lost, but it is not counted as lost.
- *  3. Every other CALL, ENTER, OPEN is a call that starts. Times are clipped to the session, and to
+ *  3. Every other CALL, ENTER, OPEN, LEFT is a call that starts. Times are clipped to the session, and to
  *     what the calls before had reached (counted: skew). A call reaches to its end, or to its
  *     start while it is open.
  *  4. A call that is the same (function, start) as the open call before it goes on with it:
  *     nothing is between them. Otherwise the time between what had been reached and its start
  *     is a gap: `lost` if records are missing there (but the ENTER just before a CALL or OPEN of a
  *     `two` function covers no time), or if the call before was open (counted: abandoned, unless
- *     records are missing); else `other`.
+ *     records are missing; but see 9); else `other`.
  *  5. The last gap ends when the book closes; it belongs to the call that is open, if no record is
  *     missing.
  *  6. The book closes at the stop or the exit, whichever is first, or at `now` without either; but
@@ -27,6 +27,12 @@
  *     whichever is later, but not after the first call starts, nor after a cut.
  *  8. `other` is `unarmed` where an unarmed interval is, if the interval came before the end of
  *     that gap was known, or if the gap is the first; else it is counted late.
+ *  9. INSIDE and GONE have no number. An INSIDE before which nothing was accepted, or only INSIDEs of
+ *     the same call (function, start), is a call that reaches to its end and stays open; one of no
+ *     known function, or that ends before it starts, is invalid. A GONE after such INSIDEs ends
+ *     the call; what is between them is `unknown`. Any other INSIDE or GONE tells nothing new (counted:
+ *     late). What follows an INSIDE without HAS_END up to the next call or the close is
+ *     `unknown`, unless records are missing, and it is not abandoned.
  * A cut (kind 0, end_ns: when) divides the book there: what comes later changes nothing before.
  */
 #ifndef TESTS_BOOK_SPEC_H

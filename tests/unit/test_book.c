@@ -310,6 +310,7 @@ static size_t draw_hostile(struct event *ev, size_t max, bool cuts)
 	static const uint8_t kinds[] = {
 		EVENT_CALL, EVENT_CALL, EVENT_CALL, EVENT_ENTER, EVENT_ENTER, EVENT_OPEN,
 		EVENT_TAIL, EVENT_UNARMED, EVENT_THREAD, EVENT_STOP, EVENT_EXIT, 0,
+		EVENT_INSIDE, EVENT_LEFT, EVENT_GONE,
 	};
 	uint64_t now = BASE + draw(40);
 	size_t n = 1 + draw(max - 1);
@@ -320,19 +321,22 @@ static size_t draw_hostile(struct event *ev, size_t max, bool cuts)
 
 		if ((!kind && !cuts) || ((kind == EVENT_STOP || kind == EVENT_EXIT) && draw(4)))
 			kind = EVENT_CALL;
+		if (!i && !draw(3))
+			kind = EVENT_INSIDE;
 		seq += draw(5) ? 1 : (uint32_t)draw(4);
 		if (!draw(40))
 			seq -= (uint32_t)draw(3);
 		ev[i] = (struct event){ .kind = kind, .seq = seq, .func = (uint16_t)draw(3),
+					.has = draw(2) ? HAS_END : 0,
 					.start_ns = draw_time(now), .end_ns = draw_time(now) };
 		if (kind >= EVENT_CALL && kind <= EVENT_OPEN && !draw(15))
 			ev[i].func = (uint16_t)draw(7);
 		/* Often the end of what the record before began. */
-		if (i && draw(2) && (kind == EVENT_CALL || kind == EVENT_OPEN)) {
+		if (i && draw(2) && (kind == EVENT_CALL || kind >= EVENT_OPEN)) {
 			ev[i].func = ev[i - 1].func;
 			ev[i].start_ns = ev[i - 1].start_ns;
 		}
-		if (kind == EVENT_CALL && draw(12))
+		if ((kind == EVENT_CALL || kind >= EVENT_INSIDE) && draw(12))
 			ev[i].end_ns = ev[i].start_ns + draw(20);
 		if (kind == EVENT_CALL && ev[i].end_ns < UINT64_MAX / 2 && draw(8))
 			now = now > ev[i].end_ns ? now : ev[i].end_ns;

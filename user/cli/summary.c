@@ -26,7 +26,7 @@ uint64_t summary_fact_number(const struct model *m, const char *key)
 
 static uint64_t sum_received(const struct model_counts *c)
 {
-	static const uint8_t kinds[] = { EVENT_CALL, EVENT_ENTER, EVENT_EXIT };
+	static const uint8_t kinds[] = { EVENT_CALL, EVENT_ENTER, EVENT_EXIT, EVENT_LEFT };
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < sizeof(kinds); i++)
@@ -260,7 +260,7 @@ static void add_hint(struct strbuf *out, const struct summary *s)
 	for (size_t i = 0; i < model_processes(s->model); i++)
 		if (made_calls(model_process(s->model, i)))
 			return;
-	strbuf_addstr(out, "\nno calls: what began before the probes were in place is not seen; "
+	strbuf_addstr(out, "\nno calls: none began, and no thread was in one; "
 		      "gpuprof doctor -p PID says what can be probed");
 }
 

@@ -227,11 +227,6 @@ static int deliver(struct capture_decoder *d, const struct event *ev, bool dropp
 	return d->sink->push(d->sink->ctx, ev);
 }
 
-static bool is_call(unsigned int kind)
-{
-	return kind >= EVENT_CALL && kind <= EVENT_OPEN;
-}
-
 static bool get_func(struct capture_decoder *d, struct row *r, uint64_t mask, struct event *ev)
 {
 	uint64_t func = get(r);
@@ -292,7 +287,7 @@ static int take_event(struct capture_decoder *d, struct row *r)
 	ev.tid = d->thread[thread].tid;
 	if (!get_fields(d, r, mask, &ev))
 		return ROW_INVALID;
-	if (is_call(ev.kind) && !(mask & GP_FIELD_FUNC))
+	if (event_is_call(ev.kind) && !(mask & GP_FIELD_FUNC))
 		return ROW_INVALID;
 	return deliver(d, &ev, mask & GP_FIELD_FUNC && ev.func == FUNC_DROPPED);
 }

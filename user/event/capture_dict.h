@@ -56,12 +56,6 @@ static inline bool dict_full(const struct dict *d)
 	       d->signatures_n == GP_BLOCK_SIGNATURES_MAX;
 }
 
-/* Kinds whose func names a function; of all others it is kept as a bare number. */
-static inline bool dict_is_call(unsigned int kind)
-{
-	return kind >= EVENT_CALL && kind <= EVENT_OPEN;
-}
-
 static inline bool dict_no_end(const struct event *ev)
 {
 	return !ev->end_ns;

@@ -185,7 +185,7 @@ static uint32_t field_mask(const struct event *ev)
 	mask |= ev->result ? GP_FIELD_RESULT : 0;
 	mask |= ev->has ? GP_FIELD_HAS : 0;
 	mask |= ev->dir ? GP_FIELD_DIR : 0;
-	if (dict_is_call(ev->kind))
+	if (event_is_call(ev->kind))
 		mask |= GP_FIELD_FUNC;
 	else
 		mask |= ev->func ? GP_FIELD_FUNC_RAW : 0;
@@ -237,7 +237,7 @@ static bool is_valid(const struct capture_encoder *e, const struct event *ev)
 {
 	if (!ev->kind || ev->kind >= EVENT_KIND_END)
 		return false;
-	return ev->func < (dict_is_call(ev->kind) ? e->dict.funcs->n : FUNCS_MAX);
+	return ev->func < (event_is_call(ev->kind) ? e->dict.funcs->n : FUNCS_MAX);
 }
 
 static bool is_full(const struct capture_encoder *e)
@@ -256,7 +256,7 @@ int capture_encode(struct capture_encoder *e, const struct event *ev)
 		return -ENOMEM;
 	if (is_full(e))
 		return -EAGAIN;
-	if (dict_is_call(ev->kind) && !ev->text && !ev->text2)
+	if (event_is_call(ev->kind) && !ev->text && !ev->text2)
 		put_call(e, ev);
 	else
 		put_event(e, ev);

@@ -10,6 +10,7 @@ static const char *const kinds[] = {
 	[EVENT_WATERMARK] = "watermark", [EVENT_UNARMED] = "unarmed",
 	[EVENT_TALLY] = "tally", [EVENT_BIN] = "bin",
 	[EVENT_IDENTITY] = "identity",
+	[EVENT_INSIDE] = "inside", [EVENT_LEFT] = "left", [EVENT_GONE] = "gone",
 };
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == EVENT_KIND_END, "a name for each kind");
 

@@ -37,8 +37,22 @@ enum event_kind {
 	EVENT_BIN = 16,		/* of these, bytes calls took [start_ns, end_ns) each */
 	EVENT_IDENTITY = 17,	/* of process pid, of which a PROCESS came before: text = what (rank,
 				 * container, ...), text2 = its value; a new PROCESS forgets them */
+
+	/* A call that began before its probes were there: no number, no arguments. start_ns is the
+	 * earliest time that it is known of; when it began is not known. */
+	EVENT_INSIDE = 18,	/* the thread was in it all of [start_ns, end_ns). Again: it still was
+				 * at end_ns. has & HAS_END: its return will be seen (LEFT) */
+	EVENT_LEFT = 19,	/* it returned at end_ns, with result (takes a seq) */
+	EVENT_GONE = 20,	/* it returned before end_ns; when was not seen */
 	EVENT_KIND_END
 };
+
+/* Kinds whose func names a function. */
+static inline bool event_is_call(unsigned int kind)
+{
+	return (kind >= EVENT_CALL && kind <= EVENT_OPEN) ||
+	       (kind >= EVENT_INSIDE && kind <= EVENT_GONE);
+}
 
 /* Classes of calls (design §4), which are also the names of the thread book's buckets. They leave
  * the process in captures: append only. */

@@ -23,7 +23,7 @@ struct thread {
 	uint64_t birth_ns;	/* 0: unknown */
 	bool has_open;
 	char comm[16];
-	struct event open;	/* the ENTER of the call it is in; without texts */
+	struct event open;	/* ENTER, or latest INSIDE, of the call it is in; without texts */
 };
 
 struct process {
@@ -222,7 +222,14 @@ static int take_identity(struct roster *r, const struct event *ev)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* CALL, ENTER, OPEN, TAIL, EXIT: what has a number. */
+static void keep_open(struct thread *t, const struct event *ev)
+{
+	t->has_open = true;
+	t->open = *ev;
+	t->open.text = t->open.text2 = NULL;
+}
+
+/* CALL, ENTER, OPEN, LEFT, TAIL, EXIT: what has a number. */
 static int take_numbered(struct roster *r, const struct event *ev, struct event *out)
 {
 	struct thread *t = find_thread(r, ev);
@@ -232,15 +239,32 @@ static int take_numbered(struct roster *r, const struct event *ev, struct event 
 	out->seq = ev->seq - t->base;
 	if ((int32_t)(ev->seq - t->seq) > 0)
 		t->seq = ev->seq;
-	if (ev->kind == EVENT_CALL || ev->kind == EVENT_ENTER) {
-		t->has_open = ev->kind == EVENT_ENTER;
-		if (t->has_open) {
-			t->open = *ev;
-			t->open.text = t->open.text2 = NULL;
-		}
-	}
+	if (ev->kind == EVENT_ENTER)
+		keep_open(t, ev);
+	else if (ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT)
+		t->has_open = false;
 	if (ev->kind == EVENT_EXIT)
 		forget_thread(r, t);
+	return 0;
+}
+
+static bool is_inside(const struct thread *t, const struct event *ev)
+{
+	return t->has_open && t->open.kind == EVENT_INSIDE && t->open.func == ev->func &&
+	       t->open.start_ns == ev->start_ns;
+}
+
+/* INSIDE, GONE: what has no number, and tells nothing once the thread has made calls. */
+static int take_before(struct roster *r, const struct event *ev)
+{
+	struct thread *t = find_thread(r, ev);
+
+	if (!t)
+		return -ENOMEM;
+	if (ev->kind == EVENT_INSIDE && (is_inside(t, ev) || (!t->has_open && !t->seq)))
+		keep_open(t, ev);
+	else if (ev->kind == EVENT_GONE && is_inside(t, ev))
+		t->has_open = false;
 	return 0;
 }
 
@@ -330,7 +354,11 @@ int roster_take(struct roster *r, const struct event *ev, struct event *out)
 	case EVENT_OPEN:
 	case EVENT_TAIL:
 	case EVENT_EXIT:
+	case EVENT_LEFT:
 		return take_numbered(r, ev, out);
+	case EVENT_INSIDE:
+	case EVENT_GONE:
+		return take_before(r, ev);
 	case EVENT_THREAD:
 		return take_thread(r, ev);
 	case EVENT_PROCESS:
@@ -394,8 +422,11 @@ static int put_thread(struct thread *t, const struct event_sink *to)
 					   .start_ns = t->birth_ns,
 					   .text = *t->comm ? t->comm : NULL });
 
-	t->base = t->has_open ? open.seq - 1 : t->seq;
-	open.seq = 1;
+	t->base = t->seq;
+	if (t->has_open && open.kind == EVENT_ENTER) {
+		t->base = open.seq - 1;
+		open.seq = 1;
+	}
 	return !err && t->has_open ? put(to, &open) : err;
 }
 

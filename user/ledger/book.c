@@ -10,9 +10,11 @@
 
 const char *bucket_name(unsigned int bucket)
 {
-	if (bucket == BUCKET_LOST)
-		return "lost";
-	return bucket == BUCKET_UNARMED ? "unarmed" : class_name(bucket);
+	static const char *const names[] = {
+		[BUCKET_LOST] = "lost", [BUCKET_UNARMED] = "unarmed", [BUCKET_UNKNOWN] = "unknown",
+	};
+
+	return bucket < CLASS_END || bucket >= BUCKET_END ? class_name(bucket) : names[bucket];
 }
 
 void book_init(struct book *b, uint64_t session_start_ns, const struct spans *unarmed)
@@ -45,11 +47,19 @@ static void add_to(uint64_t *ns, const struct spans *unarmed, unsigned int bucke
 	ns[BUCKET_UNARMED] += blind;
 }
 
+/* The open call began before, and its return will not be seen. */
+static bool may_be_over(const struct book *b)
+{
+	return b->has_open && b->inside && !b->watched;
+}
+
 static unsigned int gap_bucket(const struct book *b)
 {
 	if (b->hole)
 		return BUCKET_LOST;
-	return b->has_open ? b->open_class : CLASS_OTHER;
+	if (!b->has_open)
+		return CLASS_OTHER;
+	return may_be_over(b) ? BUCKET_UNKNOWN : b->open_class;
 }
 
 /* ---- what a cut had booked before it was known ------------------------------------------- */
@@ -103,15 +113,14 @@ static unsigned int settle(struct book *b, unsigned int gap, uint64_t start, uin
 /* ---- records ----------------------------------------------------------------------------- */
 
 /* Books [cursor, start), or remembers where the head ends. */
-static void book_gap(struct book *b, uint64_t start, bool lost)
+static void book_gap(struct book *b, uint64_t start, unsigned int bucket)
 {
 	if (b->has_head) {
-		add_to(b->ns, b->unarmed, lost ? BUCKET_LOST : CLASS_OTHER,
-		       num_max(b->cursor, b->floor), start);
+		add_to(b->ns, b->unarmed, bucket, num_max(b->cursor, b->floor), start);
 		return;
 	}
 	b->has_head = true;
-	b->head_lost = lost;
+	b->head_lost = bucket == BUCKET_LOST;
 	b->head_end = num_max(start, b->floor);
 }
 
@@ -148,27 +157,29 @@ static unsigned int begin_call(struct book *b, const struct event *ev, uint64_t 
 			       uint64_t end, unsigned int class)
 {
 	uint64_t start = num_max(clip(b, ev->start_ns), b->cursor);
-	bool lost = unknown || b->has_open;
-	unsigned int found = overlap(b, ev->start_ns);
+	unsigned int found = overlap(b, ev->start_ns), gap = CLASS_OTHER;
 
-	found |= settle(b, lost ? BUCKET_LOST : CLASS_OTHER, start, end, class);
-	b->counts.abandoned += b->has_open && !unknown;
-	book_gap(b, start, lost);
+	if (unknown || b->has_open)
+		gap = !unknown && may_be_over(b) ? BUCKET_UNKNOWN : BUCKET_LOST;
+	found |= settle(b, gap, start, end, class);
+	b->counts.abandoned += b->has_open && !unknown && gap == BUCKET_LOST;
+	book_gap(b, start, gap);
 	b->cursor = start;
 	return found;
 }
 
-/* CALL, ENTER, OPEN: something that starts. */
+/* CALL, ENTER, OPEN, LEFT: something that starts, or has before. */
 static unsigned int push_call(struct book *b, const struct event *ev, const struct func *fn)
 {
-	bool returned = ev->kind == EVENT_CALL, enter_missing;
+	bool returned = ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT, enter_missing;
+	bool has_enter = fn && fn->two && ev->kind != EVENT_ENTER && ev->kind != EVENT_LEFT;
 	unsigned int found;
 	uint64_t end;
 	uint32_t missing;
 
 	if (!take_seq(b, ev, &missing))
 		return BOOK_INVALID;
-	enter_missing = (missing || b->seq_missing) && ev->kind != EVENT_ENTER && fn && fn->two;
+	enter_missing = (missing || b->seq_missing) && has_enter;
 	b->seq_missing = false;
 	if (!fn || fn->class >= CLASS_END || (returned && ev->end_ns < ev->start_ns)) {
 		/* It came, but when it was is not known: as good as lost, but not counted so. */
@@ -178,12 +189,16 @@ static unsigned int push_call(struct book *b, const struct event *ev, const stru
 	end = UINT64_MAX;
 	if (returned)
 		end = num_max(clip(b, ev->end_ns), num_max(clip(b, ev->start_ns), b->cursor));
-	if (is_open_call(b, ev))
+	if (is_open_call(b, ev)) {
 		found = settle(b, CLASS_OTHER, b->cursor, end, fn->class);
-	else
+	} else {
 		found = begin_call(b, ev, b->hole - enter_missing, end, fn->class);
+		b->before = false;
+	}
 	b->hole = 0;
+	b->inside = false;
 	b->has_open = !returned;
+	b->before &= b->has_open;
 	if (returned) {
 		add_to(b->ns, NULL, fn->class, num_max(b->cursor, b->floor), end);
 		b->cursor = end;
@@ -194,6 +209,76 @@ static unsigned int push_call(struct book *b, const struct event *ev, const stru
 	b->open_class = fn->class;
 	return found;
 }
+
+/* ---- a call that began before ------------------------------------------------------------ */
+
+/* A record tells that [cursor, start) was `other`, [start, end) its class, and what is after it. */
+static unsigned int settle_inside(struct book *b, uint64_t start, uint64_t end,
+				  unsigned int class, unsigned int after)
+{
+	unsigned int late = 0;
+
+	if (num_max(b->cursor, b->settled) >= b->floor)
+		return 0;
+	if (b->cut_bucket != CLASS_OTHER)
+		late |= count_late(b, 0, start);
+	if (b->cut_bucket != class || class == CLASS_OTHER)
+		late |= count_late(b, start, end);
+	if (b->cut_bucket == after)
+		return late;
+	late |= count_late(b, end, b->floor);
+	b->settled = b->floor;
+	return late;
+}
+
+static bool is_inside(const struct book *b, const struct event *ev)
+{
+	return b->inside && !b->hole && !b->has_exit && b->open_start == ev->start_ns &&
+	       b->open_func == ev->func;
+}
+
+static unsigned int push_inside(struct book *b, const struct event *ev, const struct func *fn)
+{
+	bool goes_on = is_inside(b, ev), watched = ev->has & HAS_END;
+	unsigned int found = 0;
+	uint64_t start, end;
+
+	if (!fn || fn->class >= CLASS_END || ev->end_ns < ev->start_ns)
+		return BOOK_INVALID;
+	if (!goes_on && (b->has_head || b->seq || b->hole || b->has_exit))
+		return BOOK_LATE;
+	start = goes_on ? b->cursor : clip(b, ev->start_ns);
+	end = num_max(clip(b, ev->end_ns), start);
+	if (!goes_on)
+		found = overlap(b, ev->start_ns);
+	found |= settle_inside(b, start, end, fn->class, watched ? fn->class : BUCKET_UNKNOWN);
+	if (!goes_on)
+		book_gap(b, start, CLASS_OTHER);
+	add_to(b->ns, NULL, fn->class, num_max(start, b->floor), end);
+	b->cursor = end;
+	b->has_open = b->before = b->inside = true;
+	b->watched = watched;
+	b->open_start = ev->start_ns;
+	b->open_func = ev->func;
+	b->open_class = fn->class;
+	return found;
+}
+
+static unsigned int push_gone(struct book *b, const struct event *ev)
+{
+	uint64_t end = num_max(clip(b, ev->end_ns), b->cursor);
+	unsigned int late;
+
+	if (!is_inside(b, ev))
+		return BOOK_LATE;
+	late = settle(b, BUCKET_UNKNOWN, end, end, CLASS_OTHER);
+	book_gap(b, end, BUCKET_UNKNOWN);
+	b->cursor = end;
+	b->has_open = b->before = b->inside = false;
+	return late;
+}
+
+/* ---- the end ------------------------------------------------------------------------------ */
 
 static unsigned int push_tail(struct book *b, const struct event *ev)
 {
@@ -232,6 +317,10 @@ static unsigned int push_exit(struct book *b, const struct event *ev)
 
 static unsigned int push_any(struct book *b, const struct event *ev, const struct func *fn)
 {
+	if (ev->kind == EVENT_INSIDE)
+		return push_inside(b, ev, fn);
+	if (ev->kind == EVENT_GONE)
+		return push_gone(b, ev);
 	if (b->has_exit)
 		return ev->kind == EVENT_TAIL ? 0 : BOOK_INVALID;
 	if (ev->kind == EVENT_TAIL)

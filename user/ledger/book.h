@@ -18,8 +18,17 @@
  *   #1 enter S 30  exit #2 at 80               killed inside: sync 50, wall 80
  *   birth 40, #1 L [50,60]                     wall 60; unarmed [0,45) makes 5 of it unarmed
  *
+ * A call that began before the session; `watched`: its return will be seen:
+ *
+ *   inside S [0,20]                            sync 20, then unknown 80: it may have returned
+ *   inside S [0,20], inside S [0,60]           sync 60, unknown 40
+ *   inside S [0,20], #1 L [60,65]              sync 20, unknown 40, launch 5, other 35
+ *   inside S [0,20], gone by 50                sync 20, unknown 30, other 50
+ *   inside S [0,20] watched                    sync 100: until the book closes
+ *   inside S [0,20] watched, #1 left S at 50   sync 50, other 50
+ *
  * Order that makes it exact (anything else is survived and counted): STOP before events that
- * reach beyond it; a thread's TAIL before its OPEN.
+ * reach beyond it; a thread's TAIL before its OPEN; its INSIDE before all that has a number.
  */
 #ifndef LEDGER_BOOK_H
 #define LEDGER_BOOK_H
@@ -34,6 +43,7 @@ enum bucket {
 	BUCKET_CLASS_0 = 0,		/* ... CLASS_END - 1: enum call_class */
 	BUCKET_LOST = CLASS_END,	/* events were lost just there */
 	BUCKET_UNARMED,			/* probes were not attached */
+	BUCKET_UNKNOWN,			/* a call that began before may have returned already */
 	BUCKET_END
 };
 const char *bucket_name(unsigned int bucket);
@@ -42,7 +52,8 @@ const char *bucket_name(unsigned int bucket);
  * starts; not to be counted as a call. */
 #define BOOK_INVALID 0x01
 #define BOOK_SKEW 0x02		/* overlaps what came before it: clipped */
-#define BOOK_LATE 0x04		/* an interval that was already cut would have been different */
+#define BOOK_LATE 0x04		/* an interval that was already cut would have been different, or
+				 * (INSIDE, GONE) what it tells is over or known better */
 
 struct book_counts {
 	uint64_t lost;		/* events that took a number and never came */
@@ -69,6 +80,8 @@ struct book {
 	uint8_t open_class;
 	uint8_t cut_bucket;	/* what [max(cursor, settled), floor) was booked as */
 	bool has_head, head_lost, has_open, is_cut, seq_missing, has_exit;
+	bool before;		/* the open call began before it could be seen (INSIDE) */
+	bool inside, watched;	/* nothing came since its INSIDE; its return will be seen */
 };
 
 /* A closed (or divided) book: sum of ns = close_ns - open_ns. */
@@ -80,8 +93,8 @@ struct book_sum {
 /* unarmed: intervals of the thread's process, read when gaps are booked; may be NULL. */
 void book_init(struct book *b, uint64_t session_start_ns, const struct spans *unarmed);
 
-/* One event with a seq: CALL, ENTER, OPEN (fn: its function, NULL: unknown), TAIL, EXIT (fn
- * unused). Returns BOOK_* bits. */
+/* One event with a seq: CALL, ENTER, OPEN, LEFT (fn: its function, NULL: unknown), TAIL, EXIT (fn
+ * unused); or INSIDE, GONE. Returns BOOK_* bits. */
 unsigned int book_push(struct book *b, const struct event *ev, const struct func *fn);
 
 void book_birth(struct book *b, uint64_t start_ns);	/* 0: still unknown */

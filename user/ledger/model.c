@@ -109,25 +109,70 @@ static int tally_call(struct thread *t, const struct event *ev)
 	return tally ? tally_add(tally, ev) : -ENOMEM;
 }
 
+/* A call that began before has ended: LEFT, or when was not seen. */
+static int tally_before(struct thread *t, const struct event *ev)
+{
+	const struct event key = { .func = ev->func, .result = ev->result,
+				   .has = ev->has & HAS_RESULT };
+	struct tally *tally = tallies_find(&t->process->info.tallies, &key);
+
+	if (!tally)
+		return -ENOMEM;
+	tally_add_before(tally, ev);
+	return 0;
+}
+
 static int push_call(struct model *m, const struct event *ev)
 {
 	struct thread *t = find_thread(m, ev, ev->start_ns);
+	bool before = t && t->book.before;
+	uint16_t func = before ? t->book.open_func : 0;
 	unsigned int found;
 
 	if (!t)
 		return -ENOMEM;
 	found = book_push(&t->book, ev, find_func(m, ev));
+	if (__builtin_expect(before && !t->book.before && ev->kind != EVENT_LEFT, 0) &&
+	    tally_before(t, &(struct event){ .func = func }))
+		return -ENOMEM;
 	t->drives |= !(found & BOOK_INVALID) || t->book.seq;
 	if (__builtin_expect(found, 0))
 		note_found(m, ev->kind, found);
 	if (found & BOOK_INVALID)
 		return 0;
-	if (ev->kind != EVENT_CALL) {
+	if (ev->kind != EVENT_CALL && ev->kind != EVENT_LEFT) {
 		see_time(m, ev->start_ns);
 		return 0;
 	}
 	see_time(m, ev->end_ns);
-	return tally_call(t, ev);
+	return ev->kind == EVENT_LEFT ? tally_before(t, ev) : tally_call(t, ev);
+}
+
+static int push_inside(struct model *m, const struct event *ev)
+{
+	struct thread *t = find_thread(m, ev, ev->start_ns);
+
+	if (!t)
+		return -ENOMEM;
+	note_found(m, ev->kind, book_push(&t->book, ev, find_func(m, ev)));
+	if (!t->book.before)
+		return 0;
+	t->drives = true;
+	see_time(m, ev->end_ns);
+	/* So that a process that does nothing else is known to make calls. */
+	return tallies_find(&t->process->info.tallies, &(struct event){ .func = ev->func }) ?
+	       0 : -ENOMEM;
+}
+
+static int push_gone(struct model *m, const struct event *ev)
+{
+	struct thread *t = find_thread(m, ev, ev->start_ns);
+	bool before = t && t->book.before;
+
+	if (!t)
+		return -ENOMEM;
+	note_found(m, ev->kind, book_push(&t->book, ev, NULL));
+	return before && !t->book.before ? tally_before(t, &(struct event){ .func = ev->func }) : 0;
 }
 
 /* What the kernel added up: statistics without threads, hence without books. */
@@ -375,6 +420,7 @@ static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct even
 	[EVENT_WATERMARK] = push_watermark, [EVENT_UNARMED] = push_unarmed,
 	[EVENT_TALLY] = push_sums, [EVENT_BIN] = push_sums,
 	[EVENT_IDENTITY] = push_identity,
+	[EVENT_INSIDE] = push_inside, [EVENT_LEFT] = push_call, [EVENT_GONE] = push_gone,
 };
 
 int model_push(struct model *m, const struct event *ev)

@@ -82,6 +82,7 @@ struct model_thread {
 	uint64_t birth_ns;	/* 0: unknown */
 	bool has_book;		/* it has made at least one call; else what follows is zero */
 	bool open;		/* inside func since open_ns */
+	bool before;		/* ... and longer: open_ns is only when that was first known */
 	uint16_t func;
 	uint64_t open_ns;
 	struct book_sum book;

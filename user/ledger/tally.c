@@ -123,6 +123,15 @@ int tally_add(struct tally *t, const struct event *call)
 	return 0;
 }
 
+void tally_add_before(struct tally *t, const struct event *ev)
+{
+	t->before++;
+	if (ev->has & HAS_RESULT) {
+		t->results_known++;
+		t->errors += ev->result != 0;
+	}
+}
+
 int tally_add_sums(struct tally *t, const struct event *ev)
 {
 	uint64_t middle = ev->start_ns + (ev->end_ns - ev->start_ns) / 2;
@@ -153,6 +162,7 @@ void tallies_reset(struct tallies *ts)
 		struct tally *t = ts->all.v[i];
 
 		t->count = t->results_known = t->errors = t->bytes = t->bytes_known = 0;
+		t->before = 0;
 		hist_reset(&t->time);
 	}
 }

@@ -32,6 +32,8 @@ struct tally {
 	uint64_t errors;	/* of these, not 0 */
 	uint64_t bytes;		/* sum over calls whose bytes are known */
 	uint64_t bytes_known;	/* how many those are */
+	uint64_t before;	/* calls that began before they could be seen and have ended: not in
+				 * count, bytes and time; in errors where their result is known */
 	bool added_up;		/* in the kernel: how many are open is not known */
 	struct hist time;	/* calls whose return was observed */
 };
@@ -47,6 +49,7 @@ struct tallies {
 struct tally *tallies_find(struct tallies *ts, const struct event *call);
 
 int tally_add(struct tally *t, const struct event *call);	/* 0 or -ENOMEM */
+void tally_add_before(struct tally *t, const struct event *ev);	/* LEFT; else it just ended */
 int tally_add_sums(struct tally *t, const struct event *ev);	/* an EVENT_TALLY or EVENT_BIN */
 const struct tally_shape *tallies_shape(const struct tallies *ts, unsigned int id); /* or NULL */
 void tallies_reset(struct tallies *ts);	/* counts to zero; keeps shapes and memory */

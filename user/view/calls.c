@@ -13,7 +13,7 @@
 #include "view/views.h"
 
 enum { PID, COMM, FUNCTION, CLASS, COUNT, ERRORS, OPEN, BYTES, TOTAL, AVG, P50, P99, MAX, GRID,
-       BLOCK, RESULT, PROCESS_START, N_COLUMNS };
+       BLOCK, RESULT, PROCESS_START, BEGUN_BEFORE, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0 },
@@ -33,6 +33,7 @@ static const struct column columns[N_COLUMNS] = {
 	[BLOCK] = { "block", NULL, CELL_TEXT, 0 },
 	[RESULT] = { "result", NULL, CELL_TEXT, 0 },
 	[PROCESS_START] = { "process_start_ns", "process_start", CELL_ID, 1 },	/* pids are used again */
+	[BEGUN_BEFORE] = { "begun_before", NULL, CELL_INT, COLUMN_RARE },
 };
 
 /* A tally (or an open call: no tally) under the key of its row. */
@@ -44,6 +45,7 @@ struct part {
 	bool has_result;
 	int32_t result;
 	const struct tally *tally;
+	bool before;		/* an open call that began before it could be seen */
 };
 
 struct parts {
@@ -52,7 +54,7 @@ struct parts {
 
 /* What a row adds up. */
 struct sums {
-	uint64_t count, errors, open, bytes, bytes_known, results_known;
+	uint64_t count, errors, open, before, bytes, bytes_known, results_known;
 	bool added_up;
 	struct hist time;
 };
@@ -87,7 +89,7 @@ static int add_tallies(struct parts *parts, const struct model *m, size_t proces
 		const struct tally *t = ts->all.v[i];
 		struct part *part;
 
-		if (!t->count)
+		if (!t->count && !t->before)
 			continue;
 		part = VEC_PUSH(&parts->all);
 		if (!part)
@@ -119,7 +121,7 @@ static int add_open(struct parts *parts, const struct model *m)
 		if (!part)
 			return -ENOMEM;
 		*part = (struct part){ .process = t.process, .func = t.func,
-				       .name = func_name(m, t.func) };
+				       .name = func_name(m, t.func), .before = t.before };
 	}
 	return 0;
 }
@@ -130,9 +132,11 @@ static int add_part(struct sums *s, const struct part *part)
 
 	if (!t) {
 		s->open++;
+		s->before += part->before;
 		return 0;
 	}
 	s->count += t->count;
+	s->before += t->before;
 	s->errors += t->errors;
 	s->results_known += t->results_known;
 	s->added_up |= t->added_up;
@@ -155,8 +159,10 @@ static void fill_times(struct cell *row, const struct hist *h)
 static void fill_sums(struct cell *row, const struct sums *s)
 {
 	cell_u(&row[COUNT], s->count);
-	if (!s->added_up)
+	if (!s->added_up) {
 		cell_u(&row[OPEN], s->open);
+		cell_u(&row[BEGUN_BEFORE], s->before);
+	}
 	if (s->results_known)
 		cell_u(&row[ERRORS], s->errors);
 	if (s->bytes_known)

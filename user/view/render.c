@@ -23,13 +23,24 @@ static bool is_known(const struct table *t, unsigned int column)
 	return !table_rows(t);
 }
 
+/* Worth a column: known in a row, and where a column says so, not 0. */
+static bool is_shown(const struct table *t, unsigned int column, const struct column *c)
+{
+	if (c->wide != COLUMN_RARE)
+		return !c->wide && is_known(t, column);
+	for (size_t row = 0; row < table_rows(t); row++)
+		if (table_cells(t, row)[column].known && table_cells(t, row)[column].u)
+			return true;
+	return false;
+}
+
 unsigned int render_columns(const struct report *r, const struct table *t, unsigned int *column)
 {
 	unsigned int n, shown = 0;
 	const struct column *c = table_columns(t, &n);
 
 	for (unsigned int i = 0; i < n; i++)
-		if (r->wide || (!c[i].wide && is_known(t, i)))
+		if (r->wide || is_shown(t, i, &c[i]))
 			column[shown++] = i;
 	return shown;
 }

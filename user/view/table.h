@@ -27,8 +27,10 @@ struct column {
 	const char *name;	/* as in csv and json; never changes its meaning */
 	const char *title;	/* text form; NULL: the name without its unit suffix */
 	uint8_t type;		/* enum cell_type */
-	uint8_t wide;		/* 1: shown in text form only with --wide */
+	uint8_t wide;		/* 1: shown in text form only with --wide; COLUMN_RARE */
 };
+
+#define COLUMN_RARE 2		/* shown in text form where a number is not 0, or with --wide */
 
 struct cell {
 	uint8_t known;		/* 0: unknown */
