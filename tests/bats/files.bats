@@ -107,9 +107,9 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 
 # A library in dir/ whose inode number was, a moment ago, that of a program that ran.
 reuse_inode() { # DIR
-	local try before
+	local before
 	mkdir -p "$1"
-	for try in {1..30}; do
+	for _ in {1..30}; do
 		cp /bin/sleep victim
 		before=$(stat -c %i victim)
 		./victim 0.1

@@ -53,7 +53,6 @@ struct scan {
 	struct session *s;
 	pid_t filter;
 	unsigned int denied;	/* processes that could not be read */
-	unsigned int probes;	/* made */
 	int err;		/* of attaching, logged; ends the scan */
 };
 
@@ -63,7 +62,6 @@ static int on_file(void *ctx, const struct target_file *file)
 	struct attach_result result;
 
 	scan->err = attach_file(scan->s->attach, file, scan->filter, &result);
-	scan->probes += result.probes;
 	return scan->err;
 }
 
@@ -85,64 +83,177 @@ static int on_host_pid(void *ctx, pid_t pid)
 	return err == -ESRCH ? 0 : err;
 }
 
-/* A process below one that was named: its own links with its own filter, which the hand-over then
- * makes one for all. */
-static int on_descendant(void *ctx, pid_t pid)
-{
-	struct scan *below = ctx, scan = { .s = below->s, .filter = pid };
-	int err = loader_follow(below->s->loader, pid);
+/* ---- -p: processes and all that is below them ------------------------------------------------ */
 
-	if (!err)
-		err = worker_watch(below->s->worker, pid, below->filter);
-	if (!err)
-		err = attach_pid(&scan, pid);
-	below->denied += scan.denied;
-	below->probes += scan.probes;
-	return err == -ESRCH ? 0 : err;
+/* More than these are watched through the whole host, and probed without filters: each watch takes
+ * a perf event per thread and CPU, each filter a look at every hit of the others. */
+#define WATCHES_MAX 16
+#define FILTERS_MAX 4	/* named processes that use one library, before it is probed for all */
+
+#define WALKS_MAX 8	/* over processes that keep forking */
+
+struct member {
+	pid_t pid;
+	pid_t named;		/* which of -p it is, or is below */
+};
+
+struct family {
+	struct session *s;
+	VEC(struct member) members;
+	struct map known;	/* their pids */
+	pid_t named;		/* being walked */
+};
+
+/* Those that join it are followed before their children are looked for. */
+static int add_member(void *ctx, pid_t pid)
+{
+	struct family *f = ctx;
+	struct member *m;
+	bool is_new;
+
+	if (!map_put(&f->known, (uint64_t)pid, &is_new))
+		return -ENOMEM;
+	if (!is_new)
+		return 0;
+	m = VEC_PUSH(&f->members);
+	if (!m)
+		return -ENOMEM;
+	*m = (struct member){ .pid = pid, .named = f->named };
+	return loader_follow(f->s->loader, pid);
 }
 
-static int attach_below(struct session *s, pid_t pid)
+static int walk_below(struct family *f)
 {
-	struct scan below = { .s = s, .filter = pid };
-	int err;
+	const struct options *o = f->s->plan->o;
+	struct target_tree *tree = target_tree_read();
+	int err = tree ? 0 : -errno;
 
-	if (s->plan->o->isolate)
+	for (size_t i = 0; i < o->n_pids && !err; i++) {
+		f->named = (pid_t)o->pids[i];
+		err = target_tree_each_below(tree, f->named, add_member, f);
+	}
+	target_tree_free(tree);
+	return err;
+}
+
+/* Until a walk finds nobody new: a member's child is followed by BPF once the member is. */
+static int walk_family(struct family *f)
+{
+	const struct options *o = f->s->plan->o;
+	size_t before = SIZE_MAX;
+	int err = 0;
+
+	for (size_t i = 0; i < o->n_pids && !err; i++) {
+		f->named = (pid_t)o->pids[i];
+		err = add_member(f, f->named);
+	}
+	for (int i = 0; i < WALKS_MAX && !err && !o->isolate && f->members.n != before; i++) {
+		before = f->members.n;
+		err = walk_below(f);
+	}
+	return err;
+}
+
+/* A child that ended meanwhile is no error. */
+static int watch_members(struct family *f)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < f->members.n && !err; i++) {
+		const struct member *m = &f->members.v[i];
+
+		err = worker_watch(f->s->worker, m->pid, m->named);
+		if (err == -ESRCH && m->pid != m->named)
+			err = 0;
+	}
+	return err;
+}
+
+static int watch_family(struct family *f)
+{
+	int err = walk_family(f);
+
+	if (err)
+		return err;
+	if (f->s->plan->o->isolate || f->members.n <= WATCHES_MAX)
+		return watch_members(f);
+	err = worker_watch(f->s->worker, -1, 0);
+	worker_only_followed(f->s->worker);
+	if (!err)
+		err = attach_hand_over(f->s->attach);
+	return err ? err : walk_family(f);	/* those born before there was a watch */
+}
+
+static int is_wanted(void *ctx, const struct target_file *file)
+{
+	return attach_wants(ctx, file);
+}
+
+/* One process that uses a library, or few that were named: filters keep all others free of probes. */
+static int choose_filters(struct family *f)
+{
+	unsigned int users = 0, below = 0;
+
+	if (f->s->plan->o->isolate || f->members.n < 2)
 		return 0;
-	err = target_each_descendant(pid, on_descendant, &below);
+	for (size_t i = 0; i < f->members.n; i++) {
+		const struct member *m = &f->members.v[i];
+
+		if (target_each_file(m->pid, is_wanted, f->s->attach) <= 0)
+			continue;
+		users++;
+		below += m->pid != m->named;
+	}
+	return (below && users > 1) || users > FILTERS_MAX ? attach_hand_over(f->s->attach) : 0;
+}
+
+static int cannot_read(pid_t pid)
+{
+	log_error("cannot read what process %d maps: permission denied; run as its user or root, or "
+		  "with CAP_SYS_PTRACE", pid);
+	return -EPERM;
+}
+
+static int attach_members(struct family *f)
+{
+	struct scan below = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; i < f->members.n && !err; i++) {
+		const struct member *m = &f->members.v[i];
+		struct scan scan = { .s = f->s, .filter = m->pid };
+
+		err = attach_pid(&scan, m->pid);
+		if (m->pid != m->named) {
+			below.denied += scan.denied;
+			err = err == -ESRCH ? 0 : err;
+		} else if (err == -ESRCH) {
+			log_error("process %d ended before it could be profiled", m->pid);
+		} else if (!err && scan.denied) {
+			err = cannot_read(m->pid);
+		}
+	}
 	if (below.denied)
-		log_warn("%u processes below process %d could not be read: permission denied, "
-			 "CAP_SYS_PTRACE is needed", below.denied, pid);
-	return !err && below.probes ? attach_hand_over(s->attach) : err;
+		log_warn("%u child processes could not be read: permission denied, CAP_SYS_PTRACE is "
+			 "needed", below.denied);
+	return err;
 }
 
 static int attach_named(struct session *s)
 {
+	struct family f = { .s = s };
+	int err;
+
 	if (!s->plan->o->isolate)
 		worker_follow_children(s->worker);
-	for (size_t i = 0; i < s->plan->o->n_pids; i++) {
-		pid_t pid = (pid_t)s->plan->o->pids[i];
-		struct scan scan = { .s = s, .filter = pid };
-		int err = loader_follow(s->loader, pid), said;
-
-		if (!err)
-			err = worker_watch(s->worker, pid, pid);
-		said = err;
-		if (!err)
-			err = attach_pid(&scan, pid);
-		if (err == -ESRCH && !said)
-			log_error("process %d ended before it could be profiled", pid);
-		if (err)
-			return err;
-		if (scan.denied) {
-			log_error("cannot read what process %d maps: permission denied; run as its "
-				  "user or root, or with CAP_SYS_PTRACE", pid);
-			return -EPERM;
-		}
-		err = attach_below(s, pid);
-		if (err)
-			return err;
-	}
-	return 0;
+	err = watch_family(&f);
+	if (!err)
+		err = choose_filters(&f);
+	if (!err)
+		err = attach_members(&f);
+	VEC_FREE(&f.members);
+	map_free(&f.known);
+	return err;
 }
 
 static int attach_all(struct session *s)

@@ -33,7 +33,7 @@ struct newborn {		/* forked, not exec'ed yet: it may use what its parent had map
 struct worker {
 	struct attach *attach;
 	VEC(struct newborn) newborns;
-	bool follow_children;
+	bool follow_children, only_followed;
 	VEC(struct watch) watches;
 	struct pollfd *fds;
 	struct keep *keep;		/* NULL: none */
@@ -163,9 +163,17 @@ static int on_file(void *ctx, const struct target_file *file)
 	return 0;
 }
 
+static bool is_ours(const struct worker *w, pid_t pid)
+{
+	return !w->only_followed || attach_follows(w->attach, pid);
+}
+
 static int rescan_pid(void *ctx, pid_t pid)
 {
-	target_each_file(pid, on_file, ctx);
+	struct arrival *ar = ctx;
+
+	if (is_ours(ar->w, pid))
+		target_each_file(pid, on_file, ar);
 	return 0;
 }
 
@@ -230,6 +238,8 @@ static void on_event(void *ctx, const struct target_event *ev)
 
 	if (t->watch->filter && !t->w->follow_children && ev->pid && ev->pid != t->watch->filter)
 		return;			/* a child: named by BPF, not followed */
+	if (ev->pid && !is_ours(t->w, ev->pid))
+		return;
 	switch (ev->kind) {
 	case TARGET_MMAP:
 		target_mapped_file(ev->pid, ev->start, ev->len, ev->text, on_file, &ar);
@@ -277,6 +287,11 @@ static void *worker_main(void *ctx)
 void worker_follow_children(struct worker *w)
 {
 	w->follow_children = true;
+}
+
+void worker_only_followed(struct worker *w)
+{
+	w->only_followed = true;
 }
 
 int worker_run(struct worker *w)

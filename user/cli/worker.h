@@ -25,6 +25,7 @@ struct worker *worker_new(struct attach *a);	/* NULL + errno */
  */
 int worker_watch(struct worker *w, pid_t pid, pid_t filter);
 void worker_follow_children(struct worker *w);	/* before worker_run */
+void worker_only_followed(struct worker *w);	/* before worker_run: of the host's processes */
 
 /* Before worker_run: what is kept is stored here. */
 void worker_keep(struct worker *w, struct keep *keep);

@@ -316,6 +316,18 @@ int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 	return attach_known(a, (size_t)index - 1, file, a->handed_over ? 0 : pid, result);
 }
 
+bool attach_wants(struct attach *a, const struct target_file *file)
+{
+	int index = recall(a, file);
+
+	return index > 0 && a->known.v[index - 1].plan->n;
+}
+
+bool attach_follows(const struct attach *a, pid_t pid)
+{
+	return loader_follows(a->loader, pid);
+}
+
 int attach_hand_over(struct attach *a)
 {
 	struct loader_probes how = { .waits = true };

@@ -30,6 +30,9 @@ struct attach_result {
 int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		struct attach_result *result);
 
+bool attach_wants(struct attach *a, const struct target_file *file);	/* has it what can be probed? */
+bool attach_follows(const struct attach *a, pid_t pid);	/* is pid in the set of followed processes? */
+
 /*
  * From now on probes have no process filter: files that have some get links for all, and those
  * with a filter fall silent at the same moment. The set of followed processes decides then. Once

@@ -146,6 +146,13 @@ int loader_follow(struct loader *l, pid_t pid)
 	return bpf_map_update_elem(bpf_map__fd(l->skel->maps.pids), &key, &parent, BPF_ANY);
 }
 
+bool loader_follows(const struct loader *l, pid_t pid)
+{
+	uint32_t key = (uint32_t)pid, parent;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(l->skel->maps.pids), &key, &parent);
+}
+
 void loader_hand_over(struct loader *l)
 {
 	__atomic_store_n(&l->skel->bss->handed_over, 1, __ATOMIC_RELEASE);

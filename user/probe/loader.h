@@ -49,6 +49,7 @@ int loader_calls_fd(const struct loader *l);	/* the rings, for event/ring */
 int loader_tasks_fd(const struct loader *l);
 
 int loader_follow(struct loader *l, pid_t pid);	/* adds a process to the set; 0 or -errno */
+bool loader_follows(const struct loader *l, pid_t pid);	/* is it there, or was its parent? */
 
 /* What one recorded call costs its thread on this host, measured on ourselves when loading: a
  * launch row, entry and return, in ns; the smallest of a few batches. 0: could not be measured. */

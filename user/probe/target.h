@@ -33,7 +33,16 @@ int target_each_file(pid_t pid, target_file_fn fn, void *ctx);
 int target_mapped_file(pid_t pid, uint64_t start, uint64_t len, const char *path,
 		       target_file_fn fn, void *ctx);
 
-/* Every process below pid (its children, theirs, ...) now; not pid itself. As target_each_pid. */
+/* Who is whose parent now; for several questions of one moment. NULL + errno. */
+struct target_tree;
+struct target_tree *target_tree_read(void);
+void target_tree_free(struct target_tree *tree);
+
+/* Every process below pid (its children, theirs, ...); not pid itself. 0, or fn's value. */
+int target_tree_each_below(const struct target_tree *tree, pid_t pid,
+			   int (*fn)(void *ctx, pid_t pid), void *ctx);
+
+/* The same, now. As target_each_pid. */
 int target_each_descendant(pid_t pid, int (*fn)(void *ctx, pid_t pid), void *ctx);
 
 /* Every process (thread group) of the host. */

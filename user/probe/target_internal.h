@@ -32,6 +32,8 @@ void target_walk_end(struct target_walk *walk);
 /* True when no thread of pid runs any more (gone, or a zombie). */
 bool target_process_ended(pid_t pid);
 
+int target_process_parent(pid_t pid, pid_t *parent);	/* 0 or -errno */
+
 /* 0 when pid exists, else -ESRCH: tells "gone" from "hidden by the mount options of /proc". */
 int target_pid_exists(pid_t pid);
 

@@ -129,6 +129,18 @@ static void read_cmdline(pid_t pid, char *out, size_t size)
 	out[n] = '\0';
 }
 
+int target_process_parent(pid_t pid, pid_t *parent)
+{
+	struct task_stat stat;
+	char path[40];
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	rc = read_stat(path, &stat);
+	*parent = rc ? 0 : stat.ppid;
+	return rc;
+}
+
 int target_process_read(pid_t pid, struct target_process *out)
 {
 	struct task_stat stat;

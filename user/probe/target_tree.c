@@ -1,37 +1,60 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The processes below a process, as one reading of /proc shows them. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/map.h"
 #include "base/vec.h"
 #include "probe/target.h"
+#include "probe/target_internal.h"
 
 struct link_up {
 	pid_t pid, parent;
 };
 
-struct tree {
+struct target_tree {
 	VEC(struct link_up) links;
 };
 
 static int note_link(void *ctx, pid_t pid)
 {
-	struct tree *tree = ctx;
-	struct target_process p;
+	struct target_tree *tree = ctx;
 	struct link_up *link;
+	pid_t parent;
 
-	if (target_process_read(pid, &p))
+	if (target_process_parent(pid, &parent))
 		return 0;		/* gone meanwhile */
 	link = VEC_PUSH(&tree->links);
 	if (!link)
 		return -ENOMEM;
-	*link = (struct link_up){ .pid = pid, .parent = p.ppid };
+	*link = (struct link_up){ .pid = pid, .parent = parent };
 	return 0;
+}
+
+struct target_tree *target_tree_read(void)
+{
+	struct target_tree *tree = calloc(1, sizeof(*tree));
+	int err = tree ? target_each_pid(note_link, tree) : -ENOMEM;
+
+	if (!err)
+		return tree;
+	target_tree_free(tree);
+	errno = -err;
+	return NULL;
+}
+
+void target_tree_free(struct target_tree *tree)
+{
+	if (!tree)
+		return;
+	VEC_FREE(&tree->links);
+	free(tree);
 }
 
 /* Marks and visits every process whose parent is marked, until a pass finds no more. Pids are in no
  * order that says who came first. */
-static int visit(const struct tree *tree, struct map *below, int (*fn)(void *, pid_t), void *ctx)
+static int visit(const struct target_tree *tree, struct map *below, int (*fn)(void *, pid_t),
+		 void *ctx)
 {
 	bool more = true, is_new;
 	int err;
@@ -56,17 +79,21 @@ static int visit(const struct tree *tree, struct map *below, int (*fn)(void *, p
 	return 0;
 }
 
+int target_tree_each_below(const struct target_tree *tree, pid_t pid,
+			   int (*fn)(void *ctx, pid_t pid), void *ctx)
+{
+	struct map below = { 0 };
+	int err = map_put(&below, (uint64_t)pid, NULL) ? visit(tree, &below, fn, ctx) : -ENOMEM;
+
+	map_free(&below);
+	return err;
+}
+
 int target_each_descendant(pid_t pid, int (*fn)(void *ctx, pid_t pid), void *ctx)
 {
-	struct tree tree = { 0 };
-	struct map below = { 0 };
-	int err = target_each_pid(note_link, &tree);
+	struct target_tree *tree = target_tree_read();
+	int err = tree ? target_tree_each_below(tree, pid, fn, ctx) : -errno;
 
-	if (!err && !map_put(&below, (uint64_t)pid, NULL))
-		err = -ENOMEM;
-	if (!err)
-		err = visit(&tree, &below, fn, ctx);
-	VEC_FREE(&tree.links);
-	map_free(&below);
+	target_tree_free(tree);
 	return err;
 }
