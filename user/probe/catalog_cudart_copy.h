@@ -55,5 +55,5 @@
 	PTDS(cudaMemset2D, .class = CLASS_SET, .bytes = 4, .times = { 5 }),
 	PTSZ(cudaMemset2DAsync, .class = CLASS_SET, .bytes = 4, .times = { 5 }, .stream = 6),
 	PTDS(cudaMemset3D, .class = CLASS_SET, SET_3D),
-	PTSZ(cudaMemset3DAsync, .class = CLASS_SET, SET_3D, .stream = 2),
+	PTSZ(cudaMemset3DAsync, .class = CLASS_SET, SET_3D, .stream = BEHIND(4, 2)),
 	PTSZ(cudaMemsetAsync, .class = CLASS_SET, .bytes = 3, .stream = 4),
