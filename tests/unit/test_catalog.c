@@ -19,6 +19,7 @@
 #include "elf/elf.h"
 #include "probe/catalog.h"
 #include "probe/results.h"
+#include "lib/emulated.h"
 
 struct result_row {
 	int32_t code;
@@ -254,10 +255,8 @@ static int open_library(const char *name)
 
 	snprintf(path, sizeof(path), "%s/lib/%s", dir ? dir : "build/cuda", name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0)
-		return fd;
 	snprintf(path, sizeof(path), "%s/lib/libcudart.so.13", dir ? dir : "build/cuda");
-	if (realpath(path, real) && strlen(real) + strlen(name) + 2 < sizeof(real)) {
+	if (fd < 0 && realpath(path, real) && strlen(real) + strlen(name) + 2 < sizeof(real)) {
 		strcpy(strrchr(real, '/') + 1, name);
 		fd = open(real, O_RDONLY | O_CLOEXEC);
 	}
@@ -265,6 +264,7 @@ static int open_library(const char *name)
 		print_message("SKIP: no %s beside %s\n", name, path);
 		skip();
 	}
+	needs_own_machine(fd);
 	return fd;
 }
 
