@@ -160,7 +160,7 @@ check-arm64: ## build for arm64 and run its unit tests, emulated where that is n
 clean: ## remove build/
 	rm -rf $(BUILD)
 
--include tests/sim/sim.mk tests/targets/targets.mk tests/fuzz/fuzz.mk tests/bench/bench.mk tests/kernels/kernels.mk
+-include tests/sim/sim.mk tests/targets/targets.mk tests/rows/rows.mk tests/fuzz/fuzz.mk tests/bench/bench.mk tests/kernels/kernels.mk
 
 .PHONY: all help man completions install uninstall unit check-arm64 clean
 .DELETE_ON_ERROR:
