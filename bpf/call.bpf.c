@@ -6,7 +6,8 @@
  * in the kernel; count_* only count, and cannot tell nested calls from outermost ones.
  *
  * Two ways to be attached, chosen by the loader: one session program (6.13+), which skips the
- * return leg of nested calls, or an entry and a return program on multi links (6.6+).
+ * return leg of nested calls, or an entry and a return program on multi links (6.6+). Where a
+ * return probe might kill its process (`returns`), a call is told at its entry and not followed.
  */
 #include "tally.bpf.h"
 
@@ -21,99 +22,40 @@ const volatile __u8 follow_children = 0;
 const volatile __u8 record_calls = 1;
 const volatile __u64 wake_bytes = 2 << 20;
 volatile __u8 handed_over = 0;
-
-/* What each row captures; index = cookie = row. */
+volatile __u8 returns = GP_RETURNS_ALL;
 const volatile struct gp_row rows[GP_ROWS_MAX] = {};
 
-/* The verifier wants to see the bound on the very register that is the index; left to itself, the
- * compiler may check a copy. */
-static __always_inline volatile const struct gp_row *row_at(__u64 id)
-{
-	asm volatile("" : "+r"(id));
-	return &rows[id < GP_ROWS_MAX ? id : 0];
-}
-
-/* n words from where the row says. Without a register for it, a fault is kept in the record. */
-static __always_inline void read_words(struct thread_state *st, __u32 i, __u32 n, const __u64 *from)
-{
-	if (bpf_probe_read_user(&st->rec.words[GP_REGS + i], n * 8, from))
-		st->rec.head.flags |= GP_CALL_EXTRA_FAULT;
-}
-
-/* Arguments 6, 7, ...: those that the ABI has in registers, and the stack. */
-static __always_inline void read_arguments(struct pt_regs *ctx, struct thread_state *st,
-					   volatile const struct gp_row *row, __u32 n)
-{
-	const __u64 *stack = (void *)(st->sp + STACK_ARGS_OFFSET - 8 * MORE_REGS);
-
-	if (row->extra == GP_EXTRA_STACK) {
-		for (__u32 i = 0; i < MORE_REGS; i++)
-			st->rec.words[GP_REGS + i] = more_reg(ctx, i);
-		if (n > MORE_REGS)
-			read_words(st, MORE_REGS, n - MORE_REGS, stack + MORE_REGS);
-		return;
-	}
-	for (__u32 i = 0; i < GP_EXTRA_MAX && i < n; i++) {
-		__u32 at = row->at[i];
-
-		if (at < MORE_REGS)
-			st->rec.words[GP_REGS + i] = more_reg(ctx, at);
-		else
-			read_words(st, i, 1, stack + at);
-	}
-}
-
-/* What an argument points to. */
-static __always_inline void read_pointed(struct thread_state *st,
-					 volatile const struct gp_row *row, __u32 n)
-{
-	__u32 word = row->from;
-	const __u64 *from = (void *)st->rec.words[word < GP_REGS ? word : 0];
-
-	if (row->extra == GP_EXTRA_DEREF) {
-		read_words(st, 0, n, from);
-		return;
-	}
-	for (__u32 i = 0; i < GP_EXTRA_MAX && i < n; i++)
-		read_words(st, i, 1, from + row->at[i]);
-}
-
 /* Reads the words that the row wants beyond the six argument registers. */
-static __always_inline void read_extra(struct pt_regs *ctx, struct thread_state *st,
-				       volatile const struct gp_row *row)
+static __always_inline void read_extra(struct thread_state *st, volatile const struct gp_row *row)
 {
 	__u8 extra = row->extra;
+	const __u64 *from = extra == GP_EXTRA_STACK || extra == GP_EXTRA_STACK_AT ?
+			    (void *)(st->sp + STACK_ARGS_OFFSET) : (void *)st->rec.words[0];
 	__u32 n = row->extra_words;
+	long err = 0;
 
 	if (n > GP_EXTRA_MAX)
 		n = GP_EXTRA_MAX;
-	if (extra == GP_EXTRA_STACK || extra == GP_EXTRA_STACK_AT)
-		read_arguments(ctx, st, row, n);
-	else
-		read_pointed(st, row, n);
-	if (st->rec.head.flags & GP_CALL_EXTRA_FAULT)
+	if (extra == GP_EXTRA_STACK || extra == GP_EXTRA_DEREF) {
+		err = bpf_probe_read_user(&st->rec.words[GP_REGS], n * 8, from);
+	} else {
+		for (__u32 i = 0; i < GP_EXTRA_MAX && i < n; i++)
+			err |= bpf_probe_read_user(&st->rec.words[GP_REGS + i], 8,
+						   from + row->at[i]);
+	}
+	if (err) {
 		__builtin_memset(&st->rec.words[GP_REGS], 0, GP_EXTRA_MAX * 8);
+		st->rec.head.flags |= GP_CALL_EXTRA_FAULT;
+	}
 }
 
-static __always_inline int on_entry(struct pt_regs *ctx)
+/* The record of a call that begins: all but its time. A function of its own for the sake of its
+ * caller's frame, as the next one. */
+static __noinline void begin_record(struct pt_regs *ctx, struct thread_state *st)
 {
-	__u64 cookie = bpf_get_attach_cookie(ctx), id;
-	__u32 row_id = cookie;
-	volatile const struct gp_row *row;
-	struct thread_state *st;
+	volatile const struct gp_row *row = row_at(st->rec.head.row);
+	__u64 id = bpf_get_current_pid_tgid();
 
-	if (row_id >= GP_ROWS_MAX || is_silent(cookie))
-		return NO_RETURN_LEG;
-	st = call_begins(ctx, row_id);
-	if (!st)
-		return NO_RETURN_LEG;
-	if (!record_calls) {
-		st->rec.head.start_ns = bpf_ktime_get_ns();
-		st->open = 1;
-		return RETURN_LEG;
-	}
-	row = row_at(row_id);
-	id = bpf_get_current_pid_tgid();
 	st->rec.head.flags = 0;
 	st->rec.head.result = 0;
 	st->rec.head.dur_lo_ns = 0;
@@ -124,20 +66,50 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 	st->rec.words[1] = PT_REGS_PARM2(ctx);
 	st->rec.words[2] = PT_REGS_PARM3(ctx);
 	st->rec.words[3] = PT_REGS_PARM4(ctx);
-	if (row->words > GP_WORDS_SMALL) {
-		st->rec.words[4] = PT_REGS_PARM5(ctx);
-		st->rec.words[5] = PT_REGS_PARM6(ctx);
-		if (row->extra)
-			read_extra(ctx, st, row);
+	if (row->words <= GP_WORDS_SMALL)
+		return;
+	st->rec.words[4] = PT_REGS_PARM5(ctx);
+	st->rec.words[5] = PT_REGS_PARM6(ctx);
+	if (row->extra)
+		read_extra(st, row);
+}
+
+/* A call whose return is not followed. */
+static __noinline void tell_entry(struct pt_regs *ctx, struct thread_state *st)
+{
+	volatile const struct gp_row *row = row_at(st->rec.head.row);
+
+	st->jumps_with = row->flags & GP_ROW_JUMPS ? return_address(ctx) : 0;
+	if (!record_calls) {
+		tally_entry(st->rec.head.row);
+		return;
 	}
+	st->rec.head.flags |= GP_CALL_NO_RETURN;
+	send_call(st, GP_CALL, row->words);
+}
+
+static __always_inline int on_entry(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	__u32 row_id = cookie;
+	volatile const struct gp_row *row;
+	struct thread_state *st;
+
+	if (row_id >= GP_ROWS_MAX || is_silent(cookie))
+		return NO_RETURN_LEG;
+	st = call_begins(ctx, row_id);
+	if (!st)
+		return NO_RETURN_LEG;
+	if (record_calls)
+		begin_record(ctx, st);
 	st->rec.head.start_ns = bpf_ktime_get_ns();
-	if (row->flags & GP_ROW_ENTRY_ONLY) {
-		st->rec.head.flags |= GP_CALL_NO_RETURN;
-		send_call(st, GP_CALL, row->words);
+	row = row_at(row_id);
+	if (row->flags & GP_ROW_ENTRY_ONLY || avoids_return()) {
+		tell_entry(ctx, st);
 		return NO_RETURN_LEG;
 	}
 	st->open = 1;
-	if (row->flags & GP_ROW_TWO)
+	if (record_calls && row->flags & GP_ROW_TWO)
 		send_call(st, GP_ENTER, row->words);
 	return RETURN_LEG;
 }

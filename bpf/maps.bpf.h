@@ -20,6 +20,7 @@ struct thread_state {
 	__u32 seq;		/* numbers used so far */
 	__u32 open;		/* rec is a call that has not returned */
 	__u64 sp;		/* stack pointer at its entry: tells its return from a nested one's */
+	__u64 jumps_with;	/* return address of a call of a row that jumps, seen at entry only */
 	struct {
 		struct gp_call head;
 		__u64 words[GP_WORDS_LARGE];
@@ -69,8 +70,20 @@ extern const volatile __u8 follow_children;	/* children of followed processes ar
 extern const volatile __u8 record_calls;	/* each call is sent; else they are added up */
 extern const volatile __u64 wake_bytes;		/* this much waiting in `calls` wakes the reader */
 
+/* What each row captures; index = cookie = row. */
+extern const volatile struct gp_row rows[GP_ROWS_MAX];
+
 /* Set by the loader while the programs run. */
 extern volatile __u8 handed_over;
+extern volatile __u8 returns;		/* GP_RETURNS_* */
+
+/* The verifier wants to see the bound on the very register that is the index; left to itself, the
+ * compiler may check a copy. */
+static __always_inline volatile const struct gp_row *row_at(__u64 id)
+{
+	asm volatile("" : "+r"(id));
+	return &rows[id < GP_ROWS_MAX ? id : 0];
+}
 
 /* Whether a link with this cookie has a say now. */
 static __always_inline bool is_silent(__u64 cookie)

@@ -6,7 +6,16 @@
 #ifndef GPUPROF_NEST_BPF_H
 #define GPUPROF_NEST_BPF_H
 
-#include "abi.bpf.h"
+#include "maps.bpf.h"
+
+#if defined(__TARGET_ARCH_x86)
+/* On entry the stack pointer is at the return address, which the return has popped. */
+#define RET_POPS 8
+#define STACK_ARGS_OFFSET 8
+#else
+#define RET_POPS 0
+#define STACK_ARGS_OFFSET 0
+#endif
 
 /* What a session program returns at entry. */
 enum { RETURN_LEG = 0, NO_RETURN_LEG = 1 };
@@ -49,6 +58,55 @@ static __noinline struct thread_state *adopt_thread(struct task_struct *task)
 	return st;
 }
 
+/* A process under a strict filter may not make the system call that some kernels return by. */
+static __always_inline bool avoids_return(void)
+{
+	struct task_struct *task;
+
+	if (returns != GP_RETURNS_NO_SECCOMP)
+		return returns == GP_RETURNS_NONE;
+	task = bpf_get_current_task_btf();
+	return bpf_core_field_exists(task->seccomp.mode) && task->seccomp.mode;
+}
+
+/* These and others are functions of their own for the sake of their callers' frames. */
+static __noinline void count_nested(struct thread_state *st, __u64 row)
+{
+	const __u8 both = GP_ROW_LAUNCH | GP_ROW_DRIVER;
+
+	count(nested);
+	if ((row_at(row)->flags & both) == both &&
+	    (row_at(st->rec.head.row)->flags & both) == GP_ROW_LAUNCH)
+		count(reached);
+}
+
+/* Where the function that was entered will return to. */
+static __noinline __u64 return_address(struct pt_regs *ctx)
+{
+#if defined(__TARGET_ARCH_x86)
+	__u64 address = 0;
+
+	bpf_probe_read_user(&address, sizeof(address), (void *)PT_REGS_SP(ctx));
+	return address;
+#else
+	return PT_REGS_RET(ctx);
+#endif
+}
+
+/*
+ * Of calls that are seen at entry only, no nesting is known; but one that the other jumped to (as
+ * CUDA 13's __cudaLaunchKernel to cudaLaunchKernel) is entered with its stack and return address.
+ */
+static __always_inline bool is_jumped_to(struct thread_state *st, struct pt_regs *ctx)
+{
+	__u64 from = st->jumps_with;
+
+	if (!from)
+		return false;
+	st->jumps_with = 0;
+	return st->sp == PT_REGS_SP(ctx) && return_address(ctx) == from;
+}
+
 /* The state of a thread that enters its outermost call now; NULL: nested, or not followed. The
  * caller sets `open` when it wants the return. */
 static __always_inline struct thread_state *call_begins(struct pt_regs *ctx, __u64 row)
@@ -65,11 +123,15 @@ static __always_inline struct thread_state *call_begins(struct pt_regs *ctx, __u
 	if (st->open) {
 		/* Equal: a tail call, as CUDA 13's __cudaLaunchKernel into cudaLaunchKernel. */
 		if (sp < st->sp || (sp == st->sp && row != st->rec.head.row)) {
-			count(nested);
+			count_nested(st, row);
 			return NULL;
 		}
 		count(abandoned);	/* unwound past the open call, or its return was missed */
 		st->open = 0;
+	}
+	if (is_jumped_to(st, ctx)) {
+		count(nested);
+		return NULL;
 	}
 	st->sp = sp;
 	st->rec.head.row = row;

@@ -99,6 +99,15 @@ static __always_inline void raise_max(__u64 *max, __u64 v)
 	}
 }
 
+/* A call whose return is not followed. */
+static __always_inline void tally_entry(__u64 row)
+{
+	struct gp_tally *t = find_tally(row, false);
+
+	if (t)
+		__sync_fetch_and_add(&t->entries, 1);
+}
+
 static __always_inline void tally_call(__u64 row, __u64 dur, __s32 result)
 {
 	struct gp_tally *t = find_tally(row, false);

@@ -53,8 +53,8 @@ typedef __u64 gp_u64;
 
 /* Where a row's extra words come from. */
 #define GP_EXTRA_NONE 0
-#define GP_EXTRA_STACK 1	/* arguments 6, 7, ...: on x86-64 the words after the return address */
-#define GP_EXTRA_DEREF 2	/* what argument gp_row.from points to, at entry */
+#define GP_EXTRA_STACK 1	/* the stack words after the return address (arguments 6, 7, ...) */
+#define GP_EXTRA_DEREF 2	/* what argument 0 points to, at entry */
 #define GP_EXTRA_STACK_AT 3	/* the same, but single words: those that gp_row.at names */
 #define GP_EXTRA_DEREF_AT 4
 
@@ -67,9 +67,18 @@ typedef __u64 gp_u64;
 /* gp_row.flags */
 #define GP_ROW_TWO 0x01		/* send GP_ENTER at entry too: the call may block or last */
 #define GP_ROW_ENTRY_ONLY 0x02	/* no return probe: GP_CALL is sent at entry, dur 0 */
+#define GP_ROW_JUMPS 0x04	/* ends in a jump to another row: both are hit with one return address */
+#define GP_ROW_LAUNCH 0x08	/* starts work on a device */
+#define GP_ROW_DRIVER 0x10	/* of the driver, which the runtime calls inside its own functions */
+
+/* Which calls are followed to their return; set while the programs run. A return probe can kill a
+ * process under a seccomp filter on some kernels. */
+#define GP_RETURNS_ALL 0
+#define GP_RETURNS_NO_SECCOMP 1	/* not those of processes under seccomp: as GP_ROW_ENTRY_ONLY */
+#define GP_RETURNS_NONE 2	/* no return probes are attached: all are as GP_ROW_ENTRY_ONLY */
 
 /* gp_call.flags */
-#define GP_CALL_NO_RETURN 0x01	/* entry-only row: duration and result were not observed */
+#define GP_CALL_NO_RETURN 0x01	/* entry only: duration and result were not observed */
 #define GP_CALL_EXTRA_FAULT 0x02 /* the extra words could not be read; they are 0 */
 
 #define GP_DUR_MAX ((1ull << 48) - 1) /* durations saturate here: 78 hours */
@@ -110,8 +119,7 @@ struct gp_row {
 	gp_u8 extra_words;	/* how many to read, <= words - 6 */
 	gp_u8 flags;		/* GP_ROW_* */
 	gp_u8 at[GP_EXTRA_MAX];	/* GP_EXTRA_*_AT: word i is this many 8-byte words from there */
-	gp_u8 from;		/* GP_EXTRA_DEREF*: the argument, < GP_REGS */
-	gp_u8 pad;
+	gp_u8 pad[2];
 };
 
 /* One per CPU; summed by user space. hits[k] = sent[k] + lost[k] for every record kind. */
@@ -123,6 +131,7 @@ struct gp_counts {
 	gp_u64 no_state;	/* entry hits without room for the thread's state: not recorded */
 	gp_u64 foreign;		/* hits in processes that are not followed */
 	gp_u64 unfollowed;	/* children for whom the set of followed processes had no room */
+	gp_u64 reached;		/* of `nested`: launches of the driver inside one of the runtime */
 };
 
 /* What the iterator task_files writes for each mapping of a file. */
@@ -151,8 +160,9 @@ struct gp_tally_key {
 };
 
 struct gp_tally {
-	gp_u64 count;
-	gp_u64 errors;		/* of these, result not 0 */
+	gp_u64 count;		/* calls that returned; where only entries are counted, those */
+	gp_u64 entries;		/* further calls, not followed to their return */
+	gp_u64 errors;		/* of `count`, result not 0 */
 	gp_u64 total_ns;
 	gp_u64 max_ns;
 	gp_u32 bins[GP_BINS];
@@ -161,10 +171,10 @@ struct gp_tally {
 _Static_assert(sizeof(struct gp_call) == 32, "header of a call record");
 _Static_assert(sizeof(struct gp_task) == 56, "task record");
 _Static_assert(sizeof(struct gp_row) == 12, "row");
-_Static_assert(sizeof(struct gp_counts) == 8 * (2 * GP_KINDS + 5), "counts");
+_Static_assert(sizeof(struct gp_counts) == 8 * (2 * GP_KINDS + 6), "counts");
 _Static_assert(sizeof(struct gp_mapping) == 24, "mapping");
 _Static_assert(sizeof(struct gp_tally_key) == 8, "tally key");
-_Static_assert(sizeof(struct gp_tally) == 32 + 4 * GP_BINS, "tally");
+_Static_assert(sizeof(struct gp_tally) == 40 + 4 * GP_BINS, "tally");
 _Static_assert(GP_WORDS_LARGE * 8 + sizeof(struct gp_call) == 128, "largest call record");
 
 #endif

@@ -33,6 +33,16 @@ static uint64_t new_max(const struct gp_tally *last, const struct gp_tally *now)
 	return 0;
 }
 
+/* Calls that were not followed to their return. */
+static void push_entries(struct tallied *t, const struct gp_tally_key *key, uint64_t n)
+{
+	struct event ev = { .kind = EVENT_TALLY, .pid = key->pid, .func = (uint16_t)key->row };
+
+	TALLY_CALLS(&ev) = n;
+	if (n)
+		push(t, &ev);
+}
+
 void tallied_read(struct tallied *t, const struct gp_tally_key *key, const struct gp_tally *now,
 		  bool timed)
 {
@@ -48,6 +58,7 @@ void tallied_read(struct tallied *t, const struct gp_tally_key *key, const struc
 		t->err = t->err ? t->err : -ENOMEM;
 		return;
 	}
+	push_entries(t, key, now->entries - last->entries);
 	TALLY_CALLS(&ev) = now->count - last->count;
 	TALLY_TOTAL_NS(&ev) = now->total_ns - last->total_ns;
 	TALLY_ERRORS(&ev) = now->errors - last->errors;

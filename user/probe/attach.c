@@ -53,6 +53,10 @@ struct attach *attach_new(struct loader *l)
 	if (!a)
 		return NULL;
 	a->loader = l;
+	a->rules.step_ns = loader_step_cost_ns(l);
+	/* Where returns must be refused call by call, the program decides whom to follow, not the
+	 * kernel's filter: see loader_returns. */
+	a->handed_over = loader_returns(l) == GP_RETURNS_NO_SECCOMP;
 	a->names = strpool_new();
 	if (!a->names) {
 		free(a);
@@ -228,37 +232,41 @@ static int recall(struct attach *a, const struct target_file *file)
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
+struct range {			/* of a plan's probes */
+	size_t from, n;
+};
+
 /*
- * Attaches n probes from `from` on; one that the kernel refuses fails the whole link and is not
+ * Attaches a range of probes; one that the kernel refuses fails the whole link and is not
  * named, so halve until it stands alone. (elf_classify foresees nearly all of them.)
  */
-static int attach_range(struct attach *a, const struct loader_probes *whole, size_t from, size_t n,
-			struct attach_result *result)
+static int attach_range(struct attach *a, const struct loader_probes *how, struct plan *plan,
+			struct range r, struct attach_result *result)
 {
-	struct loader_probes p = *whole;
+	struct range first = { r.from, r.n / 2 }, rest = { r.from + r.n / 2, r.n - r.n / 2 };
+	struct loader_probes p = *how;
 	int err;
 
-	p.offsets += from;
-	p.rows += from;
-	p.n = n;
-	if (!n)
+	p.offsets = plan->offsets + r.from;
+	p.rows = plan->rows + r.from;
+	p.n = r.n;
+	if (!r.n)
 		return 0;
 	err = loader_attach(a->loader, &p);
 	if (!err)
-		result->probes += (unsigned int)n;
+		result->probes += (unsigned int)r.n;
 	if (err != -KERNEL_ENOTSUPP)
 		return err;
-	if (n == 1) {
+	if (r.n == 1) {
+		plan->fate[*p.rows] |= PLAN_REFUSED;
 		result->refused++;
 		return 0;
 	}
-	err = attach_range(a, whole, from, n / 2, result);
-	if (err)
-		return err;
-	return attach_range(a, whole, from + n / 2, n - n / 2, result);
+	err = attach_range(a, how, plan, first, result);
+	return err ? err : attach_range(a, how, plan, rest, result);
 }
 
-static int attach_plan(struct attach *a, int fd, const struct plan *plan,
+static int attach_plan(struct attach *a, int fd, struct plan *plan,
 		       const struct loader_probes *how, struct attach_result *result)
 {
 	struct loader_probes p = *how;
@@ -266,9 +274,7 @@ static int attach_plan(struct attach *a, int fd, const struct plan *plan,
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	p.path = path;
-	p.offsets = plan->offsets;
-	p.rows = plan->rows;
-	return attach_range(a, &p, 0, plan->n, result);
+	return attach_range(a, &p, plan, (struct range){ 0, plan->n }, result);
 }
 
 /* 1: (file, filter) had no links and now counts as having them, 0: it has, -ENOMEM. A file attached
@@ -356,6 +362,15 @@ int attach_hand_over(struct attach *a)
 	for (size_t i = 0; i < a->known.n; i++)
 		io_close(&a->known.v[i].fd);
 	return 0;
+}
+
+uint8_t attach_fate(const struct attach *a, unsigned int row)
+{
+	uint8_t fate = 0;
+
+	for (size_t i = 0; i < a->known.n; i++)
+		fate |= a->known.v[i].plan->fate[row];
+	return fate;
 }
 
 size_t attach_count(const struct attach *a)

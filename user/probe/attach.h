@@ -18,7 +18,7 @@ void attach_set_tier(struct attach *a, unsigned int tier);	/* of rows; 0 until c
 
 struct attach_result {
 	unsigned int probes;	/* functions newly attached in this file; 0: none or known file */
-	unsigned int stepped;	/* left out: their first instruction would be single-stepped */
+	unsigned int stepped;	/* left out: single-stepping their first instruction is too dear */
 	unsigned int refused;	/* left out: the kernel cannot probe their first instruction */
 };
 
@@ -39,6 +39,9 @@ bool attach_follows(const struct attach *a, pid_t pid);	/* is pid in the set of 
  * done, again is a no-op. 0 or -errno, logged; after an error all is as before.
  */
 int attach_hand_over(struct attach *a);
+
+/* PLAN_* bits of a row, of all files together (probe/plan.h). */
+uint8_t attach_fate(const struct attach *a, unsigned int row);
 
 /* One for each file with catalogue functions, in the order they were met. */
 struct attach_info {

@@ -99,12 +99,27 @@ static unsigned int highest_word(const struct catalog_row *row)
 	return max;
 }
 
+static bool is_of(const struct catalog_library *lib, const struct catalog_row *row)
+{
+	return row >= lib->rows && row < lib->rows + lib->n_rows;
+}
+
+static uint8_t wire_flags(const struct catalog_row *row)
+{
+	unsigned int flags = row->two ? GP_ROW_TWO : 0;
+
+	flags |= row->jumps ? GP_ROW_JUMPS : 0;
+	flags |= row->class == CLASS_LAUNCH ? GP_ROW_LAUNCH : 0;
+	flags |= is_of(&catalog_cuda, row) ? GP_ROW_DRIVER : 0;
+	return (uint8_t)flags;
+}
+
 void catalog_wire_row(const struct catalog_row *row, struct gp_row *out)
 {
 	unsigned int n = highest_word(row);
 
 	*out = (struct gp_row){ .extra = row->extra, .extra_words = row->extra_words,
-				.flags = row->two ? GP_ROW_TWO : 0, .from = row->from };
+				.flags = wire_flags(row) };
 	memcpy(out->at, row->at, sizeof(out->at));
 	if (row->extra)
 		n = GP_REGS + row->extra_words;

@@ -66,7 +66,7 @@ static int try_way(struct loader *l, const struct loader_options *o, enum loader
 	configure(l, o);
 	err = gpuprof_bpf__load(l->skel);
 	if (!err)
-		err = loader_test_self(l);
+		err = loader_test_self(l, o);
 	if (!err)
 		err = gpuprof_bpf__attach(l->skel);
 	if (!err)
@@ -166,4 +166,14 @@ uint64_t loader_call_cost_ns(const struct loader *l)
 uint64_t loader_nested_cost_ns(const struct loader *l)
 {
 	return l->nested_cost_ns;
+}
+
+uint64_t loader_step_cost_ns(const struct loader *l)
+{
+	return l->step_cost_ns;
+}
+
+unsigned int loader_returns(const struct loader *l)
+{
+	return l->returns;
 }

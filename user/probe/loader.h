@@ -33,6 +33,7 @@ struct loader_options {
 	uint64_t ring_bytes;		/* a power of two, at least a page */
 	bool follow_all;		/* every process */
 	bool follow_children;		/* children of followed processes */
+	bool returns_kill;		/* as if the self-test had said so; for tests */
 };
 
 struct loader;
@@ -55,6 +56,13 @@ bool loader_follows(const struct loader *l, pid_t pid);	/* is it there, or was i
  * launch row, entry and return, in ns; the smallest of a few batches. 0: could not be measured. */
 uint64_t loader_call_cost_ns(const struct loader *l);
 uint64_t loader_nested_cost_ns(const struct loader *l);	/* one that is hit and not recorded */
+/* What each of them costs more where the kernel single-steps a function's first instruction. */
+uint64_t loader_step_cost_ns(const struct loader *l);
+
+/* Whose calls are followed to the return (GP_RETURNS_*): all, unless return probes kill processes
+ * under seccomp on this kernel. Then a process must never meet the return link of another: no
+ * process filter may be used (the kernel readies the return before it asks for the process). */
+unsigned int loader_returns(const struct loader *l);
 
 /* One file's probes: file offsets and rows (cookies), and the process filter (0: all). */
 struct loader_probes {

@@ -19,7 +19,8 @@ struct loader {
 	VEC(int) links;			/* of the uprobes */
 	VEC(struct gp_tally_key) slots;	/* DETAIL_COUNT: what each one counts */
 	struct gp_counts before;	/* counted by the calibration */
-	uint64_t call_cost_ns, nested_cost_ns;
+	uint64_t call_cost_ns, nested_cost_ns, step_cost_ns;
+	uint8_t returns;		/* GP_RETURNS_* */
 };
 
 /* One program on the entries or on the returns of a file's functions; or, of a session, on both. */
@@ -42,7 +43,16 @@ struct loader_links {
 const struct loader_links *loader_links_of(enum loader_way way);
 void loader_choose_programs(const struct loader *l);	/* between open and load */
 
-/* Probes ourselves: does this way attach, and what does it cost? 0 or -errno. */
-int loader_test_self(struct loader *l);
+/* Probes ourselves: does this way attach, whom may it follow to the return, and what does it cost?
+ * 0 or -errno. */
+int loader_test_self(struct loader *l, const struct loader_options *options);
+
+/* What is probed of us (loader_self.c); the first one returns where it returns to. */
+uintptr_t loader_probe_me(void);
+uintptr_t loader_step_me(void);
+
+/* Do processes under seccomp live through the return probes of loader_probe_me? 1, 0 (no, or it is
+ * not known) or -errno of attaching. Leaves links. */
+int loader_test_returns(struct loader *l, struct loader_probes probes);
 
 #endif

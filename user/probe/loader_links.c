@@ -119,7 +119,8 @@ static int attach_links(struct loader *l, const struct loader_probes *p, bool sl
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = way->add(l, &legs[i], p);
+		if (!legs[i].is_return || l->returns != GP_RETURNS_NONE)
+			err = way->add(l, &legs[i], p);
 	if (err) {
 		link_close_all(l->links.v + before, l->links.n - before);
 		l->links.n = before;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The self-test and the calibration: one function of our own, probed as the target's will be. Tells
+ * The self-test and the calibration: functions of our own, probed as the target's will be. Tells
  * whether a way attaches here and what a call costs its thread. Reads its times off the clock, not
  * off the records.
  */
@@ -12,21 +12,29 @@
 #include "probe/catalog.h"
 #include "probe/loader_internal.h"
 
-/* What the self-test and the calibration probe: begins like the functions of the real libraries
- * (a push on x86-64), whatever the compiler would make of it. */
-void loader_probe_me(void);
-__asm__(".text\n.globl loader_probe_me\n.type loader_probe_me, %function\nloader_probe_me:\n"
-#if defined(__x86_64__)
-	"push %rbp\npop %rbp\nret\n"
-#else
-	"nop\nret\n"
-#endif
-	".size loader_probe_me, . - loader_probe_me\n");
+#define FUNCTION(name, code)                                                                    \
+	__asm__(".text\n.globl " name "\n.type " name ", %function\n" name ":\n" code            \
+		".size " name ", . - " name "\n")
 
-/* The file offset of loader_probe_me in this executable, stripped or not. */
-static int find_me(struct dl_phdr_info *info, size_t size, void *ctx)
+/* Begins like the functions of the real libraries, whatever the compiler would make of it; and one
+ * whose first instruction the kernel single-steps. Both return where they return to. */
+#if defined(__x86_64__)
+FUNCTION("loader_probe_me", "push %rbp\nmov 8(%rsp), %rax\npop %rbp\nret\n");
+FUNCTION("loader_step_me", "mov (%rsp), %rax\nret\n");
+#else
+FUNCTION("loader_probe_me", "nop\nmov x0, x30\nret\n");
+FUNCTION("loader_step_me", "mov x0, x30\nret\n");
+#endif
+
+struct place {
+	uintptr_t address;
+	uint64_t offset;
+};
+
+static int find_place(struct dl_phdr_info *info, size_t size, void *ctx)
 {
-	uint64_t vaddr = (uintptr_t)loader_probe_me - info->dlpi_addr, *offset = ctx;
+	struct place *place = ctx;
+	uint64_t vaddr = place->address - info->dlpi_addr;
 
 	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -34,24 +42,33 @@ static int find_me(struct dl_phdr_info *info, size_t size, void *ctx)
 
 		if (ph->p_type == PT_LOAD && vaddr >= ph->p_vaddr &&
 		    vaddr < ph->p_vaddr + ph->p_filesz)
-			*offset = vaddr - ph->p_vaddr + ph->p_offset;
+			place->offset = vaddr - ph->p_vaddr + ph->p_offset;
 	}
 	return 1;		/* the executable comes first; look no further */
 }
 
-/* What one call of loader_probe_me takes, in ns: the least of some batches. Few calls, so that
- * their records fit the smallest ring; whoever reads the rings begins behind them. */
-static uint64_t time_calls(void)
+/* The file offset of a function in this executable, stripped or not. */
+static uint64_t offset_of(uintptr_t (*fn)(void))
 {
-	enum { BATCHES = 5, CALLS = 64 };
+	struct place place = { .address = (uintptr_t)fn };
+
+	dl_iterate_phdr(find_place, &place);
+	return place.offset;
+}
+
+/* What one call takes, in ns: the least of some batches. Few calls, so that their records fit the
+ * smallest ring; whoever reads the rings begins behind them. */
+static uint64_t time_calls(uintptr_t (*fn)(void), int calls)
+{
+	enum { BATCHES = 5 };
 	uint64_t best = UINT64_MAX;
 
 	for (int b = 0; b < BATCHES; b++) {
 		uint64_t start = time_now_ns(), ns;
 
-		for (int i = 0; i < CALLS; i++)
-			loader_probe_me();
-		ns = (time_now_ns() - start) / CALLS;
+		for (int i = 0; i < calls; i++)
+			fn();
+		ns = (time_now_ns() - start) / (uint64_t)calls;
 		best = ns < best ? ns : best;
 	}
 	return best;
@@ -63,23 +80,44 @@ static uint64_t more_than(uint64_t bare, uint64_t probed)
 }
 
 /* A call that is hit in vain costs what nested ones do: here, because we are not followed at first. */
-int loader_test_self(struct loader *l)
+static int calibrate(struct loader *l, const struct loader_probes *p)
 {
-	uint64_t offset = 0, row = catalog_first_row(0), bare;
-	uint32_t me = (uint32_t)getpid();
-	struct loader_probes p = { .path = "/proc/self/exe", .offsets = &offset, .rows = &row,
-				   .n = 1, .pid = getpid() };
-	int err;
+	enum { CALLS = 64, STEPS = 8 };
+	uint64_t bare = time_calls(loader_probe_me, CALLS), hit;
+	int err = loader_attach(l, p);
 
-	dl_iterate_phdr(find_me, &offset);
-	bare = time_calls();
-	err = loader_attach(l, &p);
-	if (!err) {
-		l->nested_cost_ns = more_than(bare, time_calls());
-		err = loader_follow(l, getpid());
-	}
+	if (err)
+		return err;
+	hit = time_calls(loader_probe_me, CALLS);
+	l->nested_cost_ns = more_than(bare, hit);
+	l->step_cost_ns = more_than(hit, time_calls(loader_step_me, STEPS));
+	err = loader_follow(l, getpid());
 	if (!err)
-		l->call_cost_ns = more_than(bare, time_calls());
+		l->call_cost_ns = more_than(bare, time_calls(loader_probe_me, CALLS));
+	return err;
+}
+
+/* A return that cannot be refused call by call is not probed at all: the kernel readies it in every
+ * process that meets a breakpoint there, whosever link it is. */
+static void decide_returns(struct loader *l, bool harmless)
+{
+	l->returns = harmless ? GP_RETURNS_ALL :
+		     l->way == WAY_SESSION ? GP_RETURNS_NO_SECCOMP : GP_RETURNS_NONE;
+	l->skel->bss->returns = l->returns;
+}
+
+int loader_test_self(struct loader *l, const struct loader_options *o)
+{
+	uint64_t offsets[] = { offset_of(loader_probe_me), offset_of(loader_step_me) };
+	uint64_t rows[] = { catalog_first_row(0), catalog_first_row(0) };
+	uint32_t me = (uint32_t)getpid();
+	struct loader_probes p = { .path = "/proc/self/exe", .offsets = offsets, .rows = rows,
+				   .n = 2, .pid = getpid() };
+	bool follows = o->detail != DETAIL_COUNT;
+	int harmless = follows && !o->returns_kill ? loader_test_returns(l, p) : !follows, err;
+
+	decide_returns(l, harmless > 0);
+	err = harmless < 0 ? harmless : calibrate(l, &p);
 	loader_detach(l);
 	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.pids), &me);
 	return err ? err : loader_counts(l, &l->before);

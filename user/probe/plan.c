@@ -13,21 +13,34 @@
 #include "elf/elf.h"
 #include "probe/catalog.h"
 
-static void plan_add(struct plan *plan, const struct elf_symbol *sym, unsigned int row)
+static bool fits_budget(const struct catalog_row *row, const struct plan_rules *rules)
+{
+	return row->rare || (rules->step_ns && rules->step_ns <= PLAN_STEP_BUDGET_NS);
+}
+
+static uint8_t fate_of(const struct elf_symbol *sym, const struct catalog_row *row,
+		       const struct plan_rules *rules)
+{
+	if (sym->opening == ELF_REFUSED || sym->opening == ELF_UNKNOWN)
+		return PLAN_REFUSED;
+	if (sym->opening != ELF_STEP)
+		return 0;
+	return fits_budget(row, rules) ? PLAN_STEPPED : PLAN_TOO_DEAR;
+}
+
+static void plan_add(struct plan *plan, const struct elf_symbol *sym, unsigned int row,
+		     const struct plan_rules *rules)
 {
 	for (size_t i = 0; i < plan->n; i++)
 		if (plan->offsets[i] == sym->offset)
 			return;		/* an alias: one probe */
 	if (plan->n == GP_ROWS_MAX)
 		return;
-	if (sym->opening == ELF_REFUSED || sym->opening == ELF_UNKNOWN) {
-		plan->refused++;
+	plan->fate[row] = fate_of(sym, catalog_row(row), rules);
+	plan->stepped += !!(plan->fate[row] & PLAN_TOO_DEAR);
+	plan->refused += !!(plan->fate[row] & PLAN_REFUSED);
+	if (plan->fate[row] & (PLAN_TOO_DEAR | PLAN_REFUSED))
 		return;
-	}
-	if (sym->opening == ELF_STEP && !catalog_row(row)->rare) {
-		plan->stepped++;
-		return;
-	}
 	plan->offsets[plan->n] = sym->offset;
 	plan->rows[plan->n++] = row;
 }
@@ -70,7 +83,7 @@ static int plan_library(struct plan *plan, struct elf_file *ef, unsigned int lib
 		if (!syms[i].offset || lib->rows[i].tier > rules->tier)
 			continue;
 		plan->found = true;
-		plan_add(plan, &syms[i], first + (unsigned int)i);
+		plan_add(plan, &syms[i], first + (unsigned int)i, rules);
 	}
 	free(syms);
 	return n < 0 && n != -EBADMSG ? n : 0;

@@ -14,17 +14,28 @@
 
 struct elf_file;
 
+/* What single-stepping a function's first instruction may add to a hit, for functions that are
+ * called often; those that are called seldom are probed at any cost. */
+#define PLAN_STEP_BUDGET_NS 2000u
+
 struct plan_rules {
 	unsigned int tier;	/* no rows above it */
+	uint64_t step_ns;	/* what single-stepping adds on this host; 0: not known, too much */
 };
+
+/* What became of a row in a file, beside a plain probe. */
+#define PLAN_STEPPED 0x01	/* probed, and its first instruction is single-stepped */
+#define PLAN_TOO_DEAR 0x02	/* left out: single-stepping it is above the budget */
+#define PLAN_REFUSED 0x04	/* left out: the kernel cannot probe its first instruction */
 
 struct plan {			/* the probes of one file */
 	uint64_t offsets[GP_ROWS_MAX];
 	uint64_t rows[GP_ROWS_MAX];
 	size_t n;
 	bool found;		/* the file holds catalogue functions */
-	unsigned int stepped;	/* left out: their first instruction would be single-stepped */
+	unsigned int stepped;	/* left out: single-stepping their first instruction is too dear */
 	unsigned int refused;	/* left out: the kernel cannot probe their first instruction */
+	uint8_t fate[GP_ROWS_MAX];	/* PLAN_* bits, by row; 0: a plain probe, or no such function */
 };
 
 /* Adds what ef, which a process knows as path, has to probe. 0 or -errno; a file that lies has

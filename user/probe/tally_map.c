@@ -14,6 +14,7 @@
 static void add(struct gp_tally *sum, const struct gp_tally *cpu)
 {
 	sum->count += cpu->count;
+	sum->entries += cpu->entries;
 	sum->errors += cpu->errors;
 	sum->total_ns += cpu->total_ns;
 	if (cpu->max_ns > sum->max_ns)

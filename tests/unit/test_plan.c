@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* What is probed in a file, and what is left out and named, by how its functions begin. */
+#include "unit/elf_object.h"
+
+#include "probe/catalog.h"
+#include "probe/plan.h"
+
+/* Of this library: one function that begins well, one that is stepped, one that is called seldom and
+ * stepped, one that the kernel refuses. */
+static const char library[] =
+	"#define F(name, code) __asm__(\".text\\n.globl \" #name \"\\n.type \" #name \", %function\\n\" "
+	"#name \":\\n\" code \"\\n.size \" #name \", .-\" #name);\n"
+#if defined(__x86_64__)
+	"F(cudaLaunchKernel, \"push %rbp\\npop %rbp\\nret\")\n"
+	"F(cudaMemcpyAsync, \"sub $8,%rsp\\nadd $8,%rsp\\nret\")\n"
+	"F(cudaInitDevice, \"sub $8,%rsp\\nadd $8,%rsp\\nret\")\n"
+	"F(cudaFree, \"vpxor %xmm0,%xmm0,%xmm0\\nret\")\n";
+#else
+	"F(cudaLaunchKernel, \"nop\\nret\")\n"
+	"F(cudaMemcpyAsync, \"stp x29, x30, [sp, -16]!\\nldp x29, x30, [sp], 16\\nret\")\n"
+	"F(cudaInitDevice, \"stp x29, x30, [sp, -16]!\\nldp x29, x30, [sp], 16\\nret\")\n"
+	"F(cudaFree, \"ldr x0, .\\nret\")\n";
+#endif
+
+static unsigned int row_of(const char *name)
+{
+	for (unsigned int i = 1; i < catalog_n_rows(); i++)
+		if (!strcmp(catalog_row(i)->name, name))
+			return i;
+	fail_msg("no row %s", name);
+	return 0;
+}
+
+static bool has(const struct plan *plan, const char *name)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->rows[i] == row_of(name))
+			return true;
+	return false;
+}
+
+static int make_library(void **state)
+{
+	static struct object o;
+
+	o = object_build(library, "-shared -fPIC");
+	*state = &o;
+	return 0;
+}
+
+static int remove_library(void **state)
+{
+	object_remove(*state);
+	return 0;
+}
+
+static struct plan *plan_of(const struct object *o, const struct plan_rules *rules)
+{
+	struct plan *plan = calloc(1, sizeof(*plan));
+	int fd = open(o->path, O_RDONLY | O_CLOEXEC);
+	struct elf_file *ef = elf_file_open(fd, o->path);
+
+	assert_non_null(plan);
+	assert_non_null(ef);
+	assert_int_equal(plan_file(plan, ef, "/usr/lib/libcudart.so.13", rules), 0);
+	elf_file_close(ef);
+	close(fd);
+	return plan;
+}
+
+static void what_costs_too_much_is_left_out_and_named(void **state)
+{
+	static const uint64_t dear[] = { 0, PLAN_STEP_BUDGET_NS + 1, 16000, UINT64_MAX };
+
+	for (size_t i = 0; i < sizeof(dear) / sizeof(dear[0]); i++) {
+		struct plan *plan = plan_of(*state, &(struct plan_rules){ .step_ns = dear[i] });
+
+		assert_true(plan->found);
+		assert_true(has(plan, "cudaLaunchKernel"));
+		assert_int_equal(plan->fate[row_of("cudaLaunchKernel")], 0);
+		assert_false(has(plan, "cudaMemcpyAsync"));
+		assert_int_equal(plan->fate[row_of("cudaMemcpyAsync")], PLAN_TOO_DEAR);
+		free(plan);
+	}
+}
+
+static void what_fits_the_budget_is_probed_and_named(void **state)
+{
+	static const uint64_t cheap[] = { 1, 300, PLAN_STEP_BUDGET_NS };
+
+	for (size_t i = 0; i < sizeof(cheap) / sizeof(cheap[0]); i++) {
+		struct plan *plan = plan_of(*state, &(struct plan_rules){ .step_ns = cheap[i] });
+
+		assert_true(has(plan, "cudaMemcpyAsync"));
+		assert_int_equal(plan->fate[row_of("cudaMemcpyAsync")], PLAN_STEPPED);
+		free(plan);
+	}
+}
+
+static void what_is_called_seldom_is_probed_at_any_cost(void **state)
+{
+	struct plan *plan = plan_of(*state, &(struct plan_rules){ .step_ns = UINT64_MAX });
+
+	assert_true(has(plan, "cudaInitDevice"));
+	assert_int_equal(plan->fate[row_of("cudaInitDevice")], PLAN_STEPPED);
+	free(plan);
+}
+
+static void what_the_kernel_refuses_is_left_out_and_named(void **state)
+{
+	struct plan *plan = plan_of(*state, &(struct plan_rules){ .step_ns = 1 });
+
+	assert_false(has(plan, "cudaFree"));
+	assert_int_equal(plan->fate[row_of("cudaFree")], PLAN_REFUSED);
+	free(plan);
+}
+
+int main(void)
+{
+#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
+	const struct CMUnitTest tests[] = {
+		SAYS("plan: functions whose first instruction is too dear to step are left out",
+		     what_costs_too_much_is_left_out_and_named),
+		SAYS("plan: they are probed where stepping fits the budget",
+		     what_fits_the_budget_is_probed_and_named),
+		SAYS("plan: a function that is called seldom is probed at any cost",
+		     what_is_called_seldom_is_probed_at_any_cost),
+		SAYS("plan: a function that the kernel refuses to probe is named",
+		     what_the_kernel_refuses_is_left_out_and_named),
+	};
+
+	return cmocka_run_group_tests(tests, make_library, remove_library);
+}

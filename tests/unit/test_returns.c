@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Where return probes kill processes under seccomp, these are measured at their entries alone. The
+ * kernel of the test need not be such a one: an option of the loader says that it is. Every child
+ * is told by its own eyes whether a return probe was laid before it: where its call returns to.
+ */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "event/ring.h"
+#include "probe/catalog.h"
+#include "probe/loader.h"
+
+#define CALLS 5u
+
+/* As CUDA 13's __cudaLaunchKernel and cudaLaunchKernel: the first jumps to the second. A third one
+ * begins with the nop that newer kernels make a system call of. All return where they return to. */
+uintptr_t probed_jump(void), probed_launch(void), probed_nop(void);
+#define FUNCTION(name, code)                                                                    \
+	__asm__(".text\n.globl " name "\n.type " name ", %function\n" name ":\n" code            \
+		".size " name ", . - " name "\n")
+#if defined(__x86_64__)
+FUNCTION("probed_launch", "push %rbp\nmov 8(%rsp), %rax\npop %rbp\nret\n");
+FUNCTION("probed_jump", "push %rbp\npop %rbp\njmp probed_launch\n");
+FUNCTION("probed_nop", ".byte 0x0f, 0x1f, 0x44, 0, 0\nmov (%rsp), %rax\nret\n");
+#else
+FUNCTION("probed_launch", "nop\nmov x0, x30\nret\n");
+FUNCTION("probed_jump", "nop\nb probed_launch\n");
+FUNCTION("probed_nop", "nop\nmov x0, x30\nret\n");
+#endif
+
+static uintptr_t (*const functions[])(void) = { probed_jump, probed_launch, probed_nop };
+#define N (sizeof(functions) / sizeof(functions[0]))
+
+/* ---- where the probes go -------------------------------------------------------------------- */
+
+static int find_offsets(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	uint64_t *offsets = ctx;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		for (size_t k = 0; ph->p_type == PT_LOAD && k < N; k++) {
+			uint64_t vaddr = (uintptr_t)functions[k] - info->dlpi_addr;
+
+			if (vaddr >= ph->p_vaddr && vaddr < ph->p_vaddr + ph->p_filesz)
+				offsets[k] = vaddr - ph->p_vaddr + ph->p_offset;
+		}
+	}
+	return 1;
+}
+
+static unsigned int row_of(const char *name)
+{
+	for (unsigned int i = 1; i < catalog_n_rows(); i++)
+		if (!strcmp(catalog_row(i)->name, name))
+			return i;
+	fail_msg("no row %s", name);
+	return 0;
+}
+
+static uint64_t rows[N];
+
+static void attach(struct loader *l, pid_t pid)
+{
+	uint64_t offsets[N] = { 0 };
+	struct loader_probes p = { .path = "/proc/self/exe", .offsets = offsets, .rows = rows,
+				   .n = N, .pid = pid };
+
+	rows[0] = row_of("__cudaLaunchKernel");
+	rows[1] = row_of("cudaLaunchKernel");
+	rows[2] = row_of("cudaDeviceSynchronize");
+	dl_iterate_phdr(find_offsets, offsets);
+	assert_int_equal(loader_attach(l, &p), 0);
+}
+
+/* ---- children that call them ---------------------------------------------------------------- */
+
+static void confine(void)
+{
+	struct sock_filter deny[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { .len = sizeof(deny) / sizeof(deny[0]), .filter = deny };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 2, &prog))
+		_exit(1);
+}
+
+static uintptr_t bare[N];
+
+/* Always from one place, so that only a return probe changes the address. Returns how many calls
+ * met one. */
+static __attribute__((noinline)) unsigned int make_calls(uintptr_t *seen, unsigned int calls)
+{
+	unsigned int met = 0;
+
+	for (unsigned int i = 0; i < calls; i++)
+		for (size_t k = 0; k < N; k++) {
+			seen[k] = functions[k]();
+			met += seen[k] != bare[k];
+		}
+	return met;
+}
+
+struct child {
+	pid_t pid;
+	int fd;
+};
+
+static struct child child_start(bool confined)
+{
+	struct child c;
+	int ends[2];
+
+	make_calls(bare, 1);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	c.pid = fork();
+	assert_true(c.pid >= 0);
+	if (!c.pid) {
+		uintptr_t seen[N];
+		unsigned int met;
+		char go;
+
+		if (recv(ends[1], &go, 1, 0) != 1)
+			_exit(1);
+		if (confined)
+			confine();
+		met = make_calls(seen, CALLS);
+		syscall(SYS_write, ends[1], &met, sizeof(met));
+		syscall(SYS_exit_group, 0);
+	}
+	close(ends[1]);
+	c.fd = ends[0];
+	return c;
+}
+
+/* Lets it go. How many of its calls met a return probe; it must live. */
+static unsigned int child_run(struct child *c)
+{
+	unsigned int met = 0;
+	int status;
+
+	assert_int_equal(send(c->fd, "g", 1, MSG_NOSIGNAL), 1);
+	assert_int_equal(recv(c->fd, &met, sizeof(met), 0), sizeof(met));
+	assert_int_equal(waitpid(c->pid, &status, 0), c->pid);
+	assert_int_equal(status, 0);
+	close(c->fd);
+	return met;
+}
+
+/* ---- what was told of them ------------------------------------------------------------------ */
+
+struct told {
+	pid_t pid;
+	unsigned int complete[N], entries[N], others;
+};
+
+static int on_record(void *ctx, const void *data, size_t len)
+{
+	const struct gp_call *rec = data;
+	struct told *t = ctx;
+
+	assert_true(len >= sizeof(*rec));
+	if (rec->pid != (uint32_t)t->pid)
+		return 0;
+	for (size_t i = 0; i < N; i++) {
+		if (rec->row != rows[i] || rec->kind != GP_CALL)
+			continue;
+		if (rec->flags & GP_CALL_NO_RETURN) {
+			assert_int_equal(rec->dur_lo_ns, 0);
+			t->entries[i]++;
+		} else {
+			t->complete[i]++;
+		}
+		return 0;
+	}
+	t->others++;		/* GP_ENTER of what may block */
+	return 0;
+}
+
+static void on_tally(void *ctx, const struct gp_tally_key *key, const struct gp_tally *tally)
+{
+	struct told *t = ctx;
+
+	if (key->pid != (uint32_t)t->pid)
+		return;
+	for (size_t i = 0; i < N; i++)
+		if (key->row == rows[i]) {
+			t->complete[i] += (unsigned int)tally->count;
+			t->entries[i] += (unsigned int)tally->entries;
+		}
+}
+
+static struct loader *load(enum loader_way way, enum loader_detail detail, bool kill)
+{
+	struct loader *l = loader_new(&(struct loader_options){
+		.way = way, .detail = detail, .ring_bytes = 1 << 16, .returns_kill = kill });
+
+	if (!l) {
+		print_message("skipped: no probes here\n");
+		skip();
+	}
+	return l;
+}
+
+/* One child's calls and what is told of them. Returns how many of them met a return probe. */
+static unsigned int measure(struct loader *l, enum loader_detail detail, bool confined,
+			    struct told *t)
+{
+	struct ring *ring = ring_open(loader_calls_fd(l));
+	struct child c = child_start(confined);
+	unsigned int met;
+
+	assert_non_null(ring);
+	*t = (struct told){ .pid = c.pid };
+	assert_int_equal(loader_follow(l, c.pid), 0);
+	attach(l, 0);
+	met = child_run(&c);
+	if (detail == DETAIL_CALL)
+		assert_int_equal(ring_consume(ring, ring_produced(ring), on_record, t), 1);
+	else
+		assert_int_equal(loader_each_tally(l, on_tally, t), 0);
+	ring_close(ring);
+	loader_detach(l);
+	return met;
+}
+
+/* Each call is told once, by its outermost function, and all of them in one way. */
+static void assert_told(const struct told *t, bool complete)
+{
+	static const unsigned int calls[N] = { CALLS, CALLS, CALLS };
+	static const unsigned int none[N];
+
+	assert_memory_equal(t->complete, complete ? calls : none, sizeof(calls));
+	assert_memory_equal(t->entries, complete ? none : calls, sizeof(calls));
+	assert_int_equal(t->others, 0);
+}
+
+/* ---- the promises ---------------------------------------------------------------------------- */
+
+static const enum loader_detail details[] = { DETAIL_CALL, DETAIL_LATENCY };
+
+static void sessions_refuse_the_return_call_by_call(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct loader *l = load(WAY_SESSION, details[i], true);
+		struct told t;
+
+		assert_int_equal(loader_returns(l), GP_RETURNS_NO_SECCOMP);
+		assert_int_equal(measure(l, details[i], true, &t), 0);
+		assert_told(&t, false);
+		loader_free(l);
+		l = load(WAY_SESSION, details[i], true);
+		assert_int_equal(measure(l, details[i], false, &t), CALLS * N);
+		for (size_t k = 0; k < N; k++) {
+			assert_int_equal(t.complete[k], CALLS);
+			assert_int_equal(t.entries[k], 0);
+		}
+		loader_free(l);
+	}
+}
+
+static void others_probe_no_return_at_all(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct loader *l = load(WAY_MULTI, details[i % 2], true);
+		struct told t;
+
+		assert_int_equal(loader_returns(l), GP_RETURNS_NONE);
+		assert_int_equal(measure(l, details[i % 2], i < 2, &t), 0);
+		assert_told(&t, false);
+		loader_free(l);
+	}
+}
+
+/* On the kernel of the test the self-test decides: whatever it says, the child lives. */
+static void a_confined_process_lives(void **state)
+{
+	static const enum loader_way ways[] = { WAY_SESSION, WAY_MULTI };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct loader *l = load(ways[i], DETAIL_CALL, false);
+		bool all = loader_returns(l) == GP_RETURNS_ALL;
+		struct told t;
+
+		assert_int_equal(measure(l, DETAIL_CALL, true, &t), all ? CALLS * N : 0);
+		for (size_t k = 0; k < N; k++)
+			assert_int_equal(all ? t.complete[k] : t.entries[k], CALLS);
+		loader_free(l);
+	}
+}
+
+static void counting_needs_no_return(void **state)
+{
+	struct loader *l = load(WAY_AUTO, DETAIL_COUNT, true);
+	struct told t;
+
+	(void)state;
+	assert_int_equal(loader_returns(l), GP_RETURNS_ALL);
+	assert_int_equal(measure(l, DETAIL_COUNT, true, &t), 0);
+	assert_int_equal(t.complete[2], CALLS);
+	loader_free(l);
+}
+
+
+int main(void)
+{
+#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
+	const struct CMUnitTest tests[] = {
+		SAYS("returns: a confined process lives through what the self-test allows",
+		     a_confined_process_lives),
+		SAYS("returns: where they kill, sessions refuse them to confined processes alone",
+		     sessions_refuse_the_return_call_by_call),
+		SAYS("returns: where they kill, other ways probe none, and tell each entry once",
+		     others_probe_no_return_at_all),
+		SAYS("returns: counting entries needs none", counting_needs_no_return),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
