@@ -4,7 +4,7 @@
 
 TARGETS_DIR       := $(BUILD)/targets
 T_LIB   := $(TARGETS_DIR)/target.o $(TARGETS_DIR)/truth.o
-T_PROGS := $(addprefix $(TARGETS_DIR)/,cudart-dyn cudart-static cudart-static-stripped cudart-dl burst nccl \
+T_PROGS := $(addprefix $(TARGETS_DIR)/,cudart-dyn cudart-static cudart-static-stripped cudart-dl burst confined nccl \
 	     rows rows-twins triple triple-static)
 CUDA     = $(eval CUDA := $$(shell scripts/cuda))$(or $(CUDA),$(error scripts/cuda found no CUDA))
 T_FLAGS  = -std=gnu11 -D_GNU_SOURCE -g -O2 $(WARN) -Itests/targets -isystem $(CUDA)/include -pthread
@@ -41,6 +41,10 @@ $(TARGETS_DIR)/cudart-static-stripped: $(TARGETS_DIR)/cudart-static
 	$(Q)strip -o $@ $<
 
 $(TARGETS_DIR)/burst: $(TARGETS_DIR)/burst.o $(T_LIB)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -pthread -o $@ $^ $(T_SO) -lcudart
+
+$(TARGETS_DIR)/confined: $(TARGETS_DIR)/confined.o $(T_LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -pthread -o $@ $^ $(T_SO) -lcudart
 

@@ -18,7 +18,6 @@
 #include <cmocka.h>
 
 #include "elf/elf.h"
-#include "lib/emulated.h"
 
 struct object {
 	char dir[64];

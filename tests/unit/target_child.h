@@ -24,8 +24,6 @@
 
 #include <cmocka.h>
 
-#include "lib/emulated.h"
-
 #define NOBODY 65534
 #define UNUSED __attribute__((unused))
 

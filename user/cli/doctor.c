@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "cli/exit.h"
@@ -23,9 +24,12 @@
 #include "probe/loader.h"
 #include "probe/plan.h"
 #include "probe/target.h"
+#include "view/table.h"
 
 struct doctor {
 	const struct options *o;
+	uint64_t step_ns;	/* what single-stepping adds to a hit; 0: not known */
+	bool returns_kill;	/* processes under seccomp */
 	struct strbuf out;
 	int rc;			/* the first thing that keeps gpuprof from working */
 };
@@ -71,6 +75,14 @@ static void check_capabilities(struct doctor *d)
 		d->rc = d->rc ? d->rc : EXIT_PERMISSION;
 }
 
+static const char *const returns_texts[] = {
+	[GP_RETURNS_ALL] = "harmless to processes under seccomp",
+	[GP_RETURNS_NO_SECCOMP] = "would kill processes under seccomp on this kernel: of these, calls "
+				  "are counted, their times are not known",
+	[GP_RETURNS_NONE] = "would kill processes under seccomp on this kernel, and this kind of "
+			    "probes cannot spare those: calls are counted, no times are known",
+};
+
 static void check_probes(struct doctor *d)
 {
 	struct loader_options lo = { .way = (enum loader_way)d->o->attach, .ring_bytes = 1 << 16 };
@@ -85,6 +97,9 @@ static void check_probes(struct doctor *d)
 	snprintf(line, sizeof(line), "%s links; a recorded call costs its thread %" PRIu64 " ns here",
 		 loader_way_name(loader_way(l)), loader_call_cost_ns(l));
 	say(d, GOOD, "probes", line);
+	d->step_ns = loader_step_cost_ns(l);
+	d->returns_kill = loader_returns(l) != GP_RETURNS_ALL;
+	say(d, d->returns_kill ? WORSE : GOOD, "return probes", returns_texts[loader_returns(l)]);
 	loader_free(l);
 }
 
@@ -102,10 +117,53 @@ static void check_watch(struct doctor *d)
 
 /* ---- a process ------------------------------------------------------------------------------ */
 
+static const struct fate {
+	uint8_t bit;
+	uint8_t verdict;
+	bool costs;		/* the reason is followed by what a step costs */
+	const char *what, *why;
+} fates[] = {
+	{ PLAN_TOO_DEAR, WORSE, true, "not seen", "single-stepping them would add to each call" },
+	{ PLAN_REFUSED, WORSE, false, "not seen", "the kernel cannot probe how they begin" },
+	{ PLAN_STEPPED, GOOD, true, "dear to probe", "single-stepped, which adds to each call" },
+};
+
+/* "cuFoo, cuBar: single-stepped, which adds to each call 16.1 us" */
+static void say_fate(struct doctor *d, const struct fate *f, const struct plan *plan)
+{
+	struct strbuf line = STRBUF_INIT;
+
+	for (unsigned int row = 1; row < catalog_n_rows(); row++)
+		if (plan->fate[row] & f->bit)
+			strbuf_addf(&line, "%s%s", line.len ? ", " : "", catalog_row(row)->name);
+	if (line.len) {
+		strbuf_addf(&line, ": %s", f->why);
+		if (f->costs) {
+			strbuf_addch(&line, ' ');
+			format_ns(&line, d->step_ns);
+		}
+		say(d, f->verdict, f->what, line.s);
+	}
+	strbuf_free(&line);
+}
+
+/* What a session would leave out of the file, and what would cost it more, by name. */
+static void say_fates(struct doctor *d, struct elf_file *ef, const char *path)
+{
+	const struct plan_rules rules = { .tier = CATALOG_TIERS - 1, .step_ns = d->step_ns };
+	struct plan *plan = calloc(1, sizeof(*plan));
+
+	if (plan && !plan_file(plan, ef, path, &rules))
+		for (size_t i = 0; i < sizeof(fates) / sizeof(fates[0]); i++)
+			say_fate(d, &fates[i], plan);
+	free(plan);
+}
+
 static int list_file(void *ctx, const struct target_file *file)
 {
 	struct elf_file *ef = elf_file_open(file->fd, file->path);
 	struct doctor *d = ctx;
+	bool held = false;
 	char what[40];
 
 	for (unsigned int i = 0; ef && i < CATALOG_LIBRARIES; i++) {
@@ -113,9 +171,28 @@ static int list_file(void *ctx, const struct target_file *file)
 			continue;
 		snprintf(what, sizeof(what), "functions of %s", catalog_library(i)->name);
 		say(d, GOOD, what, file->path);
+		held = true;
 	}
+	if (held)
+		say_fates(d, ef, file->path);
 	elf_file_close(ef);
 	return 0;
+}
+
+static void check_seccomp(struct doctor *d, pid_t pid)
+{
+	static const char field[] = "\nSeccomp:";
+	char path[40], *status;
+	const char *mode;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	status = io_read_file(path, 1 << 16, NULL);
+	mode = status ? strstr(status, field) : NULL;
+	if (mode && strtoul(mode + strlen(field), NULL, 10))
+		say(d, d->returns_kill ? WORSE : GOOD, "seccomp", d->returns_kill ?
+		    "it has a filter: its calls are counted, their times are not known" :
+		    "it has a filter, which does not mind probes here");
+	free(status);
 }
 
 static void check_process(struct doctor *d, pid_t pid)
@@ -132,6 +209,7 @@ static void check_process(struct doctor *d, pid_t pid)
 	}
 	snprintf(line, sizeof(line), "%d (%s), %u threads", pid, p.comm, p.threads);
 	say(d, GOOD, "process", line);
+	check_seccomp(d, pid);
 	before = d->out.len;
 	err = target_each_file(pid, list_file, d);
 	if (err) {

@@ -366,6 +366,7 @@ static void stop(struct session *s)
 	loader_detach(s->loader);
 	read_states(s, &states);
 	drain_finish(s->live.drain, pump, s);
+	probes_lists(s);
 	counts_read(s);
 	push_states(s, &states, now_ns);
 	counts_push(s);

@@ -18,7 +18,7 @@ static void on_tally(void *ctx, const struct gp_tally_key *key, const struct gp_
 {
 	struct session *s = ctx;
 
-	s->tallied_calls += t->count;
+	s->tallied_calls += t->count + t->entries;
 	tallied_read(&s->tallied, key, t, s->plan->o->detail == DETAIL_LATENCY);
 }
 

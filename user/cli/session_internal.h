@@ -58,6 +58,9 @@ int targets_attach(struct session *s);	/* probes on all that is mapped or expect
 void targets_facts(struct session *s);	/* host, versions, targets, what is attached */
 void targets_processes(struct session *s);
 
+void probes_facts(struct session *s);	/* what the probes see, at which cost */
+void probes_lists(struct session *s);	/* the functions they do not; again at the end */
+
 bool counts_adds_up(const struct session *s);	/* no single calls are recorded */
 void counts_read(struct session *s);	/* what the kernel added up, into the model */
 void counts_push(struct session *s);	/* the kernel's counters, at the end */

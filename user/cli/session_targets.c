@@ -353,12 +353,10 @@ void targets_facts(struct session *s)
 	session_fact(s, "version", "%s", version_text());
 	session_fact(s, "wall_offset_ns", "%" PRIu64, wall - mono);
 	session_fact(s, "sources", "uprobe");
-	session_fact(s, "attach", "%s", loader_way_name(loader_way(s->loader)));
 	session_fact(s, "ring_bytes", "%" PRIu64, s->plan->o->ring_bytes);
-	session_fact(s, "cost_per_hit_ns", "%" PRIu64, loader_call_cost_ns(s->loader));
 	if (s->plan->o->isolate)
 		session_fact(s, "children", "not followed");
-	session_fact(s, "cost_per_nested_ns", "%" PRIu64, loader_nested_cost_ns(s->loader));
+	probes_facts(s);
 	fact_targets(s);
 	fact_libraries(s);
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "cli/summary_probes.h"
 
 #define NAMED_MAX 4	/* processes in the header line */
 
@@ -102,14 +103,17 @@ struct summary summary_read(const struct model *m, const struct print_extra *ext
 	s.cost_nested = read_nested(m);
 	s.cost_per_nested_ns = summary_fact_number(m, "cost_per_nested_ns");
 	s.cost_per_hit_ns = summary_fact_number(m, "cost_per_hit_ns");
+	s.cost_stepped = summary_stepped(m);
+	s.cost_per_step_ns = summary_fact_number(m, "cost_per_step_ns");
 	s.thread_ns = read_thread_time(m, s.now_ns);
 	return s;
 }
 
 uint64_t summary_cost_ns(const struct summary *s)
 {
-	return num_add(num_mul(s->cost_hits, s->cost_per_hit_ns),
-		       num_mul(s->cost_nested, s->cost_per_nested_ns));
+	return num_add(num_add(num_mul(s->cost_hits, s->cost_per_hit_ns),
+			       num_mul(s->cost_nested, s->cost_per_nested_ns)),
+		       num_mul(s->cost_stepped, s->cost_per_step_ns));
 }
 
 double summary_cost_share(const struct summary *s)
@@ -207,6 +211,12 @@ static void add_cost(struct strbuf *out, const struct summary *s)
 		format_count(out, s->cost_nested);
 		strbuf_addf(out, " nested x %llu ns", (unsigned long long)s->cost_per_nested_ns);
 	}
+	if (s->cost_stepped) {
+		strbuf_addstr(out, " + ");
+		format_count(out, s->cost_stepped);
+		strbuf_addf(out, " single-stepped x %llu ns",
+			    (unsigned long long)s->cost_per_step_ns);
+	}
 	strbuf_addch(out, ')');
 }
 
@@ -283,6 +293,7 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 	add_cost(out, s);
 	add_children(out, s->model);
 	add_unarmed(out, s);
+	summary_add_probes(out, s->model);
 	add_hint(out, s);
 	if (invalid) {
 		strbuf_addstr(out, "\ninvalid: ");

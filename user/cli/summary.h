@@ -5,7 +5,7 @@
 
 #include "cli/print.h"
 
-#define SUMMARY_META 20
+#define SUMMARY_META 24
 
 struct summary {
 	const struct model *model;
@@ -17,6 +17,8 @@ struct summary {
 	uint64_t cost_nested;		/* calls inside these, hit and not recorded */
 	uint64_t cost_per_hit_ns;	/* 0: unknown */
 	uint64_t cost_per_nested_ns;
+	uint64_t cost_stepped;		/* of cost_hits: of functions that are single-stepped */
+	uint64_t cost_per_step_ns;	/* what each of these costs more */
 	uint64_t thread_ns;		/* wall time of all threads in what is reported */
 };
 

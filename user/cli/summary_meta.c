@@ -8,7 +8,7 @@
 
 #include "base/num.h"
 #include "base/time.h"
-#include "cli/summary.h"
+#include "cli/summary_probes.h"
 #include "cli/version.h"
 
 struct pairs {
@@ -52,6 +52,18 @@ static void add_time(struct pairs *p, const char *key, const struct model *m, ui
 	add_text(p, key, text);
 }
 
+/* Functions of probed libraries whose calls are not seen, whyever. */
+static void add_unseen(struct pairs *p, const struct model *m)
+{
+	const char *dear = model_fact(m, "too_dear"), *refused = model_fact(m, "refused");
+	struct strbuf both = STRBUF_INIT;
+
+	strbuf_addf(&both, "%s%s%s", dear ? dear : "", dear && refused ? "," : "",
+		    refused ? refused : "");
+	add_text(p, "not_seen", both.len ? both.s : NULL);
+	strbuf_free(&both);
+}
+
 static void add_cost(struct pairs *p, const struct summary *s)
 {
 	struct cell *ns = add(p, "own_cost_ns", CELL_NS);
@@ -83,6 +95,10 @@ size_t summary_meta(struct meta_pair *v, const struct summary *s, struct strpool
 	cell_u(add(&p, "own_cost_calls", CELL_INT), s->cost_hits);
 	cell_u(add(&p, "own_cost_nested", CELL_INT), s->cost_nested);
 	add_cost(&p, s);
+	add_text(&p, "return_probes", model_fact(m, "returns"));
+	cell_u(add(&p, "entry_only_calls", CELL_INT), summary_entries(m));
+	add_text(&p, "single_stepped", model_fact(m, "stepped"));
+	add_unseen(&p, m);
 	cell_u(add(&p, "clock_uncertainty_ns", CELL_NS), 0);	/* one host, one clock */
 	add_text(&p, "sources", model_fact(m, "sources"));
 	return p.n;

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* What the words under a report say of the probes: what they did not see, what the dear ones cost. */
+#include "unit/model_room.h"
+
+#include <string.h>
+
+#include "cli/summary_probes.h"
+#include "view/views.h"
+
+static void fact(struct model *m, const char *key, const char *value)
+{
+	push(m, (struct event){ .kind = EVENT_FACT, .text = key, .text2 = value });
+}
+
+/* n calls of func by thread pid of process pid, of 1 us each; without HAS_END at their entry only. */
+static void calls(struct model *m, uint32_t pid, uint16_t func, unsigned int n, uint8_t has)
+{
+	struct event ev = { .kind = EVENT_CALL, .has = has, .func = func, .pid = pid, .tid = pid };
+
+	for (ev.seq = 1; ev.seq <= n; ev.seq++) {
+		ev.start_ns = 1000000 + ev.seq * 10000ull;
+		ev.end_ns = ev.start_ns + (has & HAS_END ? 1000 : 0);
+		push(m, ev);
+	}
+}
+
+static void foot_has(const struct model *m, const char *words, bool wanted)
+{
+	struct summary s = summary_read(m, NULL);
+	struct strbuf foot = STRBUF_INIT;
+
+	summary_foot(&foot, &s);
+	if (!!strstr(foot.s, words) != wanted)
+		fail_msg("'%s' is %s in:\n%s", words, wanted ? "not" : "there", foot.s);
+	strbuf_free(&foot);
+}
+
+static void calls_seen_at_their_entry_only_are_named_by_process(void **state)
+{
+	struct model *m = session(1000000);
+
+	(void)state;
+	fact(m, "returns", "not under seccomp");
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .text = "sand\x1b" "box" });
+	calls(m, 7, L, 3, HAS_BYTES);
+	calls(m, 8, L, 2, HAS_END | HAS_RESULT);
+	assert_int_equal(summary_entries(m), 3);
+	foot_has(m, "entry only: 3 calls of pid 7 (sand", true);
+	foot_has(m, "\x1b", false);
+	foot_has(m, "pid 8", false);
+	fact(m, "returns", "all");
+	assert_int_equal(summary_entries(m), 0);
+	foot_has(m, "entry only", false);
+	model_free(m);
+}
+
+/* Not zero: unknown. */
+static void their_times_and_results_are_unknown_in_the_table(void **state)
+{
+	static const char *const unknown[] = { "total_ns", "avg_ns", "p99_ns", "max_ns", "errors" };
+	struct model *m = session(1000000);
+	struct table *t;
+
+	(void)state;
+	calls(m, 7, L, 3, HAS_BYTES);
+	t = view_calls(m, CALLS_BY_FUNCTION);
+	assert_non_null(t);
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		assert_false(table_cells(t, 0)[table_column(t, unknown[i])].known);
+	assert_int_equal(table_cells(t, 0)[table_column(t, "count")].u, 3);
+	table_free(t);
+	model_free(m);
+}
+
+static void functions_that_are_not_seen_are_named_with_the_reason(void **state)
+{
+	struct model *m = session(1000000);
+
+	(void)state;
+	foot_has(m, "not seen: ", false);
+	fact(m, "too_dear", "cuA,cuB");
+	fact(m, "refused", "cuC");
+	fact(m, "cost_per_step_ns", "16100");
+	foot_has(m, "not seen: cuA, cuB: their probes would be single-stepped, which adds 16.1", true);
+	foot_has(m, "not seen: cuC: the kernel cannot probe how they begin", true);
+	fact(m, "too_dear", "a,b,c,d,e,f,g,h,i,j");
+	foot_has(m, "not seen: a, b, c, d, e, f, g, h, ...: ", true);
+	fact(m, "too_dear", ",,,");
+	foot_has(m, "not seen: , , , : ", true);
+	model_free(m);
+}
+
+static void single_stepped_calls_are_part_of_our_own_cost(void **state)
+{
+	struct model *m = session(1000000);
+	struct summary s;
+
+	(void)state;
+	fact(m, "cost_per_hit_ns", "1000");
+	fact(m, "cost_per_step_ns", "500");
+	calls(m, 7, L, 4, HAS_END);
+	calls(m, 8, C, 2, HAS_END);
+	s = summary_read(m, NULL);
+	assert_int_equal(summary_cost_ns(&s), 6000);
+	fact(m, "stepped", "cudaMemcpyAsync,cudaMemcpy");
+	s = summary_read(m, NULL);
+	assert_int_equal(s.cost_stepped, 2);
+	assert_int_equal(summary_cost_ns(&s), 7000);
+	foot_has(m, "6 calls x 1000 ns + 2 single-stepped x 500 ns", true);
+	fact(m, "stepped", "cudaMemcpyAsync,cudaMemcp");
+	assert_int_equal(summary_stepped(m), 0);
+	model_free(m);
+}
+
+int main(void)
+{
+#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
+	const struct CMUnitTest tests[] = {
+		SAYS("foot: calls that were seen at their entry only are named by process",
+		     calls_seen_at_their_entry_only_are_named_by_process),
+		SAYS("calls: times and results of such calls are unknown, not zero",
+		     their_times_and_results_are_unknown_in_the_table),
+		SAYS("foot: functions that are not seen are named with the reason",
+		     functions_that_are_not_seen_are_named_with_the_reason),
+		SAYS("cost: single-stepped calls cost more, and are counted so",
+		     single_stepped_calls_are_part_of_our_own_cost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

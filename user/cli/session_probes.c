@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What a session's probes can see and what not, as facts: whose calls are followed to the return,
+ * what a hit costs, which functions are single-stepped or left out. Told when probes are made and
+ * again at the end, since libraries come later.
+ */
+#include <inttypes.h>
+
+#include "base/str.h"
+#include "cli/session_internal.h"
+#include "probe/catalog.h"
+#include "probe/plan.h"
+
+#define LIST_MAX 3900		/* bytes of names; texts of facts are cut at 4096 */
+
+static const char *const returns_names[] = {
+	[GP_RETURNS_ALL] = "all", [GP_RETURNS_NO_SECCOMP] = "not under seccomp",
+	[GP_RETURNS_NONE] = "none",
+};
+
+static const struct {
+	const char *key;
+	uint8_t fate;
+} lists[] = {
+	{ "stepped", PLAN_STEPPED },
+	{ "too_dear", PLAN_TOO_DEAR },
+	{ "refused", PLAN_REFUSED },
+};
+
+static void push_list(struct session *s, const char *key, uint8_t fate)
+{
+	struct strbuf names = STRBUF_INIT;
+
+	for (unsigned int row = 1; row < catalog_n_rows() && names.len < LIST_MAX; row++)
+		if (attach_fate(s->attach, row) & fate)
+			strbuf_addf(&names, "%s%s", names.len ? "," : "", catalog_row(row)->name);
+	if (names.len >= LIST_MAX)
+		strbuf_addstr(&names, ",...");
+	if (names.len)
+		session_push(s, &(struct event){ .kind = EVENT_FACT, .text = key,
+						 .text2 = names.s });
+	strbuf_free(&names);
+}
+
+void probes_lists(struct session *s)
+{
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		push_list(s, lists[i].key, lists[i].fate);
+}
+
+void probes_facts(struct session *s)
+{
+	session_fact(s, "attach", "%s", loader_way_name(loader_way(s->loader)));
+	session_fact(s, "returns", "%s", returns_names[loader_returns(s->loader)]);
+	session_fact(s, "cost_per_hit_ns", "%" PRIu64, loader_call_cost_ns(s->loader));
+	session_fact(s, "cost_per_nested_ns", "%" PRIu64, loader_nested_cost_ns(s->loader));
+	session_fact(s, "cost_per_step_ns", "%" PRIu64, loader_step_cost_ns(s->loader));
+	probes_lists(s);
+}

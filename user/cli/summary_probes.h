@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The part of the footer and of `meta` that tells what the probes could not see, and what the dear
+ * ones cost. Reads a session's facts (cli/session_probes.c) and its model. */
+#ifndef CLI_SUMMARY_PROBES_H
+#define CLI_SUMMARY_PROBES_H
+
+#include "cli/summary.h"
+
+uint64_t summary_stepped(const struct model *m);	/* calls of single-stepped functions */
+uint64_t summary_entries(const struct model *m);	/* calls that were seen at entry only */
+
+void summary_add_probes(struct strbuf *out, const struct model *m);	/* lines, each after a newline */
+
+#endif
