@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 int io_write_all(int fd, const void *data, size_t len)
@@ -70,6 +71,16 @@ char *io_read_file(const char *path, size_t max, size_t *len)
 	buf = read_fd(fd, max, len);
 	io_close(&fd);
 	return buf;
+}
+
+void io_raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 void io_close(int *fd)

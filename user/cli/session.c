@@ -20,6 +20,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/time.h"
+#include "cli/confine.h"
 #include "cli/exit.h"
 #include "cli/kept.h"
 #include "cli/session_internal.h"
@@ -286,6 +287,7 @@ static int start(struct session *s)
 
 	if (!err && o->cmd)
 		err = command_start(&s->command, o->cmd);
+	io_raise_limit();	/* not the command's */
 	if (!err)
 		err = start_tap(s);
 	if (!err)
@@ -299,6 +301,7 @@ static int start(struct session *s)
 	targets_facts(s);
 	err = session_push(s, &(struct event){ .kind = EVENT_START, .start_ns = time_now_ns() });
 	targets_processes(s);
+	confine_session(s);
 	if (!err)
 		err = worker_run(s->worker);
 	if (!err)

@@ -15,6 +15,7 @@
 #include "base/io.h"
 #include "event/drain_order.h"
 #include "event/ring.h"
+#include "probe/caps.h"
 
 #define PERIOD_MS 10		/* what no wakeup announced waits at most this long */
 #define LAST_ROUNDS 3		/* exits need two */
@@ -61,6 +62,7 @@ static void *drain_main(void *ctx)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	caps_keep(0);		/* it reads memory that is mapped */
 	while (poll(&stop, 1, 0) == 0) {
 		drain_round(d);
 		epoll_wait(d->epoll_fd, ev, 4, PERIOD_MS);

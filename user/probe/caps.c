@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Reads the effective capability set from the kernel, without a library. */
+/* Reads and writes the capability sets of a thread, without a library. */
 #include "probe/caps.h"
 
+#include <errno.h>
 #include <linux/capability.h>
-#include <stdint.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,16 +33,35 @@ static bool is_split(unsigned int bit)
 	return bit == CAP_BPF || bit == CAP_PERFMON || bit == CAP_CHECKPOINT_RESTORE;
 }
 
-bool caps_have(unsigned int bit)
+struct caps {
+	uint64_t effective, permitted;
+};
+
+static int read_caps(struct caps *c)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = { 0 };
 
+	*c = (struct caps){ 0 };
 	if (syscall(SYS_capget, &head, data))
+		return -errno;
+	c->effective = data[0].effective | (uint64_t)data[1].effective << 32;
+	c->permitted = data[0].permitted | (uint64_t)data[1].permitted << 32;
+	return 0;
+}
+
+static bool has(uint64_t set, unsigned int bit)
+{
+	return set >> bit & 1;
+}
+
+bool caps_have(unsigned int bit)
+{
+	struct caps c;
+
+	if (read_caps(&c))
 		return false;
-	if (is_split(bit) && data[0].effective >> CAP_SYS_ADMIN & 1)
-		return true;
-	return data[bit / 32].effective >> (bit % 32) & 1;
+	return has(c.effective, bit) || (is_split(bit) && has(c.effective, CAP_SYS_ADMIN));
 }
 
 const struct caps_need *caps_missing(void)
@@ -50,4 +70,37 @@ const struct caps_need *caps_missing(void)
 		if (caps_needs[i].required && !caps_have(caps_needs[i].bit))
 			return &caps_needs[i];
 	return NULL;
+}
+
+uint64_t caps_of_work(void)
+{
+	uint64_t set = 0;
+	struct caps c;
+
+	if (read_caps(&c))
+		return UINT64_MAX;
+	for (size_t i = 0; i < caps_n_needs; i++) {
+		set |= 1ull << caps_needs[i].bit;
+		if (is_split(caps_needs[i].bit) && !has(c.effective, caps_needs[i].bit))
+			set |= 1ull << CAP_SYS_ADMIN;
+	}
+	return set;
+}
+
+int caps_keep(uint64_t keep)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+	struct caps c;
+	int err = read_caps(&c);
+
+	if (err)
+		return err;
+	for (unsigned int i = 0; i < 2; i++) {
+		data[i].effective = (uint32_t)((c.effective & keep) >> (32 * i));
+		data[i].permitted = (uint32_t)((c.permitted & keep) >> (32 * i));
+	}
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_capset, &head, data))
+		return -errno;
+	return 0;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which capabilities this process has and gpuprof needs (design §11). */
+/* Which capabilities gpuprof needs and this thread has, and giving up the others (design §11). */
 #ifndef PROBE_CAPS_H
 #define PROBE_CAPS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct caps_need {
 	unsigned int bit;	/* CAP_* of linux/capability.h */
@@ -20,5 +21,15 @@ bool caps_have(unsigned int bit);	/* in the effective set, or implied by one tha
 
 /* The first required capability that is missing, or NULL. */
 const struct caps_need *caps_missing(void);
+
+/* What caps_needs asks for, as a set of bits 1 << CAP_*; with CAP_SYS_ADMIN where that one stands for
+ * others that are not here. */
+uint64_t caps_of_work(void);
+
+/*
+ * From now on and for good this thread, and those it starts, have only what they had of `keep`, and
+ * get nothing by exec (no_new_privs, also for their children). 0 or -errno, not logged.
+ */
+int caps_keep(uint64_t keep);
 
 #endif

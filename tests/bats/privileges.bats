@@ -1,0 +1,202 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2016,SC2030,SC2031 # scripts for sh; each test has its own STARTED
+# What gpuprof needs to run, what it says where a right is missing, what it gives up once it runs.
+
+load ../lib/common
+
+WORK=(2 19 38 39 40) # CAP_DAC_READ_SEARCH, SYS_PTRACE, PERFMON, BPF, CHECKPOINT_RESTORE
+
+# Without these, and without CAP_SYS_ADMIN, which stands for some of them.
+without() { # CAPABILITIES COMMAND...
+	local set=cap_sys_admin,$1
+	shift
+	capsh --drop="$set" -- -c 'exec "$0" "$@"' "$@"
+}
+
+with_only() { # BIT... -- COMMAND...: without all others
+	local keep=' ' drop='' bit
+	while [ "$1" != -- ]; do
+		keep+="$1 "
+		shift
+	done
+	shift
+	for bit in {0..40}; do
+		[[ $keep == *" $bit "* ]] || drop+=${drop:+,}$bit
+	done
+	capsh --drop="$drop" -- -c 'exec "$0" "$@"' "$@"
+}
+
+one_line() { # PART...: one line was said, and it has these parts
+	assert_equal "${#lines[@]}" 1
+	local part
+	for part; do
+		assert_output --partial "$part"
+	done
+}
+
+# A folder that every user may look into, with the simulated libraries: OPEN.
+open_folder() {
+	OPEN=$(mktemp -d /tmp/gpuprof-bats.XXXXXX)
+	cp -L "$SIM"/{libgpusim.so,libcuda.so.1,libcudart.so.13,simcalls} "$OPEN"
+	chmod -R go+rX "$OPEN"
+}
+
+teardown() {
+	local pid
+	for pid in "${STARTED[@]}"; do
+		kill -KILL "$pid" 2>/dev/null || true
+		wait "$pid" 2>/dev/null || true
+	done
+	rm -rf "${OPEN:-}"
+}
+
+start_calls() { # UID: 500 launches once OPEN/go exists; its pid is TARGET
+	LD_LIBRARY_PATH=$OPEN setpriv --reuid "$1" --clear-groups "$OPEN/simcalls" \
+		cudaLaunchKernel=500 --init --wait-file "$OPEN/go" >calls.out 3>&- &
+	TARGET=$!
+	STARTED+=("$TARGET")
+	wait_for 10 grep -q ready calls.out
+}
+
+# The target is measured by COMMAND..., and all of its launches are.
+counts_all() { # COMMAND...
+	"$@" stat -p "$TARGET" --table calls --format json -o r.json 2>gpuprof.err 3>&- &
+	PROFILER=$!
+	STARTED+=("$PROFILER")
+	wait_armed "$TARGET" cudart
+	touch "$OPEN/go"
+	wait_gpuprof
+	assert_success
+	run report_value r.json 'sum(c["count"] for c in t["calls"] if c["function"] == "cudaLaunchKernel")'
+	assert_output 500
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "privileges: the documented capabilities are enough for a process of another user" {
+	needs root bpf sim
+	open_folder
+	start_calls 65534
+	counts_all with_only "${WORK[@]}" -- "$GPUPROF"
+	run cat gpuprof.err
+	assert_output ""
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "privileges: without one that is required, exit 3 and its name" {
+	needs root bpf
+	local name
+	for name in CAP_BPF CAP_PERFMON; do
+		run without "${name,,}" "$GPUPROF" stat -d 1s -a
+		assert_equal "$status" 3
+		one_line "$name"
+		run without "${name,,}" "$GPUPROF" doctor
+		assert_equal "$status" 3
+		assert_output --regexp "FAIL +$name +missing"
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "privileges: without CAP_SYS_PTRACE, one's own processes are measured and -a says who is not" {
+	needs root bpf sim
+	open_folder
+	start_calls 65534
+	run without cap_sys_ptrace "$GPUPROF" stat -a -d 10ms --table events
+	assert_success
+	assert_output --partial "could not be read: permission denied, CAP_SYS_PTRACE"
+	run without cap_sys_ptrace "$GPUPROF" doctor
+	assert_output --regexp "less +CAP_SYS_PTRACE +missing"
+	kill -KILL "$TARGET"
+	LD_LIBRARY_PATH=$OPEN capsh --drop=cap_sys_ptrace,cap_sys_admin -- -c 'exec "$0" "$@"' \
+		"$OPEN/simcalls" cudaLaunchKernel=500 --init --wait-file "$OPEN/go" >calls.out 3>&- &
+	TARGET=$!
+	STARTED+=("$TARGET")
+	wait_for 10 grep -q ready calls.out
+	counts_all without cap_sys_ptrace "$GPUPROF"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "privileges: without CAP_DAC_READ_SEARCH, what can be read is measured" {
+	needs root bpf sim
+	open_folder
+	start_calls 65534
+	run without cap_dac_read_search,cap_dac_override "$GPUPROF" doctor
+	assert_output --regexp "less +CAP_DAC_READ_SEARCH +missing"
+	counts_all without cap_dac_read_search,cap_dac_override "$GPUPROF"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "privileges: without CAP_CHECKPOINT_RESTORE, files are found by name; deleted ones are said" {
+	needs root bpf sim
+	open_folder
+	start_calls 65534
+	rm "$OPEN/libcuda.so.1"
+	counts_all without cap_checkpoint_restore "$GPUPROF"
+	run cat gpuprof.err
+	assert_output --partial "needs CAP_CHECKPOINT_RESTORE"
+}
+
+# ---- what is given up ------------------------------------------------------------------------
+
+# The capabilities of a process' threads that have any, and NoNewPrivs where it is not set.
+rights() { # PID
+	cat "/proc/$1/task"/*/status | awk '
+		$1 == "CapPrm:" && $2 !~ /^0*$/ { print $2 }
+		$1 == "CapEff:" && $2 !~ /^0*$/ { print $2 }
+		$1 == "NoNewPrivs:" && !$2 { print "may get more" }' | sort -u
+}
+
+bits() { # BIT...: as /proc/PID/status shows them
+	local sum=0 bit
+	for bit; do sum=$((sum | 1 << bit)); done
+	printf '%016x\n' $sum
+}
+
+has_rights() { [ "$(rights "$1")" = "$(bits "${@:2}")" ]; } # PID BIT...
+
+# bats test_tags=needs:root,needs:bpf
+@test "privileges: a running gpuprof has what it needs and cannot get more" {
+	needs root bpf
+	sleep 60 3>&- &
+	STARTED+=($!)
+	start_gpuprof stat -p $!
+	wait_for 5 has_rights "$PROFILER" "${WORK[@]}"
+	kill -INT "$PROFILER"
+	wait_gpuprof
+	assert_success
+	start_gpuprof record -o c.gpr --max-size 1m --max-files 2 -a
+	wait_for 5 has_rights "$PROFILER" "${WORK[@]}" 1 # CAP_DAC_OVERRIDE, for the files to come
+	kill -INT "$PROFILER"
+	wait_gpuprof
+	assert_success
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "privileges: the command of -- CMD loses none, and gpuprof can end it" {
+	needs root bpf
+	grep -E 'Cap(Prm|Eff|Inh|Amb)|NoNewPrivs' /proc/self/status >mine
+	start_gpuprof stat -q -- sh -c "grep -E 'Cap(Prm|Eff|Inh|Amb)|NoNewPrivs' /proc/self/status >theirs
+		exec setpriv --reuid 65534 --clear-groups sleep 60"
+	wait_for 5 has_rights "$PROFILER" "${WORK[@]}" 5 # CAP_KILL
+	wait_for 5 pgrep -P "$PROFILER" -x sleep
+	diff mine theirs
+	kill -TERM "$PROFILER"
+	wait_gpuprof
+	assert_equal "$status" 143
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "privileges: files made later go into the folder of who typed sudo" {
+	needs root bpf sim
+	open_folder
+	mkdir "$OPEN/home"
+	chown 65534:65534 "$OPEN/home"
+	run env SUDO_UID=65534 SUDO_GID=65534 SUDO_USER=nobody LD_LIBRARY_PATH="$OPEN" "$GPUPROF" record \
+		-o "$OPEN/home/c.gpr" --max-size 64k --max-files 3 -- "$OPEN/simcalls" cudaLaunchKernel=100000
+	assert_success
+	run bash -c "ls '$OPEN/home' | wc -l"
+	assert_output 3
+	run env SUDO_UID=65534 SUDO_GID=65534 SUDO_USER=nobody "$GPUPROF" stat -o "$OPEN/home/report" -- true
+	assert_success
+	assert_file_not_empty "$OPEN/home/report"
+}
