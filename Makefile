@@ -1,15 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # gcc builds user space, clang the BPF objects, bpftool the skeleton; everything lands in build/.
 
+HOST     := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
+ARCH     ?= $(HOST)
+MACHINE  := $(patsubst arm64,aarch64,$(ARCH:x86=x86_64))
+# Libraries that are not installed system-wide: make SYSROOT=/where/they/were/unpacked
+SYSROOT  ?=
+# Another architecture than this machine's, in a folder of its own: scripts/sysroot unpacks the
+# libraries there, and tests are emulated.
+ifneq ($(ARCH),$(HOST))
+BUILD    ?= build/$(ARCH)
+ifeq ($(SYSROOT),)
+SYSROOT  := $(BUILD)/sysroot
+endif
+ifeq ($(origin CC),default)
+CC       := $(MACHINE)-linux-gnu-gcc
+endif
+AR       := $(MACHINE)-linux-gnu-ar
+EMULATOR := GPUPROF_EMULATED=1 CC=$(CC) qemu-$(MACHINE)-static -L /usr/$(MACHINE)-linux-gnu
+UNPACKED := $(SYSROOT)/complete
+endif
+
 BUILD    ?= build
 CC       ?= gcc
 CLANG    ?= $(firstword $(shell command -v clang-14 clang clang-16 clang-19))
 BPFTOOL  ?= bpftool
 DESTDIR  ?=
 PREFIX   ?= /usr/local
-ARCH     ?= $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
-# A libbpf that is not installed system-wide: make LIBBPF_PREFIX=/where/it/was/unpacked
-LIBBPF_PREFIX ?=
 SANITIZE ?=
 STATIC   ?=
 V        ?= 0
@@ -19,10 +36,10 @@ VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unk
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wformat=2 \
 	    -Wvla -Werror
 OPT      ?= -O2
-CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD) $(LIBBPF_PREFIX:%=-I%/usr/include)
+CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD) $(SYSROOT:%=-isystem %/usr/include)
 CFLAGS   += -std=gnu11 -g $(OPT) $(WARN) -fno-strict-aliasing -pthread
-LIBBPF   := $(if $(LIBBPF_PREFIX),$(LIBBPF_PREFIX)/usr/lib/$(shell uname -m)-linux-gnu/libbpf.a,-l:libbpf.a)
-LDLIBS    = $(LIBBPF) -Wl,-Bstatic -lelf -lzstd -lxxhash -lz -liberty $(if $(STATIC),,-Wl,-Bdynamic) -lm
+LIBS     := $(SYSROOT:%=%/usr/lib/$(MACHINE)-linux-gnu)
+LDLIBS    = $(LIBS:%=-L%) -l:libbpf.a -Wl,-Bstatic -lelf -lzstd -lxxhash -lz -liberty $(if $(STATIC),,-Wl,-Bdynamic) -lm
 ifneq ($(SANITIZE),)
 CFLAGS   += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS  += -fsanitize=$(SANITIZE)
@@ -51,16 +68,22 @@ all: $(BUILD)/gpuprof ## build gpuprof (the default)
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+ifneq ($(UNPACKED),)
+$(UNPACKED):
+	$(call say,UNPACK,$(@D))
+	$(Q)scripts/sysroot $(@D) $(ARCH)
+endif
+
 # -- BPF ------------------------------------------------------------------------------------
 # From Linux 6.13 on, a probe program whose frame takes more than 48 bytes gets a per-CPU stack; and
 # probe programs can be preempted: two threads on one CPU would overwrite each other's locals.
 BPF_FRAME := -Wframe-larger-than=48
 
-$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c | $(UNPACKED)
 	@mkdir -p $(@D)
 	$(call say,BPF,$@)
 	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Werror $(BPF_FRAME) -MMD -MP \
-		-Iinclude -Ibpf -Ivmlinux/$(ARCH) $(LIBBPF_PREFIX:%=-I%/usr/include) -c $< -o $@
+		-Iinclude -Ibpf -Ivmlinux/$(ARCH) $(SYSROOT:%=-isystem %/usr/include) -c $< -o $@
 
 $(BUILD)/gpuprof.bpf.o: $(BPF_OBJ)
 	$(call say,LINK,$@)
@@ -74,14 +97,14 @@ $(SKEL): $(BUILD)/gpuprof.bpf.o
 # Only loader files include the skeleton, but their first build needs it before any dependency file.
 $(patsubst %.c,$(BUILD)/%.o,$(wildcard user/probe/loader*.c)): $(SKEL)
 
-$(BUILD)/user/%.o: user/%.c
+$(BUILD)/user/%.o: user/%.c | $(UNPACKED)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -DGPUPROF_VERSION='"$(VERSION)"' -MMD -MP -c $< -o $@
 
 $(LIB): $(USER_OBJ)
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(BUILD)/gpuprof: $(BUILD)/user/main.o $(LIB)
 	$(call say,LINK,$@)
@@ -126,16 +149,19 @@ $(BUILD)/unit/%: tests/unit/%.c $(TEST_LIB) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(TEST_LIB) $(LIB) \
-		$(LDFLAGS) $(LDLIBS) -lcmocka
+		$(LDFLAGS) $(LDLIBS) $(LIBS:%=-Wl,-rpath,$(abspath $(LIBS))) -lcmocka
 
 unit: $(UNIT) ## build and run the unit tests; T=test_elf runs one
-	@fail=0; for t in $(if $(T),$(BUILD)/unit/$(T),$(UNIT)); do $$t || fail=1; done; exit $$fail
+	@fail=0; for t in $(if $(T),$(BUILD)/unit/$(T),$(UNIT)); do $(EMULATOR) $$t || fail=1; done; exit $$fail
+
+check-arm64: ## build for arm64 and run its unit tests, emulated where that is not this machine
+	$(Q)$(MAKE) --no-print-directory ARCH=arm64 unit
 
 clean: ## remove build/
 	rm -rf $(BUILD)
 
--include tests/sim/sim.mk tests/targets/targets.mk tests/fuzz/fuzz.mk tests/bench/bench.mk tests/kernels/kernels.mk
+-include tests/sim/sim.mk tests/targets/targets.mk tests/rows/rows.mk tests/fuzz/fuzz.mk tests/bench/bench.mk tests/kernels/kernels.mk
 
-.PHONY: all help man completions install uninstall unit clean
+.PHONY: all help man completions install uninstall unit check-arm64 clean
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)

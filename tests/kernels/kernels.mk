@@ -2,18 +2,24 @@
 # The core test on Debian's kernels, each in an emulated machine of its own: no privileges, no KVM.
 # What is fetched stays in build/kernels; logs are build/kernels/log/VERSION.txt.
 #   make check-kernels KERNELS="6.12 7.3"   only these
+#   make check-kernels ARCH=arm64           another machine's, in build/arm64/kernels
 
 KERNELS     ?= 5.10 6.1 6.12 6.16 6.18 7.3
 KERNELS_DIR := $(BUILD)/kernels
+BUSYBOX     := $(if $(SYSROOT),$(SYSROOT)/bin/busybox,$(shell command -v busybox || echo busybox))
 
-$(KERNELS_DIR)/target: tests/kernels/target.c
+# The runtime's functions begin as compilers make them begin: with a frame, or a signed return address.
+KERNELS_FLAGS_x86   := -fno-omit-frame-pointer
+KERNELS_FLAGS_arm64 := -fno-omit-frame-pointer -mbranch-protection=standard
+
+$(KERNELS_DIR)/target: tests/kernels/target.c | $(UNPACKED)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 -g -O1 -fno-omit-frame-pointer $(WARN) -static -pthread \
+	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 -g -O1 $(KERNELS_FLAGS_$(ARCH)) $(WARN) -static -pthread \
 		-o $@ $<
 
 check-kernels: $(KERNELS_DIR)/target ## run the core test on Debian's kernels in emulation
-	$(Q)$(MAKE) -s --no-print-directory STATIC=1 BUILD=$(BUILD)/static
-	$(Q)tests/kernels/check $(KERNELS_DIR) $(BUILD)/static/gpuprof $< $(KERNELS)
+	$(Q)$(MAKE) -s --no-print-directory STATIC=1 BUILD=$(BUILD)/static SYSROOT=$(SYSROOT)
+	$(Q)tests/kernels/check $(KERNELS_DIR) $(ARCH) $(BUSYBOX) $(BUILD)/static/gpuprof $< $(KERNELS)
 
 .PHONY: check-kernels

@@ -27,8 +27,14 @@
 
 /* ---- the runtime, as its programming interface documents it ---- */
 
-/* Kept whole, with the ABI's arguments and, by the Makefile's flags, a frame: `push` comes first. */
+/* Kept whole, with the ABI's arguments and, by the Makefile's flags, a frame: `push` comes first on
+ * x86-64. On arm64 an opening is one of those that compilers make there. */
 #define AS_IN_CUDART static __attribute__((noipa))
+#if defined(__aarch64__)
+#define OPENS(branch_protection) __attribute__((target("branch-protection=" branch_protection)))
+#else
+#define OPENS(branch_protection)
+#endif
 
 typedef int cudaError_t;
 typedef struct CUstream_st *cudaStream_t;
@@ -51,6 +57,7 @@ AS_IN_CUDART cudaError_t initialise(void)
 	return cudaSuccess;
 }
 
+OPENS("none")		/* stp */
 AS_IN_CUDART cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args,
 					  size_t shared, cudaStream_t stream)
 {
@@ -58,12 +65,14 @@ AS_IN_CUDART cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 bloc
 	return initialise() || !func || !grid.x || !block.x ? cudaErrorInvalidValue : cudaSuccess;
 }
 
+OPENS("pac-ret")	/* paciasp: the return address is signed */
 AS_IN_CUDART cudaError_t cudaMemcpy(void *dst, const void *src, size_t bytes, int kind)
 {
 	(void)dst, (void)src, (void)bytes;
 	return initialise() || kind == cudaMemcpyNone ? cudaErrorInvalidValue : cudaSuccess;
 }
 
+OPENS("bti")		/* bti c */
 AS_IN_CUDART cudaError_t cudaDeviceSynchronize(void)
 {
 	nap_us(200);
@@ -181,14 +190,17 @@ static void read_openings(struct opening v[3])
 			v[i].clean[k] = v[i].text[k];
 }
 
+static bool is_broken(const struct opening *v)
+{
+	for (int k = 0; k < OPENING; k++)
+		if (v->text[k] != v->clean[k])
+			return true;
+	return false;
+}
+
 static int count_broken(const struct opening v[3])
 {
-	int n = 0;
-
-	for (int i = 0; i < 3; i++)
-		for (int k = 0; k < OPENING; k++)
-			n += v[i].text[k] != v[i].clean[k];
-	return n;
+	return is_broken(&v[0]) + is_broken(&v[1]) + is_broken(&v[2]);
 }
 
 /* Whether `wanted` functions hold a breakpoint before the time is over. */

@@ -93,7 +93,7 @@ static void memory(size_t i)
 	CALL(n * 2, cudaMemset2D, to, 512, 0, n, 2);
 	CALL(n * 2, cudaMemset2DAsync, to, 512, 0, n, 2, NULL);
 	CALL(n, cudaMemAdvise, to, n, cudaMemAdviseSetReadMostly, (struct cudaMemLocation){ 1, 0 });
-	CALL(0, cudaMemPrefetchAsync, to, n, (struct cudaMemLocation){ 1, 0 }, 0, NULL);
+	CALL(n, cudaMemPrefetchAsync, to, n, (struct cudaMemLocation){ 1, 0 }, 0, NULL);
 	CALL(0, cudaMemPoolTrimTo, NULL, n);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls as the compiler makes them: `see` is called through the real prototypes of the probed
- * functions and keeps the words that a probe would capture. For x86-64; elsewhere it skips the
- * test.
+ * functions and keeps the words that a probe would capture.
  */
 #ifndef UNIT_DECODE_ABI_H
 #define UNIT_DECODE_ABI_H
@@ -34,7 +33,8 @@ struct driver_config {		/* CUlaunchConfig */
 
 /* ---- calls as the compiler makes them --------------------------------------------------------- */
 
-/* Six registers, then the stack words after the return address; bytes the caller left undefined stay as they are. */
+/* Six registers, then further arguments in registers or on the stack; bytes the caller left
+ * undefined stay as they are. */
 enum { SEEN_STACK = 16 };
 uint64_t seen[GP_REGS + SEEN_STACK];
 
@@ -71,15 +71,25 @@ __asm__(".text\n"
 	"	xor %eax, %eax\n"
 	"	ret\n"
 	".size see, .-see\n");
-#else
-int see(void);
-
-int see(void)
-{
-	print_message("SKIP: the stub that sees arguments is for x86-64\n");
-	skip();
-	return 0;
-}
+#elif defined(__aarch64__)
+__asm__(".text\n"
+	".type see, %function\n"
+	"see:\n"
+	"	adrp x9, seen\n"
+	"	add x9, x9, :lo12:seen\n"
+	"	stp x0, x1, [x9], #16\n"
+	"	stp x2, x3, [x9], #16\n"
+	"	stp x4, x5, [x9], #16\n"
+	"	stp x6, x7, [x9], #16\n"
+	"	mov x10, sp\n"
+	"	mov w11, #7\n"
+	"1:	ldp x12, x13, [x10], #16\n"
+	"	stp x12, x13, [x9], #16\n"
+	"	subs w11, w11, #1\n"
+	"	b.ne 1b\n"
+	"	mov w0, #0\n"
+	"	ret\n"
+	".size see, .-see\n");
 #endif
 
 #endif

@@ -44,7 +44,7 @@ static size_t record(struct raw *raw, const char *name)
 	memcpy(raw->words, seen, 8 * (wire.words < GP_REGS ? wire.words : GP_REGS));
 	for (unsigned int i = 0; i < wire.extra_words; i++) {
 		bool in_stack = wire.extra == GP_EXTRA_STACK || wire.extra == GP_EXTRA_STACK_AT;
-		const uint64_t *from = in_stack ? &seen[GP_REGS] : (void *)(uintptr_t)seen[0];
+		const uint64_t *from = in_stack ? &seen[GP_REGS] : (void *)(uintptr_t)seen[wire.from];
 
 		raw->words[GP_REGS + i] = from[wire.extra <= GP_EXTRA_DEREF ? i : wire.at[i]];
 	}

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "elf/elf.h"
+#include "lib/emulated.h"
 
 struct object {
 	char dir[64];

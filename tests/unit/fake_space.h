@@ -67,7 +67,7 @@ static inline uint8_t *end_entry(uint8_t *entry, uint8_t *end)
 static inline void fake_make(struct fake *f, const char *augmentation, const char *cie,
 			     size_t cie_len, const char *fde, size_t fde_len)
 {
-	static const uint8_t factors[] = { 1, 0x78, 16 };	/* code 1, data -8, RA column 16 */
+	const uint8_t factors[] = { 1, 0x78, stack_abi.ra };	/* code 1, data -8 */
 	uint8_t *hdr = f->tables, *first = f->tables + 64, *at, *second;
 
 	memset(f, 0, sizeof(*f));

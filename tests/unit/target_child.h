@@ -24,6 +24,8 @@
 
 #include <cmocka.h>
 
+#include "lib/emulated.h"
+
 #define NOBODY 65534
 #define UNUSED __attribute__((unused))
 

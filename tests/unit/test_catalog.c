@@ -16,9 +16,11 @@
 
 #include <cmocka.h>
 
+#include "base/io.h"
 #include "elf/elf.h"
 #include "probe/catalog.h"
 #include "probe/results.h"
+#include "lib/emulated.h"
 
 struct result_row {
 	int32_t code;
@@ -211,37 +213,48 @@ static void results_have_names(void **state)
 
 /* ---- the real libraries --------------------------------------------------------------------------- */
 
-/*
- * Rows that the versions tested (CUDA 13.0, NCCL 2.28) do not have: removed before, in CUDA 11.8 to
- * 12.9; and added later, up to NCCL 2.32.
- */
-static const char *const elsewhere[] = {
-	"cudaCreateTextureObject_v2", "cudaEventElapsedTime_v2", "cudaGetDeviceProperties_v2",
-	"cudaGetSurfaceReference", "cudaGetTextureAlignmentOffset",
-	"cudaGetTextureObjectTextureDesc_v2", "cudaGetTextureReference",
-	"cudaGraphAddDependencies_v2", "cudaGraphAddNode_v2", "cudaGraphGetEdges_v2",
-	"cudaGraphNodeGetDependencies_v2", "cudaGraphNodeGetDependentNodes_v2",
-	"cudaGraphRemoveDependencies_v2", "cudaLaunchCooperativeKernelMultiDevice",
-	"cudaMemAdvise_v2", "cudaMemPrefetchAsync_v2", "cudaMemPrefetchAsync_v2_ptsz",
-	"cudaSignalExternalSemaphoresAsync_v2", "cudaSignalExternalSemaphoresAsync_v2_ptsz",
-	"cudaStreamGetCaptureInfo_v2", "cudaStreamGetCaptureInfo_v2_ptsz",
-	"cudaStreamGetCaptureInfo_v3", "cudaStreamGetCaptureInfo_v3_ptsz",
-	"cudaStreamUpdateCaptureDependencies_v2", "cudaStreamUpdateCaptureDependencies_v2_ptsz",
-	"cudaThreadExit", "cudaThreadGetCacheConfig", "cudaThreadGetLimit",
-	"cudaThreadSetCacheConfig", "cudaThreadSetLimit", "cudaThreadSynchronize",
-	"cudaWaitExternalSemaphoresAsync_v2", "cudaWaitExternalSemaphoresAsync_v2_ptsz",
-	"ncclAllGatherConfig", "ncclAllReduceConfig", "ncclAlltoAllConfig",
-	"ncclBroadcastConfig", "ncclCommGetUniqueId", "ncclCommGrow", "ncclCommMemStats",
-	"ncclCommQueryProperties", "ncclCommResume", "ncclCommSuspend", "ncclGatherConfig",
-	"ncclPutSignal", "ncclReduceConfig", "ncclReduceScatterConfig", "ncclScatterConfig",
-	"ncclSignal", "ncclWaitSignal",
+/* The versions that scripts/cuda has, as 1000 * major + minor; rows may be of others. */
+static const struct { const char *library; unsigned int version; } tested[] = {
+	{ "cudart", 13000 }, { "cuda", 13000 }, { "nccl", 2028 },
 };
 
-static bool is_elsewhere(const char *name)
+/* Which functions each version has (scripts/gen-exports); NULL: no list of this library. */
+static char *read_exports(const char *library, unsigned int *version)
 {
-	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
-		if (!strcmp(elsewhere[i], name))
+	char path[PATH_MAX], *text;
+
+	for (size_t i = 0; i < sizeof(tested) / sizeof(tested[0]); i++) {
+		if (strcmp(tested[i].library, library))
+			continue;
+		*version = tested[i].version;
+		snprintf(path, sizeof(path), "tests/rows/exports/%s.txt", library);
+		text = io_read_file(path, 1u << 20, NULL);
+		assert_non_null(text);
+		return text;
+	}
+	return NULL;
+}
+
+/* Of a line "cudaFree 11.7-12.0 12.3-". A function without a line is of all versions. */
+static bool version_has(const char *exports, unsigned int version, const char *name)
+{
+	char key[128];
+	const char *at;
+	unsigned int from, to, minor;
+
+	snprintf(key, sizeof(key), "\n%s ", name);
+	at = exports ? strstr(exports, key) : NULL;
+	if (!at)
+		return true;
+	for (at += strlen(key); at[-1] == ' '; at += strcspn(at, " \n") + 1) {
+		const char *dash = at + strcspn(at, "-");
+
+		assert_int_equal(sscanf(at, "%u.%u", &from, &minor), 2);
+		from = 1000 * from + minor;
+		to = sscanf(dash, "-%u.%u", &to, &minor) == 2 ? 1000 * to + minor : UINT32_MAX;
+		if (version >= from && version <= to)
 			return true;
+	}
 	return false;
 }
 
@@ -254,10 +267,8 @@ static int open_library(const char *name)
 
 	snprintf(path, sizeof(path), "%s/lib/%s", dir ? dir : "build/cuda", name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0)
-		return fd;
 	snprintf(path, sizeof(path), "%s/lib/libcudart.so.13", dir ? dir : "build/cuda");
-	if (realpath(path, real) && strlen(real) + strlen(name) + 2 < sizeof(real)) {
+	if (fd < 0 && realpath(path, real) && strlen(real) + strlen(name) + 2 < sizeof(real)) {
 		strcpy(strrchr(real, '/') + 1, name);
 		fd = open(real, O_RDONLY | O_CLOEXEC);
 	}
@@ -265,6 +276,7 @@ static int open_library(const char *name)
 		print_message("SKIP: no %s beside %s\n", name, path);
 		skip();
 	}
+	needs_own_machine(fd);
 	return fd;
 }
 
@@ -284,7 +296,8 @@ static void rows_exist(const char *file, unsigned int max_left_out, bool is_pinn
 		strrchr(file, '/') ? strrchr(file, '/') + 1 : file));
 	struct elf_symbol *syms = calloc(lib->n_rows, sizeof(*syms));
 	struct elf_file *ef = elf_file_open(fd, file);
-	unsigned int stepped = 0, left_out = 0, refused = 0;
+	unsigned int stepped = 0, left_out = 0, refused = 0, version = 0;
+	char *exports = read_exports(lib->name, &version);
 
 	assert_non_null(syms);
 	assert_non_null(ef);
@@ -292,7 +305,7 @@ static void rows_exist(const char *file, unsigned int max_left_out, bool is_pinn
 		syms[i].name = lib->rows[i].name;
 	assert_true(elf_find_symbols(ef, syms, lib->n_rows) > 0);
 	for (size_t i = 0; i < lib->n_rows; i++) {
-		if (is_pinned && !syms[i].offset == !is_elsewhere(syms[i].name))
+		if (is_pinned && !syms[i].offset == version_has(exports, version, syms[i].name))
 			fail_msg("%s: %s %s", file, syms[i].name,
 				 syms[i].offset ? "is there, and listed as not" : "is not there");
 		stepped += syms[i].opening == ELF_STEP;
@@ -310,6 +323,7 @@ static void rows_exist(const char *file, unsigned int max_left_out, bool is_pinn
 	elf_file_close(ef);
 	close(fd);
 	free(syms);
+	free(exports);
 }
 
 static void real_cudart_has_the_rows(void **state)

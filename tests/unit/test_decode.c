@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Records to events. Where arguments lie is not written down a second time here: on x86-64 a stub
+ * Records to events. Where arguments lie is not written down a second time here: a stub
  * is called through the functions' real prototypes and keeps what the compiler put into registers
  * and on the stack, as the probes do.
  */

@@ -21,6 +21,23 @@ struct opened {
 	struct elf_file *ef;
 };
 
+/* How functions begin in assembly, and what the compiler puts before that as a landing pad. */
+#if defined(__x86_64__)
+#define ENTERS "push %rbp\\npop %rbp\\n"
+#define ENTERS_AS ELF_PUSH
+#define ENTERS_SIZE 3
+#define PAD "endbr64"
+#define PAD_CODE "\xf3\x0f\x1e\xfa"
+#define PAD_FLAGS "-fcf-protection=branch"
+#else
+#define ENTERS "stp x29, x30, [sp, #-16]!\\nldp x29, x30, [sp], #16\\n"
+#define ENTERS_AS ELF_STEP
+#define ENTERS_SIZE 12
+#define PAD "bti c"
+#define PAD_CODE "\x5f\x24\x03\xd5"
+#define PAD_FLAGS "-mbranch-protection=bti"
+#endif
+
 static struct opened open_built(const char *source, const char *args)
 {
 	struct opened o = { .object = object_build(source, args) };
@@ -150,7 +167,7 @@ static void test_global_symbol_wins_over_a_local_one_before_it(void **state)
 		"asm(\".text\\n.type twi_,@function\\ntwi_: nop\\nret\\n\"\n"
 		"\".size twi_,2\\n.globl twin,_start\\n\"\n"
 		"\".type twin,@function\\n\"\n"
-		"\"_start: twin: push %rbp\\npop %rbp\\nret\\n\");\n";
+		"\"_start: twin: " ENTERS "ret\\n\");\n";
 	struct image im = image_build(source, "-static -nostdlib");
 	struct elf_symbol sym = { .name = "twin" };
 	char *local = memmem(im.byte, im.size, "twi_", 5);
@@ -160,7 +177,7 @@ static void test_global_symbol_wins_over_a_local_one_before_it(void **state)
 	local[3] = 'n';
 	assert_int_equal(image_find(&im, &sym), 1);
 	assert_int_equal(sym.local, 0);
-	assert_int_equal(sym.opening, ELF_PUSH);
+	assert_int_equal(sym.opening, ENTERS_AS);
 	free(im.byte);
 }
 
@@ -170,8 +187,8 @@ static void test_default_version_wins(void **state)
 		"asm(\".symver old,call@V1\\n.symver new,call@@V2\\n\");\n"
 		"asm(\".text\\n.globl old\\n.type old,@function\\nold: nop\\nret\\n\"\n"
 		"\".size old,2\\n\"\n"
-		"\".globl new\\n.type new,@function\\nnew: push %rbp\\npop %rbp\\nret\\n"
-		".size new,3\\n\");\n";
+		"\".globl new\\n.type new,@function\\nnew: " ENTERS "ret\\n"
+		".size new,.-new\\n\");\n";
 	struct object script = object_build("int x;", "-shared");
 	char args[256];
 	FILE *f = fopen(script.path, "w");
@@ -184,35 +201,54 @@ static void test_default_version_wins(void **state)
 	snprintf(args, sizeof(args), LIBRARY " -s -Wl,--version-script=%s", script.path);
 	o = open_built(source, args);
 	assert_int_equal(find_one(o.ef, "call", &sym), 1);
-	assert_int_equal(sym.opening, ELF_PUSH);
-	assert_int_equal(sym.size, 3);
+	assert_int_equal(sym.opening, ENTERS_AS);
+	assert_int_equal(sym.size, ENTERS_SIZE);
 	close_built(&o);
 	object_remove(&script);
 }
 
-#if defined(__x86_64__)
-static void test_endbr64_is_stepped_over(void **state)
+static void test_a_landing_pad_is_stepped_over(void **state)
 {
 	struct opened o = open_built("void g(void); void f(void) { g(); g(); }\n"
 				     "asm(\".globl bare\\n.type bare,@function\\n\"\n"
-				     "\"bare: endbr64\\n\"\n"
+				     "\"bare: " PAD "\\n\"\n"
 				     "\".size bare,4\\nnop\\n\");\n",
-				     "-shared -fPIC -nostdlib -fcf-protection=branch -O0");
+				     "-shared -fPIC -nostdlib -O0 " PAD_FLAGS);
 	struct elf_symbol sym[] = { { .name = "f" }, { .name = "bare" } };
 	uint8_t code[4];
 
 	(void)state;
 	assert_int_equal(elf_find_symbols(o.ef, sym, 2), 2);
 	assert_int_equal(sym[0].skipped, 4);
-	assert_int_equal(sym[0].opening, ELF_PUSH);
+	assert_int_equal(sym[0].opening, ENTERS_AS);
 	assert_int_equal(pread(o.fd, code, 4, (off_t)sym[0].offset - 4), 4);
-	assert_memory_equal(code, "\xf3\x0f\x1e\xfa", 4);
+	assert_memory_equal(code, PAD_CODE, 4);
 	/* Behind a function that is nothing else there is another function. */
 	assert_int_equal(sym[1].skipped, 0);
 	assert_int_equal(sym[1].opening, ELF_STEP);
 	close_built(&o);
 }
+
+/* Behind it the link register is signed, and a return probe would put an unsigned one there. */
+static void test_signing_is_not_stepped_over(void **state)
+{
+#if defined(__aarch64__)
+	struct opened o = open_built("void g(void); void f(void) { g(); g(); }\n",
+				     "-shared -fPIC -nostdlib -mbranch-protection=standard");
+	struct elf_symbol sym;
+	uint8_t code[4];
+
+	assert_int_equal(find_one(o.ef, "f", &sym), 1);
+	assert_int_equal(sym.skipped, 0);
+	assert_int_equal(pread(o.fd, code, 4, (off_t)sym.offset), 4);
+	assert_memory_equal(code, "\x3f\x23\x03\xd5", 4);	/* paciasp */
+	close_built(&o);
+#else
+	print_message("SKIP: only arm64 signs return addresses\n");
+	skip();
 #endif
+	(void)state;
+}
 
 static void test_stripped_library_keeps_its_exports(void **state)
 {
@@ -299,6 +335,7 @@ static int open_cuda(const char *variable, const char *name, char *path, size_t 
 		print_message("skipped: no %s (set %s)\n", name, variable);
 		skip();
 	}
+	needs_own_machine(fd);
 	return fd;
 }
 
@@ -380,9 +417,8 @@ int main(void)
 		cmocka_unit_test(test_local_symbol_is_found_and_said_to_be_local),
 		cmocka_unit_test(test_global_symbol_wins_over_a_local_one_before_it),
 		cmocka_unit_test(test_default_version_wins),
-#if defined(__x86_64__)
-		cmocka_unit_test(test_endbr64_is_stepped_over),
-#endif
+		cmocka_unit_test(test_a_landing_pad_is_stepped_over),
+		cmocka_unit_test(test_signing_is_not_stepped_over),
 		cmocka_unit_test(test_stripped_library_keeps_its_exports),
 		cmocka_unit_test(test_build_id_is_the_linkers),
 		cmocka_unit_test(test_needs_come_before_the_search_path),

@@ -193,6 +193,7 @@ static void no_file_but_a_regular_one_of_its_user_is_read(void **state)
 	int fd;
 
 	(void)state;
+	needs_real_machine("openat2, which the emulator does not have");
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	unlink(path);
 	assert_int_equal(perfmap_open(getpid()), -ENOENT);

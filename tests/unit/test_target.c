@@ -148,6 +148,7 @@ static int look_at(struct named n)
 static void strange_names_are_told_as_they_are(void **state)
 {
 	(void)state;
+	needs_real_machine("maps of other processes");
 	for (size_t i = 0; i < sizeof(strange_names) / sizeof(strange_names[0]); i++) {
 		struct named n = { .name = strange_names[i] };
 
@@ -160,6 +161,7 @@ static void strange_names_are_told_as_they_are(void **state)
 static void a_deleted_file_is_opened_through_map_files(void **state)
 {
 	(void)state;
+	needs_real_machine("maps of other processes");
 	if (!is_root()) {
 		print_message("needs:root to open map_files\n");
 		skip();
@@ -174,6 +176,7 @@ static void a_deleted_file_is_opened_through_map_files(void **state)
 static void a_deleted_file_is_named_when_it_cannot_be_opened(void **state)
 {
 	(void)state;
+	needs_real_machine("maps of other processes");
 	assert_int_equal(look_at((struct named){ .name = "x", .gone = true, .no_map_files = true }),
 			 1);
 }
@@ -181,6 +184,7 @@ static void a_deleted_file_is_named_when_it_cannot_be_opened(void **state)
 static void what_took_the_place_of_a_file_is_not_opened(void **state)
 {
 	(void)state;
+	needs_real_machine("maps of other processes");
 	alarm(10);	/* a FIFO would block for ever */
 	assert_int_equal(look_at((struct named){
 		.name = "x", .gone = true, .fifo = true, .no_map_files = true }), 1);
@@ -259,6 +263,7 @@ static void files_of_other_roots_are_found(void **state)
 	char err[4096];
 
 	(void)state;
+	needs_real_machine("maps of other processes");
 	if (!is_root()) {
 		print_message("needs:root to make namespaces\n");
 		skip();
@@ -361,6 +366,7 @@ static void a_process_is_described_whatever_its_name(void **state)
 	struct target_process p;
 
 	(void)state;
+	needs_real_machine("threads of other processes");
 	after_ns = time_now_ns();
 	assert_true(child_await(&c));
 	assert_int_equal(target_process_read(c.pid, &p), 0);

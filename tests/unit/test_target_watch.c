@@ -157,6 +157,7 @@ static void refusal_names_the_capability(void **state)
 	char err[4096];
 
 	(void)state;
+	needs_real_machine("perf events");
 	for (int i = 0; i < 2; i++) {
 		int rc = run_apart(watch_init, &pids[i], err, sizeof(err));
 

@@ -9,20 +9,30 @@
 
 #include "fake_space.h"
 
-/* The tables made up here speak of x86-64's registers: rbp is 6, rsp 7, the return address 16. */
-static void needs_x86(void)
-{
-	if (stack_abi.sp != 7)
-		skip();
-}
+/* Numbers of the stack pointer (SP), frame pointer (FP) and return address (RA), as bytes. */
+#if defined(__x86_64__)
+#define SP "\x07"
+#define BREG_SP "\x77"
+#define FP "\x06"
+#define OFFSET_FP "\x86"
+#define RA "\x10"
+#define OFFSET_RA "\x90"
+#else
+#define SP "\x1f"
+#define BREG_SP "\x8f"
+#define FP "\x1d"
+#define OFFSET_FP "\x9d"
+#define RA "\x1e"
+#define OFFSET_RA "\x9e"
+#endif
 
-#define CFA_RSP_8 "\x0c\x07\x08"	/* CFA = rsp + 8 */
-#define RA_AT_CFA_8 "\x90\x01"		/* return address at CFA - 8 */
-#define ENTRY CFA_RSP_8 RA_AT_CFA_8
+#define CFA_SP_8 "\x0c" SP "\x08"	/* CFA = sp + 8 */
+#define RA_AT_CFA_8 OFFSET_RA "\x01"	/* return address at CFA - 8 */
+#define ENTRY CFA_SP_8 RA_AT_CFA_8
 
 static struct stack_regs at(uint64_t pc, uint64_t sp, uint64_t fp)
 {
-	struct stack_regs regs = { .pc = pc, .known = 0xffff };
+	struct stack_regs regs = { .pc = pc, .known = ~0u };
 
 	regs.reg[stack_abi.sp] = sp;
 	regs.reg[stack_abi.fp] = fp;
@@ -39,7 +49,6 @@ static void a_return_address_lies_under_the_cfa(void **state)
 	struct fake f;
 
 	(void)state;
-	needs_x86();
 	FAKE(&f, "zR", ENTRY, "");
 	f.stack[0] = CODE + 0x200;
 	f.stack[1] = CODE + 0x300;
@@ -52,14 +61,13 @@ static void a_return_address_lies_under_the_cfa(void **state)
 	assert_int_equal(f.end, STACK_WHOLE);
 }
 
-/* At CODE+1 rbp was pushed, at CODE+4 it became the base: what is right depends on pc. */
+/* At CODE+1 the frame pointer was pushed, at CODE+4 it became the base: what is right depends on pc. */
 static void the_row_of_the_address_holds(void **state)
 {
-	static const char fde[] = "\x41\x0e\x10\x86\x02\x43\x0d\x06";
+	static const char fde[] = "\x41\x0e\x10" OFFSET_FP "\x02\x43\x0d" FP;
 	struct fake f;
 
 	(void)state;
-	needs_x86();
 	FAKE(&f, "zR", ENTRY, fde);
 	f.stack[0] = CODE + 0x200;
 	assert_int_equal(unwind(&f, at(CODE, STACK, 0), 2), 2);
@@ -73,14 +81,17 @@ static void the_row_of_the_address_holds(void **state)
 	assert_int_equal(f.steps[1].pc, CODE + 0x202);
 }
 
-/* rsp + 8 + ((rip & 15) >= 11) * 8, which is how linkers describe a PLT. */
+/* rsp + 8 + ((rip & 15) >= 11) * 8, which is how x86-64's linkers describe a PLT. */
 static void plt_entries_have_a_cfa_by_expression(void **state)
 {
 	static const char fde[] = "\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22";
 	struct fake f;
 
 	(void)state;
-	needs_x86();
+	if (stack_abi.pc > 33) {
+		print_message("SKIP: expressions cannot read pc here, and a PLT needs none\n");
+		skip();
+	}
 	FAKE(&f, "zR", ENTRY, fde);
 	f.stack[0] = CODE + 0x500;
 	f.stack[1] = CODE + 0x600;
@@ -95,8 +106,7 @@ static void an_undefined_return_address_ends_the_stack(void **state)
 	struct fake f;
 
 	(void)state;
-	needs_x86();
-	FAKE(&f, "zR", CFA_RSP_8, "\x07\x10");
+	FAKE(&f, "zR", CFA_SP_8, "\x07" RA);
 	assert_int_equal(unwind(&f, at(CODE + 0x100, STACK, 0), STACK_DEPTH), 1);
 	assert_int_equal(f.end, STACK_WHOLE);
 }
@@ -104,13 +114,12 @@ static void an_undefined_return_address_ends_the_stack(void **state)
 /* Its registers lie where expressions say, and its caller was interrupted, not calling. */
 static void a_signal_frame_gives_exact_registers(void **state)
 {
-	static const char fde[] = "\x0f\x03\x77\x20\x06"	/* CFA: what is at rsp + 32 */
-				  "\x10\x07\x02\x77\x20"	/* rsp */
-				  "\x10\x10\x02\x77\x28";	/* rip */
+	static const char fde[] = "\x0f\x03" BREG_SP "\x20\x06"	/* CFA: what is at sp + 32 */
+				  "\x10" SP "\x02" BREG_SP "\x20"
+				  "\x10" RA "\x02" BREG_SP "\x28";
 	struct fake f;
 
 	(void)state;
-	needs_x86();
 	FAKE(&f, "zRS", "", fde);
 	f.stack[4] = STACK + 800;
 	f.stack[5] = CODE;		/* the first instruction: one less is outside */
@@ -125,7 +134,6 @@ static void tables_without_an_index_are_read_through(void **state)
 	struct fake f;
 
 	(void)state;
-	needs_x86();
 	FAKE(&f, "zR", ENTRY, "");
 	f.tables[2] = f.tables[3] = 0xff;
 	f.stack[0] = CODE + 0x200;
@@ -178,14 +186,13 @@ static void a_frame_pointer_to_itself_does_not_loop(void **state)
 	assert_int_equal(f.end, STACK_LOST);
 }
 
-/* CFA = rsp: every frame is its own caller. */
+/* CFA = sp: every frame is its own caller. */
 static void a_frame_that_takes_no_stack_does_not_loop(void **state)
 {
 	struct fake f;
 
 	(void)state;
-	needs_x86();
-	FAKE(&f, "zR", "\x0c\x07\x00", "\x90\x00");
+	FAKE(&f, "zR", "\x0c" SP "\x00", OFFSET_RA "\x00");
 	f.stack[0] = CODE + 0x100;
 	assert_in_range(unwind(&f, at(CODE + 0x100, STACK, 0), STACK_DEPTH), 1, 2);
 	assert_int_equal(f.end, STACK_LOST);
@@ -194,11 +201,11 @@ static void a_frame_that_takes_no_stack_does_not_loop(void **state)
 /* A signal frame may lead anywhere, also back. */
 static void signal_frames_that_return_to_themselves_end_at_the_limit(void **state)
 {
-	static const char fde[] = "\x0f\x02\x77\x20\x10\x07\x02\x77\x20\x10\x10\x02\x77\x28";
+	static const char fde[] = "\x0f\x02" BREG_SP "\x20\x10" SP "\x02" BREG_SP "\x20"
+				  "\x10" RA "\x02" BREG_SP "\x28";
 	struct fake f;
 
 	(void)state;
-	needs_x86();
 	FAKE(&f, "zRS", "", fde);
 	f.stack[4] = STACK;
 	f.stack[5] = CODE + 0x10;
@@ -211,7 +218,6 @@ static void a_recursion_ends_at_the_limit(void **state)
 	struct fake f;
 
 	(void)state;
-	needs_x86();
 	FAKE(&f, "zR", ENTRY, "");
 	for (size_t i = 0; i < WORDS; i++)
 		f.stack[i] = CODE + 0x200;
@@ -224,7 +230,6 @@ static void the_end_of_readable_memory_ends_the_stack(void **state)
 	struct fake f;
 
 	(void)state;
-	needs_x86();
 	FAKE(&f, "zR", ENTRY, "");
 	f.stack[WORDS - 1] = CODE + 0x200;
 	assert_int_equal(unwind(&f, at(CODE, STACK + (WORDS - 1) * 8, 0), STACK_DEPTH), 2);
@@ -245,7 +250,6 @@ static void expressions_are_bounded(void **state)
 	struct fake f;
 
 	(void)state;
-	needs_x86();
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		fake_make(&f, "zR", ENTRY, sizeof(ENTRY) - 1, bad[i], bad[i][1] + 2u > 8 ? 3 :
 			  bad[i][1] + 2u);
@@ -257,7 +261,7 @@ static void expressions_are_bounded(void **state)
 /* With any byte of the tables changed the unwinder ends, whatever it makes of them. */
 static void damaged_tables_do_no_harm(void **state)
 {
-	static const char fde[] = "\x41\x0e\x10\x86\x02\x43\x0d\x06\x0a\x0b";
+	static const char fde[] = "\x41\x0e\x10" OFFSET_FP "\x02\x43\x0d" FP "\x0a\x0b";
 	struct fake f, damaged;
 
 	(void)state;
