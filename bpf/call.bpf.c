@@ -25,28 +25,66 @@ volatile __u8 handed_over = 0;
 volatile __u8 returns = GP_RETURNS_ALL;
 const volatile struct gp_row rows[GP_ROWS_MAX] = {};
 
+/* n words from where the row says. Without a register for it, a fault is kept in the record. */
+static __always_inline void read_words(struct thread_state *st, __u32 i, __u32 n, const __u64 *from)
+{
+	if (bpf_probe_read_user(&st->rec.words[GP_REGS + i], n * 8, from))
+		st->rec.head.flags |= GP_CALL_EXTRA_FAULT;
+}
+
+/* Arguments 6, 7, ...: those that the ABI has in registers, and the stack. */
+static __always_inline void read_arguments(struct pt_regs *ctx, struct thread_state *st,
+					   volatile const struct gp_row *row, __u32 n)
+{
+	const __u64 *stack = (void *)(st->sp + STACK_ARGS_OFFSET - 8 * MORE_REGS);
+
+	if (row->extra == GP_EXTRA_STACK) {
+		for (__u32 i = 0; i < MORE_REGS; i++)
+			st->rec.words[GP_REGS + i] = more_reg(ctx, i);
+		if (n > MORE_REGS)
+			read_words(st, MORE_REGS, n - MORE_REGS, stack + MORE_REGS);
+		return;
+	}
+	for (__u32 i = 0; i < GP_EXTRA_MAX && i < n; i++) {
+		__u32 at = row->at[i];
+
+		if (at < MORE_REGS)
+			st->rec.words[GP_REGS + i] = more_reg(ctx, at);
+		else
+			read_words(st, i, 1, stack + at);
+	}
+}
+
+/* What an argument points to. */
+static __always_inline void read_pointed(struct thread_state *st,
+					 volatile const struct gp_row *row, __u32 n)
+{
+	__u32 word = row->from;
+	const __u64 *from = (void *)st->rec.words[word < GP_REGS ? word : 0];
+
+	if (row->extra == GP_EXTRA_DEREF) {
+		read_words(st, 0, n, from);
+		return;
+	}
+	for (__u32 i = 0; i < GP_EXTRA_MAX && i < n; i++)
+		read_words(st, i, 1, from + row->at[i]);
+}
+
 /* Reads the words that the row wants beyond the six argument registers. */
-static __always_inline void read_extra(struct thread_state *st, volatile const struct gp_row *row)
+static __always_inline void read_extra(struct pt_regs *ctx, struct thread_state *st,
+				       volatile const struct gp_row *row)
 {
 	__u8 extra = row->extra;
-	const __u64 *from = extra == GP_EXTRA_STACK || extra == GP_EXTRA_STACK_AT ?
-			    (void *)(st->sp + STACK_ARGS_OFFSET) : (void *)st->rec.words[0];
 	__u32 n = row->extra_words;
-	long err = 0;
 
 	if (n > GP_EXTRA_MAX)
 		n = GP_EXTRA_MAX;
-	if (extra == GP_EXTRA_STACK || extra == GP_EXTRA_DEREF) {
-		err = bpf_probe_read_user(&st->rec.words[GP_REGS], n * 8, from);
-	} else {
-		for (__u32 i = 0; i < GP_EXTRA_MAX && i < n; i++)
-			err |= bpf_probe_read_user(&st->rec.words[GP_REGS + i], 8,
-						   from + row->at[i]);
-	}
-	if (err) {
+	if (extra == GP_EXTRA_STACK || extra == GP_EXTRA_STACK_AT)
+		read_arguments(ctx, st, row, n);
+	else
+		read_pointed(st, row, n);
+	if (st->rec.head.flags & GP_CALL_EXTRA_FAULT)
 		__builtin_memset(&st->rec.words[GP_REGS], 0, GP_EXTRA_MAX * 8);
-		st->rec.head.flags |= GP_CALL_EXTRA_FAULT;
-	}
 }
 
 /* The record of a call that begins: all but its time. A function of its own for the sake of its
@@ -71,7 +109,7 @@ static __noinline void begin_record(struct pt_regs *ctx, struct thread_state *st
 	st->rec.words[4] = PT_REGS_PARM5(ctx);
 	st->rec.words[5] = PT_REGS_PARM6(ctx);
 	if (row->extra)
-		read_extra(st, row);
+		read_extra(ctx, st, row);
 }
 
 /* A call whose return is not followed. */

@@ -6,16 +6,7 @@
 #ifndef GPUPROF_NEST_BPF_H
 #define GPUPROF_NEST_BPF_H
 
-#include "maps.bpf.h"
-
-#if defined(__TARGET_ARCH_x86)
-/* On entry the stack pointer is at the return address, which the return has popped. */
-#define RET_POPS 8
-#define STACK_ARGS_OFFSET 8
-#else
-#define RET_POPS 0
-#define STACK_ARGS_OFFSET 0
-#endif
+#include "abi.bpf.h"
 
 /* What a session program returns at entry. */
 enum { RETURN_LEG = 0, NO_RETURN_LEG = 1 };

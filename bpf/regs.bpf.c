@@ -3,8 +3,7 @@
  * The user-mode registers of every thread of the processes in `pids`, without stopping any: what
  * the kernel saved when the thread entered it. For `gpuprof stacks`; no probe, on no call's path.
  */
-#include "maps.bpf.h"
-#include "gpuprof/regs.h"
+#include "abi.bpf.h"
 
 /* A record is too large for the stack; one reader at a time, so one is enough. */
 struct {
@@ -13,43 +12,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct gp_thread_regs);
 } regs_buf SEC(".maps");
-
-#if defined(__TARGET_ARCH_x86)
-static __always_inline void copy_regs(struct gp_thread_regs *rec, const struct pt_regs *r)
-{
-	rec->pc = r->ip;
-	rec->reg[0] = r->ax;
-	rec->reg[1] = r->dx;
-	rec->reg[2] = r->cx;
-	rec->reg[3] = r->bx;
-	rec->reg[4] = r->si;
-	rec->reg[5] = r->di;
-	rec->reg[6] = r->bp;
-	rec->reg[7] = r->sp;
-	rec->reg[8] = r->r8;
-	rec->reg[9] = r->r9;
-	rec->reg[10] = r->r10;
-	rec->reg[11] = r->r11;
-	rec->reg[12] = r->r12;
-	rec->reg[13] = r->r13;
-	rec->reg[14] = r->r14;
-	rec->reg[15] = r->r15;
-	rec->known = 0xffff;
-}
-#elif defined(__TARGET_ARCH_arm64)
-static __always_inline void copy_regs(struct gp_thread_regs *rec, const struct pt_regs *r)
-{
-	const struct user_pt_regs *user = (const struct user_pt_regs *)r;
-
-	rec->pc = user->pc;
-	for (int i = 0; i < 31; i++)
-		rec->reg[i] = user->regs[i];
-	rec->reg[31] = user->sp;
-	rec->known = 0xffffffff;
-}
-#else
-#error "gpuprof reads registers of x86-64 and arm64 only"
-#endif
 
 SEC("?iter/task")
 int task_regs(struct bpf_iter__task *ctx)

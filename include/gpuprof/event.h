@@ -53,8 +53,8 @@ typedef __u64 gp_u64;
 
 /* Where a row's extra words come from. */
 #define GP_EXTRA_NONE 0
-#define GP_EXTRA_STACK 1	/* the stack words after the return address (arguments 6, 7, ...) */
-#define GP_EXTRA_DEREF 2	/* what argument 0 points to, at entry */
+#define GP_EXTRA_STACK 1	/* arguments 6, 7, ...: on x86-64 the words after the return address */
+#define GP_EXTRA_DEREF 2	/* what argument gp_row.from points to, at entry */
 #define GP_EXTRA_STACK_AT 3	/* the same, but single words: those that gp_row.at names */
 #define GP_EXTRA_DEREF_AT 4
 
@@ -119,7 +119,8 @@ struct gp_row {
 	gp_u8 extra_words;	/* how many to read, <= words - 6 */
 	gp_u8 flags;		/* GP_ROW_* */
 	gp_u8 at[GP_EXTRA_MAX];	/* GP_EXTRA_*_AT: word i is this many 8-byte words from there */
-	gp_u8 pad[2];
+	gp_u8 from;		/* GP_EXTRA_DEREF*: the argument, < GP_REGS */
+	gp_u8 pad;
 };
 
 /* One per CPU; summed by user space. hits[k] = sent[k] + lost[k] for every record kind. */

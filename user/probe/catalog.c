@@ -119,7 +119,7 @@ void catalog_wire_row(const struct catalog_row *row, struct gp_row *out)
 	unsigned int n = highest_word(row);
 
 	*out = (struct gp_row){ .extra = row->extra, .extra_words = row->extra_words,
-				.flags = wire_flags(row) };
+				.flags = wire_flags(row), .from = row->from };
 	memcpy(out->at, row->at, sizeof(out->at));
 	if (row->extra)
 		n = GP_REGS + row->extra_words;

@@ -5,8 +5,8 @@
  * means; they know nothing of how probes are attached.
  *
  * Words are numbered from 1 in rows (0 = there is none): 1-6 are the first six integer arguments,
- * 7-12 the extra words (stack arguments, or what argument 1 points to). A dim3 by value takes two
- * words: x | y << 32, then z.
+ * 7-12 the extra words (further arguments, in registers or not, or what argument `from` points to).
+ * A dim3 by value takes two words: x | y << 32, then z.
  *
  * Names that share an address get one probe, that of the first row; so an alias (pncclX) needs no
  * row, and no two rows of a library are aliases: a twin (_ptsz, _64) is a function of its own.
@@ -47,6 +47,7 @@ struct catalog_row {
 	uint8_t jumps;		/* ends in a jump to another row's function */
 	uint8_t extra;		/* GP_EXTRA_*: extra words to read ... */
 	uint8_t extra_words;	/* ... how many ... */
+	uint8_t from;		/* ... behind which pointer: of argument 0, 1, ... 5 ... */
 	uint8_t at[GP_EXTRA_MAX]; /* ... and for GP_EXTRA_*_AT, where, in 8-byte words */
 	uint8_t shape;		/* enum row_shape */
 	uint8_t entity;		/* word of what is launched, of a memory pool or communicator */

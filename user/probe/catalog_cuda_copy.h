@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Made by scripts/gen-catalog from the vendor's headers: rows of catalog_cuda.c. */
+	PTSZ(cuFabricCpyBatchAsync, .class = CLASS_COPY, .stream = 4),
 	PTSZ(cuMemBatchDecompressAsync, .class = CLASS_COPY, .stream = 5),
 	PTSZ(cuMemDiscardAndPrefetchBatchAsync, .class = CLASS_COPY, .stream = 8,
 	     .extra = GP_EXTRA_STACK, .extra_words = 2),
@@ -22,6 +23,7 @@
 	PTSZ(cuMemcpy3DBatchAsync_v2, .class = CLASS_COPY, .stream = 4),
 	PTDS(cuMemcpy3DPeer, .class = CLASS_COPY, COPY_3D, .two = 1),
 	PTSZ(cuMemcpy3DPeerAsync, .class = CLASS_COPY, COPY_3D, .stream = 2),
+	PTSZ(cuMemcpy3DWithAttributesAsync, .class = CLASS_COPY, .stream = 3),
 	PTDS(cuMemcpy3D_v2, .class = CLASS_COPY, COPY_3D, .two = 1),
 	PTSZ(cuMemcpyAsync, .class = CLASS_COPY, .dir = DIR_DEFAULT, .bytes = 3, .stream = 4),
 	ROW(cuMemcpyAtoA, .class = CLASS_COPY, .dir = DIR_D2D, .two = 1),
@@ -56,6 +58,8 @@
 	PTDS(cuMemcpyHtoD_v2, .class = CLASS_COPY, .dir = DIR_H2D, .two = 1, .bytes = 3),
 	PTDS(cuMemcpyPeer, .class = CLASS_COPY, .dir = DIR_D2D, .two = 1, .bytes = 5),
 	PTSZ(cuMemcpyPeerAsync, .class = CLASS_COPY, .dir = DIR_D2D, .bytes = 5, .stream = 6),
+	PTSZ(cuMemcpyWithAttributesAsync, .class = CLASS_COPY, .dir = DIR_DEFAULT, .bytes = 3,
+	     .stream = 5),
 	ROW(cuMemsetD16, .class = CLASS_SET),
 	PTSZ(cuMemsetD16Async, .class = CLASS_SET, .bytes = 3, .scale = 2, .stream = 4),
 	PTDS(cuMemsetD16_v2, .class = CLASS_SET, .bytes = 3, .scale = 2),

@@ -17,6 +17,7 @@
 	ROW(cuImportExternalSemaphore, .class = CLASS_STREAM),
 	ROW(cuIpcOpenEventHandle, .class = CLASS_EVENT),
 	PTSZ(cuLaunchHostFunc, .class = CLASS_STREAM, .stream = 1),
+	PTSZ(cuLaunchHostFunc_v2, .class = CLASS_STREAM, .stream = 1),
 	PTSZ(cuSignalExternalSemaphoresAsync, .class = CLASS_STREAM, .stream = 4),
 	PTSZ(cuStreamAddCallback, .class = CLASS_STREAM, .stream = 1),
 	PTSZ(cuStreamAttachMemAsync, .class = CLASS_STREAM, .stream = 1),

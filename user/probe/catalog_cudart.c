@@ -6,6 +6,7 @@
  * batches), what differs is left unknown.
  */
 #include "probe/catalog.h"
+#include "probe/catalog_abi.h"
 #include "probe/catalog_rows.h"
 
 #define LAUNCH_DIM3 .class = CLASS_LAUNCH, .entity = 1, .shape = SHAPE_DIM3, \
@@ -20,15 +21,10 @@
 #define COPY_3D_PEER .extra = GP_EXTRA_DEREF_AT, .extra_words = 5, .at = { 0, 9, 18, 19, 20 }, \
 		     .arrays = 7, .bytes = 9, .times = { 10, 11 }, .dir = DIR_D2D
 
-/* Structs of more than two words by value: x86-64 copies them to the stack, others pass addresses. */
-#ifdef __x86_64__
-#define SET_3D .extra = GP_EXTRA_STACK_AT, .extra_words = 3, .at = { 4, 5, 6 }, \
-	       .bytes = 7, .times = { 8, 9 }
-#define ALLOC_3D .extra = GP_EXTRA_STACK, .extra_words = 3, .bytes = 7, .times = { 8, 9 }
-#else
-#define SET_3D .bytes = 0
-#define ALLOC_3D .bytes = 0
-#endif
+/* cudaMemset3D(cudaPitchedPtr, int, cudaExtent, ...), cudaMalloc3D(void *, cudaExtent) */
+#define VOLUME .bytes = 7, .times = { 8, 9 }
+#define SET_3D EXTENT(3, 4), VOLUME
+#define ALLOC_3D EXTENT(2, 0), VOLUME
 
 static const struct catalog_row rows[] = {
 #define COMMON DEFAULT_ROWS

@@ -5,6 +5,8 @@
 	ROW(cudaDeviceReset, .class = CLASS_INIT, .two = 1, .rare = 1),
 	ROW(cudaDeviceSetLimit, .class = CLASS_INIT, .two = 1, .rare = 1),
 	ROW(cudaDeviceSetMemPool, .class = CLASS_INIT, .two = 1, .rare = 1),
+	ROW(cudaExecutionCtxDestroy, .class = CLASS_INIT, .two = 1, .rare = 1),
+	ROW(cudaGreenCtxCreate, .class = CLASS_INIT, .two = 1, .rare = 1),
 	ROW(cudaInitDevice, .class = CLASS_INIT, .two = 1, .rare = 1),
 	ROW(cudaLibraryLoadData, .class = CLASS_COMPILE, .two = 1, .rare = 1),
 	ROW(cudaLibraryLoadFromFile, .class = CLASS_COMPILE, .two = 1, .rare = 1),

@@ -3,6 +3,7 @@
 	ROW(cudaDeviceFlushGPUDirectRDMAWrites, .class = CLASS_SYNC, .two = 1),
 	ROW(cudaDeviceSynchronize, .class = CLASS_SYNC, .two = 1),
 	ROW(cudaEventSynchronize, .class = CLASS_SYNC, .two = 1),
+	ROW(cudaExecutionCtxSynchronize, .class = CLASS_SYNC, .two = 1),
 	PTSZ(cudaGraphLaunch, .class = CLASS_LAUNCH, .entity = 1, .stream = 2),
 	PTSZ(cudaLaunchCooperativeKernel, LAUNCH_DIM3),
 	ROW(cudaLaunchCooperativeKernelMultiDevice, .class = CLASS_LAUNCH),

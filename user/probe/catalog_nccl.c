@@ -13,7 +13,7 @@
 #define STREAM_7 .stream = 7, .extra = GP_EXTRA_STACK, .extra_words = 1
 #define STREAM_8 .stream = 8, .extra = GP_EXTRA_STACK, .extra_words = 2
 
-/* The twin with a configuration behind the stream: 2.30 and later. */
+/* The twin with a configuration behind the stream: 2.31 and later. */
 #define CONFIG(symbol, ...) ROW(symbol, __VA_ARGS__), ROW(symbol##Config, __VA_ARGS__)
 
 static const struct catalog_row rows[] = {
@@ -38,8 +38,8 @@ static const struct catalog_row rows[] = {
 	ROW(ncclGroupStart, .class = CLASS_COLLECTIVE, .rare = 1),
 	ROW(ncclGroupEnd, COLLECTIVE),
 	ROW(ncclGroupSimulateEnd, COLLECTIVE),
-	ROW(ncclRedOpCreatePreMulSum, .class = CLASS_COLLECTIVE, .rare = 1),
-	ROW(ncclRedOpDestroy, .class = CLASS_COLLECTIVE, .rare = 1),
+	ROW(ncclRedOpCreatePreMulSum, .class = CLASS_COLLECTIVE, .rare = 1, .entity = 5),
+	ROW(ncclRedOpDestroy, .class = CLASS_COLLECTIVE, .rare = 1, .entity = 2),
 
 	ROW(ncclGetUniqueId, COMM),	/* the root opens its socket */
 	ROW(ncclCommInitRank, COMM),
