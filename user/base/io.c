@@ -26,6 +26,7 @@ int io_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
+/* Stops at the end, or with more than max. */
 static char *read_fd(int fd, size_t max, size_t *len)
 {
 	size_t n = 0, cap = 4096;
@@ -40,10 +41,8 @@ static char *read_fd(int fd, size_t max, size_t *len)
 		if (got < 0)
 			goto fail;
 		n += (size_t)got;
-		if (n > max) {
-			errno = EFBIG;
-			goto fail;
-		}
+		if (n > max)
+			break;
 		if (n < cap)
 			continue;
 		cap *= 2;
@@ -53,8 +52,7 @@ static char *read_fd(int fd, size_t max, size_t *len)
 		buf = grown;
 	}
 	buf[n] = '\0';
-	if (len)
-		*len = n;
+	*len = n;
 	return buf;
 fail:
 	free(buf);
@@ -64,12 +62,29 @@ fail:
 char *io_read_file(const char *path, size_t max, size_t *len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t n = 0;
 	char *buf;
 
 	if (fd < 0)
 		return NULL;
-	buf = read_fd(fd, max, len);
+	buf = read_fd(fd, max, &n);
 	io_close(&fd);
+	if (buf && n > max) {
+		free(buf);
+		buf = NULL;
+		errno = EFBIG;
+	}
+	if (len)
+		*len = n;
+	return buf;
+}
+
+char *io_read_start(int fd, size_t max, size_t *len)
+{
+	char *buf = read_fd(fd, max, len);
+
+	if (buf && *len > max)
+		buf[*len = max] = '\0';
 	return buf;
 }
 

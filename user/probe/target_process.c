@@ -1,34 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What procfs tells of processes and threads: names, parents, ages. Owns the parsing of
- * /proc/PID/stat. Knows nothing of mappings.
+ * What procfs tells of processes and threads: names, parents, ages, who there is. Knows nothing
+ * of mappings.
  */
 #include "probe/target.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/time.h"
+#include "probe/proc.h"
 #include "probe/target_internal.h"
 
 #define STAT_MAX 4096
-#define STATUS_MAX 65536
-
-struct task_stat {
-	char comm[16];
-	char state;
-	pid_t ppid;
-	uint32_t threads;
-	uint64_t start_ns;
-};
 
 /* Reading a file of a dying process gives ENOENT or ESRCH: both mean that it is gone. */
 static int proc_error(int err)
@@ -36,94 +25,40 @@ static int proc_error(int err)
 	return err == ENOENT ? -ESRCH : -err;
 }
 
-/*
- * procfs counts from boot with suspended time (CLOCK_BOOTTIME). How much of it lay before the
- * start is not recorded; all of it is assumed, which is exact unless the host slept since.
- */
-static uint64_t monotonic_of_ticks(uint64_t ticks)
+static int read_stat(struct proc *p, struct proc_stat *out)
 {
-	uint64_t per_sec = (uint64_t)sysconf(_SC_CLK_TCK);
-	uint64_t mono = time_now_ns(), boot = time_boot_ns();
-	uint64_t asleep = boot > mono ? boot - mono : 0;
-	uint64_t start = ticks / per_sec * NS_PER_SEC + ticks % per_sec * NS_PER_SEC / per_sec;
+	const char *text = proc_read(p, PROC_STAT, NULL);
 
-	/* Both clocks are read a moment apart: that is not sleep. */
-	if (asleep < NS_PER_SEC / per_sec)
-		asleep = 0;
-	return start > asleep ? start - asleep : 0;
+	return text ? proc_parse_stat(text, out) : -errno;
 }
 
-/* "12 (a) b) S 1 ...": the name may hold anything, so it ends at the last parenthesis. */
-static int parse_stat(char *text, struct task_stat *out)
+/* The real user id; -ESRCH when it is a thread of another process. */
+static int read_status(struct proc *p, uid_t *uid)
 {
-	char *open = strchr(text, '('), *close = strrchr(text, ')');
-	uint64_t ticks;
-
-	if (!open || !close || close < open)
-		return -EBADMSG;
-	*close = '\0';
-	snprintf(out->comm, sizeof(out->comm), "%s", open + 1);
-	/* state ppid, 15 fields, num_threads, itrealvalue, starttime */
-	if (sscanf(close + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-		   "%*d %" SCNu32 " %*d %" SCNu64, &out->state, &out->ppid, &out->threads,
-		   &ticks) != 4)
-		return -EBADMSG;
-	out->start_ns = monotonic_of_ticks(ticks);
-	return 0;
-}
-
-static int read_stat(const char *path, struct task_stat *out)
-{
-	char *text = io_read_file(path, STAT_MAX, NULL);
-	int rc;
+	const char *text = proc_read(p, PROC_STATUS, NULL), *tgid, *user;
 
 	if (!text)
-		return proc_error(errno);
-	rc = parse_stat(text, out);
-	free(text);
-	return rc;
+		return -errno;
+	tgid = proc_status_field(text, "Tgid");
+	user = proc_status_field(text, "Uid");
+	if (!tgid || !user || sscanf(user, "%u", uid) != 1)
+		return -EBADMSG;
+	return atoi(tgid) == p->pid ? 0 : -ESRCH;
 }
 
-/* The real user id; -ESRCH when pid is a thread of another process. */
-static int read_status(pid_t pid, uid_t *uid)
+/* Arguments joined by spaces, cut. */
+static void read_cmdline(struct proc *p, char *out, size_t size)
 {
-	char path[40], *text, *line;
-	int tgid = 0, rc = 0;
+	size_t n = 0;
+	const char *text = proc_read(p, PROC_CMDLINE, &n);
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	text = io_read_file(path, STATUS_MAX, NULL);
-	if (!text)
-		return proc_error(errno);
-	/* The kernel escapes newlines in Name:, so a line start is a field. */
-	line = strstr(text, "\nTgid:");
-	if (!line || sscanf(line, "\nTgid: %d", &tgid) != 1)
-		rc = -EBADMSG;
-	line = strstr(text, "\nUid:");
-	if (!rc && (!line || sscanf(line, "\nUid: %u", uid) != 1))
-		rc = -EBADMSG;
-	if (!rc && tgid != pid)
-		rc = -ESRCH;
-	free(text);
-	return rc;
-}
-
-static void read_cmdline(pid_t pid, char *out, size_t size)
-{
-	char path[40];
-	ssize_t n = 0;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, out, size - 1);
-		close(fd);
-	}
-	if (n < 0)
-		n = 0;
+	if (n >= size)
+		n = size - 1;
+	if (n)
+		memcpy(out, text, n);
 	while (n && (out[n - 1] == '\0' || out[n - 1] == ' '))
 		n--;
-	for (ssize_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (out[i] == '\0')
 			out[i] = ' ';
 	out[n] = '\0';
@@ -131,37 +66,44 @@ static void read_cmdline(pid_t pid, char *out, size_t size)
 
 int target_process_parent(pid_t pid, pid_t *parent)
 {
-	struct task_stat stat;
-	char path[40];
-	int rc;
+	struct proc_stat stat;
+	struct proc p;
+	int rc = proc_open(&p, pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	rc = read_stat(path, &stat);
+	if (!rc)
+		rc = read_stat(&p, &stat);
+	proc_close(&p);
 	*parent = rc ? 0 : stat.ppid;
 	return rc;
 }
 
-int target_process_read(pid_t pid, struct target_process *out)
+static int read_process(struct proc *p, struct target_process *out)
 {
-	struct task_stat stat;
-	char path[40];
-	int rc;
+	struct proc_stat stat;
+	int rc = read_stat(p, &stat);
 
-	*out = (struct target_process){ .pid = pid };
-	if (pid <= 0)
-		return -ESRCH;
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	rc = read_stat(path, &stat);
 	if (!rc)
-		rc = read_status(pid, &out->uid);
+		rc = read_status(p, &out->uid);
 	if (rc)
 		return rc;
 	out->ppid = stat.ppid;
 	out->threads = stat.threads;
 	out->start_ns = stat.start_ns;
 	memcpy(out->comm, stat.comm, sizeof(out->comm));
-	read_cmdline(pid, out->cmdline, sizeof(out->cmdline));
+	read_cmdline(p, out->cmdline, sizeof(out->cmdline));
 	return 0;
+}
+
+int target_process_read(pid_t pid, struct target_process *out)
+{
+	struct proc p;
+	int rc = proc_open(&p, pid);
+
+	*out = (struct target_process){ .pid = pid };
+	if (!rc)
+		rc = read_process(&p, out);
+	proc_close(&p);
+	return rc;
 }
 
 /* Calls fn for every entry of dir that is a number. 0, fn's value, or -errno. */
@@ -191,18 +133,24 @@ struct thread_walk {
 	void *ctx;
 };
 
-static int read_thread(pid_t pid, pid_t tid, struct task_stat *stat)
+static int read_thread(pid_t pid, pid_t tid, struct proc_stat *stat)
 {
-	char path[64];
+	char path[64], *text;
+	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
-	return read_stat(path, stat);
+	text = io_read_file(path, STAT_MAX, NULL);
+	if (!text)
+		return proc_error(errno);
+	rc = proc_parse_stat(text, stat);
+	free(text);
+	return rc;
 }
 
 static int visit_thread(void *ctx, pid_t tid)
 {
 	struct thread_walk *tw = ctx;
-	struct task_stat stat;
+	struct proc_stat stat;
 	int rc = read_thread(tw->pid, tid, &stat);
 
 	if (rc)
@@ -226,7 +174,7 @@ int target_each_thread(pid_t pid,
 /* A thread that went away while it was looked at counts as alive: it may have a new number. */
 static int visit_state(void *ctx, pid_t tid)
 {
-	struct task_stat stat;
+	struct proc_stat stat;
 
 	if (read_thread(*(const pid_t *)ctx, tid, &stat))
 		return 1;

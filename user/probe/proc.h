@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The files of one process in /proc: each is read when it is first asked for, and once. All are
+ * of the same process, also when its pid is used again meanwhile: then they are not there.
+ */
+#ifndef PROBE_PROC_H
+#define PROBE_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum proc_file { PROC_STAT, PROC_STATUS, PROC_CMDLINE, PROC_CGROUP, PROC_ENVIRON, PROC_FILES };
+
+struct proc {
+	pid_t pid;
+	int dir;		/* /proc/PID */
+	struct {
+		char *text;	/* NUL-terminated, cut at a limit; NULL: not read yet, or err */
+		size_t len;
+		int err;
+	} file[PROC_FILES];
+};
+
+int proc_open(struct proc *p, pid_t pid);	/* 0, or -errno: ESRCH; close it in both cases */
+void proc_close(struct proc *p);
+
+/* The text of a file, or NULL + errno: ESRCH (gone), EACCES, ENOMEM. Lives until proc_close. */
+const char *proc_read(struct proc *p, enum proc_file file, size_t *len);
+
+/* The last part of what the link `exe` or the like points to, without " (deleted)". */
+bool proc_link_name(struct proc *p, const char *link, char *out, size_t size);
+
+struct proc_stat {
+	char comm[16];
+	char state;
+	pid_t ppid;
+	uint32_t threads;
+	uint64_t start_ns;	/* CLOCK_MONOTONIC, to the clock tick (10 ms) */
+};
+
+int proc_parse_stat(const char *text, struct proc_stat *out);	/* 0 or -EBADMSG */
+
+/* A line of the file `status`: the value of the field behind its name and white space, up to its
+ * line's end; NULL: there is none. The kernel escapes newlines in names, so a line start is one. */
+const char *proc_status_field(const char *text, const char *name);
+
+#endif
