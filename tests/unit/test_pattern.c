@@ -72,18 +72,6 @@ static void long_values_are_cut(void **state)
 	strbuf_free(&sb);
 }
 
-static void the_first_variable_that_is_set_counts(void **state)
-{
-	static const char env[] = "PATH=/bin\0XRANK=9\0SLURM_PROCID=4\0RANK=\0RANKS=8\0NOTHING";
-	static const char *const names[] = { "RANK", "SLURM_PROCID", NULL };
-	static const char *const others[] = { "NOTHING", "PAT", NULL };
-
-	(void)state;
-	assert_string_equal(pattern_find_variable(env, sizeof(env) - 1, names), "4");
-	assert_null(pattern_find_variable(env, sizeof(env) - 1, others));
-	assert_null(pattern_find_variable("", 0, names));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -92,7 +80,6 @@ int main(void)
 		cmocka_unit_test(what_is_not_known_is_named),
 		cmocka_unit_test(letters_that_mean_nothing_are_found),
 		cmocka_unit_test(long_values_are_cut),
-		cmocka_unit_test(the_first_variable_that_is_set_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

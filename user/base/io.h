@@ -11,10 +11,10 @@ int io_write_all(int fd, const void *data, size_t len);	/* 0 or -errno */
  * NULL + errno; EFBIG when there is more. len may be NULL. */
 char *io_read_file(const char *path, size_t max, size_t *len);
 
-void io_raise_limit(void);	/* of open files, as far as anybody may */
 /* The first max bytes at most of what fd reads, as above. */
 char *io_read_start(int fd, size_t max, size_t *len);
 
+void io_raise_limit(void);	/* of open files, as far as anybody may */
 void io_close(int *fd);		/* if it is open (>= 0); then it is -1. Keeps errno */
 void io_notify(int fd);		/* makes an eventfd readable */
 void io_clear(int fd);		/* takes what an eventfd or a timerfd has counted; both non-blocking */

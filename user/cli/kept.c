@@ -4,22 +4,17 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "base/io.h"
 #include "base/log.h"
 #include "cli/pattern.h"
 #include "event/capture_hold.h"
 #include "event/capture_set.h"
+#include "probe/identity.h"
 
-#define ENVIRONMENT_MAX (4u << 20)	/* the kernel's limit for arguments and environment */
 #define HOLD_BYTES (64ull << 20)	/* of memory, without --max-size */
-
-static const char *const rank_names[] = { "RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", NULL };
-static const char *const job_names[] = { "SLURM_JOB_ID", NULL };
 
 int kept_check(const struct options *o, const char *pattern)
 {
@@ -47,28 +42,36 @@ int kept_check(const struct options *o, const char *pattern)
 /* ---- names ---------------------------------------------------------------------------------- */
 
 struct target_values {
-	char *environment;	/* NULL: cannot be read */
+	struct identity id;
 	char pid[16], start[32];
 	struct utsname host;
 };
 
-static char *read_environment(pid_t target, size_t *len)
+static int read_identity(pid_t target, struct identity *out)
 {
-	char path[64];
+	struct identity_room room;
+	struct proc p;
+	int err;
 
-	snprintf(path, sizeof(path), "/proc/%d/environ", target);
-	return target ? io_read_file(path, ENVIRONMENT_MAX, len) : NULL;
+	if (!target)
+		return 0;
+	err = identity_room_init(&room);
+	if (!err && !proc_open(&p, target)) {
+		identity_read(&room, &p, out);
+		proc_close(&p);
+	}
+	identity_room_free(&room);
+	return err;
 }
 
 static void explain(const char *pattern, char letter, pid_t target)
 {
-	const char *const *names = letter == 'j' ? job_names : rank_names;
-
 	if (!target)
 		log_error("'%%%c' in '%s' is of one process; give -p PID or -- CMD", letter, pattern);
 	else if (letter == 'r' || letter == 'j')
-		log_error("'%%%c' in '%s' is not known: process %d has no %s%s in its environment",
-			  letter, pattern, target, names[0], names[1] ? " or the like" : "");
+		log_error("'%%%c' in '%s' is not known: process %d has no %s or the like in its "
+			  "environment", letter, pattern, target,
+			  letter == 'j' ? "SLURM_JOB_ID" : "RANK");
 	else
 		log_error("'%%%c' in '%s' is not known", letter, pattern);
 }
@@ -76,23 +79,24 @@ static void explain(const char *pattern, char letter, pid_t target)
 static int expand(struct strbuf *out, const char *pattern, pid_t target)
 {
 	struct target_values t = { .pid = "" };
-	size_t len = 0;
 	time_t now = time(NULL);
 	struct tm tm;
 	char missing;
 
-	t.environment = read_environment(target, &len);
+	if (read_identity(target, &t.id)) {
+		log_error("cannot name a file after %s: %s", pattern, strerror(ENOMEM));
+		return -ENOMEM;
+	}
 	snprintf(t.pid, sizeof(t.pid), "%d", target);
 	if (localtime_r(&now, &tm))
 		strftime(t.start, sizeof(t.start), "%Y%m%d-%H%M%S", &tm);
 	missing = pattern_expand(out, pattern, (const struct pattern_value[]){
 		{ 'h', uname(&t.host) ? NULL : t.host.nodename },
 		{ 'p', target ? t.pid : NULL },
-		{ 'r', t.environment ? pattern_find_variable(t.environment, len, rank_names) : NULL },
-		{ 'j', t.environment ? pattern_find_variable(t.environment, len, job_names) : NULL },
+		{ 'r', *t.id.rank ? t.id.rank : NULL },
+		{ 'j', *t.id.job ? t.id.job : NULL },
 		{ 't', *t.start ? t.start : NULL },
 	}, 5);
-	free(t.environment);
 	if (missing)
 		explain(pattern, missing, target);
 	else if (out->failed)

@@ -55,22 +55,3 @@ char pattern_expand(struct strbuf *out, const char *pattern, const struct patter
 	}
 	return 0;
 }
-
-static const char *find_variable(const char *environment, size_t len, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t at = 0; at < len; at += strlen(environment + at) + 1)
-		if (!strncmp(environment + at, name, n) && environment[at + n] == '=')
-			return environment[at + n + 1] ? environment + at + n + 1 : NULL;
-	return NULL;
-}
-
-const char *pattern_find_variable(const char *environment, size_t len, const char *const *names)
-{
-	const char *value = NULL;
-
-	for (size_t i = 0; names[i] && !value; i++)
-		value = find_variable(environment, len, names[i]);
-	return value;
-}

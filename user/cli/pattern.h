@@ -22,8 +22,4 @@ struct pattern_value {
 char pattern_expand(struct strbuf *out, const char *pattern, const struct pattern_value *values,
 		    size_t n);
 
-/* The value of the first of these variables (names: NULL-terminated) in a process's environment,
- * "A=1\0B=2\0", of len bytes and a NUL. NULL: none of them, or it is empty. */
-const char *pattern_find_variable(const char *environment, size_t len, const char *const *names);
-
 #endif

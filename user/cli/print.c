@@ -24,6 +24,12 @@ static struct table *build_calls(const struct options *o, const struct model *m,
 	return view_calls(m, (enum calls_by)o->by);
 }
 
+static struct table *build_processes(const struct options *o, const struct model *m, uint64_t now_ns)
+{
+	(void)o;
+	return view_processes(m, now_ns);
+}
+
 static struct table *build_threads(const struct options *o, const struct model *m, uint64_t now_ns)
 {
 	(void)o;
@@ -42,6 +48,7 @@ static const struct {
 	struct table *(*build)(const struct options *o, const struct model *m, uint64_t now_ns);
 } builders[] = {
 	{ "calls", build_calls },
+	{ "processes", build_processes },
 	{ "threads", build_threads },
 	{ "events", build_events },
 };

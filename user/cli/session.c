@@ -235,6 +235,8 @@ static int start_tap(struct session *s)
 		return -ENOMEM;
 	s->sink = (struct event_sink){ .push = session_push, .ctx = s };
 	s->tap.no_cmdline = s->plan->o->no_cmdline;
+	if (identity_room_init(&s->tap.room))
+		return -ENOMEM;
 	s->tap.model = model_new(decoder_funcs(s->decoder));
 	return s->tap.model ? 0 : -ENOMEM;
 }
@@ -388,7 +390,7 @@ static void release(struct session *s)
 	drain_free(s->live.drain);
 	loader_free(s->loader);
 	tallied_free(&s->tallied);
-	map_free(&s->tap.seen);
+	tap_free(&s->tap);
 	close_all(s->pidfds.v, s->pidfds.n);
 	close_all(s->timers.v, s->timers.n);
 	VEC_FREE(&s->pidfds);

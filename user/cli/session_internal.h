@@ -11,6 +11,7 @@
 #include "cli/worker.h"
 #include "event/live.h"
 #include "event/tallied.h"
+#include "probe/identity.h"
 
 enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_STOPPING };
 
@@ -18,13 +19,20 @@ enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_STOPPING };
 struct tap {
 	struct keep *keep;		/* NULL: none */
 	struct model *model;
-	struct map seen;		/* processes that were described */
+	struct identity_room room;
+	struct map seen;		/* processes that were described: pid -> exact birth, or 0 */
+	struct map settled;		/* of these, whose devices were looked for after a launch */
+	uint32_t settled_pid;		/* found there last */
 	uint64_t watermark_ns;		/* all that ended before it has been delivered */
 	bool no_cmdline;
 };
 
 int tap_push(void *tap, const struct event *ev);	/* an event_sink.push */
-int tap_describe(struct tap *tap, pid_t pid);		/* EVENT_PROCESS, once; 0 or an error */
+
+/* EVENT_PROCESS and its identity, once for each process that pid was; process_ns: its exact birth,
+ * 0: unknown. 0 or an error. */
+int tap_describe(struct tap *tap, pid_t pid, uint64_t process_ns);
+void tap_free(struct tap *tap);		/* not what it passes on to */
 
 struct session {
 	const struct session_plan *plan;

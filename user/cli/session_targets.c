@@ -365,5 +365,5 @@ void targets_processes(struct session *s)
 {
 	for (size_t i = 0; i < s->plan->o->n_pids; i++)
 		if (!s->err)
-			s->err = tap_describe(&s->tap, (pid_t)s->plan->o->pids[i]);
+			s->err = tap_describe(&s->tap, (pid_t)s->plan->o->pids[i], 0);
 }

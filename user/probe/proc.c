@@ -18,6 +18,8 @@
 #include "base/str.h"
 #include "base/time.h"
 
+#define KERNEL_THREAD 0x00200000u	/* PF_KTHREAD of linux/sched.h */
+
 static const struct {
 	const char *name;
 	size_t max;		/* what is longer is cut */
@@ -108,16 +110,18 @@ static uint64_t monotonic_of_ticks(uint64_t ticks)
 int proc_parse_stat(const char *text, struct proc_stat *out)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
+	unsigned int flags;
 	uint64_t ticks;
 
 	if (!open || !close || close < open)
 		return -EBADMSG;
 	snprintf(out->comm, sizeof(out->comm), "%.*s", (int)(close - open - 1), open + 1);
-	/* state ppid, 15 fields, num_threads, itrealvalue, starttime */
-	if (sscanf(close + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-		   "%*d %" SCNu32 " %*d %" SCNu64, &out->state, &out->ppid, &out->threads,
-		   &ticks) != 4)
+	/* state ppid, 4 fields, flags, 10 fields, num_threads, itrealvalue, starttime */
+	if (sscanf(close + 1, " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+		   "%*d %" SCNu32 " %*d %" SCNu64, &out->state, &out->ppid, &flags, &out->threads,
+		   &ticks) != 5)
 		return -EBADMSG;
+	out->kernel = flags & KERNEL_THREAD;
 	out->start_ns = monotonic_of_ticks(ticks);
 	return 0;
 }

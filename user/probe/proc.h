@@ -35,6 +35,7 @@ bool proc_link_name(struct proc *p, const char *link, char *out, size_t size);
 struct proc_stat {
 	char comm[16];
 	char state;
+	bool kernel;		/* a thread of the kernel's own */
 	pid_t ppid;
 	uint32_t threads;
 	uint64_t start_ns;	/* CLOCK_MONOTONIC, to the clock tick (10 ms) */

@@ -71,6 +71,8 @@ struct target_process {
 };
 /* 0 or -errno (ESRCH: gone, or a thread of another process). */
 int target_process_read(pid_t pid, struct target_process *out);
+struct proc;
+int target_process_from(struct proc *p, struct target_process *out);	/* of probe/proc.h */
 
 /* Calls fn for every thread of pid with its start time and comm. */
 int target_each_thread(pid_t pid,

@@ -77,11 +77,12 @@ int target_process_parent(pid_t pid, pid_t *parent)
 	return rc;
 }
 
-static int read_process(struct proc *p, struct target_process *out)
+int target_process_from(struct proc *p, struct target_process *out)
 {
 	struct proc_stat stat;
 	int rc = read_stat(p, &stat);
 
+	*out = (struct target_process){ .pid = p->pid };
 	if (!rc)
 		rc = read_status(p, &out->uid);
 	if (rc)
@@ -99,9 +100,8 @@ int target_process_read(pid_t pid, struct target_process *out)
 	struct proc p;
 	int rc = proc_open(&p, pid);
 
-	*out = (struct target_process){ .pid = pid };
 	if (!rc)
-		rc = read_process(&p, out);
+		rc = target_process_from(&p, out);
 	proc_close(&p);
 	return rc;
 }

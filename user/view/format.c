@@ -128,6 +128,15 @@ void format_safe(struct strbuf *out, const char *s)
 	}
 }
 
+/* "0.0512", "12.3", "11,148" */
+static void add_real(struct strbuf *out, double d)
+{
+	if (d >= 1000 && d < 1e15)
+		format_count(out, (uint64_t)llround(d));
+	else
+		strbuf_addf(out, isfinite(d) ? "%.3g" : "-", d);
+}
+
 void format_cell(struct strbuf *out, const struct cell *c, unsigned int type)
 {
 	if (!c->known) {
@@ -151,7 +160,7 @@ void format_cell(struct strbuf *out, const struct cell *c, unsigned int type)
 		strbuf_addf(out, isfinite(c->d) ? "%.1f %%" : "-", c->d * 100);
 		break;
 	case CELL_REAL:
-		strbuf_addf(out, isfinite(c->d) ? "%.3g" : "-", c->d);
+		add_real(out, c->d);
 		break;
 	case CELL_BOOL:
 		strbuf_addstr(out, c->u ? "yes" : "no");

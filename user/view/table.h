@@ -18,7 +18,7 @@ enum cell_type {
 	CELL_NS,	/* nanoseconds; text form: 1.234 ms */
 	CELL_BYTES,	/* text form: 1.5 MiB */
 	CELL_SHARE,	/* 0..1; text form: 12.3 % */
-	CELL_REAL,	/* text form: %.3g */
+	CELL_REAL,	/* text form: three digits, or thousands as 11,148 */
 	CELL_ID,	/* integer that is a name (pid): never grouped */
 	CELL_BOOL,	/* u is 0 or 1; text form: yes, no; csv and json: true, false */
 };

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Who a process is: what control groups, environments and the driver's files say, and must not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "probe/cgroup.h"
+#include "probe/environment.h"
+#include "probe/gpus.h"
+#include "probe/identity.h"
+#include "probe/users.h"
+
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define UID "12345678-90ab-cdef-1234-567890abcdef"
+#define UID_ "12345678_90ab_cdef_1234_567890abcdef"
+
+/* ---- control groups ------------------------------------------------------------------------- */
+
+static const struct {
+	const char *text, *runtime, *container, *pod, *scheduler, *job;
+} groups[] = {
+	{ "0::/user.slice/user-1000.slice/session-3.scope\n", "", "", "", "", "" },
+	{ "0::/system.slice/docker-" ID ".scope\n", "docker", ID, "", "", "" },
+	{ "12:cpu,cpuacct:/docker/" ID "\n0::/\n", "docker", ID, "", "", "" },
+	{ "0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_
+	  ".slice/cri-containerd-" ID ".scope\n", "containerd", ID, UID, "", "" },
+	{ "0::/kubepods.slice/kubepods-pod" UID_ ".slice/crio-" ID ".scope\n", "cri-o", ID, UID, "", "" },
+	{ "4:memory:/kubepods/besteffort/pod" UID "/" ID "\n", "", ID, UID, "", "" },
+	{ "0::/system.slice/containerd.service/kubepods-burstable-pod" UID_
+	  ".slice:cri-containerd:" ID "\n", "containerd", ID, UID, "", "" },
+	{ "0::/kubelet/kubepods/burstable/pod" UID "/" ID "\n", "", ID, UID, "", "" },
+	{ "0::/../../kubepods-pod" UID_ ".slice/cri-containerd-" ID ".scope\n", "containerd", ID, UID,
+	  "", "" },
+	{ "0::/machine.slice/libpod-" ID ".scope/container\n", "podman", ID, "", "", "" },
+	{ "0::/machine.slice/libpod-conmon-" ID ".scope\n", "", "", "", "", "" },
+	{ "1:name=systemd:/libpod_parent/libpod-" ID "\n", "podman", ID, "", "", "" },
+	{ "0::/lxc.payload.web-1/init.scope\n", "lxc", "web-1", "", "", "" },
+	{ "9:freezer:/lxc/web-1\n", "lxc", "web-1", "", "", "" },
+	{ "0::/machine.slice/systemd-nspawn@web.service/payload\n", "nspawn", "web", "", "", "" },
+	{ "0::/machine.slice/machine-web.scope/payload\n", "nspawn", "web", "", "", "" },
+	{ "0::/machine.slice/machine-qemu\\x2d1\\x2dvm.scope\n", "", "", "", "", "" },
+	{ "0::/system.slice/slurmstepd.scope/job_123/step_0/user/task_0\n", "", "", "", "slurm", "123" },
+	{ "0::/system.slice/node7_slurmstepd.scope/job_123/step_batch\n", "", "", "", "slurm", "123" },
+	{ "4:memory:/slurm/uid_1000/job_77/step_0\n", "", "", "", "slurm", "77" },
+	{ "0::/user.slice/job_5\n", "", "", "", "", "" },
+	{ "5:cpuset:/pbs_jobs.service/jobid/123.server\n", "", "", "", "pbs", "123.server" },
+	{ "0::/pbspro.slice/pbspro-123.server.slice\n", "", "", "", "pbs", "123.server" },
+	{ "4:memory:/lsf/cluster1/job.101.6592.1473232467\n", "", "", "", "lsf", "101" },
+	{ "0::/kubepods/pod../" ID "\n", "", ID, "", "", "" },
+	{ "no group at all", "", "", "", "", "" },
+	{ "", "", "", "", "", "" },
+};
+
+static void every_form_of_control_group_is_known(void **state)
+{
+	struct cgroup_names n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		cgroup_read_names(groups[i].text, &n);
+		assert_string_equal(n.runtime, groups[i].runtime);
+		assert_string_equal(n.container, groups[i].container);
+		assert_string_equal(n.pod, groups[i].pod);
+		assert_string_equal(n.scheduler, groups[i].scheduler);
+		assert_string_equal(n.job, groups[i].job);
+	}
+}
+
+static void a_group_is_chosen_by_its_path_or_a_part_of_it(void **state)
+{
+	static const char v2[] = "0::/system.slice/foo-bar\\x2dbaz.service/worker/w1\n";
+	static const char v1[] = "3:memory:/jobs/7\n2:cpu:/\n0::/\n";
+
+	(void)state;
+	assert_true(cgroup_matches(v2, "/system.slice"));
+	assert_true(cgroup_matches(v2, "/system.slice/"));
+	assert_true(cgroup_matches(v2, "/sys/fs/cgroup/system.slice/foo-bar\\x2dbaz.service"));
+	assert_true(cgroup_matches(v2, "/system.slice/*/worker"));
+	assert_true(cgroup_matches(v2, "foo-*.service"));
+	assert_true(cgroup_matches(v2, "worker/w1"));
+	assert_true(cgroup_matches(v2, "w[0-9]"));
+	assert_true(cgroup_matches(v2, "/"));
+	assert_true(cgroup_matches(v2, "/sys/fs/cgroup"));
+	assert_false(cgroup_matches(v2, "/system"));
+	assert_false(cgroup_matches(v2, "/worker"));
+	assert_false(cgroup_matches(v2, "service"));
+	assert_false(cgroup_matches(v2, "/*/worker"));
+	assert_true(cgroup_matches(v1, "/jobs"));
+	assert_true(cgroup_matches(v1, "/sys/fs/cgroup/memory/jobs/7"));
+	assert_false(cgroup_matches(v1, "/jobs/77"));
+	assert_false(cgroup_matches("", "a"));
+}
+
+static void the_path_is_that_of_v2_or_the_longest(void **state)
+{
+	char path[32];
+
+	(void)state;
+	cgroup_read_path("3:memory:/jobs/7\n2:cpu:/\n0::/\n", path, sizeof(path));
+	assert_string_equal(path, "/jobs/7");
+	cgroup_read_path("3:memory:/jobs/longer\n0::/a\n1:x:/longest/of/all\n", path, sizeof(path));
+	assert_string_equal(path, "/a");
+	cgroup_read_path("", path, sizeof(path));
+	assert_string_equal(path, "");
+}
+
+/* ---- environments --------------------------------------------------------------------------- */
+
+#define ENV(text) ((struct environment){ text, sizeof(text) - 1 })
+
+static void ranks_and_jobs_are_those_of_the_launcher(void **state)
+{
+	struct environment torchrun = ENV("PATH=/bin\0XRANK=9\0SLURM_PROCID=4\0RANK=17\0LOCAL_RANK=1");
+	struct environment srun = ENV("RANK=\0SLURM_PROCID=4\0SLURM_JOB_ID=99\0RANKS=8\0NOTHING");
+	struct environment mpi = ENV("OMPI_COMM_WORLD_RANK=3\0PMI_RANK=2\0PBS_JOBID=5.server");
+	struct environment hostile = ENV("RANK=1; rm -rf /\0LOCAL_RANK=-1\0PMI_RANK=99999999999");
+	struct environment none = { .block = NULL };
+
+	(void)state;
+	assert_string_equal(environment_rank(&torchrun).value, "17");
+	assert_string_equal(environment_rank(&torchrun).name, "RANK");
+	assert_string_equal(environment_rank(&srun).name, "SLURM_PROCID");
+	assert_string_equal(environment_job(&srun).value, "99");
+	assert_string_equal(environment_job(&srun).name, "slurm");
+	assert_string_equal(environment_rank(&mpi).value, "3");
+	assert_string_equal(environment_job(&mpi).name, "pbs");
+	assert_null(environment_rank(&hostile).value);
+	assert_null(environment_rank(&none).value);
+	assert_null(environment_find(&torchrun, "RAN"));
+	assert_null(environment_find(&srun, "NOTHING"));
+	assert_string_equal(environment_find(&srun, "RANK"), "");
+}
+
+/* ---- devices -------------------------------------------------------------------------------- */
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void plant(const char *folder, const char *address, const char *model, unsigned int minor)
+{
+	char path[256], text[256];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, address);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/%s/information", folder, address);
+	snprintf(text, sizeof(text), "Model: \t\t %s\nIRQ:   \t\t 24\nGPU UUID: \t GPU-%08x-aaaa\n"
+		 "Bus Location: \t %s\nDevice Minor: \t %u\nGPU Excluded:\t No\n", model, minor,
+		 address, minor);
+	write_file(path, text);
+}
+
+static void remove_folder(const char *folder)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -r '%s'", folder);
+	assert_int_equal(system(command), 0);
+}
+
+static void devices_are_numbered_in_the_order_of_their_addresses(void **state)
+{
+	char folder[] = "/tmp/gpus-XXXXXX";
+	struct gpus g;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	plant(folder, "0000:af:00.0", "B", 0);
+	plant(folder, "0000:3b:00.0", "A", 1);
+	gpus_read(&g, folder);
+	remove_folder(folder);
+	assert_true(g.present);
+	assert_int_equal(g.n, 2);
+	assert_int_equal(g.v[0].minor, 1);
+	assert_int_equal(gpus_find(&g, "1"), 1);
+	assert_int_equal(gpus_find(&g, "2"), -ENOENT);
+	assert_int_equal(gpus_find(&g, "GPU-00000001"), 0);
+	assert_int_equal(gpus_find(&g, "GPU-"), -ENOENT);
+	assert_int_equal(gpus_find(&g, "all"), -ENOENT);
+	gpus_read(&g, "/no/such/folder");
+	assert_int_equal(g.n, 0);
+	assert_int_equal(gpus_find(&g, "63"), 63);
+	assert_int_equal(gpus_find(&g, "64"), -ENOENT);
+}
+
+static void visible_devices_are_told_only_where_they_can_be(void **state)
+{
+	struct gpus alike = { .n = 2, .v = { { .uuid = "GPU-aaaa" }, { .uuid = "GPU-bbbb" } } };
+	struct gpus mixed = { .n = 2, .v = { { .uuid = "GPU-aaaa", .model = "A" }, { .uuid = "GPU-bbbb" } } };
+	struct environment one = ENV("CUDA_VISIBLE_DEVICES=1");
+	struct environment uuid = ENV("CUDA_VISIBLE_DEVICES=GPU-bb,GPU-aa");
+	struct environment ordered = ENV("CUDA_VISIBLE_DEVICES=1\0CUDA_DEVICE_ORDER=PCI_BUS_ID");
+	struct environment broken = ENV("CUDA_VISIBLE_DEVICES=0,-1,1");
+	struct environment empty = ENV("CUDA_VISIBLE_DEVICES=");
+	struct environment none = ENV("");
+	uint64_t mask;
+
+	(void)state;
+	assert_true(gpus_visible_to(&alike, &one, false, &mask));
+	assert_int_equal(mask, 2);
+	assert_false(gpus_visible_to(&alike, &one, true, &mask));
+	assert_false(gpus_visible_to(&mixed, &one, false, &mask));
+	assert_true(gpus_visible_to(&mixed, &ordered, false, &mask));
+	assert_true(gpus_visible_to(&mixed, &uuid, true, &mask));
+	assert_int_equal(mask, 3);
+	assert_true(gpus_visible_to(&alike, &broken, false, &mask));
+	assert_int_equal(mask, 1);
+	assert_true(gpus_visible_to(&alike, &empty, false, &mask));
+	assert_int_equal(mask, 0);
+	assert_false(gpus_visible_to(&alike, &none, false, &mask));
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static void users_have_a_name_or_a_number(void **state)
+{
+	char name[48];
+	uid_t uid;
+
+	(void)state;
+	assert_true(users_name(0, name, sizeof(name)));
+	assert_string_equal(name, "root");
+	assert_true(users_find("root", &uid));
+	assert_int_equal(uid, 0);
+	assert_true(users_find("4242", &uid));
+	assert_int_equal(uid, 4242);
+	assert_false(users_find("no such user", &uid));
+	assert_false(users_find("-1", &uid));
+	assert_false(users_find("4294967295", &uid));
+	assert_false(users_find("", &uid));
+}
+
+static int count(void *n, const char *key, const char *value)
+{
+	assert_true(*key && *value);
+	++*(int *)n;
+	return 0;
+}
+
+static void this_process_has_an_identity(void **state)
+{
+	struct identity_room room;
+	struct identity id;
+	struct proc p;
+	int n = 0;
+
+	(void)state;
+	assert_int_equal(identity_room_init(&room), 0);
+	assert_int_equal(proc_open(&p, getpid()), 0);
+	identity_read(&room, &p, &id);
+	assert_true(*id.user);
+	assert_int_equal(identity_each(&id, count, &n), 0);
+	assert_true(n > 0);
+	proc_close(&p);
+	identity_room_free(&room);
+}
+
+int main(void)
+{
+#define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
+	const struct CMUnitTest tests[] = {
+		SAYS("cgroup: containers, pods and jobs are known in every form",
+		     every_form_of_control_group_is_known),
+		SAYS("cgroup: a pattern is a path or a part of one, and all below",
+		     a_group_is_chosen_by_its_path_or_a_part_of_it),
+		SAYS("cgroup: the path is that of v2, or the longest of v1",
+		     the_path_is_that_of_v2_or_the_longest),
+		SAYS("environment: ranks and jobs are those of the launcher, and digits",
+		     ranks_and_jobs_are_those_of_the_launcher),
+		SAYS("gpus: numbered in the order of their addresses",
+		     devices_are_numbered_in_the_order_of_their_addresses),
+		SAYS("gpus: what CUDA_VISIBLE_DEVICES leaves is told only where it can be",
+		     visible_devices_are_told_only_where_they_can_be),
+		SAYS("users: have a name or a number", users_have_a_name_or_a_number),
+		SAYS("identity: this process has one", this_process_has_an_identity),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

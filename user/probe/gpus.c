@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Reads folders and links of procfs; asks no driver. */
+#include "probe/gpus.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+
+#define INFORMATION_MAX 65536
+#define NODE "/dev/nvidia"
+
+/* ---- the devices of this host ---------------------------------------------------------------- */
+
+static const char *find_field(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+
+	while (text && *text) {
+		if (!strncmp(text, name, len) && text[len] == ':')
+			return text + len + 1 + strspn(text + len + 1, " \t");
+		text = strchr(text, '\n');
+		text = text ? text + 1 : NULL;
+	}
+	return NULL;
+}
+
+static void copy_field(char *out, size_t size, const char *text)
+{
+	if (text)
+		snprintf(out, size, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+static bool parse_number(const char *text, size_t len, unsigned int *n)
+{
+	*n = 0;
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] < '0' || text[i] > '9' || i > 5)
+			return false;
+		*n = *n * 10 + (unsigned int)(text[i] - '0');
+	}
+	return len > 0;
+}
+
+bool gpus_parse_information(const char *text, struct gpu *out)
+{
+	const char *minor = find_field(text, "Device Minor");
+
+	copy_field(out->uuid, sizeof(out->uuid), find_field(text, "GPU UUID"));
+	copy_field(out->model, sizeof(out->model), find_field(text, "Model"));
+	return minor && parse_number(minor, strcspn(minor, " \t\n"), &out->minor);
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	return strcmp(((const struct gpu *)a)->address, ((const struct gpu *)b)->address);
+}
+
+static void read_device(struct gpus *g, const char *folder, const char *address)
+{
+	struct gpu *gpu = &g->v[g->n];
+	char path[512], *text;
+
+	*gpu = (struct gpu){ .minor = 0 };
+	if (*address == '.' || strlen(address) >= sizeof(gpu->address))
+		return;
+	strcpy(gpu->address, address);
+	snprintf(path, sizeof(path), "%s/%s/information", folder, address);
+	text = io_read_file(path, INFORMATION_MAX, NULL);
+	g->n += text && gpus_parse_information(text, gpu);
+	free(text);
+}
+
+void gpus_read(struct gpus *g, const char *folder)
+{
+	DIR *d = opendir(folder);
+	struct dirent *entry;
+
+	g->n = 0;
+	g->present = d || !access(NODE "ctl", F_OK);
+	if (!d)
+		return;
+	while (g->n < GPUS_MAX && (entry = readdir(d)))
+		read_device(g, folder, entry->d_name);
+	closedir(d);
+	qsort(g->v, g->n, sizeof(g->v[0]), compare_addresses);
+}
+
+int gpus_find(const struct gpus *g, const char *name)
+{
+	unsigned int index;
+
+	if (parse_number(name, strlen(name), &index))
+		return index < (g->n ? g->n : GPUS_MAX) ? (int)index : -ENOENT;
+	for (size_t i = 0; i < g->n; i++)
+		if (!strncmp(g->v[i].uuid, "GPU-", 4) && strlen(name) > 4 &&
+		    !strncmp(g->v[i].uuid, name, strlen(name)))
+			return (int)i;
+	return -ENOENT;
+}
+
+/* ---- what a process has open ----------------------------------------------------------------- */
+
+static uint64_t mask_of_minor(const struct gpus *g, unsigned int minor)
+{
+	if (!g->n)
+		return minor < GPUS_MAX ? 1ull << minor : 0;
+	for (size_t i = 0; i < g->n; i++)
+		if (g->v[i].minor == minor)
+			return 1ull << i;
+	return 0;
+}
+
+/* "/dev/nvidia3"; not "/dev/nvidiactl", nor a file that only begins so. */
+static uint64_t mask_of_path(const struct gpus *g, const char *path, size_t len)
+{
+	size_t skip = strlen(NODE);
+	unsigned int minor;
+
+	if (len <= skip || strncmp(path, NODE, skip) || !parse_number(path + skip, len - skip, &minor))
+		return 0;
+	return mask_of_minor(g, minor);
+}
+
+static int read_links(const struct gpus *g, struct proc *p, uint64_t *mask)
+{
+	int fd = openat(p->dir, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	char path[64];
+	int err = errno;
+
+	if (!d) {
+		io_close(&fd);
+		return err == ENOENT ? -ESRCH : -err;
+	}
+	while ((entry = readdir(d))) {
+		ssize_t n = readlinkat(dirfd(d), entry->d_name, path, sizeof(path));
+
+		if (n > 0 && (size_t)n < sizeof(path))
+			*mask |= mask_of_path(g, path, (size_t)n);
+	}
+	closedir(d);
+	return 0;
+}
+
+/* A device that is mapped stays in use after its descriptor is closed. */
+static void read_maps(const struct gpus *g, struct proc *p, uint64_t *mask)
+{
+	int fd = openat(p->dir, "maps", O_RDONLY | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	char *line = NULL;
+	size_t cap = 0;
+	ssize_t n;
+
+	while (f && (n = getline(&line, &cap, f)) > 0) {
+		const char *path = memchr(line, '/', (size_t)n);
+
+		if (path)
+			*mask |= mask_of_path(g, path, (size_t)(line + n - path) - 1);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	else
+		io_close(&fd);
+}
+
+int gpus_open_by(const struct gpus *g, struct proc *p, uint64_t *mask)
+{
+	int err;
+
+	*mask = 0;
+	if (!g->present)
+		return 0;
+	err = read_links(g, p, mask);
+	if (!err && !*mask)
+		read_maps(g, p, mask);
+	return err;
+}
+
+/* ---- what a process may see ------------------------------------------------------------------ */
+
+static bool all_alike(const struct gpus *g)
+{
+	for (size_t i = 1; i < g->n; i++)
+		if (strcmp(g->v[i].model, g->v[0].model))
+			return false;
+	return true;
+}
+
+/* By default CUDA counts the fastest device first. */
+static bool counts_by_address(const struct gpus *g, const struct environment *env)
+{
+	const char *order = environment_find(env, "CUDA_DEVICE_ORDER");
+
+	return (order && !strcmp(order, "PCI_BUS_ID")) || all_alike(g);
+}
+
+bool gpus_visible_to(const struct gpus *g, const struct environment *env, bool contained,
+		     uint64_t *mask)
+{
+	const char *list = environment_find(env, "CUDA_VISIBLE_DEVICES");
+	bool by_number = !contained && counts_by_address(g, env);
+	unsigned int ignored;
+	char name[64];
+
+	*mask = 0;
+	if (!list)
+		return false;
+	while (*list) {
+		size_t len = strcspn(list, ",");
+		int index;
+
+		snprintf(name, sizeof(name), "%.*s", (int)(len < 63 ? len : 63), list);
+		if (!by_number && parse_number(name, strlen(name), &ignored))
+			return false;
+		if (!strncmp(name, "MIG-", 4))
+			return false;
+		index = gpus_find(g, name);
+		if (index < 0)
+			break;		/* CUDA takes none from here on */
+		*mask |= 1ull << index;
+		list += len + (list[len] == ',');
+	}
+	return true;
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The table `processes`: who each process is, how fast it launches, how much of its threads' time
+ * it waits for a device. Reads a const model; knows nothing of where identities come from.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "base/time.h"
+#include "view/views.h"
+
+enum { PID, USER, COMM, RANK, RANK_SOURCE, JOB, POD, CONTAINER, DEVICES, LAUNCHES_PER_S, SYNC_SHARE,
+       DEVICES_SOURCE, JOB_SOURCE, POD_UID, CONTAINER_ID, RUNTIME, NS_PID, CGROUP, START, CMDLINE,
+       N_COLUMNS };
+
+static const struct column columns[N_COLUMNS] = {
+	[PID] = { "pid", NULL, CELL_ID, 0 },
+	[USER] = { "user", NULL, CELL_TEXT, 0 },
+	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
+	[RANK] = { "rank", NULL, CELL_ID, 0 },
+	[RANK_SOURCE] = { "rank_source", NULL, CELL_TEXT, 0 },
+	[JOB] = { "job", NULL, CELL_TEXT, 0 },
+	[POD] = { "pod", NULL, CELL_TEXT, 0 },
+	[CONTAINER] = { "container", NULL, CELL_TEXT, 0 },
+	[DEVICES] = { "devices", NULL, CELL_TEXT, 0 },
+	[LAUNCHES_PER_S] = { "launches_per_s", "launches/s", CELL_REAL, 0 },
+	[SYNC_SHARE] = { "sync_share", "sync", CELL_SHARE, 0 },
+	[DEVICES_SOURCE] = { "devices_source", NULL, CELL_TEXT, 1 },
+	[JOB_SOURCE] = { "job_source", NULL, CELL_TEXT, 1 },
+	[POD_UID] = { "pod_uid", NULL, CELL_TEXT, 1 },
+	[CONTAINER_ID] = { "container_id", NULL, CELL_TEXT, 1 },
+	[RUNTIME] = { "runtime", NULL, CELL_TEXT, 1 },
+	[NS_PID] = { "ns_pid", NULL, CELL_ID, 1 },
+	[CGROUP] = { "cgroup", NULL, CELL_TEXT, 1 },
+	[START] = { "start_ns", "start", CELL_ID, 1 },
+	[CMDLINE] = { "cmdline", NULL, CELL_TEXT, 1 },
+};
+
+/* Of the books of a process's threads. */
+struct thread_time {
+	uint64_t sync_ns, wall_ns;
+};
+
+static struct thread_time *add_up_threads(const struct model *m, uint64_t now_ns)
+{
+	struct thread_time *sums = calloc(model_processes(m) + 1, sizeof(*sums));
+	struct model_thread t;
+
+	for (size_t i = 0; sums && i < model_threads(m); i++) {
+		struct thread_time *sum;
+
+		model_thread(m, i, now_ns, &t);
+		if (!t.has_book)
+			continue;
+		sum = &sums[t.process];
+		sum->sync_ns = num_add(sum->sync_ns, t.book.ns[CLASS_SYNC]);
+		sum->wall_ns = num_add(sum->wall_ns, t.book.close_ns - t.book.open_ns);
+	}
+	return sums;
+}
+
+static uint64_t count_launches(const struct model *m, const struct model_process *p)
+{
+	const struct funcs *funcs = model_funcs(m);
+	uint64_t launches = 0;
+
+	for (size_t i = 0; i < p->tallies.all.n; i++) {
+		const struct tally *t = p->tallies.all.v[i];
+
+		if (t->func < funcs->n && funcs->v[t->func].class == CLASS_LAUNCH)
+			launches = num_add(launches, t->count);
+	}
+	return launches;
+}
+
+static void fill_rates(struct cell *row, const struct model *m, const struct model_process *p,
+		       const struct thread_time *time, uint64_t now_ns)
+{
+	uint64_t from_ns = num_max(model_session(m).interval_ns, p->start_ns);
+	uint64_t to_ns = p->exit_ns ? num_min(p->exit_ns, now_ns) : now_ns;
+
+	if (to_ns > from_ns)
+		cell_d(&row[LAUNCHES_PER_S], (double)count_launches(m, p) * NS_PER_SEC /
+					     (double)(to_ns - from_ns));
+	if (time->wall_ns)
+		cell_d(&row[SYNC_SHARE], (double)time->sync_ns / (double)time->wall_ns);
+}
+
+static int fill_identity(struct table *t, struct cell *row, const struct model *m, size_t i)
+{
+	static const uint8_t known[] = {
+		USER, RANK, RANK_SOURCE, JOB, POD, CONTAINER, DEVICES, DEVICES_SOURCE, JOB_SOURCE,
+		POD_UID, CONTAINER_ID, RUNTIME, NS_PID, CGROUP,
+	};
+	int err = 0;
+
+	for (size_t k = 0; k < sizeof(known) && !err; k++) {
+		const struct column *c = &columns[known[k]];
+		const char *value = model_identity(m, i, c->name);
+
+		if (value && c->type == CELL_ID)
+			cell_u(&row[known[k]], strtoull(value, NULL, 10));
+		else
+			err = cell_s(t, &row[known[k]], value);
+	}
+	return err;
+}
+
+static int add_row(struct table *t, const struct model *m, size_t i, const struct thread_time *time,
+		   uint64_t now_ns)
+{
+	const struct model_process *p = model_process(m, i);
+	struct cell *row = table_row(t);
+	int err;
+
+	if (!row)
+		return -ENOMEM;
+	cell_u(&row[PID], p->pid);
+	if (p->start_ns)
+		cell_u(&row[START], p->start_ns);
+	fill_rates(row, m, p, time, now_ns);
+	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
+	if (!err)
+		err = cell_s(t, &row[CMDLINE], p->cmdline);
+	return err ? err : fill_identity(t, row, m, i);
+}
+
+/* Of others only a child was seen. */
+static bool is_known(const struct model_process *p)
+{
+	return p->comm[0] || p->start_ns || p->tallies.all.n;
+}
+
+struct table *view_processes(const struct model *m, uint64_t now_ns)
+{
+	struct table *t = table_new("processes", columns, N_COLUMNS);
+	struct thread_time *times = t ? add_up_threads(m, now_ns) : NULL;
+	int err = times ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < model_processes(m) && !err; i++)
+		if (is_known(model_process(m, i)))
+			err = add_row(t, m, i, &times[i], now_ns);
+	free(times);
+	if (!err)
+		return t;
+	table_free(t);
+	errno = -err;
+	return NULL;
+}
