@@ -5,6 +5,9 @@
 load ../lib/common
 
 CALLS=(cudaLaunchKernel=3000 cudaMemcpy=200 cudaMemcpyAsync=100 cudaStreamSynchronize=40)
+TWINS=(cudaLaunchKernel_ptsz=500 cudaLaunchKernelExC_ptsz=50 cudaMemcpy_ptds=40 cudaMemcpyAsync_ptsz=30
+	cudaMemset_ptds=20 cudaMemsetAsync_ptsz=10 cudaStreamSynchronize_ptsz=5 cudaEventRecord_ptsz=7
+	cudaMallocAsync_ptsz=8 cudaFreeAsync_ptsz=8)
 
 # Runs a program of the simulation under gpuprof: capture c.gpr, truth t.json.
 record_calls() { # PROGRAM ARGS...
@@ -14,15 +17,16 @@ record_calls() { # PROGRAM ARGS...
 	laws r.json
 }
 
-# What the driver was called by the runtime, for each function of the report: "exact", or what it is.
-driver_is_exact() {
-	python3 - <<-'PY'
-	import json
+# What the driver was called by the runtime, for each function of the report, these among them:
+# "exact", or what it is.
+driver_is_exact() { # FUNCTION...
+	python3 - "$@" <<-'PY'
+	import json, sys
 	seen = {c["function"]: (c["count"], c["bytes"] or 0) for c in json.load(open("r.json"))["tables"]["calls"]}
 	truth = {f["function"]: (f["count"], f["bytes"]) for f in json.load(open("t.json"))["functions"]
 	         if not f["outermost"] and f["exported"]}
 	wrong = {name: (seen[name], truth.get(name)) for name in seen if seen[name] != truth.get(name)}
-	missing = {"cuLaunchKernel", "cuMemcpyHtoD_v2", "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize"} - seen.keys()
+	missing = set(sys.argv[1:]) - seen.keys()
 	print(wrong or missing or "exact")
 	PY
 }
@@ -31,14 +35,24 @@ driver_is_exact() {
 @test "static: a stripped static runtime is seen by the driver it calls, each call once" {
 	needs root bpf sim
 	record_calls simcalls-static "${CALLS[@]}" --threads 2
-	run driver_is_exact
+	run driver_is_exact cuLaunchKernel cuMemcpyHtoD_v2 cuMemcpyDtoHAsync_v2 cuStreamSynchronize
+	assert_output exact
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "static: so are its calls for the per-thread stream, which the driver's twins get" {
+	needs root bpf sim
+	record_calls simcalls-static "${TWINS[@]}" --threads 2
+	run driver_is_exact cuLaunchKernel_ptsz cuLaunchKernelEx_ptsz cuMemcpyHtoD_v2_ptds \
+		cuMemcpyDtoHAsync_v2_ptsz cuMemsetD8_v2_ptds cuMemsetD8Async_ptsz cuStreamSynchronize_ptsz \
+		cuEventRecord_ptsz cuMemAllocAsync_ptsz cuMemFreeAsync_ptsz
 	assert_output exact
 }
 
 # bats test_tags=needs:root,needs:bpf
 @test "static: where the driver's addresses are private too, nothing is claimed" {
 	needs root bpf sim
-	GPUSIM_PROCADDR=private record_calls simcalls-static "${CALLS[@]}"
+	GPUSIM_PROCADDR=private record_calls simcalls-static "${CALLS[@]}" "${TWINS[@]}"
 	run report_value r.json '[c["function"] for c in t["calls"] if c["class"] in ("launch", "copy", "sync")]'
 	assert_output '[]'
 }
@@ -55,13 +69,15 @@ driver_is_exact() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "static: calls for the per-thread default stream count once, with their bytes" {
+@test "static: calls for the per-thread stream count once, with their bytes, whatever address it is" {
 	needs root bpf sim
-	record_calls simcalls cudaLaunchKernel_ptsz=500 cudaLaunchKernelExC_ptsz=50 cudaMemcpy_ptds=40 \
-		cudaMemcpyAsync_ptsz=30 cudaMemset_ptds=20 cudaMemsetAsync_ptsz=10 cudaStreamSynchronize_ptsz=5 \
-		cudaEventRecord_ptsz=7 cudaMallocAsync_ptsz=8 cudaFreeAsync_ptsz=8 cuMemcpyHtoD_v2_ptds=9 \
-		cuMemsetD32_v2_ptds=11 cuMemcpyDtoHAsync_v2_ptsz=12 cuStreamSynchronize_ptsz=13
-	compare --no-times t.json r.json
+	local mode
+	for mode in export private; do
+		rm -f c.gpr t.json
+		GPUSIM_PROCADDR=$mode record_calls simcalls "${TWINS[@]}" cuMemcpyHtoD_v2_ptds=9 \
+			cuMemsetD32_v2_ptds=11 cuMemcpyDtoHAsync_v2_ptsz=12 cuStreamSynchronize_ptsz=13
+		compare --no-times t.json r.json
+	done
 }
 
 # bats test_tags=needs:root,needs:bpf
