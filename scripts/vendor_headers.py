@@ -38,6 +38,12 @@ def prototypes(library, includes):
     return found
 
 
+def declaration(declared, name):
+    """The parameters of a symbol: its own, or those of the function that it is a form of."""
+    base = re.sub(r"^__(nvJitLink\w+?)_\d+_\d+$", r"\1", re.sub("_pt[sd][sz]$", "", name))
+    return declared.get(name, declared.get(base))
+
+
 def parameters(text):
     out = []
     for arg in re.split(r",(?![^(]*\))", text):

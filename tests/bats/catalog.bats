@@ -93,6 +93,37 @@ toolkit_has() { # FILE
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "catalog: linking device code is compile, by the plain names and by those that headers call" {
+	needs root bpf targets
+	toolkit_has libnvJitLink.so.13
+	cat >link.py <<-'PY'
+		import ctypes, sys
+		linker, handle = ctypes.CDLL(sys.argv[1]), ctypes.c_void_p()
+		ptx = b".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry f() { ret; }\n\0"
+		arch = (ctypes.c_char_p * 1)(b"-arch=sm_80")
+		for form in "nvJitLink%s", "__nvJitLink%s_13_0":
+		    create, add, complete, destroy = (getattr(linker, form % name) for name in (
+		        "Create", "AddData", "Complete", "Destroy"))
+		    for text in ptx, b"no ptx\0":
+		        create(ctypes.byref(handle), 1, arch)
+		        add(handle, 2, text, ctypes.c_size_t(len(text)), b"f")
+		        complete(handle)
+		        destroy(ctypes.byref(handle))
+	PY
+	run "$GPUPROF" stat --by result --table calls --format json -o r.json -- \
+		python3 link.py "$toolkit/libnvJitLink.so.13"
+	assert_success
+	run report_value r.json 'sorted((c["class"], c["function"], c["result"], c["count"]) for c in t["calls"]
+		if "AddData" in c["function"] or "Create" in c["function"])'
+	assert_output "[('compile', '__nvJitLinkAddData_13_0', 'NVJITLINK_ERROR_INCORRECT_INPUT_TYPE', 1), \
+('compile', '__nvJitLinkAddData_13_0', 'NVJITLINK_SUCCESS', 1), \
+('compile', '__nvJitLinkCreate_13_0', 'NVJITLINK_SUCCESS', 2), \
+('compile', 'nvJitLinkAddData', 'NVJITLINK_ERROR_INCORRECT_INPUT_TYPE', 1), \
+('compile', 'nvJitLinkAddData', 'NVJITLINK_SUCCESS', 1), \
+('compile', 'nvJitLinkCreate', 'NVJITLINK_SUCCESS', 2)]"
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "catalog: with --tier 1 a matrix product has its m, n, k and how many" {
 	needs root bpf targets
 	toolkit_has libcublas.so.13

@@ -95,7 +95,7 @@ same() { "$CHECK" "$ROWS/events" c.gpr calls.jsonl "$@"; }
 	same --unprobed 6 # of cudnn, whose first instructions would be single-stepped
 }
 
-@test "rows: there is one for every function of NCCL since 2.18, of the runtime and driver since 11.7" {
+@test "rows: there is one for every function of NCCL since 2.18, of the runtime and driver since 11.7, of the linker" {
 	[ -x "$ROWS/events" ] || skip "build/rows is missing: make rows"
 	"$ROOT/tests/rows/exports.py" "$ROWS/events"
 }

@@ -215,7 +215,7 @@ static void results_have_names(void **state)
 
 /* The versions that scripts/cuda has, as 1000 * major + minor; rows may be of others. */
 static const struct { const char *library; unsigned int version; } tested[] = {
-	{ "cudart", 13000 }, { "cuda", 13000 }, { "nccl", 2028 },
+	{ "cudart", 13000 }, { "cuda", 13000 }, { "nccl", 2028 }, { "nvjitlink", 13000 },
 };
 
 /* Which functions each version has (scripts/gen-exports); NULL: no list of this library. */
