@@ -15,6 +15,7 @@ struct calls_t calls SEC(".maps");
 struct tasks_t tasks SEC(".maps");
 struct threads_t threads SEC(".maps");
 struct pids_t pids SEC(".maps");
+struct seeds_t seeds SEC(".maps");
 struct counts_t counts SEC(".maps");
 
 const volatile __u8 follow_all = 0;
@@ -152,6 +153,24 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 	return RETURN_LEG;
 }
 
+static __always_inline __u64 duration(const struct thread_state *st, __u64 now)
+{
+	__u64 dur = now - st->rec.head.start_ns;
+
+	return dur > GP_DUR_MAX ? GP_DUR_MAX : dur;
+}
+
+static __always_inline void set_end(struct thread_state *st, __u64 dur, long result)
+{
+	st->rec.head.dur_lo_ns = (__u32)dur;
+	st->rec.head.dur_hi = dur >> 32;
+	if (result > GP_RESULT_MAX)
+		result = GP_RESULT_MAX;
+	if (result < -GP_RESULT_MAX)
+		result = -GP_RESULT_MAX;
+	st->rec.head.result = result;
+}
+
 static __always_inline void on_return(struct pt_regs *ctx)
 {
 	__u64 now = bpf_ktime_get_ns(), dur;
@@ -164,20 +183,12 @@ static __always_inline void on_return(struct pt_regs *ctx)
 	st = call_ends(row_id, sp);
 	if (!st)
 		return;
-	dur = now - st->rec.head.start_ns;
-	if (dur > GP_DUR_MAX)
-		dur = GP_DUR_MAX;
+	dur = duration(st, now);
 	if (!record_calls) {
 		tally_call(row_id, dur, result);
 		return;
 	}
-	st->rec.head.dur_lo_ns = (__u32)dur;
-	st->rec.head.dur_hi = dur >> 32;
-	if (result > GP_RESULT_MAX)
-		result = GP_RESULT_MAX;
-	if (result < -GP_RESULT_MAX)
-		result = -GP_RESULT_MAX;
-	st->rec.head.result = result;
+	set_end(st, dur, result);
 	send_call(st, GP_CALL, row_at(row_id)->words);
 }
 
@@ -202,6 +213,30 @@ SEC("?uprobe")
 int call_return(struct pt_regs *ctx)
 {
 	on_return(ctx);
+	return 0;
+}
+
+/*
+ * On an instruction that a call returns to which began before its probes (gp_seed). Others pass
+ * there, too: the thread and its stack pointer tell. Arguments are not known, the result is.
+ */
+SEC("?uprobe")
+int call_left(struct pt_regs *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread_state *st = bpf_task_storage_get(&threads, task, 0, 0);
+	__u64 now = bpf_ktime_get_ns();
+	__u32 tid = task->pid;
+
+	if (!st && is_seeded(task))
+		st = adopt_thread(task);
+	if (!st || !st->open || !(st->rec.head.flags & GP_CALL_BEFORE) ||
+	    st->sp + RET_POPS != PT_REGS_SP(ctx))
+		return 0;
+	st->open = 0;
+	set_end(st, duration(st, now), (__s32)PT_REGS_RC(ctx));
+	send_call(st, GP_LEFT, 0);
+	bpf_map_delete_elem(&seeds, &tid);
 	return 0;
 }
 

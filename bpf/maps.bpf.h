@@ -56,6 +56,15 @@ struct pids_t {
 };
 extern struct pids_t pids SEC(".maps");
 
+struct seeds_t {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);	/* thread */
+	__type(value, struct gp_seed);
+};
+extern struct seeds_t seeds SEC(".maps");
+
 struct counts_t {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The user-mode registers of every thread of the processes in `pids`, without stopping any: what
- * the kernel saved when the thread entered it. For `gpuprof stacks`; no probe, on no call's path.
+ * The user-mode registers of every thread of the processes in `looked_at`, without stopping any:
+ * what the kernel saved when the thread entered it. For `gpuprof stacks`, and for calls that began
+ * before a session; no probe, on no call's path.
  */
 #include "abi.bpf.h"
 
@@ -12,6 +13,22 @@ struct {
 	__type(key, __u32);
 	__type(value, struct gp_thread_regs);
 } regs_buf SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);	/* thread group */
+	__type(value, __u32);
+} looked_at SEC(".maps");
+
+/* Has it made a call that the probes saw, or is it in one? */
+static __always_inline bool is_seen(struct task_struct *task)
+{
+	struct thread_state *st = bpf_task_storage_get(&threads, task, 0, 0);
+
+	return st && !(st->open && st->rec.head.flags & GP_CALL_BEFORE);
+}
 
 SEC("?iter/task")
 int task_regs(struct bpf_iter__task *ctx)
@@ -24,7 +41,7 @@ int task_regs(struct bpf_iter__task *ctx)
 	if (!task)
 		return 0;
 	tgid = task->tgid;
-	if (!bpf_map_lookup_elem(&pids, &tgid))
+	if (!bpf_map_lookup_elem(&looked_at, &tgid))
 		return 0;
 	rec = bpf_map_lookup_elem(&regs_buf, &zero);
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -33,6 +50,8 @@ int task_regs(struct bpf_iter__task *ctx)
 	rec->pid = tgid;
 	rec->tid = task->pid;
 	rec->flags = task->on_cpu ? GP_REGS_ON_CPU : 0;
+	if (is_seen(task))
+		rec->flags |= GP_REGS_SEEN;
 	copy_regs(rec, regs);
 	bpf_seq_write(ctx->meta->seq, rec, sizeof(*rec));
 	return 0;

@@ -4,7 +4,7 @@
  * a call), exec, exit (with the call that was open), and the reading of all thread states at the
  * end of a session. Nothing here runs on a call's path.
  */
-#include "maps.bpf.h"
+#include "nest.bpf.h"
 
 static __always_inline struct gp_task *describe_task(__u8 kind, struct task_struct *p)
 {
@@ -83,10 +83,13 @@ int BPF_PROG(task_exec, struct task_struct *p, pid_t old_pid)
 SEC("?tp_btf/sched_process_exit")
 int BPF_PROG(task_exit, struct task_struct *p)
 {
-	__u32 tgid = p->tgid;
+	__u32 tgid = p->tgid, tid = p->pid;
 	struct thread_state *st = bpf_task_storage_get(&threads, p, 0, 0);
 	struct gp_task *rec;
 
+	if (!st && is_seeded(p))
+		st = adopt_thread(p);	/* it ends inside a call that began before */
+	bpf_map_delete_elem(&seeds, &tid);
 	if (p->signal->live.counter == 0)	/* the last thread: its pid may be used again */
 		bpf_map_delete_elem(&pids, &tgid);
 	if (!st)
@@ -117,6 +120,11 @@ int task_states(struct bpf_iter__task *ctx)
 	if (!task)
 		return 0;
 	st = bpf_task_storage_get(&threads, task, 0, 0);
+	if (!st && is_seeded(task)) {
+		st = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		if (st)
+			take_seed(st, task->tgid, task->pid);
+	}
 	if (!st)
 		return 0;
 	st->rec.head.kind = st->open ? GP_OPEN : 0;

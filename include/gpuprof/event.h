@@ -32,7 +32,7 @@ typedef __u32 gp_u32;
 typedef __u64 gp_u64;
 #endif
 
-#define GP_EVENT_VERSION 3
+#define GP_EVENT_VERSION 4
 
 /* Kinds of records. A new kind must reach: event/decode.c, bpf counters (GP_KINDS). */
 #define GP_CALL 1	/* gp_call: a call that returned, complete */
@@ -42,7 +42,8 @@ typedef __u64 gp_u64;
 #define GP_TASK_EXIT 5	/* gp_task: a known thread ends */
 #define GP_TASK_FORK 6	/* gp_task: a followed (or filtered) process has a child process */
 #define GP_TASK_EXEC 7	/* gp_task: a followed process runs a new program */
-#define GP_KINDS 8
+#define GP_LEFT 8	/* gp_call without words: a call that began before its probes has returned */
+#define GP_KINDS 9
 
 /* Raw words per record: 0-5 are the ABI's first six integer arguments, then the row's extra words. */
 #define GP_REGS 6
@@ -80,6 +81,7 @@ typedef __u64 gp_u64;
 /* gp_call.flags */
 #define GP_CALL_NO_RETURN 0x01	/* entry only: duration and result were not observed */
 #define GP_CALL_EXTRA_FAULT 0x02 /* the extra words could not be read; they are 0 */
+#define GP_CALL_BEFORE 0x04	/* it began before its probes: no words, start_ns is gp_seed's */
 
 #define GP_DUR_MAX ((1ull << 48) - 1) /* durations saturate here: 78 hours */
 #define GP_RESULT_MAX 32767	/* results saturate here; every probed API's codes are below */
@@ -135,6 +137,18 @@ struct gp_counts {
 	gp_u64 reached;		/* of `nested`: launches of the driver inside one of the runtime */
 };
 
+/*
+ * A thread that was inside a call when its probes came, as user space found it on the thread's
+ * stack; by tid. Its return is probed at the address it returns to, so that the call can end, and
+ * what it calls meanwhile is known to be nested.
+ */
+struct gp_seed {
+	gp_u64 sp;		/* as at the call's entry */
+	gp_u64 start_ns;	/* since when it is known of */
+	gp_u32 row;
+	gp_u32 pid;
+};
+
 /* What the iterator task_files writes for each mapping of a file. */
 struct gp_mapping {
 	gp_u64 start;		/* address */
@@ -174,6 +188,7 @@ _Static_assert(sizeof(struct gp_task) == 56, "task record");
 _Static_assert(sizeof(struct gp_row) == 12, "row");
 _Static_assert(sizeof(struct gp_counts) == 8 * (2 * GP_KINDS + 6), "counts");
 _Static_assert(sizeof(struct gp_mapping) == 24, "mapping");
+_Static_assert(sizeof(struct gp_seed) == 24, "seed");
 _Static_assert(sizeof(struct gp_tally_key) == 8, "tally key");
 _Static_assert(sizeof(struct gp_tally) == 40 + 4 * GP_BINS, "tally");
 _Static_assert(GP_WORDS_LARGE * 8 + sizeof(struct gp_call) == 128, "largest call record");

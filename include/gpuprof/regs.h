@@ -20,6 +20,8 @@ typedef unsigned long long gp_regs_u64;
 /* The thread was on a CPU: what its kernel stack holds is as old as its last entry into the kernel
  * (a system call, or the last timer tick). */
 #define GP_REGS_ON_CPU 1u
+/* It has made a call that this session's probes saw, or is in one. */
+#define GP_REGS_SEEN 2u
 
 struct gp_thread_regs {
 	gp_regs_u32 pid;	/* the host's */

@@ -38,7 +38,8 @@ static void configure(struct loader *l, const struct loader_options *o)
 	struct gpuprof_bpf *skel = l->skel;
 	struct bpf_program *always[] = { skel->progs.task_fork, skel->progs.task_exec,
 					 skel->progs.task_exit, skel->progs.task_states,
-					 skel->progs.task_files };
+					 skel->progs.task_files,
+					 skel->progs.task_regs };
 
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
 		bpf_program__set_autoload(always[i], true);

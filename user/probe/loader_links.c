@@ -86,6 +86,8 @@ void loader_choose_programs(const struct loader *l)
 	}
 	for (size_t i = way->legs(l->skel, legs); i--;)
 		choose(legs[i].prog, way->attach_type);
+	if (l->detail == DETAIL_CALL && (l->way == WAY_SESSION || l->way == WAY_MULTI))
+		choose(l->skel->progs.call_left, LINK_UPROBE_MULTI);
 }
 
 /* The cookies of one file's links. DETAIL_COUNT with a process filter: a slot for each probe. */

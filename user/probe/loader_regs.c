@@ -27,7 +27,7 @@ static int print_nothing(enum libbpf_print_level level, const char *fmt, va_list
 	return 0;
 }
 
-static bool in_pid_namespace(void)
+bool loader_regs_not_here(void)
 {
 	struct stat st;
 
@@ -43,21 +43,22 @@ static void keep_needed(struct gpuprof_bpf *skel)
 	for (prog = NULL; (prog = bpf_object__next_program(skel->obj, prog));)
 		bpf_program__set_autoload(prog, prog == skel->progs.task_regs);
 	for (map = NULL; (map = bpf_object__next_map(skel->obj, map));)
-		bpf_map__set_autocreate(map, map == skel->maps.pids || map == skel->maps.regs_buf ||
-					bpf_map__is_internal(map));
+		bpf_map__set_autocreate(map, map == skel->maps.looked_at ||
+					map == skel->maps.regs_buf ||
+					map == skel->maps.threads || bpf_map__is_internal(map));
 }
 
 /* An iterator to read from, or -errno. */
 static int start(struct gpuprof_bpf *skel, const uint32_t *pids, size_t n)
 {
 	struct bpf_link *link;
-	uint32_t parent = 0;
+	uint32_t yes = 1;
 	int err, fd;
 
 	keep_needed(skel);
 	err = gpuprof_bpf__load(skel);
 	for (size_t i = 0; i < n && !err; i++)
-		err = bpf_map_update_elem(bpf_map__fd(skel->maps.pids), &pids[i], &parent, BPF_ANY);
+		err = bpf_map_update_elem(bpf_map__fd(skel->maps.looked_at), &pids[i], &yes, BPF_ANY);
 	if (err)
 		return err;
 	link = bpf_program__attach_iter(skel->progs.task_regs, NULL);
@@ -68,7 +69,7 @@ static int start(struct gpuprof_bpf *skel, const uint32_t *pids, size_t n)
 	return fd;
 }
 
-static int read_all(int fd, loader_regs_fn fn, void *ctx)
+int loader_regs_each(int fd, loader_regs_fn fn, void *ctx)
 {
 	struct gp_thread_regs rec[32];
 	size_t have = 0;
@@ -94,14 +95,14 @@ int loader_read_regs(const uint32_t *pids, size_t n, loader_regs_fn fn, void *ct
 	struct gpuprof_bpf *skel;
 	int fd, err;
 
-	if (in_pid_namespace())
+	if (loader_regs_not_here())
 		return -ENOTSUP;
 	libbpf_set_print(print_nothing);
 	skel = gpuprof_bpf__open();
 	if (!skel)
 		return -errno;
 	fd = start(skel, pids, n);
-	err = fd < 0 ? fd : read_all(fd, fn, ctx);
+	err = fd < 0 ? fd : loader_regs_each(fd, fn, ctx);
 	if (fd >= 0)
 		close(fd);
 	gpuprof_bpf__destroy(skel);

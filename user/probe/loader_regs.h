@@ -6,6 +6,7 @@
 #ifndef PROBE_LOADER_REGS_H
 #define PROBE_LOADER_REGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,5 +17,9 @@ typedef void (*loader_regs_fn)(void *ctx, const struct gp_thread_regs *regs);
 /* 0 or -errno, not logged, as there is another way (procfs): EPERM (no right to load BPF programs),
  * ENOTSUP (in a pid namespace, where BPF shows other pids than procfs). */
 int loader_read_regs(const uint32_t *pids, size_t n, loader_regs_fn fn, void *ctx);
+
+/* For the loader: all records of an iterator; 0 or -errno. Are we where pids are others? */
+int loader_regs_each(int iter_fd, loader_regs_fn fn, void *ctx);
+bool loader_regs_not_here(void);
 
 #endif

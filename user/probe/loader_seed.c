@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Small wrappers of maps and links; see the header. Knows nothing of stacks. */
+#include "probe/loader_seed.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <unistd.h>
+
+#include "probe/loader_internal.h"
+#include "probe/uprobe_link.h"
+
+static int read_regs(struct loader *l, loader_regs_fn fn, void *ctx)
+{
+	struct bpf_link *link = bpf_program__attach_iter(l->skel->progs.task_regs, NULL);
+	int fd, err;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	bpf_link__destroy(link);
+	if (fd < 0)
+		return fd;
+	err = loader_regs_each(fd, fn, ctx);
+	close(fd);
+	return err;
+}
+
+int loader_look(struct loader *l, const uint32_t *pids, size_t n, loader_regs_fn fn, void *ctx)
+{
+	int map = bpf_map__fd(l->skel->maps.looked_at), err = 0;
+	uint32_t yes = 1;
+
+	if (loader_regs_not_here())
+		return -ENOTSUP;
+	for (size_t i = 0; i < n && !err; i++)
+		err = bpf_map_update_elem(map, &pids[i], &yes, BPF_ANY);
+	if (!err)
+		err = read_regs(l, fn, ctx);
+	for (size_t i = 0; i < n; i++)
+		bpf_map_delete_elem(map, &pids[i]);
+	return err;
+}
+
+int loader_seed(struct loader *l, uint32_t tid, const struct gp_seed *seed)
+{
+	return bpf_map_update_elem(bpf_map__fd(l->skel->maps.seeds), &tid, seed, BPF_ANY);
+}
+
+bool loader_is_seeded(struct loader *l, uint32_t tid)
+{
+	struct gp_seed seed;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(l->skel->maps.seeds), &tid, &seed);
+}
+
+void loader_forget_seed(struct loader *l, uint32_t tid)
+{
+	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.seeds), &tid);
+}
+
+int loader_attach_left(struct loader *l, const char *path, uint64_t offset, pid_t pid)
+{
+	uint64_t none = 0;
+	struct loader_probes p = { .path = path, .offsets = &offset, .rows = &none, .n = 1,
+				   .pid = pid };
+	int prog = bpf_program__fd(l->skel->progs.call_left);
+
+	return prog < 0 ? -ENOTSUP : link_uprobes(prog, LINK_UPROBE_MULTI, false, &p);
+}
+
+void loader_close_links(int *fds, size_t n)
+{
+	link_close_all(fds, n);
+}
+
+int loader_keep_link(struct loader *l, int fd)
+{
+	int *slot = VEC_PUSH(&l->links);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = fd;
+	return 0;
+}
