@@ -14,6 +14,7 @@
 #include "elf/demangle.h"
 #include "elf/elf.h"
 #include "probe/catalog.h"
+#include "probe/plan.h"
 #include "stack/perfmap.h"
 
 #define MAX_VDSO (256u << 10)
@@ -70,8 +71,11 @@ static int collect(struct visit *v)
 /* ---- calls -------------------------------------------------------------------------------- */
 
 /* Frames go from the innermost to the outermost, so the last one found is the call. */
-static void set_call(const struct place *p, unsigned int library, const struct catalog_row *row)
+static void set_call(const struct naming *nm, const struct place *p, unsigned int library,
+		     const struct catalog_row *row)
 {
+	if (row->tier > nm->tier)
+		return;
 	/* Another file may have found one further out. */
 	if (p->thread->call && p->frame < p->thread->frames + p->thread->call_frame)
 		return;
@@ -90,7 +94,7 @@ static void match_places(struct visit *v, unsigned int library, const struct elf
 
 	for (size_t i = 0; s->offset && i < v->places.n; i++)
 		if (v->places.v[i].offset >= start && v->places.v[i].offset - start < s->size)
-			set_call(&v->places.v[i], library, row);
+			set_call(v->nm, &v->places.v[i], library, row);
 }
 
 static int find_calls(struct visit *v, unsigned int library)
@@ -111,14 +115,14 @@ static int find_calls(struct visit *v, unsigned int library)
 }
 
 /* The runtime inside another file: its functions are local symbols there. */
-static void find_static_call(const struct place *p, const char *function)
+static void find_static_call(const struct naming *nm, const struct place *p, const char *function)
 {
 	for (unsigned int i = 0; i < CATALOG_LIBRARIES; i++) {
 		const struct catalog_library *lib = catalog_library(i);
 
 		for (size_t k = 0; lib->marker && k < lib->n_rows; k++)
 			if (!strcmp(lib->rows[k].name, function))
-				set_call(p, i, &lib->rows[k]);
+				set_call(nm, p, i, &lib->rows[k]);
 	}
 }
 
@@ -140,7 +144,7 @@ static const struct elf_address *find_address(const struct elf_address *a, size_
 	return &a[low];
 }
 
-static void name_place(const struct place *p, const struct elf_address *a, const char *shown,
+static void name_place(const struct naming *nm, const struct place *p, const struct elf_address *a, const char *shown,
 		       bool is_library)
 {
 	if (!shown)
@@ -148,7 +152,7 @@ static void name_place(const struct place *p, const struct elf_address *a, const
 	p->frame->function = shown;
 	p->frame->offset = a->into + (p->frame->exact ? 0 : 1);
 	if (a->local && !is_library)
-		find_static_call(p, a->name);
+		find_static_call(nm, p, a->name);
 }
 
 /* NULL: out of memory, or it has no name. */
@@ -195,7 +199,7 @@ static int name_functions(struct visit *v, bool is_library)
 	for (size_t i = 0; i < n && !err; i++) {
 		const struct elf_address *at = find_address(a, n, v->places.v[i].offset);
 
-		name_place(&v->places.v[i], at, shown[at - a], is_library);
+		name_place(v->nm, &v->places.v[i], at, shown[at - a], is_library);
 	}
 	for (size_t i = 0; a && i < n; i++)
 		free(a[i].name);
@@ -230,15 +234,25 @@ static int set_build_id(struct visit *v)
 	return id || !*hex ? 0 : -ENOMEM;
 }
 
+static bool holds_library(const struct visit *v)
+{
+	for (unsigned int i = 0; i < CATALOG_LIBRARIES; i++)
+		if (plan_holds(v->elf, v->file->path, i))
+			return true;
+	return false;
+}
+
 static int name_file(struct visit *v, int fd)
 {
-	int library = catalog_library_of(str_basename(v->file->path)), err;
+	int library = catalog_library_of(str_basename(v->file->path)), err = 0;
 
 	v->elf = elf_file_open(fd, v->file->path);
 	if (!v->elf)
 		return errno == ENOMEM ? -ENOMEM : 0;
-	err = set_build_id(v);
-	if (!err)
+	if (!v->nm->only_calls)
+		err = set_build_id(v);
+	/* Calls of a library inside another file are found by their names. */
+	if (!err && (!v->nm->only_calls || (library < 0 && holds_library(v))))
 		err = name_functions(v, library >= 0);
 	if (!err && library >= 0)
 		err = find_calls(v, (unsigned int)library);
@@ -281,11 +295,11 @@ static int visit_mapping(void *ctx, const struct target_mapping *m)
 		return 0;
 	v.file->named = true;
 	err = collect(&v);
-	if (!err && v.places.n)
+	if (!err && v.places.n && !v.nm->only_calls)
 		err = describe(&v);
 	if (!err && v.places.n && m->ino)
 		fd = target_mapping_open(m);
-	else if (!err && v.places.n && !strcmp(v.file->path, "[vdso]"))
+	else if (!err && v.places.n && !v.nm->only_calls && !strcmp(v.file->path, "[vdso]"))
 		fd = copy_vdso(v.nm, m->start, m->end - m->start);
 	if (fd >= 0) {
 		err = name_file(&v, fd);
@@ -382,7 +396,7 @@ int naming_run(struct naming *nm)
 {
 	int err = target_each_mapping(nm->pid, visit_mapping, nm);
 
-	if (err != -ENOMEM)
+	if (err != -ENOMEM && !nm->only_calls)
 		err = name_own_code(nm);
 	return err == -ENOMEM ? err : 0;
 }

@@ -19,6 +19,8 @@ struct naming {
 	struct strpool *names;
 	struct stack_thread *threads;
 	size_t n;
+	unsigned int tier;	/* calls of rows above it are none */
+	bool only_calls;	/* find calls, name nothing */
 };
 int naming_run(struct naming *nm);
 

@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "base/str.h"
+#include "probe/catalog.h"
 #include "probe/loader_regs.h"
 #include "probe/target.h"
 #include "stack/naming.h"
@@ -23,6 +24,9 @@ struct stack_snapshot {
 	VEC(struct gp_thread_regs) regs;
 	VEC(struct stack_thread) threads;
 	struct strpool *names;
+	struct stack_source from;
+	unsigned int tier;
+	bool only_calls;
 	bool has_regs, failed;
 };
 
@@ -59,19 +63,39 @@ static void keep_regs(void *ctx, const struct gp_thread_regs *regs)
 	s->failed |= !kept;
 }
 
-struct stack_snapshot *stack_snapshot_new(const uint32_t *pids, size_t n)
+static struct stack_snapshot *take(const uint32_t *pids, size_t n, struct stack_snapshot how)
 {
-	struct stack_snapshot *s = calloc(1, sizeof(*s));
+	struct stack_snapshot *s = malloc(sizeof(*s));
 
 	if (!s)
 		return NULL;
+	*s = how;
 	s->names = strpool_new();
-	s->has_regs = s->names && !loader_read_regs(pids, n, keep_regs, s);
+	s->has_regs = s->names && !s->from.read(s->from.ctx, pids, n, keep_regs, s);
 	if (s->names && !s->failed)
 		return s;
 	stack_snapshot_free(s);
 	errno = ENOMEM;
 	return NULL;
+}
+
+static int read_alone(void *ctx, const uint32_t *pids, size_t n, loader_regs_fn fn, void *fn_ctx)
+{
+	(void)ctx;
+	return loader_read_regs(pids, n, fn, fn_ctx);
+}
+
+struct stack_snapshot *stack_snapshot_new(const uint32_t *pids, size_t n)
+{
+	return take(pids, n, (struct stack_snapshot){ .from.read = read_alone,
+						      .tier = CATALOG_TIERS });
+}
+
+struct stack_snapshot *stack_snapshot_of_calls(const uint32_t *pids, size_t n,
+					       const struct stack_source *from, unsigned int tier)
+{
+	return take(pids, n, (struct stack_snapshot){ .from = *from, .tier = tier,
+						      .only_calls = true });
 }
 
 void stack_snapshot_free(struct stack_snapshot *s)
@@ -121,7 +145,7 @@ static int keep_frames(struct stack_thread *t, const struct stack_step *steps, s
 	t->n_frames = n;
 	for (size_t i = 0; i < n; i++)
 		t->frames[i] = (struct stack_frame){
-			.address = steps[i].pc, .offset = steps[i].pc, .exact = steps[i].exact,
+			.address = steps[i].pc, .sp = steps[i].sp, .offset = steps[i].pc, .exact = steps[i].exact,
 			.signal = steps[i].signal, .guessed = steps[i].guessed,
 		};
 	return 0;
@@ -175,9 +199,9 @@ static int add_thread(void *ctx, pid_t tid, uint64_t start_ns, const char *comm)
 	struct process *p = ctx;
 	struct stack_thread *t = VEC_PUSH(&p->s->threads);
 
-	(void)start_ns;
 	if (!t)
 		return -ENOMEM;
+	t->birth_ns = start_ns;
 	t->pid = p->pid;
 	t->tid = tid;
 	strncpy(t->comm, comm, sizeof(t->comm) - 1);
@@ -197,7 +221,8 @@ static void look_again(void *ctx, const struct gp_thread_regs *regs)
 
 	for (size_t i = p->first; i < p->s->threads.n && !p->err; i++) {
 		struct stack_thread *t = &p->s->threads.v[i];
-		struct stack_thread again = { .pid = t->pid, .tid = t->tid };
+		struct stack_thread again = { .pid = t->pid, .tid = t->tid,
+					      .birth_ns = t->birth_ns };
 
 		if (t->tid != (pid_t)regs->tid || !is_torn(t))
 			continue;
@@ -226,7 +251,7 @@ static int mend_torn(struct process *p)
 	uint32_t pid = (uint32_t)p->pid;
 
 	for (unsigned int i = 0; i < RETRIES && p->s->has_regs && has_torn(p) && !p->err; i++)
-		loader_read_regs(&pid, 1, look_again, p);
+		p->s->from.read(p->s->from.ctx, &pid, 1, look_again, p);
 	return p->err;
 }
 
@@ -235,7 +260,8 @@ static int mend_torn(struct process *p)
 static int add_threads(struct process *p)
 {
 	struct naming nm = { .pid = p->pid, .modules = &p->modules, .memory = p->memory,
-			     .names = p->s->names };
+			     .names = p->s->names, .only_calls = p->s->only_calls,
+			     .tier = p->s->tier };
 	int err = stack_modules_read(&p->modules, p->pid, p->memory);
 
 	p->denied = err == -EACCES || err == -EPERM;

@@ -11,8 +11,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "probe/loader_regs.h"
+
 struct stack_frame {
 	uint64_t address;
+	uint64_t sp;		/* stack pointer there; 0 unknown */
 	const char *function;	/* NULL: no symbol covers it */
 	uint64_t offset;	/* into the function; without one: into the module's file */
 	const char *module;	/* base name of the file, "[vdso]", "[anon]"; NULL unknown */
@@ -33,6 +36,7 @@ const char *stack_quality_name(enum stack_quality q);
 
 struct stack_thread {		/* strings are the snapshot's */
 	pid_t pid, tid;
+	uint64_t birth_ns;	/* CLOCK_MONOTONIC, to the clock tick */
 	char comm[16];
 	char state;		/* as in /proc: R S D T Z ...; 0 unknown */
 	bool cpu_known;
@@ -55,6 +59,16 @@ struct stack_snapshot;
 
 /* Takes registers of all pids now (BPF; without the right to that, less is known of each stack). */
 struct stack_snapshot *stack_snapshot_new(const uint32_t *pids, size_t n);	/* NULL + errno */
+
+/* Where registers come from: as loader_read_regs. */
+struct stack_source {
+	int (*read)(void *ctx, const uint32_t *pids, size_t n, loader_regs_fn fn, void *fn_ctx);
+	void *ctx;
+};
+
+/* For calls alone, which takes far less time: of rows up to tier; no frame has a name. */
+struct stack_snapshot *stack_snapshot_of_calls(const uint32_t *pids, size_t n,
+					       const struct stack_source *from, unsigned int tier);
 
 /* Adds the threads of one of them. 0, or -errno, not logged: ESRCH (gone, or a thread of another
  * process), EACCES (denied: needs its user, root or CAP_SYS_PTRACE), ENOMEM. After EACCES what

@@ -204,6 +204,8 @@ static int walk_up(struct walk *w, struct stack_step *steps, size_t max, enum st
 			return (int)n;
 		steps[n] = (struct stack_step){ .pc = w->regs.pc, .exact = w->exact,
 						.guessed = guessed };
+		if (is_known(&w->regs, stack_abi.sp))
+			steps[n].sp = w->regs.reg[stack_abi.sp];
 		rc = step_once(w, &steps[n++], &guessed);
 	}
 	if (rc == STEP_DONE)

@@ -42,6 +42,7 @@ struct stack_space {
 
 struct stack_step {
 	uint64_t pc;
+	uint64_t sp;		/* its stack pointer; 0: unknown */
 	bool exact;		/* pc is the next instruction; else the one behind a call */
 	bool signal;		/* the frame of a signal handler's return */
 	bool guessed;		/* found by a frame pointer, not by unwind tables */
