@@ -16,7 +16,8 @@ static __always_inline bool is_followed(__u32 tgid)
 	return follow_all || bpf_map_lookup_elem(&pids, &tgid);
 }
 
-/* A thread that is in a call since before its probes: from now on it is open. */
+/* A thread that is in a call since before its probes: from now on it is open, if it can be seen to
+ * end. */
 static __always_inline void take_seed(struct thread_state *st, __u32 tgid, __u32 tid)
 {
 	struct gp_seed *seed = bpf_map_lookup_elem(&seeds, &tid);
@@ -29,7 +30,7 @@ static __always_inline void take_seed(struct thread_state *st, __u32 tgid, __u32
 	st->rec.head.flags = GP_CALL_BEFORE;
 	st->rec.head.pid = tgid;
 	st->rec.head.tid = tid;
-	st->open = 1;
+	st->open = seed->sp != 0;
 }
 
 static __always_inline bool is_seeded(struct task_struct *task)

@@ -139,11 +139,12 @@ struct gp_counts {
 
 /*
  * A thread that was inside a call when its probes came, as user space found it on the thread's
- * stack; by tid. Its return is probed at the address it returns to, so that the call can end, and
- * what it calls meanwhile is known to be nested.
+ * stack; by tid, until it returns or the thread ends (which is told in any case). Its return is
+ * probed at the address it returns to, so that the call can end, and what it calls meanwhile is
+ * known to be nested.
  */
 struct gp_seed {
-	gp_u64 sp;		/* as at the call's entry */
+	gp_u64 sp;		/* as at the call's entry; 0: its return is not probed */
 	gp_u64 start_ns;	/* since when it is known of */
 	gp_u32 row;
 	gp_u32 pid;

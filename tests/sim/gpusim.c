@@ -83,6 +83,7 @@ void gpusim_config_read(struct gpusim_config *config)
 	config->memory_bytes = env_number("GPUSIM_MEMORY_BYTES", 16ULL << 30);
 	config->copy_gbps = gpusim_max(env_number("GPUSIM_COPY_GBPS", 25), 1);
 	config->hang_kernel = env_number("GPUSIM_HANG", 0);
+	config->spin = env_number("GPUSIM_SPIN", 0) != 0;
 }
 
 static void forget_owner(void)
@@ -131,7 +132,8 @@ void gpusim_sleep_until(uint64_t time_ns)
 		until.tv_nsec = (long)(time_ns % 1000000000);
 	}
 	while (gpusim_now_ns() < time_ns)
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+		if (!gpusim_world.config.spin)
+			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
 void gpusim_lock(void)

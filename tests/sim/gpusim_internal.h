@@ -21,6 +21,7 @@ struct gpusim_config {
 	uint64_t memory_bytes;
 	uint64_t copy_gbps;
 	uint64_t hang_kernel;
+	bool spin; /* who waits stays on its CPU */
 };
 
 struct gpusim_device {

@@ -26,7 +26,7 @@ SIM_CUDA := libcuda_launch libcuda_memory libcuda_device libcuda_address libcuda
 SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory libcudart_twins
 SIM_NCCL := libnccl_shared libnccl_submit libnccl_group libnccl_comm libnccl_collectives
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
-SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static ddp
+SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static ddp held
 
 SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13 libnccl.so.2 cuda12/libcudart.so.12)
 SIM_ENDBR_LIBS := $(addprefix $(SIM_OUT)/endbr/,libcuda.so.1 libcudart.so.13)
@@ -127,6 +127,10 @@ $(SIM_OUT)/programs/%.o: $(SIM)/%.c
 $(SIM_OUT)/train: $(SIM_OUT)/programs/train.o $(SIM_OUT)/libcudart.so.13
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
+
+$(SIM_OUT)/held: $(SIM_OUT)/programs/held.o $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libgpusim.so
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -lgpusim
 
 $(SIM_OUT)/simcalls: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_linked) $(SIM_OUT)/libcudart.so.13
 	$(call say,LINK,$@)

@@ -140,6 +140,7 @@ static void on_wake(struct session *s, enum wake what, int fd)
 		on_interval(s, fd);
 		break;
 	case WAKE_DRAIN:
+		worker_pump(s->worker, &s->sink);	/* INSIDE comes before what the thread does next */
 		live_pump(&s->live);
 		break;
 	case WAKE_WORKER:
@@ -218,7 +219,9 @@ static int start_loader(struct session *s)
 	s->attach = attach_new(s->loader);
 	if (s->attach)
 		attach_set_tier(s->attach, (unsigned int)o->tier);
-	s->worker = s->attach ? worker_new(s->attach) : NULL;
+	if (!counts_adds_up(s))
+		s->inside = inside_new(s->loader, (unsigned int)o->tier);
+	s->worker = s->attach ? worker_new(s->attach, s->inside) : NULL;
 	if (!s->worker)
 		return cannot("watch what is mapped", errno);
 	s->live.decoder = s->decoder;
@@ -258,6 +261,14 @@ static int start_capture(struct session *s)
 	return 0;
 }
 
+/* The session began when its probes were in place, not when it was ready to wait. */
+static uint64_t duration_left(const struct session *s)
+{
+	uint64_t ns = s->plan->o->duration_ns, gone = time_now_ns() - s->start_ns;
+
+	return ns > gone ? ns - gone : !!ns;
+}
+
 static int start_waits(struct session *s)
 {
 	int err;
@@ -276,7 +287,7 @@ static int start_waits(struct session *s)
 	if (!err)
 		err = add_fd(s, worker_fd(s->worker), WAKE_WORKER);
 	if (!err)
-		err = add_timer(s, s->plan->o->duration_ns, false, WAKE_DURATION);
+		err = add_timer(s, duration_left(s), false, WAKE_DURATION);
 	if (!err)
 		err = add_timer(s, s->plan->interval_ns, true, WAKE_INTERVAL);
 	return err ? cannot("wait for events", -err) : 0;
@@ -301,8 +312,11 @@ static int start(struct session *s)
 	if (err)
 		return err;
 	targets_facts(s);
-	err = session_push(s, &(struct event){ .kind = EVENT_START, .start_ns = time_now_ns() });
+	s->start_ns = time_now_ns();
+	err = session_push(s, &(struct event){ .kind = EVENT_START, .start_ns = s->start_ns });
 	targets_processes(s);
+	if (!err && s->inside)
+		err = inside_find(s->inside, s->start_ns, &s->sink);
 	confine_session(s);
 	if (!err)
 		err = worker_run(s->worker);
@@ -368,6 +382,8 @@ static void stop(struct session *s)
 	session_push(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
 	worker_stop(s->worker);
 	worker_pump(s->worker, &s->sink);
+	if (s->inside)
+		inside_stop(s->inside, &s->sink);	/* s->err has the sink's error */
 	loader_detach(s->loader);
 	read_states(s, &states);
 	drain_finish(s->live.drain, pump, s);
@@ -386,6 +402,7 @@ static void close_all(int *fds, size_t n)
 static void release(struct session *s)
 {
 	worker_free(s->worker);
+	inside_free(s->inside);
 	attach_free(s->attach);
 	drain_free(s->live.drain);
 	loader_free(s->loader);

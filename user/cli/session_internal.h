@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "cli/command.h"
+#include "cli/inside.h"
 #include "cli/session.h"
 #include "cli/worker.h"
 #include "event/live.h"
@@ -44,6 +45,7 @@ struct session {
 	struct loader *loader;
 	struct attach *attach;
 	struct worker *worker;
+	struct inside *inside;		/* NULL: with another detail than DETAIL_CALL */
 	struct live live;
 	struct tallied tallied;		/* with another detail than DETAIL_CALL */
 	struct tap tap;
@@ -54,7 +56,7 @@ struct session {
 	size_t targets_left;
 	int epoll_fd, signal_fd;
 	uint64_t tallied_calls;
-	uint64_t intervals, interval_start_ns, flushed_ns;
+	uint64_t start_ns, intervals, interval_start_ns, flushed_ns;
 };
 
 int session_push(void *session, const struct event *ev);	/* an event_sink.push; sets err */

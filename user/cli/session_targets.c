@@ -53,6 +53,7 @@ struct scan {
 	struct session *s;
 	pid_t filter;
 	unsigned int denied;	/* processes that could not be read */
+	bool uses;		/* the process that is being read has something to probe */
 	int err;		/* of attaching, logged; ends the scan */
 };
 
@@ -62,13 +63,18 @@ static int on_file(void *ctx, const struct target_file *file)
 	struct attach_result result;
 
 	scan->err = attach_file(scan->s->attach, file, scan->filter, &result);
+	scan->uses |= !scan->err && attach_wants(scan->s->attach, file);
 	return scan->err;
 }
 
 static int attach_pid(struct scan *scan, pid_t pid)
 {
-	int err = target_each_file(pid, on_file, scan);
+	int err;
 
+	scan->uses = false;
+	err = target_each_file(pid, on_file, scan);
+	if (!err && scan->uses && scan->s->inside)
+		err = inside_add(scan->s->inside, pid);
 	if (err == -EACCES || err == -EPERM) {
 		scan->denied++;
 		return 0;

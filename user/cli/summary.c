@@ -264,6 +264,24 @@ static void add_unarmed(struct strbuf *out, const struct summary *s)
 	}
 }
 
+/* "unknown: 3.2 ms, when calls that began before gpuprof may have returned already" */
+static void add_unknown(struct strbuf *out, const struct summary *s)
+{
+	struct model_thread t;
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < model_threads(s->model); i++) {
+		model_thread(s->model, i, s->now_ns, &t);
+		if (t.has_book)
+			ns = num_add(ns, t.book.ns[BUCKET_UNKNOWN]);
+	}
+	if (!ns)
+		return;
+	strbuf_addstr(out, "\nunknown: ");
+	format_ns(out, ns);
+	strbuf_addstr(out, " in which calls that began before gpuprof may have returned already");
+}
+
 /* Nothing in the tables: what that may mean. */
 static void add_hint(struct strbuf *out, const struct summary *s)
 {
@@ -294,6 +312,7 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 	add_children(out, s->model);
 	add_unarmed(out, s);
 	summary_add_probes(out, s->model);
+	add_unknown(out, s);
 	add_hint(out, s);
 	if (invalid) {
 		strbuf_addstr(out, "\ninvalid: ");

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -30,8 +31,15 @@ struct newborn {		/* forked, not exec'ed yet: it may use what its parent had map
 /* So long a child may take to exec before it is looked at; most do so within a few. */
 #define NEWBORN_NS (50 * NS_PER_MS)
 
+struct told {
+	struct event ev;
+	char text[16];		/* "": none; ev has no other */
+};
+
 struct worker {
 	struct attach *attach;
+	struct inside *inside;		/* NULL: nothing is looked at */
+	uint64_t armed_ns;		/* when probes were made last */
 	VEC(struct newborn) newborns;
 	bool follow_children, only_followed;
 	VEC(struct watch) watches;
@@ -44,19 +52,20 @@ struct worker {
 	/* Under lock. */
 	pthread_mutex_t lock;
 	pthread_cond_t room;
-	VEC(struct event) events;	/* without texts */
+	VEC(struct told) events;
 	VEC(struct capture_block *) blocks;
 };
 
 #define BLOCKS_MAX 64		/* of at most 1 MiB; then the engine waits, and the rings fill */
 
-struct worker *worker_new(struct attach *a)
+struct worker *worker_new(struct attach *a, struct inside *inside)
 {
 	struct worker *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return NULL;
 	w->attach = a;
+	w->inside = inside;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->room, NULL);
 	w->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -129,12 +138,14 @@ void worker_keep(struct worker *w, struct keep *keep)
 
 static void tell(struct worker *w, const struct event *ev)
 {
-	struct event *slot;
+	struct told *slot;
 
 	pthread_mutex_lock(&w->lock);
 	slot = VEC_PUSH(&w->events);
-	if (slot)
-		*slot = *ev;
+	if (slot) {
+		*slot = (struct told){ .ev = *ev };
+		snprintf(slot->text, sizeof(slot->text), "%s", ev->text ? ev->text : "");
+	}
 	pthread_mutex_unlock(&w->lock);
 	io_notify(w->event_fd);
 }
@@ -158,8 +169,11 @@ static int on_file(void *ctx, const struct target_file *file)
 		attach_hand_over(ar->w->attach);
 	log_info("attached to %s in process %d: %u functions", file->path, file->pid,
 		 result.probes);
+	ar->w->armed_ns = time_now_ns();
 	tell(ar->w, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)file->pid,
-				     .start_ns = ar->time_ns, .end_ns = time_now_ns() });
+				     .start_ns = ar->time_ns, .end_ns = ar->w->armed_ns });
+	if (ar->w->inside)
+		inside_add(ar->w->inside, file->pid);	/* it may be in a call by now */
 	return 0;
 }
 
@@ -259,6 +273,33 @@ static void on_event(void *ctx, const struct target_event *ev)
 	}
 }
 
+/* ---- calls that began before their probes ---------------------------------------------------- */
+
+static int tell_inside(void *ctx, const struct event *ev)
+{
+	tell(ctx, ev);
+	return 0;
+}
+
+static void follow_inside(struct worker *w)
+{
+	struct event_sink sink = { tell_inside, w };
+
+	if (!w->inside)
+		return;
+	inside_find(w->inside, w->armed_ns, &sink);
+	inside_work(w->inside, &sink);
+}
+
+/* So long nothing is to be done unasked; -1: for ever. */
+static int idle_ms(const struct worker *w)
+{
+	int born = w->newborns.n ? (int)(NEWBORN_NS / NS_PER_MS) : -1;
+	int inside = w->inside ? inside_timeout_ms(w->inside) : -1;
+
+	return born < 0 || (inside >= 0 && inside < born) ? inside : born;
+}
+
 static void *worker_main(void *ctx)
 {
 	struct worker *w = ctx;
@@ -267,9 +308,7 @@ static void *worker_main(void *ctx)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	while (!w->fds[w->watches.n].revents) {
-		int timeout_ms = w->newborns.n ? (int)(NEWBORN_NS / NS_PER_MS) : -1;
-
-		if (poll(w->fds, w->watches.n + 2, timeout_ms) < 0)
+		if (poll(w->fds, w->watches.n + 2, idle_ms(w)) < 0)
 			continue;
 		look_at_newborns(w);
 		if (w->fds[w->watches.n + 1].revents)
@@ -280,6 +319,7 @@ static void *worker_main(void *ctx)
 			if (w->fds[i].revents)
 				target_watch_read(w->watches.v[i].tw, on_event, &t);
 		}
+		follow_inside(w);
 	}
 	return NULL;
 }
@@ -319,7 +359,7 @@ int worker_fd(const struct worker *w)
 
 int worker_pump(struct worker *w, const struct event_sink *sink)
 {
-	VEC(struct event) got;
+	VEC(struct told) got;
 	int err = 0;
 
 	io_clear(w->event_fd);
@@ -327,8 +367,12 @@ int worker_pump(struct worker *w, const struct event_sink *sink)
 	memcpy(&got, &w->events, sizeof(got));
 	memset(&w->events, 0, sizeof(w->events));
 	pthread_mutex_unlock(&w->lock);
-	for (size_t i = 0; i < got.n && !err; i++)
-		err = sink->push(sink->ctx, &got.v[i]);
+	for (size_t i = 0; i < got.n && !err; i++) {
+		struct told *told = &got.v[i];
+
+		told->ev.text = *told->text ? told->text : NULL;
+		err = sink->push(sink->ctx, &told->ev);
+	}
 	VEC_FREE(&got);
 	return err;
 }

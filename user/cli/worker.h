@@ -7,6 +7,7 @@
 #ifndef CLI_WORKER_H
 #define CLI_WORKER_H
 
+#include "cli/inside.h"
 #include "event/event.h"
 #include "event/keep.h"
 #include "probe/attach.h"
@@ -14,7 +15,8 @@
 
 struct worker;
 
-struct worker *worker_new(struct attach *a);	/* NULL + errno */
+/* inside: may be NULL; else the worker's from worker_run to worker_stop. NULL + errno. */
+struct worker *worker_new(struct attach *a, struct inside *inside);
 
 /*
  * Before worker_run. Watches pid and what it forks from now on, or the host (pid -1). filter: the
