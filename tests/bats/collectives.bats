@@ -74,6 +74,30 @@ watch_hang() { # N
 	laws r.json
 }
 
+# bats test_tags=needs:root,needs:bpf
+@test "collectives: ranks that hung before the session are in a collective and in its sync from the start" {
+	needs root bpf sim
+	local rank
+	export GPUSIM_NCCL_HANG=1:9
+	start_ddp --steps 100
+	: >go
+	sleep 1
+	run --separate-stderr "$GPUPROF" stat -d 1s --table calls,threads,events --format json -p "${STARTED[0]}"
+	assert_success
+	printf '%s\n' "$output" >r.json
+	laws r.json
+	run report_value r.json "{x['pid']: (x['bucket'], x['ns'] == r['meta']['duration_ns'])
+		for x in t['threads']}[$(pid_of_rank 1)]"
+	assert_output "('collective', True)"
+	for rank in 0 2 3; do
+		run report_value r.json "{x['pid']: (x['bucket'], x['ns'] == r['meta']['duration_ns'])
+			for x in t['threads']}[$(pid_of_rank $rank)]"
+		assert_output "('sync', True)"
+	done
+	run report_value r.json 'sorted((c["function"], c["open"], c["begun_before"]) for c in t["calls"])'
+	assert_output "[('cudaStreamSynchronize', 1, 1), ('cudaStreamSynchronize', 1, 1), ('cudaStreamSynchronize', 1, 1), ('ncclAllReduce', 1, 1)]"
+}
+
 # "yes" when the bucket of all threads is between two numbers of nanoseconds, else what it is.
 bucket_between() { # BUCKET LEAST MOST
 	report_value r.json "(lambda ns: 'yes' if $2 <= ns <= $3 else ns)(

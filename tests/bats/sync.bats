@@ -71,13 +71,34 @@ sync_between() { # REPORT LEAST MOST
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "sync: a session that begins inside a sync says what it cannot see, never a false number" {
+@test "sync: a thread that hung in a sync before the session is in it from the start to the end" {
 	needs root bpf sim
 	start_hang
 	: >go
 	sleep 0.3
-	run "$GPUPROF" record -d 1s -o c.gpr -p "$HUNG"
+	for target in "-p $HUNG" -a; do
+		# shellcheck disable=SC2086 # an option and its value
+		run "$GPUPROF" record -d 1s -o c.gpr $target
+		assert_success
+		"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
+		laws r.json
+		run report_value r.json "[(c['function'], c['count'], c['open'], c['begun_before'])
+			for c in t['calls'] if c['pid'] == $HUNG]"
+		assert_output "[('cudaStreamSynchronize', 0, 1, 1)]"
+		run report_value r.json "[(x['bucket'], x['ns'] == x['wall_ns'] == r['meta']['duration_ns'])
+			for x in t['threads'] if x['pid'] == $HUNG]"
+		assert_output "[('sync', True)]"
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "sync: every interval of a session that began inside one is all sync" {
+	needs root bpf sim
+	start_hang
+	: >go
+	sleep 0.3
+	run --separate-stderr "$GPUPROF" -p "$HUNG" --interval 400ms --count 2 --table calls,threads --format csv
 	assert_success
-	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
-	laws r.json
+	run grep -cE ',sync,([0-9]+),1,,\1,' <<<"$output"
+	assert_output 2
 }

@@ -1,0 +1,167 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# A call that a thread was in before gpuprof came is in the books from the start, and its end is
+# measured, or bounded where it cannot be seen.
+
+load ../lib/common
+
+# Threads that wait in syncs of known length; HELD is their process, held.out will have the truth.
+start_held() { # ARGS...
+	"$SIM/held" "$@" >held.out 3>&- &
+	HELD=$!
+	STARTED+=("$HELD")
+	wait_for 10 grep -q pid held.out
+	sleep 0.2
+}
+
+# Of each thread of the truth, in ms: how much longer its sync was booked than the truth has it since
+# the session began. Less than 0: the thread was off its CPU between its return and its clock.
+surplus_ms() { # REPORT BUCKET...
+	python3 - "$@" <<'END'
+import datetime, json, sys, time
+report = json.load(open(sys.argv[1]))
+whole, _, fraction = report["meta"]["start"].rstrip("Z").partition(".")
+start = int(datetime.datetime.fromisoformat(whole + "+00:00").timestamp()) * 10**9 + int(fraction)
+start -= time.clock_gettime_ns(time.CLOCK_REALTIME) - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+rows = report["tables"]["threads"]
+for line in open("held.out"):
+    words = line.split()
+    if words[1] != "thread":
+        continue
+    true = int(words[6]) - max(int(words[4]), start)
+    booked = sum(r["ns"] for r in rows if r["tid"] == int(words[2]) and r["bucket"] in sys.argv[2:])
+    print(round((booked - true) / 10**6))
+END
+}
+
+# All numbers on stdin are between two others.
+all_between() { # LEAST MOST
+	awk -v least="$1" -v most="$2" '{ n++; bad += $1 < least || $1 > most; print }
+		END { exit bad || !n }'
+}
+
+begun_before() { report_value "$1" '[(c["function"], c["count"], c["open"], c["begun_before"])
+	for c in t["calls"] if c["begun_before"]]'; }
+
+# bats test_tags=needs:root,needs:bpf
+@test "inside: syncs of several threads end when they return; their threads go on" {
+	needs root bpf sim
+	start_held --threads 4 --hold-ms 900 --step-ms 150 --calls 500 --stay-ms 300
+	run "$GPUPROF" record -o c.gpr -p "$HELD"
+	assert_success
+	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
+	laws r.json
+	run begun_before r.json
+	assert_output "[('cudaStreamSynchronize', 0, 0, 4)]"
+	run report_value r.json '[c["count"] for c in t["calls"] if c["function"] == "cudaLaunchKernel"]'
+	assert_output '[2000]'
+	surplus_ms r.json sync | all_between -100 2
+	run report_value r.json '{x["bucket"] for x in t["threads"]} - {"sync", "launch", "other"}'
+	assert_output 'set()'
+	# What is known of no call is no number: not how long it took.
+	run report_value r.json '[(c["total_ns"], c["max_ns"], c["errors"]) for c in t["calls"] if c["class"] == "sync"]'
+	assert_output '[(None, None, 0)]'
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "inside: with -a, of threads that wait on their CPUs; a returned one is no open call" {
+	needs root bpf sim
+	GPUSIM_SPIN=1 start_held --hold-ms 1500 --stay-ms 900
+	run --separate-stderr "$GPUPROF" stat -a -d 2s --table calls,threads,events --format json
+	assert_success
+	printf '%s\n' "$output" >r.json
+	laws r.json
+	wait "$HELD"
+	surplus_ms r.json sync | all_between -100 2
+	run report_value r.json "[(c['open'], c['begun_before']) for c in t['calls'] if c['pid'] == $HELD]"
+	assert_output '[(0, 1)]'
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "inside: a return that cannot be probed is bounded, and the bound is labelled" {
+	needs root bpf sim
+	[ "$(uname -m)" = x86_64 ] || skip "the target makes x86-64 code"
+	start_held --jit --hold-ms 900 --calls 10 --stay-ms 100
+	run "$GPUPROF" record -o c.gpr -p "$HELD"
+	assert_success
+	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
+	laws r.json
+	surplus_ms r.json sync | all_between -600 0
+	surplus_ms r.json sync unknown | all_between -1 150
+	run report_value r.json '[x["ns"] > 0 for x in t["threads"] if x["bucket"] == "unknown"]'
+	assert_output '[True]'
+	run begun_before r.json
+	assert_output "[('cudaStreamSynchronize', 0, 0, 1)]"
+	run "$GPUPROF" report c.gpr
+	assert_line --regexp '^unknown: .* in which calls that began before gpuprof may have returned'
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "inside: one that is killed there was there until it died" {
+	needs root bpf sim
+	start_held --hold-ms 60000
+	start_gpuprof record -d 10s -o c.gpr -p "$HELD"
+	wait_armed "$HELD" cudart
+	sleep 1
+	kill -KILL "$HELD"
+	wait_gpuprof
+	assert_success
+	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
+	laws r.json
+	run report_value r.json '[(x["bucket"], 0.9e9 < x["ns"] < 1.6e9, x["ns"] == x["wall_ns"]) for x in t["threads"]]'
+	assert_output "[('sync', True, True)]"
+}
+
+# A runtime whose sync launches inside, every 10 ms, for a second.
+build_nesting() {
+	printf '%s\n' '#include <unistd.h>' '__attribute__((noinline)) int cudaLaunchKernel(void) { return usleep(1); }' \
+		'__attribute__((noinline)) int cudaDeviceSynchronize(void) {' \
+		'for (int i = 0; i < 100; i++) { usleep(10000); cudaLaunchKernel(); } return 7; }' >r.c
+	printf '%s\n' '#include <stdio.h>' 'int cudaDeviceSynchronize(void); int cudaLaunchKernel(void);' \
+		'int main(void) { puts("held: pid"); fflush(stdout); cudaDeviceSynchronize();' \
+		'for (int i = 0; i < 5; i++) cudaLaunchKernel(); }' >p.c
+	gcc -O1 -fno-omit-frame-pointer -fcf-protection=none -shared -fPIC -o libcudart.so.13 r.c &&
+		gcc -O1 -o nesting p.c ./libcudart.so.13 -Wl,-rpath,"$PWD"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "inside: what the call calls meanwhile is its detail; its result is counted when it returns" {
+	needs root bpf
+	build_nesting || skip "no C compiler"
+	./nesting >held.out 3>&- &
+	STARTED+=("$!")
+	wait_for 10 grep -q pid held.out
+	sleep 0.2
+	run --separate-stderr "$GPUPROF" stat -p "$!" --table calls,threads,events --format json
+	assert_success
+	printf '%s\n' "$output" >r.json
+	laws r.json
+	run begun_before r.json
+	assert_output "[('cudaDeviceSynchronize', 0, 0, 1)]"
+	run report_value r.json '[(c["function"], c["count"], c["errors"]) for c in t["calls"]]'
+	assert_output "[('cudaLaunchKernel', 5, 0), ('cudaDeviceSynchronize', 0, 1)]"
+	run report_value r.json '0 < r["meta"]["own_cost_nested"] <= 100'
+	assert_output True
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "inside: a call of the real runtime that waits for its driver, made by Python" {
+	needs root bpf
+	local runtime=$ROOT/build/cuda/lib/libcudart.so.13
+	[ -e "$runtime" ] || skip "no real libcudart here"
+	printf '%s\n' '#include <unistd.h>' '__attribute__((constructor)) static void slow(void) { sleep(2); }' >d.c
+	gcc -shared -fPIC -o libcuda.so.1 d.c || skip "no C compiler"
+	LD_LIBRARY_PATH=$PWD python3 -c 'import ctypes, sys
+cudart = ctypes.CDLL(sys.argv[1]); print("held: pid", flush=True); cudart.cudaMalloc(None, 4)' "$runtime" >held.out 3>&- &
+	STARTED+=("$!")
+	wait_for 10 grep -q pid held.out
+	sleep 0.3
+	run --separate-stderr "$GPUPROF" stat -p "$!" --table calls,threads,events --format json
+	assert_success
+	printf '%s\n' "$output" >r.json
+	laws r.json
+	run report_value r.json '[(c["function"], c["count"], c["errors"], c["begun_before"]) for c in t["calls"]]'
+	assert_output "[('cudaMalloc', 0, 1, 1)]"
+	run report_value r.json '[0.5e9 < x["ns"] < 2e9 for x in t["threads"] if x["bucket"] == "alloc"]'
+	assert_output '[True]'
+}
