@@ -14,6 +14,7 @@
  *   cost_per_hit_ns  calibrated cost of one recorded call, decimal
  *   cost_per_nested_ns  of one that was hit and not recorded, decimal
  *   nested           how many those were, decimal
+ *   no_calls         why there may be no call at all
  *   children         "not followed" when children are only named
  * Counters (EVENT_COUNT): all are records (hits, received, lost).
  */

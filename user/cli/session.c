@@ -388,6 +388,7 @@ static void stop(struct session *s)
 	read_states(s, &states);
 	drain_finish(s->live.drain, pump, s);
 	probes_lists(s);
+	session_empty(s);
 	counts_read(s);
 	push_states(s, &states, now_ns);
 	counts_push(s);

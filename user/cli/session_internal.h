@@ -63,6 +63,8 @@ int session_push(void *session, const struct event *ev);	/* an event_sink.push; 
 void session_fact(struct session *s, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+void session_empty(struct session *s);	/* at the end: why there may be no call at all */
+
 int targets_check(struct session *s);	/* do they exist? opens pidfds; 0 or -errno, logged */
 int targets_attach(struct session *s);	/* probes on all that is mapped or expected now */
 void targets_facts(struct session *s);	/* host, versions, targets, what is attached */

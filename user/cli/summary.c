@@ -285,11 +285,14 @@ static void add_unknown(struct strbuf *out, const struct summary *s)
 /* Nothing in the tables: what that may mean. */
 static void add_hint(struct strbuf *out, const struct summary *s)
 {
+	const char *why = model_fact(s->model, "no_calls");
+
 	for (size_t i = 0; i < model_processes(s->model); i++)
 		if (made_calls(model_process(s->model, i)))
 			return;
-	strbuf_addstr(out, "\nno calls: none began, and no thread was in one; "
-		      "gpuprof doctor -p PID says what can be probed");
+	strbuf_addstr(out, "\nno calls: ");
+	format_safe(out, why ? why : "none began, and no thread was in one");
+	strbuf_addstr(out, "; gpuprof doctor -p PID tells more");
 }
 
 static uint64_t count_invalid(const struct model *m)

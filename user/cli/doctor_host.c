@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* What of this host lets gpuprof work, and what does not. Knows nothing of any target. */
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "cli/doctor.h"
+#include "cli/exit.h"
+#include "probe/caps.h"
+#include "probe/loader.h"
+#include "probe/target.h"
+
+static void check_kernel(struct doctor *d)
+{
+	struct utsname un = { 0 };
+
+	uname(&un);
+	doctor_say(d, GOOD, "kernel", "%s %s", un.release, un.machine);
+	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
+		doctor_say(d, BAD, "kernel BTF",
+			   "missing: needs a kernel with CONFIG_DEBUG_INFO_BTF, and /sys mounted");
+		doctor_fail(d, EXIT_UNSUPPORTED);
+		return;
+	}
+	doctor_say(d, GOOD, "kernel BTF", "/sys/kernel/btf/vmlinux");
+}
+
+/* A file of one line into line; false: it is not there. */
+static bool read_line(const char *path, char *line, size_t size)
+{
+	char *text = io_read_file(path, 4096, NULL);
+
+	if (!text)
+		return false;
+	snprintf(line, size, "%.*s", (int)strcspn(text, "\n"), text);
+	free(text);
+	return true;
+}
+
+/* "none [integrity] confidentiality": the one in brackets. */
+static void check_lockdown(struct doctor *d)
+{
+	char line[128];
+
+	if (!read_line("/sys/kernel/security/lockdown", line, sizeof(line)))
+		return;		/* a kernel without it, or securityfs is not mounted */
+	if (strstr(line, "[confidentiality]"))
+		doctor_say(d, BAD, "lockdown", "%s: BPF may not read memory; boot without "
+			   "lockdown=confidentiality", line);
+	else
+		doctor_say(d, GOOD, "lockdown", "%s", line);
+}
+
+/* The namespaces of this process; the first pid and user namespace have fixed numbers. */
+static void check_namespaces(struct doctor *d)
+{
+	char pid_ns[64] = "", line[128] = "";
+	unsigned long from = 0, to = 0, length = 0;
+
+	if (readlink("/proc/self/ns/pid", pid_ns, sizeof(pid_ns) - 1) > 0 &&
+	    strcmp(pid_ns, "pid:[4026531836]"))
+		doctor_say(d, BAD, "container", "in a pid namespace of its own, where BPF's pids mean "
+			   "nothing: run gpuprof on the host, or the container with --pid=host");
+	if (read_line("/proc/self/uid_map", line, sizeof(line)) &&
+	    sscanf(line, "%lu %lu %lu", &from, &to, &length) == 3 && length < UINT32_MAX)
+		doctor_say(d, BAD, "user namespace", "its capabilities do not count on the host: run "
+			   "gpuprof outside of it, as root");
+}
+
+static void check_capabilities(struct doctor *d)
+{
+	for (size_t i = 0; i < caps_n_needs; i++) {
+		const struct caps_need *need = &caps_needs[i];
+		bool have = caps_have(need->bit);
+
+		doctor_say(d, have ? GOOD : need->required ? BAD : WORSE, need->name, "%s%s%s",
+			   have ? "" : "missing: ", have ? "to " : "cannot ", need->why);
+	}
+	if (caps_missing())
+		doctor_fail(d, EXIT_PERMISSION);
+}
+
+static const char *const returns_texts[] = {
+	[GP_RETURNS_ALL] = "harmless to processes under seccomp",
+	[GP_RETURNS_NO_SECCOMP] = "would kill processes under seccomp on this kernel: of these, calls "
+				  "are counted, their times are not known",
+	[GP_RETURNS_NONE] = "would kill processes under seccomp on this kernel, and this kind of "
+			    "probes cannot spare those: calls are counted, no times are known",
+};
+
+static void check_probes(struct doctor *d)
+{
+	struct loader_options lo = { .way = (enum loader_way)d->o->attach,
+				     .ring_bytes = d->o->ring_bytes };
+	struct loader *l = loader_new(&lo);
+
+	if (!l) {
+		doctor_say(d, BAD, "probes", "cannot be attached; the message on stderr says why");
+		doctor_fail(d, errno == EPERM ? EXIT_PERMISSION : EXIT_UNSUPPORTED);
+		return;
+	}
+	doctor_say(d, GOOD, "probes", "%s links; a recorded call costs its thread %" PRIu64 " ns here",
+		   loader_way_name(loader_way(l)), loader_call_cost_ns(l));
+	doctor_say(d, GOOD, "ring memory", "%" PRIu64 " KiB", d->o->ring_bytes / 1024);
+	d->probes = true;
+	d->step_ns = loader_step_cost_ns(l);
+	d->returns_kill = loader_returns(l) != GP_RETURNS_ALL;
+	doctor_say(d, d->returns_kill ? WORSE : GOOD, "return probes", "%s",
+		   returns_texts[loader_returns(l)]);
+	loader_free(l);
+}
+
+static void check_watch(struct doctor *d)
+{
+	struct target_watch *w = target_watch_new(getpid());
+
+	if (w) {
+		doctor_say(d, GOOD, "watching processes", "libraries loaded later are seen");
+	} else {
+		doctor_say(d, WORSE, "watching processes", "libraries loaded later are not seen");
+	}
+	target_watch_free(w);
+}
+
+/* Limits and settings that matter to who is not allowed to pass them. */
+static void check_limits(struct doctor *d)
+{
+	struct rlimit files, locked;
+	char line[64];
+
+	if (!getrlimit(RLIMIT_NOFILE, &files))
+		doctor_say(d, files.rlim_max < 4096 ? WORSE : GOOD, "open files",
+			   "at most %llu (ulimit -Hn); a link or two for each library, one for each "
+			   "thread and CPU of -p", (unsigned long long)files.rlim_max);
+	if (!getrlimit(RLIMIT_MEMLOCK, &locked) && locked.rlim_max < 1 << 20)
+		doctor_say(d, WORSE, "locked memory", "at most %llu KiB (ulimit -Hl): less room for events "
+			   "of processes", (unsigned long long)locked.rlim_max / 1024);
+	if (!caps_have(CAP_PERFMON) && read_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)))
+		doctor_say(d, WORSE, "perf_event_paranoid", "%s, and CAP_PERFMON is missing", line);
+	if (read_line("/proc/sys/kernel/yama/ptrace_scope", line, sizeof(line)) && *line != '0' &&
+	    !caps_have(CAP_SYS_PTRACE))
+		doctor_say(d, WORSE, "yama ptrace_scope", "%s, and CAP_SYS_PTRACE is missing: only "
+			   "gpuprof's own children can be read", line);
+}
+
+void doctor_host(struct doctor *d)
+{
+	check_kernel(d);
+	check_lockdown(d);
+	check_namespaces(d);
+	check_capabilities(d);
+	check_probes(d);
+	check_watch(d);
+	check_limits(d);
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What can be seen of one process, and why nothing is: what it is, where it runs, what it maps,
+ * whether it calls. Each reason comes with what to do. The process may end at any step.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "cli/doctor.h"
+#include "cli/exit.h"
+#include "elf/elf.h"
+#include "probe/attach.h"
+#include "probe/catalog.h"
+#include "probe/identity.h"
+#include "probe/loader.h"
+#include "probe/plan.h"
+#include "probe/proc.h"
+#include "probe/target.h"
+#include "view/table.h"
+
+#define COUNT_MS 1000	/* how long its calls are counted */
+
+struct look {			/* at one process */
+	struct doctor *d;
+	pid_t pid;
+	unsigned int probed;	/* functions that are probed without being asked for */
+	unsigned int further;	/* functions that --tier 1 adds */
+	unsigned int unseen;	/* functions that cannot be probed */
+	bool has_runtime, has_driver;
+};
+
+/* ---- what it is ------------------------------------------------------------------------------ */
+
+/* Is the program of another machine, or of 32 bits? CUDA has neither here. */
+static bool is_foreign(pid_t pid)
+{
+	unsigned char mine[20] = { 0 }, theirs[20] = { 0 };
+	char path[40];
+	int me = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), it;
+	bool foreign;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	it = open(path, O_RDONLY | O_CLOEXEC);
+	foreign = me >= 0 && it >= 0 && pread(me, mine, 20, 0) == 20 &&
+		  pread(it, theirs, 20, 0) == 20 && !memcmp(theirs, "\177ELF", 4) &&
+		  (mine[4] != theirs[4] || memcmp(mine + 18, theirs + 18, 2));
+	io_close(&me);
+	io_close(&it);
+	return foreign;
+}
+
+/* "docker 0123456789ab, pid 7 there" */
+static void say_container(struct doctor *d, struct proc *p)
+{
+	struct identity_room room;
+	struct identity id;
+
+	if (identity_room_init(&room))
+		return;
+	identity_read(&room, p, &id);
+	if (*id.container || *id.ns_pid)
+		doctor_say(d, GOOD, "container", "%s%s%s%s%s", *id.runtime ? id.runtime : "of its own",
+			   *id.container ? " " : "", id.container, *id.ns_pid ? ", pid there: " : "",
+			   id.ns_pid);
+	if (*id.devices)
+		doctor_say(d, GOOD, "devices", "%s (%s)", id.devices, id.devices_source);
+	identity_room_free(&room);
+}
+
+static void say_seccomp(struct doctor *d, struct proc *p)
+{
+	const char *status = proc_read(p, PROC_STATUS, NULL);
+	const char *mode = status ? proc_status_field(status, "Seccomp") : NULL;
+
+	if (!mode || !strtoul(mode, NULL, 10))
+		return;
+	if (d->returns_kill)
+		doctor_say(d, WORSE, "seccomp", "it has a filter: its calls are counted, their times "
+			   "are not known");
+	else
+		doctor_say(d, GOOD, "seccomp", "it has a filter, which does not mind probes here");
+}
+
+/* ---- what it maps ---------------------------------------------------------------------------- */
+
+static const struct fate {
+	uint8_t bit;
+	uint8_t verdict;
+	bool costs;		/* the reason is followed by what a step costs */
+	const char *what, *why;
+} fates[] = {
+	{ PLAN_TOO_DEAR, WORSE, true, "not seen", "single-stepping them would add to each call" },
+	{ PLAN_REFUSED, WORSE, false, "not seen", "the kernel cannot probe how they begin" },
+	{ PLAN_STEPPED, GOOD, true, "dear to probe", "single-stepped, which adds to each call" },
+};
+
+/* "cuFoo, cuBar: single-stepped, which adds to each call 16.1 us" */
+static void say_fate(struct doctor *d, const struct fate *f, const struct plan *plan)
+{
+	struct strbuf line = STRBUF_INIT;
+
+	for (unsigned int row = 1; row < catalog_n_rows(); row++)
+		if (plan->fate[row] & f->bit)
+			strbuf_addf(&line, "%s%s", line.len ? ", " : "", catalog_row(row)->name);
+	if (line.len) {
+		strbuf_addf(&line, ": %s", f->why);
+		if (f->costs) {
+			strbuf_addch(&line, ' ');
+			format_ns(&line, d->step_ns);
+		}
+		doctor_say(d, f->verdict, f->what, "%s", line.s);
+	}
+	strbuf_free(&line);
+}
+
+static unsigned int rows_of(const struct plan *plan, uint8_t fates_wanted)
+{
+	unsigned int n = 0;
+
+	for (unsigned int row = 1; row < catalog_n_rows(); row++)
+		n += (plan->fate[row] & fates_wanted) && !catalog_row(row)->tier;
+	return n;
+}
+
+/* "/opt/lib/libcudart.so.13: 163 functions, 80 more with --tier 1" */
+static void say_file(struct look *look, const char *path, const struct plan *plan, const char *held)
+{
+	unsigned int probed = 0, further = 0;
+	char what[40];
+
+	for (size_t i = 0; i < plan->n; i++)
+		if (catalog_row((unsigned int)plan->rows[i])->tier)
+			further++;
+		else
+			probed++;
+	snprintf(what, sizeof(what), "functions of %s", held);
+	doctor_say(look->d, probed ? GOOD : WORSE, what, "%s: %u%s%u with --tier 1", path, probed,
+		   probed ? " functions, and " : " without being asked for, ", further);
+	look->probed += probed;
+	look->further += further;
+	look->unseen += rows_of(plan, PLAN_TOO_DEAR | PLAN_REFUSED);
+	for (size_t i = 0; i < sizeof(fates) / sizeof(fates[0]); i++)
+		say_fate(look->d, &fates[i], plan);
+}
+
+static int look_at_elf(struct look *look, struct elf_file *ef, const char *path)
+{
+	const struct plan_rules rules = { .tier = CATALOG_TIERS - 1, .step_ns = look->d->step_ns };
+	struct plan *plan = calloc(1, sizeof(*plan));
+	struct strbuf held = STRBUF_INIT;
+	int err = plan ? plan_file(plan, ef, path, &rules) : -ENOMEM;
+
+	for (unsigned int i = 0; i < CATALOG_LIBRARIES; i++) {
+		if (!plan_holds(ef, path, i))
+			continue;
+		strbuf_addf(&held, "%s%s", held.len ? "," : "", catalog_library(i)->name);
+		look->has_runtime |= !strcmp(catalog_library(i)->name, "cudart");
+		look->has_driver |= !strcmp(catalog_library(i)->name, "cuda");
+	}
+	if (!err && held.len)
+		say_file(look, path, plan, held.s);
+	strbuf_free(&held);
+	free(plan);
+	return err;
+}
+
+static int look_at_file(void *ctx, const struct target_file *file)
+{
+	struct elf_file *ef = elf_file_open(file->fd, file->path);
+	int err = ef ? look_at_elf(ctx, ef, file->path) : 0;
+
+	if (ef)
+		elf_file_close(ef);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* ---- whether it calls ------------------------------------------------------------------------ */
+
+struct count {
+	struct attach *attach;
+	pid_t pid;
+	uint64_t calls, most;
+	uint32_t row;		/* of which most were */
+};
+
+static int attach_one(void *ctx, const struct target_file *file)
+{
+	struct count *c = ctx;
+	struct attach_result result;
+
+	return attach_file(c->attach, file, c->pid, &result);
+}
+
+static void add_tally(void *ctx, const struct gp_tally_key *key, const struct gp_tally *t)
+{
+	struct count *c = ctx;
+
+	if (key->pid != (uint32_t)c->pid)
+		return;
+	c->calls += t->count;
+	if (t->count <= c->most)
+		return;
+	c->most = t->count;
+	c->row = key->row;
+}
+
+/* The calls that begin within COUNT_MS. 0 or -errno, logged. */
+static int count_calls(const struct doctor *d, struct count *c)
+{
+	struct loader_options lo = { .way = (enum loader_way)d->o->attach, .detail = DETAIL_COUNT,
+				     .ring_bytes = 1 << 16 };
+	struct loader *l = loader_new(&lo);
+	int err = l ? loader_follow(l, c->pid) : -errno;
+
+	c->attach = err ? NULL : attach_new(l);
+	if (c->attach) {
+		err = target_each_file(c->pid, attach_one, c);
+		usleep(COUNT_MS * 1000);
+		loader_detach(l);
+		if (!err)
+			err = loader_each_tally(l, add_tally, c);
+	}
+	attach_free(c->attach);
+	loader_free(l);
+	return err;
+}
+
+static void say_calls(struct look *look)
+{
+	struct count c = { .pid = look->pid };
+	struct strbuf n = STRBUF_INIT;
+	int err = count_calls(look->d, &c);
+
+	format_count(&n, c.calls);
+	if (err)
+		doctor_say(look->d, WORSE, "calls", "cannot be counted: %s", strerror(-err));
+	else if (!c.calls)
+		doctor_say(look->d, WORSE, "calls", "none began within 1 s: it waits in one, or does not use "
+			   "the GPU now; gpuprof stacks -p %d shows where it is", look->pid);
+	else
+		doctor_say(look->d, GOOD, "calls", "%s began within 1 s, nested ones too, most of them of %s",
+			   n.s,
+			   catalog_row(c.row) ? catalog_row(c.row)->name : "?");
+	strbuf_free(&n);
+}
+
+/* ---- why there is nothing -------------------------------------------------------------------- */
+
+struct users {
+	unsigned int n;
+	pid_t first;
+};
+
+static int is_user(void *ctx, const struct target_file *file)
+{
+	(void)ctx;
+	return catalog_wants_file(str_basename(file->path));
+}
+
+static int count_user(void *ctx, pid_t pid)
+{
+	struct users *u = ctx;
+
+	if (target_each_file(pid, is_user, NULL) > 0 && !u->n++)
+		u->first = pid;
+	return 0;
+}
+
+static void say_no_library(struct look *look)
+{
+	struct users below = { 0 };
+
+	target_each_descendant(look->pid, count_user, &below);
+	if (below.n)
+		doctor_say(look->d, GOOD, "libraries", "none here; %u process%s below it map%s one, as %d: "
+			   "-p %d measures them, too", below.n, below.n > 1 ? "es" : "",
+			   below.n > 1 ? "" : "s", below.first, look->pid);
+	else
+		doctor_say(look->d, WORSE, "libraries", "it maps no CUDA or NCCL library (yet), and no "
+			   "process below it does: its table is empty; is it the process you mean?");
+}
+
+/* What the rows above come to. */
+static void conclude(struct look *look)
+{
+	struct doctor *d = look->d;
+
+	if (!look->probed && !look->further && !look->unseen) {
+		say_no_library(look);
+		return;
+	}
+	if (look->has_driver && !look->has_runtime)
+		doctor_say(d, WORSE, "runtime", "no libcudart, and no copy with symbols in the program (it "
+			   "may be stripped): what it does is seen as calls of the driver");
+	if (!look->probed && look->further)
+		doctor_say(d, WORSE, "tables", "empty but with --tier 1: only routines above the runtime "
+			   "and the driver are mapped");
+	else if (!look->probed)
+		doctor_say(d, WORSE, "tables", "empty: none of its functions can be probed here");
+	else if (d->probes)
+		say_calls(look);
+}
+
+static void look_at_maps(struct look *look)
+{
+	int err = target_each_file(look->pid, look_at_file, look);
+
+	if (!err) {
+		conclude(look);
+		return;
+	}
+	if (err == -ESRCH) {
+		doctor_say(look->d, BAD, "process", "it has ended meanwhile");
+		doctor_fail(look->d, EXIT_FAIL);
+		return;
+	}
+	doctor_say(look->d, BAD, "process", "what it maps cannot be read: %s; run as its user or root, or "
+		   "with CAP_SYS_PTRACE", strerror(-err));
+	doctor_fail(look->d, EXIT_PERMISSION);
+}
+
+/* What can map nothing; true: it was said. */
+static bool say_lifeless(struct doctor *d, struct proc *p)
+{
+	const char *text = proc_read(p, PROC_STAT, NULL);
+	struct proc_stat stat;
+
+	if (!text || proc_parse_stat(text, &stat))
+		return false;
+	if (stat.kernel)
+		doctor_say(d, WORSE, "process", "a thread of the kernel: it calls no library");
+	else if (stat.state == 'Z' || stat.state == 'X')
+		doctor_say(d, WORSE, "process", "a zombie: it has ended, and its parent %d has not asked "
+			   "how", stat.ppid);
+	return stat.kernel || stat.state == 'Z' || stat.state == 'X';
+}
+
+void doctor_process(struct doctor *d, pid_t pid)
+{
+	struct look look = { .d = d, .pid = pid };
+	struct target_process t;
+	struct proc p;
+	int err = target_process_read(pid, &t);
+
+	if (err) {
+		doctor_say(d, BAD, "process", "%d cannot be looked at: %s", pid, err == -ESRCH ?
+			   "there is none of this number (a thread's is none)" : strerror(-err));
+		doctor_fail(d, EXIT_FAIL);
+		return;
+	}
+	doctor_say(d, GOOD, "process", "%d (%s), %u threads", pid, t.comm, t.threads);
+	err = proc_open(&p, pid);
+	if (!err) {
+		say_container(d, &p);
+		say_seccomp(d, &p);
+	}
+	if (is_foreign(pid))
+		doctor_say(d, WORSE, "architecture", "a program of another machine or of 32 bits: CUDA has "
+			   "no library for it here");
+	if (err || !say_lifeless(d, &p))
+		look_at_maps(&look);
+	proc_close(&p);
+}
