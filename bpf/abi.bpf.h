@@ -23,6 +23,12 @@ static __always_inline __u64 more_reg(struct pt_regs *ctx, __u32 i)
 	return 0;
 }
 
+/* The return address, where it is in a register. */
+static __always_inline __u64 return_reg(struct pt_regs *ctx)
+{
+	return 0;
+}
+
 static __always_inline void copy_regs(struct gp_thread_regs *rec, const struct pt_regs *r)
 {
 	rec->pc = r->ip;
@@ -55,6 +61,11 @@ static __always_inline void copy_regs(struct gp_thread_regs *rec, const struct p
 static __always_inline __u64 more_reg(struct pt_regs *ctx, __u32 i)
 {
 	return i ? PT_REGS_PARM8(ctx) : PT_REGS_PARM7(ctx);
+}
+
+static __always_inline __u64 return_reg(struct pt_regs *ctx)
+{
+	return PT_REGS_RET(ctx);
 }
 
 static __always_inline void copy_regs(struct gp_thread_regs *rec, const struct pt_regs *r)

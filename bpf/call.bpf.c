@@ -9,6 +9,7 @@
  * return leg of nested calls, or an entry and a return program on multi links (6.6+). Where a
  * return probe might kill its process (`returns`), a call is told at its entry and not followed.
  */
+#include "stack.bpf.h"
 #include "tally.bpf.h"
 
 struct calls_t calls SEC(".maps");
@@ -71,9 +72,10 @@ static __always_inline void read_pointed(struct thread_state *st,
 		read_words(st, i, 1, from + row->at[i]);
 }
 
-/* Reads the words that the row wants beyond the six argument registers. */
-static __always_inline void read_extra(struct pt_regs *ctx, struct thread_state *st,
-				       volatile const struct gp_row *row)
+/* Reads the words that the row wants beyond the six argument registers. A function of its own for
+ * the size of the frame. */
+static __noinline void read_extra(struct pt_regs *ctx, struct thread_state *st,
+				  volatile const struct gp_row *row)
 {
 	__u8 extra = row->extra;
 	__u32 n = row->extra_words;
@@ -86,6 +88,18 @@ static __always_inline void read_extra(struct pt_regs *ctx, struct thread_state 
 		read_pointed(st, row, n);
 	if (st->rec.head.flags & GP_CALL_EXTRA_FAULT)
 		__builtin_memset(&st->rec.words[GP_REGS], 0, GP_EXTRA_MAX * 8);
+}
+
+/* The id follows the row's words. A function of its own for the size of the frame. */
+static __noinline void note_stack(struct pt_regs *ctx, struct thread_state *st)
+{
+	__u64 id = take_stack(ctx, st->rec.head.row);
+	__u32 words = row_at(st->rec.head.row)->words;
+
+	if (!id || words > GP_WORDS_LARGE)
+		return;
+	st->rec.words[words] = id;
+	st->rec.head.flags |= GP_CALL_STACK;
 }
 
 /* The record of a call that begins: all but its time. A function of its own for the sake of its
@@ -139,8 +153,11 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 	st = call_begins(ctx, row_id);
 	if (!st)
 		return NO_RETURN_LEG;
-	if (record_calls)
+	if (record_calls) {
 		begin_record(ctx, st);
+		if (stack_bytes)
+			note_stack(ctx, st);
+	}
 	st->rec.head.start_ns = bpf_ktime_get_ns();
 	row = row_at(row_id);
 	if (row->flags & GP_ROW_ENTRY_ONLY || avoids_return()) {

@@ -23,7 +23,7 @@ struct thread_state {
 	__u64 jumps_with;	/* return address of a call of a row that jumps, seen at entry only */
 	struct {
 		struct gp_call head;
-		__u64 words[GP_WORDS_LARGE];
+		__u64 words[GP_WORDS_LARGE + 1];	/* the last: a stack's id */
 	} rec;
 };
 
@@ -64,6 +64,15 @@ struct seeds_t {
 	__type(value, struct gp_seed);
 };
 extern struct seeds_t seeds SEC(".maps");
+
+struct code_t {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);	/* thread group */
+	__type(value, struct gp_code);
+};
+extern struct code_t code SEC(".maps");
 
 struct counts_t {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -128,6 +137,8 @@ static __always_inline void send_call(struct thread_state *st, __u8 kind, __u32 
 	struct gp_counts *c = bpf_map_lookup_elem(&counts, &zero);
 	__u32 size = sizeof(struct gp_call) + 8 * words;
 
+	if (st->rec.head.flags & GP_CALL_STACK)
+		size += 8;
 	if (!c || kind >= GP_KINDS || size > sizeof(st->rec))
 		return;
 	st->rec.head.kind = kind;

@@ -68,6 +68,7 @@ int BPF_PROG(task_exec, struct task_struct *p, pid_t old_pid)
 	struct thread_state *st = bpf_task_storage_get(&threads, p, 0, 0);
 	struct gp_task *rec;
 
+	bpf_map_delete_elem(&code, &tgid);
 	if (st)
 		st->open = 0;	/* whatever was open went with the old program */
 	if (st && old_pid != p->pid)

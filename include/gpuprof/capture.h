@@ -27,6 +27,7 @@
  *   GP_TAG_FUNC       class two library:text name:text
  *   GP_TAG_THREAD     pid tid last_ns seq stream
  *   GP_TAG_SIGNATURE  kind flags func has dir result:signed grid*3 block*3 shared entity bytes
+ *                     [stack]
  *   GP_TAG_EVENT      kind thread mask, then the fields of the mask in the order of its bits
  *
  * A call row repeats what its signature says and continues what its thread did:
@@ -45,7 +46,7 @@
 #include <stdint.h>
 
 #define GP_CAPTURE_MAJOR 1
-#define GP_CAPTURE_MINOR 1	/* 1: calls that began before (EVENT_INSIDE ...) */
+#define GP_CAPTURE_MINOR 2	/* 1: calls that began before (EVENT_INSIDE ...), 2: stacks */
 
 #define GP_FRAME_MAGIC 0x184D2A5Cu	/* one of zstd's 16 skippable frames */
 #define GP_FILE_TAG 0x0a666f7270757067ull	/* "gpuprof\n" */
@@ -135,6 +136,7 @@ struct gp_capture_end {
 #define GP_FIELD_SHAPE 0x0800	/* grid*3 block*3 shared */
 #define GP_FIELD_TEXT 0x1000
 #define GP_FIELD_TEXT2 0x2000
+#define GP_FIELD_STACK 0x4000
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "captures are little endian");
 _Static_assert(sizeof(struct gp_file_header) == 40, "file header");

@@ -7,7 +7,8 @@
  * append-only; 0 is no valid kind. Readers accept records longer than they know and skip kinds
  * they do not know.
  *
- * Two rings: `calls` carries gp_call, `tasks` carries gp_task (few, and must not drown in calls).
+ * Three rings: `calls` carries gp_call, `tasks` carries gp_task (few, and must not drown in calls),
+ * `stacks` gp_stack (large; a lost one is a stack that stays unknown, and takes no number).
  * Times are CLOCK_MONOTONIC nanoseconds; pids and tids are those of the initial pid namespace.
  *
  * Every record that a thread tries to send takes the next number of that thread (`seq`, from 1).
@@ -16,6 +17,8 @@
  */
 #ifndef GPUPROF_EVENT_H
 #define GPUPROF_EVENT_H
+
+#include "regs.h"
 
 #ifndef __bpf__
 #include <stdint.h>
@@ -32,7 +35,7 @@ typedef __u32 gp_u32;
 typedef __u64 gp_u64;
 #endif
 
-#define GP_EVENT_VERSION 4
+#define GP_EVENT_VERSION 5
 
 /* Kinds of records. A new kind must reach: event/decode.c, bpf counters (GP_KINDS). */
 #define GP_CALL 1	/* gp_call: a call that returned, complete */
@@ -43,7 +46,8 @@ typedef __u64 gp_u64;
 #define GP_TASK_FORK 6	/* gp_task: a followed (or filtered) process has a child process */
 #define GP_TASK_EXEC 7	/* gp_task: a followed process runs a new program */
 #define GP_LEFT 8	/* gp_call without words: a call that began before its probes has returned */
-#define GP_KINDS 9
+#define GP_STACK 9	/* gp_stack: what a call's stack id means; no seq */
+#define GP_KINDS 10
 
 /* Raw words per record: 0-5 are the ABI's first six integer arguments, then the row's extra words. */
 #define GP_REGS 6
@@ -82,6 +86,7 @@ typedef __u64 gp_u64;
 #define GP_CALL_NO_RETURN 0x01	/* entry only: duration and result were not observed */
 #define GP_CALL_EXTRA_FAULT 0x02 /* the extra words could not be read; they are 0 */
 #define GP_CALL_BEFORE 0x04	/* it began before its probes: no words, start_ns is gp_seed's */
+#define GP_CALL_STACK 0x08	/* behind the row's words follows one more: the id of the stack */
 
 #define GP_DUR_MAX ((1ull << 48) - 1) /* durations saturate here: 78 hours */
 #define GP_RESULT_MAX 32767	/* results saturate here; every probed API's codes are below */
@@ -97,7 +102,38 @@ struct gp_call {
 	gp_u16 row;		/* catalogue row, see user/probe/catalog.h */
 	gp_u32 pid;
 	gp_u32 tid;
-	/* gp_u64 words[4, 8 or 12] follow: the record's length tells */
+	/* gp_u64 words[4, 8 or 12] follow: the record's length tells; then a stack's id */
+};
+
+/*
+ * A stack, copied from the stack pointer upward when its id was not seen lately. The id is a hash
+ * of the process, of what the process had mapped (gp_code.epoch), of the frame pointer's place in
+ * the copy, and of every word of the copy that points into code, with its place. All return
+ * addresses are such words, so two stacks of one id are the same chain of calls but for a collision
+ * of 64 bits; except that code which was mapped since user space looked last (a few ms after a
+ * dlopen) is not told from data.
+ */
+#define GP_STACK_BYTES_MAX 16384u
+#define GP_STACK_BLOCK 64u
+
+struct gp_stack {
+	gp_u8 kind;
+	gp_u8 pad;
+	gp_u16 row;
+	gp_u32 len;		/* bytes of stack that follow, from sp on: whole blocks */
+	gp_u64 id;
+	gp_u64 time_ns;
+	gp_u32 pid;
+	gp_u32 tid;
+	gp_u64 sp;
+	struct gp_thread_regs regs;	/* at the function's entry (or behind its endbr64) */
+};
+
+/* Where a process has code; two ranges that hold all of it. Unknown: whatever may be an address. */
+struct gp_code {
+	gp_u64 start[2];
+	gp_u64 len[2];
+	gp_u64 epoch;		/* changes with what is mapped */
 };
 
 #define GP_COMM_LEN 16
@@ -186,6 +222,8 @@ struct gp_tally {
 
 _Static_assert(sizeof(struct gp_call) == 32, "header of a call record");
 _Static_assert(sizeof(struct gp_task) == 56, "task record");
+_Static_assert(sizeof(struct gp_stack) == 40 + sizeof(struct gp_thread_regs), "header of a stack record");
+_Static_assert(sizeof(struct gp_code) == 40, "code");
 _Static_assert(sizeof(struct gp_row) == 12, "row");
 _Static_assert(sizeof(struct gp_counts) == 8 * (2 * GP_KINDS + 6), "counts");
 _Static_assert(sizeof(struct gp_mapping) == 24, "mapping");

@@ -19,7 +19,7 @@
 
 struct raw {
 	struct gp_call head;
-	uint64_t words[GP_WORDS_LARGE];
+	uint64_t words[GP_WORDS_LARGE + 1];
 };
 
 static unsigned int row_of(const char *name)

@@ -65,7 +65,7 @@ static void assert_rows(struct table *t, const char *header, const char *rows)
 }
 
 #define CALLS "pid,comm,function,class,count,errors,open,bytes,total_ns,avg_ns,p50_ns,p99_ns,max_ns," \
-	      "grid,block,result,process_start_ns,begun_before"
+	      "grid,block,result,process_start_ns,begun_before,stack"
 #define THREADS "pid,tid,comm,bucket,ns,share,blocked_ns,wall_ns,birth_ns,process_start_ns"
 #define EVENTS "source,kind,hits,received,lost,matched,orphan,late,skew,invalid"
 
@@ -92,8 +92,8 @@ static void test_calls_by_function(void **state)
 
 	(void)state;
 	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
-		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,10,10,10,10,,,,,0\n"
-		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,4,4,4,4,,,,,0\n");
+		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,10,10,10,10,,,,,0,\n"
+		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,4,4,4,4,,,,,0,\n");
 	model_free(m);
 }
 
@@ -103,9 +103,9 @@ static void test_calls_by_launch(void **state)
 
 	(void)state;
 	assert_rows(view_calls(m, CALLS_BY_LAUNCH), CALLS,
-		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,10,10,10,10,,,,,0\n"
-		    "100,train,cudaLaunchKernel,launch,2,0,0,,8,4,4,4,4,8x1x1,256x2x1,,,0\n"
-		    "100,train,cudaLaunchKernel,launch,1,0,0,,4,4,4,4,4,64x1x1,256x2x1,,,0\n");
+		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,10,10,10,10,,,,,0,\n"
+		    "100,train,cudaLaunchKernel,launch,2,0,0,,8,4,4,4,4,8x1x1,256x2x1,,,0,\n"
+		    "100,train,cudaLaunchKernel,launch,1,0,0,,4,4,4,4,4,64x1x1,256x2x1,,,0,\n");
 	model_free(m);
 }
 
@@ -115,9 +115,9 @@ static void test_calls_by_result(void **state)
 
 	(void)state;
 	assert_rows(view_calls(m, CALLS_BY_RESULT), CALLS,
-		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,4,4,4,4,,,cudaSuccess,,0\n"
-		    "100,train,cudaMemcpy,copy,1,0,0,4096,10,10,10,10,10,,,cudaSuccess,,0\n"
-		    "100,train,cudaMemcpy,copy,1,1,0,8192,10,10,10,10,10,,,cudaErrorInvalidValue,,0\n");
+		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,4,4,4,4,,,cudaSuccess,,0,\n"
+		    "100,train,cudaMemcpy,copy,1,0,0,4096,10,10,10,10,10,,,cudaSuccess,,0,\n"
+		    "100,train,cudaMemcpy,copy,1,1,0,8192,10,10,10,10,10,,,cudaErrorInvalidValue,,0,\n");
 	model_free(m);
 }
 
@@ -130,7 +130,7 @@ static void test_unknown_is_not_zero(void **state)
 	ev.has = 0;
 	push(m, ev);
 	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
-		    "100,,cudaLaunchKernel,launch,1,,0,,,,,,,,,,,0\n");
+		    "100,,cudaLaunchKernel,launch,1,,0,,,,,,,,,,,0,\n");
 	model_free(m);
 }
 
@@ -144,7 +144,7 @@ static void test_open_call(void **state)
 	push(m, (struct event){ .kind = EVENT_ENTER, .pid = 100, .tid = 100, .seq = 1, .func = S,
 				.start_ns = 1040 });
 	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
-		    "100,,cudaStreamSynchronize,sync,0,,1,,,,,,,,,,,0\n");
+		    "100,,cudaStreamSynchronize,sync,0,,1,,,,,,,,,,,0,\n");
 	assert_rows(view_threads(m, model_now(m)), THREADS,
 		    "100,100,,sync,60,0.6,,100,500,\n100,100,,other,40,0.4,,100,500,\n");
 	model_free(m);
@@ -261,8 +261,8 @@ static void test_a_pid_is_used_again(void **state)
 	push(m, ev);
 	push(m, call(100, 1, L, 2 * NS_PER_SEC, 2 * NS_PER_SEC + 5));
 	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
-		    "100,old,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,,1000000000,0\n"
-		    "100,new,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,,2000000000,0\n");
+		    "100,old,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,,1000000000,0,\n"
+		    "100,new,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,,2000000000,0,\n");
 	assert_int_equal(model_threads(m), 2);
 	model_free(m);
 }
@@ -289,8 +289,8 @@ static void test_a_pid_is_used_again_within_a_tick(void **state)
 	push(m, call(100, 1, S, born + 8, born + 9));
 	push(m, birth(100, born));		/* too late: it has gone */
 	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
-		    "100,,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,,1001000000,0\n"
-		    "100,,cudaStreamSynchronize,sync,1,0,0,,1,1,1,1,1,,,,1001000007,0\n");
+		    "100,,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,,1001000000,0,\n"
+		    "100,,cudaStreamSynchronize,sync,1,0,0,,1,1,1,1,1,,,,1001000007,0,\n");
 	assert_int_equal(model_processes(m), 2);
 	model_free(m);
 }
@@ -364,7 +364,7 @@ static void test_interval_mode(void **state)
 		    "100,102,,other,20,0.6666666666666666,,30,,\n"
 		    "100,102,,sync,10,0.3333333333333333,,30,,\n");
 	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
-		    "100,,cudaStreamSynchronize,sync,1,0,0,,20,20,20,20,20,,,,,0\n");
+		    "100,,cudaStreamSynchronize,sync,1,0,0,,20,20,20,20,20,,,,,0,\n");
 	assert_int_equal(model_session(m).interval_ns, 1050);
 	model_free(m);
 }

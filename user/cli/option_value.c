@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "base/time.h"
+#include "gpuprof/event.h"
 
 #define PID_LIMIT (1u << 22)	/* the kernel's own PID_MAX_LIMIT */
 #define SIZE_MIN (64ull << 10)
+#define STACK_MIN 512u
 #define RING_MAX (1ull << 30)
 #define FILE_MAX (1ull << 50)
 
@@ -71,7 +73,7 @@ static const struct {
 	{ "", 0 }, { "k", 10 }, { "m", 20 }, { "g", 30 }, { "K", 10 }, { "M", 20 }, { "G", 30 },
 };
 
-static int parse_size(const char *value, uint64_t max, uint64_t *bytes)
+static int parse_size(const char *value, uint64_t min, uint64_t max, uint64_t *bytes)
 {
 	uint64_t n;
 	char *end;
@@ -82,16 +84,26 @@ static int parse_size(const char *value, uint64_t max, uint64_t *bytes)
 		if (strcmp(end, sizes[i].suffix))
 			continue;
 		*bytes = n << sizes[i].shift;
-		return n > max >> sizes[i].shift || *bytes < SIZE_MIN ? -EINVAL : 0;
+		return n > max >> sizes[i].shift || *bytes < min ? -EINVAL : 0;
 	}
 	return -EINVAL;
+}
+
+OPTION_SETTER(stack)
+{
+	uint64_t bytes;
+
+	if (parse_size(value, STACK_MIN, GP_STACK_BYTES_MAX, &bytes))
+		return -EINVAL;
+	*(uint64_t *)member(o, row) = (bytes + GP_STACK_BLOCK - 1) / GP_STACK_BLOCK * GP_STACK_BLOCK;
+	return 0;
 }
 
 OPTION_SETTER(ring)
 {
 	uint64_t bytes, size = SIZE_MIN;
 
-	if (parse_size(value, RING_MAX, &bytes))
+	if (parse_size(value, SIZE_MIN, RING_MAX, &bytes))
 		return -EINVAL;
 	while (size < bytes)
 		size *= 2;
@@ -103,7 +115,7 @@ OPTION_SETTER(size)
 {
 	uint64_t bytes;
 
-	if (parse_size(value, FILE_MAX, &bytes))
+	if (parse_size(value, SIZE_MIN, FILE_MAX, &bytes))
 		return -EINVAL;
 	*(uint64_t *)member(o, row) = bytes;
 	return 0;

@@ -29,6 +29,7 @@ struct parser {
 static const struct options defaults = {
 	.interval_ns = 5 * NS_PER_SEC,
 	.ring_bytes = 8 << 20,
+	.stack_bytes = 4096,
 	.max_loss = 0.01,
 	.on = ON_UNSET,
 };
@@ -272,6 +273,14 @@ static int check_targets(struct options *o)
 	return EXIT_USAGE;
 }
 
+static int check_measure(const struct options *o)
+{
+	if (!o->stacks || o->detail == 0)
+		return 0;
+	log_error("option '--stacks' needs '--detail call': what is added up has no single stacks");
+	return EXIT_USAGE;
+}
+
 static int check_words(const struct options *o)
 {
 	if (o->verbose && o->quiet)
@@ -299,6 +308,8 @@ int options_parse(struct options *o, int argc, char *const *argv)
 		err = check_targets(o);
 	if (!err)
 		err = check_words(o);
+	if (!err)
+		err = check_measure(o);
 	if (err)
 		return err;
 	if (o->version)

@@ -71,6 +71,8 @@ struct options {
 	int detail;			/* enum loader_detail of the same */
 	int tier;			/* highest tier of the catalogue's rows that is probed */
 	uint64_t ring_bytes;		/* a power of two */
+	bool stacks;			/* of each call */
+	uint64_t stack_bytes;		/* seen of each */
 	bool no_cmdline;
 
 	bool verbose;

@@ -22,7 +22,7 @@ static const char *const format_names[] = {
 
 static const char *const by_names[] = {
 	[CALLS_BY_FUNCTION] = "function", [CALLS_BY_LAUNCH] = "launch",
-	[CALLS_BY_RESULT] = "result", NULL,
+	[CALLS_BY_RESULT] = "result", [CALLS_BY_STACK] = "stack", NULL,
 };
 
 static const char *const attach_names[] = {
@@ -123,8 +123,8 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "by", .group = GROUP_OUTPUT, .arg = "WHAT",
 		.verbs = PRINTS, .set = option_set_choice, .at = MEMBER(by),
-		.choices = by_names, .accepts = "function, launch or result",
-		.help = "split calls by function, launch or result",
+		.choices = by_names, .accepts = "function, launch, result or stack",
+		.help = "split calls by function, launch, result, stack",
 	}, {
 		.name = "sort", .group = GROUP_OUTPUT, .arg = "COLUMN",
 		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(sort),
@@ -169,6 +169,15 @@ static const struct option_row rows[] = {
 		.verbs = LIVE, .set = option_set_ring, .at = MEMBER(ring_bytes),
 		.accepts = "a size from 64k to 1g",
 		.help = "kernel buffer, 64k to 1g (default 8m)",
+	}, {
+		.name = "stacks", .group = GROUP_MEASURE,
+		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(stacks),
+		.help = "take the native stack of each call",
+	}, {
+		.name = "stack-size", .group = GROUP_MEASURE, .arg = "BYTES",
+		.verbs = LIVE, .set = option_set_stack, .at = MEMBER(stack_bytes),
+		.accepts = "a size from 512 to 16k",
+		.help = "seen of a stack, 512 to 16k (default 4k)",
 	}, {
 		.name = "no-cmdline", .group = GROUP_MEASURE,
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(no_cmdline),

@@ -211,6 +211,7 @@ static int start_loader(struct session *s)
 		.ring_bytes = o->ring_bytes,
 		.follow_all = !o->n_pids && !o->cmd,
 		.follow_children = o->cmd || !o->isolate,
+		.stack_bytes = o->stacks ? (uint32_t)o->stack_bytes : 0,
 	};
 
 	s->loader = loader_new(&lo);
@@ -269,6 +270,19 @@ static uint64_t duration_left(const struct session *s)
 	return ns > gone ? ns - gone : !!ns;
 }
 
+static int start_stacks(struct session *s)
+{
+	struct stack_feed *feed;
+
+	if (loader_stacks_fd(s->loader) < 0)
+		return 0;
+	feed = stack_feed_new(s->loader);
+	if (!feed)
+		return cannot("read stacks of calls", errno);
+	worker_feed(s->worker, feed);
+	return 0;
+}
+
 static int start_waits(struct session *s)
 {
 	int err;
@@ -319,6 +333,8 @@ static int start(struct session *s)
 		err = inside_find(s->inside, s->start_ns, &s->sink);
 	confine_session(s);
 	if (!err)
+		err = start_stacks(s);
+	if (!err)
 		err = worker_run(s->worker);
 	if (!err)
 		err = start_waits(s);
@@ -337,7 +353,7 @@ static void pump(void *ctx)
 
 struct state {
 	struct gp_call head;
-	uint64_t words[GP_WORDS_LARGE];
+	uint64_t words[GP_WORDS_LARGE + 1];
 };
 
 struct states {
@@ -387,6 +403,8 @@ static void stop(struct session *s)
 	loader_detach(s->loader);
 	read_states(s, &states);
 	drain_finish(s->live.drain, pump, s);
+	worker_finish_stacks(s->worker);
+	worker_pump(s->worker, &s->sink);
 	probes_lists(s);
 	session_empty(s);
 	counts_read(s);

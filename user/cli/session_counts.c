@@ -36,7 +36,7 @@ void counts_read(struct session *s)
 static const char *const kinds[GP_KINDS] = {
 	[GP_CALL] = "call", [GP_ENTER] = "enter", [GP_OPEN] = "open",
 	[GP_TASK_NEW] = "thread", [GP_TASK_EXIT] = "exit", [GP_TASK_FORK] = "fork",
-	[GP_TASK_EXEC] = "exec", [GP_LEFT] = "left",
+	[GP_TASK_EXEC] = "exec", [GP_LEFT] = "left", [GP_STACK] = "stack",
 };
 
 static void put_count(const struct event_sink *to, const char *kind, uint64_t hits,
@@ -94,6 +94,7 @@ void counts_push(struct session *s)
 
 	if (loader_counts(s->loader, &c))
 		return;
+	s->live.received[GP_STACK] = worker_stacks_received(s->worker);
 	check_counts(s, &c);
 	put_counts(s, &c, &s->sink);
 }

@@ -48,6 +48,8 @@ static void read_losses(struct summary *s)
 	for (size_t i = 0; i < model_readings(s->model); i++) {
 		const struct model_reading *r = model_reading(s->model, i);
 
+		if (!strcmp(r->kind, "stack"))
+			continue;	/* copies that are lost leave calls without stacks: no events */
 		hits = num_add(hits, r->hits);
 		lost = num_add(lost, r->lost);
 	}
@@ -189,6 +191,22 @@ static void add_loss(struct strbuf *out, const struct summary *s)
 			    s->lost_share * 100);
 }
 
+/* Calls of theirs that came before a copy got through have no stack in the table. */
+static void add_lost_stacks(struct strbuf *out, const struct summary *s)
+{
+	for (size_t i = 0; i < model_readings(s->model); i++) {
+		const struct model_reading *r = model_reading(s->model, i);
+
+		if (strcmp(r->kind, "stack") != 0 || !r->lost)
+			continue;
+		strbuf_addstr(out, "\nstacks: ");
+		format_count(out, r->lost);
+		strbuf_addstr(out, " of ");
+		format_count(out, r->hits);
+		strbuf_addstr(out, " copies were lost: their calls may have no stack");
+	}
+}
+
 static void add_cost(struct strbuf *out, const struct summary *s)
 {
 	strbuf_addstr(out, "; gpuprof cost: ");
@@ -312,6 +330,7 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 
 	add_loss(out, s);
 	add_cost(out, s);
+	add_lost_stacks(out, s);
 	add_children(out, s->model);
 	add_unarmed(out, s);
 	summary_add_probes(out, s->model);

@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -31,9 +30,9 @@ struct newborn {		/* forked, not exec'ed yet: it may use what its parent had map
 /* So long a child may take to exec before it is looked at; most do so within a few. */
 #define NEWBORN_NS (50 * NS_PER_MS)
 
-struct told {
+struct told {			/* an event and its texts */
 	struct event ev;
-	char text[16];		/* "": none; ev has no other */
+	char *text, *text2;
 };
 
 struct worker {
@@ -45,6 +44,7 @@ struct worker {
 	VEC(struct watch) watches;
 	struct pollfd *fds;
 	struct keep *keep;		/* NULL: none */
+	struct stack_feed *feed;	/* NULL: no stacks are taken */
 	int stop_fd, event_fd, block_fd;
 	pthread_t thread;
 	bool running;
@@ -136,18 +136,28 @@ void worker_keep(struct worker *w, struct keep *keep)
 
 /* ---- mappings ------------------------------------------------------------------------------- */
 
-static void tell(struct worker *w, const struct event *ev)
+static int tell(struct worker *w, const struct event *ev)
 {
+	struct told told = { .ev = *ev, .text = ev->text ? strdup(ev->text) : NULL,
+			     .text2 = ev->text2 ? strdup(ev->text2) : NULL };
 	struct told *slot;
 
 	pthread_mutex_lock(&w->lock);
-	slot = VEC_PUSH(&w->events);
-	if (slot) {
-		*slot = (struct told){ .ev = *ev };
-		snprintf(slot->text, sizeof(slot->text), "%s", ev->text ? ev->text : "");
-	}
+	slot = !ev->text == !told.text && !ev->text2 == !told.text2 ? VEC_PUSH(&w->events) : NULL;
+	if (slot)
+		*slot = told;
 	pthread_mutex_unlock(&w->lock);
 	io_notify(w->event_fd);
+	if (slot)
+		return 0;
+	free(told.text);
+	free(told.text2);
+	return -ENOMEM;
+}
+
+static int tell_stack(void *ctx, const struct event *ev)
+{
+	return tell(ctx, ev);
 }
 
 struct arrival {		/* one mapping on its way to being probed */
@@ -254,6 +264,8 @@ static void on_event(void *ctx, const struct target_event *ev)
 		return;			/* a child: named by BPF, not followed */
 	if (ev->pid && !is_ours(t->w, ev->pid))
 		return;
+	if (t->w->feed)
+		stack_feed_event(t->w->feed, ev, t->watch->pid);
 	switch (ev->kind) {
 	case TARGET_MMAP:
 		target_mapped_file(ev->pid, ev->start, ev->len, ev->text, on_file, &ar);
@@ -300,6 +312,28 @@ static int idle_ms(const struct worker *w)
 	return born < 0 || (inside >= 0 && inside < born) ? inside : born;
 }
 
+/* Stacks that are told wait for the engine, which has to know. */
+static void feed_stacks(struct worker *w, bool now)
+{
+	struct event_sink to = { tell_stack, w };
+	int err = w->feed ? stack_feed_round(w->feed, &to, now) : 0;
+
+	if (err) {
+		log_warn("cannot tell more stacks of calls: %s", strerror(-err));
+		stack_feed_free(w->feed);
+		w->feed = NULL;
+	}
+}
+
+static int wait_ms(const struct worker *w)
+{
+	int idle = idle_ms(w);
+
+	if (!w->feed)
+		return idle;
+	return idle >= 0 && idle < STACK_FEED_MS ? idle : STACK_FEED_MS;
+}
+
 static void *worker_main(void *ctx)
 {
 	struct worker *w = ctx;
@@ -308,18 +342,22 @@ static void *worker_main(void *ctx)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	while (!w->fds[w->watches.n].revents) {
-		if (poll(w->fds, w->watches.n + 2, idle_ms(w)) < 0)
+		if (poll(w->fds, w->watches.n + 2, wait_ms(w)) < 0)
 			continue;
+		if (w->feed)
+			stack_feed_begin(w->feed);
 		look_at_newborns(w);
 		if (w->fds[w->watches.n + 1].revents)
 			store_blocks(w);
 		for (size_t i = 0; i < w->watches.n; i++) {
 			struct turn t = { .w = w, .watch = &w->watches.v[i] };
 
-			if (w->fds[i].revents)
+			/* What is mapped must be known before stacks in it are looked at. */
+			if (w->fds[i].revents || w->feed)
 				target_watch_read(w->watches.v[i].tw, on_event, &t);
 		}
 		follow_inside(w);
+		feed_stacks(w, false);
 	}
 	return NULL;
 }
@@ -352,6 +390,31 @@ int worker_run(struct worker *w)
 	return -err;
 }
 
+void worker_feed(struct worker *w, struct stack_feed *feed)
+{
+	w->feed = feed;
+	for (size_t i = 0; i < w->watches.n; i++)
+		stack_feed_target(feed, w->watches.v[i].pid);
+}
+
+void worker_finish_stacks(struct worker *w)
+{
+	uint64_t over;
+
+	if (w->feed)
+		stack_feed_begin(w->feed);
+	feed_stacks(w, true);
+	over = w->feed ? stack_feed_counts(w->feed)->over : 0;
+	if (over)
+		log_warn("%llu stacks are not told: more than %u different ones, or %u frames, are not "
+			 "kept", (unsigned long long)over, STACKS_MAX, STACKS_FRAMES_MAX);
+}
+
+uint64_t worker_stacks_received(const struct worker *w)
+{
+	return w->feed ? stack_feed_counts(w->feed)->received : 0;
+}
+
 int worker_fd(const struct worker *w)
 {
 	return w->event_fd;
@@ -367,11 +430,13 @@ int worker_pump(struct worker *w, const struct event_sink *sink)
 	memcpy(&got, &w->events, sizeof(got));
 	memset(&w->events, 0, sizeof(w->events));
 	pthread_mutex_unlock(&w->lock);
-	for (size_t i = 0; i < got.n && !err; i++) {
-		struct told *told = &got.v[i];
-
-		told->ev.text = *told->text ? told->text : NULL;
-		err = sink->push(sink->ctx, &told->ev);
+	for (size_t i = 0; i < got.n; i++) {
+		got.v[i].ev.text = got.v[i].text;
+		got.v[i].ev.text2 = got.v[i].text2;
+		if (!err)
+			err = sink->push(sink->ctx, &got.v[i].ev);
+		free(got.v[i].text);
+		free(got.v[i].text2);
 	}
 	VEC_FREE(&got);
 	return err;
@@ -396,7 +461,12 @@ void worker_free(struct worker *w)
 		target_watch_free(w->watches.v[i].tw);
 	VEC_FREE(&w->watches);
 	VEC_FREE(&w->newborns);
+	for (size_t i = 0; i < w->events.n; i++) {
+		free(w->events.v[i].text);
+		free(w->events.v[i].text2);
+	}
 	VEC_FREE(&w->events);
+	stack_feed_free(w->feed);
 	free(w->fds);
 	io_close(&w->stop_fd);
 	io_close(&w->event_fd);

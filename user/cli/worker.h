@@ -8,6 +8,7 @@
 #define CLI_WORKER_H
 
 #include "cli/inside.h"
+#include "cli/stack_feed.h"
 #include "event/event.h"
 #include "event/keep.h"
 #include "probe/attach.h"
@@ -31,6 +32,8 @@ void worker_only_followed(struct worker *w);	/* before worker_run: of the host's
 
 /* Before worker_run: what is kept is stored here. */
 void worker_keep(struct worker *w, struct keep *keep);
+/* Before worker_run: stacks of calls are taken; the feed is the worker's. */
+void worker_feed(struct worker *w, struct stack_feed *feed);
 int worker_run(struct worker *w);		/* starts the thread; from now on it owns the attach */
 
 int worker_fd(const struct worker *w);		/* readable when events wait */
@@ -38,6 +41,11 @@ int worker_pump(struct worker *w, const struct event_sink *sink);	/* engine; 0 o
 
 /* Ends the thread: the attach is the caller's again, and blocks are stored by whoever pushes. */
 void worker_stop(struct worker *w);
+
+/* After worker_stop, when nothing is recorded any more: the stacks that are left wait for
+ * worker_pump. How many copies came from the kernel so far, 0 without a feed. */
+void worker_finish_stacks(struct worker *w);
+uint64_t worker_stacks_received(const struct worker *w);
 void worker_free(struct worker *w);
 
 #endif

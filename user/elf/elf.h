@@ -62,6 +62,16 @@ int elf_name_addresses(struct elf_file *ef, struct elf_address *addresses, size_
  * believable section headers. */
 uint64_t elf_section_address(struct elf_file *ef, const char *name);
 
+/* What the file has for [vaddr, vaddr + len), which is loaded: all of it, or -EFAULT. */
+int elf_read_loaded(const struct elf_file *ef, uint64_t vaddr, void *buf, size_t len);
+
+/* Where in the file that stands which is loaded at vaddr. 0 or -EFAULT. */
+int elf_find_offset(const struct elf_file *ef, uint64_t vaddr, uint64_t *offset);
+
+/* Calls fn for each part of the file that is loaded: addresses as in the file. */
+void elf_each_loaded(const struct elf_file *ef, void (*fn)(void *ctx, uint64_t vaddr, uint64_t len),
+		     void *ctx);
+
 /* The GNU build id in lower-case hex; "" when there is none. size: at least 2 * 64 + 1. */
 void elf_build_id(struct elf_file *ef, char *hex, size_t size);
 

@@ -205,6 +205,8 @@ static int define_signature(struct capture_decoder *d, struct row *r)
 	ok &= get_shape(r, &s.ev.shape);
 	s.ev.entity = get(r);
 	s.ev.bytes = get(r);
+	if (r->p < r->end)
+		s.ev.stack = get(r);
 	if (!ok || !has_ended_well(r) || !s.ev.kind || func >= d->funcs_n ||
 	    d->signatures_n == GP_BLOCK_SIGNATURES_MAX)
 		return ROW_INVALID;
@@ -272,6 +274,8 @@ static bool get_fields(struct capture_decoder *d, struct row *r, uint64_t mask, 
 		ok &= (ev->text = get_text(r)) != NULL;
 	if (mask & GP_FIELD_TEXT2)
 		ok &= (ev->text2 = get_text(r)) != NULL;
+	if (mask & GP_FIELD_STACK)
+		ev->stack = get(r);
 	return ok && has_ended_well(r);
 }
 

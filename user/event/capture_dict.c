@@ -166,6 +166,8 @@ static void define_signature(struct dict *d, const struct event *ev, const struc
 	q = dict_put_shape(q, &ev->shape);
 	q = varint_put(q, ev->entity);
 	q = varint_put(q, ev->bytes);
+	if (ev->stack)
+		q = varint_put(q, ev->stack);
 	*p = dict_row_end(row, q);
 }
 
@@ -173,7 +175,7 @@ static uint64_t hash_key(const struct dict_key *key)
 {
 	uint64_t h = 0;
 
-	for (int i = 0; i < 7; i++) {
+	for (int i = 0; i < DICT_KEY_WORDS; i++) {
 		h = (h ^ key->word[i]) * 0x9e3779b97f4a7c15ull;
 		h ^= h >> 32;
 	}

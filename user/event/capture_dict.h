@@ -22,9 +22,11 @@ struct dict_thread {
 	uint64_t stream;
 };
 
+#define DICT_KEY_WORDS 8
+
 /* What calls have in common, as words that compare fast. */
 struct dict_key {
-	uint64_t word[7];
+	uint64_t word[DICT_KEY_WORDS];
 };
 
 struct dict_signature {
@@ -71,13 +73,14 @@ static inline void dict_make_key(struct dict_key *k, const struct event *ev)
 			 sizeof(ev->shape.block));
 	k->word[5] = ev->shape.shared_bytes;
 	k->word[6] = ev->entity;
+	k->word[7] = ev->stack;
 }
 
 static inline bool dict_same_key(const struct dict_key *a, const struct dict_key *b)
 {
 	uint64_t diff = 0;
 
-	for (int i = 0; i < 7; i++)
+	for (int i = 0; i < DICT_KEY_WORDS; i++)
 		diff |= a->word[i] ^ b->word[i];
 	return !diff;
 }

@@ -195,6 +195,7 @@ static uint32_t field_mask(const struct event *ev)
 	mask |= __builtin_memcmp(&ev->shape, &none, sizeof(none)) ? GP_FIELD_SHAPE : 0;
 	mask |= ev->text ? GP_FIELD_TEXT : 0;
 	mask |= ev->text2 ? GP_FIELD_TEXT2 : 0;
+	mask |= ev->stack ? GP_FIELD_STACK : 0;
 	return mask;
 }
 
@@ -230,6 +231,7 @@ static void put_event(struct capture_encoder *e, const struct event *ev)
 		p = dict_put_text(p, ev->text);
 	if (mask & GP_FIELD_TEXT2)
 		p = dict_put_text(p, ev->text2);
+	p = put_if(p, mask & GP_FIELD_STACK, ev->stack);
 	e->p = dict_row_end(row, p);
 }
 

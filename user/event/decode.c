@@ -235,6 +235,8 @@ enum decode_status decode_call(const struct decoder *d, const void *data, size_t
 		out->result = rec->result;
 		out->has = HAS_RESULT | HAS_END;
 	}
+	if (has_words && rec->flags & GP_CALL_STACK && len >= sizeof(*rec) + 8u * (dr->n_words + 1u))
+		out->stack = words[dr->n_words];
 	if (has_words)
 		decode_words(dr->row, words, !(rec->flags & GP_CALL_EXTRA_FAULT), out);
 	return DECODE_OK;

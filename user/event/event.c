@@ -8,7 +8,8 @@ static const char *const kinds[] = {
 	[EVENT_PROCESS] = "process", [EVENT_TAIL] = "tail", [EVENT_FACT] = "fact",
 	[EVENT_COUNT] = "count", [EVENT_START] = "start", [EVENT_STOP] = "stop",
 	[EVENT_WATERMARK] = "watermark", [EVENT_UNARMED] = "unarmed",
-	[EVENT_TALLY] = "tally", [EVENT_BIN] = "bin",
+	[EVENT_TALLY] = "tally", [EVENT_BIN] = "bin", [EVENT_FRAME] = "frame",
+	[EVENT_STACK] = "stack",
 	[EVENT_IDENTITY] = "identity",
 	[EVENT_INSIDE] = "inside", [EVENT_LEFT] = "left", [EVENT_GONE] = "gone",
 };

@@ -44,6 +44,9 @@ enum event_kind {
 				 * at end_ns. has & HAS_END: its return will be seen (LEFT) */
 	EVENT_LEFT = 19,	/* it returned at end_ns, with result (takes a seq) */
 	EVENT_GONE = 20,	/* it returned before end_ns; when was not seen */
+	EVENT_FRAME = 21,	/* a place in code and who called it; see FRAME_* below */
+	EVENT_STACK = 22,	/* what a call's stack is: entity = its id, stream = the number of its
+				 * innermost frame (0: nothing is known), dir = enum stack_known */
 	EVENT_KIND_END
 };
 
@@ -53,6 +56,14 @@ static inline bool event_is_call(unsigned int kind)
 	return (kind >= EVENT_CALL && kind <= EVENT_OPEN) ||
 	       (kind >= EVENT_INSIDE && kind <= EVENT_GONE);
 }
+
+/* How much of a stack its frames are. */
+enum stack_known {
+	STACK_KNOWN_WHOLE = 0,	/* up to the outermost function of the thread */
+	STACK_KNOWN_CUT = 1,	/* what called the outermost frame cannot be told */
+	STACK_KNOWN_DEEP = 2,	/* it goes on beyond what is copied or kept of a stack */
+	STACK_KNOWN_END
+};
 
 /* Classes of calls (design §4), which are also the names of the thread book's buckets. They leave
  * the process in captures: append only. */
@@ -113,10 +124,24 @@ struct event {
 	uint64_t stream;	/* handle */
 	uint64_t entity;	/* what is launched (host stub, cudaKernel_t, CUfunction, graph exec),
 				 * the memory pool of an allocation, or a communicator */
+	uint64_t stack;		/* of a call: the id of its stack; 0: none was taken */
 	struct launch_shape shape;
 	const char *text;	/* valid during the call that delivers the event; NULL unknown */
 	const char *text2;
 };
+
+/*
+ * EVENT_FRAME: text = the function (NULL: no symbol covers it), text2 = the build id of its file
+ * ("-": unknown), a blank, and the file's path. Frames are numbered from 1 and come before those
+ * that they called. dir: bit 0: found by a frame pointer, bit 1: a signal handler returns to it.
+ */
+#define FRAME_NUMBER(e) ((e)->entity)
+#define FRAME_CALLER(e) ((e)->stream)	/* number; 0: it is the outermost */
+#define FRAME_OFFSET(e) ((e)->bytes)	/* of the instruction in the file; without one: its address */
+#define STACKS_FRAMES_MAX (1u << 18)	/* of a session: what is over is not told */
+#define STACKS_MAX (1u << 16)
+#define FRAME_GUESSED 0x01
+#define FRAME_SIGNAL 0x02
 
 /* THREAD, EXIT, FORK, PROCESS: when the process began, exactly; 0: unknown, or known from start_ns
  * only, to 10 ms. */

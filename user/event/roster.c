@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/pairs.h"
 #include "base/vec.h"
+#include "event/stacks.h"
 
 #define TEXTS_MAX 1024		/* facts, readings; the ledger keeps no more either */
 #define IDENTITY_MAX 64
@@ -53,6 +54,7 @@ struct roster {
 	VEC(struct fact) facts;
 	VEC(struct reading) readings;
 	char number[32];
+	struct stacks stacks;
 };
 
 /* Facts that are counters. */
@@ -94,6 +96,7 @@ void roster_free(struct roster *r)
 	}
 	map_free(&r->threads);
 	map_free(&r->processes);
+	stacks_free(&r->stacks);
 	VEC_FREE(&r->facts);
 	VEC_FREE(&r->readings);
 	free(r);
@@ -365,6 +368,9 @@ int roster_take(struct roster *r, const struct event *ev, struct event *out)
 		return take_process(r, ev);
 	case EVENT_IDENTITY:
 		return take_identity(r, ev);
+	case EVENT_FRAME:
+	case EVENT_STACK:
+		return stacks_take(&r->stacks, ev) == -ENOMEM ? -ENOMEM : 0;
 	case EVENT_FACT:
 		return take_fact(r, ev, out);
 	case EVENT_COUNT:
@@ -442,5 +448,5 @@ int roster_begin(struct roster *r, uint64_t start_ns, const struct event_sink *t
 	for (size_t i = 0; i < r->threads.cap && !err; i++)
 		if (r->threads.slot[i].used && r->threads.slot[i].value)
 			err = put_thread((void *)(uintptr_t)r->threads.slot[i].value, to);
-	return err;
+	return err ? err : stacks_put(&r->stacks, to);
 }

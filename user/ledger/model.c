@@ -36,6 +36,7 @@ void model_free(struct model *m)
 	}
 	pairs_free(&m->facts);
 	VEC_FREE(&m->readings);
+	stacks_free(&m->stacks);
 	free(m);
 }
 
@@ -412,6 +413,13 @@ static int push_count(struct model *m, const struct event *ev)
 	return 0;
 }
 
+static int push_stacks(struct model *m, const struct event *ev)
+{
+	int err = stacks_take(&m->stacks, ev);
+
+	return err == -EINVAL ? invalid(m, ev) : err == -ENOMEM ? err : 0;
+}
+
 static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct event *ev) = {
 	[EVENT_CALL] = push_call, [EVENT_ENTER] = push_call, [EVENT_OPEN] = push_open,
 	[EVENT_THREAD] = push_thread, [EVENT_EXIT] = push_exit, [EVENT_FORK] = push_fork,
@@ -419,6 +427,7 @@ static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct even
 	[EVENT_COUNT] = push_count, [EVENT_START] = push_start, [EVENT_STOP] = push_stop,
 	[EVENT_WATERMARK] = push_watermark, [EVENT_UNARMED] = push_unarmed,
 	[EVENT_TALLY] = push_sums, [EVENT_BIN] = push_sums,
+	[EVENT_FRAME] = push_stacks, [EVENT_STACK] = push_stacks,
 	[EVENT_IDENTITY] = push_identity,
 	[EVENT_INSIDE] = push_inside, [EVENT_LEFT] = push_call, [EVENT_GONE] = push_gone,
 };

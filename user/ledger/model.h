@@ -15,6 +15,7 @@
 #define LEDGER_MODEL_H
 
 #include "event/event.h"
+#include "event/stacks.h"
 #include "ledger/book.h"
 #include "ledger/hist.h"
 #include "ledger/tally.h"
@@ -104,6 +105,9 @@ struct model_reading {		/* the latest EVENT_COUNT of a source and kind */
 	const char *source, *kind;
 	uint64_t hits, received, lost;
 };
+/* What the stacks of calls are; see tally.stack. */
+const struct stacks *model_stacks(const struct model *m);
+
 size_t model_readings(const struct model *m);
 const struct model_reading *model_reading(const struct model *m, size_t i);
 

@@ -116,3 +116,8 @@ const char *model_fact(const struct model *m, const char *key)
 {
 	return pairs_get(&m->facts, key);
 }
+
+const struct stacks *model_stacks(const struct model *m)
+{
+	return &m->stacks;
+}

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/pairs.h"
 #include "base/vec.h"
+#include "event/stacks.h"
 #include "ledger/model.h"
 
 struct process {
@@ -49,6 +50,7 @@ struct model {
 	struct map by_pid, by_tid;	/* the newest process of a pid, thread of pid:tid */
 	struct pairs facts;
 	VEC(struct reading) readings;
+	struct stacks stacks;
 	struct model_counts counts;	/* what no book and no process keeps */
 };
 

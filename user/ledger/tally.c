@@ -50,8 +50,43 @@ static unsigned int shape_id(struct tallies *ts, const struct launch_shape *s)
 
 static uint64_t tally_key(const struct tally *t)
 {
-	return (uint64_t)t->func << 49 | (uint64_t)t->has_result << 48 |
-	       (uint64_t)t->shape << 32 | (uint32_t)t->result;
+	uint64_t key = (uint64_t)t->func << 49 | (uint64_t)t->has_result << 48 |
+		       (uint64_t)t->shape << 32 | (uint32_t)t->result;
+
+	return t->stack ? map_hash(key) ^ t->stack : key;
+}
+
+static bool is_key_of(const struct tally *t, const struct tally *key)
+{
+	return t->func == key->func && t->shape == key->shape && t->stack == key->stack &&
+	       t->has_result == key->has_result && t->result == key->result;
+}
+
+/* Two tallies of one hash stand at neighbouring keys. *free: the first key that is nobody's. */
+static struct tally *look_up(const struct tallies *ts, const struct tally *key, uint64_t *free)
+{
+	for (*free = tally_key(key);; ++*free) {
+		const struct map_slot *slot = map_find(&ts->index, *free);
+		struct tally *t = slot ? (struct tally *)(uintptr_t)slot->value : NULL;
+
+		if (!t || is_key_of(t, key))
+			return t;
+	}
+}
+
+static struct tally *find_key(const struct tallies *ts, const struct tally *key)
+{
+	uint64_t unused;
+
+	return look_up(ts, key, &unused);
+}
+
+static uint64_t free_key(const struct tallies *ts, const struct tally *key)
+{
+	uint64_t at;
+
+	look_up(ts, key, &at);
+	return at;
 }
 
 static struct tally *add_tally(struct tallies *ts, const struct tally *key)
@@ -65,7 +100,7 @@ static struct tally *add_tally(struct tallies *ts, const struct tally *key)
 		free(t);
 		return NULL;
 	}
-	slot = map_put(&ts->index, tally_key(key), NULL);
+	slot = map_put(&ts->index, free_key(ts, key), NULL);
 	if (!slot) {
 		ts->all.n--;
 		free(t);
@@ -77,16 +112,10 @@ static struct tally *add_tally(struct tallies *ts, const struct tally *key)
 	return t;
 }
 
-static struct tally *find_key(const struct tallies *ts, const struct tally *key)
-{
-	struct map_slot *slot = map_find(&ts->index, tally_key(key));
-
-	return slot ? (struct tally *)(uintptr_t)slot->value : NULL;
-}
 
 struct tally *tallies_find(struct tallies *ts, const struct event *call)
 {
-	struct tally key = { .func = call->func }, *t;
+	struct tally key = { .func = call->func, .stack = call->stack }, *t;
 
 	if (call->has & HAS_SHAPE) {
 		key.shape = (uint16_t)shape_id(ts, &call->shape);
@@ -184,7 +213,7 @@ static bool is_tally_of(const struct tally *t, const struct tally_shape *shape,
 {
 	bool has_result = call->has & HAS_RESULT;
 
-	if (t->func != call->func || t->has_result != has_result ||
+	if (t->func != call->func || t->has_result != has_result || t->stack != call->stack ||
 	    (has_result && t->result != call->result))
 		return false;
 	if (!(call->has & HAS_SHAPE))

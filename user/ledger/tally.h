@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Statistics of a process's calls: one tally per (function, launch shape, result). Every table of
- * calls is a grouping of tallies. Bounded: what is over the caps goes into one tally per function
- * (shape TALLY_MORE) and is counted. Knows nothing of threads and of time books.
+ * Statistics of a process's calls: one tally per (function, launch shape, result, stack). Every
+ * table of calls is a grouping of tallies. Bounded: what is over the caps goes into one tally per
+ * function (shape TALLY_MORE) and is counted. Knows nothing of threads and of time books.
  */
 #ifndef LEDGER_TALLY_H
 #define LEDGER_TALLY_H
@@ -27,6 +27,7 @@ struct tally {
 	uint16_t shape;		/* id, TALLY_NO_SHAPE or TALLY_MORE */
 	bool has_result;	/* key: unknown results apart from 0 */
 	int32_t result;
+	uint64_t stack;		/* id; 0: none was taken */
 	uint64_t count;
 	uint64_t results_known;	/* calls whose result is known */
 	uint64_t errors;	/* of these, not 0 */

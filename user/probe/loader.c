@@ -20,6 +20,10 @@
 #include "probe/loader_why.h"
 #include "probe/uprobe_link.h"
 
+#define STACK_RING_BYTES (8u << 20)
+#define STACKS_SENT 32768u
+#define STACK_PROCESSES 16384u
+
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	char line[1024];
@@ -31,6 +35,21 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 	line[strcspn(line, "\n")] = '\0';
 	log_debug("libbpf: %s", line);
 	return 0;
+}
+
+/* Without stacks the programs' way to these maps is dead code. */
+static void configure_stacks(struct gpuprof_bpf *skel, uint32_t bytes)
+{
+	struct bpf_map *maps[] = { skel->maps.stacks, skel->maps.copies, skel->maps.sent };
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		bpf_map__set_autocreate(maps[i], bytes);
+	skel->rodata->stack_bytes = bytes;
+	if (!bytes)
+		return;
+	bpf_map__set_max_entries(skel->maps.stacks, STACK_RING_BYTES);
+	bpf_map__set_max_entries(skel->maps.sent, STACKS_SENT);
+	bpf_map__set_max_entries(skel->maps.code, STACK_PROCESSES);
 }
 
 static void configure(struct loader *l, const struct loader_options *o)
@@ -45,6 +64,7 @@ static void configure(struct loader *l, const struct loader_options *o)
 		bpf_program__set_autoload(always[i], true);
 	loader_choose_programs(l);
 	bpf_map__set_max_entries(skel->maps.calls, (uint32_t)o->ring_bytes);
+	configure_stacks(skel, o->stack_bytes);
 	skel->rodata->record_calls = o->detail == DETAIL_CALL;
 	skel->rodata->follow_all = o->follow_all;
 	skel->rodata->follow_children = o->follow_children;
@@ -177,4 +197,21 @@ uint64_t loader_step_cost_ns(const struct loader *l)
 unsigned int loader_returns(const struct loader *l)
 {
 	return l->returns;
+}
+
+int loader_stacks_fd(const struct loader *l)
+{
+	return l->skel->rodata->stack_bytes ? bpf_map__fd(l->skel->maps.stacks) : -1;
+}
+
+void loader_set_code(struct loader *l, pid_t pid, const struct gp_code *code)
+{
+	int fd = bpf_map__fd(l->skel->maps.code);
+	uint32_t key = (uint32_t)pid;
+
+	/* A process without a place has longer ids, and more of them. */
+	if (code)
+		bpf_map_update_elem(fd, &key, code, BPF_ANY);
+	else
+		bpf_map_delete_elem(fd, &key);
 }

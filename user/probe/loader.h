@@ -34,6 +34,7 @@ struct loader_options {
 	bool follow_all;		/* every process */
 	bool follow_children;		/* children of followed processes */
 	bool returns_kill;		/* as if the self-test had said so; for tests */
+	uint32_t stack_bytes;		/* copied of each new stack, whole GP_STACK_BLOCKs; 0: none */
 };
 
 struct loader;
@@ -48,6 +49,10 @@ void loader_free(struct loader *l);	/* detaches first */
 enum loader_way loader_way(const struct loader *l);
 int loader_calls_fd(const struct loader *l);	/* the rings, for event/ring */
 int loader_tasks_fd(const struct loader *l);
+int loader_stacks_fd(const struct loader *l);	/* -1: no stacks are taken */
+
+/* Where a process has code, so that the ids of its stacks tell code from data; NULL: it has ended. */
+void loader_set_code(struct loader *l, pid_t pid, const struct gp_code *code);
 
 int loader_follow(struct loader *l, pid_t pid);	/* adds a process to the set; 0 or -errno */
 bool loader_follows(const struct loader *l, pid_t pid);	/* is it there, or was its parent? */

@@ -24,7 +24,7 @@ static int open_iterator(struct bpf_program *prog, const struct bpf_iter_attach_
 
 int loader_each_state(struct loader *l, void (*fn)(void *, const void *, size_t), void *ctx)
 {
-	struct { struct gp_call head; uint64_t words[GP_WORDS_LARGE]; } rec[32];
+	struct { struct gp_call head; uint64_t words[GP_WORDS_LARGE + 1]; } rec[32];
 	int fd = open_iterator(l->skel->progs.task_states, NULL), err;
 	size_t have = 0;
 	ssize_t n;

@@ -85,6 +85,7 @@ static void find_tables(struct stack_module *m, uint64_t base, struct stack_memo
 	    !find_bias(ph, eh.e_phnum, m, &bias))
 		return;
 	m->bias = bias;
+	m->bias_known = true;
 	for (size_t i = 0; i < eh.e_phnum; i++) {
 		if (ph[i].p_type != PT_GNU_EH_FRAME)
 			continue;

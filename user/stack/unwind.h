@@ -26,6 +26,7 @@ struct stack_module {		/* one executable mapping */
 	uint64_t eh_hdr_len;
 	uint64_t eh_frame;	/* without eh_hdr: address of .eh_frame; 0: there is none */
 	uint64_t bias;		/* what is added to addresses in the file; not read here ... */
+	bool bias_known;
 	uint64_t offset;	/* of start, in the file; nor this ... */
 	size_t file;		/* ... nor whose it is */
 };

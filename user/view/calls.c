@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The table `calls`: tallies grouped by function, launch shape or result, with the calls that have
- * not returned. Reads a const model; knows nothing of events.
+ * The table `calls`: tallies grouped by function, launch shape, result or stack, with the calls that
+ * have not returned. Reads a const model; knows nothing of events.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,10 +10,11 @@
 #include "base/num.h"
 #include "base/vec.h"
 #include "probe/results.h"
+#include "view/folded.h"
 #include "view/views.h"
 
 enum { PID, COMM, FUNCTION, CLASS, COUNT, ERRORS, OPEN, BYTES, TOTAL, AVG, P50, P99, MAX, GRID,
-       BLOCK, RESULT, PROCESS_START, BEGUN_BEFORE, N_COLUMNS };
+       BLOCK, RESULT, PROCESS_START, BEGUN_BEFORE, STACK, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0 },
@@ -34,6 +35,7 @@ static const struct column columns[N_COLUMNS] = {
 	[RESULT] = { "result", NULL, CELL_TEXT, 0 },
 	[PROCESS_START] = { "process_start_ns", "process_start", CELL_ID, 1 },	/* pids are used again */
 	[BEGUN_BEFORE] = { "begun_before", NULL, CELL_INT, COLUMN_RARE },
+	[STACK] = { "stack", NULL, CELL_STACK, 0 },
 };
 
 /* A tally (or an open call: no tally) under the key of its row. */
@@ -44,12 +46,14 @@ struct part {
 	uint16_t shape;
 	bool has_result;
 	int32_t result;
+	const char *stack;	/* NULL: none, or unknown */
 	const struct tally *tally;
 	bool before;		/* an open call that began before it could be seen */
 };
 
 struct parts {
 	VEC(struct part) all;
+	struct folded folded;
 };
 
 /* What a row adds up. */
@@ -72,12 +76,36 @@ static int compare_parts(const void *a, const void *b)
 		c = num_compare(x->shape, y->shape);
 	if (!c)
 		c = num_compare(x->has_result, y->has_result);
-	return c ? c : (x->result > y->result) - (x->result < y->result);
+	if (!c)
+		c = (x->result > y->result) - (x->result < y->result);
+	return c ? c : strcmp(x->stack ? x->stack : "", y->stack ? y->stack : "");
 }
 
 static const char *func_name(const struct model *m, unsigned int func)
 {
 	return func < model_funcs(m)->n ? model_funcs(m)->v[func].name : "";
+}
+
+static int set_key(struct parts *parts, struct part *part, enum calls_by by)
+{
+	const struct tally *t = part->tally;
+
+	switch (by) {
+	case CALLS_BY_LAUNCH:
+		part->shape = t->shape;
+		return 0;
+	case CALLS_BY_RESULT:
+		part->has_result = t->has_result;
+		part->result = t->result;
+		return 0;
+	case CALLS_BY_STACK:
+		if (t->shape != TALLY_MORE)
+			return folded_text(&parts->folded, t->stack, &part->stack);
+		part->stack = "[more stacks]";
+		return 0;
+	default:
+		return 0;
+	}
 }
 
 static int add_tallies(struct parts *parts, const struct model *m, size_t process,
@@ -96,12 +124,8 @@ static int add_tallies(struct parts *parts, const struct model *m, size_t proces
 			return -ENOMEM;
 		*part = (struct part){ .process = process, .func = t->func,
 				       .name = func_name(m, t->func), .tally = t };
-		if (by == CALLS_BY_LAUNCH)
-			part->shape = t->shape;
-		if (by == CALLS_BY_RESULT) {
-			part->has_result = t->has_result;
-			part->result = t->result;
-		}
+		if (set_key(parts, part, by))
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -218,6 +242,8 @@ static int fill_names(struct table *t, struct cell *row, const struct model *m,
 		err = fill_shape(t, row, shape);
 	if (!err && key->has_result)
 		err = fill_result(t, &row[RESULT], fn->library, key->result);
+	if (!err)
+		err = cell_s(t, &row[STACK], key->stack);
 	return err;
 }
 
@@ -257,7 +283,7 @@ static int add_rows(struct table *t, const struct model *m, const struct parts *
 struct table *view_calls(const struct model *m, enum calls_by by)
 {
 	struct table *t = table_new("calls", columns, N_COLUMNS);
-	struct parts parts = { 0 };
+	struct parts parts = { .folded = { .stacks = model_stacks(m) } };
 	int err;
 
 	if (!t)
@@ -270,6 +296,7 @@ struct table *view_calls(const struct model *m, enum calls_by by)
 	if (!err)
 		err = add_rows(t, m, &parts);
 	VEC_FREE(&parts.all);
+	folded_free(&parts.folded);
 	if (!err)
 		return t;
 	table_free(t);

@@ -145,6 +145,7 @@ void format_cell(struct strbuf *out, const struct cell *c, unsigned int type)
 	}
 	switch (type) {
 	case CELL_TEXT:
+	case CELL_STACK:
 		format_safe(out, c->s);
 		break;
 	case CELL_INT:

@@ -42,6 +42,7 @@ static void add_cell(struct strbuf *out, const struct cell *c, unsigned int type
 		return;
 	switch (type) {
 	case CELL_TEXT:
+	case CELL_STACK:
 		add_text(out, c->s);
 		break;
 	case CELL_SHARE:

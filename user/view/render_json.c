@@ -13,6 +13,7 @@
 #include "view/render.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "view/utf8.h"
 
@@ -40,6 +41,23 @@ void render_json_string(struct strbuf *out, const char *s)
 	strbuf_addch(out, '"');
 }
 
+static void add_stack(struct strbuf *out, const char *s)
+{
+	struct strbuf frame = STRBUF_INIT;
+
+	strbuf_addch(out, '[');
+	for (const char *at = s; *at; at += *at == ';') {
+		strbuf_addstr(out, at == s ? "" : ", ");
+		strbuf_reset(&frame);
+		strbuf_add(&frame, at, strcspn(at, ";"));
+		render_json_string(out, frame.s);
+		at += strcspn(at, ";");
+	}
+	strbuf_addch(out, ']');
+	out->failed |= frame.failed;
+	strbuf_free(&frame);
+}
+
 static void add_value(struct strbuf *out, const struct cell *c, unsigned int type)
 {
 	bool real = type == CELL_SHARE || type == CELL_REAL;
@@ -50,6 +68,8 @@ static void add_value(struct strbuf *out, const struct cell *c, unsigned int typ
 		format_real(out, c->d);
 	else if (type == CELL_TEXT)
 		render_json_string(out, c->s);
+	else if (type == CELL_STACK)
+		add_stack(out, c->s);
 	else if (type == CELL_BOOL)
 		strbuf_addstr(out, c->u ? "true" : "false");
 	else

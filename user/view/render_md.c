@@ -38,6 +38,11 @@ static void add_cell(struct strbuf *out, const char *text)
 	strbuf_addch(out, ' ');
 }
 
+static bool is_text(const struct column *c)
+{
+	return c->type == CELL_TEXT || c->type == CELL_STACK;
+}
+
 static void print_heading(struct strbuf *out, const struct column *c, const unsigned int *shown,
 			  unsigned int n)
 {
@@ -50,7 +55,7 @@ static void print_heading(struct strbuf *out, const struct column *c, const unsi
 	}
 	strbuf_addstr(out, "|\n");
 	for (unsigned int i = 0; i < n; i++)
-		strbuf_addstr(out, c[shown[i]].type == CELL_TEXT ? "| :--- " : "| ---: ");
+		strbuf_addstr(out, is_text(&c[shown[i]]) ? "| :--- " : "| ---: ");
 	strbuf_addstr(out, "|\n");
 	strbuf_free(&title);
 }

@@ -92,6 +92,18 @@ static void grid_fill(struct grid *g, const struct report *r, const struct table
 	strbuf_free(&sb);
 }
 
+/* They are printed below their rows. */
+static void leave_out_stacks(struct grid *g, const struct table *t)
+{
+	unsigned int n, shown = 0;
+	const struct column *c = table_columns(t, &n);
+
+	for (unsigned int i = 0; i < g->n; i++)
+		if (c[g->column[i]].type != CELL_STACK)
+			g->column[shown++] = g->column[i];
+	g->n = shown;
+}
+
 static bool grid_init(struct grid *g, const struct report *r, const struct table *t)
 {
 	unsigned int n;
@@ -102,6 +114,7 @@ static bool grid_init(struct grid *g, const struct report *r, const struct table
 	if (!g->column)
 		return false;
 	g->n = render_columns(r, t, g->column);
+	leave_out_stacks(g, t);
 	g->width = calloc(g->n + 1, sizeof(*g->width));
 	g->at = calloc(g->rows * g->n + 1, sizeof(*g->at));
 	if (!g->width || !g->at)
@@ -136,6 +149,39 @@ static void print_row(struct strbuf *out, const struct grid *g, size_t row, cons
 	strbuf_addch(out, '\n');
 }
 
+/* From the innermost frame on, which is the last one. */
+static void print_frames(struct strbuf *out, const char *stack)
+{
+	struct strbuf frame = STRBUF_INIT;
+	size_t end = strlen(stack);
+
+	while (end) {
+		size_t start = end;
+
+		while (start && stack[start - 1] != ';')
+			start--;
+		strbuf_reset(&frame);
+		strbuf_add(&frame, stack + start, end - start);
+		add_spaces(out, 8);
+		format_safe(out, frame.s);
+		strbuf_addch(out, '\n');
+		end = start ? start - 1 : 0;
+	}
+	out->failed |= frame.failed;
+	strbuf_free(&frame);
+}
+
+static void print_stacks(struct strbuf *out, const struct table *t, size_t row)
+{
+	unsigned int n;
+	const struct column *c = table_columns(t, &n);
+	const struct cell *cells = table_cells(t, row);
+
+	for (unsigned int i = 0; i < n; i++)
+		if (c[i].type == CELL_STACK && cells[i].known)
+			print_frames(out, cells[i].s);
+}
+
 static void print_table(struct strbuf *out, const struct report *r, const struct table *t)
 {
 	unsigned int n;
@@ -148,8 +194,11 @@ static void print_table(struct strbuf *out, const struct report *r, const struct
 		return;
 	}
 	if (grid_init(&g, r, t))
-		for (size_t row = 0; row < g.rows; row++)
+		for (size_t row = 0; row < g.rows; row++) {
 			print_row(out, &g, row, c);
+			if (row)
+				print_stacks(out, t, row - 1);
+		}
 	else
 		out->failed = true;
 	grid_free(&g);

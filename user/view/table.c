@@ -181,6 +181,7 @@ static int compare_cells(const struct cell *a, const struct cell *b, unsigned in
 		return b->known - a->known;
 	switch (type) {
 	case CELL_TEXT:
+	case CELL_STACK:
 		return strcmp(a->s, b->s);
 	case CELL_SHARE:
 	case CELL_REAL:

@@ -21,6 +21,8 @@ enum cell_type {
 	CELL_REAL,	/* text form: three digits, or thousands as 11,148 */
 	CELL_ID,	/* integer that is a name (pid): never grouped */
 	CELL_BOOL,	/* u is 0 or 1; text form: yes, no; csv and json: true, false */
+	CELL_STACK,	/* frames joined by ';', outermost first; json: an array; text form: below the
+			 * row, innermost first */
 };
 
 struct column {
@@ -37,7 +39,7 @@ struct cell {
 	union {
 		uint64_t u;	/* INT, NS, BYTES, ID, BOOL */
 		double d;	/* SHARE, REAL */
-		const char *s;	/* TEXT: owned by the table's string pool */
+		const char *s;	/* TEXT, STACK: owned by the table's string pool */
 	};
 };
 

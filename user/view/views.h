@@ -10,7 +10,7 @@
 #include "ledger/model.h"
 #include "view/table.h"
 
-enum calls_by { CALLS_BY_FUNCTION, CALLS_BY_LAUNCH, CALLS_BY_RESULT };
+enum calls_by { CALLS_BY_FUNCTION, CALLS_BY_LAUNCH, CALLS_BY_RESULT, CALLS_BY_STACK };
 
 /* pid comm function class count errors open bytes total_ns avg_ns p50_ns p99_ns max_ns grid block
  * result process_start_ns; by total_ns, descending. */

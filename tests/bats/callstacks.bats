@@ -1,0 +1,181 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2154 # run sets stderr, stderr_lines
+# Stacks of calls: each call is counted under the stack that it stands on, by name.
+
+load ../lib/common
+
+# A program on the simulated runtime, in ./app, which takes its time so that it is seen in whole.
+build_app() { # COMPILER SUFFIX FLAGS...; source on stdin
+	local compiler=$1 source=app.$2
+	shift 2
+	{
+		printf '%s\n' '#include <stddef.h>' '#include <unistd.h>' '#include <stdlib.h>' \
+			'#ifdef __cplusplus' 'extern "C" {' '#endif' 'int cudaMalloc(void **, size_t);' \
+			'int cudaFree(void *);' 'int cudaDeviceSynchronize(void);' '#ifdef __cplusplus' '}' \
+			'#endif' '#define OWN __attribute__((noinline, noclone))' 'volatile int sink;'
+		cat
+	} >"$source"
+	"$compiler" -w -O2 -fomit-frame-pointer -fno-optimize-sibling-calls "$@" -o app "$source" \
+		-L"$SIM" -l:libcudart.so.13 -Wl,-rpath,"$SIM"
+}
+
+tree() {
+	cat <<'C'
+OWN void leaf(int n) { void *p; cudaMalloc(&p, n + 64); cudaFree(p); sink++; }
+OWN void left(int n) { leaf(n); sink++; }
+OWN void right(int n) { char room[n + 100]; room[n] = 1; leaf(n + room[n]); sink += room[3]; }
+OWN void deep(int n) { if (n) deep(n - 1); else leaf(1); sink++; }
+int main(void) {
+	usleep(200000);
+	for (int i = 0; i < 300; i++) { left(i % 5); if (i % 3 == 0) right(i % 7); if (i % 10 == 0) deep(3); }
+	usleep(200000);
+	return 0;
+}
+C
+}
+
+# "COUNT STACK" of a function in a csv report, sorted; stacks from main on.
+counts_of() { # REPORT FUNCTION
+	python3 -c 'import csv, sys
+for r in sorted((r for r in csv.DictReader(open(sys.argv[1])) if r["function"] == sys.argv[2]),
+		key=lambda r: r["stack"]):
+	print(r["count"], r["stack"][r["stack"].find(";main;") + 1:])' "$@"
+}
+
+TREE='30 main;deep;deep;deep;deep;leaf;cudaMalloc
+300 main;left;leaf;cudaMalloc
+100 main;right;leaf;cudaMalloc'
+
+# bats test_tags=needs:root,needs:bpf
+@test "stacks of calls: each way through a known tree of calls has its exact count" {
+	needs root bpf sim
+	tree | build_app gcc c
+	for way in session multi; do
+		run --separate-stderr "$GPUPROF" stat --attach "$way" --stacks --by stack --table calls --format csv \
+			-o "$way.csv" -- ./app
+		[[ $status -eq 4 ]] && continue
+		assert_success
+		assert_equal "$(counts_of "$way.csv" cudaMalloc)" "$TREE"
+		assert_equal "$(counts_of "$way.csv" cudaFree)" "${TREE//cudaMalloc/cudaFree}"
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "stacks of calls: a capture tells them after program and process are gone" {
+	needs root bpf sim
+	tree | build_app gcc c
+	run "$GPUPROF" record -q --stacks -o run.gpr -- ./app
+	assert_success
+	rm app
+	run "$GPUPROF" report run.gpr --by stack --table calls --format csv -o r.csv
+	assert_success
+	assert_equal "$(counts_of r.csv cudaMalloc)" "$TREE"
+	run "$GPUPROF" report run.gpr --by stack --table calls --format json -o r.json
+	assert_success
+	run report_value r.json 'next(r["stack"][-3:] for r in t["calls"] if r["stack"] and "right" in r["stack"])'
+	assert_output --partial "['right', 'leaf', 'cuda"
+	run "$GPUPROF" report run.gpr --by stack --table calls
+	assert_line --regexp '^        leaf$'
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "stacks of calls: C++ names are shown as written" {
+	needs root bpf sim
+	build_app g++ cc <<'CC'
+namespace ns { template <class T> struct Pool { OWN void take(T n) { void *p; cudaMalloc(&p, (size_t)n); sink++; } }; }
+int main() {
+	ns::Pool<float> pool;
+	usleep(200000);
+	for (int i = 0; i < 10; i++) pool.take(64.0f);
+	usleep(200000);
+}
+CC
+	run "$GPUPROF" stat -q --stacks --by stack --table calls --format csv -o r.csv -- ./app
+	assert_success
+	assert_equal "$(counts_of r.csv cudaMalloc)" "10 main;ns::Pool<float>::take;cudaMalloc"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "stacks of calls: code that a program made is named by its perf map, else told as unnamed" {
+	needs root bpf sim
+	build_app gcc c <<'C'
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+/* push rbp; mov rbp, rsp; call rdi; pop rbp; ret */
+static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3 };
+OWN void work(void) { void *p; cudaMalloc(&p, 64); sink++; }
+int main(int argc, char **argv) {
+	char *at = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), path[64];
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	FILE *f = argc > 1 ? fopen(path, "w") : 0;
+	memcpy(at, code, sizeof(code));
+	if (f) { fprintf(f, "%lx %zx LazyCompile:*step app.js:7\n", (long)at, sizeof(code)); fclose(f); }
+	usleep(200000);
+	for (int i = 0; i < 20; i++) ((void (*)(void (*)(void)))at)(work);
+	usleep(200000);
+	if (f) unlink(path);
+	return 0;
+}
+C
+	run "$GPUPROF" stat -q --stacks --by stack --table calls --format csv -o r.csv -- ./app named
+	assert_success
+	assert_equal "$(counts_of r.csv cudaMalloc)" "20 main;LazyCompile:*step app.js:7;work;cudaMalloc"
+	run "$GPUPROF" stat -q --stacks --by stack --table calls --format csv -o r.csv -- ./app
+	assert_success
+	run counts_of r.csv cudaMalloc
+	assert_output --regexp '^20 main;0x[0-9a-f]+;work;cudaMalloc$'
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "stacks of calls: one that is lost is unknown, never another one, and the call is counted" {
+	needs root bpf sim
+	build_app gcc c <<'C'
+OWN void zero(int n, int bits);
+OWN void one(int n, int bits);
+OWN void next(int n, int bits) {
+	void *p;
+	if (!bits) cudaMalloc(&p, 64);
+	else if (n & 1) one(n >> 1, bits - 1);
+	else zero(n >> 1, bits - 1);
+	sink++;
+}
+OWN void zero(int n, int bits) { next(n, bits); sink++; }
+OWN void one(int n, int bits) { next(n, bits); sink++; }
+int main(void) {
+	while (access("go", F_OK)) usleep(10000);
+	for (int n = 0; n < 4096; n++) next(n, 12);
+	while (access("end", F_OK)) usleep(10000);
+	return 0;
+}
+C
+	./app 3>&- &
+	local app=$!
+	STARTED+=("$app")
+	start_gpuprof stat --stacks --stack-size 16k --by stack --table calls,events --format json -p "$app"
+	wait_armed "$app"
+	sleep 0.5
+	kill -STOP "$PROFILER"
+	touch go
+	sleep 1
+	kill -CONT "$PROFILER"
+	sleep 0.5
+	touch end
+	wait "$PROFILER" || true
+	run report_value gpuprof.out 'sum(c["count"] for c in t["calls"] if c["function"] == "cudaMalloc")'
+	assert_output 4096
+	run report_value gpuprof.out '[(e["lost"] > 0, e["hits"] == e["received"] + e["lost"])
+		for e in t["events"] if e["kind"] == "stack"]'
+	assert_output '[(True, True)]'
+	# Each stack that is known was stood on once.
+	run report_value gpuprof.out '({c["count"] for c in t["calls"] if c["stack"]},
+		any(c["stack"] is None for c in t["calls"]))'
+	assert_output '({1}, True)'
+}
+
+@test "stacks of calls: with calls that are added up they are refused" {
+	run "$GPUPROF" stat --stacks --detail count -- true
+	assert_failure 2
+	assert_output --partial "--detail call"
+}

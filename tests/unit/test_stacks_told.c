@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What becomes of stacks that were told: the tree of frames, the table of calls by stack in each
+ * format, and captures, of which each file knows the stacks of its own calls.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unit/model_room.h"
+
+#include "event/capture.h"
+#include "event/roster.h"
+#include "event/stacks.h"
+#include "view/views.h"
+
+#define FILE_A "93ac61ec /srv/train"
+
+static struct event frame(uint64_t number, uint64_t caller, const char *function)
+{
+	struct event ev = { .kind = EVENT_FRAME, .text = function, .text2 = FILE_A };
+
+	FRAME_NUMBER(&ev) = number;
+	FRAME_CALLER(&ev) = caller;
+	FRAME_OFFSET(&ev) = 0x1000 + number;
+	return ev;
+}
+
+static struct event stack(uint64_t id, uint64_t innermost, uint8_t known)
+{
+	return (struct event){ .kind = EVENT_STACK, .entity = id, .stream = innermost,
+			       .dir = known };
+}
+
+static struct event call(uint32_t seq, uint64_t id)
+{
+	return (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 100, .tid = 100, .seq = seq,
+			       .func = L, .start_ns = 1000 + seq * 10, .end_ns = 1000 + seq * 10 + 5,
+			       .stack = id };
+}
+
+/* main > a > launch and main > b > launch, twice from different places in a; an unknown one, one
+ * whose outer part is unknown, and one with a function that nobody knows and one that is named
+ * like no other. */
+static const struct event *told(size_t *n)
+{
+	static struct event ev[16];
+
+	*n = 0;
+	ev[(*n)++] = frame(1, 0, "main");
+	ev[(*n)++] = frame(2, 1, "a");
+	ev[(*n)++] = frame(3, 1, "b");
+	ev[(*n)++] = frame(4, 2, "launch");
+	ev[(*n)++] = frame(5, 3, "launch");
+	ev[(*n)++] = frame(6, 1, "a");
+	ev[(*n)++] = frame(7, 6, "launch");
+	ev[(*n)++] = frame(8, 0, NULL);
+	ev[(*n)++] = frame(9, 8, "odd;name\"");
+	ev[(*n)++] = stack(10, 4, STACK_KNOWN_WHOLE);
+	ev[(*n)++] = stack(11, 5, STACK_KNOWN_WHOLE);
+	ev[(*n)++] = stack(12, 7, STACK_KNOWN_WHOLE);
+	ev[(*n)++] = stack(13, 9, STACK_KNOWN_CUT);
+	ev[(*n)++] = stack(14, 0, STACK_KNOWN_CUT);
+	return ev;
+}
+
+static int push_all(const struct event_sink *to)
+{
+	static const uint64_t ids[] = { 10, 11, 12, 10, 13, 14, 99, 0 };
+	size_t n;
+	const struct event *ev = told(&n);
+	int err = 0;
+
+	for (uint32_t i = 0; i < 8 && !err; i++) {
+		struct event one = call(i + 1, ids[i]);
+
+		err = to->push(to->ctx, &one);
+	}
+	for (size_t i = 0; i < n && !err; i++)
+		err = to->push(to->ctx, &ev[i]);
+	return err;
+}
+
+static int push_model(void *m, const struct event *ev)
+{
+	return model_push(m, ev);
+}
+
+static char *render(const struct model *m, enum format format)
+{
+	struct table *t = view_calls(m, CALLS_BY_STACK);
+	struct report r = { .tables = &t, .n_tables = 1 };
+	struct strbuf out = STRBUF_INIT;
+
+	assert_non_null(t);
+	report_render(&out, &r, format);
+	table_free(t);
+	return strbuf_detach(&out);
+}
+
+static void has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("%s\nis not in:\n%s", part, text);
+}
+
+static void check_tables(const struct model *m)
+{
+	char *csv = render(m, FORMAT_CSV), *json = render(m, FORMAT_JSON);
+	char *text = render(m, FORMAT_TEXT);
+
+	has(csv, "100,,cudaLaunchKernel,launch,3,,0,,15,5,5,5,5,,,,,0,main;a;launch\n");
+	has(csv, "100,,cudaLaunchKernel,launch,1,,0,,5,5,5,5,5,,,,,0,main;b;launch\n");
+	has(csv, "100,,cudaLaunchKernel,launch,1,,0,,5,5,5,5,5,,,,,0,"
+		 "\"[...];train+0x1008;odd:name\"\"\"\n");
+	has(csv, "100,,cudaLaunchKernel,launch,3,,0,,15,5,5,5,5,,,,,0,\n");
+	has(json, "\"stack\": [\"main\", \"b\", \"launch\"]}");
+	has(json, "\"stack\": [\"[...]\", \"train+0x1008\", \"odd:name\\\"\"]}");
+	has(json, "\"stack\": null}");
+	has(text, "\n        launch\n        b\n        main\n");
+	assert_null(strstr(text, "main;b"));
+	free(csv);
+	free(json);
+	free(text);
+}
+
+static void calls_are_split_by_the_functions_of_their_stacks(void **state)
+{
+	struct model *m = session(1000);
+
+	(void)state;
+	assert_int_equal(push_all(&(struct event_sink){ push_model, m }), 0);
+	check_tables(m);
+	model_free(m);
+}
+
+static int push_writer(void *w, const struct event *ev)
+{
+	return capture_push(w, ev);
+}
+
+static void a_capture_gives_the_same_stacks(void **state)
+{
+	char path[] = "/tmp/gpuprof-stacks-XXXXXX";
+	int fd = mkstemp(path);
+	struct capture_writer *w = capture_create(path, &funcs);
+	struct capture_reader *r;
+	struct model *m;
+
+	(void)state;
+	assert_non_null(w);
+	assert_int_equal(push_all(&(struct event_sink){ push_writer, w }), 0);
+	assert_int_equal(capture_close(w, NULL), 0);
+	r = capture_open(path);
+	assert_non_null(r);
+	m = model_new(capture_funcs(r));
+	push(m, (struct event){ .kind = EVENT_START, .start_ns = 1000 });
+	assert_int_equal(capture_read(r, &(struct event_sink){ push_model, m }), 0);
+	check_tables(m);
+	model_free(m);
+	capture_free(r);
+	close(fd);
+	unlink(path);
+}
+
+struct later {			/* what a capture holds that begins in the middle */
+	struct roster *roster;
+	struct model *model;
+};
+
+static int note(void *ctx, const struct event *ev)
+{
+	struct event out;
+
+	return roster_take(((struct later *)ctx)->roster, ev, &out);
+}
+
+static void a_capture_that_begins_later_knows_all_stacks_before(void **state)
+{
+	struct later l = { roster_new(), model_new(&funcs) };
+
+	(void)state;
+	assert_int_equal(push_all(&(struct event_sink){ note, &l }), 0);
+	assert_int_equal(roster_begin(l.roster, 1000, &(struct event_sink){ push_model, l.model }),
+			 0);
+	for (uint32_t i = 0; i < 8; i++)
+		push(l.model, call(i + 1, (uint64_t[]){ 10, 11, 12, 10, 13, 14, 99, 0 }[i]));
+	check_tables(l.model);
+	roster_free(l.roster);
+	model_free(l.model);
+}
+
+static void frames_that_nobody_called_are_refused(void **state)
+{
+	struct stacks s = { 0 };
+	struct event ev = frame(2, 1, "b");
+
+	(void)state;
+	assert_int_equal(stacks_take(&s, &ev), -EINVAL);
+	ev = frame(1, 1, "itself");
+	assert_int_equal(stacks_take(&s, &ev), -EINVAL);
+	ev = frame(0, 0, "zero");
+	assert_int_equal(stacks_take(&s, &ev), -EINVAL);
+	ev = stack(5, 1, STACK_KNOWN_WHOLE);
+	assert_int_equal(stacks_take(&s, &ev), -EINVAL);
+	ev = frame(1, 0, "a");
+	assert_int_equal(stacks_take(&s, &ev), 0);
+	ev = frame(1, 0, "again");
+	assert_int_equal(stacks_take(&s, &ev), 0);
+	assert_string_equal(stacks_frame(&s, 1)->function, "a");
+	ev = stack(5, 1, STACK_KNOWN_END);
+	assert_int_equal(stacks_take(&s, &ev), -EINVAL);
+	stacks_free(&s);
+}
+
+static void there_is_an_end_to_what_is_kept(void **state)
+{
+	struct stacks s = { 0 };
+	struct event ev;
+	int err = 0;
+
+	(void)state;
+	for (uint64_t i = 1; i <= STACKS_MAX + 1; i++) {
+		ev = stack(i, 0, STACK_KNOWN_CUT);
+		err = stacks_take(&s, &ev);
+	}
+	assert_int_equal(err, -ENOSPC);
+	for (uint64_t i = 1; i <= STACKS_FRAMES_MAX + 1; i++) {
+		ev = frame(i, i - 1, "f");
+		err = stacks_take(&s, &ev);
+	}
+	assert_int_equal(err, -ENOSPC);
+	assert_int_equal(s.refused, 2);
+	stacks_free(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(calls_are_split_by_the_functions_of_their_stacks),
+		cmocka_unit_test(a_capture_gives_the_same_stacks),
+		cmocka_unit_test(a_capture_that_begins_later_knows_all_stacks_before),
+		cmocka_unit_test(frames_that_nobody_called_are_refused),
+		cmocka_unit_test(there_is_an_end_to_what_is_kept),
+	};
+
+	return cmocka_run_group_tests_name("stacks told", tests, NULL, NULL);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See the header. A frame is only taken after its caller, so that no walk can go in a circle. */
+#include "event/stacks.h"
+
+#include <errno.h>
+
+const struct stacks_frame *stacks_frame(const struct stacks *s, uint64_t number)
+{
+	const struct map_slot *slot = number ? map_find(&s->frame_index, number) : NULL;
+
+	return slot && slot->value ? &s->frames.v[slot->value - 1] : NULL;
+}
+
+const struct stacks_stack *stacks_find(const struct stacks *s, uint64_t id)
+{
+	const struct map_slot *slot = map_find(&s->index, id);
+
+	return slot && slot->value ? &s->all.v[slot->value - 1] : NULL;
+}
+
+static int keep_name(struct stacks *s, const char *text, const char **out)
+{
+	*out = NULL;
+	if (!text)
+		return 0;
+	if (!s->names)
+		s->names = strpool_new();
+	*out = s->names ? strpool_add(s->names, text) : NULL;
+	return *out ? 0 : -ENOMEM;
+}
+
+static size_t length(const char *text)
+{
+	return text ? strlen(text) : 0;
+}
+
+static int take_frame(struct stacks *s, const struct event *ev)
+{
+	uint64_t bytes = length(ev->text) + length(ev->text2);
+	struct stacks_frame f = { .number = FRAME_NUMBER(ev), .caller = FRAME_CALLER(ev),
+				  .offset = FRAME_OFFSET(ev), .flags = ev->dir };
+	struct stacks_frame *place;
+	struct map_slot *slot;
+
+	if (!f.number || (f.caller && !stacks_frame(s, f.caller)))
+		return -EINVAL;
+	if (stacks_frame(s, f.number))
+		return 0;
+	if (s->frames.n >= STACKS_FRAMES_MAX || bytes > STACKS_TEXT_MAX - s->text_bytes)
+		return -ENOSPC;
+	slot = map_put(&s->frame_index, f.number, NULL);
+	if (!slot || keep_name(s, ev->text, &f.function) || keep_name(s, ev->text2, &f.file))
+		return -ENOMEM;
+	place = VEC_PUSH(&s->frames);
+	if (!place)
+		return -ENOMEM;
+	*place = f;
+	slot->value = s->frames.n;
+	s->text_bytes += bytes;
+	return 0;
+}
+
+static int take_stack(struct stacks *s, const struct event *ev)
+{
+	struct stacks_stack *place;
+	struct map_slot *slot;
+
+	if (!ev->entity || ev->dir >= STACK_KNOWN_END ||
+	    (ev->stream && !stacks_frame(s, ev->stream)))
+		return -EINVAL;
+	if (stacks_find(s, ev->entity))
+		return 0;
+	if (s->all.n >= STACKS_MAX)
+		return -ENOSPC;
+	slot = map_put(&s->index, ev->entity, NULL);
+	place = slot ? VEC_PUSH(&s->all) : NULL;
+	if (!place)
+		return -ENOMEM;
+	*place = (struct stacks_stack){ ev->entity, ev->stream, ev->dir };
+	slot->value = s->all.n;
+	return 0;
+}
+
+int stacks_take(struct stacks *s, const struct event *ev)
+{
+	int err = ev->kind == EVENT_FRAME ? take_frame(s, ev) : take_stack(s, ev);
+
+	s->refused += err == -ENOSPC;
+	return err;
+}
+
+int stacks_put(const struct stacks *s, const struct event_sink *to)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->frames.n && !err; i++) {
+		const struct stacks_frame *f = &s->frames.v[i];
+		struct event ev = { .kind = EVENT_FRAME, .dir = f->flags, .text = f->function,
+				    .text2 = f->file };
+
+		FRAME_NUMBER(&ev) = f->number;
+		FRAME_CALLER(&ev) = f->caller;
+		FRAME_OFFSET(&ev) = f->offset;
+		err = to->push(to->ctx, &ev);
+	}
+	for (size_t i = 0; i < s->all.n && !err; i++)
+		err = to->push(to->ctx, &(struct event){ .kind = EVENT_STACK,
+							 .entity = s->all.v[i].id,
+							 .stream = s->all.v[i].frame,
+							 .dir = s->all.v[i].known });
+	return err;
+}
+
+void stacks_free(struct stacks *s)
+{
+	VEC_FREE(&s->frames);
+	VEC_FREE(&s->all);
+	map_free(&s->frame_index);
+	map_free(&s->index);
+	strpool_free(s->names);
+	*s = (struct stacks){ 0 };
+}

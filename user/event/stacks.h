@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What stacks mean: the frames and stacks that EVENT_FRAME and EVENT_STACK tell of, by number. A
+ * tree of callers, in which each frame is kept once. Bounded; start zeroed.
+ */
+#ifndef EVENT_STACKS_H
+#define EVENT_STACKS_H
+
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "event/event.h"
+
+#define STACKS_TEXT_MAX (64u << 20)	/* bytes of names */
+
+struct stacks_frame {
+	uint64_t number, caller;	/* caller 0: the outermost */
+	uint64_t offset;	/* FRAME_OFFSET */
+	const char *function;	/* NULL: no symbol covers it */
+	const char *file;	/* as EVENT_FRAME has it; NULL unknown */
+	uint8_t flags;		/* FRAME_* */
+};
+
+struct stacks_stack {
+	uint64_t id;
+	uint64_t frame;		/* number of the innermost; 0: nothing is known */
+	uint8_t known;		/* enum stack_known */
+};
+
+struct stacks {
+	VEC(struct stacks_frame) frames;
+	VEC(struct stacks_stack) all;
+	struct map frame_index, index;	/* number, id -> place + 1 */
+	struct strpool *names;
+	uint64_t text_bytes;
+	uint64_t refused;	/* events over the limits */
+};
+
+/* An EVENT_FRAME or EVENT_STACK. What is known already stays. 0, -EINVAL: it speaks of a frame that
+ * nobody has told of; -ENOSPC: over the limits; -ENOMEM. */
+int stacks_take(struct stacks *s, const struct event *ev);
+
+const struct stacks_frame *stacks_frame(const struct stacks *s, uint64_t number);	/* or NULL */
+const struct stacks_stack *stacks_find(const struct stacks *s, uint64_t id);	/* or NULL */
+
+/* Tells all of them again, callers first. 0 or to's error. */
+int stacks_put(const struct stacks *s, const struct event_sink *to);
+
+void stacks_free(struct stacks *s);
+
+#endif

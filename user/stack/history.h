@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What one process had mapped at which time: a list of readings of its maps. A stack is looked at
+ * with the first reading after it was taken, of the program that ran then. Private to the room.
+ */
+#ifndef STACK_HISTORY_H
+#define STACK_HISTORY_H
+
+#include "gpuprof/event.h"
+#include "stack/image.h"
+#include "stack/modules.h"
+
+#define HISTORY_READINGS 8u	/* the oldest is forgotten */
+
+struct history_span {		/* a loaded part of an image */
+	uint64_t start, end;	/* addresses in the process */
+	uint64_t bias;		/* what was added to addresses of the file */
+	unsigned int image;
+};
+
+struct history_reading {
+	uint64_t time_ns;
+	struct stack_modules modules;
+	VEC(struct history_span) spans;		/* sorted by start */
+};
+
+struct history {		/* start with pid set, else zeroed */
+	pid_t pid;
+	uint64_t exec_ns;	/* the present program began; 0: unknown */
+	uint64_t epoch;
+	VEC(struct history_reading) readings;
+};
+
+/* Reads what is mapped now. 0, -ENOMEM, or -errno when the process is gone or denies it: then what
+ * was known stays. code: for loader_set_code. */
+int history_read(struct history *h, struct images *images, struct gp_code *code);
+
+/* What was mapped when a stack was taken; NULL: unknown. */
+const struct history_reading *history_at(const struct history *h, uint64_t time_ns);
+
+const struct history_span *history_span(const struct history_reading *r, uint64_t address); /* or NULL */
+
+void history_free(struct history *h);
+
+#endif
