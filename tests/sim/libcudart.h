@@ -21,45 +21,24 @@
 	F(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain) \
 	F(cuCtxSetCurrent, cuCtxSetCurrent) \
 	F(cuCtxSynchronize, cuCtxSynchronize) \
-	F(cuLaunchKernel, cuLaunchKernel) \
-	F(cuLaunchKernelEx, cuLaunchKernelEx) \
-	F(cuGraphLaunch, cuGraphLaunch) \
-	F(cuMemcpy, cuMemcpy) \
-	F(cuMemcpyAsync, cuMemcpyAsync) \
-	F(cuMemcpyHtoD, cuMemcpyHtoD_v2) \
-	F(cuMemcpyDtoH, cuMemcpyDtoH_v2) \
-	F(cuMemcpyDtoD, cuMemcpyDtoD_v2) \
-	F(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2) \
-	F(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2) \
-	F(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2) \
-	F(cuMemsetD8, cuMemsetD8_v2) \
-	F(cuMemsetD8Async, cuMemsetD8Async) \
 	F(cuMemAlloc, cuMemAlloc_v2) \
-	F(cuMemAllocAsync, cuMemAllocAsync) \
 	F(cuMemHostAlloc, cuMemHostAlloc) \
 	F(cuMemFree, cuMemFree_v2) \
-	F(cuMemFreeAsync, cuMemFreeAsync) \
 	F(cuMemFreeHost, cuMemFreeHost) \
 	F(cuMemGetInfo, cuMemGetInfo_v2) \
 	F(cuEventCreate, cuEventCreate) \
-	F(cuEventRecord, cuEventRecord) \
 	F(cuEventQuery, cuEventQuery) \
 	F(cuEventSynchronize, cuEventSynchronize) \
 	F(cuEventElapsedTime, cuEventElapsedTime_v2) \
 	F(cuEventDestroy, cuEventDestroy_v2) \
 	F(cuStreamCreate, cuStreamCreate) \
 	F(cuStreamDestroy, cuStreamDestroy_v2) \
-	F(cuStreamQuery, cuStreamQuery) \
-	F(cuStreamSynchronize, cuStreamSynchronize) \
-	F(cuStreamWaitEvent, cuStreamWaitEvent) \
-	F(cuStreamBeginCapture, cuStreamBeginCapture_v2) \
-	F(cuStreamEndCapture, cuStreamEndCapture) \
 	F(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags) \
 	F(cuGraphDestroy, cuGraphDestroy) \
 	F(cuGraphExecDestroy, cuGraphExecDestroy)
 
-/* Asked for by the plain name too, but for the per-thread default stream. */
-#define RUNTIME_DRIVER_TWINS(F) \
+/* So are these, and once more for the per-thread default stream. */
+#define RUNTIME_STREAM_FUNCTIONS(F) \
 	F(cuLaunchKernel, cuLaunchKernel) \
 	F(cuLaunchKernelEx, cuLaunchKernelEx) \
 	F(cuGraphLaunch, cuGraphLaunch) \
@@ -88,17 +67,32 @@ struct runtime_driver {
 	RUNTIME_DRIVER_FUNCTIONS(RUNTIME_SLOT)
 };
 
-struct runtime_twins {
-	RUNTIME_DRIVER_TWINS(RUNTIME_SLOT)
+/* To the first of them no stream means that of the device, to the other that of the thread. */
+struct runtime_streams {
+	RUNTIME_STREAM_FUNCTIONS(RUNTIME_SLOT)
 };
 #undef RUNTIME_SLOT
 
 extern struct runtime_driver runtime_driver __attribute__((visibility("hidden")));
-extern struct runtime_twins runtime_twins __attribute__((visibility("hidden")));
+extern struct runtime_streams runtime_legacy __attribute__((visibility("hidden")));
+extern struct runtime_streams runtime_per_thread __attribute__((visibility("hidden")));
 
 /* load: the driver is there and started; ready: and this thread has its device's context */
 int runtime_load(void) __attribute__((visibility("hidden")));
 int runtime_ready(void) __attribute__((visibility("hidden")));
 int runtime_end(const struct gpusim_call *call, int result) __attribute__((visibility("hidden")));
+
+/* An exported function of so many bytes that does `act` once the runtime is ready: most do. */
+#define RUNTIME_CALL(name, parameters, size, act)                       \
+	cudaError_t name parameters                                     \
+	{                                                               \
+		struct gpusim_call call = shim_begin(GPUSIM_FN_##name); \
+		int result = runtime_ready();                           \
+                                                                        \
+		call.bytes = (size);                                    \
+		if (!result)                                            \
+			result = (act);                                 \
+		return runtime_end(&call, result);                      \
+	}
 
 #endif

@@ -67,7 +67,7 @@ cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void *
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaLaunchKernel);
 
 	(void)arguments;
-	return launch(&call, &runtime_driver.cuLaunchKernel, function, shape_of(grid, block),
+	return launch(&call, &runtime_legacy.cuLaunchKernel, function, shape_of(grid, block),
 		      shared_bytes, stream);
 }
 
@@ -77,7 +77,7 @@ cudaError_t cudaLaunchKernel_ptsz(const void *function, dim3 grid, dim3 block, v
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaLaunchKernel_ptsz);
 
 	(void)arguments;
-	return launch(&call, &runtime_twins.cuLaunchKernel, function, shape_of(grid, block),
+	return launch(&call, &runtime_per_thread.cuLaunchKernel, function, shape_of(grid, block),
 		      shared_bytes, stream);
 }
 
@@ -116,7 +116,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *fu
 	(void)arguments;
 	if (!config)
 		return runtime_end(&call, GPUSIM_INVALID_VALUE);
-	return launch_config(&call, &runtime_driver.cuLaunchKernelEx, config, function);
+	return launch_config(&call, &runtime_legacy.cuLaunchKernelEx, config, function);
 }
 
 cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *function,
@@ -127,25 +127,10 @@ cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const voi
 	(void)arguments;
 	if (!config)
 		return runtime_end(&call, GPUSIM_INVALID_VALUE);
-	return launch_config(&call, &runtime_twins.cuLaunchKernelEx, config, function);
+	return launch_config(&call, &runtime_per_thread.cuLaunchKernelEx, config, function);
 }
 
-cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaGraphLaunch);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuGraphLaunch(exec, stream);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaGraphLaunch_ptsz);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_twins.cuGraphLaunch(exec, stream);
-	return runtime_end(&call, result);
-}
+RUNTIME_CALL(cudaGraphLaunch, (cudaGraphExec_t exec, cudaStream_t stream), 0,
+	     runtime_legacy.cuGraphLaunch(exec, stream))
+RUNTIME_CALL(cudaGraphLaunch_ptsz, (cudaGraphExec_t exec, cudaStream_t stream), 0,
+	     runtime_per_thread.cuGraphLaunch(exec, stream))

@@ -1,53 +1,62 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * libcudart.so.13, the simulated runtime: memory, copies, sets.
+ * libcudart.so.13, the simulated runtime: memory, copies, sets. Twins are for the per-thread default
+ * stream.
  */
 #include "libcudart.h"
 
 #include <string.h>
+
+struct copy {
+	void *to;
+	const void *from;
+	size_t bytes;
+	int kind;
+};
 
 static CUdeviceptr address(const void *memory)
 {
 	return (CUdeviceptr)(uintptr_t)memory;
 }
 
-static int copy_on_host(void *to, const void *from, size_t bytes)
+static int copy_on_host(const struct copy *c)
 {
-	memmove(to, from, bytes);
+	memmove(c->to, c->from, c->bytes);
 	return GPUSIM_OK;
 }
 
-static int copy_now(void *to, const void *from, size_t bytes, int kind)
+static int copy_now(const struct runtime_streams *driver, const struct copy *c)
 {
-	switch (kind) {
+	switch (c->kind) {
 	case cudaMemcpyHostToHost:
-		return copy_on_host(to, from, bytes);
+		return copy_on_host(c);
 	case cudaMemcpyHostToDevice:
-		return runtime_driver.cuMemcpyHtoD(address(to), from, bytes);
+		return driver->cuMemcpyHtoD(address(c->to), c->from, c->bytes);
 	case cudaMemcpyDeviceToHost:
-		return runtime_driver.cuMemcpyDtoH(to, address(from), bytes);
+		return driver->cuMemcpyDtoH(c->to, address(c->from), c->bytes);
 	case cudaMemcpyDeviceToDevice:
-		return runtime_driver.cuMemcpyDtoD(address(to), address(from), bytes);
+		return driver->cuMemcpyDtoD(address(c->to), address(c->from), c->bytes);
 	case cudaMemcpyDefault:
-		return runtime_driver.cuMemcpy(address(to), address(from), bytes);
+		return driver->cuMemcpy(address(c->to), address(c->from), c->bytes);
 	default:
 		return GPUSIM_INVALID_MEMCPY_DIRECTION;
 	}
 }
 
-static int copy_later(void *to, const void *from, size_t bytes, int kind, CUstream stream)
+static int copy_later(const struct runtime_streams *driver, const struct copy *c, CUstream stream)
 {
-	switch (kind) {
+	switch (c->kind) {
 	case cudaMemcpyHostToHost:
-		return copy_on_host(to, from, bytes);
+		return copy_on_host(c);
 	case cudaMemcpyHostToDevice:
-		return runtime_driver.cuMemcpyHtoDAsync(address(to), from, bytes, stream);
+		return driver->cuMemcpyHtoDAsync(address(c->to), c->from, c->bytes, stream);
 	case cudaMemcpyDeviceToHost:
-		return runtime_driver.cuMemcpyDtoHAsync(to, address(from), bytes, stream);
+		return driver->cuMemcpyDtoHAsync(c->to, address(c->from), c->bytes, stream);
 	case cudaMemcpyDeviceToDevice:
-		return runtime_driver.cuMemcpyDtoDAsync(address(to), address(from), bytes, stream);
+		return driver->cuMemcpyDtoDAsync(address(c->to), address(c->from), c->bytes,
+						 stream);
 	case cudaMemcpyDefault:
-		return runtime_driver.cuMemcpyAsync(address(to), address(from), bytes, stream);
+		return driver->cuMemcpyAsync(address(c->to), address(c->from), c->bytes, stream);
 	default:
 		return GPUSIM_INVALID_MEMCPY_DIRECTION;
 	}
@@ -66,13 +75,14 @@ static int alloc(void **out, size_t bytes)
 	return result;
 }
 
-static int alloc_later(void **out, size_t bytes, CUstream stream)
+static int alloc_later(const struct runtime_streams *driver, void **out, size_t bytes,
+		       CUstream stream)
 {
 	CUdeviceptr found = 0;
 	int result = GPUSIM_INVALID_VALUE;
 
 	if (out)
-		result = bytes ? runtime_driver.cuMemAllocAsync(&found, bytes, stream) : GPUSIM_OK;
+		result = bytes ? driver->cuMemAllocAsync(&found, bytes, stream) : GPUSIM_OK;
 	if (!result)
 		*out = (void *)(uintptr_t)found;
 	return result;
@@ -83,131 +93,41 @@ static int free_unless_null(void *memory)
 	return memory ? runtime_driver.cuMemFree(address(memory)) : GPUSIM_OK;
 }
 
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, int kind)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaMemcpy);
-	int result = runtime_ready();
+RUNTIME_CALL(cudaMemcpy, (void *to, const void *from, size_t bytes, int kind), bytes,
+	     copy_now(&runtime_legacy, &(struct copy){ to, from, bytes, kind }))
+RUNTIME_CALL(cudaMemcpy_ptds, (void *to, const void *from, size_t bytes, int kind), bytes,
+	     copy_now(&runtime_per_thread, &(struct copy){ to, from, bytes, kind }))
+RUNTIME_CALL(cudaMemcpyAsync,
+	     (void *to, const void *from, size_t bytes, int kind, cudaStream_t stream), bytes,
+	     copy_later(&runtime_legacy, &(struct copy){ to, from, bytes, kind }, stream))
+RUNTIME_CALL(cudaMemcpyAsync_ptsz,
+	     (void *to, const void *from, size_t bytes, int kind, cudaStream_t stream), bytes,
+	     copy_later(&runtime_per_thread, &(struct copy){ to, from, bytes, kind }, stream))
 
-	call.bytes = bytes;
-	if (!result)
-		result = copy_now(to, from, bytes, kind);
-	return runtime_end(&call, result);
-}
+RUNTIME_CALL(cudaMemset, (void *to, int value, size_t bytes), bytes,
+	     runtime_legacy.cuMemsetD8(address(to), (unsigned char)value, bytes))
+RUNTIME_CALL(cudaMemset_ptds, (void *to, int value, size_t bytes), bytes,
+	     runtime_per_thread.cuMemsetD8(address(to), (unsigned char)value, bytes))
+RUNTIME_CALL(cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t stream), bytes,
+	     runtime_legacy.cuMemsetD8Async(address(to), (unsigned char)value, bytes, stream))
+RUNTIME_CALL(cudaMemsetAsync_ptsz, (void *to, int value, size_t bytes, cudaStream_t stream), bytes,
+	     runtime_per_thread.cuMemsetD8Async(address(to), (unsigned char)value, bytes, stream))
 
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, cudaStream_t stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaMemcpyAsync);
-	int result = runtime_ready();
+RUNTIME_CALL(cudaMalloc, (void **out, size_t bytes), bytes, alloc(out, bytes))
+RUNTIME_CALL(cudaMallocAsync, (void **out, size_t bytes, cudaStream_t stream), bytes,
+	     alloc_later(&runtime_legacy, out, bytes, stream))
+RUNTIME_CALL(cudaMallocAsync_ptsz, (void **out, size_t bytes, cudaStream_t stream), bytes,
+	     alloc_later(&runtime_per_thread, out, bytes, stream))
+RUNTIME_CALL(cudaMallocHost, (void **out, size_t bytes), bytes,
+	     runtime_driver.cuMemHostAlloc(out, bytes, 0))
+RUNTIME_CALL(cudaHostAlloc, (void **out, size_t bytes, unsigned int flags), bytes,
+	     runtime_driver.cuMemHostAlloc(out, bytes, flags))
 
-	call.bytes = bytes;
-	if (!result)
-		result = copy_later(to, from, bytes, kind, stream);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaMemset(void *to, int value, size_t bytes)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaMemset);
-	int result = runtime_ready();
-
-	call.bytes = bytes;
-	if (!result)
-		result = runtime_driver.cuMemsetD8(address(to), (unsigned char)value, bytes);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaMemsetAsync);
-	int result = runtime_ready();
-
-	call.bytes = bytes;
-	if (!result)
-		result = runtime_driver.cuMemsetD8Async(address(to), (unsigned char)value, bytes,
-							stream);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaMalloc(void **out, size_t bytes)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaMalloc);
-	int result = runtime_ready();
-
-	call.bytes = bytes;
-	if (!result)
-		result = alloc(out, bytes);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaMallocAsync);
-	int result = runtime_ready();
-
-	call.bytes = bytes;
-	if (!result)
-		result = alloc_later(out, bytes, stream);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaMallocHost(void **out, size_t bytes)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaMallocHost);
-	int result = runtime_ready();
-
-	call.bytes = bytes;
-	if (!result)
-		result = runtime_driver.cuMemHostAlloc(out, bytes, 0);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaHostAlloc(void **out, size_t bytes, unsigned int flags)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaHostAlloc);
-	int result = runtime_ready();
-
-	call.bytes = bytes;
-	if (!result)
-		result = runtime_driver.cuMemHostAlloc(out, bytes, flags);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaFree(void *memory)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaFree);
-	int result = runtime_ready();
-
-	if (!result)
-		result = free_unless_null(memory);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaFreeAsync);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuMemFreeAsync(address(memory), stream);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaFreeHost(void *memory)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaFreeHost);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuMemFreeHost(memory);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaMemGetInfo);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuMemGetInfo(free_bytes, total_bytes);
-	return runtime_end(&call, result);
-}
+RUNTIME_CALL(cudaFree, (void *memory), 0, free_unless_null(memory))
+RUNTIME_CALL(cudaFreeAsync, (void *memory, cudaStream_t stream), 0,
+	     runtime_legacy.cuMemFreeAsync(address(memory), stream))
+RUNTIME_CALL(cudaFreeAsync_ptsz, (void *memory, cudaStream_t stream), 0,
+	     runtime_per_thread.cuMemFreeAsync(address(memory), stream))
+RUNTIME_CALL(cudaFreeHost, (void *memory), 0, runtime_driver.cuMemFreeHost(memory))
+RUNTIME_CALL(cudaMemGetInfo, (size_t * free_bytes, size_t *total_bytes), 0,
+	     runtime_driver.cuMemGetInfo(free_bytes, total_bytes))

@@ -16,7 +16,7 @@
 enum { FLAG_PER_THREAD_STREAM = 2 };
 
 struct runtime_driver runtime_driver;
-struct runtime_twins runtime_twins;
+struct runtime_streams runtime_legacy, runtime_per_thread;
 
 static pthread_once_t loaded = PTHREAD_ONCE_INIT;
 static int load_result = GPUSIM_INSUFFICIENT_DRIVER;
@@ -32,8 +32,10 @@ static const struct {
 #define ROW(name, function) { #name, (void **)&runtime_driver.name, 0 },
 	RUNTIME_DRIVER_FUNCTIONS(ROW)
 #undef ROW
-#define ROW(name, function) { #name, (void **)&runtime_twins.name, FLAG_PER_THREAD_STREAM },
-		RUNTIME_DRIVER_TWINS(ROW)
+#define ROW(name, function)                          \
+	{ #name, (void **)&runtime_legacy.name, 0 }, \
+		{ #name, (void **)&runtime_per_thread.name, FLAG_PER_THREAD_STREAM },
+		RUNTIME_STREAM_FUNCTIONS(ROW)
 #undef ROW
 };
 

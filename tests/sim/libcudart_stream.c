@@ -1,195 +1,49 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * libcudart.so.13, the simulated runtime: synchronising, streams, events, graphs.
+ * Twins are for the per-thread default stream.
  */
 #include "libcudart.h"
 
-cudaError_t cudaDeviceSynchronize(void)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaDeviceSynchronize);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuCtxSynchronize();
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaStreamSynchronize(cudaStream_t stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaStreamSynchronize);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuStreamSynchronize(stream);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaEventSynchronize(cudaEvent_t event)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaEventSynchronize);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuEventSynchronize(event);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaStreamCreate(cudaStream_t *out)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaStreamCreate);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuStreamCreate(out, 0);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned int flags)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaStreamCreateWithFlags);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuStreamCreate(out, flags);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaStreamDestroy(cudaStream_t stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaStreamDestroy);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuStreamDestroy(stream);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaStreamQuery(cudaStream_t stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaStreamQuery);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuStreamQuery(stream);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaStreamWaitEvent);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuStreamWaitEvent(stream, event, flags);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, int mode)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaStreamBeginCapture);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuStreamBeginCapture(stream, mode);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *out)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaStreamEndCapture);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuStreamEndCapture(stream, out);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaGraphInstantiate);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuGraphInstantiateWithFlags(out, graph, flags);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaGraphDestroy(cudaGraph_t graph)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaGraphDestroy);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuGraphDestroy(graph);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaGraphExecDestroy);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuGraphExecDestroy(exec);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaEventCreate(cudaEvent_t *out)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaEventCreate);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuEventCreate(out, 0);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned int flags)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaEventCreateWithFlags);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuEventCreate(out, flags);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaEventRecord);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuEventRecord(event, stream);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaEventQuery(cudaEvent_t event)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaEventQuery);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuEventQuery(event);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaEventElapsedTime);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuEventElapsedTime(milliseconds, from, to);
-	return runtime_end(&call, result);
-}
-
-cudaError_t cudaEventDestroy(cudaEvent_t event)
-{
-	struct gpusim_call call = shim_begin(GPUSIM_FN_cudaEventDestroy);
-	int result = runtime_ready();
-
-	if (!result)
-		result = runtime_driver.cuEventDestroy(event);
-	return runtime_end(&call, result);
-}
+RUNTIME_CALL(cudaDeviceSynchronize, (void), 0, runtime_driver.cuCtxSynchronize())
+RUNTIME_CALL(cudaStreamSynchronize, (cudaStream_t stream), 0,
+	     runtime_legacy.cuStreamSynchronize(stream))
+RUNTIME_CALL(cudaStreamSynchronize_ptsz, (cudaStream_t stream), 0,
+	     runtime_per_thread.cuStreamSynchronize(stream))
+RUNTIME_CALL(cudaEventSynchronize, (cudaEvent_t event), 0, runtime_driver.cuEventSynchronize(event))
+RUNTIME_CALL(cudaStreamCreate, (cudaStream_t * out), 0, runtime_driver.cuStreamCreate(out, 0))
+RUNTIME_CALL(cudaStreamCreateWithFlags, (cudaStream_t * out, unsigned int flags), 0,
+	     runtime_driver.cuStreamCreate(out, flags))
+RUNTIME_CALL(cudaStreamDestroy, (cudaStream_t stream), 0, runtime_driver.cuStreamDestroy(stream))
+RUNTIME_CALL(cudaStreamQuery, (cudaStream_t stream), 0, runtime_legacy.cuStreamQuery(stream))
+RUNTIME_CALL(cudaStreamQuery_ptsz, (cudaStream_t stream), 0,
+	     runtime_per_thread.cuStreamQuery(stream))
+RUNTIME_CALL(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned int flags), 0,
+	     runtime_legacy.cuStreamWaitEvent(stream, event, flags))
+RUNTIME_CALL(cudaStreamWaitEvent_ptsz, (cudaStream_t stream, cudaEvent_t event, unsigned int flags),
+	     0, runtime_per_thread.cuStreamWaitEvent(stream, event, flags))
+RUNTIME_CALL(cudaStreamBeginCapture, (cudaStream_t stream, int mode), 0,
+	     runtime_legacy.cuStreamBeginCapture(stream, mode))
+RUNTIME_CALL(cudaStreamBeginCapture_ptsz, (cudaStream_t stream, int mode), 0,
+	     runtime_per_thread.cuStreamBeginCapture(stream, mode))
+RUNTIME_CALL(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t *out), 0,
+	     runtime_legacy.cuStreamEndCapture(stream, out))
+RUNTIME_CALL(cudaStreamEndCapture_ptsz, (cudaStream_t stream, cudaGraph_t *out), 0,
+	     runtime_per_thread.cuStreamEndCapture(stream, out))
+RUNTIME_CALL(cudaGraphInstantiate,
+	     (cudaGraphExec_t * out, cudaGraph_t graph, unsigned long long flags), 0,
+	     runtime_driver.cuGraphInstantiateWithFlags(out, graph, flags))
+RUNTIME_CALL(cudaGraphDestroy, (cudaGraph_t graph), 0, runtime_driver.cuGraphDestroy(graph))
+RUNTIME_CALL(cudaGraphExecDestroy, (cudaGraphExec_t exec), 0,
+	     runtime_driver.cuGraphExecDestroy(exec))
+RUNTIME_CALL(cudaEventCreate, (cudaEvent_t * out), 0, runtime_driver.cuEventCreate(out, 0))
+RUNTIME_CALL(cudaEventCreateWithFlags, (cudaEvent_t * out, unsigned int flags), 0,
+	     runtime_driver.cuEventCreate(out, flags))
+RUNTIME_CALL(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), 0,
+	     runtime_legacy.cuEventRecord(event, stream))
+RUNTIME_CALL(cudaEventRecord_ptsz, (cudaEvent_t event, cudaStream_t stream), 0,
+	     runtime_per_thread.cuEventRecord(event, stream))
+RUNTIME_CALL(cudaEventQuery, (cudaEvent_t event), 0, runtime_driver.cuEventQuery(event))
+RUNTIME_CALL(cudaEventElapsedTime, (float *milliseconds, cudaEvent_t from, cudaEvent_t to), 0,
+	     runtime_driver.cuEventElapsedTime(milliseconds, from, to))
+RUNTIME_CALL(cudaEventDestroy, (cudaEvent_t event), 0, runtime_driver.cuEventDestroy(event))

@@ -23,7 +23,7 @@ endif
 SIM_CORE := gpusim gpusim_context gpusim_stream gpusim_time gpusim_gate gpusim_duration gpusim_event gpusim_memory gpusim_graph gpusim_error \
 	truth truth_write
 SIM_CUDA := libcuda_launch libcuda_memory libcuda_device libcuda_address libcuda_twins
-SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory libcudart_twins
+SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory
 SIM_NCCL := libnccl_shared libnccl_submit libnccl_group libnccl_comm libnccl_collectives
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
 SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static ddp held
