@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Calls every function of the catalogue that a library exports, and tells with which arguments.
 
-usage: call.py OUT [--seed N] [--rounds N] LIBRARY[-VERSION]=FILE...
+usage: call.py OUT [--seed N] [--rounds N] [--unprobed 1] LIBRARY[-VERSION]=FILE...
 
 Each parameter gets a value of its own. A double (tests/rows/double.c) returns what it is told, any
 other library what it wants; there, handles are null and pointers lead to memory of this process,
 and a forked child has tried each call before: what crashes, hangs or ends the process is skipped.
-Makes OUT.ready and then no call before probes are in the text of every library. OUT gets a line of
-json a call; it tells too whether a probe was on the function. Knows the vendor's prototypes, and
-of gpuprof no more than that a probe is a breakpoint.
+Makes OUT.ready and then no call before probes are in the text of every library (--unprobed: at
+once). OUT gets a line of json a call; it tells too whether a probe was on the function. Knows the
+vendor's prototypes, and of gpuprof no more than that a probe is a breakpoint.
 """
 import ctypes
 import json
@@ -193,7 +193,7 @@ def wait_armed(libraries):
 
 
 def options(words):
-    given = {"--seed": None, "--rounds": "1"}
+    given = {"--seed": None, "--rounds": "1", "--unprobed": None}
     out, *rest = words
     while rest[0] in given:
         given[rest[0]], rest = rest[1], rest[2:]
@@ -216,7 +216,8 @@ def main():
                   file=sys.stderr)
             todo.remove(one)
     pathlib.Path(f"{out}.ready").touch()
-    wait_armed(libraries)
+    if not given["--unprobed"]:
+        wait_armed(libraries)
     told = [perform(memory, one) for one in todo]
     pathlib.Path(out).write_text("".join(json.dumps(t) + "\n" for t in told), encoding="utf-8")
 

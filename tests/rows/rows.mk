@@ -47,5 +47,15 @@ rows-older: $(BUILD)/cuda-older/libcudart.so.12 ## fetch the CUDA runtimes 11 an
 $(BUILD)/cuda-older/libcudart.so.12:
 	$(Q)GPUPROF_CUDA_OLDER_DIR=$(abspath $(@D)) scripts/cuda-older
 
-.PHONY: rows rows-older
+# Every library that is here; those of the toolkit beside its libcudart.
+ROWS_REAL = $(realpath $(BUILD)/cuda/lib/libcudart.so.13)
+rows-table: rows ## which rows the tests call on which library of this machine, as csv
+	@GPUSIM_QUIET=1 tests/rows/table.py $(ROWS_DIR)/events \
+		$(foreach l,$(ROWS_LIBRARIES),$(l)=$(ROWS_DIR)/$(ROWS_FILE_$(l))) \
+		$(foreach v,12 11,cudart-$(v)=$(ROWS_DIR)/$(ROWS_FILE_cudart)) \
+		$(foreach l,$(ROWS_LIBRARIES),$(addprefix $(l)=,$(wildcard $(dir $(ROWS_REAL))$(ROWS_FILE_$(l))))) \
+		$(addprefix cudart-12=,$(wildcard $(BUILD)/cuda-older/libcudart.so.12)) \
+		$(addprefix cudart-11=,$(wildcard $(BUILD)/cuda-older/libcudart.so.11.0))
+
+.PHONY: rows rows-older rows-table
 .SECONDARY: $(ROWS_LIBRARIES:%=$(ROWS_DIR)/%.functions)
