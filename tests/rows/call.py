@@ -27,8 +27,9 @@ SLICE = 1 << 14		# of it, for one parameter
 RESULTS = (0, 1, 2, 35, 700, 999, 32767, 40000, 2**31 - 1, -1, -32767, -40000, -2**31)
 SECONDS = 3		# a call may take
 OPENING = 16		# bytes in which a breakpoint may be, behind an endbr64
-ARM_SECONDS = 20
-STILL_SECONDS = 0.3	# no more breakpoints came in that time: it has all of them
+ARM_SECONDS = 60
+STILL_SECONDS = 1.5	# no more breakpoints came in that time: it has all of them
+POLL_SECONDS = 0.1
 
 
 class Library:
@@ -181,15 +182,18 @@ def perform(memory, one):
 
 
 def wait_armed(libraries):
-    """Until every library has probes and no more come."""
-    end, before = time.monotonic() + ARM_SECONDS, None
+    """Until every function has a probe, or every library some and no more come."""
+    every = [len(library.symbols) for library in libraries]
+    before, since = None, time.monotonic()
+    end = since + ARM_SECONDS
     while time.monotonic() < end:
         now = [library.probed() for library in libraries]
-        if all(now) and now == before:
+        if now != before:
+            before, since = now, time.monotonic()
+        if now == every or all(now) and time.monotonic() - since > STILL_SECONDS:
             return
-        before = now
-        time.sleep(STILL_SECONDS)
-    sys.exit(f"call.py: not armed: {', '.join(f'{l.name} {l.probed()}' for l in libraries)}")
+        time.sleep(POLL_SECONDS)
+    sys.exit(f"call.py: not armed: {dict(zip((l.name for l in libraries), before))} of {every}")
 
 
 def options(words):
