@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The book of one process on one device, streaming: over the union of its lanes, every nanosecond
+ * between open and close is owned by one work or lies in one gap. Knows nothing of kernels' names,
+ * of what the buckets mean, or of why a device idles: gaps go to who asks, with the work that
+ * ended them. The same in plain words, over a complete list of works: tests/lib/device_spec.h.
+ *
+ * Of the works that run at a moment, those of the first state in the order of enum work_state win,
+ * and of these the one that started first owns it (ties: the lower lane, then the lower id).
+ *
+ * Examples; a book of [0, 100), K a kernel, N a communication, C a copy, as bucket lane [start, end):
+ *
+ *   K 1 [10,30)  K 2 [20,50)         K owns 40, busy 50, overlapped 10; gaps [0,10) [50,100)
+ *   K 1 [10,30)  N 2 [0,50)          N owns [0,10) and [30,50), of 50 busy 20 are hidden
+ *   C 1 [10,20)  C 2 [10,30)         lane 1 owns [10,20), lane 2 [20,30)
+ *   K 1 [10,30)  K 1 [30,40)         no gap between them
+ *   K 1 [90,130) at 100              owns 10 and is busy 10 until the book is read again
+ */
+#ifndef LEDGER_DEVICE_BOOK_H
+#define LEDGER_DEVICE_BOOK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum work_state {		/* the first wins */
+	WORK_COMPUTE = 0,
+	WORK_COMM,
+	WORK_COPY,
+	WORK_SET,
+	WORK_STATES
+};
+
+#define DEVICE_BUCKETS 256
+
+struct device_work {
+	uint64_t start_ns, end_ns;	/* [start, end), of the host's clock */
+	uint64_t lane;
+	uint64_t id;			/* the join's; comes back with the gap that this work ends */
+	uint16_t bucket;		/* < DEVICE_BUCKETS: where its time is booked */
+	uint8_t state;			/* enum work_state */
+};
+
+struct device_gap {		/* nothing ran in [start, end) */
+	uint64_t start_ns, end_ns;
+	const struct device_work *ended_by;	/* NULL: the book closes there */
+};
+typedef void (*device_gap_fn)(void *ctx, const struct device_gap *gap);
+
+struct device_sum {		/* owned, summed over buckets, and all gaps: close - open */
+	uint64_t open_ns, close_ns;
+	uint64_t owned_ns[DEVICE_BUCKETS];
+	uint64_t busy_ns[DEVICE_BUCKETS];	/* summed over works: >= owned */
+	uint64_t works[DEVICE_BUCKETS];
+	uint64_t idle_ns;
+};
+
+struct device_counts {
+	uint64_t invalid;	/* ends before it starts, or of no state or bucket: not booked */
+	uint64_t late;		/* began before what was settled: that part is not booked */
+	uint64_t late_ns;
+};
+
+struct device_book;
+
+struct device_book *device_book_new(uint64_t open_ns);	/* NULL + errno */
+void device_book_free(struct device_book *b);
+
+/* In any order of starts that are not settled yet. 0 or -ENOMEM: then it is not booked. */
+int device_book_push(struct device_book *b, const struct device_work *work);
+
+/* Every work that starts before horizon_ns has been pushed: what lies before is settled, its gaps
+ * are given to fn (may be NULL) in order of time, each once, when they have ended. 0 or -ENOMEM:
+ * it is settled up to where there was room. */
+int device_book_settle(struct device_book *b, uint64_t horizon_ns, device_gap_fn fn, void *ctx);
+
+/* As it stands if it closed at now, with all that was pushed. fn gets the gaps that were not given
+ * out yet, and the last one; they come again later. 0 or -ENOMEM. */
+int device_book_read(const struct device_book *b, uint64_t now_ns, struct device_sum *sum,
+		     device_gap_fn fn, void *ctx);
+
+void device_book_counts(const struct device_book *b, struct device_counts *out);
+size_t device_book_waiting(const struct device_book *b);	/* works that are not settled */
+
+#endif
