@@ -61,6 +61,10 @@ BPF_SRC  := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ  := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.bpf.o)
 SKEL     := $(BUILD)/gpuprof.skel.h
 LIB      := $(BUILD)/user.a
+# The helper depends on include/ alone; tests link it as an archive.
+HELPER_SRC := $(sort $(wildcard user/helper/*.c))
+HELPER_OBJ := $(HELPER_SRC:user/%.c=$(BUILD)/pic/%.o)
+HELPER_LIB := $(BUILD)/helper.a
 UNIT     := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out tests/unit/test_gpusim%.c,$(sort $(wildcard tests/unit/test_*.c))))
 
 all: $(BUILD)/gpuprof ## build gpuprof (the default)
@@ -110,6 +114,16 @@ $(BUILD)/gpuprof: $(BUILD)/user/main.o $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# -- the helper: what goes into targets --------------------------------------------------------
+$(BUILD)/pic/%.o: user/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@
+
+$(HELPER_LIB): $(HELPER_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
 # -- man pages and completions: gpuprof writes them from its table of options -----------------
 DOC   := $(BUILD)/doc
 SHARE := $(DESTDIR)$(PREFIX)/share
@@ -145,10 +159,10 @@ uninstall: ## remove what install put there
 # What several tests share (specifications, helpers) is in tests/lib.
 TEST_LIB := $(sort $(wildcard tests/lib/*.c))
 
-$(BUILD)/unit/%: tests/unit/%.c $(TEST_LIB) $(LIB)
+$(BUILD)/unit/%: tests/unit/%.c $(TEST_LIB) $(LIB) $(HELPER_LIB)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(TEST_LIB) $(LIB) \
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(TEST_LIB) $(LIB) $(HELPER_LIB) \
 		$(LDFLAGS) $(LDLIBS) $(LIBS:%=-Wl,-rpath,$(abspath $(LIBS))) -lcmocka
 
 unit: $(UNIT) ## build and run the unit tests; T=test_elf runs one

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The border between the helper (user/helper, a guest inside the target) and gpuprof: one memfd a
+ * process, sealed against resizing, with a page that says who is who and a ring of its own for each
+ * of a few readers. Both sides write it, so to each of them all of it is hostile: positions are
+ * kept in private copies, a record is copied once and checked in the copy.
+ *
+ * The file: gp_ring_head in its first page, then GP_RING_SLOTS data areas of ring_bytes each.
+ *
+ * A reader takes a slot by exchanging `owner` from 0 to a number of its own, sets `read` to
+ * `written`, then `kinds`, and renews the lease at least every second; the helper gives records to
+ * slots whose lease has not run out, and frees those whose lease ran out long ago. Kinds enabled
+ * are the union of what the slots want. No slot with a lease: the helper drains and falls asleep.
+ *
+ * A record takes whole units of 8 bytes and never wraps: what is left at the end of the area is
+ * skipped by a GP_RING_PAD of 0 units. Any thread may write: it reserves by moving `written`, and a
+ * record is complete when its stamp is that of its position, which is written last. So that nothing
+ * old looks like a stamp, a reader clears what it has read before it moves `read`. Without room the
+ * record is counted in `lost` and nothing is written.
+ *
+ * Times in records are of the helper's own clocks: GP_RING_CLOCK says how they go together. Everything
+ * is fixed-width, explicitly padded and append-only; readers skip kinds and bytes they do not know.
+ */
+#ifndef GPUPROF_RING_H
+#define GPUPROF_RING_H
+
+#include <stdint.h>
+
+#define GP_RING_VERSION 1
+#define GP_RING_TAG 0x676e697266707567ull	/* "gupfring", of this byte order */
+#define GP_RING_NAME "gpuprof-ring"		/* the memfd's, as /proc/PID/fd shows it */
+#define GP_RING_SLOTS 4
+#define GP_RING_HEAD_BYTES 4096u		/* of any page size: data begins at data_offset */
+#define GP_RING_BYTES_MIN 4096u
+#define GP_RING_BYTES_MAX (256u << 20)
+#define GP_RING_RECORD_MAX 4096u		/* bytes, with the header */
+#define GP_RING_LEASE_NS 2000000000ull		/* what a reader adds to now when it renews */
+
+/* gp_ring_head.state (design §5). */
+#define GP_HELPER_VIRGIN 1	/* loaded, has touched nothing */
+#define GP_HELPER_ARMING 2	/* makes CUPTI ready: launches may stall */
+#define GP_HELPER_AWAKE 3
+#define GP_HELPER_DRAINED 4	/* nobody watches: CUPTI is disabled, what it had was delivered */
+#define GP_HELPER_YIELDED 5	/* another client uses CUPTI: see `occupant` */
+#define GP_HELPER_FAILED 6	/* see `reason`, `code` */
+#define GP_HELPER_ENDED 7	/* the process has exited or forgotten us */
+
+/* Kinds of records. A new kind must reach: helper/send.c, event/ring_decode.c. */
+#define GP_RING_PAD 1
+#define GP_RING_CLOCK 2		/* gp_ring_clock */
+#define GP_RING_NAME_IS 3	/* gp_ring_name: a number for a text, before its first use */
+#define GP_RING_DEVICE 4	/* gp_ring_device */
+#define GP_RING_CONTEXT 5	/* gp_ring_context */
+#define GP_RING_KERNEL 6	/* gp_ring_kernel */
+#define GP_RING_COPY 7		/* gp_ring_copy */
+#define GP_RING_SET 8		/* gp_ring_copy, of which nothing is the source */
+#define GP_RING_GRAPH 9		/* gp_ring_graph: a whole graph launch */
+#define GP_RING_API 10		/* gp_ring_api */
+#define GP_RING_RANGE 11	/* gp_ring_range */
+#define GP_RING_LOSS 12		/* gp_ring_loss */
+#define GP_RING_KINDS 13
+
+struct gp_ring_slot {
+	/* the reader's */
+	uint64_t lease_ns;	/* CLOCK_MONOTONIC of the target's time namespace */
+	uint64_t read;		/* bytes, ever growing */
+	uint32_t owner;		/* 0: free */
+	uint32_t kinds;		/* bit n: kind n is wanted */
+	uint8_t pad[40];
+	/* the helper's */
+	uint64_t written;	/* bytes reserved, ever growing */
+	uint64_t lost[GP_RING_KINDS];	/* records without room, by kind */
+	uint64_t taken;		/* leases given: a name is sent once in each */
+	uint8_t pad2[8];
+};
+
+struct gp_ring_head {
+	uint64_t tag;
+	uint32_t version;
+	uint32_t head_bytes;	/* sizeof(struct gp_ring_head): longer in later versions */
+	uint64_t data_offset;
+	uint64_t ring_bytes;	/* of one slot; a power of two */
+	uint32_t pid;		/* as the process itself sees it */
+	uint32_t slots;
+	uint64_t start_ns;	/* when the helper was loaded */
+	uint32_t state;		/* GP_HELPER_* */
+	uint32_t code;		/* CUPTI's, of the last failure */
+	uint64_t state_ns;	/* since when */
+	uint32_t cupti_version;	/* as cuptiGetVersion says; 0: not known yet */
+	uint32_t kernel_bytes;	/* measured size of CUPTI's kernel record */
+	char reason[64];	/* what failed; 0-terminated */
+	char occupant[64];	/* who else uses CUPTI; "": nobody known */
+	uint8_t pad[56];
+	struct gp_ring_slot slot[GP_RING_SLOTS];
+};
+
+/* Begins every record. The payload follows; the record is `units` * 8 bytes. */
+struct gp_ring_record {
+	uint32_t stamp;		/* gp_ring_stamp of the position in bytes */
+	uint16_t units;
+	uint16_t kind;
+};
+
+static inline uint32_t gp_ring_stamp(uint64_t position)
+{
+	return (uint32_t)(position >> 3) + 1;
+}
+
+_Static_assert(sizeof(struct gp_ring_slot) == 64 + 8 + 8 * GP_RING_KINDS + 16, "slot");
+_Static_assert(__builtin_offsetof(struct gp_ring_slot, written) == 64, "a cache line for each side");
+_Static_assert(sizeof(struct gp_ring_slot) % 64 == 0, "slots share no cache line");
+_Static_assert(__builtin_offsetof(struct gp_ring_head, slot) == 256, "head");
+_Static_assert(sizeof(struct gp_ring_head) <= GP_RING_HEAD_BYTES, "head fits its page");
+_Static_assert(sizeof(struct gp_ring_record) == 8, "record header");
+
+#endif

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See the header. The file cannot shrink under us: the seals are checked before it is mapped. */
+#include "event/helper_source.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define FDS_MAX 65536	/* looked at in one process */
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+
+struct helper_source {
+	int fd;
+	struct gp_ring_head *head;
+	size_t map_bytes;
+	uint64_t ring_bytes;
+	char *data;
+	struct gp_ring_slot *slot;
+	uint32_t me;
+	uint64_t read;
+	uint64_t lost[GP_RING_KINDS];	/* when we took it */
+	bool broken;
+	uint64_t copy[GP_RING_RECORD_MAX / 8];
+};
+
+/* ---- finding -------------------------------------------------------------------------------- */
+
+static bool is_ring_link(int dir_fd, const char *name)
+{
+	char link[64];
+	ssize_t n = readlinkat(dir_fd, name, link, sizeof(link) - 1);
+
+	if (n < 0)
+		return false;
+	link[n] = '\0';
+	return !strncmp(link, "/memfd:" GP_RING_NAME, strlen("/memfd:" GP_RING_NAME));
+}
+
+/* The number of the process's descriptor, or -errno. */
+static int find_number(pid_t pid)
+{
+	char path[64];
+	struct dirent *entry;
+	int number = -ENOENT;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : errno == EACCES ? -EPERM : -errno;
+	for (int i = 0; i < FDS_MAX && number < 0 && (entry = readdir(dir)); i++)
+		if (is_ring_link(dirfd(dir), entry->d_name))
+			number = atoi(entry->d_name);
+	closedir(dir);
+	return number;
+}
+
+int helper_source_find(pid_t pid)
+{
+	int number = find_number(pid), pidfd, fd, err;
+
+	if (number < 0)
+		return number;
+	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (pidfd < 0)
+		return -errno;
+	fd = (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
+	err = errno;
+	close(pidfd);
+	if (fd < 0)
+		return err == EBADF ? -ENOENT : -err;	/* closed meanwhile */
+	return fd;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+/* The size that the file really has, or 0 if it is none that cannot shrink. */
+static uint64_t sealed_size(int fd)
+{
+	struct stat st;
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	if (seals < 0 || (seals & SEALS) != SEALS || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	    st.st_size < (off_t)GP_RING_HEAD_BYTES)
+		return 0;
+	return (uint64_t)st.st_size;
+}
+
+/* 0 or -errno; the sizes are taken from this one reading of the head. */
+static int map_file(struct helper_source *s, pid_t own_pid)
+{
+	uint64_t size = sealed_size(s->fd), offset;
+	struct gp_ring_head head;
+
+	if (!size || pread(s->fd, &head, sizeof(head), 0) != sizeof(head) ||
+	    head.tag != GP_RING_TAG)
+		return -EBADMSG;
+	if (head.version != GP_RING_VERSION)
+		return -EPROTO;
+	if (head.pid != (uint32_t)own_pid)
+		return -ESRCH;
+	offset = head.data_offset;
+	s->ring_bytes = head.ring_bytes;
+	if (head.slots != GP_RING_SLOTS || s->ring_bytes < GP_RING_BYTES_MIN ||
+	    s->ring_bytes > GP_RING_BYTES_MAX || s->ring_bytes & (s->ring_bytes - 1) ||
+	    offset < GP_RING_HEAD_BYTES || offset > (1u << 20) || offset & 7 ||
+	    size < offset + GP_RING_SLOTS * s->ring_bytes)
+		return -EBADMSG;
+	s->map_bytes = offset + GP_RING_SLOTS * s->ring_bytes;
+	s->head = mmap(NULL, s->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
+	if (s->head == MAP_FAILED) {
+		s->head = NULL;
+		return -errno;
+	}
+	s->data = (char *)s->head + offset;
+	return 0;
+}
+
+static int take_slot(struct helper_source *s, uint32_t kinds)
+{
+	while (!s->me)
+		if (getrandom(&s->me, sizeof(s->me), 0) < 0)
+			return -errno;
+	for (int i = 0; i < GP_RING_SLOTS && !s->slot; i++) {
+		uint32_t nobody = 0;
+
+		if (__atomic_compare_exchange_n(&s->head->slot[i].owner, &nobody, s->me, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+			s->slot = &s->head->slot[i];
+			s->data += (size_t)i * s->ring_bytes;
+		}
+	}
+	if (!s->slot)
+		return -EUSERS;
+	s->read = __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE) & ~7ull;
+	for (int k = 0; k < GP_RING_KINDS; k++)
+		s->lost[k] = __atomic_load_n(&s->slot->lost[k], __ATOMIC_RELAXED);
+	memset(s->data, 0, s->ring_bytes);	/* who had the slot before may have left stamps */
+	__atomic_store_n(&s->slot->read, s->read, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->slot->kinds, kinds, __ATOMIC_RELEASE);
+	return 0;
+}
+
+struct helper_source *helper_source_open(int fd, pid_t own_pid, uint32_t kinds)
+{
+	struct helper_source *s = calloc(1, sizeof(*s));
+	int err = s ? 0 : -ENOMEM;
+
+	if (s) {
+		s->fd = fd;
+		err = map_file(s, own_pid);
+	}
+	if (!err)
+		err = take_slot(s, kinds);
+	if (!err)
+		return s;
+	if (s)
+		helper_source_close(s);
+	else
+		close(fd);
+	errno = -err;
+	return NULL;
+}
+
+void helper_source_close(struct helper_source *s)
+{
+	uint32_t me;
+
+	if (!s)
+		return;
+	me = s->me;
+	if (s->slot) {
+		__atomic_store_n(&s->slot->lease_ns, 0, __ATOMIC_RELEASE);
+		__atomic_compare_exchange_n(&s->slot->owner, &me, 0, false, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED);
+	}
+	if (s->head)
+		munmap(s->head, s->map_bytes);
+	close(s->fd);
+	free(s);
+}
+
+int helper_source_renew(struct helper_source *s, uint64_t now_ns)
+{
+	if (__atomic_load_n(&s->slot->owner, __ATOMIC_ACQUIRE) != s->me)
+		return -ESTALE;
+	__atomic_store_n(&s->slot->lease_ns, now_ns + GP_RING_LEASE_NS, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static void move_to(struct helper_source *s, uint64_t position)
+{
+	s->read = position;
+	__atomic_store_n(&s->slot->read, position, __ATOMIC_RELEASE);
+}
+
+/* One record at s->read, of at most `limit` bytes. 1: read, 0: not complete or not wanted now. */
+static int read_record(struct helper_source *s, uint64_t limit,
+		       int (*fn)(void *, uint16_t, const void *, size_t), void *ctx)
+{
+	uint64_t at = s->read & (s->ring_bytes - 1), left = s->ring_bytes - at, bytes;
+	struct gp_ring_record *shared = (void *)(s->data + at), rec;
+
+	if (__atomic_load_n(&shared->stamp, __ATOMIC_ACQUIRE) != gp_ring_stamp(s->read))
+		return 0;
+	memcpy(&rec, shared, sizeof(rec));
+	bytes = rec.units ? rec.units * 8ull : left;
+	if (bytes > left || bytes > limit)
+		return -EBADMSG;
+	if (rec.units) {
+		if (bytes > GP_RING_RECORD_MAX || bytes < sizeof(rec))
+			return -EBADMSG;
+		memcpy(s->copy, shared + 1, bytes - sizeof(rec));
+		if (fn(ctx, rec.kind, s->copy, bytes - sizeof(rec)))
+			return 0;
+	}
+	memset(shared, 0, bytes);
+	move_to(s, s->read + bytes);
+	return 1;
+}
+
+int helper_source_read(struct helper_source *s,
+		       int (*fn)(void *ctx, uint16_t kind, const void *payload, size_t len), void *ctx)
+{
+	uint64_t written = __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE);
+	int got = 1;
+
+	if (written - s->read > s->ring_bytes || written & 7)
+		s->broken = true;	/* also when it went back */
+	while (!s->broken && got == 1 && s->read != written)
+		got = read_record(s, written - s->read, fn, ctx);
+	s->broken |= got < 0;
+	return s->broken ? -EBADMSG : got;
+}
+
+void helper_source_head(const struct helper_source *s, struct gp_ring_head *out)
+{
+	memcpy(out, s->head, sizeof(*out));
+	out->reason[sizeof(out->reason) - 1] = '\0';
+	out->occupant[sizeof(out->occupant) - 1] = '\0';
+}
+
+uint64_t helper_source_lost(const struct helper_source *s, uint16_t kind)
+{
+	return kind < GP_RING_KINDS ?
+	       __atomic_load_n(&s->slot->lost[kind], __ATOMIC_RELAXED) - s->lost[kind] : 0;
+}

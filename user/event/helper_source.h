@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gpuprof's side of include/gpuprof/ring.h: finds a helper's file in a process, takes a slot of it,
+ * reads records. The content is hostile: a record is copied once and handed on in the copy, its
+ * bounds checked; positions are kept here. What a record's fields mean is for who takes it to check.
+ */
+#ifndef EVENT_HELPER_SOURCE_H
+#define EVENT_HELPER_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "gpuprof/ring.h"
+
+struct helper_source;
+
+/* A descriptor of the ring of process pid's helper, or -errno: -ENOENT: it has none (or none that may
+ * be trusted: of another kind, not sealed), -EPERM, -ESRCH. Not logged. */
+int helper_source_find(pid_t pid);
+
+/* Takes fd. own_pid: the process's, as it sees itself; a forked child and a gpuprof have rings of
+ * others open. NULL + errno, not logged: EBADMSG (no such file, or its head lies), ESRCH (the ring of
+ * another process), EPROTO (a later version), EUSERS (as many readers as there are slots), ENOMEM. */
+struct helper_source *helper_source_open(int fd, pid_t own_pid, uint32_t kinds);
+void helper_source_close(struct helper_source *s);	/* gives the slot back */
+
+/* To be called at least once a second; now_ns: CLOCK_MONOTONIC as the target sees it. 0, or -ESTALE:
+ * the slot was given to another reader (we were late), so open again. */
+int helper_source_renew(struct helper_source *s, uint64_t now_ns);
+
+/* Hands on what is complete, oldest first. 1: all of it; 0: a record is being written (or fn said
+ * no), go on later; -EBADMSG: the ring is broken, nothing more can be read of it. fn: non-zero keeps
+ * the record for the next time. */
+int helper_source_read(struct helper_source *s,
+		       int (*fn)(void *ctx, uint16_t kind, const void *payload, size_t len), void *ctx);
+
+/* Its head as it is now (bounded, its texts ended), and what was lost in our slot since we took it. */
+void helper_source_head(const struct helper_source *s, struct gp_ring_head *out);
+uint64_t helper_source_lost(const struct helper_source *s, uint16_t kind);
+
+#endif

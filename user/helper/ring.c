@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The layout is in gpuprof/ring.h. Readers are not trusted: what they write decides only whether
+ * they get records, never where the helper writes.
+ */
+#include "helper/ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ABANDONED_NS (5 * GP_RING_LEASE_NS)	/* a lease that ran out so long ago is nobody's */
+
+int helper_ring_open(struct helper_ring *r, uint64_t ring_bytes, uint64_t now_ns)
+{
+	int err;
+
+	*r = (struct helper_ring){ .fd = -1, .ring_bytes = ring_bytes };
+	if (ring_bytes < GP_RING_BYTES_MIN || ring_bytes > GP_RING_BYTES_MAX ||
+	    ring_bytes & (ring_bytes - 1))
+		return -EINVAL;
+	r->data_offset = (uint64_t)sysconf(_SC_PAGESIZE);
+	if (r->data_offset < GP_RING_HEAD_BYTES)
+		r->data_offset = GP_RING_HEAD_BYTES;
+	r->map_bytes = r->data_offset + GP_RING_SLOTS * ring_bytes;
+	r->fd = memfd_create(GP_RING_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (r->fd < 0)
+		return -errno;
+	if (ftruncate(r->fd, (off_t)r->map_bytes) ||
+	    fcntl(r->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		goto fail;
+	r->head = mmap(NULL, r->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+	if (r->head == MAP_FAILED)
+		goto fail;
+	*r->head = (struct gp_ring_head){
+		.version = GP_RING_VERSION, .head_bytes = sizeof(struct gp_ring_head),
+		.data_offset = r->data_offset, .ring_bytes = ring_bytes,
+		.pid = (uint32_t)getpid(), .slots = GP_RING_SLOTS, .start_ns = now_ns,
+		.state = GP_HELPER_VIRGIN, .state_ns = now_ns };
+	__atomic_store_n(&r->head->tag, GP_RING_TAG, __ATOMIC_RELEASE);
+	return 0;
+fail:
+	err = -errno;
+	close(r->fd);
+	r->fd = -1;
+	r->head = NULL;
+	return err;
+}
+
+void helper_ring_close(struct helper_ring *r)
+{
+	if (r->head)
+		munmap(r->head, r->map_bytes);
+	if (r->fd >= 0)
+		close(r->fd);
+	*r = (struct helper_ring){ .fd = -1 };
+}
+
+/* Is the slot's reader there? One that is long gone makes room for another. */
+static bool has_reader(struct gp_ring_slot *s, uint64_t now_ns)
+{
+	uint32_t owner = __atomic_load_n(&s->owner, __ATOMIC_ACQUIRE);
+	uint64_t lease_ns = __atomic_load_n(&s->lease_ns, __ATOMIC_ACQUIRE);
+
+	if (!owner)
+		return false;
+	if (lease_ns > now_ns)
+		return true;
+	if (now_ns - lease_ns > ABANDONED_NS && lease_ns)
+		__atomic_compare_exchange_n(&s->owner, &owner, 0, false, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED);
+	return false;
+}
+
+uint32_t helper_ring_look(struct helper_ring *r, uint64_t now_ns, uint32_t *fresh)
+{
+	uint32_t kinds[GP_RING_SLOTS] = { 0 }, all = 0;
+
+	*fresh = 0;
+	for (uint32_t i = 0; i < GP_RING_SLOTS; i++) {
+		struct gp_ring_slot *s = &r->head->slot[i];
+		bool there = has_reader(s, now_ns);
+
+		if (there)
+			kinds[i] = __atomic_load_n(&s->kinds, __ATOMIC_ACQUIRE);
+		if (there && !r->leased[i]) {
+			*fresh |= 1u << i;
+			__atomic_fetch_add(&s->taken, 1, __ATOMIC_RELEASE);
+		}
+		r->leased[i] = there;
+		all |= kinds[i];
+	}
+	for (unsigned int kind = 0; kind < GP_RING_KINDS; kind++) {
+		uint32_t slots = 0;
+
+		for (uint32_t i = 0; i < GP_RING_SLOTS; i++)
+			slots |= (kinds[i] >> kind & 1) << i;
+		__atomic_store_n(&r->wanted[kind], slots, __ATOMIC_RELEASE);
+	}
+	return all;
+}
+
+/* Room for `need` bytes that do not wrap: their position, or UINT64_MAX. A pad before them is
+ * written here, since nobody else knows of it. */
+static uint64_t reserve(struct helper_ring *r, struct gp_ring_slot *s, char *data, uint64_t need)
+{
+	uint64_t at = __atomic_load_n(&s->written, __ATOMIC_RELAXED), left, pad;
+
+	do {
+		if (at & 7)
+			return UINT64_MAX;	/* not ours: a reader has written there */
+		left = r->ring_bytes - (at & (r->ring_bytes - 1));
+		pad = left < need ? left : 0;
+		/* A reader that lies about `read` makes the difference too large: no room. */
+		if (at + pad + need - __atomic_load_n(&s->read, __ATOMIC_ACQUIRE) > r->ring_bytes)
+			return UINT64_MAX;
+	} while (!__atomic_compare_exchange_n(&s->written, &at, at + pad + need, true,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	if (pad) {
+		struct gp_ring_record *rec = (void *)(data + (at & (r->ring_bytes - 1)));
+
+		rec->units = 0;		/* to the end of the area, however long that is */
+		rec->kind = GP_RING_PAD;
+		__atomic_store_n(&rec->stamp, gp_ring_stamp(at), __ATOMIC_RELEASE);
+	}
+	return at + pad;
+}
+
+static void send_one(struct helper_ring *r, unsigned int slot, uint16_t kind, const void *payload,
+		     size_t len)
+{
+	struct gp_ring_slot *s = &r->head->slot[slot];
+	char *data = (char *)r->head + r->data_offset + slot * r->ring_bytes;
+	uint64_t need = (sizeof(struct gp_ring_record) + len + 7) & ~7ull;
+	uint64_t at = reserve(r, s, data, need);
+	struct gp_ring_record *rec;
+
+	if (at == UINT64_MAX) {
+		__atomic_fetch_add(&s->lost[kind], 1, __ATOMIC_RELAXED);
+		return;
+	}
+	rec = (void *)(data + (at & (r->ring_bytes - 1)));
+	memcpy(rec + 1, payload, len);
+	rec->units = (uint16_t)(need / 8);
+	rec->kind = kind;
+	__atomic_store_n(&rec->stamp, gp_ring_stamp(at), __ATOMIC_RELEASE);
+}
+
+void helper_ring_send_to(struct helper_ring *r, uint32_t slots, uint16_t kind, const void *payload,
+		  size_t len)
+{
+	if (kind >= GP_RING_KINDS || len > GP_RING_RECORD_MAX - sizeof(struct gp_ring_record))
+		return;
+	for (unsigned int i = 0; slots; i++, slots >>= 1)
+		if (slots & 1)
+			send_one(r, i, kind, payload, len);
+}
+
+void helper_ring_send(struct helper_ring *r, uint16_t kind, const void *payload, size_t len)
+{
+	if (kind < GP_RING_KINDS)
+		helper_ring_send_to(r, __atomic_load_n(&r->wanted[kind], __ATOMIC_ACQUIRE), kind, payload, len);
+}

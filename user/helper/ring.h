@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The helper's side of include/gpuprof/ring.h: makes the file, hears who wants what, gives records.
+ * Knows nothing of CUPTI or of what records mean.
+ *
+ * helper_ring_send may be called by any thread, also by the application's: it takes no lock, allocates
+ * nothing, waits for nobody. All else is for the helper's own thread.
+ */
+#ifndef HELPER_RING_H
+#define HELPER_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpuprof/ring.h"
+
+struct helper_ring {
+	struct gp_ring_head *head;	/* shared with readers: read nothing back from it but wishes */
+	uint64_t ring_bytes;
+	uint64_t data_offset;
+	size_t map_bytes;
+	int fd;
+	uint32_t wanted[GP_RING_KINDS];	/* of each kind: the slots that get it, as bits */
+	bool leased[GP_RING_SLOTS];
+};
+
+/* ring_bytes: a power of two between the limits. 0 or -errno. */
+int helper_ring_open(struct helper_ring *r, uint64_t ring_bytes, uint64_t now_ns);
+void helper_ring_close(struct helper_ring *r);	/* unmaps; the file lives on with its readers */
+
+/* Looks who holds a lease and what is wanted, and frees slots whose reader is gone. Returns the kinds
+ * wanted by anybody, as bits; *fresh: slots whose lease is new since the last look, as bits. */
+uint32_t helper_ring_look(struct helper_ring *r, uint64_t now_ns, uint32_t *fresh);
+
+/* Gives the record to every slot that wants its kind. len <= GP_RING_RECORD_MAX - 8. */
+void helper_ring_send(struct helper_ring *r, uint16_t kind, const void *payload, size_t len);
+
+/* The same, to those of `slots` only: what a new reader has to be told. */
+void helper_ring_send_to(struct helper_ring *r, uint32_t slots, uint16_t kind, const void *payload,
+		  size_t len);
+
+#endif
