@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The lists of user/helper/records.h against CUPTI's own headers, at compile time: one compilation
+ * checks the structs KERNEL, COPY, PEER, SET and GRAPH of one version, of KERNEL_BYTES and so on.
+ * Knows nothing of the library; tests/cupti/check gives the structs and runs it.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cupti.h>
+
+#include "helper/records.h"
+
+#define CHECK(type, theirs, at, ours) \
+	_Static_assert(offsetof(type, theirs) == (at), #type "." #theirs ": offset"); \
+	_Static_assert(sizeof(((type *)0)->theirs) == sizeof(ours), #type "." #theirs ": size");
+
+#define KERNEL_ROW(to, theirs, at, ours) CHECK(KERNEL, theirs, at, ours)
+#define COPY_ROW(to, theirs, at, ours) CHECK(COPY, theirs, at, ours)
+#define PEER_ROW(to, theirs, at, ours) CHECK(PEER, theirs, at, ours)
+#define SET_ROW(to, theirs, at, ours) CHECK(SET, theirs, at, ours)
+#define API_ROW(to, theirs, at, ours) CHECK(CUpti_ActivityAPI, theirs, at, ours)
+#define GRAPH_ROW(to, theirs, at, ours) CHECK(GRAPH, theirs, at, ours)
+
+#ifdef KERNEL
+_Static_assert(sizeof(KERNEL) == KERNEL_BYTES, "kernel: bytes");
+RECORD_KERNEL_144(KERNEL_ROW)
+CHECK(KERNEL, name, RECORD_KERNEL_NAME_AT, const char *)
+#if KERNEL_BYTES >= 160
+RECORD_KERNEL_160(KERNEL_ROW)
+#endif
+#if KERNEL_BYTES >= 200
+RECORD_KERNEL_200(KERNEL_ROW)
+#endif
+#if KERNEL_BYTES >= 208
+RECORD_KERNEL_208(KERNEL_ROW)
+#endif
+#endif
+
+#ifdef COPY
+_Static_assert(sizeof(COPY) == COPY_BYTES, "copy: bytes");
+RECORD_COPY_64(COPY_ROW)
+#if COPY_BYTES >= 72
+RECORD_COPY_72(COPY_ROW)
+#endif
+#if COPY_BYTES >= 80
+RECORD_COPY_80(COPY_ROW)
+#endif
+#endif
+
+#ifdef PEER
+_Static_assert(sizeof(PEER) == PEER_BYTES, "copy between devices: bytes");
+RECORD_PEER_72(PEER_ROW)
+#if PEER_BYTES >= 80
+RECORD_PEER_80(PEER_ROW)
+#endif
+#if PEER_BYTES >= 88
+RECORD_PEER_88(PEER_ROW)
+#endif
+#endif
+
+#ifdef SET
+_Static_assert(sizeof(SET) == SET_BYTES, "set: bytes");
+RECORD_SET_56(SET_ROW)
+#if SET_BYTES >= 72
+RECORD_SET_72(SET_ROW)
+#endif
+#if SET_BYTES >= 80
+RECORD_SET_80(SET_ROW)
+#endif
+#endif
+
+#ifdef GRAPH
+_Static_assert(sizeof(GRAPH) == GRAPH_BYTES, "graph: bytes");
+RECORD_GRAPH_48(GRAPH_ROW)
+#endif
+
+RECORD_API_40(API_ROW)
+_Static_assert(CUPTI_ACTIVITY_KIND_MEMCPY == CUPTI_MEMCPY, "kind");
+_Static_assert(CUPTI_ACTIVITY_KIND_MEMSET == CUPTI_MEMSET, "kind");
+_Static_assert(CUPTI_ACTIVITY_KIND_DRIVER == CUPTI_DRIVER, "kind");
+_Static_assert(CUPTI_ACTIVITY_KIND_RUNTIME == CUPTI_RUNTIME, "kind");
+_Static_assert(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL == CUPTI_KERNEL, "kind");
+_Static_assert(CUPTI_ACTIVITY_KIND_MEMCPY2 == CUPTI_MEMCPY_PEER, "kind");
+_Static_assert(CUPTI_ACTIVITY_KIND_GRAPH_TRACE == CUPTI_GRAPH_TRACE, "kind");
