@@ -8,7 +8,7 @@
  * The file: gp_ring_head in its first page, then GP_RING_SLOTS data areas of ring_bytes each.
  *
  * A reader takes a slot by exchanging `owner` from 0 to a number of its own, sets `read` to
- * `written`, then `kinds`, and renews the lease at least every second; the helper gives records to
+ * `written`, then `kinds`, wakes the helper, and renews the lease at least every second; the helper gives records to
  * slots whose lease has not run out, and frees those whose lease ran out long ago. Kinds enabled
  * are the union of what the slots want. No slot with a lease: the helper drains and falls asleep.
  *
@@ -31,9 +31,9 @@
 #define GP_RING_NAME "gpuprof-ring"		/* the memfd's, as /proc/PID/fd shows it */
 #define GP_RING_SLOTS 4
 #define GP_RING_HEAD_BYTES 4096u		/* of any page size: data begins at data_offset */
-#define GP_RING_BYTES_MIN 4096u
+#define GP_RING_BYTES_MIN 65536u
 #define GP_RING_BYTES_MAX (256u << 20)
-#define GP_RING_RECORD_MAX 4096u		/* bytes, with the header */
+#define GP_RING_RECORD_MAX 16384u		/* bytes, with the header */
 #define GP_RING_LEASE_NS 2000000000ull		/* what a reader adds to now when it renews */
 
 /* gp_ring_head.state (design §5). */
@@ -88,9 +88,11 @@ struct gp_ring_head {
 	uint64_t state_ns;	/* since when */
 	uint32_t cupti_version;	/* as cuptiGetVersion says; 0: not known yet */
 	uint32_t kernel_bytes;	/* measured size of CUPTI's kernel record */
+	uint32_t wake;		/* a reader adds 1 and wakes it as a futex: the helper sleeps on it */
+	uint32_t pad;
 	char reason[64];	/* what failed; 0-terminated */
 	char occupant[64];	/* who else uses CUPTI; "": nobody known */
-	uint8_t pad[56];
+	uint8_t pad2[48];
 	struct gp_ring_slot slot[GP_RING_SLOTS];
 };
 

@@ -323,7 +323,7 @@ static void what_is_no_sealed_ring_is_refused(void **state)
 	r.head->ring_bytes = RING;
 	r.head->data_offset = 4095;
 	assert_int_equal(refuses(dup(r.fd)), EBADMSG);
-	r.head->data_offset = 4096;
+	r.head->data_offset = r.data_offset;
 	r.head->pid = 1;
 	assert_int_equal(refuses(dup(r.fd)), ESRCH);
 	helper_ring_close(&r);

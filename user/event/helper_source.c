@@ -5,6 +5,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,6 +147,7 @@ static int take_slot(struct helper_source *s, uint32_t kinds)
 	for (int k = 0; k < GP_RING_KINDS; k++)
 		s->lost[k] = __atomic_load_n(&s->slot->lost[k], __ATOMIC_RELAXED);
 	memset(s->data, 0, s->ring_bytes);	/* who had the slot before may have left stamps */
+	__atomic_store_n(&s->slot->lease_ns, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&s->slot->read, s->read, __ATOMIC_RELEASE);
 	__atomic_store_n(&s->slot->kinds, kinds, __ATOMIC_RELEASE);
 	return 0;
@@ -193,7 +196,10 @@ int helper_source_renew(struct helper_source *s, uint64_t now_ns)
 {
 	if (__atomic_load_n(&s->slot->owner, __ATOMIC_ACQUIRE) != s->me)
 		return -ESTALE;
-	__atomic_store_n(&s->slot->lease_ns, now_ns + GP_RING_LEASE_NS, __ATOMIC_RELEASE);
+	if (!__atomic_exchange_n(&s->slot->lease_ns, now_ns + GP_RING_LEASE_NS, __ATOMIC_ACQ_REL)) {
+		__atomic_fetch_add(&s->head->wake, 1, __ATOMIC_RELEASE);
+		syscall(SYS_futex, &s->head->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	}
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define ABANDONED_NS (5 * GP_RING_LEASE_NS)	/* a lease that ran out so long ago is nobody's */
@@ -25,7 +26,7 @@ int helper_ring_open(struct helper_ring *r, uint64_t ring_bytes, uint64_t now_ns
 	if (r->data_offset < GP_RING_HEAD_BYTES)
 		r->data_offset = GP_RING_HEAD_BYTES;
 	r->map_bytes = r->data_offset + GP_RING_SLOTS * ring_bytes;
-	r->fd = memfd_create(GP_RING_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	r->fd = (int)syscall(SYS_memfd_create, GP_RING_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (r->fd < 0)
 		return -errno;
 	if (ftruncate(r->fd, (off_t)r->map_bytes) ||
