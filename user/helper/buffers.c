@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "helper/buffers.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+int buffers_open(struct buffers *b)
+{
+	void *memory = mmap(NULL, (size_t)(BUFFERS_MAX + 1) * BUFFER_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	*b = (struct buffers){ .memory = memory };
+	return 0;
+}
+
+uint8_t *buffers_take(struct buffers *b)
+{
+	uint64_t taken = __atomic_load_n(&b->taken, __ATOMIC_RELAXED);
+	unsigned int i;
+
+	do {
+		if (taken == UINT64_MAX) {
+			__atomic_fetch_add(&b->refused, 1, __ATOMIC_RELAXED);
+			return b->memory + (size_t)BUFFERS_MAX * BUFFER_BYTES;
+		}
+		i = (unsigned int)__builtin_ctzll(~taken);
+	} while (!__atomic_compare_exchange_n(&b->taken, &taken, taken | 1ull << i, true,
+					      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+	return b->memory + (size_t)i * BUFFER_BYTES;
+}
+
+bool buffers_is_waste(const struct buffers *b, const uint8_t *buffer)
+{
+	return buffer == b->memory + (size_t)BUFFERS_MAX * BUFFER_BYTES;
+}
+
+void buffers_give(struct buffers *b, uint8_t *buffer, size_t used_bytes)
+{
+	size_t i = (size_t)(buffer - b->memory) / BUFFER_BYTES;
+
+	if (used_bytes > BUFFER_BYTES)
+		used_bytes = BUFFER_BYTES;
+	if (i >= BUFFERS_MAX)
+		return;
+	memset(buffer, 0, used_bytes);
+	__atomic_fetch_and(&b->taken, ~(1ull << i), __ATOMIC_RELEASE);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The buffers that CUPTI fills: a fixed pool, never freed while the process lives, since CUPTI owns
+ * a buffer from request to completion whatever happens between. Taking and giving back wait for
+ * nobody and allocate nothing: it is the application's launch that asks.
+ */
+#ifndef HELPER_BUFFERS_H
+#define HELPER_BUFFERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BUFFERS_MAX 64
+#define BUFFER_BYTES (512u << 10)
+
+struct buffers {
+	uint8_t *memory;	/* BUFFERS_MAX of them and the one for what is thrown away */
+	uint64_t taken;		/* bits */
+	uint64_t refused;	/* requests that got the last one */
+};
+
+int buffers_open(struct buffers *b);	/* 0 or -errno; the memory is touched when it is used */
+
+/* Never NULL: older CUPTIs crash on a refusal. Without a free one, what is thrown away. */
+uint8_t *buffers_take(struct buffers *b);
+
+bool buffers_is_waste(const struct buffers *b, const uint8_t *buffer);
+
+/* Cleared first, up to what was used: CUPTI is told that buffers come zeroed. */
+void buffers_give(struct buffers *b, uint8_t *buffer, size_t used_bytes);
+
+#endif

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * CUPTI completes a buffer on a thread of its own or on whichever thread flushes; a lock keeps two
+ * such apart, and readers from getting records before names. No thread of the application waits
+ * for it but where CUPTI lets it complete a buffer itself.
+ */
+#include "helper/collect.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#include "helper/buffers.h"
+#include "helper/names.h"
+
+#define CLOCK_TRIES 20
+
+/* Which of our kinds each of CUPTI's gives. */
+static const struct kind {
+	uint8_t cupti;
+	uint8_t ours;
+} kinds_of[] = {
+	{ CUPTI_KERNEL, GP_RING_KERNEL }, { CUPTI_MEMCPY, GP_RING_COPY },
+	{ CUPTI_MEMCPY_PEER, GP_RING_COPY }, { CUPTI_MEMSET, GP_RING_SET },
+	{ CUPTI_GRAPH_TRACE, GP_RING_GRAPH }, { CUPTI_RUNTIME, GP_RING_API },
+	{ CUPTI_DRIVER, GP_RING_API },
+};
+#define N_KINDS (sizeof(kinds_of) / sizeof(kinds_of[0]))
+
+static struct collector {
+	pthread_mutex_t lock;
+	struct helper_ring *ring;
+	const struct cupti *cupti;	/* NULL: never armed */
+	struct record_sizes sizes;
+	struct buffers buffers;
+	struct names *names;
+	uint64_t refused;		/* of buffers.refused, told */
+	uint64_t enabled;		/* bits of CUPTI's kinds */
+} collector = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+int collect_open(struct helper_ring *r)
+{
+	int err = buffers_open(&collector.buffers);
+
+	collector.ring = r;
+	collector.names = names_new();
+	return err ? err : collector.names ? 0 : -12;	/* ENOMEM */
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+static void tell_loss(uint32_t cause, uint64_t count)
+{
+	struct gp_ring_loss loss = { .cause = cause, .count = count };
+
+	if (count)
+		helper_ring_send(collector.ring, GP_RING_LOSS, &loss, sizeof(loss));
+}
+
+/* Sends one record; what it was lost for, or 0. */
+static uint32_t on_record(const void *rec, uint32_t kind)
+{
+	size_t bytes = kind < CUPTI_KINDS ? collector.sizes.bytes[kind] : 0;
+	union {
+		struct gp_ring_kernel kernel;
+		struct gp_ring_copy copy;
+		struct gp_ring_graph graph;
+		struct gp_ring_api api;
+	} out;
+
+	switch (kind) {
+	case CUPTI_KERNEL:
+		if (!record_kernel(rec, bytes, &out.kernel))
+			return GP_LOSS_UNKNOWN;
+		if (!out.kernel.start && !out.kernel.end)
+			return GP_LOSS_NO_TIME;
+		out.kernel.name = names_of(collector.names, collector.ring,
+					   record_kernel_name(rec, bytes));
+		helper_ring_send(collector.ring, GP_RING_KERNEL, &out.kernel, sizeof(out.kernel));
+		return 0;
+	case CUPTI_MEMCPY:
+	case CUPTI_MEMCPY_PEER:
+	case CUPTI_MEMSET:
+		if (!(kind == CUPTI_MEMCPY ? record_copy : kind == CUPTI_MEMSET ? record_set :
+		      record_peer)(rec, bytes, &out.copy))
+			return GP_LOSS_UNKNOWN;
+		if (!out.copy.start && !out.copy.end)
+			return GP_LOSS_NO_TIME;
+		helper_ring_send(collector.ring, kind == CUPTI_MEMSET ? GP_RING_SET : GP_RING_COPY,
+				 &out.copy, sizeof(out.copy));
+		return 0;
+	case CUPTI_GRAPH_TRACE:
+		if (!record_graph(rec, bytes, &out.graph))
+			return GP_LOSS_UNKNOWN;
+		helper_ring_send(collector.ring, GP_RING_GRAPH, &out.graph, sizeof(out.graph));
+		return 0;
+	case CUPTI_RUNTIME:
+	case CUPTI_DRIVER:
+		if (!record_api(rec, bytes, &out.api))
+			return GP_LOSS_UNKNOWN;
+		helper_ring_send(collector.ring, GP_RING_API, &out.api, sizeof(out.api));
+		return 0;
+	default:
+		return GP_LOSS_UNKNOWN;
+	}
+}
+
+static void on_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
+{
+	*buffer = buffers_take(&collector.buffers);
+	*bytes = BUFFER_BYTES;
+	*max_records = 0;	/* as many as fit */
+}
+
+static void walk(uint8_t *buffer, size_t valid_bytes)
+{
+	uint64_t lost[GP_LOSS_UNKNOWN + 1] = { 0 };
+	void *rec = NULL;
+	uint32_t kind;
+
+	while (!collector.cupti->next(buffer, valid_bytes, &rec)) {
+		memcpy(&kind, rec, sizeof(kind));
+		lost[on_record(rec, kind)]++;
+	}
+	tell_loss(GP_LOSS_NO_TIME, lost[GP_LOSS_NO_TIME]);
+	tell_loss(GP_LOSS_UNKNOWN, lost[GP_LOSS_UNKNOWN]);
+}
+
+static void on_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
+			size_t valid_bytes)
+{
+	(void)context;
+	(void)stream;
+	(void)bytes;
+	if (!buffer || buffers_is_waste(&collector.buffers, buffer))
+		return;		/* counted when it was given out */
+	pthread_mutex_lock(&collector.lock);
+	if (valid_bytes && valid_bytes <= BUFFER_BYTES)
+		walk(buffer, valid_bytes);
+	pthread_mutex_unlock(&collector.lock);
+	buffers_give(&collector.buffers, buffer, valid_bytes);
+}
+
+/* ---- arming and draining -------------------------------------------------------------------- */
+
+static void on_callback(void *ctx, int domain, uint32_t cbid, const void *data)
+{
+	(void)ctx;
+	(void)domain;
+	(void)cbid;
+	(void)data;
+}
+
+int collect_is_occupied(const struct cupti *c)
+{
+	void *subscriber;
+	int code;
+
+	if (!c->subscribe || !c->unsubscribe)
+		return 0;
+	code = c->subscribe(&subscriber, on_callback, NULL);
+	if (!code)
+		c->unsubscribe(subscriber);
+	return code == CUPTI_BUSY;
+}
+
+static int enable(uint32_t kinds)
+{
+	for (size_t i = 0; i < N_KINDS; i++) {
+		uint64_t bit = 1ull << kinds_of[i].cupti;
+		int code;
+
+		if (!(kinds >> kinds_of[i].ours & 1) || collector.enabled & bit)
+			continue;
+		code = collector.cupti->enable(kinds_of[i].cupti);
+		if (code)
+			return code;
+		collector.enabled |= bit;
+	}
+	return 0;
+}
+
+int collect_arm(const struct cupti *c, uint32_t kinds, const char **what)
+{
+	int code;
+
+	collector.cupti = c;
+	*what = "cuptiActivityRegisterCallbacks";
+	code = c->register_callbacks(on_request, on_complete);
+	if (code)
+		return code;
+	if (c->set_thread_id_type)
+		c->set_thread_id_type(CUPTI_THREAD_ID_SYSTEM);
+	records_measure(c->next, &collector.sizes);
+	*what = "cuptiActivityEnable";
+	code = enable(kinds);
+	if (code)
+		collect_drain(0);
+	return code;
+}
+
+void collect_flush(uint32_t flag)
+{
+	uint64_t refused = __atomic_load_n(&collector.buffers.refused, __ATOMIC_RELAXED);
+	size_t dropped = 0;
+
+	collector.cupti->flush_all(flag);
+	if (collector.cupti->dropped(NULL, 0, &dropped))
+		dropped = 0;
+	pthread_mutex_lock(&collector.lock);
+	tell_loss(GP_LOSS_DROPPED, dropped);
+	tell_loss(GP_LOSS_BUFFERS, refused - collector.refused);
+	collector.refused = refused;
+	pthread_mutex_unlock(&collector.lock);
+}
+
+void collect_drain(uint32_t flag)
+{
+	for (uint32_t kind = 0; kind < CUPTI_KINDS; kind++)
+		if (collector.enabled >> kind & 1)
+			collector.cupti->disable(kind);
+	collector.enabled = 0;
+	collect_flush(flag);
+}
+
+/* ---- readers -------------------------------------------------------------------------------- */
+
+static uint64_t host_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+void collect_clock(void)
+{
+	struct gp_ring_clock best = { .host_after_ns = UINT64_MAX };
+
+	for (int i = 0; i < CLOCK_TRIES; i++) {
+		struct gp_ring_clock c = { .host_before_ns = host_ns() };
+
+		if (collector.cupti->timestamp(&c.device_ns))
+			return;
+		c.host_after_ns = host_ns();
+		if (c.host_after_ns - c.host_before_ns < best.host_after_ns - best.host_before_ns)
+			best = c;
+	}
+	helper_ring_send(collector.ring, GP_RING_CLOCK, &best, sizeof(best));
+}
+
+void collect_introduce(uint32_t slots)
+{
+	pthread_mutex_lock(&collector.lock);
+	names_tell(collector.names, collector.ring, slots);
+	pthread_mutex_unlock(&collector.lock);
+}

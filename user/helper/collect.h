@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From CUPTI's buffers to the ring: which kinds are enabled, what each record becomes, what CUPTI
+ * says that it lost, how its clock goes with the host's. One for the process, since CUPTI's callbacks
+ * carry no pointer of ours. Knows nothing of why it is armed or drained: helper/watch decides.
+ */
+#ifndef HELPER_COLLECT_H
+#define HELPER_COLLECT_H
+
+#include <stdint.h>
+
+#include "helper/cupti.h"
+#include "helper/ring.h"
+
+/* Makes buffers and tables. 0 or -errno. */
+int collect_open(struct helper_ring *r);
+
+/* Is somebody else subscribed? 1: yes. 0: no, or it cannot be told. */
+int collect_is_occupied(const struct cupti *c);
+
+/* Registers our callbacks and enables what the ring's kinds need. 0, or CUPTI's code; *what: the
+ * function that failed. Partly armed is drained again. */
+int collect_arm(const struct cupti *c, uint32_t kinds, const char **what);
+
+/* Hands on what CUPTI has completed, and what it dropped. */
+void collect_flush(uint32_t flag);
+
+/* Disables everything; what CUPTI holds is handed on first. */
+void collect_drain(uint32_t flag);
+
+/* A reading of CUPTI's clock between two of the host's: the closest of a few. */
+void collect_clock(void);
+
+/* What a new reader has to know before any record. */
+void collect_introduce(uint32_t slots);
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Where libcupti may be, in the order of how sure it is that it is the one that the process uses. A
+ * CUPTI newer than the driver does not work, an older one does: so newer names come last.
+ */
+#include "helper/cupti.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct function {
+	const char *name;
+	size_t at;		/* in struct cupti */
+	bool needed;
+};
+
+#define NEEDED(name, member) { name, offsetof(struct cupti, member), true }
+#define OPTIONAL(name, member) { name, offsetof(struct cupti, member), false }
+
+static const struct function functions[] = {
+	NEEDED("cuptiGetVersion", version),
+	NEEDED("cuptiActivityRegisterCallbacks", register_callbacks),
+	NEEDED("cuptiActivityEnable", enable),
+	NEEDED("cuptiActivityDisable", disable),
+	NEEDED("cuptiActivityFlushAll", flush_all),
+	NEEDED("cuptiActivityGetNextRecord", next),
+	NEEDED("cuptiActivityGetNumDroppedRecords", dropped),
+	NEEDED("cuptiGetTimestamp", timestamp),
+	OPTIONAL("cuptiGetResultString", result_string),
+	OPTIONAL("cuptiSetThreadIdType", set_thread_id_type),
+	OPTIONAL("cuptiSubscribe", subscribe),
+	OPTIONAL("cuptiUnsubscribe", unsubscribe),
+	OPTIONAL("cuptiActivityEnableRuntimeApi", enable_runtime_api),
+	OPTIONAL("cuptiActivityEnableDriverApi", enable_driver_api),
+};
+
+/* Relative to the folder of the CUDA runtime or driver that is mapped: a toolkit, a wheel of CUDA
+ * 13, one of CUDA 12. */
+static const char *const beside[] = { "", "../extras/CUPTI/lib64/", "../lib/",
+				      "../../cuda_cupti/lib/" };
+
+static const char *const names[] = { "libcupti.so.12", "libcupti.so.11.8", "libcupti.so.13",
+				     "libcupti.so" };
+
+struct mapped {
+	char cupti[256];
+	char cuda_dir[256];	/* with a slash at its end */
+};
+
+static void keep_path(char *out, size_t size, const char *path, size_t len)
+{
+	if (len >= size)
+		return;
+	memcpy(out, path, len);
+	out[len] = '\0';
+}
+
+static int on_object(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	struct mapped *m = ctx;
+	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+	const char *base = slash ? slash + 1 : NULL;
+
+	(void)size;
+	if (!base)
+		return 0;
+	if (!strncmp(base, "libcupti.so", 11))
+		keep_path(m->cupti, sizeof(m->cupti), info->dlpi_name, strlen(info->dlpi_name));
+	else if (!strncmp(base, "libcudart.so", 12))
+		keep_path(m->cuda_dir, sizeof(m->cuda_dir), info->dlpi_name,
+			  (size_t)(base - info->dlpi_name));
+	return 0;
+}
+
+static void *try(struct cupti *c, const char *dir, const char *name, int flags)
+{
+	void *lib;
+
+	if (snprintf(c->path, sizeof(c->path), "%s%s", dir, name) >= (int)sizeof(c->path))
+		return NULL;
+	lib = dlopen(c->path, RTLD_NOW | RTLD_LOCAL | flags);
+	return lib;
+}
+
+static void *find_library(struct cupti *c)
+{
+	struct mapped m = { .cupti = "" };
+	const char *given = getenv("GPUPROF_CUPTI");
+	void *lib;
+
+	dl_iterate_phdr(on_object, &m);
+	if (*m.cupti) {
+		lib = try(c, "", m.cupti, RTLD_NOLOAD);
+		if (lib)
+			return lib;
+	}
+	if (given && *given)
+		return try(c, "", given, 0);
+	for (size_t d = 0; *m.cuda_dir && d < sizeof(beside) / sizeof(beside[0]); d++)
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			char dir[sizeof(m.cuda_dir) + 32];
+
+			snprintf(dir, sizeof(dir), "%s%s", m.cuda_dir, beside[d]);
+			lib = try(c, dir, names[i], 0);
+			if (lib)
+				return lib;
+		}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		lib = try(c, "", names[i], 0);
+		if (lib)
+			return lib;
+	}
+	return NULL;
+}
+
+const char *cupti_load(struct cupti *c)
+{
+	void *lib;
+
+	memset(c, 0, sizeof(*c));
+	lib = find_library(c);
+	if (!lib)
+		return "no libcupti found";
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		void *at = dlsym(lib, functions[i].name);
+
+		if (!at && functions[i].needed)
+			return "libcupti lacks a function";
+		memcpy((char *)c + functions[i].at, &at, sizeof(at));
+	}
+	return NULL;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The functions of the libcupti that this process uses, found at run time: the helper links to none,
+ * since every CUDA version brings its own and two in one process do not see each other's buffers.
+ */
+#ifndef HELPER_CUPTI_H
+#define HELPER_CUPTI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "helper/records.h"
+
+#define CUPTI_OK 0
+#define CUPTI_BUSY 39		/* MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED: another client has subscribed */
+#define CUPTI_FLUSH_FORCED 1
+#define CUPTI_THREAD_ID_SYSTEM 1	/* API records name threads as gettid does */
+
+typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *bytes, size_t *max_records);
+typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
+				  size_t valid_bytes);
+
+struct cupti {
+	/* Without these nothing works. */
+	int (*version)(uint32_t *version);
+	int (*register_callbacks)(cupti_request_fn request, cupti_complete_fn complete);
+	int (*enable)(uint32_t kind);
+	int (*disable)(uint32_t kind);
+	int (*flush_all)(uint32_t flag);
+	record_next_fn next;
+	int (*dropped)(void *context, uint32_t stream, size_t *records);
+	int (*timestamp)(uint64_t *ns);
+	/* NULL: the version has none. */
+	int (*result_string)(int result, const char **text);
+	int (*set_thread_id_type)(int type);
+	int (*subscribe)(void **subscriber, void (*callback)(void *, int, uint32_t, const void *),
+			 void *ctx);
+	int (*unsubscribe)(void *subscriber);
+	int (*enable_runtime_api)(uint32_t cbid, uint8_t enable);	/* 12.5: single functions */
+	int (*enable_driver_api)(uint32_t cbid, uint8_t enable);
+	char path[256];		/* of the library, cut if need be */
+};
+
+/* The one that is mapped already, else GPUPROF_CUPTI, else beside the CUDA runtime that is mapped,
+ * else by its usual names. NULL, or why there is none. */
+const char *cupti_load(struct cupti *c);
+
+#endif
