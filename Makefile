@@ -67,7 +67,7 @@ HELPER_OBJ := $(HELPER_SRC:user/%.c=$(BUILD)/pic/%.o)
 HELPER_LIB := $(BUILD)/helper.a
 UNIT     := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out tests/unit/test_gpusim%.c,$(sort $(wildcard tests/unit/test_*.c))))
 
-all: $(BUILD)/gpuprof ## build gpuprof (the default)
+all: $(BUILD)/gpuprof $(BUILD)/libgpuprof.so ## build gpuprof (the default)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -118,7 +118,13 @@ $(BUILD)/gpuprof: $(BUILD)/user/main.o $(LIB)
 $(BUILD)/pic/%.o: user/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -include user/helper/symver.h -MMD -MP -c $< -o $@
+
+# The helper loads wherever CUDA does: old versions of symbols, and no library that a target lacks.
+$(BUILD)/libgpuprof.so: $(HELPER_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared -Wl,-soname,libgpuprof.so -Wl,-z,defs -Wl,--no-as-needed -o $@ $^ \
+		-l:libpthread.so.0 -l:libdl.so.2
 
 $(HELPER_LIB): $(HELPER_OBJ)
 	$(call say,AR,$@)

@@ -40,6 +40,9 @@ enum {
 	cudaMemcpyDefault,
 };
 
+void __cudaRegisterFunction(void **binary, const char *host_function, char *device_function,
+			    const char *device_name, int thread_limit, void *thread, void *block,
+			    void *block_size, void *grid_size, int *warp_size);
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
 			     size_t shared_bytes, cudaStream_t stream);
 cudaError_t cudaLaunchKernel_ptsz(const void *function, dim3 grid, dim3 block, void **arguments,

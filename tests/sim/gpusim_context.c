@@ -2,7 +2,7 @@
 /*
  * Contexts: one primary per device, others on request, one current per thread.
  */
-#include "gpusim_internal.h"
+#include "gpusim_trace_internal.h"
 
 static struct gpusim_context contexts[256];
 static struct gpusim_pool pool = GPUSIM_POOL(contexts);
@@ -128,4 +128,9 @@ void gpusim_contexts_settle(const struct gpusim_gate *gate, uint64_t end_ns)
 		gpusim_time_settle(&contexts[i].busy_until, gate, end_ns);
 		gpusim_time_settle(&contexts[i].blocking_busy_until, gate, end_ns);
 	}
+}
+
+uint32_t gpusim_context_id(const struct gpusim_context *context)
+{
+	return (uint32_t)(context - contexts) + 1;
 }

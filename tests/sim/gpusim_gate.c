@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gpusim_internal.h"
+#include "gpusim_trace_internal.h"
 
 enum { ASK_MS = 5 }; /* gates of other communicators than the oldest one's are asked this often */
 
@@ -20,6 +20,7 @@ struct gpusim_gate {
 	struct gpusim_slot slot;
 	struct gpusim_time begin;
 	bool arrived;
+	struct gpusim_stream *stream;
 	const struct gpusim_gate_calls *calls;
 	void *argument;
 };
@@ -71,6 +72,7 @@ static void settle_all(const struct gpusim_gate *gate, uint64_t end_ns)
 	gpusim_streams_settle(gate, end_ns);
 	gpusim_contexts_settle(gate, end_ns);
 	gpusim_events_settle(gate, end_ns);
+	gpusim_traces_settle(gate, end_ns);
 	for (i = 0; i < GPUSIM_MAX_DEVICES * ENGINES; i++)
 		gpusim_time_settle(
 			&gpusim_world.devices[i / ENGINES].engine_busy_until[i % ENGINES], gate,
@@ -182,6 +184,17 @@ static void start_thread(void)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+/* The kernel that a collective is to the device. */
+static void trace(struct gpusim_gate *gate, const void *entity)
+{
+	struct gpusim_time end = gpusim_time_after(gate);
+
+	gpusim_trace_work(gate->stream, &(struct gpusim_trace_work){
+		.work = { .kind = GPUSIM_KERNEL, .entity = entity,
+			  .shape = { { 16, 1, 1 }, { 512, 1, 1 } } },
+		.correlation = gpusim_correlation() }, &gate->begin, &end);
+}
+
 static int submit_locked(struct gpusim_stream *stream, struct gpusim_stream *lane,
 			 const struct gpusim_gate_calls *calls, void *argument)
 {
@@ -189,10 +202,13 @@ static int submit_locked(struct gpusim_stream *stream, struct gpusim_stream *lan
 
 	if (!gate)
 		return GPUSIM_OUT_OF_MEMORY;
+	gate->stream = stream;
 	gate->calls = calls;
 	gate->argument = argument;
 	gate->begin = gpusim_stream_begin(stream, gpusim_now_ns());
 	gpusim_time_join(&gate->begin, &lane->busy_until);
+	if (calls->entity)
+		trace(gate, calls->entity(argument));
 	gpusim_stream_occupy(stream, gpusim_time_after(gate));
 	gpusim_stream_occupy(lane, gpusim_time_after(gate));
 	shut++;

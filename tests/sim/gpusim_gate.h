@@ -14,6 +14,7 @@ struct gpusim_gate_calls {
 	uint64_t (*end_ns)(void *argument); /* 0: not known yet */
 	/* A word that changes (with a FUTEX_WAKE) when end_ns may know more. */
 	const uint32_t *(*changes)(void *argument);
+	const void *(*entity)(void *argument); /* NULL: no kernel that anybody could see */
 	void (*release)(void *argument); /* after the last call of the others */
 };
 

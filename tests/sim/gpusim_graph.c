@@ -3,7 +3,7 @@
  * Graphs, minimal: the works that a stream was given while it captured, run again in that order by
  * each launch.
  */
-#include "gpusim_internal.h"
+#include "gpusim_trace_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,8 @@ struct gpusim_graph {
 
 struct gpusim_graph_exec {
 	struct gpusim_slot slot;
+	uint32_t id;
+	uint64_t first_node; /* its nodes are clones: numbers of their own */
 	size_t count;
 	struct gpusim_work *works;
 };
@@ -24,6 +26,8 @@ static struct gpusim_graph graphs[1024];
 static struct gpusim_graph_exec execs[1024];
 static struct gpusim_pool graph_pool = GPUSIM_POOL(graphs);
 static struct gpusim_pool exec_pool = GPUSIM_POOL(execs);
+static uint32_t execs_made;
+static uint64_t nodes_made;
 
 int gpusim_graph_append(struct gpusim_graph *graph, const struct gpusim_work *work)
 {
@@ -106,6 +110,9 @@ static int instantiate_locked(const struct gpusim_graph *graph, struct gpusim_gr
 	if (graph->count)
 		memcpy(exec->works, graph->works, graph->count * sizeof(*exec->works));
 	exec->count = graph->count;
+	exec->id = ++execs_made;
+	exec->first_node = nodes_made + 1;
+	nodes_made += graph->count;
 	*out = exec;
 	return GPUSIM_OK;
 }
@@ -149,7 +156,10 @@ int gpusim_graph_launch(struct gpusim_graph_exec *exec, struct gpusim_stream *ha
 	} else if (stream && gpusim_pool_has(&exec_pool, exec)) {
 		now_ns = gpusim_now_ns();
 		for (i = 0; i < exec->count; i++)
-			gpusim_submit_locked(stream, &exec->works[i], now_ns);
+			gpusim_submit_node(stream, &exec->works[i], now_ns, &(struct gpusim_trace_work){
+					.graph = exec->id,
+					.graph_node = exec->first_node + i,
+				});
 		result = GPUSIM_OK;
 	}
 	gpusim_unlock();

@@ -5,7 +5,7 @@
  * streams overlap without limit. Behind a collective that not all ranks have entered these times
  * are not numbers yet.
  */
-#include "gpusim_internal.h"
+#include "gpusim_trace_internal.h"
 
 static struct gpusim_stream streams[4096];
 static struct gpusim_pool pool = GPUSIM_POOL(streams);
@@ -161,12 +161,20 @@ void gpusim_stream_occupy(struct gpusim_stream *stream, struct gpusim_time end)
 
 void gpusim_submit_locked(struct gpusim_stream *stream, struct gpusim_work *work, uint64_t now_ns)
 {
+	gpusim_submit_node(stream, work, now_ns, &(struct gpusim_trace_work){ .graph = 0 });
+}
+
+void gpusim_submit_node(struct gpusim_stream *stream, struct gpusim_work *work, uint64_t now_ns,
+			const struct gpusim_trace_work *node)
+{
+	struct gpusim_trace_work traced = *node;
 	struct gpusim_device *device = &gpusim_world.devices[stream->context->device];
 	enum gpusim_engine engine = engine_of[work->kind];
-	struct gpusim_time time = gpusim_stream_begin(stream, now_ns);
+	struct gpusim_time time = gpusim_stream_begin(stream, now_ns), begin;
 
 	if (engine)
 		gpusim_time_join(&time, &device->engine_busy_until[engine]);
+	begin = time;
 	work->pending = !gpusim_time_known(&time);
 	work->start_ns = work->pending ? 0 : time.at_ns;
 	gpusim_time_add(&time, gpusim_work_duration(stream, work));
@@ -177,6 +185,9 @@ void gpusim_submit_locked(struct gpusim_stream *stream, struct gpusim_work *work
 	gpusim_stream_occupy(stream, time);
 	if (engine)
 		device->engine_busy_until[engine] = time;
+	traced.work = *work;
+	traced.correlation = gpusim_correlation();
+	gpusim_trace_work(stream, &traced, &begin, &time);
 }
 
 static int check_shape(const struct gpusim_shape *shape)

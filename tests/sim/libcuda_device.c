@@ -2,16 +2,36 @@
 /*
  * libcuda.so.1, the simulated driver: start, devices, contexts, names of errors.
  */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+
 #include "shim.h"
 
 #include "cuda_api.h"
 
 enum { DRIVER_VERSION = 13000 };
 
+/* As the real driver when it starts, in a process whose environment asks for it. */
+static void inject(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	void *library = path && *path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+	int (*initialize)(void) = NULL;
+
+	if (library)
+		*(void **)&initialize = dlsym(library, "InitializeInjection");
+	if (initialize)
+		initialize();
+}
+
 CUresult cuInit(unsigned int flags)
 {
+	static pthread_once_t injected = PTHREAD_ONCE_INIT;
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuInit);
 	CUresult result = flags ? GPUSIM_INVALID_VALUE : gpusim_init();
+
+	pthread_once(&injected, inject);
 
 	if (!result && !gpusim_device_count())
 		result = GPUSIM_NO_DEVICE;

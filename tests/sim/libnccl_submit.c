@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "gpusim_gate.h"
+#include "gpusim_trace.h"
 #include "libnccl.h"
 
 /* What one gate waits for. */
@@ -68,7 +69,17 @@ static const uint32_t *changes(void *argument)
 	return nccl_shared_changes(bundle->comm->shared);
 }
 
+/* What a device shows of a collective: the kernel that can do them all. */
+static const char kernel[] = "ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)";
+
+static const void *entity(void *argument)
+{
+	(void)argument;
+	return kernel;
+}
+
 static const struct gpusim_gate_calls gate_calls = {
+	.entity = entity,
 	.arrive = arrive,
 	.end_ns = end_ns,
 	.changes = changes,
@@ -113,6 +124,8 @@ static int submit_bundle(const struct nccl_work *works, unsigned int count)
 		if (go_together(&works[0], &works[i]))
 			bundle->places[bundle->count++] = place_of(&works[i]);
 	gpusim_context_set_current(comm->context);
+	if (!gpusim_kernel_name(kernel))
+		gpusim_kernel_register(kernel, kernel);
 	result = gpusim_gate_submit(works[0].stream, comm->lane, &gate_calls, bundle);
 	gpusim_context_set_current(before);
 	if (result)

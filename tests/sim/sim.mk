@@ -7,7 +7,7 @@
 SIM := tests/sim
 SIM_OUT := $(BUILD)/sim
 SIM_WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wformat=2 -Wvla -Werror
-SIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -g -MMD -MP $(SIM_WARN) -I$(SIM) -pthread
+SIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -g -MMD -MP $(SIM_WARN) -I$(SIM) -Iinclude -pthread
 SIM_CORE_CFLAGS := -O2 -fPIC
 
 # The exported functions begin like those of the real libcudart: push %rbp, also where a compiler would delay it.
@@ -20,15 +20,16 @@ SIM_PLAIN_CFLAGS := -mbranch-protection=none
 SIM_ENDBR_CFLAGS := -mbranch-protection=bti
 endif
 
-SIM_CORE := gpusim gpusim_context gpusim_stream gpusim_time gpusim_gate gpusim_duration gpusim_event gpusim_memory gpusim_graph gpusim_error \
+SIM_CORE := gpusim gpusim_context gpusim_stream gpusim_time gpusim_gate gpusim_duration gpusim_event gpusim_memory gpusim_graph gpusim_trace gpusim_error \
 	truth truth_write
 SIM_CUDA := libcuda_launch libcuda_memory libcuda_device libcuda_address libcuda_twins
 SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory
 SIM_NCCL := libnccl_shared libnccl_submit libnccl_group libnccl_comm libnccl_collectives
+SIM_CUPTI := libcupti_activity libcupti_queue libcupti_record libcupti_version
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
 SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static ddp held
 
-SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13 libnccl.so.2 cuda12/libcudart.so.12)
+SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13 libnccl.so.2 libcupti.so.13 cuda12/libcudart.so.12)
 SIM_ENDBR_LIBS := $(addprefix $(SIM_OUT)/endbr/,libcuda.so.1 libcudart.so.13)
 
 SIM_UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_gpusim*.c))
@@ -79,7 +80,7 @@ $(SIM_OUT)/libgpusim.so: $(call SIM_OBJECTS,core,$(SIM_CORE)) $(SIM)/libgpusim.m
 
 $(SIM_OUT)/libcuda.so.1: $(call SIM_OBJECTS,plain,$(SIM_CUDA_FILES)) $(SIM)/libcuda.map $(SIM_OUT)/libgpusim.so
 	$(call say,LINK,$@)
-	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcuda.map -o $@ $(filter %.o %.so,$^)
+	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcuda.map -o $@ $(filter %.o %.so,$^) -ldl
 
 $(SIM_OUT)/libcudart.so.13: $(call SIM_OBJECTS,plain,$(SIM_CUDART)) $(SIM)/libcudart.map $(SIM_OUT)/libgpusim.so
 	$(call say,LINK,$@)
@@ -104,11 +105,15 @@ $(SIM_OUT)/libnccl.so.2: $(call SIM_OBJECTS,plain,$(SIM_NCCL)) $(SIM)/libnccl.ma
 	$(call say,LINK,$@)
 	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libnccl.map -o $@ $(filter %.o %.so,$^)
 
+$(SIM_OUT)/libcupti.so.13: $(call SIM_OBJECTS,core,$(SIM_CUPTI)) $(SIM)/libcupti.map $(SIM_OUT)/libgpusim.so
+	$(call say,LINK,$@)
+	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcupti.map -o $@ $(filter %.o %.so,$^)
+
 $(SIM_OUT)/endbr/libcuda.so.1: $(call SIM_OBJECTS,endbr-objects,$(SIM_CUDA_FILES)) $(SIM)/libcuda.map \
 		$(SIM_OUT)/libgpusim.so
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcuda.map -o $@ $(filter %.o %.so,$^)
+	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcuda.map -o $@ $(filter %.o %.so,$^) -ldl
 
 $(SIM_OUT)/endbr/libcudart.so.13: $(call SIM_OBJECTS,endbr-objects,$(SIM_CUDART)) $(SIM)/libcudart.map \
 		$(SIM_OUT)/libgpusim.so
@@ -149,9 +154,16 @@ $(SIM_OUT)/simcalls-dl: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_dlopen
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(SIM_RUN_LINK) -ldl
 
-$(SIM_UNIT): $(BUILD)/unit/%: tests/unit/%.c $(SIM_OUT)/libgpusim.so $(SIM_OUT)/libnccl.so.2
+$(filter-out %_helper,$(SIM_UNIT)): $(BUILD)/unit/%: tests/unit/%.c $(SIM_OUT)/libgpusim.so $(SIM_OUT)/libnccl.so.2
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(SIM_CFLAGS) -O1 -o $@ $< -L$(SIM_OUT) -lgpusim -l:libnccl.so.2 -Wl,-rpath,'$$ORIGIN/../sim' -lcmocka
+
+# The helper inside a process of the simulation, read as gpuprof does.
+$(BUILD)/unit/test_gpusim_helper: tests/unit/test_gpusim_helper.c $(LIB) $(BUILD)/libgpuprof.so $(SIM_OUT)/train \
+		$(SIM_OUT)/libcupti.so.13
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -o $@ $< $(LIB) $(LDFLAGS) $(LDLIBS) -lcmocka
 
 -include $(wildcard $(SIM_OUT)/*/*.d)

@@ -12,11 +12,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "gpusim_trace_internal.h"
 #include "truth_internal.h"
 
 struct truth_thread *truth_threads;
 
 static __thread struct truth_thread *mine;
+static uint32_t correlations;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
 /* A child is a new process: it has called nothing yet. */
@@ -56,6 +58,8 @@ struct gpusim_call gpusim_call_begin(enum gpusim_function function, bool exporte
 		mine = thread_new();
 	if (!mine->first_ns)
 		truth_set(&mine->first_ns, call.start_ns);
+	if (!mine->depth)
+		mine->correlation = __atomic_add_fetch(&correlations, 1, __ATOMIC_RELAXED);
 	call.place = (mine->depth++ ? GPUSIM_NESTED : 0) | (exported ? 0 : GPUSIM_PRIVATE);
 	truth_add(&mine->counts[function][call.place].begun, 1);
 	return call;
@@ -91,6 +95,21 @@ static void count_shape(struct truth_counts *counts, const struct gpusim_shape *
 	truth_add(&known->count, 1);
 }
 
+uint32_t gpusim_correlation(void)
+{
+	return mine && mine->depth ? mine->correlation : 0;
+}
+
+static void tell(const struct gpusim_call *call, uint64_t end_ns, int result)
+{
+	const struct gpusim_tracer *tracer = gpusim_trace_listener();
+
+	if (tracer)
+		tracer->call(&(struct gpusim_trace_call){
+			.function = call->function, .tid = mine->tid, .start_ns = call->start_ns,
+			.end_ns = end_ns, .correlation = mine->correlation, .result = result });
+}
+
 int gpusim_call_end(const struct gpusim_call *call, int result)
 {
 	struct truth_counts *counts = &mine->counts[call->function][call->place];
@@ -109,6 +128,8 @@ int gpusim_call_end(const struct gpusim_call *call, int result)
 	if (ns > counts->max_ns)
 		truth_set(&counts->max_ns, ns);
 	truth_add(&counts->count, 1);
+	if (!mine->depth)
+		tell(call, now_ns, result);
 	return result;
 }
 

@@ -34,6 +34,7 @@ struct truth_thread {
 	char name[16];
 	uint64_t first_ns, last_ns;
 	unsigned int depth;
+	uint32_t correlation; /* of the outermost call it is in */
 	struct truth_counts counts[GPUSIM_FUNCTIONS][GPUSIM_PLACES];
 };
 

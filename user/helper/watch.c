@@ -27,6 +27,7 @@
 #define CLOCK_EVERY 10			/* periods */
 #define RETRY_NS 1000000000ull		/* after CUPTI was busy or failed */
 #define ASLEEP_NS 60000000000ull	/* a wake that was missed costs no more */
+#define READER_NS 1000000000ull		/* GPUPROF_ARM=1: so long the process waits for a reader */
 #define END_MS 1000
 
 static struct watch {
@@ -186,6 +187,22 @@ static int start_thread(void)
 	return err;
 }
 
+/* gpuprof has started this process and is about to watch it: nothing that it does is to be missed,
+ * and no launch is to wait later. */
+static void arm_for_reader(void)
+{
+	for (uint64_t end = now_ns() + READER_NS, now; (now = now_ns()) < end;) {
+		uint32_t seen = __atomic_load_n(&watch.ring.head->wake, __ATOMIC_ACQUIRE), fresh;
+		uint32_t kinds = helper_ring_look(&watch.ring, now, &fresh);
+
+		if (kinds) {
+			arm(kinds);
+			return;
+		}
+		sleep_for(end - now, seen);
+	}
+}
+
 bool watch_start(void)
 {
 	const char *arm_now = getenv("GPUPROF_ARM");
@@ -197,9 +214,8 @@ bool watch_start(void)
 		helper_ring_close(&watch.ring);
 		return false;
 	}
-	/* Before the first context: no launch waits later. Nothing is enabled for nobody, so all. */
 	if (arm_now && *arm_now == '1')
-		arm(UINT32_MAX);
+		arm_for_reader();
 	if (start_thread()) {
 		helper_ring_close(&watch.ring);
 		return false;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /* Once a process: makes the ring and starts the thread. Calls nothing of CUDA or CUPTI unless
- * GPUPROF_ARM=1 asks for it now. False: this process has no helper (and is none the worse). */
+ * GPUPROF_ARM=1 asks for it now: then it waits a second for its reader, and arms. False: this process has no helper (and is none the worse). */
 bool watch_start(void);
 
 /* The process exits: what CUPTI holds is handed on, within a second. */

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * CUPTI's activity API as the simulated libcupti offers it: functions, numbers, and records laid
+ * out as those of CUDA 13.0. A record of an older version is the beginning of one of these.
+ */
+#ifndef CUPTI_API_H
+#define CUPTI_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	CUPTI_SUCCESS = 0,
+	CUPTI_ERROR_INVALID_PARAMETER = 1,
+	CUPTI_ERROR_NOT_INITIALIZED = 15,
+	CUPTI_ERROR_MAX_LIMIT_REACHED = 12,
+	CUPTI_ERROR_INVALID_KIND = 21,
+	CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED = 39,
+};
+
+enum {
+	KIND_MEMCPY = 1,
+	KIND_MEMSET = 2,
+	KIND_DRIVER = 4,
+	KIND_RUNTIME = 5,
+	KIND_CONCURRENT_KERNEL = 10,
+	KIND_MEMCPY2 = 22,
+	KIND_GRAPH_TRACE = 51,
+	KINDS = 64,
+};
+
+struct cupti_kernel {
+	uint32_t kind;
+	uint8_t cache_config, shared_config;
+	uint16_t registers;
+	uint32_t partitioned_requested, partitioned_executed;
+	uint64_t start, end, completed;
+	uint32_t device, context, stream;
+	int32_t grid[3], block[3];
+	int32_t static_shared, dynamic_shared;
+	uint32_t local_per_thread, local_total;
+	uint32_t correlation;
+	int64_t grid_id;
+	const char *name;
+	void *reserved;
+	uint64_t queued, submitted;
+	uint8_t launch_type, carveout_requested, carveout;
+	uint8_t pad;
+	uint32_t shared_executed;
+	uint64_t graph_node;
+	uint32_t shmem_limit;
+	uint32_t graph;
+	void *access_policy;
+	uint32_t channel, channel_type;
+	uint32_t cluster[3];
+	uint32_t cluster_policy;
+	uint64_t local_total_v2;
+	uint32_t max_potential_cluster, max_active_clusters;
+	uint8_t is_device_launched;
+	uint8_t pad2[7];
+};
+
+struct cupti_memcpy {
+	uint32_t kind;
+	uint8_t copy_kind, from_kind, to_kind, flags;
+	uint64_t bytes, start, end;
+	uint32_t device, context, stream, correlation, runtime_correlation;
+	uint32_t pad;
+	void *reserved;
+	uint64_t graph_node;
+	uint32_t graph;
+	uint32_t channel, channel_type;
+	uint8_t is_device_launched, pad2[3];
+	uint64_t copy_count;
+};
+
+struct cupti_memset {
+	uint32_t kind, value;
+	uint64_t bytes, start, end;
+	uint32_t device, context, stream, correlation;
+	uint16_t flags, memory_kind;
+	uint32_t pad;
+	void *reserved;
+	uint64_t graph_node;
+	uint32_t graph;
+	uint32_t channel, channel_type;
+	uint8_t is_device_launched, pad2[3];
+};
+
+struct cupti_graph_trace {
+	uint32_t kind, correlation;
+	uint64_t start, end;
+	uint32_t device, graph, context, stream;
+	void *reserved;
+	uint32_t end_device, end_context;
+};
+
+struct cupti_api {
+	uint32_t kind, cbid;
+	uint64_t start, end;
+	uint32_t pid, tid, correlation, result;
+};
+
+_Static_assert(sizeof(struct cupti_kernel) == 216, "kernel of 13.0");
+_Static_assert(offsetof(struct cupti_kernel, correlation) == 92, "kernel");
+_Static_assert(offsetof(struct cupti_kernel, name) == 104, "kernel");
+_Static_assert(offsetof(struct cupti_kernel, graph_node) == 144, "kernel");
+_Static_assert(offsetof(struct cupti_kernel, cluster) == 176, "kernel");
+_Static_assert(sizeof(struct cupti_memcpy) == 96, "memcpy of 13.0");
+_Static_assert(offsetof(struct cupti_memcpy, graph_node) == 64, "memcpy");
+_Static_assert(sizeof(struct cupti_memset) == 88, "memset of 13.0");
+_Static_assert(sizeof(struct cupti_graph_trace) == 56, "graph trace of 13.0");
+_Static_assert(sizeof(struct cupti_api) == 40, "API");
+
+typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *bytes, size_t *max_records);
+typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
+				  size_t valid_bytes);
+typedef void (*cupti_callback_fn)(void *ctx, int domain, uint32_t cbid, const void *data);
+
+int cuptiGetVersion(uint32_t *version);
+int cuptiGetResultString(int result, const char **text);
+int cuptiGetTimestamp(uint64_t *ns);
+int cuptiSubscribe(void **subscriber, cupti_callback_fn callback, void *ctx);
+int cuptiUnsubscribe(void *subscriber);
+int cuptiSetThreadIdType(int type);
+int cuptiActivityRegisterCallbacks(cupti_request_fn request, cupti_complete_fn complete);
+int cuptiActivityEnable(uint32_t kind);
+int cuptiActivityDisable(uint32_t kind);
+int cuptiActivityFlushAll(uint32_t flag);
+int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, void **record);
+int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped);
+int cuptiActivityEnableRuntimeApi(uint32_t cbid, uint8_t enable);
+int cuptiActivityEnableDriverApi(uint32_t cbid, uint8_t enable);
+
+#endif

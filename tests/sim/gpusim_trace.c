@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Works whose times are not known yet wait here; the gates settle them. Names of kernels.
+ */
+#include "gpusim_trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gpusim_internal.h"
+#include "gpusim_trace_internal.h"
+
+enum { WAITING = 8192, NAMES = 1024 };
+
+struct waiting {
+	struct gpusim_trace_work traced;
+	struct gpusim_time begin, end;
+};
+
+static const struct gpusim_tracer *tracer;
+static struct waiting waiting[WAITING];
+static size_t waiting_count;
+static struct {
+	const void *entity;
+	const char *name;
+} names[NAMES];
+static size_t names_count;
+
+void gpusim_trace_to(const struct gpusim_tracer *to)
+{
+	gpusim_lock();
+	__atomic_store_n(&tracer, to, __ATOMIC_RELEASE);
+	if (!to)
+		waiting_count = 0;
+	gpusim_unlock();
+}
+
+const struct gpusim_tracer *gpusim_trace_listener(void)
+{
+	return __atomic_load_n(&tracer, __ATOMIC_ACQUIRE);
+}
+
+static bool tell(struct waiting *w)
+{
+	if (!gpusim_time_known(&w->begin) || !gpusim_time_known(&w->end))
+		return false;
+	w->traced.work.start_ns = w->begin.at_ns;
+	w->traced.work.end_ns = w->end.at_ns;
+	tracer->work(&w->traced);
+	return true;
+}
+
+void gpusim_trace_work(const struct gpusim_stream *stream, const struct gpusim_trace_work *traced,
+		       const struct gpusim_time *begin, const struct gpusim_time *end)
+{
+	struct waiting w = { .traced = *traced, .begin = *begin, .end = *end };
+
+	if (!tracer)
+		return;
+	w.traced.device = stream->context->device;
+	w.traced.context = gpusim_context_id(stream->context);
+	w.traced.stream = stream->id + GPUSIM_STREAM_ID_BASE;
+	if (tell(&w))
+		return;
+	if (waiting_count == WAITING) {
+		fprintf(stderr, "gpusim: more than %d works wait for collectives\n", WAITING);
+		abort();
+	}
+	waiting[waiting_count++] = w;
+}
+
+void gpusim_traces_settle(const struct gpusim_gate *gate, uint64_t end_ns)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < waiting_count; i++) {
+		gpusim_time_settle(&waiting[i].begin, gate, end_ns);
+		gpusim_time_settle(&waiting[i].end, gate, end_ns);
+		if (!tracer || tell(&waiting[i]))
+			continue;
+		waiting[kept++] = waiting[i];
+	}
+	waiting_count = kept;
+}
+
+void gpusim_kernel_register(const void *entity, const char *name)
+{
+	gpusim_lock();
+	if (names_count < NAMES) {
+		names[names_count].entity = entity;
+		names[names_count++].name = name;
+	}
+	gpusim_unlock();
+}
+
+const char *gpusim_kernel_name(const void *entity)
+{
+	size_t i;
+
+	for (i = 0; i < names_count; i++)
+		if (names[i].entity == entity)
+			return names[i].name;
+	return NULL;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the devices do and what is called, told as it happens to one listener: libcupti. A work is
+ * told once its times are known, which may be before it begins or, behind a collective, long after
+ * it was submitted. Correlations number the outermost calls of runtime and driver in the process.
+ */
+#ifndef GPUSIM_TRACE_H
+#define GPUSIM_TRACE_H
+
+#include "gpusim.h"
+#include "gpusim_functions.h"
+
+struct gpusim_trace_work {
+	struct gpusim_work work;
+	int device;
+	uint32_t context, stream; /* as CUPTI numbers them */
+	uint32_t correlation;
+	uint32_t graph; /* 0: none */
+	uint64_t graph_node;
+};
+
+struct gpusim_trace_call {
+	enum gpusim_function function;
+	int tid;
+	uint64_t start_ns, end_ns;
+	uint32_t correlation;
+	int result;
+};
+
+struct gpusim_tracer {
+	void (*work)(const struct gpusim_trace_work *work); /* with the world's lock held */
+	void (*call)(const struct gpusim_trace_call *call);
+};
+
+void gpusim_trace_to(const struct gpusim_tracer *tracer); /* NULL: nobody listens */
+
+/* Of the call that this thread is in; 0: in none. */
+uint32_t gpusim_correlation(void);
+
+/* Kernels' names: as compiled programs register them. The text is the caller's. */
+void gpusim_kernel_register(const void *entity, const char *name);
+const char *gpusim_kernel_name(const void *entity); /* NULL: was not registered */
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Inside libcupti.so.13, the simulated CUPTI: how it is to behave, the records that wait, and how
+ * they get into the client's buffers.
+ *
+ * Environment: GPUSIM_CUPTI=11.8|12.1|12.4|12.8|13.0 (13.0): whose records and version it has.
+ * GPUSIM_CUPTI_FAULTS, of these, by commas: drop=N (each N-th record, counted as dropped), zero=N
+ * (each N-th record has no times), late=MS (complete so long after the end), withhold (a flush waits
+ * for what has not ended), reorder, busy (somebody has subscribed), refuse (nothing can be enabled),
+ * hang (a flush never returns).
+ */
+#ifndef LIBCUPTI_H
+#define LIBCUPTI_H
+
+#include <stdbool.h>
+
+#include "cupti_api.h"
+#include "gpusim_trace.h"
+
+struct cupti_version {
+	const char *name;
+	uint32_t number; /* as cuptiGetVersion says */
+	uint16_t bytes[KINDS];
+	bool single_functions; /* enables API records one by one */
+};
+
+struct cupti_faults {
+	uint64_t drop, zero, late_ms;
+	bool withhold, reorder, busy, refuse, hang;
+};
+
+const struct cupti_version *cupti_version(void);
+const struct cupti_faults *cupti_faults(void);
+
+union cupti_record {
+	uint32_t kind;
+	struct cupti_kernel kernel;
+	struct cupti_memcpy copy;
+	struct cupti_memset set;
+	struct cupti_graph_trace graph;
+	struct cupti_api api;
+};
+
+/* From what the simulation tells to a record; times of CLOCK_REALTIME, as CUPTI's own. */
+void cupti_record_work(union cupti_record *rec, const struct gpusim_trace_work *work);
+bool cupti_record_call(union cupti_record *rec, const struct gpusim_trace_call *call); /* is one */
+
+/* Records wait until ready_ns of CLOCK_MONOTONIC; any thread. */
+void cupti_queue_add(const union cupti_record *rec, uint64_t ready_ns);
+void cupti_queue_flush(bool forced, cupti_request_fn request, cupti_complete_fn complete);
+size_t cupti_queue_ready(void);	  /* how many a flush would complete */
+size_t cupti_queue_dropped(void); /* since the last time it was asked */
+
+#endif

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * libcupti.so.13, the simulated CUPTI: what is told becomes records.
+ */
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gpuprof/cbids.h"
+#include "libcupti.h"
+
+#define NAME_OF(name, class) [GPUSIM_FN_##name] = #name,
+static const char *const names[GPUSIM_FUNCTIONS] = {
+	GPUSIM_RUNTIME_FUNCTIONS(NAME_OF) GPUSIM_DRIVER_FUNCTIONS(NAME_OF)
+};
+
+struct number {
+	uint32_t cbid;
+	const char *name;
+};
+
+#define NUMBER_OF(cbid, name) { cbid, #name },
+static const struct number runtime[] = { GP_RUNTIME_CBIDS(NUMBER_OF) };
+static const struct number driver[] = { GP_DRIVER_CBIDS(NUMBER_OF) };
+
+static struct {
+	uint32_t kind, cbid; /* 0: of no API that CUPTI records */
+} functions[GPUSIM_FUNCTIONS];
+static uint64_t realtime_less_monotonic;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void number_all(uint32_t kind, const struct number *numbers, size_t count)
+{
+	size_t f, i;
+
+	for (f = 0; f < GPUSIM_FUNCTIONS; f++)
+		for (i = 0; names[f] && i < count; i++)
+			if (strcmp(names[f], numbers[i].name) == 0) {
+				functions[f].kind = kind;
+				functions[f].cbid = numbers[i].cbid;
+			}
+}
+
+static void prepare(void)
+{
+	struct timespec real, mono;
+
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_REALTIME, &real);
+	realtime_less_monotonic = (uint64_t)(real.tv_sec - mono.tv_sec) * 1000000000 +
+				  (uint64_t)(real.tv_nsec - mono.tv_nsec);
+	number_all(KIND_RUNTIME, runtime, sizeof(runtime) / sizeof(runtime[0]));
+	number_all(KIND_DRIVER, driver, sizeof(driver) / sizeof(driver[0]));
+}
+
+static uint64_t real_ns(uint64_t monotonic_ns)
+{
+	pthread_once(&once, prepare);
+	return monotonic_ns + realtime_less_monotonic;
+}
+
+int cuptiGetTimestamp(uint64_t *ns)
+{
+	if (!ns)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	*ns = real_ns(gpusim_now_ns());
+	return CUPTI_SUCCESS;
+}
+
+/* Anything, but always the same for a name. */
+static uint16_t registers_of(const char *name)
+{
+	uint32_t hash = 5381;
+
+	while (name && *name)
+		hash = hash * 33 + (unsigned char)*name++;
+	return (uint16_t)(16 + hash % 15 * 8);
+}
+
+static void record_kernel(struct cupti_kernel *k, const struct gpusim_trace_work *w)
+{
+	int axis;
+
+	k->kind = KIND_CONCURRENT_KERNEL;
+	k->start = real_ns(w->work.start_ns);
+	k->end = k->completed = real_ns(w->work.end_ns);
+	k->device = (uint32_t)w->device;
+	k->context = w->context;
+	k->stream = w->stream;
+	for (axis = 0; axis < 3; axis++) {
+		k->grid[axis] = (int32_t)w->work.shape.grid[axis];
+		k->block[axis] = (int32_t)w->work.shape.block[axis];
+	}
+	k->correlation = w->correlation;
+	k->name = gpusim_kernel_name(w->work.entity);
+	k->registers = registers_of(k->name);
+	k->graph = w->graph;
+	k->graph_node = w->graph_node;
+}
+
+static void record_copy(struct cupti_memcpy *c, const struct gpusim_trace_work *w)
+{
+	static const struct {
+		uint8_t copy, from, to; /* CUPTI's numbers of directions and of memory */
+	} ways[GPUSIM_WORK_KINDS] = {
+		[GPUSIM_COPY_HTOD] = { 1, 1, 3 },
+		[GPUSIM_COPY_DTOH] = { 2, 3, 1 },
+		[GPUSIM_COPY_DTOD] = { 8, 3, 3 },
+	};
+
+	c->kind = KIND_MEMCPY;
+	c->copy_kind = ways[w->work.kind].copy;
+	c->from_kind = ways[w->work.kind].from;
+	c->to_kind = ways[w->work.kind].to;
+	c->bytes = w->work.bytes;
+	c->start = real_ns(w->work.start_ns);
+	c->end = real_ns(w->work.end_ns);
+	c->device = (uint32_t)w->device;
+	c->context = w->context;
+	c->stream = w->stream;
+	c->correlation = w->correlation;
+	c->graph = w->graph;
+	c->graph_node = w->graph_node;
+	c->copy_count = 1;
+}
+
+static void record_set(struct cupti_memset *s, const struct gpusim_trace_work *w)
+{
+	s->kind = KIND_MEMSET;
+	s->bytes = w->work.bytes;
+	s->start = real_ns(w->work.start_ns);
+	s->end = real_ns(w->work.end_ns);
+	s->device = (uint32_t)w->device;
+	s->context = w->context;
+	s->stream = w->stream;
+	s->correlation = w->correlation;
+	s->graph = w->graph;
+	s->graph_node = w->graph_node;
+	s->memory_kind = 3;
+}
+
+void cupti_record_work(union cupti_record *rec, const struct gpusim_trace_work *work)
+{
+	memset(rec, 0, sizeof(*rec));
+	switch (work->work.kind) {
+	case GPUSIM_KERNEL:
+		record_kernel(&rec->kernel, work);
+		break;
+	case GPUSIM_SET:
+		record_set(&rec->set, work);
+		break;
+	default:
+		record_copy(&rec->copy, work);
+	}
+}
+
+bool cupti_record_call(union cupti_record *rec, const struct gpusim_trace_call *call)
+{
+	pthread_once(&once, prepare);
+	memset(rec, 0, sizeof(*rec));
+	if (!functions[call->function].kind)
+		return false;
+	rec->api = (struct cupti_api){
+		.kind = functions[call->function].kind,
+		.cbid = functions[call->function].cbid,
+		.start = real_ns(call->start_ns),
+		.end = real_ns(call->end_ns),
+		.pid = (uint32_t)getpid(),
+		.tid = (uint32_t)call->tid,
+		.correlation = call->correlation,
+		.result = (uint32_t)call->result,
+	};
+	return true;
+}
