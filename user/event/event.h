@@ -47,6 +47,13 @@ enum event_kind {
 	EVENT_FRAME = 21,	/* a place in code and who called it; see FRAME_* below */
 	EVENT_STACK = 22,	/* what a call's stack is: entity = its id, stream = the number of its
 				 * innermost frame (0: nothing is known), dir = enum stack_known */
+
+	/* What devices did, from a helper (event/work.h). */
+	EVENT_DEVICE = 23,	/* process pid has the device of `device`; text = its name */
+	EVENT_WORK = 24,	/* a device did `work` in [start_ns, end_ns); text = the kernel's name */
+	EVENT_API = 25,		/* CUPTI's record of a call: tid, start, end, result; func = CUPTI's number
+				 * of the function, dir = its domain (4 driver, 5 runtime), seq =
+				 * the correlation that the works it launched have */
 	EVENT_KIND_END
 };
 
@@ -128,6 +135,8 @@ struct event {
 	struct launch_shape shape;
 	const char *text;	/* valid during the call that delivers the event; NULL unknown */
 	const char *text2;
+	const struct work *work;	/* the same, of EVENT_WORK */
+	const struct device_facts *device;	/* of EVENT_DEVICE */
 };
 
 /*

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Each kind is a row: how long it must be and who takes it. What has a device's time waits. */
+#include "event/helper_decode.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/vec.h"
+#include "event/helper_clock.h"
+#include "event/work.h"
+#include "gpuprof/ring.h"
+
+#define WAITING_MAX 262144	/* records; more go out by the readings there are */
+#define NAMES_MAX 65536u
+#define TEXT_MAX 4096u
+#define LONGEST_NS (1000ull * 3600 * 1000000000)	/* no work takes 1,000 hours */
+
+struct waiting {		/* one that has a device's time */
+	uint64_t start, end;	/* the device's */
+	uint32_t name;
+	uint16_t kind;		/* GP_RING_* */
+	union {
+		struct work work;
+		struct gp_ring_api api;
+	};
+};
+
+struct helper_decoder {
+	uint32_t pid;
+	int64_t offset_ns;
+	struct helper_clock clock;
+	VEC(struct waiting) waiting;
+	VEC(char *) names;	/* of number i + 1 */
+	struct helper_counts counts;
+};
+
+struct helper_decoder *helper_decoder_new(pid_t pid, int64_t clock_offset_ns)
+{
+	struct helper_decoder *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->pid = (uint32_t)pid;
+	d->offset_ns = clock_offset_ns;
+	return d;
+}
+
+void helper_decoder_free(struct helper_decoder *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->names.n; i++)
+		free(d->names.v[i]);
+	VEC_FREE(&d->names);
+	VEC_FREE(&d->waiting);
+	free(d);
+}
+
+/* ---- what goes out ------------------------------------------------------------------------- */
+
+static const char *name_of(struct helper_decoder *d, uint32_t id)
+{
+	return id && id <= d->names.n ? d->names.v[id - 1] : NULL;
+}
+
+static int tell(struct helper_decoder *d, struct waiting *w, const struct event_sink *sink)
+{
+	struct event ev = { .pid = d->pid };
+	uint64_t error_ns, ignored;
+
+	if (!helper_clock_host(&d->clock, w->start, &ev.start_ns, &error_ns) ||
+	    !helper_clock_host(&d->clock, w->end, &ev.end_ns, &ignored) || ev.end_ns < ev.start_ns) {
+		d->counts.invalid++;
+		return 0;
+	}
+	if (w->kind == GP_RING_API) {
+		ev.kind = EVENT_API;
+		ev.has = HAS_RESULT | HAS_END;
+		ev.tid = w->api.tid;
+		ev.seq = w->api.correlation;
+		ev.result = (int32_t)w->api.result;
+		ev.func = (uint16_t)w->api.cbid;
+		ev.dir = (uint8_t)w->api.domain;
+	} else {
+		ev.kind = EVENT_WORK;
+		ev.text = name_of(d, w->name);
+		w->work.error_ns = num_max(error_ns, ignored);
+		ev.work = &w->work;
+	}
+	return sink->push(sink->ctx, &ev);
+}
+
+/* All that ended before the clock is settled, or everything. */
+static int tell_settled(struct helper_decoder *d, uint64_t settled, const struct event_sink *sink)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < d->waiting.n; i++) {
+		struct waiting *w = &d->waiting.v[i];
+
+		if (!err && w->end <= settled)
+			err = tell(d, w, sink);
+		else
+			d->waiting.v[kept++] = *w;
+	}
+	d->waiting.n = kept;
+	return err;
+}
+
+/* ---- what comes in -------------------------------------------------------------------------- */
+
+static int take_clock(struct helper_decoder *d, const void *payload, size_t len,
+		      const struct event_sink *sink)
+{
+	struct gp_ring_clock reading;
+
+	(void)len;
+	memcpy(&reading, payload, sizeof(reading));
+	reading.host_before_ns -= (uint64_t)d->offset_ns;
+	reading.host_after_ns -= (uint64_t)d->offset_ns;
+	if (!helper_clock_add(&d->clock, &reading)) {
+		d->counts.invalid++;
+		return 0;
+	}
+	d->counts.clock_steps = d->clock.steps;
+	return tell_settled(d, helper_clock_settled(&d->clock), sink);
+}
+
+/* Numbers come in order; one that is missing (its record had no room) has no text. */
+static int take_name(struct helper_decoder *d, const void *payload, size_t len,
+		     const struct event_sink *sink)
+{
+	struct gp_ring_name name;
+
+	(void)sink;
+	memcpy(&name, payload, sizeof(name));
+	if (!name.id || name.id > NAMES_MAX || name.bytes > len - sizeof(name)) {
+		d->counts.invalid++;
+		return 0;
+	}
+	while (d->names.n < name.id)
+		if (!VEC_PUSH(&d->names))
+			return -ENOMEM;
+	free(d->names.v[name.id - 1]);
+	d->names.v[name.id - 1] = strndup((const char *)payload + sizeof(name),
+					  num_min(name.bytes, TEXT_MAX));
+	return d->names.v[name.id - 1] ? 0 : -ENOMEM;
+}
+
+static void format_uuid(char *out, const uint8_t u[16])
+{
+	snprintf(out, DEVICE_UUID_LEN + 1, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
+		 "%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8],
+		 u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+}
+
+static int take_device(struct helper_decoder *d, const void *payload, size_t len,
+		       const struct event_sink *sink)
+{
+	struct gp_ring_device in;
+	struct device_facts facts;
+
+	(void)len;
+	memcpy(&in, payload, sizeof(in));
+	facts = (struct device_facts){
+		.device = in.device, .cc_major = in.cc_major, .cc_minor = in.cc_minor,
+		.multiprocessors = in.multiprocessors, .warp_threads = in.warp_threads,
+		.threads_per_sm = in.threads_per_sm, .blocks_per_sm = in.blocks_per_sm,
+		.registers_per_sm = in.registers_per_sm, .shared_per_sm = in.shared_per_sm,
+		.shared_per_block = in.shared_per_block, .shared_reserved = in.shared_reserved,
+		.memory_bytes = in.memory_bytes };
+	format_uuid(facts.uuid, in.uuid);
+	return sink->push(sink->ctx, &(struct event){ .kind = EVENT_DEVICE, .pid = d->pid,
+						      .text = name_of(d, in.name),
+						      .device = &facts });
+}
+
+static int take_loss(struct helper_decoder *d, const void *payload, size_t len,
+		     const struct event_sink *sink)
+{
+	struct gp_ring_loss loss;
+
+	(void)len;
+	(void)sink;
+	memcpy(&loss, payload, sizeof(loss));
+	d->counts.dropped = num_add(d->counts.dropped, loss.count);
+	if (loss.cause == GP_LOSS_NO_TIME)
+		d->counts.no_time = num_add(d->counts.no_time, loss.count);
+	return 0;
+}
+
+static int wait_for_clock(struct helper_decoder *d, const struct waiting *w,
+			  const struct event_sink *sink)
+{
+	struct waiting *slot;
+	int err = 0;
+
+	if (!w->start || w->end < w->start || w->end - w->start > LONGEST_NS) {
+		d->counts.invalid++;
+		return 0;
+	}
+	if (d->waiting.n == WAITING_MAX)
+		err = tell_settled(d, UINT64_MAX, sink);
+	slot = err ? NULL : VEC_PUSH(&d->waiting);
+	if (!slot)
+		return err ? err : -ENOMEM;
+	*slot = *w;
+	return 0;
+}
+
+static int take_kernel(struct helper_decoder *d, const void *payload, size_t len,
+		       const struct event_sink *sink)
+{
+	struct gp_ring_kernel k;
+	struct waiting w = { .kind = GP_RING_KERNEL };
+
+	(void)len;
+	memcpy(&k, payload, sizeof(k));
+	w.start = k.start;
+	w.end = k.end;
+	w.name = k.name;
+	w.work = (struct work){
+		.kind = WORK_KIND_KERNEL, .registers = k.registers, .launch_type = k.launch_type,
+		.has = (k.has & GP_KERNEL_HAS_GRAPH ? WORK_HAS_GRAPH : 0) |
+		       (k.has & GP_KERNEL_HAS_CLUSTER ? WORK_HAS_CLUSTER : 0) |
+		       (k.has & GP_KERNEL_HAS_MAX_CLUSTERS ? WORK_HAS_MAX_CLUSTERS : 0),
+		.device = k.device, .context = k.context, .stream = k.stream,
+		.correlation = k.correlation, .graph = k.graph, .graph_node = k.graph_node,
+		.static_shared = k.static_shared, .dynamic_shared = k.dynamic_shared,
+		.shared_executed = k.shared_executed, .local_per_thread = k.local_per_thread,
+		.max_active_clusters = k.max_active_clusters };
+	memcpy(w.work.grid, k.grid, sizeof(k.grid));
+	memcpy(w.work.block, k.block, sizeof(k.block));
+	memcpy(w.work.cluster, k.cluster, sizeof(k.cluster));
+	return wait_for_clock(d, &w, sink);
+}
+
+/* CUPTI's numbers of directions and of kinds of memory. */
+static const struct {
+	uint8_t dir, known;
+} directions[] = {
+	[1] = { COPY_H2D, 1 }, [2] = { COPY_D2H, 1 }, [3] = { COPY_H2D, 1 }, [4] = { COPY_D2H, 1 },
+	[5] = { COPY_D2D, 1 }, [6] = { COPY_D2D, 1 }, [7] = { COPY_D2D, 1 }, [8] = { COPY_D2D, 1 },
+	[9] = { COPY_H2H, 1 }, [10] = { COPY_D2D, 1 },
+};
+
+static uint8_t host_memory(const struct gp_ring_copy *c)
+{
+	uint8_t host = c->copy_kind == 2 ? c->to_kind : c->from_kind;
+
+	return c->copy_kind != 1 && c->copy_kind != 2 ? MEMORY_UNKNOWN :
+	       host == 1 ? MEMORY_PAGEABLE : host == 2 ? MEMORY_PINNED : MEMORY_UNKNOWN;
+}
+
+static int take_copy(struct helper_decoder *d, const void *payload, bool is_set,
+		     const struct event_sink *sink)
+{
+	struct gp_ring_copy c;
+	struct waiting w = { .kind = GP_RING_COPY };
+	bool known;
+
+	memcpy(&c, payload, sizeof(c));
+	known = c.copy_kind < sizeof(directions) / sizeof(directions[0]) &&
+		directions[c.copy_kind].known;
+	w.start = c.start;
+	w.end = c.end;
+	w.work = (struct work){
+		.kind = is_set ? WORK_KIND_SET : c.is_peer ? WORK_KIND_PEER : WORK_KIND_COPY,
+		.has = WORK_HAS_GRAPH | (known && !is_set ? WORK_HAS_DIR : 0),
+		.dir = known ? directions[c.copy_kind].dir : 0,
+		.memory = is_set ? MEMORY_UNKNOWN : host_memory(&c),
+		.device = c.device, .context = c.context, .stream = c.stream,
+		.correlation = c.correlation, .graph = c.graph, .graph_node = c.graph_node,
+		.bytes = c.bytes, .peer_from = c.peer_from, .peer_to = c.peer_to };
+	return wait_for_clock(d, &w, sink);
+}
+
+static int take_a_copy(struct helper_decoder *d, const void *payload, size_t len,
+		       const struct event_sink *sink)
+{
+	(void)len;
+	return take_copy(d, payload, false, sink);
+}
+
+static int take_a_set(struct helper_decoder *d, const void *payload, size_t len,
+		      const struct event_sink *sink)
+{
+	(void)len;
+	return take_copy(d, payload, true, sink);
+}
+
+static int take_graph(struct helper_decoder *d, const void *payload, size_t len,
+		      const struct event_sink *sink)
+{
+	struct gp_ring_graph g;
+	struct waiting w = { .kind = GP_RING_GRAPH };
+
+	(void)len;
+	memcpy(&g, payload, sizeof(g));
+	w.start = g.start;
+	w.end = g.end;
+	w.work = (struct work){ .kind = WORK_KIND_GRAPH, .has = WORK_HAS_GRAPH, .device = g.device,
+				.context = g.context, .stream = g.stream,
+				.correlation = g.correlation, .graph = g.graph };
+	return wait_for_clock(d, &w, sink);
+}
+
+static int take_api(struct helper_decoder *d, const void *payload, size_t len,
+		    const struct event_sink *sink)
+{
+	struct waiting w = { .kind = GP_RING_API };
+
+	(void)len;
+	memcpy(&w.api, payload, sizeof(w.api));
+	w.start = w.api.start;
+	w.end = w.api.end;
+	return wait_for_clock(d, &w, sink);
+}
+
+static int take_nothing(struct helper_decoder *d, const void *payload, size_t len,
+			const struct event_sink *sink)
+{
+	(void)d;
+	(void)payload;
+	(void)len;
+	(void)sink;
+	return 0;
+}
+
+static const struct {
+	size_t least;
+	int (*take)(struct helper_decoder *d, const void *payload, size_t len,
+		    const struct event_sink *sink);
+} kinds[GP_RING_KINDS] = {
+	[GP_RING_CLOCK] = { sizeof(struct gp_ring_clock), take_clock },
+	[GP_RING_NAME_IS] = { sizeof(struct gp_ring_name), take_name },
+	[GP_RING_DEVICE] = { sizeof(struct gp_ring_device), take_device },
+	[GP_RING_CONTEXT] = { sizeof(struct gp_ring_context), take_nothing },
+	[GP_RING_KERNEL] = { sizeof(struct gp_ring_kernel), take_kernel },
+	[GP_RING_COPY] = { sizeof(struct gp_ring_copy), take_a_copy },
+	[GP_RING_SET] = { sizeof(struct gp_ring_copy), take_a_set },
+	[GP_RING_GRAPH] = { sizeof(struct gp_ring_graph), take_graph },
+	[GP_RING_API] = { sizeof(struct gp_ring_api), take_api },
+	[GP_RING_RANGE] = { sizeof(struct gp_ring_range), take_nothing },
+	[GP_RING_LOSS] = { sizeof(struct gp_ring_loss), take_loss },
+};
+
+int helper_decode(struct helper_decoder *d, uint16_t kind, const void *payload, size_t len,
+		  const struct event_sink *sink)
+{
+	d->counts.received++;
+	if (kind >= GP_RING_KINDS || !kinds[kind].take) {
+		d->counts.unknown++;
+		return 0;
+	}
+	if (len < kinds[kind].least) {
+		d->counts.invalid++;
+		return 0;
+	}
+	return kinds[kind].take(d, payload, len, sink);
+}
+
+int helper_decode_end(struct helper_decoder *d, const struct event_sink *sink)
+{
+	return tell_settled(d, UINT64_MAX, sink);
+}
+
+void helper_decoder_counts(const struct helper_decoder *d, struct helper_counts *out)
+{
+	*out = d->counts;
+}

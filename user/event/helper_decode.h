@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The records of one process's helper -> typed events in the host's time. This is where bytes from a
+ * process that is not trusted are checked; what comes out is. Records wait until the clock's next
+ * reading tells when they were: bounded, and then they go out with what is known.
+ *
+ * What a record claims of its own process only is believed: the pid is the caller's, devices are the
+ * process's own, a thread that is not the process's would be found by the join to have no calls.
+ */
+#ifndef EVENT_HELPER_DECODE_H
+#define EVENT_HELPER_DECODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "event/event.h"
+
+struct helper_decoder;
+
+struct helper_counts {
+	uint64_t received;	/* records */
+	uint64_t invalid;	/* too short, of an impossible time, of a name that was not told */
+	uint64_t unknown;	/* kinds of a later version */
+	uint64_t dropped;	/* works that CUPTI or the helper lost, as they say */
+	uint64_t no_time;	/* of these, works that came without a time */
+	uint64_t clock_steps;	/* times that the clock was set */
+};
+
+/* clock_offset_ns: what the target's time namespace adds to CLOCK_MONOTONIC. NULL + errno. */
+struct helper_decoder *helper_decoder_new(pid_t pid, int64_t clock_offset_ns);
+void helper_decoder_free(struct helper_decoder *d);
+
+/* One record as helper_source_read hands it on; events go to sink in the order they can be told. 0 or
+ * sink's error, or -ENOMEM. */
+int helper_decode(struct helper_decoder *d, uint16_t kind, const void *payload, size_t len,
+		  const struct event_sink *sink);
+
+/* Nothing more will come: what waits goes out by the readings there are. */
+int helper_decode_end(struct helper_decoder *d, const struct event_sink *sink);
+
+void helper_decoder_counts(const struct helper_decoder *d, struct helper_counts *out);
+
+#endif
