@@ -54,7 +54,7 @@ Q := @
 say = @printf '  %-8s %s\n' '$(1)' '$(2)'
 endif
 
-ROOMS    := base elf probe stack event ledger view cli
+ROOMS    := base elf bucket probe stack event ledger view cli
 USER_SRC := $(sort $(foreach r,$(ROOMS),$(wildcard user/$(r)/*.c)))
 USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/user/%.o)
 BPF_SRC  := $(sort $(wildcard bpf/*.bpf.c))

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What kind of work a kernel does, by its name alone: a list of parts of names, the first that fits
+ * decides. Names may be mangled or not. Knows nothing of devices or times.
+ */
+#ifndef BUCKET_KERNEL_CLASS_H
+#define BUCKET_KERNEL_CLASS_H
+
+/* They leave the process in tables, by name. */
+enum kernel_class {
+	KERNEL_OTHER = 0,
+	KERNEL_GEMM,
+	KERNEL_ATTENTION,
+	KERNEL_CONV,
+	KERNEL_NORM,
+	KERNEL_ELEMENTWISE,
+	KERNEL_REDUCE,
+	KERNEL_OPTIMIZER,
+	KERNEL_COMM,
+	KERNEL_CLASSES
+};
+
+enum kernel_class kernel_class_of(const char *name);	/* NULL: other */
+const char *kernel_class_name(unsigned int class);	/* "gemm", ..., "?" */
+
+#endif
