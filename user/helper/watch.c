@@ -24,7 +24,6 @@
 
 #define RING_BYTES (8u << 20)
 #define PERIOD_NS 100000000ull		/* between flushes while somebody watches */
-#define CLOCK_EVERY 10			/* periods */
 #define RETRY_NS 1000000000ull		/* after CUPTI was busy or failed */
 #define ASLEEP_NS 60000000000ull	/* a wake that was missed costs no more */
 #define READER_NS 1000000000ull		/* GPUPROF_ARM=1: so long the process waits for a reader */
@@ -107,15 +106,8 @@ static void drain(uint32_t flag)
 	enter(GP_HELPER_DRAINED);
 }
 
-static void work(unsigned int round)
-{
-	if (round % CLOCK_EVERY == 0)
-		collect_clock();
-	collect_flush(0);
-}
-
 /* One look: what is wanted, and one step towards it. Returns how long to sleep. */
-static uint64_t step(unsigned int round)
+static uint64_t step(void)
 {
 	uint32_t fresh, kinds = helper_ring_look(&watch.ring, now_ns(), &fresh);
 
@@ -124,10 +116,12 @@ static uint64_t step(unsigned int round)
 	if (fresh && watch.state == GP_HELPER_AWAKE)
 		collect_clock();
 	if (watch.state == GP_HELPER_AWAKE) {
-		if (!kinds)
+		if (kinds) {
+			collect_flush(0);
+			collect_clock();
+		} else {
 			drain(0);
-		else
-			work(round);
+		}
 		return kinds ? PERIOD_NS : ASLEEP_NS;
 	}
 	if (!kinds)
@@ -148,10 +142,10 @@ static void *live(void *ctx)
 {
 	(void)ctx;
 	prctl(PR_SET_NAME, "gpuprof-helper");
-	for (unsigned int round = 0; !__atomic_load_n(&watch.ending, __ATOMIC_ACQUIRE); round++) {
+	while (!__atomic_load_n(&watch.ending, __ATOMIC_ACQUIRE)) {
 		uint32_t seen = __atomic_load_n(&watch.ring.head->wake, __ATOMIC_ACQUIRE);
 
-		sleep_for(step(round), seen);
+		sleep_for(step(), seen);
 	}
 	if (watch.state == GP_HELPER_AWAKE)
 		drain(CUPTI_FLUSH_FORCED);
