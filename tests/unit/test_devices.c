@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What processes did on devices: works find their book, bucket and statistics; equal names are one
+ * kernel; two processes on one ordinal are two.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "ledger/devices.h"
+
+static void push(struct devices *d, uint32_t pid, const struct work *w, const char *name,
+		 uint64_t start, uint64_t end)
+{
+	struct event ev = { .kind = EVENT_WORK, .pid = pid, .start_ns = start, .end_ns = end,
+			    .text = name, .work = w };
+
+	assert_int_equal(devices_push_work(d, &ev, 1000), 0);
+}
+
+static void works_find_their_book_and_statistics(void **state)
+{
+	struct work gemm = { .kind = WORK_KIND_KERNEL, .grid = { 1, 2, 3 }, .registers = 40 };
+	struct work comm = { .kind = WORK_KIND_KERNEL, .stream = 2 };
+	struct work copy = { .kind = WORK_KIND_COPY, .has = WORK_HAS_DIR, .dir = COPY_H2D,
+			     .memory = MEMORY_PINNED, .bytes = 100 };
+	struct work peer = { .kind = WORK_KIND_PEER, .has = WORK_HAS_DIR, .dir = COPY_D2D,
+			     .bytes = 7 };
+	struct work set = { .kind = WORK_KIND_SET, .bytes = 5 };
+	struct devices *d = devices_new();
+	const struct device_state *s;
+	struct device_sum sum;
+
+	(void)state;
+	push(d, 1, &gemm, "sgemm_kernel", 1010, 1030);
+	gemm.grid[0] = 9;
+	push(d, 1, &gemm, "sgemm_kernel", 1040, 1050);
+	push(d, 1, &comm, "ncclDevKernel_AllReduce", 1020, 1045);
+	push(d, 1, &copy, NULL, 1050, 1060);
+	push(d, 1, &peer, NULL, 1060, 1065);
+	push(d, 1, &set, NULL, 1070, 1072);
+	push(d, 2, &gemm, NULL, 1000, 1001);
+	assert_int_equal(devices_count(d), 2);
+	s = devices_get(d, 0);
+	assert_int_equal(s->kernels, 2);
+	assert_string_equal(s->kernel[0]->name, "sgemm_kernel");
+	assert_int_equal(s->kernel[0]->time.count, 2);
+	assert_int_equal(s->kernel[0]->time.total, 30);
+	assert_int_equal(s->kernel[0]->last.registers, 40);
+	assert_true(s->kernel[0]->mixed);
+	assert_false(s->kernel[1]->mixed);
+	assert_int_equal(s->copies[COPY_H2D][MEMORY_PINNED].bytes, 100);
+	assert_int_equal(s->copies[COPY_DEFAULT + 1][MEMORY_UNKNOWN].total_ns, 5);
+	assert_int_equal(s->sets.count, 1);
+	assert_int_equal(device_book_read(s->book, 1100, &sum, NULL, NULL), 0);
+	assert_int_equal(sum.owned_ns[DEVICE_KERNELS + KERNEL_GEMM], 30);
+	assert_int_equal(sum.owned_ns[DEVICE_KERNELS + KERNEL_COMM], 10);
+	assert_int_equal(sum.busy_ns[DEVICE_KERNELS + KERNEL_COMM], 25);
+	assert_int_equal(sum.owned_ns[DEVICE_COPIES + COPY_H2D], 10);
+	assert_int_equal(sum.owned_ns[DEVICE_COPIES_PEER], 5);
+	assert_int_equal(sum.owned_ns[DEVICE_SETS], 2);
+	assert_int_equal(sum.idle_ns, 100 - 57);
+	assert_null(devices_get(d, 1)->kernel[0]->name);
+	devices_free(d);
+}
+
+static void many_names_are_told_apart_up_to_a_bound(void **state)
+{
+	struct work w = { .kind = WORK_KIND_KERNEL };
+	struct devices *d = devices_new();
+	const struct device_state *s;
+	char name[32];
+
+	(void)state;
+	for (uint64_t i = 0; i < DEVICES_KERNELS_MAX + 1000; i++) {
+		snprintf(name, sizeof(name), "k%llu", (unsigned long long)i);
+		push(d, 1, &w, name, 2000 + i, 2001 + i);
+		push(d, 1, &w, name, 2000 + i, 2001 + i);
+	}
+	s = devices_get(d, 0);
+	assert_int_equal(s->kernels, DEVICES_KERNELS_MAX + 1);
+	assert_int_equal(s->kernel[77]->time.count, 2);
+	assert_string_equal(s->kernel[DEVICES_KERNELS_MAX]->name, "(others)");
+	assert_int_equal(s->kernel[DEVICES_KERNELS_MAX]->time.count, 2000);
+	devices_free(d);
+}
+
+static void every_bucket_has_a_name_of_its_own(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < DEVICE_BUCKETS_END; i++)
+		for (unsigned int k = 0; k < i; k++)
+			assert_string_not_equal(device_bucket_name(i), device_bucket_name(k));
+	assert_true(DEVICE_BUCKETS_END <= DEVICE_BUCKETS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(works_find_their_book_and_statistics),
+		cmocka_unit_test(many_names_are_told_apart_up_to_a_bound),
+		cmocka_unit_test(every_bucket_has_a_name_of_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
