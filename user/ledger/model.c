@@ -20,9 +20,14 @@ struct model *model_new(const struct funcs *funcs)
 {
 	struct model *m = calloc(1, sizeof(*m));
 
-	if (m)
-		m->funcs = funcs;
-	return m;
+	if (!m)
+		return NULL;
+	m->funcs = funcs;
+	m->devices = devices_new();
+	if (m->devices)
+		return m;
+	free(m);
+	return NULL;
 }
 
 void model_free(struct model *m)
@@ -34,6 +39,7 @@ void model_free(struct model *m)
 		free(m->readings.v[i].source);
 		free(m->readings.v[i].kind);
 	}
+	devices_free(m->devices);
 	pairs_free(&m->facts);
 	VEC_FREE(&m->readings);
 	stacks_free(&m->stacks);
@@ -420,6 +426,28 @@ static int push_stacks(struct model *m, const struct event *ev)
 	return err == -EINVAL ? invalid(m, ev) : err == -ENOMEM ? err : 0;
 }
 
+/* A book of a device opens with the session: what the process did before is not in it. */
+static int push_device(struct model *m, const struct event *ev)
+{
+	return ev->device ? devices_push_facts(m->devices, ev, m->session.start_ns) : invalid(m, ev);
+}
+
+static int push_work(struct model *m, const struct event *ev)
+{
+	if (!ev->work || !ev->work->kind || ev->work->kind >= WORK_KIND_END ||
+	    ev->end_ns < ev->start_ns)
+		return invalid(m, ev);
+	see_time(m, ev->end_ns);
+	return devices_push_work(m->devices, ev, m->session.start_ns);
+}
+
+static int push_nothing(struct model *m, const struct event *ev)
+{
+	(void)m;
+	(void)ev;
+	return 0;
+}
+
 static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct event *ev) = {
 	[EVENT_CALL] = push_call, [EVENT_ENTER] = push_call, [EVENT_OPEN] = push_open,
 	[EVENT_THREAD] = push_thread, [EVENT_EXIT] = push_exit, [EVENT_FORK] = push_fork,
@@ -429,6 +457,7 @@ static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct even
 	[EVENT_TALLY] = push_sums, [EVENT_BIN] = push_sums,
 	[EVENT_FRAME] = push_stacks, [EVENT_STACK] = push_stacks,
 	[EVENT_IDENTITY] = push_identity,
+	[EVENT_DEVICE] = push_device, [EVENT_WORK] = push_work, [EVENT_API] = push_nothing,
 	[EVENT_INSIDE] = push_inside, [EVENT_LEFT] = push_call, [EVENT_GONE] = push_gone,
 };
 

@@ -17,6 +17,7 @@
 #include "event/event.h"
 #include "event/stacks.h"
 #include "ledger/book.h"
+#include "ledger/devices.h"
 #include "ledger/hist.h"
 #include "ledger/tally.h"
 
@@ -110,6 +111,9 @@ const struct stacks *model_stacks(const struct model *m);
 
 size_t model_readings(const struct model *m);
 const struct model_reading *model_reading(const struct model *m, size_t i);
+
+/* What processes did on devices; times of books as of model_now. */
+const struct devices *model_devices(const struct model *m);
 
 /* EVENT_FACT: the last value of a key. */
 const char *model_fact(const struct model *m, const char *key);	/* NULL: no such fact */

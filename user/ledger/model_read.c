@@ -121,3 +121,8 @@ const struct stacks *model_stacks(const struct model *m)
 {
 	return &m->stacks;
 }
+
+const struct devices *model_devices(const struct model *m)
+{
+	return m->devices;
+}

@@ -51,6 +51,7 @@ struct model {
 	struct pairs facts;
 	VEC(struct reading) readings;
 	struct stacks stacks;
+	struct devices *devices;
 	struct model_counts counts;	/* what no book and no process keeps */
 };
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The table `copies`: bytes and speed of each direction, from pinned memory or not. */
+#include <errno.h>
+
+#include "view/views.h"
+
+enum { PID, DEVICE, DIRECTION, PINNED, COUNT, BYTES, TOTAL, SPEED, N_COLUMNS };
+
+static const struct column columns[N_COLUMNS] = {
+	[PID] = { "pid", NULL, CELL_ID, 0 },
+	[DEVICE] = { "device", NULL, CELL_ID, 0 },
+	[DIRECTION] = { "direction", NULL, CELL_TEXT, 0 },
+	[PINNED] = { "pinned", NULL, CELL_BOOL, 0 },
+	[COUNT] = { "count", NULL, CELL_INT, 0 },
+	[BYTES] = { "bytes", NULL, CELL_BYTES, 0 },
+	[TOTAL] = { "total_ns", NULL, CELL_NS, 0 },
+	[SPEED] = { "gb_per_s", NULL, CELL_REAL, 0 },
+};
+
+/* NULL: the record did not say. */
+static const char *const directions[COPY_DEFAULT + 2] = {
+	[COPY_H2H] = "h2h", [COPY_H2D] = "h2d", [COPY_D2H] = "d2h", [COPY_D2D] = "d2d",
+	[COPY_DEFAULT] = NULL, [COPY_DEFAULT + 1] = "p2p",
+};
+
+static int add_row(struct table *t, const struct device_state *s, const char *direction,
+		   unsigned int memory, const struct copy_stats *c)
+{
+	struct cell *row;
+
+	if (!c->count)
+		return 0;
+	row = table_row(t);
+	if (!row)
+		return -ENOMEM;
+	cell_u(&row[PID], s->pid);
+	cell_u(&row[DEVICE], s->device);
+	if (memory != MEMORY_UNKNOWN)
+		cell_u(&row[PINNED], memory == MEMORY_PINNED);
+	cell_u(&row[COUNT], c->count);
+	cell_u(&row[BYTES], c->bytes);
+	cell_u(&row[TOTAL], c->total_ns);
+	if (c->total_ns)
+		cell_d(&row[SPEED], (double)c->bytes / (double)c->total_ns);
+	return cell_s(t, &row[DIRECTION], direction);
+}
+
+static int add_device(struct table *t, const struct device_state *s)
+{
+	int err = 0;
+
+	for (unsigned int dir = 0; dir < COPY_DEFAULT + 2; dir++)
+		for (unsigned int memory = 0; !err && memory < 3; memory++)
+			err = add_row(t, s, directions[dir], memory, &s->copies[dir][memory]);
+	return err;
+}
+
+struct table *view_copies(const struct model *m)
+{
+	const struct devices *d = model_devices(m);
+	struct table *t = table_new("copies", columns, N_COLUMNS);
+	int err = 0;
+
+	if (!t)
+		return NULL;
+	for (size_t i = 0; !err && i < devices_count(d); i++)
+		err = add_device(t, devices_get(d, i));
+	if (!err)
+		err = table_sort(t, columns[TOTAL].name);
+	if (!err)
+		return t;
+	table_free(t);
+	errno = -err;
+	return NULL;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The table `kernels`: what ran on each process's devices, by name. Occupancy is theoretical, from
+ * the latest launch and the device's properties. Reads a const model.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ledger/occupancy.h"
+#include "view/views.h"
+
+enum { PID, DEVICE, NAME, BUCKET, COUNT, TOTAL, AVG, MIN, MAX, P50, P99, REGISTERS, STATIC_SHARED,
+       DYNAMIC_SHARED, BLOCK, GRID, CLUSTER, WAVES, OCCUPANCY, LIMITER, N_COLUMNS };
+
+static const struct column columns[N_COLUMNS] = {
+	[PID] = { "pid", NULL, CELL_ID, 0 },
+	[DEVICE] = { "device", NULL, CELL_ID, 0 },
+	[NAME] = { "name", NULL, CELL_TEXT, 0 },
+	[BUCKET] = { "bucket", NULL, CELL_TEXT, 0 },
+	[COUNT] = { "count", NULL, CELL_INT, 0 },
+	[TOTAL] = { "total_ns", NULL, CELL_NS, 0 },
+	[AVG] = { "avg_ns", NULL, CELL_NS, 0 },
+	[MIN] = { "min_ns", NULL, CELL_NS, 1 },
+	[MAX] = { "max_ns", NULL, CELL_NS, 0 },
+	[P50] = { "p50_ns", NULL, CELL_NS, 1 },
+	[P99] = { "p99_ns", NULL, CELL_NS, 0 },
+	[REGISTERS] = { "registers", NULL, CELL_INT, 1 },
+	[STATIC_SHARED] = { "static_shared_bytes", NULL, CELL_BYTES, 1 },
+	[DYNAMIC_SHARED] = { "dynamic_shared_bytes", NULL, CELL_BYTES, 1 },
+	[BLOCK] = { "block", NULL, CELL_TEXT, 0 },
+	[GRID] = { "grid", NULL, CELL_TEXT, 0 },
+	[CLUSTER] = { "cluster", NULL, CELL_TEXT, 1 },
+	[WAVES] = { "waves", NULL, CELL_REAL, 1 },
+	[OCCUPANCY] = { "occupancy_pct", NULL, CELL_REAL, 0 },
+	[LIMITER] = { "limiter", NULL, CELL_TEXT, 1 },
+};
+
+static int fill_dims(struct table *t, struct cell *c, const uint32_t v[3])
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "%" PRIu32 "x%" PRIu32 "x%" PRIu32, v[0], v[1], v[2]);
+	return cell_s(t, c, text);
+}
+
+static int fill_occupancy(struct table *t, struct cell *row, const struct device_state *s,
+			  const struct work *w)
+{
+	const struct device_facts *f = &s->facts;
+	const struct occupancy_device device = {
+		.cc_major = f->cc_major, .cc_minor = f->cc_minor,
+		.multiprocessors = f->multiprocessors, .threads_per_sm = f->threads_per_sm,
+		.blocks_per_sm = f->blocks_per_sm, .registers_per_sm = f->registers_per_sm,
+		.shared_per_sm = f->shared_per_sm, .shared_reserved = f->shared_reserved };
+	const struct occupancy_launch launch = {
+		.blocks = (uint64_t)w->grid[0] * w->grid[1] * w->grid[2],
+		.threads = w->block[0] * w->block[1] * w->block[2], .registers = w->registers,
+		.shared_bytes = (uint64_t)w->static_shared + w->dynamic_shared,
+		.shared_executed = w->shared_executed };
+	struct occupancy o;
+
+	if (!s->has_facts || !occupancy_of(&device, &launch, &o))
+		return 0;
+	cell_d(&row[WAVES], o.waves);
+	cell_d(&row[OCCUPANCY], o.share * 100);
+	return cell_s(t, &row[LIMITER], occupancy_limiter_name(o.limiter));
+}
+
+static int add_row(struct table *t, const struct device_state *s, const struct kernel_stats *k)
+{
+	struct cell *row = table_row(t);
+	int err;
+
+	if (!row)
+		return -ENOMEM;
+	cell_u(&row[PID], s->pid);
+	cell_u(&row[DEVICE], s->device);
+	cell_u(&row[COUNT], k->time.count);
+	cell_u(&row[TOTAL], k->time.total);
+	cell_u(&row[AVG], k->time.total / k->time.count);
+	cell_u(&row[MIN], k->time.min);
+	cell_u(&row[MAX], k->time.max);
+	cell_u(&row[P50], hist_quantile(&k->time, 0.50));
+	cell_u(&row[P99], hist_quantile(&k->time, 0.99));
+	cell_u(&row[REGISTERS], k->last.registers);
+	cell_u(&row[STATIC_SHARED], k->last.static_shared);
+	cell_u(&row[DYNAMIC_SHARED], k->last.dynamic_shared);
+	err = cell_s(t, &row[NAME], k->name);
+	if (!err)
+		err = cell_s(t, &row[BUCKET], kernel_class_name(k->class));
+	if (!err)
+		err = k->mixed ? cell_s(t, &row[GRID], "(mixed)") :
+				 fill_dims(t, &row[GRID], k->last.grid);
+	if (!err)
+		err = k->mixed ? cell_s(t, &row[BLOCK], "(mixed)") :
+				 fill_dims(t, &row[BLOCK], k->last.block);
+	if (!err && k->last.has & WORK_HAS_CLUSTER && k->last.cluster[0])
+		err = fill_dims(t, &row[CLUSTER], k->last.cluster);
+	return err || k->mixed ? err : fill_occupancy(t, row, s, &k->last);
+}
+
+struct table *view_kernels(const struct model *m)
+{
+	const struct devices *d = model_devices(m);
+	struct table *t = table_new("kernels", columns, N_COLUMNS);
+	int err = 0;
+
+	if (!t)
+		return NULL;
+	for (size_t i = 0; i < devices_count(d); i++) {
+		const struct device_state *s = devices_get(d, i);
+
+		for (size_t k = 0; !err && k < s->kernels; k++)
+			if (s->kernel[k]->time.count)
+				err = add_row(t, s, s->kernel[k]);
+	}
+	if (!err)
+		err = table_sort(t, columns[TOTAL].name);
+	if (!err)
+		return t;
+	table_free(t);
+	errno = -err;
+	return NULL;
+}

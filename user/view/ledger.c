@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The table `ledger`: the book of each process on each of its devices, a row per bucket that is not
+ * empty and one per cause of idleness, so that the rows of a book add up to its wall time.
+ */
+#include <errno.h>
+
+#include "base/num.h"
+#include "base/vec.h"
+#include "view/views.h"
+
+enum { PID, COMM, DEVICE, UUID, BUCKET, NS, SHARE, BUSY, OVERLAPPED, WALL, N_COLUMNS };
+
+static const struct column columns[N_COLUMNS] = {
+	[PID] = { "pid", NULL, CELL_ID, 0 },
+	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
+	[DEVICE] = { "device", NULL, CELL_ID, 0 },
+	[UUID] = { "device_uuid", NULL, CELL_TEXT, 1 },
+	[BUCKET] = { "bucket", NULL, CELL_TEXT, 0 },
+	[NS] = { "ns", "time", CELL_NS, 0 },
+	[SHARE] = { "share", NULL, CELL_SHARE, 0 },
+	[BUSY] = { "busy_ns", NULL, CELL_NS, 0 },
+	[OVERLAPPED] = { "overlapped_ns", NULL, CELL_NS, 0 },
+	[WALL] = { "wall_ns", NULL, CELL_NS, 0 },
+};
+
+struct line {
+	const char *bucket;
+	uint64_t ns, busy_ns;
+	bool is_idle;
+};
+
+struct lines {
+	VEC(struct line) all;
+};
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	return num_compare(y->ns, x->ns);
+}
+
+static int add_line(struct lines *lines, const char *bucket, uint64_t ns, uint64_t busy_ns,
+		    bool is_idle)
+{
+	struct line *line;
+
+	if (!ns && !busy_ns)
+		return 0;
+	line = VEC_PUSH(&lines->all);
+	if (!line)
+		return -ENOMEM;
+	*line = (struct line){ bucket, ns, busy_ns, is_idle };
+	return 0;
+}
+
+static const char *comm_of(const struct model *m, uint32_t pid)
+{
+	for (size_t i = model_processes(m); i-- > 0;)
+		if (model_process(m, i)->pid == pid)
+			return model_process(m, i)->comm[0] ? model_process(m, i)->comm : NULL;
+	return NULL;
+}
+
+static int add_row(struct table *t, const struct model *m, const struct device_state *s,
+		   const struct line *line, uint64_t wall_ns)
+{
+	struct cell *row = table_row(t);
+	int err;
+
+	if (!row)
+		return -ENOMEM;
+	cell_u(&row[PID], s->pid);
+	cell_u(&row[DEVICE], s->device);
+	cell_u(&row[NS], line->ns);
+	cell_d(&row[SHARE], (double)line->ns / (double)wall_ns);
+	if (!line->is_idle) {
+		cell_u(&row[BUSY], line->busy_ns);
+		cell_u(&row[OVERLAPPED], line->busy_ns - line->ns);
+	}
+	cell_u(&row[WALL], wall_ns);
+	err = cell_s(t, &row[COMM], comm_of(m, s->pid));
+	if (!err)
+		err = cell_s(t, &row[UUID], s->has_facts ? s->facts.uuid : NULL);
+	return err ? err : cell_s(t, &row[BUCKET], line->bucket);
+}
+
+/* The last gap: nothing more was launched before the book closed. */
+static void find_last(void *ctx, const struct device_gap *gap)
+{
+	if (!gap->ended_by)
+		*(uint64_t *)ctx = gap->end_ns - gap->start_ns;
+}
+
+static int collect(struct lines *lines, const struct device_state *s, uint64_t now_ns,
+		   uint64_t *wall_ns)
+{
+	struct device_sum sum;
+	uint64_t last_ns = 0;
+	int err = device_book_read(s->book, now_ns, &sum, find_last, &last_ns);
+
+	for (unsigned int i = 0; !err && i < DEVICE_BUCKETS_END; i++)
+		err = add_line(lines, device_bucket_name(i), sum.owned_ns[i], sum.busy_ns[i], false);
+	if (!err)
+		err = add_line(lines, "no-work", last_ns, 0, true);
+	if (!err)
+		err = add_line(lines, "unknown", sum.idle_ns - last_ns, 0, true);
+	*wall_ns = sum.close_ns - sum.open_ns;
+	return err;
+}
+
+static int add_device(struct table *t, const struct model *m, const struct device_state *s,
+		      uint64_t now_ns)
+{
+	struct lines lines = { 0 };
+	uint64_t wall_ns;
+	int err = collect(&lines, s, now_ns, &wall_ns);
+
+	if (!err && lines.all.n)
+		qsort(lines.all.v, lines.all.n, sizeof(*lines.all.v), compare_lines);
+	for (size_t i = 0; !err && i < lines.all.n; i++)
+		err = add_row(t, m, s, &lines.all.v[i], wall_ns);
+	VEC_FREE(&lines.all);
+	return err;
+}
+
+struct table *view_ledger(const struct model *m, uint64_t now_ns)
+{
+	const struct devices *d = model_devices(m);
+	struct table *t = table_new("ledger", columns, N_COLUMNS);
+	int err = 0;
+
+	if (!t)
+		return NULL;
+	for (size_t i = 0; !err && i < devices_count(d); i++)
+		err = add_device(t, m, devices_get(d, i), now_ns);
+	if (!err)
+		return t;
+	table_free(t);
+	errno = -err;
+	return NULL;
+}
