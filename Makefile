@@ -54,9 +54,9 @@ Q := @
 say = @printf '  %-8s %s\n' '$(1)' '$(2)'
 endif
 
-ROOMS    := base elf bucket probe stack event ledger view cli
+ROOMS    := base elf bucket inject probe stack event ledger view cli
 USER_SRC := $(sort $(foreach r,$(ROOMS),$(wildcard user/$(r)/*.c)))
-USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/user/%.o)
+USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/user/%.o) $(BUILD)/user/inject/image.o
 BPF_SRC  := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ  := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.bpf.o)
 SKEL     := $(BUILD)/gpuprof.skel.h
@@ -125,6 +125,11 @@ $(BUILD)/libgpuprof.so: $(HELPER_OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -shared -Wl,-soname,libgpuprof.so -Wl,-z,defs -Wl,--no-as-needed -o $@ $^ \
 		-l:libpthread.so.0 -l:libdl.so.2
+
+$(BUILD)/user/inject/image.o: user/inject/image.S $(BUILD)/libgpuprof.so
+	@mkdir -p $(@D)
+	$(call say,AS,$@)
+	$(Q)$(CC) -DHELPER_SO='"$(BUILD)/libgpuprof.so"' -c $< -o $@
 
 $(HELPER_LIB): $(HELPER_OBJ)
 	$(call say,AR,$@)

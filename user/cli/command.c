@@ -20,6 +20,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "cli/groups.h"
+#include "inject/inject.h"
 
 /* SUDO_UID or SUDO_GID: a number, or -1 when not under sudo. */
 static long sudo_id(const char *name)
@@ -83,7 +84,7 @@ static void reset_signals(void)
 }
 
 static _Noreturn void child_main(char *const *argv, const struct invoker *who, int go_fd,
-				 int error_fd)
+				 int error_fd, int helper_fd)
 {
 	char word;
 	ssize_t n;
@@ -99,6 +100,8 @@ static _Noreturn void child_main(char *const *argv, const struct invoker *who, i
 	reset_signals();
 	err = become(who);
 	if (!err) {
+		if (helper_fd >= 0)
+			inject_environment(helper_fd);
 		execvp(argv[0], argv);
 		err = -errno;
 	}
@@ -110,7 +113,7 @@ static _Noreturn void child_main(char *const *argv, const struct invoker *who, i
 /* 0 or -errno; what was made until then is in c. */
 static int start_child(struct command *c, char *const *argv, const struct invoker *who)
 {
-	int go[2], error[2], err;
+	int go[2], error[2], helper_fd, err;
 
 	if (pipe2(go, O_CLOEXEC))
 		return -errno;
@@ -121,15 +124,18 @@ static int start_child(struct command *c, char *const *argv, const struct invoke
 		return err;
 	}
 	c->error_fd = error[0];
+	helper_fd = inject_image_open();	/* without one it runs without a helper */
 	c->pid = fork();
 	if (c->pid == 0) {
 		close(go[1]);
 		close(error[0]);
-		child_main(argv, who, go[0], error[1]);
+		child_main(argv, who, go[0], error[1], helper_fd);
 	}
 	err = c->pid < 0 ? -errno : 0;
 	close(go[0]);
 	close(error[1]);
+	if (helper_fd >= 0)
+		close(helper_fd);
 	if (err)
 		return err;
 	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);

@@ -24,6 +24,26 @@ static struct table *build_calls(const struct options *o, const struct model *m,
 	return view_calls(m, (enum calls_by)o->by);
 }
 
+static struct table *build_ledger(const struct options *o, const struct model *m, uint64_t now_ns)
+{
+	(void)o;
+	return view_ledger(m, now_ns);
+}
+
+static struct table *build_kernels(const struct options *o, const struct model *m, uint64_t now_ns)
+{
+	(void)o;
+	(void)now_ns;
+	return view_kernels(m);
+}
+
+static struct table *build_copies(const struct options *o, const struct model *m, uint64_t now_ns)
+{
+	(void)o;
+	(void)now_ns;
+	return view_copies(m);
+}
+
 static struct table *build_processes(const struct options *o, const struct model *m, uint64_t now_ns)
 {
 	(void)o;
@@ -47,6 +67,9 @@ static const struct {
 	const char *name;
 	struct table *(*build)(const struct options *o, const struct model *m, uint64_t now_ns);
 } builders[] = {
+	{ "ledger", build_ledger },
+	{ "kernels", build_kernels },
+	{ "copies", build_copies },
 	{ "calls", build_calls },
 	{ "processes", build_processes },
 	{ "threads", build_threads },

@@ -38,7 +38,10 @@ int session_push(void *ctx, const struct event *ev)
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-enum wake { WAKE_SIGNAL = 1, WAKE_DURATION, WAKE_INTERVAL, WAKE_DRAIN, WAKE_WORKER, WAKE_TARGET };
+#define HELPERS_EVERY_NS 20000000ull	/* rings of helpers are read so often */
+
+enum wake { WAKE_SIGNAL = 1, WAKE_DURATION, WAKE_INTERVAL, WAKE_DRAIN, WAKE_WORKER, WAKE_TARGET,
+	    WAKE_HELPERS };
 
 static int add_fd(struct session *s, int fd, enum wake what)
 {
@@ -145,6 +148,10 @@ static void on_wake(struct session *s, enum wake what, int fd)
 		break;
 	case WAKE_WORKER:
 		worker_pump(s->worker, &s->sink);
+		break;
+	case WAKE_HELPERS:
+		io_clear(fd);
+		helpers_read(s);
 		break;
 	case WAKE_TARGET:
 		epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
@@ -304,6 +311,8 @@ static int start_waits(struct session *s)
 		err = add_timer(s, duration_left(s), false, WAKE_DURATION);
 	if (!err)
 		err = add_timer(s, s->plan->interval_ns, true, WAKE_INTERVAL);
+	if (!err)
+		err = add_timer(s, HELPERS_EVERY_NS, true, WAKE_HELPERS);
 	return err ? cannot("wait for events", -err) : 0;
 }
 
@@ -325,6 +334,13 @@ static int start(struct session *s)
 		err = start_capture(s);
 	if (err)
 		return err;
+	s->helpers = helpers_new();
+	if (!s->helpers)
+		return -ENOMEM;
+	if (s->command.pid)
+		err = helpers_meet(s, s->command.pid);
+	for (size_t i = 0; i < o->n_pids && !err; i++)
+		err = helpers_meet(s, (pid_t)o->pids[i]);
 	targets_facts(s);
 	s->start_ns = time_now_ns();
 	err = session_push(s, &(struct event){ .kind = EVENT_START, .start_ns = s->start_ns });
@@ -396,6 +412,7 @@ static void stop(struct session *s)
 	if (!s->live.drain)
 		return;
 	session_push(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
+	helpers_stop(s);
 	worker_stop(s->worker);
 	worker_pump(s->worker, &s->sink);
 	if (s->inside)
@@ -426,6 +443,7 @@ static void release(struct session *s)
 	drain_free(s->live.drain);
 	loader_free(s->loader);
 	tallied_free(&s->tallied);
+	helpers_free(s->helpers);
 	tap_free(&s->tap);
 	close_all(s->pidfds.v, s->pidfds.n);
 	close_all(s->timers.v, s->timers.n);

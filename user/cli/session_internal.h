@@ -10,6 +10,7 @@
 #include "cli/inside.h"
 #include "cli/session.h"
 #include "cli/worker.h"
+#include "event/helpers.h"
 #include "event/live.h"
 #include "event/tallied.h"
 #include "probe/identity.h"
@@ -47,6 +48,7 @@ struct session {
 	struct worker *worker;
 	struct inside *inside;		/* NULL: with another detail than DETAIL_CALL */
 	struct live live;
+	struct helpers *helpers;	/* NULL: none are looked for */
 	struct tallied tallied;		/* with another detail than DETAIL_CALL */
 	struct tap tap;
 	struct event_sink sink;		/* session_push: what the sources push into */
@@ -69,6 +71,10 @@ int targets_check(struct session *s);	/* do they exist? opens pidfds; 0 or -errn
 int targets_attach(struct session *s);	/* probes on all that is mapped or expected now */
 void targets_facts(struct session *s);	/* host, versions, targets, what is attached */
 void targets_processes(struct session *s);
+
+int helpers_meet(struct session *s, pid_t pid);	/* this process may have one; 0 or -ENOMEM */
+void helpers_read(struct session *s);
+void helpers_stop(struct session *s);	/* reads the last, and says what is missing */
 
 void probes_facts(struct session *s);	/* what the probes see, at which cost */
 void probes_lists(struct session *s);	/* the functions they do not; again at the end */
