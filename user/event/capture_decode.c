@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "event/capture_names.h"
+#include "event/capture_row.h"
 #include "event/varint.h"
 
 #define NO_NUMBER UINT32_MAX
@@ -48,12 +49,6 @@ struct capture_decoder {
 	struct decode_result *result;
 };
 
-/* One row with a length, being read. */
-struct row {
-	const uint8_t *p;
-	const uint8_t *end;
-};
-
 _Static_assert(FUNCS_MAX < FUNC_DROPPED, "the index of a function fits");
 
 struct capture_decoder *capture_decoder_new(void)
@@ -86,87 +81,20 @@ const struct funcs *capture_decoder_funcs(const struct capture_decoder *d)
 	return &d->names.funcs;
 }
 
-static uint64_t get(struct row *r)
-{
-	uint64_t v;
-
-	/* A row that ran over its end stays there; its caller sees it. */
-	if (r->p >= r->end)
-		r->p = r->end + 1;
-	if (r->p > r->end)
-		return 0;
-	r->p = varint_get(r->p, &v);
-	return v;
-}
-
-static bool has_ended_well(const struct row *r)
-{
-	return r->p <= r->end;
-}
-
-static bool get_u32(struct row *r, uint32_t *out)
-{
-	uint64_t v = get(r);
-
-	*out = (uint32_t)v;
-	return v <= UINT32_MAX;
-}
-
-static bool get_u8(struct row *r, uint8_t *out)
-{
-	uint64_t v = get(r);
-
-	*out = (uint8_t)v;
-	return v <= UINT8_MAX;
-}
-
-static bool get_s32(struct row *r, int32_t *out)
-{
-	int64_t v = varint_unzigzag(get(r));
-
-	*out = (int32_t)v;
-	return v >= INT32_MIN && v <= INT32_MAX;
-}
-
-static const char *get_text(struct row *r)
-{
-	uint64_t len = get(r);
-	const char *s = (const char *)r->p;
-
-	if (!has_ended_well(r) || len > GP_TEXT_MAX || len >= (uint64_t)(r->end - r->p))
-		return NULL;
-	if (strnlen(s, len + 1) != len)
-		return NULL;
-	r->p += len + 1;
-	return s;
-}
-
-static bool get_shape(struct row *r, struct launch_shape *s)
-{
-	bool ok = true;
-
-	for (int i = 0; i < 3; i++)
-		ok &= get_u32(r, &s->grid[i]);
-	for (int i = 0; i < 3; i++)
-		ok &= get_u32(r, &s->block[i]);
-	s->shared_bytes = get(r);
-	return ok;
-}
-
 /* What defines or delivers returns 0, ROW_INVALID for a row that cannot be, or an error that ends
  * the reading: the sink's, or -ENOMEM. */
 
 static int define_func(struct capture_decoder *d, struct row *r)
 {
 	struct func f = { .name = NULL };
-	uint64_t class = get(r);
+	uint64_t class = row_get(r);
 	int index;
 
 	/* A class that a later version added. */
 	f.class = class < CLASS_END ? (uint8_t)class : CLASS_OTHER;
-	f.two = get(r) != 0;
-	f.library = get_text(r);
-	f.name = f.library ? get_text(r) : NULL;
+	f.two = row_get(r) != 0;
+	f.library = row_text(r);
+	f.name = f.library ? row_text(r) : NULL;
 	if (!f.name || d->funcs_n == GP_BLOCK_FUNCS_MAX)
 		return ROW_INVALID;
 	index = capture_names_find(&d->names, &f);
@@ -179,13 +107,13 @@ static int define_func(struct capture_decoder *d, struct row *r)
 static int define_thread(struct capture_decoder *d, struct row *r)
 {
 	struct thread t = { .signature = NO_NUMBER };
-	bool ok = get_u32(r, &t.pid);
+	bool ok = row_u32(r, &t.pid);
 
-	ok &= get_u32(r, &t.tid);
-	t.last_ns = get(r);
-	ok &= get_u32(r, &t.seq);
-	t.stream = get(r);
-	if (!ok || !has_ended_well(r) || d->threads_n == GP_BLOCK_THREADS_MAX)
+	ok &= row_u32(r, &t.tid);
+	t.last_ns = row_get(r);
+	ok &= row_u32(r, &t.seq);
+	t.stream = row_get(r);
+	if (!ok || !row_ended_well(r) || d->threads_n == GP_BLOCK_THREADS_MAX)
 		return ROW_INVALID;
 	d->thread[d->threads_n++] = t;
 	return 0;
@@ -194,20 +122,20 @@ static int define_thread(struct capture_decoder *d, struct row *r)
 static int define_signature(struct capture_decoder *d, struct row *r)
 {
 	struct signature s = { .next = NO_NUMBER };
-	bool ok = get_u8(r, &s.ev.kind);
+	bool ok = row_u8(r, &s.ev.kind);
 	uint64_t func;
 
-	s.no_end = get(r) & GP_SIGNATURE_NO_END;
-	func = get(r);
-	ok &= get_u8(r, &s.ev.has);
-	ok &= get_u8(r, &s.ev.dir);
-	ok &= get_s32(r, &s.ev.result);
-	ok &= get_shape(r, &s.ev.shape);
-	s.ev.entity = get(r);
-	s.ev.bytes = get(r);
+	s.no_end = row_get(r) & GP_SIGNATURE_NO_END;
+	func = row_get(r);
+	ok &= row_u8(r, &s.ev.has);
+	ok &= row_u8(r, &s.ev.dir);
+	ok &= row_s32(r, &s.ev.result);
+	ok &= row_shape(r, &s.ev.shape);
+	s.ev.entity = row_get(r);
+	s.ev.bytes = row_get(r);
 	if (r->p < r->end)
-		s.ev.stack = get(r);
-	if (!ok || !has_ended_well(r) || !s.ev.kind || func >= d->funcs_n ||
+		s.ev.stack = row_get(r);
+	if (!ok || !row_ended_well(r) || !s.ev.kind || func >= d->funcs_n ||
 	    d->signatures_n == GP_BLOCK_SIGNATURES_MAX)
 		return ROW_INVALID;
 	s.ev.func = d->func[func];
@@ -231,7 +159,7 @@ static int deliver(struct capture_decoder *d, const struct event *ev, bool dropp
 
 static bool get_func(struct capture_decoder *d, struct row *r, uint64_t mask, struct event *ev)
 {
-	uint64_t func = get(r);
+	uint64_t func = row_get(r);
 
 	if (mask & GP_FIELD_FUNC_RAW) {
 		ev->func = (uint16_t)func;
@@ -249,42 +177,42 @@ static bool get_fields(struct capture_decoder *d, struct row *r, uint64_t mask, 
 	bool ok = true;
 
 	if (mask & GP_FIELD_SEQ)
-		ok &= get_u32(r, &ev->seq);
+		ok &= row_u32(r, &ev->seq);
 	if (mask & GP_FIELD_START)
-		ev->start_ns = get(r);
+		ev->start_ns = row_get(r);
 	if (mask & GP_FIELD_END)
-		ev->end_ns = ev->start_ns + (uint64_t)varint_unzigzag(get(r));
+		ev->end_ns = ev->start_ns + (uint64_t)varint_unzigzag(row_get(r));
 	if (mask & GP_FIELD_RESULT)
-		ok &= get_s32(r, &ev->result);
+		ok &= row_s32(r, &ev->result);
 	if (mask & GP_FIELD_HAS)
-		ok &= get_u8(r, &ev->has);
+		ok &= row_u8(r, &ev->has);
 	if (mask & GP_FIELD_DIR)
-		ok &= get_u8(r, &ev->dir);
+		ok &= row_u8(r, &ev->dir);
 	if (mask & (GP_FIELD_FUNC | GP_FIELD_FUNC_RAW))
 		ok &= get_func(d, r, mask, ev);
 	if (mask & GP_FIELD_BYTES)
-		ev->bytes = get(r);
+		ev->bytes = row_get(r);
 	if (mask & GP_FIELD_STREAM)
-		ev->stream = get(r);
+		ev->stream = row_get(r);
 	if (mask & GP_FIELD_ENTITY)
-		ev->entity = get(r);
+		ev->entity = row_get(r);
 	if (mask & GP_FIELD_SHAPE)
-		ok &= get_shape(r, &ev->shape);
+		ok &= row_shape(r, &ev->shape);
 	if (mask & GP_FIELD_TEXT)
-		ok &= (ev->text = get_text(r)) != NULL;
+		ok &= (ev->text = row_text(r)) != NULL;
 	if (mask & GP_FIELD_TEXT2)
-		ok &= (ev->text2 = get_text(r)) != NULL;
+		ok &= (ev->text2 = row_text(r)) != NULL;
 	if (mask & GP_FIELD_STACK)
-		ev->stack = get(r);
-	return ok && has_ended_well(r);
+		ev->stack = row_get(r);
+	return ok && row_ended_well(r);
 }
 
 static int take_event(struct capture_decoder *d, struct row *r)
 {
 	struct event ev = { .kind = 0 };
-	uint64_t kind = get(r), thread = get(r), mask = get(r);
+	uint64_t kind = row_get(r), thread = row_get(r), mask = row_get(r);
 
-	if (!has_ended_well(r) || !kind || thread >= d->threads_n)
+	if (!row_ended_well(r) || !kind || thread >= d->threads_n)
 		return ROW_INVALID;
 	ev.kind = kind < EVENT_KIND_END ? (uint8_t)kind : EVENT_KIND_END;
 	ev.pid = d->thread[thread].pid;
