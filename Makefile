@@ -118,7 +118,7 @@ $(BUILD)/gpuprof: $(BUILD)/user/main.o $(LIB)
 $(BUILD)/pic/%.o: user/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -include user/helper/symver.h -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS)) -fPIC -fvisibility=hidden -include user/helper/symver.h -MMD -MP -c $< -o $@
 
 # The helper loads wherever CUDA does: old versions of symbols, and no library that a target lacks.
 $(BUILD)/libgpuprof.so: $(HELPER_OBJ)
@@ -169,11 +169,13 @@ uninstall: ## remove what install put there
 # -- tests ----------------------------------------------------------------------------------
 # What several tests share (specifications, helpers) is in tests/lib.
 TEST_LIB := $(sort $(wildcard tests/lib/*.c))
+# One compilation of several files writes the headers of the last one only; LIB changes with user/.
+TEST_HEADERS := $(wildcard tests/lib/*.h tests/unit/*.h)
 
-$(BUILD)/unit/%: tests/unit/%.c $(TEST_LIB) $(LIB) $(HELPER_LIB)
+$(BUILD)/unit/%: tests/unit/%.c $(TEST_LIB) $(TEST_HEADERS) $(LIB) $(HELPER_LIB)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(TEST_LIB) $(LIB) $(HELPER_LIB) \
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -o $@ $< $(TEST_LIB) $(LIB) $(HELPER_LIB) \
 		$(LDFLAGS) $(LDLIBS) $(LIBS:%=-Wl,-rpath,$(abspath $(LIBS))) -lcmocka
 
 unit: $(UNIT) ## build and run the unit tests; T=test_elf runs one

@@ -28,6 +28,8 @@
  *   GP_TAG_THREAD     pid tid last_ns seq stream
  *   GP_TAG_SIGNATURE  kind flags func has dir result:signed grid*3 block*3 shared entity bytes
  *                     [stack]
+ *   GP_TAG_WORK       kind has dir memory registers launch device context stream graph peers*2
+ *                     grid*3 block*3 cluster*3 static dynamic executed local clusters named [name:text]
  *   GP_TAG_EVENT      kind thread mask, then the fields of the mask in the order of its bits
  *
  * A call row repeats what its signature says and continues what its thread did:
@@ -99,6 +101,7 @@ struct gp_capture_end {
 #define GP_BLOCK_FUNCS_MAX 1024u
 #define GP_BLOCK_THREADS_MAX 4096u
 #define GP_BLOCK_SIGNATURES_MAX 8192u
+#define GP_BLOCK_WORKS_MAX 8192u
 #define GP_TEXT_MAX 4096u	/* bytes of a text, without its NUL */
 
 /* Tags of rows with a length. */
@@ -106,6 +109,7 @@ struct gp_capture_end {
 #define GP_TAG_FUNC 2
 #define GP_TAG_THREAD 3
 #define GP_TAG_SIGNATURE 4
+#define GP_TAG_WORK 5
 #define GP_TAG_END 0x80
 
 /* Bits of a call row's tag. */
@@ -137,6 +141,8 @@ struct gp_capture_end {
 #define GP_FIELD_TEXT 0x1000
 #define GP_FIELD_TEXT2 0x2000
 #define GP_FIELD_STACK 0x4000
+#define GP_FIELD_WORK 0x8000	/* number of the block's GP_TAG_WORK, correlation node bytes error */
+#define GP_FIELD_DEVICE 0x10000	/* eleven numbers, memory, uuid:text */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "captures are little endian");
 _Static_assert(sizeof(struct gp_file_header) == 40, "file header");

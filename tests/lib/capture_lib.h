@@ -106,6 +106,10 @@ static inline int lib_teardown(void **state)
 
 static inline void events_free(struct events *e)
 {
+	for (size_t i = 0; i < e->at.n; i++) {
+		free((void *)(uintptr_t)e->at.v[i].work);
+		free((void *)(uintptr_t)e->at.v[i].device);
+	}
 	VEC_FREE(&e->at);
 	strpool_free(e->texts);
 	e->texts = NULL;
@@ -122,6 +126,9 @@ static inline int events_add(void *ctx, const struct event *ev)
 	*to = *ev;
 	to->text = ev->text ? strpool_add(e->texts, ev->text) : NULL;
 	to->text2 = ev->text2 ? strpool_add(e->texts, ev->text2) : NULL;
+	to->work = ev->work ? memcpy(malloc(sizeof(struct work)), ev->work, sizeof(struct work)) : NULL;
+	to->device = ev->device ? memcpy(malloc(sizeof(struct device_facts)), ev->device,
+					 sizeof(struct device_facts)) : NULL;
 	return 0;
 }
 
@@ -156,6 +163,37 @@ static inline void random_hostile(struct event *ev)
 	ev->shape.shared_bytes = lib_any();
 }
 
+/* One of a few shapes, most of the time; else anything. */
+static inline void random_work(struct work *w)
+{
+	memset(w, 0, sizeof(*w));
+	w->kind = (uint8_t)(1 + lib_below(WORK_KIND_END - 1));
+	w->stream = (uint32_t)lib_below(3);
+	w->grid[0] = (uint32_t)lib_below(3);
+	w->correlation = (uint32_t)lib_any();
+	w->bytes = lib_any();
+	w->error_ns = lib_below(1000);
+	if (lib_below(4))
+		return;
+	w->graph_node = lib_any();
+	w->has = (uint8_t)lib_any();
+	w->registers = (uint16_t)lib_any();
+	w->block[2] = (uint32_t)lib_any();
+	w->cluster[1] = (uint32_t)lib_any();
+	w->dynamic_shared = (uint32_t)lib_any();
+	w->peer_to = (uint32_t)lib_any();
+}
+
+static inline void random_device(struct device_facts *f)
+{
+	memset(f, 0, sizeof(*f));
+	f->device = (uint32_t)lib_below(8);
+	f->cc_major = (uint32_t)lib_any();
+	f->shared_reserved = (uint32_t)lib_any();
+	f->memory_bytes = lib_any();
+	memset(f->uuid, 'x', lib_below(DEVICE_UUID_LEN + 1));
+}
+
 static inline void random_usual(struct event *ev, uint32_t *seq, uint64_t *now_ns)
 {
 	ev->kind = lib_below(8) ? EVENT_CALL : EVENT_ENTER;
@@ -175,6 +213,8 @@ static inline void events_random(struct events *e, size_t n)
 	char text[2][GP_TEXT_MAX + 1];
 	uint64_t now_ns = 5000000000;
 	uint32_t seq[5] = { 0 };
+	struct device_facts device;
+	struct work work;
 
 	for (size_t i = 0; i < n; i++) {
 		uint32_t thread = (uint32_t)lib_below(5);
@@ -183,6 +223,21 @@ static inline void events_random(struct events *e, size_t n)
 		ev.pid = 100 + thread / 2;
 		ev.tid = lib_below(200) ? 100 + thread : (uint32_t)lib_any();
 		ev.func = (uint16_t)lib_below(lib_funcs.n);
+		if (ev.kind == EVENT_WORK) {
+			random_work(&work);
+			ev.work = &work;
+			ev.text = lib_below(3) ? random_text(text[0]) : "a_kernel";
+			ev.start_ns = now_ns;
+			ev.end_ns = now_ns + lib_below(1000);
+			events_add(e, &ev);
+			continue;
+		}
+		if (ev.kind == EVENT_DEVICE) {
+			random_device(&device);
+			ev.device = &device;
+			events_add(e, &ev);
+			continue;
+		}
 		if (lib_below(4)) {
 			random_usual(&ev, &seq[thread], &now_ns);
 		} else {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "event/event.h"
+#include "event/work.h"
 
 static inline bool event_eq_text(const char *a, const char *b)
 {
@@ -56,6 +57,11 @@ static inline const char *event_diff(const struct event *a, const struct funcs *
 		return "shape.block";
 	if (!event_eq_func(a, fa, b, fb))
 		return "func";
+	if (!a->work != !b->work || (a->work && memcmp(a->work, b->work, sizeof(*a->work))))
+		return "work";
+	if (!a->device != !b->device ||
+	    (a->device && memcmp(a->device, b->device, sizeof(*a->device))))
+		return "device";
 	if (!event_eq_text(a->text, b->text))
 		return "text";
 	return event_eq_text(a->text2, b->text2) ? NULL : "text2";

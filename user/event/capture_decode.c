@@ -15,6 +15,7 @@
 
 #include "event/capture_names.h"
 #include "event/capture_row.h"
+#include "event/capture_work.h"
 #include "event/varint.h"
 
 #define NO_NUMBER UINT32_MAX
@@ -44,6 +45,9 @@ struct capture_decoder {
 	uint32_t threads_n;
 	struct signature *signature;
 	uint32_t signatures_n;
+	struct work_shapes works;
+	struct work work;			/* of the event that is delivered */
+	struct device_facts device;
 	uint32_t last_thread;			/* of the last call row */
 	const struct event_sink *sink;
 	struct decode_result *result;
@@ -59,7 +63,7 @@ struct capture_decoder *capture_decoder_new(void)
 		return NULL;
 	d->thread = malloc(GP_BLOCK_THREADS_MAX * sizeof(*d->thread));
 	d->signature = malloc(GP_BLOCK_SIGNATURES_MAX * sizeof(*d->signature));
-	if (d->thread && d->signature)
+	if (!work_shapes_init(&d->works) && d->thread && d->signature)
 		return d;
 	capture_decoder_free(d);
 	errno = ENOMEM;
@@ -73,6 +77,7 @@ void capture_decoder_free(struct capture_decoder *d)
 	capture_names_free(&d->names);
 	free(d->thread);
 	free(d->signature);
+	work_shapes_free(&d->works);
 	free(d);
 }
 
@@ -204,6 +209,14 @@ static bool get_fields(struct capture_decoder *d, struct row *r, uint64_t mask, 
 		ok &= (ev->text2 = row_text(r)) != NULL;
 	if (mask & GP_FIELD_STACK)
 		ev->stack = row_get(r);
+	if (mask & GP_FIELD_WORK) {
+		ok &= work_get(&d->works, r, &d->work, &ev->text);
+		ev->work = &d->work;
+	}
+	if (mask & GP_FIELD_DEVICE) {
+		ok &= work_get_device(r, &d->device);
+		ev->device = &d->device;
+	}
 	return ok && row_ended_well(r);
 }
 
@@ -235,6 +248,8 @@ static int take_row(struct capture_decoder *d, uint8_t tag, struct row *r)
 		return define_thread(d, r);
 	case GP_TAG_SIGNATURE:
 		return define_signature(d, r);
+	case GP_TAG_WORK:
+		return work_shapes_define(&d->works, r) ? 0 : ROW_INVALID;
 	default:
 		return 0;	/* a later version's; its length says where the next row is */
 	}
@@ -325,7 +340,7 @@ int capture_decode(struct capture_decoder *d, const uint8_t *raw, size_t len, ui
 	*result = (struct decode_result){ .rows = 0 };
 	d->sink = sink;
 	d->result = result;
-	d->funcs_n = d->threads_n = d->signatures_n = 0;
+	d->funcs_n = d->threads_n = d->signatures_n = d->works.n = 0;
 	d->last_thread = NO_NUMBER;
 	while (p < end && !err) {
 		if (*p & GP_ROW_CALL) {

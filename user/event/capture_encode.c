@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "event/capture_dict.h"
+#include "event/capture_work.h"
 #include "event/varint.h"
 
 /* No event writes more than this: definitions, a row of numbers, two texts. */
@@ -17,6 +18,7 @@
 
 struct capture_encoder {
 	struct dict dict;
+	struct work_dict works;
 	uint32_t thread;		/* of the last call row */
 	uint8_t *p;			/* where the next row goes */
 	struct capture_block *block;	/* NULL: before a block's first event */
@@ -31,8 +33,10 @@ struct capture_encoder *capture_encoder_new(const struct funcs *funcs)
 	if (!e)
 		return NULL;
 	err = dict_init(&e->dict, funcs);
+	if (!err)
+		err = work_dict_init(&e->works);
 	if (err) {
-		free(e);
+		capture_encoder_free(e);
 		errno = -err;
 		return NULL;
 	}
@@ -44,6 +48,7 @@ void capture_encoder_free(struct capture_encoder *e)
 	if (!e)
 		return;
 	dict_free(&e->dict);
+	work_dict_free(&e->works);
 	free(e->block);
 	free(e->spare);
 	free(e);
@@ -60,6 +65,7 @@ static int begin_block(struct capture_encoder *e)
 		return -ENOMEM;
 	*b = (struct capture_block){ .type = GP_BLOCK_EVENTS, .start_ns = UINT64_MAX };
 	dict_reset(&e->dict);
+	work_dict_reset(&e->works);
 	e->block = b;
 	e->p = b->raw;
 	e->thread = DICT_NONE;
@@ -193,9 +199,11 @@ static uint32_t field_mask(const struct event *ev)
 	mask |= ev->stream ? GP_FIELD_STREAM : 0;
 	mask |= ev->entity ? GP_FIELD_ENTITY : 0;
 	mask |= __builtin_memcmp(&ev->shape, &none, sizeof(none)) ? GP_FIELD_SHAPE : 0;
-	mask |= ev->text ? GP_FIELD_TEXT : 0;
+	mask |= ev->text && !ev->work ? GP_FIELD_TEXT : 0;	/* else it is the work's name */
 	mask |= ev->text2 ? GP_FIELD_TEXT2 : 0;
 	mask |= ev->stack ? GP_FIELD_STACK : 0;
+	mask |= ev->work ? GP_FIELD_WORK : 0;
+	mask |= ev->device ? GP_FIELD_DEVICE : 0;
 	return mask;
 }
 
@@ -207,6 +215,7 @@ static uint8_t *put_if(uint8_t *p, bool present, uint64_t v)
 static void put_event(struct capture_encoder *e, const struct event *ev)
 {
 	uint32_t mask = field_mask(ev), thread = dict_thread(&e->dict, ev, &e->p), func = ev->func;
+	uint32_t shape = ev->work ? work_dict_find(&e->works, ev->work, ev->text, &e->p) : 0;
 	uint8_t *row, *p;
 
 	if (mask & GP_FIELD_FUNC)
@@ -232,6 +241,10 @@ static void put_event(struct capture_encoder *e, const struct event *ev)
 	if (mask & GP_FIELD_TEXT2)
 		p = dict_put_text(p, ev->text2);
 	p = put_if(p, mask & GP_FIELD_STACK, ev->stack);
+	if (ev->work)
+		p = work_put(p, shape, ev->work);
+	if (ev->device)
+		p = work_put_device(p, ev->device);
 	e->p = dict_row_end(row, p);
 }
 
@@ -246,7 +259,7 @@ static bool is_full(const struct capture_encoder *e)
 {
 	const struct capture_block *b = e->block;
 
-	return b->events == GP_BLOCK_EVENTS_MAX || dict_full(&e->dict) ||
+	return b->events == GP_BLOCK_EVENTS_MAX || dict_full(&e->dict) || work_dict_full(&e->works) ||
 	       (size_t)(e->p - b->raw) + EVENT_ROOM > GP_BLOCK_RAW_MAX;
 }
 
