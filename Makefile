@@ -17,6 +17,7 @@ ifeq ($(origin CC),default)
 CC       := $(MACHINE)-linux-gnu-gcc
 endif
 AR       := $(MACHINE)-linux-gnu-ar
+OBJDUMP  := $(MACHINE)-linux-gnu-objdump
 EMULATOR := GPUPROF_EMULATED=1 CC=$(CC) qemu-$(MACHINE)-static -L /usr/$(MACHINE)-linux-gnu
 UNPACKED := $(SYSROOT)/complete
 endif
@@ -25,6 +26,7 @@ BUILD    ?= build
 CC       ?= gcc
 CLANG    ?= $(firstword $(shell command -v clang-14 clang clang-16 clang-19))
 BPFTOOL  ?= bpftool
+OBJDUMP  ?= objdump
 DESTDIR  ?=
 PREFIX   ?= /usr/local
 SANITIZE ?=
@@ -61,6 +63,9 @@ BPF_SRC  := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ  := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.bpf.o)
 SKEL     := $(BUILD)/gpuprof.skel.h
 LIB      := $(BUILD)/user.a
+# The newest C library whose symbols gpuprof and the helper need: scripts/check-symbols.
+GLIBC        := 2.34
+HELPER_GLIBC := 2.17
 # The helper depends on include/ alone; tests link it as an archive.
 HELPER_SRC := $(sort $(wildcard user/helper/*.c))
 HELPER_OBJ := $(HELPER_SRC:user/%.c=$(BUILD)/pic/%.o)
@@ -113,6 +118,9 @@ $(LIB): $(USER_OBJ)
 $(BUILD)/gpuprof: $(BUILD)/user/main.o $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+ifeq ($(SANITIZE)$(STATIC),)
+	$(Q)OBJDUMP=$(OBJDUMP) scripts/check-symbols $@ $(GLIBC) || echo 'built here, it runs only where the C library is as new' >&2
+endif
 
 # -- the helper: what goes into targets --------------------------------------------------------
 $(BUILD)/pic/%.o: user/%.c
@@ -120,11 +128,13 @@ $(BUILD)/pic/%.o: user/%.c
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS)) -fPIC -fvisibility=hidden -include user/helper/symver.h -MMD -MP -c $< -o $@
 
-# The helper loads wherever CUDA does: old versions of symbols, and no library that a target lacks.
+# The helper loads wherever CUDA does: old versions of symbols, and no library that a target lacks. It
+# stays until the process ends, whoever closes it: its thread and CUPTI have its addresses.
 $(BUILD)/libgpuprof.so: $(HELPER_OBJ)
 	$(call say,LINK,$@)
-	$(Q)$(CC) -shared -Wl,-soname,libgpuprof.so -Wl,-z,defs -Wl,--no-as-needed -o $@ $^ \
+	$(Q)$(CC) -shared -Wl,-soname,libgpuprof.so -Wl,-z,defs -Wl,-z,nodelete -Wl,--no-as-needed -o $@ $^ \
 		-l:libpthread.so.0 -l:libdl.so.2
+	$(Q)OBJDUMP=$(OBJDUMP) scripts/check-symbols $@ $(HELPER_GLIBC)
 
 $(BUILD)/user/inject/image.o: user/inject/image.S $(BUILD)/libgpuprof.so
 	@mkdir -p $(@D)

@@ -27,11 +27,12 @@ SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory
 SIM_NCCL := libnccl_shared libnccl_submit libnccl_group libnccl_comm libnccl_collectives
 SIM_CUPTI := libcupti_activity libcupti_queue libcupti_record libcupti_version
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
-SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static ddp held
+SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static ddp held lives
 
 SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13 libnccl.so.2 libcupti.so.13 cuda12/libcudart.so.12)
 SIM_ENDBR_LIBS := $(addprefix $(SIM_OUT)/endbr/,libcuda.so.1 libcudart.so.13)
 
+SIM_GUEST := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_gpusim_helper*.c))
 SIM_UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_gpusim*.c))
 
 .PHONY: sim check-sim
@@ -133,6 +134,10 @@ $(SIM_OUT)/train: $(SIM_OUT)/programs/train.o $(SIM_OUT)/libcudart.so.13
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
 
+$(SIM_OUT)/lives: $(SIM_OUT)/programs/lives.o $(SIM_OUT)/libcudart.so.13
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
+
 $(SIM_OUT)/held: $(SIM_OUT)/programs/held.o $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libgpusim.so
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -lgpusim
@@ -154,16 +159,16 @@ $(SIM_OUT)/simcalls-dl: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_dlopen
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(SIM_RUN_LINK) -ldl
 
-$(filter-out %_helper,$(SIM_UNIT)): $(BUILD)/unit/%: tests/unit/%.c $(SIM_OUT)/libgpusim.so $(SIM_OUT)/libnccl.so.2
+$(filter-out $(SIM_GUEST),$(SIM_UNIT)): $(BUILD)/unit/%: tests/unit/%.c $(SIM_OUT)/libgpusim.so $(SIM_OUT)/libnccl.so.2
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(SIM_CFLAGS) -O1 -o $@ $< -L$(SIM_OUT) -lgpusim -l:libnccl.so.2 -Wl,-rpath,'$$ORIGIN/../sim' -lcmocka
 
 # The helper inside a process of the simulation, read as gpuprof does.
-$(BUILD)/unit/test_gpusim_helper: tests/unit/test_gpusim_helper.c $(LIB) $(BUILD)/libgpuprof.so $(SIM_OUT)/train \
-		$(SIM_OUT)/libcupti.so.13
+$(SIM_GUEST): $(BUILD)/unit/%: tests/unit/%.c $(TEST_LIB) $(TEST_HEADERS) $(LIB) $(BUILD)/libgpuprof.so \
+		$(SIM_LIBS) $(addprefix $(SIM_OUT)/,$(SIM_PROGRAMS))
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -o $@ $< $(LIB) $(LDFLAGS) $(LDLIBS) -lcmocka
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -o $@ $< $(TEST_LIB) $(LIB) $(LDFLAGS) $(LDLIBS) -lcmocka
 
 -include $(wildcard $(SIM_OUT)/*/*.d)

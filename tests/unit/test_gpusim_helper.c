@@ -6,122 +6,35 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 #include <cmocka.h>
 
 #include "event/helper_source.h"
 #include "gpuprof/work.h"
+#include "lib/helper_run.h"
 
 #define STEPS 40
 #define LAUNCHES (1 + STEPS * 26)	/* of train with one thread */
 #define COPIES (STEPS * 3)
-#define WAIT_S 20
+#define STRING(x) STRING_OF(x)
+#define STRING_OF(x) #x
 
-struct seen {
-	uint64_t kind[GP_RING_KINDS];
-	uint64_t lost[GP_LOSS_UNKNOWN + 1];
-	uint64_t nameless, unjoined, backwards, bytes;
-	char name[64][64];
-	uint64_t names;
-};
-
-static uint64_t now_ns(void)
+static void start(struct helper_run *r, const char *const *environment)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+	helper_run_start(r, (const char *const[]){ "build/sim/train", "--steps", STRING(STEPS), "--quiet",
+						   NULL }, environment);
 }
 
-static int take(void *ctx, uint16_t kind, const void *payload, size_t len)
+static void watch(struct helper_run *r)
 {
-	const struct gp_ring_kernel *kernel = payload;
-	const struct gp_ring_copy *copy = payload;
-	const struct gp_ring_name *name = payload;
-	const struct gp_ring_loss *loss = payload;
-	struct seen *seen = ctx;
-
-	(void)len;
-	seen->kind[kind]++;
-	if (kind == GP_RING_KERNEL) {
-		seen->nameless += !kernel->name || kernel->name > seen->names;
-		seen->backwards += kernel->end <= kernel->start;
-	} else if (kind == GP_RING_COPY) {
-		seen->bytes += copy->bytes;
-	} else if (kind == GP_RING_NAME_IS) {
-		assert_int_equal(name->id, ++seen->names);
-	} else if (kind == GP_RING_LOSS) {
-		seen->lost[loss->cause] += loss->count;
-	}
-	return 0;
-}
-
-struct run {
-	pid_t pid;
-	struct helper_source *source;
-	struct gp_ring_head head;
-	struct seen seen;
-	int status;
-};
-
-/* train with the helper, and this environment besides (name, value, ..., NULL). */
-static void start(struct run *r, const char *const *environment)
-{
-	char steps[16];
-
-	memset(r, 0, sizeof(*r));
-	snprintf(steps, sizeof(steps), "%d", STEPS);
-	r->pid = fork();
-	if (!r->pid) {
-		setenv("CUDA_INJECTION64_PATH", "build/libgpuprof.so", 1);
-		setenv("GPUPROF_CUPTI", "build/sim/libcupti.so.13", 1);
-		setenv("GPUPROF_ARM", "1", 1);
-		setenv("GPUSIM_QUIET", "1", 1);
-		for (; *environment; environment += 2)
-			setenv(environment[0], environment[1], 1);
-		execl("build/sim/train", "train", "--steps", steps, "--quiet", NULL);
-		_exit(127);
-	}
-	for (int i = 0; i < WAIT_S * 1000 && !r->source; i++, usleep(1000)) {
-		int fd = helper_source_find(r->pid);
-
-		if (fd >= 0)
-			r->source = helper_source_open(fd, r->pid, UINT32_MAX);
-	}
-	assert_non_null(r->source);
-}
-
-/* Reads until the target has exited and nothing more comes. */
-static void watch(struct run *r)
-{
-	bool exited = false;
-
-	for (uint64_t end = now_ns() + WAIT_S * 1000000000ull; now_ns() < end; usleep(1000)) {
-		helper_source_renew(r->source, now_ns());
-		exited = exited || waitpid(r->pid, &r->status, WNOHANG) == r->pid;
-		if (helper_source_read(r->source, take, &r->seen) == 1 && exited)
-			break;
-	}
-	helper_source_head(r->source, &r->head);
-	if (!exited) {
-		kill(r->pid, SIGKILL);
-		waitpid(r->pid, &r->status, 0);
-	}
-	helper_source_close(r->source);
+	helper_run_watch(r);
 	assert_true(WIFEXITED(r->status));
 	assert_int_equal(WEXITSTATUS(r->status), 0);
 }
 
-static void run(struct run *r, const char *const *environment)
+static void run(struct helper_run *r, const char *const *environment)
 {
 	start(r, environment);
 	watch(r);
@@ -133,7 +46,7 @@ static void every_work_of_a_process_comes_in_every_version(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
-		struct run r;
+		struct helper_run r;
 
 		print_message("  %s\n", versions[i]);
 		run(&r, (const char *const[]){ "GPUSIM_CUPTI", versions[i], NULL });
@@ -151,7 +64,7 @@ static void every_work_of_a_process_comes_in_every_version(void **state)
 
 static void what_cupti_drops_or_has_no_time_for_is_counted(void **state)
 {
-	struct run r;
+	struct helper_run r;
 	uint64_t works;
 
 	(void)state;
@@ -165,7 +78,7 @@ static void what_cupti_drops_or_has_no_time_for_is_counted(void **state)
 
 static void another_client_is_left_alone(void **state)
 {
-	struct run r;
+	struct helper_run r;
 
 	(void)state;
 	run(&r, (const char *const[]){ "GPUSIM_CUPTI_FAULTS", "busy", NULL });
@@ -176,7 +89,7 @@ static void another_client_is_left_alone(void **state)
 
 static void what_cannot_be_armed_says_why(void **state)
 {
-	struct run r;
+	struct helper_run r;
 
 	(void)state;
 	run(&r, (const char *const[]){ "GPUSIM_CUPTI_FAULTS", "refuse", NULL });
@@ -188,7 +101,7 @@ static void what_cannot_be_armed_says_why(void **state)
 
 static void a_flush_that_hangs_does_not_hold_the_target(void **state)
 {
-	struct run r;
+	struct helper_run r;
 
 	(void)state;
 	run(&r, (const char *const[]){ "GPUSIM_CUPTI_FAULTS", "hang", NULL });
@@ -197,7 +110,7 @@ static void a_flush_that_hangs_does_not_hold_the_target(void **state)
 
 static void unwatched_it_sleeps_and_a_reader_wakes_it(void **state)
 {
-	struct run r;
+	struct helper_run r;
 
 	(void)state;
 	start(&r, (const char *const[]){ "GPUPROF_ARM", "0", NULL });

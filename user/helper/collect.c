@@ -37,6 +37,7 @@ static struct collector {
 	struct names *names;
 	uint64_t refused;		/* of buffers.refused, told */
 	uint64_t enabled;		/* bits of CUPTI's kinds */
+	bool forgotten;			/* in a forked child */
 } collector = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 int collect_open(struct helper_ring *r)
@@ -133,7 +134,7 @@ static void on_complete(void *context, uint32_t stream, uint8_t *buffer, size_t 
 	(void)context;
 	(void)stream;
 	(void)bytes;
-	if (!buffer || buffers_is_waste(&collector.buffers, buffer))
+	if (!buffer || collector.forgotten || buffers_is_waste(&collector.buffers, buffer))
 		return;		/* counted when it was given out */
 	pthread_mutex_lock(&collector.lock);
 	if (valid_bytes && valid_bytes <= BUFFER_BYTES)
@@ -222,6 +223,11 @@ void collect_drain(uint32_t flag)
 			collector.cupti->disable(kind);
 	collector.enabled = 0;
 	collect_flush(flag);
+}
+
+void collect_forget(void)
+{
+	collector.forgotten = true;	/* the lock may be held by a thread that is not here */
 }
 
 /* ---- readers -------------------------------------------------------------------------------- */

@@ -28,6 +28,9 @@ void collect_flush(uint32_t flag);
 /* Disables everything; what CUPTI holds is handed on first. */
 void collect_drain(uint32_t flag);
 
+/* In a forked child: what CUPTI gives us there is nobody's. */
+void collect_forget(void);
+
 /* A reading of CUPTI's clock between two of the host's: the closest of a few. */
 void collect_clock(void);
 

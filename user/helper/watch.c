@@ -33,7 +33,7 @@ static struct watch {
 	struct helper_ring ring;
 	struct cupti cupti;
 	bool has_cupti;
-	bool dead;		/* in a forked child */
+	pid_t owner;		/* whose we are: a child made without fork(3) has our memory too */
 	bool ending;		/* the process exits */
 	bool ended;		/* and the thread has done its last */
 	uint32_t state;		/* GP_HELPER_*, as in the ring's head */
@@ -160,7 +160,7 @@ static void *live(void *ctx)
  * readers it must let go. */
 static void in_child(void)
 {
-	watch.dead = true;
+	collect_forget();
 	helper_ring_close(&watch.ring);
 }
 
@@ -204,6 +204,7 @@ bool watch_start(void)
 	if (helper_ring_open(&watch.ring, RING_BYTES, now_ns()))
 		return false;
 	watch.state = GP_HELPER_VIRGIN;
+	watch.owner = getpid();
 	if (collect_open(&watch.ring) || pthread_atfork(NULL, NULL, in_child)) {
 		helper_ring_close(&watch.ring);
 		return false;
@@ -219,7 +220,7 @@ bool watch_start(void)
 
 void watch_end(void)
 {
-	if (watch.dead || !watch.ring.head)
+	if (!watch.ring.head || getpid() != watch.owner)
 		return;
 	__atomic_store_n(&watch.ending, true, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&watch.ring.head->wake, 1, __ATOMIC_RELEASE);

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * lives WAY: launches kernels and ends, or forks, in one of the ways in which processes do. What it
+ * prints and how it ends is always the same: a guest that changes either is no guest.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cudart_api.h"
+
+enum { LAUNCHES = 500, THREADS = 4, STATUS = 3, CHILD_STATUS = 4 };
+
+static char kernel;
+
+static int launch(void)
+{
+	dim3 one = { 1, 1, 1 };
+
+	return cudaLaunchKernel(&kernel, one, one, NULL, 0, NULL);
+}
+
+static void launch_some(void)
+{
+	int failed = 0;
+
+	for (int i = 0; i < LAUNCHES; i++)
+		failed += launch() != cudaSuccess;
+	printf("%d launches, %d failed\n", LAUNCHES, failed);
+	fflush(stdout);
+}
+
+static void end(void)
+{
+	printf("sync %d\n", cudaDeviceSynchronize());
+}
+
+static void pending(void)
+{
+}
+
+static void at_once(void)
+{
+	_exit(STATUS);
+}
+
+static void killed(void)
+{
+	raise(SIGKILL);
+}
+
+static void *launch_for_ever(void *unused)
+{
+	for (;;)
+		launch();
+	return unused;
+}
+
+static void *exit_soon(void *unused)
+{
+	usleep(20000);
+	exit(STATUS);
+	return unused;
+}
+
+static void threads(void)
+{
+	pthread_t thread[THREADS];
+
+	for (int i = 0; i < THREADS; i++)
+		if (pthread_create(&thread[i], NULL, i ? launch_for_ever : exit_soon, NULL))
+			abort();
+	pthread_join(thread[0], NULL);
+}
+
+static void wait_for(pid_t child)
+{
+	int status = 0;
+
+	waitpid(child, &status, 0);
+	printf("child %s %d\n", WIFEXITED(status) ? "exited" : "died",
+	       WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+	launch_some();
+}
+
+static void forks(void)
+{
+	pid_t child = fork();
+
+	if (!child)
+		exit(CHILD_STATUS);
+	wait_for(child);
+}
+
+static void forks_to_launch(void)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		launch_some();
+		exit(CHILD_STATUS);
+	}
+	wait_for(child);
+}
+
+static void forks_to_exec(void)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		execl("/proc/self/exe", "lives", "end", NULL);
+		_exit(127);
+	}
+	wait_for(child);
+}
+
+static void closes_all(void)
+{
+	for (int fd = 3; fd < 256; fd++)
+		close(fd);
+	launch_some();
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} ways[] = {
+	{ "end", end }, { "pending", pending }, { "_exit", at_once }, { "kill", killed },
+	{ "threads", threads }, { "fork", forks }, { "fork-launch", forks_to_launch },
+	{ "fork-exec", forks_to_exec }, { "close", closes_all },
+};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc == 2 && i < sizeof(ways) / sizeof(ways[0]); i++)
+		if (!strcmp(argv[1], ways[i].name)) {
+			launch_some();
+			ways[i].run();
+			return STATUS;
+		}
+	fprintf(stderr, "usage: lives end|pending|_exit|kill|threads|fork|fork-launch|fork-exec|close\n");
+	return 2;
+}

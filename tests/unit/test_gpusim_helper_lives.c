@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The helper is a guest: however a process with an armed one ends or forks, it prints what it prints
+ * without, and ends as it ends without; and what it launched before is in the ring.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/time.h"
+#include "event/helper_source.h"
+#include "lib/helper_run.h"
+
+#define LAUNCHES 500	/* before anything else happens */
+
+static void live(struct helper_run *r, const char *way)
+{
+	const char *const argv[] = { "build/sim/lives", way, NULL };
+	struct helper_run without;
+
+	print_message("  %s\n", way);
+	helper_run(r, argv, NULL);
+	helper_run_without(&without, argv);
+	assert_int_equal(r->status, without.status);
+	assert_string_equal(r->out, without.out);
+}
+
+static void a_process_that_exits_hands_on_all_its_works(void **state)
+{
+	struct helper_run r;
+
+	(void)state;
+	live(&r, "end");
+	assert_int_equal(WEXITSTATUS(r.status), 3);
+	assert_int_equal(r.seen.kind[GP_RING_KERNEL], LAUNCHES);
+	assert_int_equal(r.head.state, GP_HELPER_ENDED);
+	live(&r, "pending");
+	assert_int_equal(r.seen.kind[GP_RING_KERNEL] + r.seen.lost[GP_LOSS_NO_TIME], LAUNCHES);
+	live(&r, "close");
+	assert_int_equal(r.seen.kind[GP_RING_KERNEL], 2 * LAUNCHES);
+}
+
+static void one_that_ends_at_once_is_not_held(void **state)
+{
+	struct helper_run r;
+
+	(void)state;
+	live(&r, "_exit");
+	assert_true(r.seen.kind[GP_RING_KERNEL] <= LAUNCHES);
+	live(&r, "kill");
+	assert_int_equal(WTERMSIG(r.status), SIGKILL);
+	live(&r, "threads");
+	assert_true(r.seen.kind[GP_RING_KERNEL] >= LAUNCHES);
+}
+
+static void a_forked_child_has_no_helper(void **state)
+{
+	struct helper_run r;
+
+	(void)state;
+	live(&r, "fork");
+	assert_int_equal(r.seen.kind[GP_RING_KERNEL], 2 * LAUNCHES);
+	live(&r, "fork-launch");
+	assert_int_equal(r.seen.kind[GP_RING_KERNEL], 2 * LAUNCHES);
+	live(&r, "fork-exec");
+	assert_int_equal(r.seen.kind[GP_RING_KERNEL], 2 * LAUNCHES);
+}
+
+/* 0: none yet. */
+static pid_t child_of(pid_t pid)
+{
+	char path[64];
+	FILE *file;
+	int child = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	file = fopen(path, "r");
+	if (file && fscanf(file, "%d", &child) != 1)
+		child = 0;
+	if (file)
+		fclose(file);
+	return child;
+}
+
+static void what_a_child_executes_has_its_own(void **state)
+{
+	struct helper_source *source = NULL;
+	struct gp_ring_head head;
+	struct helper_run r;
+
+	(void)state;
+	helper_run_start(&r, (const char *const[]){ "build/sim/lives", "fork-exec", NULL }, NULL);
+	for (uint64_t end = time_now_ns() + 5000000000ull; time_now_ns() < end && !source; usleep(500)) {
+		pid_t child = child_of(r.pid);
+		int fd = child ? helper_source_find(child) : -1;
+
+		helper_source_renew(r.source, time_now_ns());
+		if (fd >= 0)
+			source = helper_source_open(fd, child, UINT32_MAX);
+	}
+	assert_non_null(source);
+	helper_source_renew(source, time_now_ns());
+	helper_run_watch(&r);
+	helper_source_head(source, &head);
+	assert_int_not_equal(head.pid, r.head.pid);
+	assert_int_equal(head.state, GP_HELPER_ENDED);
+	assert_int_not_equal(head.cupti_version, 0);
+	helper_source_close(source);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_process_that_exits_hands_on_all_its_works),
+		cmocka_unit_test(one_that_ends_at_once_is_not_held),
+		cmocka_unit_test(a_forked_child_has_no_helper),
+		cmocka_unit_test(what_a_child_executes_has_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
