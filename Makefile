@@ -56,7 +56,7 @@ Q := @
 say = @printf '  %-8s %s\n' '$(1)' '$(2)'
 endif
 
-ROOMS    := base elf bucket inject probe stack event ledger view cli
+ROOMS    := base elf bucket inject probe stack event join ledger view cli
 USER_SRC := $(sort $(foreach r,$(ROOMS),$(wildcard user/$(r)/*.c)))
 USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/user/%.o) $(BUILD)/user/inject/image.o
 BPF_SRC  := $(sort $(wildcard bpf/*.bpf.c))

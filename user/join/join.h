@@ -1,60 +1,64 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Launch <-> device work. A call (of uprobes or of CUPTI's API records, whichever came; both are one
- * call) meets the works that it launched: CUPTI's API record has the thread, the times and a
- * correlation, the works have the correlation, the uprobe's call has the thread and contains the API
- * record's times. Knows nothing of books, kernels' names or tables; tells what it found.
+ * Launch <-> device work: CUPTI's API record has the thread, the times and a correlation, the works
+ * that it launched have the correlation. Knows nothing of books, kernels' names or tables; tells
+ * what it found. That a uprobe saw the same call is for who keeps the threads' calls to find: it is
+ * the one that the middle of the launch lies in (ledger/idle.h).
  *
- * Correlations are numbers of one process, 32 bits, that wrap: they match within a time window. What
- * waits on either side is bounded by time and by number; what leaves it is counted, never dropped in
- * silence:
+ * Both sides wait for the other, whichever comes first; bounded by number, works also by time. What
+ * leaves without the other is counted, never dropped in silence:
  *   matched  a work met its launch
- *   late     it did, after the work had been passed on without it
- *   orphan   it was passed on without one: no such record came in time (or at all)
- *   skew     the work began before its launch, by less than the clock's error (at least 10 us): kept
- *   invalid  ... by more than 1 ms, or lies outside of the session: not passed on
- * A graph's launch meets many works; it stays known until the next launch of its stream's lane or the
- * window's end.
+ *   orphan   it was passed on without one: no such record came in time, or at all
+ *   late     of both, it began before a horizon that had been told: books will not have all of it
+ *   skew     of matched, it began before its launch, by up to 1 ms: kept
+ *   invalid  ... by more, or it lies outside of the session: not passed on
+ * So matched + orphan is what was passed on. Correlations are numbers of one process that wrap: the
+ * newest record of a number has it; records of one number and thread that overlap (a runtime call
+ * and the driver's inside) are one launch, the outer one. A launch that was met stays known until
+ * the window is over since its last work (a graph has many).
+ *
+ * The horizon of a process is the oldest of: its earliest launch or work that waits, a second before
+ * its latest record, the watermark of the calls. A launch or a work holds it up by at most the
+ * window.
  *
  * Examples; A(c) an API record of correlation c with [start, end) on thread T, W(c) a work:
  *
- *   A(1) [10,14) T=5   W(1) [20,30)             launch: thread 5, [10,14), queued 6 (14 -> 20)
+ *   A(1) [10,14) T=5   W(1) [20,30)             launch: thread 5, [10,14)
  *   W(1) [20,30)       A(1) [10,14) T=5         the same, whatever comes first
- *   A(1) [10,14) T=5   W(1) [12,30)             queued 0: it began inside the launch
  *   W(2) [20,30)       nothing                  orphan, once the window is over
  *   A(3) [10,14) T=5   W(3) W(3) W(3)           a graph: three works of one launch
- *   call [9,15) T=5    A(1) [10,14) T=5         one call: the launch is [9,15), as the uprobe saw it
+ *   A(4) [11,13) T=5   A(4) [10,14) T=5  W(4)   one launch, [10,14)
+ *   A(5) [10,14) T=5   W(5) [9,30)              matched, and skew
  */
 #ifndef JOIN_JOIN_H
 #define JOIN_JOIN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "event/event.h"
 #include "event/work.h"
 
-#define JOIN_WINDOW_NS 10000000000ull	/* --max-late: so long one side waits for the other */
-#define JOIN_WAITING_MAX 262144		/* of each side, over all processes */
+#define JOIN_WINDOW_NS 10000000000ull	/* so long one side waits for the other */
+#define JOIN_SETTLE_NS 1000000000ull	/* works of the last second may be out of order */
+#define JOIN_SKEW_NS 1000000ull
+#define JOIN_WAITING_MAX 65536		/* launches, and works, of one process */
 
 struct launch {			/* who asked for a work */
 	uint32_t tid;
-	uint16_t func;		/* as in the source's funcs; FUNCS_MAX: only CUPTI's number is known */
-	bool by_probe;		/* times are a uprobe's; else CUPTI's */
-	uint64_t start_ns, end_ns;
+	uint64_t start_ns, end_ns;	/* as CUPTI's record has them */
 };
 
-/* A work and its launch, NULL: an orphan. Valid during the call. 0 or an error that ends it. */
+/* launch NULL: an orphan. Both valid during the call. 0 or an error that ends the push. */
 struct join_sink {
 	int (*work)(void *ctx, const struct event *work, const struct launch *launch);
-	/* No work that starts before horizon_ns will be passed on any more. */
+	/* Works that start before horizon_ns will be passed on as late only. */
 	int (*horizon)(void *ctx, uint32_t pid, uint64_t horizon_ns);
 	void *ctx;
 };
 
 struct join_counts {
-	uint64_t matched, late, orphan, skew, invalid;
+	uint64_t matched, orphan, late, skew, invalid;
 	uint64_t waiting;	/* works, now */
 };
 
@@ -63,11 +67,11 @@ struct join;
 struct join *join_new(const struct join_sink *sink);	/* NULL + errno */
 void join_free(struct join *j);
 
-/* CALL and LEFT (launches of uprobes), API, WORK, START, STOP, WATERMARK and PROCESS, EXIT; others
- * are not looked at. 0, -ENOMEM or the sink's error. */
+/* API, WORK (whose end is not before its start), START, STOP, WATERMARK, EXIT; others are not looked
+ * at. 0, -ENOMEM or the sink's error. */
 int join_push(struct join *j, const struct event *ev);
 
-/* Nothing more will come: what waits is passed on as it stands. */
+/* Nothing more will come: works that wait are passed on as they stand. */
 int join_end(struct join *j);
 
 void join_counts(const struct join *j, struct join_counts *out);

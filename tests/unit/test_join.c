@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The join: the worked examples of its header, its laws on random streams in any order against the
+ * specification, and on hostile ones. TEST_SEED repeats a run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/num.h"
+#include "base/time.h"
+#include "lib/join_spec.h"
+
+#define EVENTS_MAX 256
+#define LAUNCH_CBID 211		/* cudaLaunchKernel, of the runtime */
+#define RUNTIME 5
+#define SEC 1000000000ull
+#define BASE (100 * SEC)
+
+struct seen {			/* what was passed on; works are told by their `bytes` */
+	struct {
+		unsigned int times;
+		struct launch by;	/* tid 0: none */
+	} work[EVENTS_MAX];
+	uint64_t passed, horizon;
+};
+
+static int on_work(void *ctx, const struct event *work, const struct launch *launch)
+{
+	struct seen *seen = ctx;
+
+	assert_true(work->work->bytes < EVENTS_MAX);
+	seen->work[work->work->bytes].times++;
+	if (launch)
+		seen->work[work->work->bytes].by = *launch;
+	seen->passed++;
+	return 0;
+}
+
+static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
+{
+	struct seen *seen = ctx;
+
+	(void)pid;
+	assert_true(horizon_ns > seen->horizon);
+	seen->horizon = horizon_ns;
+	return 0;
+}
+
+static struct join *new_join(struct seen *seen)
+{
+	struct join *j;
+
+	memset(seen, 0, sizeof(*seen));
+	j = join_new(&(struct join_sink){ on_work, on_horizon, seen });
+	assert_non_null(j);
+	return j;
+}
+
+static void push(struct join *j, const struct event *ev)
+{
+	assert_int_equal(join_push(j, ev), 0);
+}
+
+static void push_time(struct join *j, unsigned int kind, uint64_t ns)
+{
+	push(j, &(struct event){ .kind = (uint8_t)kind, .start_ns = ns, .end_ns = ns });
+}
+
+static void api(struct join *j, uint32_t correlation, uint64_t start, uint64_t end)
+{
+	push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5, .seq = correlation,
+				 .func = LAUNCH_CBID, .dir = RUNTIME, .start_ns = start,
+				 .end_ns = end });
+}
+
+static void work(struct join *j, uint32_t correlation, uint64_t start, uint64_t end)
+{
+	struct work w = { .kind = WORK_KIND_KERNEL, .correlation = correlation };
+
+	push(j, &(struct event){ .kind = EVENT_WORK, .pid = 1, .start_ns = start, .end_ns = end,
+				 .work = &w, .text = "kernel" });
+}
+
+static struct join_counts counts_of(struct join *j)
+{
+	struct join_counts c;
+
+	join_counts(j, &c);
+	return c;
+}
+
+static void a_work_meets_its_launch_whatever_comes_first(void **state)
+{
+	(void)state;
+	for (int works_first = 0; works_first < 2; works_first++) {
+		struct seen seen;
+		struct join *j = new_join(&seen);
+
+		if (!works_first)
+			api(j, 1, 10, 14);
+		work(j, 1, 20, 30);
+		assert_int_equal(counts_of(j).waiting, works_first);
+		if (works_first)
+			api(j, 1, 10, 14);
+		assert_int_equal(seen.passed, 1);
+		assert_int_equal(seen.work[0].by.tid, 5);
+		assert_int_equal(seen.work[0].by.start_ns, 10);
+		assert_int_equal(seen.work[0].by.end_ns, 14);
+		assert_int_equal(counts_of(j).matched, 1);
+		assert_int_equal(counts_of(j).waiting, 0);
+		join_free(j);
+	}
+}
+
+static void a_graphs_launch_meets_all_its_works(void **state)
+{
+	struct seen seen;
+	struct join *j = new_join(&seen);
+
+	(void)state;
+	work(j, 3, 20, 25);
+	work(j, 3, 25, 30);
+	api(j, 3, 10, 14);
+	work(j, 3, 30, 35 + 9 * SEC);
+	work(j, 3, 30, 35 + 18 * SEC);	/* known since its last work, not since its call */
+	assert_int_equal(counts_of(j).matched, 4);
+	join_free(j);
+}
+
+static void two_records_of_a_launch_are_the_outer_one(void **state)
+{
+	struct seen seen;
+	struct join *j = new_join(&seen);
+
+	(void)state;
+	api(j, 4, 11, 13);
+	api(j, 4, 10, 14);
+	work(j, 4, 20, 30);
+	assert_int_equal(seen.work[0].by.start_ns, 10);
+	assert_int_equal(seen.work[0].by.end_ns, 14);
+	api(j, 4, 100, 104);		/* the number is used again */
+	work(j, 4, 110, 130);
+	assert_int_equal(seen.work[0].by.start_ns, 100);
+	join_free(j);
+}
+
+static void orphans_leave_when_the_window_is_over_or_all_ends(void **state)
+{
+	struct seen seen;
+	struct join *j = new_join(&seen);
+
+	(void)state;
+	work(j, 1, BASE, BASE + 10);
+	api(j, 2, BASE + JOIN_WINDOW_NS, BASE + JOIN_WINDOW_NS + 10);
+	assert_int_equal(seen.passed, 0);
+	api(j, 3, BASE + JOIN_WINDOW_NS, BASE + JOIN_WINDOW_NS + 11);
+	assert_int_equal(seen.passed, 1);
+	work(j, 4, BASE + JOIN_WINDOW_NS, BASE + JOIN_WINDOW_NS + 1);
+	assert_int_equal(join_end(j), 0);
+	assert_int_equal(seen.passed, 2);
+	assert_int_equal(counts_of(j).orphan, 2);
+	join_free(j);
+}
+
+static void what_is_early_is_skew_and_much_too_early_invalid(void **state)
+{
+	struct seen seen;
+	struct join *j = new_join(&seen);
+
+	(void)state;
+	push_time(j, EVENT_START, BASE);
+	api(j, 5, BASE + SEC, BASE + SEC + 4);
+	work(j, 5, BASE + SEC - 1, BASE + SEC + 20);
+	work(j, 5, BASE + SEC - JOIN_SKEW_NS, BASE + SEC + 20);
+	work(j, 5, BASE + SEC - JOIN_SKEW_NS - 1, BASE + SEC + 20);
+	work(j, 5, BASE - 10, BASE - 1);
+	push_time(j, EVENT_STOP, BASE + 2 * SEC);
+	work(j, 5, BASE + 2 * SEC - 1, BASE + 3 * SEC);
+	work(j, 5, BASE + 2 * SEC, BASE + 3 * SEC);
+	assert_int_equal(counts_of(j).matched, 3);
+	assert_int_equal(counts_of(j).skew, 2);
+	assert_int_equal(counts_of(j).invalid, 3);
+	assert_int_equal(seen.passed, 3);
+	join_free(j);
+}
+
+static void many_records(struct join *j, uint64_t ns, uint32_t from)
+{
+	for (uint32_t i = 0; i < 1024; i++)
+		push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 6, .seq = from + i,
+					 .start_ns = ns, .end_ns = ns });
+}
+
+static void the_horizon_waits_for_the_oldest_launch_but_not_for_ever(void **state)
+{
+	struct seen seen;
+	struct join *j = new_join(&seen);
+
+	(void)state;
+	api(j, 1, BASE, BASE + 4);
+	many_records(j, BASE + 5 * SEC, 100);
+	assert_int_equal(seen.horizon, BASE);	/* its works have not come yet */
+	work(j, 1, BASE + 10, BASE + 4 * SEC);
+	assert_int_equal(counts_of(j).late, 0);
+	many_records(j, BASE + 5 * SEC, 100);
+	assert_int_equal(seen.horizon, BASE + 4 * SEC);
+	api(j, 2, BASE + 5 * SEC, BASE + 5 * SEC);
+	many_records(j, BASE + 30 * SEC, 100);
+	assert_int_equal(seen.horizon, BASE + 29 * SEC);	/* 25 s are more than the window */
+	work(j, 2, BASE + 6 * SEC, BASE + 7 * SEC);
+	assert_int_equal(counts_of(j).late, 1);
+	assert_int_equal(counts_of(j).matched, 2);
+	push_time(j, EVENT_WATERMARK, BASE + 31 * SEC);
+	many_records(j, BASE + 60 * SEC, 100);
+	assert_int_equal(seen.horizon, BASE + 31 * SEC);	/* calls after it are not known */
+	join_free(j);
+}
+
+static void what_waits_is_bounded_and_leaves_in_order(void **state)
+{
+	struct seen seen;
+	struct join *j = new_join(&seen);
+
+	(void)state;
+	for (uint32_t i = 0; i < JOIN_WAITING_MAX + 100; i++)
+		work(j, i, BASE + i, BASE + i + 1);
+	assert_int_equal(counts_of(j).waiting, JOIN_WAITING_MAX);
+	assert_int_equal(counts_of(j).orphan, 100);
+	for (uint32_t i = 0; i < JOIN_WAITING_MAX + 100; i++)
+		api(j, i, BASE, BASE);
+	assert_int_equal(counts_of(j).matched, JOIN_WAITING_MAX);
+	assert_int_equal(counts_of(j).waiting, 0);
+	work(j, 99, BASE, BASE);	/* the oldest launches had to go */
+	assert_int_equal(counts_of(j).waiting, 1);
+	work(j, 100, BASE, BASE);
+	assert_int_equal(counts_of(j).matched, JOIN_WAITING_MAX + 1);
+	join_free(j);
+}
+
+static void a_process_that_ended_is_forgotten(void **state)
+{
+	struct seen seen;
+	struct join *j = new_join(&seen);
+
+	(void)state;
+	work(j, 1, BASE, BASE + 10);
+	push(j, &(struct event){ .kind = EVENT_EXIT, .pid = 1, .tid = 1, .end_ns = BASE + 20 });
+	push_time(j, EVENT_WATERMARK, BASE + SEC);
+	assert_int_equal(counts_of(j).waiting, 1);	/* its records may come yet */
+	push_time(j, EVENT_WATERMARK, BASE + 20 * SEC);
+	assert_int_equal(counts_of(j).orphan, 1);
+	api(j, 1, BASE, BASE + 10);
+	work(j, 1, BASE, BASE + 10);
+	assert_int_equal(counts_of(j).matched, 1);
+	join_free(j);
+}
+
+/* ---- laws ------------------------------------------------------------------------------------ */
+
+static uint64_t random_state;
+
+static uint64_t below(uint64_t n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % n;
+}
+
+struct stream {
+	struct event ev[EVENTS_MAX];
+	struct work work[EVENTS_MAX];
+	size_t n;
+};
+
+static void add_work(struct stream *s, uint32_t pid, uint32_t correlation, uint64_t start)
+{
+	struct work *w = &s->work[s->n];
+
+	*w = (struct work){ .kind = WORK_KIND_KERNEL, .correlation = correlation, .bytes = s->n };
+	s->ev[s->n++] = (struct event){ .kind = EVENT_WORK, .pid = pid, .start_ns = start,
+					.end_ns = start + below(100), .work = w };
+}
+
+/* Launches of two processes, each with up to four works, some without a record of it. */
+static void random_stream(struct stream *s)
+{
+	s->n = 0;
+	for (uint32_t c = 1; s->n < EVENTS_MAX - 8; c++) {
+		uint64_t start = BASE + below(3 * SEC), works = below(5);
+		uint32_t pid = 1 + (uint32_t)below(2);
+
+		if (below(8))
+			s->ev[s->n++] = (struct event){
+				.kind = EVENT_API, .pid = pid, .tid = 1 + (uint32_t)below(4), .seq = c,
+				.func = LAUNCH_CBID, .dir = RUNTIME, .start_ns = start,
+				.end_ns = start + below(50) };
+		while (works--)
+			add_work(s, pid, c, below(6) ? start + below(200) :
+					    start - below(2 * JOIN_SKEW_NS));
+	}
+}
+
+static void shuffle(size_t *order, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		order[i] = i;
+	for (size_t i = n; i > 1; i--) {
+		size_t k = below(i), swapped = order[i - 1];
+
+		order[i - 1] = order[k];
+		order[k] = swapped;
+	}
+}
+
+static void assert_as_specified(const struct stream *s, const struct seen *seen, struct join *j)
+{
+	struct join_counts spec, counts = counts_of(j);
+	int by[EVENTS_MAX];
+
+	join_spec(s->ev, s->n, BASE, BASE + 2 * SEC, by, &spec);
+	assert_int_equal(counts.matched, spec.matched);
+	assert_int_equal(counts.orphan, spec.orphan);
+	assert_int_equal(counts.skew, spec.skew);
+	assert_int_equal(counts.invalid, spec.invalid);
+	assert_int_equal(counts.waiting, 0);
+	assert_int_equal(counts.late, 0);
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->ev[i].kind != EVENT_WORK)
+			continue;
+		assert_int_equal(seen->work[i].times, by[i] != JOIN_SPEC_INVALID);
+		assert_int_equal(seen->work[i].by.tid, by[i] < 0 ? 0 : s->ev[by[i]].tid);
+		assert_int_equal(seen->work[i].by.end_ns, by[i] < 0 ? 0 : s->ev[by[i]].end_ns);
+	}
+}
+
+static void random_streams_in_any_order_are_as_specified(void **state)
+{
+	static struct stream s;
+	static struct seen seen;
+	size_t order[EVENTS_MAX];
+
+	(void)state;
+	for (int round = 0; round < 400; round++) {
+		random_stream(&s);
+		for (int again = 0; again < 3; again++) {
+			struct join *j = new_join(&seen);
+
+			push_time(j, EVENT_START, BASE);
+			push_time(j, EVENT_STOP, BASE + 2 * SEC);
+			shuffle(order, s.n);
+			for (size_t i = 0; i < s.n; i++)
+				push(j, &s.ev[order[i]]);
+			assert_int_equal(join_end(j), 0);
+			assert_as_specified(&s, &seen, j);
+			join_free(j);
+		}
+	}
+}
+
+static uint64_t any_time(void)
+{
+	switch (below(8)) {
+	case 0:
+		return below(3);
+	case 1:
+		return UINT64_MAX - below(3);
+	default:
+		return BASE + below(40) * SEC / 2;
+	}
+}
+
+/* Numbers that repeat, times from anywhere: nothing is passed on twice, and the counts add up. */
+static void hostile_streams_lose_no_count(void **state)
+{
+	static struct seen seen;
+
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		struct join *j = new_join(&seen);
+		struct join_counts c;
+		uint64_t works = 0;
+
+		for (int i = 0; i < 2000; i++) {
+			struct work w = { .kind = WORK_KIND_KERNEL,
+					  .correlation = (uint32_t)below(20) };
+			struct event ev = { .pid = 1, .tid = (uint32_t)below(3), .dir = RUNTIME,
+					    .seq = (uint32_t)below(20), .func = LAUNCH_CBID,
+					    .start_ns = any_time() };
+
+			ev.kind = !below(30) ? EVENT_WATERMARK : below(2) ? EVENT_API : EVENT_WORK;
+			ev.end_ns = num_add(ev.start_ns, below(SEC));
+			ev.work = ev.kind == EVENT_WORK ? &w : NULL;
+			works += ev.kind == EVENT_WORK;
+			push(j, &ev);
+			c = counts_of(j);
+			assert_int_equal(c.matched + c.orphan, seen.passed);
+			assert_int_equal(seen.passed + c.invalid + c.waiting, works);
+		}
+		assert_int_equal(join_end(j), 0);
+		c = counts_of(j);
+		assert_int_equal(c.matched + c.orphan + c.invalid, works);
+		join_free(j);
+	}
+}
+
+static int seed(void **state)
+{
+	const char *given = getenv("TEST_SEED");
+
+	(void)state;
+	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
+	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_work_meets_its_launch_whatever_comes_first),
+		cmocka_unit_test(a_graphs_launch_meets_all_its_works),
+		cmocka_unit_test(two_records_of_a_launch_are_the_outer_one),
+		cmocka_unit_test(orphans_leave_when_the_window_is_over_or_all_ends),
+		cmocka_unit_test(what_is_early_is_skew_and_much_too_early_invalid),
+		cmocka_unit_test(the_horizon_waits_for_the_oldest_launch_but_not_for_ever),
+		cmocka_unit_test(what_waits_is_bounded_and_leaves_in_order),
+		cmocka_unit_test(a_process_that_ended_is_forgotten),
+		cmocka_unit_test(random_streams_in_any_order_are_as_specified),
+		cmocka_unit_test(hostile_streams_lose_no_count),
+	};
+
+	return cmocka_run_group_tests(tests, seed, NULL);
+}

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * A process after the other: what comes looks for its other half, and waits if there is none. Which
+ * of CUPTI's functions launch, and so hold up the horizon, is told by their names.
+ */
+#include "join/join.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/vec.h"
+#include "gpuprof/cbids.h"
+#include "join/side.h"
+
+#define API_DRIVER 4		/* event.dir of EVENT_API */
+#define CBIDS_MAX 2048
+#define TELL_EVERY 1024		/* records of a process between two horizons */
+#define TELL_EVERY_NS 100000000ull
+
+struct process {
+	uint32_t pid;
+	struct launches launches;
+	struct works works;
+	uint64_t awaited_from;		/* number: launches before it are not awaited */
+	uint64_t latest_ns;		/* that a record of it named */
+	uint64_t told_ns, told_at_ns;	/* the horizon, and the watermark then */
+	uint64_t exit_ns;		/* 0: it goes on */
+	unsigned int untold;		/* records since */
+};
+
+struct join {
+	struct join_sink sink;
+	VEC(struct process *) all;
+	struct map by_pid;		/* -> struct process */
+	uint64_t start_ns, stop_ns;	/* of the session; 0: not known */
+	uint64_t watermark_ns;		/* 0: there is none */
+	struct join_counts counts;
+	uint8_t launches[2][CBIDS_MAX / 8];	/* bits: runtime, driver */
+};
+
+/* ---- which functions launch ----------------------------------------------------------------- */
+
+static bool is_launch_name(const char *name)
+{
+	static const char *const of_launches[] = { "Launch", "Memcpy", "Memset" };
+	static const char *const of_others[] = { "Node", "HostFunc", "Attribute", "Graph" };
+
+	if (strstr(name, "GraphLaunch"))
+		return true;
+	for (size_t i = 0; i < sizeof(of_others) / sizeof(of_others[0]); i++)
+		if (strstr(name, of_others[i]))
+			return false;
+	for (size_t i = 0; i < sizeof(of_launches) / sizeof(of_launches[0]); i++)
+		if (strstr(name, of_launches[i]))
+			return true;
+	return false;
+}
+
+static void find_launches(struct join *j)
+{
+#define ROW(number, name) { number, #name },
+	static const struct cbid {
+		unsigned int number;
+		const char *name;
+	} runtime[] = { GP_RUNTIME_CBIDS(ROW) }, driver[] = { GP_DRIVER_CBIDS(ROW) };
+#undef ROW
+	const struct {
+		const struct cbid *v;
+		size_t n;
+	} domains[2] = { { runtime, sizeof(runtime) / sizeof(runtime[0]) },
+			 { driver, sizeof(driver) / sizeof(driver[0]) } };
+
+	for (int d = 0; d < 2; d++)
+		for (size_t i = 0; i < domains[d].n; i++)
+			if (domains[d].v[i].number < CBIDS_MAX && is_launch_name(domains[d].v[i].name))
+				j->launches[d][domains[d].v[i].number / 8] |=
+					(uint8_t)(1u << domains[d].v[i].number % 8);
+}
+
+/* One that failed launches nothing. */
+static bool is_launch(const struct join *j, const struct event *api)
+{
+	return !api->result && api->func < CBIDS_MAX &&
+	       j->launches[api->dir == API_DRIVER][api->func / 8] >> api->func % 8 & 1;
+}
+
+/* ---- processes ------------------------------------------------------------------------------ */
+
+struct join *join_new(const struct join_sink *sink)
+{
+	struct join *j = calloc(1, sizeof(*j));
+
+	if (!j)
+		return NULL;
+	j->sink = *sink;
+	find_launches(j);
+	return j;
+}
+
+static void process_free(struct process *p)
+{
+	launches_free(&p->launches);
+	works_free(&p->works);
+	free(p);
+}
+
+void join_free(struct join *j)
+{
+	if (!j)
+		return;
+	for (size_t i = 0; i < j->all.n; i++)
+		process_free(j->all.v[i]);
+	VEC_FREE(&j->all);
+	map_free(&j->by_pid);
+	free(j);
+}
+
+static struct process *find_process(struct join *j, uint32_t pid)
+{
+	struct map_slot *slot = map_put(&j->by_pid, pid, NULL);
+	struct process *p = slot ? (void *)(uintptr_t)slot->value : NULL, **at;
+
+	if (!slot || p)
+		return p;
+	p = calloc(1, sizeof(*p));
+	at = p ? VEC_PUSH(&j->all) : NULL;
+	if (!at) {
+		free(p);
+		map_del(&j->by_pid, pid);
+		return NULL;
+	}
+	p->pid = pid;
+	*at = p;
+	slot->value = (uintptr_t)p;
+	return p;
+}
+
+/* ---- works ---------------------------------------------------------------------------------- */
+
+static bool is_outside(const struct join *j, const struct event *work)
+{
+	return work->end_ns < j->start_ns || (j->stop_ns && work->start_ns >= j->stop_ns);
+}
+
+static int pass_on(struct join *j, struct process *p, const struct event *work,
+		   struct side_launch *by)
+{
+	if (is_outside(j, work) || (by && work->start_ns < by->launch.start_ns &&
+				    by->launch.start_ns - work->start_ns > JOIN_SKEW_NS)) {
+		j->counts.invalid++;
+		return 0;
+	}
+	if (by) {
+		by->awaited = false;
+		by->used_ns = num_max(by->used_ns, work->end_ns);
+		j->counts.matched++;
+		j->counts.skew += work->start_ns < by->launch.start_ns;
+	}
+	j->counts.orphan += !by;
+	j->counts.late += work->start_ns < p->told_ns;
+	return j->sink.work(j->sink.ctx, work, by ? &by->launch : NULL);
+}
+
+/* The oldest that waits has waited enough. */
+static int give_up_first(struct join *j, struct process *p)
+{
+	struct side_work *w = works_at(&p->works, p->works.first);
+	int err = pass_on(j, p, &w->ev, NULL);
+
+	works_gone(&p->works, w);
+	return err;
+}
+
+static int drop_aged(struct join *j, struct process *p)
+{
+	const uint64_t aged_ns = p->latest_ns > JOIN_WINDOW_NS ? p->latest_ns - JOIN_WINDOW_NS : 0;
+	int err = 0;
+
+	while (!err && p->works.waiting &&
+	       works_at(&p->works, p->works.first)->ev.end_ns < aged_ns)
+		err = give_up_first(j, p);
+	while (p->launches.first < p->launches.next &&
+	       !launches_at(&p->launches, p->launches.first)->awaited &&
+	       launches_at(&p->launches, p->launches.first)->used_ns < aged_ns)
+		launches_drop_first(&p->launches);
+	return err;
+}
+
+static int push_work(struct join *j, struct process *p, const struct event *ev)
+{
+	struct side_launch *by = launches_find(&p->launches, ev->work->correlation);
+	int err = 0;
+
+	if (by || is_outside(j, ev))
+		return pass_on(j, p, ev, by);
+	if (works_full(&p->works))
+		err = give_up_first(j, p);
+	return err ? err : works_add(&p->works, ev);
+}
+
+/* ---- launches ------------------------------------------------------------------------------- */
+
+/* Two records of one launch: the outer one's times are its. */
+static bool widen(struct side_launch *known, const struct event *api)
+{
+	struct launch *l = &known->launch;
+
+	if (l->tid != api->tid || api->start_ns > l->end_ns || l->start_ns > api->end_ns)
+		return false;
+	l->start_ns = num_min(l->start_ns, api->start_ns);
+	l->end_ns = num_max(l->end_ns, api->end_ns);
+	return true;
+}
+
+static int push_api(struct join *j, struct process *p, const struct event *ev)
+{
+	struct side_launch *by = launches_find(&p->launches, ev->seq);
+	uint64_t number;
+	int err = 0;
+
+	if (by && widen(by, ev))
+		return 0;
+	by = launches_add(&p->launches, ev->seq);
+	if (!by)
+		return -ENOMEM;
+	by->launch = (struct launch){ ev->tid, ev->start_ns, ev->end_ns };
+	by->used_ns = ev->end_ns;
+	by->awaited = is_launch(j, ev);
+	number = works_take(&p->works, ev->seq);
+	while (!err && number) {
+		struct side_work *w = works_at(&p->works, number);
+
+		/* Those that came before may have given up since. */
+		number = w->before >= p->works.first ? w->before : 0;
+		if (w->gone)
+			continue;
+		err = pass_on(j, p, &w->ev, by);
+		works_gone(&p->works, w);
+	}
+	return err;
+}
+
+/* ---- the horizon ---------------------------------------------------------------------------- */
+
+/* Of those that began at floor_ns or later; in front there are none before awaited_from. */
+static uint64_t first_waiting(struct process *p, uint64_t floor_ns)
+{
+	const struct launches *l = &p->launches;
+	uint64_t first_ns = UINT64_MAX;
+
+	p->awaited_from = num_max(p->awaited_from, l->first);
+	while (p->awaited_from < l->next &&
+	       (!launches_at(l, p->awaited_from)->awaited ||
+		launches_at(l, p->awaited_from)->launch.start_ns < floor_ns))
+		p->awaited_from++;
+	for (uint64_t i = p->awaited_from; i < l->next; i++)
+		if (launches_at(l, i)->awaited)
+			first_ns = num_min(first_ns, launches_at(l, i)->launch.start_ns);
+	for (uint64_t i = p->works.first; i < p->works.next; i++)
+		if (!works_at(&p->works, i)->gone)
+			first_ns = num_min(first_ns, works_at(&p->works, i)->ev.start_ns);
+	return first_ns;
+}
+
+static int tell_horizon(struct join *j, struct process *p)
+{
+	uint64_t latest = p->latest_ns;
+	uint64_t floor_ns = latest > JOIN_WINDOW_NS ? latest - JOIN_WINDOW_NS : 0;
+	uint64_t ns = num_min(first_waiting(p, floor_ns),
+			      latest > JOIN_SETTLE_NS ? latest - JOIN_SETTLE_NS : 0);
+
+	ns = num_max(ns, floor_ns);
+	if (j->watermark_ns)
+		ns = num_min(ns, j->watermark_ns);
+	p->untold = 0;
+	p->told_at_ns = j->watermark_ns;
+	if (ns <= p->told_ns)
+		return 0;
+	p->told_ns = ns;
+	return j->sink.horizon(j->sink.ctx, p->pid, ns);
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+static int give_up_all(struct join *j, struct process *p)
+{
+	int err = 0;
+
+	while (!err && p->works.waiting)
+		err = give_up_first(j, p);
+	return err;
+}
+
+int join_end(struct join *j)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < j->all.n && !err; i++)
+		err = give_up_all(j, j->all.v[i]);
+	return err;
+}
+
+/* Nothing of it will come any more. */
+static bool is_over(const struct join *j, const struct process *p)
+{
+	return p->exit_ns && j->watermark_ns > num_add(p->exit_ns, JOIN_WINDOW_NS);
+}
+
+static int push_watermark(struct join *j, uint64_t ns)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	j->watermark_ns = num_max(j->watermark_ns, ns);
+	for (size_t i = 0; i < j->all.n; i++) {
+		struct process *p = j->all.v[i];
+
+		if (!err && p->untold && j->watermark_ns - p->told_at_ns > TELL_EVERY_NS)
+			err = tell_horizon(j, p);
+		if (err || !is_over(j, p)) {
+			j->all.v[kept++] = p;
+			continue;
+		}
+		err = give_up_all(j, p);
+		map_del(&j->by_pid, p->pid);
+		process_free(p);
+	}
+	j->all.n = kept;
+	return err;
+}
+
+static int push_record(struct join *j, const struct event *ev)
+{
+	struct process *p = find_process(j, ev->pid);
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	p->latest_ns = num_max(p->latest_ns, ev->end_ns);
+	if (ev->start_ns > p->exit_ns)
+		p->exit_ns = 0;		/* the number is another process's */
+	err = ev->kind == EVENT_API ? push_api(j, p, ev) : push_work(j, p, ev);
+	if (!err)
+		err = drop_aged(j, p);
+	return err || ++p->untold < TELL_EVERY ? err : tell_horizon(j, p);
+}
+
+static void push_exit(struct join *j, const struct event *ev)
+{
+	const struct map_slot *slot = ev->tid == ev->pid ? map_find(&j->by_pid, ev->pid) : NULL;
+
+	if (slot)
+		((struct process *)(uintptr_t)slot->value)->exit_ns = ev->end_ns;
+}
+
+int join_push(struct join *j, const struct event *ev)
+{
+	switch (ev->kind) {
+	case EVENT_API:
+	case EVENT_WORK:
+		return push_record(j, ev);
+	case EVENT_START:
+		j->start_ns = ev->start_ns;
+		return 0;
+	case EVENT_STOP:
+		j->stop_ns = ev->end_ns;
+		return 0;
+	case EVENT_WATERMARK:
+		return push_watermark(j, ev->end_ns);
+	case EVENT_EXIT:
+		push_exit(j, ev);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+void join_counts(const struct join *j, struct join_counts *out)
+{
+	*out = j->counts;
+	out->waiting = 0;
+	for (size_t i = 0; i < j->all.n; i++)
+		out->waiting += j->all.v[i]->works.waiting;
+}
