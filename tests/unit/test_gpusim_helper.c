@@ -6,6 +6,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/wait.h>
@@ -13,6 +14,7 @@
 
 #include "event/helper_source.h"
 #include "gpuprof/work.h"
+#include "helper/calls_wanted.h"
 #include "lib/helper_run.h"
 
 #define STEPS 40
@@ -60,6 +62,55 @@ static void every_work_of_a_process_comes_in_every_version(void **state)
 		assert_int_equal(r.seen.kind[GP_RING_LOSS], 0);
 		assert_int_equal(r.head.state, GP_HELPER_ENDED);
 	}
+}
+
+#define NUMBER(n) n,
+static const uint32_t wanted[] = { CALLS_WANTED_RUNTIME(NUMBER) };
+
+struct calls {
+	uint64_t wanted, others, driver;
+};
+
+static void count_call(struct helper_seen *seen, uint16_t kind, const void *payload)
+{
+	const struct gp_ring_api *api = payload;
+	struct calls *calls = seen->ctx;
+	bool is_wanted = false;
+
+	if (kind != GP_RING_API)
+		return;
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		is_wanted |= api->cbid == wanted[i];
+	if (api->domain == 4)
+		calls->driver++;
+	else if (is_wanted)
+		calls->wanted++;
+	else
+		calls->others++;
+}
+
+static struct calls calls_of(const char *version)
+{
+	struct helper_run r;
+	struct calls calls = { 0 };
+
+	start(&r, (const char *const[]){ "GPUSIM_CUPTI", version, NULL });
+	r.seen.on_record = count_call;
+	r.seen.ctx = &calls;
+	watch(&r);
+	return calls;
+}
+
+static void only_calls_that_drive_a_device_are_recorded_where_cupti_can_choose(void **state)
+{
+	struct calls chosen = calls_of("13.0"), whole = calls_of("12.4");
+
+	(void)state;
+	assert_true(chosen.wanted >= LAUNCHES + COPIES);
+	assert_int_equal(chosen.others, 0);
+	assert_int_equal(whole.wanted, chosen.wanted);
+	assert_true(whole.others > 0);
+	assert_int_equal(whole.driver, 0);
 }
 
 static void what_cupti_drops_or_has_no_time_for_is_counted(void **state)
@@ -125,6 +176,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_work_of_a_process_comes_in_every_version),
+		cmocka_unit_test(only_calls_that_drive_a_device_are_recorded_where_cupti_can_choose),
 		cmocka_unit_test(what_cupti_drops_or_has_no_time_for_is_counted),
 		cmocka_unit_test(another_client_is_left_alone),
 		cmocka_unit_test(what_cannot_be_armed_says_why),

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "helper/buffers.h"
+#include "helper/calls.h"
 #include "helper/names.h"
 
 #define CLOCK_TRIES 20
@@ -23,8 +24,7 @@ static const struct kind {
 } kinds_of[] = {
 	{ CUPTI_KERNEL, GP_RING_KERNEL }, { CUPTI_MEMCPY, GP_RING_COPY },
 	{ CUPTI_MEMCPY_PEER, GP_RING_COPY }, { CUPTI_MEMSET, GP_RING_SET },
-	{ CUPTI_GRAPH_TRACE, GP_RING_GRAPH }, { CUPTI_RUNTIME, GP_RING_API },
-	{ CUPTI_DRIVER, GP_RING_API },
+	{ CUPTI_GRAPH_TRACE, GP_RING_GRAPH },
 };
 #define N_KINDS (sizeof(kinds_of) / sizeof(kinds_of[0]))
 
@@ -37,6 +37,7 @@ static struct collector {
 	struct names *names;
 	uint64_t refused;		/* of buffers.refused, told */
 	uint64_t enabled;		/* bits of CUPTI's kinds */
+	bool calls;			/* and calls */
 	bool forgotten;			/* in a forked child */
 } collector = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -166,8 +167,9 @@ int collect_is_occupied(const struct cupti *c)
 	return code == CUPTI_BUSY;
 }
 
-static int enable(uint32_t kinds)
+static int enable(uint32_t kinds, const char **what)
 {
+	*what = "cuptiActivityEnable";
 	for (size_t i = 0; i < N_KINDS; i++) {
 		uint64_t bit = 1ull << kinds_of[i].cupti;
 		int code;
@@ -179,7 +181,10 @@ static int enable(uint32_t kinds)
 			return code;
 		collector.enabled |= bit;
 	}
-	return 0;
+	if (!(kinds >> GP_RING_API & 1) || collector.calls)
+		return 0;
+	collector.calls = true;
+	return calls_enable(collector.cupti, what);
 }
 
 int collect_arm(const struct cupti *c, uint32_t kinds, const char **what)
@@ -194,8 +199,7 @@ int collect_arm(const struct cupti *c, uint32_t kinds, const char **what)
 	if (c->set_thread_id_type)
 		c->set_thread_id_type(CUPTI_THREAD_ID_SYSTEM);
 	records_measure(c->next, &collector.sizes);
-	*what = "cuptiActivityEnable";
-	code = enable(kinds);
+	code = enable(kinds, what);
 	if (code)
 		collect_drain(0);
 	return code;
@@ -222,6 +226,9 @@ void collect_drain(uint32_t flag)
 		if (collector.enabled >> kind & 1)
 			collector.cupti->disable(kind);
 	collector.enabled = 0;
+	if (collector.calls)
+		calls_disable(collector.cupti);
+	collector.calls = false;
 	collect_flush(flag);
 }
 
