@@ -60,6 +60,8 @@
 #define GP_RING_LOSS 12		/* gp_ring_loss */
 #define GP_RING_KINDS 13
 
+#define GP_CHAIN_LOADED "it was loaded"	/* gp_ring_head.chained, when all is well */
+
 struct gp_ring_slot {
 	/* the reader's */
 	uint64_t lease_ns;	/* CLOCK_MONOTONIC of the target's time namespace */
@@ -92,7 +94,7 @@ struct gp_ring_head {
 	uint32_t pad;
 	char reason[64];	/* what failed; 0-terminated */
 	char occupant[64];	/* who else uses CUPTI; "": nobody known */
-	uint8_t pad2[48];
+	char chained[48];	/* what became of GPUPROF_CHAIN_INJECTION; "": there is none */
 	struct gp_ring_slot slot[GP_RING_SLOTS];
 };
 

@@ -112,6 +112,8 @@ CUresult cuInit(unsigned int flags) SHIM_NAME(cuInit);
 CUresult cuDriverGetVersion(int *version) SHIM_NAME(cuDriverGetVersion);
 CUresult cuDeviceGet(CUdevice *out, int ordinal) SHIM_NAME(cuDeviceGet);
 CUresult cuDeviceGetCount(int *count) SHIM_NAME(cuDeviceGetCount);
+CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
+	SHIM_NAME(cuDeviceGetAttribute);
 CUresult cuDeviceGetName(char *name, int size, CUdevice device) SHIM_NAME(cuDeviceGetName);
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) SHIM_NAME(cuDeviceGetUuid);
 CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) SHIM_NAME(cuDeviceGetUuid_v2);

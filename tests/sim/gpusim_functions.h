@@ -140,6 +140,7 @@
 	F(cuDriverGetVersion, other) \
 	F(cuDeviceGet, other) \
 	F(cuDeviceGetCount, other) \
+	F(cuDeviceGetAttribute, other) \
 	F(cuDeviceGetName, other) \
 	F(cuDeviceGetUuid, other) \
 	F(cuDeviceGetUuid_v2, other) \

@@ -69,6 +69,25 @@ CUresult cuDeviceGetCount(int *count)
 	return gpusim_call_end(&call, count ? GPUSIM_OK : GPUSIM_INVALID_VALUE);
 }
 
+/* An H100's, of those that a launch's occupancy needs. */
+CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
+{
+	static const int values[] = {
+		[8] = 49152, [10] = 32, [12] = 65536, [16] = 132, [39] = 2048, [75] = 9, [76] = 0,
+		[81] = 233472, [82] = 65536, [97] = 232448, [106] = 32, [111] = 1024,
+	};
+	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDeviceGetAttribute);
+	CUresult result = GPUSIM_INVALID_VALUE;
+
+	if (device < 0 || device >= gpusim_device_count()) {
+		result = GPUSIM_INVALID_DEVICE;
+	} else if (value && attribute > 0 && attribute < (int)(sizeof(values) / sizeof(values[0]))) {
+		*value = values[attribute];
+		result = GPUSIM_OK;
+	}
+	return gpusim_call_end(&call, result);
+}
+
 CUresult cuDeviceGetName(char *name, int size, CUdevice device)
 {
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuDeviceGetName);

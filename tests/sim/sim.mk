@@ -29,7 +29,14 @@ SIM_CUPTI := libcupti_activity libcupti_queue libcupti_record libcupti_version
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
 SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static ddp held lives
 
-SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13 libnccl.so.2 libcupti.so.13 cuda12/libcudart.so.12)
+# NVTX is a header of the toolkit; without one there is no program that uses it.
+SIM_NVTX := $(patsubst %/nvtx3/nvToolsExt.h,%,$(firstword $(wildcard $(BUILD)/cuda/include/nvtx3/nvToolsExt.h \
+	/usr/local/cuda*/include/nvtx3/nvToolsExt.h)))
+ifneq ($(SIM_NVTX),)
+SIM_PROGRAMS += ranges
+endif
+
+SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13 libnccl.so.2 libcupti.so.13 libchained.so cuda12/libcudart.so.12)
 SIM_ENDBR_LIBS := $(addprefix $(SIM_OUT)/endbr/,libcuda.so.1 libcudart.so.13)
 
 SIM_GUEST := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_gpusim_helper*.c))
@@ -137,6 +144,29 @@ $(SIM_OUT)/train: $(SIM_OUT)/programs/train.o $(SIM_OUT)/libcudart.so.13
 $(SIM_OUT)/lives: $(SIM_OUT)/programs/lives.o $(SIM_OUT)/libcudart.so.13
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
+
+$(SIM_OUT)/libchained.so: $(call SIM_OBJECTS,core,chained)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared -o $@ $<
+
+$(SIM_OUT)/programs/ranges%.o: $(SIM)/ranges%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(SIM_CFLAGS) -O1 -fPIC -isystem $(SIM_NVTX) -c $< -o $@
+
+$(SIM_OUT)/programs/ranges.o: $(SIM)/ranges.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(SIM_CFLAGS) -O1 -isystem $(SIM_NVTX) -c $< -o $@
+
+$(SIM_OUT)/libranges_part.so: $(SIM_OUT)/programs/ranges_part.o
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared -o $@ $< -ldl
+
+$(SIM_OUT)/ranges: $(SIM_OUT)/programs/ranges.o $(SIM_OUT)/libranges_part.so $(SIM_OUT)/libcudart.so.13
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -lranges_part -l:libcudart.so.13 -ldl \
+		-Wl,-rpath-link,$(SIM_OUT)
 
 $(SIM_OUT)/held: $(SIM_OUT)/programs/held.o $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libgpusim.so
 	$(call say,LINK,$@)

@@ -39,6 +39,7 @@ static uint32_t look(struct helper_ring *r)
 	uint32_t fresh;
 
 	helper_ring_look(r, time_now_ns(), &fresh);
+	helper_ring_admit(r);
 	return fresh;
 }
 
@@ -132,6 +133,7 @@ static void each_reader_has_its_own_and_only_what_it_wants(void **state)
 	assert_int_equal(errno, EUSERS);
 	assert_int_equal(helper_ring_look(&r, time_now_ns(), &fresh),
 			 1u << GP_RING_API | 1u << GP_RING_KERNEL);
+	helper_ring_admit(&r);
 	assert_int_equal(fresh, 15);
 	helper_ring_send(&r, GP_RING_API, &number, sizeof(number));
 	for (int i = 0; i < GP_RING_SLOTS; i++) {
@@ -263,6 +265,7 @@ static void it_is_found_in_another_process_and_gone_with_it(void **state)
 			_exit(1);
 		while (helper_ring_look(&r, time_now_ns(), &fresh), !fresh)
 			usleep(1000);
+		helper_ring_admit(&r);
 		send_numbers(&r, 1, 5);
 		pause();
 	}

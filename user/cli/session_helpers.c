@@ -100,6 +100,9 @@ void helpers_stop(struct session *s)
 		if (why_silent(&st))
 			log_warn("device times of process %d are not known: %s%s%s", st.pid,
 				 why_silent(&st), *st.head.reason ? ": " : "", st.head.reason);
+		if (*st.head.chained && strcmp(st.head.chained, GP_CHAIN_LOADED))
+			log_warn("the injection that CUDA_INJECTION64_PATH named before is not in "
+				 "process %d: %s", st.pid, st.head.chained);
 		if (st.lost || st.counts.dropped || st.counts.invalid)
 			log_warn("of process %d, %" PRIu64 " device records were lost", st.pid,
 				 st.lost + st.counts.dropped + st.counts.invalid);

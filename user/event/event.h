@@ -54,6 +54,9 @@ enum event_kind {
 	EVENT_API = 25,		/* CUPTI's record of a call: tid, start, end, result; func = CUPTI's number
 				 * of the function, dir = its domain (4 driver, 5 runtime), seq =
 				 * the correlation that the works it launched have */
+	EVENT_RANGE = 26,	/* the application says so at start_ns, in thread tid: dir = enum
+				 * range_what, text = name (NULL: it has none), text2 = its domain
+				 * (NULL: the default one), entity = START's and END's id */
 	EVENT_KIND_END
 };
 
@@ -91,6 +94,16 @@ enum call_class {
 	CLASS_LIBRARY = 13,	/* a routine of cublas, cudnn ...; it launches inside */
 	CLASS_QUERY = 14,	/* asks or sets an attribute, does no work */
 	CLASS_END
+};
+
+/* What a thread says of its ranges. They leave the process in captures: append only. */
+enum range_what {
+	RANGE_PUSH = 1,		/* begins within the one before */
+	RANGE_POP = 2,		/* ends the last pushed of its domain */
+	RANGE_START = 3,	/* ends in any thread, by its id */
+	RANGE_END = 4,
+	RANGE_MARK = 5,
+	RANGE_WHAT_END
 };
 
 /* Direction of a copy, as cudaMemcpyKind. */

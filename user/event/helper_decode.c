@@ -13,6 +13,10 @@
 #include "event/work.h"
 #include "gpuprof/ring.h"
 
+_Static_assert(RANGE_PUSH == GP_RANGE_PUSH && RANGE_POP == GP_RANGE_POP &&
+	       RANGE_START == GP_RANGE_START && RANGE_END == GP_RANGE_END &&
+	       RANGE_MARK == GP_RANGE_MARK, "the ring's numbers are the event's");
+
 #define WAITING_MAX 262144	/* records; more go out by the readings there are */
 #define NAMES_MAX 65536u
 #define TEXT_MAX 4096u
@@ -321,6 +325,28 @@ static int take_api(struct helper_decoder *d, const void *payload, size_t len,
 	return wait_for_clock(d, &w, sink);
 }
 
+/* Of the host's clock already. One whose name was lost is a range still. */
+static int take_range(struct helper_decoder *d, const void *payload, size_t len,
+		      const struct event_sink *sink)
+{
+	struct gp_ring_range r;
+	struct event ev = { .kind = EVENT_RANGE, .pid = d->pid };
+
+	(void)len;
+	memcpy(&r, payload, sizeof(r));
+	if (!r.what || r.what >= RANGE_WHAT_END || !r.time_ns) {
+		d->counts.invalid++;
+		return 0;
+	}
+	ev.dir = (uint8_t)r.what;
+	ev.tid = r.tid;
+	ev.start_ns = r.time_ns - (uint64_t)d->offset_ns;
+	ev.entity = r.id;
+	ev.text = name_of(d, r.name);
+	ev.text2 = name_of(d, r.domain);
+	return sink->push(sink->ctx, &ev);
+}
+
 static int take_nothing(struct helper_decoder *d, const void *payload, size_t len,
 			const struct event_sink *sink)
 {
@@ -345,7 +371,7 @@ static const struct {
 	[GP_RING_SET] = { sizeof(struct gp_ring_copy), take_a_set },
 	[GP_RING_GRAPH] = { sizeof(struct gp_ring_graph), take_graph },
 	[GP_RING_API] = { sizeof(struct gp_ring_api), take_api },
-	[GP_RING_RANGE] = { sizeof(struct gp_ring_range), take_nothing },
+	[GP_RING_RANGE] = { sizeof(struct gp_ring_range), take_range },
 	[GP_RING_LOSS] = { sizeof(struct gp_ring_loss), take_loss },
 };
 

@@ -255,6 +255,7 @@ void helper_source_head(const struct helper_source *s, struct gp_ring_head *out)
 	memcpy(out, s->head, sizeof(*out));
 	out->reason[sizeof(out->reason) - 1] = '\0';
 	out->occupant[sizeof(out->occupant) - 1] = '\0';
+	out->chained[sizeof(out->chained) - 1] = '\0';
 }
 
 uint64_t helper_source_lost(const struct helper_source *s, uint16_t kind)

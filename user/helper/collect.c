@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * CUPTI completes a buffer on a thread of its own or on whichever thread flushes; a lock keeps two
- * such apart, and readers from getting records before names. No thread of the application waits
- * for it but where CUPTI lets it complete a buffer itself.
+ * such apart. No thread of the application waits for it but where CUPTI lets it complete a buffer
+ * itself.
  */
 #include "helper/collect.h"
 
@@ -41,13 +41,11 @@ static struct collector {
 	bool forgotten;			/* in a forked child */
 } collector = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-int collect_open(struct helper_ring *r)
+int collect_open(struct helper_ring *r, struct names *names)
 {
-	int err = buffers_open(&collector.buffers);
-
 	collector.ring = r;
-	collector.names = names_new();
-	return err ? err : collector.names ? 0 : -12;	/* ENOMEM */
+	collector.names = names;
+	return collector.buffers.memory ? 0 : buffers_open(&collector.buffers);
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
@@ -261,11 +259,4 @@ void collect_clock(void)
 			best = c;
 	}
 	helper_ring_send(collector.ring, GP_RING_CLOCK, &best, sizeof(best));
-}
-
-void collect_introduce(uint32_t slots)
-{
-	pthread_mutex_lock(&collector.lock);
-	names_tell(collector.names, collector.ring, slots);
-	pthread_mutex_unlock(&collector.lock);
 }

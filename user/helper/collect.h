@@ -10,10 +10,11 @@
 #include <stdint.h>
 
 #include "helper/cupti.h"
+#include "helper/names.h"
 #include "helper/ring.h"
 
-/* Makes buffers and tables. 0 or -errno. */
-int collect_open(struct helper_ring *r);
+/* Makes buffers. 0 or -errno. */
+int collect_open(struct helper_ring *r, struct names *names);
 
 /* Is somebody else subscribed? 1: yes. 0: no, or it cannot be told. */
 int collect_is_occupied(const struct cupti *c);
@@ -33,8 +34,5 @@ void collect_forget(void);
 
 /* A reading of CUPTI's clock between two of the host's: the closest of a few. */
 void collect_clock(void);
-
-/* What a new reader has to know before any record. */
-void collect_introduce(uint32_t slots);
 
 #endif

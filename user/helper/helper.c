@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The doors by which the helper enters a process: CUDA's driver calls InitializeInjection when it
- * starts (CUDA_INJECTION64_PATH). Whatever happens, the answer is 1: a target never fails for us.
+ * starts (CUDA_INJECTION64_PATH), each library's copy of NVTX InitializeInjectionNvtx2 at its first
+ * use (NVTX_INJECTION64_PATH), in any order. Whatever happens, the answer is 1: a target never fails
+ * for us.
  */
-#include <pthread.h>
-#include <stdlib.h>
-
 #include "helper/watch.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
 EXPORTED int InitializeInjection(void);
-
-static void start(void)
-{
-	if (watch_start())
-		atexit(watch_end);
-}
+EXPORTED int InitializeInjectionNvtx2(nvtx_export_fn export_table);
 
 EXPORTED int InitializeInjection(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	if (watch_start())
+		watch_cuda();
+	return 1;
+}
 
-	pthread_once(&once, start);
+EXPORTED int InitializeInjectionNvtx2(nvtx_export_fn export_table)
+{
+	if (watch_start())
+		watch_nvtx(export_table);
 	return 1;
 }

@@ -1,98 +1,67 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* An open table by content; a small one by address before it, which forgets by being written over. */
+/*
+ * An open table by content; a small one by address before it, which forgets by being written over.
+ * Nothing is ever taken back, so whoever finds a number finds its text. A number gets into the
+ * table after its text was sent: who finds it there sends records that use it.
+ */
 #include "helper/names.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "gpuprof/work.h"
 
 #define SLOTS (NAMES_MAX * 2)	/* a power of two */
-#define RECENT 1024
-#define CHUNK (64u << 10)
-#define TEXT_MAX (GP_RING_RECORD_MAX - sizeof(struct gp_ring_record) - sizeof(struct gp_ring_name))
+#define RECENT 4096
+#define ID_BITS 17		/* NAMES_MAX fits; with an address of 47 bits, one word */
+#define ID_MASK ((1u << ID_BITS) - 1)
 
 struct text {
 	uint32_t hash;
 	uint32_t bytes;
-	const char *at;		/* not ended by a 0 */
-};
-
-struct chunk {
-	struct chunk *next;
-	size_t used;
-	char bytes[CHUNK];
-};
-
-struct recent {
-	const char *address;
-	uint32_t id;
+	const char *at;		/* not ended by a 0; NULL until all is there */
 };
 
 struct names {
-	uint32_t n;
+	uint32_t n;		/* numbers given, also those of texts that found no room */
+	uint32_t used;		/* of bytes */
 	struct text text[NAMES_MAX];
 	uint32_t slot[SLOTS];	/* number, 0: free */
-	struct recent recent[RECENT];
-	struct chunk *chunks;
-	size_t chunk_bytes;
-	uint64_t refused;
+	uint64_t recent[RECENT];	/* address << ID_BITS | number */
+	char bytes[NAMES_BYTES_MAX];
 };
 
 struct names *names_new(void)
 {
-	return calloc(1, sizeof(struct names));
+	void *memory = mmap(NULL, sizeof(struct names), PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
 }
 
 void names_free(struct names *n)
 {
-	while (n && n->chunks) {
-		struct chunk *next = n->chunks->next;
-
-		free(n->chunks);
-		n->chunks = next;
-	}
-	free(n);
+	if (n)
+		munmap(n, sizeof(*n));
 }
 
-/* FNV-1a, and how long the text is, up to what a record carries. */
+/* FNV-1a, and how long the text is, up to what is sent. */
 static uint32_t hash_text(const char *text, uint32_t *bytes)
 {
 	uint32_t hash = 2166136261u, i;
 
-	for (i = 0; text[i] && i < TEXT_MAX; i++)
+	for (i = 0; text[i] && i < NAMES_TEXT_MAX; i++)
 		hash = (hash ^ (uint8_t)text[i]) * 16777619u;
 	*bytes = i;
 	return hash;
 }
 
-static const char *keep(struct names *n, const char *text, uint32_t bytes)
+static void tell(const struct text *t, struct helper_ring *r, uint32_t slots, uint32_t id)
 {
-	struct chunk *c = n->chunks;
-
-	if (!c || c->used + bytes > CHUNK) {
-		if (n->chunk_bytes + sizeof(*c) > NAMES_BYTES_MAX)
-			return NULL;
-		c = malloc(sizeof(*c));
-		if (!c)
-			return NULL;
-		c->next = n->chunks;
-		c->used = 0;
-		n->chunks = c;
-		n->chunk_bytes += sizeof(*c);
-	}
-	memcpy(c->bytes + c->used, text, bytes);
-	c->used += bytes;
-	return c->bytes + c->used - bytes;
-}
-
-static void tell(const struct names *n, struct helper_ring *r, uint32_t slots, uint32_t id)
-{
-	const struct text *t = &n->text[id - 1];
 	struct {
 		struct gp_ring_name head;
-		char text[TEXT_MAX];
+		char text[NAMES_TEXT_MAX];
 	} rec;
 
 	rec.head = (struct gp_ring_name){ .id = id, .bytes = t->bytes };
@@ -100,64 +69,85 @@ static void tell(const struct names *n, struct helper_ring *r, uint32_t slots, u
 	helper_ring_send_to(r, slots, GP_RING_NAME_IS, &rec, sizeof(rec.head) + t->bytes);
 }
 
+/* A new number of the text, sent to all. 0: no room. */
+static uint32_t add(struct names *n, struct helper_ring *r, const char *text, uint32_t hash,
+		    uint32_t bytes)
+{
+	uint32_t id, at;
+	struct text *t;
+
+	if (__atomic_load_n(&n->n, __ATOMIC_RELAXED) >= NAMES_MAX ||
+	    __atomic_load_n(&n->used, __ATOMIC_RELAXED) > NAMES_BYTES_MAX - NAMES_TEXT_MAX)
+		return 0;
+	id = __atomic_add_fetch(&n->n, 1, __ATOMIC_SEQ_CST);
+	at = __atomic_fetch_add(&n->used, bytes, __ATOMIC_RELAXED);
+	if (id > NAMES_MAX || at > NAMES_BYTES_MAX - NAMES_TEXT_MAX)
+		return 0;
+	t = &n->text[id - 1];
+	t->hash = hash;
+	t->bytes = bytes;
+	memcpy(n->bytes + at, text, bytes);
+	/* Either a new reader is told of it by names_tell, or here: it wants names before that. */
+	__atomic_store_n(&t->at, n->bytes + at, __ATOMIC_SEQ_CST);
+	tell(t, r, __atomic_load_n(&r->wanted[GP_RING_NAME_IS], __ATOMIC_SEQ_CST), id);
+	return id;
+}
+
+static bool is_text(const struct text *t, const char *text, uint32_t hash, uint32_t bytes)
+{
+	return t->hash == hash && t->bytes == bytes && !memcmp(t->at, text, bytes);
+}
+
 static uint32_t find(struct names *n, struct helper_ring *r, const char *text, uint32_t hash,
 		     uint32_t bytes)
 {
-	uint32_t at = hash & (SLOTS - 1);
-	struct text *t;
+	uint32_t at = hash & (SLOTS - 1), id, mine = 0;
 
-	for (; n->slot[at]; at = (at + 1) & (SLOTS - 1)) {
-		t = &n->text[n->slot[at] - 1];
-		if (t->hash == hash && t->bytes == bytes && !memcmp(t->at, text, bytes))
-			return n->slot[at];
+	for (uint32_t tries = 0; tries < SLOTS; tries++, at = (at + 1) & (SLOTS - 1)) {
+		id = __atomic_load_n(&n->slot[at], __ATOMIC_ACQUIRE);
+		if (!id) {
+			if (!mine)
+				mine = add(n, r, text, hash, bytes);
+			if (!mine || __atomic_compare_exchange_n(&n->slot[at], &id, mine, false,
+								 __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+				return mine;
+		}
+		if (is_text(&n->text[id - 1], text, hash, bytes))
+			return id;
 	}
-	if (n->n == NAMES_MAX)
-		return 0;
-	t = &n->text[n->n];
-	*t = (struct text){ .hash = hash, .bytes = bytes, .at = keep(n, text, bytes) };
-	if (!t->at)
-		return 0;
-	n->slot[at] = ++n->n;
-	tell(n, r, __atomic_load_n(&r->wanted[GP_RING_NAME_IS], __ATOMIC_ACQUIRE), n->n);
-	return n->n;
+	return mine;
 }
 
 /* Is what lies at the address still the text that it was? */
-static bool is_same(const struct names *n, const struct recent *recent, const char *text)
+static bool is_same(const struct text *t, const char *text)
 {
-	const struct text *t;
-
-	if (recent->address != text)
-		return false;
-	t = &n->text[recent->id - 1];
-	return !strncmp(text, t->at, t->bytes) && (t->bytes == TEXT_MAX || !text[t->bytes]);
+	return !strncmp(text, t->at, t->bytes) && (t->bytes == NAMES_TEXT_MAX || !text[t->bytes]);
 }
 
 uint32_t names_of(struct names *n, struct helper_ring *r, const char *text)
 {
-	struct recent *recent = &n->recent[(uintptr_t)text >> 3 & (RECENT - 1)];
+	uint64_t address = (uint64_t)(uintptr_t)text << ID_BITS, known;
+	uint64_t *recent = &n->recent[((uintptr_t)text ^ (uintptr_t)text >> 12) & (RECENT - 1)];
 	uint32_t hash, bytes, id;
 
 	if (!text)
 		return 0;
-	if (is_same(n, recent, text))
-		return recent->id;
+	known = __atomic_load_n(recent, __ATOMIC_ACQUIRE);
+	if ((known & ~(uint64_t)ID_MASK) == address && known & ID_MASK &&
+	    is_same(&n->text[(known & ID_MASK) - 1], text))
+		return (uint32_t)known & ID_MASK;
 	hash = hash_text(text, &bytes);
 	id = find(n, r, text, hash, bytes);
 	if (id)
-		*recent = (struct recent){ text, id };
-	else
-		n->refused++;
+		__atomic_store_n(recent, address | id, __ATOMIC_RELEASE);
 	return id;
 }
 
 void names_tell(const struct names *n, struct helper_ring *r, uint32_t slots)
 {
-	for (uint32_t id = 1; slots && id <= n->n; id++)
-		tell(n, r, slots, id);
-}
+	uint32_t count = __atomic_load_n(&n->n, __ATOMIC_SEQ_CST);
 
-uint64_t names_refused(const struct names *n)
-{
-	return n->refused;
+	for (uint32_t id = 1; slots && id <= count && id <= NAMES_MAX; id++)
+		if (__atomic_load_n(&n->text[id - 1].at, __ATOMIC_SEQ_CST))
+			tell(&n->text[id - 1], r, slots, id);
 }

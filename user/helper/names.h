@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Texts as numbers: each is sent once to each reader. A library's text is known by its address and
- * its content, since a module may go and another one come to its place. One thread at a time.
+ * Texts as numbers: each is sent to each reader before its first use. A text is known by its address
+ * and its content, since a module may go and another one come to its place.
+ *
+ * names_of may be called by any thread, also by the application's: it takes no lock, allocates
+ * nothing and waits for nobody. Two threads that meet a text at once may give it two numbers.
  */
 #ifndef HELPER_NAMES_H
 #define HELPER_NAMES_H
@@ -13,18 +16,17 @@
 
 #define NAMES_MAX 65536		/* of different texts; more are unknown */
 #define NAMES_BYTES_MAX (32u << 20)
+#define NAMES_TEXT_MAX 4096	/* what is over is cut */
 
 struct names;
 
-struct names *names_new(void);		/* NULL: no memory */
+struct names *names_new(void);		/* NULL: no memory; it is touched when it is used */
 void names_free(struct names *n);
 
 /* The text's number; new ones are sent to all who want names. 0: text is NULL, or there is no room. */
 uint32_t names_of(struct names *n, struct helper_ring *r, const char *text);
 
-/* All texts, to a reader that is new. */
+/* All texts, to readers that are new and want names already: others may come meanwhile. */
 void names_tell(const struct names *n, struct helper_ring *r, uint32_t slots);
-
-uint64_t names_refused(const struct names *n);
 
 #endif

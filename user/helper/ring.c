@@ -75,32 +75,46 @@ static bool has_reader(struct gp_ring_slot *s, uint64_t now_ns)
 	return false;
 }
 
+#define BEFORE_ALL (1u << GP_RING_CLOCK | 1u << GP_RING_NAME_IS | 1u << GP_RING_DEVICE | \
+		    1u << GP_RING_CONTEXT)
+
+/* Who gets what; of slots that are new, only what has to come first. */
+static void publish(struct helper_ring *r, uint32_t fresh)
+{
+	for (unsigned int kind = 0; kind < GP_RING_KINDS; kind++) {
+		uint32_t slots = 0;
+
+		for (uint32_t i = 0; i < GP_RING_SLOTS; i++)
+			if (!(fresh >> i & 1) || BEFORE_ALL >> kind & 1)
+				slots |= (r->kinds[i] >> kind & 1) << i;
+		__atomic_store_n(&r->wanted[kind], slots, __ATOMIC_SEQ_CST);
+	}
+}
+
 uint32_t helper_ring_look(struct helper_ring *r, uint64_t now_ns, uint32_t *fresh)
 {
-	uint32_t kinds[GP_RING_SLOTS] = { 0 }, all = 0;
+	uint32_t all = 0;
 
 	*fresh = 0;
 	for (uint32_t i = 0; i < GP_RING_SLOTS; i++) {
 		struct gp_ring_slot *s = &r->head->slot[i];
 		bool there = has_reader(s, now_ns);
 
-		if (there)
-			kinds[i] = __atomic_load_n(&s->kinds, __ATOMIC_ACQUIRE);
+		r->kinds[i] = there ? __atomic_load_n(&s->kinds, __ATOMIC_ACQUIRE) : 0;
 		if (there && !r->leased[i]) {
 			*fresh |= 1u << i;
 			__atomic_fetch_add(&s->taken, 1, __ATOMIC_RELEASE);
 		}
 		r->leased[i] = there;
-		all |= kinds[i];
+		all |= r->kinds[i];
 	}
-	for (unsigned int kind = 0; kind < GP_RING_KINDS; kind++) {
-		uint32_t slots = 0;
-
-		for (uint32_t i = 0; i < GP_RING_SLOTS; i++)
-			slots |= (kinds[i] >> kind & 1) << i;
-		__atomic_store_n(&r->wanted[kind], slots, __ATOMIC_RELEASE);
-	}
+	publish(r, *fresh);
 	return all;
+}
+
+void helper_ring_admit(struct helper_ring *r)
+{
+	publish(r, 0);
 }
 
 /* Room for `need` bytes that do not wrap: their position, or UINT64_MAX. A pad before them is
@@ -162,5 +176,6 @@ void helper_ring_send_to(struct helper_ring *r, uint32_t slots, uint16_t kind, c
 void helper_ring_send(struct helper_ring *r, uint16_t kind, const void *payload, size_t len)
 {
 	if (kind < GP_RING_KINDS)
-		helper_ring_send_to(r, __atomic_load_n(&r->wanted[kind], __ATOMIC_ACQUIRE), kind, payload, len);
+		helper_ring_send_to(r, __atomic_load_n(&r->wanted[kind], __ATOMIC_ACQUIRE), kind,
+				    payload, len);
 }

@@ -4,7 +4,7 @@
  * Knows nothing of CUPTI or of what records mean.
  *
  * helper_ring_send may be called by any thread, also by the application's: it takes no lock, allocates
- * nothing, waits for nobody. All else is for the helper's own thread.
+ * nothing, waits for nobody. All else is for one thread at a time.
  */
 #ifndef HELPER_RING_H
 #define HELPER_RING_H
@@ -22,6 +22,7 @@ struct helper_ring {
 	size_t map_bytes;
 	int fd;
 	uint32_t wanted[GP_RING_KINDS];	/* of each kind: the slots that get it, as bits */
+	uint32_t kinds[GP_RING_SLOTS];	/* as it was last looked at; 0: nobody */
 	bool leased[GP_RING_SLOTS];
 };
 
@@ -30,8 +31,10 @@ int helper_ring_open(struct helper_ring *r, uint64_t ring_bytes, uint64_t now_ns
 void helper_ring_close(struct helper_ring *r);	/* unmaps; the file lives on with its readers */
 
 /* Looks who holds a lease and what is wanted, and frees slots whose reader is gone. Returns the kinds
- * wanted by anybody, as bits; *fresh: slots whose lease is new since the last look, as bits. */
+ * wanted by anybody, as bits; *fresh: slots whose lease is new since the last look, as bits. Until
+ * they are admitted they get names and facts only, of which records speak. */
 uint32_t helper_ring_look(struct helper_ring *r, uint64_t now_ns, uint32_t *fresh);
+void helper_ring_admit(struct helper_ring *r);
 
 /* Gives the record to every slot that wants its kind. len <= GP_RING_RECORD_MAX - 8. */
 void helper_ring_send(struct helper_ring *r, uint16_t kind, const void *payload, size_t len);

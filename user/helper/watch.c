@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Everything here runs on the helper's own thread, but for watch_start, watch_end and what happens
- * in a forked child, in which no CUPTI call may ever be made: there the helper is gone.
+ * Everything here runs on the helper's own thread, but for its doors and what happens in a forked
+ * child, in which no CUPTI call may ever be made: there the helper is gone. A child of a process
+ * that has not started CUDA may start it, and a helper of its own.
  */
 #include "helper/watch.h"
 
@@ -18,8 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "helper/chain.h"
 #include "helper/collect.h"
 #include "helper/cupti.h"
+#include "helper/devices.h"
+#include "helper/names.h"
 #include "helper/ring.h"
 
 #define RING_BYTES (8u << 20)
@@ -32,12 +36,19 @@
 static struct watch {
 	struct helper_ring ring;
 	struct cupti cupti;
-	bool has_cupti;
+	struct names *names;
+	struct devices devices;
+	pthread_mutex_t starting;	/* held while the helper comes into the process */
+	pthread_mutex_t lock;		/* held by who looks, arms and drains */
 	pid_t owner;		/* whose we are: a child made without fork(3) has our memory too */
+	bool hooked;		/* fork and exit are */
+	bool forgotten;		/* in a child whose parent has used CUDA */
+	bool has_cupti;
+	bool cuda;		/* has started */
 	bool ending;		/* the process exits */
 	bool ended;		/* and the thread has done its last */
 	uint32_t state;		/* GP_HELPER_*, as in the ring's head */
-} watch;
+} watch = { .starting = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static uint64_t now_ns(void)
 {
@@ -106,26 +117,41 @@ static void drain(uint32_t flag)
 	enter(GP_HELPER_DRAINED);
 }
 
-/* One look: what is wanted, and one step towards it. Returns how long to sleep. */
-static uint64_t step(void)
+/* Who is there now; new readers are told what records will speak of. Returns the kinds wanted. */
+static uint32_t look(void)
 {
 	uint32_t fresh, kinds = helper_ring_look(&watch.ring, now_ns(), &fresh);
 
-	if (fresh)
-		collect_introduce(fresh);
-	if (fresh && watch.state == GP_HELPER_AWAKE)
+	if (!fresh)
+		return kinds;
+	names_tell(watch.names, &watch.ring, fresh & watch.ring.wanted[GP_RING_NAME_IS]);
+	devices_tell(&watch.devices, &watch.ring, fresh & watch.ring.wanted[GP_RING_DEVICE]);
+	if (watch.state == GP_HELPER_AWAKE)
 		collect_clock();
-	if (watch.state == GP_HELPER_AWAKE) {
-		if (kinds) {
-			collect_flush(0);
-			collect_clock();
-		} else {
-			drain(0);
-		}
-		return kinds ? PERIOD_NS : ASLEEP_NS;
+	helper_ring_admit(&watch.ring);
+	return kinds;
+}
+
+/* One step towards what is wanted. Returns how long to sleep. */
+static uint64_t step(void)
+{
+	uint32_t kinds = look();
+
+	if (watch.state == GP_HELPER_AWAKE && !kinds) {
+		drain(0);
+		return ASLEEP_NS;
 	}
 	if (!kinds)
 		return ASLEEP_NS;
+	if (!watch.cuda)
+		return PERIOD_NS;	/* ranges only */
+	if (!watch.devices.known)
+		devices_read(&watch.devices, watch.names, &watch.ring);
+	if (watch.state == GP_HELPER_AWAKE) {
+		collect_flush(0);
+		collect_clock();
+		return PERIOD_NS;
+	}
 	arm(kinds);
 	return watch.state == GP_HELPER_AWAKE ? 0 : RETRY_NS;
 }
@@ -144,11 +170,18 @@ static void *live(void *ctx)
 	prctl(PR_SET_NAME, "gpuprof-helper");
 	while (!__atomic_load_n(&watch.ending, __ATOMIC_ACQUIRE)) {
 		uint32_t seen = __atomic_load_n(&watch.ring.head->wake, __ATOMIC_ACQUIRE);
+		uint64_t ns;
 
-		sleep_for(step(), seen);
+		pthread_mutex_lock(&watch.lock);
+		ns = step();
+		pthread_mutex_unlock(&watch.lock);
+		sleep_for(ns, seen);
 	}
+	pthread_mutex_lock(&watch.lock);
+	look();			/* a reader that came with the end gets it too */
 	if (watch.state == GP_HELPER_AWAKE)
 		drain(CUPTI_FLUSH_FORCED);
+	pthread_mutex_unlock(&watch.lock);
 	enter(GP_HELPER_ENDED);
 	__atomic_store_n(&watch.ended, true, __ATOMIC_RELEASE);
 	return NULL;
@@ -156,12 +189,16 @@ static void *live(void *ctx)
 
 /* ---- begin and end -------------------------------------------------------------------------- */
 
-/* A child has our memory and not our thread, and CUDA does not work in it. What it shares with
- * readers it must let go. */
+/* A child has our memory and not our thread, and what CUDA had does not work in it. What it shares
+ * with readers it must let go. Locks may be held by threads that are not here. */
 static void in_child(void)
 {
-	collect_forget();
+	if (watch.cuda)
+		collect_forget();
 	helper_ring_close(&watch.ring);
+	watch.starting = watch.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	watch.forgotten |= watch.cuda;
+	watch.owner = 0;
 }
 
 static int start_thread(void)
@@ -181,41 +218,90 @@ static int start_thread(void)
 	return err;
 }
 
-/* gpuprof has started this process and is about to watch it: nothing that it does is to be missed,
- * and no launch is to wait later. */
-static void arm_for_reader(void)
+static void wake(void)
 {
-	for (uint64_t end = now_ns() + READER_NS, now; (now = now_ns()) < end;) {
-		uint32_t seen = __atomic_load_n(&watch.ring.head->wake, __ATOMIC_ACQUIRE), fresh;
-		uint32_t kinds = helper_ring_look(&watch.ring, now, &fresh);
+	__atomic_fetch_add(&watch.ring.head->wake, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &watch.ring.head->wake, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
 
-		if (kinds) {
-			arm(kinds);
-			return;
-		}
-		sleep_for(end - now, seen);
+/* gpuprof has started this process and is about to watch it: nothing that it does is to be missed. */
+static void wait_for_reader(void)
+{
+	const char *arm_now = getenv("GPUPROF_ARM");
+	uint32_t kinds = 0;
+
+	if (!arm_now || *arm_now != '1')
+		return;
+	for (uint64_t end = now_ns() + READER_NS, now; !kinds && (now = now_ns()) < end;) {
+		uint32_t seen = __atomic_load_n(&watch.ring.head->wake, __ATOMIC_ACQUIRE);
+
+		kinds = look();
+		if (!kinds)
+			sleep_for(end - now, seen);
 	}
+}
+
+static bool hook(void)
+{
+	if (!watch.hooked && !pthread_atfork(NULL, NULL, in_child) && !atexit(watch_end))
+		watch.hooked = true;
+	return watch.hooked;
+}
+
+static bool start(void)
+{
+	if (!watch.names)
+		watch.names = names_new();
+	if (!watch.names || !hook() || helper_ring_open(&watch.ring, RING_BYTES, now_ns()))
+		return false;
+	watch.state = GP_HELPER_VIRGIN;
+	if (!collect_open(&watch.ring, watch.names)) {
+		nvtx_open(&watch.ring, watch.names);
+		wait_for_reader();
+		if (!start_thread())
+			return true;
+	}
+	helper_ring_close(&watch.ring);
+	return false;
 }
 
 bool watch_start(void)
 {
-	const char *arm_now = getenv("GPUPROF_ARM");
+	bool started;
 
-	if (helper_ring_open(&watch.ring, RING_BYTES, now_ns()))
-		return false;
-	watch.state = GP_HELPER_VIRGIN;
-	watch.owner = getpid();
-	if (collect_open(&watch.ring) || pthread_atfork(NULL, NULL, in_child)) {
-		helper_ring_close(&watch.ring);
-		return false;
+	pthread_mutex_lock(&watch.starting);
+	if (!watch.owner && !watch.forgotten && start())
+		watch.owner = getpid();
+	started = watch.owner == getpid();
+	pthread_mutex_unlock(&watch.starting);
+	return started;
+}
+
+void watch_cuda(void)
+{
+	const char *arm_now = getenv("GPUPROF_ARM");
+	bool first;
+
+	pthread_mutex_lock(&watch.lock);
+	first = !watch.cuda;
+	if (first && arm_now && *arm_now == '1') {
+		uint32_t kinds = look();
+
+		/* On this thread, so that no launch has to wait for it later. */
+		if (kinds)
+			arm(kinds);
 	}
-	if (arm_now && *arm_now == '1')
-		arm_for_reader();
-	if (start_thread()) {
-		helper_ring_close(&watch.ring);
-		return false;
-	}
-	return true;
+	watch.cuda = true;
+	pthread_mutex_unlock(&watch.lock);
+	if (!first)
+		return;
+	wake();
+	chain_load(watch.ring.head->chained, sizeof(watch.ring.head->chained));
+}
+
+void watch_nvtx(nvtx_export_fn export_table)
+{
+	nvtx_attach(export_table);
 }
 
 void watch_end(void)
@@ -223,8 +309,7 @@ void watch_end(void)
 	if (!watch.ring.head || getpid() != watch.owner)
 		return;
 	__atomic_store_n(&watch.ending, true, __ATOMIC_RELEASE);
-	__atomic_fetch_add(&watch.ring.head->wake, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &watch.ring.head->wake, FUTEX_WAKE, 1, NULL, NULL, 0);
+	wake();
 	for (int i = 0; i < END_MS && !__atomic_load_n(&watch.ended, __ATOMIC_ACQUIRE); i++)
 		usleep(1000);
 }

@@ -9,9 +9,18 @@
 
 #include <stdbool.h>
 
-/* Once a process: makes the ring and starts the thread. Calls nothing of CUDA or CUPTI unless
- * GPUPROF_ARM=1 asks for it now: then it waits a second for its reader, and arms. False: this process has no helper (and is none the worse). */
+#include "helper/nvtx.h"
+
+/* By whichever door the helper came in, once a process: makes the ring and starts the thread, and
+ * with GPUPROF_ARM=1 waits a second for its reader. Calls nothing of CUDA or CUPTI. False: this
+ * process has no helper (and is none the worse). */
 bool watch_start(void);
+
+/* CUDA starts in this process, and calls us: with GPUPROF_ARM=1 and a reader arms now. */
+void watch_cuda(void);
+
+/* Another library's copy of NVTX wants handlers. */
+void watch_nvtx(nvtx_export_fn export_table);
 
 /* The process exits: what CUPTI holds is handed on, within a second. */
 void watch_end(void);

@@ -39,5 +39,6 @@ void inject_environment(int fd)
 	if (before && *before)
 		setenv("GPUPROF_CHAIN_INJECTION", before, 1);
 	setenv("CUDA_INJECTION64_PATH", path, 1);
+	setenv("NVTX_INJECTION64_PATH", path, 0);	/* only one tool can have NVTX: the user's own */
 	setenv("GPUPROF_ARM", "1", 0);
 }
