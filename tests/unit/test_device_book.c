@@ -66,9 +66,11 @@ static void assert_as_specified(const struct device_work *works, size_t n, uint6
 /* ---- the examples of the header; times there begin at 0 -------------------------------------- */
 
 #define T(ns) (OPEN + (ns))
-#define K(lane, from, to) { T(from), T(to), lane, 0, 1, WORK_COMPUTE }
-#define N(lane, from, to) { T(from), T(to), lane, 1, 2, WORK_COMM }
-#define C(lane, from, to, bucket) { T(from), T(to), lane, bucket, bucket, WORK_COPY }
+#define W(on, from, to, name, where, what) \
+	{ .start_ns = T(from), .end_ns = T(to), .lane = on, .id = name, .bucket = where, .state = what }
+#define K(lane, from, to) W(lane, from, to, 0, 1, WORK_COMPUTE)
+#define N(lane, from, to) W(lane, from, to, 1, 2, WORK_COMM)
+#define C(lane, from, to, bucket) W(lane, from, to, bucket, bucket, WORK_COPY)
 
 struct example {
 	struct device_work works[2];

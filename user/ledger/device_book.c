@@ -7,7 +7,6 @@
 #include "ledger/device_book.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

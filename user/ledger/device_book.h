@@ -19,6 +19,7 @@
 #ifndef LEDGER_DEVICE_BOOK_H
 #define LEDGER_DEVICE_BOOK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,9 +36,14 @@ enum work_state {		/* the first wins */
 struct device_work {
 	uint64_t start_ns, end_ns;	/* [start, end), of the host's clock */
 	uint64_t lane;
-	uint64_t id;			/* the join's; comes back with the gap that this work ends */
+	uint64_t id;			/* CUPTI's correlation */
 	uint16_t bucket;		/* < DEVICE_BUCKETS: where its time is booked */
 	uint8_t state;			/* enum work_state */
+
+	/* Who launched it; the book hands it back with the gap that this work ends. */
+	bool has_launch;
+	uint32_t launch_tid;
+	uint64_t launch_start_ns, launch_end_ns;
 };
 
 struct device_gap {		/* nothing ran in [start, end) */

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Timelines and causes of idleness: the worked examples of the headers, and on random gaps and
+ * threads the same as the specification, every nanosecond once. TEST_SEED repeats a run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/num.h"
+#include "base/time.h"
+#include "lib/idle_spec.h"
+
+static struct timeline_room room = { .left = 1 << 20 };
+
+static void add(struct timeline *t, uint64_t start, uint64_t end, uint8_t bucket)
+{
+	timeline_add(t, &room, &(struct timeline_span){ start, end, bucket });
+}
+
+/* ---- the examples of the headers ------------------------------------------------------------ */
+
+static void a_timeline_adds_up_what_it_knows(void **state)
+{
+	struct timeline t = { 0 };
+	uint64_t ns[BUCKET_END] = { 0 };
+
+	(void)state;
+	add(&t, 10, 20, CLASS_SYNC);
+	timeline_sum(&t, 0, 100, NULL, ns);
+	assert_int_equal(ns[CLASS_OTHER], 90);
+	assert_int_equal(ns[CLASS_SYNC], 10);
+	add(&t, 20, 50, BUCKET_LOST);
+	add(&t, 50, 60, CLASS_SYNC);
+	memset(ns, 0, sizeof(ns));
+	timeline_sum(&t, 0, 100, NULL, ns);
+	assert_int_equal(ns[CLASS_OTHER], 50);
+	assert_int_equal(ns[CLASS_SYNC], 20);
+	assert_int_equal(ns[BUCKET_LOST], 30);
+	assert_ptr_equal(timeline_find(&t, 20)->bucket == BUCKET_LOST ? &t : NULL, &t);
+	assert_null(timeline_find(&t, 60));
+	timeline_free(&t, &room);
+}
+
+static void what_is_forgotten_is_unknown_and_room_comes_back(void **state)
+{
+	struct timeline_room small = { .left = 16 };
+	struct timeline t = { 0 }, none = { 0 };
+	uint64_t ns[BUCKET_END] = { 0 };
+
+	(void)state;
+	for (uint64_t i = 0; i < 17; i++)
+		timeline_add(&t, &small, &(struct timeline_span){ 10 + 20 * i, 20 + 20 * i,
+								   CLASS_SYNC });
+	timeline_add(&none, &small, &(struct timeline_span){ 10, 20, CLASS_SYNC });
+	timeline_sum(&t, 0, 100, NULL, ns);
+	assert_int_equal(ns[BUCKET_UNKNOWN], 20);
+	assert_int_equal(ns[CLASS_SYNC], 40);
+	assert_int_equal(ns[CLASS_OTHER], 40);
+	timeline_sum(&none, 0, 100, NULL, ns);
+	assert_int_equal(ns[BUCKET_UNKNOWN], 40);
+	timeline_free(&t, &small);
+	assert_int_equal(small.left, 16);
+}
+
+struct example {
+	struct timeline_span spans[2];
+	bool no_thread;
+	struct device_work by;
+	struct {
+		enum idle_cause cause;
+		uint64_t ns;
+	} parts[4];
+};
+
+#define LAUNCHED(from, to) { .has_launch = true, .launch_start_ns = from, .launch_end_ns = to }
+
+static const struct example examples[] = {
+	{ .spans = { { 0, 40, CLASS_SYNC }, { 60, 70, CLASS_LAUNCH } }, .by = LAUNCHED(62, 68),
+	  .parts = { { IDLE_SYNC, 40 }, { IDLE_OTHER, 20 }, { IDLE_LAUNCH, 10 }, { IDLE_QUEUED, 30 } } },
+	{ .spans = { { 0, 40, CLASS_SYNC } }, .by = LAUNCHED(62, 68),
+	  .parts = { { IDLE_SYNC, 40 }, { IDLE_OTHER, 22 }, { IDLE_LAUNCH, 6 }, { IDLE_QUEUED, 32 } } },
+	{ .spans = { { 60, 120, CLASS_LAUNCH } }, .by = LAUNCHED(62, 110),
+	  .parts = { { IDLE_OTHER, 60 }, { IDLE_LAUNCH, 40 } } },
+	{ .spans = { { 60, 120, CLASS_COPY } }, .by = LAUNCHED(62, 110),
+	  .parts = { { IDLE_OTHER, 60 }, { IDLE_COPY_HOST, 40 } } },
+	{ .spans = { { 60, 70, CLASS_COLLECTIVE } }, .by = LAUNCHED(62, 64),
+	  .parts = { { IDLE_OTHER, 60 }, { IDLE_COMM_HOST, 10 }, { IDLE_QUEUED, 30 } } },
+	{ .spans = { { 0, 40, CLASS_FREE } }, .parts = { { IDLE_UNKNOWN, 100 } } },
+	{ .no_thread = true, .by = LAUNCHED(62, 68),
+	  .parts = { { IDLE_UNKNOWN, 62 }, { IDLE_LAUNCH, 6 }, { IDLE_QUEUED, 32 } } },
+};
+
+static void the_examples_of_the_header(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
+		const struct example *e = &examples[i];
+		const struct device_gap gap = { 0, 100, &e->by };
+		uint64_t ns[IDLE_CAUSES] = { 0 }, want[IDLE_CAUSES] = { 0 };
+		struct timeline t = { 0 };
+		struct idle_thread who = { .timeline = &t, .now_ns = 1000, .now = CLASS_OTHER };
+
+		for (int k = 0; k < 2; k++)
+			add(&t, e->spans[k].start_ns, e->spans[k].end_ns, e->spans[k].bucket);
+		for (int k = 0; k < 4; k++)
+			want[e->parts[k].cause] += e->parts[k].ns;
+		idle_divide(&gap, e->no_thread ? NULL : &who, ns);
+		assert_memory_equal(ns, want, sizeof(ns));
+		timeline_free(&t, &room);
+	}
+}
+
+/* A thread that is in a call right now: nothing has told yet when that ends. */
+static void an_open_call_lasts_until_now(void **state)
+{
+	struct device_work by = LAUNCHED(50, 52);
+	const struct device_gap gap = { 0, 100, &by }, last = { 0, 100, NULL };
+	uint64_t ns[IDLE_CAUSES] = { 0 };
+	struct timeline t = { 0 };
+	struct idle_thread who = { &t, 30, CLASS_COLLECTIVE, NULL };
+
+	(void)state;
+	idle_divide(&gap, &who, ns);
+	assert_int_equal(ns[IDLE_OTHER], 30);
+	assert_int_equal(ns[IDLE_COMM_HOST], 70);
+	idle_divide(&last, &who, ns);
+	assert_int_equal(ns[IDLE_NO_WORK], 100);
+}
+
+/* ---- laws ------------------------------------------------------------------------------------ */
+
+static uint64_t random_state;
+
+static uint64_t below(uint64_t n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % n;
+}
+
+#define SPANS 200
+
+/* Spans of any bucket but other and unarmed; the last may be open. */
+static size_t random_spans(struct timeline_span *spans)
+{
+	size_t n = below(SPANS);
+	uint64_t at = below(50);
+
+	for (size_t i = 0; i < n; i++) {
+		uint8_t bucket = (uint8_t)(1 + below(BUCKET_END - 1));
+
+		at += below(4) ? below(10) : 0;
+		spans[i] = (struct timeline_span){ at, at + 1 + below(12),
+						   bucket == BUCKET_UNARMED ? BUCKET_LOST : bucket };
+		at = spans[i].end_ns;
+	}
+	if (n && !below(3))
+		spans[n - 1].end_ns = UINT64_MAX;
+	return n;
+}
+
+static void random_gap(struct device_gap *gap, struct device_work *by)
+{
+	*by = (struct device_work){ .has_launch = below(10) != 0, .launch_start_ns = below(2000) };
+	by->launch_end_ns = by->launch_start_ns + below(30);
+	gap->start_ns = below(2000);
+	gap->end_ns = below(4) ? by->launch_start_ns + below(40) : gap->start_ns + below(500);
+	gap->end_ns = num_max(gap->end_ns, gap->start_ns);
+	gap->ended_by = below(20) ? by : NULL;
+}
+
+static void random_gaps_are_as_specified_and_add_up(void **state)
+{
+	static struct timeline_span spans[SPANS];
+
+	(void)state;
+	for (int round = 0; round < 3000; round++) {
+		struct timeline_room little = { .left = 16u << below(5) };
+		struct timeline t = { 0 };
+		size_t n = random_spans(spans);
+		bool open = n && spans[n - 1].end_ns == UINT64_MAX;
+		struct spans unarmed = { 0 };
+		struct idle_thread who = { .timeline = &t, .now = CLASS_OTHER, .unarmed = &unarmed };
+		struct idle_spec_thread spec = { .spans = spans, .n = n, .unarmed = &unarmed };
+
+		for (int i = 0; i < 4; i++) {
+			uint64_t start = below(2000);
+
+			assert_int_equal(spans_add(&unarmed, start, start + below(100)), 0);
+		}
+		for (size_t i = 0; i < n - open; i++)
+			timeline_add(&t, &little, &spans[i]);
+		who.now_ns = open ? spans[n - 1].start_ns : n ? spans[n - 1].end_ns : 0;
+		who.now = open ? spans[n - 1].bucket : CLASS_OTHER;
+		spec.forgotten_ns = t.forgotten_ns;
+		for (int i = 0; i < 20; i++) {
+			uint64_t ns[IDLE_CAUSES] = { 0 }, want[IDLE_CAUSES] = { 0 }, total = 0;
+			bool known = below(10);
+			struct device_work by;
+			struct device_gap gap;
+
+			random_gap(&gap, &by);
+			idle_divide(&gap, known ? &who : NULL, ns);
+			idle_spec(&gap, known ? &spec : NULL, want);
+			assert_memory_equal(ns, want, sizeof(ns));
+			for (int k = 0; k < IDLE_CAUSES; k++)
+				total += ns[k];
+			assert_int_equal(total, gap.end_ns - gap.start_ns);
+		}
+		timeline_free(&t, &little);
+		spans_free(&unarmed);
+	}
+}
+
+static int seed(void **state)
+{
+	const char *given = getenv("TEST_SEED");
+
+	(void)state;
+	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
+	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_timeline_adds_up_what_it_knows),
+		cmocka_unit_test(what_is_forgotten_is_unknown_and_room_comes_back),
+		cmocka_unit_test(the_examples_of_the_header),
+		cmocka_unit_test(an_open_call_lasts_until_now),
+		cmocka_unit_test(random_gaps_are_as_specified_and_add_up),
+	};
+
+	return cmocka_run_group_tests(tests, seed, NULL);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Which cause a class of calls is, and which one a launching call of that class: two tables. */
+#include "ledger/idle.h"
+
+#include "base/num.h"
+
+const char *idle_name(unsigned int cause)
+{
+	static const char *const names[IDLE_CAUSES] = {
+		[IDLE_QUEUED] = "queued", [IDLE_LAUNCH] = "launch", [IDLE_SYNC] = "sync",
+		[IDLE_COPY_HOST] = "copy-host", [IDLE_SET] = "set", [IDLE_ALLOC] = "alloc",
+		[IDLE_EVENT] = "event", [IDLE_STREAM] = "stream", [IDLE_GRAPH] = "graph",
+		[IDLE_COMPILE] = "compile", [IDLE_COMM_HOST] = "comm-host", [IDLE_INIT] = "init",
+		[IDLE_LIBRARY] = "library", [IDLE_QUERY] = "query", [IDLE_OTHER] = "other",
+		[IDLE_NO_WORK] = "no-work", [IDLE_OPEN] = "open", [IDLE_LOST] = "lost",
+		[IDLE_UNKNOWN] = "unknown", [IDLE_UNARMED] = "unarmed",
+	};
+
+	return cause < IDLE_CAUSES ? names[cause] : "?";
+}
+
+static const uint8_t cause_of[BUCKET_END] = {
+	[CLASS_OTHER] = IDLE_OTHER, [CLASS_LAUNCH] = IDLE_LAUNCH, [CLASS_SYNC] = IDLE_SYNC,
+	[CLASS_COPY] = IDLE_COPY_HOST, [CLASS_SET] = IDLE_SET, [CLASS_ALLOC] = IDLE_ALLOC,
+	[CLASS_FREE] = IDLE_ALLOC, [CLASS_EVENT] = IDLE_EVENT, [CLASS_STREAM] = IDLE_STREAM,
+	[CLASS_GRAPH] = IDLE_GRAPH, [CLASS_COMPILE] = IDLE_COMPILE,
+	[CLASS_COLLECTIVE] = IDLE_COMM_HOST, [CLASS_INIT] = IDLE_INIT,
+	[CLASS_LIBRARY] = IDLE_LIBRARY, [CLASS_QUERY] = IDLE_QUERY, [BUCKET_LOST] = IDLE_LOST,
+	[BUCKET_UNARMED] = IDLE_UNARMED, [BUCKET_UNKNOWN] = IDLE_UNKNOWN,
+};
+
+static unsigned int cause_of_launching(unsigned int bucket)
+{
+	return bucket == CLASS_COPY || bucket == CLASS_COLLECTIVE ? cause_of[bucket] : IDLE_LAUNCH;
+}
+
+static bool is_call(unsigned int bucket)
+{
+	return bucket < CLASS_END && bucket != CLASS_OTHER;
+}
+
+/* The call that launched: of the timeline, or the one that the thread is in now, or what CUPTI says. */
+static struct timeline_span find_call(const struct device_work *work, const struct idle_thread *who)
+{
+	uint64_t start = work->launch_start_ns, end = num_max(work->launch_end_ns, start);
+	uint64_t middle = start + (end - start) / 2;
+	const struct timeline_span *seen = who ? timeline_find(who->timeline, middle) : NULL;
+
+	if (seen && is_call(seen->bucket))
+		return *seen;
+	if (who && middle >= who->now_ns && is_call(who->now))
+		return (struct timeline_span){ who->now_ns, UINT64_MAX, who->now };
+	return (struct timeline_span){ start, end, CLASS_LAUNCH };
+}
+
+static void divide_before(uint64_t from, uint64_t to, const struct idle_thread *who, uint64_t *ns)
+{
+	uint64_t known = num_max(from, num_min(who->now_ns, to)), by_bucket[BUCKET_END] = { 0 };
+
+	if (who->now == CLASS_OTHER)
+		known = to;
+	timeline_sum(who->timeline, from, known, who->unarmed, by_bucket);
+	by_bucket[who->now] += to - known;
+	for (unsigned int i = 0; i < BUCKET_END; i++)
+		ns[cause_of[i]] += by_bucket[i];
+}
+
+void idle_divide(const struct device_gap *gap, const struct idle_thread *who,
+		 uint64_t ns[IDLE_CAUSES])
+{
+	uint64_t from = gap->start_ns, to = gap->end_ns, enter, leave;
+	struct timeline_span call;
+
+	if (from >= to)
+		return;
+	if (!gap->ended_by || !gap->ended_by->has_launch) {
+		ns[gap->ended_by ? IDLE_UNKNOWN : IDLE_NO_WORK] += to - from;
+		return;
+	}
+	call = find_call(gap->ended_by, who);
+	enter = num_min(num_max(call.start_ns, from), to);
+	leave = num_min(num_max(call.end_ns, enter), to);
+	ns[IDLE_QUEUED] += to - leave;
+	ns[cause_of_launching(call.bucket)] += leave - enter;
+	if (who && from < enter)
+		divide_before(from, enter, who, ns);
+	else
+		ns[IDLE_UNKNOWN] += enter - from;
+}

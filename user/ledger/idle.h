@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Why a device of a process idled: a gap of its book is divided by what the thread was doing that
+ * launched the work that ended the gap. Pure functions; knows a gap, a launch, a thread's timeline.
+ *
+ * From the launch's return to the gap's end the work was queued. Inside the launching call the time
+ * is that call's: `launch`, but `copy-host` in a host copy, `comm-host` in a collective. Before it,
+ * the thread's time goes to the causes of the calls that it was in. The launching call is the one
+ * of the timeline that the middle of CUPTI's record of the launch lies in (clocks differ); if no
+ * probe saw it, that record itself.
+ *
+ * Examples; S sync, L launch, a gap [0, 100):
+ *
+ *   S [0,40)  L [60,70)  launch [62,68)    sync 40, other 20, launch 10, queued 30
+ *   S [0,40)             launch [62,68)    sync 40, other 22, launch 6, queued 32
+ *   L [60,120)           launch [62,110)   other 60, launch 40
+ *   no launch known                        unknown 100
+ *   a thread without calls, launch [62,68) unknown 62, launch 6, queued 32
+ *   nothing ended it                       no-work 100 (a reading of what goes on calls it open)
+ */
+#ifndef LEDGER_IDLE_H
+#define LEDGER_IDLE_H
+
+#include <stdbool.h>
+
+#include "ledger/device_book.h"
+#include "ledger/timeline.h"
+
+enum idle_cause {
+	IDLE_QUEUED,
+	IDLE_LAUNCH,
+	IDLE_SYNC,
+	IDLE_COPY_HOST,
+	IDLE_SET,
+	IDLE_ALLOC,
+	IDLE_EVENT,
+	IDLE_STREAM,
+	IDLE_GRAPH,
+	IDLE_COMPILE,
+	IDLE_COMM_HOST,
+	IDLE_INIT,
+	IDLE_LIBRARY,
+	IDLE_QUERY,
+	IDLE_OTHER,
+	IDLE_NO_WORK,
+	IDLE_OPEN,
+	IDLE_LOST,
+	IDLE_UNKNOWN,
+	IDLE_UNARMED,
+	IDLE_CAUSES
+};
+const char *idle_name(unsigned int cause);	/* "queued", ..., "?" */
+
+/* A thread that launches, as it is known when the gap is divided. */
+struct idle_thread {
+	const struct timeline *timeline;
+	uint64_t now_ns;		/* the timeline ends here; since then: */
+	uint8_t now;			/* enum bucket */
+	const struct spans *unarmed;	/* of its process; may be NULL */
+};
+
+/* Adds every nanosecond of the gap to one cause. who NULL: nothing is known of the thread. */
+void idle_divide(const struct device_gap *gap, const struct idle_thread *who,
+		 uint64_t ns[IDLE_CAUSES]);
+
+#endif

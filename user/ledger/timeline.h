@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What one thread was doing lately: its calls, and where events of it were lost, as the thread's
+ * book has them. Bounded: the oldest are forgotten, and what was then is not known any more. Start
+ * zeroed. Knows nothing of devices or of why anybody asks.
+ *
+ * Examples; S a sync call, sums over [0, 100):
+ *
+ *   S [10,20)                              other 90, sync 10
+ *   S [10,20), lost [20,50), S [50,60)     other 50, sync 20, lost 30
+ *   the same, S [10,20) forgotten          unknown 20, other 40, lost 30, sync 10
+ */
+#ifndef LEDGER_TIMELINE_H
+#define LEDGER_TIMELINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ledger/book.h"
+
+#define TIMELINE_MAX 65536	/* spans of one thread */
+
+struct timeline_span {
+	uint64_t start_ns, end_ns;
+	uint8_t bucket;		/* enum bucket; never CLASS_OTHER */
+};
+
+struct timeline {
+	struct timeline_span *v;
+	uint32_t cap, n, first;	/* a ring; cap is a power of two */
+	uint64_t forgotten_ns;	/* what was before is not known */
+};
+
+/* Spans that all timelines together may still get memory for. */
+struct timeline_room {
+	size_t left;
+};
+
+/* A span that begins where or after the last one ended. Where there is no room (or memory) the
+ * oldest goes. */
+void timeline_add(struct timeline *t, struct timeline_room *room, const struct timeline_span *span);
+
+/* Adds the [from, to) of each bucket to ns: what no span covers is CLASS_OTHER, what is forgotten
+ * BUCKET_UNKNOWN. `unarmed` (may be NULL) takes its part of other. */
+void timeline_sum(const struct timeline *t, uint64_t from, uint64_t to, const struct spans *unarmed,
+		  uint64_t ns[BUCKET_END]);
+
+/* The span that at_ns lies in, or NULL. */
+const struct timeline_span *timeline_find(const struct timeline *t, uint64_t at_ns);
+
+void timeline_free(struct timeline *t, struct timeline_room *room);
+
+#endif
