@@ -19,7 +19,7 @@ static void push(struct devices *d, uint32_t pid, const struct work *w, const ch
 	struct event ev = { .kind = EVENT_WORK, .pid = pid, .start_ns = start, .end_ns = end,
 			    .text = name, .work = w };
 
-	assert_int_equal(devices_push_work(d, &ev, 1000), 0);
+	assert_int_equal(devices_push_work(d, &ev, NULL, 1000), 0);
 }
 
 static void works_find_their_book_and_statistics(void **state)

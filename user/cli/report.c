@@ -41,6 +41,9 @@ static int explain_state(const struct capture_reader *r, const char *path)
 static int report_capture(const struct options *o, struct capture_reader *r, struct model *m)
 {
 	int err = capture_read(r, &(struct event_sink){ push, m });
+
+	if (!err)
+		err = model_finish(m);
 	struct print_extra extra = { 0 };
 	int state, rc;
 

@@ -33,6 +33,8 @@ int session_push(void *ctx, const struct event *ev)
 
 	if (!s->err)
 		s->err = tap_push(&s->tap, ev);
+	if (!s->err)
+		s->err = helpers_see(s, ev);
 	return s->err;
 }
 

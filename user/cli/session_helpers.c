@@ -65,6 +65,20 @@ int helpers_meet(struct session *s, pid_t pid)
 	return helpers_add(s->helpers, &who);
 }
 
+/* A process that was executed below a target, or one that is known to make calls: it may have a helper
+ * of its own. Whatever is executed on the whole host is not asked. */
+static bool may_have_helper(const struct session *s, const struct event *ev)
+{
+	const struct options *o = s->plan->o;
+
+	return ev->kind == EVENT_THREAD || (ev->kind == EVENT_PROCESS && (o->n_pids || o->cmd));
+}
+
+int helpers_see(struct session *s, const struct event *ev)
+{
+	return may_have_helper(s, ev) ? helpers_meet(s, (pid_t)ev->pid) : 0;
+}
+
 void helpers_read(struct session *s)
 {
 	int err = s->helpers ? helpers_pump(s->helpers, time_now_ns(), &s->sink) : 0;
@@ -93,6 +107,8 @@ void helpers_stop(struct session *s)
 	struct helpers_status st;
 	int err = s->helpers ? helpers_end(s->helpers, time_now_ns(), &s->sink) : 0;
 
+	if (!err)
+		err = model_finish(s->tap.model);
 	if (err && !s->err)
 		s->err = err;
 	for (size_t i = 0; s->helpers && i < helpers_count(s->helpers); i++) {

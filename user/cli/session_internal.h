@@ -73,6 +73,7 @@ void targets_facts(struct session *s);	/* host, versions, targets, what is attac
 void targets_processes(struct session *s);
 
 int helpers_meet(struct session *s, pid_t pid);	/* this process may have one; 0 or -ENOMEM */
+int helpers_see(struct session *s, const struct event *ev);	/* the same of whom an event tells */
 void helpers_read(struct session *s);
 void helpers_stop(struct session *s);	/* reads the last, and says what is missing */
 

@@ -53,7 +53,7 @@ static bool may_be_over(const struct book *b)
 	return b->has_open && b->inside && !b->watched;
 }
 
-static unsigned int gap_bucket(const struct book *b)
+unsigned int book_now(const struct book *b)
 {
 	if (b->hole)
 		return BUCKET_LOST;
@@ -164,6 +164,7 @@ static unsigned int begin_call(struct book *b, const struct event *ev, uint64_t 
 	found |= settle(b, gap, start, end, class);
 	b->counts.abandoned += b->has_open && !unknown && gap == BUCKET_LOST;
 	book_gap(b, start, gap);
+	b->last_gap = (uint8_t)gap;
 	b->cursor = start;
 	return found;
 }
@@ -254,6 +255,7 @@ static unsigned int push_inside(struct book *b, const struct event *ev, const st
 	found |= settle_inside(b, start, end, fn->class, watched ? fn->class : BUCKET_UNKNOWN);
 	if (!goes_on)
 		book_gap(b, start, CLASS_OTHER);
+	b->last_gap = CLASS_OTHER;
 	add_to(b->ns, NULL, fn->class, num_max(start, b->floor), end);
 	b->cursor = end;
 	b->has_open = b->before = b->inside = true;
@@ -273,6 +275,7 @@ static unsigned int push_gone(struct book *b, const struct event *ev)
 		return BOOK_LATE;
 	late = settle(b, BUCKET_UNKNOWN, end, end, CLASS_OTHER);
 	book_gap(b, end, BUCKET_UNKNOWN);
+	b->last_gap = BUCKET_UNKNOWN;
 	b->cursor = end;
 	b->has_open = b->before = b->inside = false;
 	return late;
@@ -346,6 +349,7 @@ unsigned int book_push(struct book *b, const struct event *ev, const struct func
 		b->ns[fn->class] += ev->end_ns - ev->start_ns;
 		b->cursor = ev->end_ns;
 		b->seq = ev->seq;
+		b->last_gap = CLASS_OTHER;
 		b->seq_missing = false;
 		return 0;
 	}
@@ -410,7 +414,7 @@ void book_read(const struct book *b, uint64_t now_ns, struct book_sum *sum)
 	if (b->has_head)
 		add_to(sum->ns, b->unarmed, b->head_lost ? BUCKET_LOST : CLASS_OTHER, open,
 		       b->head_end);
-	add_to(sum->ns, b->unarmed, gap_bucket(b),
+	add_to(sum->ns, b->unarmed, book_now(b),
 	       b->has_head ? num_max(b->cursor, b->floor) : open, close);
 }
 
@@ -422,9 +426,9 @@ void book_cut(struct book *b, uint64_t now_ns, struct book_sum *sum)
 	for (unsigned int i = 0; i < BUCKET_END; i++)
 		b->ns[i] = 0;
 	/* What an earlier cut booked otherwise is not followed any more. */
-	if (b->is_cut && b->cut_bucket != gap_bucket(b))
+	if (b->is_cut && b->cut_bucket != book_now(b))
 		b->settled = num_max(b->settled, before);
-	b->cut_bucket = (uint8_t)gap_bucket(b);
+	b->cut_bucket = (uint8_t)book_now(b);
 	b->floor = sum->close_ns;
 	b->is_cut = true;
 	if (b->has_head)

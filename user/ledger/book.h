@@ -79,6 +79,7 @@ struct book {
 	uint16_t open_func;
 	uint8_t open_class;
 	uint8_t cut_bucket;	/* what [max(cursor, settled), floor) was booked as */
+	uint8_t last_gap;	/* enum bucket: what came before the call that came last */
 	bool has_head, head_lost, has_open, is_cut, seq_missing, has_exit;
 	bool before;		/* the open call began before it could be seen (INSIDE) */
 	bool inside, watched;	/* nothing came since its INSIDE; its return will be seen */
@@ -102,6 +103,9 @@ void book_stop(struct book *b, uint64_t end_ns);	/* the session has ended */
 
 /* The thread's number went to another thread born at end_ns: its exit was lost. */
 void book_replace(struct book *b, uint64_t end_ns);
+
+/* What the time after the cursor is as far as is known: an open call's class, other, lost, unknown. */
+unsigned int book_now(const struct book *b);
 
 /* [start, end) was added to unarmed: what of it is booked already is counted late. */
 unsigned int book_unarmed(struct book *b, uint64_t start_ns, uint64_t end_ns);

@@ -36,6 +36,15 @@ const char *device_bucket_name(unsigned int bucket)
 	return bucket < DEVICE_BUCKETS_END ? names[bucket] : "?";
 }
 
+const char *device_state_name(unsigned int bucket)
+{
+	if (bucket == DEVICE_KERNELS + KERNEL_COMM)
+		return "comm";
+	if (bucket <= DEVICE_GRAPHS)
+		return "compute";
+	return bucket < DEVICE_SETS ? "copy" : "set";
+}
+
 struct devices *devices_new(void)
 {
 	return calloc(1, sizeof(struct devices));
@@ -46,6 +55,7 @@ static void entry_free(struct entry *e)
 	for (size_t i = 0; i < e->kernels.n; i++) {
 		free((char *)(uintptr_t)e->kernels.v[i]->name);
 		hist_free(&e->kernels.v[i]->time);
+		hist_free(&e->kernels.v[i]->queue);
 		free(e->kernels.v[i]);
 	}
 	VEC_FREE(&e->kernels);
@@ -160,15 +170,18 @@ static struct kernel_stats *find_kernel(struct entry *e, const char *name)
 	return k;
 }
 
-static int count_kernel(struct kernel_stats *k, const struct event *ev)
+static int count_kernel(struct kernel_stats *k, const struct event *ev, const struct launch *l)
 {
 	const struct work *w = ev->work;
+	int err = 0;
 
 	if (k->time.count && (memcmp(w->grid, k->last.grid, sizeof(w->grid)) ||
 			      memcmp(w->block, k->last.block, sizeof(w->block))))
 		k->mixed = true;
 	k->last = *w;
-	return hist_add(&k->time, ev->end_ns - ev->start_ns);
+	if (l)
+		err = hist_add(&k->queue, ev->start_ns > l->end_ns ? ev->start_ns - l->end_ns : 0);
+	return err ? err : hist_add(&k->time, ev->end_ns - ev->start_ns);
 }
 
 /* ---- works ---------------------------------------------------------------------------------- */
@@ -181,7 +194,8 @@ static void count_copy(struct copy_stats *c, const struct event *ev)
 }
 
 /* Which bucket and state, and the statistics beside the book. 0 or -ENOMEM. */
-static int classify(struct entry *e, const struct event *ev, struct device_work *out)
+static int classify(struct entry *e, const struct event *ev, const struct launch *launch,
+		    struct device_work *out)
 {
 	const struct work *w = ev->work;
 	unsigned int dir = w->kind == WORK_KIND_PEER ? COPY_DEFAULT + 1 :
@@ -195,7 +209,7 @@ static int classify(struct entry *e, const struct event *ev, struct device_work 
 			return -ENOMEM;
 		out->bucket = (uint16_t)(DEVICE_KERNELS + k->class);
 		out->state = k->class == KERNEL_COMM ? WORK_COMM : WORK_COMPUTE;
-		return count_kernel(k, ev);
+		return count_kernel(k, ev, launch);
 	case WORK_KIND_GRAPH:
 		out->bucket = DEVICE_GRAPHS;
 		out->state = WORK_COMPUTE;
@@ -213,7 +227,8 @@ static int classify(struct entry *e, const struct event *ev, struct device_work 
 	}
 }
 
-int devices_push_work(struct devices *d, const struct event *ev, uint64_t open_ns)
+int devices_push_work(struct devices *d, const struct event *ev, const struct launch *launch,
+		      uint64_t open_ns)
 {
 	struct entry *e = find(d, ev->pid, ev->work->device, open_ns);
 	struct device_work work = {
@@ -221,8 +236,14 @@ int devices_push_work(struct devices *d, const struct event *ev, uint64_t open_n
 		.lane = (uint64_t)ev->work->context << 32 | ev->work->stream,
 		.id = ev->work->correlation,
 	};
-	int err = e ? classify(e, ev, &work) : -ENOMEM;
+	int err = e ? classify(e, ev, launch, &work) : -ENOMEM;
 
+	if (launch) {
+		work.has_launch = true;
+		work.launch_tid = launch->tid;
+		work.launch_start_ns = launch->start_ns;
+		work.launch_end_ns = launch->end_ns;
+	}
 	return err ? err : device_book_push(e->state.book, &work);
 }
 
@@ -236,6 +257,45 @@ int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_
 	e->state.has_facts = true;
 	snprintf(e->state.name, sizeof(e->state.name), "%s", ev->text ? ev->text : "");
 	return 0;
+}
+
+/* ---- idle time ------------------------------------------------------------------------------ */
+
+struct dividing {
+	const struct devices_divide *by;
+	uint32_t pid;
+	uint64_t *ns;
+};
+
+static void on_gap(void *ctx, const struct device_gap *gap)
+{
+	const struct dividing *d = ctx;
+
+	d->by->divide(d->by->ctx, d->pid, gap, d->ns);
+}
+
+int devices_settle(struct devices *d, uint32_t pid, uint64_t horizon_ns,
+		   const struct devices_divide *by)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < d->all.n && !err; i++) {
+		struct device_state *s = &d->all.v[i]->state;
+		struct dividing dividing = { by, pid, s->idle_ns };
+
+		if (s->pid == pid)
+			err = device_book_settle(s->book, horizon_ns, on_gap, &dividing);
+	}
+	return err;
+}
+
+int devices_read(const struct device_state *s, uint64_t now_ns, const struct devices_divide *by,
+		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES])
+{
+	struct dividing dividing = { by, s->pid, idle_ns };
+
+	memcpy(idle_ns, s->idle_ns, sizeof(s->idle_ns));
+	return device_book_read(s->book, now_ns, sum, on_gap, &dividing);
 }
 
 size_t devices_count(const struct devices *d)

@@ -12,8 +12,10 @@
 #include "bucket/kernel_class.h"
 #include "event/event.h"
 #include "event/work.h"
+#include "join/join.h"
 #include "ledger/device_book.h"
 #include "ledger/hist.h"
+#include "ledger/idle.h"
 
 /* Buckets of the book: the classes of kernels, whole graphs, copies by direction, sets. */
 enum device_bucket {
@@ -25,11 +27,13 @@ enum device_bucket {
 	DEVICE_BUCKETS_END
 };
 const char *device_bucket_name(unsigned int bucket);	/* "gemm", "copy-h2d", ..., "?" */
+const char *device_state_name(unsigned int bucket);	/* of its works: "compute", "comm", "copy", "set" */
 
 struct kernel_stats {
 	const char *name;		/* NULL: unknown */
 	enum kernel_class class;
 	struct hist time;		/* ns */
+	struct hist queue;		/* ns from the launch's return; of those whose launch is known */
 	struct work last;		/* registers, shared memory, grid, block of the latest one */
 	bool mixed;			/* not all had that grid and block */
 };
@@ -47,6 +51,7 @@ struct device_state {
 	struct device_facts facts;
 	char name[64];			/* "": unknown */
 	struct device_book *book;
+	uint64_t idle_ns[IDLE_CAUSES];	/* of gaps that are settled */
 	size_t kernels;
 	struct kernel_stats **kernel;
 	/* By direction (the last: between devices) and by enum work_memory. */
@@ -59,9 +64,24 @@ struct devices;
 struct devices *devices_new(void);	/* NULL + errno */
 void devices_free(struct devices *d);
 
-/* open_ns: where a book that this event opens begins. 0 or -ENOMEM. */
-int devices_push_work(struct devices *d, const struct event *ev, uint64_t open_ns);
+/* open_ns: where a book that this event opens begins; launch NULL: unknown. 0 or -ENOMEM. */
+int devices_push_work(struct devices *d, const struct event *ev, const struct launch *launch,
+		      uint64_t open_ns);
 int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_ns);
+
+/* Divides gaps: adds each nanosecond to one cause. */
+struct devices_divide {
+	void (*divide)(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns);
+	void *ctx;
+};
+
+/* Works of pid that start before horizon_ns have all come, and what threads did. 0 or -ENOMEM. */
+int devices_settle(struct devices *d, uint32_t pid, uint64_t horizon_ns,
+		   const struct devices_divide *by);
+
+/* The book as device_book_read has it, and all idle time by cause: their sum is sum->idle_ns. */
+int devices_read(const struct device_state *s, uint64_t now_ns, const struct devices_divide *by,
+		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES]);
 
 size_t devices_count(const struct devices *d);
 const struct device_state *devices_get(const struct devices *d, size_t i);

@@ -23,9 +23,9 @@ struct model *model_new(const struct funcs *funcs)
 	if (!m)
 		return NULL;
 	m->funcs = funcs;
-	m->devices = devices_new();
-	if (m->devices)
+	if (!device_init(m))
 		return m;
+	device_free(m);
 	free(m);
 	return NULL;
 }
@@ -39,7 +39,7 @@ void model_free(struct model *m)
 		free(m->readings.v[i].source);
 		free(m->readings.v[i].kind);
 	}
-	devices_free(m->devices);
+	device_free(m);
 	pairs_free(&m->facts);
 	VEC_FREE(&m->readings);
 	stacks_free(&m->stacks);
@@ -133,12 +133,14 @@ static int push_call(struct model *m, const struct event *ev)
 {
 	struct thread *t = find_thread(m, ev, ev->start_ns);
 	bool before = t && t->book.before;
+	const struct func *fn = find_func(m, ev);
 	uint16_t func = before ? t->book.open_func : 0;
+	uint64_t cursor = t ? t->book.cursor : 0;
 	unsigned int found;
 
 	if (!t)
 		return -ENOMEM;
-	found = book_push(&t->book, ev, find_func(m, ev));
+	found = book_push(&t->book, ev, fn);
 	if (__builtin_expect(before && !t->book.before && ev->kind != EVENT_LEFT, 0) &&
 	    tally_before(t, &(struct event){ .func = func }))
 		return -ENOMEM;
@@ -147,6 +149,7 @@ static int push_call(struct model *m, const struct event *ev)
 		note_found(m, ev->kind, found);
 	if (found & BOOK_INVALID)
 		return 0;
+	device_note_call(m, t, cursor, ev, fn->class);
 	if (ev->kind != EVENT_CALL && ev->kind != EVENT_LEFT) {
 		see_time(m, ev->start_ns);
 		return 0;
@@ -158,10 +161,12 @@ static int push_call(struct model *m, const struct event *ev)
 static int push_inside(struct model *m, const struct event *ev)
 {
 	struct thread *t = find_thread(m, ev, ev->start_ns);
+	uint64_t cursor = t ? t->book.cursor : 0;
 
 	if (!t)
 		return -ENOMEM;
 	note_found(m, ev->kind, book_push(&t->book, ev, find_func(m, ev)));
+	device_note_call(m, t, cursor, ev, t->book.open_class);
 	if (!t->book.before)
 		return 0;
 	t->drives = true;
@@ -175,10 +180,12 @@ static int push_gone(struct model *m, const struct event *ev)
 {
 	struct thread *t = find_thread(m, ev, ev->start_ns);
 	bool before = t && t->book.before;
+	uint64_t cursor = t ? t->book.cursor : 0;
 
 	if (!t)
 		return -ENOMEM;
 	note_found(m, ev->kind, book_push(&t->book, ev, NULL));
+	device_note_call(m, t, cursor, ev, BUCKET_UNKNOWN);
 	return before && !t->book.before ? tally_before(t, &(struct event){ .func = ev->func }) : 0;
 }
 
@@ -236,7 +243,7 @@ static int push_exit(struct model *m, const struct event *ev)
 	t->cache = NULL;
 	if (ev->tid == ev->pid)
 		t->process->info.exit_ns = ev->end_ns;
-	return 0;
+	return join_push(m->join, ev);
 }
 
 /* ---- processes and threads ---------------------------------------------------------------- */
@@ -362,7 +369,7 @@ static int push_start(struct model *m, const struct event *ev)
 		return invalid(m, ev);
 	begin_session(m, ev->start_ns);
 	see_time(m, ev->start_ns);
-	return 0;
+	return join_push(m->join, ev);
 }
 
 static int push_stop(struct model *m, const struct event *ev)
@@ -373,13 +380,13 @@ static int push_stop(struct model *m, const struct event *ev)
 	for (size_t i = 0; i < m->threads.n; i++)
 		if (m->threads.v[i]->has_book)
 			book_stop(&m->threads.v[i]->book, ev->end_ns);
-	return 0;
+	return join_push(m->join, ev);
 }
 
 static int push_watermark(struct model *m, const struct event *ev)
 {
 	see_time(m, ev->end_ns);
-	return 0;
+	return join_push(m->join, ev);
 }
 
 static int push_fact(struct model *m, const struct event *ev)
@@ -426,19 +433,14 @@ static int push_stacks(struct model *m, const struct event *ev)
 	return err == -EINVAL ? invalid(m, ev) : err == -ENOMEM ? err : 0;
 }
 
-/* A book of a device opens with the session: what the process did before is not in it. */
 static int push_device(struct model *m, const struct event *ev)
 {
-	return ev->device ? devices_push_facts(m->devices, ev, m->session.start_ns) : invalid(m, ev);
-}
+	int err = device_push(m, ev);
 
-static int push_work(struct model *m, const struct event *ev)
-{
-	if (!ev->work || !ev->work->kind || ev->work->kind >= WORK_KIND_END ||
-	    ev->end_ns < ev->start_ns)
+	if (err == -EINVAL)
 		return invalid(m, ev);
 	see_time(m, ev->end_ns);
-	return devices_push_work(m->devices, ev, m->session.start_ns);
+	return err;
 }
 
 static int push_nothing(struct model *m, const struct event *ev)
@@ -457,7 +459,7 @@ static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct even
 	[EVENT_TALLY] = push_sums, [EVENT_BIN] = push_sums,
 	[EVENT_FRAME] = push_stacks, [EVENT_STACK] = push_stacks,
 	[EVENT_IDENTITY] = push_identity,
-	[EVENT_DEVICE] = push_device, [EVENT_WORK] = push_work, [EVENT_API] = push_nothing,
+	[EVENT_DEVICE] = push_device, [EVENT_WORK] = push_device, [EVENT_API] = push_device,
 	[EVENT_RANGE] = push_nothing,
 	[EVENT_INSIDE] = push_inside, [EVENT_LEFT] = push_call, [EVENT_GONE] = push_gone,
 };

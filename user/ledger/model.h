@@ -29,6 +29,9 @@ void model_free(struct model *m);
 /* One event; what contradicts itself is counted (model_counts) and never trusted. 0 or -ENOMEM. */
 int model_push(struct model *m, const struct event *ev);
 
+/* Nothing more will come: works whose launch is still awaited are booked without it. 0 or -ENOMEM. */
+int model_finish(struct model *m);
+
 /* Where the books stand: the session's end, else the latest time that any event named. */
 uint64_t model_now(const struct model *m);
 
@@ -96,6 +99,7 @@ void model_thread(const struct model *m, size_t i, uint64_t now_ns, struct model
 struct model_counts {		/* since the session began, also in interval mode */
 	uint64_t received[EVENT_KIND_END];	/* [0]: kinds that nobody knows */
 	uint64_t invalid[EVENT_KIND_END], skew[EVENT_KIND_END], late[EVENT_KIND_END];
+	uint64_t matched, orphan;	/* works that were booked, with and without their launch */
 	uint64_t lost;		/* holes in threads' numbers */
 	uint64_t late_ns, abandoned;
 	uint64_t more;		/* calls whose shape or result was not kept apart */
@@ -114,6 +118,11 @@ const struct model_reading *model_reading(const struct model *m, size_t i);
 
 /* What processes did on devices; times of books as of model_now. */
 const struct devices *model_devices(const struct model *m);
+
+/* The book of one of these, closed at now, and why it idled: the sum of idle_ns is sum->idle_ns. 0 or
+ * -ENOMEM. */
+int model_device(const struct model *m, const struct device_state *s, uint64_t now_ns,
+		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES]);
 
 /* EVENT_FACT: the last value of a key. */
 const char *model_fact(const struct model *m, const char *key);	/* NULL: no such fact */

@@ -90,7 +90,15 @@ void model_thread(const struct model *m, size_t i, uint64_t now_ns, struct model
 
 void model_counts(const struct model *m, struct model_counts *out)
 {
+	struct join_counts works;
+
 	*out = m->counts;
+	join_counts(m->join, &works);
+	out->matched = works.matched;
+	out->orphan = works.orphan;
+	out->late[EVENT_WORK] += works.late;
+	out->skew[EVENT_WORK] += works.skew;
+	out->invalid[EVENT_WORK] += works.invalid;
 	for (size_t i = 0; i < m->threads.n; i++) {
 		const struct book_counts *c = &m->threads.v[i]->book.counts;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The insides of the model, shared by model.c (events), model_who.c (processes and threads) and
- * model_read.c (reading); for no other file.
+ * The insides of the model, shared by model.c (events), model_who.c (processes and threads),
+ * model_device.c (what devices did, and why they did nothing) and model_read.c (reading); for no
+ * other file.
  */
 #ifndef LEDGER_MODEL_STATE_H
 #define LEDGER_MODEL_STATE_H
@@ -10,7 +11,9 @@
 #include "base/pairs.h"
 #include "base/vec.h"
 #include "event/stacks.h"
+#include "join/join.h"
 #include "ledger/model.h"
+#include "ledger/timeline.h"
 
 struct process {
 	struct model_process info;
@@ -31,6 +34,7 @@ struct thread {
 	bool ended;
 	uint64_t birth_ns;		/* 0: unknown */
 	char comm[16];
+	struct timeline timeline;
 	struct book book;
 };
 
@@ -51,9 +55,20 @@ struct model {
 	struct pairs facts;
 	VEC(struct reading) readings;
 	struct stacks stacks;
+	struct join *join;
 	struct devices *devices;
+	struct timeline_room timelines;
 	struct model_counts counts;	/* what no book and no process keeps */
 };
+
+/* What devices did. */
+int device_init(struct model *m);	/* 0 or -errno */
+void device_free(struct model *m);
+int device_push(struct model *m, const struct event *ev);	/* DEVICE, WORK, API; or -EINVAL */
+
+/* A call that was pushed into t's book, whose cursor was cursor_ns before: it goes into t's timeline. */
+void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
+		      const struct event *ev, unsigned int class);
 
 /* Found, or made; NULL on ENOMEM. */
 struct process *who_process(struct model *m, uint32_t pid);

@@ -184,6 +184,7 @@ static void drop_thread(struct model *m, struct thread *t)
 	if (who_known_thread(m, pid, t->tid) == t)
 		map_del(&m->by_tid, thread_key(pid, t->tid));
 	t->process->threads--;
+	timeline_free(&t->timeline, &m->timelines);
 	free(t->cache);
 	free(t);
 }
@@ -227,6 +228,7 @@ void who_drop_ended(struct model *m)
 void who_free(struct model *m)
 {
 	for (size_t i = 0; i < m->threads.n; i++) {
+		timeline_free(&m->threads.v[i]->timeline, &m->timelines);
 		free(m->threads.v[i]->cache);
 		free(m->threads.v[i]);
 	}

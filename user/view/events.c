@@ -45,6 +45,10 @@ static size_t readings_of(const struct model *m, unsigned int kind)
 static int fill_kind(struct table *t, struct cell *row, const struct model_counts *c,
 		     unsigned int kind)
 {
+	if (kind == EVENT_WORK) {
+		cell_u(&row[MATCHED], c->matched);
+		cell_u(&row[ORPHAN], c->orphan);
+	}
 	cell_u(&row[LATE], c->late[kind]);
 	cell_u(&row[SKEW], c->skew[kind]);
 	cell_u(&row[INVALID], c->invalid[kind]);
@@ -102,6 +106,7 @@ static int fill(struct table *t, const struct model *m)
 	static const uint8_t kinds[] = {
 		EVENT_CALL, EVENT_ENTER, EVENT_OPEN, EVENT_THREAD, EVENT_EXIT, EVENT_FORK,
 		EVENT_PROCESS, EVENT_TAIL, EVENT_UNARMED, EVENT_INSIDE, EVENT_LEFT, EVENT_GONE,
+		EVENT_WORK, EVENT_API,
 	};
 	struct model_counts counts;
 	int err = 0;

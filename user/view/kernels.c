@@ -10,8 +10,8 @@
 #include "ledger/occupancy.h"
 #include "view/views.h"
 
-enum { PID, DEVICE, NAME, BUCKET, COUNT, TOTAL, AVG, MIN, MAX, P50, P99, REGISTERS, STATIC_SHARED,
-       DYNAMIC_SHARED, BLOCK, GRID, CLUSTER, WAVES, OCCUPANCY, LIMITER, N_COLUMNS };
+enum { PID, DEVICE, NAME, BUCKET, COUNT, TOTAL, AVG, MIN, MAX, P50, P99, QUEUE_P50, QUEUE_P99,
+       REGISTERS, STATIC_SHARED, DYNAMIC_SHARED, BLOCK, GRID, CLUSTER, WAVES, OCCUPANCY, LIMITER, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0 },
@@ -25,6 +25,8 @@ static const struct column columns[N_COLUMNS] = {
 	[MAX] = { "max_ns", NULL, CELL_NS, 0 },
 	[P50] = { "p50_ns", NULL, CELL_NS, 1 },
 	[P99] = { "p99_ns", NULL, CELL_NS, 0 },
+	[QUEUE_P50] = { "queue_p50_ns", NULL, CELL_NS, 0 },
+	[QUEUE_P99] = { "queue_p99_ns", NULL, CELL_NS, 1 },
 	[REGISTERS] = { "registers", NULL, CELL_INT, 1 },
 	[STATIC_SHARED] = { "static_shared_bytes", NULL, CELL_BYTES, 1 },
 	[DYNAMIC_SHARED] = { "dynamic_shared_bytes", NULL, CELL_BYTES, 1 },
@@ -83,6 +85,10 @@ static int add_row(struct table *t, const struct device_state *s, const struct k
 	cell_u(&row[MAX], k->time.max);
 	cell_u(&row[P50], hist_quantile(&k->time, 0.50));
 	cell_u(&row[P99], hist_quantile(&k->time, 0.99));
+	if (k->queue.count) {
+		cell_u(&row[QUEUE_P50], hist_quantile(&k->queue, 0.50));
+		cell_u(&row[QUEUE_P99], hist_quantile(&k->queue, 0.99));
+	}
 	cell_u(&row[REGISTERS], k->last.registers);
 	cell_u(&row[STATIC_SHARED], k->last.static_shared);
 	cell_u(&row[DYNAMIC_SHARED], k->last.dynamic_shared);

@@ -9,13 +9,14 @@
 #include "base/vec.h"
 #include "view/views.h"
 
-enum { PID, COMM, DEVICE, UUID, BUCKET, NS, SHARE, BUSY, OVERLAPPED, WALL, N_COLUMNS };
+enum { PID, COMM, DEVICE, UUID, STATE, BUCKET, NS, SHARE, BUSY, OVERLAPPED, WALL, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0 },
 	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
 	[DEVICE] = { "device", NULL, CELL_ID, 0 },
 	[UUID] = { "device_uuid", NULL, CELL_TEXT, 1 },
+	[STATE] = { "state", NULL, CELL_TEXT, 0 },
 	[BUCKET] = { "bucket", NULL, CELL_TEXT, 0 },
 	[NS] = { "ns", "time", CELL_NS, 0 },
 	[SHARE] = { "share", NULL, CELL_SHARE, 0 },
@@ -25,9 +26,9 @@ static const struct column columns[N_COLUMNS] = {
 };
 
 struct line {
+	const char *state;	/* NULL: idle */
 	const char *bucket;
 	uint64_t ns, busy_ns;
-	bool is_idle;
 };
 
 struct lines {
@@ -41,17 +42,16 @@ static int compare_lines(const void *a, const void *b)
 	return num_compare(y->ns, x->ns);
 }
 
-static int add_line(struct lines *lines, const char *bucket, uint64_t ns, uint64_t busy_ns,
-		    bool is_idle)
+static int add_line(struct lines *lines, const struct line *from)
 {
 	struct line *line;
 
-	if (!ns && !busy_ns)
+	if (!from->ns && !from->busy_ns)
 		return 0;
 	line = VEC_PUSH(&lines->all);
 	if (!line)
 		return -ENOMEM;
-	*line = (struct line){ bucket, ns, busy_ns, is_idle };
+	*line = *from;
 	return 0;
 }
 
@@ -75,7 +75,7 @@ static int add_row(struct table *t, const struct model *m, const struct device_s
 	cell_u(&row[DEVICE], s->device);
 	cell_u(&row[NS], line->ns);
 	cell_d(&row[SHARE], (double)line->ns / (double)wall_ns);
-	if (!line->is_idle) {
+	if (line->state) {
 		cell_u(&row[BUSY], line->busy_ns);
 		cell_u(&row[OVERLAPPED], line->busy_ns - line->ns);
 	}
@@ -83,29 +83,23 @@ static int add_row(struct table *t, const struct model *m, const struct device_s
 	err = cell_s(t, &row[COMM], comm_of(m, s->pid));
 	if (!err)
 		err = cell_s(t, &row[UUID], s->has_facts ? s->facts.uuid : NULL);
+	if (!err)
+		err = cell_s(t, &row[STATE], line->state ? line->state : "idle");
 	return err ? err : cell_s(t, &row[BUCKET], line->bucket);
 }
 
-/* The last gap: nothing more was launched before the book closed. */
-static void find_last(void *ctx, const struct device_gap *gap)
-{
-	if (!gap->ended_by)
-		*(uint64_t *)ctx = gap->end_ns - gap->start_ns;
-}
-
-static int collect(struct lines *lines, const struct device_state *s, uint64_t now_ns,
-		   uint64_t *wall_ns)
+static int collect(struct lines *lines, const struct model *m, const struct device_state *s,
+		   uint64_t now_ns, uint64_t *wall_ns)
 {
 	struct device_sum sum;
-	uint64_t last_ns = 0;
-	int err = device_book_read(s->book, now_ns, &sum, find_last, &last_ns);
+	uint64_t idle_ns[IDLE_CAUSES];
+	int err = model_device(m, s, now_ns, &sum, idle_ns);
 
 	for (unsigned int i = 0; !err && i < DEVICE_BUCKETS_END; i++)
-		err = add_line(lines, device_bucket_name(i), sum.owned_ns[i], sum.busy_ns[i], false);
-	if (!err)
-		err = add_line(lines, "no-work", last_ns, 0, true);
-	if (!err)
-		err = add_line(lines, "unknown", sum.idle_ns - last_ns, 0, true);
+		err = add_line(lines, &(struct line){ device_state_name(i), device_bucket_name(i),
+						      sum.owned_ns[i], sum.busy_ns[i] });
+	for (unsigned int i = 0; !err && i < IDLE_CAUSES; i++)
+		err = add_line(lines, &(struct line){ NULL, idle_name(i), idle_ns[i], 0 });
 	*wall_ns = sum.close_ns - sum.open_ns;
 	return err;
 }
@@ -115,7 +109,7 @@ static int add_device(struct table *t, const struct model *m, const struct devic
 {
 	struct lines lines = { 0 };
 	uint64_t wall_ns;
-	int err = collect(&lines, s, now_ns, &wall_ns);
+	int err = collect(&lines, m, s, now_ns, &wall_ns);
 
 	if (!err && lines.all.n)
 		qsort(lines.all.v, lines.all.n, sizeof(*lines.all.v), compare_lines);

@@ -25,15 +25,16 @@ struct table *view_threads(const struct model *m, uint64_t now_ns);
  * were first seen. */
 struct table *view_processes(const struct model *m, uint64_t now_ns);
 
-/* pid device name bucket count total_ns avg_ns min_ns max_ns p50_ns p99_ns registers ...; by
+/* pid device name bucket count total_ns avg_ns min_ns max_ns p50_ns p99_ns queue_p50_ns queue_p99_ns
+ * registers ...; by
  * total_ns, descending. */
 struct table *view_kernels(const struct model *m);
 
 /* pid device direction pinned count bytes total_ns gb_per_s (10^9 bytes); by total_ns. */
 struct table *view_copies(const struct model *m);
 
-/* pid comm device device_uuid bucket ns share busy_ns overlapped_ns wall_ns: a row per process,
- * device and bucket that is not empty; sum of ns = wall_ns. By pid, device, and ns descending. */
+/* pid comm device device_uuid state bucket ns share busy_ns overlapped_ns wall_ns: a row per process,
+ * device and bucket, or cause of state idle, that is not empty; sum of ns = wall_ns. By pid, device, and ns descending. */
 struct table *view_ledger(const struct model *m, uint64_t now_ns);
 
 /* source kind hits received lost matched orphan late skew invalid */

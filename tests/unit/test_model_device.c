@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The model from calls, API records and works to the book of a device: why it idled, whatever comes
+ * first, also where it was settled long ago; and the law that a book adds up to its wall time on
+ * random and hostile streams. TEST_SEED repeats a run.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "model_room.h"
+
+#define BASE 1000000000000ull
+
+static void call(struct model *m, uint32_t seq, uint16_t func, uint64_t start, uint64_t end)
+{
+	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = seq, .func = func,
+				.start_ns = BASE + start, .end_ns = BASE + end });
+}
+
+static void api(struct model *m, uint32_t correlation, uint64_t start, uint64_t end)
+{
+	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .seq = correlation,
+				.func = 211, .dir = 5, .start_ns = BASE + start,
+				.end_ns = BASE + end });
+}
+
+static void work(struct model *m, uint32_t correlation, uint64_t start, uint64_t end)
+{
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = correlation };
+
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .start_ns = BASE + start,
+				.end_ns = BASE + end, .work = &w, .text = "sgemm" });
+}
+
+struct read {
+	struct device_sum sum;
+	uint64_t idle[IDLE_CAUSES];
+};
+
+/* A book adds up whenever it is read. */
+static struct read read_book(const struct model *m, uint64_t now_ns)
+{
+	struct read r;
+	uint64_t owned = 0, idle = 0;
+
+	assert_int_equal(devices_count(model_devices(m)), 1);
+	assert_int_equal(model_device(m, devices_get(model_devices(m), 0), now_ns, &r.sum, r.idle), 0);
+	for (int i = 0; i < DEVICE_BUCKETS; i++)
+		owned += r.sum.owned_ns[i];
+	for (int i = 0; i < IDLE_CAUSES; i++)
+		idle += r.idle[i];
+	assert_int_equal(idle, r.sum.idle_ns);
+	assert_int_equal(owned + idle, r.sum.close_ns - r.sum.open_ns);
+	return r;
+}
+
+/* #1 L [10,15) -> [20,50); #2 S [16,60); #4 L [80,84) -> [90,95): #3 is lost. */
+static void calls(struct model *m)
+{
+	call(m, 1, L, 10, 15);
+	call(m, 2, S, 16, 60);
+	call(m, 4, L, 80, 84);
+}
+
+static void records(struct model *m)
+{
+	work(m, 31, 20, 50);
+	work(m, 32, 90, 95);
+	api(m, 31, 11, 14);
+	api(m, 32, 81, 83);
+	work(m, 99, 97, 98);
+}
+
+static void gaps_are_divided_whatever_comes_first(void **state)
+{
+	(void)state;
+	for (int calls_last = 0; calls_last < 2; calls_last++) {
+		struct model *m = session(BASE);
+		struct model_counts counts;
+		struct read r;
+
+		if (!calls_last)
+			calls(m);
+		records(m);
+		if (calls_last)
+			calls(m);
+		r = read_book(m, BASE + 100);
+		assert_int_equal(r.idle[IDLE_OPEN], 5);
+		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
+		assert_int_equal(model_finish(m), 0);
+		r = read_book(m, model_now(m));
+		assert_int_equal(r.idle[IDLE_OTHER], 10);
+		assert_int_equal(r.idle[IDLE_LAUNCH], 5 + 4);
+		assert_int_equal(r.idle[IDLE_QUEUED], 5 + 6);
+		assert_int_equal(r.idle[IDLE_SYNC], 10);
+		assert_int_equal(r.idle[IDLE_LOST], 20);
+		assert_int_equal(r.idle[IDLE_UNKNOWN], 2);
+		assert_int_equal(r.idle[IDLE_NO_WORK], 2);
+		model_counts(m, &counts);
+		assert_int_equal(counts.matched, 2);
+		assert_int_equal(counts.orphan, 1);
+		model_free(m);
+	}
+}
+
+/* What is settled on the way, long before the session ends, is the same as if it all waited. */
+static void a_long_session_is_settled_as_it_goes(void **state)
+{
+	struct model *m = session(BASE);
+	const uint64_t ms = 1000000, n = 20000;
+	struct read r;
+
+	(void)state;
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t at = i * ms;
+		uint32_t number = (uint32_t)i + 1;
+
+		call(m, number, i % 2 ? S : L, at + 100, at + 200);
+		api(m, number, at + 120, at + 180);
+		work(m, number, at + 300, at + 700);
+		if (i % 100 == 99)
+			push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + at });
+	}
+	assert_true(device_book_waiting(devices_get(model_devices(m), 0)->book) < 3000);
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + n * ms });
+	assert_int_equal(model_finish(m), 0);
+	r = read_book(m, model_now(m));
+	assert_int_equal(r.idle[IDLE_QUEUED], n * 100);
+	assert_int_equal(r.idle[IDLE_LAUNCH], n * 100);
+	assert_int_equal(r.idle[IDLE_OTHER], 100 + (n - 1) * (ms - 600));
+	assert_int_equal(r.idle[IDLE_NO_WORK], ms - 700);
+	model_free(m);
+}
+
+static uint64_t random_state;
+
+static uint64_t below(uint64_t n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % n;
+}
+
+static struct event random_event(uint64_t *now, struct work *w)
+{
+	static const uint8_t kinds[] = { EVENT_CALL, EVENT_CALL, EVENT_CALL, EVENT_ENTER, EVENT_API,
+					 EVENT_API, EVENT_WORK, EVENT_WORK, EVENT_UNARMED,
+					 EVENT_INSIDE, EVENT_GONE, EVENT_LEFT, EVENT_EXIT,
+					 EVENT_WATERMARK, EVENT_TAIL };
+	uint64_t start = below(50) ? *now + below(100) : BASE + below(20) * 1000000000;
+	struct event ev = { .kind = kinds[below(sizeof(kinds))], .pid = 7, .tid = 7 + (uint32_t)below(3),
+			    .seq = (uint32_t)below(200), .func = (uint16_t)below(3), .start_ns = start,
+			    .end_ns = start + below(300) };
+
+	*now += below(50);
+	if (ev.kind == EVENT_API)
+		ev.func = 211;
+	if (ev.kind == EVENT_WORK) {
+		*w = (struct work){ .kind = (uint8_t)(1 + below(5)), .correlation = (uint32_t)below(200),
+				    .stream = (uint32_t)below(2) };
+		ev.work = w;
+	}
+	return ev;
+}
+
+static void hostile_streams_break_no_book(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		struct model *m = session(BASE);
+		uint64_t now = BASE;
+		struct work w;
+
+		work(m, 1, 10, 20);
+		api(m, 1, 1, 2);
+		for (int i = 0; i < 600; i++) {
+			push(m, random_event(&now, &w));
+			if (!below(20))
+				read_book(m, BASE + below(2000000));
+			if (!below(200))
+				model_cut(m, now);
+		}
+		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = now });
+		assert_int_equal(model_finish(m), 0);
+		read_book(m, model_now(m));
+		model_free(m);
+	}
+}
+
+static int seed(void **state)
+{
+	const char *given = getenv("TEST_SEED");
+
+	(void)state;
+	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
+	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(gaps_are_divided_whatever_comes_first),
+		cmocka_unit_test(a_long_session_is_settled_as_it_goes),
+		cmocka_unit_test(hostile_streams_break_no_book),
+	};
+
+	return cmocka_run_group_tests(tests, seed, NULL);
+}

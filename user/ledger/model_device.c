@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What devices did, by way of the join, and what threads did while devices idled: every call goes
+ * into its thread's timeline, every gap of a book asks the one of the thread that launched.
+ */
+#include <errno.h>
+
+#include "base/num.h"
+#include "ledger/model_state.h"
+
+#define TIMELINE_SPANS 1048576	/* of all threads; 24 bytes each */
+
+/* ---- calls ---------------------------------------------------------------------------------- */
+
+void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
+		      const struct event *ev, unsigned int class)
+{
+	const struct book *b = &t->book;
+	uint64_t start = num_min(num_max(ev->start_ns, cursor_ns), b->cursor);
+
+	if (ev->kind == EVENT_GONE)
+		start = b->cursor;
+	if (b->last_gap != CLASS_OTHER)
+		timeline_add(&t->timeline, &m->timelines, &(struct timeline_span){
+			num_max(cursor_ns, b->base), start, b->last_gap });
+	if (class != CLASS_OTHER)
+		timeline_add(&t->timeline, &m->timelines, &(struct timeline_span){
+			start, b->cursor, (uint8_t)class });
+}
+
+/* ---- gaps ----------------------------------------------------------------------------------- */
+
+static void divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns)
+{
+	const struct model *m = ctx;
+	const struct thread *t = gap->ended_by && gap->ended_by->has_launch ?
+				 who_known_thread(m, pid, gap->ended_by->launch_tid) : NULL;
+	struct idle_thread who;
+
+	if (!t || !t->has_book || !t->drives) {
+		idle_divide(gap, NULL, ns);
+		return;
+	}
+	who = (struct idle_thread){ &t->timeline, t->book.cursor, (uint8_t)book_now(&t->book),
+				    &t->process->unarmed };
+	idle_divide(gap, &who, ns);
+}
+
+static struct devices_divide dividing(const struct model *m)
+{
+	return (struct devices_divide){ divide, (void *)(uintptr_t)m };
+}
+
+int model_device(const struct model *m, const struct device_state *s, uint64_t now_ns,
+		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES])
+{
+	struct devices_divide by = dividing(m);
+	int err = devices_read(s, now_ns, &by, sum, idle_ns);
+
+	if (!m->session.stop_ns) {
+		idle_ns[IDLE_OPEN] = idle_ns[IDLE_NO_WORK];
+		idle_ns[IDLE_NO_WORK] = 0;
+	}
+	return err;
+}
+
+/* ---- works ---------------------------------------------------------------------------------- */
+
+static int on_work(void *ctx, const struct event *work, const struct launch *launch)
+{
+	struct model *m = ctx;
+
+	return devices_push_work(m->devices, work, launch, m->session.start_ns);
+}
+
+static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
+{
+	struct model *m = ctx;
+	struct devices_divide by = dividing(m);
+
+	if (m->session.stop_ns)
+		horizon_ns = num_min(horizon_ns, m->session.stop_ns);
+	return devices_settle(m->devices, pid, horizon_ns, &by);
+}
+
+/* A book of a device opens with the session: what the process did before is not in it. */
+int device_push(struct model *m, const struct event *ev)
+{
+	if (ev->kind == EVENT_DEVICE)
+		return ev->device ? devices_push_facts(m->devices, ev, m->session.start_ns) : -EINVAL;
+	if (ev->end_ns < ev->start_ns)
+		return -EINVAL;
+	if (ev->kind == EVENT_WORK &&
+	    (!ev->work || !ev->work->kind || ev->work->kind >= WORK_KIND_END))
+		return -EINVAL;
+	return join_push(m->join, ev);
+}
+
+int model_finish(struct model *m)
+{
+	return join_end(m->join);
+}
+
+int device_init(struct model *m)
+{
+	m->timelines.left = TIMELINE_SPANS;
+	m->devices = devices_new();
+	m->join = m->devices ? join_new(&(struct join_sink){ on_work, on_horizon, m }) : NULL;
+	return m->join ? 0 : -ENOMEM;
+}
+
+void device_free(struct model *m)
+{
+	join_free(m->join);
+	devices_free(m->devices);
+}
