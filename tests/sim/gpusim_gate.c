@@ -222,9 +222,11 @@ static int submit_locked(struct gpusim_stream *stream, struct gpusim_stream *lan
 int gpusim_gate_submit(struct gpusim_stream *handle, struct gpusim_stream *lane,
 		       const struct gpusim_gate_calls *calls, void *argument)
 {
+	uint64_t start_ns = gpusim_now_ns();
 	struct gpusim_stream *stream, *own;
 	int result = GPUSIM_INVALID_HANDLE;
 
+	gpusim_correlation_renew();
 	gpusim_lock();
 	stream = gpusim_stream_find(handle);
 	own = gpusim_stream_find(lane);
@@ -233,5 +235,7 @@ int gpusim_gate_submit(struct gpusim_stream *handle, struct gpusim_stream *lane,
 	else if (stream && own)
 		result = submit_locked(stream, own, calls, argument);
 	gpusim_unlock();
+	if (result == GPUSIM_OK)
+		gpusim_trace_own_launch(start_ns);
 	return result;
 }

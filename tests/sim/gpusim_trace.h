@@ -37,6 +37,11 @@ void gpusim_trace_to(const struct gpusim_tracer *tracer); /* NULL: nobody listen
 /* Of the call that this thread is in; 0: in none. */
 uint32_t gpusim_correlation(void);
 
+/* What NCCL launches goes through the runtime, each launch with a correlation of its own; the simulated
+ * NCCL does not call it, so it says here what CUPTI would have recorded. */
+void gpusim_correlation_renew(void);
+void gpusim_trace_own_launch(uint64_t start_ns);
+
 /* Kernels' names: as compiled programs register them. The text is the caller's. */
 void gpusim_kernel_register(const void *entity, const char *name);
 const char *gpusim_kernel_name(const void *entity); /* NULL: was not registered */

@@ -100,6 +100,23 @@ uint32_t gpusim_correlation(void)
 	return mine && mine->depth ? mine->correlation : 0;
 }
 
+void gpusim_trace_own_launch(uint64_t start_ns)
+{
+	const struct gpusim_tracer *tracer = gpusim_trace_listener();
+
+	if (tracer && mine && mine->depth)
+		tracer->call(&(struct gpusim_trace_call){
+			.function = GPUSIM_FN_cudaLaunchKernelExC, .tid = mine->tid,
+			.start_ns = start_ns, .end_ns = gpusim_now_ns(),
+			.correlation = mine->correlation });
+}
+
+void gpusim_correlation_renew(void)
+{
+	if (mine && mine->depth)
+		mine->correlation = __atomic_add_fetch(&correlations, 1, __ATOMIC_RELAXED);
+}
+
 static void tell(const struct gpusim_call *call, uint64_t end_ns, int result)
 {
 	const struct gpusim_tracer *tracer = gpusim_trace_listener();
