@@ -27,7 +27,7 @@ SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory
 SIM_NCCL := libnccl_shared libnccl_submit libnccl_group libnccl_comm libnccl_collectives
 SIM_CUPTI := libcupti_activity libcupti_queue libcupti_record libcupti_version
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
-SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static ddp held lives
+SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static ddp held lives client
 
 # NVTX is a header of the toolkit; without one there is no program that uses it.
 SIM_NVTX := $(patsubst %/nvtx3/nvToolsExt.h,%,$(firstword $(wildcard $(BUILD)/cuda/include/nvtx3/nvToolsExt.h \
@@ -144,6 +144,10 @@ $(SIM_OUT)/train: $(SIM_OUT)/programs/train.o $(SIM_OUT)/libcudart.so.13
 $(SIM_OUT)/lives: $(SIM_OUT)/programs/lives.o $(SIM_OUT)/libcudart.so.13
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
+
+$(SIM_OUT)/client: $(SIM_OUT)/programs/client.o $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libcupti.so.13
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -l:libcupti.so.13 -Wl,-rpath-link,$(SIM_OUT)
 
 $(SIM_OUT)/libchained.so: $(call SIM_OBJECTS,core,chained)
 	$(call say,LINK,$@)

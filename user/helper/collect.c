@@ -38,6 +38,7 @@ static struct collector {
 	uint64_t refused;		/* of buffers.refused, told */
 	uint64_t enabled;		/* bits of CUPTI's kinds */
 	bool calls;			/* and calls */
+	uint64_t arrivals;		/* buffers asked for or given back */
 	bool forgotten;			/* in a forked child */
 } collector = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -108,6 +109,7 @@ static uint32_t on_record(const void *rec, uint32_t kind)
 
 static void on_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 {
+	__atomic_fetch_add(&collector.arrivals, 1, __ATOMIC_RELAXED);
 	*buffer = buffers_take(&collector.buffers);
 	*bytes = BUFFER_BYTES;
 	*max_records = 0;	/* as many as fit */
@@ -133,6 +135,7 @@ static void on_complete(void *context, uint32_t stream, uint8_t *buffer, size_t 
 	(void)context;
 	(void)stream;
 	(void)bytes;
+	__atomic_fetch_add(&collector.arrivals, 1, __ATOMIC_RELAXED);
 	if (!buffer || collector.forgotten || buffers_is_waste(&collector.buffers, buffer))
 		return;		/* counted when it was given out */
 	pthread_mutex_lock(&collector.lock);
@@ -228,6 +231,17 @@ void collect_drain(uint32_t flag)
 		calls_disable(collector.cupti);
 	collector.calls = false;
 	collect_flush(flag);
+}
+
+uint64_t collect_arrivals(void)
+{
+	return __atomic_load_n(&collector.arrivals, __ATOMIC_RELAXED);
+}
+
+void collect_stand_down(void)
+{
+	collector.enabled = 0;
+	collector.calls = false;
 }
 
 void collect_forget(void)

@@ -23,6 +23,12 @@ int collect_is_occupied(const struct cupti *c);
  * function that failed. Partly armed is drained again. */
 int collect_arm(const struct cupti *c, uint32_t kinds, const char **what);
 
+/* Buffers that CUPTI has asked us for or given back so far. */
+uint64_t collect_arrivals(void);
+
+/* Somebody else has the callbacks now: what is enabled is theirs too, and is left as it is. */
+void collect_stand_down(void);
+
 /* Hands on what CUPTI has completed, and what it dropped. */
 void collect_flush(uint32_t flag);
 

@@ -24,6 +24,7 @@
 #include "helper/cupti.h"
 #include "helper/devices.h"
 #include "helper/names.h"
+#include "helper/occupant.h"
 #include "helper/ring.h"
 
 #define RING_BYTES (8u << 20)
@@ -32,6 +33,8 @@
 #define ASLEEP_NS 60000000000ull	/* a wake that was missed costs no more */
 #define READER_NS 1000000000ull		/* GPUPROF_ARM=1: so long the process waits for a reader */
 #define END_MS 1000
+#define QUIET_NS 1000000000ull		/* without a buffer: is it still us whom CUPTI calls? */
+#define QUIET_MAX_NS 64000000000ull
 
 static struct watch {
 	struct helper_ring ring;
@@ -43,6 +46,7 @@ static struct watch {
 	pid_t owner;		/* whose we are: a child made without fork(3) has our memory too */
 	bool hooked;		/* fork and exit are */
 	bool forgotten;		/* in a child whose parent has used CUDA */
+	uint64_t arrivals, quiet_since_ns, quiet_ns;	/* see has_lost_cupti */
 	bool has_cupti;
 	bool cuda;		/* has started */
 	bool ending;		/* the process exits */
@@ -82,6 +86,42 @@ static void fail(const char *reason, int code)
 
 /* ---- its states ----------------------------------------------------------------------------- */
 
+static void yield(void)
+{
+	struct gp_ring_head *head = watch.ring.head;
+
+	snprintf(head->occupant, sizeof(head->occupant), "%s", occupant_name());
+	enter(GP_HELPER_YIELDED);
+}
+
+static void be_awake(void)
+{
+	watch.arrivals = collect_arrivals();
+	watch.quiet_since_ns = now_ns();
+	watch.quiet_ns = QUIET_NS;
+	enter(GP_HELPER_AWAKE);
+}
+
+/* CUPTI calls the callbacks that were registered last, and tells nobody. No buffer for a while may
+ * be that, or a process that launches nothing: whether another has subscribed decides. Asking is a
+ * subscription of a moment, which another's would meet and fail: so it is asked ever more seldom. */
+static bool has_lost_cupti(void)
+{
+	uint64_t arrivals = collect_arrivals(), now = now_ns();
+
+	if (arrivals != watch.arrivals) {
+		watch.arrivals = arrivals;
+		watch.quiet_since_ns = now;
+		watch.quiet_ns = QUIET_NS;
+		return false;
+	}
+	if (now - watch.quiet_since_ns < watch.quiet_ns)
+		return false;
+	if (watch.quiet_ns < QUIET_MAX_NS)
+		watch.quiet_ns *= 2;
+	return collect_is_occupied(&watch.cupti);
+}
+
 static void arm(uint32_t kinds)
 {
 	const char *what = NULL;
@@ -97,9 +137,7 @@ static void arm(uint32_t kinds)
 		watch.cupti.version(&watch.ring.head->cupti_version);
 	}
 	if (collect_is_occupied(&watch.cupti)) {
-		snprintf(watch.ring.head->occupant, sizeof(watch.ring.head->occupant),
-			 "another CUPTI client");
-		enter(GP_HELPER_YIELDED);
+		yield();
 		return;
 	}
 	enter(GP_HELPER_ARMING);
@@ -107,7 +145,7 @@ static void arm(uint32_t kinds)
 	if (code)
 		fail(what, code);
 	else
-		enter(GP_HELPER_AWAKE);
+		be_awake();
 }
 
 static void drain(uint32_t flag)
@@ -150,7 +188,11 @@ static uint64_t step(void)
 	if (watch.state == GP_HELPER_AWAKE) {
 		collect_flush(0);
 		collect_clock();
-		return PERIOD_NS;
+		if (!has_lost_cupti())
+			return PERIOD_NS;
+		collect_stand_down();
+		yield();
+		return RETRY_NS;
 	}
 	arm(kinds);
 	return watch.state == GP_HELPER_AWAKE ? 0 : RETRY_NS;
