@@ -6,10 +6,11 @@ BENCH     := tests/bench
 BENCH_OUT := $(BUILD)/bench
 BENCH_PROBES  := $(addprefix $(BENCH_OUT)/,launcher libcudart.so.13)
 BENCH_CAPTURE := $(addprefix $(BENCH_OUT)/,generate bench_capture bench_model measure)
+BENCH_HELPER  := $(addprefix $(BENCH_OUT)/,launcher bench_helper bench_reader libcupti_alone.so)
 BENCH_RUN      = python3 -B $(BENCH)/bench $(BUILD)
 
-bench: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_CAPTURE) sim ## compare gpuprof's cost with its peers' (root)
-	$(Q)$(BENCH_RUN) probes attach capture replay heap
+bench: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_CAPTURE) $(BENCH_HELPER) sim ## compare gpuprof's cost with its peers' (root)
+	$(Q)$(BENCH_RUN) probes attach capture replay heap helper
 
 bench-probes: $(BUILD)/gpuprof $(BENCH_PROBES) ## what a probe costs a call, beside ftrace and bpftrace (root)
 	$(Q)$(BENCH_RUN) probes
@@ -25,6 +26,9 @@ bench-replay: $(BUILD)/gpuprof $(BENCH_CAPTURE) ## events a second that report r
 
 bench-heap: $(BUILD)/gpuprof $(BENCH_CAPTURE) sim ## memory of report and stat for few and many events
 	$(Q)$(BENCH_RUN) heap
+
+bench-helper: $(BUILD)/libgpuprof.so $(BENCH_HELPER) sim ## what the helper costs a launch, asleep and awake
+	$(Q)$(BENCH_RUN) helper
 
 # Its function begins with a push, as that of the real libcudart.so.13.
 $(BENCH_OUT)/libcudart.so.13: $(BENCH)/launchee.c
@@ -49,4 +53,15 @@ $(BENCH_OUT)/generate $(BENCH_OUT)/bench_capture $(BENCH_OUT)/bench_model: $(BEN
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c,$^) $(LIB) $(LDFLAGS) $(LDLIBS)
 
-.PHONY: bench bench-probes bench-attach bench-capture bench-replay bench-heap
+$(BENCH_OUT)/bench_helper $(BENCH_OUT)/bench_reader: $(BENCH_OUT)/%: $(BENCH)/%.c $(LIB) $(HELPER_LIB)
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB) $(HELPER_LIB) $(LDFLAGS) $(LDLIBS)
+
+$(BENCH_OUT)/libcupti_alone.so: $(BENCH)/cupti_alone.c $(SIM_OUT)/libcupti.so.13
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) -Itests/sim $(CFLAGS) -fPIC -shared -o $@ $< -L$(SIM_OUT) -l:libcupti.so.13 \
+		-Wl,-rpath,'$$ORIGIN/../sim' -Wl,-rpath-link,$(SIM_OUT)
+
+.PHONY: bench bench-probes bench-attach bench-capture bench-replay bench-heap bench-helper

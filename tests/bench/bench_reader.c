@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* bench_reader PID: watches the process's helper until stdin ends; says "awake" when it is. */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/time.h"
+#include "event/helper_source.h"
+
+static int take(void *ctx, uint16_t kind, const void *payload, size_t len)
+{
+	(void)ctx;
+	(void)kind;
+	(void)payload;
+	(void)len;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int pid = argc == 2 ? atoi(argv[1]) : 0, fd = pid ? helper_source_find(pid) : -1;
+	struct helper_source *s = fd >= 0 ? helper_source_open(fd, pid, UINT32_MAX) : NULL;
+	struct pollfd end = { .events = POLLIN };
+	struct gp_ring_head head;
+	int said = 0;
+
+	if (!s)
+		return 1;
+	while (!poll(&end, 1, 5)) {
+		if (helper_source_renew(s, time_now_ns()) || helper_source_read(s, take, NULL) < 0)
+			return 1;
+		helper_source_head(s, &head);
+		if (!said && head.state == GP_HELPER_AWAKE)
+			said = puts("awake") >= 0 && !fflush(stdout);
+	}
+	helper_source_close(s);
+	return 0;
+}

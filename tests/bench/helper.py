@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the helper costs: its hot paths, and a launch-bound loop on the simulated GPU with it asleep,
+awake, and beside what the simulated CUPTI costs by itself. Thread CPU time of the launching thread."""
+import os
+import statistics
+import subprocess
+
+from table import Row
+
+HOT = {             # of bench_helper: what, bound in ns
+    "record": ("a record into the helper's ring", 60),
+    "name": ("a name that the helper knows", None),
+    "range-asleep": ("an NVTX call, nobody watches", None),
+    "range": ("an NVTX call, watched", None),
+}
+CALLS = 20000
+TURNS = 5
+
+
+class Loop:
+    """A loop of launches that goes on when it is asked, so that several can take turns."""
+
+    def __init__(self, build, injection, watched=False):
+        env = {**os.environ, "LD_LIBRARY_PATH": f"{build}/sim", "GPUSIM_QUIET": "1",
+               "GPUPROF_CUPTI": f"{build}/sim/libcupti.so.13"}
+        if injection:
+            env["CUDA_INJECTION64_PATH"] = injection
+        self.process = subprocess.Popen([f"{build}/bench/launcher"], env=env, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process.stdout.readline()
+        self.costs = []
+        self.reader = None
+        self.run(100)
+        if watched:
+            self.reader = subprocess.Popen([f"{build}/bench/bench_reader", str(self.process.pid)], text=True,
+                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            if self.reader.stdout.readline().strip() != "awake":
+                raise OSError("the helper did not wake")
+        self.costs = []
+
+    def run(self, calls=CALLS):
+        self.process.stdin.write(f"{calls}\n")
+        self.process.stdin.flush()
+        self.costs += [float(part) for part in self.process.stdout.readline().split()]
+
+    def end(self):
+        for process in (self.process, self.reader):
+            if process:
+                process.communicate()
+        return statistics.median(self.costs)
+
+
+def run(table, build):
+    out = subprocess.run([f"{build}/bench/bench_helper"], check=True, capture_output=True, text=True)
+    for line in out.stdout.splitlines():
+        name, ns = line.split()
+        what, bound = HOT[name]
+        table.add(Row(what, f"{ns} ns", bound=bound and ("<=", bound), value=float(ns)))
+    helper = os.path.abspath(f"{build}/libgpuprof.so")
+    loops = {"none": Loop(build, None), "asleep": Loop(build, helper),
+             "cupti": Loop(build, os.path.abspath(f"{build}/bench/libcupti_alone.so")),
+             "awake": Loop(build, helper, True)}
+    for _ in range(TURNS):
+        for loop in loops.values():
+            loop.run()
+    ns = {name: loop.end() for name, loop in loops.items()}
+    table.add(Row("a simulated launch, helper asleep", f"{ns['asleep']:.0f} ns", f"without: {ns['none']:.0f} ns",
+                  ns["asleep"] / ns["none"], ("<=", 1.01)))
+    table.add(Row("the same, helper awake", f"{ns['awake']:.0f} ns", f"CUPTI alone: {ns['cupti']:.0f} ns",
+                  ns["awake"] / ns["cupti"], ("<=", 300), ns["awake"] - ns["cupti"],
+                  note="the bound is on the difference, in ns"))
