@@ -57,9 +57,9 @@ static void send_kernel(struct bench *b)
 
 static void know_name(struct bench *b)
 {
-	static uint32_t sum;
+	static volatile uint32_t last;
 
-	sum += names_of(b->names, &b->ring, "void at::native::vectorized_elementwise_kernel<4>()");
+	last = names_of(b->names, &b->ring, "void at::native::vectorized_elementwise_kernel<4>()");
 }
 
 static void push_pop(struct bench *b)
