@@ -51,7 +51,7 @@ static uint32_t hash_text(const char *text, uint32_t *bytes)
 {
 	uint32_t hash = 2166136261u, i;
 
-	for (i = 0; text[i] && i < NAMES_TEXT_MAX; i++)
+	for (i = 0; i < NAMES_TEXT_MAX && text[i]; i++)
 		hash = (hash ^ (uint8_t)text[i]) * 16777619u;
 	*bytes = i;
 	return hash;
