@@ -140,7 +140,9 @@ static int pick_tables(struct printout *p, const struct options *o)
 {
 	if (o->tables)
 		return pick_listed(p, o->tables);
-	p->n = o->format == FORMAT_CSV ? 1 : TABLES;	/* several tables are no valid csv */
+	if (o->format == FORMAT_CSV)
+		return pick_table(p, "calls");	/* several tables are no valid csv */
+	p->n = TABLES;
 	for (size_t i = 0; i < p->n; i++)
 		p->pick[i] = i;
 	return 0;
