@@ -32,6 +32,7 @@ struct known {
 	struct plan *plan;
 	int fd;			/* our own, while there is a process filter on its probes; else -1 */
 	bool changed;		/* in place, which was said */
+	bool all;		/* also what is for processes without a runtime is probed */
 	struct attach_info info;
 };
 
@@ -68,6 +69,11 @@ struct attach *attach_new(struct loader *l)
 void attach_set_tier(struct attach *a, unsigned int tier)
 {
 	a->rules.tier = tier;
+}
+
+void attach_set_launch(struct attach *a, enum plan_launch launch)
+{
+	a->rules.launch = launch;
 }
 
 static void free_known(struct known *k)
@@ -131,8 +137,8 @@ static uint64_t real_key(struct attach *a, const struct target_file *file)
 
 static bool same_plan(const struct plan *a, const struct plan *b)
 {
-	return a->n == b->n &&
-	       (!a->n || !memcmp(a->offsets, b->offsets, a->n * sizeof(*a->offsets)));
+	return a->n_all == b->n_all &&
+	       (!a->n_all || !memcmp(a->offsets, b->offsets, a->n_all * sizeof(*a->offsets)));
 }
 
 /* Met again under another name, or written over: probes stay where the old functions were. */
@@ -266,22 +272,31 @@ static int attach_range(struct attach *a, const struct loader_probes *how, struc
 	return err ? err : attach_range(a, how, plan, rest, result);
 }
 
-static int attach_plan(struct attach *a, int fd, struct plan *plan,
+/* The two parts of a plan: what is probed for all processes, and what for those without a runtime. */
+enum part { PART_FIRST, PART_REST };
+
+static int attach_plan(struct attach *a, int fd, struct plan *plan, enum part part,
 		       const struct loader_probes *how, struct attach_result *result)
 {
+	struct range first = { 0, plan->n }, rest = { plan->n, plan->n_all - plan->n };
 	struct loader_probes p = *how;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	p.path = path;
-	return attach_range(a, &p, plan, (struct range){ 0, plan->n }, result);
+	return attach_range(a, &p, plan, part == PART_FIRST ? first : rest, result);
 }
 
-/* 1: (file, filter) had no links and now counts as having them, 0: it has, -ENOMEM. A file attached
- * for all needs no filter. */
-static int claim(struct attach *a, size_t index, pid_t pid)
+static uint64_t part_key(size_t index, enum part part)
 {
-	uint64_t all = (uint64_t)index << 32;
+	return (uint64_t)index << 32 | (part == PART_REST ? 1u << 31 : 0);	/* no pid has that bit */
+}
+
+/* 1: (part, filter) had no links and now counts as having them, 0: it has, -ENOMEM. What is attached
+ * for all needs no filter. */
+static int claim(struct attach *a, size_t index, enum part part, pid_t pid)
+{
+	uint64_t all = part_key(index, part);
 	bool is_new;
 
 	if (map_find(&a->done, all))
@@ -289,44 +304,71 @@ static int claim(struct attach *a, size_t index, pid_t pid)
 	return map_put(&a->done, all | (uint32_t)pid, &is_new) ? is_new : -ENOMEM;
 }
 
-static int attach_known(struct attach *a, size_t index, const struct target_file *file, pid_t pid,
-			struct attach_result *result)
+static int attach_part(struct attach *a, size_t index, enum part part,
+		       const struct target_file *file, pid_t pid, struct attach_result *result)
 {
 	struct known *k = &a->known.v[index];
-	int err = claim(a, index, pid);
+	int err = claim(a, index, part, pid);
 
 	if (err <= 0)
 		return err;
-	*result = k->info.result;
-	result->probes = 0;
-	err = attach_plan(a, file->fd, k->plan, &(struct loader_probes){ .pid = pid }, result);
+	err = attach_plan(a, file->fd, k->plan, part, &(struct loader_probes){ .pid = pid }, result);
 	if (err && err != -ESRCH)
 		log_error("cannot attach to %s: %s; see gpuprof doctor", file->path,
 			  strerror(-err));
 	if (err)
 		return err;
+	k->all |= part == PART_REST;
 	k->info.result = *result;
 	if (result->probes && pid && k->fd < 0)
 		k->fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
 	return result->probes && pid && k->fd < 0 ? -errno : 0;
 }
 
+static int is_runtime(void *ctx, const struct target_file *file)
+{
+	struct attach *a = ctx;
+	int index = recall(a, file);
+
+	return index > 0 && a->known.v[index - 1].plan->has_runtime;
+}
+
+/* Does the process map a runtime whose launches are probed? If it cannot be told, no: a launch that
+ * is hit twice is better than none. pid 0: of a command that has not begun, what it will load. */
+static bool has_runtime(struct attach *a, pid_t pid)
+{
+	if (pid)
+		return target_each_file(pid, is_runtime, a) == 1;
+	for (size_t i = 0; i < a->known.n; i++)
+		if (a->known.v[i].plan->has_runtime)
+			return true;
+	return false;
+}
+
 int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		struct attach_result *result)
 {
-	int index = recall(a, file);
+	int index = recall(a, file), err;
+	pid_t filter = a->handed_over ? 0 : pid;
+	const struct plan *plan;
 
 	*result = (struct attach_result){ 0 };
 	if (index <= 0)
 		return index;
-	return attach_known(a, (size_t)index - 1, file, a->handed_over ? 0 : pid, result);
+	*result = a->known.v[--index].info.result;
+	result->probes = 0;
+	err = attach_part(a, (size_t)index, PART_FIRST, file, filter, result);
+	plan = a->known.v[index].plan;
+	if (err || plan->n == plan->n_all || has_runtime(a, file->pid))
+		return err;
+	return attach_part(a, (size_t)index, PART_REST, file, filter, result);
 }
 
 bool attach_wants(struct attach *a, const struct target_file *file)
 {
 	int index = recall(a, file);
 
-	return index > 0 && a->known.v[index - 1].plan->n;
+	return index > 0 && a->known.v[index - 1].plan->n_all;
 }
 
 bool attach_follows(const struct attach *a, pid_t pid)
@@ -334,23 +376,33 @@ bool attach_follows(const struct attach *a, pid_t pid)
 	return loader_follows(a->loader, pid);
 }
 
+/* Links for all, which wait, for what has some with a filter. 0 or -errno. */
+static int hand_over(struct attach *a, size_t index, enum part part)
+{
+	struct known *k = &a->known.v[index];
+	struct attach_result result = { 0 };
+	int rc = k->fd >= 0 ? claim(a, index, part, 0) : 0;
+
+	if (rc == 1)
+		rc = attach_plan(a, k->fd, k->plan, part, &(struct loader_probes){ .waits = true },
+				 &result);
+	if (rc < 0)
+		map_del(&a->done, part_key(index, part));
+	return rc;
+}
+
 int attach_hand_over(struct attach *a)
 {
-	struct loader_probes how = { .waits = true };
 	int err = 0;
 
 	if (a->handed_over)
 		return 0;
 	for (size_t i = 0; i < a->known.n; i++) {
-		struct known *k = &a->known.v[i];
-		struct attach_result result = { 0 };
-		int rc = k->fd >= 0 ? claim(a, i, 0) : 0;
+		int rc = hand_over(a, i, PART_FIRST);
 
-		if (rc == 1)
-			rc = attach_plan(a, k->fd, k->plan, &how, &result);
-		if (rc < 0)
-			map_del(&a->done, (uint64_t)i << 32);
-		err = rc < 0 ? rc : err;
+		if (!rc && a->known.v[i].all)
+			rc = hand_over(a, i, PART_REST);
+		err = rc ? rc : err;
 	}
 	if (err)
 		log_error("cannot attach for all processes: %s; children are not measured",
@@ -362,6 +414,14 @@ int attach_hand_over(struct attach *a)
 	for (size_t i = 0; i < a->known.n; i++)
 		io_close(&a->known.v[i].fd);
 	return 0;
+}
+
+bool attach_probes_driver(const struct attach *a)
+{
+	for (size_t i = 0; i < a->known.n; i++)
+		if (a->known.v[i].all)
+			return true;
+	return false;
 }
 
 uint8_t attach_fate(const struct attach *a, unsigned int row)

@@ -8,6 +8,7 @@
 #define PROBE_ATTACH_H
 
 #include "probe/loader.h"
+#include "probe/plan.h"
 #include "probe/target.h"
 
 struct attach;
@@ -15,6 +16,7 @@ struct attach;
 struct attach *attach_new(struct loader *l);	/* NULL + errno */
 void attach_free(struct attach *a);
 void attach_set_tier(struct attach *a, unsigned int tier);	/* of rows; 0 until called */
+void attach_set_launch(struct attach *a, enum plan_launch launch);	/* LAUNCH_AUTO until called */
 
 struct attach_result {
 	unsigned int probes;	/* functions newly attached in this file; 0: none or known file */
@@ -42,6 +44,10 @@ int attach_hand_over(struct attach *a);
 
 /* PLAN_* bits of a row, of all files together (probe/plan.h). */
 uint8_t attach_fate(const struct attach *a, unsigned int row);
+
+/* With LAUNCH_RUNTIME: a process without a runtime to probe was met, so the driver's launches are
+ * probed, too. */
+bool attach_probes_driver(const struct attach *a);
 
 /* One for each file with catalogue functions, in the order they were met. */
 struct attach_info {

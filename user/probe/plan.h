@@ -18,7 +18,15 @@ struct elf_file;
  * called often; those that are called seldom are probed at any cost. */
 #define PLAN_STEP_BUDGET_NS 2000u
 
+/* Whose launches are probed: the runtime calls the driver, so with both each is hit twice. */
+enum plan_launch {
+	LAUNCH_AUTO = 0,	/* the runtime's and the driver's: none is missed */
+	LAUNCH_RUNTIME,		/* the driver's only for processes without a runtime to probe */
+	LAUNCH_DRIVER,		/* the driver's alone */
+};
+
 struct plan_rules {
+	enum plan_launch launch;
 	unsigned int tier;	/* no rows above it */
 	uint64_t step_ns;	/* what single-stepping adds on this host; 0: not known, too much */
 };
@@ -31,7 +39,9 @@ struct plan_rules {
 struct plan {			/* the probes of one file */
 	uint64_t offsets[GP_ROWS_MAX];
 	uint64_t rows[GP_ROWS_MAX];
-	size_t n;
+	size_t n;		/* for every process that maps the file ... */
+	size_t n_all;		/* ... and behind those, for processes without a runtime to probe */
+	bool has_runtime;	/* launches of the runtime are among the first n */
 	bool found;		/* the file holds catalogue functions */
 	unsigned int stepped;	/* left out: single-stepping their first instruction is too dear */
 	unsigned int refused;	/* left out: the kernel cannot probe their first instruction */
