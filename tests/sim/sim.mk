@@ -2,7 +2,7 @@
 #
 # The simulated GPU, a fragment of the top Makefile, which sets BUILD and CC. `make sim` builds all of it into
 # $(BUILD)/sim; $(BUILD)/sim/endbr has two shims with functions that begin with endbr64, $(BUILD)/sim/cuda12 the runtime
-# of that version. simcalls-static has the runtime within and no symbols.
+# of that version. simcalls-static has the runtime within and no symbols; simcalls-inside has them, as local ones.
 
 SIM := tests/sim
 SIM_OUT := $(BUILD)/sim
@@ -26,7 +26,7 @@ SIM_CUDA := libcuda_launch libcuda_memory libcuda_device libcuda_address libcuda
 SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory
 SIM_NCCL := libnccl_shared libnccl_submit libnccl_group libnccl_comm libnccl_collectives
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
-SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static ddp held
+SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static simcalls-inside ddp held
 
 SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13 libnccl.so.2 cuda12/libcudart.so.12)
 SIM_ENDBR_LIBS := $(addprefix $(SIM_OUT)/endbr/,libcuda.so.1 libcudart.so.13)
@@ -140,6 +140,12 @@ $(SIM_OUT)/simcalls-static: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_li
 		$(SIM_OUT)/libgpusim.so
 	$(call say,LINK,$@)
 	$(Q)$(CC) -s -o $@ $(filter %.o,$^) $(SIM_OUT)/libcudart_static.a $(SIM_RUN_LINK) -L$(SIM_OUT) -lgpusim -ldl
+
+$(SIM_OUT)/simcalls-inside: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_linked) $(SIM_OUT)/libcudart_static.a \
+		$(SIM_OUT)/libgpusim.so
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@.global $(filter %.o,$^) $(SIM_OUT)/libcudart_static.a $(SIM_RUN_LINK) -L$(SIM_OUT) -lgpusim -ldl
+	$(Q)objcopy -w --localize-symbol='*cuda*' $@.global $@ && rm $@.global
 
 $(SIM_OUT)/ddp: $(SIM_OUT)/programs/ddp.o $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libnccl.so.2
 	$(call say,LINK,$@)

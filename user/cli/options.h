@@ -69,6 +69,7 @@ struct options {
 
 	int attach;			/* enum loader_way of probe/loader.h */
 	int detail;			/* enum loader_detail of the same */
+	int launch;			/* enum plan_launch of probe/plan.h */
 	int tier;			/* highest tier of the catalogue's rows that is probed */
 	uint64_t ring_bytes;		/* a power of two */
 	bool stacks;			/* of each call */

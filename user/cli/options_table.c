@@ -7,6 +7,7 @@
 #include "cli/option_value.h"
 #include "cli/verbs.h"
 #include "probe/loader.h"
+#include "probe/plan.h"
 #include "view/views.h"
 
 #define ON(verb) (1u << VERB_##verb)
@@ -31,6 +32,10 @@ static const char *const attach_names[] = {
 
 static const char *const detail_names[] = {
 	[DETAIL_CALL] = "call", [DETAIL_LATENCY] = "latency", [DETAIL_COUNT] = "count", NULL,
+};
+
+static const char *const launch_names[] = {
+	[LAUNCH_AUTO] = "auto", [LAUNCH_RUNTIME] = "runtime", [LAUNCH_DRIVER] = "driver", NULL,
 };
 
 static const char *const form_names[] = {
@@ -159,6 +164,11 @@ static const struct option_row rows[] = {
 		.verbs = ON(DEFAULT) | ON(STAT), .set = option_set_choice, .at = MEMBER(detail),
 		.choices = detail_names, .accepts = "call, latency or count",
 		.help = "call: record each; latency, count: cheaper",
+	}, {
+		.name = "launch", .group = GROUP_MEASURE, .arg = "WHOSE",
+		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(launch),
+		.choices = launch_names, .accepts = "auto, runtime or driver",
+		.help = "launches probed: auto (both), runtime, driver",
 	}, {
 		.name = "tier", .group = GROUP_MEASURE, .arg = "N",
 		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(tier),

@@ -220,6 +220,8 @@ static int start_loader(struct session *s)
 	s->attach = attach_new(s->loader);
 	if (s->attach)
 		attach_set_tier(s->attach, (unsigned int)o->tier);
+	if (s->attach)
+		attach_set_launch(s->attach, (enum plan_launch)o->launch);
 	if (!counts_adds_up(s))
 		s->inside = inside_new(s->loader, (unsigned int)o->tier);
 	s->worker = s->attach ? worker_new(s->attach, s->inside) : NULL;
@@ -405,7 +407,7 @@ static void stop(struct session *s)
 	drain_finish(s->live.drain, pump, s);
 	worker_finish_stacks(s->worker);
 	worker_pump(s->worker, &s->sink);
-	probes_lists(s);
+	probes_met(s);
 	session_empty(s);
 	counts_read(s);
 	push_states(s, &states, now_ns);

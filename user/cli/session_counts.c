@@ -68,6 +68,7 @@ static void put_counts(const struct session *s, const struct gp_counts *c,
 	if (counts_adds_up(s))
 		put_count(to, "added", s->tallied_calls, s->tallied_calls, 0);
 	put_fact(to, "nested", c->nested);
+	put_fact(to, "reached", c->reached);
 	put_fact(to, "abandoned", c->abandoned);
 	put_fact(to, "foreign", c->foreign);
 	put_fact(to, "unfollowed", c->unfollowed);

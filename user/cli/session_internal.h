@@ -71,7 +71,7 @@ void targets_facts(struct session *s);	/* host, versions, targets, what is attac
 void targets_processes(struct session *s);
 
 void probes_facts(struct session *s);	/* what the probes see, at which cost */
-void probes_lists(struct session *s);	/* the functions they do not; again at the end */
+void probes_met(struct session *s);	/* what libraries that came later change of that */
 
 bool counts_adds_up(const struct session *s);	/* no single calls are recorded */
 void counts_read(struct session *s);	/* what the kernel added up, into the model */

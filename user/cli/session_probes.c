@@ -42,8 +42,22 @@ static void push_list(struct session *s, const char *key, uint8_t fate)
 	strbuf_free(&names);
 }
 
-void probes_lists(struct session *s)
+static const char *whose_launches(const struct session *s)
 {
+	static const char *const modes[] = {
+		[LAUNCH_AUTO] = "auto: of the runtime and of the driver",
+		[LAUNCH_RUNTIME] = "runtime: of the runtime alone",
+		[LAUNCH_DRIVER] = "driver: of the driver alone",
+	};
+
+	return attach_probes_driver(s->attach) ?
+	       "runtime: of the runtime, and of the driver for a process without one to probe" :
+	       modes[s->plan->o->launch];
+}
+
+void probes_met(struct session *s)
+{
+	session_fact(s, "launch", "%s", whose_launches(s));
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		push_list(s, lists[i].key, lists[i].fate);
 }
@@ -55,5 +69,5 @@ void probes_facts(struct session *s)
 	session_fact(s, "cost_per_hit_ns", "%" PRIu64, loader_call_cost_ns(s->loader));
 	session_fact(s, "cost_per_nested_ns", "%" PRIu64, loader_nested_cost_ns(s->loader));
 	session_fact(s, "cost_per_step_ns", "%" PRIu64, loader_step_cost_ns(s->loader));
-	probes_lists(s);
+	probes_met(s);
 }

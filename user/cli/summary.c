@@ -333,7 +333,7 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 	add_lost_stacks(out, s);
 	add_children(out, s->model);
 	add_unarmed(out, s);
-	summary_add_probes(out, s->model);
+	summary_add_probes(out, s);
 	add_unknown(out, s);
 	add_hint(out, s);
 	if (invalid) {
