@@ -258,6 +258,12 @@ static int check_applies(const struct parser *p)
 
 static int check_targets(struct options *o)
 {
+	if (o->selector && (o->n_pids || o->all || o->cmd)) {
+		log_error("processes chosen by %s and those of %s exclude each other; give one of them",
+			  "--name, --user and the like", o->n_pids ? "'--pid'" : o->all ? "'--all'" :
+			  "a command after '--'");
+		return EXIT_USAGE;
+	}
 	if (o->cmd && !o->verb->has_targets)
 		log_error("'%s' runs no command; usage: gpuprof %s", o->verb->name, o->verb->usage);
 	else if (o->n_pids && o->all)
@@ -314,13 +320,15 @@ int options_parse(struct options *o, int argc, char *const *argv)
 		return err;
 	if (o->version)
 		o->verb = options_verbs(&n) + VERB_VERSION;
-	o->all |= o->verb->has_targets && !o->n_pids && !o->cmd;
+	o->all |= o->verb->has_targets && !o->n_pids && !o->cmd && !o->selector;
 	return 0;
 }
 
 void options_free(struct options *o)
 {
 	free(o->pids);
+	selector_free(o->selector);
+	o->selector = NULL;
 	o->pids = NULL;
 	o->n_pids = 0;
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "probe/selector.h"
 #include "view/table.h"
 
 enum verb_id {
@@ -45,6 +46,7 @@ struct options {
 	uint32_t *pids;			/* owned, distinct, in the order given */
 	size_t n_pids;
 	bool isolate;			/* -p: not what is below them */
+	struct selector *selector;	/* --name, --user, ...; owned; NULL: none was given */
 	bool all;			/* -a, or nothing was named */
 	char *const *cmd;		/* what follows "--", NULL-terminated; NULL none */
 

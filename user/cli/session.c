@@ -209,7 +209,7 @@ static int start_loader(struct session *s)
 		.way = (enum loader_way)o->attach,
 		.detail = (enum loader_detail)o->detail,
 		.ring_bytes = o->ring_bytes,
-		.follow_all = !o->n_pids && !o->cmd,
+		.follow_all = o->all,
 		.follow_children = o->cmd || !o->isolate,
 		.stack_bytes = o->stacks ? (uint32_t)o->stack_bytes : 0,
 	};
@@ -252,6 +252,9 @@ static int start_capture(struct session *s)
 {
 	const struct options *o = s->plan->o;
 	pid_t target = o->n_pids ? (pid_t)o->pids[0] : s->command.pid;
+
+	if (s->chosen.n == 1)
+		target = s->chosen.v[0];
 
 	if (!s->plan->capture_path)
 		return 0;
@@ -432,6 +435,7 @@ static void release(struct session *s)
 	close_all(s->pidfds.v, s->pidfds.n);
 	close_all(s->timers.v, s->timers.n);
 	VEC_FREE(&s->pidfds);
+	VEC_FREE(&s->chosen);
 	VEC_FREE(&s->timers);
 	io_close(&s->epoll_fd);
 }

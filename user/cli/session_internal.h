@@ -22,6 +22,7 @@ struct tap {
 	struct model *model;
 	struct identity_room room;
 	struct map seen;		/* processes that were described: pid -> exact birth, or 0 */
+	struct map told;		/* when they were last described */
 	struct map settled;		/* of these, whose devices were looked for after a launch */
 	uint32_t settled_pid;		/* found there last */
 	uint64_t watermark_ns;		/* all that ended before it has been delivered */
@@ -52,6 +53,7 @@ struct session {
 	struct event_sink sink;		/* session_push: what the sources push into */
 
 	VEC(int) pidfds;		/* of -p */
+	VEC(pid_t) chosen;		/* by selectors: who used a library at the start */
 	VEC(int) timers;
 	size_t targets_left;
 	int epoll_fd, signal_fd;
@@ -67,6 +69,17 @@ void session_empty(struct session *s);	/* at the end: why there may be no call a
 
 int targets_check(struct session *s);	/* do they exist? opens pidfds; 0 or -errno, logged */
 int targets_attach(struct session *s);	/* probes on all that is mapped or expected now */
+int targets_attach_selected(struct session *s);	/* the same for selectors */
+
+struct scan {			/* over processes that are attached to */
+	struct session *s;
+	pid_t filter;		/* of the probes that are made; 0: none */
+	unsigned int denied;	/* processes that could not be read */
+	bool uses;		/* the process that is being read has something to probe */
+	int err;		/* of attaching, logged; ends the scan */
+};
+int targets_attach_pid(struct scan *scan, pid_t pid);	/* 0 or -errno: ESRCH, an error of attaching */
+
 void targets_facts(struct session *s);	/* host, versions, targets, what is attached */
 void targets_processes(struct session *s);
 

@@ -49,14 +49,6 @@ int targets_check(struct session *s)
 
 /* ---- attaching ------------------------------------------------------------------------------ */
 
-struct scan {
-	struct session *s;
-	pid_t filter;
-	unsigned int denied;	/* processes that could not be read */
-	bool uses;		/* the process that is being read has something to probe */
-	int err;		/* of attaching, logged; ends the scan */
-};
-
 static int on_file(void *ctx, const struct target_file *file)
 {
 	struct scan *scan = ctx;
@@ -67,7 +59,7 @@ static int on_file(void *ctx, const struct target_file *file)
 	return scan->err;
 }
 
-static int attach_pid(struct scan *scan, pid_t pid)
+int targets_attach_pid(struct scan *scan, pid_t pid)
 {
 	int err;
 
@@ -84,7 +76,7 @@ static int attach_pid(struct scan *scan, pid_t pid)
 
 static int on_host_pid(void *ctx, pid_t pid)
 {
-	int err = attach_pid(ctx, pid);
+	int err = targets_attach_pid(ctx, pid);
 
 	return err == -ESRCH ? 0 : err;
 }
@@ -229,7 +221,7 @@ static int attach_members(struct family *f)
 		const struct member *m = &f->members.v[i];
 		struct scan scan = { .s = f->s, .filter = m->pid };
 
-		err = attach_pid(&scan, m->pid);
+		err = targets_attach_pid(&scan, m->pid);
 		if (m->pid != m->named) {
 			below.denied += scan.denied;
 			err = err == -ESRCH ? 0 : err;
@@ -301,6 +293,8 @@ int targets_attach(struct session *s)
 {
 	if (s->plan->o->n_pids)
 		return attach_named(s);
+	if (s->plan->o->selector)
+		return targets_attach_selected(s);
 	return s->plan->o->cmd ? attach_command(s) : attach_all(s);
 }
 
@@ -320,11 +314,18 @@ void session_fact(struct session *s, const char *key, const char *fmt, ...)
 static void fact_targets(struct session *s)
 {
 	const struct options *o = s->plan->o;
+	struct strbuf chosen = STRBUF_INIT;
 	char list[512] = "";
 	size_t at = 0;
 
 	if (o->cmd) {
 		session_fact(s, "target", "%s", o->cmd[0]);
+		return;
+	}
+	if (o->selector) {
+		selector_describe(o->selector, &chosen);
+		session_fact(s, "target", "any process with %s", chosen.s);
+		strbuf_free(&chosen);
 		return;
 	}
 	for (size_t i = 0; i < o->n_pids && at < sizeof(list) - 16; i++)
@@ -372,4 +373,7 @@ void targets_processes(struct session *s)
 	for (size_t i = 0; i < s->plan->o->n_pids; i++)
 		if (!s->err)
 			s->err = tap_describe(&s->tap, (pid_t)s->plan->o->pids[i], 0);
+	for (size_t i = 0; i < s->chosen.n; i++)
+		if (!s->err)
+			s->err = tap_describe(&s->tap, s->chosen.v[i], 0);
 }

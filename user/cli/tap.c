@@ -43,32 +43,54 @@ static int push_identity(struct tap *tap, struct proc *p)
 }
 
 /* What procfs has is of a later owner of the number? (Its word is early if the host has slept.) */
-static bool is_gone(const struct target_process *p, uint64_t process_ns)
+static bool is_another(const struct target_process *p, uint64_t process_ns)
 {
 	return process_ns && p->start_ns > process_ns + TICK_NS;
 }
 
-/* Also of one that is gone by now: it keeps the name its thread had. */
+/* Was it described after that moment? */
+static bool is_told(const struct tap *tap, pid_t pid, uint64_t since_ns)
+{
+	const struct map_slot *told = map_find(&tap->told, (uint64_t)pid);
+
+	return told && told->value > since_ns;
+}
+
+static int describe_living(struct tap *tap, struct proc *proc, const struct target_process *p,
+			   struct event *ev)
+{
+	struct map_slot *told = map_put(&tap->told, (uint64_t)p->pid, NULL);
+	int err;
+
+	if (told)
+		told->value = time_now_ns();
+	ev->start_ns = EVENT_PROCESS_NS(ev) ? EVENT_PROCESS_NS(ev) : p->start_ns;
+	ev->text = p->comm;
+	ev->text2 = tap->no_cmdline || !*p->cmdline ? NULL : p->cmdline;
+	err = forward(tap, ev);
+	if (!err && map_find(&tap->seen, (uint64_t)p->pid))	/* else it may never make a call */
+		err = push_identity(tap, proc);
+	return err;
+}
+
+/* Of one that is gone only what BPF said of it is left; of one that has just ended, less than was
+ * known before. instead: what BPF said, or NULL. */
 static int describe(struct tap *tap, pid_t pid, uint64_t process_ns, const struct event *instead)
 {
 	struct event ev = { .kind = EVENT_PROCESS, .pid = (uint32_t)pid, .tid = (uint32_t)pid };
-	struct target_process p;
+	struct target_process p = { .ended = true };
 	struct proc proc;
-	int err = proc_open(&proc, pid);
+	bool gone = proc_open(&proc, pid) || target_process_from(&proc, &p) ||
+		    is_another(&p, process_ns);
+	int err = 0;
 
-	if (!err)
-		err = target_process_from(&proc, &p);
 	EVENT_PROCESS_NS(&ev) = process_ns;
-	if (err || is_gone(&p, process_ns)) {
-		proc_close(&proc);
-		return instead || process_ns ? forward(tap, instead ? instead : &ev) : 0;
-	}
-	ev.start_ns = process_ns ? process_ns : p.start_ns;
-	ev.text = p.comm;
-	ev.text2 = tap->no_cmdline || !*p.cmdline ? NULL : p.cmdline;
-	err = forward(tap, &ev);
-	if (!err)
-		err = push_identity(tap, &proc);
+	if ((gone || p.ended) && is_told(tap, pid, instead ? instead->end_ns : process_ns))
+		err = 0;
+	else if (!gone)
+		err = describe_living(tap, &proc, &p, &ev);
+	else if (instead || process_ns)
+		err = forward(tap, instead ? instead : &ev);
 	proc_close(&proc);
 	return err;
 }
@@ -127,6 +149,12 @@ static int settle(struct tap *tap, const struct event *ev)
 	return err;
 }
 
+static void forget(struct tap *tap, uint32_t pid)
+{
+	map_del(&tap->seen, pid);
+	map_del(&tap->told, pid);
+}
+
 int tap_push(void *ctx, const struct event *ev)
 {
 	struct tap *tap = ctx;
@@ -145,12 +173,15 @@ int tap_push(void *ctx, const struct event *ev)
 		if (!err && tap->room.gpus.present)
 			err = settle(tap, ev);
 		break;
-	case EVENT_PROCESS:	/* from BPF: an exec */
+	case EVENT_PROCESS:
+		if (!ev->text)	/* from the worker: it uses a library */
+			return tap_describe(tap, (pid_t)ev->pid, 0);
+		/* from BPF: an exec */
 		unsettle(tap, (pid_t)ev->pid);
 		return describe(tap, (pid_t)ev->pid, EVENT_PROCESS_NS(ev), ev);
 	case EVENT_EXIT:
 		if (ev->tid == ev->pid)
-			map_del(&tap->seen, ev->pid);
+			forget(tap, ev->pid);
 		break;
 	case EVENT_WATERMARK:
 		tap->watermark_ns = ev->end_ns;
@@ -164,6 +195,7 @@ int tap_push(void *ctx, const struct event *ev)
 void tap_free(struct tap *tap)
 {
 	map_free(&tap->seen);
+	map_free(&tap->told);
 	map_free(&tap->settled);
 	identity_room_free(&tap->room);
 }

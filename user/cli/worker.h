@@ -10,6 +10,7 @@
 #include "cli/inside.h"
 #include "cli/stack_feed.h"
 #include "event/event.h"
+#include "cli/newcomers.h"
 #include "event/keep.h"
 #include "probe/attach.h"
 #include "probe/target.h"
@@ -29,6 +30,10 @@ struct worker *worker_new(struct attach *a, struct inside *inside);
 int worker_watch(struct worker *w, pid_t pid, pid_t filter);
 void worker_follow_children(struct worker *w);	/* before worker_run */
 void worker_only_followed(struct worker *w);	/* before worker_run: of the host's processes */
+
+/* Before worker_run, with one watch of the host: who begins to be meant is followed too. filter: the
+ * process whose probes have the kernel's pid filter, until somebody else is; 0: there is none. */
+void worker_choose(struct worker *w, const struct newcomers *newcomers, pid_t filter);
 
 /* Before worker_run: what is kept is stored here. */
 void worker_keep(struct worker *w, struct keep *keep);

@@ -45,6 +45,10 @@ int target_tree_each_below(const struct target_tree *tree, pid_t pid,
 /* The same, now. As target_each_pid. */
 int target_each_descendant(pid_t pid, int (*fn)(void *ctx, pid_t pid), void *ctx);
 
+/* The children of pid, as the kernel lists them for each of its threads; one that is born meanwhile
+ * may be missed. 0, fn's value, or -errno. */
+int target_each_child(pid_t pid, int (*fn)(void *ctx, pid_t pid), void *ctx);
+
 /* Every process (thread group) of the host. */
 int target_each_pid(int (*fn)(void *ctx, pid_t pid), void *ctx);
 
@@ -66,6 +70,7 @@ struct target_process {
 	uid_t uid;
 	uint64_t start_ns;	/* CLOCK_MONOTONIC, to the clock tick (10 ms) */
 	uint32_t threads;
+	bool ended;		/* a zombie: most of it cannot be read any more */
 	char comm[16];
 	char cmdline[256];	/* arguments joined by spaces, cut */
 };
