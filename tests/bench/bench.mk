@@ -9,13 +9,16 @@ BENCH_CAPTURE := $(addprefix $(BENCH_OUT)/,generate bench_capture bench_model me
 BENCH_RUN      = python3 -B $(BENCH)/bench $(BUILD)
 
 bench: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_CAPTURE) sim ## compare gpuprof's cost with its peers' (root)
-	$(Q)$(BENCH_RUN) probes attach capture replay heap
+	$(Q)$(BENCH_RUN) probes attach hanging capture replay heap
 
 bench-probes: $(BUILD)/gpuprof $(BENCH_PROBES) ## what a probe costs a call, beside ftrace and bpftrace (root)
 	$(Q)$(BENCH_RUN) probes
 
 bench-attach: $(BUILD)/gpuprof ## what attaching the whole catalogue takes, and detaching (root)
 	$(Q)$(BENCH_RUN) attach
+
+bench-hanging: $(BUILD)/gpuprof sim ## stacks of a job that hangs, and attaching to it (root)
+	$(Q)$(BENCH_RUN) hanging
 
 bench-capture: $(BUILD)/gpuprof $(BENCH_CAPTURE) sim ## what an event costs in a capture: ns and bytes
 	$(Q)$(BENCH_RUN) capture
@@ -49,4 +52,4 @@ $(BENCH_OUT)/generate $(BENCH_OUT)/bench_capture $(BENCH_OUT)/bench_model: $(BEN
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c,$^) $(LIB) $(LDFLAGS) $(LDLIBS)
 
-.PHONY: bench bench-probes bench-attach bench-capture bench-replay bench-heap
+.PHONY: bench bench-probes bench-attach bench-hanging bench-capture bench-replay bench-heap
