@@ -14,8 +14,14 @@ start_inside() { # COMMAND...
 	HELD=$!
 	STARTED+=("$HELD")
 	wait_for 10 grep -q pid held.out
-	sleep 0.3
+	if [ "${GPUSIM_SPIN:-0}" = 1 ]; then
+		sleep 0.3
+	else
+		wait_for 10 all_sleep
+	fi
 }
+
+all_sleep() { ! grep -L nanosleep "/proc/$HELD/task/"*/wchan | grep -q .; }
 
 # Of each thread of the truth, in ms: how much longer its sync was booked than the truth has it since
 # the session began. Less than 0: the thread was off its CPU between its return and its clock.
