@@ -8,8 +8,8 @@ BENCH_PROBES  := $(addprefix $(BENCH_OUT)/,launcher libcudart.so.13)
 BENCH_CAPTURE := $(addprefix $(BENCH_OUT)/,generate bench_capture bench_model measure)
 BENCH_RUN      = python3 -B $(BENCH)/bench $(BUILD)
 
-bench: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_CAPTURE) sim ## compare gpuprof's cost with its peers' (root)
-	$(Q)$(BENCH_RUN) probes attach hanging capture replay heap
+bench: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_CAPTURE) $(BENCH_OUT)/crowd sim ## compare gpuprof's cost with its peers' (root)
+	$(Q)$(BENCH_RUN) probes attach hanging hosts capture replay heap
 
 bench-probes: $(BUILD)/gpuprof $(BENCH_PROBES) ## what a probe costs a call, beside ftrace and bpftrace (root)
 	$(Q)$(BENCH_RUN) probes
@@ -19,6 +19,9 @@ bench-attach: $(BUILD)/gpuprof ## what attaching the whole catalogue takes, and 
 
 bench-hanging: $(BUILD)/gpuprof sim ## stacks of a job that hangs, and attaching to it (root)
 	$(Q)$(BENCH_RUN) hanging
+
+bench-hosts: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_OUT)/crowd ## thousands of processes; processes beside the target (root)
+	$(Q)$(BENCH_RUN) hosts
 
 bench-capture: $(BUILD)/gpuprof $(BENCH_CAPTURE) sim ## what an event costs in a capture: ns and bytes
 	$(Q)$(BENCH_RUN) capture
@@ -46,10 +49,15 @@ $(BENCH_OUT)/measure: $(BENCH)/measure.c
 	$(call say,CC,$@)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -g -O2 $(WARN) -o $@ $<
 
+$(BENCH_OUT)/crowd: $(BENCH)/crowd.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -g -O2 $(WARN) -static -o $@ $<
+
 $(BENCH_OUT)/generate $(BENCH_OUT)/bench_capture: $(BENCH)/stream.c $(BENCH)/stream.h
 $(BENCH_OUT)/generate $(BENCH_OUT)/bench_capture $(BENCH_OUT)/bench_model: $(BENCH_OUT)/%: $(BENCH)/%.c $(LIB)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c,$^) $(LIB) $(LDFLAGS) $(LDLIBS)
 
-.PHONY: bench bench-probes bench-attach bench-hanging bench-capture bench-replay bench-heap
+.PHONY: bench bench-probes bench-attach bench-hanging bench-hosts bench-capture bench-replay bench-heap
