@@ -169,6 +169,9 @@ static int wait_ms(const struct worker *w)
 	return idle >= 0 && idle < STACK_FEED_MS ? idle : STACK_FEED_MS;
 }
 
+/* What a host does comes in bursts: a program that starts maps several files. */
+#define GATHER_US 2000
+
 static void *worker_main(void *ctx)
 {
 	struct worker *w = ctx;
@@ -187,6 +190,8 @@ static void *worker_main(void *ctx)
 		for (size_t i = 0; i < w->watches.n; i++) {
 			struct worker_turn t = { .w = w, .watch = &w->watches.v[i] };
 
+			if (w->fds[i].revents && t.watch->pid == -1 && !w->feed)
+				usleep(GATHER_US);
 			/* What is mapped must be known before stacks in it are looked at. */
 			if (w->fds[i].revents || w->feed)
 				target_watch_read(w->watches.v[i].tw, worker_on_event, &t);
@@ -308,6 +313,7 @@ void worker_free(struct worker *w)
 	}
 	VEC_FREE(&w->events);
 	stack_feed_free(w->feed);
+	dull_free(&w->dull);
 	free(w->fds);
 	io_close(&w->stop_fd);
 	io_close(&w->event_fd);

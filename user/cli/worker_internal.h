@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "base/vec.h"
+#include "cli/dull.h"
 #include "cli/later.h"
 #include "cli/worker.h"
 
@@ -26,6 +27,7 @@ struct worker {
 	uint64_t armed_ns;		/* when probes were made last */
 	struct later later;
 	struct newcomers newcomers;	/* selector NULL: nobody is chosen by what is known of him */
+	struct dull dull;
 	bool follow_children, only_followed;
 	VEC(struct watch) watches;
 	struct pollfd *fds;

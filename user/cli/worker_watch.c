@@ -19,6 +19,7 @@ struct arrival {		/* one mapping on its way to being probed */
 	struct worker *w;
 	const struct watch *watch;
 	uint64_t time_ns;
+	bool dull;		/* its file has nothing to probe */
 };
 
 /* Who a process is can be read now; at its first call that is seen it may have ended. */
@@ -39,6 +40,7 @@ static int on_file(void *ctx, const struct target_file *file)
 	int err = attach_file(ar->w->attach, file, filter, &result);
 
 	announce(ar->w, file);
+	ar->dull = !err && !attach_wants(ar->w->attach, file) && dull_may_be(file);
 	if (err || !result.probes)
 		return 0;		/* logged by attach; other files still matter */
 	if (filter != ar->watch->filter)
@@ -192,7 +194,11 @@ void worker_on_event(void *ctx, const struct target_event *ev)
 		stack_feed_event(t->w->feed, ev, t->watch->pid);
 	switch (ev->kind) {
 	case TARGET_MMAP:
+		if (dull_is(&t->w->dull, ev))
+			break;
 		target_mapped_file(ev->pid, ev->start, ev->len, ev->text, on_file, &ar);
+		if (ar.dull)
+			dull_note(&t->w->dull, ev);
 		break;
 	case TARGET_FORK:
 		on_fork(&ar, ev);

@@ -94,6 +94,8 @@ struct target_event {
 	pid_t child;		/* FORK of a process (not of a thread) */
 	uint64_t time_ns;	/* CLOCK_MONOTONIC */
 	uint64_t start, len;	/* MMAP of an executable mapping */
+	uint64_t file;		/* MMAP: another number, another file; the same one, where the file
+				 * system has no generations, may be of one made since */
 	const char *text;	/* MMAP: path; EXEC: comm; valid during the call */
 	uint64_t missed;	/* MISSED: how many events were lost (rescan) */
 };
