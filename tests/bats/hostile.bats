@@ -119,9 +119,9 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 		TARGET=$!
 		STARTED+=("$TARGET")
 		if [ $how = -p ]; then
-			start_gpuprof stat -p "$TARGET" --table calls,threads,events --format json -o r.json
+			start_gpuprof stat -q -p "$TARGET" --table calls,threads,events --format json -o r.json
 		else
-			start_gpuprof stat -a --table calls,threads,events --format json -o r.json
+			start_gpuprof stat -q -a --table calls,threads,events --format json -o r.json
 		fi
 		wait_for 10 eval 'ls -l /proc/$PROFILER/fd | grep -q perf_event'
 		sleep 0.3

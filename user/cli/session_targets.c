@@ -163,6 +163,8 @@ static int watch_members(struct family *f)
 		err = worker_watch(f->s->worker, m->pid, m->named);
 		if (err == -ESRCH && m->pid != m->named)
 			err = 0;
+		else if (err == -ESRCH)
+			log_error("process %d ended before it could be profiled", m->pid);
 	}
 	return err;
 }

@@ -103,7 +103,7 @@ struct target_event {
 struct target_watch;
 
 /* Watches pid and what it forks from now on (perf `inherit`), or the whole host (pid -1, one
- * event per CPU). NULL + errno, logged (EACCES/EPERM names CAP_PERFMON). */
+ * event per CPU). NULL + errno, logged (EACCES/EPERM names CAP_PERFMON) but for ESRCH. */
 struct target_watch *target_watch_new(pid_t pid);
 int target_watch_fd(const struct target_watch *w);	/* an epoll fd: readable when events wait */
 /*
