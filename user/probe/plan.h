@@ -35,6 +35,7 @@ struct plan_rules {
 #define PLAN_STEPPED 0x01	/* probed, and its first instruction is single-stepped */
 #define PLAN_TOO_DEAR 0x02	/* left out: single-stepping it is above the budget */
 #define PLAN_REFUSED 0x04	/* left out: the kernel cannot probe its first instruction */
+#define PLAN_LEFT_OUT 0x08	/* left out: not among the few that can be probed */
 
 struct plan {			/* the probes of one file */
 	uint64_t offsets[GP_ROWS_MAX];
@@ -45,6 +46,7 @@ struct plan {			/* the probes of one file */
 	bool found;		/* the file holds catalogue functions */
 	unsigned int stepped;	/* left out: single-stepping their first instruction is too dear */
 	unsigned int refused;	/* left out: the kernel cannot probe their first instruction */
+	unsigned int left_out;	/* by plan_keep_core */
 	uint8_t fate[GP_ROWS_MAX];	/* PLAN_* bits, by row; 0: a plain probe, or no such function */
 };
 
