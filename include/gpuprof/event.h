@@ -191,7 +191,7 @@ struct gp_mapping {
 	gp_u64 start;		/* address */
 	gp_u64 ino;		/* of the real file, below any overlay */
 	gp_u32 dev;		/* the kernel's encoding: major << 20 | minor */
-	gp_u32 pad;
+	gp_u32 pid;		/* whose; before Linux 6.1 the iterator shows everybody's */
 };
 
 #define GP_ROWS_MAX 4096

@@ -28,7 +28,7 @@ static const char *const by_names[] = {
 };
 
 static const char *const attach_names[] = {
-	[WAY_AUTO] = "auto", [WAY_SESSION] = "session", [WAY_MULTI] = "multi", NULL,
+	[WAY_AUTO] = "auto", [WAY_SESSION] = "session", [WAY_MULTI] = "multi", [WAY_PERF] = "perf", NULL,
 };
 
 static const char *const detail_names[] = {
@@ -188,8 +188,8 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "attach", .group = GROUP_MEASURE, .arg = "WAY",
 		.verbs = LIVE | ON(DOCTOR), .set = option_set_choice, .at = MEMBER(attach),
-		.choices = attach_names, .accepts = "auto, session or multi",
-		.help = "kind of probes: auto, session or multi",
+		.choices = attach_names, .accepts = "auto, session, multi or perf",
+		.help = "kind of probes: auto, session, multi, perf",
 	}, {
 		.name = "detail", .group = GROUP_MEASURE, .arg = "WHAT",
 		.verbs = ON(DEFAULT) | ON(STAT), .set = option_set_choice, .at = MEMBER(detail),

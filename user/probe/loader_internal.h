@@ -10,13 +10,22 @@
 #include "base/vec.h"
 #include "gpuprof/event.h"	/* types that the skeleton speaks of */
 #include "gpuprof.skel.h"
+#include "probe/close_later.h"
 #include "probe/loader.h"
+#include "probe/loader_why.h"
+
+struct loader_fds {
+	int *v;
+	size_t n, cap;
+};
 
 struct loader {
 	struct gpuprof_bpf *skel;
 	enum loader_way way;
 	enum loader_detail detail;
-	VEC(int) links;			/* of the uprobes */
+	struct loader_fds links;	/* of the uprobes */
+	struct loader_fds events;	/* WAY_PERF: what the links are of */
+	struct close_later *closing;	/* events whose links are gone */
 	VEC(struct gp_tally_key) slots;	/* DETAIL_COUNT: what each one counts */
 	struct gp_counts before;	/* counted by the calibration */
 	uint64_t call_cost_ns, nested_cost_ns, step_cost_ns;
@@ -32,6 +41,8 @@ struct loader_leg {
 /* How links are made: one of these for each enum loader_way. */
 struct loader_links {
 	const char *name;
+	struct loader_needs needs;
+	unsigned int probes_max;	/* see loader_probes_max */
 	unsigned int attach_type;	/* what its programs are loaded for */
 	/* The programs of a call that is followed to its return, in the order they are attached. */
 	size_t (*legs)(const struct gpuprof_bpf *skel, struct loader_leg legs[2]);

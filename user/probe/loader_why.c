@@ -31,7 +31,16 @@ bool loader_why_final(int err)
 	return false;
 }
 
-int loader_why(int err)
+static int why_kernel(int err, const struct loader_needs *last, bool all, const char *release)
+{
+	log_error("cannot attach: kernel %s lacks %s, which came with Linux %s (%s)%s", release,
+		  last->what, last->since, strerror(-err),
+		  all ? "; gpuprof needs that kernel or a later one" :
+			"; --attach auto takes the best way that there is");
+	return ENOTSUP;
+}
+
+int loader_why(int err, const struct loader_needs *last, bool all)
 {
 	const struct caps_need *cap = caps_missing();
 	struct utsname un = { 0 };
@@ -40,6 +49,12 @@ int loader_why(int err)
 	if (cap) {
 		log_error("cannot load BPF programs: %s is missing (needed to %s); run as root or "
 			  "with sudo", cap->name, cap->why);
+		return EPERM;
+	}
+	if ((err == -EACCES || err == -EPERM) && last->capability && !caps_have(last->capability)) {
+		log_error("cannot attach: %s is missing (needed for %s, the only way to probe that "
+			  "%s); run as root or with sudo", last->capability_name, last->what,
+			  all ? "this kernel has" : "was asked for");
 		return EPERM;
 	}
 	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
@@ -54,9 +69,7 @@ int loader_why(int err)
 		log_error("cannot load BPF programs: %s", reasons[i].text);
 		return reasons[i].err;
 	}
-	log_error("cannot attach: kernel %s lacks uprobe multi links; gpuprof needs Linux 6.6 or "
-		  "later (%s)", un.release, strerror(-err));
-	return ENOTSUP;
+	return why_kernel(err, last, all, un.release);
 }
 
 /* BPF sees the host's pids; inside a namespace no pid that we or a user know is one of those. */
