@@ -71,7 +71,7 @@ static struct plan *plan_of(uint64_t base, const char *const *names)
 		plan->rows[plan->n] = row_of(*names);
 		plan->offsets[plan->n] = base + plan->rows[plan->n];
 		assert_int_not_equal(plan->rows[plan->n], 0);
-		plan->n++;
+		plan->n_all = ++plan->n;
 	}
 	return plan;
 }

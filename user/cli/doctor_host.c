@@ -14,6 +14,7 @@
 #include "cli/doctor.h"
 #include "cli/exit.h"
 #include "probe/caps.h"
+#include "probe/catalog.h"
 #include "probe/loader.h"
 #include "probe/target.h"
 
@@ -95,6 +96,16 @@ static const char *const returns_texts[] = {
 			    "probes cannot spare those: calls are counted, no times are known",
 };
 
+/* Of tier 0. */
+static unsigned int count_rows(void)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 1; i < catalog_n_rows(); i++)
+		n += catalog_row(i)->tier == 0;
+	return n;
+}
+
 static void check_probes(struct doctor *d)
 {
 	struct loader_options lo = { .way = (enum loader_way)d->o->attach,
@@ -114,6 +125,10 @@ static void check_probes(struct doctor *d)
 	d->returns_kill = loader_returns(l) != GP_RETURNS_ALL;
 	doctor_say(d, d->returns_kill ? WORSE : GOOD, "return probes", "%s",
 		   returns_texts[loader_returns(l)]);
+	if (loader_probes_max(l))
+		doctor_say(d, WORSE, "functions", "the best %zu of %u at a time: launches, waits, "
+			   "copies, collectives, memory (Linux 6.6: all)", loader_probes_max(l),
+			   count_rows());
 	loader_free(l);
 }
 

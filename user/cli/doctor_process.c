@@ -187,6 +187,7 @@ struct count {
 	pid_t pid;
 	uint64_t calls, most;
 	uint32_t row;		/* of which most were */
+	unsigned int probes, left_out;	/* functions */
 };
 
 static int attach_one(void *ctx, const struct target_file *file)
@@ -210,6 +211,14 @@ static void add_tally(void *ctx, const struct gp_tally_key *key, const struct gp
 	c->row = key->row;
 }
 
+static void add_functions(struct count *c)
+{
+	for (size_t i = 0; i < attach_count(c->attach); i++) {
+		c->probes += attach_get(c->attach, i)->result.probes;
+		c->left_out += attach_get(c->attach, i)->result.left_out;
+	}
+}
+
 /* The calls that begin within COUNT_MS. 0 or -errno, logged. */
 static int count_calls(const struct doctor *d, struct count *c)
 {
@@ -221,6 +230,8 @@ static int count_calls(const struct doctor *d, struct count *c)
 	c->attach = err ? NULL : attach_new(l);
 	if (c->attach) {
 		err = target_each_file(c->pid, attach_one, c);
+		err = err ? err : attach_begin(c->attach);
+		add_functions(c);
 		usleep(COUNT_MS * 1000);
 		loader_detach(l);
 		if (!err)
@@ -238,6 +249,9 @@ static void say_calls(struct look *look)
 	int err = count_calls(look->d, &c);
 
 	format_count(&n, c.calls);
+	if (c.left_out)
+		doctor_say(look->d, WORSE, "functions", "%u of %u can be probed at a time", c.probes,
+			   c.probes + c.left_out);
 	if (err)
 		doctor_say(look->d, WORSE, "calls", "cannot be counted: %s", strerror(-err));
 	else if (!c.calls)

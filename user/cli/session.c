@@ -327,6 +327,8 @@ static int start(struct session *s)
 	if (!err)
 		err = targets_attach(s);
 	if (!err)
+		err = attach_begin(s->attach);
+	if (!err)
 		err = start_capture(s);
 	if (err)
 		return err;
@@ -429,7 +431,6 @@ static void release(struct session *s)
 	inside_free(s->inside);
 	attach_free(s->attach);
 	drain_free(s->live.drain);
-	loader_free(s->loader);
 	tallied_free(&s->tallied);
 	tap_free(&s->tap);
 	close_all(s->pidfds.v, s->pidfds.n);
@@ -468,6 +469,7 @@ int session_run(const struct session_plan *plan, struct session_outcome *out)
 	release(&s);
 	out->model = s.tap.model;
 	out->decoder = s.decoder;
+	out->loader = s.loader;
 	if (!out->started)
 		command_abandon(&s.command);
 	out->command = s.command;	/* runs on, whatever ended the session */
@@ -482,5 +484,6 @@ int session_end(struct session_outcome *out, int rc)
 	io_close(&out->signal_fd);
 	model_free(out->model);
 	decoder_free(out->decoder);
+	loader_free(out->loader);
 	return status ? status : rc;
 }

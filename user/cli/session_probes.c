@@ -55,8 +55,21 @@ static const char *whose_launches(const struct session *s)
 	       modes[s->plan->o->launch];
 }
 
+static void push_numbers(struct session *s)
+{
+	unsigned int probed = 0, left_out = 0;
+
+	for (size_t i = 0; i < attach_count(s->attach); i++) {
+		probed += attach_get(s->attach, i)->result.probes;
+		left_out += attach_get(s->attach, i)->result.left_out;
+	}
+	session_fact(s, "functions_probed", "%u", probed);
+	session_fact(s, "functions_left_out", "%u", left_out);
+}
+
 void probes_met(struct session *s)
 {
+	push_numbers(s);
 	session_fact(s, "launch", "%s", whose_launches(s));
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		push_list(s, lists[i].key, lists[i].fate);

@@ -344,9 +344,9 @@ static void fact_libraries(struct session *s)
 		const struct attach_info *info = attach_get(s->attach, i);
 
 		snprintf(key, sizeof(key), "library.%zu", i);
-		session_fact(s, key, "%s probes=%u stepped=%u refused=%u build_id=%s", info->path,
-			     info->result.probes, info->result.stepped, info->result.refused,
-			     info->build_id);
+		session_fact(s, key, "%s probes=%u stepped=%u refused=%u left_out=%u build_id=%s",
+			     info->path, info->result.probes, info->result.stepped,
+			     info->result.refused, info->result.left_out, info->build_id);
 	}
 }
 

@@ -85,6 +85,14 @@ static void add_cost(struct pairs *p, const struct summary *s)
 		cell_d(share, summary_cost_share(s));
 }
 
+static void add_fact_number(struct pairs *p, const char *key, const struct model *m)
+{
+	struct cell *c = add(p, key, CELL_INT);
+
+	if (model_fact(m, key))
+		cell_u(c, summary_fact_number(m, key));
+}
+
 size_t summary_meta(struct meta_pair *v, const struct summary *s, struct strpool *pool)
 {
 	const struct model *m = s->model;
@@ -98,6 +106,8 @@ size_t summary_meta(struct meta_pair *v, const struct summary *s, struct strpool
 	add_text(&p, "version", version ? version : version_text());
 	add_text(&p, "kernel", model_fact(m, "kernel"));
 	add_text(&p, "attach", model_fact(m, "attach"));
+	add_fact_number(&p, "functions_probed", m);
+	add_fact_number(&p, "functions_left_out", m);
 	cell_u(add(&p, "complete", CELL_BOOL), !s->incomplete);
 	cell_u(add(&p, "events", CELL_INT), s->events);
 	cell_u(add(&p, "lost", CELL_INT), s->lost);

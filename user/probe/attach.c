@@ -16,36 +16,13 @@
 
 #include "base/io.h"
 #include "base/log.h"
-#include "base/map.h"
 #include "base/str.h"
-#include "base/vec.h"
 #include "elf/elf.h"
+#include "probe/attach_internal.h"
 #include "probe/file_key.h"
-#include "probe/plan.h"
 
 #define KERNEL_ENOTSUPP 524	/* not in errno.h: an instruction that uprobes refuse */
 #define SEEN_MAX (1u << 16)	/* files remembered; forgetting one costs a second look */
-
-/* A file with catalogue functions, below any overlay. While it has probes the kernel holds it, so
- * its number is not given to another. */
-struct known {
-	struct plan *plan;
-	int fd;			/* our own, while there is a process filter on its probes; else -1 */
-	bool changed;		/* in place, which was said */
-	bool all;		/* also what is for processes without a runtime is probed */
-	struct attach_info info;
-};
-
-struct attach {
-	struct loader *loader;
-	struct plan_rules rules;
-	bool handed_over;	/* no filters any more */
-	struct strpool *names;
-	VEC(struct known) known;
-	struct map seen;	/* what fstat tells of a file -> index + 1 in known; 0: no functions */
-	struct map real;	/* how the kernel keys uprobes -> index + 1 in known */
-	struct map done;	/* (index, filter) that have their links */
-};
 
 struct attach *attach_new(struct loader *l)
 {
@@ -58,6 +35,8 @@ struct attach *attach_new(struct loader *l)
 	/* Where returns must be refused call by call, the program decides whom to follow, not the
 	 * kernel's filter: see loader_returns. */
 	a->handed_over = loader_returns(l) == GP_RETURNS_NO_SECCOMP;
+	a->few.max = loader_probes_max(l);
+	a->few.waits = a->few.max > 0;
 	a->names = strpool_new();
 	if (!a->names) {
 		free(a);
@@ -90,6 +69,7 @@ void attach_free(struct attach *a)
 	for (size_t i = 0; i < a->known.n; i++)
 		free_known(&a->known.v[i]);
 	VEC_FREE(&a->known);
+	VEC_FREE(&a->few.wishes);
 	map_free(&a->seen);
 	map_free(&a->real);
 	map_free(&a->done);
@@ -135,16 +115,20 @@ static uint64_t real_key(struct attach *a, const struct target_file *file)
 	return mix(map_hash(key.dev), key.ino);
 }
 
-static bool same_plan(const struct plan *a, const struct plan *b)
+/* Tells functions that moved, whatever of the plan is carried out. */
+static uint64_t fingerprint(const struct plan *plan)
 {
-	return a->n_all == b->n_all &&
-	       (!a->n_all || !memcmp(a->offsets, b->offsets, a->n_all * sizeof(*a->offsets)));
+	uint64_t print = plan->n_all;
+
+	for (size_t i = 0; i < plan->n_all; i++)
+		print = mix(print, plan->offsets[i]);
+	return print;
 }
 
 /* Met again under another name, or written over: probes stay where the old functions were. */
 static void meet_again(struct known *k, const struct plan *now, const char *path)
 {
-	if (k->changed || same_plan(k->plan, now))
+	if (k->changed || k->fingerprint == fingerprint(now))
 		return;
 	k->changed = true;
 	log_warn("%s was written over while it is probed: calls of processes that load it now are "
@@ -163,7 +147,7 @@ static int add_known(struct attach *a, const struct target_file *file, struct el
 		return -ENOMEM;
 	}
 	elf_build_id(ef, hex, sizeof(hex));
-	*k = (struct known){ .plan = plan, .fd = -1, .info = {
+	*k = (struct known){ .plan = plan, .fingerprint = fingerprint(plan), .fd = -1, .info = {
 		.path = strpool_add(a->names, file->path),
 		.build_id = strpool_add(a->names, hex),
 		.result = { .stepped = plan->stepped, .refused = plan->refused },
@@ -272,19 +256,21 @@ static int attach_range(struct attach *a, const struct loader_probes *how, struc
 	return err ? err : attach_range(a, how, plan, rest, result);
 }
 
-/* The two parts of a plan: what is probed for all processes, and what for those without a runtime. */
-enum part { PART_FIRST, PART_REST };
-
 static int attach_plan(struct attach *a, int fd, struct plan *plan, enum part part,
 		       const struct loader_probes *how, struct attach_result *result)
 {
-	struct range first = { 0, plan->n }, rest = { plan->n, plan->n_all - plan->n };
+	size_t from = part == PART_FIRST ? 0 : plan->n;
+	size_t to = part == PART_FIRST ? plan->n : plan->n_all;
+	size_t at_once = a->few.max ? 1 : to - from;
 	struct loader_probes p = *how;
 	char path[64];
+	int err = 0;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	p.path = path;
-	return attach_range(a, &p, plan, part == PART_FIRST ? first : rest, result);
+	for (size_t i = from; i < to && !err; i += at_once)
+		err = attach_range(a, &p, plan, (struct range){ i, at_once }, result);
+	return err;
 }
 
 static uint64_t part_key(size_t index, enum part part)
@@ -292,9 +278,7 @@ static uint64_t part_key(size_t index, enum part part)
 	return (uint64_t)index << 32 | (part == PART_REST ? 1u << 31 : 0);	/* no pid has that bit */
 }
 
-/* 1: (part, filter) had no links and now counts as having them, 0: it has, -ENOMEM. What is attached
- * for all needs no filter. */
-static int claim(struct attach *a, size_t index, enum part part, pid_t pid)
+int attach_claim(struct attach *a, size_t index, enum part part, pid_t pid)
 {
 	uint64_t all = part_key(index, part);
 	bool is_new;
@@ -304,25 +288,34 @@ static int claim(struct attach *a, size_t index, enum part part, pid_t pid)
 	return map_put(&a->done, all | (uint32_t)pid, &is_new) ? is_new : -ENOMEM;
 }
 
-static int attach_part(struct attach *a, size_t index, enum part part,
-		       const struct target_file *file, pid_t pid, struct attach_result *result)
+int attach_links(struct attach *a, struct known *k, enum part part, const struct attach_for *to,
+		 struct attach_result *result)
 {
-	struct known *k = &a->known.v[index];
-	int err = claim(a, index, part, pid);
+	int err = attach_plan(a, to->fd, k->plan, part, &(struct loader_probes){ .pid = to->pid },
+			      result);
 
-	if (err <= 0)
-		return err;
-	err = attach_plan(a, file->fd, k->plan, part, &(struct loader_probes){ .pid = pid }, result);
 	if (err && err != -ESRCH)
-		log_error("cannot attach to %s: %s; see gpuprof doctor", file->path,
+		log_error("cannot attach to %s: %s; see gpuprof doctor", k->info.path,
 			  strerror(-err));
 	if (err)
 		return err;
 	k->all |= part == PART_REST;
+	result->left_out = k->plan->left_out;
 	k->info.result = *result;
-	if (result->probes && pid && k->fd < 0)
-		k->fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
-	return result->probes && pid && k->fd < 0 ? -errno : 0;
+	if (result->probes && to->pid && k->fd < 0)
+		k->fd = fcntl(to->fd, F_DUPFD_CLOEXEC, 0);
+	return result->probes && to->pid && k->fd < 0 ? -errno : 0;
+}
+
+static int attach_part(struct attach *a, size_t index, enum part part, const struct attach_for *to,
+		       struct attach_result *result)
+{
+	int err = attach_claim(a, index, part, to->pid);
+
+	if (err <= 0)
+		return err;
+	return a->few.max ? attach_few(a, index, to, result) :
+			    attach_links(a, &a->known.v[index], part, to, result);
 }
 
 static int is_runtime(void *ctx, const struct target_file *file)
@@ -349,7 +342,7 @@ int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		struct attach_result *result)
 {
 	int index = recall(a, file), err;
-	pid_t filter = a->handed_over ? 0 : pid;
+	struct attach_for to = { file->fd, a->handed_over ? 0 : pid };
 	const struct plan *plan;
 
 	*result = (struct attach_result){ 0 };
@@ -357,11 +350,11 @@ int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		return index;
 	*result = a->known.v[--index].info.result;
 	result->probes = 0;
-	err = attach_part(a, (size_t)index, PART_FIRST, file, filter, result);
+	err = attach_part(a, (size_t)index, PART_FIRST, &to, result);
 	plan = a->known.v[index].plan;
-	if (err || plan->n == plan->n_all || has_runtime(a, file->pid))
+	if (err || a->few.max || plan->n == plan->n_all || has_runtime(a, file->pid))
 		return err;
-	return attach_part(a, (size_t)index, PART_REST, file, filter, result);
+	return attach_part(a, (size_t)index, PART_REST, &to, result);
 }
 
 bool attach_wants(struct attach *a, const struct target_file *file)
@@ -381,7 +374,7 @@ static int hand_over(struct attach *a, size_t index, enum part part)
 {
 	struct known *k = &a->known.v[index];
 	struct attach_result result = { 0 };
-	int rc = k->fd >= 0 ? claim(a, index, part, 0) : 0;
+	int rc = k->fd >= 0 ? attach_claim(a, index, part, 0) : 0;
 
 	if (rc == 1)
 		rc = attach_plan(a, k->fd, k->plan, part, &(struct loader_probes){ .waits = true },
@@ -395,8 +388,10 @@ int attach_hand_over(struct attach *a)
 {
 	int err = 0;
 
-	if (a->handed_over)
+	if (a->handed_over || a->few.waits) {
+		a->handed_over = true;
 		return 0;
+	}
 	for (size_t i = 0; i < a->known.n; i++) {
 		int rc = hand_over(a, i, PART_FIRST);
 

@@ -22,6 +22,7 @@ struct attach_result {
 	unsigned int probes;	/* functions newly attached in this file; 0: none or known file */
 	unsigned int stepped;	/* left out: single-stepping their first instruction is too dear */
 	unsigned int refused;	/* left out: the kernel cannot probe their first instruction */
+	unsigned int left_out;	/* in this way of attaching only the best few are probed */
 };
 
 /*
@@ -34,6 +35,13 @@ int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 
 bool attach_wants(struct attach *a, const struct target_file *file);	/* has it what can be probed? */
 bool attach_follows(const struct attach *a, pid_t pid);	/* is pid in the set of followed processes? */
+
+/*
+ * Where only a few functions can be probed (loader_probes_max), attach_file makes no links at first
+ * and tells what it would probe, so that the best of all files can be chosen: now. A second process
+ * that uses a file then ends the filters, too. Later files get what is left. 0 or -errno, logged.
+ */
+int attach_begin(struct attach *a);
 
 /*
  * From now on probes have no process filter: files that have some get links for all, and those

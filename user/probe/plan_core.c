@@ -45,10 +45,11 @@ static int by_rank(const void *a, const void *b)
 
 static void leave_out(struct plan *plan)
 {
-	for (size_t i = 0; i < plan->n; i++)
+	for (size_t i = 0; i < plan->n_all; i++)
 		plan->fate[plan->rows[i]] |= PLAN_LEFT_OUT;
-	plan->left_out += (unsigned int)plan->n;
+	plan->left_out += (unsigned int)plan->n_all;
 	plan->n = 0;
+	plan->n_all = 0;
 }
 
 static void take_in(struct plan *plan, const struct candidate *c)
@@ -57,6 +58,7 @@ static void take_in(struct plan *plan, const struct candidate *c)
 	plan->left_out--;
 	plan->offsets[plan->n] = c->offset;
 	plan->rows[plan->n++] = c->row;
+	plan->n_all = plan->n;
 }
 
 int plan_keep_core(struct plan *const *plans, size_t n, size_t max)

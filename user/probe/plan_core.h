@@ -8,8 +8,8 @@
 
 #include "probe/plan.h"
 
-/* Keeps at most `max` functions of all these plans, the best first, a function of several files
- * once in each; the others are counted as left out. 0, or -ENOMEM: the plans are as before. */
+/* Keeps at most `max` functions of the first parts of all these plans, the best first, a function of
+ * several files once in each; the others are counted as left out. 0, or -ENOMEM: the plans are as before. */
 int plan_keep_core(struct plan *const *plans, size_t n, size_t max);
 
 #endif
