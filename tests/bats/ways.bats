@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2030,SC2031 # each test has its own STARTED
 # The ways to attach: each reports the same of what it attaches; the last one attaches little, and
 # says so. What other kernels have is tested by tests/kernels.
 
