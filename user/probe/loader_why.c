@@ -3,6 +3,7 @@
 #include "probe/loader_why.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -31,12 +32,26 @@ bool loader_why_final(int err)
 	return false;
 }
 
+/* "6.12.1-amd64" is older than "6.13". */
+static bool is_older(const char *release, const char *since)
+{
+	unsigned int is[2] = { 0 }, wants[2] = { 0 };
+
+	sscanf(release, "%u.%u", &is[0], &is[1]);
+	sscanf(since, "%u.%u", &wants[0], &wants[1]);
+	return is[0] < wants[0] || (is[0] == wants[0] && is[1] < wants[1]);
+}
+
 static int why_kernel(int err, const struct loader_needs *last, bool all, const char *release)
 {
-	log_error("cannot attach: kernel %s lacks %s, which came with Linux %s (%s)%s", release,
-		  last->what, last->since, strerror(-err),
-		  all ? "; gpuprof needs that kernel or a later one" :
-			"; --attach auto takes the best way that there is");
+	if (!is_older(release, last->since))
+		log_error("cannot attach: kernel %s should have %s and refuses them (%s); -v says "
+			  "what it refuses, please report it", release, last->what, strerror(-err));
+	else
+		log_error("cannot attach: kernel %s lacks %s, which came with Linux %s (%s)%s", release,
+			  last->what, last->since, strerror(-err),
+			  all ? "; gpuprof needs that kernel or a later one" :
+				"; --attach auto takes the best way that there is");
 	return ENOTSUP;
 }
 
