@@ -39,7 +39,12 @@ OPT      ?= -O2
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD) $(SYSROOT:%=-isystem %/usr/include)
 CFLAGS   += -std=gnu11 -g $(OPT) $(WARN) -fno-strict-aliasing -pthread
 LIBS     := $(SYSROOT:%=%/usr/lib/$(MACHINE)-linux-gnu)
-LDLIBS    = $(LIBS:%=-L%) -l:libbpf.a -Wl,-Bstatic -lelf -lzstd -lxxhash -lz -liberty $(if $(STATIC),,-Wl,-Bdynamic) -lm
+# Source lines and inlined functions (--lines) need libdw; without it they are told to be missing.
+LIBDW    ?= $(shell printf '\043include <elfutils/libdw.h>\n' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo 1)
+ifneq ($(LIBDW),)
+CPPFLAGS += -DGPUPROF_LIBDW
+endif
+LDLIBS    = $(LIBS:%=-L%) -l:libbpf.a -Wl,-Bstatic $(if $(LIBDW),-ldw) -lelf -lzstd -lxxhash -lz -liberty $(if $(STATIC),,-Wl,-Bdynamic) -lm
 ifneq ($(SANITIZE),)
 CFLAGS   += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS  += -fsanitize=$(SANITIZE)

@@ -67,6 +67,7 @@ struct options {
 	uint64_t top;			/* rows of each table; 0: all */
 	const char *filter;		/* extended regex on names; NULL none */
 	bool wide;
+	bool lines;			/* of source, and inlined functions */
 	double max_loss;		/* share, 0..1 */
 
 	int attach;			/* enum loader_way of probe/loader.h */

@@ -181,6 +181,10 @@ static const struct option_row rows[] = {
 		.verbs = PRINTS, .set = option_set_flag, .at = MEMBER(wide),
 		.help = "all columns, and names in full",
 	}, {
+		.name = "lines", .group = GROUP_OUTPUT,
+		.verbs = ON(STAT) | ON(REPORT), .set = option_set_flag, .at = MEMBER(lines),
+		.help = "with --by stack: source lines, inlined functions",
+	}, {
 		.name = "max-loss", .group = GROUP_OUTPUT, .arg = "PCT",
 		.verbs = PRINTS | ON(RECORD), .set = option_set_percent, .at = MEMBER(max_loss),
 		.accepts = "a percentage from 0 to 100 such as 0.5%",

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "cli/exit.h"
+#include "cli/lines.h"
 #include "cli/print.h"
 #include "cli/verbs.h"
 #include "event/capture.h"
@@ -42,7 +43,7 @@ static int report_capture(const struct options *o, struct capture_reader *r, str
 {
 	int err = capture_read(r, &(struct event_sink){ push, m });
 	struct print_extra extra = { 0 };
-	int state, rc;
+	int state, rc, lines;
 
 	if (err) {
 		log_error("cannot read %s: %s", o->args[0], strerror(-err));
@@ -50,7 +51,9 @@ static int report_capture(const struct options *o, struct capture_reader *r, str
 	}
 	state = explain_state(r, o->args[0]);
 	extra.incomplete = state != EXIT_OK;
+	lines = o->lines ? lines_find(m) : 0;
 	rc = print_report(o, m, &extra);
+	rc = rc ? rc : lines;
 	return rc ? rc : state;
 }
 

@@ -121,3 +121,8 @@ const struct stacks *model_stacks(const struct model *m)
 {
 	return &m->stacks;
 }
+
+struct stacks *model_stacks_of(struct model *m)
+{
+	return &m->stacks;
+}
