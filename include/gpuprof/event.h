@@ -114,7 +114,7 @@ struct gp_call {
  * dlopen) is not told from data.
  */
 #define GP_STACK_BYTES_MAX 16384u
-#define GP_STACK_BLOCK 64u
+#define GP_STACK_BLOCK 256u
 
 struct gp_stack {
 	gp_u8 kind;

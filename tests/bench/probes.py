@@ -209,7 +209,7 @@ def compared(program):
             ("entry count", gpuprof(program, "gpuprof count", "--detail", "count"), count, 1.05),
             ("latency aggregation", gpuprof(program, "gpuprof latency", "--detail", "latency"),
              hist, 0.90),
-            ("launch with its stack, to one without", stacks, session, 1.60),
+            ("launch with its stack, to one without", stacks, session, 1.50),
             ("launch with its stack: .eh_frame, and frame pointers", stacks, ustack, 2.50)]
     if not full:
         rows = rows[:2] + [(what, None, other, bound) for what, _, other, bound in rows[2:]]
