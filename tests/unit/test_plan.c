@@ -115,6 +115,19 @@ static void what_fits_the_budget_is_probed_and_named(void **state)
 	}
 }
 
+static void the_budget_is_the_user_s(void **state)
+{
+	struct plan *dear = plan_of(*state, &(struct plan_rules){ .step_ns = 16000,
+								  .budget_ns = 16000 });
+	struct plan *cheap = plan_of(*state, &(struct plan_rules){ .step_ns = 300,
+								   .budget_ns = 299 });
+
+	assert_true(has(dear, "cudaMemcpyAsync"));
+	assert_false(has(cheap, "cudaMemcpyAsync"));
+	free(dear);
+	free(cheap);
+}
+
 static void what_is_called_seldom_is_probed_at_any_cost(void **state)
 {
 	struct plan *plan = plan_of(*state, &(struct plan_rules){ .step_ns = UINT64_MAX });
@@ -171,6 +184,7 @@ int main(void)
 		     what_costs_too_much_is_left_out_and_named),
 		SAYS("plan: they are probed where stepping fits the budget",
 		     what_fits_the_budget_is_probed_and_named),
+		SAYS("plan: the budget is the user's", the_budget_is_the_user_s),
 		SAYS("plan: a function that is called seldom is probed at any cost",
 		     what_is_called_seldom_is_probed_at_any_cost),
 		SAYS("plan: a function that the kernel refuses to probe is named",

@@ -151,7 +151,8 @@ static void say_file(struct look *look, const char *path, const struct plan *pla
 
 static int look_at_elf(struct look *look, struct elf_file *ef, const char *path)
 {
-	const struct plan_rules rules = { .tier = CATALOG_TIERS - 1, .step_ns = look->d->step_ns };
+	const struct plan_rules rules = { .tier = CATALOG_TIERS - 1, .step_ns = look->d->step_ns,
+					  .budget_ns = look->d->o->budget_ns };
 	struct plan *plan = calloc(1, sizeof(*plan));
 	struct strbuf held = STRBUF_INIT;
 	int err = plan ? plan_file(plan, ef, path, &rules) : -ENOMEM;

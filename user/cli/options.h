@@ -74,6 +74,7 @@ struct options {
 	int detail;			/* enum loader_detail of the same */
 	int launch;			/* enum plan_launch of probe/plan.h */
 	int tier;			/* highest tier of the catalogue's rows that is probed */
+	uint64_t budget_ns;		/* what single-stepping may add to a call; 0: the default */
 	uint64_t ring_bytes;		/* a power of two */
 	bool stacks;			/* of each call */
 	uint64_t stack_bytes;		/* seen of each */

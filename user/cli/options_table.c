@@ -210,6 +210,11 @@ static const struct option_row rows[] = {
 		.choices = tier_names, .accepts = "0 or 1",
 		.help = "1: queries, cublas and cudnn routines too",
 	}, {
+		.name = "budget", .group = GROUP_MEASURE, .arg = "DUR",
+		.verbs = LIVE | ON(DOCTOR), .set = option_set_duration, .at = MEMBER(budget_ns),
+		.accepts = "a duration such as 5us",
+		.help = "what single-stepping may add to a call (2us)",
+	}, {
 		.name = "ring-size", .group = GROUP_MEASURE, .arg = "BYTES",
 		.verbs = LIVE, .set = option_set_ring, .at = MEMBER(ring_bytes),
 		.accepts = "a size from 64k to 1g",

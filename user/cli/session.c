@@ -218,10 +218,11 @@ static int start_loader(struct session *s)
 	if (!s->loader)
 		return logged(errno);
 	s->attach = attach_new(s->loader);
-	if (s->attach)
+	if (s->attach) {
 		attach_set_tier(s->attach, (unsigned int)o->tier);
-	if (s->attach)
+		attach_set_budget(s->attach, o->budget_ns);
 		attach_set_launch(s->attach, (enum plan_launch)o->launch);
+	}
 	if (!counts_adds_up(s))
 		s->inside = inside_new(s->loader, (unsigned int)o->tier);
 	s->worker = s->attach ? worker_new(s->attach, s->inside) : NULL;

@@ -3,7 +3,8 @@
  * What a report says of the probes it was made with: functions that are not seen, those that cost
  * more, calls that were seen at their entry only. Samples:
  *
- *   not seen: cuFoo, cuBar: single-stepping their probes would add 16.1 us to each call
+ *   not seen: cuFoo, cuBar: their probes would be single-stepped, which adds 16.1 us to each call
+ *   here (--budget)
  *   entry only: 3,000 calls of pid 427 (train): their times and results are not known ...
  */
 #include "cli/summary_probes.h"
@@ -129,7 +130,7 @@ static void add_unseen(struct strbuf *out, const struct model *m)
 		add_names(out, dear);
 		strbuf_addstr(out, ": their probes would be single-stepped, which adds ");
 		format_ns(out, summary_fact_number(m, "cost_per_step_ns"));
-		strbuf_addstr(out, " to each call here");
+		strbuf_addstr(out, " to each call here (--budget)");
 	}
 	if (refused) {
 		strbuf_addstr(out, "\nnot seen: ");

@@ -21,7 +21,12 @@
 #include "probe/attach_internal.h"
 #include "probe/file_key.h"
 
-#define KERNEL_ENOTSUPP 524	/* not in errno.h: an instruction that uprobes refuse */
+/* What the kernel says of an instruction that it cannot probe. */
+#if defined(__aarch64__)
+#define KERNEL_REFUSES EINVAL
+#else
+#define KERNEL_REFUSES 524	/* ENOTSUPP, not in errno.h */
+#endif
 #define SEEN_MAX (1u << 16)	/* files remembered; forgetting one costs a second look */
 
 struct attach *attach_new(struct loader *l)
@@ -48,6 +53,11 @@ struct attach *attach_new(struct loader *l)
 void attach_set_tier(struct attach *a, unsigned int tier)
 {
 	a->rules.tier = tier;
+}
+
+void attach_set_budget(struct attach *a, uint64_t ns)
+{
+	a->rules.budget_ns = ns;
 }
 
 void attach_set_launch(struct attach *a, enum plan_launch launch)
@@ -245,7 +255,7 @@ static int attach_range(struct attach *a, const struct loader_probes *how, struc
 	err = loader_attach(a->loader, &p);
 	if (!err)
 		result->probes += (unsigned int)r.n;
-	if (err != -KERNEL_ENOTSUPP)
+	if (err != -KERNEL_REFUSES)
 		return err;
 	if (r.n == 1) {
 		plan->fate[*p.rows] |= PLAN_REFUSED;

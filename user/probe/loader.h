@@ -83,7 +83,8 @@ struct loader_probes {
 	bool waits;		/* silent until loader_hand_over */
 };
 
-/* 0, or -errno, not logged: -524 (ENOTSUPP) when one of the offsets cannot be probed, -ESRCH. */
+/* 0, or -errno, not logged: -524 (ENOTSUPP; arm64: -EINVAL) when one of the offsets cannot
+ * be probed, -ESRCH. */
 int loader_attach(struct loader *l, const struct loader_probes *probes);
 
 /* From now on, and for good: links with a process filter are silent, those that waited are not.

@@ -15,7 +15,9 @@
 
 static bool fits_budget(const struct catalog_row *row, const struct plan_rules *rules)
 {
-	return row->rare || (rules->step_ns && rules->step_ns <= PLAN_STEP_BUDGET_NS);
+	uint64_t budget_ns = rules->budget_ns ? rules->budget_ns : PLAN_STEP_BUDGET_NS;
+
+	return row->rare || (rules->step_ns && rules->step_ns <= budget_ns);
 }
 
 static uint8_t fate_of(const struct elf_symbol *sym, const struct catalog_row *row,
