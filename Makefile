@@ -162,11 +162,14 @@ unit: $(UNIT) ## build and run the unit tests; T=test_elf runs one
 check-arm64: ## build for arm64 and run its unit tests, emulated where that is not this machine
 	$(Q)$(MAKE) --no-print-directory ARCH=arm64 unit
 
+emulator:
+	@echo $(if $(EMULATOR),env $(EMULATOR))
+
 clean: ## remove build/
 	rm -rf $(BUILD)
 
 -include tests/sim/sim.mk tests/targets/targets.mk tests/rows/rows.mk tests/fuzz/fuzz.mk tests/bench/bench.mk tests/kernels/kernels.mk
 
-.PHONY: all help man completions install uninstall unit check-arm64 clean
+.PHONY: all help man completions install uninstall unit check-arm64 emulator clean
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
