@@ -40,7 +40,7 @@ CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD) $(SYSROOT:%=-isystem %/usr
 CFLAGS   += -std=gnu11 -g $(OPT) $(WARN) -fno-strict-aliasing -pthread
 LIBS     := $(SYSROOT:%=%/usr/lib/$(MACHINE)-linux-gnu)
 # Source lines and inlined functions (--lines) need libdw; without it they are told to be missing.
-LIBDW    ?= $(shell printf '\043include <elfutils/libdw.h>\n' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo 1)
+LIBDW    := $(if $(SYSROOT),$(wildcard $(LIBS)/libdw.a),$(filter /%,$(shell $(CC) -print-file-name=libdw.a)))
 ifneq ($(LIBDW),)
 CPPFLAGS += -DGPUPROF_LIBDW
 endif
