@@ -22,7 +22,7 @@ struct tap {
 	struct model *model;
 	struct identity_room room;
 	struct map seen;		/* processes that were described: pid -> exact birth, or 0 */
-	struct map told;		/* when they were last described */
+	struct map read;		/* what procfs had of processes: pid -> struct reading */
 	struct map settled;		/* of these, whose devices were looked for after a launch */
 	uint32_t settled_pid;		/* found there last */
 	uint64_t watermark_ns;		/* all that ended before it has been delivered */

@@ -186,6 +186,8 @@ void worker_on_event(void *ctx, const struct target_event *ev)
 
 	if (is_left_alone(t, ev->pid))
 		return;			/* a child: named by BPF, not followed */
+	if (ev->kind == TARGET_EXEC && ev->pid == t->w->announced)
+		t->w->announced = 0;
 	if (ev->pid && !is_ours(t->w, ev->pid)) {
 		on_stranger(&ar, ev);
 		return;
