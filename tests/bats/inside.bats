@@ -151,6 +151,24 @@ build_nesting() {
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "inside: one that began while its library was mapped and not yet probed" {
+	needs root bpf
+	build_nesting || skip "no C compiler"
+	python3 -c 'import ctypes, time
+time.sleep(1.5); ctypes.CDLL("./libcudart.so.13").cudaDeviceSynchronize()' 3>&- &
+	STARTED+=("$!")
+	run --separate-stderr "$GPUPROF" stat -p "$!" --table calls,threads,events --format json
+	assert_success
+	printf '%s\n' "$output" >r.json
+	laws r.json
+	# The first moment may be seen after all.
+	run report_value r.json '[(c["function"], c["count"] + c["begun_before"], c["errors"], c["open"]) for c in t["calls"]]'
+	assert_output "[('cudaDeviceSynchronize', 1, 1, 0)]"
+	run report_value r.json '[1e9 < x["ns"] < 2e9 for x in t["threads"] if x["bucket"] == "sync"]'
+	assert_output '[True]'
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "inside: a call of the real runtime that waits for its driver, made by Python" {
 	needs root bpf
 	local runtime=$ROOT/build/cuda/lib/libcudart.so.13

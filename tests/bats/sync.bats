@@ -95,6 +95,9 @@ sync_between() { # REPORT LEAST MOST
 			for x in t['threads'] if x['pid'] == $HUNG]"
 		assert_output "[('sync', True)]"
 	done
+	# Also where its call returns to.
+	run text_equals_file "$HUNG"
+	assert_success
 }
 
 # bats test_tags=needs:root,needs:bpf
