@@ -121,3 +121,63 @@ calls_are_exact() { # TRUTH...
 	run "$GPUPROF" doctor
 	refute_output --partial "the best"
 }
+
+# bats test_tags=needs:root,needs:bpf
+@test "ways: functions that the kernel refuses to probe are named, and cost the others nothing" {
+	needs root bpf
+	needs_perf
+	grep -qw avx /proc/cpuinfo || skip "needs a CPU with AVX"
+	# A VEX encoding of opcode 6f, which the kernel takes for one that writes to a port.
+	cat >nccl.s <<-'ASM'
+		.macro function name:req, first:vararg
+		.globl \name
+		.type \name, %function
+		\name: \first
+		xor %eax, %eax
+		ret
+		.size \name, .-\name
+		.endm
+		.text
+		function ncclAllReduce, nop
+		function ncclReduce, vmovdqa %xmm0, %xmm0
+		function ncclGroupStart, nop
+		function ncclGroupEnd, nop
+		.section .note.GNU-stack,"",@progbits
+	ASM
+	cat >caller.c <<-'C'
+		#include <unistd.h>
+		int ncclAllReduce(void), ncclReduce(void), ncclGroupStart(void), ncclGroupEnd(void);
+		int main(void)
+		{
+			while (access("go", F_OK))
+				usleep(10000);
+			for (int i = 0; i < 100; i++)
+				ncclGroupStart(), ncclAllReduce(), ncclReduce(), ncclGroupEnd();
+			usleep(300000);
+		}
+	C
+	cc -shared -o libnccl.so.2 nccl.s
+	cc -O1 -o caller caller.c ./libnccl.so.2
+	local way caller
+	for way in auto multi perf; do
+		rm -f go
+		./caller 3>&- &
+		caller=$!
+		STARTED+=("$caller")
+		wait_for 5 grep -q libnccl "/proc/$caller/maps"
+		start_gpuprof stat --attach $way -p "$caller" --format json -o r.json
+		wait_armed "$caller" libnccl
+		: >go
+		wait_gpuprof
+		assert_success
+		run report_value r.json 'sorted((c["function"], c["count"]) for c in t["calls"]), r["meta"]["not_seen"]'
+		assert_output "([('ncclAllReduce', 100), ('ncclGroupEnd', 100), ('ncclGroupStart', 100)], 'ncclReduce')"
+	done
+	rm -f go
+	./caller 3>&- &
+	caller=$!
+	STARTED+=("$caller")
+	wait_for 5 grep -q libnccl "/proc/$caller/maps"
+	run "$GPUPROF" doctor -p "$caller"
+	assert_output --partial "ncclReduce: the kernel cannot probe how they begin"
+}

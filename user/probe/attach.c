@@ -255,7 +255,7 @@ static int attach_range(struct attach *a, const struct loader_probes *how, struc
 	err = loader_attach(a->loader, &p);
 	if (!err)
 		result->probes += (unsigned int)r.n;
-	if (err != -KERNEL_REFUSES)
+	if (err != -KERNEL_REFUSES && err != -ENOEXEC)	/* the latter: it cannot be decoded */
 		return err;
 	if (r.n == 1) {
 		plan->fate[*p.rows] |= PLAN_REFUSED;
