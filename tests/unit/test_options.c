@@ -222,7 +222,7 @@ static void bad_values_are_refused(void **state)
 		"--ring-size 2g", "--ring-size 64kk", "--ring-size 18446744073709551616",
 		"--ring-size 17179869184g", "--format xml", "--format=", "--by pid", "--top 0",
 		"--max-loss 101", "--max-loss -1", "--max-loss nan", "--max-loss 1%%", "--all=1",
-		"--filter=", "--attach perf",
+		"--filter=", "--attach kprobe",
 	};
 
 	(void)state;
