@@ -24,7 +24,7 @@ static const char *const core[] = {
 	"cudaMemset", "cudaHostAlloc", "cudaFreeHost", "cudaMallocHost", "cudaMemcpyPeerAsync",
 	"cudaMemcpyToSymbolAsync", "cudaMemcpyToSymbol", "cudaMallocManaged", "cudaMemPrefetchAsync",
 	"cudaMemcpy2D", "cudaMemcpy3DAsync", "cudaStreamWaitEvent", "cudaGraphInstantiate",
-	"cudaGraphUpload",
+	"cudaGraphUpload", "cudaMemset3D", "cudaMemcpy2DArrayToArray",
 
 	"cuMemcpyDtoDAsync_v2", "cuMemcpyAsync", "cuMemsetD8Async", "cuMemsetD32Async",
 	"cuMemAllocAsync", "cuMemFreeAsync", "cuMemcpyDtoD_v2", "cuMemcpy",
