@@ -74,7 +74,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ifneq ($(UNPACKED),)
-$(UNPACKED):
+$(UNPACKED): scripts/sysroot
 	$(call say,UNPACK,$(@D))
 	$(Q)scripts/sysroot $(@D) $(ARCH)
 endif
