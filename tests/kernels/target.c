@@ -12,7 +12,8 @@
  *	target - SECONDS	makes no calls; exits 5 if a breakpoint ever came
  *	target sync SECONDS	stays in one call of cudaDeviceSynchronize
  *
- * TRUTH gets lines "calls PID FUNCTION COUNT ERRORS BYTES" and "launch PID GRID BLOCK COUNT", with
+ * TRUTH gets lines "calls PID FUNCTION COUNT ERRORS BYTES" (or "wide", of functions with arguments
+ * beyond the sixth or structs, which not every way of attaching probes) and "launch PID GRID BLOCK COUNT", with
  * grids and blocks as X,Y,Z. Whether a breakpoint is there is read from its own text.
  */
 #include <errno.h>
@@ -171,8 +172,8 @@ static void write_truth(const char *path)
 	}
 	len += sprintf(text + len, "calls %d cudaLaunchKernel %lu 0 -\n"
 		       "calls %d cudaMemcpy %lu %lu %lu\ncalls %d cudaDeviceSynchronize %lu 0 -\n"
-		       "calls %d cudaMemcpy2DArrayToArray %lu 0 %lu\n"
-		       "calls %d cudaMemset3D %lu 0 %lu\n",
+		       "wide %d cudaMemcpy2DArrayToArray %lu 0 %lu\n"
+		       "wide %d cudaMemset3D %lu 0 %lu\n",
 		       pid, launches, pid, copies, failing, bytes, pid, syncs,
 		       pid, syncs, wide * 6, pid, syncs, wide * 7 * 5);
 	if (fd < 0 || write(fd, text, (size_t)len) != len) {
