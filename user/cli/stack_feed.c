@@ -63,6 +63,11 @@ const struct callstacks_counts *stack_feed_counts(const struct stack_feed *f)
 	return callstacks_counts(f->stacks);
 }
 
+uint64_t stack_feed_received(const struct stack_feed *f)
+{
+	return __atomic_load_n(&callstacks_counts(f->stacks)->received, __ATOMIC_RELAXED);
+}
+
 static void keep_error(struct stack_feed *f, int err)
 {
 	if (!f->err)

@@ -115,22 +115,17 @@ int worker_tell(struct worker *w, const struct event *ev)
 	return -ENOMEM;
 }
 
-static int tell_stack(void *ctx, const struct event *ev)
+/* An event_sink of what the worker's parts tell. */
+static int tell(void *ctx, const struct event *ev)
 {
 	return worker_tell(ctx, ev);
 }
 
 /* ---- calls that began before their probes ---------------------------------------------------- */
 
-static int tell_inside(void *ctx, const struct event *ev)
-{
-	worker_tell(ctx, ev);
-	return 0;
-}
-
 static void follow_inside(struct worker *w)
 {
-	struct event_sink sink = { tell_inside, w };
+	struct event_sink sink = { tell, w };
 
 	if (!w->inside)
 		return;
@@ -147,17 +142,16 @@ static int idle_ms(const struct worker *w)
 	return later < 0 || (inside >= 0 && inside < later) ? inside : later;
 }
 
-/* Stacks that are told wait for the engine, which has to know. */
+/* Stacks that are told wait for the engine, which has to know. When no more can be told, copies are
+ * still taken: what was received must add up. */
 static void feed_stacks(struct worker *w, bool now)
 {
-	struct event_sink to = { tell_stack, w };
+	struct event_sink to = { tell, w };
 	int err = w->feed ? stack_feed_round(w->feed, &to, now) : 0;
 
-	if (err) {
+	if (err && !w->feed_failed)
 		log_warn("cannot tell more stacks of calls: %s", strerror(-err));
-		stack_feed_free(w->feed);
-		w->feed = NULL;
-	}
+	w->feed_failed = err;
 }
 
 static int wait_ms(const struct worker *w)
@@ -258,7 +252,7 @@ void worker_finish_stacks(struct worker *w)
 
 uint64_t worker_stacks_received(const struct worker *w)
 {
-	return w->feed ? stack_feed_counts(w->feed)->received : 0;
+	return w->feed ? stack_feed_received(w->feed) : 0;
 }
 
 int worker_fd(const struct worker *w)

@@ -48,8 +48,9 @@ int worker_pump(struct worker *w, const struct event_sink *sink);	/* engine; 0 o
 void worker_stop(struct worker *w);
 
 /* After worker_stop, when nothing is recorded any more: the stacks that are left wait for
- * worker_pump. How many copies came from the kernel so far, 0 without a feed. */
+ * worker_pump. */
 void worker_finish_stacks(struct worker *w);
+/* Engine, at any time: how many copies came from the kernel so far, 0 without a feed. */
 uint64_t worker_stacks_received(const struct worker *w);
 void worker_free(struct worker *w);
 

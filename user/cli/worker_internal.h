@@ -33,6 +33,7 @@ struct worker {
 	struct pollfd *fds;
 	struct keep *keep;		/* NULL: none */
 	struct stack_feed *feed;	/* NULL: no stacks are taken */
+	bool feed_failed;		/* which was said */
 	pid_t announced;		/* last */
 	int stop_fd, event_fd, block_fd;
 	pthread_t thread;

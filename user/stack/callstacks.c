@@ -330,7 +330,7 @@ int callstacks_take(struct callstacks *cs, const void *rec, size_t len)
 	const struct gp_stack *head = rec;
 	bool is_new;
 
-	cs->counts.received++;
+	__atomic_fetch_add(&cs->counts.received, 1, __ATOMIC_RELAXED);
 	if (len < sizeof(*head) || head->kind != GP_STACK || head->len > len - sizeof(*head) ||
 	    !head->pid || !head->id || !catalog_row(head->row)) {
 		cs->counts.malformed++;
