@@ -149,11 +149,13 @@ uninstall: ## remove what install put there
 # -- tests ----------------------------------------------------------------------------------
 # What several tests share (specifications, helpers) is in tests/lib.
 TEST_LIB := $(sort $(wildcard tests/lib/*.c))
+# One compilation of several files writes the headers of the last one only; LIB changes with user/.
+TEST_HEADERS := $(wildcard tests/lib/*.h tests/unit/*.h)
 
-$(BUILD)/unit/%: tests/unit/%.c $(TEST_LIB) $(LIB)
+$(BUILD)/unit/%: tests/unit/%.c $(TEST_LIB) $(TEST_HEADERS) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(TEST_LIB) $(LIB) \
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -o $@ $< $(TEST_LIB) $(LIB) \
 		$(LDFLAGS) $(LDLIBS) $(LIBS:%=-Wl,-rpath,$(abspath $(LIBS))) -lcmocka
 
 unit: $(UNIT) ## build and run the unit tests; T=test_elf runs one
