@@ -16,6 +16,7 @@
 #include "probe/caps.h"
 #include "probe/catalog.h"
 #include "probe/loader.h"
+#include "probe/proc.h"
 #include "probe/target.h"
 
 static void check_kernel(struct doctor *d)
@@ -59,14 +60,13 @@ static void check_lockdown(struct doctor *d)
 		doctor_say(d, GOOD, "lockdown", "%s", line);
 }
 
-/* The namespaces of this process; the first pid and user namespace have fixed numbers. */
+/* The namespaces of this process. */
 static void check_namespaces(struct doctor *d)
 {
-	char pid_ns[64] = "", line[128] = "";
+	char line[128] = "";
 	unsigned long from = 0, to = 0, length = 0;
 
-	if (readlink("/proc/self/ns/pid", pid_ns, sizeof(pid_ns) - 1) > 0 &&
-	    strcmp(pid_ns, "pid:[4026531836]"))
+	if (!proc_pids_are_hosts())
 		doctor_say(d, BAD, "container", "in a pid namespace of its own, where BPF's pids mean "
 			   "nothing: run gpuprof on the host, or the container with --pid=host");
 	if (read_line("/proc/self/uid_map", line, sizeof(line)) &&

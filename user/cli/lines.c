@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/vec.h"
 #include "cli/exit.h"
+#include "elf/elf.h"
 #include "elf/lines.h"
 
 struct group {			/* frames of one file */
@@ -41,7 +42,7 @@ static int compare_frames(const void *a, const void *b)
 static int open_file(const char *file)
 {
 	const char *blank = strchr(file, ' ');
-	char build_id[2 * 64 + 1];
+	char build_id[ELF_BUILD_ID_TEXT];
 
 	if (!blank || (size_t)(blank - file) >= sizeof(build_id))
 		return -ENOENT;

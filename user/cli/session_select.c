@@ -10,18 +10,13 @@
 #include "cli/session_internal.h"
 #include "probe/selection.h"
 
-static int is_wanted(void *ctx, const struct target_file *file)
-{
-	return attach_wants(ctx, file);
-}
-
 /* Those that use a library now: they have a name in the report, calls or not. */
 static int list_users(struct session *s, const struct selection *found)
 {
 	for (size_t i = 0; i < found->all.n; i++) {
 		pid_t pid = found->all.v[i].pid, *slot;
 
-		if (target_each_file(pid, is_wanted, s->attach) <= 0)
+		if (!targets_use_library(s, pid))
 			continue;
 		slot = VEC_PUSH(&s->chosen);
 		if (!slot)
@@ -81,7 +76,7 @@ static int follow(const struct session *s, const struct selection *found)
 	int err = 0;
 
 	for (size_t i = 0; i < found->all.n && !err; i++)
-		err = loader_follow(s->loader, found->all.v[i].pid);
+		err = targets_follow(s, found->all.v[i].pid);
 	return err;
 }
 

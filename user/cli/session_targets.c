@@ -47,6 +47,16 @@ int targets_check(struct session *s)
 	return 0;
 }
 
+int targets_follow(const struct session *s, pid_t pid)
+{
+	int err = loader_follow(s->loader, pid);
+
+	if (err)
+		log_error("cannot follow process %d: %s; %s", pid, strerror(-err), err == -E2BIG ?
+			  "choose fewer than 65,536 processes, or give -a" : "see gpuprof doctor");
+	return err;
+}
+
 /* ---- attaching ------------------------------------------------------------------------------ */
 
 static int on_file(void *ctx, const struct target_file *file)
@@ -117,7 +127,7 @@ static int add_member(void *ctx, pid_t pid)
 	if (!m)
 		return -ENOMEM;
 	*m = (struct member){ .pid = pid, .named = f->named };
-	return loader_follow(f->s->loader, pid);
+	return targets_follow(f->s, pid);
 }
 
 static int walk_below(struct family *f)
@@ -189,6 +199,11 @@ static int is_wanted(void *ctx, const struct target_file *file)
 	return attach_wants(ctx, file);
 }
 
+bool targets_use_library(const struct session *s, pid_t pid)
+{
+	return target_each_file(pid, is_wanted, s->attach) > 0;
+}
+
 /* One process that uses a library, or few that were named: filters keep all others free of probes. */
 static int choose_filters(struct family *f)
 {
@@ -199,7 +214,7 @@ static int choose_filters(struct family *f)
 	for (size_t i = 0; i < f->members.n; i++) {
 		const struct member *m = &f->members.v[i];
 
-		if (target_each_file(m->pid, is_wanted, f->s->attach) <= 0)
+		if (!targets_use_library(f->s, m->pid))
 			continue;
 		users++;
 		below += m->pid != m->named;
@@ -274,7 +289,7 @@ static int attach_command(struct session *s)
 {
 	const char *name = s->plan->o->cmd[0];
 	struct scan scan = { .s = s };
-	int err = loader_follow(s->loader, s->command.pid);
+	int err = targets_follow(s, s->command.pid);
 
 	if (!err)
 		err = worker_watch(s->worker, s->command.pid, 0);

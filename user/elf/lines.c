@@ -158,7 +158,7 @@ static int open_of_build(const char *path, const char *build_id)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct elf_file *ef = NULL;
-	char hex[2 * 64 + 1] = "";
+	char hex[ELF_BUILD_ID_TEXT] = "";
 	struct stat st;
 
 	if (fd < 0)
@@ -179,7 +179,7 @@ int elf_open_debug(const char *path, const char *build_id)
 	char debug[256];
 	int fd;
 
-	if (strlen(build_id) < 4 || strlen(build_id) > 2 * 64 ||
+	if (strlen(build_id) < 4 || strlen(build_id) >= ELF_BUILD_ID_TEXT ||
 	    strspn(build_id, "0123456789abcdef") != strlen(build_id))
 		return -ENOENT;
 	snprintf(debug, sizeof(debug), "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id,

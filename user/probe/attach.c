@@ -150,7 +150,7 @@ static int add_known(struct attach *a, const struct target_file *file, struct el
 		     struct plan *plan)
 {
 	struct known *k = VEC_PUSH(&a->known);
-	char hex[2 * 64 + 1];
+	char hex[ELF_BUILD_ID_TEXT];
 
 	if (!k) {
 		free(plan);

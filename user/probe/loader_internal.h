@@ -51,6 +51,9 @@ struct loader_links {
 	int (*add)(struct loader *l, const struct loader_leg *leg, const struct loader_probes *p);
 };
 
+/* What a task iterator writes, to read from; opts may be NULL. fd or -errno. */
+int loader_open_iterator(struct bpf_program *prog, const struct bpf_iter_attach_opts *opts);
+
 const struct loader_links *loader_links_of(enum loader_way way);
 void loader_choose_programs(const struct loader *l);	/* between open and load */
 

@@ -162,7 +162,8 @@ static int attach_links(struct loader *l, const struct loader_probes *p, bool sl
 	const struct loader_links *way = &ways[l->way];
 	struct loader_leg legs[2] = { { .prog = slots ? l->skel->progs.count_slot :
 							l->skel->progs.count_entry } };
-	size_t n = l->detail == DETAIL_COUNT ? 1 : way->legs(l->skel, legs), links = l->links.n, events = l->events.n;
+	size_t n = l->detail == DETAIL_COUNT ? 1 : way->legs(l->skel, legs);
+	size_t links = l->links.n, events = l->events.n;
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++)

@@ -10,8 +10,7 @@
 
 #include "base/log.h"
 #include "probe/caps.h"
-
-#define HOST_PID_NAMESPACE "pid:[4026531836]"	/* PROC_PID_INIT_INO of every kernel */
+#include "probe/proc.h"
 
 /* Errors that no other way of attaching would mend. */
 static const struct {
@@ -90,10 +89,7 @@ int loader_why(int err, const struct loader_needs *last, bool all)
 /* BPF sees the host's pids; inside a namespace no pid that we or a user know is one of those. */
 bool loader_why_not_here(void)
 {
-	char link[64] = "";
-
-	if (readlink("/proc/self/ns/pid", link, sizeof(link) - 1) <= 0 ||
-	    !strcmp(link, HOST_PID_NAMESPACE))
+	if (proc_pids_are_hosts())
 		return false;
 	log_error("cannot profile from inside a container: it has pids of its own; run gpuprof on "
 		  "the host, or the container with --pid=host");
