@@ -18,8 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "event/event.h"
+#include "event/func.h"
 #include "gpuprof/event.h"
+#include "gpuprof/row.h"
 
 enum row_shape {		/* where a launch's grid and block are */
 	SHAPE_NONE,

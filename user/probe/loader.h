@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "gpuprof/control.h"
 #include "gpuprof/event.h"
 #include "probe/tally_map.h"
 

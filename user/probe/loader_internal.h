@@ -8,7 +8,10 @@
 #define PROBE_LOADER_INTERNAL_H
 
 #include "base/vec.h"
-#include "gpuprof/event.h"	/* types that the skeleton speaks of */
+/* Types that the skeleton speaks of. */
+#include "gpuprof/control.h"
+#include "gpuprof/row.h"
+#include "gpuprof/tally.h"
 #include "gpuprof.skel.h"
 #include "probe/close_later.h"
 #include "probe/loader.h"

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gpuprof/event.h"
+#include "gpuprof/row.h"
 
 struct elf_file;
 

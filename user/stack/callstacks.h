@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "event/event.h"
+#include "gpuprof/control.h"
 #include "gpuprof/event.h"
 
 struct callstacks;
