@@ -52,11 +52,23 @@ enum event_kind {
 	EVENT_KIND_END
 };
 
-/* Kinds whose func names a function. */
+/* Kinds that tell of a single call. */
 static inline bool event_is_call(unsigned int kind)
 {
 	return (kind >= EVENT_CALL && kind <= EVENT_OPEN) ||
 	       (kind >= EVENT_INSIDE && kind <= EVENT_GONE);
+}
+
+/* Kinds that tell of several: start_ns and end_ns are no times. */
+static inline bool event_is_sum(unsigned int kind)
+{
+	return kind == EVENT_TALLY || kind == EVENT_BIN;
+}
+
+/* Kinds whose func names a function. */
+static inline bool event_has_func(unsigned int kind)
+{
+	return event_is_call(kind) || event_is_sum(kind);
 }
 
 /* How much of a stack its frames are. */
