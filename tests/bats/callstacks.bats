@@ -211,3 +211,12 @@ C
 	assert_failure 2
 	assert_output --partial "--detail call"
 }
+
+# bats test_tags=needs:root,needs:bpf
+@test "stacks of calls: taken and not shown: it is said" {
+	needs root bpf
+	run --separate-stderr "$GPUPROF" stat --stacks -o r.txt -- true
+	assert_success
+	assert_equal "${#stderr_lines[@]}" 1
+	[[ $stderr == *"--by stack"* ]]
+}

@@ -83,6 +83,8 @@ record_process() { # TARGET ARGS...
 	assert_success
 	compare --no-times --only count t.json count.json
 	laws count.json
+	run report_value count.json 'r["meta"]["detail"]'
+	assert_output count
 }
 
 # bats test_tags=needs:root,needs:bpf

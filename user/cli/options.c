@@ -15,6 +15,7 @@
 #include "base/time.h"
 #include "cli/exit.h"
 #include "view/utf8.h"
+#include "view/views.h"
 
 #define NAMES_MAX 64
 
@@ -279,12 +280,32 @@ static int check_targets(struct options *o)
 	return EXIT_USAGE;
 }
 
+/* What would be taken and show nothing. */
 static int check_measure(const struct options *o)
 {
-	if (!o->stacks || o->detail == 0)
-		return 0;
-	log_error("option '--stacks' needs '--detail call': what is added up has no single stacks");
-	return EXIT_USAGE;
+	const struct {
+		bool vain;
+		const char *said;
+	} rules[] = {
+		{ o->stacks && o->detail,
+		  "'--stacks' needs '--detail call': what is added up has no single stacks" },
+		{ o->by && o->detail,
+		  "'--by' needs '--detail call': what is added up is known by function only" },
+		{ o->by == CALLS_BY_STACK && o->verb->has_targets && !o->stacks,
+		  "'--by stack' needs '--stacks': without it none are taken" },
+		{ o->stack_bytes != defaults.stack_bytes && !o->stacks,
+		  "'--stack-size' needs '--stacks': without it none are taken" },
+		{ o->lines && o->by != CALLS_BY_STACK,
+		  "'--lines' needs '--by stack': lines are those of a stack's frames" },
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (!rules[i].vain)
+			continue;
+		log_error("option %s", rules[i].said);
+		return EXIT_USAGE;
+	}
+	return 0;
 }
 
 static int check_words(const struct options *o)

@@ -5,6 +5,7 @@
  *
  *   not seen: cuFoo, cuBar: their probes would be single-stepped, which adds 16.1 us to each call
  *   here (--budget)
+ *   detail: count: each function's entries alone, also those within another call ...
  *   entry only: 3,000 calls of pid 427 (train): their times and results are not known ...
  */
 #include "cli/summary_probes.h"
@@ -194,8 +195,22 @@ static void add_launches(struct strbuf *out, const struct summary *s)
 	format_ns(out, spared);
 }
 
+/* What the tables lack, and how they count, because calls were added up in the kernel. */
+static void add_detail(struct strbuf *out, const struct model *m)
+{
+	const char *detail = model_fact(m, "detail");
+
+	if (detail && !strcmp(detail, "latency"))
+		strbuf_addstr(out, "\ndetail: latency: calls were added up in the kernel: no threads, "
+			      "bytes or open calls");
+	else if (detail && !strcmp(detail, "count"))
+		strbuf_addstr(out, "\ndetail: count: entries of each function alone, also inside another "
+			      "call: a launch by the runtime counts there and in the driver");
+}
+
 void summary_add_probes(struct strbuf *out, const struct summary *s)
 {
+	add_detail(out, s->model);
 	add_entries(out, s->model);
 	add_unseen(out, s->model);
 	add_launches(out, s);
