@@ -340,7 +340,7 @@ static void look_at_maps(struct look *look)
 	doctor_fail(look->d, EXIT_PERMISSION);
 }
 
-/* What can map nothing; true: it was said. */
+/* What calls nothing whatever it maps; true: it can map nothing either. */
 static bool say_lifeless(struct doctor *d, struct proc *p)
 {
 	const char *text = proc_read(p, PROC_STAT, NULL);
@@ -353,6 +353,11 @@ static bool say_lifeless(struct doctor *d, struct proc *p)
 	else if (stat.state == 'Z' || stat.state == 'X')
 		doctor_say(d, WORSE, "process", "a zombie: it has ended, and its parent %d has not asked "
 			   "how", stat.ppid);
+	else if (stat.state == 'T')
+		doctor_say(d, WORSE, "process", "stopped by a signal: it calls nothing until kill -CONT %d",
+			   p->pid);
+	else if (stat.state == 't')
+		doctor_say(d, WORSE, "process", "stopped by a debugger: it calls nothing until that lets it");
 	return stat.kernel || stat.state == 'Z' || stat.state == 'X';
 }
 
@@ -369,7 +374,8 @@ void doctor_process(struct doctor *d, pid_t pid)
 		doctor_fail(d, EXIT_FAIL);
 		return;
 	}
-	doctor_say(d, GOOD, "process", "%d (%s), %u threads", pid, t.comm, t.threads);
+	doctor_say(d, GOOD, "process", "%d (%s), %u thread%s", pid, t.comm, t.threads,
+		   t.threads == 1 ? "" : "s");
 	err = proc_open(&p, pid);
 	if (!err) {
 		say_container(d, &p);

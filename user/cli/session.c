@@ -195,10 +195,17 @@ static int logged(int err)
 	return err == ENOMEM ? -EIO : -err;
 }
 
+static const char *const advice[] = {
+	[EMFILE] = "; raise the limit of open files (ulimit -n)",
+	[EAGAIN] = " to start a thread; raise the limit of processes (ulimit -u)",
+	[ENOMEM] = "; give a smaller --ring-size, or raise the limit of memory (ulimit -v)",
+};
+
 static int cannot(const char *what, int err)
 {
-	log_error("cannot %s: %s%s", what, strerror(err),
-		  err == EMFILE ? "; raise the limit of open files (ulimit -n)" : "");
+	const char *text = (size_t)err < sizeof(advice) / sizeof(advice[0]) ? advice[err] : NULL;
+
+	log_error("cannot %s: %s%s", what, strerror(err), text ? text : "");
 	return logged(err);
 }
 
