@@ -8,11 +8,8 @@ load ../lib/common
 GROUPS_OF_TEST=()
 
 teardown() {
-	local pid group
-	for pid in "${STARTED[@]}"; do
-		kill -KILL "$pid" 2>/dev/null || true
-		wait "$pid" 2>/dev/null || true
-	done
+	local group
+	end_started
 	for group in "${GROUPS_OF_TEST[@]}"; do
 		unshare -m sh -c 'mount -t cgroup2 none "$0" && cd "$0" && rmdir -p "$1"' "$PWD/groups" \
 			"$group" 2>/dev/null || true

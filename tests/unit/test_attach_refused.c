@@ -11,6 +11,7 @@
 #include "probe/attach.h"
 #include "probe/catalog.h"
 #include "probe/plan.h"
+#include "unit/row_of.h"
 
 #if defined(__aarch64__)
 #define REFUSED EINVAL
@@ -79,15 +80,6 @@ int loader_open_mappings(const struct loader *l, pid_t pid)
 }
 
 /* ---- tests ------------------------------------------------------------------------------------ */
-
-static unsigned int row_of(const char *name)
-{
-	for (unsigned int i = 1; i < catalog_n_rows(); i++)
-		if (!strcmp(catalog_row(i)->name, name))
-			return i;
-	fail_msg("no row %s", name);
-	return 0;
-}
 
 static void check(int err, size_t max)
 {

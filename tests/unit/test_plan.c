@@ -2,8 +2,8 @@
 /* What is probed in a file, and what is left out and named, by how its functions begin. */
 #include "unit/elf_object.h"
 
-#include "probe/catalog.h"
 #include "probe/plan.h"
+#include "unit/row_of.h"
 
 /* Of this library: one function that begins well, one that is stepped, one that is called seldom and
  * stepped, one that the kernel refuses. */
@@ -27,15 +27,6 @@ static const char driver[] = "int cuMemAlloc_v2(void) { return 1; }\n"
 			     "int cuLaunchKernel(void) { return 2; }\n"
 			     "int cuGraphLaunch(void) { return 3; }\n"
 			     "int cuStreamSynchronize(void) { return 4; }\n";
-
-static unsigned int row_of(const char *name)
-{
-	for (unsigned int i = 1; i < catalog_n_rows(); i++)
-		if (!strcmp(catalog_row(i)->name, name))
-			return i;
-	fail_msg("no row %s", name);
-	return 0;
-}
 
 /* Probed for all processes: 1; for those without a runtime to probe: 2; not: 0. */
 static int share(const struct plan *plan, const char *name)

@@ -23,8 +23,8 @@
 
 #include "event/ring.h"
 #include "probe/attach.h"
-#include "probe/catalog.h"
 #include "probe/loader.h"
+#include "unit/row_of.h"
 
 #define CALLS 5u
 
@@ -65,15 +65,6 @@ static int find_offsets(struct dl_phdr_info *info, size_t size, void *ctx)
 		}
 	}
 	return 1;
-}
-
-static unsigned int row_of(const char *name)
-{
-	for (unsigned int i = 1; i < catalog_n_rows(); i++)
-		if (!strcmp(catalog_row(i)->name, name))
-			return i;
-	fail_msg("no row %s", name);
-	return 0;
 }
 
 static uint64_t rows[N];

@@ -229,6 +229,8 @@ static int count_calls(const struct doctor *d, struct count *c)
 	int err = l ? loader_follow(l, c->pid) : -errno;
 
 	c->attach = err ? NULL : attach_new(l);
+	if (!err && !c->attach)
+		err = -ENOMEM;
 	if (c->attach) {
 		err = target_each_file(c->pid, attach_one, c);
 		err = err ? err : attach_begin(c->attach);

@@ -221,6 +221,7 @@ static int settle(struct tap *tap, const struct event *ev)
 static void forget(struct tap *tap, const struct event *exit)
 {
 	map_del(&tap->seen, exit->pid);
+	unsettle(tap, (pid_t)exit->pid);
 	forget_readings(tap, (pid_t)exit->pid, EVENT_PROCESS_NS(exit));
 }
 
