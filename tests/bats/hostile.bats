@@ -80,19 +80,6 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "hostile: Yama's ptrace_scope does not keep root out" {
-	needs root bpf sim
-	local scope=/proc/sys/kernel/yama/ptrace_scope before
-	[ -w "$scope" ] || skip "this kernel has no Yama"
-	before=$(cat $scope)
-	echo 2 >$scope # 3 cannot be undone
-	start_calls env
-	run "$GPUPROF" stat -d 50ms -p "$TARGET" --table events
-	echo "$before" >$scope
-	assert_success
-}
-
-# bats test_tags=needs:root,needs:bpf
 @test "hostile: a storm of processes below -p and beside -a: no error, no call lost or doubled" {
 	needs root bpf sim
 	cp -L "$SIM/simcalls" storming # a name of its own: -a sees whatever else runs here
