@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state of a session, shared by session.c (its course), session_targets.c,
- * session_counts.c and tap.c. */
+/* The state of a session, shared by session.c (its course) and the files of its parts: session_*.c,
+ * tap.c (where all events pass), confine.c (its rights). */
 #ifndef CLI_SESSION_INTERNAL_H
 #define CLI_SESSION_INTERNAL_H
 
