@@ -16,7 +16,6 @@
 #include "base/time.h"
 #include "cli/worker_internal.h"
 
-#define BLOCKS_MAX 64		/* of at most 1 MiB; then the engine waits, and the rings fill */
 
 struct worker *worker_new(struct attach *a, struct inside *inside)
 {
@@ -56,36 +55,33 @@ int worker_watch(struct worker *w, pid_t pid, pid_t filter)
 static void take_block(void *ctx, struct capture_block *b)
 {
 	struct worker *w = ctx;
-	struct capture_block **slot = NULL;
 
-	if (w->running) {
-		pthread_mutex_lock(&w->lock);
-		while (w->blocks.n >= BLOCKS_MAX)
-			pthread_cond_wait(&w->room, &w->lock);
-		slot = VEC_PUSH(&w->blocks);
-		if (slot)
-			*slot = b;
-		pthread_mutex_unlock(&w->lock);
-	}
-	if (slot)
-		io_notify(w->block_fd);
-	else
+	if (!w->running) {
 		keep_store(w->keep, b);
+		return;
+	}
+	pthread_mutex_lock(&w->lock);
+	while (w->blocks == WORKER_BLOCKS)
+		pthread_cond_wait(&w->room, &w->lock);
+	w->block[w->blocks++] = b;
+	pthread_mutex_unlock(&w->lock);
+	io_notify(w->block_fd);
 }
 
 static void store_blocks(struct worker *w)
 {
-	VEC(struct capture_block *) got;
+	struct capture_block *got[WORKER_BLOCKS];
+	size_t n;
 
 	io_clear(w->block_fd);
 	pthread_mutex_lock(&w->lock);
-	memcpy(&got, &w->blocks, sizeof(got));
-	memset(&w->blocks, 0, sizeof(w->blocks));
+	n = w->blocks;
+	memcpy(got, w->block, n * sizeof(*got));
+	w->blocks = 0;
 	pthread_cond_signal(&w->room);
 	pthread_mutex_unlock(&w->lock);
-	for (size_t i = 0; i < got.n; i++)
-		keep_store(w->keep, got.v[i]);
-	VEC_FREE(&got);
+	for (size_t i = 0; i < n; i++)
+		keep_store(w->keep, got[i]);
 }
 
 void worker_keep(struct worker *w, struct keep *keep)
@@ -312,7 +308,6 @@ void worker_free(struct worker *w)
 	io_close(&w->stop_fd);
 	io_close(&w->event_fd);
 	io_close(&w->block_fd);
-	VEC_FREE(&w->blocks);
 	pthread_cond_destroy(&w->room);
 	pthread_mutex_destroy(&w->lock);
 	free(w);

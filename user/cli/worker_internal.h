@@ -21,6 +21,8 @@ struct told {			/* an event and its texts */
 	char *text, *text2;
 };
 
+#define WORKER_BLOCKS 64	/* of at most 1 MiB; then the engine waits, and the rings fill */
+
 struct worker {
 	struct attach *attach;
 	struct inside *inside;		/* NULL: nothing is looked at */
@@ -43,7 +45,8 @@ struct worker {
 	pthread_mutex_t lock;
 	pthread_cond_t room;
 	VEC(struct told) events;
-	VEC(struct capture_block *) blocks;
+	struct capture_block *block[WORKER_BLOCKS];	/* to store, the oldest first */
+	size_t blocks;
 };
 
 struct worker_turn {
