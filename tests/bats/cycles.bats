@@ -26,7 +26,7 @@ cycle() {
 # bats test_tags=needs:root,needs:bpf
 @test "cycles: many starts and stops, half by kill -9, leave nothing and change no answer" {
 	needs root bpf sim
-	local seed=${GPUPROF_SEED:-$((SECONDS + $$))} n=${GPUPROF_CYCLES:-50} i
+	local seed=${GPUPROF_SEED:-$((SECONDS + $$))} n=${GPUPROF_CYCLES:-100} i
 	echo "GPUPROF_SEED=$seed GPUPROF_CYCLES=$n"
 	RANDOM=$seed
 	LD_LIBRARY_PATH=$SIM "$TEST_LIB/answers.py" end >answers 3>&- &
