@@ -121,6 +121,22 @@ duration_ms() { report_value report.json 'r["meta"]["duration_ns"] // 10**6'; }
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "keep: what SIGUSR1 asked for and could not be written: one line, exit 1" {
+	needs root bpf targets
+	mkdir gone
+	start_target t cudart-dyn --launches 5
+	start_gpuprof record -o gone/held.gpr --before 1s --on signal -p "$TARGET"
+	wait_armed "$TARGET"
+	rmdir gone
+	kill -USR1 "$PROFILER"
+	wait_for 5 test -s gpuprof.err
+	kill -INT "$PROFILER"
+	wait_gpuprof
+	assert_equal "$status" 1
+	assert_output "gpuprof: cannot create gone/held.gpr: No such file or directory"
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "keep: -o takes host, pid, rank, job and time" {
 	needs root bpf targets
 	RANK=5 SLURM_JOB_ID=a/b run "$GPUPROF" record -o '%h.%p.r%r.j%j.%t.%%.gpr' -- "$TARGETS/cudart-dyn"
