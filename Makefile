@@ -41,7 +41,12 @@ OPT      ?= -O2
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD) $(SYSROOT:%=-isystem %/usr/include)
 CFLAGS   += -std=gnu11 -g $(OPT) $(WARN) -fno-strict-aliasing -pthread
 LIBS     := $(SYSROOT:%=%/usr/lib/$(MACHINE)-linux-gnu)
-LDLIBS    = $(LIBS:%=-L%) -l:libbpf.a -Wl,-Bstatic -lelf -lzstd -lxxhash -lz -liberty $(if $(STATIC),,-Wl,-Bdynamic) -lm
+# Source lines and inlined functions (--lines) need libdw; without it they are told to be missing.
+LIBDW    := $(if $(SYSROOT),$(wildcard $(LIBS)/libdw.a),$(filter /%,$(shell $(CC) -print-file-name=libdw.a)))
+ifneq ($(LIBDW),)
+CPPFLAGS += -DGPUPROF_LIBDW
+endif
+LDLIBS    = $(LIBS:%=-L%) -l:libbpf.a -Wl,-Bstatic $(if $(LIBDW),-ldw) -lelf -lzstd -lxxhash -lz -liberty $(if $(STATIC),,-Wl,-Bdynamic) -lm
 ifneq ($(SANITIZE),)
 CFLAGS   += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS  += -fsanitize=$(SANITIZE)
@@ -78,7 +83,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ifneq ($(UNPACKED),)
-$(UNPACKED):
+$(UNPACKED): scripts/sysroot
 	$(call say,UNPACK,$(@D))
 	$(Q)scripts/sysroot $(@D) $(ARCH)
 endif
@@ -194,11 +199,14 @@ unit: $(UNIT) ## build and run the unit tests; T=test_elf runs one
 check-arm64: ## build for arm64 and run its unit tests, emulated where that is not this machine
 	$(Q)$(MAKE) --no-print-directory ARCH=arm64 unit
 
+emulator:
+	@echo $(if $(EMULATOR),env $(EMULATOR))
+
 clean: ## remove build/
 	rm -rf $(BUILD)
 
 -include tests/sim/sim.mk tests/targets/targets.mk tests/rows/rows.mk tests/fuzz/fuzz.mk tests/bench/bench.mk tests/kernels/kernels.mk
 
-.PHONY: all help man completions install uninstall unit check-arm64 clean
+.PHONY: all help man completions install uninstall unit check-arm64 emulator clean
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)

@@ -60,7 +60,11 @@ static __always_inline void copy_regs(struct gp_thread_regs *rec, const struct p
 
 static __always_inline __u64 more_reg(struct pt_regs *ctx, __u32 i)
 {
-	return i ? PT_REGS_PARM8(ctx) : PT_REGS_PARM7(ctx);
+	__u64 seventh = PT_REGS_PARM7(ctx), eighth = PT_REGS_PARM8(ctx);
+
+	/* Else one load from either offset, and the verifier wants constant ones in the context. */
+	asm volatile("" : "+r"(seventh), "+r"(eighth));
+	return i ? eighth : seventh;
 }
 
 static __always_inline __u64 return_reg(struct pt_regs *ctx)

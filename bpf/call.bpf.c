@@ -27,10 +27,26 @@ volatile __u8 handed_over = 0;
 volatile __u8 returns = GP_RETURNS_ALL;
 const volatile struct gp_row rows[GP_ROWS_MAX] = {};
 
-/* n words from where the row says. Without a register for it, a fault is kept in the record. */
-static __always_inline void read_words(struct thread_state *st, __u32 i, __u32 n, const __u64 *from)
+/* A word from where the row says. Without a register for it, a fault is kept in the record. */
+static __always_inline void read_word(struct thread_state *st, __u32 i, const __u64 *from)
 {
-	if (bpf_probe_read_user(&st->rec.words[GP_REGS + i], n * 8, from))
+	if (bpf_probe_read_user(&st->rec.words[GP_REGS + i], 8, from))
+		st->rec.head.flags |= GP_CALL_EXTRA_FAULT;
+}
+
+/*
+ * The n words behind the first ones, of which the ABI has registers. Kernels before 6.2 forget the
+ * bounds of what the compiler puts on the stack, so they are set where they are needed.
+ */
+static __always_inline void read_words(struct thread_state *st, __u32 first, __u32 n,
+				       const __u64 *from)
+{
+	__u32 bytes = n * 8, most = (GP_EXTRA_MAX - first) * 8;
+
+	asm volatile("" : "+r"(bytes));
+	if (bytes > most)
+		bytes = most;
+	if (bpf_probe_read_user(&st->rec.words[GP_REGS + first], bytes, from))
 		st->rec.head.flags |= GP_CALL_EXTRA_FAULT;
 }
 
@@ -53,7 +69,7 @@ static __always_inline void read_arguments(struct pt_regs *ctx, struct thread_st
 		if (at < MORE_REGS)
 			st->rec.words[GP_REGS + i] = more_reg(ctx, at);
 		else
-			read_words(st, i, 1, stack + at);
+			read_word(st, i, stack + at);
 	}
 }
 
@@ -69,7 +85,7 @@ static __always_inline void read_pointed(struct thread_state *st,
 		return;
 	}
 	for (__u32 i = 0; i < GP_EXTRA_MAX && i < n; i++)
-		read_words(st, i, 1, from + row->at[i]);
+		read_word(st, i, from + row->at[i]);
 }
 
 /* Reads the words that the row wants beyond the six argument registers. A function of its own for

@@ -10,7 +10,9 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+#include "gpuprof/control.h"
 #include "gpuprof/event.h"
+#include "gpuprof/row.h"
 
 /*
  * One per thread that has called a catalogue function. Only the thread itself writes it (and its

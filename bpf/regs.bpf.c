@@ -49,7 +49,8 @@ int task_regs(struct bpf_iter__task *ctx)
 		return 0;
 	rec->pid = tgid;
 	rec->tid = task->pid;
-	rec->flags = task->on_cpu ? GP_REGS_ON_CPU : 0;
+	/* An int up to 6.18, something narrower in 7.3. */
+	rec->flags = BPF_CORE_READ_BITFIELD(task, on_cpu) ? GP_REGS_ON_CPU : 0;
 	if (is_seen(task))
 		rec->flags |= GP_REGS_SEEN;
 	copy_regs(rec, regs);

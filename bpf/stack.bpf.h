@@ -15,9 +15,12 @@
 
 const volatile __u32 stack_bytes = 0;	/* copied of each stack, whole blocks; 0: no stacks */
 
-struct stack_copy {
+struct stack_copy {		/* sent without what is behind the words */
 	struct gp_stack head;
 	__u64 words[STACK_WORDS];
+	__u64 end;		/* of the stack's mapping, where that is near; 0: not met */
+	__u32 calls;
+	__u32 pad;
 };
 
 struct stacks_t {
@@ -94,15 +97,30 @@ static __noinline __u64 hash_words(const struct stack_copy *copy, const struct g
 	return hashing.h ? hashing.h : 1;
 }
 
-/* How much of the stack could be copied: all that is wanted, or what its first page has. */
+/* The first page above sp that cannot be read: there, the stack's mapping ends. */
+static __noinline __u64 find_end(__u64 sp)
+{
+	__u64 page = (sp & ~4095ull) + 4096, word;
+
+	for (int i = 0; i < GP_STACK_BYTES_MAX / 4096; i++, page += 4096)
+		if (bpf_probe_read_user(&word, sizeof(word), (void *)page))
+			break;
+	return page;
+}
+
+/* A fault costs as much as all the rest, so the end is remembered once it was met. Looked for again
+ * now and then: the page may have been swapped out. */
 static __always_inline __u32 copy_stack(struct stack_copy *copy)
 {
-	__u64 sp = copy->head.sp;
-	__u32 left = 4096 - (sp & 4095);
+	__u64 sp = copy->head.sp, left = copy->end - sp;
 
-	if (!bpf_probe_read_user(copy->words, stack_bytes, (void *)sp))
-		return stack_bytes;
-	left &= ~(GP_STACK_BLOCK - 1);
+	if (left >= stack_bytes || !(++copy->calls & 1023)) {
+		if (!bpf_probe_read_user(copy->words, stack_bytes, (void *)sp))
+			return stack_bytes;
+		copy->end = find_end(sp);
+		left = copy->end - sp;
+	}
+	left &= ~(GP_STACK_BLOCK - 1ull);
 	if (left > stack_bytes || !left || bpf_probe_read_user(copy->words, left, (void *)sp))
 		return 0;
 	return left;

@@ -5,6 +5,7 @@
 #ifndef GPUPROF_TALLY_BPF_H
 #define GPUPROF_TALLY_BPF_H
 
+#include "gpuprof/tally.h"
 #include "nest.bpf.h"
 
 struct tallies_t {

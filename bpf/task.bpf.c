@@ -144,11 +144,13 @@ SEC("?iter/task_vma")
 int task_files(struct bpf_iter__task_vma *ctx)
 {
 	struct vm_area_struct *vma = ctx->vma;
+	struct task_struct *task = ctx->task;
 	struct gp_mapping rec = {};
 
-	if (!ctx->task || !vma || !vma->vm_file)
+	if (!task || !vma || !vma->vm_file)
 		return 0;
 	rec.start = vma->vm_start;
+	rec.pid = task->tgid;
 	rec.ino = vma->vm_file->f_inode->i_ino;
 	rec.dev = vma->vm_file->f_inode->i_sb->s_dev;
 	bpf_seq_write(ctx->meta->seq, &rec, sizeof(rec));

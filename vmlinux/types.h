@@ -67,7 +67,7 @@ struct seccomp {
 struct task_struct {
 	pid_t pid;
 	pid_t tgid;
-	int on_cpu;
+	unsigned int on_cpu;	/* shorter in 7.3: libbpf resizes reads of what is unsigned */
 	__u64 start_time;
 	struct task_struct *group_leader;
 	struct signal_struct *signal;

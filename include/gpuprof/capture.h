@@ -132,7 +132,7 @@ struct gp_capture_end {
 #define GP_FIELD_RESULT 0x0008	/* signed */
 #define GP_FIELD_HAS 0x0010
 #define GP_FIELD_DIR 0x0020
-#define GP_FIELD_FUNC 0x0040	/* number of the block's dictionary: kinds that are calls */
+#define GP_FIELD_FUNC 0x0040	/* number of the block's dictionary: calls, and sums of calls */
 #define GP_FIELD_FUNC_RAW 0x0080	/* as it is: all other kinds, where it means nothing */
 #define GP_FIELD_BYTES 0x0100
 #define GP_FIELD_STREAM 0x0200

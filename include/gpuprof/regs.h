@@ -6,14 +6,7 @@
 #ifndef GPUPROF_REGS_H
 #define GPUPROF_REGS_H
 
-#ifndef __bpf__
-#include <stdint.h>
-typedef uint32_t gp_regs_u32;
-typedef uint64_t gp_regs_u64;
-#else
-typedef unsigned int gp_regs_u32;
-typedef unsigned long long gp_regs_u64;
-#endif
+#include "types.h"
 
 #define GP_THREAD_REGS 32
 
@@ -24,12 +17,12 @@ typedef unsigned long long gp_regs_u64;
 #define GP_REGS_SEEN 2u
 
 struct gp_thread_regs {
-	gp_regs_u32 pid;	/* the host's */
-	gp_regs_u32 tid;
-	gp_regs_u32 flags;	/* GP_REGS_* */
-	gp_regs_u32 known;	/* bit n: reg[n] was filled */
-	gp_regs_u64 pc;
-	gp_regs_u64 reg[GP_THREAD_REGS];	/* by DWARF number (x86-64: 0-15, arm64: 0-31) */
+	gp_u32 pid;	/* the host's */
+	gp_u32 tid;
+	gp_u32 flags;	/* GP_REGS_* */
+	gp_u32 known;	/* bit n: reg[n] was filled */
+	gp_u64 pc;
+	gp_u64 reg[GP_THREAD_REGS];	/* by DWARF number (x86-64: 0-15, arm64: 0-31) */
 };
 
 _Static_assert(sizeof(struct gp_thread_regs) == 24 + 8 * GP_THREAD_REGS, "regs size");

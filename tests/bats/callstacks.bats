@@ -174,8 +174,49 @@ C
 	assert_output '({1}, True)'
 }
 
+# bats test_tags=needs:root,needs:bpf
+@test "stacks of calls: --lines tells call sites of one function apart, and what was put into it" {
+	needs root bpf sim
+	build_app gcc c -g -Wl,--build-id <<'C'
+static inline __attribute__((always_inline)) void small(int n) { void *p; cudaMalloc(&p, n + 64); sink++; }
+OWN void work(int n) {
+	small(n);
+	if (n % 2) small(n);
+}
+int main(void) {
+	usleep(200000);
+	for (int i = 0; i < 30; i++) work(i);
+	usleep(200000);
+	return 0;
+}
+C
+	"$GPUPROF" record -q --stacks -o run.gpr -- ./app
+	"$GPUPROF" report run.gpr --by stack --table calls --format csv -o plain.csv
+	assert_equal "$(counts_of plain.csv cudaMalloc)" "45 main;work;cudaMalloc"
+	run "$GPUPROF" report run.gpr --lines --by stack --table calls --format csv -o lines.csv
+	[ "$status" -ne 4 ] || skip "built without libdw"
+	assert_success
+	run counts_of lines.csv cudaMalloc
+	assert_line --regexp '^30 .*main \(app.c:[0-9]+\);work \(app.c:17\);small \(app.c:15\);cudaMalloc'
+	assert_line --regexp '^15 .*main \(app.c:[0-9]+\);work \(app.c:18\);small \(app.c:15\);cudaMalloc'
+	rm app
+	run "$GPUPROF" report run.gpr --lines --by stack --table calls --format csv -o gone.csv
+	assert_success
+	run counts_of gone.csv cudaMalloc
+	assert_output --partial 'main;work;cudaMalloc'
+}
+
 @test "stacks of calls: with calls that are added up they are refused" {
 	run "$GPUPROF" stat --stacks --detail count -- true
 	assert_failure 2
 	assert_output --partial "--detail call"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "stacks of calls: taken and not shown: it is said" {
+	needs root bpf
+	run --separate-stderr "$GPUPROF" stat --stacks -o r.txt -- true
+	assert_success
+	assert_equal "${#stderr_lines[@]}" 1
+	[[ $stderr == *"--by stack"* ]]
 }

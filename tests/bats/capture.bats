@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck disable=SC2030,SC2031 # RANDOM is seeded in each test
 # A capture is the run: its report is what stat printed, and no accident makes it unreadable.
+# shellcheck disable=SC2154 # run --separate-stderr sets stderr and stderr_lines
 
 load ../lib/common
 

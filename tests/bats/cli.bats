@@ -5,14 +5,6 @@
 
 load ../lib/common
 
-one_line() { # PART...: one line was said, and it has these parts
-	assert_equal "${#lines[@]}" 1
-	local part
-	for part; do
-		assert_output --partial "$part"
-	done
-}
-
 @test "cli: version and help go to stdout and succeed" {
 	run --separate-stderr "$GPUPROF" version
 	assert_success

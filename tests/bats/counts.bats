@@ -70,16 +70,21 @@ record_process() { # TARGET ARGS...
 # bats test_tags=needs:root,needs:bpf
 @test "counts: added up in the kernel, --detail latency and count" {
 	needs root bpf targets
-	run "$GPUPROF" stat --detail latency --table calls,events --format json -o latency.json -- \
+	run "$GPUPROF" stat --detail latency --table calls,events --format json -o latency.json \
+		--capture latency.gpr -- \
 		"$TARGETS/cudart-dyn" --truth t.json --launches 20000 "${ALL_KINDS[@]}"
 	assert_success
 	compare --no-times --only count,errors t.json latency.json
+	"$GPUPROF" report latency.gpr --table calls,events --format json -o again.json
+	compare --no-times --only count,errors t.json again.json
 	laws latency.json
 	run "$GPUPROF" stat --detail count --table calls,events --format json -o count.json -- \
 		"$TARGETS/cudart-dyn" --truth t.json --launches 20000 "${ALL_KINDS[@]}"
 	assert_success
 	compare --no-times --only count t.json count.json
 	laws count.json
+	run report_value count.json 'r["meta"]["detail"]'
+	assert_output count
 }
 
 # bats test_tags=needs:root,needs:bpf

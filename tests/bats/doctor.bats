@@ -97,7 +97,7 @@ open(sys.argv[1], "wb").write(head + load + code)' "$1"
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "doctor: a program of 32 bits, a zombie, a thread of the kernel, no process" {
+@test "doctor: a program of 32 bits, a zombie, a thread of the kernel, a stopped one, none" {
 	needs root bpf
 	[ "$(uname -m)" = x86_64 ] || skip "the program is for x86"
 	program_of_32_bits small
@@ -113,6 +113,11 @@ open(sys.argv[1], "wb").write(head + load + code)' "$1"
 	wait_for 10 sh -c 'grep -q "State:.*Z" /proc/$(cat zombie)/status'
 	TARGET=$(cat zombie)
 	doctor_says 0 'less +process +a zombie'
+	sleep 60 3>&- &
+	TARGET=$!
+	STARTED+=("$TARGET")
+	kill -STOP "$TARGET"
+	doctor_says 0 "less +process +stopped by a signal: .*kill -CONT $TARGET"
 	TARGET=2
 	[ "$(cat /proc/2/comm)" != kthreadd ] || doctor_says 0 'less +process +a thread of the kernel'
 	TARGET=4194303

@@ -14,8 +14,14 @@ start_inside() { # COMMAND...
 	HELD=$!
 	STARTED+=("$HELD")
 	wait_for 10 grep -q pid held.out
-	sleep 0.3
+	if [ "${GPUSIM_SPIN:-0}" = 1 ]; then
+		sleep 0.3
+	else
+		wait_for 10 all_sleep
+	fi
 }
+
+all_sleep() { ! grep -L nanosleep "/proc/$HELD/task/"*/wchan | grep -q .; }
 
 # Of each thread of the truth, in ms: how much longer its sync was booked than the truth has it since
 # the session began. Less than 0: the thread was off its CPU between its return and its clock.
@@ -142,6 +148,24 @@ build_nesting() {
 	assert_output "[('cudaLaunchKernel', 5, 0), ('cudaDeviceSynchronize', 0, 1)]"
 	run report_value r.json 'r["meta"]["own_cost_nested"]'
 	assert_output 100
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "inside: one that began while its library was mapped and not yet probed" {
+	needs root bpf
+	build_nesting || skip "no C compiler"
+	python3 -c 'import ctypes, time
+time.sleep(1.5); ctypes.CDLL("./libcudart.so.13").cudaDeviceSynchronize()' 3>&- &
+	STARTED+=("$!")
+	run --separate-stderr "$GPUPROF" stat -p "$!" --table calls,threads,events --format json
+	assert_success
+	printf '%s\n' "$output" >r.json
+	laws r.json
+	# The first moment may be seen after all.
+	run report_value r.json '[(c["function"], c["count"] + c["begun_before"], c["errors"], c["open"]) for c in t["calls"]]'
+	assert_output "[('cudaDeviceSynchronize', 1, 1, 0)]"
+	run report_value r.json '[1e9 < x["ns"] < 2e9 for x in t["threads"] if x["bucket"] == "sync"]'
+	assert_output '[True]'
 }
 
 # bats test_tags=needs:root,needs:bpf

@@ -17,7 +17,8 @@ duration_ms() { report_value report.json 'r["meta"]["duration_ns"] // 10**6'; }
 @test "keep: rotated files hold every call of a run once, each reads alone, none is too large" {
 	needs root bpf targets
 	local file n sum=0
-	run "$GPUPROF" record -o run.gpr --max-size 64k -- "$TARGETS/cudart-dyn" --launches 100000 --syncs 10
+	run "$GPUPROF" record -o run.gpr --stacks --max-size 64k -- \
+		"$TARGETS/cudart-dyn" --launches 100000 --syncs 10
 	assert_success
 	assert_output --partial "run.000001.gpr"
 	for file in run.*.gpr; do
@@ -27,6 +28,8 @@ duration_ms() { report_value report.json 'r["meta"]["duration_ns"] // 10**6'; }
 	done
 	assert [ "$(find . -name 'run.*.gpr' | wc -l)" -ge 2 ]
 	assert_equal $sum 100000
+	run "$GPUPROF" report run.000001.gpr --table events --format csv
+	assert_line --regexp '^uprobe,stack,[1-9][0-9]*,[1-9]' # copies are counted where they came
 }
 
 # bats test_tags=needs:root,needs:bpf
@@ -115,6 +118,22 @@ duration_ms() { report_value report.json 'r["meta"]["duration_ns"] // 10**6'; }
 	run "$GPUPROF" record -o none.gpr --before 1s --on signal -- "$TARGETS/cudart-dyn" --launches 5
 	assert_output --partial "nothing was kept"
 	assert_file_not_exist none.gpr
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "keep: what SIGUSR1 asked for and could not be written: one line, exit 1" {
+	needs root bpf targets
+	mkdir gone
+	start_target t cudart-dyn --launches 5
+	start_gpuprof record -o gone/held.gpr --before 1s --on signal -p "$TARGET"
+	wait_armed "$TARGET"
+	rmdir gone
+	kill -USR1 "$PROFILER"
+	wait_for 5 test -s gpuprof.err
+	kill -INT "$PROFILER"
+	wait_gpuprof
+	assert_equal "$status" 1
+	assert_output "gpuprof: cannot create gone/held.gpr: No such file or directory"
 }
 
 # bats test_tags=needs:root,needs:bpf

@@ -5,14 +5,6 @@
 
 load ../lib/common
 
-one_line() { # PART...: one line was said, and it has these parts
-	assert_equal "${#lines[@]}" 1
-	local part
-	for part; do
-		assert_output --partial "$part"
-	done
-}
-
 # bats test_tags=needs:root,needs:bpf
 @test "misuse: the id of a thread is no pid: it is said to be a thread's, exit 1" {
 	needs root bpf

@@ -27,14 +27,6 @@ with_only() { # BIT... -- COMMAND...: without all others
 	capsh --drop="$drop" -- -c 'exec "$0" "$@"' "$@"
 }
 
-one_line() { # PART...: one line was said, and it has these parts
-	assert_equal "${#lines[@]}" 1
-	local part
-	for part; do
-		assert_output --partial "$part"
-	done
-}
-
 # A folder that every user may look into, with the simulated libraries: OPEN.
 open_folder() {
 	OPEN=$(mktemp -d /tmp/gpuprof-bats.XXXXXX)
@@ -43,11 +35,7 @@ open_folder() {
 }
 
 teardown() {
-	local pid
-	for pid in "${STARTED[@]}"; do
-		kill -KILL "$pid" 2>/dev/null || true
-		wait "$pid" 2>/dev/null || true
-	done
+	end_started
 	rm -rf "${OPEN:-}"
 }
 

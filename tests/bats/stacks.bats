@@ -141,3 +141,19 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 	run "$GPUPROF" stacks -a
 	assert_equal "$status" 2
 }
+
+# bats test_tags=needs:root
+@test "stacks: of a running thread whose callers cannot be told, it is said that they cannot" {
+	needs root
+	echo 'int main(void) { for (;;) ; }' >spin.c
+	cc -O1 -static -s -fomit-frame-pointer -fno-unwind-tables -fno-asynchronous-unwind-tables \
+		-o spin spin.c
+	./spin 3>&- &
+	STARTED+=($!)
+	wait_for 10 grep -q spin "/proc/$!/comm"
+	sleep 0.1
+	run "$GPUPROF" stacks -p $!
+	assert_success
+	assert_output --partial "it was running"
+	assert_output --partial "what called this cannot be told"
+}

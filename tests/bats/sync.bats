@@ -12,6 +12,14 @@ start_hang() {
 	wait_for 10 grep -q ready hang.out
 }
 
+# The same, and it hangs already.
+start_hung() {
+	start_hang
+	: >go
+	wait_for 10 grep -q hanging hang.out
+	wait_for 10 grep -q nanosleep "/proc/$HUNG/wchan"
+}
+
 # "yes" when the sync bucket of all threads is between two numbers of nanoseconds, else what it is.
 sync_between() { # REPORT LEAST MOST
 	report_value "$1" "(lambda ns: 'yes' if $2 <= ns <= $3 else ns)(
@@ -73,9 +81,7 @@ sync_between() { # REPORT LEAST MOST
 # bats test_tags=needs:root,needs:bpf
 @test "sync: a thread that hung in a sync before the session is in it from the start to the end" {
 	needs root bpf sim
-	start_hang
-	: >go
-	sleep 0.3
+	start_hung
 	for target in "-p $HUNG" -a; do
 		# shellcheck disable=SC2086 # an option and its value
 		run "$GPUPROF" record -d 1s -o c.gpr $target
@@ -89,14 +95,15 @@ sync_between() { # REPORT LEAST MOST
 			for x in t['threads'] if x['pid'] == $HUNG]"
 		assert_output "[('sync', True)]"
 	done
+	# Also where its call returns to.
+	run text_equals_file "$HUNG"
+	assert_success
 }
 
 # bats test_tags=needs:root,needs:bpf
 @test "sync: every interval of a session that began inside one is all sync" {
 	needs root bpf sim
-	start_hang
-	: >go
-	sleep 0.3
+	start_hung
 	run --separate-stderr "$GPUPROF" -p "$HUNG" --interval 400ms --count 2 --table calls,threads --format csv
 	assert_success
 	run grep -cE ',sync,([0-9]+),1,,\1,' <<<"$output"

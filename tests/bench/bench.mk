@@ -9,14 +9,20 @@ BENCH_CAPTURE := $(addprefix $(BENCH_OUT)/,generate bench_capture bench_model me
 BENCH_HELPER  := $(addprefix $(BENCH_OUT)/,launcher bench_helper bench_reader libcupti_alone.so)
 BENCH_RUN      = python3 -B $(BENCH)/bench $(BUILD)
 
-bench: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_CAPTURE) $(BENCH_HELPER) sim ## compare gpuprof's cost with its peers' (root)
-	$(Q)$(BENCH_RUN) probes attach capture replay heap helper
+bench: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_CAPTURE) $(BENCH_HELPER) $(BENCH_OUT)/crowd sim ## compare gpuprof's cost with its peers' (root)
+	$(Q)$(BENCH_RUN) probes attach hanging hosts capture replay heap helper
 
 bench-probes: $(BUILD)/gpuprof $(BENCH_PROBES) ## what a probe costs a call, beside ftrace and bpftrace (root)
 	$(Q)$(BENCH_RUN) probes
 
 bench-attach: $(BUILD)/gpuprof ## what attaching the whole catalogue takes, and detaching (root)
 	$(Q)$(BENCH_RUN) attach
+
+bench-hanging: $(BUILD)/gpuprof sim ## stacks of a job that hangs, and attaching to it (root)
+	$(Q)$(BENCH_RUN) hanging
+
+bench-hosts: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_OUT)/crowd ## thousands of processes; processes beside the target (root)
+	$(Q)$(BENCH_RUN) hosts
 
 bench-capture: $(BUILD)/gpuprof $(BENCH_CAPTURE) sim ## what an event costs in a capture: ns and bytes
 	$(Q)$(BENCH_RUN) capture
@@ -47,6 +53,11 @@ $(BENCH_OUT)/measure: $(BENCH)/measure.c
 	$(call say,CC,$@)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -g -O2 $(WARN) -o $@ $<
 
+$(BENCH_OUT)/crowd: $(BENCH)/crowd.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -g -O2 $(WARN) -static -o $@ $<
+
 $(BENCH_OUT)/generate $(BENCH_OUT)/bench_capture: $(BENCH)/stream.c $(BENCH)/stream.h
 $(BENCH_OUT)/generate $(BENCH_OUT)/bench_capture $(BENCH_OUT)/bench_model: $(BENCH_OUT)/%: $(BENCH)/%.c $(LIB)
 	@mkdir -p $(@D)
@@ -64,4 +75,4 @@ $(BENCH_OUT)/libcupti_alone.so: $(BENCH)/cupti_alone.c $(SIM_OUT)/libcupti.so.13
 	$(Q)$(CC) $(CPPFLAGS) -Itests/sim $(CFLAGS) -fPIC -shared -o $@ $< -L$(SIM_OUT) -l:libcupti.so.13 \
 		-Wl,-rpath,'$$ORIGIN/../sim' -Wl,-rpath-link,$(SIM_OUT)
 
-.PHONY: bench bench-probes bench-attach bench-capture bench-replay bench-heap bench-helper
+.PHONY: bench bench-probes bench-attach bench-hanging bench-hosts bench-capture bench-replay bench-heap bench-helper

@@ -32,6 +32,9 @@ uretprobe:{file}:cudaLaunchKernel /@start[tid]/ {{
 }}"""
 
 
+BPFTRACE_USTACK = "uprobe:{file}:cudaLaunchKernel {{ @[ustack(64)] = count(); }}"
+
+
 class Failure(Exception):
     """One line: what could not be measured and why."""
 
@@ -173,6 +176,7 @@ def saw_ftrace(out, _notes):
 
 def saw_bpftrace(out, _notes):
     total = [int(n) for n in re.findall(r"^@: (\d+)$", out, re.M)]
+    total += [sum(int(n) for n in stacks)] if (stacks := re.findall(r"^\]: (\d+)$", out, re.M)) else []
     bars = [int(n) for n in re.findall(r"^\[.*?[\])]\s+(\d+) \|", out, re.M)]
     return total + ([sum(bars)] if bars else [])
 
@@ -196,17 +200,22 @@ def compared(program):
     peer = ftrace("ftrace p: + r:")
     count = bpftrace("bpftrace count()", BPFTRACE_COUNT)
     hist = bpftrace("bpftrace latency hist", BPFTRACE_HIST)
-    rows = [("launch, full record, entry+return: session",
-             gpuprof(program, "gpuprof session", "--attach", "session", *full), peer, 1.00),
+    session = gpuprof(program, "gpuprof session", "--attach", "session", *full)
+    stacks = gpuprof(program, "gpuprof --stacks", "--attach", "session", "--stacks")
+    ustack = bpftrace("bpftrace ustack", BPFTRACE_USTACK)
+    rows = [("launch, full record, entry+return: session", session, peer, 1.00),
             ("launch, full record, entry+return: multi",
              gpuprof(program, "gpuprof multi", "--attach", "multi", *full), peer, 1.00),
             ("entry count", gpuprof(program, "gpuprof count", "--detail", "count"), count, 1.05),
             ("latency aggregation", gpuprof(program, "gpuprof latency", "--detail", "latency"),
-             hist, 0.90)]
+             hist, 0.90),
+            ("launch with its stack, to one without", stacks, session, 1.50),
+            ("launch with its stack: .eh_frame, and frame pointers", stacks, ustack, 2.50)]
     if not full:
         rows = rows[:2] + [(what, None, other, bound) for what, _, other, bound in rows[2:]]
     if not shutil.which("bpftrace"):
-        rows = rows[:2] + [(what, own, None, bound) for what, own, _, bound in rows[2:]]
+        rows = [(what, own, None if other in (count, hist, ustack) else other, bound)
+                for what, own, other, bound in rows]
     return rows
 
 

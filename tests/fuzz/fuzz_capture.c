@@ -29,7 +29,7 @@ static int check_event(void *ctx, const struct event *ev)
 
 	if (!ev->kind || ev->kind >= EVENT_KIND_END || ev->func >= FUNCS_MAX)
 		abort();
-	if (event_is_call(ev->kind)) {
+	if (event_has_func(ev->kind)) {
 		if (ev->func >= funcs->n || funcs->v[ev->func].class >= CLASS_END)
 			abort();
 		sum += strlen(funcs->v[ev->func].name) + strlen(funcs->v[ev->func].library);

@@ -27,7 +27,8 @@ static void check_accepted(const struct options *o)
 	if (o->help)
 		return;
 	check(o->n_args >= o->verb->min_args);
-	check(!o->verb->has_targets || !!o->n_pids + !!o->all + !!o->cmd == 1);
+	check(!o->verb->has_targets ||
+	      !!o->n_pids + !!o->all + !!o->cmd + !!o->selector == 1);
 	check(!o->cmd || o->cmd[0]);
 	check(o->n_pids <= OPTIONS_PIDS_MAX);
 	for (size_t i = 0; i < o->n_pids; i++)

@@ -10,8 +10,10 @@
  *	target TRUTH SECONDS	waits until its functions hold breakpoints, makes its calls, waits until
  *			they are gone again; exits 3 if none came, 4 if they stayed
  *	target - SECONDS	makes no calls; exits 5 if a breakpoint ever came
+ *	target sync SECONDS	stays in one call of cudaDeviceSynchronize
  *
- * TRUTH gets lines "calls PID FUNCTION COUNT ERRORS BYTES" and "launch PID GRID BLOCK COUNT", with
+ * TRUTH gets lines "calls PID FUNCTION COUNT ERRORS BYTES" (or "wide", of functions with arguments
+ * beyond the sixth or structs, which not every way of attaching probes) and "launch PID GRID BLOCK COUNT", with
  * grids and blocks as X,Y,Z. Whether a breakpoint is there is read from its own text.
  */
 #include <errno.h>
@@ -39,6 +41,8 @@
 typedef int cudaError_t;
 typedef struct CUstream_st *cudaStream_t;
 typedef struct { unsigned int x, y, z; } dim3;
+typedef struct { void *ptr; size_t pitch, width, height; } cudaPitchedPtr;
+typedef struct { size_t width, height, depth; } cudaExtent;
 
 enum { cudaSuccess = 0, cudaErrorInvalidValue = 1 };
 enum { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyNone = 9 };
@@ -73,9 +77,27 @@ AS_IN_CUDART cudaError_t cudaMemcpy(void *dst, const void *src, size_t bytes, in
 }
 
 OPENS("bti")		/* bti c */
+/* Arguments 7 and 8 are on the stack on x86-64 and in registers on arm64, argument 9 on the stack. */
+AS_IN_CUDART cudaError_t cudaMemcpy2DArrayToArray(void *dst, size_t dst_x, size_t dst_y,
+						  const void *src, size_t src_x, size_t src_y,
+						  size_t width, size_t height, int kind)
+{
+	(void)dst, (void)dst_x, (void)dst_y, (void)src, (void)src_x, (void)src_y;
+	return initialise() || !width || !height || kind == cudaMemcpyNone;
+}
+
+/* Large structs by value are on the stack on x86-64; on arm64 their addresses are in registers. */
+AS_IN_CUDART cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent)
+{
+	(void)to, (void)value;
+	return initialise() || !extent.width;
+}
+
+static long sync_us = 200;
+
 AS_IN_CUDART cudaError_t cudaDeviceSynchronize(void)
 {
-	nap_us(200);
+	nap_us(sync_us);
 	return initialise();
 }
 
@@ -110,8 +132,11 @@ static void *run_plan(void *arg)
 		cudaMemcpy(NULL, NULL, p->bytes, i % 2 + cudaMemcpyHostToDevice);
 	for (unsigned int i = 0; i < p->failing_copies; i++)
 		cudaMemcpy(NULL, NULL, p->bytes, cudaMemcpyNone);
-	for (unsigned int i = 0; i < p->syncs; i++)
+	for (unsigned int i = 0; i < p->syncs; i++) {
+		cudaMemcpy2DArrayToArray(NULL, 1, 2, NULL, 3, 4, p->bytes, 6, cudaMemcpyDeviceToHost);
+		cudaMemset3D((cudaPitchedPtr){ NULL, 1, 2, 3 }, 0, (cudaExtent){ p->bytes, 7, 5 });
 		cudaDeviceSynchronize();
+	}
 	return NULL;
 }
 
@@ -129,7 +154,7 @@ static void run_threads(void)
 /* In one write, so that the lines of two processes never mix. */
 static void write_truth(const char *path)
 {
-	unsigned long launches = 0, copies = 0, failing = 0, syncs = 0, bytes = 0;
+	unsigned long launches = 0, copies = 0, failing = 0, syncs = 0, bytes = 0, wide = 0;
 	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600), pid = getpid();
 	char text[1024];
 	int len = 0;
@@ -139,14 +164,18 @@ static void write_truth(const char *path)
 		copies += p->copies + p->failing_copies;
 		failing += p->failing_copies;
 		syncs += p->syncs;
+		wide += p->bytes * p->syncs;
 		bytes += p->bytes * (p->copies + p->failing_copies);
 		len += sprintf(text + len, "launch %d %u,%u,%u %u,%u,%u %u\n", pid,
 			       p->grid.x, p->grid.y, p->grid.z,
 			       p->block.x, p->block.y, p->block.z, p->launches);
 	}
 	len += sprintf(text + len, "calls %d cudaLaunchKernel %lu 0 -\n"
-		       "calls %d cudaMemcpy %lu %lu %lu\ncalls %d cudaDeviceSynchronize %lu 0 -\n",
-		       pid, launches, pid, copies, failing, bytes, pid, syncs);
+		       "calls %d cudaMemcpy %lu %lu %lu\ncalls %d cudaDeviceSynchronize %lu 0 -\n"
+		       "wide %d cudaMemcpy2DArrayToArray %lu 0 %lu\n"
+		       "wide %d cudaMemset3D %lu 0 %lu\n",
+		       pid, launches, pid, copies, failing, bytes, pid, syncs,
+		       pid, syncs, wide * 6, pid, syncs, wide * 7 * 5);
 	if (fd < 0 || write(fd, text, (size_t)len) != len) {
 		perror(path);
 		exit(1);
@@ -239,6 +268,10 @@ int main(int argc, char **argv)
 	if (argc < 2 || argc > 3) {
 		fprintf(stderr, "usage: target TRUTH [SECONDS]\n");
 		return 2;
+	}
+	if (argc == 3 && !strcmp(argv[1], "sync")) {
+		sync_us = strtol(argv[2], NULL, 10) * 1000000;
+		return (int)cudaDeviceSynchronize();
 	}
 	if (argc == 3)
 		return run_watched(argv[1], strtol(argv[2], NULL, 10));

@@ -23,7 +23,7 @@ def load(path):
 def check_books(rows):
     sums, wall = collections.Counter(), {}
     for row in rows:
-        key = row["pid"], row["tid"]
+        key = row["pid"], row["tid"], row.get("birth_ns")  # numbers are used again
         sums[key] += row["ns"]
         wall.setdefault(key, row["wall_ns"])
         if wall[key] != row["wall_ns"]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What every bats file uses: where things are, what a test needs of this machine, targets that
 # start on a sign and end with the test. Knows gpuprof by its command line alone.
-# shellcheck shell=bash disable=SC2034 # bats and the tests read status, output
+# shellcheck shell=bash disable=SC2034,SC2154 # bats and the tests read and set status, output, lines
 
 bats_require_minimum_version 1.5.0
 
@@ -21,8 +21,10 @@ setup() {
 	STARTED=()
 }
 
+teardown() { end_started; } # a file that has more to undo calls it, too
+
 # Ends what this test started, by pid. A target that is in a hung call needs SIGKILL.
-teardown() {
+end_started() {
 	local pid
 	for pid in "${STARTED[@]}"; do
 		kill -KILL "$pid" 2>/dev/null || true
@@ -54,6 +56,14 @@ needs() {
 		pty) [ -e /dev/pts/ptmx ] || skip "no pseudo terminals: mount devpts on /dev/pts" ;;
 		targets | sim) [ -d "$ROOT/build/$what" ] || skip "build/$what is missing: make $what" ;;
 		esac
+	done
+}
+
+one_line() { # PART...: one line was said, and it has these parts
+	assert_equal "${#lines[@]}" 1
+	local part
+	for part; do
+		assert_output --partial "$part"
 	done
 }
 

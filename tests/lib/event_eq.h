@@ -21,7 +21,7 @@ static inline bool event_eq_func(const struct event *a, const struct funcs *fa,
 {
 	const struct func *x, *y;
 
-	if (!event_is_call(a->kind))
+	if (!event_has_func(a->kind))
 		return a->func == b->func;
 	if (a->func >= fa->n || b->func >= fb->n)
 		return false;

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <linux/futex.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@
 enum { LAYERS = 4, MAX_RANKS = 16 };
 
 struct options {
-	uint64_t ranks, steps, bytes, pause_us;
+	uint64_t ranks, steps, bytes, pause_us, idle_threads;
 	const char *wait_file;
 	bool quiet;
 };
@@ -147,6 +148,23 @@ static void wait_for_start(const struct rank *rank)
 		sleep_us(5000);
 }
 
+static void *stay(void *argument)
+{
+	(void)argument;
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void start_idle(uint64_t n)
+{
+	pthread_t thread;
+
+	while (n--)
+		if (pthread_create(&thread, NULL, stay, NULL))
+			abort();
+}
+
 static int run_rank(const struct options *options, struct meeting *meeting, int number)
 {
 	struct rank rank = { .options = options, .number = number };
@@ -156,6 +174,7 @@ static int run_rank(const struct options *options, struct meeting *meeting, int 
 	CUDA(cudaMalloc(&rank.gradients, options->bytes));
 	CUDA(cudaMalloc(&rank.loss, 4));
 	CUDA(cudaStreamCreate(&rank.stream));
+	start_idle(options->idle_threads);
 	wait_for_start(&rank);
 	NCCL(ncclCommInitRank(&rank.comm, (int)options->ranks, agree_on_id(meeting, number),
 			      number));
@@ -264,9 +283,10 @@ static int join_as(const struct options *options, const char *rank, const char *
 static int usage(void)
 {
 	fputs("usage: ddp [--ranks N] [--steps S] [--bytes B] [--pause-us U] [--wait-file FILE] "
-	      "[--quiet]\n"
+	      "[--idle-threads N] [--quiet]\n"
 	      "N processes (4) that all-reduce B bytes (4 MiB) in each of S steps (50)\n"
-	      "with --wait-file each says that it is ready, then waits until FILE exists\n",
+	      "with --wait-file each says that it is ready, then waits until FILE exists\n"
+	      "with --idle-threads each has so many more threads, which make no call\n",
 	      stderr);
 	return 2;
 }
@@ -282,6 +302,7 @@ static int parse_option(struct options *options, const char *word, const char *v
 		{ "--steps", &options->steps },
 		{ "--bytes", &options->bytes },
 		{ "--pause-us", &options->pause_us },
+		{ "--idle-threads", &options->idle_threads },
 	};
 	char *end;
 	size_t i;

@@ -2,7 +2,7 @@
 #
 # The simulated GPU, a fragment of the top Makefile, which sets BUILD and CC. `make sim` builds all of it into
 # $(BUILD)/sim; $(BUILD)/sim/endbr has two shims with functions that begin with endbr64, $(BUILD)/sim/cuda12 the runtime
-# of that version. simcalls-static has the runtime within and no symbols.
+# of that version. simcalls-static has the runtime within and no symbols; simcalls-inside has them, as local ones.
 
 SIM := tests/sim
 SIM_OUT := $(BUILD)/sim
@@ -27,7 +27,7 @@ SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory
 SIM_NCCL := libnccl_shared libnccl_submit libnccl_group libnccl_comm libnccl_collectives
 SIM_CUPTI := libcupti_activity libcupti_queue libcupti_record libcupti_version
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
-SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static ddp held lives client
+SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static simcalls-inside ddp held lives client
 
 # NVTX is a header of the toolkit; without one there is no program that uses it.
 SIM_NVTX := $(patsubst %/nvtx3/nvToolsExt.h,%,$(firstword $(wildcard $(BUILD)/cuda/include/nvtx3/nvToolsExt.h \
@@ -184,6 +184,12 @@ $(SIM_OUT)/simcalls-static: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_li
 		$(SIM_OUT)/libgpusim.so
 	$(call say,LINK,$@)
 	$(Q)$(CC) -s -o $@ $(filter %.o,$^) $(SIM_OUT)/libcudart_static.a $(SIM_RUN_LINK) -L$(SIM_OUT) -lgpusim -ldl
+
+$(SIM_OUT)/simcalls-inside: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_linked) $(SIM_OUT)/libcudart_static.a \
+		$(SIM_OUT)/libgpusim.so
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@.global $(filter %.o,$^) $(SIM_OUT)/libcudart_static.a $(SIM_RUN_LINK) -L$(SIM_OUT) -lgpusim -ldl
+	$(Q)objcopy -w --localize-symbol='*cuda*' $@.global $@ && rm $@.global
 
 $(SIM_OUT)/ddp: $(SIM_OUT)/programs/ddp.o $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libnccl.so.2
 	$(call say,LINK,$@)

@@ -5,7 +5,7 @@
 TARGETS_DIR       := $(BUILD)/targets
 T_LIB   := $(TARGETS_DIR)/target.o $(TARGETS_DIR)/truth.o
 T_PROGS := $(addprefix $(TARGETS_DIR)/,cudart-dyn cudart-static cudart-static-stripped cudart-dl burst confined nccl \
-	     rows rows-twins triple triple-static)
+	     rows rows-twins successor triple triple-static)
 CUDA     = $(eval CUDA := $$(shell scripts/cuda))$(or $(CUDA),$(error scripts/cuda found no CUDA))
 T_FLAGS  = -std=gnu11 -D_GNU_SOURCE -g -O2 $(WARN) -Itests/targets -isystem $(CUDA)/include -pthread
 T_SO     = -L$(CUDA)/lib -Wl,-rpath,$(CUDA)/lib
@@ -51,6 +51,10 @@ $(TARGETS_DIR)/confined: $(TARGETS_DIR)/confined.o $(T_LIB)
 $(TARGETS_DIR)/rows: $(TARGETS_DIR)/rows.o $(T_LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -pthread -o $@ $^ $(T_SO) -lcudart
+
+$(TARGETS_DIR)/successor: $(TARGETS_DIR)/successor.o
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $^
 
 $(TARGETS_DIR)/rows-twins.o: tests/targets/rows.c tests/targets/target.h
 	@mkdir -p $(@D)

@@ -14,6 +14,7 @@
 #include "event/decode.h"
 #include "probe/catalog.h"
 #include "unit/decode_abi.h"
+#include "unit/row_of.h"
 
 #define POISON 0xabababababababab
 
@@ -21,15 +22,6 @@ struct raw {
 	struct gp_call head;
 	uint64_t words[GP_WORDS_LARGE + 1];
 };
-
-static unsigned int row_of(const char *name)
-{
-	for (unsigned int i = 1; i < catalog_n_rows(); i++)
-		if (!strcmp(catalog_row(i)->name, name))
-			return i;
-	fail_msg("no row %s", name);
-	return 0;
-}
 
 /* What BPF sends for a call whose arguments are in `seen`: the length of the record. */
 static size_t record(struct raw *raw, const char *name)

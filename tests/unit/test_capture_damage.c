@@ -216,6 +216,7 @@ static void after_random_damage_nothing_unwritten_is_delivered(void **state)
 		outcome_free(&o);
 		free(b.v);
 	}
+	unlink(lib_path);		/* perhaps damaged past being taken for a capture */
 	sample_free(&s);
 }
 

@@ -42,8 +42,9 @@ static int write_down(void *ctx, enum drain_item_kind kind, const void *data, si
 	} else if (kind == DRAIN_CALL) {
 		snprintf(l->text + n, sizeof(l->text) - n, "C%u ", call->tid);
 	} else {
-		snprintf(l->text + n, sizeof(l->text) - n, "%c%u ",
-			 task->kind == GP_TASK_EXIT ? 'X' : 'N', task->tid);
+		char letter = task->kind == GP_TASK_EXIT ? 'X' : task->kind == GP_TASK_EXEC ? 'E' : 'N';
+
+		snprintf(l->text + n, sizeof(l->text) - n, "%c%u ", letter, task->tid);
 	}
 	return 0;
 }
@@ -125,6 +126,36 @@ static void order_exit_before_the_numbers_next_owner(void **state)
 	source_commit(reserve_task(&p, GP_TASK_NEW, 7));
 	round_says(&p, true, "X7 | ");
 	round_says(&p, true, "N7 | ");
+	pair_close(&p);
+}
+
+static void commit_task(struct pair *p, uint8_t kind, uint32_t tid, uint64_t process_ns)
+{
+	struct gp_task rec = { .kind = kind, .pid = 7, .tid = tid, .time_ns = 50,
+			       .process_ns = process_ns };
+
+	source_commit(source_reserve(&p->tasks, &rec, sizeof(rec)));
+}
+
+/* Process 7, with a thread 8, ends; another gets its pid, runs a program, has a thread 9, and calls. */
+static void order_a_process_before_the_next_of_its_pid(void **state)
+{
+	struct gp_call old = { .kind = GP_CALL, .pid = 7, .tid = 8, .start_ns = 40 },
+		       young = { .kind = GP_CALL, .pid = 7, .tid = 9, .start_ns = 60 };
+	struct pair p;
+
+	(void)state;
+	pair_open(&p);
+	commit_task(&p, GP_TASK_EXIT, 8, 10);
+	commit_task(&p, GP_TASK_EXEC, 7, 45);
+	commit_task(&p, GP_TASK_NEW, 9, 45);
+	source_commit(source_reserve(&p.calls, &old, sizeof(old)));
+	round_says(&p, true, "C8 ");
+	round_says(&p, true, "X8 E7 N9 | ");
+	commit_task(&p, GP_TASK_EXIT, 9, 45);
+	commit_task(&p, GP_TASK_EXEC, 7, 48);
+	source_commit(source_reserve(&p.calls, &young, sizeof(young)));
+	round_says(&p, true, "X9 E7 C9 | ");
 	pair_close(&p);
 }
 
@@ -348,6 +379,8 @@ int main(void)
 		     order_exit_before_the_numbers_next_owner),
 		SAYS("order: who takes a number by exec is known before it calls",
 		     order_next_owner_before_its_first_call),
+		SAYS("order: a process is through before the next owner of its pid is told of",
+		     order_a_process_before_the_next_of_its_pid),
 		SAYS("order: no call passes a birth that is being written",
 		     order_call_waits_for_busy_new),
 		SAYS("order: an exit waits for calls that are being written",

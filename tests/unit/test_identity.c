@@ -89,6 +89,7 @@ static void a_group_is_chosen_by_its_path_or_a_part_of_it(void **state)
 	assert_true(cgroup_matches(v2, "foo-*.service"));
 	assert_true(cgroup_matches(v2, "worker/w1"));
 	assert_true(cgroup_matches(v2, "w[0-9]"));
+	assert_true(cgroup_matches("0::/jobs/\xc3\xa4.slice\n", "\xc3\xa4.*"));
 	assert_true(cgroup_matches(v2, "/"));
 	assert_true(cgroup_matches(v2, "/sys/fs/cgroup"));
 	assert_false(cgroup_matches(v2, "/system"));

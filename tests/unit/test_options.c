@@ -222,7 +222,7 @@ static void bad_values_are_refused(void **state)
 		"--ring-size 2g", "--ring-size 64kk", "--ring-size 18446744073709551616",
 		"--ring-size 17179869184g", "--format xml", "--format=", "--by pid", "--top 0",
 		"--max-loss 101", "--max-loss -1", "--max-loss nan", "--max-loss 1%%", "--all=1",
-		"--filter=", "--attach perf",
+		"--filter=", "--attach kprobe",
 	};
 
 	(void)state;
@@ -297,6 +297,26 @@ static void a_refusal_says_what_would_be_right(void **state)
 		 "usage: gpuprof report FILE [options]\n");
 }
 
+static void what_would_show_nothing_is_refused(void **state)
+{
+	struct options o;
+	struct line l;
+
+	(void)state;
+	answered("stat --by stack", "gpuprof: option '--by stack' needs '--stacks': without it none are "
+		 "taken\n");
+	answered("stat --stack-size 16k", "gpuprof: option '--stack-size' needs '--stacks': without it "
+		 "none are taken\n");
+	answered("report f --lines", "gpuprof: option '--lines' needs '--by stack': lines are those of a "
+		 "stack's frames\n");
+	answered("stat --by launch --detail count", "gpuprof: option '--by' needs '--detail call': what "
+		 "is added up is known by function only\n");
+	assert_int_equal(parse(&o, &l, "stat --stacks --by stack --lines --stack-size 16k"), 0);
+	options_free(&o);
+	assert_int_equal(parse(&o, &l, "report f --by stack"), 0);
+	options_free(&o);
+}
+
 static void help_and_version_win_over_what_is_missing(void **state)
 {
 	struct options o;
@@ -368,6 +388,7 @@ int main(void)
 		cmocka_unit_test(words_must_fit_the_verb),
 		cmocka_unit_test(unknown_options_are_refused),
 		cmocka_unit_test(a_refusal_says_what_would_be_right),
+		cmocka_unit_test(what_would_show_nothing_is_refused),
 		cmocka_unit_test(help_and_version_win_over_what_is_missing),
 		cmocka_unit_test(the_nearest_name_is_a_short_edit_away),
 		cmocka_unit_test(every_row_is_complete_and_its_help_fits),

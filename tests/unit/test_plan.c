@@ -2,8 +2,8 @@
 /* What is probed in a file, and what is left out and named, by how its functions begin. */
 #include "unit/elf_object.h"
 
-#include "probe/catalog.h"
 #include "probe/plan.h"
+#include "unit/row_of.h"
 
 /* Of this library: one function that begins well, one that is stepped, one that is called seldom and
  * stepped, one that the kernel refuses. */
@@ -22,21 +22,24 @@ static const char library[] =
 	"F(cudaFree, \"ldr x0, .\\nret\")\n";
 #endif
 
-static unsigned int row_of(const char *name)
+/* Under the driver's name: launches among others. */
+static const char driver[] = "int cuMemAlloc_v2(void) { return 1; }\n"
+			     "int cuLaunchKernel(void) { return 2; }\n"
+			     "int cuGraphLaunch(void) { return 3; }\n"
+			     "int cuStreamSynchronize(void) { return 4; }\n";
+
+/* Probed for all processes: 1; for those without a runtime to probe: 2; not: 0. */
+static int share(const struct plan *plan, const char *name)
 {
-	for (unsigned int i = 1; i < catalog_n_rows(); i++)
-		if (!strcmp(catalog_row(i)->name, name))
-			return i;
-	fail_msg("no row %s", name);
+	for (size_t i = 0; i < plan->n_all; i++)
+		if (plan->rows[i] == row_of(name))
+			return i < plan->n ? 1 : 2;
 	return 0;
 }
 
 static bool has(const struct plan *plan, const char *name)
 {
-	for (size_t i = 0; i < plan->n; i++)
-		if (plan->rows[i] == row_of(name))
-			return true;
-	return false;
+	return share(plan, name) == 1;
 }
 
 static int make_library(void **state)
@@ -54,7 +57,8 @@ static int remove_library(void **state)
 	return 0;
 }
 
-static struct plan *plan_of(const struct object *o, const struct plan_rules *rules)
+static struct plan *plan_as(const char *name, const struct object *o,
+			    const struct plan_rules *rules)
 {
 	struct plan *plan = calloc(1, sizeof(*plan));
 	int fd = open(o->path, O_RDONLY | O_CLOEXEC);
@@ -62,10 +66,15 @@ static struct plan *plan_of(const struct object *o, const struct plan_rules *rul
 
 	assert_non_null(plan);
 	assert_non_null(ef);
-	assert_int_equal(plan_file(plan, ef, "/usr/lib/libcudart.so.13", rules), 0);
+	assert_int_equal(plan_file(plan, ef, name, rules), 0);
 	elf_file_close(ef);
 	close(fd);
 	return plan;
+}
+
+static struct plan *plan_of(const struct object *o, const struct plan_rules *rules)
+{
+	return plan_as("/usr/lib/libcudart.so.13", o, rules);
 }
 
 static void what_costs_too_much_is_left_out_and_named(void **state)
@@ -97,6 +106,19 @@ static void what_fits_the_budget_is_probed_and_named(void **state)
 	}
 }
 
+static void the_budget_is_the_user_s(void **state)
+{
+	struct plan *dear = plan_of(*state, &(struct plan_rules){ .step_ns = 16000,
+								  .budget_ns = 16000 });
+	struct plan *cheap = plan_of(*state, &(struct plan_rules){ .step_ns = 300,
+								   .budget_ns = 299 });
+
+	assert_true(has(dear, "cudaMemcpyAsync"));
+	assert_false(has(cheap, "cudaMemcpyAsync"));
+	free(dear);
+	free(cheap);
+}
+
 static void what_is_called_seldom_is_probed_at_any_cost(void **state)
 {
 	struct plan *plan = plan_of(*state, &(struct plan_rules){ .step_ns = UINT64_MAX });
@@ -115,6 +137,36 @@ static void what_the_kernel_refuses_is_left_out_and_named(void **state)
 	free(plan);
 }
 
+static void launches_are_probed_as_asked(void **state)
+{
+	/* Functions of the compiler's making begin with whatever it likes. */
+	static const struct {
+		enum plan_launch launch;
+		int runtime, of_driver;
+	} modes[] = {
+		{ LAUNCH_AUTO, 1, 1 }, { LAUNCH_RUNTIME, 1, 2 }, { LAUNCH_DRIVER, 0, 1 },
+	};
+	struct object o = object_build(driver, "-shared -fPIC");
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		const struct plan_rules rules = { .launch = modes[i].launch, .step_ns = 1 };
+		struct plan *runtime = plan_of(*state, &rules);
+		struct plan *plan = plan_as("libcuda.so.1", &o, &rules);
+
+		assert_int_equal(share(runtime, "cudaLaunchKernel"), modes[i].runtime);
+		assert_int_equal(share(runtime, "cudaMemcpyAsync"), 1);
+		assert_int_equal(runtime->has_runtime, modes[i].runtime);
+		assert_int_equal(share(plan, "cuLaunchKernel"), modes[i].of_driver);
+		assert_int_equal(share(plan, "cuGraphLaunch"), modes[i].of_driver);
+		assert_int_equal(share(plan, "cuMemAlloc_v2"), 1);
+		assert_int_equal(share(plan, "cuStreamSynchronize"), 1);
+		assert_false(plan->has_runtime);
+		free(runtime);
+		free(plan);
+	}
+	object_remove(&o);
+}
+
 int main(void)
 {
 #define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
@@ -123,10 +175,13 @@ int main(void)
 		     what_costs_too_much_is_left_out_and_named),
 		SAYS("plan: they are probed where stepping fits the budget",
 		     what_fits_the_budget_is_probed_and_named),
+		SAYS("plan: the budget is the user's", the_budget_is_the_user_s),
 		SAYS("plan: a function that is called seldom is probed at any cost",
 		     what_is_called_seldom_is_probed_at_any_cost),
 		SAYS("plan: a function that the kernel refuses to probe is named",
 		     what_the_kernel_refuses_is_left_out_and_named),
+		SAYS("plan: --launch decides whose launches are probed, and of nothing else",
+		     launches_are_probed_as_asked),
 	};
 
 	return cmocka_run_group_tests(tests, make_library, remove_library);

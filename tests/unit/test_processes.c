@@ -69,10 +69,12 @@ static void two_owners_of_a_pid_are_two_rows(void **state)
 	(void)state;
 	push(m, ev);
 	push_identity(m, 100, "rank", "1");
+	push_call(m, L, 1, 1000, 1);
 	ev.start_ns = 2 * NS_PER_SEC;
 	ev.text = "b";
 	push(m, ev);
 	push_identity(m, 100, "rank", "2");
+	push_call(m, L, 1, 2000, 1);
 	t = view_processes(m, model_now(m));
 	assert_int_equal(table_rows(t), 2);
 	assert_string_equal(cell(t, 0, "comm")->s, "a");
@@ -84,13 +86,14 @@ static void two_owners_of_a_pid_are_two_rows(void **state)
 	model_free(m);
 }
 
-static void what_only_had_children_has_no_row(void **state)
+static void what_makes_no_call_has_no_row(void **state)
 {
 	struct model *m = session(1000);
 	struct table *t;
 
 	(void)state;
 	push(m, (struct event){ .kind = EVENT_FORK, .pid = 100, .tid = 200 });
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 200, .text = "sh" });
 	t = view_processes(m, model_now(m));
 	assert_int_equal(table_rows(t), 0);
 	table_free(t);
@@ -102,7 +105,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_row_says_who_launches_and_who_waits),
 		cmocka_unit_test(two_owners_of_a_pid_are_two_rows),
-		cmocka_unit_test(what_only_had_children_has_no_row),
+		cmocka_unit_test(what_makes_no_call_has_no_row),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
  * kernel of the test need not be such a one: an option of the loader says that it is. Every child
  * is told by its own eyes whether a return probe was laid before it: where its call returns to.
  */
+#include <dlfcn.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <link.h>
@@ -18,11 +19,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "unit/elf_object.h"
 
 #include "event/ring.h"
-#include "probe/catalog.h"
+#include "probe/attach.h"
 #include "probe/loader.h"
+#include "unit/row_of.h"
 
 #define CALLS 5u
 
@@ -63,15 +65,6 @@ static int find_offsets(struct dl_phdr_info *info, size_t size, void *ctx)
 		}
 	}
 	return 1;
-}
-
-static unsigned int row_of(const char *name)
-{
-	for (unsigned int i = 1; i < catalog_n_rows(); i++)
-		if (!strcmp(catalog_row(i)->name, name))
-			return i;
-	fail_msg("no row %s", name);
-	return 0;
 }
 
 static uint64_t rows[N];
@@ -326,6 +319,52 @@ static void counting_needs_no_return(void **state)
 }
 
 
+/* The kernel readies the return of any process that meets a breakpoint, before it asks whose link it
+ * is. So there may be no link with another process's filter: the program decides for each. */
+static void where_they_kill_no_link_has_a_process_filter(void **state)
+{
+	static const char library[] =
+		"__asm__(\".text\\n.globl cudaLaunchKernel\\n.type cudaLaunchKernel, %function\\n\"\n"
+#if defined(__x86_64__)
+		"\"cudaLaunchKernel:\\npush %rbp\\npop %rbp\\nret\\n\"\n"
+#else
+		"\"cudaLaunchKernel:\\nnop\\nret\\n\"\n"
+#endif
+		"\".size cudaLaunchKernel, . - cudaLaunchKernel\\n\");\n";
+	struct object o = object_build(library, "-shared -fPIC");
+	void *opened = dlopen(o.path, RTLD_NOW);
+	void (*launch)(void) = opened ? (void (*)(void))dlsym(opened, "cudaLaunchKernel") : NULL;
+
+	(void)state;
+	assert_non_null(launch);
+	for (int kill = 0; kill < 2; kill++) {
+		struct loader *l = load(WAY_SESSION, DETAIL_CALL, kill);
+		struct attach *a = attach_new(l);
+		struct target_file file = { .path = "/lib/libcudart.so.13",
+					    .fd = open(o.path, O_RDONLY | O_CLOEXEC) };
+		struct attach_result result;
+		struct gp_counts counts;
+		struct stat st;
+
+		assert_non_null(a);
+		assert_int_equal(fstat(file.fd, &st), 0);
+		file.dev = st.st_dev;
+		file.ino = st.st_ino;
+		file.pid = getppid();
+		assert_int_equal(attach_file(a, &file, getppid(), &result), 0);
+		assert_int_equal(result.probes, 1);
+		launch();
+		assert_int_equal(loader_counts(l, &counts), 0);
+		/* Ours is the thread that the calibration followed, and not of the process named. */
+		assert_int_equal(counts.hits[GP_CALL], loader_returns(l) != GP_RETURNS_ALL);
+		close(file.fd);
+		attach_free(a);
+		loader_free(l);
+	}
+	dlclose(opened);
+	object_remove(&o);
+}
+
 int main(void)
 {
 #define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
@@ -336,6 +375,8 @@ int main(void)
 		     sessions_refuse_the_return_call_by_call),
 		SAYS("returns: where they kill, other ways probe none, and tell each entry once",
 		     others_probe_no_return_at_all),
+		SAYS("returns: where they kill, no link has a process filter",
+		     where_they_kill_no_link_has_a_process_filter),
 		SAYS("returns: counting entries needs none", counting_needs_no_return),
 	};
 

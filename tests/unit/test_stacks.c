@@ -220,7 +220,7 @@ static void what_a_thread_waits_in_is_told(void **state)
 		const struct stack_thread *t = main_thread(&sc);
 
 		HAS_CHAIN(t, "inner", "middle", "outer", "main");
-		assert_string_equal(t->syscall, waits[i].syscall);
+		assert_non_null(strstr(t->syscall, waits[i].syscall));	/* arm64: ppoll */
 		assert_int_equal(t->state, 'S');
 		assert_int_equal(!t->file, !waits[i].file);
 		if (t->file)

@@ -112,6 +112,52 @@ static void single_stepped_calls_are_part_of_our_own_cost(void **state)
 	model_free(m);
 }
 
+/* L and S are the runtime's; a model of its own has a launch of the driver, too. */
+static const struct funcs both = {
+	.n = 2,
+	.v = {
+		{ "cudaLaunchKernel", "cudart", CLASS_LAUNCH, 0 },
+		{ "cuLaunchKernel", "cuda", CLASS_LAUNCH, 0 },
+	},
+};
+
+static void what_another_choice_of_launches_would_spare(void **state)
+{
+	static const char spares[] = "4 of 4 launches of the runtime were hit in the driver again, and "
+				     "none was the driver's own: --launch runtime would spare 2.000 us";
+	struct model *m = model_new(&both);
+
+	(void)state;
+	push(m, (struct event){ .kind = EVENT_START, .start_ns = 1000000 });
+	fact(m, "launch", "auto: of the runtime and of the driver");
+	fact(m, "cost_per_nested_ns", "500");
+	calls(m, 7, 0, 4, HAS_END);
+	foot_has(m, "launch:", false);
+	fact(m, "reached", "4");
+	foot_has(m, spares, true);
+	fact(m, "cost_per_nested_ns", "5");	/* of 50 us: not worth a word */
+	foot_has(m, "launch:", false);
+	fact(m, "cost_per_nested_ns", "500");
+	calls(m, 8, 1, 1, HAS_END);		/* the driver's own: both are needed */
+	foot_has(m, "launch:", false);
+	model_free(m);
+}
+
+static void launches_that_the_driver_does_not_show_are_missed_aloud(void **state)
+{
+	struct model *m = model_new(&both);
+
+	(void)state;
+	push(m, (struct event){ .kind = EVENT_START, .start_ns = 1000000 });
+	fact(m, "launch", "driver: of the driver alone");
+	foot_has(m, "launch:", false);
+	calls(m, 7, 0, 1, HAS_END);
+	foot_has(m, "launch: none was seen in the driver", true);
+	calls(m, 8, 1, 1, HAS_END);
+	foot_has(m, "launch:", false);
+	model_free(m);
+}
+
 int main(void)
 {
 #define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
@@ -124,6 +170,10 @@ int main(void)
 		     functions_that_are_not_seen_are_named_with_the_reason),
 		SAYS("cost: single-stepped calls cost more, and are counted so",
 		     single_stepped_calls_are_part_of_our_own_cost),
+		SAYS("foot: says what --launch runtime would spare, where nothing would be missed",
+		     what_another_choice_of_launches_would_spare),
+		SAYS("foot: says when --launch driver sees no launch",
+		     launches_that_the_driver_does_not_show_are_missed_aloud),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

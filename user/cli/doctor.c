@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/chosen.h"
 #include "cli/out.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
@@ -43,12 +44,15 @@ void doctor_fail(struct doctor *d, int exit_code)
 int verb_doctor(const struct options *o)
 {
 	struct doctor d = { .o = o, .out = STRBUF_INIT };
-	int rc;
+	struct chosen chosen;
+	int rc = chosen_find(&chosen, o);
 
+	d.rc = rc;
 	strbuf_addf(&d.out, "gpuprof %s\n", version_text());
 	doctor_host(&d);
-	for (size_t i = 0; i < o->n_pids; i++)
-		doctor_process(&d, (pid_t)o->pids[i]);
+	for (size_t i = 0; i < chosen.n; i++)
+		doctor_process(&d, (pid_t)chosen.pids[i]);
+	chosen_free(&chosen);
 	rc = out_write(NULL, &d.out);
 	strbuf_free(&d.out);
 	return d.rc ? d.rc : rc;

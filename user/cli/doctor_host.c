@@ -14,7 +14,9 @@
 #include "cli/doctor.h"
 #include "cli/exit.h"
 #include "probe/caps.h"
+#include "probe/catalog.h"
 #include "probe/loader.h"
+#include "probe/proc.h"
 #include "probe/target.h"
 
 static void check_kernel(struct doctor *d)
@@ -58,14 +60,13 @@ static void check_lockdown(struct doctor *d)
 		doctor_say(d, GOOD, "lockdown", "%s", line);
 }
 
-/* The namespaces of this process; the first pid and user namespace have fixed numbers. */
+/* The namespaces of this process. */
 static void check_namespaces(struct doctor *d)
 {
-	char pid_ns[64] = "", line[128] = "";
+	char line[128] = "";
 	unsigned long from = 0, to = 0, length = 0;
 
-	if (readlink("/proc/self/ns/pid", pid_ns, sizeof(pid_ns) - 1) > 0 &&
-	    strcmp(pid_ns, "pid:[4026531836]"))
+	if (!proc_pids_are_hosts())
 		doctor_say(d, BAD, "container", "in a pid namespace of its own, where BPF's pids mean "
 			   "nothing: run gpuprof on the host, or the container with --pid=host");
 	if (read_line("/proc/self/uid_map", line, sizeof(line)) &&
@@ -95,6 +96,16 @@ static const char *const returns_texts[] = {
 			    "probes cannot spare those: calls are counted, no times are known",
 };
 
+/* Of tier 0. */
+static unsigned int count_rows(void)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 1; i < catalog_n_rows(); i++)
+		n += catalog_row(i)->tier == 0;
+	return n;
+}
+
 static void check_probes(struct doctor *d)
 {
 	struct loader_options lo = { .way = (enum loader_way)d->o->attach,
@@ -114,6 +125,10 @@ static void check_probes(struct doctor *d)
 	d->returns_kill = loader_returns(l) != GP_RETURNS_ALL;
 	doctor_say(d, d->returns_kill ? WORSE : GOOD, "return probes", "%s",
 		   returns_texts[loader_returns(l)]);
+	if (loader_probes_max(l))
+		doctor_say(d, WORSE, "functions", "the best %zu of %u at a time: launches, waits, "
+			   "copies, collectives, memory (Linux 6.6: all)", loader_probes_max(l),
+			   count_rows());
 	loader_free(l);
 }
 

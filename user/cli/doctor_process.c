@@ -151,7 +151,8 @@ static void say_file(struct look *look, const char *path, const struct plan *pla
 
 static int look_at_elf(struct look *look, struct elf_file *ef, const char *path)
 {
-	const struct plan_rules rules = { .tier = CATALOG_TIERS - 1, .step_ns = look->d->step_ns };
+	const struct plan_rules rules = { .tier = CATALOG_TIERS - 1, .step_ns = look->d->step_ns,
+					  .budget_ns = look->d->o->budget_ns };
 	struct plan *plan = calloc(1, sizeof(*plan));
 	struct strbuf held = STRBUF_INIT;
 	int err = plan ? plan_file(plan, ef, path, &rules) : -ENOMEM;
@@ -187,6 +188,7 @@ struct count {
 	pid_t pid;
 	uint64_t calls, most;
 	uint32_t row;		/* of which most were */
+	unsigned int probes, left_out;	/* functions */
 };
 
 static int attach_one(void *ctx, const struct target_file *file)
@@ -210,6 +212,14 @@ static void add_tally(void *ctx, const struct gp_tally_key *key, const struct gp
 	c->row = key->row;
 }
 
+static void add_functions(struct count *c)
+{
+	for (size_t i = 0; i < attach_count(c->attach); i++) {
+		c->probes += attach_get(c->attach, i)->result.probes;
+		c->left_out += attach_get(c->attach, i)->result.left_out;
+	}
+}
+
 /* The calls that begin within COUNT_MS. 0 or -errno, logged. */
 static int count_calls(const struct doctor *d, struct count *c)
 {
@@ -219,8 +229,12 @@ static int count_calls(const struct doctor *d, struct count *c)
 	int err = l ? loader_follow(l, c->pid) : -errno;
 
 	c->attach = err ? NULL : attach_new(l);
+	if (!err && !c->attach)
+		err = -ENOMEM;
 	if (c->attach) {
 		err = target_each_file(c->pid, attach_one, c);
+		err = err ? err : attach_begin(c->attach);
+		add_functions(c);
 		usleep(COUNT_MS * 1000);
 		loader_detach(l);
 		if (!err)
@@ -238,6 +252,9 @@ static void say_calls(struct look *look)
 	int err = count_calls(look->d, &c);
 
 	format_count(&n, c.calls);
+	if (c.left_out)
+		doctor_say(look->d, WORSE, "functions", "%u of %u can be probed at a time", c.probes,
+			   c.probes + c.left_out);
 	if (err)
 		doctor_say(look->d, WORSE, "calls", "cannot be counted: %s", strerror(-err));
 	else if (!c.calls)
@@ -325,7 +342,7 @@ static void look_at_maps(struct look *look)
 	doctor_fail(look->d, EXIT_PERMISSION);
 }
 
-/* What can map nothing; true: it was said. */
+/* What calls nothing whatever it maps; true: it can map nothing either. */
 static bool say_lifeless(struct doctor *d, struct proc *p)
 {
 	const char *text = proc_read(p, PROC_STAT, NULL);
@@ -338,6 +355,11 @@ static bool say_lifeless(struct doctor *d, struct proc *p)
 	else if (stat.state == 'Z' || stat.state == 'X')
 		doctor_say(d, WORSE, "process", "a zombie: it has ended, and its parent %d has not asked "
 			   "how", stat.ppid);
+	else if (stat.state == 'T')
+		doctor_say(d, WORSE, "process", "stopped by a signal: it calls nothing until kill -CONT %d",
+			   p->pid);
+	else if (stat.state == 't')
+		doctor_say(d, WORSE, "process", "stopped by a debugger: it calls nothing until that lets it");
 	return stat.kernel || stat.state == 'Z' || stat.state == 'X';
 }
 
@@ -354,7 +376,8 @@ void doctor_process(struct doctor *d, pid_t pid)
 		doctor_fail(d, EXIT_FAIL);
 		return;
 	}
-	doctor_say(d, GOOD, "process", "%d (%s), %u threads", pid, t.comm, t.threads);
+	doctor_say(d, GOOD, "process", "%d (%s), %u thread%s", pid, t.comm, t.threads,
+		   t.threads == 1 ? "" : "s");
 	err = proc_open(&p, pid);
 	if (!err) {
 		say_container(d, &p);

@@ -23,8 +23,9 @@ int inside_add(struct inside *in, pid_t pid);
 /*
  * Looks at the threads of what was added: who is in a call now, and was seen to make none, is in
  * it since since_ns at least, when the last of its probes was made. Pushes THREAD and INSIDE,
- * which must come before all else of these threads. 0 or the sink's error or -ENOMEM; what cannot be
- * looked at is left out.
+ * which must come before all else of these threads. A thread that has made a call inside its call
+ * between the making of the probes and this look is left out: what it calls stands for itself. What
+ * cannot be looked at is left out, too. 0, the sink's error or -ENOMEM.
  */
 int inside_find(struct inside *in, uint64_t since_ns, const struct event_sink *sink);
 

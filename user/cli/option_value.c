@@ -181,3 +181,15 @@ OPTION_SETTER(pids)
 		value = end + 1;
 	}
 }
+
+/* The option is named like its kind. */
+OPTION_SETTER(selector)
+{
+	enum select_kind kind = 0;
+
+	while (strcmp(select_kind_name(kind), row->name))
+		kind++;
+	if (!o->selector)
+		o->selector = selector_new();
+	return o->selector ? selector_add(o->selector, kind, value) : -ENOMEM;
+}

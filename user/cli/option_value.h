@@ -18,5 +18,6 @@ OPTION_SETTER(size);		/* uint64_t bytes, 64k and more */
 OPTION_SETTER(percent);		/* double share; "1%" or "1" is 0.01 */
 OPTION_SETTER(choice);		/* int, index into row->choices */
 OPTION_SETTER(pids);		/* adds to pids */
+OPTION_SETTER(selector);	/* adds to selector */
 
 #endif

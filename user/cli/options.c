@@ -15,6 +15,7 @@
 #include "base/time.h"
 #include "cli/exit.h"
 #include "view/utf8.h"
+#include "view/views.h"
 
 #define NAMES_MAX 64
 
@@ -258,6 +259,12 @@ static int check_applies(const struct parser *p)
 
 static int check_targets(struct options *o)
 {
+	if (o->selector && (o->n_pids || o->all || o->cmd)) {
+		log_error("processes chosen by %s and those of %s exclude each other; give one of them",
+			  "--name, --user and the like", o->n_pids ? "'--pid'" : o->all ? "'--all'" :
+			  "a command after '--'");
+		return EXIT_USAGE;
+	}
 	if (o->cmd && !o->verb->has_targets)
 		log_error("'%s' runs no command; usage: gpuprof %s", o->verb->name, o->verb->usage);
 	else if (o->n_pids && o->all)
@@ -273,12 +280,32 @@ static int check_targets(struct options *o)
 	return EXIT_USAGE;
 }
 
+/* What would be taken and show nothing. */
 static int check_measure(const struct options *o)
 {
-	if (!o->stacks || o->detail == 0)
-		return 0;
-	log_error("option '--stacks' needs '--detail call': what is added up has no single stacks");
-	return EXIT_USAGE;
+	const struct {
+		bool vain;
+		const char *said;
+	} rules[] = {
+		{ o->stacks && o->detail,
+		  "'--stacks' needs '--detail call': what is added up has no single stacks" },
+		{ o->by && o->detail,
+		  "'--by' needs '--detail call': what is added up is known by function only" },
+		{ o->by == CALLS_BY_STACK && o->verb->has_targets && !o->stacks,
+		  "'--by stack' needs '--stacks': without it none are taken" },
+		{ o->stack_bytes != defaults.stack_bytes && !o->stacks,
+		  "'--stack-size' needs '--stacks': without it none are taken" },
+		{ o->lines && o->by != CALLS_BY_STACK,
+		  "'--lines' needs '--by stack': lines are those of a stack's frames" },
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (!rules[i].vain)
+			continue;
+		log_error("option %s", rules[i].said);
+		return EXIT_USAGE;
+	}
+	return 0;
 }
 
 static int check_words(const struct options *o)
@@ -314,13 +341,15 @@ int options_parse(struct options *o, int argc, char *const *argv)
 		return err;
 	if (o->version)
 		o->verb = options_verbs(&n) + VERB_VERSION;
-	o->all |= o->verb->has_targets && !o->n_pids && !o->cmd;
+	o->all |= o->verb->has_targets && !o->n_pids && !o->cmd && !o->selector;
 	return 0;
 }
 
 void options_free(struct options *o)
 {
 	free(o->pids);
+	selector_free(o->selector);
+	o->selector = NULL;
 	o->pids = NULL;
 	o->n_pids = 0;
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "probe/selector.h"
 #include "view/table.h"
 
 enum verb_id {
@@ -45,6 +46,7 @@ struct options {
 	uint32_t *pids;			/* owned, distinct, in the order given */
 	size_t n_pids;
 	bool isolate;			/* -p: not what is below them */
+	struct selector *selector;	/* --name, --user, ...; owned; NULL: none was given */
 	bool all;			/* -a, or nothing was named */
 	char *const *cmd;		/* what follows "--", NULL-terminated; NULL none */
 
@@ -65,11 +67,14 @@ struct options {
 	uint64_t top;			/* rows of each table; 0: all */
 	const char *filter;		/* extended regex on names; NULL none */
 	bool wide;
+	bool lines;			/* of source, and inlined functions */
 	double max_loss;		/* share, 0..1 */
 
 	int attach;			/* enum loader_way of probe/loader.h */
 	int detail;			/* enum loader_detail of the same */
+	int launch;			/* enum plan_launch of probe/plan.h */
 	int tier;			/* highest tier of the catalogue's rows that is probed */
+	uint64_t budget_ns;		/* what single-stepping may add to a call; 0: the default */
 	uint64_t ring_bytes;		/* a power of two */
 	bool stacks;			/* of each call */
 	uint64_t stack_bytes;		/* seen of each */

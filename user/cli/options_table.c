@@ -7,10 +7,12 @@
 #include "cli/option_value.h"
 #include "cli/verbs.h"
 #include "probe/loader.h"
+#include "probe/plan.h"
 #include "view/views.h"
 
 #define ON(verb) (1u << VERB_##verb)
 #define LIVE (ON(DEFAULT) | ON(STAT) | ON(RECORD))
+#define CHOOSES (LIVE | ON(STACKS) | ON(DOCTOR))
 #define PRINTS (ON(DEFAULT) | ON(STAT) | ON(REPORT))
 #define EVERY ((1u << VERB_END) - 1)
 #define MEMBER(m) offsetof(struct options, m)
@@ -26,11 +28,15 @@ static const char *const by_names[] = {
 };
 
 static const char *const attach_names[] = {
-	[WAY_AUTO] = "auto", [WAY_SESSION] = "session", [WAY_MULTI] = "multi", NULL,
+	[WAY_AUTO] = "auto", [WAY_SESSION] = "session", [WAY_MULTI] = "multi", [WAY_PERF] = "perf", NULL,
 };
 
 static const char *const detail_names[] = {
 	[DETAIL_CALL] = "call", [DETAIL_LATENCY] = "latency", [DETAIL_COUNT] = "count", NULL,
+};
+
+static const char *const launch_names[] = {
+	[LAUNCH_AUTO] = "auto", [LAUNCH_RUNTIME] = "runtime", [LAUNCH_DRIVER] = "driver", NULL,
 };
 
 static const char *const form_names[] = {
@@ -56,9 +62,39 @@ static const struct option_row rows[] = {
 		.accepts = "process ids such as 1234 or 1234,1240",
 		.help = "measure these processes and all below",
 	}, {
+		.name = "name", .group = GROUP_TARGETS, .arg = "GLOB[,GLOB...]",
+		.verbs = CHOOSES, .set = option_set_selector,
+		.accepts = "shell patterns of names such as train or 'py*'",
+		.help = "those with this comm, program or script",
+	}, {
+		.name = "user", .group = GROUP_TARGETS, .arg = "USER[,USER...]",
+		.verbs = CHOOSES, .set = option_set_selector,
+		.accepts = "users of this host, by name or number",
+		.help = "those of this user (name or uid)",
+	}, {
+		.name = "cgroup", .group = GROUP_TARGETS, .arg = "PATH[,PATH...]",
+		.verbs = CHOOSES, .set = option_set_selector,
+		.accepts = "paths of control groups, or patterns of their parts such as 'docker-*'",
+		.help = "those in this control group or below (glob)",
+	}, {
+		.name = "pod", .group = GROUP_TARGETS, .arg = "POD[,POD...]",
+		.verbs = CHOOSES, .set = option_set_selector,
+		.accepts = "names of Kubernetes pods, or their UIDs",
+		.help = "those of this pod (name, glob or UID)",
+	}, {
+		.name = "job", .group = GROUP_TARGETS, .arg = "ID[,ID...]",
+		.verbs = CHOOSES, .set = option_set_selector,
+		.accepts = "ids of jobs such as 1234",
+		.help = "those of this Slurm, PBS, LSF or Flux job",
+	}, {
+		.name = "gpu", .group = GROUP_TARGETS, .arg = "GPU[,GPU...]",
+		.verbs = CHOOSES, .set = option_set_selector,
+		.accepts = "devices of this host, by index or UUID",
+		.help = "those that have this device open",
+	}, {
 		.name = "isolate", .group = GROUP_TARGETS,
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(isolate),
-		.help = "with -p: not the processes below them",
+		.help = "not the processes below those chosen",
 	}, {
 		.name = "all", .letter = 'a', .group = GROUP_TARGETS,
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(all),
@@ -145,6 +181,10 @@ static const struct option_row rows[] = {
 		.verbs = PRINTS, .set = option_set_flag, .at = MEMBER(wide),
 		.help = "all columns, and names in full",
 	}, {
+		.name = "lines", .group = GROUP_OUTPUT,
+		.verbs = ON(STAT) | ON(REPORT), .set = option_set_flag, .at = MEMBER(lines),
+		.help = "with --by stack: source lines, inlined functions",
+	}, {
 		.name = "max-loss", .group = GROUP_OUTPUT, .arg = "PCT",
 		.verbs = PRINTS | ON(RECORD), .set = option_set_percent, .at = MEMBER(max_loss),
 		.accepts = "a percentage from 0 to 100 such as 0.5%",
@@ -152,18 +192,28 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "attach", .group = GROUP_MEASURE, .arg = "WAY",
 		.verbs = LIVE | ON(DOCTOR), .set = option_set_choice, .at = MEMBER(attach),
-		.choices = attach_names, .accepts = "auto, session or multi",
-		.help = "kind of probes: auto, session or multi",
+		.choices = attach_names, .accepts = "auto, session, multi or perf",
+		.help = "kind of probes: auto, session, multi, perf",
 	}, {
 		.name = "detail", .group = GROUP_MEASURE, .arg = "WHAT",
 		.verbs = ON(DEFAULT) | ON(STAT), .set = option_set_choice, .at = MEMBER(detail),
 		.choices = detail_names, .accepts = "call, latency or count",
 		.help = "call: record each; latency, count: cheaper",
 	}, {
+		.name = "launch", .group = GROUP_MEASURE, .arg = "WHOSE",
+		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(launch),
+		.choices = launch_names, .accepts = "auto, runtime or driver",
+		.help = "launches probed: auto (both), runtime, driver",
+	}, {
 		.name = "tier", .group = GROUP_MEASURE, .arg = "N",
 		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(tier),
 		.choices = tier_names, .accepts = "0 or 1",
 		.help = "1: queries, cublas and cudnn routines too",
+	}, {
+		.name = "budget", .group = GROUP_MEASURE, .arg = "DUR",
+		.verbs = LIVE | ON(DOCTOR), .set = option_set_duration, .at = MEMBER(budget_ns),
+		.accepts = "a duration such as 5us",
+		.help = "what single-stepping may add to a call (2us)",
 	}, {
 		.name = "ring-size", .group = GROUP_MEASURE, .arg = "BYTES",
 		.verbs = LIVE, .set = option_set_ring, .at = MEMBER(ring_bytes),
@@ -210,7 +260,7 @@ static const struct verb verbs[VERB_END] = {
 	[VERB_DEFAULT] = {
 		.name = "", .run = verb_default, .has_targets = true,
 		.summary = "print what GPU processes do, every few seconds",
-		.usage = "[options] [-p PID[,PID...] | -a | -- CMD ARG...]",
+		.usage = "[options] [-p PID[,PID...] | --name GLOB ... | -a | -- CMD ARG...]",
 		.about = "Prints a report every interval, until the targets end or Ctrl-C.\n"
 			 "'gpuprof help' lists the verbs.\n",
 		.examples = "  gpuprof -p 1234 -i 2s -n 10 --table threads\n",
@@ -218,15 +268,17 @@ static const struct verb verbs[VERB_END] = {
 	[VERB_STAT] = {
 		.name = "stat", .run = verb_stat, .has_targets = true,
 		.summary = "measure for a while, then print one report",
-		.usage = "stat [options] [-p PID[,PID...] | -a | -- CMD ARG...]",
+		.usage = "stat [options] [-p PID[,PID...] | --name GLOB ... | -a | -- CMD ARG...]",
 		.about = "Measures until CMD or the targets end, -d is over, or Ctrl-C.\n",
 		.examples = "  gpuprof stat -p 1234 -d 10s\n"
+			    "  gpuprof stat --name 'train*' --user alice -d 10s\n"
+			    "  gpuprof stat --job 1234 --gpu 0,1 -d 10s\n"
 			    "  gpuprof stat --table calls --format csv -- ./train\n",
 	},
 	[VERB_RECORD] = {
 		.name = "record", .run = verb_record, .has_targets = true,
 		.summary = "measure and keep everything in a capture file",
-		.usage = "record [-o FILE] [options] [-p PID[,PID...] | -a | -- CMD ARG...]",
+		.usage = "record [-o FILE] [options] [-p PID[,PID...] | --name GLOB ... | -a | -- CMD ARG...]",
 		.about = "Records until CMD or the targets end, -d is over, or Ctrl-C. What was\n"
 			 "recorded stays readable, however it ends. FILE may hold %h (host), %p (pid),\n"
 			 "%r (rank), %j (Slurm job), %t (start time) and %%.\n",
@@ -247,16 +299,16 @@ static const struct verb verbs[VERB_END] = {
 	[VERB_STACKS] = {
 		.name = "stacks", .run = verb_stacks,
 		.summary = "where every thread of a process is, now",
-		.usage = "stacks -p PID[,PID...] [options]",
+		.usage = "stacks [-p PID[,PID...] | --name GLOB ...] [options]",
 		.about = "Works on what already hangs, and stops nothing: the call that each thread\n"
 			 "is in, its native stack, and what it waits for.\n",
 		.examples = "  gpuprof stacks -p 1234\n"
-			    "  gpuprof stacks -p 1234,1240 --format json\n",
+			    "  gpuprof stacks --job 1234 --format json\n",
 	},
 	[VERB_DOCTOR] = {
 		.name = "doctor", .run = verb_doctor,
 		.summary = "what works on this host, what does not, what to do",
-		.usage = "doctor [-p PID[,PID...]]",
+		.usage = "doctor [-p PID[,PID...] | --name GLOB ...]",
 		.about = "With -p also why a process shows nothing.\n",
 		.examples = "  gpuprof doctor -p 1234\n",
 	},

@@ -290,6 +290,8 @@ int print_check(const struct options *o)
 		rc = prepare(&p, o, m, 0);
 	else
 		log_error("cannot prepare the report: out of memory");
+	if (!rc && o->stacks && o->by != CALLS_BY_STACK && !o->capture)
+		log_warn("option '--stacks' takes stacks that this report does not show; give '--by stack'");
 	printout_free(&p);
 	model_free(m);
 	free(none);

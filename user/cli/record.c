@@ -26,9 +26,9 @@ static void say_kept(const struct keep_stats *st)
 }
 
 /* A flight recorder says what it writes when it does. */
-static void say_held(const struct keep_stats *st)
+static void say_held(const struct options *o, const struct keep_stats *st)
 {
-	if (!st->files)
+	if (!st->files && o->on == ON_SIGNAL)
 		log_info("nothing was kept: no SIGUSR1 came");
 }
 
@@ -39,9 +39,9 @@ int verb_record(const struct options *o)
 	struct session_outcome out;
 	int rc = session_run(&plan, &out);
 
-	if (out.started && o->before_ns)
-		say_held(&out.kept);
-	else if (out.kept.events)
+	if (out.started && o->before_ns && !rc)
+		say_held(o, &out.kept);
+	else if (!o->before_ns && out.kept.events)
 		say_kept(&out.kept);
 	if (!rc && out.model)
 		rc = print_loss(o, out.model);

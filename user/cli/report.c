@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "cli/exit.h"
+#include "cli/lines.h"
 #include "cli/print.h"
 #include "cli/verbs.h"
 #include "event/capture.h"
@@ -45,7 +46,7 @@ static int report_capture(const struct options *o, struct capture_reader *r, str
 	if (!err)
 		err = model_finish(m);
 	struct print_extra extra = { 0 };
-	int state, rc;
+	int state, rc, lines;
 
 	if (err) {
 		log_error("cannot read %s: %s", o->args[0], strerror(-err));
@@ -53,7 +54,9 @@ static int report_capture(const struct options *o, struct capture_reader *r, str
 	}
 	state = explain_state(r, o->args[0]);
 	extra.incomplete = state != EXIT_OK;
+	lines = o->lines ? lines_find(m) : 0;
 	rc = print_report(o, m, &extra);
+	rc = rc ? rc : lines;
 	return rc ? rc : state;
 }
 

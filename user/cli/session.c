@@ -204,10 +204,17 @@ static int logged(int err)
 	return err == ENOMEM ? -EIO : -err;
 }
 
+static const char *const advice[] = {
+	[EMFILE] = "; raise the limit of open files (ulimit -n)",
+	[EAGAIN] = " to start a thread; raise the limit of processes (ulimit -u)",
+	[ENOMEM] = "; give a smaller --ring-size, or raise the limit of memory (ulimit -v)",
+};
+
 static int cannot(const char *what, int err)
 {
-	log_error("cannot %s: %s%s", what, strerror(err),
-		  err == EMFILE ? "; raise the limit of open files (ulimit -n)" : "");
+	const char *text = (size_t)err < sizeof(advice) / sizeof(advice[0]) ? advice[err] : NULL;
+
+	log_error("cannot %s: %s%s", what, strerror(err), text ? text : "");
 	return logged(err);
 }
 
@@ -218,7 +225,7 @@ static int start_loader(struct session *s)
 		.way = (enum loader_way)o->attach,
 		.detail = (enum loader_detail)o->detail,
 		.ring_bytes = o->ring_bytes,
-		.follow_all = !o->n_pids && !o->cmd,
+		.follow_all = o->all,
 		.follow_children = o->cmd || !o->isolate,
 		.stack_bytes = o->stacks ? (uint32_t)o->stack_bytes : 0,
 	};
@@ -227,8 +234,11 @@ static int start_loader(struct session *s)
 	if (!s->loader)
 		return logged(errno);
 	s->attach = attach_new(s->loader);
-	if (s->attach)
+	if (s->attach) {
 		attach_set_tier(s->attach, (unsigned int)o->tier);
+		attach_set_budget(s->attach, o->budget_ns);
+		attach_set_launch(s->attach, (enum plan_launch)o->launch);
+	}
 	if (!counts_adds_up(s))
 		s->inside = inside_new(s->loader, (unsigned int)o->tier);
 	s->worker = s->attach ? worker_new(s->attach, s->inside) : NULL;
@@ -259,6 +269,9 @@ static int start_capture(struct session *s)
 {
 	const struct options *o = s->plan->o;
 	pid_t target = o->n_pids ? (pid_t)o->pids[0] : s->command.pid;
+
+	if (s->chosen.n == 1)
+		target = s->chosen.v[0];
 
 	if (!s->plan->capture_path)
 		return 0;
@@ -332,6 +345,8 @@ static int start(struct session *s)
 		err = start_loader(s);
 	if (!err)
 		err = targets_attach(s);
+	if (!err)
+		err = attach_begin(s->attach);
 	if (!err)
 		err = start_capture(s);
 	if (err)
@@ -424,7 +439,7 @@ static void stop(struct session *s)
 	drain_finish(s->live.drain, pump, s);
 	worker_finish_stacks(s->worker);
 	worker_pump(s->worker, &s->sink);
-	probes_lists(s);
+	probes_met(s);
 	session_empty(s);
 	counts_read(s);
 	push_states(s, &states, now_ns);
@@ -443,13 +458,13 @@ static void release(struct session *s)
 	inside_free(s->inside);
 	attach_free(s->attach);
 	drain_free(s->live.drain);
-	loader_free(s->loader);
 	tallied_free(&s->tallied);
 	helpers_free(s->helpers);
 	tap_free(&s->tap);
 	close_all(s->pidfds.v, s->pidfds.n);
 	close_all(s->timers.v, s->timers.n);
 	VEC_FREE(&s->pidfds);
+	VEC_FREE(&s->chosen);
 	VEC_FREE(&s->timers);
 	io_close(&s->epoll_fd);
 }
@@ -482,6 +497,7 @@ int session_run(const struct session_plan *plan, struct session_outcome *out)
 	release(&s);
 	out->model = s.tap.model;
 	out->decoder = s.decoder;
+	out->loader = s.loader;
 	if (!out->started)
 		command_abandon(&s.command);
 	out->command = s.command;	/* runs on, whatever ended the session */
@@ -496,5 +512,6 @@ int session_end(struct session_outcome *out, int rc)
 	io_close(&out->signal_fd);
 	model_free(out->model);
 	decoder_free(out->decoder);
+	loader_free(out->loader);
 	return status ? status : rc;
 }

@@ -27,12 +27,14 @@ struct session_outcome {
 	struct command command;		/* perhaps still running: see session_end */
 	int signal_fd;
 	struct decoder *decoder;	/* owns the model's functions */
+	struct loader *loader;		/* detached, but its breakpoints may take a while to go */
 };
 
 /* An exit code (cli/exit.h) of the session itself; what went wrong was logged. */
 int session_run(const struct session_plan *plan, struct session_outcome *out);
 
-/* To be called last, when all is printed: waits for CMD, if there is one, and frees what out holds.
+/* To be called last, when all is printed: waits for CMD, if there is one, and for breakpoints that
+ * the kernel is still taking off; frees what out holds.
  * CMD's own status if it failed, else rc. */
 int session_end(struct session_outcome *out, int rc);
 

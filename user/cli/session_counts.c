@@ -68,6 +68,7 @@ static void put_counts(const struct session *s, const struct gp_counts *c,
 	if (counts_adds_up(s))
 		put_count(to, "added", s->tallied_calls, s->tallied_calls, 0);
 	put_fact(to, "nested", c->nested);
+	put_fact(to, "reached", c->reached);
 	put_fact(to, "abandoned", c->abandoned);
 	put_fact(to, "foreign", c->foreign);
 	put_fact(to, "unfollowed", c->unfollowed);
@@ -88,13 +89,19 @@ static void check_counts(const struct session *s, const struct gp_counts *c)
 			 "kernel side; please report this", s->live.invalid, s->live.skipped);
 }
 
+/* The kernel's counters, and of what they count what the worker has received. */
+static int read_counters(struct session *s, struct gp_counts *c)
+{
+	s->live.received[GP_STACK] = worker_stacks_received(s->worker);
+	return loader_counts(s->loader, c);
+}
+
 void counts_push(struct session *s)
 {
 	struct gp_counts c;
 
-	if (loader_counts(s->loader, &c))
+	if (read_counters(s, &c))
 		return;
-	s->live.received[GP_STACK] = worker_stacks_received(s->worker);
 	check_counts(s, &c);
 	put_counts(s, &c, &s->sink);
 }
@@ -109,7 +116,7 @@ void counts_cut(void *ctx)
 	struct session *s = ctx;
 	struct gp_counts c;
 
-	if (loader_counts(s->loader, &c))
+	if (read_counters(s, &c))
 		return;
 	/* A hit that is neither received nor lost is on its way, and the next file's. */
 	for (int k = 1; k < GP_KINDS; k++)

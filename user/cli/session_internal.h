@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state of a session, shared by session.c (its course), session_targets.c,
- * session_counts.c and tap.c. */
+/* The state of a session, shared by session.c (its course) and the files of its parts: session_*.c,
+ * tap.c (where all events pass), confine.c (its rights). */
 #ifndef CLI_SESSION_INTERNAL_H
 #define CLI_SESSION_INTERNAL_H
 
@@ -23,6 +23,7 @@ struct tap {
 	struct model *model;
 	struct identity_room room;
 	struct map seen;		/* processes that were described: pid -> exact birth, or 0 */
+	struct map read;		/* what procfs had of processes: pid -> struct reading */
 	struct map settled;		/* of these, whose devices were looked for after a launch */
 	uint32_t settled_pid;		/* found there last */
 	uint64_t watermark_ns;		/* all that ended before it has been delivered */
@@ -54,6 +55,7 @@ struct session {
 	struct event_sink sink;		/* session_push: what the sources push into */
 
 	VEC(int) pidfds;		/* of -p */
+	VEC(pid_t) chosen;		/* by selectors: who used a library at the start */
 	VEC(int) timers;
 	size_t targets_left;
 	int epoll_fd, signal_fd;
@@ -69,6 +71,19 @@ void session_empty(struct session *s);	/* at the end: why there may be no call a
 
 int targets_check(struct session *s);	/* do they exist? opens pidfds; 0 or -errno, logged */
 int targets_attach(struct session *s);	/* probes on all that is mapped or expected now */
+int targets_attach_selected(struct session *s);	/* the same for selectors */
+
+struct scan {			/* over processes that are attached to */
+	struct session *s;
+	pid_t filter;		/* of the probes that are made; 0: none */
+	unsigned int denied;	/* processes that could not be read */
+	bool uses;		/* the process that is being read has something to probe */
+	int err;		/* of attaching, logged; ends the scan */
+};
+int targets_attach_pid(struct scan *scan, pid_t pid);	/* 0 or -errno: ESRCH, an error of attaching */
+bool targets_use_library(const struct session *s, pid_t pid);	/* does it map what can be probed? */
+int targets_follow(const struct session *s, pid_t pid);	/* loader_follow; 0 or -errno, logged */
+
 void targets_facts(struct session *s);	/* host, versions, targets, what is attached */
 void targets_processes(struct session *s);
 
@@ -78,7 +93,7 @@ void helpers_read(struct session *s);
 void helpers_stop(struct session *s);	/* reads the last, and says what is missing */
 
 void probes_facts(struct session *s);	/* what the probes see, at which cost */
-void probes_lists(struct session *s);	/* the functions they do not; again at the end */
+void probes_met(struct session *s);	/* what libraries that came later change of that */
 
 bool counts_adds_up(const struct session *s);	/* no single calls are recorded */
 void counts_read(struct session *s);	/* what the kernel added up, into the model */

@@ -18,6 +18,10 @@ static const char *const returns_names[] = {
 	[GP_RETURNS_NONE] = "none",
 };
 
+static const char *const detail_names[] = {
+	[DETAIL_CALL] = "call", [DETAIL_LATENCY] = "latency", [DETAIL_COUNT] = "count",
+};
+
 static const struct {
 	const char *key;
 	uint8_t fate;
@@ -42,8 +46,35 @@ static void push_list(struct session *s, const char *key, uint8_t fate)
 	strbuf_free(&names);
 }
 
-void probes_lists(struct session *s)
+static const char *whose_launches(const struct session *s)
 {
+	static const char *const modes[] = {
+		[LAUNCH_AUTO] = "auto: of the runtime and of the driver",
+		[LAUNCH_RUNTIME] = "runtime: of the runtime alone",
+		[LAUNCH_DRIVER] = "driver: of the driver alone",
+	};
+
+	return attach_probes_driver(s->attach) ?
+	       "runtime: of the runtime, and of the driver for a process without one to probe" :
+	       modes[s->plan->o->launch];
+}
+
+static void push_numbers(struct session *s)
+{
+	unsigned int probed = 0, left_out = 0;
+
+	for (size_t i = 0; i < attach_count(s->attach); i++) {
+		probed += attach_get(s->attach, i)->result.probes;
+		left_out += attach_get(s->attach, i)->result.left_out;
+	}
+	session_fact(s, "functions_probed", "%u", probed);
+	session_fact(s, "functions_left_out", "%u", left_out);
+}
+
+void probes_met(struct session *s)
+{
+	push_numbers(s);
+	session_fact(s, "launch", "%s", whose_launches(s));
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		push_list(s, lists[i].key, lists[i].fate);
 }
@@ -51,9 +82,10 @@ void probes_lists(struct session *s)
 void probes_facts(struct session *s)
 {
 	session_fact(s, "attach", "%s", loader_way_name(loader_way(s->loader)));
+	session_fact(s, "detail", "%s", detail_names[s->plan->o->detail]);
 	session_fact(s, "returns", "%s", returns_names[loader_returns(s->loader)]);
 	session_fact(s, "cost_per_hit_ns", "%" PRIu64, loader_call_cost_ns(s->loader));
 	session_fact(s, "cost_per_nested_ns", "%" PRIu64, loader_nested_cost_ns(s->loader));
 	session_fact(s, "cost_per_step_ns", "%" PRIu64, loader_step_cost_ns(s->loader));
-	probes_lists(s);
+	probes_met(s);
 }

@@ -47,15 +47,17 @@ int targets_check(struct session *s)
 	return 0;
 }
 
-/* ---- attaching ------------------------------------------------------------------------------ */
+int targets_follow(const struct session *s, pid_t pid)
+{
+	int err = loader_follow(s->loader, pid);
 
-struct scan {
-	struct session *s;
-	pid_t filter;
-	unsigned int denied;	/* processes that could not be read */
-	bool uses;		/* the process that is being read has something to probe */
-	int err;		/* of attaching, logged; ends the scan */
-};
+	if (err)
+		log_error("cannot follow process %d: %s; %s", pid, strerror(-err), err == -E2BIG ?
+			  "choose fewer than 65,536 processes, or give -a" : "see gpuprof doctor");
+	return err;
+}
+
+/* ---- attaching ------------------------------------------------------------------------------ */
 
 static int on_file(void *ctx, const struct target_file *file)
 {
@@ -67,7 +69,7 @@ static int on_file(void *ctx, const struct target_file *file)
 	return scan->err;
 }
 
-static int attach_pid(struct scan *scan, pid_t pid)
+int targets_attach_pid(struct scan *scan, pid_t pid)
 {
 	int err;
 
@@ -84,7 +86,7 @@ static int attach_pid(struct scan *scan, pid_t pid)
 
 static int on_host_pid(void *ctx, pid_t pid)
 {
-	int err = attach_pid(ctx, pid);
+	int err = targets_attach_pid(ctx, pid);
 
 	return err == -ESRCH ? 0 : err;
 }
@@ -125,7 +127,7 @@ static int add_member(void *ctx, pid_t pid)
 	if (!m)
 		return -ENOMEM;
 	*m = (struct member){ .pid = pid, .named = f->named };
-	return loader_follow(f->s->loader, pid);
+	return targets_follow(f->s, pid);
 }
 
 static int walk_below(struct family *f)
@@ -171,6 +173,8 @@ static int watch_members(struct family *f)
 		err = worker_watch(f->s->worker, m->pid, m->named);
 		if (err == -ESRCH && m->pid != m->named)
 			err = 0;
+		else if (err == -ESRCH)
+			log_error("process %d ended before it could be profiled", m->pid);
 	}
 	return err;
 }
@@ -195,6 +199,11 @@ static int is_wanted(void *ctx, const struct target_file *file)
 	return attach_wants(ctx, file);
 }
 
+bool targets_use_library(const struct session *s, pid_t pid)
+{
+	return target_each_file(pid, is_wanted, s->attach) > 0;
+}
+
 /* One process that uses a library, or few that were named: filters keep all others free of probes. */
 static int choose_filters(struct family *f)
 {
@@ -205,7 +214,7 @@ static int choose_filters(struct family *f)
 	for (size_t i = 0; i < f->members.n; i++) {
 		const struct member *m = &f->members.v[i];
 
-		if (target_each_file(m->pid, is_wanted, f->s->attach) <= 0)
+		if (!targets_use_library(f->s, m->pid))
 			continue;
 		users++;
 		below += m->pid != m->named;
@@ -229,7 +238,7 @@ static int attach_members(struct family *f)
 		const struct member *m = &f->members.v[i];
 		struct scan scan = { .s = f->s, .filter = m->pid };
 
-		err = attach_pid(&scan, m->pid);
+		err = targets_attach_pid(&scan, m->pid);
 		if (m->pid != m->named) {
 			below.denied += scan.denied;
 			err = err == -ESRCH ? 0 : err;
@@ -280,7 +289,7 @@ static int attach_command(struct session *s)
 {
 	const char *name = s->plan->o->cmd[0];
 	struct scan scan = { .s = s };
-	int err = loader_follow(s->loader, s->command.pid);
+	int err = targets_follow(s, s->command.pid);
 
 	if (!err)
 		err = worker_watch(s->worker, s->command.pid, 0);
@@ -301,6 +310,8 @@ int targets_attach(struct session *s)
 {
 	if (s->plan->o->n_pids)
 		return attach_named(s);
+	if (s->plan->o->selector)
+		return targets_attach_selected(s);
 	return s->plan->o->cmd ? attach_command(s) : attach_all(s);
 }
 
@@ -320,11 +331,18 @@ void session_fact(struct session *s, const char *key, const char *fmt, ...)
 static void fact_targets(struct session *s)
 {
 	const struct options *o = s->plan->o;
+	struct strbuf chosen = STRBUF_INIT;
 	char list[512] = "";
 	size_t at = 0;
 
 	if (o->cmd) {
 		session_fact(s, "target", "%s", o->cmd[0]);
+		return;
+	}
+	if (o->selector) {
+		selector_describe(o->selector, &chosen);
+		session_fact(s, "target", "any process with %s", chosen.s);
+		strbuf_free(&chosen);
 		return;
 	}
 	for (size_t i = 0; i < o->n_pids && at < sizeof(list) - 16; i++)
@@ -341,9 +359,9 @@ static void fact_libraries(struct session *s)
 		const struct attach_info *info = attach_get(s->attach, i);
 
 		snprintf(key, sizeof(key), "library.%zu", i);
-		session_fact(s, key, "%s probes=%u stepped=%u refused=%u build_id=%s", info->path,
-			     info->result.probes, info->result.stepped, info->result.refused,
-			     info->build_id);
+		session_fact(s, key, "%s probes=%u stepped=%u refused=%u left_out=%u build_id=%s",
+			     info->path, info->result.probes, info->result.stepped,
+			     info->result.refused, info->result.left_out, info->build_id);
 	}
 }
 
@@ -372,4 +390,7 @@ void targets_processes(struct session *s)
 	for (size_t i = 0; i < s->plan->o->n_pids; i++)
 		if (!s->err)
 			s->err = tap_describe(&s->tap, (pid_t)s->plan->o->pids[i], 0);
+	for (size_t i = 0; i < s->chosen.n; i++)
+		if (!s->err)
+			s->err = tap_describe(&s->tap, s->chosen.v[i], 0);
 }

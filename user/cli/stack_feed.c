@@ -15,7 +15,8 @@
 #include "event/ring.h"
 
 #define READ_NS (5 * NS_PER_MS)
-#define TELL_NS NS_PER_SEC	/* a pass over large symbol tables takes some 10 ms */
+#define TELL_NS (100 * NS_PER_MS)
+#define TELL_SHARE 10		/* a pass over large symbol tables takes some 10 ms: no more of its time */
 
 struct stack_feed {
 	struct loader *loader;
@@ -23,7 +24,7 @@ struct stack_feed {
 	struct ring *ring;
 	VEC(pid_t) mapped;	/* processes that have mapped something */
 	uint64_t limit;		/* of the ring: what came before this round's events */
-	uint64_t read_ns, told_ns;
+	uint64_t read_ns, told_ns, cost_ns;
 	int err;
 };
 
@@ -60,6 +61,11 @@ void stack_feed_free(struct stack_feed *f)
 const struct callstacks_counts *stack_feed_counts(const struct stack_feed *f)
 {
 	return callstacks_counts(f->stacks);
+}
+
+uint64_t stack_feed_received(const struct stack_feed *f)
+{
+	return __atomic_load_n(&callstacks_counts(f->stacks)->received, __ATOMIC_RELAXED);
 }
 
 static void keep_error(struct stack_feed *f, int err)
@@ -145,9 +151,10 @@ int stack_feed_round(struct stack_feed *f, const struct event_sink *to, bool now
 
 	read_mapped(f);
 	take_copies(f);
-	if (!f->err && (now || now_ns - f->told_ns >= TELL_NS)) {
+	if (!f->err && (now || now_ns - f->told_ns >= TELL_NS + TELL_SHARE * f->cost_ns)) {
 		f->told_ns = now_ns;
 		keep_error(f, callstacks_tell(f->stacks, to));
+		f->cost_ns = time_now_ns() - now_ns;
 	}
 	return f->err;
 }

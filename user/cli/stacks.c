@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/time.h"
+#include "cli/chosen.h"
 #include "cli/exit.h"
 #include "cli/out.h"
 #include "cli/verbs.h"
@@ -116,17 +117,12 @@ static int print(const struct options *o, const struct stack_snapshot *s, uint64
 	return rc ? rc : written;
 }
 
-int verb_stacks(const struct options *o)
+static int show(const struct options *o, const struct chosen *chosen)
 {
 	uint64_t start_ns = time_wall_ns();
-	struct stack_snapshot *s;
+	struct stack_snapshot *s = stack_snapshot_new(chosen->pids, chosen->n);
 	int rc = EXIT_OK;
 
-	if (!o->n_pids) {
-		log_error("'stacks' needs a process; give it with -p PID");
-		return EXIT_USAGE;
-	}
-	s = stack_snapshot_new(o->pids, o->n_pids);
 	if (!s) {
 		log_error("cannot look at processes: %s", strerror(errno));
 		return EXIT_FAIL;
@@ -134,13 +130,28 @@ int verb_stacks(const struct options *o)
 	if (!stack_snapshot_has_regs(s))
 		log_info("BPF is not permitted or not there: stacks come from /proc alone, and some "
 			 "will be short; CAP_BPF and CAP_PERFMON give more");
-	for (size_t i = 0; i < o->n_pids; i++) {
-		int err = add_process(s, o->pids[i]);
+	for (size_t i = 0; i < chosen->n; i++) {
+		int err = add_process(s, chosen->pids[i]);
 
 		rc = rc ? rc : err;
 	}
 	if (stack_snapshot_threads(s))
 		rc = print(o, s, start_ns, rc);
 	stack_snapshot_free(s);
+	return rc;
+}
+
+int verb_stacks(const struct options *o)
+{
+	struct chosen chosen;
+	int rc = chosen_find(&chosen, o);
+
+	if (!rc && !chosen.n) {
+		log_error("'stacks' needs a process; give it with -p PID, or --name and the like");
+		rc = EXIT_USAGE;
+	}
+	if (!rc)
+		rc = show(o, &chosen);
+	chosen_free(&chosen);
 	return rc;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* `gpuprof stat`: measure, then print one report; with --capture also keep it. */
 #include "cli/exit.h"
+#include "cli/lines.h"
 #include "cli/print.h"
 #include "cli/session.h"
 #include "cli/verbs.h"
@@ -9,15 +10,16 @@ int verb_stat(const struct options *o)
 {
 	struct session_plan plan = { .o = o, .capture_path = o->capture };
 	struct session_outcome out;
-	int rc = print_check(o), printed;
+	int rc = print_check(o), printed, lines;
 
 	if (rc)
 		return rc;
 	rc = session_run(&plan, &out);
 	/* What was measured before an error is printed all the same. */
 	if (out.started) {
+		lines = o->lines ? lines_find(out.model) : 0;
 		printed = print_report(o, out.model, NULL);
-		rc = rc ? rc : printed;
+		rc = rc ? rc : printed ? printed : lines;
 	}
 	return session_end(&out, rc);
 }

@@ -162,6 +162,24 @@ static void add_processes(struct strbuf *out, const struct model *m)
 	}
 }
 
+/* "; probed are 32 of 284 functions, the most important ones (attach way perf)" */
+static void add_left_out(struct strbuf *out, const struct model *m)
+{
+	uint64_t probed = summary_fact_number(m, "functions_probed");
+	uint64_t left_out = summary_fact_number(m, "functions_left_out");
+	const char *way = model_fact(m, "attach");
+
+	if (!left_out)
+		return;
+	strbuf_addstr(out, "; probed are ");
+	format_count(out, probed);
+	strbuf_addstr(out, " of ");
+	format_count(out, num_add(probed, left_out));
+	strbuf_addstr(out, " functions, the core (attach way ");
+	format_safe(out, way ? way : "?");
+	strbuf_addch(out, ')');
+}
+
 void summary_head(struct strbuf *out, const struct summary *s)
 {
 	const char *host = model_fact(s->model, "host");
@@ -174,6 +192,7 @@ void summary_head(struct strbuf *out, const struct summary *s)
 		strbuf_addstr(out, " on ");
 		format_safe(out, host);
 	}
+	add_left_out(out, s->model);
 }
 
 static void add_loss(struct strbuf *out, const struct summary *s)
@@ -333,7 +352,7 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 	add_lost_stacks(out, s);
 	add_children(out, s->model);
 	add_unarmed(out, s);
-	summary_add_probes(out, s->model);
+	summary_add_probes(out, s);
 	add_unknown(out, s);
 	add_hint(out, s);
 	if (invalid) {

@@ -5,7 +5,7 @@
 
 #include "cli/print.h"
 
-#define SUMMARY_META 24
+#define SUMMARY_META 25
 
 struct summary {
 	const struct model *model;

@@ -64,6 +64,15 @@ static void add_unseen(struct pairs *p, const struct model *m)
 	strbuf_free(&both);
 }
 
+/* Null while the session goes on: the kernel's counters are read at its end. */
+static void add_reached(struct pairs *p, const struct model *m)
+{
+	struct cell *c = add(p, "launches_reached_driver", CELL_INT);
+
+	if (model_fact(m, "reached"))
+		cell_u(c, summary_fact_number(m, "reached"));
+}
+
 static void add_cost(struct pairs *p, const struct summary *s)
 {
 	struct cell *ns = add(p, "own_cost_ns", CELL_NS);
@@ -74,6 +83,14 @@ static void add_cost(struct pairs *p, const struct summary *s)
 	cell_u(ns, summary_cost_ns(s));
 	if (s->thread_ns)
 		cell_d(share, summary_cost_share(s));
+}
+
+static void add_fact_number(struct pairs *p, const char *key, const struct model *m)
+{
+	struct cell *c = add(p, key, CELL_INT);
+
+	if (model_fact(m, key))
+		cell_u(c, summary_fact_number(m, key));
 }
 
 size_t summary_meta(struct meta_pair *v, const struct summary *s, struct strpool *pool)
@@ -89,6 +106,9 @@ size_t summary_meta(struct meta_pair *v, const struct summary *s, struct strpool
 	add_text(&p, "version", version ? version : version_text());
 	add_text(&p, "kernel", model_fact(m, "kernel"));
 	add_text(&p, "attach", model_fact(m, "attach"));
+	add_text(&p, "detail", model_fact(m, "detail"));
+	add_fact_number(&p, "functions_probed", m);
+	add_fact_number(&p, "functions_left_out", m);
 	cell_u(add(&p, "complete", CELL_BOOL), !s->incomplete);
 	cell_u(add(&p, "events", CELL_INT), s->events);
 	cell_u(add(&p, "lost", CELL_INT), s->lost);
@@ -99,6 +119,8 @@ size_t summary_meta(struct meta_pair *v, const struct summary *s, struct strpool
 	cell_u(add(&p, "entry_only_calls", CELL_INT), summary_entries(m));
 	add_text(&p, "single_stepped", model_fact(m, "stepped"));
 	add_unseen(&p, m);
+	add_text(&p, "launch", model_fact(m, "launch"));
+	add_reached(&p, m);
 	cell_u(add(&p, "clock_uncertainty_ns", CELL_NS), 0);	/* one host, one clock */
 	add_text(&p, "sources", model_fact(m, "sources"));
 	return p.n;

@@ -3,7 +3,9 @@
  * What a report says of the probes it was made with: functions that are not seen, those that cost
  * more, calls that were seen at their entry only. Samples:
  *
- *   not seen: cuFoo, cuBar: single-stepping their probes would add 16.1 us to each call
+ *   not seen: cuFoo, cuBar: their probes would be single-stepped, which adds 16.1 us to each call
+ *   here (--budget)
+ *   detail: count: each function's entries alone, also those within another call ...
  *   entry only: 3,000 calls of pid 427 (train): their times and results are not known ...
  */
 #include "cli/summary_probes.h"
@@ -129,7 +131,7 @@ static void add_unseen(struct strbuf *out, const struct model *m)
 		add_names(out, dear);
 		strbuf_addstr(out, ": their probes would be single-stepped, which adds ");
 		format_ns(out, summary_fact_number(m, "cost_per_step_ns"));
-		strbuf_addstr(out, " to each call here");
+		strbuf_addstr(out, " to each call here (--budget)");
 	}
 	if (refused) {
 		strbuf_addstr(out, "\nnot seen: ");
@@ -138,8 +140,78 @@ static void add_unseen(struct strbuf *out, const struct model *m)
 	}
 }
 
-void summary_add_probes(struct strbuf *out, const struct model *m)
+/* ---- launches ------------------------------------------------------------------------------ */
+
+struct launches {
+	uint64_t runtime, driver;	/* outermost calls, by who was called */
+	bool runtime_called;		/* for whatever */
+};
+
+static struct launches count_launches(const struct model *m)
 {
-	add_entries(out, m);
-	add_unseen(out, m);
+	const struct funcs *funcs = model_funcs(m);
+	struct launches n = { 0 };
+
+	for (size_t i = 0; i < model_processes(m); i++) {
+		const struct tallies *ts = &model_process(m, i)->tallies;
+
+		for (size_t k = 0; k < ts->all.n; k++) {
+			const struct func *fn = &funcs->v[ts->all.v[k]->func];
+			bool runtime = !strcmp(fn->library, "cudart");
+
+			n.runtime_called |= runtime && ts->all.v[k]->count;
+			if (fn->class != CLASS_LAUNCH)
+				continue;
+			if (runtime)
+				n.runtime = num_add(n.runtime, ts->all.v[k]->count);
+			else if (!strcmp(fn->library, "cuda"))
+				n.driver = num_add(n.driver, ts->all.v[k]->count);
+		}
+	}
+	return n;
+}
+
+/* What another --launch would spare, or what this one may miss. */
+static void add_launches(struct strbuf *out, const struct summary *s)
+{
+	const char *mode = model_fact(s->model, "launch");
+	struct launches n = count_launches(s->model);
+	uint64_t reached = summary_fact_number(s->model, "reached");
+	uint64_t spared = num_mul(reached, s->cost_per_nested_ns);
+
+	if (!mode)
+		return;
+	if (!strncmp(mode, "driver", 6) && n.runtime_called && !n.driver)
+		strbuf_addstr(out, "\nlaunch: none was seen in the driver, where alone they were "
+			      "looked for; a runtime may call what it does not export: --launch auto");
+	if (strncmp(mode, "auto", 4) || n.driver || !reached || spared < s->thread_ns / 200)
+		return;
+	strbuf_addstr(out, "\nlaunch: ");
+	format_count(out, reached);
+	strbuf_addstr(out, " of ");
+	format_count(out, n.runtime);
+	strbuf_addstr(out, " launches of the runtime were hit in the driver again, and none was the "
+		      "driver's own: --launch runtime would spare ");
+	format_ns(out, spared);
+}
+
+/* What the tables lack, and how they count, because calls were added up in the kernel. */
+static void add_detail(struct strbuf *out, const struct model *m)
+{
+	const char *detail = model_fact(m, "detail");
+
+	if (detail && !strcmp(detail, "latency"))
+		strbuf_addstr(out, "\ndetail: latency: calls were added up in the kernel: no threads, "
+			      "bytes or open calls");
+	else if (detail && !strcmp(detail, "count"))
+		strbuf_addstr(out, "\ndetail: count: entries of each function alone, also inside another "
+			      "call: a launch by the runtime counts there and in the driver");
+}
+
+void summary_add_probes(struct strbuf *out, const struct summary *s)
+{
+	add_detail(out, s->model);
+	add_entries(out, s->model);
+	add_unseen(out, s->model);
+	add_launches(out, s);
 }

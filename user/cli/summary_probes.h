@@ -9,6 +9,6 @@
 uint64_t summary_stepped(const struct model *m);	/* calls of single-stepped functions */
 uint64_t summary_entries(const struct model *m);	/* calls that were seen at entry only */
 
-void summary_add_probes(struct strbuf *out, const struct model *m);	/* lines, each after a newline */
+void summary_add_probes(struct strbuf *out, const struct summary *s);	/* lines, each after a newline */
 
 #endif

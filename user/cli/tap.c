@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The one place that all events of a live session pass, in arrival order. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/time.h"
 #include "cli/session_internal.h"
@@ -33,44 +34,134 @@ static int push_trait(void *ctx, const char *key, const char *value)
 						.text = key, .text2 = value });
 }
 
-static int push_identity(struct tap *tap, struct proc *p)
-{
-	struct trait t = { tap, (uint32_t)p->pid };
+/* What procfs had of a process when it was last read: it may have ended when its events arrive, and
+ * its pid may be another's. */
+struct reading {
+	struct target_process p;
 	struct identity id;
+	bool has_identity;
+	uint64_t at_ns;
+	struct reading *before;	/* of the pid's owner before; NULL: not kept */
+};
 
-	identity_read(&tap->room, p, &id);
-	return identity_each(&id, push_trait, &t);
-}
-
-/* What procfs has is of a later owner of the number? (Its word is early if the host has slept.) */
-static bool is_gone(const struct target_process *p, uint64_t process_ns)
+static struct reading *last_reading(const struct tap *tap, pid_t pid)
 {
-	return process_ns && p->start_ns > process_ns + TICK_NS;
+	const struct map_slot *slot = map_find(&tap->read, (uint64_t)pid);
+
+	return slot ? (struct reading *)(uintptr_t)slot->value : NULL;
 }
 
-/* Also of one that is gone by now: it keeps the name its thread had. */
+/* Is the reading of the process that was born at process_ns? If the host has slept since, procfs
+ * makes it seem older, by so much at most. */
+static bool is_same(const struct reading *r, uint64_t process_ns)
+{
+	uint64_t mono_ns = time_now_ns(), boot_ns = time_boot_ns();
+	uint64_t asleep_ns = boot_ns > mono_ns ? boot_ns - mono_ns : 0;
+
+	return r->p.start_ns <= process_ns + TICK_NS &&
+	       r->p.start_ns + TICK_NS + asleep_ns >= process_ns;
+}
+
+/* process_ns 0: the last one. */
+static const struct reading *find_reading(const struct tap *tap, pid_t pid, uint64_t process_ns)
+{
+	const struct reading *r = last_reading(tap, pid);
+
+	while (r && process_ns && !is_same(r, process_ns))
+		r = r->before;
+	return r;
+}
+
+static void free_readings(struct reading *r)
+{
+	while (r) {
+		struct reading *before = r->before;
+
+		free(r);
+		r = before;
+	}
+}
+
+/* Where what is read now of this process goes: nothing is known of its pid's owners but the last. */
+static struct reading *make_reading(struct tap *tap, const struct target_process *p)
+{
+	struct reading *last = last_reading(tap, p->pid), *r;
+	struct map_slot *slot;
+
+	if (last && is_same(last, p->start_ns))
+		return last;
+	r = calloc(1, sizeof(*r));
+	slot = r ? map_put(&tap->read, (uint64_t)p->pid, NULL) : NULL;
+	if (!slot) {
+		free(r);
+		return NULL;
+	}
+	if (last) {
+		free_readings(last->before);
+		last->before = NULL;
+	}
+	r->before = last;
+	slot->value = (uintptr_t)r;
+	return r;
+}
+
+static void forget_readings(struct tap *tap, pid_t pid, uint64_t process_ns)
+{
+	struct reading *last = last_reading(tap, pid);
+
+	if (!last || (process_ns && !is_same(last, process_ns)))
+		return;		/* a younger owner's: it goes with that one */
+	free_readings(last);
+	map_del(&tap->read, (uint64_t)pid);
+}
+
+/* Of one that has just ended less can be read than before. */
+static void read_now(struct tap *tap, pid_t pid, bool with_identity)
+{
+	struct target_process p;
+	struct reading *r = NULL;
+	struct proc proc;
+
+	if (!proc_open(&proc, pid) && !target_process_from(&proc, &p) && !p.ended)
+		r = make_reading(tap, &p);
+	if (r) {
+		r->p = p;
+		r->at_ns = time_now_ns();
+		r->has_identity |= with_identity;	/* once it was of interest */
+		if (r->has_identity)
+			identity_read(&tap->room, &proc, &r->id);
+	}
+	proc_close(&proc);
+}
+
+static int push_reading(struct tap *tap, const struct reading *r, uint64_t process_ns)
+{
+	struct trait t = { tap, (uint32_t)r->p.pid };
+	struct event ev = {
+		.kind = EVENT_PROCESS, .pid = t.pid, .tid = t.pid, .text = r->p.comm,
+		.text2 = tap->no_cmdline || !*r->p.cmdline ? NULL : r->p.cmdline,
+		.start_ns = process_ns ? process_ns : r->p.start_ns,
+	};
+	int err;
+
+	EVENT_PROCESS_NS(&ev) = process_ns;
+	err = forward(tap, &ev);
+	return err || !r->has_identity ? err : identity_each(&r->id, push_trait, &t);
+}
+
+/* instead: what BPF said of an exec, for want of more; or NULL. */
 static int describe(struct tap *tap, pid_t pid, uint64_t process_ns, const struct event *instead)
 {
 	struct event ev = { .kind = EVENT_PROCESS, .pid = (uint32_t)pid, .tid = (uint32_t)pid };
-	struct target_process p;
-	struct proc proc;
-	int err = proc_open(&proc, pid);
+	bool calls = map_find(&tap->seen, (uint64_t)pid);	/* else it may never make one */
+	const struct reading *r;
 
-	if (!err)
-		err = target_process_from(&proc, &p);
+	read_now(tap, pid, calls);
+	r = find_reading(tap, pid, process_ns);
+	if (r && r->at_ns > (instead ? instead->end_ns : 0))
+		return push_reading(tap, r, process_ns);
 	EVENT_PROCESS_NS(&ev) = process_ns;
-	if (err || is_gone(&p, process_ns)) {
-		proc_close(&proc);
-		return instead || process_ns ? forward(tap, instead ? instead : &ev) : 0;
-	}
-	ev.start_ns = process_ns ? process_ns : p.start_ns;
-	ev.text = p.comm;
-	ev.text2 = tap->no_cmdline || !*p.cmdline ? NULL : p.cmdline;
-	err = forward(tap, &ev);
-	if (!err)
-		err = push_identity(tap, &proc);
-	proc_close(&proc);
-	return err;
+	return instead || process_ns ? forward(tap, instead ? instead : &ev) : 0;
 }
 
 static void unsettle(struct tap *tap, pid_t pid)
@@ -127,6 +218,13 @@ static int settle(struct tap *tap, const struct event *ev)
 	return err;
 }
 
+static void forget(struct tap *tap, const struct event *exit)
+{
+	map_del(&tap->seen, exit->pid);
+	unsettle(tap, (pid_t)exit->pid);
+	forget_readings(tap, (pid_t)exit->pid, EVENT_PROCESS_NS(exit));
+}
+
 int tap_push(void *ctx, const struct event *ev)
 {
 	struct tap *tap = ctx;
@@ -145,12 +243,17 @@ int tap_push(void *ctx, const struct event *ev)
 		if (!err && tap->room.gpus.present)
 			err = settle(tap, ev);
 		break;
-	case EVENT_PROCESS:	/* from BPF: an exec */
+	case EVENT_PROCESS:
+		if (!ev->text) {	/* from the worker: it uses a library. Others' events may come first */
+			read_now(tap, (pid_t)ev->pid, true);
+			return 0;
+		}
+		/* from BPF: an exec */
 		unsettle(tap, (pid_t)ev->pid);
 		return describe(tap, (pid_t)ev->pid, EVENT_PROCESS_NS(ev), ev);
 	case EVENT_EXIT:
 		if (ev->tid == ev->pid)
-			map_del(&tap->seen, ev->pid);
+			forget(tap, ev);
 		break;
 	case EVENT_WATERMARK:
 		tap->watermark_ns = ev->end_ns;
@@ -164,6 +267,10 @@ int tap_push(void *ctx, const struct event *ev)
 void tap_free(struct tap *tap)
 {
 	map_free(&tap->seen);
+	for (size_t i = 0; i < tap->read.cap; i++)
+		if (tap->read.slot[i].used)
+			free_readings((void *)(uintptr_t)tap->read.slot[i].value);
+	map_free(&tap->read);
 	map_free(&tap->settled);
 	identity_room_free(&tap->room);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Follows mappings: executable mapping -> file -> probes. Stores the capture's blocks in order. */
+/* The thread: its life, its queues, the blocks of the capture. What it follows: worker_watch.c. */
 #include "cli/worker.h"
 
 #include <errno.h>
@@ -14,49 +14,8 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/time.h"
-#include "base/vec.h"
+#include "cli/worker_internal.h"
 
-struct watch {
-	struct target_watch *tw;
-	pid_t pid, filter;
-};
-
-struct newborn {		/* forked, not exec'ed yet: it may use what its parent had mapped */
-	pid_t pid;
-	uint64_t time_ns;
-	const struct watch *watch;
-};
-
-/* So long a child may take to exec before it is looked at; most do so within a few. */
-#define NEWBORN_NS (50 * NS_PER_MS)
-
-struct told {			/* an event and its texts */
-	struct event ev;
-	char *text, *text2;
-};
-
-struct worker {
-	struct attach *attach;
-	struct inside *inside;		/* NULL: nothing is looked at */
-	uint64_t armed_ns;		/* when probes were made last */
-	VEC(struct newborn) newborns;
-	bool follow_children, only_followed;
-	VEC(struct watch) watches;
-	struct pollfd *fds;
-	struct keep *keep;		/* NULL: none */
-	struct stack_feed *feed;	/* NULL: no stacks are taken */
-	int stop_fd, event_fd, block_fd;
-	pthread_t thread;
-	bool running;
-
-	/* Under lock. */
-	pthread_mutex_t lock;
-	pthread_cond_t room;
-	VEC(struct told) events;
-	VEC(struct capture_block *) blocks;
-};
-
-#define BLOCKS_MAX 64		/* of at most 1 MiB; then the engine waits, and the rings fill */
 
 struct worker *worker_new(struct attach *a, struct inside *inside)
 {
@@ -96,36 +55,33 @@ int worker_watch(struct worker *w, pid_t pid, pid_t filter)
 static void take_block(void *ctx, struct capture_block *b)
 {
 	struct worker *w = ctx;
-	struct capture_block **slot = NULL;
 
-	if (w->running) {
-		pthread_mutex_lock(&w->lock);
-		while (w->blocks.n >= BLOCKS_MAX)
-			pthread_cond_wait(&w->room, &w->lock);
-		slot = VEC_PUSH(&w->blocks);
-		if (slot)
-			*slot = b;
-		pthread_mutex_unlock(&w->lock);
-	}
-	if (slot)
-		io_notify(w->block_fd);
-	else
+	if (!w->running) {
 		keep_store(w->keep, b);
+		return;
+	}
+	pthread_mutex_lock(&w->lock);
+	while (w->blocks == WORKER_BLOCKS)
+		pthread_cond_wait(&w->room, &w->lock);
+	w->block[w->blocks++] = b;
+	pthread_mutex_unlock(&w->lock);
+	io_notify(w->block_fd);
 }
 
 static void store_blocks(struct worker *w)
 {
-	VEC(struct capture_block *) got;
+	struct capture_block *got[WORKER_BLOCKS];
+	size_t n;
 
 	io_clear(w->block_fd);
 	pthread_mutex_lock(&w->lock);
-	memcpy(&got, &w->blocks, sizeof(got));
-	memset(&w->blocks, 0, sizeof(w->blocks));
+	n = w->blocks;
+	memcpy(got, w->block, n * sizeof(*got));
+	w->blocks = 0;
 	pthread_cond_signal(&w->room);
 	pthread_mutex_unlock(&w->lock);
-	for (size_t i = 0; i < got.n; i++)
-		keep_store(w->keep, got.v[i]);
-	VEC_FREE(&got);
+	for (size_t i = 0; i < n; i++)
+		keep_store(w->keep, got[i]);
 }
 
 void worker_keep(struct worker *w, struct keep *keep)
@@ -134,9 +90,9 @@ void worker_keep(struct worker *w, struct keep *keep)
 	keep_defer(keep, take_block, w);
 }
 
-/* ---- mappings ------------------------------------------------------------------------------- */
+/* ---- what the engine is told ---------------------------------------------------------------- */
 
-static int tell(struct worker *w, const struct event *ev)
+int worker_tell(struct worker *w, const struct event *ev)
 {
 	struct told told = { .ev = *ev, .text = ev->text ? strdup(ev->text) : NULL,
 			     .text2 = ev->text2 ? strdup(ev->text2) : NULL };
@@ -155,147 +111,17 @@ static int tell(struct worker *w, const struct event *ev)
 	return -ENOMEM;
 }
 
-static int tell_stack(void *ctx, const struct event *ev)
+/* An event_sink of what the worker's parts tell. */
+static int tell(void *ctx, const struct event *ev)
 {
-	return tell(ctx, ev);
-}
-
-struct arrival {		/* one mapping on its way to being probed */
-	struct worker *w;
-	const struct watch *watch;
-	uint64_t time_ns;
-};
-
-static int on_file(void *ctx, const struct target_file *file)
-{
-	struct arrival *ar = ctx;
-	pid_t filter = ar->watch->filter ? file->pid : 0;
-	struct attach_result result;
-	int err = attach_file(ar->w->attach, file, filter, &result);
-
-	if (err || !result.probes)
-		return 0;		/* logged by attach; other files still matter */
-	if (filter != ar->watch->filter)
-		attach_hand_over(ar->w->attach);
-	log_info("attached to %s in process %d: %u functions", file->path, file->pid,
-		 result.probes);
-	ar->w->armed_ns = time_now_ns();
-	tell(ar->w, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)file->pid,
-				     .start_ns = ar->time_ns, .end_ns = ar->w->armed_ns });
-	if (ar->w->inside)
-		inside_add(ar->w->inside, file->pid);	/* it may be in a call by now */
-	return 0;
-}
-
-static bool is_ours(const struct worker *w, pid_t pid)
-{
-	return !w->only_followed || attach_follows(w->attach, pid);
-}
-
-static int rescan_pid(void *ctx, pid_t pid)
-{
-	struct arrival *ar = ctx;
-
-	if (is_ours(ar->w, pid))
-		target_each_file(pid, on_file, ar);
-	return 0;
-}
-
-static void rescan(struct arrival *ar)
-{
-	pid_t root = ar->watch->pid;
-
-	ar->time_ns = time_now_ns();
-	if (root == -1) {
-		target_each_pid(rescan_pid, ar);
-		return;
-	}
-	rescan_pid(ar, root);
-	if (!ar->watch->filter || ar->w->follow_children)
-		target_each_descendant(root, rescan_pid, ar);
-}
-
-/* ---- children that were forked and have not run another program ------------------------------ */
-
-static void forget_newborn(struct worker *w, pid_t pid)
-{
-	for (size_t i = 0; i < w->newborns.n; i++)
-		if (w->newborns.v[i].pid == pid)
-			w->newborns.v[i--] = w->newborns.v[--w->newborns.n];
-}
-
-static void note_newborn(struct worker *w, const struct watch *watch, const struct target_event *ev)
-{
-	struct newborn *n = watch->filter && w->follow_children ? VEC_PUSH(&w->newborns) : NULL;
-
-	if (n)
-		*n = (struct newborn){ .pid = ev->child, .time_ns = ev->time_ns, .watch = watch };
-}
-
-/* Those that have had their time are looked at as if they had just mapped all they map. */
-static void look_at_newborns(struct worker *w)
-{
-	uint64_t now = time_now_ns();
-
-	for (size_t i = 0; i < w->newborns.n;) {
-		struct newborn n = w->newborns.v[i];
-		struct arrival ar = { .w = w, .watch = n.watch, .time_ns = n.time_ns };
-
-		if (n.time_ns + NEWBORN_NS > now) {
-			i++;
-			continue;
-		}
-		w->newborns.v[i] = w->newborns.v[--w->newborns.n];
-		rescan_pid(&ar, n.pid);
-	}
-}
-
-struct turn {
-	struct worker *w;
-	const struct watch *watch;
-};
-
-static void on_event(void *ctx, const struct target_event *ev)
-{
-	struct turn *t = ctx;
-	struct arrival ar = { .w = t->w, .watch = t->watch, .time_ns = ev->time_ns };
-
-	if (t->watch->filter && !t->w->follow_children && ev->pid && ev->pid != t->watch->filter)
-		return;			/* a child: named by BPF, not followed */
-	if (ev->pid && !is_ours(t->w, ev->pid))
-		return;
-	if (t->w->feed)
-		stack_feed_event(t->w->feed, ev, t->watch->pid);
-	switch (ev->kind) {
-	case TARGET_MMAP:
-		target_mapped_file(ev->pid, ev->start, ev->len, ev->text, on_file, &ar);
-		break;
-	case TARGET_FORK:
-		note_newborn(t->w, t->watch, ev);
-		break;
-	case TARGET_EXEC:
-	case TARGET_EXIT:
-		forget_newborn(t->w, ev->pid);
-		break;
-	case TARGET_MISSED:
-		rescan(&ar);
-		break;
-	default:
-		break;
-	}
+	return worker_tell(ctx, ev);
 }
 
 /* ---- calls that began before their probes ---------------------------------------------------- */
 
-static int tell_inside(void *ctx, const struct event *ev)
-{
-	tell(ctx, ev);
-	return 0;
-}
-
 static void follow_inside(struct worker *w)
 {
-	struct event_sink sink = { tell_inside, w };
+	struct event_sink sink = { tell, w };
 
 	if (!w->inside)
 		return;
@@ -306,23 +132,22 @@ static void follow_inside(struct worker *w)
 /* So long nothing is to be done unasked; -1: for ever. */
 static int idle_ms(const struct worker *w)
 {
-	int born = w->newborns.n ? (int)(NEWBORN_NS / NS_PER_MS) : -1;
+	int later = later_timeout_ms(&w->later, time_now_ns());
 	int inside = w->inside ? inside_timeout_ms(w->inside) : -1;
 
-	return born < 0 || (inside >= 0 && inside < born) ? inside : born;
+	return later < 0 || (inside >= 0 && inside < later) ? inside : later;
 }
 
-/* Stacks that are told wait for the engine, which has to know. */
+/* Stacks that are told wait for the engine, which has to know. When no more can be told, copies are
+ * still taken: what was received must add up. */
 static void feed_stacks(struct worker *w, bool now)
 {
-	struct event_sink to = { tell_stack, w };
+	struct event_sink to = { tell, w };
 	int err = w->feed ? stack_feed_round(w->feed, &to, now) : 0;
 
-	if (err) {
+	if (err && !w->feed_failed)
 		log_warn("cannot tell more stacks of calls: %s", strerror(-err));
-		stack_feed_free(w->feed);
-		w->feed = NULL;
-	}
+	w->feed_failed = err;
 }
 
 static int wait_ms(const struct worker *w)
@@ -333,6 +158,9 @@ static int wait_ms(const struct worker *w)
 		return idle;
 	return idle >= 0 && idle < STACK_FEED_MS ? idle : STACK_FEED_MS;
 }
+
+/* What a host does comes in bursts: a program that starts maps several files. */
+#define GATHER_US 2000
 
 static void *worker_main(void *ctx)
 {
@@ -346,15 +174,17 @@ static void *worker_main(void *ctx)
 			continue;
 		if (w->feed)
 			stack_feed_begin(w->feed);
-		look_at_newborns(w);
+		worker_look_at_due(w);
 		if (w->fds[w->watches.n + 1].revents)
 			store_blocks(w);
 		for (size_t i = 0; i < w->watches.n; i++) {
-			struct turn t = { .w = w, .watch = &w->watches.v[i] };
+			struct worker_turn t = { .w = w, .watch = &w->watches.v[i] };
 
+			if (w->fds[i].revents && t.watch->pid == -1 && !w->feed)
+				usleep(GATHER_US);
 			/* What is mapped must be known before stacks in it are looked at. */
 			if (w->fds[i].revents || w->feed)
-				target_watch_read(w->watches.v[i].tw, on_event, &t);
+				target_watch_read(w->watches.v[i].tw, worker_on_event, &t);
 		}
 		follow_inside(w);
 		feed_stacks(w, false);
@@ -370,6 +200,12 @@ void worker_follow_children(struct worker *w)
 void worker_only_followed(struct worker *w)
 {
 	w->only_followed = true;
+}
+
+void worker_choose(struct worker *w, const struct newcomers *newcomers, pid_t filter)
+{
+	w->newcomers = *newcomers;
+	w->watches.v[0].filter = filter;
 }
 
 int worker_run(struct worker *w)
@@ -412,7 +248,7 @@ void worker_finish_stacks(struct worker *w)
 
 uint64_t worker_stacks_received(const struct worker *w)
 {
-	return w->feed ? stack_feed_counts(w->feed)->received : 0;
+	return w->feed ? stack_feed_received(w->feed) : 0;
 }
 
 int worker_fd(const struct worker *w)
@@ -460,18 +296,18 @@ void worker_free(struct worker *w)
 	for (size_t i = 0; i < w->watches.n; i++)
 		target_watch_free(w->watches.v[i].tw);
 	VEC_FREE(&w->watches);
-	VEC_FREE(&w->newborns);
+	later_free(&w->later);
 	for (size_t i = 0; i < w->events.n; i++) {
 		free(w->events.v[i].text);
 		free(w->events.v[i].text2);
 	}
 	VEC_FREE(&w->events);
 	stack_feed_free(w->feed);
+	dull_free(&w->dull);
 	free(w->fds);
 	io_close(&w->stop_fd);
 	io_close(&w->event_fd);
 	io_close(&w->block_fd);
-	VEC_FREE(&w->blocks);
 	pthread_cond_destroy(&w->room);
 	pthread_mutex_destroy(&w->lock);
 	free(w);

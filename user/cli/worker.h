@@ -10,6 +10,7 @@
 #include "cli/inside.h"
 #include "cli/stack_feed.h"
 #include "event/event.h"
+#include "cli/newcomers.h"
 #include "event/keep.h"
 #include "probe/attach.h"
 #include "probe/target.h"
@@ -30,6 +31,10 @@ int worker_watch(struct worker *w, pid_t pid, pid_t filter);
 void worker_follow_children(struct worker *w);	/* before worker_run */
 void worker_only_followed(struct worker *w);	/* before worker_run: of the host's processes */
 
+/* Before worker_run, with one watch of the host: who begins to be meant is followed too. filter: the
+ * process whose probes have the kernel's pid filter, until somebody else is; 0: there is none. */
+void worker_choose(struct worker *w, const struct newcomers *newcomers, pid_t filter);
+
 /* Before worker_run: what is kept is stored here. */
 void worker_keep(struct worker *w, struct keep *keep);
 /* Before worker_run: stacks of calls are taken; the feed is the worker's. */
@@ -43,8 +48,9 @@ int worker_pump(struct worker *w, const struct event_sink *sink);	/* engine; 0 o
 void worker_stop(struct worker *w);
 
 /* After worker_stop, when nothing is recorded any more: the stacks that are left wait for
- * worker_pump. How many copies came from the kernel so far, 0 without a feed. */
+ * worker_pump. */
 void worker_finish_stacks(struct worker *w);
+/* Engine, at any time: how many copies came from the kernel so far, 0 without a feed. */
 uint64_t worker_stacks_received(const struct worker *w);
 void worker_free(struct worker *w);
 

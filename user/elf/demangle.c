@@ -87,3 +87,14 @@ void elf_demangle(struct strbuf *out, const char *symbol)
 	strbuf_add(out, shown, cut_length(shown, ELF_SHOWN_MAX - CUT_LEN));
 	strbuf_addstr(out, CUT);
 }
+
+const char *elf_demangle_kept(struct strpool *names, const char *symbol)
+{
+	struct strbuf sb = STRBUF_INIT;
+	const char *shown;
+
+	elf_demangle(&sb, symbol);
+	shown = sb.failed ? NULL : strpool_add(names, sb.s);
+	strbuf_free(&sb);
+	return shown;
+}

@@ -18,4 +18,7 @@
  */
 void elf_demangle(struct strbuf *out, const char *symbol);
 
+/* The same, kept in names. NULL: out of memory. */
+const char *elf_demangle_kept(struct strpool *names, const char *symbol);
+
 #endif

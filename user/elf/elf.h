@@ -72,7 +72,8 @@ int elf_find_offset(const struct elf_file *ef, uint64_t vaddr, uint64_t *offset)
 void elf_each_loaded(const struct elf_file *ef, void (*fn)(void *ctx, uint64_t vaddr, uint64_t len),
 		     void *ctx);
 
-/* The GNU build id in lower-case hex; "" when there is none. size: at least 2 * 64 + 1. */
+/* The GNU build id in lower-case hex; "" when there is none. size: at least ELF_BUILD_ID_TEXT. */
+#define ELF_BUILD_ID_TEXT (2 * 64 + 1)
 void elf_build_id(struct elf_file *ef, char *hex, size_t size);
 
 /* Calls fn for each DT_NEEDED as kind 'N', then for DT_RUNPATH as 'R', or without one for DT_RPATH

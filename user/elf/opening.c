@@ -130,9 +130,10 @@ enum elf_opening elf_classify_x86(const uint8_t *code, size_t len, unsigned int 
 }
 
 /*
- * arm64 simulates branches, pc-relative addresses and (from 6.13 on) nop. paciasp is a landing pad
- * like bti, but must not be skipped: behind it lr is signed, and a return probe would replace it
- * with an unsigned one.
+ * arm64 simulates branches, pc-relative addresses and (from 6.13 on) nop; it steps what else can run
+ * at another address and by itself. paciasp is a landing pad like bti, but must not be skipped:
+ * behind it lr is signed, and a return probe would replace it with an unsigned one. The first row
+ * that matches holds.
  */
 static const struct arm64_row {
 	uint32_t mask;
@@ -140,14 +141,24 @@ static const struct arm64_row {
 	uint8_t opening;
 } arm64_rows[] = {
 	{ 0xffffffff, 0xd503201f, ELF_NOP },
+	{ 0xffffff3f, 0xd503241f, ELF_STEP },		/* bti */
+	{ 0xffffff9f, 0xd503231f, ELF_STEP },		/* paciasp, pacibsp, paciaz, pacibz */
+	{ 0xffffffbf, 0xd503211f, ELF_STEP },		/* pacia1716, pacib1716 */
+	{ 0xffffffff, 0xd50320ff, ELF_STEP },		/* xpaclri */
+	{ 0xfffff01f, 0xd503201f, ELF_REFUSED },	/* other hints: yield, wfe, autiasp, ... */
+	{ 0xffffdbff, 0xdac183fe, ELF_REFUSED },	/* paciasppc, ...: sign their own address */
 	{ 0xff000000, 0x54000000, ELF_BRANCH },		/* b.cond */
 	{ 0x7c000000, 0x14000000, ELF_BRANCH },		/* b, bl */
 	{ 0x7c000000, 0x34000000, ELF_BRANCH },		/* cbz, cbnz, tbz, tbnz */
 	{ 0xff9ffc1f, 0xd61f0000, ELF_BRANCH },		/* br, blr, ret */
+	{ 0xfe000000, 0xd6000000, ELF_REFUSED },	/* eret, retaa, braa, ... */
 	{ 0x1f000000, 0x10000000, ELF_BRANCH },		/* adr, adrp */
 	{ 0x3b000000, 0x18000000, ELF_REFUSED },	/* literal loads, prefetch */
-	{ 0x3f000000, 0x08000000, ELF_REFUSED },	/* exclusive loads and stores */
+	{ 0x3f800000, 0x08000000, ELF_REFUSED },	/* exclusive loads and stores */
+	{ 0x3b200c00, 0x19000400, ELF_REFUSED },	/* cpyp, setp, ...: only in threes */
 	{ 0xff000000, 0xd4000000, ELF_REFUSED },	/* svc, brk, hlt */
+	{ 0xfff00000, 0xd5100000, ELF_REFUSED },	/* msr */
+	{ 0xfff8f01f, 0xd500401f, ELF_REFUSED },	/* msr of an immediate */
 };
 
 enum elf_opening elf_classify_arm64(const uint8_t *code, size_t len, unsigned int *skip)

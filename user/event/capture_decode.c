@@ -232,7 +232,7 @@ static int take_event(struct capture_decoder *d, struct row *r)
 	ev.tid = d->thread[thread].tid;
 	if (!get_fields(d, r, mask, &ev))
 		return ROW_INVALID;
-	if (event_is_call(ev.kind) && !(mask & GP_FIELD_FUNC))
+	if (event_has_func(ev.kind) && !(mask & GP_FIELD_FUNC))
 		return ROW_INVALID;
 	return deliver(d, &ev, mask & GP_FIELD_FUNC && ev.func == FUNC_DROPPED);
 }

@@ -191,7 +191,7 @@ static uint32_t field_mask(const struct event *ev)
 	mask |= ev->result ? GP_FIELD_RESULT : 0;
 	mask |= ev->has ? GP_FIELD_HAS : 0;
 	mask |= ev->dir ? GP_FIELD_DIR : 0;
-	if (event_is_call(ev->kind))
+	if (event_has_func(ev->kind))
 		mask |= GP_FIELD_FUNC;
 	else
 		mask |= ev->func ? GP_FIELD_FUNC_RAW : 0;
@@ -252,7 +252,7 @@ static bool is_valid(const struct capture_encoder *e, const struct event *ev)
 {
 	if (!ev->kind || ev->kind >= EVENT_KIND_END)
 		return false;
-	return ev->func < (event_is_call(ev->kind) ? e->dict.funcs->n : FUNCS_MAX);
+	return ev->func < (event_has_func(ev->kind) ? e->dict.funcs->n : FUNCS_MAX);
 }
 
 static bool is_full(const struct capture_encoder *e)
@@ -276,7 +276,7 @@ int capture_encode(struct capture_encoder *e, const struct event *ev)
 	else
 		put_event(e, ev);
 	e->block->events++;
-	if (ev->kind != EVENT_COUNT)
+	if (ev->kind != EVENT_COUNT && !event_is_sum(ev->kind))
 		widen_span(e->block, ev->start_ns, ev->end_ns);
 	return 0;
 }

@@ -53,6 +53,7 @@ struct capture_hold {
 	struct capture_decoder *decoder;
 	struct roster *roster;		/* as of where the oldest block begins */
 	int err;
+	int unwritten;			/* why a file was not written that was asked for: the first */
 	struct keep_stats stats;
 };
 
@@ -295,7 +296,11 @@ static int hold_flush(struct keep *k)
 
 static int hold_fire(struct keep *k)
 {
-	return write_held(of(k));
+	struct capture_hold *h = of(k);
+	int err = write_held(h);
+
+	h->unwritten = h->unwritten ? h->unwritten : err;
+	return err;
 }
 
 static void hold_defer(struct keep *k)
@@ -328,7 +333,7 @@ static int hold_close(struct keep *k, struct keep_stats *stats)
 	struct capture_hold *h = of(k);
 	int err = h->at_end ? write_held(h) : 0;
 
-	err = h->err ? h->err : err;
+	err = h->err ? h->err : err ? err : h->unwritten;
 	if (stats)
 		*stats = h->stats;
 	hold_free(h);

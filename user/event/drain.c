@@ -17,7 +17,8 @@
 #include "event/ring.h"
 #include "probe/caps.h"
 
-#define PERIOD_MS 10		/* what no wakeup announced waits at most this long */
+#define PERIOD_MS 10		/* what no wakeup announced waits at most this long ... */
+#define PERIOD_QUIET_MS 80	/* ... or, after a while without any record, this long */
 #define LAST_ROUNDS 3		/* exits need two */
 #define LAST_TRIES 1000		/* of a millisecond, for a program preempted inside a record */
 
@@ -27,11 +28,15 @@ struct drain {
 	int epoll_fd, stop_fd;
 	pthread_t thread;
 	bool running;
+	bool quiet;			/* no record since it was set; the thread's own */
 };
 
 static int put(void *ctx, enum drain_item_kind kind, const void *data, size_t len)
 {
-	return drain_queue_put(ctx, kind, data, len);
+	struct drain *d = ctx;
+
+	d->quiet &= kind == DRAIN_MARK;
+	return drain_queue_put(d->queue, kind, data, len);
 }
 
 static bool drain_round(struct drain *d)
@@ -58,14 +63,20 @@ static void *drain_main(void *ctx)
 	struct drain *d = ctx;
 	struct pollfd stop = { .fd = d->stop_fd, .events = POLLIN };
 	struct epoll_event ev[4];
+	int period_ms = PERIOD_MS;
 	sigset_t all;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	caps_keep(0);		/* it reads memory that is mapped */
 	while (poll(&stop, 1, 0) == 0) {
+		d->quiet = true;
 		drain_round(d);
-		epoll_wait(d->epoll_fd, ev, 4, PERIOD_MS);
+		if (!d->quiet || d->order.held.n || d->order.fresh.n)
+			period_ms = PERIOD_MS;
+		else if (period_ms < PERIOD_QUIET_MS)
+			period_ms *= 2;
+		epoll_wait(d->epoll_fd, ev, 4, period_ms);
 	}
 	drain_rest(d);
 	return NULL;
@@ -85,7 +96,7 @@ static int open_all(struct drain *d, int calls_fd, int tasks_fd)
 	if (!d->queue)
 		return -errno;
 	d->order.put = put;
-	d->order.ctx = d->queue;
+	d->order.ctx = d;
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (d->epoll_fd < 0)
 		return -errno;

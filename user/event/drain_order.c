@@ -8,7 +8,13 @@
 #include "base/time.h"
 #include "base/vec.h"
 
-/* Delivers what waits under the call's number and happened before it. 0 or put's error. */
+static bool is_birth(const struct gp_task *task)
+{
+	return task->kind != GP_TASK_EXIT;
+}
+
+/* Delivers what waits under the call's pid and happened before it: whose calls before that were, are
+ * through, since they lie before this one in the ring. 0 or put's error. */
 static int deliver_due(struct drain_order *o, struct drain_waiting *w, const struct gp_call *call)
 {
 	size_t kept = 0;
@@ -17,11 +23,10 @@ static int deliver_due(struct drain_order *o, struct drain_waiting *w, const str
 	for (size_t i = 0; i < w->n; i++) {
 		const struct gp_task *task = &w->v[i];
 
-		if (!err && task->tid == call->tid && task->pid == call->pid &&
-		    task->time_ns <= call->start_ns) {
+		if (!err && task->pid == call->pid && task->time_ns <= call->start_ns) {
 			err = o->put(o->ctx, DRAIN_TASK, task, sizeof(*task));
 			if (!err) {
-				o->births -= task->kind == GP_TASK_NEW;
+				o->births -= is_birth(task);
 				continue;
 			}
 		}
@@ -45,19 +50,30 @@ static int on_call(void *ctx, const void *rec, size_t len)
 	return err ? err : o->put(o->ctx, DRAIN_CALL, rec, len);
 }
 
+/* Another process, by its birth, had the pid before. */
+static bool is_heir(const struct gp_task *task, const struct gp_task *before)
+{
+	return before->process_ns && task->process_ns && before->process_ns != task->process_ns;
+}
+
 static bool leaves(const struct drain_waiting *w, const struct gp_task *task)
 {
-	for (size_t i = 0; i < w->n; i++)
-		if (w->v[i].tid == task->tid && w->v[i].pid == task->pid)
+	for (size_t i = 0; i < w->n; i++) {
+		const struct gp_task *before = &w->v[i];
+		bool same = task->kind == GP_TASK_NEW && task->tid == task->pid &&
+			    before->tid == task->tid;
+
+		if (before->pid == task->pid && (same || is_heir(task, before)))
 			return true;
+	}
 	return false;
 }
 
-/* The birth of a thread whose number another one has just left: by exec in a thread that is not
- * the first one, so that only a first thread can be meant. */
+/* Of a thread whose number another one has just left (by exec in a thread that is not the first one,
+ * so that only a first thread can be meant), or of a process whose pid another one had. */
 static bool follows_exit(const struct drain_order *o, const struct gp_task *task)
 {
-	return task->kind == GP_TASK_NEW && task->tid == task->pid &&
+	return (task->kind == GP_TASK_NEW || task->kind == GP_TASK_EXEC) &&
 	       (leaves(&o->held, task) || leaves(&o->fresh, task));
 }
 
@@ -73,7 +89,7 @@ static int on_task(void *ctx, const void *rec, size_t len)
 	if (!fresh)
 		return -ENOMEM;
 	*fresh = *task;
-	o->births += task->kind == GP_TASK_NEW;
+	o->births += is_birth(task);
 	return 0;
 }
 
@@ -83,7 +99,7 @@ static bool deliver_exits(struct drain_order *o)
 
 	while (i < o->held.n &&
 	       !o->put(o->ctx, DRAIN_TASK, &o->held.v[i], sizeof(o->held.v[i]))) {
-		o->births -= o->held.v[i].kind == GP_TASK_NEW;
+		o->births -= is_birth(&o->held.v[i]);
 		i++;
 	}
 	o->held.n -= i;

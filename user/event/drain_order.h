@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * In which order the records of two rings are delivered: a thread's GP_TASK_NEW before its first
- * call, its GP_TASK_EXIT after its last one and before the GP_TASK_NEW of who takes its number, and
- * a mark once everything before it is through.
+ * call, its GP_TASK_EXIT after its last one and before what is told of who takes its number, and a
+ * mark once everything before it is through.
  * Works on any two rings; knows nothing of threads or queues.
  */
 #ifndef EVENT_DRAIN_ORDER_H
@@ -30,7 +30,7 @@ struct drain_order {
 	struct drain_waiting held,	/* exits (and births of their numbers' next owners) that may be
 					 * delivered after this round's calls */
 		fresh;			/* found since the last complete round */
-	size_t births;			/* in both */
+	size_t births;			/* in both: what is no exit */
 	uint64_t mark_ns;		/* when that round began; 0: there was none */
 };
 

@@ -14,9 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "event/func.h"
+
 /*
- * Kinds leave the process in captures: append only. A new kind must reach event/decode.c,
- * capture_write.c, capture_read.c, event.c (names) and ledger/model.c.
+ * Kinds leave the process in captures: append only. A new kind must reach event.c (names), its source
+ * (event/decode.c, cli/), roster.c, ledger/model.c and view/events.c; captures hold whatever is here.
  */
 enum event_kind {
 	EVENT_CALL = 1,		/* a call that returned */
@@ -60,11 +62,23 @@ enum event_kind {
 	EVENT_KIND_END
 };
 
-/* Kinds whose func names a function. */
+/* Kinds that tell of a single call. */
 static inline bool event_is_call(unsigned int kind)
 {
 	return (kind >= EVENT_CALL && kind <= EVENT_OPEN) ||
 	       (kind >= EVENT_INSIDE && kind <= EVENT_GONE);
+}
+
+/* Kinds that tell of several: start_ns and end_ns are no times. */
+static inline bool event_is_sum(unsigned int kind)
+{
+	return kind == EVENT_TALLY || kind == EVENT_BIN;
+}
+
+/* Kinds whose func names a function. */
+static inline bool event_has_func(unsigned int kind)
+{
+	return event_is_call(kind) || event_is_sum(kind);
 }
 
 /* How much of a stack its frames are. */
@@ -73,27 +87,6 @@ enum stack_known {
 	STACK_KNOWN_CUT = 1,	/* what called the outermost frame cannot be told */
 	STACK_KNOWN_DEEP = 2,	/* it goes on beyond what is copied or kept of a stack */
 	STACK_KNOWN_END
-};
-
-/* Classes of calls (design §4), which are also the names of the thread book's buckets. They leave
- * the process in captures: append only. */
-enum call_class {
-	CLASS_OTHER = 0,	/* thread book: time in no call at all */
-	CLASS_LAUNCH = 1,
-	CLASS_SYNC = 2,
-	CLASS_COPY = 3,
-	CLASS_SET = 4,
-	CLASS_ALLOC = 5,
-	CLASS_FREE = 6,
-	CLASS_EVENT = 7,
-	CLASS_STREAM = 8,
-	CLASS_GRAPH = 9,
-	CLASS_COMPILE = 10,
-	CLASS_COLLECTIVE = 11,
-	CLASS_INIT = 12,	/* contexts, devices: made, set up, ended */
-	CLASS_LIBRARY = 13,	/* a routine of cublas, cudnn ...; it launches inside */
-	CLASS_QUERY = 14,	/* asks or sets an attribute, does no work */
-	CLASS_END
 };
 
 /* What a thread says of its ranges. They leave the process in captures: append only. */
@@ -181,24 +174,6 @@ struct event {
 #define TALLY_MAX_NS(e) ((e)->entity)	/* since the beginning */
 
 /*
- * A function that calls can name. Live sources fill the table from the catalogue (index = row); a
- * capture brings its own, so that a report needs no catalogue of the same version.
- */
-struct func {
-	const char *name;	/* "cudaLaunchKernel" */
-	const char *library;	/* "cudart", "cuda", "nccl": also selects the names of results */
-	uint8_t class;		/* enum call_class */
-	uint8_t two;		/* sends EVENT_ENTER before EVENT_CALL, with its own seq */
-};
-
-#define FUNCS_MAX 4096
-
-struct funcs {
-	size_t n;
-	struct func v[FUNCS_MAX];
-};
-
-/*
  * A consumer of events. push returns 0 or -errno, which ends the session (a full disk); the event
  * and its texts belong to the caller and die when push returns.
  */
@@ -208,6 +183,5 @@ struct event_sink {
 };
 
 const char *event_kind_name(unsigned int kind);	/* "call", ..., "?" */
-const char *class_name(unsigned int class);	/* "launch", ..., "?" */
 
 #endif

@@ -57,8 +57,8 @@ struct roster {
 	struct stacks stacks;
 };
 
-/* Facts that are counters. */
-static const char *const counting[] = { "nested", "abandoned", "foreign",
+/* Facts that are counters: all that cli/session_counts.c makes of gp_counts. */
+static const char *const counting[] = { "nested", "reached", "abandoned", "foreign",
 					"unfollowed" };
 
 struct roster *roster_new(void)

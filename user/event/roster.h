@@ -5,7 +5,8 @@
  *
  * A capture's events keep the numbers of their threads, but begin anew: what was delivered before
  * the capture is no hole in it. A call that was open when the capture begins is its thread's first
- * event (ENTER, or the latest INSIDE). What counts since the session began (EVENT_COUNT, some facts) counts since the capture did.
+ * event (ENTER, or the latest INSIDE). What counts since the session began (EVENT_COUNT, some facts)
+ * counts since the capture did.
  */
 #ifndef EVENT_ROSTER_H
 #define EVENT_ROSTER_H

@@ -60,6 +60,18 @@ static int take_frame(struct stacks *s, const struct event *ev)
 	return 0;
 }
 
+int stacks_set_lines(struct stacks *s, uint64_t number, const char *text)
+{
+	const struct map_slot *slot = map_find(&s->frame_index, number);
+
+	if (!slot || !slot->value)
+		return -EINVAL;
+	if (strlen(text) > STACKS_TEXT_MAX - s->text_bytes)
+		return -ENOSPC;
+	s->text_bytes += strlen(text);
+	return keep_name(s, text, &s->frames.v[slot->value - 1].lines);
+}
+
 static int take_stack(struct stacks *s, const struct event *ev)
 {
 	struct stacks_stack *place;

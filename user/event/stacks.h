@@ -18,6 +18,7 @@ struct stacks_frame {
 	uint64_t offset;	/* FRAME_OFFSET */
 	const char *function;	/* NULL: no symbol covers it */
 	const char *file;	/* as EVENT_FRAME has it; NULL unknown */
+	const char *lines;	/* stacks_set_lines; NULL: nothing was found */
 	uint8_t flags;		/* FRAME_* */
 };
 
@@ -42,6 +43,10 @@ int stacks_take(struct stacks *s, const struct event *ev);
 
 const struct stacks_frame *stacks_frame(const struct stacks *s, uint64_t number);	/* or NULL */
 const struct stacks_stack *stacks_find(const struct stacks *s, uint64_t id);	/* or NULL */
+
+/* What debug info says of a frame: it and the functions that were put into it, outermost first,
+ * joined by ';'. Shown instead of the function. 0, -ENOSPC or -ENOMEM. */
+int stacks_set_lines(struct stacks *s, uint64_t number, const char *text);
 
 /* Tells all of them again, callers first. 0 or to's error. */
 int stacks_put(const struct stacks *s, const struct event_sink *to);

@@ -8,7 +8,7 @@
 
 #include "base/map.h"
 #include "event/event.h"
-#include "gpuprof/event.h"
+#include "gpuprof/tally.h"
 
 struct tallied {
 	struct event_sink sink;

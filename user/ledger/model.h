@@ -112,6 +112,7 @@ struct model_reading {		/* the latest EVENT_COUNT of a source and kind */
 };
 /* What the stacks of calls are; see tally.stack. */
 const struct stacks *model_stacks(const struct model *m);
+struct stacks *model_stacks_of(struct model *m);	/* for what is found out at report time */
 
 size_t model_readings(const struct model *m);
 const struct model_reading *model_reading(const struct model *m, size_t i);

@@ -134,3 +134,8 @@ const struct devices *model_devices(const struct model *m)
 {
 	return m->devices;
 }
+
+struct stacks *model_stacks_of(struct model *m)
+{
+	return &m->stacks;
+}

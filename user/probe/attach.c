@@ -16,35 +16,18 @@
 
 #include "base/io.h"
 #include "base/log.h"
-#include "base/map.h"
 #include "base/str.h"
-#include "base/vec.h"
 #include "elf/elf.h"
+#include "probe/attach_internal.h"
 #include "probe/file_key.h"
-#include "probe/plan.h"
 
-#define KERNEL_ENOTSUPP 524	/* not in errno.h: an instruction that uprobes refuse */
+/* What the kernel says of an instruction that it cannot probe. */
+#if defined(__aarch64__)
+#define KERNEL_REFUSES EINVAL
+#else
+#define KERNEL_REFUSES 524	/* ENOTSUPP, not in errno.h */
+#endif
 #define SEEN_MAX (1u << 16)	/* files remembered; forgetting one costs a second look */
-
-/* A file with catalogue functions, below any overlay. While it has probes the kernel holds it, so
- * its number is not given to another. */
-struct known {
-	struct plan *plan;
-	int fd;			/* our own, while there is a process filter on its probes; else -1 */
-	bool changed;		/* in place, which was said */
-	struct attach_info info;
-};
-
-struct attach {
-	struct loader *loader;
-	struct plan_rules rules;
-	bool handed_over;	/* no filters any more */
-	struct strpool *names;
-	VEC(struct known) known;
-	struct map seen;	/* what fstat tells of a file -> index + 1 in known; 0: no functions */
-	struct map real;	/* how the kernel keys uprobes -> index + 1 in known */
-	struct map done;	/* (index, filter) that have their links */
-};
 
 struct attach *attach_new(struct loader *l)
 {
@@ -57,6 +40,8 @@ struct attach *attach_new(struct loader *l)
 	/* Where returns must be refused call by call, the program decides whom to follow, not the
 	 * kernel's filter: see loader_returns. */
 	a->handed_over = loader_returns(l) == GP_RETURNS_NO_SECCOMP;
+	a->few.max = loader_probes_max(l);
+	a->few.waits = a->few.max > 0;
 	a->names = strpool_new();
 	if (!a->names) {
 		free(a);
@@ -68,6 +53,16 @@ struct attach *attach_new(struct loader *l)
 void attach_set_tier(struct attach *a, unsigned int tier)
 {
 	a->rules.tier = tier;
+}
+
+void attach_set_budget(struct attach *a, uint64_t ns)
+{
+	a->rules.budget_ns = ns;
+}
+
+void attach_set_launch(struct attach *a, enum plan_launch launch)
+{
+	a->rules.launch = launch;
 }
 
 static void free_known(struct known *k)
@@ -84,6 +79,7 @@ void attach_free(struct attach *a)
 	for (size_t i = 0; i < a->known.n; i++)
 		free_known(&a->known.v[i]);
 	VEC_FREE(&a->known);
+	VEC_FREE(&a->few.wishes);
 	map_free(&a->seen);
 	map_free(&a->real);
 	map_free(&a->done);
@@ -129,16 +125,20 @@ static uint64_t real_key(struct attach *a, const struct target_file *file)
 	return mix(map_hash(key.dev), key.ino);
 }
 
-static bool same_plan(const struct plan *a, const struct plan *b)
+/* Tells functions that moved, whatever of the plan is carried out. */
+static uint64_t fingerprint(const struct plan *plan)
 {
-	return a->n == b->n &&
-	       (!a->n || !memcmp(a->offsets, b->offsets, a->n * sizeof(*a->offsets)));
+	uint64_t print = plan->n_all;
+
+	for (size_t i = 0; i < plan->n_all; i++)
+		print = mix(print, plan->offsets[i]);
+	return print;
 }
 
 /* Met again under another name, or written over: probes stay where the old functions were. */
 static void meet_again(struct known *k, const struct plan *now, const char *path)
 {
-	if (k->changed || same_plan(k->plan, now))
+	if (k->changed || k->fingerprint == fingerprint(now))
 		return;
 	k->changed = true;
 	log_warn("%s was written over while it is probed: calls of processes that load it now are "
@@ -150,14 +150,14 @@ static int add_known(struct attach *a, const struct target_file *file, struct el
 		     struct plan *plan)
 {
 	struct known *k = VEC_PUSH(&a->known);
-	char hex[2 * 64 + 1];
+	char hex[ELF_BUILD_ID_TEXT];
 
 	if (!k) {
 		free(plan);
 		return -ENOMEM;
 	}
 	elf_build_id(ef, hex, sizeof(hex));
-	*k = (struct known){ .plan = plan, .fd = -1, .info = {
+	*k = (struct known){ .plan = plan, .fingerprint = fingerprint(plan), .fd = -1, .info = {
 		.path = strpool_add(a->names, file->path),
 		.build_id = strpool_add(a->names, hex),
 		.result = { .stepped = plan->stepped, .refused = plan->refused },
@@ -255,7 +255,7 @@ static int attach_range(struct attach *a, const struct loader_probes *how, struc
 	err = loader_attach(a->loader, &p);
 	if (!err)
 		result->probes += (unsigned int)r.n;
-	if (err != -KERNEL_ENOTSUPP)
+	if (err != -KERNEL_REFUSES && err != -ENOEXEC)	/* the latter: it cannot be decoded */
 		return err;
 	if (r.n == 1) {
 		plan->fate[*p.rows] |= PLAN_REFUSED;
@@ -266,22 +266,31 @@ static int attach_range(struct attach *a, const struct loader_probes *how, struc
 	return err ? err : attach_range(a, how, plan, rest, result);
 }
 
-static int attach_plan(struct attach *a, int fd, struct plan *plan,
+static int attach_plan(struct attach *a, int fd, struct plan *plan, enum part part,
 		       const struct loader_probes *how, struct attach_result *result)
 {
+	size_t from = part == PART_FIRST ? 0 : plan->n;
+	size_t to = part == PART_FIRST ? plan->n : plan->n_all;
+	size_t at_once = a->few.max ? 1 : to - from;
 	struct loader_probes p = *how;
 	char path[64];
+	int err = 0;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	p.path = path;
-	return attach_range(a, &p, plan, (struct range){ 0, plan->n }, result);
+	for (size_t i = from; i < to && !err; i += at_once)
+		err = attach_range(a, &p, plan, (struct range){ i, at_once }, result);
+	return err;
 }
 
-/* 1: (file, filter) had no links and now counts as having them, 0: it has, -ENOMEM. A file attached
- * for all needs no filter. */
-static int claim(struct attach *a, size_t index, pid_t pid)
+static uint64_t part_key(size_t index, enum part part)
 {
-	uint64_t all = (uint64_t)index << 32;
+	return (uint64_t)index << 32 | (part == PART_REST ? 1u << 31 : 0);	/* no pid has that bit */
+}
+
+int attach_claim(struct attach *a, size_t index, enum part part, pid_t pid)
+{
+	uint64_t all = part_key(index, part);
 	bool is_new;
 
 	if (map_find(&a->done, all))
@@ -289,44 +298,80 @@ static int claim(struct attach *a, size_t index, pid_t pid)
 	return map_put(&a->done, all | (uint32_t)pid, &is_new) ? is_new : -ENOMEM;
 }
 
-static int attach_known(struct attach *a, size_t index, const struct target_file *file, pid_t pid,
-			struct attach_result *result)
+int attach_links(struct attach *a, struct known *k, enum part part, const struct attach_for *to,
+		 struct attach_result *result)
 {
-	struct known *k = &a->known.v[index];
-	int err = claim(a, index, pid);
+	int err = attach_plan(a, to->fd, k->plan, part, &(struct loader_probes){ .pid = to->pid },
+			      result);
 
-	if (err <= 0)
-		return err;
-	*result = k->info.result;
-	result->probes = 0;
-	err = attach_plan(a, file->fd, k->plan, &(struct loader_probes){ .pid = pid }, result);
 	if (err && err != -ESRCH)
-		log_error("cannot attach to %s: %s; see gpuprof doctor", file->path,
+		log_error("cannot attach to %s: %s; see gpuprof doctor", k->info.path,
 			  strerror(-err));
 	if (err)
 		return err;
+	k->all |= part == PART_REST;
+	result->left_out = k->plan->left_out;
 	k->info.result = *result;
-	if (result->probes && pid && k->fd < 0)
-		k->fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
-	return result->probes && pid && k->fd < 0 ? -errno : 0;
+	if (result->probes && to->pid && k->fd < 0)
+		k->fd = fcntl(to->fd, F_DUPFD_CLOEXEC, 0);
+	return result->probes && to->pid && k->fd < 0 ? -errno : 0;
+}
+
+static int attach_part(struct attach *a, size_t index, enum part part, const struct attach_for *to,
+		       struct attach_result *result)
+{
+	int err = attach_claim(a, index, part, to->pid);
+
+	if (err <= 0)
+		return err;
+	return a->few.max ? attach_few(a, index, to, result) :
+			    attach_links(a, &a->known.v[index], part, to, result);
+}
+
+static int is_runtime(void *ctx, const struct target_file *file)
+{
+	struct attach *a = ctx;
+	int index = recall(a, file);
+
+	return index > 0 && a->known.v[index - 1].plan->has_runtime;
+}
+
+/* Does the process map a runtime whose launches are probed? If it cannot be told, no: a launch that
+ * is hit twice is better than none. pid 0: of a command that has not begun, what it will load. */
+static bool has_runtime(struct attach *a, pid_t pid)
+{
+	if (pid)
+		return target_each_file(pid, is_runtime, a) == 1;
+	for (size_t i = 0; i < a->known.n; i++)
+		if (a->known.v[i].plan->has_runtime)
+			return true;
+	return false;
 }
 
 int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		struct attach_result *result)
 {
-	int index = recall(a, file);
+	int index = recall(a, file), err;
+	struct attach_for to = { file->fd, a->handed_over ? 0 : pid };
+	const struct plan *plan;
 
 	*result = (struct attach_result){ 0 };
 	if (index <= 0)
 		return index;
-	return attach_known(a, (size_t)index - 1, file, a->handed_over ? 0 : pid, result);
+	*result = a->known.v[--index].info.result;
+	result->probes = 0;
+	err = attach_part(a, (size_t)index, PART_FIRST, &to, result);
+	plan = a->known.v[index].plan;
+	if (err || a->few.max || plan->n == plan->n_all || has_runtime(a, file->pid))
+		return err;
+	return attach_part(a, (size_t)index, PART_REST, &to, result);
 }
 
 bool attach_wants(struct attach *a, const struct target_file *file)
 {
 	int index = recall(a, file);
 
-	return index > 0 && a->known.v[index - 1].plan->n;
+	return index > 0 && a->known.v[index - 1].plan->n_all;
 }
 
 bool attach_follows(const struct attach *a, pid_t pid)
@@ -334,23 +379,35 @@ bool attach_follows(const struct attach *a, pid_t pid)
 	return loader_follows(a->loader, pid);
 }
 
+/* Links for all, which wait, for what has some with a filter. 0 or -errno. */
+static int hand_over(struct attach *a, size_t index, enum part part)
+{
+	struct known *k = &a->known.v[index];
+	struct attach_result result = { 0 };
+	int rc = k->fd >= 0 ? attach_claim(a, index, part, 0) : 0;
+
+	if (rc == 1)
+		rc = attach_plan(a, k->fd, k->plan, part, &(struct loader_probes){ .waits = true },
+				 &result);
+	if (rc < 0)
+		map_del(&a->done, part_key(index, part));
+	return rc;
+}
+
 int attach_hand_over(struct attach *a)
 {
-	struct loader_probes how = { .waits = true };
 	int err = 0;
 
-	if (a->handed_over)
+	if (a->handed_over || a->few.waits) {
+		a->handed_over = true;
 		return 0;
+	}
 	for (size_t i = 0; i < a->known.n; i++) {
-		struct known *k = &a->known.v[i];
-		struct attach_result result = { 0 };
-		int rc = k->fd >= 0 ? claim(a, i, 0) : 0;
+		int rc = hand_over(a, i, PART_FIRST);
 
-		if (rc == 1)
-			rc = attach_plan(a, k->fd, k->plan, &how, &result);
-		if (rc < 0)
-			map_del(&a->done, (uint64_t)i << 32);
-		err = rc < 0 ? rc : err;
+		if (!rc && a->known.v[i].all)
+			rc = hand_over(a, i, PART_REST);
+		err = rc ? rc : err;
 	}
 	if (err)
 		log_error("cannot attach for all processes: %s; children are not measured",
@@ -362,6 +419,14 @@ int attach_hand_over(struct attach *a)
 	for (size_t i = 0; i < a->known.n; i++)
 		io_close(&a->known.v[i].fd);
 	return 0;
+}
+
+bool attach_probes_driver(const struct attach *a)
+{
+	for (size_t i = 0; i < a->known.n; i++)
+		if (a->known.v[i].all)
+			return true;
+	return false;
 }
 
 uint8_t attach_fate(const struct attach *a, unsigned int row)

@@ -8,6 +8,7 @@
 #define PROBE_ATTACH_H
 
 #include "probe/loader.h"
+#include "probe/plan.h"
 #include "probe/target.h"
 
 struct attach;
@@ -15,11 +16,14 @@ struct attach;
 struct attach *attach_new(struct loader *l);	/* NULL + errno */
 void attach_free(struct attach *a);
 void attach_set_tier(struct attach *a, unsigned int tier);	/* of rows; 0 until called */
+void attach_set_launch(struct attach *a, enum plan_launch launch);	/* LAUNCH_AUTO until called */
+void attach_set_budget(struct attach *a, uint64_t ns);	/* for steps; PLAN_STEP_BUDGET_NS until then */
 
 struct attach_result {
 	unsigned int probes;	/* functions newly attached in this file; 0: none or known file */
 	unsigned int stepped;	/* left out: single-stepping their first instruction is too dear */
 	unsigned int refused;	/* left out: the kernel cannot probe their first instruction */
+	unsigned int left_out;	/* in this way of attaching only the best few are probed */
 };
 
 /*
@@ -34,6 +38,13 @@ bool attach_wants(struct attach *a, const struct target_file *file);	/* has it w
 bool attach_follows(const struct attach *a, pid_t pid);	/* is pid in the set of followed processes? */
 
 /*
+ * Where only a few functions can be probed (loader_probes_max), attach_file makes no links at first
+ * and tells what it would probe, so that the best of all files can be chosen: now. A second process
+ * that uses a file then ends the filters, too. Later files get what is left. 0 or -errno, logged.
+ */
+int attach_begin(struct attach *a);
+
+/*
  * From now on probes have no process filter: files that have some get links for all, and those
  * with a filter fall silent at the same moment. The set of followed processes decides then. Once
  * done, again is a no-op. 0 or -errno, logged; after an error all is as before.
@@ -42,6 +53,10 @@ int attach_hand_over(struct attach *a);
 
 /* PLAN_* bits of a row, of all files together (probe/plan.h). */
 uint8_t attach_fate(const struct attach *a, unsigned int row);
+
+/* With LAUNCH_RUNTIME: a process without a runtime to probe was met, so the driver's launches are
+ * probed, too. */
+bool attach_probes_driver(const struct attach *a);
 
 /* One for each file with catalogue functions, in the order they were met. */
 struct attach_info {

@@ -18,8 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "event/event.h"
+#include "event/func.h"
 #include "gpuprof/event.h"
+#include "gpuprof/row.h"
 
 enum row_shape {		/* where a launch's grid and block are */
 	SHAPE_NONE,
@@ -82,6 +83,10 @@ const struct catalog_library *catalog_library(unsigned int i);	/* i < CATALOG_LI
 unsigned int catalog_first_row(unsigned int library);
 unsigned int catalog_n_rows(void);			/* highest number + 1 */
 const struct catalog_row *catalog_row(unsigned int row);	/* NULL: no such row */
+
+/* Where only a few functions can be probed: the best is 1, one that is not worth it 0. */
+unsigned int catalog_core_rank(unsigned int row);
+const char *catalog_core_name(unsigned int rank);	/* NULL: there are not so many */
 
 /* The library whose files are called so ("libcudart.so.13.0.96"), or -1. */
 int catalog_library_of(const char *basename);

@@ -290,7 +290,7 @@ static bool any_matches(const char *text, const char *pattern)
 	if (!*pattern || !strcmp(pattern, "/"))
 		return true;
 	while (next_line(&text, &line)) {
-		copy(path, sizeof(path), line.path, line.len);
+		snprintf(path, sizeof(path), "%.*s", (int)line.len, line.path);
 		if (path_matches(path, pattern))
 			return true;
 	}

@@ -17,7 +17,7 @@ static int find_mapping(int iter_fd, uint64_t start, struct file_key *out)
 			continue;
 		if (n != sizeof(rec))
 			return n < 0 ? -errno : -EIO;
-		if (rec.start != start)
+		if (rec.start != start || rec.pid != (uint32_t)getpid())
 			continue;
 		*out = (struct file_key){ .dev = rec.dev, .ino = rec.ino };
 		return 0;

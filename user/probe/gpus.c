@@ -17,19 +17,6 @@
 
 /* ---- the devices of this host ---------------------------------------------------------------- */
 
-static const char *find_field(const char *text, const char *name)
-{
-	size_t len = strlen(name);
-
-	while (text && *text) {
-		if (!strncmp(text, name, len) && text[len] == ':')
-			return text + len + 1 + strspn(text + len + 1, " \t");
-		text = strchr(text, '\n');
-		text = text ? text + 1 : NULL;
-	}
-	return NULL;
-}
-
 static void copy_field(char *out, size_t size, const char *text)
 {
 	if (text)
@@ -49,10 +36,10 @@ static bool parse_number(const char *text, size_t len, unsigned int *n)
 
 bool gpus_parse_information(const char *text, struct gpu *out)
 {
-	const char *minor = find_field(text, "Device Minor");
+	const char *minor = proc_status_field(text, "Device Minor");
 
-	copy_field(out->uuid, sizeof(out->uuid), find_field(text, "GPU UUID"));
-	copy_field(out->model, sizeof(out->model), find_field(text, "Model"));
+	copy_field(out->uuid, sizeof(out->uuid), proc_status_field(text, "GPU UUID"));
+	copy_field(out->model, sizeof(out->model), proc_status_field(text, "Model"));
 	return minor && parse_number(minor, strcspn(minor, " \t\n"), &out->minor);
 }
 

@@ -83,16 +83,12 @@ static void read_status(struct identity_room *room, struct proc *p, struct ident
 {
 	const char *text = proc_read(p, PROC_STATUS, NULL);
 	const char *user = text ? proc_status_field(text, "Uid") : NULL;
-	const char *pids = text ? proc_status_field(text, "NSpid") : NULL, *inner;
-	size_t len;
+	uint32_t inner = text ? proc_inner_pid(text) : 0;
 
 	if (user && *user >= '0' && *user <= '9')
 		COPY(out->user, name_user(room, (uid_t)strtoul(user, NULL, 10)));
-	len = pids ? strcspn(pids, "\n") : 0;
-	inner = len ? memrchr(pids, '\t', len) : NULL;
-	if (inner)		/* "4711\t12": one number for each namespace, the host's first */
-		snprintf(out->ns_pid, sizeof(out->ns_pid), "%.*s",
-			 (int)(len - (size_t)(inner + 1 - pids)), inner + 1);
+	if (inner)
+		snprintf(out->ns_pid, sizeof(out->ns_pid), "%u", inner);
 }
 
 /* ---- pods, containers, jobs ------------------------------------------------------------------ */

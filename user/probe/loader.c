@@ -23,6 +23,7 @@
 #define STACK_RING_BYTES (8u << 20)
 #define STACKS_SENT 32768u
 #define STACK_PROCESSES 16384u
+#define MANY_EVENTS 16		/* as many take long enough to wonder at */
 
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
@@ -98,11 +99,28 @@ static int try_way(struct loader *l, const struct loader_options *o, enum loader
 	return err;
 }
 
+/* 0 or -errno; o->way is what was tried last. */
+static int try_ways(struct loader *l, struct loader_options *o)
+{
+	static const enum loader_way best_first[] = { WAY_SESSION, WAY_MULTI, WAY_PERF };
+	int err;
+
+	if (o->way != WAY_AUTO)
+		return try_way(l, o, o->way);
+	for (size_t i = 0; i < sizeof(best_first) / sizeof(best_first[0]); i++) {
+		o->way = best_first[i];
+		err = try_way(l, o, o->way);
+		if (!err || loader_why_final(err))
+			break;
+	}
+	return err;
+}
+
 struct loader *loader_new(const struct loader_options *o)
 {
-	static const enum loader_way order[] = { WAY_SESSION, WAY_MULTI };
 	struct loader *l = calloc(1, sizeof(*l));
-	int err = -ENOTSUP;
+	struct loader_options tried = *o;
+	int err;
 
 	if (!l)
 		return NULL;
@@ -112,16 +130,11 @@ struct loader *loader_new(const struct loader_options *o)
 		return NULL;
 	}
 	libbpf_set_print(print_libbpf);
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		if (o->way != WAY_AUTO && o->way != order[i])
-			continue;
-		err = try_way(l, o, order[i]);
-		if (!err)
-			return l;
-		if (loader_why_final(err))
-			break;
-	}
-	err = loader_why(err);
+	err = try_ways(l, &tried);
+	if (!err)
+		return l;
+	err = loader_why(err, &loader_links_of(tried.way)->needs, o->way == WAY_AUTO);
+	close_later_wait(&l->closing);
 	free(l);
 	errno = err;
 	return NULL;
@@ -131,6 +144,10 @@ void loader_detach(struct loader *l)
 {
 	link_close_all(l->links.v, l->links.n);
 	VEC_FREE(&l->links);
+	if (l->events.n >= MANY_EVENTS)
+		log_info("taking %zu probes off, which this kernel does one by one", l->events.n);
+	close_later_add(&l->closing, l->events.v, l->events.n);
+	VEC_FREE(&l->events);
 	/* After the probes: until they are off, a thread that ends must be seen. */
 	gpuprof_bpf__detach(l->skel);
 }
@@ -142,12 +159,18 @@ void loader_free(struct loader *l)
 	loader_detach(l);
 	VEC_FREE(&l->slots);
 	gpuprof_bpf__destroy(l->skel);
+	close_later_wait(&l->closing);
 	free(l);
 }
 
 enum loader_way loader_way(const struct loader *l)
 {
 	return l->way;
+}
+
+size_t loader_probes_max(const struct loader *l)
+{
+	return loader_links_of(l->way)->probes_max;
 }
 
 int loader_calls_fd(const struct loader *l)

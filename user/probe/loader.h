@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "gpuprof/control.h"
 #include "gpuprof/event.h"
 #include "probe/tally_map.h"
 
@@ -18,6 +19,7 @@ enum loader_way {		/* how functions are probed (design §4) */
 	WAY_AUTO = 0,
 	WAY_SESSION,		/* one uprobe.session link a file: Linux 6.13 */
 	WAY_MULTI,		/* an entry and a return uprobe.multi link a file: Linux 6.6 */
+	WAY_PERF,		/* two perf events a function, core rows only: Linux 5.15 */
 };
 const char *loader_way_name(enum loader_way way);
 
@@ -44,9 +46,12 @@ struct loader;
  * EPERM (a capability is missing, named), ENOTSUP (this kernel cannot), ENOMEM, EMFILE.
  */
 struct loader *loader_new(const struct loader_options *options);
-void loader_free(struct loader *l);	/* detaches first */
+void loader_free(struct loader *l);	/* detaches first; WAY_PERF: waits until breakpoints are gone */
 
 enum loader_way loader_way(const struct loader *l);
+/* 0: any number. Else so many functions at a time are bearable in this way: then the best of the
+ * catalogue's core rows should be attached, one by one (loader_probes.n = 1). */
+size_t loader_probes_max(const struct loader *l);
 int loader_calls_fd(const struct loader *l);	/* the rings, for event/ring */
 int loader_tasks_fd(const struct loader *l);
 int loader_stacks_fd(const struct loader *l);	/* -1: no stacks are taken */
@@ -79,7 +84,8 @@ struct loader_probes {
 	bool waits;		/* silent until loader_hand_over */
 };
 
-/* 0, or -errno, not logged: -524 (ENOTSUPP) when one of the offsets cannot be probed, -ESRCH. */
+/* 0, or -errno, not logged: -524 (ENOTSUPP; arm64: -EINVAL) when one of the offsets cannot
+ * be probed, -ESRCH. */
 int loader_attach(struct loader *l, const struct loader_probes *probes);
 
 /* From now on, and for good: links with a process filter are silent, those that waited are not.
@@ -87,13 +93,14 @@ int loader_attach(struct loader *l, const struct loader_probes *probes);
 void loader_hand_over(struct loader *l);
 
 /* All probes, then what watches tasks: from now on nothing is sent or counted. Threads' states stay
- * readable, but those of threads that end are gone. */
+ * readable, but those of threads that end are gone. WAY_PERF: breakpoints go within seconds. */
 void loader_detach(struct loader *l);
 
 /* After loader_detach: every living thread's last state (gp_call + words; kind 0 or GP_OPEN). */
 int loader_each_state(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len), void *ctx);
 
-/* A new fd to read struct gp_mapping from: what a process maps now. -errno; the caller closes it. */
+/* A new fd to read struct gp_mapping from: what a process maps now, and before Linux 6.1 what others
+ * do, too. -errno; the caller closes it. */
 int loader_open_mappings(const struct loader *l, pid_t pid);
 
 /* What the kernel has added up so far, over all CPUs; with another detail than DETAIL_CALL. */

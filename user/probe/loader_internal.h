@@ -8,15 +8,27 @@
 #define PROBE_LOADER_INTERNAL_H
 
 #include "base/vec.h"
-#include "gpuprof/event.h"	/* types that the skeleton speaks of */
+/* Types that the skeleton speaks of. */
+#include "gpuprof/control.h"
+#include "gpuprof/row.h"
+#include "gpuprof/tally.h"
 #include "gpuprof.skel.h"
+#include "probe/close_later.h"
 #include "probe/loader.h"
+#include "probe/loader_why.h"
+
+struct loader_fds {
+	int *v;
+	size_t n, cap;
+};
 
 struct loader {
 	struct gpuprof_bpf *skel;
 	enum loader_way way;
 	enum loader_detail detail;
-	VEC(int) links;			/* of the uprobes */
+	struct loader_fds links;	/* of the uprobes */
+	struct loader_fds events;	/* WAY_PERF: what the links are of */
+	struct close_later *closing;	/* events whose links are gone */
 	VEC(struct gp_tally_key) slots;	/* DETAIL_COUNT: what each one counts */
 	struct gp_counts before;	/* counted by the calibration */
 	uint64_t call_cost_ns, nested_cost_ns, step_cost_ns;
@@ -32,6 +44,8 @@ struct loader_leg {
 /* How links are made: one of these for each enum loader_way. */
 struct loader_links {
 	const char *name;
+	struct loader_needs needs;
+	unsigned int probes_max;	/* see loader_probes_max */
 	unsigned int attach_type;	/* what its programs are loaded for */
 	/* The programs of a call that is followed to its return, in the order they are attached. */
 	size_t (*legs)(const struct gpuprof_bpf *skel, struct loader_leg legs[2]);
@@ -39,6 +53,9 @@ struct loader_links {
 	 * -errno; after an error some may be there. */
 	int (*add)(struct loader *l, const struct loader_leg *leg, const struct loader_probes *p);
 };
+
+/* What a task iterator writes, to read from; opts may be NULL. fd or -errno. */
+int loader_open_iterator(struct bpf_program *prog, const struct bpf_iter_attach_opts *opts);
 
 const struct loader_links *loader_links_of(enum loader_way way);
 void loader_choose_programs(const struct loader *l);	/* between open and load */

@@ -9,8 +9,7 @@
 
 #include "probe/loader_internal.h"
 
-/* What a task iterator writes, to read from. -errno. */
-static int open_iterator(struct bpf_program *prog, const struct bpf_iter_attach_opts *opts)
+int loader_open_iterator(struct bpf_program *prog, const struct bpf_iter_attach_opts *opts)
 {
 	struct bpf_link *link = bpf_program__attach_iter(prog, opts);
 	int fd;
@@ -25,7 +24,7 @@ static int open_iterator(struct bpf_program *prog, const struct bpf_iter_attach_
 int loader_each_state(struct loader *l, void (*fn)(void *, const void *, size_t), void *ctx)
 {
 	struct { struct gp_call head; uint64_t words[GP_WORDS_LARGE + 1]; } rec[32];
-	int fd = open_iterator(l->skel->progs.task_states, NULL), err;
+	int fd = loader_open_iterator(l->skel->progs.task_states, NULL), err;
 	size_t have = 0;
 	ssize_t n;
 
@@ -58,7 +57,7 @@ int loader_open_mappings(const struct loader *l, pid_t pid)
 	opts.sz = sizeof(opts);
 	opts.link_info = &of;
 	opts.link_info_len = sizeof(of);
-	return open_iterator(l->skel->progs.task_files, &opts);
+	return loader_open_iterator(l->skel->progs.task_files, &opts);
 }
 
 int loader_each_tally(const struct loader *l, tally_fn fn, void *ctx)

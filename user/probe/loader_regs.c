@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Loads the one iterator of bpf/regs.bpf.c and nothing else of the object: no probe program, no
- * ring. The second user of the skeleton beside loader.c, with which it shares nothing.
+ * ring. The second user of the skeleton beside the loader, of whose state it knows nothing.
  */
 #include "probe/loader_regs.h"
 
@@ -11,13 +11,10 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "gpuprof/event.h"	/* types that the skeleton speaks of */
-#include "gpuprof.skel.h"
-
-#define HOST_PID_NAMESPACE 0xEFFFFFFCu	/* PROC_PID_INIT_INO of every kernel */
+#include "probe/loader_internal.h"
+#include "probe/proc.h"
 
 static int print_nothing(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
@@ -25,13 +22,6 @@ static int print_nothing(enum libbpf_print_level level, const char *fmt, va_list
 	(void)fmt;
 	(void)ap;
 	return 0;
-}
-
-bool loader_regs_not_here(void)
-{
-	struct stat st;
-
-	return !stat("/proc/self/ns/pid", &st) && st.st_ino != HOST_PID_NAMESPACE;
 }
 
 /* Rings and stores of other programs are not made: the largest takes 8 MiB. */
@@ -51,22 +41,14 @@ static void keep_needed(struct gpuprof_bpf *skel)
 /* An iterator to read from, or -errno. */
 static int start(struct gpuprof_bpf *skel, const uint32_t *pids, size_t n)
 {
-	struct bpf_link *link;
 	uint32_t yes = 1;
-	int err, fd;
+	int err;
 
 	keep_needed(skel);
 	err = gpuprof_bpf__load(skel);
 	for (size_t i = 0; i < n && !err; i++)
 		err = bpf_map_update_elem(bpf_map__fd(skel->maps.looked_at), &pids[i], &yes, BPF_ANY);
-	if (err)
-		return err;
-	link = bpf_program__attach_iter(skel->progs.task_regs, NULL);
-	if (!link)
-		return -errno;
-	fd = bpf_iter_create(bpf_link__fd(link));
-	bpf_link__destroy(link);
-	return fd;
+	return err ? err : loader_open_iterator(skel->progs.task_regs, NULL);
 }
 
 int loader_regs_each(int fd, loader_regs_fn fn, void *ctx)
@@ -95,7 +77,7 @@ int loader_read_regs(const uint32_t *pids, size_t n, loader_regs_fn fn, void *ct
 	struct gpuprof_bpf *skel;
 	int fd, err;
 
-	if (loader_regs_not_here())
+	if (!proc_pids_are_hosts())
 		return -ENOTSUP;
 	libbpf_set_print(print_nothing);
 	skel = gpuprof_bpf__open();

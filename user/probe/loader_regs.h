@@ -18,8 +18,7 @@ typedef void (*loader_regs_fn)(void *ctx, const struct gp_thread_regs *regs);
  * ENOTSUP (in a pid namespace, where BPF shows other pids than procfs). */
 int loader_read_regs(const uint32_t *pids, size_t n, loader_regs_fn fn, void *ctx);
 
-/* For the loader: all records of an iterator; 0 or -errno. Are we where pids are others? */
+/* For the loader: all records of an iterator; 0 or -errno. */
 int loader_regs_each(int iter_fd, loader_regs_fn fn, void *ctx);
-bool loader_regs_not_here(void);
 
 #endif

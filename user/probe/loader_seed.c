@@ -3,22 +3,17 @@
 #include "probe/loader_seed.h"
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <unistd.h>
 
 #include "probe/loader_internal.h"
+#include "probe/proc.h"
 #include "probe/uprobe_link.h"
 
 static int read_regs(struct loader *l, loader_regs_fn fn, void *ctx)
 {
-	struct bpf_link *link = bpf_program__attach_iter(l->skel->progs.task_regs, NULL);
-	int fd, err;
+	int fd = loader_open_iterator(l->skel->progs.task_regs, NULL), err;
 
-	if (!link)
-		return -errno;
-	fd = bpf_iter_create(bpf_link__fd(link));
-	bpf_link__destroy(link);
 	if (fd < 0)
 		return fd;
 	err = loader_regs_each(fd, fn, ctx);
@@ -31,7 +26,7 @@ int loader_look(struct loader *l, const uint32_t *pids, size_t n, loader_regs_fn
 	int map = bpf_map__fd(l->skel->maps.looked_at), err = 0;
 	uint32_t yes = 1;
 
-	if (loader_regs_not_here())
+	if (!proc_pids_are_hosts())
 		return -ENOTSUP;
 	for (size_t i = 0; i < n && !err; i++)
 		err = bpf_map_update_elem(map, &pids[i], &yes, BPF_ANY);

@@ -3,14 +3,14 @@
 #include "probe/loader_why.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "probe/caps.h"
-
-#define HOST_PID_NAMESPACE "pid:[4026531836]"	/* PROC_PID_INIT_INO of every kernel */
+#include "probe/proc.h"
 
 /* Errors that no other way of attaching would mend. */
 static const struct {
@@ -31,7 +31,30 @@ bool loader_why_final(int err)
 	return false;
 }
 
-int loader_why(int err)
+/* "6.12.1-amd64" is older than "6.13". */
+static bool is_older(const char *release, const char *since)
+{
+	unsigned int is[2] = { 0 }, wants[2] = { 0 };
+
+	sscanf(release, "%u.%u", &is[0], &is[1]);
+	sscanf(since, "%u.%u", &wants[0], &wants[1]);
+	return is[0] < wants[0] || (is[0] == wants[0] && is[1] < wants[1]);
+}
+
+static int why_kernel(int err, const struct loader_needs *last, bool all, const char *release)
+{
+	if (!is_older(release, last->since))
+		log_error("cannot attach: kernel %s should have %s and refuses them (%s); -v says "
+			  "what it refuses, please report it", release, last->what, strerror(-err));
+	else
+		log_error("cannot attach: kernel %s lacks %s, which came with Linux %s (%s)%s", release,
+			  last->what, last->since, strerror(-err),
+			  all ? "; gpuprof needs that kernel or a later one" :
+				"; --attach auto takes the best way that there is");
+	return ENOTSUP;
+}
+
+int loader_why(int err, const struct loader_needs *last, bool all)
 {
 	const struct caps_need *cap = caps_missing();
 	struct utsname un = { 0 };
@@ -40,6 +63,12 @@ int loader_why(int err)
 	if (cap) {
 		log_error("cannot load BPF programs: %s is missing (needed to %s); run as root or "
 			  "with sudo", cap->name, cap->why);
+		return EPERM;
+	}
+	if ((err == -EACCES || err == -EPERM) && last->capability && !caps_have(last->capability)) {
+		log_error("cannot attach: %s is missing (needed for %s, the only way to probe that "
+			  "%s); run as root or with sudo", last->capability_name, last->what,
+			  all ? "this kernel has" : "was asked for");
 		return EPERM;
 	}
 	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
@@ -54,18 +83,13 @@ int loader_why(int err)
 		log_error("cannot load BPF programs: %s", reasons[i].text);
 		return reasons[i].err;
 	}
-	log_error("cannot attach: kernel %s lacks uprobe multi links; gpuprof needs Linux 6.6 or "
-		  "later (%s)", un.release, strerror(-err));
-	return ENOTSUP;
+	return why_kernel(err, last, all, un.release);
 }
 
 /* BPF sees the host's pids; inside a namespace no pid that we or a user know is one of those. */
 bool loader_why_not_here(void)
 {
-	char link[64] = "";
-
-	if (readlink("/proc/self/ns/pid", link, sizeof(link) - 1) <= 0 ||
-	    !strcmp(link, HOST_PID_NAMESPACE))
+	if (proc_pids_are_hosts())
 		return false;
 	log_error("cannot profile from inside a container: it has pids of its own; run gpuprof on "
 		  "the host, or the container with --pid=host");

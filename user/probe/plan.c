@@ -15,7 +15,9 @@
 
 static bool fits_budget(const struct catalog_row *row, const struct plan_rules *rules)
 {
-	return row->rare || (rules->step_ns && rules->step_ns <= PLAN_STEP_BUDGET_NS);
+	uint64_t budget_ns = rules->budget_ns ? rules->budget_ns : PLAN_STEP_BUDGET_NS;
+
+	return row->rare || (rules->step_ns && rules->step_ns <= budget_ns);
 }
 
 static uint8_t fate_of(const struct elf_symbol *sym, const struct catalog_row *row,
@@ -28,21 +30,53 @@ static uint8_t fate_of(const struct elf_symbol *sym, const struct catalog_row *r
 	return fits_budget(row, rules) ? PLAN_STEPPED : PLAN_TOO_DEAR;
 }
 
+/* Which processes a row is probed for. */
+enum share { SHARE_ALL, SHARE_NO_RUNTIME, SHARE_NONE };
+
+static enum share share_of(const struct catalog_library *lib, const struct catalog_row *row,
+			   const struct plan_rules *rules)
+{
+	if (row->class != CLASS_LAUNCH || rules->launch == LAUNCH_AUTO)
+		return SHARE_ALL;
+	if (rules->launch == LAUNCH_RUNTIME)
+		return lib == &catalog_cuda ? SHARE_NO_RUNTIME : SHARE_ALL;
+	return lib == &catalog_cudart ? SHARE_NONE : SHARE_ALL;
+}
+
 static void plan_add(struct plan *plan, const struct elf_symbol *sym, unsigned int row,
 		     const struct plan_rules *rules)
 {
-	for (size_t i = 0; i < plan->n; i++)
+	for (size_t i = 0; i < plan->n_all; i++)
 		if (plan->offsets[i] == sym->offset)
 			return;		/* an alias: one probe */
-	if (plan->n == GP_ROWS_MAX)
+	if (plan->n_all == GP_ROWS_MAX)
 		return;
 	plan->fate[row] = fate_of(sym, catalog_row(row), rules);
 	plan->stepped += !!(plan->fate[row] & PLAN_TOO_DEAR);
 	plan->refused += !!(plan->fate[row] & PLAN_REFUSED);
 	if (plan->fate[row] & (PLAN_TOO_DEAR | PLAN_REFUSED))
 		return;
-	plan->offsets[plan->n] = sym->offset;
-	plan->rows[plan->n++] = row;
+	plan->offsets[plan->n_all] = sym->offset;
+	plan->rows[plan->n_all++] = row;
+}
+
+/* Adds the rows of a library that are for these processes. */
+static void plan_rows(struct plan *plan, const struct elf_symbol *syms, unsigned int library,
+		      enum share share, const struct plan_rules *rules)
+{
+	const struct catalog_library *lib = catalog_library(library);
+	unsigned int first = catalog_first_row(library);
+
+	for (size_t i = 0; i < lib->n_rows; i++) {
+		const struct catalog_row *row = &lib->rows[i];
+
+		if (!syms[i].offset || row->tier > rules->tier ||
+		    share_of(lib, row, rules) != share)
+			continue;
+		plan->found = true;
+		plan_add(plan, &syms[i], first + (unsigned int)i, rules);
+		plan->has_runtime |= lib == &catalog_cudart && row->class == CLASS_LAUNCH;
+	}
 }
 
 /*
@@ -71,7 +105,6 @@ static int plan_library(struct plan *plan, struct elf_file *ef, unsigned int lib
 {
 	const struct catalog_library *lib = catalog_library(library);
 	struct elf_symbol *syms = calloc(lib->n_rows, sizeof(*syms));
-	unsigned int first = catalog_first_row(library);
 	int n;
 
 	if (!syms)
@@ -79,11 +112,11 @@ static int plan_library(struct plan *plan, struct elf_file *ef, unsigned int lib
 	for (size_t i = 0; i < lib->n_rows; i++)
 		syms[i].name = lib->rows[i].name;
 	n = elf_find_symbols(ef, syms, lib->n_rows);
-	for (size_t i = 0; n > 0 && i < lib->n_rows; i++) {
-		if (!syms[i].offset || lib->rows[i].tier > rules->tier)
-			continue;
-		plan->found = true;
-		plan_add(plan, &syms[i], first + (unsigned int)i, rules);
+	if (n > 0) {
+		plan_rows(plan, syms, library, SHARE_ALL, rules);
+		plan->n = plan->n_all;
+		/* Of the driver alone, which is a file of its own and in no other: so these are last. */
+		plan_rows(plan, syms, library, SHARE_NO_RUNTIME, rules);
 	}
 	free(syms);
 	return n < 0 && n != -EBADMSG ? n : 0;

@@ -10,31 +10,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gpuprof/event.h"
+#include "gpuprof/row.h"
 
 struct elf_file;
 
-/* What single-stepping a function's first instruction may add to a hit, for functions that are
- * called often; those that are called seldom are probed at any cost. */
+/* What single-stepping a function's first instruction may add to a hit if nobody says otherwise, for
+ * functions that are called often; those that are called seldom are probed at any cost. */
 #define PLAN_STEP_BUDGET_NS 2000u
 
+/* Whose launches are probed: the runtime calls the driver, so with both each is hit twice. */
+enum plan_launch {
+	LAUNCH_AUTO = 0,	/* the runtime's and the driver's: none is missed */
+	LAUNCH_RUNTIME,		/* the driver's only for processes without a runtime to probe */
+	LAUNCH_DRIVER,		/* the driver's alone */
+};
+
 struct plan_rules {
+	enum plan_launch launch;
 	unsigned int tier;	/* no rows above it */
 	uint64_t step_ns;	/* what single-stepping adds on this host; 0: not known, too much */
+	uint64_t budget_ns;	/* what it may add; 0: PLAN_STEP_BUDGET_NS */
 };
 
 /* What became of a row in a file, beside a plain probe. */
 #define PLAN_STEPPED 0x01	/* probed, and its first instruction is single-stepped */
 #define PLAN_TOO_DEAR 0x02	/* left out: single-stepping it is above the budget */
 #define PLAN_REFUSED 0x04	/* left out: the kernel cannot probe its first instruction */
+#define PLAN_LEFT_OUT 0x08	/* left out: not among the few that can be probed */
 
 struct plan {			/* the probes of one file */
 	uint64_t offsets[GP_ROWS_MAX];
 	uint64_t rows[GP_ROWS_MAX];
-	size_t n;
+	size_t n;		/* for every process that maps the file ... */
+	size_t n_all;		/* ... and behind those, for processes without a runtime to probe */
+	bool has_runtime;	/* launches of the runtime are among the first n */
 	bool found;		/* the file holds catalogue functions */
 	unsigned int stepped;	/* left out: single-stepping their first instruction is too dear */
 	unsigned int refused;	/* left out: the kernel cannot probe their first instruction */
+	unsigned int left_out;	/* by plan_keep_core */
 	uint8_t fate[GP_ROWS_MAX];	/* PLAN_* bits, by row; 0: a plain probe, or no such function */
 };
 

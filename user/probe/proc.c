@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -19,6 +20,7 @@
 #include "base/time.h"
 
 #define KERNEL_THREAD 0x00200000u	/* PF_KTHREAD of linux/sched.h */
+#define HOST_PID_NAMESPACE 0xEFFFFFFCu	/* PROC_PID_INIT_INO of every kernel */
 
 static const struct {
 	const char *name;
@@ -137,4 +139,20 @@ const char *proc_status_field(const char *text, const char *name)
 		text = text ? text + 1 : NULL;
 	}
 	return NULL;
+}
+
+/* "4711\t12": one number for each namespace, the host's first. */
+uint32_t proc_inner_pid(const char *text)
+{
+	const char *pids = proc_status_field(text, "NSpid"), *last;
+
+	last = pids ? memrchr(pids, '\t', strcspn(pids, "\n")) : NULL;
+	return last ? (uint32_t)strtoul(last + 1, NULL, 10) : 0;
+}
+
+bool proc_pids_are_hosts(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) || st.st_ino == HOST_PID_NAMESPACE;
 }

@@ -43,8 +43,15 @@ struct proc_stat {
 
 int proc_parse_stat(const char *text, struct proc_stat *out);	/* 0 or -EBADMSG */
 
-/* A line of the file `status`: the value of the field behind its name and white space, up to its
- * line's end; NULL: there is none. The kernel escapes newlines in names, so a line start is one. */
+/* A line "Name:  value" of the file `status` or of another one in procfs: the value behind the name
+ * and white space, up to its line's end; NULL: there is none. The kernel escapes newlines in names,
+ * so a line start is one. */
 const char *proc_status_field(const char *text, const char *name);
+
+/* Of the file `status`: the pid in the process's own namespace; 0: it has none but ours. */
+uint32_t proc_inner_pid(const char *text);
+
+/* Are pids here those of the host, which are all that BPF knows? */
+bool proc_pids_are_hosts(void);
 
 #endif

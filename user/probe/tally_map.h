@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "gpuprof/event.h"
+#include "gpuprof/tally.h"
 
 typedef void (*tally_fn)(void *ctx, const struct gp_tally_key *key, const struct gp_tally *sum);
 

@@ -45,6 +45,10 @@ int target_tree_each_below(const struct target_tree *tree, pid_t pid,
 /* The same, now. As target_each_pid. */
 int target_each_descendant(pid_t pid, int (*fn)(void *ctx, pid_t pid), void *ctx);
 
+/* The children of pid, as the kernel lists them for each of its threads; one that is born meanwhile
+ * may be missed. 0, fn's value, or -errno. */
+int target_each_child(pid_t pid, int (*fn)(void *ctx, pid_t pid), void *ctx);
+
 /* Every process (thread group) of the host. */
 int target_each_pid(int (*fn)(void *ctx, pid_t pid), void *ctx);
 
@@ -66,6 +70,7 @@ struct target_process {
 	uid_t uid;
 	uint64_t start_ns;	/* CLOCK_MONOTONIC, to the clock tick (10 ms) */
 	uint32_t threads;
+	bool ended;		/* a zombie: most of it cannot be read any more */
 	char comm[16];
 	char cmdline[256];	/* arguments joined by spaces, cut */
 };
@@ -89,6 +94,8 @@ struct target_event {
 	pid_t child;		/* FORK of a process (not of a thread) */
 	uint64_t time_ns;	/* CLOCK_MONOTONIC */
 	uint64_t start, len;	/* MMAP of an executable mapping */
+	uint64_t file;		/* MMAP: another number, another file; the same one, where the file
+				 * system has no generations, may be of one made since */
 	const char *text;	/* MMAP: path; EXEC: comm; valid during the call */
 	uint64_t missed;	/* MISSED: how many events were lost (rescan) */
 };
@@ -96,7 +103,7 @@ struct target_event {
 struct target_watch;
 
 /* Watches pid and what it forks from now on (perf `inherit`), or the whole host (pid -1, one
- * event per CPU). NULL + errno, logged (EACCES/EPERM names CAP_PERFMON). */
+ * event per CPU). NULL + errno, logged (EACCES/EPERM names CAP_PERFMON) but for ESRCH. */
 struct target_watch *target_watch_new(pid_t pid);
 int target_watch_fd(const struct target_watch *w);	/* an epoll fd: readable when events wait */
 /*

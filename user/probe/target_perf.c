@@ -53,10 +53,8 @@ static void log_refused(pid_t pid, bool filtered, int err)
 {
 	char what[80];
 
-	if (pid > 0 && err == ESRCH) {
-		log_error("process %d ended before it could be profiled", pid);
-		return;
-	}
+	if (pid > 0 && err == ESRCH)
+		return;		/* whether that matters the caller knows */
 	if (pid < 0)
 		snprintf(what, sizeof(what), "the processes of this host");
 	else

@@ -25,7 +25,8 @@ struct perf_set {
 /*
  * Opens the events for pid (its threads, and what these start) or, with pid -1, for everybody;
  * for everybody too, told by whole_host, when pid has too many threads. Start with the set
- * zeroed but for epoll_fd; close it also after a failure. 0 or -errno, logged.
+ * zeroed but for epoll_fd; close it also after a failure. 0 or -errno, logged but
+ * for ESRCH.
  */
 int perf_set_open(struct perf_set *set, pid_t pid);
 void perf_set_close(struct perf_set *set);

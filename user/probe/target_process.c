@@ -89,6 +89,7 @@ int target_process_from(struct proc *p, struct target_process *out)
 		return rc;
 	out->ppid = stat.ppid;
 	out->threads = stat.threads;
+	out->ended = stat.state == 'Z' || stat.state == 'X';
 	out->start_ns = stat.start_ns;
 	memcpy(out->comm, stat.comm, sizeof(out->comm));
 	read_cmdline(p, out->cmdline, sizeof(out->cmdline));

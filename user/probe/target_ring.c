@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "base/time.h"
 
 void perf_ring_fill_attr(struct perf_event_attr *attr)
@@ -137,6 +138,8 @@ static int decode_mmap2(const void *raw, struct perf_record *out)
 	out->ev.pid = (pid_t)body->pid;
 	out->ev.start = body->addr;
 	out->ev.len = body->len;
+	out->ev.file = map_hash(map_hash(map_hash((uint64_t)body->maj << 32 | body->min) ^
+					 body->ino) ^ body->ino_generation);
 	out->tid = (pid_t)body->tid;
 	return take_text(raw, sizeof(*body), &out->ev.text);
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The processes below a process, as one reading of /proc shows them. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "base/io.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "probe/target.h"
@@ -96,4 +99,48 @@ int target_each_descendant(pid_t pid, int (*fn)(void *ctx, pid_t pid), void *ctx
 
 	target_tree_free(tree);
 	return err;
+}
+
+/* ---- children ------------------------------------------------------------------------------- */
+
+#define CHILDREN_MAX (1u << 20)
+
+struct children {
+	pid_t pid;
+	int (*fn)(void *ctx, pid_t pid);
+	void *ctx;
+};
+
+/* "12 13 14 " */
+static int each_listed(const char *text, const struct children *c)
+{
+	int rc = 0;
+	char *end;
+
+	for (long pid; !rc && (pid = strtol(text, &end, 10)) > 0; text = end)
+		rc = c->fn(c->ctx, (pid_t)pid);
+	return rc;
+}
+
+static int visit_parent(void *ctx, pid_t tid, uint64_t start_ns, const char *comm)
+{
+	const struct children *c = ctx;
+	char path[64], *text;
+	int rc;
+
+	(void)start_ns, (void)comm;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", c->pid, tid);
+	text = io_read_file(path, CHILDREN_MAX, NULL);
+	if (!text)
+		return errno == ENOENT && !access("/proc/thread-self/children", F_OK) ? 0 : -errno;
+	rc = each_listed(text, c);
+	free(text);
+	return rc;
+}
+
+int target_each_child(pid_t pid, int (*fn)(void *ctx, pid_t pid), void *ctx)
+{
+	struct children c = { .pid = pid, .fn = fn, .ctx = ctx };
+
+	return target_each_thread(pid, visit_parent, &c);
 }

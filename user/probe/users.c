@@ -11,8 +11,7 @@
 #define BUFFER_BYTES 16384
 
 /* A static glibc cannot ask name services safely (they are libraries of another glibc, perhaps);
- * weak, these stay out of a static link, and out of its warnings. */
-#pragma weak getpwuid_r
+ * weak, this stays out of a static link, and out of its warnings. */
 #pragma weak getpwnam_r
 
 typedef bool (*wanted_fn)(const struct passwd *pw, const void *what);
@@ -44,18 +43,16 @@ static bool find_local(wanted_fn wanted, const void *what, struct passwd *pw, ch
 bool users_name(uid_t uid, char *out, size_t size)
 {
 	char *buffer = malloc(BUFFER_BYTES);
-	struct passwd pw, *got = NULL;
+	struct passwd pw;
+	bool found;
 
 	if (!buffer)
 		return false;
-	if (find_local(has_uid, &uid, &pw, buffer))
-		got = &pw;
-	else if (getpwuid_r)
-		getpwuid_r(uid, &pw, buffer, BUFFER_BYTES, &got);
-	if (got)
-		snprintf(out, size, "%s", got->pw_name);
+	found = find_local(has_uid, &uid, &pw, buffer);
+	if (found)
+		snprintf(out, size, "%s", pw.pw_name);
 	free(buffer);
-	return got != NULL;
+	return found;
 }
 
 static bool parse_uid(const char *text, uid_t *uid)

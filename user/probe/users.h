@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names of users: of /etc/passwd, and of what else this host asks (LDAP, ...) unless gpuprof is
- * linked statically. May wait for a network; not for threads that must not.
+ * Users by name and number. users_name reads /etc/passwd alone, since it is asked while rings fill;
+ * users_find also asks what else this host asks (LDAP, ...), unless gpuprof is linked statically, and
+ * may wait for a network.
  */
 #ifndef PROBE_USERS_H
 #define PROBE_USERS_H
@@ -10,7 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-bool users_name(uid_t uid, char *out, size_t size);	/* false: it has none */
+bool users_name(uid_t uid, char *out, size_t size);	/* false: none there */
 bool users_find(const char *name, uid_t *uid);		/* a name, or an id in digits */
 
 #endif

@@ -330,7 +330,7 @@ int callstacks_take(struct callstacks *cs, const void *rec, size_t len)
 	const struct gp_stack *head = rec;
 	bool is_new;
 
-	cs->counts.received++;
+	__atomic_fetch_add(&cs->counts.received, 1, __ATOMIC_RELAXED);
 	if (len < sizeof(*head) || head->kind != GP_STACK || head->len > len - sizeof(*head) ||
 	    !head->pid || !head->id || !catalog_row(head->row)) {
 		cs->counts.malformed++;
@@ -360,13 +360,9 @@ static int compare_files(const void *a, const void *b)
 static int keep_own(struct callstacks *cs, struct process *p, struct perfmap_query *q)
 {
 	struct map_slot *slot = map_put(&p->own, q->address, NULL);
-	struct strbuf sb = STRBUF_INIT;
 
-	if (slot && q->name) {
-		elf_demangle(&sb, q->name);
-		slot->value = sb.failed ? 0 : (uintptr_t)strpool_add(cs->names, sb.s);
-		strbuf_free(&sb);
-	}
+	if (slot && q->name)
+		slot->value = (uintptr_t)elf_demangle_kept(cs->names, q->name);
 	return slot && (!q->name || slot->value) ? 0 : -ENOMEM;
 }
 

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "event/event.h"
+#include "gpuprof/control.h"
 #include "gpuprof/event.h"
 
 struct callstacks;
@@ -35,7 +36,7 @@ int callstacks_take(struct callstacks *cs, const void *rec, size_t len);
 int callstacks_tell(struct callstacks *cs, const struct event_sink *to);
 
 struct callstacks_counts {
-	uint64_t received;	/* records */
+	uint64_t received;	/* records; added to atomically, for readers in other threads */
 	uint64_t malformed;
 	uint64_t over;		/* stacks over the limits */
 };

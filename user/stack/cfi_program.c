@@ -19,7 +19,8 @@ enum {				/* with these being 0 */
 	CFA_RESTORE_STATE, CFA_DEF_CFA, CFA_DEF_CFA_REGISTER, CFA_DEF_CFA_OFFSET,
 	CFA_DEF_CFA_EXPRESSION, CFA_EXPRESSION, CFA_OFFSET_SF, CFA_DEF_CFA_SF,
 	CFA_DEF_CFA_OFFSET_SF, CFA_VAL_OFFSET, CFA_VAL_OFFSET_SF, CFA_VAL_EXPRESSION,
-	CFA_WINDOW_SAVE = 0x2d,	/* arm64: the return address is signed from here, or no more */
+	/* arm64: whether the return address is signed from here, and where that was done. */
+	CFA_SET_RA_STATE = 0x2b, CFA_NEGATE_RA_STATE_WITH_PC, CFA_NEGATE_RA_STATE,
 	CFA_GNU_ARGS_SIZE, CFA_GNU_NEGATIVE_OFFSET,
 };
 
@@ -164,6 +165,16 @@ static void do_expression(struct runner *r, uint8_t op)
 		r->row->column[number] = place;
 }
 
+static void do_signing(struct runner *r, uint8_t op)
+{
+	if (op != CFA_SET_RA_STATE) {
+		r->row->ra_signed = !r->row->ra_signed;
+		return;
+	}
+	r->row->ra_signed = cursor_uleb(&r->c) != 0;
+	cursor_sleb(&r->c);		/* from where on: the code itself tells that by its place */
+}
+
 static void do_extended(struct runner *r, uint8_t op)
 {
 	switch (op) {
@@ -182,14 +193,14 @@ static void do_extended(struct runner *r, uint8_t op)
 	case CFA_EXPRESSION: case CFA_VAL_EXPRESSION:
 		do_expression(r, op);
 		break;
-	case CFA_WINDOW_SAVE:
-		r->row->ra_signed = !r->row->ra_signed;
+	case CFA_SET_RA_STATE: case CFA_NEGATE_RA_STATE_WITH_PC: case CFA_NEGATE_RA_STATE:
+		do_signing(r, op);
 		break;
 	case CFA_GNU_ARGS_SIZE:
 		cursor_uleb(&r->c);
 		break;
 	default:
-		if (op > CFA_GNU_NEGATIVE_OFFSET || (op > CFA_VAL_EXPRESSION && op < CFA_WINDOW_SAVE))
+		if (op > CFA_GNU_NEGATIVE_OFFSET || (op > CFA_VAL_EXPRESSION && op < CFA_SET_RA_STATE))
 			r->bad = true;
 		else
 			do_column(r, op);

@@ -6,7 +6,7 @@
 #ifndef STACK_HISTORY_H
 #define STACK_HISTORY_H
 
-#include "gpuprof/event.h"
+#include "gpuprof/control.h"
 #include "stack/image.h"
 #include "stack/modules.h"
 

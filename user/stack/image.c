@@ -107,7 +107,7 @@ static char *clean_path(const char *path)
 
 static char *describe(struct elf_file *ef, const char *path)
 {
-	char hex[2 * 64 + 1];
+	char hex[ELF_BUILD_ID_TEXT];
 	struct strbuf sb = STRBUF_INIT;
 
 	elf_build_id(ef, hex, sizeof(hex));
@@ -234,16 +234,10 @@ static int compare_asked(const void *a, const void *b)
 static int keep_name(struct images *is, struct image *im, uint64_t vaddr, const char *symbol)
 {
 	struct map_slot *slot = map_put(&im->names, vaddr, NULL);
-	struct strbuf sb = STRBUF_INIT;
 
-	if (!slot)
-		return -ENOMEM;
-	if (symbol) {
-		elf_demangle(&sb, symbol);
-		slot->value = sb.failed ? 0 : (uintptr_t)strpool_add(is->names, sb.s);
-		strbuf_free(&sb);
-	}
-	return symbol && !slot->value ? -ENOMEM : 0;
+	if (slot && symbol)
+		slot->value = (uintptr_t)elf_demangle_kept(is->names, symbol);
+	return slot && (!symbol || slot->value) ? 0 : -ENOMEM;
 }
 
 /* asked and a are in the same order: elf_name_addresses sorts by offset. */

@@ -15,7 +15,6 @@
 
 #define DELETED " (deleted)"
 #define MAX_PHDRS 128u
-#define PAGE_MASK 4095ull
 
 static char *clean_path(const struct target_mapping *m)
 {
@@ -57,8 +56,10 @@ static bool is_header(const Elf64_Ehdr *eh)
 /* What must be added to addresses of the file; false: no segment holds the mapping. */
 static bool find_bias(const Elf64_Phdr *ph, size_t n, const struct stack_module *m, uint64_t *bias)
 {
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);	/* 4, 16 or 64 KiB on arm64 */
+
 	for (size_t i = 0; i < n; i++) {
-		uint64_t first = ph[i].p_offset & ~PAGE_MASK;
+		uint64_t first = ph[i].p_offset & ~(page - 1);
 
 		if (ph[i].p_type != PT_LOAD || !(ph[i].p_flags & PF_X) || m->offset < first ||
 		    m->offset - first >= ph[i].p_filesz + (ph[i].p_offset - first))

@@ -144,8 +144,9 @@ static const struct elf_address *find_address(const struct elf_address *a, size_
 	return &a[low];
 }
 
-static void name_place(const struct naming *nm, const struct place *p, const struct elf_address *a, const char *shown,
-		       bool is_library)
+/* shown: what people call the function at a; NULL: nothing. */
+static void name_place(const struct naming *nm, const struct place *p, const struct elf_address *a,
+		       const char *shown, bool is_library)
 {
 	if (!shown)
 		return;
@@ -155,29 +156,18 @@ static void name_place(const struct naming *nm, const struct place *p, const str
 		find_static_call(nm, p, a->name);
 }
 
-/* NULL: out of memory, or it has no name. */
-static const char *show(struct strpool *names, const char *symbol)
-{
-	struct strbuf sb = STRBUF_INIT;
-	const char *shown = NULL;
-
-	if (symbol)
-		elf_demangle(&sb, symbol);
-	if (symbol && !sb.failed)
-		shown = strpool_add(names, sb.s);
-	strbuf_free(&sb);
-	return shown;
-}
-
 /* Many threads are in few functions: each is demangled once. */
 static int show_all(struct strpool *names, const struct elf_address *a, const char **shown,
 		    size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		bool same = i && a[i].name && a[i - 1].name && !strcmp(a[i].name, a[i - 1].name);
+		bool same = i && a[i].name && a[i - 1].name &&
+			    !strcmp(a[i].name, a[i - 1].name);
 
-		shown[i] = same ? shown[i - 1] : show(names, a[i].name);
-		if (a[i].name && !shown[i])
+		if (!a[i].name)
+			continue;
+		shown[i] = same ? shown[i - 1] : elf_demangle_kept(names, a[i].name);
+		if (!shown[i])
 			return -ENOMEM;
 	}
 	return 0;
@@ -364,7 +354,7 @@ static int name_own(const struct naming *nm, struct own_code *own)
 
 		if (!q->name)
 			continue;
-		f->function = show(nm->names, q->name);
+		f->function = elf_demangle_kept(nm->names, q->name);
 		f->module = jit;
 		f->offset = f->address - q->start;
 		err = f->function ? 0 : -ENOMEM;

@@ -13,12 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/io.h"
+#include "probe/proc.h"
 #include "probe/target_mapping.h"
 
 #define PIECE (64u << 10)	/* longer lines are cut */
 #define MAX_ANSWERS (1u << 24)	/* lines that hold an address; a file of lies has more */
-#define MAX_STATUS 16384u
 
 /* ---- lines -------------------------------------------------------------------------------- */
 
@@ -193,39 +192,35 @@ int perfmap_name(int fd, struct perfmap_query *queries, size_t n)
 
 /* ---- the file ----------------------------------------------------------------------------- */
 
-/* What /proc/PID/status says behind `key`; 0: nothing. last: the last number of the line. */
-static unsigned int status_number(const char *text, const char *key, bool last)
+/* Whose it is, and which pid it knows itself by. 0 or -errno. */
+static int read_owner(pid_t pid, uint32_t *inner, uint32_t *uid)
 {
-	const char *at = strstr(text, key), *end;
-	unsigned int number = 0;
+	struct proc p;
+	int err = proc_open(&p, pid);
+	const char *text = err ? NULL : proc_read(&p, PROC_STATUS, NULL), *user;
 
-	if (!at)
-		return 0;
-	at += strlen(key);
-	end = at + strcspn(at, "\n");
-	while (at < end && sscanf(at, "%u", &number) == 1 && last) {
-		at += strspn(at, " \t");
-		at += strcspn(at, " \t\n");
-		at += strspn(at, " \t");
-	}
-	return number;
+	if (!err && !text)
+		err = -errno;
+	user = text ? proc_status_field(text, "Uid") : NULL;
+	if (!err && (!user || sscanf(user, "%" SCNu32, uid) != 1))
+		err = -EBADMSG;
+	*inner = text ? proc_inner_pid(text) : 0;
+	if (!*inner)
+		*inner = (uint32_t)pid;
+	proc_close(&p);
+	return err;
 }
 
 int perfmap_open(pid_t pid)
 {
-	char path[64], *text;
-	unsigned int inner, uid;
+	uint32_t inner, uid;
 	struct stat st;
-	int fd;
+	char path[32];
+	int fd = read_owner(pid, &inner, &uid);
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	text = io_read_file(path, MAX_STATUS, NULL);
-	if (!text)
-		return -errno;
-	inner = status_number(text, "\nNSpid:", true);
-	uid = status_number(text, "\nUid:", false);
-	free(text);
-	snprintf(path, sizeof(path), "/tmp/perf-%u.map", inner ? inner : (unsigned int)pid);
+	if (fd < 0)
+		return fd;
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", inner);
 	fd = target_open_in_root(pid, path);
 	if (fd < 0)
 		return fd;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "stack/cfi.h"
 #include "stack/expression.h"
@@ -14,11 +15,15 @@
 #define MAX_FRAME (8ull << 20)	/* bytes that one frame may span, for frame pointers */
 
 #if defined(__x86_64__)
-const struct stack_abi stack_abi = { .sp = 7, .fp = 6, .ra = 16, .pc = 16, .pc_mask = ~0ull };
+const struct stack_abi stack_abi = { .sp = 7, .fp = 6, .ra = 16, .pc = 16, .pc_mask = ~0ull,
+				     .record_on_top = true };
 #elif defined(__aarch64__)
+/* mov x8, #__NR_rt_sigreturn; svc #0. The vdso has no table for it since 5.8, on purpose. At sp is
+ * a siginfo (128 bytes), then a ucontext with its mcontext 176 bytes in: one word, registers. */
+static const struct stack_trampoline sigreturn = { { 0xd2801168, 0xd4000001 }, 128 + 176 + 8 };
 /* Bits above 47 of a signed address are its code; user addresses have zeros there. */
 const struct stack_abi stack_abi = { .sp = 31, .fp = 29, .ra = 30, .pc = 255,
-				     .pc_mask = (1ull << 48) - 1 };
+				     .pc_mask = (1ull << 48) - 1, .trampoline = &sigreturn };
 #else
 #error "gpuprof unwinds x86-64 and arm64 only"
 #endif
@@ -28,6 +33,7 @@ struct walk {
 	struct stack_regs regs;
 	struct cfi *cfi;
 	bool exact;		/* regs.pc is the next instruction */
+	uint64_t floor;		/* sp, or what is known of it: no caller's frame lies below; 0 unknown */
 };
 
 enum { STEP_DONE = 1 };		/* beside 0 and -errno: this was the outermost frame */
@@ -113,8 +119,6 @@ static int apply_row(struct walk *w, const struct cfi_row *row, uint64_t cfa)
 	uint64_t value;
 	int err;
 
-	if (row->column[ra].rule == CFI_UNDEFINED)
-		return STEP_DONE;
 	err = recover(w, &row->column[ra], ra, cfa, &next.pc);
 	if (err)
 		return err;
@@ -132,13 +136,15 @@ static int apply_row(struct walk *w, const struct cfi_row *row, uint64_t cfa)
 
 static int step_by_table(struct walk *w, const struct stack_module *m, struct stack_step *step)
 {
-	uint64_t sp = w->regs.reg[stack_abi.sp], pc = w->regs.pc, cfa = 0;
-	bool sp_known = is_known(&w->regs, stack_abi.sp);
+	uint64_t pc = w->regs.pc, cfa = 0;
 	struct cfi_row row;
 	int err = cfi_find(w->cfi, m, pc - !w->exact, &row);
 
-	if (!err)
-		err = find_cfa(w, &row, &cfa);
+	if (err)
+		return err;
+	if (row.column[w->cfi->ra].rule == CFI_UNDEFINED)
+		return STEP_DONE;
+	err = find_cfa(w, &row, &cfa);
 	if (err)
 		return err;
 	step->signal = w->cfi->signal;
@@ -147,28 +153,55 @@ static int step_by_table(struct walk *w, const struct stack_module *m, struct st
 		return err;
 	/* A signal may have come on another stack; every other frame lies above the one it called.
 	 * arm64's leaf functions have none at all. */
-	if (!w->cfi->signal && sp_known && (cfa < sp || (cfa == sp && w->regs.pc == pc)))
+	if (!w->cfi->signal && (cfa < w->floor || (cfa == w->floor && w->regs.pc == pc)))
 		return -ELOOP;
 	w->exact = w->cfi->signal;
+	w->floor = is_known(&w->regs, stack_abi.sp) ? w->regs.reg[stack_abi.sp] : cfa;
 	return 0;
 }
 
-/* Both machines: the saved frame pointer, and above it the return address. */
+/*
+ * Both machines: the saved frame pointer, and above it the return address. On x86-64 the frame ends
+ * there; on arm64 what else the frame holds lies above, and the caller's sp is not known.
+ */
 static int step_by_pointer(struct walk *w)
 {
-	uint64_t fp = w->regs.reg[stack_abi.fp], sp = w->regs.reg[stack_abi.sp], pair[2];
+	uint64_t fp = w->regs.reg[stack_abi.fp], pair[2];
 	struct stack_regs next = { 0 };
 
-	if (!is_known(&w->regs, stack_abi.fp) || !is_known(&w->regs, stack_abi.sp) || fp % 8 ||
-	    fp < sp || fp - sp > MAX_FRAME || w->space->read(w->space->ctx, fp, pair, sizeof(pair)))
+	if (!is_known(&w->regs, stack_abi.fp) || fp % 8 || !w->floor || fp < w->floor ||
+	    fp - w->floor > MAX_FRAME || w->space->read(w->space->ctx, fp, pair, sizeof(pair)))
 		return -ENODATA;
 	next.pc = pair[1] & stack_abi.pc_mask;
 	if (next.pc && !stack_find_module(w->space, next.pc - 1))
 		return -ENODATA;
 	set_reg(&next, stack_abi.fp, pair[0]);
-	set_reg(&next, stack_abi.sp, fp + sizeof(pair));
+	w->floor = fp + sizeof(pair);
+	if (stack_abi.record_on_top)
+		set_reg(&next, stack_abi.sp, w->floor);
 	w->regs = next;
 	w->exact = false;
+	return 0;
+}
+
+/* Out of a signal handler, where it returns to instructions that are known. */
+static int step_by_trampoline(struct walk *w, struct stack_step *step)
+{
+	const struct stack_trampoline *t = stack_abi.trampoline;
+	uint64_t sp = w->regs.reg[stack_abi.sp], saved[STACK_REGS + 1];
+	uint32_t code[2];
+
+	if (!t || !is_known(&w->regs, stack_abi.sp) ||
+	    w->space->read(w->space->ctx, w->regs.pc, code, sizeof(code)) ||
+	    memcmp(code, t->code, sizeof(code)) ||
+	    w->space->read(w->space->ctx, sp + t->regs, saved, sizeof(saved)))
+		return -ENOENT;
+	memcpy(w->regs.reg, saved, sizeof(w->regs.reg));
+	w->regs.pc = saved[STACK_REGS];
+	w->regs.known = ~0u;
+	w->floor = w->regs.reg[stack_abi.sp];
+	w->exact = true;
+	step->signal = true;
 	return 0;
 }
 
@@ -179,11 +212,16 @@ static int step_once(struct walk *w, struct stack_step *step, bool *guessed)
 	struct stack_regs before = w->regs;
 	int rc = m ? step_by_table(w, m, step) : -ENOENT;
 
-	*guessed = rc == -ENOENT || rc == -EBADMSG;
-	if (!*guessed)
+	*guessed = false;
+	/* A table is of no use, either, that begins with an sp that frame pointers did not tell. */
+	if (rc != -ENOENT && rc != -EBADMSG &&
+	    (rc != -ENODATA || is_known(&before, stack_abi.sp)))
 		return rc;
 	w->regs = before;
 	step->signal = false;
+	if (!step_by_trampoline(w, step))
+		return 0;
+	*guessed = true;
 	return step_by_pointer(w);
 }
 
@@ -218,7 +256,8 @@ static int walk_up(struct walk *w, struct stack_step *steps, size_t max, enum st
 int stack_unwind(const struct stack_space *space, const struct stack_regs *regs,
 		 struct stack_step *steps, size_t max, enum stack_end *end)
 {
-	struct walk w = { .space = space, .regs = *regs, .exact = true };
+	struct walk w = { .space = space, .regs = *regs, .exact = true,
+			  .floor = is_known(regs, stack_abi.sp) ? regs->reg[stack_abi.sp] : 0 };
 	int n;
 
 	w.cfi = malloc(sizeof(*w.cfi));

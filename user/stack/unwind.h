@@ -55,12 +55,20 @@ enum stack_end {		/* why there are no more frames */
 	STACK_DEEP,		/* deeper than max */
 };
 
+/* Where a signal handler returns to, if no table says so: known by its instructions. */
+struct stack_trampoline {
+	uint32_t code[2];
+	uint16_t regs;		/* registers 0 to 30, sp and pc lie this many bytes above sp */
+};
+
 /* Numbers of this machine's registers. */
 extern const struct stack_abi {
 	uint8_t sp, fp;
 	uint8_t ra;		/* the column of the return address */
 	uint8_t pc;		/* the number that expressions read pc by; 255: none */
+	bool record_on_top;	/* what fp points to is the upper end of a frame */
 	uint64_t pc_mask;	/* what of a signed return address is an address */
+	const struct stack_trampoline *trampoline;	/* NULL: tables have it */
 } stack_abi;
 
 const struct stack_module *stack_find_module(const struct stack_space *space, uint64_t at);

@@ -19,6 +19,10 @@ static void add_frame(struct strbuf *sb, const struct stacks_frame *f)
 {
 	const char *file = file_name(f->file);
 
+	if (f->lines) {
+		strbuf_addstr(sb, f->lines);
+		return;
+	}
 	if (!f->function) {
 		strbuf_addf(sb, file ? "%s+0x%" PRIx64 : "%s0x%" PRIx64, file ? file : "", f->offset);
 		return;

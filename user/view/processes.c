@@ -126,10 +126,10 @@ static int add_row(struct table *t, const struct model *m, size_t i, const struc
 	return err ? err : fill_identity(t, row, m, i);
 }
 
-/* Of others only a child was seen. */
-static bool is_known(const struct model_process *p)
+/* Others were only seen to fork or exec. */
+static bool makes_calls(const struct model_process *p, const struct thread_time *time)
 {
-	return p->comm[0] || p->start_ns || p->tallies.all.n;
+	return p->tallies.all.n || time->wall_ns;
 }
 
 struct table *view_processes(const struct model *m, uint64_t now_ns)
@@ -139,7 +139,7 @@ struct table *view_processes(const struct model *m, uint64_t now_ns)
 	int err = times ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < model_processes(m) && !err; i++)
-		if (is_known(model_process(m, i)))
+		if (makes_calls(model_process(m, i), &times[i]))
 			err = add_row(t, m, i, &times[i], now_ns);
 	free(times);
 	if (!err)

@@ -111,6 +111,8 @@ static void print_thread(struct strbuf *out, const struct stack_thread *t)
 		print_frame(out, i, &t->frames[i]);
 	if (notes[t->quality])
 		strbuf_addf(out, "       %s\n", notes[t->quality]);
+	if (t->quality == STACK_IS_RUNNING && !t->to_top)
+		strbuf_addf(out, "       %s\n", notes[STACK_IS_CUT]);
 }
 
 void view_stacks_text(struct strbuf *out, const struct stack_snapshot *s)

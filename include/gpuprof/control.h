@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * What user space and BPF tell each other beside the rings: attach cookies, which returns are
+ * followed, what is known of processes and threads, what was counted.
+ */
+#ifndef GPUPROF_CONTROL_H
+#define GPUPROF_CONTROL_H
+
+#include "event.h"
+
+/* Attach cookies: the row (or slot) in the low 32 bits, and what the link was made for. While one
+ * process uses a file the kernel's pid filter is used; when `handed_over` is set, links made with
+ * the filter fall silent and those that waited for it begin, at one moment. */
+#define GP_COOKIE_FILTERED (1ull << 32)
+#define GP_COOKIE_WAITING (1ull << 33)
+
+/* Which calls are followed to their return; set by the loader while the programs run. A return probe can kill a
+ * process under a seccomp filter on some kernels. */
+#define GP_RETURNS_ALL 0
+#define GP_RETURNS_NO_SECCOMP 1	/* not those of processes under seccomp: as GP_ROW_ENTRY_ONLY */
+#define GP_RETURNS_NONE 2	/* no return probes are attached: all are as GP_ROW_ENTRY_ONLY */
+
+/* One per CPU; summed by user space. hits[k] = sent[k] + lost[k] for every record kind. */
+struct gp_counts {
+	gp_u64 hits[GP_KINDS];	/* records that had to be sent */
+	gp_u64 lost[GP_KINDS];	/* of these, not sent: the ring was full */
+	gp_u64 nested;		/* entry hits inside another call: reported as its detail */
+	gp_u64 abandoned;	/* calls left without returning (longjmp, exceptions, cancellation) */
+	gp_u64 no_state;	/* entry hits without room for the thread's state: not recorded */
+	gp_u64 foreign;		/* hits in processes that are not followed */
+	gp_u64 unfollowed;	/* children for whom the set of followed processes had no room */
+	gp_u64 reached;		/* of `nested`: launches of the driver inside one of the runtime */
+};
+
+/*
+ * A thread that was inside a call when its probes came, as user space found it on the thread's
+ * stack; by tid, until it returns or the thread ends (which is told in any case). Its return is
+ * probed at the address it returns to, so that the call can end, and what it calls meanwhile is
+ * known to be nested.
+ */
+struct gp_seed {
+	gp_u64 sp;		/* as at the call's entry; 0: its return is not probed */
+	gp_u64 start_ns;	/* since when it is known of */
+	gp_u32 row;
+	gp_u32 pid;
+};
+
+/* Where a process has code; two ranges that hold all of it. Unknown: whatever may be an address. */
+struct gp_code {
+	gp_u64 start[2];
+	gp_u64 len[2];
+	gp_u64 epoch;		/* changes with what is mapped */
+};
+
+/* What the iterator task_files writes for each mapping of a file. */
+struct gp_mapping {
+	gp_u64 start;		/* address */
+	gp_u64 ino;		/* of the real file, below any overlay */
+	gp_u32 dev;		/* the kernel's encoding: major << 20 | minor */
+	gp_u32 pid;		/* whose; before Linux 6.1 the iterator shows everybody's */
+};
+
+_Static_assert(sizeof(struct gp_code) == 40, "code");
+_Static_assert(sizeof(struct gp_seed) == 24, "seed");
+_Static_assert(sizeof(struct gp_mapping) == 24, "mapping");
+_Static_assert(sizeof(struct gp_counts) == 8 * (2 * GP_KINDS + 6), "counts");
+
+#endif

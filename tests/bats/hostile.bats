@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2016,SC2030,SC2031 # scripts for sh; each test has its own STARTED
+# Hosts that hide things, and processes that come and go faster than anybody can look.
+
+load ../lib/common
+
+start_calls() { # WRAPPER...: 500 launches once `go` exists; its pid is TARGET
+	LD_LIBRARY_PATH=$SIM "$@" "$SIM/simcalls" cudaLaunchKernel=500 --init --wait-file go \
+		>calls.out 3>&- &
+	TARGET=$!
+	STARTED+=("$TARGET")
+	wait_for 10 grep -q ready calls.out
+}
+
+launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["function"] == "cudaLaunchKernel")'; }
+
+# bats test_tags=needs:root,needs:bpf
+@test "hostile: /proc with hidepid=2: root sees all; a user is told what is missing" {
+	needs root bpf sim mounts
+	start_calls env
+	cat >hidden <<-'SCRIPT'
+		mount -t proc -o hidepid=2 proc /proc && exec "$@"
+	SCRIPT
+	run unshare -m sh hidden "$GPUPROF" stat -d 50ms -p "$TARGET" --table events
+	assert_success
+	run unshare -m sh hidden capsh --drop=cap_sys_admin,cap_sys_ptrace -- -c \
+		"exec setpriv --reuid 65534 --clear-groups '$GPUPROF' stat -d 50ms -p $TARGET"
+	assert_equal "$status" 3
+	one_line CAP_
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "hostile: gpuprof in a user namespace is refused in one line, exit 3" {
+	needs root bpf
+	unshare -Ur true 2>/dev/null || skip "no user namespaces here"
+	run unshare -Ur "$GPUPROF" stat -d 50ms -a
+	assert_equal "$status" 3
+	one_line "user namespace"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "hostile: a target in a user namespace of its own is measured" {
+	needs root bpf sim
+	unshare -Ur true 2>/dev/null || skip "no user namespaces here"
+	start_calls unshare -Ur
+	start_gpuprof stat -p "$TARGET" --table calls --format json -o r.json
+	wait_armed "$TARGET" cudart
+	touch go
+	wait_gpuprof
+	assert_success
+	run launches
+	assert_output 500
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "hostile: the mount a target's libraries came from is gone, and its root is empty" {
+	needs root bpf sim mounts
+	mkdir away empty
+	cat >inside <<-SCRIPT
+		mount -t tmpfs none "$PWD/away" &&
+		cp -L "$SIM"/libgpusim.so "$SIM"/libcuda.so.1 "$SIM"/libcudart.so.13 "$SIM"/simcalls away &&
+		cd away && { LD_LIBRARY_PATH=$PWD/away ./simcalls cudaLaunchKernel=500 --init \
+			--wait-file "$PWD/go" >"$PWD/calls.out" & echo \$! >"$PWD/pid"; } &&
+		until grep -q ready "$PWD/calls.out"; do sleep 0.05; done
+		cd / && umount -l "$PWD/away" && mount -t tmpfs none "$PWD" && : >"$PWD/x"; wait
+	SCRIPT
+	LD_LIBRARY_PATH='' unshare -m sh inside 3>&- &
+	STARTED+=($!)
+	wait_for 10 grep -q ready calls.out
+	TARGET=$(cat pid)
+	STARTED+=("$TARGET")
+	sleep 0.3
+	start_gpuprof stat -d 1s -p "$TARGET" --table calls --format json -o r.json
+	wait_armed "$TARGET" cudart
+	wait_gpuprof
+	assert_success
+	run text_equals_file "$TARGET"
+	assert_success
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "hostile: a storm of processes below -p and beside -a: no error, no call lost or doubled" {
+	needs root bpf sim
+	cp -L "$SIM/simcalls" storming # a name of its own: -a sees whatever else runs here
+	cat >storm <<-'SCRIPT'
+		while [ ! -e go ]; do sleep 0.02; done
+		for i in 1 2 3 4; do
+			./storming cudaLaunchKernel=50 --wait-ms 300 >/dev/null &
+			n=0
+			while [ $n -lt 100 ]; do (:); n=$((n + 1)); done
+		done
+		wait
+	SCRIPT
+	local how
+	for how in -p -a; do
+		rm -f go
+		LD_LIBRARY_PATH=$SIM sh storm 3>&- &
+		TARGET=$!
+		STARTED+=("$TARGET")
+		if [ $how = -p ]; then
+			start_gpuprof stat -q -p "$TARGET" --table calls,threads,events --format json -o r.json
+		else
+			start_gpuprof stat -q -a --table calls,threads,events --format json -o r.json
+		fi
+		wait_for 10 eval 'ls -l /proc/$PROFILER/fd | grep -q perf_event'
+		sleep 0.3
+		touch go
+		wait "$TARGET"
+		[ $how = -p ] || kill -INT "$PROFILER"
+		wait_gpuprof
+		assert_success
+		assert_output ""
+		laws r.json
+		run report_value r.json 'sorted(c["count"] for c in t["calls"]
+			if c["function"] == "cudaLaunchKernel" and c["comm"] == "storming")'
+		assert_output "[50, 50, 50, 50]"
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "hostile: a target whose /proc entries vanish at any step is said to have ended" {
+	needs root bpf
+	local i
+	for i in 00 01 02 03 04 05 07 09 12; do
+		sleep "0.$i" 3>&- &
+		run "$GPUPROF" stat -d 10ms -p $! --table events
+		[ "$status" -eq 0 ] || { assert_equal "$status" 1; one_line "process $!"; }
+	done
+	sleep 0.15 3>&- &
+	run "$GPUPROF" doctor -p $!
+	[ "$status" -le 1 ]
+}

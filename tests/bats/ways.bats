@@ -1,0 +1,186 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2030,SC2031 # each test has its own STARTED
+# The ways to attach: each reports the same of what it attaches; the last one attaches little, and
+# says so. What other kernels have is tested by tests/kernels.
+
+load ../lib/common
+
+CORE=(cudaLaunchKernel=3000 cudaMemcpy=200 cudaMemcpyAsync=100 cudaStreamSynchronize=40
+	cudaMemset=30 cudaMalloc=20 cudaFree=20)
+
+has_way() { [ "$("$GPUPROF" doctor --attach "$1" 2>/dev/null | grep -c '^ok  *probes')" -eq 1 ]; }
+
+needs_perf() { capability_bit 21 || skip "perf events need CAP_SYS_ADMIN"; }
+
+# A program with three functions of libcudart inside, all of them core (tests/kernels/target.c).
+build_target() {
+	cc -D_GNU_SOURCE -std=gnu11 -g -O1 -fno-omit-frame-pointer -static -pthread -o target \
+		"$ROOT/tests/kernels/target.c"
+}
+
+# perf's probes come one by one.
+all_three_armed() { "$TEST_LIB/text_equal.py" "$1" libnccl | grep -q ': 3 bytes differ'; }
+
+# "exact" if the report r.json has the calls that the files say, and no others.
+calls_are_exact() { # TRUTH...
+	python3 - "$@" <<-'PY'
+	import json, sys
+	want = sorted(tuple(line.split()[1:]) for name in sys.argv[1:] for line in open(name) if line.startswith(("calls", "wide")))
+	got = sorted((str(c["pid"]), c["function"], str(c["count"]), str(c["errors"]),
+	              "-" if c["bytes"] is None else str(c["bytes"])) for c in json.load(open("r.json"))["tables"]["calls"])
+	print("exact" if got == want else f"got {got}, want {want}")
+	PY
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "ways: session, multi and perf report the same calls; perf of the core functions, and says so" {
+	needs root bpf sim
+	needs_perf
+	local way ways=()
+	for way in session multi perf; do
+		has_way $way || continue
+		ways+=("$way")
+		env GPUSIM_TRUTH="$PWD/$way.truth" "$GPUPROF" stat --attach $way --format json -o $way.json -- \
+			"$SIM/simcalls" "${CORE[@]}" cudaEventRecord=50 --threads 2
+		laws $way.json
+		[ $way = perf ] || compare --no-times $way.truth $way.json
+	done
+	run python3 - "${ways[@]}" <<-'PY'
+	import json, sys
+	report = {way: json.load(open(way + ".json")) for way in sys.argv[1:]}
+	rows = {way: {c["function"]: (c["class"], c["count"], c["errors"], c["bytes"]) for c in r["tables"]["calls"]}
+	        for way, r in report.items()}
+	full = [way for way in rows if way != "perf"]
+	for way in full:
+	    assert rows[way] == rows[full[0]], way
+	    assert report[way]["meta"]["functions_left_out"] == 0, way
+	perf, meta = rows["perf"], report["perf"]["meta"]
+	assert perf.keys() >= {"cudaLaunchKernel", "cudaMemcpy", "cudaMemcpyAsync", "cudaStreamSynchronize"}, perf
+	assert "cudaEventRecord" not in perf, perf
+	for way in full:
+	    for function in perf:
+	        assert perf[function] == rows[way].get(function), (way, function)
+	assert 20 <= meta["functions_probed"] <= 32 and meta["functions_left_out"] > 100, meta
+	print("equal:", *sys.argv[1:])
+	PY
+	assert_output "equal: ${ways[*]}"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "ways: perf ends its filter at the first child, without a call lost or doubled" {
+	needs root bpf
+	needs_perf
+	build_target
+	sh -c 'sleep 1; ./target truth 10; exit $?' 3>&- &
+	STARTED+=($!)
+	run "$GPUPROF" stat --attach perf -p $! -d 3s --format json -o r.json
+	assert_success
+	wait "${STARTED[0]}" # breakpoints came, and all went again
+	run calls_are_exact truth
+	assert_output exact
+	[ "$(cut -d' ' -f2 truth | sort -u | wc -l)" -eq 2 ] # the child and its own child
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "ways: perf probes a file of two processes given with -p once, for both" {
+	needs root bpf
+	needs_perf
+	build_target
+	./target one 10 3>&- &
+	STARTED+=($!)
+	./target two 10 3>&- &
+	STARTED+=($!)
+	run "$GPUPROF" stat --attach perf -p "${STARTED[0]},${STARTED[1]}" -d 2s --format json -o r.json
+	assert_success
+	wait "${STARTED[0]}"
+	wait "${STARTED[1]}"
+	run calls_are_exact one two
+	assert_output exact
+	run report_value r.json 'r["meta"]["functions_probed"] == len({c["function"] for c in t["calls"]})'
+	assert_output True
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "ways: perf without CAP_SYS_ADMIN exits 3 and names it; the others do without" {
+	needs root bpf
+	needs_perf
+	build_target
+	run capsh --drop=cap_sys_admin -- -c "'$GPUPROF' stat --attach perf -- ./target truth"
+	assert_failure 3
+	assert_output --partial "CAP_SYS_ADMIN is missing"
+	assert [ ! -e truth ]
+	run capsh --drop=cap_sys_admin -- -c "'$GPUPROF' stat -- ./target truth"
+	assert_success
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "ways: doctor says that perf has a few functions only" {
+	needs root bpf
+	needs_perf
+	run "$GPUPROF" doctor --attach perf
+	assert_success
+	assert_output --partial "the best 32 of "
+	run "$GPUPROF" doctor
+	refute_output --partial "the best"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "ways: functions that the kernel refuses to probe are named, and cost the others nothing" {
+	needs root bpf
+	needs_perf
+	grep -qw avx /proc/cpuinfo || skip "needs a CPU with AVX"
+	# A VEX encoding of opcode 6f, which the kernel takes for one that writes to a port.
+	cat >nccl.s <<-'ASM'
+		.macro function name:req, first:vararg
+		.globl \name
+		.type \name, %function
+		\name: \first
+		xor %eax, %eax
+		ret
+		.size \name, .-\name
+		.endm
+		.text
+		function ncclAllReduce, nop
+		function ncclReduce, vmovdqa %xmm0, %xmm0
+		function ncclGroupStart, nop
+		function ncclGroupEnd, nop
+		.section .note.GNU-stack,"",@progbits
+	ASM
+	cat >caller.c <<-'C'
+		#include <unistd.h>
+		int ncclAllReduce(void), ncclReduce(void), ncclGroupStart(void), ncclGroupEnd(void);
+		int main(void)
+		{
+			while (access("go", F_OK))
+				usleep(10000);
+			for (int i = 0; i < 100; i++)
+				ncclGroupStart(), ncclAllReduce(), ncclReduce(), ncclGroupEnd();
+			usleep(300000);
+		}
+	C
+	cc -shared -o libnccl.so.2 nccl.s
+	cc -O1 -o caller caller.c ./libnccl.so.2
+	local way caller
+	for way in auto multi perf; do
+		rm -f go
+		./caller 3>&- &
+		caller=$!
+		STARTED+=("$caller")
+		wait_for 5 grep -q libnccl "/proc/$caller/maps"
+		start_gpuprof stat --attach $way -p "$caller" --format json -o r.json
+		wait_for 10 all_three_armed "$caller"
+		: >go
+		wait_gpuprof
+		assert_success
+		run report_value r.json 'sorted((c["function"], c["count"]) for c in t["calls"]), r["meta"]["not_seen"]'
+		assert_output "([('ncclAllReduce', 100), ('ncclGroupEnd', 100), ('ncclGroupStart', 100)], 'ncclReduce')"
+	done
+	rm -f go
+	./caller 3>&- &
+	caller=$!
+	STARTED+=("$caller")
+	wait_for 5 grep -q libnccl "/proc/$caller/maps"
+	run "$GPUPROF" doctor -p "$caller"
+	assert_output --partial "ncclReduce: the kernel cannot probe how they begin"
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * A function that the kernel refuses to probe, which nobody foresaw, fails the link of its whole
+ * file: it is found, counted and named, and all others are attached once. The loader is a fake one.
+ */
+#include "unit/elf_object.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "probe/attach.h"
+#include "probe/catalog.h"
+#include "probe/plan.h"
+#include "unit/row_of.h"
+
+#if defined(__aarch64__)
+#define REFUSED EINVAL
+#else
+#define REFUSED 524
+#endif
+
+static const char library[] =
+	"#define F(name) int name(void) { return 0; }\n"
+	"F(cudaLaunchKernel) F(cudaMemcpy) F(cudaMemcpyAsync) F(cudaFree) F(cudaMalloc)\n"
+	"F(cudaDeviceSynchronize) F(cudaStreamSynchronize)\n";
+
+struct loader {
+	uint64_t refused[2];		/* rows */
+	int err;			/* what the kernel says to them */
+	unsigned int attached[GP_ROWS_MAX];
+	size_t max;
+};
+
+/* ---- in the place of probe/loader.h ----------------------------------------------------------- */
+
+int loader_attach(struct loader *l, const struct loader_probes *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->rows[i] == l->refused[0] || p->rows[i] == l->refused[1])
+			return -l->err;
+	for (size_t i = 0; i < p->n; i++)
+		l->attached[p->rows[i]]++;
+	return 0;
+}
+
+size_t loader_probes_max(const struct loader *l)
+{
+	return l->max;
+}
+
+uint64_t loader_step_cost_ns(const struct loader *l)
+{
+	(void)l;
+	return 1;
+}
+
+unsigned int loader_returns(const struct loader *l)
+{
+	(void)l;
+	return GP_RETURNS_ALL;
+}
+
+bool loader_follows(const struct loader *l, pid_t pid)
+{
+	(void)l;
+	(void)pid;
+	return true;
+}
+
+void loader_hand_over(struct loader *l)
+{
+	(void)l;
+}
+
+int loader_open_mappings(const struct loader *l, pid_t pid)
+{
+	(void)l;
+	(void)pid;
+	return -ENOTSUP;
+}
+
+/* ---- tests ------------------------------------------------------------------------------------ */
+
+static void check(int err, size_t max)
+{
+	struct object o = object_build(library, "-shared -fPIC -O1");
+	struct loader l = { .refused = { row_of("cudaFree"), row_of("cudaMemcpy") }, .err = err,
+			    .max = max };
+	struct attach *a = attach_new(&l);
+	struct target_file file = { .path = "/x/libcudart.so.13" };
+	struct attach_result result;
+	struct stat st;
+
+	assert_non_null(a);
+	file.fd = open(o.path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(fstat(file.fd, &st), 0);
+	file.dev = st.st_dev;
+	file.ino = st.st_ino;
+	assert_int_equal(attach_file(a, &file, 0, &result), 0);
+	assert_int_equal(attach_begin(a), 0);
+	result = attach_get(a, 0)->result;
+	assert_int_equal(result.probes, 5);
+	assert_int_equal(result.refused, 2);
+	for (unsigned int row = 1; row < catalog_n_rows(); row++) {
+		bool refused = row == l.refused[0] || row == l.refused[1];
+
+		assert_int_equal(attach_fate(a, row) & PLAN_REFUSED, refused ? PLAN_REFUSED : 0);
+		assert_in_range(l.attached[row], 0, 1);
+	}
+	assert_int_equal(l.attached[row_of("cudaLaunchKernel")], 1);
+	assert_int_equal(l.attached[row_of("cudaStreamSynchronize")], 1);
+	attach_free(a);
+	close(file.fd);
+	object_remove(&o);
+}
+
+static void refused_are_found(void **state)
+{
+	(void)state;
+	check(REFUSED, 0);
+}
+
+static void what_cannot_be_decoded_is_found(void **state)
+{
+	(void)state;
+	check(ENOEXEC, 0);
+}
+
+static void refused_are_found_one_by_one(void **state)
+{
+	(void)state;
+	check(REFUSED, 32);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(refused_are_found),
+		cmocka_unit_test(what_cannot_be_decoded_is_found),
+		cmocka_unit_test(refused_are_found_one_by_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* What is probed where only a few functions can be: which they are, and how files share them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probe/catalog.h"
+#include "probe/plan_core.h"
+
+#define PERF_MAX 32	/* WAY_PERF's */
+
+static unsigned int row_of(const char *name)
+{
+	for (unsigned int i = 1; i < catalog_n_rows(); i++)
+		if (!strcmp(catalog_row(i)->name, name))
+			return i;
+	return 0;
+}
+
+static void core_is_in_the_catalogue(void **state)
+{
+	const char *name;
+
+	(void)state;
+	for (unsigned int rank = 1; (name = catalog_core_name(rank)); rank++) {
+		unsigned int row = row_of(name);
+
+		if (!row)
+			fail_msg("%s is no row", name);
+		if (catalog_row(row)->tier)
+			fail_msg("%s is not of tier 0", name);
+		if (catalog_core_rank(row) != rank)
+			fail_msg("%s stands there twice", name);
+	}
+	assert_int_equal(catalog_core_rank(row_of("cudaEventRecord")), 0);
+	assert_int_equal(catalog_core_rank(0), 0);
+}
+
+static void best_are_of_every_kind(void **state)
+{
+	static const uint8_t wanted[] = { CLASS_LAUNCH, CLASS_SYNC, CLASS_COPY, CLASS_ALLOC,
+					  CLASS_FREE, CLASS_COLLECTIVE };
+	unsigned int of_class[CLASS_END] = { 0 }, of_library[3] = { 0 };
+
+	(void)state;
+	for (unsigned int rank = 1; rank <= PERF_MAX; rank++) {
+		unsigned int row = row_of(catalog_core_name(rank));
+
+		of_class[catalog_row(row)->class]++;
+		for (unsigned int i = 0; i < 3; i++)
+			of_library[i] += row >= catalog_first_row(i) && row < catalog_first_row(i + 1);
+	}
+	for (size_t i = 0; i < sizeof(wanted); i++)
+		assert_true(of_class[wanted[i]] > 0);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_true(of_library[i] >= 6);
+}
+
+/* A plan with these functions; row numbers + base are their offsets. */
+static struct plan *plan_of(uint64_t base, const char *const *names)
+{
+	struct plan *plan = calloc(1, sizeof(*plan));
+
+	assert_non_null(plan);
+	for (; *names; names++) {
+		plan->rows[plan->n] = row_of(*names);
+		plan->offsets[plan->n] = base + plan->rows[plan->n];
+		assert_int_not_equal(plan->rows[plan->n], 0);
+		plan->n_all = ++plan->n;
+	}
+	return plan;
+}
+
+static bool has(const struct plan *plan, uint64_t base, const char *name)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->rows[i] == row_of(name))
+			return plan->offsets[i] == base + plan->rows[i];
+	return false;
+}
+
+static const char *const runtime[] = { "cudaEventRecord", "cudaFree", "cudaMemcpyAsync",
+				       "cudaLaunchKernel", "cudaStreamCreate", NULL };
+static const char *const nccl[] = { "ncclCommDestroy", "ncclAllReduce", NULL };
+
+static void best_of_all_files_are_kept(void **state)
+{
+	struct plan *plans[] = { plan_of(0, runtime), plan_of(1 << 20, nccl), plan_of(2 << 20, runtime) };
+
+	(void)state;
+	assert_int_equal(plan_keep_core(plans, 3, 5), 0);
+	/* Two launches, two copies, one all-reduce; not the frees, and never an event. */
+	assert_int_equal(plans[0]->n, 2);
+	assert_true(has(plans[0], 0, "cudaLaunchKernel") && has(plans[0], 0, "cudaMemcpyAsync"));
+	assert_int_equal(plans[1]->n, 1);
+	assert_true(has(plans[1], 1 << 20, "ncclAllReduce"));
+	assert_int_equal(plans[2]->n, 2);
+	assert_true(has(plans[2], 2 << 20, "cudaLaunchKernel"));
+	assert_int_equal(plans[0]->fate[row_of("cudaLaunchKernel")], 0);
+	assert_int_equal(plans[0]->fate[row_of("cudaFree")], PLAN_LEFT_OUT);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(plans[i]->left_out, i == 1 ? 1 : 3);
+		free(plans[i]);
+	}
+}
+
+static void fewer_than_the_limit_all_stay(void **state)
+{
+	struct plan *plans[] = { plan_of(0, runtime) };
+
+	(void)state;
+	assert_int_equal(plan_keep_core(plans, 1, PERF_MAX), 0);
+	assert_int_equal(plans[0]->n, 3);
+	assert_int_equal(plans[0]->left_out, 2);
+	free(plans[0]);
+}
+
+static void nothing_is_left_where_the_limit_is_reached(void **state)
+{
+	struct plan *plans[] = { plan_of(0, runtime) };
+
+	(void)state;
+	assert_int_equal(plan_keep_core(plans, 1, 0), 0);
+	assert_int_equal(plans[0]->n, 0);
+	assert_int_equal(plans[0]->left_out, 5);
+	assert_int_equal(plan_keep_core(plans, 0, 5), 0);
+	free(plans[0]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(core_is_in_the_catalogue),
+		cmocka_unit_test(best_are_of_every_kind),
+		cmocka_unit_test(best_of_all_files_are_kept),
+		cmocka_unit_test(fewer_than_the_limit_all_stay),
+		cmocka_unit_test(nothing_is_left_where_the_limit_is_reached),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The processes that the options of a verb name or choose, for verbs that look once, now. */
+#ifndef CLI_CHOSEN_H
+#define CLI_CHOSEN_H
+
+#include "cli/options.h"
+
+struct chosen {
+	const uint32_t *pids;
+	size_t n;
+	uint32_t *own;		/* NULL: pids are the options' */
+};
+
+/* With selectors also what is below (unless --isolate). 0, or an exit code, logged: none matches. */
+int chosen_find(struct chosen *c, const struct options *o);
+void chosen_free(struct chosen *c);
+
+#endif

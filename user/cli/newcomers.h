@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Processes that begin to be meant while a session runs, with what is below them. For the
+ * worker's thread; who is followed already is BPF's set to say.
+ */
+#ifndef CLI_NEWCOMERS_H
+#define CLI_NEWCOMERS_H
+
+#include "probe/loader.h"
+#include "probe/selector.h"
+
+struct newcomers {
+	const struct selector *selector;	/* the options' */
+	struct loader *loader;
+	bool below;
+};
+
+/*
+ * Is pid (which is not followed) meant? If so it is followed from now on, and below it everybody:
+ * fn is called for each of them. True: it is.
+ */
+bool newcomers_take(const struct newcomers *n, pid_t pid, void (*fn)(void *ctx, pid_t pid),
+		    void *ctx);
+
+#endif
