@@ -66,14 +66,15 @@ static struct table *build_events(const struct options *o, const struct model *m
 static const struct {
 	const char *name;
 	struct table *(*build)(const struct options *o, const struct model *m, uint64_t now_ns);
+	bool needs_helper;	/* says nothing where no helper told of devices */
 } builders[] = {
-	{ "ledger", build_ledger },
-	{ "kernels", build_kernels },
-	{ "copies", build_copies },
-	{ "calls", build_calls },
-	{ "processes", build_processes },
-	{ "threads", build_threads },
-	{ "events", build_events },
+	{ "ledger", build_ledger, true },
+	{ "kernels", build_kernels, true },
+	{ "copies", build_copies, true },
+	{ "calls", build_calls, false },
+	{ "processes", build_processes, false },
+	{ "threads", build_threads, false },
+	{ "events", build_events, false },
 };
 
 #define TABLES (sizeof(builders) / sizeof(builders[0]))
@@ -271,6 +272,26 @@ static int prepare(struct printout *p, const struct options *o, const struct mod
 	return rc;
 }
 
+/* Where nobody asked for them by name, the words below the tables are enough. */
+static void leave_out_empty(struct printout *p, const struct options *o, const struct model *m)
+{
+	unsigned int kept = 0;
+
+	if (o->tables || o->format == FORMAT_JSON || devices_count(model_devices(m)))
+		return;
+	for (unsigned int i = 0; i < p->n; i++) {
+		if (builders[p->pick[i]].needs_helper) {
+			table_free(p->tables[i]);
+			continue;
+		}
+		p->pick[kept] = p->pick[i];
+		p->tables[kept++] = p->tables[i];
+	}
+	for (unsigned int i = kept; i < p->n; i++)
+		p->tables[i] = NULL;
+	p->n = kept;
+}
+
 static void printout_free(struct printout *p)
 {
 	for (unsigned int i = 0; i < TABLES; i++)
@@ -337,6 +358,7 @@ int print_report(const struct options *o, const struct model *m, const struct pr
 	int rc = prepare(&p, o, m, s.now_ns);
 
 	if (!rc) {
+		leave_out_empty(&p, o, m);
 		if (extra && extra->again && o->format != FORMAT_JSON)
 			strbuf_addch(&out, '\n');
 		render(&out, o, &p, &s);

@@ -343,6 +343,14 @@ static uint64_t count_invalid(const struct model *m)
 	return n;
 }
 
+static void add_devices(struct strbuf *out, const struct summary *s)
+{
+	if (!s->cost_hits || devices_count(model_devices(s->model)))
+		return;
+	strbuf_addstr(out, "\ndevice times: not known, no helper told of any: gpuprof stat -- CMD "
+		      "brings one into what it starts");
+}
+
 void summary_foot(struct strbuf *out, const struct summary *s)
 {
 	uint64_t invalid = count_invalid(s->model);
@@ -352,6 +360,7 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 	add_lost_stacks(out, s);
 	add_children(out, s->model);
 	add_unarmed(out, s);
+	add_devices(out, s);
 	summary_add_probes(out, s);
 	add_unknown(out, s);
 	add_hint(out, s);

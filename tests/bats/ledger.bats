@@ -1,0 +1,75 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# The ledger of devices: it balances, it is the truth of the simulated GPU, and what it says of idle
+# time is what the program did.
+
+load ../lib/common
+
+# With the helper of this build in the simulated CUPTI.
+profile() { # VERB ARGS...
+	env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_TRUTH="$PWD/%p.truth" "$GPUPROF" "$@"
+}
+
+# idle REPORT.json CAUSE: in ms, of all books
+idle() {
+	python3 - "$@" <<-'EOF_PY'
+		import json, sys
+		rows = json.load(open(sys.argv[1]))["tables"]["ledger"]
+		print(sum(r["ns"] for r in rows if (r["state"], r["bucket"]) == ("idle", sys.argv[2])) // 10**6)
+	EOF_PY
+}
+
+# The storage is slow now and then: the device waits for it as long as the program says that it waited
+# for its input, and no longer than a busy machine explains.
+stalled() {
+	local waited other
+	rm -f ./*.truth
+	run profile stat -o r.json --format json -- "$SIM/train" --steps 60 --stall-every 10 --stall-ms 60
+	assert_success || return
+	waited=$(sed -n 's/.*waited for input \([0-9]*\)\.\([0-9]*\) s.*/\1\2/p' <<<"$output")
+	other=$(idle r.json other)
+	echo "waited $((10#$waited)) ms for input, idle by other $other ms"
+	((other > 10#$waited * 95 / 100 && other < 10#$waited * 120 / 100))
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "ledger: an input stall is the device's idle time, books balance, works are the truth's" {
+	needs root bpf sim
+	stalled || stalled # a busy machine is given a second chance
+	run "$TEST_LIB/check_ledger.py" r.json ./*.truth
+	assert_success
+	assert_output "1 books add up"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "ledger: a capture's report says of four ranks what they did, each in its book" {
+	needs root bpf sim
+	run profile record -o c.gpr -- "$SIM/ddp" --steps 20 --quiet
+	assert_success
+	run "$GPUPROF" report c.gpr --format json -o r.json
+	assert_success
+	run "$TEST_LIB/check_ledger.py" r.json ./*.truth
+	assert_success
+	assert_output "4 books add up"
+	run "$GPUPROF" report c.gpr --table ledger --format csv
+	assert_output --partial ",comm,comm,"
+	assert_output --partial ",idle,sync,"
+	assert_output --partial ",idle,comm-host,"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "ledger: where no helper tells of devices, the report says so and how to get one" {
+	needs root bpf targets
+	start_target t cudart-dyn --launches 1000
+	start_gpuprof stat -p "$TARGET"
+	wait_armed "$TARGET"
+	go t
+	wait_for 60 test -e t.json
+	finish t
+	wait_gpuprof
+	assert_success
+	run cat gpuprof.out
+	refute_output --partial "ledger"
+	refute_output --partial "kernels"
+	assert_output --partial "device times: not known, no helper told of any"
+}
