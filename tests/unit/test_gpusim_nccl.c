@@ -58,7 +58,7 @@ static pid_t start(void (*run)(int rank), int rank)
 /* Each rank in a process of its own; all must end well. */
 static void run_ranks(void (*run)(int rank), int ranks)
 {
-	int rank, status;
+	int rank, status, failed = 0;
 
 	memset(notes, 0, sizeof(*notes));
 	assert_int_equal(ncclGetUniqueId(&id), ncclSuccess);
@@ -66,8 +66,9 @@ static void run_ranks(void (*run)(int rank), int ranks)
 		assert_true(start(run, rank) > 0);
 	for (rank = 0; rank < ranks; rank++) {
 		assert_true(wait(&status) > 0);
-		assert_int_equal(status, 0);
+		failed += status != 0;
 	}
+	assert_int_equal(failed, 0); /* all have been waited for: none is left to the next test */
 }
 
 static struct gpusim_stream *prepare(int rank, int ranks, ncclComm_t *comm)
@@ -173,7 +174,7 @@ static void order_work(int rank)
 	CHECK(gpusim_event_elapsed(&ms, before, after) == GPUSIM_NOT_READY);
 	CHECK(!gpusim_event_sync(after));
 	CHECK(!gpusim_event_elapsed(&ms, before, after));
-	CHECK(ms >= 20 * 5 + 2);
+	CHECK(ms >= 19 * 5 + 2); /* rank 1 may have been there for the first one already */
 	CHECK(!gpusim_context_sync());
 	CHECK(!gpusim_submit(stream, &work) && !work.pending && work.end_ns);
 	CHECK(ncclCommDestroy(comm) == ncclSuccess);
