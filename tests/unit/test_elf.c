@@ -371,6 +371,7 @@ static void test_static_cudart_is_found_in_symtab(void **state)
 	struct opened o;
 
 	(void)state;
+	needs_real_machine("the static runtime");
 	close(fd);
 	snprintf(args, sizeof(args), "%s -ldl -lrt -lpthread", path);
 	o = open_built("int cudaLaunchKernel(void); int cudaMalloc(void **, unsigned long);\n"
