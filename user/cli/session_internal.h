@@ -63,6 +63,9 @@ struct session {
 	uint64_t start_ns, intervals, interval_start_ns, flushed_ns;
 };
 
+void session_stop(struct session *s);	/* reads the last of everything; nothing began: nothing */
+void session_release(struct session *s);
+
 int session_push(void *session, const struct event *ev);	/* an event_sink.push; sets err */
 void session_fact(struct session *s, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * How a session ends: in which order probes, rings, threads' last states and counters are read, so
+ * that nothing recorded is lost, and what is freed. Knows nothing of how it began.
+ */
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "base/time.h"
+#include "cli/session_internal.h"
+
+static void pump(void *ctx)
+{
+	live_pump(&((struct session *)ctx)->live);
+}
+
+struct state {
+	struct gp_call head;
+	uint64_t words[GP_WORDS_LARGE + 1];
+};
+
+struct states {
+	VEC(struct state) all;
+	bool full;
+};
+
+static void on_state(void *ctx, const void *rec, size_t len)
+{
+	struct states *states = ctx;
+	struct state *slot = len == sizeof(*slot) ? VEC_PUSH(&states->all) : NULL;
+
+	if (slot)
+		memcpy(slot, rec, len);
+	states->full |= !slot;
+}
+
+/* At once, since a thread that ends takes its state with it. */
+static void read_states(struct session *s, struct states *states)
+{
+	if (counts_adds_up(s))
+		return;
+	if (loader_each_state(s->loader, on_state, states) || states->full)
+		log_warn("cannot read the threads' last states; calls still open are not shown");
+}
+
+static void push_states(struct session *s, struct states *states, uint64_t now_ns)
+{
+	for (size_t i = 0; i < states->all.n; i++)
+		live_push_state(&s->live, &states->all.v[i], sizeof(states->all.v[i]), now_ns);
+	VEC_FREE(&states->all);
+}
+
+/* Nothing recorded is lost by stopping: probes off, rings emptied, then what was still open. */
+void session_stop(struct session *s)
+{
+	uint64_t now_ns = time_now_ns();
+	struct states states = { 0 };
+
+	if (!s->live.drain)
+		return;
+	session_push(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
+	helpers_stop(s);
+	worker_stop(s->worker);
+	worker_pump(s->worker, &s->sink);
+	if (s->inside)
+		inside_stop(s->inside, &s->sink);	/* s->err has the sink's error */
+	loader_detach(s->loader);
+	read_states(s, &states);
+	drain_finish(s->live.drain, pump, s);
+	worker_finish_stacks(s->worker);
+	worker_pump(s->worker, &s->sink);
+	probes_met(s);
+	session_empty(s);
+	counts_read(s);
+	push_states(s, &states, now_ns);
+	counts_push(s);
+}
+
+static void close_all(int *fds, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		io_close(&fds[i]);
+}
+
+void session_release(struct session *s)
+{
+	worker_free(s->worker);
+	inside_free(s->inside);
+	attach_free(s->attach);
+	drain_free(s->live.drain);
+	tallied_free(&s->tallied);
+	helpers_free(s->helpers);
+	tap_free(&s->tap);
+	close_all(s->pidfds.v, s->pidfds.n);
+	close_all(s->timers.v, s->timers.n);
+	VEC_FREE(&s->pidfds);
+	VEC_FREE(&s->chosen);
+	VEC_FREE(&s->timers);
+	io_close(&s->epoll_fd);
+}
