@@ -70,7 +70,11 @@ static const struct {
 
 static bool fits(const char *name, const char *part)
 {
-	return *part == '^' ? !strncmp(name, part + 1, strlen(part + 1)) : strstr(name, part) != NULL;
+	if (*part != '^')
+		return strstr(name, part) != NULL;
+	for (part++; *part && *part == *name; part++)
+		name++;
+	return !*part;
 }
 
 enum kernel_class kernel_class_of(const char *name)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a device did, as every source delivers it: the details of EVENT_WORK, EVENT_DEVICE and
- * EVENT_API. Pure data; knows nothing of CUPTI, BPF or files. Times are in the event, of the host's
- * clock; ids are the process's own.
+ * EVENT_API. Pure data without padding, so that equal ones compare equal. Times are in the event, of
+ * the host's clock; ids are the process's own. Knows nothing of CUPTI, BPF or files.
  */
 #ifndef EVENT_WORK_H
 #define EVENT_WORK_H
@@ -40,13 +40,14 @@ struct work {
 	uint32_t context, stream;
 	uint32_t correlation;		/* of the launch's EVENT_API */
 	uint32_t graph;
+	uint32_t max_active_clusters;
 	uint64_t graph_node;
 	uint64_t bytes;			/* copies, sets */
 	uint32_t peer_from, peer_to;	/* devices */
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t static_shared, dynamic_shared, shared_executed;	/* bytes */
 	uint32_t local_per_thread;	/* bytes */
-	uint32_t max_active_clusters;
+	uint32_t pad2;
 	uint64_t error_ns;		/* the times may be off by as much, together */
 };
 
@@ -60,7 +61,7 @@ struct device_facts {
 	uint32_t shared_per_sm, shared_per_block, shared_reserved;	/* bytes */
 	uint32_t pad;
 	uint64_t memory_bytes;
-	char uuid[DEVICE_UUID_LEN + 1];
+	char uuid[DEVICE_UUID_LEN + 8];	/* 0s to the end */
 };
 
 #endif

@@ -2,6 +2,7 @@
 /* See the header. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -19,7 +20,7 @@ int inject_image_open(void)
 	if (fd < 0)
 		return -errno;
 	err = io_write_all(fd, inject_image_begin,
-			   (size_t)(inject_image_end - inject_image_begin));
+			   (uintptr_t)inject_image_end - (uintptr_t)inject_image_begin);
 	if (!err && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
 		err = -errno;
 	if (!err)
