@@ -44,7 +44,6 @@ stalled() {
 # bats test_tags=needs:root,needs:bpf
 @test "ledger: report of a capture equals stat of the same run, device tables too" {
 	needs root bpf sim
-	local format
 	run profile stat --capture c.gpr --format json -o stat.json -- "$SIM/train" --steps 20 --quiet
 	assert_success
 	"$GPUPROF" report c.gpr --format json >report.json

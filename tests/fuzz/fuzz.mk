@@ -17,7 +17,8 @@ FUZZ_CFLAGS  := -std=gnu11 -g -O1 $(filter-out -Werror,$(WARN)) -fno-strict-alia
 FUZZ_OUT     := $(BUILD)/fuzz
 
 fuzz_src = $(sort $(foreach r,$(or $(FUZZ_ROOMS_$(1)),$(ROOMS)),$(wildcard user/$(r)/*.c)))
-fuzz_obj = $(patsubst user/%.c,$(FUZZ_OUT)/obj/%.o,$(fuzz_src))
+fuzz_obj = $(patsubst user/%.c,$(FUZZ_OUT)/obj/%.o,$(fuzz_src)) \
+	   $(if $(FUZZ_ROOMS_$(1)),,$(BUILD)/user/inject/image.o)
 
 # The option table names every verb, and those reach the loader.
 $(patsubst user/%.c,$(FUZZ_OUT)/obj/%.o,$(wildcard user/probe/loader*.c)): $(SKEL)
