@@ -136,6 +136,8 @@ static int check_same(void *ctx, const struct event *ev)
 static void fuzz_events(const uint8_t *data, size_t size)
 {
 	static const struct funcs funcs = { .n = 2, .v = { { "a", "x", 1, 0 }, { "b", "x", 2, 1 } } };
+	static const struct work work = { .kind = WORK_KIND_COPY, .bytes = 7, .grid = { 1, 2, 3 } };
+	static const struct device_facts device = { .device = 1, .uuid = "GPU-1" };
 	size_t n = size / sizeof(struct event);
 	struct event *ev = calloc(n + 1, sizeof(*ev));
 	struct capture_encoder *e = capture_encoder_new(&funcs);
@@ -151,6 +153,8 @@ static void fuzz_events(const uint8_t *data, size_t size)
 		ev[i].func %= 2;
 		ev[i].text = (uintptr_t)ev[i].text % 4 == 1 ? "text" : NULL;
 		ev[i].text2 = (uintptr_t)ev[i].text2 % 4 == 1 ? "" : NULL;
+		ev[i].work = ev[i].kind == EVENT_WORK ? &work : NULL;
+		ev[i].device = ev[i].kind == EVENT_DEVICE ? &device : NULL;
 		if (capture_encode(e, &ev[i]))
 			abort();
 	}
