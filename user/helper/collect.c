@@ -9,10 +9,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
-#include <time.h>
 
 #include "helper/buffers.h"
 #include "helper/calls.h"
+#include "helper/clock.h"
 #include "helper/names.h"
 
 #define CLOCK_TRIES 20
@@ -251,24 +251,16 @@ void collect_forget(void)
 
 /* ---- readers -------------------------------------------------------------------------------- */
 
-static uint64_t host_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
-}
-
 void collect_clock(void)
 {
 	struct gp_ring_clock best = { .host_after_ns = UINT64_MAX };
 
 	for (int i = 0; i < CLOCK_TRIES; i++) {
-		struct gp_ring_clock c = { .host_before_ns = host_ns() };
+		struct gp_ring_clock c = { .host_before_ns = clock_now_ns() };
 
 		if (collector.cupti->timestamp(&c.device_ns))
 			return;
-		c.host_after_ns = host_ns();
+		c.host_after_ns = clock_now_ns();
 		if (c.host_after_ns - c.host_before_ns < best.host_after_ns - best.host_before_ns)
 			best = c;
 	}

@@ -7,11 +7,11 @@
 
 #include <stddef.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 #include <wchar.h>
 
 #include "gpuprof/work.h"
+#include "helper/clock.h"
 
 #define CALLBACKS 1		/* the export table with the functions' places */
 #define CORE 1			/* its modules */
@@ -65,10 +65,8 @@ static void tell(uint32_t what, const void *domain, uint32_t name, uint64_t id)
 {
 	struct gp_ring_range range = { .id = id, .domain = (uint32_t)(uintptr_t)domain,
 				       .name = name, .what = what };
-	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	range.time_ns = (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+	range.time_ns = clock_now_ns();
 	range.tid = (uint32_t)syscall(SYS_gettid);	/* of a forked child, it is another */
 	helper_ring_send(nvtx.ring, GP_RING_RANGE, &range, sizeof(range));
 }

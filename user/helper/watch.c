@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "helper/chain.h"
+#include "helper/clock.h"
 #include "helper/collect.h"
 #include "helper/cupti.h"
 #include "helper/devices.h"
@@ -54,20 +55,12 @@ static struct watch {
 	uint32_t state;		/* GP_HELPER_*, as in the ring's head */
 } watch = { .starting = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
-}
-
 static void enter(uint32_t state)
 {
 	struct gp_ring_head *head = watch.ring.head;
 
 	watch.state = state;
-	__atomic_store_n(&head->state_ns, now_ns(), __ATOMIC_RELAXED);
+	__atomic_store_n(&head->state_ns, clock_now_ns(), __ATOMIC_RELAXED);
 	__atomic_store_n(&head->state, state, __ATOMIC_RELEASE);
 }
 
@@ -97,7 +90,7 @@ static void yield(void)
 static void be_awake(void)
 {
 	watch.arrivals = collect_arrivals();
-	watch.quiet_since_ns = now_ns();
+	watch.quiet_since_ns = clock_now_ns();
 	watch.quiet_ns = QUIET_NS;
 	enter(GP_HELPER_AWAKE);
 }
@@ -107,7 +100,7 @@ static void be_awake(void)
  * subscription of a moment, which another's would meet and fail: so it is asked ever more seldom. */
 static bool has_lost_cupti(void)
 {
-	uint64_t arrivals = collect_arrivals(), now = now_ns();
+	uint64_t arrivals = collect_arrivals(), now = clock_now_ns();
 
 	if (arrivals != watch.arrivals) {
 		watch.arrivals = arrivals;
@@ -158,7 +151,7 @@ static void drain(uint32_t flag)
 /* Who is there now; new readers are told what records will speak of. Returns the kinds wanted. */
 static uint32_t look(void)
 {
-	uint32_t fresh, kinds = helper_ring_look(&watch.ring, now_ns(), &fresh);
+	uint32_t fresh, kinds = helper_ring_look(&watch.ring, clock_now_ns(), &fresh);
 
 	if (!fresh)
 		return kinds;
@@ -274,7 +267,7 @@ static void wait_for_reader(void)
 
 	if (!arm_now || *arm_now != '1')
 		return;
-	for (uint64_t end = now_ns() + READER_NS, now; !kinds && (now = now_ns()) < end;) {
+	for (uint64_t end = clock_now_ns() + READER_NS, now; !kinds && (now = clock_now_ns()) < end;) {
 		uint32_t seen = __atomic_load_n(&watch.ring.head->wake, __ATOMIC_ACQUIRE);
 
 		kinds = look();
@@ -294,7 +287,7 @@ static bool start(void)
 {
 	if (!watch.names)
 		watch.names = names_new();
-	if (!watch.names || !hook() || helper_ring_open(&watch.ring, RING_BYTES, now_ns()))
+	if (!watch.names || !hook() || helper_ring_open(&watch.ring, RING_BYTES, clock_now_ns()))
 		return false;
 	watch.state = GP_HELPER_VIRGIN;
 	if (!collect_open(&watch.ring, watch.names)) {
