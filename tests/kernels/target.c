@@ -204,17 +204,22 @@ static void run(const char *truth)
 
 #define OPENING 8	/* a probe is within the first bytes of a function */
 
+/* The functions that every way of attaching probes come first. */
+enum { N_CORE = 3, N_OPENINGS = 5 };
+
 struct opening {
 	const volatile unsigned char *text;
 	unsigned char clean[OPENING];
 };
 
-static void read_openings(struct opening v[3])
+static void read_openings(struct opening v[N_OPENINGS])
 {
 	v[0].text = (const volatile unsigned char *)cudaLaunchKernel;
 	v[1].text = (const volatile unsigned char *)cudaMemcpy;
 	v[2].text = (const volatile unsigned char *)cudaDeviceSynchronize;
-	for (int i = 0; i < 3; i++)
+	v[3].text = (const volatile unsigned char *)cudaMemcpy2DArrayToArray;
+	v[4].text = (const volatile unsigned char *)cudaMemset3D;
+	for (int i = 0; i < N_OPENINGS; i++)
 		for (int k = 0; k < OPENING; k++)
 			v[i].clean[k] = v[i].text[k];
 }
@@ -227,25 +232,43 @@ static bool is_broken(const struct opening *v)
 	return false;
 }
 
-static int count_broken(const struct opening v[3])
+static int count_broken(const struct opening v[N_OPENINGS])
 {
-	return is_broken(&v[0]) + is_broken(&v[1]) + is_broken(&v[2]);
+	int broken = 0;
+
+	for (int i = 0; i < N_OPENINGS; i++)
+		broken += is_broken(&v[i]);
+	return broken;
 }
 
-/* Whether `wanted` functions hold a breakpoint before the time is over. */
-static bool wait_broken(const struct opening v[3], int wanted, long seconds)
+/* Whether `wanted` functions or more hold a breakpoint (0: none does) before the time is over. */
+static bool wait_broken(const struct opening v[N_OPENINGS], int wanted, long seconds)
 {
 	for (long ms = 0; ms < seconds * 1000; ms += 10) {
-		if (count_broken(v) == wanted)
+		int broken = count_broken(v);
+
+		if (wanted ? broken >= wanted : !broken)
 			return true;
 		nap_us(10000);
 	}
 	return false;
 }
 
+/* Probes may come one by one, not all on every way, and those of returns after those of entries. */
+static void wait_settled(const struct opening v[N_OPENINGS])
+{
+	int before, now = count_broken(v);
+
+	do {
+		before = now;
+		nap_us(300000);
+		now = count_broken(v);
+	} while (now != before);
+}
+
 static int run_watched(const char *truth, long seconds)
 {
-	struct opening openings[3];
+	struct opening openings[N_OPENINGS];
 
 	read_openings(openings);
 	if (!strcmp(truth, "-")) {
@@ -256,9 +279,9 @@ static int run_watched(const char *truth, long seconds)
 		}
 		return 0;
 	}
-	if (!wait_broken(openings, 3, seconds))
+	if (!wait_broken(openings, N_CORE, seconds))
 		return 3;
-	nap_us(300000);		/* entry and return probes may be armed one after the other */
+	wait_settled(openings);
 	run(truth);
 	return wait_broken(openings, 0, seconds) ? 0 : 4;
 }
