@@ -5,7 +5,7 @@
 BENCH     := tests/bench
 BENCH_OUT := $(BUILD)/bench
 BENCH_PROBES  := $(addprefix $(BENCH_OUT)/,launcher libcudart.so.13)
-BENCH_CAPTURE := $(addprefix $(BENCH_OUT)/,generate bench_capture bench_model measure)
+BENCH_CAPTURE := $(addprefix $(BENCH_OUT)/,generate bench_capture bench_model bench_devices measure)
 BENCH_HELPER  := $(addprefix $(BENCH_OUT)/,launcher bench_helper bench_reader libcupti_alone.so)
 BENCH_RUN      = python3 -B $(BENCH)/bench $(BUILD)
 
@@ -59,7 +59,8 @@ $(BENCH_OUT)/crowd: $(BENCH)/crowd.c
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -g -O2 $(WARN) -static -o $@ $<
 
 $(BENCH_OUT)/generate $(BENCH_OUT)/bench_capture: $(BENCH)/stream.c $(BENCH)/stream.h
-$(BENCH_OUT)/generate $(BENCH_OUT)/bench_capture $(BENCH_OUT)/bench_model: $(BENCH_OUT)/%: $(BENCH)/%.c $(LIB)
+$(BENCH_OUT)/generate $(BENCH_OUT)/bench_devices: $(BENCH)/work_stream.c $(BENCH)/work_stream.h
+$(BENCH_OUT)/generate $(BENCH_OUT)/bench_capture $(BENCH_OUT)/bench_model $(BENCH_OUT)/bench_devices: $(BENCH_OUT)/%: $(BENCH)/%.c $(LIB)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c,$^) $(LIB) $(LDFLAGS) $(LDLIBS)
