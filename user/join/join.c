@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/num.h"
 #include "base/vec.h"
 #include "gpuprof/cbids.h"
@@ -16,6 +17,8 @@
 
 #define API_DRIVER 4		/* event.dir of EVENT_API */
 #define CBIDS_MAX 2048
+#define ROOM_BYTES (20u << 20)	/* of all processes */
+#define ROOM_TEXT_BYTES (4u << 20)
 #define TELL_EVERY 1024		/* records of a process between two horizons */
 #define TELL_EVERY_NS 100000000ull
 
@@ -34,6 +37,8 @@ struct join {
 	struct join_sink sink;
 	VEC(struct process *) all;
 	struct map by_pid;		/* -> struct process */
+	struct process *last;		/* that was found; NULL: none */
+	struct side_room room;
 	uint64_t start_ns, stop_ns;	/* of the session; 0: not known */
 	uint64_t watermark_ns;		/* 0: there is none */
 	struct join_counts counts;
@@ -95,14 +100,15 @@ struct join *join_new(const struct join_sink *sink)
 	if (!j)
 		return NULL;
 	j->sink = *sink;
+	j->room = (struct side_room){ ROOM_BYTES, ROOM_TEXT_BYTES };
 	find_launches(j);
 	return j;
 }
 
-static void process_free(struct process *p)
+static void process_free(struct join *j, struct process *p)
 {
-	launches_free(&p->launches);
-	works_free(&p->works);
+	launches_free(&p->launches, &j->room);
+	works_free(&p->works, &j->room);
 	free(p);
 }
 
@@ -111,13 +117,13 @@ void join_free(struct join *j)
 	if (!j)
 		return;
 	for (size_t i = 0; i < j->all.n; i++)
-		process_free(j->all.v[i]);
+		process_free(j, j->all.v[i]);
 	VEC_FREE(&j->all);
 	map_free(&j->by_pid);
 	free(j);
 }
 
-static struct process *find_process(struct join *j, uint32_t pid)
+static struct process *find_or_make_process(struct join *j, uint32_t pid)
 {
 	struct map_slot *slot = map_put(&j->by_pid, pid, NULL);
 	struct process *p = slot ? (void *)(uintptr_t)slot->value : NULL, **at;
@@ -135,6 +141,13 @@ static struct process *find_process(struct join *j, uint32_t pid)
 	*at = p;
 	slot->value = (uintptr_t)p;
 	return p;
+}
+
+static struct process *find_process(struct join *j, uint32_t pid)
+{
+	if (!j->last || j->last->pid != pid)
+		j->last = find_or_make_process(j, pid);
+	return j->last;
 }
 
 /* ---- works ---------------------------------------------------------------------------------- */
@@ -167,9 +180,10 @@ static int pass_on(struct join *j, struct process *p, const struct event *work,
 static int give_up_first(struct join *j, struct process *p)
 {
 	struct side_work *w = works_at(&p->works, p->works.first);
-	int err = pass_on(j, p, &w->ev, NULL);
+	const struct event ev = works_event(w, p->pid);
+	int err = pass_on(j, p, &ev, NULL);
 
-	works_gone(&p->works, w);
+	works_gone(&p->works, &j->room, w);
 	return err;
 }
 
@@ -179,7 +193,7 @@ static int drop_aged(struct join *j, struct process *p)
 	int err = 0;
 
 	while (!err && p->works.waiting &&
-	       works_at(&p->works, p->works.first)->ev.end_ns < aged_ns)
+	       works_at(&p->works, p->works.first)->end_ns < aged_ns)
 		err = give_up_first(j, p);
 	while (p->launches.first < p->launches.next &&
 	       !launches_at(&p->launches, p->launches.first)->awaited &&
@@ -195,9 +209,11 @@ static int push_work(struct join *j, struct process *p, const struct event *ev)
 
 	if (by || is_outside(j, ev))
 		return pass_on(j, p, ev, by);
-	if (works_full(&p->works))
+	while (!err && p->works.waiting && works_full(&p->works, &j->room, ev))
 		err = give_up_first(j, p);
-	return err ? err : works_add(&p->works, ev);
+	if (!err && works_full(&p->works, &j->room, ev))
+		return pass_on(j, p, ev, NULL);
+	return err ? err : works_add(&p->works, &j->room, ev);
 }
 
 /* ---- launches ------------------------------------------------------------------------------- */
@@ -217,27 +233,21 @@ static bool widen(struct side_launch *known, const struct event *api)
 static int push_api(struct join *j, struct process *p, const struct event *ev)
 {
 	struct side_launch *by = launches_find(&p->launches, ev->seq);
-	uint64_t number;
+	struct side_work *w;
 	int err = 0;
 
 	if (by && widen(by, ev))
 		return 0;
-	by = launches_add(&p->launches, ev->seq);
+	by = launches_add(&p->launches, &j->room, ev->seq);
 	if (!by)
 		return -ENOMEM;
-	by->launch = (struct launch){ ev->tid, ev->start_ns, ev->end_ns };
-	by->used_ns = ev->end_ns;
-	by->awaited = is_launch(j, ev);
-	number = works_take(&p->works, ev->seq);
-	while (!err && number) {
-		struct side_work *w = works_at(&p->works, number);
+	*by = (struct side_launch){ .launch = { ev->tid, ev->start_ns, ev->end_ns },
+				    .used_ns = ev->end_ns, .awaited = is_launch(j, ev) };
+	while (!err && p->works.waiting && (w = works_find(&p->works, ev->seq))) {
+		const struct event work = works_event(w, p->pid);
 
-		/* Those that came before may have given up since. */
-		number = w->before >= p->works.first ? w->before : 0;
-		if (w->gone)
-			continue;
-		err = pass_on(j, p, &w->ev, by);
-		works_gone(&p->works, w);
+		err = pass_on(j, p, &work, by);
+		works_gone(&p->works, &j->room, w);
 	}
 	return err;
 }
@@ -260,7 +270,7 @@ static uint64_t first_waiting(struct process *p, uint64_t floor_ns)
 			first_ns = num_min(first_ns, launches_at(l, i)->launch.start_ns);
 	for (uint64_t i = p->works.first; i < p->works.next; i++)
 		if (!works_at(&p->works, i)->gone)
-			first_ns = num_min(first_ns, works_at(&p->works, i)->ev.start_ns);
+			first_ns = num_min(first_ns, works_at(&p->works, i)->start_ns);
 	return first_ns;
 }
 
@@ -325,7 +335,8 @@ static int push_watermark(struct join *j, uint64_t ns)
 		}
 		err = give_up_all(j, p);
 		map_del(&j->by_pid, p->pid);
-		process_free(p);
+		j->last = NULL;
+		process_free(j, p);
 	}
 	j->all.n = kept;
 	return err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Two rings whose elements keep their number; a map from correlation to number beside each. */
+/* Two rings whose elements keep their number; chains by correlation beside each. */
 #include "join/side.h"
 
 #include <errno.h>
@@ -8,158 +8,189 @@
 
 #define CAP_FIRST 64
 
-/* The elements [first, next) of a ring of `cap` in one twice as large, or NULL. */
-static void *grow(const void *old, size_t cap, size_t size, uint64_t first, uint64_t next)
-{
-	size_t twice = cap ? 2 * cap : CAP_FIRST;
-	char *v = calloc(twice, size);
+struct ring {			/* of either side */
+	void *v;
+	size_t cap, size;
+	uint64_t first, next;
+	struct chains *chains;
+	const bool *gone;	/* of the first element, in each; NULL: none is */
+};
 
-	for (uint64_t i = first; v && i < next; i++)
-		memcpy(v + (i & (twice - 1)) * size,
-		       (const char *)old + (i & (cap - 1)) * size, size);
+static size_t bytes_of(size_t cap, size_t size)
+{
+	return cap * (size + sizeof(struct chain_link) + sizeof(uint32_t));
+}
+
+static bool may_grow(size_t cap, size_t size, const struct side_room *room)
+{
+	return !cap || (cap < JOIN_WAITING_MAX && bytes_of(cap, size) <= room->left_bytes);
+}
+
+/* What outlives the old places: their elements and the chains of those that are not gone. */
+static void move_all(const struct ring *old, char *v, size_t cap, struct chains *chains)
+{
+	for (uint64_t i = old->first; i < old->next; i++) {
+		size_t from = i & (old->cap - 1), to = i & (cap - 1);
+
+		memcpy(v + to * old->size, (char *)old->v + from * old->size, old->size);
+		if (!old->gone || !*(const bool *)((const char *)old->gone + from * old->size))
+			chains_add(chains, (uint32_t)to, old->chains->link[from].key);
+	}
+}
+
+/* Twice as large, or NULL; the room is there. */
+static void *grow(const struct ring *old, struct side_room *room)
+{
+	size_t cap = old->cap ? 2 * old->cap : CAP_FIRST;
+	char *v = malloc(cap * old->size);
+	struct chains chains;
+
+	if (!v || chains_init(&chains, (uint32_t)cap)) {
+		free(v);
+		return NULL;
+	}
+	move_all(old, v, cap, &chains);
+	room->left_bytes -= old->cap ? bytes_of(old->cap, old->size) : 0;
+	chains_free(old->chains);
+	*old->chains = chains;
+	free(old->v);
 	return v;
+}
+
+static void give_back(size_t cap, size_t size, struct side_room *room)
+{
+	room->left_bytes += cap ? bytes_of(cap - CAP_FIRST, size) : 0;
 }
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
-struct side_launch *launches_find(const struct launches *l, uint32_t correlation)
-{
-	const struct map_slot *slot = map_find(&l->by_correlation, correlation);
-
-	return slot ? launches_at(l, slot->value) : NULL;
-}
-
 void launches_drop_first(struct launches *l)
 {
-	uint32_t correlation = launches_at(l, l->first)->correlation;
-	const struct map_slot *slot = map_find(&l->by_correlation, correlation);
-
-	if (slot && slot->value == l->first)
-		map_del(&l->by_correlation, correlation);
+	chains_del(&l->by_correlation, (uint32_t)(l->first & (l->cap - 1)));
 	l->first++;
 }
 
-static int launches_make_room(struct launches *l)
+static int launches_make_room(struct launches *l, struct side_room *room)
 {
+	const struct ring old = { l->v, l->cap, sizeof(*l->v), l->first, l->next,
+				  &l->by_correlation, NULL };
 	struct side_launch *v;
 
 	if (!l->cap)
 		l->first = l->next = 1;
 	if (l->next - l->first < l->cap)
 		return 0;
-	if (l->cap == JOIN_WAITING_MAX) {
+	if (!may_grow(l->cap, sizeof(*l->v), room)) {
 		launches_drop_first(l);
 		return 0;
 	}
-	v = grow(l->v, l->cap, sizeof(*v), l->first, l->next);
+	v = grow(&old, room);
 	if (!v)
 		return -ENOMEM;
-	free(l->v);
 	l->v = v;
 	l->cap = l->cap ? 2 * l->cap : CAP_FIRST;
 	return 0;
 }
 
-struct side_launch *launches_add(struct launches *l, uint32_t correlation)
+struct side_launch *launches_add(struct launches *l, struct side_room *room, uint32_t correlation)
 {
-	struct map_slot *slot;
-	struct side_launch *made;
-
-	if (launches_make_room(l))
+	if (launches_make_room(l, room))
 		return NULL;
-	slot = map_put(&l->by_correlation, correlation, NULL);
-	if (!slot)
-		return NULL;
-	slot->value = l->next;
-	made = launches_at(l, l->next++);
-	*made = (struct side_launch){ .correlation = correlation };
-	return made;
+	chains_add(&l->by_correlation, (uint32_t)(l->next & (l->cap - 1)), correlation);
+	return launches_at(l, l->next++);
 }
 
-void launches_free(struct launches *l)
+void launches_free(struct launches *l, struct side_room *room)
 {
+	give_back(l->cap, sizeof(*l->v), room);
 	free(l->v);
-	map_free(&l->by_correlation);
+	chains_free(&l->by_correlation);
 }
 
 /* ---- works ---------------------------------------------------------------------------------- */
 
-bool works_full(const struct works *w)
+bool works_full(const struct works *w, const struct side_room *room, const struct event *ev)
 {
-	return w->next - w->first == JOIN_WAITING_MAX;
+	if (!w->waiting)
+		return false;
+	if (ev->text && strlen(ev->text) >= room->text_left_bytes)
+		return true;
+	return w->next - w->first == w->cap && !may_grow(w->cap, sizeof(*w->v), room);
 }
 
-static int works_make_room(struct works *w)
+static int works_make_room(struct works *w, struct side_room *room)
 {
+	const struct ring old = { w->v, w->cap, sizeof(*w->v), w->first, w->next,
+				  &w->by_correlation, w->v ? &w->v->gone : NULL };
 	struct side_work *v;
 
 	if (!w->cap)
 		w->first = w->next = 1;
 	if (w->next - w->first < w->cap)
 		return 0;
-	v = grow(w->v, w->cap, sizeof(*v), w->first, w->next);
+	v = grow(&old, room);
 	if (!v)
 		return -ENOMEM;
-	free(w->v);
 	w->v = v;
 	w->cap = w->cap ? 2 * w->cap : CAP_FIRST;
-	for (uint64_t i = w->first; i < w->next; i++)
-		works_at(w, i)->ev.work = &works_at(w, i)->work;
 	return 0;
 }
 
-int works_add(struct works *w, const struct event *ev)
+int works_add(struct works *w, struct side_room *room, const struct event *ev)
 {
 	char *text = ev->text ? strdup(ev->text) : NULL;
-	struct map_slot *slot = NULL;
-	struct side_work *made;
 
-	if ((text || !ev->text) && !works_make_room(w))
-		slot = map_put(&w->by_correlation, ev->work->correlation, NULL);
-	if (!slot) {
+	if ((ev->text && !text) || works_make_room(w, room)) {
 		free(text);
 		return -ENOMEM;
 	}
-	made = works_at(w, w->next);
-	*made = (struct side_work){ .ev = *ev, .work = *ev->work, .before = slot->value };
-	made->ev.text = text;
-	made->ev.text2 = NULL;
-	made->ev.work = &made->work;
-	slot->value = w->next++;
+	if (text)
+		room->text_left_bytes -= strlen(text) + 1;
+	chains_add(&w->by_correlation, (uint32_t)(w->next & (w->cap - 1)), ev->work->correlation);
+	*works_at(w, w->next++) = (struct side_work){
+		.work = *ev->work, .start_ns = ev->start_ns, .end_ns = ev->end_ns, .text = text,
+		.tid = ev->tid, .has = ev->has };
 	w->waiting++;
 	return 0;
 }
 
-uint64_t works_take(struct works *w, uint32_t correlation)
+struct side_work *works_find(const struct works *w, uint32_t correlation)
 {
-	const struct map_slot *slot = map_find(&w->by_correlation, correlation);
-	uint64_t newest = slot ? slot->value : 0;
+	uint32_t place = chains_find(&w->by_correlation, correlation);
 
-	if (newest)
-		map_del(&w->by_correlation, correlation);
-	return newest;
+	return place == CHAINS_NONE ? NULL : &w->v[place];
 }
 
-void works_gone(struct works *w, struct side_work *work)
+struct event works_event(const struct side_work *work, uint32_t pid)
 {
-	free((char *)(uintptr_t)work->ev.text);
-	work->ev.text = NULL;
+	return (struct event){ .kind = EVENT_WORK, .has = work->has, .pid = pid, .tid = work->tid,
+			       .start_ns = work->start_ns, .end_ns = work->end_ns,
+			       .text = work->text, .work = &work->work };
+}
+
+static void free_text(struct side_work *work, struct side_room *room)
+{
+	if (work->text)
+		room->text_left_bytes += strlen(work->text) + 1;
+	free(work->text);
+	work->text = NULL;
+}
+
+void works_gone(struct works *w, struct side_room *room, struct side_work *work)
+{
+	free_text(work, room);
+	chains_del(&w->by_correlation, (uint32_t)(work - w->v));
 	work->gone = true;
 	w->waiting--;
-	while (w->first < w->next && works_at(w, w->first)->gone) {
-		uint32_t correlation = works_at(w, w->first)->work.correlation;
-		const struct map_slot *slot = map_find(&w->by_correlation, correlation);
-
-		if (slot && slot->value == w->first)
-			map_del(&w->by_correlation, correlation);
+	while (w->first < w->next && works_at(w, w->first)->gone)
 		w->first++;
-	}
 }
 
-void works_free(struct works *w)
+void works_free(struct works *w, struct side_room *room)
 {
 	for (uint64_t i = w->first; i < w->next; i++)
-		free((char *)(uintptr_t)works_at(w, i)->ev.text);
+		free_text(works_at(w, i), room);
+	give_back(w->cap, sizeof(*w->v), room);
 	free(w->v);
-	map_free(&w->by_correlation);
+	chains_free(&w->by_correlation);
 }

@@ -1,27 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What one process has waiting on each side of the join: launches and works, first come first gone,
- * found by correlation. Grows as needed up to JOIN_WAITING_MAX of each. For join.c only.
+ * found by correlation. Grows as needed up to JOIN_WAITING_MAX of each, and while there is room for
+ * all processes. For join.c only.
  */
 #ifndef JOIN_SIDE_H
 #define JOIN_SIDE_H
 
 #include <stdbool.h>
 
-#include "base/map.h"
+#include "join/chains.h"
 #include "join/join.h"
+
+/* Memory that all sides together may still get. What a side begins with is not counted. */
+struct side_room {
+	size_t left_bytes;
+	size_t text_left_bytes;	/* for names of works that wait */
+};
 
 struct side_launch {
 	struct launch launch;
 	uint64_t used_ns;	/* end of it, or of the last work that it met */
-	uint32_t correlation;
 	bool awaited;		/* it is of a kind that launches, and met nothing yet */
 };
 
 struct side_work {
-	struct event ev;	/* work points into this; text is its own */
 	struct work work;
-	uint64_t before;	/* number of the one of the same correlation that came before; 0: none */
+	uint64_t start_ns, end_ns;
+	char *text;		/* its own */
+	uint32_t tid;
+	uint8_t has;
 	bool gone;
 };
 
@@ -30,14 +38,14 @@ struct launches {
 	struct side_launch *v;
 	size_t cap;
 	uint64_t first, next;
-	struct map by_correlation;	/* -> number */
+	struct chains by_correlation;
 };
 
 struct works {
 	struct side_work *v;
 	size_t cap;
 	uint64_t first, next, waiting;
-	struct map by_correlation;	/* -> number of the newest */
+	struct chains by_correlation;	/* those that wait */
 };
 
 static inline struct side_launch *launches_at(const struct launches *l, uint64_t number)
@@ -50,23 +58,29 @@ static inline struct side_work *works_at(const struct works *w, uint64_t number)
 	return &w->v[number & (w->cap - 1)];
 }
 
-/* The launch of a correlation, or NULL. */
-struct side_launch *launches_find(const struct launches *l, uint32_t correlation);
+/* The newest launch of a correlation, or NULL. */
+static inline struct side_launch *launches_find(const struct launches *l, uint32_t correlation)
+{
+	uint32_t place = chains_find(&l->by_correlation, correlation);
+
+	return place == CHAINS_NONE ? NULL : &l->v[place];
+}
 
 /* A new one, where the oldest has to go if there is no room. NULL: out of memory. */
-struct side_launch *launches_add(struct launches *l, uint32_t correlation);
+struct side_launch *launches_add(struct launches *l, struct side_room *room, uint32_t correlation);
 void launches_drop_first(struct launches *l);
-void launches_free(struct launches *l);
+void launches_free(struct launches *l, struct side_room *room);
 
 /* A copy of ev waits; there is room (works_full). 0 or -ENOMEM. */
-int works_add(struct works *w, const struct event *ev);
-bool works_full(const struct works *w);
+int works_add(struct works *w, struct side_room *room, const struct event *ev);
+bool works_full(const struct works *w, const struct side_room *room, const struct event *ev);
 
-/* Takes the numbers of the works of a correlation out of the map: the newest's; 0: none. */
-uint64_t works_take(struct works *w, uint32_t correlation);
+/* The newest that waits for a correlation, or NULL; and the event of it, valid while it waits. */
+struct side_work *works_find(const struct works *w, uint32_t correlation);
+struct event works_event(const struct side_work *work, uint32_t pid);
 
 /* It waits no longer. Those that are gone leave at the front. */
-void works_gone(struct works *w, struct side_work *work);
-void works_free(struct works *w);
+void works_gone(struct works *w, struct side_room *room, struct side_work *work);
+void works_free(struct works *w, struct side_room *room);
 
 #endif
