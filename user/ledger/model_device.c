@@ -22,10 +22,10 @@ void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 		start = b->cursor;
 	if (b->last_gap != CLASS_OTHER)
 		timeline_add(&t->timeline, &m->timelines, &(struct timeline_span){
-			num_max(cursor_ns, b->base), start, b->last_gap });
+			num_max(cursor_ns, b->base), start, b->last_gap, TIMELINE_NO_FUNC });
 	if (class != CLASS_OTHER)
 		timeline_add(&t->timeline, &m->timelines, &(struct timeline_span){
-			start, b->cursor, (uint8_t)class });
+			start, b->cursor, (uint8_t)class, ev->func });
 }
 
 /* ---- gaps ----------------------------------------------------------------------------------- */

@@ -19,10 +19,12 @@
 #include "ledger/book.h"
 
 #define TIMELINE_MAX 65536	/* spans of one thread */
+#define TIMELINE_NO_FUNC UINT16_MAX
 
 struct timeline_span {
 	uint64_t start_ns, end_ns;
 	uint8_t bucket;		/* enum bucket; never CLASS_OTHER */
+	uint16_t func;		/* of a call, as its event has it; else TIMELINE_NO_FUNC */
 };
 
 struct timeline {
