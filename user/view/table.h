@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "base/units.h"
 
 enum cell_type {
 	CELL_TEXT,
@@ -103,10 +104,6 @@ struct report {
  * csv: one table; several are separated by an empty line and a "# name" line. */
 void report_render(struct strbuf *out, const struct report *r, enum format f);
 
-/* Units for people: "1.234 ms", "1.5 MiB", "1,234,567". Shared with verdict lines and tests. */
-void format_ns(struct strbuf *out, uint64_t ns);
-void format_bytes(struct strbuf *out, uint64_t bytes);
-void format_count(struct strbuf *out, uint64_t n);
 void format_real(struct strbuf *out, double d);	/* exact: reads back as the same double */
 
 /* One line that no terminal, csv reader or editor can stumble over: control characters, bytes that
