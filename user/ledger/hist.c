@@ -5,12 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OCTAVE_BYTES (HIST_SUB * sizeof(uint64_t))
-
 int hist_grow(struct hist *h, unsigned int octave)
 {
-	h->octave[octave] = calloc(1, OCTAVE_BYTES);
-	return h->octave[octave] ? 0 : -ENOMEM;
+	uint64_t (*v)[HIST_SUB] = reallocarray(h->octave, h->n + 1u, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	memset(v[h->n], 0, sizeof(*v));
+	h->octave = v;
+	h->at[octave] = ++h->n;
+	return 0;
 }
 
 int hist_merge(struct hist *dst, const struct hist *src)
@@ -18,11 +22,11 @@ int hist_merge(struct hist *dst, const struct hist *src)
 	if (!src->count)
 		return 0;
 	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
-		if (src->octave[o] && !dst->octave[o] && hist_grow(dst, o))
+		if (src->at[o] && !dst->at[o] && hist_grow(dst, o))
 			return -ENOMEM;
 	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
-		for (unsigned int s = 0; src->octave[o] && s < HIST_SUB; s++)
-			dst->octave[o][s] += src->octave[o][s];
+		for (unsigned int s = 0; src->at[o] && s < HIST_SUB; s++)
+			dst->octave[dst->at[o] - 1][s] += src->octave[src->at[o] - 1][s];
 	if (!dst->count || src->min < dst->min)
 		dst->min = src->min;
 	if (src->max > dst->max)
@@ -34,16 +38,14 @@ int hist_merge(struct hist *dst, const struct hist *src)
 
 void hist_reset(struct hist *h)
 {
-	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
-		if (h->octave[o])
-			memset(h->octave[o], 0, OCTAVE_BYTES);
+	if (h->n)
+		memset(h->octave, 0, hist_bytes(h));
 	h->count = h->total = h->min = h->max = 0;
 }
 
 void hist_free(struct hist *h)
 {
-	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
-		free(h->octave[o]);
+	free(h->octave);
 	*h = (struct hist){ 0 };
 }
 
@@ -61,8 +63,8 @@ static uint64_t at_rank(const struct hist *h, uint64_t rank)
 	uint64_t seen = 0;
 
 	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
-		for (unsigned int s = 0; h->octave[o] && s < HIST_SUB; s++) {
-			seen += h->octave[o][s];
+		for (unsigned int s = 0; h->at[o] && s < HIST_SUB; s++) {
+			seen += h->octave[h->at[o] - 1][s];
 			if (seen >= rank)
 				return middle(o, s);
 		}
@@ -94,9 +96,9 @@ int hist_add_bin(struct hist *h, uint64_t v, uint64_t n)
 
 	if (!n)
 		return 0;
-	if (!h->octave[octave] && hist_grow(h, octave))
+	if (!h->at[octave] && hist_grow(h, octave))
 		return -ENOMEM;
-	h->octave[octave][hist_sub(v, octave)] += n;
+	h->octave[h->at[octave] - 1][hist_sub(v, octave)] += n;
 	if (v < h->min || !h->count)
 		h->min = v;
 	h->count = num_add(h->count, n);

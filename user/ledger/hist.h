@@ -2,12 +2,13 @@
 /*
  * A log-linear histogram of u64 nanoseconds: 64 sub-buckets per octave, so a reported quantile is
  * within 0.8 % of an observed value; count, total, min and max are exact. Octaves are allocated
- * when first hit (512 bytes each). Start zeroed; hist_free when done. Knows nothing of calls.
+ * when first hit (512 bytes each, in one block). Start zeroed; hist_free when done. Knows nothing of calls.
  */
 #ifndef LEDGER_HIST_H
 #define LEDGER_HIST_H
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/num.h"
@@ -20,13 +21,19 @@ struct hist {
 	uint64_t total;		/* saturates at UINT64_MAX */
 	uint64_t min;		/* meaningful when count > 0 */
 	uint64_t max;
-	uint64_t *octave[HIST_OCTAVES];
+	uint64_t (*octave)[HIST_SUB];	/* those that were hit, in that order */
+	uint8_t n;
+	uint8_t at[HIST_OCTAVES];	/* 1 + where it is; 0: nowhere */
 };
 
 int hist_grow(struct hist *h, unsigned int octave);	/* 0 or -ENOMEM */
 int hist_merge(struct hist *dst, const struct hist *src);	/* 0 or -ENOMEM: dst unchanged */
 void hist_reset(struct hist *h);	/* empty again; keeps the memory */
 void hist_free(struct hist *h);
+static inline size_t hist_bytes(const struct hist *h)	/* allocated */
+{
+	return h->n * sizeof(*h->octave);
+}
 
 /* Calls whose time is known only by bin or in sum: hist_add_bin counts n values of about v, and
  * hist_add_sum adds what they came to and their largest. */
@@ -50,9 +57,9 @@ static inline int hist_add(struct hist *h, uint64_t v)
 {
 	unsigned int octave = hist_octave(v);
 
-	if (__builtin_expect(!h->octave[octave], 0) && hist_grow(h, octave))
+	if (__builtin_expect(!h->at[octave], 0) && hist_grow(h, octave))
 		return -ENOMEM;
-	h->octave[octave][hist_sub(v, octave)]++;
+	h->octave[h->at[octave] - 1][hist_sub(v, octave)]++;
 	if (v < h->min || !h->count)
 		h->min = v;
 	if (v > h->max)
