@@ -46,13 +46,13 @@ static void works_find_their_book_and_statistics(void **state)
 	push(d, 2, &gemm, NULL, 1000, 1001);
 	assert_int_equal(devices_count(d), 2);
 	s = devices_get(d, 0);
-	assert_int_equal(s->kernels, 2);
-	assert_string_equal(s->kernel[0]->name, "sgemm_kernel");
-	assert_int_equal(s->kernel[0]->time.count, 2);
-	assert_int_equal(s->kernel[0]->time.total, 30);
-	assert_int_equal(s->kernel[0]->last.registers, 40);
-	assert_true(s->kernel[0]->mixed);
-	assert_false(s->kernel[1]->mixed);
+	assert_int_equal(s->kernels.all.n, 2);
+	assert_string_equal(s->kernels.all.v[0]->name, "sgemm_kernel");
+	assert_int_equal(s->kernels.all.v[0]->time.count, 2);
+	assert_int_equal(s->kernels.all.v[0]->time.total, 30);
+	assert_int_equal(s->kernels.all.v[0]->last.registers, 40);
+	assert_true(s->kernels.all.v[0]->mixed);
+	assert_false(s->kernels.all.v[1]->mixed);
 	assert_int_equal(s->copies[COPY_H2D][MEMORY_PINNED].bytes, 100);
 	assert_int_equal(s->copies[COPY_DEFAULT + 1][MEMORY_UNKNOWN].total_ns, 5);
 	assert_int_equal(s->sets.count, 1);
@@ -64,28 +64,39 @@ static void works_find_their_book_and_statistics(void **state)
 	assert_int_equal(sum.owned_ns[DEVICE_COPIES_PEER], 5);
 	assert_int_equal(sum.owned_ns[DEVICE_SETS], 2);
 	assert_int_equal(sum.idle_ns, 100 - 57);
-	assert_null(devices_get(d, 1)->kernel[0]->name);
+	assert_null(devices_get(d, 1)->kernels.all.v[0]->name);
 	devices_free(d);
 }
 
+/* What has no row of its own is in the row of its class, and in the right bucket of the book. */
 static void many_names_are_told_apart_up_to_a_bound(void **state)
 {
+	enum { NAMES = 20000 };
 	struct work w = { .kind = WORK_KIND_KERNEL };
 	struct devices *d = devices_new();
-	const struct device_state *s;
+	const struct kernels *ks;
+	uint64_t count = 0, others[KERNEL_CLASSES] = { 0 };
+	struct device_sum sum;
 	char name[32];
 
 	(void)state;
-	for (uint64_t i = 0; i < DEVICES_KERNELS_MAX + 1000; i++) {
-		snprintf(name, sizeof(name), "k%llu", (unsigned long long)i);
-		push(d, 1, &w, name, 2000 + i, 2001 + i);
+	for (uint64_t i = 0; i < 2 * NAMES; i++) {
+		snprintf(name, sizeof(name), i % 2 ? "sgemm_%llu" : "k%llu", (unsigned long long)(i / 2));
 		push(d, 1, &w, name, 2000 + i, 2001 + i);
 	}
-	s = devices_get(d, 0);
-	assert_int_equal(s->kernels, DEVICES_KERNELS_MAX + 1);
-	assert_int_equal(s->kernel[77]->time.count, 2);
-	assert_string_equal(s->kernel[DEVICES_KERNELS_MAX]->name, "(others)");
-	assert_int_equal(s->kernel[DEVICES_KERNELS_MAX]->time.count, 2000);
+	ks = &devices_get(d, 0)->kernels;
+	assert_true(ks->all.n > 3000 && ks->all.n < NAMES);
+	assert_string_equal(ks->all.v[77]->name, "sgemm_38");
+	for (size_t i = 0; i < ks->all.n; i++) {
+		count += ks->all.v[i]->time.count;
+		if (!strcmp(ks->all.v[i]->name, "[other]"))
+			others[ks->all.v[i]->class] += ks->all.v[i]->time.count;
+	}
+	assert_int_equal(count, 2 * NAMES);
+	assert_true(others[KERNEL_GEMM] > NAMES / 4);
+	assert_int_equal(others[KERNEL_GEMM] + others[KERNEL_OTHER], 2 * NAMES - (ks->all.n - 2));
+	assert_int_equal(device_book_read(devices_get(d, 0)->book, 2000 + 2 * NAMES, &sum, NULL, NULL), 0);
+	assert_int_equal(sum.owned_ns[DEVICE_KERNELS + KERNEL_GEMM], NAMES);
 	devices_free(d);
 }
 

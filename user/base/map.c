@@ -3,6 +3,7 @@
 #include "base/map.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct map_slot *slot_of(struct map_slot *slot, size_t cap, uint64_t key)
 {
@@ -65,6 +66,13 @@ bool map_del(struct map *m, uint64_t key)
 	}
 	m->slot[hole].used = 0;
 	return true;
+}
+
+void map_clear(struct map *m)
+{
+	if (m->cap)
+		memset(m->slot, 0, m->cap * sizeof(*m->slot));
+	m->n = 0;
 }
 
 void map_free(struct map *m)

@@ -47,6 +47,7 @@ static inline struct map_slot *map_find(const struct map *m, uint64_t key)
 /* The slot of key, made with value 0 if it is new; NULL when out of memory. */
 struct map_slot *map_put(struct map *m, uint64_t key, bool *is_new);
 bool map_del(struct map *m, uint64_t key);	/* true: it was there */
+void map_clear(struct map *m);	/* keeps the memory */
 void map_free(struct map *m);
 
 #endif

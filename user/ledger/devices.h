@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What each process did on each of its devices: a book of every nanosecond, and statistics of its
- * kernels and copies. Bounded: grows with processes, devices and names of kernels, never with works.
+ * kernels and copies. Bounded: grows with processes and devices, and with names of kernels up to
+ * KERNELS_ROOM_BYTES; never with works.
  * Knows nothing of calls; gaps go to who asks why a device was idle.
  */
 #ifndef LEDGER_DEVICES_H
@@ -14,8 +15,8 @@
 #include "event/work.h"
 #include "join/join.h"
 #include "ledger/device_book.h"
-#include "ledger/hist.h"
 #include "ledger/idle.h"
+#include "ledger/kernels.h"
 
 /* Buckets of the book: the classes of kernels, whole graphs, copies by direction, sets. */
 enum device_bucket {
@@ -29,17 +30,6 @@ enum device_bucket {
 const char *device_bucket_name(unsigned int bucket);	/* "gemm", "copy-h2d", ..., "?" */
 const char *device_state_name(unsigned int bucket);	/* of its works: "compute", "comm", "copy", "set" */
 
-struct kernel_stats {
-	const char *name;		/* NULL: unknown */
-	enum kernel_class class;
-	struct hist time;		/* ns */
-	struct hist queue;		/* ns from the launch's return; of those whose launch is known */
-	struct work last;		/* registers, shared memory, grid, block of the latest one */
-	bool mixed;			/* not all had that grid and block */
-};
-
-#define DEVICES_KERNELS_MAX 65536	/* names told apart on one device; more are one row, "(others)" */
-
 struct copy_stats {
 	uint64_t count, bytes, total_ns;
 };
@@ -52,8 +42,7 @@ struct device_state {
 	char name[64];			/* "": unknown */
 	struct device_book *book;
 	uint64_t idle_ns[IDLE_CAUSES];	/* of gaps that are settled */
-	size_t kernels;
-	struct kernel_stats **kernel;
+	struct kernels kernels;
 	/* By direction (the last: between devices) and by enum work_memory. */
 	struct copy_stats copies[COPY_DEFAULT + 2][3];
 	struct copy_stats sets;

@@ -117,9 +117,9 @@ struct table *view_kernels(const struct model *m)
 	for (size_t i = 0; i < devices_count(d); i++) {
 		const struct device_state *s = devices_get(d, i);
 
-		for (size_t k = 0; !err && k < s->kernels; k++)
-			if (s->kernel[k]->time.count)
-				err = add_row(t, s, s->kernel[k]);
+		for (size_t k = 0; !err && k < s->kernels.all.n; k++)
+			if (s->kernels.all.v[k]->time.count)
+				err = add_row(t, s, s->kernels.all.v[k]);
 	}
 	if (!err)
 		err = table_sort(t, columns[TOTAL].name);

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Found by the name's pointer in a small table (and compared, since a pointer may mean another name
+ * later), else by its hash.
+ */
+#include "ledger/kernels.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* What a row has to have before its histograms grow: with less left there are no new ones. */
+#define ROW_BYTES (sizeof(struct kernel_stats) + 4 * sizeof(struct map_slot) + sizeof(void *))
+#define RESERVE_BYTES (ROW_BYTES + 8 * HIST_SUB * sizeof(uint64_t))
+
+static uint64_t hash_name(const char *name)
+{
+	return name ? XXH64(name, strlen(name), 0) : 0;
+}
+
+static bool has_name(const struct kernel_stats *k, const char *name)
+{
+	return name && k->name ? !strcmp(k->name, name) : name == k->name;
+}
+
+static size_t bytes_of(const struct kernel_stats *k)
+{
+	return ROW_BYTES + (k->name ? strlen(k->name) + 1 : 0) + hist_bytes(&k->time) +
+	       hist_bytes(&k->queue);
+}
+
+static void take(struct kernels_room *room, size_t bytes)
+{
+	room->left_bytes -= bytes < room->left_bytes ? bytes : room->left_bytes;
+}
+
+static void kernel_free(struct kernel_stats *k)
+{
+	free((char *)(uintptr_t)k->name);
+	hist_free(&k->time);
+	hist_free(&k->queue);
+	free(k);
+}
+
+/* ---- finding -------------------------------------------------------------------------------- */
+
+/* Of that name and class (KERNEL_CLASSES: any), or NULL and the key under which it would be. */
+static struct kernel_stats *known(const struct kernels *ks, const char *name,
+				  enum kernel_class class, uint64_t *key)
+{
+	const struct map_slot *slot;
+
+	for (; (slot = map_find(&ks->by_name, *key)); ++*key) {
+		struct kernel_stats *k = ks->all.v[slot->value];
+
+		if (has_name(k, name) && (class == KERNEL_CLASSES || k->class == class))
+			return k;
+	}
+	return NULL;
+}
+
+static struct kernel_stats *make(struct kernels *ks, struct kernels_room *room, const char *name,
+				 uint64_t key)
+{
+	struct kernel_stats *k = calloc(1, sizeof(*k)), **at = NULL;
+	struct map_slot *slot;
+
+	if (k && name)
+		k->name = strdup(name);
+	slot = k && (k->name || !name) ? map_put(&ks->by_name, key, NULL) : NULL;
+	if (slot)
+		at = VEC_PUSH(&ks->all);
+	if (!at) {
+		if (slot)
+			map_del(&ks->by_name, key);
+		if (k)
+			kernel_free(k);
+		return NULL;
+	}
+	k->owner = ks;
+	*at = k;
+	slot->value = ks->all.n - 1;
+	take(room, bytes_of(k));
+	return k;
+}
+
+/* The class of a name that gets no row of its own. */
+static enum kernel_class class_of(struct kernels_room *room, const char *name, uint64_t hash)
+{
+	size_t i = hash % KERNELS_CLASSES;
+
+	if (room->classes[i].hash != hash || !hash) {
+		room->classes[i].hash = hash;
+		room->classes[i].class = (uint8_t)kernel_class_of(name);
+	}
+	return room->classes[i].class;
+}
+
+static struct kernel_stats *find_other(struct kernels *ks, struct kernels_room *room,
+				       const char *name, uint64_t hash)
+{
+	enum kernel_class class = class_of(room, name, hash);
+	uint64_t key = hash_name(KERNELS_OTHER);
+	struct kernel_stats *k = known(ks, KERNELS_OTHER, class, &key);
+
+	if (k)
+		return k;
+	k = make(ks, room, KERNELS_OTHER, key);
+	if (k)
+		k->class = class;
+	return k;
+}
+
+static struct kernel_stats *find_by_hash(struct kernels *ks, struct kernels_room *room,
+					 const char *name)
+{
+	uint64_t hash = hash_name(name), key = hash;
+	struct kernel_stats *k = known(ks, name, KERNEL_CLASSES, &key);
+
+	if (k)
+		return k;
+	if (room->left_bytes < RESERVE_BYTES + (name ? strlen(name) : 0))
+		return find_other(ks, room, name, hash);
+	k = make(ks, room, name, key);
+	if (k)
+		k->class = kernel_class_of(name);
+	return k;
+}
+
+struct kernel_stats *kernels_find(struct kernels *ks, struct kernels_room *room, const char *name)
+{
+	uint64_t at = map_hash((uintptr_t)name ^ (uintptr_t)ks >> 4) % KERNELS_RECENT;
+	struct kernel_stats *k = room->recent[at];
+
+	if (__builtin_expect(k && k->owner == ks && has_name(k, name), 1))
+		return k;
+	k = find_by_hash(ks, room, name);
+	room->recent[at] = k;
+	return k;
+}
+
+/* ---- counting ------------------------------------------------------------------------------- */
+
+int kernels_count(struct kernel_stats *k, struct kernels_room *room, const struct event *work,
+		  const uint64_t *queue_ns)
+{
+	size_t before = hist_bytes(&k->time) + hist_bytes(&k->queue);
+	const struct work *w = work->work;
+	int err = 0;
+
+	if (!k->mixed && k->time.count && (memcmp(w->grid, k->last.grid, sizeof(w->grid)) ||
+					   memcmp(w->block, k->last.block, sizeof(w->block))))
+		k->mixed = true;
+	k->last = *w;
+	if (queue_ns)
+		err = hist_add(&k->queue, *queue_ns);
+	if (!err)
+		err = hist_add(&k->time, work->end_ns - work->start_ns);
+	take(room, hist_bytes(&k->time) + hist_bytes(&k->queue) - before);
+	return err;
+}
+
+/* Indices have changed: every key anew. There are not more than before, so there is memory. */
+static void index_all(struct kernels *ks)
+{
+	map_clear(&ks->by_name);
+	for (size_t i = 0; i < ks->all.n; i++) {
+		uint64_t key = hash_name(ks->all.v[i]->name);
+
+		while (map_find(&ks->by_name, key))
+			key++;
+		map_put(&ks->by_name, key, NULL)->value = i;
+	}
+}
+
+void kernels_cut(struct kernels *ks, struct kernels_room *room)
+{
+	size_t kept = 0, n = ks->all.n;
+
+	for (size_t i = 0; i < n; i++) {
+		struct kernel_stats *k = ks->all.v[i];
+
+		if (!k->time.count) {
+			room->left_bytes += bytes_of(k);
+			kernel_free(k);
+			continue;
+		}
+		hist_reset(&k->time);
+		hist_reset(&k->queue);
+		k->mixed = false;
+		ks->all.v[kept++] = k;
+	}
+	ks->all.n = kept;
+	if (kept < n) {
+		memset(room->recent, 0, sizeof(room->recent));
+		index_all(ks);
+	}
+}
+
+void kernels_free(struct kernels *ks)
+{
+	for (size_t i = 0; i < ks->all.n; i++)
+		kernel_free(ks->all.v[i]);
+	VEC_FREE(&ks->all);
+	map_free(&ks->by_name);
+}

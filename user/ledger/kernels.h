@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Statistics of kernels by name, of one device. All devices share the room that they may take: names
+ * that come when it is used up are one row "[other]" for each class of kernels. Knows nothing of
+ * books or of who launched; copies the names.
+ */
+#ifndef LEDGER_KERNELS_H
+#define LEDGER_KERNELS_H
+
+#include <stdbool.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "bucket/kernel_class.h"
+#include "event/event.h"
+#include "event/work.h"
+#include "ledger/hist.h"
+
+#define KERNELS_ROOM_BYTES (16u << 20)	/* of all devices; some thousand names */
+#define KERNELS_OTHER "[other]"
+
+struct kernels;
+
+struct kernel_stats {
+	const struct kernels *owner;
+	const char *name;		/* NULL: unknown */
+	enum kernel_class class;
+	bool mixed;			/* not all had that grid and block */
+	struct hist time;		/* ns */
+	struct hist queue;		/* ns from the launch's return; of those whose launch is known */
+	struct work last;		/* registers, shared memory, grid, block of the latest one */
+};
+
+/* What all share. Start with left_bytes set and the rest zeroed. */
+#define KERNELS_RECENT 1024
+#define KERNELS_CLASSES 4096
+struct kernels_room {
+	size_t left_bytes;
+	/* Where a name's pointer was found last: most come again and again. */
+	struct kernel_stats *recent[KERNELS_RECENT];
+	/* Classes of names that have no row: telling one takes microseconds. */
+	struct {
+		uint64_t hash;
+		uint8_t class;
+	} classes[KERNELS_CLASSES];
+};
+
+struct kernels {
+	VEC(struct kernel_stats *) all;
+	struct map by_name;		/* hash of the name -> index; chains go on by adding 1 */
+};
+
+/* The row of that name (NULL: unknown), stable until it is freed or dropped. NULL on ENOMEM. */
+struct kernel_stats *kernels_find(struct kernels *ks, struct kernels_room *room, const char *name);
+
+/* A work of that kernel; queue_ns NULL: unknown. 0 or -ENOMEM. */
+int kernels_count(struct kernel_stats *k, struct kernels_room *room, const struct event *work,
+		  const uint64_t *queue_ns);
+
+/* A new interval: counts to zero; names that had none are dropped. */
+void kernels_cut(struct kernels *ks, struct kernels_room *room);
+void kernels_free(struct kernels *ks);
+
+#endif
