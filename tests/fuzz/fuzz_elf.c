@@ -43,6 +43,7 @@ static void ask_all(struct elf_file *ef, size_t size)
 	struct elf_symbol sym[] = {
 		{ .name = "cudaLaunchKernel" }, { .name = "one" }, { .name = "two" },
 		{ .name = "three" }, { .name = "two" }, { .name = "" },
+		{ .name = "t", .begins = 1 }, { .name = "", .begins = 1 },
 	};
 	const size_t n = sizeof(sym) / sizeof(sym[0]);
 	int left = elf_find_symbols(ef, sym, n);

@@ -161,6 +161,28 @@ static void test_local_symbol_is_found_and_said_to_be_local(void **state)
 	close_built(&o);
 }
 
+static void test_a_beginning_is_found_local_or_global_and_only_of_functions(void **state)
+{
+	struct opened o = open_built("__attribute__((noipa)) static int inner_7f(int a)"
+				     "{ return a * 5; }\n"
+				     "int outer_e3(int a) { return inner_7f(a); }\n"
+				     "int data_01 = 3;\n", LIBRARY);
+	struct elf_symbol sym[] = {
+		{ .name = "inner_", .begins = 1 }, { .name = "outer_", .begins = 1 },
+		{ .name = "data_", .begins = 1 }, { .name = "inner_7fe", .begins = 1 },
+		{ .name = "inner_" }, { .name = "outer_e3" },
+	};
+
+	(void)state;
+	assert_int_equal(elf_find_symbols(o.ef, sym, 6), 3);
+	assert_true(sym[0].offset && sym[0].local);
+	assert_true(sym[1].offset && !sym[1].local);
+	assert_int_equal(sym[5].offset, sym[1].offset);
+	assert_int_equal(sym[0].begins, 1);
+	assert_int_equal(elf_find_symbols(o.ef, sym, 1), 1);	/* no name at all is looked for */
+	close_built(&o);
+}
+
 static void test_global_symbol_wins_over_a_local_one_before_it(void **state)
 {
 	static const char source[] =
@@ -413,6 +435,7 @@ int main(void)
 		cmocka_unit_test(test_import_is_no_match),
 		cmocka_unit_test(test_only_functions_match),
 		cmocka_unit_test(test_local_symbol_is_found_and_said_to_be_local),
+		cmocka_unit_test(test_a_beginning_is_found_local_or_global_and_only_of_functions),
 		cmocka_unit_test(test_global_symbol_wins_over_a_local_one_before_it),
 		cmocka_unit_test(test_default_version_wins),
 		cmocka_unit_test(test_a_landing_pad_is_stepped_over),

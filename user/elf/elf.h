@@ -28,6 +28,7 @@ enum elf_opening {		/* how a function begins, hence what a probe on it costs */
 
 struct elf_symbol {
 	const char *name;	/* in: what to look for */
+	uint8_t begins;		/* in: any function will do whose name begins so */
 	uint64_t offset;	/* out: file offset of the probe; 0 when not found */
 	uint64_t size;		/* out: of the function; 0 unknown */
 	uint8_t opening;	/* out: enum elf_opening of the instruction at offset */

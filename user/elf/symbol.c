@@ -29,6 +29,7 @@ struct search {
 	struct elf_symbol *symbol;
 	struct want *want;
 	struct map by_hash;	/* index + 1 */
+	uint32_t begins;	/* index + 1 of the first that wants a beginning */
 	size_t longest;
 };
 
@@ -47,7 +48,27 @@ static uint64_t hash_name(const char *name, size_t len)
 
 static void clear_result(struct elf_symbol *s)
 {
-	*s = (struct elf_symbol){ .name = s->name };
+	*s = (struct elf_symbol){ .name = s->name, .begins = s->begins };
+}
+
+static int want_name(struct search *s, size_t i)
+{
+	size_t len = strlen(s->symbol[i].name);
+	struct map_slot *slot = map_put(&s->by_hash, hash_name(s->symbol[i].name, len), NULL);
+
+	if (!slot)
+		return -ENOMEM;
+	s->want[i].next = (uint32_t)slot->value;
+	slot->value = i + 1;
+	if (len > s->longest)
+		s->longest = len;
+	return 0;
+}
+
+static void want_beginning(struct search *s, size_t i)
+{
+	s->want[i].next = s->begins;
+	s->begins = (uint32_t)i + 1;
 }
 
 static int search_start(struct search *s, size_t n)
@@ -56,17 +77,11 @@ static int search_start(struct search *s, size_t n)
 	if (!s->want)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		size_t len = strlen(s->symbol[i].name);
-		struct map_slot *slot = map_put(&s->by_hash, hash_name(s->symbol[i].name, len),
-						NULL);
-
-		if (!slot)
-			return -ENOMEM;
 		clear_result(&s->symbol[i]);
-		s->want[i].next = (uint32_t)slot->value;
-		slot->value = i + 1;
-		if (len > s->longest)
-			s->longest = len;
+		if (s->symbol[i].begins)
+			want_beginning(s, i);
+		else if (want_name(s, i))
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -102,6 +117,18 @@ static void offer_match(struct search *s, size_t i, const Elf64_Sym *sym, enum r
 	s->symbol[i].local = rank == RANK_LOCAL;
 }
 
+/* The byte behind the table's strings is NUL, so that none is compared beyond it. */
+static void match_beginning(struct search *s, const struct elf_table *table, const char *name,
+			    uint64_t index, const Elf64_Sym *sym)
+{
+	for (uint32_t at = s->begins; at; at = s->want[at - 1].next) {
+		const char *begins = s->symbol[at - 1].name;
+
+		if (!strncmp(name, begins, strlen(begins)))
+			offer_match(s, at - 1, sym, rank_symbol(s, table, index, sym));
+	}
+}
+
 static void match_symbol(struct search *s, const struct elf_table *table, const char *strings,
 			 uint64_t index, const Elf64_Sym *sym)
 {
@@ -110,6 +137,7 @@ static void match_symbol(struct search *s, const struct elf_table *table, const 
 	size_t len = strnlen(name, max < s->longest + 1 ? max : s->longest + 1);
 	const struct map_slot *slot;
 
+	match_beginning(s, table, name, index, sym);
 	if (!len || len > s->longest)
 		return;
 	slot = map_find(&s->by_hash, hash_name(name, len));
