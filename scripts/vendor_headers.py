@@ -7,13 +7,14 @@ import re
 import subprocess
 
 STATUS = ("cudaError_t|CUresult|ncclResult_t|cublasStatus_t|cudnnStatus_t|nvrtcResult|"
-          "nvJitLinkResult")
+          "nvJitLinkResult|nvPTXCompileResult")
 PROTOTYPE = re.compile(rf"\b(?:{STATUS})\s+(\w+)\s*\(((?:[^();]|\([^()]*\))*)\)")
 HEADERS = {
     "cudart": "#include <cuda_runtime_api.h>\n#include <cuda_profiler_api.h>\n",
     "cuda": "#include <cuda.h>\n#include <cudaProfiler.h>\n",
     "nvrtc": "#include <nvrtc.h>\n",
     "nvjitlink": "#include <nvJitLink.h>\n",
+    "nvptxcompiler": "#include <nvPTXCompiler.h>\n",
     "cublas": "#include <cublas_v2.h>\n#include <cublasXt.h>\n",
     "cublaslt": "#include <cublasLt.h>\n",
     "cudnn": "#include <cudnn.h>\n",

@@ -14,7 +14,7 @@ CALL=$ROOT/tests/rows/call.py
 CHECK=$ROOT/tests/rows/check.py
 DOUBLES=(cudart="$ROWS/libcudart.so.13" cudart-12="$ROWS/libcudart.so.13" cudart-11="$ROWS/libcudart.so.13"
 	cuda="$ROWS/libcuda.so.1" nccl="$ROWS/libnccl.so.2" nvrtc="$ROWS/libnvrtc.so.13"
-	nvjitlink="$ROWS/libnvJitLink.so.13" cublas="$ROWS/libcublas.so.13"
+	nvjitlink="$ROWS/libnvJitLink.so.13" nvptxcompiler="$ROWS/libptx.so" cublas="$ROWS/libcublas.so.13"
 	cublaslt="$ROWS/libcublasLt.so.13" cudnn="$ROWS/libcudnn.so.9")
 
 # Calls every function of the libraries under probes; leaves c.gpr and calls.jsonl.
@@ -95,7 +95,16 @@ same() { "$CHECK" "$ROWS/events" c.gpr calls.jsonl "$@"; }
 	same --unprobed 6 # of cudnn, whose first instructions would be single-stepped
 }
 
-@test "rows: there is one for every function of NCCL since 2.18, of the runtime and driver since 11.7, of the linker" {
+# bats test_tags=needs:root,needs:bpf
+@test "rows: every function of the real PTX compiler inside a library" {
+	needs root bpf
+	[ -e "$TARGETS/libptx.so" ] || skip "build/targets/libptx.so is missing: make targets-ptx"
+	record_rows session nvptxcompiler="$TARGETS/libptx.so"
+	run -0 same
+	assert_line --regexp '^nvptxcompiler: 1[0-9] of 15 rows'
+}
+
+@test "rows: there is one for every function of NCCL since 2.18, of the runtime and driver since 11.7, of the linker and the PTX compiler" {
 	[ -x "$ROWS/events" ] || skip "build/rows is missing: make rows"
 	"$ROOT/tests/rows/exports.py" "$ROWS/events"
 }

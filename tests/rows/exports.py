@@ -27,7 +27,7 @@ def main():
     rows = {(r["library"], r["function"]) for r in map(json.loads, said.splitlines())}
     left_out = [line.split(" ", 2)[:2] for line in lines("left_out.txt")]
     fits, wrong = set(), []
-    for library in ("cudart", "cuda", "nccl", "nvjitlink"):
+    for library in ("cudart", "cuda", "nccl", "nvjitlink", "nvptxcompiler"):
         versions, *functions = lines(f"{library}.txt")
         names = {line.split()[0] for line in functions}
         for name in names - {n for of, n in rows if of == library}:

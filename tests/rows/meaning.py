@@ -18,6 +18,7 @@ SIZES = {
     "set": ("count", "N"),
     "alloc": ("size", "bytesize", "bytes", "count"),
     "free": ("size", "bytesize"),
+    "compile": ("size", "ptxCodeLen"),
 }
 RECTANGLES = (("width", "height"), ("Width", "Height"), ("WidthInBytes", "Height"))
 

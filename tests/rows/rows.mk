@@ -5,16 +5,18 @@
 
 ROWS_DIR      := $(BUILD)/rows
 ROWS_PROTO    := tests/rows/prototypes
-ROWS_LIBRARIES := cudart cuda nccl nvrtc nvjitlink cublas cublaslt cudnn
+ROWS_LIBRARIES := cudart cuda nccl nvrtc nvjitlink nvptxcompiler cublas cublaslt cudnn
 ROWS_FILE_cudart := libcudart.so.13
 ROWS_FILE_cuda := libcuda.so.1
 ROWS_FILE_nccl := libnccl.so.2
 ROWS_FILE_nvrtc := libnvrtc.so.13
 ROWS_FILE_nvjitlink := libnvJitLink.so.13
+ROWS_FILE_nvptxcompiler := libptx.so
 ROWS_FILE_cublas := libcublas.so.13
 ROWS_FILE_cublaslt := libcublasLt.so.13
 ROWS_FILE_cudnn := libcudnn.so.9
 ROWS_FLAGS_nccl := -DROWS_DOUBLE_ALIASES
+ROWS_FLAGS_nvptxcompiler := -DROWS_DOUBLE_INNER=libnvptxcompiler_static_0
 ROWS_DOUBLES  := $(foreach l,$(ROWS_LIBRARIES),$(ROWS_DIR)/$(ROWS_FILE_$(l)))
 
 rows: $(ROWS_DIR)/events $(ROWS_DOUBLES) ## build what the tests of the catalogue's rows need
@@ -54,6 +56,7 @@ rows-table: rows ## which rows the tests call on which library of this machine, 
 		$(foreach l,$(ROWS_LIBRARIES),$(l)=$(ROWS_DIR)/$(ROWS_FILE_$(l))) \
 		$(foreach v,12 11,cudart-$(v)=$(ROWS_DIR)/$(ROWS_FILE_cudart)) \
 		$(foreach l,$(ROWS_LIBRARIES),$(addprefix $(l)=,$(wildcard $(dir $(ROWS_REAL))$(ROWS_FILE_$(l))))) \
+		$(addprefix nvptxcompiler=,$(wildcard $(BUILD)/targets/libptx.so)) \
 		$(addprefix cudart-12=,$(wildcard $(BUILD)/cuda-older/libcudart.so.12)) \
 		$(addprefix cudart-11=,$(wildcard $(BUILD)/cuda-older/libcudart.so.11.0))
 

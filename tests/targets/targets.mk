@@ -77,4 +77,34 @@ $(TARGETS_DIR)/triple-static: tests/targets/triple.cu $(T_LIB)
 	$(call say,NVCC,$@)
 	$(Q)$(T_NVCC) -cudart static -o $@ $^
 
-.PHONY: targets
+# The PTX compiler: in a program, its functions global, and in a library that exports them and makes
+# what they call local.
+T_PTX     = $(BUILD)/cuda-ptx/lib/libnvptxcompiler_static.a
+T_PTX_END = $(T_PTX) -lm -ldl
+
+targets-ptx: $(TARGETS_DIR)/ptx $(TARGETS_DIR)/ptx-shared ## fetch the PTX compiler, 22 MB, for the tests of it
+
+$(T_PTX):
+	$(Q)GPUPROF_CUDA_PTX_DIR=$(abspath $(BUILD)/cuda-ptx) scripts/cuda-ptx
+
+$(TARGETS_DIR)/ptx.o: tests/targets/ptx.c tests/targets/target.h $(T_PTX)
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(T_FLAGS) -isystem $(BUILD)/cuda-ptx/include -c $< -o $@
+
+$(TARGETS_DIR)/ptx: $(TARGETS_DIR)/ptx.o $(T_LIB)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -pthread -o $@ $^ $(T_PTX_END)
+
+$(TARGETS_DIR)/libptx.so: tests/targets/ptx.c tests/targets/target.c tests/targets/truth.c $(T_PTX)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)echo '{ global: nvPTXCompiler*; ptx_main; local: *; };' >$@.map
+	$(Q)$(CC) $(T_FLAGS) -isystem $(BUILD)/cuda-ptx/include -DTARGET_SHARED -fPIC -shared \
+		-Wl,--version-script,$@.map -o $@ $(filter %.c,$^) $(T_PTX_END)
+
+$(TARGETS_DIR)/ptx-shared: tests/targets/ptx_shared.c $(TARGETS_DIR)/libptx.so
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(T_FLAGS) -o $@ $< -L$(TARGETS_DIR) -lptx -Wl,-rpath,'$$ORIGIN'
+
+.PHONY: targets targets-ptx

@@ -162,6 +162,7 @@ static void libraries_by_file_name(void **state)
 		{ "libcudart_static.a", NULL }, { "libcudart-cafe.so.1", NULL },
 		{ "libcudart-d0da41ae", NULL }, { "libcudart", NULL }, { "libcuda.s", NULL },
 		{ "cudart.so", NULL }, { "", NULL }, { "libncclx.so", NULL },
+		{ "libnvptxcompiler_static.a", NULL }, { "libnvptxcompiler.so", NULL },
 	};
 
 	(void)state;
@@ -196,10 +197,13 @@ static void results_have_names(void **state)
 	IS_SORTED(nccl);
 	IS_SORTED(nvrtc);
 	IS_SORTED(nvjitlink);
+	IS_SORTED(nvptxcompiler);
 	IS_SORTED(cublas);
 	IS_SORTED(cudnn);
 	assert_string_equal(result_name("cublaslt", 7), "CUBLAS_STATUS_INVALID_VALUE");
 	assert_string_equal(result_name("nvjitlink", 1), "NVJITLINK_ERROR_UNRECOGNIZED_OPTION");
+	assert_string_equal(result_name("nvptxcompiler", 3),
+			    "NVPTXCOMPILE_ERROR_COMPILATION_FAILURE");
 	assert_string_equal(result_name("cudart", 0), "cudaSuccess");
 	assert_string_equal(result_name("cudart", 35), "cudaErrorInsufficientDriver");
 	assert_string_equal(result_name("cudart", 999), "cudaErrorUnknown");

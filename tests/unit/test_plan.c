@@ -167,6 +167,44 @@ static void launches_are_probed_as_asked(void **state)
 	object_remove(&o);
 }
 
+/* A program with the PTX compiler inside: its functions, and what the vendor's make calls the rest. */
+#define PTX_FUNCTIONS \
+	"int nvPTXCompilerCreate(void) { return 1; }\n" \
+	"int nvPTXCompilerCompile(void) { return 2; }\n"
+#define MAIN "int main(void) { return nvPTXCompilerCreate() + nvPTXCompilerCompile(); }\n"
+
+static void compiler_inside(const char *source, const char *args, bool is_there)
+{
+	struct object o = object_build(source, args);
+	struct plan *plan = plan_as("/opt/program", &o, &(struct plan_rules){ .step_ns = 1 });
+
+	assert_int_equal(plan->found, is_there);
+	assert_int_equal(has(plan, "nvPTXCompilerCreate"), is_there);
+	assert_int_equal(has(plan, "nvPTXCompilerCompile"), is_there);
+	assert_int_equal(plan->n_all, is_there ? 2 : 0);
+	free(plan);
+	object_remove(&o);
+}
+
+static void a_program_with_the_ptx_compiler_inside_is_known(void **state)
+{
+#define INNER "int libnvptxcompiler_static_7fe1(void) { return 3; }\n"
+	(void)state;
+	compiler_inside(INNER PTX_FUNCTIONS MAIN, "", true);
+	compiler_inside(INNER PTX_FUNCTIONS, "-shared -fPIC", true);
+	compiler_inside("static __attribute__((used)) " INNER PTX_FUNCTIONS, "-shared -fPIC", true);
+}
+
+static void functions_of_its_own_are_not_taken_for_the_compiler_s(void **state)
+{
+	(void)state;
+	compiler_inside(PTX_FUNCTIONS MAIN, "", false);
+	compiler_inside("static __attribute__((noipa)) " PTX_FUNCTIONS MAIN, "", false);
+	compiler_inside(PTX_FUNCTIONS "int libnvptxcompiler_static_7fe1;\n" MAIN, "", false);
+	compiler_inside(PTX_FUNCTIONS "int my_libnvptxcompiler_static_7(void) { return 1; }\n" MAIN,
+			"", false);
+}
+
 int main(void)
 {
 #define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
@@ -182,6 +220,10 @@ int main(void)
 		     what_the_kernel_refuses_is_left_out_and_named),
 		SAYS("plan: --launch decides whose launches are probed, and of nothing else",
 		     launches_are_probed_as_asked),
+		SAYS("plan: a program with the PTX compiler inside is known by what is inside it",
+		     a_program_with_the_ptx_compiler_inside_is_known),
+		SAYS("plan: a program's own functions are not taken for the PTX compiler's",
+		     functions_of_its_own_are_not_taken_for_the_compiler_s),
 	};
 
 	return cmocka_run_group_tests(tests, make_library, remove_library);

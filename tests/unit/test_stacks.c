@@ -314,6 +314,33 @@ static const char polling[] =
 	"OWN int cudaStreamSynchronize(void) { int n = 0; while (!once()) n++; return n; }\n"
 	"int main(void) { int r = cudaStreamSynchronize(); return r + sink; }\n";
 
+/* The PTX compiler inside a program; its own functions have names that only the vendor gives. */
+static const char compiler[] =
+	"#include <time.h>\n"
+	"volatile int sink;\n"
+	"#define OWN __attribute__((noinline, noclone))\n"
+	"OWN int INNER(void) { struct timespec t = { 1000, 0 };\n"
+	"	sink = nanosleep(&t, 0); return sink; }\n"
+	"OWN int nvPTXCompilerCompile(void) { int r = INNER(); return r + sink; }\n"
+	"int main(void) { int r = nvPTXCompilerCompile(); return r + sink; }\n";
+
+static void the_compiler_inside_the_program_is_known_by_its_inner_names(void **state)
+{
+	struct scene sc = scene_of(compiler, "-O2 -DINNER=libnvptxcompiler_static_7f", "sleep");
+	const struct stack_thread *t = main_thread(&sc);
+
+	(void)state;
+	assert_non_null(t->call);
+	assert_string_equal(t->call, "nvPTXCompilerCompile");
+	assert_string_equal(t->class, "compile");
+	assert_string_equal(t->library, "nvptxcompiler");
+	scene_end(&sc);
+
+	sc = scene_of(compiler, "-O2 -DINNER=inner", "sleep");
+	assert_null(main_thread(&sc)->call);
+	scene_end(&sc);
+}
+
 static void a_call_that_polls_is_seen_each_time(void **state)
 {
 	struct scene sc = scene_of(polling, "-O2", "spin");
@@ -430,6 +457,7 @@ int main(void)
 		cmocka_unit_test(a_call_that_polls_is_seen_each_time),
 		cmocka_unit_test(a_deleted_program_is_named_all_the_same),
 		cmocka_unit_test(a_runtime_inside_the_program_is_known_by_its_local_symbols),
+		cmocka_unit_test(the_compiler_inside_the_program_is_known_by_its_inner_names),
 		cmocka_unit_test(a_program_s_own_function_of_such_a_name_is_no_call),
 		cmocka_unit_test(sixty_four_threads_take_less_than_two_seconds),
 		cmocka_unit_test(what_is_no_process_is_refused),

@@ -154,11 +154,12 @@ static int look_at_elf(struct look *look, struct elf_file *ef, const char *path)
 	const struct plan_rules rules = { .tier = CATALOG_TIERS - 1, .step_ns = look->d->step_ns,
 					  .budget_ns = look->d->o->budget_ns };
 	struct plan *plan = calloc(1, sizeof(*plan));
+	const uint32_t libraries = plan_libraries(ef, path);
 	struct strbuf held = STRBUF_INIT;
 	int err = plan ? plan_file(plan, ef, path, &rules) : -ENOMEM;
 
 	for (unsigned int i = 0; i < CATALOG_LIBRARIES; i++) {
-		if (!plan_holds(ef, path, i))
+		if (!(libraries & 1u << i))
 			continue;
 		strbuf_addf(&held, "%s%s", held.len ? "," : "", catalog_library(i)->name);
 		look->has_runtime |= !strcmp(catalog_library(i)->name, "cudart");

@@ -6,7 +6,7 @@
 
 static const struct catalog_library *const libraries[CATALOG_LIBRARIES] = {
 	&catalog_cudart, &catalog_cuda, &catalog_nccl, &catalog_nvrtc, &catalog_nvjitlink,
-	&catalog_cublas, &catalog_cublaslt, &catalog_cudnn,
+	&catalog_nvptxcompiler, &catalog_cublas, &catalog_cublaslt, &catalog_cudnn,
 };
 
 const struct catalog_library *catalog_library(unsigned int i)
@@ -62,7 +62,7 @@ static bool is_file_of(const char *basename, const char *file)
 int catalog_library_of(const char *basename)
 {
 	for (int i = 0; i < CATALOG_LIBRARIES; i++)
-		if (is_file_of(basename, libraries[i]->file))
+		if (libraries[i]->file && is_file_of(basename, libraries[i]->file))
 			return i;
 	return -1;
 }

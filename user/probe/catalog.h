@@ -64,17 +64,19 @@ struct catalog_row {
 
 struct catalog_library {
 	const char *name;	/* "cudart": also names its results */
-	const char *file;	/* "libcudart.so"; a version or a wheel's hash may be in the name */
+	const char *file;	/* "libcudart.so"; a version or a wheel's hash may be in the name;
+				 * NULL: always static */
 	const char *marker;	/* a static copy has this as a local symbol; NULL: never static */
+	bool marker_begins;	/* ... or functions, global or local, whose names begin with it */
 	const struct catalog_row *rows;
 	size_t n_rows;
 };
 
 extern const struct catalog_library catalog_cudart, catalog_cuda, catalog_nccl, catalog_nvrtc,
-				    catalog_nvjitlink, catalog_cublas, catalog_cublaslt,
-				    catalog_cudnn;
+				    catalog_nvjitlink, catalog_nvptxcompiler, catalog_cublas,
+				    catalog_cublaslt, catalog_cudnn;
 
-#define CATALOG_LIBRARIES 8
+#define CATALOG_LIBRARIES 9
 #define CATALOG_TIERS 2
 const struct catalog_library *catalog_library(unsigned int i);	/* i < CATALOG_LIBRARIES */
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What compiles and links device code in the process: libnvrtc and libnvJitLink. */
+/*
+ * What compiles and links device code in the process: libnvrtc, libnvJitLink and the PTX compiler,
+ * which is an archive only and so always inside another file.
+ */
 #include "probe/catalog.h"
 #include "probe/catalog_rows.h"
 
@@ -11,6 +14,13 @@ static const struct catalog_row nvrtc_rows[] = {
 
 static const struct catalog_row nvjitlink_rows[] = {
 #include "probe/catalog_nvjitlink_compile.h"
+};
+
+static const struct catalog_row nvptxcompiler_rows[] = {
+#include "probe/catalog_nvptxcompiler_compile.h"
+#undef COMMON
+#define COMMON QUERY_ROWS
+#include "probe/catalog_nvptxcompiler_query.h"
 };
 
 const struct catalog_library catalog_nvrtc = {
@@ -25,4 +35,13 @@ const struct catalog_library catalog_nvjitlink = {
 	.file = "libnvJitLink.so",
 	.rows = nvjitlink_rows,
 	.n_rows = sizeof(nvjitlink_rows) / sizeof(nvjitlink_rows[0]),
+};
+
+/* The vendor renames the archive's inner functions to a hash each, behind this. */
+const struct catalog_library catalog_nvptxcompiler = {
+	.name = "nvptxcompiler",
+	.marker = "libnvptxcompiler_static_",
+	.marker_begins = true,
+	.rows = nvptxcompiler_rows,
+	.n_rows = sizeof(nvptxcompiler_rows) / sizeof(nvptxcompiler_rows[0]),
 };

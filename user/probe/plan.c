@@ -80,23 +80,44 @@ static void plan_rows(struct plan *plan, const struct elf_symbol *syms, unsigned
 }
 
 /*
- * Does the file hold a static copy of the library? Only if the marker is a local symbol, since an
- * executable may define functions of these names without holding the library (of
- * libcudart_static.a, some functions stay global and some become local).
+ * An executable may define functions of a library's names without holding it. So the marker must be
+ * a local symbol (of libcudart_static.a, some functions stay global and some become local), or a
+ * name that only the library's own make gives.
  */
-static bool is_inside(struct elf_file *ef, const struct catalog_library *lib)
+static bool is_inside(const struct catalog_library *lib, const struct elf_symbol *marker)
 {
-	struct elf_symbol marker = { .name = lib->marker };
-
-	return lib->marker && elf_find_symbols(ef, &marker, 1) == 1 && marker.local;
+	return marker->offset && (lib->marker_begins || marker->local);
 }
 
-bool plan_holds(struct elf_file *ef, const char *path, unsigned int library)
+static uint32_t find_static(struct elf_file *ef)
+{
+	struct elf_symbol markers[CATALOG_LIBRARIES];
+	unsigned int of[CATALOG_LIBRARIES];
+	uint32_t held = 0;
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < CATALOG_LIBRARIES; i++) {
+		const struct catalog_library *lib = catalog_library(i);
+
+		if (!lib->marker)
+			continue;
+		markers[n] = (struct elf_symbol){ .name = lib->marker,
+						  .begins = lib->marker_begins };
+		of[n++] = i;
+	}
+	if (elf_find_symbols(ef, markers, n) <= 0)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (is_inside(catalog_library(of[i]), &markers[i]))
+			held |= 1u << of[i];
+	return held;
+}
+
+uint32_t plan_libraries(struct elf_file *ef, const char *path)
 {
 	int named = catalog_library_of(str_basename(path));
 
-	return named >= 0 ? library == (unsigned int)named
-			  : is_inside(ef, catalog_library(library));
+	return named >= 0 ? 1u << named : find_static(ef);
 }
 
 /* The probes for one library's rows in this file. */
@@ -125,10 +146,11 @@ static int plan_library(struct plan *plan, struct elf_file *ef, unsigned int lib
 int plan_file(struct plan *plan, struct elf_file *ef, const char *path,
 	      const struct plan_rules *rules)
 {
+	uint32_t held = plan_libraries(ef, path);
 	int err = 0;
 
 	for (unsigned int i = 0; i < CATALOG_LIBRARIES && !err; i++)
-		if (plan_holds(ef, path, i))
+		if (held & 1u << i)
 			err = plan_library(plan, ef, i, rules);
 	return err;
 }

@@ -56,8 +56,8 @@ struct plan {			/* the probes of one file */
 int plan_file(struct plan *plan, struct elf_file *ef, const char *path,
 	      const struct plan_rules *rules);
 
-/* Does the file behind ef, which a process knows as path, hold this library of the catalogue: by
- * its name, or as a static copy inside? */
-bool plan_holds(struct elf_file *ef, const char *path, unsigned int library);
+/* Which libraries of the catalogue the file behind ef holds, which a process knows as path: by its
+ * name, or as static copies inside. Bit i: catalog_library(i). */
+uint32_t plan_libraries(struct elf_file *ef, const char *path);
 
 #endif

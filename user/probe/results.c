@@ -21,8 +21,8 @@ static const struct {
 	const struct result_row *rows;
 	size_t n;
 } tables[] = {
-	TABLE(cudart), TABLE(cuda), TABLE(nccl), TABLE(nvrtc), TABLE(nvjitlink), TABLE(cublas),
-	SHARED(cublaslt, cublas), TABLE(cudnn),
+	TABLE(cudart), TABLE(cuda), TABLE(nccl), TABLE(nvrtc), TABLE(nvjitlink),
+	TABLE(nvptxcompiler), TABLE(cublas), SHARED(cublaslt, cublas), TABLE(cudnn),
 };
 
 static int compare(const void *key, const void *row)

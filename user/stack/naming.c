@@ -2,7 +2,7 @@
 /*
  * Files are asked once for all frames in them. Whether a function is of the catalogue is decided
  * by where its symbol lies, since several names may stand for one address; in a program that has
- * the runtime inside it, by its own local symbols.
+ * a library inside it, by the names of its own symbols.
  */
 #include "stack/naming.h"
 
@@ -30,6 +30,8 @@ struct visit {			/* one file */
 	struct stack_file *file;
 	VEC(struct place) places;
 	struct elf_file *elf;
+	bool asked;		/* what it holds, which costs a reading of its symbols */
+	uint32_t libraries;	/* plan_libraries */
 };
 
 /* A return address may lie behind its function, when that never returns. */
@@ -114,15 +116,25 @@ static int find_calls(struct visit *v, unsigned int library)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* The runtime inside another file: its functions are local symbols there. */
-static void find_static_call(const struct naming *nm, const struct place *p, const char *function)
+static bool holds(struct visit *v, unsigned int library)
+{
+	if (!v->asked)
+		v->libraries = plan_libraries(v->elf, v->file->path);
+	v->asked = true;
+	return v->libraries & 1u << library;
+}
+
+/* A library inside another file: its functions are local symbols there, or the file is known to hold
+ * it. */
+static void find_static_call(struct visit *v, const struct place *p, const struct elf_address *a)
 {
 	for (unsigned int i = 0; i < CATALOG_LIBRARIES; i++) {
 		const struct catalog_library *lib = catalog_library(i);
 
 		for (size_t k = 0; lib->marker && k < lib->n_rows; k++)
-			if (!strcmp(lib->rows[k].name, function))
-				set_call(nm, p, i, &lib->rows[k]);
+			if (!strcmp(lib->rows[k].name, a->name) &&
+			    (lib->marker_begins ? holds(v, i) : a->local))
+				set_call(v->nm, p, i, &lib->rows[k]);
 	}
 }
 
@@ -145,15 +157,15 @@ static const struct elf_address *find_address(const struct elf_address *a, size_
 }
 
 /* shown: what people call the function at a; NULL: nothing. */
-static void name_place(const struct naming *nm, const struct place *p, const struct elf_address *a,
+static void name_place(struct visit *v, const struct place *p, const struct elf_address *a,
 		       const char *shown, bool is_library)
 {
 	if (!shown)
 		return;
 	p->frame->function = shown;
 	p->frame->offset = a->into + (p->frame->exact ? 0 : 1);
-	if (a->local && !is_library)
-		find_static_call(nm, p, a->name);
+	if (!is_library)
+		find_static_call(v, p, a);
 }
 
 /* Many threads are in few functions: each is demangled once. */
@@ -189,7 +201,7 @@ static int name_functions(struct visit *v, bool is_library)
 	for (size_t i = 0; i < n && !err; i++) {
 		const struct elf_address *at = find_address(a, n, v->places.v[i].offset);
 
-		name_place(v->nm, &v->places.v[i], at, shown[at - a], is_library);
+		name_place(v, &v->places.v[i], at, shown[at - a], is_library);
 	}
 	for (size_t i = 0; a && i < n; i++)
 		free(a[i].name);
@@ -224,10 +236,10 @@ static int set_build_id(struct visit *v)
 	return id || !*hex ? 0 : -ENOMEM;
 }
 
-static bool holds_library(const struct visit *v)
+static bool holds_library(struct visit *v)
 {
 	for (unsigned int i = 0; i < CATALOG_LIBRARIES; i++)
-		if (plan_holds(v->elf, v->file->path, i))
+		if (holds(v, i))
 			return true;
 	return false;
 }
