@@ -19,7 +19,7 @@ static struct timeline_room room = { .left = 1 << 20 };
 
 static void add(struct timeline *t, uint64_t start, uint64_t end, uint8_t bucket)
 {
-	timeline_add(t, &room, &(struct timeline_span){ start, end, bucket, 0 });
+	timeline_add(t, &room, &(struct timeline_span){ start, end, bucket, 0, 0 });
 }
 
 /* ---- the examples of the headers ------------------------------------------------------------ */
@@ -55,8 +55,8 @@ static void what_is_forgotten_is_unknown_and_room_comes_back(void **state)
 	(void)state;
 	for (uint64_t i = 0; i < 17; i++)
 		timeline_add(&t, &small, &(struct timeline_span){ 10 + 20 * i, 20 + 20 * i,
-								   CLASS_SYNC, 0 });
-	timeline_add(&none, &small, &(struct timeline_span){ 10, 20, CLASS_SYNC, 0 });
+								   CLASS_SYNC, 0, 0 });
+	timeline_add(&none, &small, &(struct timeline_span){ 10, 20, CLASS_SYNC, 0, 0 });
 	timeline_sum(&t, 0, 100, NULL, ns);
 	assert_int_equal(ns[BUCKET_UNKNOWN], 20);
 	assert_int_equal(ns[CLASS_SYNC], 40);
@@ -80,17 +80,17 @@ struct example {
 #define LAUNCHED(from, to) { .has_launch = true, .launch_start_ns = from, .launch_end_ns = to }
 
 static const struct example examples[] = {
-	{ .spans = { { 0, 40, CLASS_SYNC, 0 }, { 60, 70, CLASS_LAUNCH, 0 } }, .by = LAUNCHED(62, 68),
+	{ .spans = { { 0, 40, CLASS_SYNC, 0, 0 }, { 60, 70, CLASS_LAUNCH, 0, 0 } }, .by = LAUNCHED(62, 68),
 	  .parts = { { IDLE_SYNC, 40 }, { IDLE_OTHER, 20 }, { IDLE_LAUNCH, 10 }, { IDLE_QUEUED, 30 } } },
-	{ .spans = { { 0, 40, CLASS_SYNC, 0 } }, .by = LAUNCHED(62, 68),
+	{ .spans = { { 0, 40, CLASS_SYNC, 0, 0 } }, .by = LAUNCHED(62, 68),
 	  .parts = { { IDLE_SYNC, 40 }, { IDLE_OTHER, 22 }, { IDLE_LAUNCH, 6 }, { IDLE_QUEUED, 32 } } },
-	{ .spans = { { 60, 120, CLASS_LAUNCH, 0 } }, .by = LAUNCHED(62, 110),
+	{ .spans = { { 60, 120, CLASS_LAUNCH, 0, 0 } }, .by = LAUNCHED(62, 110),
 	  .parts = { { IDLE_OTHER, 60 }, { IDLE_LAUNCH, 40 } } },
-	{ .spans = { { 60, 120, CLASS_COPY, 0 } }, .by = LAUNCHED(62, 110),
+	{ .spans = { { 60, 120, CLASS_COPY, 0, 0 } }, .by = LAUNCHED(62, 110),
 	  .parts = { { IDLE_OTHER, 60 }, { IDLE_COPY_HOST, 40 } } },
-	{ .spans = { { 60, 70, CLASS_COLLECTIVE, 0 } }, .by = LAUNCHED(62, 64),
+	{ .spans = { { 60, 70, CLASS_COLLECTIVE, 0, 0 } }, .by = LAUNCHED(62, 64),
 	  .parts = { { IDLE_OTHER, 60 }, { IDLE_COMM_HOST, 10 }, { IDLE_QUEUED, 30 } } },
-	{ .spans = { { 0, 40, CLASS_FREE, 0 } }, .parts = { { IDLE_UNKNOWN, 100 } } },
+	{ .spans = { { 0, 40, CLASS_FREE, 0, 0 } }, .parts = { { IDLE_UNKNOWN, 100 } } },
 	{ .no_thread = true, .by = LAUNCHED(62, 68),
 	  .parts = { { IDLE_UNKNOWN, 62 }, { IDLE_LAUNCH, 6 }, { IDLE_QUEUED, 32 } } },
 };
@@ -158,7 +158,7 @@ static size_t random_spans(struct timeline_span *spans)
 		at += below(4) ? below(10) : 0;
 		spans[i] = (struct timeline_span){ at, at + 1 + below(12),
 						   bucket == BUCKET_UNARMED ? BUCKET_LOST : bucket,
-						   0 };
+						   0, 0 };
 		at = spans[i].end_ns;
 	}
 	if (n && !below(3))

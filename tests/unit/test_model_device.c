@@ -45,7 +45,7 @@ static struct read read_book(const struct model *m, uint64_t now_ns)
 	uint64_t owned = 0, idle = 0;
 
 	assert_int_equal(devices_count(model_devices(m)), 1);
-	assert_int_equal(model_device(m, devices_get(model_devices(m), 0), now_ns, &r.sum, r.idle), 0);
+	assert_int_equal(model_device(m, devices_get(model_devices(m), 0), now_ns, &r.sum, r.idle, NULL), 0);
 	for (int i = 0; i < DEVICE_BUCKETS; i++)
 		owned += r.sum.owned_ns[i];
 	for (int i = 0; i < IDLE_CAUSES; i++)

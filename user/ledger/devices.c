@@ -54,6 +54,7 @@ static void state_free(struct device_state *s)
 {
 	kernels_free(&s->kernels);
 	device_book_free(s->book);
+	losses_free(&s->losses);
 	free(s);
 }
 
@@ -89,6 +90,7 @@ static struct device_state *find_or_make(struct devices *d, uint32_t pid, uint32
 	}
 	s->pid = pid;
 	s->device = device;
+	s->open_ns = open_ns;
 	*at = s;
 	slot->value = (uintptr_t)s;
 	return s;
@@ -193,14 +195,19 @@ int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_
 struct dividing {
 	const struct devices_divide *by;
 	uint32_t pid;
+	uint64_t open_ns;
 	uint64_t *ns;
+	struct losses *losses;
+	int err;
 };
 
 static void on_gap(void *ctx, const struct device_gap *gap)
 {
-	const struct dividing *d = ctx;
+	struct dividing *d = ctx;
+	bool first = gap->start_ns <= d->open_ns;	/* what was before is in no book */
+	int err = d->by->divide(d->by->ctx, d->pid, gap, d->ns, first ? NULL : d->losses);
 
-	d->by->divide(d->by->ctx, d->pid, gap, d->ns);
+	d->err = d->err ? d->err : err;
 }
 
 int devices_settle(struct devices *d, uint32_t pid, uint64_t horizon_ns,
@@ -210,21 +217,25 @@ int devices_settle(struct devices *d, uint32_t pid, uint64_t horizon_ns,
 
 	for (size_t i = 0; i < d->all.n && !err; i++) {
 		struct device_state *s = d->all.v[i];
-		struct dividing dividing = { by, pid, s->idle_ns };
+		struct dividing dividing = { by, pid, s->open_ns, s->idle_ns, &s->losses, 0 };
 
 		if (s->pid == pid)
 			err = device_book_settle(s->book, horizon_ns, on_gap, &dividing);
+		err = err ? err : dividing.err;
 	}
 	return err;
 }
 
 int devices_read(const struct device_state *s, uint64_t now_ns, const struct devices_divide *by,
-		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES])
+		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses)
 {
-	struct dividing dividing = { by, s->pid, idle_ns };
+	struct dividing dividing = { by, s->pid, s->open_ns, idle_ns, losses, 0 };
+	int err = losses ? losses_copy(losses, &s->losses) : 0;
 
 	memcpy(idle_ns, s->idle_ns, sizeof(s->idle_ns));
-	return device_book_read(s->book, now_ns, sum, on_gap, &dividing);
+	if (!err)
+		err = device_book_read(s->book, now_ns, sum, on_gap, &dividing);
+	return err ? err : dividing.err;
 }
 
 size_t devices_count(const struct devices *d)

@@ -17,6 +17,7 @@
 #include "ledger/device_book.h"
 #include "ledger/idle.h"
 #include "ledger/kernels.h"
+#include "ledger/loss.h"
 
 /* Buckets of the book: the classes of kernels, whole graphs, copies by direction, sets. */
 enum device_bucket {
@@ -41,7 +42,9 @@ struct device_state {
 	struct device_facts facts;
 	char name[64];			/* "": unknown */
 	struct device_book *book;
+	uint64_t open_ns;
 	uint64_t idle_ns[IDLE_CAUSES];	/* of gaps that are settled */
+	struct losses losses;		/* the same gaps, without the first */
 	struct kernels kernels;
 	/* By direction (the last: between devices) and by enum work_memory. */
 	struct copy_stats copies[COPY_DEFAULT + 2][3];
@@ -58,9 +61,11 @@ int devices_push_work(struct devices *d, const struct event *ev, const struct la
 		      uint64_t open_ns);
 int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_ns);
 
-/* Divides gaps: adds each nanosecond to one cause. */
+/* Divides gaps: adds each nanosecond to one cause, and what is a loss to losses; that is NULL where
+ * nobody asks, or nothing was known before the gap. 0 or -ENOMEM. */
 struct devices_divide {
-	void (*divide)(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns);
+	int (*divide)(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
+		      struct losses *losses);
 	void *ctx;
 };
 
@@ -68,9 +73,10 @@ struct devices_divide {
 int devices_settle(struct devices *d, uint32_t pid, uint64_t horizon_ns,
 		   const struct devices_divide *by);
 
-/* The book as device_book_read has it, and all idle time by cause: their sum is sum->idle_ns. */
+/* The book as device_book_read has it, and all idle time by cause: their sum is sum->idle_ns. losses
+ * (may be NULL) is zeroed and the caller's to free. 0 or -ENOMEM. */
 int devices_read(const struct device_state *s, uint64_t now_ns, const struct devices_divide *by,
-		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES]);
+		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses);
 
 size_t devices_count(const struct devices *d);
 const struct device_state *devices_get(const struct devices *d, size_t i);

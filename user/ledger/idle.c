@@ -49,8 +49,8 @@ static struct timeline_span find_call(const struct device_work *work, const stru
 	if (seen && is_call(seen->bucket))
 		return *seen;
 	if (who && middle >= who->now_ns && is_call(who->now))
-		return (struct timeline_span){ who->now_ns, UINT64_MAX, who->now, TIMELINE_NO_FUNC };
-	return (struct timeline_span){ start, end, CLASS_LAUNCH, TIMELINE_NO_FUNC };
+		return (struct timeline_span){ who->now_ns, UINT64_MAX, who->now, TIMELINE_NO_FUNC, false };
+	return (struct timeline_span){ start, end, CLASS_LAUNCH, TIMELINE_NO_FUNC, false };
 }
 
 static void divide_before(uint64_t from, uint64_t to, const struct idle_thread *who, uint64_t *ns)

@@ -120,10 +120,10 @@ const struct model_reading *model_reading(const struct model *m, size_t i);
 /* What processes did on devices; times of books as of model_now. */
 const struct devices *model_devices(const struct model *m);
 
-/* The book of one of these, closed at now, and why it idled: the sum of idle_ns is sum->idle_ns. 0 or
- * -ENOMEM. */
+/* The book of one of these, closed at now, and why it idled: the sum of idle_ns is sum->idle_ns.
+ * losses as devices_read has them. 0 or -ENOMEM. */
 int model_device(const struct model *m, const struct device_state *s, uint64_t now_ns,
-		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES]);
+		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses);
 
 /* EVENT_FACT: the last value of a key. */
 const char *model_fact(const struct model *m, const char *key);	/* NULL: no such fact */

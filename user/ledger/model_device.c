@@ -22,28 +22,34 @@ void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 		start = b->cursor;
 	if (b->last_gap != CLASS_OTHER)
 		timeline_add(&t->timeline, &m->timelines, &(struct timeline_span){
-			num_max(cursor_ns, b->base), start, b->last_gap, TIMELINE_NO_FUNC });
+			num_max(cursor_ns, b->base), start, b->last_gap, TIMELINE_NO_FUNC, false });
 	if (class != CLASS_OTHER)
 		timeline_add(&t->timeline, &m->timelines, &(struct timeline_span){
-			start, b->cursor, (uint8_t)class, ev->func });
+			start, b->cursor, (uint8_t)class, ev->func,
+			ev->has & HAS_BYTES && ev->bytes >= TIMELINE_LARGE_BYTES });
 }
 
 /* ---- gaps ----------------------------------------------------------------------------------- */
 
-static void divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns)
+static int divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
+		  struct losses *losses)
 {
 	const struct model *m = ctx;
 	const struct thread *t = gap->ended_by && gap->ended_by->has_launch ?
 				 who_known_thread(m, pid, gap->ended_by->launch_tid) : NULL;
+	uint64_t part[IDLE_CAUSES] = { 0 };
 	struct idle_thread who;
 
 	if (!t || !t->has_book || !t->drives) {
 		idle_divide(gap, NULL, ns);
-		return;
+		return 0;
 	}
 	who = (struct idle_thread){ &t->timeline, t->book.cursor, (uint8_t)book_now(&t->book),
 				    &t->process->unarmed };
-	idle_divide(gap, &who, ns);
+	idle_divide(gap, &who, part);
+	for (unsigned int i = 0; i < IDLE_CAUSES; i++)
+		ns[i] += part[i];
+	return losses ? losses_add(losses, gap, &who, part) : 0;
 }
 
 static struct devices_divide dividing(const struct model *m)
@@ -52,10 +58,10 @@ static struct devices_divide dividing(const struct model *m)
 }
 
 int model_device(const struct model *m, const struct device_state *s, uint64_t now_ns,
-		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES])
+		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses)
 {
 	struct devices_divide by = dividing(m);
-	int err = devices_read(s, now_ns, &by, sum, idle_ns);
+	int err = devices_read(s, now_ns, &by, sum, idle_ns, losses);
 
 	if (!m->session.stop_ns) {
 		idle_ns[IDLE_OPEN] = idle_ns[IDLE_NO_WORK];

@@ -102,6 +102,24 @@ const struct timeline_span *timeline_find(const struct timeline *t, uint64_t at_
 	return i < t->n && at(t, i)->start_ns <= at_ns ? at(t, i) : NULL;
 }
 
+const struct timeline_span *timeline_longest(const struct timeline *t, uint64_t from, uint64_t to,
+					     uint8_t bucket)
+{
+	const struct timeline_span *longest = NULL;
+	uint64_t most = 0;
+
+	for (uint32_t i = ended_by(t, from); i < t->n && at(t, i)->start_ns < to; i++) {
+		const struct timeline_span *s = at(t, i);
+		uint64_t ns = num_min(s->end_ns, to) - num_max(s->start_ns, from);
+
+		if (s->bucket != bucket || ns <= most)
+			continue;
+		longest = s;
+		most = ns;
+	}
+	return longest;
+}
+
 void timeline_free(struct timeline *t, struct timeline_room *room)
 {
 	room->left += t->cap;

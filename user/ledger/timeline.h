@@ -13,6 +13,7 @@
 #ifndef LEDGER_TIMELINE_H
 #define LEDGER_TIMELINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,11 +21,13 @@
 
 #define TIMELINE_MAX 65536	/* spans of one thread */
 #define TIMELINE_NO_FUNC UINT16_MAX
+#define TIMELINE_LARGE_BYTES 65536
 
 struct timeline_span {
 	uint64_t start_ns, end_ns;
 	uint8_t bucket;		/* enum bucket; never CLASS_OTHER */
 	uint16_t func;		/* of a call, as its event has it; else TIMELINE_NO_FUNC */
+	bool large;		/* it copies at least TIMELINE_LARGE_BYTES */
 };
 
 struct timeline {
@@ -49,6 +52,10 @@ void timeline_sum(const struct timeline *t, uint64_t from, uint64_t to, const st
 
 /* The span that at_ns lies in, or NULL. */
 const struct timeline_span *timeline_find(const struct timeline *t, uint64_t at_ns);
+
+/* The span of that bucket which has most of [from, to), or NULL. */
+const struct timeline_span *timeline_longest(const struct timeline *t, uint64_t from, uint64_t to,
+					     uint8_t bucket);
 
 void timeline_free(struct timeline *t, struct timeline_room *room);
 

@@ -93,7 +93,7 @@ static int collect(struct lines *lines, const struct model *m, const struct devi
 {
 	struct device_sum sum;
 	uint64_t idle_ns[IDLE_CAUSES];
-	int err = model_device(m, s, now_ns, &sum, idle_ns);
+	int err = model_device(m, s, now_ns, &sum, idle_ns, NULL);
 
 	for (unsigned int i = 0; !err && i < DEVICE_BUCKETS_END; i++)
 		err = add_line(lines, &(struct line){ device_state_name(i), device_bucket_name(i),

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What ran a device dry: the worked examples of the header, whose call it was, that rows are bounded,
+ * and that losses are never more than the gaps they are made of. TEST_SEED repeats a run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/num.h"
+#include "base/time.h"
+#include "ledger/loss.h"
+
+#define MS 1000000ull
+#define BASE (1000 * MS)	/* so that a call may begin before the gap */
+
+enum { SYNC_FUNC = 3, COPY_FUNC = 4 };
+
+static struct timeline_room room = { .left = 1 << 20 };
+
+struct call {
+	double start_ms, end_ms;
+	uint8_t bucket;
+	bool large;
+};
+
+struct example {
+	struct call calls[2];
+	double launch_ms[2];
+	double want_ms[LOSS_KINDS];
+};
+
+static uint64_t at(double ms)
+{
+	return BASE + (uint64_t)(int64_t)(ms * (double)MS);
+}
+
+/* The losses of one gap of [0, 10 ms). */
+static void lose(struct losses *l, const struct example *e)
+{
+	const struct device_work by = { .has_launch = true, .launch_tid = 8,
+					.launch_start_ns = at(e->launch_ms[0]),
+					.launch_end_ns = at(e->launch_ms[1]) };
+	const struct device_gap gap = { at(0), at(10), &by };
+	struct timeline t = { 0 };
+	struct idle_thread who = { .timeline = &t, .now_ns = at(1000), .now = CLASS_OTHER };
+	uint64_t ns[IDLE_CAUSES] = { 0 };
+
+	for (int i = 0; i < 2 && e->calls[i].bucket; i++)
+		timeline_add(&t, &room, &(struct timeline_span){
+			at(e->calls[i].start_ms), at(e->calls[i].end_ms), e->calls[i].bucket,
+			e->calls[i].bucket == CLASS_SYNC ? SYNC_FUNC : COPY_FUNC, e->calls[i].large });
+	idle_divide(&gap, &who, ns);
+	assert_int_equal(losses_add(l, &gap, &who, ns), 0);
+	timeline_free(&t, &room);
+}
+
+static uint64_t sum_of(const struct losses *l, unsigned int kind)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < l->all.n; i++)
+		ns += l->all.v[i].kind == kind ? l->all.v[i].ns : 0;
+	return ns;
+}
+
+static const struct example examples[] = {
+	{ { { -5, 2, CLASS_SYNC, 0 }, { 3, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
+	  { [LOSS_SYNC] = 9, [LOSS_HOST] = 1 } },
+	{ { { -5, 2, CLASS_SYNC, 0 }, { 2.5, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
+	  { [LOSS_SYNC] = 10 } },
+	{ { { 3, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 }, { [LOSS_HOST] = 3, [LOSS_LAUNCH] = 7 } },
+	{ { { 0.5, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 }, { [LOSS_LAUNCH] = 10 } },
+	{ { { 1, 2, CLASS_SYNC, 0 }, { 3, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
+	  { [LOSS_SYNC] = 1, [LOSS_HOST] = 2, [LOSS_LAUNCH] = 7 } },
+	{ { { -2, -1, CLASS_LAUNCH, 0 } }, { -1.8, -1.2 }, { [LOSS_QUEUED] = 10 } },
+	{ { { -5, 2, CLASS_COPY, true }, { 2.5, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
+	  { [LOSS_COPY] = 10 } },
+	{ { { -5, 2, CLASS_COPY, false }, { 2.5, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
+	  { [LOSS_COPY_SMALL] = 10 } },
+	{ { { -5, 2, CLASS_FREE, 0 }, { 2.5, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
+	  { [LOSS_ALLOC] = 10 } },
+	{ { { 0.5, 2, CLASS_COMPILE, 0 }, { 2.2, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
+	  { [LOSS_COMPILE] = 1.5, [LOSS_LAUNCH] = 8.5 } },
+	{ { { 0.5, 9, CLASS_COLLECTIVE, 0 } }, { 3.2, 3.8 },
+	  { [LOSS_COLLECTIVE] = 8.5, [LOSS_LAUNCH] = 1.5 } },
+};
+
+static void the_examples_of_the_header(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
+		struct losses l = { 0 };
+
+		lose(&l, &examples[i]);
+		for (unsigned int kind = 0; kind < LOSS_KINDS; kind++) {
+			uint64_t want = at(examples[i].want_ms[kind]) - BASE;
+
+			if (sum_of(&l, kind) != want)
+				print_message("example %zu, kind %u\n", i, kind);
+			assert_int_equal(sum_of(&l, kind), want);
+		}
+		losses_free(&l);
+	}
+}
+
+static void a_row_says_which_call_how_often_and_of_what(void **state)
+{
+	struct losses l = { 0 };
+
+	(void)state;
+	lose(&l, &examples[1]);
+	lose(&l, &examples[0]);
+	lose(&l, &examples[1]);
+	assert_int_equal(l.all.n, 2);
+	assert_int_equal(l.all.v[0].tid, 8);
+	assert_int_equal(l.all.v[0].kind, LOSS_SYNC);
+	assert_int_equal(l.all.v[0].func, SYNC_FUNC);
+	assert_int_equal(l.all.v[0].gaps, 3);
+	assert_int_equal(l.all.v[0].longest_ns, 10 * MS);
+	assert_int_equal(l.all.v[0].cause_ns[IDLE_SYNC], 6 * MS);
+	assert_int_equal(l.all.v[0].cause_ns[IDLE_OTHER], MS);
+	assert_int_equal(l.all.v[1].kind, LOSS_HOST);
+	assert_int_equal(l.all.v[1].func, TIMELINE_NO_FUNC);
+	losses_free(&l);
+}
+
+static struct device_work by_thread(uint32_t tid, uint64_t launch_ns)
+{
+	return (struct device_work){ .has_launch = true, .launch_tid = tid,
+				     .launch_start_ns = launch_ns, .launch_end_ns = launch_ns + 10 };
+}
+
+static void rows_are_bounded_and_lose_no_time(void **state)
+{
+	struct timeline t = { 0 };
+	struct idle_thread who = { .timeline = &t, .now_ns = UINT64_MAX, .now = CLASS_OTHER };
+	struct losses l = { 0 }, copy = { 0 };
+	uint64_t sum = 0;
+
+	(void)state;
+	for (uint32_t tid = 1; tid <= 1000; tid++) {
+		const struct device_work by = by_thread(tid, BASE + tid * MS + 500);
+		const struct device_gap gap = { BASE + tid * MS, BASE + tid * MS + 1000, &by };
+		uint64_t ns[IDLE_CAUSES] = { 0 };
+
+		idle_divide(&gap, &who, ns);
+		assert_int_equal(losses_add(&l, &gap, &who, ns), 0);
+	}
+	assert_true(l.all.n <= LOSS_ROWS + LOSS_KINDS);
+	assert_int_equal(losses_copy(&copy, &l), 0);
+	losses_free(&l);
+	for (size_t i = 0; i < copy.all.n; i++)
+		sum += copy.all.v[i].ns;
+	assert_int_equal(sum, 1000 * 1000);
+	losses_free(&copy);
+}
+
+/* One gap a second for a thousand seconds: the later half of them is late, to an epoch. */
+static void what_was_late_is_told_from_what_was_early(void **state)
+{
+	struct timeline t = { 0 };
+	struct idle_thread who = { .timeline = &t, .now_ns = UINT64_MAX, .now = CLASS_OTHER };
+	struct losses l = { 0 };
+	uint64_t late;
+
+	(void)state;
+	for (uint64_t i = 0; i < 1000; i++) {
+		const struct device_work by = by_thread(8, BASE + i * 1000 * MS + 500);
+		const struct device_gap gap = { BASE + i * 1000 * MS, BASE + i * 1000 * MS + 1000, &by };
+		uint64_t ns[IDLE_CAUSES] = { 0 };
+
+		idle_divide(&gap, &who, ns);
+		assert_int_equal(losses_add(&l, &gap, &who, ns), 0);
+		if (i == 9)
+			assert_in_range(losses_late_ns(&l, &l.all.v[0], BASE + 1000000 * MS), 0, 0);
+	}
+	late = losses_late_ns(&l, &l.all.v[0], BASE + 1000000 * MS);
+	assert_in_range(late, 1000 * 1000 / 2 - 1000 * 1000 / 8, 1000 * 1000 / 2);
+	losses_free(&l);
+}
+
+static uint64_t random_state;
+
+static uint64_t below(uint64_t n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % n;
+}
+
+static void random_gaps_lose_at_most_what_they_are(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		struct timeline t = { 0 };
+		struct idle_thread who = { .timeline = &t, .now_ns = below(3 * MS), .now = CLASS_SYNC };
+		uint64_t start = below(MS), ns[IDLE_CAUSES] = { 0 }, lost = 0, not_lost, now = 0;
+		const struct device_work by = by_thread(8, below(5 * MS));
+		const struct device_gap gap = { start, start + 1 + below(4 * MS), &by };
+		struct losses l = { 0 };
+
+		for (int i = 0; i < 6; i++) {
+			uint64_t from = now + below(MS / 2);
+
+			now = from + below(MS / 2);
+			timeline_add(&t, &room, &(struct timeline_span){
+				from, now, (uint8_t)(1 + below(CLASS_END - 1)), 1, below(2) });
+		}
+		who.now_ns = num_max(who.now_ns, now);
+		idle_divide(&gap, &who, ns);
+		assert_int_equal(losses_add(&l, &gap, &who, ns), 0);
+		for (size_t i = 0; i < l.all.n; i++)
+			lost += l.all.v[i].ns;
+		not_lost = ns[IDLE_UNKNOWN] + ns[IDLE_INIT] + ns[IDLE_LOST] + ns[IDLE_UNARMED];
+		assert_int_equal(lost + not_lost, gap.end_ns - gap.start_ns);
+		losses_free(&l);
+		timeline_free(&t, &room);
+	}
+}
+
+static int seed(void **state)
+{
+	const char *given = getenv("TEST_SEED");
+
+	(void)state;
+	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
+	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_examples_of_the_header),
+		cmocka_unit_test(a_row_says_which_call_how_often_and_of_what),
+		cmocka_unit_test(rows_are_bounded_and_lose_no_time),
+		cmocka_unit_test(what_was_late_is_told_from_what_was_early),
+		cmocka_unit_test(random_gaps_lose_at_most_what_they_are),
+	};
+
+	return cmocka_run_group_tests(tests, seed, NULL);
+}
