@@ -15,6 +15,7 @@ import time
 from table import Row
 
 REPLAY_EVENTS = 20_000_000
+REPLAY_WORKS = 5_000_000
 SMALL_EVENTS, LARGE_EVENTS = 1_000_000, 50_000_000
 SMALL_CALLS, LARGE_CALLS = 1_000_000, 10_000_000
 REPEATS = 3
@@ -50,9 +51,9 @@ class Bench:
     def tool(self, name):
         return os.path.join(self.tools, name)
 
-    def generate(self, events):
+    def generate(self, events, *what):
         path = self.path(f"{events}.gpr")
-        run_or_fail([self.tool("generate"), str(events), path])
+        run_or_fail([self.tool("generate"), str(events), path, *what])
         return path
 
     def measured(self, *command):
@@ -132,6 +133,16 @@ def run_replay(table, build):
         table.add(Row(what, f"{rate:.1f} M events/s", bound=(">=", 5), value=rate,
                       note=f"wall time of `gpuprof report`, {REPLAY_EVENTS / 1e6:.0f} M events, "
                            f"best of {REPEATS}; by CPU time {REPLAY_EVENTS * 1000 / cpu:.1f}"))
+    what = "replay of works on one core"
+    with bench_for(table, build, what) as bench:
+        capture = bench.generate(2 * REPLAY_WORKS, "works")
+        runs = [bench.report(capture) for _ in range(REPEATS)]
+        wall, cpu = min(r[0] for r in runs), min(r[1] for r in runs)
+        rate = REPLAY_WORKS * 1000 / wall
+        table.add(Row(what, f"{rate:.1f} M works/s", bound=(">=", 3), value=rate,
+                      note=f"wall time of `gpuprof report`, {REPLAY_WORKS / 1e6:.0f} M works and as "
+                           f"many API records, best of {REPEATS}; by CPU time "
+                           f"{REPLAY_WORKS * 1000 / cpu:.1f}; peak {mib(runs[0][2])}"))
 
 
 # ---- heap --------------------------------------------------------------------------------------
