@@ -90,7 +90,7 @@ static void the_examples_of_the_header(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		const struct example *e = &examples[i];
-		struct device_book *b = device_book_new(OPEN);
+		struct device_book *b = device_book_new(OPEN, NULL);
 		struct gaps gaps = { .n = 0 };
 		struct device_sum sum;
 
@@ -151,7 +151,7 @@ static void random_works_all_at_once(void **state)
 	for (int round = 0; round < 3000; round++) {
 		size_t n = below(WORKS_MAX);
 		uint64_t span = 1 + below(500), close = OPEN + below(600);
-		struct device_book *b = device_book_new(OPEN);
+		struct device_book *b = device_book_new(OPEN, NULL);
 		struct device_counts counts;
 		struct gaps gaps = { .n = 0 };
 		struct device_sum sum;
@@ -176,7 +176,7 @@ static void random_works_settled_as_they_come(void **state)
 	(void)state;
 	for (int round = 0; round < 3000; round++) {
 		size_t n = 1 + below(WORKS_MAX - 1), given = 0;
-		struct device_book *b = device_book_new(OPEN);
+		struct device_book *b = device_book_new(OPEN, NULL);
 		struct device_counts counts;
 		struct gaps settled = { .n = 0 }, gaps;
 		struct device_sum sum;
@@ -211,7 +211,7 @@ static void late_works_are_counted_and_break_no_sum(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 3000; round++) {
-		struct device_book *b = device_book_new(OPEN);
+		struct device_book *b = device_book_new(OPEN, NULL);
 		struct gaps gaps = { .n = 0 };
 		struct device_counts counts;
 		uint64_t horizon = OPEN, late_ns = 0, invalid = 0;
@@ -240,10 +240,66 @@ static void late_works_are_counted_and_break_no_sum(void **state)
 	}
 }
 
+/* Lane after lane, each in its order, as buffers of many lanes come; and sorted: the same. */
+static void works_of_lane_after_lane_are_as_if_sorted(void **state)
+{
+	enum { WORKS = 20000, LANES = 4 };
+	static struct device_work works[WORKS];
+	struct device_room room = { 10 * WORKS };
+	struct device_book *b[2] = { device_book_new(OPEN, &room), device_book_new(OPEN, &room) };
+	struct device_sum sum[2];
+
+	(void)state;
+	for (uint64_t i = 0; i < WORKS; i++) {
+		works[i] = random_work(i, i % (WORKS / LANES) * 10, 30);
+		works[i].lane = i / (WORKS / LANES);
+		assert_false(device_book_full(b[0]));
+		assert_int_equal(device_book_push(b[0], &works[i]), 0);
+	}
+	qsort(works, WORKS, sizeof(*works), by_start);
+	for (size_t i = 0; i < WORKS; i++)
+		assert_int_equal(device_book_push(b[1], &works[i]), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(device_book_read(b[i], OPEN + 10 * WORKS, &sum[i], NULL, NULL), 0);
+	assert_memory_equal(&sum[0], &sum[1], sizeof(sum[0]));
+	assert_int_equal(device_book_settle(b[0], OPEN + 2 * WORKS, NULL, NULL), 0);
+	assert_int_equal(device_book_read(b[0], OPEN + 10 * WORKS, &sum[0], NULL, NULL), 0);
+	assert_memory_equal(&sum[0], &sum[1], sizeof(sum[0]));
+	device_book_free(b[0]);
+	device_book_free(b[1]);
+	assert_int_equal(room.left, 10 * WORKS);
+}
+
+/* Without room the oldest are settled before all may have come: sums balance, nothing waits more. */
+static void a_full_book_settles_early_and_balances(void **state)
+{
+	struct device_room room = { 1000 };
+	struct device_book *b = device_book_new(OPEN, &room);
+	struct device_sum sum;
+	uint64_t owned = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < 100000; i++) {
+		struct device_work w = random_work(i, i * 10, below(50) ? 30 : 20000);
+
+		if (device_book_full(b))
+			assert_int_equal(device_book_settle(b, device_book_crowded(b), NULL, NULL), 0);
+		assert_int_equal(device_book_push(b, &w), 0);
+		assert_true(device_book_waiting(b) <= 1000 + 128);
+	}
+	assert_int_equal(device_book_read(b, OPEN + 1000000, &sum, NULL, NULL), 0);
+	assert_balanced(&sum);
+	for (int i = 0; i < DEVICE_BUCKETS; i++)
+		owned += sum.owned_ns[i];
+	assert_true(owned > 800000);
+	device_book_free(b);
+	assert_int_equal(room.left, 1000);
+}
+
 /* A long work under which a million short ones begin and end: memory follows what runs. */
 static void what_has_ended_is_forgotten_below_what_runs(void **state)
 {
-	struct device_book *b = device_book_new(0);
+	struct device_book *b = device_book_new(0, NULL);
 	struct device_work w = { .start_ns = 1, .end_ns = 10000000, .bucket = 1 };
 	struct device_sum sum;
 
@@ -280,6 +336,8 @@ int main(void)
 		cmocka_unit_test(random_works_all_at_once),
 		cmocka_unit_test(random_works_settled_as_they_come),
 		cmocka_unit_test(late_works_are_counted_and_break_no_sum),
+		cmocka_unit_test(works_of_lane_after_lane_are_as_if_sorted),
+		cmocka_unit_test(a_full_book_settles_early_and_balances),
 		cmocka_unit_test(what_has_ended_is_forgotten_below_what_runs),
 	};
 

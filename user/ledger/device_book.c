@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * One sweep over time. Works wait in a heap by start; those that have started lie in a heap for
+ * One sweep over time. Works wait in a queue by start; those that have started lie in a heap for
  * each state, whose top owns the moment if no earlier state has one. A work that ended below the
  * top of its heap stays there until it surfaces, or until half of the heap is such.
  */
@@ -12,20 +12,19 @@
 
 #include "base/num.h"
 #include "base/vec.h"
+#include "ledger/device_queue.h"
 
-struct heap {
-	struct device_work *v;
-	size_t n, cap;
-	size_t prune_at;
-};
+#define PRUNE_AT 64
+#define RUNNING_MAX 65536	/* of a state, at one moment: no device can do that */
 
 struct sweep {
 	uint64_t cursor;	/* settled up to here */
 	uint64_t gap_start;	/* of the gap that the cursor is in */
-	struct heap waiting;	/* not begun at the cursor */
-	struct heap running[WORK_STATES];
+	struct device_queue waiting;	/* not begun at the cursor */
+	struct device_heap running[WORK_STATES];
 	uint64_t owned_ns[DEVICE_BUCKETS];
 	uint64_t idle_ns;	/* gaps that have ended */
+	struct device_room *room;	/* of those that wait; NULL: as much as there is memory */
 };
 
 struct device_book {
@@ -36,122 +35,40 @@ struct device_book {
 	struct device_counts counts;
 };
 
-/* ---- heaps ---------------------------------------------------------------------------------- */
-
-/* A total order: whatever came first, the same work owns. */
-static bool is_before(const struct device_work *a, const struct device_work *b)
-{
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns;
-	if (a->state != b->state)
-		return a->state < b->state;
-	if (a->lane != b->lane)
-		return a->lane < b->lane;
-	if (a->id != b->id)
-		return a->id < b->id;
-	return a->bucket < b->bucket;
-}
-
-static void sift_up(struct heap *h, size_t at)
-{
-	struct device_work work = h->v[at];
-
-	while (at && is_before(&work, &h->v[(at - 1) / 2])) {
-		h->v[at] = h->v[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	h->v[at] = work;
-}
-
-static void sift_down(struct heap *h, size_t at)
-{
-	struct device_work work = h->v[at];
-	size_t child;
-
-	while ((child = 2 * at + 1) < h->n) {
-		if (child + 1 < h->n && is_before(&h->v[child + 1], &h->v[child]))
-			child++;
-		if (!is_before(&h->v[child], &work))
-			break;
-		h->v[at] = h->v[child];
-		at = child;
-	}
-	h->v[at] = work;
-}
-
-static int heap_push(struct heap *h, const struct device_work *work)
-{
-	struct device_work *slot = VEC_PUSH(h);
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = *work;
-	sift_up(h, h->n - 1);
-	return 0;
-}
-
-static void heap_pop(struct heap *h)
-{
-	h->v[0] = h->v[--h->n];
-	if (h->n)
-		sift_down(h, 0);
-}
-
-/* Forgets what has ended by now wherever it lies; each time at least half of it must be new. */
-static void heap_prune(struct heap *h, uint64_t now)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < h->n; i++)
-		if (h->v[i].end_ns > now)
-			h->v[kept++] = h->v[i];
-	h->n = kept;
-	for (size_t i = kept / 2; i-- > 0;)
-		sift_down(h, i);
-	h->prune_at = 2 * kept + 64;
-}
-
-static int heap_copy(struct heap *to, const struct heap *from)
-{
-	*to = (struct heap){ .n = from->n, .cap = from->n, .prune_at = from->prune_at };
-	if (!from->n)
-		return 0;
-	to->v = malloc(from->n * sizeof(*to->v));
-	if (!to->v)
-		return -ENOMEM;
-	memcpy(to->v, from->v, from->n * sizeof(*to->v));
-	return 0;
-}
-
 /* ---- the sweep ------------------------------------------------------------------------------ */
 
 /* Who owns the moment at the cursor, or NULL. */
 static const struct device_work *owner(struct sweep *s)
 {
 	for (int state = 0; state < WORK_STATES; state++) {
-		struct heap *h = &s->running[state];
+		struct device_heap *h = &s->running[state];
 
 		while (h->n && h->v[0].end_ns <= s->cursor)
-			heap_pop(h);
+			device_heap_pop(h);
 		if (h->n)
 			return &h->v[0];
 	}
 	return NULL;
 }
 
-/* The works that start at the cursor, or should have before, run from now on. */
+/* The works that start at the cursor, or should have before, run from now on. Each time that a heap
+ * is pruned at least half of it is new. */
 static int start_waiting(struct sweep *s)
 {
-	while (s->waiting.n && s->waiting.v[0].start_ns <= s->cursor) {
-		struct heap *h = &s->running[s->waiting.v[0].state];
+	const struct device_work *w;
+
+	while ((w = device_queue_first(&s->waiting)) && w->start_ns <= s->cursor) {
+		struct device_heap *h = &s->running[w->state];
 		int err;
 
-		if (h->n >= h->prune_at)
-			heap_prune(h, s->cursor);
-		err = heap_push(h, &s->waiting.v[0]);
+		if (h->n >= h->prune_at) {
+			device_heap_prune(h, s->cursor);
+			h->prune_at = 2 * h->n + PRUNE_AT;
+		}
+		err = device_heap_push(h, w);
 		if (err)
 			return err;
-		heap_pop(&s->waiting);
+		device_queue_pop(&s->waiting, s->room);
 	}
 	return 0;
 }
@@ -173,7 +90,8 @@ static int sweep_to(struct sweep *s, uint64_t horizon, device_gap_fn fn, void *c
 	while (s->cursor < horizon) {
 		int err = start_waiting(s);
 		const struct device_work *own = owner(s);
-		uint64_t until = s->waiting.n ? num_min(s->waiting.v[0].start_ns, horizon) : horizon;
+		const struct device_work *next = device_queue_first(&s->waiting);
+		uint64_t until = next ? num_min(next->start_ns, horizon) : horizon;
 
 		if (err)
 			return err;
@@ -188,30 +106,30 @@ static int sweep_to(struct sweep *s, uint64_t horizon, device_gap_fn fn, void *c
 	return 0;
 }
 
-static void sweep_free(struct sweep *s)
-{
-	VEC_FREE(&s->waiting);
-	for (int i = 0; i < WORK_STATES; i++)
-		VEC_FREE(&s->running[i]);
-}
-
+/* A copy to sweep on, which shares the works that wait. */
 static int sweep_copy(struct sweep *to, const struct sweep *from)
 {
 	int err;
 
 	*to = *from;
+	to->room = NULL;
 	memset(to->running, 0, sizeof(to->running));
-	err = heap_copy(&to->waiting, &from->waiting);
+	err = device_queue_share(&to->waiting, &from->waiting);
 	for (int i = 0; i < WORK_STATES && !err; i++)
-		err = heap_copy(&to->running[i], &from->running[i]);
-	if (err)
-		sweep_free(to);
+		err = device_heap_copy(&to->running[i], &from->running[i]);
 	return err;
+}
+
+static void sweep_free_copy(struct sweep *s)
+{
+	VEC_FREE(&s->waiting.strays);
+	for (int i = 0; i < WORK_STATES; i++)
+		VEC_FREE(&s->running[i]);
 }
 
 /* ---- the book ------------------------------------------------------------------------------- */
 
-struct device_book *device_book_new(uint64_t open_ns)
+struct device_book *device_book_new(uint64_t open_ns, struct device_room *room)
 {
 	struct device_book *b = calloc(1, sizeof(*b));
 
@@ -219,7 +137,8 @@ struct device_book *device_book_new(uint64_t open_ns)
 		return NULL;
 	b->open_ns = b->sweep.cursor = b->sweep.gap_start = open_ns;
 	for (int i = 0; i < WORK_STATES; i++)
-		b->sweep.running[i].prune_at = 64;
+		b->sweep.running[i].prune_at = PRUNE_AT;
+	b->sweep.room = room;
 	return b;
 }
 
@@ -227,7 +146,9 @@ void device_book_free(struct device_book *b)
 {
 	if (!b)
 		return;
-	sweep_free(&b->sweep);
+	device_queue_free(&b->sweep.waiting, b->sweep.room);
+	for (int i = 0; i < WORK_STATES; i++)
+		VEC_FREE(&b->sweep.running[i]);
 	free(b);
 }
 
@@ -237,12 +158,12 @@ int device_book_push(struct device_book *b, const struct device_work *work)
 	int err;
 
 	if (work->end_ns < work->start_ns || work->state >= WORK_STATES ||
-	    work->bucket >= DEVICE_BUCKETS) {
+	    work->bucket >= DEVICE_BUCKETS || b->sweep.running[work->state].n >= RUNNING_MAX) {
 		b->counts.invalid++;
 		return 0;
 	}
 	if (work->end_ns > num_max(from, cursor)) {
-		err = heap_push(&b->sweep.waiting, work);
+		err = device_queue_push(&b->sweep.waiting, b->sweep.room, work);
 		if (err)
 			return err;
 		b->busy_ns[work->bucket] += work->end_ns - num_max(from, cursor);
@@ -260,12 +181,26 @@ int device_book_settle(struct device_book *b, uint64_t horizon_ns, device_gap_fn
 	return sweep_to(&b->sweep, horizon_ns, fn, ctx);
 }
 
-/* What of the heap's works lies beyond now is not busy yet. */
-static void cut_busy(uint64_t *busy_ns, const struct heap *h, uint64_t now)
+/* What of a work lies beyond now is not busy yet. */
+static void cut_work(uint64_t *busy_ns, const struct device_work *w, uint64_t now)
+{
+	if (w->end_ns > now)
+		busy_ns[w->bucket] -= w->end_ns - num_max(w->start_ns, now);
+}
+
+static void cut_heap(uint64_t *busy_ns, const struct device_heap *h, uint64_t now)
 {
 	for (size_t i = 0; i < h->n; i++)
-		if (h->v[i].end_ns > now)
-			busy_ns[h->v[i].bucket] -= h->v[i].end_ns - num_max(h->v[i].start_ns, now);
+		cut_work(busy_ns, &h->v[i], now);
+}
+
+static void cut_busy(uint64_t *busy_ns, const struct sweep *s, uint64_t now)
+{
+	for (size_t i = 0; i < s->waiting.n; i++)
+		cut_work(busy_ns, device_queue_at(&s->waiting, i), now);
+	cut_heap(busy_ns, &s->waiting.strays, now);
+	for (int i = 0; i < WORK_STATES; i++)
+		cut_heap(busy_ns, &s->running[i], now);
 }
 
 int device_book_read(const struct device_book *b, uint64_t now_ns, struct device_sum *sum,
@@ -274,21 +209,31 @@ int device_book_read(const struct device_book *b, uint64_t now_ns, struct device
 	struct sweep s;
 	int err = sweep_copy(&s, &b->sweep);
 
-	if (err)
-		return err;
-	err = sweep_to(&s, now_ns, fn, ctx);
+	if (!err)
+		err = sweep_to(&s, now_ns, fn, ctx);
 	*sum = (struct device_sum){ .open_ns = b->open_ns, .close_ns = s.cursor };
 	memcpy(sum->owned_ns, s.owned_ns, sizeof(s.owned_ns));
 	memcpy(sum->busy_ns, b->busy_ns, sizeof(b->busy_ns));
 	memcpy(sum->works, b->works, sizeof(b->works));
-	cut_busy(sum->busy_ns, &b->sweep.waiting, s.cursor);
-	for (int i = 0; i < WORK_STATES; i++)
-		cut_busy(sum->busy_ns, &b->sweep.running[i], s.cursor);
+	cut_busy(sum->busy_ns, &b->sweep, s.cursor);
 	sum->idle_ns = s.idle_ns + (owner(&s) ? 0 : s.cursor - s.gap_start);
 	if (fn && !owner(&s) && s.cursor > s.gap_start)
 		fn(ctx, &(struct device_gap){ s.gap_start, s.cursor, NULL });
-	sweep_free(&s);
+	sweep_free_copy(&s);
 	return err;
+}
+
+bool device_book_full(const struct device_book *b)
+{
+	return device_queue_full(&b->sweep.waiting, b->sweep.room);
+}
+
+uint64_t device_book_crowded(const struct device_book *b)
+{
+	const struct device_queue *q = &b->sweep.waiting;
+	uint64_t until = q->n ? device_queue_at(q, q->n / 8)->start_ns : 0;
+
+	return num_max(until, device_queue_first(q)->start_ns) + 1;
 }
 
 void device_book_counts(const struct device_book *b, struct device_counts *out)
@@ -298,5 +243,5 @@ void device_book_counts(const struct device_book *b, struct device_counts *out)
 
 size_t device_book_waiting(const struct device_book *b)
 {
-	return b->sweep.waiting.n;
+	return device_queue_count(&b->sweep.waiting);
 }

@@ -31,7 +31,7 @@ enum work_state {		/* the first wins */
 	WORK_STATES
 };
 
-#define DEVICE_BUCKETS 256
+#define DEVICE_BUCKETS 64
 
 struct device_work {
 	uint64_t start_ns, end_ns;	/* [start, end), of the host's clock */
@@ -61,18 +61,31 @@ struct device_sum {		/* owned, summed over buckets, and all gaps: close - open *
 };
 
 struct device_counts {
-	uint64_t invalid;	/* ends before it starts, or of no state or bucket: not booked */
+	uint64_t invalid;	/* ends before it starts, of no state or bucket, or of more at a
+				 * moment than can be: not booked */
 	uint64_t late;		/* began before what was settled: that part is not booked */
 	uint64_t late_ns;
 };
 
 struct device_book;
 
-struct device_book *device_book_new(uint64_t open_ns);	/* NULL + errno */
+/* Works that all books with it may still keep waiting, beside the first few of each. */
+struct device_room {
+	size_t left;
+};
+
+/* room NULL: as much as there is memory. NULL + errno. */
+struct device_book *device_book_new(uint64_t open_ns, struct device_room *room);
 void device_book_free(struct device_book *b);
 
-/* In any order of starts that are not settled yet. 0 or -ENOMEM: then it is not booked. */
+/* In any order of starts that are not settled yet, while it is not full. 0 or -ENOMEM: then it is not
+ * booked. */
 int device_book_push(struct device_book *b, const struct device_work *work);
+
+/* There is no room for works that wait. Then settle up to what device_book_crowded says, though works
+ * before it may come yet. */
+bool device_book_full(const struct device_book *b);
+uint64_t device_book_crowded(const struct device_book *b);
 
 /* Every work that starts before horizon_ns has been pushed: what lies before is settled, its gaps
  * are given to fn (may be NULL) in order of time, each once, when they have ended. 0 or -ENOMEM:

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/num.h"
 #include "base/vec.h"
 
 struct devices {
@@ -15,7 +16,10 @@ struct devices {
 	struct map by_process;		/* pid << 32 | device -> struct device_state */
 	struct device_state *last;	/* that was found; NULL: none */
 	struct kernels_room kernels;
+	struct device_room waiting;
 };
+
+#define WAITING_WORKS 262144	/* of all books; 56 bytes each */
 
 const char *device_bucket_name(unsigned int bucket)
 {
@@ -47,6 +51,8 @@ struct devices *devices_new(void)
 
 	if (d)
 		d->kernels.left_bytes = KERNELS_ROOM_BYTES;
+	if (d)
+		d->waiting.left = WAITING_WORKS;
 	return d;
 }
 
@@ -80,7 +86,7 @@ static struct device_state *find_or_make(struct devices *d, uint32_t pid, uint32
 		return s;
 	s = calloc(1, sizeof(*s));
 	if (s)
-		s->book = device_book_new(open_ns);
+		s->book = device_book_new(open_ns, &d->waiting);
 	at = s && s->book ? VEC_PUSH(&d->all) : NULL;
 	if (!at) {
 		if (s)
@@ -158,6 +164,20 @@ static int classify(struct devices *d, struct device_state *s, const struct even
 	}
 }
 
+/* Why is not known: what the threads did then may not be known yet. */
+static void on_crowded_gap(void *ctx, const struct device_gap *gap)
+{
+	struct device_state *s = ctx;
+
+	s->idle_ns[IDLE_UNKNOWN] += gap->end_ns - gap->start_ns;
+}
+
+static int make_room(struct device_state *s)
+{
+	return device_book_full(s->book) ?
+	       device_book_settle(s->book, device_book_crowded(s->book), on_crowded_gap, s) : 0;
+}
+
 int devices_push_work(struct devices *d, const struct event *ev, const struct launch *launch,
 		      uint64_t open_ns)
 {
@@ -175,6 +195,8 @@ int devices_push_work(struct devices *d, const struct event *ev, const struct la
 		work.launch_start_ns = launch->start_ns;
 		work.launch_end_ns = launch->end_ns;
 	}
+	if (!err)
+		err = make_room(s);
 	return err ? err : device_book_push(s->book, &work);
 }
 
@@ -236,6 +258,19 @@ int devices_read(const struct device_state *s, uint64_t now_ns, const struct dev
 	if (!err)
 		err = device_book_read(s->book, now_ns, sum, on_gap, &dividing);
 	return err ? err : dividing.err;
+}
+
+void devices_counts(const struct devices *d, struct device_counts *out)
+{
+	*out = (struct device_counts){ 0 };
+	for (size_t i = 0; i < d->all.n; i++) {
+		struct device_counts c;
+
+		device_book_counts(d->all.v[i]->book, &c);
+		out->invalid += c.invalid;
+		out->late += c.late;
+		out->late_ns = num_add(out->late_ns, c.late_ns);
+	}
 }
 
 size_t devices_count(const struct devices *d)

@@ -78,6 +78,7 @@ int devices_settle(struct devices *d, uint32_t pid, uint64_t horizon_ns,
 int devices_read(const struct device_state *s, uint64_t now_ns, const struct devices_divide *by,
 		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses);
 
+void devices_counts(const struct devices *d, struct device_counts *out);	/* of all books */
 size_t devices_count(const struct devices *d);
 const struct device_state *devices_get(const struct devices *d, size_t i);
 

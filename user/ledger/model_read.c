@@ -91,14 +91,16 @@ void model_thread(const struct model *m, size_t i, uint64_t now_ns, struct model
 void model_counts(const struct model *m, struct model_counts *out)
 {
 	struct join_counts works;
+	struct device_counts books;
 
 	*out = m->counts;
 	join_counts(m->join, &works);
 	out->matched = works.matched;
 	out->orphan = works.orphan;
-	out->late[EVENT_WORK] += works.late;
+	devices_counts(m->devices, &books);
+	out->late[EVENT_WORK] += books.late;
 	out->skew[EVENT_WORK] += works.skew;
-	out->invalid[EVENT_WORK] += works.invalid;
+	out->invalid[EVENT_WORK] += works.invalid + books.invalid;
 	for (size_t i = 0; i < m->threads.n; i++) {
 		const struct book_counts *c = &m->threads.v[i]->book.counts;
 
