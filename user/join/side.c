@@ -29,7 +29,7 @@ static bool may_grow(size_t cap, size_t size, const struct side_room *room)
 /* What outlives the old places: their elements and the chains of those that are not gone. */
 static void move_all(const struct ring *old, char *v, size_t cap, struct chains *chains)
 {
-	for (uint64_t i = old->first; i < old->next; i++) {
+	for (uint64_t i = old->first; old->v && i < old->next; i++) {
 		size_t from = i & (old->cap - 1), to = i & (cap - 1);
 
 		memcpy(v + to * old->size, (char *)old->v + from * old->size, old->size);
