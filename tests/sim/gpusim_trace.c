@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "gpusim_internal.h"
+#include "gpusim_log.h"
 #include "gpusim_trace_internal.h"
 
 enum { WAITING = 8192, NAMES = 1024 };
@@ -30,8 +31,6 @@ void gpusim_trace_to(const struct gpusim_tracer *to)
 {
 	gpusim_lock();
 	__atomic_store_n(&tracer, to, __ATOMIC_RELEASE);
-	if (!to)
-		waiting_count = 0;
 	gpusim_unlock();
 }
 
@@ -46,7 +45,9 @@ static bool tell(struct waiting *w)
 		return false;
 	w->traced.work.start_ns = w->begin.at_ns;
 	w->traced.work.end_ns = w->end.at_ns;
-	tracer->work(&w->traced);
+	gpusim_log_work(&w->traced);
+	if (tracer)
+		tracer->work(&w->traced);
 	return true;
 }
 
@@ -55,7 +56,7 @@ void gpusim_trace_work(const struct gpusim_stream *stream, const struct gpusim_t
 {
 	struct waiting w = { .traced = *traced, .begin = *begin, .end = *end };
 
-	if (!tracer)
+	if (!tracer && !gpusim_log_is_wanted())
 		return;
 	w.traced.device = stream->context->device;
 	w.traced.context = gpusim_context_id(stream->context);
@@ -76,9 +77,8 @@ void gpusim_traces_settle(const struct gpusim_gate *gate, uint64_t end_ns)
 	for (i = 0; i < waiting_count; i++) {
 		gpusim_time_settle(&waiting[i].begin, gate, end_ns);
 		gpusim_time_settle(&waiting[i].end, gate, end_ns);
-		if (!tracer || tell(&waiting[i]))
-			continue;
-		waiting[kept++] = waiting[i];
+		if (!tell(&waiting[i]))
+			waiting[kept++] = waiting[i];
 	}
 	waiting_count = kept;
 }

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "gpusim_log.h"
 #include "gpusim_trace_internal.h"
 #include "truth_internal.h"
 
@@ -26,6 +27,7 @@ static void forget_parent(void)
 {
 	truth_threads = NULL;
 	mine = NULL;
+	gpusim_log_forget();
 }
 
 static void prepare(void)
@@ -120,11 +122,13 @@ void gpusim_correlation_renew(void)
 static void tell(const struct gpusim_call *call, uint64_t end_ns, int result)
 {
 	const struct gpusim_tracer *tracer = gpusim_trace_listener();
+	const struct gpusim_trace_call told = {
+		.function = call->function, .tid = mine->tid, .start_ns = call->start_ns,
+		.end_ns = end_ns, .correlation = mine->correlation, .result = result };
 
+	gpusim_log_call(&told);
 	if (tracer)
-		tracer->call(&(struct gpusim_trace_call){
-			.function = call->function, .tid = mine->tid, .start_ns = call->start_ns,
-			.end_ns = end_ns, .correlation = mine->correlation, .result = result });
+		tracer->call(&told);
 }
 
 int gpusim_call_end(const struct gpusim_call *call, int result)
@@ -163,4 +167,5 @@ void gpusim_truth_forget(void)
 static __attribute__((destructor)) void write_at_exit(void)
 {
 	gpusim_write_truth();
+	gpusim_write_log();
 }

@@ -7,6 +7,8 @@
 #ifndef TRUTH_INTERNAL_H
 #define TRUTH_INTERNAL_H
 
+#include <stdio.h>
+
 #include "gpusim_truth.h"
 
 enum { TRUTH_RESULTS = 8 };
@@ -39,6 +41,13 @@ struct truth_thread {
 };
 
 extern struct truth_thread *truth_threads;
+
+const char *truth_function_name(enum gpusim_function function);
+const char *truth_class_name(enum gpusim_function function);
+
+/* To the file of that name, with the first %p replaced by the pid; complete or not at all. 0 or
+ * -errno, which was said. */
+int truth_write_file(const char *pattern, void (*write)(FILE *file));
 
 static inline uint64_t truth_read(const uint64_t *counter)
 {

@@ -29,6 +29,16 @@ static const struct {
 static const char *const classes[] = { GPUSIM_CLASSES(ROW) };
 #undef ROW
 
+const char *truth_function_name(enum gpusim_function function)
+{
+	return functions[function].name;
+}
+
+const char *truth_class_name(enum gpusim_function function)
+{
+	return classes[functions[function].class];
+}
+
 static struct truth_thread *first_thread(void)
 {
 	return __atomic_load_n(&truth_threads, __ATOMIC_ACQUIRE);
@@ -245,24 +255,17 @@ static char *expand_path(const char *pattern, const char *suffix)
 	return length < 0 ? NULL : path;
 }
 
-int gpusim_write_truth(void)
+int truth_write_file(const char *pattern, void (*write)(FILE *file))
 {
-	const char *pattern = getenv("GPUSIM_TRUTH");
-	char *path, *draft;
-	FILE *file = NULL;
+	char *path = expand_path(pattern, ""), *draft = expand_path(pattern, ".tmp");
+	FILE *file = path && draft ? fopen(draft, "we") : NULL;
 	int error = 0;
 
-	if (!pattern || !*pattern)
-		return 0;
-	path = expand_path(pattern, "");
-	draft = expand_path(pattern, ".tmp");
-	if (path && draft)
-		file = fopen(draft, "we");
 	if (!file) {
 		error = -errno;
 		goto cleanup;
 	}
-	write_truth(file);
+	write(file);
 	if (fclose(file) || rename(draft, path))
 		error = -errno;
 cleanup:
@@ -272,4 +275,11 @@ cleanup:
 	free(path);
 	free(draft);
 	return error;
+}
+
+int gpusim_write_truth(void)
+{
+	const char *pattern = getenv("GPUSIM_TRUTH");
+
+	return pattern && *pattern ? truth_write_file(pattern, write_truth) : 0;
 }

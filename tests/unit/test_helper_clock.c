@@ -47,6 +47,22 @@ static void the_example_of_the_header(void **state)
 	assert_int_equal(helper_clock_settled(&c), 6010);
 }
 
+static void an_offset_that_the_next_reading_allows_stays(void **state)
+{
+	struct gp_ring_clock one = at(1000, 5000, 1010), wandered = at(2000, 6000, 2030),
+			     apart = at(3000, 6900, 3010);
+	struct helper_clock c = { .n = 0 };
+
+	(void)state;
+	assert_true(helper_clock_add(&c, &one));
+	assert_true(helper_clock_add(&c, &wandered));
+	assert_host(&c, 6000, 2005, 25);
+	assert_host(&c, 5400, 1405, 25);
+	assert_host(&c, 5437, 1442, 25);
+	assert_true(helper_clock_add(&c, &apart));
+	assert_host(&c, 6900, 3005, 5);
+}
+
 /* 400 ppm fast, read every 100 ms: its own steps of 4 ns are all that is left. */
 static void a_slewed_clock_is_followed(void **state)
 {
@@ -122,6 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_example_of_the_header),
+		cmocka_unit_test(an_offset_that_the_next_reading_allows_stays),
 		cmocka_unit_test(a_slewed_clock_is_followed),
 		cmocka_unit_test(a_clock_that_was_set_is_uncertain_there_alone),
 		cmocka_unit_test(readings_that_contradict_are_ignored),

@@ -31,10 +31,20 @@ static uint64_t step_after(const struct helper_clock *c, unsigned int i)
 	return moved > allowed ? moved : 0;
 }
 
+/* The host's time of a reading: what the offset before says, where the reading allows it. */
+static uint64_t keep_offset(const struct helper_clock *c, const struct gp_ring_clock *r,
+			    uint64_t middle_ns)
+{
+	uint64_t host_ns = c->n ? r->device_ns + (uint64_t)offset_of(c, c->n - 1) : middle_ns;
+
+	return host_ns >= r->host_before_ns && host_ns <= r->host_after_ns ? host_ns : middle_ns;
+}
+
 bool helper_clock_add(struct helper_clock *c, const struct gp_ring_clock *reading)
 {
 	uint64_t width = reading->host_after_ns - reading->host_before_ns;
-	uint64_t host_ns = reading->host_before_ns + width / 2;
+	uint64_t middle_ns = reading->host_before_ns + width / 2;
+	uint64_t host_ns = keep_offset(c, reading, middle_ns);
 
 	if (reading->host_after_ns < reading->host_before_ns || width > WIDTH_MAX ||
 	    (c->n && host_ns <= c->reading[c->n - 1].host_ns))
@@ -43,7 +53,8 @@ bool helper_clock_add(struct helper_clock *c, const struct gp_ring_clock *readin
 		memmove(c->reading, c->reading + 1, --c->n * sizeof(c->reading[0]));
 	c->reading[c->n].host_ns = host_ns;
 	c->reading[c->n].device_ns = reading->device_ns;
-	c->reading[c->n++].error_ns = width - width / 2;
+	c->reading[c->n++].error_ns = width - width / 2 +
+				      magnitude((int64_t)(host_ns - middle_ns));
 	if (c->n > 1 && step_after(c, c->n - 2))
 		c->steps++;
 	return true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* See the header. A process without a helper is looked at ever less often. */
+/* See the header. A process without a helper is looked at ever less often: often while it is new, and
+ * again when it is met again, since what its helper waits for is us. */
 #include "event/helpers.h"
 
 #include <errno.h>
@@ -10,12 +11,15 @@
 #include "event/helper_source.h"
 
 #define FIND_FIRST_NS 5000000ull
+#define FIND_SOON_NS 40000000ull	/* at most, of the first FIND_SOON times */
+#define FIND_SOON 125
 #define FIND_MAX_NS 1000000000ull
 
 struct process {
 	struct helpers_process who;
 	enum helpers_state state;
 	uint64_t find_at_ns, find_every_ns;
+	unsigned int tries;		/* to find one */
 	struct helper_source *source;
 	struct helper_decoder *decoder;
 	const struct event_sink *sink;	/* during a pump */
@@ -48,13 +52,22 @@ void helpers_free(struct helpers *h)
 	free(h);
 }
 
+static void find_soon(struct process *p)
+{
+	p->find_at_ns = 0;
+	p->find_every_ns = FIND_FIRST_NS;
+	p->tries = 0;
+}
+
 int helpers_add(struct helpers *h, const struct helpers_process *who)
 {
 	struct process *p, **at;
 
 	for (size_t i = 0; i < h->all.n; i++)
-		if (h->all.v[i]->who.pid == who->pid && h->all.v[i]->state != HELPERS_ENDED)
+		if (h->all.v[i]->who.pid == who->pid && h->all.v[i]->state != HELPERS_ENDED) {
+			find_soon(h->all.v[i]);
 			return 0;
+		}
 	p = calloc(1, sizeof(*p));
 	if (p)
 		p->decoder = helper_decoder_new(who->pid, who->clock_offset_ns);
@@ -65,7 +78,7 @@ int helpers_add(struct helpers *h, const struct helpers_process *who)
 		return -ENOMEM;
 	}
 	p->who = *who;
-	p->find_every_ns = FIND_FIRST_NS;
+	find_soon(p);
 	*at = p;
 	return 0;
 }
@@ -83,7 +96,8 @@ static void find(struct process *p, uint64_t now_ns)
 	} else if (fd == -ESRCH) {
 		p->state = HELPERS_ENDED;
 	}
-	p->find_every_ns = num_min(p->find_every_ns * 2, FIND_MAX_NS);
+	p->find_every_ns = num_min(p->find_every_ns * 2,
+				   ++p->tries < FIND_SOON ? FIND_SOON_NS : FIND_MAX_NS);
 	p->find_at_ns = now_ns + p->find_every_ns;
 }
 

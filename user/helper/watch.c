@@ -32,7 +32,9 @@
 #define PERIOD_NS 100000000ull		/* between flushes while somebody watches */
 #define RETRY_NS 1000000000ull		/* after CUPTI was busy or failed */
 #define ASLEEP_NS 60000000000ull	/* a wake that was missed costs no more */
-#define READER_NS 1000000000ull		/* GPUPROF_ARM=1: so long the process waits for a reader */
+#define READER_NS 1000000000ull		/* GPUPROF_ARM: so long the process waits for a reader */
+#define READER_ALIVE_NS 10000000000ull	/* ... that is known to live: on a busy machine it is slow */
+#define READER_LOOK_NS 100000000ull
 #define END_MS 1000
 #define QUIET_NS 1000000000ull		/* without a buffer: is it still us whom CUPTI calls? */
 #define QUIET_MAX_NS 64000000000ull
@@ -259,20 +261,36 @@ static void wake(void)
 	syscall(SYS_futex, &watch.ring.head->wake, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* gpuprof has started this process and is about to watch it: nothing that it does is to be missed. */
-static void wait_for_reader(void)
+/* GPUPROF_ARM: 0 or unset: nobody has started this process to watch it. Else somebody has: gpuprof by
+ * its pid, as this process sees it if they share a namespace, or 1. */
+static bool is_started_for_us(void)
 {
 	const char *arm_now = getenv("GPUPROF_ARM");
+
+	return arm_now && *arm_now && strcmp(arm_now, "0");
+}
+
+/* How long nothing that this process does is to be missed. */
+static uint64_t patience_ns(void)
+{
+	const char *arm_now = getenv("GPUPROF_ARM");
+	long pid = arm_now ? strtol(arm_now, NULL, 10) : 0;
+
+	return pid > 1 && (!kill((pid_t)pid, 0) || errno == EPERM) ? READER_ALIVE_NS : READER_NS;
+}
+
+/* gpuprof has started this process and is about to watch it. */
+static void wait_for_reader(void)
+{
+	uint64_t since = clock_now_ns();
 	uint32_t kinds = 0;
 
-	if (!arm_now || *arm_now != '1')
-		return;
-	for (uint64_t end = clock_now_ns() + READER_NS, now; !kinds && (now = clock_now_ns()) < end;) {
+	while (is_started_for_us() && !kinds && clock_now_ns() - since < patience_ns()) {
 		uint32_t seen = __atomic_load_n(&watch.ring.head->wake, __ATOMIC_ACQUIRE);
 
 		kinds = look();
 		if (!kinds)
-			sleep_for(end - now, seen);
+			sleep_for(READER_LOOK_NS, seen);
 	}
 }
 
@@ -314,12 +332,11 @@ bool watch_start(void)
 
 void watch_cuda(void)
 {
-	const char *arm_now = getenv("GPUPROF_ARM");
 	bool first;
 
 	pthread_mutex_lock(&watch.lock);
 	first = !watch.cuda;
-	if (first && arm_now && *arm_now == '1') {
+	if (first && is_started_for_us()) {
 		uint32_t kinds = look();
 
 		/* On this thread, so that no launch has to wait for it later. */

@@ -12,11 +12,11 @@
 #include "helper/nvtx.h"
 
 /* By whichever door the helper came in, once a process: makes the ring and starts the thread, and
- * with GPUPROF_ARM=1 waits a second for its reader. Calls nothing of CUDA or CUPTI. False: this
- * process has no helper (and is none the worse). */
+ * with GPUPROF_ARM=1 waits a second for its reader, with its pid up to ten while that lives. Calls
+ * nothing of CUDA or CUPTI. False: this process has no helper (and is none the worse). */
 bool watch_start(void);
 
-/* CUDA starts in this process, and calls us: with GPUPROF_ARM=1 and a reader arms now. */
+/* CUDA starts in this process, and calls us: with GPUPROF_ARM and a reader arms now. */
 void watch_cuda(void);
 
 /* Another library's copy of NVTX wants handlers. */

@@ -32,7 +32,7 @@ int inject_image_open(void)
 void inject_environment(int fd)
 {
 	const char *before = getenv("CUDA_INJECTION64_PATH");
-	char path[64];
+	char path[64], reader[24];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (fcntl(fd, F_SETFD, 0))
@@ -41,5 +41,6 @@ void inject_environment(int fd)
 		setenv("GPUPROF_CHAIN_INJECTION", before, 1);
 	setenv("CUDA_INJECTION64_PATH", path, 1);
 	setenv("NVTX_INJECTION64_PATH", path, 0);	/* only one tool can have NVTX: the user's own */
-	setenv("GPUPROF_ARM", "1", 0);
+	snprintf(reader, sizeof(reader), "%d", (int)getppid());
+	setenv("GPUPROF_ARM", reader, 0);
 }

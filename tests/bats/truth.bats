@@ -1,0 +1,56 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Without a fault the tables of devices are the truth to the nanosecond, whatever the mixture of devices,
+# streams, processes, graphs and CUPTI's versions: every pair of these here, all of them with
+# GPUPROF_MIXTURES=all (scripts/check --long). Seeds are drawn and printed; GPUPROF_SEED repeats one.
+
+load ../lib/common
+
+# devices streams processes graphs cupti: each pair of values is in some row.
+PAIRS='1 1 1 some 11.8
+4 4 1 never 12.8
+4 16 1 some 13.0
+8 4 1 only 11.8
+1 4 4 only 13.0
+1 16 4 never 11.8
+4 1 4 only 12.8
+8 16 4 some 12.8
+1 4 64 some 12.8
+4 16 64 only 11.8
+8 1 64 never 13.0'
+
+all_mixtures() {
+	local d s p g c
+	for p in 1 4 64; do for d in 1 4 8; do for s in 1 4 16; do
+		for g in never some only; do for c in 11.8 12.8 13.0; do
+			echo "$d $s $p $g $c"
+		done; done
+	done; done; done
+}
+
+# mixed DEVICES STREAMS PROCESSES GRAPHS CUPTI: profiled, live and from its capture.
+mixed() {
+	local seed=${GPUPROF_SEED:-$RANDOM} rounds=$(($3 > 4 ? 30 : 240)) idle=()
+	[ "$3" -gt 1 ] || idle=(--idle)
+	echo "devices $1 streams $2 processes $3 graphs $4 CUPTI $5: GPUPROF_SEED=$seed"
+	rm -rf mixed && mkdir mixed
+	env GPUSIM_DEVICES="$1" GPUSIM_CUPTI="$5" GPUPROF_CUPTI="$SIM/libcupti.so.13" \
+		GPUSIM_SEED="$seed" GPUSIM_LOG="$PWD/mixed/%p.log" \
+		timeout 120 "$GPUPROF" stat --capture mixed/c.gpr --format json -o mixed/r.json -- \
+		"$SIM/mix" --devices "$1" --streams "$2" --processes "$3" --graphs "$4" \
+		--rounds "$rounds" --seed "$seed" >mixed/said 2>&1 || { cat mixed/said; return 1; }
+	"$GPUPROF" report mixed/c.gpr --format json -o mixed/report.json
+	cmp mixed/r.json mixed/report.json
+	[ "$(find mixed -name '*.log' | wc -l)" -eq "$3" ]
+	"$TEST_LIB/check_works.py" mixed/r.json mixed/*.log "${idle[@]}"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "truth: works, books and copies of any mixture are those that ran, to the nanosecond" {
+	needs root bpf sim
+	local mixture
+	while read -r mixture; do
+		# shellcheck disable=SC2086 # the words of a row
+		mixed $mixture
+	done < <(if [ "${GPUPROF_MIXTURES:-}" = all ]; then all_mixtures; else echo "$PAIRS"; fi)
+}

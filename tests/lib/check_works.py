@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Holds the device tables of a report (json) against what the simulated GPU logged (GPUSIM_LOG).
+
+usage: check_works.py REPORT.json LOG.json... [--idle]
+
+Kernels (names, counts, ns), copies (directions, counts, bytes, ns) and the ledger's busy and owned
+time of every bucket must be the log's, to the nanosecond, for each device of each process; all works
+must have met their launch. --idle: so must the causes of idle time, to 5 us for each call or 2 %,
+whichever is larger. Prints one line, or every difference and status 1.
+Knows the rules of ledger/device_book.h and ledger/idle.h in plain words, over complete lists.
+"""
+import argparse
+import collections
+import json
+import sys
+
+STATES = {"compute": 0, "comm": 1, "copy": 2, "set": 3}
+NS_PER_CALL = 5000
+SHARE = 0.02
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+class Work:
+    """One work of the log, and where the ledger books it."""
+
+    def __init__(self, logged, bucket_of):
+        self.start, self.end = logged["start"], logged["end"]
+        self.correlation = logged["correlation"]
+        kind = logged["kind"]
+        if kind == "kernel":
+            self.bucket = bucket_of.get(logged["name"], "?")
+            self.state = "comm" if self.bucket == "comm" else "compute"
+        else:
+            self.state, self.bucket = ("set", "set") if kind == "set" else ("copy", f"copy-{kind}")
+        lane = logged["context"] << 32 | logged["stream"]
+        self.rank = (STATES[self.state], self.start, lane, self.correlation)
+
+    def row(self):
+        return self.state, self.bucket
+
+
+def sweep(works):
+    """Owned ns of each (state, bucket), and the gaps between works as (start, end, ended_by)."""
+    edges = sorted([(w.start, 1, i) for i, w in enumerate(works)] +
+                   [(w.end, 0, i) for i, w in enumerate(works)])
+    owned, gaps, running, before = collections.Counter(), [], set(), None
+    for at, begins, i in edges:
+        if running and at > before:
+            owned[min((works[r] for r in running), key=lambda w: w.rank).row()] += at - before
+        if not running and begins and before is not None and at > before:
+            gaps.append((before, at))
+        before = at
+        (running.add if begins and works[i].end > works[i].start else running.discard)(i)
+    return owned, gaps
+
+
+def kernels_of(logged):
+    rows = collections.defaultdict(lambda: [0, 0, 1 << 64, 0])
+    for w in logged:
+        if w["kind"] == "kernel":
+            ns, row = w["end"] - w["start"], rows[w["name"]]
+            row[:] = row[0] + 1, row[1] + ns, min(row[2], ns), max(row[3], ns)
+    return {name: tuple(row) for name, row in rows.items()}
+
+
+def copies_of(logged):
+    rows = collections.defaultdict(lambda: [0, 0, 0])
+    for w in logged:
+        if w["kind"] in ("h2d", "d2h", "d2d"):
+            row = rows[w["kind"]]
+            row[:] = row[0] + 1, row[1] + w["bytes"], row[2] + w["end"] - w["start"]
+    return {kind: tuple(row) for kind, row in rows.items()}
+
+
+class Report:
+    """The rows of a report, by process and device."""
+
+    def __init__(self, path):
+        self.tables = load(path)["tables"]
+
+    def rows(self, table, pid, device):
+        return [r for r in self.tables[table] if (r["pid"], r["device"]) == (pid, device)]
+
+    def kernels(self, pid, device):
+        return {r["name"]: (r["count"], r["total_ns"], r["min_ns"], r["max_ns"])
+                for r in self.rows("kernels", pid, device)}
+
+    def copies(self, pid, device):
+        sums = collections.defaultdict(lambda: [0, 0, 0])
+        for r in self.rows("copies", pid, device):
+            row = sums[r["direction"]]
+            row[:] = row[0] + r["count"], row[1] + r["bytes"], row[2] + r["total_ns"]
+        return {kind: tuple(row) for kind, row in sums.items() if kind != "set"}
+
+    def buckets(self):
+        return {r["name"]: r["bucket"] for r in self.tables["kernels"]}
+
+
+def compare(what, seen, real, say):
+    for key in sorted(seen.keys() | real.keys(), key=str):
+        if seen.get(key) != real.get(key):
+            say(f"{what} {key}: {seen.get(key)}, the log has {real.get(key)}")
+
+
+def check_device(report, pid, device, logged, say):
+    works = [Work(w, report.buckets()) for w in logged]
+    owned, _ = sweep(works)
+    busy = collections.Counter()
+    for w in works:
+        busy[w.row()] += w.end - w.start
+    rows = report.rows("ledger", pid, device)
+    what = f"pid {pid} device {device}:"
+    compare(f"{what} kernel", report.kernels(pid, device), kernels_of(logged), say)
+    compare(f"{what} copies", report.copies(pid, device), copies_of(logged), say)
+    ran = [r for r in rows if r["state"] != "idle"]
+    compare(f"{what} owned", {(r["state"], r["bucket"]): r["ns"] for r in ran if r["ns"]},
+            {row: ns for row, ns in owned.items() if ns}, say)
+    compare(f"{what} busy", {(r["state"], r["bucket"]): r["busy_ns"] for r in ran if r["busy_ns"]},
+            {row: ns for row, ns in busy.items() if ns}, say)
+    if {sum(r["ns"] for r in rows)} != {r["wall_ns"] for r in rows}:
+        say(f"{what} {sum(r['ns'] for r in rows)} ns do not add up to the wall time")
+
+
+def check_events(report, total, say):
+    for row in report.tables["events"]:
+        if row["kind"] != "work":
+            continue
+        if row["received"] != total or row["matched"] != total or row["orphan"] or row["late"]:
+            say(f"of {total} works: {row}")
+        return
+    if total:
+        say(f"of {total} works the table events says nothing")
+
+
+# ---- why devices idled ----------------------------------------------------------------------
+
+CAUSES = {"copy": "copy-host", "free": "alloc", "collective": "comm-host"}
+
+
+class Thread:
+    """The calls of one thread, in order."""
+
+    def __init__(self):
+        self.calls = []
+
+    def divide(self, start, end, idle):
+        """Adds the time of [start, end) to the causes of the calls that it was in."""
+        left = end - start
+        for call in self.calls:
+            ns = min(call["end"], end) - max(call["start"], start)
+            if ns > 0:
+                idle[CAUSES.get(call["class"], call["class"])] += ns
+                left -= ns
+        idle["other"] += left
+
+
+def idle_of(works, gaps, calls):
+    """Idle ns by cause, of gaps between works."""
+    threads, launches = collections.defaultdict(Thread), {}
+    for call in calls:
+        threads[call["tid"]].calls.append(call)
+        launches[call["correlation"]] = call
+    first, idle = {}, collections.Counter()
+    for w in works:
+        first[w.start] = min(first.get(w.start, w), w, key=lambda x: x.rank)
+    for start, end in gaps:
+        call = launches[first[end].correlation]
+        enter = min(max(call["start"], start), end)
+        leave = min(max(call["end"], enter), end)
+        idle["queued"] += end - leave
+        idle[CAUSES.get(call["class"]) if call["class"] in ("copy", "collective") else "launch"] += \
+            leave - enter
+        threads[call["tid"]].divide(start, enter, idle)
+    return idle
+
+
+def check_idle(report, pid, device, log, say):
+    logged = [w for w in log["works"] if w["device"] == device]
+    works = [Work(w, report.buckets()) for w in logged]
+    rows = report.rows("ledger", pid, device)
+    real = idle_of(works, sweep(works)[1], log["calls"])
+    seen = collections.Counter({r["bucket"]: r["ns"] for r in rows if r["state"] == "idle"})
+    # Before the first work and behind the last one a book has what no log knows.
+    outside = rows[0]["wall_ns"] - max(w.end for w in works) + min(w.start for w in works)
+    limit = max(NS_PER_CALL * len(log["calls"]), SHARE * sum(real.values()))
+    for cause in sorted(set(seen) | set(real)):
+        least, most = real[cause] - limit, real[cause] + limit + outside
+        if not least <= seen[cause] <= most:
+            say(f"pid {pid} device {device}: idle {cause} {seen[cause]} ns, the log has {real[cause]}"
+                f" (+- {limit:.0f}, and up to {outside} before and behind)")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("report")
+    parser.add_argument("logs", nargs="+")
+    parser.add_argument("--idle", action="store_true")
+    options = parser.parse_args()
+    wrong, total, books = [], 0, 0
+    report = Report(options.report)
+    for log in map(load, options.logs):
+        total += len(log["works"])
+        for device in sorted({w["device"] for w in log["works"]}):
+            books += 1
+            logged = [w for w in log["works"] if w["device"] == device]
+            check_device(report, log["pid"], device, logged, wrong.append)
+            if options.idle:
+                check_idle(report, log["pid"], device, log, wrong.append)
+    check_events(report, total, wrong.append)
+    for line in wrong[:40]:
+        print(line, file=sys.stderr)
+    print(f"{len(wrong)} differences" if wrong else f"{total} works in {books} books are the truth")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What ran and what was called, one by one: the truth behind the sums of gpusim_truth.h, for tests
+ * that hold a profiler's books against it to the nanosecond. Kept in memory while GPUSIM_LOG=FILE is
+ * set (%p becomes the pid), written as JSON at exit:
+ *
+ *   {"log_version": 1, "simulated": true, "pid": P, "seed": S,
+ *    "devices": ["GPU-..."],
+ *    "works": [{"device": 0, "kind": "kernel", "name": "...", "context": 1, "stream": 7,
+ *               "correlation": C, "start": ns, "end": ns, "bytes": 0, "graph": 0, "node": 0,
+ *               "grid": [x,y,z], "block": [x,y,z]}],
+ *    "calls": [{"tid": T, "class": "launch", "function": "...", "start": ns, "end": ns,
+ *               "correlation": C, "result": 0}]}
+ *
+ * kind: kernel, h2d, d2h, d2d, set. Calls are the outermost ones. Times are of CLOCK_MONOTONIC.
+ */
+#ifndef GPUSIM_LOG_H
+#define GPUSIM_LOG_H
+
+#include "gpusim_trace.h"
+
+bool gpusim_log_is_wanted(void);
+void gpusim_log_work(const struct gpusim_trace_work *work); /* any thread */
+void gpusim_log_call(const struct gpusim_trace_call *call);
+void gpusim_log_forget(void); /* in a child: nothing of its parent's */
+int gpusim_write_log(void); /* 0 or -errno; 0 and nothing done without GPUSIM_LOG */
+
+#endif

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * mix: any mixture of works, for tests that hold a profiler against the truth. Each process has a
+ * thread for each of its devices, which gives streams of that device kernels, copies, sets and
+ * captured graphs in an order that the seed decides, and waits now and then. It knows the CUDA
+ * runtime's public functions alone.
+ *
+ * mix [--processes N] [--devices N] [--streams N] [--rounds N] [--graphs never|some|only]
+ *     [--pause-us N] [--seed N] [--wait-file FILE] [--exec] [--destroy]
+ *
+ * --pause-us: up to so long it does nothing between two rounds. --destroy: streams are destroyed
+ * with what they still have to do. --exec: executes itself when half is done. It waits for FILE, if
+ * any, when everything is ready. Exit status 0: every call succeeded. Prints how many works it gave.
+ */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cudart_api.h"
+
+enum { MAX_STREAMS = 16, MAX_DEVICES = 16, MAX_NODES = 12, BUFFER = 1 << 20, SYNC_EVERY = 24 };
+enum graphs { NEVER, SOME, ONLY };
+
+struct options {
+	uint64_t processes, devices, streams, rounds, pause_us, seed;
+	enum graphs graphs;
+	const char *wait_file;
+	bool exec, destroy;
+};
+
+struct worker {
+	const struct options *options;
+	int device;
+	uint64_t random, works;
+	cudaStream_t stream[MAX_STREAMS];
+	cudaGraphExec_t graph[MAX_STREAMS];
+	uint64_t nodes[MAX_STREAMS];
+	char *memory, *host;
+};
+
+static void check(cudaError_t error, const char *what)
+{
+	if (error == cudaSuccess)
+		return;
+	fprintf(stderr, "mix: %s: %s\n", what, cudaGetErrorString(error));
+	exit(1);
+}
+
+#define CHECK(call) check((call), #call)
+
+/* Kernels of every class that is told by name, and one of none. */
+static const char *const names[] = {
+	"_Z20sgemm_128x64_nn_kerniiiPKfS0_Pf", "_Z15flash_attentionPfPKfi",
+	"_Z16bias_relu_kernelPfPKfi", "_Z22softmax_forward_kernelPfi",
+	"_Z22multi_tensor_adam_applyPfPKfS_S_f", "_Z17layer_norm_kernelPfi", "_Z9somethingv",
+};
+enum { KERNELS = sizeof(names) / sizeof(names[0]) };
+static char kernels[KERNELS]; /* their addresses are the host functions */
+
+static __attribute__((constructor)) void register_kernels(void)
+{
+	for (size_t i = 0; i < KERNELS; i++)
+		__cudaRegisterFunction(NULL, &kernels[i], NULL, (char *)(uintptr_t)names[i], -1,
+				       NULL, NULL, NULL, NULL, NULL);
+}
+
+static uint64_t draw(struct worker *w, uint64_t below)
+{
+	w->random ^= w->random << 13;
+	w->random ^= w->random >> 7;
+	w->random ^= w->random << 17;
+	return (w->random >> 11) % below;
+}
+
+static void give_kernel(struct worker *w, cudaStream_t stream)
+{
+	static const dim3 grids[] = { { 1, 1, 1 }, { 64, 8, 1 }, { 4096, 1, 1 }, { 128, 128, 2 } };
+	static const dim3 blocks[] = { { 32, 1, 1 }, { 256, 1, 1 }, { 16, 16, 1 } };
+
+	CHECK(cudaLaunchKernel(&kernels[draw(w, KERNELS)], grids[draw(w, 4)], blocks[draw(w, 3)],
+			       NULL, 0, stream));
+}
+
+static void give_copy(struct worker *w, cudaStream_t stream, int kind)
+{
+	size_t bytes = 1 + draw(w, BUFFER / 2);
+	char *to = kind == cudaMemcpyDeviceToHost ? w->host : w->memory;
+	const char *from = kind == cudaMemcpyHostToDevice ? w->host : w->memory + BUFFER / 2;
+
+	CHECK(cudaMemcpyAsync(to, from, bytes, kind, stream));
+}
+
+static void give_work(struct worker *w, cudaStream_t stream)
+{
+	static const int ways[] = { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost,
+				    cudaMemcpyDeviceToDevice };
+	uint64_t what = draw(w, 10);
+
+	w->works++;
+	if (what < 6)
+		give_kernel(w, stream);
+	else if (what < 9)
+		give_copy(w, stream, ways[what - 6]);
+	else
+		CHECK(cudaMemsetAsync(w->memory, 0, 1 + draw(w, BUFFER), stream));
+}
+
+static void make_graph(struct worker *w, size_t i)
+{
+	cudaGraph_t graph;
+	uint64_t before = w->works;
+
+	w->nodes[i] = 1 + draw(w, MAX_NODES);
+	CHECK(cudaStreamBeginCapture(w->stream[i], 0));
+	for (uint64_t n = 0; n < w->nodes[i]; n++)
+		give_work(w, w->stream[i]);
+	CHECK(cudaStreamEndCapture(w->stream[i], &graph));
+	CHECK(cudaGraphInstantiate(&w->graph[i], graph, 0));
+	CHECK(cudaGraphDestroy(graph));
+	w->works = before; /* captured ones did not run */
+}
+
+static void prepare(struct worker *w)
+{
+	CHECK(cudaSetDevice(w->device));
+	CHECK(cudaMalloc((void **)&w->memory, BUFFER));
+	CHECK(cudaMallocHost((void **)&w->host, BUFFER));
+	for (size_t i = 0; i < w->options->streams; i++) {
+		CHECK(cudaStreamCreateWithFlags(&w->stream[i], i % 2));
+		if (w->options->graphs != NEVER)
+			make_graph(w, i);
+	}
+}
+
+static void give(struct worker *w)
+{
+	size_t i = draw(w, w->options->streams), of = draw(w, w->options->streams);
+
+	if (w->options->graphs == ONLY || (w->options->graphs == SOME && !draw(w, 4))) {
+		CHECK(cudaGraphLaunch(w->graph[of], w->stream[i]));
+		w->works += w->nodes[of];
+	} else {
+		give_work(w, w->stream[i]);
+	}
+}
+
+static void *run(void *argument)
+{
+	struct worker *w = argument;
+
+	prepare(w);
+	while (w->options->wait_file && access(w->options->wait_file, F_OK))
+		usleep(1000);
+	for (uint64_t round = 1; round <= w->options->rounds; round++) {
+		give(w);
+		if (w->options->pause_us)
+			usleep((useconds_t)draw(w, w->options->pause_us + 1));
+		if (round % SYNC_EVERY == 0)
+			CHECK(draw(w, 2) ? cudaDeviceSynchronize() :
+					   cudaStreamSynchronize(w->stream[draw(w, w->options->streams)]));
+	}
+	for (size_t i = 0; w->options->destroy && i < w->options->streams; i++)
+		CHECK(cudaStreamDestroy(w->stream[i]));
+	CHECK(cudaDeviceSynchronize());
+	return NULL;
+}
+
+static int run_process(const struct options *options, uint64_t number)
+{
+	struct worker workers[MAX_DEVICES];
+	pthread_t threads[MAX_DEVICES];
+	uint64_t works = 0;
+
+	for (uint64_t i = 0; i < options->devices; i++) {
+		workers[i] = (struct worker){ .options = options, .device = (int)i };
+		workers[i].random = (options->seed + 1) * 0x9e3779b97f4a7c15u ^
+				    (number << 32 | (i + 1) << 8);
+		if (pthread_create(&threads[i], NULL, run, &workers[i]))
+			return 1;
+	}
+	for (uint64_t i = 0; i < options->devices; i++) {
+		pthread_join(threads[i], NULL);
+		works += workers[i].works;
+	}
+	printf("mix: pid %d gave %llu works\n", (int)getpid(), (unsigned long long)works);
+	return fflush(stdout) != 0;
+}
+
+static int run_all(const struct options *options)
+{
+	int failed = 0, status;
+
+	if (options->processes == 1)
+		return run_process(options, 0);
+	for (uint64_t i = 0; i < options->processes; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return 1;
+		if (!pid)
+			exit(run_process(options, i));
+	}
+	while (wait(&status) > 0)
+		failed |= status != 0;
+	return failed;
+}
+
+static int usage(void)
+{
+	fputs("usage: mix [--processes N] [--devices N] [--streams N] [--rounds N]\n"
+	      "           [--graphs never|some|only] [--pause-us N] [--seed N] [--wait-file FILE]\n"
+	      "           [--exec] [--destroy]\n",
+	      stderr);
+	return 2;
+}
+
+static bool parse_number(struct options *o, const char *word, const char *value)
+{
+	const struct {
+		const char *name;
+		uint64_t *number;
+	} numbers[] = {
+		{ "--processes", &o->processes }, { "--devices", &o->devices },
+		{ "--streams", &o->streams },	  { "--rounds", &o->rounds },
+		{ "--pause-us", &o->pause_us },	  { "--seed", &o->seed },
+	};
+	char *end;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (strcmp(word, numbers[i].name))
+			continue;
+		*numbers[i].number = strtoull(value, &end, 0);
+		return *value && !*end;
+	}
+	return false;
+}
+
+/* How many words it takes; 0: it is none. */
+static int parse_option(struct options *o, const char *word, const char *value)
+{
+	static const char *const graphs[] = { [NEVER] = "never", [SOME] = "some", [ONLY] = "only" };
+
+	if (!strcmp(word, "--exec"))
+		return o->exec = true;
+	if (!strcmp(word, "--destroy"))
+		return o->destroy = true;
+	if (!value)
+		return 0;
+	if (!strcmp(word, "--wait-file"))
+		return (o->wait_file = value) ? 2 : 0;
+	for (int i = NEVER; !strcmp(word, "--graphs") && i <= ONLY; i++)
+		if (!strcmp(value, graphs[i])) {
+			o->graphs = (enum graphs)i;
+			return 2;
+		}
+	return parse_number(o, word, value) ? 2 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .processes = 1, .devices = 1, .streams = 2, .rounds = 200 };
+	int taken, status;
+
+	for (int arg = 1; arg < argc; arg += taken) {
+		taken = parse_option(&o, argv[arg], argv[arg + 1]);
+		if (!taken)
+			return usage();
+	}
+	if (!o.devices || o.devices > MAX_DEVICES || !o.streams || o.streams > MAX_STREAMS)
+		return usage();
+	status = run_all(&o);
+	if (!o.exec || status)
+		return status;
+	execv("/proc/self/exe", (char *[]){ argv[0], "--seed", "1", NULL });
+	return 1;
+}
