@@ -56,6 +56,7 @@ report() { "$GPUPROF" report "$@"; }
 	for ((i = 0; i < moments; i++)); do
 		start_gpuprof record -o c.gpr -p "$TARGET"
 		wait_armed "$TARGET"
+		wait_for 10 test -e c.gpr # the worker makes it, at about the same time
 		sleep "0.$(printf %03d $((RANDOM % 300)))"
 		kill -KILL "$PROFILER"
 		wait "$PROFILER" || true

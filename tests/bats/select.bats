@@ -67,12 +67,14 @@ only() { # PID...: nobody else has calls in the report
 	cat >job.sh <<-SCRIPT
 		GPUSIM_TRUTH=$PWD/c.json LD_LIBRARY_PATH=$SIM "$SIM/simcalls" cudaLaunchKernel=50 \
 			--init --wait-file $PWD/go >c.out &
-		echo \$! >c.pid
+		echo \$! >c.pid.new
+		mv c.pid.new c.pid
 		wait
 	SCRIPT
 	bash ./job.sh 3>&- &
 	STARTED+=($!)
 	wait_for 10 grep -q ready c.out
+	wait_for 10 test -e c.pid
 	c=$(cat c.pid)
 	start_choosing --name 'alpha*,a-program-of-a-very-long-name' --name job.sh
 	let_go
