@@ -119,15 +119,15 @@ static void count_copy(struct copy_stats *c, const struct event *ev)
 	c->total_ns += ev->end_ns - ev->start_ns;
 }
 
-static int count_kernel(struct devices *d, struct kernel_stats *k, const struct event *ev,
-			const struct launch *launch)
+static int count_kernel(struct devices *d, struct device_state *s, struct kernel_stats *k,
+			const struct event *ev, const struct launch *launch)
 {
 	uint64_t queue_ns;
 
 	if (!launch)
-		return kernels_count(k, &d->kernels, ev, NULL);
+		return kernels_count(&s->kernels, &d->kernels, k, ev, NULL);
 	queue_ns = ev->start_ns > launch->end_ns ? ev->start_ns - launch->end_ns : 0;
-	return kernels_count(k, &d->kernels, ev, &queue_ns);
+	return kernels_count(&s->kernels, &d->kernels, k, ev, &queue_ns);
 }
 
 /* Which bucket and state, and the statistics beside the book. 0 or -ENOMEM. */
@@ -146,7 +146,7 @@ static int classify(struct devices *d, struct device_state *s, const struct even
 			return -ENOMEM;
 		out->bucket = (uint16_t)(DEVICE_KERNELS + k->class);
 		out->state = k->class == KERNEL_COMM ? WORK_COMM : WORK_COMPUTE;
-		return count_kernel(d, k, ev, launch);
+		return count_kernel(d, s, k, ev, launch);
 	case WORK_KIND_GRAPH:
 		out->bucket = DEVICE_GRAPHS;
 		out->state = WORK_COMPUTE;

@@ -5,15 +5,72 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint64_t counter(const struct hist *h, unsigned int octave, unsigned int sub)
+{
+	size_t place = (size_t)(h->at[octave] - 1u) * HIST_SUB + sub;
+
+	if (!h->at[octave])
+		return 0;
+	switch (h->width) {
+	case 2: return ((const uint16_t *)h->counters)[place];
+	case 4: return ((const uint32_t *)h->counters)[place];
+	default: return ((const uint64_t *)h->counters)[place];
+	}
+}
+
+static void set_counter(void *counters, unsigned int width, size_t place, uint64_t value)
+{
+	switch (width) {
+	case 2: ((uint16_t *)counters)[place] = (uint16_t)value; break;
+	case 4: ((uint32_t *)counters)[place] = (uint32_t)value; break;
+	default: ((uint64_t *)counters)[place] = value; break;
+	}
+}
+
 int hist_grow(struct hist *h, unsigned int octave)
 {
-	uint64_t (*v)[HIST_SUB] = reallocarray(h->octave, h->n + 1u, sizeof(*v));
+	const size_t bytes = hist_bytes(h);
+	const unsigned int width = h->width ? h->width : 2;
+	char *v = realloc(h->counters, bytes + (size_t)HIST_SUB * width);
 
 	if (!v)
 		return -ENOMEM;
-	memset(v[h->n], 0, sizeof(*v));
-	h->octave = v;
+	memset(v + bytes, 0, (size_t)HIST_SUB * width);
+	h->counters = v;
+	h->width = (uint8_t)width;
 	h->at[octave] = ++h->n;
+	return 0;
+}
+
+/* Twice as many bytes for each counter. */
+static int widen(struct hist *h)
+{
+	const unsigned int width = 2u * h->width;
+	void *v = malloc((size_t)h->n * HIST_SUB * width);
+
+	if (!v)
+		return -ENOMEM;
+	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
+		for (unsigned int s = 0; h->at[o] && s < HIST_SUB; s++)
+			set_counter(v, width, (size_t)(h->at[o] - 1u) * HIST_SUB + s,
+				    counter(h, o, s));
+	free(h->counters);
+	h->counters = v;
+	h->width = (uint8_t)width;
+	return 0;
+}
+
+int hist_add_slowly(struct hist *h, unsigned int octave, unsigned int sub, uint64_t n)
+{
+	uint64_t sum;
+
+	if (!h->at[octave] && hist_grow(h, octave))
+		return -ENOMEM;
+	sum = num_add(counter(h, octave, sub), n);
+	while (h->width < 8 && sum >> 8 * h->width)
+		if (widen(h))
+			return -ENOMEM;
+	set_counter(h->counters, h->width, (size_t)(h->at[octave] - 1u) * HIST_SUB + sub, sum);
 	return 0;
 }
 
@@ -24,9 +81,13 @@ int hist_merge(struct hist *dst, const struct hist *src)
 	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
 		if (src->at[o] && !dst->at[o] && hist_grow(dst, o))
 			return -ENOMEM;
+	while (dst->width < src->width)
+		if (widen(dst))
+			return -ENOMEM;
 	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
 		for (unsigned int s = 0; src->at[o] && s < HIST_SUB; s++)
-			dst->octave[dst->at[o] - 1][s] += src->octave[src->at[o] - 1][s];
+			if (hist_add_slowly(dst, o, s, counter(src, o, s)))
+				return -ENOMEM;
 	if (!dst->count || src->min < dst->min)
 		dst->min = src->min;
 	if (src->max > dst->max)
@@ -39,13 +100,13 @@ int hist_merge(struct hist *dst, const struct hist *src)
 void hist_reset(struct hist *h)
 {
 	if (h->n)
-		memset(h->octave, 0, hist_bytes(h));
+		memset(h->counters, 0, hist_bytes(h));
 	h->count = h->total = h->min = h->max = 0;
 }
 
 void hist_free(struct hist *h)
 {
-	free(h->octave);
+	free(h->counters);
 	*h = (struct hist){ 0 };
 }
 
@@ -64,7 +125,7 @@ static uint64_t at_rank(const struct hist *h, uint64_t rank)
 
 	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
 		for (unsigned int s = 0; h->at[o] && s < HIST_SUB; s++) {
-			seen += h->octave[h->at[o] - 1][s];
+			seen += counter(h, o, s);
 			if (seen >= rank)
 				return middle(o, s);
 		}
@@ -96,9 +157,8 @@ int hist_add_bin(struct hist *h, uint64_t v, uint64_t n)
 
 	if (!n)
 		return 0;
-	if (!h->at[octave] && hist_grow(h, octave))
+	if (hist_add_slowly(h, octave, hist_sub(v, octave), n))
 		return -ENOMEM;
-	h->octave[h->at[octave] - 1][hist_sub(v, octave)] += n;
 	if (v < h->min || !h->count)
 		h->min = v;
 	h->count = num_add(h->count, n);

@@ -2,7 +2,8 @@
 /*
  * A log-linear histogram of u64 nanoseconds: 64 sub-buckets per octave, so a reported quantile is
  * within 0.8 % of an observed value; count, total, min and max are exact. Octaves are allocated
- * when first hit (512 bytes each, in one block). Start zeroed; hist_free when done. Knows nothing of calls.
+ * when first hit, all in one block, with counters of 2 bytes that become 4 and 8 when they
+ * must (128, 256, 512 bytes an octave). Start zeroed; hist_free when done. Knows nothing of calls.
  */
 #ifndef LEDGER_HIST_H
 #define LEDGER_HIST_H
@@ -21,18 +22,20 @@ struct hist {
 	uint64_t total;		/* saturates at UINT64_MAX */
 	uint64_t min;		/* meaningful when count > 0 */
 	uint64_t max;
-	uint64_t (*octave)[HIST_SUB];	/* those that were hit, in that order */
+	void *counters;		/* HIST_SUB of each octave that was hit, in that order */
+	uint8_t width;		/* bytes of a counter: 2, 4, 8; 0: there are none */
 	uint8_t n;
 	uint8_t at[HIST_OCTAVES];	/* 1 + where it is; 0: nowhere */
 };
 
 int hist_grow(struct hist *h, unsigned int octave);	/* 0 or -ENOMEM */
-int hist_merge(struct hist *dst, const struct hist *src);	/* 0 or -ENOMEM: dst unchanged */
+int hist_add_slowly(struct hist *h, unsigned int octave, unsigned int sub, uint64_t n);
+int hist_merge(struct hist *dst, const struct hist *src);	/* 0, or -ENOMEM: dst is of no use */
 void hist_reset(struct hist *h);	/* empty again; keeps the memory */
 void hist_free(struct hist *h);
 static inline size_t hist_bytes(const struct hist *h)	/* allocated */
 {
-	return h->n * sizeof(*h->octave);
+	return (size_t)h->n * HIST_SUB * h->width;
 }
 
 /* Calls whose time is known only by bin or in sum: hist_add_bin counts n values of about v, and
@@ -57,9 +60,16 @@ static inline int hist_add(struct hist *h, uint64_t v)
 {
 	unsigned int octave = hist_octave(v);
 
-	if (__builtin_expect(!h->at[octave], 0) && hist_grow(h, octave))
+	unsigned int sub = hist_sub(v, octave), place = (h->at[octave] - 1u) * HIST_SUB + sub;
+
+	if (__builtin_expect(h->at[octave] && h->width == 2 &&
+			     ((uint16_t *)h->counters)[place] != UINT16_MAX, 1))
+		((uint16_t *)h->counters)[place]++;
+	else if (__builtin_expect(h->at[octave] && h->width == 4 &&
+				  ((uint32_t *)h->counters)[place] != UINT32_MAX, 1))
+		((uint32_t *)h->counters)[place]++;
+	else if (hist_add_slowly(h, octave, sub, 1))
 		return -ENOMEM;
-	h->octave[h->at[octave] - 1][hist_sub(v, octave)]++;
 	if (v < h->min || !h->count)
 		h->min = v;
 	if (v > h->max)

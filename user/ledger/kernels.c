@@ -10,9 +10,10 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* What a row has to have before its histograms grow: with less left there are no new ones. */
+/* What a row is counted as, whether its histograms need it or not yet. */
 #define ROW_BYTES (sizeof(struct kernel_stats) + 4 * sizeof(struct map_slot) + sizeof(void *))
-#define RESERVE_BYTES (ROW_BYTES + 8 * HIST_SUB * sizeof(uint64_t))
+/* Twelve octaves of each histogram, a factor of 4096, with counters of 4 bytes. */
+#define HISTS_BYTES (2 * 12 * HIST_SUB * sizeof(uint32_t))
 
 static uint64_t hash_name(const char *name)
 {
@@ -24,10 +25,16 @@ static bool has_name(const struct kernel_stats *k, const char *name)
 	return name && k->name ? !strcmp(k->name, name) : name == k->name;
 }
 
+static size_t hists_of(const struct kernel_stats *k)
+{
+	size_t bytes = hist_bytes(&k->time) + hist_bytes(&k->queue);
+
+	return bytes > HISTS_BYTES ? bytes : HISTS_BYTES;
+}
+
 static size_t bytes_of(const struct kernel_stats *k)
 {
-	return ROW_BYTES + (k->name ? strlen(k->name) + 1 : 0) + hist_bytes(&k->time) +
-	       hist_bytes(&k->queue);
+	return ROW_BYTES + (k->name ? strlen(k->name) + 1 : 0) + hists_of(k);
 }
 
 static void take(struct kernels_room *room, size_t bytes)
@@ -98,9 +105,8 @@ static enum kernel_class class_of(struct kernels_room *room, const char *name, u
 }
 
 static struct kernel_stats *find_other(struct kernels *ks, struct kernels_room *room,
-				       const char *name, uint64_t hash)
+				       enum kernel_class class)
 {
-	enum kernel_class class = class_of(room, name, hash);
 	uint64_t key = hash_name(KERNELS_OTHER);
 	struct kernel_stats *k = known(ks, KERNELS_OTHER, class, &key);
 
@@ -120,8 +126,8 @@ static struct kernel_stats *find_by_hash(struct kernels *ks, struct kernels_room
 
 	if (k)
 		return k;
-	if (room->left_bytes < RESERVE_BYTES + (name ? strlen(name) : 0))
-		return find_other(ks, room, name, hash);
+	if (room->left_bytes < ROW_BYTES + HISTS_BYTES + (name ? strlen(name) : 0))
+		return find_other(ks, room, class_of(room, name, hash));
 	k = make(ks, room, name, key);
 	if (k)
 		k->class = kernel_class_of(name);
@@ -142,13 +148,25 @@ struct kernel_stats *kernels_find(struct kernels *ks, struct kernels_room *room,
 
 /* ---- counting ------------------------------------------------------------------------------- */
 
-int kernels_count(struct kernel_stats *k, struct kernels_room *room, const struct event *work,
-		  const uint64_t *queue_ns)
+static bool has_octave(const struct hist *h, uint64_t v)
 {
-	size_t before = hist_bytes(&k->time) + hist_bytes(&k->queue);
+	return h->at[hist_octave(v)];
+}
+
+int kernels_count(struct kernels *ks, struct kernels_room *room, struct kernel_stats *k,
+		  const struct event *work, const uint64_t *queue_ns)
+{
+	uint64_t time_ns = work->end_ns - work->start_ns;
 	const struct work *w = work->work;
+	size_t before;
 	int err = 0;
 
+	if (__builtin_expect(!room->left_bytes, 0) &&
+	    (!has_octave(&k->time, time_ns) || (queue_ns && !has_octave(&k->queue, *queue_ns))))
+		k = find_other(ks, room, k->class);
+	if (!k)
+		return -ENOMEM;
+	before = hists_of(k);
 	if (!k->mixed && k->time.count && (memcmp(w->grid, k->last.grid, sizeof(w->grid)) ||
 					   memcmp(w->block, k->last.block, sizeof(w->block))))
 		k->mixed = true;
@@ -156,8 +174,8 @@ int kernels_count(struct kernel_stats *k, struct kernels_room *room, const struc
 	if (queue_ns)
 		err = hist_add(&k->queue, *queue_ns);
 	if (!err)
-		err = hist_add(&k->time, work->end_ns - work->start_ns);
-	take(room, hist_bytes(&k->time) + hist_bytes(&k->queue) - before);
+		err = hist_add(&k->time, time_ns);
+	take(room, hists_of(k) - before);
 	return err;
 }
 

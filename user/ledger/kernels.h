@@ -16,7 +16,7 @@
 #include "event/work.h"
 #include "ledger/hist.h"
 
-#define KERNELS_ROOM_BYTES (16u << 20)	/* of all devices; some thousand names */
+#define KERNELS_ROOM_BYTES (20u << 20)	/* of all devices; some thousand names */
 #define KERNELS_OTHER "[other]"
 
 struct kernels;
@@ -53,9 +53,10 @@ struct kernels {
 /* The row of that name (NULL: unknown), stable until it is freed or dropped. NULL on ENOMEM. */
 struct kernel_stats *kernels_find(struct kernels *ks, struct kernels_room *room, const char *name);
 
-/* A work of that kernel; queue_ns NULL: unknown. 0 or -ENOMEM. */
-int kernels_count(struct kernel_stats *k, struct kernels_room *room, const struct event *work,
-		  const uint64_t *queue_ns);
+/* A work of that kernel of ks; queue_ns NULL: unknown. Without room for what its histograms need it
+ * counts as "[other]". 0 or -ENOMEM. */
+int kernels_count(struct kernels *ks, struct kernels_room *room, struct kernel_stats *k,
+		  const struct event *work, const uint64_t *queue_ns);
 
 /* A new interval: counts to zero; names that had none are dropped. */
 void kernels_cut(struct kernels *ks, struct kernels_room *room);

@@ -8,7 +8,7 @@
 #include "base/num.h"
 #include "ledger/model_state.h"
 
-#define TIMELINE_SPANS 1048576	/* of all threads; 24 bytes each */
+#define TIMELINE_SPANS 524288	/* of all threads; 24 bytes each */
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What a session of any length may take: millions of works of thousands of kernels, on lanes, threads
+ * and processes that come and go, some without a launch and some long before it. What the model has
+ * allocated is counted as it goes, and every work is in the tables in the end.
+ */
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model_room.h"
+
+#include "lib/emulated.h"
+
+#define BASE 1000000000000ull
+#define HEAP_MAX (64ull << 20)
+#define WORKS 5000000u
+#define PROCESSES 16u
+#define NAMES 20000u
+#define LANES 50u
+#define THREAD_CALLS 400u		/* then another thread goes on */
+
+struct load {
+	struct model *m;
+	uint64_t now_ns, heap_ns, heap_max;
+	uint32_t seq, thread;
+	char name[200];
+};
+
+static uint64_t heap_bytes(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+static void push_calls(struct load *l, uint32_t pid, uint32_t number)
+{
+	uint32_t tid = 100000 + l->thread;
+
+	push(l->m, (struct event){ .kind = EVENT_CALL, .pid = pid, .tid = tid, .seq = ++l->seq,
+				   .func = L, .start_ns = l->now_ns, .end_ns = l->now_ns + 500 });
+	if (number % 97)
+		push(l->m, (struct event){ .kind = EVENT_API, .pid = pid, .tid = tid, .seq = number,
+					   .func = 211, .dir = 5, .start_ns = l->now_ns + 100,
+					   .end_ns = l->now_ns + 400 });
+	if (l->seq < THREAD_CALLS)
+		return;
+	push(l->m, (struct event){ .kind = EVENT_EXIT, .pid = pid, .tid = tid, .seq = ++l->seq,
+				   .end_ns = l->now_ns + 600 });
+	l->thread++;
+	l->seq = 0;
+}
+
+static void push_work(struct load *l, uint32_t pid, uint32_t number)
+{
+	struct work w = { .kind = WORK_KIND_KERNEL, .correlation = number, .stream = number % LANES,
+			  .context = 1 + number % 3, .grid = { number % 7, 1, 1 } };
+
+	snprintf(l->name, sizeof(l->name), "_ZN7cutlass6KernelINS_4gemm6kernel%u%0120u", number % NAMES,
+		 number % NAMES);
+	push(l->m, (struct event){ .kind = EVENT_WORK, .pid = pid, .start_ns = l->now_ns + 1000,
+				   .end_ns = l->now_ns + 1500 + number % 4096 * number % 60000,
+				   .work = &w, .text = l->name });
+}
+
+static void count_heap(struct load *l, uint64_t before)
+{
+	uint64_t heap = heap_bytes() - before;
+
+	if (heap > l->heap_max)
+		l->heap_max = heap;
+	push(l->m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = l->now_ns });
+}
+
+static uint64_t count_works(const struct model *m)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < devices_count(model_devices(m)); i++) {
+		const struct kernels *ks = &devices_get(model_devices(m), i)->kernels;
+
+		for (size_t k = 0; k < ks->all.n; k++)
+			n += ks->all.v[k]->time.count;
+	}
+	return n;
+}
+
+static void the_heap_stays_below_64_mib_whatever_comes(void **state)
+{
+	struct load l = { .now_ns = BASE };
+	uint64_t before = heap_bytes();
+
+	(void)state;
+	needs_real_machine("millions of events");
+#ifdef __SANITIZE_ADDRESS__
+	print_message("SKIP: a sanitizer's allocator does not count\n");
+	skip();
+#endif
+	l.m = session(BASE);
+	for (uint32_t i = 0; i < WORKS; i++) {
+		uint32_t pid = 10 + i / 1000 % PROCESSES;
+
+		l.now_ns += i % 100000 ? 1000 : 100000000;
+		if (i % 5)
+			push_calls(&l, pid, i);
+		push_work(&l, pid, i);
+		if (i % 5 == 0)
+			push_calls(&l, pid, i);
+		if (i % 4096 == 0)
+			count_heap(&l, before);
+	}
+	push(l.m, (struct event){ .kind = EVENT_STOP, .end_ns = l.now_ns });
+	assert_int_equal(model_finish(l.m), 0);
+	count_heap(&l, before);
+	print_message("at most %.1f MiB for %u works, %u threads\n",
+		      (double)l.heap_max / (1 << 20), WORKS, l.thread);
+	assert_true(l.heap_max < HEAP_MAX);
+	assert_int_equal(count_works(l.m), WORKS);
+	model_free(l.m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_heap_stays_below_64_mib_whatever_comes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
