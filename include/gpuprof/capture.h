@@ -48,7 +48,7 @@
 #include <stdint.h>
 
 #define GP_CAPTURE_MAJOR 1
-#define GP_CAPTURE_MINOR 2	/* 1: calls that began before (EVENT_INSIDE ...), 2: stacks */
+#define GP_CAPTURE_MINOR 3	/* 1: calls that began before (EVENT_INSIDE ...), 2: stacks, 3: off-CPU */
 
 #define GP_FRAME_MAGIC 0x184D2A5Cu	/* one of zstd's 16 skippable frames */
 #define GP_FILE_TAG 0x0a666f7270757067ull	/* "gpuprof\n" */
@@ -143,6 +143,7 @@ struct gp_capture_end {
 #define GP_FIELD_STACK 0x4000
 #define GP_FIELD_WORK 0x8000	/* number of the block's GP_TAG_WORK, correlation node bytes error */
 #define GP_FIELD_DEVICE 0x10000	/* eleven numbers, memory, uuid:text */
+#define GP_FIELD_BLOCKED 0x20000	/* such a call has no row of its own, but an event row */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "captures are little endian");
 _Static_assert(sizeof(struct gp_file_header) == 40, "file header");

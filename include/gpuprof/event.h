@@ -4,12 +4,12 @@
  *
  * BPF writes raw registers and stack words; user space (event/decode) gives them meaning with the
  * catalogue row that `row` names (row.h says what BPF knows of it; control.h, what else the two tell
- * each other; tally.h, what takes the place of records where calls are added up). Everything here is fixed-width, explicitly padded and
- * append-only; 0 is no valid kind. Readers accept records longer than they know and skip kinds
- * they do not know.
+ * each other; tally.h, what takes the place of records where calls are added up; off.h, what the
+ * scheduler tells). Everything here is fixed-width, explicitly padded and append-only; 0 is no valid
+ * kind. Readers accept records longer than they know and skip kinds they do not know.
  *
- * Three rings: `calls` carries gp_call, `tasks` carries gp_task (few, and must not drown in calls),
- * `stacks` gp_stack (large; a lost one is a stack that stays unknown, and takes no number).
+ * Three rings: `calls` carries gp_call and gp_off, `tasks` gp_task (few, and must not drown in
+ * calls), `stacks` gp_stack (large; a lost one is a stack that stays unknown, and takes no number).
  * Times are CLOCK_MONOTONIC nanoseconds; pids and tids are those of the initial pid namespace.
  *
  * Every record that a thread tries to send takes the next number of that thread (`seq`, from 1).
@@ -22,7 +22,7 @@
 #include "regs.h"
 #include "types.h"
 
-#define GP_EVENT_VERSION 5
+#define GP_EVENT_VERSION 6
 
 /* Kinds of records. A new kind must reach: event/decode.c, bpf counters (GP_KINDS). */
 #define GP_CALL 1	/* gp_call: a call that returned, complete */
@@ -34,7 +34,8 @@
 #define GP_TASK_EXEC 7	/* gp_task: a followed process runs a new program */
 #define GP_LEFT 8	/* gp_call without words: a call that began before its probes has returned */
 #define GP_STACK 9	/* gp_stack: what a call's stack id means; no seq */
-#define GP_KINDS 10
+#define GP_OFF 10	/* gp_off: a thread was off the CPU, outside calls */
+#define GP_KINDS 11
 
 /* Raw words per record: 0-5 are the ABI's first six integer arguments, then the row's extra words. */
 #define GP_REGS 6
@@ -48,6 +49,7 @@
 #define GP_CALL_EXTRA_FAULT 0x02 /* the extra words could not be read; they are 0 */
 #define GP_CALL_BEFORE 0x04	/* it began before its probes: no words, start_ns is gp_seed's */
 #define GP_CALL_STACK 0x08	/* behind the row's words follows one more: the id of the stack */
+#define GP_CALL_BLOCKED 0x10	/* and then one more: ns of the call that it was off the CPU */
 
 #define GP_DUR_MAX ((1ull << 48) - 1) /* durations saturate here: 78 hours */
 #define GP_RESULT_MAX 32767	/* results saturate here; every probed API's codes are below */
@@ -63,7 +65,8 @@ struct gp_call {
 	gp_u16 row;		/* catalogue row, see user/probe/catalog.h */
 	gp_u32 pid;
 	gp_u32 tid;
-	/* gp_u64 words[4, 8 or 12] follow: the record's length tells; then a stack's id */
+	/* gp_u64 words[4, 8 or 12] follow: the record's length tells; then a stack's id, and
+	 * then the ns off the CPU, as the flags say */
 };
 
 /*

@@ -4,7 +4,7 @@
  * decoder lets through keeps its promises, and the model's books balance whatever came.
  *
  * The input is a sequence of items: what it is, how many bytes follow (cut at the end), the bytes.
- * ITEM_CALL builds a record that is nearly right out of few bytes, so that books get deep.
+ * ITEM_CALL and ITEM_OFF build a record that is nearly right out of few bytes, so that books get deep.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,6 +17,7 @@
 
 enum item {
 	ITEM_RAW_CALL, ITEM_RAW_TASK, ITEM_STATE, ITEM_CALL, ITEM_EVENT, ITEM_READ, ITEM_CUT,
+	ITEM_RAW_OFF, ITEM_OFF,
 	ITEM_END
 };
 
@@ -43,6 +44,7 @@ static int push(void *ctx, const struct event *ev)
 	check(ev->func < decoder_funcs(r->decoder)->n);
 	check(decoder_funcs(r->decoder)->v[ev->func].class < CLASS_END);
 	check(!(ev->has & HAS_DIR) || ev->dir <= COPY_DEFAULT);
+	check(ev->kind != EVENT_OFF || ev->dir < OFF_REASON_END || ev->dir == OFF_CALL);
 	return model_push(r->model, ev);
 }
 
@@ -84,7 +86,7 @@ static void push_state(struct run *r, const void *rec, size_t len)
 /* kind and flags, thread, row, numbers skipped, time since the last one (signed), duration */
 static void push_near_call(struct run *r, const uint8_t *b, size_t len)
 {
-	struct { struct gp_call head; uint64_t words[GP_WORDS_LARGE + 1]; } rec;
+	struct { struct gp_call head; uint64_t words[GP_WORDS_LARGE + 2]; } rec;
 	uint8_t in[8] = { 0 };
 	uint32_t *seq;
 
@@ -94,7 +96,7 @@ static void push_near_call(struct run *r, const uint8_t *b, size_t len)
 	r->clock_ns += (uint64_t)(int64_t)(int16_t)(in[4] | in[5] << 8);
 	memset(&rec, in[7], sizeof(rec));
 	rec.head = (struct gp_call){
-		.kind = (uint8_t)(in[0] & 8 ? GP_LEFT : in[0] % 4), .flags = in[0] >> 4,
+		.kind = (uint8_t)(in[0] & 8 ? GP_LEFT : in[0] % 4), .flags = (uint8_t)(in[0] >> 4 | (in[2] & 0x80) >> 3),
 		.row = in[2], .seq = *seq,
 		.start_ns = r->clock_ns, .dur_lo_ns = in[6], .pid = 10 + in[1] / 4 % 2,
 		.tid = 10 + in[1] % 4,
@@ -104,6 +106,47 @@ static void push_near_call(struct run *r, const uint8_t *b, size_t len)
 	else
 		push_state(r, &rec, sizeof(rec));
 	r->clock_ns += in[6];
+}
+
+static void push_off(struct run *r, const void *rec, size_t len)
+{
+	struct decode_off_texts texts;
+	struct event ev;
+
+	if (decode_off(rec, len, &ev, &texts) != DECODE_OK)
+		return;
+	check(ev.kind == EVENT_OFF && ev.end_ns >= ev.start_ns && ev.pid && ev.tid);
+	check(ev.dir == OFF_CALL || OFF_WOKEN_NS(&ev) <= ev.end_ns - ev.start_ns);
+	check((!ev.text || strlen(ev.text) <= GP_COMM_LEN) &&
+	      (!ev.text2 || strlen(ev.text2) < sizeof(texts.what)));
+	check(push(r, &ev) == 0);
+}
+
+/* flags, thread, system call, numbers skipped, time since the last one, duration, woken, state */
+static void push_near_off(struct run *r, const uint8_t *b, size_t len)
+{
+	struct gp_off rec = { .kind = GP_OFF };
+	uint8_t in[8] = { 0 };
+	uint32_t *seq;
+
+	memcpy(in, b, len < sizeof(in) ? len : sizeof(in));
+	seq = &r->seq[in[1] % 4];
+	rec.flags = in[0] & 31;
+	if (!(rec.flags & GP_OFF_STILL))
+		*seq += in[3] < 128 ? 1 : in[3] - 126u;
+	rec.seq = *seq;
+	rec.syscall = (int16_t)(in[2] - 1);
+	rec.start_ns = r->clock_ns += (uint64_t)(int64_t)(int8_t)in[4];
+	rec.dur_lo_ns = in[5];
+	rec.pid = 10 + in[1] / 4 % 2;
+	rec.tid = 10 + in[1] % 4;
+	rec.woken_ns = rec.start_ns + in[6];
+	rec.waker_tid = in[6] % 2;
+	rec.state = in[7];
+	rec.file = in[7];
+	push_off(r, &rec, sizeof(rec));
+	if (!(rec.flags & GP_OFF_STILL))
+		r->clock_ns += in[5];
 }
 
 /* What the session itself says: START, STOP, UNARMED and so on, with any times. */
@@ -137,6 +180,8 @@ static void read_threads(const struct model *m, uint64_t now_ns)
 			sum += t.book.ns[k];
 		}
 		check(sum == t.book.close_ns - t.book.open_ns);
+		for (int k = 0; k < CLASS_END; k++)
+			check(t.book.blocked_ns[k] <= t.book.ns[k]);
 	}
 }
 
@@ -157,6 +202,12 @@ static void push_item(struct run *r, unsigned int item, const uint8_t *b, size_t
 		break;
 	case ITEM_CALL:
 		push_near_call(r, b, len);
+		break;
+	case ITEM_RAW_OFF:
+		push_off(r, aligned, len);
+		break;
+	case ITEM_OFF:
+		push_near_off(r, b, len);
 		break;
 	case ITEM_EVENT:
 		push_event(r, b, len);

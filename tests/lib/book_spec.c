@@ -18,9 +18,20 @@ static uint64_t most(uint64_t a, uint64_t b)
 
 /* ---- rule 1: numbers ---------------------------------------------------------------------- */
 
+static bool is_off(const struct event *ev)
+{
+	return ev->kind == EVENT_OFF;
+}
+
+/* Rule 10: it tells what goes on. */
+static bool is_reading(const struct event *ev)
+{
+	return is_off(ev) && !(ev->has & HAS_END);
+}
+
 static bool is_record(const struct event *ev)
 {
-	return (ev->kind >= EVENT_CALL && ev->kind <= EVENT_OPEN) || ev->kind == EVENT_EXIT ||
+	return (is_off(ev) && !is_reading(ev)) || (ev->kind >= EVENT_CALL && ev->kind <= EVENT_OPEN) || ev->kind == EVENT_EXIT ||
 	       ev->kind == EVENT_TAIL || ev->kind == EVENT_LEFT;
 }
 
@@ -32,13 +43,15 @@ static bool names_call(const struct event *ev)
 
 static bool is_ended(const struct event *ev)
 {
-	return ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT || ev->kind == EVENT_GONE;
+	return ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT || ev->kind == EVENT_GONE ||
+	       (is_off(ev) && !is_reading(ev));
 }
 
 struct numbers {
 	bool accepted[SPEC_EVENTS_MAX];
 	uint32_t missing[SPEC_EVENTS_MAX];	/* numbers skipped just before this record */
 	bool enter_missing[SPEC_EVENTS_MAX];	/* the number just before it did not come */
+	bool wrong[SPEC_EVENTS_MAX];		/* a reading that cannot be */
 };
 
 static const struct func *func_of(const struct spec_input *in, const struct event *ev)
@@ -50,6 +63,9 @@ static bool is_timeless(const struct spec_input *in, const struct event *ev)
 {
 	const struct func *fn = func_of(in, ev);
 
+	if (is_off(ev))
+		return ev->dir >= OFF_REASON_END || ev->end_ns < ev->start_ns ||
+		       OFF_WOKEN_NS(ev) > ev->end_ns - ev->start_ns;
 	return !fn || fn->class >= CLASS_END ||
 	       ((ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT || ev->kind == EVENT_INSIDE) &&
 		ev->end_ns < ev->start_ns);
@@ -82,6 +98,12 @@ static void number(const struct spec_input *in, struct numbers *out)
 		if (is_accepted_inside(in, before, ev)) {
 			out->accepted[i] = true;
 			before = ev;
+		}
+		if (is_reading(ev) && ev->dir != OFF_CALL && !exited && !ahead) {
+			out->wrong[i] = is_timeless(in, ev);
+			out->accepted[i] = !out->wrong[i];
+			before = out->wrong[i] ? before : ev;
+			last_came = true;
 		}
 		if (!is_record(ev) || exited || ahead > INT32_MAX)
 			continue;
@@ -124,8 +146,10 @@ static bool continues(const struct spec_input *in, const struct numbers *num, si
 	if (before == NONE)
 		return false;
 	open = &in->events[before];
-	return !is_ended(open) && ev->kind != EVENT_ENTER && ev->kind != EVENT_GONE &&
-	       open->start_ns == ev->start_ns && open->func == ev->func;
+	if (is_ended(open) || ev->kind == EVENT_ENTER || ev->kind == EVENT_GONE ||
+	    is_off(open) != is_off(ev))
+		return false;
+	return open->start_ns == ev->start_ns && (is_off(ev) || open->func == ev->func);
 }
 
 struct reach {
@@ -168,7 +192,8 @@ static void reach(const struct spec_input *in, const struct numbers *num, struct
 		if (ev->kind == EVENT_GONE)
 			r->start[i] = most(least(most(ev->end_ns, in->base), r->stop), reached);
 		r->end[i] = r->start[i];
-		if (ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT || ev->kind == EVENT_INSIDE)
+		if (ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT || ev->kind == EVENT_INSIDE ||
+		    is_off(ev))
 			r->end[i] = most(least(most(ev->end_ns, in->base), r->stop), r->start[i]);
 		/* Its ENTER may have been clipped: it goes on from there. */
 		if (continues(in, num, i))
@@ -201,7 +226,7 @@ static uint64_t unknown_before(const struct spec_input *in, const struct numbers
 {
 	const struct event *ev = &in->events[i];
 	bool no_time = num->enter_missing[i] && ev->kind != EVENT_ENTER &&
-		       ev->kind != EVENT_LEFT && func_of(in, ev)->two;
+		       ev->kind != EVENT_LEFT && !is_off(ev) && func_of(in, ev)->two;
 
 	return missing_before(in, num, i) - no_time;
 }
@@ -276,7 +301,7 @@ static void add_gap(const struct spec_input *in, struct spec_book *b, struct spe
 	}
 }
 
-/* ---- rules 6 and 7 and the whole ------------------------------------------------------------ */
+/* ---- rules 6 and 7 -------------------------------------------------------------------------- */
 
 static size_t first_call(const struct spec_input *in, const struct numbers *num)
 {
@@ -318,6 +343,7 @@ static void count(const struct spec_input *in, const struct numbers *num, const 
 		if (is_record(ev) && ev->kind != EVENT_TAIL)
 			c->invalid += !num->accepted[i] ||
 				      (names_call(ev) && is_timeless(in, ev));
+		c->invalid += num->wrong[i];
 		if (ev->kind == EVENT_INSIDE && is_timeless(in, ev))
 			c->invalid++;
 		else if (ev->kind == EVENT_INSIDE || ev->kind == EVENT_GONE)
@@ -331,6 +357,7 @@ static void count(const struct spec_input *in, const struct numbers *num, const 
 		if (is_call(in, num, i) && !continues(in, num, i) && ev->kind != EVENT_GONE) {
 			c->skew += start < known;
 			c->abandoned += before != NONE && !is_ended(&in->events[before]) &&
+					!is_off(&in->events[before]) &&
 					!unknown_before(in, num, i) &&
 					gap_before(in, num, i) == BUCKET_LOST;
 		}
@@ -342,6 +369,73 @@ static void count(const struct spec_input *in, const struct numbers *num, const 
 		c->late_ns += from < to ? to - from : 0;
 	}
 }
+
+/* ---- rule 10: off the CPU ------------------------------------------------------------------- */
+
+static unsigned int open_bucket(const struct spec_input *in, const struct event *ev)
+{
+	if (!is_off(ev))
+		return func_of(in, ev)->class;
+	return BUCKET_OFF_0 + (OFF_WOKEN_NS(ev) ? (unsigned int)OFF_RUNQUEUE : ev->dir);
+}
+
+static void add_call(const struct spec_input *in, const struct reach *r, size_t i,
+		     struct spec_book *b)
+{
+	const struct event *ev = &in->events[i];
+	uint64_t woken;
+
+	if (!is_off(ev)) {
+		add(b, r->start[i], r->end[i], func_of(in, ev)->class);
+		return;
+	}
+	woken = least(most(least(most(ev->end_ns - OFF_WOKEN_NS(ev), in->base), r->stop),
+			   r->start[i]), r->end[i]);
+	add(b, r->start[i], woken, BUCKET_OFF_0 + ev->dir);
+	add(b, woken, r->end[i], BUCKET_OFF_0 + OFF_RUNQUEUE);
+}
+
+/* ---- rule 11: blocked ----------------------------------------------------------------------- */
+
+/* What was said of call i, and by readings up to event `end`. */
+static uint64_t said_blocked(const struct spec_input *in, const struct numbers *num, size_t i,
+			     size_t end)
+{
+	bool inside = in->events[i].kind == EVENT_INSIDE;
+	uint64_t ns = inside ? 0 : in->events[i].blocked_ns, start = in->events[i].start_ns;
+
+	for (size_t j = i; j < end && !inside; j++) {
+		const struct event *ev = &in->events[j];
+
+		if (num->accepted[j] && ev->kind == EVENT_EXIT)
+			break;
+		if (is_reading(ev) && ev->dir == OFF_CALL && ev->start_ns == start)
+			ns = most(ns, ev->blocked_ns);
+	}
+	if (continues(in, num, i))
+		ns = most(ns, said_blocked(in, num, call_before(in, num, i), i));
+	return ns;
+}
+
+static void count_blocked(const struct spec_input *in, const struct numbers *num,
+			  const struct reach *r, struct spec_book *b)
+{
+	size_t last = call_before(in, num, in->n);
+
+	for (size_t i = 0; i < in->n; i++) {
+		const struct event *ev = &in->events[i];
+		bool open = i == last && !is_ended(ev) && !missing_before(in, num, in->n) &&
+			    (ev->kind != EVENT_INSIDE || ev->has & HAS_END);
+		uint64_t ns = open ? b->close_ns - r->end[i] : r->end[i] - r->start[i];
+
+		if (is_call(in, num, i) && !is_off(ev) && func_of(in, ev)->class != CLASS_OTHER &&
+		    (open || ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT))
+			b->blocked_ns[func_of(in, ev)->class] +=
+				least(said_blocked(in, num, i, open ? in->n : i), ns);
+	}
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
 
 void spec_book(const struct spec_input *in, struct spec_book *out)
 {
@@ -366,7 +460,7 @@ void spec_book(const struct spec_input *in, struct spec_book *out)
 		if (!continues(in, &num, i))
 			add_gap(in, out, (struct spec_segment){ reached, r.start[i],
 				gap_before(in, &num, i) }, i, before == NONE);
-		add(out, r.start[i], r.end[i], func_of(in, &in->events[i])->class);
+		add_call(in, &r, i, out);
 		reached = most(reached, r.end[i]);
 	}
 	last = call_before(in, &num, in->n);
@@ -376,9 +470,10 @@ void spec_book(const struct spec_input *in, struct spec_book *out)
 		 !(in->events[last].has & HAS_END))
 		bucket = BUCKET_UNKNOWN;
 	else if (last != NONE && !is_ended(&in->events[last]))
-		bucket = func_of(in, &in->events[last])->class;
+		bucket = open_bucket(in, &in->events[last]);
 	add_gap(in, out, (struct spec_segment){ reached, out->close_ns, bucket }, in->n,
 		last == NONE);
+	count_blocked(in, &num, &r, out);
 }
 
 void spec_sum(const struct spec_book *b, uint64_t from, uint64_t to, struct book_sum *sum)

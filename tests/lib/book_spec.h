@@ -5,7 +5,7 @@
  * ledger/book is tested against it.
  *
  * The rules. A session begins at `base`.
- *  1. Records are CALL, ENTER, OPEN, LEFT, EXIT and TAIL. A record whose number is not after the last one
+ *  1. Records are CALL, ENTER, OPEN, LEFT, OFF (but see 10), EXIT and TAIL. A record whose number is not after the last one
  *     (a number may wrap) is out of order: invalid, as if it had not come. An OPEN may repeat
  *     the last number; a TAIL has no number of its own, it only says which was the last. After an
  *     EXIT nothing comes. Numbers that were skipped are lost events.
@@ -33,6 +33,13 @@
  *     the call; what is between them is `unknown`. Any other INSIDE or GONE tells nothing new (counted:
  *     late). What follows an INSIDE without HAS_END up to the next call or the close is
  *     `unknown`, unless records are missing, and it is not abandoned.
+ * 10. An OFF is a call that starts and ends (rule 3), of no function: of its reason, and from woken on
+ *     `runqueue`. One of no known reason, or that ends before it starts or was woken, is invalid as
+ *     in 2. Without HAS_END it has no number: it counts when its own is the last one, reaches to its
+ *     end and stays open there (`runqueue` if it was woken); an OFF that starts when it did goes on
+ *     with it; and it is not abandoned.
+ * 11. Of a call, so much is blocked as its end, its OPEN or a reading (OFF_CALL) of it says, the most
+ *     of these, but not more than the call has.
  * A cut (kind 0, end_ns: when) divides the book there: what comes later changes nothing before.
  */
 #ifndef TESTS_BOOK_SPEC_H
@@ -59,6 +66,7 @@ struct spec_book {
 	uint64_t open_ns, close_ns;
 	struct spec_segment segment[16 * SPEC_EVENTS_MAX];
 	size_t n;
+	uint64_t blocked_ns[CLASS_END];	/* without cuts */
 	struct book_counts counts;	/* late, late_ns: of unarmed intervals */
 };
 

@@ -28,6 +28,13 @@ static enum idle_cause cause_of(unsigned int bucket)
 	case CLASS_LIBRARY: return IDLE_LIBRARY;
 	case CLASS_QUERY: return IDLE_QUERY;
 	case BUCKET_LOST: return IDLE_LOST;
+	case BUCKET_OFF_0 + OFF_RUNQUEUE: return IDLE_RUNQUEUE;
+	case BUCKET_OFF_0 + OFF_DISK: return IDLE_DISK;
+	case BUCKET_OFF_0 + OFF_IO: return IDLE_IO;
+	case BUCKET_OFF_0 + OFF_LOCK: return IDLE_LOCK;
+	case BUCKET_OFF_0 + OFF_PAGE_FAULT: return IDLE_PAGE_FAULT;
+	case BUCKET_OFF_0 + OFF_SLEEP: return IDLE_SLEEP;
+	case BUCKET_OFF_0 + OFF_OTHER: return IDLE_OFF_CPU;
 	default: return IDLE_UNKNOWN;
 	}
 }

@@ -57,7 +57,7 @@ static struct event decode_len(void *state, const struct raw *raw, size_t len)
 	return ev;
 }
 
-static struct event decode_seen(void *state, const char *name)
+static inline struct event decode_seen(void *state, const char *name)
 {
 	struct raw raw;
 	size_t len = record(&raw, name);

@@ -305,7 +305,7 @@ static void hostile_records(void **state)
 	memset(longer.more, 0xab, sizeof(longer.more));
 	assert_int_equal(status_of(state, &longer.raw, sizeof(longer)), DECODE_OK);
 	for (unsigned int kind = GP_TASK_NEW; kind < 256; kind++) {
-		if (kind == GP_LEFT)
+		if (kind == GP_LEFT)	/* GP_OFF is decode_off's */
 			continue;
 		raw.head.kind = (uint8_t)kind;
 		assert_int_equal(status_of(state, &raw, len), DECODE_SKIP);

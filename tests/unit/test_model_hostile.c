@@ -27,7 +27,8 @@ static struct event draw_event(uint64_t now)
 		.func = (uint16_t)draw(5), .result = (int32_t)draw(3) - 1,
 		.pid = (uint32_t)draw(3), .tid = (uint32_t)draw(4), .seq = (uint32_t)draw(12),
 		.start_ns = now + draw(100 * NS_PER_MS), .end_ns = now + draw(100 * NS_PER_MS),
-		.bytes = draw(2) ? UINT64_MAX : draw(100),
+		.bytes = draw(2) ? UINT64_MAX : draw(100), .dir = (uint8_t)draw(9),
+		.blocked_ns = draw(2) ? UINT64_MAX : draw(100),
 		.text = texts[draw(5)], .text2 = texts[draw(5)],
 	};
 
@@ -54,6 +55,8 @@ static void assert_books_balance(const struct model *m, uint64_t now)
 		for (int b = 0; b < BUCKET_END; b++)
 			sum += t.book.ns[b];
 		assert_int_equal(sum, t.book.close_ns - t.book.open_ns);
+		for (int c = 0; c < CLASS_END; c++)
+			assert_true(t.book.blocked_ns[c] <= t.book.ns[c]);
 	}
 }
 

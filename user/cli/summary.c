@@ -27,7 +27,8 @@ uint64_t summary_fact_number(const struct model *m, const char *key)
 
 static uint64_t sum_received(const struct model_counts *c)
 {
-	static const uint8_t kinds[] = { EVENT_CALL, EVENT_ENTER, EVENT_EXIT, EVENT_LEFT };
+	static const uint8_t kinds[] = { EVENT_CALL, EVENT_ENTER, EVENT_EXIT, EVENT_LEFT,
+					 EVENT_OFF };
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < sizeof(kinds); i++)

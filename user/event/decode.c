@@ -202,6 +202,14 @@ static uint64_t duration_ns(const struct gp_call *rec)
 	return (uint64_t)rec->dur_hi << 32 | rec->dur_lo_ns;
 }
 
+/* Behind the words, and behind the id of a stack. */
+static void decode_blocked(const struct gp_call *rec, size_t at, size_t len, struct event *out)
+{
+	at += !!(rec->flags & GP_CALL_STACK);
+	if (rec->flags & GP_CALL_BLOCKED && len >= sizeof(*rec) + 8 * (at + 1))
+		out->blocked_ns = ((const uint64_t *)(rec + 1))[at];
+}
+
 enum decode_status decode_call(const struct decoder *d, const void *data, size_t len, struct event *out)
 {
 	const struct gp_call *rec = data;
@@ -237,6 +245,7 @@ enum decode_status decode_call(const struct decoder *d, const void *data, size_t
 	}
 	if (has_words && rec->flags & GP_CALL_STACK && len >= sizeof(*rec) + 8u * (dr->n_words + 1u))
 		out->stack = words[dr->n_words];
+	decode_blocked(rec, has_words ? dr->n_words : 0, len, out);
 	if (has_words)
 		decode_words(dr->row, words, !(rec->flags & GP_CALL_EXTRA_FAULT), out);
 	return DECODE_OK;

@@ -13,7 +13,7 @@ static const char *const kinds[] = {
 	[EVENT_IDENTITY] = "identity",
 	[EVENT_INSIDE] = "inside", [EVENT_LEFT] = "left", [EVENT_GONE] = "gone",
 	[EVENT_DEVICE] = "device", [EVENT_WORK] = "work", [EVENT_API] = "api",
-	[EVENT_RANGE] = "range",
+	[EVENT_RANGE] = "range", [EVENT_OFF] = "off",
 };
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == EVENT_KIND_END, "a name for each kind");
 
@@ -27,6 +27,12 @@ static const char *const classes[] = {
 };
 _Static_assert(sizeof(classes) / sizeof(classes[0]) == CLASS_END, "a name for each class");
 
+static const char *const reasons[] = {
+	[OFF_RUNQUEUE] = "runqueue", [OFF_DISK] = "disk", [OFF_IO] = "io", [OFF_LOCK] = "lock",
+	[OFF_PAGE_FAULT] = "page-fault", [OFF_SLEEP] = "sleep", [OFF_OTHER] = "off-cpu",
+};
+_Static_assert(sizeof(reasons) / sizeof(reasons[0]) == OFF_REASON_END, "a name for each reason");
+
 const char *event_kind_name(unsigned int kind)
 {
 	return kind && kind < EVENT_KIND_END ? kinds[kind] : "?";
@@ -35,4 +41,9 @@ const char *event_kind_name(unsigned int kind)
 const char *class_name(unsigned int class)
 {
 	return class < CLASS_END ? classes[class] : "?";
+}
+
+const char *off_reason_name(unsigned int reason)
+{
+	return reason < OFF_REASON_END ? reasons[reason] : "?";
 }

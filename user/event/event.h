@@ -59,6 +59,9 @@ enum event_kind {
 	EVENT_RANGE = 26,	/* the application says so at start_ns, in thread tid: dir = enum
 				 * range_what, text = name (NULL: it has none), text2 = its domain
 				 * (NULL: the default one), entity = START's and END's id */
+	EVENT_OFF = 27,		/* the thread was off the CPU in [start_ns, end_ns), outside calls (takes
+				 * a seq); see OFF_* below. Without HAS_END it still was at end_ns, and
+				 * seq is the thread's last one */
 	EVENT_KIND_END
 };
 
@@ -99,6 +102,20 @@ enum range_what {
 	RANGE_WHAT_END
 };
 
+/* Why a thread was off the CPU. They leave the process in captures: append only. */
+enum off_reason {
+	OFF_RUNQUEUE = 0,	/* it could run, others did */
+	OFF_DISK = 1,
+	OFF_IO = 2,		/* in a system call that reads, writes or waits for a descriptor */
+	OFF_LOCK = 3,
+	OFF_PAGE_FAULT = 4,	/* blocked outside system calls */
+	OFF_SLEEP = 5,
+	OFF_OTHER = 6,		/* any other system call, or it was stopped */
+	OFF_REASON_END,
+	OFF_CALL = 255		/* without HAS_END: it is in the call that began at start_ns, which it
+				 * has spent blocked_ns of off the CPU */
+};
+
 /* Direction of a copy, as cudaMemcpyKind. */
 enum copy_dir { COPY_H2H = 0, COPY_H2D = 1, COPY_D2H = 2, COPY_D2D = 3, COPY_DEFAULT = 4 };
 
@@ -137,7 +154,8 @@ struct event {
 	uint64_t stream;	/* handle */
 	uint64_t entity;	/* what is launched (host stub, cudaKernel_t, CUfunction, graph exec),
 				 * the memory pool of an allocation, or a communicator */
-	uint64_t stack;		/* of a call: the id of its stack; 0: none was taken */
+	uint64_t stack;		/* of a call or OFF: the id of its stack; 0: none was taken */
+	uint64_t blocked_ns;	/* of a call, up to its end: it was off the CPU */
 	struct launch_shape shape;
 	const char *text;	/* valid during the call that delivers the event; NULL unknown */
 	const char *text2;
@@ -174,6 +192,13 @@ struct event {
 #define TALLY_MAX_NS(e) ((e)->entity)	/* since the beginning */
 
 /*
+ * OFF: dir = enum off_reason; text2 = the system call, and behind a blank the kind of its file, if
+ * that is known (NULL: in none); text = who woke it: its comm, or "interrupt" (NULL: unknown).
+ */
+#define OFF_WOKEN_NS(e) ((e)->bytes)	/* at the end of it, since it was woken: that is OFF_RUNQUEUE */
+#define OFF_WAKER(e) ((e)->entity)	/* pid << 32 | tid; 0: unknown, or no thread */
+
+/*
  * A consumer of events. push returns 0 or -errno, which ends the session (a full disk); the event
  * and its texts belong to the caller and die when push returns.
  */
@@ -183,5 +208,6 @@ struct event_sink {
 };
 
 const char *event_kind_name(unsigned int kind);	/* "call", ..., "?" */
+const char *off_reason_name(unsigned int reason);	/* "runqueue", ..., "?" */
 
 #endif

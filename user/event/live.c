@@ -25,12 +25,16 @@ static void pump_item(struct live *l, const struct drain_item *item)
 {
 	const uint8_t *data = (const uint8_t *)(item + 1);
 	char comm[GP_COMM_LEN + 1];
+	struct decode_off_texts texts;
 	enum decode_status status;
 	struct event ev;
 
 	switch (item->kind) {
 	case DRAIN_CALL:
-		status = decode_call(l->decoder, data, item->len, &ev);
+		if (item->len && data[0] == GP_OFF)
+			status = decode_off(data, item->len, &ev, &texts);
+		else
+			status = decode_call(l->decoder, data, item->len, &ev);
 		note(l, status, item->len ? data[0] : 0);
 		break;
 	case DRAIN_TASK:
@@ -77,4 +81,13 @@ void live_push_state(struct live *l, const void *rec, size_t len, uint64_t now_n
 		return;
 	ev.end_ns = now_ns;
 	push(l, &ev);
+}
+
+void live_push_off(struct live *l, const void *rec, size_t len)
+{
+	struct decode_off_texts texts;
+	struct event ev;
+
+	if (decode_off(rec, len, &ev, &texts) == DECODE_OK)
+		push(l, &ev);
 }

@@ -232,7 +232,7 @@ static void keep_open(struct thread *t, const struct event *ev)
 	t->open.text = t->open.text2 = NULL;
 }
 
-/* CALL, ENTER, OPEN, LEFT, TAIL, EXIT: what has a number. */
+/* CALL, ENTER, OPEN, LEFT, OFF, TAIL, EXIT: what has a number. */
 static int take_numbered(struct roster *r, const struct event *ev, struct event *out)
 {
 	struct thread *t = find_thread(r, ev);
@@ -358,6 +358,7 @@ int roster_take(struct roster *r, const struct event *ev, struct event *out)
 	case EVENT_TAIL:
 	case EVENT_EXIT:
 	case EVENT_LEFT:
+	case EVENT_OFF:
 		return take_numbered(r, ev, out);
 	case EVENT_INSIDE:
 	case EVENT_GONE:

@@ -7,15 +7,7 @@
 #include "ledger/book.h"
 
 #include "base/num.h"
-
-const char *bucket_name(unsigned int bucket)
-{
-	static const char *const names[] = {
-		[BUCKET_LOST] = "lost", [BUCKET_UNARMED] = "unarmed", [BUCKET_UNKNOWN] = "unknown",
-	};
-
-	return bucket < CLASS_END || bucket >= BUCKET_END ? class_name(bucket) : names[bucket];
-}
+#include "ledger/book_state.h"
 
 void book_init(struct book *b, uint64_t session_start_ns, const struct spans *unarmed)
 {
@@ -32,19 +24,6 @@ void book_init(struct book *b, uint64_t session_start_ns, const struct spans *un
 static uint64_t clip(const struct book *b, uint64_t ns)
 {
 	return num_min(num_max(ns, b->base), b->stop);
-}
-
-/* Adds [from, to) to buckets; what would be `other` is split by the unarmed intervals. */
-static void add_to(uint64_t *ns, const struct spans *unarmed, unsigned int bucket, uint64_t from,
-		   uint64_t to)
-{
-	uint64_t blind;
-
-	if (from >= to)
-		return;
-	blind = bucket == CLASS_OTHER ? spans_overlap(unarmed, from, to) : 0;
-	ns[bucket] += to - from - blind;
-	ns[BUCKET_UNARMED] += blind;
 }
 
 /* The open call began before, and its return will not be seen. */
@@ -116,7 +95,7 @@ static unsigned int settle(struct book *b, unsigned int gap, uint64_t start, uin
 static void book_gap(struct book *b, uint64_t start, unsigned int bucket)
 {
 	if (b->has_head) {
-		add_to(b->ns, b->unarmed, bucket, num_max(b->cursor, b->floor), start);
+		book_add(b->ns, b->unarmed, bucket, num_max(b->cursor, b->floor), start);
 		return;
 	}
 	b->has_head = true;
@@ -148,8 +127,8 @@ static bool take_seq(struct book *b, const struct event *ev, uint32_t *missing)
 
 static bool is_open_call(const struct book *b, const struct event *ev)
 {
-	return b->has_open && ev->kind != EVENT_ENTER && b->open_start == ev->start_ns &&
-	       b->open_func == ev->func;
+	return b->has_open && !b->is_off && ev->kind != EVENT_ENTER &&
+	       b->open_start == ev->start_ns && b->open_func == ev->func;
 }
 
 /* Something starts that was not open yet: books what was before it, `unknown` records and all. */
@@ -162,7 +141,7 @@ static unsigned int begin_call(struct book *b, const struct event *ev, uint64_t 
 	if (unknown || b->has_open)
 		gap = !unknown && may_be_over(b) ? BUCKET_UNKNOWN : BUCKET_LOST;
 	found |= settle(b, gap, start, end, class);
-	b->counts.abandoned += b->has_open && !unknown && gap == BUCKET_LOST;
+	b->counts.abandoned += b->has_open && !b->is_off && !unknown && gap == BUCKET_LOST;
 	book_gap(b, start, gap);
 	b->last_gap = (uint8_t)gap;
 	b->cursor = start;
@@ -195,19 +174,21 @@ static unsigned int push_call(struct book *b, const struct event *ev, const stru
 	} else {
 		found = begin_call(b, ev, b->hole - enter_missing, end, fn->class);
 		b->before = false;
+		b->open_blocked = b->cut_blocked = 0;
 	}
 	b->hole = 0;
-	b->inside = false;
+	b->inside = b->is_off = false;
 	b->has_open = !returned;
 	b->before &= b->has_open;
-	if (returned) {
-		add_to(b->ns, NULL, fn->class, num_max(b->cursor, b->floor), end);
-		b->cursor = end;
-		return found;
-	}
 	b->open_start = ev->start_ns;
 	b->open_func = ev->func;
 	b->open_class = fn->class;
+	b->open_blocked = num_max(b->open_blocked, ev->blocked_ns);
+	if (returned) {
+		b->blocked[fn->class] += book_blocked(b, end);
+		book_add(b->ns, NULL, fn->class, num_max(b->cursor, b->floor), end);
+		b->cursor = end;
+	}
 	return found;
 }
 
@@ -256,7 +237,7 @@ static unsigned int push_inside(struct book *b, const struct event *ev, const st
 	if (!goes_on)
 		book_gap(b, start, CLASS_OTHER);
 	b->last_gap = CLASS_OTHER;
-	add_to(b->ns, NULL, fn->class, num_max(start, b->floor), end);
+	book_add(b->ns, NULL, fn->class, num_max(start, b->floor), end);
 	b->cursor = end;
 	b->has_open = b->before = b->inside = true;
 	b->watched = watched;
@@ -279,6 +260,73 @@ static unsigned int push_gone(struct book *b, const struct event *ev)
 	b->cursor = end;
 	b->has_open = b->before = b->inside = false;
 	return late;
+}
+
+/* ---- off the CPU ------------------------------------------------------------------------- */
+
+/* It is known that [cursor, end) was bucket, and nothing of what follows. */
+static unsigned int settle_on(struct book *b, uint64_t end, unsigned int bucket)
+{
+	unsigned int found;
+
+	if (end <= b->cursor)
+		return 0;
+	found = settle(b, CLASS_OTHER, b->cursor, end, bucket);
+	book_add(b->ns, NULL, bucket, num_max(b->cursor, b->floor), end);
+	b->cursor = end;
+	return found;
+}
+
+/* How much of the open call has been off the CPU: a reading between its records. */
+static unsigned int push_open_blocked(struct book *b, const struct event *ev)
+{
+	if (b->has_open && !b->is_off && !b->inside && b->open_start == ev->start_ns)
+		b->open_blocked = num_max(b->open_blocked, ev->blocked_ns);
+	return 0;
+}
+
+/* It tells what goes on, and takes no number. */
+static bool is_reading(const struct event *ev)
+{
+	return ev->kind == EVENT_OFF && !(ev->has & HAS_END);
+}
+
+/* What its record says cannot be: as good as lost, if it took a number. */
+static unsigned int push_wrong_off(struct book *b, const struct event *ev)
+{
+	if (is_reading(ev))
+		return BOOK_INVALID;
+	b->hole++;
+	return BOOK_INVALID | settle_lost(b);
+}
+
+static unsigned int push_off(struct book *b, const struct event *ev)
+{
+	unsigned int reason = BUCKET_OFF_0 + ev->dir, found = 0;
+	bool over = !is_reading(ev);
+	uint64_t start;
+	uint32_t missing;
+
+	if (!over && ev->dir == OFF_CALL)
+		return push_open_blocked(b, ev);
+	if (over ? !take_seq(b, ev, &missing) : ev->seq != b->seq)
+		return over ? BOOK_INVALID : 0;		/* 0: its thread's records are on their way */
+	b->seq_missing = false;
+	if (ev->dir >= OFF_REASON_END || ev->end_ns < ev->start_ns ||
+	    OFF_WOKEN_NS(ev) > ev->end_ns - ev->start_ns)
+		return push_wrong_off(b, ev);
+	start = num_max(clip(b, ev->start_ns), b->cursor);
+	if (!b->has_open || !b->is_off || b->open_start != ev->start_ns)
+		found = begin_call(b, ev, b->hole, start, CLASS_OTHER);
+	found |= settle_on(b, clip(b, ev->end_ns - OFF_WOKEN_NS(ev)), reason);
+	found |= settle_on(b, clip(b, ev->end_ns), BUCKET_OFF_0 + OFF_RUNQUEUE);
+	b->hole = 0;
+	b->before = b->inside = false;
+	b->has_open = b->is_off = !over;
+	b->open_start = ev->start_ns;
+	b->open_class = (uint8_t)(OFF_WOKEN_NS(ev) ? BUCKET_OFF_0 + OFF_RUNQUEUE : reason);
+	return over ? found :
+		      found | settle(b, CLASS_OTHER, b->cursor, UINT64_MAX, b->open_class);
 }
 
 /* ---- the end ------------------------------------------------------------------------------ */
@@ -324,10 +372,14 @@ static unsigned int push_any(struct book *b, const struct event *ev, const struc
 		return push_inside(b, ev, fn);
 	if (ev->kind == EVENT_GONE)
 		return push_gone(b, ev);
+	if (is_reading(ev))
+		return b->has_exit ? 0 : push_off(b, ev);
 	if (b->has_exit)
 		return ev->kind == EVENT_TAIL ? 0 : BOOK_INVALID;
 	if (ev->kind == EVENT_TAIL)
 		return push_tail(b, ev);
+	if (ev->kind == EVENT_OFF)
+		return push_off(b, ev);
 	return ev->kind == EVENT_EXIT ? push_exit(b, ev) : push_call(b, ev, fn);
 }
 
@@ -345,8 +397,10 @@ unsigned int book_push(struct book *b, const struct event *ev, const struct func
 	unsigned int found;
 
 	if (__builtin_expect(is_plain(b, ev, fn), 1)) {
-		add_to(b->ns, b->unarmed, CLASS_OTHER, b->cursor, ev->start_ns);
+		book_add(b->ns, b->unarmed, CLASS_OTHER, b->cursor, ev->start_ns);
 		b->ns[fn->class] += ev->end_ns - ev->start_ns;
+		if (ev->blocked_ns && fn->class != CLASS_OTHER)
+			b->blocked[fn->class] += num_min(ev->blocked_ns, ev->end_ns - ev->start_ns);
 		b->cursor = ev->end_ns;
 		b->seq = ev->seq;
 		b->last_gap = CLASS_OTHER;
@@ -394,43 +448,4 @@ unsigned int book_unarmed(struct book *b, uint64_t start_ns, uint64_t end_ns)
 	b->counts.late_ns += to - from;
 	b->counts.late++;
 	return BOOK_LATE;
-}
-
-/* ---- reading ------------------------------------------------------------------------------ */
-
-void book_read(const struct book *b, uint64_t now_ns, struct book_sum *sum)
-{
-	uint64_t close = num_min(b->stop, b->exit), open = b->floor;
-
-	if (b->stop == UINT64_MAX && !b->has_exit)
-		close = now_ns;
-	close = num_max(close, num_max(b->cursor, b->floor));
-	/* A thread is not born after its first call, whatever was said of it. */
-	if (!b->is_cut)
-		open = num_max(open, num_min(b->birth, b->has_head ? b->head_end : close));
-	*sum = (struct book_sum){ .open_ns = open, .close_ns = close };
-	for (unsigned int i = 0; i < BUCKET_END; i++)
-		sum->ns[i] = b->ns[i];
-	if (b->has_head)
-		add_to(sum->ns, b->unarmed, b->head_lost ? BUCKET_LOST : CLASS_OTHER, open,
-		       b->head_end);
-	add_to(sum->ns, b->unarmed, book_now(b),
-	       b->has_head ? num_max(b->cursor, b->floor) : open, close);
-}
-
-void book_cut(struct book *b, uint64_t now_ns, struct book_sum *sum)
-{
-	uint64_t before = b->floor;
-
-	book_read(b, now_ns, sum);
-	for (unsigned int i = 0; i < BUCKET_END; i++)
-		b->ns[i] = 0;
-	/* What an earlier cut booked otherwise is not followed any more. */
-	if (b->is_cut && b->cut_bucket != book_now(b))
-		b->settled = num_max(b->settled, before);
-	b->cut_bucket = (uint8_t)book_now(b);
-	b->floor = sum->close_ns;
-	b->is_cut = true;
-	if (b->has_head)
-		b->head_end = b->floor;
 }

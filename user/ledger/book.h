@@ -27,6 +27,13 @@
  *   inside S [0,20] watched                    sync 100: until the book closes
  *   inside S [0,20] watched, #1 left S at 50   sync 50, other 50
  *
+ * Off the CPU outside calls (what it was woken for is `runqueue`), and inside:
+ *
+ *   #1 off lock [10,40] woken 5  #2 L [50,55]  lock 25, runqueue 5, launch 5, other 65
+ *   #1 L [0,5]  off still sleep [20,60]        sleep 80: until the book closes
+ *   #1 L [0,5]  #3 off lock [40,50]            lost 35, lock 10, other 50
+ *   #1 enter S 30  #2 S [30,90] blocked 50     sync 60, of which blocked 50
+ *
  * Order that makes it exact (anything else is survived and counted): STOP before events that
  * reach beyond it; a thread's TAIL before its OPEN; its INSIDE before all that has a number.
  */
@@ -37,16 +44,7 @@
 
 #include "event/event.h"
 #include "ledger/spans.h"
-
-/* Buckets of the thread book: the classes of calls, and what could not be seen. */
-enum bucket {
-	BUCKET_CLASS_0 = 0,		/* ... CLASS_END - 1: enum call_class */
-	BUCKET_LOST = CLASS_END,	/* events were lost just there */
-	BUCKET_UNARMED,			/* probes were not attached */
-	BUCKET_UNKNOWN,			/* a call that began before may have returned already */
-	BUCKET_END
-};
-const char *bucket_name(unsigned int bucket);
+#include "ledger/thread_bucket.h"
 
 /* What one event was found to be. INVALID: out of order, of no known function, or it ends before it
  * starts; not to be counted as a call. */
@@ -64,6 +62,8 @@ struct book_counts {
 
 struct book {
 	uint64_t ns[BUCKET_END]; /* of this interval, without the head and the current gap */
+	uint64_t blocked[CLASS_END];	/* of these, in calls that returned */
+	uint64_t open_blocked, cut_blocked;	/* of the open call: so far, and before floor */
 	uint64_t base;		/* session start */
 	uint64_t floor;		/* where this interval begins: base, or the last cut */
 	uint64_t birth;		/* 0: unknown */
@@ -81,6 +81,7 @@ struct book {
 	uint8_t cut_bucket;	/* what [max(cursor, settled), floor) was booked as */
 	uint8_t last_gap;	/* enum bucket: what came before the call that came last */
 	bool has_head, head_lost, has_open, is_cut, seq_missing, has_exit;
+	bool is_off;		/* what is open is no call: the thread is off the CPU */
 	bool before;		/* the open call began before it could be seen (INSIDE) */
 	bool inside, watched;	/* nothing came since its INSIDE; its return will be seen */
 };
@@ -89,13 +90,14 @@ struct book {
 struct book_sum {
 	uint64_t open_ns, close_ns;
 	uint64_t ns[BUCKET_END];
+	uint64_t blocked_ns[CLASS_END];	/* of these, off the CPU, as far as that is known */
 };
 
 /* unarmed: intervals of the thread's process, read when gaps are booked; may be NULL. */
 void book_init(struct book *b, uint64_t session_start_ns, const struct spans *unarmed);
 
-/* One event with a seq: CALL, ENTER, OPEN, LEFT (fn: its function, NULL: unknown), TAIL, EXIT (fn
- * unused); or INSIDE, GONE. Returns BOOK_* bits. */
+/* One event with a seq: CALL, ENTER, OPEN, LEFT (fn: its function, NULL: unknown), TAIL, EXIT, OFF
+ * (fn unused); or INSIDE, GONE. Returns BOOK_* bits. */
 unsigned int book_push(struct book *b, const struct event *ev, const struct func *fn);
 
 void book_birth(struct book *b, uint64_t start_ns);	/* 0: still unknown */

@@ -12,7 +12,9 @@ const char *idle_name(unsigned int cause)
 		[IDLE_EVENT] = "event", [IDLE_STREAM] = "stream", [IDLE_GRAPH] = "graph",
 		[IDLE_COMPILE] = "compile", [IDLE_COMM_HOST] = "comm-host", [IDLE_INIT] = "init",
 		[IDLE_LIBRARY] = "library", [IDLE_QUERY] = "query", [IDLE_OTHER] = "other",
-		[IDLE_NO_WORK] = "no-work", [IDLE_OPEN] = "open", [IDLE_LOST] = "lost",
+		[IDLE_RUNQUEUE] = "runqueue", [IDLE_DISK] = "disk", [IDLE_IO] = "io",
+		[IDLE_LOCK] = "lock", [IDLE_PAGE_FAULT] = "page-fault", [IDLE_SLEEP] = "sleep",
+		[IDLE_OFF_CPU] = "off-cpu", [IDLE_NO_WORK] = "no-work", [IDLE_OPEN] = "open", [IDLE_LOST] = "lost",
 		[IDLE_UNKNOWN] = "unknown", [IDLE_UNARMED] = "unarmed",
 	};
 
@@ -27,6 +29,10 @@ static const uint8_t cause_of[BUCKET_END] = {
 	[CLASS_COLLECTIVE] = IDLE_COMM_HOST, [CLASS_INIT] = IDLE_INIT,
 	[CLASS_LIBRARY] = IDLE_LIBRARY, [CLASS_QUERY] = IDLE_QUERY, [BUCKET_LOST] = IDLE_LOST,
 	[BUCKET_UNARMED] = IDLE_UNARMED, [BUCKET_UNKNOWN] = IDLE_UNKNOWN,
+	[BUCKET_OFF_0 + OFF_RUNQUEUE] = IDLE_RUNQUEUE, [BUCKET_OFF_0 + OFF_DISK] = IDLE_DISK,
+	[BUCKET_OFF_0 + OFF_IO] = IDLE_IO, [BUCKET_OFF_0 + OFF_LOCK] = IDLE_LOCK,
+	[BUCKET_OFF_0 + OFF_PAGE_FAULT] = IDLE_PAGE_FAULT,
+	[BUCKET_OFF_0 + OFF_SLEEP] = IDLE_SLEEP, [BUCKET_OFF_0 + OFF_OTHER] = IDLE_OFF_CPU,
 };
 
 static unsigned int cause_of_launching(unsigned int bucket)

@@ -52,14 +52,14 @@ static int invalid(struct model *m, const struct event *ev)
 	return 0;
 }
 
-static void note_found(struct model *m, unsigned int kind, unsigned int found)
+void model_note_found(struct model *m, unsigned int kind, unsigned int found)
 {
 	m->counts.invalid[kind] += !!(found & BOOK_INVALID);
 	m->counts.skew[kind] += !!(found & BOOK_SKEW);
 	m->counts.late[kind] += !!(found & BOOK_LATE);
 }
 
-static void see_time(struct model *m, uint64_t ns)
+void model_see_time(struct model *m, uint64_t ns)
 {
 	if (ns > m->now_ns)
 		m->now_ns = ns;
@@ -84,8 +84,7 @@ static void open_book(struct model *m, struct thread *t, uint64_t first_ns)
 	t->has_book = true;
 }
 
-/* The thread that a numbered event belongs to, with its book; NULL on ENOMEM. */
-static struct thread *find_thread(struct model *m, const struct event *ev, uint64_t first_ns)
+struct thread *model_find_thread(struct model *m, const struct event *ev, uint64_t first_ns)
 {
 	struct thread *t = who_thread(m, ev->pid, ev->tid);
 
@@ -131,7 +130,7 @@ static int tally_before(struct thread *t, const struct event *ev)
 
 static int push_call(struct model *m, const struct event *ev)
 {
-	struct thread *t = find_thread(m, ev, ev->start_ns);
+	struct thread *t = model_find_thread(m, ev, ev->start_ns);
 	bool before = t && t->book.before;
 	const struct func *fn = find_func(m, ev);
 	uint16_t func = before ? t->book.open_func : 0;
@@ -146,31 +145,31 @@ static int push_call(struct model *m, const struct event *ev)
 		return -ENOMEM;
 	t->drives |= !(found & BOOK_INVALID) || t->book.seq;
 	if (__builtin_expect(found, 0))
-		note_found(m, ev->kind, found);
+		model_note_found(m, ev->kind, found);
 	if (found & BOOK_INVALID)
 		return 0;
 	device_note_call(m, t, cursor, ev, fn->class);
 	if (ev->kind != EVENT_CALL && ev->kind != EVENT_LEFT) {
-		see_time(m, ev->start_ns);
+		model_see_time(m, ev->start_ns);
 		return 0;
 	}
-	see_time(m, ev->end_ns);
+	model_see_time(m, ev->end_ns);
 	return ev->kind == EVENT_LEFT ? tally_before(t, ev) : tally_call(t, ev);
 }
 
 static int push_inside(struct model *m, const struct event *ev)
 {
-	struct thread *t = find_thread(m, ev, ev->start_ns);
+	struct thread *t = model_find_thread(m, ev, ev->start_ns);
 	uint64_t cursor = t ? t->book.cursor : 0;
 
 	if (!t)
 		return -ENOMEM;
-	note_found(m, ev->kind, book_push(&t->book, ev, find_func(m, ev)));
+	model_note_found(m, ev->kind, book_push(&t->book, ev, find_func(m, ev)));
 	device_note_call(m, t, cursor, ev, t->book.open_class);
 	if (!t->book.before)
 		return 0;
 	t->drives = true;
-	see_time(m, ev->end_ns);
+	model_see_time(m, ev->end_ns);
 	/* So that a process that does nothing else is known to make calls. */
 	return tallies_find(&t->process->info.tallies, &(struct event){ .func = ev->func }) ?
 	       0 : -ENOMEM;
@@ -178,13 +177,13 @@ static int push_inside(struct model *m, const struct event *ev)
 
 static int push_gone(struct model *m, const struct event *ev)
 {
-	struct thread *t = find_thread(m, ev, ev->start_ns);
+	struct thread *t = model_find_thread(m, ev, ev->start_ns);
 	bool before = t && t->book.before;
 	uint64_t cursor = t ? t->book.cursor : 0;
 
 	if (!t)
 		return -ENOMEM;
-	note_found(m, ev->kind, book_push(&t->book, ev, NULL));
+	model_note_found(m, ev->kind, book_push(&t->book, ev, NULL));
 	device_note_call(m, t, cursor, ev, BUCKET_UNKNOWN);
 	return before && !t->book.before ? tally_before(t, &(struct event){ .func = ev->func }) : 0;
 }
@@ -203,7 +202,7 @@ static int push_sums(struct model *m, const struct event *ev)
 
 static int push_open(struct model *m, const struct event *ev)
 {
-	see_time(m, ev->end_ns);
+	model_see_time(m, ev->end_ns);
 	return push_call(m, ev);
 }
 
@@ -213,17 +212,17 @@ static int push_tail(struct model *m, const struct event *ev)
 
 	if (!ev->seq)
 		return 0;
-	t = find_thread(m, ev, m->now_ns);
+	t = model_find_thread(m, ev, m->now_ns);
 	if (!t)
 		return -ENOMEM;
-	note_found(m, ev->kind, book_push(&t->book, ev, NULL));
+	model_note_found(m, ev->kind, book_push(&t->book, ev, NULL));
 	t->drives = true;
 	return 0;
 }
 
 static int push_exit(struct model *m, const struct event *ev)
 {
-	struct thread *t = find_thread(m, ev, ev->end_ns);
+	struct thread *t = model_find_thread(m, ev, ev->end_ns);
 	unsigned int found;
 
 	if (!t)
@@ -233,10 +232,10 @@ static int push_exit(struct model *m, const struct event *ev)
 		book_birth(&t->book, ev->start_ns);
 	}
 	found = book_push(&t->book, ev, NULL);
-	note_found(m, ev->kind, found);
+	model_note_found(m, ev->kind, found);
 	if (found & BOOK_INVALID)
 		return 0;
-	see_time(m, ev->end_ns);
+	model_see_time(m, ev->end_ns);
 	t->drives |= ev->seq > 1;
 	t->ended = true;
 	free(t->cache);
@@ -356,7 +355,7 @@ static int push_unarmed(struct model *m, const struct event *ev)
 		struct thread *t = m->threads.v[i];
 
 		if (t->process == p && t->has_book)
-			note_found(m, ev->kind, book_unarmed(&t->book, ev->start_ns, ev->end_ns));
+			model_note_found(m, ev->kind, book_unarmed(&t->book, ev->start_ns, ev->end_ns));
 	}
 	return 0;
 }
@@ -368,7 +367,7 @@ static int push_start(struct model *m, const struct event *ev)
 	if (m->session.start_ns)
 		return invalid(m, ev);
 	begin_session(m, ev->start_ns);
-	see_time(m, ev->start_ns);
+	model_see_time(m, ev->start_ns);
 	return join_push(m->join, ev);
 }
 
@@ -385,7 +384,7 @@ static int push_stop(struct model *m, const struct event *ev)
 
 static int push_watermark(struct model *m, const struct event *ev)
 {
-	see_time(m, ev->end_ns);
+	model_see_time(m, ev->end_ns);
 	return join_push(m->join, ev);
 }
 
@@ -439,7 +438,7 @@ static int push_device(struct model *m, const struct event *ev)
 
 	if (err == -EINVAL)
 		return invalid(m, ev);
-	see_time(m, ev->end_ns);
+	model_see_time(m, ev->end_ns);
 	return err;
 }
 
@@ -460,7 +459,7 @@ static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct even
 	[EVENT_FRAME] = push_stacks, [EVENT_STACK] = push_stacks,
 	[EVENT_IDENTITY] = push_identity,
 	[EVENT_DEVICE] = push_device, [EVENT_WORK] = push_device, [EVENT_API] = push_device,
-	[EVENT_RANGE] = push_nothing,
+	[EVENT_RANGE] = push_nothing, [EVENT_OFF] = off_push,
 	[EVENT_INSIDE] = push_inside, [EVENT_LEFT] = push_call, [EVENT_GONE] = push_gone,
 };
 

@@ -80,7 +80,7 @@ void model_thread(const struct model *m, size_t i, uint64_t now_ns, struct model
 	memcpy(out->comm, t->comm, sizeof(out->comm));
 	if (!out->has_book)
 		return;
-	out->open = t->book.has_open && !t->book.hole;
+	out->open = t->book.has_open && !t->book.is_off && !t->book.hole;
 	out->before = out->open && t->book.before;
 	out->func = t->book.open_func;
 	out->open_ns = t->book.open_start;

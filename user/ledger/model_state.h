@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The insides of the model, shared by model.c (events), model_who.c (processes and threads),
- * model_device.c (what devices did, and why they did nothing) and model_read.c (reading); for no
- * other file.
+ * model_device.c (what devices did, and why they did nothing), model_off.c (what the scheduler did)
+ * and model_read.c (reading); for no other file.
  */
 #ifndef LEDGER_MODEL_STATE_H
 #define LEDGER_MODEL_STATE_H
@@ -60,6 +60,13 @@ struct model {
 	struct timeline_room timelines;
 	struct model_counts counts;	/* what no book and no process keeps */
 };
+
+/* model.c: the thread that a numbered event belongs to, with its book; NULL on ENOMEM. */
+struct thread *model_find_thread(struct model *m, const struct event *ev, uint64_t first_ns);
+void model_note_found(struct model *m, unsigned int kind, unsigned int found);	/* BOOK_* bits */
+void model_see_time(struct model *m, uint64_t ns);
+
+int off_push(struct model *m, const struct event *ev);	/* OFF */
 
 /* What devices did. */
 int device_init(struct model *m);	/* 0 or -errno */

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The law of the thread book: every nanosecond has one bucket, on random and hostile streams, as the
+ * specification says. TEST_SEED repeats a run, TEST_TRACE shows its events.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "book_room.h"
+
+#include "base/time.h"
+
+/* ---- the law ------------------------------------------------------------------------------- */
+
+static uint64_t seed;
+
+static uint64_t draw(uint64_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (seed * 0x2545f4914f6cdd1dull >> 32) % n;
+}
+
+static uint64_t draw_time(uint64_t now)
+{
+	switch (draw(24)) {
+	case 0:
+		return UINT64_MAX - draw(3);
+	case 1:
+		return draw(BASE + 20);
+	default:
+		return now + draw(60) - 20;
+	}
+}
+
+/* A reading takes no number. */
+static void draw_off(struct event *ev, uint32_t *seq)
+{
+	ev->dir = (uint8_t)(draw(20) ? draw(OFF_REASON_END) : OFF_REASON_END + draw(3));
+	ev->bytes = draw(3) ? 0 : draw(12);
+	if (ev->has & HAS_END)
+		return;
+	*seq -= draw(8) != 0;
+	ev->seq = *seq;
+	if (!draw(2))
+		ev->dir = OFF_CALL;
+}
+
+/* Anything, but near enough to sense that every rule is reached. */
+static size_t draw_hostile(struct event *ev, size_t max, bool cuts)
+{
+	static const uint8_t kinds[] = {
+		EVENT_CALL, EVENT_CALL, EVENT_CALL, EVENT_ENTER, EVENT_ENTER, EVENT_OPEN,
+		EVENT_TAIL, EVENT_UNARMED, EVENT_THREAD, EVENT_STOP, EVENT_EXIT, 0,
+		EVENT_INSIDE, EVENT_LEFT, EVENT_GONE, EVENT_OFF, EVENT_OFF, EVENT_OFF,
+	};
+	uint64_t now = BASE + draw(40);
+	size_t n = 1 + draw(max - 1);
+	uint32_t seq = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint8_t kind = kinds[draw(sizeof(kinds))];
+
+		if ((!kind && !cuts) || ((kind == EVENT_STOP || kind == EVENT_EXIT) && draw(4)))
+			kind = EVENT_CALL;
+		if (!i && !draw(3))
+			kind = EVENT_INSIDE;
+		if (i && !draw(8))
+			kind = EVENT_OFF;
+		seq += draw(5) ? 1 : (uint32_t)draw(4);
+		if (!draw(40))
+			seq -= (uint32_t)draw(3);
+		ev[i] = (struct event){ .kind = kind, .seq = seq, .func = (uint16_t)draw(3),
+					.has = draw(2) ? HAS_END : 0,
+					.start_ns = draw_time(now), .end_ns = draw_time(now),
+					.blocked_ns = draw(3) ? 0 : draw(40) };
+		if (kind == EVENT_OFF)
+			draw_off(&ev[i], &seq);
+		if (kind >= EVENT_CALL && kind <= EVENT_OPEN && !draw(15))
+			ev[i].func = (uint16_t)draw(7);
+		/* Often the end of what the record before began. */
+		if (i && draw(2) && (kind == EVENT_CALL || kind >= EVENT_OPEN)) {
+			ev[i].func = ev[i - 1].func;
+			ev[i].start_ns = ev[i - 1].start_ns;
+		}
+		if ((kind == EVENT_CALL || (kind >= EVENT_INSIDE && kind <= EVENT_GONE) ||
+		     kind == EVENT_OFF) && draw(12))
+			ev[i].end_ns = ev[i].start_ns + draw(20);
+		if (kind == EVENT_CALL && ev[i].end_ns < UINT64_MAX / 2 && draw(8))
+			now = now > ev[i].end_ns ? now : ev[i].end_ns;
+		if (kind == EVENT_TAIL)
+			seq = draw(3) ? seq : seq + 1;
+	}
+	return n;
+}
+
+static void test_law_hostile(void **state)
+{
+	static struct event ev[SPEC_EVENTS_MAX];
+
+	(void)state;
+	for (int round = 0; round < 60000; round++) {
+		uint64_t was = seed;
+		size_t n = draw_hostile(ev, round % 20 ? 12 : 60, false);
+		struct book_sum sum;
+
+		if (getenv("TEST_TRACE"))
+			print_message("round %d TEST_SEED=%llu\n", round, (unsigned long long)was);
+		book_of(ev, n, &sum);
+	}
+}
+
+/* A thread that makes calls as BPF reports them, of which some are lost. */
+static size_t draw_true(struct event *ev, size_t max, uint64_t *booked)
+{
+	uint64_t now = BASE;
+	size_t n = 0;
+	uint32_t seq = 0;
+
+	*booked = 0;
+	while (n + 3 < max) {
+		uint16_t func = (uint16_t)draw(3);
+		uint64_t start = now + draw(5), end = start + draw(9);
+
+		if (funcs.v[func].two && (seq++, draw(10)))
+			ev[n++] = begun(EVENT_ENTER, seq, func, start);
+		seq++;
+		if (draw(10)) {
+			ev[n++] = call(seq, func, start, end);
+			*booked += end - start;
+		}
+		now = end;
+	}
+	ev[n++] = at(EVENT_STOP, 0, 0, now + draw(5));
+	ev[n++] = at(EVENT_TAIL, seq, 0, 0);
+	return n;
+}
+
+static void test_law_true_streams(void **state)
+{
+	static struct event ev[SPEC_EVENTS_MAX];
+
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		uint64_t calls, in_calls = 0;
+		size_t n = draw_true(ev, 40, &calls);
+		struct book_sum sum;
+		struct book_counts c = book_of(ev, n, &sum);
+
+		for (int i = CLASS_LAUNCH; i < CLASS_END; i++)
+			in_calls += sum.ns[i];
+		assert_int_equal(in_calls, calls);
+		assert_int_equal(c.invalid + c.skew, 0);
+	}
+}
+
+/* Each interval is the part after the last cut of what was known at its own; together, the whole. */
+static void check_cuts(struct event *ev, size_t n)
+{
+	static struct spec_book spec, now_known;
+	struct spec_input in = { ev, 0, &funcs, BASE, 0 };
+	struct book_sum sum, expected;
+	uint64_t from = 0, wrong = 0, open = 0, latest = BASE;
+	static uint8_t booked[400], is_booked[400];
+	struct run r = { 0 };
+
+	trace(ev, n);
+	memset(is_booked, 0, sizeof(is_booked));
+	book_init(&r.book, BASE, &r.unarmed);
+	for (size_t i = 0; i <= n; i++) {
+		bool end = i == n;
+
+		if (!end && ev[i].kind) {
+			apply(&r, &ev[i]);
+			continue;
+		}
+		in.n = i;
+		in.now = latest += draw(40);
+		spec_book(&in, &spec);
+		spec_sum(&spec, from, UINT64_MAX, &expected);
+		if (end)
+			book_read(&r.book, in.now, &sum);
+		else
+			book_cut(&r.book, in.now, &sum);
+		assert_balanced(&sum);
+		assert_same(&sum, &expected);
+		if (!from)
+			open = sum.open_ns;
+		else
+			assert_int_equal(sum.open_ns, from);
+		for (size_t s = 0; s < spec.n; s++)
+			for (uint64_t t = spec.segment[s].start;
+			     t < spec.segment[s].end && t < BASE + 400; t++)
+				if (t >= from && t >= BASE) {
+					booked[t - BASE] = (uint8_t)spec.segment[s].bucket;
+					is_booked[t - BASE] = !end;
+				}
+		from = sum.close_ns;
+		if (!end)
+			ev[i] = cut(from);
+	}
+	in.n = n;
+	spec_book(&in, &now_known);
+	for (size_t s = 0; s < now_known.n; s++)
+		for (uint64_t t = now_known.segment[s].start;
+		     t < now_known.segment[s].end && t < BASE + 400; t++)
+			wrong += is_booked[t - BASE] &&
+				 booked[t - BASE] != now_known.segment[s].bucket;
+	assert_true(r.book.counts.late_ns >= wrong);
+	assert_true(open >= BASE);
+	spans_free(&r.unarmed);
+}
+
+static void test_law_intervals(void **state)
+{
+	static struct event ev[SPEC_EVENTS_MAX];
+
+	(void)state;
+	for (int round = 0; round < 60000; round++) {
+		uint64_t was = seed;
+		size_t n = draw_hostile(ev, round % 20 ? 14 : 60, true);
+
+		if (getenv("TEST_TRACE"))
+			print_message("round %d TEST_SEED=%llu\n", round, (unsigned long long)was);
+		check_cuts(ev, n);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_law_true_streams),
+		cmocka_unit_test(test_law_hostile),
+		cmocka_unit_test(test_law_intervals),
+	};
+	const char *given = getenv("TEST_SEED");
+
+	seed = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
+	print_message("TEST_SEED=%llu\n", (unsigned long long)seed);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

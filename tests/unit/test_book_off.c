@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The thread book of a thread that was off the CPU: the worked examples, and its intervals. (That it
+ * obeys the law is in test_book_laws.c.) */
+#include "book_room.h"
+
+#define RUNQUEUE (BUCKET_OFF_0 + OFF_RUNQUEUE)
+#define LOCK (BUCKET_OFF_0 + OFF_LOCK)
+#define SLEEP (BUCKET_OFF_0 + OFF_SLEEP)
+
+static struct event off(uint32_t seq, uint8_t reason, uint64_t start, uint64_t end)
+{
+	return (struct event){ .kind = EVENT_OFF, .seq = seq, .dir = reason, .start_ns = start,
+			       .end_ns = end, .has = HAS_END };
+}
+
+static struct event woken(struct event ev, uint64_t ns)
+{
+	OFF_WOKEN_NS(&ev) = ns;
+	return ev;
+}
+
+static struct event still(struct event ev)
+{
+	ev.has = 0;
+	return ev;
+}
+
+static struct event blocked(struct event ev, uint64_t ns)
+{
+	ev.blocked_ns = ns;
+	return ev;
+}
+
+struct part {
+	unsigned int bucket;
+	uint64_t ns;
+};
+
+static void add_parts(const struct part *parts, struct book_sum *sum)
+{
+	for (int i = 0; i < 4; i++)
+		sum->ns[parts[i].bucket] += parts[i].ns;
+}
+
+static void the_examples_hold(void **state)
+{
+	const struct {
+		const char *what;
+		struct event ev[3];
+		struct part parts[4];
+		uint64_t blocked_ns;
+	} examples[] = {
+		{ "woken, then waiting for a CPU",
+		  { woken(off(1, OFF_LOCK, T(10), T(40)), 5), call(2, L, T(50), T(55)) },
+		  { { LOCK, 25 }, { RUNQUEUE, 5 }, { CLASS_LAUNCH, 5 }, { CLASS_OTHER, 65 } }, 0 },
+		{ "still asleep",
+		  { call(1, L, T(0), T(5)), still(off(1, OFF_SLEEP, T(20), T(60))) },
+		  { { CLASS_LAUNCH, 5 }, { CLASS_OTHER, 15 }, { SLEEP, 80 } }, 0 },
+		{ "one lost",
+		  { call(1, L, T(0), T(5)), off(3, OFF_LOCK, T(40), T(50)) },
+		  { { CLASS_LAUNCH, 5 }, { BUCKET_LOST, 35 }, { LOCK, 10 }, { CLASS_OTHER, 50 } },
+		  0 },
+		{ "blocked in a call",
+		  { begun(EVENT_ENTER, 1, S, T(30)), blocked(call(2, S, T(30), T(90)), 50) },
+		  { { CLASS_SYNC, 60 }, { CLASS_OTHER, 40 } }, 50 },
+		{ "blocked so far",
+		  { begun(EVENT_ENTER, 1, S, T(30)),
+		    still(blocked(off(1, OFF_CALL, T(30), T(60)), 25)) },
+		  { { CLASS_SYNC, 70 }, { CLASS_OTHER, 30 } }, 25 },
+		{ "never more than the call has",
+		  { blocked(call(1, S, T(30), T(40)), 50) },
+		  { { CLASS_SYNC, 10 }, { CLASS_OTHER, 90 } }, 10 },
+		{ "a reading that is ahead of its thread's records",
+		  { call(1, L, T(0), T(5)), still(off(4, OFF_SLEEP, T(20), T(60))) },
+		  { { CLASS_LAUNCH, 5 }, { CLASS_OTHER, 95 } }, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
+		struct book_sum sum, want = { 0 };
+		size_t n = 0;
+
+		while (n < 3 && examples[i].ev[n].kind)
+			n++;
+		print_message("  %s\n", examples[i].what);
+		book_of(examples[i].ev, n, &sum);
+		add_parts(examples[i].parts, &want);
+		assert_memory_equal(sum.ns, want.ns, sizeof(want.ns));
+		assert_int_equal(sum.blocked_ns[CLASS_SYNC], examples[i].blocked_ns);
+	}
+}
+
+/* A thread that sleeps through two cuts, of which the session reads that it does. */
+static void a_cut_divides_a_sleep(void **state)
+{
+	const struct event first = call(1, L, T(0), T(5)), last = off(2, OFF_SLEEP, T(20), T(70));
+	const struct event reading = still(off(1, OFF_SLEEP, T(20), T(40)));
+	struct run r = { 0 };
+	struct book_sum sum;
+
+	(void)state;
+	book_init(&r.book, BASE, NULL);
+	apply(&r, &first);
+	apply(&r, &reading);
+	book_cut(&r.book, T(40), &sum);
+	assert_balanced(&sum);
+	assert_int_equal(sum.ns[SLEEP], 20);
+	book_cut(&r.book, T(60), &sum);
+	assert_int_equal(sum.ns[SLEEP], 20);
+	apply(&r, &last);
+	book_read(&r.book, T(100), &sum);
+	assert_balanced(&sum);
+	assert_int_equal(sum.ns[SLEEP], 10);
+	assert_int_equal(sum.ns[CLASS_OTHER], 30);
+	assert_int_equal(r.book.counts.late_ns, 0);
+	assert_int_equal(r.book.counts.skew + r.book.counts.abandoned, 0);
+}
+
+static void a_cut_divides_what_a_call_was_blocked(void **state)
+{
+	const struct event enter = begun(EVENT_ENTER, 1, S, T(10));
+	const struct event reading = still(blocked(off(1, OFF_CALL, T(10), T(50)), 30));
+	const struct event leave = blocked(call(2, S, T(10), T(80)), 55);
+	struct run r = { 0 };
+	struct book_sum sum;
+
+	(void)state;
+	book_init(&r.book, BASE, NULL);
+	apply(&r, &enter);
+	apply(&r, &reading);
+	book_cut(&r.book, T(50), &sum);
+	assert_int_equal(sum.blocked_ns[CLASS_SYNC], 30);
+	apply(&r, &leave);
+	book_read(&r.book, T(100), &sum);
+	assert_balanced(&sum);
+	assert_int_equal(sum.ns[CLASS_SYNC], 30);
+	assert_int_equal(sum.blocked_ns[CLASS_SYNC], 25);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_examples_hold),
+		cmocka_unit_test(a_cut_divides_a_sleep),
+		cmocka_unit_test(a_cut_divides_what_a_call_was_blocked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Records of the scheduler to events: why a thread was off the CPU, and what it waited in. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include <cmocka.h>
+
+#include "event/decode.h"
+#include "unit/decode_room.h"
+
+static struct decode_off_texts texts;
+
+static struct gp_off off(int16_t call)
+{
+	return (struct gp_off){ .kind = GP_OFF, .syscall = call, .seq = 3, .start_ns = 1000,
+				.dur_lo_ns = 500, .pid = 10, .tid = 11 };
+}
+
+/* Not a byte beyond the record may matter: sanitizers watch the copy. */
+static struct event decoded(const struct gp_off *rec)
+{
+	void *copy = malloc(sizeof(*rec));
+	struct event ev;
+
+	assert_non_null(copy);
+	memcpy(copy, rec, sizeof(*rec));
+	assert_int_equal(decode_off(copy, sizeof(*rec), &ev, &texts), DECODE_OK);
+	free(copy);
+	return ev;
+}
+
+static void the_reason_follows_from_flags_and_system_call(void **state)
+{
+	static const struct {
+		int16_t call;
+		uint8_t flags, stopped, file, reason;
+		const char *what;
+	} cases[] = {
+		{ SYS_futex, 0, 0, 0, OFF_LOCK, "futex" },
+		{ SYS_read, 0, 0, 1, OFF_IO, "read pipe" },
+		{ SYS_recvfrom, 0, 0, 12, OFF_IO, "recvfrom socket" },
+		{ SYS_epoll_pwait, 0, 0, GP_FILE_ANONYMOUS, OFF_IO, "epoll_pwait event" },
+		{ SYS_read, 0, 0, 200, OFF_IO, "read" },
+		{ SYS_ppoll, 0, 0, 8, OFF_IO, "ppoll" },	/* its first argument is no file */
+		{ SYS_read, GP_OFF_IOWAIT, 0, 8, OFF_DISK, "read file" },
+		{ SYS_clock_nanosleep, 0, 0, 0, OFF_SLEEP, "clock_nanosleep" },
+		{ SYS_wait4, 0, 0, 0, OFF_OTHER, "wait4" },
+		{ SYS_futex, GP_OFF_RUNNABLE, 0, 0, OFF_RUNQUEUE, "futex" },
+		{ SYS_futex, 0, 4, 0, OFF_OTHER, "stopped" },
+		{ GP_OFF_NO_SYSCALL, 0, 0, 0, OFF_PAGE_FAULT, NULL },
+		{ GP_OFF_NO_SYSCALL, GP_OFF_IOWAIT, 0, 0, OFF_DISK, NULL },
+		{ GP_OFF_NO_SYSCALL, GP_OFF_RUNNABLE, 0, 0, OFF_RUNQUEUE, NULL },
+		{ 32000, 0, 0, 8, OFF_OTHER, "syscall 32000" },
+		{ -7, 0, 0, 8, OFF_OTHER, "syscall -7" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gp_off rec = off(cases[i].call);
+		struct event ev;
+
+		rec.flags = cases[i].flags;
+		rec.state = cases[i].stopped;
+		rec.file = cases[i].file;
+		ev = decoded(&rec);
+		assert_int_equal(ev.kind, EVENT_OFF);
+		assert_int_equal(ev.dir, cases[i].reason);
+		assert_int_equal(ev.end_ns, 1500);
+		assert_int_equal(ev.has, HAS_END);
+		if (cases[i].what)
+			assert_string_equal(ev.text2, cases[i].what);
+		else
+			assert_null(ev.text2);
+	}
+}
+
+static void who_woke_it_and_since_when(void **state)
+{
+	struct gp_off rec = off(SYS_futex);
+	struct event ev;
+
+	(void)state;
+	memset(rec.waker_comm, 'x', sizeof(rec.waker_comm));
+	rec.woken_ns = 1400;
+	assert_null(decoded(&rec).text);
+	rec.waker_pid = 20;
+	rec.waker_tid = 21;
+	ev = decoded(&rec);
+	assert_string_equal(ev.text, "xxxxxxxxxxxxxxxx");
+	assert_int_equal(OFF_WAKER(&ev), 20ull << 32 | 21);
+	assert_int_equal(OFF_WOKEN_NS(&ev), 100);
+	rec.flags = GP_OFF_INTERRUPT;
+	assert_string_equal(decoded(&rec).text, "interrupt");
+	for (uint64_t wrong = 999; wrong < 1600; wrong += 501) {	/* before it began, after its end */
+		rec.woken_ns = wrong;
+		ev = decoded(&rec);
+		assert_int_equal(OFF_WOKEN_NS(&ev), 0);
+	}
+}
+
+static void a_reading_has_no_end(void **state)
+{
+	struct gp_off rec = off(SYS_futex);
+	struct event ev;
+
+	(void)state;
+	rec.flags = GP_OFF_STILL;
+	assert_int_equal(decoded(&rec).has, 0);
+	rec.flags = GP_OFF_STILL | GP_OFF_IN_CALL;
+	ev = decoded(&rec);
+	assert_int_equal(ev.has, 0);
+	assert_int_equal(ev.dir, OFF_CALL);
+	assert_int_equal(ev.blocked_ns, 500);
+}
+
+static void what_cannot_be_is_invalid(void **state)
+{
+	struct gp_off rec = off(SYS_futex);
+	struct event ev;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(rec); n++)
+		assert_int_equal(decode_off(&rec, n, &ev, &texts), DECODE_INVALID);
+	rec.start_ns = UINT64_MAX - 10;
+	assert_int_equal(decode_off(&rec, sizeof(rec), &ev, &texts), DECODE_INVALID);
+	rec = off(SYS_futex);
+	rec.tid = 0;
+	assert_int_equal(decode_off(&rec, sizeof(rec), &ev, &texts), DECODE_INVALID);
+}
+
+/* Behind the row's words, and behind the id of a stack. */
+static void a_call_tells_how_long_it_was_blocked(void **state)
+{
+	struct { struct raw raw; uint64_t more[2]; } rec;
+	size_t len = record(&rec.raw, "cudaStreamSynchronize"), at;
+
+	at = (len - sizeof(rec.raw.head)) / 8;
+	rec.raw.words[at] = 77;
+	rec.raw.words[at + 1] = 88;
+	rec.raw.head.flags = GP_CALL_BLOCKED;
+	assert_int_equal(decode_len(state, &rec.raw, len + 8).blocked_ns, 77);
+	assert_int_equal(decode_len(state, &rec.raw, len).blocked_ns, 0);
+	rec.raw.head.flags = GP_CALL_BLOCKED | GP_CALL_STACK;
+	assert_int_equal(decode_len(state, &rec.raw, len + 16).blocked_ns, 88);
+	assert_int_equal(decode_len(state, &rec.raw, len + 16).stack, 77);
+	rec.raw.head.flags = GP_CALL_BLOCKED;
+	rec.raw.head.kind = GP_LEFT;
+	rec.raw.words[0] = 99;
+	assert_int_equal(decode_len(state, &rec.raw, sizeof(rec.raw.head) + 8).blocked_ns, 99);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_reason_follows_from_flags_and_system_call),
+		cmocka_unit_test(who_woke_it_and_since_when),
+		cmocka_unit_test(a_reading_has_no_end),
+		cmocka_unit_test(what_cannot_be_is_invalid),
+		cmocka_unit_test(a_call_tells_how_long_it_was_blocked),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What book.c (events) and book_read.c (reading) share; for no other file. */
+#ifndef LEDGER_BOOK_STATE_H
+#define LEDGER_BOOK_STATE_H
+
+#include "ledger/book.h"
+
+/* Adds [from, to) to buckets; what would be `other` is split by the unarmed intervals (may be NULL). */
+static inline void book_add(uint64_t *ns, const struct spans *unarmed, unsigned int bucket, uint64_t from,
+			    uint64_t to)
+{
+	uint64_t blind;
+
+	if (from >= to)
+		return;
+	blind = bucket == CLASS_OTHER ? spans_overlap(unarmed, from, to) : 0;
+	ns[bucket] += to - from - blind;
+	ns[BUCKET_UNARMED] += blind;
+}
+
+/* What the open call, up to end, was off the CPU in this interval. */
+uint64_t book_blocked(const struct book *b, uint64_t end);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The buckets of the thread book: classes of calls, reasons to be off the CPU, and what could not be
+ * seen. */
+#ifndef LEDGER_THREAD_BUCKET_H
+#define LEDGER_THREAD_BUCKET_H
+
+#include <stdbool.h>
+
+#include "event/event.h"
+
+enum bucket {
+	BUCKET_CLASS_0 = 0,		/* ... CLASS_END - 1: enum call_class */
+	BUCKET_LOST = CLASS_END,	/* events were lost just there */
+	BUCKET_UNARMED,			/* probes were not attached */
+	BUCKET_UNKNOWN,			/* a call that began before may have returned already */
+	BUCKET_OFF_0,			/* ... + OFF_REASON_END - 1: enum off_reason; outside calls */
+	BUCKET_END = BUCKET_OFF_0 + OFF_REASON_END
+};
+const char *bucket_name(unsigned int bucket);
+
+static inline bool bucket_is_off(unsigned int bucket)
+{
+	return bucket >= BUCKET_OFF_0 && bucket < BUCKET_END;
+}
+
+#endif
