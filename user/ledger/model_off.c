@@ -5,6 +5,14 @@
 #include "base/num.h"
 #include "ledger/model_state.h"
 
+static void note_span(struct model *m, struct thread *t, uint64_t from, uint64_t to,
+		      unsigned int bucket)
+{
+	timeline_add(&t->timeline, &m->timelines, &(struct timeline_span){
+		.start_ns = from, .end_ns = to, .bucket = (uint8_t)bucket,
+		.func = TIMELINE_NO_FUNC });
+}
+
 /* What the book made of it is between its cursor before and its cursor now. */
 static void note_timeline(struct model *m, struct thread *t, uint64_t cursor_ns,
 			  const struct event *ev)
@@ -14,12 +22,9 @@ static void note_timeline(struct model *m, struct thread *t, uint64_t cursor_ns,
 	uint64_t woken = num_min(num_max(ev->end_ns - OFF_WOKEN_NS(ev), start), b->cursor);
 
 	if (b->last_gap != CLASS_OTHER)
-		timeline_add(&t->timeline, &m->timelines, &(struct timeline_span){
-			num_max(cursor_ns, b->base), start, b->last_gap, TIMELINE_NO_FUNC });
-	timeline_add(&t->timeline, &m->timelines, &(struct timeline_span){
-		start, woken, (uint8_t)(BUCKET_OFF_0 + ev->dir), TIMELINE_NO_FUNC });
-	timeline_add(&t->timeline, &m->timelines, &(struct timeline_span){
-		woken, b->cursor, BUCKET_OFF_0 + OFF_RUNQUEUE, TIMELINE_NO_FUNC });
+		note_span(m, t, num_max(cursor_ns, b->base), start, b->last_gap);
+	note_span(m, t, start, woken, BUCKET_OFF_0 + ev->dir);
+	note_span(m, t, woken, b->cursor, BUCKET_OFF_0 + OFF_RUNQUEUE);
 }
 
 int off_push(struct model *m, const struct event *ev)
