@@ -46,7 +46,7 @@ int hist_grow(struct hist *h, unsigned int octave)
 static int widen(struct hist *h)
 {
 	const unsigned int width = 2u * h->width;
-	void *v = malloc((size_t)h->n * HIST_SUB * width);
+	void *v = h->n ? malloc((size_t)h->n * HIST_SUB * width) : NULL;
 
 	if (!v)
 		return -ENOMEM;
