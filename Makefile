@@ -63,7 +63,7 @@ endif
 
 ROOMS    := base elf bucket inject probe stack event join ledger view cli
 USER_SRC := $(sort $(foreach r,$(ROOMS),$(wildcard user/$(r)/*.c)))
-USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/user/%.o) $(BUILD)/user/inject/image.o
+USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/user/%.o) $(BUILD)/user/inject/image_bytes.o
 BPF_SRC  := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ  := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.bpf.o)
 SKEL     := $(BUILD)/gpuprof.skel.h
@@ -141,7 +141,7 @@ $(BUILD)/libgpuprof.so: $(HELPER_OBJ)
 		-l:libpthread.so.0 -l:libdl.so.2
 	$(Q)OBJDUMP=$(OBJDUMP) scripts/check-symbols $@ $(HELPER_GLIBC)
 
-$(BUILD)/user/inject/image.o: user/inject/image.S $(BUILD)/libgpuprof.so
+$(BUILD)/user/inject/image_bytes.o: user/inject/image_bytes.S $(BUILD)/libgpuprof.so
 	@mkdir -p $(@D)
 	$(call say,AS,$@)
 	$(Q)$(CC) -DHELPER_SO='"$(BUILD)/libgpuprof.so"' -c $< -o $@

@@ -18,7 +18,7 @@ FUZZ_OUT     := $(BUILD)/fuzz
 
 fuzz_src = $(sort $(foreach r,$(or $(FUZZ_ROOMS_$(1)),$(ROOMS)),$(wildcard user/$(r)/*.c)))
 fuzz_obj = $(patsubst user/%.c,$(FUZZ_OUT)/obj/%.o,$(fuzz_src)) \
-	   $(if $(FUZZ_ROOMS_$(1)),,$(BUILD)/user/inject/image.o)
+	   $(if $(FUZZ_ROOMS_$(1)),,$(BUILD)/user/inject/image_bytes.o)
 
 # The option table names every verb, and those reach the loader.
 $(patsubst user/%.c,$(FUZZ_OUT)/obj/%.o,$(wildcard user/probe/loader*.c)): $(SKEL)

@@ -285,7 +285,7 @@ static void a_refusal_says_what_would_be_right(void **state)
 	answered("--duraton 3",
 		 "gpuprof: unknown option '--duraton'; did you mean '--duration'?\n");
 	answered("reprot f", "gpuprof: unknown verb 'reprot'; did you mean 'report'?\n");
-	answered("top", "gpuprof: unknown verb 'top'; the verbs are stat, record, report, stacks, doctor, "
+	answered("top", "gpuprof: unknown verb 'top'; the verbs are stat, record, report, stacks, env, doctor, "
 		 "version, help\n");
 	answered("stat -d soon", "gpuprof: option '--duration': 'soon' is not accepted; "
 		 "give a duration such as 10s, 500ms or 2m\n");

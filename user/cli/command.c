@@ -20,7 +20,8 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "cli/groups.h"
-#include "inject/inject.h"
+#include "inject/environment.h"
+#include "inject/image.h"
 
 /* SUDO_UID or SUDO_GID: a number, or -1 when not under sudo. */
 static long sudo_id(const char *name)

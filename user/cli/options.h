@@ -21,6 +21,7 @@ enum verb_id {
 	VERB_RECORD,
 	VERB_REPORT,
 	VERB_STACKS,
+	VERB_ENV,
 	VERB_DOCTOR,
 	VERB_VERSION,
 	VERB_HELP,
@@ -84,6 +85,8 @@ struct options {
 	bool quiet;
 
 	int form;			/* enum help_form of cli/document.h */
+	int env_form;			/* enum env_form of cli/env.h */
+	const char *dir;		/* of the helper; NULL: the default */
 
 	const char *args[OPTIONS_ARGS_MAX]; /* after the verb: FILE, VERB */
 	size_t n_args;

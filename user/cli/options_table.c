@@ -4,6 +4,7 @@
  * help texts fit behind column 30 of 80. Knows nothing of how the rows are walked (options.c, help.c).
  */
 #include "cli/document.h"
+#include "cli/env.h"
 #include "cli/option_value.h"
 #include "cli/verbs.h"
 #include "probe/loader.h"
@@ -42,6 +43,11 @@ static const char *const launch_names[] = {
 static const char *const form_names[] = {
 	[HELP_TEXT] = "text", [HELP_MAN] = "man", [HELP_BASH] = "bash", [HELP_ZSH] = "zsh",
 	[HELP_FISH] = "fish", [HELP_VERBS] = "verbs", [HELP_END] = NULL,
+};
+
+static const char *const env_names[] = {
+	[ENV_SHELL] = "shell", [ENV_SYSTEMD] = "systemd", [ENV_DOCKER] = "docker", [ENV_K8S] = "k8s",
+	[ENV_SLURM] = "slurm", [ENV_FORMS] = NULL,
 };
 
 const char *const options_groups[GROUP_END] = {
@@ -238,6 +244,16 @@ static const struct option_row rows[] = {
 		.choices = form_names, .accepts = "text, man, bash, zsh, fish or verbs",
 		.help = "text, man, bash, zsh, fish or verbs",
 	}, {
+		.name = "for", .group = GROUP_OUTPUT, .arg = "WHAT",
+		.verbs = ON(ENV), .set = option_set_choice, .at = MEMBER(env_form),
+		.choices = env_names, .accepts = "shell, systemd, docker, k8s or slurm",
+		.help = "shell (default), systemd, docker, k8s or slurm",
+	}, {
+		.name = "dir", .group = GROUP_OUTPUT, .arg = "DIR",
+		.verbs = ON(ENV), .set = option_set_text, .at = MEMBER(dir), .completes = COMPLETE_FILES,
+		.accepts = "the name of a directory",
+		.help = "install there (root: /usr/lib/gpuprof)",
+	}, {
 		.name = "verbose", .letter = 'v', .group = GROUP_OTHER,
 		.verbs = EVERY, .set = option_set_flag, .at = MEMBER(verbose),
 		.help = "say more on standard error",
@@ -304,6 +320,17 @@ static const struct verb verbs[VERB_END] = {
 			 "is in, its native stack, and what it waits for.\n",
 		.examples = "  gpuprof stacks -p 1234\n"
 			    "  gpuprof stacks --job 1234 --format json\n",
+	},
+	[VERB_ENV] = {
+		.name = "env", .run = verb_env,
+		.summary = "install the helper, print what loads it",
+		.usage = "env [--for WHAT] [--dir DIR]",
+		.about = "For device times of processes that gpuprof does not start: installs the helper\n"
+			 "(without root: below ~/.local/state) and prints the variables by which CUDA and\n"
+			 "NVTX load it. It sleeps until gpuprof watches the process (-p PID).\n",
+		.examples = "  eval \"$(gpuprof env)\"; ./train & sudo gpuprof stat -d 10s -p $!\n"
+			    "  docker run $(gpuprof env --for docker) ...\n"
+			    "  gpuprof env --for k8s > patch.yaml\n",
 	},
 	[VERB_DOCTOR] = {
 		.name = "doctor", .run = verb_doctor,

@@ -10,6 +10,7 @@ int verb_stat(const struct options *o);
 int verb_record(const struct options *o);
 int verb_report(const struct options *o);
 int verb_stacks(const struct options *o);
+int verb_env(const struct options *o);
 int verb_doctor(const struct options *o);
 int verb_version(const struct options *o);
 int verb_help(const struct options *o);

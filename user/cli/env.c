@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * `gpuprof env`: installs the helper, and prints what to set so that processes which are started
+ * elsewhere load it. What is printed can be pasted; what to do with it is said on standard error.
+ * Each form is a row of `forms`. The helper sleeps until gpuprof watches the process.
+ */
+#include "cli/env.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cli/exit.h"
+#include "cli/out.h"
+#include "cli/verbs.h"
+#include "inject/environment.h"
+#include "inject/install.h"
+
+#define VARIABLES 3
+
+struct variables {
+	struct {
+		const char *name, *value;
+	} v[VARIABLES];
+	size_t n;
+	const char *dir;	/* of the helper */
+};
+
+/* ---- quoting -------------------------------------------------------------------------------- */
+
+static void add_escaped(struct strbuf *out, const char *text, const char *special, const char *before)
+{
+	for (; *text; text++) {
+		if (strchr(special, *text))
+			strbuf_addstr(out, *text == '%' ? "%" : before);
+		strbuf_addch(out, *text);
+	}
+}
+
+/* For every shell of the Bourne kind. What needs no quotes has none, so that $(gpuprof env) works. */
+static void add_shell(struct strbuf *out, const char *text)
+{
+	if (!text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-=,:@%")]) {
+		strbuf_addstr(out, text);
+		return;
+	}
+	strbuf_addch(out, '\'');
+	for (; *text; text++)
+		if (*text == '\'')
+			strbuf_addstr(out, "'\\''");
+		else
+			strbuf_addch(out, *text);
+	strbuf_addch(out, '\'');
+}
+
+/* systemd's, within double quotes: % begins a specifier. */
+static void add_systemd(struct strbuf *out, const char *text)
+{
+	add_escaped(out, text, "\"\\%", "\\");
+}
+
+static void add_yaml(struct strbuf *out, const char *text)
+{
+	strbuf_addch(out, '"');
+	add_escaped(out, text, "\"\\", "\\");
+	strbuf_addch(out, '"');
+}
+
+/* ---- forms ---------------------------------------------------------------------------------- */
+
+static void form_shell(struct strbuf *out, const struct variables *vs)
+{
+	for (size_t i = 0; i < vs->n; i++) {
+		strbuf_addf(out, "export %s=", vs->v[i].name);
+		add_shell(out, vs->v[i].value);
+		strbuf_addch(out, '\n');
+	}
+}
+
+static void form_systemd(struct strbuf *out, const struct variables *vs)
+{
+	strbuf_addstr(out, "[Service]\n");
+	for (size_t i = 0; i < vs->n; i++) {
+		strbuf_addf(out, "Environment=\"%s=", vs->v[i].name);
+		add_systemd(out, vs->v[i].value);
+		strbuf_addstr(out, "\"\n");
+	}
+}
+
+static void form_docker(struct strbuf *out, const struct variables *vs)
+{
+	struct strbuf word = STRBUF_INIT;
+
+	strbuf_addf(&word, "type=bind,src=%s,dst=%s,readonly", vs->dir, vs->dir);
+	strbuf_addstr(out, "--mount ");
+	add_shell(out, word.s);
+	for (size_t i = 0; i < vs->n; i++) {
+		strbuf_reset(&word);
+		strbuf_addf(&word, "%s=%s", vs->v[i].name, vs->v[i].value);
+		strbuf_addstr(out, " --env ");
+		add_shell(out, word.s);
+	}
+	strbuf_addch(out, '\n');
+	out->failed |= word.failed;
+	strbuf_free(&word);
+}
+
+static void form_k8s(struct strbuf *out, const struct variables *vs)
+{
+	strbuf_addstr(out, "spec:\n  template:\n    spec:\n      containers:\n"
+			   "      - name: CONTAINER\n        env:\n");
+	for (size_t i = 0; i < vs->n; i++) {
+		strbuf_addf(out, "        - name: %s\n          value: ", vs->v[i].name);
+		add_yaml(out, vs->v[i].value);
+		strbuf_addch(out, '\n');
+	}
+	strbuf_addstr(out, "        volumeMounts:\n        - name: gpuprof\n          mountPath: ");
+	add_yaml(out, vs->dir);
+	strbuf_addstr(out, "\n          readOnly: true\n      volumes:\n      - name: gpuprof\n"
+			   "        hostPath:\n          path: ");
+	add_yaml(out, vs->dir);
+	strbuf_addstr(out, "\n          type: Directory\n");
+}
+
+static const struct {
+	void (*print)(struct strbuf *out, const struct variables *vs);
+	const char *what;	/* to do with it */
+} forms[ENV_FORMS] = {
+	[ENV_SHELL] = { form_shell, "paste it, or: eval \"$(gpuprof env)\"; it is for what is started then" },
+	[ENV_SYSTEMD] = { form_systemd, "add it with `systemctl edit UNIT`, then restart the unit" },
+	[ENV_DOCKER] = { form_docker, "add it to the options of `docker run`, before the image's name" },
+	[ENV_K8S] = { form_k8s, "with the container's name in it: `kubectl patch deployment NAME "
+				"--patch-file FILE`; the helper must be installed on every node" },
+	[ENV_SLURM] = { form_shell, "put it into the job's script before srun; the helper must be installed "
+				    "on every node (or with --dir on a shared file system)" },
+};
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static void add_variable(struct variables *vs, const char *name, const char *value)
+{
+	vs->v[vs->n].name = name;
+	vs->v[vs->n++].value = value;
+}
+
+/* What others have asked for stays: another injection is loaded after ours, but NVTX has one only. */
+static void choose(struct variables *vs, const char *path)
+{
+	const char *before = inject_foreign(INJECT_CUDA), *nvtx = inject_foreign(INJECT_NVTX);
+
+	add_variable(vs, INJECT_CUDA, path);
+	if (nvtx)
+		log_warn("NVTX stays with %s, which " INJECT_NVTX " names: ranges are not seen", nvtx);
+	else
+		add_variable(vs, INJECT_NVTX, path);
+	if (!before)
+		before = inject_foreign(INJECT_CHAIN);
+	if (!before)
+		return;
+	add_variable(vs, INJECT_CHAIN, before);
+	log_info("%s, which was asked for before, is loaded after the helper", before);
+}
+
+/* What no form can quote. */
+static bool is_plain(const char *dir, enum env_form form)
+{
+	const char *bad = form == ENV_DOCKER ? ",\"\n\r\t" : "\n\r\t";
+
+	if (!dir[strcspn(dir, bad)])
+		return true;
+	log_error("cannot write '%s' in the form asked for: it has %s; choose another directory with "
+		  "--dir", dir, form == ENV_DOCKER ? "a comma, a quote or a line end" : "a line end");
+	return false;
+}
+
+static int print(const char *path, enum env_form form)
+{
+	struct variables vs = { .n = 0 };
+	struct strbuf out = STRBUF_INIT;
+	char *dir = strndup(path, (size_t)(strrchr(path, '/') - path));
+	int rc;
+
+	vs.dir = dir;
+	choose(&vs, path);
+	if (dir)
+		forms[form].print(&out, &vs);
+	out.failed |= !dir;
+	rc = out_write(NULL, &out);
+	if (!rc)
+		log_info("%s", forms[form].what);
+	strbuf_free(&out);
+	free(dir);
+	return rc;
+}
+
+int verb_env(const struct options *o)
+{
+	char *dir = o->dir ? strdup(o->dir) : install_default_dir(), *path = NULL;
+	int rc = EXIT_FAIL, err;
+
+	if (!dir) {
+		log_error("cannot tell where to install the helper: HOME is not set; give --dir");
+		return EXIT_FAIL;
+	}
+	if (!is_plain(dir, (enum env_form)o->env_form)) {
+		free(dir);
+		return EXIT_USAGE;
+	}
+	err = install_helper(dir, &path);
+	if (err >= 0) {
+		log_info("%s %s", err ? "the helper is" : "installed", path);
+		rc = print(path, (enum env_form)o->env_form);
+	}
+	free(path);
+	free(dir);
+	return rc;
+}
