@@ -60,6 +60,14 @@
 #define GP_RING_LOSS 12		/* gp_ring_loss */
 #define GP_RING_KINDS 13
 
+/* What a reader may want beside kinds, in the same bits. */
+#define GP_RING_WANT_KINDS ((1u << GP_RING_KINDS) - 1)
+#define GP_RING_WANT_ALL_CALLS (1u << 31)	/* it knows of calls by GP_RING_API alone */
+
+/* gp_ring_head.calls: which calls CUPTI records. */
+#define GP_CALLS_SINGLE 1	/* functions that were asked for, one by one (12.5) */
+#define GP_CALLS_WHOLE 2	/* all of the runtime and of the driver */
+
 #define GP_CHAIN_LOADED "it was loaded"	/* gp_ring_head.chained, when all is well */
 
 struct gp_ring_slot {
@@ -67,7 +75,7 @@ struct gp_ring_slot {
 	uint64_t lease_ns;	/* CLOCK_MONOTONIC of the target's time namespace */
 	uint64_t read;		/* bytes, ever growing */
 	uint32_t owner;		/* 0: free */
-	uint32_t kinds;		/* bit n: kind n is wanted */
+	uint32_t kinds;		/* bit n: kind n is wanted; GP_RING_WANT_* */
 	uint8_t pad[40];
 	/* the helper's */
 	uint64_t written;	/* bytes reserved, ever growing */
@@ -91,7 +99,7 @@ struct gp_ring_head {
 	uint32_t cupti_version;	/* as cuptiGetVersion says; 0: not known yet */
 	uint32_t kernel_bytes;	/* measured size of CUPTI's kernel record */
 	uint32_t wake;		/* a reader adds 1 and wakes it as a futex: the helper sleeps on it */
-	uint32_t pad;
+	uint32_t calls;		/* GP_CALLS_*; 0: not armed yet */
 	char reason[64];	/* what failed; 0-terminated */
 	char occupant[64];	/* who else uses CUPTI; "": nobody known */
 	char chained[48];	/* what became of GPUPROF_CHAIN_INJECTION; "": there is none */

@@ -91,7 +91,7 @@ static void find(struct process *p, uint64_t now_ns)
 		return;
 	fd = helper_source_find(p->who.pid);
 	if (fd >= 0) {
-		p->source = helper_source_open(fd, p->who.own_pid, UINT32_MAX);
+		p->source = helper_source_open(fd, p->who.own_pid, GP_RING_WANT_KINDS);
 		p->state = p->source ? HELPERS_WATCHED : errno == EUSERS ? HELPERS_BUSY : HELPERS_NONE;
 	} else if (fd == -ESRCH) {
 		p->state = HELPERS_ENDED;

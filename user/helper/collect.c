@@ -37,7 +37,8 @@ static struct collector {
 	struct names *names;
 	uint64_t refused;		/* of buffers.refused, told */
 	uint64_t enabled;		/* bits of CUPTI's kinds */
-	bool calls;			/* and calls */
+	uint32_t calls;			/* GP_CALLS_*; 0: none */
+	bool all_calls;			/* of these, also those that launch nothing */
 	uint64_t arrivals;		/* buffers asked for or given back */
 	bool forgotten;			/* in a forked child */
 } collector = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -168,6 +169,21 @@ int collect_is_occupied(const struct cupti *c)
 	return code == CUPTI_BUSY;
 }
 
+static int enable_calls(bool all, const char **what)
+{
+	int how;
+
+	if (collector.calls && (collector.all_calls || !all))
+		return 0;
+	how = calls_enable(collector.cupti, all, what);
+	if (how < 0)
+		return -how;
+	collector.calls = (uint32_t)how;
+	collector.all_calls = all;
+	__atomic_store_n(&collector.ring->head->calls, collector.calls, __ATOMIC_RELAXED);
+	return 0;
+}
+
 static int enable(uint32_t kinds, const char **what)
 {
 	*what = "cuptiActivityEnable";
@@ -182,10 +198,7 @@ static int enable(uint32_t kinds, const char **what)
 			return code;
 		collector.enabled |= bit;
 	}
-	if (!(kinds >> GP_RING_API & 1) || collector.calls)
-		return 0;
-	collector.calls = true;
-	return calls_enable(collector.cupti, what);
+	return kinds >> GP_RING_API & 1 ? enable_calls(kinds & GP_RING_WANT_ALL_CALLS, what) : 0;
 }
 
 int collect_arm(const struct cupti *c, uint32_t kinds, const char **what)
@@ -204,6 +217,13 @@ int collect_arm(const struct cupti *c, uint32_t kinds, const char **what)
 	if (code)
 		collect_drain(0);
 	return code;
+}
+
+void collect_more(uint32_t kinds)
+{
+	const char *what;
+
+	enable(kinds, &what);
 }
 
 void collect_flush(uint32_t flag)
@@ -229,7 +249,8 @@ void collect_drain(uint32_t flag)
 	collector.enabled = 0;
 	if (collector.calls)
 		calls_disable(collector.cupti);
-	collector.calls = false;
+	collector.calls = 0;
+	collector.all_calls = false;
 	collect_flush(flag);
 }
 
@@ -241,7 +262,8 @@ uint64_t collect_arrivals(void)
 void collect_stand_down(void)
 {
 	collector.enabled = 0;
-	collector.calls = false;
+	collector.calls = 0;
+	collector.all_calls = false;
 }
 
 void collect_forget(void)

@@ -23,6 +23,9 @@ int collect_is_occupied(const struct cupti *c);
  * function that failed. Partly armed is drained again. */
 int collect_arm(const struct cupti *c, uint32_t kinds, const char **what);
 
+/* While armed: what a further reader's kinds need, if CUPTI has it. */
+void collect_more(uint32_t kinds);
+
 /* Buffers that CUPTI has asked us for or given back so far. */
 uint64_t collect_arrivals(void);
 

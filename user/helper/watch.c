@@ -181,6 +181,7 @@ static uint64_t step(void)
 	if (!watch.devices.known)
 		devices_read(&watch.devices, watch.names, &watch.ring);
 	if (watch.state == GP_HELPER_AWAKE) {
+		collect_more(kinds);
 		collect_flush(0);
 		collect_clock();
 		if (!has_lost_cupti())
