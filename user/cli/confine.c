@@ -12,7 +12,7 @@
 /* Perf events of probes are made by CAP_SYS_ADMIN alone, also for what is loaded later. */
 static bool makes_perf_events(const struct session *s)
 {
-	return loader_way(s->loader) == WAY_PERF;
+	return s->loader && loader_way(s->loader) == WAY_PERF;
 }
 
 /* It may be another user's, from the start or by itself. */

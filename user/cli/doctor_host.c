@@ -110,8 +110,13 @@ static void check_probes(struct doctor *d)
 {
 	struct loader_options lo = { .way = (enum loader_way)d->o->attach,
 				     .ring_bytes = d->o->ring_bytes };
-	struct loader *l = loader_new(&lo);
+	struct loader *l;
 
+	if (lo.way == WAY_NONE) {
+		doctor_say(d, WORSE, "probes", "not wanted: --attach none");
+		return;
+	}
+	l = loader_new(&lo);
 	if (!l) {
 		doctor_say(d, BAD, "probes", "cannot be attached; the message on stderr says why");
 		doctor_fail(d, errno == EPERM ? EXIT_PERMISSION : EXIT_UNSUPPORTED);

@@ -29,7 +29,8 @@ static const char *const by_names[] = {
 };
 
 static const char *const attach_names[] = {
-	[WAY_AUTO] = "auto", [WAY_SESSION] = "session", [WAY_MULTI] = "multi", [WAY_PERF] = "perf", NULL,
+	[WAY_AUTO] = "auto", [WAY_SESSION] = "session", [WAY_MULTI] = "multi", [WAY_PERF] = "perf",
+	[WAY_NONE] = "none", NULL,
 };
 
 static const char *const detail_names[] = {
@@ -198,8 +199,8 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "attach", .group = GROUP_MEASURE, .arg = "WAY",
 		.verbs = LIVE | ON(DOCTOR), .set = option_set_choice, .at = MEMBER(attach),
-		.choices = attach_names, .accepts = "auto, session, multi or perf",
-		.help = "kind of probes: auto, session, multi, perf",
+		.choices = attach_names, .accepts = "auto, session, multi, perf or none",
+		.help = "kind of probes: auto, session, multi, perf; none: calls by the helper alone",
 	}, {
 		.name = "detail", .group = GROUP_MEASURE, .arg = "WHAT",
 		.verbs = ON(DEFAULT) | ON(STAT), .set = option_set_choice, .at = MEMBER(detail),

@@ -7,7 +7,8 @@
  *   host             name of the host
  *   version          of the gpuprof that measured
  *   kernel           release of the kernel
- *   sources          what the events came from: "uprobe"
+ *   sources          what the events came from: "uprobe", "cupti", and how calls were known by it
+ *   without_probes   why there were none, and how to have them
  *   target           what was asked for: "pid 12,13", a command, "all processes"
  *   attach           kind of probes: "session", "multi"
  *   wall_offset_ns   CLOCK_REALTIME - CLOCK_MONOTONIC, decimal

@@ -251,6 +251,19 @@ static int start_loader(struct session *s)
 	return s->live.drain ? 0 : cannot("read the ring buffers", errno);
 }
 
+/* Without them if it must and can be. */
+static int start_probes(struct session *s)
+{
+	int err = blind_choose(s);
+
+	if (err || s->blind)
+		return err;
+	err = blind_after(s, start_loader(s));
+	if (!err && !s->blind)
+		err = targets_attach(s);
+	return err || s->blind ? err : attach_begin(s->attach);
+}
+
 static int start_tap(struct session *s)
 {
 	s->decoder = decoder_new();
@@ -278,9 +291,12 @@ static int start_capture(struct session *s)
 	s->tap.keep = kept_open(o, s->plan->capture_path, target, decoder_funcs(s->decoder));
 	if (!s->tap.keep)
 		return -EIO;	/* logged; a capture's EACCES is no missing capability */
-	s->tap.keep->on_cut = counts_cut;
-	s->tap.keep->cut_ctx = s;
-	worker_keep(s->worker, s->tap.keep);
+	if (s->loader) {
+		s->tap.keep->on_cut = counts_cut;
+		s->tap.keep->cut_ctx = s;
+	}
+	if (s->worker)
+		worker_keep(s->worker, s->tap.keep);
 	return 0;
 }
 
@@ -296,7 +312,7 @@ static int start_stacks(struct session *s)
 {
 	struct stack_feed *feed;
 
-	if (loader_stacks_fd(s->loader) < 0)
+	if (!s->loader || loader_stacks_fd(s->loader) < 0)
 		return 0;
 	feed = stack_feed_new(s->loader);
 	if (!feed)
@@ -318,9 +334,9 @@ static int start_waits(struct session *s)
 	if (!err && s->command.pidfd >= 0)
 		err = add_fd(s, s->command.pidfd, WAKE_TARGET);
 	s->targets_left = s->pidfds.n + (s->command.pidfd >= 0);
-	if (!err)
+	if (!err && s->live.drain)
 		err = add_fd(s, drain_fd(s->live.drain), WAKE_DRAIN);
-	if (!err)
+	if (!err && s->worker)
 		err = add_fd(s, worker_fd(s->worker), WAKE_WORKER);
 	if (!err)
 		err = add_timer(s, duration_left(s), false, WAKE_DURATION);
@@ -342,16 +358,12 @@ static int start(struct session *s)
 	if (!err)
 		err = start_tap(s);
 	if (!err)
-		err = start_loader(s);
-	if (!err)
-		err = targets_attach(s);
-	if (!err)
-		err = attach_begin(s->attach);
+		err = start_probes(s);
 	if (!err)
 		err = start_capture(s);
 	if (err)
 		return err;
-	s->helpers = helpers_new();
+	s->helpers = helpers_new(s->blind ? HELPERS_TELL_CALLS : HELPERS_WORKS_ONLY);
 	if (!s->helpers)
 		return -ENOMEM;
 	if (s->command.pid)
@@ -367,7 +379,7 @@ static int start(struct session *s)
 	confine_session(s);
 	if (!err)
 		err = start_stacks(s);
-	if (!err)
+	if (!err && s->worker)
 		err = worker_run(s->worker);
 	if (!err)
 		err = start_waits(s);

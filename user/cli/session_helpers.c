@@ -81,10 +81,13 @@ int helpers_see(struct session *s, const struct event *ev)
 
 void helpers_read(struct session *s)
 {
-	int err = s->helpers ? helpers_pump(s->helpers, time_now_ns(), &s->sink) : 0;
+	uint64_t now_ns = time_now_ns();
+	int err = s->helpers ? helpers_pump(s->helpers, now_ns, &s->sink) : 0;
 
 	if (err && !s->err)
 		s->err = err;
+	if (s->blind && s->helpers)
+		blind_look(s, now_ns);
 }
 
 static const char *why_silent(const struct helpers_status *st)
@@ -111,6 +114,7 @@ void helpers_stop(struct session *s)
 		err = model_finish(s->tap.model);
 	if (err && !s->err)
 		s->err = err;
+	blind_sources(s);
 	for (size_t i = 0; s->helpers && i < helpers_count(s->helpers); i++) {
 		helpers_status(s->helpers, i, &st);
 		if (why_silent(&st))

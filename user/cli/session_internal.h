@@ -50,6 +50,9 @@ struct session {
 	struct inside *inside;		/* NULL: with another detail than DETAIL_CALL */
 	struct live live;
 	struct helpers *helpers;	/* NULL: none are looked for */
+	const char *blind;		/* why there are no probes, nor loader, attach, worker, drain */
+	const char *remedy;
+	uint64_t looked_ns;		/* for processes, without probes */
 	struct tallied tallied;		/* with another detail than DETAIL_CALL */
 	struct tap tap;
 	struct event_sink sink;		/* session_push: what the sources push into */
@@ -94,6 +97,12 @@ int helpers_meet(struct session *s, pid_t pid);	/* this process may have one; 0 
 int helpers_see(struct session *s, const struct event *ev);	/* the same of whom an event tells */
 void helpers_read(struct session *s);
 void helpers_stop(struct session *s);	/* reads the last, and says what is missing */
+
+int blind_choose(struct session *s);	/* sets `blind` if it is to be; 0 or -EINVAL, logged */
+int blind_after(struct session *s, int err);	/* of the loader: 0: `blind` is set, else err */
+void blind_facts(struct session *s);
+void blind_look(struct session *s, uint64_t now_ns);	/* watermark, processes that came */
+void blind_sources(struct session *s);	/* with probes too: what calls are known by */
 
 void probes_facts(struct session *s);	/* what the probes see, at which cost */
 void probes_met(struct session *s);	/* what libraries that came later change of that */

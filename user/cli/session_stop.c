@@ -58,10 +58,14 @@ void session_stop(struct session *s)
 	uint64_t now_ns = time_now_ns();
 	struct states states = { 0 };
 
-	if (!s->live.drain)
+	if (!s->live.drain && !s->blind)
 		return;
 	session_push(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
 	helpers_stop(s);
+	if (s->blind) {
+		session_empty(s);
+		return;
+	}
 	worker_stop(s->worker);
 	worker_pump(s->worker, &s->sink);
 	if (s->inside)

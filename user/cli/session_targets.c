@@ -376,12 +376,16 @@ void targets_facts(struct session *s)
 	session_fact(s, "arch", "%s", un.machine);
 	session_fact(s, "version", "%s", version_text());
 	session_fact(s, "wall_offset_ns", "%" PRIu64, wall - mono);
-	session_fact(s, "sources", "uprobe");
+	session_fact(s, "sources", "%s", s->blind ? "cupti" : "uprobe");
 	session_fact(s, "ring_bytes", "%" PRIu64, s->plan->o->ring_bytes);
 	if (s->plan->o->isolate)
 		session_fact(s, "children", "not followed");
-	probes_facts(s);
 	fact_targets(s);
+	if (s->blind) {
+		blind_facts(s);
+		return;
+	}
+	probes_facts(s);
 	fact_libraries(s);
 }
 

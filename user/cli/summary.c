@@ -181,6 +181,18 @@ static void add_left_out(struct strbuf *out, const struct model *m)
 	strbuf_addch(out, ')');
 }
 
+/* "; without probes (CAP_BPF; run as root or with sudo): calls are those of CUPTI's API records" */
+static void add_blind(struct strbuf *out, const struct model *m)
+{
+	const char *why = model_fact(m, "without_probes");
+
+	if (!why)
+		return;
+	strbuf_addstr(out, "; without probes (");
+	format_safe(out, why);
+	strbuf_addstr(out, "): calls are those that CUPTI records");
+}
+
 void summary_head(struct strbuf *out, const struct summary *s)
 {
 	const char *host = model_fact(s->model, "host");
@@ -194,6 +206,7 @@ void summary_head(struct strbuf *out, const struct summary *s)
 		format_safe(out, host);
 	}
 	add_left_out(out, s->model);
+	add_blind(out, s->model);
 }
 
 static void add_loss(struct strbuf *out, const struct summary *s)

@@ -20,6 +20,7 @@ _Static_assert(RANGE_PUSH == GP_RANGE_PUSH && RANGE_POP == GP_RANGE_POP &&
 #define WAITING_MAX 262144	/* records; more go out by the readings there are */
 #define NAMES_MAX 65536u
 #define TEXT_MAX 4096u
+#define AHEAD_NS 1000000000ull	/* clocks that are read one after the other differ by less */
 #define LONGEST_NS (1000ull * 3600 * 1000000000)	/* no work takes 1,000 hours */
 
 struct waiting {		/* one that has a device's time */
@@ -35,6 +36,9 @@ struct waiting {		/* one that has a device's time */
 struct helper_decoder {
 	uint32_t pid;
 	int64_t offset_ns;
+	uint64_t now_ns;	/* UINT64_MAX: not known */
+	uint64_t read_ns, complete_ns;	/* the host's time of the latest reading, of the one before */
+	struct helper_threads *threads;
 	struct helper_clock clock;
 	VEC(struct waiting) waiting;
 	VEC(char *) names;	/* of number i + 1 */
@@ -49,7 +53,23 @@ struct helper_decoder *helper_decoder_new(pid_t pid, int64_t clock_offset_ns)
 		return NULL;
 	d->pid = (uint32_t)pid;
 	d->offset_ns = clock_offset_ns;
+	d->now_ns = UINT64_MAX;
 	return d;
+}
+
+void helper_decoder_threads(struct helper_decoder *d, struct helper_threads *threads)
+{
+	d->threads = threads;
+}
+
+void helper_decoder_now(struct helper_decoder *d, uint64_t now_ns)
+{
+	d->now_ns = now_ns ? now_ns : UINT64_MAX;
+}
+
+uint64_t helper_decoder_complete_ns(const struct helper_decoder *d)
+{
+	return d->complete_ns;
 }
 
 void helper_decoder_free(struct helper_decoder *d)
@@ -70,13 +90,30 @@ static const char *name_of(struct helper_decoder *d, uint32_t id)
 	return id && id <= d->names.n ? d->names.v[id - 1] : NULL;
 }
 
+static bool is_to_come(const struct helper_decoder *d, uint64_t ns)
+{
+	return ns > num_add(d->now_ns, AHEAD_NS);
+}
+
+/* Looked up when the record comes: the thread may end meanwhile. 0: nobody. */
+static uint32_t host_tid(struct helper_decoder *d, uint32_t own_tid)
+{
+	const struct helper_thread *t = d->threads ? helper_threads_find(d->threads, own_tid) : NULL;
+
+	if (!d->threads)
+		return own_tid;
+	d->counts.no_thread += !t;
+	return t ? t->tid : 0;
+}
+
 static int tell(struct helper_decoder *d, struct waiting *w, const struct event_sink *sink)
 {
 	struct event ev = { .pid = d->pid };
 	uint64_t error_ns, ignored;
 
 	if (!helper_clock_host(&d->clock, w->start, &ev.start_ns, &error_ns) ||
-	    !helper_clock_host(&d->clock, w->end, &ev.end_ns, &ignored) || ev.end_ns < ev.start_ns) {
+	    !helper_clock_host(&d->clock, w->end, &ev.end_ns, &ignored) || ev.end_ns < ev.start_ns ||
+	    is_to_come(d, ev.end_ns)) {
 		d->counts.invalid++;
 		return 0;
 	}
@@ -126,11 +163,13 @@ static int take_clock(struct helper_decoder *d, const void *payload, size_t len,
 	memcpy(&reading, payload, sizeof(reading));
 	reading.host_before_ns -= (uint64_t)d->offset_ns;
 	reading.host_after_ns -= (uint64_t)d->offset_ns;
-	if (!helper_clock_add(&d->clock, &reading)) {
+	if (is_to_come(d, reading.host_after_ns) || !helper_clock_add(&d->clock, &reading)) {
 		d->counts.invalid++;
 		return 0;
 	}
 	d->counts.clock_steps = d->clock.steps;
+	d->complete_ns = d->read_ns;
+	d->read_ns = reading.host_before_ns;
 	return tell_settled(d, helper_clock_settled(&d->clock), sink);
 }
 
@@ -320,6 +359,7 @@ static int take_api(struct helper_decoder *d, const void *payload, size_t len,
 
 	(void)len;
 	memcpy(&w.api, payload, sizeof(w.api));
+	w.api.tid = host_tid(d, w.api.tid);
 	w.start = w.api.start;
 	w.end = w.api.end;
 	return wait_for_clock(d, &w, sink);
@@ -334,13 +374,13 @@ static int take_range(struct helper_decoder *d, const void *payload, size_t len,
 
 	(void)len;
 	memcpy(&r, payload, sizeof(r));
-	if (!r.what || r.what >= RANGE_WHAT_END || !r.time_ns) {
+	ev.start_ns = r.time_ns - (uint64_t)d->offset_ns;
+	if (!r.what || r.what >= RANGE_WHAT_END || !r.time_ns || is_to_come(d, ev.start_ns)) {
 		d->counts.invalid++;
 		return 0;
 	}
 	ev.dir = (uint8_t)r.what;
-	ev.tid = r.tid;
-	ev.start_ns = r.time_ns - (uint64_t)d->offset_ns;
+	ev.tid = host_tid(d, r.tid);
 	ev.entity = r.id;
 	ev.text = name_of(d, r.name);
 	ev.text2 = name_of(d, r.domain);

@@ -1,44 +1,75 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* See the header. A process without a helper is looked at ever less often: often while it is new, and
- * again when it is met again, since what its helper waits for is us. */
+/*
+ * See the header. A process without a helper is looked at ever less often: often while it is new, and
+ * again when it is met again, since what its helper waits for is us. One that has ended is read to the
+ * end and then only remembered.
+ */
 #include "event/helpers.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "base/io.h"
 #include "base/num.h"
 #include "base/vec.h"
+#include "event/api_calls.h"
 #include "event/helper_source.h"
 
 #define FIND_FIRST_NS 5000000ull
 #define FIND_SOON_NS 40000000ull	/* at most, of the first FIND_SOON times */
 #define FIND_SOON 125
 #define FIND_MAX_NS 1000000000ull
+#define LOOK_EVERY_NS 100000000ull	/* at threads; calls are told as often */
 
 struct process {
 	struct helpers_process who;
 	enum helpers_state state;
-	uint64_t find_at_ns, find_every_ns;
+	uint64_t find_at_ns, find_every_ns, look_at_ns;
 	unsigned int tries;		/* to find one */
+	uint64_t alive_ns, exit_ns;	/* seen last; 0: it goes on */
+	int pidfd;			/* -1: none */
 	struct helper_source *source;
 	struct helper_decoder *decoder;
+	struct helper_threads *threads;	/* NULL: numbers are the host's and nobody asks for more */
+	struct api_calls *calls;	/* NULL: not told */
 	const struct event_sink *sink;	/* during a pump */
 	int err;			/* the sink's */
+	struct gp_ring_head head;	/* when the source was closed */
+	uint64_t lost;
 };
 
 struct helpers {
+	enum helpers_calls calls;
+	struct api_rows *rows;
 	VEC(struct process *) all;
 };
 
-struct helpers *helpers_new(void)
+struct helpers *helpers_new(enum helpers_calls calls)
 {
-	return calloc(1, sizeof(struct helpers));
+	struct helpers *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return NULL;
+	h->calls = calls;
+	if (calls == HELPERS_TELL_CALLS)
+		h->rows = api_rows_new();
+	if (h->rows || calls != HELPERS_TELL_CALLS)
+		return h;
+	free(h);
+	return NULL;
 }
 
 static void process_free(struct process *p)
 {
 	helper_source_close(p->source);
 	helper_decoder_free(p->decoder);
+	helper_threads_free(p->threads);
+	api_calls_free(p->calls);
+	io_close(&p->pidfd);
 	free(p);
 }
 
@@ -49,6 +80,7 @@ void helpers_free(struct helpers *h)
 	for (size_t i = 0; i < h->all.n; i++)
 		process_free(h->all.v[i]);
 	VEC_FREE(&h->all);
+	api_rows_free(h->rows);
 	free(h);
 }
 
@@ -59,28 +91,75 @@ static void find_soon(struct process *p)
 	p->tries = 0;
 }
 
+static struct process *process_new(const struct helpers *h, const struct helpers_process *who)
+{
+	struct process *p = calloc(1, sizeof(*p));
+	bool calls = h->calls == HELPERS_TELL_CALLS, ok;
+
+	if (!p)
+		return NULL;
+	p->who = *who;
+	find_soon(p);
+	p->pidfd = (int)syscall(SYS_pidfd_open, who->pid, 0);
+	p->decoder = helper_decoder_new(who->pid, who->clock_offset_ns);
+	if (calls || who->own_pid != who->pid)
+		p->threads = helper_threads_new(who->pid, who->own_pid);
+	if (calls && p->threads)
+		p->calls = api_calls_new((uint32_t)who->pid, h->rows, p->threads);
+	ok = p->decoder && (p->threads || who->own_pid == who->pid) && (p->calls || !calls);
+	if (ok) {
+		helper_decoder_threads(p->decoder, p->threads);
+		return p;
+	}
+	process_free(p);
+	return NULL;
+}
+
+static struct process *known(const struct helpers *h, pid_t pid)
+{
+	for (size_t i = 0; i < h->all.n; i++)
+		if (h->all.v[i]->who.pid == pid && h->all.v[i]->state != HELPERS_ENDED)
+			return h->all.v[i];
+	return NULL;
+}
+
+bool helpers_know(const struct helpers *h, pid_t pid)
+{
+	return known(h, pid) != NULL;
+}
+
 int helpers_add(struct helpers *h, const struct helpers_process *who)
 {
-	struct process *p, **at;
+	struct process *p = known(h, who->pid), **at;
 
-	for (size_t i = 0; i < h->all.n; i++)
-		if (h->all.v[i]->who.pid == who->pid && h->all.v[i]->state != HELPERS_ENDED) {
-			find_soon(h->all.v[i]);
-			return 0;
-		}
-	p = calloc(1, sizeof(*p));
-	if (p)
-		p->decoder = helper_decoder_new(who->pid, who->clock_offset_ns);
-	at = p && p->decoder ? VEC_PUSH(&h->all) : NULL;
+	if (p) {
+		find_soon(p);
+		return 0;
+	}
+	p = process_new(h, who);
+	at = p ? VEC_PUSH(&h->all) : NULL;
 	if (!at) {
 		if (p)
 			process_free(p);
 		return -ENOMEM;
 	}
-	p->who = *who;
-	find_soon(p);
 	*at = p;
 	return 0;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static uint32_t kinds_for(const struct process *p)
+{
+	return GP_RING_WANT_KINDS | (p->calls ? GP_RING_WANT_ALL_CALLS : 0);
+}
+
+/* It uses CUDA or NVTX: who it is can be read while it lives. */
+static int tell_process(struct process *p)
+{
+	return p->sink->push(p->sink->ctx, &(struct event){ .kind = EVENT_PROCESS,
+							    .pid = (uint32_t)p->who.pid,
+							    .tid = (uint32_t)p->who.pid });
 }
 
 static void find(struct process *p, uint64_t now_ns)
@@ -91,8 +170,10 @@ static void find(struct process *p, uint64_t now_ns)
 		return;
 	fd = helper_source_find(p->who.pid);
 	if (fd >= 0) {
-		p->source = helper_source_open(fd, p->who.own_pid, GP_RING_WANT_KINDS);
+		p->source = helper_source_open(fd, p->who.own_pid, kinds_for(p));
 		p->state = p->source ? HELPERS_WATCHED : errno == EUSERS ? HELPERS_BUSY : HELPERS_NONE;
+		if (p->source && p->calls)
+			p->err = tell_process(p);
 	} else if (fd == -ESRCH) {
 		p->state = HELPERS_ENDED;
 	}
@@ -101,30 +182,97 @@ static void find(struct process *p, uint64_t now_ns)
 	p->find_at_ns = now_ns + p->find_every_ns;
 }
 
+/* What the decoder tells: calls are taken, and all of it is handed on. */
+static int on_event(void *ctx, const struct event *ev)
+{
+	struct process *p = ctx;
+	int err = p->calls && ev->kind == EVENT_API ? api_calls_take(p->calls, ev) : 0;
+
+	return err ? err : p->sink->push(p->sink->ctx, ev);
+}
+
 static int on_record(void *ctx, uint16_t kind, const void *payload, size_t len)
 {
 	struct process *p = ctx;
 
-	p->err = helper_decode(p->decoder, kind, payload, len, p->sink);
+	p->err = helper_decode(p->decoder, kind, payload, len, &(struct event_sink){ on_event, p });
 	return p->err;
+}
+
+static void look(struct process *p, uint64_t now_ns)
+{
+	struct pollfd fd = { .fd = p->pidfd, .events = POLLIN };
+
+	helper_decoder_now(p->decoder, now_ns);
+	if (!p->exit_ns && p->pidfd >= 0 && poll(&fd, 1, 0) > 0)
+		p->exit_ns = p->alive_ns ? p->alive_ns : now_ns;
+	p->alive_ns = now_ns;
+	if (!p->threads || now_ns < p->look_at_ns || p->exit_ns)
+		return;
+	p->look_at_ns = now_ns + LOOK_EVERY_NS;
+	p->err = helper_threads_look(p->threads, now_ns);
+	if (p->calls && !p->err)
+		p->err = api_calls_tell(p->calls, helper_decoder_complete_ns(p->decoder), p->sink);
+}
+
+static uint64_t count_lost(const struct process *p)
+{
+	uint64_t lost = 0;
+
+	for (uint16_t kind = 0; kind < GP_RING_KINDS; kind++)
+		lost = num_add(lost, helper_source_lost(p->source, kind));
+	return lost;
+}
+
+static void close_source(struct process *p)
+{
+	if (!p->source)
+		return;
+	helper_source_head(p->source, &p->head);
+	p->lost = num_add(p->lost, count_lost(p));
+	helper_source_close(p->source);
+	p->source = NULL;
+}
+
+/* What waits in it for more, which will not come. */
+static int tell_rest(struct process *p)
+{
+	int err = helper_decode_end(p->decoder, &(struct event_sink){ on_event, p });
+
+	return err || !p->calls ? err : api_calls_end(p->calls, p->exit_ns, p->sink);
+}
+
+static void read_ring(struct process *p, uint64_t now_ns)
+{
+	int got;
+
+	if (helper_source_renew(p->source, now_ns + (uint64_t)p->who.clock_offset_ns) == -ESTALE) {
+		close_source(p);
+		p->state = HELPERS_NONE;
+		return;
+	}
+	got = helper_source_read(p->source, on_record, p);
+	if (got == -EBADMSG)
+		p->state = HELPERS_BROKEN;
+	if (p->err || !p->exit_ns || !got)
+		return;
+	close_source(p);
+	if (p->state != HELPERS_BROKEN)
+		p->state = HELPERS_ENDED;
+	p->err = tell_rest(p);
 }
 
 static int pump(struct process *p, uint64_t now_ns, const struct event_sink *sink)
 {
-	if (!p->source && p->state != HELPERS_ENDED && p->state != HELPERS_BROKEN)
-		find(p, now_ns);
-	if (!p->source)
+	if (p->state == HELPERS_ENDED)
 		return 0;
-	if (helper_source_renew(p->source, now_ns + (uint64_t)p->who.clock_offset_ns) == -ESTALE) {
-		helper_source_close(p->source);
-		p->source = NULL;
-		p->state = HELPERS_NONE;
-		return 0;
-	}
 	p->sink = sink;
 	p->err = 0;
-	if (helper_source_read(p->source, on_record, p) == -EBADMSG)
-		p->state = HELPERS_BROKEN;
+	look(p, now_ns);
+	if (!p->err && !p->source && p->state != HELPERS_BROKEN)
+		find(p, now_ns);
+	if (!p->err && p->source)
+		read_ring(p, now_ns);
 	return p->err;
 }
 
@@ -141,9 +289,27 @@ int helpers_end(struct helpers *h, uint64_t now_ns, const struct event_sink *sin
 {
 	int err = helpers_pump(h, now_ns, sink);
 
-	for (size_t i = 0; i < h->all.n && !err; i++)
-		err = helper_decode_end(h->all.v[i]->decoder, sink);
+	for (size_t i = 0; i < h->all.n && !err; i++) {
+		struct process *p = h->all.v[i];
+
+		p->sink = sink;
+		if (p->state != HELPERS_ENDED)
+			err = tell_rest(p);
+	}
 	return err;
+}
+
+/* ---- what is said of them ------------------------------------------------------------------- */
+
+uint64_t helpers_told_ns(const struct helpers *h, uint64_t now_ns)
+{
+	for (size_t i = 0; i < h->all.n; i++) {
+		const struct process *p = h->all.v[i];
+
+		if (p->calls && p->state == HELPERS_WATCHED)
+			now_ns = num_min(now_ns, api_calls_told_ns(p->calls));
+	}
+	return now_ns;
 }
 
 size_t helpers_count(const struct helpers *h)
@@ -155,11 +321,11 @@ void helpers_status(const struct helpers *h, size_t i, struct helpers_status *ou
 {
 	const struct process *p = h->all.v[i];
 
-	*out = (struct helpers_status){ .pid = p->who.pid, .state = p->state };
+	*out = (struct helpers_status){ .pid = p->who.pid, .state = p->state, .head = p->head,
+					.lost = p->lost };
 	helper_decoder_counts(p->decoder, &out->counts);
 	if (!p->source)
 		return;
 	helper_source_head(p->source, &out->head);
-	for (uint16_t kind = 0; kind < GP_RING_KINDS; kind++)
-		out->lost = num_add(out->lost, helper_source_lost(p->source, kind));
+	out->lost = num_add(out->lost, count_lost(p));
 }

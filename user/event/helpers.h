@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The helpers of all watched processes as one source: finds each one's ring when it appears, keeps
- * our leases, hands on events in the host's time. Used by the engine thread.
+ * our leases, hands on events in the host's time. Where no probe sees calls it tells those that CUPTI
+ * does (event/api_calls.h). Used by the engine thread.
  */
 #ifndef EVENT_HELPERS_H
 #define EVENT_HELPERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -31,10 +33,14 @@ struct helpers_status {
 	uint64_t lost;			/* records for which the ring had no room */
 };
 
-struct helpers *helpers_new(void);	/* NULL + errno */
+enum helpers_calls { HELPERS_WORKS_ONLY, HELPERS_TELL_CALLS };
+
+struct helpers *helpers_new(enum helpers_calls calls);	/* NULL + errno */
 void helpers_free(struct helpers *h);	/* gives the slots back */
 
-/* Known ones are kept. 0 or -ENOMEM. */
+bool helpers_know(const struct helpers *h, pid_t pid);	/* and it has not ended */
+
+/* Known ones are kept, and looked at soon. 0 or -ENOMEM. */
 int helpers_add(struct helpers *h, const struct helpers_process *p);
 
 /* Finds, renews and reads; to be called every 10 to 100 ms. now_ns: CLOCK_MONOTONIC. 0 or sink's
@@ -43,6 +49,9 @@ int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *si
 
 /* The last time: what waits for a reading of the clock goes out too. */
 int helpers_end(struct helpers *h, uint64_t now_ns, const struct event_sink *sink);
+
+/* Every call that ended before has been told, by processes that have a helper; no later than now_ns. */
+uint64_t helpers_told_ns(const struct helpers *h, uint64_t now_ns);
 
 size_t helpers_count(const struct helpers *h);
 void helpers_status(const struct helpers *h, size_t i, struct helpers_status *out);

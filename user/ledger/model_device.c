@@ -63,6 +63,11 @@ int model_device(const struct model *m, const struct device_state *s, uint64_t n
 	struct devices_divide by = dividing(m);
 	int err = devices_read(s, now_ns, &by, sum, idle_ns, losses);
 
+	/* Time in no call that CUPTI records may be anything: a call of NCCL, another thread's turn. */
+	if (model_fact(m, "without_probes")) {
+		idle_ns[IDLE_UNKNOWN] += idle_ns[IDLE_OTHER];
+		idle_ns[IDLE_OTHER] = 0;
+	}
 	if (!m->session.stop_ns) {
 		idle_ns[IDLE_OPEN] = idle_ns[IDLE_NO_WORK];
 		idle_ns[IDLE_NO_WORK] = 0;

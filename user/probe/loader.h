@@ -20,6 +20,7 @@ enum loader_way {		/* how functions are probed (design §4) */
 	WAY_SESSION,		/* one uprobe.session link a file: Linux 6.13 */
 	WAY_MULTI,		/* an entry and a return uprobe.multi link a file: Linux 6.6 */
 	WAY_PERF,		/* two perf events a function, core rows only: Linux 5.15 */
+	WAY_NONE,		/* none is wanted: no loader is made */
 };
 const char *loader_way_name(enum loader_way way);
 

@@ -1,0 +1,116 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2030,SC2031 # each test has its own STARTED
+# Without probes: an ordinary user's gpuprof, or one that is told to do without, knows calls by CUPTI's
+# records; what it prints of devices is what root's prints.
+
+load ../lib/common
+
+# A folder that every user may use, with gpuprof and the simulation: OPEN.
+open_folder() {
+	OPEN=$(mktemp -d /tmp/gpuprof-bats.XXXXXX)
+	cp -L "$GPUPROF" "$SIM"/{libgpusim.so,libcuda.so.1,libcudart.so.13,libcupti.so.13,libnccl.so.2,train,ddp} "$OPEN"
+	if [ -e "$SIM/ranges" ]; then
+		cp -L "$SIM/ranges" "$SIM"/libranges*.so "$OPEN" 2>/dev/null || true
+	fi
+	chmod -R go+rX "$OPEN"
+	chmod go+w "$OPEN"
+}
+
+teardown() {
+	end_started
+	rm -rf "${OPEN:-}"
+}
+
+with_sim() { # COMMAND...
+	env LD_LIBRARY_PATH="$OPEN" GPUPROF_CUPTI="$OPEN/libcupti.so.13" GPUSIM_TRUTH="$OPEN/%p.truth" "$@"
+}
+
+as_nobody() { with_sim setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
+
+# bats test_tags=needs:root,needs:bpf
+@test "unprivileged: an ordinary user's tables are root's and the truth's" {
+	needs root bpf sim
+	open_folder
+	run as_nobody "$OPEN/gpuprof" stat -o "$OPEN/user.json" --format json -- "$OPEN/train" --steps 20 --threads 2 --quiet
+	assert_success
+	run "$TEST_LIB/check_ledger.py" "$OPEN/user.json" "$OPEN"/*.truth
+	assert_success
+	assert_output "1 books add up"
+	compare --only count,errors,open "$OPEN"/*.truth "$OPEN/user.json"
+	laws "$OPEN/user.json"
+	with_sim "$OPEN/gpuprof" stat -o root.json --format json -- "$OPEN/train" --steps 20 --threads 2 --quiet
+	run "$TEST_LIB/same_tables.py" "$OPEN/user.json" root.json
+	assert_success
+	run report_value "$OPEN/user.json" 'len({h["tid"] for h in t["threads"]}), r["meta"]["sources"], t["processes"][0]["user"]'
+	assert_output "(2, 'cupti: API records of single functions', 'nobody')"
+	run report_value "$OPEN/user.json" '[b for b in t["ledger"] if b["bucket"] == "other" and b["state"] == "idle"]'
+	assert_output "[]"
+	run as_nobody "$OPEN/gpuprof" stat -- "$OPEN/train" --steps 2 --quiet
+	assert_success
+	assert_line --index 0 --partial "without probes (CAP_BPF is missing; run as root or with sudo): calls are those that CUPTI records"
+}
+
+# bats test_tags=needs:root
+@test "unprivileged: report of a capture that was made without probes equals its stat" {
+	needs root sim
+	open_folder
+	run as_nobody "$OPEN/gpuprof" stat --capture "$OPEN/c.gpr" --format json -o "$OPEN/stat.json" -- "$OPEN/ddp" --steps 10 --quiet
+	assert_success
+	"$GPUPROF" report "$OPEN/c.gpr" --format json >report.json
+	cmp "$OPEN/stat.json" report.json
+	run "$TEST_LIB/check_ledger.py" report.json "$OPEN"/*.truth
+	assert_success
+	assert_output "4 books add up"
+	run report_value report.json 'len({c["pid"] for c in t["calls"]}), len({p["pid"] for p in t["processes"]})'
+	assert_output "(4, 4)"
+}
+
+# bats test_tags=needs:root
+@test "unprivileged: before CUPTI 12.5 calls are known by the records of all functions, and meta says so" {
+	needs root sim
+	open_folder
+	run as_nobody env GPUSIM_CUPTI=12.4 "$OPEN/gpuprof" stat -o "$OPEN/r.json" --format json -- "$OPEN/train" --steps 10 --quiet
+	assert_success
+	compare --only count,errors,open "$OPEN"/*.truth "$OPEN/r.json"
+	run report_value "$OPEN/r.json" 'r["meta"]["sources"]'
+	assert_output "cupti: API records of all functions (before CUPTI 12.5)"
+}
+
+# bats test_tags=needs:root
+@test "unprivileged: a process that has the helper is measured by its own user, one without is not" {
+	needs root sim
+	open_folder
+	cp "$ROOT/build/libgpuprof.so" "$OPEN"
+	chmod go+r "$OPEN/libgpuprof.so"
+	LD_LIBRARY_PATH=$OPEN CUDA_INJECTION64_PATH=$OPEN/libgpuprof.so GPUPROF_CUPTI=$OPEN/libcupti.so.13 \
+		setpriv --reuid 65534 --regid 65534 --clear-groups "$OPEN/train" --steps 20000 --quiet 3>&- &
+	local target=$!
+	STARTED+=("$target")
+	wait_for 10 bash -c "ls -l /proc/$target/fd | grep -q memfd:gpuprof-ring"
+	run as_nobody "$OPEN/gpuprof" stat -p "$target" -d 1s --format json -o "$OPEN/r.json"
+	assert_success
+	run report_value "$OPEN/r.json" '[(c["comm"], c["count"] > 100) for c in t["calls"] if c["function"] == "cudaLaunchKernel"]'
+	assert_output "[('train', True)]"
+	laws "$OPEN/r.json"
+	setpriv --reuid 65534 --regid 65534 --clear-groups sleep 60 3>&- &
+	STARTED+=($!)
+	run as_nobody "$OPEN/gpuprof" stat -p $! -d 1s
+	assert_equal "$status" 3
+	assert_output --partial "CAP_BPF is missing"
+}
+
+# bats test_tags=needs:root
+@test "unprivileged: what only probes can do is refused with the capability, or without a process" {
+	needs root sim
+	open_folder
+	for option in --stacks '--tier 1' '--detail count' '--attach multi'; do
+		# shellcheck disable=SC2086
+		run as_nobody "$OPEN/gpuprof" stat $option -- true
+		assert_equal "$status" 3
+		assert_output --partial "CAP_BPF is missing"
+	done
+	run "$GPUPROF" stat --attach none -a
+	assert_failure
+	one_line "--attach none needs a process"
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Calls from CUPTI's API records: the outermost ones, in order, numbered within their thread, with the
+ * thread's birth before and its end behind; whatever order records come in.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "event/api_calls.h"
+#include "probe/catalog.h"
+
+#define PID 4242
+#define DRIVER 4
+#define RUNTIME 5
+/* CUPTI's numbers. */
+#define GET_LAST_ERROR 10
+#define MALLOC 20
+#define LAUNCH 211
+#define CU_MEM_ALLOC 243
+#define S 1000000000ull
+
+struct told {
+	struct event ev[64];
+	size_t n;
+	int fail_at;		/* push number that fails; 0: none */
+};
+
+static int push(void *ctx, const struct event *ev)
+{
+	struct told *t = ctx;
+
+	assert_true(t->n < 64);
+	t->ev[t->n++] = *ev;
+	return t->fail_at && (int)t->n == t->fail_at ? -ENOSPC : 0;
+}
+
+struct room {
+	struct api_rows *rows;
+	struct helper_threads *threads;
+	struct api_calls *calls;
+	struct told told;
+	struct event_sink sink;
+};
+
+static void open_room(struct room *r)
+{
+	*r = (struct room){ .rows = api_rows_new(), .threads = helper_threads_new(PID, PID) };
+	r->calls = api_calls_new(PID, r->rows, r->threads);
+	r->sink = (struct event_sink){ push, &r->told };
+	assert_non_null(r->calls);
+}
+
+static void close_room(struct room *r)
+{
+	api_calls_free(r->calls);
+	helper_threads_free(r->threads);
+	api_rows_free(r->rows);
+}
+
+static void take(struct room *r, uint8_t domain, uint16_t cbid, uint32_t tid, uint64_t start, uint64_t end)
+{
+	struct event ev = { .kind = EVENT_API, .pid = PID, .tid = tid, .dir = domain, .func = cbid,
+			    .start_ns = start, .end_ns = end };
+
+	assert_int_equal(api_calls_take(r->calls, &ev), 0);
+}
+
+static void is_call(const struct event *ev, const char *name, uint32_t tid, uint32_t seq, uint64_t start)
+{
+	assert_int_equal(ev->kind, EVENT_CALL);
+	assert_string_equal(catalog_row(ev->func)->name, name);
+	assert_int_equal(ev->tid, tid);
+	assert_int_equal(ev->seq, seq);
+	assert_int_equal(ev->start_ns, start);
+}
+
+static void a_threads_calls_are_told_in_order_after_its_birth(void **state)
+{
+	struct room r;
+
+	(void)state;
+	open_room(&r);
+	take(&r, RUNTIME, LAUNCH, 7, 300, 400);
+	take(&r, RUNTIME, MALLOC, 7, 100, 200);
+	take(&r, RUNTIME, MALLOC, 5, 150, 200);
+	assert_int_equal(api_calls_end(r.calls, 0, &r.sink), 0);
+	assert_int_equal(r.told.n, 5);
+	assert_int_equal(r.told.ev[0].kind, EVENT_THREAD);
+	is_call(&r.told.ev[1], "cudaMalloc", 5, 1, 150);
+	assert_int_equal(r.told.ev[2].kind, EVENT_THREAD);
+	is_call(&r.told.ev[3], "cudaMalloc", 7, 1, 100);
+	is_call(&r.told.ev[4], "cudaLaunchKernel", 7, 2, 300);
+	close_room(&r);
+}
+
+static void what_a_call_calls_is_not_another(void **state)
+{
+	struct room r;
+
+	(void)state;
+	open_room(&r);
+	take(&r, DRIVER, CU_MEM_ALLOC, 7, 120, 180);	/* its record comes first */
+	take(&r, RUNTIME, MALLOC, 7, 100, 200);
+	take(&r, DRIVER, CU_MEM_ALLOC, 7, 200, 220);	/* at once, but not inside */
+	take(&r, DRIVER, CU_MEM_ALLOC, 8, 120, 180);	/* another thread's */
+	assert_int_equal(api_calls_end(r.calls, 0, &r.sink), 0);
+	assert_int_equal(r.told.n, 5);
+	is_call(&r.told.ev[1], "cudaMalloc", 7, 1, 100);
+	is_call(&r.told.ev[2], "cuMemAlloc_v2", 7, 2, 200);
+	is_call(&r.told.ev[4], "cuMemAlloc_v2", 8, 1, 120);
+	close_room(&r);
+}
+
+static void what_probes_would_not_see_without_being_asked_is_no_call(void **state)
+{
+	struct room r;
+
+	(void)state;
+	open_room(&r);
+	take(&r, RUNTIME, GET_LAST_ERROR, 7, 100, 300);
+	take(&r, RUNTIME, LAUNCH, 7, 120, 200);
+	take(&r, RUNTIME, 65535, 7, 120, 200);
+	take(&r, RUNTIME, 0, 7, 120, 200);
+	take(&r, 77, LAUNCH, 7, 120, 200);
+	take(&r, RUNTIME, LAUNCH, 0, 120, 200);		/* of no thread of the process */
+	assert_int_equal(api_calls_end(r.calls, 0, &r.sink), 0);
+	assert_int_equal(r.told.n, 2);
+	is_call(&r.told.ev[1], "cudaLaunchKernel", 7, 1, 120);
+	close_room(&r);
+}
+
+static void a_call_waits_for_one_that_it_may_be_inside_of(void **state)
+{
+	struct room r;
+
+	(void)state;
+	open_room(&r);
+	take(&r, DRIVER, CU_MEM_ALLOC, 7, 10 * S, 10 * S + 100);
+	assert_int_equal(api_calls_tell(r.calls, 10 * S + 200, &r.sink), 0);
+	assert_int_equal(r.told.n, 0);
+	take(&r, RUNTIME, MALLOC, 7, 9 * S, 10 * S + 300);
+	take(&r, RUNTIME, LAUNCH, 7, 11 * S, 12 * S);
+	assert_int_equal(api_calls_tell(r.calls, 11 * S, &r.sink), 0);
+	assert_int_equal(r.told.n, 2);
+	is_call(&r.told.ev[1], "cudaMalloc", 7, 1, 9 * S);
+	assert_int_equal(api_calls_told_ns(r.calls), 11 * S - API_CALLS_SLACK_NS);
+	assert_int_equal(api_calls_tell(r.calls, 10 * S, &r.sink), 0);	/* going back tells nothing */
+	assert_int_equal(api_calls_told_ns(r.calls), 11 * S - API_CALLS_SLACK_NS);
+	assert_int_equal(api_calls_end(r.calls, 0, &r.sink), 0);
+	is_call(&r.told.ev[2], "cudaLaunchKernel", 7, 2, 11 * S);
+	close_room(&r);
+}
+
+static void so_many_that_they_cannot_be_held_go_out_early(void **state)
+{
+	struct room r;
+
+	(void)state;
+	open_room(&r);
+	r.told.fail_at = 3;	/* birth, call, and the third is the sink's error */
+	for (size_t i = 0; i <= API_CALLS_HELD_MAX; i++)
+		take(&r, RUNTIME, LAUNCH, 7, S + 2 * i, S + 2 * i + 1);
+	assert_int_equal(api_calls_tell(r.calls, 2 * S, &r.sink), -ENOSPC);
+	assert_int_equal(r.told.n, 3);
+	close_room(&r);
+}
+
+static void a_process_that_ends_ends_its_threads(void **state)
+{
+	struct room r;
+
+	(void)state;
+	open_room(&r);
+	take(&r, RUNTIME, LAUNCH, 7, 100, 900);
+	take(&r, RUNTIME, LAUNCH, PID, 100, 200);
+	assert_int_equal(api_calls_end(r.calls, 500, &r.sink), 0);
+	assert_int_equal(r.told.n, 6);
+	assert_int_equal(r.told.ev[4].kind, EVENT_EXIT);
+	assert_int_equal(r.told.ev[4].tid, 7);
+	assert_int_equal(r.told.ev[4].seq, 2);
+	assert_int_equal(r.told.ev[4].end_ns, 900);	/* not before its last call */
+	assert_int_equal(r.told.ev[5].tid, PID);
+	assert_int_equal(r.told.ev[5].end_ns, 500);
+	close_room(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_threads_calls_are_told_in_order_after_its_birth),
+		cmocka_unit_test(what_a_call_calls_is_not_another),
+		cmocka_unit_test(what_probes_would_not_see_without_being_asked_is_no_call),
+		cmocka_unit_test(a_call_waits_for_one_that_it_may_be_inside_of),
+		cmocka_unit_test(so_many_that_they_cannot_be_held_go_out_early),
+		cmocka_unit_test(a_process_that_ends_ends_its_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Sessions without probes: when one is possible, why there is none, what it has instead. Calls are
+ * then told by helpers alone; processes below the command are looked for, since nobody tells of them.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/time.h"
+#include "cli/session_internal.h"
+#include "event/helper_source.h"
+#include "probe/caps.h"
+#include "probe/proc.h"
+#include "probe/target.h"
+
+#define LOOK_EVERY_NS 50000000ull
+
+static bool has_helper(pid_t pid)
+{
+	int fd = helper_source_find(pid);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* Every target has a helper, or will. */
+static bool have_helpers(const struct options *o)
+{
+	for (size_t i = 0; i < o->n_pids; i++)
+		if (!has_helper((pid_t)o->pids[i]))
+			return false;
+	return o->cmd || o->n_pids;
+}
+
+/* What was asked for can be done without them. */
+static bool may_do_without(const struct options *o)
+{
+	return !o->stacks && !o->tier && o->detail == DETAIL_CALL && o->attach == WAY_AUTO &&
+	       o->launch == LAUNCH_AUTO && have_helpers(o);
+}
+
+static int be_blind(struct session *s, const char *why, const char *remedy)
+{
+	s->blind = why;
+	s->remedy = remedy;
+	return 0;
+}
+
+int blind_choose(struct session *s)
+{
+	const struct options *o = s->plan->o;
+	const struct caps_need *missing = caps_missing();
+
+	if (o->attach == WAY_NONE && !o->cmd && !o->n_pids) {
+		log_error("--attach none needs a process: give -p PID, or a command behind --");
+		return -EINVAL;
+	}
+	if (o->attach == WAY_NONE)
+		return be_blind(s, "--attach none", "leave that out");
+	if (!may_do_without(o))
+		return 0;
+	if (missing)
+		return be_blind(s, missing->name, "run as root or with sudo");
+	if (!proc_pids_are_hosts())
+		return be_blind(s, "in a container with pids of its own",
+				"run gpuprof on the host, or the container with --pid=host");
+	return 0;
+}
+
+int blind_after(struct session *s, int err)
+{
+	if (!err || err == -ENOMEM || !may_do_without(s->plan->o))
+		return err;
+	log_warn("going on without probes: calls are told by the helper alone");
+	return be_blind(s, "BPF cannot be used here", "gpuprof doctor tells more");
+}
+
+void blind_facts(struct session *s)
+{
+	session_fact(s, "without_probes", "%s%s; %s", s->blind,
+		     caps_missing() && s->blind == caps_missing()->name ? " is missing" : "", s->remedy);
+}
+
+/* ---- while it runs -------------------------------------------------------------------------- */
+
+static int meet_below(void *ctx, pid_t pid)
+{
+	struct session *s = ctx;
+
+	return helpers_know(s->helpers, pid) ? 0 : helpers_meet(s, pid);
+}
+
+void blind_look(struct session *s, uint64_t now_ns)
+{
+	size_t n = helpers_count(s->helpers);
+	uint64_t told_ns = helpers_told_ns(s->helpers, now_ns);
+	struct helpers_status st;
+
+	if (told_ns > s->tap.watermark_ns)
+		session_push(s, &(struct event){ .kind = EVENT_WATERMARK, .end_ns = told_ns });
+	if (s->plan->o->isolate || now_ns - s->looked_ns < LOOK_EVERY_NS)
+		return;
+	s->looked_ns = now_ns;
+	for (size_t i = 0; i < n; i++) {
+		helpers_status(s->helpers, i, &st);
+		if (st.state != HELPERS_ENDED && target_each_child(st.pid, meet_below, s) == -ENOMEM)
+			s->err = -ENOMEM;
+	}
+}
+
+/* ---- what is said of it --------------------------------------------------------------------- */
+
+/* Who counts calls, and how, as far as one helper has been armed. */
+void blind_sources(struct session *s)
+{
+	static const char *const texts[] = {
+		[0] = "cupti", [GP_CALLS_SINGLE] = "cupti: API records of single functions",
+		[GP_CALLS_WHOLE] = "cupti: API records of all functions (before CUPTI 12.5)",
+	};
+	struct helpers_status st;
+	unsigned int how = 0;
+
+	for (size_t i = 0; s->helpers && i < helpers_count(s->helpers); i++) {
+		helpers_status(s->helpers, i, &st);
+		if (st.head.calls <= GP_CALLS_WHOLE && st.head.calls > how)
+			how = st.head.calls;
+	}
+	if (s->blind)
+		session_fact(s, "sources", "%s", texts[how]);
+	else if (how)
+		session_fact(s, "sources", "uprobe, %s", texts[how]);
+}

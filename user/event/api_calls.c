@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Records wait in one list, sorted by thread and start when some of them are told. */
+#include "event/api_calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/num.h"
+#include "base/vec.h"
+#include "gpuprof/cbids.h"
+#include "probe/catalog.h"
+
+#define API_DRIVER 4		/* event.dir of EVENT_API */
+#define API_RUNTIME 5
+#define CBIDS_MAX 2048
+
+struct held {
+	uint64_t start_ns, end_ns;
+	uint32_t tid;
+	int32_t result;
+	uint16_t row;
+};
+
+struct caller {			/* a thread that made calls */
+	uint32_t tid;
+	uint32_t seq;		/* the last number told */
+	uint64_t end_ns;	/* of its last call */
+	uint64_t birth_ns;
+	bool ended;
+};
+
+struct api_calls {
+	uint32_t pid;
+	const struct api_rows *rows;
+	const struct helper_threads *threads;
+	VEC(struct held) held;
+	VEC(struct caller) callers;
+	struct map by_tid;	/* -> index + 1 in callers; of a number used again, the newest */
+	uint64_t told_ns;
+};
+
+/* ---- functions ------------------------------------------------------------------------------ */
+
+struct api_rows {
+	uint16_t row[2][CBIDS_MAX];	/* of the runtime, of the driver */
+};
+
+struct cbid {
+	unsigned int number;
+	const char *name;
+};
+
+static void number_rows(uint16_t row[CBIDS_MAX], unsigned int library, const struct cbid *v, size_t n)
+{
+	const struct catalog_library *lib = catalog_library(library);
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < lib->n_rows && v[i].number < CBIDS_MAX; k++)
+			if (!lib->rows[k].tier && !strcmp(lib->rows[k].name, v[i].name))
+				row[v[i].number] = (uint16_t)(catalog_first_row(library) + k);
+}
+
+static unsigned int library_number(const struct catalog_library *lib)
+{
+	unsigned int i = 0;
+
+	while (i < CATALOG_LIBRARIES - 1 && catalog_library(i) != lib)
+		i++;
+	return i;
+}
+
+struct api_rows *api_rows_new(void)
+{
+#define ROW(number, name) { number, #name },
+	static const struct cbid runtime[] = { GP_RUNTIME_CBIDS(ROW) };
+	static const struct cbid driver[] = { GP_DRIVER_CBIDS(ROW) };
+#undef ROW
+	struct api_rows *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	number_rows(r->row[0], library_number(&catalog_cudart), runtime,
+		    sizeof(runtime) / sizeof(runtime[0]));
+	number_rows(r->row[1], library_number(&catalog_cuda), driver,
+		    sizeof(driver) / sizeof(driver[0]));
+	return r;
+}
+
+void api_rows_free(struct api_rows *r)
+{
+	free(r);
+}
+
+unsigned int api_rows_find(const struct api_rows *r, const struct event *api)
+{
+	if (api->func >= CBIDS_MAX || (api->dir != API_DRIVER && api->dir != API_RUNTIME))
+		return 0;
+	return r->row[api->dir == API_DRIVER][api->func];
+}
+
+/* ---- threads -------------------------------------------------------------------------------- */
+
+struct api_calls *api_calls_new(uint32_t pid, const struct api_rows *rows,
+				const struct helper_threads *threads)
+{
+	struct api_calls *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->pid = pid;
+	c->rows = rows;
+	c->threads = threads;
+	return c;
+}
+
+void api_calls_free(struct api_calls *c)
+{
+	if (!c)
+		return;
+	VEC_FREE(&c->held);
+	VEC_FREE(&c->callers);
+	map_free(&c->by_tid);
+	free(c);
+}
+
+static int tell_thread(struct api_calls *c, struct caller *caller, const struct event_sink *sink)
+{
+	const struct helper_thread *t = helper_threads_of(c->threads, caller->tid);
+	struct event ev = { .kind = EVENT_THREAD, .pid = c->pid, .tid = caller->tid };
+
+	if (t) {
+		ev.start_ns = caller->birth_ns = t->birth_ns;
+		ev.text = *t->comm ? t->comm : NULL;
+	}
+	return sink->push(sink->ctx, &ev);
+}
+
+/* 0: out of memory, or the sink's error in *err. */
+static struct caller *find_caller(struct api_calls *c, uint32_t tid, const struct event_sink *sink,
+				  int *err)
+{
+	struct map_slot *slot = map_put(&c->by_tid, tid, NULL);
+	struct caller *caller;
+
+	*err = -ENOMEM;
+	if (!slot)
+		return NULL;
+	if (slot->value)
+		return &c->callers.v[slot->value - 1];
+	caller = VEC_PUSH(&c->callers);
+	if (!caller)
+		return NULL;
+	caller->tid = tid;
+	slot->value = c->callers.n;
+	*err = tell_thread(c, caller, sink);
+	return *err ? NULL : caller;
+}
+
+static int tell_exit(struct api_calls *c, struct caller *caller, uint64_t end_ns,
+		     const struct event_sink *sink)
+{
+	struct event ev = { .kind = EVENT_EXIT, .pid = c->pid, .tid = caller->tid,
+			    .seq = ++caller->seq, .start_ns = caller->birth_ns,
+			    .end_ns = num_max(end_ns, caller->end_ns) };
+
+	caller->ended = true;
+	map_del(&c->by_tid, caller->tid);
+	return sink->push(sink->ctx, &ev);
+}
+
+/* Those that were seen no more, once all is told that they did until then. exit_ns: of all; 0: not. */
+static int tell_exits(struct api_calls *c, uint64_t exit_ns, const struct event_sink *sink)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < c->callers.n && !err; i++) {
+		struct caller *caller = &c->callers.v[i];
+		const struct helper_thread *t = helper_threads_of(c->threads, caller->tid);
+		uint64_t gone_ns = t ? t->gone_ns : 0;
+
+		if (caller->ended || (!exit_ns && (!gone_ns || gone_ns >= c->told_ns)))
+			continue;
+		err = tell_exit(c, caller, gone_ns ? gone_ns : exit_ns, sink);
+	}
+	return err;
+}
+
+/* ---- calls ---------------------------------------------------------------------------------- */
+
+int api_calls_take(struct api_calls *c, const struct event *api)
+{
+	unsigned int row = api_rows_find(c->rows, api);
+	struct held *held;
+
+	if (!row || !api->tid)
+		return 0;
+	held = VEC_PUSH(&c->held);
+	if (!held)
+		return -ENOMEM;
+	*held = (struct held){ api->start_ns, api->end_ns, api->tid, api->result, (uint16_t)row };
+	return 0;
+}
+
+/* The outer one of two that begin at once comes first. */
+static int compare(const void *a, const void *b)
+{
+	const struct held *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return num_compare(x->tid, y->tid);
+	return x->start_ns != y->start_ns ? num_compare(x->start_ns, y->start_ns) :
+					    num_compare(y->end_ns, x->end_ns);
+}
+
+static int tell_call(struct api_calls *c, const struct held *h, const struct event_sink *sink)
+{
+	struct event ev = { .kind = EVENT_CALL, .has = HAS_RESULT | HAS_END, .func = h->row,
+			    .result = h->result, .pid = c->pid, .tid = h->tid,
+			    .start_ns = h->start_ns, .end_ns = h->end_ns };
+	int err;
+	struct caller *caller = find_caller(c, h->tid, sink, &err);
+
+	if (!caller)
+		return err;
+	if (h->start_ns < caller->end_ns && h->end_ns <= caller->end_ns)
+		return 0;	/* inside the one before */
+	ev.seq = ++caller->seq;
+	caller->end_ns = h->end_ns;
+	return sink->push(sink->ctx, &ev);
+}
+
+/* Of each thread the first ones, as far as they ended by until_ns: what begins later may be inside one
+ * that has not ended. */
+static int tell_until(struct api_calls *c, uint64_t until_ns, const struct event_sink *sink)
+{
+	uint32_t stopped = 0;	/* the thread whose turn is over */
+	size_t kept = 0;
+	int err = 0;
+
+	qsort(c->held.v, c->held.n, sizeof(c->held.v[0]), compare);
+	for (size_t i = 0; i < c->held.n; i++) {
+		const struct held h = c->held.v[i];
+
+		if (err || h.tid == stopped || h.end_ns > until_ns) {
+			stopped = h.tid;
+			c->held.v[kept++] = h;
+			continue;
+		}
+		err = tell_call(c, &h, sink);
+	}
+	c->held.n = kept;
+	c->told_ns = num_max(c->told_ns, until_ns);
+	return err;
+}
+
+int api_calls_tell(struct api_calls *c, uint64_t complete_ns, const struct event_sink *sink)
+{
+	uint64_t until_ns = complete_ns > API_CALLS_SLACK_NS ? complete_ns - API_CALLS_SLACK_NS : 0;
+	int err;
+
+	if (c->held.n > API_CALLS_HELD_MAX)
+		until_ns = complete_ns;
+	if (until_ns <= c->told_ns)
+		return 0;
+	err = tell_until(c, until_ns, sink);
+	return err ? err : tell_exits(c, 0, sink);
+}
+
+int api_calls_end(struct api_calls *c, uint64_t exit_ns, const struct event_sink *sink)
+{
+	int err = tell_until(c, UINT64_MAX, sink);
+
+	return err ? err : tell_exits(c, exit_ns, sink);
+}
+
+uint64_t api_calls_told_ns(const struct api_calls *c)
+{
+	return c->told_ns;
+}
