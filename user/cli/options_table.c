@@ -200,7 +200,7 @@ static const struct option_row rows[] = {
 		.name = "attach", .group = GROUP_MEASURE, .arg = "WAY",
 		.verbs = LIVE | ON(DOCTOR), .set = option_set_choice, .at = MEMBER(attach),
 		.choices = attach_names, .accepts = "auto, session, multi, perf or none",
-		.help = "kind of probes: auto, session, multi, perf; none: no probes",
+		.help = "probes by: auto, session, multi, perf, none",
 	}, {
 		.name = "detail", .group = GROUP_MEASURE, .arg = "WHAT",
 		.verbs = ON(DEFAULT) | ON(STAT), .set = option_set_choice, .at = MEMBER(detail),
