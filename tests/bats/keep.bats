@@ -45,6 +45,23 @@ first_copies() {
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "keep: an older capture of the name is kept under another one, which is said" {
+	needs root bpf targets
+	local n
+	for n in 10 20 30; do
+		run "$GPUPROF" record -- "$TARGETS/cudart-dyn" --launches $n
+		assert_success
+	done
+	assert_output --partial "gpuprof: gpuprof.gpr is an older capture and kept as gpuprof.old2.gpr"
+	assert_equal "$(launches gpuprof.old.gpr) $(launches gpuprof.old2.gpr) $(launches gpuprof.gpr)" "10 20 30"
+	for n in 1 2; do
+		run "$GPUPROF" record -o run.gpr --max-size 64k -- "$TARGETS/cudart-dyn" --launches $n
+		assert_success
+	done
+	assert_equal "$(launches run.000001.gpr) $(launches run.000002.gpr)" "1 2"
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "keep: of more files than --max-files the oldest are removed" {
 	needs root bpf targets
 	run "$GPUPROF" record -o run --max-size 64k --max-files 2 -- "$TARGETS/cudart-dyn" --launches 200000

@@ -82,11 +82,14 @@ static int push_writer(void *writer, const struct event *ev)
 
 static int record(struct pass *pass, size_t n, const char *path, struct capture_stats *stats)
 {
-	struct capture_writer *w = capture_create(path, &stream_funcs);
-	struct event_sink sink = { push_writer, w };
+	struct event_sink sink = { .push = push_writer };
+	struct capture_writer *w;
 	uint64_t start;
 	int err;
 
+	unlink(path);
+	w = capture_create(path, &stream_funcs);
+	sink.ctx = w;
 	if (!w)
 		return -errno;
 	err = push_all(pass, n, &sink);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "bench/stream.h"
 #include "bench/work_stream.h"
@@ -122,6 +123,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: generate EVENTS FILE [works]\n");
 		return 2;
 	}
+	unlink(argv[2]);
 	w = capture_create(argv[2], &stream_funcs);
 	if (!w)
 		return 1;

@@ -253,10 +253,17 @@ static inline void events_random(struct events *e, size_t n)
 
 /* ---- files -------------------------------------------------------------------------------- */
 
+/* One that takes the place of what an earlier test recorded. */
+static inline struct capture_writer *lib_create(const struct funcs *funcs)
+{
+	unlink(lib_path);
+	return capture_create(lib_path, funcs);
+}
+
 /* Records events, in blocks of so many; 0: as they come. */
 static inline void events_record(const struct events *e, size_t block)
 {
-	struct capture_writer *w = capture_create(lib_path, &lib_funcs);
+	struct capture_writer *w = lib_create(&lib_funcs);
 	struct capture_stats stats;
 
 	assert_non_null(w);

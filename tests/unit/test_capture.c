@@ -159,7 +159,7 @@ static void equal_functions_of_two_rows_become_one(void **state)
 {
 	struct funcs twins = { .n = 2, .v = { { "f", "cudart", CLASS_LAUNCH, 0 },
 					      { "f", "cudart", CLASS_LAUNCH, 0 } } };
-	struct capture_writer *w = capture_create(lib_path, &twins);
+	struct capture_writer *w = lib_create(&twins);
 	struct events got = { .texts = NULL };
 	struct capture_reader *r;
 
@@ -183,7 +183,7 @@ static void what_was_added_up_stays_with_its_function(void **state)
 {
 	struct funcs table = { .n = 2, .v = { { "first", "cudart", CLASS_LAUNCH, 0 },
 					      { "second", "cudart", CLASS_SYNC, 0 } } };
-	struct capture_writer *w = capture_create(lib_path, &table);
+	struct capture_writer *w = lib_create(&table);
 	struct events got = { .texts = NULL };
 	struct capture_reader *r;
 
@@ -254,7 +254,7 @@ static void an_empty_session_is_a_complete_capture(void **state)
 
 static void a_function_that_is_not_in_the_table_is_refused(void **state)
 {
-	struct capture_writer *w = capture_create(lib_path, &lib_funcs);
+	struct capture_writer *w = lib_create(&lib_funcs);
 	const struct event bad = { .kind = EVENT_CALL, .func = 12 };
 	struct events got = { .texts = NULL };
 	struct capture_reader *r;
@@ -304,7 +304,7 @@ static void *store_blocks(void *ctx)
 static void another_thread_may_store_the_blocks(void **state)
 {
 	struct events e = { .texts = NULL };
-	struct handover h = { .w = capture_create(lib_path, &lib_funcs) };
+	struct handover h = { .w = lib_create(&lib_funcs) };
 	pthread_t thread;
 	void *failed;
 
@@ -341,7 +341,7 @@ static void zstd_unpacks_all_rows(void **state)
 		skip();
 	}
 	events_random(&e, 500);
-	w = capture_create(lib_path, &lib_funcs);
+	w = lib_create(&lib_funcs);
 	for (size_t i = 0; i < e.at.n; i++) {
 		capture_push(w, &e.at.v[i]);
 		if (i % 100 == 0)

@@ -271,7 +271,7 @@ static void a_text_that_is_a_block_is_never_taken_for_one(void **state)
 
 static void a_capture_being_recorded_reads_up_to_now(void **state)
 {
-	struct capture_writer *w = capture_create(lib_path, &lib_funcs);
+	struct capture_writer *w = lib_create(&lib_funcs);
 	struct outcome o;
 
 	(void)state;

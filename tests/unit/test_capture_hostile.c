@@ -343,7 +343,7 @@ static void a_full_disk_is_said_once_and_whole_blocks_stay(void **state)
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
 	limit = (struct rlimit){ 5000, old.rlim_max };
-	w = capture_create(lib_path, &lib_funcs);
+	w = lib_create(&lib_funcs);
 	events_random(&e, 3000);
 	stderr_hide();
 	setrlimit(RLIMIT_FSIZE, &limit);

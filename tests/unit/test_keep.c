@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "event/capture_file.h"
 #include "event/capture_hold.h"
 #include "event/capture_set.h"
 #include "ledger/model.h"
@@ -111,6 +112,7 @@ static struct told read_file(const char *path)
 	assert_string_equal(model_identity(r.model, 0, "rank"), "3");
 	model_free(r.model);
 	capture_free(c);
+	unlink(path);	/* for the next test */
 	return told;
 }
 
@@ -118,7 +120,7 @@ static void name(char *out, uint64_t number)
 {
 	struct strbuf sb = STRBUF_INIT;
 
-	capture_set_name(&sb, lib_path, number);
+	capture_file_number(&sb, lib_path, number);
 	snprintf(out, 128, "%s", sb.s);
 	strbuf_free(&sb);
 }
@@ -146,16 +148,14 @@ static struct keep *new_set(uint64_t max_files)
 	return k;
 }
 
-/* Removes the files; returns the sum of their calls. */
 static uint64_t check_files(uint64_t first, uint64_t last)
 {
 	uint64_t calls = 0, before_ns = 0;
 	char path[128];
+	struct told told;
 	struct stat st;
 
 	for (uint64_t i = first; i <= last; i++) {
-		struct told told;
-
 		name(path, i);
 		assert_int_equal(stat(path, &st), 0);
 		assert_true(st.st_size <= FILE_BYTES);
@@ -165,7 +165,6 @@ static uint64_t check_files(uint64_t first, uint64_t last)
 		assert_true(told.start_ns >= before_ns && told.stop_ns >= told.start_ns);
 		before_ns = told.stop_ns;
 		calls += told.calls;
-		unlink(path);
 	}
 	return calls;
 }
@@ -310,6 +309,7 @@ static void without_a_limit_it_is_one_file_as_it_came(void **state)
 	for (size_t i = 0; i < e.at.n; i++)
 		assert_int_equal(got.at.v[i].seq, e.at.v[i].seq);
 	capture_free(r);
+	unlink(lib_path);
 	events_free(&e);
 	events_free(&got);
 }

@@ -19,7 +19,7 @@
 #include "base/time.h"
 #include "event/capture_decode.h"
 #include "event/capture_encode.h"
-#include "event/capture_set.h"
+#include "event/capture_file.h"
 #include "event/roster.h"
 
 #define SLICES 16		/* of the time held; a block is of one of them at most */
@@ -205,7 +205,7 @@ static void name_file(struct capture_hold *h, char name[PATH_MAX])
 	struct strbuf sb = STRBUF_INIT;
 
 	if (h->stats.files)
-		capture_set_name(&sb, h->path, h->stats.files + 1);
+		capture_file_number(&sb, h->path, h->stats.files + 1);
 	else
 		strbuf_addstr(&sb, h->path);
 	*name = '\0';

@@ -13,7 +13,7 @@
 #include "event/keep.h"
 
 struct capture_hold_plan {
-	const char *path;	/* the second file gets a counter, as of capture_set_name */
+	const char *path;	/* the second file gets a counter, as of capture_file_number */
 	uint64_t before_ns;
 	uint64_t max_bytes;	/* of memory; at least CAPTURE_HOLD_MIN */
 	bool at_end;		/* write what is held when the session ends */

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "event/capture_encode.h"
+#include "event/capture_file.h"
 #include "event/roster.h"
 
 #define LAST_WORDS 4096		/* room for counters and STOP */
@@ -31,7 +32,7 @@ struct capture_set {
 	struct roster *roster;		/* NULL: there is no limit */
 	struct capture_writer *writer;
 	struct capture_block *end;	/* says that the writer's file ends; made with it */
-	uint64_t number;		/* of the file being written; 1, 2... */
+	uint64_t number;		/* of the file being written: from 1, or what is there, up */
 	uint64_t rows;			/* bytes of them since what the file began with */
 	uint64_t watermark_ns, latest_ns;
 	uint64_t oldest;		/* file that is left */
@@ -45,13 +46,6 @@ static struct capture_set *of(struct keep *k)
 	return (struct capture_set *)k;
 }
 
-void capture_set_name(struct strbuf *out, const char *path, uint64_t number)
-{
-	size_t len = strlen(path), stem = len > 4 && !strcmp(path + len - 4, ".gpr") ? len - 4 : len;
-
-	strbuf_addf(out, "%.*s.%06llu%s", (int)stem, path, (unsigned long long)number, path + stem);
-}
-
 /* ---- files ---------------------------------------------------------------------------------- */
 
 static int name_file(const struct capture_set *s, uint64_t number, char name[PATH_MAX])
@@ -60,7 +54,7 @@ static int name_file(const struct capture_set *s, uint64_t number, char name[PAT
 	int err = 0;
 
 	if (s->max_bytes)
-		capture_set_name(&sb, s->path, number);
+		capture_file_number(&sb, s->path, number);
 	else
 		strbuf_addstr(&sb, s->path);
 	if (sb.failed)
@@ -282,9 +276,12 @@ struct keep *capture_set_new(const struct capture_set_plan *plan, const struct f
 	*s = (struct capture_set){ .keep = { .ops = &ops }, .path = strdup(plan->path),
 				   .max_bytes = plan->max_bytes, .max_files = plan->max_files,
 				   .slice = num_min(plan->max_bytes / 8, 512u << 10),
-				   .funcs = funcs, .oldest = 1 };
-	if (plan->max_bytes)
+				   .funcs = funcs };
+	if (plan->max_bytes) {
+		s->number = capture_file_last(plan->path);	/* no older file is in the way */
 		s->roster = roster_new();
+	}
+	s->oldest = s->number + 1;
 	if (s->path && (s->roster || !plan->max_bytes))
 		err = -open_file(s);
 	if (!err)

@@ -20,7 +20,4 @@ struct capture_set_plan {
 /* Creates the first file. funcs must outlive it. NULL + errno, logged. */
 struct keep *capture_set_new(const struct capture_set_plan *plan, const struct funcs *funcs);
 
-/* "run.gpr" and 2: "run.000002.gpr" */
-void capture_set_name(struct strbuf *out, const char *path, uint64_t number);
-
 #endif

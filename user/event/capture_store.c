@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Opens the file of a new capture without harming anything that is not one, and appends blocks:
- * header and compressed payload in one write. Knows nothing of events or rows.
+ * Appends blocks to a capture: header and compressed payload in one write. Knows nothing of events or
+ * rows.
  */
 #include "event/capture_store.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "base/log.h"
+#include "event/capture_file.h"
 #include "event/capture_frame.h"
 
 #define ZSTD_LEVEL 1
@@ -30,62 +28,6 @@ struct capture_store {
 	uint64_t number;		/* of the last block */
 	struct capture_stats stats;	/* file_bytes: up to the last complete block */
 };
-
-bool capture_is_file(int fd)
-{
-	struct gp_file_header h;
-
-	return pread(fd, &h, sizeof(h), 0) >= FRAME_TAG_END && h.frame_magic == GP_FRAME_MAGIC &&
-	       h.tag == GP_FILE_TAG;
-}
-
-/* Refusals to write into an existing file; NULL: it may be replaced. */
-static const char *refuse(int fd, const struct stat *st, int *err)
-{
-	*err = EEXIST;
-	if (!S_ISREG(st->st_mode))
-		return "is not a regular file";
-	if (st->st_size && !capture_is_file(fd))
-		return "exists and is not a capture";
-	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
-		*err = EBUSY;
-		return "is being written by another gpuprof";
-	}
-	return NULL;
-}
-
-/* O_NONBLOCK: opening a FIFO or a device must not wait before it is refused. */
-static int open_target(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-		      0600);
-	const char *why = NULL;
-	struct stat st;
-	int err = 0;
-
-	if (fd < 0) {
-		err = errno;
-		log_error("cannot create %s: %s", path,
-			  err == ELOOP ? "it is a symbolic link; choose another name"
-				       : strerror(err));
-		return -err;
-	}
-	if (!fstat(fd, &st))
-		why = refuse(fd, &st, &err);
-	else
-		err = errno, why = strerror(err);
-	if (why)
-		log_error("%s %s; choose another name", path, why);
-	if (!why && (fchmod(fd, 0600) || ftruncate(fd, 0))) {
-		err = errno;
-		why = strerror(err);
-		log_error("cannot replace %s: %s", path, why);
-	}
-	if (!why)
-		return fd;
-	close(fd);
-	return -err;
-}
 
 /* The one place where a failed write is reported; cuts the file back to its last whole block. */
 static int fail(struct capture_store *s, int err)
@@ -136,7 +78,7 @@ static int store_prepare(struct capture_store *s, const char *path)
 		log_error("cannot create %s: no random numbers: %s", path, strerror(errno));
 		return -EIO;
 	}
-	s->fd = open_target(path);
+	s->fd = capture_file_create(path);
 	return s->fd < 0 ? s->fd : 0;
 }
 
