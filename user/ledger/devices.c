@@ -21,6 +21,12 @@ struct devices {
 
 #define WAITING_WORKS 262144	/* of all books; 56 bytes each */
 
+unsigned int device_bucket_row(unsigned int bucket)
+{
+	return bucket >= DEVICE_PAGEABLE && bucket < DEVICE_BUCKETS_END ?
+	       bucket - DEVICE_PAGEABLE + DEVICE_COPIES : bucket;
+}
+
 const char *device_bucket_name(unsigned int bucket)
 {
 	static const char *const names[DEVICE_BUCKETS_END] = {
@@ -31,6 +37,7 @@ const char *device_bucket_name(unsigned int bucket)
 		[DEVICE_SETS] = "set",
 	};
 
+	bucket = device_bucket_row(bucket);
 	if (bucket < DEVICE_GRAPHS)
 		return kernel_class_name(bucket);
 	return bucket < DEVICE_BUCKETS_END ? names[bucket] : "?";
@@ -42,7 +49,7 @@ const char *device_state_name(unsigned int bucket)
 		return "comm";
 	if (bucket <= DEVICE_GRAPHS)
 		return "compute";
-	return bucket < DEVICE_SETS ? "copy" : "set";
+	return bucket == DEVICE_SETS ? "set" : "copy";
 }
 
 struct devices *devices_new(void)
@@ -158,6 +165,8 @@ static int classify(struct devices *d, struct device_state *s, const struct even
 		return 0;
 	default:
 		out->bucket = (uint16_t)(DEVICE_COPIES + dir);
+		if (w->memory == MEMORY_PAGEABLE && dir <= COPY_DEFAULT)
+			out->bucket = (uint16_t)(DEVICE_PAGEABLE + dir);
 		out->state = WORK_COPY;
 		count_copy(&s->copies[dir][w->memory > MEMORY_PINNED ? 0 : w->memory], ev);
 		return 0;

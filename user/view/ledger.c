@@ -88,6 +88,20 @@ static int add_row(struct table *t, const struct model *m, const struct device_s
 	return err ? err : cell_s(t, &row[BUCKET], line->bucket);
 }
 
+/* Buckets that are told apart in the book, not in the table. */
+static void fold_rows(struct device_sum *sum)
+{
+	for (unsigned int i = 0; i < DEVICE_BUCKETS_END; i++) {
+		unsigned int row = device_bucket_row(i);
+
+		if (row == i)
+			continue;
+		sum->owned_ns[row] += sum->owned_ns[i];
+		sum->busy_ns[row] += sum->busy_ns[i];
+		sum->owned_ns[i] = sum->busy_ns[i] = 0;
+	}
+}
+
 static int collect(struct lines *lines, const struct model *m, const struct device_state *s,
 		   uint64_t now_ns, uint64_t *wall_ns)
 {
@@ -95,6 +109,8 @@ static int collect(struct lines *lines, const struct model *m, const struct devi
 	uint64_t idle_ns[IDLE_CAUSES];
 	int err = model_device(m, s, now_ns, &sum, idle_ns, NULL);
 
+	if (!err)
+		fold_rows(&sum);
 	for (unsigned int i = 0; !err && i < DEVICE_BUCKETS_END; i++)
 		err = add_line(lines, &(struct line){ device_state_name(i), device_bucket_name(i),
 						      sum.owned_ns[i], sum.busy_ns[i] });

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Each rule on a book that has what it looks for, with the figures that it must tell; no rule on a
+ * clean book, nor where the loss is too small for a line; and findings of a model, from its events.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ledger/findings.h"
+#include "model_room.h"
+
+#define MS 1000000ull
+#define SECOND (1000 * MS)
+
+/* Ten seconds of a device that computes 9.7 of them, hides its communication, copies pinned memory. */
+static struct finding_book clean_book(void)
+{
+	return (struct finding_book){
+		.pid = 12, .device = 1, .where = "-p 12", .wall_ns = 10 * SECOND,
+		.compute_ns = 9700 * MS, .compute_busy_ns = 9800 * MS,
+		.comm_ns = 50 * MS, .comm_busy_ns = 2 * SECOND, .comms = 100,
+		.kernels = 10000, .kernels_ns = 9800 * MS,
+		.pinned = { 1000, 16000000000ull, 800 * MS, 60 * MS },
+		.has_waited = true, .waited_ns = 20 * MS,
+		.has_memory = true, .leaked_bytes = 1 << 20, .leaks = 2, .memory_bytes = 80ull << 30,
+	};
+}
+
+/* A loss of thread 13 in so many gaps of 2 ms. */
+static struct finding_loss loss(enum loss_kind kind, uint64_t ns, const char *function)
+{
+	return (struct finding_loss){
+		.loss = { .tid = 13, .kind = (uint8_t)kind, .ns = ns, .gaps = ns / (2 * MS),
+			  .longest_ns = 5 * MS },
+		.comm = "train", .function = function, .calls = 500, .calls_ns = 500 * 3 * MS,
+		.late_ns = ns / 2,
+	};
+}
+
+/* The only finding of a book is this one. */
+static struct finding only(struct findings *f, const struct finding_book *b, const char *name)
+{
+	*f = (struct findings){ 0 };
+	assert_int_equal(findings_judge(f, b), 0);
+	for (size_t i = 0; i < f->all.n; i++)
+		if (f->all.n != 1 || strcmp(f->all.v[i].name, name) != 0)
+			print_message("found %s: %s (%s)\n", f->all.v[i].name, f->all.v[i].cause.s,
+				      f->all.v[i].evidence.s);
+	assert_int_equal(f->all.n, 1);
+	assert_string_equal(f->all.v[0].name, name);
+	assert_int_equal(f->all.v[0].pid, 12);
+	assert_int_equal(f->all.v[0].device, 1);
+	return f->all.v[0];
+}
+
+static void assert_share(const struct finding *f, double share, double bound)
+{
+	assert_true(f->has_share);
+	assert_float_equal((float)f->share, (float)share, 1e-6f);
+	assert_float_equal((float)f->gain_bound, (float)bound, 1e-6f);
+}
+
+static void assert_has(const struct strbuf *text, const char *part)
+{
+	if (!strstr(text->s, part))
+		print_message("'%s' has no '%s'\n", text->s, part);
+	assert_non_null(strstr(text->s, part));
+}
+
+static void a_clean_book_has_no_finding(void **state)
+{
+	struct finding_book b = clean_book(), empty = { .where = "" };
+	struct finding_loss little[LOSS_KINDS];
+	struct findings f = { 0 };
+
+	(void)state;
+	for (unsigned int i = 0; i < LOSS_KINDS; i++)
+		little[i] = loss(i, 20 * MS, "f");
+	b.losses = little;
+	b.n_losses = LOSS_KINDS;
+	assert_int_equal(findings_judge(&f, &b), 0);
+	assert_int_equal(findings_judge(&f, &empty), 0);
+	for (size_t i = 0; i < f.all.n; i++)
+		print_message("found %s\n", f.all.v[i].name);
+	assert_int_equal(f.all.n, 0);
+	findings_free(&f);
+}
+
+static void a_needless_sync_is_named_with_its_function_and_thread(void **state)
+{
+	struct finding_book b = clean_book();
+	struct finding_loss rows[] = { loss(LOSS_SYNC, 1000 * MS, "cudaStreamSynchronize"),
+				       loss(LOSS_COPY_SMALL, 500 * MS, "cudaMemcpy") };
+	struct findings f;
+	struct finding found;
+
+	(void)state;
+	rows[0].loss.cause_ns[IDLE_SYNC] = 400 * MS;
+	rows[0].loss.cause_ns[IDLE_OTHER] = 600 * MS;
+	b.losses = rows;
+	b.n_losses = 2;
+	found = only(&f, &b, "needless-sync");
+	assert_share(&found, 0.15, 0.15);
+	assert_int_equal(found.tid, 13);
+	assert_string_equal(finding_severity(&found), "medium");
+	assert_has(&found.cause, "thread 13 (train) waits in cudaStreamSynchronize");
+	assert_has(&found.cause, "1 more thread or function");
+	assert_has(&found.evidence, "750 times, 2.000 ms each, 5.000 ms at most");
+	assert_has(&found.evidence, "400.0 ms still in the call, 1.100 s until");
+	assert_has(&found.evidence, "500 calls x 3.000 ms");
+	assert_string_equal(found.next.s, "gpuprof stat -d 10s --stacks --by stack "
+			    "--filter cudaStreamSynchronize -p 12");
+	findings_free(&f);
+}
+
+static void an_input_stall_says_what_is_known_of_it_and_no_more(void **state)
+{
+	struct finding_book b = clean_book();
+	struct finding_loss row = loss(LOSS_HOST, 3000 * MS, NULL);
+	struct findings f;
+	struct finding found;
+
+	(void)state;
+	row.loss.cause_ns[IDLE_OTHER] = 3000 * MS;
+	b.losses = &row;
+	b.n_losses = 1;
+	found = only(&f, &b, "input-stall");
+	assert_share(&found, 0.3, 0.3);
+	assert_string_equal(finding_severity(&found), "high");
+	assert_has(&found.cause, "thread 13 (train) is in no call");
+	assert_string_equal(found.evidence.s, "outside of calls 1,500 times, 2.000 ms each, 5.000 ms at most");
+	assert_string_equal(found.next.s, "gpuprof stacks -p 12");
+	findings_free(&f);
+}
+
+static void communication_is_exposed_where_no_compute_runs_beside(void **state)
+{
+	struct finding_book b = clean_book();
+	struct findings f;
+	struct finding found;
+
+	(void)state;
+	b.comm_ns = 1500 * MS;
+	b.comm_kernel = "ncclDevKernel_AllReduce";
+	b.comm_tid = 14;
+	b.comm_thread = "main";
+	found = only(&f, &b, "exposed-comm");
+	assert_share(&found, 0.15, 0.15);
+	assert_has(&found.cause, "ncclDevKernel_AllReduce runs with no compute beside it; thread 14 (main)");
+	assert_has(&found.evidence, "100 communications x 20.00 ms, 25 % hidden under compute");
+	findings_free(&f);
+	b.compute_ns = 800 * MS;	/* of that 500 ms hide communication already */
+	found = only(&f, &b, "exposed-comm");
+	assert_share(&found, 0.15, 0.03);
+	findings_free(&f);
+}
+
+static void a_device_that_waits_for_launches_is_launch_bound(void **state)
+{
+	struct finding_book b = clean_book();
+	struct finding_loss row = loss(LOSS_LAUNCH, 400 * MS, NULL);
+	struct findings f;
+	struct finding found;
+
+	(void)state;
+	row.loss.cause_ns[IDLE_LAUNCH] = 100 * MS;
+	row.loss.cause_ns[IDLE_OTHER] = 250 * MS;
+	row.loss.cause_ns[IDLE_QUEUED] = 50 * MS;
+	b.losses = &row;
+	b.n_losses = 1;
+	found = only(&f, &b, "launch-bound");
+	assert_share(&found, 0.04, 0.04);
+	assert_string_equal(finding_severity(&found), "low");
+	assert_has(&found.evidence, "100.0 ms in launch calls, 250.0 ms between calls, 50.00 ms until it began");
+	findings_free(&f);
+}
+
+static void unpinned_copies_cost_the_device_what_they_show_and_the_wait(void **state)
+{
+	struct finding_book b = clean_book();
+	struct finding_loss row = loss(LOSS_COPY, 200 * MS, "cudaMemcpyAsync");
+	struct findings f;
+	struct finding found;
+
+	(void)state;
+	b.losses = &row;
+	b.n_losses = 1;
+	b.pageable = (struct finding_copies){ 100, 100ull << 24, 800 * MS, 500 * MS };
+	found = only(&f, &b, "unpinned-copies");
+	assert_share(&found, 0.07, 0.07);
+	assert_has(&found.cause, "thread 13 (train) copies pageable memory by cudaMemcpyAsync");
+	assert_has(&found.evidence, "100 copies of 16.0 MiB at 2.1 GB/s (pinned ones 20 GB/s); "
+		   "500.0 ms with no compute beside, 200.0 ms idle for it");
+	findings_free(&f);
+	b.pageable = (struct finding_copies){ 0 };
+	found = only(&f, &b, "blocking-copies");
+	assert_share(&found, 0.02, 0.02);
+	findings_free(&f);
+}
+
+static void compiling_is_found_only_of_the_later_half(void **state)
+{
+	struct finding_book b = clean_book();
+	struct finding_loss row = loss(LOSS_COMPILE, 600 * MS, "cuModuleLoadData");
+	struct findings f = { 0 };
+	struct finding found;
+
+	(void)state;
+	b.losses = &row;
+	b.n_losses = 1;
+	found = only(&f, &b, "steady-compile");
+	assert_share(&found, 0.03, 0.03);
+	assert_has(&found.cause, "cuModuleLoadData");
+	findings_free(&f);
+	row.late_ns = 0;
+	assert_int_equal(findings_judge(&f, &b), 0);
+	assert_int_equal(f.all.n, 0);
+}
+
+static void allocations_and_collective_calls_that_stop_the_device(void **state)
+{
+	struct finding_book b = clean_book();
+	struct finding_loss row = loss(LOSS_ALLOC, 600 * MS, "cudaFree");
+	struct findings f;
+	struct finding found;
+
+	(void)state;
+	b.losses = &row;
+	b.n_losses = 1;
+	found = only(&f, &b, "alloc-stall");
+	assert_has(&found.cause, "thread 13 (train) is in cudaFree, while the device has nothing to do");
+	findings_free(&f);
+	row = loss(LOSS_COLLECTIVE, 600 * MS, "ncclGroupEnd");
+	found = only(&f, &b, "comm-call");
+	assert_share(&found, 0.06, 0.06);
+	findings_free(&f);
+}
+
+static void small_kernels_say_what_a_graph_could_save(void **state)
+{
+	struct finding_book b = clean_book();
+	struct finding_loss rows[] = { loss(LOSS_QUEUED, 3000 * MS, NULL), loss(LOSS_LAUNCH, 80 * MS, NULL) };
+	struct findings f = { 0 };
+	struct finding found;
+
+	(void)state;
+	b.losses = rows;
+	b.n_losses = 2;
+	assert_int_equal(findings_judge(&f, &b), 0);	/* 980 us each: it is something else */
+	assert_int_equal(f.all.n, 0);
+	b.kernels = 1000000;
+	found = only(&f, &b, "small-kernels");
+	assert_share(&found, 0.3, 0.308);
+	assert_has(&found.evidence, "1,000,000 kernels x 9.800 us; 3.000 s idle between launched ones");
+	findings_free(&f);
+}
+
+static void another_process_on_the_device_is_found_where_it_is_known(void **state)
+{
+	struct finding_book b = clean_book();
+	struct findings f = { 0 };
+	struct finding found;
+
+	(void)state;
+	b.waited_ns = 1000 * MS;
+	found = only(&f, &b, "other-process");
+	assert_share(&found, 0.1, 0.1);
+	findings_free(&f);
+	b.has_waited = false;
+	assert_int_equal(findings_judge(&f, &b), 0);
+	assert_int_equal(f.all.n, 0);
+}
+
+static void memory_never_freed_has_no_share_of_time(void **state)
+{
+	struct finding_book b = clean_book();
+	struct findings f = { 0 };
+	struct finding found;
+
+	(void)state;
+	b.leaked_bytes = 2ull << 30;
+	b.leaks = 512;
+	found = only(&f, &b, "never-freed");
+	assert_false(found.has_share);
+	assert_string_equal(finding_severity(&found), "low");
+	assert_has(&found.evidence, "2.0 GiB in 512 allocations");
+	findings_free(&f);
+	b.has_memory = false;
+	assert_int_equal(findings_judge(&f, &b), 0);
+	assert_int_equal(f.all.n, 0);
+}
+
+/* ---- from events ------------------------------------------------------------------------------ */
+
+#define BASE (1000 * SECOND)
+
+struct step {			/* one thread's call, and the work that it launched, in ms */
+	uint16_t func;
+	double start, end, work_start, work_end;
+};
+
+static void step(struct model *m, uint32_t seq, const struct step *s)
+{
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = seq };
+	struct event ev = { .kind = EVENT_CALL, .has = HAS_END, .pid = 12, .tid = 13, .seq = seq,
+			    .func = s->func,
+			    .start_ns = BASE + (uint64_t)(s->start * (double)MS),
+			    .end_ns = BASE + (uint64_t)(s->end * (double)MS) };
+
+	push(m, ev);
+	if (s->work_end <= 0)
+		return;
+	ev.kind = EVENT_API;
+	ev.func = 211;
+	ev.dir = 5;
+	push(m, ev);
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = 12,
+				.start_ns = BASE + (uint64_t)(s->work_start * (double)MS),
+				.end_ns = BASE + (uint64_t)(s->work_end * (double)MS),
+				.work = &w, .text = "sgemm" });
+}
+
+/* Start-up, a kernel, a sync that returns late, host code, a kernel: what is before the first work
+ * and after the last one is nobody's. */
+static void findings_of_a_session_are_its_gaps(void **state)
+{
+	static const struct step steps[] = {
+		{ L, 30, 30.1, 31, 50 }, { S, 30.2, 50.3, 0, 0 }, { L, 50.8, 51, 51, 60 },
+		{ S, 51.1, 60.2, 0, 0 }, { L, 80, 80.1, 80.2, 90 },
+	};
+	struct model *m = session(BASE);
+	struct findings f = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		step(m, i + 1, &steps[i]);
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
+	assert_int_equal(model_finish(m), 0);
+	assert_int_equal(findings_read(&f, m, model_now(m)), 0);
+	assert_int_equal(f.all.n, 2);
+	assert_string_equal(f.all.v[0].name, "input-stall");
+	assert_float_equal((float)f.all.v[0].share, 0.198f, 1e-6f);
+	assert_string_equal(f.all.v[1].name, "needless-sync");
+	assert_float_equal((float)f.all.v[1].share, 0.014f, 1e-6f);
+	assert_has(&f.all.v[1].cause, "thread 13 waits in cudaStreamSynchronize");
+	assert_has(&f.all.v[1].evidence, "2 calls x");
+	findings_free(&f);
+	model_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_clean_book_has_no_finding),
+		cmocka_unit_test(a_needless_sync_is_named_with_its_function_and_thread),
+		cmocka_unit_test(an_input_stall_says_what_is_known_of_it_and_no_more),
+		cmocka_unit_test(communication_is_exposed_where_no_compute_runs_beside),
+		cmocka_unit_test(a_device_that_waits_for_launches_is_launch_bound),
+		cmocka_unit_test(unpinned_copies_cost_the_device_what_they_show_and_the_wait),
+		cmocka_unit_test(compiling_is_found_only_of_the_later_half),
+		cmocka_unit_test(allocations_and_collective_calls_that_stop_the_device),
+		cmocka_unit_test(small_kernels_say_what_a_graph_could_save),
+		cmocka_unit_test(another_process_on_the_device_is_found_where_it_is_known),
+		cmocka_unit_test(memory_never_freed_has_no_share_of_time),
+		cmocka_unit_test(findings_of_a_session_are_its_gaps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* From a model to the books that rules judge, and from the rules to sorted findings. */
+#include "ledger/findings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "ledger/findings_rules.h"
+
+const char *finding_severity(const struct finding *f)
+{
+	if (!f->has_share || f->share < FINDING_SHARE_MEDIUM)
+		return "low";
+	return f->share < FINDING_SHARE_HIGH ? "medium" : "high";
+}
+
+/* ---- judging ----------------------------------------------------------------------------------- */
+
+static void finding_free(struct finding *f)
+{
+	strbuf_free(&f->cause);
+	strbuf_free(&f->evidence);
+	strbuf_free(&f->next);
+}
+
+static int keep(struct findings *all, const struct finding *f)
+{
+	struct finding *at = f->cause.failed || f->evidence.failed || f->next.failed ?
+			     NULL : VEC_PUSH(&all->all);
+
+	if (!at)
+		return -ENOMEM;
+	*at = *f;
+	return 0;
+}
+
+int findings_judge(struct findings *f, const struct finding_book *b)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < finding_rules_n; i++) {
+		struct finding found = { .name = finding_rules[i].name, .pid = b->pid,
+					 .device = b->device, .cause = STRBUF_INIT,
+					 .evidence = STRBUF_INIT, .next = STRBUF_INIT };
+		bool holds = finding_rules[i].judge(b, &found);
+
+		err = holds ? keep(f, &found) : 0;
+		if (!holds || err)
+			finding_free(&found);
+	}
+	return err;
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+	const struct finding *x = a, *y = b;
+	double of_x = x->has_share ? x->share : -1, of_y = y->has_share ? y->share : -1;
+
+	if (of_x != of_y)
+		return of_x < of_y ? 1 : -1;
+	if (x->pid != y->pid)
+		return num_compare(x->pid, y->pid);
+	return x->device != y->device ? num_compare(x->device, y->device) : strcmp(x->name, y->name);
+}
+
+void findings_free(struct findings *f)
+{
+	for (size_t i = 0; i < f->all.n; i++)
+		finding_free(&f->all.v[i]);
+	VEC_FREE(&f->all);
+}
+
+/* ---- the book of a process on a device ----------------------------------------------------------- */
+
+static const struct model_process *find_process(const struct model *m, uint32_t pid)
+{
+	for (size_t i = model_processes(m); i-- > 0;)
+		if (model_process(m, i)->pid == pid)
+			return model_process(m, i);
+	return NULL;
+}
+
+static void read_states(struct finding_book *b, const struct device_sum *sum)
+{
+	b->wall_ns = sum->close_ns - sum->open_ns;
+	for (unsigned int i = 0; i < DEVICE_BUCKETS_END; i++) {
+		bool comm = i == DEVICE_KERNELS + KERNEL_COMM;
+
+		if (comm) {
+			b->comm_ns = sum->owned_ns[i];
+			b->comm_busy_ns = sum->busy_ns[i];
+			b->comms = sum->works[i];
+		} else if (i <= DEVICE_GRAPHS) {
+			b->compute_ns += sum->owned_ns[i];
+			b->compute_busy_ns += sum->busy_ns[i];
+		} else if (i >= DEVICE_PAGEABLE && i <= DEVICE_PAGEABLE + COPY_DEFAULT) {
+			b->pageable.owned_ns += sum->owned_ns[i];
+		}
+	}
+}
+
+static void read_kernels(struct finding_book *b, const struct device_state *s)
+{
+	uint64_t longest_ns = 0;
+
+	for (size_t i = 0; i < s->kernels.all.n; i++) {
+		const struct kernel_stats *k = s->kernels.all.v[i];
+
+		if (k->class != KERNEL_COMM) {
+			b->kernels += k->time.count;
+			b->kernels_ns = num_add(b->kernels_ns, k->time.total);
+		} else if (k->time.total >= longest_ns) {
+			b->comm_kernel = k->name;
+			longest_ns = k->time.total;
+		}
+	}
+}
+
+static void add_copies(struct finding_copies *to, const struct copy_stats *from)
+{
+	to->count += from->count;
+	to->bytes += from->bytes;
+	to->busy_ns += from->total_ns;
+}
+
+static void read_copies(struct finding_book *b, const struct device_state *s)
+{
+	static const uint8_t between[] = { COPY_H2D, COPY_D2H, COPY_DEFAULT };
+
+	for (size_t i = 0; i < sizeof(between); i++) {
+		add_copies(&b->pageable, &s->copies[between[i]][MEMORY_PAGEABLE]);
+		add_copies(&b->pinned, &s->copies[between[i]][MEMORY_PINNED]);
+	}
+}
+
+static void name_call(struct finding_loss *row, const struct model *m, const struct model_process *p)
+{
+	const struct funcs *funcs = model_funcs(m);
+
+	if (row->loss.func >= funcs->n)
+		return;
+	row->function = funcs->v[row->loss.func].name;
+	for (size_t i = 0; p && i < p->tallies.all.n; i++) {
+		const struct tally *t = p->tallies.all.v[i];
+
+		if (t->func != row->loss.func)
+			continue;
+		row->calls += t->time.count;
+		row->calls_ns = num_add(row->calls_ns, t->time.total);
+	}
+}
+
+static int read_losses(struct finding_book *b, const struct losses *l, const struct model *m,
+		       const struct model_process *p, uint64_t now_ns)
+{
+	b->losses = calloc(l->all.n + 1, sizeof(*b->losses));
+	if (!b->losses)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->all.n; i++) {
+		struct finding_loss *row = &b->losses[b->n_losses++];
+
+		row->loss = l->all.v[i];
+		row->late_ns = losses_late_ns(l, &l->all.v[i], now_ns);
+		row->comm = "";
+		name_call(row, m, p);
+	}
+	return 0;
+}
+
+/* Threads' names; they live as long as the pool. */
+static int name_threads(struct finding_book *b, const struct model *m, uint64_t now_ns,
+			struct strpool *pool)
+{
+	uint64_t longest_ns = 0;
+	struct model_thread t;
+
+	for (size_t i = 0; i < model_threads(m); i++) {
+		const char *comm;
+
+		model_thread(m, i, now_ns, &t);
+		if (t.pid != b->pid)
+			continue;
+		comm = strpool_add(pool, t.comm);
+		if (!comm)
+			return -ENOMEM;
+		for (size_t k = 0; k < b->n_losses; k++)
+			if (b->losses[k].loss.tid == t.tid)
+				b->losses[k].comm = comm;
+		if (!t.has_book || t.book.ns[CLASS_COLLECTIVE] <= longest_ns)
+			continue;
+		longest_ns = t.book.ns[CLASS_COLLECTIVE];
+		b->comm_tid = t.tid;
+		b->comm_thread = comm;
+	}
+	return 0;
+}
+
+/* "-p 12", or of a process that has ended "--name train", for when it runs again. */
+static void find_again(char where[48], uint32_t pid, const struct model_process *p)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-";
+	const char *comm = p ? p->comm : "";
+
+	if (p && p->exit_ns && *comm && !comm[strspn(comm, plain)])
+		snprintf(where, 48, "--name %s", comm);
+	else
+		snprintf(where, 48, "-p %u", pid);
+}
+
+static int judge_device(struct findings *f, const struct model *m, const struct device_state *s,
+			uint64_t now_ns)
+{
+	const struct model_process *p = find_process(m, s->pid);
+	struct finding_book b = { .pid = s->pid, .device = s->device,
+				  .memory_bytes = s->has_facts ? s->facts.memory_bytes : 0 };
+	struct strpool *pool = strpool_new();
+	struct losses losses = { 0 };
+	uint64_t idle_ns[IDLE_CAUSES];
+	struct device_sum sum;
+	char where[48];
+	int err = pool ? model_device(m, s, now_ns, &sum, idle_ns, &losses) : -ENOMEM;
+
+	if (!err) {
+		find_again(where, s->pid, p);
+		b.where = where;
+		read_states(&b, &sum);
+		read_kernels(&b, s);
+		read_copies(&b, s);
+		err = read_losses(&b, &losses, m, p, now_ns);
+	}
+	if (!err)
+		err = name_threads(&b, m, now_ns, pool);
+	if (!err)
+		err = findings_judge(f, &b);
+	free(b.losses);
+	losses_free(&losses);
+	strpool_free(pool);
+	return err;
+}
+
+int findings_read(struct findings *f, const struct model *m, uint64_t now_ns)
+{
+	const struct devices *d = model_devices(m);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < devices_count(d); i++)
+		err = judge_device(f, m, devices_get(d, i), now_ns);
+	if (!err && f->all.n)
+		qsort(f->all.v, f->all.n, sizeof(*f->all.v), compare_findings);
+	if (err)
+		findings_free(f);
+	return err;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a user can do something about: rules over the books of one process on one device. A rule says
+ * when it holds, its cause, its evidence, the share of the device's wall time that is lost so, at most
+ * how much is gained by removing the cause alone, and the command that shows more. Rules are pure
+ * functions of a finding_book (findings_rules.c, a table); findings_read makes these of a model.
+ *
+ * Shares of different findings of a book overlap nowhere, but other-process's: a nanosecond of the
+ * device is in one at most.
+ *
+ * rule            lost, and gained at most if removed
+ * needless-sync   device idle since it ran dry while the thread waited for it in a synchronising call,
+ *                 or in a copy of less than 64 KiB, until it had work again; less what host code or
+ *                 waiting of 1 ms or more in between took
+ * input-stall     device idle while the thread was outside of all calls for 1 ms or more
+ * exposed-comm    communication with no compute beside it; gain: as much of it as compute could hide
+ * launch-bound    device idle because the thread had not launched yet: in launch calls and short ways
+ *                 between them
+ * unpinned-copies copies of pageable memory with no compute beside them, and device idle in the call
+ * blocking-copies the same of copies of 64 KiB or more, where none was of pageable memory
+ * steady-compile  device idle in compiling and loading of modules, of the later half of the session
+ * alloc-stall     device idle in allocations and frees
+ * comm-call       device idle in calls of collectives
+ * small-kernels   device idle between works that were all launched before it ran dry, where kernels
+ *                 take 20 us or less; gain: that, and launch-bound's (one graph is one launch)
+ * other-process   device idle for this process while works of it waited for another one's
+ * never-freed     device memory that was allocated and not freed at exit: no share of time
+ */
+#ifndef LEDGER_FINDINGS_H
+#define LEDGER_FINDINGS_H
+
+#include "base/str.h"
+#include "ledger/model.h"
+
+#define FINDING_SHARE_MIN 0.01		/* what is less is not worth a line */
+#define FINDING_SHARE_MEDIUM 0.05
+#define FINDING_SHARE_HIGH 0.20
+
+/* A loss with the names that it is told by. */
+struct finding_loss {
+	struct loss loss;
+	uint64_t late_ns;		/* of the later half of the session */
+	const char *comm;		/* of the thread; "": unknown */
+	const char *function;		/* NULL: none, or unknown */
+	uint64_t calls, calls_ns;	/* of that function in the process */
+};
+
+struct finding_copies {
+	uint64_t count, bytes, busy_ns;
+	uint64_t owned_ns;		/* of busy_ns: nothing that comes first ran beside */
+};
+
+struct finding_book {
+	uint32_t pid, device;
+	const char *where;		/* which process, as options of a command; "-p 12" */
+	uint64_t wall_ns;
+	uint64_t compute_ns, compute_busy_ns;	/* owned, and summed over works */
+	uint64_t comm_ns, comm_busy_ns;
+	uint64_t comms;			/* communications */
+	uint64_t kernels, kernels_ns;	/* without these */
+	const char *comm_kernel;	/* the longest of them; NULL: unknown */
+	uint32_t comm_tid;		/* who is longest in calls of collectives; 0: unknown */
+	const char *comm_thread;	/* its name */
+	struct finding_copies pageable, pinned;	/* between host and device */
+	struct finding_loss *losses;
+	size_t n_losses;
+
+	/* Unknown where has_ is false. */
+	bool has_waited;
+	uint64_t waited_ns;		/* for works of other processes on the device */
+	bool has_memory;
+	uint64_t leaked_bytes, leaks;	/* not freed when the process ended */
+	uint64_t memory_bytes;		/* that the device has; 0: unknown */
+};
+
+struct finding {
+	const char *name;
+	uint32_t pid, device;
+	uint32_t tid;			/* 0: no one thread */
+	bool has_share;
+	double share, gain_bound;	/* of the device's wall time */
+	struct strbuf cause, evidence, next;
+};
+
+struct findings {
+	VEC(struct finding) all;
+};
+
+/* "high", "medium", "low" */
+const char *finding_severity(const struct finding *f);
+
+/* Appends what the rules find in this book. 0 or -ENOMEM. */
+int findings_judge(struct findings *f, const struct finding_book *b);
+
+/* All books of a model as of now; the largest share first. f is zeroed. 0 or -errno. */
+int findings_read(struct findings *f, const struct model *m, uint64_t now_ns);
+
+void findings_free(struct findings *f);
+
+#endif

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * One function per rule, and what they have in common: the losses of a kind added up, the thread that
+ * has most of them, and the words. Texts name what was measured; what it may mean is said as "or".
+ */
+#include "ledger/findings_rules.h"
+
+#include "base/num.h"
+#include "base/units.h"
+
+#define SMALL_KERNEL_NS 20000	/* and less: about what a launch costs on both sides */
+#define SMALL_KERNELS 1000	/* so many, that their average means something */
+#define LEAK_BYTES (64u << 20)	/* where the device's size is unknown; else a hundredth of it */
+
+#define KIND(k) (1u << (k))
+
+/* ---- losses of one or several kinds ------------------------------------------------------------ */
+
+struct lost {
+	uint64_t ns, gaps, longest_ns, late_ns;
+	uint64_t cause_ns[IDLE_CAUSES];
+	const struct finding_loss *most;	/* NULL: there is none */
+	unsigned int others;			/* rows of other threads or functions */
+};
+
+static struct lost add_up(const struct finding_book *b, unsigned int kinds)
+{
+	struct lost sum = { .ns = 0 };
+
+	for (size_t i = 0; i < b->n_losses; i++) {
+		const struct finding_loss *row = &b->losses[i];
+
+		if (!(kinds & KIND(row->loss.kind)))
+			continue;
+		sum.ns += row->loss.ns;
+		sum.gaps += row->loss.gaps;
+		sum.late_ns += row->late_ns;
+		sum.longest_ns = num_max(sum.longest_ns, row->loss.longest_ns);
+		for (unsigned int k = 0; k < IDLE_CAUSES; k++)
+			sum.cause_ns[k] += row->loss.cause_ns[k];
+		sum.others += sum.most != NULL;
+		if (!sum.most || row->loss.ns > sum.most->loss.ns)
+			sum.most = row;
+	}
+	return sum;
+}
+
+static double share_of(const struct finding_book *b, uint64_t ns)
+{
+	return b->wall_ns ? (double)ns / (double)b->wall_ns : 0;
+}
+
+/* Share and bound; false where it is not worth a line. */
+static bool set_share(struct finding *f, const struct finding_book *b, uint64_t ns,
+		      uint64_t bound_ns)
+{
+	f->has_share = true;
+	f->share = share_of(b, ns);
+	f->gain_bound = share_of(b, bound_ns);
+	return f->share >= FINDING_SHARE_MIN;
+}
+
+/* ---- words ------------------------------------------------------------------------------------- */
+
+/* "thread 12 (train)" */
+static void add_thread(struct strbuf *out, uint32_t tid, const char *comm)
+{
+	strbuf_addf(out, "thread %u", tid);
+	if (comm && *comm)
+		strbuf_addf(out, " (%s)", comm);
+}
+
+static void add_main_thread(struct finding *f, const struct lost *lost)
+{
+	f->tid = lost->most->loss.tid;
+	if (f->tid)
+		add_thread(&f->cause, f->tid, lost->most->comm);
+	else
+		strbuf_addstr(&f->cause, "many threads");
+}
+
+/* "20 times, 1.2 ms each, 8.1 ms at most" */
+static void add_times(struct strbuf *out, const struct lost *lost)
+{
+	format_count(out, lost->gaps);
+	strbuf_addstr(out, lost->gaps == 1 ? " time, " : " times, ");
+	format_ns(out, lost->ns / num_max(lost->gaps, 1));
+	if (lost->gaps == 1)
+		return;
+	strbuf_addstr(out, " each, ");
+	format_ns(out, lost->longest_ns);
+	strbuf_addstr(out, " at most");
+}
+
+/* "; 200 calls x 6.7 ms" */
+static void add_calls(struct strbuf *out, const struct finding_loss *row)
+{
+	if (!row->calls)
+		return;
+	strbuf_addstr(out, "; ");
+	format_count(out, row->calls);
+	strbuf_addstr(out, row->calls == 1 ? " call x " : " calls x ");
+	format_ns(out, row->calls_ns / row->calls);
+}
+
+static const char *function_of(const struct lost *lost, const char *else_name)
+{
+	return lost->most->function ? lost->most->function : else_name;
+}
+
+static void add_others(struct finding *f, const struct lost *lost)
+{
+	if (lost->others)
+		strbuf_addf(&f->cause, "; %u more thread%s or function%s", lost->others,
+			    lost->others > 1 ? "s" : "", lost->others > 1 ? "s" : "");
+}
+
+/* Who calls it, with stacks. */
+static void next_stacks(struct finding *f, const struct finding_book *b, const char *filter)
+{
+	strbuf_addf(&f->next, "gpuprof stat -d 10s --stacks --by stack --filter %s %s", filter, b->where);
+}
+
+/* ---- rules ------------------------------------------------------------------------------------- */
+
+static bool judge_needless_sync(const struct finding_book *b, struct finding *f)
+{
+	struct lost lost = add_up(b, KIND(LOSS_SYNC) | KIND(LOSS_COPY_SMALL));
+	uint64_t inside_ns = lost.cause_ns[IDLE_SYNC] + lost.cause_ns[IDLE_COPY_HOST];
+
+	if (!lost.most || !set_share(f, b, lost.ns, lost.ns))
+		return false;
+	add_main_thread(f, &lost);
+	strbuf_addf(&f->cause, " waits in %s until the device has nothing left to do",
+		    function_of(&lost, "a synchronising call"));
+	add_others(f, &lost);
+	strbuf_addstr(&f->evidence, "the device ran dry in it ");
+	add_times(&f->evidence, &lost);
+	strbuf_addstr(&f->evidence, ": ");
+	format_ns(&f->evidence, inside_ns);
+	strbuf_addstr(&f->evidence, " still in the call, ");
+	format_ns(&f->evidence, lost.ns - inside_ns);
+	strbuf_addstr(&f->evidence, " until the next work began");
+	add_calls(&f->evidence, lost.most);
+	next_stacks(f, b, function_of(&lost, "Synchronize"));
+	return true;
+}
+
+/* "; 81 % lock, 19 % disk", where more is known than that it was in no call. */
+static void add_causes(struct strbuf *out, const struct lost *lost)
+{
+	const char *separator = "; ";
+
+	if (lost->cause_ns[IDLE_OTHER] == lost->ns)
+		return;
+	for (unsigned int i = 0; i < IDLE_CAUSES; i++) {
+		if (lost->cause_ns[i] * 100 < lost->ns)
+			continue;
+		strbuf_addf(out, "%s%.0f %% %s", separator,
+			    100.0 * (double)lost->cause_ns[i] / (double)lost->ns,
+			    i == IDLE_OTHER ? "on a CPU" : idle_name(i));
+		separator = ", ";
+	}
+}
+
+static bool judge_input_stall(const struct finding_book *b, struct finding *f)
+{
+	struct lost lost = add_up(b, KIND(LOSS_HOST));
+
+	if (!lost.most || !set_share(f, b, lost.ns, lost.ns))
+		return false;
+	add_main_thread(f, &lost);
+	strbuf_addstr(&f->cause, " is in no call while the device has nothing to do: "
+		      "it waits for input, or runs host code");
+	add_others(f, &lost);
+	strbuf_addstr(&f->evidence, "outside of calls ");
+	add_times(&f->evidence, &lost);
+	add_causes(&f->evidence, &lost);
+	strbuf_addf(&f->next, "gpuprof stacks %s", b->where);
+	return true;
+}
+
+static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
+{
+	uint64_t hidden_ns = b->comm_busy_ns - b->comm_ns;
+	uint64_t free_ns = b->compute_ns > hidden_ns ? b->compute_ns - hidden_ns : 0;
+
+	if (!b->comms || !set_share(f, b, b->comm_ns, num_min(b->comm_ns, free_ns)))
+		return false;
+	f->tid = b->comm_tid;
+	strbuf_addf(&f->cause, "%s runs with no compute beside it",
+		    b->comm_kernel ? b->comm_kernel : "communication");
+	if (f->tid) {
+		strbuf_addstr(&f->cause, "; ");
+		add_thread(&f->cause, f->tid, b->comm_thread);
+		strbuf_addstr(&f->cause, " launches it");
+	}
+	format_count(&f->evidence, b->comms);
+	strbuf_addstr(&f->evidence, " communications x ");
+	format_ns(&f->evidence, b->comm_busy_ns / b->comms);
+	strbuf_addf(&f->evidence, ", %.0f %% hidden under compute, ",
+		    b->comm_busy_ns ? 100.0 * (double)hidden_ns / (double)b->comm_busy_ns : 0);
+	format_ns(&f->evidence, free_ns);
+	strbuf_addstr(&f->evidence, " of compute could hide more");
+	strbuf_addf(&f->next, "gpuprof stat -d 10s --table kernels --filter nccl %s", b->where);
+	return true;
+}
+
+static bool judge_launch_bound(const struct finding_book *b, struct finding *f)
+{
+	struct lost lost = add_up(b, KIND(LOSS_LAUNCH));
+
+	if (!lost.most || !set_share(f, b, lost.ns, lost.ns))
+		return false;
+	add_main_thread(f, &lost);
+	strbuf_addstr(&f->cause, " does not launch as fast as the device works");
+	add_others(f, &lost);
+	strbuf_addstr(&f->evidence, "nothing was launched ahead ");
+	add_times(&f->evidence, &lost);
+	strbuf_addstr(&f->evidence, ": ");
+	format_ns(&f->evidence, lost.cause_ns[IDLE_LAUNCH]);
+	strbuf_addstr(&f->evidence, " in launch calls, ");
+	format_ns(&f->evidence, lost.cause_ns[IDLE_OTHER]);
+	strbuf_addstr(&f->evidence, " between calls, ");
+	format_ns(&f->evidence, lost.cause_ns[IDLE_QUEUED]);
+	strbuf_addstr(&f->evidence, " until it began");
+	next_stacks(f, b, "Launch");
+	return true;
+}
+
+static void add_speed(struct strbuf *out, const struct finding_copies *c)
+{
+	strbuf_addf(out, "%.3g GB/s", c->busy_ns ? (double)c->bytes / (double)c->busy_ns : 0);
+}
+
+static bool judge_unpinned_copies(const struct finding_book *b, struct finding *f)
+{
+	struct lost lost = add_up(b, KIND(LOSS_COPY));
+	const struct finding_copies *c = &b->pageable;
+
+	if (!c->count || !set_share(f, b, c->owned_ns + lost.ns, c->owned_ns + lost.ns))
+		return false;
+	if (lost.most)
+		add_main_thread(f, &lost);
+	strbuf_addf(&f->cause, "%scopies pageable memory%s%s: slower than pinned, and the call waits for it",
+		    lost.most ? " " : "", lost.most && lost.most->function ? " by " : "",
+		    lost.most && lost.most->function ? lost.most->function : "");
+	format_count(&f->evidence, c->count);
+	strbuf_addstr(&f->evidence, c->count == 1 ? " copy of " : " copies of ");
+	format_bytes(&f->evidence, c->bytes / c->count);
+	strbuf_addstr(&f->evidence, " at ");
+	add_speed(&f->evidence, c);
+	if (b->pinned.busy_ns) {
+		strbuf_addstr(&f->evidence, " (pinned ones ");
+		add_speed(&f->evidence, &b->pinned);
+		strbuf_addch(&f->evidence, ')');
+	}
+	strbuf_addstr(&f->evidence, "; ");
+	format_ns(&f->evidence, c->owned_ns);
+	strbuf_addstr(&f->evidence, " with no compute beside, ");
+	format_ns(&f->evidence, lost.ns);
+	strbuf_addstr(&f->evidence, " idle for it");
+	next_stacks(f, b, "Memcpy");
+	return true;
+}
+
+/* Calls that stop the device for as long as the host is in them. */
+static bool judge_calls(const struct finding_book *b, struct finding *f, enum loss_kind kind,
+			const char *why, const char *filter)
+{
+	struct lost lost = add_up(b, KIND(kind));
+
+	if (!lost.most || !set_share(f, b, lost.ns, lost.ns))
+		return false;
+	add_main_thread(f, &lost);
+	strbuf_addf(&f->cause, " is in %s, %s", function_of(&lost, "calls"), why);
+	add_others(f, &lost);
+	strbuf_addstr(&f->evidence, "idle in and after it ");
+	add_times(&f->evidence, &lost);
+	add_calls(&f->evidence, lost.most);
+	next_stacks(f, b, function_of(&lost, filter));
+	return true;
+}
+
+static bool judge_blocking_copies(const struct finding_book *b, struct finding *f)
+{
+	return !b->pageable.count &&
+	       judge_calls(b, f, LOSS_COPY, "which waits for the copy, and so does the device", "Memcpy");
+}
+
+static bool judge_alloc_stall(const struct finding_book *b, struct finding *f)
+{
+	return judge_calls(b, f, LOSS_ALLOC, "while the device has nothing to do", "(Malloc|Free)");
+}
+
+static bool judge_comm_call(const struct finding_book *b, struct finding *f)
+{
+	return judge_calls(b, f, LOSS_COLLECTIVE, "while the device has nothing to do", "nccl");
+}
+
+static bool judge_steady_compile(const struct finding_book *b, struct finding *f)
+{
+	struct lost lost = add_up(b, KIND(LOSS_COMPILE));
+
+	if (!lost.most || !set_share(f, b, lost.late_ns, lost.late_ns))
+		return false;
+	add_main_thread(f, &lost);
+	strbuf_addf(&f->cause, " still compiles or loads modules in the later half of the session: %s",
+		    function_of(&lost, "?"));
+	add_others(f, &lost);
+	strbuf_addstr(&f->evidence, "in all ");
+	add_times(&f->evidence, &lost);
+	strbuf_addstr(&f->evidence, ", of that ");
+	format_ns(&f->evidence, lost.late_ns);
+	strbuf_addstr(&f->evidence, " in the later half");
+	add_calls(&f->evidence, lost.most);
+	next_stacks(f, b, function_of(&lost, "Module"));
+	return true;
+}
+
+static bool judge_small_kernels(const struct finding_book *b, struct finding *f)
+{
+	struct lost queued = add_up(b, KIND(LOSS_QUEUED)), launch = add_up(b, KIND(LOSS_LAUNCH));
+
+	if (b->kernels < SMALL_KERNELS || b->kernels_ns / b->kernels > SMALL_KERNEL_NS)
+		return false;
+	set_share(f, b, queued.ns, queued.ns + launch.ns);
+	if (f->gain_bound < FINDING_SHARE_MIN)
+		return false;
+	strbuf_addstr(&f->cause, "kernels are so short that the ways between them count; "
+		      "a CUDA graph launches many at once");
+	format_count(&f->evidence, b->kernels);
+	strbuf_addstr(&f->evidence, " kernels x ");
+	format_ns(&f->evidence, b->kernels_ns / b->kernels);
+	strbuf_addstr(&f->evidence, "; ");
+	format_ns(&f->evidence, queued.ns);
+	strbuf_addstr(&f->evidence, " idle between launched ones, ");
+	format_ns(&f->evidence, launch.ns);
+	strbuf_addstr(&f->evidence, " because none was launched");
+	strbuf_addf(&f->next, "gpuprof stat -d 10s --table kernels --sort count %s", b->where);
+	return true;
+}
+
+static bool judge_other_process(const struct finding_book *b, struct finding *f)
+{
+	if (!b->has_waited || !set_share(f, b, b->waited_ns, b->waited_ns))
+		return false;
+	strbuf_addstr(&f->cause, "other processes use the device while work of this one is ready");
+	format_ns(&f->evidence, b->waited_ns);
+	strbuf_addstr(&f->evidence, " in which this one's next work was launched, another one's ran");
+	strbuf_addf(&f->next, "gpuprof stat -a --gpu %u -d 10s --table processes,devices", b->device);
+	return true;
+}
+
+static bool judge_never_freed(const struct finding_book *b, struct finding *f)
+{
+	uint64_t limit = b->memory_bytes ? b->memory_bytes / 100 : LEAK_BYTES;
+
+	if (!b->has_memory || b->leaked_bytes < limit)
+		return false;
+	strbuf_addstr(&f->cause, "device memory was still allocated when the process ended: harmless in "
+		      "itself, a leak if it grows with run time");
+	format_bytes(&f->evidence, b->leaked_bytes);
+	strbuf_addstr(&f->evidence, " in ");
+	format_count(&f->evidence, b->leaks);
+	strbuf_addstr(&f->evidence, b->leaks == 1 ? " allocation" : " allocations");
+	strbuf_addf(&f->next, "gpuprof stat --stacks --by stack --filter Malloc %s", b->where);
+	return true;
+}
+
+const struct finding_rule finding_rules[] = {
+	{ "needless-sync", judge_needless_sync },
+	{ "input-stall", judge_input_stall },
+	{ "exposed-comm", judge_exposed_comm },
+	{ "launch-bound", judge_launch_bound },
+	{ "unpinned-copies", judge_unpinned_copies },
+	{ "blocking-copies", judge_blocking_copies },
+	{ "steady-compile", judge_steady_compile },
+	{ "alloc-stall", judge_alloc_stall },
+	{ "comm-call", judge_comm_call },
+	{ "small-kernels", judge_small_kernels },
+	{ "other-process", judge_other_process },
+	{ "never-freed", judge_never_freed },
+};
+
+const size_t finding_rules_n = sizeof(finding_rules) / sizeof(finding_rules[0]);
