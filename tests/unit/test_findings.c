@@ -128,7 +128,7 @@ static void an_input_stall_says_what_is_known_of_it_and_no_more(void **state)
 	assert_share(&found, 0.3, 0.3);
 	assert_string_equal(finding_severity(&found), "high");
 	assert_has(&found.cause, "thread 13 (train) is in no call");
-	assert_string_equal(found.evidence.s, "outside of calls 1,500 times, 2.000 ms each, 5.000 ms at most");
+	assert_string_equal(found.evidence.s, "1,500 times, 2.000 ms each, 5.000 ms at most");
 	assert_string_equal(found.next.s, "gpuprof stacks -p 12");
 	findings_free(&f);
 }

@@ -166,6 +166,40 @@ static void hostile_names_cannot_reach_the_terminal(void **state)
 		"\\xed\\xa0\\x80\\xf5\\xc0\\xaf\n");
 }
 
+static const struct column told[] = {
+	{ .name = "finding", .type = CELL_TEXT },
+	{ .name = "cause", .type = CELL_PROSE },
+	{ .name = "share", .type = CELL_SHARE },
+};
+
+/* Sentences stand below their row; a verdict before all tables; both are broken where they are long. */
+static void sentences_are_below_their_row_and_the_verdict_comes_first(void **state)
+{
+	static const char word[] = "1234567890123456789";
+	struct table *t = table_new("findings", told, 3);
+	struct cell *c = table_row(t);
+	struct strbuf many = STRBUF_INIT;
+
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		strbuf_addf(&many, "%s%s", i ? " " : "", word);
+	cell_s(t, &c[0], "stall");
+	cell_s(t, &c[1], many.s);
+	cell_d(&c[2], 0.25);
+	strbuf_addstr(&many, "\nNext: \x1b");
+	renders(t, &(struct report){ .head = "head", .verdict = many.s }, FORMAT_TEXT,
+		"head\n\n"
+		"1234567890123456789 1234567890123456789 1234567890123456789 1234567890123456789\n"
+		"  1234567890123456789 1234567890123456789\n"
+		"Next: \\x1b\n\n"
+		"findings\n"
+		"finding   share\n"
+		"stall    25.0 %\n"
+		"    cause     1234567890123456789 1234567890123456789 1234567890123456789 1234567890123456789\n"
+		"              1234567890123456789 1234567890123456789\n");
+	strbuf_free(&many);
+}
+
 static void md_escapes_what_is_markup(void **state)
 {
 	struct table *t = table_new("calls", columns + FUNCTION, 2);
@@ -385,6 +419,7 @@ int main(void)
 		cmocka_unit_test(a_table_without_rows_says_so),
 		cmocka_unit_test(long_names_are_cut_in_the_middle_between_characters),
 		cmocka_unit_test(hostile_names_cannot_reach_the_terminal),
+		cmocka_unit_test(sentences_are_below_their_row_and_the_verdict_comes_first),
 		cmocka_unit_test(md_escapes_what_is_markup),
 		cmocka_unit_test(csv_has_raw_numbers_and_quotes_what_needs_it),
 		cmocka_unit_test(several_tables_of_csv_are_named),

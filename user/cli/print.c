@@ -14,6 +14,7 @@
 #include "cli/exit.h"
 #include "cli/out.h"
 #include "cli/summary.h"
+#include "view/verdict.h"
 #include "view/views.h"
 
 #define NAME_WIDTH 48	/* of a cell in text form without --wide */
@@ -22,6 +23,12 @@ static struct table *build_calls(const struct options *o, const struct model *m,
 {
 	(void)now_ns;
 	return view_calls(m, (enum calls_by)o->by);
+}
+
+static struct table *build_findings(const struct options *o, const struct model *m, uint64_t now_ns)
+{
+	(void)o;
+	return view_findings(m, now_ns);
 }
 
 static struct table *build_ledger(const struct options *o, const struct model *m, uint64_t now_ns)
@@ -68,6 +75,7 @@ static const struct {
 	struct table *(*build)(const struct options *o, const struct model *m, uint64_t now_ns);
 	bool needs_helper;	/* says nothing where no helper told of devices */
 } builders[] = {
+	{ "findings", build_findings, true },
 	{ "ledger", build_ledger, true },
 	{ "kernels", build_kernels, true },
 	{ "copies", build_copies, true },
@@ -322,22 +330,25 @@ int print_check(const struct options *o)
 static void render(struct strbuf *out, const struct options *o, const struct printout *p,
 		   const struct summary *s)
 {
-	struct strbuf head = STRBUF_INIT, foot = STRBUF_INIT;
+	struct strbuf head = STRBUF_INIT, verdict = STRBUF_INIT, foot = STRBUF_INIT;
 	struct strpool *pool = strpool_new();
 	struct meta_pair pairs[SUMMARY_META];
 	struct meta meta = { .v = pairs };
 
 	summary_head(&head, s);
+	if (verdict_add(&verdict, s->model, s->now_ns))
+		out->failed = true;
 	summary_foot(&foot, s);
 	if (pool)
-		meta.n = summary_meta(pairs, s, pool);
+		meta.n = summary_meta(pairs, s, verdict.s, pool);
 	report_render(out, &(struct report){
 		.meta = &meta, .tables = p->tables, .n_tables = p->n, .head = head.s,
-		.foot = foot.s, .name_width = NAME_WIDTH, .wide = o->wide,
+		.verdict = verdict.s, .foot = foot.s, .name_width = NAME_WIDTH, .wide = o->wide,
 	}, (enum format)o->format);
 	out->failed |= !pool || head.failed || foot.failed;
 	strpool_free(pool);
 	strbuf_free(&head);
+	strbuf_free(&verdict);
 	strbuf_free(&foot);
 }
 

@@ -5,7 +5,7 @@
 
 #include "cli/print.h"
 
-#define SUMMARY_META 25
+#define SUMMARY_META 26
 
 struct summary {
 	const struct model *model;
@@ -32,6 +32,7 @@ void summary_head(struct strbuf *out, const struct summary *s);	/* one line, no 
 void summary_foot(struct strbuf *out, const struct summary *s);	/* lines, no last newline */
 
 /* Fills at most SUMMARY_META pairs; their texts live in pool. Returns how many. */
-size_t summary_meta(struct meta_pair *v, const struct summary *s, struct strpool *pool);
+size_t summary_meta(struct meta_pair *v, const struct summary *s, const char *verdict,
+		    struct strpool *pool);
 
 #endif

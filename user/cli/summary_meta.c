@@ -93,7 +93,8 @@ static void add_fact_number(struct pairs *p, const char *key, const struct model
 		cell_u(c, summary_fact_number(m, key));
 }
 
-size_t summary_meta(struct meta_pair *v, const struct summary *s, struct strpool *pool)
+size_t summary_meta(struct meta_pair *v, const struct summary *s, const char *verdict,
+		    struct strpool *pool)
 {
 	const struct model *m = s->model;
 	const char *version = model_fact(m, "version");
@@ -123,5 +124,6 @@ size_t summary_meta(struct meta_pair *v, const struct summary *s, struct strpool
 	add_reached(&p, m);
 	cell_u(add(&p, "clock_uncertainty_ns", CELL_NS), 0);	/* one host, one clock */
 	add_text(&p, "sources", model_fact(m, "sources"));
+	add_text(&p, "verdict", *verdict ? verdict : NULL);
 	return p.n;
 }

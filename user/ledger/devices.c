@@ -238,6 +238,8 @@ static void on_gap(void *ctx, const struct device_gap *gap)
 	bool first = gap->start_ns <= d->open_ns;	/* what was before is in no book */
 	int err = d->by->divide(d->by->ctx, d->pid, gap, d->ns, first ? NULL : d->losses);
 
+	if (first && d->losses && gap->ended_by)
+		d->losses->before_ns += gap->end_ns - gap->start_ns;
 	d->err = d->err ? d->err : err;
 }
 

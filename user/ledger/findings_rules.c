@@ -173,7 +173,6 @@ static bool judge_input_stall(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->cause, " is in no call while the device has nothing to do: "
 		      "it waits for input, or runs host code");
 	add_others(f, &lost);
-	strbuf_addstr(&f->evidence, "outside of calls ");
 	add_times(&f->evidence, &lost);
 	add_causes(&f->evidence, &lost);
 	strbuf_addf(&f->next, "gpuprof stacks %s", b->where);

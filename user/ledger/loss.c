@@ -186,6 +186,7 @@ int losses_add(struct losses *l, const struct device_gap *gap, const struct idle
 
 int losses_copy(struct losses *to, const struct losses *from)
 {
+	to->before_ns = from->before_ns;
 	to->base_ns = from->base_ns;
 	to->epoch_ns = from->epoch_ns;
 	for (size_t i = 0; i < from->all.n; i++) {

@@ -54,6 +54,7 @@ struct loss {
 /* Start zeroed. */
 struct losses {
 	VEC(struct loss) all;
+	uint64_t before_ns;		/* until the first work began: judged by nobody */
 	uint64_t base_ns;		/* the first gap's start; 0: none yet */
 	uint64_t epoch_ns;		/* epochs are so long, from base_ns on */
 };

@@ -43,6 +43,7 @@ static void add_cell(struct strbuf *out, const struct cell *c, unsigned int type
 	switch (type) {
 	case CELL_TEXT:
 	case CELL_STACK:
+	case CELL_PROSE:
 		add_text(out, c->s);
 		break;
 	case CELL_SHARE:

@@ -40,7 +40,8 @@ static void add_cell(struct strbuf *out, const char *text)
 
 static bool is_text(const struct column *c)
 {
-	return c->type == CELL_TEXT || c->type == CELL_STACK;
+	return c->type == CELL_TEXT || c->type == CELL_STACK ||
+	       c->type == CELL_PROSE;
 }
 
 static void print_heading(struct strbuf *out, const struct column *c, const unsigned int *shown,
@@ -104,21 +105,29 @@ static void print_table(struct strbuf *out, const struct report *r, const struct
 /* Each line of a footer is a line of its own in the rendered page too. */
 static void print_lines(struct strbuf *out, const char *s)
 {
-	struct strbuf line = STRBUF_INIT;
+	struct strbuf line = STRBUF_INIT, safe = STRBUF_INIT;
 
 	for (; *s; s += strcspn(s, "\n"), s += *s == '\n') {
 		strbuf_reset(&line);
+		strbuf_reset(&safe);
 		strbuf_add(&line, s, strcspn(s, "\n"));
-		add_escaped(out, line.s);
+		format_safe(&safe, line.s);
+		add_escaped(out, safe.s);
 		strbuf_addstr(out, s[strcspn(s, "\n")] ? "  \n" : "\n");
 	}
+	out->failed |= line.failed || safe.failed;
 	strbuf_free(&line);
+	strbuf_free(&safe);
 }
 
 void render_md(struct strbuf *out, const struct report *r)
 {
 	if (r->head)
 		print_lines(out, r->head);
+	if (r->verdict && *r->verdict) {
+		strbuf_addch(out, '\n');
+		print_lines(out, r->verdict);
+	}
 	for (unsigned int i = 0; i < r->n_tables; i++) {
 		if (i || r->head)
 			strbuf_addch(out, '\n');

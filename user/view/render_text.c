@@ -93,13 +93,13 @@ static void grid_fill(struct grid *g, const struct report *r, const struct table
 }
 
 /* They are printed below their rows. */
-static void leave_out_stacks(struct grid *g, const struct table *t)
+static void leave_out_long(struct grid *g, const struct table *t)
 {
 	unsigned int n, shown = 0;
 	const struct column *c = table_columns(t, &n);
 
 	for (unsigned int i = 0; i < g->n; i++)
-		if (c[g->column[i]].type != CELL_STACK)
+		if (c[g->column[i]].type != CELL_STACK && c[g->column[i]].type != CELL_PROSE)
 			g->column[shown++] = g->column[i];
 	g->n = shown;
 }
@@ -114,7 +114,7 @@ static bool grid_init(struct grid *g, const struct report *r, const struct table
 	if (!g->column)
 		return false;
 	g->n = render_columns(r, t, g->column);
-	leave_out_stacks(g, t);
+	leave_out_long(g, t);
 	g->width = calloc(g->n + 1, sizeof(*g->width));
 	g->at = calloc(g->rows * g->n + 1, sizeof(*g->at));
 	if (!g->width || !g->at)
@@ -171,7 +171,20 @@ static void print_frames(struct strbuf *out, const char *stack)
 	strbuf_free(&frame);
 }
 
-static void print_stacks(struct strbuf *out, const struct table *t, size_t row)
+/* "    evidence  20 times, 1.2 ms each" */
+static void print_prose(struct strbuf *out, const struct column *c, const char *s)
+{
+	struct strbuf title = STRBUF_INIT;
+
+	format_title(&title, c);
+	strbuf_addf(out, "    %-9s ", title.s);
+	format_wrapped(out, s, 14);
+	strbuf_addch(out, '\n');
+	out->failed |= title.failed;
+	strbuf_free(&title);
+}
+
+static void print_long(struct strbuf *out, const struct table *t, size_t row)
 {
 	unsigned int n;
 	const struct column *c = table_columns(t, &n);
@@ -180,6 +193,8 @@ static void print_stacks(struct strbuf *out, const struct table *t, size_t row)
 	for (unsigned int i = 0; i < n; i++)
 		if (c[i].type == CELL_STACK && cells[i].known)
 			print_frames(out, cells[i].s);
+		else if (c[i].type == CELL_PROSE && cells[i].known)
+			print_prose(out, &c[i], cells[i].s);
 }
 
 static void print_table(struct strbuf *out, const struct report *r, const struct table *t)
@@ -197,7 +212,7 @@ static void print_table(struct strbuf *out, const struct report *r, const struct
 		for (size_t row = 0; row < g.rows; row++) {
 			print_row(out, &g, row, c);
 			if (row)
-				print_stacks(out, t, row - 1);
+				print_long(out, t, row - 1);
 		}
 	else
 		out->failed = true;
@@ -209,10 +224,28 @@ static void print_table(struct strbuf *out, const struct report *r, const struct
 	}
 }
 
+/* Each sentence on a line of its own, broken where that is too long. */
+static void print_verdict(struct strbuf *out, const char *s)
+{
+	struct strbuf line = STRBUF_INIT;
+
+	strbuf_addch(out, '\n');
+	for (; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+		strbuf_reset(&line);
+		strbuf_add(&line, s, strcspn(s, "\n"));
+		format_wrapped(out, line.s, 2);
+		strbuf_addch(out, '\n');
+	}
+	out->failed |= line.failed;
+	strbuf_free(&line);
+}
+
 void render_text(struct strbuf *out, const struct report *r)
 {
 	if (r->head)
 		strbuf_addf(out, "%s\n", r->head);
+	if (r->verdict && *r->verdict)
+		print_verdict(out, r->verdict);
 	for (unsigned int i = 0; i < r->n_tables; i++) {
 		if (i || r->head)
 			strbuf_addch(out, '\n');

@@ -182,6 +182,7 @@ static int compare_cells(const struct cell *a, const struct cell *b, unsigned in
 	switch (type) {
 	case CELL_TEXT:
 	case CELL_STACK:
+	case CELL_PROSE:
 		return strcmp(a->s, b->s);
 	case CELL_SHARE:
 	case CELL_REAL:

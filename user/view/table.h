@@ -24,6 +24,7 @@ enum cell_type {
 	CELL_BOOL,	/* u is 0 or 1; text form: yes, no; csv and json: true, false */
 	CELL_STACK,	/* frames joined by ';', outermost first; json: an array; text form: below the
 			 * row, innermost first */
+	CELL_PROSE,	/* sentences; text form: below the row, under its title */
 };
 
 struct column {
@@ -40,7 +41,7 @@ struct cell {
 	union {
 		uint64_t u;	/* INT, NS, BYTES, ID, BOOL */
 		double d;	/* SHARE, REAL */
-		const char *s;	/* TEXT, STACK: owned by the table's string pool */
+		const char *s;	/* TEXT, STACK, PROSE: owned by the table's string pool */
 	};
 };
 
@@ -94,6 +95,7 @@ struct report {
 	struct table *const *tables;
 	unsigned int n_tables;
 	const char *head;	/* text, md: the line before the tables; NULL none */
+	const char *verdict;	/* text, md: sentences after the head, one a line; NULL none */
 	const char *foot;	/* text, md: what was lost and what it cost; NULL none */
 	unsigned int name_width; /* text: longer cells are cut in the middle; 0: never */
 	bool wide;		/* text, md: also columns that are `wide` or all unknown */
@@ -109,6 +111,10 @@ void format_real(struct strbuf *out, double d);	/* exact: reads back as the same
 /* One line that no terminal, csv reader or editor can stumble over: control characters, bytes that
  * are not UTF-8 and direction marks are written as \n, \x1b, \u202e. */
 void format_safe(struct strbuf *out, const char *s);
+
+/* The same, broken into lines of about TEXT_WIDTH, those after the first one indented. */
+#define TEXT_WIDTH 100
+void format_wrapped(struct strbuf *out, const char *s, unsigned int indent);
 
 /* A cell as people read it ("-" when unknown). */
 void format_cell(struct strbuf *out, const struct cell *c, unsigned int type);

@@ -37,6 +37,9 @@ struct table *view_copies(const struct model *m);
  * device and bucket, or cause of state idle, that is not empty; sum of ns = wall_ns. By pid, device, and ns descending. */
 struct table *view_ledger(const struct model *m, uint64_t now_ns);
 
+/* pid device severity finding share gain_bound cause evidence next; the largest share first. */
+struct table *view_findings(const struct model *m, uint64_t now_ns);
+
 /* source kind hits received lost matched orphan late skew invalid */
 struct table *view_events(const struct model *m);
 

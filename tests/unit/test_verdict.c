@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What a report says first: the largest loss with thread, share, evidence, bound and next command;
+ * that nothing is wrong where nothing is; bounds where devices were not seen; and no more than three
+ * sentences.
+ */
+#include <string.h>
+
+#include "base/str.h"
+#include "model_room.h"
+#include "view/verdict.h"
+
+#define MS 1000000ull
+#define BASE (1000000 * MS)
+
+static uint64_t at(double ms)
+{
+	return BASE + (uint64_t)(ms * (double)MS);
+}
+
+static void call(struct model *m, uint32_t seq, uint16_t func, double start, double end)
+{
+	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 12, .tid = 13, .seq = seq,
+				.func = func, .start_ns = at(start), .end_ns = at(end) });
+}
+
+/* A launch, and its work. */
+static void launch(struct model *m, uint32_t seq, double start, double work_start, double work_end)
+{
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = seq };
+
+	call(m, seq, L, start, start + 0.1);
+	push(m, (struct event){ .kind = EVENT_API, .pid = 12, .tid = 13, .seq = seq, .func = 211,
+				.dir = 5, .start_ns = at(start), .end_ns = at(start + 0.1) });
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = 12, .start_ns = at(work_start),
+				.end_ns = at(work_end), .work = &w, .text = "sgemm" });
+}
+
+static struct model *begin(void)
+{
+	struct model *m = session(BASE);
+
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .text = "train" });
+	push(m, (struct event){ .kind = EVENT_THREAD, .pid = 12, .tid = 13, .start_ns = 1,
+				.text = "worker" });
+	return m;
+}
+
+static void says(struct model *m, const char *wanted)
+{
+	struct strbuf out = STRBUF_INIT;
+	unsigned int lines = 1;
+
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = at(100) });
+	assert_int_equal(model_finish(m), 0);
+	assert_int_equal(verdict_add(&out, m, model_now(m)), 0);
+	assert_string_equal(out.s, wanted);
+	for (const char *s = out.s; *s; s++)
+		lines += *s == '\n';
+	assert_true(lines <= 3);
+	strbuf_free(&out);
+	model_free(m);
+}
+
+static void the_largest_loss_comes_with_all_that_is_known_of_it(void **state)
+{
+	struct model *m = begin();
+
+	(void)state;
+	launch(m, 1, 1, 2, 50);
+	launch(m, 2, 80, 80.1, 100);
+	says(m, "30.0 % of device 0 (pid 12, train) is lost to input-stall: thread 13 (worker) is in no "
+	     "call while the device has nothing to do: it waits for input, or runs host code.\n"
+	     "Evidence: 1 time, 30.00 ms; without it at most 30.0 % is gained.\n"
+	     "Next: gpuprof stacks -p 12");
+}
+
+static void where_nothing_is_wrong_it_says_so(void **state)
+{
+	struct model *m = begin();
+
+	(void)state;
+	launch(m, 1, 1, 2, 50);
+	launch(m, 2, 3, 51, 100);
+	says(m, "No avoidable loss above 5 % was found: device 0 (pid 12, train) is busy 97.0 % of the "
+	     "time, and 2.0 % is before its first work.");
+}
+
+static void idle_time_that_no_rule_explains_is_not_hidden(void **state)
+{
+	struct model *m = begin();
+
+	(void)state;
+	launch(m, 1, 1, 2, 50);
+	launch(m, 2, 3, 70, 100);
+	says(m, "No avoidable loss above 5 % was found: device 0 (pid 12, train) is busy 78.0 % of the "
+	     "time, and 2.0 % is before its first work.\n"
+	     "The rest is idle time that no rule explains, most of it queued (20.9 %).");
+}
+
+static void without_device_times_it_says_bounds_and_how_to_get_the_rest(void **state)
+{
+	struct model *m = begin();
+
+	(void)state;
+	call(m, 1, L, 0, 10);
+	call(m, 2, S, 10, 70);
+	says(m, "Thread 13 (worker) waits for the device in synchronising calls 60.0 % of its time, is in "
+	     "no call 30.0 %, launches 10.0 %.\n"
+	     "What the device does meanwhile was not seen: if no other thread drives it, input or host "
+	     "code can cost it no more than 30.0 %, launching no more than 10.0 %.\n"
+	     "Next: gpuprof stat -- CMD, which brings a helper that tells device times");
+}
+
+static void where_nothing_was_seen_nothing_is_said(void **state)
+{
+	(void)state;
+	says(begin(), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_largest_loss_comes_with_all_that_is_known_of_it),
+		cmocka_unit_test(where_nothing_is_wrong_it_says_so),
+		cmocka_unit_test(idle_time_that_no_rule_explains_is_not_hidden),
+		cmocka_unit_test(without_device_times_it_says_bounds_and_how_to_get_the_rest),
+		cmocka_unit_test(where_nothing_was_seen_nothing_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

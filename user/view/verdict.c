@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Three cases: a finding that matters, books without one, and no books of devices at all. */
+#include "view/verdict.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/units.h"
+#include "ledger/findings.h"
+
+static double ratio(uint64_t part_ns, uint64_t of_ns)
+{
+	return of_ns ? (double)part_ns / (double)of_ns : 0;
+}
+
+static void add_process(struct strbuf *out, const struct model *m, uint32_t pid)
+{
+	strbuf_addf(out, "pid %u", pid);
+	for (size_t i = model_processes(m); i-- > 0;) {
+		const struct model_process *p = model_process(m, i);
+
+		if (p->pid != pid)
+			continue;
+		if (p->comm[0])
+			strbuf_addf(out, ", %s", p->comm);
+		return;
+	}
+}
+
+/* ---- a finding --------------------------------------------------------------------------------- */
+
+static void add_finding(struct strbuf *out, const struct model *m, const struct findings *all)
+{
+	const struct finding *f = &all->all.v[0];
+	size_t same = 0;
+
+	for (size_t i = 1; i < all->all.n; i++)
+		same += !strcmp(all->all.v[i].name, f->name) &&
+			all->all.v[i].share >= FINDING_SHARE_MEDIUM;
+	strbuf_addf(out, "%.1f %% of device %u (", 100 * f->share, f->device);
+	add_process(out, m, f->pid);
+	strbuf_addf(out, ") is lost to %s: %s", f->name, f->cause.s);
+	if (same)
+		strbuf_addf(out, "; the same on %zu more", same);
+	strbuf_addf(out, ".\nEvidence: %s; without it at most %.1f %% is gained.\nNext: %s",
+		    f->evidence.s, 100 * f->gain_bound, f->next.s);
+}
+
+/* ---- no finding that matters ------------------------------------------------------------------- */
+
+struct idlest {			/* the book with the largest share of idle time that was judged */
+	const struct device_state *state;
+	uint64_t wall_ns, idle_ns, before_ns;
+	unsigned int cause;
+	uint64_t cause_ns;
+};
+
+static int look_at(struct idlest *worst, const struct model *m, const struct device_state *s,
+		   uint64_t now_ns)
+{
+	uint64_t idle_ns[IDLE_CAUSES];
+	struct losses losses = { 0 };
+	struct device_sum sum;
+	struct idlest this = { .state = s };
+	int err = model_device(m, s, now_ns, &sum, idle_ns, &losses);
+
+	if (!err) {
+		this.wall_ns = sum.close_ns - sum.open_ns;
+		this.idle_ns = sum.idle_ns;
+		this.before_ns = losses.before_ns;
+		for (unsigned int i = 0; i < IDLE_CAUSES; i++)
+			if (idle_ns[i] > this.cause_ns) {
+				this.cause = i;
+				this.cause_ns = idle_ns[i];
+			}
+		if (!worst->state || ratio(this.idle_ns - this.before_ns, this.wall_ns) >
+				     ratio(worst->idle_ns - worst->before_ns, worst->wall_ns))
+			*worst = this;
+	}
+	losses_free(&losses);
+	return err;
+}
+
+static int add_no_finding(struct strbuf *out, const struct model *m, uint64_t now_ns)
+{
+	const struct devices *d = model_devices(m);
+	struct idlest worst = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < devices_count(d); i++)
+		err = look_at(&worst, m, devices_get(d, i), now_ns);
+	if (err || !worst.wall_ns)
+		return err;
+	strbuf_addf(out, "No avoidable loss above %.0f %% was found: device %u (",
+		    100 * FINDING_SHARE_MEDIUM, worst.state->device);
+	add_process(out, m, worst.state->pid);
+	strbuf_addf(out, ") is busy %.1f %% of the time",
+		    100 * ratio(worst.wall_ns - worst.idle_ns, worst.wall_ns));
+	if (worst.before_ns * 100 >= worst.wall_ns)
+		strbuf_addf(out, ", and %.1f %% is before its first work",
+			    100 * ratio(worst.before_ns, worst.wall_ns));
+	strbuf_addch(out, '.');
+	if (ratio(worst.idle_ns - worst.before_ns, worst.wall_ns) >= FINDING_SHARE_MEDIUM)
+		strbuf_addf(out, "\nThe rest is idle time that no rule explains, most of it %s (%.1f %%).",
+			    idle_name(worst.cause), 100 * ratio(worst.cause_ns, worst.wall_ns));
+	return 0;
+}
+
+/* ---- no device times ----------------------------------------------------------------------------- */
+
+/* The thread that is longest in calls that launch or wait: it drives the device, as far as is known. */
+static bool find_driver(struct model_thread *driver, const struct model *m, uint64_t now_ns)
+{
+	uint64_t most_ns = 0;
+	struct model_thread t;
+
+	for (size_t i = 0; i < model_threads(m); i++) {
+		uint64_t ns;
+
+		model_thread(m, i, now_ns, &t);
+		ns = num_add(t.book.ns[CLASS_LAUNCH], t.book.ns[CLASS_SYNC]);
+		if (!t.has_book || ns <= most_ns)
+			continue;
+		most_ns = ns;
+		*driver = t;
+	}
+	return most_ns > 0;
+}
+
+static void add_share(struct strbuf *out, const char *before, uint64_t ns, uint64_t wall_ns)
+{
+	strbuf_addf(out, "%s%.1f %%", before, 100 * ratio(ns, wall_ns));
+}
+
+/* A device waits for a cause on the thread's side for no longer than the thread is there. */
+static void add_bounds(struct strbuf *out, const struct model *m, uint64_t now_ns)
+{
+	struct model_thread t;
+	uint64_t wall_ns;
+
+	if (!find_driver(&t, m, now_ns))
+		return;
+	wall_ns = t.book.close_ns - t.book.open_ns;
+	strbuf_addf(out, "Thread %u (%s) waits for the device in synchronising calls", t.tid,
+		    t.comm[0] ? t.comm : t.process_comm);
+	add_share(out, " ", t.book.ns[CLASS_SYNC], wall_ns);
+	add_share(out, " of its time, is in no call ", t.book.ns[CLASS_OTHER], wall_ns);
+	add_share(out, ", launches ", t.book.ns[CLASS_LAUNCH], wall_ns);
+	strbuf_addstr(out, ".\nWhat the device does meanwhile was not seen: if no other thread drives it, "
+		      "input or host code can cost it no more than");
+	add_share(out, " ", t.book.ns[CLASS_OTHER], wall_ns);
+	add_share(out, ", launching no more than ", t.book.ns[CLASS_LAUNCH], wall_ns);
+	strbuf_addstr(out, ".\nNext: gpuprof stat -- CMD, which brings a helper that tells device times");
+}
+
+int verdict_add(struct strbuf *out, const struct model *m, uint64_t now_ns)
+{
+	struct findings f = { 0 };
+	int err = 0;
+
+	if (!devices_count(model_devices(m))) {
+		add_bounds(out, m, now_ns);
+		return out->failed ? -ENOMEM : 0;
+	}
+	err = findings_read(&f, m, now_ns);
+	if (!err && f.all.n && f.all.v[0].has_share && f.all.v[0].share >= FINDING_SHARE_MEDIUM)
+		add_finding(out, m, &f);
+	else if (!err)
+		err = add_no_finding(out, m, now_ns);
+	findings_free(&f);
+	return err ? err : out->failed ? -ENOMEM : 0;
+}
