@@ -13,7 +13,7 @@
  *                 or in a copy of less than 64 KiB, until it had work again; less what host code or
  *                 waiting of 1 ms or more in between took
  * input-stall     device idle while the thread was outside of all calls for 1 ms or more
- * exposed-comm    communication with no compute beside it; gain: as much of it as compute could hide
+ * exposed-comm    communication with no compute beside it
  * launch-bound    device idle because the thread had not launched yet: in launch calls and short ways
  *                 between them
  * unpinned-copies copies of pageable memory with no compute beside them, and device idle in the call

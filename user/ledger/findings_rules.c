@@ -5,6 +5,8 @@
  */
 #include "ledger/findings_rules.h"
 
+#include <string.h>
+
 #include "base/num.h"
 #include "base/units.h"
 
@@ -184,11 +186,14 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 	uint64_t hidden_ns = b->comm_busy_ns - b->comm_ns;
 	uint64_t free_ns = b->compute_ns > hidden_ns ? b->compute_ns - hidden_ns : 0;
 
-	if (!b->comms || !set_share(f, b, b->comm_ns, num_min(b->comm_ns, free_ns)))
+	if (!b->comms || !set_share(f, b, b->comm_ns, b->comm_ns))
 		return false;
 	f->tid = b->comm_tid;
-	strbuf_addf(&f->cause, "%s runs with no compute beside it",
-		    b->comm_kernel ? b->comm_kernel : "communication");
+	if (b->comm_kernel)	/* without its arguments */
+		strbuf_add(&f->cause, b->comm_kernel, strcspn(b->comm_kernel, "("));
+	else
+		strbuf_addstr(&f->cause, "communication");
+	strbuf_addstr(&f->cause, " runs with no compute beside it");
 	if (f->tid) {
 		strbuf_addstr(&f->cause, "; ");
 		add_thread(&f->cause, f->tid, b->comm_thread);
@@ -199,8 +204,8 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 	format_ns(&f->evidence, b->comm_busy_ns / b->comms);
 	strbuf_addf(&f->evidence, ", %.0f %% hidden under compute, ",
 		    b->comm_busy_ns ? 100.0 * (double)hidden_ns / (double)b->comm_busy_ns : 0);
-	format_ns(&f->evidence, free_ns);
-	strbuf_addstr(&f->evidence, " of compute could hide more");
+	format_ns(&f->evidence, num_min(free_ns, b->comm_ns));
+	strbuf_addstr(&f->evidence, " more could hide under the compute there is");
 	strbuf_addf(&f->next, "gpuprof stat -d 10s --table kernels --filter nccl %s", b->where);
 	return true;
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The table `processes`: who each process is, how fast it launches, how much of its threads' time
- * it waits for a device. Reads a const model; knows nothing of where identities come from.
+ * it waits for a device, and what its devices did meanwhile. Reads a const model; knows nothing of where identities come from.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/num.h"
 #include "base/time.h"
+#include "ledger/findings.h"
 #include "view/views.h"
 
-enum { PID, USER, COMM, RANK, RANK_SOURCE, JOB, POD, CONTAINER, DEVICES, LAUNCHES_PER_S, SYNC_SHARE,
-       DEVICES_SOURCE, JOB_SOURCE, POD_UID, CONTAINER_ID, RUNTIME, NS_PID, CGROUP, START, CMDLINE,
+enum { PID, USER, COMM, RANK, RANK_SOURCE, JOB, POD, CONTAINER, DEVICES, BUSY_SHARE, IDLE_CAUSE,
+       LAUNCHES_PER_S, SYNC_SHARE, EXPOSED_COMM_SHARE, VERDICT, DEVICES_SOURCE, JOB_SOURCE, POD_UID, CONTAINER_ID, RUNTIME, NS_PID, CGROUP, START, CMDLINE,
        N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
@@ -24,8 +25,12 @@ static const struct column columns[N_COLUMNS] = {
 	[POD] = { "pod", NULL, CELL_TEXT, 0 },
 	[CONTAINER] = { "container", NULL, CELL_TEXT, 0 },
 	[DEVICES] = { "devices", NULL, CELL_TEXT, 0 },
+	[BUSY_SHARE] = { "busy_share", "busy", CELL_SHARE, 0 },
+	[IDLE_CAUSE] = { "idle_cause", "idle by", CELL_TEXT, 0 },
 	[LAUNCHES_PER_S] = { "launches_per_s", "launches/s", CELL_REAL, 0 },
 	[SYNC_SHARE] = { "sync_share", "sync", CELL_SHARE, 0 },
+	[EXPOSED_COMM_SHARE] = { "exposed_comm_share", "exposed comm", CELL_SHARE, 0 },
+	[VERDICT] = { "verdict", NULL, CELL_TEXT, 0 },
 	[DEVICES_SOURCE] = { "devices_source", NULL, CELL_TEXT, 1 },
 	[JOB_SOURCE] = { "job_source", NULL, CELL_TEXT, 1 },
 	[POD_UID] = { "pod_uid", NULL, CELL_TEXT, 1 },
@@ -87,6 +92,71 @@ static void fill_rates(struct cell *row, const struct model *m, const struct mod
 		cell_d(&row[SYNC_SHARE], (double)time->sync_ns / (double)time->wall_ns);
 }
 
+/* ---- what its devices did ---------------------------------------------------------------------- */
+
+struct device_time {		/* of all devices of a process */
+	uint64_t wall_ns, comm_ns, idle_total_ns;
+	uint64_t idle_ns[IDLE_CAUSES];
+};
+
+static int add_up_devices(struct device_time *sum, const struct model *m, uint32_t pid, uint64_t now_ns)
+{
+	const struct devices *d = model_devices(m);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < devices_count(d); i++) {
+		const struct device_state *s = devices_get(d, i);
+		uint64_t idle_ns[IDLE_CAUSES];
+		struct device_sum one;
+
+		if (s->pid != pid)
+			continue;
+		err = model_device(m, s, now_ns, &one, idle_ns, NULL);
+		if (err)
+			break;
+		sum->wall_ns += one.close_ns - one.open_ns;
+		sum->comm_ns += one.owned_ns[DEVICE_KERNELS + KERNEL_COMM];
+		sum->idle_total_ns += one.idle_ns;
+		for (unsigned int k = 0; k < IDLE_CAUSES; k++)
+			sum->idle_ns[k] += idle_ns[k];
+	}
+	return err;
+}
+
+static const char *largest_cause(const struct device_time *sum)
+{
+	unsigned int largest = 0;
+
+	for (unsigned int i = 1; i < IDLE_CAUSES; i++)
+		if (sum->idle_ns[i] > sum->idle_ns[largest])
+			largest = i;
+	return sum->idle_ns[largest] ? idle_name(largest) : NULL;
+}
+
+/* The name of its largest finding that matters, or "none". They are sorted. */
+static const char *find_verdict(const struct findings *f, uint32_t pid)
+{
+	for (size_t i = 0; i < f->all.n; i++)
+		if (f->all.v[i].pid == pid && f->all.v[i].has_share)
+			return f->all.v[i].share >= FINDING_SHARE_MEDIUM ? f->all.v[i].name : "none";
+	return "none";
+}
+
+static int fill_devices(struct table *t, struct cell *row, const struct model *m,
+			const struct findings *f, uint64_t now_ns)
+{
+	struct device_time sum = { 0 };
+	uint32_t pid = (uint32_t)row[PID].u;
+	int err = add_up_devices(&sum, m, pid, now_ns);
+
+	if (err || !sum.wall_ns)
+		return err;
+	cell_d(&row[BUSY_SHARE], (double)(sum.wall_ns - sum.idle_total_ns) / (double)sum.wall_ns);
+	cell_d(&row[EXPOSED_COMM_SHARE], (double)sum.comm_ns / (double)sum.wall_ns);
+	err = cell_s(t, &row[IDLE_CAUSE], largest_cause(&sum));
+	return err ? err : cell_s(t, &row[VERDICT], find_verdict(f, pid));
+}
+
 static int fill_identity(struct table *t, struct cell *row, const struct model *m, size_t i)
 {
 	static const uint8_t known[] = {
@@ -107,9 +177,24 @@ static int fill_identity(struct table *t, struct cell *row, const struct model *
 	return err;
 }
 
-static int add_row(struct table *t, const struct model *m, size_t i, const struct thread_time *time,
-		   uint64_t now_ns)
+/* The numbers of processes are used again: what devices did is the newest one's. */
+static bool is_newest(const struct model *m, size_t i)
 {
+	for (size_t k = i + 1; k < model_processes(m); k++)
+		if (model_process(m, k)->pid == model_process(m, i)->pid)
+			return false;
+	return true;
+}
+
+struct context {
+	const struct model *m;
+	const struct findings *findings;
+	uint64_t now_ns;
+};
+
+static int add_row(struct table *t, const struct context *c, size_t i, const struct thread_time *time)
+{
+	const struct model *m = c->m;
 	const struct model_process *p = model_process(m, i);
 	struct cell *row = table_row(t);
 	int err;
@@ -119,10 +204,12 @@ static int add_row(struct table *t, const struct model *m, size_t i, const struc
 	cell_u(&row[PID], p->pid);
 	if (p->start_ns)
 		cell_u(&row[START], p->start_ns);
-	fill_rates(row, m, p, time, now_ns);
+	fill_rates(row, m, p, time, c->now_ns);
 	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
 	if (!err)
 		err = cell_s(t, &row[CMDLINE], p->cmdline);
+	if (!err && is_newest(m, i))
+		err = fill_devices(t, row, m, c->findings, c->now_ns);
 	return err ? err : fill_identity(t, row, m, i);
 }
 
@@ -136,11 +223,14 @@ struct table *view_processes(const struct model *m, uint64_t now_ns)
 {
 	struct table *t = table_new("processes", columns, N_COLUMNS);
 	struct thread_time *times = t ? add_up_threads(m, now_ns) : NULL;
-	int err = times ? 0 : -ENOMEM;
+	struct findings f = { 0 };
+	const struct context c = { m, &f, now_ns };
+	int err = times ? findings_read(&f, m, now_ns) : -ENOMEM;
 
 	for (size_t i = 0; i < model_processes(m) && !err; i++)
 		if (makes_calls(model_process(m, i), &times[i]))
-			err = add_row(t, m, i, &times[i], now_ns);
+			err = add_row(t, &c, i, &times[i]);
+	findings_free(&f);
 	free(times);
 	if (!err)
 		return t;

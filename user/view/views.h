@@ -20,7 +20,8 @@ struct table *view_calls(const struct model *m, enum calls_by by);
  * bucket that is not empty; sum of ns = wall_ns. By pid, tid, birth, and ns descending. */
 struct table *view_threads(const struct model *m, uint64_t now_ns);
 
-/* pid user comm rank rank_source job pod container devices launches_per_s sync_share devices_source
+/* pid user comm rank rank_source job pod container devices busy_share idle_cause launches_per_s
+ * sync_share exposed_comm_share verdict (a finding of at least 5 %, or "none") devices_source
  * job_source pod_uid container_id runtime ns_pid cgroup start_ns cmdline; in the order in which they
  * were first seen. */
 struct table *view_processes(const struct model *m, uint64_t now_ns);
