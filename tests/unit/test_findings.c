@@ -131,6 +131,33 @@ static void an_input_stall_says_what_is_known_of_it_and_no_more(void **state)
 	assert_string_equal(found.evidence.s, "1,500 times, 2.000 ms each, 5.000 ms at most");
 	assert_string_equal(found.next.s, "gpuprof stacks -p 12");
 	findings_free(&f);
+	row.loss.cause_ns[IDLE_OTHER] = 300 * MS;
+	row.loss.cause_ns[IDLE_LOCK] = 2700 * MS;
+	found = only(&f, &b, "input-stall");
+	assert_has(&found.cause, "it waits for a lock or another thread");
+	assert_has(&found.evidence, "; 10 % on a CPU, 90 % lock");
+	findings_free(&f);
+	row.loss.cause_ns[IDLE_OTHER] = 2900 * MS;
+	row.loss.cause_ns[IDLE_LOCK] = 100 * MS;
+	found = only(&f, &b, "input-stall");
+	assert_has(&found.cause, "it runs host code");
+	findings_free(&f);
+}
+
+static void a_thread_without_a_cpu_is_told_from_one_that_waits(void **state)
+{
+	struct finding_book b = clean_book();
+	struct finding_loss row = loss(LOSS_RUNQUEUE, 800 * MS, NULL);
+	struct findings f;
+	struct finding found;
+
+	(void)state;
+	b.losses = &row;
+	b.n_losses = 1;
+	found = only(&f, &b, "cpu-starved");
+	assert_share(&found, 0.08, 0.08);
+	assert_has(&found.cause, "thread 13 (train) is ready to run and gets no CPU");
+	findings_free(&f);
 }
 
 static void communication_is_exposed_where_no_compute_runs_beside(void **state)
@@ -172,7 +199,7 @@ static void a_device_that_waits_for_launches_is_launch_bound(void **state)
 	found = only(&f, &b, "launch-bound");
 	assert_share(&found, 0.04, 0.04);
 	assert_string_equal(finding_severity(&found), "low");
-	assert_has(&found.evidence, "100.0 ms in launch calls, 250.0 ms between calls, 50.00 ms until it began");
+	assert_has(&found.evidence, "100.0 ms in launch calls, 250.0 ms between them, 50.00 ms until it began");
 	findings_free(&f);
 }
 
@@ -355,6 +382,7 @@ int main(void)
 		cmocka_unit_test(a_clean_book_has_no_finding),
 		cmocka_unit_test(a_needless_sync_is_named_with_its_function_and_thread),
 		cmocka_unit_test(an_input_stall_says_what_is_known_of_it_and_no_more),
+		cmocka_unit_test(a_thread_without_a_cpu_is_told_from_one_that_waits),
 		cmocka_unit_test(communication_is_exposed_where_no_compute_runs_beside),
 		cmocka_unit_test(a_device_that_waits_for_launches_is_launch_bound),
 		cmocka_unit_test(unpinned_copies_cost_the_device_what_they_show_and_the_wait),

@@ -29,7 +29,7 @@ struct call {
 };
 
 struct example {
-	struct call calls[2];
+	struct call calls[4];
 	double launch_ms[2];
 	double want_ms[LOSS_KINDS];
 };
@@ -50,7 +50,7 @@ static void lose(struct losses *l, const struct example *e)
 	struct idle_thread who = { .timeline = &t, .now_ns = at(1000), .now = CLASS_OTHER };
 	uint64_t ns[IDLE_CAUSES] = { 0 };
 
-	for (int i = 0; i < 2 && e->calls[i].bucket; i++)
+	for (int i = 0; i < 4 && e->calls[i].bucket; i++)
 		timeline_add(&t, &room, &(struct timeline_span){
 			at(e->calls[i].start_ms), at(e->calls[i].end_ms), e->calls[i].bucket,
 			e->calls[i].bucket == CLASS_SYNC ? SYNC_FUNC : COPY_FUNC, e->calls[i].large });
@@ -86,6 +86,9 @@ static const struct example examples[] = {
 	  { [LOSS_ALLOC] = 10 } },
 	{ { { 0.5, 2, CLASS_COMPILE, 0 }, { 2.2, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
 	  { [LOSS_COMPILE] = 1.5, [LOSS_LAUNCH] = 8.5 } },
+	{ { { -5, 1, CLASS_SYNC, 0 }, { 1, 3, BUCKET_OFF_0 + OFF_LOCK, 0 }, { 3, 4, BUCKET_OFF_0 + OFF_RUNQUEUE, 0 },
+	    { 4, 5, CLASS_LAUNCH, 0 } }, { 4.2, 4.8 },
+	  { [LOSS_SYNC] = 7, [LOSS_HOST] = 2, [LOSS_RUNQUEUE] = 1 } },
 	{ { { 0.5, 9, CLASS_COLLECTIVE, 0 } }, { 3.2, 3.8 },
 	  { [LOSS_COLLECTIVE] = 8.5, [LOSS_LAUNCH] = 1.5 } },
 };

@@ -165,6 +165,31 @@ static void add_causes(struct strbuf *out, const struct lost *lost)
 	}
 }
 
+/* Outside of calls: waiting, or at work, as far as it was seen which. */
+static void add_why_outside(struct strbuf *out, const struct lost *lost)
+{
+	static const char *const waits[IDLE_CAUSES] = {
+		[IDLE_DISK] = "the disk", [IDLE_IO] = "input or output",
+		[IDLE_LOCK] = "a lock or another thread", [IDLE_PAGE_FAULT] = "memory (page faults)",
+		[IDLE_SLEEP] = "time to pass: it sleeps", [IDLE_OFF_CPU] = "something unknown",
+	};
+	unsigned int longest = IDLE_OTHER;
+	uint64_t off_ns = 0;
+
+	for (unsigned int i = 0; i < IDLE_CAUSES; i++) {
+		off_ns += waits[i] ? lost->cause_ns[i] : 0;
+		if (waits[i] && (longest == IDLE_OTHER || lost->cause_ns[i] > lost->cause_ns[longest]))
+			longest = i;
+	}
+	strbuf_addstr(out, " is in no call while the device has nothing to do: ");
+	if (!off_ns)
+		strbuf_addstr(out, "it waits for input, or runs host code");
+	else if (off_ns >= lost->cause_ns[IDLE_OTHER])
+		strbuf_addf(out, "it waits for %s", waits[longest]);
+	else
+		strbuf_addstr(out, "it runs host code");
+}
+
 static bool judge_input_stall(const struct finding_book *b, struct finding *f)
 {
 	struct lost lost = add_up(b, KIND(LOSS_HOST));
@@ -172,8 +197,7 @@ static bool judge_input_stall(const struct finding_book *b, struct finding *f)
 	if (!lost.most || !set_share(f, b, lost.ns, lost.ns))
 		return false;
 	add_main_thread(f, &lost);
-	strbuf_addstr(&f->cause, " is in no call while the device has nothing to do: "
-		      "it waits for input, or runs host code");
+	add_why_outside(&f->cause, &lost);
 	add_others(f, &lost);
 	add_times(&f->evidence, &lost);
 	add_causes(&f->evidence, &lost);
@@ -224,11 +248,25 @@ static bool judge_launch_bound(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->evidence, ": ");
 	format_ns(&f->evidence, lost.cause_ns[IDLE_LAUNCH]);
 	strbuf_addstr(&f->evidence, " in launch calls, ");
-	format_ns(&f->evidence, lost.cause_ns[IDLE_OTHER]);
-	strbuf_addstr(&f->evidence, " between calls, ");
+	format_ns(&f->evidence, lost.ns - lost.cause_ns[IDLE_LAUNCH] - lost.cause_ns[IDLE_QUEUED]);
+	strbuf_addstr(&f->evidence, " between them, ");
 	format_ns(&f->evidence, lost.cause_ns[IDLE_QUEUED]);
 	strbuf_addstr(&f->evidence, " until it began");
 	next_stacks(f, b, "Launch");
+	return true;
+}
+
+static bool judge_cpu_starved(const struct finding_book *b, struct finding *f)
+{
+	struct lost lost = add_up(b, KIND(LOSS_RUNQUEUE));
+
+	if (!lost.most || !set_share(f, b, lost.ns, lost.ns))
+		return false;
+	add_main_thread(f, &lost);
+	strbuf_addstr(&f->cause, " is ready to run and gets no CPU while the device has nothing to do");
+	add_others(f, &lost);
+	add_times(&f->evidence, &lost);
+	strbuf_addf(&f->next, "gpuprof stat -d 10s --table threads %s", b->where);
 	return true;
 }
 
@@ -376,6 +414,7 @@ const struct finding_rule finding_rules[] = {
 	{ "needless-sync", judge_needless_sync },
 	{ "input-stall", judge_input_stall },
 	{ "exposed-comm", judge_exposed_comm },
+	{ "cpu-starved", judge_cpu_starved },
 	{ "launch-bound", judge_launch_bound },
 	{ "unpinned-copies", judge_unpinned_copies },
 	{ "blocking-copies", judge_blocking_copies },

@@ -8,17 +8,21 @@
 
 #define EPOCH_FIRST_NS 1048576ull
 
-enum { NOT_LOST = LOSS_KINDS, OUTSIDE, AROUND };
+/* A kind, or that the time is no loss; was spent OUTSIDE of calls; or belongs to what it is AROUND. */
+#define IS(kind) ((kind) + 1)
+enum { NOT_LOST = 0, OUTSIDE = LOSS_KINDS + 1, AROUND };
 
-/* OUTSIDE: of calls. AROUND: belongs to what came before. */
 static const uint8_t kind_of[IDLE_CAUSES] = {
-	[IDLE_QUEUED] = AROUND, [IDLE_LAUNCH] = AROUND, [IDLE_SYNC] = LOSS_SYNC,
-	[IDLE_COPY_HOST] = LOSS_COPY, [IDLE_SET] = AROUND, [IDLE_ALLOC] = LOSS_ALLOC,
+	[IDLE_QUEUED] = AROUND, [IDLE_LAUNCH] = AROUND, [IDLE_SYNC] = IS(LOSS_SYNC),
+	[IDLE_COPY_HOST] = IS(LOSS_COPY), [IDLE_SET] = AROUND, [IDLE_ALLOC] = IS(LOSS_ALLOC),
 	[IDLE_EVENT] = AROUND, [IDLE_STREAM] = AROUND, [IDLE_GRAPH] = AROUND,
-	[IDLE_COMPILE] = LOSS_COMPILE, [IDLE_COMM_HOST] = LOSS_COLLECTIVE, [IDLE_INIT] = NOT_LOST,
-	[IDLE_LIBRARY] = AROUND, [IDLE_QUERY] = AROUND, [IDLE_OTHER] = OUTSIDE,
-	[IDLE_NO_WORK] = NOT_LOST, [IDLE_OPEN] = NOT_LOST, [IDLE_LOST] = NOT_LOST,
-	[IDLE_UNKNOWN] = NOT_LOST, [IDLE_UNARMED] = NOT_LOST,
+	[IDLE_COMPILE] = IS(LOSS_COMPILE), [IDLE_COMM_HOST] = IS(LOSS_COLLECTIVE),
+	[IDLE_INIT] = NOT_LOST, [IDLE_LIBRARY] = AROUND, [IDLE_QUERY] = AROUND,
+	[IDLE_OTHER] = OUTSIDE, [IDLE_RUNQUEUE] = IS(LOSS_RUNQUEUE), [IDLE_DISK] = OUTSIDE,
+	[IDLE_IO] = OUTSIDE, [IDLE_LOCK] = OUTSIDE, [IDLE_PAGE_FAULT] = OUTSIDE,
+	[IDLE_SLEEP] = OUTSIDE, [IDLE_OFF_CPU] = OUTSIDE, [IDLE_NO_WORK] = NOT_LOST,
+	[IDLE_OPEN] = NOT_LOST, [IDLE_LOST] = NOT_LOST, [IDLE_UNKNOWN] = NOT_LOST,
+	[IDLE_UNARMED] = NOT_LOST,
 };
 
 /* Calls that run a device dry, because the host goes on only when they return. */
@@ -39,9 +43,11 @@ enum loss_kind loss_kind_of(enum idle_cause cause, enum loss_kind dry_in, uint64
 {
 	unsigned int kind = kind_of[cause];
 
-	if (kind == OUTSIDE)
-		return outside_ns >= LOSS_HOST_NS ? LOSS_HOST : dry_in;
-	return kind == AROUND ? dry_in : (enum loss_kind)kind;
+	if (kind == NOT_LOST)
+		return LOSS_KINDS;
+	if (kind == OUTSIDE && outside_ns >= LOSS_HOST_NS)
+		return LOSS_HOST;
+	return kind >= OUTSIDE ? dry_in : (enum loss_kind)(kind - 1);
 }
 
 /* ---- one gap -------------------------------------------------------------------------------- */

@@ -5,7 +5,8 @@
  * it. Bounded. Knows no works, names or tables; findings are made of it.
  *
  * A gap's time inside calls is the loss that these calls are (`sync`, `copy`, `alloc`, ...). What was
- * lost outside of calls for LOSS_HOST_NS or longer is `host`. The rest, that is launching, short ways
+ * lost outside of calls for LOSS_HOST_NS or longer is `host`, on a CPU or off it, but `runqueue` where
+ * no CPU was free. The rest, that is launching, short ways
  * in between and what the device took to begin, belongs to the call that the thread was in when the
  * device ran dry, since with work ahead none of it would have shown; if it was in none of these, it is
  * `launch`: the thread did not launch fast enough. Time in the queue of a work that was launched
@@ -18,6 +19,8 @@
  *   L [0.5,4)                    launch 10
  *   S [1,2) L [3,4)              sync 1, host 2, launch 7: the device was dry before S
  *   launched at -1               queued 10
+ *   S [-5,1) lock [1,3) runqueue [3,4) L [4,5)
+ *                                sync 7, host 2, runqueue 1
  */
 #ifndef LEDGER_LOSS_H
 #define LEDGER_LOSS_H
@@ -39,6 +42,7 @@ enum loss_kind {
 	LOSS_HOST,
 	LOSS_LAUNCH,
 	LOSS_QUEUED,
+	LOSS_RUNQUEUE,		/* ready to run, but no CPU was free */
 	LOSS_KINDS
 };
 

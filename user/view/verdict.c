@@ -137,19 +137,22 @@ static void add_share(struct strbuf *out, const char *before, uint64_t ns, uint6
 static void add_bounds(struct strbuf *out, const struct model *m, uint64_t now_ns)
 {
 	struct model_thread t;
-	uint64_t wall_ns;
+	uint64_t wall_ns, outside_ns;
 
 	if (!find_driver(&t, m, now_ns))
 		return;
 	wall_ns = t.book.close_ns - t.book.open_ns;
+	outside_ns = t.book.ns[CLASS_OTHER];
+	for (unsigned int i = BUCKET_OFF_0; i < BUCKET_END; i++)
+		outside_ns += t.book.ns[i];
 	strbuf_addf(out, "Thread %u (%s) waits for the device in synchronising calls", t.tid,
 		    t.comm[0] ? t.comm : t.process_comm);
 	add_share(out, " ", t.book.ns[CLASS_SYNC], wall_ns);
-	add_share(out, " of its time, is in no call ", t.book.ns[CLASS_OTHER], wall_ns);
+	add_share(out, " of its time, is in no call ", outside_ns, wall_ns);
 	add_share(out, ", launches ", t.book.ns[CLASS_LAUNCH], wall_ns);
 	strbuf_addstr(out, ".\nWhat the device does meanwhile was not seen: if no other thread drives it, "
 		      "input or host code can cost it no more than");
-	add_share(out, " ", t.book.ns[CLASS_OTHER], wall_ns);
+	add_share(out, " ", outside_ns, wall_ns);
 	add_share(out, ", launching no more than ", t.book.ns[CLASS_LAUNCH], wall_ns);
 	strbuf_addstr(out, ".\nNext: gpuprof stat -- CMD, which brings a helper that tells device times");
 }
