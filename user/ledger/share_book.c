@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * A sweep over time up to the horizon of the slowest member. Each member's spans wait in a queue of
+ * its own; between two moments at which anything changes, one owner has it all.
+ */
+#include "ledger/share_book.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/vec.h"
+
+struct member {
+	VEC(struct share_span) spans;	/* those before `first` are over */
+	size_t first;
+	uint64_t horizon_ns;
+	struct share_member sums;
+};
+
+struct change {
+	uint64_t at_ns;
+	bool present;
+};
+
+struct share_book {
+	uint64_t cursor;		/* settled up to here */
+	VEC(struct member) members;
+	VEC(struct change) others;	/* in order; the first of several has come to pass */
+	struct share_sum sum;
+	uint64_t late_ns;
+};
+
+struct share_book *share_book_new(uint64_t open_ns)
+{
+	struct share_book *b = calloc(1, sizeof(*b));
+
+	if (b)
+		b->cursor = b->sum.open_ns = open_ns;
+	return b;
+}
+
+void share_book_free(struct share_book *b)
+{
+	if (!b)
+		return;
+	for (size_t i = 0; i < b->members.n; i++)
+		VEC_FREE(&b->members.v[i].spans);
+	VEC_FREE(&b->members);
+	VEC_FREE(&b->others);
+	free(b);
+}
+
+static int copy_member(struct share_book *to, const struct member *from)
+{
+	struct member *m = VEC_PUSH(&to->members);
+	size_t n = from->spans.n - from->first;
+
+	if (!m)
+		return -ENOMEM;
+	*m = (struct member){ .horizon_ns = from->horizon_ns, .sums = from->sums };
+	if (!n)
+		return 0;
+	m->spans.v = malloc(n * sizeof(*m->spans.v));
+	if (!m->spans.v)
+		return -ENOMEM;
+	memcpy(m->spans.v, from->spans.v + from->first, n * sizeof(*m->spans.v));
+	m->spans.n = m->spans.cap = n;
+	return 0;
+}
+
+struct share_book *share_book_copy(const struct share_book *b)
+{
+	struct share_book *to = share_book_new(b->sum.open_ns);
+	int err = to ? 0 : -ENOMEM;
+
+	if (to) {
+		to->cursor = b->cursor;
+		to->sum = b->sum;
+		to->late_ns = b->late_ns;
+	}
+	for (size_t i = 0; !err && i < b->members.n; i++)
+		err = copy_member(to, &b->members.v[i]);
+	for (size_t i = 0; !err && i < b->others.n; i++)
+		err = share_book_others(to, b->others.v[i].at_ns, b->others.v[i].present);
+	if (!err)
+		return to;
+	share_book_free(to);
+	errno = -err;
+	return NULL;
+}
+
+int share_book_join(struct share_book *b)
+{
+	struct member *m = VEC_PUSH(&b->members);
+
+	if (!m)
+		return -ENOMEM;
+	m->horizon_ns = b->cursor;
+	return (int)b->members.n - 1;
+}
+
+/* ---- the sweep ------------------------------------------------------------------------------ */
+
+/* What the member does at the cursor, or NULL; *until: when that may change. */
+static const struct share_span *now_of(struct member *m, uint64_t cursor, uint64_t *until)
+{
+	const struct share_span *s;
+
+	while (m->first < m->spans.n && m->spans.v[m->first].end_ns <= cursor)
+		m->first++;
+	if (m->first == m->spans.n) {
+		m->first = m->spans.n = 0;
+		return NULL;
+	}
+	s = &m->spans.v[m->first];
+	*until = num_min(*until, s->start_ns > cursor ? s->start_ns : s->end_ns);
+	return s->start_ns > cursor ? NULL : s;
+}
+
+/* Somebody else is there at the cursor; *until: when that may change. */
+static bool others_at(const struct share_book *b, uint64_t *until)
+{
+	bool present = false;
+
+	for (size_t i = 0; i < b->others.n; i++) {
+		if (b->others.v[i].at_ns > b->cursor) {
+			*until = num_min(*until, b->others.v[i].at_ns);
+			break;
+		}
+		present = b->others.v[i].present;
+	}
+	return present;
+}
+
+/* From the cursor to where anything changes, at most to the horizon. */
+static void step(struct share_book *b, uint64_t horizon)
+{
+	uint64_t until = horizon, ns;
+	size_t running = 0, waiting = 0;
+	struct member *owner = NULL;
+	bool unwatched;
+
+	for (size_t i = 0; i < b->members.n; i++) {
+		const struct share_span *s = now_of(&b->members.v[i], b->cursor, &until);
+
+		if (s && s->state == SHARE_RUNS) {
+			owner = &b->members.v[i];
+			running++;
+		}
+		waiting += s && s->state == SHARE_WAITS;
+	}
+	unwatched = !running && others_at(b, &until);
+	ns = until - b->cursor;
+	*(running > 1 ? &b->sum.shared_ns : running ? &owner->sums.owned_ns :
+	  unwatched ? &b->sum.unwatched_ns : &b->sum.idle_ns) += ns;
+	for (size_t i = 0; running && waiting && i < b->members.n; i++) {
+		const struct share_span *s = now_of(&b->members.v[i], b->cursor, &until);
+
+		if (s && s->state == SHARE_WAITS)
+			b->members.v[i].sums.waited_ns += ns;
+	}
+	b->cursor = until;
+}
+
+static void forget_changes(struct share_book *b)
+{
+	size_t past = 0;
+
+	while (past + 1 < b->others.n && b->others.v[past + 1].at_ns <= b->cursor)
+		past++;
+	b->others.n -= past;
+	if (past)
+		memmove(b->others.v, b->others.v + past, b->others.n * sizeof(*b->others.v));
+}
+
+static void sweep_to(struct share_book *b, uint64_t horizon)
+{
+	while (b->cursor < horizon)
+		step(b, horizon);
+	forget_changes(b);
+}
+
+static void sweep(struct share_book *b)
+{
+	uint64_t horizon = UINT64_MAX;
+
+	for (size_t i = 0; i < b->members.n; i++)
+		horizon = num_min(horizon, b->members.v[i].horizon_ns);
+	if (b->members.n)
+		sweep_to(b, horizon);
+}
+
+/* ---- what comes ------------------------------------------------------------------------------ */
+
+/* The queue is an array that begins anew where half of it is over. */
+static void forget_past(struct member *m)
+{
+	if (m->first < 32 || m->first < m->spans.n / 2)
+		return;
+	m->spans.n -= m->first;
+	memmove(m->spans.v, m->spans.v + m->first, m->spans.n * sizeof(*m->spans.v));
+	m->first = 0;
+}
+
+int share_book_add(struct share_book *b, size_t member, const struct share_span *span)
+{
+	struct member *m = &b->members.v[member];
+	struct share_span s = *span, *last;
+
+	if (s.start_ns < b->cursor) {
+		uint64_t until = num_max(num_min(s.end_ns, b->cursor), s.start_ns);
+
+		b->late_ns += until - num_max(s.start_ns, num_min(b->sum.open_ns, until));
+		s.start_ns = b->cursor;
+	}
+	if (s.start_ns >= s.end_ns)
+		return 0;
+	last = m->first < m->spans.n ? &m->spans.v[m->spans.n - 1] : NULL;
+	if (last && last->state == s.state && last->end_ns == s.start_ns) {
+		last->end_ns = s.end_ns;
+		return 0;
+	}
+	if (m->spans.n - m->first >= SHARE_WAITING_MAX)
+		share_book_settle_all(b, m->spans.v[m->spans.n - 1].start_ns);
+	forget_past(m);
+	last = VEC_PUSH(&m->spans);
+	if (!last)
+		return -ENOMEM;
+	*last = s;
+	return 0;
+}
+
+int share_book_others(struct share_book *b, uint64_t at_ns, bool present)
+{
+	struct change *last = b->others.n ? &b->others.v[b->others.n - 1] : NULL;
+
+	if (last ? last->present == present : !present)
+		return 0;
+	if (last)
+		at_ns = num_max(at_ns, last->at_ns);
+	last = VEC_PUSH(&b->others);
+	if (!last)
+		return -ENOMEM;
+	*last = (struct change){ at_ns, present };
+	return 0;
+}
+
+void share_book_settle(struct share_book *b, size_t member, uint64_t horizon_ns)
+{
+	struct member *m = &b->members.v[member];
+
+	if (horizon_ns <= m->horizon_ns)
+		return;
+	m->horizon_ns = horizon_ns;
+	sweep(b);
+}
+
+void share_book_settle_all(struct share_book *b, uint64_t horizon_ns)
+{
+	for (size_t i = 0; i < b->members.n; i++)
+		b->members.v[i].horizon_ns = num_max(b->members.v[i].horizon_ns, horizon_ns);
+	sweep_to(b, horizon_ns);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+void share_book_sum(const struct share_book *b, struct share_sum *sum)
+{
+	*sum = b->sum;
+	sum->close_ns = b->cursor;
+}
+
+size_t share_book_members(const struct share_book *b)
+{
+	return b->members.n;
+}
+
+struct share_member share_book_member(const struct share_book *b, size_t member)
+{
+	return b->members.v[member].sums;
+}
+
+uint64_t share_book_late_ns(const struct share_book *b)
+{
+	return b->late_ns;
+}

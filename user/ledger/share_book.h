@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The book of one device over all processes that are watched, streaming: who had it, several at
+ * once, others that are not watched, or nobody. Takes from each process what its own book on the
+ * device says; knows no works, names or causes. In plain words: tests/lib/share_spec.h.
+ *
+ * A process (a member) runs, or waits (its next work is queued), or does neither. Where one runs it
+ * owns the moment; where several do it is shared; where none does, but somebody else was seen on the
+ * device, it is unwatched; else idle. What a member waited while another ran is told beside.
+ *
+ * Examples; a book of [0, 100), A and B members:
+ *
+ *   A runs [10,30)   B runs [40,60)              A owns 20, B owns 20, idle 60
+ *   A runs [10,40)   B runs [30,60)              A owns 20, B owns 20, shared 10, idle 50
+ *   A runs [10,40)   B waits [20,40) runs [40,50)    A owns 30, B owns 10 and waited 20 for others
+ *   A runs [10,40)   others from 30 to 70        A owns 30, unwatched 30, idle 40
+ */
+#ifndef LEDGER_SHARE_BOOK_H
+#define LEDGER_SHARE_BOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum share_state { SHARE_RUNS, SHARE_WAITS };
+
+struct share_span {
+	uint64_t start_ns, end_ns;
+	uint8_t state;			/* enum share_state */
+};
+
+struct share_sum {		/* owned, summed over members, shared, unwatched, idle: close - open */
+	uint64_t open_ns, close_ns;
+	uint64_t shared_ns, unwatched_ns, idle_ns;
+};
+
+struct share_member {
+	uint64_t owned_ns;
+	uint64_t waited_ns;		/* while at least one other ran */
+};
+
+struct share_book;
+
+#define SHARE_WAITING_MAX 65536	/* spans of one member; the book goes on without who is behind */
+
+struct share_book *share_book_new(uint64_t open_ns);	/* NULL + errno */
+struct share_book *share_book_copy(const struct share_book *b);	/* NULL + errno */
+void share_book_free(struct share_book *b);
+
+int share_book_join(struct share_book *b);	/* the new member's number: 0, 1, ...; or -ENOMEM */
+
+/* In order of time, and apart from each other. What was settled already is clipped and counted as
+ * late. 0 or -ENOMEM. */
+int share_book_add(struct share_book *b, size_t member, const struct share_span *span);
+
+/* From at_ns on others are on the device, or are not; in order of time. 0 or -ENOMEM. */
+int share_book_others(struct share_book *b, uint64_t at_ns, bool present);
+
+/* All that the member did before horizon_ns has been added. */
+void share_book_settle(struct share_book *b, size_t member, uint64_t horizon_ns);
+void share_book_settle_all(struct share_book *b, uint64_t horizon_ns);	/* of every member */
+
+/* As far as it is settled: share_book_settle_all on a copy says more. */
+void share_book_sum(const struct share_book *b, struct share_sum *sum);
+size_t share_book_members(const struct share_book *b);
+struct share_member share_book_member(const struct share_book *b, size_t member);
+uint64_t share_book_late_ns(const struct share_book *b);
+
+#endif
