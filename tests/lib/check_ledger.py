@@ -5,7 +5,8 @@
 usage: check_ledger.py REPORT.json TRUTH.json...
 
 Every book adds up to its wall time, no row owns more than it was busy, every work met its launch,
-and kernels and copies are as many (and as many bytes) as the truth says were launched.
+and kernels and copies are as many (and as many bytes) as the truth says were launched. Who had a
+device of the host adds up too, and is what the books of its processes say.
 Prints one line, or every difference and status 1.
 """
 import collections
@@ -26,6 +27,26 @@ def check_books(rows, say):
         if len(keys) != len(set(keys)):
             say(f"book {book}: a bucket has two rows")
     return books
+
+
+def check_devices(rows, ledger, say):
+    busy = collections.Counter()
+    for row in ledger:
+        if row["state"] != "idle":
+            busy[row["device_uuid"], row["pid"]] += row["ns"]
+    devices = collections.defaultdict(dict)
+    for row in rows:
+        devices[row["device_uuid"]][row["pid"] or row["owner"]] = row
+    for uuid, owners in devices.items():
+        total = sum(row["ns"] for row in owners.values())
+        if {total} != {row["wall_ns"] for row in owners.values()}:
+            say(f"device {uuid}: {total} ns of its wall time")
+        users = [pid for (device, pid), ns in busy.items() if device == uuid and ns]
+        shared = owners.get("shared", {"ns": 0})["ns"]
+        for pid in users if len(users) < 3 else []:
+            owned = owners.get(pid, {"ns": 0})["ns"]
+            if owned + shared != busy[uuid, pid]:
+                say(f"device {uuid}: {pid} had {owned} + {shared} of {busy[uuid, pid]} ns")
 
 
 def launched(truth, prefix, key):
@@ -52,6 +73,7 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         tables = json.load(file)["tables"]
     books = check_books(tables["ledger"], wrong.append)
+    check_devices(tables["devices"], tables["ledger"], wrong.append)
     for path in sys.argv[2:]:
         with open(path, encoding="utf-8") as file:
             check_works(tables, json.load(file), wrong.append)

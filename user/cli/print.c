@@ -37,6 +37,12 @@ static struct table *build_ledger(const struct options *o, const struct model *m
 	return view_ledger(m, now_ns);
 }
 
+static struct table *build_devices(const struct options *o, const struct model *m, uint64_t now_ns)
+{
+	(void)o;
+	return view_devices(m, now_ns);
+}
+
 static struct table *build_kernels(const struct options *o, const struct model *m, uint64_t now_ns)
 {
 	(void)o;
@@ -77,6 +83,7 @@ static const struct {
 } builders[] = {
 	{ "findings", build_findings, true },
 	{ "ledger", build_ledger, true },
+	{ "devices", build_devices, true },
 	{ "kernels", build_kernels, true },
 	{ "copies", build_copies, true },
 	{ "calls", build_calls, false },

@@ -236,6 +236,16 @@ uint64_t device_book_crowded(const struct device_book *b)
 	return num_max(until, device_queue_first(q)->start_ns) + 1;
 }
 
+uint64_t device_book_settled(const struct device_book *b)
+{
+	return b->sweep.cursor;
+}
+
+uint64_t device_book_idle_since(const struct device_book *b)
+{
+	return b->sweep.gap_start;
+}
+
 void device_book_counts(const struct device_book *b, struct device_counts *out)
 {
 	*out = b->counts;

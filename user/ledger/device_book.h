@@ -97,6 +97,10 @@ int device_book_settle(struct device_book *b, uint64_t horizon_ns, device_gap_fn
 int device_book_read(const struct device_book *b, uint64_t now_ns, struct device_sum *sum,
 		     device_gap_fn fn, void *ctx);
 
+/* How far it is settled, and since when nothing runs there (or: the same). */
+uint64_t device_book_settled(const struct device_book *b);
+uint64_t device_book_idle_since(const struct device_book *b);
+
 void device_book_counts(const struct device_book *b, struct device_counts *out);
 size_t device_book_waiting(const struct device_book *b);	/* works that are not settled */
 

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/vec.h"
+#include "ledger/host_devices.h"
 
 struct devices {
 	VEC(struct device_state *) all;
@@ -17,6 +18,7 @@ struct devices {
 	struct device_state *last;	/* that was found; NULL: none */
 	struct kernels_room kernels;
 	struct device_room waiting;
+	struct host_devices hosts;
 };
 
 #define WAITING_WORKS 262144	/* of all books; 56 bytes each */
@@ -79,6 +81,7 @@ void devices_free(struct devices *d)
 		state_free(d->all.v[i]);
 	VEC_FREE(&d->all);
 	map_free(&d->by_process);
+	host_devices_free(&d->hosts);
 	free(d);
 }
 
@@ -173,19 +176,117 @@ static int classify(struct devices *d, struct device_state *s, const struct even
 	}
 }
 
-/* Why is not known: what the threads did then may not be known yet. */
-static void on_crowded_gap(void *ctx, const struct device_gap *gap)
-{
-	struct device_state *s = ctx;
+/* ---- idle time ------------------------------------------------------------------------------ */
 
-	s->idle_ns[IDLE_UNKNOWN] += gap->end_ns - gap->start_ns;
+struct dividing {
+	const struct devices_divide *by;	/* NULL: what the threads did is not known yet */
+	const struct device_state *state;
+	struct device_state *tell;		/* whose host's book takes part; NULL: nobody's */
+	uint64_t *ns;
+	struct losses *losses;
+	int err;
+};
+
+static int divide(const struct dividing *d, const struct device_gap *gap)
+{
+	bool first = gap->start_ns <= d->state->open_ns;	/* what was before is in no book */
+
+	if (first && d->losses && gap->ended_by)
+		d->losses->before_ns += gap->end_ns - gap->start_ns;
+	if (d->by)
+		return d->by->divide(d->by->ctx, d->state->pid, gap, d->ns, first ? NULL : d->losses);
+	d->ns[IDLE_UNKNOWN] += gap->end_ns - gap->start_ns;
+	return 0;
 }
 
-static int make_room(struct device_state *s)
+static void on_gap(void *ctx, const struct device_gap *gap)
 {
-	return device_book_full(s->book) ?
-	       device_book_settle(s->book, device_book_crowded(s->book), on_crowded_gap, s) : 0;
+	struct dividing *d = ctx;
+	uint64_t queued_ns = d->ns[IDLE_QUEUED];
+	int err = divide(d, gap);
+
+	if (!err && d->tell)
+		err = host_device_gap(d->tell, gap, d->ns[IDLE_QUEUED] - queued_ns);
+	d->err = d->err ? d->err : err;
 }
+
+static int settle(struct devices *d, struct device_state *s, uint64_t horizon_ns,
+		  const struct devices_divide *by)
+{
+	struct dividing dividing = { by, s, s, s->idle_ns, &s->losses, 0 };
+	int err = s->host ? 0 : host_devices_join(&d->hosts, s, NULL, device_book_settled(s->book));
+
+	if (!err)
+		err = device_book_settle(s->book, horizon_ns, on_gap, &dividing);
+	if (!err)
+		err = dividing.err;
+	return err ? err : host_device_settled(s);
+}
+
+static int settle_crowded(struct devices *d, struct device_state *s)
+{
+	return settle(d, s, device_book_crowded(s->book), NULL);
+}
+
+int devices_settle(struct devices *d, uint32_t pid, uint64_t horizon_ns,
+		   const struct devices_divide *by)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < d->all.n && !err; i++)
+		if (d->all.v[i]->pid == pid)
+			err = settle(d, d->all.v[i], horizon_ns, by);
+	return err;
+}
+
+int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < d->all.n && !err; i++)
+		err = settle(d, d->all.v[i], horizon_ns, by);
+	return err;
+}
+
+void devices_settle_hosts(struct devices *d, uint64_t horizon_ns)
+{
+	host_devices_settle_all(&d->hosts, horizon_ns);
+}
+
+/* What it was queued while another process ran on the device is that one's doing. */
+static int divide_queued(const struct device_state *s, uint64_t now_ns,
+			 const struct devices_divide *by, uint64_t idle_ns[IDLE_CAUSES])
+{
+	struct share_book *shared;
+	uint64_t waited;
+
+	if (!s->host || s->host->members.n < 2)
+		return 0;
+	shared = host_device_read(s->host, now_ns, by);
+	if (!shared)
+		return -errno;
+	waited = num_min(share_book_member(shared, s->member).waited_ns, idle_ns[IDLE_QUEUED]);
+	idle_ns[IDLE_QUEUED] -= waited;
+	idle_ns[IDLE_OTHER_PROCESS] += waited;
+	share_book_free(shared);
+	return 0;
+}
+
+int devices_read(const struct device_state *s, uint64_t now_ns, const struct devices_divide *by,
+		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses)
+{
+	struct dividing dividing = { by, s, NULL, idle_ns, losses, 0 };
+	int err = losses ? losses_copy(losses, &s->losses) : 0;
+
+	memcpy(idle_ns, s->idle_ns, sizeof(s->idle_ns));
+	if (!err)
+		err = device_book_read(s->book, now_ns, sum, on_gap, &dividing);
+	if (!err)
+		err = dividing.err;
+	return err ? err : divide_queued(s, now_ns, by, idle_ns);
+}
+
+/* ---- what comes in -------------------------------------------------------------------------- */
 
 int devices_push_work(struct devices *d, const struct event *ev, const struct launch *launch,
 		      uint64_t open_ns)
@@ -204,8 +305,8 @@ int devices_push_work(struct devices *d, const struct event *ev, const struct la
 		work.launch_start_ns = launch->start_ns;
 		work.launch_end_ns = launch->end_ns;
 	}
-	if (!err)
-		err = make_room(s);
+	if (!err && device_book_full(s->book))
+		err = settle_crowded(d, s);
 	return err ? err : device_book_push(s->book, &work);
 }
 
@@ -218,58 +319,10 @@ int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_
 	s->facts = *ev->device;
 	s->has_facts = true;
 	snprintf(s->name, sizeof(s->name), "%s", ev->text ? ev->text : "");
-	return 0;
+	return host_devices_join(&d->hosts, s, s->facts.uuid, open_ns);
 }
 
-/* ---- idle time ------------------------------------------------------------------------------ */
-
-struct dividing {
-	const struct devices_divide *by;
-	uint32_t pid;
-	uint64_t open_ns;
-	uint64_t *ns;
-	struct losses *losses;
-	int err;
-};
-
-static void on_gap(void *ctx, const struct device_gap *gap)
-{
-	struct dividing *d = ctx;
-	bool first = gap->start_ns <= d->open_ns;	/* what was before is in no book */
-	int err = d->by->divide(d->by->ctx, d->pid, gap, d->ns, first ? NULL : d->losses);
-
-	if (first && d->losses && gap->ended_by)
-		d->losses->before_ns += gap->end_ns - gap->start_ns;
-	d->err = d->err ? d->err : err;
-}
-
-int devices_settle(struct devices *d, uint32_t pid, uint64_t horizon_ns,
-		   const struct devices_divide *by)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < d->all.n && !err; i++) {
-		struct device_state *s = d->all.v[i];
-		struct dividing dividing = { by, pid, s->open_ns, s->idle_ns, &s->losses, 0 };
-
-		if (s->pid == pid)
-			err = device_book_settle(s->book, horizon_ns, on_gap, &dividing);
-		err = err ? err : dividing.err;
-	}
-	return err;
-}
-
-int devices_read(const struct device_state *s, uint64_t now_ns, const struct devices_divide *by,
-		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses)
-{
-	struct dividing dividing = { by, s->pid, s->open_ns, idle_ns, losses, 0 };
-	int err = losses ? losses_copy(losses, &s->losses) : 0;
-
-	memcpy(idle_ns, s->idle_ns, sizeof(s->idle_ns));
-	if (!err)
-		err = device_book_read(s->book, now_ns, sum, on_gap, &dividing);
-	return err ? err : dividing.err;
-}
+/* ---- reading -------------------------------------------------------------------------------- */
 
 void devices_counts(const struct devices *d, struct device_counts *out)
 {
@@ -282,6 +335,16 @@ void devices_counts(const struct devices *d, struct device_counts *out)
 		out->late += c.late;
 		out->late_ns = num_add(out->late_ns, c.late_ns);
 	}
+}
+
+size_t devices_hosts(const struct devices *d)
+{
+	return d->hosts.all.n;
+}
+
+const struct host_device *devices_host(const struct devices *d, size_t i)
+{
+	return d->hosts.all.v[i];
 }
 
 size_t devices_count(const struct devices *d)

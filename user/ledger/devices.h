@@ -37,6 +37,8 @@ struct copy_stats {
 	uint64_t count, bytes, total_ns;
 };
 
+struct host_device;
+
 struct device_state {
 	uint32_t pid;
 	uint32_t device;		/* the process's own ordinal */
@@ -51,6 +53,9 @@ struct device_state {
 	/* By direction (the last: between devices) and by enum work_memory. */
 	struct copy_stats copies[COPY_DEFAULT + 2][3];
 	struct copy_stats sets;
+	struct host_device *host;	/* of all processes; NULL: not used yet */
+	size_t member;			/* its number in the host device's book */
+	uint64_t told_ns;		/* up to where that book knows when it ran */
 };
 
 struct devices;
@@ -75,12 +80,22 @@ struct devices_divide {
 int devices_settle(struct devices *d, uint32_t pid, uint64_t horizon_ns,
 		   const struct devices_divide *by);
 
+int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by);
+
+/* Nobody's works that start before horizon_ns are waited for to tell who had a device. */
+void devices_settle_hosts(struct devices *d, uint64_t horizon_ns);
+
 /* The book as device_book_read has it, and all idle time by cause: their sum is sum->idle_ns. losses
  * (may be NULL) is zeroed and the caller's to free. 0 or -ENOMEM. */
 int devices_read(const struct device_state *s, uint64_t now_ns, const struct devices_divide *by,
 		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses);
 
 void devices_counts(const struct devices *d, struct device_counts *out);	/* of all books */
+
+/* Devices as the host has them (ledger/host_devices.h). */
+size_t devices_hosts(const struct devices *d);
+const struct host_device *devices_host(const struct devices *d, size_t i);
+
 size_t devices_count(const struct devices *d);
 const struct device_state *devices_get(const struct devices *d, size_t i);
 

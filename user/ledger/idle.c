@@ -7,7 +7,8 @@
 const char *idle_name(unsigned int cause)
 {
 	static const char *const names[IDLE_CAUSES] = {
-		[IDLE_QUEUED] = "queued", [IDLE_LAUNCH] = "launch", [IDLE_SYNC] = "sync",
+		[IDLE_QUEUED] = "queued", [IDLE_OTHER_PROCESS] = "other-process",
+		[IDLE_LAUNCH] = "launch", [IDLE_SYNC] = "sync",
 		[IDLE_COPY_HOST] = "copy-host", [IDLE_SET] = "set", [IDLE_ALLOC] = "alloc",
 		[IDLE_EVENT] = "event", [IDLE_STREAM] = "stream", [IDLE_GRAPH] = "graph",
 		[IDLE_COMPILE] = "compile", [IDLE_COMM_HOST] = "comm-host", [IDLE_INIT] = "init",

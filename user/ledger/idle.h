@@ -30,6 +30,7 @@
 
 enum idle_cause {
 	IDLE_QUEUED,
+	IDLE_OTHER_PROCESS,	/* queued while another process ran there: not of idle_divide */
 	IDLE_LAUNCH,
 	IDLE_SYNC,
 	IDLE_COPY_HOST,

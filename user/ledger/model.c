@@ -385,6 +385,7 @@ static int push_stop(struct model *m, const struct event *ev)
 static int push_watermark(struct model *m, const struct event *ev)
 {
 	model_see_time(m, ev->end_ns);
+	device_watermark(m, ev->end_ns);
 	return join_push(m->join, ev);
 }
 

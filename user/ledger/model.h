@@ -19,6 +19,7 @@
 #include "ledger/book.h"
 #include "ledger/devices.h"
 #include "ledger/hist.h"
+#include "ledger/share_book.h"
 #include "ledger/tally.h"
 
 struct model;
@@ -124,6 +125,11 @@ const struct devices *model_devices(const struct model *m);
  * losses as devices_read has them. 0 or -ENOMEM. */
 int model_device(const struct model *m, const struct device_state *s, uint64_t now_ns,
 		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses);
+
+/* Who had a device of the host (devices_host), closed at now: the caller's, for share_book_free.
+ * NULL + errno. */
+struct share_book *model_share(const struct model *m, const struct host_device *host,
+			       uint64_t now_ns);
 
 /* EVENT_FACT: the last value of a key. */
 const char *model_fact(const struct model *m, const char *key);	/* NULL: no such fact */

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "base/num.h"
+#include "ledger/host_devices.h"
 #include "ledger/model_state.h"
 
 #define TIMELINE_SPANS 524288	/* of all threads; 24 bytes each */
@@ -109,7 +110,25 @@ int device_push(struct model *m, const struct event *ev)
 
 int model_finish(struct model *m)
 {
-	return join_end(m->join);
+	struct devices_divide by = dividing(m);
+	int err = join_end(m->join);
+
+	return err || !m->session.stop_ns ? err :
+	       devices_settle_all(m->devices, m->session.stop_ns, &by);
+}
+
+struct share_book *model_share(const struct model *m, const struct host_device *host,
+			       uint64_t now_ns)
+{
+	struct devices_divide by = dividing(m);
+
+	return host_device_read(host, now_ns, &by);
+}
+
+void device_watermark(struct model *m, uint64_t ns)
+{
+	if (ns > JOIN_WINDOW_NS)
+		devices_settle_hosts(m->devices, ns - JOIN_WINDOW_NS);
 }
 
 int device_init(struct model *m)

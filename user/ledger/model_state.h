@@ -73,6 +73,8 @@ int device_init(struct model *m);	/* 0 or -errno */
 void device_free(struct model *m);
 int device_push(struct model *m, const struct event *ev);	/* DEVICE, WORK, API; or -EINVAL */
 
+void device_watermark(struct model *m, uint64_t ns);	/* all that ended before has come */
+
 /* A call that was pushed into t's book, whose cursor was cursor_ns before: it goes into t's timeline. */
 void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 		      const struct event *ev, unsigned int class);

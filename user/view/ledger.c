@@ -55,7 +55,7 @@ static int add_line(struct lines *lines, const struct line *from)
 	return 0;
 }
 
-static const char *comm_of(const struct model *m, uint32_t pid)
+const char *view_comm(const struct model *m, uint32_t pid)
 {
 	for (size_t i = model_processes(m); i-- > 0;)
 		if (model_process(m, i)->pid == pid)
@@ -80,7 +80,7 @@ static int add_row(struct table *t, const struct model *m, const struct device_s
 		cell_u(&row[OVERLAPPED], line->busy_ns - line->ns);
 	}
 	cell_u(&row[WALL], wall_ns);
-	err = cell_s(t, &row[COMM], comm_of(m, s->pid));
+	err = cell_s(t, &row[COMM], view_comm(m, s->pid));
 	if (!err)
 		err = cell_s(t, &row[UUID], s->has_facts ? s->facts.uuid : NULL);
 	if (!err)

@@ -10,6 +10,9 @@
 #include "ledger/model.h"
 #include "view/table.h"
 
+/* The name of process pid, or NULL: unknown. */
+const char *view_comm(const struct model *m, uint32_t pid);
+
 enum calls_by { CALLS_BY_FUNCTION, CALLS_BY_LAUNCH, CALLS_BY_RESULT, CALLS_BY_STACK };
 
 /* pid comm function class count errors open bytes total_ns avg_ns p50_ns p99_ns max_ns grid block
@@ -40,6 +43,10 @@ struct table *view_ledger(const struct model *m, uint64_t now_ns);
 
 /* pid device severity finding share gain_bound cause evidence next; the largest share first. */
 struct table *view_findings(const struct model *m, uint64_t now_ns);
+
+/* device device_uuid name owner pid ns share wall_ns sm_active_pct tensor_active_pct dram_active_pct: a
+ * row per device of the host and owner ("comm[pid]", shared, unwatched, idle); sum of ns = wall_ns. */
+struct table *view_devices(const struct model *m, uint64_t now_ns);
 
 /* source kind hits received lost matched orphan late skew invalid */
 struct table *view_events(const struct model *m);

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Devices of the host over several processes, each with a book and an ordinal of its own: who had
+ * them is what the specification says of all works, whatever comes first and whenever it is read.
+ * TEST_SEED repeats a run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/num.h"
+#include "base/time.h"
+#include "ledger/host_devices.h"
+#include "lib/share_spec.h"
+
+#define OPEN 1000
+#define PROCESSES 3
+#define WORKS 40
+
+static uint64_t random_state;
+
+static uint64_t below(uint64_t n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % n;
+}
+
+/* Queued since its launch returned, else anything. */
+static int divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
+		  struct losses *losses)
+{
+	uint64_t since = gap->end_ns;
+
+	(void)ctx;
+	(void)pid;
+	(void)losses;
+	if (gap->ended_by && gap->ended_by->has_launch)
+		since = num_min(num_max(gap->ended_by->launch_end_ns, gap->start_ns), gap->end_ns);
+	ns[IDLE_QUEUED] += gap->end_ns - since;
+	ns[IDLE_OTHER] += since - gap->start_ns;
+	return 0;
+}
+
+static const struct devices_divide by = { divide, NULL };
+
+static void tell_device(struct devices *d, uint32_t pid, uint32_t ordinal, const char *uuid)
+{
+	struct device_facts facts = { .device = ordinal };
+
+	snprintf(facts.uuid, sizeof(facts.uuid), "%s", uuid);
+	assert_int_equal(devices_push_facts(d, &(struct event){ .kind = EVENT_DEVICE, .pid = pid,
+								.text = "a GPU",
+								.device = &facts }, OPEN), 0);
+}
+
+static void push(struct devices *d, uint32_t pid, uint32_t ordinal, uint64_t launched,
+		 uint64_t start, uint64_t end)
+{
+	const struct work w = { .kind = WORK_KIND_KERNEL, .device = ordinal };
+	const struct launch launch = { pid, launched, launched };
+
+	assert_int_equal(devices_push_work(d, &(struct event){ .kind = EVENT_WORK, .pid = pid,
+							       .start_ns = start, .end_ns = end,
+							       .work = &w }, &launch, OPEN), 0);
+}
+
+/* ---- UUIDs ----------------------------------------------------------------------------------- */
+
+/* CUDA_VISIBLE_DEVICES=1,0 in the one, =0,1 in the other. */
+static void a_device_is_its_uuid_whatever_number_a_process_gives_it(void **state)
+{
+	struct devices *d = devices_new();
+	struct share_book *b;
+	struct share_sum sum;
+
+	(void)state;
+	tell_device(d, 1, 0, "GPU-b");
+	tell_device(d, 1, 1, "GPU-a");
+	tell_device(d, 2, 0, "GPU-a");
+	tell_device(d, 2, 1, "GPU-b");
+	push(d, 1, 0, 1005, 1010, 1030);
+	push(d, 2, 1, 1015, 1040, 1050);
+	push(d, 2, 0, 1015, 1045, 1046);
+	assert_int_equal(devices_hosts(d), 2);
+	assert_string_equal(devices_host(d, 0)->uuid, "GPU-b");
+	b = host_device_read(devices_host(d, 0), 1100, &by);
+	assert_non_null(b);
+	share_book_sum(b, &sum);
+	assert_int_equal(share_book_member(b, 0).owned_ns, 20);
+	assert_int_equal(share_book_member(b, 1).owned_ns, 10);
+	assert_int_equal(share_book_member(b, 1).waited_ns, 15);
+	assert_int_equal(sum.shared_ns, 0);
+	assert_int_equal(sum.idle_ns, 70);
+	share_book_free(b);
+	devices_free(d);
+}
+
+static void a_device_that_nobody_named_is_named_when_it_is(void **state)
+{
+	struct devices *d = devices_new();
+
+	(void)state;
+	push(d, 1, 0, 1005, 1010, 1030);
+	push(d, 2, 0, 1005, 1020, 1040);
+	assert_int_equal(devices_settle(d, 1, 1100, &by), 0);
+	assert_int_equal(devices_settle(d, 2, 1100, &by), 0);
+	assert_int_equal(devices_hosts(d), 2);
+	tell_device(d, 1, 0, "GPU-a");
+	assert_string_equal(devices_host(d, 0)->uuid, "GPU-a");
+	assert_string_equal(devices_host(d, 1)->uuid, "");
+	tell_device(d, 3, 0, "GPU-a");
+	assert_int_equal(devices_hosts(d), 2);
+	assert_int_equal(share_book_members(devices_host(d, 0)->book), 2);
+	devices_free(d);
+}
+
+/* ---- laws ------------------------------------------------------------------------------------ */
+
+struct script {
+	struct {
+		uint32_t pid;
+		uint64_t launched, start, end;
+	} works[PROCESSES * WORKS];
+	size_t n;
+};
+
+/* Works of one process begin in order; several of its lanes may overlap. */
+static void make_script(struct script *s)
+{
+	s->n = 0;
+	for (uint32_t pid = 1; pid <= PROCESSES; pid++) {
+		uint64_t ns = OPEN + below(40);
+
+		for (size_t i = 0; i < WORKS; i++) {
+			ns += 1 + below(40);
+			s->works[s->n].pid = pid;
+			s->works[s->n].launched = ns - below(30);
+			s->works[s->n].start = ns;
+			s->works[s->n++].end = ns + below(30);
+		}
+	}
+}
+
+static bool runs(const struct script *s, uint32_t pid, uint64_t ns)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->works[i].pid == pid && s->works[i].start <= ns && ns < s->works[i].end)
+			return true;
+	return false;
+}
+
+/* The next work of the process that takes any time was launched before. */
+static bool waits(const struct script *s, uint32_t pid, uint64_t ns, uint64_t close)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->works[i].pid == pid && s->works[i].start > ns &&
+		    s->works[i].end > s->works[i].start)
+			return s->works[i].start < close && s->works[i].launched <= ns;
+	return false;
+}
+
+static size_t describe(const struct script *s, uint64_t close, struct share_spec_span *spans)
+{
+	size_t n = 0;
+
+	for (uint32_t pid = 1; pid <= PROCESSES; pid++)
+		for (uint64_t ns = OPEN; ns < close; ns++) {
+			bool run = runs(s, pid, ns);
+
+			if (run || waits(s, pid, ns, close))
+				spans[n++] = (struct share_spec_span){
+					pid - 1, { ns, ns + 1, run ? SHARE_RUNS : SHARE_WAITS } };
+		}
+	return n;
+}
+
+static void assert_read(const struct devices *d, const struct script *s, uint64_t now)
+{
+	static struct share_spec_span spans[PROCESSES * 8000];
+	struct share_book *b = host_device_read(devices_host(d, 0), now, &by);
+	struct share_spec spec;
+	struct share_sum sum;
+	size_t n;
+
+	assert_non_null(b);
+	share_book_sum(b, &sum);
+	spec.sum = sum;
+	n = describe(s, sum.close_ns, spans);
+	share_spec(spans, n, NULL, 0, &spec);
+	assert_memory_equal(&sum, &spec.sum, sizeof(sum));
+	for (size_t i = 0; i < PROCESSES; i++) {
+		const struct device_state *st = devices_host(d, 0)->members.v[i];
+		struct share_member got = share_book_member(b, i), want = spec.member[st->pid - 1];
+		uint64_t idle[IDLE_CAUSES];
+		struct device_sum own;
+
+		assert_int_equal(got.owned_ns, want.owned_ns);
+		assert_int_equal(got.waited_ns, want.waited_ns);
+		assert_int_equal(devices_read(st, sum.close_ns, &by, &own, idle, NULL), 0);
+		assert_int_equal(idle[IDLE_OTHER_PROCESS], want.waited_ns);
+		assert_int_equal(idle[IDLE_OTHER_PROCESS] + idle[IDLE_QUEUED] + idle[IDLE_OTHER],
+				 own.idle_ns);
+	}
+	share_book_free(b);
+}
+
+static void random_processes_on_one_device(void **state)
+{
+	static struct script s;
+
+	(void)state;
+	for (int round = 0; round < 40; round++) {
+		struct devices *d = devices_new();
+		size_t next[PROCESSES], left;
+
+		make_script(&s);
+		left = s.n;
+		for (uint32_t pid = 1; pid <= PROCESSES; pid++) {
+			tell_device(d, pid, pid, "GPU-a");
+			next[pid - 1] = (size_t)(pid - 1) * WORKS;
+		}
+		while (left) {
+			size_t p = below(PROCESSES), end = (p + 1) * WORKS;
+
+			for (size_t more = 1 + below(9); more && next[p] < end; more--, left--, next[p]++)
+				push(d, s.works[next[p]].pid, s.works[next[p]].pid,
+				     s.works[next[p]].launched, s.works[next[p]].start,
+				     s.works[next[p]].end);
+			assert_int_equal(devices_settle(d, (uint32_t)p + 1, next[p] < end ?
+							s.works[next[p]].start : OPEN + 1000, &by), 0);
+		}
+		assert_read(d, &s, OPEN + 1900);
+		assert_int_equal(devices_settle_all(d, OPEN + 2500, &by), 0);
+		assert_read(d, &s, OPEN + 2500);
+		devices_free(d);
+	}
+}
+
+static int seed(void **state)
+{
+	const char *given = getenv("TEST_SEED");
+
+	(void)state;
+	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
+	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_device_is_its_uuid_whatever_number_a_process_gives_it),
+		cmocka_unit_test(a_device_that_nobody_named_is_named_when_it_is),
+		cmocka_unit_test(random_processes_on_one_device),
+	};
+
+	return cmocka_run_group_tests(tests, seed, NULL);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What a process's book gives out are gaps; what lies between two of them the process ran. A reading
+ * is done on a copy, into which each member's own reading goes.
+ */
+#include "ledger/host_devices.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void host_free(struct host_device *h)
+{
+	share_book_free(h->book);
+	VEC_FREE(&h->members);
+	free(h);
+}
+
+void host_devices_free(struct host_devices *h)
+{
+	for (size_t i = 0; i < h->all.n; i++)
+		host_free(h->all.v[i]);
+	VEC_FREE(&h->all);
+}
+
+static struct host_device *find(const struct host_devices *h, const char *uuid)
+{
+	for (size_t i = 0; *uuid && i < h->all.n; i++)
+		if (!strcmp(h->all.v[i]->uuid, uuid))
+			return h->all.v[i];
+	return NULL;
+}
+
+static struct host_device *make(struct host_devices *h, const char *uuid, uint64_t open_ns)
+{
+	struct host_device *new = calloc(1, sizeof(*new)), **at;
+
+	if (!new)
+		return NULL;
+	snprintf(new->uuid, sizeof(new->uuid), "%s", uuid);
+	new->book = share_book_new(open_ns);
+	at = new->book ? VEC_PUSH(&h->all) : NULL;
+	if (!at) {
+		host_free(new);
+		return NULL;
+	}
+	*at = new;
+	return new;
+}
+
+int host_devices_join(struct host_devices *h, struct device_state *s, const char *uuid,
+		      uint64_t open_ns)
+{
+	struct host_device *host;
+	const struct device_state **at;
+	int member;
+
+	if (s->host) {
+		/* What it did before nobody knew where stays where it is. */
+		if (uuid && !s->host->uuid[0] && !find(h, uuid))
+			snprintf(s->host->uuid, sizeof(s->host->uuid), "%s", uuid);
+		return 0;
+	}
+	host = find(h, uuid ? uuid : "");
+	if (!host)
+		host = make(h, uuid ? uuid : "", open_ns);
+	at = host ? VEC_PUSH(&host->members) : NULL;
+	if (!at)
+		return -ENOMEM;
+	member = share_book_join(host->book);
+	if (member < 0) {
+		host->members.n--;
+		return member;
+	}
+	*at = s;
+	s->host = host;
+	s->member = (size_t)member;
+	s->told_ns = open_ns;
+	return 0;
+}
+
+/* ---- what the books of processes give out --------------------------------------------------- */
+
+struct telling {			/* to whom a member tells */
+	struct share_book *book;
+	size_t member;
+	uint64_t told_ns;		/* so far */
+};
+
+static int tell(const struct telling *t, uint64_t start_ns, uint64_t end_ns, enum share_state state)
+{
+	const struct share_span span = { start_ns, end_ns, (uint8_t)state };
+
+	return start_ns < end_ns ? share_book_add(t->book, t->member, &span) : 0;
+}
+
+static int tell_gap(struct telling *t, const struct device_gap *gap, uint64_t queued_ns)
+{
+	int err = tell(t, t->told_ns, gap->start_ns, SHARE_RUNS);
+
+	t->told_ns = gap->end_ns;
+	return err ? err : tell(t, gap->end_ns - queued_ns, gap->end_ns, SHARE_WAITS);
+}
+
+static struct telling telling_of(const struct device_state *s)
+{
+	return (struct telling){ s->host->book, s->member, s->told_ns };
+}
+
+int host_device_gap(struct device_state *s, const struct device_gap *gap, uint64_t queued_ns)
+{
+	struct telling t = telling_of(s);
+	int err = tell_gap(&t, gap, queued_ns);
+
+	s->told_ns = t.told_ns;
+	return err;
+}
+
+int host_device_settled(struct device_state *s)
+{
+	const struct telling t = telling_of(s);
+	uint64_t until = device_book_idle_since(s->book);
+	int err = tell(&t, s->told_ns, until, SHARE_RUNS);
+
+	if (until > s->told_ns)
+		s->told_ns = until;
+	/* How long what ends a gap was queued is known when the gap ends. */
+	share_book_settle(s->host->book, s->member, until);
+	return err;
+}
+
+void host_devices_settle_all(struct host_devices *h, uint64_t horizon_ns)
+{
+	for (size_t i = 0; i < h->all.n; i++)
+		share_book_settle_all(h->all.v[i]->book, horizon_ns);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+struct reading {
+	struct telling to;
+	const struct devices_divide *by;
+	uint32_t pid;
+	int err;
+};
+
+static void on_gap(void *ctx, const struct device_gap *gap)
+{
+	struct reading *r = ctx;
+	uint64_t ns[IDLE_CAUSES] = { 0 };
+
+	if (!r->err)
+		r->err = r->by->divide(r->by->ctx, r->pid, gap, ns, NULL);
+	if (!r->err)
+		r->err = tell_gap(&r->to, gap, ns[IDLE_QUEUED]);
+}
+
+static int read_member(struct share_book *book, const struct device_state *s, uint64_t now_ns,
+		       const struct devices_divide *by)
+{
+	struct reading r = { { book, s->member, s->told_ns }, by, s->pid, 0 };
+	struct device_sum sum;
+	int err = device_book_read(s->book, now_ns, &sum, on_gap, &r);
+
+	err = err ? err : r.err;
+	return err ? err : tell(&r.to, r.to.told_ns, sum.close_ns, SHARE_RUNS);
+}
+
+struct share_book *host_device_read(const struct host_device *h, uint64_t now_ns,
+				    const struct devices_divide *by)
+{
+	struct share_book *copy = share_book_copy(h->book);
+	int err = 0;
+
+	if (!copy)
+		return NULL;
+	for (size_t i = 0; i < h->members.n && !err; i++)
+		err = read_member(copy, h->members.v[i], now_ns, by);
+	if (!err) {
+		share_book_settle_all(copy, now_ns);
+		return copy;
+	}
+	share_book_free(copy);
+	errno = -err;
+	return NULL;
+}

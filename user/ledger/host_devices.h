@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The devices of the host, whatever each process calls them: a process's device joins the one of its
+ * UUID, and what its own book says goes into the book of who had the device. Knows no works and no
+ * calls; a device whose UUID nobody told is one of its own.
+ */
+#ifndef LEDGER_HOST_DEVICES_H
+#define LEDGER_HOST_DEVICES_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "ledger/devices.h"
+#include "ledger/share_book.h"
+
+struct host_device {
+	char uuid[DEVICE_UUID_LEN + 8];	/* "": unknown */
+	struct share_book *book;
+	VEC(const struct device_state *) members;	/* by their numbers in the book */
+};
+
+struct host_devices {
+	VEC(struct host_device *) all;
+};
+
+void host_devices_free(struct host_devices *h);
+
+/* The process's device has a UUID, or (NULL) is used without anybody having said so. 0 or -ENOMEM. */
+int host_devices_join(struct host_devices *h, struct device_state *s, const char *uuid,
+		      uint64_t open_ns);
+
+/* A gap of the process's own book, of whose end its next work was queued for queued_ns; and how far
+ * that book is settled. 0 or -ENOMEM. */
+int host_device_gap(struct device_state *s, const struct device_gap *gap, uint64_t queued_ns);
+int host_device_settled(struct device_state *s);
+
+/* Whoever is more behind than this is not waited for. */
+void host_devices_settle_all(struct host_devices *h, uint64_t horizon_ns);
+
+/* The device's book as it stands if it closed at now: the caller's, for share_book_free. NULL + errno. */
+struct share_book *host_device_read(const struct host_device *h, uint64_t now_ns,
+				    const struct devices_divide *by);
+
+#endif
