@@ -104,7 +104,7 @@ static uint64_t below(uint64_t n)
 	random_state ^= random_state << 13;
 	random_state ^= random_state >> 7;
 	random_state ^= random_state << 17;
-	return random_state % n;
+	return n ? random_state % n : 0;
 }
 
 struct script {			/* what each member does, one after the other */

@@ -195,6 +195,20 @@ static void sweep(struct share_book *b)
 
 /* ---- what comes ------------------------------------------------------------------------------ */
 
+/* The same state goes on where the last span ended. */
+static bool extend_last(struct member *m, const struct share_span *s)
+{
+	struct share_span *last;
+
+	if (m->first == m->spans.n)
+		return false;
+	last = &m->spans.v[m->spans.n - 1];
+	if (last->state != s->state || last->end_ns != s->start_ns)
+		return false;
+	last->end_ns = s->end_ns;
+	return true;
+}
+
 /* The queue is an array that begins anew where half of it is over. */
 static void forget_past(struct member *m)
 {
@@ -208,7 +222,7 @@ static void forget_past(struct member *m)
 int share_book_add(struct share_book *b, size_t member, const struct share_span *span)
 {
 	struct member *m = &b->members.v[member];
-	struct share_span s = *span, *last;
+	struct share_span s = *span, *slot;
 
 	if (s.start_ns < b->cursor) {
 		uint64_t until = num_max(num_min(s.end_ns, b->cursor), s.start_ns);
@@ -216,20 +230,15 @@ int share_book_add(struct share_book *b, size_t member, const struct share_span 
 		b->late_ns += until - num_max(s.start_ns, num_min(b->sum.open_ns, until));
 		s.start_ns = b->cursor;
 	}
-	if (s.start_ns >= s.end_ns)
+	if (s.start_ns >= s.end_ns || extend_last(m, &s))
 		return 0;
-	last = m->first < m->spans.n ? &m->spans.v[m->spans.n - 1] : NULL;
-	if (last && last->state == s.state && last->end_ns == s.start_ns) {
-		last->end_ns = s.end_ns;
-		return 0;
-	}
 	if (m->spans.n - m->first >= SHARE_WAITING_MAX)
 		share_book_settle_all(b, m->spans.v[m->spans.n - 1].start_ns);
 	forget_past(m);
-	last = VEC_PUSH(&m->spans);
-	if (!last)
+	slot = VEC_PUSH(&m->spans);
+	if (!slot)
 		return -ENOMEM;
-	*last = s;
+	*slot = s;
 	return 0;
 }
 
