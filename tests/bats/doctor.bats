@@ -134,6 +134,19 @@ open(sys.argv[1], "wb").write(head + load + code)' "$1"
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "doctor: a report of a stopped process says that it is, and how it goes on" {
+	needs root bpf sim
+	start_calls cudaLaunchKernel=1 --init --wait-file go
+	kill -STOP "$TARGET"
+	run "$GPUPROF" stat -d 10ms -p "$TARGET"
+	assert_success
+	assert_line --regexp "^no calls: process $TARGET \(simcalls\) is stopped by a signal: it calls nothing until kill -CONT $TARGET"
+	"$GPUPROF" record -o c.gpr -d 10ms -p "$TARGET"
+	run "$GPUPROF" report c.gpr
+	assert_line --partial "is stopped by a signal"
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "doctor: a report without calls says why: nothing mapped, nothing called" {
 	needs root bpf sim
 	sleep 60 3>&- &

@@ -347,6 +347,7 @@ static void look_at_maps(struct look *look)
 static bool say_lifeless(struct doctor *d, struct proc *p)
 {
 	const char *text = proc_read(p, PROC_STAT, NULL);
+	struct strbuf stopped = STRBUF_INIT;
 	struct proc_stat stat;
 
 	if (!text || proc_parse_stat(text, &stat))
@@ -356,11 +357,9 @@ static bool say_lifeless(struct doctor *d, struct proc *p)
 	else if (stat.state == 'Z' || stat.state == 'X')
 		doctor_say(d, WORSE, "process", "a zombie: it has ended, and its parent %d has not asked "
 			   "how", stat.ppid);
-	else if (stat.state == 'T')
-		doctor_say(d, WORSE, "process", "stopped by a signal: it calls nothing until kill -CONT %d",
-			   p->pid);
-	else if (stat.state == 't')
-		doctor_say(d, WORSE, "process", "stopped by a debugger: it calls nothing until that lets it");
+	else if (proc_add_stopped(&stopped, p->pid, stat.state))
+		doctor_say(d, WORSE, "process", "%s", stopped.s);
+	strbuf_free(&stopped);
 	return stat.kernel || stat.state == 'Z' || stat.state == 'X';
 }
 

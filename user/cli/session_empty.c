@@ -1,6 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Why the tables may be empty, as a fact for the report: by what was met while the session ran. */
 #include "cli/session_internal.h"
+#include "probe/proc.h"
+
+/* Is it stopped, now? Then that is why, whatever was probed. */
+static bool stopped_empty(struct session *s, pid_t pid)
+{
+	struct strbuf by = STRBUF_INIT;
+	struct proc_stat stat;
+	struct proc p;
+	const char *text = proc_open(&p, pid) ? NULL : proc_read(&p, PROC_STAT, NULL);
+	bool is = text && !proc_parse_stat(text, &stat) && proc_add_stopped(&by, pid, stat.state);
+
+	if (is)
+		session_fact(s, "no_calls", "process %d (%s) is %s", pid, stat.comm, by.s);
+	strbuf_free(&by);
+	proc_close(&p);
+	return is;
+}
+
+static bool any_is_stopped(struct session *s)
+{
+	const struct options *o = s->plan->o;
+
+	for (size_t i = 0; i < o->n_pids; i++)
+		if (stopped_empty(s, (pid_t)o->pids[i]))
+			return true;
+	for (size_t i = 0; i < s->chosen.n; i++)
+		if (stopped_empty(s, s->chosen.v[i]))
+			return true;
+	return false;
+}
 
 static void blind_empty(struct session *s)
 {
@@ -20,6 +50,8 @@ void session_empty(struct session *s)
 	unsigned int probes = 0, left_out = 0;
 	size_t files = s->blind ? 0 : attach_count(s->attach);
 
+	if (any_is_stopped(s))
+		return;
 	if (s->blind) {
 		blind_empty(s);
 		return;

@@ -91,6 +91,15 @@ bool proc_link_name(struct proc *p, const char *link, char *out, size_t size)
 	return true;
 }
 
+bool proc_add_stopped(struct strbuf *out, pid_t pid, char state)
+{
+	if (state == 't')
+		strbuf_addstr(out, "stopped by a debugger: it calls nothing until that lets it");
+	else if (state == 'T')
+		strbuf_addf(out, "stopped by a signal: it calls nothing until kill -CONT %d", pid);
+	return state == 't' || state == 'T';
+}
+
 /*
  * procfs counts from boot with suspended time (CLOCK_BOOTTIME). How much of it lay before the
  * start is not recorded; all of it is assumed, which is exact unless the host slept since.

@@ -13,6 +13,8 @@
 
 enum proc_file { PROC_STAT, PROC_STATUS, PROC_CMDLINE, PROC_CGROUP, PROC_ENVIRON, PROC_FILES };
 
+struct strbuf;
+
 struct proc {
 	pid_t pid;
 	int dir;		/* /proc/PID */
@@ -42,6 +44,10 @@ struct proc_stat {
 };
 
 int proc_parse_stat(const char *text, struct proc_stat *out);	/* 0 or -EBADMSG */
+
+/* Appends what has stopped a process of this state (of its stat) and what sets it going again; false:
+ * nothing has. */
+bool proc_add_stopped(struct strbuf *out, pid_t pid, char state);
 
 /* A line "Name:  value" of the file `status` or of another one in procfs: the value behind the name
  * and white space, up to its line's end; NULL: there is none. The kernel escapes newlines in names,
