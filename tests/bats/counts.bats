@@ -85,6 +85,8 @@ record_process() { # TARGET ARGS...
 	laws count.json
 	run report_value count.json 'r["meta"]["detail"]'
 	assert_output count
+	run "$GPUPROF" report latency.gpr --table threads
+	assert_line --regexp '^\(none: calls were added up in the kernel.*--detail call does\)$'
 }
 
 # bats test_tags=needs:root,needs:bpf

@@ -127,8 +127,12 @@ static void columns_are_as_wide_as_what_they_show(void **state)
 
 static void a_table_without_rows_says_so(void **state)
 {
+	struct table *why = table_new("calls", columns, N);
+
 	(void)state;
 	renders(table_new("calls", columns, N), NULL, FORMAT_TEXT, "calls\n(none)\n");
+	table_say_none(why, "nobody called");
+	renders(why, NULL, FORMAT_TEXT, "calls\n(none: nobody called)\n");
 	renders(table_new("calls", columns, 3), NULL, FORMAT_CSV, "pid,function,count\n");
 	renders(table_new("calls", columns, 3), NULL, FORMAT_JSON,
 		"{\"schema_version\": 1,\n \"meta\": {},\n \"tables\": {\n  \"calls\": []\n }}\n");

@@ -95,6 +95,8 @@ static void print_table(struct strbuf *out, const struct report *r, const struct
 	print_heading(out, c, shown, n);
 	print_rows(out, t, shown, n);
 	free(shown);
+	if (table_none(t))
+		strbuf_addf(out, "\nnone: %s\n", table_none(t));
 	if (table_cut(t)) {
 		strbuf_addch(out, '\n');
 		format_count(out, table_cut(t));

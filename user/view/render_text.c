@@ -205,7 +205,8 @@ static void print_table(struct strbuf *out, const struct report *r, const struct
 
 	strbuf_addf(out, "%s\n", table_name(t));
 	if (!table_rows(t)) {
-		strbuf_addstr(out, table_cut(t) ? "(all rows cut)\n" : "(none)\n");
+		strbuf_addf(out, "(%s%s%s)\n", table_cut(t) ? "all rows cut" : "none",
+			    table_none(t) ? ": " : "", table_none(t) ? table_none(t) : "");
 		return;
 	}
 	if (grid_init(&g, r, t))

@@ -17,6 +17,7 @@ struct table {
 	struct cell *cells;
 	size_t n_rows, cap_rows;
 	size_t cut;
+	const char *none;	/* why there is nothing */
 	struct strpool *strings;
 };
 
@@ -81,6 +82,16 @@ size_t table_rows(const struct table *t)
 size_t table_cut(const struct table *t)
 {
 	return t->cut;
+}
+
+void table_say_none(struct table *t, const char *why)
+{
+	t->none = why;
+}
+
+const char *table_none(const struct table *t)
+{
+	return t->n_rows || t->cut ? NULL : t->none;
 }
 
 const struct column *table_columns(const struct table *t, unsigned int *n)

@@ -106,6 +106,16 @@ static int fill(struct table *t, struct lines *lines, const struct model *m, uin
 	return err;
 }
 
+/* What has no books, since only sums of calls are known. */
+static void say_why_none(struct table *t, const struct model *m)
+{
+	const char *detail = model_fact(m, "detail");
+
+	if (detail && strcmp(detail, "call"))
+		table_say_none(t, "calls were added up in the kernel, which keeps no thread's time; "
+				  "--detail call does");
+}
+
 struct table *view_threads(const struct model *m, uint64_t now_ns)
 {
 	struct table *t = table_new("threads", columns, N_COLUMNS);
@@ -116,6 +126,8 @@ struct table *view_threads(const struct model *m, uint64_t now_ns)
 		return NULL;
 	err = fill(t, &lines, m, now_ns);
 	VEC_FREE(&lines.all);
+	if (!err)
+		say_why_none(t, m);
 	if (!err)
 		return t;
 	table_free(t);
