@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * A function that the kernel refuses to probe, which nobody foresaw, fails the link of its whole
- * file: it is found, counted and named, and all others are attached once. The loader is a fake one.
+ * file: it is found, counted and named, and all others are attached once. What cannot be attached for
+ * want of descriptors is tried again. The loader is a fake one.
  */
 #include "unit/elf_object.h"
 
@@ -29,12 +30,17 @@ struct loader {
 	int err;			/* what the kernel says to them */
 	unsigned int attached[GP_ROWS_MAX];
 	size_t max;
+	unsigned int fails;		/* so often, before it does what it is asked to */
+	unsigned int succeeds;		/* so often, before that */
 };
 
 /* ---- in the place of probe/loader.h ----------------------------------------------------------- */
 
 int loader_attach(struct loader *l, const struct loader_probes *p)
 {
+	if (!l->succeeds && l->fails && l->fails--)
+		return -EMFILE;
+	l->succeeds -= !!l->succeeds;
 	for (size_t i = 0; i < p->n; i++)
 		if (p->rows[i] == l->refused[0] || p->rows[i] == l->refused[1])
 			return -l->err;
@@ -81,21 +87,28 @@ int loader_open_mappings(const struct loader *l, pid_t pid)
 
 /* ---- tests ------------------------------------------------------------------------------------ */
 
-static void check(int err, size_t max)
+static struct target_file file_of(const struct object *o)
 {
-	struct object o = object_build(library, "-shared -fPIC -O1");
-	struct loader l = { .refused = { row_of("cudaFree"), row_of("cudaMemcpy") }, .err = err,
-			    .max = max };
-	struct attach *a = attach_new(&l);
 	struct target_file file = { .path = "/x/libcudart.so.13" };
-	struct attach_result result;
 	struct stat st;
 
-	assert_non_null(a);
-	file.fd = open(o.path, O_RDONLY | O_CLOEXEC);
+	file.fd = open(o->path, O_RDONLY | O_CLOEXEC);
 	assert_int_equal(fstat(file.fd, &st), 0);
 	file.dev = st.st_dev;
 	file.ino = st.st_ino;
+	return file;
+}
+
+static void check(int err, size_t max)
+{
+	struct object o = object_build(library, "-shared -fPIC -O1");
+	struct target_file file = file_of(&o);
+	struct loader l = { .refused = { row_of("cudaFree"), row_of("cudaMemcpy") }, .err = err,
+			    .max = max };
+	struct attach *a = attach_new(&l);
+	struct attach_result result;
+
+	assert_non_null(a);
 	assert_int_equal(attach_file(a, &file, 0, &result), 0);
 	assert_int_equal(attach_begin(a), 0);
 	result = attach_get(a, 0)->result;
@@ -132,12 +145,56 @@ static void refused_are_found_one_by_one(void **state)
 	check(REFUSED, 32);
 }
 
+/* As long as descriptors are missing nothing is attached, which is said once; then all is, once. */
+static void what_failed_is_tried_again(void **state)
+{
+	struct object o = object_build(library, "-shared -fPIC -O1");
+	struct loader l = { .fails = 2 };
+	struct attach *a = attach_new(&l);
+	struct target_file file = file_of(&o);
+	struct attach_result result;
+
+	(void)state;
+	assert_int_equal(attach_file(a, &file, 0, &result), -EMFILE);
+	assert_int_equal(attach_file(a, &file, 0, &result), -EMFILE);
+	assert_int_equal(attach_file(a, &file, 0, &result), 0);
+	assert_int_equal(result.probes, 7);
+	assert_int_equal(attach_file(a, &file, 0, &result), 0);
+	assert_int_equal(result.probes, 0);
+	assert_int_equal(l.attached[row_of("cudaLaunchKernel")], 1);
+	attach_free(a);
+	close(file.fd);
+	object_remove(&o);
+}
+
+/* Else their calls would count twice. */
+static void what_has_some_of_its_links_gets_no_second_ones(void **state)
+{
+	struct object o = object_build(library, "-shared -fPIC -O1");
+	struct loader l = { .refused = { row_of("cudaFree") }, .err = REFUSED, .succeeds = 3,
+			    .fails = 1 };
+	struct attach *a = attach_new(&l);
+	struct target_file file = file_of(&o);
+	struct attach_result result;
+
+	(void)state;
+	attach_file(a, &file, 0, &result);
+	attach_file(a, &file, 0, &result);
+	for (unsigned int row = 1; row < catalog_n_rows(); row++)
+		assert_in_range(l.attached[row], 0, 1);
+	attach_free(a);
+	close(file.fd);
+	object_remove(&o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refused_are_found),
 		cmocka_unit_test(what_cannot_be_decoded_is_found),
 		cmocka_unit_test(refused_are_found_one_by_one),
+		cmocka_unit_test(what_failed_is_tried_again),
+		cmocka_unit_test(what_has_some_of_its_links_gets_no_second_ones),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,13 +2,15 @@
 /* See the header. Children that are forked later are followed by BPF. */
 #include "cli/newcomers.h"
 
+#include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "probe/target.h"
 
 struct joining {
-	const struct newcomers *n;
+	struct newcomers *n;
 	void (*fn)(void *ctx, pid_t pid);
 	void *ctx;
 	unsigned int depth;
@@ -16,12 +18,26 @@ struct joining {
 
 #define DEPTH_MAX 64		/* of children's children: a pid that is used again may make a ring */
 
+bool newcomers_follow(struct newcomers *n, pid_t pid)
+{
+	int err = loader_follow(n->loader, pid);
+	bool full = err == -E2BIG;
+
+	if (err && !n->refused)
+		log_warn("cannot follow process %d: %s; it and others that come are not measured; %s", pid,
+			 full ? "too many are followed" : strerror(-err),
+			 full ? "choose fewer than 65,536 processes, or give -a" :
+				"see gpuprof doctor");
+	n->refused |= err;
+	return !err;
+}
+
 /* Followed before its children are looked for: who is forked meanwhile is followed by BPF. */
 static int join(void *ctx, pid_t pid)
 {
 	struct joining *j = ctx;
 
-	if (pid == getpid() || loader_follow(j->n->loader, pid))
+	if (pid == getpid() || !newcomers_follow(j->n, pid))
 		return 0;
 	j->fn(j->ctx, pid);
 	if (!j->n->below || j->depth == DEPTH_MAX)
@@ -32,7 +48,7 @@ static int join(void *ctx, pid_t pid)
 	return 0;
 }
 
-bool newcomers_take(const struct newcomers *n, pid_t pid, void (*fn)(void *ctx, pid_t pid), void *ctx)
+bool newcomers_take(struct newcomers *n, pid_t pid, void (*fn)(void *ctx, pid_t pid), void *ctx)
 {
 	struct joining j = { .n = n, .fn = fn, .ctx = ctx };
 	struct proc p;

@@ -13,13 +13,16 @@ struct newcomers {
 	const struct selector *selector;	/* the options' */
 	struct loader *loader;
 	bool below;
+	bool refused;		/* somebody could not be followed, which was said */
 };
+
+/* Follows one of them, known to be meant. False: it cannot be, and is not measured. */
+bool newcomers_follow(struct newcomers *n, pid_t pid);
 
 /*
  * Is pid (which is not followed) meant? If so it is followed from now on, and below it everybody:
  * fn is called for each of them. True: it is.
  */
-bool newcomers_take(const struct newcomers *n, pid_t pid, void (*fn)(void *ctx, pid_t pid),
-		    void *ctx);
+bool newcomers_take(struct newcomers *n, pid_t pid, void (*fn)(void *ctx, pid_t pid), void *ctx);
 
 #endif

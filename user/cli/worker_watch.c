@@ -166,10 +166,10 @@ static void on_stranger(struct arrival *ar, const struct target_event *ev)
 /* Born before its parent was chosen, or as it was: BPF has not followed it. */
 static void on_fork(struct arrival *ar, const struct target_event *ev)
 {
-	const struct newcomers *n = &ar->w->newcomers;
+	struct newcomers *n = &ar->w->newcomers;
 
 	if (n->selector && n->below && !is_ours(ar->w, ev->child))
-		loader_follow(n->loader, ev->child);
+		newcomers_follow(n, ev->child);
 	note_newborn(ar, ev);
 }
 

@@ -211,7 +211,7 @@ static int look_at(struct attach *a, const struct target_file *file)
 	return rc;
 }
 
-/* As look_at, once for each file. One that cannot be judged now is not judged again. */
+/* As look_at, once for each file. */
 static int recall(struct attach *a, const struct target_file *file)
 {
 	struct map_slot *slot;
@@ -227,6 +227,8 @@ static int recall(struct attach *a, const struct target_file *file)
 		return (int)slot->value;
 	rc = look_at(a, file);
 	slot->value = rc > 0 ? (uint64_t)rc : 0;
+	if (rc < 0)
+		map_del(&a->seen, identity(file));
 	return rc;
 }
 
@@ -304,9 +306,10 @@ int attach_links(struct attach *a, struct known *k, enum part part, const struct
 	int err = attach_plan(a, to->fd, k->plan, part, &(struct loader_probes){ .pid = to->pid },
 			      result);
 
-	if (err && err != -ESRCH)
+	if (err && err != -ESRCH && !k->failed)
 		log_error("cannot attach to %s: %s; see gpuprof doctor", k->info.path,
 			  strerror(-err));
+	k->failed |= err && err != -ESRCH;
 	if (err)
 		return err;
 	k->all |= part == PART_REST;
@@ -321,11 +324,16 @@ static int attach_part(struct attach *a, size_t index, enum part part, const str
 		       struct attach_result *result)
 {
 	int err = attach_claim(a, index, part, to->pid);
+	unsigned int before = result->probes;
 
 	if (err <= 0)
 		return err;
-	return a->few.max ? attach_few(a, index, to, result) :
-			    attach_links(a, &a->known.v[index], part, to, result);
+	err = a->few.max ? attach_few(a, index, to, result) :
+			   attach_links(a, &a->known.v[index], part, to, result);
+	/* Descriptors or memory may be there next time; what has some of its links gets no second ones. */
+	if (err && result->probes == before)
+		map_del(&a->done, part_key(index, part) | (uint32_t)to->pid);
+	return err;
 }
 
 static int is_runtime(void *ctx, const struct target_file *file)

@@ -18,6 +18,7 @@ struct known {
 	uint64_t fingerprint;	/* of all that was planned */
 	int fd;			/* our own, while there is a process filter on its probes; else -1 */
 	bool changed;		/* in place, which was said */
+	bool failed;		/* links could not be made, which was said */
 	bool all;		/* also what is for processes without a runtime is probed */
 	bool chosen;		/* what the plan holds now is the best that can be had */
 	struct attach_info info;

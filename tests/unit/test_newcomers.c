@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Who begins to be meant is followed, or it is said, once, that somebody cannot be. The loader is a
+ * fake one.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "cli/newcomers.h"
+#include "lib/capture_lib.h"
+
+struct loader {
+	pid_t followed[8];
+	size_t n, max;
+};
+
+/* ---- in the place of probe/loader.h ----------------------------------------------------------- */
+
+int loader_follow(struct loader *l, pid_t pid)
+{
+	if (l->n == l->max)
+		return -E2BIG;
+	l->followed[l->n++] = pid;
+	return 0;
+}
+
+/* ---- tests ------------------------------------------------------------------------------------ */
+
+static pid_t start(void)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void note(void *ctx, pid_t pid)
+{
+	*(pid_t *)ctx = pid;
+}
+
+static void who_cannot_be_followed_is_left_and_that_is_said_once(void **state)
+{
+	struct loader l = { .max = 1 };
+	struct selector *s = selector_new();
+	struct newcomers n = { .selector = s, .loader = &l };
+	pid_t child[3] = { start(), start(), start() }, got;
+	const char *said;
+	char want[256], user[16];
+
+	(void)state;
+	snprintf(user, sizeof(user), "%u", getuid());
+	assert_int_equal(selector_add(s, SELECT_USER, user), 0);
+	stderr_hide();
+	for (size_t i = 0; i < 3; i++) {
+		got = 0;
+		assert_true(newcomers_take(&n, child[i], note, &got));
+		assert_int_equal(got, i ? 0 : child[0]);
+	}
+	assert_false(newcomers_follow(&n, child[2]));
+	said = stderr_show();
+	snprintf(want, sizeof(want), "gpuprof: warning: cannot follow process %d: too many are followed; it and "
+		 "others that come are not measured; choose fewer than 65,536 processes, or give -a\n",
+		 child[1]);
+	assert_string_equal(said, want);
+	assert_int_equal(l.n, 1);
+	for (size_t i = 0; i < 3; i++)
+		end(child[i]);
+	selector_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_cannot_be_followed_is_left_and_that_is_said_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
