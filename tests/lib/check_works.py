@@ -87,7 +87,7 @@ class Report:
         return [r for r in self.tables[table] if (r["pid"], r["device"]) == (pid, device)]
 
     def kernels(self, pid, device):
-        return {r["name"]: (r["count"], r["total_ns"], r["min_ns"], r["max_ns"])
+        return {r["symbol"]: (r["count"], r["total_ns"], r["min_ns"], r["max_ns"])
                 for r in self.rows("kernels", pid, device)}
 
     def copies(self, pid, device):
@@ -98,7 +98,7 @@ class Report:
         return {kind: tuple(row) for kind, row in sums.items() if kind != "set"}
 
     def buckets(self):
-        return {r["name"]: r["bucket"] for r in self.tables["kernels"]}
+        return {r["symbol"]: r["bucket"] for r in self.tables["kernels"]}
 
 
 def compare(what, seen, real, say):

@@ -12,7 +12,7 @@ import sys
 
 COLUMNS = {
     "calls": ("comm", "function", "class", "count", "errors", "open", "result"),
-    "kernels": ("device", "name", "bucket", "count", "registers", "block", "grid", "occupancy_pct"),
+    "kernels": ("device", "symbol", "name", "bucket", "count", "registers", "block", "grid", "occupancy_pct"),
     "copies": ("device", "direction", "pinned", "count", "bytes"),
     "ranges": ("nvtx_domain", "range", "count", "launches"),
 }

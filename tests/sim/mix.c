@@ -57,7 +57,7 @@ static void check(cudaError_t error, const char *what)
 static const char *const names[] = {
 	"_Z20sgemm_128x64_nn_kerniiiPKfS0_Pf", "_Z15flash_attentionPfPKfi",
 	"_Z16bias_relu_kernelPfPKfi", "_Z22softmax_forward_kernelPfi",
-	"_Z22multi_tensor_adam_applyPfPKfS_S_f", "_Z17layer_norm_kernelPfi", "_Z9somethingv",
+	"_Z23multi_tensor_adam_applyPfPKfS_S_f", "_Z17layer_norm_kernelPfi", "_Z9somethingv",
 };
 enum { KERNELS = sizeof(names) / sizeof(names[0]) };
 static char kernels[KERNELS]; /* their addresses are the host functions */

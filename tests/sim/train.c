@@ -129,7 +129,7 @@ static __attribute__((constructor)) void register_kernels(void)
 		{ (const void *)bias_relu, "_Z16bias_relu_kernelPfPKfi" },
 		{ (const void *)softmax, "_Z22softmax_forward_kernelPfi" },
 		{ (const void *)backward, "_Z20sgemm_128x64_nt_kerniiiPKfS0_Pf" },
-		{ (const void *)adam, "_Z22multi_tensor_adam_applyPfPKfS_S_f" },
+		{ (const void *)adam, "_Z23multi_tensor_adam_applyPfPKfS_S_f" },
 	};
 
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)

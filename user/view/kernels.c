@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The table `kernels`: what ran on each process's devices, by name. Occupancy is theoretical, from
- * the latest launch and the device's properties. Reads a const model.
+ * The table `kernels`: what ran on each process's devices, by symbol, under its name in the source.
+ * Occupancy is theoretical, from the latest launch and the device's properties. Reads a const model.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "elf/demangle.h"
 #include "ledger/occupancy.h"
 #include "view/views.h"
 
 enum { PID, DEVICE, NAME, BUCKET, COUNT, TOTAL, AVG, MIN, MAX, P50, P99, QUEUE_P50, QUEUE_P99,
-       REGISTERS, STATIC_SHARED, DYNAMIC_SHARED, BLOCK, GRID, CLUSTER, WAVES, OCCUPANCY, LIMITER, N_COLUMNS };
+       REGISTERS, STATIC_SHARED, DYNAMIC_SHARED, BLOCK, GRID, CLUSTER, WAVES, OCCUPANCY, LIMITER, SYMBOL, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0 },
@@ -36,6 +37,7 @@ static const struct column columns[N_COLUMNS] = {
 	[WAVES] = { "waves", NULL, CELL_REAL, 1 },
 	[OCCUPANCY] = { "occupancy_pct", NULL, CELL_REAL, 0 },
 	[LIMITER] = { "limiter", NULL, CELL_TEXT, 1 },
+	[SYMBOL] = { "symbol", NULL, CELL_TEXT, 1 },
 };
 
 static int fill_dims(struct table *t, struct cell *c, const uint32_t v[3])
@@ -69,6 +71,20 @@ static int fill_occupancy(struct table *t, struct cell *row, const struct device
 	return cell_s(t, &row[LIMITER], occupancy_limiter_name(o.limiter));
 }
 
+/* Overloads have one name and a symbol each; some work comes without. */
+static int fill_name(struct table *t, struct cell *row, const char *symbol)
+{
+	struct strbuf name = STRBUF_INIT;
+	int err;
+
+	if (!symbol)
+		return 0;
+	elf_demangle(&name, symbol);
+	err = name.failed ? -ENOMEM : cell_s(t, &row[NAME], name.s);
+	strbuf_free(&name);
+	return err ? err : cell_s(t, &row[SYMBOL], symbol);
+}
+
 static int add_row(struct table *t, const struct device_state *s, const struct kernel_stats *k)
 {
 	struct cell *row = table_row(t);
@@ -92,7 +108,7 @@ static int add_row(struct table *t, const struct device_state *s, const struct k
 	cell_u(&row[REGISTERS], k->last.registers);
 	cell_u(&row[STATIC_SHARED], k->last.static_shared);
 	cell_u(&row[DYNAMIC_SHARED], k->last.dynamic_shared);
-	err = cell_s(t, &row[NAME], k->name);
+	err = fill_name(t, row, k->name);
 	if (!err)
 		err = cell_s(t, &row[BUCKET], kernel_class_name(k->class));
 	if (!err)

@@ -30,8 +30,7 @@ struct table *view_threads(const struct model *m, uint64_t now_ns);
 struct table *view_processes(const struct model *m, uint64_t now_ns);
 
 /* pid device name bucket count total_ns avg_ns min_ns max_ns p50_ns p99_ns queue_p50_ns queue_p99_ns
- * registers ...; by
- * total_ns, descending. */
+ * registers ... limiter symbol: a row per symbol; by total_ns, descending. */
 struct table *view_kernels(const struct model *m);
 
 /* pid device direction pinned count bytes total_ns gb_per_s (10^9 bytes); by total_ns. */
