@@ -160,6 +160,8 @@ static bool is_outside(const struct join *j, const struct event *work)
 static int pass_on(struct join *j, struct process *p, const struct event *work,
 		   struct side_launch *by)
 {
+	int err;
+
 	if (is_outside(j, work) || (by && work->start_ns < by->launch.start_ns &&
 				    by->launch.start_ns - work->start_ns > JOIN_SKEW_NS)) {
 		j->counts.invalid++;
@@ -173,7 +175,10 @@ static int pass_on(struct join *j, struct process *p, const struct event *work,
 	}
 	j->counts.orphan += !by;
 	j->counts.late += work->start_ns < p->told_ns;
-	return j->sink.work(j->sink.ctx, work, by ? &by->launch : NULL);
+	err = j->sink.work(j->sink.ctx, work, by ? &by->launch : NULL);
+	if (by)
+		by->launch.works++;
+	return err;
 }
 
 /* The oldest that waits has waited enough. */
@@ -241,7 +246,7 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 	by = launches_add(&p->launches, &j->room, ev->seq);
 	if (!by)
 		return -ENOMEM;
-	*by = (struct side_launch){ .launch = { ev->tid, ev->start_ns, ev->end_ns },
+	*by = (struct side_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
 				    .used_ns = ev->end_ns, .awaited = is_launch(j, ev) };
 	while (!err && p->works.waiting && (w = works_find(&p->works, ev->seq))) {
 		const struct event work = works_event(w, p->pid);

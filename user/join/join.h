@@ -46,6 +46,7 @@
 
 struct launch {			/* who asked for a work */
 	uint32_t tid;
+	uint32_t works;			/* that it was met by before this one */
 	uint64_t start_ns, end_ns;	/* as CUPTI's record has them */
 };
 
