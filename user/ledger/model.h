@@ -73,6 +73,10 @@ struct model_process {
 size_t model_processes(const struct model *m);
 const struct model_process *model_process(const struct model *m, size_t i);
 
+/* What process i said it was doing (ledger/ranges.h); NULL: nothing. */
+struct ranges;
+const struct ranges *model_ranges(const struct model *m, size_t i);
+
 /* EVENT_IDENTITY: what is known of process i under that name. */
 const char *model_identity(const struct model *m, size_t i, const char *key);	/* NULL: nothing */
 

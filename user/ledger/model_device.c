@@ -82,6 +82,7 @@ static int on_work(void *ctx, const struct event *work, const struct launch *lau
 {
 	struct model *m = ctx;
 
+	range_work(m, work, launch);
 	return devices_push_work(m->devices, work, launch, m->session.start_ns);
 }
 
@@ -90,6 +91,7 @@ static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
 	struct model *m = ctx;
 	struct devices_divide by = dividing(m);
 
+	range_settle(m, pid, horizon_ns);
 	if (m->session.stop_ns)
 		horizon_ns = num_min(horizon_ns, m->session.stop_ns);
 	return devices_settle(m->devices, pid, horizon_ns, &by);
@@ -113,6 +115,7 @@ int model_finish(struct model *m)
 	struct devices_divide by = dividing(m);
 	int err = join_end(m->join);
 
+	range_finish(m);
 	return err || !m->session.stop_ns ? err :
 	       devices_settle_all(m->devices, m->session.stop_ns, &by);
 }

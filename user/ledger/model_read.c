@@ -23,6 +23,7 @@ void model_cut(struct model *m, uint64_t now_ns)
 		tallies_reset(&m->processes.v[i]->info.tallies);
 		spans_drop_before(&m->processes.v[i]->unarmed, now_ns);
 	}
+	range_cut(m, now_ns);
 	if (now_ns > m->session.interval_ns)
 		m->session.interval_ns = now_ns;
 	if (now_ns > m->now_ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The insides of the model, shared by model.c (events), model_who.c (processes and threads),
- * model_device.c (what devices did, and why they did nothing), model_off.c (what the scheduler did)
+ * model_device.c (what devices did, and why they did nothing), model_off.c (what the scheduler did), model_ranges.c (ranges)
  * and model_read.c (reading); for no other file.
  */
 #ifndef LEDGER_MODEL_STATE_H
@@ -21,6 +21,7 @@ struct process {
 	struct pairs identity;
 	uint64_t exact_ns;		/* its birth as BPF tells it; 0: info.start_ns may be off */
 	struct spans unarmed;
+	struct ranges *ranges;		/* NULL: it has none */
 	size_t threads;			/* in model.threads */
 	size_t index;			/* in model.processes */
 };
@@ -67,6 +68,15 @@ void model_note_found(struct model *m, unsigned int kind, unsigned int found);	/
 void model_see_time(struct model *m, uint64_t ns);
 
 int off_push(struct model *m, const struct event *ev);	/* OFF */
+
+/* model_ranges.c */
+int range_push(struct model *m, const struct event *ev);	/* RANGE; or -EINVAL */
+void range_work(const struct model *m, const struct event *work, const struct launch *launch);
+void range_settle(const struct model *m, uint32_t pid, uint64_t horizon_ns);
+void range_exit(struct thread *t, uint64_t end_ns);
+void range_stop(struct model *m, uint64_t end_ns);
+void range_finish(struct model *m);	/* nothing more will come */
+void range_cut(struct model *m, uint64_t now_ns);
 
 /* What devices did. */
 int device_init(struct model *m);	/* 0 or -errno */

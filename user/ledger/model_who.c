@@ -4,6 +4,7 @@
  * the kernel used a number again. Knows nothing of what their events mean.
  */
 #include "ledger/model_state.h"
+#include "ledger/ranges.h"
 
 static uint64_t thread_key(uint32_t pid, uint32_t tid)
 {
@@ -23,6 +24,7 @@ static void free_process(struct process *p)
 {
 	tallies_free(&p->info.tallies);
 	spans_free(&p->unarmed);
+	ranges_free(p->ranges);
 	free(p->info.child);
 	pairs_free(&p->identity);
 	free(p->cmdline);
