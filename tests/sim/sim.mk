@@ -33,7 +33,7 @@ SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static simcalls-inside ddp h
 SIM_NVTX := $(patsubst %/nvtx3/nvToolsExt.h,%,$(firstword $(wildcard $(BUILD)/cuda/include/nvtx3/nvToolsExt.h \
 	/usr/local/cuda*/include/nvtx3/nvToolsExt.h)))
 ifneq ($(SIM_NVTX),)
-SIM_PROGRAMS += ranges
+SIM_PROGRAMS += ranges ranges_truth
 endif
 
 SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13 libnccl.so.2 libcupti.so.13 libchained.so cuda12/libcudart.so.12)
@@ -175,6 +175,10 @@ $(SIM_OUT)/ranges: $(SIM_OUT)/programs/ranges.o $(SIM_OUT)/libranges_part.so $(S
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -lranges_part -l:libcudart.so.13 -ldl \
 		-Wl,-rpath-link,$(SIM_OUT)
+
+$(SIM_OUT)/ranges_truth: $(SIM_OUT)/programs/ranges_truth.o $(SIM_OUT)/libcudart.so.13
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -ldl -Wl,-rpath-link,$(SIM_OUT)
 
 $(SIM_OUT)/held: $(SIM_OUT)/programs/held.o $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libgpusim.so
 	$(call say,LINK,$@)

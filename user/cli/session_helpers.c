@@ -110,8 +110,6 @@ void helpers_stop(struct session *s)
 	struct helpers_status st;
 	int err = s->helpers ? helpers_end(s->helpers, time_now_ns(), &s->sink) : 0;
 
-	if (!err)
-		err = model_finish(s->tap.model);
 	if (err && !s->err)
 		s->err = err;
 	blind_sources(s);

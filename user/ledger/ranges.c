@@ -19,6 +19,7 @@ struct row {
 	uint8_t kind;
 	bool before;
 	uint64_t count, open;
+	uint64_t left;			/* that its thread never ended, and that ended with it */
 	uint64_t wall_ns, host_ns, device_ns, launches;	/* of what has ended, or was launched */
 	uint64_t since_ns, covered_ns;	/* one is open since; wall has what was until */
 	uint64_t host_open, host_starts;	/* those open that count as host: how many, starts added up */
@@ -338,8 +339,11 @@ static void close_all(struct ranges *r, struct ranges_thread *t)
 {
 	uint64_t ns = num_min(num_max(t->exit_ns, r->floor_ns), r->stop_ns);
 
-	while (t->top && !take_off(r, t, t->top, ns))
-		;
+	while (t->top) {
+		r->rows.v[t->top->row].left++;
+		if (take_off(r, t, t->top, ns))
+			break;
+	}
 	t->deep = 0;
 	t->exit_ns = 0;
 }
@@ -459,7 +463,7 @@ void ranges_read(const struct ranges *r, size_t i, uint64_t now_ns, struct range
 	uint64_t now = num_min(now_ns, r->stop_ns), host = row->host_open * now - row->host_starts;
 
 	*out = (struct range_sum){ .domain = row->domain, .name = row->name, .kind = row->kind,
-				   .before = row->before, .count = row->count, .open = row->open,
+				   .before = row->before, .count = row->count, .open = row->open + row->left,
 				   .wall_ns = row->wall_ns, .host_ns = row->host_ns,
 				   .device_ns = row->device_ns, .launches = row->launches };
 	if (row->open && now > row->since_ns)
@@ -474,7 +478,7 @@ void ranges_cut(struct ranges *r, uint64_t now_ns)
 	for (size_t i = 0; i < r->rows.n; i++) {
 		struct row *row = &r->rows.v[i];
 
-		row->count = row->wall_ns = row->host_ns = row->device_ns = row->launches = 0;
+		row->count = row->left = row->wall_ns = row->host_ns = row->device_ns = row->launches = 0;
 		row->host_starts = 0;
 		row->covered_ns = num_max(row->covered_ns, r->floor_ns);
 		row->since_ns = num_max(row->since_ns, r->floor_ns);

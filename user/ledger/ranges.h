@@ -8,7 +8,7 @@
  * Of each domain, name and kind: how often it began; wall, when any such range was open; host, the
  * time that threads had one open (a range inside another of its name on one thread adds nothing);
  * device, the times of works that were launched in it, added up; launches, calls that gave devices
- * work. What is open when the books close ends there, and is in `open`. One that began before it
+ * work. What is open when the books close ends there, or with its thread, and is in `open`. One that began before it
  * could be seen has no name until it ends: it is in the row RANGES_BEFORE of its domain, with wall
  * time since the session began, and what it launched is not known.
  *
