@@ -105,6 +105,7 @@ void session_release(struct session *s)
 	attach_free(s->attach);
 	drain_free(s->live.drain);
 	tallied_free(&s->tallied);
+	map_free(&s->births);
 	helpers_free(s->helpers);
 	tap_free(&s->tap);
 	close_all(s->pidfds.v, s->pidfds.n);

@@ -38,7 +38,8 @@ enum event_kind {
 	EVENT_TALLY = 15,	/* calls added up in the kernel: pid, func; see TALLY_* below */
 	EVENT_BIN = 16,		/* of these, bytes calls took [start_ns, end_ns) each */
 	EVENT_IDENTITY = 17,	/* of process pid, of which a PROCESS came before: text = what (rank,
-				 * container, ...), text2 = its value; a new PROCESS forgets them */
+				 * container, ...), text2 = its value; a new PROCESS with a
+				 * text forgets them */
 
 	/* A call that began before its probes were there: no number, no arguments. start_ns is the
 	 * earliest time that it is known of; when it began is not known. */
@@ -190,6 +191,7 @@ struct event {
 #define TALLY_TOTAL_NS(e) ((e)->end_ns)
 #define TALLY_ERRORS(e) ((e)->bytes)
 #define TALLY_MAX_NS(e) ((e)->entity)	/* since the beginning */
+#define TALLY_PROCESS_NS(e) ((e)->stream)	/* its process's birth, exactly; 0: unknown, in captures */
 
 /*
  * OFF: dir = enum off_reason; text2 = the system call, and behind a blank the kind of its file, if

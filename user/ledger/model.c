@@ -304,7 +304,8 @@ static int push_process(struct model *m, const struct event *ev)
 		return invalid(m, ev);
 	if (!p)
 		return -ENOMEM;
-	pairs_free(&p->identity);
+	if (ev->text)		/* else no more than its birth is said */
+		pairs_free(&p->identity);
 	copy_comm(p->info.comm, ev->text);
 	if (ev->text2 && replace_text(&p->cmdline, ev->text2))
 		return -ENOMEM;
