@@ -63,6 +63,8 @@ enum event_kind {
 	EVENT_OFF = 27,		/* the thread was off the CPU in [start_ns, end_ns), outside calls (takes
 				 * a seq); see OFF_* below. Without HAS_END it still was at end_ns, and
 				 * seq is the thread's last one */
+	EVENT_UNSEEN = 28,	/* of what devices did for pid in [start_ns, end_ns) works are missing:
+				 * dir = enum unseen_why, bytes = how many (0: unknown) */
 	EVENT_KIND_END
 };
 
@@ -115,6 +117,13 @@ enum off_reason {
 	OFF_REASON_END,
 	OFF_CALL = 255		/* without HAS_END: it is in the call that began at start_ns, which it
 				 * has spent blocked_ns of off the CPU */
+};
+
+/* Why works are not known. It leaves the process in captures: append only. */
+enum unseen_why {
+	UNSEEN_LOST = 1,	/* records of them were made, and lost on the way */
+	UNSEEN_UNKNOWN = 2,	/* nobody recorded, or what was recorded did not arrive */
+	UNSEEN_END
 };
 
 /* Direction of a copy, as cudaMemcpyKind. */

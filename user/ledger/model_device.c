@@ -32,25 +32,41 @@ void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 
 /* ---- gaps ----------------------------------------------------------------------------------- */
 
-static int divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
-		  struct losses *losses)
+struct dividing {
+	const struct model *m;
+	uint32_t pid;
+	uint64_t *ns;
+	struct losses *losses;
+};
+
+/* A part of a gap in which all that the devices did is seen. */
+static int divide_seen(void *ctx, const struct device_gap *gap)
 {
-	const struct model *m = ctx;
+	const struct dividing *d = ctx;
 	const struct thread *t = gap->ended_by && gap->ended_by->has_launch ?
-				 who_known_thread(m, pid, gap->ended_by->launch_tid) : NULL;
+				 who_known_thread(d->m, d->pid, gap->ended_by->launch_tid) : NULL;
 	uint64_t part[IDLE_CAUSES] = { 0 };
 	struct idle_thread who;
 
 	if (!t || !t->has_book || !t->drives) {
-		idle_divide(gap, NULL, ns);
+		idle_divide(gap, NULL, d->ns);
 		return 0;
 	}
 	who = (struct idle_thread){ &t->timeline, t->book.cursor, (uint8_t)book_now(&t->book),
 				    &t->process->unarmed };
 	idle_divide(gap, &who, part);
 	for (unsigned int i = 0; i < IDLE_CAUSES; i++)
-		ns[i] += part[i];
-	return losses ? losses_add(losses, gap, &who, part) : 0;
+		d->ns[i] += part[i];
+	return d->losses ? losses_add(d->losses, gap, &who, part) : 0;
+}
+
+static int divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
+		  struct losses *losses)
+{
+	struct dividing d = { ctx, pid, ns, losses };
+	const struct process *p = who_known_process(d.m, pid);
+
+	return p ? unseen_divide(&p->unseen, gap, ns, divide_seen, &d) : divide_seen(&d, gap);
 }
 
 static struct devices_divide dividing(const struct model *m)
@@ -97,6 +113,13 @@ static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
 	return devices_settle(m->devices, pid, horizon_ns, &by);
 }
 
+static int push_unseen(struct model *m, const struct event *ev)
+{
+	struct process *p = who_process(m, ev->pid);
+
+	return p ? unseen_add(&p->unseen, ev->dir, ev->start_ns, ev->end_ns) : -ENOMEM;
+}
+
 /* A book of a device opens with the session: what the process did before is not in it. */
 int device_push(struct model *m, const struct event *ev)
 {
@@ -104,6 +127,8 @@ int device_push(struct model *m, const struct event *ev)
 		return ev->device ? devices_push_facts(m->devices, ev, m->session.start_ns) : -EINVAL;
 	if (ev->end_ns < ev->start_ns)
 		return -EINVAL;
+	if (ev->kind == EVENT_UNSEEN)
+		return push_unseen(m, ev);
 	if (ev->kind == EVENT_WORK &&
 	    (!ev->work || !ev->work->kind || ev->work->kind >= WORK_KIND_END))
 		return -EINVAL;

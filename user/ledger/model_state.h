@@ -14,6 +14,7 @@
 #include "join/join.h"
 #include "ledger/model.h"
 #include "ledger/timeline.h"
+#include "ledger/unseen.h"
 
 struct process {
 	struct model_process info;
@@ -22,6 +23,7 @@ struct process {
 	uint64_t exact_ns;		/* its birth as BPF tells it; 0: info.start_ns may be off */
 	struct spans unarmed;
 	struct ranges *ranges;		/* NULL: it has none */
+	struct unseen unseen;		/* of its devices */
 	size_t threads;			/* in model.threads */
 	size_t index;			/* in model.processes */
 };
@@ -81,7 +83,7 @@ void range_cut(struct model *m, uint64_t now_ns);
 /* What devices did. */
 int device_init(struct model *m);	/* 0 or -errno */
 void device_free(struct model *m);
-int device_push(struct model *m, const struct event *ev);	/* DEVICE, WORK, API; or -EINVAL */
+int device_push(struct model *m, const struct event *ev);	/* those of devices; or -EINVAL */
 
 void device_watermark(struct model *m, uint64_t ns);	/* all that ended before has come */
 
@@ -91,6 +93,7 @@ void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 
 /* Found, or made; NULL on ENOMEM. */
 struct process *who_process(struct model *m, uint32_t pid);
+const struct process *who_known_process(const struct model *m, uint32_t pid);	/* or NULL */
 struct thread *who_thread(struct model *m, uint32_t pid, uint32_t tid);
 struct thread *who_known_thread(const struct model *m, uint32_t pid, uint32_t tid); /* or NULL */
 

@@ -25,6 +25,7 @@ static void free_process(struct process *p)
 	tallies_free(&p->info.tallies);
 	spans_free(&p->unarmed);
 	ranges_free(p->ranges);
+	unseen_free(&p->unseen);
 	free(p->info.child);
 	pairs_free(&p->identity);
 	free(p->cmdline);
@@ -57,6 +58,13 @@ struct process *who_process(struct model *m, uint32_t pid)
 	if (slot && slot->value)
 		return (struct process *)(uintptr_t)slot->value;
 	return make_process(m, pid);
+}
+
+const struct process *who_known_process(const struct model *m, uint32_t pid)
+{
+	const struct map_slot *slot = map_find(&m->by_pid, pid);
+
+	return slot ? (const struct process *)(uintptr_t)slot->value : NULL;
 }
 
 struct thread *who_known_thread(const struct model *m, uint32_t pid, uint32_t tid)
