@@ -62,7 +62,7 @@ static __attribute__((constructor)) void register_kernels(void)
 		{ (const void *)forward, "_Z20sgemm_128x64_nn_kerniiiPKfS0_Pf" },
 		{ (const void *)relu, "_Z16bias_relu_kernelPfPKfi" },
 		{ (const void *)backward, "_Z20sgemm_128x64_nt_kerniiiPKfS0_Pf" },
-		{ (const void *)adam, "_Z22multi_tensor_adam_applyPfPKfS_S_f" },
+		{ (const void *)adam, "_Z23multi_tensor_adam_applyPfPKfS_S_f" },
 	};
 
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)

@@ -109,7 +109,7 @@ static void without_device_times_it_says_bounds_and_how_to_get_the_rest(void **s
 	     "no call 30.0 %, launches 10.0 %.\n"
 	     "What the device does meanwhile was not seen: if no other thread drives it, input or host "
 	     "code can cost it no more than 30.0 %, launching no more than 10.0 %.\n"
-	     "Next: gpuprof stat -- CMD, which brings a helper that tells device times");
+	     "Next: gpuprof stat -- CMD, or gpuprof env before it starts: the helper tells device times");
 }
 
 static void where_nothing_was_seen_nothing_is_said(void **state)

@@ -166,7 +166,7 @@ static void add_bounds(struct strbuf *out, const struct model *m, uint64_t now_n
 		      "input or host code can cost it no more than");
 	add_share(out, " ", outside_ns, wall_ns);
 	add_share(out, ", launching no more than ", t.book.ns[CLASS_LAUNCH], wall_ns);
-	strbuf_addstr(out, ".\nNext: gpuprof stat -- CMD, which brings a helper that tells device times");
+	strbuf_addstr(out, ".\nNext: gpuprof stat -- CMD, or gpuprof env before it starts: the helper tells device times");
 }
 
 int verdict_add(struct strbuf *out, const struct model *m, uint64_t now_ns)
