@@ -48,7 +48,7 @@ static int divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_
 	return 0;
 }
 
-static const struct devices_divide by = { divide, NULL };
+static const struct devices_divide by = { .divide = divide };
 
 static void tell_device(struct devices *d, uint32_t pid, uint32_t ordinal, const char *uuid)
 {

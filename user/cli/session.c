@@ -277,6 +277,8 @@ static int start_tap(struct session *s)
 	if (identity_room_init(&s->tap.room))
 		return -ENOMEM;
 	s->tap.model = model_new(decoder_funcs(s->decoder));
+	if (s->tap.model && s->plan->interval_ns)
+		model_use_intervals(s->tap.model);
 	return s->tap.model ? 0 : -ENOMEM;
 }
 

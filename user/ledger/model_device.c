@@ -69,16 +69,27 @@ static int divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_
 	return p ? unseen_divide(&p->unseen, gap, ns, divide_seen, &d) : divide_seen(&d, gap);
 }
 
+static uint64_t exit_ns(void *model, uint32_t pid)
+{
+	return who_exit_ns(model, pid);
+}
+
 static struct devices_divide dividing(const struct model *m)
 {
-	return (struct devices_divide){ divide, (void *)(uintptr_t)m };
+	return (struct devices_divide){ divide, exit_ns, (void *)(uintptr_t)m };
+}
+
+/* What is told of devices ends where all is known. */
+static bool is_settled(const struct model *m)
+{
+	return m->intervals && !m->session.stop_ns;
 }
 
 int model_device(const struct model *m, const struct device_state *s, uint64_t now_ns,
 		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses)
 {
 	struct devices_divide by = dividing(m);
-	int err = devices_read(s, now_ns, &by, sum, idle_ns, losses);
+	int err = devices_read(s, is_settled(m) ? DEVICES_SETTLED : now_ns, &by, sum, idle_ns, losses);
 
 	/* Time in no call that CUPTI records may be anything: a call of NCCL, another thread's turn. */
 	if (model_fact(m, "without_probes")) {
@@ -94,12 +105,20 @@ int model_device(const struct model *m, const struct device_state *s, uint64_t n
 
 /* ---- works ---------------------------------------------------------------------------------- */
 
+/* A book of a device opens with the session or with its process: what was before is not in it. */
+static uint64_t open_ns(const struct model *m, uint32_t pid, uint32_t device)
+{
+	return devices_have(m->devices, pid, device) ? 0 :
+	       num_max(m->session.start_ns, who_start_ns(m, pid));
+}
+
 static int on_work(void *ctx, const struct event *work, const struct launch *launch)
 {
 	struct model *m = ctx;
 
 	range_work(m, work, launch);
-	return devices_push_work(m->devices, work, launch, m->session.start_ns);
+	return devices_push_work(m->devices, work, launch,
+				 open_ns(m, work->pid, work->work->device));
 }
 
 static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
@@ -120,11 +139,12 @@ static int push_unseen(struct model *m, const struct event *ev)
 	return p ? unseen_add(&p->unseen, ev->dir, ev->start_ns, ev->end_ns) : -ENOMEM;
 }
 
-/* A book of a device opens with the session: what the process did before is not in it. */
 int device_push(struct model *m, const struct event *ev)
 {
+	if (ev->kind == EVENT_DEVICE && !ev->device)
+		return -EINVAL;
 	if (ev->kind == EVENT_DEVICE)
-		return ev->device ? devices_push_facts(m->devices, ev, m->session.start_ns) : -EINVAL;
+		return devices_push_facts(m->devices, ev, open_ns(m, ev->pid, ev->device->device));
 	if (ev->end_ns < ev->start_ns)
 		return -EINVAL;
 	if (ev->kind == EVENT_UNSEEN)
@@ -150,7 +170,7 @@ struct share_book *model_share(const struct model *m, const struct host_device *
 {
 	struct devices_divide by = dividing(m);
 
-	return host_device_read(host, now_ns, &by);
+	return is_settled(m) ? share_book_copy(host->book) : host_device_read(host, now_ns, &by);
 }
 
 void device_watermark(struct model *m, uint64_t ns)
@@ -165,6 +185,18 @@ int device_init(struct model *m)
 	m->devices = devices_new();
 	m->join = m->devices ? join_new(&(struct join_sink){ on_work, on_horizon, m }) : NULL;
 	return m->join ? 0 : -ENOMEM;
+}
+
+static bool is_wanted(const void *ctx, uint32_t pid)
+{
+	const struct model *m = ctx;
+
+	return join_knows(m->join, pid) || who_known_process(m, pid);
+}
+
+void device_cut(struct model *m)
+{
+	devices_cut(m->devices, is_wanted, m);
 }
 
 void device_free(struct model *m)

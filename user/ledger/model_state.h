@@ -60,6 +60,7 @@ struct model {
 	struct stacks stacks;
 	struct join *join;
 	struct devices *devices;
+	bool intervals;
 	struct timeline_room timelines;
 	struct model_counts counts;	/* what no book and no process keeps */
 };
@@ -86,6 +87,7 @@ void device_free(struct model *m);
 int device_push(struct model *m, const struct event *ev);	/* those of devices; or -EINVAL */
 
 void device_watermark(struct model *m, uint64_t ns);	/* all that ended before has come */
+void device_cut(struct model *m);
 
 /* A call that was pushed into t's book, whose cursor was cursor_ns before: it goes into t's timeline. */
 void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
@@ -112,6 +114,8 @@ struct thread *who_new_thread(struct model *m, const struct thread *old, uint64_
 enum who_birth { BIRTH_SAME, BIRTH_NEWER, BIRTH_OLDER };
 enum who_birth who_compare_births(uint64_t known_ns, uint64_t said_ns);
 
+uint64_t who_start_ns(const struct model *m, uint32_t pid);	/* 0: unknown */
+uint64_t who_exit_ns(const struct model *m, uint32_t pid);	/* 0: it goes on, or nobody knows it */
 void who_drop_ended(struct model *m);	/* threads and processes that ended */
 void who_free(struct model *m);
 

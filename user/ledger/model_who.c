@@ -183,6 +183,20 @@ int who_meet_process(struct model *m, uint32_t pid, uint64_t start_ns, uint64_t 
 	return 0;
 }
 
+uint64_t who_start_ns(const struct model *m, uint32_t pid)
+{
+	const struct process *p = who_known_process(m, pid);
+
+	return p ? p->info.start_ns : 0;
+}
+
+uint64_t who_exit_ns(const struct model *m, uint32_t pid)
+{
+	const struct process *p = who_known_process(m, pid);
+
+	return p ? p->info.exit_ns : 0;
+}
+
 static void drop_thread(struct model *m, struct thread *t)
 {
 	const struct book_counts *c = &t->book.counts;
@@ -226,7 +240,7 @@ void who_drop_ended(struct model *m)
 	for (size_t i = 0; i < m->processes.n; i++) {
 		struct process *p = m->processes.v[i];
 
-		if (p->info.exit_ns && !p->threads)
+		if (p->info.exit_ns && !p->threads && !join_knows(m->join, p->info.pid))
 			drop_process(m, p);
 		else
 			m->processes.v[p->index = kept++] = p;
