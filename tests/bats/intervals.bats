@@ -4,11 +4,11 @@
 
 load ../lib/common
 
-# sums FILE...: over reports that follow each other: what adds up, and whether each book balances
+# sums FILE: of reports that follow each other: what adds up, and whether each book balances
 sums() {
 	python3 - "$@" <<-'EOF_PY'
 		import collections, json, sys
-		decoder, text, reports = json.JSONDecoder(), sys.stdin.read(), []
+		decoder, text, reports = json.JSONDecoder(), open(sys.argv[1]).read(), []
 		while text.strip():
 		    report, end = decoder.raw_decode(text.lstrip())
 		    text = text.lstrip()[end:]
@@ -38,6 +38,6 @@ sums() {
 		"$GPUPROF" --interval 500ms --format json --quiet -- "$SIM/train" --steps 200 --quiet >all.json
 	kernels=$(python3 -c 'import json; print(sum(f["count"] for f in json.load(open("t.truth"))["functions"] if f["function"].startswith("cuLaunchKernel")))')
 	copies=$(python3 -c 'import json; print(sum(f["count"] for f in json.load(open("t.truth"))["functions"] if f["function"].startswith("cuMemcpy")))')
-	run sums <all.json
+	run sums all.json
 	assert_output "True True $kernels $copies True"
 }
