@@ -29,6 +29,17 @@ static __always_inline __u64 return_reg(struct pt_regs *ctx)
 	return 0;
 }
 
+/* Of a thread in the kernel: the system call that it is in (-1: in none), and its first argument. */
+static __always_inline __s32 syscall_number(const struct pt_regs *r)
+{
+	return (__s32)r->orig_ax;
+}
+
+static __always_inline __u64 syscall_argument(const struct pt_regs *r)
+{
+	return r->di;
+}
+
 static __always_inline void copy_regs(struct gp_thread_regs *rec, const struct pt_regs *r)
 {
 	rec->pc = r->ip;
@@ -70,6 +81,16 @@ static __always_inline __u64 more_reg(struct pt_regs *ctx, __u32 i)
 static __always_inline __u64 return_reg(struct pt_regs *ctx)
 {
 	return PT_REGS_RET(ctx);
+}
+
+static __always_inline __s32 syscall_number(const struct pt_regs *r)
+{
+	return r->syscallno;
+}
+
+static __always_inline __u64 syscall_argument(const struct pt_regs *r)
+{
+	return ((const struct user_pt_regs *)r)->regs[0];
 }
 
 static __always_inline void copy_regs(struct gp_thread_regs *rec, const struct pt_regs *r)

@@ -18,11 +18,16 @@ struct threads_t threads SEC(".maps");
 struct pids_t pids SEC(".maps");
 struct seeds_t seeds SEC(".maps");
 struct counts_t counts SEC(".maps");
+struct code_t code SEC(".maps");
+struct stacks_t stacks SEC(".maps");
+struct copies_t copies SEC(".maps");
+struct sent_t sent SEC(".maps");
 
 const volatile __u8 follow_all = 0;
 const volatile __u8 follow_children = 0;
 const volatile __u8 record_calls = 1;
 const volatile __u64 wake_bytes = 2 << 20;
+const volatile __u32 stack_bytes = 0;
 volatile __u8 handed_over = 0;
 volatile __u8 returns = GP_RETURNS_ALL;
 const volatile struct gp_row rows[GP_ROWS_MAX] = {};
@@ -109,7 +114,7 @@ static __noinline void read_extra(struct pt_regs *ctx, struct thread_state *st,
 /* The id follows the row's words. A function of its own for the size of the frame. */
 static __noinline void note_stack(struct pt_regs *ctx, struct thread_state *st)
 {
-	__u64 id = take_stack(ctx, st->rec.head.row);
+	__u64 id = take_stack(ctx, st->rec.head.row, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	__u32 words = row_at(st->rec.head.row)->words;
 
 	if (!id || words > GP_WORDS_LARGE)
@@ -174,15 +179,19 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 		if (stack_bytes)
 			note_stack(ctx, st);
 	}
+	telling_begins(st);
 	st->rec.head.start_ns = bpf_ktime_get_ns();
 	row = row_at(row_id);
 	if (row->flags & GP_ROW_ENTRY_ONLY || avoids_return()) {
 		tell_entry(ctx, st);
+		telling_ends(st);
 		return NO_RETURN_LEG;
 	}
+	st->off.blocked_ns = 0;
 	st->open = 1;
 	if (record_calls && row->flags & GP_ROW_TWO)
 		send_call(st, GP_ENTER, row->words);
+	telling_ends(st);
 	return RETURN_LEG;
 }
 
@@ -204,6 +213,17 @@ static __always_inline void set_end(struct thread_state *st, __u64 dur, long res
 	st->rec.head.result = result;
 }
 
+/* A function of its own for the sake of its callers' frames. */
+static __noinline int tell_return(struct thread_state *st, __u32 words)
+{
+	if (words > GP_WORDS_LARGE)
+		return 0;
+	add_blocked(st, words);
+	send_call(st, GP_CALL, words);
+	telling_ends(st);
+	return 0;
+}
+
 static __always_inline void on_return(struct pt_regs *ctx)
 {
 	__u64 now = bpf_ktime_get_ns(), dur;
@@ -222,7 +242,7 @@ static __always_inline void on_return(struct pt_regs *ctx)
 		return;
 	}
 	set_end(st, dur, result);
-	send_call(st, GP_CALL, row_at(row_id)->words);
+	tell_return(st, row_at(row_id)->words);
 }
 
 SEC("?uprobe")
@@ -266,9 +286,12 @@ int call_left(struct pt_regs *ctx)
 	if (!st || !st->open || !(st->rec.head.flags & GP_CALL_BEFORE) ||
 	    st->sp + RET_POPS != PT_REGS_SP(ctx))
 		return 0;
+	telling_begins(st);
 	st->open = 0;
 	set_end(st, duration(st, now), (__s32)PT_REGS_RC(ctx));
+	add_blocked(st, 0);
 	send_call(st, GP_LEFT, 0);
+	telling_ends(st);
 	bpf_map_delete_elem(&seeds, &tid);
 	return 0;
 }

@@ -40,6 +40,16 @@ static __always_inline bool is_seeded(struct task_struct *task)
 	return bpf_map_lookup_elem(&seeds, &tid);
 }
 
+/* From now on the scheduler's hooks tell of it. */
+static __always_inline struct thread_state *watch_thread(struct thread_state *st, __u64 id)
+{
+	st->off.rec.kind = GP_OFF;
+	st->off.rec.pid = id >> 32;
+	st->off.rec.tid = (__u32)id;
+	*(volatile __u32 *)&st->off.watched = 1;
+	return st;
+}
+
 /*
  * A function of its own with its record in the ring, not on the stack: from 6.13 on a probe
  * program whose frame is larger than 48 bytes gets a per-CPU stack, and probe programs are
@@ -64,14 +74,14 @@ static __noinline struct thread_state *adopt_thread(struct task_struct *task)
 	take_seed(st, tgid, id);
 	rec = reserve_task(GP_TASK_NEW);
 	if (!rec)
-		return st;
+		return watch_thread(st, id);
 	rec->start_ns = task->start_time;
 	rec->process_ns = task->group_leader->start_time;
 	rec->pid = tgid;
 	rec->tid = (__u32)id;
 	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
 	submit_task(rec);
-	return st;
+	return watch_thread(st, id);
 }
 
 /* A process under a strict filter may not make the system call that some kernels return by. */
@@ -155,13 +165,14 @@ static __always_inline struct thread_state *call_begins(struct pt_regs *ctx, __u
 }
 
 /* The state of a thread whose outermost call of this row returns now; NULL: another's return,
- * which multi links deliver too. sp: as at the return. */
+ * which multi links deliver too. sp: as at the return. The caller tells, and then ends telling. */
 static __always_inline struct thread_state *call_ends(__u64 row, __u64 sp)
 {
 	struct thread_state *st = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
 
 	if (!st || !st->open || st->rec.head.row != row || st->sp + RET_POPS != sp)
 		return NULL;
+	telling_begins(st);
 	st->open = 0;
 	return st;
 }

@@ -13,7 +13,7 @@
 #define STACK_WORDS (GP_STACK_BYTES_MAX / 8)
 #define BLOCK_WORDS (GP_STACK_BLOCK / 8)
 
-const volatile __u32 stack_bytes = 0;	/* copied of each stack, whole blocks; 0: no stacks */
+extern const volatile __u32 stack_bytes;	/* copied of each stack, whole blocks; 0: no stacks */
 
 struct stack_copy {		/* sent without what is behind the words */
 	struct gp_stack head;
@@ -26,7 +26,8 @@ struct stack_copy {		/* sent without what is behind the words */
 struct stacks_t {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
-} stacks SEC(".maps");
+};
+extern struct stacks_t stacks SEC(".maps");
 
 /* Programs can be preempted, so that a copy is made in memory of the thread, not of the CPU. */
 struct copies_t {
@@ -34,7 +35,8 @@ struct copies_t {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
 	__type(value, struct stack_copy);
-} copies SEC(".maps");
+};
+extern struct copies_t copies SEC(".maps");
 
 /* Ids whose copies were sent. */
 struct sent_t {
@@ -42,9 +44,8 @@ struct sent_t {
 	__uint(max_entries, 1);
 	__type(key, __u64);
 	__type(value, __u8);
-} sent SEC(".maps");
-
-struct code_t code SEC(".maps");
+};
+extern struct sent_t sent SEC(".maps");
 
 /* Where nothing is known of a process: all that could be an address of code. */
 static const struct gp_code any_code = { .start = { 0x10000 }, .len = { (1ull << 47) - 0x10000 } };
@@ -146,11 +147,15 @@ static __noinline void send_copy(struct stack_copy *copy, struct pt_regs *ctx)
 		bpf_map_update_elem(&sent, &id, &yes, BPF_ANY);
 }
 
-/* The id of the current stack, at a function's entry; 0: it could not be read. */
-static __noinline __u64 take_stack(struct pt_regs *ctx, __u32 row)
+/*
+ * The id of the current stack, at the entry of the row's function or (row 0) where the thread entered
+ * the kernel; 0: it could not be read. flags: BPF_LOCAL_STORAGE_GET_F_CREATE where memory may be
+ * allocated.
+ */
+static __noinline __u64 take_stack(struct pt_regs *ctx, __u32 row, __u64 flags)
 {
 	struct stack_copy *copy = bpf_task_storage_get(&copies, bpf_get_current_task_btf(), 0,
-						       BPF_LOCAL_STORAGE_GET_F_CREATE);
+						       flags);
 	__u64 id = bpf_get_current_pid_tgid();
 	const struct gp_code *where;
 	__u32 pid = id >> 32;

@@ -47,6 +47,7 @@ static __always_inline void change_number(struct thread_state *st, struct task_s
 {
 	struct gp_task *rec = reserve_task(GP_TASK_EXIT);
 
+	st->off.watched = 0;
 	if (rec) {
 		rec->pid = p->tgid;
 		rec->tid = old;
@@ -59,6 +60,8 @@ static __always_inline void change_number(struct thread_state *st, struct task_s
 		rec->start_ns = rec->time_ns;
 		submit_task(rec);
 	}
+	st->off.since_ns = 0;
+	watch_thread(st, (__u64)p->tgid << 32 | p->pid);
 }
 
 SEC("?tp_btf/sched_process_exec")
@@ -81,6 +84,14 @@ int BPF_PROG(task_exec, struct task_struct *p, pid_t old_pid)
 	return 0;
 }
 
+static __always_inline void add_open_blocked(struct thread_state *st)
+{
+	__u32 words = st->rec.head.flags & GP_CALL_BEFORE ? 0 : row_at(st->rec.head.row)->words;
+
+	if (words <= GP_WORDS_LARGE)
+		add_blocked(st, words);
+}
+
 SEC("?tp_btf/sched_process_exit")
 int BPF_PROG(task_exit, struct task_struct *p)
 {
@@ -95,8 +106,11 @@ int BPF_PROG(task_exit, struct task_struct *p)
 		bpf_map_delete_elem(&pids, &tgid);
 	if (!st)
 		return 0;
-	if (st->open && record_calls)
+	st->off.watched = 0;
+	if (st->open && record_calls) {
+		add_open_blocked(st);
 		send_call(st, GP_OPEN, GP_WORDS_LARGE);
+	}
 	st->open = 0;
 	st->seq++;
 	rec = describe_task(GP_TASK_EXIT, p);
@@ -129,6 +143,10 @@ int task_states(struct bpf_iter__task *ctx)
 	if (!st)
 		return 0;
 	st->rec.head.kind = st->open ? GP_OPEN : 0;
+	if (st->open && st->off.since_ns && !st->off.until_ns)
+		st->off.blocked_ns += bpf_ktime_get_ns() - st->off.since_ns;
+	if (st->open)
+		add_open_blocked(st);
 	st->rec.head.seq = st->seq;
 	st->rec.head.pid = task->tgid;
 	st->rec.head.tid = task->pid;

@@ -64,10 +64,23 @@ struct seccomp {
 	int mode;
 };
 
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
 struct task_struct {
 	pid_t pid;
 	pid_t tgid;
 	unsigned int on_cpu;	/* shorter in 7.3: libbpf resizes reads of what is unsigned */
+	unsigned int __state;
+	unsigned int in_iowait : 1;
+	void *bpf_storage;
+	struct files_struct *files;
 	__u64 start_time;
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
@@ -77,9 +90,11 @@ struct task_struct {
 
 struct super_block {
 	unsigned int s_dev;
+	unsigned long s_magic;
 };
 
 struct inode {
+	unsigned short i_mode;
 	unsigned long i_ino;
 	struct super_block *i_sb;
 };

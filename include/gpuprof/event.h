@@ -83,7 +83,7 @@ struct gp_call {
 struct gp_stack {
 	gp_u8 kind;
 	gp_u8 pad;
-	gp_u16 row;
+	gp_u16 row;		/* 0: it is that of a system call, of a thread that blocks (gp_off) */
 	gp_u32 len;		/* bytes of stack that follow, from sp on: whole blocks */
 	gp_u64 id;
 	gp_u64 time_ns;

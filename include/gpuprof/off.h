@@ -17,6 +17,8 @@
 #define GP_OFF_STILL 0x08	/* a reading of what goes on: no number of its own, dur is so far */
 #define GP_OFF_IN_CALL 0x10	/* with STILL: start_ns is the open call's; dur: of it, off the CPU */
 
+#define GP_OFF_MAYBE 0x20	/* the waker may have been an interrupt in that thread's time */
+
 #define GP_OFF_NO_SYSCALL (-1)
 
 /* gp_off.state: of the kernel's bits for it, those of which user space knows a name. */

@@ -8,7 +8,7 @@ load ../lib/common
 # bats test_tags=needs:root,needs:bpf
 @test "loss: a burst of 1 M calls through 64 KiB; hits = received + lost, booked where it happened" {
 	needs root bpf targets
-	run "$GPUPROF" record --ring-size 64k --max-loss 100% -o c.gpr -- "$TARGETS/burst" --truth t.json
+	run "$GPUPROF" record --off-cpu off --ring-size 64k --max-loss 100% -o c.gpr -- "$TARGETS/burst" --truth t.json
 	assert_success
 	"$GPUPROF" report c.gpr --max-loss 100% --table calls,threads,events --format json >r.json
 	run laws r.json --burst t.json
@@ -19,7 +19,7 @@ load ../lib/common
 @test "loss: the same of a running process, with -p and probes of the older kind" {
 	needs root bpf targets
 	start_target t burst --calls 100000
-	start_gpuprof record --attach multi --ring-size 64k --max-loss 100% -o c.gpr -p "$TARGET"
+	start_gpuprof record --off-cpu off --attach multi --ring-size 64k --max-loss 100% -o c.gpr -p "$TARGET"
 	wait_armed "$TARGET"
 	go t
 	wait_for 60 test -e t.json

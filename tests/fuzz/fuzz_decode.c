@@ -117,7 +117,7 @@ static void push_off(struct run *r, const void *rec, size_t len)
 		return;
 	check(ev.kind == EVENT_OFF && ev.end_ns >= ev.start_ns && ev.pid && ev.tid);
 	check(ev.dir == OFF_CALL || OFF_WOKEN_NS(&ev) <= ev.end_ns - ev.start_ns);
-	check((!ev.text || strlen(ev.text) <= GP_COMM_LEN) &&
+	check((!ev.text || strlen(ev.text) <= GP_COMM_LEN + 1) &&
 	      (!ev.text2 || strlen(ev.text2) < sizeof(texts.what)));
 	check(push(r, &ev) == 0);
 }
@@ -131,7 +131,7 @@ static void push_near_off(struct run *r, const uint8_t *b, size_t len)
 
 	memcpy(in, b, len < sizeof(in) ? len : sizeof(in));
 	seq = &r->seq[in[1] % 4];
-	rec.flags = in[0] & 31;
+	rec.flags = in[0] & 63;
 	if (!(rec.flags & GP_OFF_STILL))
 		*seq += in[3] < 128 ? 1 : in[3] - 126u;
 	rec.seq = *seq;

@@ -5,7 +5,7 @@
 TARGETS_DIR       := $(BUILD)/targets
 T_LIB   := $(TARGETS_DIR)/target.o $(TARGETS_DIR)/truth.o
 T_PROGS := $(addprefix $(TARGETS_DIR)/,cudart-dyn cudart-static cudart-static-stripped cudart-dl burst confined nccl \
-	     rows rows-twins successor triple triple-static)
+	     rows rows-twins successor triple triple-static waits)
 CUDA     = $(eval CUDA := $$(shell scripts/cuda))$(or $(CUDA),$(error scripts/cuda found no CUDA))
 T_FLAGS  = -std=gnu11 -D_GNU_SOURCE -g -O2 $(WARN) -Itests/targets -isystem $(CUDA)/include -pthread
 T_SO     = -L$(CUDA)/lib -Wl,-rpath,$(CUDA)/lib
@@ -55,6 +55,12 @@ $(TARGETS_DIR)/rows: $(TARGETS_DIR)/rows.o $(T_LIB)
 $(TARGETS_DIR)/successor: $(TARGETS_DIR)/successor.o
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^
+
+# As tests/kernels has it: no CUDA, and functions that begin as compilers make them begin.
+$(TARGETS_DIR)/waits: tests/targets/waits.c | $(UNPACKED)
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 -g -O1 $(KERNELS_FLAGS_$(ARCH)) $(WARN) -static -pthread -o $@ $<
 
 $(TARGETS_DIR)/rows-twins.o: tests/targets/rows.c tests/targets/target.h
 	@mkdir -p $(@D)

@@ -94,6 +94,11 @@ static void who_woke_it_and_since_when(void **state)
 	assert_string_equal(ev.text, "xxxxxxxxxxxxxxxx");
 	assert_int_equal(OFF_WAKER(&ev), 20ull << 32 | 21);
 	assert_int_equal(OFF_WOKEN_NS(&ev), 100);
+	rec.flags = GP_OFF_MAYBE;
+	assert_string_equal(decoded(&rec).text, "xxxxxxxxxxxxxxxx?");
+	rec.syscall = SYS_nanosleep;	/* the timer's interrupt, in whosever time */
+	assert_null(decoded(&rec).text);
+	rec.syscall = SYS_futex;
 	rec.flags = GP_OFF_INTERRUPT;
 	assert_string_equal(decoded(&rec).text, "interrupt");
 	for (uint64_t wrong = 999; wrong < 1600; wrong += 501) {	/* before it began, after its end */

@@ -28,6 +28,9 @@ enum verb_id {
 	VERB_END
 };
 
+/* --off-cpu: `auto` is on for chosen processes and off for the whole host. */
+enum off_cpu { OFF_CPU_AUTO, OFF_CPU_ON, OFF_CPU_OFF };
+
 enum on { ON_UNSET = -1, ON_EXIT, ON_SIGNAL };
 
 #define OPTIONS_PIDS_MAX 1024
@@ -79,6 +82,7 @@ struct options {
 	uint64_t ring_bytes;		/* a power of two */
 	bool stacks;			/* of each call */
 	uint64_t stack_bytes;		/* seen of each */
+	int off_cpu;			/* enum off_cpu */
 	bool no_cmdline;
 
 	bool verbose;

@@ -41,6 +41,10 @@ static const char *const launch_names[] = {
 	[LAUNCH_AUTO] = "auto", [LAUNCH_RUNTIME] = "runtime", [LAUNCH_DRIVER] = "driver", NULL,
 };
 
+static const char *const off_cpu_names[] = {
+	[OFF_CPU_AUTO] = "auto", [OFF_CPU_ON] = "on", [OFF_CPU_OFF] = "off", NULL,
+};
+
 static const char *const form_names[] = {
 	[HELP_TEXT] = "text", [HELP_MAN] = "man", [HELP_BASH] = "bash", [HELP_ZSH] = "zsh",
 	[HELP_FISH] = "fish", [HELP_VERBS] = "verbs", [HELP_END] = NULL,
@@ -235,6 +239,11 @@ static const struct option_row rows[] = {
 		.verbs = LIVE, .set = option_set_stack, .at = MEMBER(stack_bytes),
 		.accepts = "a size from 512 to 16k",
 		.help = "seen of a stack, 512 to 16k (default 4k)",
+	}, {
+		.name = "off-cpu", .group = GROUP_MEASURE, .arg = "WHEN",
+		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(off_cpu),
+		.choices = off_cpu_names, .accepts = "auto, on or off",
+		.help = "why threads do not run: auto (not with -a), on, off",
 	}, {
 		.name = "no-cmdline", .group = GROUP_MEASURE,
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(no_cmdline),

@@ -57,12 +57,6 @@ static struct table *build_copies(const struct options *o, const struct model *m
 	return view_copies(m);
 }
 
-static struct table *build_ranges(const struct options *o, const struct model *m, uint64_t now_ns)
-{
-	(void)o;
-	return view_ranges(m, now_ns);
-}
-
 static struct table *build_processes(const struct options *o, const struct model *m, uint64_t now_ns)
 {
 	(void)o;
@@ -75,6 +69,13 @@ static struct table *build_threads(const struct options *o, const struct model *
 	return view_threads(m, now_ns);
 }
 
+static struct table *build_offcpu(const struct options *o, const struct model *m, uint64_t now_ns)
+{
+	(void)o;
+	(void)now_ns;
+	return view_offcpu(m);
+}
+
 static struct table *build_events(const struct options *o, const struct model *m, uint64_t now_ns)
 {
 	(void)o;
@@ -82,30 +83,28 @@ static struct table *build_events(const struct options *o, const struct model *m
 	return view_events(m);
 }
 
-/* WITH_DEVICES: it says nothing where no helper told of any. */
-enum shown { ALWAYS, WITH_DEVICES, WITH_ROWS };
-
 static const struct {
 	const char *name;
 	struct table *(*build)(const struct options *o, const struct model *m, uint64_t now_ns);
-	enum shown shown;	/* where nobody asked for it by name */
+	bool needs_helper;	/* says nothing where no helper told of devices */
+	bool on_request;	/* with --table only */
 } builders[] = {
-	{ "findings", build_findings, WITH_DEVICES },
-	{ "ledger", build_ledger, WITH_DEVICES },
-	{ "devices", build_devices, WITH_DEVICES },
-	{ "kernels", build_kernels, WITH_DEVICES },
-	{ "copies", build_copies, WITH_DEVICES },
-	{ "ranges", build_ranges, WITH_ROWS },
-	{ "calls", build_calls, ALWAYS },
-	{ "processes", build_processes, ALWAYS },
-	{ "threads", build_threads, ALWAYS },
-	{ "events", build_events, ALWAYS },
+	{ "findings", build_findings, true, false },
+	{ "ledger", build_ledger, true, false },
+	{ "devices", build_devices, true, false },
+	{ "kernels", build_kernels, true, false },
+	{ "copies", build_copies, true, false },
+	{ "calls", build_calls, false, false },
+	{ "processes", build_processes, false, false },
+	{ "threads", build_threads, false, false },
+	{ "events", build_events, false, false },
+	{ "offcpu", build_offcpu, false, true },
 };
 
 #define TABLES (sizeof(builders) / sizeof(builders[0]))
 
 /* Columns that --filter looks at. */
-static const char *const name_columns[] = { "function", "kernel", "name", "op", "range" };
+static const char *const name_columns[] = { "function", "kernel", "name", "op" };
 
 struct printout {
 	size_t pick[TABLES];		/* indices of builders, in the order asked for */
@@ -168,9 +167,9 @@ static int pick_tables(struct printout *p, const struct options *o)
 		return pick_listed(p, o->tables);
 	if (o->format == FORMAT_CSV)
 		return pick_table(p, "calls");	/* several tables are no valid csv */
-	p->n = TABLES;
-	for (size_t i = 0; i < p->n; i++)
-		p->pick[i] = i;
+	for (size_t i = 0; i < TABLES; i++)
+		if (!builders[i].on_request)
+			p->pick[p->n++] = i;
 	return 0;
 }
 
@@ -297,27 +296,15 @@ static int prepare(struct printout *p, const struct options *o, const struct mod
 	return rc;
 }
 
-static bool is_shown(enum shown shown, const struct table *t, const struct model *m)
-{
-	switch (shown) {
-	case WITH_DEVICES:
-		return devices_count(model_devices(m));
-	case WITH_ROWS:
-		return table_rows(t);
-	default:
-		return true;
-	}
-}
-
 /* Where nobody asked for them by name, the words below the tables are enough. */
 static void leave_out_empty(struct printout *p, const struct options *o, const struct model *m)
 {
 	unsigned int kept = 0;
 
-	if (o->tables || o->format == FORMAT_JSON)
+	if (o->tables || o->format == FORMAT_JSON || devices_count(model_devices(m)))
 		return;
 	for (unsigned int i = 0; i < p->n; i++) {
-		if (!is_shown(builders[p->pick[i]].shown, p->tables[i], m)) {
+		if (builders[p->pick[i]].needs_helper) {
 			table_free(p->tables[i]);
 			continue;
 		}
@@ -337,6 +324,14 @@ static void printout_free(struct printout *p)
 		regfree(&p->filter);
 }
 
+static bool shows_stacks(const struct printout *p, const struct options *o)
+{
+	for (unsigned int i = 0; i < p->n; i++)
+		if (builders[p->pick[i]].build == build_offcpu)
+			return true;
+	return o->by == CALLS_BY_STACK;
+}
+
 int print_check(const struct options *o)
 {
 	struct funcs *none = calloc(1, sizeof(*none));
@@ -348,7 +343,7 @@ int print_check(const struct options *o)
 		rc = prepare(&p, o, m, 0);
 	else
 		log_error("cannot prepare the report: out of memory");
-	if (!rc && o->stacks && o->by != CALLS_BY_STACK && !o->capture)
+	if (!rc && o->stacks && !shows_stacks(&p, o) && !o->capture)
 		log_warn("option '--stacks' takes stacks that this report does not show; give '--by stack'");
 	printout_free(&p);
 	model_free(m);

@@ -32,8 +32,6 @@ int session_push(void *ctx, const struct event *ev)
 	struct session *s = ctx;
 
 	if (!s->err)
-		s->err = counts_meet(s, ev);
-	if (!s->err)
 		s->err = tap_push(&s->tap, ev);
 	if (!s->err)
 		s->err = helpers_see(s, ev);
@@ -116,6 +114,28 @@ static void on_signal(struct session *s)
 		s->state = SESSION_STOPPING;
 }
 
+struct off_reading {
+	struct live *live;
+	uint64_t until_ns;
+};
+
+static void on_off(void *ctx, const void *rec, size_t len)
+{
+	const struct off_reading *r = ctx;
+
+	live_push_off(r->live, rec, len, r->until_ns);
+}
+
+/* Who is off the CPU all the time has no record of it yet. */
+static void read_off(struct session *s, uint64_t until_ns)
+{
+	struct off_reading r = { &s->live, until_ns };
+
+	if (loader_each_off(s->loader, on_off, &r))
+		log_warn("cannot read who is off the CPU: what began before this interval's end and "
+			 "goes on is shown as other");
+}
+
 static void on_interval(struct session *s, int fd)
 {
 	uint64_t at = s->tap.watermark_ns;
@@ -124,6 +144,7 @@ static void on_interval(struct session *s, int fd)
 	if (!at || at <= s->interval_start_ns)
 		return;		/* nothing has been delivered since */
 	counts_read(s);
+	read_off(s, at);
 	if (s->plan->on_interval(s->plan->ctx, s->tap.model, at)) {
 		s->state = SESSION_STOPPING;
 		return;
@@ -229,6 +250,7 @@ static int start_loader(struct session *s)
 		.ring_bytes = o->ring_bytes,
 		.follow_all = o->all,
 		.follow_children = o->cmd || !o->isolate,
+		.off_cpu = o->off_cpu == OFF_CPU_ON || (o->off_cpu == OFF_CPU_AUTO && !o->all),
 		.stack_bytes = o->stacks ? (uint32_t)o->stack_bytes : 0,
 	};
 
@@ -273,12 +295,9 @@ static int start_tap(struct session *s)
 		return -ENOMEM;
 	s->sink = (struct event_sink){ .push = session_push, .ctx = s };
 	s->tap.no_cmdline = s->plan->o->no_cmdline;
-	s->tap.sums = counts_adds_up(s);
 	if (identity_room_init(&s->tap.room))
 		return -ENOMEM;
 	s->tap.model = model_new(decoder_funcs(s->decoder));
-	if (s->tap.model && s->plan->interval_ns)
-		model_use_intervals(s->tap.model);
 	return s->tap.model ? 0 : -ENOMEM;
 }
 

@@ -31,22 +31,15 @@ static const struct {
 	{ "refused", PLAN_REFUSED },
 };
 
-/* "cuFoo,cuBar", or "cuFoo,cuBar,+12 more" where that is too long. */
 static void push_list(struct session *s, const char *key, uint8_t fate)
 {
 	struct strbuf names = STRBUF_INIT;
-	unsigned int more = 0;
 
-	for (unsigned int row = 1; row < catalog_n_rows(); row++) {
-		if (!(attach_fate(s->attach, row) & fate))
-			continue;
-		if (names.len < LIST_MAX)
+	for (unsigned int row = 1; row < catalog_n_rows() && names.len < LIST_MAX; row++)
+		if (attach_fate(s->attach, row) & fate)
 			strbuf_addf(&names, "%s%s", names.len ? "," : "", catalog_row(row)->name);
-		else
-			more++;
-	}
-	if (more)
-		strbuf_addf(&names, ",+%u more", more);
+	if (names.len >= LIST_MAX)
+		strbuf_addstr(&names, ",...");
 	if (names.len)
 		session_push(s, &(struct event){ .kind = EVENT_FACT, .text = key,
 						 .text2 = names.s });
@@ -94,5 +87,6 @@ void probes_facts(struct session *s)
 	session_fact(s, "cost_per_hit_ns", "%" PRIu64, loader_call_cost_ns(s->loader));
 	session_fact(s, "cost_per_nested_ns", "%" PRIu64, loader_nested_cost_ns(s->loader));
 	session_fact(s, "cost_per_step_ns", "%" PRIu64, loader_step_cost_ns(s->loader));
+	session_fact(s, "off_cpu", "%s", loader_off_cpu(s->loader) ? "recorded" : "not recorded");
 	probes_met(s);
 }

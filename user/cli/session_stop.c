@@ -16,20 +16,26 @@ static void pump(void *ctx)
 	live_pump(&((struct session *)ctx)->live);
 }
 
-struct state {
-	struct gp_call head;
-	uint64_t words[GP_WORDS_LARGE + 1];
-};
-
 struct states {
-	VEC(struct state) all;
+	VEC(struct loader_state) all;
+	VEC(struct gp_off) off;		/* who is off the CPU */
 	bool full;
 };
 
 static void on_state(void *ctx, const void *rec, size_t len)
 {
 	struct states *states = ctx;
-	struct state *slot = len == sizeof(*slot) ? VEC_PUSH(&states->all) : NULL;
+	struct loader_state *slot = VEC_PUSH(&states->all);
+
+	if (slot)
+		memcpy(slot, rec, len);
+	states->full |= !slot;
+}
+
+static void on_off(void *ctx, const void *rec, size_t len)
+{
+	struct states *states = ctx;
+	struct gp_off *slot = VEC_PUSH(&states->off);
 
 	if (slot)
 		memcpy(slot, rec, len);
@@ -41,7 +47,8 @@ static void read_states(struct session *s, struct states *states)
 {
 	if (counts_adds_up(s))
 		return;
-	if (loader_each_state(s->loader, on_state, states) || states->full)
+	if (loader_each_off(s->loader, on_off, states) ||
+	    loader_each_state(s->loader, on_state, states) || states->full)
 		log_warn("cannot read the threads' last states; calls still open are not shown");
 }
 
@@ -49,13 +56,27 @@ static void push_states(struct session *s, struct states *states, uint64_t now_n
 {
 	for (size_t i = 0; i < states->all.n; i++)
 		live_push_state(&s->live, &states->all.v[i], sizeof(states->all.v[i]), now_ns);
+	/* Behind the last numbers, so that what is missing before them is known. */
+	for (size_t i = 0; i < states->off.n; i++)
+		live_push_off(&s->live, &states->off.v[i], sizeof(states->off.v[i]), now_ns);
 	VEC_FREE(&states->all);
+	VEC_FREE(&states->off);
 }
 
-static void stop_probes(struct session *s, uint64_t now_ns)
+/* Nothing recorded is lost by stopping: probes off, rings emptied, then what was still open. */
+void session_stop(struct session *s)
 {
+	uint64_t now_ns = time_now_ns();
 	struct states states = { 0 };
 
+	if (!s->live.drain && !s->blind)
+		return;
+	session_push(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
+	helpers_stop(s);
+	if (s->blind) {
+		session_empty(s);
+		return;
+	}
 	worker_stop(s->worker);
 	worker_pump(s->worker, &s->sink);
 	if (s->inside)
@@ -72,26 +93,6 @@ static void stop_probes(struct session *s, uint64_t now_ns)
 	counts_push(s);
 }
 
-/* Nothing recorded is lost by stopping: probes off, rings emptied, then what was still open. The model
- * is finished when it has all, as a report does it. */
-void session_stop(struct session *s)
-{
-	uint64_t now_ns = time_now_ns();
-	int err;
-
-	if (!s->live.drain && !s->blind)
-		return;
-	session_push(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
-	helpers_stop(s);
-	if (s->blind)
-		session_empty(s);
-	else
-		stop_probes(s, now_ns);
-	err = model_finish(s->tap.model);
-	if (err && !s->err)
-		s->err = err;
-}
-
 static void close_all(int *fds, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -105,7 +106,6 @@ void session_release(struct session *s)
 	attach_free(s->attach);
 	drain_free(s->live.drain);
 	tallied_free(&s->tallied);
-	map_free(&s->births);
 	helpers_free(s->helpers);
 	tap_free(&s->tap);
 	close_all(s->pidfds.v, s->pidfds.n);

@@ -28,7 +28,7 @@ enum decode_status decode_call(const struct decoder *d, const void *data, size_t
 
 /* The same of a GP_OFF, of either. out->text and text2 may point into texts. */
 struct decode_off_texts {
-	char waker[GP_COMM_LEN + 1];
+	char waker[GP_COMM_LEN + 2];
 	char what[64];
 };
 enum decode_status decode_off(const void *data, size_t len, struct event *out,

@@ -51,13 +51,24 @@ static const char *what_of(const struct gp_off *rec, const struct syscall_row *c
 	return t->what;
 }
 
-static const char *waker_of(const struct gp_off *rec, struct decode_off_texts *t)
+/* Of a sleep or a disk's answer the end is an interrupt: whose time that took is no waker. */
+static bool is_bystander(const struct gp_off *rec, uint8_t reason)
+{
+	return rec->flags & GP_OFF_MAYBE && (reason == OFF_SLEEP || reason == OFF_DISK);
+}
+
+static void decode_waker(const struct gp_off *rec, struct decode_off_texts *t, struct event *out)
 {
 	if (rec->flags & GP_OFF_INTERRUPT)
-		return "interrupt";
+		out->text = "interrupt";
+	if (!rec->waker_tid || out->text || is_bystander(rec, out->dir))
+		return;
+	OFF_WAKER(out) = (uint64_t)rec->waker_pid << 32 | rec->waker_tid;
 	memcpy(t->waker, rec->waker_comm, GP_COMM_LEN);
 	t->waker[GP_COMM_LEN] = '\0';
-	return rec->waker_tid ? t->waker : NULL;
+	if (rec->flags & GP_OFF_MAYBE)
+		strcat(t->waker, "?");
+	out->text = t->waker;
 }
 
 enum decode_status decode_off(const void *data, size_t len, struct event *out,
@@ -86,7 +97,6 @@ enum decode_status decode_off(const void *data, size_t len, struct event *out,
 	out->text2 = what_of(rec, call, texts);
 	if (rec->woken_ns > rec->start_ns && rec->woken_ns < out->end_ns && out->dir != OFF_RUNQUEUE)
 		OFF_WOKEN_NS(out) = out->end_ns - rec->woken_ns;
-	OFF_WAKER(out) = (uint64_t)rec->waker_pid << 32 | rec->waker_tid;
-	out->text = waker_of(rec, texts);
+	decode_waker(rec, texts, out);
 	return DECODE_OK;
 }

@@ -83,11 +83,16 @@ void live_push_state(struct live *l, const void *rec, size_t len, uint64_t now_n
 	push(l, &ev);
 }
 
-void live_push_off(struct live *l, const void *rec, size_t len)
+void live_push_off(struct live *l, const void *rec, size_t len, uint64_t until_ns)
 {
 	struct decode_off_texts texts;
 	struct event ev;
+	uint64_t over;
 
-	if (decode_off(rec, len, &ev, &texts) == DECODE_OK)
-		push(l, &ev);
+	if (decode_off(rec, len, &ev, &texts) != DECODE_OK || ev.start_ns >= until_ns)
+		return;
+	over = ev.end_ns > until_ns ? ev.end_ns - until_ns : 0;
+	ev.end_ns -= over;
+	OFF_WOKEN_NS(&ev) -= over < OFF_WOKEN_NS(&ev) ? over : OFF_WOKEN_NS(&ev);
+	push(l, &ev);
 }

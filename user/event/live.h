@@ -26,7 +26,7 @@ int live_pump(struct live *l);
 /* One state of loader_each_state: EVENT_TAIL, then EVENT_OPEN if a call is open. */
 void live_push_state(struct live *l, const void *rec, size_t len, uint64_t now_ns);
 
-/* One reading of loader_each_off. */
-void live_push_off(struct live *l, const void *rec, size_t len);
+/* One reading of loader_each_off, as far as until_ns. */
+void live_push_off(struct live *l, const void *rec, size_t len, uint64_t until_ns);
 
 #endif

@@ -239,6 +239,7 @@ static unsigned int push_inside(struct book *b, const struct event *ev, const st
 	b->last_gap = CLASS_OTHER;
 	book_add(b->ns, NULL, fn->class, num_max(start, b->floor), end);
 	b->cursor = end;
+	b->unseen |= 1u << fn->class;
 	b->has_open = b->before = b->inside = true;
 	b->watched = watched;
 	b->open_start = ev->start_ns;

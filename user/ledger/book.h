@@ -64,6 +64,7 @@ struct book {
 	uint64_t ns[BUCKET_END]; /* of this interval, without the head and the current gap */
 	uint64_t blocked[CLASS_END];	/* of these, in calls that returned */
 	uint64_t open_blocked, cut_blocked;	/* of the open call: so far, and before floor */
+	uint32_t unseen;	/* classes with calls that began before: what these were blocked is not known */
 	uint64_t base;		/* session start */
 	uint64_t floor;		/* where this interval begins: base, or the last cut */
 	uint64_t birth;		/* 0: unknown */
@@ -90,7 +91,8 @@ struct book {
 struct book_sum {
 	uint64_t open_ns, close_ns;
 	uint64_t ns[BUCKET_END];
-	uint64_t blocked_ns[CLASS_END];	/* of these, off the CPU, as far as that is known */
+	uint64_t blocked_ns[CLASS_END];	/* of these, off the CPU */
+	uint32_t unseen;		/* bit 1 << class: not known of all its calls */
 };
 
 /* unarmed: intervals of the thread's process, read when gaps are booked; may be NULL. */

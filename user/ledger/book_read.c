@@ -22,7 +22,7 @@ void book_read(const struct book *b, uint64_t now_ns, struct book_sum *sum)
 	/* A thread is not born after its first call, whatever was said of it. */
 	if (!b->is_cut)
 		open = num_max(open, num_min(b->birth, b->has_head ? b->head_end : close));
-	*sum = (struct book_sum){ .open_ns = open, .close_ns = close };
+	*sum = (struct book_sum){ .open_ns = open, .close_ns = close, .unseen = b->unseen };
 	for (unsigned int i = 0; i < BUCKET_END; i++)
 		sum->ns[i] = b->ns[i];
 	for (unsigned int i = 0; i < CLASS_END; i++)
@@ -46,6 +46,7 @@ void book_cut(struct book *b, uint64_t now_ns, struct book_sum *sum)
 	for (unsigned int i = 0; i < CLASS_END; i++)
 		b->blocked[i] = 0;
 	b->cut_blocked = b->open_blocked;
+	b->unseen = b->has_open && b->before ? 1u << b->open_class : 0;
 	/* What an earlier cut booked otherwise is not followed any more. */
 	if (b->is_cut && b->cut_bucket != book_now(b))
 		b->settled = num_max(b->settled, before);

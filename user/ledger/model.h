@@ -19,6 +19,7 @@
 #include "ledger/book.h"
 #include "ledger/devices.h"
 #include "ledger/hist.h"
+#include "ledger/offs.h"
 #include "ledger/share_book.h"
 #include "ledger/tally.h"
 
@@ -36,13 +37,8 @@ int model_finish(struct model *m);
 /* Where the books stand: the session's end, else the latest time that any event named. */
 uint64_t model_now(const struct model *m);
 
-/* Interval mode, from the beginning on. What devices did is told up to where all is known of it, about
- * a second ago: an interval of a device ends there, in a gap where the gap began, and the next goes on
- * from there. Kernels and copies are of the interval in which they were told. */
-void model_use_intervals(struct model *m);
-
-/* Forgets what was counted until now and goes on; open calls stay open, threads and processes that
- * ended are dropped. Make the interval's tables (with this now) before. */
+/* Interval mode: forgets what was counted until now and goes on; open calls stay open, threads
+ * and processes that ended are dropped. Make the interval's tables (with this now) before. */
 void model_cut(struct model *m, uint64_t now_ns);
 
 /* ---- reading ---------------------------------------------------------------------------- */
@@ -77,10 +73,6 @@ struct model_process {
 };
 size_t model_processes(const struct model *m);
 const struct model_process *model_process(const struct model *m, size_t i);
-
-/* What process i said it was doing (ledger/ranges.h); NULL: nothing. */
-struct ranges;
-const struct ranges *model_ranges(const struct model *m, size_t i);
 
 /* EVENT_IDENTITY: what is known of process i under that name. */
 const char *model_identity(const struct model *m, size_t i, const char *key);	/* NULL: nothing */
@@ -120,6 +112,12 @@ struct model_reading {		/* the latest EVENT_COUNT of a source and kind */
 	const char *source, *kind;
 	uint64_t hits, received, lost;
 };
+/* What a thread (the last one of that number) is called, or else its process; NULL: unknown. */
+const char *model_thread_comm(const struct model *m, uint32_t pid, uint32_t tid);
+
+/* Why threads were off the CPU outside calls, in this interval. */
+const struct offs *model_offs(const struct model *m);
+
 /* What the stacks of calls are; see tally.stack. */
 const struct stacks *model_stacks(const struct model *m);
 struct stacks *model_stacks_of(struct model *m);	/* for what is found out at report time */

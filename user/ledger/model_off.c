@@ -27,6 +27,24 @@ static void note_timeline(struct model *m, struct thread *t, uint64_t cursor_ns,
 	note_span(m, t, woken, b->cursor, BUCKET_OFF_0 + OFF_RUNQUEUE);
 }
 
+/* As far as the session goes. */
+static int add_row(struct model *m, const struct event *ev)
+{
+	uint64_t stop = m->session.stop_ns ? m->session.stop_ns : UINT64_MAX;
+	uint64_t over = ev->end_ns - num_min(num_max(stop, ev->start_ns), ev->end_ns);
+	struct event clipped = *ev;
+
+	clipped.end_ns -= over;
+	OFF_WOKEN_NS(&clipped) -= num_min(over, OFF_WOKEN_NS(ev));
+	return ev->start_ns < stop ? offs_add(&m->offs, &clipped, m->session.interval_ns) : 0;
+}
+
+/* Has the book taken this reading? Not if records of its thread are still on their way. */
+static bool is_told(const struct thread *t, const struct event *ev)
+{
+	return t->book.has_open && t->book.is_off && t->book.open_start == ev->start_ns;
+}
+
 int off_push(struct model *m, const struct event *ev)
 {
 	bool reading = !(ev->has & HAS_END);
@@ -47,5 +65,5 @@ int off_push(struct model *m, const struct event *ev)
 	if (t->book.cursor > cursor)
 		note_timeline(m, t, cursor, ev);
 	model_see_time(m, ev->end_ns);
-	return 0;
+	return reading && !is_told(t, ev) ? 0 : add_row(m, ev);
 }

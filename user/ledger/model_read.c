@@ -11,11 +11,6 @@ uint64_t model_now(const struct model *m)
 	return m->session.stop_ns ? m->session.stop_ns : m->now_ns;
 }
 
-void model_use_intervals(struct model *m)
-{
-	m->intervals = true;
-}
-
 void model_cut(struct model *m, uint64_t now_ns)
 {
 	struct book_sum sum;
@@ -24,12 +19,11 @@ void model_cut(struct model *m, uint64_t now_ns)
 		if (m->threads.v[i]->has_book)
 			book_cut(&m->threads.v[i]->book, now_ns, &sum);
 	who_drop_ended(m);
-	device_cut(m);
 	for (size_t i = 0; i < m->processes.n; i++) {
 		tallies_reset(&m->processes.v[i]->info.tallies);
 		spans_drop_before(&m->processes.v[i]->unarmed, now_ns);
 	}
-	range_cut(m, now_ns);
+	offs_reset(&m->offs);
 	if (now_ns > m->session.interval_ns)
 		m->session.interval_ns = now_ns;
 	if (now_ns > m->now_ns)
@@ -132,6 +126,20 @@ const struct model_reading *model_reading(const struct model *m, size_t i)
 const char *model_fact(const struct model *m, const char *key)
 {
 	return pairs_get(&m->facts, key);
+}
+
+const char *model_thread_comm(const struct model *m, uint32_t pid, uint32_t tid)
+{
+	const struct thread *t = who_known_thread(m, pid, tid);
+
+	if (t && t->comm[0])
+		return t->comm;
+	return t && pid == tid && t->process->info.comm[0] ? t->process->info.comm : NULL;
+}
+
+const struct offs *model_offs(const struct model *m)
+{
+	return &m->offs;
 }
 
 const struct stacks *model_stacks(const struct model *m)

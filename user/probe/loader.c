@@ -63,6 +63,8 @@ static void configure(struct loader *l, const struct loader_options *o)
 
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
 		bpf_program__set_autoload(always[i], true);
+	if (l->off_cpu)
+		loader_choose_sched(skel);
 	loader_choose_programs(l);
 	bpf_map__set_max_entries(skel->maps.calls, (uint32_t)o->ring_bytes);
 	configure_stacks(skel, o->stack_bytes);
@@ -100,7 +102,7 @@ static int try_way(struct loader *l, const struct loader_options *o, enum loader
 }
 
 /* 0 or -errno; o->way is what was tried last. */
-static int try_ways(struct loader *l, struct loader_options *o)
+static int try_each_way(struct loader *l, struct loader_options *o)
 {
 	static const enum loader_way best_first[] = { WAY_SESSION, WAY_MULTI, WAY_PERF };
 	int err;
@@ -114,6 +116,21 @@ static int try_ways(struct loader *l, struct loader_options *o)
 			break;
 	}
 	return err;
+}
+
+/* A kernel that refuses the scheduler's hooks may have all else. */
+static int try_ways(struct loader *l, struct loader_options *o)
+{
+	enum loader_way asked = o->way;
+	int err;
+
+	l->off_cpu = o->off_cpu && o->detail == DETAIL_CALL;
+	err = try_each_way(l, o);
+	if (!err || !l->off_cpu || loader_why_final(err))
+		return err;
+	l->off_cpu = false;
+	o->way = asked;
+	return try_each_way(l, o);
 }
 
 struct loader *loader_new(const struct loader_options *o)

@@ -13,6 +13,7 @@
 
 #include "gpuprof/control.h"
 #include "gpuprof/event.h"
+#include "gpuprof/off.h"
 #include "probe/tally_map.h"
 
 enum loader_way {		/* how functions are probed (design §4) */
@@ -38,6 +39,7 @@ struct loader_options {
 	bool follow_children;		/* children of followed processes */
 	bool returns_kill;		/* as if the self-test had said so; for tests */
 	uint32_t stack_bytes;		/* copied of each new stack, whole GP_STACK_BLOCKs; 0: none */
+	bool off_cpu;			/* what the scheduler does with threads that make calls */
 };
 
 struct loader;
@@ -97,8 +99,21 @@ void loader_hand_over(struct loader *l);
  * readable, but those of threads that end are gone. WAY_PERF: breakpoints go within seconds. */
 void loader_detach(struct loader *l);
 
-/* After loader_detach: every living thread's last state (gp_call + words; kind 0 or GP_OPEN). */
+struct loader_state {
+	struct gp_call head;
+	uint64_t words[GP_WORDS_LARGE + 2];
+};
+
+/* After loader_detach: every living thread's last state (loader_state; kind 0 or GP_OPEN). */
 int loader_each_state(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len), void *ctx);
+
+/* Does the scheduler tell? Not where it was not asked for, with another detail than DETAIL_CALL, or
+ * where the kernel refuses the hooks (then all else works). */
+bool loader_off_cpu(const struct loader *l);
+
+/* Every living thread that is off the CPU now, or has been so in its open call: a gp_off with
+ * GP_OFF_STILL. Any time; with the last states it must be read before those. 0 or -errno. */
+int loader_each_off(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len), void *ctx);
 
 /* A new fd to read struct gp_mapping from: what a process maps now, and before Linux 6.1 what others
  * do, too. -errno; the caller closes it. */

@@ -26,6 +26,7 @@ struct loader {
 	struct gpuprof_bpf *skel;
 	enum loader_way way;
 	enum loader_detail detail;
+	bool off_cpu;
 	struct loader_fds links;	/* of the uprobes */
 	struct loader_fds events;	/* WAY_PERF: what the links are of */
 	struct close_later *closing;	/* events whose links are gone */
@@ -59,6 +60,9 @@ int loader_open_iterator(struct bpf_program *prog, const struct bpf_iter_attach_
 
 const struct loader_links *loader_links_of(enum loader_way way);
 void loader_choose_programs(const struct loader *l);	/* between open and load */
+
+/* The scheduler's hooks, as far as this kernel has them; between open and load. */
+void loader_choose_sched(const struct gpuprof_bpf *skel);
 
 /* Probes ourselves: does this way attach, whom may it follow to the return, and what does it cost?
  * 0 or -errno. */

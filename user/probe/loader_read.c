@@ -21,31 +21,60 @@ int loader_open_iterator(struct bpf_program *prog, const struct bpf_iter_attach_
 	return fd;
 }
 
-int loader_each_state(struct loader *l, void (*fn)(void *, const void *, size_t), void *ctx)
+/* Records of one size, as an iterator writes them: each goes to fn. */
+static int read_records(struct bpf_program *prog, size_t size, void (*fn)(void *, const void *, size_t),
+			void *ctx)
 {
-	struct { struct gp_call head; uint64_t words[GP_WORDS_LARGE + 1]; } rec[32];
-	int fd = loader_open_iterator(l->skel->progs.task_states, NULL), err;
+	uint64_t buf[1024];
+	int fd = loader_open_iterator(prog, NULL), err;
+	char *at = (char *)buf;
 	size_t have = 0;
 	ssize_t n;
 
 	if (fd < 0)
 		return fd;
-	while ((n = read(fd, (char *)rec + have, sizeof(rec) - have)) != 0) {
+	while ((n = read(fd, at + have, sizeof(buf) - have)) != 0) {
+		size_t used = 0;
+
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n < 0)
 			break;
-		have += (size_t)n;
-		for (size_t i = 0; i < have / sizeof(rec[0]); i++)
-			if (rec[i].head.pid != (uint32_t)getpid())	/* the calibration's */
-				fn(ctx, &rec[i], sizeof(rec[i]));
-		memmove(rec, (char *)rec + have / sizeof(rec[0]) * sizeof(rec[0]),
-			have % sizeof(rec[0]));
-		have %= sizeof(rec[0]);
+		for (have += (size_t)n; have - used >= size; used += size)
+			fn(ctx, at + used, size);
+		have -= used;
+		memmove(at, at + used, have);
 	}
 	err = n < 0 ? -errno : 0;
 	close(fd);
 	return err;
+}
+
+struct state_reader {
+	void (*fn)(void *ctx, const void *rec, size_t len);
+	void *ctx;
+};
+
+static void on_state(void *ctx, const void *rec, size_t len)
+{
+	const struct state_reader *r = ctx;
+
+	if (((const struct gp_call *)rec)->pid != (uint32_t)getpid())	/* the calibration's */
+		r->fn(r->ctx, rec, len);
+}
+
+int loader_each_state(struct loader *l, void (*fn)(void *, const void *, size_t), void *ctx)
+{
+	struct state_reader r = { fn, ctx };
+
+	return read_records(l->skel->progs.task_states, sizeof(struct loader_state), on_state, &r);
+}
+
+int loader_each_off(struct loader *l, void (*fn)(void *, const void *, size_t), void *ctx)
+{
+	if (!l->off_cpu)
+		return 0;
+	return read_records(l->skel->progs.task_off, sizeof(struct gp_off), fn, ctx);
 }
 
 int loader_open_mappings(const struct loader *l, pid_t pid)

@@ -6,6 +6,7 @@
  */
 #include <bpf/bpf.h>
 #include <link.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/time.h"
@@ -113,6 +114,17 @@ static void decide_returns(struct loader *l, bool harmless)
 	l->skel->bss->returns = l->returns;
 }
 
+/* Nothing more is told of this thread. */
+static void forget_me(struct loader *l)
+{
+	int me = (int)syscall(SYS_pidfd_open, getpid(), 0);
+
+	if (me < 0)
+		return;
+	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.threads), &me);
+	close(me);
+}
+
 int loader_test_self(struct loader *l, const struct loader_options *o)
 {
 	uint64_t offsets[] = { offset_of(loader_probe_me), offset_of(loader_step_me) };
@@ -128,6 +140,7 @@ int loader_test_self(struct loader *l, const struct loader_options *o)
 	decide_returns(l, harmless > 0);
 	err = harmless < 0 ? harmless : calibrate(l, &p);
 	loader_detach(l);
+	forget_me(l);
 	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.pids), &me);
 	return err ? err : loader_counts(l, &l->before);
 }

@@ -332,7 +332,7 @@ int callstacks_take(struct callstacks *cs, const void *rec, size_t len)
 
 	__atomic_fetch_add(&cs->counts.received, 1, __ATOMIC_RELAXED);
 	if (len < sizeof(*head) || head->kind != GP_STACK || head->len > len - sizeof(*head) ||
-	    !head->pid || !head->id || !catalog_row(head->row)) {
+	    !head->pid || !head->id || (head->row && !catalog_row(head->row))) {
 		cs->counts.malformed++;
 		return 0;
 	}

@@ -4,6 +4,7 @@
  * is not empty, so that the rows of a thread add up to its wall time. Reads a const model.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "base/num.h"
 #include "base/vec.h"
@@ -35,6 +36,7 @@ struct line {
 
 struct lines {
 	VEC(struct line) all;
+	bool knows_off;		/* the scheduler told of threads */
 };
 
 static int compare_lines(const void *a, const void *b)
@@ -68,7 +70,17 @@ static int add_thread(struct lines *lines, const struct model *m, size_t i, uint
 	return 0;
 }
 
-static int add_row(struct table *t, const struct line *line)
+/* Off the CPU: all of its own reasons; of calls, if that is known; of what could not be seen, nobody
+ * knows. */
+static void fill_blocked(struct cell *cell, const struct line *line)
+{
+	if (bucket_is_off(line->bucket))
+		cell_u(cell, line->ns);
+	else if (line->bucket < CLASS_END && !(line->thread.book.unseen >> line->bucket & 1))
+		cell_u(cell, line->thread.book.blocked_ns[line->bucket]);
+}
+
+static int add_row(struct table *t, const struct line *line, bool knows_off)
 {
 	const struct model_thread *thread = &line->thread;
 	uint64_t wall = thread->book.close_ns - thread->book.open_ns;
@@ -85,6 +97,8 @@ static int add_row(struct table *t, const struct line *line)
 	cell_u(&row[NS], line->ns);
 	cell_d(&row[SHARE], (double)line->ns / (double)wall);
 	cell_u(&row[WALL], wall);
+	if (knows_off)
+		fill_blocked(&row[BLOCKED], line);
 	if (thread->birth_ns)
 		cell_u(&row[BIRTH], thread->birth_ns);
 	if (thread->process_start_ns)
@@ -102,7 +116,7 @@ static int fill(struct table *t, struct lines *lines, const struct model *m, uin
 	if (!err && lines->all.n)
 		qsort(lines->all.v, lines->all.n, sizeof(*lines->all.v), compare_lines);
 	for (size_t i = 0; !err && i < lines->all.n; i++)
-		err = add_row(t, &lines->all.v[i]);
+		err = add_row(t, &lines->all.v[i], lines->knows_off);
 	return err;
 }
 
@@ -120,10 +134,13 @@ struct table *view_threads(const struct model *m, uint64_t now_ns)
 {
 	struct table *t = table_new("threads", columns, N_COLUMNS);
 	struct lines lines = { 0 };
+	const char *fact;
 	int err;
 
 	if (!t)
 		return NULL;
+	fact = model_fact(m, "off_cpu");
+	lines.knows_off = fact && !strcmp(fact, "recorded");
 	err = fill(t, &lines, m, now_ns);
 	VEC_FREE(&lines.all);
 	if (!err)

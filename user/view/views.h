@@ -36,9 +36,6 @@ struct table *view_kernels(const struct model *m);
 /* pid device direction pinned count bytes total_ns gb_per_s (10^9 bytes); by total_ns. */
 struct table *view_copies(const struct model *m);
 
-/* pid nvtx_domain range kind count open wall_ns host_ns device_ns launches; by wall_ns. */
-struct table *view_ranges(const struct model *m, uint64_t now_ns);
-
 /* pid comm device device_uuid state bucket ns share busy_ns overlapped_ns wall_ns: a row per process,
  * device and bucket, or cause of state idle, that is not empty; sum of ns = wall_ns. By pid, device, and ns descending. */
 struct table *view_ledger(const struct model *m, uint64_t now_ns);
@@ -49,6 +46,10 @@ struct table *view_findings(const struct model *m, uint64_t now_ns);
 /* device device_uuid name owner pid ns share wall_ns sm_active_pct tensor_active_pct dram_active_pct: a
  * row per device of the host and owner ("comm[pid]", shared, unwatched, idle); sum of ns = wall_ns. */
 struct table *view_devices(const struct model *m, uint64_t now_ns);
+
+/* pid tid comm reason syscall file waker_pid waker_tid waker_comm count open total_ns blocked_ns
+ * runqueue_ns max_ns stack: why threads were off the CPU outside calls; by total_ns, descending. */
+struct table *view_offcpu(const struct model *m);
 
 /* source kind hits received lost matched orphan late skew invalid */
 struct table *view_events(const struct model *m);

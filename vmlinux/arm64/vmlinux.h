@@ -8,8 +8,6 @@
 
 #include "../types.h"
 
-struct pt_regs;
-
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct user_pt_regs {
@@ -17,6 +15,18 @@ struct user_pt_regs {
 	__u64 sp;
 	__u64 pc;
 	__u64 pstate;
+};
+
+struct pt_regs {
+	__s32 syscallno;
+};
+
+struct thread_info {
+	__u64 preempt_count;	/* the lower half: the count */
+};
+
+struct task_struct___arm64 {
+	struct thread_info thread_info;
 };
 
 #pragma clang attribute pop

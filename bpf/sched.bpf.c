@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * What the scheduler does with threads that make calls: since when and why they are off the CPU, who
+ * wakes them, and when they are back. Attached only when it is asked for, since these hooks run on
+ * every switch and every wakeup of the host: a thread without BPF storage costs one load.
+ *
+ * They run with the run queue locked: nothing here may allocate memory or wake anybody up.
+ */
+#include "nest.bpf.h"
+#include "stack.bpf.h"
+
+#define ANONYMOUS_INODES 0x09041934	/* magic of the file system that eventfd, epoll ... are in */
+#define FILE_TYPE_SHIFT 12
+
+/* preempt_count: serving a soft interrupt, in a hard one, in an NMI. */
+#define IN_INTERRUPT 0x00ff0100u
+
+/* Where x86-64 counts: a variable of its own, but from 6.2 to 6.14 a member. */
+struct pcpu_hot {
+	int preempt_count;
+} __attribute__((preserve_access_index));
+extern const int __preempt_count __ksym __weak;
+extern const struct pcpu_hot pcpu_hot __ksym __weak;
+
+#if defined(__TARGET_ARCH_x86)
+static __always_inline int preempt_count(void)
+{
+	if (bpf_ksym_exists(&__preempt_count))
+		return *(const int *)bpf_this_cpu_ptr(&__preempt_count);
+	if (bpf_ksym_exists(&pcpu_hot))
+		return ((const struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))->preempt_count;
+	return 0;
+}
+#else
+static __always_inline int preempt_count(void)
+{
+	const struct task_struct___arm64 *task = (void *)bpf_get_current_task_btf();
+
+	return (int)task->thread_info.preempt_count;
+}
+#endif
+
+/* What kind of file a descriptor of the task is. */
+static __noinline __u32 file_kind(struct task_struct *task, __u64 fd)
+{
+	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
+	struct file *file = NULL;
+	struct inode *inode;
+
+	if (!fdt || fd >= BPF_CORE_READ(fdt, max_fds) ||
+	    bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(fdt, fd) + fd) || !file)
+		return GP_FILE_UNKNOWN;
+	inode = BPF_CORE_READ(file, f_inode);
+	if (BPF_CORE_READ(inode, i_sb, s_magic) == ANONYMOUS_INODES)
+		return GP_FILE_ANONYMOUS;
+	return BPF_CORE_READ(inode, i_mode) >> FILE_TYPE_SHIFT;
+}
+
+/* It blocks: in which system call, for which file, called from where. */
+static __noinline int describe_wait(struct task_struct *task, struct gp_off *rec)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	__u32 state = task->__state;
+
+	if (!regs)
+		return 0;
+	rec->state = state;
+	rec->syscall = syscall_number(regs);
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+		rec->flags = GP_OFF_IOWAIT;
+	if (rec->syscall >= 0)
+		rec->file = file_kind(task, syscall_argument(regs));
+	if (stack_bytes)
+		rec->stack = take_stack(regs, 0, 0);
+	return 0;
+}
+
+static __always_inline void describe(struct task_struct *task, bool preempted, struct gp_off *rec)
+{
+	rec->flags = 0;
+	rec->syscall = GP_OFF_NO_SYSCALL;
+	rec->state = 0;
+	rec->file = GP_FILE_UNKNOWN;
+	rec->woken_ns = 0;
+	rec->waker_pid = 0;
+	rec->waker_tid = 0;
+	rec->stack = 0;
+	/* Woken while it went to sleep: then it only waits for a CPU. */
+	if (preempted || !task->__state)
+		rec->flags = GP_OFF_RUNNABLE;
+	else
+		describe_wait(task, rec);
+}
+
+/* What was held back, or not followed to its end, before the thread leaves again. */
+static __always_inline void settle_last(struct thread_state *st)
+{
+	if (st->off.until_ns)
+		send_off(st, st->off.until_ns);
+	else if (!st->open)
+		st->seq++;	/* its end was missed: a record that never comes */
+}
+
+static __noinline int leave_cpu(struct task_struct *task, bool preempted)
+{
+	struct thread_state *st = bpf_task_storage_get(&threads, task, 0, 0);
+
+	if (!st || !st->off.watched)
+		return 0;
+	if (st->off.since_ns) {
+		if (st->off.telling)
+			return 0;	/* it goes on with what is held back */
+		settle_last(st);
+	}
+	if (!st->open)
+		describe(task, preempted, &st->off.rec);
+	st->off.since_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+static __noinline int enter_cpu(struct task_struct *task)
+{
+	struct thread_state *st = bpf_task_storage_get(&threads, task, 0, 0);
+	__u64 now;
+
+	if (!st || !st->off.since_ns || !st->off.watched)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (st->off.telling) {
+		st->off.until_ns = now;
+	} else if (st->open) {
+		st->off.blocked_ns += now - st->off.since_ns;
+		st->off.since_ns = 0;
+	} else {
+		send_off(st, now);
+	}
+	return 0;
+}
+
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(off_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	if (prev->bpf_storage)
+		leave_cpu(prev, preempt);
+	if (next->bpf_storage)
+		enter_cpu(next);
+	return 0;
+}
+
+enum { WAKER_MAYBE, WAKER_THREAD, WAKER_INTERRUPT };
+
+static __noinline int note_waker(struct task_struct *task, __u32 who)
+{
+	struct thread_state *st = bpf_task_storage_get(&threads, task, 0, 0);
+	__u64 id = bpf_get_current_pid_tgid();
+	struct gp_off *rec;
+
+	if (!st || !st->off.watched || !st->off.since_ns || st->off.until_ns || st->open)
+		return 0;
+	rec = &st->off.rec;
+	if (rec->woken_ns || rec->flags & GP_OFF_RUNNABLE)
+		return 0;
+	if (who == WAKER_MAYBE)
+		rec->flags |= GP_OFF_MAYBE;
+	if (who == WAKER_INTERRUPT || !id) {
+		rec->flags |= GP_OFF_INTERRUPT;
+	} else {
+		rec->waker_pid = id >> 32;
+		rec->waker_tid = (__u32)id;
+		bpf_get_current_comm(rec->waker_comm, sizeof(rec->waker_comm));
+	}
+	rec->woken_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("?tp_btf/sched_waking")
+int BPF_PROG(off_waking, struct task_struct *task)
+{
+	if (task->bpf_storage)
+		note_waker(task, preempt_count() & IN_INTERRUPT ? WAKER_INTERRUPT : WAKER_THREAD);
+	return 0;
+}
+
+/* The same where the kernel has no symbol for the count: an interrupt may use any thread's name. */
+SEC("?tp_btf/sched_waking")
+int BPF_PROG(off_waking_any, struct task_struct *task)
+{
+	if (task->bpf_storage)
+		note_waker(task, WAKER_MAYBE);
+	return 0;
+}
+
+/* Of one thread, what has no record yet: that it is off the CPU, or what its open call has spent so. */
+static __always_inline bool read_off(const struct thread_state *st, struct gp_off *rec)
+{
+	__u64 since = st->off.since_ns, now = bpf_ktime_get_ns(), dur = since ? now - since : 0;
+
+	__builtin_memcpy(rec, &st->off.rec, sizeof(*rec));
+	rec->flags |= GP_OFF_STILL;
+	rec->seq = st->seq;
+	rec->start_ns = since;
+	if (st->open) {
+		dur += st->off.blocked_ns;
+		rec->flags = GP_OFF_STILL | GP_OFF_IN_CALL;
+		rec->start_ns = st->rec.head.start_ns;
+	}
+	if (dur > GP_DUR_MAX)
+		dur = GP_DUR_MAX;
+	rec->dur_lo_ns = (__u32)dur;
+	rec->dur_hi = dur >> 32;
+	return dur && !st->off.until_ns;
+}
+
+/* A record is too large for the stack; one reader at a time, so one is enough. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct gp_off);
+} off_buf SEC(".maps");
+
+/* Writes a gp_off (GP_OFF_STILL) for each watched thread that is off the CPU or has been so in its open
+ * call. The threads run on meanwhile. */
+SEC("?iter/task")
+int task_off(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct thread_state *st;
+	struct gp_off *rec;
+	__u32 zero = 0;
+
+	if (!task)
+		return 0;
+	st = bpf_task_storage_get(&threads, task, 0, 0);
+	rec = bpf_map_lookup_elem(&off_buf, &zero);
+	if (st && rec && st->off.watched && read_off(st, rec))
+		bpf_seq_write(ctx->meta->seq, rec, sizeof(*rec));
+	return 0;
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Why threads that make calls are off the CPU: of a program whose waits are known by construction.
+
+load ../lib/common
+
+# A kernel without symbols for its variables cannot tell an interrupt from the thread it interrupts.
+maybe() {
+	[ "$(uname -m)" = aarch64 ] || grep -qwE '__preempt_count|pcpu_hot' /proc/kallsyms || echo --maybe
+}
+
+# The program waits until it may go; probes are in it by then.
+start_waits() { # WAY...
+	"$TARGETS/waits" truth ready go "$@" 3>&- &
+	WAITS=$!
+	STARTED+=("$WAITS")
+	wait_for 10 test -e ready
+}
+
+is_as_it_was() { # REPORT.json
+	# shellcheck disable=SC2046 # an option, or none
+	run "$TEST_LIB/check_waits.py" "$1" truth $(maybe)
+	assert_success
+	run laws "$1"
+	assert_success
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "offcpu: sleep, lock, pipe, socket, contention and a blocked sync have their reasons and wakers" {
+	needs root bpf targets
+	run "$GPUPROF" stat --budget 1s --table threads,offcpu,events --format json -o r.json -- \
+		"$TARGETS/waits" truth "" "" sleep sync lock pipe poll run
+	assert_success
+	is_as_it_was r.json
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "offcpu: a page fault that somebody else must answer is one, and names who did" {
+	needs root bpf targets
+	run "$TARGETS/waits" truth "" "" fault
+	[ "$status" -ne 77 ] || skip "this kernel has no userfaultfd"
+	run "$GPUPROF" stat --budget 1s --table threads,offcpu,events --format json -o r.json -- \
+		"$TARGETS/waits" truth "" "" fault
+	assert_success
+	is_as_it_was r.json
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "offcpu: a capture tells the same of a process that was attached to" {
+	needs root bpf targets
+	start_waits lock pipe sync
+	start_gpuprof record --budget 1s -o c.gpr -p "$WAITS"
+	wait_armed "$WAITS" waits
+	: >go
+	wait_gpuprof
+	assert_success
+	"$GPUPROF" report c.gpr --table threads,offcpu,events --format json >r.json
+	is_as_it_was r.json
+	run report_value r.json '[e["hits"] == e["received"] > 0 for e in t["events"] if e["kind"] == "off"]'
+	assert_output '[True]'
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "offcpu: a wait that outlasts the session is booked to its last instant, and shown as open" {
+	needs root bpf targets
+	start_waits hang
+	start_gpuprof stat --budget 1s --table threads,offcpu --format json -o r.json -p "$WAITS"
+	wait_armed "$WAITS" waits
+	: >go
+	wait_for 10 grep -q hanging truth
+	wait_for 10 grep -q pipe "/proc/$WAITS/wchan"
+	sleep 0.5
+	kill -INT "$PROFILER"
+	wait_gpuprof
+	assert_success
+	run laws r.json
+	assert_success
+	run report_value r.json '[(x["reason"], x["syscall"], x["file"], x["count"], x["open"])
+		for x in t["offcpu"] if x["open"]]'
+	assert_output "[('io', 'read', 'pipe', 0, 1)]"
+	run report_value r.json 'sum(x["ns"] for x in t["threads"] if x["bucket"] == "io") >= 5e8'
+	assert_output True
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "offcpu: every interval of a thread that waits all the time is all waiting" {
+	needs root bpf targets
+	start_waits hang
+	start_gpuprof -i 300ms -n 4 --budget 1s --table threads --format csv -p "$WAITS"
+	wait_armed "$WAITS" waits
+	: >go
+	wait_gpuprof
+	assert_success
+	run grep -cE ',io,([0-9]+),1,\1,\1,' gpuprof.out
+	assert [ "$output" -ge 2 ]
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "offcpu: nothing is recorded where it was not asked for, and unknown is not zero" {
+	needs root bpf targets
+	run "$GPUPROF" stat --off-cpu off --budget 1s --table threads,offcpu,events --format json -o r.json -- \
+		"$TARGETS/waits" truth "" "" sleep
+	assert_success
+	run report_value r.json '([x["bucket"] for x in t["threads"] if x["blocked_ns"] is not None], t["offcpu"],
+		[e["hits"] for e in t["events"] if e["kind"] == "off"])'
+	assert_output '([], [], [0])'
+	run "$GPUPROF" stat --off-cpu off --table offcpu -- "$TARGETS/waits" truth "" "" sleep
+	assert_output --partial 'not recorded: --off-cpu on'
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "offcpu: with --stacks a wait has the stack that it is in" {
+	needs root bpf targets
+	run "$GPUPROF" stat --stacks --budget 1s --table offcpu --format json -o r.json -- \
+		"$TARGETS/waits" truth "" "" lock
+	assert_success
+	run report_value r.json '[x["stack"] for x in t["offcpu"] if x["reason"] == "lock"][0]'
+	assert_output --partial 'main;lock_way;wait_for_waker;wait_lock'
+}

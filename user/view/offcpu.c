@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The table `offcpu`: why threads that drive devices were off the CPU outside calls, in which system
+ * call, on what kind of file, and who woke them. Reads a const model.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/vec.h"
+#include "view/folded.h"
+#include "view/views.h"
+
+enum { PID, TID, COMM, REASON, SYSCALL, FILE_KIND, WAKER_PID, WAKER_TID, WAKER_COMM, COUNT, OPEN, TOTAL,
+       BLOCKED, RUNQUEUE, MAX, STACK, N_COLUMNS };
+
+static const struct column columns[N_COLUMNS] = {
+	[PID] = { "pid", NULL, CELL_ID, 0 },
+	[TID] = { "tid", NULL, CELL_ID, 0 },
+	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
+	[REASON] = { "reason", NULL, CELL_TEXT, 0 },
+	[SYSCALL] = { "syscall", NULL, CELL_TEXT, 0 },
+	[FILE_KIND] = { "file", NULL, CELL_TEXT, 0 },
+	[WAKER_PID] = { "waker_pid", NULL, CELL_ID, 1 },
+	[WAKER_TID] = { "waker_tid", NULL, CELL_ID, 0 },
+	[WAKER_COMM] = { "waker_comm", "woken by", CELL_TEXT, 0 },
+	[COUNT] = { "count", NULL, CELL_INT, 0 },
+	[OPEN] = { "open", NULL, CELL_INT, 0 },
+	[TOTAL] = { "total_ns", NULL, CELL_NS, 0 },
+	[BLOCKED] = { "blocked_ns", NULL, CELL_NS, 1 },
+	[RUNQUEUE] = { "runqueue_ns", NULL, CELL_NS, 0 },
+	[MAX] = { "max_ns", NULL, CELL_NS, 0 },
+	[STACK] = { "stack", NULL, CELL_TEXT, 1 },
+};
+
+struct lines {
+	VEC(const struct off_row *) all;
+	struct folded folded;
+};
+
+static uint64_t total(const struct off_row *r)
+{
+	return num_add(r->blocked_ns, r->runqueue_ns);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct off_row *x = *(const struct off_row *const *)a;
+	const struct off_row *y = *(const struct off_row *const *)b;
+	int c = num_compare(total(y), total(x));
+
+	if (!c)
+		c = num_compare(x->pid, y->pid);
+	return c ? c : num_compare(x->tid, y->tid);
+}
+
+/* "read pipe": a system call, and what kind of file it waited for. */
+static int fill_what(struct table *t, struct cell *row, const struct off_row *line)
+{
+	char call[64];
+	const char *blank;
+	int err;
+
+	if (line->more)
+		return cell_s(t, &row[SYSCALL], "[more]");
+	if (!line->what)
+		return 0;
+	snprintf(call, sizeof(call), "%s", line->what);
+	blank = strncmp(call, "syscall ", 8) ? strchr(line->what, ' ') : NULL;
+	if (blank)
+		call[blank - line->what] = '\0';
+	err = cell_s(t, &row[SYSCALL], call);
+	return err || !blank ? err : cell_s(t, &row[FILE_KIND], blank + 1);
+}
+
+static int add_row(struct table *t, struct lines *lines, const struct model *m,
+		   const struct off_row *line)
+{
+	struct cell *row = table_row(t);
+	const char *stack = NULL;
+	int err;
+
+	if (!row)
+		return -ENOMEM;
+	cell_u(&row[PID], line->pid);
+	cell_u(&row[TID], line->tid);
+	if (line->waker_id) {
+		cell_u(&row[WAKER_PID], line->waker_id >> 32);
+		cell_u(&row[WAKER_TID], (uint32_t)line->waker_id);
+	}
+	cell_u(&row[COUNT], line->count);
+	cell_u(&row[OPEN], line->open);
+	cell_u(&row[TOTAL], total(line));
+	cell_u(&row[BLOCKED], line->blocked_ns);
+	cell_u(&row[RUNQUEUE], line->runqueue_ns);
+	cell_u(&row[MAX], line->max_ns);
+	err = line->stack ? folded_text(&lines->folded, line->stack, &stack) : 0;
+	if (!err)
+		err = cell_s(t, &row[STACK], stack);
+	if (!err)
+		err = cell_s(t, &row[COMM], model_thread_comm(m, line->pid, line->tid));
+	if (!err)
+		err = cell_s(t, &row[REASON], off_reason_name(line->reason));
+	if (!err)
+		err = cell_s(t, &row[WAKER_COMM], line->waker);
+	return err ? err : fill_what(t, row, line);
+}
+
+static int fill(struct table *t, struct lines *lines, const struct model *m)
+{
+	const struct offs *o = model_offs(m);
+	int err = 0;
+
+	for (size_t i = 0; i < o->all.n; i++) {
+		const struct off_row **line = VEC_PUSH(&lines->all);
+
+		if (!line)
+			return -ENOMEM;
+		*line = &o->all.v[i];
+	}
+	if (lines->all.n)
+		qsort(lines->all.v, lines->all.n, sizeof(*lines->all.v), compare_lines);
+	for (size_t i = 0; !err && i < lines->all.n; i++)
+		err = add_row(t, lines, m, lines->all.v[i]);
+	return err;
+}
+
+struct table *view_offcpu(const struct model *m)
+{
+	struct table *t = table_new("offcpu", columns, N_COLUMNS);
+	struct lines lines = { .folded.stacks = model_stacks(m) };
+	const char *fact = model_fact(m, "off_cpu");
+	int err;
+
+	if (!t)
+		return NULL;
+	table_say_none(t, fact && !strcmp(fact, "recorded") ?
+		       "no thread that makes calls was off the CPU outside them" :
+		       "what the scheduler did was not recorded: --off-cpu on");
+	err = fill(t, &lines, m);
+	VEC_FREE(&lines.all);
+	folded_free(&lines.folded);
+	if (!err)
+		return t;
+	table_free(t);
+	errno = -err;
+	return NULL;
+}
