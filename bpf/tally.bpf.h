@@ -33,7 +33,8 @@ static const struct gp_tally empty_tally = {};
  * caller does not know yet whether the process is followed. */
 static __always_inline struct gp_tally *find_tally(__u64 row, bool check_followed)
 {
-	struct gp_tally_key key = { .pid = bpf_get_current_pid_tgid() >> 32, .row = row };
+	struct gp_tally_key key = { .process_ns = bpf_get_current_task_btf()->group_leader->start_time,
+				    .pid = bpf_get_current_pid_tgid() >> 32, .row = row };
 	struct gp_tally *t = bpf_map_lookup_elem(&tallies, &key);
 
 	if (t)

@@ -15,6 +15,8 @@
 #define GP_SLOTS_MAX 16384	/* see bpf/tally.bpf.h */
 
 struct gp_tally_key {
+	gp_u64 process_ns;	/* the birth of its process: tells two owners of one pid apart; 0: of the
+				 * one that the kernel's own filter admits */
 	gp_u32 pid;
 	gp_u32 row;
 };
@@ -28,7 +30,7 @@ struct gp_tally {
 	gp_u32 bins[GP_BINS];
 };
 
-_Static_assert(sizeof(struct gp_tally_key) == 8, "tally key");
+_Static_assert(sizeof(struct gp_tally_key) == 16, "tally key");
 _Static_assert(sizeof(struct gp_tally) == 40 + 4 * GP_BINS, "tally");
 
 #endif

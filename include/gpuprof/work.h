@@ -114,10 +114,11 @@ struct gp_ring_range {
 #define GP_LOSS_BUFFERS 2	/* no buffer was free */
 #define GP_LOSS_NO_TIME 3	/* records without times */
 #define GP_LOSS_UNKNOWN 4	/* records of a kind or size that is not known */
+#define GP_LOSS_UNSEEN 5	/* CUDA worked meanwhile and nobody recorded: not armed, or yielded */
 
 struct gp_ring_loss {
-	uint64_t since_ns, until_ns;	/* of the clock of the records; 0: unknown */
-	uint64_t count;
+	uint64_t since_ns, until_ns;	/* CLOCK_MONOTONIC of the target's time namespace; since 0: ever */
+	uint64_t count;			/* of records; 0: unknown */
 	uint32_t cause;
 	uint32_t pad;
 };

@@ -90,6 +90,23 @@ record_process() { # TARGET ARGS...
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "counts: a pid that is used again is another process, also where calls are added up" {
+	needs root bpf targets
+	[ -w /proc/sys/kernel/ns_last_pid ] || skip "this kernel cannot be told which pid comes next"
+	local detail
+	for detail in latency count; do
+		run "$GPUPROF" stat --detail $detail --format json -o r.json -- "$TEST_LIB/reuse_pid.py" \
+			"$TARGETS/cudart-dyn" --launches 10 --pause-us 10000 -- \
+			"$TARGETS/cudart-dl" --launches 20 --pause-us 10000
+		[ "$status" -ne 3 ] || skip "others take every pid here"
+		assert_success
+		run report_value r.json \
+			'sorted((c["comm"], c["count"]) for c in t["calls"]), len({c["pid"] for c in t["calls"]})'
+		assert_output "([('cudart-dl', 20), ('cudart-dyn', 10)], 1)"
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "counts: the entries of one running process, -p with --detail count" {
 	needs root bpf targets
 	start_target t cudart-dyn --launches 20000

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Holds the device tables of a report (json) against what the simulated GPU logged (GPUSIM_LOG).
 
-usage: check_works.py REPORT.json LOG.json... [--idle]
+usage: check_works.py REPORT.json LOG.json... [--idle | --faults]
 
 Kernels (names, counts, ns), copies (directions, counts, bytes, ns) and the ledger's busy and owned
 time of every bucket must be the log's, to the nanosecond, for each device of each process; all works
 must have met their launch. --idle: so must the causes of idle time, to 5 us for each call or 2 %,
-whichever is larger. Prints one line, or every difference and status 1.
+whichever is larger. --faults: works may be missing, but none is made up, what is missing is counted as
+lost or invalid, and no book says of more time that it knows why the device idled than it did idle: the
+rest must be `lost` or `unknown`. Prints one line, or every difference and status 1.
 Knows the rules of ledger/device_book.h and ledger/idle.h in plain words, over complete lists.
 """
 import argparse
@@ -137,9 +139,61 @@ def check_events(report, total, say):
         say(f"of {total} works the table events says nothing")
 
 
+# ---- with faults ----------------------------------------------------------------------------
+
+HONEST = ("lost", "unknown", "unarmed")
+APART_NS = 2000000	# a loss is known to lie between two flushes, works are longer
+
+
+def check_faulty_device(report, pid, device, logged, say):
+    """Returns how many ns of the device's book are lost or unknown."""
+    what, rows = f"pid {pid} device {device}:", report.rows("ledger", pid, device)
+    real_kernels, real_copies = kernels_of(logged), copies_of(logged)
+    for name, (count, total, _, _) in report.kernels(pid, device).items():
+        if name is not None and (count > real_kernels.get(name, (0,))[0] or total > real_kernels[name][1]):
+            say(f"{what} kernel {name} ran {count} times, {total} ns: {real_kernels.get(name)}")
+    for way, (count, size, _) in report.copies(pid, device).items():
+        if count > real_copies.get(way, (0,))[0] or size > real_copies[way][1]:
+            say(f"{what} {count} copies {way}: {real_copies.get(way)}")
+    if not rows:
+        say(f"{what} has no book")
+        return 0
+    if {sum(r["ns"] for r in rows)} != {rows[0]["wall_ns"]}:
+        say(f"{what} {sum(r['ns'] for r in rows)} ns do not add up to the wall time")
+    real = sum(sweep([Work(w, report.buckets()) for w in logged])[0].values())
+    known = sum(r["ns"] for r in rows if r["state"] == "idle" and r["bucket"] not in HONEST)
+    if known > rows[0]["wall_ns"] - real + APART_NS + SHARE * real:
+        say(f"{what} knows why it idled for {known} ns, of {rows[0]['wall_ns'] - real} idle ones")
+    return sum(r["ns"] for r in rows if r["bucket"] in HONEST)
+
+
+def check_faulty_events(report, total, unseen, say):
+    row = next((r for r in report.tables["events"] if r["kind"] == "work"), None)
+    if row is None:
+        return 0
+    missing = row["hits"] < total and not unseen
+    if row["hits"] != row["received"] + row["lost"] or missing:
+        say(f"of {total} works: {row}")
+    return row["received"] - row["invalid"]
+
+
+def check_faulty(report, logs, say):
+    total = sum(len(log["works"]) for log in logs)
+    unseen = 0
+    for log in logs:
+        for device in sorted({w["device"] for w in log["works"]}):
+            logged = [w for w in log["works"] if w["device"] == device]
+            unseen += check_faulty_device(report, log["pid"], device, logged, say)
+    seen = check_faulty_events(report, total, unseen, say)
+    print(f"seen {'all' if seen == total else 'some' if seen else 'none'},"
+          f" not known {'some' if unseen else 'none'}")
+
+
 # ---- why devices idled ----------------------------------------------------------------------
 
 CAUSES = {"copy": "copy-host", "free": "alloc", "collective": "comm-host"}
+# What a thread did outside of calls, which the log does not tell apart.
+OTHER = ("other", "off-cpu", "runqueue", "disk", "io", "lock", "page-fault", "sleep", "input", "op", "python")
 
 
 class Thread:
@@ -184,7 +238,10 @@ def check_idle(report, pid, device, log, say):
     works = [Work(w, report.buckets()) for w in logged]
     rows = report.rows("ledger", pid, device)
     real = idle_of(works, sweep(works)[1], log["calls"])
-    seen = collections.Counter({r["bucket"]: r["ns"] for r in rows if r["state"] == "idle"})
+    seen = collections.Counter()
+    for row in rows:
+        if row["state"] == "idle":
+            seen["other" if row["bucket"] in OTHER else row["bucket"]] += row["ns"]
     # Before the first work and behind the last one a book has what no log knows.
     outside = rows[0]["wall_ns"] - max(w.end for w in works) + min(w.start for w in works)
     limit = max(NS_PER_CALL * len(log["calls"]), SHARE * sum(real.values()))
@@ -200,10 +257,16 @@ def main():
     parser.add_argument("report")
     parser.add_argument("logs", nargs="+")
     parser.add_argument("--idle", action="store_true")
+    parser.add_argument("--faults", action="store_true")
     options = parser.parse_args()
     wrong, total, books = [], 0, 0
-    report = Report(options.report)
-    for log in map(load, options.logs):
+    report, logs = Report(options.report), [load(path) for path in options.logs]
+    if options.faults:
+        check_faulty(report, logs, wrong.append)
+        for line in wrong[:40]:
+            print(line, file=sys.stderr)
+        return bool(wrong)
+    for log in logs:
         total += len(log["works"])
         for device in sorted({w["device"] for w in log["works"]}):
             books += 1

@@ -9,7 +9,7 @@
  * bytes.
  *
  * Environment: GPUSIM_SEED, GPUSIM_DEVICES (1; of those, CUDA_VISIBLE_DEVICES), GPUSIM_MEMORY_BYTES
- * (16 GiB), GPUSIM_COPY_GBPS (25; host<->device), GPUSIM_HANG=N (the N-th kernel of the process
+ * (16 GiB), GPUSIM_COPY_GBPS (25; host<->device), GPUSIM_PAGEABLE_GBPS (6; of pageable memory), GPUSIM_HANG=N (the N-th kernel of the process
  * never ends), GPUSIM_SPIN=1 (who waits for the device stays on its CPU), GPUSIM_TRUTH=FILE,
  * GPUSIM_LOG=FILE (gpusim_log.h), GPUSIM_QUIET=1, and for the driver shim GPUSIM_PROCADDR=export|private. For collectives see libnccl.h.
  */
@@ -22,6 +22,7 @@
 
 #define GPUSIM_FOREVER UINT64_MAX
 #define GPUSIM_MAX_DEVICES 16
+#define GPUSIM_STAGED_BYTES 65536 /* so much pageable memory is copied to the device at leisure */
 
 enum gpusim_result {
 	GPUSIM_OK = 0,
@@ -71,6 +72,7 @@ struct gpusim_work {
 	const void *entity; /* kernels: the function */
 	struct gpusim_shape shape; /* kernels */
 	uint64_t bytes; /* copies and sets */
+	bool pageable; /* copies: the host's memory is not page-locked */
 	uint64_t start_ns, end_ns; /* 0, 0 when it was captured into a graph, or pending */
 	bool pending; /* behind a collective whose end is not known yet */
 };
@@ -129,6 +131,7 @@ int gpusim_memory_free(uint64_t address);
 bool gpusim_memory_is_device(uint64_t address);
 int gpusim_host_alloc(uint64_t bytes, void **out); /* page-locked host memory */
 int gpusim_host_free(void *memory);
+bool gpusim_host_is_pinned(uint64_t address); /* within page-locked memory */
 
 int gpusim_capture_begin(struct gpusim_stream *handle);
 int gpusim_capture_end(struct gpusim_stream *handle, struct gpusim_graph **out);

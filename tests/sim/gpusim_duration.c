@@ -84,6 +84,8 @@ uint64_t gpusim_work_duration(const struct gpusim_stream *stream, const struct g
 
 	if (stream->hung)
 		return GPUSIM_FOREVER;
+	if (work->pageable)
+		return work->bytes / gpusim_world.config.pageable_gbps;
 	if (work->kind != GPUSIM_KERNEL)
 		return gpusim_copy_duration(work->kind, work->bytes);
 	exact = find_fixed(work->entity);

@@ -19,7 +19,7 @@ struct gpusim_config {
 	int devices;
 	int physical[GPUSIM_MAX_DEVICES]; /* of each device that is visible, the host's number */
 	uint64_t memory_bytes;
-	uint64_t copy_gbps;
+	uint64_t copy_gbps, pageable_gbps;
 	uint64_t hang_kernel;
 	bool spin; /* who waits stays on its CPU */
 };

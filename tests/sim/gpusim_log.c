@@ -103,6 +103,7 @@ static void write_work(FILE *file, const struct gpusim_trace_work *w)
 		w->stream, w->correlation);
 	fprintf(file, ", \"start\": %" PRIu64 ", \"end\": %" PRIu64 ", \"bytes\": %" PRIu64,
 		w->work.start_ns, w->work.end_ns, w->work.bytes);
+	fprintf(file, ", \"pageable\": %s", w->work.pageable ? "true" : "false");
 	fprintf(file, ", \"graph\": %u, \"node\": %" PRIu64, w->graph, w->graph_node);
 	fprintf(file, ", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u]}", grid[0], grid[1],
 		grid[2], block[0], block[1], block[2]);

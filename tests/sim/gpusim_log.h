@@ -7,7 +7,7 @@
  *   {"log_version": 1, "simulated": true, "pid": P, "seed": S,
  *    "devices": ["GPU-..."],
  *    "works": [{"device": 0, "kind": "kernel", "name": "...", "context": 1, "stream": 7,
- *               "correlation": C, "start": ns, "end": ns, "bytes": 0, "graph": 0, "node": 0,
+ *               "correlation": C, "start": ns, "end": ns, "bytes": 0, "pageable": false, "graph": 0, "node": 0,
  *               "grid": [x,y,z], "block": [x,y,z]}],
  *    "calls": [{"tid": T, "class": "launch", "function": "...", "start": ns, "end": ns,
  *               "correlation": C, "result": 0}]}

@@ -20,12 +20,14 @@ struct block {
 	uint64_t bytes;
 	int class;
 	int device; /* HOST for page-locked host memory */
+	struct block *next_host; /* of all such */
 };
 
 enum { HOST = -1 };
 
 static struct block *in_use[HASH_SIZE];
 static struct block *free_list[CLASSES];
+static struct block *host_blocks;
 static uint64_t range_start, range_used;
 
 static struct block **chain_of(uint64_t address)
@@ -166,23 +168,42 @@ int gpusim_host_alloc(uint64_t bytes, void **out)
 		return GPUSIM_OUT_OF_MEMORY;
 	}
 	block->address = (uint64_t)(uintptr_t)*out;
+	block->bytes = bytes;
 	block->device = HOST;
 	gpusim_lock();
 	block_insert(block);
+	block->next_host = host_blocks;
+	host_blocks = block;
 	gpusim_unlock();
 	return GPUSIM_OK;
 }
 
 int gpusim_host_free(void *memory)
 {
-	struct block *block;
+	struct block *block, **link;
 
 	gpusim_lock();
 	block = block_remove((uint64_t)(uintptr_t)memory, true);
+	for (link = &host_blocks; block && *link != block; link = &(*link)->next_host)
+		;
+	if (block)
+		*link = block->next_host;
 	gpusim_unlock();
 	if (!block)
 		return GPUSIM_INVALID_VALUE;
 	free(block);
 	free(memory);
 	return GPUSIM_OK;
+}
+
+bool gpusim_host_is_pinned(uint64_t address)
+{
+	const struct block *block;
+
+	gpusim_lock();
+	for (block = host_blocks; block; block = block->next_host)
+		if (address >= block->address && address - block->address < block->bytes)
+			break;
+	gpusim_unlock();
+	return block != NULL;
 }

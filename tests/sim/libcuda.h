@@ -20,50 +20,69 @@ static inline CUdeviceptr cuda_address(const void *memory)
 	return (CUdeviceptr)(uintptr_t)memory;
 }
 
-/* What a copy is by its addresses; from host to host it is nothing for a device. */
-static inline enum gpusim_work_kind cuda_direction(CUdeviceptr to, CUdeviceptr from)
+struct cuda_way {
+	enum gpusim_work_kind kind; /* 0: nothing for a device */
+	bool pageable;
+};
+
+/* What a copy is by its addresses. */
+static inline struct cuda_way cuda_direction(CUdeviceptr to, CUdeviceptr from)
 {
 	bool to_device = gpusim_memory_is_device(to);
 	bool from_device = gpusim_memory_is_device(from);
 
+	if (to_device && from_device)
+		return (struct cuda_way){ GPUSIM_COPY_DTOD, false };
 	if (to_device)
-		return from_device ? GPUSIM_COPY_DTOD : GPUSIM_COPY_HTOD;
-	return from_device ? GPUSIM_COPY_DTOH : 0;
+		return (struct cuda_way){ GPUSIM_COPY_HTOD, !gpusim_host_is_pinned(from) };
+	if (from_device)
+		return (struct cuda_way){ GPUSIM_COPY_DTOH, !gpusim_host_is_pinned(to) };
+	return (struct cuda_way){ 0, false };
 }
 
-/* Puts a copy or set on a stream; the caller says which kind the addresses must make. */
+/*
+ * Puts a copy or set on a stream; the caller says which kind the addresses must make. As in CUDA, a
+ * copy of pageable memory is over when the call returns, but small ones to the device.
+ */
 static inline CUresult cuda_transfer(struct gpusim_call *call, enum gpusim_work_kind wanted,
-				     enum gpusim_work_kind found, CUstream stream)
+				     struct cuda_way found, CUstream stream)
 {
-	struct gpusim_work work = { .kind = found, .bytes = call->bytes };
-
-	if (!call->bytes)
-		return GPUSIM_OK;
-	if (!found || (wanted && wanted != found))
-		return GPUSIM_INVALID_VALUE;
-	return gpusim_submit(stream, &work);
-}
-
-/* The same; the host waits for it unless it stays within the device. */
-static inline CUresult cuda_transfer_now(struct gpusim_call *call, CUstream stream,
-					 enum gpusim_work_kind wanted, enum gpusim_work_kind found)
-{
-	struct gpusim_work work = { .kind = found, .bytes = call->bytes };
+	struct gpusim_work work = { .kind = found.kind, .bytes = call->bytes,
+				    .pageable = found.pageable };
+	bool staged = found.kind == GPUSIM_COPY_HTOD && call->bytes <= GPUSIM_STAGED_BYTES;
 	CUresult result;
 
 	if (!call->bytes)
 		return GPUSIM_OK;
-	if (!found || (wanted && wanted != found))
+	if (!found.kind || (wanted && wanted != found.kind))
 		return GPUSIM_INVALID_VALUE;
 	result = gpusim_submit(stream, &work);
-	if (!result && found != GPUSIM_COPY_DTOD)
+	if (!result && found.pageable && !staged)
+		result = gpusim_wait(stream, &work);
+	return result;
+}
+
+/* The same; the host waits for it unless it stays within the device. */
+static inline CUresult cuda_transfer_now(struct gpusim_call *call, CUstream stream,
+					 enum gpusim_work_kind wanted, struct cuda_way found)
+{
+	struct gpusim_work work = { .kind = found.kind, .bytes = call->bytes,
+				    .pageable = found.pageable };
+	CUresult result;
+
+	if (!call->bytes)
+		return GPUSIM_OK;
+	if (!found.kind || (wanted && wanted != found.kind))
+		return GPUSIM_INVALID_VALUE;
+	result = gpusim_submit(stream, &work);
+	if (!result && found.kind != GPUSIM_COPY_DTOD)
 		gpusim_wait(stream, &work);
 	return result;
 }
 
 static inline CUresult cuda_set(struct gpusim_call *call, CUdeviceptr to, CUstream stream)
 {
-	enum gpusim_work_kind found = gpusim_memory_is_device(to) ? GPUSIM_SET : 0;
+	struct cuda_way found = { gpusim_memory_is_device(to) ? GPUSIM_SET : 0, false };
 
 	return gpusim_call_end(call, cuda_transfer(call, GPUSIM_SET, found, stream));
 }

@@ -99,6 +99,8 @@ static void record_kernel(struct cupti_kernel *k, const struct gpusim_trace_work
 	k->graph_node = w->graph_node;
 }
 
+enum { PINNED = 2 }; /* CUPTI's number of such memory */
+
 static void record_copy(struct cupti_memcpy *c, const struct gpusim_trace_work *w)
 {
 	static const struct {
@@ -113,6 +115,10 @@ static void record_copy(struct cupti_memcpy *c, const struct gpusim_trace_work *
 	c->copy_kind = ways[w->work.kind].copy;
 	c->from_kind = ways[w->work.kind].from;
 	c->to_kind = ways[w->work.kind].to;
+	if (w->work.kind == GPUSIM_COPY_HTOD && !w->work.pageable)
+		c->from_kind = PINNED;
+	if (w->work.kind == GPUSIM_COPY_DTOH && !w->work.pageable)
+		c->to_kind = PINNED;
 	c->bytes = w->work.bytes;
 	c->start = real_ns(w->work.start_ns);
 	c->end = real_ns(w->work.end_ns);

@@ -27,13 +27,14 @@ SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory
 SIM_NCCL := libnccl_shared libnccl_submit libnccl_group libnccl_comm libnccl_collectives
 SIM_CUPTI := libcupti_activity libcupti_queue libcupti_record libcupti_version
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
-SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static simcalls-inside ddp held lives client mix
+SIM_PRETRAIN := pretrain pretrain_loader pretrain_marks pretrain_step
+SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static simcalls-inside ddp held lives client mix pretrain
 
 # NVTX is a header of the toolkit; without one there is no program that uses it.
 SIM_NVTX := $(patsubst %/nvtx3/nvToolsExt.h,%,$(firstword $(wildcard $(BUILD)/cuda/include/nvtx3/nvToolsExt.h \
 	/usr/local/cuda*/include/nvtx3/nvToolsExt.h)))
 ifneq ($(SIM_NVTX),)
-SIM_PROGRAMS += ranges
+SIM_PROGRAMS += ranges ranges_truth
 endif
 
 SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13 libnccl.so.2 libcupti.so.13 libchained.so cuda12/libcudart.so.12)
@@ -176,6 +177,10 @@ $(SIM_OUT)/ranges: $(SIM_OUT)/programs/ranges.o $(SIM_OUT)/libranges_part.so $(S
 	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -lranges_part -l:libcudart.so.13 -ldl \
 		-Wl,-rpath-link,$(SIM_OUT)
 
+$(SIM_OUT)/ranges_truth: $(SIM_OUT)/programs/ranges_truth.o $(SIM_OUT)/libcudart.so.13
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -ldl -Wl,-rpath-link,$(SIM_OUT)
+
 $(SIM_OUT)/held: $(SIM_OUT)/programs/held.o $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libgpusim.so
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -lgpusim
@@ -198,6 +203,11 @@ $(SIM_OUT)/simcalls-inside: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_li
 $(SIM_OUT)/ddp: $(SIM_OUT)/programs/ddp.o $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libnccl.so.2
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -l:libnccl.so.2 -Wl,-rpath-link,$(SIM_OUT)
+
+$(SIM_OUT)/pretrain: $(call SIM_OBJECTS,programs,$(SIM_PRETRAIN)) $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libnccl.so.2
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $(filter %.o,$^) $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -l:libnccl.so.2 \
+		-Wl,-rpath-link,$(SIM_OUT)
 
 $(SIM_OUT)/simcalls-dl: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_dlopen)
 	$(call say,LINK,$@)

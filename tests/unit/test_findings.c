@@ -168,7 +168,7 @@ static void communication_is_exposed_where_no_compute_runs_beside(void **state)
 
 	(void)state;
 	b.comm_ns = 1500 * MS;
-	b.comm_kernel = "ncclDevKernel_AllReduce(int)";
+	b.comm_kernel = "_Z23ncclDevKernel_AllReducei";
 	b.comm_tid = 14;
 	b.comm_thread = "main";
 	found = only(&f, &b, "exposed-comm");

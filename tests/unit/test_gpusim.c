@@ -127,6 +127,25 @@ static void test_copies_take_bytes_by_bandwidth(void **state)
 	assert_int_equal(work.end_ns - work.start_ns, MS);
 }
 
+static void test_copies_of_pageable_memory_are_slower(void **state)
+{
+	struct gpusim_stream *stream = new_stream(GPUSIM_STREAM_NON_BLOCKING);
+	struct gpusim_work work = { .kind = GPUSIM_COPY_HTOD, .bytes = 6 * MS, .pageable = true };
+	void *pinned, *other;
+
+	(void)state;
+	assert_int_equal(gpusim_submit(stream, &work), GPUSIM_OK);
+	assert_int_equal(work.end_ns - work.start_ns, MS); /* 6 bytes a nanosecond */
+	assert_int_equal(gpusim_host_alloc(100, &pinned), GPUSIM_OK);
+	assert_int_equal(gpusim_host_alloc(100, &other), GPUSIM_OK);
+	assert_true(gpusim_host_is_pinned((uint64_t)(uintptr_t)pinned + 99));
+	assert_false(gpusim_host_is_pinned((uint64_t)(uintptr_t)&work));
+	assert_int_equal(gpusim_host_free(pinned), GPUSIM_OK);
+	assert_false(gpusim_host_is_pinned((uint64_t)(uintptr_t)pinned));
+	assert_true(gpusim_host_is_pinned((uint64_t)(uintptr_t)other));
+	assert_int_equal(gpusim_host_free(other), GPUSIM_OK);
+}
+
 static void test_copy_engines_serve_one_at_a_time(void **state)
 {
 	struct gpusim_stream *one = new_stream(GPUSIM_STREAM_NON_BLOCKING);
@@ -369,6 +388,7 @@ int main(void)
 		LAW(test_legacy_stream_orders_blocking_streams),
 		LAW(test_sync_returns_after_all_work),
 		LAW(test_copies_take_bytes_by_bandwidth),
+		LAW(test_copies_of_pageable_memory_are_slower),
 		LAW(test_copy_engines_serve_one_at_a_time),
 		LAW(test_one_seed_gives_one_run),
 		LAW(test_events_mark_the_end_of_work),

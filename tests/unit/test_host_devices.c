@@ -48,7 +48,7 @@ static int divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_
 	return 0;
 }
 
-static const struct devices_divide by = { divide, NULL };
+static const struct devices_divide by = { .divide = divide };
 
 static void tell_device(struct devices *d, uint32_t pid, uint32_t ordinal, const char *uuid)
 {
@@ -64,7 +64,7 @@ static void push(struct devices *d, uint32_t pid, uint32_t ordinal, uint64_t lau
 		 uint64_t start, uint64_t end)
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .device = ordinal };
-	const struct launch launch = { pid, launched, launched };
+	const struct launch launch = { .tid = pid, .start_ns = launched, .end_ns = launched };
 
 	assert_int_equal(devices_push_work(d, &(struct event){ .kind = EVENT_WORK, .pid = pid,
 							       .start_ns = start, .end_ns = end,

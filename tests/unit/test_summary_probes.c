@@ -84,7 +84,11 @@ static void functions_that_are_not_seen_are_named_with_the_reason(void **state)
 	foot_has(m, "not seen: cuA, cuB: their probes would be single-stepped, which adds 16.1", true);
 	foot_has(m, "not seen: cuC: the kernel cannot probe how they begin", true);
 	fact(m, "too_dear", "a,b,c,d,e,f,g,h,i,j");
-	foot_has(m, "not seen: a, b, c, d, e, f, g, h, ...: ", true);
+	foot_has(m, "not seen: a, b, c, d, e, f, g, h and 2 more (json's not_seen names them): ", true);
+	fact(m, "too_dear", "a,b,c,d,e,f,g,h,i,j,+1234 more");
+	foot_has(m, "not seen: a, b, c, d, e, f, g, h and 1,236 more (json's not_seen", true);
+	fact(m, "too_dear", "a,b,c,d,e,f,g,h,+99999999999999999999 more,+99999999999999999999");
+	foot_has(m, "not seen: a, b, c, d, e, f, g, h and 18,446,744,073,709,551,615 more", true);
 	fact(m, "too_dear", ",,,");
 	foot_has(m, "not seen: , , , : ", true);
 	model_free(m);

@@ -83,7 +83,7 @@ static void where_nothing_is_wrong_it_says_so(void **state)
 	launch(m, 1, 1, 2, 50);
 	launch(m, 2, 3, 51, 100);
 	says(m, "No avoidable loss above 5 % was found: device 0 (pid 12, train) is busy 97.0 % of the "
-	     "time, and 2.0 % is before its first work.");
+	     "time; its first work came after 2.0 %, after its last came 0.0 %.");
 }
 
 static void idle_time_that_no_rule_explains_is_not_hidden(void **state)
@@ -94,7 +94,7 @@ static void idle_time_that_no_rule_explains_is_not_hidden(void **state)
 	launch(m, 1, 1, 2, 50);
 	launch(m, 2, 3, 70, 100);
 	says(m, "No avoidable loss above 5 % was found: device 0 (pid 12, train) is busy 78.0 % of the "
-	     "time, and 2.0 % is before its first work.\n"
+	     "time; its first work came after 2.0 %, after its last came 0.0 %.\n"
 	     "The rest is idle time that no rule explains, most of it queued (20.9 %).");
 }
 
@@ -109,7 +109,7 @@ static void without_device_times_it_says_bounds_and_how_to_get_the_rest(void **s
 	     "no call 30.0 %, launches 10.0 %.\n"
 	     "What the device does meanwhile was not seen: if no other thread drives it, input or host "
 	     "code can cost it no more than 30.0 %, launching no more than 10.0 %.\n"
-	     "Next: gpuprof stat -- CMD, which brings a helper that tells device times");
+	     "Next: gpuprof stat -- CMD, or gpuprof env before it starts: the helper tells device times");
 }
 
 static void where_nothing_was_seen_nothing_is_said(void **state)

@@ -57,6 +57,12 @@ static struct table *build_copies(const struct options *o, const struct model *m
 	return view_copies(m);
 }
 
+static struct table *build_ranges(const struct options *o, const struct model *m, uint64_t now_ns)
+{
+	(void)o;
+	return view_ranges(m, now_ns);
+}
+
 static struct table *build_processes(const struct options *o, const struct model *m, uint64_t now_ns)
 {
 	(void)o;
@@ -83,28 +89,31 @@ static struct table *build_events(const struct options *o, const struct model *m
 	return view_events(m);
 }
 
+/* WITH_DEVICES: it says nothing where no helper told of any. */
+enum shown { ALWAYS, WITH_DEVICES, WITH_ROWS, WHEN_ASKED };
+
 static const struct {
 	const char *name;
 	struct table *(*build)(const struct options *o, const struct model *m, uint64_t now_ns);
-	bool needs_helper;	/* says nothing where no helper told of devices */
-	bool on_request;	/* with --table only */
+	enum shown shown;	/* where nobody asked for it by name */
 } builders[] = {
-	{ "findings", build_findings, true, false },
-	{ "ledger", build_ledger, true, false },
-	{ "devices", build_devices, true, false },
-	{ "kernels", build_kernels, true, false },
-	{ "copies", build_copies, true, false },
-	{ "calls", build_calls, false, false },
-	{ "processes", build_processes, false, false },
-	{ "threads", build_threads, false, false },
-	{ "events", build_events, false, false },
-	{ "offcpu", build_offcpu, false, true },
+	{ "findings", build_findings, WITH_DEVICES },
+	{ "ledger", build_ledger, WITH_DEVICES },
+	{ "devices", build_devices, WITH_DEVICES },
+	{ "kernels", build_kernels, WITH_DEVICES },
+	{ "copies", build_copies, WITH_DEVICES },
+	{ "ranges", build_ranges, WITH_ROWS },
+	{ "calls", build_calls, ALWAYS },
+	{ "processes", build_processes, ALWAYS },
+	{ "threads", build_threads, ALWAYS },
+	{ "events", build_events, ALWAYS },
+	{ "offcpu", build_offcpu, WHEN_ASKED },
 };
 
 #define TABLES (sizeof(builders) / sizeof(builders[0]))
 
 /* Columns that --filter looks at. */
-static const char *const name_columns[] = { "function", "kernel", "name", "op" };
+static const char *const name_columns[] = { "function", "kernel", "name", "op", "range" };
 
 struct printout {
 	size_t pick[TABLES];		/* indices of builders, in the order asked for */
@@ -168,7 +177,7 @@ static int pick_tables(struct printout *p, const struct options *o)
 	if (o->format == FORMAT_CSV)
 		return pick_table(p, "calls");	/* several tables are no valid csv */
 	for (size_t i = 0; i < TABLES; i++)
-		if (!builders[i].on_request)
+		if (builders[i].shown != WHEN_ASKED)
 			p->pick[p->n++] = i;
 	return 0;
 }
@@ -296,15 +305,27 @@ static int prepare(struct printout *p, const struct options *o, const struct mod
 	return rc;
 }
 
+static bool is_shown(enum shown shown, const struct table *t, const struct model *m)
+{
+	switch (shown) {
+	case WITH_DEVICES:
+		return devices_count(model_devices(m));
+	case WITH_ROWS:
+		return table_rows(t);
+	default:
+		return true;
+	}
+}
+
 /* Where nobody asked for them by name, the words below the tables are enough. */
 static void leave_out_empty(struct printout *p, const struct options *o, const struct model *m)
 {
 	unsigned int kept = 0;
 
-	if (o->tables || o->format == FORMAT_JSON || devices_count(model_devices(m)))
+	if (o->tables || o->format == FORMAT_JSON)
 		return;
 	for (unsigned int i = 0; i < p->n; i++) {
-		if (builders[p->pick[i]].needs_helper) {
+		if (!is_shown(builders[p->pick[i]].shown, p->tables[i], m)) {
 			table_free(p->tables[i]);
 			continue;
 		}

@@ -32,6 +32,8 @@ int session_push(void *ctx, const struct event *ev)
 	struct session *s = ctx;
 
 	if (!s->err)
+		s->err = counts_meet(s, ev);
+	if (!s->err)
 		s->err = tap_push(&s->tap, ev);
 	if (!s->err)
 		s->err = helpers_see(s, ev);
@@ -295,9 +297,12 @@ static int start_tap(struct session *s)
 		return -ENOMEM;
 	s->sink = (struct event_sink){ .push = session_push, .ctx = s };
 	s->tap.no_cmdline = s->plan->o->no_cmdline;
+	s->tap.sums = counts_adds_up(s);
 	if (identity_room_init(&s->tap.room))
 		return -ENOMEM;
 	s->tap.model = model_new(decoder_funcs(s->decoder));
+	if (s->tap.model && s->plan->interval_ns)
+		model_use_intervals(s->tap.model);
 	return s->tap.model ? 0 : -ENOMEM;
 }
 

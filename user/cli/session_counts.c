@@ -3,6 +3,7 @@
  * What the kernel counted and added up, as events: once at the end of a session, and so far where
  * a capture file ends before it.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -31,6 +32,30 @@ void counts_read(struct session *s)
 		log_warn("cannot read what was added up in the kernel");
 	if (!s->err)
 		s->err = s->tallied.err;	/* its own: out of memory */
+}
+
+static bool tells_birth(const struct event *ev)
+{
+	return (ev->kind == EVENT_THREAD || ev->kind == EVENT_PROCESS || ev->kind == EVENT_EXIT) &&
+	       EVENT_PROCESS_NS(ev);
+}
+
+/* What the owner before has called goes into the model while the pid is still his there. */
+int counts_meet(struct session *s, const struct event *ev)
+{
+	struct map_slot *slot;
+	uint64_t before_ns;
+
+	if (!counts_adds_up(s) || !tells_birth(ev))
+		return 0;
+	slot = map_put(&s->births, ev->pid, NULL);
+	if (!slot)
+		return -ENOMEM;
+	before_ns = slot->value;
+	slot->value = EVENT_PROCESS_NS(ev);
+	if (before_ns && before_ns != EVENT_PROCESS_NS(ev))
+		counts_read(s);
+	return s->err;
 }
 
 static const char *const kinds[GP_KINDS] = {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/num.h"
 #include "base/time.h"
 #include "cli/session_internal.h"
 #include "probe/proc.h"
@@ -97,12 +98,51 @@ static const char *why_silent(const struct helpers_status *st)
 		return "four other readers have its helper";
 	case HELPERS_BROKEN:
 		return "its helper's ring is damaged";
+	case HELPERS_OTHER:
+		return "its helper is of another version of gpuprof; start it anew with this one";
 	default:
 		break;
 	}
-	if (st->head.state == GP_HELPER_YIELDED)
+	/* Its state may have changed since: a process that ends is in order. */
+	if (*st->head.occupant)
 		return "another client uses CUPTI in it";
-	return st->head.state == GP_HELPER_FAILED ? "its helper could not start CUPTI" : NULL;
+	return *st->head.reason ? "its helper could not start CUPTI" : NULL;
+}
+
+static void say(const struct helpers_status *st)
+{
+	uint64_t lost = num_add(num_add(st->lost, st->counts.dropped), st->counts.invalid);
+
+	if (why_silent(st))
+		log_warn("device times of process %d are not %sknown: %s%s%s%s", st->pid,
+			 st->counts.works ? "all " : "", why_silent(st),
+			 *st->head.reason || *st->head.occupant ? ": " : "", st->head.occupant,
+			 *st->head.occupant ? "" : st->head.reason);
+	if (*st->head.chained && strcmp(st->head.chained, GP_CHAIN_LOADED))
+		log_warn("the injection that CUDA_INJECTION64_PATH named before is not in process %d: %s",
+			 st->pid, st->head.chained);
+	if (lost)
+		log_warn("of process %d, %" PRIu64 " device records were lost", st->pid, lost);
+	if (st->untold_ns && !why_silent(st))
+		log_warn("what devices did for process %d in the last %.3g s is not known: it was killed or "
+			 "stopped, or CUPTI did not answer, before that was handed on", st->pid,
+			 (double)st->untold_ns / NS_PER_SEC);
+}
+
+/* Works of all helpers, beside which the table events shows what became of them. */
+static int push_count(struct session *s)
+{
+	struct event ev = { .kind = EVENT_COUNT, .text = "helper", .text2 = "work" };
+
+	for (size_t i = 0; i < helpers_count(s->helpers); i++) {
+		struct helpers_status st;
+
+		helpers_status(s->helpers, i, &st);
+		ev.end_ns = num_add(ev.end_ns, st.counts.works);
+		ev.bytes = num_add(ev.bytes, num_add(st.lost_works, st.counts.dropped));
+	}
+	ev.start_ns = num_add(ev.end_ns, ev.bytes);
+	return ev.start_ns ? s->sink.push(s->sink.ctx, &ev) : 0;
 }
 
 void helpers_stop(struct session *s)
@@ -110,21 +150,13 @@ void helpers_stop(struct session *s)
 	struct helpers_status st;
 	int err = s->helpers ? helpers_end(s->helpers, time_now_ns(), &s->sink) : 0;
 
-	if (!err)
-		err = model_finish(s->tap.model);
+	if (!err && s->helpers)
+		err = push_count(s);
 	if (err && !s->err)
 		s->err = err;
 	blind_sources(s);
 	for (size_t i = 0; s->helpers && i < helpers_count(s->helpers); i++) {
 		helpers_status(s->helpers, i, &st);
-		if (why_silent(&st))
-			log_warn("device times of process %d are not known: %s%s%s", st.pid,
-				 why_silent(&st), *st.head.reason ? ": " : "", st.head.reason);
-		if (*st.head.chained && strcmp(st.head.chained, GP_CHAIN_LOADED))
-			log_warn("the injection that CUDA_INJECTION64_PATH named before is not in "
-				 "process %d: %s", st.pid, st.head.chained);
-		if (st.lost || st.counts.dropped || st.counts.invalid)
-			log_warn("of process %d, %" PRIu64 " device records were lost", st.pid,
-				 st.lost + st.counts.dropped + st.counts.invalid);
+		say(&st);
 	}
 }

@@ -28,6 +28,7 @@ struct tap {
 	uint32_t settled_pid;		/* found there last */
 	uint64_t watermark_ns;		/* all that ended before it has been delivered */
 	bool no_cmdline;
+	bool sums;			/* what a process called is told after its end */
 };
 
 int tap_push(void *tap, const struct event *ev);	/* an event_sink.push */
@@ -54,6 +55,7 @@ struct session {
 	const char *remedy;
 	uint64_t looked_ns;		/* for processes, without probes */
 	struct tallied tallied;		/* with another detail than DETAIL_CALL */
+	struct map births;		/* the same: pid -> birth of its last owner that is known */
 	struct tap tap;
 	struct event_sink sink;		/* session_push: what the sources push into */
 
@@ -109,6 +111,7 @@ void probes_met(struct session *s);	/* what libraries that came later change of 
 
 bool counts_adds_up(const struct session *s);	/* no single calls are recorded */
 void counts_read(struct session *s);	/* what the kernel added up, into the model */
+int counts_meet(struct session *s, const struct event *ev);	/* before a pid is another's: the same */
 void counts_push(struct session *s);	/* the kernel's counters, at the end */
 void counts_cut(void *session);		/* a keep.on_cut: so far, into the capture alone */
 

@@ -31,15 +31,22 @@ static const struct {
 	{ "refused", PLAN_REFUSED },
 };
 
+/* "cuFoo,cuBar", or "cuFoo,cuBar,+12 more" where that is too long. */
 static void push_list(struct session *s, const char *key, uint8_t fate)
 {
 	struct strbuf names = STRBUF_INIT;
+	unsigned int more = 0;
 
-	for (unsigned int row = 1; row < catalog_n_rows() && names.len < LIST_MAX; row++)
-		if (attach_fate(s->attach, row) & fate)
+	for (unsigned int row = 1; row < catalog_n_rows(); row++) {
+		if (!(attach_fate(s->attach, row) & fate))
+			continue;
+		if (names.len < LIST_MAX)
 			strbuf_addf(&names, "%s%s", names.len ? "," : "", catalog_row(row)->name);
-	if (names.len >= LIST_MAX)
-		strbuf_addstr(&names, ",...");
+		else
+			more++;
+	}
+	if (more)
+		strbuf_addf(&names, ",+%u more", more);
 	if (names.len)
 		session_push(s, &(struct event){ .kind = EVENT_FACT, .text = key,
 						 .text2 = names.s });

@@ -63,20 +63,10 @@ static void push_states(struct session *s, struct states *states, uint64_t now_n
 	VEC_FREE(&states->off);
 }
 
-/* Nothing recorded is lost by stopping: probes off, rings emptied, then what was still open. */
-void session_stop(struct session *s)
+static void stop_probes(struct session *s, uint64_t now_ns)
 {
-	uint64_t now_ns = time_now_ns();
 	struct states states = { 0 };
 
-	if (!s->live.drain && !s->blind)
-		return;
-	session_push(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
-	helpers_stop(s);
-	if (s->blind) {
-		session_empty(s);
-		return;
-	}
 	worker_stop(s->worker);
 	worker_pump(s->worker, &s->sink);
 	if (s->inside)
@@ -93,6 +83,26 @@ void session_stop(struct session *s)
 	counts_push(s);
 }
 
+/* Nothing recorded is lost by stopping: probes off, rings emptied, then what was still open. The model
+ * is finished when it has all, as a report does it. */
+void session_stop(struct session *s)
+{
+	uint64_t now_ns = time_now_ns();
+	int err;
+
+	if (!s->live.drain && !s->blind)
+		return;
+	session_push(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
+	helpers_stop(s);
+	if (s->blind)
+		session_empty(s);
+	else
+		stop_probes(s, now_ns);
+	err = model_finish(s->tap.model);
+	if (err && !s->err)
+		s->err = err;
+}
+
 static void close_all(int *fds, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -106,6 +116,7 @@ void session_release(struct session *s)
 	attach_free(s->attach);
 	drain_free(s->live.drain);
 	tallied_free(&s->tallied);
+	map_free(&s->births);
 	helpers_free(s->helpers);
 	tap_free(&s->tap);
 	close_all(s->pidfds.v, s->pidfds.n);

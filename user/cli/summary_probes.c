@@ -10,6 +10,7 @@
  */
 #include "cli/summary_probes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -102,6 +103,18 @@ static void add_entries(struct strbuf *out, const struct model *m)
 
 /* ---- what is not seen --------------------------------------------------------------------- */
 
+/* How many names a list has; one that was too long ends with "+12 more". */
+static uint64_t count_names(const char *list)
+{
+	uint64_t n = 0;
+
+	for (; list; list = strchr(list, ',')) {
+		list += *list == ',';
+		n = num_add(n, *list == '+' ? strtoul(list, NULL, 10) : 1);
+	}
+	return n;
+}
+
 static void add_names(struct strbuf *out, const char *list)
 {
 	size_t n = 0;
@@ -119,7 +132,11 @@ static void add_names(struct strbuf *out, const char *list)
 		list = strchr(list, ',');
 		list += !!list;
 	}
-	strbuf_addstr(out, list ? ", ..." : "");
+	if (!list)
+		return;
+	strbuf_addstr(out, " and ");
+	format_count(out, count_names(list));
+	strbuf_addstr(out, " more (json's not_seen names them)");
 }
 
 static void add_unseen(struct strbuf *out, const struct model *m)

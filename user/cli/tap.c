@@ -220,7 +220,8 @@ static int settle(struct tap *tap, const struct event *ev)
 
 static void forget(struct tap *tap, const struct event *exit)
 {
-	map_del(&tap->seen, exit->pid);
+	if (!tap->sums)
+		map_del(&tap->seen, exit->pid);
 	unsettle(tap, (pid_t)exit->pid);
 	forget_readings(tap, (pid_t)exit->pid, EVENT_PROCESS_NS(exit));
 }
@@ -239,7 +240,7 @@ int tap_push(void *ctx, const struct event *ev)
 		err = tap_describe(tap, (pid_t)ev->pid, EVENT_PROCESS_NS(ev));
 		break;
 	case EVENT_TALLY:
-		err = tap_describe(tap, (pid_t)ev->pid, 0);
+		err = tap_describe(tap, (pid_t)ev->pid, TALLY_PROCESS_NS(ev));
 		if (!err && tap->room.gpus.present)
 			err = settle(tap, ev);
 		break;

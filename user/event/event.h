@@ -38,7 +38,8 @@ enum event_kind {
 	EVENT_TALLY = 15,	/* calls added up in the kernel: pid, func; see TALLY_* below */
 	EVENT_BIN = 16,		/* of these, bytes calls took [start_ns, end_ns) each */
 	EVENT_IDENTITY = 17,	/* of process pid, of which a PROCESS came before: text = what (rank,
-				 * container, ...), text2 = its value; a new PROCESS forgets them */
+				 * container, ...), text2 = its value; a new PROCESS with a
+				 * text forgets them */
 
 	/* A call that began before its probes were there: no number, no arguments. start_ns is the
 	 * earliest time that it is known of; when it began is not known. */
@@ -62,6 +63,8 @@ enum event_kind {
 	EVENT_OFF = 27,		/* the thread was off the CPU in [start_ns, end_ns), outside calls (takes
 				 * a seq); see OFF_* below. Without HAS_END it still was at end_ns, and
 				 * seq is the thread's last one */
+	EVENT_UNSEEN = 28,	/* of what devices did for pid in [start_ns, end_ns) works are missing:
+				 * dir = enum unseen_why, bytes = how many (0: unknown) */
 	EVENT_KIND_END
 };
 
@@ -114,6 +117,13 @@ enum off_reason {
 	OFF_REASON_END,
 	OFF_CALL = 255		/* without HAS_END: it is in the call that began at start_ns, which it
 				 * has spent blocked_ns of off the CPU */
+};
+
+/* Why works are not known. It leaves the process in captures: append only. */
+enum unseen_why {
+	UNSEEN_LOST = 1,	/* records of them were made, and lost on the way */
+	UNSEEN_UNKNOWN = 2,	/* nobody recorded, or what was recorded did not arrive */
+	UNSEEN_END
 };
 
 /* Direction of a copy, as cudaMemcpyKind. */
@@ -190,6 +200,7 @@ struct event {
 #define TALLY_TOTAL_NS(e) ((e)->end_ns)
 #define TALLY_ERRORS(e) ((e)->bytes)
 #define TALLY_MAX_NS(e) ((e)->entity)	/* since the beginning */
+#define TALLY_PROCESS_NS(e) ((e)->stream)	/* its process's birth, exactly; 0: unknown, in captures */
 
 /*
  * OFF: dir = enum off_reason; text2 = the system call, and behind a blank the kind of its file, if

@@ -38,6 +38,8 @@ struct helper_decoder {
 	int64_t offset_ns;
 	uint64_t now_ns;	/* UINT64_MAX: not known */
 	uint64_t read_ns, complete_ns;	/* the host's time of the latest reading, of the one before */
+	uint64_t told_ns;	/* see helper_decoder_told */
+	uint64_t bad;		/* works without possible times that the latest reading follows */
 	struct helper_threads *threads;
 	struct helper_clock clock;
 	VEC(struct waiting) waiting;
@@ -65,6 +67,11 @@ void helper_decoder_threads(struct helper_decoder *d, struct helper_threads *thr
 void helper_decoder_now(struct helper_decoder *d, uint64_t now_ns)
 {
 	d->now_ns = now_ns ? now_ns : UINT64_MAX;
+}
+
+uint64_t helper_decoder_told(const struct helper_decoder *d)
+{
+	return d->told_ns;
 }
 
 uint64_t helper_decoder_complete_ns(const struct helper_decoder *d)
@@ -106,6 +113,18 @@ static uint32_t host_tid(struct helper_decoder *d, uint32_t own_tid)
 	return t ? t->tid : 0;
 }
 
+/* There was something, and when is not known: a work is counted where works are, as invalid. */
+static int tell_bad(struct helper_decoder *d, const struct waiting *w, const struct event_sink *sink)
+{
+	d->counts.invalid++;
+	if (w->kind == GP_RING_API)
+		return 0;
+	d->bad++;
+	d->counts.works++;
+	return sink->push(sink->ctx, &(struct event){ .kind = EVENT_WORK, .pid = d->pid,
+						      .start_ns = 1, .work = &w->work });
+}
+
 static int tell(struct helper_decoder *d, struct waiting *w, const struct event_sink *sink)
 {
 	struct event ev = { .pid = d->pid };
@@ -113,10 +132,8 @@ static int tell(struct helper_decoder *d, struct waiting *w, const struct event_
 
 	if (!helper_clock_host(&d->clock, w->start, &ev.start_ns, &error_ns) ||
 	    !helper_clock_host(&d->clock, w->end, &ev.end_ns, &ignored) || ev.end_ns < ev.start_ns ||
-	    is_to_come(d, ev.end_ns)) {
-		d->counts.invalid++;
-		return 0;
-	}
+	    is_to_come(d, ev.end_ns))
+		return tell_bad(d, w, sink);
 	if (w->kind == GP_RING_API) {
 		ev.kind = EVENT_API;
 		ev.has = HAS_RESULT | HAS_END;
@@ -130,7 +147,20 @@ static int tell(struct helper_decoder *d, struct waiting *w, const struct event_
 		ev.text = name_of(d, w->name);
 		w->work.error_ns = num_max(error_ns, ignored);
 		ev.work = &w->work;
+		d->counts.works++;
 	}
+	return sink->push(sink->ctx, &ev);
+}
+
+/* Works whose times are not known ran since the reading before. */
+static int tell_when_bad(struct helper_decoder *d, uint64_t now_ns, const struct event_sink *sink)
+{
+	const struct event ev = { .kind = EVENT_UNSEEN, .pid = d->pid, .dir = UNSEEN_LOST,
+				  .bytes = d->bad, .start_ns = d->complete_ns, .end_ns = now_ns };
+
+	if (!d->bad || now_ns < ev.start_ns)
+		return 0;
+	d->bad = 0;
 	return sink->push(sink->ctx, &ev);
 }
 
@@ -158,6 +188,7 @@ static int take_clock(struct helper_decoder *d, const void *payload, size_t len,
 		      const struct event_sink *sink)
 {
 	struct gp_ring_clock reading;
+	int err;
 
 	(void)len;
 	memcpy(&reading, payload, sizeof(reading));
@@ -170,7 +201,9 @@ static int take_clock(struct helper_decoder *d, const void *payload, size_t len,
 	d->counts.clock_steps = d->clock.steps;
 	d->complete_ns = d->read_ns;
 	d->read_ns = reading.host_before_ns;
-	return tell_settled(d, helper_clock_settled(&d->clock), sink);
+	d->told_ns = num_max(d->told_ns, d->read_ns);
+	err = tell_settled(d, helper_clock_settled(&d->clock), sink);
+	return err ? err : tell_when_bad(d, reading.host_after_ns, sink);
 }
 
 /* Numbers come in order; one that is missing (its record had no room) has no text. */
@@ -227,13 +260,24 @@ static int take_loss(struct helper_decoder *d, const void *payload, size_t len,
 {
 	struct gp_ring_loss loss;
 
+	struct event ev = { .kind = EVENT_UNSEEN, .pid = d->pid };
+
 	(void)len;
-	(void)sink;
 	memcpy(&loss, payload, sizeof(loss));
 	d->counts.dropped = num_add(d->counts.dropped, loss.count);
 	if (loss.cause == GP_LOSS_NO_TIME)
 		d->counts.no_time = num_add(d->counts.no_time, loss.count);
-	return 0;
+	ev.start_ns = loss.since_ns ? loss.since_ns - (uint64_t)d->offset_ns : 0;
+	ev.end_ns = loss.until_ns - (uint64_t)d->offset_ns;
+	if (!loss.until_ns || ev.end_ns < ev.start_ns) {
+		d->counts.invalid++;
+		return 0;
+	}
+	ev.dir = loss.cause == GP_LOSS_UNSEEN ? UNSEEN_UNKNOWN : UNSEEN_LOST;
+	ev.bytes = loss.count;
+	if (loss.cause == GP_LOSS_UNSEEN)
+		d->told_ns = num_max(d->told_ns, ev.end_ns);
+	return sink->push(sink->ctx, &ev);
 }
 
 static int wait_for_clock(struct helper_decoder *d, const struct waiting *w,
@@ -242,10 +286,8 @@ static int wait_for_clock(struct helper_decoder *d, const struct waiting *w,
 	struct waiting *slot;
 	int err = 0;
 
-	if (!w->start || w->end < w->start || w->end - w->start > LONGEST_NS) {
-		d->counts.invalid++;
-		return 0;
-	}
+	if (!w->start || w->end < w->start || w->end - w->start > LONGEST_NS)
+		return tell_bad(d, w, sink);
 	if (d->waiting.n == WAITING_MAX)
 		err = tell_settled(d, UINT64_MAX, sink);
 	slot = err ? NULL : VEC_PUSH(&d->waiting);

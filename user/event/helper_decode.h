@@ -22,6 +22,7 @@ struct helper_decoder;
 
 struct helper_counts {
 	uint64_t received;	/* records */
+	uint64_t works;		/* of them that went out as works, also as invalid ones */
 	uint64_t invalid;	/* too short, of an impossible time, of a name that was not told */
 	uint64_t unknown;	/* kinds of a later version */
 	uint64_t dropped;	/* works that CUPTI or the helper lost, as they say */
@@ -51,6 +52,10 @@ uint64_t helper_decoder_complete_ns(const struct helper_decoder *d);
 
 /* Nothing more will come: what waits goes out by the readings there are. */
 int helper_decode_end(struct helper_decoder *d, const struct event_sink *sink);
+
+/* Up to when (of the host's clock) it is told what devices did, or that it is not known; 0: nothing was
+ * told yet. */
+uint64_t helper_decoder_told(const struct helper_decoder *d);
 
 void helper_decoder_counts(const struct helper_decoder *d, struct helper_counts *out);
 

@@ -196,11 +196,23 @@ int helper_source_renew(struct helper_source *s, uint64_t now_ns)
 {
 	if (__atomic_load_n(&s->slot->owner, __ATOMIC_ACQUIRE) != s->me)
 		return -ESTALE;
-	if (!__atomic_exchange_n(&s->slot->lease_ns, now_ns + GP_RING_LEASE_NS, __ATOMIC_ACQ_REL)) {
-		__atomic_fetch_add(&s->head->wake, 1, __ATOMIC_RELEASE);
-		syscall(SYS_futex, &s->head->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-	}
+	if (!__atomic_exchange_n(&s->slot->lease_ns, now_ns + GP_RING_LEASE_NS, __ATOMIC_ACQ_REL))
+		helper_source_wake(s);
 	return 0;
+}
+
+void helper_source_wake(struct helper_source *s)
+{
+	__atomic_fetch_add(&s->head->wake, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &s->head->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+bool helper_source_is(const struct helper_source *s, int fd)
+{
+	struct stat ours, theirs;
+
+	return !fstat(s->fd, &ours) && !fstat(fd, &theirs) && ours.st_dev == theirs.st_dev &&
+	       ours.st_ino == theirs.st_ino;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #ifndef EVENT_HELPER_SOURCE_H
 #define EVENT_HELPER_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -28,6 +29,11 @@ void helper_source_close(struct helper_source *s);	/* gives the slot back */
 /* To be called at least once a second; now_ns: CLOCK_MONOTONIC as the target sees it. 0, or -ESTALE:
  * the slot was given to another reader (we were late), so open again. */
 int helper_source_renew(struct helper_source *s, uint64_t now_ns);
+
+void helper_source_wake(struct helper_source *s);	/* the helper hands on what it has, now */
+
+/* Is fd the same file? It is not if the process has executed another program. */
+bool helper_source_is(const struct helper_source *s, int fd);
 
 /* Hands on what is complete, oldest first. 1: all of it; 0: a record is being written (or fn said
  * no), go on later; -EBADMSG: the ring is broken, nothing more can be read of it. fn: non-zero keeps

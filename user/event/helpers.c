@@ -15,6 +15,7 @@
 
 #include "base/io.h"
 #include "base/num.h"
+#include "base/time.h"
 #include "base/vec.h"
 #include "event/api_calls.h"
 #include "event/helper_source.h"
@@ -23,6 +24,8 @@
 #define FIND_SOON_NS 40000000ull	/* at most, of the first FIND_SOON times */
 #define FIND_SOON 125
 #define FIND_MAX_NS 1000000000ull
+#define END_NS 500000000ull
+#define END_LOOK_US 2000
 #define LOOK_EVERY_NS 100000000ull	/* at threads; calls are told as often */
 
 struct process {
@@ -32,6 +35,9 @@ struct process {
 	unsigned int tries;		/* to find one */
 	uint64_t alive_ns, exit_ns;	/* seen last; 0: it goes on */
 	int pidfd;			/* -1: none */
+	bool look_again;		/* it may have executed another program */
+	uint64_t told_ns, told_before_ns;	/* helper_decoder_told, and what it was before */
+	uint64_t untold_ns;		/* at its end */
 	struct helper_source *source;
 	struct helper_decoder *decoder;
 	struct helper_threads *threads;	/* NULL: numbers are the host's and nobody asks for more */
@@ -39,7 +45,8 @@ struct process {
 	const struct event_sink *sink;	/* during a pump */
 	int err;			/* the sink's */
 	struct gp_ring_head head;	/* when the source was closed */
-	uint64_t lost;
+	uint64_t lost, lost_works;	/* in those that were closed */
+	uint64_t lost_told;		/* of lost works */
 };
 
 struct helpers {
@@ -133,6 +140,7 @@ int helpers_add(struct helpers *h, const struct helpers_process *who)
 	struct process *p = known(h, who->pid), **at;
 
 	if (p) {
+		p->look_again = true;
 		find_soon(p);
 		return 0;
 	}
@@ -171,7 +179,8 @@ static void find(struct process *p, uint64_t now_ns)
 	fd = helper_source_find(p->who.pid);
 	if (fd >= 0) {
 		p->source = helper_source_open(fd, p->who.own_pid, kinds_for(p));
-		p->state = p->source ? HELPERS_WATCHED : errno == EUSERS ? HELPERS_BUSY : HELPERS_NONE;
+		p->state = p->source ? HELPERS_WATCHED : errno == EUSERS ? HELPERS_BUSY :
+			   errno == EPROTO ? HELPERS_OTHER : HELPERS_NONE;
 		if (p->source && p->calls)
 			p->err = tell_process(p);
 	} else if (fd == -ESRCH) {
@@ -203,7 +212,8 @@ static void look(struct process *p, uint64_t now_ns)
 {
 	struct pollfd fd = { .fd = p->pidfd, .events = POLLIN };
 
-	helper_decoder_now(p->decoder, now_ns);
+	/* Those that were read before may have taken long. */
+	helper_decoder_now(p->decoder, num_max(now_ns, time_now_ns()));
 	if (!p->exit_ns && p->pidfd >= 0 && poll(&fd, 1, 0) > 0)
 		p->exit_ns = p->alive_ns ? p->alive_ns : now_ns;
 	p->alive_ns = now_ns;
@@ -213,6 +223,16 @@ static void look(struct process *p, uint64_t now_ns)
 	p->err = helper_threads_look(p->threads, now_ns);
 	if (p->calls && !p->err)
 		p->err = api_calls_tell(p->calls, helper_decoder_complete_ns(p->decoder), p->sink);
+}
+
+static uint64_t count_lost_works(const struct process *p)
+{
+	static const uint8_t kinds[] = { GP_RING_KERNEL, GP_RING_COPY, GP_RING_SET, GP_RING_GRAPH };
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < sizeof(kinds); i++)
+		lost = num_add(lost, helper_source_lost(p->source, kinds[i]));
+	return lost;
 }
 
 static uint64_t count_lost(const struct process *p)
@@ -230,6 +250,8 @@ static void close_source(struct process *p)
 		return;
 	helper_source_head(p->source, &p->head);
 	p->lost = num_add(p->lost, count_lost(p));
+	p->lost_works = num_add(p->lost_works, count_lost_works(p));
+	p->lost_told = 0;
 	helper_source_close(p->source);
 	p->source = NULL;
 }
@@ -240,6 +262,73 @@ static int tell_rest(struct process *p)
 	int err = helper_decode_end(p->decoder, &(struct event_sink){ on_event, p });
 
 	return err || !p->calls ? err : api_calls_end(p->calls, p->exit_ns, p->sink);
+}
+
+/* ---- what was not told ---------------------------------------------------------------------- */
+
+static int push_unseen(struct process *p, enum unseen_why why, uint64_t start_ns, uint64_t end_ns)
+{
+	const struct event ev = { .kind = EVENT_UNSEEN, .pid = (uint32_t)p->who.pid,
+				  .dir = (uint8_t)why, .start_ns = start_ns, .end_ns = end_ns };
+
+	return start_ns < end_ns ? p->sink->push(p->sink->ctx, &ev) : 0;
+}
+
+/* Works for which the ring had no room are from since the reading before the latest. */
+static int tell_lost(struct process *p, uint64_t now_ns)
+{
+	uint64_t told = helper_decoder_told(p->decoder), lost = count_lost_works(p);
+	int err = 0;
+
+	if (lost > p->lost_told)
+		err = push_unseen(p, UNSEEN_LOST, p->told_before_ns, now_ns);
+	p->lost_told = lost;
+	if (told != p->told_ns) {
+		p->told_before_ns = p->told_ns;
+		p->told_ns = told;
+	}
+	return err;
+}
+
+/* From when on nothing was told that should have been; 0: all was. */
+static uint64_t untold_since(const struct process *p, const struct gp_ring_head *head)
+{
+	uint64_t told = helper_decoder_told(p->decoder);
+
+	switch (head->state) {
+	case GP_HELPER_VIRGIN:	/* CUDA has not started */
+	case GP_HELPER_ENDED:	/* in order: its last words were read */
+		return p->state == HELPERS_BROKEN ? told : 0;
+	default:
+		return told ? told : head->state_ns - (uint64_t)p->who.clock_offset_ns;
+	}
+}
+
+/* Nothing more is read of it. */
+static int finish(struct process *p, uint64_t end_ns)
+{
+	uint64_t since = 0;
+	int err;
+
+	if (p->source) {
+		close_source(p);
+		since = untold_since(p, &p->head);
+	}
+	err = tell_rest(p);
+	if (err || !since || since >= end_ns)
+		return err;
+	p->untold_ns = end_ns - since;
+	return push_unseen(p, UNSEEN_UNKNOWN, since, end_ns);
+}
+
+/* Is its ring still that of the program that it runs? */
+static bool has_changed(const struct process *p)
+{
+	int fd = helper_source_find(p->who.pid);
+	bool same = fd >= 0 ? helper_source_is(p->source, fd) : fd != -ENOENT;
+
+	io_close(&fd);
+	return !same;
 }
 
 static void read_ring(struct process *p, uint64_t now_ns)
@@ -254,12 +343,31 @@ static void read_ring(struct process *p, uint64_t now_ns)
 	got = helper_source_read(p->source, on_record, p);
 	if (got == -EBADMSG)
 		p->state = HELPERS_BROKEN;
+	if (!p->err)
+		p->err = tell_lost(p, now_ns);
 	if (p->err || !p->exit_ns || !got)
 		return;
-	close_source(p);
+	p->err = finish(p, p->exit_ns);
 	if (p->state != HELPERS_BROKEN)
 		p->state = HELPERS_ENDED;
-	p->err = tell_rest(p);
+}
+
+/* What a program had told before it executed another one, of which nothing is known yet. */
+static int follow(struct helpers *h, struct process *p, uint64_t now_ns,
+		  const struct event_sink *sink)
+{
+	if (!p->look_again)
+		return 0;
+	p->look_again = false;
+	if (!p->source || p->exit_ns || !has_changed(p))
+		return 0;
+	p->sink = sink;
+	p->err = 0;
+	read_ring(p, now_ns);
+	if (!p->err && p->state != HELPERS_ENDED)
+		p->err = finish(p, now_ns);
+	p->state = HELPERS_ENDED;
+	return p->err ? p->err : helpers_add(h, &p->who);
 }
 
 static int pump(struct process *p, uint64_t now_ns, const struct event_sink *sink)
@@ -280,21 +388,50 @@ int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *si
 {
 	int err = 0;
 
-	for (size_t i = 0; i < h->all.n && !err; i++)
-		err = pump(h->all.v[i], now_ns, sink);
+	for (size_t i = 0; i < h->all.n && !err; i++) {
+		err = follow(h, h->all.v[i], now_ns, sink);
+		if (!err)
+			err = pump(h->all.v[i], now_ns, sink);
+	}
 	return err;
+}
+
+/* It has something to hand on, and has not. */
+static bool is_awaited(const struct process *p, uint64_t ns)
+{
+	struct gp_ring_head head;
+
+	if (!p->source || p->exit_ns || helper_decoder_told(p->decoder) >= ns)
+		return false;
+	helper_source_head(p->source, &head);
+	return head.state == GP_HELPER_AWAKE;
+}
+
+static bool any_awaited(const struct helpers *h, uint64_t ns)
+{
+	for (size_t i = 0; i < h->all.n; i++)
+		if (is_awaited(h->all.v[i], ns))
+			return true;
+	return false;
 }
 
 int helpers_end(struct helpers *h, uint64_t now_ns, const struct event_sink *sink)
 {
 	int err = helpers_pump(h, now_ns, sink);
 
+	for (size_t i = 0; i < h->all.n; i++)
+		if (is_awaited(h->all.v[i], now_ns))
+			helper_source_wake(h->all.v[i]->source);
+	while (!err && any_awaited(h, now_ns) && time_now_ns() < now_ns + END_NS) {
+		usleep(END_LOOK_US);
+		err = helpers_pump(h, time_now_ns(), sink);
+	}
 	for (size_t i = 0; i < h->all.n && !err; i++) {
 		struct process *p = h->all.v[i];
 
 		p->sink = sink;
 		if (p->state != HELPERS_ENDED)
-			err = tell_rest(p);
+			err = finish(p, p->exit_ns ? p->exit_ns : now_ns);
 	}
 	return err;
 }
@@ -322,10 +459,12 @@ void helpers_status(const struct helpers *h, size_t i, struct helpers_status *ou
 	const struct process *p = h->all.v[i];
 
 	*out = (struct helpers_status){ .pid = p->who.pid, .state = p->state, .head = p->head,
-					.lost = p->lost };
+					.lost = p->lost, .lost_works = p->lost_works,
+					.untold_ns = p->untold_ns };
 	helper_decoder_counts(p->decoder, &out->counts);
 	if (!p->source)
 		return;
 	helper_source_head(p->source, &out->head);
 	out->lost = num_add(out->lost, count_lost(p));
+	out->lost_works = num_add(out->lost_works, count_lost_works(p));
 }

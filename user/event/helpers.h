@@ -23,14 +23,18 @@ struct helpers_process {	/* a process that may have a helper */
 	int64_t clock_offset_ns;	/* of its time namespace */
 };
 
-enum helpers_state { HELPERS_NONE, HELPERS_WATCHED, HELPERS_BUSY, HELPERS_BROKEN, HELPERS_ENDED };
+enum helpers_state { HELPERS_NONE, HELPERS_WATCHED, HELPERS_BUSY, HELPERS_BROKEN, HELPERS_ENDED,
+		     HELPERS_OTHER };
 
 struct helpers_status {
 	pid_t pid;
-	enum helpers_state state;	/* NONE: none found so far; BUSY: no slot is free */
+	enum helpers_state state;	/* NONE: none found so far; BUSY: no slot is free; OTHER: its
+					 * ring is of a version that is not known here */
 	struct gp_ring_head head;	/* as it was read last; of state NONE: zero */
 	struct helper_counts counts;
 	uint64_t lost;			/* records for which the ring had no room */
+	uint64_t lost_works;		/* of them such as tell of works */
+	uint64_t untold_ns;		/* at its end, of which nothing was handed on */
 };
 
 enum helpers_calls { HELPERS_WORKS_ONLY, HELPERS_TELL_CALLS };
@@ -40,14 +44,16 @@ void helpers_free(struct helpers *h);	/* gives the slots back */
 
 bool helpers_know(const struct helpers *h, pid_t pid);	/* and it has not ended */
 
-/* Known ones are kept, and looked at soon. 0 or -ENOMEM. */
+/* Known ones are kept, and looked at soon: one that has executed another program is found anew. 0 or
+ * -ENOMEM. */
 int helpers_add(struct helpers *h, const struct helpers_process *p);
 
 /* Finds, renews and reads; to be called every 10 to 100 ms. now_ns: CLOCK_MONOTONIC. 0 or sink's
  * error or -ENOMEM. */
 int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *sink);
 
-/* The last time: what waits for a reading of the clock goes out too. */
+/* The last time: helpers that live hand on what they have (within half a second), what waits for a
+ * reading of the clock goes out too, and what was not told up to now_ns is unseen. */
 int helpers_end(struct helpers *h, uint64_t now_ns, const struct event_sink *sink);
 
 /* Every call that ended before has been told, by processes that have a helper; no later than now_ns. */

@@ -206,9 +206,10 @@ static int take_process(struct roster *r, const struct event *ev)
 		return -ENOMEM;
 	if (ev->start_ns)
 		p->start_ns = ev->start_ns;
+	if (ev->text || (p->exact_ns && EVENT_PROCESS_NS(ev) && EVENT_PROCESS_NS(ev) != p->exact_ns))
+		pairs_free(&p->identity);
 	if (EVENT_PROCESS_NS(ev))
 		p->exact_ns = EVENT_PROCESS_NS(ev);
-	pairs_free(&p->identity);
 	copy_comm(p->comm, ev->text);
 	return ev->text2 ? replace(&p->cmdline, ev->text2) : 0;
 }

@@ -38,15 +38,22 @@ static void push_entries(struct tallied *t, const struct gp_tally_key *key, uint
 {
 	struct event ev = { .kind = EVENT_TALLY, .pid = key->pid, .func = (uint16_t)key->row };
 
+	TALLY_PROCESS_NS(&ev) = key->process_ns;
 	TALLY_CALLS(&ev) = n;
 	if (n)
 		push(t, &ev);
 }
 
+/* For each process another number of the row's. */
+static uint64_t map_key(const struct gp_tally_key *key)
+{
+	return map_hash((uint64_t)key->pid << 32 | key->row) ^ map_hash(key->process_ns);
+}
+
 void tallied_read(struct tallied *t, const struct gp_tally_key *key, const struct gp_tally *now,
 		  bool timed)
 {
-	struct map_slot *slot = map_put(&t->last, (uint64_t)key->pid << 32 | key->row, NULL);
+	struct map_slot *slot = map_put(&t->last, map_key(key), NULL);
 	struct event ev = { .kind = EVENT_TALLY, .has = timed ? HAS_END : 0, .pid = key->pid,
 			    .func = (uint16_t)key->row };
 	struct gp_tally *last;
@@ -59,6 +66,7 @@ void tallied_read(struct tallied *t, const struct gp_tally_key *key, const struc
 		return;
 	}
 	push_entries(t, key, now->entries - last->entries);
+	TALLY_PROCESS_NS(&ev) = key->process_ns;
 	TALLY_CALLS(&ev) = now->count - last->count;
 	TALLY_TOTAL_NS(&ev) = now->total_ns - last->total_ns;
 	TALLY_ERRORS(&ev) = now->errors - last->errors;
@@ -67,6 +75,7 @@ void tallied_read(struct tallied *t, const struct gp_tally_key *key, const struc
 		push(t, &ev);
 	ev.has = 0;
 	ev.entity = 0;
+	ev.stream = 0;
 	ev.kind = EVENT_BIN;
 	for (unsigned int i = 0; timed && i < GP_BINS; i++) {
 		ev.start_ns = tallied_bin_floor(i);

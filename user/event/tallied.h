@@ -12,7 +12,7 @@
 
 struct tallied {
 	struct event_sink sink;
-	struct map last;	/* (pid, row) -> struct gp_tally as read before; owned */
+	struct map last;	/* process and row -> struct gp_tally as read before; owned */
 	int err;		/* the sink's first error, or -ENOMEM */
 };
 

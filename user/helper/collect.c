@@ -40,6 +40,7 @@ static struct collector {
 	uint32_t calls;			/* GP_CALLS_*; 0: none */
 	bool all_calls;			/* of these, also those that launch nothing */
 	uint64_t arrivals;		/* buffers asked for or given back */
+	uint64_t flushed_ns;		/* began: what is lost now was made after it */
 	bool forgotten;			/* in a forked child */
 } collector = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -54,7 +55,8 @@ int collect_open(struct helper_ring *r, struct names *names)
 
 static void tell_loss(uint32_t cause, uint64_t count)
 {
-	struct gp_ring_loss loss = { .cause = cause, .count = count };
+	struct gp_ring_loss loss = { .cause = cause, .count = count,
+				     .since_ns = collector.flushed_ns, .until_ns = clock_now_ns() };
 
 	if (count)
 		helper_ring_send(collector.ring, GP_RING_LOSS, &loss, sizeof(loss));
@@ -210,6 +212,7 @@ int collect_arm(const struct cupti *c, uint32_t kinds, const char **what)
 	code = c->register_callbacks(on_request, on_complete);
 	if (code)
 		return code;
+	collector.flushed_ns = clock_now_ns();
 	if (c->set_thread_id_type)
 		c->set_thread_id_type(CUPTI_THREAD_ID_SYSTEM);
 	records_measure(c->next, &collector.sizes);
@@ -226,9 +229,18 @@ void collect_more(uint32_t kinds)
 	enable(kinds, &what);
 }
 
+void collect_unseen(uint64_t since_ns, uint64_t until_ns)
+{
+	struct gp_ring_loss loss = { .cause = GP_LOSS_UNSEEN, .since_ns = since_ns,
+				     .until_ns = until_ns };
+
+	helper_ring_send(collector.ring, GP_RING_LOSS, &loss, sizeof(loss));
+}
+
 void collect_flush(uint32_t flag)
 {
 	uint64_t refused = __atomic_load_n(&collector.buffers.refused, __ATOMIC_RELAXED);
+	uint64_t now_ns = clock_now_ns();
 	size_t dropped = 0;
 
 	collector.cupti->flush_all(flag);
@@ -238,6 +250,7 @@ void collect_flush(uint32_t flag)
 	tell_loss(GP_LOSS_DROPPED, dropped);
 	tell_loss(GP_LOSS_BUFFERS, refused - collector.refused);
 	collector.refused = refused;
+	collector.flushed_ns = now_ns;
 	pthread_mutex_unlock(&collector.lock);
 }
 

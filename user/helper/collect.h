@@ -32,8 +32,11 @@ uint64_t collect_arrivals(void);
 /* Somebody else has the callbacks now: what is enabled is theirs too, and is left as it is. */
 void collect_stand_down(void);
 
-/* Hands on what CUPTI has completed, and what it dropped. */
+/* Hands on what CUPTI has completed, and what it dropped since the last time. */
 void collect_flush(uint32_t flag);
+
+/* What devices did in [since, until) was not recorded. */
+void collect_unseen(uint64_t since_ns, uint64_t until_ns);
 
 /* Disables everything; what CUPTI holds is handed on first. */
 void collect_drain(uint32_t flag);

@@ -55,6 +55,7 @@ static struct watch {
 	bool ending;		/* the process exits */
 	bool ended;		/* and the thread has done its last */
 	uint32_t state;		/* GP_HELPER_*, as in the ring's head */
+	uint64_t unseen_ns;	/* since when CUDA works unrecorded, and nobody was told; 0: it does not */
 } watch = { .starting = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void enter(uint32_t state)
@@ -89,8 +90,20 @@ static void yield(void)
 	enter(GP_HELPER_YIELDED);
 }
 
+/* While nobody records, what is known so far; and once somebody does, up to then. */
+static void tell_unseen(bool goes_on)
+{
+	uint64_t now = clock_now_ns();
+
+	if (watch.unseen_ns)
+		collect_unseen(watch.unseen_ns, now);
+	watch.unseen_ns = goes_on ? now : 0;
+}
+
 static void be_awake(void)
 {
+	tell_unseen(false);
+	collect_clock();	/* if no flush ever comes back, works have times all the same */
 	watch.arrivals = collect_arrivals();
 	watch.quiet_since_ns = clock_now_ns();
 	watch.quiet_ns = QUIET_NS;
@@ -115,6 +128,13 @@ static bool has_lost_cupti(void)
 	if (watch.quiet_ns < QUIET_MAX_NS)
 		watch.quiet_ns *= 2;
 	return collect_is_occupied(&watch.cupti);
+}
+
+/* The other one has had what CUPTI gave since the last buffer that came to us. */
+static void stand_down(void)
+{
+	collect_stand_down();
+	watch.unseen_ns = watch.quiet_since_ns;
 }
 
 static void arm(uint32_t kinds)
@@ -147,6 +167,7 @@ static void drain(uint32_t flag)
 {
 	collect_drain(flag);
 	collect_clock();
+	watch.unseen_ns = clock_now_ns();
 	enter(GP_HELPER_DRAINED);
 }
 
@@ -186,12 +207,16 @@ static uint64_t step(void)
 		collect_clock();
 		if (!has_lost_cupti())
 			return PERIOD_NS;
-		collect_stand_down();
+		stand_down();
+		tell_unseen(true);
 		yield();
 		return RETRY_NS;
 	}
 	arm(kinds);
-	return watch.state == GP_HELPER_AWAKE ? 0 : RETRY_NS;
+	if (watch.state == GP_HELPER_AWAKE)
+		return 0;
+	tell_unseen(true);
+	return RETRY_NS;
 }
 
 static void sleep_for(uint64_t ns, uint32_t seen)
@@ -217,8 +242,11 @@ static void *live(void *ctx)
 	}
 	pthread_mutex_lock(&watch.lock);
 	look();			/* a reader that came with the end gets it too */
-	if (watch.state == GP_HELPER_AWAKE)
+	if (watch.state == GP_HELPER_AWAKE) {
 		drain(CUPTI_FLUSH_FORCED);
+		watch.unseen_ns = 0;
+	}
+	tell_unseen(false);
 	pthread_mutex_unlock(&watch.lock);
 	enter(GP_HELPER_ENDED);
 	__atomic_store_n(&watch.ended, true, __ATOMIC_RELEASE);
@@ -345,6 +373,8 @@ void watch_cuda(void)
 			arm(kinds);
 	}
 	watch.cuda = true;
+	if (first && watch.state != GP_HELPER_AWAKE)
+		watch.unseen_ns = clock_now_ns();
 	pthread_mutex_unlock(&watch.lock);
 	if (!first)
 		return;

@@ -160,6 +160,8 @@ static bool is_outside(const struct join *j, const struct event *work)
 static int pass_on(struct join *j, struct process *p, const struct event *work,
 		   struct side_launch *by)
 {
+	int err;
+
 	if (is_outside(j, work) || (by && work->start_ns < by->launch.start_ns &&
 				    by->launch.start_ns - work->start_ns > JOIN_SKEW_NS)) {
 		j->counts.invalid++;
@@ -173,7 +175,10 @@ static int pass_on(struct join *j, struct process *p, const struct event *work,
 	}
 	j->counts.orphan += !by;
 	j->counts.late += work->start_ns < p->told_ns;
-	return j->sink.work(j->sink.ctx, work, by ? &by->launch : NULL);
+	err = j->sink.work(j->sink.ctx, work, by ? &by->launch : NULL);
+	if (by)
+		by->launch.works++;
+	return err;
 }
 
 /* The oldest that waits has waited enough. */
@@ -241,7 +246,7 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 	by = launches_add(&p->launches, &j->room, ev->seq);
 	if (!by)
 		return -ENOMEM;
-	*by = (struct side_launch){ .launch = { ev->tid, ev->start_ns, ev->end_ns },
+	*by = (struct side_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
 				    .used_ns = ev->end_ns, .awaited = is_launch(j, ev) };
 	while (!err && p->works.waiting && (w = works_find(&p->works, ev->seq))) {
 		const struct event work = works_event(w, p->pid);
@@ -276,7 +281,7 @@ static uint64_t first_waiting(struct process *p, uint64_t floor_ns)
 
 static int tell_horizon(struct join *j, struct process *p)
 {
-	uint64_t latest = p->latest_ns;
+	uint64_t latest = num_max(p->latest_ns, j->watermark_ns);
 	uint64_t floor_ns = latest > JOIN_WINDOW_NS ? latest - JOIN_WINDOW_NS : 0;
 	uint64_t ns = num_min(first_waiting(p, floor_ns),
 			      latest > JOIN_SETTLE_NS ? latest - JOIN_SETTLE_NS : 0);
@@ -327,13 +332,15 @@ static int push_watermark(struct join *j, uint64_t ns)
 	for (size_t i = 0; i < j->all.n; i++) {
 		struct process *p = j->all.v[i];
 
-		if (!err && p->untold && j->watermark_ns - p->told_at_ns > TELL_EVERY_NS)
+		if (!err && j->watermark_ns - p->told_at_ns > TELL_EVERY_NS)
 			err = tell_horizon(j, p);
 		if (err || !is_over(j, p)) {
 			j->all.v[kept++] = p;
 			continue;
 		}
 		err = give_up_all(j, p);
+		if (!err)
+			err = j->sink.horizon(j->sink.ctx, p->pid, j->watermark_ns);
 		map_del(&j->by_pid, p->pid);
 		j->last = NULL;
 		process_free(j, p);
@@ -356,6 +363,11 @@ static int push_record(struct join *j, const struct event *ev)
 	if (!err)
 		err = drop_aged(j, p);
 	return err || ++p->untold < TELL_EVERY ? err : tell_horizon(j, p);
+}
+
+bool join_knows(const struct join *j, uint32_t pid)
+{
+	return map_find(&j->by_pid, pid) != NULL;
 }
 
 static void push_exit(struct join *j, const struct event *ev)

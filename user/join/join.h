@@ -18,7 +18,7 @@
  * the window is over since its last work (a graph has many).
  *
  * The horizon of a process is the oldest of: its earliest launch or work that waits, a second before
- * its latest record, the watermark of the calls. A launch or a work holds it up by at most the
+ * its latest record or the watermark of the calls, that watermark. A launch or a work holds it up by at most the
  * window.
  *
  * Examples; A(c) an API record of correlation c with [start, end) on thread T, W(c) a work:
@@ -33,6 +33,7 @@
 #ifndef JOIN_JOIN_H
 #define JOIN_JOIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +47,7 @@
 
 struct launch {			/* who asked for a work */
 	uint32_t tid;
+	uint32_t works;			/* that it was met by before this one */
 	uint64_t start_ns, end_ns;	/* as CUPTI's record has them */
 };
 
@@ -74,6 +76,7 @@ int join_push(struct join *j, const struct event *ev);
 /* Nothing more will come: works that wait are passed on as they stand. */
 int join_end(struct join *j);
 
+bool join_knows(const struct join *j, uint32_t pid);	/* records of it came, and more may come */
 void join_counts(const struct join *j, struct join_counts *out);
 
 #endif

@@ -29,6 +29,8 @@ struct sweep {
 
 struct device_book {
 	uint64_t open_ns;
+	uint64_t since_ns;	/* of the interval: open_ns, or the last cut */
+	uint64_t last_ns;	/* the end of the last work */
 	struct sweep sweep;
 	uint64_t busy_ns[DEVICE_BUCKETS];	/* of whole works, from where they are booked */
 	uint64_t works[DEVICE_BUCKETS];
@@ -135,7 +137,7 @@ struct device_book *device_book_new(uint64_t open_ns, struct device_room *room)
 
 	if (!b)
 		return NULL;
-	b->open_ns = b->sweep.cursor = b->sweep.gap_start = open_ns;
+	b->open_ns = b->since_ns = b->sweep.cursor = b->sweep.gap_start = open_ns;
 	for (int i = 0; i < WORK_STATES; i++)
 		b->sweep.running[i].prune_at = PRUNE_AT;
 	b->sweep.room = room;
@@ -173,6 +175,7 @@ int device_book_push(struct device_book *b, const struct device_work *work)
 		b->counts.late_ns += num_min(work->end_ns, cursor) - from;
 	}
 	b->works[work->bucket]++;
+	b->last_ns = num_max(b->last_ns, work->end_ns);
 	return 0;
 }
 
@@ -211,7 +214,7 @@ int device_book_read(const struct device_book *b, uint64_t now_ns, struct device
 
 	if (!err)
 		err = sweep_to(&s, now_ns, fn, ctx);
-	*sum = (struct device_sum){ .open_ns = b->open_ns, .close_ns = s.cursor };
+	*sum = (struct device_sum){ .open_ns = b->since_ns, .close_ns = s.cursor };
 	memcpy(sum->owned_ns, s.owned_ns, sizeof(s.owned_ns));
 	memcpy(sum->busy_ns, b->busy_ns, sizeof(b->busy_ns));
 	memcpy(sum->works, b->works, sizeof(b->works));
@@ -221,6 +224,46 @@ int device_book_read(const struct device_book *b, uint64_t now_ns, struct device
 		fn(ctx, &(struct device_gap){ s.gap_start, s.cursor, NULL });
 	sweep_free_copy(&s);
 	return err;
+}
+
+/* Up to where an interval goes that ends now. */
+static uint64_t settled_until(const struct device_book *b)
+{
+	return b->sweep.gap_start > b->since_ns ? b->sweep.gap_start : b->sweep.cursor;
+}
+
+void device_book_read_settled(const struct device_book *b, struct device_sum *sum,
+			      device_gap_fn fn, void *ctx)
+{
+	const struct sweep *s = &b->sweep;
+
+	*sum = (struct device_sum){ .open_ns = b->since_ns, .close_ns = settled_until(b) };
+	memcpy(sum->owned_ns, s->owned_ns, sizeof(s->owned_ns));
+	memcpy(sum->busy_ns, b->busy_ns, sizeof(b->busy_ns));
+	memcpy(sum->works, b->works, sizeof(b->works));
+	cut_busy(sum->busy_ns, s, s->cursor);
+	sum->idle_ns = s->idle_ns + sum->close_ns - s->gap_start;
+	if (fn && sum->close_ns > s->gap_start)
+		fn(ctx, &(struct device_gap){ s->gap_start, sum->close_ns, NULL });
+}
+
+void device_book_cut(struct device_book *b)
+{
+	struct sweep *s = &b->sweep;
+	struct device_sum sum;
+
+	device_book_read_settled(b, &sum, NULL, NULL);
+	for (int i = 0; i < DEVICE_BUCKETS; i++)
+		b->busy_ns[i] -= sum.busy_ns[i];
+	memset(s->owned_ns, 0, sizeof(s->owned_ns));
+	memset(b->works, 0, sizeof(b->works));
+	s->idle_ns = 0;
+	s->gap_start = b->since_ns = sum.close_ns;
+}
+
+uint64_t device_book_last(const struct device_book *b)
+{
+	return b->last_ns;
 }
 
 bool device_book_full(const struct device_book *b)

@@ -101,6 +101,19 @@ int device_book_read(const struct device_book *b, uint64_t now_ns, struct device
 uint64_t device_book_settled(const struct device_book *b);
 uint64_t device_book_idle_since(const struct device_book *b);
 
+/* The same of what is settled and will not change. A gap that nothing has ended yet is left for later,
+ * but if it is older than the interval: then all of the interval lies in it, and it goes to fn, ended
+ * by nothing. */
+void device_book_read_settled(const struct device_book *b, struct device_sum *sum,
+			      device_gap_fn fn, void *ctx);
+
+/* What device_book_read_settled says now was an interval; sums are of the next from now on. So the
+ * sums of all intervals and of the last reading are those of a book that was never cut. */
+void device_book_cut(struct device_book *b);
+
+/* When the last of its works ends; 0: there was none. */
+uint64_t device_book_last(const struct device_book *b);
+
 void device_book_counts(const struct device_book *b, struct device_counts *out);
 size_t device_book_waiting(const struct device_book *b);	/* works that are not settled */
 

@@ -19,6 +19,7 @@ struct devices {
 	struct kernels_room kernels;
 	struct device_room waiting;
 	struct host_devices hosts;
+	struct device_counts dropped;	/* of books that are no more */
 };
 
 #define WAITING_WORKS 262144	/* of all books; 56 bytes each */
@@ -85,10 +86,25 @@ void devices_free(struct devices *d)
 	free(d);
 }
 
+static uint64_t device_key(uint32_t pid, uint32_t device)
+{
+	return (uint64_t)pid << 32 | device;
+}
+
+static bool is_last(const struct devices *d, uint32_t pid, uint32_t device)
+{
+	return d->last && d->last->pid == pid && d->last->device == device;
+}
+
+bool devices_have(const struct devices *d, uint32_t pid, uint32_t device)
+{
+	return is_last(d, pid, device) || map_find(&d->by_process, device_key(pid, device));
+}
+
 static struct device_state *find_or_make(struct devices *d, uint32_t pid, uint32_t device,
 					 uint64_t open_ns)
 {
-	const uint64_t key = (uint64_t)pid << 32 | device;
+	const uint64_t key = device_key(pid, device);
 	struct map_slot *slot = map_put(&d->by_process, key, NULL);
 	struct device_state *s = slot ? (void *)(uintptr_t)slot->value : NULL, **at;
 
@@ -115,7 +131,7 @@ static struct device_state *find_or_make(struct devices *d, uint32_t pid, uint32
 static struct device_state *find(struct devices *d, uint32_t pid, uint32_t device,
 				 uint64_t open_ns)
 {
-	if (!d->last || d->last->pid != pid || d->last->device != device)
+	if (!is_last(d, pid, device))
 		d->last = find_or_make(d, pid, device, open_ns);
 	return d->last;
 }
@@ -210,6 +226,13 @@ static void on_gap(void *ctx, const struct device_gap *gap)
 	d->err = d->err ? d->err : err;
 }
 
+uint64_t devices_end(const struct device_state *s, const struct devices_divide *by)
+{
+	uint64_t exit_ns = by && by->exit_ns ? by->exit_ns(by->ctx, s->pid) : 0;
+
+	return exit_ns ? num_max(exit_ns, device_book_last(s->book)) : UINT64_MAX;
+}
+
 static int settle(struct devices *d, struct device_state *s, uint64_t horizon_ns,
 		  const struct devices_divide *by)
 {
@@ -217,7 +240,8 @@ static int settle(struct devices *d, struct device_state *s, uint64_t horizon_ns
 	int err = s->host ? 0 : host_devices_join(&d->hosts, s, NULL, device_book_settled(s->book));
 
 	if (!err)
-		err = device_book_settle(s->book, horizon_ns, on_gap, &dividing);
+		err = device_book_settle(s->book, num_min(horizon_ns, devices_end(s, by)), on_gap,
+					 &dividing);
 	if (!err)
 		err = dividing.err;
 	return err ? err : host_device_settled(s);
@@ -253,22 +277,39 @@ void devices_settle_hosts(struct devices *d, uint64_t horizon_ns)
 	host_devices_settle_all(&d->hosts, horizon_ns);
 }
 
+/* How long it waited in this interval while another process ran on the device. 0 or -ENOMEM. */
+static int read_waited(const struct device_state *s, uint64_t now_ns,
+		       const struct devices_divide *by, uint64_t *waited_ns)
+{
+	struct share_book *shared;
+
+	*waited_ns = s->unspent_ns;
+	if (!s->host || s->host->members.n < 2)
+		return 0;
+	if (now_ns == DEVICES_SETTLED) {
+		*waited_ns += share_book_member(s->host->book, s->member).waited_ns;
+		return 0;
+	}
+	shared = host_device_read(s->host, now_ns, by);
+	if (!shared)
+		return -errno;
+	*waited_ns += share_book_member(shared, s->member).waited_ns;
+	share_book_free(shared);
+	return 0;
+}
+
 /* What it was queued while another process ran on the device is that one's doing. */
 static int divide_queued(const struct device_state *s, uint64_t now_ns,
 			 const struct devices_divide *by, uint64_t idle_ns[IDLE_CAUSES])
 {
-	struct share_book *shared;
 	uint64_t waited;
+	int err = read_waited(s, now_ns, by, &waited);
 
-	if (!s->host || s->host->members.n < 2)
-		return 0;
-	shared = host_device_read(s->host, now_ns, by);
-	if (!shared)
-		return -errno;
-	waited = num_min(share_book_member(shared, s->member).waited_ns, idle_ns[IDLE_QUEUED]);
+	if (err)
+		return err;
+	waited = num_min(waited, idle_ns[IDLE_QUEUED]);
 	idle_ns[IDLE_QUEUED] -= waited;
 	idle_ns[IDLE_OTHER_PROCESS] += waited;
-	share_book_free(shared);
 	return 0;
 }
 
@@ -279,8 +320,11 @@ int devices_read(const struct device_state *s, uint64_t now_ns, const struct dev
 	int err = losses ? losses_copy(losses, &s->losses) : 0;
 
 	memcpy(idle_ns, s->idle_ns, sizeof(s->idle_ns));
-	if (!err)
-		err = device_book_read(s->book, now_ns, sum, on_gap, &dividing);
+	if (!err && now_ns == DEVICES_SETTLED)
+		device_book_read_settled(s->book, sum, on_gap, &dividing);
+	else if (!err)
+		err = device_book_read(s->book, num_min(now_ns, devices_end(s, by)), sum, on_gap,
+				       &dividing);
 	if (!err)
 		err = dividing.err;
 	return err ? err : divide_queued(s, now_ns, by, idle_ns);
@@ -322,19 +366,73 @@ int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_
 	return host_devices_join(&d->hosts, s, s->facts.uuid, open_ns);
 }
 
+/* ---- intervals ------------------------------------------------------------------------------ */
+
+static void add_counts(struct device_counts *to, const struct device_book *book)
+{
+	struct device_counts c;
+
+	device_book_counts(book, &c);
+	to->invalid += c.invalid;
+	to->late += c.late;
+	to->late_ns = num_add(to->late_ns, c.late_ns);
+}
+
+static void cut(struct devices *d, struct device_state *s)
+{
+	uint64_t idle_since = device_book_idle_since(s->book), waited;
+
+	if (!read_waited(s, DEVICES_SETTLED, NULL, &waited))
+		s->unspent_ns = waited - num_min(waited, s->idle_ns[IDLE_QUEUED]);
+	device_book_cut(s->book);
+	/* A gap that the interval lay in is no time in which it ran. */
+	if (device_book_idle_since(s->book) > idle_since)
+		s->told_ns = num_max(s->told_ns, device_book_idle_since(s->book));
+	kernels_cut(&s->kernels, &d->kernels);
+	losses_free(&s->losses);
+	memset(s->idle_ns, 0, sizeof(s->idle_ns));
+	memset(s->copies, 0, sizeof(s->copies));
+	memset(&s->sets, 0, sizeof(s->sets));
+}
+
+static void drop(struct devices *d, struct device_state *s)
+{
+	add_counts(&d->dropped, s->book);
+	map_del(&d->by_process, device_key(s->pid, s->device));
+	host_devices_leave(&d->hosts, s);
+	kernels_drop(&s->kernels, &d->kernels);
+	state_free(s);
+}
+
+void devices_cut(struct devices *d, bool (*keep)(const void *ctx, uint32_t pid), const void *ctx)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < d->all.n; i++)
+		cut(d, d->all.v[i]);
+	host_devices_cut(&d->hosts);
+	for (size_t i = 0; i < d->all.n; i++) {
+		struct device_state *s = d->all.v[i];
+		bool wanted = keep(ctx, s->pid);
+
+		if (s->was_wanted && !wanted) {
+			drop(d, s);
+			continue;
+		}
+		s->was_wanted = wanted;
+		d->all.v[kept++] = s;
+	}
+	d->all.n = kept;
+	d->last = NULL;
+}
+
 /* ---- reading -------------------------------------------------------------------------------- */
 
 void devices_counts(const struct devices *d, struct device_counts *out)
 {
-	*out = (struct device_counts){ 0 };
-	for (size_t i = 0; i < d->all.n; i++) {
-		struct device_counts c;
-
-		device_book_counts(d->all.v[i]->book, &c);
-		out->invalid += c.invalid;
-		out->late += c.late;
-		out->late_ns = num_add(out->late_ns, c.late_ns);
-	}
+	*out = d->dropped;
+	for (size_t i = 0; i < d->all.n; i++)
+		add_counts(out, d->all.v[i]->book);
 }
 
 size_t devices_hosts(const struct devices *d)

@@ -43,6 +43,7 @@ struct device_state {
 	uint32_t pid;
 	uint32_t device;		/* the process's own ordinal */
 	bool has_facts;
+	bool was_wanted;		/* at a cut */
 	struct device_facts facts;
 	char name[64];			/* "": unknown */
 	struct device_book *book;
@@ -55,6 +56,7 @@ struct device_state {
 	struct copy_stats sets;
 	struct host_device *host;	/* of all processes; NULL: not used yet */
 	size_t member;			/* its number in the host device's book */
+	uint64_t unspent_ns;		/* it waited for others before the cut, and was not yet queued */
 	uint64_t told_ns;		/* up to where that book knows when it ran */
 };
 
@@ -63,7 +65,9 @@ struct devices;
 struct devices *devices_new(void);	/* NULL + errno */
 void devices_free(struct devices *d);
 
-/* open_ns: where a book that this event opens begins; launch NULL: unknown. 0 or -ENOMEM. */
+bool devices_have(const struct devices *d, uint32_t pid, uint32_t device);
+
+/* open_ns: where a book that this event opens begins, of no use if they have it; launch NULL: unknown. 0 or -ENOMEM. */
 int devices_push_work(struct devices *d, const struct event *ev, const struct launch *launch,
 		      uint64_t open_ns);
 int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_ns);
@@ -73,8 +77,12 @@ int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_
 struct devices_divide {
 	int (*divide)(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
 		      struct losses *losses);
+	uint64_t (*exit_ns)(void *ctx, uint32_t pid);	/* 0: it goes on; NULL: all do */
 	void *ctx;
 };
+
+/* Where a book closes at the latest: at its process's exit, but not before its last work ends. */
+uint64_t devices_end(const struct device_state *s, const struct devices_divide *by);
 
 /* Works of pid that start before horizon_ns have all come, and what threads did. 0 or -ENOMEM. */
 int devices_settle(struct devices *d, uint32_t pid, uint64_t horizon_ns,
@@ -85,10 +93,16 @@ int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devi
 /* Nobody's works that start before horizon_ns are waited for to tell who had a device. */
 void devices_settle_hosts(struct devices *d, uint64_t horizon_ns);
 
+#define DEVICES_SETTLED 0	/* now_ns: what is settled, as device_book_read_settled has it */
+
 /* The book as device_book_read has it, and all idle time by cause: their sum is sum->idle_ns. losses
  * (may be NULL) is zeroed and the caller's to free. 0 or -ENOMEM. */
 int devices_read(const struct device_state *s, uint64_t now_ns, const struct devices_divide *by,
 		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses);
+
+/* A new interval begins where what is settled ends: books, kernels and copies are of it from now on.
+ * Devices of processes that keep(ctx, pid) does not want any more are dropped. */
+void devices_cut(struct devices *d, bool (*keep)(const void *ctx, uint32_t pid), const void *ctx);
 
 void devices_counts(const struct devices *d, struct device_counts *out);	/* of all books */
 

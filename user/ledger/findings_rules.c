@@ -9,6 +9,7 @@
 
 #include "base/num.h"
 #include "base/units.h"
+#include "elf/demangle.h"
 
 #define SMALL_KERNEL_NS 20000	/* and less: about what a launch costs on both sides */
 #define SMALL_KERNELS 1000	/* so many, that their average means something */
@@ -205,6 +206,17 @@ static bool judge_input_stall(const struct finding_book *b, struct finding *f)
 	return true;
 }
 
+/* Its name in the source, without its arguments. */
+static void add_kernel(struct strbuf *out, const char *symbol)
+{
+	struct strbuf name = STRBUF_INIT;
+
+	elf_demangle(&name, symbol);
+	strbuf_add(out, name.s, strcspn(name.s, "("));
+	out->failed |= name.failed;
+	strbuf_free(&name);
+}
+
 static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 {
 	uint64_t hidden_ns = b->comm_busy_ns - b->comm_ns;
@@ -213,10 +225,7 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 	if (!b->comms || !set_share(f, b, b->comm_ns, b->comm_ns))
 		return false;
 	f->tid = b->comm_tid;
-	if (b->comm_kernel)	/* without its arguments */
-		strbuf_add(&f->cause, b->comm_kernel, strcspn(b->comm_kernel, "("));
-	else
-		strbuf_addstr(&f->cause, "communication");
+	add_kernel(&f->cause, b->comm_kernel ? b->comm_kernel : "communication");
 	strbuf_addstr(&f->cause, " runs with no compute beside it");
 	if (f->tid) {
 		strbuf_addstr(&f->cause, "; ");

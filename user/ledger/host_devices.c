@@ -53,7 +53,7 @@ int host_devices_join(struct host_devices *h, struct device_state *s, const char
 		      uint64_t open_ns)
 {
 	struct host_device *host;
-	const struct device_state **at;
+	struct device_state **at;
 	int member;
 
 	if (s->host) {
@@ -78,6 +78,41 @@ int host_devices_join(struct host_devices *h, struct device_state *s, const char
 	s->member = (size_t)member;
 	s->told_ns = open_ns;
 	return 0;
+}
+
+static void forget_host(struct host_devices *h, const struct host_device *host)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < h->all.n; i++)
+		if (h->all.v[i] != host)
+			h->all.v[kept++] = h->all.v[i];
+	h->all.n = kept;
+}
+
+void host_devices_leave(struct host_devices *h, struct device_state *s)
+{
+	struct host_device *host = s->host;
+
+	if (!host)
+		return;
+	share_book_leave(host->book, s->member);
+	for (size_t i = s->member; i + 1 < host->members.n; i++) {
+		host->members.v[i] = host->members.v[i + 1];
+		host->members.v[i]->member = i;
+	}
+	host->members.n--;
+	s->host = NULL;
+	if (host->members.n)
+		return;
+	forget_host(h, host);
+	host_free(host);
+}
+
+void host_devices_cut(struct host_devices *h)
+{
+	for (size_t i = 0; i < h->all.n; i++)
+		share_book_cut(h->all.v[i]->book);
 }
 
 /* ---- what the books of processes give out --------------------------------------------------- */

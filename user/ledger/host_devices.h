@@ -15,7 +15,7 @@
 struct host_device {
 	char uuid[DEVICE_UUID_LEN + 8];	/* "": unknown */
 	struct share_book *book;
-	VEC(const struct device_state *) members;	/* by their numbers in the book */
+	VEC(struct device_state *) members;	/* by their numbers in the book */
 };
 
 struct host_devices {
@@ -27,6 +27,11 @@ void host_devices_free(struct host_devices *h);
 /* The process's device has a UUID, or (NULL) is used without anybody having said so. 0 or -ENOMEM. */
 int host_devices_join(struct host_devices *h, struct device_state *s, const char *uuid,
 		      uint64_t open_ns);
+
+/* The process is no more: its number is another's from now on. What it did must be cut off before. */
+void host_devices_leave(struct host_devices *h, struct device_state *s);
+
+void host_devices_cut(struct host_devices *h);	/* share_book_cut, of all */
 
 /* A gap of the process's own book, of whose end its next work was queued for queued_ns; and how far
  * that book is settled. 0 or -ENOMEM. */

@@ -216,6 +216,14 @@ void kernels_cut(struct kernels *ks, struct kernels_room *room)
 	}
 }
 
+void kernels_drop(struct kernels *ks, struct kernels_room *room)
+{
+	for (size_t i = 0; i < ks->all.n; i++)
+		room->left_bytes += bytes_of(ks->all.v[i]);
+	memset(room->recent, 0, sizeof(room->recent));
+	kernels_free(ks);
+}
+
 void kernels_free(struct kernels *ks)
 {
 	for (size_t i = 0; i < ks->all.n; i++)

@@ -60,6 +60,7 @@ int kernels_count(struct kernels *ks, struct kernels_room *room, struct kernel_s
 
 /* A new interval: counts to zero; names that had none are dropped. */
 void kernels_cut(struct kernels *ks, struct kernels_room *room);
+void kernels_drop(struct kernels *ks, struct kernels_room *room);	/* frees; others may use its room */
 void kernels_free(struct kernels *ks);
 
 #endif

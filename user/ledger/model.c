@@ -241,6 +241,7 @@ static int push_exit(struct model *m, const struct event *ev)
 	t->ended = true;
 	free(t->cache);
 	t->cache = NULL;
+	range_exit(t, ev->end_ns);
 	if (ev->tid == ev->pid)
 		t->process->info.exit_ns = ev->end_ns;
 	return join_push(m->join, ev);
@@ -304,7 +305,8 @@ static int push_process(struct model *m, const struct event *ev)
 		return invalid(m, ev);
 	if (!p)
 		return -ENOMEM;
-	pairs_free(&p->identity);
+	if (ev->text)		/* else no more than its birth is said */
+		pairs_free(&p->identity);
 	copy_comm(p->info.comm, ev->text);
 	if (ev->text2 && replace_text(&p->cmdline, ev->text2))
 		return -ENOMEM;
@@ -380,6 +382,7 @@ static int push_stop(struct model *m, const struct event *ev)
 	for (size_t i = 0; i < m->threads.n; i++)
 		if (m->threads.v[i]->has_book)
 			book_stop(&m->threads.v[i]->book, ev->end_ns);
+	range_stop(m, ev->end_ns);
 	return join_push(m->join, ev);
 }
 
@@ -444,11 +447,14 @@ static int push_device(struct model *m, const struct event *ev)
 	return err;
 }
 
-static int push_nothing(struct model *m, const struct event *ev)
+static int push_range(struct model *m, const struct event *ev)
 {
-	(void)m;
-	(void)ev;
-	return 0;
+	int err = range_push(m, ev);
+
+	if (err == -EINVAL)
+		return invalid(m, ev);
+	model_see_time(m, ev->start_ns);
+	return err;
 }
 
 static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct event *ev) = {
@@ -461,7 +467,7 @@ static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct even
 	[EVENT_FRAME] = push_stacks, [EVENT_STACK] = push_stacks,
 	[EVENT_IDENTITY] = push_identity,
 	[EVENT_DEVICE] = push_device, [EVENT_WORK] = push_device, [EVENT_API] = push_device,
-	[EVENT_RANGE] = push_nothing, [EVENT_OFF] = off_push,
+	[EVENT_RANGE] = push_range, [EVENT_OFF] = off_push, [EVENT_UNSEEN] = push_device,
 	[EVENT_INSIDE] = push_inside, [EVENT_LEFT] = push_call, [EVENT_GONE] = push_gone,
 };
 

@@ -37,8 +37,13 @@ int model_finish(struct model *m);
 /* Where the books stand: the session's end, else the latest time that any event named. */
 uint64_t model_now(const struct model *m);
 
-/* Interval mode: forgets what was counted until now and goes on; open calls stay open, threads
- * and processes that ended are dropped. Make the interval's tables (with this now) before. */
+/* Interval mode, from the beginning on. What devices did is told up to where all is known of it, about
+ * a second ago: an interval of a device ends there, in a gap where the gap began, and the next goes on
+ * from there. Kernels and copies are of the interval in which they were told. */
+void model_use_intervals(struct model *m);
+
+/* Forgets what was counted until now and goes on; open calls stay open, threads and processes that
+ * ended are dropped. Make the interval's tables (with this now) before. */
 void model_cut(struct model *m, uint64_t now_ns);
 
 /* ---- reading ---------------------------------------------------------------------------- */
@@ -73,6 +78,10 @@ struct model_process {
 };
 size_t model_processes(const struct model *m);
 const struct model_process *model_process(const struct model *m, size_t i);
+
+/* What process i said it was doing (ledger/ranges.h); NULL: nothing. */
+struct ranges;
+const struct ranges *model_ranges(const struct model *m, size_t i);
 
 /* EVENT_IDENTITY: what is known of process i under that name. */
 const char *model_identity(const struct model *m, size_t i, const char *key);	/* NULL: nothing */

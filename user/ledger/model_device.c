@@ -32,37 +32,64 @@ void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 
 /* ---- gaps ----------------------------------------------------------------------------------- */
 
-static int divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
-		  struct losses *losses)
+struct dividing {
+	const struct model *m;
+	uint32_t pid;
+	uint64_t *ns;
+	struct losses *losses;
+};
+
+/* A part of a gap in which all that the devices did is seen. */
+static int divide_seen(void *ctx, const struct device_gap *gap)
 {
-	const struct model *m = ctx;
+	const struct dividing *d = ctx;
 	const struct thread *t = gap->ended_by && gap->ended_by->has_launch ?
-				 who_known_thread(m, pid, gap->ended_by->launch_tid) : NULL;
+				 who_known_thread(d->m, d->pid, gap->ended_by->launch_tid) : NULL;
 	uint64_t part[IDLE_CAUSES] = { 0 };
 	struct idle_thread who;
 
 	if (!t || !t->has_book || !t->drives) {
-		idle_divide(gap, NULL, ns);
+		idle_divide(gap, NULL, d->ns);
 		return 0;
 	}
 	who = (struct idle_thread){ &t->timeline, t->book.cursor, (uint8_t)book_now(&t->book),
 				    &t->process->unarmed };
 	idle_divide(gap, &who, part);
 	for (unsigned int i = 0; i < IDLE_CAUSES; i++)
-		ns[i] += part[i];
-	return losses ? losses_add(losses, gap, &who, part) : 0;
+		d->ns[i] += part[i];
+	return d->losses ? losses_add(d->losses, gap, &who, part) : 0;
+}
+
+static int divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
+		  struct losses *losses)
+{
+	struct dividing d = { ctx, pid, ns, losses };
+	const struct process *p = who_known_process(d.m, pid);
+
+	return p ? unseen_divide(&p->unseen, gap, ns, divide_seen, &d) : divide_seen(&d, gap);
+}
+
+static uint64_t exit_ns(void *model, uint32_t pid)
+{
+	return who_exit_ns(model, pid);
 }
 
 static struct devices_divide dividing(const struct model *m)
 {
-	return (struct devices_divide){ divide, (void *)(uintptr_t)m };
+	return (struct devices_divide){ divide, exit_ns, (void *)(uintptr_t)m };
+}
+
+/* What is told of devices ends where all is known. */
+static bool is_settled(const struct model *m)
+{
+	return m->intervals && !m->session.stop_ns;
 }
 
 int model_device(const struct model *m, const struct device_state *s, uint64_t now_ns,
 		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses)
 {
 	struct devices_divide by = dividing(m);
-	int err = devices_read(s, now_ns, &by, sum, idle_ns, losses);
+	int err = devices_read(s, is_settled(m) ? DEVICES_SETTLED : now_ns, &by, sum, idle_ns, losses);
 
 	/* Time in no call that CUPTI records may be anything: a call of NCCL, another thread's turn. */
 	if (model_fact(m, "without_probes")) {
@@ -78,11 +105,20 @@ int model_device(const struct model *m, const struct device_state *s, uint64_t n
 
 /* ---- works ---------------------------------------------------------------------------------- */
 
+/* A book of a device opens with the session or with its process: what was before is not in it. */
+static uint64_t open_ns(const struct model *m, uint32_t pid, uint32_t device)
+{
+	return devices_have(m->devices, pid, device) ? 0 :
+	       num_max(m->session.start_ns, who_start_ns(m, pid));
+}
+
 static int on_work(void *ctx, const struct event *work, const struct launch *launch)
 {
 	struct model *m = ctx;
 
-	return devices_push_work(m->devices, work, launch, m->session.start_ns);
+	range_work(m, work, launch);
+	return devices_push_work(m->devices, work, launch,
+				 open_ns(m, work->pid, work->work->device));
 }
 
 static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
@@ -90,18 +126,29 @@ static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
 	struct model *m = ctx;
 	struct devices_divide by = dividing(m);
 
+	range_settle(m, pid, horizon_ns);
 	if (m->session.stop_ns)
 		horizon_ns = num_min(horizon_ns, m->session.stop_ns);
 	return devices_settle(m->devices, pid, horizon_ns, &by);
 }
 
-/* A book of a device opens with the session: what the process did before is not in it. */
+static int push_unseen(struct model *m, const struct event *ev)
+{
+	struct process *p = who_process(m, ev->pid);
+
+	return p ? unseen_add(&p->unseen, ev->dir, ev->start_ns, ev->end_ns) : -ENOMEM;
+}
+
 int device_push(struct model *m, const struct event *ev)
 {
+	if (ev->kind == EVENT_DEVICE && !ev->device)
+		return -EINVAL;
 	if (ev->kind == EVENT_DEVICE)
-		return ev->device ? devices_push_facts(m->devices, ev, m->session.start_ns) : -EINVAL;
+		return devices_push_facts(m->devices, ev, open_ns(m, ev->pid, ev->device->device));
 	if (ev->end_ns < ev->start_ns)
 		return -EINVAL;
+	if (ev->kind == EVENT_UNSEEN)
+		return push_unseen(m, ev);
 	if (ev->kind == EVENT_WORK &&
 	    (!ev->work || !ev->work->kind || ev->work->kind >= WORK_KIND_END))
 		return -EINVAL;
@@ -113,6 +160,7 @@ int model_finish(struct model *m)
 	struct devices_divide by = dividing(m);
 	int err = join_end(m->join);
 
+	range_finish(m);
 	return err || !m->session.stop_ns ? err :
 	       devices_settle_all(m->devices, m->session.stop_ns, &by);
 }
@@ -122,7 +170,7 @@ struct share_book *model_share(const struct model *m, const struct host_device *
 {
 	struct devices_divide by = dividing(m);
 
-	return host_device_read(host, now_ns, &by);
+	return is_settled(m) ? share_book_copy(host->book) : host_device_read(host, now_ns, &by);
 }
 
 void device_watermark(struct model *m, uint64_t ns)
@@ -137,6 +185,18 @@ int device_init(struct model *m)
 	m->devices = devices_new();
 	m->join = m->devices ? join_new(&(struct join_sink){ on_work, on_horizon, m }) : NULL;
 	return m->join ? 0 : -ENOMEM;
+}
+
+static bool is_wanted(const void *ctx, uint32_t pid)
+{
+	const struct model *m = ctx;
+
+	return join_knows(m->join, pid) || who_known_process(m, pid);
+}
+
+void device_cut(struct model *m)
+{
+	devices_cut(m->devices, is_wanted, m);
 }
 
 void device_free(struct model *m)

@@ -11,6 +11,11 @@ uint64_t model_now(const struct model *m)
 	return m->session.stop_ns ? m->session.stop_ns : m->now_ns;
 }
 
+void model_use_intervals(struct model *m)
+{
+	m->intervals = true;
+}
+
 void model_cut(struct model *m, uint64_t now_ns)
 {
 	struct book_sum sum;
@@ -19,10 +24,12 @@ void model_cut(struct model *m, uint64_t now_ns)
 		if (m->threads.v[i]->has_book)
 			book_cut(&m->threads.v[i]->book, now_ns, &sum);
 	who_drop_ended(m);
+	device_cut(m);
 	for (size_t i = 0; i < m->processes.n; i++) {
 		tallies_reset(&m->processes.v[i]->info.tallies);
 		spans_drop_before(&m->processes.v[i]->unarmed, now_ns);
 	}
+	range_cut(m, now_ns);
 	offs_reset(&m->offs);
 	if (now_ns > m->session.interval_ns)
 		m->session.interval_ns = now_ns;

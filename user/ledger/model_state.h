@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The insides of the model, shared by model.c (events), model_who.c (processes and threads),
- * model_device.c (what devices did, and why they did nothing), model_off.c (what the scheduler did)
+ * model_device.c (what devices did, and why they did nothing), model_off.c (what the scheduler did), model_ranges.c (ranges)
  * and model_read.c (reading); for no other file.
  */
 #ifndef LEDGER_MODEL_STATE_H
@@ -15,6 +15,7 @@
 #include "ledger/model.h"
 #include "ledger/offs.h"
 #include "ledger/timeline.h"
+#include "ledger/unseen.h"
 
 struct process {
 	struct model_process info;
@@ -22,6 +23,8 @@ struct process {
 	struct pairs identity;
 	uint64_t exact_ns;		/* its birth as BPF tells it; 0: info.start_ns may be off */
 	struct spans unarmed;
+	struct ranges *ranges;		/* NULL: it has none */
+	struct unseen unseen;		/* of its devices */
 	size_t threads;			/* in model.threads */
 	size_t index;			/* in model.processes */
 };
@@ -59,6 +62,7 @@ struct model {
 	struct offs offs;
 	struct join *join;
 	struct devices *devices;
+	bool intervals;
 	struct timeline_room timelines;
 	struct model_counts counts;	/* what no book and no process keeps */
 };
@@ -70,12 +74,22 @@ void model_see_time(struct model *m, uint64_t ns);
 
 int off_push(struct model *m, const struct event *ev);	/* OFF */
 
+/* model_ranges.c */
+int range_push(struct model *m, const struct event *ev);	/* RANGE; or -EINVAL */
+void range_work(const struct model *m, const struct event *work, const struct launch *launch);
+void range_settle(const struct model *m, uint32_t pid, uint64_t horizon_ns);
+void range_exit(struct thread *t, uint64_t end_ns);
+void range_stop(struct model *m, uint64_t end_ns);
+void range_finish(struct model *m);	/* nothing more will come */
+void range_cut(struct model *m, uint64_t now_ns);
+
 /* What devices did. */
 int device_init(struct model *m);	/* 0 or -errno */
 void device_free(struct model *m);
-int device_push(struct model *m, const struct event *ev);	/* DEVICE, WORK, API; or -EINVAL */
+int device_push(struct model *m, const struct event *ev);	/* those of devices; or -EINVAL */
 
 void device_watermark(struct model *m, uint64_t ns);	/* all that ended before has come */
+void device_cut(struct model *m);
 
 /* A call that was pushed into t's book, whose cursor was cursor_ns before: it goes into t's timeline. */
 void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
@@ -83,6 +97,7 @@ void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 
 /* Found, or made; NULL on ENOMEM. */
 struct process *who_process(struct model *m, uint32_t pid);
+const struct process *who_known_process(const struct model *m, uint32_t pid);	/* or NULL */
 struct thread *who_thread(struct model *m, uint32_t pid, uint32_t tid);
 struct thread *who_known_thread(const struct model *m, uint32_t pid, uint32_t tid); /* or NULL */
 
@@ -101,6 +116,8 @@ struct thread *who_new_thread(struct model *m, const struct thread *old, uint64_
 enum who_birth { BIRTH_SAME, BIRTH_NEWER, BIRTH_OLDER };
 enum who_birth who_compare_births(uint64_t known_ns, uint64_t said_ns);
 
+uint64_t who_start_ns(const struct model *m, uint32_t pid);	/* 0: unknown */
+uint64_t who_exit_ns(const struct model *m, uint32_t pid);	/* 0: it goes on, or nobody knows it */
 void who_drop_ended(struct model *m);	/* threads and processes that ended */
 void who_free(struct model *m);
 

@@ -4,6 +4,7 @@
  * the kernel used a number again. Knows nothing of what their events mean.
  */
 #include "ledger/model_state.h"
+#include "ledger/ranges.h"
 
 static uint64_t thread_key(uint32_t pid, uint32_t tid)
 {
@@ -23,6 +24,8 @@ static void free_process(struct process *p)
 {
 	tallies_free(&p->info.tallies);
 	spans_free(&p->unarmed);
+	ranges_free(p->ranges);
+	unseen_free(&p->unseen);
 	free(p->info.child);
 	pairs_free(&p->identity);
 	free(p->cmdline);
@@ -55,6 +58,13 @@ struct process *who_process(struct model *m, uint32_t pid)
 	if (slot && slot->value)
 		return (struct process *)(uintptr_t)slot->value;
 	return make_process(m, pid);
+}
+
+const struct process *who_known_process(const struct model *m, uint32_t pid)
+{
+	const struct map_slot *slot = map_find(&m->by_pid, pid);
+
+	return slot ? (const struct process *)(uintptr_t)slot->value : NULL;
 }
 
 struct thread *who_known_thread(const struct model *m, uint32_t pid, uint32_t tid)
@@ -173,6 +183,20 @@ int who_meet_process(struct model *m, uint32_t pid, uint64_t start_ns, uint64_t 
 	return 0;
 }
 
+uint64_t who_start_ns(const struct model *m, uint32_t pid)
+{
+	const struct process *p = who_known_process(m, pid);
+
+	return p ? p->info.start_ns : 0;
+}
+
+uint64_t who_exit_ns(const struct model *m, uint32_t pid)
+{
+	const struct process *p = who_known_process(m, pid);
+
+	return p ? p->info.exit_ns : 0;
+}
+
 static void drop_thread(struct model *m, struct thread *t)
 {
 	const struct book_counts *c = &t->book.counts;
@@ -216,7 +240,7 @@ void who_drop_ended(struct model *m)
 	for (size_t i = 0; i < m->processes.n; i++) {
 		struct process *p = m->processes.v[i];
 
-		if (p->info.exit_ns && !p->threads)
+		if (p->info.exit_ns && !p->threads && !join_knows(m->join, p->info.pid))
 			drop_process(m, p);
 		else
 			m->processes.v[p->index = kept++] = p;

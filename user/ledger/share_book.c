@@ -102,6 +102,21 @@ int share_book_join(struct share_book *b)
 	return (int)b->members.n - 1;
 }
 
+void share_book_leave(struct share_book *b, size_t member)
+{
+	VEC_FREE(&b->members.v[member].spans);
+	b->members.n--;
+	memmove(&b->members.v[member], &b->members.v[member + 1],
+		(b->members.n - member) * sizeof(*b->members.v));
+}
+
+void share_book_cut(struct share_book *b)
+{
+	b->sum = (struct share_sum){ .open_ns = b->cursor };
+	for (size_t i = 0; i < b->members.n; i++)
+		b->members.v[i].sums = (struct share_member){ 0 };
+}
+
 /* ---- the sweep ------------------------------------------------------------------------------ */
 
 /* What the member does at the cursor, or NULL; *until: when that may change. */

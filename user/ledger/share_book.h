@@ -49,6 +49,12 @@ void share_book_free(struct share_book *b);
 
 int share_book_join(struct share_book *b);	/* the new member's number: 0, 1, ...; or -ENOMEM */
 
+/* The member is no more, and its number the next one's. What it owned is forgotten: cut before. */
+void share_book_leave(struct share_book *b, size_t member);
+
+/* What is settled was an interval: sums are of the next from now on. */
+void share_book_cut(struct share_book *b);
+
 /* In order of time, and apart from each other. What was settled already is clipped and counted as
  * late. 0 or -ENOMEM. */
 int share_book_add(struct share_book *b, size_t member, const struct share_span *span);

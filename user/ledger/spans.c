@@ -82,6 +82,17 @@ uint64_t spans_overlap(const struct spans *s, uint64_t start, uint64_t end)
 	return sum;
 }
 
+bool spans_next(const struct spans *s, uint64_t start, uint64_t end, struct span *out)
+{
+	size_t i = start < UINT64_MAX ? first_reaching(s, start + 1) : s->n;
+
+	if (i == s->n || s->v[i].start >= end || start >= end)
+		return false;
+	out->start = s->v[i].start > start ? s->v[i].start : start;
+	out->end = s->v[i].end < end ? s->v[i].end : end;
+	return true;
+}
+
 void spans_drop_before(struct spans *s, uint64_t ns)
 {
 	size_t n = 0;

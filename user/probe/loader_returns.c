@@ -18,6 +18,7 @@
 
 #include "base/log.h"
 #include "probe/loader_internal.h"
+#include "probe/tally_map.h"
 
 #define CALLS 3			/* the first hit may change how the next ones are taken */
 
@@ -98,10 +99,10 @@ static int attend(struct loader *l, struct loader_probes *p, int child, char *wo
 /* Its records are in the rings before anybody reads them; the rest must go. */
 static void forget(struct loader *l, const struct loader_probes *p)
 {
-	struct gp_tally_key key = { .pid = (uint32_t)p->pid, .row = (uint32_t)*p->rows };
+	uint32_t pid = (uint32_t)p->pid;
 
-	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.pids), &key.pid);
-	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.tallies), &key);
+	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.pids), &pid);
+	tally_forget(bpf_map__fd(l->skel->maps.tallies), pid);
 }
 
 /* The child ends in any case: it is told to go, or its parent's end is closed. */

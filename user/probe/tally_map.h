@@ -4,6 +4,7 @@
 #define PROBE_TALLY_MAP_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "gpuprof/tally.h"
 
@@ -20,8 +21,10 @@ struct tally_slots {		/* counts without times; keys[slot] is what a slot counts 
 	size_t n;
 };
 
-/* Each key once, but those of our own process (the calibration's). Keys that appear or go while we
- * read are read the next time. 0 or -errno. */
+/* Each key once, but those of our own process (the calibration's), older processes first. Keys that
+ * appear or go while we read are read the next time. 0 or -errno. */
 int tally_each(int map_fd, const struct tally_slots *slots, const struct tally_sink *sink);
+
+void tally_forget(int map_fd, uint32_t pid);	/* what was added up of processes that had ended */
 
 #endif

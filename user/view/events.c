@@ -107,6 +107,7 @@ static int fill(struct table *t, const struct model *m)
 		EVENT_CALL, EVENT_ENTER, EVENT_OPEN, EVENT_THREAD, EVENT_EXIT, EVENT_FORK,
 		EVENT_PROCESS, EVENT_TAIL, EVENT_UNARMED, EVENT_INSIDE, EVENT_LEFT, EVENT_GONE,
 		EVENT_WORK, EVENT_API, EVENT_RANGE, EVENT_OFF,
+		EVENT_UNSEEN,
 	};
 	struct model_counts counts;
 	int err = 0;

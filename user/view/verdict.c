@@ -51,10 +51,24 @@ static void add_finding(struct strbuf *out, const struct model *m, const struct 
 
 struct idlest {			/* the book with the largest share of idle time that was judged */
 	const struct device_state *state;
-	uint64_t wall_ns, idle_ns, before_ns;
+	uint64_t wall_ns, idle_ns, before_ns, after_ns;
 	unsigned int cause;
 	uint64_t cause_ns;
 };
+
+/* The share that it idled between its first work and its last. */
+static double between(const struct idlest *book)
+{
+	return ratio(book->idle_ns - book->before_ns - book->after_ns, book->wall_ns);
+}
+
+static void add_outside(struct strbuf *out, const struct idlest *book)
+{
+	if ((book->before_ns + book->after_ns) * 100 < book->wall_ns)
+		return;
+	strbuf_addf(out, "; its first work came after %.1f %%, after its last came %.1f %%",
+		    100 * ratio(book->before_ns, book->wall_ns), 100 * ratio(book->after_ns, book->wall_ns));
+}
 
 static int look_at(struct idlest *worst, const struct model *m, const struct device_state *s,
 		   uint64_t now_ns)
@@ -69,13 +83,13 @@ static int look_at(struct idlest *worst, const struct model *m, const struct dev
 		this.wall_ns = sum.close_ns - sum.open_ns;
 		this.idle_ns = sum.idle_ns;
 		this.before_ns = losses.before_ns;
+		this.after_ns = idle_ns[IDLE_NO_WORK] + idle_ns[IDLE_OPEN];
 		for (unsigned int i = 0; i < IDLE_CAUSES; i++)
-			if (idle_ns[i] > this.cause_ns) {
+			if (i != IDLE_NO_WORK && i != IDLE_OPEN && idle_ns[i] > this.cause_ns) {
 				this.cause = i;
 				this.cause_ns = idle_ns[i];
 			}
-		if (!worst->state || ratio(this.idle_ns - this.before_ns, this.wall_ns) >
-				     ratio(worst->idle_ns - worst->before_ns, worst->wall_ns))
+		if (!worst->state || between(&this) > between(worst))
 			*worst = this;
 	}
 	losses_free(&losses);
@@ -97,11 +111,9 @@ static int add_no_finding(struct strbuf *out, const struct model *m, uint64_t no
 	add_process(out, m, worst.state->pid);
 	strbuf_addf(out, ") is busy %.1f %% of the time",
 		    100 * ratio(worst.wall_ns - worst.idle_ns, worst.wall_ns));
-	if (worst.before_ns * 100 >= worst.wall_ns)
-		strbuf_addf(out, ", and %.1f %% is before its first work",
-			    100 * ratio(worst.before_ns, worst.wall_ns));
+	add_outside(out, &worst);
 	strbuf_addch(out, '.');
-	if (ratio(worst.idle_ns - worst.before_ns, worst.wall_ns) >= FINDING_SHARE_MEDIUM)
+	if (between(&worst) >= FINDING_SHARE_MEDIUM)
 		strbuf_addf(out, "\nThe rest is idle time that no rule explains, most of it %s (%.1f %%).",
 			    idle_name(worst.cause), 100 * ratio(worst.cause_ns, worst.wall_ns));
 	return 0;
@@ -154,7 +166,7 @@ static void add_bounds(struct strbuf *out, const struct model *m, uint64_t now_n
 		      "input or host code can cost it no more than");
 	add_share(out, " ", outside_ns, wall_ns);
 	add_share(out, ", launching no more than ", t.book.ns[CLASS_LAUNCH], wall_ns);
-	strbuf_addstr(out, ".\nNext: gpuprof stat -- CMD, which brings a helper that tells device times");
+	strbuf_addstr(out, ".\nNext: gpuprof stat -- CMD, or gpuprof env before it starts: the helper tells device times");
 }
 
 int verdict_add(struct strbuf *out, const struct model *m, uint64_t now_ns)

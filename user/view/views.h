@@ -36,6 +36,9 @@ struct table *view_kernels(const struct model *m);
 /* pid device direction pinned count bytes total_ns gb_per_s (10^9 bytes); by total_ns. */
 struct table *view_copies(const struct model *m);
 
+/* pid nvtx_domain range kind count open wall_ns host_ns device_ns launches; by wall_ns. */
+struct table *view_ranges(const struct model *m, uint64_t now_ns);
+
 /* pid comm device device_uuid state bucket ns share busy_ns overlapped_ns wall_ns: a row per process,
  * device and bucket, or cause of state idle, that is not empty; sum of ns = wall_ns. By pid, device, and ns descending. */
 struct table *view_ledger(const struct model *m, uint64_t now_ns);

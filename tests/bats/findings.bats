@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Findings: a training with four planted faults, each found with the share that the simulated GPU and
+# the program say it had; the same training without, in which nothing is; and what is said first.
+
+load ../lib/common
+
+# pretrain under gpuprof: c.gpr, its report r.json, l.json and m.json, what happened.
+pretrain() { # ARGS...
+	rm -f c.gpr
+	env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/l.json" PRETRAIN_MARKS=m.json \
+		"$GPUPROF" record -q -o c.gpr -- "$SIM/pretrain" "$@"
+	"$GPUPROF" report c.gpr --format json -o r.json
+	"$TEST_LIB/compare_findings.py" r.json l.json m.json
+}
+
+# A machine that is busy just then is given a second chance; which one it was is said.
+compared() {
+	run pretrain "$@"
+	[ "$status" -eq 0 ] && return
+	echo "once more, since: $output"
+	run pretrain "$@"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "findings: four planted faults are found with their true shares, the verdict names the largest" {
+	needs root bpf sim
+	compared --faults all
+	assert_success
+	assert_equal "${#lines[@]}" 4
+	run "$GPUPROF" report c.gpr --table findings
+	assert_success
+	assert_line --regexp '^[0-9.]+ % of device 0 \(pid [0-9]+, pretrain\) is lost to [a-z-]+: '
+	assert_line --regexp '^Evidence: '
+	assert_line --regexp '^Next: gpuprof '
+	run "$GPUPROF" report c.gpr --table findings --format csv
+	assert_line --index 0 "severity,finding,pid,device,share,gain_bound,cause,evidence,next"
+	run "$GPUPROF" report c.gpr --table processes --format json -o p.json
+	[ "$(report_value p.json 't["processes"][0]["verdict"]')" != none ]
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "findings: the same training without faults has no finding of 5 % or more, and it is said" {
+	needs root bpf sim
+	compared
+	assert_success
+	run "$GPUPROF" report c.gpr --format md
+	assert_line --partial "No avoidable loss above 5 % was found: device 0"
+	run "$GPUPROF" report c.gpr --table processes --format csv
+	assert_output --partial ",none,"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "findings: the next command of a finding can be typed" {
+	needs root bpf sim
+	pretrain --steps 5 --faults all || true # shares of so few steps are not compared
+	report_value r.json '"\n".join(f["next"] for f in t["findings"])' >next
+	[ -s next ]
+	"$SIM/pretrain" --steps 100000 --faults all 3>&- &
+	STARTED+=($!)
+	wait_for 10 grep -q libcudart "/proc/$!/maps"
+	while read -r program arguments; do
+		assert_equal "$program" gpuprof
+		# shellcheck disable=SC2086 # as a user types it
+		run timeout 60 "$GPUPROF" ${arguments/-d 10s/-d 200ms}
+		assert_success
+	done <next
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "findings: without device times the verdict bounds what the thread's calls allow" {
+	needs root bpf targets
+	start_target t cudart-dyn --launches 1000
+	start_gpuprof stat -p "$TARGET"
+	wait_armed "$TARGET"
+	go t
+	wait_for 60 test -e t.json
+	finish t
+	wait_gpuprof
+	assert_success
+	run cat gpuprof.out
+	assert_line --partial "waits for the device in synchronising calls"
+	assert_output --partial "What the device does meanwhile was not seen"
+	refute_line findings
+}

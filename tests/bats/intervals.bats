@@ -1,0 +1,43 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Without a verb: the tables of devices are of each interval, and all intervals are the whole.
+
+load ../lib/common
+
+# sums FILE: of reports that follow each other: what adds up, and whether each book balances
+sums() {
+	python3 - "$@" <<-'EOF_PY'
+		import collections, json, sys
+		decoder, text, reports = json.JSONDecoder(), open(sys.argv[1]).read(), []
+		while text.strip():
+		    report, end = decoder.raw_decode(text.lstrip())
+		    text = text.lstrip()[end:]
+		    reports.append(report["tables"])
+		for rows in (r["ledger"] for r in reports):
+		    for wall in {row["wall_ns"] for row in rows}:
+		        assert wall == sum(row["ns"] for row in rows), rows
+		kernels = sum(row["count"] for r in reports for row in r["kernels"])
+		copies = sum(row["count"] for r in reports for row in r["copies"])
+		walls = [r["ledger"][0]["wall_ns"] for r in reports if r["ledger"]]
+		total = collections.Counter()
+		for r in reports:
+		    for row in r["kernels"]:
+		        total["kernels"] += row["total_ns"]
+		    for row in r["ledger"]:
+		        if row["state"] in ("compute", "comm"):
+		            total["busy"] += row["busy_ns"]
+		print(len(reports) > 2, len(walls) > 1, kernels, copies, total["busy"] == total["kernels"])
+	EOF_PY
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "intervals: kernels, copies and busy time of all intervals are the truth's" {
+	needs root bpf sim
+	local kernels copies
+	env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_TRUTH="$PWD/t.truth" \
+		"$GPUPROF" --interval 500ms --format json --quiet -- "$SIM/train" --steps 200 --quiet >all.json
+	kernels=$(python3 -c 'import json; print(sum(f["count"] for f in json.load(open("t.truth"))["functions"] if f["function"].startswith("cuLaunchKernel")))')
+	copies=$(python3 -c 'import json; print(sum(f["count"] for f in json.load(open("t.truth"))["functions"] if f["function"].startswith("cuMemcpy")))')
+	run sums all.json
+	assert_output "True True $kernels $copies True"
+}

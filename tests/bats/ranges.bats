@@ -1,0 +1,48 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Ranges are what the program says of itself: nested, overlapping, over threads, in domains; with
+# probes and without, live and from a capture.
+
+load ../lib/common
+
+needs_ranges() { [ -x "$SIM/ranges_truth" ] || skip "no NVTX header on this machine"; }
+
+profile() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" "$@"; }
+
+ranges_are_true() { # OPTION...
+	run profile stat "$@" --capture c.gpr --format json -o r.json -- "$SIM/ranges_truth" 4 20 truth.json
+	assert_success
+	run "$TEST_LIB/check_ranges.py" r.json truth.json
+	assert_success
+	"$GPUPROF" report c.gpr --format json >report.json
+	cmp r.json report.json
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "ranges: each is the truth's, with its launches and their device time, also from a capture" {
+	needs root bpf sim
+	needs_ranges
+	ranges_are_true
+}
+
+# bats test_tags=needs:root
+@test "ranges: the same without probes" {
+	needs sim
+	needs_ranges
+	ranges_are_true --attach none
+}
+
+# bats test_tags=needs:root
+@test "ranges: text shows them where there are some, and --filter finds them by name" {
+	needs sim
+	needs_ranges
+	run profile stat --attach none -- "$SIM/ranges_truth" 1 2 truth.json
+	assert_success
+	assert_line --regexp "^ranges$"
+	run profile stat --attach none -- "$SIM/train" --steps 2 --quiet
+	refute_line --regexp "^ranges$"
+	run profile stat --attach none --table ranges --filter '^(load|step)$' --format csv -- "$SIM/ranges_truth" 1 2 truth.json
+	assert_success
+	assert_line --index 0 "pid,nvtx_domain,range,kind,count,open,wall_ns,host_ns,device_ns,launches"
+	assert_equal "${#lines[@]}" 3
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Intervals of devices: their sums, and that of the last, are those of a session that was never cut,
+ * whatever lies across a cut: a work, a launch whose work is not there yet, a gap. TEST_SEED repeats
+ * a run.
+ *
+ * The law, of every device:
+ *  1. owned, busy and idle time, works, kernels and copies: the intervals add up to the whole.
+ *  2. An interval begins where the one before ended.
+ *  3. Who had the device, over its processes, adds up.
+ *  4. Idle time by cause adds up as well, but a gap that an interval lies in as a whole is `open` there,
+ *     and of its own cause only from the next one on: no cause has more than in the whole but `open`.
+ *     What was queued while another process ran is one with queued here: an interval may end before
+ *     it is known.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "ledger/host_devices.h"
+#include "model_room.h"
+
+#define BASE 1000000000000ull
+#define MS 1000000ull
+#define SEC (1000 * MS)
+#define EVENTS_MAX 20000
+
+struct totals {
+	uint64_t wall, idle_ns, cause[IDLE_CAUSES];
+	uint64_t owned[DEVICE_BUCKETS], busy[DEVICE_BUCKETS], works[DEVICE_BUCKETS];
+	uint64_t kernels, kernels_ns, copies, copy_bytes;
+	uint64_t closed_ns;	/* where the last interval ended */
+};
+
+/* Two processes, each with both devices; and who had the devices. */
+struct parts {
+	struct totals of[4];
+	uint64_t owned[2][2], shared[2], idle[2], wall[2];
+};
+
+static struct totals *totals_of(struct parts *p, const struct device_state *s)
+{
+	return &p->of[(s->pid - 7) * 2 + s->device];
+}
+
+static void add_tables(const struct device_state *s, struct totals *t)
+{
+	for (size_t k = 0; k < s->kernels.all.n; k++) {
+		t->kernels += s->kernels.all.v[k]->time.count;
+		t->kernels_ns += s->kernels.all.v[k]->time.total;
+	}
+	for (int i = 0; i < (COPY_DEFAULT + 2) * 3; i++) {
+		t->copies += s->copies[i / 3][i % 3].count;
+		t->copy_bytes += s->copies[i / 3][i % 3].bytes;
+	}
+}
+
+/* One interval of each device, which is there since BASE. */
+static void add_shares(const struct model *m, uint64_t now_ns, struct parts *p)
+{
+	for (size_t i = 0; i < devices_hosts(model_devices(m)); i++) {
+		const struct host_device *h = devices_host(model_devices(m), i);
+		struct share_book *b = model_share(m, h, now_ns);
+		unsigned int device = h->members.v[0]->device;
+		struct share_sum sum;
+
+		assert_non_null(b);
+		share_book_sum(b, &sum);
+		for (size_t k = 0; k < h->members.n; k++)
+			p->owned[device][h->members.v[k]->pid - 7] += share_book_member(b, k).owned_ns;
+		p->shared[device] += sum.shared_ns;
+		p->idle[device] += sum.idle_ns;
+		p->wall[device] += sum.close_ns - sum.open_ns;
+		share_book_free(b);
+	}
+}
+
+static void add_interval(const struct model *m, uint64_t now_ns, struct parts *p)
+{
+	add_shares(m, now_ns, p);
+	for (size_t i = 0; i < devices_count(model_devices(m)); i++) {
+		const struct device_state *s = devices_get(model_devices(m), i);
+		struct totals *t = totals_of(p, s);
+		struct device_sum sum;
+		uint64_t idle[IDLE_CAUSES], idle_sum = 0, owned = 0;
+
+		assert_int_equal(model_device(m, s, now_ns, &sum, idle, NULL), 0);
+		assert_int_equal(sum.open_ns, t->closed_ns ? t->closed_ns : BASE);
+		t->closed_ns = sum.close_ns;
+		t->wall += sum.close_ns - sum.open_ns;
+		t->idle_ns += sum.idle_ns;
+		for (int b = 0; b < DEVICE_BUCKETS; b++) {
+			t->owned[b] += sum.owned_ns[b];
+			t->busy[b] += sum.busy_ns[b];
+			t->works[b] += sum.works[b];
+			owned += sum.owned_ns[b];
+		}
+		for (int c = 0; c < IDLE_CAUSES; c++) {
+			t->cause[c == IDLE_OTHER_PROCESS ? IDLE_QUEUED : c] += idle[c];
+			idle_sum += idle[c];
+		}
+		assert_int_equal(idle_sum, sum.idle_ns);
+		assert_int_equal(owned + idle_sum, sum.close_ns - sum.open_ns);
+		add_tables(s, t);
+	}
+}
+
+/* ---- sessions -------------------------------------------------------------------------------- */
+
+static uint64_t random_state;
+
+static uint64_t below(uint64_t n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % n;
+}
+
+struct stream {
+	struct event ev[EVENTS_MAX];
+	struct work work[EVENTS_MAX];
+	size_t n;
+	uint32_t pid;		/* of what is added */
+};
+
+static struct event *add(struct stream *s, uint8_t kind, uint64_t start, uint64_t end)
+{
+	struct event *ev = &s->ev[s->n++];
+
+	*ev = (struct event){ .kind = kind, .pid = s->pid, .tid = s->pid, .start_ns = start,
+			      .end_ns = end };
+	return ev;
+}
+
+static void add_work(struct stream *s, uint32_t number, uint64_t start, uint64_t end)
+{
+	struct work *w = &s->work[s->n];
+	bool copy = !below(5);
+
+	*w = (struct work){ .kind = copy ? WORK_KIND_COPY : WORK_KIND_KERNEL, .device = number % 2,
+			    .correlation = number, .stream = (uint32_t)below(3), .bytes = copy * 100,
+			    .has = WORK_HAS_DIR, .dir = COPY_H2D };
+	*add(s, EVENT_WORK, start, end) = (struct event){
+		.kind = EVENT_WORK, .pid = s->pid, .start_ns = start, .end_ns = end, .work = w,
+		.text = copy ? NULL : below(2) ? "sgemm" : "softmax" };
+}
+
+/* Launches with works of up to `longest`, pauses up to `pause`, watermarks; works come late. */
+static void random_stream(struct stream *s, uint64_t pause, uint64_t longest)
+{
+	uint64_t now = BASE, told = BASE;
+	uint32_t seq[2] = { 0 };
+
+	s->n = 0;
+	for (uint32_t i = 1; s->n < EVENTS_MAX - 10; i++) {
+		uint64_t start;
+
+		s->pid = 7 + (uint32_t)below(2);
+		now += below(8) ? below(MS) : below(pause);
+		start = now + below(MS);
+		add(s, EVENT_CALL, now, now + 5000)->seq = ++seq[s->pid - 7];
+		*add(s, EVENT_API, now, now) = (struct event){
+			.kind = EVENT_API, .pid = s->pid, .tid = s->pid, .seq = i, .func = 211, .dir = 5,
+			.start_ns = now + 1000, .end_ns = now + 4000 };
+		add_work(s, i, start, start + below(longest));
+		now += 5000 + below(1000);
+		if (!below(3)) {
+			add(s, EVENT_CALL, now, now + MS / 2)->func = S;
+			s->ev[s->n - 1].seq = ++seq[s->pid - 7];
+			now += MS / 2;
+		}
+		for (; told + 100 * MS < now; told += 100 * MS)
+			add(s, EVENT_WATERMARK, told, told);
+	}
+	add(s, EVENT_STOP, now, now + SEC);
+}
+
+/* Both devices are known from the beginning on. */
+static struct model *begin(uint32_t processes)
+{
+	struct model *m = session(BASE);
+
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct device_facts facts = { .device = i % 2, .uuid = { 'G', (char)('0' + i % 2) } };
+
+		if (i / 2 < processes)
+			push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7 + i / 2, .device = &facts });
+	}
+	return m;
+}
+
+/* cut_every 0: never. */
+static void run(const struct stream *s, uint64_t cut_every, struct parts *parts)
+{
+	struct model *m = begin(2);
+	uint64_t cut_ns = BASE;
+
+	memset(parts, 0, sizeof(*parts));
+	if (cut_every)
+		model_use_intervals(m);
+	for (size_t i = 0; i < s->n; i++) {
+		push(m, s->ev[i]);
+		if (!cut_every || s->ev[i].kind != EVENT_WATERMARK ||
+		    s->ev[i].end_ns < cut_ns + cut_every)
+			continue;
+		cut_ns = s->ev[i].end_ns;
+		add_interval(m, cut_ns, parts);
+		model_cut(m, cut_ns);
+	}
+	assert_int_equal(model_finish(m), 0);
+	add_interval(m, model_now(m), parts);
+	model_free(m);
+}
+
+static void assert_adds_up(const struct totals *parts, const struct totals *whole, bool exact)
+{
+	uint64_t moved = 0;
+
+	assert_int_equal(parts->wall, whole->wall);
+	assert_int_equal(parts->idle_ns, whole->idle_ns);
+	assert_memory_equal(parts->owned, whole->owned, sizeof(whole->owned));
+	assert_memory_equal(parts->busy, whole->busy, sizeof(whole->busy));
+	assert_memory_equal(parts->works, whole->works, sizeof(whole->works));
+	assert_int_equal(parts->kernels, whole->kernels);
+	assert_int_equal(parts->kernels_ns, whole->kernels_ns);
+	assert_int_equal(parts->copies, whole->copies);
+	assert_int_equal(parts->copy_bytes, whole->copy_bytes);
+	for (int c = 0; c < IDLE_CAUSES; c++) {
+		if (c == IDLE_OPEN)
+			continue;
+		assert_true(parts->cause[c] <= whole->cause[c]);
+		moved += whole->cause[c] - parts->cause[c];
+	}
+	assert_int_equal(moved, parts->cause[IDLE_OPEN] - whole->cause[IDLE_OPEN]);
+	if (exact)
+		assert_int_equal(moved, 0);
+}
+
+static void compare(uint64_t pause, uint64_t longest, uint64_t cut_every, bool exact)
+{
+	static struct stream s;
+	static struct parts whole, parts;
+
+	random_stream(&s, pause, longest);
+	run(&s, 0, &whole);
+	run(&s, cut_every, &parts);
+	for (int i = 0; i < 4; i++) {
+		assert_true(whole.of[i].kernels > 100);
+		assert_adds_up(&parts.of[i], &whole.of[i], exact);
+	}
+	assert_memory_equal(parts.owned, whole.owned, sizeof(whole.owned));
+	assert_memory_equal(parts.shared, whole.shared, sizeof(whole.shared));
+	assert_memory_equal(parts.idle, whole.idle, sizeof(whole.idle));
+	assert_memory_equal(parts.wall, whole.wall, sizeof(whole.wall));
+}
+
+static void intervals_add_up_to_the_whole(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 20; round++)
+		compare(2 * MS + below(10 * MS), MS + below(20 * MS), 500 * MS + below(SEC), true);
+}
+
+static void works_and_gaps_longer_than_an_interval_add_up(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 20; round++)
+		compare(SEC + below(4 * SEC), below(2) ? SEC * 2 : MS, 200 * MS + below(SEC), false);
+}
+
+/* The tables go on where the device idles for long: its interval is open, and then divided. */
+static void a_device_that_idles_on_is_open(void **state)
+{
+	struct model *m = begin(1);
+	struct parts p = { 0 };
+	struct totals *t = p.of;
+
+	(void)state;
+	model_use_intervals(m);
+	for (uint64_t i = 1; i <= 10; i++) {
+		push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + i * SEC });
+		if (i == 1) {
+			const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 9 };
+
+			push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = &w,
+						.start_ns = BASE + MS, .end_ns = BASE + 2 * MS });
+			push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 7, .seq = 9,
+						.func = 211, .dir = 5, .start_ns = BASE + MS / 2,
+						.end_ns = BASE + MS });
+		}
+		add_interval(m, BASE + i * SEC, &p);
+		model_cut(m, BASE + i * SEC);
+	}
+	assert_int_equal(t[0].owned[DEVICE_KERNELS + KERNEL_OTHER], MS);
+	assert_int_equal(t[0].closed_ns, BASE + 9 * SEC);
+	assert_int_equal(t[0].cause[IDLE_OPEN], 9 * SEC - 2 * MS);
+	model_free(m);
+}
+
+/* Its book closes at its exit; then it is shown once more, and forgotten. */
+static void a_process_that_ended_leaves_the_tables(void **state)
+{
+	struct model *m = begin(1);
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 9 };
+	struct parts p = { 0 };
+	struct totals *t = p.of;
+
+	(void)state;
+	model_use_intervals(m);
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = &w, .start_ns = BASE + MS,
+				.end_ns = BASE + 2 * MS });
+	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 7, .seq = 1,
+				.start_ns = BASE, .end_ns = BASE + 3 * SEC });
+	for (uint64_t i = 1; i <= 15; i++) {
+		push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + i * SEC });
+		add_interval(m, BASE + i * SEC, &p);
+		model_cut(m, BASE + i * SEC);
+	}
+	assert_int_equal(t[0].closed_ns, BASE + 3 * SEC);
+	assert_int_equal(t[0].works[DEVICE_KERNELS + KERNEL_OTHER], 1);
+	assert_int_equal(devices_count(model_devices(m)), 0);
+	assert_int_equal(model_processes(m), 0);
+	model_free(m);
+}
+
+/* It was not there before: what it did begins with it. */
+static void a_process_that_begins_later_has_a_book_from_then_on(void **state)
+{
+	struct model *m = session(BASE);
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 9 };
+	struct device_sum sum;
+	uint64_t idle[IDLE_CAUSES];
+
+	(void)state;
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .start_ns = BASE + SEC, .text = "late" });
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = &w, .start_ns = BASE + 2 * SEC,
+				.end_ns = BASE + 3 * SEC });
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 5 * SEC });
+	assert_int_equal(model_finish(m), 0);
+	assert_int_equal(model_device(m, devices_get(model_devices(m), 0), model_now(m), &sum, idle,
+				      NULL), 0);
+	assert_int_equal(sum.open_ns, BASE + SEC);
+	assert_int_equal(sum.idle_ns, 3 * SEC);
+	model_free(m);
+}
+
+static int seed(void **state)
+{
+	const char *given = getenv("TEST_SEED");
+
+	(void)state;
+	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
+	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(intervals_add_up_to_the_whole),
+		cmocka_unit_test(works_and_gaps_longer_than_an_interval_add_up),
+		cmocka_unit_test(a_device_that_idles_on_is_open),
+		cmocka_unit_test(a_process_that_ended_leaves_the_tables),
+		cmocka_unit_test(a_process_that_begins_later_has_a_book_from_then_on),
+	};
+
+	return cmocka_run_group_tests(tests, seed, NULL);
+}

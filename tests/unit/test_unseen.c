@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What is not seen of a gap: the worked examples of the header, and on random sets that every
+ * nanosecond goes somewhere once. TEST_SEED repeats a run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "base/time.h"
+#include "event/event.h"
+#include "ledger/unseen.h"
+
+struct parts {
+	size_t n;
+	uint64_t ns, last_end;
+	struct device_gap v[8];
+};
+
+static int on_part(void *ctx, const struct device_gap *part)
+{
+	struct parts *p = ctx;
+
+	assert_true(part->start_ns < part->end_ns);
+	assert_true(part->start_ns >= p->last_end);
+	p->last_end = part->end_ns;
+	p->ns += part->end_ns - part->start_ns;
+	if (p->n < 8)
+		p->v[p->n] = *part;
+	p->n++;
+	return 0;
+}
+
+static struct parts divide(const struct unseen *u, uint64_t *lost, uint64_t *unknown)
+{
+	const struct device_gap gap = { 0, 100, NULL };
+	uint64_t ns[IDLE_CAUSES] = { 0 };
+	struct parts parts = { .n = 0 };
+
+	assert_int_equal(unseen_divide(u, &gap, ns, on_part, &parts), 0);
+	*lost = ns[IDLE_LOST];
+	*unknown = ns[IDLE_UNKNOWN];
+	assert_int_equal(*lost + *unknown + parts.ns, 100);
+	return parts;
+}
+
+static void assert_part(const struct parts *p, size_t i, uint64_t start, uint64_t end)
+{
+	assert_true(i < p->n);
+	assert_int_equal(p->v[i].start_ns, start);
+	assert_int_equal(p->v[i].end_ns, end);
+}
+
+static void the_examples_of_the_header(void **state)
+{
+	struct unseen u = { .lost = { 0 } };
+	uint64_t lost, unknown;
+	struct parts parts;
+
+	(void)state;
+	assert_int_equal(unseen_add(&u, UNSEEN_LOST, 20, 40), 0);
+	parts = divide(&u, &lost, &unknown);
+	assert_int_equal(lost, 20);
+	assert_int_equal(parts.n, 2);
+	assert_part(&parts, 0, 0, 20);
+	assert_part(&parts, 1, 40, 100);
+	assert_int_equal(unseen_add(&u, UNSEEN_UNKNOWN, 30, 60), 0);
+	parts = divide(&u, &lost, &unknown);
+	assert_int_equal(lost, 20);
+	assert_int_equal(unknown, 20);
+	assert_part(&parts, 0, 0, 20);
+	assert_part(&parts, 1, 60, 100);
+	unseen_free(&u);
+	assert_int_equal(unseen_add(&u, UNSEEN_UNKNOWN, 90, 200), 0);
+	parts = divide(&u, &lost, &unknown);
+	assert_int_equal(unknown, 10);
+	assert_int_equal(parts.n, 1);
+	assert_part(&parts, 0, 0, 90);
+	unseen_free(&u);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+	struct unseen u = { .lost = { 0 } };
+
+	(void)state;
+	assert_int_equal(unseen_add(&u, 0, 1, 2), -EINVAL);
+	assert_int_equal(unseen_add(&u, UNSEEN_END, 1, 2), -EINVAL);
+	assert_int_equal(unseen_add(&u, UNSEEN_LOST, 2, 1), -EINVAL);
+	unseen_free(&u);
+}
+
+/* More intervals than there is room for are wider, never fewer. */
+static void what_there_is_no_room_for_is_not_seen_all_the_same(void **state)
+{
+	struct unseen u = { .lost = { 0 } };
+
+	(void)state;
+	for (uint64_t i = 0; i < SPANS_MAX + 100; i++) {
+		assert_int_equal(unseen_add(&u, UNSEEN_LOST, 1000 + i * 10, 1001 + i * 10), 0);
+		assert_int_equal(spans_overlap(&u.lost, 1000 + i * 10, 1001 + i * 10), 1);
+	}
+	assert_int_equal(unseen_add(&u, UNSEEN_LOST, 1, 2), 0);
+	assert_int_equal(spans_overlap(&u.lost, 1, 2), 1);
+	unseen_free(&u);
+}
+
+static void every_nanosecond_goes_somewhere_once(void **state)
+{
+	const char *given = getenv("TEST_SEED");
+	long seed = given ? atol(given) : (long)time_now_ns();
+
+	(void)state;
+	print_message("TEST_SEED=%ld\n", seed);
+	srand48(seed);
+	for (int round = 0; round < 3000; round++) {
+		uint8_t why[100] = { 0 };
+		struct unseen u = { .lost = { 0 } };
+		uint64_t lost, unknown, n[3] = { 0 };
+
+		for (int i = 0; i < 6; i++) {
+			uint64_t start = (uint64_t)lrand48() % 110, end = start + (uint64_t)lrand48() % 30;
+			unsigned int kind = 1 + (unsigned int)lrand48() % 2;
+
+			assert_int_equal(unseen_add(&u, kind, start, end), 0);
+			for (uint64_t t = start; t < end && t < 100; t++)
+				why[t] = why[t] == UNSEEN_LOST ? UNSEEN_LOST : (uint8_t)kind;
+		}
+		for (int t = 0; t < 100; t++)
+			n[why[t]]++;
+		divide(&u, &lost, &unknown);
+		assert_int_equal(lost, n[UNSEEN_LOST]);
+		assert_int_equal(unknown, n[UNSEEN_UNKNOWN]);
+		unseen_free(&u);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_examples_of_the_header),
+		cmocka_unit_test(what_cannot_be_is_refused),
+		cmocka_unit_test(what_there_is_no_room_for_is_not_seen_all_the_same),
+		cmocka_unit_test(every_nanosecond_goes_somewhere_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When it is not known all that a process's devices did: what looks idle there may not have been. A
+ * gap of a book is cut where it overlaps: those parts are `lost` (records were made and lost) or
+ * `unknown` (nobody recorded), the rest is for who knows why the device idled. Start zeroed. Knows
+ * nothing of works, threads or calls.
+ *
+ * Examples; a gap [0, 100):
+ *
+ *   lost [20,40)                    lost 20, the rest is [0,20) and [40,100)
+ *   lost [20,40)  unknown [30,60)   lost 20, unknown 20, the rest is [0,20) and [60,100)
+ *   unknown [90,200)                unknown 10, the rest is [0,90)
+ */
+#ifndef LEDGER_UNSEEN_H
+#define LEDGER_UNSEEN_H
+
+#include "ledger/device_book.h"
+#include "ledger/idle.h"
+#include "ledger/spans.h"
+
+struct unseen {
+	struct spans lost, unknown;
+};
+
+/* why: enum unseen_why. 0, -EINVAL or -ENOMEM. Where there are too many intervals two become one. */
+int unseen_add(struct unseen *u, unsigned int why, uint64_t start_ns, uint64_t end_ns);
+
+/* Adds what is not seen of the gap to ns; fn gets the parts that are, in order of time. 0 or fn's error. */
+int unseen_divide(const struct unseen *u, const struct device_gap *gap, uint64_t ns[IDLE_CAUSES],
+		  int (*fn)(void *ctx, const struct device_gap *part), void *ctx);
+
+void unseen_free(struct unseen *u);
+
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The table `ranges`: what applications said they were doing (NVTX), and what was launched meanwhile.
+ * Reads a const model. Columns beyond the contract: kind (push, start, mark), open.
+ */
+#include <errno.h>
+
+#include "ledger/ranges.h"
+#include "view/views.h"
+
+enum { PID, DOMAIN, RANGE, KIND, COUNT, OPEN, WALL, HOST, DEVICE, LAUNCHES, N_COLUMNS };
+
+static const struct column columns[N_COLUMNS] = {
+	[PID] = { "pid", NULL, CELL_ID, 0 },
+	[DOMAIN] = { "nvtx_domain", NULL, CELL_TEXT, 0 },
+	[RANGE] = { "range", NULL, CELL_TEXT, 0 },
+	[KIND] = { "kind", NULL, CELL_TEXT, 1 },
+	[COUNT] = { "count", NULL, CELL_INT, 0 },
+	[OPEN] = { "open", NULL, CELL_INT, 1 },
+	[WALL] = { "wall_ns", NULL, CELL_NS, 0 },
+	[HOST] = { "host_ns", NULL, CELL_NS, 0 },
+	[DEVICE] = { "device_ns", NULL, CELL_NS, 0 },
+	[LAUNCHES] = { "launches", NULL, CELL_INT, 0 },
+};
+
+/* A mark takes no time; of what began before, only its end was seen. */
+static int fill(struct table *t, struct cell *row, const struct range_sum *s)
+{
+	const char *name = s->before ? RANGES_BEFORE : s->name;
+	int err;
+
+	cell_u(&row[COUNT], s->count);
+	if (s->kind != RANGE_KIND_MARK) {
+		cell_u(&row[OPEN], s->open);
+		cell_u(&row[WALL], s->wall_ns);
+	}
+	if (s->kind != RANGE_KIND_MARK && !s->before) {
+		cell_u(&row[HOST], s->host_ns);
+		cell_u(&row[DEVICE], s->device_ns);
+		cell_u(&row[LAUNCHES], s->launches);
+	}
+	err = s->domain ? cell_s(t, &row[DOMAIN], s->domain) : 0;
+	if (!err && name)
+		err = cell_s(t, &row[RANGE], name);
+	return err ? err : cell_s(t, &row[KIND], range_kind_name(s->kind));
+}
+
+static int add_process(struct table *t, uint32_t pid, const struct ranges *r, uint64_t now_ns)
+{
+	struct range_sum s;
+	int err = 0;
+
+	for (size_t i = 0; i < ranges_count(r) && !err; i++) {
+		struct cell *row;
+
+		ranges_read(r, i, now_ns, &s);
+		if (!s.count && !s.open && !s.wall_ns && !s.launches)
+			continue;	/* of intervals before */
+		row = table_row(t);
+		if (!row)
+			return -ENOMEM;
+		cell_u(&row[PID], pid);
+		err = fill(t, row, &s);
+	}
+	return err;
+}
+
+struct table *view_ranges(const struct model *m, uint64_t now_ns)
+{
+	struct table *t = table_new("ranges", columns, N_COLUMNS);
+	int err = 0;
+
+	if (!t)
+		return NULL;
+	for (size_t i = 0; i < model_processes(m) && !err; i++)
+		if (model_ranges(m, i))
+			err = add_process(t, model_process(m, i)->pid, model_ranges(m, i), now_ns);
+	if (!err)
+		err = table_sort(t, columns[WALL].name);
+	if (!err)
+		return t;
+	table_free(t);
+	errno = -err;
+	return NULL;
+}
