@@ -299,6 +299,27 @@ static void another_process_on_the_device_is_found_where_it_is_known(void **stat
 	assert_int_equal(f.all.n, 0);
 }
 
+static void waiting_of_launched_work_is_found_less_what_another_process_is_known_to_cause(void **state)
+{
+	struct finding_book b = clean_book();
+	struct finding_loss row = loss(LOSS_WAITED, 1500 * MS, NULL);
+	struct findings f = { 0 };
+	struct finding found;
+
+	(void)state;
+	b.losses = &row;
+	b.n_losses = 1;
+	b.has_waited = false;
+	found = only(&f, &b, "device-wait");
+	assert_share(&found, 0.15, 0.15);
+	findings_free(&f);
+	b.has_waited = true;
+	b.waited_ns = 1450 * MS;
+	found = only(&f, &b, "other-process");
+	assert_share(&found, 0.145, 0.145);
+	findings_free(&f);
+}
+
 static void memory_never_freed_has_no_share_of_time(void **state)
 {
 	struct finding_book b = clean_book();
@@ -376,6 +397,44 @@ static void findings_of_a_session_are_its_gaps(void **state)
 	model_free(m);
 }
 
+static void one_work(struct model *m, uint32_t pid, uint32_t seq, const double ms[4])
+{
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = seq };
+	struct event ev = { .kind = EVENT_API, .pid = pid, .tid = pid, .seq = seq, .func = 211, .dir = 5,
+			    .start_ns = BASE + (uint64_t)(ms[0] * (double)MS),
+			    .end_ns = BASE + (uint64_t)(ms[1] * (double)MS) };
+
+	push(m, ev);
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = pid,
+				.start_ns = BASE + (uint64_t)(ms[2] * (double)MS),
+				.end_ns = BASE + (uint64_t)(ms[3] * (double)MS),
+				.work = &w, .text = "sgemm" });
+}
+
+/* Both on one device: 12's second work is launched at 46, 22 has the device in [50, 90). */
+static void a_process_that_waits_for_another_is_found(void **state)
+{
+	const struct device_facts facts = { .uuid = "GPU-1" };
+	struct model *m = session(BASE);
+	struct findings f = { 0 };
+
+	(void)state;
+	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 12, .device = &facts });
+	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 22, .device = &facts });
+	one_work(m, 12, 1, (const double[]){ 1, 2, 2, 40 });
+	one_work(m, 12, 2, (const double[]){ 45, 46, 90, 100 });
+	one_work(m, 22, 1, (const double[]){ 0, 1, 50, 90 });
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
+	assert_int_equal(model_finish(m), 0);
+	assert_int_equal(findings_read(&f, m, model_now(m)), 0);
+	assert_true(f.all.n > 0);
+	assert_string_equal(f.all.v[0].name, "other-process");
+	assert_int_equal(f.all.v[0].pid, 12);
+	assert_float_equal((float)f.all.v[0].share, 0.4f, 1e-6f);
+	findings_free(&f);
+	model_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,7 +449,9 @@ int main(void)
 		cmocka_unit_test(allocations_and_collective_calls_that_stop_the_device),
 		cmocka_unit_test(small_kernels_say_what_a_graph_could_save),
 		cmocka_unit_test(another_process_on_the_device_is_found_where_it_is_known),
+		cmocka_unit_test(waiting_of_launched_work_is_found_less_what_another_process_is_known_to_cause),
 		cmocka_unit_test(memory_never_freed_has_no_share_of_time),
+		cmocka_unit_test(a_process_that_waits_for_another_is_found),
 		cmocka_unit_test(findings_of_a_session_are_its_gaps),
 	};
 

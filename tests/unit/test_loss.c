@@ -70,28 +70,47 @@ static uint64_t sum_of(const struct losses *l, unsigned int kind)
 
 static const struct example examples[] = {
 	{ { { -5, 2, CLASS_SYNC, 0 }, { 3, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
-	  { [LOSS_SYNC] = 9, [LOSS_HOST] = 1 } },
-	{ { { -5, 2, CLASS_SYNC, 0 }, { 2.5, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
+	  { [LOSS_SYNC] = 3, [LOSS_HOST] = 1, [LOSS_WAITED] = 6 } },
+	{ { { -5, 2, CLASS_SYNC, 0 }, { 2.5, 10, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
 	  { [LOSS_SYNC] = 10 } },
-	{ { { 3, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 }, { [LOSS_HOST] = 3, [LOSS_LAUNCH] = 7 } },
-	{ { { 0.5, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 }, { [LOSS_LAUNCH] = 10 } },
-	{ { { 1, 2, CLASS_SYNC, 0 }, { 3, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
+	{ { { 3, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
+	  { [LOSS_HOST] = 3, [LOSS_LAUNCH] = 1, [LOSS_WAITED] = 6 } },
+	{ { { 0.5, 9.9, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 }, { [LOSS_LAUNCH] = 10 } },
+	{ { { 1, 2, CLASS_SYNC, 0 }, { 3, 10, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
 	  { [LOSS_SYNC] = 1, [LOSS_HOST] = 2, [LOSS_LAUNCH] = 7 } },
-	{ { { -2, -1, CLASS_LAUNCH, 0 } }, { -1.8, -1.2 }, { [LOSS_QUEUED] = 10 } },
-	{ { { -5, 2, CLASS_COPY, true }, { 2.5, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
+	{ { { -2, -1, CLASS_LAUNCH, 0 } }, { -1.8, -1.2 }, { [LOSS_WAITED] = 10 } },
+	{ { { -5, 2, CLASS_COPY, true }, { 2.5, 10, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
 	  { [LOSS_COPY] = 10 } },
-	{ { { -5, 2, CLASS_COPY, false }, { 2.5, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
+	{ { { -5, 2, CLASS_COPY, false }, { 2.5, 10, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
 	  { [LOSS_COPY_SMALL] = 10 } },
-	{ { { -5, 2, CLASS_FREE, 0 }, { 2.5, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
+	{ { { -5, 2, CLASS_FREE, 0 }, { 2.5, 10, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
 	  { [LOSS_ALLOC] = 10 } },
-	{ { { 0.5, 2, CLASS_COMPILE, 0 }, { 2.2, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
+	{ { { 0.5, 2, CLASS_COMPILE, 0 }, { 2.2, 10, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
 	  { [LOSS_COMPILE] = 1.5, [LOSS_LAUNCH] = 8.5 } },
-	{ { { -5, 1, CLASS_SYNC, 0 }, { 1, 3, BUCKET_OFF_0 + OFF_LOCK, 0 }, { 3, 4, BUCKET_OFF_0 + OFF_RUNQUEUE, 0 },
-	    { 4, 5, CLASS_LAUNCH, 0 } }, { 4.2, 4.8 },
+	{ { { -5, 1, CLASS_SYNC, 0 }, { 1, 3, BUCKET_OFF_0 + OFF_LOCK, 0 },
+	    { 3, 4, BUCKET_OFF_0 + OFF_RUNQUEUE, 0 }, { 4, 10, CLASS_LAUNCH, 0 } }, { 4.2, 4.8 },
 	  { [LOSS_SYNC] = 7, [LOSS_HOST] = 2, [LOSS_RUNQUEUE] = 1 } },
-	{ { { 0.5, 9, CLASS_COLLECTIVE, 0 } }, { 3.2, 3.8 },
-	  { [LOSS_COLLECTIVE] = 8.5, [LOSS_LAUNCH] = 1.5 } },
+	{ { { 0.5, 9.9, CLASS_COLLECTIVE, 0 } }, { 3.2, 3.8 },
+	  { [LOSS_COLLECTIVE] = 9.4, [LOSS_LAUNCH] = 0.6 } },
 };
+
+/* A device takes a while to begin what was launched long ago: that is no wait. */
+static void between_launched_works_the_device_only_takes_time(void **state)
+{
+	const struct device_work by = { .has_launch = true, .launch_tid = 8,
+					.launch_start_ns = at(-1), .launch_end_ns = at(-1) + 10 };
+	const struct device_gap gap = { at(0), at(0) + LOSS_WAIT_NS - 1, &by };
+	struct timeline t = { 0 };
+	struct idle_thread who = { .timeline = &t, .now_ns = at(1000), .now = CLASS_OTHER };
+	uint64_t ns[IDLE_CAUSES] = { 0 };
+	struct losses l = { 0 };
+
+	(void)state;
+	idle_divide(&gap, &who, ns);
+	assert_int_equal(losses_add(&l, &gap, &who, ns), 0);
+	assert_int_equal(sum_of(&l, LOSS_QUEUED), LOSS_WAIT_NS - 1);
+	losses_free(&l);
+}
 
 static void the_examples_of_the_header(void **state)
 {
@@ -119,7 +138,7 @@ static void a_row_says_which_call_how_often_and_of_what(void **state)
 	lose(&l, &examples[1]);
 	lose(&l, &examples[0]);
 	lose(&l, &examples[1]);
-	assert_int_equal(l.all.n, 2);
+	assert_int_equal(l.all.n, 3);
 	assert_int_equal(l.all.v[0].tid, 8);
 	assert_int_equal(l.all.v[0].kind, LOSS_SYNC);
 	assert_int_equal(l.all.v[0].func, SYNC_FUNC);
@@ -128,6 +147,7 @@ static void a_row_says_which_call_how_often_and_of_what(void **state)
 	assert_int_equal(l.all.v[0].cause_ns[IDLE_SYNC], 6 * MS);
 	assert_int_equal(l.all.v[0].cause_ns[IDLE_OTHER], MS);
 	assert_int_equal(l.all.v[1].kind, LOSS_HOST);
+	assert_int_equal(l.all.v[2].kind, LOSS_WAITED);
 	assert_int_equal(l.all.v[1].func, TIMELINE_NO_FUNC);
 	losses_free(&l);
 }
@@ -241,6 +261,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_examples_of_the_header),
+		cmocka_unit_test(between_launched_works_the_device_only_takes_time),
 		cmocka_unit_test(a_row_says_which_call_how_often_and_of_what),
 		cmocka_unit_test(rows_are_bounded_and_lose_no_time),
 		cmocka_unit_test(what_was_late_is_told_from_what_was_early),

@@ -22,8 +22,10 @@
  * steady-compile  device idle in compiling and loading of modules, of the later half of the session
  * alloc-stall     device idle in allocations and frees
  * comm-call       device idle in calls of collectives
- * small-kernels   device idle between works that were all launched before it ran dry, where kernels
- *                 take 20 us or less; gain: that, and launch-bound's (one graph is one launch)
+ * small-kernels   device idle for less than 200 us between works that were all launched before,
+ *                 where kernels take 20 us or less; gain: that, and launch-bound's (one graph is one launch)
+ * device-wait     device idle for 200 us and more although work was launched: it waits for other streams,
+ *                 devices or processes, less what is known to be other-process
  * other-process   device idle for this process while works of it waited for another one's
  * never-freed     device memory that was allocated and not freed at exit: no share of time
  */

@@ -392,6 +392,21 @@ static bool judge_small_kernels(const struct finding_book *b, struct finding *f)
 	return true;
 }
 
+static bool judge_device_wait(const struct finding_book *b, struct finding *f)
+{
+	struct lost lost = add_up(b, KIND(LOSS_WAITED));
+	uint64_t known_ns = b->has_waited ? num_min(b->waited_ns, lost.ns) : 0;
+
+	if (!lost.most || !set_share(f, b, lost.ns - known_ns, lost.ns - known_ns))
+		return false;
+	strbuf_addstr(&f->cause, "work was launched and the device did not begin it: it waits for another "
+		      "stream, device or process");
+	strbuf_addstr(&f->evidence, "in the queue of an idle device ");
+	add_times(&f->evidence, &lost);
+	strbuf_addf(&f->next, "gpuprof stat -d 10s --table kernels --sort queue_p99_ns %s", b->where);
+	return true;
+}
+
 static bool judge_other_process(const struct finding_book *b, struct finding *f)
 {
 	if (!b->has_waited || !set_share(f, b, b->waited_ns, b->waited_ns))
@@ -431,6 +446,7 @@ const struct finding_rule finding_rules[] = {
 	{ "alloc-stall", judge_alloc_stall },
 	{ "comm-call", judge_comm_call },
 	{ "small-kernels", judge_small_kernels },
+	{ "device-wait", judge_device_wait },
 	{ "other-process", judge_other_process },
 	{ "never-freed", judge_never_freed },
 };

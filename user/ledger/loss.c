@@ -39,17 +39,6 @@ static const struct {
 
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
-enum loss_kind loss_kind_of(enum idle_cause cause, enum loss_kind dry_in, uint64_t outside_ns)
-{
-	unsigned int kind = kind_of[cause];
-
-	if (kind == NOT_LOST)
-		return LOSS_KINDS;
-	if (kind == OUTSIDE && outside_ns >= LOSS_HOST_NS)
-		return LOSS_HOST;
-	return kind >= OUTSIDE ? dry_in : (enum loss_kind)(kind - 1);
-}
-
 /* ---- one gap -------------------------------------------------------------------------------- */
 
 struct dry {			/* what the thread was in when the device ran dry */
@@ -75,6 +64,21 @@ static struct dry find_dry(const struct device_gap *gap, const struct idle_threa
 		dry.large = span && span->large;
 	}
 	return dry;
+}
+
+/* What kind of loss the time of a cause is in this gap; LOSS_KINDS: none. Of copies it says COPY. */
+static enum loss_kind kind_in(enum idle_cause cause, const struct dry *dry, const uint64_t *ns,
+			      uint64_t outside_ns)
+{
+	unsigned int kind = kind_of[cause];
+
+	if (kind == NOT_LOST)
+		return LOSS_KINDS;
+	if (kind == OUTSIDE && outside_ns >= LOSS_HOST_NS)
+		return LOSS_HOST;
+	if (cause == IDLE_QUEUED && ns[IDLE_QUEUED] >= LOSS_WAIT_NS)
+		return LOSS_WAITED;
+	return kind >= OUTSIDE ? dry->kind : (enum loss_kind)(kind - 1);
 }
 
 /* The call that was longest of a kind in the gap. */
@@ -171,7 +175,7 @@ int losses_add(struct losses *l, const struct device_gap *gap, const struct idle
 	for (unsigned int i = 0; i < IDLE_CAUSES; i++)
 		outside_ns += kind_of[i] == OUTSIDE ? ns[i] : 0;
 	for (unsigned int i = 0; i < IDLE_CAUSES; i++) {
-		unsigned int kind = loss_kind_of(i, dry.kind, outside_ns);
+		unsigned int kind = kind_in(i, &dry, ns, outside_ns);
 
 		if (kind < LOSS_KINDS)
 			total[kind] += ns[i];
@@ -184,7 +188,7 @@ int losses_add(struct losses *l, const struct device_gap *gap, const struct idle
 			continue;
 		call = kind == dry.kind ? dry : find_call(gap, who, kind);
 		for (unsigned int i = 0; i < IDLE_CAUSES; i++)
-			part[i] = loss_kind_of(i, dry.kind, outside_ns) == kind ? ns[i] : 0;
+			part[i] = kind_in(i, &dry, ns, outside_ns) == kind ? ns[i] : 0;
 		err = add_part(l, gap, &call, part, total[kind]);
 	}
 	return err;

@@ -6,21 +6,22 @@
  *
  * A gap's time inside calls is the loss that these calls are (`sync`, `copy`, `alloc`, ...). What was
  * lost outside of calls for LOSS_HOST_NS or longer is `host`, on a CPU or off it, but `runqueue` where
- * no CPU was free. The rest, that is launching, short ways
- * in between and what the device took to begin, belongs to the call that the thread was in when the
- * device ran dry, since with work ahead none of it would have shown; if it was in none of these, it is
- * `launch`: the thread did not launch fast enough. Time in the queue of a work that was launched
- * before the gap began is `queued`. What was not seen, and what nothing ended, is no loss.
+ * no CPU was free. A launched work that did not begin for LOSS_WAIT_NS or longer `waited` for others.
+ * The rest, that is launching, short ways in between and what the device took to begin, belongs to the
+ * call that the thread was in when the device ran dry, since with work ahead none of it would have
+ * shown; if it was in none of these, it is `launch`: the thread did not launch fast enough; or `queued`
+ * if the launch was over before the gap began. What was not seen, and what nothing ended, is no loss.
  *
  * Examples; a gap [0, 10 ms), S sync, L launch:
  *
- *   S [-5,2) L [2.5,4)           sync 10: 2 in the call, 0.5 to the launch, 1.5 in it, 6 until it began
- *   L [3,4)                      host 3, launch 7 (3 ms outside of calls are long)
- *   L [0.5,4)                    launch 10
- *   S [1,2) L [3,4)              sync 1, host 2, launch 7: the device was dry before S
- *   launched at -1               queued 10
- *   S [-5,1) lock [1,3) runqueue [3,4) L [4,5)
+ *   S [-5,2) L [2.5,10)          sync 10: 2 in the call, 0.5 to the launch, 7.5 in it
+ *   S [-5,2) L [3,4)             sync 3, host 1 (1 ms outside of calls is long), waited 6
+ *   L [3,4)                      host 3, launch 1, waited 6
+ *   L [0.5,9.9)                  launch 10
+ *   S [1,2) L [3,10)             sync 1, host 2, launch 7: the device was dry before S
+ *   S [-5,1) lock [1,3) runqueue [3,4) L [4,10)
  *                                sync 7, host 2, runqueue 1
+ *   launched at -1               waited 10; queued, if the gap is shorter than LOSS_WAIT_NS
  */
 #ifndef LEDGER_LOSS_H
 #define LEDGER_LOSS_H
@@ -29,6 +30,7 @@
 #include "ledger/idle.h"
 
 #define LOSS_HOST_NS 1000000ull
+#define LOSS_WAIT_NS 200000ull	/* above what a device takes to begin */
 #define LOSS_ROWS 128		/* of one device; more are added to rows of thread 0 */
 #define LOSS_EPOCHS 16
 
@@ -42,6 +44,7 @@ enum loss_kind {
 	LOSS_HOST,
 	LOSS_LAUNCH,
 	LOSS_QUEUED,
+	LOSS_WAITED,
 	LOSS_RUNQUEUE,		/* ready to run, but no CPU was free */
 	LOSS_KINDS
 };
@@ -62,10 +65,6 @@ struct losses {
 	uint64_t base_ns;		/* the first gap's start; 0: none yet */
 	uint64_t epoch_ns;		/* epochs are so long, from base_ns on */
 };
-
-/* What kind of loss the time of a cause is, in a gap that began in a call of kind dry_in (LOSS_LAUNCH:
- * in none) and was spent outside of calls for outside_ns; LOSS_KINDS: none. Of copies it says COPY. */
-enum loss_kind loss_kind_of(enum idle_cause cause, enum loss_kind dry_in, uint64_t outside_ns);
 
 /* A gap that a work of known launch ended, the thread that launched it, and by how much of each cause
  * it was idle (idle_divide). 0 or -ENOMEM. */
