@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares a report (json, table calls) with the truth that a test program wrote.
 
-usage: compare_truth.py TRUTH.json REPORT.json [--pid P] [--no-times] [--tier N]
+usage: compare_truth.py TRUTH.json REPORT.json [--pid P] [--no-times] [--spare-us U] [--tier N]
 
 Counts, errors, bytes, grids and results must be equal; times may differ by 5 us a call or 2 %,
 whichever is larger. Takes the plain table, --by launch (grids) and --by result (results); what a
@@ -96,15 +96,15 @@ def report_functions(path, pid):
     return seen
 
 
-def compare_times(name, truth_ns, seen_ns, count):
-    limit = max(NS_PER_CALL * count, SHARE * truth_ns)
+def compare_times(name, truth_ns, seen_ns, count, spare_ns):
+    limit = max(NS_PER_CALL * count, SHARE * truth_ns, spare_ns)
     apart = abs(seen_ns - truth_ns)
     if apart <= limit:
         return []
     return [f"{name}: total_ns {seen_ns}, truth {truth_ns}: apart by {apart}, allowed {limit:.0f}"]
 
 
-def compare_function(name, truth, seen, columns, times):
+def compare_function(name, truth, seen, columns, spare_ns):
     wrong = []
     for key in columns:
         if seen.number[key] != truth.get(key, 0):
@@ -114,8 +114,8 @@ def compare_function(name, truth, seen, columns, times):
         wrong.append(f"{name}: grids {dict(seen.shapes)}, truth {shapes}")
     if seen.results and truth["results"] != seen.results:
         wrong.append(f"{name}: results {dict(seen.results)}, truth {truth['results']}")
-    if times:
-        wrong += compare_times(name, truth["total_ns"], seen.number["total_ns"], truth["count"])
+    if spare_ns is not None:
+        wrong += compare_times(name, truth["total_ns"], seen.number["total_ns"], truth["count"], spare_ns)
     return wrong
 
 
@@ -125,6 +125,8 @@ def main():
     parser.add_argument("report")
     parser.add_argument("--pid", type=int, help="the target's pid, if the truth's is another")
     parser.add_argument("--no-times", action="store_true")
+    parser.add_argument("--spare-us", type=int, default=0,
+                        help="a function's times may differ by as much, however few its calls")
     parser.add_argument("--only", metavar="COLUMN,...", default="count,errors,open,bytes",
                         help="columns to compare (what was added up in the kernel has fewer)")
     parser.add_argument("--tier", type=int, default=0, help="the report was made with --tier N")
@@ -139,7 +141,8 @@ def main():
     wrong += [f"{name}: count {seen[name].number['count']}, but it was never called"
               for name in sorted(seen.keys() - truth.keys() - may_be_seen)]
     for name in sorted(truth.keys() & seen.keys()):
-        wrong += compare_function(name, truth[name], seen[name], columns, times)
+        wrong += compare_function(name, truth[name], seen[name], columns,
+                                  options.spare_us * 1000 if times else None)
     if not truth:
         wrong.append("the truth names no function that gpuprof probes")
     if wrong:
