@@ -205,7 +205,7 @@ emulator:
 clean: ## remove build/
 	rm -rf $(BUILD)
 
--include tests/sim/sim.mk tests/targets/targets.mk tests/rows/rows.mk tests/fuzz/fuzz.mk tests/bench/bench.mk tests/kernels/kernels.mk
+-include tests/sim/sim.mk tests/gpu/gpu.mk tests/targets/targets.mk tests/rows/rows.mk tests/fuzz/fuzz.mk tests/bench/bench.mk tests/kernels/kernels.mk
 
 .PHONY: all help man completions install uninstall unit check-arm64 emulator clean
 .DELETE_ON_ERROR:

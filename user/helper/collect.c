@@ -216,6 +216,7 @@ int collect_arm(const struct cupti *c, uint32_t kinds, const char **what)
 	if (c->set_thread_id_type)
 		c->set_thread_id_type(CUPTI_THREAD_ID_SYSTEM);
 	records_measure(c->next, &collector.sizes);
+	collector.ring->head->kernel_bytes = collector.sizes.bytes[CUPTI_KERNEL];
 	code = enable(kinds, what);
 	if (code)
 		collect_drain(0);
