@@ -30,7 +30,7 @@ all_mixtures() {
 
 # mixed DEVICES STREAMS PROCESSES GRAPHS CUPTI: profiled, live and from its capture.
 mixed() {
-	local seed=${GPUPROF_SEED:-$RANDOM} rounds=$(($3 > 4 ? 30 : 240)) idle=()
+	local seed=${GPUPROF_SEED:-$RANDOM} rounds=$(($3 > 4 ? 32 / $1 + 8 : 160)) idle=()
 	[ "$3" -gt 1 ] || idle=(--idle)
 	echo "devices $1 streams $2 processes $3 graphs $4 CUPTI $5: GPUPROF_SEED=$seed"
 	rm -rf mixed && mkdir mixed
