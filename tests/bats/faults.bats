@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2030,SC2031 # each test has its own STARTED
 # Whatever CUPTI or the target does: books balance, what is missing is counted and its time is `lost` or
 # `unknown`, it is said, and the target's answer is right.
 
@@ -38,7 +39,9 @@ reorder|all|none|
 reorder,drop=5,zero=9|some|some|device records were lost
 busy|none|some|are not known: another client uses CUPTI in it
 refuse|none|some|are not known: its helper could not start CUPTI: cuptiActivityEnable
-hang|some|some|in the last .* CUPTI did not answer'
+hang|some|some|in the last .* CUPTI did not answer
+unusable|none|some|are not known: its helper could not start CUPTI: cuptiActivityRegisterCallbacks
+back=50|(all|some)|some|was set meanwhile, 1 times'
 
 # bats test_tags=needs:root,needs:bpf
 @test "faults: whatever CUPTI does, books balance, what is missing is said, the target is right" {
@@ -50,8 +53,150 @@ hang|some|some|in the last .* CUPTI did not answer'
 		answered
 		run "$TEST_LIB/check_works.py" r.json ./*.log --faults
 		assert_success
-		assert_output "seen $seen, not known $unseen"
+		assert_output --regexp "^seen $seen, not known $unseen\$"
 		grep -Eq "$says" said
 		[ -n "$says" ] || [ "$(grep -vc '^mix:' said)" -eq 0 ]
 	done <<<"$CUPTI_FAULTS"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "faults: contexts destroyed, children forked, a device that vanishes: every work is seen" {
+	needs root bpf sim
+	local row
+	for row in "--destroy" "--fork"; do
+		echo "mix $row"
+		faulty "" --rounds 600 --pause-us 200 "$row"
+		answered
+		"$TEST_LIB/check_works.py" r.json ./*.log --idle
+	done
+	rm -f ./*.log
+	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" GPUSIM_VANISH=200 \
+		"$GPUPROF" stat --format json -o r.json -- "$SIM/mix" --rounds 600
+	assert_failure 1
+	one_line "mix: " "unknown error"
+	"$TEST_LIB/check_works.py" r.json ./*.log
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "faults: without a libcupti the devices' time is unknown, and it is said" {
+	needs root bpf sim
+	local alone=$PWD/alone
+	mkdir "$alone"
+	cp "$SIM"/{mix,libcudart.so.13,libcuda.so.1,libgpusim.so} "$alone"
+	run env GPUSIM_LOG="$PWD/%p.log" "$GPUPROF" stat --format json -o r.json -- "$alone/mix"
+	assert_success
+	assert_output --regexp "are not known: its helper could not start CUPTI: " # or a real one was found
+	run "$TEST_LIB/check_works.py" r.json ./*.log --faults
+	assert_success
+	assert_output "seen none, not known some"
+}
+
+# A target halfway through its works, under gpuprof; its pid is TARGET.
+start_midway() { # ARGS-OF-MIX...
+	rm -f half ./*.log
+	env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" "$GPUPROF" stat --format json \
+		-o r.json -- "$SIM/mix" --rounds 3000 --pause-us 300 --mark half "$@" >said 2>&1 3>&- &
+	PROFILER=$!
+	STARTED+=("$PROFILER")
+	wait_for 30 test -e half
+	TARGET=$(pgrep -P "$PROFILER" -x mix)
+	STARTED+=("$TARGET")
+}
+
+balanced() { # the books of r.json add up; prints how many ns of them are unknown
+	report_value r.json 'sum(x["ns"] for x in t["ledger"] if x["bucket"] == "unknown") if all(
+		sum(x["ns"] for x in t["ledger"] if x["pid"] == y["pid"] and x["device"] == y["device"]) == y["wall_ns"]
+		for y in t["ledger"]) else "not balanced"'
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "faults: of a target that is killed what was not handed on is unknown, and said" {
+	needs root bpf sim
+	start_midway
+	kill -KILL "$TARGET"
+	wait "$PROFILER" || [ $? -eq 137 ]
+	grep -q "what devices did for process $TARGET in the last .* it was killed or" said
+	run balanced
+	assert_output --regexp '^[1-9][0-9]*$'
+	run report_value r.json 'sum(k["count"] for k in t["kernels"]) > 0'
+	assert_output True
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "faults: a target that executes itself is two programs, each with its works" {
+	needs root bpf sim
+	start_midway --exec
+	wait "$PROFILER"
+	[ "$(grep -c '^mix: ' said)" -eq 2 ]
+	run balanced
+	assert_output --regexp '^[0-9]+$'
+	run report_value r.json 'sum(k["count"] for k in t["kernels"]) + sum(k["count"] for k in t["copies"])'
+	assert [ "$output" -gt 2000 ] # the first one's last are lost with it
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "faults: a target that is stopped goes on and every work is seen" {
+	needs root bpf sim
+	start_midway
+	kill -STOP "$TARGET"
+	wait_for 5 grep -q 'State:.*T' "/proc/$TARGET/status"
+	sleep 0.5
+	kill -CONT "$TARGET"
+	wait "$PROFILER"
+	answered
+	"$TEST_LIB/check_works.py" r.json ./*.log
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "faults: a gpuprof that is killed leaves a target that gives the right answer" {
+	needs root bpf sim
+	start_midway
+	kill -KILL "$PROFILER"
+	wait_for 60 test -e "$TARGET.log"
+	wait_for 10 grep -q '^mix: ' said
+	answered
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "faults: of a live target that is stopped the last of the session is unknown, and said" {
+	needs root bpf sim
+	env CUDA_INJECTION64_PATH="$ROOT/build/libgpuprof.so" GPUPROF_CUPTI="$SIM/libcupti.so.13" \
+		"$SIM/mix" --rounds 20000 --pause-us 300 --wait-file go --mark half >said 3>&- &
+	TARGET=$!
+	STARTED+=("$TARGET")
+	wait_for 10 grep -q libcuda "/proc/$TARGET/maps"
+	start_gpuprof stat -p "$TARGET" --format json -o r.json
+	wait_armed "$TARGET" cudart
+	touch go
+	wait_for 30 test -e half
+	kill -STOP "$TARGET"
+	sleep 0.5
+	kill -INT "$PROFILER"
+	wait_gpuprof
+	assert_success
+	assert_output --partial "in the last"
+	run balanced
+	assert_output --regexp '^[1-9][0-9]*$'
+	kill -CONT "$TARGET"
+	wait "$TARGET"
+	grep -q 'gave 20000 works' said
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "faults: a helper of another version is left alone, and said" {
+	needs root bpf sim
+	python3 - <<-'EOF_PY' 3>&- &
+		import fcntl, os, struct, time
+		fd = os.memfd_create("gpuprof-ring", os.MFD_ALLOW_SEALING)
+		os.ftruncate(fd, 1 << 20)
+		os.pwrite(fd, struct.pack("<QII", 0x676e697266707567, 99, 4096), 0)
+		fcntl.fcntl(fd, 1033, 2 | 4)	# F_ADD_SEALS: shrink, grow
+		open("ready", "w").close()
+		time.sleep(60)
+	EOF_PY
+	TARGET=$!
+	STARTED+=("$TARGET")
+	wait_for 10 test -e ready
+	run "$GPUPROF" stat -p "$TARGET" -d 300ms
+	assert_output --partial "are not known: its helper is of another version of gpuprof"
 }

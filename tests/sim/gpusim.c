@@ -84,6 +84,7 @@ void gpusim_config_read(struct gpusim_config *config)
 	config->copy_gbps = gpusim_max(env_number("GPUSIM_COPY_GBPS", 25), 1);
 	config->pageable_gbps = gpusim_max(env_number("GPUSIM_PAGEABLE_GBPS", 6), 1);
 	config->hang_kernel = env_number("GPUSIM_HANG", 0);
+	config->vanish_kernel = env_number("GPUSIM_VANISH", 0);
 	config->spin = env_number("GPUSIM_SPIN", 0) != 0;
 }
 

@@ -9,9 +9,11 @@
  * bytes.
  *
  * Environment: GPUSIM_SEED, GPUSIM_DEVICES (1; of those, CUDA_VISIBLE_DEVICES), GPUSIM_MEMORY_BYTES
- * (16 GiB), GPUSIM_COPY_GBPS (25; host<->device), GPUSIM_PAGEABLE_GBPS (6; of pageable memory), GPUSIM_HANG=N (the N-th kernel of the process
- * never ends), GPUSIM_SPIN=1 (who waits for the device stays on its CPU), GPUSIM_TRUTH=FILE,
- * GPUSIM_LOG=FILE (gpusim_log.h), GPUSIM_QUIET=1, and for the driver shim GPUSIM_PROCADDR=export|private. For collectives see libnccl.h.
+ * (16 GiB), GPUSIM_COPY_GBPS (25; host<->device), GPUSIM_PAGEABLE_GBPS (6; of pageable memory),
+ * GPUSIM_HANG=N (the N-th kernel of the process never ends), GPUSIM_VANISH=N (with the N-th its device
+ * is gone: nothing on it works any more), GPUSIM_SPIN=1 (who waits for the device stays on its CPU),
+ * GPUSIM_TRUTH=FILE, GPUSIM_LOG=FILE (gpusim_log.h), GPUSIM_QUIET=1, and for the driver shim
+ * GPUSIM_PROCADDR=export|private. For collectives see libnccl.h.
  */
 #ifndef GPUSIM_H
 #define GPUSIM_H

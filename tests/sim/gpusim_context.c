@@ -113,6 +113,8 @@ int gpusim_context_sync(void)
 
 	if (!context)
 		return GPUSIM_INVALID_CONTEXT;
+	if (gpusim_world.devices[context->device].vanished)
+		return GPUSIM_UNKNOWN;
 	gpusim_lock();
 	until = gpusim_time_wait(&context->busy_until);
 	gpusim_unlock();

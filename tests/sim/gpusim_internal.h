@@ -20,7 +20,7 @@ struct gpusim_config {
 	int physical[GPUSIM_MAX_DEVICES]; /* of each device that is visible, the host's number */
 	uint64_t memory_bytes;
 	uint64_t copy_gbps, pageable_gbps;
-	uint64_t hang_kernel;
+	uint64_t hang_kernel, vanish_kernel;
 	bool spin; /* who waits stays on its CPU */
 };
 
@@ -28,6 +28,7 @@ struct gpusim_device {
 	uint64_t memory_used;
 	struct gpusim_time engine_busy_until[ENGINES];
 	struct gpusim_context *primary;
+	bool vanished;
 };
 
 /* Every slot of a pool begins with this. */

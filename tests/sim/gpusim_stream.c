@@ -92,6 +92,8 @@ static int find_to_ask(struct gpusim_stream *handle, struct gpusim_stream **out)
 	*out = gpusim_stream_find(handle);
 	if (!*out)
 		return not_found();
+	if (gpusim_world.devices[(*out)->context->device].vanished)
+		return GPUSIM_UNKNOWN;
 	return (*out)->capture ? GPUSIM_CAPTURE_UNSUPPORTED : GPUSIM_OK;
 }
 
@@ -203,6 +205,16 @@ static int check_shape(const struct gpusim_shape *shape)
 	return threads <= 1024 ? GPUSIM_OK : GPUSIM_INVALID_VALUE;
 }
 
+static bool vanishes(const struct gpusim_stream *stream, const struct gpusim_work *work)
+{
+	struct gpusim_device *device = &gpusim_world.devices[stream->context->device];
+
+	if (gpusim_world.config.vanish_kernel && work->kind == GPUSIM_KERNEL &&
+	    gpusim_world.kernels + 1 == gpusim_world.config.vanish_kernel)
+		device->vanished = true;
+	return device->vanished;
+}
+
 int gpusim_submit(struct gpusim_stream *handle, struct gpusim_work *work)
 {
 	struct gpusim_stream *stream;
@@ -220,6 +232,8 @@ int gpusim_submit(struct gpusim_stream *handle, struct gpusim_work *work)
 	stream = gpusim_stream_find(handle);
 	if (!stream)
 		result = not_found();
+	else if (vanishes(stream, work))
+		result = GPUSIM_UNKNOWN;
 	else if (stream->capture)
 		result = gpusim_graph_append(stream->capture, work);
 	else

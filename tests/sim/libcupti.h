@@ -7,7 +7,8 @@
  * GPUSIM_CUPTI_FAULTS, of these, by commas: drop=N (each N-th record, counted as dropped), zero=N
  * (each N-th record has no times), late=MS (complete so long after the end), withhold (a flush waits
  * for what has not ended), reorder, busy (somebody has subscribed), refuse (nothing can be enabled),
- * hang (a flush never returns).
+ * hang (a flush never returns), unusable (nothing works, as without a driver that it fits), back=MS (its
+ * clock is set back by so much, 60 ms after it was first read).
  */
 #ifndef LIBCUPTI_H
 #define LIBCUPTI_H
@@ -25,8 +26,8 @@ struct cupti_version {
 };
 
 struct cupti_faults {
-	uint64_t drop, zero, late_ms;
-	bool withhold, reorder, busy, refuse, hang;
+	uint64_t drop, zero, late_ms, back_ms;
+	bool withhold, reorder, busy, refuse, hang, unusable;
 };
 
 const struct cupti_version *cupti_version(void);

@@ -82,7 +82,7 @@ int cuptiGetVersion(uint32_t *version)
 	if (!version)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	*version = cupti_version()->number;
-	return CUPTI_SUCCESS;
+	return cupti_faults()->unusable ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
 }
 
 int cuptiGetResultString(int result, const char **text)
@@ -95,6 +95,7 @@ int cuptiGetResultString(int result, const char **text)
 		{ CUPTI_ERROR_INVALID_PARAMETER, "CUPTI_ERROR_INVALID_PARAMETER" },
 		{ CUPTI_ERROR_MAX_LIMIT_REACHED, "CUPTI_ERROR_MAX_LIMIT_REACHED" },
 		{ CUPTI_ERROR_NOT_INITIALIZED, "CUPTI_ERROR_NOT_INITIALIZED" },
+		{ CUPTI_ERROR_UNKNOWN, "CUPTI_ERROR_UNKNOWN" },
 		{ CUPTI_ERROR_INVALID_KIND, "CUPTI_ERROR_INVALID_KIND" },
 		{ CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED,
 		  "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED" },
@@ -116,6 +117,8 @@ int cuptiSubscribe(void **out, cupti_callback_fn callback, void *ctx)
 	(void)ctx;
 	if (!out || !callback)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (cupti_faults()->unusable)
+		return CUPTI_ERROR_UNKNOWN;
 	pthread_mutex_lock(&lock);
 	if (subscriber || cupti_faults()->busy)
 		result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
@@ -147,6 +150,8 @@ int cuptiActivityRegisterCallbacks(cupti_request_fn ask, cupti_complete_fn done)
 {
 	if (!ask || !done)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (cupti_faults()->unusable)
+		return CUPTI_ERROR_UNKNOWN;
 	request = ask;
 	complete = done;
 	return CUPTI_SUCCESS;
@@ -235,6 +240,8 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, void **recor
 
 	if (!buffer || !record)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (cupti_faults()->unusable)
+		return CUPTI_ERROR_UNKNOWN;
 	if (*record) {
 		memcpy(&kind, *record, sizeof(kind));
 		if (kind >= KINDS || !version->bytes[kind])

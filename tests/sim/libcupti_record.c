@@ -10,6 +10,8 @@
 #include "gpuprof/cbids.h"
 #include "libcupti.h"
 
+enum { SET_BACK_AFTER_NS = 60000000 };
+
 #define NAME_OF(name, class) [GPUSIM_FN_##name] = #name,
 static const char *const names[GPUSIM_FUNCTIONS] = {
 	GPUSIM_RUNTIME_FUNCTIONS(NAME_OF) GPUSIM_DRIVER_FUNCTIONS(NAME_OF)
@@ -28,6 +30,7 @@ static struct {
 	uint32_t kind, cbid; /* 0: of no API that CUPTI records */
 } functions[GPUSIM_FUNCTIONS];
 static uint64_t realtime_less_monotonic;
+static uint64_t set_back_at_ns;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void number_all(uint32_t kind, const struct number *numbers, size_t count)
@@ -50,6 +53,7 @@ static void prepare(void)
 	clock_gettime(CLOCK_REALTIME, &real);
 	realtime_less_monotonic = (uint64_t)(real.tv_sec - mono.tv_sec) * 1000000000 +
 				  (uint64_t)(real.tv_nsec - mono.tv_nsec);
+	set_back_at_ns = gpusim_now_ns() + SET_BACK_AFTER_NS;
 	number_all(KIND_RUNTIME, runtime, sizeof(runtime) / sizeof(runtime[0]));
 	number_all(KIND_DRIVER, driver, sizeof(driver) / sizeof(driver[0]));
 }
@@ -57,6 +61,8 @@ static void prepare(void)
 static uint64_t real_ns(uint64_t monotonic_ns)
 {
 	pthread_once(&once, prepare);
+	if (cupti_faults()->back_ms && monotonic_ns >= set_back_at_ns)
+		monotonic_ns -= cupti_faults()->back_ms * 1000000;
 	return monotonic_ns + realtime_less_monotonic;
 }
 
@@ -64,6 +70,8 @@ int cuptiGetTimestamp(uint64_t *ns)
 {
 	if (!ns)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (cupti_faults()->unusable)
+		return CUPTI_ERROR_UNKNOWN;
 	*ns = real_ns(gpusim_now_ns());
 	return CUPTI_SUCCESS;
 }

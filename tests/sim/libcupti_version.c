@@ -39,6 +39,10 @@ static void read_fault(const char *text)
 		faults.zero = n;
 	else if (sscanf(text, "late=%llu", &n) == 1)
 		faults.late_ms = n;
+	else if (sscanf(text, "back=%llu", &n) == 1)
+		faults.back_ms = n;
+	else if (strcmp(text, "unusable") == 0)
+		faults.unusable = true;
 	else if (strcmp(text, "withhold") == 0)
 		faults.withhold = true;
 	else if (strcmp(text, "reorder") == 0)

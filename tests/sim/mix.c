@@ -6,12 +6,14 @@
  * runtime's public functions alone.
  *
  * mix [--processes N] [--devices N] [--streams N] [--rounds N] [--graphs never|some|only]
- *     [--pause-us N] [--seed N] [--wait-file FILE] [--exec] [--destroy]
+ *     [--pause-us N] [--seed N] [--wait-file FILE] [--mark FILE] [--exec] [--fork] [--destroy]
  *
- * --pause-us: up to so long it does nothing between two rounds. --destroy: streams are destroyed
- * with what they still have to do. --exec: executes itself when half is done. It waits for FILE, if
- * any, when everything is ready. Exit status 0: every call succeeded. Prints how many works it gave.
+ * --pause-us: up to so long it does nothing between two rounds. --mark: FILE is written when half is
+ * done. --fork: then a child is made, too, that ends at once. --destroy: streams are destroyed with
+ * what they still have to do, and a context of its own that has given works. --exec: when all is done
+ * it executes itself once more. It waits for a file, if any, when everything is ready. Exit status 0: every call succeeded. Prints how many works it gave.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cuda_api.h"
 #include "cudart_api.h"
 
 enum { MAX_STREAMS = 16, MAX_DEVICES = 16, MAX_NODES = 12, BUFFER = 1 << 20, SYNC_EVERY = 24 };
@@ -29,8 +32,8 @@ enum graphs { NEVER, SOME, ONLY };
 struct options {
 	uint64_t processes, devices, streams, rounds, pause_us, seed;
 	enum graphs graphs;
-	const char *wait_file;
-	bool exec, destroy;
+	const char *wait_file, *mark;
+	bool exec, fork, destroy;
 };
 
 struct worker {
@@ -137,6 +140,48 @@ static void prepare(struct worker *w)
 	}
 }
 
+static void *driver_function(const char *name)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW), *at = driver ? dlsym(driver, name) : NULL;
+
+	if (!at)
+		exit(1);
+	return at;
+}
+
+/* In a context of its own, which is gone before its works are over. */
+static void use_context(struct worker *w)
+{
+	__typeof__(cuCtxCreate_v2) *create;
+	__typeof__(cuCtxDestroy_v2) *destroy;
+	__typeof__(cuCtxGetCurrent) *get;
+	__typeof__(cuCtxSetCurrent) *set;
+	__typeof__(cuLaunchKernel) *launch;
+	CUcontext own, before;
+	int failed;
+
+	*(void **)&create = driver_function("cuCtxCreate_v2");
+	*(void **)&destroy = driver_function("cuCtxDestroy_v2");
+	*(void **)&get = driver_function("cuCtxGetCurrent");
+	*(void **)&set = driver_function("cuCtxSetCurrent");
+	*(void **)&launch = driver_function("cuLaunchKernel");
+	failed = get(&before) || create(&own, 0, w->device);
+	for (int i = 0; i < 10 && !failed; i++, w->works++)
+		failed = launch((CUfunction)(void *)&kernels[0], 64, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
+	if (failed || destroy(own) || set(before))
+		exit(1);
+}
+
+static void half_done(const struct options *o)
+{
+	FILE *mark = o->mark ? fopen(o->mark, "we") : NULL;
+
+	if (mark)
+		fclose(mark);
+	if (o->fork && !fork())
+		_exit(0);
+}
+
 static void give(struct worker *w)
 {
 	size_t i = draw(w, w->options->streams), of = draw(w, w->options->streams);
@@ -158,12 +203,16 @@ static void *run(void *argument)
 		usleep(1000);
 	for (uint64_t round = 1; round <= w->options->rounds; round++) {
 		give(w);
+		if (round == w->options->rounds / 2 && !w->device)
+			half_done(w->options);
 		if (w->options->pause_us)
 			usleep((useconds_t)draw(w, w->options->pause_us + 1));
 		if (round % SYNC_EVERY == 0)
 			CHECK(draw(w, 2) ? cudaDeviceSynchronize() :
 					   cudaStreamSynchronize(w->stream[draw(w, w->options->streams)]));
 	}
+	if (w->options->destroy)
+		use_context(w);
 	for (size_t i = 0; w->options->destroy && i < w->options->streams; i++)
 		CHECK(cudaStreamDestroy(w->stream[i]));
 	CHECK(cudaDeviceSynchronize());
@@ -214,7 +263,7 @@ static int usage(void)
 {
 	fputs("usage: mix [--processes N] [--devices N] [--streams N] [--rounds N]\n"
 	      "           [--graphs never|some|only] [--pause-us N] [--seed N] [--wait-file FILE]\n"
-	      "           [--exec] [--destroy]\n",
+	      "           [--mark FILE] [--exec] [--fork] [--destroy]\n",
 	      stderr);
 	return 2;
 }
@@ -247,12 +296,16 @@ static int parse_option(struct options *o, const char *word, const char *value)
 
 	if (!strcmp(word, "--exec"))
 		return o->exec = true;
+	if (!strcmp(word, "--fork"))
+		return o->fork = true;
 	if (!strcmp(word, "--destroy"))
 		return o->destroy = true;
 	if (!value)
 		return 0;
 	if (!strcmp(word, "--wait-file"))
 		return (o->wait_file = value) ? 2 : 0;
+	if (!strcmp(word, "--mark"))
+		return (o->mark = value) ? 2 : 0;
 	for (int i = NEVER; !strcmp(word, "--graphs") && i <= ONLY; i++)
 		if (!strcmp(value, graphs[i])) {
 			o->graphs = (enum graphs)i;

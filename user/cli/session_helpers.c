@@ -123,6 +123,10 @@ static void say(const struct helpers_status *st)
 			 st->pid, st->head.chained);
 	if (lost)
 		log_warn("of process %d, %" PRIu64 " device records were lost", st->pid, lost);
+	if (st->counts.clock_steps)
+		log_warn("the clock that times the works of process %d was set meanwhile, %" PRIu64
+			 " times: around that it is not known what its devices did", st->pid,
+			 st->counts.clock_steps);
 	if (st->untold_ns && !why_silent(st))
 		log_warn("what devices did for process %d in the last %.3g s is not known: it was killed or "
 			 "stopped, or CUPTI did not answer, before that was handed on", st->pid,

@@ -152,6 +152,15 @@ static int tell(struct helper_decoder *d, struct waiting *w, const struct event_
 	return sink->push(sink->ctx, &ev);
 }
 
+/* The clock was set since the reading before: works in between may be anywhere there. */
+static int tell_step(const struct helper_decoder *d, uint64_t now_ns, const struct event_sink *sink)
+{
+	const struct event ev = { .kind = EVENT_UNSEEN, .pid = d->pid, .dir = UNSEEN_UNKNOWN,
+				  .start_ns = d->complete_ns, .end_ns = now_ns };
+
+	return now_ns > ev.start_ns ? sink->push(sink->ctx, &ev) : 0;
+}
+
 /* Works whose times are not known ran since the reading before. */
 static int tell_when_bad(struct helper_decoder *d, uint64_t now_ns, const struct event_sink *sink)
 {
@@ -198,11 +207,13 @@ static int take_clock(struct helper_decoder *d, const void *payload, size_t len,
 		d->counts.invalid++;
 		return 0;
 	}
-	d->counts.clock_steps = d->clock.steps;
 	d->complete_ns = d->read_ns;
 	d->read_ns = reading.host_before_ns;
 	d->told_ns = num_max(d->told_ns, d->read_ns);
 	err = tell_settled(d, helper_clock_settled(&d->clock), sink);
+	if (!err && d->clock.steps != d->counts.clock_steps)
+		err = tell_step(d, reading.host_after_ns, sink);
+	d->counts.clock_steps = d->clock.steps;
 	return err ? err : tell_when_bad(d, reading.host_after_ns, sink);
 }
 
