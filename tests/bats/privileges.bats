@@ -160,6 +160,23 @@ has_rights() { [ "$(rights "$1")" = "$(bits "${@:2}")" ]; } # PID BIT...
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "privileges: a report and a snapshot keep what they still need" {
+	needs root bpf sim
+	"$GPUPROF" record -o c.gpr -- true
+	mkfifo out # whoever opens it waits for a reader
+	start_gpuprof report c.gpr -o out
+	wait_for 5 has_rights "$PROFILER" 1 # CAP_DAC_OVERRIDE
+	cat out >/dev/null
+	wait_gpuprof
+	assert_success
+	start_gpuprof stacks -p $$ -o out
+	wait_for 5 has_rights "$PROFILER" "${WORK[@]}" 1
+	cat out >/dev/null
+	wait_gpuprof
+	assert_success
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "privileges: the command of -- CMD loses none, and gpuprof can end it" {
 	needs root bpf
 	grep -E 'Cap(Prm|Eff|Inh|Amb)|NoNewPrivs' /proc/self/status >mine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Which rights are still needed, by what the session has still to do. */
+/* Which rights are still needed, by what a session, or another verb, has still to do. */
 #include "cli/confine.h"
 
 #include <linux/capability.h>
@@ -40,15 +40,37 @@ static const struct {
 	{ CAP_DAC_OVERRIDE, makes_files_later },
 };
 
+static void keep_only(uint64_t keep)
+{
+	int err = caps_keep(keep);
+
+	if (err)
+		log_warn("cannot give up capabilities that are not needed: %s", strerror(-err));
+}
+
 void confine_session(const struct session *s)
 {
 	uint64_t keep = caps_of_work();
-	int err;
 
 	for (size_t i = 0; i < sizeof(extras) / sizeof(extras[0]); i++)
 		if (extras[i].is_needed(s))
 			keep |= 1ull << extras[i].bit;
-	err = caps_keep(keep);
-	if (err)
-		log_warn("cannot give up capabilities that are not needed: %s", strerror(-err));
+	keep_only(keep);
+}
+
+/* The file that a report goes to, perhaps in a folder of the user who typed sudo. */
+static uint64_t for_output(const struct options *o)
+{
+	return o->output ? 1ull << CAP_DAC_OVERRIDE : 0;
+}
+
+void confine_stacks(const struct options *o)
+{
+	keep_only(caps_of_work() | for_output(o));
+}
+
+/* Source lines are in files of those who built what was measured. */
+void confine_report(const struct options *o)
+{
+	keep_only((o->lines ? 1ull << CAP_DAC_READ_SEARCH : 0) | for_output(o));
 }

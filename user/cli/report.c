@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "cli/confine.h"
 #include "cli/exit.h"
 #include "cli/lines.h"
 #include "cli/print.h"
@@ -71,6 +72,7 @@ int verb_report(const struct options *o)
 	r = capture_open(o->args[0]);
 	if (!r)
 		return EXIT_FAIL;
+	confine_report(o);
 	m = model_new(capture_funcs(r));
 	if (m)
 		rc = report_capture(o, r, m);

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "cli/chosen.h"
+#include "cli/confine.h"
 #include "cli/exit.h"
 #include "cli/out.h"
 #include "cli/verbs.h"
@@ -144,8 +145,10 @@ static int show(const struct options *o, const struct chosen *chosen)
 int verb_stacks(const struct options *o)
 {
 	struct chosen chosen;
-	int rc = chosen_find(&chosen, o);
+	int rc;
 
+	confine_stacks(o);
+	rc = chosen_find(&chosen, o);
 	if (!rc && !chosen.n) {
 		log_error("'stacks' needs a process; give it with -p PID, or --name and the like");
 		rc = EXIT_USAGE;
