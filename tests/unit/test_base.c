@@ -448,6 +448,23 @@ static void pairs_keep_one_value_a_name_and_no_more_than_allowed(void **state)
 	pairs_free(&p);
 }
 
+static void text_of_others_is_copied_as_one_line(void **state)
+{
+	char out[8];
+
+	(void)state;
+	str_copy_line(out, sizeof(out), "a\nb\x1b[1m\x7f", SIZE_MAX);
+	assert_string_equal(out, "a?b?[1m");
+	str_copy_line(out, sizeof(out), "\u00e4\t", SIZE_MAX);
+	assert_string_equal(out, "\u00e4?");
+	str_copy_line(out, sizeof(out), "abcdefghij", 3);
+	assert_string_equal(out, "abc");
+	str_copy_line(out, sizeof(out), "", SIZE_MAX);
+	assert_string_equal(out, "");
+	str_copy_line(out, 1, "abc", 3);
+	assert_string_equal(out, "");
+}
+
 int main(void)
 {
 #define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
@@ -457,6 +474,8 @@ int main(void)
 		     strbuf_remembers_failure),
 		SAYS("strbuf: formats text of any length", strbuf_formats_at_any_length),
 		SAYS("strpool: equal strings have one address for good", pool_keeps_one_address),
+		SAYS("str: text of others is copied as one line, cut to fit",
+		     text_of_others_is_copied_as_one_line),
 		SAYS("distance: edits between two words, of at most 63 characters", distances),
 		SAYS("distance: is a metric", distance_is_a_metric),
 		SAYS("map: equals an array, also while keys are deleted", map_equals_an_array),

@@ -104,6 +104,15 @@ char *strbuf_detach(struct strbuf *sb)
 	return s;
 }
 
+void str_copy_line(char *out, size_t size, const char *text, size_t len)
+{
+	size_t n = strnlen(text, len < size ? len : size - 1);
+
+	for (size_t i = 0; i < n; i++)
+		out[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i];
+	out[n] = '\0';
+}
+
 const char *str_basename(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "cli/session_internal.h"
+#include "event/counters.h"
 
 bool counts_adds_up(const struct session *s)
 {
@@ -83,6 +84,12 @@ static void put_fact(const struct event_sink *to, const char *key, uint64_t n)
 static void put_counts(const struct session *s, const struct gp_counts *c,
 		       const struct event_sink *to)
 {
+	const uint64_t counters[COUNTER_END] = {
+		[COUNTER_NESTED] = c->nested, [COUNTER_REACHED] = c->reached,
+		[COUNTER_ABANDONED] = c->abandoned, [COUNTER_FOREIGN] = c->foreign,
+		[COUNTER_UNFOLLOWED] = c->unfollowed,
+	};
+
 	for (int k = 1; k < GP_KINDS; k++)
 		put_count(to, kinds[k], c->hits[k], s->live.received[k], c->lost[k]);
 	if (c->no_state)
@@ -93,11 +100,8 @@ static void put_counts(const struct session *s, const struct gp_counts *c,
 		put_count(to, "unknown", s->live.skipped, 0, s->live.skipped);
 	if (counts_adds_up(s))
 		put_count(to, "added", s->tallied_calls, s->tallied_calls, 0);
-	put_fact(to, "nested", c->nested);
-	put_fact(to, "reached", c->reached);
-	put_fact(to, "abandoned", c->abandoned);
-	put_fact(to, "foreign", c->foreign);
-	put_fact(to, "unfollowed", c->unfollowed);
+	for (size_t i = 0; i < COUNTER_END; i++)
+		put_fact(to, counter_names[i], counters[i]);
 }
 
 static void check_counts(const struct session *s, const struct gp_counts *c)

@@ -60,7 +60,7 @@ void session_empty(struct session *s)
 		const struct attach_result *r = &attach_get(s->attach, i)->result;
 
 		probes += r->probes;
-		left_out += r->stepped + r->refused;
+		left_out += r->too_dear + r->refused;
 	}
 	if (probes)
 		session_fact(s, "no_calls", "%u functions in %zu file%s%s were probed, none was called and "

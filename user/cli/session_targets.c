@@ -359,8 +359,8 @@ static void fact_libraries(struct session *s)
 		const struct attach_info *info = attach_get(s->attach, i);
 
 		snprintf(key, sizeof(key), "library.%zu", i);
-		session_fact(s, key, "%s probes=%u stepped=%u refused=%u left_out=%u build_id=%s",
-			     info->path, info->result.probes, info->result.stepped,
+		session_fact(s, key, "%s probes=%u too_dear=%u refused=%u left_out=%u build_id=%s",
+			     info->path, info->result.probes, info->result.too_dear,
 			     info->result.refused, info->result.left_out, info->build_id);
 	}
 }

@@ -15,6 +15,7 @@
 
 #include "base/num.h"
 #include "cli/summary_probes.h"
+#include "event/counters.h"
 
 #define NAMED_MAX 4	/* processes in the header line */
 
@@ -77,7 +78,7 @@ static uint64_t read_nested(const struct model *m)
 {
 	struct model_session session = model_session(m);
 
-	return session.interval_ns == session.start_ns ? summary_fact_number(m, "nested") : 0;
+	return session.interval_ns == session.start_ns ? summary_fact_number(m, counter_names[COUNTER_NESTED]) : 0;
 }
 
 static uint64_t read_thread_time(const struct model *m, uint64_t now_ns)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "event/counters.h"
 #include "view/views.h"
 
 #define NAMED_MAX 8		/* functions in a line */
@@ -193,7 +194,7 @@ static void add_launches(struct strbuf *out, const struct summary *s)
 {
 	const char *mode = model_fact(s->model, "launch");
 	struct launches n = count_launches(s->model);
-	uint64_t reached = summary_fact_number(s->model, "reached");
+	uint64_t reached = summary_fact_number(s->model, counter_names[COUNTER_REACHED]);
 	uint64_t spared = num_mul(reached, s->cost_per_nested_ns);
 
 	if (!mode)

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/pairs.h"
 #include "base/vec.h"
+#include "event/counters.h"
 #include "event/stacks.h"
 
 #define TEXTS_MAX 1024		/* facts, readings; the ledger keeps no more either */
@@ -56,10 +57,6 @@ struct roster {
 	char number[32];
 	struct stacks stacks;
 };
-
-/* Facts that are counters: all that cli/session_counts.c makes of gp_counts. */
-static const char *const counting[] = { "nested", "reached", "abandoned", "foreign",
-					"unfollowed" };
 
 struct roster *roster_new(void)
 {
@@ -274,10 +271,10 @@ static int take_before(struct roster *r, const struct event *ev)
 
 /* ---- facts and counters --------------------------------------------------------------------- */
 
-static bool is_counting(const char *key)
+static bool is_counter(const char *key)
 {
-	for (size_t i = 0; i < sizeof(counting) / sizeof(counting[0]); i++)
-		if (!strcmp(key, counting[i]))
+	for (size_t i = 0; i < COUNTER_END; i++)
+		if (!strcmp(key, counter_names[i]))
 			return true;
 	return false;
 }
@@ -285,7 +282,7 @@ static bool is_counting(const char *key)
 bool roster_counts(const struct event *ev)
 {
 	return ev->kind == EVENT_COUNT ||
-	       (ev->kind == EVENT_FACT && ev->text && is_counting(ev->text));
+	       (ev->kind == EVENT_FACT && ev->text && is_counter(ev->text));
 }
 
 static int take_fact(struct roster *r, const struct event *ev, struct event *out)
@@ -306,7 +303,7 @@ static int take_fact(struct roster *r, const struct event *ev, struct event *out
 			return -ENOMEM;
 		}
 	}
-	if (is_counting(f->key)) {
+	if (is_counter(f->key)) {
 		uint64_t n = strtoull(ev->text2, NULL, 10);
 
 		snprintf(r->number, sizeof(r->number), "%llu",
@@ -396,7 +393,7 @@ static int put_facts(struct roster *r, const struct event_sink *to)
 	for (size_t i = 0; i < r->facts.n && !err; i++) {
 		struct fact *f = &r->facts.v[i];
 
-		if (is_counting(f->key))
+		if (is_counter(f->key))
 			f->base = strtoull(f->value, NULL, 10);
 		else
 			err = put(to, &(struct event){ .kind = EVENT_FACT, .text = f->key,

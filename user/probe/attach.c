@@ -160,7 +160,7 @@ static int add_known(struct attach *a, const struct target_file *file, struct el
 	*k = (struct known){ .plan = plan, .fingerprint = fingerprint(plan), .fd = -1, .info = {
 		.path = strpool_add(a->names, file->path),
 		.build_id = strpool_add(a->names, hex),
-		.result = { .stepped = plan->stepped, .refused = plan->refused },
+		.result = { .too_dear = plan->too_dear, .refused = plan->refused },
 	} };
 	if (k->info.path && k->info.build_id)
 		return (int)a->known.n - 1;

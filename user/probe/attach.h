@@ -21,7 +21,7 @@ void attach_set_budget(struct attach *a, uint64_t ns);	/* for steps; PLAN_STEP_B
 
 struct attach_result {
 	unsigned int probes;	/* functions newly attached in this file; 0: none or known file */
-	unsigned int stepped;	/* left out: single-stepping their first instruction is too dear */
+	unsigned int too_dear;	/* left out: single-stepping their first instruction is too dear */
 	unsigned int refused;	/* left out: the kernel cannot probe their first instruction */
 	unsigned int left_out;	/* in this way of attaching only the best few are probed */
 };

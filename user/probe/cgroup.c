@@ -22,6 +22,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
+
 #define PART_MAX 256	/* the kernel's limit for a name, NAME_MAX, and a NUL */
 #define ID_MIN 12	/* runtimes print at least so many digits of an id */
 #define ID_WHOLE 64
@@ -34,18 +36,7 @@ struct walk {			/* over the parts of one path */
 	bool in_pods, in_slurm, in_pbs, in_lsf;	/* by a part before */
 };
 
-static void copy(char *out, size_t size, const char *text, size_t len)
-{
-	if (len >= size)
-		len = size - 1;
-	memcpy(out, text, len);
-	out[len] = '\0';
-	for (size_t i = 0; i < len; i++)
-		if (!isprint((unsigned char)out[i]))
-			out[i] = '?';
-}
-
-#define COPY(to, text, len) copy(to, sizeof(to), text, len)
+#define COPY(to, text, len) str_copy_line(to, sizeof(to), text, len)
 
 static bool starts(const char *text, const char *prefix)
 {
@@ -259,7 +250,7 @@ void cgroup_read_path(const char *text, char *out, size_t size)
 	while (next_line(&text, &line))
 		if (line.len > 1 && !best.unified && (line.unified || line.len > best.len))
 			best = line;
-	copy(out, size, best.path, best.len);
+	str_copy_line(out, size, best.path, best.len);
 }
 
 /* ---- patterns ------------------------------------------------------------------------------- */

@@ -49,13 +49,9 @@ struct environment identity_environment(struct proc *p)
 	return env;
 }
 
-/* Texts of the process that go into tables: one line, no control characters. */
 static void copy(char *out, size_t size, const char *text)
 {
-	snprintf(out, size, "%s", text ? text : "");
-	for (; *out; out++)
-		if ((unsigned char)*out < ' ' || *out == 0x7f)
-			*out = '?';
+	str_copy_line(out, size, text ? text : "", SIZE_MAX);
 }
 
 #define COPY(to, text) copy(to, sizeof(to), text)

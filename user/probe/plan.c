@@ -52,7 +52,7 @@ static void plan_add(struct plan *plan, const struct elf_symbol *sym, unsigned i
 	if (plan->n_all == GP_ROWS_MAX)
 		return;
 	plan->fate[row] = fate_of(sym, catalog_row(row), rules);
-	plan->stepped += !!(plan->fate[row] & PLAN_TOO_DEAR);
+	plan->too_dear += !!(plan->fate[row] & PLAN_TOO_DEAR);
 	plan->refused += !!(plan->fate[row] & PLAN_REFUSED);
 	if (plan->fate[row] & (PLAN_TOO_DEAR | PLAN_REFUSED))
 		return;

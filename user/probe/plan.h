@@ -45,7 +45,7 @@ struct plan {			/* the probes of one file */
 	size_t n_all;		/* ... and behind those, for processes without a runtime to probe */
 	bool has_runtime;	/* launches of the runtime are among the first n */
 	bool found;		/* the file holds catalogue functions */
-	unsigned int stepped;	/* left out: single-stepping their first instruction is too dear */
+	unsigned int too_dear;	/* left out: single-stepping their first instruction is too dear */
 	unsigned int refused;	/* left out: the kernel cannot probe their first instruction */
 	unsigned int left_out;	/* by plan_keep_core */
 	uint8_t fate[GP_ROWS_MAX];	/* PLAN_* bits, by row; 0: a plain probe, or no such function */
