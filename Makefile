@@ -61,7 +61,7 @@ Q := @
 say = @printf '  %-8s %s\n' '$(1)' '$(2)'
 endif
 
-ROOMS    := base elf bucket inject probe stack event join ledger view cli
+ROOMS    := base elf bucket probe stack event inject join ledger view cli
 USER_SRC := $(sort $(foreach r,$(ROOMS),$(wildcard user/$(r)/*.c)))
 USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/user/%.o) $(BUILD)/user/inject/image_bytes.o
 BPF_SRC  := $(sort $(wildcard bpf/*.bpf.c))
@@ -140,6 +140,7 @@ $(BUILD)/libgpuprof.so: $(HELPER_OBJ)
 	$(Q)$(CC) -shared -Wl,-soname,libgpuprof.so -Wl,-z,defs -Wl,-z,nodelete -Wl,--no-as-needed -o $@ $^ \
 		-l:libpthread.so.0 -l:libdl.so.2
 	$(Q)OBJDUMP=$(OBJDUMP) scripts/check-symbols $@ $(HELPER_GLIBC)
+	$(Q)! $(OBJDUMP) -r $(BUILD)/pic/helper/load.o | grep -A 9 '\[.text' | grep R_ # it runs before relocation
 
 $(BUILD)/user/inject/image_bytes.o: user/inject/image_bytes.S $(BUILD)/libgpuprof.so
 	@mkdir -p $(@D)

@@ -28,7 +28,7 @@ SIM_NCCL := libnccl_shared libnccl_submit libnccl_group libnccl_comm libnccl_col
 SIM_CUPTI := libcupti_activity libcupti_queue libcupti_record libcupti_version
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
 SIM_PRETRAIN := pretrain pretrain_loader pretrain_marks pretrain_step
-SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static simcalls-inside ddp held lives client mix pretrain
+SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static simcalls-inside ddp held lives client hardy mix pretrain
 
 # NVTX is a header of the toolkit; without one there is no program that uses it.
 SIM_NVTX := $(patsubst %/nvtx3/nvToolsExt.h,%,$(firstword $(wildcard $(BUILD)/cuda/include/nvtx3/nvToolsExt.h \
@@ -149,6 +149,10 @@ $(SIM_OUT)/mix: $(SIM_OUT)/programs/mix.o $(SIM_OUT)/libcudart.so.13
 $(SIM_OUT)/lives: $(SIM_OUT)/programs/lives.o $(SIM_OUT)/libcudart.so.13
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
+
+$(SIM_OUT)/hardy: $(SIM_OUT)/programs/hardy.o $(SIM_OUT)/libcudart.so.13
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -lm -ldl -Wl,-rpath-link,$(SIM_OUT)
 
 $(SIM_OUT)/client: $(SIM_OUT)/programs/client.o $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libcupti.so.13
 	$(call say,LINK,$@)

@@ -295,6 +295,10 @@ static int check_measure(const struct options *o)
 		  "'--by stack' needs '--stacks': without it none are taken" },
 		{ o->stack_bytes != defaults.stack_bytes && !o->stacks,
 		  "'--stack-size' needs '--stacks': without it none are taken" },
+		{ o->inject && !o->n_pids,
+		  "'--inject' needs '--pid': into which processes?" },
+		{ o->yes && !o->inject,
+		  "'--yes' needs '--inject': there is nothing to ask" },
 		{ o->lines && o->by != CALLS_BY_STACK,
 		  "'--lines' needs '--by stack': lines are those of a stack's frames" },
 	};

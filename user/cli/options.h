@@ -84,6 +84,8 @@ struct options {
 	uint64_t stack_bytes;		/* seen of each */
 	int off_cpu;			/* enum off_cpu */
 	bool no_cmdline;
+	bool inject;			/* the helper into processes that have none */
+	bool yes;			/* asked for it already */
 
 	bool verbose;
 	bool quiet;

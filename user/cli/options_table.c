@@ -249,6 +249,14 @@ static const struct option_row rows[] = {
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(no_cmdline),
 		.help = "do not keep command lines of processes",
 	}, {
+		.name = "inject", .group = GROUP_MEASURE,
+		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(inject),
+		.help = "-p: bring the helper in by ptrace (asks first)",
+	}, {
+		.name = "yes", .group = GROUP_MEASURE,
+		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(yes),
+		.help = "do not ask before --inject",
+	}, {
 		.name = "as", .group = GROUP_OUTPUT, .arg = "FORM",
 		.verbs = ON(HELP), .set = option_set_choice, .at = MEMBER(form),
 		.choices = form_names, .accepts = "text, man, bash, zsh, fish or verbs",

@@ -20,6 +20,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/time.h"
+#include "cli/bring.h"
 #include "cli/confine.h"
 #include "cli/exit.h"
 #include "cli/kept.h"
@@ -381,6 +382,8 @@ static int start(struct session *s)
 	const struct options *o = s->plan->o;
 	int err = targets_check(s);
 
+	if (!err)
+		err = bring_helpers(o);
 	if (!err && o->cmd)
 		err = command_start(&s->command, o->cmd);
 	io_raise_limit();	/* not the command's */
@@ -431,6 +434,9 @@ int session_run(const struct session_plan *plan, struct session_outcome *out)
 		hold_back(SIGUSR1);	/* one that comes before there is what it asks for waits */
 	if (plan->capture_path && kept_check(plan->o, plan->capture_path))
 		return EXIT_USAGE;
+	err = bring_ask(plan->o);
+	if (err)
+		return err;
 	err = start(&s);
 	out->started = !err;
 	if (!err)

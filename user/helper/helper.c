@@ -3,14 +3,16 @@
  * The doors by which the helper enters a process: CUDA's driver calls InitializeInjection when it
  * starts (CUDA_INJECTION64_PATH), each library's copy of NVTX InitializeInjectionNvtx2 at its first
  * use (NVTX_INJECTION64_PATH), in any order. Whatever happens, the answer is 1: a target never fails
- * for us.
+ * for us. Into a process that runs already gpuprof's thread comes by gpuprof_attach.
  */
+#include "helper/load.h"
 #include "helper/watch.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
 EXPORTED int InitializeInjection(void);
 EXPORTED int InitializeInjectionNvtx2(nvtx_export_fn export_table);
+EXPORTED int gpuprof_attach(const struct gp_load *l);	/* 0: it is there */
 
 EXPORTED int InitializeInjection(void)
 {
@@ -24,4 +26,14 @@ EXPORTED int InitializeInjectionNvtx2(nvtx_export_fn export_table)
 	if (watch_start())
 		watch_nvtx(export_table);
 	return 1;
+}
+
+EXPORTED int gpuprof_attach(const struct gp_load *l)
+{
+	bool started = watch_start();
+
+	if (started)
+		watch_cuda();
+	load_clean_up(l);
+	return !started;
 }

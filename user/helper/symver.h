@@ -16,6 +16,7 @@
 __asm__(".symver dlopen,dlopen@" SYMVER_BASE);
 __asm__(".symver dlsym,dlsym@" SYMVER_BASE);
 __asm__(".symver pthread_create,pthread_create@" SYMVER_BASE);
+__asm__(".symver pthread_join,pthread_join@" SYMVER_BASE);
 __asm__(".symver pthread_once,pthread_once@" SYMVER_BASE);
 __asm__(".symver pthread_sigmask,pthread_sigmask@" SYMVER_BASE);
 

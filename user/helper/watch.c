@@ -27,6 +27,7 @@
 #include "helper/names.h"
 #include "helper/occupant.h"
 #include "helper/ring.h"
+#include "helper/thread.h"
 
 #define RING_BYTES (8u << 20)
 #define PERIOD_NS 100000000ull		/* between flushes while somebody watches */
@@ -267,23 +268,6 @@ static void in_child(void)
 	watch.owner = 0;
 }
 
-static int start_thread(void)
-{
-	pthread_attr_t attr;
-	sigset_t all, before;
-	pthread_t thread;
-	int err;
-
-	sigfillset(&all);
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_sigmask(SIG_SETMASK, &all, &before);	/* the thread is born with it */
-	err = pthread_create(&thread, &attr, live, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return err;
-}
-
 static void wake(void)
 {
 	__atomic_fetch_add(&watch.ring.head->wake, 1, __ATOMIC_RELEASE);
@@ -340,7 +324,7 @@ static bool start(void)
 	if (!collect_open(&watch.ring, watch.names)) {
 		nvtx_open(&watch.ring, watch.names);
 		wait_for_reader();
-		if (!start_thread())
+		if (!thread_start(live, NULL))
 			return true;
 	}
 	helper_ring_close(&watch.ring);

@@ -48,9 +48,11 @@ static int make_dir(const char *dir)
 {
 	char *copy = strdup(dir);
 	struct stat st;
-	int err = copy ? 0 : -ENOMEM;
+	int err = 0;
 
-	for (char *at = copy; !err && at && *at;) {
+	if (!copy)
+		return cannot("make the directory", dir, ENOMEM);
+	for (char *at = copy; !err && *at;) {
 		char cut;
 
 		at += strspn(at, "/");

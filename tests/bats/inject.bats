@@ -1,0 +1,213 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2016,SC2030,SC2031 # sources of programs; a test is a subshell
+# --inject: the helper comes into a process that runs already, which goes on as if nothing had been;
+# where it cannot come without risk, it does not, and says why.
+
+load ../lib/common
+
+# A program of the simulation; it runs when its libcuda is mapped and its first launches are made.
+start_sim() { # PROGRAM ARGS...
+	"$SIM/$1" "${@:2}" >target.out 2>&1 3>&- &
+	TARGET=$!
+	STARTED+=("$TARGET")
+	wait_for 20 grep -q libcuda.so.1 "/proc/$TARGET/maps"
+}
+
+refused() { # PID REASON: no word to the process, one line, exit 4
+	run "$GPUPROF" stat --inject --yes -d 1s -p "$1"
+	assert_equal "$status: $output" "4: gpuprof: cannot bring the helper into process $1: $2"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "inject: a running process shows its device times; its text and its answer are as before" {
+	needs root bpf sim
+	start_sim hardy end "$SIM/libchained.so"
+	run "$GPUPROF" stat --inject --yes -d 2s --format json -o r.json -p "$TARGET"
+	assert_success
+	assert_line --regexp "the helper is in process $TARGET; its thread [0-9]+ was stopped for [0-9.]+ ms"
+	run report_value r.json 'sum(k["count"] for k in t["kernels"]) > 10'
+	assert_output True
+	for library in libcuda.so.1 libcudart.so.13 libc.so.6 hardy; do
+		wait_for 10 text_equals_file "$TARGET" $library
+	done
+	run "$GPUPROF" stat --inject -d 1s --format json -o r.json -p "$TARGET" # it is there: no question
+	assert_success
+	refute_output --partial "the helper is in"
+	run report_value r.json 'sum(k["count"] for k in t["kernels"]) > 10'
+	assert_output True
+	: >end
+	wait "$TARGET"
+	assert_equal "$(tail -n 1 target.out)" right
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "inject: it asks where somebody can answer, and wants --yes where nobody can" {
+	needs root bpf sim pty
+	start_sim train --steps 100000 --quiet
+	run "$GPUPROF" stat --inject -d 1s -p "$TARGET" </dev/null
+	assert_equal "$status" 2
+	one_line "give --yes"
+	for answer in n ''; do
+		run script -qec "'$GPUPROF' stat --inject -d 1s -p $TARGET" /dev/null <<<"$answer"
+		assert_equal "$status" 1
+		assert_output --partial "Go on? [y/N]"
+		assert_output --partial "nothing was done"
+	done
+	run find "/proc/$TARGET/fd" -lname '/memfd:gpuprof*'
+	assert_output ""
+	run script -qec "'$GPUPROF' stat --inject -d 1s --table kernels -p $TARGET" /dev/null <<<y
+	assert_equal "$status" 0
+	assert_output --partial "the helper is in process $TARGET"
+	assert_output --partial gemm
+	run "$GPUPROF" stat --inject --yes -a
+	assert_equal "$status" 2
+	one_line "'--inject' needs '--pid'"
+	run "$GPUPROF" stat --yes -p "$TARGET"
+	assert_equal "$status" 2
+	one_line "'--yes' needs '--inject'"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "inject: what is stopped, traced, filtered or without CUDA is refused, with the reason" {
+	needs root bpf sim
+	start_sim train --steps 100000 --quiet
+	kill -STOP "$TARGET"
+	wait_for 10 grep -q '^State:.T' "/proc/$TARGET/status"
+	refused "$TARGET" "it is stopped; let it go on first (kill -CONT)"
+	kill -CONT "$TARGET"
+	python3 - "$TARGET" 3>&- <<-'EOF_PY' &
+		import ctypes, sys, time
+		libc = ctypes.CDLL(None, use_errno=True)
+		libc.ptrace.argtypes = [ctypes.c_long] * 4
+		assert libc.ptrace(0x4206, int(sys.argv[1]), 0, 0) == 0  # PTRACE_SEIZE
+		time.sleep(60)
+	EOF_PY
+	local tracer=$!
+	STARTED+=("$tracer")
+	wait_for 10 grep -q "^TracerPid:.$tracer\$" "/proc/$TARGET/status"
+	refused "$TARGET" "process $tracer traces it already (a debugger, strace); end that first"
+	sleep 60 3>&- &
+	STARTED+=($!)
+	wait_for 10 grep -q libc.so.6 "/proc/$!/maps"
+	refused $! "it has not loaded CUDA (libcuda) yet; begin when it has, or start it with \`gpuprof env\`"
+	refused 2 "it is a thread of the kernel's"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "inject: a seccomp filter is a reason to refuse" {
+	needs root bpf
+	cat >filtered.c <<-'EOF_C'
+		#include <linux/filter.h>
+		#include <linux/seccomp.h>
+		#include <sys/prctl.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+			struct sock_fprog program = { 1, &all };
+
+			prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+			prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+			for (;;)
+				pause();
+		}
+	EOF_C
+	cc -o filtered filtered.c
+	./filtered 3>&- &
+	STARTED+=($!)
+	wait_for 10 grep -q '^Seccomp:.2' "/proc/$!/status"
+	refused $! "a seccomp filter could kill it for what it would have to do; start it with \`gpuprof env\`"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "inject: static, foreign, musl's and ended programs are refused" {
+	needs root bpf
+	printf '#include <unistd.h>\nint main(void) { for (;;) pause(); }\n' >pause.c
+	cc -static -o static pause.c
+	./static 3>&- &
+	STARTED+=($!)
+	wait_for 10 grep -q "$PWD/static" "/proc/$!/maps"
+	refused $! "it has no glibc (a static program?), through which the helper could be loaded"
+
+	# musl is known by its dynamic linker.
+	cp /bin/true ld-musl-x86_64.so.1
+	python3 -c 'import mmap, time
+f = open("ld-musl-x86_64.so.1", "rb")
+m = mmap.mmap(f.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+time.sleep(60)' 3>&- &
+	STARTED+=($!)
+	wait_for 10 grep -q ld-musl "/proc/$!/maps"
+	refused $! "its C library is musl; the helper needs glibc"
+
+	python3 -c 'import os, time
+child = os.fork()
+if not child:
+	os._exit(0)
+open("child", "w").write(str(child))
+time.sleep(60)' 3>&- &
+	STARTED+=($!)
+	wait_for 10 test -s child
+	local child
+	child=$(cat child)
+	wait_for 10 grep -q '^State:.Z' "/proc/$child/status"
+	refused "$child" "it has ended (a zombie)"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "inject: a 32-bit program is refused" {
+	needs root bpf
+	[ "$(uname -m)" = x86_64 ] || skip "the program is one of x86"
+	printf '.globl _start\n_start: mov $29, %%eax\nint $0x80\njmp _start\n' >narrow.s # pause
+	as --32 -o narrow.o narrow.s && ld -m elf_i386 -o narrow narrow.o
+	./narrow 3>&- &
+	local pid=$!
+	STARTED+=("$pid")
+	wait_for 5 grep -q "$PWD/narrow" "/proc/$pid/maps" || skip "this kernel runs no 32-bit programs"
+	refused "$pid" "it is no 64-bit program of this machine's architecture"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "inject: a process whose only thread is in a signal handler, or in qsort, is left alone" {
+	needs root bpf sim
+	cat >busy.c <<-'EOF_C'
+		#include <dlfcn.h>
+		#include <signal.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <unistd.h>
+		static void rest(int signal) { for (;;) pause(); }
+		static int compare(const void *a, const void *b) { rest(0); return 0; }
+		int main(int argc, char **argv)
+		{
+			int numbers[2] = { 2, 1 };
+			if (!dlopen(argv[1], RTLD_NOW)) return 1;
+			signal(SIGUSR1, rest);
+			if (argc > 2) qsort(numbers, 2, sizeof(int), compare);
+			raise(SIGUSR1);
+			return 0;
+		}
+	EOF_C
+	cc -o busy busy.c -ldl
+	local more
+	for more in '' qsort; do
+		./busy "$SIM/libcuda.so.1" $more 3>&- &
+		STARTED+=($!)
+		wait_for 10 grep -q libcuda.so.1 "/proc/$!/maps"
+		wait_for 10 grep -q "^34 " "/proc/$!/syscall" # pause
+		run "$GPUPROF" stat --inject --yes -d 1s -p $!
+		assert_equal "$status" 4
+		one_line "none of its threads came to where it can be asked safely" "try again"
+		[ "$more" ] || assert_output --partial "it is in a signal handler"
+		grep -q "^34 " "/proc/$!/syscall" # it still waits there
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "inject: without the right to trace, the capability is named, exit 3" {
+	needs root bpf sim
+	start_sim train --steps 100000 --quiet
+	run capsh --drop=cap_sys_ptrace,cap_sys_admin -- -c "'$GPUPROF' stat --inject --yes -d 1s -p $TARGET"
+	assert_equal "$status" 3
+	assert_output --partial CAP_SYS_PTRACE
+}

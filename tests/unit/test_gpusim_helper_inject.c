@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The helper is brought into a program that runs already, whose threads do all that is delicate: the
+ * program's answers stay right, however often, and whenever gpuprof is killed meanwhile.
+ * GPUPROF_INJECTIONS: how often (20).
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/time.h"
+#include "event/helper_source.h"
+#include "inject/process.h"
+
+#define TELLS_WITHIN_NS (20 * NS_PER_SEC)
+
+struct program {
+	pid_t pid;
+	int out_fd;
+	char end[64];
+	char out[1024];
+};
+
+static unsigned int how_often(void)
+{
+	const char *text = getenv("GPUPROF_INJECTIONS");
+
+	return text ? (unsigned int)atoi(text) : 20;
+}
+
+static void start(struct program *p)
+{
+	char exe[64], link[256];
+
+	*p = (struct program){ .out_fd = memfd_create("out", MFD_CLOEXEC) };
+	snprintf(p->end, sizeof(p->end), "/tmp/gpuprof-hardy-%d", getpid());
+	unlink(p->end);
+	assert_true(p->out_fd >= 0);
+	p->pid = fork();
+	assert_true(p->pid >= 0);
+	if (!p->pid) {
+		setenv("GPUSIM_QUIET", "1", 1);
+		dup2(p->out_fd, STDOUT_FILENO);
+		execl("build/sim/hardy", "hardy", p->end, "build/sim/libchained.so", NULL);
+		_exit(127);
+	}
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", p->pid);
+	for (uint64_t end = time_now_ns() + TELLS_WITHIN_NS; time_now_ns() < end; usleep(1000)) {
+		struct subject s;
+		ssize_t n = readlink(exe, link, sizeof(link) - 1);
+
+		if (n > 6 && !strncmp(link + n - 6, "/hardy", 6) && !subject_read(&s, p->pid))
+			return;
+	}
+	fail_msg("hardy does not start");
+}
+
+static void finish(struct program *p)
+{
+	int fd = creat(p->end, 0600), status = -1;
+
+	assert_true(fd >= 0);
+	close(fd);
+	for (uint64_t end = time_now_ns() + TELLS_WITHIN_NS; time_now_ns() < end; usleep(1000))
+		if (waitpid(p->pid, &status, WNOHANG) == p->pid)
+			break;
+	if (status == -1) {
+		kill(p->pid, SIGKILL);
+		waitpid(p->pid, NULL, 0);
+	}
+	unlink(p->end);
+	assert_true(pread(p->out_fd, p->out, sizeof(p->out) - 1, 0) >= 0);
+	close(p->out_fd);
+	assert_string_equal(p->out, "allocate: some\nallocate: some\nload: some\neven turns: some\n"
+				    "odd turns: some\nsleep: some\nevents: some\nwrite: some\nread: some\n"
+				    "launch: some\nsignals: some\nright\n");
+	assert_int_equal(status, 0);
+}
+
+static void a_program_into_which_it_comes_often_goes_on_as_before(void **state)
+{
+	struct program p;
+	uint64_t longest = 0;
+
+	(void)state;
+	start(&p);
+	for (unsigned int i = 0; i < how_often(); i++) {
+		struct inject_outcome out;
+		struct subject s;
+		int err;
+
+		assert_int_equal(subject_read(&s, p.pid), 0);
+		err = inject_subject(&s, &out);
+		if (err)
+			print_error("%s\n", s.why);
+		assert_int_equal(err, 0);
+		if (out.stopped_ns > longest)
+			longest = out.stopped_ns;
+	}
+	print_message("a thread was stopped for %.1f ms at most\n", (double)longest / 1e6);
+	finish(&p);
+}
+
+/* Within it, and what it does within. Some of them come to their end, and bring it. */
+static uint64_t how_long(pid_t pid)
+{
+	uint64_t start_ns = time_now_ns();
+	struct inject_outcome out;
+	struct subject s;
+
+	assert_int_equal(subject_read(&s, pid), 0);
+	assert_int_equal(inject_subject(&s, &out), 0);
+	return time_now_ns() - start_ns;
+}
+
+static void a_program_goes_on_when_gpuprof_is_killed_meanwhile(void **state)
+{
+	struct program p;
+	unsigned int brought = 0;
+	uint64_t whole_ns;
+
+	(void)state;
+	start(&p);
+	whole_ns = how_long(p.pid);
+	for (unsigned int i = 0; i < how_often(); i++) {
+		useconds_t us = (useconds_t)(whole_ns * 3 / 2000 * i / how_often());
+		int status;
+		pid_t child = fork();
+
+		assert_true(child >= 0);
+		if (!child) {
+			struct inject_outcome out;
+			struct subject s;
+
+			_exit(subject_read(&s, p.pid) || inject_subject(&s, &out));
+		}
+		usleep(us);
+		kill(child, SIGKILL);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		brought += WIFEXITED(status) && !WEXITSTATUS(status);
+	}
+	print_message("%u of %u came to their end\n", brought, how_often());
+	finish(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_program_into_which_it_comes_often_goes_on_as_before),
+		cmocka_unit_test(a_program_goes_on_when_gpuprof_is_killed_meanwhile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What of calling a function in a stopped thread depends on the machine: machine_x86.c, machine_arm64.c.
+ *
+ * A call is made as the kernel makes one of a signal handler: below the function's frame lies a signal
+ * frame with the thread's registers and signal mask, and the function returns to the code that ends
+ * a handler (rt_sigreturn). So a thread that was sent off comes back by itself to where it was,
+ * whatever becomes of gpuprof.
+ */
+#ifndef INJECT_MACHINE_H
+#define INJECT_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "stack/unwind.h"
+
+#define MACHINE_GENERAL_BYTES 512
+#define MACHINE_VECTOR_BYTES 16384
+#define MACHINE_FRAME_BYTES (MACHINE_VECTOR_BYTES + 8192)	/* at most, of a signal frame */
+#define MACHINE_RED_ZONE 128
+
+struct machine_state {		/* registers of a stopped thread */
+	_Alignas(16) uint8_t general[MACHINE_GENERAL_BYTES];
+	uint8_t vector[MACHINE_VECTOR_BYTES];
+	size_t vector_bytes;
+};
+
+int machine_read(pid_t tid, struct machine_state *out);		/* 0 or -errno */
+int machine_write_general(pid_t tid, const struct machine_state *s);	/* at once */
+int machine_write_vector(pid_t tid, const struct machine_state *s);
+int machine_skip_call(pid_t tid);	/* which it has just entered; after machine_write_general */
+
+uint64_t machine_sp(const struct machine_state *s);
+uint64_t machine_thread_pointer(pid_t tid, const struct machine_state *s);	/* 0: unknown */
+void machine_to_unwind(const struct machine_state *s, struct stack_regs *out);
+
+/* The thread waited in a system call, which the kernel will begin again if nothing is changed: its
+ * number, else -1. Where the kernel would show the program that the call was interrupted, as nobody
+ * asked for, it becomes one to begin again. */
+long machine_interrupted_call(pid_t tid, struct machine_state *s);
+
+/* Of a thread that has just entered a system call: as if it were about to. False: this machine does not
+ * show its registers as they were. */
+bool machine_step_back(struct machine_state *s);
+
+/* s as it goes on when the kernel has no part in it. timed: a wait goes on for what is left of it, which
+ * the kernel knows until another system call waits; else it begins anew. */
+void machine_go_on(struct machine_state *s, bool timed);
+
+struct machine_call {
+	uint64_t at;		/* a function, or the code found by machine_find_syscall */
+	long syscall;		/* its number, -1: a function */
+	uint64_t arg[6];
+	uint64_t sp;		/* of machine_build_frame */
+	uint64_t back;		/* of machine_find_return */
+};
+void machine_set_call(struct machine_state *s, const struct machine_call *call);
+
+struct machine_frame {
+	uint64_t sp;		/* where `bytes` belong, and what the stack pointer of the call is */
+	uint64_t return_sp;	/* the stack pointer when the call has returned */
+	size_t len;
+	uint8_t bytes[MACHINE_FRAME_BYTES];
+};
+/* A frame that lies wholly below `below` and restores s and the mask. -EOVERFLOW: no room in it. */
+int machine_build_frame(const struct machine_state *s, uint64_t mask, uint64_t below, uint64_t back,
+			struct machine_frame *out);
+
+/* Offsets in code: what makes a system call and returns, what ends a signal handler; or -1. */
+ssize_t machine_find_syscall(const uint8_t *code, size_t len);
+ssize_t machine_find_return(const uint8_t *code, size_t len);
+extern const bool machine_return_in_vdso;
+
+/* System calls to wait in that go on unseen when they are interrupted; and those that do if we are there
+ * to see to it. Each ends with MACHINE_WAITS_END. */
+extern const uint16_t machine_waits[], machine_waits_shown[];
+#define MACHINE_WAITS_END UINT16_MAX
+
+#endif

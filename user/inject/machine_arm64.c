@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * arm64. The layout is the kernel's (arch/arm64/kernel/signal.c): siginfo, ucontext, and in it records of
+ * which the first is the vector registers; above 128 bits they hold nothing where a system call was
+ * made. A stopped thread's registers are already those with which the call begins again.
+ */
+#if defined(__aarch64__)
+#include "inject/machine.h"
+
+#include <asm/ptrace.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#ifndef NT_ARM_SYSTEM_CALL
+#define NT_ARM_SYSTEM_CALL 0x404
+#endif
+
+#define SVC_0 0xd4000001u
+#define FPSIMD_MAGIC 0x46508001u
+
+const bool machine_return_in_vdso = true;
+
+const uint16_t machine_waits[] = { SYS_futex, SYS_ppoll, SYS_pselect6, SYS_clock_nanosleep, SYS_nanosleep,
+				   SYS_wait4, SYS_waitid, MACHINE_WAITS_END };
+const uint16_t machine_waits_shown[] = { MACHINE_WAITS_END };
+
+struct kernel_frame {		/* struct rt_sigframe */
+	uint8_t siginfo[128];
+	uint64_t flags, link, stack[3];
+	uint64_t mask;
+	uint8_t unused[120], align[8];
+	uint64_t fault_address, regs[31], sp, pc, pstate, align2;
+	uint32_t magic, size;	/* struct fpsimd_context */
+	uint32_t fpsr, fpcr;
+	uint8_t v[512];
+	uint8_t end[4096 - 528];	/* a record of no kind and no size ends them */
+};
+_Static_assert(offsetof(struct kernel_frame, fault_address) == 128 + 176, "ABI of struct ucontext");
+_Static_assert(offsetof(struct kernel_frame, magic) == 128 + 176 + 288, "ABI of struct sigcontext");
+_Static_assert(sizeof(struct user_pt_regs) <= MACHINE_GENERAL_BYTES, "general registers");
+
+static struct user_pt_regs *regs_of(struct machine_state *s)
+{
+	return (struct user_pt_regs *)(void *)s->general;
+}
+
+static const struct user_pt_regs *regs_in(const struct machine_state *s)
+{
+	return (const struct user_pt_regs *)(const void *)s->general;
+}
+
+int machine_read(pid_t tid, struct machine_state *out)
+{
+	struct iovec general = { out->general, sizeof(struct user_pt_regs) };
+	struct iovec vector = { out->vector, sizeof(struct user_fpsimd_state) };
+
+	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &general) ||
+	    ptrace(PTRACE_GETREGSET, tid, NT_PRFPREG, &vector))
+		return -errno;
+	out->vector_bytes = vector.iov_len;
+	return 0;
+}
+
+int machine_write_general(pid_t tid, const struct machine_state *s)
+{
+	struct iovec general = { (void *)(uintptr_t)s->general, sizeof(struct user_pt_regs) };
+
+	return ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &general) ? -errno : 0;
+}
+
+int machine_write_vector(pid_t tid, const struct machine_state *s)
+{
+	struct iovec vector = { (void *)(uintptr_t)s->vector, s->vector_bytes };
+
+	return ptrace(PTRACE_SETREGSET, tid, NT_PRFPREG, &vector) ? -errno : 0;
+}
+
+int machine_skip_call(pid_t tid)
+{
+	int none = -1;
+	struct iovec call = { &none, sizeof(none) };
+
+	return ptrace(PTRACE_SETREGSET, tid, NT_ARM_SYSTEM_CALL, &call) ? -errno : 0;
+}
+
+uint64_t machine_sp(const struct machine_state *s)
+{
+	return regs_in(s)->sp;
+}
+
+uint64_t machine_thread_pointer(pid_t tid, const struct machine_state *s)
+{
+	uint64_t at = 0;
+	struct iovec tls = { &at, sizeof(at) };
+
+	(void)s;
+	return ptrace(PTRACE_GETREGSET, tid, NT_ARM_TLS, &tls) ? 0 : at;
+}
+
+void machine_to_unwind(const struct machine_state *s, struct stack_regs *out)
+{
+	const struct user_pt_regs *r = regs_in(s);
+
+	*out = (struct stack_regs){ .pc = r->pc, .known = UINT32_MAX };
+	memcpy(out->reg, r->regs, sizeof(r->regs));
+	out->reg[31] = r->sp;
+}
+
+long machine_interrupted_call(pid_t tid, struct machine_state *s)
+{
+	const struct user_pt_regs *r = regs_in(s);
+	long code;
+
+	errno = 0;
+	code = ptrace(PTRACE_PEEKTEXT, tid, (void *)(uintptr_t)r->pc, NULL);
+	return errno || (uint32_t)code != SVC_0 ? -1 : (long)r->regs[8];
+}
+
+/* x7 says that it is a system call's entry. */
+bool machine_step_back(struct machine_state *s)
+{
+	(void)s;
+	return false;
+}
+
+void machine_go_on(struct machine_state *s, bool timed)
+{
+	(void)s;
+	(void)timed;
+}
+
+void machine_set_call(struct machine_state *s, const struct machine_call *call)
+{
+	struct user_pt_regs *r = regs_of(s);
+
+	memcpy(r->regs, call->arg, sizeof(call->arg));
+	if (call->syscall >= 0)
+		r->regs[8] = (uint64_t)call->syscall;
+	r->regs[30] = call->back;
+	r->sp = call->sp;
+	r->pc = call->at;
+	r->pstate &= ~(uint64_t)PSR_BTYPE_MASK;
+}
+
+int machine_build_frame(const struct machine_state *s, uint64_t mask, uint64_t below, uint64_t back,
+			struct machine_frame *out)
+{
+	const struct user_pt_regs *r = regs_in(s);
+	struct user_fpsimd_state vector;
+	struct kernel_frame f = { .mask = mask, .magic = FPSIMD_MAGIC, .size = 528 };
+
+	(void)back;		/* it is in the link register */
+	if (below < sizeof(f) + 64 || sizeof(f) > sizeof(out->bytes))
+		return -EOVERFLOW;
+	memcpy(&vector, s->vector, sizeof(vector));
+	memcpy(f.regs, r->regs, sizeof(f.regs));
+	f.sp = r->sp;
+	f.pc = r->pc;
+	f.pstate = r->pstate;
+	f.fpsr = vector.fpsr;
+	f.fpcr = vector.fpcr;
+	memcpy(f.v, vector.vregs, sizeof(f.v));
+	out->sp = out->return_sp = (below - sizeof(f)) & ~15ull;
+	out->len = sizeof(f);
+	memcpy(out->bytes, &f, sizeof(f));
+	return 0;
+}
+
+static ssize_t find(const uint8_t *code, size_t len, const uint32_t what[2])
+{
+	uint32_t two[2];
+
+	for (size_t i = 0; i + sizeof(two) <= len; i += 4) {
+		memcpy(two, code + i, sizeof(two));
+		if (two[0] == what[0] && two[1] == what[1])
+			return (ssize_t)i;
+	}
+	return -1;
+}
+
+ssize_t machine_find_syscall(const uint8_t *code, size_t len)
+{
+	static const uint32_t svc_ret[2] = { SVC_0, 0xd65f03c0 };
+
+	return find(code, len, svc_ret);
+}
+
+ssize_t machine_find_return(const uint8_t *code, size_t len)
+{
+	static const uint32_t restore_rt[2] = { 0xd2801168, SVC_0 };	/* mov x8, #139 */
+
+	return find(code, len, restore_rt);
+}
+#endif

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * See the header. All of it is done by a thread of gpuprof's own: what that one traces is let go by the
+ * kernel when it ends, whatever was forgotten.
+ */
+#include "inject/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "base/time.h"
+#include "base/vec.h"
+#include "elf/elf.h"
+#include "event/helper_source.h"
+#include "gpuprof/load.h"
+#include "inject/image.h"
+#include "inject/remote.h"
+#include "probe/target.h"
+#include "stack/quiet.h"
+
+#define LOAD_BYTES (64u << 10)		/* a page at least: gp_load, and ... */
+#define SCRATCH_BYTES (512u << 10)	/* ... above it the stack of what the thread calls */
+#define STACK_BYTES (MACHINE_FRAME_BYTES + 8192u)	/* of its own stack: one frame */
+#define FIND_NS (3 * NS_PER_SEC)	/* for a thread that waits where it may be asked */
+#define STEP_NS (200 * NS_PER_MS)	/* for one that runs, to enter a system call */
+#define AGAIN_US 20000
+#define LOAD_NS (15 * NS_PER_SEC)
+#define MFD_EXECUTABLE 0x10u		/* MFD_EXEC, since Linux 6.3 */
+
+struct visit {
+	struct subject *s;
+	struct remote r;
+	uint64_t entry;		/* in the helper's file: what the new thread runs */
+	uint64_t scratch, code;	/* areas that were made there; 0: none */
+	size_t image_bytes;
+	int fd;			/* there; -1: none */
+	char quiet_why[STACK_WHY_BYTES];	/* of the last thread that was not */
+	bool denied;
+};
+
+static int fail(struct visit *v, const char *what, long code)
+{
+	snprintf(v->s->why, sizeof(v->s->why), "%s%s%s", what, code ? ": " : "",
+		 code ? strerror((int)-code) : "");
+	return -EIO;
+}
+
+/* ---- which thread --------------------------------------------------------------------------- */
+
+#define RUNNING (-2)
+
+/* The system call that the thread waits in; -1: none, or it is not known. */
+static long call_of(pid_t pid, pid_t tid)
+{
+	char path[64], *text, *end;
+	long nr = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
+	text = io_read_file(path, 4096, NULL);
+	if (text && !strncmp(text, "running", 7))
+		nr = RUNNING;
+	else if (text)
+		nr = strtol(text, &end, 10);
+	free(text);
+	return nr;
+}
+
+static bool is_among(long nr, const uint16_t *calls)
+{
+	for (; *calls != MACHINE_WAITS_END; calls++)
+		if (nr == *calls)
+			return true;
+	return false;
+}
+
+/* Its registers are known: may it make our calls from here? */
+static bool may_call(struct remote *r, char *why)
+{
+	struct stack_regs regs;
+
+	if (!subject_has_stack(r->pid, machine_sp(&r->original),
+			       machine_thread_pointer(r->tid, &r->original), r->tid == r->pid,
+			       STACK_BYTES)) {
+		snprintf(why, STACK_WHY_BYTES, "its stack is none of a plain thread, or too full");
+		return false;
+	}
+	machine_to_unwind(&r->original, &regs);
+	return !stack_is_quiet(r->pid, &regs, why);
+}
+
+static bool is_quiet_entry(struct remote *r)
+{
+	char why[STACK_WHY_BYTES];
+
+	return may_call(r, why);
+}
+
+static int try_in(struct visit *v, pid_t tid, const uint16_t *calls)
+{
+	int err = is_among(call_of(v->s->pid, tid), calls) ? remote_stop(&v->r, v->s->pid, tid) : -EAGAIN;
+
+	v->denied |= err == -EPERM;
+	if (err)
+		return err;
+	if (is_among(machine_interrupted_call(tid, &v->r.original), calls) && may_call(&v->r, v->quiet_why))
+		return 0;
+	remote_release(&v->r);
+	return -EAGAIN;
+}
+
+static int try_waiting(struct visit *v, pid_t tid)
+{
+	return try_in(v, tid, machine_waits);
+}
+
+static int try_shown(struct visit *v, pid_t tid)
+{
+	return try_in(v, tid, machine_waits_shown);
+}
+
+/* One that waits elsewhere is left alone: its wait might be cut short. */
+static int try_running(struct visit *v, pid_t tid)
+{
+	int err = call_of(v->s->pid, tid) == RUNNING ? remote_stop(&v->r, v->s->pid, tid) : -EAGAIN;
+
+	v->denied |= err == -EPERM;
+	return err ? err : remote_to_call(&v->r, time_now_ns() + STEP_NS, is_quiet_entry);
+}
+
+struct threads {
+	VEC(pid_t) all;
+};
+
+static int keep_thread(void *ctx, pid_t tid, uint64_t start_ns, const char *comm)
+{
+	struct threads *t = ctx;
+	pid_t *at = VEC_PUSH(&t->all);
+
+	(void)start_ns;
+	(void)comm;
+	if (!at)
+		return -ENOMEM;
+	*at = tid;
+	return 0;
+}
+
+static int try_all(struct visit *v, int (*try)(struct visit *, pid_t))
+{
+	struct threads t = { .all = { 0 } };
+	int err = target_each_thread(v->s->pid, keep_thread, &t);
+
+	if (!err)
+		err = t.all.n ? -EAGAIN : -ESRCH;
+	for (size_t i = 0; i < t.all.n && err == -EAGAIN && !v->denied; i++) {
+		err = try(v, t.all.v[i]);
+		if (err && err != -ENOMEM)
+			err = -EAGAIN;	/* also when that thread has ended */
+	}
+	VEC_FREE(&t.all);
+	return err;
+}
+
+static int find_thread(struct visit *v)
+{
+	static int (*const tries[])(struct visit *, pid_t) = { try_waiting, try_running, try_shown };
+	uint64_t end = time_now_ns() + FIND_NS;
+	int err = -EAGAIN;
+
+	while (err == -EAGAIN && !v->denied && time_now_ns() < end) {
+		for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]) && err == -EAGAIN; i++)
+			err = try_all(v, tries[i]);
+		if (err == -EAGAIN)
+			usleep(AGAIN_US);
+	}
+	if (v->denied)
+		return -EPERM;
+	if (err == -EAGAIN) {
+		snprintf(v->s->why, sizeof(v->s->why), "none of its threads came to where it can be asked "
+			 "safely (of the last one: %s); try again", *v->quiet_why ? v->quiet_why : "it runs");
+		return -ENOTSUP;
+	}
+	return err;
+}
+
+/* ---- what it does for us -------------------------------------------------------------------- */
+
+/* A system call there; its answer. `below`: where a frame has room. */
+static long call_system(struct visit *v, uint64_t below, long nr, const uint64_t arg[6])
+{
+	struct remote_call call = { .at = v->s->syscall_at, .back = v->s->return_at, .syscall = nr,
+				    .below = below };
+	long result;
+	int err;
+
+	memcpy(call.arg, arg, sizeof(call.arg));
+	err = remote_do(&v->r, &call, &result);
+	return err ? err : result;
+}
+
+static uint64_t own_stack(const struct visit *v)
+{
+	return machine_sp(&v->r.original) - MACHINE_RED_ZONE;
+}
+
+static uint64_t top(const struct visit *v)
+{
+	return v->scratch + SCRATCH_BYTES;
+}
+
+static bool is_error(long result)
+{
+	return result < 0 && result > -4096;
+}
+
+static int make_scratch(struct visit *v)
+{
+	long at = call_system(v, own_stack(v), SYS_mmap, (const uint64_t[6]){
+		0, SCRATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0 });
+
+	if (is_error(at))
+		return fail(v, "it could not get memory", at);
+	v->scratch = (uint64_t)at;
+	return 0;
+}
+
+static int make_file(struct visit *v)
+{
+	static const char name[] = "gpuprof-helper";
+	const uint64_t flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	long fd;
+
+	if (remote_write(v->s->pid, v->scratch, name, sizeof(name)))
+		return fail(v, "its memory cannot be written", 0);
+	fd = call_system(v, top(v), SYS_memfd_create,
+			 (const uint64_t[6]){ v->scratch, flags | MFD_EXECUTABLE });
+	if (fd == -EINVAL)
+		fd = call_system(v, top(v), SYS_memfd_create, (const uint64_t[6]){ v->scratch, flags });
+	if (is_error(fd))
+		return fail(v, "it could not make a file in memory", fd);
+	v->fd = (int)fd;
+	return 0;
+}
+
+static int fill_file(struct visit *v)
+{
+	const void *image = inject_image(&v->image_bytes);
+	int pidfd = (int)syscall(SYS_pidfd_open, v->s->pid, 0), err = 0;
+	int fd = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, v->fd, 0);
+
+	if (fd < 0)
+		err = -errno;
+	if (!err)
+		err = io_write_all(fd, image, v->image_bytes);
+	if (!err && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
+		err = -errno;
+	io_close(&fd);
+	io_close(&pidfd);
+	return err ? fail(v, "the helper could not be written into its file in memory", err) : 0;
+}
+
+static int map_code(struct visit *v)
+{
+	long at = call_system(v, top(v), SYS_mmap, (const uint64_t[6]){
+		0, v->image_bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, (uint64_t)v->fd, 0 });
+
+	if (is_error(at))
+		return fail(v, "it may not run code from a file in memory", at);
+	v->code = (uint64_t)at;
+	return 0;
+}
+
+static int start_thread(struct visit *v)
+{
+	const uint64_t *f = v->s->function;
+	struct gp_load load = {
+		.dlopen = f[SUBJECT_DLOPEN], .dlsym = f[SUBJECT_DLSYM], .dlerror = f[SUBJECT_DLERROR],
+		.close = f[SUBJECT_CLOSE], .pthread_self = f[SUBJECT_SELF],
+		.pthread_detach = f[SUBJECT_DETACH], .fd = v->fd, .door = GP_LOAD_DOOR,
+		.area = { v->scratch, v->code }, .area_bytes = { LOAD_BYTES, v->image_bytes },
+	};
+	struct remote_call call = {
+		.at = f[SUBJECT_CREATE], .back = v->s->return_at, .syscall = -1, .below = top(v),
+		.arg = { v->scratch + offsetof(struct gp_load, thread), 0, v->code + v->entry, v->scratch },
+		.result_of = { SYS_clone, SYS_clone3 },
+	};
+	long result;
+	int err;
+
+	/* Another spelling than others use: a library of that name may be loaded. */
+	snprintf(load.path, sizeof(load.path), "/proc/self//fd/%d", v->fd);
+	if (remote_write(v->s->pid, v->scratch, &load, sizeof(load)))
+		return fail(v, "its memory cannot be written", 0);
+	err = remote_do(&v->r, &call, &result);
+	if (err == -ETIMEDOUT)
+		return fail(v, "starting a thread in it takes too long; it may still begin", 0);
+	if (err || is_error(result))
+		return fail(v, "it could not start a thread", err ? err : result);
+	call_system(v, own_stack(v), SYS_munmap, (const uint64_t[6]){
+		v->scratch + LOAD_BYTES, SCRATCH_BYTES - LOAD_BYTES });
+	v->scratch = v->code = 0;	/* the new thread's now */
+	v->fd = -1;
+	return 0;
+}
+
+/* What was made before something failed. */
+static void take_back(struct visit *v)
+{
+	if (v->r.place == REMOTE_GONE || v->r.place == REMOTE_AWAY || v->r.place == REMOTE_SIGNALLED)
+		return;
+	if (v->fd >= 0)
+		call_system(v, own_stack(v), SYS_close, (const uint64_t[6]){ (uint64_t)v->fd });
+	if (v->code)
+		call_system(v, own_stack(v), SYS_munmap, (const uint64_t[6]){ v->code, v->image_bytes });
+	if (v->scratch)
+		call_system(v, own_stack(v), SYS_munmap, (const uint64_t[6]){ v->scratch, SCRATCH_BYTES });
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static bool has_ring(pid_t pid)
+{
+	int fd = helper_source_find(pid);
+	bool found = fd >= 0;
+
+	io_close(&fd);
+	return found;
+}
+
+/* The thread's word, in memory that it has unmapped when all is well. */
+static int await_helper(struct visit *v, uint64_t scratch)
+{
+	uint64_t end = time_now_ns() + LOAD_NS;
+	struct gp_load l = { .state = GP_LOAD_WAITING };
+
+	for (; time_now_ns() < end; usleep(1000)) {
+		bool gone = remote_read(v->s->pid, scratch, &l, sizeof(l)) != 0;
+
+		if (l.state == GP_LOAD_FAILED) {
+			l.why[sizeof(l.why) - 1] = '\0';
+			snprintf(v->s->why, sizeof(v->s->why), "the helper could not be loaded: %s", l.why);
+			return -EIO;
+		}
+		if (l.state == GP_LOAD_REFUSED)
+			return fail(v, "the helper could not begin in it", 0);
+		if ((gone || l.state == GP_LOAD_DONE) && has_ring(v->s->pid))
+			return 0;
+		if (gone && kill(v->s->pid, 0))
+			return -ESRCH;
+	}
+	return fail(v, "its dynamic linker is busy; the helper comes when it is not", 0);
+}
+
+/* Where in the helper's file its first function is; 0: nowhere. */
+static uint64_t entry_offset(void)
+{
+	struct elf_symbol entry = { .name = GP_LOAD_ENTRY };
+	int fd = inject_image_open();
+	struct elf_file *ef = fd < 0 ? NULL : elf_file_open(fd, "the helper");
+
+	if (ef)
+		elf_find_symbols(ef, &entry, 1);
+	elf_file_close(ef);
+	io_close(&fd);
+	return entry.offset ? entry.offset - entry.skipped : 0;
+}
+
+static int bring(struct visit *v, struct inject_outcome *out)
+{
+	uint64_t scratch = 0;
+	int err;
+
+	v->entry = entry_offset();
+	if (!v->entry)
+		return fail(v, "the helper cannot be read", 0);
+	err = find_thread(v);
+	if (err)
+		return err;
+	out->tid = v->r.tid;
+	err = make_scratch(v);
+	scratch = v->scratch;
+	if (!err)
+		err = make_file(v);
+	if (!err)
+		err = fill_file(v);
+	if (!err)
+		err = map_code(v);
+	if (!err)
+		err = start_thread(v);
+	if (err)
+		take_back(v);
+	remote_release(&v->r);
+	out->stopped_ns = time_now_ns() - v->r.since_ns;
+	return err ? err : await_helper(v, scratch);
+}
+
+struct task {
+	struct subject *s;
+	struct inject_outcome *out;
+	int err;
+};
+
+static void *work(void *ctx)
+{
+	struct task *t = ctx;
+	struct visit *v = calloc(1, sizeof(*v));
+
+	t->err = -ENOMEM;
+	if (!v)
+		return NULL;
+	v->s = t->s;
+	v->fd = -1;
+	t->err = bring(v, t->out);
+	free(v);
+	return NULL;
+}
+
+int inject_subject(struct subject *s, struct inject_outcome *out)
+{
+	struct task t = { .s = s, .out = out };
+	pthread_t thread;
+	int err;
+
+	*out = (struct inject_outcome){ 0 };
+	err = pthread_create(&thread, NULL, work, &t);
+	if (err)
+		return -err;
+	pthread_join(thread, NULL);
+	return t.err;
+}
+
+static int cannot(const struct subject *s, pid_t pid, int err)
+{
+	const char *why = err == -EPERM ? "permission denied; it needs CAP_SYS_PTRACE, and the kernel may "
+					  "forbid it (kernel.yama.ptrace_scope)" :
+			  err == -ESRCH ? "it has ended" : err == -ENOMEM ? "out of memory" : s->why;
+
+	log_error("cannot bring the helper into process %d: %s", pid, why);
+	return err;
+}
+
+int inject_process(pid_t pid, struct inject_outcome *out)
+{
+	struct subject s;
+	int err;
+
+	if (has_ring(pid))
+		return 1;
+	err = subject_read(&s, pid);
+	if (!err && s.helper) {
+		snprintf(s.why, sizeof(s.why), "it has a helper whose ring was closed (by the program?); "
+			 "start it anew with `gpuprof env`");
+		err = -ENOTSUP;
+	}
+	if (!err)
+		err = inject_subject(&s, out);
+	return err ? cannot(&s, pid, err) : 0;
+}

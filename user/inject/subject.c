@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See the header. The questions are rows of `reasons`, asked in order. */
+#include "inject/subject.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/num.h"
+#include "base/str.h"
+#include "elf/elf.h"
+#include "inject/image.h"
+#include "inject/machine.h"
+#include "inject/remote.h"
+#include "probe/proc.h"
+#include "probe/target_mapping.h"
+
+#define CODE_MAX (4u << 20)	/* of the C library's, looked through */
+
+static const char *const functions[SUBJECT_FUNCTIONS] = {
+	[SUBJECT_DLOPEN] = "dlopen", [SUBJECT_DLSYM] = "dlsym", [SUBJECT_DLERROR] = "dlerror",
+	[SUBJECT_CLOSE] = "close", [SUBJECT_SELF] = "pthread_self", [SUBJECT_DETACH] = "pthread_detach",
+	[SUBJECT_CREATE] = "pthread_create",
+};
+
+/* ---- what it maps --------------------------------------------------------------------------- */
+
+static const struct {
+	const char *pattern;	/* of a base name */
+	size_t at;		/* of the member */
+} kinds[] = {
+	{ "libc.so.6", offsetof(struct subject, c_library) },
+	{ "libc-2.*.so", offsetof(struct subject, c_library) },
+	{ "libpthread.so.0", offsetof(struct subject, c_library) },
+	{ "libpthread-2.*.so", offsetof(struct subject, c_library) },
+	{ "libdl.so.2", offsetof(struct subject, c_library) },
+	{ "libdl-2.*.so", offsetof(struct subject, c_library) },
+	{ "ld-linux*", offsetof(struct subject, loader) },
+	{ "ld-2.*.so", offsetof(struct subject, loader) },
+	{ "ld-musl-*", offsetof(struct subject, musl) },
+	{ "libcuda.so*", offsetof(struct subject, cuda) },
+	{ "libgpuprof.so*", offsetof(struct subject, helper) },
+	{ "memfd:gpuprof-helper*", offsetof(struct subject, helper) },
+};
+
+static void find_functions(struct subject *s, const struct target_mapping *m)
+{
+	struct elf_symbol symbols[SUBJECT_FUNCTIONS] = { 0 };
+	int fd = target_mapping_open(m);
+	struct elf_file *ef = fd < 0 ? NULL : elf_file_open(fd, m->path);
+
+	s->denied |= fd == -EACCES || fd == -EPERM;
+	for (int i = 0; i < SUBJECT_FUNCTIONS; i++)
+		symbols[i].name = functions[i];
+	if (ef && elf_find_symbols(ef, symbols, SUBJECT_FUNCTIONS) > 0)
+		for (int i = 0; i < SUBJECT_FUNCTIONS; i++) {
+			uint64_t at = symbols[i].offset - symbols[i].skipped;
+
+			if (symbols[i].offset && !s->function[i] && at >= m->offset &&
+			    at - m->offset < m->end - m->start)
+				s->function[i] = m->start + at - m->offset;
+		}
+	elf_file_close(ef);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void find_code(struct subject *s, const struct target_mapping *m, bool vdso)
+{
+	size_t len = (size_t)num_min(m->end - m->start, CODE_MAX);
+	uint8_t *code = malloc(len);
+	ssize_t at;
+
+	if (code && !remote_read(s->pid, m->start, code, len)) {
+		at = machine_find_syscall(code, len);
+		if (at >= 0 && !vdso && !s->syscall_at)
+			s->syscall_at = m->start + (uint64_t)at;
+		at = machine_find_return(code, len);
+		if (at >= 0 && vdso == machine_return_in_vdso && !s->return_at)
+			s->return_at = m->start + (uint64_t)at;
+	}
+	free(code);
+}
+
+static int on_mapping(void *ctx, const struct target_mapping *m)
+{
+	struct subject *s = ctx;
+	const char *base = str_basename(m->path);
+	bool before = s->c_library;
+
+	if (!m->code)
+		return 0;
+	s->c_library = false;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!fnmatch(kinds[i].pattern, base, 0))
+			*(bool *)((char *)s + kinds[i].at) = true;
+	if (s->c_library) {
+		find_functions(s, m);
+		find_code(s, m, false);
+	} else if (!strcmp(m->path, "[vdso]")) {
+		find_code(s, m, true);
+	}
+	s->c_library |= before;
+	return 0;
+}
+
+/* ---- what speaks against it ----------------------------------------------------------------- */
+
+struct question {
+	struct subject *s;
+	struct proc *proc;
+	const char *status;
+	struct proc_stat stat;
+};
+
+static long number_of(const struct question *q, const char *field)
+{
+	const char *text = proc_status_field(q->status, field);
+
+	return text ? strtol(text, NULL, 10) : 0;
+}
+
+static bool no(struct question *q, const char *why)
+{
+	snprintf(q->s->why, sizeof(q->s->why), "%s", why);
+	return true;
+}
+
+static bool is_kernels(struct question *q)
+{
+	return q->stat.kernel && no(q, "it is a thread of the kernel's");
+}
+
+static bool has_ended(struct question *q)
+{
+	return strchr("ZXx", q->stat.state) && no(q, "it has ended (a zombie)");
+}
+
+static bool is_traced(struct question *q)
+{
+	long tracer = number_of(q, "TracerPid");
+
+	if (tracer)
+		snprintf(q->s->why, sizeof(q->s->why), "process %ld traces it already (a debugger, strace); "
+			 "end that first", tracer);
+	return tracer;
+}
+
+static bool is_stopped(struct question *q)
+{
+	return strchr("Tt", q->stat.state) &&
+	       no(q, "it is stopped; let it go on first (kill -CONT)");
+}
+
+static bool is_foreign(struct question *q)
+{
+	char path[64];
+	struct elf_file *ef;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", q->s->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	ef = fd < 0 ? NULL : elf_file_open(fd, path);
+	elf_file_close(ef);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 && !ef && no(q, "it is no 64-bit program of this machine's architecture");
+}
+
+static bool is_filtered(struct question *q)
+{
+	return number_of(q, "Seccomp") &&
+	       no(q, "a seccomp filter could kill it for what it would have to do; start it with "
+		     "`gpuprof env`");
+}
+
+static bool has_shadow_stack(struct question *q)
+{
+	const char *features = proc_status_field(q->status, "x86_Thread_features");
+	const char *at = features ? strstr(features, "shstk") : NULL;
+
+	return at && at < features + strcspn(features, "\n") &&
+	       no(q, "it has a shadow stack (CET), which allows no such call");
+}
+
+static bool is_musl(struct question *q)
+{
+	return q->s->musl && no(q, "its C library is musl; the helper needs glibc");
+}
+
+static bool is_static(struct question *q)
+{
+	return !q->s->c_library && no(q, "it has no glibc (a static program?), through which the helper "
+					 "could be loaded");
+}
+
+static bool has_no_cuda(struct question *q)
+{
+	return !q->s->cuda && no(q, "it has not loaded CUDA (libcuda) yet; begin when it has, or start it "
+				    "with `gpuprof env`");
+}
+
+static bool lacks_something(struct question *q)
+{
+	for (int i = 0; i < SUBJECT_FUNCTIONS; i++)
+		if (!q->s->function[i]) {
+			snprintf(q->s->why, sizeof(q->s->why), "no %s was found in its C library",
+				 functions[i]);
+			return true;
+		}
+	return (!q->s->syscall_at || !q->s->return_at) &&
+	       no(q, "its C library is unlike those that are known");
+}
+
+static bool (*const reasons[])(struct question *q) = {
+	is_kernels, has_ended, is_traced, is_stopped, is_foreign, is_filtered, has_shadow_stack, is_musl,
+	is_static, has_no_cuda, lacks_something,
+};
+
+static int ask(struct question *q)
+{
+	const char *text = proc_read(q->proc, PROC_STAT, NULL);
+	int err;
+
+	if (!text || proc_parse_stat(text, &q->stat))
+		return -ESRCH;
+	q->status = proc_read(q->proc, PROC_STATUS, NULL);
+	if (!q->status)
+		return -ESRCH;
+	err = strchr("ZXx", q->stat.state) ? 0 : target_each_mapping(q->s->pid, on_mapping, q->s);
+	if (err)
+		return err == -EACCES ? -EPERM : err;
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (reasons[i](q))
+			return q->s->denied ? -EPERM : -ENOTSUP;
+	return 0;
+}
+
+int subject_read(struct subject *s, pid_t pid)
+{
+	struct proc proc;
+	struct question q = { .s = s, .proc = &proc };
+	int err = proc_open(&proc, pid);
+
+	memset(s, 0, sizeof(*s));
+	s->pid = pid;
+	if (!err)
+		err = ask(&q);
+	proc_close(&proc);
+	return err;
+}
+
+/* ---- stacks --------------------------------------------------------------------------------- */
+
+struct stack_question {
+	uint64_t sp, thread_pointer, bytes;
+	bool is_main;
+};
+
+/* The C library keeps what a thread is at the upper end of its stack; the first one's is elsewhere. */
+static int on_stack_mapping(void *ctx, const struct target_mapping *m)
+{
+	const struct stack_question *q = ctx;
+
+	if (q->sp < m->start || q->sp >= m->end)
+		return 0;
+	if (m->ino || q->sp - m->start < q->bytes)
+		return -ENOTSUP;
+	if (q->is_main)
+		return strcmp(m->path, "[stack]") ? -ENOTSUP : 1;
+	return q->thread_pointer > q->sp && q->thread_pointer < m->end ? 1 : -ENOTSUP;
+}
+
+bool subject_has_stack(pid_t pid, uint64_t sp, uint64_t thread_pointer, bool is_main, uint64_t bytes)
+{
+	struct stack_question q = { sp, thread_pointer, bytes, is_main };
+
+	return target_each_mapping(pid, on_stack_mapping, &q) == 1;
+}
