@@ -211,50 +211,9 @@ static void find_again(char where[48], uint32_t pid, const struct model_process 
 		snprintf(where, 48, "-p %u", pid);
 }
 
-/* Who had each device of the host; a book is read once. */
-struct share {
-	const struct host_device *host;
-	struct share_book *book;
-};
-
-struct reading {
-	const struct model *m;
-	uint64_t now_ns;
-	VEC(struct share) shares;
-};
-
-static struct share *find_share(struct reading *r, const struct host_device *host)
+static int judge_device(struct findings *f, const struct model *m, const struct device_state *s,
+			uint64_t now_ns)
 {
-	struct share *share;
-
-	for (size_t i = 0; i < r->shares.n; i++)
-		if (r->shares.v[i].host == host)
-			return &r->shares.v[i];
-	share = VEC_PUSH(&r->shares);
-	if (!share)
-		return NULL;
-	share->host = host;
-	share->book = model_share(r->m, host, r->now_ns);
-	return share->book ? share : NULL;
-}
-
-static int read_waited(struct finding_book *b, struct reading *r, const struct device_state *s)
-{
-	const struct share *share;
-
-	if (!s->host || s->host->members.n < 2)
-		return 0;
-	share = find_share(r, s->host);
-	if (!share)
-		return -ENOMEM;
-	b->has_waited = true;
-	b->waited_ns = share_book_member(share->book, s->member).waited_ns;
-	return 0;
-}
-
-static int judge_device(struct findings *f, struct reading *r, const struct device_state *s)
-{
-	const struct model *m = r->m;
 	const struct model_process *p = find_process(m, s->pid);
 	struct finding_book b = { .pid = s->pid, .device = s->device,
 				  .memory_bytes = s->has_facts ? s->facts.memory_bytes : 0 };
@@ -263,7 +222,7 @@ static int judge_device(struct findings *f, struct reading *r, const struct devi
 	uint64_t idle_ns[IDLE_CAUSES];
 	struct device_sum sum;
 	char where[48];
-	int err = pool ? model_device(m, s, r->now_ns, &sum, idle_ns, &losses) : -ENOMEM;
+	int err = pool ? model_device(m, s, now_ns, &sum, idle_ns, &losses) : -ENOMEM;
 
 	if (!err) {
 		find_again(where, s->pid, p);
@@ -271,12 +230,12 @@ static int judge_device(struct findings *f, struct reading *r, const struct devi
 		read_states(&b, &sum);
 		read_kernels(&b, s);
 		read_copies(&b, s);
-		err = read_losses(&b, &losses, m, p, r->now_ns);
+		b.has_waited = s->host && s->host->members.n > 1;
+		b.waited_ns = idle_ns[IDLE_OTHER_PROCESS];
+		err = read_losses(&b, &losses, m, p, now_ns);
 	}
 	if (!err)
-		err = name_threads(&b, m, r->now_ns, pool);
-	if (!err)
-		err = read_waited(&b, r, s);
+		err = name_threads(&b, m, now_ns, pool);
 	if (!err)
 		err = findings_judge(f, &b);
 	free(b.losses);
@@ -288,14 +247,10 @@ static int judge_device(struct findings *f, struct reading *r, const struct devi
 int findings_read(struct findings *f, const struct model *m, uint64_t now_ns)
 {
 	const struct devices *d = model_devices(m);
-	struct reading r = { .m = m, .now_ns = now_ns };
 	int err = 0;
 
 	for (size_t i = 0; !err && i < devices_count(d); i++)
-		err = judge_device(f, &r, devices_get(d, i));
-	for (size_t i = 0; i < r.shares.n; i++)
-		share_book_free(r.shares.v[i].book);
-	VEC_FREE(&r.shares);
+		err = judge_device(f, m, devices_get(d, i), now_ns);
 	if (!err && f->all.n)
 		qsort(f->all.v, f->all.n, sizeof(*f->all.v), compare_findings);
 	if (err)
