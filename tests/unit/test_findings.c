@@ -117,6 +117,7 @@ static void an_input_stall_says_what_is_known_of_it_and_no_more(void **state)
 {
 	struct finding_book b = clean_book();
 	struct finding_loss row = loss(LOSS_HOST, 3000 * MS, NULL);
+	const struct off_row off = { .what = "futex", .waker = "loader" };
 	struct findings f;
 	struct finding found;
 
@@ -133,8 +134,10 @@ static void an_input_stall_says_what_is_known_of_it_and_no_more(void **state)
 	findings_free(&f);
 	row.loss.cause_ns[IDLE_OTHER] = 300 * MS;
 	row.loss.cause_ns[IDLE_LOCK] = 2700 * MS;
+	row.off = &off;
 	found = only(&f, &b, "input-stall");
-	assert_has(&found.cause, "it waits for a lock or another thread");
+	assert_has(&found.cause, "it waits for a lock or another thread (futex, woken by loader)");
+	assert_string_equal(found.next.s, "gpuprof stat -d 10s --stacks --wide --table offcpu -p 12");
 	assert_has(&found.evidence, "; 10 % on a CPU, 90 % lock");
 	findings_free(&f);
 	row.loss.cause_ns[IDLE_OTHER] = 2900 * MS;

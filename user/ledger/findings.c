@@ -18,7 +18,7 @@ const char *finding_severity(const struct finding *f)
 	return f->share < FINDING_SHARE_HIGH ? "medium" : "high";
 }
 
-/* ---- judging ----------------------------------------------------------------------------------- */
+/* ---- judging --------------------------------------------------------------------------------- */
 
 static void finding_free(struct finding *f)
 {
@@ -74,7 +74,7 @@ void findings_free(struct findings *f)
 	VEC_FREE(&f->all);
 }
 
-/* ---- the book of a process on a device ----------------------------------------------------------- */
+/* ---- the book of a process on a device ------------------------------------------------------- */
 
 static const struct model_process *find_process(const struct model *m, uint32_t pid)
 {
@@ -137,7 +137,8 @@ static void read_copies(struct finding_book *b, const struct device_state *s)
 	}
 }
 
-static void name_call(struct finding_loss *row, const struct model *m, const struct model_process *p)
+static void name_call(struct finding_loss *row, const struct model *m,
+		      const struct model_process *p)
 {
 	const struct funcs *funcs = model_funcs(m);
 
@@ -154,6 +155,22 @@ static void name_call(struct finding_loss *row, const struct model *m, const str
 	}
 }
 
+/* Where the thread that lost most outside of calls was longest off the CPU. */
+static const struct off_row *longest_off(const struct model *m, uint32_t pid, uint32_t tid)
+{
+	const struct offs *o = model_offs(m);
+	const struct off_row *longest = NULL;
+
+	for (size_t i = 0; i < o->all.n; i++) {
+		const struct off_row *row = &o->all.v[i];
+
+		if (row->pid == pid && row->tid == tid && row->reason != OFF_RUNQUEUE &&
+		    (!longest || row->blocked_ns > longest->blocked_ns))
+			longest = row;
+	}
+	return longest;
+}
+
 static int read_losses(struct finding_book *b, const struct losses *l, const struct model *m,
 		       const struct model_process *p, uint64_t now_ns)
 {
@@ -166,6 +183,8 @@ static int read_losses(struct finding_book *b, const struct losses *l, const str
 		row->loss = l->all.v[i];
 		row->late_ns = losses_late_ns(l, &l->all.v[i], now_ns);
 		row->comm = "";
+		if (row->loss.kind == LOSS_HOST)
+			row->off = longest_off(m, b->pid, row->loss.tid);
 		name_call(row, m, p);
 	}
 	return 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * One function per rule, and what they have in common: the losses of a kind added up, the thread that
- * has most of them, and the words. Texts name what was measured; what it may mean is said as "or".
+ * One function per rule. Texts name what was measured; what it may mean is said as "or".
  */
 #include "ledger/findings_rules.h"
 
@@ -10,142 +9,34 @@
 #include "base/num.h"
 #include "base/units.h"
 #include "elf/demangle.h"
+#include "ledger/findings_lost.h"
 
 #define SMALL_KERNEL_NS 20000	/* and less: about what a launch costs on both sides */
 #define SMALL_KERNELS 1000	/* so many, that their average means something */
 #define LEAK_BYTES (64u << 20)	/* where the device's size is unknown; else a hundredth of it */
 
-#define KIND(k) (1u << (k))
-
-/* ---- losses of one or several kinds ------------------------------------------------------------ */
-
-struct lost {
-	uint64_t ns, gaps, longest_ns, late_ns;
-	uint64_t cause_ns[IDLE_CAUSES];
-	const struct finding_loss *most;	/* NULL: there is none */
-	unsigned int others;			/* rows of other threads or functions */
-};
-
-static struct lost add_up(const struct finding_book *b, unsigned int kinds)
-{
-	struct lost sum = { .ns = 0 };
-
-	for (size_t i = 0; i < b->n_losses; i++) {
-		const struct finding_loss *row = &b->losses[i];
-
-		if (!(kinds & KIND(row->loss.kind)))
-			continue;
-		sum.ns += row->loss.ns;
-		sum.gaps += row->loss.gaps;
-		sum.late_ns += row->late_ns;
-		sum.longest_ns = num_max(sum.longest_ns, row->loss.longest_ns);
-		for (unsigned int k = 0; k < IDLE_CAUSES; k++)
-			sum.cause_ns[k] += row->loss.cause_ns[k];
-		sum.others += sum.most != NULL;
-		if (!sum.most || row->loss.ns > sum.most->loss.ns)
-			sum.most = row;
-	}
-	return sum;
-}
-
-static double share_of(const struct finding_book *b, uint64_t ns)
-{
-	return b->wall_ns ? (double)ns / (double)b->wall_ns : 0;
-}
-
-/* Share and bound; false where it is not worth a line. */
-static bool set_share(struct finding *f, const struct finding_book *b, uint64_t ns,
-		      uint64_t bound_ns)
-{
-	f->has_share = true;
-	f->share = share_of(b, ns);
-	f->gain_bound = share_of(b, bound_ns);
-	return f->share >= FINDING_SHARE_MIN;
-}
-
-/* ---- words ------------------------------------------------------------------------------------- */
-
-/* "thread 12 (train)" */
-static void add_thread(struct strbuf *out, uint32_t tid, const char *comm)
-{
-	strbuf_addf(out, "thread %u", tid);
-	if (comm && *comm)
-		strbuf_addf(out, " (%s)", comm);
-}
-
-static void add_main_thread(struct finding *f, const struct lost *lost)
-{
-	f->tid = lost->most->loss.tid;
-	if (f->tid)
-		add_thread(&f->cause, f->tid, lost->most->comm);
-	else
-		strbuf_addstr(&f->cause, "many threads");
-}
-
-/* "20 times, 1.2 ms each, 8.1 ms at most" */
-static void add_times(struct strbuf *out, const struct lost *lost)
-{
-	format_count(out, lost->gaps);
-	strbuf_addstr(out, lost->gaps == 1 ? " time, " : " times, ");
-	format_ns(out, lost->ns / num_max(lost->gaps, 1));
-	if (lost->gaps == 1)
-		return;
-	strbuf_addstr(out, " each, ");
-	format_ns(out, lost->longest_ns);
-	strbuf_addstr(out, " at most");
-}
-
-/* "; 200 calls x 6.7 ms" */
-static void add_calls(struct strbuf *out, const struct finding_loss *row)
-{
-	if (!row->calls)
-		return;
-	strbuf_addstr(out, "; ");
-	format_count(out, row->calls);
-	strbuf_addstr(out, row->calls == 1 ? " call x " : " calls x ");
-	format_ns(out, row->calls_ns / row->calls);
-}
-
-static const char *function_of(const struct lost *lost, const char *else_name)
-{
-	return lost->most->function ? lost->most->function : else_name;
-}
-
-static void add_others(struct finding *f, const struct lost *lost)
-{
-	if (lost->others)
-		strbuf_addf(&f->cause, "; %u more thread%s or function%s", lost->others,
-			    lost->others > 1 ? "s" : "", lost->others > 1 ? "s" : "");
-}
-
-/* Who calls it, with stacks. */
-static void next_stacks(struct finding *f, const struct finding_book *b, const char *filter)
-{
-	strbuf_addf(&f->next, "gpuprof stat -d 10s --stacks --by stack --filter %s %s", filter, b->where);
-}
-
-/* ---- rules ------------------------------------------------------------------------------------- */
+/* ---- rules ----------------------------------------------------------------------------------- */
 
 static bool judge_needless_sync(const struct finding_book *b, struct finding *f)
 {
-	struct lost lost = add_up(b, KIND(LOSS_SYNC) | KIND(LOSS_COPY_SMALL));
+	struct lost lost = lost_add_up(b, KIND(LOSS_SYNC) | KIND(LOSS_COPY_SMALL));
 	uint64_t inside_ns = lost.cause_ns[IDLE_SYNC] + lost.cause_ns[IDLE_COPY_HOST];
 
-	if (!lost.most || !set_share(f, b, lost.ns, lost.ns))
+	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns))
 		return false;
-	add_main_thread(f, &lost);
+	lost_add_main(f, &lost);
 	strbuf_addf(&f->cause, " waits in %s until the device has nothing left to do",
-		    function_of(&lost, "a synchronising call"));
-	add_others(f, &lost);
+		    lost_function(&lost, "a synchronising call"));
+	lost_add_others(f, &lost);
 	strbuf_addstr(&f->evidence, "the device ran dry in it ");
-	add_times(&f->evidence, &lost);
+	lost_add_times(&f->evidence, &lost);
 	strbuf_addstr(&f->evidence, ": ");
 	format_ns(&f->evidence, inside_ns);
 	strbuf_addstr(&f->evidence, " still in the call, ");
 	format_ns(&f->evidence, lost.ns - inside_ns);
 	strbuf_addstr(&f->evidence, " until the next work began");
-	add_calls(&f->evidence, lost.most);
-	next_stacks(f, b, function_of(&lost, "Synchronize"));
+	lost_add_calls(&f->evidence, lost.most);
+	lost_next_stacks(f, b, lost_function(&lost, "Synchronize"));
 	return true;
 }
 
@@ -166,8 +57,18 @@ static void add_causes(struct strbuf *out, const struct lost *lost)
 	}
 }
 
-/* Outside of calls: waiting, or at work, as far as it was seen which. */
-static void add_why_outside(struct strbuf *out, const struct lost *lost)
+/* " (futex, woken by loader)" */
+static void add_waiting(struct strbuf *out, const struct off_row *off)
+{
+	if (!off || (!off->what && !off->waker))
+		return;
+	strbuf_addf(out, " (%s%s%s%s)", off->what ? off->what : "",
+		    off->what && off->waker ? ", " : "", off->waker ? "woken by " : "",
+		    off->waker ? off->waker : "");
+}
+
+/* Outside of calls: waiting, or at work, as far as it was seen which. True: it waits. */
+static bool add_why_outside(struct strbuf *out, const struct lost *lost)
 {
 	static const char *const waits[IDLE_CAUSES] = {
 		[IDLE_DISK] = "the disk", [IDLE_IO] = "input or output",
@@ -185,24 +86,29 @@ static void add_why_outside(struct strbuf *out, const struct lost *lost)
 	strbuf_addstr(out, " is in no call while the device has nothing to do: ");
 	if (!off_ns)
 		strbuf_addstr(out, "it waits for input, or runs host code");
-	else if (off_ns >= lost->cause_ns[IDLE_OTHER])
-		strbuf_addf(out, "it waits for %s", waits[longest]);
-	else
+	else if (off_ns < lost->cause_ns[IDLE_OTHER])
 		strbuf_addstr(out, "it runs host code");
+	if (!off_ns || off_ns < lost->cause_ns[IDLE_OTHER])
+		return false;
+	strbuf_addf(out, "it waits for %s", waits[longest]);
+	add_waiting(out, lost->most->off);
+	return true;
 }
 
 static bool judge_input_stall(const struct finding_book *b, struct finding *f)
 {
-	struct lost lost = add_up(b, KIND(LOSS_HOST));
+	struct lost lost = lost_add_up(b, KIND(LOSS_HOST));
+	bool waits;
 
-	if (!lost.most || !set_share(f, b, lost.ns, lost.ns))
+	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns))
 		return false;
-	add_main_thread(f, &lost);
-	add_why_outside(&f->cause, &lost);
-	add_others(f, &lost);
-	add_times(&f->evidence, &lost);
+	lost_add_main(f, &lost);
+	waits = add_why_outside(&f->cause, &lost);
+	lost_add_others(f, &lost);
+	lost_add_times(&f->evidence, &lost);
 	add_causes(&f->evidence, &lost);
-	strbuf_addf(&f->next, "gpuprof stacks %s", b->where);
+	strbuf_addf(&f->next, waits ? "gpuprof stat -d 10s --stacks --wide --table offcpu %s" :
+				      "gpuprof stacks %s", b->where);
 	return true;
 }
 
@@ -222,14 +128,14 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 	uint64_t hidden_ns = b->comm_busy_ns - b->comm_ns;
 	uint64_t free_ns = b->compute_ns > hidden_ns ? b->compute_ns - hidden_ns : 0;
 
-	if (!b->comms || !set_share(f, b, b->comm_ns, b->comm_ns))
+	if (!b->comms || !lost_set_share(f, b, b->comm_ns, b->comm_ns))
 		return false;
 	f->tid = b->comm_tid;
 	add_kernel(&f->cause, b->comm_kernel ? b->comm_kernel : "communication");
 	strbuf_addstr(&f->cause, " runs with no compute beside it");
 	if (f->tid) {
 		strbuf_addstr(&f->cause, "; ");
-		add_thread(&f->cause, f->tid, b->comm_thread);
+		lost_add_thread(&f->cause, f->tid, b->comm_thread);
 		strbuf_addstr(&f->cause, " launches it");
 	}
 	format_count(&f->evidence, b->comms);
@@ -245,15 +151,15 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 
 static bool judge_launch_bound(const struct finding_book *b, struct finding *f)
 {
-	struct lost lost = add_up(b, KIND(LOSS_LAUNCH));
+	struct lost lost = lost_add_up(b, KIND(LOSS_LAUNCH));
 
-	if (!lost.most || !set_share(f, b, lost.ns, lost.ns))
+	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns))
 		return false;
-	add_main_thread(f, &lost);
+	lost_add_main(f, &lost);
 	strbuf_addstr(&f->cause, " does not launch as fast as the device works");
-	add_others(f, &lost);
+	lost_add_others(f, &lost);
 	strbuf_addstr(&f->evidence, "nothing was launched ahead ");
-	add_times(&f->evidence, &lost);
+	lost_add_times(&f->evidence, &lost);
 	strbuf_addstr(&f->evidence, ": ");
 	format_ns(&f->evidence, lost.cause_ns[IDLE_LAUNCH]);
 	strbuf_addstr(&f->evidence, " in launch calls, ");
@@ -261,20 +167,20 @@ static bool judge_launch_bound(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->evidence, " between them, ");
 	format_ns(&f->evidence, lost.cause_ns[IDLE_QUEUED]);
 	strbuf_addstr(&f->evidence, " until it began");
-	next_stacks(f, b, "Launch");
+	lost_next_stacks(f, b, "Launch");
 	return true;
 }
 
 static bool judge_cpu_starved(const struct finding_book *b, struct finding *f)
 {
-	struct lost lost = add_up(b, KIND(LOSS_RUNQUEUE));
+	struct lost lost = lost_add_up(b, KIND(LOSS_RUNQUEUE));
 
-	if (!lost.most || !set_share(f, b, lost.ns, lost.ns))
+	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns))
 		return false;
-	add_main_thread(f, &lost);
+	lost_add_main(f, &lost);
 	strbuf_addstr(&f->cause, " is ready to run and gets no CPU while the device has nothing to do");
-	add_others(f, &lost);
-	add_times(&f->evidence, &lost);
+	lost_add_others(f, &lost);
+	lost_add_times(&f->evidence, &lost);
 	strbuf_addf(&f->next, "gpuprof stat -d 10s --table threads %s", b->where);
 	return true;
 }
@@ -286,14 +192,15 @@ static void add_speed(struct strbuf *out, const struct finding_copies *c)
 
 static bool judge_unpinned_copies(const struct finding_book *b, struct finding *f)
 {
-	struct lost lost = add_up(b, KIND(LOSS_COPY));
+	struct lost lost = lost_add_up(b, KIND(LOSS_COPY));
 	const struct finding_copies *c = &b->pageable;
 
-	if (!c->count || !set_share(f, b, c->owned_ns + lost.ns, c->owned_ns + lost.ns))
+	if (!c->count || !lost_set_share(f, b, c->owned_ns + lost.ns, c->owned_ns + lost.ns))
 		return false;
 	if (lost.most)
-		add_main_thread(f, &lost);
-	strbuf_addf(&f->cause, "%scopies pageable memory%s%s: slower than pinned, and the call waits for it",
+		lost_add_main(f, &lost);
+	strbuf_addf(&f->cause,
+		    "%scopies pageable memory%s%s: slower than pinned, and the call waits for it",
 		    lost.most ? " " : "", lost.most && lost.most->function ? " by " : "",
 		    lost.most && lost.most->function ? lost.most->function : "");
 	format_count(&f->evidence, c->count);
@@ -311,7 +218,7 @@ static bool judge_unpinned_copies(const struct finding_book *b, struct finding *
 	strbuf_addstr(&f->evidence, " with no compute beside, ");
 	format_ns(&f->evidence, lost.ns);
 	strbuf_addstr(&f->evidence, " idle for it");
-	next_stacks(f, b, "Memcpy");
+	lost_next_stacks(f, b, "Memcpy");
 	return true;
 }
 
@@ -319,17 +226,17 @@ static bool judge_unpinned_copies(const struct finding_book *b, struct finding *
 static bool judge_calls(const struct finding_book *b, struct finding *f, enum loss_kind kind,
 			const char *why, const char *filter)
 {
-	struct lost lost = add_up(b, KIND(kind));
+	struct lost lost = lost_add_up(b, KIND(kind));
 
-	if (!lost.most || !set_share(f, b, lost.ns, lost.ns))
+	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns))
 		return false;
-	add_main_thread(f, &lost);
-	strbuf_addf(&f->cause, " is in %s, %s", function_of(&lost, "calls"), why);
-	add_others(f, &lost);
+	lost_add_main(f, &lost);
+	strbuf_addf(&f->cause, " is in %s, %s", lost_function(&lost, "calls"), why);
+	lost_add_others(f, &lost);
 	strbuf_addstr(&f->evidence, "idle in and after it ");
-	add_times(&f->evidence, &lost);
-	add_calls(&f->evidence, lost.most);
-	next_stacks(f, b, function_of(&lost, filter));
+	lost_add_times(&f->evidence, &lost);
+	lost_add_calls(&f->evidence, lost.most);
+	lost_next_stacks(f, b, lost_function(&lost, filter));
 	return true;
 }
 
@@ -351,31 +258,31 @@ static bool judge_comm_call(const struct finding_book *b, struct finding *f)
 
 static bool judge_steady_compile(const struct finding_book *b, struct finding *f)
 {
-	struct lost lost = add_up(b, KIND(LOSS_COMPILE));
+	struct lost lost = lost_add_up(b, KIND(LOSS_COMPILE));
 
-	if (!lost.most || !set_share(f, b, lost.late_ns, lost.late_ns))
+	if (!lost.most || !lost_set_share(f, b, lost.late_ns, lost.late_ns))
 		return false;
-	add_main_thread(f, &lost);
+	lost_add_main(f, &lost);
 	strbuf_addf(&f->cause, " still compiles or loads modules in the later half of the session: %s",
-		    function_of(&lost, "?"));
-	add_others(f, &lost);
+		    lost_function(&lost, "?"));
+	lost_add_others(f, &lost);
 	strbuf_addstr(&f->evidence, "in all ");
-	add_times(&f->evidence, &lost);
+	lost_add_times(&f->evidence, &lost);
 	strbuf_addstr(&f->evidence, ", of that ");
 	format_ns(&f->evidence, lost.late_ns);
 	strbuf_addstr(&f->evidence, " in the later half");
-	add_calls(&f->evidence, lost.most);
-	next_stacks(f, b, function_of(&lost, "Module"));
+	lost_add_calls(&f->evidence, lost.most);
+	lost_next_stacks(f, b, lost_function(&lost, "Module"));
 	return true;
 }
 
 static bool judge_small_kernels(const struct finding_book *b, struct finding *f)
 {
-	struct lost queued = add_up(b, KIND(LOSS_QUEUED)), launch = add_up(b, KIND(LOSS_LAUNCH));
+	struct lost queued = lost_add_up(b, KIND(LOSS_QUEUED)), launch = lost_add_up(b, KIND(LOSS_LAUNCH));
 
 	if (b->kernels < SMALL_KERNELS || b->kernels_ns / b->kernels > SMALL_KERNEL_NS)
 		return false;
-	set_share(f, b, queued.ns, queued.ns + launch.ns);
+	lost_set_share(f, b, queued.ns, queued.ns + launch.ns);
 	if (f->gain_bound < FINDING_SHARE_MIN)
 		return false;
 	strbuf_addstr(&f->cause, "kernels are so short that the ways between them count; "
@@ -394,22 +301,22 @@ static bool judge_small_kernels(const struct finding_book *b, struct finding *f)
 
 static bool judge_device_wait(const struct finding_book *b, struct finding *f)
 {
-	struct lost lost = add_up(b, KIND(LOSS_WAITED));
+	struct lost lost = lost_add_up(b, KIND(LOSS_WAITED));
 	uint64_t known_ns = b->has_waited ? num_min(b->waited_ns, lost.ns) : 0;
 
-	if (!lost.most || !set_share(f, b, lost.ns - known_ns, lost.ns - known_ns))
+	if (!lost.most || !lost_set_share(f, b, lost.ns - known_ns, lost.ns - known_ns))
 		return false;
 	strbuf_addstr(&f->cause, "work was launched and the device did not begin it: it waits for another "
 		      "stream, device or process");
 	strbuf_addstr(&f->evidence, "in the queue of an idle device ");
-	add_times(&f->evidence, &lost);
+	lost_add_times(&f->evidence, &lost);
 	strbuf_addf(&f->next, "gpuprof stat -d 10s --table kernels --sort queue_p99_ns %s", b->where);
 	return true;
 }
 
 static bool judge_other_process(const struct finding_book *b, struct finding *f)
 {
-	if (!b->has_waited || !set_share(f, b, b->waited_ns, b->waited_ns))
+	if (!b->has_waited || !lost_set_share(f, b, b->waited_ns, b->waited_ns))
 		return false;
 	strbuf_addstr(&f->cause, "other processes use the device while work of this one is ready");
 	format_ns(&f->evidence, b->waited_ns);

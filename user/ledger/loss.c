@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Causes to kinds by one table, and rows by a linear search: there are few, the latest come first. */
+/* Causes to kinds by one table, and rows by a linear search, since there are few. */
 #include "ledger/loss.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static const struct {
 
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
-/* ---- one gap -------------------------------------------------------------------------------- */
+/* ---- one gap --------------------------------------------------------------------------------- */
 
 struct dry {			/* what the thread was in when the device ran dry */
 	enum loss_kind kind;
@@ -99,7 +99,7 @@ static struct dry find_call(const struct device_gap *gap, const struct idle_thre
 	return call;
 }
 
-/* ---- rows ----------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static struct loss *find_row(struct losses *l, uint32_t tid, enum loss_kind kind, uint16_t func)
 {

@@ -92,7 +92,7 @@ static void fill_rates(struct cell *row, const struct model *m, const struct mod
 		cell_d(&row[SYNC_SHARE], (double)time->sync_ns / (double)time->wall_ns);
 }
 
-/* ---- what its devices did ---------------------------------------------------------------------- */
+/* ---- what its devices did -------------------------------------------------------------------- */
 
 struct device_time {		/* of all devices of a process */
 	uint64_t wall_ns, comm_ns, idle_total_ns;

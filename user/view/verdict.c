@@ -28,7 +28,7 @@ static void add_process(struct strbuf *out, const struct model *m, uint32_t pid)
 	}
 }
 
-/* ---- a finding --------------------------------------------------------------------------------- */
+/* ---- a finding ------------------------------------------------------------------------------- */
 
 static void add_finding(struct strbuf *out, const struct model *m, const struct findings *all)
 {
@@ -47,7 +47,7 @@ static void add_finding(struct strbuf *out, const struct model *m, const struct 
 		    f->evidence.s, 100 * f->gain_bound, f->next.s);
 }
 
-/* ---- no finding that matters ------------------------------------------------------------------- */
+/* ---- no finding that matters ----------------------------------------------------------------- */
 
 struct idlest {			/* the book with the largest share of idle time that was judged */
 	const struct device_state *state;
@@ -119,7 +119,7 @@ static int add_no_finding(struct strbuf *out, const struct model *m, uint64_t no
 	return 0;
 }
 
-/* ---- no device times ----------------------------------------------------------------------------- */
+/* ---- no device times ------------------------------------------------------------------------- */
 
 /* The thread that is longest in calls that launch or wait: it drives the device, as far as is known. */
 static bool find_driver(struct model_thread *driver, const struct model *m, uint64_t now_ns)

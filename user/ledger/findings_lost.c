@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Sums over the rows of a book, and phrases. */
+#include "ledger/findings_lost.h"
+
+#include "base/num.h"
+#include "base/units.h"
+
+struct lost lost_add_up(const struct finding_book *b, unsigned int kinds)
+{
+	struct lost sum = { .ns = 0 };
+
+	for (size_t i = 0; i < b->n_losses; i++) {
+		const struct finding_loss *row = &b->losses[i];
+
+		if (!(kinds & KIND(row->loss.kind)))
+			continue;
+		sum.ns += row->loss.ns;
+		sum.gaps += row->loss.gaps;
+		sum.late_ns += row->late_ns;
+		sum.longest_ns = num_max(sum.longest_ns, row->loss.longest_ns);
+		for (unsigned int k = 0; k < IDLE_CAUSES; k++)
+			sum.cause_ns[k] += row->loss.cause_ns[k];
+		sum.others += sum.most != NULL;
+		if (!sum.most || row->loss.ns > sum.most->loss.ns)
+			sum.most = row;
+	}
+	return sum;
+}
+
+static double share_of(const struct finding_book *b, uint64_t ns)
+{
+	return b->wall_ns ? (double)ns / (double)b->wall_ns : 0;
+}
+
+bool lost_set_share(struct finding *f, const struct finding_book *b, uint64_t ns, uint64_t bound_ns)
+{
+	f->has_share = true;
+	f->share = share_of(b, ns);
+	f->gain_bound = share_of(b, bound_ns);
+	return f->share >= FINDING_SHARE_MIN;
+}
+
+void lost_add_thread(struct strbuf *out, uint32_t tid, const char *comm)
+{
+	strbuf_addf(out, "thread %u", tid);
+	if (comm && *comm)
+		strbuf_addf(out, " (%s)", comm);
+}
+
+void lost_add_main(struct finding *f, const struct lost *lost)
+{
+	f->tid = lost->most->loss.tid;
+	if (f->tid)
+		lost_add_thread(&f->cause, f->tid, lost->most->comm);
+	else
+		strbuf_addstr(&f->cause, "many threads");
+}
+
+void lost_add_times(struct strbuf *out, const struct lost *lost)
+{
+	format_count(out, lost->gaps);
+	strbuf_addstr(out, lost->gaps == 1 ? " time, " : " times, ");
+	format_ns(out, lost->ns / num_max(lost->gaps, 1));
+	if (lost->gaps == 1)
+		return;
+	strbuf_addstr(out, " each, ");
+	format_ns(out, lost->longest_ns);
+	strbuf_addstr(out, " at most");
+}
+
+void lost_add_calls(struct strbuf *out, const struct finding_loss *row)
+{
+	if (!row->calls)
+		return;
+	strbuf_addstr(out, "; ");
+	format_count(out, row->calls);
+	strbuf_addstr(out, row->calls == 1 ? " call x " : " calls x ");
+	format_ns(out, row->calls_ns / row->calls);
+}
+
+const char *lost_function(const struct lost *lost, const char *else_name)
+{
+	return lost->most->function ? lost->most->function : else_name;
+}
+
+void lost_add_others(struct finding *f, const struct lost *lost)
+{
+	if (lost->others)
+		strbuf_addf(&f->cause, "; %u more thread%s or function%s", lost->others,
+			    lost->others > 1 ? "s" : "", lost->others > 1 ? "s" : "");
+}
+
+void lost_next_stacks(struct finding *f, const struct finding_book *b, const char *filter)
+{
+	strbuf_addf(&f->next, "gpuprof stat -d 10s --stacks --by stack --filter %s %s", filter, b->where);
+}
