@@ -245,6 +245,19 @@ static __always_inline void on_return(struct pt_regs *ctx)
 	tell_return(st, row_at(row_id)->words);
 }
 
+/* Up to 6.18 this kfunc takes nothing, later a context; the one that does not fit stays 0. */
+extern bool bpf_session_is_return(void) __ksym __weak;
+extern bool bpf_session_is_return___ctx(void *ctx) __ksym __weak;
+
+static __always_inline bool is_return(void *ctx)
+{
+	if (bpf_ksym_exists(bpf_session_is_return))
+		return bpf_session_is_return();
+	if (bpf_ksym_exists(bpf_session_is_return___ctx))
+		return bpf_session_is_return___ctx(ctx);
+	return false;
+}
+
 SEC("?uprobe")
 int call_session(struct pt_regs *ctx)
 {

@@ -1,27 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The stack that a call stands on: its id, and, when the id is new, a copy of it. What the id
- * proves is said in include/gpuprof/event.h. Frames are found in user space: here is neither the
- * time nor are there the tables for it.
+ * The stack that a call stands on: its id, and, when the id is new, a copy of it. Frames are found in
+ * user space: here is neither the time nor are there the tables for it.
  */
 #ifndef GPUPROF_STACK_BPF_H
 #define GPUPROF_STACK_BPF_H
 
-#include "abi.bpf.h"
-#include "maps.bpf.h"
-
-#define STACK_WORDS (GP_STACK_BYTES_MAX / 8)
-#define BLOCK_WORDS (GP_STACK_BLOCK / 8)
-
-extern const volatile __u32 stack_bytes;	/* copied of each stack, whole blocks; 0: no stacks */
-
-struct stack_copy {		/* sent without what is behind the words */
-	struct gp_stack head;
-	__u64 words[STACK_WORDS];
-	__u64 end;		/* of the stack's mapping, where that is near; 0: not met */
-	__u32 calls;
-	__u32 pad;
-};
+#include "send.bpf.h"
+#include "stack_id.bpf.h"
 
 struct stacks_t {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -46,57 +32,6 @@ struct sent_t {
 	__type(value, __u8);
 };
 extern struct sent_t sent SEC(".maps");
-
-/* Where nothing is known of a process: all that could be an address of code. */
-static const struct gp_code any_code = { .start = { 0x10000 }, .len = { (1ull << 47) - 0x10000 } };
-
-/* What of the id is in registers: where the frame pointer points, and arm64's return address. */
-static __always_inline __u64 hash_regs(struct pt_regs *ctx)
-{
-	__u64 fp = PT_REGS_FP(ctx) - PT_REGS_SP(ctx);
-
-	return (fp < stack_bytes ? fp : 0) ^ return_reg(ctx) << 8;
-}
-
-static __always_inline __u64 mix(__u64 h, __u64 v)
-{
-	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-	return h ^ h >> 32;
-}
-
-struct hashing {
-	const struct stack_copy *copy;
-	const struct gp_code *code;
-	__u64 h;
-};
-
-/* A loop that the verifier walked through word by word would take it a second to load. */
-static long hash_block(__u32 block, struct hashing *hashing)
-{
-	const __u64 *words = hashing->copy->words + (block * BLOCK_WORDS & (STACK_WORDS - BLOCK_WORDS));
-	__u64 start = hashing->code->start[0], len = hashing->code->len[0];
-	__u64 start2 = hashing->code->start[1], len2 = hashing->code->len[1];
-
-#pragma unroll
-	for (__u32 i = 0; i < BLOCK_WORDS; i++) {
-		__u64 word = words[i];
-
-		if (word - start < len || word - start2 < len2)
-			hashing->h = mix(hashing->h, word ^ (__u64)(block * BLOCK_WORDS + i) << 48);
-	}
-	return 0;
-}
-
-/* h: of the registers. The first word is a return address on x86-64, wherever it points. */
-static __noinline __u64 hash_words(const struct stack_copy *copy, const struct gp_code *c, __u64 h)
-{
-	struct hashing hashing = { copy, c, mix(h ^ c->epoch << 32, copy->head.pid) };
-
-	if (RET_POPS)
-		hashing.h = mix(hashing.h, copy->words[0]);
-	bpf_loop(copy->head.len / GP_STACK_BLOCK, hash_block, &hashing, 0);
-	return hashing.h ? hashing.h : 1;
-}
 
 /* The first page above sp that cannot be read: there, the stack's mapping ends. */
 static __noinline __u64 find_end(__u64 sp)

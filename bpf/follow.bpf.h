@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Who is followed, and the state of a thread that is seen for the first time.
+ */
+#ifndef GPUPROF_FOLLOW_BPF_H
+#define GPUPROF_FOLLOW_BPF_H
+
+#include "send.bpf.h"
+
+static __always_inline bool is_followed(__u32 tgid)
+{
+	return follow_all || bpf_map_lookup_elem(&pids, &tgid);
+}
+
+/* A thread that is in a call since before its probes: from now on it is open, if it can be seen to
+ * end. */
+static __always_inline void take_seed(struct thread_state *st, __u32 tgid, __u32 tid)
+{
+	struct gp_seed *seed = bpf_map_lookup_elem(&seeds, &tid);
+
+	if (!seed || seed->pid != tgid)
+		return;
+	st->sp = seed->sp;
+	st->rec.head.start_ns = seed->start_ns;
+	st->rec.head.row = seed->row;
+	st->rec.head.flags = GP_CALL_BEFORE;
+	st->rec.head.pid = tgid;
+	st->rec.head.tid = tid;
+	st->open = seed->sp != 0;
+}
+
+static __always_inline bool is_seeded(struct task_struct *task)
+{
+	__u32 tid = task->pid;
+
+	return bpf_map_lookup_elem(&seeds, &tid);
+}
+
+/* From now on the scheduler's hooks tell of it. */
+static __always_inline struct thread_state *watch_thread(struct thread_state *st, __u64 id)
+{
+	st->off.rec.kind = GP_OFF;
+	st->off.rec.pid = id >> 32;
+	st->off.rec.tid = (__u32)id;
+	*(volatile __u32 *)&st->off.watched = 1;
+	return st;
+}
+
+/*
+ * A function of its own with its record in the ring, not on the stack: from 6.13 on a probe
+ * program whose frame is larger than 48 bytes gets a per-CPU stack, and probe programs are
+ * preemptible: two threads of one CPU would overwrite each other's locals.
+ */
+static __noinline struct thread_state *adopt_thread(struct task_struct *task)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__u32 tgid = id >> 32;
+	struct thread_state *st;
+	struct gp_task *rec;
+
+	if (!is_followed(tgid)) {
+		count(foreign);
+		return NULL;
+	}
+	st = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!st) {
+		count(no_state);
+		return NULL;
+	}
+	take_seed(st, tgid, id);
+	rec = reserve_task(GP_TASK_NEW);
+	if (!rec)
+		return watch_thread(st, id);
+	rec->start_ns = task->start_time;
+	rec->process_ns = task->group_leader->start_time;
+	rec->pid = tgid;
+	rec->tid = (__u32)id;
+	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
+	submit_task(rec);
+	return watch_thread(st, id);
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Times off the CPU, which the scheduler's hooks tell, in one order with what the thread itself tells.
+ */
+#ifndef GPUPROF_OFF_BPF_H
+#define GPUPROF_OFF_BPF_H
+
+#include "send.bpf.h"
+
+/* A function of its own for the sake of its callers' frames. */
+static __noinline int send_off(struct thread_state *st, __u64 until_ns)
+{
+	struct off_state *off = &st->off;
+	__u64 dur = until_ns - off->since_ns;
+	__u32 zero = 0;
+	struct gp_counts *c = bpf_map_lookup_elem(&counts, &zero);
+
+	if (dur > GP_DUR_MAX)
+		dur = GP_DUR_MAX;
+	off->rec.start_ns = off->since_ns;
+	off->rec.dur_lo_ns = (__u32)dur;
+	off->rec.dur_hi = dur >> 32;
+	off->rec.seq = ++st->seq;
+	off->since_ns = 0;
+	off->until_ns = 0;
+	if (!c)
+		return 0;
+	__sync_fetch_and_add(&c->hits[GP_OFF], 1);
+	if (bpf_ringbuf_output(&calls, &off->rec, sizeof(off->rec), wake_flags()))
+		__sync_fetch_and_add(&c->lost[GP_OFF], 1);
+	return 0;
+}
+
+/* From here to telling_ends the thread's next record is its own. */
+static __always_inline void telling_begins(struct thread_state *st)
+{
+	*(volatile __u32 *)&st->off.telling = 1;
+}
+
+/* What the thread has been off the CPU for meanwhile. */
+static __always_inline void telling_ends(struct thread_state *st)
+{
+	if (*(volatile __u64 *)&st->off.until_ns) {
+		if (!st->open) {
+			send_off(st, st->off.until_ns);
+		} else {
+			st->off.blocked_ns += st->off.until_ns - st->off.since_ns;
+			st->off.since_ns = 0;
+			st->off.until_ns = 0;
+		}
+	}
+	*(volatile __u32 *)&st->off.telling = 0;
+}
+
+/* Behind the record's words: how long the call was off the CPU. */
+static __always_inline void add_blocked(struct thread_state *st, __u32 words)
+{
+	__u32 at = words + !!(st->rec.head.flags & GP_CALL_STACK);
+
+	st->rec.head.flags &= ~GP_CALL_BLOCKED;
+	if (!st->off.blocked_ns || at >= GP_WORDS_LARGE + 2)
+		return;
+	st->rec.words[at] = st->off.blocked_ns;
+	st->rec.head.flags |= GP_CALL_BLOCKED;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* What is known of a thread between two hits of probes. */
+#ifndef GPUPROF_STATE_BPF_H
+#define GPUPROF_STATE_BPF_H
+
+#include "vmlinux.h"
+#include "gpuprof/event.h"
+#include "gpuprof/off.h"
+
+/*
+ * When the thread left the CPU, and what is to be told of that. The scheduler's hooks write it, on the
+ * thread's own CPU but for who wakes it; while the thread itself is about to send a record they leave
+ * the telling to it (`telling`), for records and numbers must have one order.
+ */
+struct off_state {
+	__u64 since_ns;		/* 0: it is on a CPU */
+	__u64 until_ns;		/* held back: it was back on one then; 0: nothing is held back */
+	__u64 blocked_ns;	/* of the open call, off the CPU */
+	__u32 watched;		/* the hooks care: its first record was sent, its last was not */
+	__u32 telling;
+	struct gp_off rec;
+};
+
+/*
+ * One per thread that has called a catalogue function. Only the thread itself writes it (and its
+ * own exit), so nothing here needs to be atomic. `rec` is the open call, laid out as it is sent.
+ */
+struct thread_state {
+	__u32 seq;		/* numbers used so far */
+	__u32 open;		/* rec is a call that has not returned */
+	__u64 sp;		/* stack pointer at its entry: tells its return from a nested one's */
+	__u64 jumps_with;	/* return address of a call of a row that jumps, seen at entry only */
+	struct {
+		struct gp_call head;
+		__u64 words[GP_WORDS_LARGE + 2];	/* the last: a stack's id, ns off the CPU */
+	} rec;
+	struct off_state off;
+};
+
+#endif
