@@ -24,6 +24,8 @@ static const struct {
 	/* What compilers name after all that they fused. */
 	{ "^triton_poi_", KERNEL_ELEMENTWISE }, { "^loop_", KERNEL_ELEMENTWISE },
 	{ "mean_mul_pow_rsqrt", KERNEL_NORM }, { "^triton_red_fused_fused_add_rms_norm", KERNEL_NORM },
+	{ "^triton_tem_fused_mm", KERNEL_GEMM }, { "^triton_tem_fused_addmm", KERNEL_GEMM },
+	{ "^triton_tem_fused_bmm", KERNEL_GEMM }, { "^triton_mm", KERNEL_GEMM },
 	{ "^triton_red_", KERNEL_REDUCE }, { "^triton_per_", KERNEL_REDUCE },
 
 	{ "optimizer", KERNEL_OPTIMIZER }, { "Optimize", KERNEL_OPTIMIZER },
@@ -40,11 +42,12 @@ static const struct {
 	{ "attention", KERNEL_ATTENTION }, { "Attention", KERNEL_ATTENTION },
 	{ "sdpa", KERNEL_ATTENTION },
 
+	{ "884cudnn", KERNEL_CONV }, { "1688cudnn", KERNEL_CONV }, { "16816cudnn", KERNEL_CONV },
 	{ "convolve", KERNEL_CONV }, { "winograd", KERNEL_CONV }, { "scudnn", KERNEL_CONV },
 	{ "conv2d", KERNEL_CONV }, { "conv3d", KERNEL_CONV }, { "convolution", KERNEL_CONV },
 	{ "fprop", KERNEL_CONV }, { "dgrad", KERNEL_CONV }, { "wgrad", KERNEL_CONV },
 
-	{ "layer_norm", KERNEL_NORM }, { "layernorm", KERNEL_NORM }, { "LayerNorm", KERNEL_NORM },
+	{ "cudnn::bn_", KERNEL_NORM }, { "layer_norm", KERNEL_NORM }, { "layernorm", KERNEL_NORM }, { "LayerNorm", KERNEL_NORM },
 	{ "rms_norm", KERNEL_NORM }, { "rmsnorm", KERNEL_NORM }, { "RMSNorm", KERNEL_NORM },
 	{ "rmsNorm", KERNEL_NORM }, { "batch_norm", KERNEL_NORM }, { "group_norm", KERNEL_NORM },
 	{ "GroupNorm", KERNEL_NORM },

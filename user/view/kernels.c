@@ -8,11 +8,13 @@
 #include <stdio.h>
 
 #include "elf/demangle.h"
+#include "bucket/tensor_core.h"
 #include "ledger/occupancy.h"
 #include "view/views.h"
 
 enum { PID, DEVICE, NAME, BUCKET, COUNT, TOTAL, AVG, MIN, MAX, P50, P99, QUEUE_P50, QUEUE_P99,
-       REGISTERS, STATIC_SHARED, DYNAMIC_SHARED, BLOCK, GRID, CLUSTER, WAVES, OCCUPANCY, LIMITER, SYMBOL, N_COLUMNS };
+       REGISTERS, STATIC_SHARED, DYNAMIC_SHARED, BLOCK, GRID, CLUSTER, WAVES, OCCUPANCY, LIMITER,
+       TENSOR, EVIDENCE, SYMBOL, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0 },
@@ -37,6 +39,8 @@ static const struct column columns[N_COLUMNS] = {
 	[WAVES] = { "waves", NULL, CELL_REAL, 1 },
 	[OCCUPANCY] = { "occupancy_pct", NULL, CELL_REAL, 0 },
 	[LIMITER] = { "limiter", NULL, CELL_TEXT, 1 },
+	[TENSOR] = { "tensor_core", NULL, CELL_BOOL, 1 },
+	[EVIDENCE] = { "tensor_core_evidence", NULL, CELL_TEXT, 1 },
 	[SYMBOL] = { "symbol", NULL, CELL_TEXT, 1 },
 };
 
@@ -85,6 +89,17 @@ static int fill_name(struct table *t, struct cell *row, const char *symbol)
 	return err ? err : cell_s(t, &row[SYMBOL], symbol);
 }
 
+/* What the name says; nothing where it says nothing. */
+static int fill_tensor(struct table *t, struct cell *row, const char *symbol)
+{
+	enum tensor_core use = tensor_core_of(symbol);
+
+	if (use == TENSOR_UNKNOWN)
+		return 0;
+	cell_u(&row[TENSOR], use == TENSOR_YES);
+	return cell_s(t, &row[EVIDENCE], "name");
+}
+
 static int add_row(struct table *t, const struct device_state *s, const struct kernel_stats *k)
 {
 	struct cell *row = table_row(t);
@@ -109,6 +124,8 @@ static int add_row(struct table *t, const struct device_state *s, const struct k
 	cell_u(&row[STATIC_SHARED], k->last.static_shared);
 	cell_u(&row[DYNAMIC_SHARED], k->last.dynamic_shared);
 	err = fill_name(t, row, k->name);
+	if (!err)
+		err = fill_tensor(t, row, k->name);
 	if (!err)
 		err = cell_s(t, &row[BUCKET], kernel_class_name(k->class));
 	if (!err)

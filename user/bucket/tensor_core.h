@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether a kernel computes on tensor cores, as far as its name tells: libraries name their kernels
+ * after the instruction or the shape of its operands. A name that says nothing is no evidence of
+ * either. Knows nothing of devices or times.
+ */
+#ifndef BUCKET_TENSOR_CORE_H
+#define BUCKET_TENSOR_CORE_H
+
+enum tensor_core { TENSOR_UNKNOWN = 0, TENSOR_YES, TENSOR_NO };
+
+enum tensor_core tensor_core_of(const char *name);	/* NULL: unknown */
+
+#endif
