@@ -50,6 +50,12 @@ static struct table *build_kernels(const struct options *o, const struct model *
 	return view_kernels(m);
 }
 
+static struct table *build_lanes(const struct options *o, const struct model *m, uint64_t now_ns)
+{
+	(void)o;
+	return view_lanes(m, now_ns);
+}
+
 static struct table *build_copies(const struct options *o, const struct model *m, uint64_t now_ns)
 {
 	(void)o;
@@ -101,6 +107,7 @@ static const struct {
 	{ "ledger", build_ledger, WITH_DEVICES },
 	{ "devices", build_devices, WITH_DEVICES },
 	{ "kernels", build_kernels, WITH_DEVICES },
+	{ "lanes", build_lanes, WITH_ROWS },
 	{ "copies", build_copies, WITH_DEVICES },
 	{ "ranges", build_ranges, WITH_ROWS },
 	{ "calls", build_calls, ALWAYS },

@@ -25,6 +25,7 @@ struct sweep {
 	uint64_t owned_ns[DEVICE_BUCKETS];
 	uint64_t idle_ns;	/* gaps that have ended */
 	struct device_room *room;	/* of those that wait; NULL: as much as there is memory */
+	struct device_watch watch;	/* NULL: nobody; nor of a copy */
 };
 
 struct device_book {
@@ -67,7 +68,9 @@ static int start_waiting(struct sweep *s)
 			device_heap_prune(h, s->cursor);
 			h->prune_at = 2 * h->n + PRUNE_AT;
 		}
-		err = device_heap_push(h, w);
+		err = s->watch.begun ? s->watch.begun(s->watch.ctx, w) : 0;
+		if (!err)
+			err = device_heap_push(h, w);
 		if (err)
 			return err;
 		device_queue_pop(&s->waiting, s->room);
@@ -115,6 +118,7 @@ static int sweep_copy(struct sweep *to, const struct sweep *from)
 
 	*to = *from;
 	to->room = NULL;
+	to->watch = (struct device_watch){ NULL };
 	memset(to->running, 0, sizeof(to->running));
 	err = device_queue_share(&to->waiting, &from->waiting);
 	for (int i = 0; i < WORK_STATES && !err; i++)
@@ -144,6 +148,11 @@ struct device_book *device_book_new(uint64_t open_ns, struct device_room *room)
 	return b;
 }
 
+void device_book_watch(struct device_book *b, const struct device_watch *watch)
+{
+	b->sweep.watch = *watch;
+}
+
 void device_book_free(struct device_book *b)
 {
 	if (!b)
@@ -166,6 +175,8 @@ int device_book_push(struct device_book *b, const struct device_work *work)
 	}
 	if (work->end_ns > num_max(from, cursor)) {
 		err = device_queue_push(&b->sweep.waiting, b->sweep.room, work);
+		if (!err && b->sweep.watch.pushed)
+			err = b->sweep.watch.pushed(b->sweep.watch.ctx, work);
 		if (err)
 			return err;
 		b->busy_ns[work->bucket] += work->end_ns - num_max(from, cursor);

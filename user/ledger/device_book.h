@@ -76,6 +76,15 @@ struct device_room {
 
 /* room NULL: as much as there is memory. NULL + errno. */
 struct device_book *device_book_new(uint64_t open_ns, struct device_room *room);
+
+/* Told of every work that is booked: when it is pushed, and in the order in which they begin, when that
+ * is settled. They return 0 or an error, which goes to who pushes or settles. */
+struct device_watch {
+	int (*pushed)(void *ctx, const struct device_work *work);
+	int (*begun)(void *ctx, const struct device_work *work);
+	void *ctx;
+};
+void device_book_watch(struct device_book *b, const struct device_watch *watch);
 void device_book_free(struct device_book *b);
 
 /* In any order of starts that are not settled yet, while it is not full. 0 or -ENOMEM: then it is not

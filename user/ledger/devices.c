@@ -69,6 +69,7 @@ struct devices *devices_new(void)
 static void state_free(struct device_state *s)
 {
 	kernels_free(&s->kernels);
+	lanes_free(&s->lanes);
 	device_book_free(s->book);
 	losses_free(&s->losses);
 	free(s);
@@ -101,6 +102,16 @@ bool devices_have(const struct devices *d, uint32_t pid, uint32_t device)
 	return is_last(d, pid, device) || map_find(&d->by_process, device_key(pid, device));
 }
 
+static int on_pushed(void *lanes, const struct device_work *work)
+{
+	return lanes_submit(lanes, work);
+}
+
+static int on_begun(void *lanes, const struct device_work *work)
+{
+	return lanes_begin(lanes, work);
+}
+
 static struct device_state *find_or_make(struct devices *d, uint32_t pid, uint32_t device,
 					 uint64_t open_ns)
 {
@@ -122,6 +133,7 @@ static struct device_state *find_or_make(struct devices *d, uint32_t pid, uint32
 	}
 	s->pid = pid;
 	s->device = device;
+	device_book_watch(s->book, &(struct device_watch){ on_pushed, on_begun, &s->lanes });
 	s->open_ns = open_ns;
 	*at = s;
 	slot->value = (uintptr_t)s;
@@ -244,6 +256,8 @@ static int settle(struct devices *d, struct device_state *s, uint64_t horizon_ns
 					 &dividing);
 	if (!err)
 		err = dividing.err;
+	if (!err)
+		lanes_settle(&s->lanes, device_book_settled(s->book));
 	return err ? err : host_device_settled(s);
 }
 
@@ -389,6 +403,7 @@ static void cut(struct devices *d, struct device_state *s)
 	if (device_book_idle_since(s->book) > idle_since)
 		s->told_ns = num_max(s->told_ns, device_book_idle_since(s->book));
 	kernels_cut(&s->kernels, &d->kernels);
+	lanes_cut(&s->lanes);
 	losses_free(&s->losses);
 	memset(s->idle_ns, 0, sizeof(s->idle_ns));
 	memset(s->copies, 0, sizeof(s->copies));

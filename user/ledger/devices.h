@@ -17,6 +17,7 @@
 #include "ledger/device_book.h"
 #include "ledger/idle.h"
 #include "ledger/kernels.h"
+#include "ledger/lanes.h"
 #include "ledger/loss.h"
 
 /* Buckets of the book: the classes of kernels, whole graphs, copies by direction, sets. */
@@ -51,6 +52,7 @@ struct device_state {
 	uint64_t idle_ns[IDLE_CAUSES];	/* of gaps that are settled */
 	struct losses losses;		/* the same gaps, without the first */
 	struct kernels kernels;
+	struct lanes lanes;
 	/* By direction (the last: between devices) and by enum work_memory. */
 	struct copy_stats copies[COPY_DEFAULT + 2][3];
 	struct copy_stats sets;

@@ -16,7 +16,7 @@
 #include "event/work.h"
 #include "ledger/hist.h"
 
-#define KERNELS_ROOM_BYTES (20u << 20)	/* of all devices; some thousand names */
+#define KERNELS_ROOM_BYTES (16u << 20)	/* of all devices; some thousand names */
 #define KERNELS_OTHER "[other]"
 
 struct kernels;

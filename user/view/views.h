@@ -33,6 +33,10 @@ struct table *view_processes(const struct model *m, uint64_t now_ns);
  * registers ... limiter symbol: a row per symbol; by total_ns, descending. */
 struct table *view_kernels(const struct model *m);
 
+/* pid comm device lane works busy_ns latency_p50_ns latency_p99_ns latency_max_ns depth_avg depth_max
+ * wall_ns: a row per lane, before them one of all of a process and device that has several. */
+struct table *view_lanes(const struct model *m, uint64_t now_ns);
+
 /* pid device direction pinned count bytes total_ns gb_per_s (10^9 bytes); by total_ns. */
 struct table *view_copies(const struct model *m);
 

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Just before a work begins at t, its lane is as deep as there are submissions before t that have not
+ * begun before t; no moment since the last begin was deeper. Works come in the order in which they
+ * begin, their submissions nearly in order.
+ */
+#include "ledger/lanes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+
+#define CAP_FIRST 16
+#define MOVES_MAX 64	/* submissions that make way for one: more are out of order in no lane */
+
+static bool waits(const struct device_work *w)
+{
+	return w->has_launch && w->launch_end_ns < w->start_ns;
+}
+
+static struct lane_stats *find(struct lanes *l, uint64_t lane)
+{
+	struct lane_stats *made;
+
+	if (l->last < l->all.n && l->all.v[l->last].lane == lane && !l->all.v[l->last].other)
+		return &l->all.v[l->last];
+	for (l->last = 0; l->last < l->all.n; l->last++)
+		if (l->all.v[l->last].lane == lane || l->all.v[l->last].other)
+			return &l->all.v[l->last];
+	made = VEC_PUSH(&l->all);
+	if (!made)
+		return NULL;
+	made->lane = lane;
+	made->other = l->all.n > LANES_MAX;
+	return made;
+}
+
+static uint64_t *at(const struct lane_stats *lane, size_t i)
+{
+	return &lane->submitted[(lane->first + i) & (lane->cap - 1)];
+}
+
+static int make_room(struct lane_stats *lane)
+{
+	size_t cap = lane->cap ? 2 * lane->cap : CAP_FIRST;
+	uint64_t *v;
+
+	if (lane->n < lane->cap)
+		return 0;
+	v = malloc(cap * sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i < lane->n; i++)
+		v[i] = *at(lane, i);
+	free(lane->submitted);
+	lane->submitted = v;
+	lane->cap = cap;
+	lane->first = 0;
+	return 0;
+}
+
+int lanes_submit(struct lanes *l, const struct device_work *work)
+{
+	struct lane_stats *lane = waits(work) ? find(l, work->lane) : NULL;
+	size_t i;
+
+	if (!waits(work))
+		return 0;
+	if (!lane || make_room(lane))
+		return -ENOMEM;
+	for (i = lane->n++; i && i + MOVES_MAX > lane->n && *at(lane, i - 1) > work->launch_end_ns; i--)
+		*at(lane, i) = *at(lane, i - 1);
+	*at(lane, i) = work->launch_end_ns;
+	return 0;
+}
+
+/* How deep the lane is just before ns. */
+static uint64_t depth_before(struct lane_stats *lane, uint64_t ns)
+{
+	while (lane->n && *at(lane, 0) < ns) {
+		lane->first++;
+		lane->n--;
+		lane->due++;
+	}
+	return lane->due - num_min(lane->begun, lane->due);
+}
+
+/* Of a new work, ns is when it begins: nothing was deeper since the one before. */
+void lanes_settle(struct lanes *l, uint64_t ns)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < l->all.n; i++) {
+		struct lane_stats *lane = &l->all.v[i];
+		uint64_t depth = depth_before(lane, ns);
+
+		lane->depth_max = num_max(lane->depth_max, depth);
+		all += depth;
+	}
+	l->depth_max = num_max(l->depth_max, all);
+}
+
+int lanes_begin(struct lanes *l, const struct device_work *work)
+{
+	struct lane_stats *lane = find(l, work->lane);
+
+	if (!lane)
+		return -ENOMEM;
+	lane->works++;
+	lane->busy_ns += work->end_ns - work->start_ns;
+	if (waits(work)) {
+		lanes_settle(l, work->start_ns);
+		lane->waited_ns += work->start_ns - work->launch_end_ns;
+		lane->begun++;
+	}
+	if (!work->has_launch)
+		return 0;
+	return hist_add(&lane->latency, work->start_ns - num_min(work->start_ns, work->launch_start_ns));
+}
+
+void lanes_cut(struct lanes *l)
+{
+	l->depth_max = 0;
+	for (size_t i = 0; i < l->all.n; i++) {
+		struct lane_stats *lane = &l->all.v[i];
+
+		lane->works = lane->busy_ns = lane->waited_ns = lane->depth_max = 0;
+		hist_reset(&lane->latency);
+	}
+}
+
+void lanes_free(struct lanes *l)
+{
+	for (size_t i = 0; i < l->all.n; i++) {
+		hist_free(&l->all.v[i].latency);
+		free(l->all.v[i].submitted);
+	}
+	VEC_FREE(&l->all);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How works wait on the lanes of one device: how long from the beginning of the launching call until
+ * the work begins (latency), how many had been submitted and not begun (depth). Works of one lane are
+ * submitted when their launch returns; one that had begun by then never waited, one whose launch is
+ * not known is only counted. Bounded: lanes that come when there are LANES_MAX are one. Knows nothing
+ * of kernels' names and of owners.
+ *
+ * Example; L a launch [start, end), W its work, all on one lane, over [0, 100):
+ *
+ *   L [0,10) W [10,30)   L [12,14) W [30,40)   L [16,20) W [40,90)   L [50,60) W [90,95)
+ *
+ *   depth is at most 2 (in [20,30)), and (0 + 16 + 20 + 30) / 100 on average; latency: 10 18 24 40
+ */
+#ifndef LEDGER_LANES_H
+#define LEDGER_LANES_H
+
+#include <stdbool.h>
+
+#include "base/vec.h"
+#include "ledger/device_book.h"
+#include "ledger/hist.h"
+
+#define LANES_MAX 64
+
+struct lane_stats {
+	uint64_t lane;			/* context << 32 | stream */
+	bool other;			/* all that have no row of their own */
+	uint64_t works;			/* that began */
+	uint64_t busy_ns;
+	uint64_t waited_ns;		/* from the launch's return to the work's begin, of all */
+	uint64_t depth_max;
+	struct hist latency;
+	/* Submissions of works that have not begun, in order of time; a ring. */
+	uint64_t *submitted;
+	size_t cap, first, n;
+	uint64_t due, begun;		/* submissions before the last begin, begins before it */
+};
+
+struct lanes {
+	VEC(struct lane_stats) all;
+	uint64_t depth_max;		/* over all lanes */
+	size_t last;			/* that was found */
+};
+
+/* A work that will begin is known; then, in order of time, that it begins. 0 or -ENOMEM. */
+int lanes_submit(struct lanes *l, const struct device_work *work);
+int lanes_begin(struct lanes *l, const struct device_work *work);
+
+/* All that begins before ns has begun, and all that was submitted before is known. */
+void lanes_settle(struct lanes *l, uint64_t ns);
+
+void lanes_cut(struct lanes *l);	/* a new interval: what waits goes on waiting */
+void lanes_free(struct lanes *l);
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The table `lanes`: how works wait on each lane of a process's device, and (where it has several) on
+ * all of them together.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/num.h"
+#include "view/views.h"
+
+enum { PID, COMM, DEVICE, LANE, WORKS, BUSY, LATENCY_P50, LATENCY_P99, LATENCY_MAX, DEPTH_AVG, DEPTH_MAX,
+       WALL, N_COLUMNS };
+
+static const struct column columns[N_COLUMNS] = {
+	[PID] = { "pid", NULL, CELL_ID, 0 },
+	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
+	[DEVICE] = { "device", NULL, CELL_ID, 0 },
+	[LANE] = { "lane", NULL, CELL_TEXT, 0 },
+	[WORKS] = { "works", NULL, CELL_INT, 0 },
+	[BUSY] = { "busy_ns", NULL, CELL_NS, 0 },
+	[LATENCY_P50] = { "latency_p50_ns", NULL, CELL_NS, 0 },
+	[LATENCY_P99] = { "latency_p99_ns", NULL, CELL_NS, 0 },
+	[LATENCY_MAX] = { "latency_max_ns", NULL, CELL_NS, 1 },
+	[DEPTH_AVG] = { "depth_avg", NULL, CELL_REAL, 0 },
+	[DEPTH_MAX] = { "depth_max", NULL, CELL_INT, 0 },
+	[WALL] = { "wall_ns", NULL, CELL_NS, 1 },
+};
+
+struct of {			/* whose lane it is */
+	const struct device_state *state;
+	const char *comm;
+	uint64_t wall_ns;
+};
+
+static int add_row(struct table *t, const struct of *of, const char *name,
+		   const struct lane_stats *lane)
+{
+	struct cell *row = table_row(t);
+	int err;
+
+	if (!row)
+		return -ENOMEM;
+	cell_u(&row[PID], of->state->pid);
+	cell_u(&row[DEVICE], of->state->device);
+	cell_u(&row[WORKS], lane->works);
+	cell_u(&row[BUSY], lane->busy_ns);
+	cell_u(&row[WALL], of->wall_ns);
+	if (lane->latency.count) {
+		cell_u(&row[LATENCY_P50], hist_quantile(&lane->latency, 0.50));
+		cell_u(&row[LATENCY_P99], hist_quantile(&lane->latency, 0.99));
+		cell_u(&row[LATENCY_MAX], lane->latency.max);
+		cell_u(&row[DEPTH_MAX], lane->depth_max);
+		if (of->wall_ns)
+			cell_d(&row[DEPTH_AVG], (double)lane->waited_ns / (double)of->wall_ns);
+	}
+	err = cell_s(t, &row[COMM], of->comm);
+	return err ? err : cell_s(t, &row[LANE], name);
+}
+
+/* Its name is "1.7": context and stream, as CUPTI numbers them. */
+static int add_lane(struct table *t, const struct of *of, const struct lane_stats *lane)
+{
+	char name[32];
+
+	if (lane->other)
+		return add_row(t, of, "[other]", lane);
+	snprintf(name, sizeof(name), "%" PRIu32 ".%" PRIu32, (uint32_t)(lane->lane >> 32),
+		 (uint32_t)lane->lane);
+	return add_row(t, of, name, lane);
+}
+
+static int add_all(struct table *t, const struct of *of)
+{
+	const struct lanes *lanes = &of->state->lanes;
+	struct lane_stats all = { .depth_max = lanes->depth_max };
+	int err = 0;
+
+	for (size_t i = 0; i < lanes->all.n && !err; i++) {
+		all.works += lanes->all.v[i].works;
+		all.busy_ns = num_add(all.busy_ns, lanes->all.v[i].busy_ns);
+		all.waited_ns = num_add(all.waited_ns, lanes->all.v[i].waited_ns);
+		err = hist_merge(&all.latency, &lanes->all.v[i].latency);
+	}
+	if (!err)
+		err = add_row(t, of, "all", &all);
+	hist_free(&all.latency);
+	return err;
+}
+
+static int add_device(struct table *t, const struct model *m, const struct device_state *s,
+		      uint64_t now_ns)
+{
+	struct of of = { .state = s, .comm = view_comm(m, s->pid) };
+	uint64_t idle_ns[IDLE_CAUSES];
+	struct device_sum sum;
+	size_t used = 0;
+	int err = model_device(m, s, now_ns, &sum, idle_ns, NULL);
+
+	if (!err)
+		of.wall_ns = sum.close_ns - sum.open_ns;
+	for (size_t i = 0; i < s->lanes.all.n; i++)
+		used += s->lanes.all.v[i].works != 0;
+	if (!err && used > 1)
+		err = add_all(t, &of);
+	for (size_t i = 0; i < s->lanes.all.n && !err; i++)
+		if (s->lanes.all.v[i].works)
+			err = add_lane(t, &of, &s->lanes.all.v[i]);
+	return err;
+}
+
+struct table *view_lanes(const struct model *m, uint64_t now_ns)
+{
+	const struct devices *d = model_devices(m);
+	struct table *t = table_new("lanes", columns, N_COLUMNS);
+	int err = 0;
+
+	if (!t)
+		return NULL;
+	for (size_t i = 0; !err && i < devices_count(d); i++)
+		err = add_device(t, m, devices_get(d, i), now_ns);
+	if (!err)
+		return t;
+	table_free(t);
+	errno = -err;
+	return NULL;
+}
