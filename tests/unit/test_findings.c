@@ -145,6 +145,12 @@ static void an_input_stall_says_what_is_known_of_it_and_no_more(void **state)
 	found = only(&f, &b, "input-stall");
 	assert_has(&found.cause, "it runs host code");
 	findings_free(&f);
+	memset(row.loss.cause_ns, 0, sizeof(row.loss.cause_ns));
+	row.loss.cause_ns[IDLE_UNKNOWN] = 3000 * MS;
+	found = only(&f, &b, "input-stall");
+	assert_has(&found.cause, "is in no call that CUPTI records");
+	assert_has(&found.cause, "or is in one that only probes see");
+	findings_free(&f);
 }
 
 static void a_thread_without_a_cpu_is_told_from_one_that_waits(void **state)

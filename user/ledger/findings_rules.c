@@ -45,7 +45,7 @@ static void add_causes(struct strbuf *out, const struct lost *lost)
 {
 	const char *separator = "; ";
 
-	if (lost->cause_ns[IDLE_OTHER] == lost->ns)
+	if (lost->cause_ns[IDLE_OTHER] == lost->ns || lost->cause_ns[IDLE_UNKNOWN])
 		return;
 	for (unsigned int i = 0; i < IDLE_CAUSES; i++) {
 		if (lost->cause_ns[i] * 100 < lost->ns)
@@ -83,8 +83,11 @@ static bool add_why_outside(struct strbuf *out, const struct lost *lost)
 		if (waits[i] && (longest == IDLE_OTHER || lost->cause_ns[i] > lost->cause_ns[longest]))
 			longest = i;
 	}
-	strbuf_addstr(out, " is in no call while the device has nothing to do: ");
-	if (!off_ns)
+	strbuf_addf(out, " is in no call%s while the device has nothing to do: ",
+		    lost->cause_ns[IDLE_UNKNOWN] ? " that CUPTI records" : "");
+	if (lost->cause_ns[IDLE_UNKNOWN])
+		strbuf_addstr(out, "it waits for input, runs host code, or is in one that only probes see");
+	else if (!off_ns)
 		strbuf_addstr(out, "it waits for input, or runs host code");
 	else if (off_ns < lost->cause_ns[IDLE_OTHER])
 		strbuf_addstr(out, "it runs host code");

@@ -85,6 +85,12 @@ static bool is_settled(const struct model *m)
 	return m->intervals && !m->session.stop_ns;
 }
 
+static void forget_other(uint64_t ns[IDLE_CAUSES])
+{
+	ns[IDLE_UNKNOWN] += ns[IDLE_OTHER];
+	ns[IDLE_OTHER] = 0;
+}
+
 int model_device(const struct model *m, const struct device_state *s, uint64_t now_ns,
 		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses)
 {
@@ -93,8 +99,9 @@ int model_device(const struct model *m, const struct device_state *s, uint64_t n
 
 	/* Time in no call that CUPTI records may be anything: a call of NCCL, another thread's turn. */
 	if (model_fact(m, "without_probes")) {
-		idle_ns[IDLE_UNKNOWN] += idle_ns[IDLE_OTHER];
-		idle_ns[IDLE_OTHER] = 0;
+		forget_other(idle_ns);
+		for (size_t i = 0; losses && i < losses->all.n; i++)
+			forget_other(losses->all.v[i].cause_ns);
 	}
 	if (!m->session.stop_ns) {
 		idle_ns[IDLE_OPEN] = idle_ns[IDLE_NO_WORK];
