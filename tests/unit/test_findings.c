@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/time.h"
 #include "ledger/findings.h"
 #include "model_room.h"
 
@@ -444,6 +445,84 @@ static void a_process_that_waits_for_another_is_found(void **state)
 	model_free(m);
 }
 
+/* ---- laws ------------------------------------------------------------------------------------- */
+
+static uint64_t random_state;
+
+static uint64_t below(uint64_t n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % n;
+}
+
+static void push_random(struct model *m, uint64_t *now)
+{
+	static const uint8_t kinds[] = { EVENT_CALL, EVENT_CALL, EVENT_ENTER, EVENT_API, EVENT_API,
+					 EVENT_WORK, EVENT_WORK, EVENT_WORK, EVENT_EXIT,
+					 EVENT_UNARMED, EVENT_INSIDE, EVENT_GONE, EVENT_WATERMARK };
+	const struct work w = { .kind = (uint8_t)(1 + below(5)), .correlation = (uint32_t)below(200),
+				.stream = (uint32_t)below(2), .device = (uint32_t)below(2),
+				.memory = (uint8_t)below(4), .bytes = below(1 << 20) };
+	uint64_t start = below(50) ? *now + below(3 * MS) : BASE + below(20 * SECOND);
+	struct event ev = { .kind = kinds[below(sizeof(kinds))], .pid = 7, .tid = 7 + (uint32_t)below(3),
+			    .seq = (uint32_t)below(200), .func = (uint16_t)below(3), .has = HAS_BYTES,
+			    .bytes = below(2) << 20, .start_ns = start, .end_ns = start + below(4 * MS) };
+
+	*now += below(MS);
+	if (ev.kind == EVENT_API)
+		ev.func = 211;
+	if (ev.kind == EVENT_WORK) {
+		ev.work = &w;
+		ev.text = below(2) ? "ncclDevKernel_AllReduce" : "sgemm";
+	}
+	push(m, ev);
+}
+
+/* Of each book: what is lost in one way is not lost in another, and bounds are bounds. */
+static void check_shares(const struct findings *f)
+{
+	double sum[2] = { 0 };
+
+	for (size_t i = 0; i < f->all.n; i++) {
+		const struct finding *one = &f->all.v[i];
+
+		assert_true(one->has_share && one->share >= 0 && one->share <= 1);
+		assert_true(one->gain_bound >= one->share && one->gain_bound <= 1);
+		assert_true(one->device < 2);
+		sum[one->device] += one->share;
+		assert_true(*one->cause.s && *one->evidence.s && *one->next.s);
+	}
+	assert_true(sum[0] <= 1.000001 && sum[1] <= 1.000001);
+}
+
+static void whatever_happens_shares_of_a_book_are_at_most_all_of_it(void **state)
+{
+	const char *given = getenv("TEST_SEED");
+
+	(void)state;
+	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
+	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
+	for (int round = 0; round < 100; round++) {
+		struct model *m = session(BASE);
+		uint64_t now = BASE;
+		struct findings f = { 0 };
+
+		for (int i = 0; i < 600; i++)
+			push_random(m, &now);
+		assert_int_equal(findings_read(&f, m, now), 0);
+		check_shares(&f);
+		findings_free(&f);
+		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = now });
+		assert_int_equal(model_finish(m), 0);
+		assert_int_equal(findings_read(&f, m, model_now(m)), 0);
+		check_shares(&f);
+		findings_free(&f);
+		model_free(m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -461,6 +540,7 @@ int main(void)
 		cmocka_unit_test(waiting_of_launched_work_is_found_less_what_another_process_is_known_to_cause),
 		cmocka_unit_test(memory_never_freed_has_no_share_of_time),
 		cmocka_unit_test(a_process_that_waits_for_another_is_found),
+		cmocka_unit_test(whatever_happens_shares_of_a_book_are_at_most_all_of_it),
 		cmocka_unit_test(findings_of_a_session_are_its_gaps),
 	};
 
