@@ -20,6 +20,7 @@ _Static_assert(RANGE_PUSH == GP_RANGE_PUSH && RANGE_POP == GP_RANGE_POP &&
 #define WAITING_MAX 262144	/* records; more go out by the readings there are */
 #define NAMES_MAX 65536u
 #define TEXT_MAX 4096u
+#define TORN_NS 100000ull
 #define AHEAD_NS 1000000000ull	/* clocks that are read one after the other differ by less */
 #define LONGEST_NS (1000ull * 3600 * 1000000000)	/* no work takes 1,000 hours */
 
@@ -113,6 +114,14 @@ static uint32_t host_tid(struct helper_decoder *d, uint32_t own_tid)
 	return t ? t->tid : 0;
 }
 
+/* The clock was set while it ran: by a slew no length changes by more than that, and the readings'. */
+static bool is_torn(const struct waiting *w, uint64_t host_ns)
+{
+	uint64_t ns = w->end - w->start, apart = ns > host_ns ? ns - host_ns : host_ns - ns;
+
+	return apart > ns / 1000 + TORN_NS;
+}
+
 /* There was something, and when is not known: a work is counted where works are, as invalid. */
 static int tell_bad(struct helper_decoder *d, const struct waiting *w, const struct event_sink *sink)
 {
@@ -132,7 +141,7 @@ static int tell(struct helper_decoder *d, struct waiting *w, const struct event_
 
 	if (!helper_clock_host(&d->clock, w->start, &ev.start_ns, &error_ns) ||
 	    !helper_clock_host(&d->clock, w->end, &ev.end_ns, &ignored) || ev.end_ns < ev.start_ns ||
-	    is_to_come(d, ev.end_ns))
+	    is_to_come(d, ev.end_ns) || is_torn(w, ev.end_ns - ev.start_ns))
 		return tell_bad(d, w, sink);
 	if (w->kind == GP_RING_API) {
 		ev.kind = EVENT_API;
