@@ -62,6 +62,7 @@
 
 /* What a reader may want beside kinds, in the same bits. */
 #define GP_RING_WANT_KINDS ((1u << GP_RING_KINDS) - 1)
+#define GP_RING_WANT_NODES (1u << 30)	/* of graphs each node; else whole graphs are enough */
 #define GP_RING_WANT_ALL_CALLS (1u << 31)	/* it knows of calls by GP_RING_API alone */
 
 /* gp_ring_head.calls: which calls CUPTI records. */

@@ -159,6 +159,8 @@ int gpusim_graph_launch(struct gpusim_graph_exec *exec, struct gpusim_stream *ha
 			gpusim_submit_node(stream, &exec->works[i], now_ns, &(struct gpusim_trace_work){
 					.graph = exec->id,
 					.graph_node = exec->first_node + i,
+					.graph_index = (uint32_t)i,
+					.graph_count = (uint32_t)exec->count,
 				});
 		result = GPUSIM_OK;
 	}

@@ -17,6 +17,7 @@ struct gpusim_trace_work {
 	uint32_t correlation;
 	uint32_t graph; /* 0: none */
 	uint64_t graph_node;
+	uint32_t graph_index, graph_count; /* which of how many nodes that this launch runs */
 };
 
 struct gpusim_trace_call {

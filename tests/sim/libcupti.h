@@ -8,7 +8,9 @@
  * (each N-th record has no times), late=MS (complete so long after the end), withhold (a flush waits
  * for what has not ended), reorder, busy (somebody has subscribed), refuse (nothing can be enabled),
  * hang (a flush never returns), unusable (nothing works, as without a driver that it fits), back=MS (its
- * clock is set back by so much, 60 ms after it was first read).
+ * clock is set back by so much, 60 ms after it was first read), device=N (its buffers on the device are
+ * used up after so many nodes of graphs: more have no times, until all is disabled and enabled again),
+ * device!=N (disabling does not help).
  */
 #ifndef LIBCUPTI_H
 #define LIBCUPTI_H
@@ -26,8 +28,8 @@ struct cupti_version {
 };
 
 struct cupti_faults {
-	uint64_t drop, zero, late_ms, back_ms;
-	bool withhold, reorder, busy, refuse, hang, unusable;
+	uint64_t drop, zero, late_ms, back_ms, device;
+	bool withhold, reorder, busy, refuse, hang, unusable, device_stays;
 };
 
 const struct cupti_version *cupti_version(void);
@@ -44,6 +46,9 @@ union cupti_record {
 
 /* From what the simulation tells to a record; times of CLOCK_REALTIME, as CUPTI's own. */
 void cupti_record_work(union cupti_record *rec, const struct gpusim_trace_work *work);
+/* While whole graphs are told: a node is part of its graph's record. False: that is not complete yet. */
+bool cupti_record_graph(union cupti_record *rec, const struct gpusim_trace_work *node);
+void cupti_record_forget_times(union cupti_record *rec);
 bool cupti_record_call(union cupti_record *rec, const struct gpusim_trace_call *call); /* is one */
 
 /* Records wait until ready_ns of CLOCK_MONOTONIC; any thread. */

@@ -17,6 +17,7 @@ enum { WORKER_PERIOD_US = 20000, WORKER_RECORDS = 2000, CBIDS = 2048 };
 static cupti_request_fn request;
 static cupti_complete_fn complete;
 static uint64_t enabled; /* kinds, bits */
+static bool renewed; /* no kind of work was enabled meanwhile */
 static uint8_t single[2][CBIDS]; /* functions enabled one by one: runtime, driver */
 static bool any_single;
 static void *subscriber;
@@ -28,13 +29,31 @@ static bool is_on(uint32_t kind)
 	return __atomic_load_n(&enabled, __ATOMIC_RELAXED) >> kind & 1;
 }
 
+/* The buffers on the device take so many nodes since all was enabled. */
+static bool is_used_up(void)
+{
+	static uint64_t nodes;
+	uint64_t room = cupti_faults()->device;
+
+	if (__atomic_exchange_n(&renewed, false, __ATOMIC_RELAXED) && !cupti_faults()->device_stays)
+		nodes = 0;
+	return room && ++nodes > room;
+}
+
 static void on_work(const struct gpusim_trace_work *work)
 {
 	union cupti_record rec;
+	bool whole = work->graph && is_on(KIND_GRAPH_TRACE);
 
-	cupti_record_work(&rec, work);
-	if (is_on(rec.kind))
-		cupti_queue_add(&rec, work->work.end_ns);
+	if (whole && !cupti_record_graph(&rec, work))
+		return;
+	if (!whole)
+		cupti_record_work(&rec, work);
+	if (!is_on(rec.kind))
+		return;
+	if (work->graph && !whole && is_used_up())
+		cupti_record_forget_times(&rec);
+	cupti_queue_add(&rec, work->work.end_ns);
 }
 
 static void on_call(const struct gpusim_trace_call *call)
@@ -174,6 +193,8 @@ static int switch_kind(uint32_t kind, bool on)
 		__atomic_fetch_or(&enabled, 1ull << kind, __ATOMIC_RELAXED);
 	else
 		__atomic_fetch_and(&enabled, ~(1ull << kind), __ATOMIC_RELAXED);
+	if (!is_on(KIND_CONCURRENT_KERNEL) && !is_on(KIND_MEMCPY))
+		__atomic_store_n(&renewed, true, __ATOMIC_RELAXED);
 	listen();
 	pthread_mutex_unlock(&lock);
 	return CUPTI_SUCCESS;

@@ -24,23 +24,6 @@ static size_t count, room;
 static uint64_t made;
 static size_t dropped;
 
-static void forget_times(union cupti_record *rec)
-{
-	switch (rec->kind) {
-	case KIND_CONCURRENT_KERNEL:
-		rec->kernel.start = rec->kernel.end = 0;
-		break;
-	case KIND_MEMCPY:
-		rec->copy.start = rec->copy.end = 0;
-		break;
-	case KIND_MEMSET:
-		rec->set.start = rec->set.end = 0;
-		break;
-	default:
-		break;
-	}
-}
-
 /* With the lock. NULL: dropped. */
 static struct item *item_new(void)
 {
@@ -74,7 +57,7 @@ void cupti_queue_add(const union cupti_record *rec, uint64_t ready_ns)
 		item->ready_ns = ready_ns == GPUSIM_FOREVER ? ready_ns :
 							      ready_ns + faults->late_ms * 1000000;
 		if (faults->zero && made % faults->zero == 0)
-			forget_times(&item->rec);
+			cupti_record_forget_times(&item->rec);
 	} else {
 		dropped++;
 	}

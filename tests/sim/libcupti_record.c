@@ -169,6 +169,49 @@ void cupti_record_work(union cupti_record *rec, const struct gpusim_trace_work *
 	}
 }
 
+void cupti_record_forget_times(union cupti_record *rec)
+{
+	switch (rec->kind) {
+	case KIND_CONCURRENT_KERNEL:
+		rec->kernel.start = rec->kernel.end = 0;
+		break;
+	case KIND_MEMCPY:
+		rec->copy.start = rec->copy.end = 0;
+		break;
+	case KIND_MEMSET:
+		rec->set.start = rec->set.end = 0;
+		break;
+	default:
+		break;
+	}
+}
+
+/* One launch's nodes come one after the other, some launches' at the same time. */
+bool cupti_record_graph(union cupti_record *rec, const struct gpusim_trace_work *node)
+{
+	enum { LAUNCHES = 4096, ON_HOST = 0x7fffffff };
+	static struct {
+		uint64_t start_ns;
+		uint32_t device;
+	} started[LAUNCHES], *first;
+
+	first = &started[node->correlation % LAUNCHES];
+	if (!node->graph_index) {
+		first->start_ns = node->work.start_ns;
+		first->device = node->work.kind == GPUSIM_COPY_HTOD ? ON_HOST : (uint32_t)node->device;
+	}
+	if (node->graph_index + 1 < node->graph_count)
+		return false;
+	memset(rec, 0, sizeof(*rec));
+	rec->graph = (struct cupti_graph_trace){
+		.kind = KIND_GRAPH_TRACE, .correlation = node->correlation,
+		.start = real_ns(first->start_ns), .end = real_ns(node->work.end_ns),
+		.device = first->device, .graph = node->graph, .context = node->context,
+		.stream = node->stream, .end_device = (uint32_t)node->device,
+		.end_context = node->context };
+	return true;
+}
+
 bool cupti_record_call(union cupti_record *rec, const struct gpusim_trace_call *call)
 {
 	pthread_once(&once, prepare);

@@ -41,6 +41,10 @@ static void read_fault(const char *text)
 		faults.late_ms = n;
 	else if (sscanf(text, "back=%llu", &n) == 1)
 		faults.back_ms = n;
+	else if (sscanf(text, "device!=%llu", &n) == 1)
+		faults.device = n, faults.device_stays = true;
+	else if (sscanf(text, "device=%llu", &n) == 1)
+		faults.device = n;
 	else if (strcmp(text, "unusable") == 0)
 		faults.unusable = true;
 	else if (strcmp(text, "withhold") == 0)

@@ -31,6 +31,8 @@ enum verb_id {
 /* --off-cpu: `auto` is on for chosen processes and off for the whole host. */
 enum off_cpu { OFF_CPU_AUTO, OFF_CPU_ON, OFF_CPU_OFF };
 
+enum graphs_told { GRAPHS_AUTO, GRAPHS_NODES, GRAPHS_WHOLE };	/* auto: nodes, but whole at intervals */
+
 enum on { ON_UNSET = -1, ON_EXIT, ON_SIGNAL };
 
 #define OPTIONS_PIDS_MAX 1024
@@ -77,6 +79,7 @@ struct options {
 	int attach;			/* enum loader_way of probe/loader.h */
 	int detail;			/* enum loader_detail of the same */
 	int launch;			/* enum plan_launch of probe/plan.h */
+	int graphs;			/* enum graphs_told */
 	int tier;			/* highest tier of the catalogue's rows that is probed */
 	uint64_t budget_ns;		/* what single-stepping may add to a call; 0: the default */
 	uint64_t ring_bytes;		/* a power of two */

@@ -37,6 +37,10 @@ static const char *const detail_names[] = {
 	[DETAIL_CALL] = "call", [DETAIL_LATENCY] = "latency", [DETAIL_COUNT] = "count", NULL,
 };
 
+static const char *const graphs_names[] = {
+	[GRAPHS_AUTO] = "auto", [GRAPHS_NODES] = "nodes", [GRAPHS_WHOLE] = "whole", NULL,
+};
+
 static const char *const launch_names[] = {
 	[LAUNCH_AUTO] = "auto", [LAUNCH_RUNTIME] = "runtime", [LAUNCH_DRIVER] = "driver", NULL,
 };
@@ -215,6 +219,11 @@ static const struct option_row rows[] = {
 		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(launch),
 		.choices = launch_names, .accepts = "auto, runtime or driver",
 		.help = "launches probed: auto (both), runtime, driver",
+	}, {
+		.name = "graphs", .group = GROUP_MEASURE, .arg = "HOW",
+		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(graphs),
+		.choices = graphs_names, .accepts = "auto, nodes or whole",
+		.help = "CUDA graphs by their nodes, or whole (cheaper)",
 	}, {
 		.name = "tier", .group = GROUP_MEASURE, .arg = "N",
 		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(tier),

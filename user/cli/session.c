@@ -398,6 +398,8 @@ static int start(struct session *s)
 	s->helpers = helpers_new(s->blind ? HELPERS_TELL_CALLS : HELPERS_WORKS_ONLY);
 	if (!s->helpers)
 		return -ENOMEM;
+	if (session_wants_whole_graphs(s))
+		helpers_whole_graphs(s->helpers);
 	if (s->command.pid)
 		err = helpers_meet(s, s->command.pid);
 	for (size_t i = 0; i < o->n_pids && !err; i++)

@@ -149,6 +149,13 @@ static int push_count(struct session *s)
 	return ev.start_ns ? s->sink.push(s->sink.ctx, &ev) : 0;
 }
 
+bool session_wants_whole_graphs(const struct session *s)
+{
+	const struct options *o = s->plan->o;
+
+	return o->graphs == GRAPHS_WHOLE || (o->graphs == GRAPHS_AUTO && !*o->verb->name);
+}
+
 void helpers_stop(struct session *s)
 {
 	struct helpers_status st;
@@ -162,5 +169,9 @@ void helpers_stop(struct session *s)
 	for (size_t i = 0; s->helpers && i < helpers_count(s->helpers); i++) {
 		helpers_status(s->helpers, i, &st);
 		say(&st);
+		if (st.counts.whole_graphs && !session_wants_whole_graphs(s))
+			log_warn("of process %d, %" PRIu64 " graphs were told whole: CUPTI had no room for "
+				 "more of their nodes", st.pid,
+				 st.counts.whole_graphs);
 	}
 }

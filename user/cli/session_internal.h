@@ -99,6 +99,7 @@ int helpers_meet(struct session *s, pid_t pid);	/* this process may have one; 0 
 int helpers_see(struct session *s, const struct event *ev);	/* the same of whom an event tells */
 void helpers_read(struct session *s);
 void helpers_stop(struct session *s);	/* reads the last, and says what is missing */
+bool session_wants_whole_graphs(const struct session *s);
 
 int blind_choose(struct session *s);	/* sets `blind` if it is to be; 0 or -EINVAL, logged */
 int blind_after(struct session *s, int err);	/* of the loader: 0: `blind` is set, else err */

@@ -10,6 +10,7 @@
 #include "base/num.h"
 #include "base/vec.h"
 #include "event/helper_clock.h"
+#include "event/helper_work.h"
 #include "event/work.h"
 #include "gpuprof/ring.h"
 
@@ -43,6 +44,7 @@ struct helper_decoder {
 	uint64_t bad;		/* works without possible times that the latest reading follows */
 	struct helper_threads *threads;
 	struct helper_clock clock;
+	struct helper_contexts contexts;
 	VEC(struct waiting) waiting;
 	VEC(char *) names;	/* of number i + 1 */
 	struct helper_counts counts;
@@ -270,6 +272,8 @@ static int take_device(struct helper_decoder *d, const void *payload, size_t len
 		.shared_per_block = in.shared_per_block, .shared_reserved = in.shared_reserved,
 		.memory_bytes = in.memory_bytes };
 	format_uuid(facts.uuid, in.uuid);
+	d->contexts.devices += !d->contexts.devices || d->contexts.device != in.device;
+	d->contexts.device = in.device;
 	return sink->push(sink->ctx, &(struct event){ .kind = EVENT_DEVICE, .pid = d->pid,
 						      .text = name_of(d, in.name),
 						      .device = &facts });
@@ -328,37 +332,9 @@ static int take_kernel(struct helper_decoder *d, const void *payload, size_t len
 	w.start = k.start;
 	w.end = k.end;
 	w.name = k.name;
-	w.work = (struct work){
-		.kind = WORK_KIND_KERNEL, .registers = k.registers, .launch_type = k.launch_type,
-		.has = (k.has & GP_KERNEL_HAS_GRAPH ? WORK_HAS_GRAPH : 0) |
-		       (k.has & GP_KERNEL_HAS_CLUSTER ? WORK_HAS_CLUSTER : 0) |
-		       (k.has & GP_KERNEL_HAS_MAX_CLUSTERS ? WORK_HAS_MAX_CLUSTERS : 0),
-		.device = k.device, .context = k.context, .stream = k.stream,
-		.correlation = k.correlation, .graph = k.graph, .graph_node = k.graph_node,
-		.static_shared = k.static_shared, .dynamic_shared = k.dynamic_shared,
-		.shared_executed = k.shared_executed, .local_per_thread = k.local_per_thread,
-		.max_active_clusters = k.max_active_clusters };
-	memcpy(w.work.grid, k.grid, sizeof(k.grid));
-	memcpy(w.work.block, k.block, sizeof(k.block));
-	memcpy(w.work.cluster, k.cluster, sizeof(k.cluster));
+	helper_work_kernel(&k, &w.work);
+	helper_contexts_note(&d->contexts, k.context, k.device);
 	return wait_for_clock(d, &w, sink);
-}
-
-/* CUPTI's numbers of directions and of kinds of memory. */
-static const struct {
-	uint8_t dir, known;
-} directions[] = {
-	[1] = { COPY_H2D, 1 }, [2] = { COPY_D2H, 1 }, [3] = { COPY_H2D, 1 }, [4] = { COPY_D2H, 1 },
-	[5] = { COPY_D2D, 1 }, [6] = { COPY_D2D, 1 }, [7] = { COPY_D2D, 1 }, [8] = { COPY_D2D, 1 },
-	[9] = { COPY_H2H, 1 }, [10] = { COPY_D2D, 1 },
-};
-
-static uint8_t host_memory(const struct gp_ring_copy *c)
-{
-	uint8_t host = c->copy_kind == 2 ? c->to_kind : c->from_kind;
-
-	return c->copy_kind != 1 && c->copy_kind != 2 ? MEMORY_UNKNOWN :
-	       host == 1 ? MEMORY_PAGEABLE : host == 2 ? MEMORY_PINNED : MEMORY_UNKNOWN;
 }
 
 static int take_copy(struct helper_decoder *d, const void *payload, bool is_set,
@@ -366,21 +342,12 @@ static int take_copy(struct helper_decoder *d, const void *payload, bool is_set,
 {
 	struct gp_ring_copy c;
 	struct waiting w = { .kind = GP_RING_COPY };
-	bool known;
 
 	memcpy(&c, payload, sizeof(c));
-	known = c.copy_kind < sizeof(directions) / sizeof(directions[0]) &&
-		directions[c.copy_kind].known;
 	w.start = c.start;
 	w.end = c.end;
-	w.work = (struct work){
-		.kind = is_set ? WORK_KIND_SET : c.is_peer ? WORK_KIND_PEER : WORK_KIND_COPY,
-		.has = WORK_HAS_GRAPH | (known && !is_set ? WORK_HAS_DIR : 0),
-		.dir = known ? directions[c.copy_kind].dir : 0,
-		.memory = is_set ? MEMORY_UNKNOWN : host_memory(&c),
-		.device = c.device, .context = c.context, .stream = c.stream,
-		.correlation = c.correlation, .graph = c.graph, .graph_node = c.graph_node,
-		.bytes = c.bytes, .peer_from = c.peer_from, .peer_to = c.peer_to };
+	helper_work_copy(&c, is_set, &w.work);
+	helper_contexts_note(&d->contexts, c.context, c.device);
 	return wait_for_clock(d, &w, sink);
 }
 
@@ -406,11 +373,12 @@ static int take_graph(struct helper_decoder *d, const void *payload, size_t len,
 
 	(void)len;
 	memcpy(&g, payload, sizeof(g));
+	d->counts.whole_graphs++;
 	w.start = g.start;
 	w.end = g.end;
-	w.work = (struct work){ .kind = WORK_KIND_GRAPH, .has = WORK_HAS_GRAPH, .device = g.device,
-				.context = g.context, .stream = g.stream,
-				.correlation = g.correlation, .graph = g.graph };
+	helper_work_graph(&g, &w.work);
+	if (!helper_contexts_device(&d->contexts, &w.work))
+		return tell_bad(d, &w, sink);
 	return wait_for_clock(d, &w, sink);
 }
 

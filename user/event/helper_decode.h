@@ -25,6 +25,7 @@ struct helper_counts {
 	uint64_t works;		/* of them that went out as works, also as invalid ones */
 	uint64_t invalid;	/* too short, of an impossible time, of a name that was not told */
 	uint64_t unknown;	/* kinds of a later version */
+	uint64_t whole_graphs;	/* of works: graphs whose nodes were not told */
 	uint64_t dropped;	/* works that CUPTI or the helper lost, as they say */
 	uint64_t no_time;	/* of these, works that came without a time */
 	uint64_t no_thread;	/* records of numbers that are no thread of the process */

@@ -35,6 +35,7 @@ struct process {
 	unsigned int tries;		/* to find one */
 	uint64_t alive_ns, exit_ns;	/* seen last; 0: it goes on */
 	int pidfd;			/* -1: none */
+	bool whole_graphs;
 	bool look_again;		/* it may have executed another program */
 	uint64_t told_ns, told_before_ns;	/* helper_decoder_told, and what it was before */
 	uint64_t untold_ns;		/* at its end */
@@ -51,6 +52,7 @@ struct process {
 
 struct helpers {
 	enum helpers_calls calls;
+	bool whole_graphs;
 	struct api_rows *rows;
 	VEC(struct process *) all;
 };
@@ -68,6 +70,11 @@ struct helpers *helpers_new(enum helpers_calls calls)
 		return h;
 	free(h);
 	return NULL;
+}
+
+void helpers_whole_graphs(struct helpers *h)
+{
+	h->whole_graphs = true;
 }
 
 static void process_free(struct process *p)
@@ -106,6 +113,7 @@ static struct process *process_new(const struct helpers *h, const struct helpers
 	if (!p)
 		return NULL;
 	p->who = *who;
+	p->whole_graphs = h->whole_graphs;
 	find_soon(p);
 	p->pidfd = (int)syscall(SYS_pidfd_open, who->pid, 0);
 	p->decoder = helper_decoder_new(who->pid, who->clock_offset_ns);
@@ -159,7 +167,8 @@ int helpers_add(struct helpers *h, const struct helpers_process *who)
 
 static uint32_t kinds_for(const struct process *p)
 {
-	return GP_RING_WANT_KINDS | (p->calls ? GP_RING_WANT_ALL_CALLS : 0);
+	return GP_RING_WANT_KINDS | (p->calls ? GP_RING_WANT_ALL_CALLS : 0) |
+	       (p->whole_graphs ? 0 : GP_RING_WANT_NODES);
 }
 
 /* It uses CUDA or NVTX: who it is can be read while it lives. */

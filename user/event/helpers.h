@@ -40,6 +40,7 @@ struct helpers_status {
 enum helpers_calls { HELPERS_WORKS_ONLY, HELPERS_TELL_CALLS };
 
 struct helpers *helpers_new(enum helpers_calls calls);	/* NULL + errno */
+void helpers_whole_graphs(struct helpers *h);	/* are enough; before the first is added. Else: nodes */
 void helpers_free(struct helpers *h);	/* gives the slots back */
 
 bool helpers_know(const struct helpers *h, pid_t pid);	/* and it has not ended */

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "helper/buffers.h"
@@ -16,6 +17,7 @@
 #include "helper/names.h"
 
 #define CLOCK_TRIES 20
+#define GRAPH_NODES_MAX 20000000ull	/* less than CUPTI's 250 buffers of 100,000 */
 
 /* Which of our kinds each of CUPTI's gives. */
 static const struct kind {
@@ -24,7 +26,6 @@ static const struct kind {
 } kinds_of[] = {
 	{ CUPTI_KERNEL, GP_RING_KERNEL }, { CUPTI_MEMCPY, GP_RING_COPY },
 	{ CUPTI_MEMCPY_PEER, GP_RING_COPY }, { CUPTI_MEMSET, GP_RING_SET },
-	{ CUPTI_GRAPH_TRACE, GP_RING_GRAPH },
 };
 #define N_KINDS (sizeof(kinds_of) / sizeof(kinds_of[0]))
 
@@ -40,12 +41,20 @@ static struct collector {
 	uint32_t calls;			/* GP_CALLS_*; 0: none */
 	bool all_calls;			/* of these, also those that launch nothing */
 	uint64_t arrivals;		/* buffers asked for or given back */
+	uint64_t nodes, nodes_max;	/* records of nodes since all was enabled; before it is renewed */
+	uint64_t nodes_lost;		/* of them without times */
+	bool renewed, whole;		/* it was; that did not help, so graphs are told whole */
 	uint64_t flushed_ns;		/* began: what is lost now was made after it */
 	bool forgotten;			/* in a forked child */
 } collector = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 int collect_open(struct helper_ring *r, struct names *names)
 {
+	const char *most = getenv("GPUPROF_GRAPH_NODES");
+
+	collector.nodes_max = most ? strtoull(most, NULL, 10) : 0;
+	if (!collector.nodes_max)
+		collector.nodes_max = GRAPH_NODES_MAX;
 	collector.ring = r;
 	collector.names = names;
 	return collector.buffers.memory ? 0 : buffers_open(&collector.buffers);
@@ -60,6 +69,13 @@ static void tell_loss(uint32_t cause, uint64_t count)
 
 	if (count)
 		helper_ring_send(collector.ring, GP_RING_LOSS, &loss, sizeof(loss));
+}
+
+static uint32_t count_node(uint32_t graph, bool has_time)
+{
+	collector.nodes += graph != 0;
+	collector.nodes_lost += graph && !has_time;
+	return has_time ? 0 : GP_LOSS_NO_TIME;
 }
 
 /* Sends one record; what it was lost for, or 0. */
@@ -77,7 +93,7 @@ static uint32_t on_record(const void *rec, uint32_t kind)
 	case CUPTI_KERNEL:
 		if (!record_kernel(rec, bytes, &out.kernel))
 			return GP_LOSS_UNKNOWN;
-		if (!out.kernel.start && !out.kernel.end)
+		if (count_node(out.kernel.graph, out.kernel.start || out.kernel.end))
 			return GP_LOSS_NO_TIME;
 		out.kernel.name = names_of(collector.names, collector.ring,
 					   record_kernel_name(rec, bytes));
@@ -89,7 +105,7 @@ static uint32_t on_record(const void *rec, uint32_t kind)
 		if (!(kind == CUPTI_MEMCPY ? record_copy : kind == CUPTI_MEMSET ? record_set :
 		      record_peer)(rec, bytes, &out.copy))
 			return GP_LOSS_UNKNOWN;
-		if (!out.copy.start && !out.copy.end)
+		if (count_node(out.copy.graph, out.copy.start || out.copy.end))
 			return GP_LOSS_NO_TIME;
 		helper_ring_send(collector.ring, kind == CUPTI_MEMSET ? GP_RING_SET : GP_RING_COPY,
 				 &out.copy, sizeof(out.copy));
@@ -186,6 +202,18 @@ static int enable_calls(bool all, const char **what)
 	return 0;
 }
 
+/* Nodes or whole graphs: CUPTI tells one or the other. One that cannot tell whole ones tells nodes. */
+static void tell_graphs(uint32_t kinds)
+{
+	const uint64_t bit = 1ull << CUPTI_GRAPH_TRACE;
+	bool whole = kinds >> GP_RING_GRAPH & 1 && (collector.whole || !(kinds & GP_RING_WANT_NODES));
+
+	if (whole && !(collector.enabled & bit) && !collector.cupti->enable(CUPTI_GRAPH_TRACE))
+		collector.enabled |= bit;
+	if (!whole && collector.enabled & bit && !collector.cupti->disable(CUPTI_GRAPH_TRACE))
+		collector.enabled &= ~bit;
+}
+
 static int enable(uint32_t kinds, const char **what)
 {
 	*what = "cuptiActivityEnable";
@@ -200,6 +228,7 @@ static int enable(uint32_t kinds, const char **what)
 			return code;
 		collector.enabled |= bit;
 	}
+	tell_graphs(kinds);
 	return kinds >> GP_RING_API & 1 ? enable_calls(kinds & GP_RING_WANT_ALL_CALLS, what) : 0;
 }
 
@@ -255,12 +284,35 @@ void collect_flush(uint32_t flag)
 	pthread_mutex_unlock(&collector.lock);
 }
 
-void collect_drain(uint32_t flag)
+static void disable_works(void)
 {
 	for (uint32_t kind = 0; kind < CUPTI_KINDS; kind++)
 		if (collector.enabled >> kind & 1)
 			collector.cupti->disable(kind);
 	collector.enabled = 0;
+}
+
+void collect_renew(uint32_t kinds)
+{
+	const char *what;
+	uint64_t since_ns;
+
+	if (!collector.nodes_lost && collector.nodes < collector.nodes_max)
+		return;
+	collector.whole |= collector.renewed && collector.nodes_lost &&
+			   collector.nodes < collector.nodes_max / 2;
+	since_ns = clock_now_ns();
+	disable_works();
+	collect_flush(0);
+	enable(kinds, &what);
+	collect_unseen(since_ns, clock_now_ns());
+	collector.renewed = true;
+	collector.nodes = collector.nodes_lost = 0;
+}
+
+void collect_drain(uint32_t flag)
+{
+	disable_works();
 	if (collector.calls)
 		calls_disable(collector.cupti);
 	collector.calls = 0;

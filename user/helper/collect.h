@@ -26,6 +26,11 @@ int collect_arm(const struct cupti *c, uint32_t kinds, const char **what);
 /* While armed: what a further reader's kinds need, if CUPTI has it. */
 void collect_more(uint32_t kinds);
 
+/* CUPTI keeps nodes of graphs in buffers on the device that it does not use again (after 25 million
+ * records their times are 0). Before, all is disabled and enabled anew, and the time between told as
+ * unseen; if that does not help, graphs are told whole from then on. */
+void collect_renew(uint32_t kinds);
+
 /* Buffers that CUPTI has asked us for or given back so far. */
 uint64_t collect_arrivals(void);
 

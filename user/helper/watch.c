@@ -205,6 +205,7 @@ static uint64_t step(void)
 	if (watch.state == GP_HELPER_AWAKE) {
 		collect_more(kinds);
 		collect_flush(0);
+		collect_renew(kinds);
 		collect_clock();
 		if (!has_lost_cupti())
 			return PERIOD_NS;

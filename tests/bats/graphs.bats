@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# CUDA graphs: each node is a work of the launch that ran it, or a graph is one work; and what becomes of
+# them when CUPTI's buffers on the device are used up.
+
+load ../lib/common
+
+# What is said, r.json and the logs of 2,000 graphs of up to 12 nodes remain.
+graphs() { # OPTIONS-OF-GPUPROF...
+	local status=0
+	rm -f ./*.log
+	env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" timeout 60 "$GPUPROF" stat \
+		--format json -o r.json "$@" -- "$SIM/mix" --graphs only --rounds 2000 --pause-us 200 \
+		--seed "$RANDOM" >said 2>&1 || status=$?
+	cat said
+	[ $status -eq 0 ] || [ $status -eq 5 ]
+}
+
+works() { report_value r.json '[e["matched"] for e in t["events"] if e["kind"] == "work"][0]'; }
+kernels() { report_value r.json 'sum(k["count"] for k in t["kernels"])'; }
+
+# bats test_tags=needs:root,needs:bpf
+@test "graphs: whole ones are a work each, as long as their nodes together" {
+	needs root bpf sim
+	graphs --graphs whole
+	run works
+	assert_output 2000
+	run kernels
+	assert_output 0
+	local nodes_ns
+	nodes_ns=$(python3 -c 'import json, sys
+print(sum(w["end"] - w["start"] for w in json.load(open(sys.argv[1]))["works"]))' ./*.log)
+	run report_value r.json "[x['busy_ns'] >= $nodes_ns for x in t['ledger'] if (x['state'], x['bucket']) == ('compute', 'graph')]"
+	assert_output "[True]"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "graphs: CUPTI is enabled anew before its buffers on the device are used up, and the gap is booked" {
+	needs root bpf sim
+	GPUPROF_GRAPH_NODES=2000 GPUSIM_CUPTI_FAULTS=device=6000 graphs
+	run "$TEST_LIB/check_works.py" r.json ./*.log --faults
+	assert_success
+	assert_output --regexp '^seen (all|some), not known some$' # a few may run in the gap
+	run report_value r.json 'sum(x["ns"] for x in t["ledger"] if x["bucket"] == "unknown") < 10**8'
+	assert_output True
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "graphs: nodes that come without times are lost, and then they come again or whole graphs do" {
+	needs root bpf sim
+	GPUSIM_CUPTI_FAULTS=device=2500 graphs
+	run "$TEST_LIB/check_works.py" r.json ./*.log --faults
+	assert_success
+	assert_output "seen some, not known some"
+	run works
+	assert [ "$output" -gt 2500 ]
+	grep -q "device records were lost" said
+	GPUSIM_CUPTI_FAULTS='device!=2500' graphs
+	run "$TEST_LIB/check_works.py" r.json ./*.log --faults
+	assert_success
+	grep -q "graphs were told whole: CUPTI had no room for more of their nodes" said
+	run report_value r.json '[x["ns"] > 0 for x in t["ledger"] if (x["state"], x["bucket"]) == ("compute", "graph")]'
+	assert_output "[True]"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "graphs: a report at intervals has whole ones, unless it is asked for nodes" {
+	needs root bpf sim
+	export GPUPROF_CUPTI="$SIM/libcupti.so.13"
+	local mix=("$SIM/mix" --graphs only --rounds 200 --pause-us 100)
+	run "$GPUPROF" -i 30s --table ledger --format csv -- "${mix[@]}"
+	assert_success
+	assert_output --partial ",compute,graph,"
+	run "$GPUPROF" -i 30s --graphs nodes --table ledger --format csv -- "${mix[@]}"
+	assert_success
+	refute_output --partial ",compute,graph,"
+	assert_output --partial ",compute,"
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Fields to fields; CUPTI's numbers of directions and of memory by tables. */
+#include "event/helper_work.h"
+
+#include <string.h>
+
+#include "event/event.h"
+
+#define ON_HOST 0x7fffffffu	/* the device of a graph that begins there */
+
+void helper_work_kernel(const struct gp_ring_kernel *k, struct work *out)
+{
+	*out = (struct work){
+		.kind = WORK_KIND_KERNEL, .registers = k->registers, .launch_type = k->launch_type,
+		.has = (k->has & GP_KERNEL_HAS_GRAPH ? WORK_HAS_GRAPH : 0) |
+		       (k->has & GP_KERNEL_HAS_CLUSTER ? WORK_HAS_CLUSTER : 0) |
+		       (k->has & GP_KERNEL_HAS_MAX_CLUSTERS ? WORK_HAS_MAX_CLUSTERS : 0),
+		.device = k->device, .context = k->context, .stream = k->stream,
+		.correlation = k->correlation, .graph = k->graph, .graph_node = k->graph_node,
+		.static_shared = k->static_shared, .dynamic_shared = k->dynamic_shared,
+		.shared_executed = k->shared_executed, .local_per_thread = k->local_per_thread,
+		.max_active_clusters = k->max_active_clusters };
+	memcpy(out->grid, k->grid, sizeof(k->grid));
+	memcpy(out->block, k->block, sizeof(k->block));
+	memcpy(out->cluster, k->cluster, sizeof(k->cluster));
+}
+
+/* CUPTI's numbers of directions and of kinds of memory. */
+static const struct {
+	uint8_t dir, known;
+} directions[] = {
+	[1] = { COPY_H2D, 1 }, [2] = { COPY_D2H, 1 }, [3] = { COPY_H2D, 1 }, [4] = { COPY_D2H, 1 },
+	[5] = { COPY_D2D, 1 }, [6] = { COPY_D2D, 1 }, [7] = { COPY_D2D, 1 }, [8] = { COPY_D2D, 1 },
+	[9] = { COPY_H2H, 1 }, [10] = { COPY_D2D, 1 },
+};
+
+static uint8_t host_memory(const struct gp_ring_copy *c)
+{
+	uint8_t host = c->copy_kind == 2 ? c->to_kind : c->from_kind;
+
+	return c->copy_kind != 1 && c->copy_kind != 2 ? MEMORY_UNKNOWN :
+	       host == 1 ? MEMORY_PAGEABLE : host == 2 ? MEMORY_PINNED : MEMORY_UNKNOWN;
+}
+
+void helper_work_copy(const struct gp_ring_copy *c, bool is_set, struct work *out)
+{
+	bool known = c->copy_kind < sizeof(directions) / sizeof(directions[0]) &&
+		     directions[c->copy_kind].known;
+
+	*out = (struct work){
+		.kind = is_set ? WORK_KIND_SET : c->is_peer ? WORK_KIND_PEER : WORK_KIND_COPY,
+		.has = WORK_HAS_GRAPH | (known && !is_set ? WORK_HAS_DIR : 0),
+		.dir = known ? directions[c->copy_kind].dir : 0,
+		.memory = is_set ? MEMORY_UNKNOWN : host_memory(c),
+		.device = c->device, .context = c->context, .stream = c->stream,
+		.correlation = c->correlation, .graph = c->graph, .graph_node = c->graph_node,
+		.bytes = c->bytes, .peer_from = c->peer_from, .peer_to = c->peer_to };
+}
+
+void helper_work_graph(const struct gp_ring_graph *g, struct work *out)
+{
+	*out = (struct work){ .kind = WORK_KIND_GRAPH, .has = WORK_HAS_GRAPH, .device = g->device,
+			      .context = g->context, .stream = g->stream,
+			      .correlation = g->correlation, .graph = g->graph };
+}
+
+void helper_contexts_note(struct helper_contexts *c, uint32_t context, uint32_t device)
+{
+	for (unsigned int i = 0; i < c->n; i++)
+		if (c->v[i].context == context)
+			return;
+	if (c->n == HELPER_CONTEXTS_MAX)
+		return;
+	c->v[c->n].context = context;
+	c->v[c->n++].device = device;
+}
+
+bool helper_contexts_device(struct helper_contexts *c, struct work *graph)
+{
+	if (graph->device != ON_HOST) {
+		helper_contexts_note(c, graph->context, graph->device);
+		return true;
+	}
+	for (unsigned int i = 0; i < c->n; i++)
+		if (c->v[i].context == graph->context) {
+			graph->device = c->v[i].device;
+			return true;
+		}
+	graph->device = c->device;
+	return c->devices == 1;
+}
