@@ -118,7 +118,7 @@ static int sweep_copy(struct sweep *to, const struct sweep *from)
 
 	*to = *from;
 	to->room = NULL;
-	to->watch = (struct device_watch){ NULL };
+	memset(&to->watch, 0, sizeof(to->watch));
 	memset(to->running, 0, sizeof(to->running));
 	err = device_queue_share(&to->waiting, &from->waiting);
 	for (int i = 0; i < WORK_STATES && !err; i++)
