@@ -65,8 +65,8 @@ begun_before() { report_value "$1" '[(c["function"], c["count"], c["open"], c["b
 	run report_value r.json '[c["count"] for c in t["calls"] if c["function"] == "cudaLaunchKernel"]'
 	assert_output '[2000]'
 	surplus_ms r.json sync | all_between -100 2
-	run report_value r.json '{x["bucket"] for x in t["threads"]} - {"sync", "launch", "other"}'
-	assert_output 'set()'
+	run report_value r.json '{x["bucket"] for x in t["threads"]} & {"unknown", "lost", "copy", "query"}'
+	assert_output 'set()' # between calls they may be off the CPU
 	# What is known of no call is no number: not how long it took.
 	run report_value r.json '[(c["total_ns"], c["max_ns"], c["errors"]) for c in t["calls"] if c["class"] == "sync"]'
 	assert_output '[(None, None, 0)]'
