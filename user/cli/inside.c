@@ -2,7 +2,8 @@
 /*
  * The life of a call that was found: FOUND (its return is going to be probed), ARMED (it is, but did
  * the call return before that?), WATCHED (no: BPF tells its end); or UNPROBED (looked at once a
- * second); and OVER. Where a return is probed is inside_link.c's business.
+ * second); and OVER. Where a return is probed is inside_link.c's business, what threads are in now
+ * inside_look.c's.
  */
 #include "cli/inside.h"
 
@@ -15,7 +16,6 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "cli/inside_internal.h"
-#include "stack/snapshot.h"
 
 /* A thread on a CPU was where its registers say at the last timer tick: at most so long ago. */
 #define TICK_NS (20 * NS_PER_MS)
@@ -46,111 +46,9 @@ void inside_free(struct inside *in)
 	free(in);
 }
 
-static int add_pid(struct inside_pids *pids, pid_t pid)
-{
-	uint32_t *slot;
-
-	for (size_t i = 0; i < pids->all.n; i++)
-		if (pids->all.v[i] == (uint32_t)pid)
-			return 0;
-	slot = VEC_PUSH(&pids->all);
-	if (!slot)
-		return -ENOMEM;
-	*slot = (uint32_t)pid;
-	return 0;
-}
-
 int inside_add(struct inside *in, pid_t pid)
 {
-	return add_pid(&in->fresh, pid);
-}
-
-/* ---- looking ------------------------------------------------------------------------------- */
-
-struct look {
-	struct inside *in;
-	struct map seen;	/* threads that have made a call that was seen */
-	struct stack_snapshot *snapshot;
-	struct map by_tid;	/* index in the snapshot + 1 */
-	uint64_t start_ns;	/* before registers were read */
-	loader_regs_fn fn;
-	void *fn_ctx;
-	bool failed;
-};
-
-static void note_regs(void *ctx, const struct gp_thread_regs *regs)
-{
-	struct look *look = ctx;
-
-	if (regs->flags & GP_REGS_SEEN)
-		look->failed |= !map_put(&look->seen, regs->tid, NULL);
-	look->fn(look->fn_ctx, regs);
-}
-
-static int read_regs(void *ctx, const uint32_t *pids, size_t n, loader_regs_fn fn, void *fn_ctx)
-{
-	struct look *look = ctx;
-
-	look->fn = fn;
-	look->fn_ctx = fn_ctx;
-	return loader_look(look->in->loader, pids, n, note_regs, look);
-}
-
-static void end_look(struct look *look)
-{
-	stack_snapshot_free(look->snapshot);
-	map_free(&look->seen);
-	map_free(&look->by_tid);
-}
-
-/* 0, -ENOMEM, or -ENOTSUP where registers cannot be read. end_look in any case. */
-static int look_at(struct look *look, struct inside *in, const struct inside_pids *at)
-{
-	struct stack_source from = { read_regs, look };
-	const uint32_t *pids = at->all.v;
-	size_t n = at->all.n;
-
-	*look = (struct look){ .in = in, .start_ns = time_now_ns() };
-	look->snapshot = stack_snapshot_of_calls(pids, n, &from, in->tier);
-	if (!look->snapshot)
-		return -ENOMEM;
-	if (!stack_snapshot_has_regs(look->snapshot))
-		return -ENOTSUP;
-	for (size_t i = 0; i < n; i++)
-		if (stack_snapshot_add(look->snapshot, (pid_t)pids[i]) == -ENOMEM)
-			return -ENOMEM;
-	for (size_t i = 0; i < stack_snapshot_threads(look->snapshot); i++) {
-		const struct stack_thread *t = stack_snapshot_thread(look->snapshot, i);
-		struct map_slot *slot = map_put(&look->by_tid, (uint64_t)t->tid, NULL);
-
-		if (!slot)
-			return -ENOMEM;
-		slot->value = i + 1;
-	}
-	return look->failed ? -ENOMEM : 0;
-}
-
-/* Is it in a call, and where does that return to? */
-static bool read_call(const struct stack_thread *t, struct inside_call *c)
-{
-	const struct stack_frame *caller;
-
-	if (!t->call || t->call_frame + 1 >= t->n_frames)
-		return false;
-	caller = &t->frames[t->call_frame + 1];
-	if (!caller->sp)
-		return false;
-	if (t->quality == STACK_IS_RUNNING && !t->to_top)
-		return false;		/* its stack changed while it was read */
-	*c = (struct inside_call){ .pid = t->pid, .tid = t->tid, .row = (uint16_t)t->row,
-				   .returns_to = caller->address, .sp = caller->sp,
-				   .ran = t->quality == STACK_IS_RUNNING };
-	return true;
-}
-
-static bool was_seen(const struct look *look, pid_t tid)
-{
-	return map_find(&look->seen, (uint64_t)tid);
+	return inside_add_pid(&in->fresh, pid);
 }
 
 /* ---- telling ------------------------------------------------------------------------------- */
@@ -175,14 +73,14 @@ static int push_thread(const struct event_sink *sink, const struct stack_thread 
 }
 
 /* What is known of one that ran is older than the look: not how much. */
-static uint64_t known_until(const struct inside_call *c, const struct look *look)
+static uint64_t known_until(const struct inside_call *c, const struct inside_look *look)
 {
 	return c->ran ? c->since_ns : look->start_ns;
 }
 
 /* ---- finding ------------------------------------------------------------------------------- */
 
-static int find_one(struct look *look, const struct stack_thread *t, uint64_t since_ns,
+static int find_one(struct inside_look *look, const struct stack_thread *t, uint64_t since_ns,
 		    const struct event_sink *sink)
 {
 	struct inside *in = look->in;
@@ -190,7 +88,7 @@ static int find_one(struct look *look, const struct stack_thread *t, uint64_t si
 	bool is_new;
 	int err;
 
-	if (was_seen(look, t->tid) || !read_call(t, &call))
+	if (inside_was_seen(look, t->tid) || !inside_read_call(t, &call))
 		return 0;
 	if (!map_put(&in->known, (uint64_t)t->tid, &is_new))
 		return -ENOMEM;
@@ -209,15 +107,15 @@ static int find_one(struct look *look, const struct stack_thread *t, uint64_t si
 
 int inside_find(struct inside *in, uint64_t since_ns, const struct event_sink *sink)
 {
-	struct look look;
+	struct inside_look look;
 	int err;
 
 	if (!in->fresh.all.n)
 		return 0;
-	err = look_at(&look, in, &in->fresh);
+	err = inside_look_at(&look, in, &in->fresh);
 	for (size_t i = 0; !err && i < stack_snapshot_threads(look.snapshot); i++)
 		err = find_one(&look, stack_snapshot_thread(look.snapshot, i), since_ns, sink);
-	end_look(&look);
+	inside_look_end(&look);
 	in->fresh.all.n = 0;
 	if (err == -ENOTSUP)
 		log_debug("calls that began before cannot be found: no registers of threads");
@@ -247,7 +145,7 @@ static uint64_t next_look(const struct inside_call *c, uint64_t now_ns)
 	return now_ns + (lasted < TICK_NS ? TICK_NS : lasted < LOOK_NS ? lasted : LOOK_NS);
 }
 
-static int still_inside(struct look *look, struct inside_call *c, const struct event_sink *sink)
+static int still_inside(struct inside_look *look, struct inside_call *c, const struct event_sink *sink)
 {
 	if (c->state == CALL_ARMED)
 		c->state = CALL_WATCHED;
@@ -281,7 +179,7 @@ static int ended(struct inside *in, struct inside_call *c, const struct event_si
 		.end_ns = time_now_ns() });
 }
 
-static int look_again(struct look *look, struct inside_call *c, const struct event_sink *sink)
+static int look_again(struct inside_look *look, struct inside_call *c, const struct event_sink *sink)
 {
 	const struct map_slot *slot = map_find(&look->by_tid, (uint64_t)c->tid);
 	const struct stack_thread *t = NULL;
@@ -295,9 +193,9 @@ static int look_again(struct look *look, struct inside_call *c, const struct eve
 	}
 	if (has_no_thread(c))
 		return ended(look->in, c, sink);
-	if (!t || t->pid != c->pid || was_seen(look, c->tid))
+	if (!t || t->pid != c->pid || inside_was_seen(look, c->tid))
 		return gone(look->in, c, sink);
-	if (read_call(t, &now)) {
+	if (inside_read_call(t, &now)) {
 		c->ran = now.ran;
 		if (now.row == c->row && now.sp == c->sp && now.returns_to == c->returns_to)
 			return still_inside(look, c, sink);
@@ -315,18 +213,18 @@ static int look_at_due(struct inside *in, const struct event_sink *sink, bool la
 {
 	uint64_t now_ns = time_now_ns();
 	struct inside_pids pids = { 0 };
-	struct look look = { 0 };
+	struct inside_look look = { 0 };
 	int err = 0;
 
 	for (size_t i = 0; i < in->calls.n && !err; i++)
 		if (is_due(&in->calls.v[i], now_ns, last))
-			err = add_pid(&pids, in->calls.v[i].pid);
+			err = inside_add_pid(&pids, in->calls.v[i].pid);
 	if (!err && pids.all.n)
-		err = look_at(&look, in, &pids);
+		err = inside_look_at(&look, in, &pids);
 	for (size_t i = 0; i < in->calls.n && pids.all.n && !err; i++)
 		if (is_due(&in->calls.v[i], now_ns, last))
 			err = look_again(&look, &in->calls.v[i], sink);
-	end_look(&look);
+	inside_look_end(&look);
 	VEC_FREE(&pids.all);
 	return err == -ENOTSUP ? 0 : err;
 }

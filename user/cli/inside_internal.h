@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by inside.c (the life of a call) and inside_link.c (where it returns to). */
+/* Shared by inside.c (the life of a call), inside_link.c (where it returns to) and inside_look.c (what
+ * threads are in). */
 #ifndef CLI_INSIDE_INTERNAL_H
 #define CLI_INSIDE_INTERNAL_H
 
@@ -7,6 +8,7 @@
 #include "base/vec.h"
 #include "cli/inside.h"
 #include "probe/loader_seed.h"
+#include "stack/snapshot.h"
 
 #define INSIDE_NO_LINK SIZE_MAX
 
@@ -45,6 +47,29 @@ struct inside {
 	struct map known;	/* their threads */
 	VEC(struct inside_link) links;
 };
+
+int inside_add_pid(struct inside_pids *pids, pid_t pid);	/* once; 0 or -ENOMEM */
+
+struct inside_look {
+	struct inside *in;
+	struct map seen;	/* threads that have made a call that was seen */
+	struct stack_snapshot *snapshot;
+	struct map by_tid;	/* index in the snapshot + 1 */
+	uint64_t start_ns;	/* before registers were read */
+	loader_regs_fn fn;
+	void *fn_ctx;
+	bool failed;
+};
+
+/* 0, -ENOMEM, or -ENOTSUP where registers cannot be read. inside_look_end in any case. */
+int inside_look_at(struct inside_look *look, struct inside *in, const struct inside_pids *at);
+void inside_look_end(struct inside_look *look);
+
+/* Is it in a call, and where does that return to? */
+bool inside_read_call(const struct stack_thread *t, struct inside_call *c);
+
+/* Has it made a call that was seen? */
+bool inside_was_seen(const struct inside_look *look, pid_t tid);
 
 /* Tells BPF of it; sp 0: it cannot be seen to return. */
 void inside_mark(struct inside *in, const struct inside_call *c, uint64_t sp);
