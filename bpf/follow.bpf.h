@@ -76,6 +76,7 @@ static __noinline struct thread_state *adopt_thread(struct task_struct *task)
 	rec->pid = tgid;
 	rec->tid = (__u32)id;
 	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
+	note_own_tid(rec, task);
 	submit_task(rec);
 	return watch_thread(st, id);
 }

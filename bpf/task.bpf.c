@@ -17,6 +17,7 @@ static __always_inline struct gp_task *describe_task(__u8 kind, struct task_stru
 	rec->pid = p->tgid;
 	rec->tid = p->pid;
 	bpf_probe_read_kernel_str(rec->comm, sizeof(rec->comm), p->comm);
+	note_own_tid(rec, p);
 	return rec;
 }
 

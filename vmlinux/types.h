@@ -73,6 +73,15 @@ struct fdtable {
 	struct file **fd;
 };
 
+struct upid {
+	int nr;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
 struct task_struct {
 	pid_t pid;
 	pid_t tgid;
@@ -83,6 +92,7 @@ struct task_struct {
 	struct files_struct *files;
 	__u64 start_time;
 	struct task_struct *group_leader;
+	struct pid *thread_pid;
 	struct signal_struct *signal;
 	struct seccomp seccomp;
 	char comm[16];

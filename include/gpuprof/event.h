@@ -22,7 +22,7 @@
 #include "regs.h"
 #include "types.h"
 
-#define GP_EVENT_VERSION 6
+#define GP_EVENT_VERSION 7
 
 /* Kinds of records. A new kind must reach: event/decode.c, bpf counters (GP_KINDS). */
 #define GP_CALL 1	/* gp_call: a call that returned, complete */
@@ -105,10 +105,12 @@ struct gp_task {
 	gp_u32 tid;		/* FORK: the child's pid */
 	char comm[GP_COMM_LEN];
 	gp_u64 process_ns;	/* the birth of its process: tells two owners of one pid apart */
+	gp_u32 own_tid;		/* NEW: tid as the thread's own pid namespace has it; 0: not known */
+	gp_u32 pad2;
 };
 
 _Static_assert(sizeof(struct gp_call) == 32, "header of a call record");
-_Static_assert(sizeof(struct gp_task) == 56, "task record");
+_Static_assert(sizeof(struct gp_task) == 64, "task record");
 _Static_assert(sizeof(struct gp_stack) == 40 + sizeof(struct gp_thread_regs), "header of a stack record");
 _Static_assert(GP_WORDS_LARGE * 8 + sizeof(struct gp_call) == 128, "largest call record");
 

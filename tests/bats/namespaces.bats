@@ -80,3 +80,92 @@ measure() { # OPTION...
 	run report_value again.json "$by_birth"
 	assert_output "[[600, 2], [200, 1]]"
 }
+
+# ---- with the helper ------------------------------------------------------------------------------
+
+# A target with the helper, apart: 2 threads that launch 300 times each once `go` exists.
+start_helped() { # UNSHARE_OPTION...
+	CUDA_INJECTION64_PATH=$ROOT/build/libgpuprof.so GPUPROF_CUPTI=$SIM/libcupti.so.13 start_apart "$@"
+}
+
+# Has somebody woken its helper? Its state is a word of the ring's first page (gpuprof/ring.h).
+is_awake() { # PID
+	local fd
+	for fd in "/proc/$1/fd"/*; do
+		[[ $(readlink "$fd") == /memfd:gpuprof-ring* ]] || continue
+		[ "$(od -An -tu4 -j48 -N4 "$fd" | tr -d ' ')" -eq 3 ] && return
+	done
+	return 1
+}
+
+# All works of TARGET are joined, its threads are the host's, its books are the truth's.
+measure_helped() { # OPTION...
+	start_gpuprof stat "$@" --format json -o r.json
+	wait_armed "$TARGET" cudart
+	wait_for 10 is_awake "$TARGET"
+	touch go
+	wait "${STARTED[0]}"
+	kill -INT "$PROFILER" 2>/dev/null || true
+	wait_gpuprof
+	assert_success
+	laws r.json
+	compare --no-times --pid "$TARGET" t.json r.json
+	sed -i "s/\"pid\": [0-9]*/\"pid\": $TARGET/" t.json
+	run "$TEST_LIB/check_ledger.py" r.json t.json
+	assert_success
+	assert_output "1 books add up"
+	run report_value r.json '[k["count"] for k in t["kernels"]]'
+	assert_output "[600]"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "namespaces: all works of a process in a pid namespace meet their launches, in the host's threads" {
+	needs root bpf sim mounts
+	needs_unshare -pfm --mount-proc
+	start_helped -pm --mount-proc
+	grep -q 'pid 1$' calls.out
+	measure_helped -p "$TARGET"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "namespaces: all works of a process in a time namespace meet their launches; nothing is early or late" {
+	needs root bpf sim mounts
+	needs_unshare -Tf --monotonic 1000000
+	start_helped -pmT --mount-proc --monotonic 1000000 --boottime 2000000
+	measure_helped -p "$TARGET"
+	run report_value r.json "[(e['skew'], e['late'], e['invalid']) for e in t['events'] if e['kind'] == 'work']"
+	assert_output "[(0, 0, 0)]"
+}
+
+# Both inside: the truth's pid is the report's.
+demo_inside() { # UNSHARE_OPTION...
+	GPUPROF_CUPTI=$SIM/libcupti.so.13 GPUSIM_TRUTH=$PWD/t.json unshare -f "$@" \
+		"$GPUPROF" stat -o r.json --format json --capture c.gpr -- "$SIM/train" --steps 20 --threads 2 --quiet
+	laws r.json
+	run "$TEST_LIB/check_ledger.py" r.json t.json
+	assert_success
+	assert_output "1 books add up"
+	"$GPUPROF" report c.gpr --format json >report.json
+	cmp r.json report.json
+}
+
+# bats test_tags=needs:root
+@test "namespaces: gpuprof and its command in a pid namespace: works without probes, and says so" {
+	needs root sim mounts
+	needs_unshare -pfm --mount-proc
+	demo_inside -pm --mount-proc
+	run unshare -fpm --mount-proc env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat -- "$SIM/train" --steps 2 --quiet
+	assert_success
+	assert_output --partial "without probes (in a container with pids of its own; run gpuprof on the host"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "namespaces: gpuprof and its command in a time namespace see the host's times" {
+	needs root bpf sim
+	needs_unshare -Tf --monotonic 1000000
+	demo_inside -T --monotonic 1000000 --boottime 2000000
+	run report_value r.json "0 < ($(cut -d. -f1 /proc/uptime) + 1) * 10**9 - t['processes'][0]['start_ns'] < 60 * 10**9"
+	assert_output True
+	demo_inside -T --monotonic -50 --boottime -70
+	compare t.json r.json
+}

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Clock reads and the parser of durations. */
+/* Clock reads, what a time namespace makes of them, and the parser of durations. */
 #include "base/time.h"
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "base/io.h"
 
 static uint64_t read_clock(clockid_t id)
 {
@@ -16,14 +20,50 @@ static uint64_t read_clock(clockid_t id)
 	return (uint64_t)ts.tv_sec * NS_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 
+static int64_t parse_clock(const char *text, const char *name)
+{
+	long long s = 0, ns = 0;
+	const char *line = strstr(text, name);
+
+	if (!line || sscanf(line + strlen(name), "%lld %lld", &s, &ns) != 2)
+		return 0;
+	if (s > INT64_MAX / 2000000000ll || s < INT64_MIN / 2000000000ll || ns < 0 || ns >= 1000000000)
+		return 0;
+	return s * (int64_t)NS_PER_SEC + ns;
+}
+
+struct time_shift time_parse_shift(const char *text)
+{
+	return (struct time_shift){ parse_clock(text, "monotonic "), parse_clock(text, "boottime ") };
+}
+
+static struct time_shift own_shift;
+static pthread_once_t own_shift_once = PTHREAD_ONCE_INIT;
+
+static void read_own_shift(void)
+{
+	size_t len;
+	char *text = io_read_file("/proc/self/timens_offsets", 4096, &len);
+
+	if (text)
+		own_shift = time_parse_shift(text);
+	free(text);
+}
+
+const struct time_shift *time_own_shift(void)
+{
+	pthread_once(&own_shift_once, read_own_shift);
+	return &own_shift;
+}
+
 uint64_t time_now_ns(void)
 {
-	return read_clock(CLOCK_MONOTONIC);
+	return read_clock(CLOCK_MONOTONIC) - (uint64_t)time_own_shift()->now_ns;
 }
 
 uint64_t time_boot_ns(void)
 {
-	return read_clock(CLOCK_BOOTTIME);
+	return read_clock(CLOCK_BOOTTIME) - (uint64_t)time_own_shift()->boot_ns;
 }
 
 uint64_t time_wall_ns(void)

@@ -9,9 +9,17 @@
 #define NS_PER_MS 1000000ull
 #define NS_PER_US 1000ull
 
+/* The host's clocks, also inside of a time namespace. */
 uint64_t time_now_ns(void);		/* CLOCK_MONOTONIC, the clock of all events */
 uint64_t time_boot_ns(void);		/* CLOCK_BOOTTIME: with the time the host slept */
 uint64_t time_wall_ns(void);		/* CLOCK_REALTIME */
+/* What a time namespace adds to the host's clocks, from the text of /proc/PID/timens_offsets. */
+struct time_shift {
+	int64_t now_ns, boot_ns;
+};
+struct time_shift time_parse_shift(const char *text);	/* what is not there is 0 */
+const struct time_shift *time_own_shift(void);		/* as procfs shows times to us */
+
 int time_parse(const char *text, uint64_t *ns);	/* 0 or -EINVAL; ns, us, ms, s, m, h */
 
 #endif

@@ -404,6 +404,8 @@ static int start(struct session *s)
 		err = helpers_meet(s, s->command.pid);
 	for (size_t i = 0; i < o->n_pids && !err; i++)
 		err = helpers_meet(s, (pid_t)o->pids[i]);
+	for (size_t i = 0; i < s->users.n && !err; i++)
+		err = helpers_meet(s, s->users.v[i]);
 	targets_facts(s);
 	s->start_ns = time_now_ns();
 	err = session_push(s, &(struct event){ .kind = EVENT_START, .start_ns = s->start_ns });

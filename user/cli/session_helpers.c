@@ -6,60 +6,42 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/io.h"
 #include "base/log.h"
 #include "base/num.h"
 #include "base/time.h"
 #include "cli/session_internal.h"
 #include "probe/proc.h"
 
-/* The last of the numbers that a line "NSpid: 1234 5" has is the innermost. */
-static pid_t own_pid(struct proc *p)
-{
-	const char *text = proc_read(p, PROC_STATUS, NULL);
-	const char *field = text ? proc_status_field(text, "NSpid") : NULL;
-	long last = p->pid;
-
-	for (long n; field && *field && *field != '\n'; field += strcspn(field, "\t\n")) {
-		char *end;
-
-		n = strtol(field, &end, 10);
-		if (end == field)
-			break;
-		last = n;
-		field = end;
-		field += *field == '\t';
-	}
-	return (pid_t)last;
-}
-
-/* What its time namespace adds to CLOCK_MONOTONIC: the line "monotonic SECONDS NANOSECONDS". */
+/* What its time namespace adds to the host's CLOCK_MONOTONIC. */
 static int64_t clock_offset(pid_t pid)
 {
-	char path[64];
-	long long s = 0, ns = 0;
-	FILE *f;
+	char path[64], *text;
+	int64_t ns;
+	size_t len;
 
 	snprintf(path, sizeof(path), "/proc/%d/timens_offsets", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	if (fscanf(f, "monotonic %lld %lld", &s, &ns) != 2)
-		s = ns = 0;
-	fclose(f);
-	return s * (int64_t)NS_PER_SEC + ns;
+	text = io_read_file(path, 4096, &len);
+	ns = text ? time_parse_shift(text).now_ns : 0;
+	free(text);
+	return ns;
 }
 
 int helpers_meet(struct session *s, pid_t pid)
 {
 	struct helpers_process who = { .pid = pid, .own_pid = pid };
+	const char *status;
 	struct proc p;
 
 	if (!s->helpers)
 		return 0;
 	if (!proc_open(&p, pid)) {
-		who.own_pid = own_pid(&p);
+		status = proc_read(&p, PROC_STATUS, NULL);
+		if (status && proc_inner_pid(status))
+			who.own_pid = (pid_t)proc_inner_pid(status);
 		who.clock_offset_ns = clock_offset(pid);
 	}
 	proc_close(&p);
@@ -77,7 +59,12 @@ static bool may_have_helper(const struct session *s, const struct event *ev)
 
 int helpers_see(struct session *s, const struct event *ev)
 {
-	return may_have_helper(s, ev) ? helpers_meet(s, (pid_t)ev->pid) : 0;
+	int err = may_have_helper(s, ev) ? helpers_meet(s, (pid_t)ev->pid) : 0;
+
+	if (!err && s->helpers && ev->kind == EVENT_THREAD)
+		err = helpers_tell_thread(s->helpers, (pid_t)ev->pid, ev->tid,
+					  (uint32_t)EVENT_OWN_TID(ev));
+	return err;
 }
 
 void helpers_read(struct session *s)

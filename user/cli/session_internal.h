@@ -60,6 +60,7 @@ struct session {
 	struct event_sink sink;		/* session_push: what the sources push into */
 
 	VEC(int) pidfds;		/* of -p */
+	VEC(pid_t) users;		/* processes that used a library at the start */
 	VEC(pid_t) chosen;		/* by selectors: who used a library at the start */
 	VEC(int) timers;
 	size_t targets_left;

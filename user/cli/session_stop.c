@@ -123,6 +123,7 @@ void session_release(struct session *s)
 	close_all(s->timers.v, s->timers.n);
 	VEC_FREE(&s->pidfds);
 	VEC_FREE(&s->chosen);
+	VEC_FREE(&s->users);
 	VEC_FREE(&s->timers);
 	io_close(&s->epoll_fd);
 }

@@ -69,6 +69,17 @@ static int on_file(void *ctx, const struct target_file *file)
 	return scan->err;
 }
 
+/* It may have a helper, which is woken when there are probes. */
+static int note_user(struct session *s, pid_t pid)
+{
+	pid_t *slot = VEC_PUSH(&s->users);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = pid;
+	return 0;
+}
+
 int targets_attach_pid(struct scan *scan, pid_t pid)
 {
 	int err;
@@ -77,6 +88,8 @@ int targets_attach_pid(struct scan *scan, pid_t pid)
 	err = target_each_file(pid, on_file, scan);
 	if (!err && scan->uses && scan->s->inside)
 		err = inside_add(scan->s->inside, pid);
+	if (!err && scan->uses)
+		err = note_user(scan->s, pid);
 	if (err == -EACCES || err == -EPERM) {
 		scan->denied++;
 		return 0;

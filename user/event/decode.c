@@ -273,5 +273,7 @@ enum decode_status decode_task(const void *data, size_t len, struct event *out, 
 			       .seq = rec->seq, .start_ns = rec->start_ns, .end_ns = rec->time_ns,
 			       .text = comm };
 	EVENT_PROCESS_NS(out) = rec->process_ns;
+	if (out->kind == EVENT_THREAD)
+		EVENT_OWN_TID(out) = rec->own_tid;
 	return DECODE_OK;
 }

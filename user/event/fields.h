@@ -62,6 +62,9 @@ enum unseen_why {
  * only, to 10 ms. */
 #define EVENT_PROCESS_NS(e) ((e)->entity)
 
+/* THREAD: its number in its own pid namespace; 0: not known. */
+#define EVENT_OWN_TID(e) ((e)->stream)
+
 /* EVENT_COUNT reuses the numeric fields. */
 #define EVENT_HITS(e) ((e)->start_ns)
 #define EVENT_RECEIVED(e) ((e)->end_ns)

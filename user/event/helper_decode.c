@@ -29,6 +29,7 @@ struct waiting {		/* one that has a device's time */
 	uint64_t start, end;	/* the device's */
 	uint32_t name;
 	uint16_t kind;		/* GP_RING_* */
+	uint32_t tid;		/* of a call: the host's; 0: not known yet */
 	union {
 		struct work work;
 		struct gp_ring_api api;
@@ -105,15 +106,12 @@ static bool is_to_come(const struct helper_decoder *d, uint64_t ns)
 	return ns > num_add(d->now_ns, AHEAD_NS);
 }
 
-/* Looked up when the record comes: the thread may end meanwhile. 0: nobody. */
-static uint32_t host_tid(struct helper_decoder *d, uint32_t own_tid)
+/* 0: nobody. */
+static uint32_t host_tid(const struct helper_decoder *d, uint32_t own_tid)
 {
 	const struct helper_thread *t = d->threads ? helper_threads_find(d->threads, own_tid) : NULL;
 
-	if (!d->threads)
-		return own_tid;
-	d->counts.no_thread += !t;
-	return t ? t->tid : 0;
+	return !d->threads ? own_tid : t ? t->tid : 0;
 }
 
 /* The clock was set while it ran: by a slew no length changes by more than that, and the readings'. */
@@ -148,7 +146,8 @@ static int tell(struct helper_decoder *d, struct waiting *w, const struct event_
 	if (w->kind == GP_RING_API) {
 		ev.kind = EVENT_API;
 		ev.has = HAS_RESULT | HAS_END;
-		ev.tid = w->api.tid;
+		ev.tid = w->tid ? w->tid : host_tid(d, w->api.tid);
+		d->counts.no_thread += !ev.tid;
 		ev.seq = w->api.correlation;
 		ev.result = (int32_t)w->api.result;
 		ev.func = (uint16_t)w->api.cbid;
@@ -389,7 +388,11 @@ static int take_api(struct helper_decoder *d, const void *payload, size_t len,
 
 	(void)len;
 	memcpy(&w.api, payload, sizeof(w.api));
-	w.api.tid = host_tid(d, w.api.tid);
+	if (w.api.cbid >= FUNCS_MAX || w.api.domain > UINT8_MAX) {
+		d->counts.invalid++;
+		return 0;
+	}
+	w.tid = host_tid(d, w.api.tid);	/* now, since the thread may end meanwhile */
 	w.start = w.api.start;
 	w.end = w.api.end;
 	return wait_for_clock(d, &w, sink);
@@ -411,6 +414,7 @@ static int take_range(struct helper_decoder *d, const void *payload, size_t len,
 	}
 	ev.dir = (uint8_t)r.what;
 	ev.tid = host_tid(d, r.tid);
+	d->counts.no_thread += !ev.tid;
 	ev.entity = r.id;
 	ev.text = name_of(d, r.name);
 	ev.text2 = name_of(d, r.domain);

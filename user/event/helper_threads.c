@@ -71,6 +71,15 @@ static int add(struct helper_threads *t, const struct helper_thread *thread)
 	return 0;
 }
 
+int helper_threads_tell(struct helper_threads *t, const struct helper_thread *thread)
+{
+	const struct helper_thread *had = known(t, &t->by_tid, thread->tid);
+
+	if (t->all.n >= HELPER_THREADS_MAX || (had && had->own_tid == thread->own_tid))
+		return 0;
+	return add(t, thread);
+}
+
 /* ---- procfs --------------------------------------------------------------------------------- */
 
 static char *read_file(int tasks, uint32_t tid, const char *name)

@@ -163,6 +163,14 @@ int helpers_add(struct helpers *h, const struct helpers_process *who)
 	return 0;
 }
 
+int helpers_tell_thread(struct helpers *h, pid_t pid, uint32_t tid, uint32_t own_tid)
+{
+	const struct process *p = known(h, pid);
+
+	return p && p->threads && own_tid ? helper_threads_tell(p->threads, &(struct helper_thread){
+		.tid = tid, .own_tid = own_tid }) : 0;
+}
+
 /* ---- reading -------------------------------------------------------------------------------- */
 
 static uint32_t kinds_for(const struct process *p)

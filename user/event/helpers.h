@@ -49,6 +49,9 @@ bool helpers_know(const struct helpers *h, pid_t pid);	/* and it has not ended *
  * -ENOMEM. */
 int helpers_add(struct helpers *h, const struct helpers_process *p);
 
+/* The host's thread tid of process pid is own_tid in its namespace, as probes say. 0 or -ENOMEM. */
+int helpers_tell_thread(struct helpers *h, pid_t pid, uint32_t tid, uint32_t own_tid);
+
 /* Finds, renews and reads; to be called every 10 to 100 ms. now_ns: CLOCK_MONOTONIC. 0 or sink's
  * error or -ENOMEM. */
 int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *sink);

@@ -397,6 +397,7 @@ static int push_fact(struct model *m, const struct event *ev)
 {
 	int err = ev->text && ev->text2 ? pairs_set(&m->facts, ev->text, ev->text2, FACTS_MAX) : -EINVAL;
 
+	m->without_probes |= !err && !strcmp(ev->text, "without_probes");
 	return err && err != -ENOMEM ? invalid(m, ev) : err;
 }
 

@@ -98,7 +98,7 @@ int model_device(const struct model *m, const struct device_state *s, uint64_t n
 	int err = devices_read(s, is_settled(m) ? DEVICES_SETTLED : now_ns, &by, sum, idle_ns, losses);
 
 	/* Time in no call that CUPTI records may be anything: a call of NCCL, another thread's turn. */
-	if (model_fact(m, "without_probes")) {
+	if (m->without_probes) {
 		forget_other(idle_ns);
 		for (size_t i = 0; losses && i < losses->all.n; i++)
 			forget_other(losses->all.v[i].cause_ns);

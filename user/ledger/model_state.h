@@ -57,6 +57,7 @@ struct model {
 	VEC(struct thread *) threads;
 	struct map by_pid, by_tid;	/* the newest process of a pid, thread of pid:tid */
 	struct pairs facts;
+	bool without_probes;		/* one of them: calls are those that CUPTI records */
 	VEC(struct reading) readings;
 	struct stacks stacks;
 	struct offs offs;

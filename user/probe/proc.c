@@ -102,14 +102,16 @@ bool proc_add_stopped(struct strbuf *out, pid_t pid, char state)
 
 /*
  * procfs counts from boot with suspended time (CLOCK_BOOTTIME). How much of it lay before the
- * start is not recorded; all of it is assumed, which is exact unless the host slept since.
+ * start is not recorded; all of it is assumed, which is exact unless the host slept since. To a
+ * reader in a time namespace it shows the times of that.
  */
 static uint64_t monotonic_of_ticks(uint64_t ticks)
 {
 	uint64_t per_sec = (uint64_t)sysconf(_SC_CLK_TCK);
 	uint64_t mono = time_now_ns(), boot = time_boot_ns();
 	uint64_t asleep = boot > mono ? boot - mono : 0;
-	uint64_t start = ticks / per_sec * NS_PER_SEC + ticks % per_sec * NS_PER_SEC / per_sec;
+	uint64_t start = ticks / per_sec * NS_PER_SEC + ticks % per_sec * NS_PER_SEC / per_sec -
+			 (uint64_t)time_own_shift()->boot_ns;
 
 	/* Both clocks are read a moment apart: that is not sleep. */
 	if (asleep < NS_PER_SEC / per_sec)
