@@ -10,12 +10,12 @@ profile() { # VERB ARGS...
 	env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_TRUTH="$PWD/%p.truth" "$GPUPROF" "$@"
 }
 
-# idle REPORT.json CAUSE: in ms, of all books
+# idle REPORT.json CAUSE...: in ms, of all books
 idle() {
 	python3 - "$@" <<-'EOF_PY'
 		import json, sys
 		rows = json.load(open(sys.argv[1]))["tables"]["ledger"]
-		print(sum(r["ns"] for r in rows if (r["state"], r["bucket"]) == ("idle", sys.argv[2])) // 10**6)
+		print(sum(r["ns"] for r in rows if r["state"] == "idle" and r["bucket"] in sys.argv[2:]) // 10**6)
 	EOF_PY
 }
 
@@ -27,8 +27,8 @@ stalled() {
 	run profile stat -o r.json --format json -- "$SIM/train" --steps 60 --stall-every 10 --stall-ms 60
 	assert_success || return
 	waited=$(sed -n 's/.*waited for input \([0-9]*\)\.\([0-9]*\) s.*/\1\2/p' <<<"$output")
-	other=$(idle r.json other)
-	echo "waited $((10#$waited)) ms for input, idle by other $other ms"
+	other=$(idle r.json other runqueue disk io lock page-fault sleep off-cpu)
+	echo "waited $((10#$waited)) ms for input, idle outside of calls $other ms"
 	((other > 10#$waited * 95 / 100 && other < 10#$waited * 150 / 100))
 }
 
