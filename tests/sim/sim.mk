@@ -154,9 +154,15 @@ $(SIM_OUT)/hardy: $(SIM_OUT)/programs/hardy.o $(SIM_OUT)/libcudart.so.13
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -lm -ldl -Wl,-rpath-link,$(SIM_OUT)
 
-$(SIM_OUT)/client: $(SIM_OUT)/programs/client.o $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libcupti.so.13
+# Named as the library that has torch.profiler, by which the helper guesses who uses CUPTI.
+$(SIM_OUT)/libtorch_cpu.so: $(call SIM_OBJECTS,core,client_profiler) $(SIM_OUT)/libcupti.so.13
 	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -l:libcupti.so.13 -Wl,-rpath-link,$(SIM_OUT)
+	$(Q)$(CC) -shared -o $@ $< -Wl,--enable-new-dtags -Wl,-rpath,'$$ORIGIN' -L$(SIM_OUT) -l:libcupti.so.13 \
+		-Wl,-rpath-link,$(SIM_OUT)
+
+$(SIM_OUT)/client: $(SIM_OUT)/programs/client.o $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libtorch_cpu.so
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -ltorch_cpu -Wl,-rpath-link,$(SIM_OUT)
 
 $(SIM_OUT)/libchained.so: $(call SIM_OBJECTS,core,chained)
 	$(call say,LINK,$@)

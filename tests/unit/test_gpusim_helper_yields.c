@@ -31,7 +31,7 @@ static void a_profiler_that_began_before_us_keeps_cupti(void **state)
 	assert_string_equal(r.out, PROFILED);
 	assert_int_equal(r.status, 0);
 	assert_int_equal(r.seen.kind[GP_RING_KERNEL], 0);
-	assert_string_equal(r.head.occupant, "another CUPTI client");
+	assert_string_equal(r.head.occupant, "probably torch.profiler");
 }
 
 static void one_that_begins_meanwhile_takes_it_and_we_stand_down(void **state)
@@ -44,7 +44,33 @@ static void one_that_begins_meanwhile_takes_it_and_we_stand_down(void **state)
 	assert_int_equal(r.status, 0);
 	assert_true(r.seen.kind[GP_RING_KERNEL] > 0);
 	assert_true(r.seen.kind[GP_RING_KERNEL] <= BEFORE_IT);
-	assert_string_equal(r.head.occupant, "another CUPTI client");
+	assert_string_equal(r.head.occupant, "probably torch.profiler");
+}
+
+/* It keeps CUPTI between its windows: so we stay away. */
+static void all_windows_of_one_that_keeps_cupti_are_whole(void **state)
+{
+	struct helper_run r;
+
+	(void)state;
+	helper_run(&r, (const char *const[]){ "build/sim/client", "twice", NULL }, NULL);
+	assert_string_equal(r.out, PROFILED PROFILED);
+	assert_int_equal(r.status, 0);
+	assert_true(r.seen.kind[GP_RING_KERNEL] > 0);
+	assert_true(r.seen.kind[GP_RING_KERNEL] <= BEFORE_IT);
+}
+
+static void when_it_gives_cupti_back_we_come_and_go_again_when_it_does(void **state)
+{
+	struct helper_run r;
+
+	(void)state;
+	helper_run(&r, (const char *const[]){ "build/sim/client", "teardown", NULL }, NULL);
+	assert_string_equal(r.out, PROFILED PROFILED);
+	assert_int_equal(r.status, 0);
+	assert_true(r.seen.kind[GP_RING_KERNEL] > BEFORE_IT);
+	assert_true(r.seen.kind[GP_RING_KERNEL] <= 4 * BEFORE_IT);
+	assert_string_equal(r.head.occupant, "probably torch.profiler");
 }
 
 /* We watch, and leave; the helper drains; only then it begins. */
@@ -83,6 +109,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_profiler_that_began_before_us_keeps_cupti),
 		cmocka_unit_test(one_that_begins_meanwhile_takes_it_and_we_stand_down),
+		cmocka_unit_test(all_windows_of_one_that_keeps_cupti_are_whole),
+		cmocka_unit_test(when_it_gives_cupti_back_we_come_and_go_again_when_it_does),
 		cmocka_unit_test(one_that_begins_after_us_finds_it_free),
 	};
 

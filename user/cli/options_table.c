@@ -134,7 +134,7 @@ static const struct option_row rows[] = {
 		.verbs = ON(STAT) | ON(RECORD) | ON(REPORT) | ON(STACKS),
 		.set = option_set_text, .at = MEMBER(output), .completes = COMPLETE_FILES,
 		.accepts = "the name of a file",
-		.help = "write to FILE (record: an older capture is kept beside it)",
+		.help = "write to FILE (record: an older one is kept)",
 	}, {
 		.name = "max-size", .group = GROUP_OUTPUT, .arg = "SIZE",
 		.verbs = ON(RECORD), .set = option_set_size, .at = MEMBER(max_bytes),

@@ -1,0 +1,45 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2154 # run sets stderr
+# A program with a profiler of its own (as torch.profiler behaves): that one has all of its events, as if we
+# were not there; gpuprof says who has CUPTI, and what it could not see meanwhile is unknown.
+
+load ../lib/common
+
+# The profiler's windows saw all, and the books add up; t: the tables, by: ns of the ledger's buckets.
+profile() { # WHEN WINDOWS
+	GPUPROF_CUPTI=$SIM/libcupti.so.13 run --separate-stderr "$GPUPROF" stat --format json -o r.json -- \
+		"$SIM/client" "$1"
+	assert_success
+	assert_equal "${#lines[@]}" "$2"
+	for line in "${lines[@]}"; do
+		assert_equal "$line" "profiler: on, all kernels"
+	done
+	laws r.json
+}
+
+of_wall() { # EXPRESSION: of unknown, the share of wall time that is so
+	report_value r.json "(lambda unknown: $1)(sum(r['share'] for r in t['ledger'] if r['bucket'] == 'unknown'))"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "yields: a profiler that was there first keeps CUPTI; who it is is said, all is unknown" {
+	needs root bpf sim
+	profile before 1
+	assert_regex "$stderr" "device times of process [0-9]+ are not known: another client uses CUPTI in it: probably torch.profiler"
+	run of_wall "unknown > 0.8"
+	assert_output True
+	run report_value r.json 'len(t["kernels"])'
+	assert_output 0
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "yields: between two windows of one that gives CUPTI back device times are known, else not" {
+	needs root bpf sim
+	profile teardown 2
+	assert_regex "$stderr" "device times of process [0-9]+ are not all known: another client uses CUPTI in it: probably torch.profiler"
+	run of_wall "0.3 < unknown < 0.9"
+	assert_output True
+	run report_value r.json '0 < sum(k["count"] for k in t["kernels"]) <= 800'
+	assert_output True
+}
