@@ -120,10 +120,43 @@ static void the_heap_stays_below_64_mib_whatever_comes(void **state)
 	model_free(l.m);
 }
 
+/* Each makes calls for a microsecond and ends; what was told apart no more is still in the books. */
+static void threads_that_ended_are_told_apart_up_to_a_bound(void **state)
+{
+	enum { THREADS = 50000 };
+	struct model *m = session(BASE);
+	uint64_t wall = 0, launch = 0, past = 0, now = BASE;
+	struct model_thread t;
+
+	(void)state;
+	for (uint32_t i = 0; i < THREADS; i++, now += 1000000) {
+		push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 1000 + i, .seq = 1,
+					.start_ns = now, .end_ns = now + 600 });
+		push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 1000 + i, .seq = 2,
+					.start_ns = now - 400, .end_ns = now + 600 });
+	}
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = now });
+	assert_true(model_threads(m) < 20000);
+	for (size_t i = 0; i < model_threads(m); i++) {
+		model_thread(m, i, now, &t);
+		wall += t.book.close_ns - t.book.open_ns;
+		launch += t.book.ns[CLASS_LAUNCH];
+		past += t.past;
+		if (t.past)
+			assert_string_equal(t.comm, "[other]");
+	}
+	/* The first was born before the session. */
+	assert_int_equal(wall, THREADS * 1000ull - 400);
+	assert_int_equal(launch, THREADS * 600ull);
+	assert_int_equal(past + model_threads(m) - 1, THREADS);
+	model_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_heap_stays_below_64_mib_whatever_comes),
+		cmocka_unit_test(threads_that_ended_are_told_apart_up_to_a_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

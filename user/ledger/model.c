@@ -225,6 +225,7 @@ static int push_exit(struct model *m, const struct event *ev)
 {
 	struct thread *t = model_find_thread(m, ev, ev->end_ns);
 	unsigned int found;
+	int err;
 
 	if (!t)
 		return -ENOMEM;
@@ -244,7 +245,8 @@ static int push_exit(struct model *m, const struct event *ev)
 	range_exit(t, ev->end_ns);
 	if (ev->tid == ev->pid)
 		t->process->info.exit_ns = ev->end_ns;
-	return join_push(m->join, ev);
+	err = join_push(m->join, ev);
+	return err ? err : who_age(m);
 }
 
 /* ---- processes and threads ---------------------------------------------------------------- */

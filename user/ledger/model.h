@@ -103,7 +103,9 @@ struct model_thread {
 	uint64_t open_ns;
 	struct book_sum book;
 	struct book_counts counts;
+	uint64_t past;		/* so many threads that ended, added up; tid is 0. 0: it is one */
 };
+#define MODEL_THREADS 8192	/* that ended are told apart only while there are not more */
 size_t model_threads(const struct model *m);
 void model_thread(const struct model *m, size_t i, uint64_t now_ns, struct model_thread *out);
 

@@ -86,7 +86,13 @@ void model_thread(const struct model *m, size_t i, uint64_t now_ns, struct model
 		.has_book = t->has_book && t->drives,
 	};
 	memcpy(out->comm, t->comm, sizeof(out->comm));
-	if (!out->has_book)
+	if (t->past) {
+		out->past = t->past->threads;
+		out->has_book = t->past->threads != 0;
+		out->book = t->past->sum;
+		memcpy(out->comm, "[other]", sizeof("[other]"));
+	}
+	if (!out->has_book || t->past)
 		return;
 	out->open = t->book.has_open && !t->book.is_off && !t->book.hole;
 	out->before = out->open && t->book.before;

@@ -38,8 +38,15 @@ struct thread {
 	bool ended;
 	uint64_t birth_ns;		/* 0: unknown */
 	char comm[16];
+	struct thread_past *past;	/* it stands for others, and has no book; NULL: it is one */
 	struct timeline timeline;
 	struct book book;
+};
+
+/* Threads that ended long ago, of one process: their books added up. */
+struct thread_past {
+	uint64_t threads;
+	struct book_sum sum;	/* open_ns: 0; close_ns: all their wall time */
 };
 
 struct reading {
@@ -55,6 +62,7 @@ struct model {
 	struct thread *last;		/* NULL: none */
 	VEC(struct process *) processes;
 	VEC(struct thread *) threads;
+	size_t aged;			/* the thread that who_age looks at next */
 	struct map by_pid, by_tid;	/* the newest process of a pid, thread of pid:tid */
 	struct pairs facts;
 	bool without_probes;		/* one of them: calls are those that CUPTI records */
@@ -119,6 +127,9 @@ enum who_birth who_compare_births(uint64_t known_ns, uint64_t said_ns);
 
 uint64_t who_start_ns(const struct model *m, uint32_t pid);	/* 0: unknown */
 uint64_t who_exit_ns(const struct model *m, uint32_t pid);	/* 0: it goes on, or nobody knows it */
+/* A thread has ended: threads that ended more than JOIN_WINDOW_NS ago forget their timelines, and
+ * where there are more than MODEL_THREADS they become one for each process. 0 or -ENOMEM. */
+int who_age(struct model *m);
 void who_drop_ended(struct model *m);	/* threads and processes that ended */
 void who_free(struct model *m);
 

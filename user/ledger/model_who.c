@@ -3,6 +3,10 @@
  * Who is who: processes by pid and threads by pid and tid, made when first named, replaced when
  * the kernel used a number again. Knows nothing of what their events mean.
  */
+#include <errno.h>
+#include <string.h>
+
+#include "base/num.h"
 #include "ledger/model_state.h"
 #include "ledger/ranges.h"
 
@@ -210,6 +214,7 @@ static void drop_thread(struct model *m, struct thread *t)
 	t->process->threads--;
 	timeline_free(&t->timeline, &m->timelines);
 	free(t->cache);
+	free(t->past);
 	free(t);
 }
 
@@ -221,6 +226,94 @@ static void drop_process(struct model *m, struct process *p)
 	if (slot && slot->value == (uintptr_t)p)
 		map_del(&m->by_pid, p->info.pid);
 	free_process(p);
+}
+
+/* The thread that stands for those of p that ended, or NULL. */
+static struct thread *find_past(const struct model *m, const struct process *p)
+{
+	for (size_t i = 0; i < m->threads.n; i++)
+		if (m->threads.v[i]->process == p && m->threads.v[i]->past)
+			return m->threads.v[i];
+	return NULL;
+}
+
+static struct thread *make_past(struct model *m, struct process *p)
+{
+	struct thread_past *past = calloc(1, sizeof(*past));
+	struct thread *t = past ? calloc(1, sizeof(*t)) : NULL, **place;
+
+	place = t ? VEC_PUSH(&m->threads) : NULL;
+	if (!place) {
+		free(past);
+		free(t);
+		return NULL;
+	}
+	*t = (struct thread){ .process = p, .past = past, .ended = true };
+	p->threads++;
+	*place = t;
+	return t;
+}
+
+static void add_sum(struct book_sum *to, const struct book_sum *from)
+{
+	to->close_ns += from->close_ns - from->open_ns;
+	to->unseen |= from->unseen;
+	for (unsigned int i = 0; i < BUCKET_END; i++)
+		to->ns[i] += from->ns[i];
+	for (unsigned int i = 0; i < CLASS_END; i++)
+		to->blocked_ns[i] += from->blocked_ns[i];
+}
+
+/* The thread at that place goes into its process's past. */
+static int fold(struct model *m, size_t at)
+{
+	struct thread *t = m->threads.v[at], *past = find_past(m, t->process);
+	struct book_sum sum;
+
+	if (!past)
+		past = make_past(m, t->process);
+	if (!past)
+		return -ENOMEM;
+	if (t->has_book && t->drives) {
+		book_read(&t->book, m->now_ns, &sum);
+		add_sum(&past->past->sum, &sum);
+		past->past->threads++;
+	}
+	drop_thread(m, t);
+	m->threads.n--;
+	memmove(&m->threads.v[at], &m->threads.v[at + 1],
+		(m->threads.n - at) * sizeof(*m->threads.v));
+	m->last = NULL;
+	return 0;
+}
+
+static bool ended_long_ago(const struct model *m, const struct thread *t)
+{
+	return t->ended && !t->past &&
+	       (!t->has_book || m->now_ns - num_min(t->book.exit, m->now_ns) > JOIN_WINDOW_NS);
+}
+
+int who_age(struct model *m)
+{
+	/* Twice as fast as they end. */
+	for (int i = 0; i < 2; i++) {
+		struct thread *t;
+
+		if (m->aged >= m->threads.n)
+			m->aged = 0;
+		t = m->threads.v[m->aged];
+		if (!ended_long_ago(m, t)) {
+			m->aged++;
+			continue;
+		}
+		timeline_free(&t->timeline, &m->timelines);
+		t->timeline.forgotten_ns = UINT64_MAX;
+		if (m->threads.n <= MODEL_THREADS)
+			m->aged++;
+		else if (fold(m, m->aged))
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 void who_drop_ended(struct model *m)
@@ -236,6 +329,7 @@ void who_drop_ended(struct model *m)
 			m->threads.v[kept++] = t;
 	}
 	m->threads.n = kept;
+	m->aged = 0;
 	kept = 0;
 	for (size_t i = 0; i < m->processes.n; i++) {
 		struct process *p = m->processes.v[i];
@@ -254,6 +348,7 @@ void who_free(struct model *m)
 	for (size_t i = 0; i < m->threads.n; i++) {
 		timeline_free(&m->threads.v[i]->timeline, &m->timelines);
 		free(m->threads.v[i]->cache);
+		free(m->threads.v[i]->past);
 		free(m->threads.v[i]);
 	}
 	for (size_t i = 0; i < m->processes.n; i++)

@@ -93,7 +93,8 @@ static int add_row(struct table *t, const struct line *line, bool knows_off)
 	if (!comm && thread->tid == thread->pid && thread->process_comm[0])
 		comm = thread->process_comm;
 	cell_u(&row[PID], thread->pid);
-	cell_u(&row[TID], thread->tid);
+	if (!thread->past)
+		cell_u(&row[TID], thread->tid);
 	cell_u(&row[NS], line->ns);
 	cell_d(&row[SHARE], (double)line->ns / (double)wall);
 	cell_u(&row[WALL], wall);
