@@ -133,6 +133,39 @@ static void a_long_session_is_settled_as_it_goes(void **state)
 	model_free(m);
 }
 
+/* More works than may wait: the oldest are settled early, and what is known of calls then is used. */
+static void where_works_have_no_room_causes_are_known_all_the_same(void **state)
+{
+	struct model *m = session(BASE);
+	const uint64_t us = 1000, n = 700000;
+	struct model_counts counts;
+	struct read r;
+
+	(void)state;
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t at = i * us;
+		uint32_t number = (uint32_t)i + 1;
+
+		call(m, number, L, at + 100, at + 200);
+		api(m, number, at + 120, at + 180);
+		if (i % 100 == 99)
+			push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + at + us });
+		work(m, number, at + 300, at + 700);
+	}
+	assert_true(device_book_waiting(devices_get(model_devices(m), 0)->book) <= 262144 + 128);
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + n * us });
+	assert_int_equal(model_finish(m), 0);
+	r = read_book(m, model_now(m));
+	assert_int_equal(r.sum.owned_ns[DEVICE_KERNELS + KERNEL_GEMM], n * 400);
+	/* Where the thread's timeline does not reach as far back, CUPTI's record is the call. */
+	assert_in_range(r.idle[IDLE_QUEUED], n * 100, n * 120);
+	assert_in_range(r.idle[IDLE_LAUNCH], n * 60, n * 100);
+	assert_true(r.idle[IDLE_UNKNOWN] < n * 420);
+	model_counts(m, &counts);
+	assert_int_equal(counts.late[EVENT_WORK], 0);
+	model_free(m);
+}
+
 static uint64_t random_state;
 
 static uint64_t below(uint64_t n)
@@ -204,6 +237,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gaps_are_divided_whatever_comes_first),
 		cmocka_unit_test(a_long_session_is_settled_as_it_goes),
+		cmocka_unit_test(where_works_have_no_room_causes_are_known_all_the_same),
 		cmocka_unit_test(hostile_streams_break_no_book),
 	};
 

@@ -19,6 +19,7 @@ struct devices {
 	struct kernels_room kernels;
 	struct device_room waiting;
 	struct host_devices hosts;
+	struct devices_divide crowded;	/* divide NULL: unknown */
 	struct device_counts dropped;	/* of books that are no more */
 };
 
@@ -263,7 +264,12 @@ static int settle(struct devices *d, struct device_state *s, uint64_t horizon_ns
 
 static int settle_crowded(struct devices *d, struct device_state *s)
 {
-	return settle(d, s, device_book_crowded(s->book), NULL);
+	return settle(d, s, device_book_crowded(s->book), d->crowded.divide ? &d->crowded : NULL);
+}
+
+void devices_when_crowded(struct devices *d, const struct devices_divide *by)
+{
+	d->crowded = *by;
 }
 
 int devices_settle(struct devices *d, uint32_t pid, uint64_t horizon_ns,

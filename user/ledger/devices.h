@@ -83,6 +83,9 @@ struct devices_divide {
 	void *ctx;
 };
 
+/* Who divides gaps of works that had no room to wait (device_book_full); else they are unknown. */
+void devices_when_crowded(struct devices *d, const struct devices_divide *by);
+
 /* Where a book closes at the latest: at its process's exit, but not before its last work ends. */
 uint64_t devices_end(const struct device_state *s, const struct devices_divide *by);
 

@@ -9,7 +9,7 @@
 #include "ledger/host_devices.h"
 #include "ledger/model_state.h"
 
-#define TIMELINE_SPANS 524288	/* of all threads; 24 bytes each */
+#define TIMELINE_SPANS 262144	/* of all threads; 24 bytes each */
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
@@ -72,6 +72,18 @@ static int divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_
 static uint64_t exit_ns(void *model, uint32_t pid)
 {
 	return who_exit_ns(model, pid);
+}
+
+/* Without the time to wait: what threads did is known where calls have been told. */
+static int divide_early(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
+			struct losses *losses)
+{
+	const struct model *m = ctx;
+
+	if (gap->end_ns <= m->told_ns)
+		return divide(ctx, pid, gap, ns, losses);
+	ns[IDLE_UNKNOWN] += gap->end_ns - gap->start_ns;
+	return 0;
 }
 
 static struct devices_divide dividing(const struct model *m)
@@ -182,6 +194,7 @@ struct share_book *model_share(const struct model *m, const struct host_device *
 
 void device_watermark(struct model *m, uint64_t ns)
 {
+	m->told_ns = num_max(m->told_ns, ns);
 	if (ns > JOIN_WINDOW_NS)
 		devices_settle_hosts(m->devices, ns - JOIN_WINDOW_NS);
 }
@@ -190,6 +203,8 @@ int device_init(struct model *m)
 {
 	m->timelines.left = TIMELINE_SPANS;
 	m->devices = devices_new();
+	if (m->devices)
+		devices_when_crowded(m->devices, &(struct devices_divide){ divide_early, exit_ns, m });
 	m->join = m->devices ? join_new(&(struct join_sink){ on_work, on_horizon, m }) : NULL;
 	return m->join ? 0 : -ENOMEM;
 }

@@ -26,6 +26,7 @@ struct process {
 	struct ranges *ranges;		/* NULL: it has none */
 	struct unseen unseen;		/* of its devices */
 	size_t threads;			/* in model.threads */
+	struct thread *past;		/* stands for those that ended long ago; NULL: none */
 	size_t index;			/* in model.processes */
 };
 
@@ -72,6 +73,7 @@ struct model {
 	struct join *join;
 	struct devices *devices;
 	bool intervals;
+	uint64_t told_ns;		/* the latest watermark */
 	struct timeline_room timelines;
 	struct model_counts counts;	/* what no book and no process keeps */
 };

@@ -212,6 +212,8 @@ static void drop_thread(struct model *m, struct thread *t)
 	if (who_known_thread(m, pid, t->tid) == t)
 		map_del(&m->by_tid, thread_key(pid, t->tid));
 	t->process->threads--;
+	if (t->past)
+		t->process->past = NULL;
 	timeline_free(&t->timeline, &m->timelines);
 	free(t->cache);
 	free(t->past);
@@ -228,15 +230,6 @@ static void drop_process(struct model *m, struct process *p)
 	free_process(p);
 }
 
-/* The thread that stands for those of p that ended, or NULL. */
-static struct thread *find_past(const struct model *m, const struct process *p)
-{
-	for (size_t i = 0; i < m->threads.n; i++)
-		if (m->threads.v[i]->process == p && m->threads.v[i]->past)
-			return m->threads.v[i];
-	return NULL;
-}
-
 static struct thread *make_past(struct model *m, struct process *p)
 {
 	struct thread_past *past = calloc(1, sizeof(*past));
@@ -250,7 +243,7 @@ static struct thread *make_past(struct model *m, struct process *p)
 	}
 	*t = (struct thread){ .process = p, .past = past, .ended = true };
 	p->threads++;
-	*place = t;
+	p->past = *place = t;
 	return t;
 }
 
@@ -267,7 +260,7 @@ static void add_sum(struct book_sum *to, const struct book_sum *from)
 /* The thread at that place goes into its process's past. */
 static int fold(struct model *m, size_t at)
 {
-	struct thread *t = m->threads.v[at], *past = find_past(m, t->process);
+	struct thread *t = m->threads.v[at], *past = t->process->past;
 	struct book_sum sum;
 
 	if (!past)
