@@ -23,8 +23,11 @@ as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"; }
 	) &
 	STARTED+=($!)
 	wait_for 10 has_ring $!
+	run "$GPUPROF" doctor -p $!
+	assert_line --regexp "^ok +device times +by its helper, which has not begun"
 	run "$GPUPROF" stat -p $! -d 2s --format json -o r.json
 	assert_success
+	assert_output --partial "the helper in process $! begins for the first time: CUPTI may stall"
 	run report_value r.json 'sum(k["count"] for k in t["kernels"]) > 10 and any(r["state"] == "compute" and r["ns"] for r in t["ledger"])'
 	assert_output True
 	assert_equal "$(stat -c %a "a dir/libgpuprof.so")" 644

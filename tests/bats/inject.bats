@@ -23,6 +23,8 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 @test "inject: a running process shows its device times; its text and its answer are as before" {
 	needs root bpf sim
 	start_sim hardy end "$SIM/libchained.so"
+	run "$GPUPROF" doctor -p "$TARGET"
+	assert_line --regexp "^less +device times +not known: no helper in it; gpuprof stat --inject -p $TARGET brings one"
 	run "$GPUPROF" stat --inject --yes -d 2s --format json -o r.json -p "$TARGET"
 	assert_success
 	assert_line --regexp "the helper is in process $TARGET; its thread [0-9]+ was stopped for [0-9.]+ ms"
@@ -36,6 +38,8 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 	refute_output --partial "the helper is in"
 	run report_value r.json 'sum(k["count"] for k in t["kernels"]) > 10'
 	assert_output True
+	run "$GPUPROF" doctor -p "$TARGET"
+	assert_line --regexp "^ok +device times +by its helper, which is (awake|asleep)"
 	: >end
 	wait "$TARGET"
 	assert_equal "$(tail -n 1 target.out)" right

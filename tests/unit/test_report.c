@@ -170,8 +170,8 @@ static void head_and_foot_say_what_was_measured_lost_and_spent(void **state)
 	assert_string_equal(sb.s, "lost: none of 5 events; gpuprof cost: ~0.2 % of the targets' "
 			    "thread time (estimated: 4 calls x 500 ns)\n"
 			    "not followed: 1 child of pid 77: 99 (sh)\n"
-			    "device times: not known, no helper told of any: gpuprof stat -- CMD "
-			    "brings one into what it starts");
+			    "device times: not known, no helper told of any: -- CMD and gpuprof env "
+			    "bring one into what is started, --inject into what runs");
 	strbuf_free(&sb);
 	room_free(&r);
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/io.h"
 #include "base/log.h"
 #include "base/time.h"
 #include "cli/exit.h"
@@ -16,11 +15,19 @@
 
 static bool has_helper(pid_t pid)
 {
-	int fd = helper_source_find(pid);
-	bool lacks = fd == -ENOENT;	/* who cannot be looked at is refused without a question */
+	struct gp_ring_head head;
 
-	io_close(&fd);
-	return !lacks;
+	return helper_source_peek(pid, &head) != -ENOENT;	/* what else is wrong is said later */
+}
+
+/* Said, not asked: who started it with the helper wanted it to be watched. */
+static void say_first_time(uint32_t pid)
+{
+	struct gp_ring_head head;
+
+	if (!helper_source_peek((pid_t)pid, &head) && head.state == GP_HELPER_VIRGIN)
+		log_info("the helper in process %u begins for the first time: CUPTI may stall launches for "
+			 "seconds, once", pid);
 }
 
 static bool is_answered(void)
@@ -69,6 +76,8 @@ int bring_helpers(const struct options *o)
 {
 	int err = 0;
 
+	for (size_t i = 0; !o->inject && i < o->n_pids; i++)
+		say_first_time(o->pids[i]);
 	for (size_t i = 0; o->inject && i < o->n_pids && err >= 0; i++) {
 		struct inject_outcome out;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* --inject: asks, then brings the helper into the processes of -p that have none. */
+/* The processes of -p: with --inject asks, then brings the helper into those that have none; says which
+ * have one that begins for the first time. */
 #ifndef CLI_BRING_H
 #define CLI_BRING_H
 

@@ -28,5 +28,6 @@ void doctor_fail(struct doctor *d, int exit_code);	/* keeps the first one */
 
 void doctor_host(struct doctor *d);
 void doctor_process(struct doctor *d, pid_t pid);	/* after doctor_host */
+void doctor_helper(struct doctor *d, pid_t pid);	/* of a process that uses CUDA */
 
 #endif

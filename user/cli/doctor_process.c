@@ -323,6 +323,8 @@ static void conclude(struct look *look)
 		doctor_say(d, WORSE, "tables", "empty: none of its functions can be probed here");
 	else if (d->probes)
 		say_calls(look);
+	if (look->probed)
+		doctor_helper(d, look->pid);
 }
 
 static void look_at_maps(struct look *look)

@@ -362,8 +362,8 @@ static void add_devices(struct strbuf *out, const struct summary *s)
 {
 	if (!s->cost_hits || devices_count(model_devices(s->model)))
 		return;
-	strbuf_addstr(out, "\ndevice times: not known, no helper told of any: gpuprof stat -- CMD "
-		      "brings one into what it starts");
+	strbuf_addstr(out, "\ndevice times: not known, no helper told of any: -- CMD and gpuprof "
+		      "env bring one into what is started, --inject into what runs");
 }
 
 void summary_foot(struct strbuf *out, const struct summary *s)

@@ -262,12 +262,32 @@ int helper_source_read(struct helper_source *s,
 	return s->broken ? -EBADMSG : got;
 }
 
+static void end_texts(struct gp_ring_head *head)
+{
+	head->reason[sizeof(head->reason) - 1] = '\0';
+	head->occupant[sizeof(head->occupant) - 1] = '\0';
+	head->chained[sizeof(head->chained) - 1] = '\0';
+}
+
 void helper_source_head(const struct helper_source *s, struct gp_ring_head *out)
 {
 	memcpy(out, s->head, sizeof(*out));
-	out->reason[sizeof(out->reason) - 1] = '\0';
-	out->occupant[sizeof(out->occupant) - 1] = '\0';
-	out->chained[sizeof(out->chained) - 1] = '\0';
+	end_texts(out);
+}
+
+int helper_source_peek(pid_t pid, struct gp_ring_head *out)
+{
+	int fd = helper_source_find(pid), err = fd < 0 ? fd : 0;
+
+	if (!err && (pread(fd, out, sizeof(*out), 0) != sizeof(*out) || out->tag != GP_RING_TAG))
+		err = -EBADMSG;
+	if (!err && out->version != GP_RING_VERSION)
+		err = -EPROTO;
+	if (!err)
+		end_texts(out);
+	if (fd >= 0)
+		close(fd);
+	return err;
 }
 
 uint64_t helper_source_lost(const struct helper_source *s, uint16_t kind)

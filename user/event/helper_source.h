@@ -20,6 +20,10 @@ struct helper_source;
  * be trusted: of another kind, not sealed), -EPERM, -ESRCH. Not logged. */
 int helper_source_find(pid_t pid);
 
+/* What the helper of a process says of itself, without becoming its reader. 0; -errno as above, or
+ * EBADMSG, EPROTO as below. */
+int helper_source_peek(pid_t pid, struct gp_ring_head *out);
+
 /* Takes fd. own_pid: the process's, as it sees itself; a forked child and a gpuprof have rings of
  * others open. NULL + errno, not logged: EBADMSG (no such file, or its head lies), ESRCH (the ring of
  * another process), EPROTO (a later version), EUSERS (as many readers as there are slots), ENOMEM. */
