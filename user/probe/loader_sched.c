@@ -8,6 +8,7 @@
 
 #include "probe/loader_internal.h"
 
+#if defined(__x86_64__)
 /* May programs name this variable? BTF tells of it, but kernels without CONFIG_KALLSYMS_ALL know no
  * address, and refuse to load what names it. */
 static bool has_variable(const struct btf *kernel, const char *name)
@@ -29,20 +30,23 @@ static bool has_variable(const struct btf *kernel, const char *name)
 	return true;
 }
 
-/* Can a program tell whether it runs in an interrupt? arm64 has that with each thread. */
+/* Can a program tell whether it runs in an interrupt? */
 static bool knows_interrupts(void)
 {
-#if defined(__x86_64__)
 	struct btf *kernel = btf__load_vmlinux_btf();
 	bool knows = kernel && (has_variable(kernel, "__preempt_count") ||
 				has_variable(kernel, "pcpu_hot"));
 
 	btf__free(kernel);
 	return knows;
-#else
-	return true;
-#endif
 }
+#else
+/* It is with each thread. */
+static bool knows_interrupts(void)
+{
+	return true;
+}
+#endif
 
 void loader_choose_sched(const struct gpuprof_bpf *skel)
 {
