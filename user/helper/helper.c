@@ -17,7 +17,7 @@ EXPORTED int gpuprof_attach(const struct gp_load *l);	/* 0: it is there */
 EXPORTED int InitializeInjection(void)
 {
 	if (watch_start())
-		watch_cuda();
+		watch_cuda(CUDA_STARTS);
 	return 1;
 }
 
@@ -33,7 +33,7 @@ EXPORTED int gpuprof_attach(const struct gp_load *l)
 	bool started = watch_start();
 
 	if (started)
-		watch_cuda();
+		watch_cuda(CUDA_RUNS);
 	load_clean_up(l);
 	return !started;
 }

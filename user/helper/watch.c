@@ -37,6 +37,7 @@
 #define READER_ALIVE_NS 10000000000ull	/* ... that is known to live: on a busy machine it is slow */
 #define READER_LOOK_NS 100000000ull
 #define END_MS 1000
+#define EVER 1				/* since when, if nobody knows */
 #define QUIET_NS 1000000000ull		/* without a buffer: is it still us whom CUPTI calls? */
 #define QUIET_MAX_NS 64000000000ull
 
@@ -97,7 +98,7 @@ static void tell_unseen(bool goes_on)
 	uint64_t now = clock_now_ns();
 
 	if (watch.unseen_ns)
-		collect_unseen(watch.unseen_ns, now);
+		collect_unseen(watch.unseen_ns == EVER ? 0 : watch.unseen_ns, now);
 	watch.unseen_ns = goes_on ? now : 0;
 }
 
@@ -344,7 +345,7 @@ bool watch_start(void)
 	return started;
 }
 
-void watch_cuda(void)
+void watch_cuda(enum watch_when when)
 {
 	bool first;
 
@@ -359,7 +360,7 @@ void watch_cuda(void)
 	}
 	watch.cuda = true;
 	if (first && watch.state != GP_HELPER_AWAKE)
-		watch.unseen_ns = clock_now_ns();
+		watch.unseen_ns = when == CUDA_RUNS ? EVER : clock_now_ns();
 	pthread_mutex_unlock(&watch.lock);
 	if (!first)
 		return;

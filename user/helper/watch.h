@@ -16,8 +16,10 @@
  * nothing of CUDA or CUPTI. False: this process has no helper (and is none the worse). */
 bool watch_start(void);
 
-/* CUDA starts in this process, and calls us: with GPUPROF_ARM and a reader arms now. */
-void watch_cuda(void);
+/* CUDA starts in this process, and calls us: with GPUPROF_ARM and a reader arms now. Or it has worked
+ * already, nobody knows for how long. */
+enum watch_when { CUDA_STARTS, CUDA_RUNS };
+void watch_cuda(enum watch_when when);
 
 /* Another library's copy of NVTX wants handlers. */
 void watch_nvtx(nvtx_export_fn export_table);
