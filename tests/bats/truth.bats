@@ -54,3 +54,22 @@ mixed() {
 		mixed $mixture
 	done < <(if [ "${GPUPROF_MIXTURES:-}" = all ]; then all_mixtures; else echo "$PAIRS"; fi)
 }
+
+# exact ARGS-OF-SCRIBE...: a capture with exact stamps, and its report
+exact() {
+	local seed=${GPUPROF_SEED:-$RANDOM}
+	echo "scribe $*: GPUPROF_SEED=$seed"
+	rm -f x.gpr
+	"$SIM/scribe" x.gpr x.log "$@" --seed "$seed" 2>/dev/null
+	"$GPUPROF" report x.gpr --format json -o x.json
+	"$TEST_LIB/check_works.py" x.json x.log --exact
+}
+
+@test "truth: of a capture with exact stamps every idle nanosecond has the cause that it had" {
+	needs sim
+	exact --rounds 1500
+	exact --devices 4 --streams 1 --threads 4 --rounds 400
+	exact --devices 2 --streams 16 --threads 9 --rounds 300
+	exact --devices 8 --streams 3 --threads 16 --rounds 100
+	exact --devices 1 --streams 4 --threads 2 --rounds 8000 # settled as it goes
+}

@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Holds the device tables of a report (json) against what the simulated GPU logged (GPUSIM_LOG).
 
-usage: check_works.py REPORT.json LOG.json... [--idle | --faults]
+usage: check_works.py REPORT.json LOG.json... [--idle | --exact | --faults]
 
 Kernels (names, counts, ns), copies (directions, counts, bytes, ns) and the ledger's busy and owned
 time of every bucket must be the log's, to the nanosecond, for each device of each process; all works
 must have met their launch. --idle: so must the causes of idle time, to 5 us for each call or 2 %,
-whichever is larger. --faults: works may be missing, but none is made up, what is missing is counted as
+whichever is larger; --exact: to the nanosecond, from the session's begin to its end. --faults: works may be missing, but none is made up, what is missing is counted as
 lost or invalid, and no book says of more time that it knows why the device idled than it did idle: the
 rest must be `lost` or `unknown`. Prints one line, or every difference and status 1.
 Knows the rules of ledger/device_book.h and ledger/idle.h in plain words, over complete lists.
 """
 import argparse
+import bisect
 import collections
 import json
 import sys
@@ -220,15 +221,22 @@ OTHER = ("other", "off-cpu", "runqueue", "disk", "io", "lock", "page-fault", "sl
 
 
 class Thread:
-    """The calls of one thread, in order."""
+    """The calls of one thread, one after the other."""
 
     def __init__(self):
         self.calls = []
 
+    def within(self, start, end):
+        first = bisect.bisect_right(self.calls, start, key=lambda call: call["end"])
+        for i in range(first, len(self.calls)):
+            if self.calls[i]["start"] >= end:
+                return
+            yield self.calls[i]
+
     def divide(self, start, end, idle):
         """Adds the time of [start, end) to the causes of the calls that it was in."""
         left = end - start
-        for call in self.calls:
+        for call in self.within(start, end):
             ns = min(call["end"], end) - max(call["start"], start)
             if ns > 0:
                 idle[CAUSES.get(call["class"], call["class"])] += ns
@@ -240,7 +248,7 @@ def idle_of(works, gaps, calls):
     """Idle ns by cause, of gaps between works."""
     threads, launches = collections.defaultdict(Thread), {}
     for call in calls:
-        threads[call["tid"]].calls.append(call)
+        threads[call["tid"]].calls.append(call)	# outermost ones: in the order in which they end
         launches[call["correlation"]] = call
     first, idle = {}, collections.Counter()
     for w in works:
@@ -254,6 +262,17 @@ def idle_of(works, gaps, calls):
             leave - enter
         threads[call["tid"]].divide(start, enter, idle)
     return idle
+
+
+def check_idle_exactly(report, pid, device, log, say):
+    works = [Work(w, report.buckets()) for w in log["works"] if w["device"] == device]
+    start, stop = log["session"]
+    gaps = [(start, min(w.start for w in works))] + sweep(works)[1]
+    real = idle_of(works, [g for g in gaps if g[0] < g[1]], log["calls"])
+    real["no-work"] += stop - max(w.end for w in works)
+    rows = report.rows("ledger", pid, device)
+    seen = {r["bucket"]: r["ns"] for r in rows if r["state"] == "idle" and r["ns"]}
+    compare(f"pid {pid} device {device}: idle", seen, {c: ns for c, ns in real.items() if ns}, say)
 
 
 def check_idle(report, pid, device, log, say):
@@ -280,6 +299,7 @@ def main():
     parser.add_argument("report")
     parser.add_argument("logs", nargs="+")
     parser.add_argument("--idle", action="store_true")
+    parser.add_argument("--exact", action="store_true")
     parser.add_argument("--faults", action="store_true")
     options = parser.parse_args()
     wrong, total, books = [], 0, 0
@@ -297,6 +317,8 @@ def main():
             check_device(report, log["pid"], device, logged, wrong.append)
             if options.idle:
                 check_idle(report, log["pid"], device, log, wrong.append)
+            if options.exact:
+                check_idle_exactly(report, log["pid"], device, log, wrong.append)
     check_events(report, total, wrong.append)
     for line in wrong[:40]:
         print(line, file=sys.stderr)

@@ -28,7 +28,7 @@ SIM_NCCL := libnccl_shared libnccl_submit libnccl_group libnccl_comm libnccl_col
 SIM_CUPTI := libcupti_activity libcupti_queue libcupti_record libcupti_version
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
 SIM_PRETRAIN := pretrain pretrain_loader pretrain_marks pretrain_step
-SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static simcalls-inside ddp held lives client hardy mix pretrain
+SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static simcalls-inside ddp held lives client hardy mix pretrain scribe
 
 # NVTX is a header of the toolkit; without one there is no program that uses it.
 SIM_NVTX := $(patsubst %/nvtx3/nvToolsExt.h,%,$(firstword $(wildcard $(BUILD)/cuda/include/nvtx3/nvToolsExt.h \
@@ -141,6 +141,12 @@ $(SIM_OUT)/programs/%.o: $(SIM)/%.c
 $(SIM_OUT)/train: $(SIM_OUT)/programs/train.o $(SIM_OUT)/libcudart.so.13
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
+
+# Writes captures by gpuprof's own writer.
+$(SIM_OUT)/scribe: $(SIM)/scribe.c $(LIB)
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $< $(LIB) $(LDFLAGS) $(LDLIBS)
 
 $(SIM_OUT)/mix: $(SIM_OUT)/programs/mix.o $(SIM_OUT)/libcudart.so.13
 	$(call say,LINK,$@)
