@@ -113,4 +113,32 @@ as_nobody() { with_sim setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; 
 	run "$GPUPROF" stat --attach none -a
 	assert_failure
 	one_line "--attach none needs a process"
+	run "$GPUPROF" stat --attach none --detail count -- true
+	assert_failure
+	one_line "--detail needs probes"
+}
+
+# bats test_tags=needs:root
+@test "unprivileged: intervals of a session without probes add up to the truth" {
+	needs root sim
+	open_folder
+	run as_nobody "$OPEN/gpuprof" --interval 1s --table calls,threads,ledger --format json -o "$OPEN/all.json" -- \
+		"$OPEN/train" --steps 250 --quiet
+	assert_success
+	run python3 - "$OPEN/all.json" "$OPEN"/*.truth <<-'EOF_PY'
+		import json, sys
+		decoder, text, reports = json.JSONDecoder(), open(sys.argv[1]).read(), []
+		while text.strip():
+		    report, end = decoder.raw_decode(text.lstrip())
+		    text = text.lstrip()[end:]
+		    reports.append(report["tables"])
+		launches = sum(c["count"] for r in reports for c in r["calls"] if c["function"] == "cudaLaunchKernel")
+		truth = [f for f in json.load(open(sys.argv[2]))["functions"] if f["function"] == "cudaLaunchKernel"]
+		print(len(reports) > 1, launches == truth[0]["count"])
+		for r in reports:
+		    walls = {(t["pid"], t["tid"]): t["wall_ns"] for t in r["threads"]}
+		    for key, wall in walls.items():
+		        assert wall == sum(t["ns"] for t in r["threads"] if (t["pid"], t["tid"]) == key)
+	EOF_PY
+	assert_output "True True"
 }

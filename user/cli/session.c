@@ -147,7 +147,8 @@ static void on_interval(struct session *s, int fd)
 	if (!at || at <= s->interval_start_ns)
 		return;		/* nothing has been delivered since */
 	counts_read(s);
-	read_off(s, at);
+	if (s->loader)
+		read_off(s, at);
 	if (s->plan->on_interval(s->plan->ctx, s->tap.model, at)) {
 		s->state = SESSION_STOPPING;
 		return;

@@ -34,11 +34,29 @@ static bool have_helpers(const struct options *o)
 	return o->cmd || o->n_pids;
 }
 
+/* The option whose meaning is probes, or NULL. */
+static const char *asks_for_probes(const struct options *o)
+{
+	return o->stacks ? "--stacks" : o->tier ? "--tier 1" : o->detail != DETAIL_CALL ? "--detail" :
+	       o->launch != LAUNCH_AUTO ? "--launch" : NULL;
+}
+
 /* What was asked for can be done without them. */
 static bool may_do_without(const struct options *o)
 {
-	return !o->stacks && !o->tier && o->detail == DETAIL_CALL && o->attach == WAY_AUTO &&
-	       o->launch == LAUNCH_AUTO && have_helpers(o);
+	return o->attach == WAY_AUTO && !asks_for_probes(o) && have_helpers(o);
+}
+
+static int check_none(const struct options *o)
+{
+	if (asks_for_probes(o)) {
+		log_error("%s needs probes, and --attach none is without", asks_for_probes(o));
+		return -EINVAL;
+	}
+	if (o->cmd || o->n_pids)
+		return 0;
+	log_error("--attach none needs a process: give -p PID, or a command behind --");
+	return -EINVAL;
 }
 
 static int be_blind(struct session *s, const char *why, const char *remedy)
@@ -53,12 +71,8 @@ int blind_choose(struct session *s)
 	const struct options *o = s->plan->o;
 	const struct caps_need *missing = caps_missing();
 
-	if (o->attach == WAY_NONE && !o->cmd && !o->n_pids) {
-		log_error("--attach none needs a process: give -p PID, or a command behind --");
-		return -EINVAL;
-	}
 	if (o->attach == WAY_NONE)
-		return be_blind(s, "--attach none", "leave that out");
+		return check_none(o) ? -EINVAL : be_blind(s, "--attach none", "leave that out");
 	if (!may_do_without(o))
 		return 0;
 	if (missing)
