@@ -10,7 +10,7 @@ FUZZ_ROOMS_elf := base elf
 FUZZ_ROOMS_ehframe := base stack
 FUZZ_ROOMS_identity := base elf probe
 FUZZ_ROOMS_demangle := base elf
-FUZZ_ROOMS_helper := base event
+FUZZ_ROOMS_helper := base elf probe event ledger
 
 FUZZ_CFLAGS  := -std=gnu11 -g -O1 $(filter-out -Werror,$(WARN)) -fno-strict-aliasing -pthread \
 		-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Any records of a helper: what comes out is well formed, and each record is an event, waits, or is
- * counted. Input: kind, length, payload; and so on.
+ * counted; the calls that are made of it are numbered and in order, and ranges add up to what can be.
+ * Input: kind, length, payload; and so on.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "event/api_calls.h"
 #include "event/helper_decode.h"
 #include "event/work.h"
 #include "gpuprof/ring.h"
+#include "ledger/ranges.h"
+
+#define NOBODY 0x7fffffff	/* no process: threads are guessed */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct seen {
+	uint64_t events;
+	struct api_calls *calls;
+	struct ranges *ranges;
+	struct event before;	/* of calls: the one that came last */
+};
 
 static void check(int holds)
 {
@@ -20,11 +32,28 @@ static void check(int holds)
 		abort();
 }
 
+/* Calls of one thread come in order, with numbers that have no hole, after its birth. */
+static int push_call(void *ctx, const struct event *ev)
+{
+	struct seen *seen = ctx;
+	bool same = seen->before.tid == ev->tid;
+
+	check(ev->pid == 1 && ev->tid);
+	if (ev->kind == EVENT_CALL) {
+		check(same && ev->seq == seen->before.seq + 1 && ev->end_ns >= ev->start_ns);
+		check(seen->before.kind != EVENT_CALL || ev->start_ns >= seen->before.start_ns);
+	} else {
+		check(ev->kind == EVENT_THREAD || ev->kind == EVENT_EXIT);
+	}
+	seen->before = *ev;
+	return 0;
+}
+
 static int push(void *ctx, const struct event *ev)
 {
-	uint64_t *events = ctx;
+	struct seen *seen = ctx;
 
-	++*events;
+	seen->events++;
 	check(ev->pid == 1 && (!ev->text || strlen(ev->text) <= 4096));
 	switch (ev->kind) {
 	case EVENT_WORK:
@@ -33,10 +62,12 @@ static int push(void *ctx, const struct event *ev)
 		break;
 	case EVENT_API:
 		check(ev->end_ns >= ev->start_ns);
+		check(api_calls_take(seen->calls, ev) == 0);
 		break;
 	case EVENT_RANGE:
 		check(ev->dir && ev->dir < RANGE_WHAT_END);
 		check(!ev->text2 || strlen(ev->text2) <= 4096);
+		ranges_push(seen->ranges, ev);
 		break;
 	case EVENT_DEVICE:
 		check(ev->device && strlen(ev->device->uuid) <= DEVICE_UUID_LEN);
@@ -47,15 +78,24 @@ static int push(void *ctx, const struct event *ev)
 	return 0;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_ranges(struct ranges *r)
 {
-	struct helper_decoder *d = helper_decoder_new(1, 1000);
-	uint64_t events = 0, records = 0;
-	struct event_sink sink = { .push = push, .ctx = &events };
-	struct helper_counts counts;
+	struct range_sum sum;
 
-	log_threshold = LOG_ERROR;
-	check(d != NULL);
+	ranges_stop(r, UINT64_MAX);
+	for (size_t i = 0; i < ranges_count(r); i++) {
+		ranges_read(r, i, UINT64_MAX, &sum);
+		check(sum.open <= sum.count && sum.kind < RANGE_KINDS);
+	}
+	ranges_free(r);
+}
+
+static void decode(struct helper_decoder *d, const uint8_t *data, size_t size, struct seen *seen)
+{
+	struct event_sink sink = { .push = push, .ctx = seen };
+	struct helper_counts counts;
+	uint64_t records = 0;
+
 	while (size >= 2) {
 		/* Of its exact length, so that reading beyond it is seen. */
 		size_t len = data[1] < size - 2 ? data[1] : size - 2;
@@ -71,7 +111,29 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check(helper_decode_end(d, &sink) == 0);
 	helper_decoder_counts(d, &counts);
-	check(counts.received == records && events + counts.invalid + counts.unknown <= records);
+	check(counts.received == records &&
+	      seen->events + counts.invalid + counts.unknown <= records);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct api_rows *rows;
+	struct helper_decoder *d = helper_decoder_new(1, 1000);
+	struct helper_threads *threads = helper_threads_new(NOBODY, NOBODY);
+	struct seen seen = { .ranges = ranges_new(1) };
+
+	log_threshold = LOG_ERROR;
+	if (!rows)
+		rows = api_rows_new();
+	check(d && threads && rows && seen.ranges);
+	helper_decoder_threads(d, threads);
+	seen.calls = api_calls_new(1, rows, threads);
+	check(seen.calls != NULL);
+	decode(d, data, size, &seen);
+	check(api_calls_end(seen.calls, 1, &(struct event_sink){ push_call, &seen }) == 0);
+	check_ranges(seen.ranges);
+	api_calls_free(seen.calls);
 	helper_decoder_free(d);
+	helper_threads_free(threads);
 	return 0;
 }
