@@ -53,11 +53,14 @@ static int push(void *ctx, const struct event *ev)
 {
 	struct seen *seen = ctx;
 
-	seen->events++;
+	/* Beside its record's: when something was not seen, and works of which it is not known when. */
+	bool bad = ev->kind == EVENT_WORK && !ev->end_ns;
+
+	seen->events += ev->kind != EVENT_UNSEEN && !bad;
 	check(ev->pid == 1 && (!ev->text || strlen(ev->text) <= 4096));
 	switch (ev->kind) {
 	case EVENT_WORK:
-		check(ev->work && ev->end_ns >= ev->start_ns && ev->work->kind &&
+		check(ev->work && (bad || ev->end_ns >= ev->start_ns) && ev->work->kind &&
 		      ev->work->kind < WORK_KIND_END);
 		break;
 	case EVENT_API:
@@ -71,6 +74,9 @@ static int push(void *ctx, const struct event *ev)
 		break;
 	case EVENT_DEVICE:
 		check(ev->device && strlen(ev->device->uuid) <= DEVICE_UUID_LEN);
+		break;
+	case EVENT_UNSEEN:
+		check(ev->end_ns >= ev->start_ns);
 		break;
 	default:
 		abort();

@@ -239,7 +239,8 @@ static int tell_until(struct api_calls *c, uint64_t until_ns, const struct event
 	size_t kept = 0;
 	int err = 0;
 
-	qsort(c->held.v, c->held.n, sizeof(c->held.v[0]), compare);
+	if (c->held.n)
+		qsort(c->held.v, c->held.n, sizeof(c->held.v[0]), compare);
 	for (size_t i = 0; i < c->held.n; i++) {
 		const struct held h = c->held.v[i];
 
