@@ -9,8 +9,8 @@ BENCH_CAPTURE := $(addprefix $(BENCH_OUT)/,generate bench_capture bench_model be
 BENCH_HELPER  := $(addprefix $(BENCH_OUT)/,launcher bench_helper bench_reader libcupti_alone.so)
 BENCH_RUN      = python3 -B $(BENCH)/bench $(BUILD)
 
-bench: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_CAPTURE) $(BENCH_HELPER) $(BENCH_OUT)/crowd sim ## compare gpuprof's cost with its peers' (root)
-	$(Q)$(BENCH_RUN) probes attach hanging hosts capture replay heap helper
+bench: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_CAPTURE) $(BENCH_HELPER) $(BENCH_OUT)/crowd $(BENCH_OUT)/switcher sim ## compare gpuprof's cost with its peers' (root)
+	$(Q)$(BENCH_RUN) probes attach hanging hosts capture replay heap helper switches
 
 bench-probes: $(BUILD)/gpuprof $(BENCH_PROBES) ## what a probe costs a call, beside ftrace and bpftrace (root)
 	$(Q)$(BENCH_RUN) probes
@@ -35,6 +35,14 @@ bench-heap: $(BUILD)/gpuprof $(BENCH_CAPTURE) sim ## memory of report and stat f
 
 bench-helper: $(BUILD)/libgpuprof.so $(BENCH_HELPER) sim ## what the helper costs a launch, asleep and awake
 	$(Q)$(BENCH_RUN) helper
+
+bench-switches: $(BUILD)/gpuprof $(BENCH_OUT)/switcher ## what --off-cpu costs a switch, of watched threads and others (root)
+	$(Q)$(BENCH_RUN) switches
+
+$(BENCH_OUT)/switcher: $(BENCH)/switcher.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CFLAGS) -D_GNU_SOURCE -fno-omit-frame-pointer -o $@ $<
 
 # Its function begins with a push, as that of the real libcudart.so.13.
 $(BENCH_OUT)/libcudart.so.13: $(BENCH)/launchee.c

@@ -18,8 +18,14 @@ $(KERNELS_DIR)/target: tests/kernels/target.c | $(UNPACKED)
 	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 -g -O1 $(KERNELS_FLAGS_$(ARCH)) $(WARN) -static -pthread \
 		-o $@ $<
 
-check-kernels: $(KERNELS_DIR)/target ## run the core test on Debian's kernels in emulation
+$(KERNELS_DIR)/waits: tests/targets/waits.c | $(UNPACKED)
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 -g -O1 $(KERNELS_FLAGS_$(ARCH)) $(WARN) -static -pthread \
+		-o $@ $<
+
+check-kernels: $(KERNELS_DIR)/target $(KERNELS_DIR)/waits ## run the core test on Debian's kernels in emulation
 	$(Q)$(MAKE) -s --no-print-directory STATIC=1 BUILD=$(BUILD)/static SYSROOT=$(SYSROOT)
-	$(Q)tests/kernels/check $(KERNELS_DIR) $(ARCH) $(BUSYBOX) $(BUILD)/static/gpuprof $< $(KERNELS)
+	$(Q)tests/kernels/check $(KERNELS_DIR) $(ARCH) $(BUSYBOX) $(BUILD)/static/gpuprof $^ $(KERNELS)
 
 .PHONY: check-kernels

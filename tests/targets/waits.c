@@ -30,6 +30,13 @@
 #include <unistd.h>
 
 #define LEAST_NS 50000000ll
+#ifdef SYS_poll
+#define SYS_POLL SYS_poll
+#define POLL_NAME "poll"
+#else				/* arm64 */
+#define SYS_POLL SYS_ppoll
+#define POLL_NAME "ppoll"
+#endif
 #define RUN_NS 60000000ll	/* of CPU, against another thread */
 
 #define AS_IN_CUDART static __attribute__((noipa))
@@ -59,7 +66,7 @@ AS_IN_CUDART int cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void 
 
 AS_IN_CUDART int cudaDeviceSynchronize(void)
 {
-	nap_ns(LEAST_NS);
+	nap_ns(2 * LEAST_NS);
 	return initialise();
 }
 
@@ -90,21 +97,23 @@ struct waker {
 	const char *name;
 	void (*wake)(void);
 	pid_t waiting;		/* whom: a thread of ours */
+	long call;		/* in this system call; -1: in none */
 };
 
-/* Is the thread blocked? The state follows the name, which is in brackets. */
-static bool is_blocked(pid_t tid)
+/* Is the thread blocked where it should be? The number comes first; of one that runs there is none. */
+static bool is_blocked(const struct waker *w)
 {
-	char path[64], text[256] = "", *state;
+	char path[64], text[256] = "", *end;
+	long call;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", w->waiting);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
 		fail(path);
 	close(fd);
-	state = strrchr(text, ')');
-	return state && (state[2] == 'S' || state[2] == 'D');
+	call = strtol(text, &end, 10);
+	return end != text && call == w->call;
 }
 
 static void *run_waker(void *arg)
@@ -112,7 +121,7 @@ static void *run_waker(void *arg)
 	const struct waker *w = arg;
 
 	prctl(PR_SET_NAME, w->name);
-	while (!is_blocked(w->waiting))
+	while (!is_blocked(w))
 		nap_ns(1000000);
 	nap_ns(LEAST_NS);
 	w->wake();
@@ -120,9 +129,9 @@ static void *run_waker(void *arg)
 }
 
 /* Between two launches: blocks in `wait` until the waker comes. */
-static void wait_for_waker(const char *name, void (*wait)(void), void (*wake)(void))
+static void wait_for_waker(const char *name, long call, void (*wait)(void), void (*wake)(void))
 {
-	struct waker w = { name, wake, gettid() };
+	struct waker w = { name, wake, gettid(), call };
 	pthread_t thread;
 
 	launch();
@@ -191,10 +200,11 @@ static void wake_fault(void)
 		fail("UFFDIO_COPY");
 }
 
+/* What it takes to fall asleep, and others that run meanwhile, are part of the time it asked for. */
 static void sleep_way(void)
 {
 	launch();
-	nap_ns(LEAST_NS);
+	nap_ns(2 * LEAST_NS);
 	launch();
 }
 
@@ -205,21 +215,21 @@ static void sync_way(void)
 
 static void lock_way(void)
 {
-	wait_for_waker("holder", wait_lock, wake_lock);
+	wait_for_waker("holder", SYS_futex, wait_lock, wake_lock);
 }
 
 static void pipe_way(void)
 {
 	if (pipe(ends))
 		fail("pipe");
-	wait_for_waker("writer", wait_read, wake_write);
+	wait_for_waker("writer", SYS_read, wait_read, wake_write);
 }
 
 static void poll_way(void)
 {
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
 		fail("socketpair");
-	wait_for_waker("sender", wait_poll, wake_write);
+	wait_for_waker("sender", SYS_POLL, wait_poll, wake_write);
 }
 
 static void fault_way(void)
@@ -238,7 +248,7 @@ static void fault_way(void)
 		exit(77);	/* this kernel has none */
 	if (ioctl(fault_fd, UFFDIO_API, &api) || ioctl(fault_fd, UFFDIO_REGISTER, &reg))
 		fail("userfaultfd");
-	wait_for_waker("pager", wait_fault, wake_fault);
+	wait_for_waker("pager", -1, wait_fault, wake_fault);
 }
 
 static FILE *truth;
@@ -298,7 +308,7 @@ static const struct way {
 	{ "sync", sync_way, "sync", "-", "-" },
 	{ "lock", lock_way, "lock", "futex", "holder" },
 	{ "pipe", pipe_way, "io", "read", "writer" },
-	{ "poll", poll_way, "io", "poll", "sender" },
+	{ "poll", poll_way, "io", POLL_NAME, "sender" },
 	{ "fault", fault_way, "page-fault", "-", "pager" },
 	{ "run", run_way, "runqueue", "-", "-" },
 	{ "hang", hang_way, "io", "read", "-" },

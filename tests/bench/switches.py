@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""bench-switches: what the scheduler's hooks (--off-cpu) cost a wakeup and a switch, of threads that
+make calls and of all others on the host, in interleaved rounds.
+"""
+import contextlib
+import os
+import signal
+import subprocess
+import time
+
+from probes import wait_idle
+from table import Row
+
+TURNS = 40000
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", 5))
+WATCHED_BOUND_NS = 600
+UNWATCHED_BOUND_NS = 60
+
+
+class Switcher:
+    def __init__(self, path):
+        self.process = subprocess.Popen([path], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.pid = self.process.pid
+
+    def say(self, line):
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().strip()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+@contextlib.contextmanager
+def gpuprof(build, *options):
+    """Attached within; must end well."""
+    command = [os.path.join(build, "gpuprof"), "stat", "-q", "--ring-size", "64m", "--budget", "1s",
+               "--table", "events", *options]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        try:
+            wait_idle(process.pid)
+            time.sleep(0.5)
+            yield
+        finally:
+            process.send_signal(signal.SIGINT)
+            error = process.communicate()[1]
+    if process.returncode not in (0, 5):
+        raise OSError(f"gpuprof ended with status {process.returncode}: {error.decode()}")
+
+
+def best(build, path, watched, *options):
+    """The least ns per turn of one round, with gpuprof and these options, or (none) without it."""
+    target = Switcher(path)
+    try:
+        with gpuprof(build, *options, "-p", str(target.pid if watched else os.getpid())) \
+                if options else contextlib.nullcontext():
+            if watched:
+                target.say("call")
+            target.say(TURNS // 10)
+            return min(float(target.say(TURNS)) for _ in range(3))
+    finally:
+        target.close()
+
+
+def run(table, build):
+    path = os.path.join(build, "bench", "switcher")
+    ways = {
+        "bare": (False, ()),
+        "others, off": (False, ("--off-cpu", "off")),
+        "others": (False, ("--off-cpu", "on")),
+        "watched, off": (True, ("--off-cpu", "off")),
+        "watched": (True, ("--off-cpu", "on")),
+    }
+    ns = dict.fromkeys(ways, float("inf"))
+    for _ in range(ROUNDS):
+        for name, (watched, options) in ways.items():
+            ns[name] = min(ns[name], best(build, path, watched, *options))
+    for what, name, peer, bound in (
+            ("a session, of other threads than its target's", "others, off", "bare", None),
+            ("--off-cpu, of threads that make no call", "others", "others, off", UNWATCHED_BOUND_NS),
+            ("--off-cpu, of threads that make calls", "watched", "watched, off", WATCHED_BOUND_NS)):
+        more = ns[name] - ns[peer]
+        table.add(Row(what, f"{ns[name]:.0f} ns", f"{ns[peer]:.0f} ns {peer}", ns[name] / ns[peer],
+                      bound and ("<=", bound), more, f"{more:+.0f} ns of CPU"))
