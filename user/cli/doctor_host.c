@@ -106,10 +106,22 @@ static unsigned int count_rows(void)
 	return n;
 }
 
+static void check_off_cpu(struct doctor *d, const struct loader *l)
+{
+	if (!loader_off_cpu(l))
+		doctor_say(d, WORSE, "off-CPU", "this kernel refuses the scheduler's hooks: why threads "
+			   "do not run is not known (-v says what it refuses)");
+	else if (!loader_knows_interrupts(l))
+		doctor_say(d, WORSE, "off-CPU", "known, but an interrupt cannot be told from the thread "
+			   "in whose time it comes: who woke a thread has a ? (CONFIG_KALLSYMS_ALL)");
+	else
+		doctor_say(d, GOOD, "off-CPU", "why threads do not run, and who wakes them, is known");
+}
+
 static void check_probes(struct doctor *d)
 {
 	struct loader_options lo = { .way = (enum loader_way)d->o->attach,
-				     .ring_bytes = d->o->ring_bytes };
+				     .ring_bytes = d->o->ring_bytes, .off_cpu = true };
 	struct loader *l;
 
 	if (lo.way == WAY_NONE) {
@@ -130,6 +142,7 @@ static void check_probes(struct doctor *d)
 	d->returns_kill = loader_returns(l) != GP_RETURNS_ALL;
 	doctor_say(d, d->returns_kill ? WORSE : GOOD, "return probes", "%s",
 		   returns_texts[loader_returns(l)]);
+	check_off_cpu(d, l);
 	if (loader_probes_max(l))
 		doctor_say(d, WORSE, "functions", "the best %zu of %u at a time: launches, waits, "
 			   "copies, collectives, memory (Linux 6.6: all)", loader_probes_max(l),

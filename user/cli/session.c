@@ -134,7 +134,7 @@ static void read_off(struct session *s, uint64_t until_ns)
 {
 	struct off_reading r = { &s->live, until_ns };
 
-	if (loader_each_off(s->loader, on_off, &r))
+	if (s->loader && loader_each_off(s->loader, on_off, &r))
 		log_warn("cannot read who is off the CPU: what began before this interval's end and "
 			 "goes on is shown as other");
 }

@@ -130,7 +130,11 @@ static int try_ways(struct loader *l, struct loader_options *o)
 		return err;
 	l->off_cpu = false;
 	o->way = asked;
-	return try_each_way(l, o);
+	err = try_each_way(l, o);
+	if (!err)
+		log_warn("this kernel refuses the scheduler's hooks: why threads are off the CPU is not "
+			 "known; -v says what it refuses");
+	return err;
 }
 
 struct loader *loader_new(const struct loader_options *o)

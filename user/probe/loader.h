@@ -111,6 +111,9 @@ int loader_each_state(struct loader *l, void (*fn)(void *ctx, const void *rec, s
  * where the kernel refuses the hooks (then all else works). */
 bool loader_off_cpu(const struct loader *l);
 
+/* And are interrupts told from threads that wake others? */
+bool loader_knows_interrupts(const struct loader *l);
+
 /* Every living thread that is off the CPU now, or has been so in its open call: a gp_off with
  * GP_OFF_STILL. Any time; with the last states it must be read before those. 0 or -errno. */
 int loader_each_off(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len), void *ctx);

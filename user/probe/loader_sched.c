@@ -60,3 +60,8 @@ bool loader_off_cpu(const struct loader *l)
 {
 	return l->off_cpu;
 }
+
+bool loader_knows_interrupts(const struct loader *l)
+{
+	return l->off_cpu && bpf_program__autoload(l->skel->progs.off_waking);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What the scheduler tells, in the model: why a device idled whose thread was off the CPU, and the
+ * rows by system call and waker, in intervals and up to the session's end.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model_room.h"
+
+#define BASE 1000000000000ull
+
+static struct event off(uint32_t seq, uint8_t reason, uint64_t start, uint64_t end)
+{
+	return (struct event){ .kind = EVENT_OFF, .has = HAS_END, .pid = 7, .tid = 8, .seq = seq,
+			       .dir = reason, .start_ns = BASE + start, .end_ns = BASE + end };
+}
+
+static struct event lock(uint32_t seq, uint64_t start, uint64_t end, uint64_t woken_ns)
+{
+	struct event ev = off(seq, OFF_LOCK, start, end);
+
+	OFF_WOKEN_NS(&ev) = woken_ns;
+	OFF_WAKER(&ev) = 7ull << 32 | 9;
+	ev.text = "holder";
+	ev.text2 = "futex";
+	return ev;
+}
+
+static void call(struct model *m, uint32_t seq, uint64_t start, uint64_t end)
+{
+	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = seq, .func = L,
+				.start_ns = BASE + start, .end_ns = BASE + end });
+}
+
+static void launched(struct model *m, uint32_t correlation, uint64_t call_ns, uint64_t start, uint64_t end)
+{
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = correlation };
+
+	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .seq = correlation, .func = 211,
+				.dir = 5, .start_ns = BASE + call_ns, .end_ns = BASE + call_ns + 1 });
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .start_ns = BASE + start,
+				.end_ns = BASE + end, .work = &w, .text = "sgemm" });
+}
+
+static void a_device_idles_for_what_its_thread_waits_for(void **state)
+{
+	struct model *m = session(BASE);
+	uint64_t idle[IDLE_CAUSES];
+	struct device_sum sum;
+
+	(void)state;
+	call(m, 1, 10, 15);
+	push(m, lock(2, 20, 60, 5));
+	push(m, off(4, OFF_SLEEP, 70, 75));	/* one was lost before */
+	call(m, 5, 80, 84);
+	launched(m, 31, 12, 16, 18);
+	launched(m, 32, 82, 90, 95);
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
+	assert_int_equal(model_finish(m), 0);
+	assert_int_equal(model_device(m, devices_get(model_devices(m), 0), BASE + 100, &sum, idle, NULL), 0);
+	assert_int_equal(idle[IDLE_LOCK], 35);
+	assert_int_equal(idle[IDLE_RUNQUEUE], 5);
+	assert_int_equal(idle[IDLE_LOST], 10);
+	assert_int_equal(idle[IDLE_SLEEP], 5);
+	assert_int_equal(idle[IDLE_LAUNCH], 5 + 4);
+	assert_int_equal(idle[IDLE_OTHER], 10 + 2 + 5);
+	assert_int_equal(idle[IDLE_QUEUED], 1 + 6);
+	model_free(m);
+}
+
+static const struct off_row *row(const struct model *m, size_t i)
+{
+	assert_true(i < model_offs(m)->all.n);
+	return &model_offs(m)->all.v[i];
+}
+
+static void rows_are_told_apart_by_system_call_and_waker(void **state)
+{
+	struct model *m = session(BASE);
+	struct event other = lock(4, 80, 90, 0);
+
+	(void)state;
+	call(m, 1, 10, 15);
+	push(m, lock(2, 20, 60, 5));
+	push(m, lock(3, 65, 75, 0));
+	other.text = "somebody else";
+	push(m, other);
+	push(m, off(5, OFF_RUNQUEUE, 92, 95));
+	assert_int_equal(model_offs(m)->all.n, 3);
+	assert_string_equal(row(m, 0)->what, "futex");
+	assert_string_equal(row(m, 0)->waker, "holder");
+	assert_int_equal(row(m, 0)->waker_id, 7ull << 32 | 9);
+	assert_int_equal(row(m, 0)->count, 2);
+	assert_int_equal(row(m, 0)->blocked_ns, 35 + 10);
+	assert_int_equal(row(m, 0)->runqueue_ns, 5);
+	assert_int_equal(row(m, 0)->max_ns, 40);
+	assert_int_equal(row(m, 1)->blocked_ns, 10);
+	assert_int_equal(row(m, 2)->runqueue_ns, 3);
+	assert_int_equal(row(m, 2)->blocked_ns, 0);
+	model_free(m);
+}
+
+/* A wait of three intervals: still there at the first two ends, over in the third. */
+static void a_wait_is_in_each_interval_and_ends_with_the_session(void **state)
+{
+	struct model *m = session(BASE);
+	struct event reading = lock(1, 20, 40, 0);
+
+	(void)state;
+	reading.has = 0;
+	call(m, 1, 10, 15);
+	push(m, reading);
+	assert_int_equal(row(m, 0)->open, 1);
+	assert_int_equal(row(m, 0)->count, 0);
+	assert_int_equal(row(m, 0)->blocked_ns, 20);
+	model_cut(m, BASE + 40);
+	assert_int_equal(model_offs(m)->all.n, 0);
+	reading.end_ns = BASE + 60;
+	push(m, reading);
+	assert_int_equal(row(m, 0)->blocked_ns, 20);
+	model_cut(m, BASE + 60);
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 65 });
+	push(m, lock(2, 20, 70, 7));
+	assert_int_equal(row(m, 0)->count, 1);
+	assert_int_equal(row(m, 0)->blocked_ns, 3);
+	assert_int_equal(row(m, 0)->runqueue_ns, 2);
+	model_free(m);
+}
+
+/* Its thread's records are still on their way: nothing is known of what comes after them. */
+static void a_reading_that_is_ahead_is_not_taken(void **state)
+{
+	struct model *m = session(BASE);
+	struct event reading = lock(3, 20, 40, 0), stranger = lock(0, 20, 40, 0);
+
+	(void)state;
+	reading.has = stranger.has = 0;
+	stranger.tid = 99;
+	call(m, 1, 10, 15);
+	push(m, reading);
+	push(m, stranger);
+	assert_int_equal(model_offs(m)->all.n, 0);
+	assert_int_equal(model_threads(m), 1);
+	model_free(m);
+}
+
+static void rows_are_bounded(void **state)
+{
+	struct model *m = session(BASE);
+	uint64_t total = 0;
+	char name[16];
+
+	(void)state;
+	call(m, 1, 1, 2);
+	for (uint32_t i = 0; i < OFFS_MAX + 100; i++) {
+		struct event ev = lock(i + 2, 10 + 10ull * i, 15 + 10ull * i, 0);
+
+		snprintf(name, sizeof(name), "t%u", i);
+		ev.text = name;
+		push(m, ev);
+	}
+	assert_int_equal(model_offs(m)->all.n, OFFS_MAX + 1);
+	assert_int_equal(model_offs(m)->more, 100);
+	assert_true(row(m, OFFS_MAX)->more);
+	for (size_t i = 0; i < model_offs(m)->all.n; i++)
+		total += row(m, i)->blocked_ns;
+	assert_int_equal(total, 5 * (OFFS_MAX + 100));
+	model_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_device_idles_for_what_its_thread_waits_for),
+		cmocka_unit_test(rows_are_told_apart_by_system_call_and_waker),
+		cmocka_unit_test(a_wait_is_in_each_interval_and_ends_with_the_session),
+		cmocka_unit_test(a_reading_that_is_ahead_is_not_taken),
+		cmocka_unit_test(rows_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
