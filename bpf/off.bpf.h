@@ -21,13 +21,13 @@ static __noinline int send_off(struct thread_state *st, __u64 until_ns)
 	off->rec.dur_lo_ns = (__u32)dur;
 	off->rec.dur_hi = dur >> 32;
 	off->rec.seq = ++st->seq;
-	off->since_ns = 0;
+	if (c) {
+		__sync_fetch_and_add(&c->hits[GP_OFF], 1);
+		if (bpf_ringbuf_output(&calls, &off->rec, sizeof(off->rec), wake_flags()))
+			__sync_fetch_and_add(&c->lost[GP_OFF], 1);
+	}
+	off->since_ns = 0;	/* until then the hooks leave rec alone */
 	off->until_ns = 0;
-	if (!c)
-		return 0;
-	__sync_fetch_and_add(&c->hits[GP_OFF], 1);
-	if (bpf_ringbuf_output(&calls, &off->rec, sizeof(off->rec), wake_flags()))
-		__sync_fetch_and_add(&c->lost[GP_OFF], 1);
 	return 0;
 }
 
@@ -40,7 +40,7 @@ static __always_inline void telling_begins(struct thread_state *st)
 /* What the thread has been off the CPU for meanwhile. */
 static __always_inline void telling_ends(struct thread_state *st)
 {
-	if (*(volatile __u64 *)&st->off.until_ns) {
+	if (*(volatile __u64 *)&st->off.until_ns && st->off.since_ns) {
 		if (!st->open) {
 			send_off(st, st->off.until_ns);
 		} else {

@@ -98,7 +98,7 @@ static __always_inline void settle_last(struct thread_state *st)
 	if (st->off.until_ns)
 		send_off(st, st->off.until_ns);
 	else if (!st->open)
-		st->seq++;	/* its end was missed: a record that never comes */
+		st->seq++;	/* the kernel did not tell its end: a record that never comes */
 }
 
 static __noinline int leave_cpu(struct task_struct *task, bool preempted)
@@ -114,6 +114,7 @@ static __noinline int leave_cpu(struct task_struct *task, bool preempted)
 	}
 	if (!st->open)
 		describe(task, preempted, &st->off.rec);
+	st->off.until_ns = 0;
 	st->off.since_ns = bpf_ktime_get_ns();
 	return 0;
 }
