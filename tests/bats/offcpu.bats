@@ -20,7 +20,7 @@ start_waits() { # WAY...
 # Until gpuprof waits for events: then all its probes are there.
 wait_running() {
 	wait_armed "$WAITS" waits
-	wait_for 10 grep -q ep_poll "/proc/$PROFILER/wchan"
+	wait_for 10 grep -q poll "/proc/$PROFILER/wchan"
 }
 
 is_as_it_was() { # REPORT.json

@@ -5,7 +5,7 @@
 const char *bucket_name(unsigned int bucket)
 {
 	static const char *const unseen[] = {
-		[BUCKET_LOST - BUCKET_LOST] = "lost", [BUCKET_UNARMED - BUCKET_LOST] = "unarmed",
+		[0] = "lost", [BUCKET_UNARMED - BUCKET_LOST] = "unarmed",
 		[BUCKET_UNKNOWN - BUCKET_LOST] = "unknown",
 	};
 

@@ -15,7 +15,7 @@ static bool has_variable(const struct btf *kernel, const char *name)
 {
 	int id = btf__find_by_name_kind(kernel, name, BTF_KIND_VAR), fd;
 	const struct bpf_insn code[] = {
-		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = BPF_REG_1,
+		{ .code = BPF_LD | BPF_DW, .dst_reg = BPF_REG_1,	/* BPF_IMM is 0 */
 		  .src_reg = BPF_PSEUDO_BTF_ID, .imm = id },
 		{ .code = 0 },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
