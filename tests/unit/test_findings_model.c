@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Findings of a model, from its events: whose loss a gap is, another process on the device, and the
+ * law that shares of a book are at most all of it, on any stream of events. TEST_SEED repeats a run.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "ledger/findings.h"
+#include "model_room.h"
+
+#define MS 1000000ull
+#define SECOND (1000 * MS)
+
+static void assert_has(const struct strbuf *text, const char *part)
+{
+	if (!strstr(text->s, part))
+		print_message("'%s' has no '%s'\n", text->s, part);
+	assert_non_null(strstr(text->s, part));
+}
+
+#define BASE (1000 * SECOND)
+
+struct step {			/* one thread's call, and the work that it launched, in ms */
+	uint16_t func;
+	double start, end, work_start, work_end;
+};
+
+static void step(struct model *m, uint32_t seq, const struct step *s)
+{
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = seq };
+	struct event ev = { .kind = EVENT_CALL, .has = HAS_END, .pid = 12, .tid = 13, .seq = seq,
+			    .func = s->func,
+			    .start_ns = BASE + (uint64_t)(s->start * (double)MS),
+			    .end_ns = BASE + (uint64_t)(s->end * (double)MS) };
+
+	push(m, ev);
+	if (s->work_end <= 0)
+		return;
+	ev.kind = EVENT_API;
+	ev.func = 211;
+	ev.dir = 5;
+	push(m, ev);
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = 12,
+				.start_ns = BASE + (uint64_t)(s->work_start * (double)MS),
+				.end_ns = BASE + (uint64_t)(s->work_end * (double)MS),
+				.work = &w, .text = "sgemm" });
+}
+
+/* Start-up, a kernel, a sync that returns late, host code, a kernel: what is before the first work
+ * and after the last one is nobody's. */
+static void findings_of_a_session_are_its_gaps(void **state)
+{
+	static const struct step steps[] = {
+		{ L, 30, 30.1, 31, 50 }, { S, 30.2, 50.3, 0, 0 }, { L, 50.8, 51, 51, 60 },
+		{ S, 51.1, 60.2, 0, 0 }, { L, 80, 80.1, 80.2, 90 },
+	};
+	struct model *m = session(BASE);
+	struct findings f = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		step(m, i + 1, &steps[i]);
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
+	assert_int_equal(model_finish(m), 0);
+	assert_int_equal(findings_read(&f, m, model_now(m)), 0);
+	assert_int_equal(f.all.n, 2);
+	assert_string_equal(f.all.v[0].name, "input-stall");
+	assert_float_equal((float)f.all.v[0].share, 0.198f, 1e-6f);
+	assert_string_equal(f.all.v[1].name, "needless-sync");
+	assert_float_equal((float)f.all.v[1].share, 0.014f, 1e-6f);
+	assert_has(&f.all.v[1].cause, "thread 13 waits in cudaStreamSynchronize");
+	assert_has(&f.all.v[1].evidence, "2 calls x");
+	findings_free(&f);
+	model_free(m);
+}
+
+static void one_work(struct model *m, uint32_t pid, uint32_t seq, const double ms[4])
+{
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = seq };
+	struct event ev = { .kind = EVENT_API, .pid = pid, .tid = pid, .seq = seq, .func = 211, .dir = 5,
+			    .start_ns = BASE + (uint64_t)(ms[0] * (double)MS),
+			    .end_ns = BASE + (uint64_t)(ms[1] * (double)MS) };
+
+	push(m, ev);
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = pid,
+				.start_ns = BASE + (uint64_t)(ms[2] * (double)MS),
+				.end_ns = BASE + (uint64_t)(ms[3] * (double)MS),
+				.work = &w, .text = "sgemm" });
+}
+
+/* Both on one device: 12's second work is launched at 46, 22 has the device in [50, 90). */
+static void a_process_that_waits_for_another_is_found(void **state)
+{
+	const struct device_facts facts = { .uuid = "GPU-1" };
+	struct model *m = session(BASE);
+	struct findings f = { 0 };
+
+	(void)state;
+	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 12, .device = &facts });
+	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 22, .device = &facts });
+	one_work(m, 12, 1, (const double[]){ 1, 2, 2, 40 });
+	one_work(m, 12, 2, (const double[]){ 45, 46, 90, 100 });
+	one_work(m, 22, 1, (const double[]){ 0, 1, 50, 90 });
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
+	assert_int_equal(model_finish(m), 0);
+	assert_int_equal(findings_read(&f, m, model_now(m)), 0);
+	assert_true(f.all.n > 0);
+	assert_string_equal(f.all.v[0].name, "other-process");
+	assert_int_equal(f.all.v[0].pid, 12);
+	assert_float_equal((float)f.all.v[0].share, 0.4f, 1e-6f);
+	findings_free(&f);
+	model_free(m);
+}
+
+/* ---- laws ------------------------------------------------------------------------------------- */
+
+static uint64_t random_state;
+
+static uint64_t below(uint64_t n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % n;
+}
+
+static void push_random(struct model *m, uint64_t *now)
+{
+	static const uint8_t kinds[] = { EVENT_CALL, EVENT_CALL, EVENT_ENTER, EVENT_API, EVENT_API,
+					 EVENT_WORK, EVENT_WORK, EVENT_WORK, EVENT_EXIT,
+					 EVENT_UNARMED, EVENT_INSIDE, EVENT_GONE, EVENT_WATERMARK };
+	const struct work w = { .kind = (uint8_t)(1 + below(5)), .correlation = (uint32_t)below(200),
+				.stream = (uint32_t)below(2), .device = (uint32_t)below(2),
+				.memory = (uint8_t)below(4), .bytes = below(1 << 20) };
+	uint64_t start = below(50) ? *now + below(3 * MS) : BASE + below(20 * SECOND);
+	struct event ev = { .kind = kinds[below(sizeof(kinds))], .pid = 7, .tid = 7 + (uint32_t)below(3),
+			    .seq = (uint32_t)below(200), .func = (uint16_t)below(3), .has = HAS_BYTES,
+			    .bytes = below(2) << 20, .start_ns = start, .end_ns = start + below(4 * MS) };
+
+	*now += below(MS);
+	if (ev.kind == EVENT_API)
+		ev.func = 211;
+	if (ev.kind == EVENT_WORK) {
+		ev.work = &w;
+		ev.text = below(2) ? "ncclDevKernel_AllReduce" : "sgemm";
+	}
+	push(m, ev);
+}
+
+/* Of each book: what is lost in one way is not lost in another, and bounds are bounds. */
+static void check_shares(const struct findings *f)
+{
+	double sum[2] = { 0 };
+
+	for (size_t i = 0; i < f->all.n; i++) {
+		const struct finding *one = &f->all.v[i];
+
+		assert_true(one->has_share && one->share >= 0 && one->share <= 1);
+		assert_true(one->gain_bound >= one->share && one->gain_bound <= 1);
+		assert_true(one->device < 2);
+		sum[one->device] += one->share;
+		assert_true(*one->cause.s && *one->evidence.s && *one->next.s);
+	}
+	assert_true(sum[0] <= 1.000001 && sum[1] <= 1.000001);
+}
+
+static void whatever_happens_shares_of_a_book_are_at_most_all_of_it(void **state)
+{
+	const char *given = getenv("TEST_SEED");
+
+	(void)state;
+	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
+	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
+	for (int round = 0; round < 100; round++) {
+		struct model *m = session(BASE);
+		uint64_t now = BASE;
+		struct findings f = { 0 };
+
+		for (int i = 0; i < 600; i++)
+			push_random(m, &now);
+		assert_int_equal(findings_read(&f, m, now), 0);
+		check_shares(&f);
+		findings_free(&f);
+		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = now });
+		assert_int_equal(model_finish(m), 0);
+		assert_int_equal(findings_read(&f, m, model_now(m)), 0);
+		check_shares(&f);
+		findings_free(&f);
+		model_free(m);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(findings_of_a_session_are_its_gaps),
+		cmocka_unit_test(a_process_that_waits_for_another_is_found),
+		cmocka_unit_test(whatever_happens_shares_of_a_book_are_at_most_all_of_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
