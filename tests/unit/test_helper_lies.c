@@ -25,7 +25,7 @@ struct room {
 	struct helper_decoder *d;
 	struct helper_threads *threads;
 	struct event last;
-	unsigned int n;
+	unsigned int n, others;
 };
 
 static int push(void *ctx, const struct event *ev)
@@ -34,6 +34,7 @@ static int push(void *ctx, const struct event *ev)
 
 	r->last = *ev;
 	r->n++;
+	r->others += ev->text && !strcmp(ev->text, "[other]");
 	return 0;
 }
 
@@ -77,6 +78,36 @@ static void close_room(struct room *r)
 {
 	helper_decoder_free(r->d);
 	helper_threads_free(r->threads);
+}
+
+static void name_and_run(struct room *r, uint32_t id, size_t len)
+{
+	static struct {
+		struct gp_ring_name name;
+		char text[4096];
+	} named;
+	struct gp_ring_kernel kernel = { .start = NOW - 90 * S + OFFSET, .end = NOW - 89 * S + OFFSET,
+					 .name = id };
+
+	named.name = (struct gp_ring_name){ id, (uint32_t)len };
+	memset(named.text, 'k', len);
+	give(r, GP_RING_NAME_IS, &named, sizeof(named.name) + len);
+	give(r, GP_RING_KERNEL, &kernel, sizeof(kernel));
+}
+
+/* 65536 names of 4096 bytes would be 256 MiB. */
+static void names_have_a_room_and_then_are_other(void **state)
+{
+	struct room r;
+
+	(void)state;
+	open_room(&r, getpid());
+	for (uint32_t id = 1; id <= 3000; id++)
+		name_and_run(&r, id, 4096);
+	read_clock(&r, NOW - 10 * S);
+	assert_int_equal(r.n, 3000);
+	assert_int_equal(r.others, 3000 - (8 << 20) / 4096);
+	close_room(&r);
 }
 
 static void a_thread_of_nobody_is_nobody_in_a_namespace(void **state)
@@ -194,6 +225,7 @@ static void any_function_number_of_any_domain_is_a_row_or_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_have_a_room_and_then_are_other),
 		cmocka_unit_test(a_thread_of_nobody_is_nobody_in_a_namespace),
 		cmocka_unit_test(a_thread_that_ended_is_known_by_who_saw_it),
 		cmocka_unit_test(invented_threads_are_bounded),

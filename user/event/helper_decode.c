@@ -18,9 +18,11 @@ _Static_assert(RANGE_PUSH == GP_RANGE_PUSH && RANGE_POP == GP_RANGE_POP &&
 	       RANGE_START == GP_RANGE_START && RANGE_END == GP_RANGE_END &&
 	       RANGE_MARK == GP_RANGE_MARK, "the ring's numbers are the event's");
 
-#define WAITING_MAX 262144	/* records; more go out by the readings there are */
+#define WAITING_MAX 65536	/* records; more go out by the readings there are */
 #define NAMES_MAX 65536u
 #define TEXT_MAX 4096u
+#define NAMES_BYTES (8u << 20)	/* names that come then are "[other]" */
+#define NO_ROOM "[other]"
 #define TORN_NS 100000ull
 #define AHEAD_NS 1000000000ull	/* clocks that are read one after the other differ by less */
 #define LONGEST_NS (1000ull * 3600 * 1000000000)	/* no work takes 1,000 hours */
@@ -48,6 +50,7 @@ struct helper_decoder {
 	struct helper_contexts contexts;
 	VEC(struct waiting) waiting;
 	VEC(char *) names;	/* of number i + 1 */
+	size_t names_bytes;
 	struct helper_counts counts;
 };
 
@@ -227,6 +230,20 @@ static int take_clock(struct helper_decoder *d, const void *payload, size_t len,
 	return err ? err : tell_when_bad(d, reading.host_after_ns, sink);
 }
 
+static int keep_name(struct helper_decoder *d, char **name, const char *text, size_t len)
+{
+	d->names_bytes -= *name ? strlen(*name) : 0;
+	free(*name);
+	if (d->names_bytes + len > NAMES_BYTES)
+		*name = strdup(NO_ROOM);
+	else
+		*name = strndup(text, len);
+	if (!*name)
+		return -ENOMEM;
+	d->names_bytes += strlen(*name);
+	return 0;
+}
+
 /* Numbers come in order; one that is missing (its record had no room) has no text. */
 static int take_name(struct helper_decoder *d, const void *payload, size_t len,
 		     const struct event_sink *sink)
@@ -242,10 +259,8 @@ static int take_name(struct helper_decoder *d, const void *payload, size_t len,
 	while (d->names.n < name.id)
 		if (!VEC_PUSH(&d->names))
 			return -ENOMEM;
-	free(d->names.v[name.id - 1]);
-	d->names.v[name.id - 1] = strndup((const char *)payload + sizeof(name),
-					  num_min(name.bytes, TEXT_MAX));
-	return d->names.v[name.id - 1] ? 0 : -ENOMEM;
+	return keep_name(d, &d->names.v[name.id - 1], (const char *)payload + sizeof(name),
+			 num_min(name.bytes, TEXT_MAX));
 }
 
 static void format_uuid(char *out, const uint8_t u[16])
