@@ -200,3 +200,18 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	run "$GPUPROF" stat -p "$TARGET" -d 300ms
 	assert_output --partial "are not known: its helper is of another version of gpuprof"
 }
+
+# bats test_tags=needs:root,needs:bpf
+@test "faults: of several processes the one without a helper is said" {
+	needs root bpf sim
+	cat >both <<-'EOF_SH'
+		"$SIM/mix" && env -u CUDA_INJECTION64_PATH -u NVTX_INJECTION64_PATH "$SIM/mix"
+	EOF_SH
+	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --format json -o r.json -- sh both
+	assert_success
+	local without
+	without=$(sed -n 's/^mix: pid \([0-9]*\) .*/\1/p' <<<"$output" | tail -n 1)
+	assert_output --partial "device times of process $without are not known: no helper was found in it"
+	run report_value r.json "len({x['pid'] for x in t['ledger']} - {$without})"
+	assert_output 1
+}

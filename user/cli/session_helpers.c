@@ -59,6 +59,8 @@ static bool may_have_helper(const struct session *s, const struct event *ev)
 
 int helpers_see(struct session *s, const struct event *ev)
 {
+	if (s->helpers && ev->kind == EVENT_PROCESS)
+		helpers_look_again(s->helpers, (pid_t)ev->pid);
 	int err = may_have_helper(s, ev) ? helpers_meet(s, (pid_t)ev->pid) : 0;
 
 	if (!err && s->helpers && ev->kind == EVENT_THREAD)
@@ -120,6 +122,41 @@ static void say(const struct helpers_status *st)
 			 (double)st->untold_ns / NS_PER_SEC);
 }
 
+static bool has_launched(const struct model *m, pid_t pid)
+{
+	const struct funcs *funcs = model_funcs(m);
+
+	for (size_t i = 0; i < model_processes(m); i++) {
+		const struct model_process *p = model_process(m, i);
+
+		for (size_t k = 0; p->pid == (uint32_t)pid && k < p->tallies.all.n; k++) {
+			uint16_t func = p->tallies.all.v[k]->func;
+
+			if (func < funcs->n && funcs->v[func].class == CLASS_LAUNCH)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Where others told of their devices, one that did not is said. */
+static void say_unfound(const struct session *s)
+{
+	struct helpers_status st;
+	bool any = false;
+
+	for (size_t i = 0; i < helpers_count(s->helpers); i++) {
+		helpers_status(s->helpers, i, &st);
+		any |= st.counts.works > 0;
+	}
+	for (size_t i = 0; any && i < helpers_count(s->helpers); i++) {
+		helpers_status(s->helpers, i, &st);
+		if (!st.counts.received && !why_silent(&st) && has_launched(s->tap.model, st.pid))
+			log_warn("device times of process %d are not known: no helper was found in it in time",
+				 st.pid);
+	}
+}
+
 /* Works of all helpers, beside which the table events shows what became of them. */
 static int push_count(struct session *s)
 {
@@ -153,6 +190,8 @@ void helpers_stop(struct session *s)
 	if (err && !s->err)
 		s->err = err;
 	blind_sources(s);
+	if (s->helpers)
+		say_unfound(s);
 	for (size_t i = 0; s->helpers && i < helpers_count(s->helpers); i++) {
 		helpers_status(s->helpers, i, &st);
 		say(&st);

@@ -148,7 +148,6 @@ int helpers_add(struct helpers *h, const struct helpers_process *who)
 	struct process *p = known(h, who->pid), **at;
 
 	if (p) {
-		p->look_again = true;
 		find_soon(p);
 		return 0;
 	}
@@ -169,6 +168,14 @@ int helpers_tell_thread(struct helpers *h, pid_t pid, uint32_t tid, uint32_t own
 
 	return p && p->threads && own_tid ? helper_threads_tell(p->threads, &(struct helper_thread){
 		.tid = tid, .own_tid = own_tid }) : 0;
+}
+
+void helpers_look_again(struct helpers *h, pid_t pid)
+{
+	struct process *p = known(h, pid);
+
+	if (p)
+		p->look_again = true;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */

@@ -45,12 +45,15 @@ void helpers_free(struct helpers *h);	/* gives the slots back */
 
 bool helpers_know(const struct helpers *h, pid_t pid);	/* and it has not ended */
 
-/* Known ones are kept, and looked at soon: one that has executed another program is found anew. 0 or
- * -ENOMEM. */
+/* Known ones are kept, and looked at soon. 0 or -ENOMEM. */
 int helpers_add(struct helpers *h, const struct helpers_process *p);
 
 /* The host's thread tid of process pid is own_tid in its namespace, as probes say. 0 or -ENOMEM. */
 int helpers_tell_thread(struct helpers *h, pid_t pid, uint32_t tid, uint32_t own_tid);
+
+/* It may have executed another program: if so, what the old one had told is read, and the new one's helper
+ * is another. Of one that is not known, nothing. */
+void helpers_look_again(struct helpers *h, pid_t pid);
 
 /* Finds, renews and reads; to be called every 10 to 100 ms. now_ns: CLOCK_MONOTONIC. 0 or sink's
  * error or -ENOMEM. */
