@@ -312,7 +312,8 @@ static const struct verb verbs[VERB_END] = {
 		.name = "stat", .run = verb_stat, .has_targets = true,
 		.summary = "measure for a while, then print one report",
 		.usage = "stat [options] [-p PID[,PID...] | --name GLOB ... | -a | -- CMD ARG...]",
-		.about = "Measures until CMD or the targets end, -d is over, or Ctrl-C.\n",
+		.about = "Measures until CMD or the targets end, -d is over, or Ctrl-C. The report begins with\n"
+			 "the largest avoidable loss; --table findings has all of them.\n",
 		.examples = "  gpuprof stat -p 1234 -d 10s\n"
 			    "  gpuprof stat --name 'train*' --user alice -d 10s\n"
 			    "  gpuprof stat --job 1234 --gpu 0,1 -d 10s\n"
@@ -336,7 +337,8 @@ static const struct verb verbs[VERB_END] = {
 		.usage = "report FILE [options]",
 		.about = "The same report as `gpuprof stat` of the same run; needs no "
 			 "privileges.\n",
-		.examples = "  gpuprof report run.gpr --by launch --top 20\n"
+		.examples = "  gpuprof report run.gpr --table findings,ledger\n"
+			    "  gpuprof report run.gpr --by launch --top 20\n"
 			    "  gpuprof report run.gpr --format json -o run.json\n",
 	},
 	[VERB_STACKS] = {
