@@ -23,6 +23,8 @@
 #include "inject/process.h"
 
 #define TELLS_WITHIN_NS (20 * NS_PER_SEC)
+#define ALL_RIGHT "allocate: some\nallocate: some\nload: some\neven turns: some\nodd turns: some\n" \
+		  "sleep: some\nevents: some\nwrite: some\nread: some\nlaunch: some\nsignals: some\nright\n"
 
 struct program {
 	pid_t pid;
@@ -38,7 +40,7 @@ static unsigned int how_often(void)
 	return text ? (unsigned int)atoi(text) : 20;
 }
 
-static void start(struct program *p)
+static void start(struct program *p, const char *how)
 {
 	char exe[64], link[256];
 
@@ -51,7 +53,7 @@ static void start(struct program *p)
 	if (!p->pid) {
 		setenv("GPUSIM_QUIET", "1", 1);
 		dup2(p->out_fd, STDOUT_FILENO);
-		execl("build/sim/hardy", "hardy", p->end, "build/sim/libchained.so", NULL);
+		execl("build/sim/hardy", "hardy", p->end, "build/sim/libchained.so", how, NULL);
 		_exit(127);
 	}
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", p->pid);
@@ -65,7 +67,7 @@ static void start(struct program *p)
 	fail_msg("hardy does not start");
 }
 
-static void finish(struct program *p)
+static void finish(struct program *p, const char *answer)
 {
 	int fd = creat(p->end, 0600), status = -1;
 
@@ -81,19 +83,16 @@ static void finish(struct program *p)
 	unlink(p->end);
 	assert_true(pread(p->out_fd, p->out, sizeof(p->out) - 1, 0) >= 0);
 	close(p->out_fd);
-	assert_string_equal(p->out, "allocate: some\nallocate: some\nload: some\neven turns: some\n"
-				    "odd turns: some\nsleep: some\nevents: some\nwrite: some\nread: some\n"
-				    "launch: some\nsignals: some\nright\n");
+	assert_string_equal(p->out, answer);
 	assert_int_equal(status, 0);
 }
 
-static void a_program_into_which_it_comes_often_goes_on_as_before(void **state)
+static void come_often(const char *how, const char *answer)
 {
 	struct program p;
 	uint64_t longest = 0;
 
-	(void)state;
-	start(&p);
+	start(&p, how);
 	for (unsigned int i = 0; i < how_often(); i++) {
 		struct inject_outcome out;
 		struct subject s;
@@ -108,7 +107,19 @@ static void a_program_into_which_it_comes_often_goes_on_as_before(void **state)
 			longest = out.stopped_ns;
 	}
 	print_message("a thread was stopped for %.1f ms at most\n", (double)longest / 1e6);
-	finish(&p);
+	finish(&p, answer);
+}
+
+static void a_program_into_which_it_comes_often_goes_on_as_before(void **state)
+{
+	(void)state;
+	come_often(NULL, ALL_RIGHT);
+}
+
+static void so_does_one_that_computes_and_never_waits(void **state)
+{
+	(void)state;
+	come_often("spin", "right\n");
 }
 
 /* Within it, and what it does within. Some of them come to their end, and bring it. */
@@ -119,18 +130,18 @@ static uint64_t how_long(pid_t pid)
 	struct subject s;
 
 	assert_int_equal(subject_read(&s, pid), 0);
-	assert_int_equal(inject_subject(&s, &out), 0);
+	if (inject_subject(&s, &out))
+		fail_msg("%s", s.why);
 	return time_now_ns() - start_ns;
 }
 
-static void a_program_goes_on_when_gpuprof_is_killed_meanwhile(void **state)
+static void be_killed_often(const char *how, const char *answer)
 {
 	struct program p;
 	unsigned int brought = 0;
 	uint64_t whole_ns;
 
-	(void)state;
-	start(&p);
+	start(&p, how);
 	whole_ns = how_long(p.pid);
 	for (unsigned int i = 0; i < how_often(); i++) {
 		useconds_t us = (useconds_t)(whole_ns * 3 / 2000 * i / how_often());
@@ -150,13 +161,27 @@ static void a_program_goes_on_when_gpuprof_is_killed_meanwhile(void **state)
 		brought += WIFEXITED(status) && !WEXITSTATUS(status);
 	}
 	print_message("%u of %u came to their end\n", brought, how_often());
-	finish(&p);
+	finish(&p, answer);
+}
+
+static void a_program_goes_on_when_gpuprof_is_killed_meanwhile(void **state)
+{
+	(void)state;
+	be_killed_often(NULL, ALL_RIGHT);
+}
+
+static void so_does_one_that_computes_when_gpuprof_is_killed(void **state)
+{
+	(void)state;
+	be_killed_often("spin", "right\n");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_program_into_which_it_comes_often_goes_on_as_before),
+		cmocka_unit_test(so_does_one_that_computes_and_never_waits),
+		cmocka_unit_test(so_does_one_that_computes_when_gpuprof_is_killed),
 		cmocka_unit_test(a_program_goes_on_when_gpuprof_is_killed_meanwhile),
 	};
 

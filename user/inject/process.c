@@ -137,6 +137,21 @@ static int try_running(struct visit *v, pid_t tid)
 	return err ? err : remote_to_call(&v->r, time_now_ns() + STEP_NS, is_quiet_entry);
 }
 
+/* Between any two instructions of a program that never waits. */
+static int try_anywhere(struct visit *v, pid_t tid)
+{
+	int err = call_of(v->s->pid, tid) == RUNNING ? remote_stop(&v->r, v->s->pid, tid) : -EAGAIN;
+
+	v->denied |= err == -EPERM;
+	if (err)
+		return err;
+	if (machine_interrupted_call(tid, &v->r.original) < 0 && !remote_in_sequence(&v->r) &&
+	    may_call(&v->r, v->quiet_why))
+		return 0;
+	remote_release(&v->r);
+	return -EAGAIN;
+}
+
 struct threads {
 	VEC(pid_t) all;
 };
@@ -161,7 +176,8 @@ static int try_all(struct visit *v, int (*try)(struct visit *, pid_t))
 
 	if (!err)
 		err = t.all.n ? -EAGAIN : -ESRCH;
-	for (size_t i = 0; i < t.all.n && err == -EAGAIN && !v->denied; i++) {
+	/* The first one is most likely who drives the devices: it is disturbed last. */
+	for (size_t i = t.all.n; i-- > 0 && err == -EAGAIN && !v->denied;) {
 		err = try(v, t.all.v[i]);
 		if (err && err != -ENOMEM)
 			err = -EAGAIN;	/* also when that thread has ended */
@@ -172,7 +188,8 @@ static int try_all(struct visit *v, int (*try)(struct visit *, pid_t))
 
 static int find_thread(struct visit *v)
 {
-	static int (*const tries[])(struct visit *, pid_t) = { try_waiting, try_running, try_shown };
+	static int (*const tries[])(struct visit *, pid_t) = { try_waiting, try_anywhere, try_running,
+								     try_shown };
 	uint64_t end = time_now_ns() + FIND_NS;
 	int err = -EAGAIN;
 

@@ -167,6 +167,18 @@ int remote_to_call(struct remote *r, uint64_t end_ns, bool (*is_quiet)(struct re
 	return err == -ESRCH ? err : -EAGAIN;
 }
 
+/* struct rseq: the address of the sequence that it is in, or was in last, follows two numbers. */
+bool remote_in_sequence(const struct remote *r)
+{
+	struct __ptrace_rseq_configuration where = { 0 };
+	uint64_t sequence = 0;
+
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, r->tid, (void *)sizeof(where), &where) < 0)
+		return true;
+	return where.rseq_abi_pointer &&
+	       (remote_read(r->pid, where.rseq_abi_pointer + 8, &sequence, sizeof(sequence)) || sequence);
+}
+
 /* ---- a call --------------------------------------------------------------------------------- */
 
 static uint64_t all_but_faults(void)

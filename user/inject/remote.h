@@ -28,6 +28,9 @@ int remote_stop(struct remote *r, pid_t pid, pid_t tid);
 /* Lets it run until it enters a system call, of which `is_quiet` likes one; 0, or as remote_stop. */
 int remote_to_call(struct remote *r, uint64_t end_ns, bool (*is_quiet)(struct remote *r));
 
+/* May it be within a restartable sequence, which would not be begun again if we came in between? */
+bool remote_in_sequence(const struct remote *r);
+
 struct remote_call {
 	uint64_t at, back;	/* as of struct machine_call */
 	long syscall;		/* -1: `at` is a function */
