@@ -318,7 +318,6 @@ static void counting_needs_no_return(void **state)
 	loader_free(l);
 }
 
-
 /* The kernel readies the return of any process that meets a breakpoint, before it asks whose link it
  * is. So there may be no link with another process's filter: the program decides for each. */
 static void where_they_kill_no_link_has_a_process_filter(void **state)
@@ -353,9 +352,10 @@ static void where_they_kill_no_link_has_a_process_filter(void **state)
 		file.pid = getppid();
 		assert_int_equal(attach_file(a, &file, getppid(), &result), 0);
 		assert_int_equal(result.probes, 1);
+		assert_int_equal(loader_follow(l, getpid()), 0);
 		launch();
 		assert_int_equal(loader_counts(l, &counts), 0);
-		/* Ours is the thread that the calibration followed, and not of the process named. */
+		/* Ours is followed, and not the process that the link was asked for. */
 		assert_int_equal(counts.hits[GP_CALL], loader_returns(l) != GP_RETURNS_ALL);
 		close(file.fd);
 		attach_free(a);
