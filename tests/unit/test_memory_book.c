@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What memory a process has: the examples of the header, and on random programs what the
+ * specification says of what really happened, whichever of two sources tells of it, in whatever order.
+ * TEST_SEED repeats a run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/time.h"
+#include "lib/memory_spec.h"
+
+#define BASE 1000000000000ull
+#define MS 1000000ull
+#define ACTS 200
+#define ADDRESSES 12
+
+static struct memory_room room = { MEMORY_ROOM };
+
+static struct memory_book *book(void)
+{
+	struct memory_book *b = memory_book_new(&room);
+
+	assert_non_null(b);
+	return b;
+}
+
+static const struct memory_sums *row(const struct memory_book *b, uint32_t device, uint8_t kind)
+{
+	static const struct memory_sums none;
+
+	for (size_t i = 0; i < memory_book_rows(b); i++) {
+		const struct memory_sums *s = memory_book_row(b, i);
+
+		if (s->device == device && s->kind == kind && !s->by_stack)
+			return s;
+	}
+	return &none;
+}
+
+/* ---- the examples of the header; times there are ms ------------------------------------------- */
+
+#define CALL(what, where, from, to) \
+	{ .op = what, .address = where, .start_ns = BASE + (from) * MS, .end_ns = BASE + (to) * MS, \
+	  .bytes = 10, .has_bytes = true, .device = MEMORY_NO_DEVICE, .kind = MEMORY_KIND_DEVICE }
+#define RECORD(what, where, at) \
+	{ .op = what, .address = where, .start_ns = BASE + (at) * MS, .end_ns = BASE + (at) * MS, \
+	  .bytes = 10, .has_bytes = true, .kind = MEMORY_KIND_DEVICE, .is_record = true }
+#define A MEMORY_ALLOC
+#define F MEMORY_FREE
+
+static const struct {
+	struct memory_act acts[3];
+	uint32_t device;
+	uint64_t allocs, frees, live, peak, before;
+} examples[] = {
+	{ { CALL(A, 1, 10, 20), CALL(F, 1, 30, 40) }, MEMORY_NO_DEVICE, 1, 1, 0, 10, 0 },
+	{ { CALL(A, 1, 10, 20), RECORD(A, 1, 15) }, 0, 1, 0, 10, 10, 0 },
+	{ { RECORD(A, 1, 15), RECORD(A, 2, 16), RECORD(F, 1, 17) }, 0, 2, 1, 10, 20, 0 },
+	{ { CALL(F, 9, 10, 20) }, MEMORY_NO_DEVICE, 0, 0, 0, 0, 1 },
+	{ { RECORD(A, 1, 15), RECORD(A, 1, 25) }, 0, 2, 0, 10, 10, 0 },
+};
+
+static void the_examples_of_the_header(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
+		struct memory_book *b = book();
+		const struct memory_sums *s;
+
+		for (int k = 0; k < 3 && examples[i].acts[k].op; k++)
+			assert_int_equal(memory_book_push(b, &examples[i].acts[k]), 0);
+		assert_int_equal(memory_book_settle(b, UINT64_MAX), 0);
+		s = row(b, examples[i].device, MEMORY_KIND_DEVICE);
+		assert_int_equal(s->allocs, examples[i].allocs);
+		assert_int_equal(s->frees, examples[i].frees);
+		assert_int_equal(s->live_bytes, examples[i].live);
+		assert_int_equal(s->peak_bytes, examples[i].peak);
+		assert_int_equal(s->frees_before, examples[i].before);
+		assert_int_equal(memory_book_rows(b), 1);
+		memory_book_free(b);
+	}
+	assert_int_equal(room.left, MEMORY_ROOM);
+}
+
+static void stacks_are_parts_of_their_device_and_kind(void **state)
+{
+	struct memory_act a = CALL(A, 1, 10, 20), c = CALL(A, 2, 30, 40), f = CALL(F, 1, 50, 60);
+	struct memory_book *b = book();
+	const struct memory_sums *s;
+
+	(void)state;
+	a.stack = 77;
+	c.stack = 78;
+	assert_int_equal(memory_book_push(b, &a), 0);
+	assert_int_equal(memory_book_push(b, &c), 0);
+	assert_int_equal(memory_book_push(b, &f), 0);
+	assert_int_equal(memory_book_fail(b, MEMORY_KIND_DEVICE, 78), 0);
+	assert_int_equal(memory_book_settle(b, UINT64_MAX), 0);
+	assert_int_equal(memory_book_rows(b), 3);
+	s = row(b, MEMORY_NO_DEVICE, MEMORY_KIND_DEVICE);
+	assert_int_equal(s->peak_bytes, 20);
+	assert_int_equal(s->live_bytes, 10);
+	assert_int_equal(s->failed, 1);
+	for (size_t i = 0; i < 3; i++) {
+		s = memory_book_row(b, i);
+		if (s->by_stack)
+			assert_int_equal(s->live_bytes, s->stack == 77 ? 0 : 10);
+		if (s->by_stack)
+			assert_int_equal(s->peak_bytes, 10);
+	}
+	memory_book_cut(b);
+	assert_int_equal(row(b, MEMORY_NO_DEVICE, MEMORY_KIND_DEVICE)->peak_bytes, 10);
+	assert_int_equal(row(b, MEMORY_NO_DEVICE, MEMORY_KIND_DEVICE)->allocs, 0);
+	memory_book_free(b);
+}
+
+static void what_there_is_no_room_for_is_counted(void **state)
+{
+	struct memory_room small = { 2 };
+	struct memory_book *b = memory_book_new(&small);
+	const struct memory_sums *s;
+
+	(void)state;
+	for (uint64_t i = 1; i <= 3; i++) {
+		struct memory_act a = CALL(A, i, 10 * i, 10 * i + 5);
+
+		assert_int_equal(memory_book_push(b, &a), 0);
+	}
+	assert_int_equal(memory_book_settle(b, UINT64_MAX), 0);
+	s = row(b, MEMORY_NO_DEVICE, MEMORY_KIND_DEVICE);
+	assert_int_equal(s->allocs, 3);
+	assert_int_equal(s->untracked, 1);
+	assert_int_equal(s->live_bytes, 20);
+	memory_book_free(b);
+	assert_int_equal(small.left, 2);
+}
+
+/* ---- laws ------------------------------------------------------------------------------------ */
+
+static uint64_t random_state;
+
+static uint64_t below(uint64_t n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return n ? random_state % n : 0;
+}
+
+struct told {
+	struct memory_act act;
+	uint64_t arrives_ns;
+};
+
+struct script {
+	struct memory_act acts[ACTS];	/* what happened */
+	size_t n;
+	struct told told[2 * ACTS];
+	size_t n_told;
+};
+
+enum { CALLS = 1, RECORDS = 2, SOME_CALLS = 4 };
+
+static void tell(struct script *s, const struct memory_act *act, bool record, uint64_t before,
+		 uint64_t after)
+{
+	struct told *t = &s->told[s->n_told++];
+
+	t->act = *act;
+	t->act.is_record = record;
+	t->act.start_ns -= before;
+	t->act.end_ns += after;
+	/* Records come a second late, calls when they have ended. */
+	t->arrives_ns = t->act.end_ns + (record ? 50 * MS + below(900 * MS) : 0);
+}
+
+/* One thing after the other; with records, calls of several threads overlap. */
+static void make_script(struct script *s, unsigned int sources)
+{
+	bool lives[ADDRESSES] = { false };
+	uint64_t ns = BASE;
+
+	*s = (struct script){ .n = 0 };
+	while (s->n < ACTS) {
+		size_t at = below(ADDRESSES);
+		struct memory_act *a = &s->acts[s->n++];
+		uint64_t before = below(2000), after = below(2000);
+
+		ns += sources & RECORDS ? 1 + below(below(2) ? 1000 : 20 * MS) : 4000 + below(20 * MS);
+		*a = (struct memory_act){ .start_ns = ns, .end_ns = ns, .address = 64 + at,
+					  .op = lives[at] || !below(10) ? F : A,
+					  .device = (uint32_t)below(MEMORY_SPEC_DEVICES),
+					  .kind = MEMORY_KIND_DEVICE + (uint8_t)below(2),
+					  .bytes = below(1000), .has_bytes = true };
+		lives[at] = a->op == A;
+		if (sources & RECORDS)
+			tell(s, a, true, 0, 0);
+		if (sources & CALLS || (sources & SOME_CALLS && below(3)))
+			tell(s, a, false, before, after);
+	}
+}
+
+static int by_arrival(const void *a, const void *b)
+{
+	const struct told *x = a, *y = b;
+
+	return (x->arrives_ns > y->arrives_ns) - (x->arrives_ns < y->arrives_ns);
+}
+
+static void assert_as_specified(const struct script *s, const struct memory_book *b)
+{
+	struct memory_sums want[MEMORY_SPEC_DEVICES][MEMORY_KIND_END];
+
+	memory_spec(s->acts, s->n, want);
+	for (uint32_t d = 0; d < MEMORY_SPEC_DEVICES; d++)
+		for (uint8_t k = 0; k < MEMORY_KIND_END; k++) {
+			const struct memory_sums *got = row(b, d, k), *w = &want[d][k];
+
+			assert_int_equal(got->allocs, w->allocs);
+			assert_int_equal(got->frees, w->frees);
+			assert_int_equal(got->frees_before, w->frees_before);
+			assert_int_equal(got->live_bytes, w->live_bytes);
+			assert_int_equal(got->peak_bytes, w->peak_bytes);
+		}
+}
+
+static void random_programs(unsigned int sources)
+{
+	static struct script s;
+
+	for (int round = 0; round < 1000; round++) {
+		struct memory_book *b = book();
+		struct memory_counts counts;
+		uint64_t latest = BASE;
+
+		make_script(&s, sources);
+		qsort(s.told, s.n_told, sizeof(*s.told), by_arrival);
+		for (size_t i = 0; i < s.n_told; i++) {
+			latest = s.told[i].arrives_ns;
+			assert_int_equal(memory_book_push(b, &s.told[i].act), 0);
+			if (!below(5))
+				assert_int_equal(memory_book_settle(b, latest - (sources & RECORDS ?
+									    960 * MS : MS)), 0);
+		}
+		assert_int_equal(memory_book_settle(b, UINT64_MAX), 0);
+		assert_as_specified(&s, b);
+		memory_book_counts(b, &counts);
+		assert_int_equal(counts.late, 0);
+		assert_int_equal(counts.unseen_frees, 0);
+		memory_book_free(b);
+	}
+	assert_int_equal(room.left, MEMORY_ROOM);
+}
+
+static void calls_alone_tell_all(void **state)
+{
+	(void)state;
+	random_programs(CALLS);
+}
+
+static void records_alone_tell_all(void **state)
+{
+	(void)state;
+	random_programs(RECORDS);
+}
+
+static void a_call_and_its_record_are_one(void **state)
+{
+	(void)state;
+	random_programs(CALLS | RECORDS);
+}
+
+static void records_without_a_call_that_was_seen_count_too(void **state)
+{
+	(void)state;
+	random_programs(RECORDS | SOME_CALLS);
+}
+
+static void hostile_acts_break_nothing(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		struct memory_book *b = book();
+
+		for (int i = 0; i < 500; i++) {
+			struct memory_act a = { .start_ns = below(2) ? below(1000) : below(UINT64_MAX),
+						.address = 1 + below(5), .bytes = below(UINT64_MAX),
+						.has_bytes = below(2), .op = (uint8_t)(1 + below(2)),
+						.kind = (uint8_t)below(256), .stack = below(3),
+						.device = (uint32_t)below(3), .is_record = below(2) };
+
+			a.end_ns = a.is_record ? a.start_ns : a.start_ns + below(1000);
+			if (a.end_ns < a.start_ns)
+				a.end_ns = UINT64_MAX;
+			assert_int_equal(memory_book_push(b, &a), 0);
+			if (!below(20))
+				assert_int_equal(memory_book_settle(b, below(2000)), 0);
+		}
+		assert_int_equal(memory_book_settle(b, UINT64_MAX), 0);
+		memory_book_free(b);
+	}
+	assert_int_equal(room.left, MEMORY_ROOM);
+}
+
+static int seed(void **state)
+{
+	const char *given = getenv("TEST_SEED");
+
+	(void)state;
+	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
+	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_examples_of_the_header),
+		cmocka_unit_test(stacks_are_parts_of_their_device_and_kind),
+		cmocka_unit_test(what_there_is_no_room_for_is_counted),
+		cmocka_unit_test(calls_alone_tell_all),
+		cmocka_unit_test(records_alone_tell_all),
+		cmocka_unit_test(a_call_and_its_record_are_one),
+		cmocka_unit_test(records_without_a_call_that_was_seen_count_too),
+		cmocka_unit_test(hostile_acts_break_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, seed, NULL);
+}

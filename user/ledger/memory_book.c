@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What waits is an array. To settle is to take the part of it that nothing to come can change, to
+ * find the call of each record in it, and to apply what is left in the order of time to the
+ * allocations that live.
+ */
+#include "ledger/memory_book.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/num.h"
+#include "base/vec.h"
+
+#define NO_PARENT SIZE_MAX
+
+struct group {
+	struct memory_sums sums;
+	size_t parent;			/* NO_PARENT: it is of a device and kind */
+};
+
+struct alloc {			/* one that lives */
+	uint64_t bytes;		/* 0: not known either */
+	uint64_t since_ns;
+	size_t group;
+};
+
+struct memory_book {
+	struct memory_room *room;
+	VEC(struct memory_act) waiting;
+	struct map live;		/* address -> index of struct alloc */
+	VEC(struct alloc) allocs;
+	VEC(uint64_t) unused;		/* indices of allocs */
+	VEC(struct group) groups;
+	struct map by_key;		/* hash -> index of groups; chains go on by adding 1 */
+	uint64_t settled_ns;
+	struct memory_counts counts;
+};
+
+struct memory_book *memory_book_new(struct memory_room *room)
+{
+	struct memory_book *b = calloc(1, sizeof(*b));
+
+	if (b)
+		b->room = room;
+	return b;
+}
+
+void memory_book_free(struct memory_book *b)
+{
+	if (!b)
+		return;
+	b->room->left += b->live.n;
+	VEC_FREE(&b->waiting);
+	VEC_FREE(&b->allocs);
+	VEC_FREE(&b->unused);
+	VEC_FREE(&b->groups);
+	map_free(&b->live);
+	map_free(&b->by_key);
+	free(b);
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static bool is_group(const struct group *g, const struct memory_sums *key)
+{
+	return g->sums.device == key->device && g->sums.kind == key->kind &&
+	       g->sums.by_stack == key->by_stack && g->sums.stack == key->stack;
+}
+
+/* Found or made; NO_PARENT: no memory. */
+static size_t find_group(struct memory_book *b, const struct memory_sums *key, size_t parent)
+{
+	uint64_t hash = map_hash(key->stack + key->by_stack) ^ (uint64_t)key->device << 8 ^ key->kind;
+	struct map_slot *slot;
+	struct group *g;
+
+	for (; (slot = map_find(&b->by_key, hash)); hash++)
+		if (is_group(&b->groups.v[slot->value], key))
+			return slot->value;
+	slot = map_put(&b->by_key, hash, NULL);
+	g = slot ? VEC_PUSH(&b->groups) : NULL;
+	if (!g) {
+		if (slot)
+			map_del(&b->by_key, hash);
+		return NO_PARENT;
+	}
+	*g = (struct group){ *key, parent };
+	slot->value = b->groups.n - 1;
+	return slot->value;
+}
+
+/* The group of the stack, whose parent is that of device and kind. */
+static size_t group_of(struct memory_book *b, uint32_t device, uint8_t kind, uint64_t stack)
+{
+	struct memory_sums key = { .device = device, .kind = kind };
+	size_t parent = find_group(b, &key, NO_PARENT);
+
+	if (parent == NO_PARENT || !stack || b->groups.n >= MEMORY_GROUPS_MAX)
+		return parent;
+	key.by_stack = true;
+	key.stack = stack;
+	return find_group(b, &key, parent);
+}
+
+/* The sums of a group, then of its parent, then NULL. */
+static struct memory_sums *next_sums(struct memory_book *b, size_t *group)
+{
+	size_t at = *group;
+
+	if (at == NO_PARENT)
+		return NULL;
+	*group = b->groups.v[at].parent;
+	return &b->groups.v[at].sums;
+}
+
+/* ---- one after the other ---------------------------------------------------------------------- */
+
+static void release(struct memory_book *b, const struct alloc *a, bool count)
+{
+	size_t group = a->group;
+	struct memory_sums *sums;
+
+	while ((sums = next_sums(b, &group))) {
+		sums->live_bytes -= a->bytes;
+		sums->frees += count;
+	}
+}
+
+static void forget(struct memory_book *b, uint64_t address, uint64_t index)
+{
+	uint64_t *slot = VEC_PUSH(&b->unused);
+
+	if (slot)
+		*slot = index;	/* else its place is not used again */
+	map_del(&b->live, address);
+	b->room->left++;
+}
+
+static struct alloc *take_place(struct memory_book *b, uint64_t address)
+{
+	struct map_slot *slot = map_put(&b->live, address, NULL);
+	struct alloc *a = NULL;
+
+	if (slot && b->unused.n) {
+		slot->value = b->unused.v[--b->unused.n];
+		a = &b->allocs.v[slot->value];
+	} else if (slot) {
+		a = VEC_PUSH(&b->allocs);
+		slot->value = b->allocs.n - 1;
+	}
+	if (a)
+		b->room->left--;
+	else if (slot)
+		map_del(&b->live, address);
+	return a;
+}
+
+static int apply_alloc(struct memory_book *b, const struct memory_act *act)
+{
+	const struct map_slot *slot = map_find(&b->live, act->address);
+	size_t group = group_of(b, act->device, act->kind, act->stack), at = group;
+	uint64_t bytes = act->has_bytes ? act->bytes : 0;
+	struct memory_sums *sums;
+	struct alloc *a;
+	bool tracked;
+
+	if (group == NO_PARENT)
+		return -ENOMEM;
+	if (slot) {
+		uint64_t index = slot->value;
+
+		b->counts.unseen_frees++;
+		release(b, &b->allocs.v[index], false);
+		forget(b, act->address, index);
+	}
+	tracked = b->room->left > 0;
+	a = tracked ? take_place(b, act->address) : NULL;
+	if (tracked && !a)
+		return -ENOMEM;
+	if (a)
+		*a = (struct alloc){ bytes, act->end_ns, group };
+	while ((sums = next_sums(b, &at))) {
+		sums->allocs++;
+		sums->unsized += !act->has_bytes;
+		sums->untracked += !tracked;
+		sums->live_bytes += tracked ? bytes : 0;
+		sums->peak_bytes = num_max(sums->peak_bytes, sums->live_bytes);
+	}
+	return 0;
+}
+
+static int apply_free(struct memory_book *b, const struct memory_act *act)
+{
+	const struct map_slot *slot = map_find(&b->live, act->address);
+	struct memory_sums *sums;
+	size_t at;
+
+	if (slot) {
+		uint64_t index = slot->value;
+
+		release(b, &b->allocs.v[index], true);
+		forget(b, act->address, index);
+		return 0;
+	}
+	at = group_of(b, act->device, act->kind, 0);
+	if (at == NO_PARENT)
+		return -ENOMEM;
+	while ((sums = next_sums(b, &at)))
+		sums->frees_before++;
+	return 0;
+}
+
+/* ---- which are one ---------------------------------------------------------------------------- */
+
+/* When it took effect, as well as is known. */
+static uint64_t moment(const struct memory_act *a)
+{
+	return a->op == MEMORY_ALLOC ? a->end_ns : a->start_ns;
+}
+
+static int by_moment(const void *a, const void *b)
+{
+	const struct memory_act *x = a, *y = b;
+	int order = num_compare(moment(x), moment(y));
+
+	return order ? order : num_compare(x->address, y->address);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct memory_act *x = a, *y = b;
+	int order = num_compare(x->address, y->address);
+
+	return order ? order : num_compare(moment(x), moment(y));
+}
+
+static bool is_same(const struct memory_act *call, const struct memory_act *record)
+{
+	return !call->is_record && call->op == record->op &&
+	       record->start_ns + MEMORY_SLACK_NS >= call->start_ns &&
+	       record->start_ns <= num_add(call->end_ns, MEMORY_SLACK_NS);
+}
+
+/* The record has it better, but for who asked. */
+static void merge(struct memory_act *call, struct memory_act *record)
+{
+	record->stack = record->stack ? record->stack : call->stack;
+	if (!record->has_bytes && call->has_bytes) {
+		record->bytes = call->bytes;
+		record->has_bytes = true;
+	}
+	call->op = MEMORY_OP_END;
+}
+
+/* Of one address, in the order of time. Each source's own are in order, so the first call that fits
+ * is the record's. */
+static void pair_run(struct memory_act *run, size_t n)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!run[i].is_record)
+			continue;
+		while (from < n && num_add(run[from].end_ns, 2 * MEMORY_SLACK_NS) < run[i].start_ns)
+			from++;
+		for (size_t k = from; k < n && moment(&run[k]) <= num_add(run[i].start_ns,
+				     num_add(run[k].end_ns - run[k].start_ns, 2 * MEMORY_SLACK_NS)); k++)
+			if (run[k].op != MEMORY_OP_END && is_same(&run[k], &run[i])) {
+				merge(&run[k], &run[i]);
+				break;
+			}
+	}
+}
+
+/* Drops the calls that records tell of, too. Returns how many are left. */
+static size_t pair(struct memory_act *acts, size_t n)
+{
+	size_t kept = 0, run;
+
+	qsort(acts, n, sizeof(*acts), by_address);
+	for (size_t i = 0; i < n; i += run) {
+		for (run = 1; i + run < n && acts[i + run].address == acts[i].address; run++)
+			;
+		pair_run(&acts[i], run);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (acts[i].op != MEMORY_OP_END)
+			acts[kept++] = acts[i];
+	qsort(acts, kept, sizeof(*acts), by_moment);
+	return kept;
+}
+
+/* ---- settling --------------------------------------------------------------------------------- */
+
+/* No later than horizon, and where no call is cut in two: the record of one may lie behind. */
+static uint64_t find_cut(const struct memory_book *b, uint64_t horizon)
+{
+	uint64_t cut = horizon, before;
+
+	do {
+		before = cut;
+		for (size_t i = 0; i < b->waiting.n; i++) {
+			const struct memory_act *a = &b->waiting.v[i];
+
+			if (a->start_ns < cut && num_add(a->end_ns, MEMORY_SLACK_NS) >= cut)
+				cut = a->start_ns;
+		}
+	} while (cut != before);
+	return cut;
+}
+
+static int settle_before(struct memory_book *b, uint64_t cut)
+{
+	size_t n = 0, kept = 0;
+	struct memory_act *acts;
+	int err = 0;
+
+	for (size_t i = 0; i < b->waiting.n; i++)
+		n += b->waiting.v[i].start_ns < cut;
+	if (!n)
+		return 0;
+	acts = malloc(n * sizeof(*acts));
+	if (!acts)
+		return -ENOMEM;
+	n = 0;
+	for (size_t i = 0; i < b->waiting.n; i++)
+		if (b->waiting.v[i].start_ns < cut)
+			acts[n++] = b->waiting.v[i];
+		else
+			b->waiting.v[kept++] = b->waiting.v[i];
+	b->waiting.n = kept;
+	n = pair(acts, n);
+	for (size_t i = 0; i < n && !err; i++)
+		err = acts[i].op == MEMORY_ALLOC ? apply_alloc(b, &acts[i]) : apply_free(b, &acts[i]);
+	free(acts);
+	b->settled_ns = num_max(b->settled_ns, cut);
+	return err;
+}
+
+int memory_book_settle(struct memory_book *b, uint64_t horizon_ns)
+{
+	return b->waiting.n ? settle_before(b, find_cut(b, horizon_ns)) : 0;
+}
+
+/* It came too late to be told from what the other source said: only what changes anything counts. */
+static int push_late(struct memory_book *b, const struct memory_act *act)
+{
+	const struct map_slot *slot = map_find(&b->live, act->address);
+	const struct alloc *a = slot ? &b->allocs.v[slot->value] : NULL;
+
+	b->counts.late++;
+	if (act->op == MEMORY_ALLOC)
+		return a ? 0 : apply_alloc(b, act);
+	return a && a->since_ns <= moment(act) ? apply_free(b, act) : 0;
+}
+
+/* The older half is settled, whatever may still come before. */
+static int make_room(struct memory_book *b)
+{
+	uint64_t least = UINT64_MAX, most = 0;
+
+	for (size_t i = 0; i < b->waiting.n; i++) {
+		least = num_min(least, b->waiting.v[i].start_ns);
+		most = num_max(most, b->waiting.v[i].end_ns);
+	}
+	return settle_before(b, least + (most - least) / 2 + 1);
+}
+
+int memory_book_push(struct memory_book *b, const struct memory_act *act)
+{
+	struct memory_act *slot;
+	int err = 0;
+
+	if (act->start_ns < b->settled_ns)
+		return push_late(b, act);
+	if (b->waiting.n >= MEMORY_WAITING_MAX)
+		err = make_room(b);
+	slot = err ? NULL : VEC_PUSH(&b->waiting);
+	if (!slot)
+		return err ? err : -ENOMEM;
+	*slot = *act;
+	return 0;
+}
+
+int memory_book_fail(struct memory_book *b, uint8_t kind, uint64_t stack)
+{
+	size_t at = group_of(b, MEMORY_NO_DEVICE, kind, stack);
+	struct memory_sums *sums;
+
+	if (at == NO_PARENT)
+		return -ENOMEM;
+	while ((sums = next_sums(b, &at)))
+		sums->failed++;
+	return 0;
+}
+
+int memory_book_untracked(struct memory_book *b, uint8_t kind, uint64_t stack)
+{
+	size_t at = group_of(b, MEMORY_NO_DEVICE, kind, stack);
+	struct memory_sums *sums;
+
+	if (at == NO_PARENT)
+		return -ENOMEM;
+	while ((sums = next_sums(b, &at))) {
+		sums->allocs++;
+		sums->untracked++;
+	}
+	return 0;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+void memory_book_cut(struct memory_book *b)
+{
+	for (size_t i = 0; i < b->groups.n; i++) {
+		struct memory_sums *s = &b->groups.v[i].sums;
+
+		s->peak_bytes = s->live_bytes;
+		s->allocs = s->frees = s->failed = 0;
+		s->frees_before = s->unsized = s->untracked = 0;
+	}
+}
+
+size_t memory_book_rows(const struct memory_book *b)
+{
+	return b->groups.n;
+}
+
+const struct memory_sums *memory_book_row(const struct memory_book *b, size_t i)
+{
+	return &b->groups.v[i].sums;
+}
+
+void memory_book_counts(const struct memory_book *b, struct memory_counts *out)
+{
+	*out = b->counts;
+}
