@@ -213,6 +213,15 @@ static __always_inline void set_end(struct thread_state *st, __u64 dur, long res
 	st->rec.head.result = result;
 }
 
+/* Where a call stored what it allocated. A function of its own for the size of the frame. */
+static __noinline void read_out(struct thread_state *st)
+{
+	const void *at = (void *)st->rec.words[0];
+
+	if (st->rec.head.result || bpf_probe_read_user(&st->rec.words[0], 8, at))
+		st->rec.words[0] = 0;
+}
+
 /* A function of its own for the sake of its callers' frames. */
 static __noinline int tell_return(struct thread_state *st, __u32 words)
 {
@@ -242,6 +251,8 @@ static __always_inline void on_return(struct pt_regs *ctx)
 		return;
 	}
 	set_end(st, dur, result);
+	if (row_at(row_id)->flags & GP_ROW_OUT)
+		read_out(st);
 	tell_return(st, row_at(row_id)->words);
 }
 

@@ -76,5 +76,6 @@
 #define GP_FIELD_WORK 0x8000	/* number of the block's GP_TAG_WORK, correlation node bytes error */
 #define GP_FIELD_DEVICE 0x10000	/* eleven numbers, memory, uuid:text */
 #define GP_FIELD_BLOCKED 0x20000	/* such a call has no row of its own, but an event row */
+#define GP_FIELD_ADDRESS 0x40000	/* the same */
 
 #endif

@@ -58,7 +58,8 @@
 #define GP_RING_API 10		/* gp_ring_api */
 #define GP_RING_RANGE 11	/* gp_ring_range */
 #define GP_RING_LOSS 12		/* gp_ring_loss */
-#define GP_RING_KINDS 13
+#define GP_RING_MEMORY 13	/* gp_ring_memory */
+#define GP_RING_KINDS 14
 
 /* What a reader may want beside kinds, in the same bits. */
 #define GP_RING_WANT_KINDS ((1u << GP_RING_KINDS) - 1)
@@ -82,7 +83,6 @@ struct gp_ring_slot {
 	uint64_t written;	/* bytes reserved, ever growing */
 	uint64_t lost[GP_RING_KINDS];	/* records without room, by kind */
 	uint64_t taken;		/* leases given: a name is sent once in each */
-	uint8_t pad2[8];
 };
 
 struct gp_ring_head {
@@ -119,7 +119,7 @@ static inline uint32_t gp_ring_stamp(uint64_t position)
 	return (uint32_t)(position >> 3) + 1;
 }
 
-_Static_assert(sizeof(struct gp_ring_slot) == 64 + 8 + 8 * GP_RING_KINDS + 16, "slot");
+_Static_assert(sizeof(struct gp_ring_slot) == 64 + 8 + 8 * GP_RING_KINDS + 8, "slot");
 _Static_assert(__builtin_offsetof(struct gp_ring_slot, written) == 64, "a cache line for each side");
 _Static_assert(sizeof(struct gp_ring_slot) % 64 == 0, "slots share no cache line");
 _Static_assert(__builtin_offsetof(struct gp_ring_head, slot) == 256, "head");

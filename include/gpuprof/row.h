@@ -23,6 +23,7 @@
 #define GP_ROW_JUMPS 0x04	/* ends in a jump to another row: both are hit with one return address */
 #define GP_ROW_LAUNCH 0x08	/* starts work on a device */
 #define GP_ROW_DRIVER 0x10	/* of the driver, which the runtime calls inside its own functions */
+#define GP_ROW_OUT 0x20		/* at the return word 0 becomes what it points to; 0: it cannot be read */
 
 /* An array indexed by row. */
 struct gp_row {

@@ -109,6 +109,21 @@ struct gp_ring_range {
 	uint32_t what;
 };
 
+/* gp_ring_memory.what */
+#define GP_MEMORY_ALLOC 1
+#define GP_MEMORY_FREE 2
+
+struct gp_ring_memory {
+	uint64_t time;		/* of the clock that CUPTI used */
+	uint64_t address;
+	uint64_t bytes;
+	uint32_t device, context, stream, correlation;
+	uint8_t what;
+	uint8_t kind;		/* CUPTI's kind of memory: 2 pinned, 3 device, 4 array, 5 managed... */
+	uint8_t is_async;
+	uint8_t pad[5];
+};
+
 /* gp_ring_loss.cause */
 #define GP_LOSS_DROPPED 1	/* CUPTI says that it dropped so many records */
 #define GP_LOSS_BUFFERS 2	/* no buffer was free */
@@ -132,6 +147,7 @@ _Static_assert(sizeof(struct gp_ring_copy) == 64, "copy");
 _Static_assert(sizeof(struct gp_ring_graph) == 40, "graph");
 _Static_assert(sizeof(struct gp_ring_api) == 40, "api");
 _Static_assert(sizeof(struct gp_ring_range) == 32, "range");
+_Static_assert(sizeof(struct gp_ring_memory) == 48, "memory");
 _Static_assert(sizeof(struct gp_ring_loss) == 32, "loss");
 
 #endif

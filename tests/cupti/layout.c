@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The lists of user/helper/records.h against CUPTI's own headers, at compile time: one compilation
- * checks the structs KERNEL, COPY, PEER, SET and GRAPH of one version, of KERNEL_BYTES and so on.
- * Knows nothing of the library; tests/cupti/check gives the structs and runs it.
+ * checks the structs KERNEL, COPY, PEER, SET, GRAPH and MEMORY of one version, of KERNEL_BYTES and so
+ * on. Knows nothing of the library; tests/cupti/check gives the structs and runs it.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +21,8 @@
 #define SET_ROW(to, theirs, at, ours) CHECK(SET, theirs, at, ours)
 #define API_ROW(to, theirs, at, ours) CHECK(CUpti_ActivityAPI, theirs, at, ours)
 #define GRAPH_ROW(to, theirs, at, ours) CHECK(GRAPH, theirs, at, ours)
+
+#define MEMORY_ROW(to, theirs, at, ours) CHECK(MEMORY, theirs, at, ours)
 
 #ifdef KERNEL
 _Static_assert(sizeof(KERNEL) == KERNEL_BYTES, "kernel: bytes");
@@ -75,7 +77,18 @@ _Static_assert(sizeof(GRAPH) == GRAPH_BYTES, "graph: bytes");
 RECORD_GRAPH_48(GRAPH_ROW)
 #endif
 
+#ifdef MEMORY
+_Static_assert(sizeof(MEMORY) == MEMORY_BYTES, "memory: bytes");
+RECORD_MEMORY_120(MEMORY_ROW)
+#endif
+
 RECORD_API_40(API_ROW)
+_Static_assert(CUPTI_ACTIVITY_KIND_MEMORY2 == CUPTI_MEMORY2, "kind");
+_Static_assert(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION == GP_MEMORY_ALLOC &&
+	       CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE == GP_MEMORY_FREE, "what happened");
+_Static_assert(CUPTI_ACTIVITY_MEMORY_KIND_PINNED == 2 && CUPTI_ACTIVITY_MEMORY_KIND_DEVICE == 3 &&
+	       CUPTI_ACTIVITY_MEMORY_KIND_ARRAY == 4 && CUPTI_ACTIVITY_MEMORY_KIND_MANAGED == 5,
+	       "kinds of memory");
 _Static_assert(CUPTI_ACTIVITY_KIND_MEMCPY == CUPTI_MEMCPY, "kind");
 _Static_assert(CUPTI_ACTIVITY_KIND_MEMSET == CUPTI_MEMSET, "kind");
 _Static_assert(CUPTI_ACTIVITY_KIND_DRIVER == CUPTI_DRIVER, "kind");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * walk LIBCUPTI: what records_measure finds in a real library, with no driver: the bytes of kernels,
- * copies, copies between devices, sets, graphs and API records, in one line.
+ * copies, copies between devices, sets, graphs, memory and API records, in one line.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 int main(int argc, char **argv)
 {
 	static const int kinds[] = { CUPTI_KERNEL, CUPTI_MEMCPY, CUPTI_MEMCPY_PEER, CUPTI_MEMSET,
-				     CUPTI_GRAPH_TRACE, CUPTI_RUNTIME };
+				     CUPTI_GRAPH_TRACE, CUPTI_MEMORY2, CUPTI_RUNTIME };
 	struct record_sizes sizes;
 	record_next_fn next;
 	void *lib;

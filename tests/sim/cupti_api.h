@@ -26,6 +26,7 @@ enum {
 	KIND_RUNTIME = 5,
 	KIND_CONCURRENT_KERNEL = 10,
 	KIND_MEMCPY2 = 22,
+	KIND_MEMORY2 = 49,
 	KIND_GRAPH_TRACE = 51,
 	KINDS = 64,
 };
@@ -96,6 +97,17 @@ struct cupti_graph_trace {
 	uint32_t end_device, end_context;
 };
 
+struct cupti_memory {
+	uint32_t kind, operation, memory_kind, correlation;
+	uint64_t address, bytes, timestamp, pc;
+	uint32_t pid, device, context, stream;
+	const char *name;
+	uint32_t is_async, pad;
+	uint32_t pool_type, pad2;
+	uint64_t pool_address, pool_threshold, pool_size, pool_used;
+	const char *source;
+};
+
 struct cupti_api {
 	uint32_t kind, cbid;
 	uint64_t start, end;
@@ -111,6 +123,8 @@ _Static_assert(sizeof(struct cupti_memcpy) == 96, "memcpy of 13.0");
 _Static_assert(offsetof(struct cupti_memcpy, graph_node) == 64, "memcpy");
 _Static_assert(sizeof(struct cupti_memset) == 88, "memset of 13.0");
 _Static_assert(sizeof(struct cupti_graph_trace) == 56, "graph trace of 13.0");
+_Static_assert(sizeof(struct cupti_memory) == 128, "memory of 13.0");
+_Static_assert(offsetof(struct cupti_memory, is_async) == 72, "memory");
 _Static_assert(sizeof(struct cupti_api) == 40, "API");
 
 typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *bytes, size_t *max_records);

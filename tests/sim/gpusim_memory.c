@@ -6,6 +6,8 @@
  * address noted.
  */
 #include "gpusim_internal.h"
+#include "gpusim_memory.h"
+#include "gpusim_trace_internal.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -19,11 +21,11 @@ struct block {
 	uint64_t address;
 	uint64_t bytes;
 	int class;
-	int device; /* HOST for page-locked host memory */
-	struct block *next_host; /* of all such */
+	int device; /* page-locked host memory: the current one */
+	enum gpusim_memory kind;
+	uint32_t context;
+	struct block *next_host; /* of all page-locked memory */
 };
-
-enum { HOST = -1 };
 
 static struct block *in_use[HASH_SIZE];
 static struct block *free_list[CLASSES];
@@ -92,16 +94,26 @@ static struct block *block_remove(uint64_t address, bool host)
 	struct block *block;
 
 	for (link = chain_of(address); (block = *link); link = &block->next)
-		if (block->address == address && (block->device == HOST) == host) {
+		if (block->address == address &&
+		    (block->kind == GPUSIM_PINNED_MEMORY) == host) {
 			*link = block->next;
 			return block;
 		}
 	return NULL;
 }
 
-static int alloc_locked(int device, uint64_t bytes, uint64_t *address)
+static void tell(const struct block *block, bool is_free)
 {
-	struct gpusim_device *on = &gpusim_world.devices[device];
+	gpusim_memory_tell(&(struct gpusim_trace_memory){
+		.at_ns = gpusim_now_ns(), .address = block->address, .bytes = block->bytes,
+		.kind = block->kind, .device = block->device, .context = block->context,
+		.correlation = gpusim_correlation(), .is_free = is_free });
+}
+
+static int alloc_locked(struct gpusim_context *context, enum gpusim_memory kind, uint64_t bytes,
+			uint64_t *address)
+{
+	struct gpusim_device *on = &gpusim_world.devices[context->device];
 	struct block *block;
 
 	if (bytes > gpusim_world.config.memory_bytes - on->memory_used)
@@ -110,14 +122,17 @@ static int alloc_locked(int device, uint64_t bytes, uint64_t *address)
 	if (!block)
 		return GPUSIM_OUT_OF_MEMORY;
 	block->bytes = bytes;
-	block->device = device;
+	block->device = context->device;
+	block->kind = kind;
+	block->context = gpusim_context_id(context);
 	block_insert(block);
+	tell(block, false);
 	on->memory_used += bytes;
 	*address = block->address;
 	return GPUSIM_OK;
 }
 
-int gpusim_memory_alloc(uint64_t bytes, uint64_t *address)
+static int alloc(enum gpusim_memory kind, uint64_t bytes, uint64_t *address)
 {
 	struct gpusim_context *context = gpusim_context_current();
 	int result;
@@ -127,9 +142,21 @@ int gpusim_memory_alloc(uint64_t bytes, uint64_t *address)
 	if (!context)
 		return GPUSIM_INVALID_CONTEXT;
 	gpusim_lock();
-	result = alloc_locked(context->device, bytes, address);
+	result = alloc_locked(context, kind, bytes, address);
+	if (result)
+		gpusim_memory_failed(kind, context->device);
 	gpusim_unlock();
 	return result;
+}
+
+int gpusim_memory_alloc(uint64_t bytes, uint64_t *address)
+{
+	return alloc(GPUSIM_DEVICE_MEMORY, bytes, address);
+}
+
+int gpusim_pool_alloc(uint64_t bytes, uint64_t *address)
+{
+	return alloc(GPUSIM_POOL_MEMORY, bytes, address);
 }
 
 int gpusim_memory_free(uint64_t address)
@@ -139,6 +166,7 @@ int gpusim_memory_free(uint64_t address)
 	gpusim_lock();
 	block = block_remove(address, false);
 	if (block) {
+		tell(block, true);
 		gpusim_world.devices[block->device].memory_used -= block->bytes;
 		block->next = free_list[block->class];
 		free_list[block->class] = block;
@@ -156,6 +184,7 @@ bool gpusim_memory_is_device(uint64_t address)
 
 int gpusim_host_alloc(uint64_t bytes, void **out)
 {
+	struct gpusim_context *context = gpusim_context_current();
 	struct block *block;
 
 	if (!out)
@@ -169,9 +198,12 @@ int gpusim_host_alloc(uint64_t bytes, void **out)
 	}
 	block->address = (uint64_t)(uintptr_t)*out;
 	block->bytes = bytes;
-	block->device = HOST;
+	block->kind = GPUSIM_PINNED_MEMORY;
+	block->device = context ? context->device : 0;
+	block->context = context ? gpusim_context_id(context) : 0;
 	gpusim_lock();
 	block_insert(block);
+	tell(block, false);
 	block->next_host = host_blocks;
 	host_blocks = block;
 	gpusim_unlock();
@@ -188,6 +220,8 @@ int gpusim_host_free(void *memory)
 		;
 	if (block)
 		*link = block->next_host;
+	if (block)
+		tell(block, true);
 	gpusim_unlock();
 	if (!block)
 		return GPUSIM_INVALID_VALUE;

@@ -28,9 +28,19 @@ struct gpusim_trace_call {
 	int result;
 };
 
+struct gpusim_trace_memory {
+	uint64_t at_ns;
+	uint64_t address, bytes;
+	enum gpusim_memory kind;
+	int device;
+	uint32_t context, correlation;
+	bool is_free;
+};
+
 struct gpusim_tracer {
 	void (*work)(const struct gpusim_trace_work *work); /* with the world's lock held */
 	void (*call)(const struct gpusim_trace_call *call);
+	void (*memory)(const struct gpusim_trace_memory *memory); /* with the world's lock held */
 };
 
 void gpusim_trace_to(const struct gpusim_tracer *tracer); /* NULL: nobody listens */

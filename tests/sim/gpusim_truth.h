@@ -12,7 +12,9 @@
  *                   "results": {"cudaSuccess": N},
  *                   "shapes": [{"grid": [x,y,z], "block": [x,y,z], "count": n}]}],
  *    "threads": [{"tid": T, "name": "...", "first_ns": t, "last_ns": t,
- *                 "classes": {"launch": ns}}]}
+ *                 "classes": {"launch": ns}}],
+ *    "memory": [{"device": D, "kind": "device|pool|pinned", "allocs": A, "frees": F, "failed": E,
+ *                "live_bytes": L, "peak_bytes": P}]}
  *
  * count: calls that returned; open: calls that had not when it was written. outermost: not nested
  * in another shim function of its thread. exported false: the private twin ran, whose address no

@@ -93,7 +93,9 @@ static inline CUresult cuda_alloc(struct gpusim_call *call, CUdeviceptr *out)
 	CUresult result = GPUSIM_INVALID_VALUE;
 
 	if (out)
-		result = gpusim_memory_alloc(call->bytes, &found);
+		result = call->function == GPUSIM_FN_cuMemAlloc_v2 ?
+			 gpusim_memory_alloc(call->bytes, &found) :
+			 gpusim_pool_alloc(call->bytes, &found);
 	if (!result)
 		*out = found;
 	return gpusim_call_end(call, result);

@@ -41,6 +41,7 @@ union cupti_record {
 	struct cupti_memcpy copy;
 	struct cupti_memset set;
 	struct cupti_graph_trace graph;
+	struct cupti_memory memory;
 	struct cupti_api api;
 };
 
@@ -49,6 +50,7 @@ void cupti_record_work(union cupti_record *rec, const struct gpusim_trace_work *
 /* While whole graphs are told: a node is part of its graph's record. False: that is not complete yet. */
 bool cupti_record_graph(union cupti_record *rec, const struct gpusim_trace_work *node);
 void cupti_record_forget_times(union cupti_record *rec);
+void cupti_record_memory(union cupti_record *rec, const struct gpusim_trace_memory *memory);
 bool cupti_record_call(union cupti_record *rec, const struct gpusim_trace_call *call); /* is one */
 
 /* Records wait until ready_ns of CLOCK_MONOTONIC; any thread. */

@@ -67,7 +67,17 @@ static void on_call(const struct gpusim_trace_call *call)
 		cupti_queue_add(&rec, call->end_ns);
 }
 
-static const struct gpusim_tracer tracer = { .work = on_work, .call = on_call };
+static void on_memory(const struct gpusim_trace_memory *memory)
+{
+	union cupti_record rec;
+
+	if (!is_on(KIND_MEMORY2))
+		return;
+	cupti_record_memory(&rec, memory);
+	cupti_queue_add(&rec, memory->at_ns);
+}
+
+static const struct gpusim_tracer tracer = { .work = on_work, .call = on_call, .memory = on_memory };
 
 static void *work_for_ever(void *unused)
 {

@@ -212,6 +212,26 @@ bool cupti_record_graph(union cupti_record *rec, const struct gpusim_trace_work 
 	return true;
 }
 
+void cupti_record_memory(union cupti_record *rec, const struct gpusim_trace_memory *memory)
+{
+	static const uint8_t kinds[GPUSIM_MEMORY_KINDS] = { 3, 3, 2 }; /* CUPTI's: device, pinned */
+
+	memset(rec, 0, sizeof(*rec));
+	rec->memory = (struct cupti_memory){
+		.kind = KIND_MEMORY2,
+		.operation = memory->is_free ? 2 : 1,
+		.memory_kind = kinds[memory->kind],
+		.correlation = memory->correlation,
+		.address = memory->address,
+		.bytes = memory->bytes,
+		.timestamp = real_ns(memory->at_ns),
+		.pid = (uint32_t)getpid(),
+		.device = (uint32_t)memory->device,
+		.context = memory->context,
+		.is_async = memory->kind == GPUSIM_POOL_MEMORY,
+	};
+}
+
 bool cupti_record_call(union cupti_record *rec, const struct gpusim_trace_call *call)
 {
 	pthread_once(&once, prepare);

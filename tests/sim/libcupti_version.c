@@ -9,20 +9,20 @@
 
 #include "libcupti.h"
 
-#define BYTES(kernel, copy, peer, set, graph)                                                  \
+#define BYTES(kernel, copy, peer, set, graph, memory)                                          \
 	{                                                                                      \
 		[KIND_CONCURRENT_KERNEL] = (kernel), [KIND_MEMCPY] = (copy),                    \
 		[KIND_MEMCPY2] = (peer), [KIND_MEMSET] = (set), [KIND_GRAPH_TRACE] = (graph),    \
-		[KIND_RUNTIME] = 40, [KIND_DRIVER] = 40,                                         \
+		[KIND_MEMORY2] = (memory), [KIND_RUNTIME] = 40, [KIND_DRIVER] = 40,              \
 	}
 
 /* As read off the real libraries and headers; 11.8 and 12.1 give the same number. */
 static const struct cupti_version versions[] = {
-	{ "13.0", 130001, BYTES(216, 96, 96, 88, 56), true },
-	{ "12.8", 26, BYTES(208, 96, 96, 88, 56), true },
-	{ "12.4", 22, BYTES(208, 88, 96, 88, 56), false },
-	{ "12.1", 18, BYTES(208, 88, 96, 88, 48), false },
-	{ "11.8", 18, BYTES(200, 88, 96, 88, 48), false },
+	{ "13.0", 130001, BYTES(216, 96, 96, 88, 56, 128), true },
+	{ "12.8", 26, BYTES(208, 96, 96, 88, 56, 128), true },
+	{ "12.4", 22, BYTES(208, 88, 96, 88, 56, 120), false },
+	{ "12.1", 18, BYTES(208, 88, 96, 88, 48, 120), false },
+	{ "11.8", 18, BYTES(200, 88, 96, 88, 48, 120), false },
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -20,7 +20,7 @@ SIM_PLAIN_CFLAGS := -mbranch-protection=none
 SIM_ENDBR_CFLAGS := -mbranch-protection=bti
 endif
 
-SIM_CORE := gpusim gpusim_context gpusim_stream gpusim_time gpusim_gate gpusim_duration gpusim_event gpusim_memory gpusim_graph gpusim_trace gpusim_error \
+SIM_CORE := gpusim gpusim_context gpusim_stream gpusim_time gpusim_gate gpusim_duration gpusim_event gpusim_memory gpusim_memory_told gpusim_graph gpusim_trace gpusim_error \
 	gpusim_log truth truth_write
 SIM_CUDA := libcuda_launch libcuda_memory libcuda_device libcuda_address libcuda_twins
 SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory
@@ -28,7 +28,7 @@ SIM_NCCL := libnccl_shared libnccl_submit libnccl_group libnccl_comm libnccl_col
 SIM_CUPTI := libcupti_activity libcupti_queue libcupti_record libcupti_version
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
 SIM_PRETRAIN := pretrain pretrain_loader pretrain_marks pretrain_step
-SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static simcalls-inside ddp held lives client hardy mix pretrain scribe
+SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static simcalls-inside ddp held lives client hardy mix hoard pretrain scribe
 
 # NVTX is a header of the toolkit; without one there is no program that uses it.
 SIM_NVTX := $(patsubst %/nvtx3/nvToolsExt.h,%,$(firstword $(wildcard $(BUILD)/cuda/include/nvtx3/nvToolsExt.h \
@@ -149,6 +149,10 @@ $(SIM_OUT)/scribe: $(SIM)/scribe.c $(LIB)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $< $(LIB) $(LDFLAGS) $(LDLIBS)
 
 $(SIM_OUT)/mix: $(SIM_OUT)/programs/mix.o $(SIM_OUT)/libcudart.so.13
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
+
+$(SIM_OUT)/hoard: $(SIM_OUT)/programs/hoard.o $(SIM_OUT)/libcudart.so.13
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
 

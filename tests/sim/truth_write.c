@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gpusim_memory.h"
 #include "truth_internal.h"
 
 // clang-format off
@@ -237,6 +238,8 @@ static void write_truth(FILE *file)
 	write_functions(file);
 	fputs("\n],\n\"threads\": [", file);
 	write_threads(file);
+	fputs("\n],\n\"memory\": [", file);
+	gpusim_memory_write_truth(file);
 	fputs("\n]}\n", file);
 }
 

@@ -219,8 +219,8 @@ static void assert_as_specified(const struct script *s, const struct memory_book
 
 	memory_spec(s->acts, s->n, want);
 	for (uint32_t d = 0; d < MEMORY_SPEC_DEVICES; d++)
-		for (uint8_t k = 0; k < MEMORY_KIND_END; k++) {
-			const struct memory_sums *got = row(b, d, k), *w = &want[d][k];
+		for (unsigned int k = 0; k < MEMORY_KIND_END; k++) {
+			const struct memory_sums *got = row(b, d, (uint8_t)k), *w = &want[d][k];
 
 			assert_int_equal(got->allocs, w->allocs);
 			assert_int_equal(got->frees, w->frees);

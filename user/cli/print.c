@@ -69,6 +69,12 @@ static struct table *build_ranges(const struct options *o, const struct model *m
 	return view_ranges(m, now_ns);
 }
 
+static struct table *build_memory(const struct options *o, const struct model *m, uint64_t now_ns)
+{
+	(void)now_ns;
+	return view_memory(m, o->by == CALLS_BY_STACK);
+}
+
 static struct table *build_processes(const struct options *o, const struct model *m, uint64_t now_ns)
 {
 	(void)o;
@@ -110,6 +116,7 @@ static const struct {
 	{ "lanes", build_lanes, WITH_ROWS },
 	{ "copies", build_copies, WITH_DEVICES },
 	{ "ranges", build_ranges, WITH_ROWS },
+	{ "memory", build_memory, WITH_ROWS },
 	{ "calls", build_calls, ALWAYS },
 	{ "processes", build_processes, ALWAYS },
 	{ "threads", build_threads, ALWAYS },

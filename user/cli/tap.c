@@ -134,13 +134,14 @@ static void read_now(struct tap *tap, pid_t pid, bool with_identity)
 	proc_close(&proc);
 }
 
-static int push_reading(struct tap *tap, const struct reading *r, uint64_t process_ns)
+static int push_reading(struct tap *tap, const struct reading *r, uint64_t process_ns,
+			uint64_t exec_ns)
 {
 	struct trait t = { tap, (uint32_t)r->p.pid };
 	struct event ev = {
 		.kind = EVENT_PROCESS, .pid = t.pid, .tid = t.pid, .text = r->p.comm,
 		.text2 = tap->no_cmdline || !*r->p.cmdline ? NULL : r->p.cmdline,
-		.start_ns = process_ns ? process_ns : r->p.start_ns,
+		.start_ns = process_ns ? process_ns : r->p.start_ns, .end_ns = exec_ns,
 	};
 	int err;
 
@@ -159,7 +160,7 @@ static int describe(struct tap *tap, pid_t pid, uint64_t process_ns, const struc
 	read_now(tap, pid, calls);
 	r = find_reading(tap, pid, process_ns);
 	if (r && r->at_ns > (instead ? instead->end_ns : 0))
-		return push_reading(tap, r, process_ns);
+		return push_reading(tap, r, process_ns, instead ? instead->end_ns : 0);
 	EVENT_PROCESS_NS(&ev) = process_ns;
 	return instead || process_ns ? forward(tap, instead ? instead : &ev) : 0;
 }

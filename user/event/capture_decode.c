@@ -217,6 +217,8 @@ static bool get_fields(struct capture_decoder *d, struct row *r, uint64_t mask, 
 		ok &= work_get_device(r, &d->device);
 		ev->device = &d->device;
 	}
+	if (mask & GP_FIELD_ADDRESS)
+		ev->address = row_get(r);
 	if (mask & GP_FIELD_BLOCKED)
 		ev->blocked_ns = row_get(r);
 	return ok && row_ended_well(r);

@@ -205,6 +205,7 @@ static uint32_t field_mask(const struct event *ev)
 	mask |= ev->blocked_ns ? GP_FIELD_BLOCKED : 0;
 	mask |= ev->work ? GP_FIELD_WORK : 0;
 	mask |= ev->device ? GP_FIELD_DEVICE : 0;
+	mask |= ev->address ? GP_FIELD_ADDRESS : 0;
 	return mask;
 }
 
@@ -246,6 +247,7 @@ static void put_event(struct capture_encoder *e, const struct event *ev)
 		p = work_put(p, shape, ev->work);
 	if (ev->device)
 		p = work_put_device(p, ev->device);
+	p = put_if(p, mask & GP_FIELD_ADDRESS, ev->address);
 	p = put_if(p, mask & GP_FIELD_BLOCKED, ev->blocked_ns);
 	e->p = dict_row_end(row, p);
 }
@@ -273,7 +275,8 @@ int capture_encode(struct capture_encoder *e, const struct event *ev)
 		return -ENOMEM;
 	if (is_full(e))
 		return -EAGAIN;
-	if (event_is_call(ev->kind) && !ev->text && !ev->text2 && !ev->blocked_ns)
+	if (event_is_call(ev->kind) && !ev->text && !ev->text2 && !ev->blocked_ns &&
+	    !ev->address)
 		put_call(e, ev);
 	else
 		put_event(e, ev);

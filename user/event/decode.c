@@ -166,6 +166,16 @@ static void decode_dir(const struct catalog_row *row, const uint64_t *w, struct 
 	ev->has |= HAS_DIR;
 }
 
+/* What a call allocated is known when it has returned. */
+static void decode_address(const struct catalog_row *row, const struct gp_call *rec,
+			   const uint64_t *w, struct event *ev)
+{
+	bool returned = rec->kind == GP_CALL && !(rec->flags & GP_CALL_NO_RETURN);
+
+	if (row->address && (!row->out || (returned && !rec->result)))
+		ev->address = w[row->address - 1];
+}
+
 static bool is_register(unsigned int word)
 {
 	return word <= GP_REGS;
@@ -248,6 +258,8 @@ enum decode_status decode_call(const struct decoder *d, const void *data, size_t
 	decode_blocked(rec, has_words ? dr->n_words : 0, len, out);
 	if (has_words)
 		decode_words(dr->row, words, !(rec->flags & GP_CALL_EXTRA_FAULT), out);
+	if (has_words)
+		decode_address(dr->row, rec, words, out);
 	return DECODE_OK;
 }
 

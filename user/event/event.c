@@ -14,6 +14,7 @@ static const char *const kinds[] = {
 	[EVENT_INSIDE] = "inside", [EVENT_LEFT] = "left", [EVENT_GONE] = "gone",
 	[EVENT_DEVICE] = "device", [EVENT_WORK] = "work", [EVENT_API] = "api",
 	[EVENT_RANGE] = "range", [EVENT_OFF] = "off", [EVENT_UNSEEN] = "unseen",
+	[EVENT_MEMORY] = "memory",
 };
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == EVENT_KIND_END, "a name for each kind");
 

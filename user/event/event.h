@@ -55,6 +55,7 @@ struct event {
 	uint64_t stream;	/* handle */
 	uint64_t entity;	/* what is launched (host stub, cudaKernel_t, CUfunction, graph exec),
 				 * the memory pool of an allocation, or a communicator */
+	uint64_t address;	/* of what a call allocated or freed; 0: not known */
 	uint64_t stack;		/* of a call or OFF: the id of its stack; 0: none was taken */
 	uint64_t blocked_ns;	/* of a call, up to its end: it was off the CPU */
 	struct launch_shape shape;

@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "event/helper_clock.h"
 #include "event/helper_work.h"
+#include "event/helper_memory.h"
 #include "event/work.h"
 #include "gpuprof/ring.h"
 
@@ -35,6 +36,7 @@ struct waiting {		/* one that has a device's time */
 	union {
 		struct work work;
 		struct gp_ring_api api;
+		struct gp_ring_memory memory;
 	};
 };
 
@@ -129,7 +131,7 @@ static bool is_torn(const struct waiting *w, uint64_t host_ns)
 static int tell_bad(struct helper_decoder *d, const struct waiting *w, const struct event_sink *sink)
 {
 	d->counts.invalid++;
-	if (w->kind == GP_RING_API)
+	if (w->kind == GP_RING_API || w->kind == GP_RING_MEMORY)
 		return 0;
 	d->bad++;
 	d->counts.works++;
@@ -155,6 +157,8 @@ static int tell(struct helper_decoder *d, struct waiting *w, const struct event_
 		ev.result = (int32_t)w->api.result;
 		ev.func = (uint16_t)w->api.cbid;
 		ev.dir = (uint8_t)w->api.domain;
+	} else if (w->kind == GP_RING_MEMORY) {
+		helper_fill_memory(&w->memory, &ev);
 	} else {
 		ev.kind = EVENT_WORK;
 		ev.text = name_of(d, w->name);
@@ -436,6 +440,19 @@ static int take_range(struct helper_decoder *d, const void *payload, size_t len,
 	return sink->push(sink->ctx, &ev);
 }
 
+static int take_memory(struct helper_decoder *d, const void *payload, size_t len,
+		       const struct event_sink *sink)
+{
+	struct waiting w = { .kind = GP_RING_MEMORY };
+
+	(void)len;
+	memcpy(&w.memory, payload, sizeof(w.memory));
+	w.start = w.end = w.memory.time;
+	if (w.memory.what != GP_MEMORY_ALLOC && w.memory.what != GP_MEMORY_FREE)
+		w.start = 0;
+	return wait_for_clock(d, &w, sink);
+}
+
 static int take_nothing(struct helper_decoder *d, const void *payload, size_t len,
 			const struct event_sink *sink)
 {
@@ -461,6 +478,7 @@ static const struct {
 	[GP_RING_GRAPH] = { sizeof(struct gp_ring_graph), take_graph },
 	[GP_RING_API] = { sizeof(struct gp_ring_api), take_api },
 	[GP_RING_RANGE] = { sizeof(struct gp_ring_range), take_range },
+	[GP_RING_MEMORY] = { sizeof(struct gp_ring_memory), take_memory },
 	[GP_RING_LOSS] = { sizeof(struct gp_ring_loss), take_loss },
 };
 

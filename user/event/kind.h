@@ -16,7 +16,8 @@ enum event_kind {
 	EVENT_THREAD = 4,	/* a thread is known: start_ns = its birth, text = comm */
 	EVENT_EXIT = 5,		/* a thread ended at end_ns (takes a seq) */
 	EVENT_FORK = 6,		/* process pid has the child process tid, born at start_ns */
-	EVENT_PROCESS = 7,	/* a process is known: pid, start_ns, text = comm, cmdline in text2 */
+	EVENT_PROCESS = 7,	/* a process is known: pid, start_ns, text = comm, cmdline in text2;
+				 * end_ns: it executed its program then (0: it was there before) */
 	EVENT_TAIL = 8,		/* state at session end: seq = last number the thread has used */
 	EVENT_FACT = 9,		/* session fact: text = key, text2 = value (host, version, ...) */
 	EVENT_COUNT = 10,	/* counter, cumulative: text = source, text2 = kind; fields below */
@@ -54,6 +55,9 @@ enum event_kind {
 				 * seq is the thread's last one */
 	EVENT_UNSEEN = 28,	/* of what devices did for pid in [start_ns, end_ns) works are missing:
 				 * dir = enum unseen_why, bytes = how many (0: unknown) */
+	EVENT_MEMORY = 29,	/* CUPTI's record of memory: at start_ns the bytes at address were
+				 * allocated or freed (dir = enum memory_op, event/memory.h); func =
+				 * enum memory_kind, seq = the process's own ordinal of the device */
 	EVENT_KIND_END
 };
 

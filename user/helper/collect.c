@@ -23,9 +23,11 @@
 static const struct kind {
 	uint8_t cupti;
 	uint8_t ours;
+	bool needed;		/* without it the others are not worth having */
 } kinds_of[] = {
-	{ CUPTI_KERNEL, GP_RING_KERNEL }, { CUPTI_MEMCPY, GP_RING_COPY },
-	{ CUPTI_MEMCPY_PEER, GP_RING_COPY }, { CUPTI_MEMSET, GP_RING_SET },
+	{ CUPTI_KERNEL, GP_RING_KERNEL, true }, { CUPTI_MEMCPY, GP_RING_COPY, true },
+	{ CUPTI_MEMCPY_PEER, GP_RING_COPY, true }, { CUPTI_MEMSET, GP_RING_SET, true },
+	{ CUPTI_MEMORY2, GP_RING_MEMORY, false },
 };
 #define N_KINDS (sizeof(kinds_of) / sizeof(kinds_of[0]))
 
@@ -87,6 +89,7 @@ static uint32_t on_record(const void *rec, uint32_t kind)
 		struct gp_ring_copy copy;
 		struct gp_ring_graph graph;
 		struct gp_ring_api api;
+		struct gp_ring_memory memory;
 	} out;
 
 	switch (kind) {
@@ -114,6 +117,11 @@ static uint32_t on_record(const void *rec, uint32_t kind)
 		if (!record_graph(rec, bytes, &out.graph))
 			return GP_LOSS_UNKNOWN;
 		helper_ring_send(collector.ring, GP_RING_GRAPH, &out.graph, sizeof(out.graph));
+		return 0;
+	case CUPTI_MEMORY2:
+		if (!record_memory(rec, bytes, &out.memory))
+			return GP_LOSS_UNKNOWN;
+		helper_ring_send(collector.ring, GP_RING_MEMORY, &out.memory, sizeof(out.memory));
 		return 0;
 	case CUPTI_RUNTIME:
 	case CUPTI_DRIVER:
@@ -224,9 +232,9 @@ static int enable(uint32_t kinds, const char **what)
 		if (!(kinds >> kinds_of[i].ours & 1) || collector.enabled & bit)
 			continue;
 		code = collector.cupti->enable(kinds_of[i].cupti);
-		if (code)
+		if (code && kinds_of[i].needed)
 			return code;
-		collector.enabled |= bit;
+		collector.enabled |= code ? 0 : bit;
 	}
 	tell_graphs(kinds);
 	return kinds >> GP_RING_API & 1 ? enable_calls(kinds & GP_RING_WANT_ALL_CALLS, what) : 0;

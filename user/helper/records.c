@@ -11,7 +11,7 @@
 	{ \
 		type value_; \
 		memcpy(&value_, (const char *)rec + (at), sizeof(value_)); \
-		out->to = value_; \
+		out->to = (__typeof__(out->to))value_; \
 	}
 
 /*
@@ -39,7 +39,8 @@ static uint16_t measure(record_next_fn next, uint32_t kind)
 void records_measure(record_next_fn next, struct record_sizes *out)
 {
 	static const uint8_t kinds[] = { CUPTI_MEMCPY, CUPTI_MEMSET, CUPTI_DRIVER, CUPTI_RUNTIME,
-					 CUPTI_KERNEL, CUPTI_MEMCPY_PEER, CUPTI_GRAPH_TRACE };
+					 CUPTI_KERNEL, CUPTI_MEMCPY_PEER, CUPTI_GRAPH_TRACE,
+					 CUPTI_MEMORY2 };
 
 	*out = (struct record_sizes){ .bytes = { 0 } };
 	for (size_t i = 0; i < sizeof(kinds); i++)
@@ -127,6 +128,15 @@ bool record_graph(const void *rec, size_t bytes, struct gp_ring_graph *out)
 	if (bytes < 48)
 		return false;
 	RECORD_GRAPH_48(LOAD)
+	return true;
+}
+
+bool record_memory(const void *rec, size_t bytes, struct gp_ring_memory *out)
+{
+	*out = (struct gp_ring_memory){ .what = 0 };
+	if (bytes < 120)
+		return false;
+	RECORD_MEMORY_120(LOAD)
 	return true;
 }
 

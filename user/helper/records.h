@@ -23,6 +23,7 @@
 #define CUPTI_RUNTIME 5
 #define CUPTI_KERNEL 10		/* concurrent: 3 would serialise */
 #define CUPTI_MEMCPY_PEER 22
+#define CUPTI_MEMORY2 49
 #define CUPTI_GRAPH_TRACE 51
 #define CUPTI_KINDS 64
 
@@ -121,6 +122,18 @@
 	X(context, contextId, 32, uint32_t) \
 	X(stream, streamId, 36, uint32_t)
 
+#define RECORD_MEMORY_120(X) \
+	X(what, memoryOperationType, 4, uint32_t) \
+	X(kind, memoryKind, 8, uint32_t) \
+	X(correlation, correlationId, 12, uint32_t) \
+	X(address, address, 16, uint64_t) \
+	X(bytes, bytes, 24, uint64_t) \
+	X(time, timestamp, 32, uint64_t) \
+	X(device, deviceId, 52, uint32_t) \
+	X(context, contextId, 56, uint32_t) \
+	X(stream, streamId, 60, uint32_t) \
+	X(is_async, isAsync, 72, uint32_t)
+
 /* Bytes of a record of each kind in the loaded library; 0: could not be measured, and 0 of kernels
  * means that only the smallest prefix may be read. next: cuptiActivityGetNextRecord. */
 struct record_sizes {
@@ -135,6 +148,7 @@ bool record_copy(const void *rec, size_t bytes, struct gp_ring_copy *out);
 bool record_peer(const void *rec, size_t bytes, struct gp_ring_copy *out);
 bool record_set(const void *rec, size_t bytes, struct gp_ring_copy *out);
 bool record_api(const void *rec, size_t bytes, struct gp_ring_api *out);
+bool record_memory(const void *rec, size_t bytes, struct gp_ring_memory *out);
 bool record_graph(const void *rec, size_t bytes, struct gp_ring_graph *out);
 
 const char *record_kernel_name(const void *rec, size_t bytes);	/* CUPTI's own; NULL: none */

@@ -36,6 +36,7 @@ struct memory_book {
 	VEC(struct group) groups;
 	struct map by_key;		/* hash -> index of groups; chains go on by adding 1 */
 	uint64_t settled_ns;
+	bool seen[2];			/* calls, records: the source has said something */
 	struct memory_counts counts;
 };
 
@@ -345,13 +346,15 @@ int memory_book_settle(struct memory_book *b, uint64_t horizon_ns)
 	return b->waiting.n ? settle_before(b, find_cut(b, horizon_ns)) : 0;
 }
 
-/* It came too late to be told from what the other source said: only what changes anything counts. */
+/* Where two sources tell of one process, the other has said it, and that is settled. */
 static int push_late(struct memory_book *b, const struct memory_act *act)
 {
 	const struct map_slot *slot = map_find(&b->live, act->address);
 	const struct alloc *a = slot ? &b->allocs.v[slot->value] : NULL;
 
 	b->counts.late++;
+	if (b->seen[!act->is_record])
+		return 0;
 	if (act->op == MEMORY_ALLOC)
 		return a ? 0 : apply_alloc(b, act);
 	return a && a->since_ns <= moment(act) ? apply_free(b, act) : 0;
@@ -374,6 +377,7 @@ int memory_book_push(struct memory_book *b, const struct memory_act *act)
 	struct memory_act *slot;
 	int err = 0;
 
+	b->seen[act->is_record] = true;
 	if (act->start_ns < b->settled_ns)
 		return push_late(b, act);
 	if (b->waiting.n >= MEMORY_WAITING_MAX)
@@ -409,6 +413,23 @@ int memory_book_untracked(struct memory_book *b, uint8_t kind, uint64_t stack)
 		sums->untracked++;
 	}
 	return 0;
+}
+
+void memory_book_end(struct memory_book *b)
+{
+	for (size_t i = 0; i < b->live.cap; i++) {
+		const struct map_slot *slot = &b->live.slot[i];
+		size_t group = slot->used ? b->allocs.v[slot->value].group : NO_PARENT;
+		struct memory_sums *sums;
+
+		while ((sums = next_sums(b, &group))) {
+			sums->leaked_bytes += b->allocs.v[slot->value].bytes;
+			sums->live_bytes -= b->allocs.v[slot->value].bytes;
+		}
+	}
+	b->room->left += b->live.n;
+	map_free(&b->live);
+	b->unused.n = b->allocs.n = 0;
 }
 
 /* ---- reading ---------------------------------------------------------------------------------- */

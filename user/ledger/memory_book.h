@@ -50,6 +50,7 @@ struct memory_sums {
 	uint64_t stack;
 	uint64_t live_bytes, peak_bytes;
 	uint64_t allocs, frees, failed;
+	uint64_t leaked_bytes;		/* that lived when the process's program ended before */
 	uint64_t frees_before;		/* of what was allocated before anybody looked: size unknown */
 	uint64_t unsized;		/* allocations whose bytes are not known: in no sum */
 	uint64_t untracked;		/* that nobody can tell when they are freed: in allocs alone */
@@ -79,6 +80,9 @@ int memory_book_untracked(struct memory_book *b, uint8_t kind, uint64_t stack);
 
 /* All that began before horizon_ns has been pushed. 0 or -ENOMEM. */
 int memory_book_settle(struct memory_book *b, uint64_t horizon_ns);
+
+/* The program ends, and with it all that lives and is settled. */
+void memory_book_end(struct memory_book *b);
 
 void memory_book_cut(struct memory_book *b);	/* counts from 0, peaks from what is live */
 

@@ -155,7 +155,12 @@ static int push_call(struct model *m, const struct event *ev)
 		return 0;
 	}
 	model_see_time(m, ev->end_ns);
-	return ev->kind == EVENT_LEFT ? tally_before(t, ev) : tally_call(t, ev);
+	if (ev->kind == EVENT_LEFT)
+		return tally_before(t, ev);
+	if ((fn->class == CLASS_ALLOC || fn->class == CLASS_FREE) &&
+	    memory_note_call(m, t->process, ev, fn))
+		return -ENOMEM;
+	return tally_call(t, ev);
 }
 
 static int push_inside(struct model *m, const struct event *ev)
@@ -310,6 +315,8 @@ static int push_process(struct model *m, const struct event *ev)
 	if (ev->text)		/* else no more than its birth is said */
 		pairs_free(&p->identity);
 	copy_comm(p->info.comm, ev->text);
+	if (ev->end_ns && memory_exec(p, ev->end_ns))
+		return -ENOMEM;
 	if (ev->text2 && replace_text(&p->cmdline, ev->text2))
 		return -ENOMEM;
 	p->info.cmdline = p->cmdline;
@@ -392,6 +399,8 @@ static int push_watermark(struct model *m, const struct event *ev)
 {
 	model_see_time(m, ev->end_ns);
 	device_watermark(m, ev->end_ns);
+	if (memory_watermark(m, ev->end_ns))
+		return -ENOMEM;
 	return join_push(m->join, ev);
 }
 
@@ -471,6 +480,7 @@ static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct even
 	[EVENT_IDENTITY] = push_identity,
 	[EVENT_DEVICE] = push_device, [EVENT_WORK] = push_device, [EVENT_API] = push_device,
 	[EVENT_RANGE] = push_range, [EVENT_OFF] = off_push, [EVENT_UNSEEN] = push_device,
+	[EVENT_MEMORY] = memory_push,
 	[EVENT_INSIDE] = push_inside, [EVENT_LEFT] = push_call, [EVENT_GONE] = push_gone,
 };
 

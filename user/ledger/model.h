@@ -19,6 +19,7 @@
 #include "ledger/book.h"
 #include "ledger/devices.h"
 #include "ledger/hist.h"
+#include "ledger/memory_book.h"
 #include "ledger/offs.h"
 #include "ledger/share_book.h"
 #include "ledger/tally.h"
@@ -70,6 +71,7 @@ struct model_process {
 	char comm[16];		/* "": unknown */
 	const char *cmdline;	/* NULL: unknown */
 	uint64_t start_ns;	/* 0: unknown */
+	uint64_t exec_ns;	/* it executed its program; 0: was not seen */
 	uint64_t exit_ns;	/* its first thread ended; 0: goes on */
 	uint64_t children;	/* seen */
 	size_t n_child;		/* named, <= MODEL_CHILDREN */
@@ -143,6 +145,9 @@ const struct devices *model_devices(const struct model *m);
  * losses as devices_read has them. 0 or -ENOMEM. */
 int model_device(const struct model *m, const struct device_state *s, uint64_t now_ns,
 		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses);
+
+/* What memory process i has; NULL: nothing is known of any. */
+const struct memory_book *model_memory(const struct model *m, size_t process);
 
 /* Who had a device of the host (devices_host), closed at now: the caller's, for share_book_free.
  * NULL + errno. */

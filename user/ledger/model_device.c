@@ -163,7 +163,8 @@ int device_push(struct model *m, const struct event *ev)
 	if (ev->kind == EVENT_DEVICE && !ev->device)
 		return -EINVAL;
 	if (ev->kind == EVENT_DEVICE)
-		return devices_push_facts(m->devices, ev, open_ns(m, ev->pid, ev->device->device));
+		return memory_expect_records(m, ev->pid) ? -ENOMEM :
+		       devices_push_facts(m->devices, ev, open_ns(m, ev->pid, ev->device->device));
 	if (ev->end_ns < ev->start_ns)
 		return -EINVAL;
 	if (ev->kind == EVENT_UNSEEN)
@@ -180,6 +181,8 @@ int model_finish(struct model *m)
 	int err = join_end(m->join);
 
 	range_finish(m);
+	if (!err)
+		err = memory_watermark(m, UINT64_MAX);
 	return err || !m->session.stop_ns ? err :
 	       devices_settle_all(m->devices, m->session.stop_ns, &by);
 }
@@ -202,6 +205,7 @@ void device_watermark(struct model *m, uint64_t ns)
 int device_init(struct model *m)
 {
 	m->timelines.left = TIMELINE_SPANS;
+	m->memory.left = MEMORY_ROOM;
 	m->devices = devices_new();
 	if (m->devices)
 		devices_when_crowded(m->devices, &(struct devices_divide){ divide_early, exit_ns, m });

@@ -23,6 +23,7 @@ void model_cut(struct model *m, uint64_t now_ns)
 	for (size_t i = 0; i < m->threads.n; i++)
 		if (m->threads.v[i]->has_book)
 			book_cut(&m->threads.v[i]->book, now_ns, &sum);
+	memory_cut(m);
 	who_drop_ended(m);
 	device_cut(m);
 	for (size_t i = 0; i < m->processes.n; i++) {

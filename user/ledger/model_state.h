@@ -25,6 +25,9 @@ struct process {
 	struct spans unarmed;
 	struct ranges *ranges;		/* NULL: it has none */
 	struct unseen unseen;		/* of its devices */
+	struct memory_book *memory;	/* NULL: nothing is known to be allocated */
+	bool records_memory;		/* a helper tells of it */
+	uint64_t record_ns;		/* of memory, the latest */
 	size_t threads;			/* in model.threads */
 	struct thread *past;		/* stands for those that ended long ago; NULL: none */
 	size_t index;			/* in model.processes */
@@ -75,6 +78,7 @@ struct model {
 	bool intervals;
 	uint64_t told_ns;		/* the latest watermark */
 	struct timeline_room timelines;
+	struct memory_room memory;
 	struct model_counts counts;	/* what no book and no process keeps */
 };
 
@@ -105,6 +109,15 @@ void device_cut(struct model *m);
 /* A call that was pushed into t's book, whose cursor was cursor_ns before: it goes into t's timeline. */
 void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 		      const struct event *ev, unsigned int class);
+
+/* What processes allocate. 0, -ENOMEM or -EINVAL. */
+int memory_note_call(struct model *m, struct process *p, const struct event *ev,
+		     const struct func *fn);
+int memory_push(struct model *m, const struct event *ev);
+int memory_expect_records(struct model *m, uint32_t pid);	/* a helper tells of it */
+int memory_watermark(struct model *m, uint64_t ns);
+int memory_exec(struct process *p, uint64_t ns);	/* all that it had is gone */
+void memory_cut(struct model *m);
 
 /* Found, or made; NULL on ENOMEM. */
 struct process *who_process(struct model *m, uint32_t pid);

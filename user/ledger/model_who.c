@@ -30,6 +30,7 @@ static void free_process(struct process *p)
 	spans_free(&p->unarmed);
 	ranges_free(p->ranges);
 	unseen_free(&p->unseen);
+	memory_book_free(p->memory);
 	free(p->info.child);
 	pairs_free(&p->identity);
 	free(p->cmdline);

@@ -89,7 +89,7 @@ void catalog_funcs(struct funcs *out)
 static unsigned int highest_word(const struct catalog_row *row)
 {
 	static const uint8_t shape_words[] = { [SHAPE_DIM3] = 5, [SHAPE_GEMM] = 6, [SHAPE_GEMMS] = 6 };
-	const uint8_t words[] = { row->entity, row->bytes, row->dtype, row->times[0],
+	const uint8_t words[] = { row->entity, row->address, row->bytes, row->dtype, row->times[0],
 				  row->times[1], row->stream, row->dir_word };
 	unsigned int max = row->shape < sizeof(shape_words) ? shape_words[row->shape] : 0;
 
@@ -109,6 +109,7 @@ static uint8_t wire_flags(const struct catalog_row *row)
 	unsigned int flags = row->two ? GP_ROW_TWO : 0;
 
 	flags |= row->jumps ? GP_ROW_JUMPS : 0;
+	flags |= row->out ? GP_ROW_OUT : 0;
 	flags |= row->class == CLASS_LAUNCH ? GP_ROW_LAUNCH : 0;
 	flags |= is_of(&catalog_cuda, row) ? GP_ROW_DRIVER : 0;
 	return (uint8_t)flags;

@@ -58,6 +58,10 @@ struct table *view_devices(const struct model *m, uint64_t now_ns);
  * runqueue_ns max_ns stack: why threads were off the CPU outside calls; by total_ns, descending. */
 struct table *view_offcpu(const struct model *m);
 
+/* pid comm device kind stack live_bytes peak_bytes allocs frees failed leaked_bytes nvml_used_bytes since
+ * frees_before unsized untracked: a row per process, device and kind, or per stack too; by live_bytes. */
+struct table *view_memory(const struct model *m, bool by_stack);
+
 /* source kind hits received lost matched orphan late skew invalid */
 struct table *view_events(const struct model *m);
 

@@ -1,0 +1,57 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# The table of memory is the truth of the simulated GPU, whoever tells of it.
+
+load ../lib/common
+
+# CUPTI (a path, or "none": no helper can use it) VERB ARGS...
+profile() {
+	local cupti=$1
+	shift
+	rm -f ./*.truth
+	run env GPUPROF_CUPTI="$cupti" GPUSIM_TRUTH="$PWD/%p.truth" "$GPUPROF" "$@"
+	assert_success
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "memory: calls and CUPTI's records of them are one allocation each, from a capture too" {
+	needs root bpf sim
+	profile "$SIM/libcupti.so.13" stat --capture c.gpr --format json -o r.json -- \
+		"$SIM/hoard" --threads 4 --rounds 400 --seed "$RANDOM"
+	run "$TEST_LIB/check_memory.py" r.json ./*.truth
+	assert_success
+	[ "$(report_value r.json 'sum(r["leaked_bytes"] for r in t["memory"]) > 0')" = True ]
+	[ "$(report_value r.json '{r["since"] for r in t["memory"]}')" = "{'start'}" ]
+	"$GPUPROF" report c.gpr --format json >report.json
+	cmp r.json report.json
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "memory: without a helper that can use CUPTI, calls alone tell the same" {
+	needs root bpf sim
+	profile /nonexistent stat --format json -o r.json -- "$SIM/hoard" --rounds 400 --seed "$RANDOM"
+	run "$TEST_LIB/check_memory.py" r.json ./*.truth
+	assert_success
+	run "$GPUPROF" stat --table memory --stacks --by stack -- "$SIM/hoard" --rounds 400
+	assert_success
+	assert_output --partial "cudaMallocAsync"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "memory: who is attached to is known since then, and what was freed of before is counted apart" {
+	needs root bpf sim
+	GPUSIM_TRUTH="$PWD/%p.truth" "$SIM/hoard" --threads 2 --rounds 400 --ready-file ready \
+		--wait-file go --end-file end 3>&- &
+	STARTED+=($!)
+	wait_for 20 test -e ready
+	start_gpuprof stat -p $! --format json -o r.json
+	wait_armed "${STARTED[0]}"
+	: >go
+	: >end
+	wait_gpuprof
+	assert_success
+	[ "$(report_value r.json '{r["since"] for r in t["memory"]}')" = "{'attach'}" ]
+	[ "$(report_value r.json 'sum(r["frees_before"] for r in t["memory"]) > 0')" = True ]
+	[ "$(report_value r.json 'sum(r["allocs"] for r in t["memory"]) > 0')" = True ]
+	[ "$(report_value r.json 'sum(r["unsized"] + r["untracked"] for r in t["memory"])')" -eq 0 ]
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* CUPTI's numbers of kinds of memory become ours: a table. */
+#include "event/helper_memory.h"
+
+#include "event/memory.h"
+
+void helper_fill_memory(const struct gp_ring_memory *m, struct event *ev)
+{
+	static const uint8_t kinds[] = {
+		[2] = MEMORY_KIND_PINNED, [3] = MEMORY_KIND_DEVICE, [4] = MEMORY_KIND_ARRAY,
+		[5] = MEMORY_KIND_MANAGED, [6] = MEMORY_KIND_STATIC, [7] = MEMORY_KIND_STATIC,
+	};
+
+	ev->kind = EVENT_MEMORY;
+	ev->has = HAS_BYTES;
+	ev->dir = m->what == GP_MEMORY_ALLOC ? MEMORY_ALLOC : MEMORY_FREE;
+	ev->func = m->kind < sizeof(kinds) ? kinds[m->kind] : MEMORY_KIND_UNKNOWN;
+	if (ev->func == MEMORY_KIND_DEVICE && m->is_async)
+		ev->func = MEMORY_KIND_POOL;
+	ev->seq = m->device;
+	ev->address = m->address;
+	ev->bytes = m->bytes;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which of CUDA's functions allocate and free memory, and of which kind: by their names, so that a
+ * capture of any version can be read. Knows no processes.
+ */
+#ifndef LEDGER_MEMORY_CALLS_H
+#define LEDGER_MEMORY_CALLS_H
+
+#include "event/event.h"
+#include "event/memory.h"
+
+struct memory_call {
+	uint8_t op;		/* enum memory_op; 0: it does neither */
+	uint8_t kind;		/* enum memory_kind; of frees what is usual */
+};
+
+struct memory_call memory_call_of(const struct func *fn);
+
+const char *memory_kind_name(unsigned int kind);	/* "device", "pinned", ..., "?" */
+
+#endif

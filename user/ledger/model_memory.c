@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What calls and CUPTI's records say of memory, into the book of each process. Where a helper tells
+ * of a process its records are waited for, since a call and its record are one.
+ */
+#include <errno.h>
+
+#include "base/num.h"
+#include "ledger/memory_calls.h"
+#include "ledger/model_state.h"
+
+#define RECORDS_SETTLE_NS 1000000000ull	/* records of the last second may be out of order */
+#define RECORDS_LATE_NS 3000000000ull	/* they come at most so late: what is later counts as late */
+#define HELPER_NS 500000000ull		/* so long a helper may take to be heard of */
+#define HANDLES (1ull << 63)		/* numbers that are no addresses */
+
+static struct memory_book *book_of(struct model *m, struct process *p)
+{
+	if (!p->memory)
+		p->memory = memory_book_new(&m->memory);
+	return p->memory;
+}
+
+static int push(struct model *m, struct process *p, const struct memory_act *act)
+{
+	struct memory_book *b = book_of(m, p);
+
+	return b ? memory_book_push(b, act) : -ENOMEM;
+}
+
+static int push_success(struct model *m, struct process *p, const struct event *ev,
+			struct memory_call call)
+{
+	struct memory_act act = {
+		.start_ns = ev->start_ns, .end_ns = ev->end_ns, .address = ev->address,
+		.bytes = ev->bytes, .stack = ev->stack, .device = MEMORY_NO_DEVICE,
+		.op = call.op, .kind = call.kind, .has_bytes = ev->has & HAS_BYTES,
+	};
+
+	if (call.kind == MEMORY_KIND_PHYSICAL)
+		act.address |= HANDLES;
+	if (ev->address)
+		return push(m, p, &act);
+	if (call.op == MEMORY_FREE || p->records_memory)
+		return 0;	/* of NULL; or a record says it better */
+	return book_of(m, p) ? memory_book_untracked(p->memory, call.kind, ev->stack) : -ENOMEM;
+}
+
+int memory_note_call(struct model *m, struct process *p, const struct event *ev,
+		     const struct func *fn)
+{
+	struct memory_call call = memory_call_of(fn);
+
+	if (!call.op)
+		return 0;
+	if (!(ev->has & HAS_RESULT) || !ev->result)
+		return push_success(m, p, ev, call);
+	if (call.op == MEMORY_FREE)
+		return 0;
+	return book_of(m, p) ? memory_book_fail(p->memory, call.kind, ev->stack) : -ENOMEM;
+}
+
+int memory_push(struct model *m, const struct event *ev)
+{
+	struct process *p;
+
+	if (!ev->dir || ev->dir >= MEMORY_OP_END || ev->func >= MEMORY_KIND_END) {
+		m->counts.invalid[ev->kind]++;
+		return 0;
+	}
+	model_see_time(m, ev->start_ns);
+	p = who_process(m, ev->pid);
+	if (!p)
+		return -ENOMEM;
+	p->records_memory = true;
+	p->record_ns = num_max(p->record_ns, ev->start_ns);
+	if (ev->dir == MEMORY_FREE && !ev->address)
+		return 0;
+	return push(m, p, &(struct memory_act){
+		.start_ns = ev->start_ns, .end_ns = ev->start_ns, .address = ev->address,
+		.bytes = ev->bytes, .device = ev->seq, .op = ev->dir, .kind = (uint8_t)ev->func,
+		.is_record = true, .has_bytes = ev->has & HAS_BYTES });
+}
+
+int memory_expect_records(struct model *m, uint32_t pid)
+{
+	struct process *p = who_process(m, pid);
+
+	if (p)
+		p->records_memory = true;
+	return p ? 0 : -ENOMEM;
+}
+
+static uint64_t horizon_of(const struct process *p, uint64_t watermark_ns)
+{
+	uint64_t latest = p->record_ns > RECORDS_SETTLE_NS ? p->record_ns - RECORDS_SETTLE_NS : 0;
+	uint64_t oldest = watermark_ns > RECORDS_LATE_NS ? watermark_ns - RECORDS_LATE_NS : 0;
+
+	if (p->records_memory)
+		return num_min(watermark_ns, num_max(latest, oldest));
+	return watermark_ns > HELPER_NS ? watermark_ns - HELPER_NS : 0;
+}
+
+int memory_watermark(struct model *m, uint64_t ns)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < m->processes.n && !err; i++) {
+		struct process *p = m->processes.v[i];
+
+		if (p->memory)
+			err = memory_book_settle(p->memory, horizon_of(p, ns));
+	}
+	return err;
+}
+
+int memory_exec(struct process *p, uint64_t ns)
+{
+	int err = p->memory ? memory_book_settle(p->memory, ns) : 0;
+
+	p->info.exec_ns = ns;
+	if (p->memory && !err)
+		memory_book_end(p->memory);
+	return err;
+}
+
+void memory_cut(struct model *m)
+{
+	for (size_t i = 0; i < m->processes.n; i++)
+		if (m->processes.v[i]->memory)
+			memory_book_cut(m->processes.v[i]->memory);
+}
+
+const struct memory_book *model_memory(const struct model *m, size_t process)
+{
+	return m->processes.v[process]->memory;
+}

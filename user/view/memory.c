@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The table `memory`: what each process has from CUDA by device and kind, or by the stack that
+ * allocated it.
+ */
+#include <errno.h>
+
+#include "ledger/memory_calls.h"
+#include "view/folded.h"
+#include "view/views.h"
+
+enum { PID, COMM, DEVICE, KIND, STACK, LIVE, PEAK, ALLOCS, FREES, FAILED, LEAKED, NVML, SINCE,
+       FREES_BEFORE, UNSIZED, UNTRACKED, N_COLUMNS };
+
+static const struct column columns[N_COLUMNS] = {
+	[PID] = { "pid", NULL, CELL_ID, 0 },
+	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
+	[DEVICE] = { "device", NULL, CELL_ID, 0 },
+	[KIND] = { "kind", NULL, CELL_TEXT, 0 },
+	[STACK] = { "stack", NULL, CELL_STACK, 0 },
+	[LIVE] = { "live_bytes", NULL, CELL_BYTES, 0 },
+	[PEAK] = { "peak_bytes", NULL, CELL_BYTES, 0 },
+	[ALLOCS] = { "allocs", NULL, CELL_INT, 0 },
+	[FREES] = { "frees", NULL, CELL_INT, 0 },
+	[FAILED] = { "failed", NULL, CELL_INT, 0 },
+	[LEAKED] = { "leaked_bytes", NULL, CELL_BYTES, 0 },
+	[NVML] = { "nvml_used_bytes", NULL, CELL_BYTES, 0 },
+	[SINCE] = { "since", NULL, CELL_TEXT, 0 },
+	[FREES_BEFORE] = { "frees_before", NULL, CELL_INT, COLUMN_RARE },
+	[UNSIZED] = { "unsized", NULL, CELL_INT, COLUMN_RARE },
+	[UNTRACKED] = { "untracked", NULL, CELL_INT, COLUMN_RARE },
+};
+
+/* From when on its memory is known. */
+static const char *since_of(const struct model *m, const struct model_process *p)
+{
+	uint64_t start_ns = model_session(m).start_ns;
+
+	return p->start_ns >= start_ns || p->exec_ns >= start_ns ? "start" : "attach";
+}
+
+static void fill_sums(struct cell *row, const struct model_process *p, const struct memory_sums *s)
+{
+	if (s->device != MEMORY_NO_DEVICE)
+		cell_u(&row[DEVICE], s->device);
+	cell_u(&row[LIVE], s->live_bytes);
+	if (s->peak_bytes >= s->live_bytes)
+		cell_u(&row[PEAK], s->peak_bytes);
+	cell_u(&row[ALLOCS], s->allocs);
+	cell_u(&row[FREES], s->frees);
+	cell_u(&row[FAILED], s->failed);
+	if (p->exit_ns || s->leaked_bytes)
+		cell_u(&row[LEAKED], s->leaked_bytes + (p->exit_ns ? s->live_bytes : 0));
+	cell_u(&row[FREES_BEFORE], s->frees_before);
+	cell_u(&row[UNSIZED], s->unsized);
+	cell_u(&row[UNTRACKED], s->untracked);
+}
+
+struct rows {
+	struct table *t;
+	const struct model *m;
+	const struct model_process *p;
+	struct folded folded;
+};
+
+static int add_row(struct rows *r, const struct memory_sums *s)
+{
+	const struct model_process *p = r->p;
+	struct table *t = r->t;
+	struct cell *row = table_row(t);
+	const char *stack = NULL;
+	int err;
+
+	if (!row)
+		return -ENOMEM;
+	cell_u(&row[PID], p->pid);
+	fill_sums(row, p, s);
+	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
+	if (!err)
+		err = cell_s(t, &row[KIND], memory_kind_name(s->kind));
+	if (!err)
+		err = cell_s(t, &row[SINCE], since_of(r->m, p));
+	if (!err && s->by_stack && s->stack)
+		err = folded_text(&r->folded, s->stack, &stack);
+	return err ? err : cell_s(t, &row[STACK], stack);
+}
+
+/* Of a device and kind, what no stack is known of; its peak is not known. */
+static struct memory_sums without_stacks(const struct memory_book *b, const struct memory_sums *all)
+{
+	struct memory_sums left = *all;
+
+	left.by_stack = true;
+	left.peak_bytes = 0;
+	for (size_t i = 0; i < memory_book_rows(b); i++) {
+		const struct memory_sums *s = memory_book_row(b, i);
+
+		if (!s->by_stack || s->device != all->device || s->kind != all->kind)
+			continue;
+		left.live_bytes -= s->live_bytes;
+		left.leaked_bytes -= s->leaked_bytes;
+		left.allocs -= s->allocs;
+		left.frees -= s->frees;
+		left.failed -= s->failed;
+		left.unsized -= s->unsized;
+		left.untracked -= s->untracked;
+	}
+	return left;
+}
+
+static int add_process(struct rows *r, const struct memory_book *b, bool by_stack)
+{
+	int err = 0;
+
+	for (size_t k = 0; k < memory_book_rows(b) && !err; k++) {
+		const struct memory_sums *s = memory_book_row(b, k);
+		struct memory_sums left;
+
+		if (s->by_stack == by_stack)
+			err = add_row(r, s);
+		if (err || !by_stack || s->by_stack)
+			continue;
+		left = without_stacks(b, s);
+		if (left.allocs || left.failed || left.frees_before)
+			err = add_row(r, &left);
+	}
+	return err;
+}
+
+struct table *view_memory(const struct model *m, bool by_stack)
+{
+	struct table *t = table_new("memory", columns, N_COLUMNS);
+	struct rows r = { .t = t, .m = m, .folded = { .stacks = model_stacks(m) } };
+	int err = 0;
+
+	if (!t)
+		return NULL;
+	for (size_t i = 0; i < model_processes(m) && !err; i++) {
+		r.p = model_process(m, i);
+		if (model_memory(m, i))
+			err = add_process(&r, model_memory(m, i), by_stack);
+	}
+	folded_free(&r.folded);
+	if (!err)
+		err = table_sort(t, columns[LIVE].name);
+	if (!err)
+		return t;
+	table_free(t);
+	errno = -err;
+	return NULL;
+}
