@@ -52,7 +52,7 @@ $(FUZZ_NAMES:%=fuzz-run-%): fuzz-run-%: $(FUZZ_OUT)/%
 	@corpus=$(FUZZ_OUT)/corpus/$*; seeds=$(FUZZ_OUT)/seeds/$*; log=$(FUZZ_OUT)/$*.log; \
 	mkdir -p $$corpus $$seeds; \
 	if [ -x tests/fuzz/seed_$* ]; then CC='$(CC)' tests/fuzz/seed_$* $$seeds || exit 1; fi; \
-	if $(FUZZ_OUT)/$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
+	if $(FUZZ_OUT)/$* -max_total_time=$(FUZZ_SECONDS) -timeout=60 -rss_limit_mb=2048 \
 		-artifact_prefix=$(FUZZ_OUT)/crash-$*- \
 		$$corpus $$seeds $(wildcard tests/fuzz/corpus/$*) >$$log 2>&1; \
 	then printf '  %-8s %s: %s\n' PASS '$*' "$$(grep -a '^Done' $$log)"; \
