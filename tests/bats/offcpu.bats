@@ -31,6 +31,18 @@ is_as_it_was() { # REPORT.json
 	assert_success
 }
 
+# As the program says how long it waited for its loader, and a busy machine makes of it.
+starved() {
+	local waited lock
+	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat -o r.json --format json \
+		--table ledger,offcpu,threads -- "$SIM/train" --steps 60 --stall-every 10 --stall-ms 60
+	assert_success || return
+	waited=$(sed -n 's/.*waited for input \([0-9]*\)\.\([0-9]*\) s.*/\1\2/p' <<<"$output")
+	lock=$(report_value r.json 'sum(x["ns"] for x in t["ledger"] if x["bucket"] == "lock") // 10**6')
+	echo "waited $((10#$waited)) ms for input, the device idle for a lock $lock ms"
+	((lock > 10#$waited * 80 / 100 && lock < 10#$waited * 120 / 100))
+}
+
 # bats test_tags=needs:root,needs:bpf
 @test "offcpu: sleep, lock, pipe, socket, contention and a blocked sync have their reasons and wakers" {
 	needs root bpf targets
@@ -121,18 +133,6 @@ is_as_it_was() { # REPORT.json
 	assert_success
 	run report_value r.json '[x["stack"] for x in t["offcpu"] if x["reason"] == "lock"][0]'
 	assert_output --partial 'main;lock_way;wait_for_waker;wait_lock'
-}
-
-# As the program says how long it waited for its loader, and a busy machine makes of it.
-starved() {
-	local waited lock
-	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat -o r.json --format json \
-		--table ledger,offcpu,threads -- "$SIM/train" --steps 60 --stall-every 10 --stall-ms 60
-	assert_success || return
-	waited=$(sed -n 's/.*waited for input \([0-9]*\)\.\([0-9]*\) s.*/\1\2/p' <<<"$output")
-	lock=$(report_value r.json 'sum(x["ns"] for x in t["ledger"] if x["bucket"] == "lock") // 10**6')
-	echo "waited $((10#$waited)) ms for input, the device idle for a lock $lock ms"
-	((lock > 10#$waited * 80 / 100 && lock < 10#$waited * 120 / 100))
 }
 
 # bats test_tags=needs:root,needs:bpf
