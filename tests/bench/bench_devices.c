@@ -64,6 +64,10 @@ static double pass(const struct work_load *load, struct work_stream *s, struct b
 		exit(1);
 	work_stream_init(s, load);
 	push(m, &(struct event){ .kind = EVENT_START, .start_ns = work_stream_now(s) });
+	/* A launch that no work follows, as of a copy between buffers of the host. */
+	push(m, &(struct event){ .kind = EVENT_API, .pid = 4000, .tid = 4000, .seq = UINT32_MAX,
+				 .func = 211, .dir = 5, .start_ns = work_stream_now(s),
+				 .end_ns = work_stream_now(s) });
 	for (; done < WARM + EVENTS; done += BATCH) {
 		uint64_t start;
 

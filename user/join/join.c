@@ -26,7 +26,7 @@ struct process {
 	uint32_t pid;
 	struct launches launches;
 	struct works works;
-	uint64_t awaited_from;		/* number: launches before it are not awaited */
+	VEC(uint32_t) awaiting;		/* numbers, the low half, of launches that were awaited */
 	uint64_t latest_ns;		/* that a record of it named */
 	uint64_t told_ns, told_at_ns;	/* the horizon, and the watermark then */
 	uint64_t exit_ns;		/* 0: it goes on */
@@ -109,6 +109,7 @@ static void process_free(struct join *j, struct process *p)
 {
 	launches_free(&p->launches, &j->room);
 	works_free(&p->works, &j->room);
+	VEC_FREE(&p->awaiting);
 	free(p);
 }
 
@@ -235,6 +236,17 @@ static bool widen(struct side_launch *known, const struct event *api)
 	return true;
 }
 
+/* The launch that was added last. */
+static int note_awaited(struct process *p)
+{
+	uint32_t *slot = VEC_PUSH(&p->awaiting);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = (uint32_t)(p->launches.next - 1);
+	return 0;
+}
+
 static int push_api(struct join *j, struct process *p, const struct event *ev)
 {
 	struct side_launch *by = launches_find(&p->launches, ev->seq);
@@ -248,6 +260,8 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 		return -ENOMEM;
 	*by = (struct side_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
 				    .used_ns = ev->end_ns, .awaited = is_launch(j, ev) };
+	if (by->awaited)
+		err = note_awaited(p);
 	while (!err && p->works.waiting && (w = works_find(&p->works, ev->seq))) {
 		const struct event work = works_event(w, p->pid);
 
@@ -259,20 +273,30 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 
 /* ---- the horizon ---------------------------------------------------------------------------- */
 
-/* Of those that began at floor_ns or later; in front there are none before awaited_from. */
-static uint64_t first_waiting(struct process *p, uint64_t floor_ns)
+/* Of those that began at floor_ns or later. Launches that are awaited no more leave the list. */
+static uint64_t first_awaited(struct process *p, uint64_t floor_ns)
 {
 	const struct launches *l = &p->launches;
 	uint64_t first_ns = UINT64_MAX;
+	size_t kept = 0;
 
-	p->awaited_from = num_max(p->awaited_from, l->first);
-	while (p->awaited_from < l->next &&
-	       (!launches_at(l, p->awaited_from)->awaited ||
-		launches_at(l, p->awaited_from)->launch.start_ns < floor_ns))
-		p->awaited_from++;
-	for (uint64_t i = p->awaited_from; i < l->next; i++)
-		if (launches_at(l, i)->awaited)
-			first_ns = num_min(first_ns, launches_at(l, i)->launch.start_ns);
+	for (size_t i = 0; i < p->awaiting.n; i++) {
+		uint64_t number = l->first + (uint32_t)(p->awaiting.v[i] - (uint32_t)l->first);
+		const struct side_launch *launch = launches_at(l, number);
+
+		if (number >= l->next || !launch->awaited || launch->launch.start_ns < floor_ns)
+			continue;
+		first_ns = num_min(first_ns, launch->launch.start_ns);
+		p->awaiting.v[kept++] = p->awaiting.v[i];
+	}
+	p->awaiting.n = kept;
+	return first_ns;
+}
+
+static uint64_t first_waiting(struct process *p, uint64_t floor_ns)
+{
+	uint64_t first_ns = first_awaited(p, floor_ns);
+
 	for (uint64_t i = p->works.first; i < p->works.next; i++)
 		if (!works_at(&p->works, i)->gone)
 			first_ns = num_min(first_ns, works_at(&p->works, i)->start_ns);
