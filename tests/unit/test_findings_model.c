@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/time.h"
+#include "event/memory.h"
 #include "ledger/findings.h"
 #include "model_room.h"
 
@@ -114,6 +115,31 @@ static void a_process_that_waits_for_another_is_found(void **state)
 	model_free(m);
 }
 
+/* 2 GiB are still there when the process ends, 1 GiB was freed. */
+static void memory_that_was_never_freed_is_found_when_the_process_has_ended(void **state)
+{
+	struct model *m = session(BASE);
+	struct findings f = { 0 };
+
+	(void)state;
+	one_work(m, 12, 1, (const double[]){ 1, 2, 2, 99 });
+	for (uint64_t i = 0; i < 4; i++)
+		push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 12, .has = HAS_BYTES,
+					.dir = i < 3 ? MEMORY_ALLOC : MEMORY_FREE,
+					.func = MEMORY_KIND_DEVICE, .start_ns = BASE + (10 + i) * MS,
+					.address = 4096 + i % 3, .bytes = 1 << 30 });
+	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 12, .tid = 12, .seq = 1,
+				.end_ns = BASE + 99 * MS });
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
+	assert_int_equal(model_finish(m), 0);
+	assert_int_equal(findings_read(&f, m, model_now(m)), 0);
+	assert_int_equal(f.all.n, 1);
+	assert_string_equal(f.all.v[0].name, "never-freed");
+	assert_has(&f.all.v[0].evidence, "2.0 GiB in 2 allocations");
+	findings_free(&f);
+	model_free(m);
+}
+
 /* ---- laws ------------------------------------------------------------------------------------- */
 
 static uint64_t random_state;
@@ -196,6 +222,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(findings_of_a_session_are_its_gaps),
+		cmocka_unit_test(memory_that_was_never_freed_is_found_when_the_process_has_ended),
 		cmocka_unit_test(a_process_that_waits_for_another_is_found),
 		cmocka_unit_test(whatever_happens_shares_of_a_book_are_at_most_all_of_it),
 	};

@@ -137,6 +137,40 @@ static void read_copies(struct finding_book *b, const struct device_state *s)
 	}
 }
 
+/* Memory of the device itself, that nothing but a free gives back. */
+static bool may_leak(const struct memory_sums *s, uint32_t device)
+{
+	static const bool kinds[MEMORY_KIND_END] = {
+		[MEMORY_KIND_DEVICE] = true, [MEMORY_KIND_POOL] = true, [MEMORY_KIND_ARRAY] = true,
+		[MEMORY_KIND_PHYSICAL] = true,
+	};
+
+	return !s->by_stack && s->kind < MEMORY_KIND_END && kinds[s->kind] &&
+	       (s->device == device || (s->device == MEMORY_NO_DEVICE && !device));
+}
+
+static void read_memory(struct finding_book *b, const struct model *m)
+{
+	const struct memory_book *book = NULL;
+	uint64_t exit_ns = 0;
+
+	for (size_t i = model_processes(m); i-- > 0 && !book;) {
+		if (model_process(m, i)->pid != b->pid)
+			continue;
+		book = model_memory(m, i);
+		exit_ns = model_process(m, i)->exit_ns;
+	}
+	b->has_memory = book && exit_ns;
+	for (size_t i = 0; b->has_memory && i < memory_book_rows(book); i++) {
+		const struct memory_sums *s = memory_book_row(book, i);
+
+		if (!may_leak(s, b->device) || !s->live_bytes)
+			continue;
+		b->leaked_bytes = num_add(b->leaked_bytes, s->live_bytes);
+		b->leaks += s->allocs > s->frees ? s->allocs - s->frees : 0;
+	}
+}
+
 static void name_call(struct finding_loss *row, const struct model *m,
 		      const struct model_process *p)
 {
@@ -249,6 +283,7 @@ static int judge_device(struct findings *f, const struct model *m, const struct 
 		read_states(&b, &sum);
 		read_kernels(&b, s);
 		read_copies(&b, s);
+		read_memory(&b, m);
 		b.has_waited = s->host && s->host->members.n > 1;
 		b.waited_ns = idle_ns[IDLE_OTHER_PROCESS];
 		err = read_losses(&b, &losses, m, p, now_ns);

@@ -340,7 +340,7 @@ static bool judge_never_freed(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->evidence, " in ");
 	format_count(&f->evidence, b->leaks);
 	strbuf_addstr(&f->evidence, b->leaks == 1 ? " allocation" : " allocations");
-	strbuf_addf(&f->next, "gpuprof stat --stacks --by stack --filter Malloc %s", b->where);
+	strbuf_addf(&f->next, "gpuprof stat -d 10s --stacks --by stack --table memory %s", b->where);
 	return true;
 }
 
