@@ -53,7 +53,7 @@ static void launch(struct ranges *r, uint32_t tid, uint64_t ns, uint32_t works)
 static struct range_sum row(const struct ranges *r, const char *domain, const char *name, bool before,
 			    uint64_t now)
 {
-	struct range_sum s;
+	struct range_sum s = { 0 };
 
 	for (size_t i = 0; i < ranges_count(r); i++) {
 		ranges_read(r, i, now, &s);

@@ -113,7 +113,7 @@ int ranges_thread_add(struct ranges_thread *t, const struct ranges_open *range, 
 /* The list without one of its members. */
 static int without(struct ranges_open *top, const struct ranges_open *gone, struct ranges_open **out)
 {
-	const struct ranges_open *above[RANGES_DEPTH_MAX];
+	const struct ranges_open *above[RANGES_DEPTH_MAX] = { NULL };
 	struct ranges_open *list;
 	int n = 0;
 
@@ -137,8 +137,12 @@ int ranges_thread_remove(struct ranges_thread *t, const struct ranges_open *rang
 			 size_t *room)
 {
 	struct ranges_open *top;
-	int err = without(t->top, range, &top);
+	int err = 0;
 
+	if (range == t->top)
+		top = hold(range->below);
+	else
+		err = without(t->top, range, &top);
 	if (err)
 		return err;
 	t->depth--;
