@@ -9,6 +9,7 @@
 
 #include "base/num.h"
 #include "base/vec.h"
+#include "event/helper_names.h"
 #include "event/helper_clock.h"
 #include "event/helper_work.h"
 #include "event/helper_memory.h"
@@ -22,8 +23,6 @@ _Static_assert(RANGE_PUSH == GP_RANGE_PUSH && RANGE_POP == GP_RANGE_POP &&
 #define WAITING_MAX 65536	/* records; more go out by the readings there are */
 #define NAMES_MAX 65536u
 #define TEXT_MAX 4096u
-#define NAMES_BYTES (8u << 20)	/* names that come then are "[other]" */
-#define NO_ROOM "[other]"
 #define TORN_NS 100000ull
 #define AHEAD_NS 1000000000ull	/* clocks that are read one after the other differ by less */
 #define LONGEST_NS (1000ull * 3600 * 1000000000)	/* no work takes 1,000 hours */
@@ -51,8 +50,7 @@ struct helper_decoder {
 	struct helper_clock clock;
 	struct helper_contexts contexts;
 	VEC(struct waiting) waiting;
-	VEC(char *) names;	/* of number i + 1 */
-	size_t names_bytes;
+	struct helper_names names;
 	struct helper_counts counts;
 };
 
@@ -92,9 +90,7 @@ void helper_decoder_free(struct helper_decoder *d)
 {
 	if (!d)
 		return;
-	for (size_t i = 0; i < d->names.n; i++)
-		free(d->names.v[i]);
-	VEC_FREE(&d->names);
+	helper_names_free(&d->names);
 	VEC_FREE(&d->waiting);
 	free(d);
 }
@@ -103,7 +99,7 @@ void helper_decoder_free(struct helper_decoder *d)
 
 static const char *name_of(struct helper_decoder *d, uint32_t id)
 {
-	return id && id <= d->names.n ? d->names.v[id - 1] : NULL;
+	return helper_names_get(&d->names, id);
 }
 
 static bool is_to_come(const struct helper_decoder *d, uint64_t ns)
@@ -234,20 +230,6 @@ static int take_clock(struct helper_decoder *d, const void *payload, size_t len,
 	return err ? err : tell_when_bad(d, reading.host_after_ns, sink);
 }
 
-static int keep_name(struct helper_decoder *d, char **name, const char *text, size_t len)
-{
-	d->names_bytes -= *name ? strlen(*name) : 0;
-	free(*name);
-	if (d->names_bytes + len > NAMES_BYTES)
-		*name = strdup(NO_ROOM);
-	else
-		*name = strndup(text, len);
-	if (!*name)
-		return -ENOMEM;
-	d->names_bytes += strlen(*name);
-	return 0;
-}
-
 /* Numbers come in order; one that is missing (its record had no room) has no text. */
 static int take_name(struct helper_decoder *d, const void *payload, size_t len,
 		     const struct event_sink *sink)
@@ -260,11 +242,8 @@ static int take_name(struct helper_decoder *d, const void *payload, size_t len,
 		d->counts.invalid++;
 		return 0;
 	}
-	while (d->names.n < name.id)
-		if (!VEC_PUSH(&d->names))
-			return -ENOMEM;
-	return keep_name(d, &d->names.v[name.id - 1], (const char *)payload + sizeof(name),
-			 num_min(name.bytes, TEXT_MAX));
+	return helper_names_take(&d->names, name.id, (const char *)payload + sizeof(name),
+				 num_min(name.bytes, TEXT_MAX));
 }
 
 static void format_uuid(char *out, const uint8_t u[16])

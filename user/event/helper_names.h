@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The names that one helper has told, by number. Bounded by bytes: names that come when there is no
+ * room are "[other]". Knows nothing of what is named. Start zeroed.
+ */
+#ifndef EVENT_HELPER_NAMES_H
+#define EVENT_HELPER_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+#define HELPER_NAMES_BYTES (8u << 20)
+
+struct helper_names {
+	VEC(char *) all;	/* of number i + 1; NULL: never told */
+	size_t bytes;
+};
+
+/* id: from 1; the text is copied, and replaces an older one. 0 or -ENOMEM. */
+int helper_names_take(struct helper_names *n, uint32_t id, const char *text, size_t len);
+const char *helper_names_get(const struct helper_names *n, uint32_t id);	/* or NULL */
+void helper_names_free(struct helper_names *n);
+
+#endif
