@@ -3,7 +3,6 @@
 #include "event/helper_decode.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,13 +245,6 @@ static int take_name(struct helper_decoder *d, const void *payload, size_t len,
 				 num_min(name.bytes, TEXT_MAX));
 }
 
-static void format_uuid(char *out, const uint8_t u[16])
-{
-	snprintf(out, DEVICE_UUID_LEN + 1, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
-		 "%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8],
-		 u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
-}
-
 static int take_device(struct helper_decoder *d, const void *payload, size_t len,
 		       const struct event_sink *sink)
 {
@@ -261,14 +253,7 @@ static int take_device(struct helper_decoder *d, const void *payload, size_t len
 
 	(void)len;
 	memcpy(&in, payload, sizeof(in));
-	facts = (struct device_facts){
-		.device = in.device, .cc_major = in.cc_major, .cc_minor = in.cc_minor,
-		.multiprocessors = in.multiprocessors, .warp_threads = in.warp_threads,
-		.threads_per_sm = in.threads_per_sm, .blocks_per_sm = in.blocks_per_sm,
-		.registers_per_sm = in.registers_per_sm, .shared_per_sm = in.shared_per_sm,
-		.shared_per_block = in.shared_per_block, .shared_reserved = in.shared_reserved,
-		.memory_bytes = in.memory_bytes };
-	format_uuid(facts.uuid, in.uuid);
+	helper_work_device(&in, &facts);
 	d->contexts.devices += !d->contexts.devices || d->contexts.device != in.device;
 	d->contexts.device = in.device;
 	return sink->push(sink->ctx, &(struct event){ .kind = EVENT_DEVICE, .pid = d->pid,

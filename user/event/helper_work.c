@@ -2,6 +2,7 @@
 /* Fields to fields; CUPTI's numbers of directions and of memory by tables. */
 #include "event/helper_work.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "event/event.h"
@@ -88,4 +89,23 @@ bool helper_contexts_device(struct helper_contexts *c, struct work *graph)
 		}
 	graph->device = c->device;
 	return c->devices == 1;
+}
+
+static void format_uuid(char *out, const uint8_t u[16])
+{
+	snprintf(out, DEVICE_UUID_LEN + 1, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
+		 "%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8],
+		 u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+}
+
+void helper_work_device(const struct gp_ring_device *d, struct device_facts *out)
+{
+	*out = (struct device_facts){
+		.device = d->device, .cc_major = d->cc_major, .cc_minor = d->cc_minor,
+		.multiprocessors = d->multiprocessors, .warp_threads = d->warp_threads,
+		.threads_per_sm = d->threads_per_sm, .blocks_per_sm = d->blocks_per_sm,
+		.registers_per_sm = d->registers_per_sm, .shared_per_sm = d->shared_per_sm,
+		.shared_per_block = d->shared_per_block, .shared_reserved = d->shared_reserved,
+		.memory_bytes = d->memory_bytes };
+	format_uuid(out->uuid, d->uuid);
 }

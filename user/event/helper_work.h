@@ -10,6 +10,7 @@
 
 void helper_work_kernel(const struct gp_ring_kernel *k, struct work *out);
 void helper_work_copy(const struct gp_ring_copy *c, bool is_set, struct work *out);
+void helper_work_device(const struct gp_ring_device *d, struct device_facts *out);
 void helper_work_graph(const struct gp_ring_graph *g, struct work *out);
 
 /* Of which device the contexts are that works had, and which devices there are. Start zeroed. */
