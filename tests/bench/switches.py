@@ -50,35 +50,38 @@ def gpuprof(build, *options):
         raise OSError(f"gpuprof ended with status {process.returncode}: {error.decode()}")
 
 
-def best(build, path, watched, *options):
+def best(build, path, watched, calls, *options):
     """The least ns per turn of one round, with gpuprof and these options, or (none) without it."""
-    target = Switcher(path)
+    target, other = Switcher(path), Switcher(path)
     try:
-        with gpuprof(build, *options, "-p", str(target.pid if watched else os.getpid())) \
+        with gpuprof(build, *options, "-p", str((target if watched else other).pid)) \
                 if options else contextlib.nullcontext():
-            if watched:
+            if calls:
                 target.say("call")
             target.say(TURNS // 10)
             return min(float(target.say(TURNS)) for _ in range(3))
     finally:
         target.close()
+        other.close()
 
 
 def run(table, build):
     path = os.path.join(build, "bench", "switcher")
     ways = {
-        "bare": (False, ()),
-        "others, off": (False, ("--off-cpu", "off")),
-        "others": (False, ("--off-cpu", "on")),
-        "watched, off": (True, ("--off-cpu", "off")),
-        "watched": (True, ("--off-cpu", "on")),
+        "bare": (False, False, ()),
+        "others, off": (False, False, ("--off-cpu", "off")),
+        "others": (False, False, ("--off-cpu", "on")),
+        "idle, off": (True, False, ("--off-cpu", "off")),
+        "watched, off": (True, True, ("--off-cpu", "off")),
+        "watched": (True, True, ("--off-cpu", "on")),
     }
     ns = dict.fromkeys(ways, float("inf"))
     for _ in range(ROUNDS):
-        for name, (watched, options) in ways.items():
-            ns[name] = min(ns[name], best(build, path, watched, *options))
+        for name, (watched, calls, options) in ways.items():
+            ns[name] = min(ns[name], best(build, path, watched, calls, *options))
     for what, name, peer, bound in (
-            ("a session, of other threads than its target's", "others, off", "bare", None),
+            ("a session, of threads of other processes", "others, off", "bare", None),
+            ("a session, of its target's threads", "idle, off", "bare", None),
             ("--off-cpu, of threads that make no call", "others", "others, off", UNWATCHED_BOUND_NS),
             ("--off-cpu, of threads that make calls", "watched", "watched, off", WATCHED_BOUND_NS)):
         more = ns[name] - ns[peer]

@@ -24,6 +24,7 @@
 #define MS 1000000ull
 #define SEC (1000 * MS)
 #define EVENTS_MAX 20000
+#define ROUND_MAX 100	/* events that one round may add: a pause of 5 s has 50 watermarks */
 
 struct totals {
 	uint64_t wall, idle_ns, cause[IDLE_CAUSES];
@@ -153,7 +154,7 @@ static void random_stream(struct stream *s, uint64_t pause, uint64_t longest)
 	uint32_t seq[2] = { 0 };
 
 	s->n = 0;
-	for (uint32_t i = 1; s->n < EVENTS_MAX - 10; i++) {
+	for (uint32_t i = 1; s->n < EVENTS_MAX - ROUND_MAX; i++) {
 		uint64_t start;
 
 		s->pid = 7 + (uint32_t)below(2);
