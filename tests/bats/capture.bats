@@ -108,7 +108,7 @@ report() { "$GPUPROF" report "$@"; }
 @test "capture: a full disk ends the recording in one line, and what was recorded stays readable" {
 	needs root bpf targets
 	mkdir small
-	mount -t tmpfs -o size=200k none small || skip "cannot mount a tmpfs here"
+	mount -t tmpfs -o size=600k none small || skip "cannot mount a tmpfs here"
 	run "$GPUPROF" record -d 20s -o small/c.gpr -- \
 		"$TARGETS/cudart-dyn" --threads 4 --launches 25000 --pause-us 150
 	local code=$status said=$output

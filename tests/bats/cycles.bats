@@ -10,7 +10,7 @@ cycle() {
 	local kinds=("stat -p $TARGET" "stat -a" "stat --detail latency -p $TARGET" \
 		"record -o c.gpr -p $TARGET" "stat --attach multi -p $TARGET")
 	# shellcheck disable=SC2206 # words of a command line
-	local words=(${kinds[$1 % ${#kinds[@]}]})
+	local words=(${kinds[$1 % ${#kinds[@]}]} --max-loss 100%) # of 10 ms, one event may be 1 %
 	if ((RANDOM % 2)); then
 		"$GPUPROF" "${words[@]}" -q -d 10ms >cycle.out 2>&1 3>&- && return
 		echo "cycle $1: gpuprof ${words[*]} ended with status $?: $(cat cycle.out)"

@@ -76,6 +76,7 @@ static int push(void *ctx, const struct event *ev)
 		check(ev->device && strlen(ev->device->uuid) <= DEVICE_UUID_LEN);
 		break;
 	case EVENT_UNSEEN:
+	case EVENT_MEMORY:
 		check(ev->end_ns >= ev->start_ns);
 		break;
 	default:
