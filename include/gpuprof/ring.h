@@ -8,9 +8,10 @@
  * The file: gp_ring_head in its first page, then GP_RING_SLOTS data areas of ring_bytes each.
  *
  * A reader takes a slot by exchanging `owner` from 0 to a number of its own, sets `read` to
- * `written`, then `kinds`, wakes the helper, and renews the lease at least every second; the helper gives records to
- * slots whose lease has not run out, and frees those whose lease ran out long ago. Kinds enabled
- * are the union of what the slots want. No slot with a lease: the helper drains and falls asleep.
+ * `written`, then `kinds`, wakes the helper, and renews the lease at least every second; the helper
+ * gives records to slots whose lease has not run out, and frees those whose lease ran out long ago.
+ * Kinds enabled are the union of what the slots want. No slot with a lease: the helper drains and
+ * falls asleep.
  *
  * A record takes whole units of 8 bytes and never wraps: what is left at the end of the area is
  * skipped by a GP_RING_PAD of 0 units. Any thread may write: it reserves by moving `written`, and a
@@ -26,7 +27,7 @@
 
 #include <stdint.h>
 
-#define GP_RING_VERSION 1
+#define GP_RING_VERSION 2	/* 1: slots had 13 kinds */
 #define GP_RING_TAG 0x676e697266707567ull	/* "gupfring", of this byte order */
 #define GP_RING_NAME "gpuprof-ring"		/* the memfd's, as /proc/PID/fd shows it */
 #define GP_RING_SLOTS 4
@@ -120,6 +121,7 @@ static inline uint32_t gp_ring_stamp(uint64_t position)
 }
 
 _Static_assert(sizeof(struct gp_ring_slot) == 64 + 8 + 8 * GP_RING_KINDS + 8, "slot");
+_Static_assert(GP_RING_KINDS == 14, "another number moves what follows: raise GP_RING_VERSION");
 _Static_assert(__builtin_offsetof(struct gp_ring_slot, written) == 64, "a cache line for each side");
 _Static_assert(sizeof(struct gp_ring_slot) % 64 == 0, "slots share no cache line");
 _Static_assert(__builtin_offsetof(struct gp_ring_head, slot) == 256, "head");
