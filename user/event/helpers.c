@@ -26,6 +26,7 @@
 #define FIND_MAX_NS 1000000000ull
 #define END_NS 500000000ull
 #define END_LOOK_US 2000
+#define WORK_KINDS (1u << GP_RING_KERNEL | 1u << GP_RING_COPY | 1u << GP_RING_SET | 1u << GP_RING_GRAPH)
 #define LOOK_EVERY_NS 100000000ull	/* at threads; calls are told as often */
 
 struct process {
@@ -40,12 +41,13 @@ struct process {
 	uint64_t told_ns, told_before_ns;	/* helper_decoder_told, and what it was before */
 	uint64_t untold_ns;		/* at its end */
 	struct helper_source *source;
-	struct helper_decoder *decoder;
+	struct helper_decoder *decoder;	/* NULL: it is only remembered */
 	struct helper_threads *threads;	/* NULL: numbers are the host's and nobody asks for more */
 	struct api_calls *calls;	/* NULL: not told */
 	const struct event_sink *sink;	/* during a pump */
 	int err;			/* the sink's */
 	struct gp_ring_head head;	/* when the source was closed */
+	struct helper_counts counts;	/* when the decoder was freed */
 	uint64_t lost, lost_works;	/* in those that were closed */
 	uint64_t lost_told;		/* of lost works */
 };
@@ -77,13 +79,24 @@ void helpers_whole_graphs(struct helpers *h)
 	h->whole_graphs = true;
 }
 
-static void process_free(struct process *p)
+/* What a process that has ended needs no more: a job may start thousands. */
+static void retire(struct process *p)
 {
-	helper_source_close(p->source);
+	if (p->decoder)
+		helper_decoder_counts(p->decoder, &p->counts);
 	helper_decoder_free(p->decoder);
 	helper_threads_free(p->threads);
 	api_calls_free(p->calls);
+	p->decoder = NULL;
+	p->threads = NULL;
+	p->calls = NULL;
 	io_close(&p->pidfd);
+}
+
+static void process_free(struct process *p)
+{
+	helper_source_close(p->source);
+	retire(p);
 	free(p);
 }
 
@@ -122,12 +135,11 @@ static struct process *process_new(const struct helpers *h, const struct helpers
 	if (calls && p->threads)
 		p->calls = api_calls_new((uint32_t)who->pid, h->rows, p->threads);
 	ok = p->decoder && (p->threads || who->own_pid == who->pid) && (p->calls || !calls);
-	if (ok) {
+	if (ok)
 		helper_decoder_threads(p->decoder, p->threads);
-		return p;
-	}
-	process_free(p);
-	return NULL;
+	else
+		process_free(p);
+	return ok ? p : NULL;
 }
 
 static struct process *known(const struct helpers *h, pid_t pid)
@@ -249,22 +261,13 @@ static void look(struct process *p, uint64_t now_ns)
 		p->err = api_calls_tell(p->calls, helper_decoder_complete_ns(p->decoder), p->sink);
 }
 
-static uint64_t count_lost_works(const struct process *p)
-{
-	static const uint8_t kinds[] = { GP_RING_KERNEL, GP_RING_COPY, GP_RING_SET, GP_RING_GRAPH };
-	uint64_t lost = 0;
-
-	for (size_t i = 0; i < sizeof(kinds); i++)
-		lost = num_add(lost, helper_source_lost(p->source, kinds[i]));
-	return lost;
-}
-
-static uint64_t count_lost(const struct process *p)
+static uint64_t count_lost(const struct process *p, uint32_t kinds)
 {
 	uint64_t lost = 0;
 
 	for (uint16_t kind = 0; kind < GP_RING_KINDS; kind++)
-		lost = num_add(lost, helper_source_lost(p->source, kind));
+		if (kinds >> kind & 1)
+			lost = num_add(lost, helper_source_lost(p->source, kind));
 	return lost;
 }
 
@@ -273,8 +276,8 @@ static void close_source(struct process *p)
 	if (!p->source)
 		return;
 	helper_source_head(p->source, &p->head);
-	p->lost = num_add(p->lost, count_lost(p));
-	p->lost_works = num_add(p->lost_works, count_lost_works(p));
+	p->lost = num_add(p->lost, count_lost(p, GP_RING_WANT_KINDS));
+	p->lost_works = num_add(p->lost_works, count_lost(p, WORK_KINDS));
 	p->lost_told = 0;
 	helper_source_close(p->source);
 	p->source = NULL;
@@ -301,7 +304,7 @@ static int push_unseen(struct process *p, enum unseen_why why, uint64_t start_ns
 /* Works for which the ring had no room are from since the reading before the latest. */
 static int tell_lost(struct process *p, uint64_t now_ns)
 {
-	uint64_t told = helper_decoder_told(p->decoder), lost = count_lost_works(p);
+	uint64_t told = helper_decoder_told(p->decoder), lost = count_lost(p, WORK_KINDS);
 	int err = 0;
 
 	if (lost > p->lost_told)
@@ -369,8 +372,8 @@ static void read_ring(struct process *p, uint64_t now_ns)
 		p->state = HELPERS_BROKEN;
 	if (!p->err)
 		p->err = tell_lost(p, now_ns);
-	if (p->err || !p->exit_ns || !got)
-		return;
+	if (p->err || !p->exit_ns)
+		return;		/* of one that has ended, a record that is not complete never will be */
 	p->err = finish(p, p->exit_ns);
 	if (p->state != HELPERS_BROKEN)
 		p->state = HELPERS_ENDED;
@@ -397,7 +400,7 @@ static int follow(struct helpers *h, struct process *p, uint64_t now_ns,
 static int pump(struct process *p, uint64_t now_ns, const struct event_sink *sink)
 {
 	if (p->state == HELPERS_ENDED)
-		return 0;
+		return retire(p), 0;
 	p->sink = sink;
 	p->err = 0;
 	look(p, now_ns);
@@ -405,6 +408,8 @@ static int pump(struct process *p, uint64_t now_ns, const struct event_sink *sin
 		find(p, now_ns);
 	if (!p->err && p->source)
 		read_ring(p, now_ns);
+	else if (!p->err && p->state == HELPERS_ENDED)
+		p->err = tell_rest(p);	/* its ring was given to another reader before */
 	return p->err;
 }
 
@@ -484,11 +489,12 @@ void helpers_status(const struct helpers *h, size_t i, struct helpers_status *ou
 
 	*out = (struct helpers_status){ .pid = p->who.pid, .state = p->state, .head = p->head,
 					.lost = p->lost, .lost_works = p->lost_works,
-					.untold_ns = p->untold_ns };
-	helper_decoder_counts(p->decoder, &out->counts);
+					.untold_ns = p->untold_ns, .counts = p->counts };
+	if (p->decoder)
+		helper_decoder_counts(p->decoder, &out->counts);
 	if (!p->source)
 		return;
 	helper_source_head(p->source, &out->head);
-	out->lost = num_add(out->lost, count_lost(p));
-	out->lost_works = num_add(out->lost_works, count_lost_works(p));
+	out->lost = num_add(out->lost, count_lost(p, GP_RING_WANT_KINDS));
+	out->lost_works = num_add(out->lost_works, count_lost(p, WORK_KINDS));
 }
