@@ -16,8 +16,8 @@
 
 struct helper_source;
 
-/* A descriptor of the ring of process pid's helper, or -errno: -ENOENT: it has none (or none that may
- * be trusted: of another kind, not sealed), -EPERM, -ESRCH. Not logged. */
+/* A descriptor of what has the name of a ring in process pid, or -errno: -ENOENT: it has none, -EPERM,
+ * -ESRCH. Not logged. Whatever it is: reading it before helper_source_open has checked it may hang. */
 int helper_source_find(pid_t pid);
 
 /* What the helper of a process says of itself, without becoming its reader. 0; -errno as above, or
