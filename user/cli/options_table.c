@@ -165,7 +165,7 @@ static const struct option_row rows[] = {
 		.name = "table", .group = GROUP_OUTPUT, .arg = "LIST",
 		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(tables),
 		.accepts = "names of tables such as calls,threads",
-		.help = "of calls,processes,threads,events (csv: calls)",
+		.help = "such as ledger,findings,calls (csv: calls)",
 	}, {
 		.name = "format", .group = GROUP_OUTPUT, .arg = "FORMAT",
 		.verbs = PRINTS | ON(STACKS), .set = option_set_choice, .at = MEMBER(format),
