@@ -409,7 +409,8 @@ static int start(struct session *s)
 		err = helpers_meet(s, s->users.v[i]);
 	targets_facts(s);
 	s->start_ns = time_now_ns();
-	err = session_push(s, &(struct event){ .kind = EVENT_START, .start_ns = s->start_ns });
+	if (!err)
+		err = session_push(s, &(struct event){ .kind = EVENT_START, .start_ns = s->start_ns });
 	targets_processes(s);
 	if (!err && s->inside)
 		err = inside_find(s->inside, s->start_ns, &s->sink);
