@@ -23,6 +23,9 @@ wait_running() {
 	wait_for 10 grep -q poll "/proc/$PROFILER/wchan"
 }
 
+# Some kernels do not report each switch. What is not known then is said to be lost: it cannot be compared.
+is_whole() { [ "$(report_value "$1" 'r["meta"]["lost"]')" -eq 0 ]; }
+
 is_as_it_was() { # REPORT.json
 	# shellcheck disable=SC2046 # an option, or none
 	run "$TEST_LIB/check_waits.py" "$1" truth $(maybe)
@@ -46,9 +49,13 @@ starved() {
 # bats test_tags=needs:root,needs:bpf
 @test "offcpu: sleep, lock, pipe, socket, contention and a blocked sync have their reasons and wakers" {
 	needs root bpf targets
-	run "$GPUPROF" stat --budget 1s --max-loss 100% --table threads,offcpu,events --format json -o r.json -- \
-		"$TARGETS/waits" truth "" "" sleep sync lock pipe poll run
-	assert_success
+	for _ in 1 2 3 4 5; do
+		rm -f truth
+		run "$GPUPROF" stat --budget 1s --max-loss 100% --table threads,offcpu,events --format json \
+			-o r.json -- "$TARGETS/waits" truth "" "" sleep sync lock pipe poll run
+		assert_success
+		! is_whole r.json || break
+	done
 	is_as_it_was r.json
 }
 

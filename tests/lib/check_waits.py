@@ -49,7 +49,7 @@ def check_rows(rows, ways, maybe):
             continue
         wakers = {waker, waker + "?"} if maybe else {waker}
         if maybe and waker == "interrupt":
-            wakers = {None}     # nothing is claimed of a sleep's end
+            wakers = {None, waker}      # it may have come in anybody's time: then nothing is claimed
         found = [r for r in rows if r["reason"] == bucket and r["syscall"] == (None if call == "-" else call)
                  and r["waker_comm"] in wakers and r["total_ns"] >= at_least]
         if len(found) != 1:
