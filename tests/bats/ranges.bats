@@ -41,7 +41,7 @@ ranges_are_true() { # OPTION...
 	assert_line --regexp "^ranges$"
 	run profile stat --attach none -- "$SIM/train" --steps 2 --quiet
 	refute_line --regexp "^ranges$"
-	run profile stat --attach none --table ranges --filter '^(load|step)$' --format csv -- "$SIM/ranges_truth" 1 2 truth.json
+	run profile stat -q --attach none --table ranges --filter '^(load|step)$' --format csv -- "$SIM/ranges_truth" 1 2 truth.json
 	assert_success
 	assert_line --index 0 "pid,nvtx_domain,range,kind,count,open,wall_ns,host_ns,device_ns,launches"
 	assert_equal "${#lines[@]}" 3

@@ -139,19 +139,29 @@ static bool has_launched(const struct model *m, pid_t pid)
 	return false;
 }
 
+/* A process may have had several: of programs that it executed, or found before and after it began.
+ * pid 0: any process, any work. */
+static bool has_told(const struct session *s, pid_t pid)
+{
+	struct helpers_status st;
+
+	for (size_t i = 0; i < helpers_count(s->helpers); i++) {
+		helpers_status(s->helpers, i, &st);
+		if (pid ? st.pid == pid && st.counts.received : st.counts.works)
+			return true;
+	}
+	return false;
+}
+
 /* Where others told of their devices, one that did not is said. */
 static void say_unfound(const struct session *s)
 {
 	struct helpers_status st;
-	bool any = false;
+	bool any = has_told(s, 0);
 
-	for (size_t i = 0; i < helpers_count(s->helpers); i++) {
-		helpers_status(s->helpers, i, &st);
-		any |= st.counts.works > 0;
-	}
 	for (size_t i = 0; any && i < helpers_count(s->helpers); i++) {
 		helpers_status(s->helpers, i, &st);
-		if (!st.counts.received && !why_silent(&st) && has_launched(s->tap.model, st.pid))
+		if (!has_told(s, st.pid) && !why_silent(&st) && has_launched(s->tap.model, st.pid))
 			log_warn("device times of process %d are not known: no helper was found in it in time",
 				 st.pid);
 	}
