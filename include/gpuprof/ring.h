@@ -36,6 +36,7 @@
 #define GP_RING_BYTES_MAX (256u << 20)
 #define GP_RING_RECORD_MAX 16384u		/* bytes, with the header */
 #define GP_RING_LEASE_NS 2000000000ull		/* what a reader adds to now when it renews */
+#define GP_RING_ABANDONED_NS (5 * GP_RING_LEASE_NS)	/* a slot whose lease ended so long ago is free */
 
 /* gp_ring_head.state (design §5). */
 #define GP_HELPER_VIRGIN 1	/* loaded, has touched nothing */

@@ -107,7 +107,7 @@ int main(void)
 	nvtx_open(&b.ring, b.names);
 	nvtx_attach(export_table);
 	measure(&b, "range-asleep", push_pop, 2);
-	b.reader = helper_source_open(dup(b.ring.fd), getpid(), GP_RING_WANT_KINDS);
+	b.reader = helper_source_open(dup(b.ring.fd), getpid(), GP_RING_WANT_KINDS, 0);
 	if (!b.reader)
 		return 1;
 	helper_source_renew(b.reader, time_now_ns() + 3600ull * 1000000000);

@@ -19,7 +19,7 @@ static int take(void *ctx, uint16_t kind, const void *payload, size_t len)
 int main(int argc, char **argv)
 {
 	int pid = argc == 2 ? atoi(argv[1]) : 0, fd = pid ? helper_source_find(pid) : -1;
-	struct helper_source *s = fd >= 0 ? helper_source_open(fd, pid, GP_RING_WANT_KINDS) : NULL;
+	struct helper_source *s = fd >= 0 ? helper_source_open(fd, pid, GP_RING_WANT_KINDS, 0) : NULL;
 	struct pollfd end = { .events = POLLIN };
 	struct gp_ring_head head;
 	int said = 0;

@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 {
 	static struct found found;
 	int pid = argc == 3 ? atoi(argv[1]) : 0, fd = pid ? helper_source_find(pid) : -1, err;
-	struct helper_source *s = fd >= 0 ? helper_source_open(fd, pid, GP_RING_WANT_KINDS) : NULL;
+	struct helper_source *s = fd >= 0 ? helper_source_open(fd, pid, GP_RING_WANT_KINDS, 0) : NULL;
 	uint64_t arming_ns, lost = 0;
 	struct gp_ring_head head;
 

@@ -85,7 +85,7 @@ void helper_run_start(struct helper_run *r, const char *const *argv, const char 
 		int fd = helper_source_find(r->pid);
 
 		if (fd >= 0)
-			r->source = helper_source_open(fd, r->pid, GP_RING_WANT_KINDS);
+			r->source = helper_source_open(fd, r->pid, GP_RING_WANT_KINDS, 0);
 	}
 	assert_non_null(r->source);
 }

@@ -102,7 +102,7 @@ static void what_a_child_executes_has_its_own(void **state)
 
 		helper_source_renew(r.source, time_now_ns());
 		if (fd >= 0)
-			source = helper_source_open(fd, child, UINT32_MAX);
+			source = helper_source_open(fd, child, UINT32_MAX, 0);
 	}
 	assert_non_null(source);
 	helper_source_renew(source, time_now_ns());

@@ -27,7 +27,7 @@
 
 static struct helper_source *reader(struct helper_ring *r, uint32_t kinds)
 {
-	struct helper_source *s = helper_source_open(dup(r->fd), getpid(), kinds);
+	struct helper_source *s = helper_source_open(dup(r->fd), getpid(), kinds, 0);
 
 	if (s)
 		assert_int_equal(helper_source_renew(s, time_now_ns()), 0);
@@ -115,6 +115,33 @@ static void without_room_it_is_counted_and_nothing_is_overwritten(void **state)
 	assert_int_equal(helper_source_read(s, take, &got), 1);
 	assert_int_equal(got.last, 10009);
 	helper_source_close(s);
+	helper_ring_close(&r);
+}
+
+/* As when four of them were killed, and the helper has slept since. */
+static void a_reader_long_gone_loses_its_slot(void **state)
+{
+	struct helper_source *s[GP_RING_SLOTS], *late;
+	uint64_t now = time_now_ns();
+	struct helper_ring r;
+
+	(void)state;
+	assert_int_equal(helper_ring_open(&r, RING, 1), 0);
+	for (int i = 0; i < GP_RING_SLOTS; i++) {
+		s[i] = reader(&r, ALL);
+		assert_int_equal(helper_source_renew(s[i], now), 0);
+	}
+	now += GP_RING_LEASE_NS + GP_RING_ABANDONED_NS;
+	assert_null(helper_source_open(dup(r.fd), getpid(), ALL, now));
+	assert_int_equal(errno, EUSERS);
+	late = helper_source_open(dup(r.fd), getpid(), ALL, now + 1);
+	assert_non_null(late);
+	assert_int_equal(helper_source_renew(late, now + 1), 0);
+	assert_int_equal(helper_source_renew(s[0], now + 1), -ESTALE);
+	for (int i = 0; i < GP_RING_SLOTS; i++)
+		helper_source_close(s[i]);
+	assert_int_equal(helper_source_renew(late, now + 2), 0);
+	helper_source_close(late);
 	helper_ring_close(&r);
 }
 
@@ -272,7 +299,7 @@ static void it_is_found_in_another_process_and_gone_with_it(void **state)
 	assert_int_equal(read(go[0], &word, 1), 1);
 	fd = helper_source_find(pid);
 	assert_true(fd >= 0);
-	s = helper_source_open(fd, pid, ALL);
+	s = helper_source_open(fd, pid, ALL, 0);
 	assert_non_null(s);
 	helper_source_renew(s, time_now_ns());
 	for (int i = 0; i < 1000 && got.n < 5; i++, usleep(1000))
@@ -292,7 +319,7 @@ static void it_is_found_in_another_process_and_gone_with_it(void **state)
 
 static int refuses(int fd)
 {
-	struct helper_source *s = helper_source_open(fd, getpid(), ALL);
+	struct helper_source *s = helper_source_open(fd, getpid(), ALL, 0);
 	int err = errno;
 
 	assert_null(s);
@@ -398,6 +425,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_sent_is_read_once_in_order),
 		cmocka_unit_test(without_room_it_is_counted_and_nothing_is_overwritten),
+		cmocka_unit_test(a_reader_long_gone_loses_its_slot),
 		cmocka_unit_test(each_reader_has_its_own_and_only_what_it_wants),
 		cmocka_unit_test(a_lease_that_ran_out_ends_the_records_and_later_the_slot),
 		cmocka_unit_test(threads_that_write_at_once_never_mix),

@@ -127,15 +127,26 @@ static int map_file(struct helper_source *s, pid_t own_pid)
 	return 0;
 }
 
-static int take_slot(struct helper_source *s, uint32_t kinds)
+/* Its owner, if it may be taken from: nobody, or one whose lease ended long ago. A helper that sleeps
+ * frees no slots. */
+static bool may_take(const struct gp_ring_slot *slot, uint64_t now_ns, uint32_t *owner)
+{
+	uint64_t lease_ns = __atomic_load_n(&slot->lease_ns, __ATOMIC_ACQUIRE);
+
+	*owner = __atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE);
+	return !*owner || (lease_ns && now_ns > lease_ns && now_ns - lease_ns > GP_RING_ABANDONED_NS);
+}
+
+static int take_slot(struct helper_source *s, uint32_t kinds, uint64_t now_ns)
 {
 	while (!s->me)
 		if (getrandom(&s->me, sizeof(s->me), 0) < 0)
 			return -errno;
 	for (int i = 0; i < GP_RING_SLOTS && !s->slot; i++) {
-		uint32_t nobody = 0;
+		uint32_t owner;
 
-		if (__atomic_compare_exchange_n(&s->head->slot[i].owner, &nobody, s->me, false,
+		if (may_take(&s->head->slot[i], now_ns, &owner) &&
+		    __atomic_compare_exchange_n(&s->head->slot[i].owner, &owner, s->me, false,
 						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
 			s->slot = &s->head->slot[i];
 			s->data += (size_t)i * s->ring_bytes;
@@ -153,7 +164,7 @@ static int take_slot(struct helper_source *s, uint32_t kinds)
 	return 0;
 }
 
-struct helper_source *helper_source_open(int fd, pid_t own_pid, uint32_t kinds)
+struct helper_source *helper_source_open(int fd, pid_t own_pid, uint32_t kinds, uint64_t now_ns)
 {
 	struct helper_source *s = calloc(1, sizeof(*s));
 	int err = s ? 0 : -ENOMEM;
@@ -163,7 +174,7 @@ struct helper_source *helper_source_open(int fd, pid_t own_pid, uint32_t kinds)
 		err = map_file(s, own_pid);
 	}
 	if (!err)
-		err = take_slot(s, kinds);
+		err = take_slot(s, kinds, now_ns);
 	if (!err)
 		return s;
 	if (s)

@@ -26,8 +26,9 @@ int helper_source_peek(pid_t pid, struct gp_ring_head *out);
 
 /* Takes fd. own_pid: the process's, as it sees itself; a forked child and a gpuprof have rings of
  * others open. NULL + errno, not logged: EBADMSG (no such file, or its head lies), ESRCH (the ring of
- * another process), EPROTO (a later version), EUSERS (as many readers as there are slots), ENOMEM. */
-struct helper_source *helper_source_open(int fd, pid_t own_pid, uint32_t kinds);
+ * another process), EPROTO (a later version), EUSERS (as many readers as there are slots), ENOMEM.
+ * now_ns: by the target's clock; a reader whose lease ended long ago (it was killed) loses its slot. */
+struct helper_source *helper_source_open(int fd, pid_t own_pid, uint32_t kinds, uint64_t now_ns);
 void helper_source_close(struct helper_source *s);	/* gives the slot back */
 
 /* To be called at least once a second; now_ns: CLOCK_MONOTONIC as the target sees it. 0, or -ESTALE:

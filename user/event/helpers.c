@@ -201,9 +201,8 @@ static uint32_t kinds_for(const struct process *p)
 /* It uses CUDA or NVTX: who it is can be read while it lives. */
 static int tell_process(struct process *p)
 {
-	return p->sink->push(p->sink->ctx, &(struct event){ .kind = EVENT_PROCESS,
-							    .pid = (uint32_t)p->who.pid,
-							    .tid = (uint32_t)p->who.pid });
+	return p->sink->push(p->sink->ctx, &(struct event){
+		.kind = EVENT_PROCESS, .pid = (uint32_t)p->who.pid, .tid = (uint32_t)p->who.pid });
 }
 
 static void find(struct process *p, uint64_t now_ns)
@@ -214,7 +213,8 @@ static void find(struct process *p, uint64_t now_ns)
 		return;
 	fd = helper_source_find(p->who.pid);
 	if (fd >= 0) {
-		p->source = helper_source_open(fd, p->who.own_pid, kinds_for(p));
+		p->source = helper_source_open(fd, p->who.own_pid, kinds_for(p),
+					       now_ns + (uint64_t)p->who.clock_offset_ns);
 		p->state = p->source ? HELPERS_WATCHED : errno == EUSERS ? HELPERS_BUSY :
 			   errno == EPROTO ? HELPERS_OTHER : HELPERS_NONE;
 		if (p->source && p->calls)

@@ -12,7 +12,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define ABANDONED_NS (5 * GP_RING_LEASE_NS)	/* a lease that ran out so long ago is nobody's */
 
 int helper_ring_open(struct helper_ring *r, uint64_t ring_bytes, uint64_t now_ns)
 {
@@ -69,7 +68,7 @@ static bool has_reader(struct gp_ring_slot *s, uint64_t now_ns)
 		return false;
 	if (lease_ns > now_ns)
 		return true;
-	if (now_ns - lease_ns > ABANDONED_NS && lease_ns)
+	if (now_ns - lease_ns > GP_RING_ABANDONED_NS && lease_ns)
 		__atomic_compare_exchange_n(&s->owner, &owner, 0, false, __ATOMIC_RELEASE,
 					    __ATOMIC_RELAXED);
 	return false;
