@@ -374,7 +374,7 @@ static void read_ring(struct process *p, uint64_t now_ns)
 		p->err = tell_lost(p, now_ns);
 	if (p->err || !p->exit_ns)
 		return;		/* of one that has ended, a record that is not complete never will be */
-	p->err = finish(p, p->exit_ns);
+	p->err = finish(p, now_ns);	/* it may have lived until then, unseen */
 	if (p->state != HELPERS_BROKEN)
 		p->state = HELPERS_ENDED;
 }
