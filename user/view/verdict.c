@@ -64,6 +64,10 @@ static double between(const struct idlest *book)
 
 static void add_outside(struct strbuf *out, const struct idlest *book)
 {
+	if (book->idle_ns == book->wall_ns) {
+		strbuf_addstr(out, "; no work of it was seen");
+		return;
+	}
 	if ((book->before_ns + book->after_ns) * 100 < book->wall_ns)
 		return;
 	strbuf_addf(out, "; its first work came after %.1f %%, after its last came %.1f %%",
