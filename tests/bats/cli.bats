@@ -215,3 +215,15 @@ load ../lib/common
 	assert_equal "$status" 3
 	one_line "$!" CAP_SYS_PTRACE
 }
+
+@test "cli: the help of what prints tables names each table" {
+	run "$GPUPROF" report "$BATS_TEST_DIRNAME/none.gpr" --table qqqqqqqqqqqqq
+	assert_failure 2
+	assert_output --partial "there are findings, "
+	for verb in stat report; do
+		"$GPUPROF" help $verb | sed -n '/^Tables: /,/\.$/p' | tr -d '\n' >told
+		for table in $(sed 's/.*there are //; s/,//g' <<<"$output"); do
+			grep -qw "$table" told || fail "help $verb does not name $table"
+		done
+	done
+}

@@ -16,6 +16,8 @@
 #define CHOOSES (LIVE | ON(STACKS) | ON(DOCTOR))
 #define PRINTS (ON(DEFAULT) | ON(STAT) | ON(REPORT))
 #define EVERY ((1u << VERB_END) - 1)
+#define TABLES "Tables: findings, ledger, devices, kernels, lanes, copies, ranges, memory,\n" \
+	       "calls, processes, threads, events; only when asked for: offcpu.\n"
 #define MEMBER(m) offsetof(struct options, m)
 
 static const char *const format_names[] = {
@@ -165,7 +167,7 @@ static const struct option_row rows[] = {
 		.name = "table", .group = GROUP_OUTPUT, .arg = "LIST",
 		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(tables),
 		.accepts = "names of tables such as calls,threads",
-		.help = "such as ledger,findings,calls (csv: calls)",
+		.help = "of the tables named above (csv: calls)",
 	}, {
 		.name = "format", .group = GROUP_OUTPUT, .arg = "FORMAT",
 		.verbs = PRINTS | ON(STACKS), .set = option_set_choice, .at = MEMBER(format),
@@ -305,6 +307,7 @@ static const struct verb verbs[VERB_END] = {
 		.summary = "print what GPU processes do, every few seconds",
 		.usage = "[options] [-p PID[,PID...] | --name GLOB ... | -a | -- CMD ARG...]",
 		.about = "Prints a report every interval, until the targets end or Ctrl-C.\n"
+			 TABLES
 			 "'gpuprof help' lists the verbs.\n",
 		.examples = "  gpuprof -p 1234 -i 2s -n 10 --table threads\n",
 	},
@@ -313,7 +316,8 @@ static const struct verb verbs[VERB_END] = {
 		.summary = "measure for a while, then print one report",
 		.usage = "stat [options] [-p PID[,PID...] | --name GLOB ... | -a | -- CMD ARG...]",
 		.about = "Measures until CMD or the targets end, -d is over, or Ctrl-C. The report begins with\n"
-			 "the largest avoidable loss; --table findings has all of them.\n",
+			 "the largest avoidable loss; --table findings has all of them.\n"
+			 TABLES,
 		.examples = "  gpuprof stat -p 1234 -d 10s\n"
 			    "  gpuprof stat --name 'train*' --user alice -d 10s\n"
 			    "  gpuprof stat --job 1234 --gpu 0,1 -d 10s\n"
@@ -336,7 +340,8 @@ static const struct verb verbs[VERB_END] = {
 		.summary = "print the tables of a capture file",
 		.usage = "report FILE [options]",
 		.about = "The same report as `gpuprof stat` of the same run; needs no "
-			 "privileges.\n",
+			 "privileges.\n"
+			 TABLES,
 		.examples = "  gpuprof report run.gpr --table findings,ledger\n"
 			    "  gpuprof report run.gpr --by launch --top 20\n"
 			    "  gpuprof report run.gpr --format json -o run.json\n",
