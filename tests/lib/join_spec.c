@@ -29,6 +29,7 @@ void join_spec(const struct event *events, size_t n, uint64_t start_ns, uint64_t
 		if (w->end_ns < start_ns || w->start_ns >= stop_ns ||
 		    w->start_ns + JOIN_SKEW_NS < launch_ns)
 			by[i] = JOIN_SPEC_INVALID;
+		counts->outside += w->end_ns < start_ns || w->start_ns >= stop_ns;
 		counts->invalid += by[i] == JOIN_SPEC_INVALID;
 		counts->orphan += by[i] == JOIN_SPEC_NONE;
 		counts->matched += by[i] >= 0;

@@ -328,6 +328,7 @@ static void assert_as_specified(const struct stream *s, const struct seen *seen,
 	assert_int_equal(counts.orphan, spec.orphan);
 	assert_int_equal(counts.skew, spec.skew);
 	assert_int_equal(counts.invalid, spec.invalid);
+	assert_int_equal(counts.outside, spec.outside);
 	assert_int_equal(counts.waiting, 0);
 	assert_int_equal(counts.late, 0);
 	for (size_t i = 0; i < s->n; i++) {

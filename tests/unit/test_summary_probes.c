@@ -139,6 +139,8 @@ static void what_another_choice_of_launches_would_spare(void **state)
 	foot_has(m, "launch:", false);
 	fact(m, "reached", "4");
 	foot_has(m, spares, true);
+	fact(m, "reached", "5");	/* one of a call that is still open */
+	foot_has(m, spares, true);
 	fact(m, "cost_per_nested_ns", "5");	/* of 50 us: not worth a word */
 	foot_has(m, "launch:", false);
 	fact(m, "cost_per_nested_ns", "500");
@@ -162,10 +164,27 @@ static void launches_that_the_driver_does_not_show_are_missed_aloud(void **state
 	model_free(m);
 }
 
+static void works_outside_of_the_session_contradict_nothing(void **state)
+{
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 7 };
+	struct model *m = session(1000000);
+
+	(void)state;
+	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 7, .seq = 7, .func = 211, .dir = 5,
+				.start_ns = 890000, .end_ns = 891000 });
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .start_ns = 900000, .end_ns = 950000,
+				.work = &w, .text = "sgemm" });
+	foot_has(m, "outside: 1 works of devices ran before the measuring began", true);
+	foot_has(m, "invalid: ", false);
+	model_free(m);
+}
+
 int main(void)
 {
 #define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
 	const struct CMUnitTest tests[] = {
+		SAYS("foot: works outside of the session contradict nothing, and are said",
+		     works_outside_of_the_session_contradict_nothing),
 		SAYS("foot: calls that were seen at their entry only are named by process",
 		     calls_seen_at_their_entry_only_are_named_by_process),
 		SAYS("calls: times and results of such calls are unknown, not zero",

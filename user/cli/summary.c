@@ -73,12 +73,11 @@ static uint64_t count_calls(const struct model *m)
 	return calls;
 }
 
-/* The kernel counts nested hits, but only since the session began. */
-static uint64_t read_nested(const struct model *m)
+uint64_t summary_since_start(const struct model *m, const char *counter)
 {
 	struct model_session session = model_session(m);
 
-	return session.interval_ns == session.start_ns ? summary_fact_number(m, counter_names[COUNTER_NESTED]) : 0;
+	return session.interval_ns == session.start_ns ? summary_fact_number(m, counter) : 0;
 }
 
 static uint64_t read_thread_time(const struct model *m, uint64_t now_ns)
@@ -104,7 +103,7 @@ struct summary summary_read(const struct model *m, const struct print_extra *ext
 		s.now_ns = s.start_ns;
 	read_losses(&s);
 	s.cost_hits = count_calls(m);
-	s.cost_nested = read_nested(m);
+	s.cost_nested = summary_since_start(m, counter_names[COUNTER_NESTED]);
 	s.cost_per_nested_ns = summary_fact_number(m, "cost_per_nested_ns");
 	s.cost_per_hit_ns = summary_fact_number(m, "cost_per_hit_ns");
 	s.cost_stepped = summary_stepped(m);
@@ -347,7 +346,7 @@ static void add_hint(struct strbuf *out, const struct summary *s)
 	strbuf_addstr(out, "; gpuprof doctor -p PID tells more");
 }
 
-static uint64_t count_invalid(const struct model *m)
+static void add_invalid(struct strbuf *out, const struct model *m)
 {
 	struct model_counts counts;
 	uint64_t n = 0;
@@ -355,7 +354,17 @@ static uint64_t count_invalid(const struct model *m)
 	model_counts(m, &counts);
 	for (unsigned int i = 0; i < EVENT_KIND_END; i++)
 		n = num_add(n, counts.invalid[i]);
-	return n;
+	if (n > counts.outside) {
+		strbuf_addstr(out, "\ninvalid: ");
+		format_count(out, n - counts.outside);
+		strbuf_addstr(out, " events contradicted others and were not used");
+	}
+	if (counts.outside) {
+		strbuf_addstr(out, "\noutside: ");
+		format_count(out, counts.outside);
+		strbuf_addstr(out, " works of devices ran before the measuring began or after it ended, "
+			      "and are in no table (invalid in events)");
+	}
 }
 
 static void add_devices(struct strbuf *out, const struct summary *s)
@@ -368,8 +377,6 @@ static void add_devices(struct strbuf *out, const struct summary *s)
 
 void summary_foot(struct strbuf *out, const struct summary *s)
 {
-	uint64_t invalid = count_invalid(s->model);
-
 	add_loss(out, s);
 	add_cost(out, s);
 	add_lost_stacks(out, s);
@@ -379,11 +386,7 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 	summary_add_probes(out, s);
 	add_unknown(out, s);
 	add_hint(out, s);
-	if (invalid) {
-		strbuf_addstr(out, "\ninvalid: ");
-		format_count(out, invalid);
-		strbuf_addstr(out, " events contradicted others and were not used");
-	}
+	add_invalid(out, s->model);
 	if (s->incomplete)
 		strbuf_addstr(out, "\nincomplete: what the capture still holds was used");
 }

@@ -27,6 +27,8 @@ struct summary summary_read(const struct model *m, const struct print_extra *ext
 uint64_t summary_cost_ns(const struct summary *s);	/* saturates */
 double summary_cost_share(const struct summary *s);	/* of thread_ns; 0 when that is 0 */
 uint64_t summary_fact_number(const struct model *m, const char *key);	/* 0: none, or no number */
+/* What the kernel counts since the session began; 0 in a later interval, of which it is not known. */
+uint64_t summary_since_start(const struct model *m, const char *counter);
 
 void summary_head(struct strbuf *out, const struct summary *s);	/* one line, no newline */
 void summary_foot(struct strbuf *out, const struct summary *s);	/* lines, no last newline */

@@ -194,7 +194,8 @@ static void add_launches(struct strbuf *out, const struct summary *s)
 {
 	const char *mode = model_fact(s->model, "launch");
 	struct launches n = count_launches(s->model);
-	uint64_t reached = summary_fact_number(s->model, counter_names[COUNTER_REACHED]);
+	/* Of a call that is still open the driver's launch has been hit, and it is none of the calls yet. */
+	uint64_t reached = num_min(summary_since_start(s->model, counter_names[COUNTER_REACHED]), n.runtime);
 	uint64_t spared = num_mul(reached, s->cost_per_nested_ns);
 
 	if (!mode)

@@ -161,11 +161,13 @@ static bool is_outside(const struct join *j, const struct event *work)
 static int pass_on(struct join *j, struct process *p, const struct event *work,
 		   struct side_launch *by)
 {
+	bool outside = is_outside(j, work);
 	int err;
 
-	if (is_outside(j, work) || (by && work->start_ns < by->launch.start_ns &&
-				    by->launch.start_ns - work->start_ns > JOIN_SKEW_NS)) {
+	if (outside || (by && work->start_ns < by->launch.start_ns &&
+			by->launch.start_ns - work->start_ns > JOIN_SKEW_NS)) {
 		j->counts.invalid++;
+		j->counts.outside += outside;
 		return 0;
 	}
 	if (by) {

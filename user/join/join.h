@@ -11,7 +11,7 @@
  *   orphan   it was passed on without one: no such record came in time, or at all
  *   late     of both, it began before a horizon that had been told: books will not have all of it
  *   skew     of matched, it began before its launch, by up to 1 ms: kept
- *   invalid  ... by more, or it lies outside of the session: not passed on
+ *   invalid  ... by more, or it lies outside of the session (these alone: outside): not passed on
  * So matched + orphan is what was passed on. Correlations are numbers of one process that wrap: the
  * newest record of a number has it; records of one number and thread that overlap (a runtime call
  * and the driver's inside) are one launch, the outer one. A launch that was met stays known until
@@ -60,7 +60,7 @@ struct join_sink {
 };
 
 struct join_counts {
-	uint64_t matched, orphan, late, skew, invalid;
+	uint64_t matched, orphan, late, skew, invalid, outside;
 	uint64_t waiting;	/* works, now */
 };
 

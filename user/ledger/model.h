@@ -115,6 +115,7 @@ struct model_counts {		/* since the session began, also in interval mode */
 	uint64_t received[EVENT_KIND_END];	/* [0]: kinds that nobody knows */
 	uint64_t invalid[EVENT_KIND_END], skew[EVENT_KIND_END], late[EVENT_KIND_END];
 	uint64_t matched, orphan;	/* works that were booked, with and without their launch */
+	uint64_t outside;	/* invalid works, only because they ran before the session or after it */
 	uint64_t lost;		/* holes in threads' numbers */
 	uint64_t late_ns, abandoned;
 	uint64_t more;		/* calls whose shape or result was not kept apart */
