@@ -101,6 +101,22 @@ static void idle_time_that_no_rule_explains_is_not_hidden(void **state)
 	     "The rest is idle time that no rule explains, most of it unknown (20.0 %).");
 }
 
+static void where_threads_were_not_kept_it_says_what_keeps_them(void **state)
+{
+	const struct device_facts facts = { .uuid = "GPU-1" };
+	struct model *m = begin();
+
+	(void)state;
+	push(m, (struct event){ .kind = EVENT_FACT, .text = "detail", .text2 = "latency" });
+	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 12, .device = &facts });
+	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .dir = UNSEEN_UNKNOWN, .start_ns = at(0),
+				.end_ns = at(100) });
+	says(m, "No avoidable loss above 5 % was found: device 0 (pid 12, train) is busy 0.0 % of the "
+	     "time; no work of it was seen.\n"
+	     "The rest is idle time that no rule explains, most of it unknown (100.0 %): --detail latency "
+	     "keeps no thread's time, which tells the causes; --detail call does.");
+}
+
 static void a_device_of_which_no_work_was_seen_has_no_first_one(void **state)
 {
 	const struct device_facts facts = { .uuid = "GPU-1" };
@@ -142,6 +158,7 @@ int main(void)
 		cmocka_unit_test(where_nothing_is_wrong_it_says_so),
 		cmocka_unit_test(idle_time_that_no_rule_explains_is_not_hidden),
 		cmocka_unit_test(a_device_of_which_no_work_was_seen_has_no_first_one),
+		cmocka_unit_test(where_threads_were_not_kept_it_says_what_keeps_them),
 		cmocka_unit_test(without_device_times_it_says_bounds_and_how_to_get_the_rest),
 		cmocka_unit_test(where_nothing_was_seen_nothing_is_said),
 	};

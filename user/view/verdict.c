@@ -100,6 +100,18 @@ static int look_at(struct idlest *worst, const struct model *m, const struct dev
 	return err;
 }
 
+static void add_rest(struct strbuf *out, const struct model *m, const struct idlest *book)
+{
+	const char *detail = model_fact(m, "detail");
+
+	strbuf_addf(out, "\nThe rest is idle time that no rule explains, most of it %s (%.1f %%)",
+		    idle_name(book->cause), 100 * ratio(book->cause_ns, book->wall_ns));
+	if (detail && strcmp(detail, "call") && book->cause == IDLE_UNKNOWN)
+		strbuf_addf(out, ": --detail %s keeps no thread's time, which tells the causes; --detail "
+			    "call does", detail);
+	strbuf_addch(out, '.');
+}
+
 static int add_no_finding(struct strbuf *out, const struct model *m, uint64_t now_ns)
 {
 	const struct devices *d = model_devices(m);
@@ -118,8 +130,7 @@ static int add_no_finding(struct strbuf *out, const struct model *m, uint64_t no
 	add_outside(out, &worst);
 	strbuf_addch(out, '.');
 	if (between(&worst) >= FINDING_SHARE_MEDIUM)
-		strbuf_addf(out, "\nThe rest is idle time that no rule explains, most of it %s (%.1f %%).",
-			    idle_name(worst.cause), 100 * ratio(worst.cause_ns, worst.wall_ns));
+		add_rest(out, m, &worst);
 	return 0;
 }
 
