@@ -220,9 +220,10 @@ load ../lib/common
 	run "$GPUPROF" report "$BATS_TEST_DIRNAME/none.gpr" --table qqqqqqqqqqqqq
 	assert_failure 2
 	assert_output --partial "there are findings, "
+	read -ra tables < <(sed 's/.*there are //; s/,//g' <<<"$output")
 	for verb in stat report; do
 		"$GPUPROF" help $verb | sed -n '/^Tables: /,/\.$/p' | tr -d '\n' >told
-		for table in $(sed 's/.*there are //; s/,//g' <<<"$output"); do
+		for table in "${tables[@]}"; do
 			grep -qw "$table" told || fail "help $verb does not name $table"
 		done
 	done
