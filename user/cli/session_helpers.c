@@ -153,6 +153,19 @@ static bool has_told(const struct session *s, pid_t pid)
 	return false;
 }
 
+static bool is_first_of_its_process(const struct session *s, size_t i)
+{
+	struct helpers_status st, earlier;
+
+	helpers_status(s->helpers, i, &st);
+	while (i--) {
+		helpers_status(s->helpers, i, &earlier);
+		if (earlier.pid == st.pid)
+			return false;
+	}
+	return true;
+}
+
 /* Where others told of their devices, one that did not is said. */
 static void say_unfound(const struct session *s)
 {
@@ -161,7 +174,8 @@ static void say_unfound(const struct session *s)
 
 	for (size_t i = 0; any && i < helpers_count(s->helpers); i++) {
 		helpers_status(s->helpers, i, &st);
-		if (!has_told(s, st.pid) && !why_silent(&st) && has_launched(s->tap.model, st.pid))
+		if (!st.counts.received && !why_silent(&st) && has_launched(s->tap.model, st.pid) &&
+		    !has_told(s, st.pid) && is_first_of_its_process(s, i))
 			log_warn("device times of process %d are not known: no helper was found in it in time",
 				 st.pid);
 	}
@@ -192,7 +206,6 @@ bool session_wants_whole_graphs(const struct session *s)
 
 void helpers_stop(struct session *s)
 {
-	struct helpers_status st;
 	int err = s->helpers ? helpers_end(s->helpers, time_now_ns(), &s->sink) : 0;
 
 	if (!err && s->helpers)
@@ -200,6 +213,12 @@ void helpers_stop(struct session *s)
 	if (err && !s->err)
 		s->err = err;
 	blind_sources(s);
+}
+
+void helpers_say(const struct session *s)
+{
+	struct helpers_status st;
+
 	if (s->helpers)
 		say_unfound(s);
 	for (size_t i = 0; s->helpers && i < helpers_count(s->helpers); i++) {

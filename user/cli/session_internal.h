@@ -99,7 +99,8 @@ void targets_processes(struct session *s);
 int helpers_meet(struct session *s, pid_t pid);	/* this process may have one; 0 or -ENOMEM */
 int helpers_see(struct session *s, const struct event *ev);	/* the same of whom an event tells */
 void helpers_read(struct session *s);
-void helpers_stop(struct session *s);	/* reads the last, and says what is missing */
+void helpers_stop(struct session *s);	/* reads the last */
+void helpers_say(const struct session *s);	/* of what devices did not tell: when the model has all */
 bool session_wants_whole_graphs(const struct session *s);
 
 int blind_choose(struct session *s);	/* sets `blind` if it is to be; 0 or -EINVAL, logged */

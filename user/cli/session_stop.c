@@ -101,6 +101,7 @@ void session_stop(struct session *s)
 	err = model_finish(s->tap.model);
 	if (err && !s->err)
 		s->err = err;
+	helpers_say(s);
 }
 
 static void close_all(int *fds, size_t n)
