@@ -116,6 +116,27 @@ static void a_cut_divides_a_sleep(void **state)
 	assert_int_equal(r.book.counts.skew + r.book.counts.abandoned, 0);
 }
 
+/* Its record says less than what was read of it: what a cut booked after that was wrong. */
+static void an_end_before_what_was_read_is_late(void **state)
+{
+	const struct event first = call(1, L, T(0), T(5)), last = off(2, OFF_SLEEP, T(20), T(30));
+	const struct event reading = still(off(1, OFF_SLEEP, T(20), T(40)));
+	struct run r = { 0 };
+	struct book_sum sum;
+
+	(void)state;
+	book_init(&r.book, BASE, NULL);
+	apply(&r, &first);
+	apply(&r, &reading);
+	book_cut(&r.book, T(60), &sum);
+	assert_int_equal(sum.ns[SLEEP], 40);
+	apply(&r, &last);
+	book_read(&r.book, T(100), &sum);
+	assert_balanced(&sum);
+	assert_int_equal(sum.ns[CLASS_OTHER], 40);
+	assert_int_equal(r.book.counts.late_ns, 20);
+}
+
 static void a_cut_divides_what_a_call_was_blocked(void **state)
 {
 	const struct event enter = begun(EVENT_ENTER, 1, S, T(10));
@@ -142,6 +163,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_examples_hold),
 		cmocka_unit_test(a_cut_divides_a_sleep),
+		cmocka_unit_test(an_end_before_what_was_read_is_late),
 		cmocka_unit_test(a_cut_divides_what_a_call_was_blocked),
 	};
 

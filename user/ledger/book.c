@@ -326,8 +326,7 @@ static unsigned int push_off(struct book *b, const struct event *ev)
 	b->has_open = b->is_off = !over;
 	b->open_start = ev->start_ns;
 	b->open_class = (uint8_t)(OFF_WOKEN_NS(ev) ? BUCKET_OFF_0 + OFF_RUNQUEUE : reason);
-	return over ? found :
-		      found | settle(b, CLASS_OTHER, b->cursor, UINT64_MAX, b->open_class);
+	return found | settle(b, CLASS_OTHER, b->cursor, over ? b->cursor : UINT64_MAX, b->open_class);
 }
 
 /* ---- the end ------------------------------------------------------------------------------ */
