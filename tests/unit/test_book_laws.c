@@ -7,43 +7,32 @@
 #include <string.h>
 
 #include "book_room.h"
-
-#include "base/time.h"
+#include "lib/random.h"
 
 /* ---- the law ------------------------------------------------------------------------------- */
 
-static uint64_t seed;
-
-static uint64_t draw(uint64_t n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (seed * 0x2545f4914f6cdd1dull >> 32) % n;
-}
-
 static uint64_t draw_time(uint64_t now)
 {
-	switch (draw(24)) {
+	switch (below(24)) {
 	case 0:
-		return UINT64_MAX - draw(3);
+		return UINT64_MAX - below(3);
 	case 1:
-		return draw(BASE + 20);
+		return below(BASE + 20);
 	default:
-		return now + draw(60) - 20;
+		return now + below(60) - 20;
 	}
 }
 
 /* A reading takes no number. */
 static void draw_off(struct event *ev, uint32_t *seq)
 {
-	ev->dir = (uint8_t)(draw(20) ? draw(OFF_REASON_END) : OFF_REASON_END + draw(3));
-	ev->bytes = draw(3) ? 0 : draw(12);
+	ev->dir = (uint8_t)(below(20) ? below(OFF_REASON_END) : OFF_REASON_END + below(3));
+	ev->bytes = below(3) ? 0 : below(12);
 	if (ev->has & HAS_END)
 		return;
-	*seq -= draw(8) != 0;
+	*seq -= below(8) != 0;
 	ev->seq = *seq;
-	if (!draw(2))
+	if (!below(2))
 		ev->dir = OFF_CALL;
 }
 
@@ -55,42 +44,42 @@ static size_t draw_hostile(struct event *ev, size_t max, bool cuts)
 		EVENT_TAIL, EVENT_UNARMED, EVENT_THREAD, EVENT_STOP, EVENT_EXIT, 0,
 		EVENT_INSIDE, EVENT_LEFT, EVENT_GONE, EVENT_OFF, EVENT_OFF, EVENT_OFF,
 	};
-	uint64_t now = BASE + draw(40);
-	size_t n = 1 + draw(max - 1);
+	uint64_t now = BASE + below(40);
+	size_t n = 1 + below(max - 1);
 	uint32_t seq = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint8_t kind = kinds[draw(sizeof(kinds))];
+		uint8_t kind = kinds[below(sizeof(kinds))];
 
-		if ((!kind && !cuts) || ((kind == EVENT_STOP || kind == EVENT_EXIT) && draw(4)))
+		if ((!kind && !cuts) || ((kind == EVENT_STOP || kind == EVENT_EXIT) && below(4)))
 			kind = EVENT_CALL;
-		if (!i && !draw(3))
+		if (!i && !below(3))
 			kind = EVENT_INSIDE;
-		if (i && !draw(8))
+		if (i && !below(8))
 			kind = EVENT_OFF;
-		seq += draw(5) ? 1 : (uint32_t)draw(4);
-		if (!draw(40))
-			seq -= (uint32_t)draw(3);
-		ev[i] = (struct event){ .kind = kind, .seq = seq, .func = (uint16_t)draw(3),
-					.has = draw(2) ? HAS_END : 0,
+		seq += below(5) ? 1 : (uint32_t)below(4);
+		if (!below(40))
+			seq -= (uint32_t)below(3);
+		ev[i] = (struct event){ .kind = kind, .seq = seq, .func = (uint16_t)below(3),
+					.has = below(2) ? HAS_END : 0,
 					.start_ns = draw_time(now), .end_ns = draw_time(now),
-					.blocked_ns = draw(3) ? 0 : draw(40) };
+					.blocked_ns = below(3) ? 0 : below(40) };
 		if (kind == EVENT_OFF)
 			draw_off(&ev[i], &seq);
-		if (kind >= EVENT_CALL && kind <= EVENT_OPEN && !draw(15))
-			ev[i].func = (uint16_t)draw(7);
+		if (kind >= EVENT_CALL && kind <= EVENT_OPEN && !below(15))
+			ev[i].func = (uint16_t)below(7);
 		/* Often the end of what the record before began. */
-		if (i && draw(2) && (kind == EVENT_CALL || kind >= EVENT_OPEN)) {
+		if (i && below(2) && (kind == EVENT_CALL || kind >= EVENT_OPEN)) {
 			ev[i].func = ev[i - 1].func;
 			ev[i].start_ns = ev[i - 1].start_ns;
 		}
 		if ((kind == EVENT_CALL || (kind >= EVENT_INSIDE && kind <= EVENT_GONE) ||
-		     kind == EVENT_OFF) && draw(12))
-			ev[i].end_ns = ev[i].start_ns + draw(20);
-		if (kind == EVENT_CALL && ev[i].end_ns < UINT64_MAX / 2 && draw(8))
+		     kind == EVENT_OFF) && below(12))
+			ev[i].end_ns = ev[i].start_ns + below(20);
+		if (kind == EVENT_CALL && ev[i].end_ns < UINT64_MAX / 2 && below(8))
 			now = now > ev[i].end_ns ? now : ev[i].end_ns;
 		if (kind == EVENT_TAIL)
-			seq = draw(3) ? seq : seq + 1;
+			seq = below(3) ? seq : seq + 1;
 	}
 	return n;
 }
@@ -101,7 +90,7 @@ static void test_law_hostile(void **state)
 
 	(void)state;
 	for (int round = 0; round < 60000; round++) {
-		uint64_t was = seed;
+		uint64_t was = random_state;
 		size_t n = draw_hostile(ev, round % 20 ? 12 : 60, false);
 		struct book_sum sum;
 
@@ -120,19 +109,19 @@ static size_t draw_true(struct event *ev, size_t max, uint64_t *booked)
 
 	*booked = 0;
 	while (n + 3 < max) {
-		uint16_t func = (uint16_t)draw(3);
-		uint64_t start = now + draw(5), end = start + draw(9);
+		uint16_t func = (uint16_t)below(3);
+		uint64_t start = now + below(5), end = start + below(9);
 
-		if (funcs.v[func].two && (seq++, draw(10)))
+		if (funcs.v[func].two && (seq++, below(10)))
 			ev[n++] = begun(EVENT_ENTER, seq, func, start);
 		seq++;
-		if (draw(10)) {
+		if (below(10)) {
 			ev[n++] = call(seq, func, start, end);
 			*booked += end - start;
 		}
 		now = end;
 	}
-	ev[n++] = at(EVENT_STOP, 0, 0, now + draw(5));
+	ev[n++] = at(EVENT_STOP, 0, 0, now + below(5));
 	ev[n++] = at(EVENT_TAIL, seq, 0, 0);
 	return n;
 }
@@ -176,7 +165,7 @@ static void check_cuts(struct event *ev, size_t n)
 			continue;
 		}
 		in.n = i;
-		in.now = latest += draw(40);
+		in.now = latest += below(40);
 		spec_book(&in, &spec);
 		spec_sum(&spec, from, UINT64_MAX, &expected);
 		if (end)
@@ -218,7 +207,7 @@ static void test_law_intervals(void **state)
 
 	(void)state;
 	for (int round = 0; round < 60000; round++) {
-		uint64_t was = seed;
+		uint64_t was = random_state;
 		size_t n = draw_hostile(ev, round % 20 ? 14 : 60, true);
 
 		if (getenv("TEST_TRACE"))
@@ -234,9 +223,6 @@ int main(void)
 		cmocka_unit_test(test_law_hostile),
 		cmocka_unit_test(test_law_intervals),
 	};
-	const char *given = getenv("TEST_SEED");
 
-	seed = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
-	print_message("TEST_SEED=%llu\n", (unsigned long long)seed);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, random_seed, NULL);
 }

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/time.h"
 #include "lib/device_spec.h"
+#include "lib/random.h"
 
 #define OPEN 1000
 #define WORKS_MAX 64
@@ -109,16 +109,6 @@ static void the_examples_of_the_header(void **state)
 }
 
 /* ---- laws ------------------------------------------------------------------------------------ */
-
-static uint64_t random_state;
-
-static uint64_t below(uint64_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % n;
-}
 
 static struct device_work random_work(uint64_t id, uint64_t from, uint64_t span)
 {
@@ -319,16 +309,6 @@ static void what_has_ended_is_forgotten_below_what_runs(void **state)
 	device_book_free(b);
 }
 
-static int seed(void **state)
-{
-	const char *given = getenv("TEST_SEED");
-
-	(void)state;
-	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
-	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,5 +321,5 @@ int main(void)
 		cmocka_unit_test(what_has_ended_is_forgotten_below_what_runs),
 	};
 
-	return cmocka_run_group_tests(tests, seed, NULL);
+	return cmocka_run_group_tests(tests, random_seed, NULL);
 }

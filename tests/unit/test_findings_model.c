@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "event/memory.h"
 #include "ledger/findings.h"
+#include "lib/random.h"
 #include "model_room.h"
 
 #define MS 1000000ull
@@ -142,16 +143,6 @@ static void memory_that_was_never_freed_is_found_when_the_process_has_ended(void
 
 /* ---- laws ------------------------------------------------------------------------------------- */
 
-static uint64_t random_state;
-
-static uint64_t below(uint64_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % n;
-}
-
 static void push_random(struct model *m, uint64_t *now)
 {
 	static const uint8_t kinds[] = { EVENT_CALL, EVENT_CALL, EVENT_ENTER, EVENT_API, EVENT_API,
@@ -194,11 +185,7 @@ static void check_shares(const struct findings *f)
 
 static void whatever_happens_shares_of_a_book_are_at_most_all_of_it(void **state)
 {
-	const char *given = getenv("TEST_SEED");
-
-	(void)state;
-	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
-	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
+	random_seed(state);
 	for (int round = 0; round < 100; round++) {
 		struct model *m = session(BASE);
 		uint64_t now = BASE;

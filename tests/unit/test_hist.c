@@ -10,18 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/time.h"
 #include "ledger/hist.h"
-
-static uint64_t seed;
-
-static uint64_t draw(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed * 0x2545f4914f6cdd1dull;
-}
+#include "lib/random.h"
 
 static int compare(const void *a, const void *b)
 {
@@ -88,7 +78,7 @@ static void test_quantiles(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < n; i++) {
-		v[i] = draw() >> (20 + draw() % 44);
+		v[i] = random_next() >> (20 + random_next() % 44);
 		total += v[i];
 		hist_add(&h, v[i]);
 		hist_add(&halves[i % 2], v[i]);
@@ -158,9 +148,6 @@ int main(void)
 		cmocka_unit_test(test_quantiles),
 		cmocka_unit_test(test_total_saturates),
 	};
-	const char *given = getenv("TEST_SEED");
 
-	seed = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
-	print_message("TEST_SEED=%llu\n", (unsigned long long)seed);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, random_seed, NULL);
 }

@@ -14,23 +14,13 @@
 #include <cmocka.h>
 
 #include "base/num.h"
-#include "base/time.h"
 #include "ledger/host_devices.h"
+#include "lib/random.h"
 #include "lib/share_spec.h"
 
 #define OPEN 1000
 #define PROCESSES 3
 #define WORKS 40
-
-static uint64_t random_state;
-
-static uint64_t below(uint64_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % n;
-}
 
 /* Queued since its launch returned, else anything. */
 static int divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
@@ -243,16 +233,6 @@ static void random_processes_on_one_device(void **state)
 	}
 }
 
-static int seed(void **state)
-{
-	const char *given = getenv("TEST_SEED");
-
-	(void)state;
-	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
-	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,5 +241,5 @@ int main(void)
 		cmocka_unit_test(random_processes_on_one_device),
 	};
 
-	return cmocka_run_group_tests(tests, seed, NULL);
+	return cmocka_run_group_tests(tests, random_seed, NULL);
 }

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/num.h"
-#include "base/time.h"
 #include "lib/idle_spec.h"
+#include "lib/random.h"
 
 static struct timeline_room room = { .left = 1 << 20 };
 
@@ -134,16 +134,6 @@ static void an_open_call_lasts_until_now(void **state)
 
 /* ---- laws ------------------------------------------------------------------------------------ */
 
-static uint64_t random_state;
-
-static uint64_t below(uint64_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % n;
-}
-
 #define SPANS 200
 
 /* Spans of any bucket but other and unarmed; the last may be open. */
@@ -219,16 +209,6 @@ static void random_gaps_are_as_specified_and_add_up(void **state)
 	}
 }
 
-static int seed(void **state)
-{
-	const char *given = getenv("TEST_SEED");
-
-	(void)state;
-	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
-	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,5 +219,5 @@ int main(void)
 		cmocka_unit_test(random_gaps_are_as_specified_and_add_up),
 	};
 
-	return cmocka_run_group_tests(tests, seed, NULL);
+	return cmocka_run_group_tests(tests, random_seed, NULL);
 }

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/num.h"
-#include "base/time.h"
 #include "lib/join_spec.h"
+#include "lib/random.h"
 
 #define EVENTS_MAX 256
 #define LAUNCH_CBID 211		/* cudaLaunchKernel, of the runtime */
@@ -262,16 +262,6 @@ static void a_process_that_ended_is_forgotten(void **state)
 
 /* ---- laws ------------------------------------------------------------------------------------ */
 
-static uint64_t random_state;
-
-static uint64_t below(uint64_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % n;
-}
-
 struct stream {
 	struct event ev[EVENTS_MAX];
 	struct work work[EVENTS_MAX];
@@ -410,16 +400,6 @@ static void hostile_streams_lose_no_count(void **state)
 	}
 }
 
-static int seed(void **state)
-{
-	const char *given = getenv("TEST_SEED");
-
-	(void)state;
-	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
-	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -435,5 +415,5 @@ int main(void)
 		cmocka_unit_test(hostile_streams_lose_no_count),
 	};
 
-	return cmocka_run_group_tests(tests, seed, NULL);
+	return cmocka_run_group_tests(tests, random_seed, NULL);
 }

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/num.h"
-#include "base/time.h"
 #include "ledger/lanes.h"
+#include "lib/random.h"
 
 #define WORKS_MAX 60
 #define OPEN 1000
@@ -67,16 +67,6 @@ static void the_example_of_the_header(void **state)
 }
 
 /* ---- the specification ------------------------------------------------------------------------ */
-
-static uint64_t random_state;
-
-static uint64_t below(uint64_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % n;
-}
 
 static uint64_t depth_at(const struct device_work *works, size_t n, uint64_t ns, uint64_t lane)
 {
@@ -174,16 +164,6 @@ static void more_lanes_than_are_told_apart_are_one(void **state)
 	lanes_free(&lanes);
 }
 
-static int seed(void **state)
-{
-	const char *given = getenv("TEST_SEED");
-
-	(void)state;
-	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
-	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,5 +172,5 @@ int main(void)
 		cmocka_unit_test(more_lanes_than_are_told_apart_are_one),
 	};
 
-	return cmocka_run_group_tests(tests, seed, NULL);
+	return cmocka_run_group_tests(tests, random_seed, NULL);
 }

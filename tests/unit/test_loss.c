@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/num.h"
-#include "base/time.h"
 #include "ledger/loss.h"
+#include "lib/random.h"
 
 #define MS 1000000ull
 #define BASE (1000 * MS)	/* so that a call may begin before the gap */
@@ -207,16 +207,6 @@ static void what_was_late_is_told_from_what_was_early(void **state)
 	losses_free(&l);
 }
 
-static uint64_t random_state;
-
-static uint64_t below(uint64_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % n;
-}
-
 static void random_gaps_lose_at_most_what_they_are(void **state)
 {
 	(void)state;
@@ -247,16 +237,6 @@ static void random_gaps_lose_at_most_what_they_are(void **state)
 	}
 }
 
-static int seed(void **state)
-{
-	const char *given = getenv("TEST_SEED");
-
-	(void)state;
-	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
-	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,5 +248,5 @@ int main(void)
 		cmocka_unit_test(random_gaps_lose_at_most_what_they_are),
 	};
 
-	return cmocka_run_group_tests(tests, seed, NULL);
+	return cmocka_run_group_tests(tests, random_seed, NULL);
 }

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/time.h"
 #include "lib/memory_spec.h"
+#include "lib/random.h"
 
 #define BASE 1000000000000ull
 #define MS 1000000ull
@@ -142,16 +142,6 @@ static void what_there_is_no_room_for_is_counted(void **state)
 }
 
 /* ---- laws ------------------------------------------------------------------------------------ */
-
-static uint64_t random_state;
-
-static uint64_t below(uint64_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return n ? random_state % n : 0;
-}
 
 struct told {
 	struct memory_act act;
@@ -308,16 +298,6 @@ static void hostile_acts_break_nothing(void **state)
 	assert_int_equal(room.left, MEMORY_ROOM);
 }
 
-static int seed(void **state)
-{
-	const char *given = getenv("TEST_SEED");
-
-	(void)state;
-	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
-	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,5 +311,5 @@ int main(void)
 		cmocka_unit_test(hostile_acts_break_nothing),
 	};
 
-	return cmocka_run_group_tests(tests, seed, NULL);
+	return cmocka_run_group_tests(tests, random_seed, NULL);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/time.h"
+#include "lib/random.h"
 #include "model_room.h"
 
 #define BASE 1000000000000ull
@@ -166,16 +166,6 @@ static void where_works_have_no_room_causes_are_known_all_the_same(void **state)
 	model_free(m);
 }
 
-static uint64_t random_state;
-
-static uint64_t below(uint64_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % n;
-}
-
 static struct event random_event(uint64_t *now, struct work *w)
 {
 	static const uint8_t kinds[] = { EVENT_CALL, EVENT_CALL, EVENT_CALL, EVENT_ENTER, EVENT_API,
@@ -222,16 +212,6 @@ static void hostile_streams_break_no_book(void **state)
 	}
 }
 
-static int seed(void **state)
-{
-	const char *given = getenv("TEST_SEED");
-
-	(void)state;
-	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
-	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,5 +221,5 @@ int main(void)
 		cmocka_unit_test(hostile_streams_break_no_book),
 	};
 
-	return cmocka_run_group_tests(tests, seed, NULL);
+	return cmocka_run_group_tests(tests, random_seed, NULL);
 }

@@ -5,42 +5,32 @@
  */
 #include <stdlib.h>
 
-#include "base/time.h"
+#include "lib/random.h"
 #include "unit/model_room.h"
 #include "view/views.h"
-
-static uint64_t seed;
-
-static uint64_t draw(uint64_t n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (seed * 0x2545f4914f6cdd1dull >> 32) % n;
-}
 
 static struct event draw_event(uint64_t now)
 {
 	static const char *const texts[] = { NULL, "", "a", "call", "something longer than a comm" };
 	struct event ev = {
-		.kind = (uint8_t)draw(EVENT_KIND_END + 2), .has = (uint8_t)draw(128),
-		.func = (uint16_t)draw(5), .result = (int32_t)draw(3) - 1,
-		.pid = (uint32_t)draw(3), .tid = (uint32_t)draw(4), .seq = (uint32_t)draw(12),
-		.start_ns = now + draw(100 * NS_PER_MS), .end_ns = now + draw(100 * NS_PER_MS),
-		.bytes = draw(2) ? UINT64_MAX : draw(100), .dir = (uint8_t)draw(9),
-		.blocked_ns = draw(2) ? UINT64_MAX : draw(100),
-		.text = texts[draw(5)], .text2 = texts[draw(5)],
+		.kind = (uint8_t)below(EVENT_KIND_END + 2), .has = (uint8_t)below(128),
+		.func = (uint16_t)below(5), .result = (int32_t)below(3) - 1,
+		.pid = (uint32_t)below(3), .tid = (uint32_t)below(4), .seq = (uint32_t)below(12),
+		.start_ns = now + below(100 * NS_PER_MS), .end_ns = now + below(100 * NS_PER_MS),
+		.bytes = below(2) ? UINT64_MAX : below(100), .dir = (uint8_t)below(9),
+		.blocked_ns = below(2) ? UINT64_MAX : below(100),
+		.text = texts[below(5)], .text2 = texts[below(5)],
 	};
 
-	if (draw(3))
-		ev.kind = EVENT_CALL + (uint8_t)draw(2);
-	if (ev.kind == EVENT_STOP && draw(9))
+	if (below(3))
+		ev.kind = EVENT_CALL + (uint8_t)below(2);
+	if (ev.kind == EVENT_STOP && below(9))
 		ev.kind = EVENT_EXIT;
-	if (!draw(50))
-		ev.end_ns = UINT64_MAX - draw(3);
-	if (!draw(50))
-		ev.start_ns = draw(3);
-	ev.shape.grid[0] = (uint32_t)draw(4);
+	if (!below(50))
+		ev.end_ns = UINT64_MAX - below(3);
+	if (!below(50))
+		ev.start_ns = below(3);
+	ev.shape.grid[0] = (uint32_t)below(4);
 	return ev;
 }
 
@@ -90,7 +80,7 @@ static void test_hostile_streams(void **state)
 			push(m, ev);
 			if (ev.kind == EVENT_TALLY && ev.func < funcs.n)
 				added_up += TALLY_CALLS(&ev);
-			if (cuts && !draw(40))
+			if (cuts && !below(40))
 				model_cut(m, now);
 		}
 		assert_books_balance(m, model_now(m));
@@ -109,9 +99,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hostile_streams),
 	};
-	const char *given = getenv("TEST_SEED");
 
-	seed = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
-	print_message("TEST_SEED=%llu\n", (unsigned long long)seed);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, random_seed, NULL);
 }

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/time.h"
 #include "ledger/host_devices.h"
+#include "lib/random.h"
 #include "model_room.h"
 
 #define BASE 1000000000000ull
@@ -107,16 +107,6 @@ static void add_interval(const struct model *m, uint64_t now_ns, struct parts *p
 }
 
 /* ---- sessions -------------------------------------------------------------------------------- */
-
-static uint64_t random_state;
-
-static uint64_t below(uint64_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % n;
-}
 
 struct stream {
 	struct event ev[EVENTS_MAX];
@@ -346,16 +336,6 @@ static void a_process_that_begins_later_has_a_book_from_then_on(void **state)
 	model_free(m);
 }
 
-static int seed(void **state)
-{
-	const char *given = getenv("TEST_SEED");
-
-	(void)state;
-	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
-	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -366,5 +346,5 @@ int main(void)
 		cmocka_unit_test(a_process_that_begins_later_has_a_book_from_then_on),
 	};
 
-	return cmocka_run_group_tests(tests, seed, NULL);
+	return cmocka_run_group_tests(tests, random_seed, NULL);
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/time.h"
+#include "lib/random.h"
 #include "lib/share_spec.h"
 
 #define OPEN 1000
@@ -96,16 +96,6 @@ static void the_examples_of_the_header(void **state)
 }
 
 /* ---- laws ------------------------------------------------------------------------------------ */
-
-static uint64_t random_state;
-
-static uint64_t below(uint64_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return n ? random_state % n : 0;
-}
 
 struct script {			/* what each member does, one after the other */
 	struct share_spec_span spans[SPANS * 4];
@@ -223,16 +213,6 @@ static void one_that_is_behind_does_not_hold_memory(void **state)
 	share_book_free(b);
 }
 
-static int seed(void **state)
-{
-	const char *given = getenv("TEST_SEED");
-
-	(void)state;
-	random_state = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
-	print_message("TEST_SEED=%llu\n", (unsigned long long)random_state);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,5 +221,5 @@ int main(void)
 		cmocka_unit_test(one_that_is_behind_does_not_hold_memory),
 	};
 
-	return cmocka_run_group_tests(tests, seed, NULL);
+	return cmocka_run_group_tests(tests, random_seed, NULL);
 }

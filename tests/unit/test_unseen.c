@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "base/time.h"
 #include "event/event.h"
 #include "ledger/unseen.h"
+#include "lib/random.h"
 
 struct parts {
 	size_t n;
@@ -111,20 +111,15 @@ static void what_there_is_no_room_for_is_not_seen_all_the_same(void **state)
 
 static void every_nanosecond_goes_somewhere_once(void **state)
 {
-	const char *given = getenv("TEST_SEED");
-	long seed = given ? atol(given) : (long)time_now_ns();
-
-	(void)state;
-	print_message("TEST_SEED=%ld\n", seed);
-	srand48(seed);
+	random_seed(state);
 	for (int round = 0; round < 3000; round++) {
 		uint8_t why[100] = { 0 };
 		struct unseen u = { .lost = { 0 } };
 		uint64_t lost, unknown, n[3] = { 0 };
 
 		for (int i = 0; i < 6; i++) {
-			uint64_t start = (uint64_t)lrand48() % 110, end = start + (uint64_t)lrand48() % 30;
-			unsigned int kind = 1 + (unsigned int)lrand48() % 2;
+			uint64_t start = below(110), end = start + below(30);
+			unsigned int kind = 1 + (unsigned int)below(2);
 
 			assert_int_equal(unseen_add(&u, kind, start, end), 0);
 			for (uint64_t t = start; t < end && t < 100; t++)
