@@ -297,9 +297,5 @@ struct table *view_calls(const struct model *m, enum calls_by by)
 		err = add_rows(t, m, &parts);
 	VEC_FREE(&parts.all);
 	folded_free(&parts.folded);
-	if (!err)
-		return t;
-	table_free(t);
-	errno = -err;
-	return NULL;
+	return table_done(t, err);
 }

@@ -67,9 +67,5 @@ struct table *view_copies(const struct model *m)
 		err = add_device(t, devices_get(d, i));
 	if (!err)
 		err = table_sort(t, columns[TOTAL].name);
-	if (!err)
-		return t;
-	table_free(t);
-	errno = -err;
-	return NULL;
+	return table_done(t, err);
 }

@@ -135,9 +135,5 @@ struct table *view_devices(const struct model *m, uint64_t now_ns)
 		return NULL;
 	for (size_t i = 0; i < devices_hosts(d) && !err; i++)
 		err = add_device(t, m, devices_host(d, i), now_ns);
-	if (!err)
-		return t;
-	table_free(t);
-	errno = -err;
-	return NULL;
+	return table_done(t, err);
 }

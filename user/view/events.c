@@ -125,9 +125,5 @@ struct table *view_events(const struct model *m)
 	struct table *t = table_new("events", columns, N_COLUMNS);
 	int err = t ? fill(t, m) : 0;
 
-	if (!err)
-		return t;
-	table_free(t);
-	errno = -err;
-	return NULL;
+	return table_done(t, err);
 }

@@ -52,9 +52,5 @@ struct table *view_findings(const struct model *m, uint64_t now_ns)
 	for (size_t i = 0; !err && i < f.all.n; i++)
 		err = add_row(t, &f.all.v[i]);
 	findings_free(&f);
-	if (!err)
-		return t;
-	table_free(t);
-	errno = -err;
-	return NULL;
+	return table_done(t, err);
 }

@@ -156,9 +156,5 @@ struct table *view_kernels(const struct model *m)
 	}
 	if (!err)
 		err = table_sort(t, columns[TOTAL].name);
-	if (!err)
-		return t;
-	table_free(t);
-	errno = -err;
-	return NULL;
+	return table_done(t, err);
 }

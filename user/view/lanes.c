@@ -120,9 +120,5 @@ struct table *view_lanes(const struct model *m, uint64_t now_ns)
 		return NULL;
 	for (size_t i = 0; !err && i < devices_count(d); i++)
 		err = add_device(t, m, devices_get(d, i), now_ns);
-	if (!err)
-		return t;
-	table_free(t);
-	errno = -err;
-	return NULL;
+	return table_done(t, err);
 }

@@ -143,9 +143,5 @@ struct table *view_memory(const struct model *m, bool by_stack)
 	folded_free(&r.folded);
 	if (!err)
 		err = table_sort(t, columns[LIVE].name);
-	if (!err)
-		return t;
-	table_free(t);
-	errno = -err;
-	return NULL;
+	return table_done(t, err);
 }

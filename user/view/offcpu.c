@@ -142,9 +142,5 @@ struct table *view_offcpu(const struct model *m)
 	err = fill(t, &lines, m);
 	VEC_FREE(&lines.all);
 	folded_free(&lines.folded);
-	if (!err)
-		return t;
-	table_free(t);
-	errno = -err;
-	return NULL;
+	return table_done(t, err);
 }

@@ -232,9 +232,5 @@ struct table *view_processes(const struct model *m, uint64_t now_ns)
 			err = add_row(t, &c, i, &times[i]);
 	findings_free(&f);
 	free(times);
-	if (!err)
-		return t;
-	table_free(t);
-	errno = -err;
-	return NULL;
+	return table_done(t, err);
 }

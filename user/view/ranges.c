@@ -77,9 +77,5 @@ struct table *view_ranges(const struct model *m, uint64_t now_ns)
 			err = add_process(t, model_process(m, i)->pid, model_ranges(m, i), now_ns);
 	if (!err)
 		err = table_sort(t, columns[WALL].name);
-	if (!err)
-		return t;
-	table_free(t);
-	errno = -err;
-	return NULL;
+	return table_done(t, err);
 }

@@ -249,9 +249,5 @@ struct table *view_stacks_table(const struct stack_snapshot *s)
 
 	for (size_t i = 0; i < stack_snapshot_threads(s) && !err; i++)
 		err = add_row(t, stack_snapshot_thread(s, i));
-	if (!err)
-		return t;
-	table_free(t);
-	errno = -err;
-	return NULL;
+	return table_done(t, err);
 }

@@ -46,6 +46,15 @@ void table_free(struct table *t)
 	free(t);
 }
 
+struct table *table_done(struct table *t, int err)
+{
+	if (!err)
+		return t;
+	table_free(t);
+	errno = -err;
+	return NULL;
+}
+
 const char *table_name(const struct table *t)
 {
 	return t->name;

@@ -50,6 +50,7 @@ struct table;
 /* columns must outlive the table. NULL + errno. */
 struct table *table_new(const char *name, const struct column *columns, unsigned int n_columns);
 void table_free(struct table *t);
+struct table *table_done(struct table *t, int err);	/* t; err < 0: frees it, NULL + errno */
 const char *table_name(const struct table *t);
 
 /* A new row, all cells unknown: an array of n_columns cells, valid until the next row. NULL on ENOMEM. */

@@ -146,9 +146,5 @@ struct table *view_threads(const struct model *m, uint64_t now_ns)
 	VEC_FREE(&lines.all);
 	if (!err)
 		say_why_none(t, m);
-	if (!err)
-		return t;
-	table_free(t);
-	errno = -err;
-	return NULL;
+	return table_done(t, err);
 }
