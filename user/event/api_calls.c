@@ -9,12 +9,8 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/vec.h"
-#include "gpuprof/cbids.h"
+#include "event/cbid.h"
 #include "probe/catalog.h"
-
-#define API_DRIVER 4		/* event.dir of EVENT_API */
-#define API_RUNTIME 5
-#define CBIDS_MAX 2048
 
 struct held {
 	uint64_t start_ns, end_ns;
@@ -44,20 +40,17 @@ struct api_calls {
 /* ---- functions ------------------------------------------------------------------------------ */
 
 struct api_rows {
-	uint16_t row[2][CBIDS_MAX];	/* of the runtime, of the driver */
+	uint16_t row[2][CBID_MAX];	/* of the runtime, of the driver */
 };
 
-struct cbid {
-	unsigned int number;
-	const char *name;
-};
-
-static void number_rows(uint16_t row[CBIDS_MAX], unsigned int library, const struct cbid *v, size_t n)
+static void number_rows(uint16_t row[CBID_MAX], unsigned int library, unsigned int domain)
 {
 	const struct catalog_library *lib = catalog_library(library);
+	size_t n;
+	const struct cbid *v = cbid_all(domain, &n);
 
 	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < lib->n_rows && v[i].number < CBIDS_MAX; k++)
+		for (size_t k = 0; k < lib->n_rows; k++)
 			if (!lib->rows[k].tier && !strcmp(lib->rows[k].name, v[i].name))
 				row[v[i].number] = (uint16_t)(catalog_first_row(library) + k);
 }
@@ -73,18 +66,12 @@ static unsigned int library_number(const struct catalog_library *lib)
 
 struct api_rows *api_rows_new(void)
 {
-#define ROW(number, name) { number, #name },
-	static const struct cbid runtime[] = { GP_RUNTIME_CBIDS(ROW) };
-	static const struct cbid driver[] = { GP_DRIVER_CBIDS(ROW) };
-#undef ROW
 	struct api_rows *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
-	number_rows(r->row[0], library_number(&catalog_cudart), runtime,
-		    sizeof(runtime) / sizeof(runtime[0]));
-	number_rows(r->row[1], library_number(&catalog_cuda), driver,
-		    sizeof(driver) / sizeof(driver[0]));
+	number_rows(r->row[0], library_number(&catalog_cudart), CBID_RUNTIME);
+	number_rows(r->row[1], library_number(&catalog_cuda), CBID_DRIVER);
 	return r;
 }
 
@@ -95,9 +82,9 @@ void api_rows_free(struct api_rows *r)
 
 unsigned int api_rows_find(const struct api_rows *r, const struct event *api)
 {
-	if (api->func >= CBIDS_MAX || (api->dir != API_DRIVER && api->dir != API_RUNTIME))
+	if (api->func >= CBID_MAX || (api->dir != CBID_DRIVER && api->dir != CBID_RUNTIME))
 		return 0;
-	return r->row[api->dir == API_DRIVER][api->func];
+	return r->row[api->dir == CBID_DRIVER][api->func];
 }
 
 /* ---- threads -------------------------------------------------------------------------------- */

@@ -12,11 +12,9 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/vec.h"
-#include "gpuprof/cbids.h"
+#include "event/cbid.h"
 #include "join/side.h"
 
-#define API_DRIVER 4		/* event.dir of EVENT_API */
-#define CBIDS_MAX 2048
 #define ROOM_BYTES (20u << 20)	/* of all processes */
 #define ROOM_TEXT_BYTES (4u << 20)
 #define TELL_EVERY 1024		/* records of a process between two horizons */
@@ -42,7 +40,7 @@ struct join {
 	uint64_t start_ns, stop_ns;	/* of the session; 0: not known */
 	uint64_t watermark_ns;		/* 0: there is none */
 	struct join_counts counts;
-	uint8_t launches[2][CBIDS_MAX / 8];	/* bits: runtime, driver */
+	uint8_t launches[2][CBID_MAX / 8];	/* bits: runtime, driver */
 };
 
 /* ---- which functions launch ----------------------------------------------------------------- */
@@ -63,32 +61,21 @@ static bool is_launch_name(const char *name)
 	return false;
 }
 
-static void find_launches(struct join *j)
+static void find_launches(uint8_t launches[CBID_MAX / 8], unsigned int domain)
 {
-#define ROW(number, name) { number, #name },
-	static const struct cbid {
-		unsigned int number;
-		const char *name;
-	} runtime[] = { GP_RUNTIME_CBIDS(ROW) }, driver[] = { GP_DRIVER_CBIDS(ROW) };
-#undef ROW
-	const struct {
-		const struct cbid *v;
-		size_t n;
-	} domains[2] = { { runtime, sizeof(runtime) / sizeof(runtime[0]) },
-			 { driver, sizeof(driver) / sizeof(driver[0]) } };
+	size_t n;
+	const struct cbid *v = cbid_all(domain, &n);
 
-	for (int d = 0; d < 2; d++)
-		for (size_t i = 0; i < domains[d].n; i++)
-			if (domains[d].v[i].number < CBIDS_MAX && is_launch_name(domains[d].v[i].name))
-				j->launches[d][domains[d].v[i].number / 8] |=
-					(uint8_t)(1u << domains[d].v[i].number % 8);
+	for (size_t i = 0; i < n; i++)
+		if (is_launch_name(v[i].name))
+			launches[v[i].number / 8] |= (uint8_t)(1u << v[i].number % 8);
 }
 
 /* One that failed launches nothing. */
 static bool is_launch(const struct join *j, const struct event *api)
 {
-	return !api->result && api->func < CBIDS_MAX &&
-	       j->launches[api->dir == API_DRIVER][api->func / 8] >> api->func % 8 & 1;
+	return !api->result && api->func < CBID_MAX &&
+	       j->launches[api->dir == CBID_DRIVER][api->func / 8] >> api->func % 8 & 1;
 }
 
 /* ---- processes ------------------------------------------------------------------------------ */
@@ -101,7 +88,8 @@ struct join *join_new(const struct join_sink *sink)
 		return NULL;
 	j->sink = *sink;
 	j->room = (struct side_room){ ROOM_BYTES, ROOM_TEXT_BYTES };
-	find_launches(j);
+	find_launches(j->launches[0], CBID_RUNTIME);
+	find_launches(j->launches[1], CBID_DRIVER);
 	return j;
 }
 
