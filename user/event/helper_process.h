@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One process that may have a helper: its ring is looked for, read while both live, and told to its
+ * end; of what it should have told and did not it is told that it is not known. Knows nothing of
+ * other processes; event/helpers.h has them all.
+ */
+#ifndef EVENT_HELPER_PROCESS_H
+#define EVENT_HELPER_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "event/api_calls.h"
+#include "event/event.h"
+#include "event/helpers.h"
+
+struct helper_process;
+
+/* rows NULL: its calls are not told; else they outlive it. NULL + errno. */
+struct helper_process *helper_process_new(const struct helpers_process *who,
+					  const struct api_rows *rows, bool whole_graphs);
+void helper_process_free(struct helper_process *p);	/* gives its slot back */
+
+const struct helpers_process *helper_process_who(const struct helper_process *p);
+bool helper_process_has_ended(const struct helper_process *p);
+
+void helper_process_find_soon(struct helper_process *p);	/* it was met again */
+void helper_process_look_again(struct helper_process *p);	/* it may be another program */
+
+/* As helpers_tell_thread. */
+int helper_process_tell_thread(struct helper_process *p, uint32_t tid, uint32_t own_tid);
+
+/* If it is to be looked at again, and is another program: what the old one had told is read, and it has
+ * ended. 0, the sink's error or -ENOMEM; the same for those that follow. */
+int helper_process_follow(struct helper_process *p, uint64_t now_ns, const struct event_sink *sink,
+			  bool *is_another);
+
+int helper_process_pump(struct helper_process *p, uint64_t now_ns, const struct event_sink *sink);
+int helper_process_end(struct helper_process *p, uint64_t now_ns, const struct event_sink *sink);
+
+/* It has something to hand on of before ns, and has not. */
+bool helper_process_is_awaited(const struct helper_process *p, uint64_t ns);
+void helper_process_wake(const struct helper_process *p);
+
+/* Every call that ended before has been told; UINT64_MAX: it tells no calls. */
+uint64_t helper_process_told_ns(const struct helper_process *p);
+
+void helper_process_status(const struct helper_process *p, struct helpers_status *out);
+
+#endif
