@@ -5,7 +5,8 @@
  * are of an eighth of the limit, and it ends when one more might not fit.
  *
  * A file that has ended is closed (fsync takes its time) where its blocks are stored: a block of
- * type 0 says so.
+ * type 0 says so. Before, it stays open for a while if devices worked: what they did until it ended is
+ * told later, and is put where it belongs as long as there is room.
  */
 #include "event/capture_set.h"
 
@@ -22,6 +23,12 @@
 #include "event/roster.h"
 
 #define LAST_WORDS 4096		/* room for counters and STOP */
+#define LATE_NS 3000000000ull	/* works are told at most so late */
+
+struct file {
+	struct capture_writer *writer;
+	struct capture_block *end;	/* says that it ends; made with it */
+};
 
 struct capture_set {
 	struct keep keep;
@@ -30,8 +37,10 @@ struct capture_set {
 	size_t slice;			/* rows of a block */
 	const struct funcs *funcs;
 	struct roster *roster;		/* NULL: there is no limit */
-	struct capture_writer *writer;
-	struct capture_block *end;	/* says that the writer's file ends; made with it */
+	struct file now;
+	struct file before;		/* it takes what ended until cut_ns; writer NULL: none does */
+	uint64_t cut_ns;
+	bool has_works;			/* of devices */
 	uint64_t number;		/* of the file being written: from 1, or what is there, up */
 	uint64_t rows;			/* bytes of them since what the file began with */
 	uint64_t watermark_ns, latest_ns;
@@ -95,17 +104,17 @@ static int open_file(struct capture_set *s)
 
 	if (err)
 		return err;
-	s->end = calloc(1, sizeof(*s->end));
-	s->writer = s->end ? capture_create(name, s->funcs) : NULL;
-	if (!s->writer) {
+	s->now.end = calloc(1, sizeof(*s->now.end));
+	s->now.writer = s->now.end ? capture_create(name, s->funcs) : NULL;
+	if (!s->now.writer) {
 		err = errno ? -errno : -EIO;
-		free(s->end);
-		s->end = NULL;
+		free(s->now.end);
+		s->now.end = NULL;
 		return err;
 	}
-	s->end->writer = s->writer;
+	s->now.end->writer = s->now.writer;
 	if (s->keep.full)
-		capture_defer(s->writer, take_block, s);
+		capture_defer(s->now.writer, take_block, s);
 	s->number++;
 	s->rows = 0;
 	remove_oldest(s);
@@ -124,13 +133,14 @@ static int close_file(struct capture_set *s, struct capture_writer *w)
 }
 
 /* The file is closed when all its blocks are stored: here or where that is done. */
-static int end_file(struct capture_set *s)
+static int end_file(struct capture_set *s, struct file *f)
 {
-	struct capture_block *end = s->end;
-	int err = capture_flush(s->writer);
+	struct capture_block *end = f->end;
+	int err = f->writer ? capture_flush(f->writer) : 0;
 
-	s->writer = NULL;
-	s->end = NULL;
+	*f = (struct file){ NULL };
+	if (!end)
+		return err;
 	if (s->keep.full)
 		s->keep.full(s->keep.full_ctx, end);
 	else
@@ -140,7 +150,7 @@ static int end_file(struct capture_set *s)
 
 static void set_defer(struct keep *k)
 {
-	capture_defer(of(k)->writer, take_block, k);
+	capture_defer(of(k)->now.writer, take_block, k);
 }
 
 static int set_store(struct keep *k, struct capture_block *b)
@@ -157,7 +167,7 @@ static int set_store(struct keep *k, struct capture_block *b)
 
 static int push_raw(void *ctx, const struct event *ev)
 {
-	return capture_push(((struct capture_set *)ctx)->writer, ev);
+	return capture_push(((struct capture_set *)ctx)->now.writer, ev);
 }
 
 /* The next file begins where this one ends. */
@@ -171,7 +181,14 @@ static int cut(struct capture_set *s)
 		s->keep.on_cut(s->keep.cut_ctx);
 	err = push_raw(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
 	if (!err)
-		err = end_file(s);
+		err = end_file(s, &s->before);
+	if (!err && s->has_works) {
+		s->before = s->now;
+		s->now = (struct file){ NULL };
+	} else if (!err) {
+		err = end_file(s, &s->now);
+	}
+	s->cut_ns = now_ns;
 	if (!err)
 		err = open_file(s);
 	if (!err)
@@ -180,18 +197,48 @@ static int cut(struct capture_set *s)
 	return err;
 }
 
+/* Where devices work, with room for what is told late. */
 static bool is_full(const struct capture_set *s)
 {
+	const uint64_t late = s->has_works ? s->max_bytes / 8 : 0;
+
 	return s->rows >= s->slice &&
-	       capture_bytes_at_most(s->writer) + s->slice + LAST_WORDS > s->max_bytes;
+	       capture_bytes_at_most(s->now.writer) + s->slice + late + LAST_WORDS > s->max_bytes;
+}
+
+/* ---- what is told late ---------------------------------------------------------------------- */
+
+static bool has_room(const struct capture_set *s)
+{
+	return capture_bytes_at_most(s->before.writer) + LAST_WORDS < s->max_bytes;
+}
+
+/* A work goes where it ended, to one file alone. What launched it may have launched others, that run
+ * later. */
+static int push_late(struct capture_set *s, const struct event *ev, bool *taken)
+{
+	bool is_work = ev->kind == EVENT_WORK;
+	int err;
+
+	if (s->watermark_ns > s->cut_ns + LATE_NS)
+		return end_file(s, &s->before);
+	if ((!is_work && ev->kind != EVENT_API) || ev->end_ns > s->cut_ns || !has_room(s))
+		return 0;
+	*taken = is_work;
+	if (is_work)
+		roster_count_before(s->roster, "helper", "work");
+	err = capture_push(s->before.writer, ev);
+	/* What is packed takes less room. */
+	return err || capture_block_bytes(s->before.writer) < s->slice / 2 ? err :
+	       capture_flush(s->before.writer);
 }
 
 static int flush_block(struct capture_set *s)
 {
 	int err;
 
-	s->rows += capture_block_bytes(s->writer);
-	err = capture_flush(s->writer);
+	s->rows += capture_block_bytes(s->now.writer);
+	err = capture_flush(s->now.writer);
 	if (!err && !s->cutting && is_full(s))
 		err = cut(s);
 	return err;
@@ -216,19 +263,25 @@ static int set_push(struct keep *k, const struct event *ev)
 {
 	struct capture_set *s = of(k);
 	struct event own;
+	bool taken = false;
 	int err = atomic_load_explicit(&s->err, memory_order_relaxed);
 
 	if (err)
 		return err;
 	if (!s->roster)
-		return capture_push(s->writer, ev);
+		return capture_push(s->now.writer, ev);
 	see_time(s, ev);
+	s->has_works |= ev->kind == EVENT_WORK;
+	if (s->before.writer)
+		err = push_late(s, ev, &taken);
+	if (err || taken)
+		return fail(s, err);
 	err = roster_take(s->roster, ev, &own);
 	if (err)
 		log_error("cannot record events: %s", strerror(-err));
 	else
-		err = capture_push(s->writer, &own);
-	if (!err && capture_block_bytes(s->writer) >= s->slice)
+		err = capture_push(s->now.writer, &own);
+	if (!err && capture_block_bytes(s->now.writer) >= s->slice)
 		err = flush_block(s);
 	return fail(s, err);
 }
@@ -238,9 +291,11 @@ static int set_flush(struct keep *k)
 	struct capture_set *s = of(k);
 	int err = atomic_load_explicit(&s->err, memory_order_relaxed);
 
+	if (!err && s->before.writer)
+		err = capture_flush(s->before.writer);
 	if (err)
-		return err;
-	return fail(s, s->roster ? flush_block(s) : capture_flush(s->writer));
+		return fail(s, err);
+	return fail(s, s->roster ? flush_block(s) : capture_flush(s->now.writer));
 }
 
 static int set_close(struct keep *k, struct keep_stats *stats)
@@ -248,15 +303,18 @@ static int set_close(struct keep *k, struct keep_stats *stats)
 	struct capture_set *s = of(k);
 	int err;
 
-	if (s->writer)
-		close_file(s, s->writer);
+	if (s->before.writer)
+		close_file(s, s->before.writer);
+	if (s->now.writer)
+		close_file(s, s->now.writer);
 	err = atomic_load(&s->err);
 	if (s->stats.files && !name_file(s, s->oldest, s->stats.first_path))
 		name_file(s, s->number, s->stats.last_path);
 	if (stats)
 		*stats = s->stats;
 	roster_free(s->roster);
-	free(s->end);
+	free(s->before.end);
+	free(s->now.end);
 	free(s->path);
 	free(s);
 	return err;

@@ -65,6 +65,10 @@ enum unseen_why {
 /* THREAD: its number in its own pid namespace; 0: not known. */
 #define EVENT_OWN_TID(e) ((e)->stream)
 
+/* RANGE (PUSH, START), MEMORY (ALLOC): it began before this capture did, whose beginning says so again:
+ * it is open, or lives, but has not begun once more. */
+#define EVENT_AGAIN(e) ((e)->stream)
+
 /* EVENT_COUNT reuses the numeric fields. */
 #define EVENT_HITS(e) ((e)->start_ns)
 #define EVENT_RECEIVED(e) ((e)->end_ns)

@@ -11,6 +11,7 @@
 #include "base/pairs.h"
 #include "base/vec.h"
 #include "event/counters.h"
+#include "event/holdings.h"
 #include "event/stacks.h"
 
 #define TEXTS_MAX 1024		/* facts, readings; the ledger keeps no more either */
@@ -36,6 +37,7 @@ struct process {
 	uint64_t exact_ns;	/* EVENT_PROCESS_NS */
 	char *cmdline;		/* NULL: unknown */
 	struct pairs identity;
+	struct holdings *holdings;	/* NULL: it has none */
 };
 
 struct fact {
@@ -67,6 +69,7 @@ static void free_process(struct process *p)
 {
 	free(p->cmdline);
 	pairs_free(&p->identity);
+	holdings_free(p->holdings);
 	free(p);
 }
 
@@ -208,6 +211,10 @@ static int take_process(struct roster *r, const struct event *ev)
 	if (EVENT_PROCESS_NS(ev))
 		p->exact_ns = EVENT_PROCESS_NS(ev);
 	copy_comm(p->comm, ev->text);
+	if (ev->end_ns) {		/* another program: nothing is left of what it had */
+		holdings_free(p->holdings);
+		p->holdings = NULL;
+	}
 	return ev->text2 ? replace(&p->cmdline, ev->text2) : 0;
 }
 
@@ -221,6 +228,14 @@ static int take_identity(struct roster *r, const struct event *ev)
 	if (ev->text && ev->text2)
 		err = pairs_set(&p->identity, ev->text, ev->text2, IDENTITY_MAX);
 	return err == -ENOMEM ? err : 0;
+}
+
+static int take_holding(struct roster *r, const struct event *ev)
+{
+	const struct map_slot *slot = map_find(&r->processes, ev->pid);
+	struct process *p = slot ? (void *)(uintptr_t)slot->value : NULL;
+
+	return p ? holdings_take(&p->holdings, ev) : 0;	/* else it is known no more */
 }
 
 static void keep_open(struct thread *t, const struct event *ev)
@@ -244,8 +259,10 @@ static int take_numbered(struct roster *r, const struct event *ev, struct event 
 		keep_open(t, ev);
 	else if (ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT)
 		t->has_open = false;
-	if (ev->kind == EVENT_EXIT)
+	if (ev->kind == EVENT_EXIT) {
+		holdings_exit(find_process(r, ev->pid)->holdings, ev->tid);
 		forget_thread(r, t);
+	}
 	return 0;
 }
 
@@ -346,6 +363,16 @@ static int take_count(struct roster *r, const struct event *ev, struct event *ou
 	return 0;
 }
 
+void roster_count_before(struct roster *r, const char *source, const char *kind)
+{
+	struct reading *d = find_reading(r, &(struct event){ .text = source, .text2 = kind });
+
+	if (!d)
+		return;
+	d->base[0]++;
+	d->base[1]++;
+}
+
 int roster_take(struct roster *r, const struct event *ev, struct event *out)
 {
 	*out = *ev;
@@ -367,6 +394,10 @@ int roster_take(struct roster *r, const struct event *ev, struct event *out)
 		return take_process(r, ev);
 	case EVENT_IDENTITY:
 		return take_identity(r, ev);
+	case EVENT_DEVICE:
+	case EVENT_RANGE:
+	case EVENT_MEMORY:
+		return take_holding(r, ev);
 	case EVENT_FRAME:
 	case EVENT_STACK:
 		return stacks_take(&r->stacks, ev) == -ENOMEM ? -ENOMEM : 0;
@@ -417,7 +448,7 @@ static int put_process(const struct process *p, const struct event_sink *to)
 		err = put(to, &(struct event){ .kind = EVENT_IDENTITY, .pid = p->pid, .tid = p->pid,
 					       .text = p->identity.v[i].key,
 					       .text2 = p->identity.v[i].value });
-	return err;
+	return err ? err : holdings_put(p->holdings, p->pid, to);
 }
 
 static int put_thread(struct thread *t, const struct event_sink *to)

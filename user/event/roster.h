@@ -25,7 +25,11 @@ int roster_take(struct roster *r, const struct event *ev, struct event *out);
 /* Does ev count since the session began? */
 bool roster_counts(const struct event *ev);
 
-/* A capture begins here: START, facts, processes, threads and their open calls. 0 or to's error. */
+/* One that a source counts went into the capture before: in the present one it is none. */
+void roster_count_before(struct roster *r, const char *source, const char *kind);
+
+/* A capture begins here: START, facts, processes with what they have (holdings.h), threads and their
+ * open calls. 0 or to's error. */
 int roster_begin(struct roster *r, uint64_t start_ns, const struct event_sink *to);
 
 #endif

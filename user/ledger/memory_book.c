@@ -184,7 +184,7 @@ static int apply_alloc(struct memory_book *b, const struct memory_act *act)
 	if (a)
 		*a = (struct alloc){ bytes, act->end_ns, group };
 	while ((sums = next_sums(b, &at))) {
-		sums->allocs++;
+		sums->allocs += !act->again;
 		sums->unsized += !act->has_bytes;
 		sums->untracked += !tracked;
 		sums->live_bytes += tracked ? bytes : 0;

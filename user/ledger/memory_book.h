@@ -41,6 +41,7 @@ struct memory_act {
 	uint8_t kind;			/* enum memory_kind */
 	bool is_record;
 	bool has_bytes;
+	bool again;			/* it lived before anybody looked: it is no new allocation */
 };
 
 struct memory_sums {

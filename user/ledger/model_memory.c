@@ -79,7 +79,8 @@ int memory_push(struct model *m, const struct event *ev)
 	return push(m, p, &(struct memory_act){
 		.start_ns = ev->start_ns, .end_ns = ev->start_ns, .address = ev->address,
 		.bytes = ev->bytes, .device = ev->seq, .op = ev->dir, .kind = (uint8_t)ev->func,
-		.is_record = true, .has_bytes = ev->has & HAS_BYTES });
+		.is_record = true, .has_bytes = ev->has & HAS_BYTES,
+		.again = EVENT_AGAIN(ev) != 0 });
 }
 
 int memory_expect_records(struct model *m, uint32_t pid)

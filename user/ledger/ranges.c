@@ -216,7 +216,7 @@ static int begin(struct ranges *r, const struct event *ev, unsigned int kind, ui
 
 	if (!row)
 		return -ENOMEM;
-	row->count++;
+	row->count += !EVENT_AGAIN(ev);
 	if (t->depth >= RANGES_DEPTH_MAX) {
 		t->deep += kind == RANGE_KIND_PUSH;
 		return 0;

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Several files of one session in which devices worked: each knows the devices, what ranges are open
+ * and what memory lives, though that was said in the first; and all together hold every work once,
+ * though works are told late.
+ */
+#include "lib/capture_lib.h"
+
+#include <string.h>
+
+#include "event/capture_file.h"
+#include "event/capture_set.h"
+#include "event/memory.h"
+#include "event/work.h"
+#include "ledger/model.h"
+#include "ledger/ranges.h"
+
+#define SEC 1000000000ull
+#define MS 1000000ull
+#define FILE_BYTES (64u << 10)
+#define LATE_MS 200
+#define PID 10
+
+static const struct device_facts device = { .device = 0, .multiprocessors = 132,
+					    .uuid = "GPU-00000000-0000-0000-0000-000000000001" };
+
+static void push(struct keep *k, struct event ev)
+{
+	assert_int_equal(keep_push(k, &ev), 0);
+}
+
+static void begin(struct keep *k)
+{
+	push(k, (struct event){ .kind = EVENT_START, .start_ns = 100 * SEC });
+	push(k, (struct event){ .kind = EVENT_PROCESS, .pid = PID, .tid = PID, .start_ns = 5 * SEC,
+				.text = "train" });
+	push(k, (struct event){ .kind = EVENT_THREAD, .pid = PID, .tid = PID, .start_ns = 5 * SEC });
+	push(k, (struct event){ .kind = EVENT_DEVICE, .pid = PID, .text = "H100", .device = &device });
+	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .dir = RANGE_PUSH,
+				.start_ns = 101 * SEC, .text = "epoch" });
+	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .dir = RANGE_PUSH,
+				.start_ns = 101 * SEC + 1, .text = "gone" });
+	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .dir = RANGE_POP,
+				.start_ns = 101 * SEC + 2 });
+	for (uint64_t address = 1; address <= 3; address++)
+		push(k, (struct event){ .kind = EVENT_MEMORY, .has = HAS_BYTES, .pid = PID,
+					.dir = MEMORY_ALLOC, .func = MEMORY_KIND_DEVICE,
+					.start_ns = 101 * SEC + address, .address = address,
+					.bytes = 1000 });
+	push(k, (struct event){ .kind = EVENT_MEMORY, .pid = PID, .dir = MEMORY_FREE,
+				.func = MEMORY_KIND_DEVICE, .start_ns = 101 * SEC + 9, .address = 2 });
+}
+
+/* A launch every ms, its work right after it; what devices did is told LATE_MS later. */
+static void work(struct keep *k, uint32_t number)
+{
+	const uint64_t start_ns = 102 * SEC + number * MS;
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = number + 1,
+				.context = number % 2000 };	/* so that rows are long */
+
+	push(k, (struct event){ .kind = EVENT_API, .has = HAS_RESULT | HAS_END, .pid = PID, .tid = PID,
+				.seq = number + 1, .func = 211, .dir = 5, .start_ns = start_ns,
+				.end_ns = start_ns + 1000 });
+	push(k, (struct event){ .kind = EVENT_WORK, .pid = PID, .start_ns = start_ns + 2000,
+				.end_ns = start_ns + 2000 + MS / 2, .text = "gemm", .work = &w });
+	push(k, (struct event){ .kind = EVENT_WATERMARK, .end_ns = start_ns + LATE_MS * MS });
+}
+
+static uint64_t play(unsigned int works)
+{
+	struct keep *k = capture_set_new(&(struct capture_set_plan){
+		.path = lib_path, .max_bytes = FILE_BYTES }, &lib_funcs);
+	struct keep_stats stats;
+
+	assert_non_null(k);
+	begin(k);
+	for (unsigned int i = 0; i < works; i++)
+		work(k, i);
+	push(k, (struct event){ .kind = EVENT_STOP, .end_ns = 102 * SEC + (works + LATE_MS) * MS });
+	assert_int_equal(keep_close(k, &stats), 0);
+	return stats.files;
+}
+
+static int hear(void *model, const struct event *ev)
+{
+	return model_push(model, ev);
+}
+
+static struct model *read_file(uint64_t number)
+{
+	struct strbuf path = STRBUF_INIT;
+	struct capture_reader *c;
+	struct model *m;
+	struct stat st;
+
+	capture_file_number(&path, lib_path, number);
+	assert_int_equal(stat(path.s, &st), 0);
+	assert_true(st.st_size <= FILE_BYTES);
+	c = capture_open(path.s);
+	assert_non_null(c);
+	m = model_new(&lib_funcs);
+	assert_int_equal(capture_read(c, &(struct event_sink){ hear, m }), 0);
+	assert_int_equal(capture_state(c), CAPTURE_COMPLETE);
+	assert_int_equal(model_finish(m), 0);
+	unlink(path.s);
+	strbuf_free(&path);
+	capture_free(c);
+	return m;
+}
+
+static void check_range(const struct model *m, bool is_first)
+{
+	const struct ranges *ranges = model_ranges(m, 0);
+	struct model_session s = model_session(m);
+	struct range_sum sum;
+
+	assert_non_null(ranges);
+	assert_int_equal(ranges_count(ranges), is_first ? 2 : 1);
+	ranges_read(ranges, 0, s.stop_ns, &sum);
+	assert_string_equal(sum.name, "epoch");
+	assert_int_equal(sum.count, is_first);
+	assert_int_equal(sum.open, 1);
+	assert_int_equal(sum.wall_ns, s.stop_ns - (is_first ? 101 * SEC : s.start_ns));
+	assert_true(sum.launches > 0);
+}
+
+static void check_memory(const struct model *m, bool is_first)
+{
+	const struct memory_sums *sums = memory_book_row(model_memory(m, 0), 0);
+
+	assert_int_equal(sums->live_bytes, 2000);
+	assert_int_equal(sums->allocs, is_first ? 3 : 0);
+	assert_int_equal(sums->frees, is_first);
+}
+
+static void each_file_knows_what_was_said_in_the_first(void **state)
+{
+	const uint64_t files = play(20000);
+
+	(void)state;
+	assert_true(files > 2);
+	for (uint64_t i = 1; i <= files; i++) {
+		struct model *m = read_file(i);
+		const struct device_state *s = devices_get(model_devices(m), 0);
+
+		assert_string_equal(s->facts.uuid, device.uuid);
+		assert_string_equal(s->name, "H100");
+		check_range(m, i == 1);
+		check_memory(m, i == 1);
+		model_free(m);
+	}
+}
+
+static void files_together_hold_every_work_once(void **state)
+{
+	const uint64_t works = 20000, files = play(works);
+	uint64_t seen = 0;
+
+	(void)state;
+	assert_true(files > 2);
+	for (uint64_t i = 1; i <= files; i++) {
+		struct model *m = read_file(i);
+		struct model_counts counts;
+
+		model_counts(m, &counts);
+		assert_int_equal(counts.invalid[EVENT_WORK], 0);
+		assert_int_equal(counts.orphan, 0);
+		seen += counts.matched;
+		model_free(m);
+	}
+	assert_int_equal(seen, works);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_file_knows_what_was_said_in_the_first),
+		cmocka_unit_test(files_together_hold_every_work_once),
+	};
+
+	lib_seed();
+	return cmocka_run_group_tests(tests, lib_setup, lib_teardown);
+}
