@@ -29,6 +29,28 @@ duration_ms() { report_value report.json 'r["meta"]["duration_ns"] // 10**6'; }
 	assert_equal $sum 100000
 }
 
+# bats test_tags=needs:root,needs:bpf
+@test "keep: each of the rotated files knows the device, and together they hold every work" {
+	needs root bpf sim
+	local file seen=0 works
+	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" timeout 60 "$GPUPROF" \
+		record -o run.gpr --max-size 256k -- "$SIM/mix" --rounds 10000 --pause-us 50
+	assert_success
+	for file in run.*.gpr; do
+		"$GPUPROF" report "$file" --format json >report.json
+		laws report.json >&2
+		run report_value report.json '{x["device_uuid"] is not None for x in t["ledger"]}'
+		assert_output "{True}"
+		works=$(report_value report.json '[e["matched"] + e["orphan"] for e in t["events"] if e["kind"] == "work"][0]')
+		seen=$((seen + works))
+	done
+	assert [ "$(find . -name 'run.*.gpr' | wc -l)" -ge 3 ]
+	works=$(python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["works"]))' ./*.log)
+	# What ran beyond the watermark when a file ended is outside of it.
+	assert [ $seen -le "$works" ]
+	assert [ $((seen * 100)) -ge $((works * 99)) ]
+}
+
 # The first file's count of stack copies: hits,received,...
 first_copies() {
 	"$GPUPROF" record -o copies.gpr --stacks --max-size 64k -- \

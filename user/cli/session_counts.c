@@ -144,12 +144,14 @@ static int put_kept(void *ctx, const struct event *ev)
 void counts_cut(void *ctx)
 {
 	struct session *s = ctx;
+	const struct event_sink to = { put_kept, s->tap.keep };
 	struct gp_counts c;
 
+	helpers_push_count(s, &to);
 	if (read_counters(s, &c))
 		return;
 	/* A hit that is neither received nor lost is on its way, and the next file's. */
 	for (int k = 1; k < GP_KINDS; k++)
 		c.hits[k] = s->live.received[k] + c.lost[k];
-	put_counts(s, &c, &(struct event_sink){ put_kept, s->tap.keep });
+	put_counts(s, &c, &to);
 }

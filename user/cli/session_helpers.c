@@ -181,12 +181,11 @@ static void say_unfound(const struct session *s)
 	}
 }
 
-/* Works of all helpers, beside which the table events shows what became of them. */
-static int push_count(struct session *s)
+int helpers_push_count(const struct session *s, const struct event_sink *to)
 {
 	struct event ev = { .kind = EVENT_COUNT, .text = "helper", .text2 = "work" };
 
-	for (size_t i = 0; i < helpers_count(s->helpers); i++) {
+	for (size_t i = 0; s->helpers && i < helpers_count(s->helpers); i++) {
 		struct helpers_status st;
 
 		helpers_status(s->helpers, i, &st);
@@ -194,7 +193,7 @@ static int push_count(struct session *s)
 		ev.bytes = num_add(ev.bytes, num_add(st.lost_works, st.counts.dropped));
 	}
 	ev.start_ns = num_add(ev.end_ns, ev.bytes);
-	return ev.start_ns ? s->sink.push(s->sink.ctx, &ev) : 0;
+	return ev.start_ns ? to->push(to->ctx, &ev) : 0;
 }
 
 bool session_wants_whole_graphs(const struct session *s)
@@ -208,8 +207,8 @@ void helpers_stop(struct session *s)
 {
 	int err = s->helpers ? helpers_end(s->helpers, time_now_ns(), &s->sink) : 0;
 
-	if (!err && s->helpers)
-		err = push_count(s);
+	if (!err)
+		err = helpers_push_count(s, &s->sink);
 	if (err && !s->err)
 		s->err = err;
 	blind_sources(s);

@@ -101,6 +101,8 @@ int helpers_see(struct session *s, const struct event *ev);	/* the same of whom 
 void helpers_read(struct session *s);
 void helpers_stop(struct session *s);	/* reads the last */
 void helpers_say(const struct session *s);	/* of what devices did not tell: when the model has all */
+/* Works of all helpers so far, beside which the table events shows what became of them. */
+int helpers_push_count(const struct session *s, const struct event_sink *to);
 bool session_wants_whole_graphs(const struct session *s);
 
 int blind_choose(struct session *s);	/* sets `blind` if it is to be; 0 or -EINVAL, logged */
