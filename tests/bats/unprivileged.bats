@@ -10,9 +10,7 @@ load ../lib/common
 open_folder() {
 	OPEN=$(mktemp -d /tmp/gpuprof-bats.XXXXXX)
 	cp -L "$GPUPROF" "$SIM"/{libgpusim.so,libcuda.so.1,libcudart.so.13,libcupti.so.13,libnccl.so.2,train,ddp} "$OPEN"
-	if [ -e "$SIM/ranges" ]; then
-		cp -L "$SIM/ranges" "$SIM"/libranges*.so "$OPEN" 2>/dev/null || true
-	fi
+	cp -L "$SIM"/{hoard,ranges} "$SIM"/libranges*.so "$OPEN"
 	chmod -R go+rX "$OPEN"
 	chmod go+w "$OPEN"
 }
@@ -49,6 +47,38 @@ as_nobody() { with_sim setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; 
 	run as_nobody "$OPEN/gpuprof" stat -- "$OPEN/train" --steps 2 --quiet
 	assert_success
 	assert_line --index 0 --partial "without probes (CAP_BPF is missing; run as root or with sudo): calls are those that CUPTI records"
+}
+
+# What three programs do below a shell: work and copies, ranges, memory of all kinds.
+job() {
+	cat >"$OPEN/job" <<-'EOF_JOB'
+		#!/bin/bash
+		at=$(dirname "$0")
+		"$at/hoard" --rounds 400 --seed "$SEED" && "$at/ranges" && "$at/train" --steps 20 --quiet
+	EOF_JOB
+	chmod 755 "$OPEN/job"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "unprivileged: kernels, copies, memory, ranges and busy rows are root's, idle that probes explain is unknown" {
+	needs root bpf sim
+	open_folder
+	job
+	export SEED=$RANDOM
+	echo "seed $SEED"
+	as_nobody "$OPEN/gpuprof" stat -o "$OPEN/user.json" --format json -- "$OPEN/job"
+	with_sim "$OPEN/gpuprof" stat -o root.json --format json -- "$OPEN/job"
+	run "$TEST_LIB/same_tables.py" "$OPEN/user.json" root.json
+	assert_success
+	for report in "$OPEN/user.json" root.json; do
+		run report_value "$report" '(all(t[n] for n in ("kernels", "copies", "memory", "ranges", "ledger")),
+			{m["since"] for m in t["memory"]}, {m["kind"] for m in t["memory"]} >= {"device", "pool", "pinned"})'
+		assert_output "(True, {'start'}, True)"
+	done
+	run report_value "$OPEN/user.json" '({b["bucket"] for b in t["ledger"] if b["state"] == "idle"} &
+		{"other", "lock", "runqueue", "sleep", "disk", "io", "page-fault", "off-cpu"},
+		any(b["bucket"] == "unknown" for b in t["ledger"]))'
+	assert_output "(set(), True)"
 }
 
 # bats test_tags=needs:root

@@ -15,13 +15,21 @@ COLUMNS = {
     "kernels": ("device", "symbol", "name", "bucket", "count", "registers", "block", "grid", "occupancy_pct"),
     "copies": ("device", "direction", "pinned", "count", "bytes"),
     "ranges": ("nvtx_domain", "range", "count", "launches"),
+    "memory": ("comm", "device", "kind", "live_bytes", "peak_bytes", "allocs", "frees", "failed", "leaked_bytes",
+               "since", "frees_before", "unsized", "untracked"),
+    "ledger": ("comm", "device", "device_uuid", "state", "bucket"),
 }
+
+
+def is_compared(table, row):
+    """What idles is told by probes."""
+    return table != "ledger" or row["state"] != "idle"
 
 
 def rows(path, table):
     with open(path, encoding="utf-8") as file:
         tables = json.load(file)["tables"]
-    return sorted([str(row[c]) for c in COLUMNS[table]] for row in tables.get(table, []))
+    return sorted([str(row[c]) for c in COLUMNS[table]] for row in tables.get(table, []) if is_compared(table, row))
 
 
 def main():

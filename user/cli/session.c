@@ -24,7 +24,7 @@
 #include "cli/confine.h"
 #include "cli/exit.h"
 #include "cli/kept.h"
-#include "cli/session_internal.h"
+#include "cli/session_blind.h"
 
 /* ---- events that the session itself makes --------------------------------------------------- */
 
@@ -378,6 +378,15 @@ static int start_waits(struct session *s)
 	return err ? cannot("wait for events", -err) : 0;
 }
 
+static int let_go(struct session *s)
+{
+	uint64_t exec_ns = time_now_ns();
+
+	if (command_go(&s->command, s->plan->o->cmd[0]))
+		return -EIO;	/* logged; a command's EACCES is no missing capability */
+	return blind_command(s, exec_ns);
+}
+
 static int start(struct session *s)
 {
 	const struct options *o = s->plan->o;
@@ -409,6 +418,7 @@ static int start(struct session *s)
 		err = helpers_meet(s, s->users.v[i]);
 	targets_facts(s);
 	s->start_ns = time_now_ns();
+	s->tap.oldest_ns = s->command.pid ? s->start_ns : 0;
 	if (!err)
 		err = session_push(s, &(struct event){ .kind = EVENT_START, .start_ns = s->start_ns });
 	targets_processes(s);
@@ -421,8 +431,8 @@ static int start(struct session *s)
 		err = worker_run(s->worker);
 	if (!err)
 		err = start_waits(s);
-	if (!err && s->command.pid && command_go(&s->command, o->cmd[0]))
-		err = -EIO;	/* logged; a command's EACCES is no missing capability */
+	if (!err && s->command.pid)
+		err = let_go(s);
 	s->state = err ? SESSION_STOPPING : SESSION_RUNNING;
 	return err;
 }

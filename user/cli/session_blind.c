@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "base/time.h"
-#include "cli/session_internal.h"
+#include "cli/session_blind.h"
 #include "event/helper_source.h"
 #include "probe/caps.h"
 #include "probe/proc.h"
@@ -95,6 +95,15 @@ void blind_facts(struct session *s)
 {
 	session_fact(s, "without_probes", "%s%s; %s", s->blind,
 		     caps_missing() && s->blind == caps_missing()->name ? " is missing" : "", s->remedy);
+}
+
+/* Nobody else tells that it executes its program, and that all it has is had since. */
+int blind_command(struct session *s, uint64_t exec_ns)
+{
+	struct event ev = { .kind = EVENT_PROCESS, .pid = (uint32_t)s->command.pid,
+			    .tid = (uint32_t)s->command.pid, .end_ns = exec_ns, .text = "" };
+
+	return s->blind ? session_push(s, &ev) : 0;
 }
 
 /* ---- while it runs -------------------------------------------------------------------------- */

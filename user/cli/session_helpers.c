@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "base/time.h"
-#include "cli/session_internal.h"
+#include "cli/session_blind.h"
 #include "probe/proc.h"
 
 /* What its time namespace adds to the host's CLOCK_MONOTONIC. */

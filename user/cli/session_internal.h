@@ -27,6 +27,7 @@ struct tap {
 	struct map settled;		/* of these, whose devices were looked for after a launch */
 	uint32_t settled_pid;		/* found there last */
 	uint64_t watermark_ns;		/* all that ended before it has been delivered */
+	uint64_t oldest_ns;		/* before it no process but the command began; 0: any may have */
 	bool no_cmdline;
 	bool sums;			/* what a process called is told after its end */
 };
@@ -104,12 +105,6 @@ void helpers_say(const struct session *s);	/* of what devices did not tell: when
 /* Works of all helpers so far, beside which the table events shows what became of them. */
 int helpers_push_count(const struct session *s, const struct event_sink *to);
 bool session_wants_whole_graphs(const struct session *s);
-
-int blind_choose(struct session *s);	/* sets `blind` if it is to be; 0 or -EINVAL, logged */
-int blind_after(struct session *s, int err);	/* of the loader: 0: `blind` is set, else err */
-void blind_facts(struct session *s);
-void blind_look(struct session *s, uint64_t now_ns);	/* watermark, processes that came */
-void blind_sources(struct session *s);	/* with probes too: what calls are known by */
 
 void probes_facts(struct session *s);	/* what the probes see, at which cost */
 void probes_met(struct session *s);	/* what libraries that came later change of that */

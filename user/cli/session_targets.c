@@ -16,7 +16,7 @@
 
 #include "base/log.h"
 #include "base/time.h"
-#include "cli/session_internal.h"
+#include "cli/session_blind.h"
 #include "cli/version.h"
 #include "probe/catalog.h"
 

@@ -134,6 +134,12 @@ static void read_now(struct tap *tap, pid_t pid, bool with_identity)
 	proc_close(&proc);
 }
 
+/* What procfs says is up to a tick early. */
+static uint64_t began(const struct tap *tap, uint64_t ns)
+{
+	return ns < tap->oldest_ns && ns + TICK_NS >= tap->oldest_ns ? tap->oldest_ns : ns;
+}
+
 static int push_reading(struct tap *tap, const struct reading *r, uint64_t process_ns,
 			uint64_t exec_ns)
 {
@@ -141,7 +147,7 @@ static int push_reading(struct tap *tap, const struct reading *r, uint64_t proce
 	struct event ev = {
 		.kind = EVENT_PROCESS, .pid = t.pid, .tid = t.pid, .text = r->p.comm,
 		.text2 = tap->no_cmdline || !*r->p.cmdline ? NULL : r->p.cmdline,
-		.start_ns = process_ns ? process_ns : r->p.start_ns, .end_ns = exec_ns,
+		.start_ns = process_ns ? process_ns : began(tap, r->p.start_ns), .end_ns = exec_ns,
 	};
 	int err;
 

@@ -245,6 +245,8 @@ static void *live(void *ctx)
 	}
 	pthread_mutex_lock(&watch.lock);
 	look();			/* a reader that came with the end gets it too */
+	if (watch.cuda && !watch.devices.known)
+		devices_read(&watch.devices, watch.names, &watch.ring);	/* CUDA started just now */
 	if (watch.state == GP_HELPER_AWAKE) {
 		drain(CUPTI_FLUSH_FORCED);
 		watch.unseen_ns = 0;
