@@ -41,7 +41,7 @@ load ../lib/common
 
 @test "cli: values that are none are refused before anything is measured, exit 2" {
 	local words
-	for words in "-p 12x" "-p 0" "-p" "-d soon" "-d -1s" "--format yaml" "--by color" \
+	for words in "-p 12x" "-p 0" "-p" "-d soon" "-d -1s" "-d 0" "-d 100000d" "--format yaml" "--by color" \
 		"--ring-size 3" "--max-loss 200%" "-p 1 -a" "--table nothing"; do
 		# shellcheck disable=SC2086
 		run "$GPUPROF" stat $words

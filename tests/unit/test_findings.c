@@ -26,7 +26,7 @@ static struct finding_book clean_book(void)
 		.kernels = 10000, .kernels_ns = 9800 * MS,
 		.pinned = { 1000, 16000000000ull, 800 * MS, 60 * MS },
 		.has_waited = true, .waited_ns = 20 * MS,
-		.has_memory = true, .leaked_bytes = 1 << 20, .leaks = 2, .memory_bytes = 80ull << 30,
+		.has_memory = true, .leaked_bytes = 1 << 20, .leaks = 2, .peak_bytes = 40ull << 30,
 	};
 }
 
@@ -345,8 +345,19 @@ static void memory_never_freed_has_no_share_of_time(void **state)
 	found = only(&f, &b, "never-freed");
 	assert_false(found.has_share);
 	assert_string_equal(finding_severity(&found), "low");
-	assert_has(&found.evidence, "2.0 GiB in 512 allocations");
+	assert_string_equal(found.evidence.s, "2.0 GiB in 512 allocations, of 40.0 GiB that it had at most");
 	findings_free(&f);
+	b.leaked_bytes = 100 << 20;	/* a workspace of who had much */
+	assert_int_equal(findings_judge(&f, &b), 0);
+	assert_int_equal(f.all.n, 0);
+	b.peak_bytes = 1 << 30;		/* much of who had little */
+	only(&f, &b, "never-freed");
+	findings_free(&f);
+	b.leaked_bytes = b.peak_bytes = 1 << 19;	/* nothing to speak of */
+	f = (struct findings){ 0 };
+	assert_int_equal(findings_judge(&f, &b), 0);
+	assert_int_equal(f.all.n, 0);
+	b.leaked_bytes = 2ull << 30;
 	b.has_memory = false;
 	assert_int_equal(findings_judge(&f, &b), 0);
 	assert_int_equal(f.all.n, 0);

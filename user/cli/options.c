@@ -38,7 +38,7 @@ static const struct options defaults = {
 const char *options_nearest(const char *word, const char *const *names, size_t n)
 {
 	const char *best = NULL;
-	unsigned int least = 1 + (unsigned int)strnlen(word, 63) / 3;
+	unsigned int least = 1 + (unsigned int)strnlen(word, 63) / 4;
 
 	for (size_t i = 0; i < n; i++) {
 		unsigned int d = str_distance(word, names[i]);

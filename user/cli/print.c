@@ -18,6 +18,7 @@
 #include "view/views.h"
 
 #define NAME_WIDTH 48	/* of a cell in text form without --wide */
+#define COLUMNS_MAX 512	/* of all tables that a report has */
 
 static struct table *build_calls(const struct options *o, const struct model *m, uint64_t now_ns)
 {
@@ -137,7 +138,7 @@ struct printout {
 	bool has_filter;
 };
 
-static int unknown_name(const char *what, const char *word, const char *const *names, size_t n)
+static int unknown_table(const char *word, const char *const *names, size_t n)
 {
 	const char *near = options_nearest(word, names, n);
 	struct strbuf all = STRBUF_INIT;
@@ -145,9 +146,9 @@ static int unknown_name(const char *what, const char *word, const char *const *n
 	for (size_t i = 0; i < n; i++)
 		strbuf_addf(&all, "%s%s", i ? ", " : "", names[i]);
 	if (near)
-		log_error("unknown %s '%s'; did you mean '%s'?", what, word, near);
+		log_error("option '--table': no table '%s'; did you mean '%s'?", word, near);
 	else
-		log_error("unknown %s '%s'; there are %s", what, word, all.s);
+		log_error("option '--table': no table '%s'; there are %s", word, all.s);
 	strbuf_free(&all);
 	return EXIT_USAGE;
 }
@@ -166,7 +167,7 @@ static int pick_table(struct printout *p, const char *name)
 		p->pick[p->n++] = i;
 		return 0;
 	}
-	return unknown_name("table", name, names, TABLES);
+	return unknown_table(name, names, TABLES);
 }
 
 static int pick_listed(struct printout *p, const char *list)
@@ -227,19 +228,47 @@ static int build_tables(struct printout *p, const struct options *o, const struc
 	return 0;
 }
 
+/* Of several tables no list of all columns is one that anybody reads. */
+static const struct table *table_to_list(const struct printout *p)
+{
+	for (unsigned int i = 0; i < p->n; i++)
+		if (!strcmp(table_name(p->tables[i]), "calls"))
+			return p->tables[i];
+	return p->tables[0];
+}
+
+static void add_columns(struct strbuf *out, const struct table *t)
+{
+	unsigned int n;
+	const struct column *c = table_columns(t, &n);
+
+	for (unsigned int i = 0; i < n; i++)
+		strbuf_addf(out, "%s%s", i ? ", " : "", c[i].name);
+}
+
 static int no_such_column(const struct printout *p, const char *word)
 {
-	const char *names[64];
+	const char *names[COLUMNS_MAX], *near;
+	const struct table *t = table_to_list(p);
+	struct strbuf list = STRBUF_INIT;
 	size_t n = 0;
 
 	for (unsigned int i = 0; i < p->n; i++) {
 		unsigned int columns;
 		const struct column *c = table_columns(p->tables[i], &columns);
 
-		for (unsigned int k = 0; k < columns && n < 64; k++)
+		for (unsigned int k = 0; k < columns && n < COLUMNS_MAX; k++)
 			names[n++] = c[k].name;
 	}
-	return unknown_name("column", word, names, n);
+	near = options_nearest(word, names, n);
+	add_columns(&list, t);
+	if (near)
+		log_error("option '--sort': no column '%s'; did you mean '%s'?", word, near);
+	else
+		log_error("option '--sort': no column '%s'; table %s has %s%s", word, table_name(t), list.s,
+			  p->n > 1 ? " (with --table NAME another's are listed)" : "");
+	strbuf_free(&list);
+	return EXIT_USAGE;
 }
 
 static int sort_tables(struct printout *p, const char *column)

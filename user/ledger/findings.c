@@ -10,6 +10,7 @@
 #include "base/num.h"
 #include "ledger/findings_rules.h"
 #include "ledger/host_devices.h"
+#include "ledger/memory_calls.h"
 
 const char *finding_severity(const struct finding *f)
 {
@@ -137,15 +138,9 @@ static void read_copies(struct finding_book *b, const struct device_state *s)
 	}
 }
 
-/* Memory of the device itself, that nothing but a free gives back. */
 static bool may_leak(const struct memory_sums *s, uint32_t device)
 {
-	static const bool kinds[MEMORY_KIND_END] = {
-		[MEMORY_KIND_DEVICE] = true, [MEMORY_KIND_POOL] = true, [MEMORY_KIND_ARRAY] = true,
-		[MEMORY_KIND_PHYSICAL] = true,
-	};
-
-	return !s->by_stack && s->kind < MEMORY_KIND_END && kinds[s->kind] &&
+	return !s->by_stack && memory_kind_is_device(s->kind) &&
 	       (s->device == device || (s->device == MEMORY_NO_DEVICE && !device));
 }
 
@@ -164,9 +159,10 @@ static void read_memory(struct finding_book *b, const struct model *m)
 	for (size_t i = 0; b->has_memory && i < memory_book_rows(book); i++) {
 		const struct memory_sums *s = memory_book_row(book, i);
 
-		if (!may_leak(s, b->device) || !s->live_bytes)
+		if (!may_leak(s, b->device))
 			continue;
-		b->leaked_bytes = num_add(b->leaked_bytes, s->live_bytes);
+		b->peak_bytes = num_add(b->peak_bytes, s->peak_bytes);
+		b->leaked_bytes = num_add(b->leaked_bytes, num_add(s->live_bytes, s->leaked_bytes));
 		b->leaks += s->allocs > s->frees ? s->allocs - s->frees : 0;
 	}
 }
@@ -268,8 +264,7 @@ static int judge_device(struct findings *f, const struct model *m, const struct 
 			uint64_t now_ns)
 {
 	const struct model_process *p = find_process(m, s->pid);
-	struct finding_book b = { .pid = s->pid, .device = s->device,
-				  .memory_bytes = s->has_facts ? s->facts.memory_bytes : 0 };
+	struct finding_book b = { .pid = s->pid, .device = s->device };
 	struct strpool *pool = strpool_new();
 	struct losses losses = { 0 };
 	uint64_t idle_ns[IDLE_CAUSES];

@@ -27,7 +27,8 @@
  * device-wait     device idle for 200 us and more although work was launched: it waits for other streams,
  *                 devices or processes, less what is known to be other-process
  * other-process   device idle for this process while works of it waited for another one's
- * never-freed     device memory that was allocated and not freed at exit: no share of time
+ * never-freed     device memory that was allocated and not freed at exit, 1 MiB and a hundredth of what the
+ *                 process had, or more: no share of time
  */
 #ifndef LEDGER_FINDINGS_H
 #define LEDGER_FINDINGS_H
@@ -74,7 +75,7 @@ struct finding_book {
 	uint64_t waited_ns;		/* for works of other processes on the device */
 	bool has_memory;
 	uint64_t leaked_bytes, leaks;	/* not freed when the process ended */
-	uint64_t memory_bytes;		/* that the device has; 0: unknown */
+	uint64_t peak_bytes;		/* that it had, over all kinds */
 };
 
 struct finding {

@@ -13,7 +13,7 @@
 
 #define SMALL_KERNEL_NS 20000	/* and less: about what a launch costs on both sides */
 #define SMALL_KERNELS 1000	/* so many, that their average means something */
-#define LEAK_BYTES (64u << 20)	/* where the device's size is unknown; else a hundredth of it */
+#define LEAK_BYTES (1u << 20)	/* and a hundredth of what the process had: else it is not worth a line */
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
@@ -330,16 +330,16 @@ static bool judge_other_process(const struct finding_book *b, struct finding *f)
 
 static bool judge_never_freed(const struct finding_book *b, struct finding *f)
 {
-	uint64_t limit = b->memory_bytes ? b->memory_bytes / 100 : LEAK_BYTES;
-
-	if (!b->has_memory || b->leaked_bytes < limit)
+	if (!b->has_memory || b->leaked_bytes < num_max(LEAK_BYTES, b->peak_bytes / 100))
 		return false;
 	strbuf_addstr(&f->cause, "device memory was still allocated when the process ended: harmless in "
 		      "itself, a leak if it grows with run time");
 	format_bytes(&f->evidence, b->leaked_bytes);
 	strbuf_addstr(&f->evidence, " in ");
 	format_count(&f->evidence, b->leaks);
-	strbuf_addstr(&f->evidence, b->leaks == 1 ? " allocation" : " allocations");
+	strbuf_addstr(&f->evidence, b->leaks == 1 ? " allocation, of " : " allocations, of ");
+	format_bytes(&f->evidence, b->peak_bytes);
+	strbuf_addstr(&f->evidence, " that it had at most");
 	strbuf_addf(&f->next, "gpuprof stat -d 10s --stacks --by stack --table memory %s", b->where);
 	return true;
 }

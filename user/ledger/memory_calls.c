@@ -65,3 +65,13 @@ const char *memory_kind_name(unsigned int kind)
 
 	return kind < MEMORY_KIND_END ? names[kind] : "?";
 }
+
+bool memory_kind_is_device(unsigned int kind)
+{
+	static const bool is[MEMORY_KIND_END] = {
+		[MEMORY_KIND_DEVICE] = true, [MEMORY_KIND_POOL] = true, [MEMORY_KIND_ARRAY] = true,
+		[MEMORY_KIND_PHYSICAL] = true,
+	};
+
+	return kind < MEMORY_KIND_END && is[kind];
+}

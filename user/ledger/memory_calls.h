@@ -17,5 +17,6 @@ struct memory_call {
 struct memory_call memory_call_of(const struct func *fn);
 
 const char *memory_kind_name(unsigned int kind);	/* "device", "pinned", ..., "?" */
+bool memory_kind_is_device(unsigned int kind);	/* of the device alone, until it is freed */
 
 #endif

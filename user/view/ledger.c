@@ -4,16 +4,18 @@
  * empty and one per cause of idleness, so that the rows of a book add up to its wall time.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/num.h"
 #include "base/vec.h"
 #include "view/views.h"
 
-enum { PID, COMM, DEVICE, UUID, STATE, BUCKET, NS, SHARE, BUSY, OVERLAPPED, WALL, N_COLUMNS };
+enum { PID, COMM, RANK, DEVICE, UUID, STATE, BUCKET, NS, SHARE, BUSY, OVERLAPPED, WALL, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0 },
 	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
+	[RANK] = { "rank", NULL, CELL_ID, 0 },
 	[DEVICE] = { "device", NULL, CELL_ID, 0 },
 	[UUID] = { "device_uuid", NULL, CELL_TEXT, 1 },
 	[STATE] = { "state", NULL, CELL_TEXT, 0 },
@@ -63,15 +65,26 @@ const char *view_comm(const struct model *m, uint32_t pid)
 	return NULL;
 }
 
+static const char *rank_of(const struct model *m, uint32_t pid)
+{
+	for (size_t i = model_processes(m); i-- > 0;)
+		if (model_process(m, i)->pid == pid)
+			return model_identity(m, i, "rank");
+	return NULL;
+}
+
 static int add_row(struct table *t, const struct model *m, const struct device_state *s,
 		   const struct line *line, uint64_t wall_ns)
 {
 	struct cell *row = table_row(t);
+	const char *rank = rank_of(m, s->pid);
 	int err;
 
 	if (!row)
 		return -ENOMEM;
 	cell_u(&row[PID], s->pid);
+	if (rank)
+		cell_u(&row[RANK], strtoull(rank, NULL, 10));
 	cell_u(&row[DEVICE], s->device);
 	cell_u(&row[NS], line->ns);
 	cell_d(&row[SHARE], (double)line->ns / (double)wall_ns);

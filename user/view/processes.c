@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The table `processes`: who each process is, how fast it launches, how much of its threads' time
- * it waits for a device, and what its devices did meanwhile. Reads a const model; knows nothing of where identities come from.
+ * it waits for a device, and what its devices did meanwhile. Reads a const model; knows nothing of
+ * where identities come from.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,11 +10,12 @@
 #include "base/num.h"
 #include "base/time.h"
 #include "ledger/findings.h"
+#include "ledger/memory_calls.h"
 #include "view/views.h"
 
 enum { PID, USER, COMM, RANK, RANK_SOURCE, JOB, POD, CONTAINER, DEVICES, BUSY_SHARE, IDLE_CAUSE,
-       LAUNCHES_PER_S, SYNC_SHARE, EXPOSED_COMM_SHARE, VERDICT, DEVICES_SOURCE, JOB_SOURCE, POD_UID, CONTAINER_ID, RUNTIME, NS_PID, CGROUP, START, CMDLINE,
-       N_COLUMNS };
+       LAUNCHES_PER_S, SYNC_SHARE, EXPOSED_COMM_SHARE, LIVE_BYTES, VERDICT, DEVICES_SOURCE, JOB_SOURCE,
+       POD_UID, CONTAINER_ID, RUNTIME, NS_PID, CGROUP, START, CMDLINE, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0 },
@@ -30,6 +32,7 @@ static const struct column columns[N_COLUMNS] = {
 	[LAUNCHES_PER_S] = { "launches_per_s", "launches/s", CELL_REAL, 0 },
 	[SYNC_SHARE] = { "sync_share", "sync", CELL_SHARE, 0 },
 	[EXPOSED_COMM_SHARE] = { "exposed_comm_share", "exposed comm", CELL_SHARE, 0 },
+	[LIVE_BYTES] = { "live_bytes", "live", CELL_BYTES, 0 },
 	[VERDICT] = { "verdict", NULL, CELL_TEXT, 0 },
 	[DEVICES_SOURCE] = { "devices_source", NULL, CELL_TEXT, 1 },
 	[JOB_SOURCE] = { "job_source", NULL, CELL_TEXT, 1 },
@@ -157,6 +160,21 @@ static int fill_devices(struct table *t, struct cell *row, const struct model *m
 	return err ? err : cell_s(t, &row[VERDICT], find_verdict(f, pid));
 }
 
+/* Of the memory that was seen to be allocated. */
+static void fill_memory(struct cell *row, const struct memory_book *b)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; b && i < memory_book_rows(b); i++) {
+		const struct memory_sums *s = memory_book_row(b, i);
+
+		if (!s->by_stack && memory_kind_is_device(s->kind))
+			bytes = num_add(bytes, s->live_bytes);
+	}
+	if (b)
+		cell_u(&row[LIVE_BYTES], bytes);
+}
+
 static int fill_identity(struct table *t, struct cell *row, const struct model *m, size_t i)
 {
 	static const uint8_t known[] = {
@@ -205,6 +223,7 @@ static int add_row(struct table *t, const struct context *c, size_t i, const str
 	if (p->start_ns)
 		cell_u(&row[START], p->start_ns);
 	fill_rates(row, m, p, time, c->now_ns);
+	fill_memory(row, model_memory(m, i));
 	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
 	if (!err)
 		err = cell_s(t, &row[CMDLINE], p->cmdline);

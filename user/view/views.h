@@ -24,9 +24,9 @@ struct table *view_calls(const struct model *m, enum calls_by by);
 struct table *view_threads(const struct model *m, uint64_t now_ns);
 
 /* pid user comm rank rank_source job pod container devices busy_share idle_cause launches_per_s
- * sync_share exposed_comm_share verdict (a finding of at least 5 %, or "none") devices_source
- * job_source pod_uid container_id runtime ns_pid cgroup start_ns cmdline; in the order in which they
- * were first seen. */
+ * sync_share exposed_comm_share live_bytes (of devices) verdict (a finding of at least 5 %, or "none")
+ * devices_source job_source pod_uid container_id runtime ns_pid cgroup start_ns cmdline; in the order
+ * in which they were first seen. */
 struct table *view_processes(const struct model *m, uint64_t now_ns);
 
 /* pid device name bucket count total_ns avg_ns min_ns max_ns p50_ns p99_ns queue_p50_ns queue_p99_ns
@@ -43,8 +43,9 @@ struct table *view_copies(const struct model *m);
 /* pid nvtx_domain range kind count open wall_ns host_ns device_ns launches; by wall_ns. */
 struct table *view_ranges(const struct model *m, uint64_t now_ns);
 
-/* pid comm device device_uuid state bucket ns share busy_ns overlapped_ns wall_ns: a row per process,
- * device and bucket, or cause of state idle, that is not empty; sum of ns = wall_ns. By pid, device, and ns descending. */
+/* pid comm rank device device_uuid state bucket ns share busy_ns overlapped_ns wall_ns: a row per process,
+ * device and bucket, or cause of state idle, that is not empty; sum of ns = wall_ns. By pid, device, and
+ * ns descending. */
 struct table *view_ledger(const struct model *m, uint64_t now_ns);
 
 /* pid device severity finding share gain_bound cause evidence next; the largest share first. */

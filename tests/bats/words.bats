@@ -1,0 +1,61 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What users read: tables and columns that they rely on, and the one line that says what was wrong.
+
+load ../lib/common
+
+ALL=findings,ledger,devices,kernels,lanes,copies,ranges,memory,calls,processes,threads,events,offcpu
+
+sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
+
+# bats test_tags=needs:root
+@test "words: every table has its columns, in json and csv alike, as their readers read them" {
+	needs root sim
+	sim "$GPUPROF" record -q --attach none -o c.gpr -- "$SIM/train" --steps 5 --quiet
+	sim "$GPUPROF" record -q --attach none -o r.gpr -- "$SIM/ranges"
+	sim "$GPUPROF" record -q --attach none -o h.gpr -- "$SIM/hoard" --rounds 50
+	local capture by
+	for capture in c r h; do
+		for by in function launch result stack; do
+			for format in json csv; do
+				"$GPUPROF" report $capture.gpr --by $by --table $ALL --format $format -o all.$format
+			done
+			run "$TEST_LIB/check_tables.py" all.json all.csv
+			assert_success
+			assert_output --partial "rows agree"
+		done
+	done
+}
+
+# bats test_tags=needs:root
+@test "words: an unknown column or table is one line with what there is, exit 2, before anything is measured" {
+	run "$GPUPROF" stat --sort foo -- touch ran
+	assert_equal "$status" 2
+	one_line "option '--sort': no column 'foo'; table calls has pid, comm, function"
+	run "$GPUPROF" stat --table threads --sort foo -- touch ran
+	assert_equal "$status" 2
+	one_line "table threads has pid, tid, comm, bucket, ns, share"
+	run "$GPUPROF" stat --sort totl_ns -- touch ran
+	assert_equal "$status" 2
+	one_line "did you mean 'total_ns'?"
+	run "$GPUPROF" stat --table kernls -- touch ran
+	assert_equal "$status" 2
+	one_line "option '--table': no table 'kernls'; did you mean 'kernels'?"
+	run "$GPUPROF" stat --table calls,foo -- touch ran
+	assert_equal "$status" 2
+	one_line "there are findings, ledger"
+	assert_file_not_exist ran
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "words: memory that is never freed is found with its bytes, what is freed is not" {
+	needs root bpf sim
+	sim "$GPUPROF" stat --format json -o hoard.json -- "$SIM/hoard" --rounds 400
+	run report_value hoard.json '[(f["finding"], f["severity"], f["share"]) for f in t["findings"]]'
+	assert_output "[('never-freed', 'low', None)]"
+	run report_value hoard.json 't["findings"][0]["evidence"]'
+	assert_output --regexp '^[0-9.]+ MiB in [0-9]+ allocations?, of [0-9.]+ MiB that it had at most$'
+	sim "$GPUPROF" stat --format json -o train.json -- "$SIM/train" --steps 5 --quiet
+	run report_value train.json '[f for f in t["findings"] if f["finding"] == "never-freed"]'
+	assert_output "[]"
+}
