@@ -2,6 +2,7 @@
 /*
  * Contexts: one primary per device, others on request, one current per thread.
  */
+#include "gpusim_board.h"
 #include "gpusim_trace_internal.h"
 
 static struct gpusim_context contexts[256];
@@ -16,6 +17,7 @@ static struct gpusim_context *context_new(int device)
 		return NULL;
 	context->device = device;
 	context->legacy = gpusim_stream_new(context, 0);
+	gpusim_board_context(device, 1);
 	return context;
 }
 
@@ -53,6 +55,7 @@ int gpusim_context_destroy(struct gpusim_context *context)
 	gpusim_lock();
 	if (gpusim_pool_has(&pool, context) &&
 	    gpusim_world.devices[context->device].primary != context) {
+		gpusim_board_context(context->device, -1);
 		gpusim_pool_give(context->legacy);
 		gpusim_pool_give(context);
 		result = GPUSIM_OK;

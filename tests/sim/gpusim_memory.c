@@ -5,6 +5,7 @@
  * asked for. A freed block is handed out again. Page-locked host memory is plain memory with its
  * address noted.
  */
+#include "gpusim_board.h"
 #include "gpusim_internal.h"
 #include "gpusim_memory.h"
 #include "gpusim_trace_internal.h"
@@ -128,6 +129,7 @@ static int alloc_locked(struct gpusim_context *context, enum gpusim_memory kind,
 	block_insert(block);
 	tell(block, false);
 	on->memory_used += bytes;
+	gpusim_board_memory(context->device, on->memory_used);
 	*address = block->address;
 	return GPUSIM_OK;
 }
@@ -168,6 +170,8 @@ int gpusim_memory_free(uint64_t address)
 	if (block) {
 		tell(block, true);
 		gpusim_world.devices[block->device].memory_used -= block->bytes;
+		gpusim_board_memory(block->device,
+				    gpusim_world.devices[block->device].memory_used);
 		block->next = free_list[block->class];
 		free_list[block->class] = block;
 	}

@@ -5,6 +5,7 @@
  * streams overlap without limit. Behind a collective that not all ranks have entered these times
  * are not numbers yet.
  */
+#include "gpusim_board.h"
 #include "gpusim_trace_internal.h"
 
 static struct gpusim_stream streams[4096];
@@ -210,8 +211,10 @@ static bool vanishes(const struct gpusim_stream *stream, const struct gpusim_wor
 	struct gpusim_device *device = &gpusim_world.devices[stream->context->device];
 
 	if (gpusim_world.config.vanish_kernel && work->kind == GPUSIM_KERNEL &&
-	    gpusim_world.kernels + 1 == gpusim_world.config.vanish_kernel)
+	    gpusim_world.kernels + 1 == gpusim_world.config.vanish_kernel) {
 		device->vanished = true;
+		gpusim_board_vanished(stream->context->device);
+	}
 	return device->vanished;
 }
 

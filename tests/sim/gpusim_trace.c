@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "gpusim_board.h"
 #include "gpusim_internal.h"
 #include "gpusim_log.h"
 #include "gpusim_trace_internal.h"
@@ -46,6 +47,8 @@ static bool tell(struct waiting *w)
 	w->traced.work.start_ns = w->begin.at_ns;
 	w->traced.work.end_ns = w->end.at_ns;
 	gpusim_log_work(&w->traced);
+	if (w->traced.work.kind == GPUSIM_KERNEL)
+		gpusim_board_work(w->traced.device, w->begin.at_ns, w->end.at_ns);
 	if (tracer)
 		tracer->work(&w->traced);
 	return true;
@@ -56,7 +59,7 @@ void gpusim_trace_work(const struct gpusim_stream *stream, const struct gpusim_t
 {
 	struct waiting w = { .traced = *traced, .begin = *begin, .end = *end };
 
-	if (!tracer && !gpusim_log_is_wanted())
+	if (!tracer && !gpusim_log_is_wanted() && !gpusim_board_is_wanted())
 		return;
 	w.traced.device = stream->context->device;
 	w.traced.context = gpusim_context_id(stream->context);

@@ -2,7 +2,8 @@
 #
 # The simulated GPU, a fragment of the top Makefile, which sets BUILD and CC. `make sim` builds all of it into
 # $(BUILD)/sim; $(BUILD)/sim/endbr has two shims with functions that begin with endbr64, $(BUILD)/sim/cuda12 the runtime
-# of that version. simcalls-static has the runtime within and no symbols; simcalls-inside has them, as local ones.
+# of that version, $(BUILD)/sim/nvml the simulated NVML and $(BUILD)/sim/nvml-old one of a driver of 2018: apart, so that
+# only who asks for them finds them. simcalls-static has the runtime within and no symbols; simcalls-inside has them, as local ones.
 
 SIM := tests/sim
 SIM_OUT := $(BUILD)/sim
@@ -21,11 +22,12 @@ SIM_ENDBR_CFLAGS := -mbranch-protection=bti
 endif
 
 SIM_CORE := gpusim gpusim_context gpusim_stream gpusim_time gpusim_gate gpusim_duration gpusim_event gpusim_memory gpusim_memory_told gpusim_graph gpusim_trace gpusim_error \
-	gpusim_log truth truth_write
+	gpusim_log gpusim_board truth truth_write
 SIM_CUDA := libcuda_launch libcuda_memory libcuda_device libcuda_address libcuda_twins
 SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory
 SIM_NCCL := libnccl_shared libnccl_submit libnccl_group libnccl_comm libnccl_collectives
 SIM_CUPTI := libcupti_activity libcupti_queue libcupti_record libcupti_version
+SIM_NVML := libnvml libnvml_facts libnvml_board libnvml_device libnvml_state libnvml_event libnvml_gpm
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
 SIM_PRETRAIN := pretrain pretrain_loader pretrain_marks pretrain_step
 SIM_PROGRAMS := train simcalls simcalls-dl simcalls-static simcalls-inside ddp held lives client hardy mix hoard pretrain scribe
@@ -38,13 +40,14 @@ SIM_PROGRAMS += ranges ranges_truth
 endif
 
 SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13 libnccl.so.2 libcupti.so.13 libchained.so cuda12/libcudart.so.12)
+SIM_NVML_LIBS := $(addprefix $(SIM_OUT)/,nvml/libnvidia-ml.so.1 nvml-old/libnvidia-ml.so.1)
 SIM_ENDBR_LIBS := $(addprefix $(SIM_OUT)/endbr/,libcuda.so.1 libcudart.so.13)
 
 SIM_GUEST := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_gpusim_helper*.c))
 SIM_UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_gpusim*.c))
 
 .PHONY: sim check-sim
-sim: $(SIM_LIBS) $(SIM_ENDBR_LIBS) $(addprefix $(SIM_OUT)/,$(SIM_PROGRAMS)) ## build the simulated GPU of the tests
+sim: $(SIM_LIBS) $(SIM_NVML_LIBS) $(SIM_ENDBR_LIBS) $(addprefix $(SIM_OUT)/,$(SIM_PROGRAMS)) ## build the simulated GPU of the tests
 
 check-sim: sim $(SIM_UNIT) ## test the simulated GPU itself
 	@for t in $(SIM_UNIT); do $$t || exit 1; done
@@ -117,6 +120,16 @@ $(SIM_OUT)/libnccl.so.2: $(call SIM_OBJECTS,plain,$(SIM_NCCL)) $(SIM)/libnccl.ma
 $(SIM_OUT)/libcupti.so.13: $(call SIM_OBJECTS,core,$(SIM_CUPTI)) $(SIM)/libcupti.map $(SIM_OUT)/libgpusim.so
 	$(call say,LINK,$@)
 	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libcupti.map -o $@ $(filter %.o %.so,$^)
+
+$(SIM_OUT)/nvml/libnvidia-ml.so.1: $(call SIM_OBJECTS,core,$(SIM_NVML)) $(SIM)/libnvml.map
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libnvml.map -o $@ $(filter %.o,$^)
+
+$(SIM_OUT)/nvml-old/libnvidia-ml.so.1: $(call SIM_OBJECTS,core,$(SIM_NVML)) $(SIM)/libnvml_old.map
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libnvml_old.map -o $@ $(filter %.o,$^)
 
 $(SIM_OUT)/endbr/libcuda.so.1: $(call SIM_OBJECTS,endbr-objects,$(SIM_CUDA_FILES)) $(SIM)/libcuda.map \
 		$(SIM_OUT)/libgpusim.so
@@ -233,10 +246,11 @@ $(SIM_OUT)/simcalls-dl: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_dlopen
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(SIM_RUN_LINK) -ldl
 
-$(filter-out $(SIM_GUEST),$(SIM_UNIT)): $(BUILD)/unit/%: tests/unit/%.c $(SIM_OUT)/libgpusim.so $(SIM_OUT)/libnccl.so.2
+$(filter-out $(SIM_GUEST),$(SIM_UNIT)): $(BUILD)/unit/%: tests/unit/%.c $(SIM_OUT)/libgpusim.so $(SIM_OUT)/libnccl.so.2 \
+		$(SIM_NVML_LIBS)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(SIM_CFLAGS) -O1 -o $@ $< -L$(SIM_OUT) -lgpusim -l:libnccl.so.2 -Wl,-rpath,'$$ORIGIN/../sim' -lcmocka
+	$(Q)$(CC) $(SIM_CFLAGS) -O1 -o $@ $< -L$(SIM_OUT) -lgpusim -l:libnccl.so.2 -Wl,-rpath,'$$ORIGIN/../sim' -lcmocka -ldl
 
 # The helper inside a process of the simulation, read as gpuprof does.
 $(SIM_GUEST): $(BUILD)/unit/%: tests/unit/%.c $(TEST_LIB) $(TEST_HEADERS) $(LIB) $(BUILD)/libgpuprof.so \

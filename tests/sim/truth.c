@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "gpusim_board.h"
 #include "gpusim_log.h"
 #include "gpusim_trace_internal.h"
 #include "truth_internal.h"
@@ -168,4 +169,5 @@ static __attribute__((destructor)) void write_at_exit(void)
 {
 	gpusim_write_truth();
 	gpusim_write_log();
+	gpusim_board_leave();
 }

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The simulated NVML by itself: identities, states, events, MIG, and that each order is obeyed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <signal.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "nvml_room.h"
+
+#define OLD_LIBRARY "$ORIGIN/../sim/nvml-old/libnvidia-ml.so.1"
+
+static void test_identity(void **state)
+{
+	struct nvml_device *device, *found;
+	unsigned int count, index;
+	char text[80], name[80];
+
+	(void)state;
+	OK(NVML(nvmlDeviceGetCount_v2)(&count));
+	assert_int_equal(count, 4);
+	device = device_of(3);
+	OK(NVML(nvmlDeviceGetUUID)(device, text, sizeof(text)));
+	assert_string_equal(text, "GPU-67707573-696d-0000-0000-000000000003");
+	OK(NVML(nvmlDeviceGetHandleByUUID)(text, &found));
+	assert_ptr_equal(found, device);
+	OK(NVML(nvmlDeviceGetIndex)(device, &index));
+	assert_int_equal(index, 3);
+	OK(NVML(nvmlDeviceGetName)(device, name, sizeof(name)));
+	assert_string_equal(name, "gpusim device 3");
+	OK(NVML(nvmlSystemGetDriverVersion)(name, sizeof(name)));
+	assert_string_equal(name, "gpusim");
+	OK(NVML(nvmlSystemGetNVMLVersion)(name, sizeof(name)));
+	assert_string_equal(name, "gpusim");
+	assert_int_equal(NVML(nvmlDeviceGetUUID)(device, text, 8), NVML_INSUFFICIENT_SIZE);
+	assert_int_equal(NVML(nvmlDeviceGetHandleByUUID)("GPU-0", &found), NVML_NOT_FOUND);
+}
+
+static void test_wrong_words(void **state)
+{
+	struct nvml_device *device = device_of(0);
+	unsigned int number;
+
+	(void)state;
+	assert_int_equal(NVML(nvmlDeviceGetHandleByIndex_v2)(4, &device), NVML_INVALID_ARGUMENT);
+	assert_int_equal(NVML(nvmlDeviceGetIndex)(NULL, &number), NVML_INVALID_ARGUMENT);
+	assert_int_equal(NVML(nvmlDeviceGetIndex)((struct nvml_device *)((char *)device + 1), &number),
+			 NVML_INVALID_ARGUMENT);
+	assert_int_equal(NVML(nvmlDeviceGetIndex)((struct nvml_device *)&number, &number),
+			 NVML_INVALID_ARGUMENT);
+	assert_int_equal(NVML(nvmlDeviceGetPowerUsage)(device, NULL), NVML_INVALID_ARGUMENT);
+	assert_int_equal(NVML(nvmlDeviceGetClockInfo)(device, 4, &number), NVML_INVALID_ARGUMENT);
+	assert_string_equal(NVML(nvmlErrorString)(NVML_GPU_IS_LOST), "GPU is lost");
+	assert_string_equal(NVML(nvmlErrorString)(-1), "Unknown Error");
+}
+
+static void test_inits_are_counted(void **state)
+{
+	unsigned int count;
+
+	(void)state;
+	OK(NVML(nvmlInitWithFlags)(0));
+	OK(NVML(nvmlShutdown)());
+	OK(NVML(nvmlDeviceGetCount_v2)(&count));
+	OK(NVML(nvmlShutdown)());
+	assert_int_equal(NVML(nvmlDeviceGetCount_v2)(&count), NVML_UNINITIALIZED);
+	assert_int_equal(NVML(nvmlShutdown)(), NVML_UNINITIALIZED);
+	order("error.nvmlInit_v2=9");
+	assert_int_equal(NVML(nvmlInit_v2)(), 9);
+	order("");
+	OK(NVML(nvmlInit_v2)());
+}
+
+static void test_power_and_clocks(void **state)
+{
+	unsigned long long before, after, bits;
+	struct nvml_device *device = device_of(0);
+	unsigned int number;
+
+	(void)state;
+	order("power_mw@0=250000,clock.1@0=1755,throttle@0=0x24");
+	OK(NVML(nvmlDeviceGetPowerUsage)(device, &number));
+	assert_int_equal(number, 250000);
+	OK(NVML(nvmlDeviceGetClockInfo)(device, 1, &number));
+	assert_int_equal(number, 1755);
+	OK(NVML(nvmlDeviceGetCurrentClocksThrottleReasons)(device, &bits));
+	assert_int_equal(bits, 0x24);
+	OK(NVML(nvmlDeviceGetCurrentClocksEventReasons)(device, &bits));
+	assert_int_equal(bits, 0x24);
+	OK(NVML(nvmlDeviceGetCurrentClocksEventReasons)(device_of(1), &bits));
+	assert_int_equal(bits, 0);
+	OK(NVML(nvmlDeviceGetTotalEnergyConsumption)(device, &before));
+	usleep(5000);
+	OK(NVML(nvmlDeviceGetTotalEnergyConsumption)(device, &after));
+	assert_true(after >= before + 1000);
+	order("power_mw=none");
+	assert_int_equal(NVML(nvmlDeviceGetPowerUsage)(device, &number), NVML_NOT_SUPPORTED);
+	/* A fact that has had its time, and one whose time comes. */
+	order("throttle=0x8:0:1,throttle=0x4:4000000000");
+	OK(NVML(nvmlDeviceGetCurrentClocksEventReasons)(device, &bits));
+	assert_int_equal(bits, 0);
+	order("");
+}
+
+static void test_mig(void **state)
+{
+	struct nvml_device *device = device_of(1), *mig, *found;
+	struct nvml_gpm_sample *sample;
+	struct nvml_process process;
+	struct nvml_memory memory;
+	struct nvml_utilization rates;
+	unsigned int now, pending, number;
+	char text[80];
+
+	(void)state;
+	OK(NVML(nvmlDeviceGetMigMode)(device, &now, &pending));
+	assert_int_equal(now | pending, 0);
+	OK(NVML(nvmlDeviceGetMaxMigDeviceCount)(device, &number));
+	assert_int_equal(number, 0);
+	assert_int_equal(NVML(nvmlDeviceGetMigDeviceHandleByIndex)(device, 0, &mig),
+			 NVML_INVALID_ARGUMENT);
+	order("mig@1=2,process@1=17/4096/2");
+	OK(NVML(nvmlDeviceGetMigMode)(device, &now, &pending));
+	assert_int_equal(now, 1);
+	OK(NVML(nvmlDeviceGetMaxMigDeviceCount)(device, &number));
+	assert_int_equal(number, 7);
+	assert_int_equal(NVML(nvmlDeviceGetMigDeviceHandleByIndex)(device, 2, &mig), NVML_NOT_FOUND);
+	OK(NVML(nvmlDeviceGetMigDeviceHandleByIndex)(device, 1, &mig));
+	OK(NVML(nvmlDeviceIsMigDeviceHandle)(mig, &number));
+	assert_int_equal(number, 1);
+	OK(NVML(nvmlDeviceGetUUID)(mig, text, sizeof(text)));
+	assert_memory_equal(text, "MIG-", 4);
+	OK(NVML(nvmlDeviceGetHandleByUUID)(text, &found));
+	assert_ptr_equal(found, mig);
+	OK(NVML(nvmlDeviceGetDeviceHandleFromMigDeviceHandle)(mig, &found));
+	assert_ptr_equal(found, device);
+	OK(NVML(nvmlDeviceGetGpuInstanceId)(mig, &number));
+	assert_int_equal(number, 2);
+	OK(NVML(nvmlDeviceGetComputeInstanceId)(mig, &number));
+	assert_int_equal(number, 0);
+	number = 1;
+	OK(NVML(nvmlDeviceGetComputeRunningProcesses_v3)(mig, &number, &process));
+	assert_int_equal(number, 1);
+	assert_int_equal(process.gpu_instance, 2);
+	OK(NVML(nvmlDeviceGetMemoryInfo)(mig, &memory));
+	assert_int_equal(memory.used, 4096);
+	assert_int_equal(NVML(nvmlDeviceGetUtilizationRates)(device, &rates), NVML_NOT_SUPPORTED);
+	OK(NVML(nvmlGpmSampleAlloc)(&sample));
+	assert_int_equal(NVML(nvmlGpmSampleGet)(device, sample), NVML_NOT_SUPPORTED);
+	OK(NVML(nvmlGpmMigSampleGet)(device, 2, sample));
+	assert_int_equal(NVML(nvmlGpmMigSampleGet)(device, 3, sample), NVML_INVALID_ARGUMENT);
+	OK(NVML(nvmlGpmSampleFree)(sample));
+	order("");
+	assert_int_equal(NVML(nvmlDeviceGetIndex)(mig, &number), NVML_INVALID_ARGUMENT);
+}
+
+static void append(const char *facts)
+{
+	char path[PATH_MAX];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/facts", board);
+	file = fopen(path, "a");
+	assert_non_null(file);
+	fprintf(file, "%s\n", facts);
+	fclose(file);
+}
+
+static void test_events(void **state)
+{
+	struct nvml_device *device = device_of(1);
+	struct nvml_event_set *set;
+	struct nvml_event_data data;
+	unsigned long long types;
+
+	(void)state;
+	order("xid@1=31,ecc_double@1=0:4000000000");
+	OK(NVML(nvmlDeviceGetSupportedEventTypes)(device, &types));
+	assert_int_equal(types, NVML_EVENTS);
+	OK(NVML(nvmlEventSetCreate)(&set));
+	assert_int_equal(NVML(nvmlDeviceRegisterEvents)(device, 1ULL << 40, set), NVML_NOT_SUPPORTED);
+	OK(NVML(nvmlDeviceRegisterEvents)(device, NVML_EVENT_XID | NVML_EVENT_ECC_DOUBLE, set));
+	assert_int_equal(NVML(nvmlEventSetWait_v2)(set, &data, 0), NVML_TIMEOUT);
+	append("xid@2=13 clock_event@1=0 xid@1=74");
+	OK(NVML(nvmlEventSetWait_v2)(set, &data, 1000));
+	assert_ptr_equal(data.device, device);
+	assert_int_equal(data.type, NVML_EVENT_XID);
+	assert_int_equal(data.data, 74);
+	assert_int_equal(data.gpu_instance, NVML_NO_INSTANCE);
+	assert_int_equal(NVML(nvmlEventSetWait_v2)(set, &data, 10), NVML_TIMEOUT);
+	OK(NVML(nvmlEventSetFree)(set));
+	order("");
+}
+
+static void test_ordered_errors_and_hangs(void **state)
+{
+	struct nvml_device *device = device_of(0);
+	unsigned int number;
+	pid_t child;
+
+	(void)state;
+	order("error.nvmlDeviceGetPowerUsage@1=999,error.nvmlSystemGetDriverVersion=4,"
+	      "hang.nvmlDeviceGetIndex=1");
+	OK(NVML(nvmlDeviceGetPowerUsage)(device, &number));
+	assert_int_equal(NVML(nvmlDeviceGetPowerUsage)(device_of(1), &number), 999);
+	assert_int_equal(NVML(nvmlSystemGetDriverVersion)((char *)&number, sizeof(number)), 4);
+	child = fork();
+	if (!child) {
+		alarm(1);
+		NVML(nvmlDeviceGetIndex)(device, &number);
+		_exit(0);
+	}
+	waitpid(child, (int *)&number, 0);
+	assert_true(WIFSIGNALED((int)number));
+	assert_int_equal(WTERMSIG((int)number), SIGALRM);
+	order("");
+}
+
+static void test_old_driver(void **state)
+{
+	void *old = dlopen(OLD_LIBRARY, RTLD_NOW);
+
+	(void)state;
+	assert_non_null(old);
+	assert_non_null(dlsym(old, "nvmlInit_v2"));
+	assert_null(dlsym(old, "nvmlGpmSampleGet"));
+	assert_null(dlsym(old, "nvmlDeviceGetComputeRunningProcesses_v3"));
+	dlclose(old);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_wrong_words),
+		cmocka_unit_test(test_inits_are_counted),
+		cmocka_unit_test(test_power_and_clocks),
+		cmocka_unit_test(test_mig),
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_ordered_errors_and_hangs),
+		cmocka_unit_test(test_old_driver),
+	};
+
+	return cmocka_run_group_tests(tests, room_begin, room_end);
+}
