@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "cli/session_internal.h"
+#include "probe/loader_read.h"
 
 static void pump(void *ctx)
 {
