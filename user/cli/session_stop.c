@@ -99,6 +99,7 @@ void session_stop(struct session *s)
 		session_empty(s);
 	else
 		stop_probes(s, now_ns);
+	session_last(s);
 	err = model_finish(s->tap.model);
 	if (err && !s->err)
 		s->err = err;
