@@ -82,10 +82,70 @@ stubborn() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "command: one that may not be run is the command's fault: exit 1, no capability named" {
+@test "command: what cannot be run is said in one line, with a shell's exit status" {
 	needs root bpf
 	echo text >text
-	run "$GPUPROF" stat -- ./text
-	assert_equal "$status" 1
-	assert_output --partial "cannot run ./text: Permission denied"
+	mkdir directory
+	echo older >c.gpr
+	local verb
+	for verb in stat "record -o c.gpr" "--interval 1s" "stat --attach none"; do
+		# shellcheck disable=SC2086 # words
+		run "$GPUPROF" $verb -- ./text
+		assert_equal "$verb: $status" "$verb: 126"
+		one_line "cannot run ./text: Permission denied"
+		# shellcheck disable=SC2086 # words
+		run -127 "$GPUPROF" $verb -- ./missing
+		one_line "cannot run ./missing: No such file or directory"
+	done
+	run "$GPUPROF" stat -- ./directory
+	assert_equal "$status" 126
+	run -127 "$GPUPROF" stat -- no-such-command
+	one_line "cannot run no-such-command: No such file or directory in PATH"
+	assert_equal "$(cat c.gpr)" older
+}
+
+
+# bats test_tags=needs:root,needs:bpf
+@test "command: a terminal's QUIT and its end reach the command once, and the capture is whole" {
+	needs root bpf targets pty
+	cat >told <<-'SCRIPT'
+		trap 'echo quit >>told.out' QUIT
+		trap 'echo hup >>told.out' HUP
+		(trap '' QUIT HUP; exec "$1" --truth truth.json --launches 300 --end-file end) &
+		while [ ! -s truth.json ] && kill -0 $!; do sleep 0.05; done
+		: >began
+		until [ -s told.out ]; do sleep 0.05; done
+		sleep 0.3
+		: >end
+		wait
+		exit 7
+	SCRIPT
+	local key
+	for key in quit hangup; do
+		rm -f told.out began truth.json end c.gpr
+		run "$TEST_LIB/in_terminal.py" $key began "$GPUPROF" record -o c.gpr -- sh told "$TARGETS/cudart-dyn"
+		assert_equal "$key: $status" "$key: 7"
+		assert_equal "$(cat told.out)" "$([ $key = quit ] && echo quit || echo hup)"
+		"$GPUPROF" report c.gpr --format json --output r.json
+		compare truth.json r.json
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "command: QUIT and HUP end a session of -p as INT does, with its capture whole" {
+	needs root bpf targets
+	local sig real=$GPUPROF
+	for sig in QUIT HUP; do
+		start_target "$sig" cudart-dyn --launches 200
+		GPUPROF=env start_gpuprof --default-signal=QUIT,HUP "$real" record -o $sig.gpr -p "$TARGET"
+		wait_armed "$TARGET"
+		go "$sig"
+		wait_for 10 test -s "$sig.json"
+		kill -s $sig "$PROFILER"
+		wait_gpuprof
+		assert_success
+		finish "$sig"
+		"$GPUPROF" report $sig.gpr --format json --output r.json
+		compare $sig.json r.json
+	done
 }

@@ -46,7 +46,7 @@ static void status_is_the_commands(void **state)
 }
 
 /* Runs what cannot be run; said gets standard error. */
-static int refused(char *const *argv, char *said, size_t size)
+static int refused(char *const *argv, char *said, size_t size, int unrun)
 {
 	int file = memfd_create("stderr", 0), saved = dup(STDERR_FILENO), err;
 	struct command c = COMMAND_NONE;
@@ -58,6 +58,7 @@ static int refused(char *const *argv, char *said, size_t size)
 	dup2(saved, STDERR_FILENO);
 	assert_int_equal(c.pid, 0);
 	assert_int_equal(c.pidfd, -1);
+	assert_int_equal(c.unrun, unrun);
 	n = pread(file, said, size - 1, 0);
 	said[n > 0 ? n : 0] = '\0';
 	close(file);
@@ -72,11 +73,21 @@ static void what_cannot_run_is_one_line(void **state)
 
 	(void)state;
 	assert_true(fd >= 0);
+	assert_int_equal(refused(ARGV((char *)"no-such-program"), said, sizeof(said), 127), -ENOENT);
+	assert_string_equal(said, "gpuprof: cannot run no-such-program: No such file or directory in PATH; "
+				  "under sudo, PATH is sudo's: give the command's whole path\n");
+	assert_int_equal(refused(ARGV((char *)"./no-such-file"), said, sizeof(said), 127), -ENOENT);
+	assert_string_equal(said, "gpuprof: cannot run ./no-such-file: No such file or directory\n");
+	assert_int_equal(refused(ARGV(path), said, sizeof(said), 126), -EACCES);
+	snprintf(expected, sizeof(expected), "gpuprof: cannot run %s: Permission denied; is it a program, "
+		 "with the right to execute it?\n", path);
+	assert_string_equal(said, expected);
+	assert_int_equal(write(fd, "#!/no/interpreter\n", 18), 18);
+	assert_int_equal(fchmod(fd, 0755), 0);
 	close(fd);
-	assert_int_equal(refused(ARGV((char *)"no-such-program"), said, sizeof(said)), -ENOENT);
-	assert_string_equal(said, "gpuprof: cannot run no-such-program: No such file or directory\n");
-	assert_int_equal(refused(ARGV(path), said, sizeof(said)), -EACCES);
-	snprintf(expected, sizeof(expected), "gpuprof: cannot run %s: Permission denied\n", path);
+	assert_int_equal(refused(ARGV(path), said, sizeof(said), 126), -ENOENT);
+	snprintf(expected, sizeof(expected), "gpuprof: cannot run %s: No such file or directory (what it "
+		 "names as its interpreter is missing)\n", path);
 	assert_string_equal(said, expected);
 	unlink(path);
 }

@@ -19,6 +19,7 @@
 
 #include "base/io.h"
 #include "base/log.h"
+#include "cli/exit.h"
 #include "cli/groups.h"
 #include "inject/environment.h"
 #include "inject/image.h"
@@ -96,7 +97,7 @@ static _Noreturn void child_main(char *const *argv, const struct invoker *who, i
 		n = read(go_fd, &word, 1);
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
-		_exit(127);
+		_exit(EXIT_NOT_RUN);
 	prctl(PR_SET_PDEATHSIG, 0);
 	reset_signals();
 	err = become(who);
@@ -108,7 +109,7 @@ static _Noreturn void child_main(char *const *argv, const struct invoker *who, i
 	}
 	while (write(error_fd, &err, sizeof(err)) < 0 && errno == EINTR)
 		;
-	_exit(err == -ENOENT ? 127 : 126);
+	_exit(EXIT_NOT_RUN);	/* gpuprof knows why */
 }
 
 /* 0 or -errno; what was made until then is in c. */
@@ -158,6 +159,20 @@ int command_start(struct command *c, char *const *argv)
 	return err;
 }
 
+/* Of a file that is there, ENOENT is said of its interpreter. */
+int command_cannot_run(struct command *c, const char *name, int err)
+{
+	bool is_path = strchr(name, '/') != NULL, is_there = is_path && !access(name, F_OK);
+	const char *more = is_there && err == -ENOENT ? " (what it names as its interpreter is missing)" :
+			   is_there && err == -EACCES ? "; is it a program, with the right to execute it?" :
+			   err == -ENOENT && !is_path ? " in PATH; under sudo, PATH is sudo's: give the "
+							"command's whole path" : "";
+
+	c->unrun = err == -ENOENT && !is_there ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
+	log_error("cannot run %s: %s%s", name, strerror(-err), more);
+	return err;
+}
+
 int command_go(struct command *c, const char *name)
 {
 	int err = 0;
@@ -173,8 +188,7 @@ int command_go(struct command *c, const char *name)
 	if (n != sizeof(err))
 		return 0;	/* closed by the exec */
 	command_wait(c);
-	log_error("cannot run %s: %s", name, strerror(-err));
-	return err;
+	return command_cannot_run(c, name, err);
 }
 
 int command_wait(struct command *c)
@@ -183,10 +197,16 @@ int command_wait(struct command *c)
 
 	while (waitpid(c->pid, &status, 0) < 0)
 		if (errno != EINTR)
-			return 127;
+			return EXIT_NOT_FOUND;
 	c->pid = 0;
 	io_close(&c->pidfd);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* The terminal tells all of its foreground group; but that it has gone, only the session's leader. */
+static bool is_told(const struct signalfd_siginfo *info)
+{
+	return info->ssi_code == SI_KERNEL && (info->ssi_signo != SIGHUP || getsid(0) != getpid());
 }
 
 bool command_signal(struct command *c, const struct signalfd_siginfo *info)
@@ -195,7 +215,7 @@ bool command_signal(struct command *c, const struct signalfd_siginfo *info)
 	c->last_signal = (int)info->ssi_signo;
 	if (c->signals > 1)
 		return false;
-	if (info->ssi_signo != SIGINT || info->ssi_code != SI_KERNEL)
+	if (!is_told(info))
 		kill(c->pid, (int)info->ssi_signo);
 	return true;
 }

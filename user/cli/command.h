@@ -16,6 +16,7 @@ struct command {
 	int pidfd;		/* readable when it has ended */
 	int go_fd;		/* closing it without a byte makes the child leave */
 	int error_fd;		/* exec's errno comes back here */
+	int unrun;		/* EXIT_NOT_FOUND, EXIT_NOT_RUN: its exec failed; else 0 */
 	unsigned int signals;	/* that asked gpuprof to end; the first is the command's */
 	int last_signal;
 };
@@ -25,8 +26,11 @@ struct command {
 /* c: COMMAND_NONE. 0 or -errno, logged; then c is COMMAND_NONE again. */
 int command_start(struct command *c, char *const *argv);
 
-/* Lets it exec. 0 or -errno, logged (ENOENT: no such program). */
+/* Lets it exec. 0 or -errno, logged (ENOENT: no such program); see c->unrun. */
 int command_go(struct command *c, const char *name);
+
+/* Logs an error of exec's, and sets c->unrun. Returns err. */
+int command_cannot_run(struct command *c, const char *name, int err);
 
 /* Waits for its end: its exit status, or 128 + signal. */
 int command_wait(struct command *c);

@@ -20,6 +20,8 @@ static const struct {
 	{ EXIT_PERMISSION, "A capability is missing; the message names it." },
 	{ EXIT_UNSUPPORTED, "This kernel or this library does not allow it." },
 	{ EXIT_PARTIAL, "Printed, but more was lost than --max-loss, or the capture is incomplete." },
+	{ EXIT_NOT_RUN, "The command behind -- is there, but cannot be run." },
+	{ EXIT_NOT_FOUND, "There is no such command." },
 };
 
 /* Characters that roff reads as something else. A hyphen is an option's minus. */

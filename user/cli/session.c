@@ -91,6 +91,7 @@ static int add_signals(struct session *s)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
 	if (s->plan->o->on == ON_SIGNAL && s->tap.keep)
 		sigaddset(&set, SIGUSR1);
 	/* Blocked to the end: a second Ctrl-C must not cost the report. */
@@ -476,7 +477,7 @@ int session_run(const struct session_plan *plan, struct session_outcome *out)
 		command_abandon(&s.command);
 	out->command = s.command;	/* runs on, whatever ended the session */
 	out->signal_fd = s.signal_fd;
-	return exit_code(err);
+	return s.command.unrun ? s.command.unrun : exit_code(err);
 }
 
 int session_end(struct session_outcome *out, int rc)

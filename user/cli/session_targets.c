@@ -313,8 +313,7 @@ static int attach_command(struct session *s)
 	if (err == -ENOENT) {
 		bool there = strchr(name, '/') && !access(name, F_OK);
 
-		log_error("cannot run %s: %s", name, strerror(there ? EACCES : ENOENT));
-		return err;
+		return command_cannot_run(&s->command, name, there ? -EACCES : -ENOENT);
 	}
 	/* What cannot be read is seen when it is mapped, and exec says what cannot be run. */
 	return err == -ENOMEM ? err : scan.err;
