@@ -19,33 +19,27 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/time.h"
-#include "base/vec.h"
 #include "elf/elf.h"
 #include "event/helper_source.h"
 #include "gpuprof/load.h"
 #include "inject/image.h"
+#include "inject/pick.h"
 #include "inject/remote.h"
-#include "probe/target.h"
-#include "stack/quiet.h"
 
 #define LOAD_BYTES (64u << 10)		/* a page at least: gp_load, and ... */
 #define SCRATCH_BYTES (512u << 10)	/* ... above it the stack of what the thread calls */
-#define STACK_BYTES (MACHINE_FRAME_BYTES + 8192u)	/* of its own stack: one frame */
-#define FIND_NS (3 * NS_PER_SEC)	/* for a thread that waits where it may be asked */
-#define STEP_NS (200 * NS_PER_MS)	/* for one that runs, to enter a system call */
-#define AGAIN_US 20000
 #define LOAD_NS (15 * NS_PER_SEC)
+#define END_NS NS_PER_SEC
 #define MFD_EXECUTABLE 0x10u		/* MFD_EXEC, since Linux 6.3 */
 
 struct visit {
 	struct subject *s;
+	struct pick *pick;
 	struct remote r;
 	uint64_t entry;		/* in the helper's file: what the new thread runs */
 	uint64_t scratch, code;	/* areas that were made there; 0: none */
 	size_t image_bytes;
 	int fd;			/* there; -1: none */
-	char quiet_why[STACK_WHY_BYTES];	/* of the last thread that was not */
-	bool denied;
 };
 
 static int fail(struct visit *v, const char *what, long code)
@@ -53,160 +47,6 @@ static int fail(struct visit *v, const char *what, long code)
 	snprintf(v->s->why, sizeof(v->s->why), "%s%s%s", what, code ? ": " : "",
 		 code ? strerror((int)-code) : "");
 	return -EIO;
-}
-
-/* ---- which thread --------------------------------------------------------------------------- */
-
-#define RUNNING (-2)
-
-/* The system call that the thread waits in; -1: none, or it is not known. */
-static long call_of(pid_t pid, pid_t tid)
-{
-	char path[64], *text, *end;
-	long nr = -1;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
-	text = io_read_file(path, 4096, NULL);
-	if (text && !strncmp(text, "running", 7))
-		nr = RUNNING;
-	else if (text)
-		nr = strtol(text, &end, 10);
-	free(text);
-	return nr;
-}
-
-static bool is_among(long nr, const uint16_t *calls)
-{
-	for (; *calls != MACHINE_WAITS_END; calls++)
-		if (nr == *calls)
-			return true;
-	return false;
-}
-
-/* Its registers are known: may it make our calls from here? */
-static bool may_call(struct remote *r, char *why)
-{
-	struct stack_regs regs;
-
-	if (!subject_has_stack(r->pid, machine_sp(&r->original),
-			       machine_thread_pointer(r->tid, &r->original), r->tid == r->pid,
-			       STACK_BYTES)) {
-		snprintf(why, STACK_WHY_BYTES, "its stack is none of a plain thread, or too full");
-		return false;
-	}
-	machine_to_unwind(&r->original, &regs);
-	return !stack_is_quiet(r->pid, &regs, why);
-}
-
-static bool is_quiet_entry(struct remote *r)
-{
-	char why[STACK_WHY_BYTES];
-
-	return may_call(r, why);
-}
-
-static int try_in(struct visit *v, pid_t tid, const uint16_t *calls)
-{
-	int err = is_among(call_of(v->s->pid, tid), calls) ? remote_stop(&v->r, v->s->pid, tid) : -EAGAIN;
-
-	v->denied |= err == -EPERM;
-	if (err)
-		return err;
-	if (is_among(machine_interrupted_call(tid, &v->r.original), calls) && may_call(&v->r, v->quiet_why))
-		return 0;
-	remote_release(&v->r);
-	return -EAGAIN;
-}
-
-static int try_waiting(struct visit *v, pid_t tid)
-{
-	return try_in(v, tid, machine_waits);
-}
-
-static int try_shown(struct visit *v, pid_t tid)
-{
-	return try_in(v, tid, machine_waits_shown);
-}
-
-/* One that waits elsewhere is left alone: its wait might be cut short. */
-static int try_running(struct visit *v, pid_t tid)
-{
-	int err = call_of(v->s->pid, tid) == RUNNING ? remote_stop(&v->r, v->s->pid, tid) : -EAGAIN;
-
-	v->denied |= err == -EPERM;
-	return err ? err : remote_to_call(&v->r, time_now_ns() + STEP_NS, is_quiet_entry);
-}
-
-/* Between any two instructions of a program that never waits. */
-static int try_anywhere(struct visit *v, pid_t tid)
-{
-	int err = call_of(v->s->pid, tid) == RUNNING ? remote_stop(&v->r, v->s->pid, tid) : -EAGAIN;
-
-	v->denied |= err == -EPERM;
-	if (err)
-		return err;
-	if (machine_interrupted_call(tid, &v->r.original) < 0 && !remote_in_sequence(&v->r) &&
-	    may_call(&v->r, v->quiet_why))
-		return 0;
-	remote_release(&v->r);
-	return -EAGAIN;
-}
-
-struct threads {
-	VEC(pid_t) all;
-};
-
-static int keep_thread(void *ctx, pid_t tid, uint64_t start_ns, const char *comm)
-{
-	struct threads *t = ctx;
-	pid_t *at = VEC_PUSH(&t->all);
-
-	(void)start_ns;
-	(void)comm;
-	if (!at)
-		return -ENOMEM;
-	*at = tid;
-	return 0;
-}
-
-static int try_all(struct visit *v, int (*try)(struct visit *, pid_t))
-{
-	struct threads t = { .all = { 0 } };
-	int err = target_each_thread(v->s->pid, keep_thread, &t);
-
-	if (!err)
-		err = t.all.n ? -EAGAIN : -ESRCH;
-	/* The first one is most likely who drives the devices: it is disturbed last. */
-	for (size_t i = t.all.n; i-- > 0 && err == -EAGAIN && !v->denied;) {
-		err = try(v, t.all.v[i]);
-		if (err && err != -ENOMEM)
-			err = -EAGAIN;	/* also when that thread has ended */
-	}
-	VEC_FREE(&t.all);
-	return err;
-}
-
-static int find_thread(struct visit *v)
-{
-	static int (*const tries[])(struct visit *, pid_t) = { try_waiting, try_anywhere, try_running,
-								     try_shown };
-	uint64_t end = time_now_ns() + FIND_NS;
-	int err = -EAGAIN;
-
-	while (err == -EAGAIN && !v->denied && time_now_ns() < end) {
-		for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]) && err == -EAGAIN; i++)
-			err = try_all(v, tries[i]);
-		if (err == -EAGAIN)
-			usleep(AGAIN_US);
-	}
-	if (v->denied)
-		return -EPERM;
-	if (err == -EAGAIN) {
-		snprintf(v->s->why, sizeof(v->s->why), "none of its threads came to where it can be asked "
-			 "safely (of the last one: %s); try again", *v->quiet_why ? v->quiet_why : "it runs");
-		return -ENOTSUP;
-	}
-	return err;
 }
 
 /* ---- what it does for us -------------------------------------------------------------------- */
@@ -399,7 +239,9 @@ static int bring(struct visit *v, struct inject_outcome *out)
 	v->entry = entry_offset();
 	if (!v->entry)
 		return fail(v, "the helper cannot be read", 0);
-	err = find_thread(v);
+	err = pick_thread(v->pick, &v->r);
+	if (err == -ENOTSUP)
+		snprintf(v->s->why, sizeof(v->s->why), "%s", v->pick->why);
 	if (err)
 		return err;
 	out->tid = v->r.tid;
@@ -423,6 +265,8 @@ static int bring(struct visit *v, struct inject_outcome *out)
 struct task {
 	struct subject *s;
 	struct inject_outcome *out;
+	struct pick pick;
+	pid_t tid;		/* who does it */
 	int err;
 };
 
@@ -432,13 +276,23 @@ static void *work(void *ctx)
 	struct visit *v = calloc(1, sizeof(*v));
 
 	t->err = -ENOMEM;
+	t->tid = (pid_t)syscall(SYS_gettid);
 	if (!v)
 		return NULL;
 	v->s = t->s;
+	v->pick = &t->pick;
 	v->fd = -1;
 	t->err = bring(v, t->out);
 	free(v);
 	return NULL;
+}
+
+/* pthread_join returns before the kernel lets go what the thread traced. */
+static void await_end(pid_t tid)
+{
+	for (uint64_t end = time_now_ns() + END_NS; time_now_ns() < end; usleep(100))
+		if (syscall(SYS_tgkill, getpid(), tid, 0))
+			return;
 }
 
 int inject_subject(struct subject *s, struct inject_outcome *out)
@@ -448,10 +302,14 @@ int inject_subject(struct subject *s, struct inject_outcome *out)
 	int err;
 
 	*out = (struct inject_outcome){ 0 };
-	err = pthread_create(&thread, NULL, work, &t);
-	if (err)
-		return -err;
-	pthread_join(thread, NULL);
+	pick_begin(&t.pick, s->pid);
+	do {
+		err = pthread_create(&thread, NULL, work, &t);
+		if (err)
+			return -err;
+		pthread_join(thread, NULL);
+		await_end(t.tid);
+	} while (t.err == -ETIMEDOUT);
 	return t.err;
 }
 

@@ -103,11 +103,14 @@ static int trap(struct remote *r)
 	}
 }
 
-static void detach(struct remote *r)
+/* 0, or -ETIMEDOUT: it has not stopped. */
+static int detach(struct remote *r)
 {
-	if (r->place != REMOTE_GONE)
-		ptrace(PTRACE_DETACH, r->tid, NULL, NULL);
+	bool held = r->place != REMOTE_GONE && ptrace(PTRACE_DETACH, r->tid, NULL, NULL) &&
+		    r->place == REMOTE_AWAY && !syscall(SYS_tgkill, r->pid, r->tid, 0);
+
 	r->place = REMOTE_GONE;
+	return held ? -ETIMEDOUT : 0;
 }
 
 int remote_stop(struct remote *r, pid_t pid, pid_t tid)
@@ -126,8 +129,8 @@ int remote_stop(struct remote *r, pid_t pid, pid_t tid)
 		err = machine_read(tid, &r->original);
 	if (!err && ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof(r->mask), &r->mask))
 		err = -errno;
-	if (err)
-		detach(r);
+	if (err && detach(r))
+		return -ETIMEDOUT;
 	return err == -EBUSY ? -EAGAIN : err;
 }
 
@@ -163,7 +166,8 @@ int remote_to_call(struct remote *r, uint64_t end_ns, bool (*is_quiet)(struct re
 		r->place = REMOTE_AWAY;
 		err = trap(r);		/* it runs: what is not stopped cannot be let go */
 	}
-	detach(r);
+	if (detach(r))
+		return -ETIMEDOUT;
 	return err == -ESRCH ? err : -EAGAIN;
 }
 

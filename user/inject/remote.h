@@ -21,8 +21,9 @@ struct remote {
 	uint64_t since_ns;		/* when it was stopped */
 };
 
-/* Stops it. 0, or -errno: EPERM, ESRCH, EBUSY (another tracer), EAGAIN (it does not stop, or stays
- * stopped by a signal): then it is released. */
+/* Stops it. 0, or -errno: EPERM (another tracer, too), ESRCH; EAGAIN: a signal has stopped it, and it is
+ * released; ETIMEDOUT: it does not stop. What does not stop cannot be released by asking: the kernel
+ * does it, and forgets that it was to stop, when the thread that called this has ended. */
 int remote_stop(struct remote *r, pid_t pid, pid_t tid);
 
 /* Lets it run until it enters a system call, of which `is_quiet` likes one; 0, or as remote_stop. */

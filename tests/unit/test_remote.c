@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * A thread that no signal reaches (the parent of a vfork, until its child is done) cannot be stopped. It is
+ * not kept either: whoever comes later finds it free.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/io.h"
+#include "base/time.h"
+#include "inject/pick.h"
+#include "inject/remote.h"
+#include "probe/proc.h"
+
+#define WITHIN_NS (20 * NS_PER_SEC)
+
+struct signs {			/* shared with the child */
+	volatile int begin, end;
+};
+
+static struct signs *signs;
+
+/* vfork's child may do no more than this. */
+static __attribute__((noinline)) void wait_below(void)
+{
+	if (!vfork()) {
+		while (!signs->end)
+			usleep(1000);
+		_exit(0);
+	}
+}
+
+static pid_t start(void)
+{
+	pid_t pid;
+
+	*signs = (struct signs){ 0 };
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid)
+		return pid;
+	while (!signs->begin)
+		;
+	wait_below();
+	while (wait(NULL) > 0)
+		;
+	_exit(7);
+}
+
+static char state_of(pid_t pid)
+{
+	struct proc proc;
+	struct proc_stat stat = { .state = '?' };
+	const char *text = proc_open(&proc, pid) ? NULL : proc_read(&proc, PROC_STAT, NULL);
+
+	if (text)
+		proc_parse_stat(text, &stat);
+	proc_close(&proc);
+	return stat.state;
+}
+
+static void await_state(pid_t pid, char state)
+{
+	for (uint64_t end = time_now_ns() + WITHIN_NS; time_now_ns() < end; usleep(1000))
+		if (state_of(pid) == state)
+			return;
+	fail_msg("process %d: state %c, not %c", pid, state_of(pid), state);
+}
+
+static void finish(pid_t pid)
+{
+	int status;
+
+	signs->end = 1;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 7 << 8);
+}
+
+/* ---- what a thread of its own does ------------------------------------------------------------ */
+
+struct visit {
+	pid_t pid, tid;
+	bool to_call;		/* it is let run again */
+	int err;
+};
+
+static bool is_none(struct remote *r)
+{
+	(void)r;
+	signs->begin = 1;
+	return false;
+}
+
+static void *visit(void *ctx)
+{
+	struct visit *v = ctx;
+	struct remote *r = calloc(1, sizeof(*r));
+
+	v->tid = (pid_t)syscall(SYS_gettid);
+	v->err = r ? remote_stop(r, v->pid, v->pid) : -ENOMEM;
+	if (!v->err && v->to_call) {
+		signs->begin = 1;
+		v->err = remote_to_call(r, time_now_ns() + NS_PER_SEC, is_none);
+	} else if (!v->err) {
+		remote_release(r);
+	}
+	free(r);
+	return NULL;
+}
+
+static int visit_it(pid_t pid, bool to_call)
+{
+	struct visit v = { .pid = pid, .to_call = to_call };
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, visit, &v), 0);
+	pthread_join(thread, NULL);
+	for (uint64_t end = time_now_ns() + WITHIN_NS; time_now_ns() < end; usleep(100))
+		if (syscall(SYS_tgkill, getpid(), v.tid, 0))
+			break;
+	return v.err;
+}
+
+static void what_does_not_stop_is_let_go(void **state)
+{
+	pid_t pid = start();
+
+	(void)state;
+	signs->begin = 1;
+	await_state(pid, 'D');
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(visit_it(pid, false), -ETIMEDOUT);
+	signs->end = 1;
+	await_state(pid, 'Z');		/* it has no part in what did not happen */
+	finish(pid);
+}
+
+static void what_could_not_be_stopped_can_be_later(void **state)
+{
+	pid_t pid = start();
+
+	(void)state;
+	assert_int_equal(visit_it(pid, false), 0);
+	signs->begin = 1;
+	await_state(pid, 'D');
+	assert_int_equal(visit_it(pid, false), -ETIMEDOUT);
+	finish(pid);
+	pid = start();
+	assert_int_equal(visit_it(pid, false), 0);
+	signs->begin = 1;
+	finish(pid);
+}
+
+static void what_stops_no_more_on_its_way_to_a_call_is_let_go(void **state)
+{
+	pid_t pid = start();
+
+	(void)state;
+	assert_int_equal(visit_it(pid, true), -ETIMEDOUT);
+	assert_int_equal(state_of(pid), 'D');
+	assert_int_equal(visit_it(pid, false), -ETIMEDOUT);	/* not EPERM: nobody has it */
+	finish(pid);
+}
+
+static void *pick(void *ctx)
+{
+	struct remote *r = calloc(1, sizeof(*r));
+	int err = pick_thread(ctx, r);
+
+	if (!err)
+		remote_release(r);
+	free(r);
+	return (void *)(intptr_t)err;
+}
+
+/* In the kernel, where it would not be stopped: it is not even tried, and said where it is. */
+static void the_reason_names_the_thread_and_where_it_is(void **state)
+{
+	pid_t pid = start();
+	char expected[160];
+	struct pick p;
+	pthread_t thread;
+	void *err;
+
+	(void)state;
+	signs->begin = 1;
+	await_state(pid, 'D');
+	pick_begin(&p, pid);
+	p.end_ns = time_now_ns();
+	assert_int_equal(pthread_create(&thread, NULL, pick, &p), 0);
+	pthread_join(thread, &err);
+	assert_int_equal((intptr_t)err, -ENOTSUP);
+	snprintf(expected, sizeof(expected), "none of its threads came to where it can be asked safely (thread "
+		 "%d waits in the kernel where no signal reaches it", pid);
+	assert_memory_equal(p.why, expected, strlen(expected));
+	assert_string_equal(strrchr(p.why, ';'), "; try again");
+	finish(pid);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_does_not_stop_is_let_go),
+		cmocka_unit_test(what_could_not_be_stopped_can_be_later),
+		cmocka_unit_test(what_stops_no_more_on_its_way_to_a_call_is_let_go),
+		cmocka_unit_test(the_reason_names_the_thread_and_where_it_is),
+	};
+
+	signs = mmap(NULL, sizeof(*signs), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (signs == MAP_FAILED)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
