@@ -6,6 +6,13 @@
 
 load ../lib/common
 
+teardown() {
+	end_started
+	[ -z "$PLACE" ] || rm -rf "$PLACE"
+}
+
+as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"; }
+
 # A program of the simulation; it runs when its libcuda is mapped and its first launches are made.
 start_sim() { # PROGRAM ARGS...
 	"$SIM/$1" "${@:2}" >target.out 2>&1 3>&- &
@@ -95,7 +102,10 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 	STARTED+=($!)
 	wait_for 10 grep -q libc.so.6 "/proc/$!/maps"
 	refused $! "it has not loaded CUDA (libcuda) yet; begin when it has, or start it with \`gpuprof env\`"
-	refused 2 "it is a thread of the kernel's"
+	refused 2 "it is a thread of the kernel's; give the pid of a program"
+	run bash -c "exec '$GPUPROF' stat --inject --yes -d 1s -p \$\$"
+	assert_equal "$status" 4
+	one_line "it is this gpuprof; give the pid of a program that uses CUDA"
 }
 
 # bats test_tags=needs:root,needs:bpf
@@ -132,7 +142,7 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 	./static 3>&- &
 	STARTED+=($!)
 	wait_for 10 grep -q "$PWD/static" "/proc/$!/maps"
-	refused $! "it has no glibc (a static program?), through which the helper could be loaded"
+	refused $! "it has no glibc (a static program?), through which the helper could be loaded; without --inject its calls are seen"
 
 	# musl is known by its dynamic linker.
 	cp /bin/true ld-musl-x86_64.so.1
@@ -142,7 +152,7 @@ m = mmap.mmap(f.fileno(), 4096, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXE
 time.sleep(60)' 3>&- &
 	STARTED+=($!)
 	wait_for 10 grep -q ld-musl "/proc/$!/maps"
-	refused $! "its C library is musl; the helper needs glibc"
+	refused $! "its C library is musl, and the helper needs glibc; without --inject its calls are seen"
 
 	python3 -c 'import os, time
 child = os.fork()
@@ -155,7 +165,7 @@ time.sleep(60)' 3>&- &
 	local child
 	child=$(cat child)
 	wait_for 10 grep -q '^State:.Z' "/proc/$child/status"
-	refused "$child" "it has ended (a zombie)"
+	refused "$child" "it has ended (a zombie): nothing of it runs"
 }
 
 # bats test_tags=needs:root,needs:bpf
@@ -168,7 +178,7 @@ time.sleep(60)' 3>&- &
 	local pid=$!
 	STARTED+=("$pid")
 	wait_for 5 grep -q "$PWD/narrow" "/proc/$pid/maps" || skip "this kernel runs no 32-bit programs"
-	refused "$pid" "it is no 64-bit program of this machine's architecture"
+	refused "$pid" "it is no 64-bit program of this machine's architecture; only such ones can load the helper"
 }
 
 # bats test_tags=needs:root,needs:bpf
@@ -208,10 +218,50 @@ time.sleep(60)' 3>&- &
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inject: without the right to trace, the capability is named, exit 3" {
+@test "inject: without the right to trace, what is missing is named, exit 3" {
 	needs root bpf sim
 	start_sim train --steps 100000 --quiet
 	run capsh --drop=cap_sys_ptrace,cap_sys_admin -- -c "'$GPUPROF' stat --inject --yes -d 1s -p $TARGET"
 	assert_equal "$status" 3
-	assert_output --partial CAP_SYS_PTRACE
+	one_line "CAP_SYS_PTRACE is missing; run gpuprof as root or with sudo"
+	PLACE=$(mktemp -d) # where another user can come
+	chmod 755 "$PLACE"
+	cp "$GPUPROF" "$PLACE/gpuprof"
+	run as_nobody "$PLACE/gpuprof" stat --inject --yes -d 1s -p "$TARGET"
+	assert_equal "$status" 3
+	one_line "it is user $(id -u)'s, not yours, and CAP_SYS_PTRACE is missing; run gpuprof as root or with sudo"
+	run as_nobody "$PLACE/gpuprof" stat --inject --yes -d 1s -p 2
+	assert_equal "$status" 4
+	one_line "it is a thread of the kernel's"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "inject: where no signal reaches its thread it says so, and a later one works" {
+	needs root bpf sim
+	cat >deep.c <<-'EOF_C'
+		#include <dlfcn.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			if (!dlopen(argv[1], RTLD_NOW)) return 1;
+			if (!vfork()) {
+				while (access("enough", F_OK)) usleep(1000);
+				_exit(0);
+			}
+			for (;;) pause();
+		}
+	EOF_C
+	cc -o deep deep.c -ldl
+	./deep "$SIM/libcuda.so.1" 3>&- &
+	local pid=$!
+	STARTED+=("$pid")
+	wait_for 10 grep -q '^State:.D' "/proc/$pid/status"
+	run "$GPUPROF" stat --inject --yes -d 1s -p $pid
+	assert_equal "$status" 4
+	assert_line --regexp "where it can be asked safely \(thread $pid waits in the kernel where no signal reaches it.*\); try again"
+	grep -q '^TracerPid:.0$' "/proc/$pid/status"
+	: >enough
+	wait_for 10 grep -q "^34 " "/proc/$pid/syscall" # pause
+	run "$GPUPROF" stat --inject --yes -d 1s -p $pid
+	assert_line --partial "the helper is in process $pid"
 }

@@ -22,6 +22,7 @@
 #include "elf/elf.h"
 #include "event/helper_source.h"
 #include "gpuprof/load.h"
+#include "inject/denied.h"
 #include "inject/image.h"
 #include "inject/pick.h"
 #include "inject/remote.h"
@@ -315,11 +316,15 @@ int inject_subject(struct subject *s, struct inject_outcome *out)
 
 static int cannot(const struct subject *s, pid_t pid, int err)
 {
-	const char *why = err == -EPERM ? "permission denied; it needs CAP_SYS_PTRACE, and the kernel may "
-					  "forbid it (kernel.yama.ptrace_scope)" :
-			  err == -ESRCH ? "it has ended" : err == -ENOMEM ? "out of memory" : s->why;
+	char denied_why[SUBJECT_WHY_BYTES];
+	struct denied d;
 
-	log_error("cannot bring the helper into process %d: %s", pid, why);
+	if (err == -EPERM) {
+		denied_read(&d, pid);
+		denied_say(&d, denied_why, sizeof(denied_why));
+	}
+	log_error("cannot bring the helper into process %d: %s", pid, err == -EPERM ? denied_why :
+		  err == -ESRCH ? "it has ended" : err == -ENOMEM ? "out of memory" : s->why);
 	return err;
 }
 

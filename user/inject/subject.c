@@ -130,14 +130,19 @@ static bool no(struct question *q, const char *why)
 	return true;
 }
 
+static bool is_self(struct question *q)
+{
+	return q->s->pid == getpid() && no(q, "it is this gpuprof; give the pid of a program that uses CUDA");
+}
+
 static bool is_kernels(struct question *q)
 {
-	return q->stat.kernel && no(q, "it is a thread of the kernel's");
+	return q->stat.kernel && no(q, "it is a thread of the kernel's; give the pid of a program");
 }
 
 static bool has_ended(struct question *q)
 {
-	return strchr("ZXx", q->stat.state) && no(q, "it has ended (a zombie)");
+	return strchr("ZXx", q->stat.state) && no(q, "it has ended (a zombie): nothing of it runs");
 }
 
 static bool is_traced(struct question *q)
@@ -168,7 +173,8 @@ static bool is_foreign(struct question *q)
 	elf_file_close(ef);
 	if (fd >= 0)
 		close(fd);
-	return fd >= 0 && !ef && no(q, "it is no 64-bit program of this machine's architecture");
+	return fd >= 0 && !ef && no(q, "it is no 64-bit program of this machine's architecture; only such "
+				    "ones can load the helper");
 }
 
 static bool is_filtered(struct question *q)
@@ -178,24 +184,38 @@ static bool is_filtered(struct question *q)
 		     "`gpuprof env`");
 }
 
+/* "x86_Thread_features:  shstk wrss": a line's words. */
+bool subject_has_shadow_stack(const char *status)
+{
+	const char *at = proc_status_field(status, "x86_Thread_features");
+
+	while (at && *at && *at != '\n') {
+		size_t len = strcspn(at, " \t\n");
+
+		if (len == 5 && !memcmp(at, "shstk", 5))
+			return true;
+		at += len;
+		at += strspn(at, " \t");
+	}
+	return false;
+}
+
 static bool has_shadow_stack(struct question *q)
 {
-	const char *features = proc_status_field(q->status, "x86_Thread_features");
-	const char *at = features ? strstr(features, "shstk") : NULL;
-
-	return at && at < features + strcspn(features, "\n") &&
-	       no(q, "it has a shadow stack (CET), which allows no such call");
+	return subject_has_shadow_stack(q->status) &&
+	       no(q, "it has a shadow stack (CET), which allows no such call; start it with `gpuprof env`");
 }
 
 static bool is_musl(struct question *q)
 {
-	return q->s->musl && no(q, "its C library is musl; the helper needs glibc");
+	return q->s->musl && no(q, "its C library is musl, and the helper needs glibc; without --inject its "
+				   "calls are seen");
 }
 
 static bool is_static(struct question *q)
 {
-	return !q->s->c_library && no(q, "it has no glibc (a static program?), through which the helper "
-					 "could be loaded");
+	return !q->s->c_library && no(q, "it has no glibc (a static program?), through which the helper could "
+					 "be loaded; without --inject its calls are seen");
 }
 
 static bool has_no_cuda(struct question *q)
@@ -208,16 +228,16 @@ static bool lacks_something(struct question *q)
 {
 	for (int i = 0; i < SUBJECT_FUNCTIONS; i++)
 		if (!q->s->function[i]) {
-			snprintf(q->s->why, sizeof(q->s->why), "no %s was found in its C library",
-				 functions[i]);
+			snprintf(q->s->why, sizeof(q->s->why), "no %s was found in its C library; start it "
+				 "with `gpuprof env`", functions[i]);
 			return true;
 		}
 	return (!q->s->syscall_at || !q->s->return_at) &&
-	       no(q, "its C library is unlike those that are known");
+	       no(q, "its C library is unlike those that are known; start it with `gpuprof env`");
 }
 
 static bool (*const reasons[])(struct question *q) = {
-	is_kernels, has_ended, is_traced, is_stopped, is_foreign, is_filtered, has_shadow_stack, is_musl,
+	is_self, is_kernels, has_ended, is_traced, is_stopped, is_foreign, is_filtered, has_shadow_stack, is_musl,
 	is_static, has_no_cuda, lacks_something,
 };
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Why the kernel lets us not trace a process, in words, with what to do. */
+#ifndef INJECT_DENIED_H
+#define INJECT_DENIED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct denied {
+	uid_t uid, own;		/* whose the process is; ours */
+	int scope;		/* kernel.yama.ptrace_scope; -1: this kernel has none */
+	bool can;		/* we have CAP_SYS_PTRACE */
+};
+
+void denied_read(struct denied *d, pid_t pid);
+void denied_say(const struct denied *d, char *out, size_t size);	/* "it ...; do ..." */
+
+#endif
