@@ -51,12 +51,107 @@ has_ring() { find "/proc/$1/fd" -lname '/memfd:gpuprof-ring*' | grep -q .; } # P
 	assert_line "Environment=\"CUDA_INJECTION64_PATH=$PWD/odd \$a'b%%c\\\"d\\\\e/libgpuprof.so\""
 	run --separate-stderr "$GPUPROF" env --for k8s --dir "$odd"
 	assert_success
-	assert_line "          value: \"$PWD/odd \$a'b%c\\\"d\\\\e/libgpuprof.so\""
+	assert_line "          value: \"$PWD/odd \$\$a'b%c\\\"d\\\\e/libgpuprof.so\"" # it expands \$(NAME)
+	assert_line "          mountPath: \"$PWD/odd \$a'b%c\\\"d\\\\e\""
 	run "$GPUPROF" env --for docker --dir "$odd"
 	assert_equal "$status" 2
-	assert_output --partial "a quote"
+	one_line "it has a '\"'; choose another one with --dir"
 	run --separate-stderr "$GPUPROF" env --for docker --dir plain
 	assert_output --regexp "^--mount type=bind,src=$PWD/plain,dst=$PWD/plain,readonly --env CUDA_INJECTION64_PATH=$PWD/plain/libgpuprof.so "
+}
+
+# Readers of each form, which print the helper's path as their programs would have it.
+read_k8s() {
+	python3 -c 'import json, re, sys
+value = re.search(r"CUDA_INJECTION64_PATH\n +value: (\".*\")", sys.stdin.read()).group(1)
+print(re.sub(r"\$\$", "$", json.loads(value)))'
+}
+read_systemd() {
+	sed -n 's/^Environment="CUDA_INJECTION64_PATH=\(.*\)"$/\1/p' | sed 's/%%/%/g; s/\\\(.\)/\1/g'
+}
+read_docker() { # the words that a shell makes of it
+	local word words
+	eval "words=($(cat))"
+	for word in "${words[@]}"; do
+		[[ $word != CUDA_INJECTION64_PATH=* ]] || echo "${word#*=}"
+	done
+}
+read_shell() {
+	(
+		eval "$(cat)"
+		echo "$CUDA_INJECTION64_PATH"
+	)
+}
+read_slurm() { read_shell; }
+
+@test "env: evil names come through every form as they are, or are refused" {
+	local form name
+	# shellcheck disable=SC2016 # not to be expanded
+	local -a names=('$(touch evil)' '`touch evil`' "a'b" 'a;touch evil' '#a' '~a' '-a' 'a$$(HOME)b' '%h%%' '{a}: [b]' 'é')
+	for form in shell systemd docker k8s slurm; do
+		for name in "${names[@]}"; do
+			[ "$form:$name" != 'k8s:{a}: [b]' ] || continue
+			run --separate-stderr "$GPUPROF" env --for "$form" --dir "$PWD/$name"
+			assert_equal "$form $name $status" "$form $name 0"
+			assert_equal "$form $("read_$form" <<<"$output")" "$form $PWD/$name/libgpuprof.so"
+		done
+		for name in $'a\nb' $'a\tb' $'a\eb' $'a\rb' $'a\x7fb'; do
+			run --separate-stderr "$GPUPROF" env --for "$form" --dir "$PWD/$name"
+			assert_equal "$form $status $output" "$form 2 "
+			assert_regex "$stderr" "it has a control character; choose another one with --dir$"
+			assert_equal "${#stderr_lines[@]}" 1
+			CUDA_INJECTION64_PATH=/opt/$name.so run --separate-stderr "$GPUPROF" env --for "$form" --dir here
+			assert_equal "$form $status $output" "$form 2 "
+			assert_regex "$stderr" "cannot write GPUPROF_CHAIN_INJECTION in the form asked for: its value has a control"
+		done
+	done
+	assert_file_not_exists evil
+	for form in systemd k8s; do
+		for name in $'a\xffb' $'a\xc2\x85b' $'a\xe2\x80\xa8b'; do
+			run "$GPUPROF" env --for $form --dir "$PWD/$name"
+			assert_equal "$status" 2
+			assert_output --partial "it has what is no plain UTF-8"
+		done
+	done
+	run "$GPUPROF" env --for k8s --dir "$PWD/a:b"
+	assert_equal "$status" 2
+	one_line "it has a ':'"
+	run "$GPUPROF" env --for docker --dir "$PWD/a,b"
+	assert_equal "$status" 2
+	one_line "it has a ','"
+	mkdir 'x,y' && ln -s 'x,y' plain
+	run "$GPUPROF" env --for docker --dir plain # what is printed is what was checked
+	assert_success
+}
+
+@test "env: a link is printed as it is, and whoever could turn it elsewhere is looked at" {
+	needs root
+	mkdir v1 v2 open
+	ln -s v1 current
+	for form in shell docker; do
+		run --separate-stderr "$GPUPROF" env --for $form --dir "$PWD/./current//"
+		assert_success
+		assert_output --partial "CUDA_INJECTION64_PATH=$PWD/current/libgpuprof.so"
+	done
+	ln -sfn v2 current # an upgrade
+	run "$GPUPROF" env --dir current
+	assert_output --partial "installed $PWD/current/libgpuprof.so"
+	run --separate-stderr "$GPUPROF" env --dir v1/../current # not to be left so
+	assert_line "export CUDA_INJECTION64_PATH=$PWD/v2/libgpuprof.so"
+	chmod 777 open
+	ln -s "$PWD/v1" open/link
+	ln -s open/link far
+	run "$GPUPROF" env --dir far # by a link that others can replace to a place that they cannot
+	assert_equal "$status" 1
+	one_line "cannot install the helper in $PWD/far: others can write to $PWD/open,"
+	ln -s round round
+	run "$GPUPROF" env --dir round
+	assert_equal "$status" 1
+	ln -s "$PWD/v1" theirs
+	chown -h 65534 theirs
+	run "$GPUPROF" env --dir theirs
+	assert_equal "$status" 1
+	one_line "others can write to $PWD/theirs,"
 }
 
 @test "env: another tool's injection is loaded after ours, NVTX stays with it, and both are said" {
@@ -118,6 +213,7 @@ has_ring() { find "/proc/$1/fd" -lname '/memfd:gpuprof-ring*' | grep -q .; } # P
 	ln -s "$PWD/open/below" link
 	run "$GPUPROF" env --dir link
 	assert_equal "$status" 1
+	one_line "$PWD/open/below,"
 	: >file
 	run "$GPUPROF" env --dir file
 	assert_equal "$status" 1

@@ -7,15 +7,19 @@
 #include "cli/env.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/str.h"
 #include "cli/exit.h"
 #include "cli/out.h"
 #include "cli/verbs.h"
 #include "inject/environment.h"
 #include "inject/install.h"
+#include "view/utf8.h"
 
 #define VARIABLES 3
 
@@ -29,11 +33,13 @@ struct variables {
 
 /* ---- quoting -------------------------------------------------------------------------------- */
 
-static void add_escaped(struct strbuf *out, const char *text, const char *special, const char *before)
+/* special: characters that get another one before them; pairs of both. */
+static void add_escaped(struct strbuf *out, const char *text, const char *special)
 {
 	for (; *text; text++) {
-		if (strchr(special, *text))
-			strbuf_addstr(out, *text == '%' ? "%" : before);
+		for (const char *pair = special; *pair; pair += 2)
+			if (*pair == *text)
+				strbuf_addch(out, pair[1]);
 		strbuf_addch(out, *text);
 	}
 }
@@ -57,13 +63,21 @@ static void add_shell(struct strbuf *out, const char *text)
 /* systemd's, within double quotes: % begins a specifier. */
 static void add_systemd(struct strbuf *out, const char *text)
 {
-	add_escaped(out, text, "\"\\%", "\\");
+	add_escaped(out, text, "\"\\\\\\%%");
 }
 
 static void add_yaml(struct strbuf *out, const char *text)
 {
 	strbuf_addch(out, '"');
-	add_escaped(out, text, "\"\\", "\\");
+	add_escaped(out, text, "\"\\\\\\");
+	strbuf_addch(out, '"');
+}
+
+/* A variable's value, of which Kubernetes expands $(NAME) and halves $$. */
+static void add_k8s_value(struct strbuf *out, const char *text)
+{
+	strbuf_addch(out, '"');
+	add_escaped(out, text, "\"\\\\\\$$");
 	strbuf_addch(out, '"');
 }
 
@@ -112,7 +126,7 @@ static void form_k8s(struct strbuf *out, const struct variables *vs)
 			   "      - name: CONTAINER\n        env:\n");
 	for (size_t i = 0; i < vs->n; i++) {
 		strbuf_addf(out, "        - name: %s\n          value: ", vs->v[i].name);
-		add_yaml(out, vs->v[i].value);
+		add_k8s_value(out, vs->v[i].value);
 		strbuf_addch(out, '\n');
 	}
 	strbuf_addstr(out, "        volumeMounts:\n        - name: gpuprof\n          mountPath: ");
@@ -126,14 +140,18 @@ static void form_k8s(struct strbuf *out, const struct variables *vs)
 static const struct {
 	void (*print)(struct strbuf *out, const struct variables *vs);
 	const char *what;	/* to do with it */
+	const char *not_dir;	/* what its reader does not take in a directory; beside control characters */
+	bool is_text;		/* its reader takes UTF-8 only */
 } forms[ENV_FORMS] = {
-	[ENV_SHELL] = { form_shell, "paste it, or: eval \"$(gpuprof env)\"; it is for what is started then" },
-	[ENV_SYSTEMD] = { form_systemd, "add it with `systemctl edit UNIT`, then restart the unit" },
-	[ENV_DOCKER] = { form_docker, "add it to the options of `docker run`, before the image's name" },
+	[ENV_SHELL] = { form_shell, "paste it, or: eval \"$(gpuprof env)\"; it is for what is started then", "",
+			false },
+	[ENV_SYSTEMD] = { form_systemd, "add it with `systemctl edit UNIT`, then restart the unit", "", true },
+	[ENV_DOCKER] = { form_docker, "add it to the options of `docker run`, before the image's name", ",\"",
+			 false },
 	[ENV_K8S] = { form_k8s, "with the container's name in it: `kubectl patch deployment NAME "
-				"--patch-file FILE`; the helper must be installed on every node" },
+				"--patch-file FILE`; the helper must be installed on every node", ":", true },
 	[ENV_SLURM] = { form_shell, "put it into the job's script before srun; the helper must be installed "
-				    "on every node (or with --dir on a shared file system)" },
+				    "on every node (or with --dir on a shared file system)", "", false },
 };
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -162,16 +180,55 @@ static void choose(struct variables *vs, const char *path)
 	log_info("%s, which was asked for before, is loaded after the helper", before);
 }
 
-/* What no form can quote. */
-static bool is_plain(const char *dir, enum env_form form)
+/* What no form can quote, or what would be run when it is pasted: control characters; in a text those, too,
+ * that end a line elsewhere or are no characters at all. */
+static const char *flaw_of(const char *text, enum env_form form)
 {
-	const char *bad = form == ENV_DOCKER ? ",\"\n\r\t" : "\n\r\t";
+	for (const char *at = text; *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			return "a control character";
+	while (forms[form].is_text && *text) {
+		int32_t code = utf8_next(&text);
 
-	if (!dir[strcspn(dir, bad)])
+		if (code < 0 || (code >= 0x80 && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
+		    code == 0xfeff || code == 0xfffe || code == 0xffff)
+			return "what is no plain UTF-8";
+	}
+	return NULL;
+}
+
+static bool is_plain_dir(const char *dir, enum env_form form)
+{
+	char character[] = "a ' '";
+	const char *flaw = flaw_of(dir, form);
+	const char *bad = dir + strcspn(dir, forms[form].not_dir);
+	char shown[256];
+
+	if (!flaw && *bad) {
+		character[3] = *bad;
+		flaw = character;
+	}
+	if (!flaw)
 		return true;
-	log_error("cannot write '%s' in the form asked for: it has %s; choose another directory with "
-		  "--dir", dir, form == ENV_DOCKER ? "a comma, a quote or a line end" : "a line end");
+	str_copy_line(shown, sizeof(shown), dir, strlen(dir));
+	log_error("cannot write the directory '%s' in the form asked for: it has %s; choose another one with "
+		  "--dir", shown, flaw);
 	return false;
+}
+
+/* Values that come from our own environment. */
+static bool are_plain(const struct variables *vs, enum env_form form)
+{
+	for (size_t i = 0; i < vs->n; i++) {
+		const char *flaw = flaw_of(vs->v[i].value, form);
+
+		if (!flaw)
+			continue;
+		log_error("cannot write %s in the form asked for: its value has %s; unset " INJECT_CUDA " and "
+			  INJECT_CHAIN " first", vs->v[i].name, flaw);
+		return false;
+	}
+	return true;
 }
 
 static int print(const char *path, enum env_form form)
@@ -179,16 +236,20 @@ static int print(const char *path, enum env_form form)
 	struct variables vs = { .n = 0 };
 	struct strbuf out = STRBUF_INIT;
 	char *dir = strndup(path, (size_t)(strrchr(path, '/') - path));
-	int rc;
+	int rc = EXIT_USAGE;
 
+	if (!dir) {
+		log_error("out of memory");
+		return EXIT_FAIL;
+	}
 	vs.dir = dir;
 	choose(&vs, path);
-	if (dir)
+	if (is_plain_dir(dir, form) && are_plain(&vs, form)) {
 		forms[form].print(&out, &vs);
-	out.failed |= !dir;
-	rc = out_write(NULL, &out);
-	if (!rc)
-		log_info("%s", forms[form].what);
+		rc = out_write(NULL, &out);
+		if (!rc)
+			log_info("%s", forms[form].what);
+	}
 	strbuf_free(&out);
 	free(dir);
 	return rc;
@@ -203,7 +264,7 @@ int verb_env(const struct options *o)
 		log_error("cannot tell where to install the helper: HOME is not set; give --dir");
 		return EXIT_FAIL;
 	}
-	if (!is_plain(dir, (enum env_form)o->env_form)) {
+	if (!is_plain_dir(dir, (enum env_form)o->env_form)) {
 		free(dir);
 		return EXIT_USAGE;
 	}

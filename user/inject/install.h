@@ -10,7 +10,8 @@
  * frees it. */
 char *install_default_dir(void);
 
-/* Makes dir if need be. *path: the file, without symbolic links on the way; the caller frees it.
+/* Makes dir if need be. *path: the file, absolute, with dir as it was given (a link may lead elsewhere after
+ * an upgrade); the caller frees it.
  * 1: it was there already, the same; 0: written; -errno, logged. */
 int install_helper(const char *dir, char **path);
 
