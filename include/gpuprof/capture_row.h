@@ -77,5 +77,7 @@
 #define GP_FIELD_DEVICE 0x10000	/* eleven numbers, memory, uuid:text */
 #define GP_FIELD_BLOCKED 0x20000	/* such a call has no row of its own, but an event row */
 #define GP_FIELD_ADDRESS 0x40000	/* the same */
+#define GP_FIELD_SAMPLE 0x80000	/* mask of enum sample_field, then those numbers in the order of its bits,
+				 * a later version's too */
 
 #endif

@@ -138,6 +138,8 @@ static void fuzz_events(const uint8_t *data, size_t size)
 	static const struct funcs funcs = { .n = 2, .v = { { "a", "x", 1, 0 }, { "b", "x", 2, 1 } } };
 	static const struct work work = { .kind = WORK_KIND_COPY, .bytes = 7, .grid = { 1, 2, 3 } };
 	static const struct device_facts device = { .device = 1, .uuid = "GPU-1" };
+	static const struct device_sample sample = { .has = 1u << SAMPLE_SM | 1u << SAMPLE_USERS,
+						     .v = { [SAMPLE_SM] = 4200, [SAMPLE_USERS] = 2 } };
 	size_t n = size / sizeof(struct event);
 	struct event *ev = calloc(n + 1, sizeof(*ev));
 	struct capture_encoder *e = capture_encoder_new(&funcs);
@@ -155,6 +157,7 @@ static void fuzz_events(const uint8_t *data, size_t size)
 		ev[i].text2 = (uintptr_t)ev[i].text2 % 4 == 1 ? "" : NULL;
 		ev[i].work = ev[i].kind == EVENT_WORK ? &work : NULL;
 		ev[i].device = ev[i].kind == EVENT_DEVICE ? &device : NULL;
+		ev[i].sample = ev[i].kind == EVENT_SAMPLE ? &sample : NULL;
 		if (capture_encode(e, &ev[i]))
 			abort();
 	}

@@ -109,6 +109,7 @@ static inline void events_free(struct events *e)
 	for (size_t i = 0; i < e->at.n; i++) {
 		free((void *)(uintptr_t)e->at.v[i].work);
 		free((void *)(uintptr_t)e->at.v[i].device);
+		free((void *)(uintptr_t)e->at.v[i].sample);
 	}
 	VEC_FREE(&e->at);
 	strpool_free(e->texts);
@@ -129,6 +130,8 @@ static inline int events_add(void *ctx, const struct event *ev)
 	to->work = ev->work ? memcpy(malloc(sizeof(struct work)), ev->work, sizeof(struct work)) : NULL;
 	to->device = ev->device ? memcpy(malloc(sizeof(struct device_facts)), ev->device,
 					 sizeof(struct device_facts)) : NULL;
+	to->sample = ev->sample ? memcpy(malloc(sizeof(struct device_sample)), ev->sample,
+					 sizeof(struct device_sample)) : NULL;
 	return 0;
 }
 
@@ -195,6 +198,14 @@ static inline void random_device(struct device_facts *f)
 	memset(f->uuid, 'x', lib_below(DEVICE_UUID_LEN + 1));
 }
 
+static inline void random_sample(struct device_sample *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->has = (uint32_t)lib_below(1u << SAMPLE_FIELDS);
+	for (unsigned int i = 0; i < SAMPLE_FIELDS; i++)
+		s->v[i] = s->has >> i & 1 ? lib_any() : 0;
+}
+
 static inline void random_usual(struct event *ev, uint32_t *seq, uint64_t *now_ns)
 {
 	ev->kind = lib_below(8) ? EVENT_CALL : EVENT_ENTER;
@@ -216,6 +227,7 @@ static inline void events_random(struct events *e, size_t n)
 	uint64_t now_ns = 5000000000;
 	uint32_t seq[5] = { 0 };
 	struct device_facts device;
+	struct device_sample sample;
 	struct work work;
 
 	for (size_t i = 0; i < n; i++) {
@@ -237,6 +249,14 @@ static inline void events_random(struct events *e, size_t n)
 		if (ev.kind == EVENT_DEVICE) {
 			random_device(&device);
 			ev.device = &device;
+			events_add(e, &ev);
+			continue;
+		}
+		if (ev.kind == EVENT_SAMPLE) {
+			random_sample(&sample);
+			ev.sample = &sample;
+			ev.text = "GPU-1";
+			ev.end_ns = now_ns;
 			events_add(e, &ev);
 			continue;
 		}

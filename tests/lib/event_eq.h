@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "event/event.h"
+#include "event/sample.h"
 #include "event/work.h"
 
 static inline bool event_eq_text(const char *a, const char *b)
@@ -63,6 +64,9 @@ static inline const char *event_diff(const struct event *a, const struct funcs *
 	if (!a->device != !b->device ||
 	    (a->device && memcmp(a->device, b->device, sizeof(*a->device))))
 		return "device";
+	if (!a->sample != !b->sample ||
+	    (a->sample && memcmp(a->sample, b->sample, sizeof(*a->sample))))
+		return "sample";
 	if (!event_eq_text(a->text, b->text))
 		return "text";
 	return event_eq_text(a->text2, b->text2) ? NULL : "text2";

@@ -15,6 +15,7 @@
 
 #include "event/capture_names.h"
 #include "event/capture_row.h"
+#include "event/capture_sample.h"
 #include "event/capture_work.h"
 #include "event/varint.h"
 
@@ -48,6 +49,7 @@ struct capture_decoder {
 	struct work_shapes works;
 	struct work work;			/* of the event that is delivered */
 	struct device_facts device;
+	struct device_sample sample;
 	uint32_t last_thread;			/* of the last call row */
 	const struct event_sink *sink;
 	struct decode_result *result;
@@ -221,6 +223,10 @@ static bool get_fields(struct capture_decoder *d, struct row *r, uint64_t mask, 
 		ev->address = row_get(r);
 	if (mask & GP_FIELD_BLOCKED)
 		ev->blocked_ns = row_get(r);
+	if (mask & GP_FIELD_SAMPLE) {
+		ok &= sample_get(r, &d->sample);
+		ev->sample = &d->sample;
+	}
 	return ok && row_ended_well(r);
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "event/capture_dict.h"
+#include "event/capture_sample.h"
 #include "event/capture_work.h"
 #include "event/varint.h"
 
@@ -206,6 +207,7 @@ static uint32_t field_mask(const struct event *ev)
 	mask |= ev->work ? GP_FIELD_WORK : 0;
 	mask |= ev->device ? GP_FIELD_DEVICE : 0;
 	mask |= ev->address ? GP_FIELD_ADDRESS : 0;
+	mask |= ev->sample ? GP_FIELD_SAMPLE : 0;
 	return mask;
 }
 
@@ -249,6 +251,8 @@ static void put_event(struct capture_encoder *e, const struct event *ev)
 		p = work_put_device(p, ev->device);
 	p = put_if(p, mask & GP_FIELD_ADDRESS, ev->address);
 	p = put_if(p, mask & GP_FIELD_BLOCKED, ev->blocked_ns);
+	if (ev->sample)
+		p = sample_put(p, ev->sample);
 	e->p = dict_row_end(row, p);
 }
 

@@ -15,6 +15,7 @@ static const char *const kinds[] = {
 	[EVENT_DEVICE] = "device", [EVENT_WORK] = "work", [EVENT_API] = "api",
 	[EVENT_RANGE] = "range", [EVENT_OFF] = "off", [EVENT_UNSEEN] = "unseen",
 	[EVENT_MEMORY] = "memory",
+	[EVENT_SAMPLE] = "sample", [EVENT_USER] = "user", [EVENT_FAULT] = "fault",
 };
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == EVENT_KIND_END, "a name for each kind");
 

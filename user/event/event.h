@@ -63,6 +63,7 @@ struct event {
 	const char *text2;
 	const struct work *work;	/* the same, of EVENT_WORK */
 	const struct device_facts *device;	/* of EVENT_DEVICE */
+	const struct device_sample *sample;	/* of EVENT_SAMPLE */
 };
 
 /*

@@ -58,6 +58,13 @@ enum event_kind {
 	EVENT_MEMORY = 29,	/* CUPTI's record of memory: at start_ns the bytes at address were
 				 * allocated or freed (dir = enum memory_op, event/memory.h); func =
 				 * enum memory_kind, seq = the process's own ordinal of the device */
+
+	/* Of the host's devices, from NVML (event/sample.h): text = the device's UUID, seq = the host's
+	 * index of it or of the GPU that it is an instance of, text2 = its name (NULL: unknown). */
+	EVENT_SAMPLE = 30,	/* its state in [start_ns, end_ns): `sample` */
+	EVENT_USER = 31,	/* process pid, watched or not, was on it at start_ns, with bytes of its memory;
+				 * its next SAMPLE follows when all have been told. No name */
+	EVENT_FAULT = 32,	/* something went wrong in it at start_ns: dir = enum fault_what */
 	EVENT_KIND_END
 };
 

@@ -386,6 +386,11 @@ int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_
 	return host_devices_join(&d->hosts, s, s->facts.uuid, open_ns);
 }
 
+int devices_sample(struct devices *d, const struct sampled_device *sampled, uint64_t from_ns, bool wait)
+{
+	return host_devices_sample(&d->hosts, sampled, from_ns, wait);
+}
+
 /* ---- intervals ------------------------------------------------------------------------------ */
 
 static void add_counts(struct device_counts *to, const struct device_book *book)

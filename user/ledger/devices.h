@@ -74,6 +74,10 @@ int devices_push_work(struct devices *d, const struct event *ev, const struct la
 		      uint64_t open_ns);
 int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_ns);
 
+/* host_devices_sample of these. */
+struct sampled_device;
+int devices_sample(struct devices *d, const struct sampled_device *sampled, uint64_t from_ns, bool wait);
+
 /* Divides gaps: adds each nanosecond to one cause, and what is a loss to losses; that is NULL where
  * nobody asks, or nothing was known before the gap. 0 or -ENOMEM. */
 struct devices_divide {

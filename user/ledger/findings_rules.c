@@ -36,7 +36,7 @@ static bool judge_needless_sync(const struct finding_book *b, struct finding *f)
 	format_ns(&f->evidence, lost.ns - inside_ns);
 	strbuf_addstr(&f->evidence, " until the next work began");
 	lost_add_calls(&f->evidence, lost.most);
-	next_add(&f->next, NEXT_CALLERS, &b->whom, lost_function(&lost, "Synchronize"));
+	lost_next_stacks(f, b, lost_function(&lost, "Synchronize"));
 	return true;
 }
 
@@ -110,7 +110,8 @@ static bool judge_input_stall(const struct finding_book *b, struct finding *f)
 	lost_add_others(f, &lost);
 	lost_add_times(&f->evidence, &lost);
 	add_causes(&f->evidence, &lost);
-	next_add(&f->next, waits ? NEXT_WAITING : NEXT_STACKS, &b->whom, NULL);
+	strbuf_addf(&f->next, waits ? "gpuprof stat -d 10s --stacks --wide --table offcpu %s" :
+				      "gpuprof stacks %s", b->where);
 	return true;
 }
 
@@ -147,7 +148,7 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 		    b->comm_busy_ns ? 100.0 * (double)hidden_ns / (double)b->comm_busy_ns : 0);
 	format_ns(&f->evidence, num_min(free_ns, b->comm_ns));
 	strbuf_addstr(&f->evidence, " more could hide under the compute there is");
-	next_add(&f->next, NEXT_COMM, &b->whom, NULL);
+	strbuf_addf(&f->next, "gpuprof stat -d 10s --table kernels --filter nccl %s", b->where);
 	return true;
 }
 
@@ -169,7 +170,7 @@ static bool judge_launch_bound(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->evidence, " between them, ");
 	format_ns(&f->evidence, lost.cause_ns[IDLE_QUEUED]);
 	strbuf_addstr(&f->evidence, " until it began");
-	next_add(&f->next, NEXT_CALLERS, &b->whom, "Launch");
+	lost_next_stacks(f, b, "Launch");
 	return true;
 }
 
@@ -183,7 +184,7 @@ static bool judge_cpu_starved(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->cause, " is ready to run and gets no CPU while the device has nothing to do");
 	lost_add_others(f, &lost);
 	lost_add_times(&f->evidence, &lost);
-	next_add(&f->next, NEXT_THREADS, &b->whom, NULL);
+	strbuf_addf(&f->next, "gpuprof stat -d 10s --table threads %s", b->where);
 	return true;
 }
 
@@ -220,7 +221,7 @@ static bool judge_unpinned_copies(const struct finding_book *b, struct finding *
 	strbuf_addstr(&f->evidence, " with no compute beside, ");
 	format_ns(&f->evidence, lost.ns);
 	strbuf_addstr(&f->evidence, " idle for it");
-	next_add(&f->next, NEXT_CALLERS, &b->whom, "Memcpy");
+	lost_next_stacks(f, b, "Memcpy");
 	return true;
 }
 
@@ -238,7 +239,7 @@ static bool judge_calls(const struct finding_book *b, struct finding *f, enum lo
 	strbuf_addstr(&f->evidence, "idle in and after it ");
 	lost_add_times(&f->evidence, &lost);
 	lost_add_calls(&f->evidence, lost.most);
-	next_add(&f->next, NEXT_CALLERS, &b->whom, lost_function(&lost, filter));
+	lost_next_stacks(f, b, lost_function(&lost, filter));
 	return true;
 }
 
@@ -250,7 +251,7 @@ static bool judge_blocking_copies(const struct finding_book *b, struct finding *
 
 static bool judge_alloc_stall(const struct finding_book *b, struct finding *f)
 {
-	return judge_calls(b, f, LOSS_ALLOC, "while the device has nothing to do", "Malloc|Free");
+	return judge_calls(b, f, LOSS_ALLOC, "while the device has nothing to do", "(Malloc|Free)");
 }
 
 static bool judge_comm_call(const struct finding_book *b, struct finding *f)
@@ -274,7 +275,7 @@ static bool judge_steady_compile(const struct finding_book *b, struct finding *f
 	format_ns(&f->evidence, lost.late_ns);
 	strbuf_addstr(&f->evidence, " in the later half");
 	lost_add_calls(&f->evidence, lost.most);
-	next_add(&f->next, NEXT_CALLERS, &b->whom, lost_function(&lost, "Module"));
+	lost_next_stacks(f, b, lost_function(&lost, "Module"));
 	return true;
 }
 
@@ -297,7 +298,7 @@ static bool judge_small_kernels(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->evidence, " idle between launched ones, ");
 	format_ns(&f->evidence, launch.ns);
 	strbuf_addstr(&f->evidence, " because none was launched");
-	next_add(&f->next, NEXT_SMALL, &b->whom, NULL);
+	strbuf_addf(&f->next, "gpuprof stat -d 10s --table kernels --sort count %s", b->where);
 	return true;
 }
 
@@ -312,7 +313,7 @@ static bool judge_device_wait(const struct finding_book *b, struct finding *f)
 		      "stream, device or process");
 	strbuf_addstr(&f->evidence, "in the queue of an idle device ");
 	lost_add_times(&f->evidence, &lost);
-	next_add(&f->next, NEXT_QUEUED, &b->whom, NULL);
+	strbuf_addf(&f->next, "gpuprof stat -d 10s --table kernels --sort queue_p99_ns %s", b->where);
 	return true;
 }
 
@@ -323,7 +324,7 @@ static bool judge_other_process(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->cause, "other processes use the device while work of this one is ready");
 	format_ns(&f->evidence, b->waited_ns);
 	strbuf_addstr(&f->evidence, " in which this one's next work was launched, another one's ran");
-	next_add(&f->next, NEXT_DEVICE, &b->whom, NULL);
+	strbuf_addf(&f->next, "gpuprof stat -a --gpu %u -d 10s --table processes,devices", b->device);
 	return true;
 }
 
@@ -339,7 +340,7 @@ static bool judge_never_freed(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->evidence, b->leaks == 1 ? " allocation, of " : " allocations, of ");
 	format_bytes(&f->evidence, b->peak_bytes);
 	strbuf_addstr(&f->evidence, " that it had at most");
-	next_add(&f->next, NEXT_MEMORY, &b->whom, NULL);
+	strbuf_addf(&f->next, "gpuprof stat -d 10s --stacks --by stack --table memory %s", b->where);
 	return true;
 }
 

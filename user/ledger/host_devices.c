@@ -109,6 +109,47 @@ void host_devices_leave(struct host_devices *h, struct device_state *s)
 	host_free(host);
 }
 
+/* ---- who else is there ----------------------------------------------------------------------- */
+
+static bool is_member(const struct host_device *h, uint32_t pid)
+{
+	for (size_t i = 0; i < h->members.n; i++)
+		if (h->members.v[i]->pid == pid)
+			return true;
+	return false;
+}
+
+static int apply_sample(struct host_device *h, const struct sampled_device *d, uint64_t from_ns,
+			bool wait)
+{
+	bool any = d->has_users && d->nameless, stayed = any && d->nameless_before;
+	bool ran = !d->has_busy || d->busy;
+	int err;
+
+	for (size_t i = 0; d->has_users && i < d->users.n; i++) {
+		const struct sample_user *u = &d->users.v[i];
+
+		if (u->seen_ns != d->told_ns || is_member(h, u->pid))
+			continue;
+		any = true;
+		stayed |= u->stayed;
+	}
+	err = share_book_others(h->book, from_ns, stayed && ran);
+	share_book_settle_others(h->book, wait && any ? d->told_ns : UINT64_MAX);
+	return err;
+}
+
+int host_devices_sample(struct host_devices *h, const struct sampled_device *d, uint64_t from_ns,
+			bool wait)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < h->all.n && !err; i++)
+		if (sampled_device_is(d, h->all.v[i]->uuid))
+			err = apply_sample(h->all.v[i], d, from_ns, wait);
+	return err;
+}
+
 void host_devices_cut(struct host_devices *h)
 {
 	for (size_t i = 0; i < h->all.n; i++)

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "ledger/devices.h"
+#include "ledger/samples.h"
 #include "ledger/share_book.h"
 
 struct host_device {
@@ -30,6 +31,14 @@ int host_devices_join(struct host_devices *h, struct device_state *s, const char
 
 /* The process is no more: its number is another's from now on. What it did must be cut off before. */
 void host_devices_leave(struct host_devices *h, struct device_state *s);
+
+/*
+ * A sample of the device that began at from_ns: a process that was on it all the time, and is not one of
+ * those whose works are told, had it when none of these did, but for samples in which no kernel ran.
+ * wait: who had it before the next sample is not settled without it. 0 or -ENOMEM.
+ */
+int host_devices_sample(struct host_devices *h, const struct sampled_device *d, uint64_t from_ns,
+			bool wait);
 
 void host_devices_cut(struct host_devices *h);	/* share_book_cut, of all */
 

@@ -21,6 +21,7 @@
 #include "ledger/hist.h"
 #include "ledger/memory_book.h"
 #include "ledger/offs.h"
+#include "ledger/samples.h"
 #include "ledger/share_book.h"
 #include "ledger/tally.h"
 
@@ -72,7 +73,7 @@ struct model_process {
 	const char *cmdline;	/* NULL: unknown */
 	uint64_t start_ns;	/* 0: unknown */
 	uint64_t exec_ns;	/* it executed its program; 0: was not seen */
-	uint64_t exit_ns;	/* its first thread ended; 0: goes on, or nobody saw it */
+	uint64_t exit_ns;	/* its first thread ended; 0: goes on */
 	uint64_t children;	/* seen */
 	size_t n_child;		/* named, <= MODEL_CHILDREN */
 	struct model_child *child;
@@ -86,7 +87,6 @@ struct ranges;
 const struct ranges *model_ranges(const struct model *m, size_t i);
 
 /* EVENT_IDENTITY: what is known of process i under that name. */
-bool model_has_ended(const struct model *m, size_t i);	/* by the end of the session, whenever */
 const char *model_identity(const struct model *m, size_t i, const char *key);	/* NULL: nothing */
 
 /* How much of [start, end) process i had a library mapped that was not yet probed. */
@@ -155,6 +155,9 @@ const struct memory_book *model_memory(const struct model *m, size_t process);
  * NULL + errno. */
 struct share_book *model_share(const struct model *m, const struct host_device *host,
 			       uint64_t now_ns);
+
+/* What the host's devices told of themselves. */
+const struct samples *model_samples(const struct model *m);
 
 /* EVENT_FACT: the last value of a key. */
 const char *model_fact(const struct model *m, const char *key);	/* NULL: no such fact */

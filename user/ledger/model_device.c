@@ -223,10 +223,12 @@ static bool is_wanted(const void *ctx, uint32_t pid)
 void device_cut(struct model *m)
 {
 	devices_cut(m->devices, is_wanted, m);
+	samples_cut(&m->samples);
 }
 
 void device_free(struct model *m)
 {
 	join_free(m->join);
 	devices_free(m->devices);
+	samples_free(&m->samples);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The insides of the model, shared by model.c (events), model_who.c (processes and threads),
- * model_device.c (what devices did, and why they did nothing), model_off.c (what the scheduler did), model_ranges.c (ranges)
- * and model_read.c (reading); for no other file.
+ * model_device.c (what devices did, and why they did nothing), model_samples.c (what they tell of
+ * themselves), model_off.c (what the scheduler did), model_ranges.c (ranges) and model_read.c (reading);
+ * for no other file.
  */
 #ifndef LEDGER_MODEL_STATE_H
 #define LEDGER_MODEL_STATE_H
@@ -14,6 +15,7 @@
 #include "join/join.h"
 #include "ledger/model.h"
 #include "ledger/offs.h"
+#include "ledger/samples.h"
 #include "ledger/timeline.h"
 #include "ledger/unseen.h"
 
@@ -75,6 +77,7 @@ struct model {
 	struct offs offs;
 	struct join *join;
 	struct devices *devices;
+	struct samples samples;
 	bool intervals;
 	uint64_t told_ns;		/* the latest watermark */
 	struct timeline_room timelines;
@@ -109,6 +112,8 @@ void device_cut(struct model *m);
 /* A call that was pushed into t's book, whose cursor was cursor_ns before: it goes into t's timeline. */
 void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 		      const struct event *ev, unsigned int class);
+
+int sample_push(struct model *m, const struct event *ev);	/* SAMPLE, USER, FAULT */
 
 /* What processes allocate. 0, -ENOMEM or -EINVAL. */
 int memory_note_call(struct model *m, struct process *p, const struct event *ev,

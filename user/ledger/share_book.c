@@ -29,6 +29,7 @@ struct share_book {
 	uint64_t cursor;		/* settled up to here */
 	VEC(struct member) members;
 	VEC(struct change) others;	/* in order; the first of several has come to pass */
+	uint64_t others_ns;		/* known up to here; UINT64_MAX: nobody tells */
 	struct share_sum sum;
 	uint64_t late_ns;
 };
@@ -37,8 +38,10 @@ struct share_book *share_book_new(uint64_t open_ns)
 {
 	struct share_book *b = calloc(1, sizeof(*b));
 
-	if (b)
-		b->cursor = b->sum.open_ns = open_ns;
+	if (!b)
+		return NULL;
+	b->cursor = b->sum.open_ns = open_ns;
+	b->others_ns = UINT64_MAX;
 	return b;
 }
 
@@ -80,6 +83,7 @@ struct share_book *share_book_copy(const struct share_book *b)
 		to->cursor = b->cursor;
 		to->sum = b->sum;
 		to->late_ns = b->late_ns;
+		to->others_ns = b->others_ns;
 	}
 	for (size_t i = 0; !err && i < b->members.n; i++)
 		err = copy_member(to, &b->members.v[i]);
@@ -200,7 +204,7 @@ static void sweep_to(struct share_book *b, uint64_t horizon)
 
 static void sweep(struct share_book *b)
 {
-	uint64_t horizon = UINT64_MAX;
+	uint64_t horizon = b->others_ns;
 
 	for (size_t i = 0; i < b->members.n; i++)
 		horizon = num_min(horizon, b->members.v[i].horizon_ns);
@@ -279,6 +283,12 @@ void share_book_settle(struct share_book *b, size_t member, uint64_t horizon_ns)
 	if (horizon_ns <= m->horizon_ns)
 		return;
 	m->horizon_ns = horizon_ns;
+	sweep(b);
+}
+
+void share_book_settle_others(struct share_book *b, uint64_t horizon_ns)
+{
+	b->others_ns = horizon_ns;
 	sweep(b);
 }
 

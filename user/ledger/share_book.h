@@ -62,6 +62,9 @@ int share_book_add(struct share_book *b, size_t member, const struct share_span 
 /* From at_ns on others are on the device, or are not; in order of time. 0 or -ENOMEM. */
 int share_book_others(struct share_book *b, uint64_t at_ns, bool present);
 
+/* That is known up to horizon_ns, and waited for; UINT64_MAX, as at first: nobody tells. */
+void share_book_settle_others(struct share_book *b, uint64_t horizon_ns);
+
 /* All that the member did before horizon_ns has been added. */
 void share_book_settle(struct share_book *b, size_t member, uint64_t horizon_ns);
 void share_book_settle_all(struct share_book *b, uint64_t horizon_ns);	/* of every member */
