@@ -53,6 +53,7 @@ LDFLAGS  += -fsanitize=$(SANITIZE)
 endif
 ifneq ($(STATIC),)
 LDFLAGS  += -static
+CPPFLAGS += -DGPUPROF_STATIC
 endif
 LDFLAGS  += -pthread
 

@@ -25,7 +25,6 @@
 #include "cli/exit.h"
 #include "cli/kept.h"
 #include "cli/session_blind.h"
-#include "probe/loader_read.h"
 
 /* ---- events that the session itself makes --------------------------------------------------- */
 

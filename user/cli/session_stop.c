@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "cli/session_internal.h"
-#include "probe/loader_read.h"
 
 static void pump(void *ctx)
 {
@@ -99,7 +98,6 @@ void session_stop(struct session *s)
 		session_empty(s);
 	else
 		stop_probes(s, now_ns);
-	session_last(s);
 	err = model_finish(s->tap.model);
 	if (err && !s->err)
 		s->err = err;

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The thread and its queue. What is read of devices: nvml_reader.h. */
+#include "event/nvml.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/num.h"
+#include "base/time.h"
+#include "base/vec.h"
+#include "event/nvml_reader.h"
+#include "probe/caps.h"
+#include "probe/proc.h"
+
+#define TURN_NS NS_PER_SEC
+#define WAIT_MS 100		/* at most, so that an end is noticed */
+#define QUEUE_MAX 8192		/* events: a second of 8 devices with a thousand processes each */
+
+struct told {			/* an event and all that it points to */
+	struct event ev;
+	struct device_sample sample;
+	char text[NVML_UUID_BYTES], text2[NVML_NAME_BYTES];
+};
+
+struct nvml {
+	int (*load)(struct nvml_api *api, char *why, unsigned int why_bytes);
+	pthread_t thread;
+
+	/* Under lock. */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct nvml_status status;
+	VEC(struct told) queue;
+	bool stop, over;	/* over: the thread will touch this no more */
+	bool left;		/* the thread frees it */
+};
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+static void enter(struct nvml *n, const char *what)
+{
+	pthread_mutex_lock(&n->lock);
+	n->status.doing = what;
+	n->status.since_ns = time_now_ns();
+	pthread_mutex_unlock(&n->lock);
+}
+
+static int tell(void *ctx, const struct event *ev)
+{
+	struct nvml *n = ctx;
+	struct told *t;
+
+	pthread_mutex_lock(&n->lock);
+	t = n->queue.n < QUEUE_MAX ? VEC_PUSH(&n->queue) : NULL;
+	if (t) {
+		t->ev = *ev;
+		if (ev->sample)
+			t->sample = *ev->sample;
+		snprintf(t->text, sizeof(t->text), "%s", ev->text ? ev->text : "");
+		snprintf(t->text2, sizeof(t->text2), "%s", ev->text2 ? ev->text2 : "");
+	}
+	n->status.told += t != NULL;
+	n->status.dropped += t == NULL;
+	pthread_mutex_unlock(&n->lock);
+	return 0;
+}
+
+static bool is_stopped(struct nvml *n)
+{
+	bool stop;
+
+	pthread_mutex_lock(&n->lock);
+	stop = n->stop;
+	pthread_mutex_unlock(&n->lock);
+	return stop;
+}
+
+/* With the lock held. */
+static void sleep_until(struct nvml *n, uint64_t until_ns, const bool *end)
+{
+	struct timespec ts = { .tv_sec = (time_t)(until_ns / NS_PER_SEC),
+			       .tv_nsec = (long)(until_ns % NS_PER_SEC) };
+
+	while (!*end && pthread_cond_timedwait(&n->changed, &n->lock, &ts) != ETIMEDOUT)
+		;
+}
+
+static void note_state(struct nvml *n, const struct nvml_reader *r, enum nvml_state state)
+{
+	pthread_mutex_lock(&n->lock);
+	n->status.state = state;
+	n->status.devices = 0;
+	for (size_t i = 0; i < r->n; i++)
+		n->status.devices += !r->units[i].divided;
+	n->status.gpm = nvml_reader_has_gpm(r);
+	n->status.pids_are_hosts = r->pids_are_hosts;
+	if (*r->trouble && !*n->status.why)
+		snprintf(n->status.why, sizeof(n->status.why), "%s", r->trouble);
+	snprintf(n->status.driver, sizeof(n->status.driver), "%s", r->driver);
+	pthread_cond_broadcast(&n->changed);
+	pthread_mutex_unlock(&n->lock);
+}
+
+/* A wait of NVML's may end at once, each time: then it is slept. */
+static void wait_turn(struct nvml *n, struct nvml_reader *r, uint64_t due_ns)
+{
+	uint64_t now_ns = time_now_ns();
+	uint64_t until_ns = num_min(due_ns, now_ns + WAIT_MS * NS_PER_MS);
+
+	if (until_ns > now_ns + NS_PER_MS)
+		nvml_reader_wait(r, (unsigned int)((until_ns - now_ns) / NS_PER_MS), time_now_ns);
+	pthread_mutex_lock(&n->lock);
+	sleep_until(n, until_ns, &n->stop);
+	pthread_mutex_unlock(&n->lock);
+}
+
+static void run(struct nvml *n, struct nvml_reader *r)
+{
+	uint64_t due_ns = time_now_ns();
+
+	while (!is_stopped(n)) {
+		uint64_t now_ns = time_now_ns();
+
+		if (now_ns >= due_ns) {
+			enter(n, "it reads devices");
+			nvml_reader_sample(r, now_ns);
+			note_state(n, r, NVML_RUNNING);
+			due_ns = num_max(due_ns + TURN_NS, time_now_ns());
+		}
+		enter(n, "it waits for events of devices");
+		wait_turn(n, r, due_ns);
+	}
+	enter(n, "it reads devices");
+	nvml_reader_sample(r, time_now_ns());
+}
+
+static int open_all(struct nvml *n, struct nvml_api *api, struct nvml_reader *r)
+{
+	int err;
+
+	enter(n, "it is loaded");
+	err = n->load(api, r->trouble, sizeof(r->trouble));
+	if (err)
+		return err;
+	enter(n, "it initialises");
+	return nvml_reader_open(r, time_now_ns());
+}
+
+static void destroy(struct nvml *n)
+{
+	VEC_FREE(&n->queue);
+	pthread_cond_destroy(&n->changed);
+	pthread_mutex_destroy(&n->lock);
+	free(n);
+}
+
+static void end(struct nvml *n)
+{
+	bool left;
+
+	pthread_mutex_lock(&n->lock);
+	n->over = true;
+	left = n->left;
+	pthread_cond_broadcast(&n->changed);
+	pthread_mutex_unlock(&n->lock);
+	if (left)
+		destroy(n);
+}
+
+static void *nvml_main(void *ctx)
+{
+	struct nvml *n = ctx;
+	struct nvml_api api = { 0 };
+	struct nvml_reader r = { .api = &api, .sink = { tell, n }, .own_pid = (uint32_t)getpid(),
+				 .pids_are_hosts = proc_pids_are_hosts() };
+	sigset_t all;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	caps_keep(0);		/* what is loaded is not ours */
+	err = open_all(n, &api, &r);
+	note_state(n, &r, err ? NVML_FAILED : NVML_RUNNING);
+	if (!err)
+		run(n, &r);
+	enter(n, "it ends");
+	nvml_reader_close(&r);
+	if (!err)
+		note_state(n, &r, NVML_ENDED);
+	end(n);
+	return NULL;
+}
+
+/* ---- the engine ------------------------------------------------------------------------------ */
+
+struct nvml *nvml_start(int (*load)(struct nvml_api *api, char *why, unsigned int why_bytes))
+{
+	struct nvml *n = calloc(1, sizeof(*n));
+	pthread_condattr_t attr;
+	int err;
+
+	if (!n)
+		return NULL;
+	n->load = load;
+	n->status.doing = "it is loaded";
+	n->status.since_ns = time_now_ns();
+	pthread_mutex_init(&n->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&n->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	err = pthread_create(&n->thread, NULL, nvml_main, n);
+	if (!err)
+		return n;
+	destroy(n);
+	errno = err;
+	return NULL;
+}
+
+int nvml_pump(struct nvml *n, const struct event_sink *sink)
+{
+	VEC(struct told) got;
+	int err = 0;
+
+	pthread_mutex_lock(&n->lock);
+	memcpy(&got, &n->queue, sizeof(got));
+	memset(&n->queue, 0, sizeof(n->queue));
+	pthread_mutex_unlock(&n->lock);
+	for (size_t i = 0; i < got.n && !err; i++) {
+		struct told *t = &got.v[i];
+
+		t->ev.text = t->text;
+		t->ev.text2 = *t->text2 ? t->text2 : NULL;
+		t->ev.sample = t->ev.sample ? &t->sample : NULL;
+		err = sink->push(sink->ctx, &t->ev);
+	}
+	VEC_FREE(&got);
+	return err;
+}
+
+void nvml_status(struct nvml *n, struct nvml_status *out)
+{
+	pthread_mutex_lock(&n->lock);
+	*out = n->status;
+	pthread_mutex_unlock(&n->lock);
+}
+
+void nvml_stop(struct nvml *n)
+{
+	pthread_mutex_lock(&n->lock);
+	n->stop = true;
+	pthread_cond_broadcast(&n->changed);
+	pthread_mutex_unlock(&n->lock);
+}
+
+bool nvml_wait(struct nvml *n, unsigned int ms)
+{
+	bool over;
+
+	pthread_mutex_lock(&n->lock);
+	sleep_until(n, time_now_ns() + ms * NS_PER_MS, &n->over);
+	over = n->over;
+	pthread_mutex_unlock(&n->lock);
+	return over;
+}
+
+/* The library's own ways to end, and the loader's, may wait for what the thread is in. */
+static void leave_at_once(int status, void *unused)
+{
+	(void)unused;
+	fflush(NULL);
+	_exit(status);
+}
+
+void nvml_free(struct nvml *n)
+{
+	bool over;
+
+	if (!n)
+		return;
+	nvml_stop(n);
+	pthread_mutex_lock(&n->lock);
+	over = n->over;
+	n->left = !over;
+	pthread_mutex_unlock(&n->lock);
+	if (over) {
+		pthread_join(n->thread, NULL);
+		destroy(n);
+		return;
+	}
+	pthread_detach(n->thread);
+	on_exit(leave_at_once, NULL);
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* What goes wrong in devices, as NVML's events say it when it happens. */
+#include "base/time.h"
+#include "event/nvml_reader.h"
+
+static const struct {
+	uint64_t type;
+	enum fault_what what;
+} faults[] = {
+	{ NVML_EVENT_XID, FAULT_XID },
+	{ NVML_EVENT_ECC_CORRECTED, FAULT_ECC_CORRECTED },
+	{ NVML_EVENT_ECC_UNCORRECTED, FAULT_ECC_UNCORRECTED },
+	{ NVML_EVENT_ECC_STORM, FAULT_ECC_STORM },
+	{ NVML_EVENT_RETIRED, FAULT_RETIRED },
+	{ NVML_EVENT_RETIRE_FAILED, FAULT_RETIRE_FAILED },
+	{ NVML_EVENT_POISON, FAULT_POISON },
+	{ NVML_EVENT_POISON_FATAL, FAULT_POISON_FATAL },
+	{ NVML_EVENT_UNAVAILABLE, FAULT_UNAVAILABLE },
+	{ NVML_EVENT_RECOVERY, FAULT_RECOVERY },
+};
+#define FAULTS (sizeof(faults) / sizeof(faults[0]))
+
+static void register_unit(struct nvml_reader *r, const struct nvml_unit *u)
+{
+	unsigned long long supported = 0, wanted = 0;
+	unsigned int code;
+
+	for (size_t i = 0; i < FAULTS; i++)
+		wanted |= faults[i].type;
+	if (r->api->event_types(u->handle, &supported) || !(supported & wanted))
+		return;
+	code = r->api->event_register(u->handle, supported & wanted, r->events);
+	if (code && code != NVML_NOT_SUPPORTED)
+		nvml_note(r, "nvmlDeviceRegisterEvents", code);
+}
+
+void nvml_faults_open(struct nvml_reader *r)
+{
+	const struct nvml_api *api = r->api;
+
+	if (!api->event_set || !api->event_types || !api->event_register || !api->event_wait ||
+	    !api->event_free)
+		return;
+	if (api->event_set(&r->events)) {
+		r->events = NULL;
+		return;
+	}
+	for (size_t i = 0; i < r->n; i++)
+		if (r->units[i].gpu_instance == NVML_NO_INSTANCE)
+			register_unit(r, &r->units[i]);
+}
+
+void nvml_tell_fault(struct nvml_reader *r, const struct nvml_unit *u, enum fault_what what,
+		     uint64_t number, uint64_t now_ns)
+{
+	const struct event ev = { .kind = EVENT_FAULT, .dir = (uint8_t)what, .start_ns = now_ns,
+				  .bytes = number, .seq = u->index, .text = u->uuid,
+				  .text2 = *u->name ? u->name : NULL };
+
+	r->sink.push(r->sink.ctx, &ev);
+}
+
+/* Of a GPU in MIG mode the instance that it happened in, where that is known. */
+static const struct nvml_unit *find_unit(const struct nvml_reader *r, const struct nvml_event *e)
+{
+	const struct nvml_unit *gpu = NULL;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct nvml_unit *u = &r->units[i];
+
+		if (u->gpu != e->device)
+			continue;
+		if (u->gpu_instance == NVML_NO_INSTANCE)
+			gpu = u;
+		else if (u->gpu_instance == e->gpu_instance &&
+			 u->compute_instance == e->compute_instance)
+			return u;
+	}
+	return gpu;
+}
+
+static void tell(struct nvml_reader *r, const struct nvml_event *e, uint64_t now_ns)
+{
+	const struct nvml_unit *u = find_unit(r, e);
+
+	for (size_t i = 0; u && i < FAULTS; i++)
+		if (e->type == faults[i].type)
+			nvml_tell_fault(r, u, faults[i].what, faults[i].what == FAULT_XID ? e->data : 0,
+					now_ns);
+}
+
+bool nvml_reader_wait(struct nvml_reader *r, unsigned int ms, uint64_t (*clock)(void))
+{
+	struct nvml_event e = { .gpu_instance = NVML_NO_INSTANCE,
+				.compute_instance = NVML_NO_INSTANCE };
+	unsigned int code;
+
+	if (!r->events)
+		return false;
+	code = r->api->event_wait(r->events, &e, ms);
+	if (!code) {
+		tell(r, &e, clock());
+		return true;
+	}
+	if (code == NVML_TIMEOUT)
+		return true;
+	/* A device that is lost ends a wait at once, each time; its sample says which one it is. */
+	if (code != NVML_GPU_IS_LOST)
+		nvml_note(r, "nvmlEventSetWait_v2", code);
+	r->api->event_free(r->events);
+	r->events = NULL;
+	return false;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The host's devices as NVML has them, read into events: EVENT_USERs and an EVENT_SAMPLE for each device
+ * and turn, EVENT_FAULTs as they come. Any call may block for as long as the driver likes: whoever may
+ * not wait calls from a thread of its own (event/nvml.h). Knows no library, only its functions.
+ *
+ * GPUs in MIG mode are told by their instances, each of which is a device. What a device has not is left
+ * out for good at its first "not supported", "no permission" and the like; what fails otherwise is left
+ * out once. The first of those that are not "not supported" is kept, to be said.
+ */
+#ifndef EVENT_NVML_READER_H
+#define EVENT_NVML_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "event/event.h"
+#include "event/nvml_api.h"
+#include "event/sample.h"
+
+#define NVML_UNITS_MAX 512		/* GPUs of a host, and their MIG instances */
+#define NVML_USERS_MAX 1024		/* processes of a device that are told */
+
+struct nvml_unit {			/* a GPU, or a MIG instance of one */
+	struct nvmlDevice_st *handle, *gpu;
+	char uuid[NVML_UUID_BYTES], name[NVML_NAME_BYTES];
+	uint32_t index;			/* of the GPU on the host */
+	uint32_t gpu_instance, compute_instance;	/* NVML_NO_INSTANCE: it is a GPU */
+	bool divided;			/* into instances, which stand for it */
+	bool lost;			/* NVML said so: it is not asked again */
+	bool users_refused;
+	uint32_t refused;		/* 1 << enum sample_field: it has them not */
+	uint64_t told_ns;		/* where its last sample ended */
+	struct nvmlGpmSample_st *before, *now;	/* NULL: it has no GPM */
+	uint64_t before_ns;		/* when `before` was taken; 0: it was not */
+};
+
+struct nvml_reader {
+	const struct nvml_api *api;
+	struct event_sink sink;		/* whatever it answers */
+	bool pids_are_hosts;		/* else whose they are is not known, and none is told */
+	uint32_t own_pid;
+	struct nvml_unit *units;
+	size_t n;
+	struct nvmlEventSet_st *events;	/* NULL: none can be waited for */
+	struct nvml_process *users;
+	char trouble[160];		/* the first one; "" */
+	char driver[NVML_VERSION_BYTES];
+};
+
+/* Initialises NVML and finds the devices; faults are waited for from here on. now_ns: where their first
+ * samples begin. 0, or -errno with why in r->trouble; close it in both cases. Zeroed but for api, sink,
+ * pids_are_hosts, own_pid. */
+int nvml_reader_open(struct nvml_reader *r, uint64_t now_ns);
+void nvml_reader_close(struct nvml_reader *r);
+
+/* A turn. */
+void nvml_reader_sample(struct nvml_reader *r, uint64_t now_ns);
+
+/* Waits for at most ms, for a fault if any can come, and tells of it. False: none can come, it did not
+ * wait. */
+bool nvml_reader_wait(struct nvml_reader *r, unsigned int ms, uint64_t (*clock)(void));
+
+bool nvml_reader_has_gpm(const struct nvml_reader *r);	/* any device */
+
+/* Parts. */
+bool nvml_refuses(unsigned int code);	/* it will not be otherwise the next time */
+void nvml_note(struct nvml_reader *r, const char *function, unsigned int code);
+int nvml_units_find(struct nvml_reader *r);	/* 0 or -errno */
+void nvml_gpm_open(struct nvml_reader *r, struct nvml_unit *u, uint64_t now_ns);
+void nvml_gpm_close(const struct nvml_reader *r, struct nvml_unit *u);
+void nvml_gpm_read(struct nvml_reader *r, struct nvml_unit *u, uint64_t now_ns,
+		   struct device_sample *s);
+void nvml_faults_open(struct nvml_reader *r);
+void nvml_tell_fault(struct nvml_reader *r, const struct nvml_unit *u, enum fault_what what,
+		     uint64_t number, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Which devices there are, by the names that CUDA and the host give them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/nvml_reader.h"
+
+/* What the library wrote is a text. */
+static bool read_names(struct nvml_reader *r, struct nvml_unit *u)
+{
+	unsigned int code = r->api->uuid(u->handle, u->uuid, sizeof(u->uuid));
+
+	u->uuid[sizeof(u->uuid) - 1] = '\0';
+	if (code || !*u->uuid) {
+		nvml_note(r, "nvmlDeviceGetUUID", code);
+		return false;
+	}
+	if (r->api->name(u->handle, u->name, sizeof(u->name)))
+		*u->name = '\0';
+	u->name[sizeof(u->name) - 1] = '\0';
+	return true;
+}
+
+static void add_unit(struct nvml_reader *r, const struct nvml_unit *u)
+{
+	if (r->n < NVML_UNITS_MAX)
+		r->units[r->n++] = *u;
+}
+
+static void read_instance(struct nvml_reader *r, struct nvml_unit *u)
+{
+	const struct nvml_api *api = r->api;
+
+	if (!api->gpu_instance || api->gpu_instance(u->handle, &u->gpu_instance))
+		u->gpu_instance = NVML_NO_INSTANCE;
+	if (!api->compute_instance || api->compute_instance(u->handle, &u->compute_instance))
+		u->compute_instance = NVML_NO_INSTANCE;
+}
+
+/* A GPU in MIG mode without instances is no device that anything can run on. */
+static void find_instances(struct nvml_reader *r, const struct nvml_unit *gpu)
+{
+	const struct nvml_api *api = r->api;
+	unsigned int n = 0;
+
+	if (!api->mig_max || !api->mig_device || api->mig_max(gpu->handle, &n))
+		return;
+	for (unsigned int i = 0; i < n && i < NVML_UNITS_MAX; i++) {
+		struct nvml_unit u = { .gpu = gpu->handle, .index = gpu->index };
+
+		if (api->mig_device(gpu->handle, i, &u.handle) || !u.handle)
+			continue;	/* places of instances need not be taken */
+		read_instance(r, &u);
+		if (read_names(r, &u))
+			add_unit(r, &u);
+	}
+}
+
+static void find_gpu(struct nvml_reader *r, unsigned int i)
+{
+	struct nvml_unit u = { .gpu_instance = NVML_NO_INSTANCE,
+			       .compute_instance = NVML_NO_INSTANCE };
+	unsigned int mode = 0, pending = 0;
+	unsigned int code = r->api->device(i, &u.handle);
+
+	if (code || !u.handle) {
+		nvml_note(r, "nvmlDeviceGetHandleByIndex_v2", code);
+		return;		/* lost, or not ours to see */
+	}
+	if (!read_names(r, &u))
+		return;
+	if (r->api->index(u.handle, &u.index))
+		u.index = i;
+	u.gpu = u.handle;
+	u.divided = r->api->mig_mode && !r->api->mig_mode(u.handle, &mode, &pending) && mode == 1;
+	add_unit(r, &u);
+	if (u.divided)
+		find_instances(r, &u);
+}
+
+int nvml_units_find(struct nvml_reader *r)
+{
+	unsigned int n = 0, code = r->api->count(&n);
+
+	if (code) {
+		nvml_note(r, "nvmlDeviceGetCount_v2", code);
+		return -EIO;
+	}
+	r->units = calloc(NVML_UNITS_MAX, sizeof(*r->units));
+	if (!r->units)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < n && i < NVML_UNITS_MAX; i++)
+		find_gpu(r, i);
+	return 0;
+}
