@@ -188,6 +188,22 @@ static struct event random_event(uint64_t *now, struct work *w)
 	return ev;
 }
 
+static void the_worst_clock_of_works_is_told(void **state)
+{
+	struct model *m = session(BASE);
+	struct model_counts counts;
+
+	(void)state;
+	for (uint64_t error = 3; error; error--)
+		push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .start_ns = BASE,
+					.end_ns = BASE + 9,
+					.work = &(struct work){ .kind = WORK_KIND_KERNEL,
+								.error_ns = error * 100 } });
+	model_counts(m, &counts);
+	assert_int_equal(counts.clock_error_ns, 300);
+	model_free(m);
+}
+
 static void hostile_streams_break_no_book(void **state)
 {
 	(void)state;
@@ -218,6 +234,7 @@ int main(void)
 		cmocka_unit_test(gaps_are_divided_whatever_comes_first),
 		cmocka_unit_test(a_long_session_is_settled_as_it_goes),
 		cmocka_unit_test(where_works_have_no_room_causes_are_known_all_the_same),
+		cmocka_unit_test(the_worst_clock_of_works_is_told),
 		cmocka_unit_test(hostile_streams_break_no_book),
 	};
 

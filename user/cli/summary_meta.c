@@ -100,7 +100,9 @@ size_t summary_meta(struct meta_pair *v, const struct summary *s, const char *ve
 	const struct model *m = s->model;
 	const char *version = model_fact(m, "version");
 	struct pairs p = { .v = v, .pool = pool };
+	struct model_counts counts;
 
+	model_counts(m, &counts);
 	add_text(&p, "host", model_fact(m, "host"));
 	add_time(&p, "start", m, s->start_ns);
 	add_time(&p, "end", m, s->now_ns);
@@ -123,7 +125,7 @@ size_t summary_meta(struct meta_pair *v, const struct summary *s, const char *ve
 	add_unseen(&p, m);
 	add_text(&p, "launch", model_fact(m, "launch"));
 	add_reached(&p, m);
-	cell_u(add(&p, "clock_uncertainty_ns", CELL_NS), 0);	/* one host, one clock */
+	cell_u(add(&p, "clock_uncertainty_ns", CELL_NS), counts.clock_error_ns);
 	add_text(&p, "sources", model_fact(m, "sources"));
 	add_text(&p, "verdict", *verdict ? verdict : NULL);
 	return p.n;

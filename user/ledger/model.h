@@ -120,6 +120,7 @@ struct model_counts {		/* since the session began, also in interval mode */
 	uint64_t lost;		/* holes in threads' numbers */
 	uint64_t late_ns, abandoned;
 	uint64_t more;		/* calls whose shape or result was not kept apart */
+	uint64_t clock_error_ns;	/* times of works may be off by as much, a process's all alike */
 };
 void model_counts(const struct model *m, struct model_counts *out);
 

@@ -172,6 +172,8 @@ int device_push(struct model *m, const struct event *ev)
 	if (ev->kind == EVENT_WORK &&
 	    (!ev->work || !ev->work->kind || ev->work->kind >= WORK_KIND_END))
 		return -EINVAL;
+	if (ev->kind == EVENT_WORK)
+		m->counts.clock_error_ns = num_max(m->counts.clock_error_ns, ev->work->error_ns);
 	return join_push(m->join, ev);
 }
 
