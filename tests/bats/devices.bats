@@ -14,6 +14,37 @@ share() {
 	[ "$(report_value r.json 'sum(r["ns"] for r in t["devices"] if r["owner"] == "shared") > 0')" = True ]
 }
 
+# together TURNS: two to five processes with one to three devices each, numbered by each in another order;
+# they begin when all have a device. Seeds are drawn and printed; GPUPROF_SEED repeats one.
+together() {
+	local devices=$((RANDOM % 3 + 1)) processes=$((RANDOM % 4 + 2)) i visible status=0
+	rm -rf ./*.log go board && mkdir board
+	for ((i = 0; i < processes; i++)); do
+		visible=$(seq 0 $((devices - 1)) | shuf --random-source=<(yes "$RANDOM") | paste -sd, -)
+		echo "CUDA_VISIBLE_DEVICES=$visible \"\$SIM/mix\" --devices $devices --streams $((RANDOM % 4 + 1))" \
+			"--graphs some --rounds $((600 / devices)) --pause-us 500 --seed $RANDOM --wait-file go &"
+	done >all.sh
+	echo "until [ \$(ls board | grep -c process-) -eq $processes ]; do sleep 0.05; done; : >go; wait" >>all.sh
+	cat all.sh
+	env GPUSIM_TURNS="$1" GPUSIM_BOARD="$PWD/board" GPUSIM_DEVICES="$devices" SIM="$SIM" \
+		GPUSIM_LOG="$PWD/%p.log" GPUPROF_CUPTI="$SIM/libcupti.so.13" timeout 60 \
+		"$GPUPROF" stat --ring-size 64M --format json -o r.json -- sh all.sh >said 2>&1 || status=$?
+	[ $status -eq 0 ] || [ $status -eq 5 ] || { cat said; return 1; }
+	[ "$(find . -name '*.log' | wc -l)" -eq $processes ]
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "devices: who had a device is what the processes' own logs say, at once and in turns" {
+	needs root bpf sim
+	local seed=${GPUPROF_SEED:-$RANDOM}
+	echo "GPUPROF_SEED=$seed"
+	RANDOM=$seed
+	together 0
+	"$TEST_LIB/check_devices.py" r.json ./*.log
+	together 1
+	"$TEST_LIB/check_devices.py" r.json ./*.log --turns
+}
+
 # bats test_tags=needs:root,needs:bpf
 @test "devices: two processes that share one, by other numbers, are told apart to the nanosecond" {
 	needs root bpf sim

@@ -86,6 +86,7 @@ void gpusim_config_read(struct gpusim_config *config)
 	config->hang_kernel = env_number("GPUSIM_HANG", 0);
 	config->vanish_kernel = env_number("GPUSIM_VANISH", 0);
 	config->spin = env_number("GPUSIM_SPIN", 0) != 0;
+	config->turns = env_number("GPUSIM_TURNS", 0) != 0;
 }
 
 static void forget_owner(void)

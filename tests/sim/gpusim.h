@@ -13,6 +13,7 @@
  * GPUSIM_HANG=N (the N-th kernel of the process never ends), GPUSIM_VANISH=N (with the N-th its device
  * is gone: nothing on it works any more), GPUSIM_SPIN=1 (who waits for the device stays on its CPU),
  * GPUSIM_TRUTH=FILE, GPUSIM_LOG=FILE (gpusim_log.h), GPUSIM_BOARD=DIRECTORY (gpusim_board.h),
+ * GPUSIM_TURNS=1 (with it: processes have a device one after the other, gpusim_turns.c),
  * GPUSIM_QUIET=1, and for the driver shim GPUSIM_PROCADDR=export|private. For collectives see
  * libnccl.h, for what NVML says libnvml.h.
  */

@@ -22,6 +22,7 @@ struct gpusim_config {
 	uint64_t copy_gbps, pageable_gbps;
 	uint64_t hang_kernel, vanish_kernel;
 	bool spin; /* who waits stays on its CPU */
+	bool turns; /* processes have a device one after the other */
 };
 
 struct gpusim_device {

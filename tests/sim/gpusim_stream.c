@@ -7,6 +7,7 @@
  */
 #include "gpusim_board.h"
 #include "gpusim_trace_internal.h"
+#include "gpusim_turns.h"
 
 static struct gpusim_stream streams[4096];
 static struct gpusim_pool pool = GPUSIM_POOL(streams);
@@ -174,13 +175,17 @@ void gpusim_submit_node(struct gpusim_stream *stream, struct gpusim_work *work, 
 	struct gpusim_device *device = &gpusim_world.devices[stream->context->device];
 	enum gpusim_engine engine = engine_of[work->kind];
 	struct gpusim_time time = gpusim_stream_begin(stream, now_ns), begin;
+	uint64_t ns;
 
 	if (engine)
 		gpusim_time_join(&time, &device->engine_busy_until[engine]);
-	begin = time;
+	ns = gpusim_work_duration(stream, work);
 	work->pending = !gpusim_time_known(&time);
+	if (!work->pending)
+		time.at_ns = gpusim_turn_take(stream->context->device, time.at_ns, ns);
+	begin = time;
 	work->start_ns = work->pending ? 0 : time.at_ns;
-	gpusim_time_add(&time, gpusim_work_duration(stream, work));
+	gpusim_time_add(&time, ns);
 	if (work->kind == GPUSIM_KERNEL &&
 	    ++gpusim_world.kernels == gpusim_world.config.hang_kernel)
 		time = gpusim_time_at(GPUSIM_FOREVER);
