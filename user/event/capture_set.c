@@ -138,7 +138,7 @@ static int end_file(struct capture_set *s, struct file *f)
 	struct capture_block *end = f->end;
 	int err = f->writer ? capture_flush(f->writer) : 0;
 
-	*f = (struct file){ NULL };
+	*f = (struct file){ .writer = NULL };
 	if (!end)
 		return err;
 	if (s->keep.full)
@@ -184,7 +184,7 @@ static int cut(struct capture_set *s)
 		err = end_file(s, &s->before);
 	if (!err && s->has_works) {
 		s->before = s->now;
-		s->now = (struct file){ NULL };
+		s->now = (struct file){ .writer = NULL };
 	} else if (!err) {
 		err = end_file(s, &s->now);
 	}
