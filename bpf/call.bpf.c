@@ -213,13 +213,13 @@ static __always_inline void set_end(struct thread_state *st, __u64 dur, long res
 	st->rec.head.result = result;
 }
 
-/* Where a call stored what it allocated. A function of its own for the size of the frame. */
-static __noinline void read_out(struct thread_state *st)
+/* Where a call stored what it made. A function of its own for the size of the frame. */
+static __noinline void read_out(struct thread_state *st, __u32 flags)
 {
-	const void *at = (void *)st->rec.words[0];
+	__u64 *word = flags & GP_ROW_OUT_SECOND ? &st->rec.words[1] : &st->rec.words[0];
 
-	if (st->rec.head.result || bpf_probe_read_user(&st->rec.words[0], 8, at))
-		st->rec.words[0] = 0;
+	if (st->rec.head.result || bpf_probe_read_user(word, 8, (void *)*word))
+		*word = 0;
 }
 
 /* A function of its own for the sake of its callers' frames. */
@@ -252,7 +252,7 @@ static __always_inline void on_return(struct pt_regs *ctx)
 	}
 	set_end(st, dur, result);
 	if (row_at(row_id)->flags & GP_ROW_OUT)
-		read_out(st);
+		read_out(st, row_at(row_id)->flags);
 	tell_return(st, row_at(row_id)->words);
 }
 

@@ -24,6 +24,7 @@
 #define GP_ROW_LAUNCH 0x08	/* starts work on a device */
 #define GP_ROW_DRIVER 0x10	/* of the driver, which the runtime calls inside its own functions */
 #define GP_ROW_OUT 0x20		/* at the return word 0 becomes what it points to; 0: it cannot be read */
+#define GP_ROW_OUT_SECOND 0x40	/* with GP_ROW_OUT: not word 0, but word 1 */
 
 /* An array indexed by row. */
 struct gp_row {

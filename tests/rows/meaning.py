@@ -168,6 +168,20 @@ def communicator(call):
     return {} if comm is None else {"entity": comm}
 
 
+# What a call of a graph or an event is about, where not what it launches.
+ABOUT = ((r"cu(da)?(EventRecord(WithFlags)?|StreamWaitEvent)$", ("event", "hEvent")),
+         (r"cu(da)?Graph(Instantiate\w*|Clone)$", ("graph", "hGraph", "originalGraph")),
+         (r"cu(da)?GraphExecUpdate(_v2)?$|cu(da)?GraphExecDestroy$", ("graphExec", "hGraphExec")),
+         (r"cu(da)?GraphDestroy$", ("graph", "hGraph")))
+
+
+def about(call):
+    for pattern, names in ABOUT:
+        if call.is_like(pattern):
+            return {"entity": next(call.named[n] for n in names if n in call.named)}
+    return {}
+
+
 def meaning(told, klass):
     call = Call(told)
     if klass == "query":
@@ -185,4 +199,4 @@ def meaning(told, klass):
     pool = call.of_type("cudaMemPool_t", "CUmemoryPool")
     if pool is not None and klass == "alloc":
         found["entity"] = pool
-    return found | gemm(call) | size(call, klass) | direction(call, klass)
+    return found | about(call) | gemm(call) | size(call, klass) | direction(call, klass)

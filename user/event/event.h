@@ -54,8 +54,10 @@ struct event {
 	uint64_t bytes;
 	uint64_t stream;	/* handle */
 	uint64_t entity;	/* what is launched (host stub, cudaKernel_t, CUfunction, graph exec),
-				 * the memory pool of an allocation, or a communicator */
-	uint64_t address;	/* of what a call allocated or freed; 0: not known */
+				 * the memory pool of an allocation, a communicator, an event, the
+				 * graph that another is made of, the graph that is ended or updated */
+	uint64_t address;	/* of what a call allocated or freed, of a graph that it made, of what it
+				 * updates a graph with; 0: not known */
 	uint64_t stack;		/* of a call or OFF: the id of its stack; 0: none was taken */
 	uint64_t blocked_ns;	/* of a call, up to its end: it was off the CPU */
 	struct launch_shape shape;

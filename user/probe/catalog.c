@@ -110,6 +110,7 @@ static uint8_t wire_flags(const struct catalog_row *row)
 
 	flags |= row->jumps ? GP_ROW_JUMPS : 0;
 	flags |= row->out ? GP_ROW_OUT : 0;
+	flags |= row->out && row->address == 2 ? GP_ROW_OUT_SECOND : 0;
 	flags |= row->class == CLASS_LAUNCH ? GP_ROW_LAUNCH : 0;
 	flags |= is_of(&catalog_cuda, row) ? GP_ROW_DRIVER : 0;
 	return (uint8_t)flags;
