@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Graphs: a node that is said to be of a captured call is of that one. The examples of join/graphs.h,
+ * what becomes of graphs that are made again, updated, ended, and random programs whose records and
+ * calls are lost: then nothing is said rather than anything wrong. TEST_SEED repeats a run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "join/graphs.h"
+#include "lib/random.h"
+
+#define SEC 1000000000ull
+
+struct play {
+	struct graphs_room room;
+	struct graphs *g;
+	uint64_t now_ns;
+	uint32_t tid;
+	bool lossy;		/* calls may be lost */
+};
+
+static void begin_play(struct play *p)
+{
+	*p = (struct play){ .room = { GRAPHS_CALLS_MAX, GRAPHS_NODES_MAX }, .now_ns = SEC, .tid = 7 };
+	p->g = graphs_new(&p->room);
+	assert_non_null(p->g);
+}
+
+static void end_play(struct play *p)
+{
+	graphs_free(p->g);
+	assert_int_equal(p->room.calls_left, GRAPHS_CALLS_MAX);
+	assert_int_equal(p->room.nodes_left, GRAPHS_NODES_MAX);
+}
+
+/* Returns when it began. */
+static uint64_t call(struct play *p, enum graph_role role, struct event ev)
+{
+	ev.kind = EVENT_CALL;
+	ev.tid = p->tid;
+	ev.start_ns = p->now_ns += 10;
+	ev.end_ns = p->now_ns += 10;
+	if (p->lossy && !below(40)) {
+		graphs_lost(p->g);
+		return ev.start_ns;
+	}
+	assert_int_equal(graphs_push_call(p->g, &ev, role), 0);
+	return ev.start_ns;
+}
+
+static void begin(struct play *p, uint64_t stream)
+{
+	call(p, ROLE_BEGIN, (struct event){ .has = HAS_STREAM, .stream = stream });
+}
+
+static void end(struct play *p, uint64_t stream, uint64_t graph)
+{
+	call(p, ROLE_END, (struct event){ .has = HAS_STREAM, .stream = stream, .address = graph });
+}
+
+static void record(struct play *p, uint64_t event, uint64_t stream)
+{
+	call(p, ROLE_RECORD, (struct event){ .has = HAS_STREAM | HAS_ENTITY, .stream = stream, .entity = event });
+}
+
+static void wait(struct play *p, uint64_t stream, uint64_t event)
+{
+	call(p, ROLE_WAIT, (struct event){ .has = HAS_STREAM | HAS_ENTITY, .stream = stream, .entity = event });
+}
+
+/* A kernel of so many blocks. */
+static uint64_t kernel(struct play *p, uint64_t stream, uint64_t entity, uint32_t blocks)
+{
+	return call(p, ROLE_KERNEL, (struct event){
+		.has = HAS_STREAM | HAS_ENTITY | HAS_SHAPE, .stream = stream, .entity = entity,
+		.shape = { .grid = { blocks, 1, 1 }, .block = { 32, 1, 1 } } });
+}
+
+static uint64_t copy(struct play *p, uint64_t stream, uint64_t bytes)
+{
+	return call(p, ROLE_COPY, (struct event){ .has = HAS_STREAM | HAS_BYTES, .stream = stream,
+						  .bytes = bytes });
+}
+
+static void make(struct play *p, uint64_t exec, uint64_t graph)
+{
+	call(p, ROLE_MAKE, (struct event){ .has = HAS_ENTITY, .entity = graph, .address = exec });
+}
+
+static struct launch launch(struct play *p, uint64_t exec)
+{
+	struct launch l = { .tid = p->tid };
+
+	l.start_ns = call(p, ROLE_LAUNCH, (struct event){ .has = HAS_STREAM | HAS_ENTITY, .stream = 99,
+							 .entity = exec }) + 1;
+	l.end_ns = l.start_ns + 8;
+	return l;
+}
+
+struct node {
+	uint32_t graph;
+	uint64_t id;
+	const char *name;	/* NULL: a copy */
+	uint64_t size;		/* blocks, or bytes */
+};
+
+/* When its call began; 0: unresolved. */
+static uint64_t of(struct play *p, struct launch *l, struct node n)
+{
+	const struct work w = { .kind = n.name ? WORK_KIND_KERNEL : WORK_KIND_COPY,
+				.has = WORK_HAS_GRAPH, .graph = n.graph, .graph_node = n.id,
+				.grid = { n.name ? (uint32_t)n.size : 0, !!n.name, !!n.name },
+				.block = { n.name ? 32 : 0, !!n.name, !!n.name },
+				.bytes = n.name ? 0 : n.size };
+	const struct event ev = { .kind = EVENT_WORK, .text = n.name, .work = &w };
+	const struct captured_call *c;
+	enum graph_evidence evidence;
+	int err;
+
+	evidence = graphs_push_work(p->g, &ev, l, &c, &err);
+	assert_int_equal(err, 0);
+	assert_int_equal(evidence, c ? EVIDENCE_ORDER : n.graph ? EVIDENCE_UNRESOLVED : EVIDENCE_NONE);
+	l->works++;
+	return c ? c->start_ns : 0;
+}
+
+/* ---- worked examples -------------------------------------------------------------------------- */
+
+/* gemm and relu in S1: the graph 100. When they began. */
+static void capture_two(struct play *p, uint64_t began[2])
+{
+	begin(p, 1);
+	began[0] = kernel(p, 1, 0x10, 4);
+	began[1] = kernel(p, 1, 0x20, 8);
+	end(p, 1, 100);
+}
+
+/* Two launches of the executable graph, whose nodes have these numbers. */
+static void is_of_two(struct play *p, uint64_t exec, uint32_t graph, uint64_t first,
+		      const uint64_t began[2])
+{
+	const struct node a = { graph, first, "gemm", 4 }, b = { graph, first + 1, "relu", 8 };
+	struct launch l = launch(p, exec);
+
+	assert_int_equal(of(p, &l, a), 0);	/* not all were seen */
+	assert_int_equal(of(p, &l, b), began[1]);
+	l = launch(p, exec);
+	assert_int_equal(of(p, &l, a), began[0]);
+	assert_int_equal(of(p, &l, b), began[1]);
+}
+
+static void nodes_are_the_calls_in_their_order(void **state)
+{
+	struct play p;
+	struct launch l;
+	uint64_t began[2];
+
+	(void)state;
+	begin_play(&p);
+	kernel(&p, 1, 0x10, 4);		/* not captured */
+	capture_two(&p, began);
+	kernel(&p, 1, 0x10, 4);
+	make(&p, 200, 100);
+	is_of_two(&p, 200, 5, 50, began);
+	make(&p, 201, 100);		/* of the same capture */
+	is_of_two(&p, 201, 6, 60, began);
+	call(&p, ROLE_FORGET, (struct event){ .entity = 100 });
+	l = launch(&p, 201);
+	assert_int_equal(of(&p, &l, (struct node){ 6, 60, "gemm", 4 }), began[0]);
+	end_play(&p);
+}
+
+static void a_stream_that_waits_for_one_that_captures_captures_too(void **state)
+{
+	struct play p;
+	uint64_t began[3];
+	struct launch l;
+
+	(void)state;
+	begin_play(&p);
+	record(&p, 0xe0, 3);		/* of no capture: who waits for it captures nothing */
+	begin(&p, 1);
+	began[0] = kernel(&p, 1, 0x10, 4);
+	record(&p, 0xe1, 1);
+	wait(&p, 2, 0xe1);
+	wait(&p, 3, 0xe0);
+	kernel(&p, 3, 0x30, 16);	/* runs at once */
+	began[1] = kernel(&p, 2, 0x20, 8);
+	record(&p, 0xe2, 2);
+	wait(&p, 1, 0xe2);
+	began[2] = copy(&p, 1, 4096);
+	end(&p, 1, 100);
+	make(&p, 200, 100);
+	l = launch(&p, 200);
+	of(&p, &l, (struct node){ 5, 50, "gemm", 4 });
+	of(&p, &l, (struct node){ 5, 51, "relu", 8 });
+	assert_int_equal(of(&p, &l, (struct node){ 5, 52, NULL, 4096 }), began[2]);
+	l = launch(&p, 200);
+	assert_int_equal(of(&p, &l, (struct node){ 5, 50, "gemm", 4 }), began[0]);
+	assert_int_equal(of(&p, &l, (struct node){ 5, 51, "relu", 8 }), began[1]);
+	kernel(&p, 2, 0x20, 8);		/* the capture is over for S2 too */
+	end_play(&p);
+}
+
+static void what_does_not_fit_is_not_believed(void **state)
+{
+	static const struct node others[][2] = {
+		{ { 5, 50, "gemm", 4 }, { 5, 51, "relu", 9 } },	/* another grid */
+		{ { 5, 50, "gemm", 4 }, { 5, 51, NULL, 8 } },	/* a copy */
+		{ { 5, 50, "relu", 8 }, { 5, 51, "gemm", 4 } },	/* another order */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct play p;
+		uint64_t began[2];
+		struct launch l;
+
+		begin_play(&p);
+		capture_two(&p, began);
+		make(&p, 200, 100);
+		for (int k = 0; k < 3; k++) {
+			l = launch(&p, 200);
+			assert_int_equal(of(&p, &l, others[i][0]), 0);
+			assert_int_equal(of(&p, &l, others[i][1]), 0);
+		}
+		end_play(&p);
+	}
+}
+
+static void a_kernel_has_one_name(void **state)
+{
+	struct play p;
+	struct launch l;
+
+	(void)state;
+	begin_play(&p);
+	begin(&p, 1);
+	kernel(&p, 1, 0x10, 4);
+	kernel(&p, 1, 0x10, 4);
+	end(&p, 1, 100);
+	make(&p, 200, 100);
+	for (int k = 0; k < 2; k++) {
+		l = launch(&p, 200);
+		assert_int_equal(of(&p, &l, (struct node){ 5, 50, "gemm", 4 }), 0);
+		assert_int_equal(of(&p, &l, (struct node){ 5, 51, "relu", 4 }), 0);
+	}
+	end_play(&p);
+}
+
+static void what_a_capture_is_not_alone_is_not_told(void **state)
+{
+	static const enum graph_role spoils[] = { ROLE_SPOIL, ROLE_LAUNCH };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct play p;
+		struct launch l;
+
+		begin_play(&p);
+		begin(&p, 1);
+		kernel(&p, 1, 0x10, 4);
+		if (i < 2)
+			call(&p, spoils[i], (struct event){ .has = HAS_STREAM, .stream = 1 });
+		else
+			graphs_lost(p.g);
+		end(&p, 1, 100);
+		make(&p, 200, 100);
+		l = launch(&p, 200);
+		assert_int_equal(of(&p, &l, (struct node){ 5, 50, "gemm", 4 }), 0);
+		end_play(&p);
+	}
+}
+
+static void an_update_brings_the_calls_of_another_capture(void **state)
+{
+	struct play p;
+	uint64_t began[2], again[2];
+	struct launch old, l;
+
+	(void)state;
+	begin_play(&p);
+	capture_two(&p, began);
+	make(&p, 200, 100);
+	is_of_two(&p, 200, 5, 50, began);
+	old = launch(&p, 200);
+	begin(&p, 2);
+	again[0] = kernel(&p, 2, 0x10, 40);
+	again[1] = kernel(&p, 2, 0x20, 80);
+	end(&p, 2, 101);
+	call(&p, ROLE_UPDATE, (struct event){ .entity = 200, .address = 101 });
+	l = launch(&p, 200);
+	assert_int_equal(of(&p, &old, (struct node){ 5, 50, "gemm", 4 }), began[0]);
+	assert_int_equal(of(&p, &l, (struct node){ 5, 50, "gemm", 40 }), again[0]);
+	assert_int_equal(of(&p, &l, (struct node){ 5, 51, "relu", 80 }), again[1]);
+	assert_int_equal(of(&p, &l, (struct node){ 5, 51, "relu", 8 }), 0);
+	call(&p, ROLE_UPDATE, (struct event){ .entity = 200, .address = 555 });	/* of what nobody saw */
+	l = launch(&p, 200);
+	assert_int_equal(of(&p, &l, (struct node){ 5, 50, "gemm", 40 }), 0);
+	end_play(&p);
+}
+
+static void a_handle_that_is_used_again_is_another_graph(void **state)
+{
+	struct play p;
+	uint64_t began[2];
+	struct launch l, old;
+
+	(void)state;
+	begin_play(&p);
+	capture_two(&p, began);
+	make(&p, 200, 100);
+	is_of_two(&p, 200, 5, 50, began);
+	old = launch(&p, 200);
+	call(&p, ROLE_FORGET_EXEC, (struct event){ .entity = 200 });
+	begin(&p, 1);
+	copy(&p, 1, 64);
+	end(&p, 1, 100);
+	make(&p, 200, 100);
+	l = launch(&p, 200);
+	assert_int_not_equal(of(&p, &l, (struct node){ 6, 70, NULL, 64 }), 0);
+	assert_int_equal(of(&p, &old, (struct node){ 5, 50, "gemm", 4 }), began[0]);
+	p.now_ns += 2 * JOIN_WINDOW_NS;
+	make(&p, 201, 100);		/* the first is forgotten now */
+	assert_int_equal(of(&p, &old, (struct node){ 5, 50, "gemm", 4 }), 0);
+	end_play(&p);
+}
+
+static void graphs_that_were_there_before_are_unresolved(void **state)
+{
+	struct play p;
+	struct launch l;
+
+	(void)state;
+	begin_play(&p);
+	for (int i = 0; i < 100; i++) {
+		l = launch(&p, 200);
+		assert_int_equal(of(&p, &l, (struct node){ 5, 50, "gemm", 4 }), 0);
+	}
+	end_play(&p);
+}
+
+static uint32_t range_of(const void *ctx, uint32_t tid, uint64_t ns)
+{
+	(void)tid;
+	return ns < *(const uint64_t *)ctx ? 3 : 4;
+}
+
+static void what_was_open_is_asked_when_it_is_known(void **state)
+{
+	struct play p;
+	uint64_t began[2], border;
+	struct launch l;
+	const struct captured_call *c;
+	const struct work w = { .kind = WORK_KIND_KERNEL, .has = WORK_HAS_GRAPH, .graph = 5,
+				.graph_node = 50, .grid = { 4, 1, 1 }, .block = { 32, 1, 1 } };
+	const struct event ev = { .kind = EVENT_WORK, .text = "gemm", .work = &w };
+	int err;
+
+	(void)state;
+	begin_play(&p);
+	capture_two(&p, began);
+	border = began[1];
+	make(&p, 200, 100);
+	graphs_settle(p.g, p.now_ns, range_of, &border);
+	is_of_two(&p, 200, 5, 50, began);
+	l = launch(&p, 200);
+	assert_int_equal(graphs_push_work(p.g, &ev, &l, &c, &err), EVIDENCE_ORDER);
+	assert_int_equal(c->range, 0);
+	graphs_settle(p.g, p.now_ns + 10 * SEC, range_of, &border);
+	assert_int_equal(graphs_push_work(p.g, &ev, &l, &c, &err), EVIDENCE_ORDER);
+	assert_int_equal(c->range, 3);
+	end_play(&p);
+}
+
+/* ---- random programs -------------------------------------------------------------------------- */
+
+#define NODES 6
+
+/* Kernels of few kinds, so that what is shifted would often fit. */
+static void play_at_random(bool lossy, uint64_t *told)
+{
+	uint64_t began[NODES];
+	struct node nodes[NODES];
+	unsigned int n = 1 + (unsigned int)below(NODES);
+	struct play p;
+
+	begin_play(&p);
+	p.lossy = lossy;
+	begin(&p, 1);
+	record(&p, 0xe1, 1);
+	wait(&p, 2, 0xe1);
+	for (unsigned int i = 0; i < n; i++) {
+		uint64_t which = below(2), stream = 1 + below(2);
+
+		nodes[i] = (struct node){ 5, 50 + 2 * i, which ? "gemm" : "relu", 4 };
+		began[i] = kernel(&p, stream, which, 4);
+	}
+	end(&p, 1, 100);
+	make(&p, 200, 100);
+	for (int k = 0; k < 4; k++) {
+		struct launch l = launch(&p, 200);
+
+		for (unsigned int i = 0; i < n; i++) {
+			uint64_t is;
+
+			if (lossy && !below(8))
+				continue;
+			is = of(&p, &l, nodes[i]);
+			assert_true(!is || is == began[i]);
+			*told += is != 0;
+		}
+	}
+	end_play(&p);
+}
+
+static void what_is_said_is_true_whatever_is_lost(void **state)
+{
+	uint64_t told[2] = { 0, 0 };
+
+	(void)state;
+	for (int i = 0; i < 2000; i++)
+		play_at_random(i % 2, &told[i % 2]);
+	assert_true(told[0] > 1000 * 3 && told[1] > 1000);
+}
+
+/* Any calls in any order, on a few handles. */
+static void any_calls_are_survived(void **state)
+{
+	static const uint64_t any = 0;
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		struct play p;
+		struct launch l = { .tid = 7 };
+
+		begin_play(&p);
+		p.room.calls_left = p.room.nodes_left = 40;
+		for (int i = 0; i < 400; i++) {
+			p.tid = 7 + (uint32_t)below(2);
+			l.start_ns = call(&p, (enum graph_role)below(ROLE_END_OF_ROLES), (struct event){
+				.has = (uint8_t)random_next(), .result = !below(8), .stream = below(4),
+				.entity = below(4), .address = below(4), .bytes = below(3),
+				.shape = { .grid = { 4, 1, 1 }, .block = { 32, 1, 1 } } });
+			l.end_ns = l.start_ns + below(20);
+			l.works = (uint32_t)below(2);
+			of(&p, &l, (struct node){ (uint32_t)below(4), below(8), "gemm", 4 });
+			if (!below(50))
+				p.now_ns += JOIN_WINDOW_NS;
+			if (!below(50))
+				graphs_settle(p.g, p.now_ns, range_of, &any);
+		}
+		graphs_free(p.g);
+		assert_int_equal(p.room.calls_left, 40);
+		assert_int_equal(p.room.nodes_left, 40);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nodes_are_the_calls_in_their_order),
+		cmocka_unit_test(a_stream_that_waits_for_one_that_captures_captures_too),
+		cmocka_unit_test(what_does_not_fit_is_not_believed),
+		cmocka_unit_test(a_kernel_has_one_name),
+		cmocka_unit_test(what_a_capture_is_not_alone_is_not_told),
+		cmocka_unit_test(an_update_brings_the_calls_of_another_capture),
+		cmocka_unit_test(a_handle_that_is_used_again_is_another_graph),
+		cmocka_unit_test(graphs_that_were_there_before_are_unresolved),
+		cmocka_unit_test(what_was_open_is_asked_when_it_is_known),
+		cmocka_unit_test(what_is_said_is_true_whatever_is_lost),
+		cmocka_unit_test(any_calls_are_survived),
+	};
+
+	return cmocka_run_group_tests(tests, random_seed, NULL);
+}

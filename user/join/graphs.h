@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Node of a CUDA graph <-> the call that was captured into it, of one process. Calls tell what a
+ * stream was given while it captured, which graph came of it, what was made of that and launched;
+ * works tell the node that they are of. Knows nothing of ranges' names, books or tables.
+ *
+ * By order: the nodes of a graph that have works, by their numbers, are the calls that were captured
+ * into it, by their times. That is believed if there are as many of the ones as of the others, and
+ * each node is of its call's kind and has its grid and block, or bytes, and calls of one kernel are
+ * nodes of one name. Until all nodes were seen, where any call of the process was lost meanwhile, or
+ * where a capture had what is no call (a child graph, nodes that were added), nothing is believed:
+ * EVIDENCE_UNRESOLVED, never a guess.
+ *
+ * A stream captures from its BEGIN to END, and others that wait for an event that was recorded in it.
+ *
+ * Examples; S streams, N nodes of a launch of the graph that was made of the capture:
+ *
+ *   begin S1, gemm S1, relu S1, end    N5 gemm, N6 relu             N5 <- gemm, N6 <- relu
+ *   ... and a second one is made       N7 gemm, N8 relu             the same
+ *   begin S1, gemm S1, record e S1, wait S2 e, relu S2, end         the same
+ *   begin S1, gemm S1, relu S2, end    N5 gemm                      N5 <- gemm; relu was launched
+ *   begin S1, gemm S1, relu S1, end    N5 gemm                      unresolved, until relu is seen too
+ *   begin S1, gemm S1, gemm S1, end    N5 gemm, N6 relu             unresolved: a kernel of two names
+ *
+ * Bounded: calls that are kept of all processes, executable graphs; more are unresolved.
+ */
+#ifndef JOIN_GRAPHS_H
+#define JOIN_GRAPHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event/event.h"
+#include "event/work.h"
+#include "join/graph_role.h"
+#include "join/join.h"
+
+#define GRAPHS_CALLS_MAX 65536		/* of all processes */
+#define GRAPHS_NODES_MAX 65536		/* the same */
+#define GRAPHS_NUMBERS_MAX 65536	/* of CUPTI's, of a process */
+#define GRAPHS_EXECS_MAX 8192		/* executable graphs of a process */
+
+/* How it is known which captured call a work is of. They are words in tables. */
+enum graph_evidence {
+	EVIDENCE_NONE,			/* it is of no graph */
+	EVIDENCE_ORDER,
+	EVIDENCE_UNRESOLVED,
+	EVIDENCE_END
+};
+const char *graph_evidence_name(unsigned int evidence);	/* "", "order", "unresolved", "?" */
+
+struct captured_call {
+	uint64_t start_ns, end_ns;
+	uint64_t entity;		/* 0: unknown */
+	uint64_t bytes;			/* 0: unknown */
+	uint32_t tid;
+	uint32_t range;			/* what graphs_settle was told was open then; 0: nothing */
+	uint32_t grid[3], block[3];
+	uint16_t func;
+	uint8_t kind;			/* enum work_kind */
+	bool has_shape;
+};
+
+struct graphs_room {
+	size_t calls_left, nodes_left;
+};
+
+struct graphs;
+
+struct graphs *graphs_new(struct graphs_room *room);	/* NULL + errno */
+void graphs_free(struct graphs *g);
+
+/* One that returned, of a function of that role. 0 or -ENOMEM. */
+int graphs_push_call(struct graphs *g, const struct event *call, enum graph_role role);
+bool graphs_is_capturing(const struct graphs *g);	/* else what gives work says nothing */
+void graphs_lost(struct graphs *g);	/* calls of the process were lost */
+
+/* A work and its launch (NULL: an orphan), in the order of the join; g NULL: of its process no call of a
+ * graph was seen. *call: which it is of, valid until the next push; NULL unless the evidence is of one.
+ * *err: 0 or -ENOMEM. */
+enum graph_evidence graphs_push_work(struct graphs *g, const struct event *work,
+				     const struct launch *launch,
+				     const struct captured_call **call, int *err);
+
+/* All that was open before horizon_ns is known: innermost(ctx, tid, ns) says what. */
+void graphs_settle(struct graphs *g, uint64_t horizon_ns,
+		   uint32_t (*innermost)(const void *ctx, uint32_t tid, uint64_t ns), const void *ctx);
+
+#endif
