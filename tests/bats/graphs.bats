@@ -63,6 +63,34 @@ print(sum(w["end"] - w["start"] for w in json.load(open(sys.argv[1]))["works"]))
 	assert_output "[True]"
 }
 
+# Kernels of the logs' graphs, and of these in the report: with their captured call, without it.
+in_graphs() {
+	python3 -c 'import json, sys
+print(sum(w["kind"] == "kernel" and bool(w["graph"]) for w in json.load(open(sys.argv[1]))["works"]))' ./*.log
+}
+evidence() { # EVIDENCE
+	report_value r.json "sum(k['count'] for k in t['kernels'] if k['evidence'] == '$1')"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "graphs: kernels by launch: each node is of the call that was captured, once all nodes were seen" {
+	needs root bpf sim
+	graphs --by launch
+	local order unresolved
+	order=$(evidence order) unresolved=$(evidence unresolved)
+	assert_equal $((order + unresolved)) "$(in_graphs)"
+	assert [ "$unresolved" -le 48 ] # the first launch of each graph: of 12 nodes at most, on 4 streams
+	assert [ "$order" -gt 1000 ]
+	run report_value r.json "sorted({(k['captured_in'], k['captured_tid'] > 0) for k in t['kernels'] if k['evidence'] == 'order'})"
+	assert_output "[('cudaLaunchKernel', True)]"
+	# Where a node never comes nothing is said of its graph; and without probes of none.
+	GPUSIM_CUPTI_FAULTS=drop=2 graphs --by launch
+	assert [ "$(evidence order)" -lt "$order" ]
+	graphs --by launch --attach none
+	assert_equal "$(evidence order)" 0
+	assert_equal "$(evidence unresolved)" "$(in_graphs)"
+}
+
 # bats test_tags=needs:root,needs:bpf
 @test "graphs: a report at intervals has whole ones, unless it is asked for nodes" {
 	needs root bpf sim

@@ -233,6 +233,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	r.decoder = decoder;
 	r.model = model_new(decoder_funcs(decoder));
 	check(r.model != NULL);
+	model_use_launches(r.model);
 	while (size >= 2) {
 		size_t len = data[1] < size - 2 ? data[1] : size - 2;
 

@@ -46,9 +46,8 @@ static struct table *build_devices(const struct options *o, const struct model *
 
 static struct table *build_kernels(const struct options *o, const struct model *m, uint64_t now_ns)
 {
-	(void)o;
 	(void)now_ns;
-	return view_kernels(m);
+	return o->by == CALLS_BY_LAUNCH ? view_kernels_by_launch(m) : view_kernels(m);
 }
 
 static struct table *build_lanes(const struct options *o, const struct model *m, uint64_t now_ns)

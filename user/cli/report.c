@@ -10,6 +10,7 @@
 #include "cli/print.h"
 #include "cli/verbs.h"
 #include "event/capture.h"
+#include "view/views.h"
 
 static int push(void *model, const struct event *ev)
 {
@@ -74,6 +75,8 @@ int verb_report(const struct options *o)
 		return EXIT_FAIL;
 	confine_report(o);
 	m = model_new(capture_funcs(r));
+	if (m && o->by == CALLS_BY_LAUNCH)
+		model_use_launches(m);
 	if (m)
 		rc = report_capture(o, r, m);
 	else

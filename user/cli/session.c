@@ -25,6 +25,7 @@
 #include "cli/exit.h"
 #include "cli/kept.h"
 #include "cli/session_blind.h"
+#include "view/views.h"
 
 /* ---- events that the session itself makes --------------------------------------------------- */
 
@@ -306,6 +307,8 @@ static int start_tap(struct session *s)
 	s->tap.model = model_new(decoder_funcs(s->decoder));
 	if (s->tap.model && s->plan->interval_ns)
 		model_use_intervals(s->tap.model);
+	if (s->tap.model && s->plan->o->by == CALLS_BY_LAUNCH)
+		model_use_launches(s->tap.model);
 	return s->tap.model ? 0 : -ENOMEM;
 }
 

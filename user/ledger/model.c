@@ -44,6 +44,8 @@ void model_free(struct model *m)
 	VEC_FREE(&m->readings);
 	stacks_free(&m->stacks);
 	offs_free(&m->offs);
+	launched_free(&m->launched);
+	free(m->roles);
 	free(m);
 }
 
@@ -159,6 +161,8 @@ static int push_call(struct model *m, const struct event *ev)
 		return tally_before(t, ev);
 	if ((fn->class == CLASS_ALLOC || fn->class == CLASS_FREE) &&
 	    memory_note_call(m, t->process, ev, fn))
+		return -ENOMEM;
+	if (graph_note_call(m, t, ev, fn))
 		return -ENOMEM;
 	return tally_call(t, ev);
 }

@@ -44,6 +44,9 @@ uint64_t model_now(const struct model *m);
  * from there. Kernels and copies are of the interval in which they were told. */
 void model_use_intervals(struct model *m);
 
+/* From the beginning on: kernels are counted by their launches, too (model_launched). */
+void model_use_launches(struct model *m);
+
 /* Forgets what was counted until now and goes on; open calls stay open, threads and processes that
  * ended are dropped. Make the interval's tables (with this now) before. */
 void model_cut(struct model *m, uint64_t now_ns);
@@ -143,6 +146,10 @@ const struct model_reading *model_reading(const struct model *m, size_t i);
 
 /* What processes did on devices; times of books as of model_now. */
 const struct devices *model_devices(const struct model *m);
+
+/* NULL: nobody asked for it. */
+struct launched;
+const struct launched *model_launched(const struct model *m);
 
 /* The book of one of these, closed at now, and why it idled: the sum of idle_ns is sum->idle_ns.
  * losses as devices_read has them. 0 or -ENOMEM. */

@@ -136,6 +136,8 @@ static int on_work(void *ctx, const struct event *work, const struct launch *lau
 	struct model *m = ctx;
 
 	range_work(m, work, launch);
+	if (graph_note_work(m, work, launch))
+		return -ENOMEM;
 	return devices_push_work(m->devices, work, launch,
 				 open_ns(m, work->pid, work->work->device));
 }
@@ -200,6 +202,7 @@ struct share_book *model_share(const struct model *m, const struct host_device *
 void device_watermark(struct model *m, uint64_t ns)
 {
 	m->told_ns = num_max(m->told_ns, ns);
+	graph_settle(m, ns);
 	if (ns > JOIN_WINDOW_NS)
 		devices_settle_hosts(m->devices, ns - JOIN_WINDOW_NS);
 }
@@ -208,6 +211,7 @@ int device_init(struct model *m)
 {
 	m->timelines.left = TIMELINE_SPANS;
 	m->memory.left = MEMORY_ROOM;
+	m->graphs = (struct graphs_room){ GRAPHS_CALLS_MAX, GRAPHS_NODES_MAX };
 	m->devices = devices_new();
 	if (m->devices)
 		devices_when_crowded(m->devices, &(struct devices_divide){ divide_early, exit_ns, m });
@@ -226,6 +230,7 @@ void device_cut(struct model *m)
 {
 	devices_cut(m->devices, is_wanted, m);
 	samples_cut(&m->samples);
+	launched_cut(&m->launched);
 }
 
 void device_free(struct model *m)

@@ -12,7 +12,9 @@
 #include "base/pairs.h"
 #include "base/vec.h"
 #include "event/stacks.h"
+#include "join/graphs.h"
 #include "join/join.h"
+#include "ledger/launched.h"
 #include "ledger/model.h"
 #include "ledger/offs.h"
 #include "ledger/samples.h"
@@ -26,6 +28,7 @@ struct process {
 	uint64_t exact_ns;		/* its birth as BPF tells it; 0: info.start_ns may be off */
 	struct spans unarmed;
 	struct ranges *ranges;		/* NULL: it has none */
+	struct graphs *graphs;		/* NULL: it has captured none */
 	struct unseen unseen;		/* of its devices */
 	struct memory_book *memory;	/* NULL: nothing is known to be allocated */
 	bool records_memory;		/* a helper tells of it */
@@ -46,6 +49,7 @@ struct thread {
 	char comm[16];
 	struct thread_past *past;	/* it stands for others, and has no book; NULL: it is one */
 	struct timeline timeline;
+	uint64_t lost_seen;		/* of its calls, by what follows graphs */
 	struct book book;
 };
 
@@ -82,6 +86,10 @@ struct model {
 	uint64_t told_ns;		/* the latest watermark */
 	struct timeline_room timelines;
 	struct memory_room memory;
+	struct graphs_room graphs;
+	uint8_t *roles;			/* of functions, + 1; 0: not asked for yet. NULL: of none */
+	bool by_launch;
+	struct launched launched;
 	struct model_counts counts;	/* what no book and no process keeps */
 };
 
@@ -100,6 +108,12 @@ void range_exit(struct thread *t, uint64_t end_ns);
 void range_stop(struct model *m, uint64_t end_ns);
 void range_finish(struct model *m);	/* nothing more will come */
 void range_cut(struct model *m, uint64_t now_ns);
+
+/* model_graphs.c: a call that returned, a work. 0 or -ENOMEM. */
+int graph_note_call(struct model *m, struct thread *t, const struct event *ev,
+		    const struct func *fn);
+int graph_note_work(struct model *m, const struct event *work, const struct launch *launch);
+void graph_settle(struct model *m, uint64_t horizon_ns);
 
 /* What devices did. */
 int device_init(struct model *m);	/* 0 or -errno */

@@ -29,6 +29,7 @@ static void free_process(struct process *p)
 	tallies_free(&p->info.tallies);
 	spans_free(&p->unarmed);
 	ranges_free(p->ranges);
+	graphs_free(p->graphs);
 	unseen_free(&p->unseen);
 	memory_book_free(p->memory);
 	free(p->info.child);

@@ -417,6 +417,16 @@ void ranges_work(struct ranges *r, const struct event *work, const struct launch
 	}
 }
 
+uint32_t ranges_innermost(const struct ranges *r, uint32_t tid, uint64_t ns)
+{
+	const struct map_slot *slot = map_find(&r->by_tid, tid);
+	bool forgotten = false;
+	const struct ranges_open *o = slot ?
+		ranges_thread_at((void *)(uintptr_t)slot->value, ns, &forgotten) : NULL;
+
+	return o ? o->row + 1 : 0;
+}
+
 void ranges_settle(struct ranges *r, uint64_t horizon_ns)
 {
 	size_t kept = 0;

@@ -63,6 +63,9 @@ void ranges_exit(struct ranges *r, uint32_t tid, uint64_t end_ns);
 /* A work and its launch. */
 void ranges_work(struct ranges *r, const struct event *work, const struct launch *launch);
 
+/* The innermost range that the thread had open then: the number of its row + 1; 0: none is known. */
+uint32_t ranges_innermost(const struct ranges *r, uint32_t tid, uint64_t ns);
+
 /* Works that were launched before will not come any more, nor ranges; UINT64_MAX: nothing will. */
 void ranges_settle(struct ranges *r, uint64_t horizon_ns);
 

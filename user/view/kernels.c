@@ -9,14 +9,17 @@
 
 #include "elf/demangle.h"
 #include "bucket/tensor_core.h"
+#include "ledger/launched.h"
 #include "ledger/occupancy.h"
+#include "ledger/ranges.h"
 #include "view/views.h"
 
 enum { PID, DEVICE, NAME, BUCKET, COUNT, TOTAL, AVG, MIN, MAX, P50, P99, QUEUE_P50, QUEUE_P99,
        REGISTERS, STATIC_SHARED, DYNAMIC_SHARED, BLOCK, GRID, CLUSTER, WAVES, OCCUPANCY, LIMITER,
-       TENSOR, EVIDENCE, SYMBOL, N_COLUMNS };
+       TENSOR, EVIDENCE, SYMBOL, N_COLUMNS,
+       CAPTURED_IN = N_COLUMNS, CAPTURED_TID, CAPTURED_RANGE, CAPTURE_EVIDENCE, N_COLUMNS_BY_LAUNCH };
 
-static const struct column columns[N_COLUMNS] = {
+static const struct column columns[N_COLUMNS_BY_LAUNCH] = {
 	[PID] = { "pid", NULL, CELL_ID, 0 },
 	[DEVICE] = { "device", NULL, CELL_ID, 0 },
 	[NAME] = { "name", NULL, CELL_TEXT, 0 },
@@ -42,6 +45,10 @@ static const struct column columns[N_COLUMNS] = {
 	[TENSOR] = { "tensor_core", NULL, CELL_BOOL, 1 },
 	[EVIDENCE] = { "tensor_core_evidence", NULL, CELL_TEXT, 1 },
 	[SYMBOL] = { "symbol", NULL, CELL_TEXT, 1 },
+	[CAPTURED_IN] = { "captured_in", NULL, CELL_TEXT, 0 },
+	[CAPTURED_TID] = { "captured_tid", NULL, CELL_ID, 0 },
+	[CAPTURED_RANGE] = { "captured_range", NULL, CELL_TEXT, 0 },
+	[CAPTURE_EVIDENCE] = { "evidence", NULL, CELL_TEXT, 0 },
 };
 
 static int fill_dims(struct table *t, struct cell *c, const uint32_t v[3])
@@ -100,6 +107,27 @@ static int fill_tensor(struct table *t, struct cell *row, const char *symbol)
 	return cell_s(t, &row[EVIDENCE], "name");
 }
 
+/* What one launch has; w is not one of several grids. */
+static int fill_launch(struct table *t, struct cell *row, const struct device_state *s,
+		       const struct work *w)
+{
+	int err = fill_dims(t, &row[GRID], w->grid);
+
+	if (!err)
+		err = fill_dims(t, &row[BLOCK], w->block);
+	if (!err && w->has & WORK_HAS_CLUSTER && w->cluster[0])
+		err = fill_dims(t, &row[CLUSTER], w->cluster);
+	return err || !s ? err : fill_occupancy(t, row, s, w);
+}
+
+static int fill_kernel(struct table *t, struct cell *row, const char *symbol, const struct work *w)
+{
+	cell_u(&row[REGISTERS], w->registers);
+	cell_u(&row[STATIC_SHARED], w->static_shared);
+	cell_u(&row[DYNAMIC_SHARED], w->dynamic_shared);
+	return fill_name(t, row, symbol) ? -ENOMEM : fill_tensor(t, row, symbol);
+}
+
 static int add_row(struct table *t, const struct device_state *s, const struct kernel_stats *k)
 {
 	struct cell *row = table_row(t);
@@ -120,24 +148,94 @@ static int add_row(struct table *t, const struct device_state *s, const struct k
 		cell_u(&row[QUEUE_P50], hist_quantile(&k->queue, 0.50));
 		cell_u(&row[QUEUE_P99], hist_quantile(&k->queue, 0.99));
 	}
-	cell_u(&row[REGISTERS], k->last.registers);
-	cell_u(&row[STATIC_SHARED], k->last.static_shared);
-	cell_u(&row[DYNAMIC_SHARED], k->last.dynamic_shared);
-	err = fill_name(t, row, k->name);
-	if (!err)
-		err = fill_tensor(t, row, k->name);
+	err = fill_kernel(t, row, k->name, &k->last);
 	if (!err)
 		err = cell_s(t, &row[BUCKET], kernel_class_name(k->class));
-	if (!err)
-		err = k->mixed ? cell_s(t, &row[GRID], "(mixed)") :
-				 fill_dims(t, &row[GRID], k->last.grid);
-	if (!err)
-		err = k->mixed ? cell_s(t, &row[BLOCK], "(mixed)") :
-				 fill_dims(t, &row[BLOCK], k->last.block);
-	if (!err && k->last.has & WORK_HAS_CLUSTER && k->last.cluster[0])
-		err = fill_dims(t, &row[CLUSTER], k->last.cluster);
-	return err || k->mixed ? err : fill_occupancy(t, row, s, &k->last);
+	if (err || !k->mixed)
+		return err ? err : fill_launch(t, row, s, &k->last);
+	err = cell_s(t, &row[GRID], "(mixed)");
+	return err ? err : cell_s(t, &row[BLOCK], "(mixed)");
 }
+
+/* ---- by launch ------------------------------------------------------------------------------ */
+
+static const struct device_state *find_device(const struct devices *d, uint32_t pid, uint32_t device)
+{
+	for (size_t i = 0; i < devices_count(d); i++)
+		if (devices_get(d, i)->pid == pid && devices_get(d, i)->device == device)
+			return devices_get(d, i);
+	return NULL;
+}
+
+/* The last process of that number: it has the ranges that works are put into. */
+static const struct ranges *find_ranges(const struct model *m, uint32_t pid)
+{
+	for (size_t i = model_processes(m); i-- > 0;)
+		if (model_process(m, i)->pid == pid)
+			return model_ranges(m, i);
+	return NULL;
+}
+
+static int fill_captured(struct table *t, struct cell *row, const struct model *m,
+			 const struct launched_row *r)
+{
+	const struct ranges *ranges = r->range ? find_ranges(m, r->pid) : NULL;
+	const struct funcs *funcs = model_funcs(m);
+	struct range_sum range;
+	int err = 0;
+
+	if (r->evidence != EVIDENCE_NONE)
+		err = cell_s(t, &row[CAPTURE_EVIDENCE], graph_evidence_name(r->evidence));
+	if (err || r->evidence != EVIDENCE_ORDER)
+		return err;
+	cell_u(&row[CAPTURED_TID], r->tid);
+	if (ranges && r->range <= ranges_count(ranges)) {
+		ranges_read(ranges, r->range - 1, model_now(m), &range);
+		err = range.name ? cell_s(t, &row[CAPTURED_RANGE], range.name) : 0;
+	}
+	return err || r->func >= funcs->n ? err :
+	       cell_s(t, &row[CAPTURED_IN], funcs->v[r->func].name);
+}
+
+static int add_launched(struct table *t, const struct model *m, const struct launched_row *r)
+{
+	const struct device_state *s = find_device(model_devices(m), r->pid, r->device);
+	struct cell *row = table_row(t);
+	int err;
+
+	if (!row)
+		return -ENOMEM;
+	cell_u(&row[PID], r->pid);
+	cell_u(&row[DEVICE], r->device);
+	cell_u(&row[COUNT], r->count);
+	cell_u(&row[TOTAL], r->total_ns);
+	cell_u(&row[AVG], r->total_ns / r->count);
+	cell_u(&row[MIN], r->min_ns);
+	cell_u(&row[MAX], r->max_ns);
+	err = fill_kernel(t, row, r->name, &r->last);
+	if (!err)
+		err = cell_s(t, &row[BUCKET], kernel_class_name(kernel_class_of(r->name)));
+	if (!err)
+		err = fill_captured(t, row, m, r);
+	return err || !r->last.kind ? err : fill_launch(t, row, s, &r->last);
+}
+
+struct table *view_kernels_by_launch(const struct model *m)
+{
+	const struct launched *l = model_launched(m);
+	struct table *t = table_new("kernels", columns, N_COLUMNS_BY_LAUNCH);
+	int err = 0;
+
+	if (!t)
+		return NULL;
+	for (size_t i = 0; l && !err && i < l->rows.n; i++)
+		err = add_launched(t, m, &l->rows.v[i]);
+	if (!err)
+		err = table_sort(t, columns[TOTAL].name);
+	return table_done(t, err);
+}
+
+/* ---- by name -------------------------------------------------------------------------------- */
 
 struct table *view_kernels(const struct model *m)
 {

@@ -33,6 +33,10 @@ struct table *view_processes(const struct model *m, uint64_t now_ns);
  * registers ... limiter symbol: a row per symbol; by total_ns, descending. */
 struct table *view_kernels(const struct model *m);
 
+/* The same columns and captured_in captured_tid captured_range evidence: a row per symbol, grid, block,
+ * and call that was captured into a graph. No quantiles. Empty unless model_use_launches was called. */
+struct table *view_kernels_by_launch(const struct model *m);
+
 /* pid comm device lane works busy_ns latency_p50_ns latency_p99_ns latency_max_ns depth_avg depth_max
  * wall_ns: a row per lane, before them one of all of a process and device that has several. */
 struct table *view_lanes(const struct model *m, uint64_t now_ns);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Kernels of all devices by how they were launched: grid and block, and of those that graphs ran the
+ * call that was captured. Knows nothing of books; copies the names. Bounded: when there are too many
+ * rows what is new is a row LAUNCHED_OTHER of its process and device.
+ */
+#ifndef LEDGER_LAUNCHED_H
+#define LEDGER_LAUNCHED_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "event/event.h"
+#include "join/graphs.h"
+
+#define LAUNCHED_MAX 16384
+#define LAUNCHED_OTHER "[other]"
+
+struct launched_row {
+	uint32_t pid, device;
+	char *name;			/* NULL: unknown */
+	uint8_t evidence;		/* enum graph_evidence */
+	uint16_t func;			/* what follows is of the captured call, with EVIDENCE_ORDER */
+	uint32_t tid, range;
+	uint64_t count, total_ns, min_ns, max_ns;
+	struct work last;
+};
+
+struct launched {
+	VEC(struct launched_row) rows;
+	struct map by_key;		/* hash -> index; chains go on by adding 1 */
+};
+
+void launched_free(struct launched *l);
+
+/* A kernel; call NULL: which was captured is not known, or none was. 0 or -ENOMEM. */
+int launched_count(struct launched *l, const struct event *kernel, enum graph_evidence evidence,
+		   const struct captured_call *call);
+
+void launched_cut(struct launched *l);	/* a new interval: there are none */
+
+#endif

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The graphs of the model's processes: which call says something of them, and of which work is asked. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "ledger/model_state.h"
+#include "ledger/ranges.h"
+
+static enum graph_role role_of(struct model *m, uint16_t func, const struct func *fn)
+{
+	if (!m->roles)
+		m->roles = calloc(FUNCS_MAX, sizeof(*m->roles));
+	if (!m->roles)
+		return graph_role_of(fn);
+	if (!m->roles[func])
+		m->roles[func] = (uint8_t)(1 + graph_role_of(fn));
+	return (enum graph_role)(m->roles[func] - 1);
+}
+
+/* Most calls say nothing unless a stream captures. */
+static bool says_something(const struct graphs *g, enum graph_role role)
+{
+	if (role <= ROLE_ROUTINE || role == ROLE_RECORD || role == ROLE_WAIT || role == ROLE_SPOIL)
+		return g && graphs_is_capturing(g);
+	return g || role == ROLE_BEGIN;
+}
+
+int graph_note_call(struct model *m, struct thread *t, const struct event *ev,
+		    const struct func *fn)
+{
+	struct process *p = t->process;
+	enum graph_role role = m->by_launch ? role_of(m, ev->func, fn) : ROLE_NONE;
+
+	if (p->graphs && t->lost_seen != t->book.counts.lost) {
+		t->lost_seen = t->book.counts.lost;
+		graphs_lost(p->graphs);
+	}
+	if (role == ROLE_NONE || !says_something(p->graphs, role))
+		return 0;
+	if (!p->graphs)
+		p->graphs = graphs_new(&m->graphs);
+	return p->graphs ? graphs_push_call(p->graphs, ev, role) : -ENOMEM;
+}
+
+int graph_note_work(struct model *m, const struct event *work, const struct launch *launch)
+{
+	const struct process *p;
+	const struct captured_call *call;
+	enum graph_evidence evidence;
+	int err;
+
+	if (!m->by_launch)
+		return 0;
+	p = who_known_process(m, work->pid);
+	evidence = graphs_push_work(p ? p->graphs : NULL, work, launch, &call, &err);
+	return err || work->work->kind != WORK_KIND_KERNEL ? err :
+	       launched_count(&m->launched, work, evidence, call);
+}
+
+static uint32_t innermost(const void *ranges, uint32_t tid, uint64_t ns)
+{
+	return ranges ? ranges_innermost(ranges, tid, ns) : 0;
+}
+
+void graph_settle(struct model *m, uint64_t horizon_ns)
+{
+	for (size_t i = 0; i < m->processes.n; i++) {
+		const struct process *p = m->processes.v[i];
+
+		if (p->graphs)
+			graphs_settle(p->graphs, horizon_ns, innermost, p->ranges);
+	}
+}
+
+void model_use_launches(struct model *m)
+{
+	m->by_launch = true;
+}
+
+const struct launched *model_launched(const struct model *m)
+{
+	return m->by_launch ? &m->launched : NULL;
+}
