@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2030,SC2031 # each test has its own output
 # scripts/gpu-check on the simulated GPU: every item passes there, and each can fail.
 
 load ../lib/common
@@ -23,6 +24,8 @@ check() { # ARGS...: gpu-check, with the simulated driver and CUPTI
 	assert_line --regexp '^pass +helper drained: a launch costs +[0-9]+ ns'
 	assert_line --regexp '^pass +arming +[0-9]+ ns; a launch meanwhile took at most [0-9]+ ns'
 	assert_line --regexp '^pass +stride of kernel records +[0-9]+ bytes, CUPTI [0-9]+'
+	assert_line --regexp '^pass +--inject: works are seen +[0-9]+ kernels'
+	assert_line --regexp '^pass +--inject: the text is restored'
 	assert_line --regexp '^pass +join: works that met their launch +5000 of 5000'
 	assert_line --regexp '^pass +graphs: a record of each node +5000 of 5000'
 	assert_line --regexp '^pass +a profiler of CUPTI records before, during, after +500, 500, 500'
@@ -37,19 +40,54 @@ check() { # ARGS...: gpu-check, with the simulated driver and CUPTI
 	assert_output "gpu-check: no GPU to check here: no libcuda.so.1"
 }
 
+# fails WHAT...: gpu-check found these wrong, each on one line, and nothing else.
+fails() {
+	local what
+	assert_failure 1
+	for what; do
+		assert_line --regexp "^FAIL +$what"
+	done
+	assert_equal "$(grep -c ^FAIL <<<"$output")" $#
+}
+
 @test "gpu-check: a driver that hands out other addresses fails" {
 	needs sim
 	GPUSIM_PROCADDR=private run check --only driver
-	assert_failure 1
-	assert_line --regexp '^FAIL +cuGetProcAddress gives the exported function'
+	fails 'cuGetProcAddress gives the exported function +0x[0-9a-f]+ 0x[0-9a-f]+$'
+}
+
+@test "gpu-check: a function that begins with what cannot be probed fails" {
+	needs sim
+	[ "$(uname -m)" = x86_64 ] || skip "the code that is put there is x86's"
+	local at
+	cp -r "$SIM" sim
+	at=$(nm -D sim/libcuda.so.1 | sed -n 's/^0*\([0-9a-f]*\) T cuGraphLaunch$/\1/p')
+	at=$((0x$at + $(objdump -h sim/libcuda.so.1 | awk '$2 == ".text" { print "0x" $6, "- 0x" $4 }')))
+	printf '\x48\x83\xec\x08' | dd of=sim/libcuda.so.1 bs=1 seek=$at conv=notrunc status=none
+	SIM=$PWD/sim run check --only driver
+	fails 'cuGraphLaunch begins with what can be probed +4883ec08'
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "gpu-check: code that is not as it was fails, after probes and after --inject" {
+	needs root bpf sim
+	GPUSIM_SCAR=12000 run check --only probes
+	fails 'the text is restored +[0-9a-f]{16}, before [0-9a-f]{16}$'
+	GPUSIM_SCAR=2100 run check --only inject
+	fails '--inject: the text is restored +[0-9a-f]{16}, before [0-9a-f]{16}$'
+}
+
+@test "gpu-check: a helper that cannot be relied on fails: stride, records, clock" {
+	needs sim
+	GPUSIM_CUPTI=8.0 GPUSIM_CUPTI_FAULTS=drop=9,clock=200 run check --only helper
+	fails 'stride of kernel records +136 bytes, CUPTI 8$' 'records of unknown kind or size, lost +[0-9]+, [0-9]+$' \
+		'uncertainty of the clocks \(least, median ns\) +[0-9]+ [0-9]+$'
 }
 
 @test "gpu-check: records that are missing fail, of works and of nodes" {
 	needs sim
 	GPUSIM_CUPTI_FAULTS=drop=3 run check --only join
-	assert_failure 1
-	assert_line --regexp '^FAIL +join: works that met their launch'
-	assert_line --regexp '^FAIL +graphs: a record of each node'
+	fails 'join: works that met their launch' 'graphs: a record of each node'
 }
 
 @test "gpu-check: a CUPTI that refuses fails, for the helper and for other profilers" {

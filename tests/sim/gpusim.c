@@ -85,6 +85,7 @@ void gpusim_config_read(struct gpusim_config *config)
 	config->pageable_gbps = gpusim_max(env_number("GPUSIM_PAGEABLE_GBPS", 6), 1);
 	config->hang_kernel = env_number("GPUSIM_HANG", 0);
 	config->vanish_kernel = env_number("GPUSIM_VANISH", 0);
+	config->scar_kernel = env_number("GPUSIM_SCAR", 0);
 	config->spin = env_number("GPUSIM_SPIN", 0) != 0;
 	config->turns = env_number("GPUSIM_TURNS", 0) != 0;
 }

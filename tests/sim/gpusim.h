@@ -11,7 +11,8 @@
  * Environment: GPUSIM_SEED, GPUSIM_DEVICES (1; of those, CUDA_VISIBLE_DEVICES), GPUSIM_MEMORY_BYTES
  * (16 GiB), GPUSIM_COPY_GBPS (25; host<->device), GPUSIM_PAGEABLE_GBPS (6; of pageable memory),
  * GPUSIM_HANG=N (the N-th kernel of the process never ends), GPUSIM_VANISH=N (with the N-th its device
- * is gone: nothing on it works any more), GPUSIM_SPIN=1 (who waits for the device stays on its CPU),
+ * is gone: nothing on it works any more), GPUSIM_SCAR=N (with the N-th a byte of the driver's code is
+ * another from then on), GPUSIM_SPIN=1 (who waits for the device stays on its CPU),
  * GPUSIM_TRUTH=FILE, GPUSIM_LOG=FILE (gpusim_log.h), GPUSIM_BOARD=DIRECTORY (gpusim_board.h),
  * GPUSIM_TURNS=1 (with it: processes have a device one after the other, gpusim_turns.c),
  * GPUSIM_QUIET=1, and for the driver shim GPUSIM_PROCADDR=export|private. For collectives see
@@ -87,6 +88,7 @@ struct gpusim_work {
 
 /* The first call starts the device; a child forked after that gets NOT_INITIALIZED. */
 int gpusim_init(void);
+void gpusim_scar_place(void (*code)(void)); /* the driver's cuInit, where GPUSIM_SCAR works */
 uint64_t gpusim_seed(void);
 uint64_t gpusim_now_ns(void);
 /* NULL for a result that the simulation never gives. */

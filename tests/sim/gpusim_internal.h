@@ -20,7 +20,7 @@ struct gpusim_config {
 	int physical[GPUSIM_MAX_DEVICES]; /* of each device that is visible, the host's number */
 	uint64_t memory_bytes;
 	uint64_t copy_gbps, pageable_gbps;
-	uint64_t hang_kernel, vanish_kernel;
+	uint64_t hang_kernel, vanish_kernel, scar_kernel;
 	bool spin; /* who waits stays on its CPU */
 	bool turns; /* processes have a device one after the other */
 };
@@ -87,6 +87,8 @@ void gpusim_config_read(struct gpusim_config *config);
 void *gpusim_pool_take(struct gpusim_pool *pool);
 bool gpusim_pool_has(const struct gpusim_pool *pool, const void *slot);
 void gpusim_pool_give(void *slot);
+
+void gpusim_scar(void);
 
 void gpusim_lock(void);
 void gpusim_unlock(void);

@@ -186,8 +186,9 @@ void gpusim_submit_node(struct gpusim_stream *stream, struct gpusim_work *work, 
 	begin = time;
 	work->start_ns = work->pending ? 0 : time.at_ns;
 	gpusim_time_add(&time, ns);
-	if (work->kind == GPUSIM_KERNEL &&
-	    ++gpusim_world.kernels == gpusim_world.config.hang_kernel)
+	if (work->kind == GPUSIM_KERNEL && ++gpusim_world.kernels == gpusim_world.config.scar_kernel)
+		gpusim_scar();
+	if (work->kind == GPUSIM_KERNEL && gpusim_world.kernels == gpusim_world.config.hang_kernel)
 		time = gpusim_time_at(GPUSIM_FOREVER);
 	work->end_ns = work->pending ? 0 : time.at_ns;
 	gpusim_stream_occupy(stream, time);

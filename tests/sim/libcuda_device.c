@@ -31,6 +31,9 @@ CUresult cuInit(unsigned int flags)
 	struct gpusim_call call = shim_begin(GPUSIM_FN_cuInit);
 	CUresult result = flags ? GPUSIM_INVALID_VALUE : gpusim_init();
 
+#ifndef GPUSIM_PRIVATE_TWIN
+	gpusim_scar_place((void (*)(void))cuInit);
+#endif
 	pthread_once(&injected, inject);
 
 	if (!result && !gpusim_device_count())

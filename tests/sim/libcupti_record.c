@@ -73,6 +73,8 @@ int cuptiGetTimestamp(uint64_t *ns)
 	if (cupti_faults()->unusable)
 		return CUPTI_ERROR_UNKNOWN;
 	*ns = real_ns(gpusim_now_ns());
+	if (cupti_faults()->clock_us)
+		usleep((useconds_t)cupti_faults()->clock_us);
 	return CUPTI_SUCCESS;
 }
 

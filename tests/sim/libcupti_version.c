@@ -23,6 +23,7 @@ static const struct cupti_version versions[] = {
 	{ "12.4", 22, BYTES(208, 88, 96, 88, 56, 120), false },
 	{ "12.1", 18, BYTES(208, 88, 96, 88, 48, 120), false },
 	{ "11.8", 18, BYTES(200, 88, 96, 88, 48, 120), false },
+	{ "8.0", 8, BYTES(136, 72, 80, 56, 48, 72), false }, /* before all that gpuprof knows */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -41,6 +42,8 @@ static void read_fault(const char *text)
 		faults.late_ms = n;
 	else if (sscanf(text, "back=%llu", &n) == 1)
 		faults.back_ms = n;
+	else if (sscanf(text, "clock=%llu", &n) == 1)
+		faults.clock_us = n;
 	else if (sscanf(text, "device!=%llu", &n) == 1)
 		faults.device = n, faults.device_stays = true;
 	else if (sscanf(text, "device=%llu", &n) == 1)

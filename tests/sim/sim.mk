@@ -22,7 +22,7 @@ SIM_ENDBR_CFLAGS := -mbranch-protection=bti
 endif
 
 SIM_CORE := gpusim gpusim_context gpusim_stream gpusim_time gpusim_gate gpusim_duration gpusim_event gpusim_memory gpusim_memory_told gpusim_graph gpusim_trace gpusim_error \
-	gpusim_log gpusim_board gpusim_turns truth truth_write
+	gpusim_log gpusim_board gpusim_turns gpusim_scar truth truth_write
 SIM_CUDA := libcuda_launch libcuda_memory libcuda_device libcuda_address libcuda_twins
 SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory
 SIM_NCCL := libnccl_shared libnccl_submit libnccl_group libnccl_comm libnccl_collectives
