@@ -75,26 +75,52 @@ static void fork_exec_mmap_exit_come_in_order(void **state)
 	scratch_remove(&scratch);
 }
 
-static void a_watch_is_quiet_after_its_process_has_ended(void **state)
+static int watch_to_the_end(void *arg)
 {
-	struct child c = child_start(run_children, "/no/such/file");
 	struct target_watch *w;
 	struct pollfd p;
+	struct child c;
+
+	if (is_root() && !become_nobody())
+		return 99;
+	c = child_start(run_children, arg);
+	if (!child_await(&c))
+		return 98;
+	w = target_watch_new(c.pid);
+	if (!w)
+		return 77;
+	events = (struct log){ 0 };
+	p = (struct pollfd){ .fd = target_watch_fd(w), .events = POLLIN };
+	if (poll(&p, 1, 0) != 1)	/* the first wait returns at once */
+		return 1;
+	child_signal(&c);
+	child_end(&c);
+	if (!read_until(w, TARGET_EXIT, c.pid) || target_watch_read(w, note, &events))
+		return 2;
+	return poll(&p, 1, 50) != 0;
+}
+
+/* One of events of threads; what watches the host hears all that others do. */
+static void a_users_watch_is_quiet_after_its_process_has_ended(void **state)
+{
+	char path[] = "/no/such/file", err[4096];
+	int rc = run_apart(watch_to_the_end, path, err, sizeof(err));
 
 	(void)state;
-	assert_true(child_await(&c));
-	w = watch(c.pid);
-	p = (struct pollfd){ .fd = target_watch_fd(w), .events = POLLIN };
-	assert_int_equal(poll(&p, 1, 0), 1);	/* the first wait returns at once */
-	assert_true(child_signal(&c));
-	child_end(&c);
-	assert_true(read_until(w, TARGET_EXIT, c.pid));
-	assert_int_equal(target_watch_read(w, note, &events), 0);
-	assert_int_equal(poll(&p, 1, 50), 0);
-	target_watch_free(w);
+	if (rc == 77) {
+		print_message("not permitted here: %s", err);
+		skip();
+	}
+	assert_int_equal(rc, 0);
 }
 
 /* ---- loss and refusal --------------------------------------------------------------------- */
+
+static void flood(const char *path)
+{
+	for (int i = 0; i < 30000; i++)
+		munmap(map_code(path), 4096);
+}
 
 static int map_much(struct child *me, void *arg)
 {
@@ -107,12 +133,7 @@ static int map_much(struct child *me, void *arg)
 		return 1;
 	if (!child_signal(me) || !child_await(me))
 		return 1;
-	for (int i = 0; i < 30000; i++) {
-		void *at = map_code(arg);
-
-		if (at == MAP_FAILED || munmap(at, 4096))
-			return 1;
-	}
+	flood(arg);
 	return !child_signal(me) || !child_await(me);
 }
 
@@ -137,6 +158,98 @@ static void what_a_full_ring_lost_is_counted(void **state)
 	assert_int_equal(child_end(&c), 0);
 	assert_true(read_until(w, TARGET_EXIT, c.pid));
 	assert_true(events.missed > 1000);
+	target_watch_free(w);
+	scratch_remove(&scratch);
+}
+
+/* All on one CPU, so that one ring loses it and tells so. */
+static int lose_a_fork(struct child *me, void *arg)
+{
+	cpu_set_t one;
+	int go[2];
+	char byte;
+	pid_t pid;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	if (sched_setaffinity(0, sizeof(one), &one) || pipe(go) || !child_signal(me) || !child_await(me))
+		return 1;
+	flood(arg);
+	pid = fork();
+	if (!pid) {
+		close(go[1]);
+		_exit(read(go[0], &byte, 1) || map_code(arg) == MAP_FAILED);
+	}
+	if (!child_signal(me) || !child_await(me) || map_code(arg) == MAP_FAILED ||
+	    !child_signal(me) || !child_await(me))
+		return 1;
+	close(go[1]);
+	return waitpid(pid, NULL, 0) != pid;
+}
+
+static void a_child_whose_fork_was_lost_is_watched(void **state)
+{
+	struct scratch scratch;
+	struct target_watch *w;
+	struct child c;
+	char path[512];
+	size_t of_child = 0;
+
+	(void)state;
+	scratch_make(&scratch);
+	write_page(scratch_path(&scratch, "planted.so", path));
+	c = child_start(lose_a_fork, path);
+	assert_true(child_await(&c));
+	w = watch(c.pid);
+	for (int i = 0; i < 2; i++) {		/* to lose; to tell so */
+		assert_true(child_signal(&c));
+		assert_true(child_await(&c));
+		assert_int_equal(target_watch_read(w, note, &events), 0);
+	}
+	assert_true(events.missed > 1000);
+	events.n = 0;
+	assert_true(child_signal(&c));
+	assert_int_equal(child_end(&c), 0);
+	assert_true(read_until(w, TARGET_EXIT, c.pid));
+	for (size_t i = 0; i < events.n; i++)
+		of_child += events.ev[i].kind == TARGET_MMAP && events.ev[i].pid != c.pid &&
+			    events.ev[i].root == c.pid;
+	assert_int_equal(of_child, 1);
+	target_watch_free(w);
+	scratch_remove(&scratch);
+}
+
+static void several_processes_share_what_watches_the_host(void **state)
+{
+	struct scratch scratch;
+	struct target_watch *w;
+	struct child c[3];
+	char path[512];
+
+	(void)state;
+	scratch_make(&scratch);
+	write_page(scratch_path(&scratch, "planted.so", path));
+	for (int i = 0; i < 3; i++) {
+		c[i] = child_start(run_children, path);
+		assert_true(child_await(&c[i]));
+	}
+	w = watch(c[0].pid);
+	if (is_root())
+		assert_int_equal(target_watch_add(w, c[1].pid), 0);
+	for (int i = 2; i >= 0; i--) {
+		assert_true(child_signal(&c[i]));
+		assert_int_equal(child_end(&c[i]), 0);
+	}
+	assert_int_equal(target_watch_add(w, c[2].pid), is_root() ? -ESRCH : -EINVAL);
+	assert_true(read_until(w, TARGET_EXIT, c[0].pid));
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(count(&events, TARGET_MMAP, c[i].pid, "/planted.so"),
+				 i == 0 || (i == 1 && is_root()));
+	for (size_t i = 0; i < events.n; i++) {
+		if (events.ev[i].pid == c[0].pid || events.ev[i].pid == c[1].pid)
+			assert_int_equal(events.ev[i].root, events.ev[i].pid);
+		assert_true(events.ev[i].root == c[0].pid || events.ev[i].root == c[1].pid);
+	}
 	target_watch_free(w);
 	scratch_remove(&scratch);
 }
@@ -225,8 +338,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fork_exec_mmap_exit_come_in_order),
-		cmocka_unit_test(a_watch_is_quiet_after_its_process_has_ended),
+		cmocka_unit_test(a_users_watch_is_quiet_after_its_process_has_ended),
 		cmocka_unit_test(what_a_full_ring_lost_is_counted),
+		cmocka_unit_test(a_child_whose_fork_was_lost_is_watched),
+		cmocka_unit_test(several_processes_share_what_watches_the_host),
 		cmocka_unit_test(refusal_names_the_capability),
 		cmocka_unit_test(users_watch_their_own_processes),
 		cmocka_unit_test(a_process_that_is_gone_is_ESRCH),

@@ -171,7 +171,7 @@ static void check_limits(struct doctor *d)
 	if (!getrlimit(RLIMIT_NOFILE, &files))
 		doctor_say(d, files.rlim_max < 4096 ? WORSE : GOOD, "open files",
 			   "at most %llu (ulimit -Hn); a link or two for each library, one for each "
-			   "thread and CPU of -p", (unsigned long long)files.rlim_max);
+			   "CPU", (unsigned long long)files.rlim_max);
 	if (!getrlimit(RLIMIT_MEMLOCK, &locked) && locked.rlim_max < 1 << 20)
 		doctor_say(d, WORSE, "locked memory", "at most %llu KiB (ulimit -Hl): less room for events "
 			   "of processes", (unsigned long long)locked.rlim_max / 1024);

@@ -106,8 +106,7 @@ static int on_host_pid(void *ctx, pid_t pid)
 
 /* ---- -p: processes and all that is below them ------------------------------------------------ */
 
-/* More than these are watched through the whole host, and probed without filters: each watch takes
- * a perf event per thread and CPU, each filter a look at every hit of the others. */
+/* More than these are probed without filters: each filter takes a look at every hit of the others. */
 #define WATCHES_MAX 16
 #define FILTERS_MAX 4	/* named processes that use one library, before it is probed for all */
 

@@ -36,17 +36,30 @@ struct worker *worker_new(struct attach *a, struct inside *inside)
 	return NULL;
 }
 
+/* With the first one, if that can take more; else a watch of its own. */
+static int open_watch(struct worker *w, struct watch *watch)
+{
+	struct target_watch *first = w->watches.n > 1 ? w->watches.v[0].tw : NULL;
+	int err = first && watch->pid > 0 ? target_watch_add(first, watch->pid) : -EINVAL;
+
+	if (err != -EINVAL)
+		return err;
+	watch->tw = target_watch_new(watch->pid);
+	return watch->tw ? 0 : errno ? -errno : -ENOMEM;
+}
+
 int worker_watch(struct worker *w, pid_t pid, pid_t filter)
 {
 	struct watch *watch = VEC_PUSH(&w->watches);
+	int err;
 
 	if (!watch)
 		return -ENOMEM;
-	*watch = (struct watch){ .tw = target_watch_new(pid), .pid = pid, .filter = filter };
-	if (watch->tw)
-		return 0;
-	w->watches.n--;
-	return errno ? -errno : -ENOMEM;
+	*watch = (struct watch){ .pid = pid, .filter = filter };
+	err = open_watch(w, watch);
+	if (err)
+		w->watches.n--;
+	return err;
 }
 
 /* ---- the capture's blocks ------------------------------------------------------------------- */
@@ -162,6 +175,20 @@ static int wait_ms(const struct worker *w)
 /* What a host does comes in bursts: a program that starts maps several files. */
 #define GATHER_US 2000
 
+/* What it does that nobody here asked for is gathered, so that a busy host is not read event by event. */
+static void read_watch(struct worker *w, const struct watch *watch, bool readable)
+{
+	struct worker_turn t = { .w = w, .watch = watch };
+
+	if (!watch->tw || !(readable || w->feed))
+		return;
+	if (readable && (watch->pid == -1 || !w->heard) && !w->feed)
+		usleep(GATHER_US);
+	w->heard = false;
+	/* What is mapped must be known before stacks in it are looked at. */
+	target_watch_read(watch->tw, worker_on_event, &t);
+}
+
 static void *worker_main(void *ctx)
 {
 	struct worker *w = ctx;
@@ -177,15 +204,8 @@ static void *worker_main(void *ctx)
 		worker_look_at_due(w);
 		if (w->fds[w->watches.n + 1].revents)
 			store_blocks(w);
-		for (size_t i = 0; i < w->watches.n; i++) {
-			struct worker_turn t = { .w = w, .watch = &w->watches.v[i] };
-
-			if (w->fds[i].revents && t.watch->pid == -1 && !w->feed)
-				usleep(GATHER_US);
-			/* What is mapped must be known before stacks in it are looked at. */
-			if (w->fds[i].revents || w->feed)
-				target_watch_read(w->watches.v[i].tw, worker_on_event, &t);
-		}
+		for (size_t i = 0; i < w->watches.n; i++)
+			read_watch(w, &w->watches.v[i], w->fds[i].revents);
 		follow_inside(w);
 		feed_stacks(w, false);
 	}
@@ -217,8 +237,10 @@ int worker_run(struct worker *w)
 	if (!w->fds)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		w->fds[i] = (struct pollfd){ .fd = target_watch_fd(w->watches.v[i].tw),
+		w->fds[i] = (struct pollfd){ .fd = w->watches.v[i].tw ?
+						   target_watch_fd(w->watches.v[i].tw) : -1,
 					     .events = POLLIN };
+	w->heard = true;
 	w->fds[n] = (struct pollfd){ .fd = w->stop_fd, .events = POLLIN };
 	w->fds[n + 1] = (struct pollfd){ .fd = w->block_fd, .events = POLLIN };
 	err = pthread_create(&w->thread, NULL, worker_main, w);

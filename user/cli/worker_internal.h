@@ -12,7 +12,7 @@
 #include "cli/worker.h"
 
 struct watch {
-	struct target_watch *tw;
+	struct target_watch *tw;	/* NULL: its events come with those of the first one */
 	pid_t pid, filter;
 };
 
@@ -31,6 +31,7 @@ struct worker {
 	struct newcomers newcomers;	/* selector NULL: nobody is chosen by what is known of him */
 	struct dull dull;
 	bool follow_children, only_followed;
+	bool heard;			/* the last look at a watch told something */
 	VEC(struct watch) watches;
 	struct pollfd *fds;
 	struct keep *keep;		/* NULL: none */

@@ -179,11 +179,33 @@ static bool is_left_alone(const struct worker_turn *t, pid_t pid)
 	       pid != t->watch->filter;
 }
 
+/* Several processes may share what watches the host for them. */
+static const struct watch *watch_of(const struct worker *w, pid_t root, const struct watch *read)
+{
+	for (size_t i = 0; i < w->watches.n; i++)
+		if (root && w->watches.v[i].pid == root)
+			return &w->watches.v[i];
+	return read;
+}
+
+static void rescan_all(struct worker *w, const struct watch *read)
+{
+	for (size_t i = 0; i < w->watches.n; i++) {
+		struct arrival ar = { .w = w, .watch = &w->watches.v[i] };
+
+		if (ar.watch == read || !ar.watch->tw)
+			rescan(&ar);
+	}
+}
+
 void worker_on_event(void *ctx, const struct target_event *ev)
 {
-	struct worker_turn *t = ctx;
+	const struct worker_turn *read = ctx;
+	const struct worker_turn turn = { read->w, watch_of(read->w, ev->root, read->watch) };
+	const struct worker_turn *t = &turn;
 	struct arrival ar = { .w = t->w, .watch = t->watch, .time_ns = ev->time_ns };
 
+	t->w->heard = true;
 	if (is_left_alone(t, ev->pid))
 		return;			/* a child: named by BPF, not followed */
 	if (ev->kind == TARGET_EXEC && ev->pid == t->w->announced)
@@ -210,7 +232,7 @@ void worker_on_event(void *ctx, const struct target_event *ev)
 		later_forget(&t->w->later, ev->pid);
 		break;
 	case TARGET_MISSED:
-		rescan(&ar);
+		rescan_all(t->w, read->watch);
 		break;
 	default:
 		break;

@@ -92,6 +92,7 @@ struct target_event {
 	uint8_t kind;		/* enum target_event_kind */
 	pid_t pid;		/* thread group; FORK: the parent */
 	pid_t child;		/* FORK of a process (not of a thread) */
+	pid_t root;		/* whom the watch was asked for that it is, or is below; 0: of all */
 	uint64_t time_ns;	/* CLOCK_MONOTONIC */
 	uint64_t start, len;	/* MMAP of an executable mapping */
 	uint64_t file;		/* MMAP: another number, another file; the same one, where the file
@@ -102,9 +103,13 @@ struct target_event {
 
 struct target_watch;
 
-/* Watches pid and what it forks from now on (perf `inherit`), or the whole host (pid -1, one
- * event per CPU). NULL + errno, logged (EACCES/EPERM names CAP_PERFMON) but for ESRCH. */
+/* Watches pid and what it forks from now on, or the whole host (pid -1). NULL + errno, logged
+ * (EACCES/EPERM names CAP_PERFMON) but for ESRCH. */
 struct target_watch *target_watch_new(pid_t pid);
+
+/* Watches pid, too: 0, -ENOMEM, -ESRCH, or -EINVAL: this watch cannot take more (it is of the whole
+ * host, or its process pays for it: without CAP_PERFMON perf's events are of threads). */
+int target_watch_add(struct target_watch *w, pid_t pid);
 int target_watch_fd(const struct target_watch *w);	/* an epoll fd: readable when events wait */
 /*
  * Delivers what waits, in the order of time, as long as it comes; 0 or -ENOMEM. An event that perf

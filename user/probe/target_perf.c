@@ -3,10 +3,13 @@
  * Opens the perf events that watch a process or the host. Owns file descriptors, rings and the
  * words for what was refused; must not know what the records mean.
  *
- * A perf event belongs to one thread, and only an event of one CPU can be both inherited and
- * mapped. So a process takes an event per thread and CPU (those of one CPU share a ring), and
- * the threads and children to come inherit them. A process with too many threads is watched
- * through the whole host.
+ * An event of a CPU costs nobody anything but what it tells, an event of a thread costs that one
+ * a microsecond each time it is switched in and out. So a process is watched through the whole
+ * host, too, where that is permitted.
+ *
+ * Where it is not: a perf event belongs to one thread, and only an event of one CPU can be both
+ * inherited and mapped. So a process takes an event per thread and CPU (those of one CPU share a
+ * ring), and the threads and children to come inherit them.
  */
 #include "probe/target_perf.h"
 
@@ -59,7 +62,7 @@ static void log_refused(pid_t pid, bool filtered, int err)
 		snprintf(what, sizeof(what), "the processes of this host");
 	else
 		snprintf(what, sizeof(what), "process %d%s", pid,
-			 filtered ? " (by the whole host: it has many threads)" : "");
+			 filtered ? " (through the whole host)" : "");
 	log_error("cannot watch what %s will map: %s; %s", what, strerror(err), advice(err));
 }
 
@@ -200,14 +203,19 @@ static void close_events(struct perf_set *set)
 	set->fds.n = 0;
 }
 
+static bool may_watch_host(void)
+{
+	return caps_have(CAP_PERFMON) || caps_have(CAP_SYS_ADMIN);
+}
+
 int perf_set_open(struct perf_set *set, pid_t pid)
 {
 	int rc = list_cpus(set);
 
-	set->whole_host = pid < 0;
+	set->whole_host = pid < 0 || may_watch_host();
 	if (!rc)
-		rc = pid < 0 ? open_everywhere(set, -1) : open_process(set, pid);
-	if (pid > 0 && (rc == -E2BIG || rc == -EMFILE)) {
+		rc = set->whole_host ? open_everywhere(set, -1) : open_process(set, pid);
+	if (!set->whole_host && (rc == -E2BIG || rc == -EMFILE)) {
 		close_events(set);
 		set->whole_host = true;
 		rc = open_everywhere(set, -1);

@@ -23,9 +23,9 @@ struct perf_set {
 };
 
 /*
- * Opens the events for pid (its threads, and what these start) or, with pid -1, for everybody;
- * for everybody too, told by whole_host, when pid has too many threads. Start with the set
- * zeroed but for epoll_fd; close it also after a failure. 0 or -errno, logged but
+ * Opens the events for everybody, told by whole_host, where that is permitted; else for pid: its
+ * threads, and what these start, unless it has too many. Start with the set zeroed but for
+ * epoll_fd; close it also after a failure. 0 or -errno, logged but
  * for ESRCH.
  */
 int perf_set_open(struct perf_set *set, pid_t pid);

@@ -27,13 +27,14 @@
 #define LEAVE_MAX_NS NS_PER_SEC
 
 struct leaving {		/* its first thread has ended, perhaps not its last */
-	pid_t pid;
+	pid_t pid, root;
 	uint64_t time_ns;	/* of the last thread's end so far */
 };
 
 struct target_watch {
 	pid_t pid;		/* -1: all */
-	struct map followed;	/* pid and what it forked; to pick from the whole host */
+	struct map followed;	/* pid and what it forked -> root; to pick from the whole host */
+	VEC(pid_t) roots;	/* whom it was asked for */
 	struct perf_set perf;
 	VEC(struct perf_record) held;
 	VEC(struct leaving) leaving;
@@ -54,13 +55,39 @@ static void set_timer(struct target_watch *w, uint64_t ns)
 	timerfd_settime(w->timer_fd, 0, &in, NULL);
 }
 
+static int follow(struct target_watch *w, pid_t pid, pid_t root)
+{
+	struct map_slot *slot = map_put(&w->followed, (uint64_t)pid, NULL);
+
+	if (!slot)
+		return -ENOMEM;
+	slot->value = (uint64_t)root;
+	return 0;
+}
+
+static int add_root(struct target_watch *w, pid_t pid)
+{
+	pid_t *root = VEC_PUSH(&w->roots);
+
+	if (!root)
+		return -ENOMEM;
+	*root = pid;
+	return follow(w, pid, pid);
+}
+
+int target_watch_add(struct target_watch *w, pid_t pid)
+{
+	if (w->pid < 0 || !w->perf.whole_host)
+		return -EINVAL;
+	return target_process_ended(pid) ? -ESRCH : add_root(w, pid);
+}
+
 static int start(struct target_watch *w)
 {
-	bool is_new;
 	int rc;
 
 	w->raw = malloc(PERF_RING_RECORD_MAX);
-	if (!w->raw || (w->pid > 0 && !map_put(&w->followed, (uint64_t)w->pid, &is_new)))
+	if (!w->raw || (w->pid > 0 && add_root(w, w->pid)))
 		return -ENOMEM;
 	w->perf.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	w->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -75,6 +102,8 @@ static int start(struct target_watch *w)
 	if (rc)
 		return -errno;
 	rc = perf_set_open(&w->perf, w->pid);
+	if (!rc && w->pid > 0 && w->perf.whole_host && target_process_ended(w->pid))
+		rc = -ESRCH;
 	/*
 	 * Polling a perf event takes its readiness away, and adding our epoll fd to another polls.
 	 * Whatever happened until then must be read: so the first wait returns at once.
@@ -114,6 +143,7 @@ void target_watch_free(struct target_watch *w)
 		free((char *)w->held.v[i].ev.text);
 	VEC_FREE(&w->held);
 	VEC_FREE(&w->leaving);
+	VEC_FREE(&w->roots);
 	map_free(&w->followed);
 	if (w->perf.epoll_fd >= 0)
 		close(w->perf.epoll_fd);
@@ -215,7 +245,8 @@ static void forget_leaving(struct target_watch *w, struct leaving *l)
 /* True: the process of l has ended, this was told, and l is forgotten. */
 static bool finish_leaving(struct target_watch *w, struct leaving *l, const struct listener *to)
 {
-	struct target_event ev = { .kind = TARGET_EXIT, .pid = l->pid, .time_ns = l->time_ns };
+	struct target_event ev = { .kind = TARGET_EXIT, .pid = l->pid, .root = l->root,
+				   .time_ns = l->time_ns };
 
 	if (!target_process_ended(l->pid))
 		return false;
@@ -241,27 +272,61 @@ static void handle_exit(struct target_watch *w, const struct perf_record *rec,
 		if (!l)
 			return;
 		l->pid = rec->ev.pid;
+		l->root = rec->ev.root;
 		w->leave_ns = LEAVE_MIN_NS;
 	}
 	l->time_ns = rec->ev.time_ns;
 	finish_leaving(w, l, to);
 }
 
-static bool follows(struct target_watch *w, const struct perf_record *rec)
-{
-	bool is_new;
+struct below {
+	struct target_watch *w;
+	pid_t root;
+};
 
-	if (w->pid < 0 || !w->perf.whole_host || rec->ev.kind == TARGET_MISSED)
+static int follow_missed(void *ctx, pid_t pid)
+{
+	const struct below *b = ctx;
+
+	return map_find(&b->w->followed, (uint64_t)pid) ? 0 : follow(b->w, pid, b->root);
+}
+
+/* A fork may be among what was lost. Out of memory: those are not seen. */
+static void follow_again(struct target_watch *w)
+{
+	struct target_tree *tree = target_tree_read();
+
+	for (size_t i = 0; tree && i < w->roots.n; i++)
+		target_tree_each_below(tree, w->roots.v[i], follow_missed,
+				       &(struct below){ w, w->roots.v[i] });
+	target_tree_free(tree);
+}
+
+/* Of a process that is watched; says for whom. */
+static bool follows(struct target_watch *w, struct perf_record *rec)
+{
+	const struct map_slot *slot;
+
+	if (w->pid < 0)
 		return true;
-	if (!map_find(&w->followed, (uint64_t)rec->ev.pid))
+	if (!w->perf.whole_host) {
+		rec->ev.root = w->pid;
+		return true;
+	}
+	if (rec->ev.kind == TARGET_MISSED) {
+		follow_again(w);
+		return true;
+	}
+	slot = map_find(&w->followed, (uint64_t)rec->ev.pid);
+	if (!slot)
 		return false;
+	rec->ev.root = (pid_t)slot->value;
 	if (rec->ev.kind == TARGET_FORK)
-		map_put(&w->followed, (uint64_t)rec->ev.child, &is_new);
+		follow(w, rec->ev.child, rec->ev.root);
 	return true;
 }
 
-static void deliver(struct target_watch *w, const struct perf_record *rec,
-		    const struct listener *to)
+static void deliver(struct target_watch *w, struct perf_record *rec, const struct listener *to)
 {
 	struct leaving *l;
 
@@ -306,7 +371,8 @@ static void check_leaving(struct target_watch *w, const struct listener *to)
 
 /*
  * Rings are drained one after the other, so what is newer than the start of a round may have an
- * elder in a ring already passed: it waits for the next round.
+ * elder in a ring already passed: it waits for the next round. So a fork, which is told before its
+ * child runs, comes before all that the child does.
  */
 int target_watch_read(struct target_watch *w,
 		      void (*fn)(void *ctx, const struct target_event *ev), void *ctx)
@@ -316,12 +382,14 @@ int target_watch_read(struct target_watch *w,
 
 	clear_readiness(w);
 	for (int round = 0; round < ROUNDS_MAX && (!round || w->held.n); round++) {
-		uint64_t cutoff_ns = round == ROUNDS_MAX - 1 ? UINT64_MAX : time_now_ns();
+		uint64_t cutoff_ns = time_now_ns();
 
 		for (size_t i = 0; i < w->perf.cpus.n && !rc; i++)
 			rc = drain(w, &w->perf.cpus.v[i]);
 		deliver_held(w, rc ? UINT64_MAX : cutoff_ns, &to);
 	}
 	check_leaving(w, &to);
+	if (w->held.n)
+		set_timer(w, 1);
 	return rc;
 }
