@@ -95,10 +95,12 @@ static __always_inline void describe(struct task_struct *task, bool preempted, s
 /* What was held back, or not followed to its end, before the thread leaves again. */
 static __always_inline void settle_last(struct thread_state *st)
 {
-	if (st->off.until_ns)
+	if (st->off.until_ns) {
 		send_off(st, st->off.until_ns);
-	else if (!st->open)
-		st->seq++;	/* the kernel did not tell its end: a record that never comes */
+	} else if (!st->open) {
+		st->off.rec.flags = GP_OFF_UNTOLD;
+		send_off(st, bpf_ktime_get_ns());
+	}
 }
 
 static __noinline int leave_cpu(struct task_struct *task, bool preempted)

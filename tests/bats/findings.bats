@@ -61,8 +61,8 @@ compared() {
 	wait_for 10 grep -q libcudart "/proc/$!/maps"
 	while read -r program arguments; do
 		assert_equal "$program" gpuprof
-		# shellcheck disable=SC2086 # as a user types it
-		run timeout 60 "$GPUPROF" ${arguments/-d 10s/-d 200ms}
+		eval "set -- ${arguments/-d 10s/-d 200ms}" # as a shell reads it
+		run timeout 60 "$GPUPROF" "$@"
 		assert_success
 	done <next
 }
@@ -79,7 +79,9 @@ compared() {
 	wait_gpuprof
 	assert_success
 	run cat gpuprof.out
+	assert_line --partial "did was not seen: no helper is in it."
 	assert_line --partial "waits for the device in synchronising calls"
-	assert_output --partial "What the device does meanwhile was not seen"
+	assert_output --regexp 'costs[[:space:]]+it[[:space:]]+at[[:space:]]+most [0-9.]+ %'
+	assert_line "Next: gpuprof stat -- CMD"
 	refute_line findings
 }

@@ -24,7 +24,9 @@ wait_running() {
 }
 
 # Some kernels do not report each switch. What is not known then is said to be lost: it cannot be compared.
-is_whole() { [ "$(report_value "$1" 'r["meta"]["lost"]')" -eq 0 ]; }
+is_whole() {
+	[ "$(report_value "$1" 'r["meta"]["lost"] + sum(x["ns"] for x in t["threads"] if x["bucket"] == "lost")')" -eq 0 ]
+}
 
 is_as_it_was() { # REPORT.json
 	# shellcheck disable=SC2046 # an option, or none

@@ -44,7 +44,8 @@ static int push(void *ctx, const struct event *ev)
 	check(ev->func < decoder_funcs(r->decoder)->n);
 	check(decoder_funcs(r->decoder)->v[ev->func].class < CLASS_END);
 	check(!(ev->has & HAS_DIR) || ev->dir <= COPY_DEFAULT);
-	check(ev->kind != EVENT_OFF || ev->dir < OFF_REASON_END || ev->dir == OFF_CALL);
+	check(ev->kind != EVENT_OFF || ev->dir < OFF_REASON_END || ev->dir == OFF_CALL ||
+	      ev->dir == OFF_UNTOLD);
 	return model_push(r->model, ev);
 }
 
@@ -131,7 +132,7 @@ static void push_near_off(struct run *r, const uint8_t *b, size_t len)
 
 	memcpy(in, b, len < sizeof(in) ? len : sizeof(in));
 	seq = &r->seq[in[1] % 4];
-	rec.flags = in[0] & 63;
+	rec.flags = in[0] & 127;
 	if (!(rec.flags & GP_OFF_STILL))
 		*seq += in[3] < 128 ? 1 : in[3] - 126u;
 	rec.seq = *seq;

@@ -64,7 +64,8 @@ static bool is_timeless(const struct spec_input *in, const struct event *ev)
 	const struct func *fn = func_of(in, ev);
 
 	if (is_off(ev))
-		return ev->dir >= OFF_REASON_END || ev->end_ns < ev->start_ns ||
+		return (ev->dir >= OFF_REASON_END && (ev->dir != OFF_UNTOLD || is_reading(ev))) ||
+		       ev->end_ns < ev->start_ns ||
 		       OFF_WOKEN_NS(ev) > ev->end_ns - ev->start_ns;
 	return !fn || fn->class >= CLASS_END ||
 	       ((ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT || ev->kind == EVENT_INSIDE) &&
@@ -391,7 +392,8 @@ static void add_call(const struct spec_input *in, const struct reach *r, size_t 
 	}
 	woken = least(most(least(most(ev->end_ns - OFF_WOKEN_NS(ev), in->base), r->stop),
 			   r->start[i]), r->end[i]);
-	add(b, r->start[i], woken, BUCKET_OFF_0 + ev->dir);
+	add(b, r->start[i], woken, ev->dir == OFF_UNTOLD ? BUCKET_LOST :
+	    (unsigned int)BUCKET_OFF_0 + ev->dir);
 	add(b, woken, r->end[i], BUCKET_OFF_0 + OFF_RUNQUEUE);
 }
 

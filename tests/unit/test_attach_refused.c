@@ -11,6 +11,7 @@
 
 #include "probe/attach.h"
 #include "probe/catalog.h"
+#include "probe/loader_read.h"
 #include "probe/plan.h"
 #include "unit/row_of.h"
 

@@ -28,6 +28,8 @@ static void draw_off(struct event *ev, uint32_t *seq)
 {
 	ev->dir = (uint8_t)(below(20) ? below(OFF_REASON_END) : OFF_REASON_END + below(3));
 	ev->bytes = below(3) ? 0 : below(12);
+	if (!below(8))
+		ev->dir = OFF_UNTOLD;
 	if (ev->has & HAS_END)
 		return;
 	*seq -= below(8) != 0;

@@ -108,6 +108,24 @@ static void who_woke_it_and_since_when(void **state)
 	}
 }
 
+static void an_end_that_the_kernel_did_not_tell_is_no_reason(void **state)
+{
+	struct gp_off rec = off(SYS_futex);
+	struct event ev;
+
+	(void)state;
+	rec.flags = GP_OFF_UNTOLD;
+	rec.woken_ns = 1400;
+	rec.waker_tid = 9;
+	ev = decoded(&rec);
+	assert_int_equal(ev.dir, OFF_UNTOLD);
+	assert_int_equal(ev.has, HAS_END);
+	assert_int_equal(ev.start_ns, 1000);
+	assert_int_equal(ev.end_ns, 1500);
+	assert_int_equal(OFF_WOKEN_NS(&ev) + OFF_WAKER(&ev), 0);
+	assert_true(!ev.text && !ev.text2);
+}
+
 static void a_reading_has_no_end(void **state)
 {
 	struct gp_off rec = off(SYS_futex);
@@ -164,6 +182,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_reason_follows_from_flags_and_system_call),
 		cmocka_unit_test(who_woke_it_and_since_when),
+		cmocka_unit_test(an_end_that_the_kernel_did_not_tell_is_no_reason),
 		cmocka_unit_test(a_reading_has_no_end),
 		cmocka_unit_test(what_cannot_be_is_invalid),
 		cmocka_unit_test(a_call_tells_how_long_it_was_blocked),

@@ -100,6 +100,45 @@ static void many_names_are_told_apart_up_to_a_bound(void **state)
 	devices_free(d);
 }
 
+static bool keep_all(const void *ctx, uint32_t pid)
+{
+	(void)ctx, (void)pid;
+	return true;
+}
+
+/* Names without room, twice, and an interval without any between them. */
+static void rows_that_had_no_work_in_an_interval_are_made_anew(void **state)
+{
+	enum { NAMES = 20000 };
+	struct work w = { .kind = WORK_KIND_KERNEL };
+	struct devices *d = devices_new();
+	const struct kernels *ks;
+	char name[32];
+
+	(void)state;
+	for (uint64_t round = 0; round < 2; round++) {
+		uint64_t count = 0, others = 0;
+
+		for (uint64_t i = 0; i < NAMES; i++) {
+			uint64_t start_ns = 2000 + round * NAMES + i;
+
+			snprintf(name, sizeof(name), "k%llu", (unsigned long long)i);
+			push(d, 1, &w, name, start_ns, start_ns + 1);
+		}
+		ks = &devices_get(d, 0)->kernels;
+		for (size_t i = 0; i < ks->all.n; i++) {
+			count += ks->all.v[i]->time.count;
+			others += !strcmp(ks->all.v[i]->name, "[other]");
+		}
+		assert_int_equal(count, NAMES);
+		assert_int_equal(others, 1);
+		devices_cut(d, keep_all, NULL);
+		devices_cut(d, keep_all, NULL);
+		assert_int_equal(ks->all.n, 0);
+	}
+	devices_free(d);
+}
+
 static void every_row_of_buckets_has_a_name_of_its_own(void **state)
 {
 	(void)state;
@@ -114,6 +153,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(works_find_their_book_and_statistics),
 		cmocka_unit_test(many_names_are_told_apart_up_to_a_bound),
+		cmocka_unit_test(rows_that_had_no_work_in_an_interval_are_made_anew),
 		cmocka_unit_test(every_row_of_buckets_has_a_name_of_its_own),
 	};
 

@@ -20,7 +20,7 @@
 static struct finding_book clean_book(void)
 {
 	return (struct finding_book){
-		.pid = 12, .device = 1, .where = "-p 12", .wall_ns = 10 * SECOND,
+		.pid = 12, .device = 1, .whom = { .pid = 12, .device = 1, .name = "train", .probes = true }, .wall_ns = 10 * SECOND,
 		.compute_ns = 9700 * MS, .compute_busy_ns = 9800 * MS,
 		.comm_ns = 50 * MS, .comm_busy_ns = 2 * SECOND, .comms = 100,
 		.kernels = 10000, .kernels_ns = 9800 * MS,
@@ -73,7 +73,7 @@ static void assert_has(const struct strbuf *text, const char *part)
 
 static void a_clean_book_has_no_finding(void **state)
 {
-	struct finding_book b = clean_book(), empty = { .where = "" };
+	struct finding_book b = clean_book(), empty = { .pid = 1 };
 	struct finding_loss little[LOSS_KINDS];
 	struct findings f = { 0 };
 
@@ -112,8 +112,8 @@ static void a_needless_sync_is_named_with_its_function_and_thread(void **state)
 	assert_has(&found.evidence, "750 times, 2.000 ms each, 5.000 ms at most");
 	assert_has(&found.evidence, "400.0 ms still in the call, 1.100 s until");
 	assert_has(&found.evidence, "500 calls x 3.000 ms");
-	assert_string_equal(found.next.s, "gpuprof stat -d 10s --stacks --by stack "
-			    "--filter cudaStreamSynchronize -p 12");
+	assert_string_equal(found.next.s, "gpuprof stat --stacks --by stack "
+			    "--filter cudaStreamSynchronize -d 10s -p 12");
 	findings_free(&f);
 }
 
@@ -141,7 +141,7 @@ static void an_input_stall_says_what_is_known_of_it_and_no_more(void **state)
 	row.off = &off;
 	found = only(&f, &b, "input-stall");
 	assert_has(&found.cause, "it waits for a lock or another thread (futex, woken by loader)");
-	assert_string_equal(found.next.s, "gpuprof stat -d 10s --stacks --wide --table offcpu -p 12");
+	assert_string_equal(found.next.s, "gpuprof stat --stacks --wide --table offcpu -d 10s -p 12");
 	assert_has(&found.evidence, "; 10 % on a CPU, 90 % lock");
 	findings_free(&f);
 	row.loss.cause_ns[IDLE_OTHER] = 2900 * MS;

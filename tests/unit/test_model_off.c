@@ -170,6 +170,31 @@ static void rows_are_bounded(void **state)
 	model_free(m);
 }
 
+/* An end that the kernel did not tell is no record that was lost. */
+static void only_the_time_of_an_untold_end_is_lost(void **state)
+{
+	struct model *m = session(BASE);
+	struct model_counts counts;
+	struct model_thread t;
+
+	(void)state;
+	call(m, 1, 10, 15);
+	push(m, off(2, OFF_UNTOLD, 20, 60));
+	push(m, lock(3, 60, 80, 5));
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
+	model_counts(m, &counts);
+	assert_int_equal(counts.lost + counts.invalid[EVENT_OFF] + counts.late[EVENT_OFF], 0);
+	model_thread(m, 0, BASE + 100, &t);
+	assert_int_equal(t.book.ns[BUCKET_LOST], 40);
+	assert_int_equal(t.book.ns[CLASS_OTHER], 10 + 5 + 20);
+	assert_int_equal(model_offs(m)->all.n, 1);
+	assert_int_equal(model_offs(m)->untold, 1);
+	assert_int_equal(model_offs(m)->untold_ns, 40);
+	model_cut(m, BASE + 100);
+	assert_int_equal(model_offs(m)->untold + model_offs(m)->untold_ns, 0);
+	model_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +203,7 @@ int main(void)
 		cmocka_unit_test(a_wait_is_in_each_interval_and_ends_with_the_session),
 		cmocka_unit_test(a_reading_that_is_ahead_is_not_taken),
 		cmocka_unit_test(rows_are_bounded),
+		cmocka_unit_test(only_the_time_of_an_untold_end_is_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@
 
 #include "event/ring.h"
 #include "probe/attach.h"
-#include "probe/loader.h"
+#include "probe/loader_read.h"
 #include "unit/row_of.h"
 
 #define CALLS 5u

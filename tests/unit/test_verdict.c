@@ -138,11 +138,53 @@ static void without_device_times_it_says_bounds_and_how_to_get_the_rest(void **s
 	(void)state;
 	call(m, 1, L, 0, 10);
 	call(m, 2, S, 10, 70);
-	says(m, "Thread 13 (worker) waits for the device in synchronising calls 60.0 % of its time, is in "
-	     "no call 30.0 %, launches 10.0 %.\n"
-	     "What the device does meanwhile was not seen: if no other thread drives it, input or host "
-	     "code can cost it no more than 30.0 %, launching no more than 10.0 %.\n"
-	     "Next: gpuprof stat -- CMD, or gpuprof env before it starts: the helper tells device times");
+	says(m, "What the devices of pid 12 (train) did was not seen: no helper told of them.\n"
+	     "Thread 13 (worker) waits for the device in synchronising calls 60.0 % of its time, is in "
+	     "no call 30.0 %, launches 10.0 %: if no other thread drives the device, input or host code "
+	     "costs it at most 30.0 %, launching at most 10.0 %.\n"
+	     "Next: gpuprof stat --inject -d 10s -p 12");
+}
+
+/* Its helper's state, whether it still runs and whether gpuprof started it decide what is proposed. */
+static void how_to_have_device_times_is_what_helps_this_process(void **state)
+{
+	static const struct {
+		const char *helper, *why, *command;
+		bool ends;
+		const char *wanted;
+	} cases[] = {
+		{ "none", "no helper is in it", NULL, false, "gpuprof stat --inject -d 10s -p 12" },
+		{ "none", "no helper is in it", NULL, true, "gpuprof stat -- CMD" },
+		{ "refused", "none can be brought in", NULL, false, "gpuprof stat -- CMD" },
+		{ "silent", "no libcupti found", NULL, false, "gpuprof doctor -p 12" },
+		{ "silent", "no libcupti found", "./train", true, "gpuprof doctor" },
+		{ "none", "no helper is in it", "./train", true, "gpuprof doctor" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *const facts[][2] = { { "helper", cases[i].helper }, { "helper_why", cases[i].why } };
+		struct model *m = begin();
+		struct strbuf out = STRBUF_INIT;
+
+		call(m, 1, L, 0, 10);
+		for (size_t k = 0; k < 2; k++)
+			push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 12, .tid = 12,
+						.text = facts[k][0], .text2 = facts[k][1] });
+		if (cases[i].command)
+			push(m, (struct event){ .kind = EVENT_FACT, .text = "command",
+						.text2 = cases[i].command });
+		if (cases[i].ends)
+			push(m, (struct event){ .kind = EVENT_EXIT, .pid = 12, .tid = 12, .seq = 1,
+						.end_ns = at(90) });
+		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = at(100) });
+		assert_int_equal(model_finish(m), 0);
+		assert_int_equal(verdict_add(&out, m, model_now(m)), 0);
+		assert_non_null(strstr(out.s, cases[i].why));
+		assert_string_equal(strstr(out.s, "Next: ") + 6, cases[i].wanted);
+		strbuf_free(&out);
+		model_free(m);
+	}
 }
 
 static void where_nothing_was_seen_nothing_is_said(void **state)
@@ -160,6 +202,7 @@ int main(void)
 		cmocka_unit_test(a_device_of_which_no_work_was_seen_has_no_first_one),
 		cmocka_unit_test(where_threads_were_not_kept_it_says_what_keeps_them),
 		cmocka_unit_test(without_device_times_it_says_bounds_and_how_to_get_the_rest),
+		cmocka_unit_test(how_to_have_device_times_is_what_helps_this_process),
 		cmocka_unit_test(where_nothing_was_seen_nothing_is_said),
 	};
 

@@ -18,7 +18,7 @@
 #include "probe/attach.h"
 #include "probe/catalog.h"
 #include "probe/identity.h"
-#include "probe/loader.h"
+#include "probe/loader_read.h"
 #include "probe/plan.h"
 #include "probe/proc.h"
 #include "probe/target.h"

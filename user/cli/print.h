@@ -10,6 +10,7 @@
  *   sources          what the events came from: "uprobe", "cupti", and how calls were known by it
  *   without_probes   why there were none, and how to have them
  *   target           what was asked for: "pid 12,13", a command, "all processes"
+ *   command          that gpuprof started, as a shell takes it, or "CMD"
  *   attach           kind of probes: "session", "multi"
  *   wall_offset_ns   CLOCK_REALTIME - CLOCK_MONOTONIC, decimal
  *   cost_per_hit_ns  calibrated cost of one recorded call, decimal

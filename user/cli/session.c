@@ -25,6 +25,7 @@
 #include "cli/exit.h"
 #include "cli/kept.h"
 #include "cli/session_blind.h"
+#include "probe/loader_read.h"
 #include "view/views.h"
 
 /* ---- events that the session itself makes --------------------------------------------------- */

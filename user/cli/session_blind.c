@@ -59,6 +59,17 @@ static int check_none(const struct options *o)
 	return -EINVAL;
 }
 
+/* A process that could be measured without, if it had the helper. */
+static int deny(const struct options *o, const struct caps_need *missing)
+{
+	for (size_t i = 0; i < o->n_pids; i++)
+		if (!has_helper((pid_t)o->pids[i]))
+			log_error("cannot probe process %u: %s is missing (needed to %s); run as root or with "
+				  "sudo, or without probes by the helper: --inject brings it into a process "
+				  "of yours", o->pids[i], missing->name, missing->why);
+	return -EPERM;
+}
+
 static int be_blind(struct session *s, const char *why, const char *remedy)
 {
 	s->blind = why;
@@ -73,6 +84,8 @@ int blind_choose(struct session *s)
 
 	if (o->attach == WAY_NONE)
 		return check_none(o) ? -EINVAL : be_blind(s, "--attach none", "leave that out");
+	if (missing && o->n_pids && o->attach == WAY_AUTO && !asks_for_probes(o) && !have_helpers(o))
+		return deny(o, missing);
 	if (!may_do_without(o))
 		return 0;
 	if (missing)

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "cli/session_internal.h"
 #include "event/counters.h"
+#include "probe/loader_read.h"
 
 bool counts_adds_up(const struct session *s)
 {

@@ -80,7 +80,7 @@ void helpers_read(struct session *s)
 		blind_look(s, now_ns);
 }
 
-static const char *why_silent(const struct helpers_status *st)
+const char *helpers_why_silent(const struct helpers_status *st)
 {
 	switch (st->state) {
 	case HELPERS_BUSY:
@@ -102,9 +102,9 @@ static void say(const struct helpers_status *st)
 {
 	uint64_t lost = num_add(num_add(st->lost, st->counts.dropped), st->counts.invalid);
 
-	if (why_silent(st))
+	if (helpers_why_silent(st))
 		log_warn("device times of process %d are not %sknown: %s%s%s%s", st->pid,
-			 st->counts.works ? "all " : "", why_silent(st),
+			 st->counts.works ? "all " : "", helpers_why_silent(st),
 			 *st->head.reason || *st->head.occupant ? ": " : "", st->head.occupant,
 			 *st->head.occupant ? "" : st->head.reason);
 	if (*st->head.chained && strcmp(st->head.chained, GP_CHAIN_LOADED))
@@ -116,7 +116,7 @@ static void say(const struct helpers_status *st)
 		log_warn("the clock that times the works of process %d was set meanwhile, %" PRIu64
 			 " times: around that it is not known what its devices did", st->pid,
 			 st->counts.clock_steps);
-	if (st->untold_ns && !why_silent(st))
+	if (st->untold_ns && !helpers_why_silent(st))
 		log_warn("what devices did for process %d in the last %.3g s is not known: it was killed or "
 			 "stopped, or CUPTI did not answer, before that was handed on", st->pid,
 			 (double)st->untold_ns / NS_PER_SEC);
@@ -174,7 +174,7 @@ static void say_unfound(const struct session *s)
 
 	for (size_t i = 0; any && i < helpers_count(s->helpers); i++) {
 		helpers_status(s->helpers, i, &st);
-		if (!st.counts.received && !why_silent(&st) && has_launched(s->tap.model, st.pid) &&
+		if (!st.counts.received && !helpers_why_silent(&st) && has_launched(s->tap.model, st.pid) &&
 		    !has_told(s, st.pid) && is_first_of_its_process(s, i))
 			log_warn("device times of process %d are not known: no helper was found in it in time",
 				 st.pid);

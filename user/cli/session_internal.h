@@ -77,6 +77,7 @@ int session_push(void *session, const struct event *ev);	/* an event_sink.push; 
 void session_fact(struct session *s, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+void session_last(struct session *s);	/* at the end: what is known of each process by then */
 void session_empty(struct session *s);	/* at the end: why there may be no call at all */
 
 int targets_check(struct session *s);	/* do they exist? opens pidfds; 0 or -errno, logged */
@@ -101,6 +102,7 @@ int helpers_meet(struct session *s, pid_t pid);	/* this process may have one; 0 
 int helpers_see(struct session *s, const struct event *ev);	/* the same of whom an event tells */
 void helpers_read(struct session *s);
 void helpers_stop(struct session *s);	/* reads the last */
+const char *helpers_why_silent(const struct helpers_status *st);	/* NULL: nothing is wrong with it */
 void helpers_say(const struct session *s);	/* of what devices did not tell: when the model has all */
 /* Works of all helpers so far, beside which the table events shows what became of them. */
 int helpers_push_count(const struct session *s, const struct event_sink *to);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "cli/session_internal.h"
+#include "probe/loader_read.h"
 
 static void pump(void *ctx)
 {
@@ -98,6 +99,7 @@ void session_stop(struct session *s)
 		session_empty(s);
 	else
 		stop_probes(s, now_ns);
+	session_last(s);
 	err = model_finish(s->tap.model);
 	if (err && !s->err)
 		s->err = err;

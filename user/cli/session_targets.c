@@ -18,6 +18,7 @@
 #include "base/time.h"
 #include "cli/session_blind.h"
 #include "cli/version.h"
+#include "ledger/findings_next.h"
 #include "probe/catalog.h"
 
 extern char **environ;
@@ -339,6 +340,20 @@ void session_fact(struct session *s, const char *key, const char *fmt, ...)
 	session_push(s, &(struct event){ .kind = EVENT_FACT, .text = key, .text2 = value });
 }
 
+/* For a proposal to run it again. */
+static void fact_command(struct session *s)
+{
+	struct strbuf all = STRBUF_INIT;
+	bool typed = !s->plan->o->no_cmdline;
+
+	for (char *const *arg = s->plan->o->cmd; *arg; arg++) {
+		typed &= **arg && !strchr(*arg, ' ');
+		strbuf_addf(&all, "%s%s", all.len ? " " : "", *arg);
+	}
+	session_fact(s, "command", "%s", typed && !all.failed && next_is_typed(all.s) ? all.s : "CMD");
+	strbuf_free(&all);
+}
+
 static void fact_targets(struct session *s)
 {
 	const struct options *o = s->plan->o;
@@ -348,6 +363,7 @@ static void fact_targets(struct session *s)
 
 	if (o->cmd) {
 		session_fact(s, "target", "%s", o->cmd[0]);
+		fact_command(s);
 		return;
 	}
 	if (o->selector) {

@@ -224,6 +224,22 @@ static void add_loss(struct strbuf *out, const struct summary *s)
 			    s->lost_share * 100);
 }
 
+/* "off-CPU: 3 times the kernel did not report that a thread was back on a CPU: 1.2 ms are booked as
+ * lost; no call is missing" */
+static void add_untold(struct strbuf *out, const struct summary *s)
+{
+	const struct offs *offs = model_offs(s->model);
+
+	if (!offs->untold)
+		return;
+	strbuf_addstr(out, "\noff-CPU: ");
+	format_count(out, offs->untold);
+	strbuf_addf(out, " time%s the kernel did not report that a thread was back on a CPU: ",
+		    offs->untold > 1 ? "s" : "");
+	format_ns(out, offs->untold_ns);
+	strbuf_addstr(out, " are booked as lost; no call is missing");
+}
+
 /* Calls of theirs that came before a copy got through have no stack in the table. */
 static void add_lost_stacks(struct strbuf *out, const struct summary *s)
 {
@@ -379,6 +395,7 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 {
 	add_loss(out, s);
 	add_cost(out, s);
+	add_untold(out, s);
 	add_lost_stacks(out, s);
 	add_children(out, s->model);
 	add_unarmed(out, s);

@@ -92,6 +92,11 @@ enum decode_status decode_off(const void *data, size_t len, struct event *out,
 		out->blocked_ns = dur_ns;
 		return DECODE_OK;
 	}
+	if (rec->flags & GP_OFF_UNTOLD) {
+		out->has = HAS_END;
+		out->dir = OFF_UNTOLD;
+		return DECODE_OK;
+	}
 	call = syscall_find(rec->syscall);
 	out->dir = reason_of(rec, call);
 	out->text2 = what_of(rec, call, texts);

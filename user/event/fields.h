@@ -34,6 +34,7 @@ enum off_reason {
 	OFF_SLEEP = 5,
 	OFF_OTHER = 6,		/* any other system call, or it was stopped */
 	OFF_REASON_END,
+	OFF_UNTOLD = 254,	/* when it came back is not known: it was on a CPU in a part of that */
 	OFF_CALL = 255		/* without HAS_END: it is in the call that began at start_ns, which it
 				 * has spent blocked_ns of off the CPU */
 };

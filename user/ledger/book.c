@@ -301,9 +301,17 @@ static unsigned int push_wrong_off(struct book *b, const struct event *ev)
 	return BOOK_INVALID | settle_lost(b);
 }
 
+static bool is_wrong_off(const struct event *ev)
+{
+	bool untold = ev->dir == OFF_UNTOLD && !is_reading(ev);
+
+	return (ev->dir >= OFF_REASON_END && !untold) || ev->end_ns < ev->start_ns ||
+	       OFF_WOKEN_NS(ev) > ev->end_ns - ev->start_ns;
+}
+
 static unsigned int push_off(struct book *b, const struct event *ev)
 {
-	unsigned int reason = BUCKET_OFF_0 + ev->dir, found = 0;
+	unsigned int reason = bucket_of_off(ev->dir), found = 0;
 	bool over = !is_reading(ev);
 	uint64_t start;
 	uint32_t missing;
@@ -313,8 +321,7 @@ static unsigned int push_off(struct book *b, const struct event *ev)
 	if (over ? !take_seq(b, ev, &missing) : ev->seq != b->seq)
 		return over ? BOOK_INVALID : 0;		/* 0: its thread's records are on their way */
 	b->seq_missing = false;
-	if (ev->dir >= OFF_REASON_END || ev->end_ns < ev->start_ns ||
-	    OFF_WOKEN_NS(ev) > ev->end_ns - ev->start_ns)
+	if (is_wrong_off(ev))
 		return push_wrong_off(b, ev);
 	start = num_max(clip(b, ev->start_ns), b->cursor);
 	if (!b->has_open || !b->is_off || b->open_start != ev->start_ns)

@@ -32,6 +32,7 @@
  *   #1 off lock [10,40] woken 5  #2 L [50,55]  lock 25, runqueue 5, launch 5, other 65
  *   #1 L [0,5]  off still sleep [20,60]        sleep 80: until the book closes
  *   #1 L [0,5]  #3 off lock [40,50]            lost 35, lock 10, other 50
+ *   #1 L [0,5]  #2 off untold [40,50]          lost 10, other 85
  *   #1 enter S 30  #2 S [30,90] blocked 50     sync 60, of which blocked 50
  *
  * Order that makes it exact (anything else is survived and counted): STOP before events that

@@ -147,15 +147,15 @@ static bool may_leak(const struct memory_sums *s, uint32_t device)
 static void read_memory(struct finding_book *b, const struct model *m)
 {
 	const struct memory_book *book = NULL;
-	uint64_t exit_ns = 0;
+	bool ended = false;
 
 	for (size_t i = model_processes(m); i-- > 0 && !book;) {
 		if (model_process(m, i)->pid != b->pid)
 			continue;
 		book = model_memory(m, i);
-		exit_ns = model_process(m, i)->exit_ns;
+		ended = model_has_ended(m, i);
 	}
-	b->has_memory = book && exit_ns;
+	b->has_memory = book && ended;
 	for (size_t i = 0; b->has_memory && i < memory_book_rows(book); i++) {
 		const struct memory_sums *s = memory_book_row(book, i);
 
@@ -248,18 +248,6 @@ static int name_threads(struct finding_book *b, const struct model *m, uint64_t 
 	return 0;
 }
 
-/* "-p 12", or of a process that has ended "--name train", for when it runs again. */
-static void find_again(char where[48], uint32_t pid, const struct model_process *p)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-";
-	const char *comm = p ? p->comm : "";
-
-	if (p && p->exit_ns && *comm && !comm[strspn(comm, plain)])
-		snprintf(where, 48, "--name %s", comm);
-	else
-		snprintf(where, 48, "-p %u", pid);
-}
-
 static int judge_device(struct findings *f, const struct model *m, const struct device_state *s,
 			uint64_t now_ns)
 {
@@ -269,12 +257,10 @@ static int judge_device(struct findings *f, const struct model *m, const struct 
 	struct losses losses = { 0 };
 	uint64_t idle_ns[IDLE_CAUSES];
 	struct device_sum sum;
-	char where[48];
 	int err = pool ? model_device(m, s, now_ns, &sum, idle_ns, &losses) : -ENOMEM;
 
 	if (!err) {
-		find_again(where, s->pid, p);
-		b.where = where;
+		b.whom = next_of(m, s->pid, s->device);
 		read_states(&b, &sum);
 		read_kernels(&b, s);
 		read_copies(&b, s);

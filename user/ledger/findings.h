@@ -34,6 +34,7 @@
 #define LEDGER_FINDINGS_H
 
 #include "base/str.h"
+#include "ledger/findings_next.h"
 #include "ledger/model.h"
 
 #define FINDING_SHARE_MIN 0.01		/* what is less is not worth a line */
@@ -57,7 +58,7 @@ struct finding_copies {
 
 struct finding_book {
 	uint32_t pid, device;
-	const char *where;		/* which process, as options of a command; "-p 12" */
+	struct next_whom whom;		/* as commands name it */
 	uint64_t wall_ns;
 	uint64_t compute_ns, compute_busy_ns;	/* owned, and summed over works */
 	uint64_t comm_ns, comm_busy_ns;

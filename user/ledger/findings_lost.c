@@ -89,8 +89,3 @@ void lost_add_others(struct finding *f, const struct lost *lost)
 		strbuf_addf(&f->cause, "; %u more thread%s or function%s", lost->others,
 			    lost->others > 1 ? "s" : "", lost->others > 1 ? "s" : "");
 }
-
-void lost_next_stacks(struct finding *f, const struct finding_book *b, const char *filter)
-{
-	strbuf_addf(&f->next, "gpuprof stat -d 10s --stacks --by stack --filter %s %s", filter, b->where);
-}

@@ -31,7 +31,4 @@ void lost_add_thread(struct strbuf *out, uint32_t tid, const char *comm);	/* "th
 void lost_add_times(struct strbuf *out, const struct lost *lost); /* "20 times, 1.2 ms each, 8.1 ms at most" */
 void lost_add_calls(struct strbuf *out, const struct finding_loss *row);	/* "; 200 calls x 6.7 ms" */
 
-/* f->next: who calls it, with stacks. */
-void lost_next_stacks(struct finding *f, const struct finding_book *b, const char *filter);
-
 #endif

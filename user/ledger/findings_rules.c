@@ -36,7 +36,7 @@ static bool judge_needless_sync(const struct finding_book *b, struct finding *f)
 	format_ns(&f->evidence, lost.ns - inside_ns);
 	strbuf_addstr(&f->evidence, " until the next work began");
 	lost_add_calls(&f->evidence, lost.most);
-	lost_next_stacks(f, b, lost_function(&lost, "Synchronize"));
+	next_add(&f->next, NEXT_CALLERS, &b->whom, lost_function(&lost, "Synchronize"));
 	return true;
 }
 
@@ -110,8 +110,7 @@ static bool judge_input_stall(const struct finding_book *b, struct finding *f)
 	lost_add_others(f, &lost);
 	lost_add_times(&f->evidence, &lost);
 	add_causes(&f->evidence, &lost);
-	strbuf_addf(&f->next, waits ? "gpuprof stat -d 10s --stacks --wide --table offcpu %s" :
-				      "gpuprof stacks %s", b->where);
+	next_add(&f->next, waits ? NEXT_WAITING : NEXT_STACKS, &b->whom, NULL);
 	return true;
 }
 
@@ -148,7 +147,7 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 		    b->comm_busy_ns ? 100.0 * (double)hidden_ns / (double)b->comm_busy_ns : 0);
 	format_ns(&f->evidence, num_min(free_ns, b->comm_ns));
 	strbuf_addstr(&f->evidence, " more could hide under the compute there is");
-	strbuf_addf(&f->next, "gpuprof stat -d 10s --table kernels --filter nccl %s", b->where);
+	next_add(&f->next, NEXT_COMM, &b->whom, NULL);
 	return true;
 }
 
@@ -170,7 +169,7 @@ static bool judge_launch_bound(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->evidence, " between them, ");
 	format_ns(&f->evidence, lost.cause_ns[IDLE_QUEUED]);
 	strbuf_addstr(&f->evidence, " until it began");
-	lost_next_stacks(f, b, "Launch");
+	next_add(&f->next, NEXT_CALLERS, &b->whom, "Launch");
 	return true;
 }
 
@@ -184,7 +183,7 @@ static bool judge_cpu_starved(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->cause, " is ready to run and gets no CPU while the device has nothing to do");
 	lost_add_others(f, &lost);
 	lost_add_times(&f->evidence, &lost);
-	strbuf_addf(&f->next, "gpuprof stat -d 10s --table threads %s", b->where);
+	next_add(&f->next, NEXT_THREADS, &b->whom, NULL);
 	return true;
 }
 
@@ -221,7 +220,7 @@ static bool judge_unpinned_copies(const struct finding_book *b, struct finding *
 	strbuf_addstr(&f->evidence, " with no compute beside, ");
 	format_ns(&f->evidence, lost.ns);
 	strbuf_addstr(&f->evidence, " idle for it");
-	lost_next_stacks(f, b, "Memcpy");
+	next_add(&f->next, NEXT_CALLERS, &b->whom, "Memcpy");
 	return true;
 }
 
@@ -239,7 +238,7 @@ static bool judge_calls(const struct finding_book *b, struct finding *f, enum lo
 	strbuf_addstr(&f->evidence, "idle in and after it ");
 	lost_add_times(&f->evidence, &lost);
 	lost_add_calls(&f->evidence, lost.most);
-	lost_next_stacks(f, b, lost_function(&lost, filter));
+	next_add(&f->next, NEXT_CALLERS, &b->whom, lost_function(&lost, filter));
 	return true;
 }
 
@@ -251,7 +250,7 @@ static bool judge_blocking_copies(const struct finding_book *b, struct finding *
 
 static bool judge_alloc_stall(const struct finding_book *b, struct finding *f)
 {
-	return judge_calls(b, f, LOSS_ALLOC, "while the device has nothing to do", "(Malloc|Free)");
+	return judge_calls(b, f, LOSS_ALLOC, "while the device has nothing to do", "Malloc|Free");
 }
 
 static bool judge_comm_call(const struct finding_book *b, struct finding *f)
@@ -275,7 +274,7 @@ static bool judge_steady_compile(const struct finding_book *b, struct finding *f
 	format_ns(&f->evidence, lost.late_ns);
 	strbuf_addstr(&f->evidence, " in the later half");
 	lost_add_calls(&f->evidence, lost.most);
-	lost_next_stacks(f, b, lost_function(&lost, "Module"));
+	next_add(&f->next, NEXT_CALLERS, &b->whom, lost_function(&lost, "Module"));
 	return true;
 }
 
@@ -298,7 +297,7 @@ static bool judge_small_kernels(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->evidence, " idle between launched ones, ");
 	format_ns(&f->evidence, launch.ns);
 	strbuf_addstr(&f->evidence, " because none was launched");
-	strbuf_addf(&f->next, "gpuprof stat -d 10s --table kernels --sort count %s", b->where);
+	next_add(&f->next, NEXT_SMALL, &b->whom, NULL);
 	return true;
 }
 
@@ -313,7 +312,7 @@ static bool judge_device_wait(const struct finding_book *b, struct finding *f)
 		      "stream, device or process");
 	strbuf_addstr(&f->evidence, "in the queue of an idle device ");
 	lost_add_times(&f->evidence, &lost);
-	strbuf_addf(&f->next, "gpuprof stat -d 10s --table kernels --sort queue_p99_ns %s", b->where);
+	next_add(&f->next, NEXT_QUEUED, &b->whom, NULL);
 	return true;
 }
 
@@ -324,7 +323,7 @@ static bool judge_other_process(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->cause, "other processes use the device while work of this one is ready");
 	format_ns(&f->evidence, b->waited_ns);
 	strbuf_addstr(&f->evidence, " in which this one's next work was launched, another one's ran");
-	strbuf_addf(&f->next, "gpuprof stat -a --gpu %u -d 10s --table processes,devices", b->device);
+	next_add(&f->next, NEXT_DEVICE, &b->whom, NULL);
 	return true;
 }
 
@@ -340,7 +339,7 @@ static bool judge_never_freed(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->evidence, b->leaks == 1 ? " allocation, of " : " allocations, of ");
 	format_bytes(&f->evidence, b->peak_bytes);
 	strbuf_addstr(&f->evidence, " that it had at most");
-	strbuf_addf(&f->next, "gpuprof stat -d 10s --stacks --by stack --table memory %s", b->where);
+	next_add(&f->next, NEXT_MEMORY, &b->whom, NULL);
 	return true;
 }
 

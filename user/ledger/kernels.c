@@ -12,8 +12,9 @@
 
 /* What a row is counted as, whether its histograms need it or not yet. */
 #define ROW_BYTES (sizeof(struct kernel_stats) + 4 * sizeof(struct map_slot) + sizeof(void *))
-/* Twelve octaves of each histogram, a factor of 4096, with counters of 4 bytes. */
-#define HISTS_BYTES (2 * 12 * HIST_SUB * sizeof(uint32_t))
+/* Twelve octaves of each histogram, a factor of 4096, with counters of 2 bytes. */
+#define HISTS_BYTES (2 * 12 * HIST_SUB * sizeof(uint16_t))
+#define CLASS_MASK 0xffull
 
 static uint64_t hash_name(const char *name)
 {
@@ -95,26 +96,31 @@ static struct kernel_stats *make(struct kernels *ks, struct kernels_room *room, 
 /* The class of a name that gets no row of its own. */
 static enum kernel_class class_of(struct kernels_room *room, const char *name, uint64_t hash)
 {
-	size_t i = hash % KERNELS_CLASSES;
+	uint64_t *way = room->classes[hash >> 8 & (KERNELS_CLASSES - 1)], tag = hash & ~CLASS_MASK;
 
-	if (room->classes[i].hash != hash || !hash) {
-		room->classes[i].hash = hash;
-		room->classes[i].class = (uint8_t)kernel_class_of(name);
-	}
-	return room->classes[i].class;
+	for (int i = 0; i < KERNELS_WAYS; i++)
+		if ((way[i] & ~CLASS_MASK) == tag && tag)
+			return way[i] & CLASS_MASK;
+	memmove(&way[1], &way[0], (KERNELS_WAYS - 1) * sizeof(*way));
+	way[0] = tag | kernel_class_of(name);
+	return way[0] & CLASS_MASK;
 }
 
 static struct kernel_stats *find_other(struct kernels *ks, struct kernels_room *room,
 				       enum kernel_class class)
 {
 	uint64_t key = hash_name(KERNELS_OTHER);
-	struct kernel_stats *k = known(ks, KERNELS_OTHER, class, &key);
+	struct kernel_stats *k = ks->other[class];
 
 	if (k)
 		return k;
-	k = make(ks, room, KERNELS_OTHER, key);
-	if (k)
-		k->class = class;
+	k = known(ks, KERNELS_OTHER, class, &key);
+	if (!k)
+		k = make(ks, room, KERNELS_OTHER, key);
+	if (!k)
+		return NULL;
+	k->class = class;
+	ks->other[class] = k;
 	return k;
 }
 
@@ -134,15 +140,33 @@ static struct kernel_stats *find_by_hash(struct kernels *ks, struct kernels_room
 	return k;
 }
 
+static struct kernels_recent *recent_of(const struct kernels *ks, struct kernels_room *room,
+					const char *name)
+{
+	return &room->recent[map_hash((uintptr_t)name ^ (uintptr_t)ks >> 4) % KERNELS_RECENT];
+}
+
+/* The latest comes first, the one that has not come for longest goes. */
+static void note_recent(struct kernels_recent *r, const char *name, struct kernel_stats *k)
+{
+	memmove(&r->way[1], &r->way[0], sizeof(r->way) - sizeof(r->way[0]));
+	r->way[0].name = name;
+	r->way[0].k = k;
+}
+
 struct kernel_stats *kernels_find(struct kernels *ks, struct kernels_room *room, const char *name)
 {
-	uint64_t at = map_hash((uintptr_t)name ^ (uintptr_t)ks >> 4) % KERNELS_RECENT;
-	struct kernel_stats *k = room->recent[at];
+	struct kernels_recent *r = recent_of(ks, room, name);
+	struct kernel_stats *k;
 
-	if (__builtin_expect(k && k->owner == ks && has_name(k, name), 1))
-		return k;
+	for (int i = 0; i < KERNELS_WAYS; i++) {
+		k = r->way[i].k;
+		if (r->way[i].name == name && k && k->owner == ks && has_name(k, name))
+			return k;
+	}
 	k = find_by_hash(ks, room, name);
-	room->recent[at] = k;
+	if (k && has_name(k, name))
+		note_recent(r, name, k);
 	return k;
 }
 
@@ -201,6 +225,8 @@ void kernels_cut(struct kernels *ks, struct kernels_room *room)
 
 		if (!k->time.count) {
 			room->left_bytes += bytes_of(k);
+			if (ks->other[k->class] == k)
+				ks->other[k->class] = NULL;
 			kernel_free(k);
 			continue;
 		}

@@ -32,22 +32,30 @@ struct kernel_stats {
 };
 
 /* What all share. Start with left_bytes set and the rest zeroed. */
-#define KERNELS_RECENT 1024
-#define KERNELS_CLASSES 4096
+#define KERNELS_RECENT 2048
+#define KERNELS_CLASSES 2048
+#define KERNELS_WAYS 4
+
+/* Rows that names' pointers were found as last: most come again and again. */
+struct kernels_recent {
+	struct {
+		const char *name;
+		struct kernel_stats *k;	/* NULL: free */
+	} way[KERNELS_WAYS];
+};
+
 struct kernels_room {
 	size_t left_bytes;
-	/* Where a name's pointer was found last: most come again and again. */
-	struct kernel_stats *recent[KERNELS_RECENT];
-	/* Classes of names that have no row: telling one takes microseconds. */
-	struct {
-		uint64_t hash;
-		uint8_t class;
-	} classes[KERNELS_CLASSES];
+	struct kernels_recent recent[KERNELS_RECENT];
+	/* Hashes of names that have no row, with their classes in the low byte: telling one takes
+	 * microseconds. */
+	uint64_t classes[KERNELS_CLASSES][KERNELS_WAYS];
 };
 
 struct kernels {
 	VEC(struct kernel_stats *) all;
 	struct map by_name;		/* hash of the name -> index; chains go on by adding 1 */
+	struct kernel_stats *other[KERNEL_CLASSES];	/* rows "[other]"; NULL: none yet */
 };
 
 /* The row of that name (NULL: unknown), stable until it is freed or dropped. NULL on ENOMEM. */

@@ -76,7 +76,7 @@ struct model_process {
 	const char *cmdline;	/* NULL: unknown */
 	uint64_t start_ns;	/* 0: unknown */
 	uint64_t exec_ns;	/* it executed its program; 0: was not seen */
-	uint64_t exit_ns;	/* its first thread ended; 0: goes on */
+	uint64_t exit_ns;	/* its first thread ended; 0: goes on, or nobody saw it */
 	uint64_t children;	/* seen */
 	size_t n_child;		/* named, <= MODEL_CHILDREN */
 	struct model_child *child;
@@ -90,6 +90,7 @@ struct ranges;
 const struct ranges *model_ranges(const struct model *m, size_t i);
 
 /* EVENT_IDENTITY: what is known of process i under that name. */
+bool model_has_ended(const struct model *m, size_t i);	/* by the end of the session, whenever */
 const char *model_identity(const struct model *m, size_t i, const char *key);	/* NULL: nothing */
 
 /* How much of [start, end) process i had a library mapped that was not yet probed. */

@@ -23,7 +23,7 @@ static void note_timeline(struct model *m, struct thread *t, uint64_t cursor_ns,
 
 	if (b->last_gap != CLASS_OTHER)
 		note_span(m, t, num_max(cursor_ns, b->base), start, b->last_gap);
-	note_span(m, t, start, woken, BUCKET_OFF_0 + ev->dir);
+	note_span(m, t, start, woken, bucket_of_off(ev->dir));
 	note_span(m, t, woken, b->cursor, BUCKET_OFF_0 + OFF_RUNQUEUE);
 }
 

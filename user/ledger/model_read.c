@@ -63,6 +63,11 @@ const char *model_identity(const struct model *m, size_t i, const char *key)
 	return pairs_get(&m->processes.v[i]->identity, key);
 }
 
+bool model_has_ended(const struct model *m, size_t i)
+{
+	return m->processes.v[i]->info.exit_ns || model_identity(m, i, "ended");
+}
+
 uint64_t model_unarmed_ns(const struct model *m, size_t i, uint64_t start_ns, uint64_t end_ns)
 {
 	return spans_overlap(&m->processes.v[i]->unarmed, start_ns, end_ns);

@@ -77,8 +77,14 @@ int offs_add(struct offs *o, const struct event *ev, uint64_t from_ns)
 	struct off_row key;
 	uint64_t start = num_min(num_max(ev->start_ns, from_ns), ev->end_ns);
 	uint64_t woken = num_max(ev->end_ns - OFF_WOKEN_NS(ev), start);
-	struct off_row *row = make_key(o, ev, &key) ? NULL : find_row(o, &key);
+	struct off_row *row;
 
+	if (ev->dir == OFF_UNTOLD) {
+		o->untold++;
+		o->untold_ns += ev->end_ns - start;
+		return 0;
+	}
+	row = make_key(o, ev, &key) ? NULL : find_row(o, &key);
 	if (!row)
 		return -ENOMEM;
 	if (ev->dir == OFF_RUNQUEUE)
@@ -95,7 +101,7 @@ void offs_reset(struct offs *o)
 	map_free(&o->index);
 	strpool_free(o->texts);
 	o->texts = NULL;
-	o->all.n = 0;
+	o->all.n = o->untold = o->untold_ns = 0;
 }
 
 void offs_free(struct offs *o)

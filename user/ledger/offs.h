@@ -34,9 +34,11 @@ struct offs {
 	struct map index;	/* hash -> place + 1 */
 	struct strpool *texts;
 	uint64_t more;		/* events that found no row of their own */
+	uint64_t untold;	/* times whose end was not told (OFF_UNTOLD): in no row */
+	uint64_t untold_ns;
 };
 
-/* An EVENT_OFF with a reason, of which what is before from_ns is not counted. 0 or -ENOMEM. */
+/* An EVENT_OFF with a reason or OFF_UNTOLD, of which what is before from_ns is not counted. 0 or -ENOMEM. */
 int offs_add(struct offs *o, const struct event *ev, uint64_t from_ns);
 void offs_reset(struct offs *o);	/* forgets all rows */
 void offs_free(struct offs *o);

@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "probe/loader_read.h"
+
 static int find_mapping(int iter_fd, uint64_t start, struct file_key *out)
 {
 	struct gp_mapping rec;

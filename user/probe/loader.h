@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The BPF side as one object: opens, configures and loads the programs, makes links, reads maps.
+ * The BPF side as one object: opens, configures and loads the programs, makes links; what they keep
+ * is read by loader_read.h.
  * The only user of the skeleton. Knows nothing of files, symbols or what rows mean.
  */
 #ifndef PROBE_LOADER_H
@@ -12,9 +13,6 @@
 #include <sys/types.h>
 
 #include "gpuprof/control.h"
-#include "gpuprof/event.h"
-#include "gpuprof/off.h"
-#include "probe/tally_map.h"
 
 enum loader_way {		/* how functions are probed (design §4) */
 	WAY_AUTO = 0,
@@ -99,33 +97,11 @@ void loader_hand_over(struct loader *l);
  * readable, but those of threads that end are gone. WAY_PERF: breakpoints go within seconds. */
 void loader_detach(struct loader *l);
 
-struct loader_state {
-	struct gp_call head;
-	uint64_t words[GP_WORDS_LARGE + 2];
-};
-
-/* After loader_detach: every living thread's last state (loader_state; kind 0 or GP_OPEN). */
-int loader_each_state(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len), void *ctx);
-
 /* Does the scheduler tell? Not where it was not asked for, with another detail than DETAIL_CALL, or
  * where the kernel refuses the hooks (then all else works). */
 bool loader_off_cpu(const struct loader *l);
 
 /* And are interrupts told from threads that wake others? */
 bool loader_knows_interrupts(const struct loader *l);
-
-/* Every living thread that is off the CPU now, or has been so in its open call: a gp_off with
- * GP_OFF_STILL. Any time; with the last states it must be read before those. 0 or -errno. */
-int loader_each_off(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len), void *ctx);
-
-/* A new fd to read struct gp_mapping from: what a process maps now, and before Linux 6.1 what others
- * do, too. -errno; the caller closes it. */
-int loader_open_mappings(const struct loader *l, pid_t pid);
-
-/* What the kernel has added up so far, over all CPUs; with another detail than DETAIL_CALL. */
-int loader_each_tally(const struct loader *l, tally_fn fn, void *ctx);
-
-/* Over all CPUs, since loading (our own calibration calls are not in it). 0 or -errno. */
-int loader_counts(const struct loader *l, struct gp_counts *sum);
 
 #endif

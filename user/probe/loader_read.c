@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "probe/loader_internal.h"
+#include "probe/loader_read.h"
 
 int loader_open_iterator(struct bpf_program *prog, const struct bpf_iter_attach_opts *opts)
 {

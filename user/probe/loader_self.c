@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "probe/catalog.h"
 #include "probe/loader_internal.h"
+#include "probe/loader_read.h"
 
 #define FUNCTION(name, code)                                                                    \
 	__asm__(".text\n.globl " name "\n.type " name ", %function\n" name ":\n" code            \

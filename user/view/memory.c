@@ -39,7 +39,7 @@ static const char *since_of(const struct model *m, const struct model_process *p
 	return p->start_ns >= start_ns || p->exec_ns >= start_ns ? "start" : "attach";
 }
 
-static void fill_sums(struct cell *row, const struct model_process *p, const struct memory_sums *s)
+static void fill_sums(struct cell *row, bool ended, const struct memory_sums *s)
 {
 	if (s->device != MEMORY_NO_DEVICE)
 		cell_u(&row[DEVICE], s->device);
@@ -49,8 +49,8 @@ static void fill_sums(struct cell *row, const struct model_process *p, const str
 	cell_u(&row[ALLOCS], s->allocs);
 	cell_u(&row[FREES], s->frees);
 	cell_u(&row[FAILED], s->failed);
-	if (p->exit_ns || s->leaked_bytes)
-		cell_u(&row[LEAKED], s->leaked_bytes + (p->exit_ns ? s->live_bytes : 0));
+	if (ended || s->leaked_bytes)
+		cell_u(&row[LEAKED], s->leaked_bytes + (ended ? s->live_bytes : 0));
 	cell_u(&row[FREES_BEFORE], s->frees_before);
 	cell_u(&row[UNSIZED], s->unsized);
 	cell_u(&row[UNTRACKED], s->untracked);
@@ -60,6 +60,7 @@ struct rows {
 	struct table *t;
 	const struct model *m;
 	const struct model_process *p;
+	bool ended;
 	struct folded folded;
 };
 
@@ -74,7 +75,7 @@ static int add_row(struct rows *r, const struct memory_sums *s)
 	if (!row)
 		return -ENOMEM;
 	cell_u(&row[PID], p->pid);
-	fill_sums(row, p, s);
+	fill_sums(row, r->ended, s);
 	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
 	if (!err)
 		err = cell_s(t, &row[KIND], memory_kind_name(s->kind));
@@ -137,6 +138,7 @@ struct table *view_memory(const struct model *m, bool by_stack)
 		return NULL;
 	for (size_t i = 0; i < model_processes(m) && !err; i++) {
 		r.p = model_process(m, i);
+		r.ended = model_has_ended(m, i);
 		if (model_memory(m, i))
 			err = add_process(&r, model_memory(m, i), by_stack);
 	}

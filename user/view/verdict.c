@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Three cases: a finding that matters, books without one, and no books of devices at all. */
+/* Three cases: a finding that matters, books without one, and devices of which nothing is known. */
 #include "view/verdict.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "base/units.h"
 #include "ledger/findings.h"
+#include "view/views.h"
 
 static double ratio(uint64_t part_ns, uint64_t of_ns)
 {
@@ -16,16 +17,9 @@ static double ratio(uint64_t part_ns, uint64_t of_ns)
 
 static void add_process(struct strbuf *out, const struct model *m, uint32_t pid)
 {
-	strbuf_addf(out, "pid %u", pid);
-	for (size_t i = model_processes(m); i-- > 0;) {
-		const struct model_process *p = model_process(m, i);
+	const char *comm = view_comm(m, pid);
 
-		if (p->pid != pid)
-			continue;
-		if (p->comm[0])
-			strbuf_addf(out, ", %s", p->comm);
-		return;
-	}
+	strbuf_addf(out, "pid %u%s%s", pid, comm ? ", " : "", comm ? comm : "");
 }
 
 /* ---- a finding ------------------------------------------------------------------------------- */
@@ -161,39 +155,98 @@ static void add_share(struct strbuf *out, const char *before, uint64_t ns, uint6
 }
 
 /* A device waits for a cause on the thread's side for no longer than the thread is there. */
-static void add_bounds(struct strbuf *out, const struct model *m, uint64_t now_ns)
+static void add_bounds(struct strbuf *out, const struct model_thread *t)
 {
-	struct model_thread t;
-	uint64_t wall_ns, outside_ns;
+	uint64_t wall_ns = t->book.close_ns - t->book.open_ns, outside_ns = t->book.ns[CLASS_OTHER];
 
-	if (!find_driver(&t, m, now_ns))
-		return;
-	wall_ns = t.book.close_ns - t.book.open_ns;
-	outside_ns = t.book.ns[CLASS_OTHER];
 	for (unsigned int i = BUCKET_OFF_0; i < BUCKET_END; i++)
-		outside_ns += t.book.ns[i];
-	strbuf_addf(out, "Thread %u (%s) waits for the device in synchronising calls", t.tid,
-		    t.comm[0] ? t.comm : t.process_comm);
-	add_share(out, " ", t.book.ns[CLASS_SYNC], wall_ns);
+		outside_ns += t->book.ns[i];
+	strbuf_addf(out, "Thread %u (%s) waits for the device in synchronising calls", t->tid,
+		    t->comm[0] ? t->comm : t->process_comm);
+	add_share(out, " ", t->book.ns[CLASS_SYNC], wall_ns);
 	add_share(out, " of its time, is in no call ", outside_ns, wall_ns);
-	add_share(out, ", launches ", t.book.ns[CLASS_LAUNCH], wall_ns);
-	strbuf_addstr(out, ".\nWhat the device does meanwhile was not seen: if no other thread drives it, "
-		      "input or host code can cost it no more than");
+	add_share(out, ", launches ", t->book.ns[CLASS_LAUNCH], wall_ns);
+	strbuf_addstr(out, ": if no other thread drives the device, input or host code costs it at most");
 	add_share(out, " ", outside_ns, wall_ns);
-	add_share(out, ", launching no more than ", t.book.ns[CLASS_LAUNCH], wall_ns);
-	strbuf_addstr(out, ".\nNext: gpuprof stat -- CMD, or gpuprof env before it starts: the helper tells device times");
+	add_share(out, ", launching at most ", t->book.ns[CLASS_LAUNCH], wall_ns);
+	strbuf_addch(out, '.');
+}
+
+/* How to have device times of a process, by what its helper is (cli/session_silent.c). */
+static const struct remedy {
+	const char *helper;
+	enum next runs, ended;
+} remedies[] = {
+	{ "none", NEXT_INJECT, NEXT_RESTART },
+	{ "refused", NEXT_RESTART, NEXT_RESTART },
+	{ "silent", NEXT_DOCTOR, NEXT_HOST },
+};
+
+static enum next choose_remedy(const char *helper, const struct next_whom *whom)
+{
+	const struct remedy *r = &remedies[0];
+
+	for (size_t i = 1; helper && i < sizeof(remedies) / sizeof(remedies[0]); i++)
+		if (!strcmp(remedies[i].helper, helper))
+			r = &remedies[i];
+	if (!whom->ended)
+		return r->runs;
+	return whom->command ? NEXT_HOST : r->ended;	/* a command was given the helper */
+}
+
+static const char *identity_of(const struct model *m, uint32_t pid, const char *key)
+{
+	for (size_t i = model_processes(m); i-- > 0;)
+		if (model_process(m, i)->pid == pid)
+			return model_identity(m, i, key);
+	return NULL;
+}
+
+static void add_unseen(struct strbuf *out, const struct model *m, const struct model_thread *t)
+{
+	const char *why = identity_of(m, t->pid, "helper_why");
+	const struct next_whom whom = next_of(m, t->pid, 0);
+
+	strbuf_addf(out, "What the devices of pid %u", t->pid);
+	if (view_comm(m, t->pid))
+		strbuf_addf(out, " (%s)", view_comm(m, t->pid));
+	strbuf_addf(out, " did was not seen: %s.\n", why ? why : "no helper told of them");
+	add_bounds(out, t);
+	strbuf_addstr(out, "\nNext: ");
+	next_add(out, choose_remedy(identity_of(m, t->pid, "helper"), &whom), &whom, NULL);
+}
+
+/* Of no device is more known than that it is there. */
+static int know_nothing(const struct model *m, uint64_t now_ns, bool *is)
+{
+	const struct devices *d = model_devices(m);
+	int err = 0;
+
+	*is = true;
+	for (size_t i = 0; !err && *is && i < devices_count(d); i++) {
+		uint64_t idle_ns[IDLE_CAUSES];
+		struct device_sum sum;
+
+		err = model_device(m, devices_get(d, i), now_ns, &sum, idle_ns, NULL);
+		*is = !err && sum.idle_ns == sum.close_ns - sum.open_ns &&
+		      idle_ns[IDLE_UNKNOWN] >= sum.idle_ns / 2;
+	}
+	return err;
 }
 
 int verdict_add(struct strbuf *out, const struct model *m, uint64_t now_ns)
 {
+	struct model_thread driver;
 	struct findings f = { 0 };
-	int err = 0;
+	bool unseen;
+	int err = know_nothing(m, now_ns, &unseen);
 
-	if (!devices_count(model_devices(m))) {
-		add_bounds(out, m, now_ns);
+	if (!err && unseen && find_driver(&driver, m, now_ns)) {
+		add_unseen(out, m, &driver);
 		return out->failed ? -ENOMEM : 0;
 	}
-	err = findings_read(&f, m, now_ns);
+	if (!err)
+		err = findings_read(&f, m, now_ns);
 	if (!err && f.all.n && f.all.v[0].has_share && f.all.v[0].share >= FINDING_SHARE_MEDIUM)
 		add_finding(out, m, &f);
 	else if (!err)

@@ -2,7 +2,7 @@
 /*
  * What a report says first, in at most three sentences: the largest avoidable loss, its cause and
  * share, its evidence, what removing it gains at most, and the next command. Made of findings; where
- * no helper told of devices, of the calls of the thread that launches, as bounds. Sample:
+ * nothing is known of devices, why, and bounds by the calls of the thread that launches. Sample:
  *
  *   28.1 % of device 0 (pid 12, train) is lost to input-stall: thread 12 (train) is in no call ...
  *   Evidence: 30 times, 19.1 ms each, 40.2 ms at most; without it at most 28.1 % is gained.

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What is proposed next, by whether the process still runs, whether gpuprof started it, and whether who
+ * measured may use probes. Everything proposed is taken by the command line.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/options.h"
+#include "model_room.h"
+#include "ledger/findings_next.h"
+
+enum { PROBES = 1, ENDED = 2 };
+
+static struct next_whom whom(unsigned int how, const char *command)
+{
+	return (struct next_whom){ .pid = 12, .device = 1, .name = "train", .command = command,
+				   .probes = how & PROBES, .ended = how & ENDED };
+}
+
+static void a_proposal_is_what_this_user_can_do_with_this_process(void **state)
+{
+	static const struct {
+		enum next what;
+		unsigned int how;
+		const char *command, *filter, *wanted;
+	} cases[] = {
+		{ NEXT_CALLERS, PROBES, NULL, "cudaFree",
+		  "gpuprof stat --stacks --by stack --filter cudaFree -d 10s -p 12" },
+		{ NEXT_CALLERS, PROBES, NULL, "Malloc|Free",
+		  "gpuprof stat --stacks --by stack --filter 'Malloc|Free' -d 10s -p 12" },
+		{ NEXT_CALLERS, PROBES | ENDED, NULL, "cudaFree",
+		  "gpuprof stat --stacks --by stack --filter cudaFree -d 10s --name train" },
+		{ NEXT_CALLERS, PROBES | ENDED, "./train --steps 5", "cudaFree",
+		  "gpuprof stat --stacks --by stack --filter cudaFree -- ./train --steps 5" },
+		{ NEXT_CALLERS, 0, NULL, "cudaFree", "gpuprof stacks -p 12" },
+		{ NEXT_CALLERS, ENDED, "./train", "cudaFree",
+		  "sudo gpuprof stat --stacks --by stack --filter cudaFree -- ./train" },
+		{ NEXT_WAITING, PROBES, "./train", NULL,
+		  "gpuprof stat --stacks --wide --table offcpu -d 10s -p 12" },
+		{ NEXT_WAITING, 0, NULL, NULL, "gpuprof stacks -p 12" },
+		{ NEXT_STACKS, 0, NULL, NULL, "gpuprof stacks -p 12" },
+		{ NEXT_STACKS, ENDED, "./train", NULL, "gpuprof stacks --name train" },
+		{ NEXT_COMM, 0, NULL, NULL, "gpuprof stat --table kernels --filter nccl -d 10s -p 12" },
+		{ NEXT_COMM, ENDED, "CMD", NULL, "gpuprof stat --table kernels --filter nccl -- CMD" },
+		{ NEXT_THREADS, PROBES, NULL, NULL, "gpuprof stat --table threads -d 10s -p 12" },
+		{ NEXT_SMALL, 0, NULL, NULL, "gpuprof stat --table kernels --sort count -d 10s -p 12" },
+		{ NEXT_QUEUED, PROBES, NULL, NULL,
+		  "gpuprof stat --table kernels --sort queue_p99_ns -d 10s -p 12" },
+		{ NEXT_DEVICE, PROBES, NULL, NULL, "gpuprof stat --table processes,devices -d 10s --gpu 1" },
+		{ NEXT_DEVICE, 0, NULL, NULL, "gpuprof stat --table processes,devices -d 10s -p 12" },
+		{ NEXT_MEMORY, PROBES | ENDED, NULL, NULL,
+		  "gpuprof stat --stacks --by stack --table memory -d 10s --name train" },
+		{ NEXT_MEMORY, 0, NULL, NULL,
+		  "sudo gpuprof stat --stacks --by stack --table memory -d 10s -p 12" },
+		{ NEXT_INJECT, 0, NULL, NULL, "gpuprof stat --inject -d 10s -p 12" },
+		{ NEXT_RESTART, ENDED, NULL, NULL, "gpuprof stat -- CMD" },
+		{ NEXT_DOCTOR, PROBES, NULL, NULL, "gpuprof doctor -p 12" },
+		{ NEXT_HOST, ENDED, NULL, NULL, "gpuprof doctor" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct next_whom who = whom(cases[i].how, cases[i].command);
+		struct strbuf out = STRBUF_INIT;
+
+		next_add(&out, cases[i].what, &who, cases[i].filter);
+		assert_string_equal(out.s, cases[i].wanted);
+		strbuf_free(&out);
+	}
+}
+
+static void parses(const char *command)
+{
+	char *words = strdup(command), *rest = words, *word, *argv[32] = { NULL };
+	struct options o;
+	int argc = 0;
+
+	while ((word = strsep(&rest, " ")))
+		argv[argc++] = word;
+	if (options_parse(&o, argc, argv))
+		fail_msg("not taken: %s", command);
+	options_free(&o);
+	free(words);
+}
+
+static void every_proposal_is_taken_by_the_command_line(void **state)
+{
+	(void)state;
+	for (unsigned int what = 0; what < NEXT_KINDS; what++)
+		for (unsigned int how = 0; how < 8; how++) {
+			struct next_whom who = whom(how & 3, how & 4 ? "./train --steps 5" : NULL);
+			struct strbuf out = STRBUF_INIT;
+
+			if (what == NEXT_INJECT && who.ended)
+				continue;	/* there is none any more */
+			next_add(&out, (enum next)what, &who, "cudaFree");
+			parses(out.s + (strncmp(out.s, "sudo ", 5) ? 0 : 5));
+			strbuf_free(&out);
+		}
+}
+
+static void fact(struct model *m, const char *key, const char *value)
+{
+	push(m, (struct event){ .kind = EVENT_FACT, .text = key, .text2 = value });
+}
+
+static void what_a_capture_says_of_names_and_commands_is_typed_only_where_it_is_harmless(void **state)
+{
+	struct model *m = session(1000);
+	struct next_whom who;
+
+	(void)state;
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .text = "a;reboot" });
+	fact(m, "command", "./a $(reboot)");
+	who = next_of(m, 12, 3);
+	assert_string_equal(who.name, "");
+	assert_string_equal(who.command, "CMD");
+	assert_true(who.probes && !who.ended);
+	assert_int_equal(who.device, 3);
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 13, .text = "python3.11" });
+	fact(m, "command", "torchrun --nproc=2 /home/a_b/t.py x=1");
+	fact(m, "without_probes", "CAP_BPF is missing; run as root or with sudo");
+	who = next_of(m, 13, 0);
+	assert_string_equal(who.name, "python3.11");
+	assert_string_equal(who.command, "torchrun --nproc=2 /home/a_b/t.py x=1");
+	assert_false(who.probes);
+	fact(m, "without_probes", "--attach none; leave that out");
+	assert_true(next_of(m, 13, 0).probes);
+	model_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_proposal_is_what_this_user_can_do_with_this_process),
+		cmocka_unit_test(every_proposal_is_taken_by_the_command_line),
+		cmocka_unit_test(what_a_capture_says_of_names_and_commands_is_typed_only_where_it_is_harmless),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What is found out of each process when the session ends, as facts about it for the report: `ended`,
+ * where its first thread made no call and nobody told; `helper`: none (in it), refused (none can be), or
+ * silent (it told of no device); `helper_why` says so in words.
+ */
+#include <errno.h>
+
+#include "cli/session_internal.h"
+#include "inject/subject.h"
+#include "probe/proc.h"
+#include "probe/target.h"
+
+static void push_fact(struct session *s, uint32_t pid, const char *key, const char *value)
+{
+	session_push(s, &(struct event){ .kind = EVENT_IDENTITY, .pid = pid, .tid = pid, .text = key,
+					 .text2 = value });
+}
+
+static bool is_gone(pid_t pid)
+{
+	struct target_process p;
+	struct proc proc;
+	int err = proc_open(&proc, pid);
+	bool gone = err == -ESRCH || err == -ENOENT;
+
+	if (!err)
+		gone = target_process_from(&proc, &p) == -ESRCH || p.ended;
+	proc_close(&proc);
+	return gone;
+}
+
+static void tell_ended(struct session *s)
+{
+	const struct model *m = s->tap.model;
+
+	for (size_t i = 0; i < model_processes(m); i++) {
+		const struct model_process *p = model_process(m, i);
+
+		if (p->tallies.all.n && !model_has_ended(m, i) && is_gone((pid_t)p->pid))
+			push_fact(s, p->pid, "ended", "yes");
+	}
+}
+
+static bool makes_calls(const struct model *m, pid_t pid)
+{
+	for (size_t i = model_processes(m); i-- > 0;)
+		if (model_process(m, i)->pid == (uint32_t)pid)
+			return model_process(m, i)->tallies.all.n;
+	return false;
+}
+
+enum silence { NONE, REFUSED, SILENT };
+
+static enum silence read_why(struct strbuf *why, const struct helpers_status *st)
+{
+	const char *wrong = helpers_why_silent(st);
+	struct subject subject;
+
+	if (wrong)
+		strbuf_addf(why, "%s%s%s%s", wrong, *st->head.occupant || *st->head.reason ? ": " : "",
+			    st->head.occupant, *st->head.occupant ? "" : st->head.reason);
+	else if (st->head.tag)
+		strbuf_addstr(why, "its helper told of none");
+	if (why->len)
+		return SILENT;
+	strbuf_addstr(why, "no helper is in it");
+	if (is_gone(st->pid) || subject_read(&subject, st->pid) != -ENOTSUP)
+		return NONE;
+	strbuf_addf(why, ", and none can be brought in: %s", subject.why);
+	return REFUSED;
+}
+
+static void tell_silence(struct session *s)
+{
+	static const char *const names[] = { [NONE] = "none", [REFUSED] = "refused", [SILENT] = "silent" };
+	struct helpers_status st;
+
+	for (size_t i = 0; s->helpers && i < helpers_count(s->helpers); i++) {
+		struct strbuf why = STRBUF_INIT;
+
+		helpers_status(s->helpers, i, &st);
+		if (st.counts.works || !makes_calls(s->tap.model, st.pid))
+			continue;
+		push_fact(s, (uint32_t)st.pid, "helper", names[read_why(&why, &st)]);
+		if (!why.failed)
+			push_fact(s, (uint32_t)st.pid, "helper_why", why.s);
+		strbuf_free(&why);
+	}
+}
+
+void session_last(struct session *s)
+{
+	tell_ended(s);
+	tell_silence(s);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the programs keep for us: states of threads, mappings, tallies and counters. Changes none of
+ * it. Knows nothing of what it means.
+ */
+#ifndef PROBE_LOADER_READ_H
+#define PROBE_LOADER_READ_H
+
+#include "gpuprof/event.h"
+#include "gpuprof/off.h"
+#include "probe/loader.h"
+#include "probe/tally_map.h"
+
+struct loader_state {
+	struct gp_call head;
+	uint64_t words[GP_WORDS_LARGE + 2];
+};
+
+/* After loader_detach: every living thread's last state (loader_state; kind 0 or GP_OPEN). */
+int loader_each_state(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len), void *ctx);
+
+/* Every living thread that is off the CPU now, or has been so in its open call: a gp_off with
+ * GP_OFF_STILL. Any time; with the last states it must be read before those. 0 or -errno. */
+int loader_each_off(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len), void *ctx);
+
+/* A new fd to read struct gp_mapping from: what a process maps now, and before Linux 6.1 what others
+ * do, too. -errno; the caller closes it. */
+int loader_open_mappings(const struct loader *l, pid_t pid);
+
+/* What the kernel has added up so far, over all CPUs; with another detail than DETAIL_CALL. */
+int loader_each_tally(const struct loader *l, tally_fn fn, void *ctx);
+
+/* Over all CPUs, since loading (our own calibration calls are not in it). 0 or -errno. */
+int loader_counts(const struct loader *l, struct gp_counts *sum);
+
+#endif
