@@ -117,6 +117,37 @@ static void a_needless_sync_is_named_with_its_function_and_thread(void **state)
 	findings_free(&f);
 }
 
+/* Without probes: in no call the thread may have waited for a CPU, which is not the program's fault. */
+static void what_was_not_seen_between_calls_is_no_fault_of_a_sync(void **state)
+{
+	struct finding_book b = clean_book();
+	struct finding_loss row = loss(LOSS_SYNC, 1000 * MS, "cudaStreamSynchronize");
+	struct findings f = { 0 };
+	struct finding found;
+
+	(void)state;
+	row.loss.cause_ns[IDLE_SYNC] = 300 * MS;
+	row.loss.cause_ns[IDLE_UNKNOWN] = 700 * MS;
+	b.losses = &row;
+	b.n_losses = 1;
+	found = only(&f, &b, "needless-sync");
+	assert_share(&found, 0.03, 0.1);
+	assert_has(&found.evidence, "300.0 ms still in the call, 0 ns until the next work began; "
+		   "500 calls x 3.000 ms; 700.0 ms more, between calls, are not counted: the thread may have had no CPU");
+	findings_free(&f);
+	row.loss.cause_ns[IDLE_SYNC] = 50 * MS;
+	row.loss.cause_ns[IDLE_UNKNOWN] = 950 * MS;
+	f = (struct findings){ 0 };
+	assert_int_equal(findings_judge(&f, &b), 0);
+	assert_int_equal(f.all.n, 0);
+	row = loss(LOSS_LAUNCH, 1000 * MS, NULL);
+	row.loss.cause_ns[IDLE_LAUNCH] = 200 * MS;
+	row.loss.cause_ns[IDLE_UNKNOWN] = 800 * MS;
+	found = only(&f, &b, "launch-bound");
+	assert_share(&found, 0.02, 0.1);
+	findings_free(&f);
+}
+
 static void an_input_stall_says_what_is_known_of_it_and_no_more(void **state)
 {
 	struct finding_book b = clean_book();
@@ -368,6 +399,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_clean_book_has_no_finding),
 		cmocka_unit_test(a_needless_sync_is_named_with_its_function_and_thread),
+		cmocka_unit_test(what_was_not_seen_between_calls_is_no_fault_of_a_sync),
 		cmocka_unit_test(an_input_stall_says_what_is_known_of_it_and_no_more),
 		cmocka_unit_test(a_thread_without_a_cpu_is_told_from_one_that_waits),
 		cmocka_unit_test(communication_is_exposed_where_no_compute_runs_beside),

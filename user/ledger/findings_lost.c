@@ -11,10 +11,13 @@ struct lost lost_add_up(const struct finding_book *b, unsigned int kinds)
 
 	for (size_t i = 0; i < b->n_losses; i++) {
 		const struct finding_loss *row = &b->losses[i];
+		uint64_t unseen_ns;
 
 		if (!(kinds & KIND(row->loss.kind)))
 			continue;
-		sum.ns += row->loss.ns;
+		unseen_ns = row->loss.kind == LOSS_HOST ? 0 : row->loss.cause_ns[IDLE_UNKNOWN];
+		sum.ns += row->loss.ns - num_min(unseen_ns, row->loss.ns);
+		sum.unseen_ns += unseen_ns;
 		sum.gaps += row->loss.gaps;
 		sum.late_ns += row->late_ns;
 		sum.longest_ns = num_max(sum.longest_ns, row->loss.longest_ns);
@@ -24,6 +27,7 @@ struct lost lost_add_up(const struct finding_book *b, unsigned int kinds)
 		if (!sum.most || row->loss.ns > sum.most->loss.ns)
 			sum.most = row;
 	}
+	sum.longest_ns = num_min(sum.longest_ns, sum.ns);
 	return sum;
 }
 
@@ -66,6 +70,16 @@ void lost_add_times(struct strbuf *out, const struct lost *lost)
 	strbuf_addstr(out, " each, ");
 	format_ns(out, lost->longest_ns);
 	strbuf_addstr(out, " at most");
+}
+
+void lost_add_unseen(struct strbuf *out, const struct lost *lost)
+{
+	if (!lost->unseen_ns)
+		return;
+	strbuf_addstr(out, "; ");
+	format_ns(out, lost->unseen_ns);
+	strbuf_addstr(out, " more, between calls, are not counted: the thread may have had no CPU, which "
+		      "probes tell");
 }
 
 void lost_add_calls(struct strbuf *out, const struct finding_loss *row)

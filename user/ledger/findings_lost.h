@@ -12,6 +12,8 @@
 
 struct lost {
 	uint64_t ns, gaps, longest_ns, late_ns;
+	uint64_t unseen_ns;			/* not in ns: outside of calls, where there were no probes.
+						 * Of LOSS_HOST it is, since that is nothing else */
 	uint64_t cause_ns[IDLE_CAUSES];
 	const struct finding_loss *most;	/* NULL: there is none */
 	unsigned int others;			/* rows of other threads or functions */
@@ -29,6 +31,7 @@ void lost_add_others(struct finding *f, const struct lost *lost);
 
 void lost_add_thread(struct strbuf *out, uint32_t tid, const char *comm);	/* "thread 12 (train)" */
 void lost_add_times(struct strbuf *out, const struct lost *lost); /* "20 times, 1.2 ms each, 8.1 ms at most" */
+void lost_add_unseen(struct strbuf *out, const struct lost *lost);	/* "; 1.2 s more ..."; or nothing */
 void lost_add_calls(struct strbuf *out, const struct finding_loss *row);	/* "; 200 calls x 6.7 ms" */
 
 #endif

@@ -22,7 +22,7 @@ static bool judge_needless_sync(const struct finding_book *b, struct finding *f)
 	struct lost lost = lost_add_up(b, KIND(LOSS_SYNC) | KIND(LOSS_COPY_SMALL));
 	uint64_t inside_ns = lost.cause_ns[IDLE_SYNC] + lost.cause_ns[IDLE_COPY_HOST];
 
-	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns))
+	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns + lost.unseen_ns))
 		return false;
 	lost_add_main(f, &lost);
 	strbuf_addf(&f->cause, " waits in %s until the device has nothing left to do",
@@ -36,6 +36,7 @@ static bool judge_needless_sync(const struct finding_book *b, struct finding *f)
 	format_ns(&f->evidence, lost.ns - inside_ns);
 	strbuf_addstr(&f->evidence, " until the next work began");
 	lost_add_calls(&f->evidence, lost.most);
+	lost_add_unseen(&f->evidence, &lost);
 	next_add(&f->next, NEXT_CALLERS, &b->whom, lost_function(&lost, "Synchronize"));
 	return true;
 }
@@ -86,7 +87,8 @@ static bool add_why_outside(struct strbuf *out, const struct lost *lost)
 	strbuf_addf(out, " is in no call%s while the device has nothing to do: ",
 		    lost->cause_ns[IDLE_UNKNOWN] ? " that CUPTI records" : "");
 	if (lost->cause_ns[IDLE_UNKNOWN])
-		strbuf_addstr(out, "it waits for input, runs host code, or is in one that only probes see");
+		strbuf_addstr(out, "it waits for input, runs host code, has no CPU, or is in one "
+			      "that only probes see");
 	else if (!off_ns)
 		strbuf_addstr(out, "it waits for input, or runs host code");
 	else if (off_ns < lost->cause_ns[IDLE_OTHER])
@@ -155,7 +157,7 @@ static bool judge_launch_bound(const struct finding_book *b, struct finding *f)
 {
 	struct lost lost = lost_add_up(b, KIND(LOSS_LAUNCH));
 
-	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns))
+	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns + lost.unseen_ns))
 		return false;
 	lost_add_main(f, &lost);
 	strbuf_addstr(&f->cause, " does not launch as fast as the device works");
@@ -169,6 +171,7 @@ static bool judge_launch_bound(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->evidence, " between them, ");
 	format_ns(&f->evidence, lost.cause_ns[IDLE_QUEUED]);
 	strbuf_addstr(&f->evidence, " until it began");
+	lost_add_unseen(&f->evidence, &lost);
 	next_add(&f->next, NEXT_CALLERS, &b->whom, "Launch");
 	return true;
 }
@@ -197,7 +200,8 @@ static bool judge_unpinned_copies(const struct finding_book *b, struct finding *
 	struct lost lost = lost_add_up(b, KIND(LOSS_COPY));
 	const struct finding_copies *c = &b->pageable;
 
-	if (!c->count || !lost_set_share(f, b, c->owned_ns + lost.ns, c->owned_ns + lost.ns))
+	if (!c->count || !lost_set_share(f, b, c->owned_ns + lost.ns,
+					  c->owned_ns + lost.ns + lost.unseen_ns))
 		return false;
 	if (lost.most)
 		lost_add_main(f, &lost);
@@ -220,6 +224,7 @@ static bool judge_unpinned_copies(const struct finding_book *b, struct finding *
 	strbuf_addstr(&f->evidence, " with no compute beside, ");
 	format_ns(&f->evidence, lost.ns);
 	strbuf_addstr(&f->evidence, " idle for it");
+	lost_add_unseen(&f->evidence, &lost);
 	next_add(&f->next, NEXT_CALLERS, &b->whom, "Memcpy");
 	return true;
 }
@@ -230,7 +235,7 @@ static bool judge_calls(const struct finding_book *b, struct finding *f, enum lo
 {
 	struct lost lost = lost_add_up(b, KIND(kind));
 
-	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns))
+	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns + lost.unseen_ns))
 		return false;
 	lost_add_main(f, &lost);
 	strbuf_addf(&f->cause, " is in %s, %s", lost_function(&lost, "calls"), why);
@@ -238,6 +243,7 @@ static bool judge_calls(const struct finding_book *b, struct finding *f, enum lo
 	strbuf_addstr(&f->evidence, "idle in and after it ");
 	lost_add_times(&f->evidence, &lost);
 	lost_add_calls(&f->evidence, lost.most);
+	lost_add_unseen(&f->evidence, &lost);
 	next_add(&f->next, NEXT_CALLERS, &b->whom, lost_function(&lost, filter));
 	return true;
 }
@@ -284,7 +290,7 @@ static bool judge_small_kernels(const struct finding_book *b, struct finding *f)
 
 	if (b->kernels < SMALL_KERNELS || b->kernels_ns / b->kernels > SMALL_KERNEL_NS)
 		return false;
-	lost_set_share(f, b, queued.ns, queued.ns + launch.ns);
+	lost_set_share(f, b, queued.ns, queued.ns + launch.ns + launch.unseen_ns);
 	if (f->gain_bound < FINDING_SHARE_MIN)
 		return false;
 	strbuf_addstr(&f->cause, "kernels are so short that the ways between them count; "
