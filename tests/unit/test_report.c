@@ -176,6 +176,23 @@ static void head_and_foot_say_what_was_measured_lost_and_spent(void **state)
 	room_free(&r);
 }
 
+/* Counters are the session's, as those of the table events; calls and time are the interval's. */
+static void figures_of_a_later_interval_say_of_which_time_they_are(void **state)
+{
+	struct room r = room_new(0);
+	struct strbuf sb = STRBUF_INIT;
+	struct summary s;
+
+	(void)state;
+	model_cut(r.model, model_now(r.model));
+	s = summary_read(r.model, NULL);
+	summary_foot(&sb, &s);
+	assert_non_null(strstr(sb.s, "lost since the session began: none of 5 events; gpuprof cost: ~0 ns "
+			       "in this interval (estimated: 0 calls x 500 ns)"));
+	strbuf_free(&sb);
+	room_free(&r);
+}
+
 static void meta_has_the_clock_on_the_wall_and_the_losses(void **state)
 {
 	struct room r = room_new(2);
@@ -301,6 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_report_of_a_capture_is_the_report_of_the_run),
 		cmocka_unit_test(head_and_foot_say_what_was_measured_lost_and_spent),
+		cmocka_unit_test(figures_of_a_later_interval_say_of_which_time_they_are),
 		cmocka_unit_test(meta_has_the_clock_on_the_wall_and_the_losses),
 		cmocka_unit_test(loss_above_the_limit_is_exit_5_with_a_report),
 		cmocka_unit_test(a_capture_without_its_end_is_exit_5_with_a_report),

@@ -152,6 +152,7 @@ static void on_interval(struct session *s, int fd)
 	counts_read(s);
 	if (s->loader)
 		read_off(s, at);
+	session_so_far(s);
 	if (s->plan->on_interval(s->plan->ctx, s->tap.model, at)) {
 		s->state = SESSION_STOPPING;
 		return;

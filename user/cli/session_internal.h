@@ -34,8 +34,7 @@ struct tap {
 
 int tap_push(void *tap, const struct event *ev);	/* an event_sink.push */
 
-/* EVENT_PROCESS and its identity, once for each process that pid was; process_ns: its exact birth,
- * 0: unknown. 0 or an error. */
+/* EVENT_PROCESS and its identity, once for each process of pid; process_ns: its exact birth, or 0. */
 int tap_describe(struct tap *tap, pid_t pid, uint64_t process_ns);
 void tap_free(struct tap *tap);		/* not what it passes on to */
 
@@ -78,6 +77,7 @@ void session_fact(struct session *s, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 void session_last(struct session *s);	/* at the end: what is known of each process by then */
+void session_so_far(struct session *s);	/* the same, of an interval */
 void session_empty(struct session *s);	/* at the end: why there may be no call at all */
 
 int targets_check(struct session *s);	/* do they exist? opens pidfds; 0 or -errno, logged */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What is found out of each process when the session ends, as facts about it for the report: `ended`,
- * where its first thread made no call and nobody told; `helper`: none (in it), refused (none can be), or
- * silent (it told of no device); `helper_why` says so in words.
+ * What is found out of each process when the session, or an interval, ends, as facts about it for the
+ * report: `ended`, where its first thread made no call and nobody told; `helper`: none (in it), refused
+ * (none can be), silent (it told of no device) or pending (not yet); `helper_why` says so in words.
  */
 #include <errno.h>
 
@@ -50,7 +50,19 @@ static bool makes_calls(const struct model *m, pid_t pid)
 	return false;
 }
 
-enum silence { NONE, REFUSED, SILENT };
+enum silence { NONE, REFUSED, SILENT, PENDING };
+
+/* While the session goes on a helper that is in order, or will come with CUDA, has not told yet. */
+static bool is_pending(const struct session *s, const struct helpers_status *st)
+{
+	return s->state == SESSION_RUNNING && !helpers_why_silent(st) && (st->head.tag || s->command.pid);
+}
+
+/* What it told of works has settled in no book yet. */
+static bool is_first_interval(const struct session *s)
+{
+	return s->state == SESSION_RUNNING && !s->interval_start_ns;
+}
 
 static enum silence read_why(struct strbuf *why, const struct helpers_status *st)
 {
@@ -73,20 +85,30 @@ static enum silence read_why(struct strbuf *why, const struct helpers_status *st
 
 static void tell_silence(struct session *s)
 {
-	static const char *const names[] = { [NONE] = "none", [REFUSED] = "refused", [SILENT] = "silent" };
+	static const char *const names[] = { [NONE] = "none", [REFUSED] = "refused", [SILENT] = "silent",
+					     [PENDING] = "pending" };
 	struct helpers_status st;
 
 	for (size_t i = 0; s->helpers && i < helpers_count(s->helpers); i++) {
 		struct strbuf why = STRBUF_INIT;
+		enum silence is;
 
 		helpers_status(s->helpers, i, &st);
-		if (st.counts.works || !makes_calls(s->tap.model, st.pid))
+		if ((st.counts.works && !is_first_interval(s)) || !makes_calls(s->tap.model, st.pid))
 			continue;
-		push_fact(s, (uint32_t)st.pid, "helper", names[read_why(&why, &st)]);
+		is = is_pending(s, &st) ? PENDING : read_why(&why, &st);
+		if (is == PENDING)
+			strbuf_addstr(&why, "its helper has not told of them yet");
+		push_fact(s, (uint32_t)st.pid, "helper", names[is]);
 		if (!why.failed)
 			push_fact(s, (uint32_t)st.pid, "helper_why", why.s);
 		strbuf_free(&why);
 	}
+}
+
+void session_so_far(struct session *s)
+{
+	tell_silence(s);
 }
 
 void session_last(struct session *s)

@@ -209,9 +209,22 @@ void summary_head(struct strbuf *out, const struct summary *s)
 	add_blind(out, s->model);
 }
 
+/* Some figures are of an interval; counters are the session's, as those of the table events. */
+static bool is_later(const struct summary *s)
+{
+	struct model_session session = model_session(s->model);
+
+	return session.interval_ns != session.start_ns;
+}
+
+static const char *since(const struct summary *s)
+{
+	return is_later(s) ? " since the session began" : "";
+}
+
 static void add_loss(struct strbuf *out, const struct summary *s)
 {
-	strbuf_addstr(out, "lost: ");
+	strbuf_addf(out, "lost%s: ", since(s));
 	if (s->lost)
 		format_count(out, s->lost);
 	else
@@ -248,7 +261,7 @@ static void add_lost_stacks(struct strbuf *out, const struct summary *s)
 
 		if (strcmp(r->kind, "stack") != 0 || !r->lost)
 			continue;
-		strbuf_addstr(out, "\nstacks: ");
+		strbuf_addf(out, "\nstacks%s: ", since(s));
 		format_count(out, r->lost);
 		strbuf_addstr(out, " of ");
 		format_count(out, r->hits);
@@ -262,7 +275,7 @@ static void add_cost(struct strbuf *out, const struct summary *s)
 	if (!s->cost_per_hit_ns) {
 		strbuf_addstr(out, "not known, ");
 		format_count(out, s->cost_hits);
-		strbuf_addstr(out, " calls");
+		strbuf_addstr(out, is_later(s) ? " calls in this interval" : " calls");
 		return;
 	}
 	strbuf_addch(out, '~');
@@ -270,6 +283,7 @@ static void add_cost(struct strbuf *out, const struct summary *s)
 		strbuf_addf(out, "%.2g %% of the targets' thread time", summary_cost_share(s) * 100);
 	else
 		format_ns(out, summary_cost_ns(s));
+	strbuf_addstr(out, is_later(s) ? " in this interval" : "");
 	strbuf_addstr(out, " (estimated: ");
 	format_count(out, s->cost_hits);
 	strbuf_addf(out, " calls x %llu ns", (unsigned long long)s->cost_per_hit_ns);
@@ -362,21 +376,21 @@ static void add_hint(struct strbuf *out, const struct summary *s)
 	strbuf_addstr(out, "; gpuprof doctor -p PID tells more");
 }
 
-static void add_invalid(struct strbuf *out, const struct model *m)
+static void add_invalid(struct strbuf *out, const struct summary *s)
 {
 	struct model_counts counts;
 	uint64_t n = 0;
 
-	model_counts(m, &counts);
+	model_counts(s->model, &counts);
 	for (unsigned int i = 0; i < EVENT_KIND_END; i++)
 		n = num_add(n, counts.invalid[i]);
 	if (n > counts.outside) {
-		strbuf_addstr(out, "\ninvalid: ");
+		strbuf_addf(out, "\ninvalid%s: ", since(s));
 		format_count(out, n - counts.outside);
 		strbuf_addstr(out, " events contradicted others and were not used");
 	}
 	if (counts.outside) {
-		strbuf_addstr(out, "\noutside: ");
+		strbuf_addf(out, "\noutside%s: ", since(s));
 		format_count(out, counts.outside);
 		strbuf_addstr(out, " works of devices ran before the measuring began or after it ended, "
 			      "and are in no table (invalid in events)");
@@ -403,7 +417,7 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 	summary_add_probes(out, s);
 	add_unknown(out, s);
 	add_hint(out, s);
-	add_invalid(out, s->model);
+	add_invalid(out, s);
 	if (s->incomplete)
 		strbuf_addstr(out, "\nincomplete: what the capture still holds was used");
 }

@@ -204,7 +204,7 @@ static const char *identity_of(const struct model *m, uint32_t pid, const char *
 
 static void add_unseen(struct strbuf *out, const struct model *m, const struct model_thread *t)
 {
-	const char *why = identity_of(m, t->pid, "helper_why");
+	const char *helper = identity_of(m, t->pid, "helper"), *why = identity_of(m, t->pid, "helper_why");
 	const struct next_whom whom = next_of(m, t->pid, 0);
 
 	strbuf_addf(out, "What the devices of pid %u", t->pid);
@@ -212,8 +212,10 @@ static void add_unseen(struct strbuf *out, const struct model *m, const struct m
 		strbuf_addf(out, " (%s)", view_comm(m, t->pid));
 	strbuf_addf(out, " did was not seen: %s.\n", why ? why : "no helper told of them");
 	add_bounds(out, t);
+	if (helper && !strcmp(helper, "pending"))
+		return;		/* the next interval has them */
 	strbuf_addstr(out, "\nNext: ");
-	next_add(out, choose_remedy(identity_of(m, t->pid, "helper"), &whom), &whom, NULL);
+	next_add(out, choose_remedy(helper, &whom), &whom, NULL);
 }
 
 /* Of no device is more known than that it is there. */
