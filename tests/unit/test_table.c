@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-#include "view/table.h"
+#include "view/format.h"
+#include "view/report.h"
 #include "view/utf8.h"
 
 static const struct column columns[] = {
@@ -202,6 +203,37 @@ static void sentences_are_below_their_row_and_the_verdict_comes_first(void **sta
 		"    cause     1234567890123456789 1234567890123456789 1234567890123456789 1234567890123456789\n"
 		"              1234567890123456789 1234567890123456789\n");
 	strbuf_free(&many);
+}
+
+/* What is to be typed is one line however narrow the terminal; in a file the footer is one, too. */
+static void a_narrow_terminal_breaks_sentences_and_no_command(void **state)
+{
+	static const struct column next[] = {
+		{ .name = "cause", .type = CELL_PROSE }, { .name = "next", .type = CELL_COMMAND },
+	};
+	struct report r = { .head = "a head that is no longer than its terminal is wide",
+			    .verdict = "a verdict that is longer than its terminal is wide\n"
+				       "Next: gpuprof stat --table kernels --sort count -p 12",
+			    .foot = "lost: none; what gpuprof cost is not known", .columns = 30 };
+	struct table *t = table_new("findings", next, 2);
+	struct cell *c = table_row(t);
+
+	(void)state;
+	cell_s(t, &c[0], "it waits for somebody who does not come");
+	cell_s(t, &c[1], "gpuprof stat --table kernels --sort count -p 12");
+	renders(t, &r, FORMAT_TEXT,
+		"a head that is no longer than its\n"
+		"  terminal is wide\n\n"
+		"a verdict that is longer than its\n"
+		"  terminal is wide\n"
+		"Next: gpuprof stat --table kernels --sort count -p 12\n\n"
+		"findings\n"
+		"\n\n"
+		"    cause     it waits for somebody who\n"
+		"              does not come\n"
+		"    next      gpuprof stat --table kernels --sort count -p 12\n\n"
+		"lost: none; what gpuprof cost is not\n"
+		"  known\n");
 }
 
 static void md_escapes_what_is_markup(void **state)
@@ -424,6 +456,7 @@ int main(void)
 		cmocka_unit_test(long_names_are_cut_in_the_middle_between_characters),
 		cmocka_unit_test(hostile_names_cannot_reach_the_terminal),
 		cmocka_unit_test(sentences_are_below_their_row_and_the_verdict_comes_first),
+		cmocka_unit_test(a_narrow_terminal_breaks_sentences_and_no_command),
 		cmocka_unit_test(md_escapes_what_is_markup),
 		cmocka_unit_test(csv_has_raw_numbers_and_quotes_what_needs_it),
 		cmocka_unit_test(several_tables_of_csv_are_named),

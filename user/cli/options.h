@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "probe/selector.h"
-#include "view/table.h"
+#include "view/report.h"
 
 enum verb_id {
 	VERB_DEFAULT,		/* no verb: the live view or the interval mode */

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -91,6 +92,13 @@ int out_check(const char *path)
 	else
 		return EXIT_OK;
 	return EXIT_FAIL;
+}
+
+unsigned int out_columns(const char *path)
+{
+	struct winsize size;
+
+	return path || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? 0 : size.ws_col;
 }
 
 int out_write(const char *path, const struct strbuf *text)

@@ -9,6 +9,9 @@
  * capture is never overwritten by a report. */
 int out_check(const char *path);
 
+/* Columns of the terminal that shows what is written to path; 0: none does. */
+unsigned int out_columns(const char *path);
+
 /*
  * Writes the text to path, or to standard output when path is NULL or cannot be written, so
  * that a report is not lost. EXIT_OK or EXIT_FAIL; what failed is logged, but not that a reader has

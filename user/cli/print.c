@@ -11,13 +11,15 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/num.h"
 #include "cli/exit.h"
 #include "cli/out.h"
 #include "cli/summary.h"
 #include "view/verdict.h"
 #include "view/views.h"
 
-#define NAME_WIDTH 48	/* of a cell in text form without --wide */
+#define NAME_WIDTH 48	/* of a cell in text form without --wide; on a terminal a quarter of it */
+#define NAME_WIDTH_MIN 24
 #define COLUMNS_MAX 512	/* of all tables that a report has */
 
 static struct table *build_calls(const struct options *o, const struct model *m, uint64_t now_ns)
@@ -419,6 +421,7 @@ static void render(struct strbuf *out, const struct options *o, const struct pri
 {
 	struct strbuf head = STRBUF_INIT, verdict = STRBUF_INIT, foot = STRBUF_INIT;
 	struct strpool *pool = strpool_new();
+	unsigned int columns = out_columns(o->output);
 	struct meta_pair pairs[SUMMARY_META];
 	struct meta meta = { .v = pairs };
 
@@ -430,7 +433,8 @@ static void render(struct strbuf *out, const struct options *o, const struct pri
 		meta.n = summary_meta(pairs, s, verdict.s, pool);
 	report_render(out, &(struct report){
 		.meta = &meta, .tables = p->tables, .n_tables = p->n, .head = head.s,
-		.verdict = verdict.s, .foot = foot.s, .name_width = NAME_WIDTH, .wide = o->wide,
+		.verdict = verdict.s, .foot = foot.s, .wide = o->wide, .columns = columns,
+		.name_width = columns ? num_max(columns / 4, NAME_WIDTH_MIN) : NAME_WIDTH,
 	}, (enum format)o->format);
 	out->failed |= !pool || head.failed || foot.failed;
 	strpool_free(pool);

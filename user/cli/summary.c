@@ -16,6 +16,7 @@
 #include "base/num.h"
 #include "cli/summary_probes.h"
 #include "event/counters.h"
+#include "view/format.h"
 
 #define NAMED_MAX 4	/* processes in the header line */
 

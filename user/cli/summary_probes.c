@@ -15,6 +15,7 @@
 
 #include "base/num.h"
 #include "event/counters.h"
+#include "view/format.h"
 #include "view/views.h"
 
 #define NAMED_MAX 8		/* functions in a line */

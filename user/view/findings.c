@@ -17,7 +17,7 @@ static const struct column columns[N_COLUMNS] = {
 	[GAIN] = { "gain_bound", "gain at most", CELL_SHARE, 0 },
 	[CAUSE] = { "cause", NULL, CELL_PROSE, 0 },
 	[EVIDENCE] = { "evidence", NULL, CELL_PROSE, 0 },
-	[NEXT] = { "next", NULL, CELL_PROSE, 0 },
+	[NEXT] = { "next", NULL, CELL_COMMAND, 0 },
 };
 
 static int add_row(struct table *t, const struct finding *f)

@@ -2,7 +2,7 @@
 /*
  * Cells as people read them, and text that is safe to print. Knows cells, not tables.
  */
-#include "view/table.h"
+#include "view/format.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ void format_safe(struct strbuf *out, const char *s)
 	}
 }
 
-void format_wrapped(struct strbuf *out, const char *s, unsigned int indent)
+void format_wrapped(struct strbuf *out, const char *s, unsigned int indent, unsigned int width)
 {
 	struct strbuf safe = STRBUF_INIT;
 	size_t at = 0;			/* of the line */
@@ -71,7 +71,7 @@ void format_wrapped(struct strbuf *out, const char *s, unsigned int indent)
 	for (const char *word = safe.s; *word;) {
 		size_t len = strcspn(word, " ");
 
-		if (at && indent + at + 1 + len > TEXT_WIDTH) {
+		if (at && indent + at + 1 + len > width) {
 			strbuf_addf(out, "\n%*s", (int)indent, "");
 			at = 0;
 		}
@@ -104,6 +104,7 @@ void format_cell(struct strbuf *out, const struct cell *c, unsigned int type)
 	case CELL_TEXT:
 	case CELL_STACK:
 	case CELL_PROSE:
+	case CELL_COMMAND:
 		format_safe(out, c->s);
 		break;
 	case CELL_INT:

@@ -3,7 +3,8 @@
 #ifndef VIEW_RENDER_H
 #define VIEW_RENDER_H
 
-#include "view/table.h"
+#include "view/format.h"
+#include "view/report.h"
 
 void render_text(struct strbuf *out, const struct report *r);
 void render_md(struct strbuf *out, const struct report *r);

@@ -44,6 +44,7 @@ static void add_cell(struct strbuf *out, const struct cell *c, unsigned int type
 	case CELL_TEXT:
 	case CELL_STACK:
 	case CELL_PROSE:
+	case CELL_COMMAND:
 		add_text(out, c->s);
 		break;
 	case CELL_SHARE:

@@ -66,7 +66,7 @@ static void add_value(struct strbuf *out, const struct cell *c, unsigned int typ
 		strbuf_addstr(out, "null");
 	else if (real)
 		format_real(out, c->d);
-	else if (type == CELL_TEXT || type == CELL_PROSE)
+	else if (type == CELL_TEXT || type == CELL_PROSE || type == CELL_COMMAND)
 		render_json_string(out, c->s);
 	else if (type == CELL_STACK)
 		add_stack(out, c->s);

@@ -41,7 +41,7 @@ static void add_cell(struct strbuf *out, const char *text)
 static bool is_text(const struct column *c)
 {
 	return c->type == CELL_TEXT || c->type == CELL_STACK ||
-	       c->type == CELL_PROSE;
+	       c->type == CELL_PROSE || c->type == CELL_COMMAND;
 }
 
 static void print_heading(struct strbuf *out, const struct column *c, const unsigned int *shown,

@@ -9,10 +9,13 @@
  */
 #include "view/render.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "view/utf8.h"
+
+#define NARROW 40	/* no terminal that is used */
 
 /* Every shown cell as text, one after another in `text`; row 0 holds the titles. */
 struct grid {
@@ -93,13 +96,18 @@ static void grid_fill(struct grid *g, const struct report *r, const struct table
 }
 
 /* They are printed below their rows. */
+static bool is_long(unsigned int type)
+{
+	return type == CELL_STACK || type == CELL_PROSE || type == CELL_COMMAND;
+}
+
 static void leave_out_long(struct grid *g, const struct table *t)
 {
 	unsigned int n, shown = 0;
 	const struct column *c = table_columns(t, &n);
 
 	for (unsigned int i = 0; i < g->n; i++)
-		if (c[g->column[i]].type != CELL_STACK && c[g->column[i]].type != CELL_PROSE)
+		if (!is_long(c[g->column[i]].type))
 			g->column[shown++] = g->column[i];
 	g->n = shown;
 }
@@ -171,20 +179,28 @@ static void print_frames(struct strbuf *out, const char *stack)
 	strbuf_free(&frame);
 }
 
+/* What a terminal is too narrow for is read nowhere better, what it is too wide for neither. */
+static unsigned int prose_width(const struct report *r)
+{
+	unsigned int width = r->columns && r->columns < TEXT_WIDTH ? r->columns : TEXT_WIDTH;
+
+	return width < NARROW ? NARROW : width;
+}
+
 /* "    evidence  20 times, 1.2 ms each" */
-static void print_prose(struct strbuf *out, const struct column *c, const char *s)
+static void print_prose(struct strbuf *out, const struct report *r, const struct column *c, const char *s)
 {
 	struct strbuf title = STRBUF_INIT;
 
 	format_title(&title, c);
 	strbuf_addf(out, "    %-9s ", title.s);
-	format_wrapped(out, s, 14);
+	format_wrapped(out, s, 14, c->type == CELL_COMMAND ? UINT_MAX : prose_width(r));
 	strbuf_addch(out, '\n');
 	out->failed |= title.failed;
 	strbuf_free(&title);
 }
 
-static void print_long(struct strbuf *out, const struct table *t, size_t row)
+static void print_long(struct strbuf *out, const struct report *r, const struct table *t, size_t row)
 {
 	unsigned int n;
 	const struct column *c = table_columns(t, &n);
@@ -193,8 +209,8 @@ static void print_long(struct strbuf *out, const struct table *t, size_t row)
 	for (unsigned int i = 0; i < n; i++)
 		if (c[i].type == CELL_STACK && cells[i].known)
 			print_frames(out, cells[i].s);
-		else if (c[i].type == CELL_PROSE && cells[i].known)
-			print_prose(out, &c[i], cells[i].s);
+		else if (is_long(c[i].type) && cells[i].known)
+			print_prose(out, r, &c[i], cells[i].s);
 }
 
 static void print_table(struct strbuf *out, const struct report *r, const struct table *t)
@@ -213,7 +229,7 @@ static void print_table(struct strbuf *out, const struct report *r, const struct
 		for (size_t row = 0; row < g.rows; row++) {
 			print_row(out, &g, row, c);
 			if (row)
-				print_long(out, t, row - 1);
+				print_long(out, r, t, row - 1);
 		}
 	else
 		out->failed = true;
@@ -225,16 +241,15 @@ static void print_table(struct strbuf *out, const struct report *r, const struct
 	}
 }
 
-/* Each sentence on a line of its own, broken where that is too long. */
-static void print_verdict(struct strbuf *out, const char *s)
+/* Each line broken where it is too long; what is to be typed is not. */
+static void print_lines(struct strbuf *out, const char *s, unsigned int width)
 {
 	struct strbuf line = STRBUF_INIT;
 
-	strbuf_addch(out, '\n');
 	for (; *s; s += strcspn(s, "\n"), s += *s == '\n') {
 		strbuf_reset(&line);
 		strbuf_add(&line, s, strcspn(s, "\n"));
-		format_wrapped(out, line.s, 2);
+		format_wrapped(out, line.s, 2, strncmp(line.s, "Next: ", 6) ? width : UINT_MAX);
 		strbuf_addch(out, '\n');
 	}
 	out->failed |= line.failed;
@@ -243,15 +258,21 @@ static void print_verdict(struct strbuf *out, const char *s)
 
 void render_text(struct strbuf *out, const struct report *r)
 {
+	unsigned int width = r->columns ? prose_width(r) : UINT_MAX;	/* in files a line is one */
+
 	if (r->head)
-		strbuf_addf(out, "%s\n", r->head);
-	if (r->verdict && *r->verdict)
-		print_verdict(out, r->verdict);
+		print_lines(out, r->head, width);
+	if (r->verdict && *r->verdict) {
+		strbuf_addch(out, '\n');
+		print_lines(out, r->verdict, prose_width(r));
+	}
 	for (unsigned int i = 0; i < r->n_tables; i++) {
 		if (i || r->head)
 			strbuf_addch(out, '\n');
 		print_table(out, r, r->tables[i]);
 	}
-	if (r->foot)
-		strbuf_addf(out, "\n%s\n", r->foot);
+	if (r->foot) {
+		strbuf_addch(out, '\n');
+		print_lines(out, r->foot, width);
+	}
 }

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/format.h"
+
 struct table {
 	const char *name;
 	const struct column *columns;
@@ -203,6 +205,7 @@ static int compare_cells(const struct cell *a, const struct cell *b, unsigned in
 	case CELL_TEXT:
 	case CELL_STACK:
 	case CELL_PROSE:
+	case CELL_COMMAND:
 		return strcmp(a->s, b->s);
 	case CELL_SHARE:
 	case CELL_REAL:

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A table whose columns are data, and its four renderings: text (units for people, columns
- * aligned), md, csv (RFC 4180, raw numbers, empty = unknown), json (raw numbers, null = unknown).
- * A view reads tables only; it never sees live state.
- */
+/* A table whose columns are data. A view reads tables only; it never sees live state. */
 #ifndef VIEW_TABLE_H
 #define VIEW_TABLE_H
 
@@ -25,6 +21,7 @@ enum cell_type {
 	CELL_STACK,	/* frames joined by ';', outermost first; json: an array; text form: below the
 			 * row, innermost first */
 	CELL_PROSE,	/* sentences; text form: below the row, under its title */
+	CELL_COMMAND,	/* to be typed: the same, on one line however long */
 };
 
 struct column {
@@ -41,7 +38,7 @@ struct cell {
 	union {
 		uint64_t u;	/* INT, NS, BYTES, ID, BOOL */
 		double d;	/* SHARE, REAL */
-		const char *s;	/* TEXT, STACK, PROSE: owned by the table's string pool */
+		const char *s;	/* TEXT, STACK, PROSE, COMMAND: owned by the table's string pool */
 	};
 };
 
@@ -79,50 +76,5 @@ void table_keep(struct table *t, bool (*keep)(const struct cell *cells, const vo
 int table_sort(struct table *t, const char *column);
 void table_say_none(struct table *t, const char *why);	/* a literal: text and md, if without rows */
 void table_top(struct table *t, size_t n);	/* keeps the first n rows; remembers how many were cut */
-
-enum format { FORMAT_TEXT, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_END };
-
-struct meta_pair {
-	const char *key;
-	struct cell value;
-	uint8_t type;		/* enum cell_type */
-};
-
-struct meta {			/* key/value pairs of the report's `meta` */
-	struct meta_pair *v;
-	size_t n;
-};
-
-struct report {
-	const struct meta *meta;
-	struct table *const *tables;
-	unsigned int n_tables;
-	const char *head;	/* text, md: the line before the tables; NULL none */
-	const char *verdict;	/* text, md: sentences after the head, one a line; NULL none */
-	const char *foot;	/* text, md: what was lost and what it cost; NULL none */
-	unsigned int name_width; /* text: longer cells are cut in the middle; 0: never */
-	bool wide;		/* text, md: also columns that are `wide` or all unknown */
-};
-
-/* Appends the rendering of a whole report. json: {"schema_version": 1, "meta": {...},
- * "tables": {"calls": [{...}, ...]}}. text and md: each table under its name, then what was lost.
- * csv: one table; several are separated by an empty line and a "# name" line. */
-void report_render(struct strbuf *out, const struct report *r, enum format f);
-
-void format_real(struct strbuf *out, double d);	/* exact: reads back as the same double */
-
-/* One line that no terminal, csv reader or editor can stumble over: control characters, bytes that
- * are not UTF-8 and direction marks are written as \n, \x1b, \u202e. */
-void format_safe(struct strbuf *out, const char *s);
-
-/* The same, broken into lines of about TEXT_WIDTH, those after the first one indented. */
-#define TEXT_WIDTH 100
-void format_wrapped(struct strbuf *out, const char *s, unsigned int indent);
-
-/* A cell as people read it ("-" when unknown). */
-void format_cell(struct strbuf *out, const struct cell *c, unsigned int type);
-
-/* The heading of a column in text and md. */
-void format_title(struct strbuf *out, const struct column *c);
 
 #endif

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Each rule of the table is planted in a clean book once so that it must be found, alone, and once a
+ * little less, so that it must not. A rule without a plant here fails.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "ledger/findings_rules.h"
+
+#define MS 1000000ull
+#define WALL (10000 * MS)
+#define MUCH (WALL / 10)
+#define LITTLE (WALL / 200)	/* less than a line is worth */
+
+struct plant {
+	const char *rule;
+	int kind;			/* enum loss_kind of what is lost; -1: none */
+	void (*more)(struct finding_book *b, uint64_t ns);
+};
+
+static void expose(struct finding_book *b, uint64_t ns)
+{
+	b->comms = 10;
+	b->comm_ns = b->comm_busy_ns = ns;
+}
+
+static void unpin(struct finding_book *b, uint64_t ns)
+{
+	b->pageable = (struct finding_copies){ 10, 1 << 30, ns, ns };
+}
+
+static void make_small(struct finding_book *b, uint64_t ns)
+{
+	(void)ns;
+	b->kernels = 1000000;
+}
+
+static void wait_for_others(struct finding_book *b, uint64_t ns)
+{
+	b->has_waited = true;
+	b->waited_ns = ns;
+}
+
+static void leave(struct finding_book *b, uint64_t ns)
+{
+	b->has_memory = true;
+	b->leaks = 1;
+	b->leaked_bytes = ns == MUCH ? 3 << 20 : 1 << 19;
+	b->peak_bytes = 8 << 20;
+}
+
+static const struct plant plants[] = {
+	{ "needless-sync", LOSS_SYNC, NULL },
+	{ "needless-sync", LOSS_COPY_SMALL, NULL },
+	{ "input-stall", LOSS_HOST, NULL },
+	{ "exposed-comm", -1, expose },
+	{ "cpu-starved", LOSS_RUNQUEUE, NULL },
+	{ "launch-bound", LOSS_LAUNCH, NULL },
+	{ "unpinned-copies", -1, unpin },
+	{ "blocking-copies", LOSS_COPY, NULL },
+	{ "steady-compile", LOSS_COMPILE, NULL },
+	{ "alloc-stall", LOSS_ALLOC, NULL },
+	{ "comm-call", LOSS_COLLECTIVE, NULL },
+	{ "small-kernels", LOSS_QUEUED, make_small },
+	{ "device-wait", LOSS_WAITED, NULL },
+	{ "other-process", -1, wait_for_others },
+	{ "never-freed", -1, leave },
+};
+
+#define PLANTS (sizeof(plants) / sizeof(plants[0]))
+
+/* Everything that is judged, with `ns` of one fault. */
+static struct findings judge(const struct plant *p, uint64_t ns)
+{
+	struct finding_loss row = { .loss = { .tid = 13, .kind = (uint8_t)p->kind, .ns = ns, .gaps = 10,
+					      .longest_ns = ns / 5 },
+				    .comm = "train", .function = "cudaSomething", .late_ns = ns };
+	struct finding_book b = {
+		.pid = 12, .device = 1, .wall_ns = WALL, .compute_ns = WALL - 2 * MUCH,
+		.compute_busy_ns = WALL - 2 * MUCH, .kernels = 5000, .kernels_ns = WALL - 2 * MUCH,
+		.pinned = { 100, 1 << 30, 100 * MS, 10 * MS },
+		.losses = &row, .n_losses = p->kind >= 0,
+	};
+	struct findings f = { 0 };
+
+	if (p->more)
+		p->more(&b, ns);
+	assert_int_equal(findings_judge(&f, &b), 0);
+	return f;
+}
+
+static void each_rule_finds_what_is_planted_and_nothing_else(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < PLANTS; i++) {
+		struct findings f = judge(&plants[i], MUCH);
+
+		if (f.all.n != 1)
+			fail_msg("%s: %zu findings", plants[i].rule, f.all.n);
+		assert_string_equal(f.all.v[0].name, plants[i].rule);
+		assert_true(*f.all.v[0].cause.s && *f.all.v[0].evidence.s && *f.all.v[0].next.s);
+		findings_free(&f);
+	}
+}
+
+static void no_rule_finds_what_is_too_little(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < PLANTS; i++) {
+		struct findings f = judge(&plants[i], LITTLE);
+
+		if (f.all.n)
+			fail_msg("%s finds %s", plants[i].rule, f.all.v[0].name);
+	}
+}
+
+static void every_rule_is_planted(void **state)
+{
+	(void)state;
+	for (size_t r = 0; r < finding_rules_n; r++) {
+		bool is = false;
+
+		for (size_t i = 0; i < PLANTS; i++)
+			is |= !strcmp(plants[i].rule, finding_rules[r].name);
+		if (!is)
+			fail_msg("%s is not", finding_rules[r].name);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_rule_finds_what_is_planted_and_nothing_else),
+		cmocka_unit_test(no_rule_finds_what_is_too_little),
+		cmocka_unit_test(every_rule_is_planted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tables with what stands around them, and their four renderings: text (units for people, columns
+ * aligned), md, csv (RFC 4180, raw numbers, empty = unknown), json (raw numbers, null = unknown).
+ */
+#ifndef VIEW_REPORT_H
+#define VIEW_REPORT_H
+
+#include "view/table.h"
+
+enum format { FORMAT_TEXT, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_END };
+
+struct meta_pair {
+	const char *key;
+	struct cell value;
+	uint8_t type;		/* enum cell_type */
+};
+
+struct meta {			/* key/value pairs of the report's `meta` */
+	struct meta_pair *v;
+	size_t n;
+};
+
+struct report {
+	const struct meta *meta;
+	struct table *const *tables;
+	unsigned int n_tables;
+	const char *head;	/* text, md: the line before the tables; NULL none */
+	const char *verdict;	/* text, md: sentences after the head, one a line; NULL none */
+	const char *foot;	/* text, md: what was lost and what it cost; NULL none */
+	unsigned int name_width; /* text: longer cells are cut in the middle; 0: never */
+	unsigned int columns;	/* text: of the terminal that shows it; 0: none does */
+	bool wide;		/* text, md: also columns that are `wide` or all unknown */
+};
+
+/* Appends the rendering of a whole report. json: {"schema_version": 1, "meta": {...},
+ * "tables": {"calls": [{...}, ...]}}. text and md: each table under its name, then what was lost.
+ * csv: one table; several are separated by an empty line and a "# name" line. */
+void report_render(struct strbuf *out, const struct report *r, enum format f);
+
+#endif
