@@ -65,7 +65,7 @@ static int push(void *ctx, const struct event *ev)
 		break;
 	case EVENT_API:
 		check(ev->end_ns >= ev->start_ns);
-		check(api_calls_take(seen->calls, ev) == 0);
+		check(api_calls_take(seen->calls, ev, &(struct event_sink){ push_call, seen }) == 0);
 		break;
 	case EVENT_RANGE:
 		check(ev->dir && ev->dir < RANGE_WHAT_END);

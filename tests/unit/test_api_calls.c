@@ -69,7 +69,7 @@ static void take(struct room *r, uint8_t domain, uint16_t cbid, uint32_t tid, ui
 	struct event ev = { .kind = EVENT_API, .pid = PID, .tid = tid, .dir = domain, .func = cbid,
 			    .start_ns = start, .end_ns = end };
 
-	assert_int_equal(api_calls_take(r->calls, &ev), 0);
+	assert_int_equal(api_calls_take(r->calls, &ev, &r->sink), 0);
 }
 
 static void is_call(const struct event *ev, const char *name, uint32_t tid, uint32_t seq, uint64_t start)
@@ -158,17 +158,92 @@ static void a_call_waits_for_one_that_it_may_be_inside_of(void **state)
 	close_room(&r);
 }
 
+static int keep_last(void *ctx, const struct event *ev)
+{
+	struct told *t = ctx;
+
+	t->n++;
+	t->ev[0] = *ev;
+	return 0;
+}
+
 static void so_many_that_they_cannot_be_held_go_out_early(void **state)
 {
 	struct room r;
 
 	(void)state;
 	open_room(&r);
-	r.told.fail_at = 3;	/* birth, call, and the third is the sink's error */
+	r.sink.push = keep_last;
 	for (size_t i = 0; i <= API_CALLS_HELD_MAX; i++)
-		take(&r, RUNTIME, LAUNCH, 7, S + 2 * i, S + 2 * i + 1);
-	assert_int_equal(api_calls_tell(r.calls, 2 * S, &r.sink), -ENOSPC);
-	assert_int_equal(r.told.n, 3);
+		take(&r, RUNTIME, LAUNCH, 7, S + i * 4000, S + i * 4000 + 1);
+	assert_true(r.told.n > 100000);
+	assert_int_equal(api_calls_end(r.calls, 0, &r.sink), 0);
+	assert_int_equal(r.told.n, 1 + API_CALLS_HELD_MAX + 1);
+	assert_int_equal(api_calls_lost(r.calls), 0);
+	close_room(&r);
+}
+
+static void of_a_clock_that_stands_still_no_more_is_held_than_there_is_room(void **state)
+{
+	struct room r;
+
+	(void)state;
+	open_room(&r);
+	r.sink.push = keep_last;
+	for (size_t i = 0; i < API_CALLS_HELD_MAX + 1000; i++)
+		take(&r, RUNTIME, LAUNCH, 7, S + i, S + i + 1);
+	assert_int_equal(api_calls_lost(r.calls), 1000);
+	assert_int_equal(api_calls_tell(r.calls, S, &r.sink), 0);	/* as it has stood since */
+	assert_int_equal(api_calls_end(r.calls, 3 * S, &r.sink), 0);
+	assert_int_equal(r.told.n, 1 + API_CALLS_HELD_MAX + 1);
+	assert_int_equal(r.told.ev[0].kind, EVENT_EXIT);
+	assert_int_equal(r.told.ev[0].seq, API_CALLS_HELD_MAX + 1000 + 1);	/* the hole is in its numbers */
+	close_room(&r);
+}
+
+static void processes_share_the_room_and_give_it_back(void **state)
+{
+	struct api_calls *all[5];
+	struct room r;
+	uint64_t lost = 0;
+
+	(void)state;
+	open_room(&r);
+	r.sink.push = keep_last;
+	for (size_t p = 0; p < 5; p++) {
+		struct event ev = { .kind = EVENT_API, .tid = 7, .dir = RUNTIME, .func = LAUNCH };
+
+		all[p] = api_calls_new((uint32_t)p, r.rows, r.threads);
+		for (size_t i = 0; i < API_CALLS_HELD_MAX; i++) {
+			ev.start_ns = ev.end_ns = S + i;
+			assert_int_equal(api_calls_take(all[p], &ev, &r.sink), 0);
+		}
+		lost += api_calls_lost(all[p]);
+	}
+	assert_int_equal(lost, 5 * API_CALLS_HELD_MAX - API_CALLS_ROOM);
+	for (size_t p = 0; p < 5; p++)
+		api_calls_free(all[p]);
+	take(&r, RUNTIME, LAUNCH, 7, S, S + 1);
+	assert_int_equal(api_calls_lost(r.calls), 0);
+	close_room(&r);
+}
+
+/* A server that makes a thread for each request. */
+static void threads_that_ended_are_forgotten(void **state)
+{
+	struct room r;
+
+	(void)state;
+	open_room(&r);
+	r.sink.push = keep_last;
+	for (uint32_t tid = 1; tid <= 3; tid++)
+		take(&r, RUNTIME, LAUNCH, tid, tid * S, tid * S + 1);
+	assert_int_equal(api_calls_end(r.calls, 4 * S, &r.sink), 0);
+	assert_int_equal(r.told.n, 3 * 3);
+	take(&r, RUNTIME, LAUNCH, 2, 5 * S, 5 * S + 1);
+	assert_int_equal(api_calls_end(r.calls, 6 * S, &r.sink), 0);
+	assert_int_equal(r.told.n, 3 * 3 + 3);		/* the number's new owner begins at 1 */
+	assert_int_equal(r.told.ev[0].seq, 2);
 	close_room(&r);
 }
 
@@ -199,6 +274,9 @@ int main(void)
 		cmocka_unit_test(what_probes_would_not_see_without_being_asked_is_no_call),
 		cmocka_unit_test(a_call_waits_for_one_that_it_may_be_inside_of),
 		cmocka_unit_test(so_many_that_they_cannot_be_held_go_out_early),
+		cmocka_unit_test(of_a_clock_that_stands_still_no_more_is_held_than_there_is_room),
+		cmocka_unit_test(processes_share_the_room_and_give_it_back),
+		cmocka_unit_test(threads_that_ended_are_forgotten),
 		cmocka_unit_test(a_process_that_ends_ends_its_threads),
 	};
 

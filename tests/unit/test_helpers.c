@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Helpers of processes that come and go, as the engine meets them: each is read to its end, and what it
- * needed is given back then.
+ * Helpers of processes that come and go, as the engine meets them: each is read to its end, what it
+ * needed is given back then, and what was not told is unseen. They are looked for a little at a time.
  */
 #include <dirent.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -117,11 +119,290 @@ static void those_that_ended_keep_no_descriptor(void **state)
 	helpers_free(h);
 }
 
+/* ---- one that does as it is told ------------------------------------------------------------ */
+
+enum wish { NOTHING, TELL_TIME, BREAK_RING, TAKE_SLOT, END };
+
+struct puppet {			/* shared with the process */
+	enum wish wish;
+	uint32_t state;		/* of the helper, from the beginning on */
+	int descriptors;	/* opened before the ring is */
+	uint32_t owner;		/* of the slot, when it was looked at last */
+	bool ready;
+	pid_t pid;
+};
+
+static void obey(struct puppet *t, struct helper_ring *r)
+{
+	struct gp_ring_clock reading = { time_now_ns(), time_now_ns(), time_now_ns() };
+
+	switch (t->wish) {
+	case TELL_TIME:
+		helper_ring_send(r, GP_RING_CLOCK, &reading, sizeof(reading));
+		break;
+	case BREAK_RING:
+		r->head->slot[0].written += 1;
+		break;
+	case TAKE_SLOT:
+		r->head->slot[0].owner = 1;
+		break;
+	case END:
+		_exit(0);
+	default:
+		break;
+	}
+	__atomic_store_n(&t->wish, NOTHING, __ATOMIC_RELEASE);
+}
+
+static void be_puppet(struct puppet *t)
+{
+	struct helper_ring r;
+	uint32_t fresh;
+
+	alarm(60);
+	for (int i = 0; i < t->descriptors; i++)
+		if (open("/dev/null", O_RDONLY) < 0)
+			_exit(1);
+	if (helper_ring_open(&r, RING, time_now_ns()))
+		_exit(1);
+	r.head->state_ns = time_now_ns();
+	r.head->state = t->state;
+	__atomic_store_n(&t->ready, true, __ATOMIC_RELEASE);
+	for (;; usleep(500)) {
+		helper_ring_look(&r, time_now_ns(), &fresh);
+		helper_ring_admit(&r);
+		__atomic_store_n(&t->owner, r.head->slot[0].owner, __ATOMIC_RELEASE);
+		obey(t, &r);
+	}
+}
+
+static struct puppet *puppet_start(uint32_t state, int descriptors)
+{
+	struct puppet *t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid;
+
+	assert_true(t != MAP_FAILED);
+	*t = (struct puppet){ .state = state, .descriptors = descriptors };
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		be_puppet(t);
+	t->pid = pid;
+	for (uint64_t end_ns = time_now_ns() + WAIT_NS; time_now_ns() < end_ns; usleep(500))
+		if (__atomic_load_n(&t->ready, __ATOMIC_ACQUIRE))
+			return t;
+	fail_msg("the process did not begin");
+	return NULL;
+}
+
+static void puppet_end(struct puppet *t)
+{
+	kill(t->pid, SIGKILL);
+	assert_int_equal(waitpid(t->pid, NULL, 0), t->pid);
+	munmap(t, sizeof(*t));
+}
+
+struct unseen_told {
+	uint64_t n, first_ns, last_ns;
+	uint64_t seen_ns;	/* between what was told as unseen */
+};
+
+static int note_unseen(void *ctx, const struct event *ev)
+{
+	struct unseen_told *u = ctx;
+
+	if (ev->kind != EVENT_UNSEEN)
+		return 0;
+	assert_int_equal(ev->dir, UNSEEN_UNKNOWN);
+	if (!u->n++)
+		u->first_ns = ev->start_ns;
+	else if (ev->start_ns > u->last_ns)
+		u->seen_ns += ev->start_ns - u->last_ns;
+	u->last_ns = ev->end_ns;
+	return 0;
+}
+
+struct room {
+	struct helpers *h;
+	struct puppet *t;
+	struct unseen_told told;
+	struct event_sink sink;
+};
+
+static void room_open(struct room *r, uint32_t state)
+{
+	*r = (struct room){ .h = helpers_new(HELPERS_WORKS_ONLY), .t = puppet_start(state, 0) };
+	r->sink = (struct event_sink){ note_unseen, &r->told };
+	assert_non_null(r->h);
+	assert_int_equal(helpers_add(r->h, &(struct helpers_process){ .pid = r->t->pid,
+								       .own_pid = r->t->pid }), 0);
+}
+
+static void room_close(struct room *r)
+{
+	helpers_free(r->h);
+	puppet_end(r->t);
+}
+
+static bool pumped(struct room *r)
+{
+	assert_int_equal(helpers_pump(r->h, time_now_ns(), &r->sink), 0);
+	usleep(1000);
+	return true;
+}
+
+#define PUMP_UNTIL(r, condition) do { \
+	uint64_t until_ns = time_now_ns() + WAIT_NS; \
+	while (pumped(r) && !(condition) && time_now_ns() < until_ns) \
+		; \
+	assert_true(condition); \
+} while (0)
+
+static void make(struct room *r, enum wish wish)
+{
+	__atomic_store_n(&r->t->wish, wish, __ATOMIC_RELEASE);
+	PUMP_UNTIL(r, !__atomic_load_n(&r->t->wish, __ATOMIC_ACQUIRE));
+}
+
+static void what_others_were_told_before_us_is_unseen(void **state)
+{
+	struct room r;
+	uint64_t now;
+
+	(void)state;
+	room_open(&r, GP_HELPER_AWAKE);
+	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED && r.told.n);
+	assert_true(r.told.first_ns <= 1);		/* since ever */
+	make(&r, TELL_TIME);
+	now = time_now_ns();
+	PUMP_UNTIL(&r, r.told.n > 1 || time_now_ns() - now > NS_PER_SEC);
+	assert_true(r.told.last_ns <= now);
+	now = r.told.n;
+	for (uint64_t end_ns = time_now_ns() + NS_PER_SEC; time_now_ns() < end_ns;)
+		pumped(&r);
+	assert_int_equal(r.told.n, now);		/* from then on it tells all */
+	assert_int_equal(r.told.seen_ns, 0);
+	room_close(&r);
+}
+
+static void before_cuda_has_started_nothing_is_unseen(void **state)
+{
+	struct room r;
+
+	(void)state;
+	room_open(&r, GP_HELPER_VIRGIN);
+	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
+	make(&r, TELL_TIME);
+	PUMP_UNTIL(&r, true);
+	assert_int_equal(helpers_end(r.h, time_now_ns(), &r.sink), 0);
+	assert_int_equal(r.told.n, 0);
+	room_close(&r);
+}
+
+/* We did not renew our lease in time. */
+static void while_another_has_our_slot_it_is_unseen(void **state)
+{
+	struct helpers_status st;
+	uint64_t taken_ns, end_ns = time_now_ns() + WAIT_NS;
+	struct room r;
+
+	(void)state;
+	room_open(&r, GP_HELPER_AWAKE);
+	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
+	make(&r, TELL_TIME);
+	PUMP_UNTIL(&r, r.told.n);
+	r.told = (struct unseen_told){ 0 };
+	make(&r, TAKE_SLOT);
+	taken_ns = time_now_ns();
+	while (!r.told.n && time_now_ns() < end_ns)
+		make(&r, TELL_TIME);		/* in the end to our new slot */
+	assert_int_equal(state_of(r.h, 0), HELPERS_WATCHED);
+	assert_true(r.told.first_ns < taken_ns && r.told.last_ns > taken_ns && !r.told.seen_ns);
+	helpers_status(r.h, 0, &st);
+	assert_int_equal(st.away_ns, r.told.last_ns - r.told.first_ns);
+	room_close(&r);
+}
+
+static void a_broken_ring_is_given_back_and_all_since_is_unseen(void **state)
+{
+	struct helpers_status st;
+	uint64_t told_ns;
+	struct room r;
+
+	(void)state;
+	room_open(&r, GP_HELPER_AWAKE);
+	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
+	make(&r, TELL_TIME);
+	PUMP_UNTIL(&r, true);
+	make(&r, BREAK_RING);
+	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_BROKEN && !__atomic_load_n(&r.t->owner, __ATOMIC_ACQUIRE));
+	__atomic_store_n(&r.t->wish, END, __ATOMIC_RELEASE);
+	told_ns = time_now_ns();
+	PUMP_UNTIL(&r, r.told.last_ns >= told_ns);
+	PUMP_UNTIL(&r, !helpers_know(r.h, r.t->pid));
+	assert_int_equal(state_of(r.h, 0), HELPERS_BROKEN);	/* it is remembered as that */
+	helpers_status(r.h, 0, &st);
+	assert_true(st.away_ns > 0);
+	room_close(&r);
+}
+
+/* ---- looking for it ------------------------------------------------------------------------- */
+
+static void among_many_descriptors_it_is_looked_for_a_little_at_a_time(void **state)
+{
+	struct puppet *t = puppet_start(GP_HELPER_VIRGIN, 900);
+	struct helpers *h = helpers_new(HELPERS_WORKS_ONLY);
+	unsigned int ignored = 0, pumps = 0;
+	const struct event_sink sink = { count_losses, &ignored };
+
+	(void)state;
+	assert_non_null(h);
+	assert_int_equal(helpers_add(h, &(struct helpers_process){ .pid = t->pid, .own_pid = t->pid }), 0);
+	while (state_of(h, 0) != HELPERS_WATCHED && pumps++ < 100)
+		assert_int_equal(helpers_pump(h, time_now_ns(), &sink), 0);
+	assert_in_range(pumps, 2, 3);		/* 512 each */
+	helpers_free(h);
+	puppet_end(t);
+}
+
+static void one_without_a_helper_that_ended_is_forgotten(void **state)
+{
+	struct helpers *h = helpers_new(HELPERS_WORKS_ONLY);
+	unsigned int ignored = 0, before = count_fds();
+	const struct event_sink sink = { count_losses, &ignored };
+	pid_t pid = fork();
+
+	(void)state;
+	assert_non_null(h);
+	assert_true(pid >= 0);
+	if (!pid)
+		for (alarm(60);;)
+			pause();
+	assert_int_equal(helpers_add(h, &(struct helpers_process){ .pid = pid, .own_pid = pid }), 0);
+	assert_int_equal(helpers_pump(h, time_now_ns(), &sink), 0);
+	assert_true(helpers_know(h, pid));
+	assert_int_equal(count_fds(), before);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	for (uint64_t end_ns = time_now_ns() + WAIT_NS; helpers_count(h) && time_now_ns() < end_ns; usleep(1000))
+		assert_int_equal(helpers_pump(h, time_now_ns(), &sink), 0);
+	assert_int_equal(helpers_count(h), 0);
+	assert_false(helpers_know(h, pid));
+	assert_false(helpers_has_told(h, pid));
+	helpers_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_that_died_within_a_record_is_read_to_there),
 		cmocka_unit_test(those_that_ended_keep_no_descriptor),
+		cmocka_unit_test(what_others_were_told_before_us_is_unseen),
+		cmocka_unit_test(before_cuda_has_started_nothing_is_unseen),
+		cmocka_unit_test(while_another_has_our_slot_it_is_unseen),
+		cmocka_unit_test(a_broken_ring_is_given_back_and_all_since_is_unseen),
+		cmocka_unit_test(among_many_descriptors_it_is_looked_for_a_little_at_a_time),
+		cmocka_unit_test(one_without_a_helper_that_ended_is_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@
 #include "probe/target.h"
 
 #define LOOK_EVERY_NS 50000000ull
+#define LOOK_MAX 64		/* processes at a time */
 
 static bool has_helper(pid_t pid)
 {
@@ -128,22 +129,33 @@ static int meet_below(void *ctx, pid_t pid)
 	return helpers_know(s->helpers, pid) ? 0 : helpers_meet(s, pid);
 }
 
-void blind_look(struct session *s, uint64_t now_ns)
+/* A part of the processes at a time: there may be thousands. */
+static void look_below(struct session *s)
 {
 	size_t n = helpers_count(s->helpers);
-	uint64_t told_ns = helpers_told_ns(s->helpers, now_ns);
+	unsigned int looked = 0;
 	struct helpers_status st;
+
+	for (size_t i = 0; i < n && looked < LOOK_MAX; i++) {
+		helpers_status(s->helpers, s->look_at++ % n, &st);
+		if (st.state == HELPERS_ENDED)
+			continue;
+		looked++;
+		if (target_each_child(st.pid, meet_below, s) == -ENOMEM)
+			s->err = -ENOMEM;
+	}
+}
+
+void blind_look(struct session *s, uint64_t now_ns)
+{
+	uint64_t told_ns = helpers_told_ns(s->helpers, now_ns);
 
 	if (told_ns > s->tap.watermark_ns)
 		session_push(s, &(struct event){ .kind = EVENT_WATERMARK, .end_ns = told_ns });
 	if (s->plan->o->isolate || now_ns - s->looked_ns < LOOK_EVERY_NS)
 		return;
 	s->looked_ns = now_ns;
-	for (size_t i = 0; i < n; i++) {
-		helpers_status(s->helpers, i, &st);
-		if (st.state != HELPERS_ENDED && target_each_child(st.pid, meet_below, s) == -ENOMEM)
-			s->err = -ENOMEM;
-	}
+	look_below(s);
 }
 
 /* ---- what is said of it --------------------------------------------------------------------- */

@@ -11,9 +11,11 @@
 
 #include "base/io.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "base/num.h"
 #include "base/time.h"
 #include "cli/session_blind.h"
+#include "event/api_calls.h"
 #include "probe/proc.h"
 
 /* What its time namespace adds to the host's CLOCK_MONOTONIC. */
@@ -35,38 +37,43 @@ int helpers_meet(struct session *s, pid_t pid)
 	struct helpers_process who = { .pid = pid, .own_pid = pid };
 	const char *status;
 	struct proc p;
+	bool lives;
 
 	if (!s->helpers)
 		return 0;
-	if (!proc_open(&p, pid)) {
+	lives = !proc_open(&p, pid);
+	if (lives) {
 		status = proc_read(&p, PROC_STATUS, NULL);
 		if (status && proc_inner_pid(status))
 			who.own_pid = (pid_t)proc_inner_pid(status);
 		who.clock_offset_ns = clock_offset(pid);
 	}
 	proc_close(&p);
-	return helpers_add(s->helpers, &who);
+	return lives ? helpers_add(s->helpers, &who) : 0;
 }
 
 /* A process that was executed below a target, or one that is known to make calls: it may have a helper
- * of its own. Whatever is executed on the whole host is not asked. */
-static bool may_have_helper(const struct session *s, const struct event *ev)
+ * of its own. Whatever is executed on the whole host is not asked, nor is each new thread's process. */
+static bool is_to_be_met(const struct session *s, const struct event *ev)
 {
 	const struct options *o = s->plan->o;
 
-	return ev->kind == EVENT_THREAD || (ev->kind == EVENT_PROCESS && (o->n_pids || o->cmd));
+	return (ev->kind == EVENT_THREAD && !helpers_know(s->helpers, (pid_t)ev->pid)) ||
+	       (ev->kind == EVENT_PROCESS && (o->n_pids || o->cmd));
 }
 
 int helpers_see(struct session *s, const struct event *ev)
 {
-	if (s->helpers && ev->kind == EVENT_PROCESS)
-		helpers_look_again(s->helpers, (pid_t)ev->pid);
-	int err = may_have_helper(s, ev) ? helpers_meet(s, (pid_t)ev->pid) : 0;
+	int err = 0;
 
-	if (!err && s->helpers && ev->kind == EVENT_THREAD)
-		err = helpers_tell_thread(s->helpers, (pid_t)ev->pid, ev->tid,
-					  (uint32_t)EVENT_OWN_TID(ev));
-	return err;
+	if (!s->helpers)
+		return 0;
+	if (ev->kind == EVENT_PROCESS)
+		helpers_look_again(s->helpers, (pid_t)ev->pid);
+	if (is_to_be_met(s, ev))
+		err = helpers_meet(s, (pid_t)ev->pid);
+	return err || ev->kind != EVENT_THREAD ? err :
+	       helpers_tell_thread(s->helpers, (pid_t)ev->pid, ev->tid, (uint32_t)EVENT_OWN_TID(ev));
 }
 
 void helpers_read(struct session *s)
@@ -112,6 +119,14 @@ static void say(const struct helpers_status *st)
 			 st->pid, st->head.chained);
 	if (lost)
 		log_warn("of process %d, %" PRIu64 " device records were lost", st->pid, lost);
+	if (st->lost_calls)
+		log_warn("%" PRIu64 " calls of process %d were lost: its helper did not tell the time, and "
+			 "no more than %d can wait for that", st->lost_calls, st->pid,
+			 API_CALLS_HELD_MAX);
+	if (st->away_ns && st->state != HELPERS_BROKEN)
+		log_warn("what devices did for process %d is not known for %.3g s: gpuprof did not run for "
+			 "so long that its place at the helper was another's", st->pid,
+			 (double)st->away_ns / NS_PER_SEC);
 	if (st->counts.clock_steps)
 		log_warn("the clock that times the works of process %d was set meanwhile, %" PRIu64
 			 " times: around that it is not known what its devices did", st->pid,
@@ -122,78 +137,80 @@ static void say(const struct helpers_status *st)
 			 (double)st->untold_ns / NS_PER_SEC);
 }
 
-static bool has_launched(const struct model *m, pid_t pid)
+static bool has_launched(const struct model *m, size_t process)
 {
 	const struct funcs *funcs = model_funcs(m);
+	const struct model_process *p = model_process(m, process);
 
-	for (size_t i = 0; i < model_processes(m); i++) {
-		const struct model_process *p = model_process(m, i);
+	for (size_t k = 0; k < p->tallies.all.n; k++) {
+		uint16_t func = p->tallies.all.v[k]->func;
 
-		for (size_t k = 0; p->pid == (uint32_t)pid && k < p->tallies.all.n; k++) {
-			uint16_t func = p->tallies.all.v[k]->func;
-
-			if (func < funcs->n && funcs->v[func].class == CLASS_LAUNCH)
-				return true;
-		}
-	}
-	return false;
-}
-
-/* A process may have had several: of programs that it executed, or found before and after it began.
- * pid 0: any process, any work. */
-static bool has_told(const struct session *s, pid_t pid)
-{
-	struct helpers_status st;
-
-	for (size_t i = 0; i < helpers_count(s->helpers); i++) {
-		helpers_status(s->helpers, i, &st);
-		if (pid ? st.pid == pid && st.counts.received : st.counts.works)
+		if (func < funcs->n && funcs->v[func].class == CLASS_LAUNCH)
 			return true;
 	}
 	return false;
 }
 
-static bool is_first_of_its_process(const struct session *s, size_t i)
+/* Processes of which something else is said. */
+static int note_silent(const struct session *s, struct map *silent)
 {
-	struct helpers_status st, earlier;
+	struct helpers_status st;
 
-	helpers_status(s->helpers, i, &st);
-	while (i--) {
-		helpers_status(s->helpers, i, &earlier);
-		if (earlier.pid == st.pid)
-			return false;
+	for (size_t i = 0; i < helpers_count(s->helpers); i++) {
+		helpers_status(s->helpers, i, &st);
+		if (helpers_why_silent(&st) && !map_put(silent, (uint64_t)st.pid, NULL))
+			return -ENOMEM;
 	}
-	return true;
+	return 0;
 }
 
 /* Where others told of their devices, one that did not is said. */
 static void say_unfound(const struct session *s)
 {
-	struct helpers_status st;
-	bool any = has_told(s, 0);
+	struct helpers_totals totals;
+	struct map silent = { 0 };
+	int err;
 
-	for (size_t i = 0; any && i < helpers_count(s->helpers); i++) {
-		helpers_status(s->helpers, i, &st);
-		if (!st.counts.received && !helpers_why_silent(&st) && has_launched(s->tap.model, st.pid) &&
-		    !has_told(s, st.pid) && is_first_of_its_process(s, i))
-			log_warn("device times of process %d are not known: no helper was found in it in time",
-				 st.pid);
+	helpers_totals(s->helpers, &totals);
+	err = totals.works ? note_silent(s, &silent) : 0;
+	for (size_t i = 0; totals.works && !err && i < model_processes(s->tap.model); i++) {
+		uint32_t pid = model_process(s->tap.model, i)->pid;
+		bool is_new = false;
+
+		if (helpers_has_told(s->helpers, (pid_t)pid) || !has_launched(s->tap.model, i))
+			continue;
+		err = map_put(&silent, pid, &is_new) ? 0 : -ENOMEM;
+		if (is_new)
+			log_warn("device times of process %u are not known: no helper was found in it in time",
+				 pid);
 	}
+	map_free(&silent);
 }
 
+static int push_count(const struct event_sink *to, const char *kind, uint64_t received, uint64_t lost)
+{
+	struct event ev = { .kind = EVENT_COUNT, .text = "helper", .text2 = kind, .end_ns = received,
+			    .bytes = lost, .start_ns = num_add(received, lost) };
+
+	return ev.start_ns ? to->push(to->ctx, &ev) : 0;
+}
+
+/* Works of all helpers, and calls where they alone tell them; beside which the table events shows what
+ * became of them. */
 int helpers_push_count(const struct session *s, const struct event_sink *to)
 {
-	struct event ev = { .kind = EVENT_COUNT, .text = "helper", .text2 = "work" };
+	struct helpers_totals totals;
+	struct model_counts counts;
+	int err;
 
-	for (size_t i = 0; s->helpers && i < helpers_count(s->helpers); i++) {
-		struct helpers_status st;
-
-		helpers_status(s->helpers, i, &st);
-		ev.end_ns = num_add(ev.end_ns, st.counts.works);
-		ev.bytes = num_add(ev.bytes, num_add(st.lost_works, st.counts.dropped));
-	}
-	ev.start_ns = num_add(ev.end_ns, ev.bytes);
-	return ev.start_ns ? to->push(to->ctx, &ev) : 0;
+	if (!s->helpers)
+		return 0;
+	helpers_totals(s->helpers, &totals);
+	model_counts(s->tap.model, &counts);
+	err = push_count(to, "work", totals.works, totals.lost_works);
+	if (err || !s->blind)
+		return err;
+	return push_count(to, "call", counts.received[EVENT_CALL], totals.lost_calls);
 }
 
 bool session_wants_whole_graphs(const struct session *s)
@@ -216,11 +233,17 @@ void helpers_stop(struct session *s)
 
 void helpers_say(const struct session *s)
 {
+	struct helpers_totals totals;
 	struct helpers_status st;
 
-	if (s->helpers)
-		say_unfound(s);
-	for (size_t i = 0; s->helpers && i < helpers_count(s->helpers); i++) {
+	if (!s->helpers)
+		return;
+	say_unfound(s);
+	helpers_totals(s->helpers, &totals);
+	if (totals.forgotten)
+		log_warn("what helpers of %" PRIu64 " more processes did not tell is only added up",
+			 totals.forgotten);
+	for (size_t i = 0; i < helpers_count(s->helpers); i++) {
 		helpers_status(s->helpers, i, &st);
 		say(&st);
 		if (st.counts.whole_graphs && !session_wants_whole_graphs(s))

@@ -54,6 +54,7 @@ struct session {
 	const char *blind;		/* why there are no probes, nor loader, attach, worker, drain */
 	const char *remedy;
 	uint64_t looked_ns;		/* for processes, without probes */
+	size_t look_at;			/* ... whose turn it is then */
 	struct tallied tallied;		/* with another detail than DETAIL_CALL */
 	struct map births;		/* the same: pid -> birth of its last owner that is known */
 	struct tap tap;

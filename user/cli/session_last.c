@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 
+#include "base/map.h"
 #include "cli/session_internal.h"
 #include "inject/subject.h"
 #include "probe/proc.h"
@@ -42,14 +43,6 @@ static void tell_ended(struct session *s)
 	}
 }
 
-static bool makes_calls(const struct model *m, pid_t pid)
-{
-	for (size_t i = model_processes(m); i-- > 0;)
-		if (model_process(m, i)->pid == (uint32_t)pid)
-			return model_process(m, i)->tallies.all.n;
-	return false;
-}
-
 enum silence { NONE, REFUSED, SILENT, PENDING };
 
 /* While the session goes on a helper that is in order, or will come with CUDA, has not told yet. */
@@ -83,27 +76,46 @@ static enum silence read_why(struct strbuf *why, const struct helpers_status *st
 	return REFUSED;
 }
 
-static void tell_silence(struct session *s)
+static void tell_why(struct session *s, const struct helpers_status *st)
 {
 	static const char *const names[] = { [NONE] = "none", [REFUSED] = "refused", [SILENT] = "silent",
 					     [PENDING] = "pending" };
-	struct helpers_status st;
+	struct strbuf why = STRBUF_INIT;
+	enum silence is = is_pending(s, st) ? PENDING : read_why(&why, st);
 
-	for (size_t i = 0; s->helpers && i < helpers_count(s->helpers); i++) {
-		struct strbuf why = STRBUF_INIT;
-		enum silence is;
+	if (is == PENDING)
+		strbuf_addstr(&why, "its helper has not told of them yet");
+	push_fact(s, (uint32_t)st->pid, "helper", names[is]);
+	if (!why.failed)
+		push_fact(s, (uint32_t)st->pid, "helper_why", why.s);
+	strbuf_free(&why);
+}
 
-		helpers_status(s->helpers, i, &st);
-		if ((st.counts.works && !is_first_interval(s)) || !makes_calls(s->tap.model, st.pid))
-			continue;
-		is = is_pending(s, &st) ? PENDING : read_why(&why, &st);
-		if (is == PENDING)
-			strbuf_addstr(&why, "its helper has not told of them yet");
-		push_fact(s, (uint32_t)st.pid, "helper", names[is]);
-		if (!why.failed)
-			push_fact(s, (uint32_t)st.pid, "helper_why", why.s);
-		strbuf_free(&why);
+/* It has told of no work, as far as books have any. */
+static bool is_silent(const struct session *s, struct helpers_status *st)
+{
+	if (helpers_find(s->helpers, st->pid, st))
+		return !st->counts.works || is_first_interval(s);
+	return !helpers_has_told(s->helpers, st->pid);
+}
+
+/* Of each number the last process that had it. */
+static void tell_silence(struct session *s)
+{
+	const struct model *m = s->tap.model;
+	struct map seen = { 0 };
+	bool is_new;
+
+	for (size_t i = model_processes(m); s->helpers && i-- > 0;) {
+		const struct model_process *p = model_process(m, i);
+		struct helpers_status st = { .pid = (pid_t)p->pid };
+
+		if (!map_put(&seen, p->pid, &is_new))
+			break;
+		if (is_new && p->tallies.all.n && is_silent(s, &st))
+			tell_why(s, &st);
 	}
+	map_free(&seen);
 }
 
 void session_so_far(struct session *s)

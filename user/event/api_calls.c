@@ -3,6 +3,7 @@
 #include "event/api_calls.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,14 +25,18 @@ struct caller {			/* a thread that made calls */
 	uint32_t seq;		/* the last number told */
 	uint64_t end_ns;	/* of its last call */
 	uint64_t birth_ns;
+	uint32_t lost;		/* numbers of calls that were lost, and not left out yet */
 	bool ended;
 };
 
 struct api_calls {
 	uint32_t pid;
-	const struct api_rows *rows;
+	struct api_rows *rows;
 	const struct helper_threads *threads;
 	VEC(struct held) held;
+	uint64_t newest_ns;		/* when the last one ended of those that were taken */
+	uint64_t tried_ns;		/* the same, when room was made last */
+	uint64_t lost;
 	VEC(struct caller) callers;
 	struct map by_tid;	/* -> index + 1 in callers; of a number used again, the newest */
 	uint64_t told_ns;
@@ -41,6 +46,7 @@ struct api_calls {
 
 struct api_rows {
 	uint16_t row[2][CBID_MAX];	/* of the runtime, of the driver */
+	size_t held;			/* records, by all */
 };
 
 static void number_rows(uint16_t row[CBID_MAX], unsigned int library, unsigned int domain)
@@ -89,7 +95,7 @@ unsigned int api_rows_find(const struct api_rows *r, const struct event *api)
 
 /* ---- threads -------------------------------------------------------------------------------- */
 
-struct api_calls *api_calls_new(uint32_t pid, const struct api_rows *rows,
+struct api_calls *api_calls_new(uint32_t pid, struct api_rows *rows,
 				const struct helper_threads *threads)
 {
 	struct api_calls *c = calloc(1, sizeof(*c));
@@ -106,6 +112,7 @@ void api_calls_free(struct api_calls *c)
 {
 	if (!c)
 		return;
+	c->rows->held -= c->held.n;
 	VEC_FREE(&c->held);
 	VEC_FREE(&c->callers);
 	map_free(&c->by_tid);
@@ -149,12 +156,27 @@ static int tell_exit(struct api_calls *c, struct caller *caller, uint64_t end_ns
 		     const struct event_sink *sink)
 {
 	struct event ev = { .kind = EVENT_EXIT, .pid = c->pid, .tid = caller->tid,
-			    .seq = ++caller->seq, .start_ns = caller->birth_ns,
+			    .seq = caller->seq + caller->lost + 1, .start_ns = caller->birth_ns,
 			    .end_ns = num_max(end_ns, caller->end_ns) };
 
 	caller->ended = true;
 	map_del(&c->by_tid, caller->tid);
 	return sink->push(sink->ctx, &ev);
+}
+
+static void forget_ended(struct api_calls *c)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->callers.n; i++) {
+		struct map_slot *slot = map_find(&c->by_tid, c->callers.v[i].tid);
+
+		if (c->callers.v[i].ended)
+			continue;
+		c->callers.v[kept++] = c->callers.v[i];
+		slot->value = kept;
+	}
+	c->callers.n = kept;
 }
 
 /* Those that were seen no more, once all is told that they did until then. exit_ns: of all; 0: not. */
@@ -167,28 +189,15 @@ static int tell_exits(struct api_calls *c, uint64_t exit_ns, const struct event_
 		const struct helper_thread *t = helper_threads_of(c->threads, caller->tid);
 		uint64_t gone_ns = t ? t->gone_ns : 0;
 
-		if (caller->ended || (!exit_ns && (!gone_ns || gone_ns >= c->told_ns)))
+		if (!exit_ns && (!gone_ns || gone_ns >= c->told_ns))
 			continue;
 		err = tell_exit(c, caller, gone_ns ? gone_ns : exit_ns, sink);
 	}
+	forget_ended(c);
 	return err;
 }
 
 /* ---- calls ---------------------------------------------------------------------------------- */
-
-int api_calls_take(struct api_calls *c, const struct event *api)
-{
-	unsigned int row = api_rows_find(c->rows, api);
-	struct held *held;
-
-	if (!row || !api->tid)
-		return 0;
-	held = VEC_PUSH(&c->held);
-	if (!held)
-		return -ENOMEM;
-	*held = (struct held){ api->start_ns, api->end_ns, api->tid, api->result, (uint16_t)row };
-	return 0;
-}
 
 /* The outer one of two that begin at once comes first. */
 static int compare(const void *a, const void *b)
@@ -213,7 +222,8 @@ static int tell_call(struct api_calls *c, const struct held *h, const struct eve
 		return err;
 	if (h->start_ns < caller->end_ns && h->end_ns <= caller->end_ns)
 		return 0;	/* inside the one before */
-	ev.seq = ++caller->seq;
+	ev.seq = caller->seq += caller->lost + 1;
+	caller->lost = 0;
 	caller->end_ns = h->end_ns;
 	return sink->push(sink->ctx, &ev);
 }
@@ -238,22 +248,80 @@ static int tell_until(struct api_calls *c, uint64_t until_ns, const struct event
 		}
 		err = tell_call(c, &h, sink);
 	}
+	c->rows->held -= c->held.n - kept;
 	c->held.n = kept;
 	c->told_ns = num_max(c->told_ns, until_ns);
 	return err;
 }
 
+static uint64_t less_slack(uint64_t ns)
+{
+	return ns > API_CALLS_SLACK_NS ? ns - API_CALLS_SLACK_NS : 0;
+}
+
 int api_calls_tell(struct api_calls *c, uint64_t complete_ns, const struct event_sink *sink)
 {
-	uint64_t until_ns = complete_ns > API_CALLS_SLACK_NS ? complete_ns - API_CALLS_SLACK_NS : 0;
 	int err;
 
-	if (c->held.n > API_CALLS_HELD_MAX)
-		until_ns = complete_ns;
-	if (until_ns <= c->told_ns)
+	if (less_slack(complete_ns) <= c->told_ns)
 		return 0;
-	err = tell_until(c, until_ns, sink);
+	err = tell_until(c, less_slack(complete_ns), sink);
 	return err ? err : tell_exits(c, 0, sink);
+}
+
+static bool is_full(const struct api_calls *c)
+{
+	return c->held.n >= API_CALLS_HELD_MAX || c->rows->held >= API_CALLS_ROOM;
+}
+
+/* It is full. 0: not any more; -ENOSPC: it is. Seldom tried, since all that is held is sorted for it. */
+static int make_room(struct api_calls *c, const struct event_sink *sink)
+{
+	int err = 0;
+
+	if (less_slack(c->newest_ns) > num_max(c->told_ns, num_add(c->tried_ns, API_CALLS_SLACK_NS / 4))) {
+		c->tried_ns = less_slack(c->newest_ns);
+		err = tell_until(c, c->tried_ns, sink);
+	}
+	return err || !is_full(c) ? err : -ENOSPC;
+}
+
+static int lose(struct api_calls *c, const struct event *api, const struct event_sink *sink)
+{
+	int err;
+	struct caller *caller = find_caller(c, api->tid, sink, &err);
+
+	if (!caller)
+		return err;
+	caller->lost++;
+	c->lost++;
+	return 0;
+}
+
+int api_calls_take(struct api_calls *c, const struct event *api, const struct event_sink *sink)
+{
+	unsigned int row = api_rows_find(c->rows, api);
+	int err = 0;
+	struct held *held;
+
+	if (!row || !api->tid)
+		return 0;
+	c->newest_ns = num_max(c->newest_ns, api->end_ns);
+	if (is_full(c))
+		err = make_room(c, sink);
+	if (err)
+		return err == -ENOSPC ? lose(c, api, sink) : err;
+	held = VEC_PUSH(&c->held);
+	if (!held)
+		return -ENOMEM;
+	c->rows->held++;
+	*held = (struct held){ api->start_ns, api->end_ns, api->tid, api->result, (uint16_t)row };
+	return 0;
+}
+
+uint64_t api_calls_lost(const struct api_calls *c)
+{
+	return c->lost;
 }
 
 int api_calls_end(struct api_calls *c, uint64_t exit_ns, const struct event_sink *sink)

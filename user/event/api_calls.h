@@ -24,9 +24,11 @@
 #include "event/helper_threads.h"
 
 #define API_CALLS_SLACK_NS 500000000ull	/* an outer call ends at most so long after one inside */
-#define API_CALLS_HELD_MAX 524288	/* records */
+#define API_CALLS_HELD_MAX 262144	/* records */
+#define API_CALLS_ROOM 1048576		/* of all with the same rows */
 
-/* CUPTI's numbers of functions -> rows of the catalogue (as struct funcs has them). Shared. */
+/* CUPTI's numbers of functions -> rows of the catalogue (as struct funcs has them). Shared, and with them
+ * the room for records that are held. */
 struct api_rows;
 struct api_rows *api_rows_new(void);	/* NULL + errno */
 void api_rows_free(struct api_rows *r);
@@ -35,12 +37,15 @@ unsigned int api_rows_find(const struct api_rows *r, const struct event *api);	/
 struct api_calls;
 
 /* Both outlive it. NULL + errno. */
-struct api_calls *api_calls_new(uint32_t pid, const struct api_rows *rows,
+struct api_calls *api_calls_new(uint32_t pid, struct api_rows *rows,
 				const struct helper_threads *threads);
 void api_calls_free(struct api_calls *c);
 
-/* One EVENT_API, of the host's tid. 0 or -ENOMEM. */
-int api_calls_take(struct api_calls *c, const struct event *api);
+/* One EVENT_API, of the host's tid. If no more can be held, what is before the slack of the newest goes
+ * out; if that does not help (a clock that stands still, on purpose), it is lost, and a number of its
+ * thread with it. 0, -ENOMEM or the sink's error. */
+int api_calls_take(struct api_calls *c, const struct event *api, const struct event_sink *sink);
+uint64_t api_calls_lost(const struct api_calls *c);
 
 /* All records of calls that ended before complete_ns were taken: tells what can be told by that. 0,
  * -ENOMEM or the sink's error. */

@@ -2,56 +2,63 @@
 /*
  * See the header. A process without a helper is looked at ever less often: often while it is new, and
  * again when it is met again, since what its helper waits for is us. One that has ended is read to the
- * end and then only remembered.
+ * end and then only remembered. While nobody tells what its devices do it is dark.
  */
 #include "event/helper_process.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/io.h"
 #include "base/num.h"
 #include "base/time.h"
+#include "event/helper_dark.h"
+#include "event/helper_search.h"
 #include "event/helper_source.h"
 
-#define FIND_FIRST_NS 5000000ull
-#define FIND_SOON_NS 40000000ull	/* at most, of the first FIND_SOON times */
-#define FIND_SOON 125
-#define FIND_MAX_NS 1000000000ull
+#define FIND_SLICE 64			/* descriptors; then it is another process's turn */
 #define WORK_KINDS (1u << GP_RING_KERNEL | 1u << GP_RING_COPY | 1u << GP_RING_SET | 1u << GP_RING_GRAPH)
 #define LOOK_EVERY_NS 100000000ull	/* at threads; calls are told as often */
 
 struct helper_process {
 	struct helpers_process who;
+	struct helpers_process next;	/* the program that it may have executed; pid 0: none */
 	enum helpers_state state;
-	uint64_t find_at_ns, find_every_ns, look_at_ns;
-	unsigned int tries;		/* to find one */
-	uint64_t alive_ns, exit_ns;	/* seen last; 0: it goes on */
-	int pidfd;			/* -1: none */
+	bool over;			/* it has ended, and all of it was told */
 	bool whole_graphs;
 	bool look_again;		/* it may have executed another program */
+	uint64_t look_at_ns;
+	struct helper_search search;
+	int number;			/* of the ring's descriptor in the process */
+	int pidfd;			/* of the process that had it; -1: none */
+	uint64_t claim_ns;		/* of the slot */
+	uint64_t alive_ns, exit_ns;	/* seen last; 0: it goes on */
+	struct helper_dark dark;
 	uint64_t told_ns, told_before_ns;	/* helper_decoder_told, and what it was before */
 	uint64_t untold_ns;		/* at its end */
+	struct api_rows *rows;	/* NULL: calls are not told */
 	struct helper_source *source;
-	struct helper_decoder *decoder;	/* NULL: it is only remembered */
+	struct helper_decoder *decoder;	/* NULL: no ring was found yet, or it is only remembered */
 	struct helper_threads *threads;	/* NULL: numbers are the host's and nobody asks for more */
 	struct api_calls *calls;	/* NULL: not told */
 	const struct event_sink *sink;	/* during a pump */
 	int err;			/* the sink's */
-	struct gp_ring_head head;	/* when the source was closed */
+	struct gp_ring_head *head;	/* when the source was closed; NULL: no ring was found */
 	struct helper_counts counts;	/* when the decoder was freed */
 	uint64_t lost, lost_works;	/* in those that were closed */
 	uint64_t lost_told;		/* of lost works */
+	uint64_t lost_calls;
 };
 
 /* What a process that has ended needs no more: a job may start thousands. */
 static void retire(struct helper_process *p)
 {
+	helper_search_stop(&p->search);
 	if (p->decoder)
 		helper_decoder_counts(p->decoder, &p->counts);
+	if (p->calls)
+		p->lost_calls = api_calls_lost(p->calls);
 	helper_decoder_free(p->decoder);
 	helper_threads_free(p->threads);
 	api_calls_free(p->calls);
@@ -67,39 +74,64 @@ void helper_process_free(struct helper_process *p)
 		return;
 	helper_source_close(p->source);
 	retire(p);
+	free(p->head);
 	free(p);
 }
 
-void helper_process_find_soon(struct helper_process *p)
-{
-	p->find_at_ns = 0;
-	p->find_every_ns = FIND_FIRST_NS;
-	p->tries = 0;
-}
-
 struct helper_process *helper_process_new(const struct helpers_process *who,
-					  const struct api_rows *rows, bool whole_graphs)
+					  struct api_rows *rows, bool whole_graphs)
 {
 	struct helper_process *p = calloc(1, sizeof(*p));
-	bool ok;
 
 	if (!p)
 		return NULL;
 	p->who = *who;
 	p->whole_graphs = whole_graphs;
-	helper_process_find_soon(p);
-	p->pidfd = (int)syscall(SYS_pidfd_open, who->pid, 0);
-	p->decoder = helper_decoder_new(who->pid, who->clock_offset_ns);
-	if (rows || who->own_pid != who->pid)
-		p->threads = helper_threads_new(who->pid, who->own_pid);
-	if (rows && p->threads)
-		p->calls = api_calls_new((uint32_t)who->pid, rows, p->threads);
-	ok = p->decoder && (p->threads || who->own_pid == who->pid) && (p->calls || !rows);
-	if (ok)
-		helper_decoder_threads(p->decoder, p->threads);
-	else
-		helper_process_free(p);
-	return ok ? p : NULL;
+	p->rows = rows;
+	p->pidfd = -1;
+	if (!rows && who->own_pid == who->pid)
+		return p;
+	p->threads = helper_threads_new(who->pid, who->own_pid);
+	if (p->threads)
+		return p;
+	helper_process_free(p);
+	return NULL;
+}
+
+/* What is needed from the first ring on. 0 or -ENOMEM. */
+static int prepare(struct helper_process *p)
+{
+	if (p->decoder)
+		return 0;
+	p->head = calloc(1, sizeof(*p->head));
+	p->decoder = p->head ? helper_decoder_new(p->who.pid, p->who.clock_offset_ns) : NULL;
+	if (p->decoder && p->rows)
+		p->calls = api_calls_new((uint32_t)p->who.pid, p->rows, p->threads);
+	if (!p->decoder || (p->rows && !p->calls))
+		return -ENOMEM;
+	helper_decoder_threads(p->decoder, p->threads);
+	return 0;
+}
+
+bool helper_process_is_gone(const struct helper_process *p)
+{
+	struct pollfd fd = { .fd = p->pidfd, .events = POLLIN };
+
+	return p->over || p->exit_ns || (p->pidfd >= 0 && poll(&fd, 1, 0) > 0);
+}
+
+void helper_process_meet(struct helper_process *p, const struct helpers_process *who)
+{
+	if (p->source)
+		p->next = *who;
+	else if (!p->decoder)
+		p->who = *who;
+	helper_search_soon(&p->search);
+}
+
+void helper_process_hurry(struct helper_process *p)
+{
+	helper_search_hurry(&p->search);
 }
 
 const struct helpers_process *helper_process_who(const struct helper_process *p)
@@ -109,7 +141,7 @@ const struct helpers_process *helper_process_who(const struct helper_process *p)
 
 bool helper_process_has_ended(const struct helper_process *p)
 {
-	return p->state == HELPERS_ENDED;
+	return p->over;
 }
 
 int helper_process_tell_thread(struct helper_process *p, uint32_t tid, uint32_t own_tid)
@@ -138,33 +170,11 @@ static int tell_process(struct helper_process *p)
 		.kind = EVENT_PROCESS, .pid = (uint32_t)p->who.pid, .tid = (uint32_t)p->who.pid });
 }
 
-static void find(struct helper_process *p, uint64_t now_ns)
-{
-	int fd;
-
-	if (now_ns < p->find_at_ns)
-		return;
-	fd = helper_source_find(p->who.pid);
-	if (fd >= 0) {
-		p->source = helper_source_open(fd, p->who.own_pid, kinds_for(p),
-					       now_ns + (uint64_t)p->who.clock_offset_ns);
-		p->state = p->source ? HELPERS_WATCHED : errno == EUSERS ? HELPERS_BUSY :
-			   errno == EPROTO ? HELPERS_OTHER : HELPERS_NONE;
-		if (p->source && p->calls)
-			p->err = tell_process(p);
-	} else if (fd == -ESRCH) {
-		p->state = HELPERS_ENDED;
-	}
-	p->find_every_ns = num_min(p->find_every_ns * 2,
-				   ++p->tries < FIND_SOON ? FIND_SOON_NS : FIND_MAX_NS);
-	p->find_at_ns = now_ns + p->find_every_ns;
-}
-
 /* What the decoder tells: calls are taken, and all of it is handed on. */
 static int on_event(void *ctx, const struct event *ev)
 {
 	struct helper_process *p = ctx;
-	int err = p->calls && ev->kind == EVENT_API ? api_calls_take(p->calls, ev) : 0;
+	int err = p->calls && ev->kind == EVENT_API ? api_calls_take(p->calls, ev, p->sink) : 0;
 
 	return err ? err : p->sink->push(p->sink->ctx, ev);
 }
@@ -177,21 +187,29 @@ static int on_record(void *ctx, uint16_t kind, const void *payload, size_t len)
 	return p->err;
 }
 
-static void look(struct helper_process *p, uint64_t now_ns)
+/* 0 or an error. */
+static int tell_calls(struct helper_process *p, uint64_t now_ns)
 {
-	struct pollfd fd = { .fd = p->pidfd, .events = POLLIN };
+	int err;
 
+	if (!p->threads || now_ns < p->look_at_ns || p->exit_ns)
+		return 0;
+	p->look_at_ns = now_ns + LOOK_EVERY_NS;
+	err = helper_threads_look(p->threads, now_ns);
+	return err || !p->calls ? err :
+	       api_calls_tell(p->calls, helper_decoder_complete_ns(p->decoder), p->sink);
+}
+
+static int look(struct helper_process *p, uint64_t now_ns)
+{
+	if (!p->decoder)
+		return 0;
 	/* Those that were read before may have taken long. */
 	helper_decoder_now(p->decoder, num_max(now_ns, time_now_ns()));
-	if (!p->exit_ns && p->pidfd >= 0 && poll(&fd, 1, 0) > 0)
+	if (!p->exit_ns && helper_process_is_gone(p))
 		p->exit_ns = p->alive_ns ? p->alive_ns : now_ns;
 	p->alive_ns = now_ns;
-	if (!p->threads || now_ns < p->look_at_ns || p->exit_ns)
-		return;
-	p->look_at_ns = now_ns + LOOK_EVERY_NS;
-	p->err = helper_threads_look(p->threads, now_ns);
-	if (p->calls && !p->err)
-		p->err = api_calls_tell(p->calls, helper_decoder_complete_ns(p->decoder), p->sink);
+	return tell_calls(p, now_ns);
 }
 
 static uint64_t count_lost(const struct helper_process *p, uint32_t kinds)
@@ -208,7 +226,7 @@ static void close_source(struct helper_process *p)
 {
 	if (!p->source)
 		return;
-	helper_source_head(p->source, &p->head);
+	helper_source_head(p->source, p->head);
 	p->lost = num_add(p->lost, count_lost(p, GP_RING_WANT_KINDS));
 	p->lost_works = num_add(p->lost_works, count_lost(p, WORK_KINDS));
 	p->lost_told = 0;
@@ -219,20 +237,12 @@ static void close_source(struct helper_process *p)
 /* What waits in it for more, which will not come. */
 static int tell_rest(struct helper_process *p)
 {
-	int err = helper_decode_end(p->decoder, &(struct event_sink){ on_event, p });
+	int err = p->decoder ? helper_decode_end(p->decoder, &(struct event_sink){ on_event, p }) : 0;
 
 	return err || !p->calls ? err : api_calls_end(p->calls, p->exit_ns, p->sink);
 }
 
 /* ---- what was not told ---------------------------------------------------------------------- */
-
-static int push_unseen(struct helper_process *p, enum unseen_why why, uint64_t start_ns, uint64_t end_ns)
-{
-	const struct event ev = { .kind = EVENT_UNSEEN, .pid = (uint32_t)p->who.pid,
-				  .dir = (uint8_t)why, .start_ns = start_ns, .end_ns = end_ns };
-
-	return start_ns < end_ns ? p->sink->push(p->sink->ctx, &ev) : 0;
-}
 
 /* Works for which the ring had no room are from since the reading before the latest. */
 static int tell_lost(struct helper_process *p, uint64_t now_ns)
@@ -241,7 +251,7 @@ static int tell_lost(struct helper_process *p, uint64_t now_ns)
 	int err = 0;
 
 	if (lost > p->lost_told)
-		err = push_unseen(p, UNSEEN_LOST, p->told_before_ns, now_ns);
+		err = helper_dark_push(p->who.pid, UNSEEN_LOST, p->told_before_ns, now_ns, p->sink);
 	p->lost_told = lost;
 	if (told != p->told_ns) {
 		p->told_before_ns = p->told_ns;
@@ -251,72 +261,164 @@ static int tell_lost(struct helper_process *p, uint64_t now_ns)
 }
 
 /* From when on nothing was told that should have been; 0: all was. */
-static uint64_t untold_since(const struct helper_process *p, const struct gp_ring_head *head)
+static uint64_t untold_since(const struct helper_process *p)
 {
 	uint64_t told = helper_decoder_told(p->decoder);
 
-	switch (head->state) {
+	switch (p->head->state) {
 	case GP_HELPER_VIRGIN:	/* CUDA has not started */
 	case GP_HELPER_ENDED:	/* in order: its last words were read */
 		return p->state == HELPERS_BROKEN ? told : 0;
 	default:
-		return told ? told : head->state_ns - (uint64_t)p->who.clock_offset_ns;
+		return told ? told : p->head->state_ns - (uint64_t)p->who.clock_offset_ns;
 	}
+}
+
+/* Its slot is no longer ours, or is of no use. What CUDA does there from now on nobody tells. */
+static void go_dark(struct helper_process *p, uint64_t now_ns)
+{
+	uint64_t since_ns;
+
+	close_source(p);
+	since_ns = untold_since(p);
+	helper_dark_begin(&p->dark, since_ns && since_ns < now_ns ? since_ns : now_ns, true);
+}
+
+/* When the helper has told of a time after the claim it tells all from then on. */
+static int tell_dark(struct helper_process *p, uint64_t now_ns)
+{
+	uint64_t told = helper_decoder_told(p->decoder);
+
+	if (!p->dark.since_ns)
+		return 0;
+	return p->source && told > p->claim_ns ? helper_dark_end(&p->dark, p->who.pid, told, p->sink) :
+						 helper_dark_go_on(&p->dark, p->who.pid, now_ns, p->sink);
 }
 
 /* Nothing more is read of it. */
 static int finish(struct helper_process *p, uint64_t end_ns)
 {
-	uint64_t since = 0;
+	uint64_t since_ns = 0;
 	int err;
 
 	if (p->source) {
 		close_source(p);
-		since = untold_since(p, &p->head);
+		since_ns = p->dark.since_ns ? num_max(p->dark.since_ns, p->claim_ns) : untold_since(p);
+		helper_dark_begin(&p->dark, since_ns, false);
 	}
+	if (since_ns && since_ns < end_ns)
+		p->untold_ns = end_ns - since_ns;
 	err = tell_rest(p);
-	if (err || !since || since >= end_ns)
-		return err;
-	p->untold_ns = end_ns - since;
-	return push_unseen(p, UNSEEN_UNKNOWN, since, end_ns);
+	return err ? err : helper_dark_end(&p->dark, p->who.pid, end_ns, p->sink);
 }
 
-/* Is its ring still that of the program that it runs? */
+/* ---- finding -------------------------------------------------------------------------------- */
+
+/* It was watched by somebody before us: what it told them we do not know. */
+static void claim(struct helper_process *p, const struct helper_found *found, uint64_t now_ns)
+{
+	p->state = HELPERS_WATCHED;
+	p->number = found->number;
+	io_close(&p->pidfd);
+	p->pidfd = found->pidfd;
+	p->claim_ns = now_ns;
+	helper_source_head(p->source, p->head);
+	if (p->head->state == GP_HELPER_VIRGIN)
+		p->dark.since_ns = 0;	/* CUDA has not started */
+	else
+		helper_dark_begin(&p->dark, HELPER_DARK_EVER, false);
+	if (p->calls)
+		p->err = tell_process(p);
+}
+
+static void open_found(struct helper_process *p, struct helper_found *found, uint64_t now_ns)
+{
+	p->err = prepare(p);
+	if (p->err) {
+		io_close(&found->fd);
+		io_close(&found->pidfd);
+		return;
+	}
+	p->source = helper_source_open(found->fd, p->who.own_pid, kinds_for(p),
+				       now_ns + (uint64_t)p->who.clock_offset_ns);
+	if (p->source) {
+		claim(p, found, now_ns);
+		return;
+	}
+	p->state = errno == EUSERS ? HELPERS_BUSY : errno == EPROTO ? HELPERS_OTHER : HELPERS_NONE;
+	io_close(&found->pidfd);
+}
+
+bool helper_process_is_sought(const struct helper_process *p, uint64_t now_ns)
+{
+	return !p->source && !p->over && !p->exit_ns && p->state != HELPERS_BROKEN &&
+	       helper_search_is_due(&p->search, now_ns);
+}
+
+int helper_process_seek(struct helper_process *p, uint64_t now_ns, unsigned int *left,
+			const struct event_sink *sink)
+{
+	unsigned int slice = (unsigned int)num_min(*left, FIND_SLICE), rest = slice;
+	struct helper_found found;
+	int got;
+
+	p->sink = sink;
+	p->err = 0;
+	got = helper_search(&p->search, p->who.pid, now_ns, &rest, &found);
+	*left -= slice - rest;
+	if (!got)
+		return 0;
+	if (got == 1)
+		open_found(p, &found, now_ns);
+	else if (got == -ESRCH && !p->exit_ns)
+		p->exit_ns = p->alive_ns ? p->alive_ns : now_ns;
+	return p->err;
+}
+
+/* Is its ring still that of the program that it runs? An exec closes it. */
 static bool has_changed(const struct helper_process *p)
 {
-	int fd = helper_source_find(p->who.pid);
-	bool same = fd >= 0 ? helper_source_is(p->source, fd) : fd != -ENOENT;
+	int fd = helper_search_again(p->pidfd, p->number);
+	bool same = fd >= 0 ? helper_source_is(p->source, fd) : fd != -EBADF;
 
 	io_close(&fd);
 	return !same;
 }
 
+/* ---- all of it ------------------------------------------------------------------------------ */
+
 static void read_ring(struct helper_process *p, uint64_t now_ns)
 {
-	int got;
-
 	if (helper_source_renew(p->source, now_ns + (uint64_t)p->who.clock_offset_ns) == -ESTALE) {
-		close_source(p);
+		go_dark(p, now_ns);
 		p->state = HELPERS_NONE;
+		helper_search_soon(&p->search);
 		return;
 	}
-	got = helper_source_read(p->source, on_record, p);
-	if (got == -EBADMSG)
+	if (helper_source_read(p->source, on_record, p) == -EBADMSG)
 		p->state = HELPERS_BROKEN;
 	if (!p->err)
 		p->err = tell_lost(p, now_ns);
-	if (p->err || !p->exit_ns)
-		return;		/* of one that has ended, a record that is not complete never will be */
-	p->err = finish(p, now_ns);	/* it may have lived until then, unseen */
+	if (p->state == HELPERS_BROKEN)
+		go_dark(p, now_ns);
+}
+
+/* It has ended, or is another program now. */
+static void end(struct helper_process *p, uint64_t end_ns)
+{
+	if (!p->err)
+		p->err = finish(p, end_ns);
 	if (p->state != HELPERS_BROKEN)
 		p->state = HELPERS_ENDED;
+	p->over = true;
+	retire(p);
 }
 
 /* What a program had told before it executed another one, of which nothing is known yet: that is read. */
 int helper_process_follow(struct helper_process *p, uint64_t now_ns, const struct event_sink *sink,
-			  bool *is_another)
+			  struct helpers_process *now_who)
 {
-	*is_another = false;
+	now_who->pid = 0;
 	if (!p->look_again)
 		return 0;
 	p->look_again = false;
@@ -325,26 +427,24 @@ int helper_process_follow(struct helper_process *p, uint64_t now_ns, const struc
 	p->sink = sink;
 	p->err = 0;
 	read_ring(p, now_ns);
-	if (!p->err && p->state != HELPERS_ENDED)
-		p->err = finish(p, now_ns);
-	p->state = HELPERS_ENDED;
-	*is_another = true;
+	end(p, now_ns);
+	*now_who = p->next.pid ? p->next : p->who;
 	return p->err;
 }
 
 int helper_process_pump(struct helper_process *p, uint64_t now_ns, const struct event_sink *sink)
 {
-	if (p->state == HELPERS_ENDED)
-		return retire(p), 0;
+	if (p->over)
+		return 0;
 	p->sink = sink;
-	p->err = 0;
-	look(p, now_ns);
-	if (!p->err && !p->source && p->state != HELPERS_BROKEN)
-		find(p, now_ns);
+	p->err = look(p, now_ns);
 	if (!p->err && p->source)
 		read_ring(p, now_ns);
-	else if (!p->err && p->state == HELPERS_ENDED)
-		p->err = tell_rest(p);	/* its ring was given to another reader before */
+	if (!p->err && p->decoder)
+		p->err = tell_dark(p, now_ns);
+	/* It may have lived until now, unseen; a record that is not complete never will be. */
+	if (p->exit_ns)
+		end(p, now_ns);
 	return p->err;
 }
 
@@ -366,7 +466,7 @@ void helper_process_wake(const struct helper_process *p)
 
 int helper_process_end(struct helper_process *p, uint64_t now_ns, const struct event_sink *sink)
 {
-	if (p->state == HELPERS_ENDED)
+	if (p->over)
 		return 0;
 	p->sink = sink;
 	return finish(p, p->exit_ns ? p->exit_ns : now_ns);
@@ -381,9 +481,14 @@ uint64_t helper_process_told_ns(const struct helper_process *p)
 
 void helper_process_status(const struct helper_process *p, struct helpers_status *out)
 {
-	*out = (struct helpers_status){ .pid = p->who.pid, .state = p->state, .head = p->head,
+	*out = (struct helpers_status){ .pid = p->who.pid, .state = p->state,
 					.lost = p->lost, .lost_works = p->lost_works,
-					.untold_ns = p->untold_ns, .counts = p->counts };
+					.untold_ns = p->untold_ns, .away_ns = p->dark.away_ns,
+					.lost_calls = p->lost_calls, .counts = p->counts };
+	if (p->head)
+		out->head = *p->head;
+	if (p->calls)
+		out->lost_calls = api_calls_lost(p->calls);
 	if (p->decoder)
 		helper_decoder_counts(p->decoder, &out->counts);
 	if (!p->source)

@@ -18,22 +18,32 @@ struct helper_process;
 
 /* rows NULL: its calls are not told; else they outlive it. NULL + errno. */
 struct helper_process *helper_process_new(const struct helpers_process *who,
-					  const struct api_rows *rows, bool whole_graphs);
+					  struct api_rows *rows, bool whole_graphs);
 void helper_process_free(struct helper_process *p);	/* gives its slot back */
 
 const struct helpers_process *helper_process_who(const struct helper_process *p);
 bool helper_process_has_ended(const struct helper_process *p);
 
-void helper_process_find_soon(struct helper_process *p);	/* it was met again */
+bool helper_process_is_gone(const struct helper_process *p);	/* it lives no more, as far as we know */
+
+/* It was met again, as somebody who may have executed another program; or makes calls. */
+void helper_process_meet(struct helper_process *p, const struct helpers_process *who);
+void helper_process_hurry(struct helper_process *p);
 void helper_process_look_again(struct helper_process *p);	/* it may be another program */
 
 /* As helpers_tell_thread. */
 int helper_process_tell_thread(struct helper_process *p, uint32_t tid, uint32_t own_tid);
 
+/* Its ring is looked for now. To do so costs of *left, which is what may be looked at of all processes,
+ * and may take several times. 0, the sink's error or -ENOMEM; the same for those that follow. */
+bool helper_process_is_sought(const struct helper_process *p, uint64_t now_ns);
+int helper_process_seek(struct helper_process *p, uint64_t now_ns, unsigned int *left,
+			const struct event_sink *sink);
+
 /* If it is to be looked at again, and is another program: what the old one had told is read, and it has
- * ended. 0, the sink's error or -ENOMEM; the same for those that follow. */
+ * ended. now_who: the new one, or of pid 0. */
 int helper_process_follow(struct helper_process *p, uint64_t now_ns, const struct event_sink *sink,
-			  bool *is_another);
+			  struct helpers_process *now_who);
 
 int helper_process_pump(struct helper_process *p, uint64_t now_ns, const struct event_sink *sink);
 int helper_process_end(struct helper_process *p, uint64_t now_ns, const struct event_sink *sink);

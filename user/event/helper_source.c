@@ -2,13 +2,11 @@
 /* See the header. The file cannot shrink under us: the seals are checked before it is mapped. */
 #include "event/helper_source.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +15,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FDS_MAX 65536	/* looked at in one process */
+#include "base/io.h"
+#include "event/helper_search.h"
+
+#define FDS_MAX (1u << 20)	/* looked at in one process */
+#define READ_MAX (16u << 20)	/* bytes at a time: a helper's ring is smaller */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
 struct helper_source {
@@ -36,51 +38,18 @@ struct helper_source {
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
-static bool is_ring_link(int dir_fd, const char *name)
-{
-	char link[64];
-	ssize_t n = readlinkat(dir_fd, name, link, sizeof(link) - 1);
-
-	if (n < 0)
-		return false;
-	link[n] = '\0';
-	return !strncmp(link, "/memfd:" GP_RING_NAME, strlen("/memfd:" GP_RING_NAME));
-}
-
-/* The number of the process's descriptor, or -errno. */
-static int find_number(pid_t pid)
-{
-	char path[64];
-	struct dirent *entry;
-	int number = -ENOENT;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	dir = opendir(path);
-	if (!dir)
-		return errno == ENOENT ? -ESRCH : errno == EACCES ? -EPERM : -errno;
-	for (int i = 0; i < FDS_MAX && number < 0 && (entry = readdir(dir)); i++)
-		if (is_ring_link(dirfd(dir), entry->d_name))
-			number = atoi(entry->d_name);
-	closedir(dir);
-	return number;
-}
-
 int helper_source_find(pid_t pid)
 {
-	int number = find_number(pid), pidfd, fd, err;
+	struct helper_search search = { .dir = NULL };
+	struct helper_found found;
+	unsigned int left = FDS_MAX;
+	int err = helper_search(&search, pid, 0, &left, &found);
 
-	if (number < 0)
-		return number;
-	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (pidfd < 0)
-		return -errno;
-	fd = (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
-	err = errno;
-	close(pidfd);
-	if (fd < 0)
-		return err == EBADF ? -ENOENT : -err;	/* closed meanwhile */
-	return fd;
+	helper_search_stop(&search);
+	if (err != 1)
+		return err ? err : -ENOENT;
+	io_close(&found.pidfd);
+	return found.fd;
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -262,13 +231,13 @@ static int read_record(struct helper_source *s, uint64_t limit,
 int helper_source_read(struct helper_source *s,
 		       int (*fn)(void *ctx, uint16_t kind, const void *payload, size_t len), void *ctx)
 {
-	uint64_t written = __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE);
+	uint64_t written = __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE), begun = s->read;
 	int got = 1;
 
 	if (written - s->read > s->ring_bytes || written & 7)
 		s->broken = true;	/* also when it went back */
 	while (!s->broken && got == 1 && s->read != written)
-		got = read_record(s, written - s->read, fn, ctx);
+		got = s->read - begun < READ_MAX ? read_record(s, written - s->read, fn, ctx) : 0;
 	s->broken |= got < 0;
 	return s->broken ? -EBADMSG : got;
 }

@@ -41,7 +41,7 @@ void helper_source_wake(struct helper_source *s);	/* the helper hands on what it
 bool helper_source_is(const struct helper_source *s, int fd);
 
 /* Hands on what is complete, oldest first. 1: all of it; 0: a record is being written (or fn said
- * no), go on later; -EBADMSG: the ring is broken, nothing more can be read of it. fn: non-zero keeps
+ * no, or it was more at once than a helper's ring holds), go on later; -EBADMSG: the ring is broken, nothing more can be read of it. fn: non-zero keeps
  * the record for the next time. */
 int helper_source_read(struct helper_source *s,
 		       int (*fn)(void *ctx, uint16_t kind, const void *payload, size_t len), void *ctx);

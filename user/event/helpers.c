@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/map.h"
 #include "base/num.h"
 #include "base/time.h"
 #include "base/vec.h"
@@ -13,11 +14,17 @@
 
 #define END_NS 500000000ull
 #define END_LOOK_US 2000
+#define SEEK_MAX 512		/* descriptors looked at in a pump, of all processes */
 
 struct helpers {
 	bool whole_graphs;
 	struct api_rows *rows;		/* NULL: calls are not told */
-	VEC(struct helper_process *) all;
+	VEC(struct helper_process *) all;	/* that live, as far as is known */
+	struct map by_pid;		/* of these, the newest -> struct helper_process */
+	VEC(struct helpers_status) ended;	/* those that had a helper */
+	struct map told;		/* pids of whose helpers any record came */
+	struct helpers_totals totals;	/* of those that ended */
+	size_t seek_at;			/* whose turn it is */
 };
 
 struct helpers *helpers_new(enum helpers_calls calls)
@@ -46,16 +53,20 @@ void helpers_free(struct helpers *h)
 	for (size_t i = 0; i < h->all.n; i++)
 		helper_process_free(h->all.v[i]);
 	VEC_FREE(&h->all);
+	VEC_FREE(&h->ended);
+	map_free(&h->by_pid);
+	map_free(&h->told);
 	api_rows_free(h->rows);
 	free(h);
 }
 
+/* One of which it is known that it has ended is no more: its number may be another's. */
 static struct helper_process *known(const struct helpers *h, pid_t pid)
 {
-	for (size_t i = 0; i < h->all.n; i++)
-		if (helper_process_who(h->all.v[i])->pid == pid && !helper_process_has_ended(h->all.v[i]))
-			return h->all.v[i];
-	return NULL;
+	const struct map_slot *slot = map_find(&h->by_pid, (uint64_t)pid);
+	struct helper_process *p = slot ? (void *)(uintptr_t)slot->value : NULL;
+
+	return p && !helper_process_is_gone(p) ? p : NULL;
 }
 
 bool helpers_know(const struct helpers *h, pid_t pid)
@@ -63,21 +74,29 @@ bool helpers_know(const struct helpers *h, pid_t pid)
 	return known(h, pid) != NULL;
 }
 
-int helpers_add(struct helpers *h, const struct helpers_process *who)
+static int add(struct helpers *h, const struct helpers_process *who)
 {
-	struct helper_process *p = known(h, who->pid), **at;
+	struct helper_process *p = helper_process_new(who, h->rows, h->whole_graphs), **at = NULL;
+	struct map_slot *slot = p ? map_put(&h->by_pid, (uint64_t)who->pid, NULL) : NULL;
 
-	if (p) {
-		helper_process_find_soon(p);
-		return 0;
-	}
-	p = helper_process_new(who, h->rows, h->whole_graphs);
-	at = p ? VEC_PUSH(&h->all) : NULL;
+	if (slot)
+		at = VEC_PUSH(&h->all);
 	if (!at) {
 		helper_process_free(p);
 		return -ENOMEM;
 	}
 	*at = p;
+	slot->value = (uintptr_t)p;
+	return 0;
+}
+
+int helpers_add(struct helpers *h, const struct helpers_process *who)
+{
+	struct helper_process *p = known(h, who->pid);
+
+	if (!p)
+		return add(h, who);
+	helper_process_meet(p, who);
 	return 0;
 }
 
@@ -85,7 +104,10 @@ int helpers_tell_thread(struct helpers *h, pid_t pid, uint32_t tid, uint32_t own
 {
 	struct helper_process *p = known(h, pid);
 
-	return p ? helper_process_tell_thread(p, tid, own_tid) : 0;
+	if (!p)
+		return 0;
+	helper_process_hurry(p);
+	return helper_process_tell_thread(p, tid, own_tid);
 }
 
 void helpers_look_again(struct helpers *h, pid_t pid)
@@ -96,26 +118,100 @@ void helpers_look_again(struct helpers *h, pid_t pid)
 		helper_process_look_again(p);
 }
 
+/* ---- those that ended ----------------------------------------------------------------------- */
+
+static void sum_up(struct helpers_totals *t, const struct helpers_status *st)
+{
+	t->works = num_add(t->works, st->counts.works);
+	t->lost_works = num_add(t->lost_works, num_add(st->lost_works, st->counts.dropped));
+	t->lost_calls = num_add(t->lost_calls, st->lost_calls);
+}
+
+/* One that never had a ring is forgotten; others are, when there are many, but for their sums. */
+static int remember(struct helpers *h, const struct helper_process *p)
+{
+	struct helpers_status st, *at;
+
+	helper_process_status(p, &st);
+	if (!st.head.tag)
+		return 0;
+	sum_up(&h->totals, &st);
+	if (st.counts.received && !map_put(&h->told, (uint64_t)st.pid, NULL))
+		return -ENOMEM;
+	if (h->ended.n >= HELPERS_ENDED_MAX) {
+		h->totals.forgotten++;
+		return 0;
+	}
+	at = VEC_PUSH(&h->ended);
+	if (!at)
+		return -ENOMEM;
+	*at = st;
+	return 0;
+}
+
+static int drop_ended(struct helpers *h)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < h->all.n; i++) {
+		struct helper_process *p = h->all.v[i];
+		uint64_t pid = (uint64_t)helper_process_who(p)->pid;
+		const struct map_slot *slot = map_find(&h->by_pid, pid);
+
+		if (err || !helper_process_has_ended(p)) {
+			h->all.v[kept++] = p;
+			continue;
+		}
+		err = remember(h, p);
+		if (slot && slot->value == (uintptr_t)p)
+			map_del(&h->by_pid, pid);
+		helper_process_free(p);
+	}
+	h->all.n = kept;
+	return err;
+}
+
 /* ---- reading -------------------------------------------------------------------------------- */
+
+/* Rings are looked for in a bounded part of all descriptors there are, each process in its turn. */
+static int seek(struct helpers *h, uint64_t now_ns, const struct event_sink *sink)
+{
+	unsigned int left = SEEK_MAX;
+	size_t idle = 0;		/* in a row, that needed nothing */
+	int err = 0;
+
+	while (!err && left && idle < h->all.n) {
+		struct helper_process *p = h->all.v[h->seek_at++ % h->all.n];
+
+		if (!helper_process_is_sought(p, now_ns)) {
+			idle++;
+			continue;
+		}
+		idle = 0;
+		err = helper_process_seek(p, now_ns, &left, sink);
+	}
+	return err;
+}
 
 static int pump(struct helpers *h, struct helper_process *p, uint64_t now_ns,
 		const struct event_sink *sink)
 {
-	bool is_another;
-	int err = helper_process_follow(p, now_ns, sink, &is_another);
+	struct helpers_process now_who;
+	int err = helper_process_follow(p, now_ns, sink, &now_who);
 
-	if (!err && is_another)
-		err = helpers_add(h, helper_process_who(p));
+	if (!err && now_who.pid)
+		err = add(h, &now_who);
 	return err ? err : helper_process_pump(p, now_ns, sink);
 }
 
 int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *sink)
 {
-	int err = 0;
+	int err = seek(h, now_ns, sink);
 
 	for (size_t i = 0; i < h->all.n && !err; i++)
 		err = pump(h, h->all.v[i], now_ns, sink);
-	return err;
+	return err ? err : drop_ended(h);
 }
 
 static bool any_awaited(const struct helpers *h, uint64_t ns)
@@ -146,17 +242,57 @@ int helpers_end(struct helpers *h, uint64_t now_ns, const struct event_sink *sin
 
 uint64_t helpers_told_ns(const struct helpers *h, uint64_t now_ns)
 {
+	uint64_t told_ns = now_ns;
+
 	for (size_t i = 0; i < h->all.n; i++)
-		now_ns = num_min(now_ns, helper_process_told_ns(h->all.v[i]));
-	return now_ns;
+		told_ns = num_min(told_ns, helper_process_told_ns(h->all.v[i]));
+	return num_max(told_ns, now_ns > HELPERS_LATE_NS ? now_ns - HELPERS_LATE_NS : 0);
+}
+
+bool helpers_find(const struct helpers *h, pid_t pid, struct helpers_status *out)
+{
+	const struct map_slot *slot = map_find(&h->by_pid, (uint64_t)pid);
+	size_t i = h->ended.n;
+
+	if (slot)
+		helper_process_status((void *)(uintptr_t)slot->value, out);
+	while (!slot && i > 0 && h->ended.v[i - 1].pid != pid)
+		i--;
+	if (!slot && i)
+		*out = h->ended.v[i - 1];
+	return slot || i;
+}
+
+bool helpers_has_told(const struct helpers *h, pid_t pid)
+{
+	const struct helper_process *p = known(h, pid);
+	struct helpers_status st = { 0 };
+
+	if (p)
+		helper_process_status(p, &st);
+	return st.counts.received || map_find(&h->told, (uint64_t)pid);
+}
+
+void helpers_totals(const struct helpers *h, struct helpers_totals *out)
+{
+	struct helpers_status st;
+
+	*out = h->totals;
+	for (size_t i = 0; i < h->all.n; i++) {
+		helper_process_status(h->all.v[i], &st);
+		sum_up(out, &st);
+	}
 }
 
 size_t helpers_count(const struct helpers *h)
 {
-	return h->all.n;
+	return h->ended.n + h->all.n;
 }
 
 void helpers_status(const struct helpers *h, size_t i, struct helpers_status *out)
 {
-	helper_process_status(h->all.v[i], out);
+	if (i < h->ended.n)
+		*out = h->ended.v[i];
+	else
+		helper_process_status(h->all.v[i - h->ended.n], out);
 }

@@ -34,10 +34,20 @@ struct helpers_status {
 	struct helper_counts counts;
 	uint64_t lost;			/* records for which the ring had no room */
 	uint64_t lost_works;		/* of them such as tell of works */
+	uint64_t lost_calls;		/* that could not be held (API_CALLS_HELD_MAX) */
 	uint64_t untold_ns;		/* at its end, of which nothing was handed on */
+	uint64_t away_ns;		/* told to nobody of us: its slot was another reader's, or broke */
 };
 
 enum helpers_calls { HELPERS_WORKS_ONLY, HELPERS_TELL_CALLS };
+
+#define HELPERS_ENDED_MAX 1024	/* that ended are told apart */
+
+struct helpers_totals {		/* of all processes, also of those that are not told apart */
+	uint64_t works, lost_works;	/* lost: also those that CUPTI dropped */
+	uint64_t lost_calls;
+	uint64_t forgotten;		/* processes with a helper */
+};
 
 struct helpers *helpers_new(enum helpers_calls calls);	/* NULL + errno */
 void helpers_whole_graphs(struct helpers *h);	/* are enough; before the first is added. Else: nodes */
@@ -45,10 +55,11 @@ void helpers_free(struct helpers *h);	/* gives the slots back */
 
 bool helpers_know(const struct helpers *h, pid_t pid);	/* and it has not ended */
 
-/* Known ones are kept, and looked at soon. 0 or -ENOMEM. */
+/* One that has just begun, or has executed another program: it is looked at soon. 0 or -ENOMEM. */
 int helpers_add(struct helpers *h, const struct helpers_process *p);
 
-/* The host's thread tid of process pid is own_tid in its namespace, as probes say. 0 or -ENOMEM. */
+/* The host's thread tid of process pid, which makes calls, is own_tid in its namespace, as probes say: it
+ * is looked at now. 0 or -ENOMEM. */
 int helpers_tell_thread(struct helpers *h, pid_t pid, uint32_t tid, uint32_t own_tid);
 
 /* It may have executed another program: if so, what the old one had told is read, and the new one's helper
@@ -63,9 +74,18 @@ int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *si
  * reading of the clock goes out too, and what was not told up to now_ns is unseen. */
 int helpers_end(struct helpers *h, uint64_t now_ns, const struct event_sink *sink);
 
-/* Every call that ended before has been told, by processes that have a helper; no later than now_ns. */
+/* Every call that ended before has been told, by processes that have a helper; no later than now_ns. Who
+ * does not tell is waited for so long: what it tells then is late. */
+#define HELPERS_LATE_NS 10000000000ull
 uint64_t helpers_told_ns(const struct helpers *h, uint64_t now_ns);
 
+bool helpers_has_told(const struct helpers *h, pid_t pid);	/* any record, of any program of that number */
+void helpers_totals(const struct helpers *h, struct helpers_totals *out);
+
+/* The last one of that number which had or may have a helper; false: none is remembered. */
+bool helpers_find(const struct helpers *h, pid_t pid, struct helpers_status *out);
+
+/* Processes that live, and those that had a helper. Numbers change with every pump. */
 size_t helpers_count(const struct helpers *h);
 void helpers_status(const struct helpers *h, size_t i, struct helpers_status *out);
 

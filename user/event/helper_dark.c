@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See the header. */
+#include "event/helper_dark.h"
+
+int helper_dark_push(pid_t pid, enum unseen_why why, uint64_t start_ns, uint64_t end_ns,
+		     const struct event_sink *sink)
+{
+	const struct event ev = { .kind = EVENT_UNSEEN, .pid = (uint32_t)pid, .dir = (uint8_t)why,
+				  .start_ns = start_ns, .end_ns = end_ns };
+
+	return start_ns < end_ns ? sink->push(sink->ctx, &ev) : 0;
+}
+
+void helper_dark_begin(struct helper_dark *d, uint64_t since_ns, bool away)
+{
+	if (d->since_ns)
+		return;
+	d->since_ns = since_ns;
+	d->away = away;
+}
+
+static int tell(struct helper_dark *d, pid_t pid, uint64_t until_ns, const struct event_sink *sink)
+{
+	uint64_t since_ns = d->since_ns;
+
+	if (!since_ns || until_ns <= since_ns)
+		return 0;
+	if (d->away)
+		d->away_ns += until_ns - since_ns;
+	d->since_ns = until_ns;
+	return helper_dark_push(pid, UNSEEN_UNKNOWN, since_ns, until_ns, sink);
+}
+
+int helper_dark_go_on(struct helper_dark *d, pid_t pid, uint64_t now_ns, const struct event_sink *sink)
+{
+	return now_ns > d->since_ns && now_ns - d->since_ns >= HELPER_DARK_EVERY_NS ?
+	       tell(d, pid, now_ns, sink) : 0;
+}
+
+int helper_dark_end(struct helper_dark *d, pid_t pid, uint64_t until_ns, const struct event_sink *sink)
+{
+	int err = tell(d, pid, until_ns, sink);
+
+	d->since_ns = 0;
+	return err;
+}

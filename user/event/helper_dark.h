@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When nobody tells what a process's devices do: its helper was another reader's, or its ring broke.
+ * That time is told as unseen while it lasts, for who looks meanwhile. Knows no rings.
+ */
+#ifndef EVENT_HELPER_DARK_H
+#define EVENT_HELPER_DARK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "event/event.h"
+
+#define HELPER_DARK_EVER 1		/* since when, if nobody knows */
+#define HELPER_DARK_EVERY_NS 500000000ull
+
+struct helper_dark {		/* start zeroed */
+	uint64_t since_ns;	/* of what was not told yet; 0: it is not dark */
+	bool away;		/* it was told before */
+	uint64_t away_ns;	/* how much of that was told so far */
+};
+
+/* Nothing if it is dark already. */
+void helper_dark_begin(struct helper_dark *d, uint64_t since_ns, bool away);
+
+/* It goes on, at now_ns; or ends at until_ns. 0 or the sink's error. */
+int helper_dark_go_on(struct helper_dark *d, pid_t pid, uint64_t now_ns, const struct event_sink *sink);
+int helper_dark_end(struct helper_dark *d, pid_t pid, uint64_t until_ns, const struct event_sink *sink);
+
+/* EVENT_UNSEEN, if that is any time at all. 0 or the sink's error. */
+int helper_dark_push(pid_t pid, enum unseen_why why, uint64_t start_ns, uint64_t end_ns,
+		     const struct event_sink *sink);
+
+#endif
