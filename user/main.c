@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "cli/exit.h"
-#include "cli/options.h"
+#include "cli/option_row.h"
 #include "cli/verbs.h"
 
 /*

@@ -13,7 +13,7 @@
 
 #include "base/time.h"
 #include "cli/exit.h"
-#include "cli/options.h"
+#include "cli/option_row.h"
 #include "cli/verbs.h"
 #include "probe/loader.h"
 #include "view/views.h"

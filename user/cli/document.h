@@ -7,7 +7,7 @@
 #define CLI_DOCUMENT_H
 
 #include "base/str.h"
-#include "cli/options.h"
+#include "cli/option_row.h"
 
 enum help_form { HELP_TEXT, HELP_MAN, HELP_BASH, HELP_ZSH, HELP_FISH, HELP_VERBS, HELP_END };
 

@@ -3,7 +3,7 @@
 #ifndef CLI_OPTION_VALUE_H
 #define CLI_OPTION_VALUE_H
 
-#include "cli/options.h"
+#include "cli/option_row.h"
 
 #define OPTION_SETTER(name) \
 	int option_set_##name(struct options *o, const struct option_row *row, const char *value)

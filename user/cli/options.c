@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "base/time.h"
 #include "cli/exit.h"
+#include "cli/option_row.h"
 #include "view/utf8.h"
 #include "view/views.h"
 

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "cli/exit.h"
+#include "cli/option_row.h"
 #include "cli/out.h"
 #include "cli/summary.h"
 #include "view/verdict.h"

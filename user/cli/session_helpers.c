@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/time.h"
+#include "cli/option_row.h"
 #include "cli/session_blind.h"
 #include "event/api_calls.h"
 #include "probe/proc.h"

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One const table of options, one of verbs (options_table.c). Parsing, help, man pages and completions
+ * walk them.
+ */
+#ifndef CLI_OPTION_ROW_H
+#define CLI_OPTION_ROW_H
+
+#include "cli/options.h"
+
+/* What a shell offers for a value or for a word behind a verb, where there are no choices. */
+enum completion { COMPLETE_NOTHING, COMPLETE_FILES, COMPLETE_CAPTURES, COMPLETE_PIDS, COMPLETE_VERBS };
+
+struct verb {
+	const char *name;		/* "" for no verb */
+	int (*run)(const struct options *o);
+	const char *summary;		/* one line of `gpuprof help` */
+	const char *usage;		/* after "gpuprof " */
+	const char *about;		/* lines of help: what it does */
+	const char *examples;		/* lines of help */
+	uint8_t min_args, max_args;	/* words behind the verb, <= OPTIONS_ARGS_MAX */
+	uint8_t completes;		/* enum completion of these words */
+	bool has_targets;		/* takes -p, -a, -- CMD */
+};
+
+enum option_group { GROUP_TARGETS, GROUP_TIME, GROUP_OUTPUT, GROUP_MEASURE, GROUP_OTHER, GROUP_END };
+
+struct option_row {
+	const char *name;		/* long, without "--" */
+	char letter;			/* 0: none */
+	uint8_t group;			/* enum option_group */
+	uint8_t completes;		/* enum completion of the value */
+	uint16_t verbs;			/* bit 1 << enum verb_id for each that takes it */
+	const char *arg;		/* "DUR" in help; NULL: a flag */
+	const char *const *choices;	/* for option_set_choice; NULL-terminated */
+	const char *accepts;		/* "a duration such as 10s": for the message on a bad value */
+	const char *help;		/* one line */
+	size_t at;			/* offset of the member of struct options */
+	/* 0, -EINVAL (bad value; the caller reports it) or -ENOMEM. */
+	int (*set)(struct options *o, const struct option_row *row, const char *value);
+};
+
+extern const char *const options_groups[GROUP_END];	/* titles */
+const struct option_row *options_rows(size_t *n);
+const struct verb *options_verbs(size_t *n);	/* indexed by enum verb_id */
+const struct verb *options_find_verb(const char *name);	/* NULL, and a line with the nearest, if none */
+
+/* The name nearest to word among n names (a short edit away), or NULL. */
+const char *options_nearest(const char *word, const char *const *names, size_t n);
+
+#endif
