@@ -108,30 +108,34 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 	one_line "it is this gpuprof; give the pid of a program that uses CUDA"
 }
 
-# bats test_tags=needs:root,needs:bpf
-@test "inject: a seccomp filter is a reason to refuse" {
-	needs root bpf
-	cat >filtered.c <<-'EOF_C'
-		#include <linux/filter.h>
-		#include <linux/seccomp.h>
-		#include <sys/prctl.h>
-		#include <unistd.h>
-		int main(void)
-		{
-			struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-			struct sock_fprog program = { 1, &all };
+# A filter of classic BPF: ANSWER to call NUMBER, else all is allowed.
+filter_of() { # NUMBER ANSWER
+	python3 -c 'import struct, sys
+code = [(0x20, 0, 0, 0), (0x15, 0, 1, int(sys.argv[1])), (6, 0, 0, int(sys.argv[2], 0)), (6, 0, 0, 0x7fff0000)]
+sys.stdout.buffer.write(b"".join(struct.pack("HBBI", *i) for i in code))' "$@"
+}
 
-			prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-			prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
-			for (;;)
-				pause();
-		}
-	EOF_C
-	cc -o filtered filtered.c
-	./filtered 3>&- &
-	STARTED+=($!)
-	wait_for 10 grep -q '^Seccomp:.2' "/proc/$!/status"
-	refused $! "a seccomp filter could kill it for what it would have to do; start it with \`gpuprof env\`"
+start_caged() { # NUMBER ANSWER
+	filter_of "$@" >filter
+	start_sim caged filter
+	wait_for 10 grep -q '^Seccomp:.2' "/proc/$TARGET/status"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "inject: a seccomp filter that lets pass what it takes is none the worse, another is a reason to refuse" {
+	needs root bpf sim
+	start_caged 435 0x00050026 # clone3: there is none, as Docker has it
+	run "$GPUPROF" stat --inject --yes -d 1s --format json -o r.json -p "$TARGET"
+	assert_success
+	assert_line --partial "the helper is in process $TARGET"
+	run report_value r.json 'sum(k["count"] for k in t["kernels"]) > 0'
+	assert_output True
+	start_caged 77 0x80000000 # ftruncate: the end of the process
+	refused "$TARGET" "its seccomp filter does not let pass ftruncate, which the helper needs; allow it there (docker: --security-opt seccomp=FILE), or leave --inject out"
+	run capsh --drop=cap_sys_admin -- -c "'$GPUPROF' stat --inject --yes -d 1s -p $TARGET"
+	assert_equal "$status" 4
+	one_line "it has a seccomp filter, and to see what that allows, gpuprof needs CAP_SYS_ADMIN and no filter of its own; run it as root on the host"
+	kill -0 "$TARGET"
 }
 
 # bats test_tags=needs:root,needs:bpf

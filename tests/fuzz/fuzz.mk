@@ -7,6 +7,7 @@
 FUZZ_SECONDS ?= 30
 FUZZ_NAMES   := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_ROOMS_elf := base elf
+FUZZ_ROOMS_cbpf := inject
 FUZZ_ROOMS_ehframe := base stack
 FUZZ_ROOMS_identity := base elf probe
 FUZZ_ROOMS_demangle := base elf

@@ -31,7 +31,8 @@ struct machine_state {		/* registers of a stopped thread */
 int machine_read(pid_t tid, struct machine_state *out);		/* 0 or -errno */
 int machine_write_general(pid_t tid, const struct machine_state *s);	/* at once */
 int machine_write_vector(pid_t tid, const struct machine_state *s);
-int machine_skip_call(pid_t tid);	/* which it has just entered; after machine_write_general */
+/* Of one that has just entered a system call: it makes that of this number instead, with these registers. */
+int machine_write_entered(pid_t tid, const struct machine_state *s, long syscall);
 
 uint64_t machine_sp(const struct machine_state *s);
 uint64_t machine_thread_pointer(pid_t tid, const struct machine_state *s);	/* 0: unknown */
@@ -73,6 +74,9 @@ int machine_build_frame(const struct machine_state *s, uint64_t mask, uint64_t b
 ssize_t machine_find_syscall(const uint8_t *code, size_t len);
 ssize_t machine_find_return(const uint8_t *code, size_t len);
 extern const bool machine_return_in_vdso;
+
+/* What waits can be made to begin anew, without restart_syscall (machine_go_on). */
+extern const bool machine_can_begin_anew;
 
 /* System calls to wait in that go on unseen when they are interrupted; and those that do if we are there
  * to see to it. Each ends with MACHINE_WAITS_END. */

@@ -24,6 +24,7 @@
 #define FPSIMD_MAGIC 0x46508001u
 
 const bool machine_return_in_vdso = true;
+const bool machine_can_begin_anew = false;
 
 const uint16_t machine_waits[] = { SYS_futex, SYS_ppoll, SYS_pselect6, SYS_clock_nanosleep, SYS_nanosleep,
 				   SYS_wait4, SYS_waitid, MACHINE_WAITS_END };
@@ -80,12 +81,13 @@ int machine_write_vector(pid_t tid, const struct machine_state *s)
 	return ptrace(PTRACE_SETREGSET, tid, NT_PRFPREG, &vector) ? -errno : 0;
 }
 
-int machine_skip_call(pid_t tid)
+int machine_write_entered(pid_t tid, const struct machine_state *s, long syscall)
 {
-	int none = -1;
-	struct iovec call = { &none, sizeof(none) };
+	int nr = (int)syscall;
+	struct iovec call = { &nr, sizeof(nr) };
+	int err = machine_write_general(tid, s);
 
-	return ptrace(PTRACE_SETREGSET, tid, NT_ARM_SYSTEM_CALL, &call) ? -errno : 0;
+	return err ? err : ptrace(PTRACE_SETREGSET, tid, NT_ARM_SYSTEM_CALL, &call) ? -errno : 0;
 }
 
 uint64_t machine_sp(const struct machine_state *s)

@@ -33,6 +33,7 @@
 #define FP_MAGIC2 0x46505845u
 
 const bool machine_return_in_vdso = false;
+const bool machine_can_begin_anew = true;
 
 const uint16_t machine_waits[] = { SYS_futex, SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6,
 				   SYS_clock_nanosleep, SYS_nanosleep, SYS_wait4, SYS_waitid, SYS_pause,
@@ -95,10 +96,13 @@ int machine_write_vector(pid_t tid, const struct machine_state *s)
 	return ptrace(PTRACE_SETREGSET, tid, NT_X86_XSTATE, &vector) ? -errno : 0;
 }
 
-int machine_skip_call(pid_t tid)
+int machine_write_entered(pid_t tid, const struct machine_state *s, long syscall)
 {
-	(void)tid;		/* orig_rax is one of the general registers */
-	return 0;
+	struct user_regs_struct regs = *regs_in(s);
+	struct iovec general = { &regs, sizeof(regs) };
+
+	regs.orig_rax = (unsigned long long)syscall;
+	return ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &general) ? -errno : 0;
 }
 
 uint64_t machine_sp(const struct machine_state *s)

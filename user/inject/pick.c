@@ -11,6 +11,7 @@
 #include "base/io.h"
 #include "base/time.h"
 #include "base/vec.h"
+#include "inject/filter.h"
 #include "inject/subject.h"
 #include "probe/proc.h"
 #include "probe/target.h"
@@ -76,12 +77,35 @@ static bool is_quiet_entry(struct remote *r)
 
 /* ---- one thread ----------------------------------------------------------------------------- */
 
+/* What its filters allow can be seen when it is stopped only. */
+static int ask_filters(struct pick *p, struct remote *r)
+{
+	bool begins_anew;
+	int err = filter_check(p->pid, r->tid, &begins_anew, p->why, sizeof(p->why));
+
+	p->may = !err;
+	if (err == -ENOTSUP)
+		p->final = err;
+	if (err && begins_anew)
+		remote_release_anew(r);
+	else if (err)
+		remote_release(r);
+	return err;
+}
+
 static int stop(struct pick *p, struct remote *r, pid_t tid)
 {
 	int err = remote_stop(r, p->pid, tid);
 
-	p->denied |= err == -EPERM;
-	return err;
+	if (err == -EPERM)
+		p->final = err;
+	return err || p->may ? err : ask_filters(p, r);
+}
+
+/* To be stopped in a wait is dangerous where it can go on by restart_syscall only, which may be filtered. */
+static bool may_be_woken(const struct pick *p, pid_t tid)
+{
+	return p->may || machine_can_begin_anew || !filter_is_there(p->pid, tid);
 }
 
 static int leave(struct remote *r)
@@ -92,7 +116,7 @@ static int leave(struct remote *r)
 
 static int try_in(struct pick *p, struct remote *r, pid_t tid, const uint16_t *calls)
 {
-	int err = is_among(call_of(p->pid, tid), calls) ? stop(p, r, tid) : -EAGAIN;
+	int err = is_among(call_of(p->pid, tid), calls) && may_be_woken(p, tid) ? stop(p, r, tid) : -EAGAIN;
 
 	if (err)
 		return err;
@@ -165,7 +189,7 @@ static int try_all(struct pick *p, struct remote *r, int (*try)(struct pick *, s
 
 	if (!err)
 		err = t.all.n ? -EAGAIN : -ESRCH;
-	for (size_t i = t.all.n; i-- > 0 && err == -EAGAIN && !p->denied;) {
+	for (size_t i = t.all.n; i-- > 0 && err == -EAGAIN && !p->final;) {
 		if (is_held(p, t.all.v[i]))
 			continue;
 		err = try(p, r, t.all.v[i]);
@@ -220,15 +244,15 @@ int pick_thread(struct pick *p, struct remote *r)
 		try_waiting, try_anywhere, try_running, try_shown };
 	int err = -EAGAIN;
 
-	while (err == -EAGAIN && !p->denied) {
+	while (err == -EAGAIN && !p->final) {
 		for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]) && err == -EAGAIN; i++)
 			err = try_all(p, r, tries[i]);
 		if ((err == -EAGAIN || err == -ETIMEDOUT) && time_now_ns() >= p->end_ns)
-			return p->denied ? -EPERM : nobody(p);
+			return p->final ? p->final : nobody(p);
 		if (err == -EAGAIN) {
 			p->n_held = 0;
 			usleep(AGAIN_US);
 		}
 	}
-	return p->denied ? -EPERM : err;
+	return p->final ? p->final : err;
 }

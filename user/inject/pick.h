@@ -20,7 +20,8 @@ struct pick {
 	unsigned int n_held;
 	pid_t why_tid;		/* of the last thread that was not in its place: ... */
 	char quiet_why[STACK_WHY_BYTES];	/* ... why; empty: it was nowhere to be asked */
-	bool denied;
+	int final;		/* -EPERM, -ENOTSUP: there is no point in asking others; else 0 */
+	bool may;		/* no seccomp filter of its speaks against it */
 	char why[PICK_WHY_BYTES];
 };
 

@@ -199,6 +199,32 @@ static int set_mask(struct remote *r, uint64_t mask)
 	return ptrace(PTRACE_SETSIGMASK, r->tid, (void *)sizeof(mask), &mask) ? -errno : 0;
 }
 
+/*
+ * It is at the entry of a call that is not to be. To make it none at all, a seccomp filter would be asked about
+ * call -1, and would answer in its registers: it becomes one that changes nothing. Behind it the frame
+ * brings the thread back, should nobody come any more.
+ */
+static int pass_entry(struct remote *r)
+{
+	struct machine_call none = { .at = r->back, .syscall = -1, .sp = r->return_sp, .back = r->back };
+	uint64_t end = time_now_ns() + CALL_NS;
+	struct machine_state s = r->original;
+	int err, status;
+
+	machine_set_call(&s, &none);
+	err = machine_write_entered(r->tid, &s, SYS_getpid);
+	if (!err)
+		err = go(r, PTRACE_SYSCALL, 0);
+	if (!err)
+		err = wait_stop(r, end, &status);
+	if (err) {
+		r->place = err == -EAGAIN ? REMOTE_AWAY : REMOTE_GONE;
+		return err == -EAGAIN ? -ETIMEDOUT : err;
+	}
+	r->place = REMOTE_TRAPPED;
+	return 0;
+}
+
 static int send_off(struct remote *r, const struct remote_call *call, struct machine_frame *frame)
 {
 	struct machine_state s = r->original;
@@ -211,12 +237,15 @@ static int send_off(struct remote *r, const struct remote_call *call, struct mac
 		err = remote_write(r->pid, frame->sp, frame->bytes, frame->len);
 	if (err)
 		return err;
+	r->return_sp = frame->return_sp;
+	r->back = call->back;
+	err = r->place == REMOTE_ENTERED ? pass_entry(r) : 0;
+	if (err)
+		return err;
 	to.sp = frame->sp;
 	memcpy(to.arg, call->arg, sizeof(to.arg));
 	machine_set_call(&s, &to);
 	err = machine_write_general(r->tid, &s);
-	if (!err && r->place == REMOTE_ENTERED)
-		err = machine_skip_call(r->tid);
 	r->used |= !err;
 	return err ? err : set_mask(r, all_but_faults());
 }
@@ -302,8 +331,10 @@ static void bring_back(struct remote *r)
 	struct machine_state s = r->original;
 
 	machine_go_on(&s, true);
+	if (r->place == REMOTE_ENTERED && pass_entry(r))
+		return;
 	if (set_mask(r, r->mask) || machine_write_vector(r->tid, &r->original) ||
-	    machine_write_general(r->tid, &s) || machine_skip_call(r->tid))
+	    machine_write_general(r->tid, &s))
 		return;
 	if (trap(r))
 		return;
@@ -320,6 +351,17 @@ void remote_release(struct remote *r)
 		machine_write_general(r->tid, &r->original);
 	} else if (r->used) {
 		bring_back(r);
+	}
+	detach(r);
+}
+
+void remote_release_anew(struct remote *r)
+{
+	struct machine_state s = r->original;
+
+	if (r->place == REMOTE_TRAPPED && !r->used) {
+		machine_go_on(&s, false);
+		machine_write_general(r->tid, &s);
 	}
 	detach(r);
 }

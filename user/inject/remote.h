@@ -15,7 +15,8 @@ enum remote_place { REMOTE_GONE, REMOTE_TRAPPED, REMOTE_ENTERED, REMOTE_SIGNALLE
 struct remote {
 	pid_t pid, tid;
 	enum remote_place place;	/* of a stop; AWAY: it runs, and comes back by itself */
-	bool used;			/* it was sent off at least once */
+	bool used;			/* it was sent off at least once; then: */
+	uint64_t return_sp, back;	/* of the frame that brings it back */
 	struct machine_state original;
 	uint64_t mask;			/* of signals */
 	uint64_t since_ns;		/* when it was stopped */
@@ -46,6 +47,9 @@ int remote_do(struct remote *r, const struct remote_call *call, long *result);
 
 /* As it was before. */
 void remote_release(struct remote *r);
+
+/* The same of one that has made no call, where machine_can_begin_anew: a wait for a time begins anew. */
+void remote_release_anew(struct remote *r);
 
 int remote_write(pid_t pid, uint64_t at, const void *data, size_t len);	/* 0 or -errno */
 int remote_read(pid_t pid, uint64_t at, void *data, size_t len);

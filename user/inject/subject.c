@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,11 +178,10 @@ static bool is_foreign(struct question *q)
 				    "ones can load the helper");
 }
 
-static bool is_filtered(struct question *q)
+static bool is_strict(struct question *q)
 {
-	return number_of(q, "Seccomp") &&
-	       no(q, "a seccomp filter could kill it for what it would have to do; start it with "
-		     "`gpuprof env`");
+	return number_of(q, "Seccomp") == SECCOMP_MODE_STRICT &&
+	       no(q, "it is in seccomp's strict mode, which allows it to read and to write only");
 }
 
 /* "x86_Thread_features:  shstk wrss": a line's words. */
@@ -237,7 +237,7 @@ static bool lacks_something(struct question *q)
 }
 
 static bool (*const reasons[])(struct question *q) = {
-	is_self, is_kernels, has_ended, is_traced, is_stopped, is_foreign, is_filtered, has_shadow_stack, is_musl,
+	is_self, is_kernels, has_ended, is_traced, is_stopped, is_foreign, is_strict, has_shadow_stack, is_musl,
 	is_static, has_no_cuda, lacks_something,
 };
 

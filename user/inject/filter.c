@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See the header. */
+#include "inject/filter.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+
+#include "base/io.h"
+#include "probe/proc.h"
+#include "probe/target.h"
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#else
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+#define FILTERS_MAX 64
+#define STATUS_MAX 65536
+
+static const struct filter_call restart = { "restart_syscall", SYS_restart_syscall, .any = 0x3f };
+
+/* ---- one program, one call ------------------------------------------------------------------ */
+
+static void keep_worst(void *ctx, uint32_t value, bool is_known)
+{
+	enum filter_answer *worst = ctx, got = FILTER_KILLS;
+
+	if (is_known) {
+		uint32_t action = value & SECCOMP_RET_ACTION_FULL;
+
+		got = action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG ? FILTER_ALLOWS :
+		      action == SECCOMP_RET_ERRNO ? FILTER_FAILS : FILTER_KILLS;
+	}
+	if (got > *worst)
+		*worst = got;
+}
+
+enum filter_answer filter_judge(const struct sock_filter *code, size_t n, const struct filter_call *call)
+{
+	struct cbpf_input in = { .data = { .nr = call->nr, .arch = ARCHITECTURE }, .any = call->any,
+				 .any_ip = true };
+	enum filter_answer worst = FILTER_ALLOWS;
+
+	for (unsigned int i = 0; i < 6; i++)
+		in.data.args[i] = call->arg[i];
+	return cbpf_run(code, n, &in, keep_worst, &worst) ? FILTER_KILLS : worst;
+}
+
+const struct filter_call *filter_find(const char *name)
+{
+	const struct filter_call *c = filter_calls;
+
+	while (c->name && strcmp(c->name, name))
+		c++;
+	return c->name ? c : NULL;
+}
+
+/* ---- a thread's ----------------------------------------------------------------------------- */
+
+static long field_of(pid_t pid, pid_t tid, const char *name)
+{
+	char path[64], *text;
+	const char *at;
+	long value = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	text = io_read_file(path, STATUS_MAX, NULL);
+	at = text ? proc_status_field(text, name) : NULL;
+	if (at)
+		value = strtol(at, NULL, 10);
+	free(text);
+	return value;
+}
+
+bool filter_is_there(pid_t pid, pid_t tid)
+{
+	return field_of(pid, tid, "Seccomp") != SECCOMP_MODE_DISABLED;
+}
+
+struct others {
+	pid_t pid;
+	long mode, filters;
+};
+
+static int is_like(void *ctx, pid_t tid, uint64_t start_ns, const char *comm)
+{
+	const struct others *o = ctx;
+
+	(void)start_ns;
+	(void)comm;
+	return field_of(o->pid, tid, "Seccomp") != o->mode || field_of(o->pid, tid, "Seccomp_filters") != o->filters;
+}
+
+/* The helper's code runs on other threads, too, where CUPTI or NVTX calls it. */
+static bool are_all_alike(pid_t pid, pid_t tid)
+{
+	struct others o = { pid, field_of(pid, tid, "Seccomp"), field_of(pid, tid, "Seccomp_filters") };
+
+	return !target_each_thread(pid, is_like, &o);
+}
+
+static int refuse(char *why, size_t size, const char *what, const char *name, const char *remedy)
+{
+	snprintf(why, size, "%s%s%s", what, name, remedy);
+	return -ENOTSUP;
+}
+
+static int unreadable(char *why, size_t size, int err)
+{
+	if (err == EACCES || err == EPERM)
+		return refuse(why, size, "it has a seccomp filter, and to see what that allows, gpuprof needs "
+			      "CAP_SYS_ADMIN and no filter of its own", "", "; run it as root on the host");
+	return refuse(why, size, "it has a seccomp filter, and this kernel does not show what that allows "
+		      "(CONFIG_CHECKPOINT_RESTORE)", "", "; start it with `gpuprof env`");
+}
+
+/* Of one filter. */
+static int judge_all(const struct sock_filter *code, size_t n, char *why, size_t size)
+{
+	for (const struct filter_call *c = filter_calls; c->name; c++) {
+		enum filter_answer got = filter_judge(code, n, c);
+
+		if (got == FILTER_KILLS || (got == FILTER_FAILS && !c->may_fail))
+			return refuse(why, size, "its seccomp filter does not let pass ", c->name,
+				      ", which the helper needs; allow it there (docker: --security-opt "
+				      "seccomp=FILE), or leave --inject out");
+	}
+	return 0;
+}
+
+/* Each filter may forbid something. *begins_anew: see filter_check. */
+static int check_filters(pid_t tid, struct sock_filter *code, bool *begins_anew, char *why, size_t size)
+{
+	bool may_go_on = true;
+	int err = 0;
+
+	for (unsigned long i = 0; i < FILTERS_MAX; i++) {
+		long n = ptrace(PTRACE_SECCOMP_GET_FILTER, tid, (void *)i, NULL);
+
+		if (n < 0 && errno == ENOENT && i) {
+			*begins_anew = !may_go_on;
+			return err;
+		}
+		if (n <= 0 || n > BPF_MAXINSNS ||
+		    ptrace(PTRACE_SECCOMP_GET_FILTER, tid, (void *)i, code) != n)
+			return unreadable(why, size, n < 0 ? errno : EINVAL);
+		may_go_on &= filter_judge(code, (size_t)n, &restart) == FILTER_ALLOWS;
+		err = err ? err : judge_all(code, (size_t)n, why, size);
+	}
+	return unreadable(why, size, E2BIG);
+}
+
+int filter_check(pid_t pid, pid_t tid, bool *begins_anew, char *why, size_t size)
+{
+	struct sock_filter *code;
+	int err;
+
+	*begins_anew = field_of(pid, tid, "Seccomp") != SECCOMP_MODE_DISABLED;
+	if (!are_all_alike(pid, tid))
+		return refuse(why, size, "some of its threads have seccomp filters of their own", "",
+			      "; start it with `gpuprof env`");
+	if (!*begins_anew)
+		return 0;
+	code = calloc(BPF_MAXINSNS, sizeof(*code));
+	if (!code)
+		return -ENOMEM;
+	err = check_filters(tid, code, begins_anew, why, size);
+	free(code);
+	return err;
+}
