@@ -75,6 +75,8 @@ back=50|[a-z]+|some|was set meanwhile, 1 times'
 	assert_failure 1
 	one_line "mix: " "unknown error"
 	"$TEST_LIB/check_works.py" r.json ./*.log
+	run report_value r.json '[(f["severity"], f["finding"], f["cause"][:57]) for f in t["findings"]][0]'
+	assert_output "('high', 'cuda-error', 'cudaLaunchKernel gave cudaErrorUnknown (999): the device ')"
 }
 
 # bats test_tags=needs:root,needs:bpf

@@ -17,7 +17,8 @@ PAIRS='1 1 1 some 11.8
 8 16 4 some 12.8
 1 4 64 some 12.8
 4 16 64 only 11.8
-8 1 64 never 13.0'
+8 1 64 never 13.0
+4 4 4 some 99.0'
 
 all_mixtures() {
 	local d s p g c

@@ -3,14 +3,15 @@
  * Inside libcupti.so.13, the simulated CUPTI: how it is to behave, the records that wait, and how
  * they get into the client's buffers.
  *
- * Environment: GPUSIM_CUPTI=8.0|11.8|12.1|12.4|12.8|13.0 (13.0): whose records and version it has.
+ * Environment: GPUSIM_CUPTI=8.0|11.8|12.1|12.4|12.8|13.0|99.0 (13.0): whose records and version it
+ * has; 8.0 and 99.0 are before and after all that gpuprof knows.
  * GPUSIM_CUPTI_FAULTS, of these, by commas: drop=N (each N-th record, counted as dropped), zero=N
  * (each N-th record has no times), late=MS (complete so long after the end), withhold (a flush waits
  * for what has not ended), reorder, busy (somebody has subscribed), refuse (nothing can be enabled),
- * hang (a flush never returns), unusable (nothing works, as without a driver that it fits), back=MS (its
- * clock is set back by so much, 60 ms after it was first read), device=N (its buffers on the device are
- * used up after so many nodes of graphs: more have no times, until all is disabled and enabled again),
- * device!=N (disabling does not help), clock=US (its clock answers after so long).
+ * hang (a flush never returns), unusable (nothing works, as without a driver that it fits), back=MS
+ * (its clock is set back by so much, 60 ms after it was first read), device=N (its buffers on the
+ * device are used up after so many nodes of graphs: more have no times, until all is disabled and
+ * enabled again), device!=N (disabling does not help), clock=US (its clock answers after so long).
  */
 #ifndef LIBCUPTI_H
 #define LIBCUPTI_H

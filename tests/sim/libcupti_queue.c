@@ -117,7 +117,8 @@ static void give(const struct item *list, size_t n, cupti_request_fn request,
 			pthread_mutex_unlock(&lock);
 			continue;
 		}
-		memcpy(buffer + used, rec, size);
+		memset(buffer + used, 0xa5, size);
+		memcpy(buffer + used, rec, size < sizeof(*rec) ? size : sizeof(*rec));
 		used += size;
 		in_buffer++;
 	}

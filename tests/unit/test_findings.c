@@ -394,6 +394,31 @@ static void memory_never_freed_has_no_share_of_time(void **state)
 	assert_int_equal(f.all.n, 0);
 }
 
+static void a_call_after_which_all_fail_is_severe_and_says_where_to_look(void **state)
+{
+	const struct func launch = { "cuLaunchKernel", "cuda", CLASS_LAUNCH, 0 };
+	struct finding_book b = clean_book();
+	struct findings f = { 0 };
+	struct finding found;
+
+	(void)state;
+	b.fatal_function = &launch;
+	b.fatal_result = 719;
+	b.fatal_calls = 7;
+	found = only(&f, &b, "cuda-error");
+	assert_false(found.has_share);
+	assert_string_equal(finding_severity(&found), "high");
+	assert_string_equal(found.cause.s, "cuLaunchKernel gave CUDA_ERROR_LAUNCH_FAILED (719): a kernel "
+			    "broke it, and the process can do nothing more with its context");
+	assert_string_equal(found.evidence.s, "7 calls failed so");
+	assert_string_equal(found.next.s, "compute-sanitizer COMMAND");
+	findings_free(&f);
+	b.fatal_result = 999;
+	found = only(&f, &b, "cuda-error");
+	assert_string_equal(found.next.s, "dmesg | grep -i xid");
+	findings_free(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -411,6 +436,7 @@ int main(void)
 		cmocka_unit_test(another_process_on_the_device_is_found_where_it_is_known),
 		cmocka_unit_test(waiting_of_launched_work_is_found_less_what_another_process_is_known_to_cause),
 		cmocka_unit_test(memory_never_freed_has_no_share_of_time),
+		cmocka_unit_test(a_call_after_which_all_fail_is_severe_and_says_where_to_look),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,6 +116,42 @@ static void a_process_that_waits_for_another_is_found(void **state)
 	model_free(m);
 }
 
+static void failed(struct model *m, uint32_t seq, int32_t result, bool device_1)
+{
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 1000 + seq, .device = device_1 };
+
+	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END | HAS_RESULT, .pid = 12, .tid = 13,
+				.seq = seq, .func = seq % 2 ? L : S, .result = result,
+				.start_ns = BASE + seq * MS, .end_ns = BASE + seq * MS + 100 });
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = 12, .start_ns = BASE + seq * MS,
+				.end_ns = BASE + (seq + 1) * MS, .work = &w, .text = "sgemm" });
+}
+
+/* Two launches and a wait fail for good, a launch for now; it has two devices. */
+static void calls_after_which_all_fail_are_told_once_and_first(void **state)
+{
+	static const int32_t results[] = { 0, 0, 0, 999, 999, 2, 600, 999 };
+	struct model *m = session(BASE);
+	struct findings f = { 0 };
+	size_t told = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
+		failed(m, i + 1, results[i], i % 2);
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
+	assert_int_equal(model_finish(m), 0);
+	assert_int_equal(findings_read(&f, m, model_now(m)), 0);
+	for (size_t i = 0; i < f.all.n; i++)
+		told += !strcmp(f.all.v[i].name, "cuda-error");
+	assert_int_equal(told, 1);
+	assert_string_equal(f.all.v[0].name, "cuda-error");
+	assert_int_equal(f.all.v[0].device, 0);
+	assert_has(&f.all.v[0].cause, "cudaStreamSynchronize gave cudaErrorUnknown (999)");
+	assert_string_equal(f.all.v[0].evidence.s, "3 calls failed so");
+	findings_free(&f);
+	model_free(m);
+}
+
 /* 2 GiB are still there at the end, 1 GiB was freed. */
 static struct findings with_memory(const struct event *end)
 {
@@ -229,6 +265,7 @@ int main(void)
 		cmocka_unit_test(findings_of_a_session_are_its_gaps),
 		cmocka_unit_test(memory_that_was_never_freed_is_found_when_the_process_has_ended),
 		cmocka_unit_test(a_process_that_waits_for_another_is_found),
+		cmocka_unit_test(calls_after_which_all_fail_are_told_once_and_first),
 		cmocka_unit_test(whatever_happens_shares_of_a_book_are_at_most_all_of_it),
 	};
 

@@ -75,6 +75,22 @@ static void the_largest_loss_comes_with_all_that_is_known_of_it(void **state)
 	     "Next: gpuprof stacks -p 12");
 }
 
+static void a_process_that_can_do_nothing_more_comes_before_what_it_loses(void **state)
+{
+	struct model *m = begin();
+
+	(void)state;
+	launch(m, 1, 1, 2, 50);
+	launch(m, 2, 80, 80.1, 100);
+	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END | HAS_RESULT, .pid = 12, .tid = 13,
+				.seq = 3, .func = S, .result = 700, .start_ns = at(90),
+				.end_ns = at(91) });
+	says(m, "CUDA failed for good (pid 12, train): cudaStreamSynchronize gave cudaErrorIllegalAddress "
+	     "(700): a kernel broke it, and the process can do nothing more with its context.\n"
+	     "Evidence: 1 call failed so.\n"
+	     "Next: compute-sanitizer COMMAND");
+}
+
 static void where_nothing_is_wrong_it_says_so(void **state)
 {
 	struct model *m = begin();
@@ -200,6 +216,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_largest_loss_comes_with_all_that_is_known_of_it),
+		cmocka_unit_test(a_process_that_can_do_nothing_more_comes_before_what_it_loses),
 		cmocka_unit_test(where_nothing_is_wrong_it_says_so),
 		cmocka_unit_test(idle_time_that_no_rule_explains_is_not_hidden),
 		cmocka_unit_test(a_device_of_which_no_work_was_seen_has_no_first_one),

@@ -8,12 +8,15 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "ledger/findings_errors.h"
 #include "ledger/findings_rules.h"
 #include "ledger/host_devices.h"
 #include "ledger/memory_calls.h"
 
 const char *finding_severity(const struct finding *f)
 {
+	if (f->is_severe)
+		return "high";
 	if (!f->has_share || f->share < FINDING_SHARE_MEDIUM)
 		return "low";
 	return f->share < FINDING_SHARE_HIGH ? "medium" : "high";
@@ -61,6 +64,8 @@ static int compare_findings(const void *a, const void *b)
 	const struct finding *x = a, *y = b;
 	double of_x = x->has_share ? x->share : -1, of_y = y->has_share ? y->share : -1;
 
+	if (x->is_severe != y->is_severe)
+		return x->is_severe ? -1 : 1;
 	if (of_x != of_y)
 		return of_x < of_y ? 1 : -1;
 	if (x->pid != y->pid)
@@ -248,6 +253,17 @@ static int name_threads(struct finding_book *b, const struct model *m, uint64_t 
 	return 0;
 }
 
+/* What concerns all devices of a process is told with its lowest. */
+static bool is_first_of_process(const struct model *m, const struct device_state *s)
+{
+	const struct devices *d = model_devices(m);
+
+	for (size_t i = 0; i < devices_count(d); i++)
+		if (devices_get(d, i)->pid == s->pid && devices_get(d, i)->device < s->device)
+			return false;
+	return true;
+}
+
 static int judge_device(struct findings *f, const struct model *m, const struct device_state *s,
 			uint64_t now_ns)
 {
@@ -265,6 +281,8 @@ static int judge_device(struct findings *f, const struct model *m, const struct 
 		read_kernels(&b, s);
 		read_copies(&b, s);
 		read_memory(&b, m);
+		if (is_first_of_process(m, s))
+			errors_read(&b, model_funcs(m), p);
 		b.has_waited = s->host && s->host->members.n > 1;
 		b.waited_ns = idle_ns[IDLE_OTHER_PROCESS];
 		err = read_losses(&b, &losses, m, p, now_ns);

@@ -29,6 +29,8 @@
  * other-process   device idle for this process while works of it waited for another one's
  * never-freed     device memory that was allocated and not freed at exit, 1 MiB and a hundredth of what the
  *                 process had, or more: no share of time
+ * cuda-error      a call of CUDA failed as all of the process's do from then on (findings_errors.c): no
+ *                 share of time, told once for each process, and before all others
  */
 #ifndef LEDGER_FINDINGS_H
 #define LEDGER_FINDINGS_H
@@ -77,12 +79,18 @@ struct finding_book {
 	bool has_memory;
 	uint64_t leaked_bytes, leaks;	/* not freed when the process ended */
 	uint64_t peak_bytes;		/* that it had, over all kinds */
+
+	/* Calls after which all fail; NULL: none, or told with another device of the process. */
+	const struct func *fatal_function;	/* the one of most of them */
+	int32_t fatal_result;
+	uint64_t fatal_calls;
 };
 
 struct finding {
 	const char *name;
 	uint32_t pid, device;
 	uint32_t tid;			/* 0: no one thread */
+	bool is_severe;			/* whatever its share */
 	bool has_share;
 	double share, gain_bound;	/* of the device's wall time */
 	struct strbuf cause, evidence, next;

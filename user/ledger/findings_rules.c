@@ -9,6 +9,7 @@
 #include "base/num.h"
 #include "base/units.h"
 #include "elf/demangle.h"
+#include "ledger/findings_errors.h"
 #include "ledger/findings_lost.h"
 
 #define SMALL_KERNEL_NS 20000	/* and less: about what a launch costs on both sides */
@@ -364,6 +365,7 @@ const struct finding_rule finding_rules[] = {
 	{ "device-wait", judge_device_wait },
 	{ "other-process", judge_other_process },
 	{ "never-freed", judge_never_freed },
+	{ "cuda-error", errors_judge },
 };
 
 const size_t finding_rules_n = sizeof(finding_rules) / sizeof(finding_rules[0]);

@@ -139,9 +139,13 @@ static const char *largest_cause(const struct device_time *sum)
 /* The name of its largest finding that matters, or "none". They are sorted. */
 static const char *find_verdict(const struct findings *f, uint32_t pid)
 {
-	for (size_t i = 0; i < f->all.n; i++)
-		if (f->all.v[i].pid == pid && f->all.v[i].has_share)
-			return f->all.v[i].share >= FINDING_SHARE_MEDIUM ? f->all.v[i].name : "none";
+	for (size_t i = 0; i < f->all.n; i++) {
+		const struct finding *first = &f->all.v[i];
+
+		if (first->pid == pid && (first->is_severe || first->has_share))
+			return first->is_severe || first->share >= FINDING_SHARE_MEDIUM ? first->name :
+											  "none";
+	}
 	return "none";
 }
 

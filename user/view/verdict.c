@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Three cases: a finding that matters, books without one, and devices of which nothing is known. */
+/*
+ * Cases: a process that can do nothing more with a device, a finding that matters, books without one,
+ * and no books of devices, or none that knows what they did.
+ */
 #include "view/verdict.h"
 
 #include <errno.h>
@@ -39,6 +42,14 @@ static void add_finding(struct strbuf *out, const struct model *m, const struct 
 		strbuf_addf(out, "; the same on %zu more", same);
 	strbuf_addf(out, ".\nEvidence: %s; without it at most %.1f %% is gained.\nNext: %s",
 		    f->evidence.s, 100 * f->gain_bound, f->next.s);
+}
+
+/* After this nothing of the process goes on: what it could do faster is of no interest. */
+static void add_error(struct strbuf *out, const struct model *m, const struct finding *f)
+{
+	strbuf_addstr(out, "CUDA failed for good (");
+	add_process(out, m, f->pid);
+	strbuf_addf(out, "): %s.\nEvidence: %s.\nNext: %s", f->cause.s, f->evidence.s, f->next.s);
 }
 
 /* ---- no finding that matters ----------------------------------------------------------------- */
@@ -249,7 +260,9 @@ int verdict_add(struct strbuf *out, const struct model *m, uint64_t now_ns)
 	}
 	if (!err)
 		err = findings_read(&f, m, now_ns);
-	if (!err && f.all.n && f.all.v[0].has_share && f.all.v[0].share >= FINDING_SHARE_MEDIUM)
+	if (!err && f.all.n && f.all.v[0].is_severe)
+		add_error(out, m, &f.all.v[0]);
+	else if (!err && f.all.n && f.all.v[0].has_share && f.all.v[0].share >= FINDING_SHARE_MEDIUM)
 		add_finding(out, m, &f);
 	else if (!err)
 		err = add_no_finding(out, m, now_ns);

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Results after which CUDA's documentation has a process ended and started again: whatever it asks of
+ * its context or device from then on fails. Knows results' numbers, which the runtime and the driver
+ * share, and nothing of times.
+ */
+#include "ledger/findings_errors.h"
+
+#include <string.h>
+
+#include "base/units.h"
+#include "probe/results.h"
+
+#define DEVICE_FAILED "the device or the driver failed"
+#define KERNEL_FAILED "a kernel broke it"
+#define SHOW_DEVICE "dmesg | grep -i xid"
+#define SHOW_KERNEL "compute-sanitizer COMMAND"
+
+static const struct fatal {
+	int32_t result;
+	const char *why, *next;
+} fatals[] = {
+	{ 214, DEVICE_FAILED, SHOW_DEVICE },	/* uncorrectable ECC error */
+	{ 700, KERNEL_FAILED, SHOW_KERNEL },	/* illegal address */
+	{ 702, "a kernel ran too long", SHOW_DEVICE },
+	{ 709, "it was destroyed", SHOW_KERNEL },
+	{ 710, "an assertion of a kernel failed", SHOW_KERNEL },
+	{ 714, DEVICE_FAILED, SHOW_DEVICE },	/* hardware stack */
+	{ 715, KERNEL_FAILED, SHOW_KERNEL },	/* illegal instruction */
+	{ 716, KERNEL_FAILED, SHOW_KERNEL },	/* misaligned address */
+	{ 717, KERNEL_FAILED, SHOW_KERNEL },	/* invalid address space */
+	{ 718, KERNEL_FAILED, SHOW_KERNEL },	/* invalid program counter */
+	{ 719, KERNEL_FAILED, SHOW_KERNEL },	/* launch failure */
+	{ 999, DEVICE_FAILED, SHOW_DEVICE },	/* unknown: so does a device that is gone */
+};
+
+static const struct fatal *find_fatal(int32_t result)
+{
+	for (size_t i = 0; i < sizeof(fatals) / sizeof(fatals[0]); i++)
+		if (fatals[i].result == result)
+			return &fatals[i];
+	return NULL;
+}
+
+static bool is_cuda(const struct func *fn)
+{
+	return fn->library && (!strcmp(fn->library, "cuda") || !strcmp(fn->library, "cudart"));
+}
+
+void errors_read(struct finding_book *b, const struct funcs *funcs, const struct model_process *p)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; p && i < p->tallies.all.n; i++) {
+		const struct tally *t = p->tallies.all.v[i];
+
+		if (!t->errors || !t->has_result || t->func >= funcs->n ||
+		    !is_cuda(&funcs->v[t->func]) || !find_fatal(t->result))
+			continue;
+		b->fatal_calls += t->errors;
+		if (t->errors <= most)
+			continue;
+		most = t->errors;
+		b->fatal_result = t->result;
+		b->fatal_function = &funcs->v[t->func];
+	}
+}
+
+bool errors_judge(const struct finding_book *b, struct finding *f)
+{
+	const struct func *fn = b->fatal_function;
+	const struct fatal *fatal = fn ? find_fatal(b->fatal_result) : NULL;
+	const char *name = fatal ? result_name(fn->library, fatal->result) : NULL;
+
+	if (!fatal)
+		return false;
+	f->is_severe = true;
+	strbuf_addf(&f->cause, "%s gave %s (%d): %s, and the process can do nothing more with its context",
+		    fn->name, name ? name : "an error", fatal->result, fatal->why);
+	format_count(&f->evidence, b->fatal_calls);
+	strbuf_addstr(&f->evidence, b->fatal_calls == 1 ? " call failed so" : " calls failed so");
+	strbuf_addstr(&f->next, fatal->next);
+	return true;
+}
