@@ -119,32 +119,43 @@ static void idle_time_that_no_rule_explains_is_not_hidden(void **state)
 
 static void where_threads_were_not_kept_it_says_what_keeps_them(void **state)
 {
-	const struct device_facts facts = { .uuid = "GPU-1" };
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 7 };
 	struct model *m = begin();
 
 	(void)state;
 	push(m, (struct event){ .kind = EVENT_FACT, .text = "detail", .text2 = "latency" });
-	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 12, .device = &facts });
-	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .dir = UNSEEN_UNKNOWN, .start_ns = at(0),
-				.end_ns = at(100) });
-	says(m, "No avoidable loss above 5 % was found: device 0 (pid 12, train) is busy 0.0 % of the "
-	     "time; no work of it was seen.\n"
-	     "The rest is idle time that no rule explains, most of it unknown (100.0 %): --detail latency "
+	launch(m, 1, 1, 2, 50);
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = 12, .start_ns = at(70), .end_ns = at(100),
+				.work = &w, .text = "sgemm" });
+	says(m, "No avoidable loss above 5 % was found: device 0 (pid 12, train) is busy 78.0 % of the "
+	     "time; its first work came after 2.0 %, after its last came 0.0 %.\n"
+	     "The rest is idle time that no rule explains, most of it unknown (20.0 %): --detail latency "
 	     "keeps no thread's time, which tells the causes; --detail call does.");
 }
 
-static void a_device_of_which_no_work_was_seen_has_no_first_one(void **state)
+/* Its device is there, and so much of the session is unknown. */
+static struct model *without_work(double unknown_ms)
 {
 	const struct device_facts facts = { .uuid = "GPU-1" };
 	struct model *m = begin();
 
-	(void)state;
 	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 12, .device = &facts });
 	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .dir = UNSEEN_UNKNOWN, .start_ns = at(0),
-				.end_ns = at(100) });
-	says(m, "No avoidable loss above 5 % was found: device 0 (pid 12, train) is busy 0.0 % of the "
-	     "time; no work of it was seen.\n"
-	     "The rest is idle time that no rule explains, most of it unknown (100.0 %).");
+				.end_ns = at(unknown_ms) });
+	return m;
+}
+
+static void a_device_of_which_no_work_was_seen_is_not_busy_so_much(void **state)
+{
+	struct model *m = without_work(7);
+
+	(void)state;
+	says(without_work(100), "What device 0 (pid 12, train) did is not known: no work of it was seen, and "
+	     "100.0 % of its time is unknown.");
+	says(without_work(7), "Device 0 (pid 12, train) did nothing: no work of it was seen in 100.0 ms.\n"
+	     "Next: gpuprof stacks -p 12");
+	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 12, .text = "ended", .text2 = "yes" });
+	says(m, "Device 0 (pid 12, train) did nothing: no work of it was seen in 100.0 ms.");
 }
 
 static void without_device_times_it_says_bounds_and_how_to_get_the_rest(void **state)
@@ -219,7 +230,7 @@ int main(void)
 		cmocka_unit_test(a_process_that_can_do_nothing_more_comes_before_what_it_loses),
 		cmocka_unit_test(where_nothing_is_wrong_it_says_so),
 		cmocka_unit_test(idle_time_that_no_rule_explains_is_not_hidden),
-		cmocka_unit_test(a_device_of_which_no_work_was_seen_has_no_first_one),
+		cmocka_unit_test(a_device_of_which_no_work_was_seen_is_not_busy_so_much),
 		cmocka_unit_test(where_threads_were_not_kept_it_says_what_keeps_them),
 		cmocka_unit_test(without_device_times_it_says_bounds_and_how_to_get_the_rest),
 		cmocka_unit_test(how_to_have_device_times_is_what_helps_this_process),

@@ -40,8 +40,8 @@ int targets_check(struct session *s)
 				log_error("cannot profile %u: it is a thread, not a process; give "
 					  "the pid of its process", o->pids[i]);
 			else
-				log_error("cannot profile process %u: %s", o->pids[i],
-					  strerror(err));
+				log_error("cannot profile process %u: %s", o->pids[i], err == ESRCH ?
+					  "there is none, or none any more" : strerror(err));
 			return -ESRCH;
 		}
 	}

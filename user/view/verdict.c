@@ -39,7 +39,8 @@ static void add_finding(struct strbuf *out, const struct model *m, const struct 
 	add_process(out, m, f->pid);
 	strbuf_addf(out, ") is lost to %s: %s", f->name, f->cause.s);
 	if (same)
-		strbuf_addf(out, "; the same on %zu more", same);
+		strbuf_addf(out, "; the same %zu more time%s, of other devices or processes", same,
+			    same > 1 ? "s" : "");
 	strbuf_addf(out, ".\nEvidence: %s; without it at most %.1f %% is gained.\nNext: %s",
 		    f->evidence.s, 100 * f->gain_bound, f->next.s);
 }
@@ -58,7 +59,7 @@ struct idlest {			/* the book with the largest share of idle time that was judge
 	const struct device_state *state;
 	uint64_t wall_ns, idle_ns, before_ns, after_ns;
 	unsigned int cause;
-	uint64_t cause_ns;
+	uint64_t cause_ns, unknown_ns;
 };
 
 /* The share that it idled between its first work and its last. */
@@ -69,10 +70,6 @@ static double between(const struct idlest *book)
 
 static void add_outside(struct strbuf *out, const struct idlest *book)
 {
-	if (book->idle_ns == book->wall_ns) {
-		strbuf_addstr(out, "; no work of it was seen");
-		return;
-	}
 	if ((book->before_ns + book->after_ns) * 100 < book->wall_ns)
 		return;
 	strbuf_addf(out, "; its first work came after %.1f %%, after its last came %.1f %%",
@@ -98,6 +95,7 @@ static int look_at(struct idlest *worst, const struct model *m, const struct dev
 				this.cause = i;
 				this.cause_ns = idle_ns[i];
 			}
+		this.unknown_ns = idle_ns[IDLE_UNKNOWN];
 		if (!worst->state || between(&this) > between(worst))
 			*worst = this;
 	}
@@ -117,6 +115,35 @@ static void add_rest(struct strbuf *out, const struct model *m, const struct idl
 	strbuf_addch(out, '.');
 }
 
+static void add_device(struct strbuf *out, const char *what, const struct model *m,
+		       const struct device_state *s)
+{
+	strbuf_addf(out, "%s %u (", what, s->device);
+	add_process(out, m, s->pid);
+	strbuf_addch(out, ')');
+}
+
+/* It did nothing, or what it did is not known. */
+static void add_no_work(struct strbuf *out, const struct model *m, const struct idlest *book)
+{
+	const struct next_whom whom = next_of(m, book->state->pid, book->state->device);
+
+	if (book->unknown_ns >= book->wall_ns / 2) {
+		add_device(out, "What device", m, book->state);
+		strbuf_addf(out, " did is not known: no work of it was seen, and %.1f %% of its time is unknown.",
+			    100 * ratio(book->unknown_ns, book->wall_ns));
+		return;
+	}
+	add_device(out, "Device", m, book->state);
+	strbuf_addstr(out, " did nothing: no work of it was seen in ");
+	format_ns(out, book->wall_ns);
+	strbuf_addch(out, '.');
+	if (whom.ended)
+		return;
+	strbuf_addstr(out, "\nNext: ");
+	next_add(out, NEXT_STACKS, &whom, NULL);
+}
+
 static int add_no_finding(struct strbuf *out, const struct model *m, uint64_t now_ns)
 {
 	const struct devices *d = model_devices(m);
@@ -127,10 +154,13 @@ static int add_no_finding(struct strbuf *out, const struct model *m, uint64_t no
 		err = look_at(&worst, m, devices_get(d, i), now_ns);
 	if (err || !worst.wall_ns)
 		return err;
-	strbuf_addf(out, "No avoidable loss above %.0f %% was found: device %u (",
-		    100 * FINDING_SHARE_MEDIUM, worst.state->device);
-	add_process(out, m, worst.state->pid);
-	strbuf_addf(out, ") is busy %.1f %% of the time",
+	if (worst.idle_ns == worst.wall_ns) {
+		add_no_work(out, m, &worst);
+		return 0;
+	}
+	strbuf_addf(out, "No avoidable loss above %.0f %% was found: ", 100 * FINDING_SHARE_MEDIUM);
+	add_device(out, "device", m, worst.state);
+	strbuf_addf(out, " is busy %.1f %% of the time",
 		    100 * ratio(worst.wall_ns - worst.idle_ns, worst.wall_ns));
 	add_outside(out, &worst);
 	strbuf_addch(out, '.');
