@@ -54,6 +54,17 @@ static void leave(struct finding_book *b, uint64_t ns)
 	b->peak_bytes = 8 << 20;
 }
 
+static void fail(struct finding_book *b, uint64_t ns)
+{
+	static const struct func launch = { "cuLaunchKernel", "cuda", CLASS_LAUNCH, 0 };
+
+	if (ns != MUCH)
+		return;
+	b->fatal_function = &launch;
+	b->fatal_result = 719;
+	b->fatal_calls = 1;
+}
+
 static const struct plant plants[] = {
 	{ "needless-sync", LOSS_SYNC, NULL },
 	{ "needless-sync", LOSS_COPY_SMALL, NULL },
@@ -70,6 +81,7 @@ static const struct plant plants[] = {
 	{ "device-wait", LOSS_WAITED, NULL },
 	{ "other-process", -1, wait_for_others },
 	{ "never-freed", -1, leave },
+	{ "cuda-error", -1, fail },
 };
 
 #define PLANTS (sizeof(plants) / sizeof(plants[0]))

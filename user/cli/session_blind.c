@@ -4,8 +4,12 @@
  * then told by helpers alone; processes below the command are looked for, since nobody tells of them.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/log.h"
 #include "base/time.h"
 #include "cli/session_blind.h"
@@ -109,6 +113,49 @@ void blind_facts(struct session *s)
 {
 	session_fact(s, "without_probes", "%s%s; %s", s->blind,
 		     caps_missing() && s->blind == caps_missing()->name ? " is missing" : "", s->remedy);
+}
+
+/* How long its first thread has been ready to run and had no CPU. */
+static bool read_cpu_wait(pid_t pid, uint64_t *ns)
+{
+	char path[48], *text;
+	unsigned long long ran, waited;
+	size_t len;
+	bool is;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	text = io_read_file(path, 256, &len);
+	is = text && sscanf(text, "%llu %llu", &ran, &waited) == 2;
+	if (is)
+		*ns = waited;
+	free(text);
+	return is;
+}
+
+static void tell_cpu_wait(struct session *s, pid_t pid, const char *key)
+{
+	char text[24];
+	uint64_t ns;
+
+	if (!read_cpu_wait(pid, &ns))
+		return;
+	snprintf(text, sizeof(text), "%" PRIu64, ns);
+	session_push(s, &(struct event){ .kind = EVENT_IDENTITY, .pid = (uint32_t)pid,
+					 .tid = (uint32_t)pid, .text = key, .text2 = text });
+}
+
+void blind_begin(struct session *s)
+{
+	for (size_t i = 0; s->blind && i < s->plan->o->n_pids; i++)
+		tell_cpu_wait(s, (pid_t)s->plan->o->pids[i], "cpu_wait_before_ns");
+}
+
+void blind_end(struct session *s)
+{
+	const struct model *m = s->tap.model;
+
+	for (size_t i = 0; s->blind && i < model_processes(m); i++)
+		tell_cpu_wait(s, (pid_t)model_process(m, i)->pid, "cpu_wait_ns");
 }
 
 /* Nobody else tells that it executes its program, and that all it has is had since. */

@@ -81,24 +81,6 @@ void session_last(struct session *s);	/* at the end: what is known of each proce
 void session_so_far(struct session *s);	/* the same, of an interval */
 void session_empty(struct session *s);	/* at the end: why there may be no call at all */
 
-int targets_check(struct session *s);	/* do they exist? opens pidfds; 0 or -errno, logged */
-int targets_attach(struct session *s);	/* probes on all that is mapped or expected now */
-int targets_attach_selected(struct session *s);	/* the same for selectors */
-
-struct scan {			/* over processes that are attached to */
-	struct session *s;
-	pid_t filter;		/* of the probes that are made; 0: none */
-	unsigned int denied;	/* processes that could not be read */
-	bool uses;		/* the process that is being read has something to probe */
-	int err;		/* of attaching, logged; ends the scan */
-};
-int targets_attach_pid(struct scan *scan, pid_t pid);	/* 0 or -errno: ESRCH, an error of attaching */
-bool targets_use_library(const struct session *s, pid_t pid);	/* does it map what can be probed? */
-int targets_follow(const struct session *s, pid_t pid);	/* loader_follow; 0 or -errno, logged */
-
-void targets_facts(struct session *s);	/* host, versions, targets, what is attached */
-void targets_processes(struct session *s);
-
 int helpers_meet(struct session *s, pid_t pid);	/* this process may have one; 0 or -ENOMEM */
 int helpers_see(struct session *s, const struct event *ev);	/* the same of whom an event tells */
 void helpers_read(struct session *s);

@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "base/map.h"
-#include "cli/session_internal.h"
+#include "cli/session_blind.h"
 #include "inject/subject.h"
 #include "probe/proc.h"
 #include "probe/target.h"
@@ -127,4 +127,5 @@ void session_last(struct session *s)
 {
 	tell_ended(s);
 	tell_silence(s);
+	blind_end(s);
 }

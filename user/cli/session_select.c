@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "base/log.h"
-#include "cli/session_internal.h"
+#include "cli/session_targets.h"
 #include "probe/selection.h"
 
 /* Those that use a library now: they have a name in the report, calls or not. */

@@ -4,6 +4,8 @@
  * pid filter; -a and -- CMD give each library one unfiltered link, and for CMD the set of pids in
  * BPF decides who is recorded.
  */
+#include "cli/session_targets.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
