@@ -16,6 +16,8 @@
  *   cost_per_hit_ns  calibrated cost of one recorded call, decimal
  *   cost_per_nested_ns  of one that was hit and not recorded, decimal
  *   nested           how many those were, decimal
+ *   nvml             what is read by NVML: "driver 580.65, 8 devices, activity by GPM"
+ *   nvml_missing     why some of it is not
  *   no_calls         why there may be no call at all
  *   children         "not followed" when children are only named
  * Counters (EVENT_COUNT): all are records (hits, received, lost).

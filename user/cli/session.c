@@ -41,6 +41,8 @@ int session_push(void *ctx, const struct event *ev)
 		s->err = tap_push(&s->tap, ev);
 	if (!s->err)
 		s->err = helpers_see(s, ev);
+	if (__builtin_expect(!s->nvml.wanted, 0))
+		session_nvml_see(s, ev);
 	return s->err;
 }
 
@@ -186,6 +188,7 @@ static void on_wake(struct session *s, enum wake what, int fd)
 	case WAKE_HELPERS:
 		io_clear(fd);
 		helpers_read(s);
+		session_nvml_read(s);
 		break;
 	case WAKE_TARGET:
 		epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, fd, NULL);

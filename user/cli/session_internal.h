@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/inside.h"
 #include "cli/session.h"
+#include "cli/session_nvml.h"
 #include "cli/worker.h"
 #include "event/helpers.h"
 #include "event/live.h"
@@ -51,6 +52,7 @@ struct session {
 	struct inside *inside;		/* NULL: with another detail than DETAIL_CALL */
 	struct live live;
 	struct helpers *helpers;	/* NULL: none are looked for */
+	struct session_nvml nvml;
 	const char *blind;		/* why there are no probes, nor loader, attach, worker, drain */
 	const char *remedy;
 	uint64_t looked_ns;		/* for processes, without probes */

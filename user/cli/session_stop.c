@@ -94,11 +94,13 @@ void session_stop(struct session *s)
 	if (!s->live.drain && !s->blind)
 		return;
 	session_push(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
+	session_nvml_stop(s);
 	helpers_stop(s);
 	if (s->blind)
 		session_empty(s);
 	else
 		stop_probes(s, now_ns);
+	session_nvml_end(s);
 	session_last(s);
 	err = model_finish(s->tap.model);
 	if (err && !s->err)

@@ -406,6 +406,19 @@ static void add_devices(struct strbuf *out, const struct summary *s)
 		      "env bring one into what is started, --inject into what runs");
 }
 
+/* What NVML alone knows is in tables of devices. */
+static void add_nvml(struct strbuf *out, const struct summary *s)
+{
+	const char *why = model_fact(s->model, "nvml_missing");
+
+	if (!why || !devices_count(model_devices(s->model)))
+		return;
+	strbuf_addstr(out, "\nnvml: ");
+	format_safe(out, why);
+	strbuf_addstr(out, ": how active devices were, who else was on them and their faults are not all "
+		      "known");
+}
+
 void summary_foot(struct strbuf *out, const struct summary *s)
 {
 	add_loss(out, s);
@@ -415,6 +428,7 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 	add_children(out, s->model);
 	add_unarmed(out, s);
 	add_devices(out, s);
+	add_nvml(out, s);
 	summary_add_probes(out, s);
 	add_unknown(out, s);
 	add_hint(out, s);

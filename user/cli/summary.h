@@ -5,7 +5,7 @@
 
 #include "cli/print.h"
 
-#define SUMMARY_META 26
+#define SUMMARY_META 28
 
 struct summary {
 	const struct model *model;

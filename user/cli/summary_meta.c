@@ -127,6 +127,8 @@ size_t summary_meta(struct meta_pair *v, const struct summary *s, const char *ve
 	add_reached(&p, m);
 	cell_u(add(&p, "clock_uncertainty_ns", CELL_NS), counts.clock_error_ns);
 	add_text(&p, "sources", model_fact(m, "sources"));
+	add_text(&p, "nvml", model_fact(m, "nvml"));
+	add_text(&p, "nvml_missing", model_fact(m, "nvml_missing"));
 	add_text(&p, "verdict", *verdict ? verdict : NULL);
 	return p.n;
 }

@@ -137,6 +137,7 @@ static void run(struct nvml *n, struct nvml_reader *r)
 	}
 	enter(n, "it reads devices");
 	nvml_reader_sample(r, time_now_ns());
+	note_state(n, r, NVML_RUNNING);
 }
 
 static int open_all(struct nvml *n, struct nvml_api *api, struct nvml_reader *r)
@@ -145,6 +146,9 @@ static int open_all(struct nvml *n, struct nvml_api *api, struct nvml_reader *r)
 
 	enter(n, "it is loaded");
 	err = n->load(api, r->trouble, sizeof(r->trouble));
+	pthread_mutex_lock(&n->lock);
+	n->status.unloaded = err;
+	pthread_mutex_unlock(&n->lock);
 	if (err)
 		return err;
 	enter(n, "it initialises");
@@ -165,6 +169,8 @@ static void end(struct nvml *n)
 
 	pthread_mutex_lock(&n->lock);
 	n->over = true;
+	if (n->status.state == NVML_RUNNING)
+		n->status.state = NVML_ENDED;
 	left = n->left;
 	pthread_cond_broadcast(&n->changed);
 	pthread_mutex_unlock(&n->lock);
@@ -190,8 +196,6 @@ static void *nvml_main(void *ctx)
 		run(n, &r);
 	enter(n, "it ends");
 	nvml_reader_close(&r);
-	if (!err)
-		note_state(n, &r, NVML_ENDED);
 	end(n);
 	return NULL;
 }

@@ -17,6 +17,7 @@ struct nvml_status {
 	enum nvml_state state;
 	const char *doing;	/* what it is in now, of what may last */
 	uint64_t since_ns;	/* ... since when */
+	bool unloaded;		/* it failed because there is no such library, or none that we can use */
 	char why[192];		/* it failed, or the first thing that went wrong; "": nothing */
 	char driver[NVML_VERSION_BYTES];	/* its version; "": not known yet */
 	unsigned int devices;	/* with MIG instances */

@@ -285,4 +285,7 @@ void nvml_reader_close(struct nvml_reader *r)
 		r->api->shutdown();
 	free(r->units);
 	free(r->users);
+	r->units = NULL;
+	r->users = NULL;
+	r->n = 0;
 }

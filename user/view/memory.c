@@ -56,6 +56,32 @@ static void fill_sums(struct cell *row, bool ended, const struct memory_sums *s)
 	cell_u(&row[UNTRACKED], s->untracked);
 }
 
+/* What NVML says it has of the device in all, with what CUDA itself needs; NULL: it does not say. */
+static const struct sample_user *find_user(const struct model *m, uint32_t pid, uint32_t device)
+{
+	const struct devices *d = model_devices(m);
+	const struct sampled_device *sampled = NULL;
+
+	for (size_t i = 0; i < devices_count(d) && !sampled; i++) {
+		const struct device_state *s = devices_get(d, i);
+
+		if (s->pid == pid && s->device == device && s->has_facts)
+			sampled = samples_find(model_samples(m), s->facts.uuid);
+	}
+	return sampled ? samples_user(sampled, pid) : NULL;
+}
+
+static void fill_used(struct cell *row, const struct model *m, const struct model_process *p,
+		      const struct memory_sums *s)
+{
+	const struct sample_user *user = NULL;
+
+	if (s->device != MEMORY_NO_DEVICE && s->kind != MEMORY_KIND_PINNED)
+		user = find_user(m, p->pid, s->device);
+	if (user && user->has_bytes)
+		cell_u(&row[NVML], user->used_bytes);
+}
+
 struct rows {
 	struct table *t;
 	const struct model *m;
@@ -76,6 +102,7 @@ static int add_row(struct rows *r, const struct memory_sums *s)
 		return -ENOMEM;
 	cell_u(&row[PID], p->pid);
 	fill_sums(row, r->ended, s);
+	fill_used(row, r->m, p, s);
 	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
 	if (!err)
 		err = cell_s(t, &row[KIND], memory_kind_name(s->kind));

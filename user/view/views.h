@@ -55,7 +55,8 @@ struct table *view_ledger(const struct model *m, uint64_t now_ns);
 /* pid device severity finding share gain_bound cause evidence next; the largest share first. */
 struct table *view_findings(const struct model *m, uint64_t now_ns);
 
-/* device device_uuid name owner pid ns share wall_ns sm_active_pct tensor_active_pct dram_active_pct: a
+/* device device_uuid name owner pid ns share wall_ns sm_active_pct tensor_active_pct dram_active_pct
+ * sm_occupancy_pct sampled_ns (of which the last four are means) source ("works"; "samples": by NVML): a
  * row per device of the host and owner ("comm[pid]", shared, unwatched, idle); sum of ns = wall_ns. */
 struct table *view_devices(const struct model *m, uint64_t now_ns);
 

@@ -1,0 +1,146 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# What NVML tells of the host's devices, from a simulated one: how active they were, who else is on them,
+# what went wrong; and that nothing depends on it.
+
+load ../lib/common
+
+# The simulation's devices, and where its NVML looks for orders.
+board() {
+	mkdir board
+	export GPUSIM_DEVICES=2 GPUSIM_BOARD=$PWD/board GPUPROF_CUPTI=$SIM/libcupti.so.13
+}
+
+# facts FACT...: what the simulated NVML tells, from now on.
+facts() { printf '%s\n' "$@" >board/facts; }
+
+# with NVML GPUPROF'S ARGUMENTS: `nvml`, `nvml-old`, or `none`.
+with() {
+	local library=$SIM/$1
+	shift
+	run env LD_LIBRARY_PATH="$library" timeout 100 "$GPUPROF" "$@"
+}
+
+train() { # NVML [OPTION...]
+	local nvml=$1
+	shift
+	with "$nvml" stat --capture c.gpr -o r.json --format json "$@" -- "$SIM/train" --steps 120 --quiet
+}
+
+value() { report_value r.json "$1"; }
+
+# bats test_tags=needs:root,needs:bpf
+@test "nvml: devices have NVML's index and activity, processes the memory that it says they use" {
+	needs root bpf sim
+	board
+	facts gpm.2=41.5 gpm.3=20 gpm.5=12.25 gpm.10@0=33.5 gpm.10@1=none context_bytes=1000000
+	train nvml
+	assert_success
+	[ "$(value '{(r["device"], r["sm_active_pct"], r["tensor_active_pct"], r["sm_occupancy_pct"], r["dram_active_pct"]) for r in t["devices"]} == {(0, 41.5, 12.25, 20, 33.5), (1, 41.5, 12.25, 20, None)}')" = True ]
+	[ "$(value 'all(0 < r["sampled_ns"] <= r["wall_ns"] for r in t["devices"])')" = True ]
+	[ "$(value '[r["owner"] for r in t["devices"] if r["owner"] in ("unwatched", "shared")]')" = '[]' ]
+	[ "$(value 'max(r["nvml_used_bytes"] or 0 for r in t["memory"]) > 1000000')" = True ]
+	[ "$(value '[r["nvml_used_bytes"] for r in t["memory"] if r["kind"] == "pinned"]')" = '[None]' ]
+	[ "$(value 'r["meta"]["nvml"]')" = "driver gpusim, 2 devices, activity by GPM" ]
+	[ "$(value 'r["meta"]["nvml_missing"]')" = None ]
+	"$GPUPROF" report c.gpr --format json >report.json
+	cmp r.json report.json
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "nvml: a process that nobody watches has what no watched one had, while the device was busy" {
+	needs root bpf sim
+	board
+	facts process@0=1/5000 process@1=1/5000 utilization@0=50 utilization@1=0
+	train nvml
+	assert_success
+	[ "$(value 'sum(r["ns"] for r in t["devices"]) == sum({r["device"]: r["wall_ns"] for r in t["devices"]}.values())')" = True ]
+	# Of what NVML watched, all that train did not have; at the device that ran nothing, none.
+	[ "$(value '[r["source"] for r in t["devices"] if r["owner"] == "unwatched" and r["device"] == 0]')" = "['samples']" ]
+	[ "$(value 'sum(r["ns"] for r in t["devices"] if r["device"] == 0 and r["owner"] == "unwatched") > sum(r["ns"] for r in t["devices"] if r["device"] == 0 and r["owner"] == "idle")')" = True ]
+	[ "$(value '[r["owner"] for r in t["devices"] if r["device"] == 1]')" = "['idle']" ]
+	"$GPUPROF" report c.gpr --format json >report.json
+	cmp r.json report.json
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "nvml: two watched processes on one device are no strangers to each other" {
+	needs root bpf sim
+	board
+	with nvml stat -o r.json --format json --capture c.gpr -- sh -c \
+		"'$SIM/train' --steps 80 --quiet & '$SIM/train' --steps 80 --quiet & wait"
+	assert_success
+	[ "$(value 'len({r["pid"] for r in t["devices"] if r["pid"]})')" -eq 2 ]
+	[ "$(value '[r["ns"] for r in t["devices"] if r["owner"] == "unwatched"]')" = '[]' ]
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "nvml: where there is none the report says what is missing, and nothing else changes" {
+	needs root bpf sim
+	board
+	train none
+	assert_success
+	refute_output --partial 'NVML:'
+	[[ $(value 'r["meta"]["nvml_missing"]') == *libnvidia-ml.so.1* ]]
+	[ "$(value '{(r["device"], r["sm_active_pct"]) for r in t["devices"]}')" = '{(None, None)}' ]
+	run "$GPUPROF" report c.gpr
+	assert_success
+	assert_output --partial 'nvml: cannot load it: libnvidia-ml.so.1'
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "nvml: one of an old driver tells what it can" {
+	needs root bpf sim
+	board
+	facts context_bytes=1000000
+	train nvml-old
+	assert_success
+	[ "$(value '{r["device"] for r in t["devices"]} == {0, 1} and {r["sm_active_pct"] for r in t["devices"]} == {None}')" = True ]
+	[[ $(value 'r["meta"]["nvml"]') == *"no GPM"* ]]
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "nvml: what fails is said once, with NVML's reason, and the rest goes on" {
+	needs root bpf sim
+	board
+	facts error.nvmlInit_v2=9
+	train nvml
+	assert_success
+	[ "$(grep -c 'NVML: nvmlInit_v2' <<<"$output")" -eq 1 ]
+	[[ $(value 'r["meta"]["nvml_missing"]') == nvmlInit_v2:*"(NVML error 9)" ]]
+	facts error.nvmlDeviceGetUtilizationRates=999 error.nvmlGpmMetricsGet=15
+	train nvml
+	assert_success
+	[ "$(grep -c 'NVML: nvml' <<<"$output")" -eq 1 ]
+	[ "$(value '{r["device"] for r in t["devices"]}')" = '{0, 1}' ]
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "nvml: one that does not answer holds nothing up" {
+	needs root bpf sim
+	board
+	local call
+	for call in nvmlInit_v2 nvmlDeviceGetUtilizationRates; do
+		facts hang.$call=1
+		train nvml
+		assert_success
+		[ "$(value 'sum(r["count"] for r in t["kernels"]) > 0 and r["meta"]["complete"]')" = True ]
+		"$GPUPROF" report c.gpr --format json >report.json
+		cmp r.json report.json
+	done
+	# It is said while the session runs.
+	facts hang.nvmlInit_v2=1
+	with nvml stat -o r.json --format json -- "$SIM/train" --steps 450 --quiet
+	assert_output --partial 'did not answer for 3 s while it initialises'
+	[[ $(value 'r["meta"]["nvml_missing"]') == *'while it initialises' ]]
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "nvml: with --attach none it is the same" {
+	needs root sim
+	board
+	facts gpm.2=41.5
+	train nvml --attach none
+	assert_success
+	[ "$(value '{r["sm_active_pct"] for r in t["devices"]}')" = '{41.5}' ]
+}
