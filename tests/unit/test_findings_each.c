@@ -54,7 +54,7 @@ static void leave(struct finding_book *b, uint64_t ns)
 	b->peak_bytes = 8 << 20;
 }
 
-static void fail(struct finding_book *b, uint64_t ns)
+static void break_context(struct finding_book *b, uint64_t ns)
 {
 	static const struct func launch = { "cuLaunchKernel", "cuda", CLASS_LAUNCH, 0 };
 
@@ -81,7 +81,7 @@ static const struct plant plants[] = {
 	{ "device-wait", LOSS_WAITED, NULL },
 	{ "other-process", -1, wait_for_others },
 	{ "never-freed", -1, leave },
-	{ "cuda-error", -1, fail },
+	{ "cuda-error", -1, break_context },
 };
 
 #define PLANTS (sizeof(plants) / sizeof(plants[0]))

@@ -388,26 +388,6 @@ static int start_waits(struct session *s)
 	return err ? cannot("wait for events", -err) : 0;
 }
 
-/* Those of whom it is known that they are targets; others are met as they come. */
-static int start_helpers(struct session *s)
-{
-	const struct options *o = s->plan->o;
-	int err = 0;
-
-	s->helpers = helpers_new(s->blind ? HELPERS_TELL_CALLS : HELPERS_WORKS_ONLY);
-	if (!s->helpers)
-		return -ENOMEM;
-	if (session_wants_whole_graphs(s))
-		helpers_whole_graphs(s->helpers);
-	if (s->command.pid)
-		err = helpers_meet(s, s->command.pid);
-	for (size_t i = 0; i < o->n_pids && !err; i++)
-		err = helpers_meet(s, (pid_t)o->pids[i]);
-	for (size_t i = 0; i < s->users.n && !err; i++)
-		err = helpers_meet(s, s->users.v[i]);
-	return err;
-}
-
 static int let_go(struct session *s)
 {
 	uint64_t exec_ns = time_now_ns();
@@ -435,7 +415,7 @@ static int start(struct session *s)
 		err = start_capture(s);
 	if (err)
 		return err;
-	err = start_helpers(s);
+	err = helpers_start(s);
 	targets_facts(s);
 	s->start_ns = time_now_ns();
 	s->tap.oldest_ns = s->command.pid ? s->start_ns : 0;

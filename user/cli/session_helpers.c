@@ -53,6 +53,25 @@ int helpers_meet(struct session *s, pid_t pid)
 	return lives ? helpers_add(s->helpers, &who) : 0;
 }
 
+int helpers_start(struct session *s)
+{
+	const struct options *o = s->plan->o;
+	int err = 0;
+
+	s->helpers = helpers_new(s->blind ? HELPERS_TELL_CALLS : HELPERS_WORKS_ONLY);
+	if (!s->helpers)
+		return -ENOMEM;
+	if (session_wants_whole_graphs(s))
+		helpers_whole_graphs(s->helpers);
+	if (s->command.pid)
+		err = helpers_meet(s, s->command.pid);
+	for (size_t i = 0; i < o->n_pids && !err; i++)
+		err = helpers_meet(s, (pid_t)o->pids[i]);
+	for (size_t i = 0; i < s->users.n && !err; i++)
+		err = helpers_meet(s, s->users.v[i]);
+	return err;
+}
+
 /* A process that was executed below a target, or one that is known to make calls: it may have a helper
  * of its own. Whatever is executed on the whole host is not asked, nor is each new thread's process. */
 static bool is_to_be_met(const struct session *s, const struct event *ev)

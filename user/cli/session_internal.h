@@ -83,6 +83,7 @@ void session_last(struct session *s);	/* at the end: what is known of each proce
 void session_so_far(struct session *s);	/* the same, of an interval */
 void session_empty(struct session *s);	/* at the end: why there may be no call at all */
 
+int helpers_start(struct session *s);	/* the targets of now; others are met as they come; 0 or -ENOMEM */
 int helpers_meet(struct session *s, pid_t pid);	/* this process may have one; 0 or -ENOMEM */
 int helpers_see(struct session *s, const struct event *ev);	/* the same of whom an event tells */
 void helpers_read(struct session *s);
