@@ -120,6 +120,12 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	grep -q "what devices did for process $TARGET in the last .* it was killed or" said
 	run balanced
 	assert_output --regexp '^[1-9][0-9]*$'
+	# Every launch is a work that was told, or one that was not; but for one that was being recorded then.
+	run report_value r.json '(sum(x["count"] for x in t["calls"] if x["class"] in ("launch", "copy", "set"))
+		- sum(x["received"] for x in t["events"] if x["kind"] == "work")
+		- sum(x["lost"] for x in t["events"] if x["kind"] == "untold")
+		- sum(x["orphan"] for x in t["events"] if x["kind"] == "api"))'
+	assert_output --regexp '^[01]$'
 	run report_value r.json 'sum(k["count"] for k in t["kernels"]) > 0'
 	assert_output True
 }

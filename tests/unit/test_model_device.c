@@ -166,6 +166,60 @@ static void where_works_have_no_room_causes_are_known_all_the_same(void **state)
 	model_free(m);
 }
 
+#define MS 1000000ull
+
+static void unseen(struct model *m, uint64_t start, uint64_t end)
+{
+	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 7, .dir = UNSEEN_UNKNOWN,
+				.start_ns = BASE + start, .end_ns = BASE + end });
+}
+
+static struct model_counts counts_of(const struct model *m)
+{
+	struct model_counts counts;
+
+	model_counts(m, &counts);
+	return counts;
+}
+
+/* Of a process that was killed: it is said when some of its calls have come, and more come later. */
+static void calls_that_launched_while_nobody_recorded_are_counted_once(void **state)
+{
+	struct model *m = session(BASE);
+
+	(void)state;
+	call(m, 1, L, 10 * MS, 11 * MS);
+	call(m, 2, L, 20 * MS, 21 * MS);
+	call(m, 3, S, 22 * MS, 23 * MS);
+	call(m, 4, C, 30 * MS, 31 * MS);
+	unseen(m, 20 * MS, 60 * MS);
+	assert_int_equal(counts_of(m).untold, 2);
+	call(m, 5, L, 40 * MS, 41 * MS);
+	call(m, 6, S, 42 * MS, 43 * MS);
+	assert_int_equal(counts_of(m).untold, 3);
+	unseen(m, 10 * MS, 70 * MS);
+	assert_int_equal(counts_of(m).untold, 4);
+	call(m, 7, L, 70 * MS, 71 * MS);
+	assert_int_equal(counts_of(m).untold, 4);
+	model_free(m);
+}
+
+static void launches_that_no_work_met_are_counted(void **state)
+{
+	struct model *m = session(BASE);
+
+	(void)state;
+	api(m, 31, 11, 14);
+	api(m, 32, 81, 83);
+	work(m, 31, 20, 50);
+	work(m, 31, 50, 60);
+	assert_int_equal(counts_of(m).launches, 2);
+	assert_int_equal(counts_of(m).met, 1);
+	work(m, 32, 90, 95);
+	assert_int_equal(counts_of(m).met, 2);
+	model_free(m);
+}
+
 static struct event random_event(uint64_t *now, struct work *w)
 {
 	static const uint8_t kinds[] = { EVENT_CALL, EVENT_CALL, EVENT_CALL, EVENT_ENTER, EVENT_API,
@@ -234,6 +288,8 @@ int main(void)
 		cmocka_unit_test(gaps_are_divided_whatever_comes_first),
 		cmocka_unit_test(a_long_session_is_settled_as_it_goes),
 		cmocka_unit_test(where_works_have_no_room_causes_are_known_all_the_same),
+		cmocka_unit_test(calls_that_launched_while_nobody_recorded_are_counted_once),
+		cmocka_unit_test(launches_that_no_work_met_are_counted),
 		cmocka_unit_test(the_worst_clock_of_works_is_told),
 		cmocka_unit_test(hostile_streams_break_no_book),
 	};

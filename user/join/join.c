@@ -159,6 +159,7 @@ static int pass_on(struct join *j, struct process *p, const struct event *work,
 		return 0;
 	}
 	if (by) {
+		j->counts.met += by->awaited;
 		by->awaited = false;
 		by->used_ns = num_max(by->used_ns, work->end_ns);
 		j->counts.matched++;
@@ -250,6 +251,7 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 		return -ENOMEM;
 	*by = (struct side_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
 				    .used_ns = ev->end_ns, .awaited = is_launch(j, ev) };
+	j->counts.launches += by->awaited;
 	if (by->awaited)
 		err = note_awaited(p);
 	while (!err && p->works.waiting && (w = works_find(&p->works, ev->seq))) {

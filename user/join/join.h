@@ -62,6 +62,7 @@ struct join_sink {
 struct join_counts {
 	uint64_t matched, orphan, late, skew, invalid, outside;
 	uint64_t waiting;	/* works, now */
+	uint64_t launches, met;	/* that CUPTI recorded; of these, that any work met */
 };
 
 struct join;

@@ -24,6 +24,7 @@ void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 	if (b->last_gap != CLASS_OTHER)
 		timeline_add(&t->timeline, &m->timelines, &(struct timeline_span){
 			num_max(cursor_ns, b->base), start, b->last_gap, TIMELINE_NO_FUNC, false });
+	unseen_note_call(m, t->process, start, class);
 	if (class != CLASS_OTHER)
 		timeline_add(&t->timeline, &m->timelines, &(struct timeline_span){
 			start, b->cursor, (uint8_t)class, ev->func,
@@ -153,13 +154,6 @@ static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
 	return devices_settle(m->devices, pid, horizon_ns, &by);
 }
 
-static int push_unseen(struct model *m, const struct event *ev)
-{
-	struct process *p = who_process(m, ev->pid);
-
-	return p ? unseen_add(&p->unseen, ev->dir, ev->start_ns, ev->end_ns) : -ENOMEM;
-}
-
 int device_push(struct model *m, const struct event *ev)
 {
 	if (ev->kind == EVENT_DEVICE && !ev->device)
@@ -170,7 +164,7 @@ int device_push(struct model *m, const struct event *ev)
 	if (ev->end_ns < ev->start_ns)
 		return -EINVAL;
 	if (ev->kind == EVENT_UNSEEN)
-		return push_unseen(m, ev);
+		return unseen_push(m, ev);
 	if (ev->kind == EVENT_WORK &&
 	    (!ev->work || !ev->work->kind || ev->work->kind >= WORK_KIND_END))
 		return -EINVAL;

@@ -117,6 +117,8 @@ void model_counts(const struct model *m, struct model_counts *out)
 	join_counts(m->join, &works);
 	out->matched = works.matched;
 	out->orphan = works.orphan;
+	out->launches = works.launches;
+	out->met = works.met;
 	out->outside = works.outside;
 	devices_counts(m->devices, &books);
 	out->late[EVENT_WORK] += books.late;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The insides of the model, shared by model.c (events), model_who.c (processes and threads),
- * model_device.c (what devices did, and why they did nothing), model_samples.c (what they tell of
- * themselves), model_off.c (what the scheduler did), model_ranges.c (ranges) and model_read.c (reading);
- * for no other file.
+ * model_device.c (what devices did, and why they did nothing), model_unseen.c (when that is not known),
+ * model_samples.c (what they tell of themselves), model_off.c (what the scheduler did), model_ranges.c
+ * (ranges) and model_read.c (reading); for no other file.
  */
 #ifndef LEDGER_MODEL_STATE_H
 #define LEDGER_MODEL_STATE_H
@@ -126,6 +126,10 @@ void device_cut(struct model *m);
 /* A call that was pushed into t's book, whose cursor was cursor_ns before: it goes into t's timeline. */
 void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 		      const struct event *ev, unsigned int class);
+
+/* UNSEEN; 0, -EINVAL or -ENOMEM. A call of that process that began at start_ns. */
+int unseen_push(struct model *m, const struct event *ev);
+void unseen_note_call(struct model *m, const struct process *p, uint64_t start_ns, unsigned int class);
 
 int sample_push(struct model *m, const struct event *ev);	/* SAMPLE, USER, FAULT */
 

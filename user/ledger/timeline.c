@@ -95,6 +95,16 @@ void timeline_sum(const struct timeline *t, uint64_t from, uint64_t to, const st
 	add_other(known, to, unarmed, ns);
 }
 
+uint64_t timeline_count(const struct timeline *t, uint64_t from, uint64_t to, uint32_t buckets)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = ended_by(t, from); i < t->n && at(t, i)->start_ns < to; i++)
+		count += at(t, i)->start_ns >= from && at(t, i)->func != TIMELINE_NO_FUNC &&
+			 buckets >> at(t, i)->bucket & 1;
+	return count;
+}
+
 const struct timeline_span *timeline_find(const struct timeline *t, uint64_t at_ns)
 {
 	uint32_t i = ended_by(t, at_ns);

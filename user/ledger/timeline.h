@@ -50,6 +50,9 @@ void timeline_add(struct timeline *t, struct timeline_room *room, const struct t
 void timeline_sum(const struct timeline *t, uint64_t from, uint64_t to, const struct spans *unarmed,
 		  uint64_t ns[BUCKET_END]);
 
+/* How many spans of these buckets (bit n: bucket n) begin in [from, to), as far as they are known. */
+uint64_t timeline_count(const struct timeline *t, uint64_t from, uint64_t to, uint32_t buckets);
+
 /* The span that at_ns lies in, or NULL. */
 const struct timeline_span *timeline_find(const struct timeline *t, uint64_t at_ns);
 

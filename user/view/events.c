@@ -48,6 +48,9 @@ static int fill_kind(struct table *t, struct cell *row, const struct model_count
 	if (kind == EVENT_WORK) {
 		cell_u(&row[MATCHED], c->matched);
 		cell_u(&row[ORPHAN], c->orphan);
+	} else if (kind == EVENT_API) {
+		cell_u(&row[MATCHED], c->met);
+		cell_u(&row[ORPHAN], c->launches - c->met);
 	}
 	cell_u(&row[LATE], c->late[kind]);
 	cell_u(&row[SKEW], c->skew[kind]);
@@ -101,6 +104,21 @@ static int add_uncounted(struct table *t, const struct model *m, const struct mo
 	return fill_kind(t, row, c, kind);
 }
 
+/* Launches that probes saw while no helper recorded: each would have given one work or more. */
+static int add_untold(struct table *t, const struct model_counts *c)
+{
+	struct cell *row = c->untold ? table_row(t) : NULL;
+	int err;
+
+	if (!row)
+		return c->untold ? -ENOMEM : 0;
+	cell_u(&row[HITS], c->untold);
+	cell_u(&row[RECEIVED], 0);
+	cell_u(&row[LOST], c->untold);
+	err = cell_s(t, &row[SOURCE], "helper");
+	return err ? err : cell_s(t, &row[KIND], "untold");
+}
+
 static int fill(struct table *t, const struct model *m)
 {
 	static const uint8_t kinds[] = {
@@ -117,7 +135,7 @@ static int fill(struct table *t, const struct model *m)
 		err = add_reading(t, m, &counts, model_reading(m, i));
 	for (size_t i = 0; !err && i < sizeof(kinds); i++)
 		err = add_uncounted(t, m, &counts, kinds[i]);
-	return err;
+	return err ? err : add_untold(t, &counts);
 }
 
 struct table *view_events(const struct model *m)
