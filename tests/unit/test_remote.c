@@ -23,6 +23,7 @@
 #include "base/time.h"
 #include "inject/pick.h"
 #include "inject/remote.h"
+#include "lib/emulated.h"
 #include "probe/proc.h"
 
 #define WITHIN_NS (20 * NS_PER_SEC)
@@ -47,6 +48,7 @@ static pid_t start(void)
 {
 	pid_t pid;
 
+	needs_real_machine("a process that is traced");
 	*signs = (struct signs){ 0 };
 	pid = fork();
 	assert_true(pid >= 0);
