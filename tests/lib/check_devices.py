@@ -6,8 +6,8 @@ processes that used it.
 usage: check_devices.py REPORT.json LOG.json... [--turns]
 
 Of every device, known by its UUID whatever number a process gives it, each process must own the moments at
-which it alone ran, `shared` are those at which several did, `idle` is the rest of the wall time; no row is of
-anybody else. All of it to the nanosecond, but that each process's times are all off by as much as the report's
+which it alone ran, `shared` are those at which several did, `idle` is the rest of the wall time (`unknown`
+where works could not be seen: no more than that is of the processes' own books); no row is of anybody else. All of it to the nanosecond, but that each process's times are all off by as much as the report's
 clock uncertainty says at most: so a work that begins or ends while another process runs, or as it begins or
 ends, may count for twice that more or less. The wall time holds all works and is no longer than the session.
 And what a process waited with work queued while others ran (the ledger's `other-process`) must be the
@@ -116,6 +116,11 @@ def check_device(uuid, rows, ran, report, say):
     if len(walls) != 1:
         return say(f"{uuid}: wall times {walls}") or 0
     seen = {owner: row["ns"] for owner, row in rows.items()}
+    unknown = seen.pop("unknown", 0)
+    seen["idle"] = seen.get("idle", 0) + unknown
+    if unknown > sum(row["ns"] for row in report["tables"]["ledger"]
+                     if row["device_uuid"] == uuid and row["bucket"] in ("lost", "unknown")):
+        say(f"{uuid}: unknown for {unknown} ns, more than to its processes")
     real["idle"] = wall - sum(real.values())
     spare = spare_of(ran, report["meta"]["clock_uncertainty_ns"])
     if sum(seen.values()) != wall:

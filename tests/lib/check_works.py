@@ -191,6 +191,27 @@ def check_faulty_device(report, pid, device, logged, say):
     return sum(r["ns"] for r in rows if r["bucket"] in ("lost", "unknown"))
 
 
+def check_faulty_hosts(report, logs, say):
+    """A device is not told to be idle for more than it was: the rest must be unknown."""
+    spans, rows = collections.defaultdict(list), collections.defaultdict(list)
+    for log in logs:
+        for w in log["works"]:
+            spans[log["devices"][w["device"]]].append((w["start"], w["end"]))
+    for row in report.tables["devices"]:
+        rows[row["device_uuid"]].append(row)
+    for uuid, of in rows.items():
+        wall = of[0]["wall_ns"]
+        if sum(row["ns"] for row in of) != wall:
+            say(f"device {uuid}: {of} do not add up")
+        real, before = 0, 0
+        for start, end in sorted(spans[uuid]):
+            real += max(0, end - max(start, before))
+            before = max(before, end)
+        idle = sum(row["ns"] for row in of if row["owner"] == "idle")
+        if idle > wall - real + APART_NS + SHARE * real:
+            say(f"device {uuid}: idle for {idle} ns, of {wall - real} idle ones")
+
+
 def check_faulty_events(report, total, unseen, say):
     row = next((r for r in report.tables["events"] if r["kind"] == "work"), None)
     if row is None:
@@ -208,6 +229,7 @@ def check_faulty(report, logs, say):
         for device in sorted({w["device"] for w in log["works"]}):
             logged = [w for w in log["works"] if w["device"] == device]
             unseen += check_faulty_device(report, log["pid"], device, logged, say)
+    check_faulty_hosts(report, logs, say)
     # Calls that a busy machine lost make time `lost`, too; works are missing where a helper says so.
     said = any(row["kind"] == "unseen" for row in report.tables["events"])
     if said and not unseen:

@@ -28,10 +28,12 @@ void share_spec(const struct share_spec_span *spans, size_t n,
 		const struct share_spec_change *changes, size_t n_changes, struct share_spec *out)
 {
 	memset(out->member, 0, sizeof(out->member));
-	out->sum.shared_ns = out->sum.unwatched_ns = out->sum.idle_ns = 0;
+	out->sum.shared_ns = out->sum.unknown_ns = out->sum.unwatched_ns = out->sum.idle_ns = 0;
 	for (uint64_t ns = out->sum.open_ns; ns < out->sum.close_ns; ns++) {
-		size_t running = 0, owner = 0;
+		size_t running = 0, owner = 0, unseen = 0;
 
+		for (size_t m = 0; m < SHARE_SPEC_MEMBERS; m++)
+			unseen += does(spans, n, m, ns, SHARE_UNSEEN);
 		for (size_t m = 0; m < SHARE_SPEC_MEMBERS; m++)
 			if (does(spans, n, m, ns, SHARE_RUNS)) {
 				running++;
@@ -41,6 +43,8 @@ void share_spec(const struct share_spec_span *spans, size_t n,
 			out->member[owner].owned_ns++;
 		else if (running)
 			out->sum.shared_ns++;
+		else if (unseen)
+			out->sum.unknown_ns++;
 		else if (others_at(changes, n_changes, ns))
 			out->sum.unwatched_ns++;
 		else

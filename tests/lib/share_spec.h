@@ -5,9 +5,9 @@
  * tested against it.
  *
  * The rules, for a book of [open, close).
- *  1. A member runs, or waits, at a moment that a span of its state covers; else it does neither.
+ *  1. A member runs, waits, or is unseen at a moment that a span of that state covers.
  *  2. Where exactly one member runs, it owns the moment. Where several do, the moment is shared.
- *  3. Where none runs: unwatched, if of the changes at or before the moment the last says that others
+ *  3. Where none runs: unknown, if one is unseen; else unwatched, if of the changes at or before the moment the last says that others
  *     are present, else idle.
  *  4. A member has waited at a moment if it waits and another runs.
  */

@@ -92,6 +92,44 @@ static void a_device_is_its_uuid_whatever_number_a_process_gives_it(void **state
 	devices_free(d);
 }
 
+/* 1 ran [1010, 1030) and [1080, 1090), and [1020, 1040) and [1060, 1070) are lost; 2 ran [1065, 1067). */
+static const struct unseen *lost_of(void *ctx, uint32_t pid)
+{
+	return pid == 1 ? ctx : NULL;
+}
+
+static void what_was_not_seen_of_a_process_is_unknown_where_none_ran(void **state)
+{
+	struct unseen lost = { .lost = { 0 } };
+	const struct devices_divide with = { .divide = divide, .unseen = lost_of, .ctx = &lost };
+	struct devices *d = devices_new();
+	struct share_book *b;
+	struct share_sum sum;
+
+	(void)state;
+	assert_int_equal(unseen_add(&lost, UNSEEN_LOST, 1020, 1040), 0);
+	assert_int_equal(unseen_add(&lost, UNSEEN_UNKNOWN, 1060, 1070), 0);
+	tell_device(d, 1, 0, "GPU-a");
+	tell_device(d, 2, 0, "GPU-a");
+	push(d, 1, 0, 1005, 1010, 1030);
+	push(d, 1, 0, 1075, 1080, 1090);
+	push(d, 2, 0, 1061, 1065, 1067);
+	for (uint64_t settled = 1000; settled <= 1100; settled += 50) {
+		assert_int_equal(devices_settle(d, 1, settled, &with), 0);
+		assert_int_equal(devices_settle(d, 2, settled, &with), 0);
+		b = host_device_read(devices_host(d, 0), 1100, &with);
+		assert_non_null(b);
+		share_book_sum(b, &sum);
+		assert_int_equal(share_book_member(b, 0).owned_ns, 30);
+		assert_int_equal(share_book_member(b, 1).owned_ns, 2);
+		assert_int_equal(sum.unknown_ns, 10 + 8);
+		assert_int_equal(sum.idle_ns, 100 - 30 - 2 - 18);
+		share_book_free(b);
+	}
+	devices_free(d);
+	unseen_free(&lost);
+}
+
 static void a_device_that_nobody_named_is_named_when_it_is(void **state)
 {
 	struct devices *d = devices_new();
@@ -237,6 +275,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_device_is_its_uuid_whatever_number_a_process_gives_it),
+		cmocka_unit_test(what_was_not_seen_of_a_process_is_unknown_where_none_ran),
 		cmocka_unit_test(a_device_that_nobody_named_is_named_when_it_is),
 		cmocka_unit_test(random_processes_on_one_device),
 	};

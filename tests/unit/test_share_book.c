@@ -25,7 +25,7 @@ static void assert_balanced(const struct share_book *b)
 	uint64_t total;
 
 	share_book_sum(b, &sum);
-	total = sum.shared_ns + sum.unwatched_ns + sum.idle_ns;
+	total = sum.shared_ns + sum.unknown_ns + sum.unwatched_ns + sum.idle_ns;
 	for (size_t i = 0; i < share_book_members(b); i++)
 		total += share_book_member(b, i).owned_ns;
 	assert_int_equal(total, sum.close_ns - sum.open_ns);
@@ -36,10 +36,11 @@ static void assert_balanced(const struct share_book *b)
 struct example {
 	struct share_spec_span spans[3];
 	struct share_spec_change changes[2];
-	uint64_t owned[2], waited[2], shared, unwatched, idle;
+	uint64_t owned[2], waited[2], shared, unknown, unwatched, idle;
 };
 
 #define RUNS(member, from, to) { member, { T(from), T(to), SHARE_RUNS } }
+#define UNSEEN(member, from, to) { member, { T(from), T(to), SHARE_UNSEEN } }
 #define WAITS(member, from, to) { member, { T(from), T(to), SHARE_WAITS } }
 enum { A, B };
 
@@ -50,6 +51,9 @@ static const struct example examples[] = {
 	  .waited = { 0, 20 }, .idle = 60 },
 	{ { RUNS(A, 10, 40) }, .changes = { { T(30), true }, { T(70), false } }, .owned = { 30 },
 	  .unwatched = 30, .idle = 40 },
+	{ { RUNS(A, 10, 40), UNSEEN(B, 30, 60) }, .owned = { 30 }, .unknown = 20, .idle = 50 },
+	{ { RUNS(A, 10, 40), UNSEEN(B, 30, 60) }, .changes = { { T(50), true }, { T(70), false } },
+	  .owned = { 30 }, .unknown = 20, .unwatched = 10, .idle = 40 },
 };
 
 static void assert_example(const struct example *e, const struct share_sum *sum,
@@ -60,6 +64,7 @@ static void assert_example(const struct example *e, const struct share_sum *sum,
 	assert_int_equal(a->waited_ns, e->waited[A]);
 	assert_int_equal(b->waited_ns, e->waited[B]);
 	assert_int_equal(sum->shared_ns, e->shared);
+	assert_int_equal(sum->unknown_ns, e->unknown);
 	assert_int_equal(sum->unwatched_ns, e->unwatched);
 	assert_int_equal(sum->idle_ns, e->idle);
 }
@@ -115,7 +120,8 @@ static void make_script(struct script *s)
 		for (size_t i = below(SPANS); i; i--) {
 			uint64_t start = ns + below(2) * below(10), end = start + below(12);
 
-			s->spans[s->n++] = (struct share_spec_span){ m, { start, end, below(3) == 0 } };
+			s->spans[s->n++] = (struct share_spec_span){ m, { start, end,
+								     (uint8_t)below(SHARE_STATES) } };
 			ns = end;
 		}
 	}

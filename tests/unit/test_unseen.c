@@ -109,6 +109,23 @@ static void what_there_is_no_room_for_is_not_seen_all_the_same(void **state)
 	unseen_free(&u);
 }
 
+/* One part after the other they are all that is not seen, and nothing else. */
+static void assert_nexts(const struct unseen *u, const uint8_t why[100])
+{
+	uint64_t at = 0;
+	struct span hit;
+
+	while (unseen_next(u, at, 100, &hit)) {
+		for (; at < hit.start; at++)
+			assert_int_equal(why[at], 0);
+		for (; at < hit.end; at++)
+			assert_int_not_equal(why[at], 0);
+	}
+	for (; at < 100; at++)
+		assert_int_equal(why[at], 0);
+	assert_false(unseen_next(NULL, 0, 100, &hit));
+}
+
 static void every_nanosecond_goes_somewhere_once(void **state)
 {
 	random_seed(state);
@@ -130,6 +147,7 @@ static void every_nanosecond_goes_somewhere_once(void **state)
 		divide(&u, &lost, &unknown);
 		assert_int_equal(lost, n[UNSEEN_LOST]);
 		assert_int_equal(unknown, n[UNSEEN_UNKNOWN]);
+		assert_nexts(&u, why);
 		unseen_free(&u);
 	}
 }

@@ -235,7 +235,7 @@ static void on_gap(void *ctx, const struct device_gap *gap)
 	int err = divide(d, gap);
 
 	if (!err && d->tell)
-		err = host_device_gap(d->tell, gap, d->ns[IDLE_QUEUED] - queued_ns);
+		err = host_device_gap(d->tell, gap, d->ns[IDLE_QUEUED] - queued_ns, d->by);
 	d->err = d->err ? d->err : err;
 }
 

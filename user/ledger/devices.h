@@ -19,6 +19,7 @@
 #include "ledger/kernels.h"
 #include "ledger/lanes.h"
 #include "ledger/loss.h"
+#include "ledger/unseen.h"
 
 /* Buckets of the book: the classes of kernels, whole graphs, copies by direction, sets. */
 enum device_bucket {
@@ -84,6 +85,7 @@ struct devices_divide {
 	int (*divide)(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
 		      struct losses *losses);
 	uint64_t (*exit_ns)(void *ctx, uint32_t pid);	/* 0: it goes on; NULL: all do */
+	const struct unseen *(*unseen)(void *ctx, uint32_t pid);	/* NULL, or it gives NULL: nothing is */
 	void *ctx;
 };
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
+
 static void host_free(struct host_device *h)
 {
 	share_book_free(h->book);
@@ -171,12 +173,22 @@ static int tell(const struct telling *t, uint64_t start_ns, uint64_t end_ns, enu
 	return start_ns < end_ns ? share_book_add(t->book, t->member, &span) : 0;
 }
 
-static int tell_gap(struct telling *t, const struct device_gap *gap, uint64_t queued_ns)
+static int tell_gap(struct telling *t, const struct device_gap *gap, uint64_t queued_ns,
+		    const struct unseen *unseen)
 {
 	int err = tell(t, t->told_ns, gap->start_ns, SHARE_RUNS);
+	uint64_t at = gap->start_ns;
+	struct span hit;
 
 	t->told_ns = gap->end_ns;
-	return err ? err : tell(t, gap->end_ns - queued_ns, gap->end_ns, SHARE_WAITS);
+	for (; !err && unseen_next(unseen, at, gap->end_ns, &hit); at = hit.end)
+		err = tell(t, hit.start, hit.end, SHARE_UNSEEN);
+	return err ? err : tell(t, num_max(at, gap->end_ns - queued_ns), gap->end_ns, SHARE_WAITS);
+}
+
+static const struct unseen *unseen_by(const struct devices_divide *by, uint32_t pid)
+{
+	return by && by->unseen ? by->unseen(by->ctx, pid) : NULL;
 }
 
 static struct telling telling_of(const struct device_state *s)
@@ -184,10 +196,11 @@ static struct telling telling_of(const struct device_state *s)
 	return (struct telling){ s->host->book, s->member, s->told_ns };
 }
 
-int host_device_gap(struct device_state *s, const struct device_gap *gap, uint64_t queued_ns)
+int host_device_gap(struct device_state *s, const struct device_gap *gap, uint64_t queued_ns,
+		    const struct devices_divide *by)
 {
 	struct telling t = telling_of(s);
-	int err = tell_gap(&t, gap, queued_ns);
+	int err = tell_gap(&t, gap, queued_ns, unseen_by(by, s->pid));
 
 	s->told_ns = t.told_ns;
 	return err;
@@ -229,7 +242,7 @@ static void on_gap(void *ctx, const struct device_gap *gap)
 	if (!r->err)
 		r->err = r->by->divide(r->by->ctx, r->pid, gap, ns, NULL);
 	if (!r->err)
-		r->err = tell_gap(&r->to, gap, ns[IDLE_QUEUED]);
+		r->err = tell_gap(&r->to, gap, ns[IDLE_QUEUED], unseen_by(r->by, r->pid));
 }
 
 static int read_member(struct share_book *book, const struct device_state *s, uint64_t now_ns,

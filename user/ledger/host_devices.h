@@ -42,9 +42,10 @@ int host_devices_sample(struct host_devices *h, const struct sampled_device *d, 
 
 void host_devices_cut(struct host_devices *h);	/* share_book_cut, of all */
 
-/* A gap of the process's own book, of whose end its next work was queued for queued_ns; and how far
- * that book is settled. 0 or -ENOMEM. */
-int host_device_gap(struct device_state *s, const struct device_gap *gap, uint64_t queued_ns);
+/* A gap of the process's own book, of whose end its next work was queued for queued_ns (by says what of it
+ * was not seen; NULL: nothing); and how far that book is settled. 0 or -ENOMEM. */
+int host_device_gap(struct device_state *s, const struct device_gap *gap, uint64_t queued_ns,
+		    const struct devices_divide *by);
 int host_device_settled(struct device_state *s);
 
 /* Whoever is more behind than this is not waited for. */

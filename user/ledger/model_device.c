@@ -75,6 +75,13 @@ static uint64_t exit_ns(void *model, uint32_t pid)
 	return who_exit_ns(model, pid);
 }
 
+static const struct unseen *unseen_of(void *model, uint32_t pid)
+{
+	const struct process *p = who_known_process(model, pid);
+
+	return p ? &p->unseen : NULL;
+}
+
 /* Without the time to wait: what threads did is known where calls have been told. */
 static int divide_early(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
 			struct losses *losses)
@@ -89,7 +96,7 @@ static int divide_early(void *ctx, uint32_t pid, const struct device_gap *gap, u
 
 static struct devices_divide dividing(const struct model *m)
 {
-	return (struct devices_divide){ divide, exit_ns, (void *)(uintptr_t)m };
+	return (struct devices_divide){ divide, exit_ns, unseen_of, (void *)(uintptr_t)m };
 }
 
 /* What is told of devices ends where all is known. */
@@ -208,7 +215,7 @@ int device_init(struct model *m)
 	m->graphs = (struct graphs_room){ GRAPHS_CALLS_MAX, GRAPHS_NODES_MAX };
 	m->devices = devices_new();
 	if (m->devices)
-		devices_when_crowded(m->devices, &(struct devices_divide){ divide_early, exit_ns, m });
+		devices_when_crowded(m->devices, &(struct devices_divide){ divide_early, exit_ns, unseen_of, m });
 	m->join = m->devices ? join_new(&(struct join_sink){ on_work, on_horizon, m }) : NULL;
 	return m->join ? 0 : -ENOMEM;
 }

@@ -158,7 +158,7 @@ static bool others_at(const struct share_book *b, uint64_t *until)
 static void step(struct share_book *b, uint64_t horizon)
 {
 	uint64_t until = horizon, ns;
-	size_t running = 0, waiting = 0;
+	size_t running = 0, waiting = 0, unseen = 0;
 	struct member *owner = NULL;
 	bool unwatched;
 
@@ -170,11 +170,12 @@ static void step(struct share_book *b, uint64_t horizon)
 			running++;
 		}
 		waiting += s && s->state == SHARE_WAITS;
+		unseen += s && s->state == SHARE_UNSEEN;
 	}
-	unwatched = !running && others_at(b, &until);
+	unwatched = !running && !unseen && others_at(b, &until);
 	ns = until - b->cursor;
 	*(running > 1 ? &b->sum.shared_ns : running ? &owner->sums.owned_ns :
-	  unwatched ? &b->sum.unwatched_ns : &b->sum.idle_ns) += ns;
+	  unseen ? &b->sum.unknown_ns : unwatched ? &b->sum.unwatched_ns : &b->sum.idle_ns) += ns;
 	for (size_t i = 0; running && waiting && i < b->members.n; i++) {
 		const struct share_span *s = now_of(&b->members.v[i], b->cursor, &until);
 

@@ -4,9 +4,10 @@
  * once, others that are not watched, or nobody. Takes from each process what its own book on the
  * device says; knows no works, names or causes. In plain words: tests/lib/share_spec.h.
  *
- * A process (a member) runs, or waits (its next work is queued), or does neither. Where one runs it
- * owns the moment; where several do it is shared; where none does, but somebody else was seen on the
- * device, it is unwatched; else idle. What a member waited while another ran is told beside.
+ * A process (a member) runs, or waits (its next work is queued), or what it does was not seen, or it
+ * does none of these. Where one runs it owns the moment; where several do it is shared; where none does,
+ * but of one it was not seen, the moment is unknown; else where somebody else was on the device it is
+ * unwatched; else idle. What a member waited while another ran is told beside.
  *
  * Examples; a book of [0, 100), A and B members:
  *
@@ -14,6 +15,7 @@
  *   A runs [10,40)   B runs [30,60)              A owns 20, B owns 20, shared 10, idle 50
  *   A runs [10,40)   B waits [20,40) runs [40,50)    A owns 30, B owns 10 and waited 20 for others
  *   A runs [10,40)   others from 30 to 70        A owns 30, unwatched 30, idle 40
+ *   A runs [10,40)   B unseen [30,60)            A owns 30, unknown 20, idle 50
  */
 #ifndef LEDGER_SHARE_BOOK_H
 #define LEDGER_SHARE_BOOK_H
@@ -22,16 +24,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum share_state { SHARE_RUNS, SHARE_WAITS };
+enum share_state { SHARE_RUNS, SHARE_WAITS, SHARE_UNSEEN, SHARE_STATES };
 
 struct share_span {
 	uint64_t start_ns, end_ns;
 	uint8_t state;			/* enum share_state */
 };
 
-struct share_sum {		/* owned, summed over members, shared, unwatched, idle: close - open */
+struct share_sum {		/* all of these, and owned summed over members: close - open */
 	uint64_t open_ns, close_ns;
-	uint64_t shared_ns, unwatched_ns, idle_ns;
+	uint64_t shared_ns, unknown_ns, unwatched_ns, idle_ns;
 };
 
 struct share_member {

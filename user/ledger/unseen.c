@@ -62,6 +62,19 @@ int unseen_divide(const struct unseen *u, const struct device_gap *gap, uint64_t
 	return err || part.start_ns >= part.end_ns ? err : cut_unknown(&cut, part);
 }
 
+bool unseen_next(const struct unseen *u, uint64_t start_ns, uint64_t end_ns, struct span *out)
+{
+	struct span unknown;
+
+	if (!u)
+		return false;
+	if (!spans_next(&u->lost, start_ns, end_ns, out))
+		return spans_next(&u->unknown, start_ns, end_ns, out);
+	if (spans_next(&u->unknown, start_ns, end_ns, &unknown) && unknown.start < out->start)
+		*out = unknown;
+	return true;
+}
+
 void unseen_free(struct unseen *u)
 {
 	spans_free(&u->lost);

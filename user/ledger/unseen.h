@@ -29,6 +29,9 @@ int unseen_add(struct unseen *u, unsigned int why, uint64_t start_ns, uint64_t e
 int unseen_divide(const struct unseen *u, const struct device_gap *gap, uint64_t ns[IDLE_CAUSES],
 		  int (*fn)(void *ctx, const struct device_gap *part), void *ctx);
 
+/* The first part of [start, end) of which something is not seen. False: there is none. u may be NULL. */
+bool unseen_next(const struct unseen *u, uint64_t start_ns, uint64_t end_ns, struct span *out);
+
 void unseen_free(struct unseen *u);
 
 #endif

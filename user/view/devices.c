@@ -85,6 +85,8 @@ static int collect(struct lines *lines, const struct model *m, const struct host
 	if (!err)
 		err = add_line(lines, "shared", 0, sum.shared_ns, WORKS);
 	if (!err)
+		err = add_line(lines, "unknown", 0, sum.unknown_ns, NULL);
+	if (!err)
 		err = add_line(lines, "unwatched", 0, sum.unwatched_ns, SAMPLES);
 	if (!err)
 		err = add_line(lines, "idle", 0, sum.idle_ns, WORKS);
