@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cli/exit.h"
-#include "cli/options.h"
+#include "cli/option_row.h"
 
 #define WORDS_MAX 64
 

@@ -8,6 +8,7 @@
 
 #include "base/time.h"
 #include "unit/model_room.h"
+#include "view/report.h"
 #include "view/views.h"
 
 static struct event call(uint32_t tid, uint32_t seq, uint16_t func, uint64_t start, uint64_t end)

@@ -14,6 +14,7 @@
 #include "event/capture.h"
 #include "event/roster.h"
 #include "event/stacks.h"
+#include "view/report.h"
 #include "view/views.h"
 
 #define FILE_A "93ac61ec /srv/train"
