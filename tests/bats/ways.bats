@@ -115,6 +115,28 @@ calls_are_exact() { # TRUTH...
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "ways: what perf has no probe for is told by the helper, each call once; a capture says the same" {
+	needs root bpf sim
+	needs_perf
+	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" timeout 60 "$GPUPROF" record \
+		--attach perf -o c.gpr -- "$SIM/mix" --graphs some --rounds 1000 --pause-us 100
+	assert_success
+	"$GPUPROF" report c.gpr --format json >r.json
+	laws r.json >&2
+	# Of each function of the runtime that the simulated GPU's log has, as many calls.
+	run python3 - r.json ./*.log <<-'EOF'
+		import collections, json, sys
+		report, log = (json.load(open(f)) for f in sys.argv[1:])
+		ran = collections.Counter(c["function"] for c in log["calls"] if c["function"].startswith("cuda"))
+		seen = {c["function"]: c["count"] for c in report["tables"]["calls"]}
+		print({f: (n, seen.get(f)) for f, n in ran.items() if seen.get(f) != n and f != "cudaSetDevice"})
+	EOF
+	assert_output "{}"
+	run report_value r.json '[e["received"] > 0 for e in t["events"] if e["kind"] == "told"]'
+	assert_output "[True]"
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "ways: doctor says that perf has a few functions only" {
 	needs root bpf
 	needs_perf

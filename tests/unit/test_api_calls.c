@@ -266,6 +266,37 @@ static void a_process_that_ends_ends_its_threads(void **state)
 	close_room(&r);
 }
 
+static unsigned int row_of(const struct room *r, uint8_t domain, uint16_t cbid)
+{
+	return api_rows_find(r->rows, &(struct event){ .dir = domain, .func = cbid });
+}
+
+static void where_probes_see_the_rest_what_they_leave_out_is_told_alone(void **state)
+{
+	struct room r;
+
+	(void)state;
+	open_room(&r);
+	api_rows_probed(r.rows);
+	take(&r, RUNTIME, MALLOC, 7, 50, 60);	/* nothing is known to be left out */
+	api_rows_leave_out(r.rows, row_of(&r, RUNTIME, MALLOC));
+	api_rows_leave_out(r.rows, row_of(&r, DRIVER, CU_MEM_ALLOC));
+	take(&r, DRIVER, CU_MEM_ALLOC, 7, 120, 180);
+	take(&r, RUNTIME, MALLOC, 7, 100, 200);
+	take(&r, RUNTIME, LAUNCH, 7, 300, 400);		/* has a probe */
+	take(&r, DRIVER, CU_MEM_ALLOC, 7, 320, 380);	/* and so has what it calls */
+	take(&r, DRIVER, CU_MEM_ALLOC, 7, 500, 600);
+	assert_int_equal(api_calls_end(r.calls, 1 * S, &r.sink), 0);
+	assert_int_equal(r.told.n, 2);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(r.told.ev[i].kind, EVENT_TOLD);
+		assert_int_equal(r.told.ev[i].seq, 0);
+		assert_string_equal(catalog_row(r.told.ev[i].func)->name,
+				    i ? "cuMemAlloc_v2" : "cudaMalloc");
+	}
+	close_room(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,6 +309,7 @@ int main(void)
 		cmocka_unit_test(processes_share_the_room_and_give_it_back),
 		cmocka_unit_test(threads_that_ended_are_forgotten),
 		cmocka_unit_test(a_process_that_ends_ends_its_threads),
+		cmocka_unit_test(where_probes_see_the_rest_what_they_leave_out_is_told_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

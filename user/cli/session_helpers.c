@@ -58,7 +58,7 @@ int helpers_start(struct session *s)
 	const struct options *o = s->plan->o;
 	int err = 0;
 
-	s->helpers = helpers_new(s->blind ? HELPERS_TELL_CALLS : HELPERS_WORKS_ONLY);
+	s->helpers = helpers_new(s->blind ? HELPERS_TELL_CALLS : HELPERS_TELL_UNPROBED);
 	if (!s->helpers)
 		return -ENOMEM;
 	if (session_wants_whole_graphs(s))
@@ -96,10 +96,26 @@ int helpers_see(struct session *s, const struct event *ev)
 	       helpers_tell_thread(s->helpers, (pid_t)ev->pid, ev->tid, (uint32_t)EVENT_OWN_TID(ev));
 }
 
+/* Functions without a probe, as files are attached to: of these CUPTI's records are the calls. */
+static void note_left_out(struct session *s)
+{
+	bool left_out[GP_ROWS_MAX];
+
+	if (!s->helpers || !s->worker || s->blind ||
+	    !worker_left_out(s->worker, &s->left_out_noted, left_out))
+		return;
+	for (unsigned int row = 1; row < GP_ROWS_MAX; row++)
+		if (left_out[row])
+			helpers_leave_out(s->helpers, row);
+}
+
 void helpers_read(struct session *s)
 {
 	uint64_t now_ns = time_now_ns();
-	int err = s->helpers ? helpers_pump(s->helpers, now_ns, &s->sink) : 0;
+	int err;
+
+	note_left_out(s);
+	err = s->helpers ? helpers_pump(s->helpers, now_ns, &s->sink) : 0;
 
 	if (err && !s->err)
 		s->err = err;

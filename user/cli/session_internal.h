@@ -53,6 +53,7 @@ struct session {
 	struct live live;
 	struct helpers *helpers;	/* NULL: none are looked for */
 	struct session_nvml nvml;
+	unsigned int left_out_noted;	/* of worker_left_out */
 	const char *blind;		/* why there are no probes, nor loader, attach, worker, drain */
 	const char *remedy;
 	uint64_t looked_ns;		/* for processes, without probes */

@@ -15,6 +15,8 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "cli/worker_internal.h"
+#include "probe/catalog.h"
+#include "probe/plan.h"
 
 
 struct worker *worker_new(struct attach *a, struct inside *inside)
@@ -241,6 +243,8 @@ int worker_run(struct worker *w)
 						   target_watch_fd(w->watches.v[i].tw) : -1,
 					     .events = POLLIN };
 	w->heard = true;
+	if (w->attach)
+		worker_note_left_out(w);
 	w->fds[n] = (struct pollfd){ .fd = w->stop_fd, .events = POLLIN };
 	w->fds[n + 1] = (struct pollfd){ .fd = w->block_fd, .events = POLLIN };
 	err = pthread_create(&w->thread, NULL, worker_main, w);
@@ -271,6 +275,30 @@ void worker_finish_stacks(struct worker *w)
 uint64_t worker_stacks_received(const struct worker *w)
 {
 	return w->feed ? stack_feed_received(w->feed) : 0;
+}
+
+void worker_note_left_out(struct worker *w)
+{
+	const unsigned int left_out = PLAN_TOO_DEAR | PLAN_REFUSED | PLAN_LEFT_OUT;
+
+	pthread_mutex_lock(&w->lock);
+	for (unsigned int row = 1; row < catalog_n_rows(); row++)
+		w->left_out[row] = attach_fate(w->attach, row) & left_out;
+	w->noted++;
+	pthread_mutex_unlock(&w->lock);
+}
+
+bool worker_left_out(struct worker *w, unsigned int *noted, bool left_out[GP_ROWS_MAX])
+{
+	bool is_new;
+
+	pthread_mutex_lock(&w->lock);
+	is_new = w->noted != *noted;
+	*noted = w->noted;
+	if (is_new)
+		memcpy(left_out, w->left_out, sizeof(w->left_out));
+	pthread_mutex_unlock(&w->lock);
+	return is_new;
 }
 
 int worker_fd(const struct worker *w)

@@ -44,6 +44,10 @@ int worker_run(struct worker *w);		/* starts the thread; from now on it owns the
 int worker_fd(const struct worker *w);		/* readable when events wait */
 int worker_pump(struct worker *w, const struct event_sink *sink);	/* engine; 0 or the sink's error */
 
+/* Engine. Rows without a probe in some file (PLAN_TOO_DEAR, PLAN_REFUSED, PLAN_LEFT_OUT), if that is
+ * known otherwise than before: *noted, 0 at first. */
+bool worker_left_out(struct worker *w, unsigned int *noted, bool left_out[GP_ROWS_MAX]);
+
 /* Ends the thread: the attach is the caller's again, and blocks are stored by whoever pushes. */
 void worker_stop(struct worker *w);
 

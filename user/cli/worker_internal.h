@@ -48,6 +48,8 @@ struct worker {
 	VEC(struct told) events;
 	struct capture_block *block[WORKER_BLOCKS];	/* to store, the oldest first */
 	size_t blocks;
+	unsigned int noted;		/* times that left_out was */
+	bool left_out[GP_ROWS_MAX];
 };
 
 struct worker_turn {
@@ -55,6 +57,7 @@ struct worker_turn {
 	const struct watch *watch;
 };
 
+void worker_note_left_out(struct worker *w);	/* something was attached */
 int worker_tell(struct worker *w, const struct event *ev);	/* the engine; 0 or -ENOMEM */
 void worker_on_event(void *turn, const struct target_event *ev);
 void worker_look_at_due(struct worker *w);	/* processes that were to be looked at again */

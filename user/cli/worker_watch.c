@@ -48,6 +48,7 @@ static int on_file(void *ctx, const struct target_file *file)
 	log_info("attached to %s in process %d: %u functions", file->path, file->pid,
 		 result.probes);
 	ar->w->armed_ns = time_now_ns();
+	worker_note_left_out(ar->w);
 	worker_tell(ar->w, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)file->pid,
 				     .start_ns = ar->time_ns, .end_ns = ar->w->armed_ns });
 	if (ar->w->inside)

@@ -13,6 +13,8 @@
 #include "event/cbid.h"
 #include "probe/catalog.h"
 
+#define CALLERS_MAX 4096	/* with probes, between two tellings */
+
 struct held {
 	uint64_t start_ns, end_ns;
 	uint32_t tid;
@@ -47,6 +49,9 @@ struct api_calls {
 struct api_rows {
 	uint16_t row[2][CBID_MAX];	/* of the runtime, of the driver */
 	size_t held;			/* records, by all */
+	bool probed;			/* all but those left out */
+	bool any_left_out;
+	bool left_out[GP_ROWS_MAX];
 };
 
 static void number_rows(uint16_t row[CBID_MAX], unsigned int library, unsigned int domain)
@@ -91,6 +96,27 @@ unsigned int api_rows_find(const struct api_rows *r, const struct event *api)
 	if (api->func >= CBID_MAX || (api->dir != CBID_DRIVER && api->dir != CBID_RUNTIME))
 		return 0;
 	return r->row[api->dir == CBID_DRIVER][api->func];
+}
+
+void api_rows_probed(struct api_rows *r)
+{
+	r->probed = true;
+}
+
+void api_rows_leave_out(struct api_rows *r, unsigned int row)
+{
+	r->left_out[row % GP_ROWS_MAX] = true;
+	r->any_left_out = true;
+}
+
+bool api_rows_tell_any(const struct api_rows *r)
+{
+	return !r->probed || r->any_left_out;
+}
+
+bool api_rows_are_all(const struct api_rows *r)
+{
+	return !r->probed;
 }
 
 /* ---- threads -------------------------------------------------------------------------------- */
@@ -148,7 +174,7 @@ static struct caller *find_caller(struct api_calls *c, uint32_t tid, const struc
 		return NULL;
 	caller->tid = tid;
 	slot->value = c->callers.n;
-	*err = tell_thread(c, caller, sink);
+	*err = c->rows->probed ? 0 : tell_thread(c, caller, sink);
 	return *err ? NULL : caller;
 }
 
@@ -184,6 +210,13 @@ static int tell_exits(struct api_calls *c, uint64_t exit_ns, const struct event_
 {
 	int err = 0;
 
+	if (c->rows->probed) {		/* probes tell who ends */
+		if (c->callers.n > CALLERS_MAX) {
+			c->callers.n = 0;
+			map_clear(&c->by_tid);
+		}
+		return 0;
+	}
 	for (size_t i = 0; i < c->callers.n && !err; i++) {
 		struct caller *caller = &c->callers.v[i];
 		const struct helper_thread *t = helper_threads_of(c->threads, caller->tid);
@@ -222,9 +255,14 @@ static int tell_call(struct api_calls *c, const struct held *h, const struct eve
 		return err;
 	if (h->start_ns < caller->end_ns && h->end_ns <= caller->end_ns)
 		return 0;	/* inside the one before */
-	ev.seq = caller->seq += caller->lost + 1;
-	caller->lost = 0;
 	caller->end_ns = h->end_ns;
+	if (c->rows->probed && !c->rows->left_out[h->row])
+		return 0;
+	if (c->rows->probed)
+		ev.kind = EVENT_TOLD;
+	else
+		ev.seq = caller->seq += caller->lost + 1;
+	caller->lost = 0;
 	return sink->push(sink->ctx, &ev);
 }
 
@@ -304,7 +342,7 @@ int api_calls_take(struct api_calls *c, const struct event *api, const struct ev
 	int err = 0;
 	struct held *held;
 
-	if (!row || !api->tid)
+	if (!row || !api->tid || !api_rows_tell_any(c->rows))
 		return 0;
 	c->newest_ns = num_max(c->newest_ns, api->end_ns);
 	if (is_full(c))

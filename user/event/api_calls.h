@@ -5,6 +5,9 @@
  * order within its thread, with an EVENT_THREAD before its first and an EVENT_EXIT after its last, as
  * probes would tell them. Knows nothing of rings and clocks: times are the host's already.
  *
+ * Where probes see most functions, those that were left out are told, and nothing else: an EVENT_TOLD
+ * for each outermost call of one of them, without number, thread or exit.
+ *
  * A call's record comes when it has ended, those inside it before it; so what was taken is held for a
  * while (API_CALLS_SLACK_NS), in case it is inside of something. Bounded: then it goes out earlier.
  *
@@ -18,6 +21,7 @@
 #ifndef EVENT_API_CALLS_H
 #define EVENT_API_CALLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "event/event.h"
@@ -34,9 +38,16 @@ struct api_rows *api_rows_new(void);	/* NULL + errno */
 void api_rows_free(struct api_rows *r);
 unsigned int api_rows_find(const struct api_rows *r, const struct event *api);	/* 0: none */
 
+/* Probes see all rows but those that are said to be left out from then on; before the first call is
+ * taken. */
+void api_rows_probed(struct api_rows *r);
+void api_rows_leave_out(struct api_rows *r, unsigned int row);
+bool api_rows_tell_any(const struct api_rows *r);	/* is there a function that is told? */
+bool api_rows_are_all(const struct api_rows *r);	/* of no probe is known */
+
 struct api_calls;
 
-/* Both outlive it. NULL + errno. */
+/* Both outlive it; threads NULL: rows are probed. NULL + errno. */
 struct api_calls *api_calls_new(uint32_t pid, struct api_rows *rows,
 				const struct helper_threads *threads);
 void api_calls_free(struct api_calls *c);

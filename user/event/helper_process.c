@@ -89,7 +89,7 @@ struct helper_process *helper_process_new(const struct helpers_process *who,
 	p->whole_graphs = whole_graphs;
 	p->rows = rows;
 	p->pidfd = -1;
-	if (!rows && who->own_pid == who->pid)
+	if ((!rows || !api_rows_are_all(rows)) && who->own_pid == who->pid)
 		return p;
 	p->threads = helper_threads_new(who->pid, who->own_pid);
 	if (p->threads)
@@ -159,7 +159,8 @@ void helper_process_look_again(struct helper_process *p)
 
 static uint32_t kinds_for(const struct helper_process *p)
 {
-	return GP_RING_WANT_KINDS | (p->calls ? GP_RING_WANT_ALL_CALLS : 0) |
+	return GP_RING_WANT_KINDS |
+	       (p->rows && api_rows_tell_any(p->rows) ? GP_RING_WANT_ALL_CALLS : 0) |
 	       (p->whole_graphs ? 0 : GP_RING_WANT_NODES);
 }
 
@@ -192,10 +193,10 @@ static int tell_calls(struct helper_process *p, uint64_t now_ns)
 {
 	int err;
 
-	if (!p->threads || now_ns < p->look_at_ns || p->exit_ns)
+	if ((!p->threads && !p->calls) || now_ns < p->look_at_ns || p->exit_ns)
 		return 0;
 	p->look_at_ns = now_ns + LOOK_EVERY_NS;
-	err = helper_threads_look(p->threads, now_ns);
+	err = p->threads ? helper_threads_look(p->threads, now_ns) : 0;
 	return err || !p->calls ? err :
 	       api_calls_tell(p->calls, helper_decoder_complete_ns(p->decoder), p->sink);
 }

@@ -33,12 +33,19 @@ struct helpers *helpers_new(enum helpers_calls calls)
 
 	if (!h)
 		return NULL;
-	if (calls == HELPERS_TELL_CALLS)
+	if (calls != HELPERS_WORKS_ONLY)
 		h->rows = api_rows_new();
-	if (h->rows || calls != HELPERS_TELL_CALLS)
+	if (h->rows && calls == HELPERS_TELL_UNPROBED)
+		api_rows_probed(h->rows);
+	if (h->rows || calls == HELPERS_WORKS_ONLY)
 		return h;
 	free(h);
 	return NULL;
+}
+
+void helpers_leave_out(struct helpers *h, unsigned int row)
+{
+	api_rows_leave_out(h->rows, row);
 }
 
 void helpers_whole_graphs(struct helpers *h)

@@ -39,7 +39,8 @@ struct helpers_status {
 	uint64_t away_ns;		/* told to nobody of us: its slot was another reader's, or broke */
 };
 
-enum helpers_calls { HELPERS_WORKS_ONLY, HELPERS_TELL_CALLS };
+/* UNPROBED: of those functions that helpers_leave_out names, as EVENT_TOLD. */
+enum helpers_calls { HELPERS_WORKS_ONLY, HELPERS_TELL_CALLS, HELPERS_TELL_UNPROBED };
 
 #define HELPERS_ENDED_MAX 1024	/* that ended are told apart */
 
@@ -50,6 +51,7 @@ struct helpers_totals {		/* of all processes, also of those that are not told ap
 };
 
 struct helpers *helpers_new(enum helpers_calls calls);	/* NULL + errno */
+void helpers_leave_out(struct helpers *h, unsigned int row);	/* no probe sees it, from now on */
 void helpers_whole_graphs(struct helpers *h);	/* are enough; before the first is added. Else: nodes */
 void helpers_free(struct helpers *h);	/* gives the slots back */
 

@@ -65,6 +65,8 @@ enum event_kind {
 	EVENT_USER = 31,	/* process pid, watched or not, was on it at start_ns, with bytes of its memory;
 				 * its next SAMPLE follows when all have been told. No name */
 	EVENT_FAULT = 32,	/* something went wrong in it at start_ns: dir = enum fault_what */
+	EVENT_TOLD = 33,	/* CUPTI's record of a call that no probe sees: as CALL, without number; not
+				 * in the order of its thread */
 	EVENT_KIND_END
 };
 
@@ -84,7 +86,7 @@ static inline bool event_is_sum(unsigned int kind)
 /* Kinds whose func names a function. */
 static inline bool event_has_func(unsigned int kind)
 {
-	return event_is_call(kind) || event_is_sum(kind);
+	return event_is_call(kind) || event_is_sum(kind) || kind == EVENT_TOLD;
 }
 
 const char *event_kind_name(unsigned int kind);	/* "call", ..., "?" */

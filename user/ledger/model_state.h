@@ -99,6 +99,7 @@ void model_note_found(struct model *m, unsigned int kind, unsigned int found);	/
 void model_see_time(struct model *m, uint64_t ns);
 
 int off_push(struct model *m, const struct event *ev);	/* OFF */
+int told_push(struct model *m, const struct event *ev);	/* TOLD */
 
 /* model_ranges.c */
 int range_push(struct model *m, const struct event *ev);	/* RANGE; or -EINVAL */

@@ -130,6 +130,18 @@ const struct timeline_span *timeline_longest(const struct timeline *t, uint64_t 
 	return longest;
 }
 
+const struct timeline_span *timeline_call(const struct timeline *t, uint64_t from, uint64_t to)
+{
+	for (uint32_t i = ended_by(t, from); i < t->n && at(t, i)->start_ns < to; i++) {
+		const struct timeline_span *s = at(t, i);
+		uint64_t middle = s->start_ns + (s->end_ns - s->start_ns) / 2;
+
+		if (s->func != TIMELINE_NO_FUNC && middle >= from && middle < to)
+			return s;
+	}
+	return NULL;
+}
+
 void timeline_free(struct timeline *t, struct timeline_room *room)
 {
 	room->left += t->cap;

@@ -60,6 +60,9 @@ const struct timeline_span *timeline_find(const struct timeline *t, uint64_t at_
 const struct timeline_span *timeline_longest(const struct timeline *t, uint64_t from, uint64_t to,
 					     uint8_t bucket);
 
+/* The first call of which the middle lies in [from, to), or NULL. */
+const struct timeline_span *timeline_call(const struct timeline *t, uint64_t from, uint64_t to);
+
 void timeline_free(struct timeline *t, struct timeline_room *room);
 
 #endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Calls that CUPTI alone tells of, in a session with probes: each is counted once, whichever side saw
+ * it, and no book of time changes.
+ */
+#include "model_room.h"
+
+#include <string.h>
+
+#define BASE 1000000000ull
+
+static void call(struct model *m, uint32_t seq, uint16_t func, uint64_t start, uint64_t end)
+{
+	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 7, .tid = 8, .seq = seq,
+				.func = func, .start_ns = BASE + start, .end_ns = BASE + end });
+}
+
+static void told(struct model *m, uint16_t func, uint64_t start, uint64_t end)
+{
+	push(m, (struct event){ .kind = EVENT_TOLD, .has = HAS_END | HAS_RESULT, .pid = 7, .tid = 8,
+				.func = func, .start_ns = BASE + start, .end_ns = BASE + end });
+}
+
+static uint64_t count(const struct model *m, uint16_t func)
+{
+	const struct tallies *ts = &model_process(m, 0)->tallies;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < ts->all.n; i++)
+		if (ts->all.v[i]->func == func)
+			n += ts->all.v[i]->count;
+	return n;
+}
+
+static void a_call_of_either_side_is_one_call(void **state)
+{
+	struct model *m = session(BASE);
+	struct model_thread t;
+
+	(void)state;
+	call(m, 1, L, 100, 200);
+	call(m, 2, L, 300, 400);
+	told(m, C, 120, 180);		/* inside the first */
+	told(m, C, 290, 410);		/* around the second */
+	told(m, C, 220, 280);		/* between them */
+	told(m, C, 500, 600);
+	assert_int_equal(count(m, L), 2);
+	assert_int_equal(count(m, C), 2);
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 1000 });
+	model_thread(m, 0, BASE + 1000, &t);
+	assert_int_equal(t.book.ns[CLASS_LAUNCH], 200);
+	assert_int_equal(t.book.ns[CLASS_COPY], 0);
+	assert_int_equal(t.book.close_ns - t.book.open_ns, 1000);
+	model_free(m);
+}
+
+static void what_is_outside_or_impossible_is_no_call(void **state)
+{
+	struct model *m = session(BASE + 100);
+	struct model_counts c;
+
+	(void)state;
+	told(m, C, 50, 60);
+	told(m, C, 200, 190);
+	told(m, 4000, 200, 300);
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 1000 });
+	told(m, C, 1000, 1100);
+	told(m, C, 900, 950);		/* told late, of a thread that nobody saw */
+	assert_int_equal(count(m, C), 1);
+	model_counts(m, &c);
+	assert_int_equal(c.invalid[EVENT_TOLD], 2);
+	assert_int_equal(c.received[EVENT_TOLD], 5);
+	model_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_call_of_either_side_is_one_call),
+		cmocka_unit_test(what_is_outside_or_impossible_is_no_call),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
