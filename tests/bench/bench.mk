@@ -7,10 +7,11 @@ BENCH_OUT := $(BUILD)/bench
 BENCH_PROBES  := $(addprefix $(BENCH_OUT)/,launcher libcudart.so.13)
 BENCH_CAPTURE := $(addprefix $(BENCH_OUT)/,generate bench_capture bench_model bench_devices measure)
 BENCH_HELPER  := $(addprefix $(BENCH_OUT)/,launcher bench_helper bench_reader libcupti_alone.so)
+BENCH_SWITCHES := $(addprefix $(BENCH_OUT)/,switcher hooks)
 BENCH_RUN      = python3 -B $(BENCH)/bench $(BUILD)
 
-bench: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_CAPTURE) $(BENCH_HELPER) $(BENCH_OUT)/crowd $(BENCH_OUT)/switcher sim ## compare gpuprof's cost with its peers' (root)
-	$(Q)$(BENCH_RUN) probes attach hanging hosts capture replay heap helper switches
+bench: $(BUILD)/gpuprof $(BENCH_PROBES) $(BENCH_CAPTURE) $(BENCH_HELPER) $(BENCH_OUT)/crowd $(BENCH_SWITCHES) sim ## compare gpuprof's cost with its peers' (root)
+	$(Q)$(BENCH_RUN) probes attach hanging hosts capture replay heap model helper switches
 
 bench-probes: $(BUILD)/gpuprof $(BENCH_PROBES) ## what a probe costs a call, beside ftrace and bpftrace (root)
 	$(Q)$(BENCH_RUN) probes
@@ -33,16 +34,24 @@ bench-replay: $(BUILD)/gpuprof $(BENCH_CAPTURE) ## events a second that report r
 bench-heap: $(BUILD)/gpuprof $(BENCH_CAPTURE) sim ## memory of report and stat for few and many events
 	$(Q)$(BENCH_RUN) heap
 
+bench-model: $(addprefix $(BENCH_OUT)/,bench_model bench_devices) ## what an event costs the join and the books
+	$(Q)$(BENCH_RUN) model
+
 bench-helper: $(BUILD)/libgpuprof.so $(BENCH_HELPER) sim ## what the helper costs a launch, asleep and awake
 	$(Q)$(BENCH_RUN) helper
 
-bench-switches: $(BUILD)/gpuprof $(BENCH_OUT)/switcher ## what --off-cpu costs a switch, of watched threads and others (root)
+bench-switches: $(BUILD)/gpuprof $(BENCH_SWITCHES) ## what --off-cpu costs a switch, of watched threads and others (root)
 	$(Q)$(BENCH_RUN) switches
 
 $(BENCH_OUT)/switcher: $(BENCH)/switcher.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CFLAGS) -D_GNU_SOURCE -fno-omit-frame-pointer -o $@ $<
+
+$(BENCH_OUT)/hooks: $(BENCH)/hooks.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $< $(LDFLAGS) $(LDLIBS)
 
 # Its function begins with a push, as that of the real libcudart.so.13.
 $(BENCH_OUT)/libcudart.so.13: $(BENCH)/launchee.c
@@ -84,4 +93,5 @@ $(BENCH_OUT)/libcupti_alone.so: $(BENCH)/cupti_alone.c $(SIM_OUT)/libcupti.so.13
 	$(Q)$(CC) $(CPPFLAGS) -Itests/sim $(CFLAGS) -fPIC -shared -o $@ $< -L$(SIM_OUT) -l:libcupti.so.13 \
 		-Wl,-rpath,'$$ORIGIN/../sim' -Wl,-rpath-link,$(SIM_OUT)
 
-.PHONY: bench bench-probes bench-attach bench-hanging bench-hosts bench-capture bench-replay bench-heap bench-helper
+.PHONY: bench bench-probes bench-attach bench-hanging bench-hosts bench-capture bench-replay bench-heap bench-model \
+	bench-helper bench-switches

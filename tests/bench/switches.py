@@ -15,9 +15,13 @@ TURNS = 40000
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", 5))
 WATCHED_BOUND_NS = 600
 UNWATCHED_BOUND_NS = 60
+TARGET_BOUND_NS = 200   # of threads that are not told about: the events that watch mappings
+HOOK_BOUND_NS = 20      # beyond a program that does nothing
 
 
 class Switcher:
+    """A program that is asked and answers, line by line."""
+
     def __init__(self, path):
         self.process = subprocess.Popen([path], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.pid = self.process.pid
@@ -65,6 +69,31 @@ def best(build, path, watched, calls, *options):
         other.close()
 
 
+def add_hooks(table, build, path):
+    """What a switch and a wakeup of others take, by the kernel's own count."""
+    hooks, target, other = Switcher(os.path.join(build, "bench", "hooks")), Switcher(path), Switcher(path)
+    try:
+        if hooks.process.stdout.readline().strip() != "ready":
+            raise OSError("the kernel tells no times of BPF programs")
+        least = {}
+        with gpuprof(build, "--off-cpu", "on", "-p", str(other.pid)):
+            for _ in range(ROUNDS):
+                hooks.say("")
+                target.say(TURNS)
+                _, switch, _, none, _, waking, _, none_waking = hooks.say("").split()
+                for name, ns, idle in (("switch", switch, none), ("wakeup", waking, none_waking)):
+                    pair = (float(ns) - float(idle), float(ns), float(idle))
+                    least[name] = min(least.get(name, pair), pair)
+        for name, (more, ns, idle) in least.items():
+            table.add(Row(f"the hook of a {name}, of threads that make no call", f"{ns:.1f} ns",
+                          f"{idle:.1f} ns (a program that does nothing)", ns / idle,
+                          ("<=", HOOK_BOUND_NS), more,
+                          "by the kernel's statistics, with its clock; the bound is on the difference, in ns"))
+    finally:
+        for process in (hooks, target, other):
+            process.close()
+
+
 def run(table, build):
     path = os.path.join(build, "bench", "switcher")
     ways = {
@@ -81,9 +110,10 @@ def run(table, build):
             ns[name] = min(ns[name], best(build, path, watched, calls, *options))
     for what, name, peer, bound in (
             ("a session, of threads of other processes", "others, off", "bare", None),
-            ("a session, of its target's threads", "idle, off", "bare", None),
+            ("a session, of its target's threads", "idle, off", "bare", TARGET_BOUND_NS),
             ("--off-cpu, of threads that make no call", "others", "others, off", UNWATCHED_BOUND_NS),
             ("--off-cpu, of threads that make calls", "watched", "watched, off", WATCHED_BOUND_NS)):
         more = ns[name] - ns[peer]
         table.add(Row(what, f"{ns[name]:.0f} ns", f"{ns[peer]:.0f} ns {peer}", ns[name] / ns[peer],
                       bound and ("<=", bound), more, f"{more:+.0f} ns of CPU"))
+    add_hooks(table, build, path)
