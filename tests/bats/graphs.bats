@@ -76,6 +76,8 @@ evidence() { # EVIDENCE
 @test "graphs: kernels by launch: each node is of the call that was captured, once all nodes were seen" {
 	needs root bpf sim
 	graphs --by launch
+	run report_value r.json '[e["orphan"] for e in t["events"] if e["kind"] == "api"]'
+	assert_output "[0]" # of what was captured no work is awaited
 	local order unresolved
 	order=$(evidence order) unresolved=$(evidence unresolved)
 	assert_equal $((order + unresolved)) "$(in_graphs)"

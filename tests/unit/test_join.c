@@ -400,6 +400,31 @@ static void hostile_streams_lose_no_count(void **state)
 	}
 }
 
+static void captured(struct join *j, uint64_t start, uint64_t end)
+{
+	assert_int_equal(join_captured(j, &(struct event){ .kind = EVENT_CALL, .pid = 1, .tid = 5,
+							   .start_ns = start, .end_ns = end }), 0);
+}
+
+static void no_work_is_awaited_of_what_was_captured_whatever_comes_first(void **state)
+{
+	struct seen seen;
+	struct join *j = new_join(&seen);
+
+	(void)state;
+	api(j, 1, SEC + 10, SEC + 20);
+	captured(j, SEC + 5, SEC + 25);
+	captured(j, SEC + 30, SEC + 50);
+	api(j, 2, SEC + 35, SEC + 45);
+	api(j, 3, SEC + 60, SEC + 70);
+	work(j, 3, SEC + 80, SEC + 90);
+	assert_int_equal(counts_of(j).launches, 1);
+	assert_int_equal(counts_of(j).met, 1);
+	push_time(j, EVENT_WATERMARK, 5 * SEC);
+	assert_int_equal(seen.horizon, 5 * SEC - JOIN_SETTLE_NS);	/* nothing holds it up */
+	join_free(j);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -411,6 +436,7 @@ int main(void)
 		cmocka_unit_test(the_horizon_waits_for_the_oldest_launch_but_not_for_ever),
 		cmocka_unit_test(what_waits_is_bounded_and_leaves_in_order),
 		cmocka_unit_test(a_process_that_ended_is_forgotten),
+		cmocka_unit_test(no_work_is_awaited_of_what_was_captured_whatever_comes_first),
 		cmocka_unit_test(random_streams_in_any_order_are_as_specified),
 		cmocka_unit_test(hostile_streams_lose_no_count),
 	};

@@ -176,9 +176,9 @@ int capturings_push(struct capturings *c, const struct event *call, enum graph_r
 		return 0;
 	if (role == ROLE_SPOIL || role == ROLE_LAUNCH) {
 		at->into->spoiled = true;
-		return 0;
+		return role == ROLE_LAUNCH;
 	}
-	return add_call(at->into, call, role);
+	return add_call(at->into, call, role) ? -ENOMEM : 1;
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */

@@ -45,7 +45,7 @@ int capturings_begin(struct capturings *c, struct graphs_room *room, const struc
 /* The capture that the stream was in, which is over: the caller's to put. NULL: there was none. */
 struct captured *capturings_end(struct capturings *c, const struct event *call);
 
-/* KERNEL to ROUTINE, SPOIL, LAUNCH, RECORD, WAIT. 0 or -ENOMEM. */
+/* KERNEL to ROUTINE, SPOIL, LAUNCH, RECORD, WAIT. 1: it was captured; 0 or -ENOMEM. */
 int capturings_push(struct capturings *c, const struct event *call, enum graph_role role);
 
 #endif

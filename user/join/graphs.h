@@ -71,7 +71,7 @@ struct graphs;
 struct graphs *graphs_new(struct graphs_room *room);	/* NULL + errno */
 void graphs_free(struct graphs *g);
 
-/* One that returned, of a function of that role. 0 or -ENOMEM. */
+/* One that returned, of a function of that role. 1: it was captured, so that it gave no work; 0 or -ENOMEM. */
 int graphs_push_call(struct graphs *g, const struct event *call, enum graph_role role);
 bool graphs_is_capturing(const struct graphs *g);	/* else what gives work says nothing */
 void graphs_lost(struct graphs *g);	/* calls of the process were lost */

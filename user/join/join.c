@@ -20,10 +20,16 @@
 #define TELL_EVERY 1024		/* records of a process between two horizons */
 #define TELL_EVERY_NS 100000000ull
 
+struct captured_span {		/* a call that gave no work */
+	uint64_t start_ns, end_ns;
+	uint32_t tid;
+};
+
 struct process {
 	uint32_t pid;
 	struct launches launches;
 	struct works works;
+	VEC(struct captured_span) captured;	/* by their times; what is old leaves */
 	VEC(uint32_t) awaiting;		/* numbers, the low half, of launches that were awaited */
 	uint64_t latest_ns;		/* that a record of it named */
 	uint64_t told_ns, told_at_ns;	/* the horizon, and the watermark then */
@@ -98,6 +104,7 @@ static void process_free(struct join *j, struct process *p)
 	launches_free(&p->launches, &j->room);
 	works_free(&p->works, &j->room);
 	VEC_FREE(&p->awaiting);
+	VEC_FREE(&p->captured);
 	free(p);
 }
 
@@ -238,6 +245,30 @@ static int note_awaited(struct process *p)
 	return 0;
 }
 
+#define CAPTURED_MAX 65536	/* calls that are kept; the older half leaves */
+#define CAPTURED_NEAR 64	/* of other threads, between two of one */
+#define CAPTURED_BACK 4096	/* launches that are looked at */
+
+static bool was_captured(const struct process *p, const struct event *api)
+{
+	const uint64_t at_ns = api->start_ns + (api->end_ns - api->start_ns) / 2;
+	size_t low = 0, high = p->captured.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (p->captured.v[middle].end_ns < at_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = low; i < p->captured.n && i < low + CAPTURED_NEAR; i++)
+		if (p->captured.v[i].tid == api->tid && p->captured.v[i].start_ns <= at_ns &&
+		    at_ns <= p->captured.v[i].end_ns)
+			return true;
+	return false;
+}
+
 static int push_api(struct join *j, struct process *p, const struct event *ev)
 {
 	struct side_launch *by = launches_find(&p->launches, ev->seq);
@@ -250,7 +281,7 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 	if (!by)
 		return -ENOMEM;
 	*by = (struct side_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
-				    .used_ns = ev->end_ns, .awaited = is_launch(j, ev) };
+				    .used_ns = ev->end_ns, .awaited = is_launch(j, ev) && !was_captured(p, ev) };
 	j->counts.launches += by->awaited;
 	if (by->awaited)
 		err = note_awaited(p);
@@ -379,6 +410,46 @@ static int push_record(struct join *j, const struct event *ev)
 	if (!err)
 		err = drop_aged(j, p);
 	return err || ++p->untold < TELL_EVERY ? err : tell_horizon(j, p);
+}
+
+/* Its record came first. */
+static void await_no_more(struct join *j, struct process *p, const struct event *call)
+{
+	const struct launches *l = &p->launches;
+	size_t from = p->awaiting.n > CAPTURED_BACK ? p->awaiting.n - CAPTURED_BACK : 0;
+
+	for (size_t i = p->awaiting.n; i-- > from;) {
+		uint64_t number = l->first + (uint32_t)(p->awaiting.v[i] - (uint32_t)l->first);
+		struct side_launch *at = launches_at(l, number);
+		uint64_t middle = at->launch.start_ns + (at->launch.end_ns - at->launch.start_ns) / 2;
+
+		if (number >= l->next || !at->awaited || at->launch.tid != call->tid || middle < call->start_ns ||
+		    middle > call->end_ns)
+			continue;
+		at->awaited = false;
+		j->counts.launches--;
+		return;
+	}
+}
+
+int join_captured(struct join *j, const struct event *call)
+{
+	struct process *p = find_process(j, call->pid);
+	struct captured_span *at;
+
+	if (!p)
+		return -ENOMEM;
+	await_no_more(j, p, call);
+	if (p->captured.n >= CAPTURED_MAX) {
+		p->captured.n /= 2;
+		memmove(p->captured.v, p->captured.v + p->captured.n,
+			p->captured.n * sizeof(p->captured.v[0]));
+	}
+	at = VEC_PUSH(&p->captured);
+	if (!at)
+		return -ENOMEM;
+	*at = (struct captured_span){ call->start_ns, call->end_ns, call->tid };
+	return 0;
 }
 
 bool join_knows(const struct join *j, uint32_t pid)

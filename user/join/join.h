@@ -74,6 +74,9 @@ void join_free(struct join *j);
  * at. 0, -ENOMEM or the sink's error. */
 int join_push(struct join *j, const struct event *ev);
 
+/* A launching call that probes saw was captured into a graph: no work is awaited of it. 0 or -ENOMEM. */
+int join_captured(struct join *j, const struct event *call);
+
 /* Nothing more will come: works that wait are passed on as they stand. */
 int join_end(struct join *j);
 

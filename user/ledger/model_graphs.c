@@ -29,7 +29,8 @@ int graph_note_call(struct model *m, struct thread *t, const struct event *ev,
 		    const struct func *fn)
 {
 	struct process *p = t->process;
-	enum graph_role role = m->by_launch ? role_of(m, ev->func, fn) : ROLE_NONE;
+	enum graph_role role = role_of(m, ev->func, fn);
+	int captured;
 
 	if (p->graphs && t->lost_seen != t->book.counts.lost) {
 		t->lost_seen = t->book.counts.lost;
@@ -39,7 +40,8 @@ int graph_note_call(struct model *m, struct thread *t, const struct event *ev,
 		return 0;
 	if (!p->graphs)
 		p->graphs = graphs_new(&m->graphs);
-	return p->graphs ? graphs_push_call(p->graphs, ev, role) : -ENOMEM;
+	captured = p->graphs ? graphs_push_call(p->graphs, ev, role) : -ENOMEM;
+	return captured > 0 ? join_captured(m->join, ev) : captured;
 }
 
 int graph_note_work(struct model *m, const struct event *work, const struct launch *launch)
