@@ -59,3 +59,33 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 	run report_value train.json '[f for f in t["findings"] if f["finding"] == "never-freed"]'
 	assert_output "[]"
 }
+
+# bats test_tags=needs:root,needs:bpf
+@test "words: a program that uses no GPU, and one whose device has nothing to do, are not searched for faults" {
+	needs root bpf sim
+	run "$GPUPROF" stat -- true
+	assert_success
+	assert_line --partial "no calls seen in true"
+	assert_line --partial "no calls: "
+	refute_output --partial "avoidable"
+	run sim "$GPUPROF" stat --table calls -- "$SIM/hoard" --rounds 50
+	assert_success
+	assert_output --partial "did nothing: no work of it was seen"
+	refute_output --partial "avoidable"
+}
+
+# bats test_tags=needs:root
+@test "words: an ordinary user's process without a helper is told of --inject, exit 3" {
+	needs root sim
+	local open
+	open=$(mktemp -d /tmp/gpuprof-bats.XXXXXX)
+	cp -L "$GPUPROF" "$open"
+	chmod -R go+rX "$open"
+	setpriv --reuid 65534 --regid 65534 --clear-groups sleep 60 3>&- &
+	STARTED+=($!)
+	wait_for 10 grep -q 65534 "/proc/$!/status"
+	run setpriv --reuid 65534 --regid 65534 --clear-groups "$open/gpuprof" stat -p $! -d 1s
+	rm -rf "$open"
+	assert_equal "$status" 3
+	one_line "CAP_BPF is missing" "--inject"
+}
