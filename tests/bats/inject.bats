@@ -125,6 +125,8 @@ start_caged() { # NUMBER ANSWER
 @test "inject: a seccomp filter that lets pass what it takes is none the worse, another is a reason to refuse" {
 	needs root bpf sim
 	start_caged 435 0x00050026 # clone3: there is none, as Docker has it
+	run "$GPUPROF" doctor -p "$TARGET"
+	assert_line --partial "gpuprof stat --inject -p $TARGET brings one, if its seccomp filter lets that pass"
 	run "$GPUPROF" stat --inject --yes -d 1s --format json -o r.json -p "$TARGET"
 	assert_success
 	assert_line --partial "the helper is in process $TARGET"

@@ -14,7 +14,8 @@ static void say_none(struct doctor *d, pid_t pid)
 
 	if (!err && !s.helper)
 		doctor_say(d, WORSE, "device times", "not known: no helper in it; gpuprof stat --inject -p %d "
-			   "brings one, or start it with gpuprof env", pid);
+			   "brings one%s, or start it with gpuprof env", pid,
+			   s.filtered ? ", if its seccomp filter lets that pass" : "");
 	else if (err == -ENOTSUP)
 		doctor_say(d, WORSE, "device times", "not known: no helper in it, and none can be brought in: %s",
 			   s.why);

@@ -180,7 +180,10 @@ static bool is_foreign(struct question *q)
 
 static bool is_strict(struct question *q)
 {
-	return number_of(q, "Seccomp") == SECCOMP_MODE_STRICT &&
+	long mode = number_of(q, "Seccomp");
+
+	q->s->filtered = mode == SECCOMP_MODE_FILTER;
+	return mode == SECCOMP_MODE_STRICT &&
 	       no(q, "it is in seccomp's strict mode, which allows it to read and to write only");
 }
 

@@ -20,6 +20,7 @@ struct subject {
 	uint64_t function[SUBJECT_FUNCTIONS];	/* addresses there */
 	uint64_t syscall_at, return_at;		/* of machine_find_* */
 	bool c_library, loader, musl, cuda, helper;	/* what it maps */
+	bool filtered;		/* by seccomp; what that allows is seen when a thread is stopped */
 	bool denied;		/* its files could not be read */
 	char why[SUBJECT_WHY_BYTES];	/* "it ...; do ..." */
 };
