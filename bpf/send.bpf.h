@@ -62,12 +62,14 @@ static __always_inline struct gp_task *reserve_task(__u8 kind)
 /* The number that the thread itself knows: of the innermost of the namespaces that it has one in. */
 static __always_inline void note_own_tid(struct gp_task *rec, const struct task_struct *task)
 {
-	const struct pid *pid = task->thread_pid;
+	/* By a copy: before 6.2 the verifier lets nobody add to a pointer that it follows itself. */
+	const struct pid *pid = BPF_CORE_READ(task, thread_pid);
 
 	if (pid)
 		bpf_probe_read_kernel(&rec->own_tid, sizeof(rec->own_tid),
 				      (const char *)pid + bpf_core_field_offset(pid->numbers) +
-				      (__u64)pid->level * bpf_core_type_size(struct upid));
+				      (__u64)BPF_CORE_READ(pid, level) *
+					      bpf_core_type_size(struct upid));
 }
 
 /* Sends what was reserved. The drain finds it with its timer: tasks never wake it. */

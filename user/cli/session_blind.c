@@ -103,7 +103,8 @@ int blind_choose(struct session *s)
 
 int blind_after(struct session *s, int err)
 {
-	if (!err || err == -ENOMEM || !may_do_without(s->plan->o))
+	/* A kernel that cannot is said, and whoever wants the helper alone asks for it. */
+	if (!err || err == -ENOMEM || err == -ENOTSUP || !may_do_without(s->plan->o))
 		return err;
 	log_warn("going on without probes: calls are told by the helper alone");
 	return be_blind(s, "BPF cannot be used here", "gpuprof doctor tells more");

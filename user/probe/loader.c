@@ -25,16 +25,20 @@
 #define STACK_PROCESSES 16384u
 #define MANY_EVENTS 16		/* as many take long enough to wonder at */
 
+/* The verifier's log comes as one text of many lines. */
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
-	char line[1024];
+	char *text, *line, *rest;
 
 	/* What fails here is expected while ways are tried; loader_new says what matters. */
 	if (log_threshold < LOG_DEBUG || level == LIBBPF_DEBUG)
 		return 0;
-	vsnprintf(line, sizeof(line), fmt, ap);
-	line[strcspn(line, "\n")] = '\0';
-	log_debug("libbpf: %s", line);
+	if (vasprintf(&text, fmt, ap) < 0)
+		return 0;
+	for (rest = text; (line = strsep(&rest, "\n"));)
+		if (*line)
+			log_debug("libbpf: %s", line);
+	free(text);
 	return 0;
 }
 

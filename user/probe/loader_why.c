@@ -49,7 +49,7 @@ static int why_kernel(int err, const struct loader_needs *last, bool all, const 
 	else
 		log_error("cannot attach: kernel %s lacks %s, which came with Linux %s (%s)%s", release,
 			  last->what, last->since, strerror(-err),
-			  all ? "; gpuprof needs that kernel or a later one" :
+			  all ? "; probes need that kernel or a later one, --attach none does without" :
 				"; --attach auto takes the best way that there is");
 	return ENOTSUP;
 }
