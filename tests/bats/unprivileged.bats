@@ -171,3 +171,10 @@ job() {
 	EOF_PY
 	assert_output "True True"
 }
+
+# bats test_tags=needs:root
+@test "unprivileged: that calls of forked children are not seen is said" {
+	needs root sim
+	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --attach none -- "$SIM/lives" fork-stay
+	assert_line --regexp "^gpuprof: warning: process [0-9]+ was forked by [0-9]+, which uses CUDA: .* not seen without probes\$"
+}

@@ -107,6 +107,19 @@ static void forks_to_launch(void)
 	wait_for(child);
 }
 
+/* As workers do that load data: its calls fail, and it goes on. */
+static void forks_to_stay(void)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		launch_some();
+		sleep(2);
+		exit(CHILD_STATUS);
+	}
+	wait_for(child);
+}
+
 static void forks_to_exec(void)
 {
 	pid_t child = fork();
@@ -131,7 +144,7 @@ static const struct {
 } ways[] = {
 	{ "end", end }, { "pending", pending }, { "_exit", at_once }, { "kill", killed },
 	{ "threads", threads }, { "fork", forks }, { "fork-launch", forks_to_launch },
-	{ "fork-exec", forks_to_exec }, { "close", closes_all },
+	{ "fork-stay", forks_to_stay }, { "fork-exec", forks_to_exec }, { "close", closes_all },
 };
 
 int main(int argc, char **argv)
@@ -142,6 +155,6 @@ int main(int argc, char **argv)
 			ways[i].run();
 			return STATUS;
 		}
-	fprintf(stderr, "usage: lives end|pending|_exit|kill|threads|fork|fork-launch|fork-exec|close\n");
+	fprintf(stderr, "usage: lives end|pending|_exit|kill|threads|fork|fork-launch|fork-stay|fork-exec|close\n");
 	return 2;
 }

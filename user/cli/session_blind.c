@@ -170,11 +170,18 @@ int blind_command(struct session *s, uint64_t exec_ns)
 
 /* ---- while it runs -------------------------------------------------------------------------- */
 
+struct below {
+	struct session *s;
+	const struct helpers_status *parent;
+};
+
 static int meet_below(void *ctx, pid_t pid)
 {
-	struct session *s = ctx;
+	const struct below *b = ctx;
 
-	return helpers_know(s->helpers, pid) ? 0 : helpers_meet(s, pid);
+	if (!helpers_know(b->s->helpers, pid))
+		return helpers_meet(b->s, pid);
+	return forked_note(b->s, b->parent, pid);
 }
 
 /* A part of the processes at a time: there may be thousands. */
@@ -189,7 +196,7 @@ static void look_below(struct session *s)
 		if (st.state == HELPERS_ENDED)
 			continue;
 		looked++;
-		if (target_each_child(st.pid, meet_below, s) == -ENOMEM)
+		if (target_each_child(st.pid, meet_below, &(struct below){ s, &st }) == -ENOMEM)
 			s->err = -ENOMEM;
 	}
 }

@@ -12,6 +12,9 @@ int blind_command(struct session *s, uint64_t exec_ns);	/* it was let go then; 0
 void blind_begin(struct session *s);	/* of -p: how long it had no CPU so far; and at the end, of all */
 void blind_end(struct session *s);
 void blind_look(struct session *s, uint64_t now_ns);	/* watermark, processes that came */
+/* A child that was met before. 0 or -ENOMEM. And what is said of such at the end; session_forked.c */
+int forked_note(struct session *s, const struct helpers_status *parent, pid_t pid);
+void forked_say(const struct session *s);
 void blind_sources(struct session *s);	/* with probes too: what calls are known by */
 
 #endif

@@ -173,15 +173,16 @@ static void say(const struct helpers_status *st)
 			 (double)st->untold_ns / NS_PER_SEC);
 }
 
+/* A forked child whose launches fail has not. */
 static bool has_launched(const struct model *m, size_t process)
 {
 	const struct funcs *funcs = model_funcs(m);
 	const struct model_process *p = model_process(m, process);
 
 	for (size_t k = 0; k < p->tallies.all.n; k++) {
-		uint16_t func = p->tallies.all.v[k]->func;
+		const struct tally *t = p->tallies.all.v[k];
 
-		if (func < funcs->n && funcs->v[func].class == CLASS_LAUNCH)
+		if (t->func < funcs->n && funcs->v[t->func].class == CLASS_LAUNCH && t->count > t->errors)
 			return true;
 	}
 	return false;
@@ -275,6 +276,7 @@ void helpers_say(const struct session *s)
 	if (!s->helpers)
 		return;
 	say_unfound(s);
+	forked_say(s);
 	helpers_totals(s->helpers, &totals);
 	if (totals.forgotten)
 		log_warn("what helpers of %" PRIu64 " more processes did not tell is only added up",

@@ -39,6 +39,12 @@ int tap_push(void *tap, const struct event *ev);	/* an event_sink.push */
 int tap_describe(struct tap *tap, pid_t pid, uint64_t process_ns);
 void tap_free(struct tap *tap);		/* not what it passes on to */
 
+struct session_forked {		/* children that run on with their parent's program and CUDA */
+	struct map looked_at;		/* pid -> 1 */
+	uint64_t n;
+	pid_t first, parent;		/* one of them */
+};
+
 struct session {
 	const struct session_plan *plan;
 	enum session_state state;
@@ -58,6 +64,7 @@ struct session {
 	const char *remedy;
 	uint64_t looked_ns;		/* for processes, without probes */
 	size_t look_at;			/* ... whose turn it is then */
+	struct session_forked forked;	/* the same */
 	struct tallied tallied;		/* with another detail than DETAIL_CALL */
 	struct map births;		/* the same: pid -> birth of its last owner that is known */
 	struct tap tap;

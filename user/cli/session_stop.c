@@ -122,6 +122,7 @@ void session_release(struct session *s)
 	drain_free(s->live.drain);
 	tallied_free(&s->tallied);
 	map_free(&s->births);
+	map_free(&s->forked.looked_at);
 	helpers_free(s->helpers);
 	tap_free(&s->tap);
 	close_all(s->pidfds.v, s->pidfds.n);

@@ -20,6 +20,7 @@
 #include "base/time.h"
 
 #define KERNEL_THREAD 0x00200000u	/* PF_KTHREAD of linux/sched.h */
+#define FORKED 0x40		/* PF_FORKNOEXEC */
 #define HOST_PID_NAMESPACE 0xEFFFFFFCu	/* PROC_PID_INIT_INO of every kernel */
 
 static const struct {
@@ -135,6 +136,7 @@ int proc_parse_stat(const char *text, struct proc_stat *out)
 		   &ticks) != 5)
 		return -EBADMSG;
 	out->kernel = flags & KERNEL_THREAD;
+	out->forked = flags & FORKED;
 	out->start_ns = monotonic_of_ticks(ticks);
 	return 0;
 }

@@ -38,6 +38,7 @@ struct proc_stat {
 	char comm[16];
 	char state;
 	bool kernel;		/* a thread of the kernel's own */
+	bool forked;		/* it runs its parent's program */
 	pid_t ppid;
 	uint32_t threads;
 	uint64_t start_ns;	/* CLOCK_MONOTONIC, to the clock tick (10 ms) */
