@@ -398,6 +398,20 @@ static void add_invalid(struct strbuf *out, const struct summary *s)
 	}
 }
 
+/* "late: 12 us of threads' and devices' time were told when the books had gone on, and are in none" */
+static void add_late(struct strbuf *out, const struct summary *s)
+{
+	struct model_counts counts;
+
+	model_counts(s->model, &counts);
+	if (!counts.late_ns)
+		return;
+	strbuf_addf(out, "\nlate%s: ", since(s));
+	format_ns(out, counts.late_ns);
+	strbuf_addstr(out, " of threads' and devices' time were told when the books had gone on, and are "
+		      "in none");
+}
+
 static void add_devices(struct strbuf *out, const struct summary *s)
 {
 	if (!s->cost_hits || devices_count(model_devices(s->model)))
@@ -433,6 +447,7 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 	add_unknown(out, s);
 	add_hint(out, s);
 	add_invalid(out, s);
+	add_late(out, s);
 	if (s->incomplete)
 		strbuf_addstr(out, "\nincomplete: what the capture still holds was used");
 }

@@ -459,6 +459,8 @@ void devices_counts(const struct devices *d, struct device_counts *out)
 	*out = d->dropped;
 	for (size_t i = 0; i < d->all.n; i++)
 		add_counts(out, d->all.v[i]->book);
+	for (size_t i = 0; i < d->hosts.all.n; i++)
+		out->late_ns = num_add(out->late_ns, share_book_late_ns(d->hosts.all.v[i]->book));
 }
 
 size_t devices_hosts(const struct devices *d)

@@ -124,7 +124,10 @@ struct model_counts {		/* since the session began, also in interval mode */
 	uint64_t untold;	/* calls that launched while nobody recorded works */
 	uint64_t outside;	/* invalid works, only because they ran before the session or after it */
 	uint64_t lost;		/* holes in threads' numbers */
-	uint64_t late_ns, abandoned;
+	uint64_t late_ns;	/* came after books of threads and devices were settled: in none */
+	uint64_t abandoned;
+	uint64_t unplaced;	/* works that were launched so long ago that nobody knows in which ranges */
+	uint64_t unseen_frees;	/* of memory that was allocated again */
 	uint64_t more;		/* calls whose shape or result was not kept apart */
 	uint64_t clock_error_ns;	/* times of works may be off by as much, a process's all alike */
 };

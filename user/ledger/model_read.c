@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ledger/model_state.h"
+#include "ledger/ranges.h"
 
 uint64_t model_now(const struct model *m)
 {
@@ -108,6 +109,18 @@ void model_thread(const struct model *m, size_t i, uint64_t now_ns, struct model
 	book_read(&t->book, now_ns, &out->book);
 }
 
+void model_add_counts(const struct process *p, struct model_counts *to)
+{
+	struct memory_counts memory = { 0 };
+
+	if (p->memory)
+		memory_book_counts(p->memory, &memory);
+	to->more += p->info.tallies.more;
+	to->late[EVENT_MEMORY] += memory.late;
+	to->unseen_frees += memory.unseen_frees;
+	to->unplaced += p->ranges ? ranges_unplaced(p->ranges) : 0;
+}
+
 void model_counts(const struct model *m, struct model_counts *out)
 {
 	struct join_counts works;
@@ -122,6 +135,7 @@ void model_counts(const struct model *m, struct model_counts *out)
 	out->outside = works.outside;
 	devices_counts(m->devices, &books);
 	out->late[EVENT_WORK] += books.late;
+	out->late_ns += books.late_ns;
 	out->skew[EVENT_WORK] += works.skew;
 	out->invalid[EVENT_WORK] += works.invalid + books.invalid;
 	for (size_t i = 0; i < m->threads.n; i++) {
@@ -132,7 +146,7 @@ void model_counts(const struct model *m, struct model_counts *out)
 		out->abandoned += c->abandoned;
 	}
 	for (size_t i = 0; i < m->processes.n; i++)
-		out->more += m->processes.v[i]->info.tallies.more;
+		model_add_counts(m->processes.v[i], out);
 }
 
 size_t model_readings(const struct model *m)

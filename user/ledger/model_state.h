@@ -128,6 +128,9 @@ void device_cut(struct model *m);
 void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 		      const struct event *ev, unsigned int class);
 
+/* Adds what only the process's own books count. */
+void model_add_counts(const struct process *p, struct model_counts *to);
+
 /* UNSEEN; 0, -EINVAL or -ENOMEM. A call of that process that began at start_ns. */
 int unseen_push(struct model *m, const struct event *ev);
 void unseen_note_call(struct model *m, const struct process *p, uint64_t start_ns, unsigned int class);

@@ -226,7 +226,7 @@ static void drop_process(struct model *m, struct process *p)
 {
 	struct map_slot *slot = map_find(&m->by_pid, p->info.pid);
 
-	m->counts.more += p->info.tallies.more;
+	model_add_counts(p, &m->counts);
 	if (slot && slot->value == (uintptr_t)p)
 		map_del(&m->by_pid, p->info.pid);
 	free_process(p);

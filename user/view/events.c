@@ -51,6 +51,10 @@ static int fill_kind(struct table *t, struct cell *row, const struct model_count
 	} else if (kind == EVENT_API) {
 		cell_u(&row[MATCHED], c->met);
 		cell_u(&row[ORPHAN], c->launches - c->met);
+	} else if (kind == EVENT_RANGE) {
+		cell_u(&row[ORPHAN], c->unplaced);
+	} else if (kind == EVENT_MEMORY) {
+		cell_u(&row[LOST], c->unseen_frees);
 	}
 	cell_u(&row[LATE], c->late[kind]);
 	cell_u(&row[SKEW], c->skew[kind]);
