@@ -112,6 +112,20 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "faults: what a target does before its helper is awake is unknown, and its launches are counted" {
+	needs root bpf sim
+	GPUPROF_CUPTI="$SIM/libcupti.so.13" CUDA_INJECTION64_PATH="$ROOT/build/libgpuprof.so" "$SIM/mix" --rounds 20000 \
+		--pause-us 100 --mark half >/dev/null 2>&1 3>&- &
+	STARTED+=("$!")
+	wait_for 60 test -e half
+	"$GPUPROF" stat -p "$!" -d 1 --format json -o r.json
+	run balanced
+	assert_output --regexp '^[1-9][0-9]*$'
+	run report_value r.json '[x["lost"] > 0 for x in t["events"] if x["kind"] == "untold"]'
+	assert_output "[True]"
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "faults: of a target that is killed what was not handed on is unknown, and said" {
 	needs root bpf sim
 	start_midway
