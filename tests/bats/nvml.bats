@@ -24,7 +24,7 @@ with() {
 train() { # NVML [OPTION...]
 	local nvml=$1
 	shift
-	with "$nvml" stat --capture c.gpr -o r.json --format json "$@" -- "$SIM/train" --steps 120 --quiet
+	with "$nvml" stat --capture c.gpr -o r.json --format json "$@" -- "$SIM/train" --steps "${steps:-60}" --quiet
 }
 
 value() { report_value r.json "$1"; }
@@ -130,7 +130,7 @@ value() { report_value r.json "$1"; }
 	done
 	# It is said while the session runs.
 	facts hang.nvmlInit_v2=1
-	with nvml stat -o r.json --format json -- "$SIM/train" --steps 450 --quiet
+	with nvml stat -o r.json --format json -- "$SIM/train" --steps 360 --quiet
 	assert_output --partial 'did not answer for 3 s while it initialises'
 	[[ $(value 'r["meta"]["nvml_missing"]') == *'while it initialises' ]]
 }
@@ -143,4 +143,46 @@ value() { report_value r.json "$1"; }
 	train nvml --attach none
 	assert_success
 	[ "$(value '{r["sm_active_pct"] for r in t["devices"]}')" = '{41.5}' ]
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "nvml: a fault is the first finding, with its time; clocks and strangers are findings, too" {
+	needs root bpf sim
+	board
+	local steps=120
+	facts xid@0=79:200 ecc_single@0=0:100 throttle@0=0x24 utilization=60 process@0=1/123456789
+	train nvml
+	assert_success
+	[ "$(value '(t["findings"][0]["finding"], t["findings"][0]["severity"], t["findings"][0]["share"])')" = "('device-fault', 'high', None)" ]
+	[ "$(value 't["findings"][0]["cause"]')" = 'GPU 0: XID 79, the GPU has fallen off the bus' ]
+	[[ $(value 't["findings"][0]["evidence"]') =~ "an error of memory was corrected at "[0-9.]+" s; XID 79 at "[0-9.]+" s" ]]
+	[[ $(value 'r["meta"]["verdict"]') == 'A device failed (pid '*'XID 79'* ]]
+	[ "$(value '[(f["device"], f["severity"], f["cause"]) for f in t["findings"] if f["finding"] == "throttled"]')" = "[(0, 'medium', 'GPU 0: its clocks were kept down by heat')]" ]
+	[[ $(value '[f["cause"] for f in t["findings"] if f["finding"] == "unwatched-process"]') == *'pid 1 (117.7 MiB'* ]]
+	"$GPUPROF" report c.gpr --format json >report.json
+	cmp r.json report.json
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "nvml: a device that is lost meanwhile is a fault, and the others are read on" {
+	needs root bpf sim
+	board
+	local steps=120
+	facts gpm.2=41.5 lost@1=1:300
+	train nvml
+	assert_success
+	[[ $(value 't["findings"][0]["cause"]') =~ "GPU 1: "("NVML cannot reach it any more"|"XID 79, the GPU has fallen off the bus") ]]
+	[ "$(value '{r["sm_active_pct"] for r in t["devices"] if r["device"] == 0}')" = '{41.5}' ]
+}
+
+@test "nvml: doctor says whether it answers" {
+	needs sim
+	board
+	with nvml doctor
+	assert_output --regexp 'ok +NVML +driver gpusim, 2 devices, activity by GPM'
+	with none doctor
+	assert_output --regexp 'less +NVML +cannot load it: libnvidia-ml.so.1'
+	facts error.nvmlInit_v2=18
+	with nvml doctor
+	assert_output --regexp 'less +NVML +nvmlInit_v2: .*NVML error 18'
 }

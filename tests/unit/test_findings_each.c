@@ -65,6 +65,31 @@ static void break_context(struct finding_book *b, uint64_t ns)
 	b->fatal_calls = 1;
 }
 
+static void break_device(struct finding_book *b, uint64_t ns)
+{
+	static struct sample_fault fault = { FAULT_XID, 79, 0, 1 };
+	static struct sampled_device broken = { .index = 1, .faults = { &fault, 1, 1 } };
+	static const struct sampled_device whole;
+
+	b->sampled = ns == MUCH ? &broken : &whole;
+}
+
+static void throttle(struct finding_book *b, uint64_t ns)
+{
+	static struct sampled_device d = { .reasons_ns = WALL };
+
+	d.reason_ns[__builtin_ctzll(CLOCK_THERMAL)] = ns;
+	b->sampled = &d;
+}
+
+static void use_unwatched(struct finding_book *b, uint64_t ns)
+{
+	static const struct sampled_device d;
+
+	b->sampled = &d;
+	b->unwatched_ns = ns;
+}
+
 static const struct plant plants[] = {
 	{ "needless-sync", LOSS_SYNC, NULL },
 	{ "needless-sync", LOSS_COPY_SMALL, NULL },
@@ -82,6 +107,9 @@ static const struct plant plants[] = {
 	{ "other-process", -1, wait_for_others },
 	{ "never-freed", -1, leave },
 	{ "cuda-error", -1, break_context },
+	{ "device-fault", -1, break_device },
+	{ "throttled", -1, throttle },
+	{ "unwatched-process", -1, use_unwatched },
 };
 
 #define PLANTS (sizeof(plants) / sizeof(plants[0]))

@@ -27,6 +27,7 @@ void doctor_say(struct doctor *d, enum verdict v, const char *what, const char *
 void doctor_fail(struct doctor *d, int exit_code);	/* keeps the first one */
 
 void doctor_host(struct doctor *d);
+void doctor_nvml(struct doctor *d);
 void doctor_process(struct doctor *d, pid_t pid);	/* after doctor_host */
 void doctor_helper(struct doctor *d, pid_t pid);	/* of a process that uses CUDA */
 

@@ -192,4 +192,5 @@ void doctor_host(struct doctor *d)
 	check_probes(d);
 	check_watch(d);
 	check_limits(d);
+	doctor_nvml(d);
 }

@@ -63,7 +63,8 @@ static void say(struct session *s, const struct nvml_status *st)
 {
 	if (*st->driver && !s->nvml.said) {
 		s->nvml.said = true;
-		session_fact(s, "nvml", "driver %s, %u devices, %s%s", st->driver, st->devices,
+		session_fact(s, "nvml", "driver %s, %u device%s, %s%s", st->driver, st->devices,
+			     st->devices == 1 ? "" : "s",
 			     st->gpm ? "activity by GPM" : "no GPM (which devices have from Hopper on)",
 			     st->pids_are_hosts ? "" : ", processes not known in a pid namespace");
 	}

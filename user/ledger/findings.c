@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "ledger/findings_device.h"
 #include "ledger/findings_errors.h"
 #include "ledger/findings_rules.h"
 #include "ledger/host_devices.h"
@@ -18,7 +19,7 @@ const char *finding_severity(const struct finding *f)
 	if (f->is_severe)
 		return "high";
 	if (!f->has_share || f->share < FINDING_SHARE_MEDIUM)
-		return "low";
+		return f->is_notable ? "medium" : "low";
 	return f->share < FINDING_SHARE_HIGH ? "medium" : "high";
 }
 
@@ -309,6 +310,8 @@ static int judge_device(struct findings *f, const struct model *m, const struct 
 		b.waited_ns = idle_ns[IDLE_OTHER_PROCESS];
 		err = read_losses(&b, &losses, m, p, now_ns);
 	}
+	if (!err)
+		err = device_facts_read(&b, m, s, now_ns);
 	if (!err)
 		err = name_threads(&b, m, now_ns, pool);
 	if (!err)

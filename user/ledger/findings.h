@@ -31,6 +31,10 @@
  *                 process had, or more: no share of time
  * cuda-error      a call of CUDA failed as all of the process's do from then on (findings_errors.c): no
  *                 share of time, told once for each process, and before all others
+ * device-fault    the device told of a fault, as XIDs (findings_device.c): no share of time; before all
+ *                 others where work cannot go on; this and the next two once for each device
+ * throttled       its clocks were kept down by power or heat: no share of what was lost so
+ * unwatched-process  processes that are not watched had the device: no share of time
  */
 #ifndef LEDGER_FINDINGS_H
 #define LEDGER_FINDINGS_H
@@ -86,13 +90,20 @@ struct finding_book {
 	const struct func *fatal_function;	/* the one of most of them */
 	int32_t fatal_result;
 	uint64_t fatal_calls;
+
+	/* What the device told of itself; NULL: nothing, or told with another process on it. */
+	const struct sampled_device *sampled;
+	uint64_t session_ns, unwatched_ns;
+	struct device_state *const *on_device;	/* of watched processes */
+	size_t n_on_device;
 };
 
 struct finding {
 	const char *name;
 	uint32_t pid, device;
 	uint32_t tid;			/* 0: no one thread */
-	bool is_severe;			/* whatever its share */
+	bool is_severe, is_notable;	/* high, or at least medium, whatever its share */
+	const char *headline;		/* of a verdict, where it is severe */
 	bool has_share;
 	double share, gain_bound;	/* of the device's wall time */
 	struct strbuf cause, evidence, next;

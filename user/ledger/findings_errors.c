@@ -75,6 +75,7 @@ bool errors_judge(const struct finding_book *b, struct finding *f)
 	if (!fatal)
 		return false;
 	f->is_severe = true;
+	f->headline = "CUDA failed for good";
 	strbuf_addf(&f->cause, "%s gave %s (%d): %s, and the process can do nothing more with its context",
 		    fn->name, name ? name : "an error", fatal->result, fatal->why);
 	format_count(&f->evidence, b->fatal_calls);

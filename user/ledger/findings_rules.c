@@ -9,6 +9,7 @@
 #include "base/num.h"
 #include "base/units.h"
 #include "elf/demangle.h"
+#include "ledger/findings_device.h"
 #include "ledger/findings_errors.h"
 #include "ledger/findings_lost.h"
 
@@ -372,6 +373,9 @@ const struct finding_rule finding_rules[] = {
 	{ "other-process", judge_other_process },
 	{ "never-freed", judge_never_freed },
 	{ "cuda-error", errors_judge },
+	{ "device-fault", fault_judge },
+	{ "throttled", throttled_judge },
+	{ "unwatched-process", unwatched_judge },
 };
 
 const size_t finding_rules_n = sizeof(finding_rules) / sizeof(finding_rules[0]);

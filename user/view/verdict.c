@@ -48,7 +48,7 @@ static void add_finding(struct strbuf *out, const struct model *m, const struct 
 /* After this nothing of the process goes on: what it could do faster is of no interest. */
 static void add_error(struct strbuf *out, const struct model *m, const struct finding *f)
 {
-	strbuf_addstr(out, "CUDA failed for good (");
+	strbuf_addf(out, "%s (", f->headline);
 	add_process(out, m, f->pid);
 	strbuf_addf(out, "): %s.\nEvidence: %s.\nNext: %s", f->cause.s, f->evidence.s, f->next.s);
 }

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What devices tell of themselves: means over what was sampled, who is on a device, what went wrong, and
+ * who had a device that nobody watched had.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "ledger/findings_device.h"
+#include "ledger/host_devices.h"
+#include "ledger/samples.h"
+
+#define GPU "GPU-12345678-9abc"
+#define MIG "MIG-12345678-9abc"
+
+static struct samples samples;
+static struct sampled_device *device;
+
+static int setup(void **state)
+{
+	(void)state;
+	samples_free(&samples);
+	return 0;
+}
+
+static int push(const struct event *ev)
+{
+	return samples_push(&samples, ev, UINT64_MAX, &device);
+}
+
+static int sample(uint64_t start_ns, uint64_t end_ns, unsigned int field, uint64_t value)
+{
+	struct device_sample s = { .has = 1u << field };
+
+	s.v[field] = value;
+	return push(&(struct event){ .kind = EVENT_SAMPLE, .text = GPU, .seq = 3, .start_ns = start_ns,
+				     .end_ns = end_ns, .sample = &s });
+}
+
+static void user(uint32_t pid, uint64_t ns)
+{
+	assert_int_equal(push(&(struct event){ .kind = EVENT_USER, .text = GPU, .seq = 3, .pid = pid,
+					       .start_ns = ns, .bytes = 1000 * pid, .has = HAS_BYTES }), 0);
+}
+
+static void fault(unsigned int what, uint64_t number, uint64_t ns)
+{
+	assert_int_equal(push(&(struct event){ .kind = EVENT_FAULT, .text = GPU, .seq = 3,
+					       .dir = (uint8_t)what, .bytes = number, .start_ns = ns }), 0);
+}
+
+static double active(unsigned int field)
+{
+	double percent;
+
+	return samples_active(samples_find(&samples, GPU), field, &percent) ? percent : -1;
+}
+
+/* ---- means ----------------------------------------------------------------------------------- */
+
+static void a_mean_is_over_the_time_that_knew_it(void **state)
+{
+	(void)state;
+	assert_int_equal(sample(1000, 2000, SAMPLE_SM, 5000), 0);
+	assert_int_equal(sample(2000, 5000, SAMPLE_SM, 1000), 0);
+	assert_int_equal(sample(5000, 9000, SAMPLE_TENSOR, 700), 0);
+	assert_true(active(SAMPLE_SM) == 20);
+	assert_true(active(SAMPLE_TENSOR) == 7);
+	assert_true(active(SAMPLE_DRAM) == -1);
+	assert_int_equal(device->sampled_ns, 8000);
+	assert_int_equal(device->index, 3);
+	samples_cut(&samples);
+	assert_true(active(SAMPLE_SM) == -1);
+	assert_int_equal(sample(9000, 9500, SAMPLE_SM, 10000), 0);
+	assert_true(active(SAMPLE_SM) == 100);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(sample(1000, 2000, SAMPLE_SM, SAMPLE_FULL + 1), 0);
+	assert_true(active(SAMPLE_SM) == -1);
+	assert_int_equal(sample(1500, 2000, SAMPLE_SM, 1), -EINVAL);	/* it was told */
+	assert_int_equal(sample(3000, 3000, SAMPLE_SM, 1), -EINVAL);
+	assert_int_equal(push(&(struct event){ .kind = EVENT_SAMPLE, .text = GPU, .end_ns = 9999 }), -EINVAL);
+	assert_int_equal(push(&(struct event){ .kind = EVENT_USER, .pid = 1 }), -EINVAL);
+	assert_int_equal(push(&(struct event){ .kind = EVENT_FAULT, .text = GPU, .dir = FAULT_WHAT_END }),
+			 -EINVAL);
+}
+
+static void a_sample_that_ends_after_the_session_counts_up_to_its_end(void **state)
+{
+	struct device_sample s = { .has = 1u << SAMPLE_SM, .v = { [SAMPLE_SM] = 100 } };
+
+	(void)state;
+	assert_int_equal(samples_push(&samples, &(struct event){
+		.kind = EVENT_SAMPLE, .text = GPU, .start_ns = 1000, .end_ns = 3000, .sample = &s },
+		2500, &device), 0);
+	assert_int_equal(device->sampled_ns, 1500);
+}
+
+static void there_is_room_for_so_much_and_no_more(void **state)
+{
+	char uuid[32];
+
+	(void)state;
+	for (unsigned int i = 0; i < SAMPLES_DEVICES_MAX + 10; i++) {
+		struct event ev = { .kind = EVENT_FAULT, .text = uuid, .dir = FAULT_XID, .start_ns = 1 };
+
+		snprintf(uuid, sizeof(uuid), "GPU-%u", i);
+		assert_int_equal(push(&ev), i < SAMPLES_DEVICES_MAX ? 0 : -EINVAL);
+	}
+	samples_free(&samples);
+	for (unsigned int i = 0; i < SAMPLES_FAULTS_MAX + 10; i++)
+		fault(FAULT_XID, i, 5);
+	assert_int_equal(device->faults.n, SAMPLES_FAULTS_MAX);
+	assert_int_equal(device->more_faults, 10);
+	for (uint32_t pid = 1; pid <= SAMPLES_USERS_MAX; pid++)
+		user(pid, 1000);
+	assert_int_equal(push(&(struct event){ .kind = EVENT_USER, .text = GPU, .pid = 9999999 }), -EINVAL);
+	assert_int_equal(sample(500, 1000, SAMPLE_USERS, SAMPLES_USERS_MAX), 0);
+	assert_int_equal(sample(1000, 2000, SAMPLE_USERS, 0), 0);
+	user(9999999, 3000);		/* those that are gone make room */
+	assert_int_equal(device->users.n, 1);
+}
+
+/* ---- who is on it ---------------------------------------------------------------------------- */
+
+static void a_process_keeps_its_last_figure(void **state)
+{
+	(void)state;
+	user(12, 2000);
+	assert_int_equal(sample(1000, 2000, SAMPLE_USERS, 1), 0);
+	assert_int_equal(sample(2000, 3000, SAMPLE_USERS, 0), 0);
+	assert_int_equal(samples_user(samples_find(&samples, GPU), 12)->used_bytes, 12000);
+	assert_null(samples_user(samples_find(&samples, GPU), 13));
+}
+
+static void a_mig_instance_is_found_whatever_stands_before_its_number(void **state)
+{
+	(void)state;
+	assert_int_equal(sample(1000, 2000, SAMPLE_SM, 1), 0);
+	assert_ptr_equal(samples_find(&samples, MIG), device);
+	assert_null(samples_find(&samples, "GPU-12345678-9abd"));
+	assert_null(samples_find(&samples, ""));
+}
+
+static struct devices *devices_of(uint32_t pid)
+{
+	struct device_facts facts = { .uuid = GPU };
+	struct devices *d = devices_new();
+
+	assert_int_equal(devices_push_facts(d, &(struct event){ .kind = EVENT_DEVICE, .pid = pid,
+								.device = &facts }, 0), 0);
+	return d;
+}
+
+static uint64_t unwatched(const struct devices *d, uint64_t now_ns)
+{
+	struct share_book *b = share_book_copy(devices_host(d, 0)->book);
+	struct share_sum sum;
+
+	share_book_settle_all(b, now_ns);
+	share_book_sum(b, &sum);
+	share_book_free(b);
+	return sum.unwatched_ns;
+}
+
+/* Worked example: 7 is watched, 12 is there at 2000, 3000 and 4000; no kernel ran up to 4000. */
+static void unwatched_is_from_sample_to_sample_while_kernels_ran(void **state)
+{
+	struct devices *d = devices_of(7);
+
+	(void)state;
+	for (uint64_t at = 1000; at <= 6000; at += 1000) {
+		struct device_sample s = { .has = 1u << SAMPLE_USERS | 1u << SAMPLE_BUSY };
+
+		user(7, at);
+		if (at >= 2000 && at <= 4000)
+			user(12, at);
+		s.v[SAMPLE_USERS] = at >= 2000 && at <= 4000 ? 2 : 1;
+		s.v[SAMPLE_BUSY] = at == 4000 ? 0 : 50;
+		assert_int_equal(push(&(struct event){ .kind = EVENT_SAMPLE, .text = GPU,
+						       .start_ns = at - 1000, .end_ns = at, .sample = &s }), 0);
+		assert_int_equal(devices_sample(d, device, at - 1000, true), 0);
+	}
+	assert_int_equal(unwatched(d, 6000), 1000);
+	devices_free(d);
+}
+
+static void processes_without_a_number_are_strangers(void **state)
+{
+	struct devices *d = devices_of(7);
+
+	(void)state;
+	for (uint64_t at = 1000; at <= 3000; at += 1000) {
+		user(7, at);
+		assert_int_equal(sample(at - 1000, at, SAMPLE_USERS, 2), 0);
+		assert_int_equal(devices_sample(d, device, at - 1000, true), 0);
+	}
+	assert_int_equal(unwatched(d, 3000), 2000);
+	devices_free(d);
+}
+
+static void a_book_waits_for_strangers_where_it_may(void **state)
+{
+	struct devices *d = devices_of(7);
+	struct share_book *b = devices_host(d, 0)->book;
+	struct share_sum sum;
+
+	(void)state;
+	user(12, 1000);
+	assert_int_equal(sample(500, 1000, SAMPLE_USERS, 1), 0);
+	assert_int_equal(devices_sample(d, device, 500, true), 0);
+	share_book_settle(b, 0, 5000);
+	share_book_sum(b, &sum);
+	assert_int_equal(sum.close_ns, 1000);
+	assert_int_equal(devices_sample(d, device, 500, false), 0);
+	share_book_sum(b, &sum);
+	assert_int_equal(sum.close_ns, 5000);
+	devices_free(d);
+}
+
+/* ---- findings -------------------------------------------------------------------------------- */
+
+static struct finding judged(bool (*judge)(const struct finding_book *b, struct finding *f), bool *holds)
+{
+	static const struct device_state self = { .pid = 7 };
+	static struct device_state *const on_device[] = { (struct device_state *)(uintptr_t)&self };
+	struct finding_book b = { .pid = 7, .sampled = device, .wall_ns = 10000, .session_ns = 1000,
+				  .unwatched_ns = 2500, .on_device = on_device, .n_on_device = 1 };
+	struct finding f = { .cause = STRBUF_INIT, .evidence = STRBUF_INIT, .next = STRBUF_INIT };
+
+	*holds = judge(&b, &f);
+	return f;
+}
+
+static void finding_done(struct finding *f)
+{
+	strbuf_free(&f->cause);
+	strbuf_free(&f->evidence);
+	strbuf_free(&f->next);
+}
+
+static void the_worst_fault_is_the_cause_and_all_are_evidence(void **state)
+{
+	struct finding f;
+	bool holds;
+
+	(void)state;
+	fault(FAULT_ECC_CORRECTED, 0, 500001000);
+	fault(FAULT_ECC_CORRECTED, 0, 700001000);
+	f = judged(fault_judge, &holds);
+	assert_true(holds);
+	assert_string_equal(finding_severity(&f), "low");
+	finding_done(&f);
+	fault(FAULT_XID, 79, 12300001000);
+	fault(FAULT_XID, 4711, 12300001000);
+	f = judged(fault_judge, &holds);
+	assert_true(holds);
+	assert_string_equal(finding_severity(&f), "high");
+	assert_string_equal(f.cause.s, "GPU 3: XID 79, the GPU has fallen off the bus");
+	assert_string_equal(f.evidence.s, "by NVML: an error of memory was corrected at 0.5 s, 2 times; XID 79 "
+			    "at 12.3 s; XID 4711 at 12.3 s");
+	finding_done(&f);
+}
+
+static void clocks_that_are_kept_down_are_told_by_reason(void **state)
+{
+	struct finding f;
+	bool holds;
+
+	(void)state;
+	assert_int_equal(sample(0, 9600, SAMPLE_CLOCK_REASONS, CLOCK_IDLE | CLOCK_SETTING), 0);
+	assert_int_equal(sample(9600, 10000, SAMPLE_CLOCK_REASONS, CLOCK_POWER_CAP), 0);
+	f = judged(throttled_judge, &holds);
+	assert_false(holds);		/* 4 %: usual under load */
+	finding_done(&f);
+	assert_int_equal(sample(10000, 12000, SAMPLE_CLOCK_REASONS, CLOCK_POWER_CAP | CLOCK_THERMAL), 0);
+	f = judged(throttled_judge, &holds);
+	assert_true(holds && f.is_notable && !f.has_share);
+	assert_string_equal(f.cause.s, "GPU 3: its clocks were kept down by its power limit");
+	assert_string_equal(f.evidence.s, "17 % of the time by heat, 20 % of the time by its power limit; sampled "
+			    "by NVML, about once a second");
+	finding_done(&f);
+}
+
+static void strangers_are_named_and_those_that_are_watched_are_none(void **state)
+{
+	struct finding f;
+	bool holds;
+
+	(void)state;
+	user(7, 1000);
+	user(12, 1000);
+	f = judged(unwatched_judge, &holds);
+	assert_true(holds && !f.has_share);
+	assert_string_equal(f.cause.s, "GPU 3 is used by others that are not watched: pid 12 (11.7 KiB of its "
+			    "memory)");
+	assert_non_null(strstr(f.evidence.s, "(25.0 %)"));
+	finding_done(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_mean_is_over_the_time_that_knew_it, setup),
+		cmocka_unit_test_setup(what_cannot_be_is_refused, setup),
+		cmocka_unit_test_setup(a_sample_that_ends_after_the_session_counts_up_to_its_end, setup),
+		cmocka_unit_test_setup(there_is_room_for_so_much_and_no_more, setup),
+		cmocka_unit_test_setup(a_process_keeps_its_last_figure, setup),
+		cmocka_unit_test_setup(a_mig_instance_is_found_whatever_stands_before_its_number, setup),
+		cmocka_unit_test_setup(unwatched_is_from_sample_to_sample_while_kernels_ran, setup),
+		cmocka_unit_test_setup(processes_without_a_number_are_strangers, setup),
+		cmocka_unit_test_setup(a_book_waits_for_strangers_where_it_may, setup),
+		cmocka_unit_test_setup(the_worst_fault_is_the_cause_and_all_are_evidence, setup),
+		cmocka_unit_test_setup(clocks_that_are_kept_down_are_told_by_reason, setup),
+		cmocka_unit_test_setup(strangers_are_named_and_those_that_are_watched_are_none, setup),
+	};
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	samples_free(&samples);
+	return failed;
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What is wrong with a device, or with having it for oneself, by what it told of itself once a second.
+ * None of it is a share of time that a process lost, so none has one: how long is in the evidence.
+ */
+#include "ledger/findings_device.h"
+
+#include <errno.h>
+
+#include "base/time.h"
+#include "base/units.h"
+#include "ledger/host_devices.h"
+
+int device_facts_read(struct finding_book *b, const struct model *m, const struct device_state *s,
+		      uint64_t now_ns)
+{
+	struct share_book *shares;
+	struct share_sum sum;
+
+	if (!s->host || s->host->members.v[0] != s)
+		return 0;
+	b->sampled = samples_find(model_samples(m), s->host->uuid);
+	if (!b->sampled)
+		return 0;
+	b->on_device = s->host->members.v;
+	b->n_on_device = s->host->members.n;
+	b->session_ns = model_session(m).start_ns;
+	shares = model_share(m, s->host, now_ns);
+	if (!shares)
+		return -ENOMEM;
+	share_book_sum(shares, &sum);
+	b->unwatched_ns = sum.unwatched_ns;
+	share_book_free(shares);
+	return 0;
+}
+
+/* ---- faults ---------------------------------------------------------------------------------- */
+
+enum weight { TOLD, NOTABLE, SEVERE };
+
+/* What NVIDIA's driver numbers. */
+static const struct xid {
+	uint64_t number;
+	enum weight weight;
+	const char *what;
+} xids[] = {
+	{ 13, SEVERE, "an exception in the GPU, mostly of a kernel that accesses what it must not" },
+	{ 31, SEVERE, "a page fault of the GPU, mostly of a kernel that accesses what it must not" },
+	{ 43, NOTABLE, "a process's work was stopped after a fault" },
+	{ 45, NOTABLE, "a process's work was removed, mostly after another fault" },
+	{ 48, SEVERE, "memory had an error that could not be corrected" },
+	{ 61, SEVERE, "the GPU's own controller failed" },
+	{ 62, SEVERE, "the GPU's own controller stopped" },
+	{ 63, NOTABLE, "a bad part of memory will be replaced at the next reset" },
+	{ 64, SEVERE, "a bad part of memory could not be replaced" },
+	{ 69, SEVERE, "an exception in the GPU, mostly of a kernel" },
+	{ 74, SEVERE, "NVLink failed" },
+	{ 79, SEVERE, "the GPU has fallen off the bus" },
+	{ 92, NOTABLE, "memory has many errors that are corrected" },
+	{ 94, SEVERE, "memory had an error that only the process that used it is harmed by" },
+	{ 95, SEVERE, "memory had an error that any process may be harmed by" },
+	{ 119, SEVERE, "the GPU's system processor does not answer" },
+	{ 120, SEVERE, "the GPU's system processor failed" },
+};
+
+static const struct {
+	enum weight weight;
+	const char *what;
+} faults[FAULT_WHAT_END] = {
+	[FAULT_XID] = { NOTABLE, "a fault that the driver numbers" },
+	[FAULT_ECC_CORRECTED] = { TOLD, "an error of memory was corrected" },
+	[FAULT_ECC_UNCORRECTED] = { SEVERE, "an error of memory could not be corrected" },
+	[FAULT_ECC_STORM] = { NOTABLE, "memory has many errors that are corrected" },
+	[FAULT_RETIRED] = { NOTABLE, "a bad part of memory is not used any more" },
+	[FAULT_RETIRE_FAILED] = { SEVERE, "a bad part of memory could not be taken out of use" },
+	[FAULT_POISON] = { NOTABLE, "bad data was held back" },
+	[FAULT_POISON_FATAL] = { SEVERE, "bad data was used" },
+	[FAULT_UNAVAILABLE] = { SEVERE, "it cannot be used" },
+	[FAULT_RECOVERY] = { NOTABLE, "it needs a reset, a reboot or the like to recover" },
+	[FAULT_LOST] = { SEVERE, "NVML cannot reach it any more" },
+};
+
+static const struct xid *find_xid(const struct sample_fault *f)
+{
+	for (size_t i = 0; f->what == FAULT_XID && i < sizeof(xids) / sizeof(xids[0]); i++)
+		if (xids[i].number == f->number)
+			return &xids[i];
+	return NULL;
+}
+
+static enum weight weight_of(const struct sample_fault *f)
+{
+	return find_xid(f) ? find_xid(f)->weight : faults[f->what].weight;
+}
+
+/* "XID 79, the GPU has fallen off the bus" */
+static void add_fault(struct strbuf *out, const struct sample_fault *f)
+{
+	if (f->what == FAULT_XID)
+		strbuf_addf(out, "XID %llu, ", (unsigned long long)f->number);
+	strbuf_addstr(out, find_xid(f) ? find_xid(f)->what : faults[f->what].what);
+}
+
+static void add_when(struct strbuf *out, const struct finding_book *b, const struct sample_fault *f)
+{
+	if (f->what == FAULT_XID)
+		strbuf_addf(out, "XID %llu ", (unsigned long long)f->number);
+	else
+		strbuf_addf(out, "%s ", faults[f->what].what);
+	strbuf_addf(out, "at %.1f s", f->first_ns > b->session_ns ?
+		    (double)(f->first_ns - b->session_ns) / NS_PER_SEC : 0);
+	if (f->times > 1)
+		strbuf_addf(out, ", %llu times", (unsigned long long)f->times);
+}
+
+bool fault_judge(const struct finding_book *b, struct finding *f)
+{
+	const struct sampled_device *d = b->sampled;
+	const struct sample_fault *worst = d && d->faults.n ? &d->faults.v[0] : NULL;
+
+	for (size_t i = 1; worst && i < d->faults.n; i++)
+		if (weight_of(&d->faults.v[i]) > weight_of(worst))
+			worst = &d->faults.v[i];
+	if (!worst)
+		return false;
+	f->is_severe = weight_of(worst) == SEVERE;
+	f->is_notable = weight_of(worst) == NOTABLE;
+	f->headline = "A device failed";
+	strbuf_addf(&f->cause, "GPU %u: ", d->index);
+	add_fault(&f->cause, worst);
+	for (size_t i = 0; i < d->faults.n; i++) {
+		strbuf_addstr(&f->evidence, i ? "; " : "by NVML: ");
+		add_when(&f->evidence, b, &d->faults.v[i]);
+	}
+	if (d->more_faults)
+		strbuf_addf(&f->evidence, "; %llu more", (unsigned long long)d->more_faults);
+	strbuf_addstr(&f->next, "dmesg | grep -i xid");
+	return true;
+}
+
+/* ---- clocks ---------------------------------------------------------------------------------- */
+
+#define POWER_CAP_SHARE 0.05	/* what is less is usual under full load */
+
+static const struct {
+	uint64_t bit;
+	double least;		/* share of the time; what is less is not worth a line. Worse ones first */
+	bool is_notable;
+	const char *why;
+} reasons[] = {
+	{ CLOCK_THERMAL_HARDWARE, FINDING_SHARE_MIN, true, "heat, by the hardware" },
+	{ CLOCK_POWER_BRAKE, FINDING_SHARE_MIN, true, "the power supply, by the hardware" },
+	{ CLOCK_THERMAL, FINDING_SHARE_MIN, true, "heat" },
+	{ CLOCK_POWER_CAP, POWER_CAP_SHARE, false, "its power limit" },
+	{ CLOCK_SYNC_BOOST, POWER_CAP_SHARE, false, "another GPU of its sync boost group" },
+};
+
+static double share_of(const struct sampled_device *d, uint64_t bit)
+{
+	return (double)d->reason_ns[__builtin_ctzll(bit)] / (double)d->reasons_ns;
+}
+
+bool throttled_judge(const struct finding_book *b, struct finding *f)
+{
+	const struct sampled_device *d = b->sampled;
+	size_t most = 0, said = 0;
+
+	if (!d || !d->reasons_ns)
+		return false;
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		double share = share_of(d, reasons[i].bit);
+
+		if (share < reasons[i].least)
+			continue;
+		if (!said || share > share_of(d, reasons[most].bit))
+			most = i;
+		f->is_notable |= reasons[i].is_notable;
+		strbuf_addf(&f->evidence, "%s%.0f %% of the time by %s", said++ ? ", " : "",
+			    100 * share, reasons[i].why);
+	}
+	if (!said)
+		return false;
+	strbuf_addstr(&f->evidence, "; sampled by NVML, about once a second");
+	strbuf_addf(&f->cause, "GPU %u: its clocks were kept down by %s", d->index, reasons[most].why);
+	strbuf_addf(&f->next, "nvidia-smi -q -d PERFORMANCE,POWER,TEMPERATURE,CLOCK -i %u", d->index);
+	return true;
+}
+
+/* ---- strangers ------------------------------------------------------------------------------- */
+
+#define STRANGERS_NAMED 3
+
+static bool is_watched(const struct finding_book *b, uint32_t pid)
+{
+	for (size_t i = 0; i < b->n_on_device; i++)
+		if (b->on_device[i]->pid == pid)
+			return true;
+	return false;
+}
+
+/* "pid 12 (1.2 GiB), pid 13": who was there at any sample. */
+static void add_strangers(struct strbuf *out, const struct finding_book *b)
+{
+	size_t said = 0;
+
+	for (size_t i = 0; i < b->sampled->users.n; i++) {
+		const struct sample_user *u = &b->sampled->users.v[i];
+
+		if (is_watched(b, u->pid))
+			continue;
+		if (said++ >= STRANGERS_NAMED)
+			continue;
+		strbuf_addf(out, "%spid %u", said > 1 ? ", " : "", u->pid);
+		if (!u->has_bytes)
+			continue;
+		strbuf_addstr(out, " (");
+		format_bytes(out, u->used_bytes);
+		strbuf_addstr(out, " of its memory)");
+	}
+	if (said > STRANGERS_NAMED)
+		strbuf_addf(out, " and %zu more", said - STRANGERS_NAMED);
+	if (!said)
+		strbuf_addstr(out, "processes whose number is not known here");
+}
+
+bool unwatched_judge(const struct finding_book *b, struct finding *f)
+{
+	if (!b->sampled || !b->wall_ns ||
+	    (double)b->unwatched_ns < FINDING_SHARE_MIN * (double)b->wall_ns)
+		return false;
+	strbuf_addf(&f->cause, "GPU %u is used by others that are not watched: ", b->sampled->index);
+	add_strangers(&f->cause, b);
+	format_ns(&f->evidence, b->unwatched_ns);
+	strbuf_addf(&f->evidence, " (%.1f %%) in which no watched process ran and they may have; sampled by "
+		    "NVML, about once a second", 100 * (double)b->unwatched_ns / (double)b->wall_ns);
+	next_add(&f->next, NEXT_DEVICE, &b->whom, NULL);
+	return true;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The rules of what a device tells of itself: device-fault, throttled, unwatched-process. For findings.c
+ * and findings_rules.c only.
+ */
+#ifndef LEDGER_FINDINGS_DEVICE_H
+#define LEDGER_FINDINGS_DEVICE_H
+
+#include "ledger/findings.h"
+
+/* What was sampled of the device, if this is the first process on it: others have the same. 0 or -ENOMEM. */
+int device_facts_read(struct finding_book *b, const struct model *m, const struct device_state *s,
+		      uint64_t now_ns);
+
+bool fault_judge(const struct finding_book *b, struct finding *f);
+bool throttled_judge(const struct finding_book *b, struct finding *f);
+bool unwatched_judge(const struct finding_book *b, struct finding *f);
+
+#endif
