@@ -23,49 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum work_state {		/* the first wins */
-	WORK_COMPUTE = 0,
-	WORK_COMM,
-	WORK_COPY,
-	WORK_SET,
-	WORK_STATES
-};
-
-#define DEVICE_BUCKETS 64
-
-struct device_work {
-	uint64_t start_ns, end_ns;	/* [start, end), of the host's clock */
-	uint64_t lane;
-	uint64_t id;			/* CUPTI's correlation */
-	uint16_t bucket;		/* < DEVICE_BUCKETS: where its time is booked */
-	uint8_t state;			/* enum work_state */
-
-	/* Who launched it; the book hands it back with the gap that this work ends. */
-	bool has_launch;
-	uint32_t launch_tid;
-	uint64_t launch_start_ns, launch_end_ns;
-};
-
-struct device_gap {		/* nothing ran in [start, end) */
-	uint64_t start_ns, end_ns;
-	const struct device_work *ended_by;	/* NULL: the book closes there */
-};
-typedef void (*device_gap_fn)(void *ctx, const struct device_gap *gap);
-
-struct device_sum {		/* owned, summed over buckets, and all gaps: close - open */
-	uint64_t open_ns, close_ns;
-	uint64_t owned_ns[DEVICE_BUCKETS];
-	uint64_t busy_ns[DEVICE_BUCKETS];	/* summed over works: >= owned */
-	uint64_t works[DEVICE_BUCKETS];
-	uint64_t idle_ns;
-};
-
-struct device_counts {
-	uint64_t invalid;	/* ends before it starts, of no state or bucket, or of more at a
-				 * moment than can be: not booked */
-	uint64_t late;		/* began before what was settled: that part is not booked */
-	uint64_t late_ns;
-};
+#include "ledger/device_work.h"
 
 struct device_book;
 

@@ -20,6 +20,7 @@
 #include "ledger/devices.h"
 #include "ledger/hist.h"
 #include "ledger/memory_book.h"
+#include "ledger/model_processes.h"
 #include "ledger/offs.h"
 #include "ledger/samples.h"
 #include "ledger/share_book.h"
@@ -62,60 +63,6 @@ struct model_session {
 };
 struct model_session model_session(const struct model *m);
 
-struct model_child {		/* a child that was seen, not followed */
-	uint32_t pid;
-	uint64_t start_ns;
-	char comm[16];		/* "": unknown */
-};
-
-#define MODEL_CHILDREN 64	/* named; more are only counted */
-
-struct model_process {
-	uint32_t pid;
-	char comm[16];		/* "": unknown */
-	const char *cmdline;	/* NULL: unknown */
-	uint64_t start_ns;	/* 0: unknown */
-	uint64_t exec_ns;	/* it executed its program; 0: was not seen */
-	uint64_t exit_ns;	/* its first thread ended; 0: goes on, or nobody saw it */
-	uint64_t children;	/* seen */
-	size_t n_child;		/* named, <= MODEL_CHILDREN */
-	struct model_child *child;
-	struct tallies tallies;
-};
-size_t model_processes(const struct model *m);
-const struct model_process *model_process(const struct model *m, size_t i);
-
-/* What process i said it was doing (ledger/ranges.h); NULL: nothing. */
-struct ranges;
-const struct ranges *model_ranges(const struct model *m, size_t i);
-
-/* EVENT_IDENTITY: what is known of process i under that name. */
-bool model_has_ended(const struct model *m, size_t i);	/* by the end of the session, whenever */
-const char *model_identity(const struct model *m, size_t i, const char *key);	/* NULL: nothing */
-
-/* How much of [start, end) process i had a library mapped that was not yet probed. */
-uint64_t model_unarmed_ns(const struct model *m, size_t i, uint64_t start_ns, uint64_t end_ns);
-
-struct model_thread {
-	size_t process;		/* index of its process */
-	uint32_t pid, tid;
-	char comm[16];		/* "": unknown */
-	const char *process_comm;
-	uint64_t process_start_ns;	/* 0: unknown */
-	uint64_t birth_ns;	/* 0: unknown */
-	bool has_book;		/* it has made at least one call; else what follows is zero */
-	bool open;		/* inside func since open_ns */
-	bool before;		/* ... and longer: open_ns is only when that was first known */
-	uint16_t func;
-	uint64_t open_ns;
-	struct book_sum book;
-	struct book_counts counts;
-	uint64_t past;		/* so many threads that ended, added up; tid is 0. 0: it is one */
-};
-#define MODEL_THREADS 8192	/* that ended are told apart only while there are not more */
-size_t model_threads(const struct model *m);
-void model_thread(const struct model *m, size_t i, uint64_t now_ns, struct model_thread *out);
-
 struct model_counts {		/* since the session began, also in interval mode */
 	uint64_t received[EVENT_KIND_END];	/* [0]: kinds that nobody knows */
 	uint64_t invalid[EVENT_KIND_END], skew[EVENT_KIND_END], late[EVENT_KIND_END];
@@ -137,9 +84,6 @@ struct model_reading {		/* the latest EVENT_COUNT of a source and kind */
 	const char *source, *kind;
 	uint64_t hits, received, lost;
 };
-/* What a thread (the last one of that number) is called, or else its process; NULL: unknown. */
-const char *model_thread_comm(const struct model *m, uint32_t pid, uint32_t tid);
-
 /* Why threads were off the CPU outside calls, in this interval. */
 const struct offs *model_offs(const struct model *m);
 
