@@ -208,17 +208,27 @@ static bool may_watch_host(void)
 	return caps_have(CAP_PERFMON) || caps_have(CAP_SYS_ADMIN);
 }
 
+static int open_events(struct perf_set *set, pid_t pid, bool whole_host)
+{
+	set->whole_host = whole_host;
+	return whole_host ? open_everywhere(set, -1) : open_process(set, pid);
+}
+
+/* The one way was refused where the other one may not be. */
+static bool is_worth_other_way(const struct perf_set *set, int rc)
+{
+	return set->whole_host ? rc == -EACCES || rc == -EPERM : rc == -E2BIG || rc == -EMFILE;
+}
+
 int perf_set_open(struct perf_set *set, pid_t pid)
 {
 	int rc = list_cpus(set);
 
-	set->whole_host = pid < 0 || may_watch_host();
 	if (!rc)
-		rc = set->whole_host ? open_everywhere(set, -1) : open_process(set, pid);
-	if (!set->whole_host && (rc == -E2BIG || rc == -EMFILE)) {
+		rc = open_events(set, pid, pid < 0 || may_watch_host());
+	if (pid > 0 && is_worth_other_way(set, rc)) {
 		close_events(set);
-		set->whole_host = true;
-		rc = open_everywhere(set, -1);
+		rc = open_events(set, pid, !set->whole_host);
 	}
 	if (rc)
 		log_refused(pid, set->whole_host, -rc);
