@@ -34,7 +34,8 @@ static int attach_idle(const char *name, const char *tracepoint)
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP);
+	struct bpf_prog_load_opts opts = { .sz = sizeof(opts),
+					   .expected_attach_type = BPF_TRACE_RAW_TP };
 	int id = libbpf_find_vmlinux_btf_id(tracepoint, BPF_TRACE_RAW_TP), fd;
 
 	if (id < 0)
