@@ -291,12 +291,14 @@ void nvml_free(struct nvml *n)
 	pthread_mutex_lock(&n->lock);
 	over = n->over;
 	n->left = !over;
+	if (!over)
+		pthread_detach(n->thread);
 	pthread_mutex_unlock(&n->lock);
 	if (over) {
 		pthread_join(n->thread, NULL);
 		destroy(n);
 		return;
 	}
-	pthread_detach(n->thread);
+	/* It may have ended by now, and with it what n is. */
 	on_exit(leave_at_once, NULL);
 }
