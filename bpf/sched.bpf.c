@@ -12,8 +12,8 @@
 #define ANONYMOUS_INODES 0x09041934	/* magic of the file system that eventfd, epoll ... are in */
 #define FILE_TYPE_SHIFT 12
 
-/* preempt_count: serving a soft interrupt, in a hard one, in an NMI. */
-#define IN_INTERRUPT 0x00ff0100u
+/* Bits of preempt_count: serving a soft interrupt, in a hard one, in an NMI. */
+const volatile __u32 in_interrupt = 0;
 
 /* Where x86-64 counts: a variable of its own, but from 6.2 to 6.14 a member. */
 struct pcpu_hot {
@@ -184,7 +184,7 @@ SEC("?tp_btf/sched_waking")
 int BPF_PROG(off_waking, struct task_struct *task)
 {
 	if (task->bpf_storage)
-		note_waker(task, preempt_count() & IN_INTERRUPT ? WAKER_INTERRUPT : WAKER_THREAD);
+		note_waker(task, preempt_count() & in_interrupt ? WAKER_INTERRUPT : WAKER_THREAD);
 	return 0;
 }
 

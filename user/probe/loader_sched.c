@@ -8,6 +8,17 @@
 
 #include "probe/loader_internal.h"
 
+/* Where the kernel counts how often interrupts were disabled (in 7.x it does), that count has the bits
+ * in which it counted the hard interrupts and NMIs that it is in, and these have others. */
+#define IN_INTERRUPT 0x00ff0100u
+#define IN_INTERRUPT_MOVED 0x1f000100u
+
+static uint32_t bits_in_interrupt(const struct btf *kernel)
+{
+	return btf__find_by_name_kind(kernel, "local_interrupt_disable_state", BTF_KIND_VAR) < 0 ?
+		       IN_INTERRUPT : IN_INTERRUPT_MOVED;
+}
+
 #if defined(__x86_64__)
 /* May programs name this variable? BTF tells of it, but kernels without CONFIG_KALLSYMS_ALL know no
  * address, and refuse to load what names it. */
@@ -31,28 +42,29 @@ static bool has_variable(const struct btf *kernel, const char *name)
 }
 
 /* Can a program tell whether it runs in an interrupt? */
-static bool knows_interrupts(void)
+static bool knows_interrupts(const struct btf *kernel)
 {
-	struct btf *kernel = btf__load_vmlinux_btf();
-	bool knows = kernel && (has_variable(kernel, "__preempt_count") ||
-				has_variable(kernel, "pcpu_hot"));
-
-	btf__free(kernel);
-	return knows;
+	return has_variable(kernel, "__preempt_count") || has_variable(kernel, "pcpu_hot");
 }
 #else
 /* It is with each thread. */
-static bool knows_interrupts(void)
+static bool knows_interrupts(const struct btf *kernel)
 {
+	(void)kernel;
 	return true;
 }
 #endif
 
 void loader_choose_sched(const struct gpuprof_bpf *skel)
 {
+	struct btf *kernel = btf__load_vmlinux_btf();
+	bool knows = kernel && knows_interrupts(kernel);
+
+	if (knows)
+		skel->rodata->in_interrupt = bits_in_interrupt(kernel);
+	btf__free(kernel);
 	bpf_program__set_autoload(skel->progs.off_switch, true);
-	bpf_program__set_autoload(knows_interrupts() ? skel->progs.off_waking :
-						       skel->progs.off_waking_any, true);
+	bpf_program__set_autoload(knows ? skel->progs.off_waking : skel->progs.off_waking_any, true);
 	bpf_program__set_autoload(skel->progs.task_off, true);
 }
 
