@@ -24,7 +24,17 @@ $(KERNELS_DIR)/waits: tests/targets/waits.c | $(UNPACKED)
 	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 -g -O1 $(KERNELS_FLAGS_$(ARCH)) $(WARN) -static -pthread \
 		-o $@ $<
 
-check-kernels: $(KERNELS_DIR)/target $(KERNELS_DIR)/waits ## run the core test on Debian's kernels in emulation
+# What is built as always: the tests of what comes into running programs, which need a real kernel.
+KERNELS_TESTS := $(addprefix $(BUILD)/unit/test_,remote cbpf gpusim_helper_inject gpusim_helper_filter)
+KERNELS_SIM   := $(addprefix $(BUILD)/,$(addprefix sim/,hardy caged libcudart.so.13 libcuda.so.1 libgpusim.so \
+		 libchained.so libcupti.so.13) libgpuprof.so)	# the helper is carried inside; it needs libraries
+KERNELS_LIBS_x86   := /lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu
+KERNELS_LIBS_arm64 := /lib/aarch64-linux-gnu:/usr/aarch64-linux-gnu/lib:$(SYSROOT)/usr/lib/aarch64-linux-gnu
+
+$(KERNELS_DIR)/tree/build: tests/kernels/tree $(KERNELS_TESTS) $(KERNELS_SIM)
+	$(Q)tests/kernels/tree $(@D) $(BUILD) $(KERNELS_LIBS_$(ARCH)) $(KERNELS_TESTS) $(KERNELS_SIM)
+
+check-kernels: $(KERNELS_DIR)/target $(KERNELS_DIR)/waits | $(KERNELS_DIR)/tree/build ## run the core test on Debian's kernels in emulation
 	$(Q)$(MAKE) -s --no-print-directory STATIC=1 BUILD=$(BUILD)/static SYSROOT=$(SYSROOT)
 	$(Q)tests/kernels/check $(KERNELS_DIR) $(ARCH) $(BUSYBOX) $(BUILD)/static/gpuprof $^ $(KERNELS)
 

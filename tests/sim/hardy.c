@@ -255,7 +255,7 @@ static uint64_t spin(void)
 	double first = compute();
 	uint64_t n = 0;
 
-	for (; goes_on(); n++)
+	for (; !n || goes_on(); n++)
 		if (compute() != first)
 			wrong("numbers are computed otherwise");
 	return n;

@@ -13,7 +13,7 @@ SIM_CORE_CFLAGS := -O2 -fPIC
 
 # The exported functions begin like those of the real libcudart: push %rbp, also where a compiler would delay it.
 SIM_SHIM_CFLAGS := -O1 -fPIC -fno-omit-frame-pointer -fno-shrink-wrap -fno-optimize-sibling-calls
-ifeq ($(shell uname -m),x86_64)
+ifeq ($(ARCH),x86)
 SIM_PLAIN_CFLAGS := -fcf-protection=none
 SIM_ENDBR_CFLAGS := -fcf-protection=branch
 else
@@ -235,7 +235,7 @@ $(SIM_OUT)/simcalls-inside: $(call SIM_OBJECTS,programs,$(SIM_CALLS) simcalls_li
 		$(SIM_OUT)/libgpusim.so
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@.global $(filter %.o,$^) $(SIM_OUT)/libcudart_static.a $(SIM_RUN_LINK) -L$(SIM_OUT) -lgpusim -ldl
-	$(Q)objcopy -w --localize-symbol='*cuda*' $@.global $@ && rm $@.global
+	$(Q)$(OBJDUMP:objdump=objcopy) -w --localize-symbol='*cuda*' $@.global $@ && rm $@.global
 
 $(SIM_OUT)/ddp: $(SIM_OUT)/programs/ddp.o $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libnccl.so.2
 	$(call say,LINK,$@)

@@ -28,6 +28,13 @@
 
 #define WITHIN_NS (20 * NS_PER_SEC)
 
+/* Where a thread that enters a call cannot be asked (machine_step_back), it is let go at the first. */
+#if defined(__x86_64__)
+#define NEVER_QUIET (-ETIMEDOUT)
+#else
+#define NEVER_QUIET (-EAGAIN)
+#endif
+
 struct signs {			/* shared with the child */
 	volatile int begin, end;
 };
@@ -171,8 +178,8 @@ static void what_stops_no_more_on_its_way_to_a_call_is_let_go(void **state)
 	pid_t pid = start();
 
 	(void)state;
-	assert_int_equal(visit_it(pid, true), -ETIMEDOUT);
-	assert_int_equal(state_of(pid), 'D');
+	assert_int_equal(visit_it(pid, true), NEVER_QUIET);
+	await_state(pid, 'D');
 	assert_int_equal(visit_it(pid, false), -ETIMEDOUT);	/* not EPERM: nobody has it */
 	finish(pid);
 }

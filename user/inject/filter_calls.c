@@ -41,7 +41,7 @@ const struct filter_call filter_calls[] = {
 	/* The dynamic linker. */
 	{ "openat", SYS_openat, .any = ALL_BUT(4), .arg = { 0, 0, 02000000 } },
 	MAY(openat), MUST(read), MUST(pread64), MUST(newfstatat), MUST(fstat), MAY(readlinkat), MAY(getcwd), MAY(faccessat),
-	MAPS(PROT_READ, PRIVATE), MAPS(PROT_READ, OF_LIBRARY), MAPS(RX, OF_LIBRARY),
+	MAPS(PROT_NONE, OF_NOTHING), MAPS(PROT_READ, PRIVATE), MAPS(PROT_READ, OF_LIBRARY), MAPS(RX, OF_LIBRARY),
 	MAPS(RX, OF_LIBRARY | MAP_FIXED), MAPS(PROT_READ, OF_LIBRARY | MAP_FIXED),
 	MAPS(RW, OF_LIBRARY | MAP_FIXED), MAPS(RW, OF_NOTHING | MAP_FIXED),
 	/* The helper. */
@@ -52,6 +52,8 @@ const struct filter_call filter_calls[] = {
 #if defined(__x86_64__)
 	MAY(open), MAY(stat), MAY(lstat), MAY(access), MAY(readlink), MAY(poll), MAY(pipe), MAY(unlink),
 	MAY(arch_prctl), MAY(time),
+#elif defined(__aarch64__)
+	{ "mprotect", SYS_mprotect, .any = ALL_BUT(4), .arg = { 0, 0, RX | 0x10 }, .may_fail = true },	/* BTI */
 #endif
 	/* CUPTI. */
 	MAY(ioctl), MAY(fcntl), MAY(lseek), MAY(writev), MAY(pwrite64), MAY(pipe2), MAY(ppoll), MAY(sysinfo),
