@@ -48,6 +48,19 @@ value() { report_value r.json "$1"; }
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "nvml: every table names a device by its number on the host, whatever the process calls it" {
+	needs root bpf sim
+	board
+	export CUDA_VISIBLE_DEVICES=1
+	train nvml
+	assert_success
+	[ "$(value '{r["device"] for name in ("ledger", "devices", "kernels", "copies", "memory", "findings") for r in t.get(name, [])} - {None}')" = '{1}' ]
+	train none
+	assert_success
+	[ "$(value '{r["device"] for name in ("ledger", "kernels", "copies") for r in t[name]}')" = '{0}' ]
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "nvml: a process that nobody watches has what no watched one had, while the device was busy" {
 	needs root bpf sim
 	board

@@ -103,6 +103,13 @@ bool devices_have(const struct devices *d, uint32_t pid, uint32_t device)
 	return is_last(d, pid, device) || map_find(&d->by_process, device_key(pid, device));
 }
 
+const struct device_state *devices_find(const struct devices *d, uint32_t pid, uint32_t device)
+{
+	const struct map_slot *slot = map_find(&d->by_process, device_key(pid, device));
+
+	return slot ? (const void *)(uintptr_t)slot->value : NULL;
+}
+
 static int on_pushed(void *lanes, const struct device_work *work)
 {
 	return lanes_submit(lanes, work);

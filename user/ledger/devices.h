@@ -69,6 +69,7 @@ struct devices *devices_new(void);	/* NULL + errno */
 void devices_free(struct devices *d);
 
 bool devices_have(const struct devices *d, uint32_t pid, uint32_t device);
+const struct device_state *devices_find(const struct devices *d, uint32_t pid, uint32_t device);	/* or NULL */
 
 /* open_ns: where a book that this event opens begins, of no use if they have it; launch NULL: unknown. 0 or -ENOMEM. */
 int devices_push_work(struct devices *d, const struct event *ev, const struct launch *launch,

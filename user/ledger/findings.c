@@ -165,7 +165,7 @@ static void read_memory(struct finding_book *b, const struct model *m)
 	for (size_t i = 0; b->has_memory && i < memory_book_rows(book); i++) {
 		const struct memory_sums *s = memory_book_row(book, i);
 
-		if (!may_leak(s, b->device))
+		if (!may_leak(s, b->ordinal))
 			continue;
 		b->peak_bytes = num_add(b->peak_bytes, s->peak_bytes);
 		b->leaked_bytes = num_add(b->leaked_bytes, num_add(s->live_bytes, s->leaked_bytes));
@@ -290,7 +290,8 @@ static int judge_device(struct findings *f, const struct model *m, const struct 
 			uint64_t now_ns)
 {
 	const struct model_process *p = find_process(m, s->pid);
-	struct finding_book b = { .pid = s->pid, .device = s->device };
+	struct finding_book b = { .pid = s->pid, .ordinal = s->device,
+				  .device = model_device_number(m, s->pid, s->device) };
 	struct strpool *pool = strpool_new();
 	struct losses losses = { 0 };
 	uint64_t idle_ns[IDLE_CAUSES];

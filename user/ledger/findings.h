@@ -64,6 +64,7 @@ struct finding_copies {
 
 struct finding_book {
 	uint32_t pid, device;
+	uint32_t ordinal;		/* what the process calls the device */
 	struct next_whom whom;		/* as commands name it */
 	uint64_t wall_ns;
 	uint64_t compute_ns, compute_busy_ns;	/* owned, and summed over works */

@@ -47,8 +47,11 @@ bool next_is_typed(const char *command)
 struct next_whom next_of(const struct model *m, uint32_t pid, uint32_t device)
 {
 	const char *blind = model_fact(m, "without_probes"), *command = model_fact(m, "command");
-	struct next_whom whom = { .pid = pid, .device = device, .command = command && !next_is_typed(command) ? "CMD" : command,
-				  .probes = !blind || !strncmp(blind, "--attach none", 13) };
+	struct next_whom whom = {
+		.pid = pid, .device = model_device_number(m, pid, device),
+		.command = command && !next_is_typed(command) ? "CMD" : command,
+		.probes = !blind || !strncmp(blind, "--attach none", 13),
+	};
 
 	for (size_t i = model_processes(m); i-- > 0;) {
 		const struct model_process *p = model_process(m, i);

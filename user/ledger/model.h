@@ -117,6 +117,10 @@ struct share_book *model_share(const struct model *m, const struct host_device *
 /* What the host's devices told of themselves. */
 const struct samples *model_samples(const struct model *m);
 
+/* By which number a process's device is shown: the host's, where the devices themselves told it; else
+ * the process's own. */
+uint32_t model_device_number(const struct model *m, uint32_t pid, uint32_t device);
+
 /* EVENT_FACT: the last value of a key. */
 const char *model_fact(const struct model *m, const char *key);	/* NULL: no such fact */
 

@@ -24,3 +24,13 @@ const struct samples *model_samples(const struct model *m)
 {
 	return &m->samples;
 }
+
+uint32_t model_device_number(const struct model *m, uint32_t pid, uint32_t device)
+{
+	const struct device_state *s = devices_find(m->devices, pid, device);
+	const struct sampled_device *sampled = NULL;
+
+	if (s && s->has_facts)
+		sampled = samples_find(&m->samples, s->facts.uuid);
+	return sampled ? sampled->index : device;
+}

@@ -23,7 +23,7 @@ static const char *const directions[COPY_DEFAULT + 2] = {
 	[COPY_DEFAULT] = NULL, [COPY_DEFAULT + 1] = "p2p",
 };
 
-static int add_row(struct table *t, const struct device_state *s, const char *direction,
+static int add_row(struct table *t, uint32_t number, const struct device_state *s, const char *direction,
 		   unsigned int memory, const struct copy_stats *c)
 {
 	struct cell *row;
@@ -34,7 +34,7 @@ static int add_row(struct table *t, const struct device_state *s, const char *di
 	if (!row)
 		return -ENOMEM;
 	cell_u(&row[PID], s->pid);
-	cell_u(&row[DEVICE], s->device);
+	cell_u(&row[DEVICE], number);
 	if (memory != MEMORY_UNKNOWN)
 		cell_u(&row[PINNED], memory == MEMORY_PINNED);
 	cell_u(&row[COUNT], c->count);
@@ -45,13 +45,14 @@ static int add_row(struct table *t, const struct device_state *s, const char *di
 	return cell_s(t, &row[DIRECTION], direction);
 }
 
-static int add_device(struct table *t, const struct device_state *s)
+static int add_device(struct table *t, const struct model *m, const struct device_state *s)
 {
+	uint32_t number = model_device_number(m, s->pid, s->device);
 	int err = 0;
 
 	for (unsigned int dir = 0; dir < COPY_DEFAULT + 2; dir++)
 		for (unsigned int memory = 0; !err && memory < 3; memory++)
-			err = add_row(t, s, directions[dir], memory, &s->copies[dir][memory]);
+			err = add_row(t, number, s, directions[dir], memory, &s->copies[dir][memory]);
 	return err;
 }
 
@@ -64,7 +65,7 @@ struct table *view_copies(const struct model *m)
 	if (!t)
 		return NULL;
 	for (size_t i = 0; !err && i < devices_count(d); i++)
-		err = add_device(t, devices_get(d, i));
+		err = add_device(t, m, devices_get(d, i));
 	if (!err)
 		err = table_sort(t, columns[TOTAL].name);
 	return table_done(t, err);

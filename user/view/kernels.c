@@ -128,7 +128,8 @@ static int fill_kernel(struct table *t, struct cell *row, const char *symbol, co
 	return fill_name(t, row, symbol) ? -ENOMEM : fill_tensor(t, row, symbol);
 }
 
-static int add_row(struct table *t, const struct device_state *s, const struct kernel_stats *k)
+static int add_row(struct table *t, uint32_t number, const struct device_state *s,
+		   const struct kernel_stats *k)
 {
 	struct cell *row = table_row(t);
 	int err;
@@ -136,7 +137,7 @@ static int add_row(struct table *t, const struct device_state *s, const struct k
 	if (!row)
 		return -ENOMEM;
 	cell_u(&row[PID], s->pid);
-	cell_u(&row[DEVICE], s->device);
+	cell_u(&row[DEVICE], number);
 	cell_u(&row[COUNT], k->time.count);
 	cell_u(&row[TOTAL], k->time.total);
 	cell_u(&row[AVG], k->time.total / k->time.count);
@@ -158,14 +159,6 @@ static int add_row(struct table *t, const struct device_state *s, const struct k
 }
 
 /* ---- by launch ------------------------------------------------------------------------------ */
-
-static const struct device_state *find_device(const struct devices *d, uint32_t pid, uint32_t device)
-{
-	for (size_t i = 0; i < devices_count(d); i++)
-		if (devices_get(d, i)->pid == pid && devices_get(d, i)->device == device)
-			return devices_get(d, i);
-	return NULL;
-}
 
 /* The last process of that number: it has the ranges that works are put into. */
 static const struct ranges *find_ranges(const struct model *m, uint32_t pid)
@@ -199,14 +192,14 @@ static int fill_captured(struct table *t, struct cell *row, const struct model *
 
 static int add_launched(struct table *t, const struct model *m, const struct launched_row *r)
 {
-	const struct device_state *s = find_device(model_devices(m), r->pid, r->device);
+	const struct device_state *s = devices_find(model_devices(m), r->pid, r->device);
 	struct cell *row = table_row(t);
 	int err;
 
 	if (!row)
 		return -ENOMEM;
 	cell_u(&row[PID], r->pid);
-	cell_u(&row[DEVICE], r->device);
+	cell_u(&row[DEVICE], model_device_number(m, r->pid, r->device));
 	cell_u(&row[COUNT], r->count);
 	cell_u(&row[TOTAL], r->total_ns);
 	cell_u(&row[AVG], r->total_ns / r->count);
@@ -247,10 +240,11 @@ struct table *view_kernels(const struct model *m)
 		return NULL;
 	for (size_t i = 0; i < devices_count(d); i++) {
 		const struct device_state *s = devices_get(d, i);
+		uint32_t number = model_device_number(m, s->pid, s->device);
 
 		for (size_t k = 0; !err && k < s->kernels.all.n; k++)
 			if (s->kernels.all.v[k]->time.count)
-				err = add_row(t, s, s->kernels.all.v[k]);
+				err = add_row(t, number, s, s->kernels.all.v[k]);
 	}
 	if (!err)
 		err = table_sort(t, columns[TOTAL].name);

@@ -30,6 +30,7 @@ static const struct column columns[N_COLUMNS] = {
 
 struct of {			/* whose lane it is */
 	const struct device_state *state;
+	uint32_t number;	/* of the device */
 	const char *comm;
 	uint64_t wall_ns;
 };
@@ -43,7 +44,7 @@ static int add_row(struct table *t, const struct of *of, const char *name,
 	if (!row)
 		return -ENOMEM;
 	cell_u(&row[PID], of->state->pid);
-	cell_u(&row[DEVICE], of->state->device);
+	cell_u(&row[DEVICE], of->number);
 	cell_u(&row[WORKS], lane->works);
 	cell_u(&row[BUSY], lane->busy_ns);
 	cell_u(&row[WALL], of->wall_ns);
@@ -92,7 +93,8 @@ static int add_all(struct table *t, const struct of *of)
 static int add_device(struct table *t, const struct model *m, const struct device_state *s,
 		      uint64_t now_ns)
 {
-	struct of of = { .state = s, .comm = view_comm(m, s->pid) };
+	struct of of = { .state = s, .number = model_device_number(m, s->pid, s->device),
+			 .comm = view_comm(m, s->pid) };
 	uint64_t idle_ns[IDLE_CAUSES];
 	struct device_sum sum;
 	size_t used = 0;

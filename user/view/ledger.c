@@ -85,7 +85,7 @@ static int add_row(struct table *t, const struct model *m, const struct device_s
 	cell_u(&row[PID], s->pid);
 	if (rank)
 		cell_u(&row[RANK], strtoull(rank, NULL, 10));
-	cell_u(&row[DEVICE], s->device);
+	cell_u(&row[DEVICE], model_device_number(m, s->pid, s->device));
 	cell_u(&row[NS], line->ns);
 	cell_d(&row[SHARE], (double)line->ns / (double)wall_ns);
 	if (line->state) {

@@ -41,8 +41,6 @@ static const char *since_of(const struct model *m, const struct model_process *p
 
 static void fill_sums(struct cell *row, bool ended, const struct memory_sums *s)
 {
-	if (s->device != MEMORY_NO_DEVICE)
-		cell_u(&row[DEVICE], s->device);
 	cell_u(&row[LIVE], s->live_bytes);
 	if (s->peak_bytes >= s->live_bytes)
 		cell_u(&row[PEAK], s->peak_bytes);
@@ -59,15 +57,11 @@ static void fill_sums(struct cell *row, bool ended, const struct memory_sums *s)
 /* What NVML says it has of the device in all, with what CUDA itself needs; NULL: it does not say. */
 static const struct sample_user *find_user(const struct model *m, uint32_t pid, uint32_t device)
 {
-	const struct devices *d = model_devices(m);
+	const struct device_state *s = devices_find(model_devices(m), pid, device);
 	const struct sampled_device *sampled = NULL;
 
-	for (size_t i = 0; i < devices_count(d) && !sampled; i++) {
-		const struct device_state *s = devices_get(d, i);
-
-		if (s->pid == pid && s->device == device && s->has_facts)
-			sampled = samples_find(model_samples(m), s->facts.uuid);
-	}
+	if (s && s->has_facts)
+		sampled = samples_find(model_samples(m), s->facts.uuid);
 	return sampled ? samples_user(sampled, pid) : NULL;
 }
 
@@ -101,6 +95,8 @@ static int add_row(struct rows *r, const struct memory_sums *s)
 	if (!row)
 		return -ENOMEM;
 	cell_u(&row[PID], p->pid);
+	if (s->device != MEMORY_NO_DEVICE)
+		cell_u(&row[DEVICE], model_device_number(r->m, p->pid, s->device));
 	fill_sums(row, r->ended, s);
 	fill_used(row, r->m, p, s);
 	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);

@@ -118,7 +118,7 @@ static void add_rest(struct strbuf *out, const struct model *m, const struct idl
 static void add_device(struct strbuf *out, const char *what, const struct model *m,
 		       const struct device_state *s)
 {
-	strbuf_addf(out, "%s %u (", what, s->device);
+	strbuf_addf(out, "%s %u (", what, model_device_number(m, s->pid, s->device));
 	add_process(out, m, s->pid);
 	strbuf_addch(out, ')');
 }
