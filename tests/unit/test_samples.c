@@ -153,11 +153,11 @@ static void a_mig_instance_is_found_whatever_stands_before_its_number(void **sta
 
 static struct devices *devices_of(uint32_t pid)
 {
-	struct device_facts facts = { .uuid = GPU };
+	static const struct device_facts facts = { .uuid = GPU };
+	const struct event ev = { .kind = EVENT_DEVICE, .pid = pid, .device = &facts };
 	struct devices *d = devices_new();
 
-	assert_int_equal(devices_push_facts(d, &(struct event){ .kind = EVENT_DEVICE, .pid = pid,
-								.device = &facts }, 0), 0);
+	assert_int_equal(devices_push_facts(d, &ev, 0), 0);
 	return d;
 }
 

@@ -35,16 +35,16 @@ static size_t indirect_length(uint8_t modrm, uint8_t sib)
 
 bool callsite_ends(const uint8_t before[CALLSITE_BEFORE], uint64_t at)
 {
-	const uint8_t *end = before + CALLSITE_BEFORE;
-
 	(void)at;
-	if (end[-5] == 0xe8)
+	if (before[CALLSITE_BEFORE - 5] == 0xe8)
 		return true;
-	for (size_t length = 2; length <= 7; length++)
-		if (end[-(ptrdiff_t)length] == 0xff &&
-		    indirect_length(end[1 - (ptrdiff_t)length],
-				    length > 2 ? end[2 - (ptrdiff_t)length] : 0) == length)
+	for (size_t length = 2; length <= 7; length++) {
+		const uint8_t *from = before + (CALLSITE_BEFORE - length);
+
+		if (from[0] == 0xff &&
+		    indirect_length(from[1], length > 2 ? from[2] : 0) == length)
 			return true;
+	}
 	return false;
 }
 #else
