@@ -111,6 +111,7 @@ static int step(struct way *w, char part[PATH_MAX])
 	size_t len = strcspn(name, "/");
 	char rest[2 * PATH_MAX];
 	struct stat st;
+	size_t n;
 
 	snprintf(rest, sizeof(rest), "%s", name + len);
 	if (len == 2 && !memcmp(name, "..", 2)) {
@@ -129,8 +130,10 @@ static int step(struct way *w, char part[PATH_MAX])
 		return -EPERM;
 	if (S_ISLNK(st.st_mode))
 		return follow(w, part, rest);
-	snprintf(w->done, sizeof(w->done), "%s", part);
-	w->done[strlen(w->done) - (part[strlen(part) - 1] == '/')] = '\0';
+	n = strlen(part);
+	n -= part[n - 1] == '/';
+	memcpy(w->done, part, n);
+	w->done[n] = '\0';
 	memcpy(w->todo, rest, strlen(rest) + 1);
 	return 0;
 }
