@@ -88,6 +88,7 @@ static void use_unwatched(struct finding_book *b, uint64_t ns)
 
 	b->sampled = &d;
 	b->unwatched_ns = ns;
+	b->shared_ns = WALL;
 }
 
 static const struct plant plants[] = {

@@ -4,156 +4,9 @@
  * what becomes of graphs that are made again, updated, ended, and random programs whose records and
  * calls are lost: then nothing is said rather than anything wrong. TEST_SEED repeats a run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
-#include "join/graphs.h"
-#include "lib/random.h"
-
-#define SEC 1000000000ull
-
-struct play {
-	struct graphs_room room;
-	struct graphs *g;
-	uint64_t now_ns;
-	uint32_t tid;
-	bool lossy;		/* calls may be lost */
-};
-
-static void begin_play(struct play *p)
-{
-	*p = (struct play){ .room = { GRAPHS_CALLS_MAX, GRAPHS_NODES_MAX }, .now_ns = SEC, .tid = 7 };
-	p->g = graphs_new(&p->room);
-	assert_non_null(p->g);
-}
-
-static void end_play(struct play *p)
-{
-	graphs_free(p->g);
-	assert_int_equal(p->room.calls_left, GRAPHS_CALLS_MAX);
-	assert_int_equal(p->room.nodes_left, GRAPHS_NODES_MAX);
-}
-
-/* Returns when it began. */
-static uint64_t call(struct play *p, enum graph_role role, struct event ev)
-{
-	ev.kind = EVENT_CALL;
-	ev.tid = p->tid;
-	ev.start_ns = p->now_ns += 10;
-	ev.end_ns = p->now_ns += 10;
-	if (p->lossy && !below(40)) {
-		graphs_lost(p->g);
-		return ev.start_ns;
-	}
-	assert_in_range(graphs_push_call(p->g, &ev, role), 0, 1);
-	return ev.start_ns;
-}
-
-static void begin(struct play *p, uint64_t stream)
-{
-	call(p, ROLE_BEGIN, (struct event){ .has = HAS_STREAM, .stream = stream });
-}
-
-static void end(struct play *p, uint64_t stream, uint64_t graph)
-{
-	call(p, ROLE_END, (struct event){ .has = HAS_STREAM, .stream = stream, .address = graph });
-}
-
-static void record(struct play *p, uint64_t event, uint64_t stream)
-{
-	call(p, ROLE_RECORD, (struct event){ .has = HAS_STREAM | HAS_ENTITY, .stream = stream, .entity = event });
-}
-
-static void wait(struct play *p, uint64_t stream, uint64_t event)
-{
-	call(p, ROLE_WAIT, (struct event){ .has = HAS_STREAM | HAS_ENTITY, .stream = stream, .entity = event });
-}
-
-/* A kernel of so many blocks. */
-static uint64_t kernel(struct play *p, uint64_t stream, uint64_t entity, uint32_t blocks)
-{
-	return call(p, ROLE_KERNEL, (struct event){
-		.has = HAS_STREAM | HAS_ENTITY | HAS_SHAPE, .stream = stream, .entity = entity,
-		.shape = { .grid = { blocks, 1, 1 }, .block = { 32, 1, 1 } } });
-}
-
-static uint64_t copy(struct play *p, uint64_t stream, uint64_t bytes)
-{
-	return call(p, ROLE_COPY, (struct event){ .has = HAS_STREAM | HAS_BYTES, .stream = stream,
-						  .bytes = bytes });
-}
-
-static void make(struct play *p, uint64_t exec, uint64_t graph)
-{
-	call(p, ROLE_MAKE, (struct event){ .has = HAS_ENTITY, .entity = graph, .address = exec });
-}
-
-static struct launch launch(struct play *p, uint64_t exec)
-{
-	struct launch l = { .tid = p->tid };
-
-	l.start_ns = call(p, ROLE_LAUNCH, (struct event){ .has = HAS_STREAM | HAS_ENTITY, .stream = 99,
-							 .entity = exec }) + 1;
-	l.end_ns = l.start_ns + 8;
-	return l;
-}
-
-struct node {
-	uint32_t graph;
-	uint64_t id;
-	const char *name;	/* NULL: a copy */
-	uint64_t size;		/* blocks, or bytes */
-};
-
-/* When its call began; 0: unresolved. */
-static uint64_t of(struct play *p, struct launch *l, struct node n)
-{
-	const struct work w = { .kind = n.name ? WORK_KIND_KERNEL : WORK_KIND_COPY,
-				.has = WORK_HAS_GRAPH, .graph = n.graph, .graph_node = n.id,
-				.grid = { n.name ? (uint32_t)n.size : 0, !!n.name, !!n.name },
-				.block = { n.name ? 32 : 0, !!n.name, !!n.name },
-				.bytes = n.name ? 0 : n.size };
-	const struct event ev = { .kind = EVENT_WORK, .text = n.name, .work = &w };
-	const struct captured_call *c;
-	enum graph_evidence evidence;
-	int err;
-
-	evidence = graphs_push_work(p->g, &ev, l, &c, &err);
-	assert_int_equal(err, 0);
-	assert_int_equal(evidence, c ? EVIDENCE_ORDER : n.graph ? EVIDENCE_UNRESOLVED : EVIDENCE_NONE);
-	l->works++;
-	return c ? c->start_ns : 0;
-}
+#include "graphs_room.h"
 
 /* ---- worked examples -------------------------------------------------------------------------- */
-
-/* gemm and relu in S1: the graph 100. When they began. */
-static void capture_two(struct play *p, uint64_t began[2])
-{
-	begin(p, 1);
-	began[0] = kernel(p, 1, 0x10, 4);
-	began[1] = kernel(p, 1, 0x20, 8);
-	end(p, 1, 100);
-}
-
-/* Two launches of the executable graph, whose nodes have these numbers. */
-static void is_of_two(struct play *p, uint64_t exec, uint32_t graph, uint64_t first,
-		      const uint64_t began[2])
-{
-	const struct node a = { graph, first, "gemm", 4 }, b = { graph, first + 1, "relu", 8 };
-	struct launch l = launch(p, exec);
-
-	assert_int_equal(of(p, &l, a), 0);	/* not all were seen */
-	assert_int_equal(of(p, &l, b), began[1]);
-	l = launch(p, exec);
-	assert_int_equal(of(p, &l, a), began[0]);
-	assert_int_equal(of(p, &l, b), began[1]);
-}
 
 static void nodes_are_the_calls_in_their_order(void **state)
 {
@@ -200,10 +53,11 @@ static void a_stream_that_waits_for_one_that_captures_captures_too(void **state)
 	l = launch(&p, 200);
 	of(&p, &l, (struct node){ 5, 50, "gemm", 4 });
 	of(&p, &l, (struct node){ 5, 51, "relu", 8 });
-	assert_int_equal(of(&p, &l, (struct node){ 5, 52, NULL, 4096 }), began[2]);
+	of(&p, &l, (struct node){ 5, 52, NULL, 4096 });
 	l = launch(&p, 200);
 	assert_int_equal(of(&p, &l, (struct node){ 5, 50, "gemm", 4 }), began[0]);
 	assert_int_equal(of(&p, &l, (struct node){ 5, 51, "relu", 8 }), began[1]);
+	assert_int_equal(of(&p, &l, (struct node){ 5, 52, NULL, 4096 }), began[2]);
 	kernel(&p, 2, 0x20, 8);		/* the capture is over for S2 too */
 	end_play(&p);
 }
@@ -269,7 +123,7 @@ static void what_a_capture_is_not_alone_is_not_told(void **state)
 		if (i < 2)
 			call(&p, spoils[i], (struct event){ .has = HAS_STREAM, .stream = 1 });
 		else
-			graphs_lost(p.g);
+			graphs_lost(p.g, p.tid);
 		end(&p, 1, 100);
 		make(&p, 200, 100);
 		l = launch(&p, 200);
@@ -323,6 +177,8 @@ static void a_handle_that_is_used_again_is_another_graph(void **state)
 	copy(&p, 1, 64);
 	end(&p, 1, 100);
 	make(&p, 200, 100);
+	l = launch(&p, 200);
+	assert_int_equal(of(&p, &l, (struct node){ 6, 70, NULL, 64 }), 0);
 	l = launch(&p, 200);
 	assert_int_not_equal(of(&p, &l, (struct node){ 6, 70, NULL, 64 }), 0);
 	assert_int_equal(of(&p, &old, (struct node){ 5, 50, "gemm", 4 }), began[0]);
@@ -462,6 +318,53 @@ static void any_calls_are_survived(void **state)
 	}
 }
 
+static void what_has_no_room_for_its_nodes_is_not_told(void **state)
+{
+	struct play p;
+	uint64_t began[2];
+
+	(void)state;
+	begin_play(&p);
+	p.room.nodes_left = 0;
+	begin(&p, 1);
+	end(&p, 1, 100);		/* no calls */
+	make(&p, 200, 100);
+	capture_two(&p, began);
+	make(&p, 201, 100);
+	for (uint64_t i = 0; i < 4; i++) {
+		struct launch l = launch(&p, 200 + i % 2);
+
+		assert_int_equal(of(&p, &l, (struct node){ 5 + (uint32_t)(i % 2), 50, "gemm", 4 }), 0);
+	}
+	p.room.nodes_left = GRAPHS_NODES_MAX;
+	end_play(&p);
+}
+
+static void updates_without_end_need_no_more_room(void **state)
+{
+	struct play p;
+	uint64_t began[2], left = 0;
+	const uint64_t border = 0;
+	struct launch l;
+
+	(void)state;
+	begin_play(&p);
+	capture_two(&p, began);
+	make(&p, 200, 100);
+	is_of_two(&p, 200, 5, 50, began);
+	for (int i = 0; i < 100; i++) {
+		capture_two(&p, began);
+		call(&p, ROLE_UPDATE, (struct event){ .entity = 200, .address = 100 });
+		graphs_settle(p.g, p.now_ns + 10 * SEC, range_of, &border);
+		if (i == 50)
+			left = p.room.calls_left;
+	}
+	assert_int_equal(p.room.calls_left, left);
+	l = launch(&p, 200);
+	assert_int_equal(of(&p, &l, (struct node){ 5, 50, "gemm", 4 }), began[0]);
+	end_play(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -472,6 +375,8 @@ int main(void)
 		cmocka_unit_test(what_a_capture_is_not_alone_is_not_told),
 		cmocka_unit_test(an_update_brings_the_calls_of_another_capture),
 		cmocka_unit_test(a_handle_that_is_used_again_is_another_graph),
+		cmocka_unit_test(what_has_no_room_for_its_nodes_is_not_told),
+		cmocka_unit_test(updates_without_end_need_no_more_room),
 		cmocka_unit_test(graphs_that_were_there_before_are_unresolved),
 		cmocka_unit_test(what_was_open_is_asked_when_it_is_known),
 		cmocka_unit_test(what_is_said_is_true_whatever_is_lost),

@@ -214,6 +214,16 @@ static bool has(unsigned int field)
 	return told.sample.has >> field & 1;
 }
 
+static uint64_t at_one_second(void)
+{
+	return NS_PER_SEC;
+}
+
+static uint64_t at_once(void)
+{
+	return 1;
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static void what_cannot_be_is_not_told(void **state)
@@ -223,7 +233,7 @@ static void what_cannot_be_is_not_told(void **state)
 	(void)state;
 	fake.percent = 0.0 / 0.0;
 	fake.wait = NVML_TIMEOUT;
-	assert_int_equal(nvml_reader_open(&r, NS_PER_SEC), 0);
+	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
 	assert_true(nvml_reader_has_gpm(&r));
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
 	assert_int_equal(told.n[EVENT_SAMPLE], 1);
@@ -245,7 +255,7 @@ static void what_is_refused_is_asked_once_and_what_fails_again(void **state)
 
 	(void)state;
 	fake.utilization = NVML_NOT_SUPPORTED;
-	assert_int_equal(nvml_reader_open(&r, NS_PER_SEC), 0);
+	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
 	nvml_reader_sample(&r, 3 * NS_PER_SEC);
 	assert_int_equal(fake.asked, 1);
@@ -265,7 +275,7 @@ static void a_lost_device_is_a_fault_once_and_is_left_alone(void **state)
 
 	(void)state;
 	fake.utilization = NVML_GPU_IS_LOST;
-	assert_int_equal(nvml_reader_open(&r, NS_PER_SEC), 0);
+	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
 	nvml_reader_sample(&r, 3 * NS_PER_SEC);
 	assert_int_equal(told.n[EVENT_FAULT], 1);
@@ -280,7 +290,7 @@ static void activity_is_told_where_two_readings_are_far_enough_apart(void **stat
 
 	(void)state;
 	fake.gpm = 999;
-	assert_int_equal(nvml_reader_open(&r, NS_PER_SEC), 0);
+	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
 	fake.gpm = 0;
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
 	assert_false(has(SAMPLE_SM));	/* there was none to begin with */
@@ -299,7 +309,7 @@ static void processes_without_a_number_are_counted_and_our_own_is_not(void **sta
 	fake.users = 2;
 	fake.user[0] = (struct nvml_process){ .pid = 0, .used_bytes = 5 };
 	fake.user[1] = (struct nvml_process){ .pid = 12, .used_bytes = NVML_NO_BYTES };
-	assert_int_equal(nvml_reader_open(&r, NS_PER_SEC), 0);
+	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
 	assert_int_equal(told.n[EVENT_USER], 1);
 	assert_int_equal(told.ev[EVENT_USER].pid, 12);
@@ -324,7 +334,7 @@ static void events_are_of_devices_and_kinds_that_are_known(void **state)
 	struct nvml_reader r = reader();
 
 	(void)state;
-	assert_int_equal(nvml_reader_open(&r, NS_PER_SEC), 0);
+	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
 	fake.event = (struct nvml_event){ HANDLE, NVML_EVENT_XID, 79, NVML_NO_INSTANCE,
 					  NVML_NO_INSTANCE };
 	assert_true(nvml_reader_wait(&r, 1, time_now_ns));
@@ -349,14 +359,14 @@ static void no_device_has_no_name_and_any_init_may_fail(void **state)
 
 	(void)state;
 	fake.uuid = 999;
-	assert_int_equal(nvml_reader_open(&r, 1), 0);
+	assert_int_equal(nvml_reader_open(&r, at_once), 0);
 	assert_int_equal(r.n, 0);
 	nvml_reader_sample(&r, 2);
 	nvml_reader_close(&r);
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		r = reader();
 		fake.init = codes[i];
-		assert_int_not_equal(nvml_reader_open(&r, 1), 0);
+		assert_int_not_equal(nvml_reader_open(&r, at_once), 0);
 		assert_non_null(strstr(r.trouble, "nvmlInit_v2"));
 		nvml_reader_close(&r);
 	}

@@ -233,7 +233,7 @@ static struct finding judged(bool (*judge)(const struct finding_book *b, struct 
 {
 	static const struct device_state self = { .pid = 7 };
 	static struct device_state *const on_device[] = { (struct device_state *)(uintptr_t)&self };
-	struct finding_book b = { .pid = 7, .sampled = device, .wall_ns = 10000, .session_ns = 1000,
+	struct finding_book b = { .pid = 7, .sampled = device, .wall_ns = 10000, .shared_ns = 10000, .session_ns = 1000,
 				  .unwatched_ns = 2500, .on_device = on_device, .n_on_device = 1 };
 	struct finding f = { .cause = STRBUF_INIT, .evidence = STRBUF_INIT, .next = STRBUF_INIT };
 

@@ -86,7 +86,7 @@ static void the_examples_of_the_header(void **state)
 			assert_int_equal(share_book_add(b, e->spans[k].member, &e->spans[k].span), 0);
 		for (int k = 0; k < 2; k++)
 			assert_int_equal(share_book_others(b, e->changes[k].at_ns,
-							   e->changes[k].present), 0);
+							   e->changes[k].present, UINT64_MAX), 0);
 		share_book_settle(b, A, T(100));
 		share_book_settle(b, B, T(100));
 		share_book_sum(b, &sum);
@@ -184,7 +184,7 @@ static void random_processes_settled_as_they_come(void **state)
 			assert_int_equal(share_book_join(b), m);
 		for (size_t i = 0; i < s.n_changes; i++)
 			assert_int_equal(share_book_others(b, s.changes[i].at_ns,
-							   s.changes[i].present), 0);
+							   s.changes[i].present, UINT64_MAX), 0);
 		play(&s, b);
 		copy = share_book_copy(b);
 		assert_non_null(copy);
@@ -219,11 +219,34 @@ static void one_that_is_behind_does_not_hold_memory(void **state)
 	share_book_free(b);
 }
 
+static void others_are_there_no_longer_than_somebody_says_so(void **state)
+{
+	struct share_book *b = share_book_new(0), *copy;
+	struct share_sum sum;
+
+	(void)state;
+	assert_int_equal(share_book_join(b), A);
+	assert_int_equal(share_book_others(b, 10, true, 30), 0);
+	assert_int_equal(share_book_others(b, 20, true, 40), 0);	/* said again */
+	assert_int_equal(share_book_others(b, 60, true, 70), 0);	/* after a silence */
+	copy = share_book_copy(b);
+	share_book_settle_all(b, 100);
+	share_book_settle_all(copy, 100);
+	for (int i = 0; i < 2; i++) {
+		share_book_sum(i ? copy : b, &sum);
+		assert_int_equal(sum.unwatched_ns, 30 + 10);
+		assert_int_equal(sum.idle_ns, 60);
+	}
+	share_book_free(copy);
+	share_book_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_examples_of_the_header),
 		cmocka_unit_test(random_processes_settled_as_they_come),
+		cmocka_unit_test(others_are_there_no_longer_than_somebody_says_so),
 		cmocka_unit_test(one_that_is_behind_does_not_hold_memory),
 	};
 

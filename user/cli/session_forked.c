@@ -53,8 +53,8 @@ void forked_say(const struct session *s)
 
 	if (!f->n)
 		return;
-	log_warn("process %d was forked by %d, which uses CUDA: CUDA does not work in it, and its calls, which "
-		 "fail, are not seen without probes", f->first, f->parent);
+	log_warn("process %d was forked by %d, which uses CUDA: if it calls CUDA too, that fails, and is not "
+		 "seen without probes", f->first, f->parent);
 	if (f->n > 1)
 		log_warn("the same holds for %" PRIu64 " more processes", f->n - 1);
 }

@@ -120,7 +120,7 @@ void session_nvml_end(struct session *s)
 	if (st.state == NVML_STARTING && !s->nvml.missing)
 		say_missing(s, "it had not begun when the session ended", false);
 	if (st.dropped)
-		session_push(s, &(struct event){ .kind = EVENT_COUNT, .text = "nvml", .text2 = "sample",
+		session_push(s, &(struct event){ .kind = EVENT_COUNT, .text = "nvml", .text2 = "told",
 						 .start_ns = num_add(st.told, st.dropped),
 						 .end_ns = st.told, .bytes = st.dropped });
 	nvml_free(s->nvml.reader);

@@ -19,6 +19,8 @@
 
 #define TURN_NS NS_PER_SEC
 #define WAIT_MS 100		/* at most, so that an end is noticed */
+#define BURST 64		/* events of devices in such a time; more are told later */
+#define LAST_MS 16		/* for those that wait when it ends */
 #define QUEUE_MAX 8192		/* events: a second of 8 devices with a thousand processes each */
 
 struct told {			/* an event and all that it points to */
@@ -112,8 +114,9 @@ static void wait_turn(struct nvml *n, struct nvml_reader *r, uint64_t due_ns)
 	uint64_t now_ns = time_now_ns();
 	uint64_t until_ns = num_min(due_ns, now_ns + WAIT_MS * NS_PER_MS);
 
-	if (until_ns > now_ns + NS_PER_MS)
-		nvml_reader_wait(r, (unsigned int)((until_ns - now_ns) / NS_PER_MS), time_now_ns);
+	for (int i = 0; i < BURST && until_ns > now_ns + NS_PER_MS; i++, now_ns = time_now_ns())
+		if (!nvml_reader_wait(r, (unsigned int)((until_ns - now_ns) / NS_PER_MS), time_now_ns))
+			break;
 	pthread_mutex_lock(&n->lock);
 	sleep_until(n, until_ns, &n->stop);
 	pthread_mutex_unlock(&n->lock);
@@ -135,6 +138,9 @@ static void run(struct nvml *n, struct nvml_reader *r)
 		enter(n, "it waits for events of devices");
 		wait_turn(n, r, due_ns);
 	}
+	enter(n, "it reads the last events of devices");
+	for (int i = 0; i < LAST_MS && nvml_reader_wait(r, 1, time_now_ns); i++)
+		;
 	enter(n, "it reads devices");
 	nvml_reader_sample(r, time_now_ns());
 	note_state(n, r, NVML_RUNNING);
@@ -152,7 +158,7 @@ static int open_all(struct nvml *n, struct nvml_api *api, struct nvml_reader *r)
 	if (err)
 		return err;
 	enter(n, "it initialises");
-	return nvml_reader_open(r, time_now_ns());
+	return nvml_reader_open(r, time_now_ns);
 }
 
 static void destroy(struct nvml *n)

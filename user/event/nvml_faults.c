@@ -46,7 +46,7 @@ void nvml_faults_open(struct nvml_reader *r)
 		return;
 	}
 	for (size_t i = 0; i < r->n; i++)
-		if (r->units[i].gpu_instance == NVML_NO_INSTANCE)
+		if (r->units[i].gpu_instance == NVML_NO_INSTANCE && !r->units[i].lost)
 			register_unit(r, &r->units[i]);
 }
 
@@ -105,7 +105,8 @@ bool nvml_reader_wait(struct nvml_reader *r, unsigned int ms, uint64_t (*clock)(
 	if (code == NVML_TIMEOUT)
 		return true;
 	/* A device that is lost ends a wait at once, each time; its sample says which one it is. */
-	if (code != NVML_GPU_IS_LOST)
+	r->renew_events = code == NVML_GPU_IS_LOST;
+	if (!r->renew_events)
 		nvml_note(r, "nvmlEventSetWait_v2", code);
 	r->api->event_free(r->events);
 	r->events = NULL;

@@ -235,11 +235,14 @@ void nvml_reader_sample(struct nvml_reader *r, uint64_t now_ns)
 		if (!u->divided && !u->lost && now_ns > u->told_ns)
 			sample_unit(r, u, now_ns);
 	}
+	if (r->renew_events)	/* of the other devices */
+		nvml_faults_open(r);
+	r->renew_events = false;
 }
 
 /* ---- all of them ------------------------------------------------------------------------------ */
 
-int nvml_reader_open(struct nvml_reader *r, uint64_t now_ns)
+int nvml_reader_open(struct nvml_reader *r, uint64_t (*clock)(void))
 {
 	unsigned int code = r->api->init();
 	int err;
@@ -258,8 +261,8 @@ int nvml_reader_open(struct nvml_reader *r, uint64_t now_ns)
 	r->driver[sizeof(r->driver) - 1] = '\0';
 	err = nvml_units_find(r);
 	for (size_t i = 0; i < r->n && !err; i++) {
-		r->units[i].told_ns = now_ns;
-		nvml_gpm_open(r, &r->units[i], now_ns);
+		r->units[i].told_ns = clock();
+		nvml_gpm_open(r, &r->units[i], r->units[i].told_ns);
 	}
 	if (!err)
 		nvml_faults_open(r);

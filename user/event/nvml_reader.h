@@ -43,15 +43,16 @@ struct nvml_reader {
 	struct nvml_unit *units;
 	size_t n;
 	struct nvmlEventSet_st *events;	/* NULL: none can be waited for */
+	bool renew_events;		/* they ended for a device that is lost */
 	struct nvml_process *users;
 	char trouble[160];		/* the first one; "" */
 	char driver[NVML_VERSION_BYTES];
 };
 
-/* Initialises NVML and finds the devices; faults are waited for from here on. now_ns: where their first
- * samples begin. 0, or -errno with why in r->trouble; close it in both cases. Zeroed but for api, sink,
+/* Initialises NVML and finds the devices; faults are waited for from here on, where their first samples
+ * begin. 0, or -errno with why in r->trouble; close it in both cases. Zeroed but for api, sink,
  * pids_are_hosts, own_pid. */
-int nvml_reader_open(struct nvml_reader *r, uint64_t now_ns);
+int nvml_reader_open(struct nvml_reader *r, uint64_t (*clock)(void));
 void nvml_reader_close(struct nvml_reader *r);
 
 /* A turn. */

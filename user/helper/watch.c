@@ -232,6 +232,8 @@ static void sleep_for(uint64_t ns, uint32_t seen)
 
 static void *live(void *ctx)
 {
+	uint32_t kinds;
+
 	(void)ctx;
 	prctl(PR_SET_NAME, "gpuprof-helper");
 	while (!__atomic_load_n(&watch.ending, __ATOMIC_ACQUIRE)) {
@@ -244,8 +246,8 @@ static void *live(void *ctx)
 		sleep_for(ns, seen);
 	}
 	pthread_mutex_lock(&watch.lock);
-	look();			/* a reader that came with the end gets it too */
-	if (watch.cuda && !watch.devices.known)
+	kinds = look();		/* a reader that came with the end gets it too */
+	if (kinds && watch.cuda && !watch.devices.known)
 		devices_read(&watch.devices, watch.names, &watch.ring);	/* CUDA started just now */
 	if (watch.state == GP_HELPER_AWAKE) {
 		drain(CUPTI_FLUSH_FORCED);

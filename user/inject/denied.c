@@ -5,25 +5,29 @@
 #include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "probe/caps.h"
+#include "probe/proc.h"
 
 #define SCOPE "kernel.yama.ptrace_scope"
 #define NOBODY 3	/* of it */
 
 void denied_read(struct denied *d, pid_t pid)
 {
-	char path[64], *text = io_read_file("/proc/sys/kernel/yama/ptrace_scope", 64, NULL);
-	struct stat st;
+	char path[64], *text = io_read_file("/proc/sys/kernel/yama/ptrace_scope", 64, NULL), *status;
+	const char *uid;
 
-	snprintf(path, sizeof(path), "/proc/%d", pid);
+	/* The owner of its files is root where it may not be dumped. */
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	status = io_read_file(path, 65536, NULL);
+	uid = status ? proc_status_field(status, "Uid") : NULL;
 	*d = (struct denied){ .own = geteuid(), .scope = text ? atoi(text) : -1,
 			      .can = caps_have(CAP_SYS_PTRACE) };
-	d->uid = stat(path, &st) ? d->own : st.st_uid;
+	d->uid = uid ? (uid_t)strtoul(uid, NULL, 10) : d->own;
 	free(text);
+	free(status);
 }
 
 void denied_say(const struct denied *d, char *out, size_t size)

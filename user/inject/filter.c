@@ -115,6 +115,9 @@ static int unreadable(char *why, size_t size, int err)
 	if (err == EACCES || err == EPERM)
 		return refuse(why, size, "it has a seccomp filter, and to see what that allows, gpuprof needs "
 			      "CAP_SYS_ADMIN and no filter of its own", "", "; run it as root on the host");
+	if (err == E2BIG)
+		return refuse(why, size, "it has more seccomp filters than gpuprof reads", "",
+			      "; start it with `gpuprof env`");
 	return refuse(why, size, "it has a seccomp filter, and this kernel does not show what that allows "
 		      "(CONFIG_CHECKPOINT_RESTORE)", "", "; start it with `gpuprof env`");
 }

@@ -113,6 +113,16 @@ static int detach(struct remote *r)
 	return held ? -ETIMEDOUT : 0;
 }
 
+/* A call that would tell the program that we came begins again, also if we are gone by then. */
+static int undo_interruption(struct remote *r)
+{
+	const struct machine_state found = r->original;
+
+	machine_interrupted_call(r->tid, &r->original);
+	return memcmp(found.general, r->original.general, sizeof(found.general)) ?
+		       machine_write_general(r->tid, &r->original) : 0;
+}
+
 int remote_stop(struct remote *r, pid_t pid, pid_t tid)
 {
 	int err;
@@ -129,6 +139,8 @@ int remote_stop(struct remote *r, pid_t pid, pid_t tid)
 		err = machine_read(tid, &r->original);
 	if (!err && ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof(r->mask), &r->mask))
 		err = -errno;
+	if (!err)
+		err = undo_interruption(r);
 	if (err && detach(r))
 		return -ETIMEDOUT;
 	return err == -EBUSY ? -EAGAIN : err;
@@ -144,7 +156,7 @@ int remote_to_call(struct remote *r, uint64_t end_ns, bool (*is_quiet)(struct re
 	struct __ptrace_syscall_info info;
 	int err = 0, signal = 0;
 
-	while (!err && time_now_ns() < end_ns) {
+	while (!err && (signal || time_now_ns() < end_ns)) {	/* no signal is kept from it */
 		int status;
 
 		err = go(r, PTRACE_SYSCALL, signal);

@@ -218,6 +218,13 @@ static int by_time(const void *a, const void *b)
 	return num_compare(x->start_ns, y->start_ns);
 }
 
+void capturings_lost(struct capturings *c, uint32_t tid)
+{
+	for (size_t i = c->all.n; i-- > 0;)
+		if (c->all.v[i].tid == tid)
+			drop(c, &c->all.v[i]);
+}
+
 struct captured *capturings_end(struct capturings *c, const struct event *call)
 {
 	struct capturing *at = call->has & HAS_STREAM ? of_stream(c, call->stream) : NULL;

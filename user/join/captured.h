@@ -45,6 +45,9 @@ int capturings_begin(struct capturings *c, struct graphs_room *room, const struc
 /* The capture that the stream was in, which is over: the caller's to put. NULL: there was none. */
 struct captured *capturings_end(struct capturings *c, const struct event *call);
 
+/* Calls of the thread were lost: the end of what it captures may be one. */
+void capturings_lost(struct capturings *c, uint32_t tid);
+
 /* KERNEL to ROUTINE, SPOIL, LAUNCH, RECORD, WAIT. 1: it was captured; 0 or -ENOMEM. */
 int capturings_push(struct capturings *c, const struct event *call, enum graph_role role);
 

@@ -19,10 +19,24 @@ void exec_free(struct graph_exec *e)
 	free(e);
 }
 
+/* The first stays, for its nodes; what came next is not known any more. */
+static void forget_version(struct graph_exec *e)
+{
+	captured_put(e->versions.v[1].captured);
+	captured_put(e->versions.v[2].captured);
+	e->versions.v[1].captured = NULL;
+	memmove(&e->versions.v[2], &e->versions.v[3],
+		(VERSIONS_MAX - 3) * sizeof(e->versions.v[0]));
+	e->versions.n--;
+}
+
 int exec_become(struct graph_exec *e, struct captured *captured, uint64_t since_ns)
 {
-	struct exec_version *v = VEC_PUSH(&e->versions);
+	struct exec_version *v;
 
+	if (e->versions.n == VERSIONS_MAX)
+		forget_version(e);
+	v = VEC_PUSH(&e->versions);
 	if (!v) {
 		captured_put(captured);
 		return -ENOMEM;
@@ -177,9 +191,11 @@ const struct captured_call *exec_call(struct graph_exec *e, const struct event *
 	if (!v || !v->captured || e->nodes.n > v->captured->calls.n)
 		return NULL;
 	at = place_of(e, work->work->graph_node);
-	if (at == e->nodes.n || e->nodes.v[at].id != work->work->graph_node)
+	if (at == e->nodes.n || e->nodes.v[at].id != work->work->graph_node) {
 		*err = add_node(e, at, work);
-	if (*err || e->nodes.n != v->captured->calls.n || !is_ordered(e, v))
+		return NULL;	/* others may come yet */
+	}
+	if (e->nodes.n != v->captured->calls.n || !is_ordered(e, v))
 		return NULL;
 	if (!v->checked)
 		*err = check(v, e, losses);

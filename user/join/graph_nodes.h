@@ -9,6 +9,7 @@
 #include "join/captured.h"
 
 #define EXEC_LAUNCHES 8
+#define VERSIONS_MAX 8		/* the first, one for those that are forgotten, and the latest */
 
 struct exec_version {
 	struct captured *captured;	/* NULL: not known, or not to be told by order */

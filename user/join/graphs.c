@@ -85,6 +85,10 @@ static int set_graph(struct graphs *g, uint64_t handle, struct captured *capture
 		map_del(&g->graphs, handle);
 		return 0;
 	}
+	if (!slot && g->graphs.n >= GRAPHS_EXECS_MAX) {
+		captured_put(captured);
+		return 0;
+	}
 	slot = slot ? slot : map_put(&g->graphs, handle, NULL);
 	if (!slot) {
 		captured_put(captured);
@@ -195,9 +199,10 @@ bool graphs_is_capturing(const struct graphs *g)
 	return g->capturings.all.n;
 }
 
-void graphs_lost(struct graphs *g)
+void graphs_lost(struct graphs *g, uint32_t tid)
 {
 	g->losses++;
+	capturings_lost(&g->capturings, tid);
 }
 
 int graphs_push_call(struct graphs *g, const struct event *call, enum graph_role role)

@@ -74,7 +74,7 @@ void graphs_free(struct graphs *g);
 /* One that returned, of a function of that role. 1: it was captured, so that it gave no work; 0 or -ENOMEM. */
 int graphs_push_call(struct graphs *g, const struct event *call, enum graph_role role);
 bool graphs_is_capturing(const struct graphs *g);	/* else what gives work says nothing */
-void graphs_lost(struct graphs *g);	/* calls of the process were lost */
+void graphs_lost(struct graphs *g, uint32_t tid);	/* calls of a thread were lost */
 
 /* A work and its launch (NULL: an orphan), in the order of the join; g NULL: of its process no call of a
  * graph was seen. *call: which it is of, valid until the next push; NULL unless the evidence is of one.

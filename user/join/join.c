@@ -428,7 +428,6 @@ static void await_no_more(struct join *j, struct process *p, const struct event 
 			continue;
 		at->awaited = false;
 		j->counts.launches--;
-		return;
 	}
 }
 

@@ -25,11 +25,13 @@ int device_facts_read(struct finding_book *b, const struct model *m, const struc
 	b->on_device = s->host->members.v;
 	b->n_on_device = s->host->members.n;
 	b->session_ns = model_session(m).start_ns;
+	b->interval_ns = model_session(m).interval_ns;
 	shares = model_share(m, s->host, now_ns);
 	if (!shares)
 		return -ENOMEM;
 	share_book_sum(shares, &sum);
 	b->unwatched_ns = sum.unwatched_ns;
+	b->shared_ns = sum.close_ns - sum.open_ns;
 	share_book_free(shares);
 	return 0;
 }
@@ -38,14 +40,15 @@ int device_facts_read(struct finding_book *b, const struct model *m, const struc
 
 enum weight { TOLD, NOTABLE, SEVERE };
 
-/* What NVIDIA's driver numbers. */
+/* What NVIDIA's driver numbers. What harms one process alone may be any process's: where it is one
+ * that is watched, its calls say so. */
 static const struct xid {
 	uint64_t number;
 	enum weight weight;
 	const char *what;
 } xids[] = {
-	{ 13, SEVERE, "an exception in the GPU, mostly of a kernel that accesses what it must not" },
-	{ 31, SEVERE, "a page fault of the GPU, mostly of a kernel that accesses what it must not" },
+	{ 13, NOTABLE, "an exception in the GPU, mostly of a kernel that accesses what it must not" },
+	{ 31, NOTABLE, "a page fault of the GPU, mostly of a kernel that accesses what it must not" },
 	{ 43, NOTABLE, "a process's work was stopped after a fault" },
 	{ 45, NOTABLE, "a process's work was removed, mostly after another fault" },
 	{ 48, SEVERE, "memory had an error that could not be corrected" },
@@ -53,11 +56,11 @@ static const struct xid {
 	{ 62, SEVERE, "the GPU's own controller stopped" },
 	{ 63, NOTABLE, "a bad part of memory will be replaced at the next reset" },
 	{ 64, SEVERE, "a bad part of memory could not be replaced" },
-	{ 69, SEVERE, "an exception in the GPU, mostly of a kernel" },
+	{ 69, NOTABLE, "an exception in the GPU, mostly of a kernel" },
 	{ 74, SEVERE, "NVLink failed" },
 	{ 79, SEVERE, "the GPU has fallen off the bus" },
 	{ 92, NOTABLE, "memory has many errors that are corrected" },
-	{ 94, SEVERE, "memory had an error that only the process that used it is harmed by" },
+	{ 94, NOTABLE, "memory had an error that only the process that used it is harmed by" },
 	{ 95, SEVERE, "memory had an error that any process may be harmed by" },
 	{ 119, SEVERE, "the GPU's system processor does not answer" },
 	{ 120, SEVERE, "the GPU's system processor failed" },
@@ -206,7 +209,7 @@ static void add_strangers(struct strbuf *out, const struct finding_book *b)
 	for (size_t i = 0; i < b->sampled->users.n; i++) {
 		const struct sample_user *u = &b->sampled->users.v[i];
 
-		if (is_watched(b, u->pid))
+		if (u->seen_ns < b->interval_ns || is_watched(b, u->pid))
 			continue;
 		if (said++ >= STRANGERS_NAMED)
 			continue;
@@ -225,14 +228,14 @@ static void add_strangers(struct strbuf *out, const struct finding_book *b)
 
 bool unwatched_judge(const struct finding_book *b, struct finding *f)
 {
-	if (!b->sampled || !b->wall_ns ||
-	    (double)b->unwatched_ns < FINDING_SHARE_MIN * (double)b->wall_ns)
+	if (!b->sampled || !b->shared_ns ||
+	    (double)b->unwatched_ns < FINDING_SHARE_MIN * (double)b->shared_ns)
 		return false;
 	strbuf_addf(&f->cause, "GPU %u is used by others that are not watched: ", b->sampled->index);
 	add_strangers(&f->cause, b);
 	format_ns(&f->evidence, b->unwatched_ns);
 	strbuf_addf(&f->evidence, " (%.1f %%) in which no watched process ran and they may have; sampled by "
-		    "NVML, about once a second", 100 * (double)b->unwatched_ns / (double)b->wall_ns);
+		    "NVML, about once a second", 100 * (double)b->unwatched_ns / (double)b->shared_ns);
 	next_add(&f->next, NEXT_DEVICE, &b->whom, NULL);
 	return true;
 }

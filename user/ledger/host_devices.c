@@ -11,6 +11,9 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/time.h"
+
+#define TRUSTED_NS (2 * NS_PER_SEC)	/* a sample is for so long, if no other comes */
 
 static void host_free(struct host_device *h)
 {
@@ -136,7 +139,7 @@ static int apply_sample(struct host_device *h, const struct sampled_device *d, u
 		any = true;
 		stayed |= u->stayed;
 	}
-	err = share_book_others(h->book, from_ns, stayed && ran);
+	err = share_book_others(h->book, from_ns, stayed && ran, num_add(d->told_ns, TRUSTED_NS));
 	share_book_settle_others(h->book, wait && any ? d->told_ns : UINT64_MAX);
 	return err;
 }

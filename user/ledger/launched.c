@@ -82,14 +82,15 @@ static struct launched_row *add_row(struct launched *l, uint64_t hash, const str
 static struct launched_row *find_row(struct launched *l, const struct key *key, const char *name)
 {
 	uint64_t hash = XXH64(key, sizeof(*key), name ? XXH64(name, strlen(name), 0) : 0);
+	const struct key other = { .pid = key->pid, .device = key->device };
 	const struct map_slot *slot;
 
 	for (; (slot = map_find(&l->by_key, hash)); hash++)
 		if (is_row(&l->rows.v[slot->value], key, name))
 			return &l->rows.v[slot->value];
-	if (l->rows.n >= LAUNCHED_MAX && (!name || strcmp(name, LAUNCHED_OTHER) != 0))
-		return find_row(l, &(struct key){ .pid = key->pid, .device = key->device },
-				LAUNCHED_OTHER);
+	if (l->rows.n >= LAUNCHED_MAX && (!name || strcmp(name, LAUNCHED_OTHER) != 0 ||
+					  memcmp(key, &other, sizeof(other)) != 0))
+		return find_row(l, &other, LAUNCHED_OTHER);
 	return add_row(l, hash, key, name);
 }
 

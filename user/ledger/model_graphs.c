@@ -32,9 +32,10 @@ int graph_note_call(struct model *m, struct thread *t, const struct event *ev,
 	enum graph_role role = role_of(m, ev->func, fn);
 	int captured;
 
-	if (p->graphs && t->lost_seen != t->book.counts.lost) {
+	if (t->lost_seen != t->book.counts.lost) {
 		t->lost_seen = t->book.counts.lost;
-		graphs_lost(p->graphs);
+		if (p->graphs)
+			graphs_lost(p->graphs, ev->tid);
 	}
 	if (role == ROLE_NONE || !says_something(p->graphs, role))
 		return 0;

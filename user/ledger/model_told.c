@@ -17,6 +17,12 @@ static bool is_probed(const struct thread *t, const struct event *ev)
 	       timeline_call(&t->timeline, ev->start_ns, ev->end_ns);
 }
 
+/* Inside what has not returned. */
+static bool is_open(const struct thread *t, const struct event *ev)
+{
+	return t->book.has_open && !t->book.is_off && ev->start_ns >= t->book.open_start;
+}
+
 int told_push(struct model *m, const struct event *ev)
 {
 	const struct thread *t = who_known_thread(m, ev->pid, ev->tid);
@@ -36,7 +42,7 @@ int told_push(struct model *m, const struct event *ev)
 		m->counts.late[ev->kind]++;	/* what probes saw then is not known any more */
 		return 0;
 	}
-	if (t && is_probed(t, ev))
+	if (t && (is_open(t, ev) || is_probed(t, ev)))
 		return 0;
 	tally = tallies_find(&p->info.tallies, ev);
 	return tally ? tally_add(tally, ev) : -ENOMEM;

@@ -21,7 +21,7 @@ struct member {
 };
 
 struct change {
-	uint64_t at_ns;
+	uint64_t at_ns, until_ns;	/* nobody says what is later */
 	bool present;
 };
 
@@ -29,6 +29,7 @@ struct share_book {
 	uint64_t cursor;		/* settled up to here */
 	VEC(struct member) members;
 	VEC(struct change) others;	/* in order; the first of several has come to pass */
+	size_t past;			/* this many have, at least */
 	uint64_t others_ns;		/* known up to here; UINT64_MAX: nobody tells */
 	struct share_sum sum;
 	uint64_t late_ns;
@@ -88,7 +89,8 @@ struct share_book *share_book_copy(const struct share_book *b)
 	for (size_t i = 0; !err && i < b->members.n; i++)
 		err = copy_member(to, &b->members.v[i]);
 	for (size_t i = 0; !err && i < b->others.n; i++)
-		err = share_book_others(to, b->others.v[i].at_ns, b->others.v[i].present);
+		err = share_book_others(to, b->others.v[i].at_ns, b->others.v[i].present,
+					b->others.v[i].until_ns);
 	if (!err)
 		return to;
 	share_book_free(to);
@@ -140,18 +142,19 @@ static const struct share_span *now_of(struct member *m, uint64_t cursor, uint64
 }
 
 /* Somebody else is there at the cursor; *until: when that may change. */
-static bool others_at(const struct share_book *b, uint64_t *until)
+static bool others_at(struct share_book *b, uint64_t *until)
 {
-	bool present = false;
+	const struct change *last;
 
-	for (size_t i = 0; i < b->others.n; i++) {
-		if (b->others.v[i].at_ns > b->cursor) {
-			*until = num_min(*until, b->others.v[i].at_ns);
-			break;
-		}
-		present = b->others.v[i].present;
-	}
-	return present;
+	while (b->past < b->others.n && b->others.v[b->past].at_ns <= b->cursor)
+		b->past++;
+	if (b->past < b->others.n)
+		*until = num_min(*until, b->others.v[b->past].at_ns);
+	last = b->past ? &b->others.v[b->past - 1] : NULL;
+	if (!last || !last->present || b->cursor >= last->until_ns)
+		return false;
+	*until = num_min(*until, last->until_ns);
+	return true;
 }
 
 /* From the cursor to where anything changes, at most to the horizon. */
@@ -192,6 +195,7 @@ static void forget_changes(struct share_book *b)
 	while (past + 1 < b->others.n && b->others.v[past + 1].at_ns <= b->cursor)
 		past++;
 	b->others.n -= past;
+	b->past -= num_min(b->past, past);
 	if (past)
 		memmove(b->others.v, b->others.v + past, b->others.n * sizeof(*b->others.v));
 }
@@ -262,18 +266,21 @@ int share_book_add(struct share_book *b, size_t member, const struct share_span 
 	return 0;
 }
 
-int share_book_others(struct share_book *b, uint64_t at_ns, bool present)
+int share_book_others(struct share_book *b, uint64_t at_ns, bool present, uint64_t until_ns)
 {
 	struct change *last = b->others.n ? &b->others.v[b->others.n - 1] : NULL;
 
-	if (last ? last->present == present : !present)
+	if (last ? last->present == present && (!present || at_ns <= last->until_ns) : !present) {
+		if (last)
+			last->until_ns = num_max(last->until_ns, until_ns);
 		return 0;
+	}
 	if (last)
 		at_ns = num_max(at_ns, last->at_ns);
 	last = VEC_PUSH(&b->others);
 	if (!last)
 		return -ENOMEM;
-	*last = (struct change){ at_ns, present };
+	*last = (struct change){ at_ns, until_ns, present };
 	return 0;
 }
 

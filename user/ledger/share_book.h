@@ -61,8 +61,9 @@ void share_book_cut(struct share_book *b);
  * late. 0 or -ENOMEM. */
 int share_book_add(struct share_book *b, size_t member, const struct share_span *span);
 
-/* From at_ns on others are on the device, or are not; in order of time. 0 or -ENOMEM. */
-int share_book_others(struct share_book *b, uint64_t at_ns, bool present);
+/* From at_ns on others are on the device, or are not; in order of time. They are until nobody says so any
+ * more (until_ns). 0 or -ENOMEM. */
+int share_book_others(struct share_book *b, uint64_t at_ns, bool present, uint64_t until_ns);
 
 /* That is known up to horizon_ns, and waited for; UINT64_MAX, as at first: nobody tells. */
 void share_book_settle_others(struct share_book *b, uint64_t horizon_ns);

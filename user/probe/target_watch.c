@@ -318,8 +318,11 @@ static bool follows(struct target_watch *w, struct perf_record *rec)
 		return true;
 	}
 	slot = map_find(&w->followed, (uint64_t)rec->ev.pid);
-	if (!slot)
+	if (!slot) {
+		if (rec->ev.kind == TARGET_FORK)	/* a number used again, whose end was lost */
+			map_del(&w->followed, (uint64_t)rec->ev.child);
 		return false;
+	}
 	rec->ev.root = (pid_t)slot->value;
 	if (rec->ev.kind == TARGET_FORK)
 		follow(w, rec->ev.child, rec->ev.root);
