@@ -60,10 +60,9 @@ report() { "$GPUPROF" report "$@"; }
 		sleep "0.$(printf %03d $((RANDOM % 300)))"
 		kill -KILL "$PROFILER"
 		wait "$PROFILER" || true
-		run --separate-stderr report c.gpr --table calls,threads,events --format json
+		status=0
+		report c.gpr --table calls,threads,events --format json >r.json || status=$?
 		assert_equal "$status" 5
-		assert_output --partial schema_version
-		printf '%s\n' "$output" >r.json
 		run laws r.json
 		assert_success
 		rm c.gpr
