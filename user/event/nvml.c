@@ -20,7 +20,6 @@
 #define TURN_NS NS_PER_SEC
 #define WAIT_MS 100		/* at most, so that an end is noticed */
 #define BURST 64		/* events of devices in such a time; more are told later */
-#define LAST_MS 16		/* for those that wait when it ends */
 #define QUEUE_MAX 8192		/* events: a second of 8 devices with a thousand processes each */
 
 struct told {			/* an event and all that it points to */
@@ -122,6 +121,18 @@ static void wait_turn(struct nvml *n, struct nvml_reader *r, uint64_t due_ns)
 	pthread_mutex_unlock(&n->lock);
 }
 
+/* Until it had to wait for one. */
+static void read_waiting(struct nvml_reader *r)
+{
+	uint64_t end_ns;
+
+	for (int i = 0; i < BURST; i++) {
+		end_ns = time_now_ns() + NS_PER_MS;
+		if (!nvml_reader_wait(r, 1, time_now_ns) || time_now_ns() >= end_ns)
+			return;
+	}
+}
+
 static void run(struct nvml *n, struct nvml_reader *r)
 {
 	uint64_t due_ns = time_now_ns();
@@ -138,11 +149,10 @@ static void run(struct nvml *n, struct nvml_reader *r)
 		enter(n, "it waits for events of devices");
 		wait_turn(n, r, due_ns);
 	}
-	enter(n, "it reads the last events of devices");
-	for (int i = 0; i < LAST_MS && nvml_reader_wait(r, 1, time_now_ns); i++)
-		;
 	enter(n, "it reads devices");
-	nvml_reader_sample(r, time_now_ns());
+	nvml_reader_sample(r, time_now_ns());	/* first: who used them is about to be gone */
+	enter(n, "it reads the last events of devices");
+	read_waiting(r);
 	note_state(n, r, NVML_RUNNING);
 }
 
