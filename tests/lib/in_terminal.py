@@ -5,12 +5,15 @@ there, types Ctrl-\\ or takes the terminal away. Prints what it wrote; exits as 
 import os
 import pty
 import select
+import signal
 import sys
 import time
 
 what, mark, command = sys.argv[1], sys.argv[2], sys.argv[3:]
 pid, terminal = pty.fork()
 if pid == 0:
+    for ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):  # as in the background, or by nohup
+        signal.signal(ignored, signal.SIG_DFL)
     os.execvp(command[0], command)
 
 end = time.monotonic() + 30
