@@ -87,15 +87,15 @@ static void hold_back(int signal)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
 static int add_signals(struct session *s)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		sigaddset(&set, ends[i]);
 	if (s->plan->o->on == ON_SIGNAL && s->tap.keep)
 		sigaddset(&set, SIGUSR1);
 	/* Blocked to the end: a second Ctrl-C must not cost the report. */
@@ -411,6 +411,9 @@ static int start(struct session *s)
 		err = start_tap(s);
 	if (!err)
 		err = start_probes(s);
+	/* What is measured from here on is not lost to a signal that comes before somebody waits. */
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		hold_back(ends[i]);
 	if (!err)
 		err = start_capture(s);
 	if (err)
