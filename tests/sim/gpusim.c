@@ -119,14 +119,6 @@ uint64_t gpusim_seed(void)
 	return gpusim_world.config.seed;
 }
 
-uint64_t gpusim_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 void gpusim_sleep_until(uint64_t time_ns)
 {
 	struct timespec until = { .tv_sec = INT32_MAX };

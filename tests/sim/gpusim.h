@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #define GPUSIM_FOREVER UINT64_MAX
 #define GPUSIM_MAX_DEVICES 16
@@ -90,7 +91,15 @@ struct gpusim_work {
 int gpusim_init(void);
 void gpusim_scar_place(void (*code)(void)); /* the driver's cuInit, where GPUSIM_SCAR works */
 uint64_t gpusim_seed(void);
-uint64_t gpusim_now_ns(void);
+
+static inline uint64_t gpusim_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 /* NULL for a result that the simulation never gives. */
 const char *gpusim_error_name(int result, bool runtime);
 const char *gpusim_error_text(int result);

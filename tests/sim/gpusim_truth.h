@@ -38,7 +38,9 @@ struct gpusim_call {
 
 enum { GPUSIM_NESTED = 1, GPUSIM_PRIVATE = 2, GPUSIM_PLACES = 4 };
 
-struct gpusim_call gpusim_call_begin(enum gpusim_function function, bool exported);
+/* start_ns: what the function itself read first. Behind a sleep each further page of code costs half a
+ * microsecond, in which a probe's time has already begun. */
+struct gpusim_call gpusim_call_begin(enum gpusim_function function, bool exported, uint64_t start_ns);
 int gpusim_call_end(const struct gpusim_call *call, int result); /* returns result */
 int gpusim_write_truth(void); /* 0, or -errno; 0 and nothing done without GPUSIM_TRUTH */
 

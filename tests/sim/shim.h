@@ -17,10 +17,12 @@
 
 static inline struct gpusim_call shim_begin(enum gpusim_function function)
 {
+	uint64_t start_ns = gpusim_now_ns();
+
 #ifdef GPUSIM_PRIVATE_TWIN
-	return gpusim_call_begin(function, false);
+	return gpusim_call_begin(function, false, start_ns);
 #else
-	return gpusim_call_begin(function, true);
+	return gpusim_call_begin(function, true, start_ns);
 #endif
 }
 

@@ -53,9 +53,9 @@ static struct truth_thread *thread_new(void)
 	return thread;
 }
 
-struct gpusim_call gpusim_call_begin(enum gpusim_function function, bool exported)
+struct gpusim_call gpusim_call_begin(enum gpusim_function function, bool exported, uint64_t start_ns)
 {
-	struct gpusim_call call = { .function = function, .start_ns = gpusim_now_ns() };
+	struct gpusim_call call = { .function = function, .start_ns = start_ns };
 
 	if (!mine)
 		mine = thread_new();
@@ -144,14 +144,16 @@ int gpusim_call_end(const struct gpusim_call *call, int result)
 	truth_add(&counts->bytes, call->bytes);
 	mine->depth--;
 	now_ns = gpusim_now_ns();
+	if (!mine->depth) {
+		tell(call, now_ns, result);
+		now_ns = gpusim_now_ns(); /* telling is still the call, though not of what it tells */
+	}
 	ns = now_ns - call->start_ns;
 	truth_set(&mine->last_ns, now_ns);
 	truth_add(&counts->total_ns, ns);
 	if (ns > counts->max_ns)
 		truth_set(&counts->max_ns, ns);
 	truth_add(&counts->count, 1);
-	if (!mine->depth)
-		tell(call, now_ns, result);
 	return result;
 }
 
