@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
+
 #define BATCH 2048u		/* symbols read at once */
 
 struct best {			/* the symbol for one offset so far */
@@ -35,22 +37,6 @@ static int compare_offsets(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* The first address at or above an offset. */
-static size_t first_at(const struct naming *nm, uint64_t offset)
-{
-	size_t low = 0, high = nm->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (nm->address[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static bool is_better(const struct best *new, const struct best *old)
 {
 	if (!old->start || new->start != old->start)
@@ -72,7 +58,7 @@ static void keep_better(struct best *old, const struct best *new)
 /* What is offered to the nearest address only (symbols of size 0), fill_gaps passes on. */
 static void offer_symbol(struct naming *nm, const struct best *new)
 {
-	size_t first = first_at(nm, new->start);
+	size_t first = SORTED_BELOW(nm->address, nm->n, offset, new->start);
 
 	if (first < nm->n && new->start > nm->best[first].nearest)
 		nm->best[first].nearest = new->start;

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "base/map.h"
+#include "base/sorted.h"
 
 void exec_free(struct graph_exec *e)
 {
@@ -74,19 +75,11 @@ bool exec_was_launched(const struct graph_exec *e, uint32_t tid, uint64_t ns)
 /* Where it is, or where it would be. */
 static size_t place_of(const struct graph_exec *e, uint64_t id)
 {
-	size_t from = 0, to = e->nodes.n;
+	const size_t n = e->nodes.n;
 
-	if (to && id - e->nodes.v[0].id < to && e->nodes.v[id - e->nodes.v[0].id].id == id)
+	if (n && id - e->nodes.v[0].id < n && e->nodes.v[id - e->nodes.v[0].id].id == id)
 		return id - e->nodes.v[0].id;
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-
-		if (e->nodes.v[mid].id < id)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from;
+	return SORTED_BELOW(e->nodes.v, n, id, id);
 }
 
 static void fill(struct exec_node *node, const struct event *work)

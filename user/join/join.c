@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "base/num.h"
+#include "base/sorted.h"
 #include "base/vec.h"
 #include "event/cbid.h"
 #include "join/side.h"
@@ -252,17 +253,9 @@ static int note_awaited(struct process *p)
 static bool was_captured(const struct process *p, const struct event *api)
 {
 	const uint64_t at_ns = api->start_ns + (api->end_ns - api->start_ns) / 2;
-	size_t low = 0, high = p->captured.n;
+	const size_t first = SORTED_BELOW(p->captured.v, p->captured.n, end_ns, at_ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (p->captured.v[middle].end_ns < at_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = low; i < p->captured.n && i < low + CAPTURED_NEAR; i++)
+	for (size_t i = first; i < p->captured.n && i < first + CAPTURED_NEAR; i++)
 		if (p->captured.v[i].tid == api->tid && p->captured.v[i].start_ns <= at_ns &&
 		    at_ns <= p->captured.v[i].end_ns)
 			return true;

@@ -6,20 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
+
 /* The first interval that ends at or after ns. */
 static size_t first_reaching(const struct spans *s, uint64_t ns)
 {
-	size_t lo = 0, hi = s->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->v[mid].end < ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return SORTED_BELOW(s->v, s->n, end, ns);
 }
 
 static int make_room(struct spans *s)

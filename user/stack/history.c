@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/sorted.h"
 #include "base/time.h"
 
 #define ADDRESS_END (1ull << 47)	/* vsyscall and the like lie above */
@@ -147,17 +148,9 @@ const struct history_reading *history_at(const struct history *h, uint64_t time_
 
 const struct history_span *history_span(const struct history_reading *r, uint64_t address)
 {
-	size_t low = 0, high = r->spans.n;
+	const size_t n = SORTED_UP_TO(r->spans.v, r->spans.n, start, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (r->spans.v[middle].start > address)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low && address < r->spans.v[low - 1].end ? &r->spans.v[low - 1] : NULL;
+	return n && address < r->spans.v[n - 1].end ? &r->spans.v[n - 1] : NULL;
 }
 
 void history_free(struct history *h)

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/sorted.h"
 #include "elf/demangle.h"
 #include "elf/elf.h"
 #include "probe/catalog.h"
@@ -143,17 +144,7 @@ static void find_static_call(struct visit *v, const struct place *p, const struc
 static const struct elf_address *find_address(const struct elf_address *a, size_t n,
 					      uint64_t offset)
 {
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (a[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return &a[low];
+	return &a[SORTED_BELOW(a, n, offset, offset)];
 }
 
 /* shown: what people call the function at a; NULL: nothing. */

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/sorted.h"
 #include "probe/proc.h"
 #include "probe/target_mapping.h"
 
@@ -81,28 +82,13 @@ static int compare_queries(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-static size_t first_at(const struct pass *p, uint64_t address)
-{
-	size_t low = 0, high = p->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (p->query[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static void take_line(struct pass *p, const char *line, size_t len, uint64_t at)
 {
 	struct perfmap_line l;
 
 	if (!perfmap_parse(line, len, &l))
 		return;
-	for (size_t i = first_at(p, l.start); i < p->n; i++) {
+	for (size_t i = SORTED_BELOW(p->query, p->n, address, l.start); i < p->n; i++) {
 		if (p->query[i].address - l.start >= l.size || p->answers >= MAX_ANSWERS)
 			return;
 		p->answers++;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "stack/cfi.h"
 #include "stack/expression.h"
 
@@ -40,17 +41,9 @@ enum { STEP_DONE = 1 };		/* beside 0 and -errno: this was the outermost frame */
 
 const struct stack_module *stack_find_module(const struct stack_space *space, uint64_t at)
 {
-	size_t low = 0, high = space->n_modules;
+	const size_t n = SORTED_UP_TO(space->modules, space->n_modules, start, at);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (space->modules[middle].start > at)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low && at < space->modules[low - 1].end ? &space->modules[low - 1] : NULL;
+	return n && at < space->modules[n - 1].end ? &space->modules[n - 1] : NULL;
 }
 
 static bool is_known(const struct stack_regs *regs, uint64_t number)
