@@ -4,6 +4,7 @@
 # Checks the simulated GPU as built: the first instructions of its shims, and that train and simcalls leave the truth
 # they should. usage: check-sim.sh [BUILD/sim]   (default: build/sim)
 # shellcheck disable=SC2317  # the checks are reached through report
+# No grep -q at the end of a pipe: it leaves when it has found, and pipefail takes who still writes for failed.
 set -euo pipefail
 
 sim=${1:-build/sim}
@@ -45,7 +46,7 @@ first_instructions() { # first_instructions LIBRARY MNEMONIC: every exported fun
 }
 
 launch_thunk() { # launch_thunk LIBRARY: __cudaLaunchKernel is a jump into cudaLaunchKernel
-	objdump -d "$1" | grep -A6 '<__cudaLaunchKernel.*>:$' | grep -Eq '(jmp|b) .*<cudaLaunchKernel(@|>)'
+	objdump -d "$1" | grep -A6 '<__cudaLaunchKernel.*>:$' | grep -E '(jmp|b) .*<cudaLaunchKernel(@|>)' >/dev/null
 }
 
 truth() { # truth FILE PYTHON: an assertion about the truth; count(f), nested(f), row(f) are at hand
@@ -106,7 +107,7 @@ per_thread_twins() { # the runtime's twins call the driver's, with the same byte
 stripped_static() { # nothing in it says where the runtime is, and it calls like the others
 	local mode exported
 	[[ -z $(nm "$sim/simcalls-static" 2>/dev/null) ]]
-	! nm -D "$sim/simcalls-static" | grep -q cuda || return 1
+	! nm -D "$sim/simcalls-static" | grep cuda >/dev/null || return 1
 	for mode in export private; do
 		GPUSIM_PROCADDR=$mode GPUSIM_TRUTH=$work/static.json "$sim/simcalls-static" cudaLaunchKernel=10
 		exported=$([[ $mode == export ]] && echo True || echo False)
@@ -117,8 +118,8 @@ stripped_static() { # nothing in it says where the runtime is, and it calls like
 
 older_runtime() { # the runtime of CUDA 12 under its name
 	local library=$sim/cuda12/libcudart.so.12
-	objdump -p "$library" | grep -Eq 'SONAME +libcudart.so.12$'
-	nm -D "$library" | grep -q 'cudaLaunchKernel@@libcudart.so.12'
+	objdump -p "$library" | grep -E 'SONAME +libcudart.so.12$' >/dev/null
+	nm -D "$library" | grep 'cudaLaunchKernel@@libcudart.so.12' >/dev/null
 	GPUSIM_TRUTH=$work/older.json "$sim/simcalls-dl" --dlopen "$library" cudaLaunchKernel=5
 	truth "$work/older.json" "count('cudaLaunchKernel') == 5"
 }
@@ -173,7 +174,7 @@ nccl_begins_with() { # nccl_begins_with MNEMONIC: every function, by its address
 	local address
 	for address in $(nm -D --defined-only "$sim/libnccl.so.2" | awk '$2 == "T" { print $1 }'); do
 		objdump -d --no-show-raw-insn --start-address="0x$address" --stop-address=$((0x$address + 1)) \
-			"$sim/libnccl.so.2" | tail -n 1 | grep -q "$1"
+			"$sim/libnccl.so.2" | tail -n 1 | grep "$1" >/dev/null
 	done
 }
 
