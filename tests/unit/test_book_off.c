@@ -93,26 +93,39 @@ static void the_examples_hold(void **state)
 	}
 }
 
+/* What happened, what was read of it, and a cut. */
+static void begin_and_cut(struct run *r, const struct event *first, const struct event *reading, uint64_t ns,
+			  struct book_sum *sum)
+{
+	*r = (struct run){ 0 };
+	book_init(&r->book, BASE, NULL);
+	apply(r, first);
+	apply(r, reading);
+	book_cut(&r->book, ns, sum);
+	assert_balanced(sum);
+}
+
+static void end_with(struct run *r, const struct event *last, struct book_sum *sum)
+{
+	apply(r, last);
+	book_read(&r->book, T(100), sum);
+	assert_balanced(sum);
+}
+
 /* A thread that sleeps through two cuts, of which the session reads that it does. */
 static void a_cut_divides_a_sleep(void **state)
 {
 	const struct event first = call(1, L, T(0), T(5)), last = off(2, OFF_SLEEP, T(20), T(70));
 	const struct event reading = still(off(1, OFF_SLEEP, T(20), T(40)));
-	struct run r = { 0 };
 	struct book_sum sum;
+	struct run r;
 
 	(void)state;
-	book_init(&r.book, BASE, NULL);
-	apply(&r, &first);
-	apply(&r, &reading);
-	book_cut(&r.book, T(40), &sum);
-	assert_balanced(&sum);
+	begin_and_cut(&r, &first, &reading, T(40), &sum);
 	assert_int_equal(sum.ns[SLEEP], 20);
 	book_cut(&r.book, T(60), &sum);
 	assert_int_equal(sum.ns[SLEEP], 20);
-	apply(&r, &last);
-	book_read(&r.book, T(100), &sum);
-	assert_balanced(&sum);
+	end_with(&r, &last, &sum);
 	assert_int_equal(sum.ns[SLEEP], 10);
 	assert_int_equal(sum.ns[CLASS_OTHER], 30);
 	assert_int_equal(r.book.counts.late_ns, 0);
@@ -124,18 +137,13 @@ static void an_end_before_what_was_read_is_late(void **state)
 {
 	const struct event first = call(1, L, T(0), T(5)), last = off(2, OFF_SLEEP, T(20), T(30));
 	const struct event reading = still(off(1, OFF_SLEEP, T(20), T(40)));
-	struct run r = { 0 };
 	struct book_sum sum;
+	struct run r;
 
 	(void)state;
-	book_init(&r.book, BASE, NULL);
-	apply(&r, &first);
-	apply(&r, &reading);
-	book_cut(&r.book, T(60), &sum);
+	begin_and_cut(&r, &first, &reading, T(60), &sum);
 	assert_int_equal(sum.ns[SLEEP], 40);
-	apply(&r, &last);
-	book_read(&r.book, T(100), &sum);
-	assert_balanced(&sum);
+	end_with(&r, &last, &sum);
 	assert_int_equal(sum.ns[CLASS_OTHER], 40);
 	assert_int_equal(r.book.counts.late_ns, 20);
 }
@@ -145,18 +153,13 @@ static void a_cut_divides_what_a_call_was_blocked(void **state)
 	const struct event enter = begun(EVENT_ENTER, 1, S, T(10));
 	const struct event reading = still(blocked(off(1, OFF_CALL, T(10), T(50)), 30));
 	const struct event leave = blocked(call(2, S, T(10), T(80)), 55);
-	struct run r = { 0 };
 	struct book_sum sum;
+	struct run r;
 
 	(void)state;
-	book_init(&r.book, BASE, NULL);
-	apply(&r, &enter);
-	apply(&r, &reading);
-	book_cut(&r.book, T(50), &sum);
+	begin_and_cut(&r, &enter, &reading, T(50), &sum);
 	assert_int_equal(sum.blocked_ns[CLASS_SYNC], 30);
-	apply(&r, &leave);
-	book_read(&r.book, T(100), &sum);
-	assert_balanced(&sum);
+	end_with(&r, &leave, &sum);
 	assert_int_equal(sum.ns[CLASS_SYNC], 30);
 	assert_int_equal(sum.blocked_ns[CLASS_SYNC], 25);
 }

@@ -8,6 +8,16 @@
 
 /* ---- worked examples -------------------------------------------------------------------------- */
 
+/* The graph of two as the executable graph 200, whose nodes were seen. A launch of it. */
+static struct launch play_two(struct play *p, uint64_t began[2])
+{
+	begin_play(p);
+	capture_two(p, began);
+	make(p, 200, 100);
+	is_of_two(p, 200, 5, 50, began);
+	return launch(p, 200);
+}
+
 static void nodes_are_the_calls_in_their_order(void **state)
 {
 	struct play p;
@@ -139,11 +149,7 @@ static void an_update_brings_the_calls_of_another_capture(void **state)
 	struct launch old, l;
 
 	(void)state;
-	begin_play(&p);
-	capture_two(&p, began);
-	make(&p, 200, 100);
-	is_of_two(&p, 200, 5, 50, began);
-	old = launch(&p, 200);
+	old = play_two(&p, began);
 	begin(&p, 2);
 	again[0] = kernel(&p, 2, 0x10, 40);
 	again[1] = kernel(&p, 2, 0x20, 80);
@@ -167,11 +173,7 @@ static void a_handle_that_is_used_again_is_another_graph(void **state)
 	struct launch l, old;
 
 	(void)state;
-	begin_play(&p);
-	capture_two(&p, began);
-	make(&p, 200, 100);
-	is_of_two(&p, 200, 5, 50, began);
-	old = launch(&p, 200);
+	old = play_two(&p, began);
 	call(&p, ROLE_FORGET_EXEC, (struct event){ .entity = 200 });
 	begin(&p, 1);
 	copy(&p, 1, 64);

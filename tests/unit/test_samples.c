@@ -21,11 +21,21 @@
 
 static struct samples samples;
 static struct sampled_device *device;
+static struct finding found;
+
+static void forget_found(void)
+{
+	strbuf_free(&found.cause);
+	strbuf_free(&found.evidence);
+	strbuf_free(&found.next);
+	found = (struct finding){ .cause = STRBUF_INIT, .evidence = STRBUF_INIT, .next = STRBUF_INIT };
+}
 
 static int setup(void **state)
 {
 	(void)state;
 	samples_free(&samples);
+	forget_found();
 	return 0;
 }
 
@@ -229,82 +239,56 @@ static void a_book_waits_for_strangers_where_it_may(void **state)
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-static struct finding judged(bool (*judge)(const struct finding_book *b, struct finding *f), bool *holds)
+/* Whether it holds. What was found is there until the next is judged. */
+static bool judged(bool (*judge)(const struct finding_book *b, struct finding *f))
 {
 	static const struct device_state self = { .pid = 7 };
 	static struct device_state *const on_device[] = { (struct device_state *)(uintptr_t)&self };
 	struct finding_book b = { .pid = 7, .sampled = device, .wall_ns = 10000, .shared_ns = 10000, .session_ns = 1000,
 				  .unwatched_ns = 2500, .on_device = on_device, .n_on_device = 1 };
-	struct finding f = { .cause = STRBUF_INIT, .evidence = STRBUF_INIT, .next = STRBUF_INIT };
 
-	*holds = judge(&b, &f);
-	return f;
-}
-
-static void finding_done(struct finding *f)
-{
-	strbuf_free(&f->cause);
-	strbuf_free(&f->evidence);
-	strbuf_free(&f->next);
+	forget_found();
+	return judge(&b, &found);
 }
 
 static void the_worst_fault_is_the_cause_and_all_are_evidence(void **state)
 {
-	struct finding f;
-	bool holds;
-
 	(void)state;
 	fault(FAULT_ECC_CORRECTED, 0, 500001000);
 	fault(FAULT_ECC_CORRECTED, 0, 700001000);
-	f = judged(fault_judge, &holds);
-	assert_true(holds);
-	assert_string_equal(finding_severity(&f), "low");
-	finding_done(&f);
+	assert_true(judged(fault_judge));
+	assert_string_equal(finding_severity(&found), "low");
 	fault(FAULT_XID, 79, 12300001000);
 	fault(FAULT_XID, 4711, 12300001000);
-	f = judged(fault_judge, &holds);
-	assert_true(holds);
-	assert_string_equal(finding_severity(&f), "high");
-	assert_string_equal(f.cause.s, "GPU 3: XID 79, the GPU has fallen off the bus");
-	assert_string_equal(f.evidence.s, "by NVML: an error of memory was corrected at 0.5 s, 2 times; XID 79 "
-			    "at 12.3 s; XID 4711 at 12.3 s");
-	finding_done(&f);
+	assert_true(judged(fault_judge));
+	assert_string_equal(finding_severity(&found), "high");
+	assert_string_equal(found.cause.s, "GPU 3: XID 79, the GPU has fallen off the bus");
+	assert_string_equal(found.evidence.s, "by NVML: an error of memory was corrected at 0.5 s, 2 times; "
+			    "XID 79 at 12.3 s; XID 4711 at 12.3 s");
 }
 
 static void clocks_that_are_kept_down_are_told_by_reason(void **state)
 {
-	struct finding f;
-	bool holds;
-
 	(void)state;
 	assert_int_equal(sample(0, 9600, SAMPLE_CLOCK_REASONS, CLOCK_IDLE | CLOCK_SETTING), 0);
 	assert_int_equal(sample(9600, 10000, SAMPLE_CLOCK_REASONS, CLOCK_POWER_CAP), 0);
-	f = judged(throttled_judge, &holds);
-	assert_false(holds);		/* 4 %: usual under load */
-	finding_done(&f);
+	assert_false(judged(throttled_judge));		/* 4 %: usual under load */
 	assert_int_equal(sample(10000, 12000, SAMPLE_CLOCK_REASONS, CLOCK_POWER_CAP | CLOCK_THERMAL), 0);
-	f = judged(throttled_judge, &holds);
-	assert_true(holds && f.is_notable && !f.has_share);
-	assert_string_equal(f.cause.s, "GPU 3: its clocks were kept down by its power limit");
-	assert_string_equal(f.evidence.s, "17 % of the time by heat, 20 % of the time by its power limit; sampled "
-			    "by NVML, about once a second");
-	finding_done(&f);
+	assert_true(judged(throttled_judge) && found.is_notable && !found.has_share);
+	assert_string_equal(found.cause.s, "GPU 3: its clocks were kept down by its power limit");
+	assert_string_equal(found.evidence.s, "17 % of the time by heat, 20 % of the time by its power limit; "
+			    "sampled by NVML, about once a second");
 }
 
 static void strangers_are_named_and_those_that_are_watched_are_none(void **state)
 {
-	struct finding f;
-	bool holds;
-
 	(void)state;
 	user(7, 1000);
 	user(12, 1000);
-	f = judged(unwatched_judge, &holds);
-	assert_true(holds && !f.has_share);
-	assert_string_equal(f.cause.s, "GPU 3 is used by others that are not watched: pid 12 (11.7 KiB of its "
+	assert_true(judged(unwatched_judge) && !found.has_share);
+	assert_string_equal(found.cause.s, "GPU 3 is used by others that are not watched: pid 12 (11.7 KiB of its "
 			    "memory)");
-	assert_non_null(strstr(f.evidence.s, "(25.0 %)"));
-	finding_done(&f);
+	assert_non_null(strstr(found.evidence.s, "(25.0 %)"));
 }
 
 int main(void)
@@ -326,5 +310,6 @@ int main(void)
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
 	samples_free(&samples);
+	forget_found();
 	return failed;
 }

@@ -75,21 +75,28 @@ static void fork_exec_mmap_exit_come_in_order(void **state)
 	scratch_remove(&scratch);
 }
 
+/* As nobody: a child of its own that waits, and is watched. 0, or what the process returns. */
+static int watch_child(void *arg, struct child *c, struct target_watch **w)
+{
+	if (is_root() && !become_nobody())
+		return 99;
+	*c = child_start(run_children, arg);
+	if (!child_await(c))
+		return 98;
+	*w = target_watch_new(c->pid);
+	events = (struct log){ 0 };
+	return *w ? 0 : 77;
+}
+
 static int watch_to_the_end(void *arg)
 {
 	struct target_watch *w;
 	struct pollfd p;
 	struct child c;
+	int rc = watch_child(arg, &c, &w);
 
-	if (is_root() && !become_nobody())
-		return 99;
-	c = child_start(run_children, arg);
-	if (!child_await(&c))
-		return 98;
-	w = target_watch_new(c.pid);
-	if (!w)
-		return 77;
-	events = (struct log){ 0 };
+	if (rc)
+		return rc;
 	p = (struct pollfd){ .fd = target_watch_fd(w), .events = POLLIN };
 	if (poll(&p, 1, 0) != 1)	/* the first wait returns at once */
 		return 1;
@@ -288,16 +295,10 @@ static int watch_own(void *arg)
 {
 	struct target_watch *w;
 	struct child c;
+	int rc = watch_child(arg, &c, &w);
 
-	if (is_root() && !become_nobody())
-		return 99;
-	c = child_start(run_children, arg);
-	if (!child_await(&c))
-		return 98;
-	w = target_watch_new(c.pid);
-	if (!w)
-		return 77;
-	events = (struct log){ 0 };
+	if (rc)
+		return rc;
 	child_signal(&c);
 	child_end(&c);
 	return !read_until(w, TARGET_EXIT, c.pid) ||
