@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Strings, maps, vectors, durations and files: the promises of user/base. */
+/* Strings, durations and files: the promises of user/base. (Containers: test_containers.c.) */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -20,27 +20,10 @@
 
 #include "base/io.h"
 #include "base/log.h"
-#include "base/map.h"
 #include "base/pairs.h"
 #include "base/str.h"
 #include "base/time.h"
-#include "base/vec.h"
-
-static uint64_t draw(uint64_t *seed)
-{
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 7;
-	return *seed ^= *seed << 17;
-}
-
-static uint64_t new_seed(void)
-{
-	const char *given = getenv("SEED");
-	uint64_t seed = given ? strtoull(given, NULL, 0) : time_now_ns() | 1;
-
-	print_message("SEED=%llu\n", (unsigned long long)seed);
-	return seed;
-}
+#include "lib/random.h"
 
 /* ---- strings -------------------------------------------------------------------------------- */
 
@@ -155,7 +138,6 @@ static void distances(void **state)
 
 static void distance_is_a_metric(void **state)
 {
-	uint64_t seed = new_seed();
 
 	(void)state;
 	for (int round = 0; round < 5000; round++) {
@@ -163,8 +145,8 @@ static void distance_is_a_metric(void **state)
 		unsigned int ab, bc, ac;
 
 		for (int i = 0; i < 3; i++)
-			for (uint64_t k = 0, n = draw(&seed) % 7; k < n; k++)
-				w[i][k] = (char)('a' + draw(&seed) % 3);
+			for (uint64_t k = 0, n = below(7); k < n; k++)
+				w[i][k] = (char)('a' + below(3));
 		ab = str_distance(w[0], w[1]);
 		bc = str_distance(w[1], w[2]);
 		ac = str_distance(w[0], w[2]);
@@ -172,119 +154,6 @@ static void distance_is_a_metric(void **state)
 		assert_int_equal(!ab, !strcmp(w[0], w[1]));
 		assert_true(ac <= ab + bc);
 	}
-}
-
-/* ---- map and vector ----------------------------------------------------------------------------- */
-
-#define KEYS 300
-
-struct map_model {
-	bool there[KEYS];
-	uint64_t value[KEYS];
-	size_t n;
-};
-
-/* Keys that collide: few distinct hashes matter less than many in one run of slots. */
-static uint64_t key_of(uint64_t i)
-{
-	return i < 3 ? (uint64_t[]){ 0, UINT64_MAX, 1ull << 63 }[i] : i * 0x100000000ull;
-}
-
-static void map_step(struct map *m, struct map_model *model, uint64_t *seed)
-{
-	uint64_t i = draw(seed) % KEYS, value = draw(seed);
-	struct map_slot *slot;
-	bool is_new;
-
-	switch (draw(seed) % 5) {
-	case 0:
-	case 1:
-		slot = map_put(m, key_of(i), &is_new);
-		assert_non_null(slot);
-		assert_int_equal(is_new, !model->there[i]);
-		assert_int_equal(slot->value, model->there[i] ? model->value[i] : 0);
-		slot->value = model->value[i] = value;
-		model->n += !model->there[i];
-		model->there[i] = true;
-		break;
-	case 2:
-	case 3:
-		assert_int_equal(map_del(m, key_of(i)), model->there[i]);
-		model->n -= model->there[i];
-		model->there[i] = false;
-		break;
-	default:
-		slot = map_find(m, key_of(i));
-		assert_int_equal(slot != NULL, model->there[i]);
-		if (slot)
-			assert_int_equal(slot->value, model->value[i]);
-	}
-}
-
-static void map_equals_an_array(void **state)
-{
-	uint64_t seed = new_seed();
-
-	(void)state;
-	for (int round = 0; round < 50; round++) {
-		struct map_model model = { .n = 0 };
-		struct map m = { 0 };
-
-		assert_null(map_find(&m, 0));
-		assert_false(map_del(&m, 0));
-		for (int step = 0; step < 4000; step++) {
-			map_step(&m, &model, &seed);
-			assert_int_equal(m.n, model.n);
-			assert_true(m.n * 2 <= m.cap);
-		}
-		for (uint64_t i = 0; i < KEYS; i++) {
-			struct map_slot *slot = map_find(&m, key_of(i));
-
-			assert_int_equal(slot != NULL, model.there[i]);
-			if (slot)
-				assert_int_equal(slot->value, model.value[i]);
-		}
-		map_free(&m);
-		assert_int_equal(m.n, 0);
-	}
-}
-
-static void map_may_be_reused_after_free(void **state)
-{
-	struct map m = { 0 };
-
-	(void)state;
-	map_put(&m, 7, NULL)->value = 8;
-	map_free(&m);
-	assert_null(map_find(&m, 7));
-	map_put(&m, 7, NULL)->value = 9;
-	assert_int_equal(map_find(&m, 7)->value, 9);
-	map_free(&m);
-	map_free(&m);
-}
-
-static void vec_grows_zeroed(void **state)
-{
-	VEC(struct { uint32_t a; char b[9]; }) vec = { 0 };
-
-	(void)state;
-	for (uint32_t i = 0; i < 1000; i++) {
-		static const char zero[9];
-
-		assert_non_null(VEC_PUSH(&vec));
-		assert_int_equal(vec.n, i + 1);
-		assert_int_equal(vec.v[i].a, 0);
-		assert_memory_equal(vec.v[i].b, zero, sizeof(zero));
-		memset(&vec.v[i], 0xab, sizeof(vec.v[i]));
-		vec.v[i].a = i;
-	}
-	for (uint32_t i = 0; i < 1000; i++)
-		assert_int_equal(vec.v[i].a, i);
-	vec.n = 0;
-	assert_int_equal(VEC_PUSH(&vec)->a, 0);		/* used memory is cleared again */
-	VEC_FREE(&vec);
-	assert_null(vec.v);
-	assert_int_equal(vec.cap, 0);
 }
 
 /* ---- durations ------------------------------------------------------------------------------------ */
@@ -478,9 +347,6 @@ int main(void)
 		     text_of_others_is_copied_as_one_line),
 		SAYS("distance: edits between two words, of at most 63 characters", distances),
 		SAYS("distance: is a metric", distance_is_a_metric),
-		SAYS("map: equals an array, also while keys are deleted", map_equals_an_array),
-		SAYS("map: may be used again after it was freed", map_may_be_reused_after_free),
-		SAYS("vec: grows, new elements are zero", vec_grows_zeroed),
 		SAYS("pairs: one value a name, and no more names than allowed",
 		     pairs_keep_one_value_a_name_and_no_more_than_allowed),
 		SAYS("time: durations as people type them, others are refused", durations),
@@ -492,5 +358,5 @@ int main(void)
 		SAYS("log: one message is one line, whatever is in it", messages_are_one_line),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, random_seed, NULL);
 }

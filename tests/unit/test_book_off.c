@@ -94,8 +94,8 @@ static void the_examples_hold(void **state)
 }
 
 /* What happened, what was read of it, and a cut. */
-static void begin_and_cut(struct run *r, const struct event *first, const struct event *reading, uint64_t ns,
-			  struct book_sum *sum)
+static void begin_and_cut(struct run *r, const struct event *first, const struct event *reading,
+			  uint64_t ns, struct book_sum *sum)
 {
 	*r = (struct run){ 0 };
 	book_init(&r->book, BASE, NULL);

@@ -80,3 +80,11 @@ void map_free(struct map *m)
 	free(m->slot);
 	*m = (struct map){ 0 };
 }
+
+void map_free_each(struct map *m, void (*free_value)(void *))
+{
+	for (size_t i = 0; i < m->cap; i++)
+		if (m->slot[i].used && m->slot[i].value)
+			free_value((void *)(uintptr_t)m->slot[i].value);
+	map_free(m);
+}

@@ -49,5 +49,7 @@ struct map_slot *map_put(struct map *m, uint64_t key, bool *is_new);
 bool map_del(struct map *m, uint64_t key);	/* true: it was there */
 void map_clear(struct map *m);	/* keeps the memory */
 void map_free(struct map *m);
+/* Of a map to pointers: each that is not NULL is freed, too. */
+void map_free_each(struct map *m, void (*free_value)(void *));
 
 #endif

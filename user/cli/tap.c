@@ -72,8 +72,10 @@ static const struct reading *find_reading(const struct tap *tap, pid_t pid, uint
 	return r;
 }
 
-static void free_readings(struct reading *r)
+static void free_readings(void *last)
 {
+	struct reading *r = last;
+
 	while (r) {
 		struct reading *before = r->before;
 
@@ -275,10 +277,7 @@ int tap_push(void *ctx, const struct event *ev)
 void tap_free(struct tap *tap)
 {
 	map_free(&tap->seen);
-	for (size_t i = 0; i < tap->read.cap; i++)
-		if (tap->read.slot[i].used)
-			free_readings((void *)(uintptr_t)tap->read.slot[i].value);
-	map_free(&tap->read);
+	map_free_each(&tap->read, free_readings);
 	map_free(&tap->settled);
 	identity_room_free(&tap->room);
 }

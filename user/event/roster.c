@@ -65,8 +65,10 @@ struct roster *roster_new(void)
 	return calloc(1, sizeof(struct roster));
 }
 
-static void free_process(struct process *p)
+static void free_process(void *process)
 {
+	struct process *p = process;
+
 	free(p->cmdline);
 	pairs_free(&p->identity);
 	holdings_free(p->holdings);
@@ -77,15 +79,6 @@ void roster_free(struct roster *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->threads.cap; i++)
-		if (r->threads.slot[i].used)
-			free((void *)(uintptr_t)r->threads.slot[i].value);
-	for (size_t i = 0; i < r->processes.cap; i++) {
-		struct process *p = (void *)(uintptr_t)r->processes.slot[i].value;
-
-		if (r->processes.slot[i].used && p)
-			free_process(p);
-	}
 	for (size_t i = 0; i < r->facts.n; i++) {
 		free(r->facts.v[i].key);
 		free(r->facts.v[i].value);
@@ -94,8 +87,8 @@ void roster_free(struct roster *r)
 		free(r->readings.v[i].source);
 		free(r->readings.v[i].kind);
 	}
-	map_free(&r->threads);
-	map_free(&r->processes);
+	map_free_each(&r->threads, free);
+	map_free_each(&r->processes, free_process);
 	stacks_free(&r->stacks);
 	VEC_FREE(&r->facts);
 	VEC_FREE(&r->readings);

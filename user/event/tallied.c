@@ -89,8 +89,5 @@ void tallied_read(struct tallied *t, const struct gp_tally_key *key, const struc
 
 void tallied_free(struct tallied *t)
 {
-	for (size_t i = 0; i < t->last.cap; i++)
-		if (t->last.slot[i].used)
-			free((void *)(uintptr_t)t->last.slot[i].value);
-	map_free(&t->last);
+	map_free_each(&t->last, free);
 }

@@ -31,8 +31,10 @@ struct callstacks *callstacks_new(callstacks_code_fn set_code, void *ctx)
 	return NULL;
 }
 
-void callstacks_free_process(struct process *p)
+void callstacks_free_process(void *process)
 {
+	struct process *p = process;
+
 	history_free(&p->history);
 	map_free(&p->own);
 	if (p->perfmap_fd >= 0)
@@ -44,10 +46,7 @@ void callstacks_free(struct callstacks *cs)
 {
 	if (!cs)
 		return;
-	for (size_t i = 0; i < cs->processes.cap; i++)
-		if (cs->processes.slot[i].used && cs->processes.slot[i].value)
-			callstacks_free_process((struct process *)(uintptr_t)cs->processes.slot[i].value);
-	map_free(&cs->processes);
+	map_free_each(&cs->processes, callstacks_free_process);
 	images_free(cs->images);
 	strpool_free(cs->names);
 	VEC_FREE(&cs->nodes);

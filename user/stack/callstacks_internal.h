@@ -40,7 +40,7 @@ struct callstacks {
 };
 
 struct process *callstacks_find(const struct callstacks *cs, pid_t pid);	/* NULL: not known */
-void callstacks_free_process(struct process *p);
+void callstacks_free_process(void *process);
 
 /* While the process lives; a file that is open can be read when it is removed. */
 void callstacks_open_perfmap(struct process *p);

@@ -66,7 +66,5 @@ struct table *view_copies(const struct model *m)
 		return NULL;
 	for (size_t i = 0; !err && i < devices_count(d); i++)
 		err = add_device(t, m, devices_get(d, i));
-	if (!err)
-		err = table_sort(t, columns[TOTAL].name);
-	return table_done(t, err);
+	return table_done_by(t, err, columns[TOTAL].name);
 }

@@ -223,9 +223,7 @@ struct table *view_kernels_by_launch(const struct model *m)
 		return NULL;
 	for (size_t i = 0; l && !err && i < l->rows.n; i++)
 		err = add_launched(t, m, &l->rows.v[i]);
-	if (!err)
-		err = table_sort(t, columns[TOTAL].name);
-	return table_done(t, err);
+	return table_done_by(t, err, columns[TOTAL].name);
 }
 
 /* ---- by name -------------------------------------------------------------------------------- */
@@ -246,7 +244,5 @@ struct table *view_kernels(const struct model *m)
 			if (s->kernels.all.v[k]->time.count)
 				err = add_row(t, number, s, s->kernels.all.v[k]);
 	}
-	if (!err)
-		err = table_sort(t, columns[TOTAL].name);
-	return table_done(t, err);
+	return table_done_by(t, err, columns[TOTAL].name);
 }

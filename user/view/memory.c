@@ -166,7 +166,5 @@ struct table *view_memory(const struct model *m, bool by_stack)
 			err = add_process(&r, model_memory(m, i), by_stack);
 	}
 	folded_free(&r.folded);
-	if (!err)
-		err = table_sort(t, columns[LIVE].name);
-	return table_done(t, err);
+	return table_done_by(t, err, columns[LIVE].name);
 }

@@ -75,7 +75,5 @@ struct table *view_ranges(const struct model *m, uint64_t now_ns)
 	for (size_t i = 0; i < model_processes(m) && !err; i++)
 		if (model_ranges(m, i))
 			err = add_process(t, model_process(m, i)->pid, model_ranges(m, i), now_ns);
-	if (!err)
-		err = table_sort(t, columns[WALL].name);
-	return table_done(t, err);
+	return table_done_by(t, err, columns[WALL].name);
 }

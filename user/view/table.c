@@ -252,3 +252,8 @@ int table_sort(struct table *t, const char *column)
 	t->cells = sorted;
 	return 0;
 }
+
+struct table *table_done_by(struct table *t, int err, const char *column)
+{
+	return table_done(t, err ? err : table_sort(t, column));
+}

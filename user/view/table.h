@@ -74,6 +74,7 @@ void table_keep(struct table *t, bool (*keep)(const struct cell *cells, const vo
 /* Sorts by a column, descending for numbers, ascending for text; unknown
  * last; stable. -ENOENT: no such column. */
 int table_sort(struct table *t, const char *column);
+struct table *table_done_by(struct table *t, int err, const char *column);	/* table_done, sorted */
 void table_say_none(struct table *t, const char *why);	/* a literal: text and md, if without rows */
 void table_top(struct table *t, size_t n);	/* keeps the first n rows; remembers how many were cut */
 
