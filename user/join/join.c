@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * A process after the other: what comes looks for its other half, and waits if there is none. Which
- * of CUPTI's functions launch, and so hold up the horizon, is told by their names.
- */
+/* A process after the other: what comes looks for its other half, and waits if there is none. */
 #include "join/join.h"
 
 #include <errno.h>
@@ -11,9 +8,9 @@
 
 #include "base/map.h"
 #include "base/num.h"
-#include "base/sorted.h"
 #include "base/vec.h"
-#include "event/cbid.h"
+#include "join/api_roles.h"
+#include "join/captures.h"
 #include "join/side.h"
 
 #define ROOM_BYTES (20u << 20)	/* of all processes */
@@ -21,16 +18,11 @@
 #define TELL_EVERY 1024		/* records of a process between two horizons */
 #define TELL_EVERY_NS 100000000ull
 
-struct captured_span {		/* a call that gave no work */
-	uint64_t start_ns, end_ns;
-	uint32_t tid;
-};
-
 struct process {
 	uint32_t pid;
 	struct launches launches;
 	struct works works;
-	VEC(struct captured_span) captured;	/* by their times; what is old leaves */
+	struct captures captures;
 	VEC(uint32_t) awaiting;		/* numbers, the low half, of launches that were awaited */
 	uint64_t latest_ns;		/* that a record of it named */
 	uint64_t told_ns, told_at_ns;	/* the horizon, and the watermark then */
@@ -47,43 +39,8 @@ struct join {
 	uint64_t start_ns, stop_ns;	/* of the session; 0: not known */
 	uint64_t watermark_ns;		/* 0: there is none */
 	struct join_counts counts;
-	uint8_t launches[2][CBID_MAX / 8];	/* bits: runtime, driver */
+	struct api_roles roles;
 };
-
-/* ---- which functions launch ----------------------------------------------------------------- */
-
-static bool is_launch_name(const char *name)
-{
-	static const char *const of_launches[] = { "Launch", "Memcpy", "Memset" };
-	static const char *const of_others[] = { "Node", "HostFunc", "Attribute", "Graph" };
-
-	if (strstr(name, "GraphLaunch"))
-		return true;
-	for (size_t i = 0; i < sizeof(of_others) / sizeof(of_others[0]); i++)
-		if (strstr(name, of_others[i]))
-			return false;
-	for (size_t i = 0; i < sizeof(of_launches) / sizeof(of_launches[0]); i++)
-		if (strstr(name, of_launches[i]))
-			return true;
-	return false;
-}
-
-static void find_launches(uint8_t launches[CBID_MAX / 8], unsigned int domain)
-{
-	size_t n;
-	const struct cbid *v = cbid_all(domain, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (is_launch_name(v[i].name))
-			launches[v[i].number / 8] |= (uint8_t)(1u << v[i].number % 8);
-}
-
-/* One that failed launches nothing. */
-static bool is_launch(const struct join *j, const struct event *api)
-{
-	return !api->result && api->func < CBID_MAX &&
-	       j->launches[api->dir == CBID_DRIVER][api->func / 8] >> api->func % 8 & 1;
-}
 
 /* ---- processes ------------------------------------------------------------------------------ */
 
@@ -95,8 +52,7 @@ struct join *join_new(const struct join_sink *sink)
 		return NULL;
 	j->sink = *sink;
 	j->room = (struct side_room){ ROOM_BYTES, ROOM_TEXT_BYTES };
-	find_launches(j->launches[0], CBID_RUNTIME);
-	find_launches(j->launches[1], CBID_DRIVER);
+	api_roles_init(&j->roles);
 	return j;
 }
 
@@ -105,7 +61,7 @@ static void process_free(struct join *j, struct process *p)
 	launches_free(&p->launches, &j->room);
 	works_free(&p->works, &j->room);
 	VEC_FREE(&p->awaiting);
-	VEC_FREE(&p->captured);
+	captures_free(&p->captures);
 	free(p);
 }
 
@@ -246,24 +202,15 @@ static int note_awaited(struct process *p)
 	return 0;
 }
 
-#define CAPTURED_MAX 65536	/* calls that are kept; the older half leaves */
-#define CAPTURED_NEAR 64	/* of other threads, between two of one */
-#define CAPTURED_BACK 4096	/* launches that are looked at */
-
 static bool was_captured(const struct process *p, const struct event *api)
 {
-	const uint64_t at_ns = api->start_ns + (api->end_ns - api->start_ns) / 2;
-	const size_t first = SORTED_BELOW(p->captured.v, p->captured.n, end_ns, at_ns);
-
-	for (size_t i = first; i < p->captured.n && i < first + CAPTURED_NEAR; i++)
-		if (p->captured.v[i].tid == api->tid && p->captured.v[i].start_ns <= at_ns &&
-		    at_ns <= p->captured.v[i].end_ns)
-			return true;
-	return false;
+	return captures_have_call(&p->captures, api->tid,
+				  api->start_ns + (api->end_ns - api->start_ns) / 2);
 }
 
 static int push_api(struct join *j, struct process *p, const struct event *ev)
 {
+	const unsigned int roles = api_roles_get(&j->roles, ev);
 	struct side_launch *by = launches_find(&p->launches, ev->seq);
 	struct side_work *w;
 	int err = 0;
@@ -274,7 +221,7 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 	if (!by)
 		return -ENOMEM;
 	*by = (struct side_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
-				    .used_ns = ev->end_ns, .awaited = is_launch(j, ev) && !was_captured(p, ev) };
+				    .used_ns = ev->end_ns, .awaited = roles & API_LAUNCH && !was_captured(p, ev) };
 	j->counts.launches += by->awaited;
 	if (by->awaited)
 		err = note_awaited(p);
@@ -405,6 +352,8 @@ static int push_record(struct join *j, const struct event *ev)
 	return err || ++p->untold < TELL_EVERY ? err : tell_horizon(j, p);
 }
 
+#define CAPTURED_BACK 4096	/* launches that are looked at */
+
 /* Its record came first. */
 static void await_no_more(struct join *j, struct process *p, const struct event *call)
 {
@@ -427,21 +376,12 @@ static void await_no_more(struct join *j, struct process *p, const struct event 
 int join_captured(struct join *j, const struct event *call)
 {
 	struct process *p = find_process(j, call->pid);
-	struct captured_span *at;
 
 	if (!p)
 		return -ENOMEM;
 	await_no_more(j, p, call);
-	if (p->captured.n >= CAPTURED_MAX) {
-		p->captured.n /= 2;
-		memmove(p->captured.v, p->captured.v + p->captured.n,
-			p->captured.n * sizeof(p->captured.v[0]));
-	}
-	at = VEC_PUSH(&p->captured);
-	if (!at)
-		return -ENOMEM;
-	*at = (struct captured_span){ call->start_ns, call->end_ns, call->tid };
-	return 0;
+	return captures_add_call(&p->captures, &(struct capture_call){ call->start_ns, call->end_ns,
+								       call->tid });
 }
 
 bool join_knows(const struct join *j, uint32_t pid)

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Two lists by time, each nearly in order as it comes. */
+#include "join/captures.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/sorted.h"
+
+#define KEPT_MAX 65536		/* of each */
+#define NEAR 64			/* calls of other threads, between two of one */
+
+void captures_free(struct captures *c)
+{
+	VEC_FREE(&c->calls);
+	VEC_FREE(&c->marks);
+}
+
+int captures_add_call(struct captures *c, const struct capture_call *call)
+{
+	struct capture_call *at;
+
+	if (c->calls.n >= KEPT_MAX) {
+		c->calls.n /= 2;
+		memmove(c->calls.v, c->calls.v + c->calls.n, c->calls.n * sizeof(c->calls.v[0]));
+	}
+	at = VEC_PUSH(&c->calls);
+	if (!at)
+		return -ENOMEM;
+	*at = *call;
+	return 0;
+}
+
+bool captures_have_call(const struct captures *c, uint32_t tid, uint64_t at_ns)
+{
+	const size_t first = SORTED_BELOW(c->calls.v, c->calls.n, end_ns, at_ns);
+
+	for (size_t i = first; i < c->calls.n && i < first + NEAR; i++)
+		if (c->calls.v[i].tid == tid && c->calls.v[i].start_ns <= at_ns &&
+		    at_ns <= c->calls.v[i].end_ns)
+			return true;
+	return false;
+}
+
+int captures_mark(struct captures *c, uint64_t ns, bool ends)
+{
+	size_t i;
+
+	if (c->marks.n >= KEPT_MAX) {
+		c->marks.n /= 2;
+		memmove(c->marks.v, c->marks.v + c->marks.n, c->marks.n * sizeof(c->marks.v[0]));
+	}
+	if (!VEC_PUSH(&c->marks))
+		return -ENOMEM;
+	for (i = c->marks.n - 1; i && c->marks.v[i - 1].ns > ns; i--)
+		c->marks.v[i] = c->marks.v[i - 1];
+	c->marks.v[i] = (struct capture_mark){ ns, ends };
+	return 0;
+}
+
+bool captures_are_at(const struct captures *c, uint64_t ns)
+{
+	const size_t next = SORTED_BELOW(c->marks.v, c->marks.n, ns, num_add(ns, 1));
+
+	return (next && !c->marks.v[next - 1].ends) || (next < c->marks.n && c->marks.v[next].ends);
+}
