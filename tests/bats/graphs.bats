@@ -91,6 +91,11 @@ evidence() { # EVIDENCE
 	graphs --by launch --attach none
 	assert_equal "$(evidence order)" 0
 	assert_equal "$(evidence unresolved)" "$(in_graphs)"
+	# What was captured is known as such by CUPTI's records of captures alone.
+	run report_value r.json '[e["orphan"] for e in t["events"] if e["kind"] == "api"]'
+	assert_output "[0]"
+	run report_value r.json '[e["hits"] > 0 for e in t["events"] if e["kind"] == "captured"]'
+	assert_output "[True]"
 }
 
 # bats test_tags=needs:root,needs:bpf

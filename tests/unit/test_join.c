@@ -419,9 +419,67 @@ static void no_work_is_awaited_of_what_was_captured_whatever_comes_first(void **
 	api(j, 3, SEC + 60, SEC + 70);
 	work(j, 3, SEC + 80, SEC + 90);
 	assert_int_equal(counts_of(j).launches, 1);
+	assert_int_equal(counts_of(j).captured, 2);
 	assert_int_equal(counts_of(j).met, 1);
 	push_time(j, EVENT_WATERMARK, 5 * SEC);
 	assert_int_equal(seen.horizon, 5 * SEC - JOIN_SETTLE_NS);	/* nothing holds it up */
+	join_free(j);
+}
+
+#define BEGIN_CAPTURE 315	/* cudaStreamBeginCapture, of the runtime */
+#define END_CAPTURE 319
+
+static void capture(struct join *j, uint16_t func, uint64_t start, uint64_t end)
+{
+	push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5, .seq = 9000 + (uint32_t)start, .func = func,
+				 .dir = RUNTIME, .start_ns = start, .end_ns = end });
+}
+
+/* No probe saw the call; of each capture one record or both are left. */
+static void a_launch_without_works_while_a_stream_captured_is_no_orphan(void **state)
+{
+	static const struct {
+		bool begin, end;
+		uint64_t captured;	/* of launches before, in and after the capture, which met nothing */
+	} cases[] = { { true, true, 1 }, { true, false, 2 }, { false, true, 2 }, { false, false, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct seen seen;
+		struct join *j = new_join(&seen);
+
+		api(j, 1, 100, 110);
+		if (cases[i].begin)
+			capture(j, BEGIN_CAPTURE, 200, 210);
+		api(j, 2, 300, 310);
+		if (cases[i].end)
+			capture(j, END_CAPTURE, 400, 410);
+		api(j, 3, 500, 510);
+		api(j, 4, 520, 530);
+		work(j, 4, 540, 550);
+		assert_int_equal(counts_of(j).awaited, 3);
+		assert_int_equal(counts_of(j).captured, 0);
+		assert_int_equal(join_end(j), 0);
+		assert_int_equal(counts_of(j).awaited, 0);
+		assert_int_equal(counts_of(j).captured, cases[i].captured);
+		assert_int_equal(counts_of(j).launches - counts_of(j).met, 3 - cases[i].captured);
+		join_free(j);
+	}
+}
+
+static void of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed(void **state)
+{
+	struct seen seen;
+	struct join *j = new_join(&seen);
+
+	(void)state;
+	capture(j, BEGIN_CAPTURE, 200, 210);
+	api(j, 1, 300, 310);		/* of another stream */
+	work(j, 1, 320, 330);
+	capture(j, END_CAPTURE, 400, 410);
+	assert_int_equal(join_end(j), 0);
+	assert_int_equal(counts_of(j).captured, 0);
+	assert_int_equal(counts_of(j).met, 1);
 	join_free(j);
 }
 
@@ -437,6 +495,8 @@ int main(void)
 		cmocka_unit_test(what_waits_is_bounded_and_leaves_in_order),
 		cmocka_unit_test(a_process_that_ended_is_forgotten),
 		cmocka_unit_test(no_work_is_awaited_of_what_was_captured_whatever_comes_first),
+		cmocka_unit_test(a_launch_without_works_while_a_stream_captured_is_no_orphan),
+		cmocka_unit_test(of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed),
 		cmocka_unit_test(random_streams_in_any_order_are_as_specified),
 		cmocka_unit_test(hostile_streams_lose_no_count),
 	};

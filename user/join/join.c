@@ -213,6 +213,7 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 	const unsigned int roles = api_roles_get(&j->roles, ev);
 	struct side_launch *by = launches_find(&p->launches, ev->seq);
 	struct side_work *w;
+	bool captured;
 	int err = 0;
 
 	if (by && widen(by, ev))
@@ -220,8 +221,14 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 	by = launches_add(&p->launches, &j->room, ev->seq);
 	if (!by)
 		return -ENOMEM;
+	if (roles & (API_CAPTURE | API_CAPTURED) &&
+	    captures_mark(&p->captures, roles & API_CAPTURE ? ev->start_ns : ev->end_ns,
+			  roles & API_CAPTURED))
+		return -ENOMEM;
+	captured = roles & API_LAUNCH && was_captured(p, ev);
+	j->counts.captured += captured;
 	*by = (struct side_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
-				    .used_ns = ev->end_ns, .awaited = roles & API_LAUNCH && !was_captured(p, ev) };
+				    .used_ns = ev->end_ns, .awaited = roles & API_LAUNCH && !captured };
 	j->counts.launches += by->awaited;
 	if (by->awaited)
 		err = note_awaited(p);
@@ -236,18 +243,39 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 
 /* ---- the horizon ---------------------------------------------------------------------------- */
 
-/* Of those that began at floor_ns or later. Launches that are awaited no more leave the list. */
-static uint64_t first_awaited(struct process *p, uint64_t floor_ns)
+/* No work came of it, and it is not waited for any longer. */
+static void decide(struct join *j, const struct process *p, struct side_launch *l)
+{
+	uint64_t middle = l->launch.start_ns + (l->launch.end_ns - l->launch.start_ns) / 2;
+
+	if (!captures_are_at(&p->captures, middle))
+		return;
+	l->awaited = false;
+	j->counts.launches--;
+	j->counts.captured++;
+}
+
+static struct side_launch *awaited_at(const struct process *p, size_t i)
 {
 	const struct launches *l = &p->launches;
+	uint64_t number = l->first + (uint32_t)(p->awaiting.v[i] - (uint32_t)l->first);
+	struct side_launch *launch = launches_at(l, number);
+
+	return number < l->next && launch->awaited ? launch : NULL;
+}
+
+/* Of those that began at floor_ns or later. Launches that are awaited no more leave the list. */
+static uint64_t first_awaited(struct join *j, struct process *p, uint64_t floor_ns)
+{
 	uint64_t first_ns = UINT64_MAX;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < p->awaiting.n; i++) {
-		uint64_t number = l->first + (uint32_t)(p->awaiting.v[i] - (uint32_t)l->first);
-		const struct side_launch *launch = launches_at(l, number);
+		struct side_launch *launch = awaited_at(p, i);
 
-		if (number >= l->next || !launch->awaited || launch->launch.start_ns < floor_ns)
+		if (launch && launch->launch.start_ns < floor_ns)
+			decide(j, p, launch);
+		if (!launch || launch->launch.start_ns < floor_ns)
 			continue;
 		first_ns = num_min(first_ns, launch->launch.start_ns);
 		p->awaiting.v[kept++] = p->awaiting.v[i];
@@ -256,9 +284,9 @@ static uint64_t first_awaited(struct process *p, uint64_t floor_ns)
 	return first_ns;
 }
 
-static uint64_t first_waiting(struct process *p, uint64_t floor_ns)
+static uint64_t first_waiting(struct join *j, struct process *p, uint64_t floor_ns)
 {
-	uint64_t first_ns = first_awaited(p, floor_ns);
+	uint64_t first_ns = first_awaited(j, p, floor_ns);
 
 	for (uint64_t i = p->works.first; i < p->works.next; i++)
 		if (!works_at(&p->works, i)->gone)
@@ -270,7 +298,7 @@ static int tell_horizon(struct join *j, struct process *p)
 {
 	uint64_t latest = num_max(p->latest_ns, j->watermark_ns);
 	uint64_t floor_ns = latest > JOIN_WINDOW_NS ? latest - JOIN_WINDOW_NS : 0;
-	uint64_t ns = num_min(first_waiting(p, floor_ns),
+	uint64_t ns = num_min(first_waiting(j, p, floor_ns),
 			      latest > JOIN_SETTLE_NS ? latest - JOIN_SETTLE_NS : 0);
 
 	ns = num_max(ns, floor_ns);
@@ -292,6 +320,7 @@ static int give_up_all(struct join *j, struct process *p)
 
 	while (!err && p->works.waiting)
 		err = give_up_first(j, p);
+	first_awaited(j, p, UINT64_MAX);
 	return err;
 }
 
@@ -357,19 +386,20 @@ static int push_record(struct join *j, const struct event *ev)
 /* Its record came first. */
 static void await_no_more(struct join *j, struct process *p, const struct event *call)
 {
-	const struct launches *l = &p->launches;
 	size_t from = p->awaiting.n > CAPTURED_BACK ? p->awaiting.n - CAPTURED_BACK : 0;
 
 	for (size_t i = p->awaiting.n; i-- > from;) {
-		uint64_t number = l->first + (uint32_t)(p->awaiting.v[i] - (uint32_t)l->first);
-		struct side_launch *at = launches_at(l, number);
-		uint64_t middle = at->launch.start_ns + (at->launch.end_ns - at->launch.start_ns) / 2;
+		struct side_launch *at = awaited_at(p, i);
+		uint64_t middle;
 
-		if (number >= l->next || !at->awaited || at->launch.tid != call->tid || middle < call->start_ns ||
-		    middle > call->end_ns)
+		if (!at || at->launch.tid != call->tid)
+			continue;
+		middle = at->launch.start_ns + (at->launch.end_ns - at->launch.start_ns) / 2;
+		if (middle < call->start_ns || middle > call->end_ns)
 			continue;
 		at->awaited = false;
 		j->counts.launches--;
+		j->counts.captured++;
 	}
 }
 
@@ -422,7 +452,12 @@ int join_push(struct join *j, const struct event *ev)
 void join_counts(const struct join *j, struct join_counts *out)
 {
 	*out = j->counts;
-	out->waiting = 0;
-	for (size_t i = 0; i < j->all.n; i++)
-		out->waiting += j->all.v[i]->works.waiting;
+	out->waiting = out->awaited = 0;
+	for (size_t i = 0; i < j->all.n; i++) {
+		const struct process *p = j->all.v[i];
+
+		out->waiting += p->works.waiting;
+		for (size_t k = 0; k < p->awaiting.n; k++)
+			out->awaited += awaited_at(p, k) != NULL;
+	}
 }

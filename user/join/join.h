@@ -63,6 +63,9 @@ struct join_counts {
 	uint64_t matched, orphan, late, skew, invalid, outside;
 	uint64_t waiting;	/* works, now */
 	uint64_t launches, met;	/* that CUPTI recorded; of these, that any work met */
+	uint64_t captured;	/* more of them, of which no work is to come: they were captured into a
+				 * graph, or met none while something was */
+	uint64_t awaited;	/* of launches that met none, those of which it may come yet */
 };
 
 struct join;

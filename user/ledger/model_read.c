@@ -132,6 +132,8 @@ void model_counts(const struct model *m, struct model_counts *out)
 	out->orphan = works.orphan;
 	out->launches = works.launches;
 	out->met = works.met;
+	out->captured = works.captured;
+	out->awaited = works.awaited;
 	out->outside = works.outside;
 	devices_counts(m->devices, &books);
 	out->late[EVENT_WORK] += books.late;

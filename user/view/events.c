@@ -50,7 +50,7 @@ static int fill_kind(struct table *t, struct cell *row, const struct model_count
 		cell_u(&row[ORPHAN], c->orphan);
 	} else if (kind == EVENT_API) {
 		cell_u(&row[MATCHED], c->met);
-		cell_u(&row[ORPHAN], c->launches - c->met);
+		cell_u(&row[ORPHAN], c->launches - c->met - c->awaited);
 	} else if (kind == EVENT_RANGE) {
 		cell_u(&row[ORPHAN], c->unplaced);
 	} else if (kind == EVENT_MEMORY) {
@@ -108,19 +108,19 @@ static int add_uncounted(struct table *t, const struct model *m, const struct mo
 	return fill_kind(t, row, c, kind);
 }
 
-/* Launches that probes saw while no helper recorded: each would have given one work or more. */
-static int add_untold(struct table *t, const struct model_counts *c)
+/* What becomes of launches without being an event. */
+static int add_launches(struct table *t, const char *kind, uint64_t n, bool lost)
 {
-	struct cell *row = c->untold ? table_row(t) : NULL;
+	struct cell *row = n ? table_row(t) : NULL;
 	int err;
 
 	if (!row)
-		return c->untold ? -ENOMEM : 0;
-	cell_u(&row[HITS], c->untold);
+		return n ? -ENOMEM : 0;
+	cell_u(&row[HITS], n);
 	cell_u(&row[RECEIVED], 0);
-	cell_u(&row[LOST], c->untold);
+	cell_u(&row[LOST], lost ? n : 0);
 	err = cell_s(t, &row[SOURCE], "helper");
-	return err ? err : cell_s(t, &row[KIND], "untold");
+	return err ? err : cell_s(t, &row[KIND], kind);
 }
 
 static int fill(struct table *t, const struct model *m)
@@ -139,7 +139,10 @@ static int fill(struct table *t, const struct model *m)
 		err = add_reading(t, m, &counts, model_reading(m, i));
 	for (size_t i = 0; !err && i < sizeof(kinds); i++)
 		err = add_uncounted(t, m, &counts, kinds[i]);
-	return err ? err : add_untold(t, &counts);
+	/* Without works that could have been told; made while no helper recorded. */
+	if (!err)
+		err = add_launches(t, "captured", counts.captured, false);
+	return err ? err : add_launches(t, "untold", counts.untold, true);
 }
 
 struct table *view_events(const struct model *m)
