@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gpusim_board.h"
 #include "gpusim_internal.h"
 
 struct gpusim_world gpusim_world = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -48,6 +49,21 @@ static uint64_t draw_seed(void)
 	return seed;
 }
 
+/* As in CUDA: one MIG instance, by its UUID, is all that a process can have of such. */
+static void read_instance(struct gpusim_config *config, const char *text)
+{
+	unsigned int instance, device;
+	int on_host = config->devices, length = 0;
+
+	config->devices = 0;
+	if (sscanf(text, GPUSIM_MIG_UUID "%n", &instance, &device, &length) != 2 || text[length] ||
+	    !instance || instance > GPUSIM_INSTANCES || device >= (unsigned int)on_host)
+		return;
+	config->devices = 1;
+	config->physical[0] = (int)device;
+	config->instance = (int)instance;
+}
+
 /* As in CUDA: a list of numbers, which ends at the first that is no device; unset means all. */
 static void read_visible(struct gpusim_config *config)
 {
@@ -59,6 +75,10 @@ static void read_visible(struct gpusim_config *config)
 	if (!text) {
 		for (number = 0; number < on_host; number++)
 			config->physical[number] = (int)number;
+		return;
+	}
+	if (!strncmp(text, "MIG-", 4)) {
+		read_instance(config, text);
 		return;
 	}
 	for (config->devices = 0; config->devices < GPUSIM_MAX_DEVICES; text = end + 1) {
@@ -81,6 +101,7 @@ void gpusim_config_read(struct gpusim_config *config)
 	if (config->seed == GPUSIM_FOREVER)
 		config->seed = draw_seed();
 	config->memory_bytes = env_number("GPUSIM_MEMORY_BYTES", 16ULL << 30);
+	config->memory_bytes /= config->instance ? GPUSIM_INSTANCES : 1;
 	config->copy_gbps = gpusim_max(env_number("GPUSIM_COPY_GBPS", 25), 1);
 	config->pageable_gbps = gpusim_max(env_number("GPUSIM_PAGEABLE_GBPS", 6), 1);
 	config->hang_kernel = env_number("GPUSIM_HANG", 0);
@@ -195,7 +216,8 @@ int gpusim_device_name(int device, char *name, size_t size)
 	return GPUSIM_OK;
 }
 
-/* The same in every process and run: "gpusim" and the device's number on the host. */
+/* The same in every process and run: "gpusim", the number of its MIG instance, the device's on the
+ * host. */
 int gpusim_device_uuid(int device, unsigned char uuid[16])
 {
 	static const unsigned char maker[] = { 'g', 'p', 'u', 's', 'i', 'm' };
@@ -206,8 +228,14 @@ int gpusim_device_uuid(int device, unsigned char uuid[16])
 		return GPUSIM_INVALID_DEVICE;
 	memset(uuid, 0, 16);
 	memcpy(uuid, maker, sizeof(maker));
+	uuid[14] = (unsigned char)gpusim_world.config.instance;
 	uuid[15] = (unsigned char)gpusim_world.config.physical[device];
 	return GPUSIM_OK;
+}
+
+bool gpusim_device_is_instance(int device)
+{
+	return device_exists(device) && gpusim_world.config.instance;
 }
 
 int gpusim_device_memory(int device, uint64_t *free_bytes, uint64_t *total_bytes)

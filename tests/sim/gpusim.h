@@ -8,8 +8,8 @@
  * agree on them), handles are checked before use. Times are nanoseconds of CLOCK_MONOTONIC, sizes
  * bytes.
  *
- * Environment: GPUSIM_SEED, GPUSIM_DEVICES (1; of those, CUDA_VISIBLE_DEVICES), GPUSIM_MEMORY_BYTES
- * (16 GiB), GPUSIM_COPY_GBPS (25; host<->device), GPUSIM_PAGEABLE_GBPS (6; of pageable memory),
+ * Environment: GPUSIM_SEED, GPUSIM_DEVICES (1; of those, CUDA_VISIBLE_DEVICES, which may also be the
+ * UUID of a MIG instance, gpusim_board.h), GPUSIM_MEMORY_BYTES (16 GiB), GPUSIM_COPY_GBPS (25; host<->device), GPUSIM_PAGEABLE_GBPS (6; of pageable memory),
  * GPUSIM_HANG=N (the N-th kernel of the process never ends), GPUSIM_VANISH=N (with the N-th its device
  * is gone: nothing on it works any more), GPUSIM_SCAR=N (with the N-th a byte of the driver's code is
  * another from then on), GPUSIM_SPIN=1 (who waits for the device stays on its CPU),
@@ -108,6 +108,7 @@ const char *gpusim_nccl_error_name(int result); /* of ncclResult_t */
 int gpusim_device_count(void);
 int gpusim_device_name(int device, char *name, size_t size);
 int gpusim_device_uuid(int device, unsigned char uuid[16]);
+bool gpusim_device_is_instance(int device); /* of MIG */
 int gpusim_device_memory(int device, uint64_t *free_bytes, uint64_t *total_bytes);
 
 /* Both make or find a context; create makes it current too, a primary one is never freed. */

@@ -69,10 +69,14 @@ static void end(void)
 
 void gpusim_board_context(int device, int change)
 {
+	struct gpusim_board_device *told;
+
 	open_once();
 	if (!board)
 		return;
-	begin(device)->contexts += (uint64_t)(int64_t)change;
+	told = begin(device);
+	told->contexts += (uint64_t)(int64_t)change;
+	told->instance = (uint64_t)gpusim_world.config.instance;
 	end();
 }
 

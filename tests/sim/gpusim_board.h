@@ -13,9 +13,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GPUSIM_BOARD_VERSION = 1, GPUSIM_BOARD_DEVICES = 16 };
+enum { GPUSIM_BOARD_VERSION = 2, GPUSIM_BOARD_DEVICES = 16 };
 
 #define GPUSIM_BOARD_PREFIX "process-"
+
+/* Of MIG: the instances of a device, each such a part of it; and the UUID of one, by its number from 1
+ * and the device's. */
+#define GPUSIM_INSTANCES 7
+#define GPUSIM_MIG_UUID "MIG-67707573-696d-0000-0000-00000000%2x%2x"
 
 /* It was busy for before_ns in all until from_ns, and is from then until until_ns without a gap.
  * Works that several streams do at once are one; exact unless one is given out of order before a
@@ -24,6 +29,7 @@ struct gpusim_board_device {
 	uint64_t contexts, memory_bytes;
 	uint64_t before_ns, from_ns, until_ns;
 	uint64_t vanished;
+	uint64_t instance; /* of MIG, from 1, that the process is in; 0: it has the whole device */
 };
 
 struct gpusim_board {

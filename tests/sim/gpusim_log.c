@@ -79,7 +79,8 @@ static void write_devices(FILE *file)
 
 	for (device = 0; device < gpusim_device_count(); device++) {
 		gpusim_device_uuid(device, uuid);
-		fprintf(file, "%s\"GPU-", device ? ", " : "");
+		fprintf(file, "%s\"%s-", device ? ", " : "",
+			gpusim_device_is_instance(device) ? "MIG" : "GPU");
 		for (i = 0; i < 16; i++)
 			fprintf(file, "%s%02x", i >= 4 && i <= 10 && i % 2 == 0 ? "-" : "",
 				uuid[i]);

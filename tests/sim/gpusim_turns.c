@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "gpusim_board.h"
 #include "gpusim_internal.h"
 
 /* The last turn that was given out: of whom, and from when to when; turns follow each other. */
@@ -27,7 +28,7 @@ struct turn {
 static struct {
 	struct turn *turn;
 	int fd;
-} open_turns[GPUSIM_MAX_DEVICES];
+} open_turns[GPUSIM_MAX_DEVICES * (1 + GPUSIM_INSTANCES)];
 
 static struct turn *open_turn(int device)
 {
@@ -70,7 +71,8 @@ uint64_t gpusim_turn_take(int device, uint64_t begin_ns, uint64_t ns)
 
 	if (!gpusim_world.config.turns)
 		return begin_ns;
-	device = gpusim_world.config.physical[device];
+	device = gpusim_world.config.physical[device] +
+		 GPUSIM_MAX_DEVICES * gpusim_world.config.instance;
 	if (!open_turns[device].turn)
 		open_turns[device].turn = open_turn(device);
 	turn = open_turns[device].turn;

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct nvml_device handles[GPUSIM_BOARD_DEVICES][1 + NVML_INSTANCES];
+static struct nvml_device handles[GPUSIM_BOARD_DEVICES][1 + GPUSIM_INSTANCES];
 static unsigned int inits;
 static uint64_t started_ns;
 
@@ -48,7 +48,7 @@ int nvml_instances(int device)
 	double count;
 
 	nvml_fact_number("mig", device, 0, &count);
-	return count > NVML_INSTANCES ? NVML_INSTANCES : (int)count;
+	return count > GPUSIM_INSTANCES ? GPUSIM_INSTANCES : (int)count;
 }
 
 struct nvml_device *nvml_handle(int device, int instance)
@@ -65,8 +65,9 @@ static bool is_handle(const struct nvml_device *device)
 }
 
 /* What is ordered for the function: a code, or no end. */
-static int ordered(const char *function, int device)
+static int ordered(const char *function, int index)
 {
+	const struct nvml_device device = { index, NVML_EVERY };
 	struct nvml_facts facts;
 	const char *value;
 	char name[80];
@@ -106,6 +107,14 @@ int nvml_enter_device(const char *function, const struct nvml_device *device, co
 	return lost > 0 || nvml_board_vanished(device->index) ? NVML_GPU_IS_LOST : NVML_OK;
 }
 
+int nvml_enter_whole(const char *function, const struct nvml_device *device, const void *argument)
+{
+	int result = nvml_enter_device(function, device, argument);
+
+	return result                   ? result :
+	       device->instance >= 0 ? NVML_INVALID_ARGUMENT : NVML_OK;
+}
+
 static void say(void)
 {
 	const char *quiet = getenv("GPUSIM_QUIET");
@@ -120,7 +129,7 @@ static void make_handles(void)
 	int i, instance;
 
 	for (i = 0; i < GPUSIM_BOARD_DEVICES; i++)
-		for (instance = -1; instance < NVML_INSTANCES; instance++)
+		for (instance = -1; instance < GPUSIM_INSTANCES; instance++)
 			*nvml_handle(i, instance) = (struct nvml_device){ i, instance };
 }
 

@@ -72,14 +72,15 @@ unsigned int nvml_board_read(int device, struct nvml_presence *out, unsigned int
 	return count;
 }
 
-uint64_t nvml_board_busy_ns(int device, uint64_t now_ns)
+uint64_t nvml_board_busy_ns(struct nvml_device device, uint64_t now_ns)
 {
 	struct nvml_presence all[PROCESSES];
-	unsigned int i, count = nvml_board_read(device, all, PROCESSES);
+	unsigned int i, count = nvml_board_read(device.index, all, PROCESSES);
 	uint64_t busy_ns = 0;
 
 	for (i = 0; i < count; i++)
-		busy_ns += gpusim_board_busy_ns(&all[i].device, now_ns);
+		if (device.instance < 0 || all[i].device.instance == (uint64_t)device.instance + 1)
+			busy_ns += gpusim_board_busy_ns(&all[i].device, now_ns);
 	return busy_ns;
 }
 

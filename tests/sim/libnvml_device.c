@@ -90,15 +90,6 @@ int nvmlDeviceGetIndex(struct nvml_device *device, unsigned int *index)
 	return result;
 }
 
-/* Of a whole device, not of an instance. */
-static int enter_whole(const char *function, const struct nvml_device *device, const void *argument)
-{
-	int result = nvml_enter_device(function, device, argument);
-
-	return result                   ? result :
-	       device->instance >= 0 ? NVML_INVALID_ARGUMENT : NVML_OK;
-}
-
 static int enter_instance(const char *function, const struct nvml_device *device,
 			  const void *argument)
 {
@@ -110,7 +101,7 @@ static int enter_instance(const char *function, const struct nvml_device *device
 
 int nvmlDeviceGetMigMode(struct nvml_device *device, unsigned int *now, unsigned int *pending)
 {
-	int result = enter_whole(__func__, device, now && pending ? now : NULL);
+	int result = nvml_enter_whole(__func__, device, now && pending ? now : NULL);
 	double mig;
 
 	if (result)
@@ -123,21 +114,21 @@ int nvmlDeviceGetMigMode(struct nvml_device *device, unsigned int *now, unsigned
 
 int nvmlDeviceGetMaxMigDeviceCount(struct nvml_device *device, unsigned int *count)
 {
-	int result = enter_whole(__func__, device, count);
+	int result = nvml_enter_whole(__func__, device, count);
 
 	if (!result)
-		*count = nvml_instances(device->index) ? NVML_INSTANCES : 0;
+		*count = nvml_instances(device->index) ? GPUSIM_INSTANCES : 0;
 	return result;
 }
 
 int nvmlDeviceGetMigDeviceHandleByIndex(struct nvml_device *device, unsigned int index,
 					struct nvml_device **mig)
 {
-	int result = enter_whole(__func__, device, mig);
+	int result = nvml_enter_whole(__func__, device, mig);
 
 	if (result)
 		return result;
-	if (!nvml_instances(device->index) || index >= NVML_INSTANCES)
+	if (!nvml_instances(device->index) || index >= GPUSIM_INSTANCES)
 		return NVML_INVALID_ARGUMENT;
 	if (index >= (unsigned int)nvml_instances(device->index))
 		return NVML_NOT_FOUND;

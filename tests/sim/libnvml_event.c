@@ -92,6 +92,10 @@ static bool take_fact(struct nvml_event_set *set, struct nvml_event_data *data)
 		if (!data->device)
 			continue;
 		data->data = strtoull(facts.all[i].value, NULL, 0);
+		if (facts.all[i].instance >= 0) {
+			data->gpu_instance = (unsigned int)facts.all[i].instance + 1;
+			data->compute_instance = 0;
+		}
 		set->told |= 1ULL << i;
 		return true;
 	}

@@ -22,7 +22,7 @@ static void complain(const char *word)
 		fprintf(stderr, "gpusim: '%s' is no fact of the simulated NVML\n", word);
 }
 
-/* NAME[@DEVICE]=VALUE[:FROM_MS[:UNTIL_MS]] */
+/* NAME[@DEVICE[/INSTANCE]]=VALUE[:FROM_MS[:UNTIL_MS]] */
 static bool parse(char *word, struct nvml_fact *fact)
 {
 	char *value = strchr(word, '='), *device, *times;
@@ -31,11 +31,14 @@ static bool parse(char *word, struct nvml_fact *fact)
 	if (!value || value == word)
 		return false;
 	*value++ = '\0';
-	*fact = (struct nvml_fact){ .device = NVML_EVERY, .until_ms = UINT64_MAX };
+	*fact = (struct nvml_fact){ .device = NVML_EVERY, .instance = NVML_EVERY,
+				    .until_ms = UINT64_MAX };
 	device = strchr(word, '@');
 	if (device) {
 		*device++ = '\0';
 		fact->device = (int)strtol(device, &end, 10);
+		if (end != device && *end == '/')
+			fact->instance = (int)strtol(end + 1, &end, 10);
 		if (end == device || *end)
 			return false;
 	}
@@ -100,14 +103,16 @@ void nvml_facts_read(struct nvml_facts *facts)
 		add_all(facts, text);
 }
 
-bool nvml_fact_is(const struct nvml_fact *fact, const char *name, int device)
+bool nvml_fact_is(const struct nvml_fact *fact, const char *name, struct nvml_device device)
 {
 	return !strcmp(fact->name, name) &&
-	       (fact->device == NVML_EVERY || device == NVML_EVERY || fact->device == device);
+	       (fact->device == NVML_EVERY || device.index == NVML_EVERY ||
+		fact->device == device.index) &&
+	       (fact->instance == NVML_EVERY || fact->instance == device.instance);
 }
 
-const char *nvml_fact_find(const struct nvml_facts *facts, const char *name, int device,
-			   uint64_t ms)
+const char *nvml_fact_find(const struct nvml_facts *facts, const char *name,
+			   struct nvml_device device, uint64_t ms)
 {
 	unsigned int i;
 
@@ -119,6 +124,11 @@ const char *nvml_fact_find(const struct nvml_facts *facts, const char *name, int
 }
 
 int nvml_fact_number(const char *name, int device, double fallback, double *number)
+{
+	return nvml_fact_of(name, (struct nvml_device){ device, NVML_EVERY }, fallback, number);
+}
+
+int nvml_fact_of(const char *name, struct nvml_device device, double fallback, double *number)
 {
 	struct nvml_facts facts;
 	const char *value;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct nvml_gpm_sample {
-	int device; /* -1: nothing taken yet */
+	struct nvml_device device; /* index -1: nothing taken yet */
 	uint64_t at_ns, busy_ns;
 };
 
@@ -44,7 +44,7 @@ int nvmlGpmSampleAlloc(struct nvml_gpm_sample **sample)
 	*sample = calloc(1, sizeof(**sample));
 	if (!*sample)
 		return NVML_NO_MEMORY;
-	(*sample)->device = -1;
+	(*sample)->device.index = -1;
 	return NVML_OK;
 }
 
@@ -57,7 +57,7 @@ int nvmlGpmSampleFree(struct nvml_gpm_sample *sample)
 	return result;
 }
 
-static int get_sample(const char *function, const struct nvml_device *device,
+static int get_sample(const char *function, const struct nvml_device *device, int instance,
 		      struct nvml_gpm_sample *sample)
 {
 	int result = nvml_enter_device(function, device, sample);
@@ -66,16 +66,16 @@ static int get_sample(const char *function, const struct nvml_device *device,
 		result = supported(device);
 	if (result)
 		return result;
-	sample->device = device->index;
+	sample->device = (struct nvml_device){ device->index, instance };
 	sample->at_ns = nvml_now_ns();
-	sample->busy_ns = nvml_board_busy_ns(device->index, sample->at_ns);
+	sample->busy_ns = nvml_board_busy_ns(sample->device, sample->at_ns);
 	return NVML_OK;
 }
 
 /* In MIG mode the instance must be named. */
 int nvmlGpmSampleGet(struct nvml_device *device, struct nvml_gpm_sample *sample)
 {
-	int result = get_sample(__func__, device, sample);
+	int result = get_sample(__func__, device, NVML_EVERY, sample);
 
 	return !result && nvml_instances(device->index) ? NVML_NOT_SUPPORTED : result;
 }
@@ -83,7 +83,7 @@ int nvmlGpmSampleGet(struct nvml_device *device, struct nvml_gpm_sample *sample)
 int nvmlGpmMigSampleGet(struct nvml_device *device, unsigned int instance,
 			struct nvml_gpm_sample *sample)
 {
-	int result = get_sample(__func__, device, sample);
+	int result = get_sample(__func__, device, (int)instance - 1, sample);
 
 	if (result)
 		return result;
@@ -103,7 +103,7 @@ static void get_metric(const struct nvml_gpm_get *get, struct nvml_gpm_metric *m
 	if (metric->id == NVML_GPM_GRAPHICS || metric->id == NVML_GPM_SM)
 		value = busy_ns < ns ? 100.0 * (double)busy_ns / (double)ns : 100;
 	snprintf(name, sizeof(name), "gpm.%u", metric->id);
-	metric->result = nvml_fact_number(name, get->second->device, value, &metric->value);
+	metric->result = nvml_fact_of(name, get->second->device, value, &metric->value);
 	if (!metric->result && metric->value < 0)
 		metric->result = NVML_NOT_SUPPORTED;
 	metric->short_name = metric->long_name = "gpusim";
@@ -119,8 +119,9 @@ int nvmlGpmMetricsGet(struct nvml_gpm_get *get)
 		return result;
 	if (get->version != NVML_GPM_VERSION)
 		return NVML_VERSION_MISMATCH;
-	if (!get->first || !get->second || get->first->device < 0 || !get->count ||
-	    get->count > METRICS || get->first->device != get->second->device ||
+	if (!get->first || !get->second || get->first->device.index < 0 || !get->count ||
+	    get->count > METRICS || get->first->device.index != get->second->device.index ||
+	    get->first->device.instance != get->second->device.instance ||
 	    get->second->at_ns <= get->first->at_ns)
 		return NVML_INVALID_ARGUMENT;
 	for (i = 0; i < get->count; i++)

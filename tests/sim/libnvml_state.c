@@ -43,14 +43,19 @@ static unsigned int add_ordered(int device, struct nvml_process *out, unsigned i
 
 	nvml_facts_read(&facts);
 	for (i = 0; i < facts.count && count < room; i++)
-		if (nvml_fact_is(&facts.all[i], "process", device) && facts.all[i].from_ms <= ms &&
+		if (nvml_fact_is(&facts.all[i], "process", (struct nvml_device){ device, NVML_EVERY }) && facts.all[i].from_ms <= ms &&
 		    ms < facts.all[i].until_ms)
 			out[count++] = ordered_process(facts.all[i].value, nvml_instances(device) > 0);
 	return count;
 }
 
-/* Who has a context on the device, and who is ordered to. In MIG mode all are in the first
- * instance, but for those of whom it is ordered otherwise. */
+static unsigned int instance_of(const struct nvml_presence *process)
+{
+	return process->device.instance ? (unsigned int)process->device.instance : 1;
+}
+
+/* Who has a context on the device, and who is ordered to. In MIG mode who names no instance is in
+ * the first one. */
 static unsigned int processes_of(int device, struct nvml_process *out, unsigned int room)
 {
 	struct nvml_presence all[PROCESSES];
@@ -64,7 +69,7 @@ static unsigned int processes_of(int device, struct nvml_process *out, unsigned 
 			out[count++] = (struct nvml_process){
 				.pid = (unsigned int)all[i].pid,
 				.used_bytes = all[i].device.memory_bytes + whole(context_bytes),
-				.gpu_instance = mig ? 1 : NVML_NO_INSTANCE,
+				.gpu_instance = mig ? instance_of(&all[i]) : NVML_NO_INSTANCE,
 				.compute_instance = mig ? 0 : NVML_NO_INSTANCE };
 	return count + add_ordered(device, out + count, room - count);
 }
@@ -106,7 +111,7 @@ static struct nvml_memory memory_of(const struct nvml_device *device)
 	unsigned int i, count = processes_of(device->index, all, PROCESSES);
 
 	if (device->instance >= 0)
-		memory.total /= NVML_INSTANCES;
+		memory.total /= GPUSIM_INSTANCES;
 	for (i = 0; i < count; i++)
 		if (is_in(&all[i], device))
 			memory.used += all[i].used_bytes;
@@ -147,7 +152,8 @@ static unsigned int percent_busy(int device)
 		uint64_t at_ns, busy_ns;
 		unsigned int percent;
 	} last[GPUSIM_BOARD_DEVICES];
-	uint64_t now_ns = nvml_now_ns(), busy_ns = nvml_board_busy_ns(device, now_ns), since_ns, ran_ns;
+	uint64_t now_ns = nvml_now_ns(), since_ns, ran_ns;
+	uint64_t busy_ns = nvml_board_busy_ns((struct nvml_device){ device, NVML_EVERY }, now_ns);
 	unsigned int percent;
 
 	pthread_mutex_lock(&lock);
@@ -188,7 +194,7 @@ int nvmlDeviceGetUtilizationRates(struct nvml_device *device, struct nvml_utiliz
 
 int nvmlDeviceGetPowerUsage(struct nvml_device *device, unsigned int *mw)
 {
-	int result = nvml_enter_device(__func__, device, mw);
+	int result = nvml_enter_whole(__func__, device, mw);
 	double power;
 
 	if (result)
@@ -206,7 +212,7 @@ int nvmlDeviceGetTotalEnergyConsumption(struct nvml_device *device, unsigned lon
 		uint64_t at_ns;
 		double mj;
 	} last[GPUSIM_BOARD_DEVICES];
-	int result = nvml_enter_device(__func__, device, mj);
+	int result = nvml_enter_whole(__func__, device, mj);
 	uint64_t now_ns = nvml_now_ns(), from_ns;
 	double power;
 
@@ -226,7 +232,7 @@ int nvmlDeviceGetTotalEnergyConsumption(struct nvml_device *device, unsigned lon
 
 int nvmlDeviceGetClockInfo(struct nvml_device *device, int clock, unsigned int *mhz)
 {
-	int result = nvml_enter_device(__func__, device, mhz);
+	int result = nvml_enter_whole(__func__, device, mhz);
 	char name[16];
 	double value;
 
@@ -244,7 +250,7 @@ int nvmlDeviceGetClockInfo(struct nvml_device *device, int clock, unsigned int *
 static int clock_reasons(const char *function, const struct nvml_device *device,
 			 unsigned long long *bits)
 {
-	int result = nvml_enter_device(function, device, bits);
+	int result = nvml_enter_whole(function, device, bits);
 	double value;
 
 	if (result)

@@ -155,6 +155,8 @@ static void test_mig(void **state)
 	OK(NVML(nvmlGpmMigSampleGet)(device, 2, sample));
 	assert_int_equal(NVML(nvmlGpmMigSampleGet)(device, 3, sample), NVML_INVALID_ARGUMENT);
 	OK(NVML(nvmlGpmSampleFree)(sample));
+	assert_int_equal(NVML(nvmlDeviceGetPowerUsage)(mig, &number), NVML_INVALID_ARGUMENT);
+	OK(NVML(nvmlDeviceGetPowerUsage)(device, &number));
 	order("");
 	assert_int_equal(NVML(nvmlDeviceGetIndex)(mig, &number), NVML_INVALID_ARGUMENT);
 }
@@ -186,12 +188,16 @@ static void test_events(void **state)
 	assert_int_equal(NVML(nvmlDeviceRegisterEvents)(device, 1ULL << 40, set), NVML_NOT_SUPPORTED);
 	OK(NVML(nvmlDeviceRegisterEvents)(device, NVML_EVENT_XID | NVML_EVENT_ECC_DOUBLE, set));
 	assert_int_equal(NVML(nvmlEventSetWait_v2)(set, &data, 0), NVML_TIMEOUT);
-	append("xid@2=13 clock_event@1=0 xid@1=74");
+	append("xid@2=13 clock_event@1=0 xid@1=74 xid@1/2=43");
 	OK(NVML(nvmlEventSetWait_v2)(set, &data, 1000));
 	assert_ptr_equal(data.device, device);
 	assert_int_equal(data.type, NVML_EVENT_XID);
 	assert_int_equal(data.data, 74);
 	assert_int_equal(data.gpu_instance, NVML_NO_INSTANCE);
+	OK(NVML(nvmlEventSetWait_v2)(set, &data, 1000));
+	assert_ptr_equal(data.device, device);
+	assert_int_equal(data.data, 43);
+	assert_int_equal(data.gpu_instance, 3);
 	assert_int_equal(NVML(nvmlEventSetWait_v2)(set, &data, 10), NVML_TIMEOUT);
 	OK(NVML(nvmlEventSetFree)(set));
 	order("");

@@ -230,6 +230,65 @@ static void test_busy_time(void **state)
 	end(&member, 0);
 }
 
+/* The only process of an instance, and what is used of that. */
+static void only_user(struct nvml_device *mig, struct nvml_process *process, uint64_t *used)
+{
+	struct nvml_memory memory;
+	unsigned int count = 1;
+
+	OK(NVML(nvmlDeviceGetComputeRunningProcesses_v3)(mig, &count, process));
+	assert_int_equal(count, 1);
+	OK(NVML(nvmlDeviceGetMemoryInfo)(mig, &memory));
+	*used = memory.used;
+}
+
+static void test_instances(void **state)
+{
+	struct member one, other;
+	struct nvml_device *device = device_of(1), *mig[2];
+	struct nvml_gpm_sample *first[2], *second[2];
+	struct nvml_process process;
+	char uuid[80];
+	uint64_t used;
+	int result;
+
+	(void)state;
+	order("mig@1=2,gpm.5@1/1=12.5");
+	for (unsigned int i = 0; i < 2; i++) {
+		OK(NVML(nvmlDeviceGetMigDeviceHandleByIndex)(device, i, &mig[i]));
+		OK(NVML(nvmlGpmSampleAlloc)(&first[i]));
+		OK(NVML(nvmlGpmSampleAlloc)(&second[i]));
+		OK(NVML(nvmlGpmMigSampleGet)(device, i + 1, first[i]));
+	}
+	OK(NVML(nvmlDeviceGetUUID)(mig[0], uuid, sizeof(uuid)));
+	one = start(uuid);
+	OK(NVML(nvmlDeviceGetUUID)(mig[1], uuid, sizeof(uuid)));
+	other = start(uuid);
+	tell(&one, 'c');
+	tell(&other, 'c');
+	tell(&other, 'm');
+	tell(&one, 'k');
+	only_user(mig[0], &process, &used);
+	assert_true(process.pid == (unsigned int)one.pid && process.gpu_instance == 1 && !used);
+	only_user(mig[1], &process, &used);
+	assert_true(process.pid == (unsigned int)other.pid && process.gpu_instance == 2);
+	assert_int_equal(used, BYTES);
+	for (unsigned int i = 0; i < 2; i++)
+		OK(NVML(nvmlGpmMigSampleGet)(device, i + 1, second[i]));
+	assert_true(metric(NVML_GPM_SM, first[0], second[0], &result) > 0);
+	assert_true(metric(NVML_GPM_SM, first[1], second[1], &result) <= 0);
+	metric(5, first[0], second[0], &result);
+	assert_int_equal(result, NVML_NOT_SUPPORTED);
+	assert_true(metric(5, first[1], second[1], &result) == 12.5);
+	for (unsigned int i = 0; i < 2; i++) {
+		OK(NVML(nvmlGpmSampleFree)(first[i]));
+		OK(NVML(nvmlGpmSampleFree)(second[i]));
+	}
+	end(&other, 0);		/* it has the other's pipes, too */
+	end(&one, 0);
+	order("");
+}
+
 static void test_vanished_device(void **state)
 {
 	struct nvml_device *device = device_of(3);
@@ -281,6 +340,7 @@ int main(void)
 		cmocka_unit_test(test_processes_and_memory),
 		cmocka_unit_test(test_unwatched_process),
 		cmocka_unit_test(test_busy_time),
+		cmocka_unit_test(test_instances),
 		cmocka_unit_test(test_vanished_device),
 		cmocka_unit_test(test_without_a_board),
 	};
