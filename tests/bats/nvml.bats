@@ -87,6 +87,60 @@ value() { report_value r.json "$1"; }
 	[ "$(value '[r["ns"] for r in t["devices"] if r["owner"] == "unwatched"]')" = '[]' ]
 }
 
+# instance N: its UUID, of the simulated GPU 0.
+instance() { printf 'MIG-67707573-696d-0000-0000-00000000%02x00' $(($1 + 1)); }
+
+# Two processes, each in a MIG instance of its own: train_apart NVML FACT...
+train_apart() {
+	local nvml=$1
+	shift
+	facts mig@0=3 "$@"
+	# shellcheck disable=SC2016 # it is the inner shell that expands them
+	with "$nvml" stat --capture c.gpr -o r.json --format json -- sh -c 'for uuid; do
+			CUDA_VISIBLE_DEVICES=$uuid GPUSIM_LOG=$uuid.json "$SIM/train" --steps 80 --quiet & done; wait' \
+		sh "$(instance 0)" "$(instance 1)"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "nvml: each MIG instance is a device, by its UUID and the host's numbers, with what is its own" {
+	needs root bpf sim
+	board
+	export SIM
+	train_apart nvml gpm.2@0/0=41.5 gpm.2@0/1=10 gpm.5=3 context_bytes=1000000
+	assert_success
+	run python3 "$BATS_TEST_DIRNAME/../lib/check_devices.py" r.json MIG-*.json --apart
+	assert_success
+	local table
+	for table in devices ledger; do
+		[ "$(value "{(r['device'], r['device_uuid']) for r in t['$table']} == {('0:0', '$(instance 0)'), ('0:1', '$(instance 1)')}")" = True ]
+	done
+	[ "$(value '{(r["device"], r["sm_active_pct"], r["tensor_active_pct"]) for r in t["devices"]} == {("0:0", 41.5, 3), ("0:1", 10, 3)}')" = True ]
+	[ "$(value '{r["owner"] for r in t["devices"] if not r["pid"]}')" = "{'idle'}" ]
+	[ "$(value 'all({r["device"] for r in t[name]} == {"0:0", "0:1"} for name in ("kernels", "copies", "memory", "lanes"))')" = True ]
+	[ "$(value 'len({(r["pid"], r["device"]) for r in t["kernels"]})')" -eq 2 ]
+	[ "$(value 'min(max(r["nvml_used_bytes"] or 0 for r in t["memory"] if r["device"] == d) for d in ("0:0", "0:1")) > 1000000')" = True ]
+	[ "$(value 'r["meta"]["nvml"]')" = "driver gpusim, 4 devices, activity by GPM" ]
+	"$GPUPROF" report c.gpr --format json >report.json
+	cmp r.json report.json
+	"$GPUPROF" report c.gpr --table devices --format csv >devices.csv
+	grep -q "^0:1,$(instance 1)," devices.csv
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "nvml: what befalls a GPU befalls its MIG instances, and what one does is not another's" {
+	needs root bpf sim
+	board
+	export SIM
+	train_apart nvml xid@0/1=43:100 xid@0=79:200 throttle@0=0x20 process@0=1/5000/2
+	assert_success
+	finding() { value "sorted((f['device'], f['cause']) for f in t['findings'] if f['finding'] == '$1')"; }
+	[ "$(finding device-fault)" = "[('0:0', 'GPU 0: XID 79, the GPU has fallen off the bus'), ('0:1', 'GPU 0: XID 79, the GPU has fallen off the bus')]" ]
+	[ "$(value '["XID 43" in f["evidence"] for f in sorted(t["findings"], key=lambda f: str(f["device"])) if f["finding"] == "device-fault"]')" = '[False, True]' ]
+	[ "$(finding throttled)" = "[('0:0', 'GPU 0: its clocks were kept down by heat'), ('0:1', 'GPU 0: its clocks were kept down by heat')]" ]
+	[ "$(value '{r["device"] for r in t["devices"] if r["owner"] == "unwatched"}')" = "{'0:1'}" ]
+	[[ $(finding unwatched-process) == "[('0:1', 'GPU 0:1 is used by others"* ]]
+}
+
 # bats test_tags=needs:root,needs:bpf
 @test "nvml: where there is none the report says what is missing, and nothing else changes" {
 	needs root bpf sim

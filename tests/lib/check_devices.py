@@ -3,7 +3,7 @@
 """Holds the table `devices` of a report (json) against what the simulated GPU logged (GPUSIM_LOG) in all
 processes that used it.
 
-usage: check_devices.py REPORT.json LOG.json... [--turns]
+usage: check_devices.py REPORT.json LOG.json... [--turns | --apart]
 
 Of every device, known by its UUID whatever number a process gives it, each process must own the moments at
 which it alone ran, `shared` are those at which several did, `idle` is the rest of the wall time (`unknown`
@@ -12,7 +12,7 @@ clock uncertainty says at most: so a work that begins or ends while another proc
 ends, may count for twice that more or less. The wall time holds all works and is no longer than the session.
 And what a process waited with work queued while others ran (the ledger's `other-process`) must be the
 log's, to 5 us for each call or 2 %, whichever is larger. --turns: nothing may be shared, and somebody
-must have waited; else something must be shared. Prints one line, or every difference and status 1.
+must have waited; --apart: each process has a device of its own; else something must be shared. Prints one line, or every difference and status 1.
 Knows the rules of ledger/share_book.h in plain words, over complete lists.
 """
 import argparse
@@ -155,6 +155,7 @@ def main():
     parser.add_argument("report")
     parser.add_argument("logs", nargs="+")
     parser.add_argument("--turns", action="store_true")
+    parser.add_argument("--apart", action="store_true")
     options = parser.parse_args()
     wrong, shared, waited = [], 0, 0
     report, logs = load(options.report), [load(path) for path in options.logs]
@@ -174,7 +175,9 @@ def main():
         waited += check_waits(uuid, ran, devices[uuid], report, wrong.append)
     if options.turns and (shared or not waited):
         wrong.append(f"in turns {shared} ns were shared, and {waited} ns waited")
-    if not options.turns and not shared:
+    if options.apart and (shared or waited or len(table) != len(logs)):
+        wrong.append(f"apart {shared} ns were shared, and {waited} ns waited, of {len(logs)} on {len(table)}")
+    if not options.turns and not options.apart and not shared:
         wrong.append("no two processes ran at once")
     for line in wrong[:40]:
         print(line, file=sys.stderr)

@@ -68,7 +68,7 @@ static void break_context(struct finding_book *b, uint64_t ns)
 static void break_device(struct finding_book *b, uint64_t ns)
 {
 	static struct sample_fault fault = { FAULT_XID, 79, 0, 1 };
-	static struct sampled_device broken = { .index = 1, .faults = { &fault, 1, 1 } };
+	static struct sampled_device broken = { .number = 1, .faults = { &fault, 1, 1 } };
 	static const struct sampled_device whole;
 
 	b->sampled = ns == MUCH ? &broken : &whole;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "event/device_number.h"
 #include "ledger/findings_device.h"
 #include "ledger/host_devices.h"
 #include "ledger/samples.h"
@@ -84,7 +85,7 @@ static void a_mean_is_over_the_time_that_knew_it(void **state)
 	assert_true(active(SAMPLE_TENSOR) == 7);
 	assert_true(active(SAMPLE_DRAM) == -1);
 	assert_int_equal(device->sampled_ns, 8000);
-	assert_int_equal(device->index, 3);
+	assert_int_equal(device->number, 3);
 	samples_cut(&samples);
 	assert_true(active(SAMPLE_SM) == -1);
 	assert_int_equal(sample(9000, 9500, SAMPLE_SM, 10000), 0);
@@ -267,6 +268,37 @@ static void the_worst_fault_is_the_cause_and_all_are_evidence(void **state)
 			    "XID 79 at 12.3 s; XID 4711 at 12.3 s");
 }
 
+static void instance_fault(uint64_t number)
+{
+	assert_int_equal(push(&(struct event){ .kind = EVENT_FAULT, .text = "MIG-1", .dir = FAULT_XID,
+					       .seq = device_number_instance(3, 1), .bytes = number,
+					       .start_ns = 100001000 }), 0);
+}
+
+static void what_befalls_a_gpu_befalls_its_instances(void **state)
+{
+	struct finding_book b = { .pid = 7, .session_ns = 1000 };
+	struct finding f = { .cause = STRBUF_INIT, .evidence = STRBUF_INIT, .next = STRBUF_INIT };
+
+	(void)state;
+	instance_fault(43);
+	b.sampled = device;
+	assert_null(samples_gpu_of(&samples, device));
+	fault(FAULT_XID, 79, 300001000);
+	b.gpu = samples_gpu_of(&samples, b.sampled);
+	assert_ptr_equal(b.gpu, device);
+	assert_null(samples_gpu_of(&samples, device));
+	assert_true(fault_judge(&b, &f));
+	assert_string_equal(f.cause.s, "GPU 3: XID 79, the GPU has fallen off the bus");
+	assert_string_equal(f.evidence.s, "by NVML: XID 43 at 0.1 s; GPU 3 XID 79 at 0.3 s");
+	finding_done(&f);
+	f = (struct finding){ .cause = STRBUF_INIT, .evidence = STRBUF_INIT, .next = STRBUF_INIT };
+	b.gpu = NULL;
+	assert_true(fault_judge(&b, &f));
+	assert_string_equal(f.cause.s, "GPU 3:1: XID 43, a process's work was stopped after a fault");
+	finding_done(&f);
+}
+
 static void clocks_that_are_kept_down_are_told_by_reason(void **state)
 {
 	(void)state;
@@ -304,6 +336,7 @@ int main(void)
 		cmocka_unit_test_setup(processes_without_a_number_are_strangers, setup),
 		cmocka_unit_test_setup(a_book_waits_for_strangers_where_it_may, setup),
 		cmocka_unit_test_setup(the_worst_fault_is_the_cause_and_all_are_evidence, setup),
+		cmocka_unit_test_setup(what_befalls_a_gpu_befalls_its_instances, setup),
 		cmocka_unit_test_setup(clocks_that_are_kept_down_are_told_by_reason, setup),
 		cmocka_unit_test_setup(strangers_are_named_and_those_that_are_watched_are_none, setup),
 	};

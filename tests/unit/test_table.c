@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "event/device_number.h"
 #include "view/format.h"
 #include "view/report.h"
 #include "view/utf8.h"
@@ -311,6 +312,27 @@ static void json_is_strict_and_whole(void **state)
 		"  ]\n }}\n");
 }
 
+static void an_instance_is_named_by_its_gpu_and_itself(void **state)
+{
+	static const struct column device[] = { { .name = "device", .type = CELL_DEVICE } };
+	struct table *t[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		t[i] = table_new("d", device, 1);
+		cell_u(table_row(t[i]), 12);
+		cell_u(table_row(t[i]), device_number_instance(12, 0));
+		cell_u(table_row(t[i]), device_number_instance(0, 1));
+	}
+	renders(t[0], NULL, FORMAT_CSV, "device\n12\n12:0\n0:1\n");
+	renders(t[1], NULL, FORMAT_TEXT, "d\ndevice\n    12\n  12:0\n   0:1\n");
+	t[0] = table_new("d", device, 1);
+	cell_u(table_row(t[0]), 12);
+	cell_u(table_row(t[0]), device_number_instance(12, 0));
+	renders(t[0], NULL, FORMAT_JSON, "{\"schema_version\": 1,\n \"meta\": {},\n \"tables\": {\n"
+		"  \"d\": [\n   {\"device\": 12},\n   {\"device\": \"12:0\"}\n  ]\n }}\n");
+}
+
 static void sorting_is_stable_with_the_unknown_last(void **state)
 {
 	struct table *t = table_new("calls", columns, N);
@@ -461,6 +483,7 @@ int main(void)
 		cmocka_unit_test(csv_has_raw_numbers_and_quotes_what_needs_it),
 		cmocka_unit_test(several_tables_of_csv_are_named),
 		cmocka_unit_test(json_is_strict_and_whole),
+		cmocka_unit_test(an_instance_is_named_by_its_gpu_and_itself),
 		cmocka_unit_test(sorting_is_stable_with_the_unknown_last),
 		cmocka_unit_test(rows_are_kept_and_cut_in_order),
 		cmocka_unit_test(times_have_four_digits_and_carry_into_the_next_unit),

@@ -54,39 +54,42 @@ void nvml_tell_fault(struct nvml_reader *r, const struct nvml_unit *u, enum faul
 		     uint64_t number, uint64_t now_ns)
 {
 	const struct event ev = { .kind = EVENT_FAULT, .dir = (uint8_t)what, .start_ns = now_ns,
-				  .bytes = number, .seq = u->index, .text = u->uuid,
+				  .bytes = number, .seq = u->number, .text = u->uuid,
 				  .text2 = *u->name ? u->name : NULL };
 
 	r->sink.push(r->sink.ctx, &ev);
 }
 
-/* Of a GPU in MIG mode the instance that it happened in, where that is known. */
-static const struct nvml_unit *find_unit(const struct nvml_reader *r, const struct nvml_event *e)
+/* In MIG mode a fault may be of one instance, or of a GPU instance with all that are in it. */
+static bool is_of(const struct nvml_event *e, const struct nvml_unit *u)
 {
-	const struct nvml_unit *gpu = NULL;
+	return u->gpu == e->device && e->gpu_instance != NVML_NO_INSTANCE &&
+	       u->gpu_instance == e->gpu_instance &&
+	       (e->compute_instance == NVML_NO_INSTANCE || u->compute_instance == e->compute_instance);
+}
+
+static void tell_units(struct nvml_reader *r, const struct nvml_event *e, enum fault_what what,
+		       uint64_t now_ns)
+{
+	uint64_t number = what == FAULT_XID ? e->data : 0;
+	bool told = false;
 
 	for (size_t i = 0; i < r->n; i++) {
-		const struct nvml_unit *u = &r->units[i];
-
-		if (u->gpu != e->device)
+		if (!is_of(e, &r->units[i]))
 			continue;
-		if (u->gpu_instance == NVML_NO_INSTANCE)
-			gpu = u;
-		else if (u->gpu_instance == e->gpu_instance &&
-			 u->compute_instance == e->compute_instance)
-			return u;
+		nvml_tell_fault(r, &r->units[i], what, number, now_ns);
+		told = true;
 	}
-	return gpu;
+	for (size_t i = 0; i < r->n && !told; i++)
+		if (r->units[i].handle == e->device)
+			nvml_tell_fault(r, &r->units[i], what, number, now_ns);
 }
 
 static void tell(struct nvml_reader *r, const struct nvml_event *e, uint64_t now_ns)
 {
-	const struct nvml_unit *u = find_unit(r, e);
-
-	for (size_t i = 0; u && i < FAULTS; i++)
+	for (size_t i = 0; i < FAULTS; i++)
 		if (e->type == faults[i].type)
-			nvml_tell_fault(r, u, faults[i].what, faults[i].what == FAULT_XID ? e->data : 0,
-					now_ns);
+			tell_units(r, e, faults[i].what, now_ns);
 }
 
 bool nvml_reader_wait(struct nvml_reader *r, unsigned int ms, uint64_t (*clock)(void))

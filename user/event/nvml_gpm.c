@@ -100,7 +100,8 @@ void nvml_gpm_read(struct nvml_reader *r, struct nvml_unit *u, uint64_t now_ns,
 		return;
 	code = take(r, u, u->now);
 	if (code) {
-		nvml_note(r, "nvmlGpmSampleGet", code);
+		nvml_note(r, u->gpu_instance == NVML_NO_INSTANCE ? "nvmlGpmSampleGet" :
+			  "nvmlGpmMigSampleGet", code);
 		u->before_ns = 0;
 		if (nvml_refuses(code))
 			nvml_gpm_close(r, u);

@@ -121,16 +121,17 @@ static unsigned int ask_clock_reasons(const struct asking *a)
 static const struct {
 	const char *function;
 	size_t at;			/* in struct nvml_api; 0: ask looks itself */
+	bool whole;			/* only a GPU as a whole has it; else not one that is divided */
 	unsigned int field;		/* by which it is refused */
 	unsigned int (*ask)(const struct asking *a);
 } questions[] = {
-	{ "nvmlDeviceGetUtilizationRates", AT(utilization), SAMPLE_BUSY, ask_utilization },
-	{ "nvmlDeviceGetMemoryInfo_v2", AT(memory), SAMPLE_USED_BYTES, ask_memory },
-	{ "nvmlDeviceGetPowerUsage", AT(power), SAMPLE_POWER_MW, ask_power },
-	{ "nvmlDeviceGetTotalEnergyConsumption", AT(energy), SAMPLE_ENERGY_MJ, ask_energy },
-	{ "nvmlDeviceGetClockInfo", AT(clock), SAMPLE_SM_MHZ, ask_sm_clock },
-	{ "nvmlDeviceGetClockInfo", AT(clock), SAMPLE_MEMORY_MHZ, ask_memory_clock },
-	{ "nvmlDeviceGetCurrentClocksEventReasons", 0, SAMPLE_CLOCK_REASONS, ask_clock_reasons },
+	{ "nvmlDeviceGetUtilizationRates", AT(utilization), true, SAMPLE_BUSY, ask_utilization },
+	{ "nvmlDeviceGetMemoryInfo_v2", AT(memory), false, SAMPLE_USED_BYTES, ask_memory },
+	{ "nvmlDeviceGetPowerUsage", AT(power), true, SAMPLE_POWER_MW, ask_power },
+	{ "nvmlDeviceGetTotalEnergyConsumption", AT(energy), true, SAMPLE_ENERGY_MJ, ask_energy },
+	{ "nvmlDeviceGetClockInfo", AT(clock), true, SAMPLE_SM_MHZ, ask_sm_clock },
+	{ "nvmlDeviceGetClockInfo", AT(clock), true, SAMPLE_MEMORY_MHZ, ask_memory_clock },
+	{ "nvmlDeviceGetCurrentClocksEventReasons", 0, true, SAMPLE_CLOCK_REASONS, ask_clock_reasons },
 };
 
 static bool has_function(const struct nvml_api *api, size_t at)
@@ -149,6 +150,25 @@ static bool is_gone(unsigned int code)
 	return code == NVML_GPU_IS_LOST || code == NVML_RESET_REQUIRED;
 }
 
+/* With its GPU, and all the instances of that; a fault is told once. */
+static void lose(struct nvml_reader *r, const struct nvml_unit *gone, uint64_t now_ns)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct nvml_unit *u = &r->units[i];
+
+		if (u->gpu != gone->gpu || u->lost)
+			continue;
+		u->lost = true;
+		if (u->gpu_instance == NVML_NO_INSTANCE)
+			nvml_tell_fault(r, u, FAULT_LOST, 0, now_ns);
+	}
+}
+
+static bool is_asked(const struct nvml_unit *u, bool whole)
+{
+	return whole ? u->gpu_instance == NVML_NO_INSTANCE : !u->divided;
+}
+
 static void ask_all(struct nvml_reader *r, struct nvml_unit *u, struct device_sample *s,
 		    uint64_t now_ns)
 {
@@ -158,17 +178,16 @@ static void ask_all(struct nvml_reader *r, struct nvml_unit *u, struct device_sa
 		uint32_t bit = 1u << questions[i].field;
 		unsigned int code;
 
-		if (u->refused & bit || !has_function(r->api, questions[i].at))
+		if (!is_asked(u, questions[i].whole) || u->refused & bit ||
+		    !has_function(r->api, questions[i].at))
 			continue;
 		code = questions[i].ask(&a);
 		if (nvml_refuses(code))
 			u->refused |= bit;
-		if (is_gone(code)) {
-			u->lost = true;
-			nvml_tell_fault(r, u, FAULT_LOST, 0, now_ns);
-		} else if (code) {
+		if (is_gone(code))
+			lose(r, u, now_ns);
+		else if (code)
 			nvml_note(r, questions[i].function, code);
-		}
 	}
 }
 
@@ -176,7 +195,7 @@ static void tell_user(struct nvml_reader *r, const struct nvml_unit *u,
 		      const struct nvml_process *p, uint64_t now_ns)
 {
 	struct event ev = { .kind = EVENT_USER, .pid = p->pid, .tid = p->pid, .start_ns = now_ns,
-			    .seq = u->index, .text = u->uuid };
+			    .seq = u->number, .text = u->uuid };
 
 	if (p->used_bytes != NVML_NO_BYTES) {
 		ev.bytes = p->used_bytes;
@@ -191,7 +210,7 @@ static void read_users(struct nvml_reader *r, struct nvml_unit *u, struct device
 {
 	unsigned int n = NVML_USERS_MAX, users = 0, code;
 
-	if (!r->pids_are_hosts || !r->api->processes || u->users_refused)
+	if (!r->pids_are_hosts || !r->api->processes || u->users_refused || u->divided)
 		return;
 	code = r->api->processes(u->handle, &n, r->users);
 	if (code == NVML_INSUFFICIENT_SIZE)
@@ -215,7 +234,7 @@ static void sample_unit(struct nvml_reader *r, struct nvml_unit *u, uint64_t now
 {
 	struct device_sample s = { .has = 0 };
 	const struct event ev = { .kind = EVENT_SAMPLE, .start_ns = u->told_ns, .end_ns = now_ns,
-				  .seq = u->index, .text = u->uuid, .sample = &s,
+				  .seq = u->number, .text = u->uuid, .sample = &s,
 				  .text2 = *u->name ? u->name : NULL };
 
 	ask_all(r, u, &s, now_ns);
@@ -232,7 +251,7 @@ void nvml_reader_sample(struct nvml_reader *r, uint64_t now_ns)
 	for (size_t i = 0; i < r->n; i++) {
 		struct nvml_unit *u = &r->units[i];
 
-		if (!u->divided && !u->lost && now_ns > u->told_ns)
+		if (!u->lost && now_ns > u->told_ns)
 			sample_unit(r, u, now_ns);
 	}
 	if (r->renew_events)	/* of the other devices */

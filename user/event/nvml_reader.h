@@ -4,9 +4,10 @@
  * and turn, EVENT_FAULTs as they come. Any call may block for as long as the driver likes: whoever may
  * not wait calls from a thread of its own (event/nvml.h). Knows no library, only its functions.
  *
- * GPUs in MIG mode are told by their instances, each of which is a device. What a device has not is left
- * out for good at its first "not supported", "no permission" and the like; what fails otherwise is left
- * out once. The first of those that are not "not supported" is kept, to be said.
+ * The instances of a GPU in MIG mode are devices of their own; what NVML has of GPUs as a whole (power,
+ * energy, clocks) is told of their GPU, and never as theirs. What a device has not is left out for good at
+ * its first "not supported", "no permission" and the like; what fails otherwise is left out once. The
+ * first of those that are not "not supported" is kept, to be said.
  */
 #ifndef EVENT_NVML_READER_H
 #define EVENT_NVML_READER_H
@@ -24,9 +25,9 @@
 struct nvml_unit {			/* a GPU, or a MIG instance of one */
 	struct nvmlDevice_st *handle, *gpu;
 	char uuid[NVML_UUID_BYTES], name[NVML_NAME_BYTES];
-	uint32_t index;			/* of the GPU on the host */
+	uint32_t number;		/* on the host: device_number.h */
 	uint32_t gpu_instance, compute_instance;	/* NVML_NO_INSTANCE: it is a GPU */
-	bool divided;			/* into instances, which stand for it */
+	bool divided;			/* into instances: nothing runs on it but in these */
 	bool lost;			/* NVML said so: it is not asked again */
 	bool users_refused;
 	uint32_t refused;		/* 1 << enum sample_field: it has them not */

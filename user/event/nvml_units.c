@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/device_number.h"
 #include "event/nvml_reader.h"
 
 /* What the library wrote is a text. */
@@ -48,7 +49,8 @@ static void find_instances(struct nvml_reader *r, const struct nvml_unit *gpu)
 	if (!api->mig_max || !api->mig_device || api->mig_max(gpu->handle, &n))
 		return;
 	for (unsigned int i = 0; i < n && i < NVML_UNITS_MAX; i++) {
-		struct nvml_unit u = { .gpu = gpu->handle, .index = gpu->index };
+		struct nvml_unit u = { .gpu = gpu->handle,
+				       .number = device_number_instance(gpu->number, i) };
 
 		if (api->mig_device(gpu->handle, i, &u.handle) || !u.handle)
 			continue;	/* places of instances need not be taken */
@@ -71,8 +73,8 @@ static void find_gpu(struct nvml_reader *r, unsigned int i)
 	}
 	if (!read_names(r, &u))
 		return;
-	if (r->api->index(u.handle, &u.index))
-		u.index = i;
+	if (r->api->index(u.handle, &u.number))
+		u.number = i;
 	u.gpu = u.handle;
 	u.divided = r->api->mig_mode && !r->api->mig_mode(u.handle, &mode, &pending) && mode == 1;
 	add_unit(r, &u);

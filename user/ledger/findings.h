@@ -94,6 +94,7 @@ struct finding_book {
 
 	/* What the device told of itself; NULL: nothing, or told with another process on it. */
 	const struct sampled_device *sampled;
+	const struct sampled_device *gpu;	/* ... and of a MIG instance, its GPU */
 	uint64_t session_ns, interval_ns;	/* where they began */
 	uint64_t shared_ns, unwatched_ns;	/* of the device's book over all processes, and in it */
 	struct device_state *const *on_device;	/* of watched processes */

@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "base/units.h"
+#include "event/device_number.h"
 #include "ledger/host_devices.h"
 
 int device_facts_read(struct finding_book *b, const struct model *m, const struct device_state *s,
@@ -22,6 +23,7 @@ int device_facts_read(struct finding_book *b, const struct model *m, const struc
 	b->sampled = samples_find(model_samples(m), s->host->uuid);
 	if (!b->sampled)
 		return 0;
+	b->gpu = samples_gpu_of(model_samples(m), b->sampled);
 	b->on_device = s->host->members.v;
 	b->n_on_device = s->host->members.n;
 	b->session_ns = model_session(m).start_ns;
@@ -116,27 +118,52 @@ static void add_when(struct strbuf *out, const struct finding_book *b, const str
 		strbuf_addf(out, ", %llu times", (unsigned long long)f->times);
 }
 
+static void add_name(struct strbuf *out, const struct sampled_device *d)
+{
+	strbuf_addstr(out, "GPU ");
+	device_number_add(out, d->number);
+}
+
+static void add_faults(struct strbuf *out, const struct finding_book *b,
+		       const struct sampled_device *d)
+{
+	for (size_t i = 0; i < d->faults.n; i++) {
+		strbuf_addstr(out, out->len ? "; " : "by NVML: ");
+		if (d == b->gpu) {
+			add_name(out, d);
+			strbuf_addch(out, ' ');
+		}
+		add_when(out, b, &d->faults.v[i]);
+	}
+	if (d->more_faults)
+		strbuf_addf(out, "; %llu more", (unsigned long long)d->more_faults);
+}
+
+/* What befalls a GPU befalls all MIG instances of it. */
 bool fault_judge(const struct finding_book *b, struct finding *f)
 {
-	const struct sampled_device *d = b->sampled;
-	const struct sample_fault *worst = d && d->faults.n ? &d->faults.v[0] : NULL;
+	const struct sampled_device *const both[] = { b->sampled, b->gpu }, *of = NULL;
+	const struct sample_fault *worst = NULL;
 
-	for (size_t i = 1; worst && i < d->faults.n; i++)
-		if (weight_of(&d->faults.v[i]) > weight_of(worst))
-			worst = &d->faults.v[i];
+	for (size_t k = 0; k < 2 && both[k]; k++) {
+		for (size_t i = 0; i < both[k]->faults.n; i++) {
+			const struct sample_fault *fault = &both[k]->faults.v[i];
+
+			if (worst && weight_of(fault) <= weight_of(worst))
+				continue;
+			worst = fault;
+			of = both[k];
+		}
+		add_faults(&f->evidence, b, both[k]);
+	}
 	if (!worst)
 		return false;
 	f->is_severe = weight_of(worst) == SEVERE;
 	f->is_notable = weight_of(worst) == NOTABLE;
 	f->headline = "A device failed";
-	strbuf_addf(&f->cause, "GPU %u: ", d->index);
+	add_name(&f->cause, of);
+	strbuf_addstr(&f->cause, ": ");
 	add_fault(&f->cause, worst);
-	for (size_t i = 0; i < d->faults.n; i++) {
-		strbuf_addstr(&f->evidence, i ? "; " : "by NVML: ");
-		add_when(&f->evidence, b, &d->faults.v[i]);
-	}
-	if (d->more_faults)
-		strbuf_addf(&f->evidence, "; %llu more", (unsigned long long)d->more_faults);
 	strbuf_addstr(&f->next, "dmesg | grep -i xid");
 	return true;
 }
@@ -165,7 +192,7 @@ static double share_of(const struct sampled_device *d, uint64_t bit)
 
 bool throttled_judge(const struct finding_book *b, struct finding *f)
 {
-	const struct sampled_device *d = b->sampled;
+	const struct sampled_device *d = b->gpu ? b->gpu : b->sampled;	/* an instance has none of its own */
 	size_t most = 0, said = 0;
 
 	if (!d || !d->reasons_ns)
@@ -184,8 +211,10 @@ bool throttled_judge(const struct finding_book *b, struct finding *f)
 	if (!said)
 		return false;
 	strbuf_addstr(&f->evidence, "; sampled by NVML, about once a second");
-	strbuf_addf(&f->cause, "GPU %u: its clocks were kept down by %s", d->index, reasons[most].why);
-	strbuf_addf(&f->next, "nvidia-smi -q -d PERFORMANCE,POWER,TEMPERATURE,CLOCK -i %u", d->index);
+	add_name(&f->cause, d);
+	strbuf_addf(&f->cause, ": its clocks were kept down by %s", reasons[most].why);
+	strbuf_addf(&f->next, "nvidia-smi -q -d PERFORMANCE,POWER,TEMPERATURE,CLOCK -i %u",
+		    device_number_gpu(d->number));
 	return true;
 }
 
@@ -231,7 +260,8 @@ bool unwatched_judge(const struct finding_book *b, struct finding *f)
 	if (!b->sampled || !b->shared_ns ||
 	    (double)b->unwatched_ns < FINDING_SHARE_MIN * (double)b->shared_ns)
 		return false;
-	strbuf_addf(&f->cause, "GPU %u is used by others that are not watched: ", b->sampled->index);
+	add_name(&f->cause, b->sampled);
+	strbuf_addstr(&f->cause, " is used by others that are not watched: ");
 	add_strangers(&f->cause, b);
 	format_ns(&f->evidence, b->unwatched_ns);
 	strbuf_addf(&f->evidence, " (%.1f %%) in which no watched process ran and they may have; sampled by "

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "event/device_number.h"
+
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-"
 #define COMMAND_MAX 100		/* longer ones are not copied by anybody */
 
@@ -117,7 +119,7 @@ static void add_step(struct strbuf *out, const char *text, const struct next_who
 			add_command(out, w);
 			break;
 		case 'd':
-			strbuf_addf(out, "%u", w->device);
+			strbuf_addf(out, "%u", device_number_gpu(w->device));	/* as --gpu has it */
 			break;
 		default:
 			add_filter(out, filter);

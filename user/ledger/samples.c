@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "event/device_number.h"
 
 void samples_free(struct samples *s)
 {
@@ -193,7 +194,7 @@ int samples_push(struct samples *s, const struct event *ev, uint64_t until_ns,
 	*d = ev->text && *ev->text ? find_or_make(s, ev->text) : NULL;
 	if (!*d)
 		return ev->text && *ev->text && errno == ENOMEM ? -ENOMEM : -EINVAL;
-	(*d)->index = ev->seq;
+	(*d)->number = ev->seq;
 	if (ev->text2)
 		snprintf((*d)->name, sizeof((*d)->name), "%s", ev->text2);
 	if (ev->kind == EVENT_SAMPLE)
@@ -214,6 +215,21 @@ void samples_cut(struct samples *s)
 }
 
 /* ---- reading ---------------------------------------------------------------------------------- */
+
+const char *samples_uuid(const struct samples *s, const char *uuid)
+{
+	const struct sampled_device *d = samples_find(s, uuid);
+
+	return d ? d->uuid : uuid;
+}
+
+const struct sampled_device *samples_gpu_of(const struct samples *s, const struct sampled_device *d)
+{
+	for (size_t i = 0; device_number_is_instance(d->number) && i < s->all.n; i++)
+		if (s->all.v[i]->number == device_number_gpu(d->number))
+			return s->all.v[i];
+	return NULL;
+}
 
 const struct sample_user *samples_user(const struct sampled_device *d, uint32_t pid)
 {

@@ -40,7 +40,7 @@ struct sample_fault {
 
 struct sampled_device {
 	char uuid[64], name[64];
-	uint32_t index;			/* on the host, of its GPU */
+	uint32_t number;		/* on the host: event/device_number.h */
 	uint64_t told_ns;		/* where its last sample ended; 0: none came */
 	uint64_t sampled_ns;		/* of this interval */
 	struct sample_mean active[SAMPLES_ACTIVE];
@@ -70,6 +70,10 @@ void samples_cut(struct samples *s);	/* sums and faults are of the next interval
 /* Is it the device of a UUID, whatever stands before the first dash? For CUDA a MIG instance is "GPU-". */
 bool sampled_device_is(const struct sampled_device *d, const char *uuid);
 const struct sampled_device *samples_find(const struct samples *s, const char *uuid);	/* or NULL */
+const char *samples_uuid(const struct samples *s, const char *uuid);	/* as they have it; else as it is */
+
+/* The GPU that a MIG instance is of, with what only GPUs have; NULL: it is none, or nobody told. */
+const struct sampled_device *samples_gpu_of(const struct samples *s, const struct sampled_device *d);
 
 /* As of the last sample, or later if it has gone since. NULL: it was not there, or nobody knows. */
 const struct sample_user *samples_user(const struct sampled_device *d, uint32_t pid);

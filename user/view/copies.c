@@ -8,7 +8,7 @@ enum { PID, DEVICE, DIRECTION, PINNED, COUNT, BYTES, TOTAL, SPEED, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0 },
-	[DEVICE] = { "device", NULL, CELL_ID, 0 },
+	[DEVICE] = { "device", NULL, CELL_DEVICE, 0 },
 	[DIRECTION] = { "direction", NULL, CELL_TEXT, 0 },
 	[PINNED] = { "pinned", NULL, CELL_BOOL, 0 },
 	[COUNT] = { "count", NULL, CELL_INT, 0 },

@@ -15,7 +15,7 @@ enum { DEVICE, UUID, NAME, OWNER, PID, NS, SHARE, WALL, SM, TENSOR, DRAM, OCCUPA
        SOURCE, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[DEVICE] = { "device", NULL, CELL_ID, 0 },
+	[DEVICE] = { "device", NULL, CELL_DEVICE, 0 },
 	[UUID] = { "device_uuid", NULL, CELL_TEXT, 0 },
 	[NAME] = { "name", NULL, CELL_TEXT, 0 },
 	[OWNER] = { "owner", NULL, CELL_TEXT, 0 },
@@ -116,7 +116,7 @@ static void fill_samples(struct cell *row, const struct sampled_device *d)
 
 	if (!d)
 		return;
-	cell_u(&row[DEVICE], d->index);
+	cell_u(&row[DEVICE], d->number);
 	if (d->active[SAMPLE_SM].ns)
 		cell_u(&row[SAMPLED], d->active[SAMPLE_SM].ns);
 	for (size_t i = 0; i < sizeof(activities) / sizeof(activities[0]); i++)
@@ -139,7 +139,7 @@ static int add_row(struct table *t, const struct model *m, const struct host_dev
 	cell_d(&row[SHARE], (double)line->ns / (double)wall_ns);
 	cell_u(&row[WALL], wall_ns);
 	fill_samples(row, samples_find(model_samples(m), h->uuid));
-	err = cell_s(t, &row[UUID], h->uuid[0] ? h->uuid : NULL);
+	err = cell_s(t, &row[UUID], h->uuid[0] ? samples_uuid(model_samples(m), h->uuid) : NULL);
 	if (!err)
 		err = cell_s(t, &row[NAME], first->name[0] ? first->name : NULL);
 	if (!err)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/device_number.h"
 #include "view/utf8.h"
 
 void format_real(struct strbuf *out, double d)
@@ -124,6 +125,9 @@ void format_cell(struct strbuf *out, const struct cell *c, unsigned int type)
 		break;
 	case CELL_BOOL:
 		strbuf_addstr(out, c->u ? "yes" : "no");
+		break;
+	case CELL_DEVICE:
+		device_number_add(out, (uint32_t)c->u);
 		break;
 	default:
 		strbuf_addf(out, "%llu", (unsigned long long)c->u);

@@ -21,7 +21,7 @@ enum { PID, DEVICE, NAME, BUCKET, COUNT, TOTAL, AVG, MIN, MAX, P50, P99, QUEUE_P
 
 static const struct column columns[N_COLUMNS_BY_LAUNCH] = {
 	[PID] = { "pid", NULL, CELL_ID, 0 },
-	[DEVICE] = { "device", NULL, CELL_ID, 0 },
+	[DEVICE] = { "device", NULL, CELL_DEVICE, 0 },
 	[NAME] = { "name", NULL, CELL_TEXT, 0 },
 	[BUCKET] = { "bucket", NULL, CELL_TEXT, 0 },
 	[COUNT] = { "count", NULL, CELL_INT, 0 },

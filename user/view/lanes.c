@@ -16,7 +16,7 @@ enum { PID, COMM, DEVICE, LANE, WORKS, BUSY, LATENCY_P50, LATENCY_P99, LATENCY_M
 static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0 },
 	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
-	[DEVICE] = { "device", NULL, CELL_ID, 0 },
+	[DEVICE] = { "device", NULL, CELL_DEVICE, 0 },
 	[LANE] = { "lane", NULL, CELL_TEXT, 0 },
 	[WORKS] = { "works", NULL, CELL_INT, 0 },
 	[BUSY] = { "busy_ns", NULL, CELL_NS, 0 },

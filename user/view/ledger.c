@@ -16,7 +16,7 @@ static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0 },
 	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
 	[RANK] = { "rank", NULL, CELL_ID, 0 },
-	[DEVICE] = { "device", NULL, CELL_ID, 0 },
+	[DEVICE] = { "device", NULL, CELL_DEVICE, 0 },
 	[UUID] = { "device_uuid", NULL, CELL_TEXT, 1 },
 	[STATE] = { "state", NULL, CELL_TEXT, 0 },
 	[BUCKET] = { "bucket", NULL, CELL_TEXT, 0 },
@@ -95,7 +95,8 @@ static int add_row(struct table *t, const struct model *m, const struct device_s
 	cell_u(&row[WALL], wall_ns);
 	err = cell_s(t, &row[COMM], view_comm(m, s->pid));
 	if (!err)
-		err = cell_s(t, &row[UUID], s->has_facts ? s->facts.uuid : NULL);
+		err = cell_s(t, &row[UUID], s->has_facts ?
+			     samples_uuid(model_samples(m), s->facts.uuid) : NULL);
 	if (!err)
 		err = cell_s(t, &row[STATE], line->state ? line->state : "idle");
 	return err ? err : cell_s(t, &row[BUCKET], line->bucket);

@@ -15,7 +15,7 @@ enum { PID, COMM, DEVICE, KIND, STACK, LIVE, PEAK, ALLOCS, FREES, FAILED, LEAKED
 static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0 },
 	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
-	[DEVICE] = { "device", NULL, CELL_ID, 0 },
+	[DEVICE] = { "device", NULL, CELL_DEVICE, 0 },
 	[KIND] = { "kind", NULL, CELL_TEXT, 0 },
 	[STACK] = { "stack", NULL, CELL_STACK, 0 },
 	[LIVE] = { "live_bytes", NULL, CELL_BYTES, 0 },

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "event/device_number.h"
+
 #define LINE_END "\n"
 
 static void add_field(struct strbuf *out, const char *s)
@@ -54,6 +56,9 @@ static void add_cell(struct strbuf *out, const struct cell *c, unsigned int type
 		break;
 	case CELL_BOOL:
 		strbuf_addstr(out, c->u ? "true" : "false");
+		break;
+	case CELL_DEVICE:
+		device_number_add(out, (uint32_t)c->u);
 		break;
 	default:
 		strbuf_addf(out, "%llu", (unsigned long long)c->u);

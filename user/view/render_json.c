@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "event/device_number.h"
 #include "view/utf8.h"
 
 static void add_char(struct strbuf *out, const char *at, const char *end, int32_t code)
@@ -58,6 +59,16 @@ static void add_stack(struct strbuf *out, const char *s)
 	strbuf_free(&frame);
 }
 
+/* An instance is no number. */
+static void add_device(struct strbuf *out, uint32_t number)
+{
+	const char *quote = device_number_is_instance(number) ? "\"" : "";
+
+	strbuf_addstr(out, quote);
+	device_number_add(out, number);
+	strbuf_addstr(out, quote);
+}
+
 static void add_value(struct strbuf *out, const struct cell *c, unsigned int type)
 {
 	bool real = type == CELL_SHARE || type == CELL_REAL;
@@ -72,6 +83,8 @@ static void add_value(struct strbuf *out, const struct cell *c, unsigned int typ
 		add_stack(out, c->s);
 	else if (type == CELL_BOOL)
 		strbuf_addstr(out, c->u ? "true" : "false");
+	else if (type == CELL_DEVICE)
+		add_device(out, (uint32_t)c->u);
 	else
 		strbuf_addf(out, "%llu", (unsigned long long)c->u);
 }

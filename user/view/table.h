@@ -17,6 +17,8 @@ enum cell_type {
 	CELL_SHARE,	/* 0..1; text form: 12.3 % */
 	CELL_REAL,	/* text form: three digits, or thousands as 11,148 */
 	CELL_ID,	/* integer that is a name (pid): never grouped */
+	CELL_DEVICE,	/* a device's number on the host (event/device_number.h): 0, or of a MIG instance
+			 * 0:1; json: a number, or "0:1" */
 	CELL_BOOL,	/* u is 0 or 1; text form: yes, no; csv and json: true, false */
 	CELL_STACK,	/* frames joined by ';', outermost first; json: an array; text form: below the
 			 * row, innermost first */

@@ -10,6 +10,7 @@
 
 #include "base/num.h"
 #include "base/units.h"
+#include "event/device_number.h"
 #include "ledger/findings.h"
 #include "view/views.h"
 
@@ -35,7 +36,9 @@ static void add_finding(struct strbuf *out, const struct model *m, const struct 
 	for (size_t i = 1; i < all->all.n; i++)
 		same += !strcmp(all->all.v[i].name, f->name) &&
 			all->all.v[i].share >= FINDING_SHARE_MEDIUM;
-	strbuf_addf(out, "%.1f %% of device %u (", 100 * f->share, f->device);
+	strbuf_addf(out, "%.1f %% of device ", 100 * f->share);
+	device_number_add(out, f->device);
+	strbuf_addstr(out, " (");
 	add_process(out, m, f->pid);
 	strbuf_addf(out, ") is lost to %s: %s", f->name, f->cause.s);
 	if (same)
@@ -118,7 +121,9 @@ static void add_rest(struct strbuf *out, const struct model *m, const struct idl
 static void add_device(struct strbuf *out, const char *what, const struct model *m,
 		       const struct device_state *s)
 {
-	strbuf_addf(out, "%s %u (", what, model_device_number(m, s->pid, s->device));
+	strbuf_addf(out, "%s ", what);
+	device_number_add(out, model_device_number(m, s->pid, s->device));
+	strbuf_addstr(out, " (");
 	add_process(out, m, s->pid);
 	strbuf_addch(out, ')');
 }

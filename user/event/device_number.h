@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * By what number the host knows a device: a GPU by its index (0), a MIG instance by its GPU's and its
+ * own among that one's (0:1), both as nvidia-smi has them ("GPU" and "MIG Dev") and as containers take
+ * them. One word, in events as in tables; of a GPU it is the index.
+ */
+#ifndef EVENT_DEVICE_NUMBER_H
+#define EVENT_DEVICE_NUMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+static inline uint32_t device_number_instance(uint32_t gpu, uint32_t instance)
+{
+	return (gpu & 0xffff) | ((instance & 0x7fff) + 1) << 16;
+}
+
+static inline bool device_number_is_instance(uint32_t number)
+{
+	return number >> 16;
+}
+
+static inline uint32_t device_number_gpu(uint32_t number)
+{
+	return number & 0xffff;
+}
+
+/* "0", "0:1" */
+static inline void device_number_add(struct strbuf *out, uint32_t number)
+{
+	strbuf_addf(out, "%u", device_number_gpu(number));
+	if (device_number_is_instance(number))
+		strbuf_addf(out, ":%u", (number >> 16) - 1);
+}
+
+#endif
