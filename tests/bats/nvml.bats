@@ -48,6 +48,20 @@ value() { report_value r.json "$1"; }
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "nvml: of a process that lives for half a second it knows the memory, too" {
+	needs root bpf sim
+	board
+	facts context_bytes=1000000
+	local steps=40
+	for _ in 1 2; do	# once more where the machine was too busy to read devices in that time
+		train nvml
+		assert_success
+		[ "$(value 'max(r["nvml_used_bytes"] or 0 for r in t["memory"]) > 1000000')" = True ] && return
+	done
+	false
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "nvml: every table names a device by its number on the host, whatever the process calls it" {
 	needs root bpf sim
 	board

@@ -212,7 +212,8 @@ int gpusim_device_name(int device, char *name, size_t size)
 		return GPUSIM_INVALID_VALUE;
 	if (!device_exists(device))
 		return GPUSIM_INVALID_DEVICE;
-	snprintf(name, size, "gpusim device %d", device);
+	snprintf(name, size, "gpusim device %d%s", device,
+		 gpusim_world.config.instance ? " MIG 1g.10gb" : "");
 	return GPUSIM_OK;
 }
 

@@ -17,7 +17,8 @@
 #include "probe/caps.h"
 #include "probe/proc.h"
 
-#define TURN_NS NS_PER_SEC
+#define FIRST_TURN_NS (150 * NS_PER_MS)	/* each is twice as long as the one before, up to TURN_NS: so */
+#define TURN_NS NS_PER_SEC	/* short sessions, too, know what is there after the start */
 #define WAIT_MS 100		/* at most, so that an end is noticed */
 #define BURST 64		/* events of devices in such a time; more are told later */
 #define QUEUE_MAX 8192		/* events: a second of 8 devices with a thousand processes each */
@@ -135,7 +136,7 @@ static void read_waiting(struct nvml_reader *r)
 
 static void run(struct nvml *n, struct nvml_reader *r)
 {
-	uint64_t due_ns = time_now_ns();
+	uint64_t due_ns = time_now_ns(), turn_ns = FIRST_TURN_NS;
 
 	while (!is_stopped(n)) {
 		uint64_t now_ns = time_now_ns();
@@ -144,7 +145,8 @@ static void run(struct nvml *n, struct nvml_reader *r)
 			enter(n, "it reads devices");
 			nvml_reader_sample(r, now_ns);
 			note_state(n, r, NVML_RUNNING);
-			due_ns = num_max(due_ns + TURN_NS, time_now_ns());
+			due_ns = num_max(due_ns + turn_ns, time_now_ns());
+			turn_ns = num_min(2 * turn_ns, TURN_NS);
 		}
 		enter(n, "it waits for events of devices");
 		wait_turn(n, r, due_ns);

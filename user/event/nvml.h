@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * NVML as a source of events: a thread of its own that reads devices once a second and waits for their
- * faults between, so that nobody else waits for a driver that is slow or does not answer. What it tells
- * waits in a bounded queue for the engine. A thread that does not end when it is told to is left alone:
- * it ends with the program.
+ * NVML as a source of events: a thread of its own that reads devices once a second, more often in the
+ * first one, and waits for their faults between, so that nobody else waits for a driver that is slow or
+ * does not answer. What it tells waits in a bounded queue for the engine. A thread that does not end when
+ * it is told to is left alone: it ends with the program.
  */
 #ifndef EVENT_NVML_H
 #define EVENT_NVML_H
