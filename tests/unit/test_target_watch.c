@@ -169,6 +169,76 @@ static void what_a_full_ring_lost_is_counted(void **state)
 	scratch_remove(&scratch);
 }
 
+#define FLOODS 3
+
+static int map_much_often(struct child *me, void *arg)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		return 1;
+	for (int i = 0; i < FLOODS; i++) {
+		if (!child_signal(me) || !child_await(me))
+			return 1;
+		flood(arg);
+	}
+	return !child_signal(me) || !child_await(me);
+}
+
+static struct {
+	uint64_t n, events, last_ns, least_ns;	/* times told; what; when; between two of them */
+} losses;
+
+static void note_loss(void *ctx, const struct target_event *ev)
+{
+	uint64_t now_ns = time_now_ns();
+
+	(void)ctx;
+	if (ev->kind != TARGET_MISSED)
+		return;
+	if (losses.n++ && now_ns - losses.last_ns < losses.least_ns)
+		losses.least_ns = now_ns - losses.last_ns;
+	losses.last_ns = now_ns;
+	losses.events += ev->missed;
+}
+
+/* Each look at the whole host may take so long that the rings are full again. */
+static void losses_are_told_together_once_a_second(void **state)
+{
+	struct scratch scratch;
+	struct target_watch *w;
+	struct pollfd p;
+	struct child c;
+	char path[512];
+
+	(void)state;
+	scratch_make(&scratch);
+	write_page(scratch_path(&scratch, "planted.so", path));
+	for (int host = 0; host < 2; host++) {
+		c = child_start(map_much_often, path);
+		assert_true(child_await(&c));
+		w = watch(host ? -1 : c.pid);
+		memset(&losses, 0, sizeof(losses));
+		losses.least_ns = UINT64_MAX;
+		for (int i = 0; i < FLOODS; i++) {
+			assert_true(child_signal(&c));
+			assert_true(child_await(&c));
+			assert_int_equal(target_watch_read(w, note_loss, NULL), 0);
+		}
+		assert_true(child_signal(&c));
+		assert_int_equal(child_end(&c), 0);
+		p = (struct pollfd){ .fd = target_watch_fd(w), .events = POLLIN };
+		while (losses.events < FLOODS * 1000 && poll(&p, 1, PATIENCE_MS) > 0)
+			assert_int_equal(target_watch_read(w, note_loss, NULL), 0);
+		target_watch_free(w);
+		assert_true(losses.events >= FLOODS * 1000);
+		assert_true(losses.least_ns >= NS_PER_SEC);
+	}
+	scratch_remove(&scratch);
+}
+
 /* All on one CPU, so that one ring loses it and tells so. */
 static int lose_a_fork(struct child *me, void *arg)
 {
@@ -343,6 +413,7 @@ int main(void)
 		cmocka_unit_test(fork_exec_mmap_exit_come_in_order),
 		cmocka_unit_test(a_users_watch_is_quiet_after_its_process_has_ended),
 		cmocka_unit_test(what_a_full_ring_lost_is_counted),
+		cmocka_unit_test(losses_are_told_together_once_a_second),
 		cmocka_unit_test(a_child_whose_fork_was_lost_is_watched),
 		cmocka_unit_test(several_processes_share_what_watches_the_host),
 		cmocka_unit_test(refusal_names_the_capability),

@@ -4,6 +4,7 @@
  * nothing of the thread it runs in.
  */
 #include "base/log.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "base/time.h"
 #include "cli/worker_internal.h"
@@ -92,20 +93,6 @@ static int rescan_pid(void *ctx, pid_t pid)
 	return 0;
 }
 
-static void rescan(struct arrival *ar)
-{
-	pid_t root = ar->watch->pid;
-
-	ar->time_ns = time_now_ns();
-	if (root == -1) {
-		target_each_pid(rescan_pid, ar);
-		return;
-	}
-	rescan_pid(ar, root);
-	if (!ar->watch->filter || ar->w->follow_children)
-		target_each_descendant(root, rescan_pid, ar);
-}
-
 /* ---- what is looked at later ----------------------------------------------------------------- */
 
 static void look_later(const struct arrival *ar, pid_t pid, uint64_t after_ns, uint64_t again_ns)
@@ -189,15 +176,55 @@ static const struct watch *watch_of(const struct worker *w, pid_t root, const st
 	return read;
 }
 
-static void rescan_all(struct worker *w, const struct watch *read)
-{
-	for (size_t i = 0; i < w->watches.n; i++) {
-		struct arrival ar = { .w = w, .watch = &w->watches.v[i] };
+/* ---- after events were lost ------------------------------------------------------------------ */
 
-		if (ar.watch == read || !ar.watch->tw)
-			rescan(&ar);
-	}
+struct rescan {			/* each process once, whoever it is below */
+	struct arrival ar;
+	struct target_tree *tree;	/* NULL: not needed yet */
+	struct map seen;
+};
+
+static int rescan_once(void *ctx, pid_t pid)
+{
+	struct rescan *r = ctx;
+	bool is_new;
+
+	if (map_put(&r->seen, (uint64_t)pid, &is_new) && !is_new)
+		return 0;
+	return rescan_pid(&r->ar, pid);
 }
+
+static void rescan(struct rescan *r)
+{
+	pid_t root = r->ar.watch->pid;
+
+	if (root == -1) {
+		target_each_pid(rescan_once, r);
+		return;
+	}
+	rescan_once(r, root);
+	if (r->ar.watch->filter && !r->ar.w->follow_children)
+		return;
+	if (!r->tree)
+		r->tree = target_tree_read();
+	if (r->tree)
+		target_tree_each_below(r->tree, root, rescan_once, r);
+}
+
+static void rescan_all(struct worker *w, const struct watch *read, uint64_t since_ns)
+{
+	struct rescan r = { .ar = { .w = w, .time_ns = since_ns } };
+
+	for (size_t i = 0; i < w->watches.n; i++) {
+		r.ar.watch = &w->watches.v[i];
+		if (r.ar.watch == read || !r.ar.watch->tw)
+			rescan(&r);
+	}
+	target_tree_free(r.tree);
+	map_free(&r.seen);
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
 
 void worker_on_event(void *ctx, const struct target_event *ev)
 {
@@ -233,7 +260,7 @@ void worker_on_event(void *ctx, const struct target_event *ev)
 		later_forget(&t->w->later, ev->pid);
 		break;
 	case TARGET_MISSED:
-		rescan_all(t->w, read->watch);
+		rescan_all(t->w, read->watch, ev->time_ns);
 		break;
 	default:
 		break;

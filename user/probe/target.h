@@ -98,7 +98,7 @@ struct target_event {
 	uint64_t file;		/* MMAP: another number, another file; the same one, where the file
 				 * system has no generations, may be of one made since */
 	const char *text;	/* MMAP: path; EXEC: comm; valid during the call */
-	uint64_t missed;	/* MISSED: how many events were lost (rescan) */
+	uint64_t missed;	/* MISSED: how many events were lost, since time_ns or before (rescan) */
 };
 
 struct target_watch;
@@ -114,7 +114,8 @@ int target_watch_fd(const struct target_watch *w);	/* an epoll fd: readable when
 /*
  * Delivers what waits, in the order of time, as long as it comes; 0 or -ENOMEM. An event that perf
  * hands over late may still be older than one of the call before. EXIT is sent once the last
- * thread has ended, so possibly later than events that came after it; its time is right.
+ * thread has ended, so possibly later than events that came after it; its time is right. MISSED
+ * comes last, and once a second at most, however often something is lost.
  */
 int target_watch_read(struct target_watch *w,
 		      void (*fn)(void *ctx, const struct target_event *ev), void *ctx);

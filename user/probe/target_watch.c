@@ -25,6 +25,8 @@
 #define TWIN_NS NS_PER_MS	/* the same record twice so close is one event seen twice */
 #define LEAVE_MIN_NS (5 * NS_PER_MS)
 #define LEAVE_MAX_NS NS_PER_SEC
+#define MISSED_MIN_NS NS_PER_SEC	/* from one look at what was missed to the next */
+#define MISSED_SHARE 4		/* and so many times what the look took, whose rings fill meanwhile */
 
 struct leaving {		/* its first thread has ended, perhaps not its last */
 	pid_t pid, root;
@@ -39,6 +41,8 @@ struct target_watch {
 	VEC(struct perf_record) held;
 	VEC(struct leaving) leaving;
 	uint64_t leave_ns;	/* until the next look at `leaving` */
+	uint64_t missed;	/* events, not told yet */
+	uint64_t missed_since_ns, missed_next_ns;	/* told not before */
 	uint64_t order;
 	int timer_fd;
 	void *raw;
@@ -313,10 +317,6 @@ static bool follows(struct target_watch *w, struct perf_record *rec)
 		rec->ev.root = w->pid;
 		return true;
 	}
-	if (rec->ev.kind == TARGET_MISSED) {
-		follow_again(w);
-		return true;
-	}
 	slot = map_find(&w->followed, (uint64_t)rec->ev.pid);
 	if (!slot) {
 		if (rec->ev.kind == TARGET_FORK)	/* a number used again, whose end was lost */
@@ -329,10 +329,21 @@ static bool follows(struct target_watch *w, struct perf_record *rec)
 	return true;
 }
 
+static void note_missed(struct target_watch *w, const struct target_event *ev)
+{
+	if (!w->missed)
+		w->missed_since_ns = ev->time_ns;
+	w->missed += ev->missed;
+}
+
 static void deliver(struct target_watch *w, struct perf_record *rec, const struct listener *to)
 {
 	struct leaving *l;
 
+	if (rec->ev.kind == TARGET_MISSED) {
+		note_missed(w, &rec->ev);
+		return;
+	}
 	if (rec->of_thread || !follows(w, rec))
 		return;
 	if (rec->ev.kind == TARGET_EXIT) {
@@ -365,11 +376,45 @@ static void check_leaving(struct target_watch *w, const struct listener *to)
 {
 	for (size_t i = 0; i < w->leaving.n;)
 		i += !finish_leaving(w, &w->leaving.v[i], to);
-	if (!w->leaving.n)
+}
+
+/*
+ * Who hears of it looks at every process, and what others do may fill the rings of all CPUs again and
+ * again: so all is told together, and not at once again.
+ */
+static void tell_missed(struct target_watch *w, const struct listener *to)
+{
+	uint64_t begin_ns = time_now_ns(), took_ns;
+	struct target_event ev = { .kind = TARGET_MISSED, .missed = w->missed,
+				   .root = w->perf.whole_host ? 0 : w->pid,
+				   .time_ns = w->missed_since_ns };
+
+	if (!w->missed || begin_ns < w->missed_next_ns)
 		return;
-	set_timer(w, w->leave_ns);
-	if (w->leave_ns < LEAVE_MAX_NS)
-		w->leave_ns *= 2;
+	w->missed = 0;
+	if (w->pid > 0 && w->perf.whole_host)
+		follow_again(w);
+	to->fn(to->ctx, &ev);
+	took_ns = time_now_ns() - begin_ns;
+	w->missed_next_ns = begin_ns + took_ns + num_max(MISSED_MIN_NS, MISSED_SHARE * took_ns);
+}
+
+/* For what waits here, of which no ring tells. */
+static void set_next(struct target_watch *w)
+{
+	uint64_t now_ns = time_now_ns(), ns = UINT64_MAX;
+
+	if (w->leaving.n) {
+		ns = w->leave_ns;
+		if (w->leave_ns < LEAVE_MAX_NS)
+			w->leave_ns *= 2;
+	}
+	if (w->missed)
+		ns = num_min(ns, w->missed_next_ns > now_ns ? w->missed_next_ns - now_ns : 1);
+	if (w->held.n)
+		ns = 1;
+	if (ns != UINT64_MAX)
+		set_timer(w, ns);
 }
 
 /*
@@ -392,7 +437,7 @@ int target_watch_read(struct target_watch *w,
 		deliver_held(w, rc ? UINT64_MAX : cutoff_ns, &to);
 	}
 	check_leaving(w, &to);
-	if (w->held.n)
-		set_timer(w, 1);
+	tell_missed(w, &to);
+	set_next(w);
 	return rc;
 }
