@@ -10,12 +10,13 @@
 #include "model_room.h"
 #include "ledger/findings_next.h"
 
-enum { PROBES = 1, ENDED = 2 };
+enum { PROBES = 1, ENDED = 2, SUDO = 4 };
 
 static struct next_whom whom(unsigned int how, const char *command)
 {
 	return (struct next_whom){ .pid = 12, .device = 1, .name = "train", .command = command,
-				   .probes = how & PROBES, .ended = how & ENDED };
+				   .probes = how & PROBES, .ended = how & ENDED,
+				   .sudo = how & SUDO };
 }
 
 static void a_proposal_is_what_this_user_can_do_with_this_process(void **state)
@@ -57,6 +58,11 @@ static void a_proposal_is_what_this_user_can_do_with_this_process(void **state)
 		{ NEXT_RESTART, ENDED, NULL, NULL, "gpuprof stat -- CMD" },
 		{ NEXT_DOCTOR, PROBES, NULL, NULL, "gpuprof doctor -p 12" },
 		{ NEXT_HOST, ENDED, NULL, NULL, "gpuprof doctor" },
+		{ NEXT_CALLERS, PROBES | SUDO, NULL, "cudaFree",
+		  "sudo gpuprof stat --stacks --by stack --filter cudaFree -d 10s -p 12" },
+		{ NEXT_STACKS, PROBES | SUDO, NULL, NULL, "sudo gpuprof stacks -p 12" },
+		{ NEXT_RESTART, SUDO | ENDED, NULL, NULL, "gpuprof stat -- CMD" },
+		{ NEXT_RESTART, SUDO | ENDED, "./train", NULL, "sudo gpuprof stat -- ./train" },
 	};
 
 	(void)state;
@@ -127,6 +133,9 @@ static void what_a_capture_says_of_names_and_commands_is_typed_only_where_it_is_
 	assert_false(who.probes);
 	fact(m, "without_probes", "--attach none; leave that out");
 	assert_true(next_of(m, 13, 0).probes);
+	assert_false(next_of(m, 13, 0).sudo);
+	fact(m, "sudo", "yes");
+	assert_true(next_of(m, 13, 0).sudo);
 	model_free(m);
 }
 

@@ -11,6 +11,7 @@
  *   without_probes   why there were none, and how to have them
  *   target           what was asked for: "pid 12,13", a command, "all processes"
  *   command          that gpuprof started, as a shell takes it, or "CMD"
+ *   sudo             "yes" when who measured was root by sudo, as who reads it is not
  *   attach           kind of probes: "session", "multi"
  *   wall_offset_ns   CLOCK_REALTIME - CLOCK_MONOTONIC, decimal
  *   cost_per_hit_ns  calibrated cost of one recorded call, decimal

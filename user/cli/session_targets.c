@@ -406,6 +406,8 @@ void targets_facts(struct session *s)
 	session_fact(s, "version", "%s", version_text());
 	session_fact(s, "wall_offset_ns", "%" PRIu64, wall - mono);
 	session_fact(s, "sources", "%s", s->blind ? "cupti" : "uprobe");
+	if (!geteuid() && getenv("SUDO_UID"))
+		session_fact(s, "sudo", "yes");
 	session_fact(s, "ring_bytes", "%" PRIu64, s->plan->o->ring_bytes);
 	if (s->plan->o->isolate)
 		session_fact(s, "children", "not followed");

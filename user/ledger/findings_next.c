@@ -53,6 +53,7 @@ struct next_whom next_of(const struct model *m, uint32_t pid, uint32_t device)
 		.pid = pid, .device = model_device_number(m, pid, device),
 		.command = command && !next_is_typed(command) ? "CMD" : command,
 		.probes = !blind || !strncmp(blind, "--attach none", 13),
+		.sudo = model_fact(m, "sudo"),
 	};
 
 	for (size_t i = model_processes(m); i-- > 0;) {
@@ -133,6 +134,9 @@ void next_add(struct strbuf *out, enum next what, const struct next_whom *whom, 
 	bool denied = steps[what].needs_probes && !whom->probes;
 	const char *instead = denied && !whom->ended ? steps[what].runs : NULL;
 
-	strbuf_addstr(out, denied && !instead ? "sudo gpuprof " : "gpuprof ");
+	/* A command that nobody has started by sudo yet is its user's. */
+	bool sudo = whom->sudo && (what != NEXT_RESTART || whom->command);
+
+	strbuf_addstr(out, sudo || (denied && !instead) ? "sudo gpuprof " : "gpuprof ");
 	add_step(out, instead ? instead : steps[what].probed, whom, filter ? filter : ".");
 }

@@ -35,6 +35,7 @@ struct next_whom {
 	bool ended;
 	const char *command;	/* that gpuprof started, as it can be typed, or "CMD"; NULL: none */
 	bool probes;		/* who measured may use them */
+	bool sudo;		/* ... who is another by `sudo` */
 };
 
 /* A shell takes it as it is, and somebody types it. */
