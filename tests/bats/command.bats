@@ -32,11 +32,11 @@ stubborn() {
 # bats test_tags=needs:root,needs:bpf
 @test "command: a second signal ends gpuprof with its report, and leaves the command running" {
 	needs root bpf
-	local sig
+	local sig real=$GPUPROF
 	for sig in INT TERM HUP; do
 		rm -f enough ended pid
 		stubborn
-		start_gpuprof stat -- sh stubborn
+		GPUPROF=env start_gpuprof --default-signal=HUP "$real" stat -- sh stubborn
 		wait_for 5 test -s pid
 		kill -s "$sig" "$PROFILER"
 		sleep 0.3
@@ -130,6 +130,24 @@ stubborn() {
 		run report_value r.json 'sum(c["count"] for c in t["calls"])'
 		assert_output 300
 	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "command: who is started by nohup measures on when its terminal hangs up" {
+	needs root bpf targets
+	local real=$GPUPROF
+	start_target t cudart-dyn --launches 200
+	GPUPROF=env start_gpuprof --ignore-signal=HUP "$real" record -o c.gpr -p "$TARGET"
+	wait_armed "$TARGET"
+	kill -s HUP "$PROFILER"
+	go t
+	wait_for 10 test -s t.json
+	finish t
+	wait_gpuprof
+	assert_success
+	"$GPUPROF" report c.gpr --format json --output r.json
+	run report_value r.json 'sum(c["count"] for c in t["calls"])'
+	assert_output 200
 }
 
 # bats test_tags=needs:root,needs:bpf

@@ -87,7 +87,15 @@ static void hold_back(int signal)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+static const int ends[] = { SIGINT, SIGTERM, SIGQUIT };
+
+/* nohup: who started us wants us to live on. */
+static bool hangs_up(void)
+{
+	struct sigaction now;
+
+	return sigaction(SIGHUP, NULL, &now) || now.sa_handler != SIG_IGN;
+}
 
 static int add_signals(struct session *s)
 {
@@ -96,6 +104,8 @@ static int add_signals(struct session *s)
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		sigaddset(&set, ends[i]);
+	if (hangs_up())
+		sigaddset(&set, SIGHUP);
 	if (s->plan->o->on == ON_SIGNAL && s->tap.keep)
 		sigaddset(&set, SIGUSR1);
 	/* Blocked to the end: a second Ctrl-C must not cost the report. */
