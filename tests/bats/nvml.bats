@@ -17,6 +17,9 @@ facts() { printf '%s\n' "$@" >board/facts; }
 # with NVML GPUPROF'S ARGUMENTS: `nvml`, `nvml-old`, or `none`.
 with() {
 	local library=$SIM/$1
+	if [ "$1" = none ] && ldconfig -p | grep -c 'libnvidia-ml\.so\.1' >/dev/null; then
+		skip "this machine has a driver, and with it NVML"
+	fi
 	shift
 	run env LD_LIBRARY_PATH="$library" timeout 100 "$GPUPROF" "$@"
 }

@@ -6,6 +6,13 @@ load ../lib/common
 
 ALL=findings,ledger,devices,kernels,lanes,copies,ranges,memory,calls,processes,threads,events,offcpu
 
+PLACE=
+
+teardown() {
+	end_started
+	[ -z "$PLACE" ] || rm -rf "$PLACE"
+}
+
 sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 
 # bats test_tags=needs:root
@@ -77,15 +84,13 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 # bats test_tags=needs:root
 @test "words: an ordinary user's process without a helper is told of --inject, exit 3" {
 	needs root sim
-	local open
-	open=$(mktemp -d /tmp/gpuprof-bats.XXXXXX)
-	cp -L "$GPUPROF" "$open"
-	chmod -R go+rX "$open"
+	PLACE=$(mktemp -d /tmp/gpuprof-bats.XXXXXX) # where another user can come
+	cp -L "$GPUPROF" "$PLACE"
+	chmod -R go+rX "$PLACE"
 	setpriv --reuid 65534 --regid 65534 --clear-groups sleep 60 3>&- &
 	STARTED+=($!)
 	wait_for 10 grep -q 65534 "/proc/$!/status"
-	run setpriv --reuid 65534 --regid 65534 --clear-groups "$open/gpuprof" stat -p $! -d 1s
-	rm -rf "$open"
+	run setpriv --reuid 65534 --regid 65534 --clear-groups "$PLACE/gpuprof" stat -p $! -d 1s
 	assert_equal "$status" 3
 	one_line "CAP_BPF is missing" "--inject"
 }

@@ -17,6 +17,7 @@ setup() {
 	bats_load_library bats-assert
 	bats_load_library bats-file
 	cd "$BATS_TEST_TMPDIR" || return
+	umask 022
 	unset SUDO_UID SUDO_GID SUDO_USER # commands of tests run as who runs the tests
 	STARTED=()
 }

@@ -70,10 +70,10 @@ static void explain(const char *pattern, char letter, pid_t target)
 		log_error("'%%%c' in '%s' is of one process; give -p PID or -- CMD", letter, pattern);
 	else if (letter == 'r' || letter == 'j')
 		log_error("'%%%c' in '%s' is not known: process %d has no %s or the like in its "
-			  "environment", letter, pattern, target,
+			  "environment; leave it out, or take %%p", letter, pattern, target,
 			  letter == 'j' ? "SLURM_JOB_ID" : "RANK");
 	else
-		log_error("'%%%c' in '%s' is not known", letter, pattern);
+		log_error("'%%%c' in '%s' is not known; leave it out, or take %%p", letter, pattern);
 }
 
 static int expand(struct strbuf *out, const char *pattern, pid_t target)

@@ -177,7 +177,7 @@ static const struct option_row rows[] = {
 		.name = "by", .group = GROUP_OUTPUT, .arg = "WHAT",
 		.verbs = PRINTS, .set = option_set_choice, .at = MEMBER(by),
 		.choices = by_names, .accepts = "function, launch, result or stack",
-		.help = "split calls, kernels (launch), memory (stack)",
+		.help = "rows by function, launch, result or stack",
 	}, {
 		.name = "sort", .group = GROUP_OUTPUT, .arg = "COLUMN",
 		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(sort),
