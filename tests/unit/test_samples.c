@@ -278,7 +278,6 @@ static void instance_fault(uint64_t number)
 static void what_befalls_a_gpu_befalls_its_instances(void **state)
 {
 	struct finding_book b = { .pid = 7, .session_ns = 1000 };
-	struct finding f = { .cause = STRBUF_INIT, .evidence = STRBUF_INIT, .next = STRBUF_INIT };
 
 	(void)state;
 	instance_fault(43);
@@ -288,15 +287,13 @@ static void what_befalls_a_gpu_befalls_its_instances(void **state)
 	b.gpu = samples_gpu_of(&samples, b.sampled);
 	assert_ptr_equal(b.gpu, device);
 	assert_null(samples_gpu_of(&samples, device));
-	assert_true(fault_judge(&b, &f));
-	assert_string_equal(f.cause.s, "GPU 3: XID 79, the GPU has fallen off the bus");
-	assert_string_equal(f.evidence.s, "by NVML: XID 43 at 0.1 s; GPU 3 XID 79 at 0.3 s");
-	finding_done(&f);
-	f = (struct finding){ .cause = STRBUF_INIT, .evidence = STRBUF_INIT, .next = STRBUF_INIT };
+	assert_true(fault_judge(&b, &found));
+	assert_string_equal(found.cause.s, "GPU 3: XID 79, the GPU has fallen off the bus");
+	assert_string_equal(found.evidence.s, "by NVML: XID 43 at 0.1 s; GPU 3 XID 79 at 0.3 s");
+	forget_found();
 	b.gpu = NULL;
-	assert_true(fault_judge(&b, &f));
-	assert_string_equal(f.cause.s, "GPU 3:1: XID 43, a process's work was stopped after a fault");
-	finding_done(&f);
+	assert_true(fault_judge(&b, &found));
+	assert_string_equal(found.cause.s, "GPU 3:1: XID 43, a process's work was stopped after a fault");
 }
 
 static void clocks_that_are_kept_down_are_told_by_reason(void **state)
