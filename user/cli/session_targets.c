@@ -378,6 +378,8 @@ static void fact_targets(struct session *s)
 		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%u", i ? "," : "pid ",
 				       o->pids[i]);
 	session_fact(s, "target", "%s", o->n_pids ? list : "all processes");
+	if (!o->n_pids)
+		session_fact(s, "whole_host", "yes");
 }
 
 static void fact_libraries(struct session *s)

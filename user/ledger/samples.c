@@ -146,6 +146,27 @@ static void add_up(struct sampled_device *d, const struct device_sample *s, uint
 			d->reason_ns[i] = num_add(d->reason_ns[i], ns);
 }
 
+static bool has_stayed(const struct sampled_device *d)
+{
+	for (size_t i = 0; i < d->users.n; i++)
+		if (d->users.v[i].seen_ns == d->told_ns && d->users.v[i].stayed)
+			return true;
+	return d->nameless && d->nameless_before;
+}
+
+static void add_use(struct sampled_device *d, uint64_t ns)
+{
+	bool is_used = d->has_users && (d->nameless || count_users(d));
+	bool empty = d->has_users && d->had_users && !is_used && !d->was_used;
+
+	if (d->has_busy ? !d->busy : empty)
+		d->idle_ns = num_add(d->idle_ns, ns);
+	else if (d->has_busy ? is_used : d->has_users && has_stayed(d))
+		d->used_ns = num_add(d->used_ns, ns);
+	d->had_users = d->has_users;
+	d->was_used = is_used;
+}
+
 static int push_sample(struct sampled_device *d, const struct event *ev, uint64_t until_ns)
 {
 	const struct device_sample *s = ev->sample;
@@ -163,6 +184,7 @@ static int push_sample(struct sampled_device *d, const struct event *ev, uint64_
 	told = count_users(d);
 	d->nameless_before = d->nameless;
 	d->nameless = s->v[SAMPLE_USERS] > told ? s->v[SAMPLE_USERS] - told : 0;
+	add_use(d, end_ns > ev->start_ns ? end_ns - ev->start_ns : 0);
 	return 0;
 }
 
@@ -208,6 +230,7 @@ void samples_cut(struct samples *s)
 		struct sampled_device *d = s->all.v[i];
 
 		d->sampled_ns = d->reasons_ns = d->more_faults = 0;
+		d->idle_ns = d->used_ns = 0;
 		memset(d->active, 0, sizeof(d->active));
 		memset(d->reason_ns, 0, sizeof(d->reason_ns));
 		d->faults.n = 0;

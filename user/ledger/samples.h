@@ -47,7 +47,13 @@ struct sampled_device {
 	uint64_t reasons_ns;		/* in which it is known why clocks were what they were */
 	uint64_t reason_ns[SAMPLES_REASONS];
 	bool has_busy, busy;		/* in the last sample, did any kernel run? */
+	/* Of sampled_ns, for a device whose works nobody tells; the rest is not known. */
+	uint64_t idle_ns;		/* no kernel ran, or nobody was there */
+	uint64_t used_ns;		/* kernels ran, and somebody was there; where they do not say whether
+					 * any ran: somebody stayed */
 	bool has_users;			/* its last sample knew them */
+	bool had_users;			/* the one before did; was there anybody? */
+	bool was_used;
 	uint64_t nameless;		/* of these without a pid; and in the sample before */
 	uint64_t nameless_before;
 	VEC(struct sample_user) users;	/* also those that are gone: seen_ns < told_ns */

@@ -3,6 +3,9 @@
  * The table `devices`: who had each device of the host, over all processes that are watched, so that
  * the rows of a device add up to its wall time. How active it was is the whole device's, whoever had it,
  * and a mean over the time that was sampled; who else had it is as exact as samples are, about a second.
+ *
+ * Where the whole host is watched, a device that no watched process uses is in it, too, as far as its
+ * samples tell: its wall time is what they cover.
  */
 #include <errno.h>
 
@@ -12,7 +15,7 @@
 #include "view/views.h"
 
 enum { DEVICE, UUID, NAME, OWNER, PID, NS, SHARE, WALL, SM, TENSOR, DRAM, OCCUPANCY, SAMPLED,
-       SOURCE, N_COLUMNS };
+       SOURCE, USERS, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[DEVICE] = { "device", NULL, CELL_DEVICE, 0 },
@@ -29,6 +32,7 @@ static const struct column columns[N_COLUMNS] = {
 	[OCCUPANCY] = { "sm_occupancy_pct", NULL, CELL_REAL, 1 },
 	[SAMPLED] = { "sampled_ns", NULL, CELL_NS, 1 },
 	[SOURCE] = { "source", NULL, CELL_TEXT, 1 },
+	[USERS] = { "users", NULL, CELL_TEXT, 1 },
 };
 
 static const struct {
@@ -40,6 +44,12 @@ static const struct {
 
 #define WORKS "works"		/* those that are told of it */
 #define SAMPLES "samples"	/* NVML's, of who is on it */
+#define USERS_NAMED 8
+
+struct of {			/* a device */
+	const char *uuid, *name;	/* "": unknown */
+	const struct sampled_device *sampled;	/* NULL: it told nothing */
+};
 
 struct line {
 	const char *owner, *source;
@@ -91,8 +101,6 @@ static int collect(struct lines *lines, const struct model *m, const struct host
 	if (!err)
 		err = add_line(lines, "idle", 0, sum.idle_ns, WORKS);
 	lines->wall_ns = sum.close_ns - sum.open_ns;
-	if (!err && lines->all.n)
-		qsort(lines->all.v, lines->all.n, sizeof(*lines->all.v), compare_lines);
 	return err;
 }
 
@@ -110,24 +118,39 @@ static int put_owner(struct table *t, struct cell *cell, const struct line *line
 	return err;
 }
 
-static void fill_samples(struct cell *row, const struct sampled_device *d)
+/* "12 13": the processes that NVML saw there at last. */
+static int put_users(struct table *t, struct cell *cell, const struct sampled_device *d)
+{
+	struct strbuf text = STRBUF_INIT;
+	size_t said = 0;
+	int err = 0;
+
+	for (size_t i = 0; d->has_users && i < d->users.n; i++)
+		if (d->users.v[i].seen_ns == d->told_ns && said++ < USERS_NAMED)
+			strbuf_addf(&text, "%s%u", said > 1 ? " " : "", d->users.v[i].pid);
+	if (said > USERS_NAMED)
+		strbuf_addf(&text, " and %zu more", said - USERS_NAMED);
+	if (said)
+		err = text.failed ? -ENOMEM : cell_s(t, cell, text.s);
+	strbuf_free(&text);
+	return err;
+}
+
+static int fill_samples(struct table *t, struct cell *row, const struct sampled_device *d)
 {
 	double percent;
 
-	if (!d)
-		return;
 	cell_u(&row[DEVICE], d->number);
 	if (d->active[SAMPLE_SM].ns)
 		cell_u(&row[SAMPLED], d->active[SAMPLE_SM].ns);
 	for (size_t i = 0; i < sizeof(activities) / sizeof(activities[0]); i++)
 		if (samples_active(d, activities[i].field, &percent))
 			cell_d(&row[activities[i].column], percent);
+	return put_users(t, &row[USERS], d);
 }
 
-static int add_row(struct table *t, const struct model *m, const struct host_device *h,
-		   const struct line *line, uint64_t wall_ns)
+static int add_row(struct table *t, const struct of *of, const struct line *line, uint64_t wall_ns)
 {
-	const struct device_state *first = h->members.v[0];
 	struct cell *row = table_row(t);
 	int err;
 
@@ -138,32 +161,93 @@ static int add_row(struct table *t, const struct model *m, const struct host_dev
 	cell_u(&row[NS], line->ns);
 	cell_d(&row[SHARE], (double)line->ns / (double)wall_ns);
 	cell_u(&row[WALL], wall_ns);
-	fill_samples(row, samples_find(model_samples(m), h->uuid));
-	err = cell_s(t, &row[UUID], h->uuid[0] ? samples_uuid(model_samples(m), h->uuid) : NULL);
+	err = of->sampled ? fill_samples(t, row, of->sampled) : 0;
 	if (!err)
-		err = cell_s(t, &row[NAME], first->name[0] ? first->name : NULL);
+		err = cell_s(t, &row[UUID], of->uuid[0] ? of->uuid : NULL);
+	if (!err)
+		err = cell_s(t, &row[NAME], of->name[0] ? of->name : NULL);
 	if (!err)
 		err = cell_s(t, &row[SOURCE], line->source);
 	return err ? err : put_owner(t, &row[OWNER], line);
 }
 
+static int add_rows(struct table *t, const struct of *of, struct lines *lines)
+{
+	int err = 0;
+
+	if (lines->all.n)
+		qsort(lines->all.v, lines->all.n, sizeof(*lines->all.v), compare_lines);
+	for (size_t i = 0; i < lines->all.n && !err; i++)
+		err = add_row(t, of, &lines->all.v[i], lines->wall_ns);
+	VEC_FREE(&lines->all);
+	return err;
+}
+
 static int add_device(struct table *t, const struct model *m, const struct host_device *h,
 		      uint64_t now_ns)
 {
+	const struct samples *samples = model_samples(m);
+	const struct of of = { samples_uuid(samples, h->uuid), h->members.v[0]->name,
+			       samples_find(samples, h->uuid) };
 	struct share_book *b = model_share(m, h, now_ns);
 	struct lines lines = { .wall_ns = 0 };
 	int err = b ? collect(&lines, m, h, b) : -errno;
 
-	for (size_t i = 0; i < lines.all.n && !err; i++)
-		err = add_row(t, m, h, &lines.all.v[i], lines.wall_ns);
-	VEC_FREE(&lines.all);
 	share_book_free(b);
+	if (!err)
+		return add_rows(t, &of, &lines);
+	VEC_FREE(&lines.all);
+	return err;
+}
+
+/* ---- devices that no watched process uses ---------------------------------------------------- */
+
+static bool is_told_by_works(const struct model *m, const struct sampled_device *d)
+{
+	const struct devices *all = model_devices(m);
+
+	for (size_t i = 0; i < devices_hosts(all); i++)
+		if (sampled_device_is(d, devices_host(all, i)->uuid))
+			return true;
+	return false;
+}
+
+/* A watched process may have it without a helper that tells. */
+static bool may_be_watched(const struct model *m, const struct sampled_device *d)
+{
+	for (size_t i = 0; i < d->users.n; i++)
+		for (size_t k = 0; k < model_processes(m); k++)
+			if (model_process(m, k)->pid == d->users.v[i].pid)
+				return true;
+	return false;
+}
+
+static int add_sampled(struct table *t, const struct model *m, const struct sampled_device *d)
+{
+	const struct of of = { d->uuid, d->name, d };
+	uint64_t unknown_ns = d->sampled_ns - num_min(d->sampled_ns, num_add(d->idle_ns, d->used_ns));
+	uint64_t used_ns = may_be_watched(m, d) ? 0 : d->used_ns;
+	struct lines lines = { .wall_ns = d->sampled_ns };
+	int err;
+
+	if (!d->idle_ns && !d->used_ns)
+		return 0;	/* nobody knows anything of it, as of a GPU that is divided */
+	err = add_line(&lines, "unwatched", 0, used_ns, SAMPLES);
+	if (!err)
+		err = add_line(&lines, "unknown", 0, unknown_ns + d->used_ns - used_ns, SAMPLES);
+	if (!err)
+		err = add_line(&lines, "idle", 0, d->idle_ns, SAMPLES);
+	if (!err)
+		return add_rows(t, &of, &lines);
+	VEC_FREE(&lines.all);
 	return err;
 }
 
 struct table *view_devices(const struct model *m, uint64_t now_ns)
 {
 	const struct devices *d = model_devices(m);
+	const struct samples *samples = model_samples(m);
+	bool whole = model_fact(m, "whole_host");
 	struct table *t = table_new("devices", columns, N_COLUMNS);
 	int err = 0;
 
@@ -171,5 +255,8 @@ struct table *view_devices(const struct model *m, uint64_t now_ns)
 		return NULL;
 	for (size_t i = 0; i < devices_hosts(d) && !err; i++)
 		err = add_device(t, m, devices_host(d, i), now_ns);
+	for (size_t i = 0; whole && i < samples->all.n && !err; i++)
+		if (!is_told_by_works(m, samples->all.v[i]))
+			err = add_sampled(t, m, samples->all.v[i]);
 	return table_done(t, err);
 }

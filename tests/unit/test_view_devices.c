@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The table of devices where the whole host is watched: also those that no watched process uses, as far
+ * as they tell of themselves. What watched processes had is test_host_devices's and check_devices.py's.
+ */
+#include "model_room.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "event/device_number.h"
+#include "event/sample.h"
+#include "view/format.h"
+#include "view/views.h"
+
+/* The columns, by their names: "4 unwatched 1.000 s 3.000 s samples 12; ". */
+static const char *rows_of(const struct model *m)
+{
+	static const char *const names[] = { "device", "owner", "ns", "wall_ns", "source", "users" };
+	static char text[1000];
+	struct table *t = view_devices(m, 10 * NS_PER_SEC);
+	struct strbuf out = STRBUF_INIT;
+	unsigned int n;
+
+	assert_non_null(t);
+	for (size_t i = 0; i < table_rows(t); i++) {
+		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+			int at = table_column(t, names[k]);
+
+			strbuf_addstr(&out, k ? " " : "");
+			format_cell(&out, &table_cells(t, i)[at], table_columns(t, &n)[at].type);
+		}
+		strbuf_addstr(&out, "; ");
+	}
+	snprintf(text, sizeof(text), "%s", out.s);
+	strbuf_free(&out);
+	table_free(t);
+	return text;
+}
+
+static struct model *whole_host(void)
+{
+	struct model *m = session(0);
+
+	push(m, (struct event){ .kind = EVENT_FACT, .text = "whole_host", .text2 = "yes" });
+	return m;
+}
+
+/* A second that ends at `end`; busy or users < 0: it does not say. */
+static void sample(struct model *m, uint64_t end, int busy, int users)
+{
+	struct device_sample s = { .has = (busy >= 0) << SAMPLE_BUSY | (users >= 0) << SAMPLE_USERS };
+
+	s.v[SAMPLE_BUSY] = (uint64_t)busy;
+	s.v[SAMPLE_USERS] = (uint64_t)users;
+	push(m, (struct event){ .kind = EVENT_SAMPLE, .text = "GPU-b", .seq = 4, .sample = &s,
+				.start_ns = (end - 1) * NS_PER_SEC, .end_ns = end * NS_PER_SEC });
+}
+
+static void user(struct model *m, uint32_t pid, uint64_t end)
+{
+	push(m, (struct event){ .kind = EVENT_USER, .text = "GPU-b", .seq = 4, .pid = pid,
+				.start_ns = end * NS_PER_SEC });
+}
+
+static void a_device_that_nobody_watched_uses_is_told_by_its_samples(void **state)
+{
+	struct model *m = whole_host();
+
+	(void)state;
+	for (uint64_t end = 2; end <= 4; end++)
+		sample(m, end, 0, 0);
+	for (uint64_t end = 5; end <= 6; end++) {
+		user(m, 12, end);
+		sample(m, end, 50, 1);
+	}
+	assert_string_equal(rows_of(m), "4 idle 3.000 s 5.000 s samples 12; 4 unwatched 2.000 s 5.000 s "
+			    "samples 12; ");
+	sample(m, 7, 50, -1);
+	assert_string_equal(rows_of(m), "4 idle 3.000 s 6.000 s samples -; 4 unwatched 2.000 s 6.000 s "
+			    "samples -; 4 unknown 1.000 s 6.000 s samples -; ");
+	model_free(m);
+}
+
+static void who_may_be_a_watched_one_is_not_unwatched(void **state)
+{
+	struct model *m = whole_host();
+
+	(void)state;
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .tid = 12, .text = "train" });
+	user(m, 12, 2);
+	sample(m, 2, 50, 1);
+	assert_string_equal(rows_of(m), "4 unknown 1.000 s 1.000 s samples 12; ");
+	model_free(m);
+}
+
+/* As a MIG instance: who stays has it, where nobody is at either end it is idle, else nothing is known. */
+static void where_none_says_whether_kernels_ran_it_is_who_stayed(void **state)
+{
+	struct model *m = whole_host();
+
+	(void)state;
+	sample(m, 1, -1, 0);
+	sample(m, 2, -1, 0);
+	user(m, 12, 3);
+	sample(m, 3, -1, 1);
+	user(m, 12, 4);
+	sample(m, 4, -1, 1);
+	assert_string_equal(rows_of(m), "4 unknown 2.000 s 4.000 s samples 12; 4 unwatched 1.000 s 4.000 s "
+			    "samples 12; 4 idle 1.000 s 4.000 s samples 12; ");
+	model_free(m);
+}
+
+static void nothing_is_said_of_what_nobody_knows_or_asked_for(void **state)
+{
+	struct model *m = whole_host();
+
+	(void)state;
+	sample(m, 2, -1, -1);
+	assert_string_equal(rows_of(m), "");
+	model_free(m);
+	m = session(0);
+	sample(m, 2, 0, 0);
+	assert_string_equal(rows_of(m), "");
+	model_free(m);
+}
+
+static void a_device_of_a_watched_process_is_not_there_twice(void **state)
+{
+	const struct device_facts facts = { .uuid = "GPU-b" };
+	struct model *m = whole_host();
+
+	(void)state;
+	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .tid = 7, .device = &facts });
+	sample(m, 2, 0, 0);
+	assert_string_equal(rows_of(m), "4 idle 10.00 s 10.00 s works -; ");
+	model_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_device_that_nobody_watched_uses_is_told_by_its_samples),
+		cmocka_unit_test(who_may_be_a_watched_one_is_not_unwatched),
+		cmocka_unit_test(where_none_says_whether_kernels_ran_it_is_who_stayed),
+		cmocka_unit_test(nothing_is_said_of_what_nobody_knows_or_asked_for),
+		cmocka_unit_test(a_device_of_a_watched_process_is_not_there_twice),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
