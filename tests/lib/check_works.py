@@ -231,7 +231,7 @@ def check_faulty(report, logs, say):
             unseen += check_faulty_device(report, log["pid"], device, logged, say)
     check_faulty_hosts(report, logs, say)
     # Calls that a busy machine lost make time `lost`, too; works are missing where a helper says so.
-    said = any(row["kind"] == "unseen" for row in report.tables["events"])
+    said = any(row["kind"] == "unseen" or row["kind"] == "api" and row["lost"] for row in report.tables["events"])
     if said and not unseen:
         say("works are missing, and no book has time that is lost or unknown")
     unseen = said

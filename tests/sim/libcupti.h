@@ -11,7 +11,8 @@
  * hang (a flush never returns), unusable (nothing works, as without a driver that it fits), back=MS
  * (its clock is set back by so much, 60 ms after it was first read), device=N (its buffers on the
  * device are used up after so many nodes of graphs: more have no times, until all is disabled and
- * enabled again), device!=N (disabling does not help), clock=US (its clock answers after so long).
+ * enabled again), device!=N (disabling does not help), clock=US (its clock answers after so long),
+ * vanish=N (each N-th record of a kernel is lost, and not counted as dropped).
  */
 #ifndef LIBCUPTI_H
 #define LIBCUPTI_H
@@ -29,7 +30,7 @@ struct cupti_version {
 };
 
 struct cupti_faults {
-	uint64_t drop, zero, late_ms, back_ms, device, clock_us;
+	uint64_t drop, vanish, zero, late_ms, back_ms, device, clock_us;
 	bool withhold, reorder, busy, refuse, hang, unusable, device_stays;
 };
 

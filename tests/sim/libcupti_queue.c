@@ -45,11 +45,22 @@ static struct item *item_new(void)
 	return &items[count++];
 }
 
+static bool vanishes(const union cupti_record *rec)
+{
+	static uint64_t kernels;
+	uint64_t each = cupti_faults()->vanish;
+
+	return each && rec->kind == KIND_CONCURRENT_KERNEL &&
+	       __atomic_add_fetch(&kernels, 1, __ATOMIC_RELAXED) % each == 0;
+}
+
 void cupti_queue_add(const union cupti_record *rec, uint64_t ready_ns)
 {
 	const struct cupti_faults *faults = cupti_faults();
 	struct item *item;
 
+	if (vanishes(rec))
+		return;
 	pthread_mutex_lock(&lock);
 	item = item_new();
 	if (item) {

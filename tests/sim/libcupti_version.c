@@ -37,6 +37,8 @@ static void read_fault(const char *text)
 
 	if (sscanf(text, "drop=%llu", &n) == 1)
 		faults.drop = n;
+	else if (sscanf(text, "vanish=%llu", &n) == 1)
+		faults.vanish = n;
 	else if (sscanf(text, "zero=%llu", &n) == 1)
 		faults.zero = n;
 	else if (sscanf(text, "late=%llu", &n) == 1)

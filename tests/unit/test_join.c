@@ -27,6 +27,7 @@ struct seen {			/* what was passed on; works are told by their `bytes` */
 		struct launch by;	/* tid 0: none */
 	} work[EVENTS_MAX];
 	uint64_t passed, horizon;
+	uint64_t untold_start, untold_end;	/* of all that were told together */
 };
 
 static int on_work(void *ctx, const struct event *work, const struct launch *launch)
@@ -51,12 +52,23 @@ static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
 	return 0;
 }
 
+static int on_untold(void *ctx, uint32_t pid, uint64_t start_ns, uint64_t end_ns)
+{
+	struct seen *seen = ctx;
+
+	(void)pid;
+	assert_true(start_ns <= end_ns);
+	seen->untold_start = seen->untold_end ? num_min(seen->untold_start, start_ns) : start_ns;
+	seen->untold_end = num_max(seen->untold_end, end_ns);
+	return 0;
+}
+
 static struct join *new_join(struct seen *seen)
 {
 	struct join *j;
 
 	memset(seen, 0, sizeof(*seen));
-	j = join_new(&(struct join_sink){ on_work, on_horizon, seen });
+	j = join_new(&(struct join_sink){ on_work, on_horizon, on_untold, seen });
 	assert_non_null(j);
 	return j;
 }
@@ -429,10 +441,18 @@ static void no_work_is_awaited_of_what_was_captured_whatever_comes_first(void **
 #define BEGIN_CAPTURE 315	/* cudaStreamBeginCapture, of the runtime */
 #define END_CAPTURE 319
 
+#define COPY_CBID 41		/* cudaMemcpyAsync */
+#define SYNC_CBID 165		/* cudaDeviceSynchronize */
+
+static void record(struct join *j, uint32_t correlation, uint16_t func, uint64_t start, uint64_t end)
+{
+	push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5, .seq = correlation, .func = func,
+				 .dir = RUNTIME, .start_ns = start, .end_ns = end });
+}
+
 static void capture(struct join *j, uint16_t func, uint64_t start, uint64_t end)
 {
-	push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5, .seq = 9000 + (uint32_t)start, .func = func,
-				 .dir = RUNTIME, .start_ns = start, .end_ns = end });
+	record(j, 9000 + (uint32_t)start, func, start, end);
 }
 
 /* No probe saw the call; of each capture one record or both are left. */
@@ -467,6 +487,79 @@ static void a_launch_without_works_while_a_stream_captured_is_no_orphan(void **s
 	}
 }
 
+/* The examples of streams.h: is L2, of which no work comes, known to be lost? */
+static void a_kernel_that_is_over_and_was_not_told_is_lost(void **state)
+{
+	static const struct {
+		uint32_t stream[3], context[3];	/* of the works of L1 to L3; stream 0: there is none */
+		bool sync;			/* between L2 and L3 */
+		uint16_t func;			/* of L2 */
+		bool lost;
+	} cases[] = {
+		{ { 7, 0, 7 }, { 1, 1, 1 }, false, LAUNCH_CBID, true },
+		{ { 7, 0, 8 }, { 1, 1, 1 }, false, LAUNCH_CBID, false },
+		{ { 7, 0, 8 }, { 1, 1, 1 }, true, LAUNCH_CBID, true },
+		{ { 7, 0, 0 }, { 1, 1, 1 }, true, LAUNCH_CBID, true },
+		{ { 7, 0, 7 }, { 1, 1, 2 }, true, LAUNCH_CBID, false },
+		{ { 7, 0, 0 }, { 1, 1, 1 }, false, LAUNCH_CBID, false },
+		{ { 7, 0, 7 }, { 1, 1, 1 }, false, COPY_CBID, false },	/* of 0 bytes, maybe */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct seen seen;
+		struct join *j = new_join(&seen);
+
+		for (uint32_t k = 0; k < 3; k++) {
+			uint64_t at = BASE + 100 * k;
+
+			record(j, k, k == 1 ? cases[i].func : LAUNCH_CBID, at + 10, at + 20);
+			if (k == 1 && cases[i].sync)
+				record(j, 900, SYNC_CBID, at + 30, at + 40);
+			if (cases[i].stream[k])
+				push(j, &(struct event){ .kind = EVENT_WORK, .pid = 1, .start_ns = at + 50,
+							 .end_ns = at + 60, .work = &(struct work){
+					.kind = WORK_KIND_KERNEL, .correlation = k,
+					.stream = cases[i].stream[k], .context = cases[i].context[k] } });
+		}
+		assert_int_equal(counts_of(j).untold, 0);
+		assert_int_equal(join_end(j), 0);
+		assert_int_equal(counts_of(j).untold, cases[i].lost);
+		if (cases[i].lost) {
+			assert_int_equal(seen.untold_start, BASE + 110);
+			assert_int_equal(seen.untold_end, BASE + (cases[i].stream[2] ? 250 : 120));
+		}
+		join_free(j);
+	}
+}
+
+static void what_is_lost_is_known_when_the_window_is_over_and_taken_back_where_it_comes(void **state)
+{
+	struct seen seen;
+	struct join *j = new_join(&seen);
+
+	(void)state;
+	api(j, 1, BASE, BASE + 10);
+	api(j, 2, BASE + 20, BASE + 30);
+	work(j, 2, BASE + 40, BASE + 50);
+	push_time(j, EVENT_WATERMARK, BASE + SEC);
+	push_time(j, EVENT_WATERMARK, BASE + JOIN_WINDOW_NS);
+	assert_int_equal(counts_of(j).untold, 0);
+	assert_int_equal(counts_of(j).awaited, 1);
+	assert_true(seen.horizon <= BASE);	/* the book of its time is not settled yet */
+	push_time(j, EVENT_WATERMARK, BASE + JOIN_WINDOW_NS + SEC);
+	assert_int_equal(counts_of(j).untold, 1);
+	assert_int_equal(counts_of(j).awaited, 0);
+	assert_int_equal(seen.untold_start, BASE);
+	assert_int_equal(seen.untold_end, BASE + 40);
+	assert_true(seen.horizon >= BASE + 40);
+	work(j, 1, BASE + 15, BASE + 18);
+	assert_int_equal(counts_of(j).untold, 0);
+	assert_int_equal(counts_of(j).met, 2);
+	assert_int_equal(counts_of(j).late, 1);
+	join_free(j);
+}
+
 static void of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed(void **state)
 {
 	struct seen seen;
@@ -496,6 +589,8 @@ int main(void)
 		cmocka_unit_test(a_process_that_ended_is_forgotten),
 		cmocka_unit_test(no_work_is_awaited_of_what_was_captured_whatever_comes_first),
 		cmocka_unit_test(a_launch_without_works_while_a_stream_captured_is_no_orphan),
+		cmocka_unit_test(a_kernel_that_is_over_and_was_not_told_is_lost),
+		cmocka_unit_test(what_is_lost_is_known_when_the_window_is_over_and_taken_back_where_it_comes),
 		cmocka_unit_test(of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed),
 		cmocka_unit_test(random_streams_in_any_order_are_as_specified),
 		cmocka_unit_test(hostile_streams_lose_no_count),

@@ -224,6 +224,18 @@ static void say_unfound(const struct session *s)
 	map_free(&silent);
 }
 
+/* What CUPTI lost without counting it is known by what it launched. */
+static void say_untold(const struct session *s, uint64_t counted)
+{
+	struct model_counts counts;
+
+	model_counts(s->tap.model, &counts);
+	if (counts.unmet_lost > counted)
+		log_warn("of %" PRIu64 " kernels that ran no record came, and CUPTI counted %s: when they ran "
+			 "is `lost` time of devices", counts.unmet_lost,
+			 counted ? "fewer as dropped" : "none as dropped");
+}
+
 static int push_count(const struct event_sink *to, const char *kind, uint64_t received, uint64_t lost)
 {
 	struct event ev = { .kind = EVENT_COUNT, .text = "helper", .text2 = kind, .end_ns = received,
@@ -278,6 +290,7 @@ void helpers_say(const struct session *s)
 	say_unfound(s);
 	forked_say(s);
 	helpers_totals(s->helpers, &totals);
+	say_untold(s, totals.lost_works);
 	if (totals.forgotten)
 		log_warn("what helpers of %" PRIu64 " more processes did not tell is only added up",
 			 totals.forgotten);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/num.h"
 #include "base/sorted.h"
 
 #define KEPT_MAX 65536		/* of each */
@@ -61,7 +60,7 @@ int captures_mark(struct captures *c, uint64_t ns, bool ends)
 
 bool captures_are_at(const struct captures *c, uint64_t ns)
 {
-	const size_t next = SORTED_BELOW(c->marks.v, c->marks.n, ns, num_add(ns, 1));
+	const size_t next = SORTED_UP_TO(c->marks.v, c->marks.n, ns, ns);
 
 	return (next && !c->marks.v[next - 1].ends) || (next < c->marks.n && c->marks.v[next].ends);
 }

@@ -10,7 +10,7 @@
 #include "base/num.h"
 #include "base/vec.h"
 #include "join/api_roles.h"
-#include "join/captures.h"
+#include "join/fates.h"
 #include "join/side.h"
 
 #define ROOM_BYTES (20u << 20)	/* of all processes */
@@ -22,8 +22,7 @@ struct process {
 	uint32_t pid;
 	struct launches launches;
 	struct works works;
-	struct captures captures;
-	VEC(uint32_t) awaiting;		/* numbers, the low half, of launches that were awaited */
+	struct fates fates;
 	uint64_t latest_ns;		/* that a record of it named */
 	uint64_t told_ns, told_at_ns;	/* the horizon, and the watermark then */
 	uint64_t exit_ns;		/* 0: it goes on */
@@ -60,8 +59,7 @@ static void process_free(struct join *j, struct process *p)
 {
 	launches_free(&p->launches, &j->room);
 	works_free(&p->works, &j->room);
-	VEC_FREE(&p->awaiting);
-	captures_free(&p->captures);
+	fates_free(&p->fates);
 	free(p);
 }
 
@@ -123,9 +121,8 @@ static int pass_on(struct join *j, struct process *p, const struct event *work,
 		return 0;
 	}
 	if (by) {
-		j->counts.met += by->awaited;
-		by->awaited = false;
-		by->used_ns = num_max(by->used_ns, work->end_ns);
+		if (fates_met(&p->fates, by, work, &j->counts))
+			return -ENOMEM;
 		j->counts.matched++;
 		j->counts.skew += work->start_ns < by->launch.start_ns;
 	}
@@ -148,6 +145,11 @@ static int give_up_first(struct join *j, struct process *p)
 	return err;
 }
 
+static bool is_done(const struct side_launch *l, uint64_t aged_ns)
+{
+	return !l->awaited && !l->untold && l->used_ns < aged_ns;
+}
+
 static int drop_aged(struct join *j, struct process *p)
 {
 	const uint64_t aged_ns = p->latest_ns > JOIN_WINDOW_NS ? p->latest_ns - JOIN_WINDOW_NS : 0;
@@ -157,8 +159,7 @@ static int drop_aged(struct join *j, struct process *p)
 	       works_at(&p->works, p->works.first)->end_ns < aged_ns)
 		err = give_up_first(j, p);
 	while (p->launches.first < p->launches.next &&
-	       !launches_at(&p->launches, p->launches.first)->awaited &&
-	       launches_at(&p->launches, p->launches.first)->used_ns < aged_ns)
+	       is_done(launches_at(&p->launches, p->launches.first), aged_ns))
 		launches_drop_first(&p->launches);
 	return err;
 }
@@ -191,23 +192,6 @@ static bool widen(struct side_launch *known, const struct event *api)
 	return true;
 }
 
-/* The launch that was added last. */
-static int note_awaited(struct process *p)
-{
-	uint32_t *slot = VEC_PUSH(&p->awaiting);
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = (uint32_t)(p->launches.next - 1);
-	return 0;
-}
-
-static bool was_captured(const struct process *p, const struct event *api)
-{
-	return captures_have_call(&p->captures, api->tid,
-				  api->start_ns + (api->end_ns - api->start_ns) / 2);
-}
-
 static int push_api(struct join *j, struct process *p, const struct event *ev)
 {
 	const unsigned int roles = api_roles_get(&j->roles, ev);
@@ -221,17 +205,16 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 	by = launches_add(&p->launches, &j->room, ev->seq);
 	if (!by)
 		return -ENOMEM;
-	if (roles & (API_CAPTURE | API_CAPTURED) &&
-	    captures_mark(&p->captures, roles & API_CAPTURE ? ev->start_ns : ev->end_ns,
-			  roles & API_CAPTURED))
+	if (fates_note_api(&p->fates, ev, roles))
 		return -ENOMEM;
-	captured = roles & API_LAUNCH && was_captured(p, ev);
+	captured = roles & API_LAUNCH && fates_was_captured(&p->fates, ev);
 	j->counts.captured += captured;
 	*by = (struct side_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
-				    .used_ns = ev->end_ns, .awaited = roles & API_LAUNCH && !captured };
+				    .used_ns = ev->end_ns, .awaited = roles & API_LAUNCH && !captured,
+				    .is_kernel = roles & API_KERNEL };
 	j->counts.launches += by->awaited;
 	if (by->awaited)
-		err = note_awaited(p);
+		err = fates_await(&p->fates, &p->launches);
 	while (!err && p->works.waiting && (w = works_find(&p->works, ev->seq))) {
 		const struct event work = works_event(w, p->pid);
 
@@ -243,50 +226,15 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 
 /* ---- the horizon ---------------------------------------------------------------------------- */
 
-/* No work came of it, and it is not waited for any longer. */
-static void decide(struct join *j, const struct process *p, struct side_launch *l)
+static int decide(struct join *j, struct process *p, uint64_t floor_ns)
 {
-	uint64_t middle = l->launch.start_ns + (l->launch.end_ns - l->launch.start_ns) / 2;
-
-	if (!captures_are_at(&p->captures, middle))
-		return;
-	l->awaited = false;
-	j->counts.launches--;
-	j->counts.captured++;
+	return fates_decide(&p->fates, &p->launches, floor_ns,
+			    &(struct fates_teller){ &j->sink, &j->counts, p->pid });
 }
 
-static struct side_launch *awaited_at(const struct process *p, size_t i)
+static uint64_t first_waiting(const struct process *p)
 {
-	const struct launches *l = &p->launches;
-	uint64_t number = l->first + (uint32_t)(p->awaiting.v[i] - (uint32_t)l->first);
-	struct side_launch *launch = launches_at(l, number);
-
-	return number < l->next && launch->awaited ? launch : NULL;
-}
-
-/* Of those that began at floor_ns or later. Launches that are awaited no more leave the list. */
-static uint64_t first_awaited(struct join *j, struct process *p, uint64_t floor_ns)
-{
-	uint64_t first_ns = UINT64_MAX;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < p->awaiting.n; i++) {
-		struct side_launch *launch = awaited_at(p, i);
-
-		if (launch && launch->launch.start_ns < floor_ns)
-			decide(j, p, launch);
-		if (!launch || launch->launch.start_ns < floor_ns)
-			continue;
-		first_ns = num_min(first_ns, launch->launch.start_ns);
-		p->awaiting.v[kept++] = p->awaiting.v[i];
-	}
-	p->awaiting.n = kept;
-	return first_ns;
-}
-
-static uint64_t first_waiting(struct join *j, struct process *p, uint64_t floor_ns)
-{
-	uint64_t first_ns = first_awaited(j, p, floor_ns);
+	uint64_t first_ns = fates_first_ns(&p->fates, &p->launches);
 
 	for (uint64_t i = p->works.first; i < p->works.next; i++)
 		if (!works_at(&p->works, i)->gone)
@@ -298,9 +246,11 @@ static int tell_horizon(struct join *j, struct process *p)
 {
 	uint64_t latest = num_max(p->latest_ns, j->watermark_ns);
 	uint64_t floor_ns = latest > JOIN_WINDOW_NS ? latest - JOIN_WINDOW_NS : 0;
-	uint64_t ns = num_min(first_waiting(j, p, floor_ns),
-			      latest > JOIN_SETTLE_NS ? latest - JOIN_SETTLE_NS : 0);
+	int err = decide(j, p, floor_ns);
+	uint64_t ns = num_min(first_waiting(p), latest > JOIN_SETTLE_NS ? latest - JOIN_SETTLE_NS : 0);
 
+	if (err)
+		return err;
 	ns = num_max(ns, floor_ns);
 	if (j->watermark_ns)
 		ns = num_min(ns, j->watermark_ns);
@@ -320,8 +270,7 @@ static int give_up_all(struct join *j, struct process *p)
 
 	while (!err && p->works.waiting)
 		err = give_up_first(j, p);
-	first_awaited(j, p, UINT64_MAX);
-	return err;
+	return err ? err : decide(j, p, UINT64_MAX);
 }
 
 int join_end(struct join *j)
@@ -381,37 +330,13 @@ static int push_record(struct join *j, const struct event *ev)
 	return err || ++p->untold < TELL_EVERY ? err : tell_horizon(j, p);
 }
 
-#define CAPTURED_BACK 4096	/* launches that are looked at */
-
-/* Its record came first. */
-static void await_no_more(struct join *j, struct process *p, const struct event *call)
-{
-	size_t from = p->awaiting.n > CAPTURED_BACK ? p->awaiting.n - CAPTURED_BACK : 0;
-
-	for (size_t i = p->awaiting.n; i-- > from;) {
-		struct side_launch *at = awaited_at(p, i);
-		uint64_t middle;
-
-		if (!at || at->launch.tid != call->tid)
-			continue;
-		middle = at->launch.start_ns + (at->launch.end_ns - at->launch.start_ns) / 2;
-		if (middle < call->start_ns || middle > call->end_ns)
-			continue;
-		at->awaited = false;
-		j->counts.launches--;
-		j->counts.captured++;
-	}
-}
-
 int join_captured(struct join *j, const struct event *call)
 {
 	struct process *p = find_process(j, call->pid);
 
 	if (!p)
 		return -ENOMEM;
-	await_no_more(j, p, call);
-	return captures_add_call(&p->captures, &(struct capture_call){ call->start_ns, call->end_ns,
-								       call->tid });
+	return fates_note_captured(&p->fates, &p->launches, call, &j->counts);
 }
 
 bool join_knows(const struct join *j, uint32_t pid)
@@ -457,7 +382,6 @@ void join_counts(const struct join *j, struct join_counts *out)
 		const struct process *p = j->all.v[i];
 
 		out->waiting += p->works.waiting;
-		for (size_t k = 0; k < p->awaiting.n; k++)
-			out->awaited += awaited_at(p, k) != NULL;
+		out->awaited += fates_awaited(&p->fates, &p->launches);
 	}
 }

@@ -12,7 +12,10 @@
  *   late     of both, it began before a horizon that had been told: books will not have all of it
  *   skew     of matched, it began before its launch, by up to 1 ms: kept
  *   invalid  ... by more, or it lies outside of the session (these alone: outside): not passed on
- * So matched + orphan is what was passed on. Correlations are numbers of one process that wrap: the
+ * So matched + orphan is what was passed on. A launch that met nothing when the window is over, or
+ * all, was captured (join/captures.h); or its kernel is over (join/streams.h) and was not told: `untold`;
+ * or else nobody knows: it copied 0 bytes, say, or runs still.
+ * Correlations are numbers of one process that wrap: the
  * newest record of a number has it; records of one number and thread that overlap (a runtime call
  * and the driver's inside) are one launch, the outer one. A launch that was met stays known until
  * the window is over since its last work (a graph has many).
@@ -56,6 +59,9 @@ struct join_sink {
 	int (*work)(void *ctx, const struct event *work, const struct launch *launch);
 	/* Works that start before horizon_ns will be passed on as late only. */
 	int (*horizon)(void *ctx, uint32_t pid, uint64_t horizon_ns);
+	/* A kernel was launched and is over, and nobody told it: it ran at some time in [start_ns, end_ns).
+	 * No horizon after start_ns has been told, but where it came to be known late. NULL: not wanted. */
+	int (*untold)(void *ctx, uint32_t pid, uint64_t start_ns, uint64_t end_ns);
 	void *ctx;
 };
 
@@ -66,6 +72,7 @@ struct join_counts {
 	uint64_t captured;	/* more of them, of which no work is to come: they were captured into a
 				 * graph, or met none while something was */
 	uint64_t awaited;	/* of launches that met none, those of which it may come yet */
+	uint64_t untold;	/* ... and those of whose work it is known that it is over */
 };
 
 struct join;

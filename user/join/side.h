@@ -21,7 +21,10 @@ struct side_room {
 struct side_launch {
 	struct launch launch;
 	uint64_t used_ns;	/* end of it, or of the last work that it met */
+	uint64_t began_ns;	/* of the first work that it met; 0: it met none */
 	bool awaited;		/* it is of a kind that launches, and met nothing yet */
+	bool is_kernel;		/* ... which always gives work */
+	bool untold;		/* it met nothing, and its work is over */
 };
 
 struct side_work {

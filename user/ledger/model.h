@@ -68,7 +68,8 @@ struct model_counts {		/* since the session began, also in interval mode */
 	uint64_t invalid[EVENT_KIND_END], skew[EVENT_KIND_END], late[EVENT_KIND_END];
 	uint64_t matched, orphan;	/* works that were booked, with and without their launch */
 	uint64_t launches, met;	/* that CUPTI recorded; of these, that any work met */
-	uint64_t captured, awaited;	/* more; of those that met none: as join_counts has them */
+	uint64_t captured;	/* more, which were captured; of those that met none: */
+	uint64_t awaited, unmet_lost;	/* that may meet one yet; whose kernels are over, and were not told */
 	uint64_t untold;	/* calls that launched while nobody recorded works */
 	uint64_t outside;	/* invalid works, only because they ran before the session or after it */
 	uint64_t lost;		/* holes in threads' numbers */

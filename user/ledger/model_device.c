@@ -161,6 +161,13 @@ static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
 	return devices_settle(m->devices, pid, horizon_ns, &by);
 }
 
+static int on_untold(void *ctx, uint32_t pid, uint64_t start_ns, uint64_t end_ns)
+{
+	struct process *p = who_process(ctx, pid);
+
+	return p ? unseen_add(&p->unseen, UNSEEN_LOST, start_ns, end_ns) : -ENOMEM;
+}
+
 int device_push(struct model *m, const struct event *ev)
 {
 	if (ev->kind == EVENT_DEVICE && !ev->device)
@@ -216,7 +223,7 @@ int device_init(struct model *m)
 	m->devices = devices_new();
 	if (m->devices)
 		devices_when_crowded(m->devices, &(struct devices_divide){ divide_early, exit_ns, unseen_of, m });
-	m->join = m->devices ? join_new(&(struct join_sink){ on_work, on_horizon, m }) : NULL;
+	m->join = m->devices ? join_new(&(struct join_sink){ on_work, on_horizon, on_untold, m }) : NULL;
 	return m->join ? 0 : -ENOMEM;
 }
 

@@ -134,6 +134,7 @@ void model_counts(const struct model *m, struct model_counts *out)
 	out->met = works.met;
 	out->captured = works.captured;
 	out->awaited = works.awaited;
+	out->unmet_lost = works.untold;
 	out->outside = works.outside;
 	devices_counts(m->devices, &books);
 	out->late[EVENT_WORK] += books.late;

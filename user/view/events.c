@@ -50,7 +50,8 @@ static int fill_kind(struct table *t, struct cell *row, const struct model_count
 		cell_u(&row[ORPHAN], c->orphan);
 	} else if (kind == EVENT_API) {
 		cell_u(&row[MATCHED], c->met);
-		cell_u(&row[ORPHAN], c->launches - c->met - c->awaited);
+		cell_u(&row[LOST], c->unmet_lost);
+		cell_u(&row[ORPHAN], c->launches - c->met - c->awaited - c->unmet_lost);
 	} else if (kind == EVENT_RANGE) {
 		cell_u(&row[ORPHAN], c->unplaced);
 	} else if (kind == EVENT_MEMORY) {

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What becomes of a process's launches that met no work: they are awaited; when that is over they were
+ * captured, or are untold, or nobody knows (join.h). Knows the launches, not the works. For join.c only.
+ */
+#ifndef JOIN_FATES_H
+#define JOIN_FATES_H
+
+#include "base/vec.h"
+#include "join/captures.h"
+#include "join/join.h"
+#include "join/side.h"
+#include "join/streams.h"
+
+/* Start zeroed. */
+struct fates {
+	struct captures captures;
+	struct streams streams;
+	VEC(uint32_t) awaiting;	/* numbers, the low half, of launches that were awaited */
+	struct {		/* of launches [from, next) of the thread none met a work */
+		uint32_t tid;
+		uint64_t from, next;
+	} ahead;
+};
+
+/* Whom to tell (join_sink.untold), and what is counted. */
+struct fates_teller {
+	const struct join_sink *sink;
+	struct join_counts *counts;
+	uint32_t pid;
+};
+
+void fates_free(struct fates *f);
+
+/* A record of a function of these roles (API_*). 0 or -ENOMEM. */
+int fates_note_api(struct fates *f, const struct event *api, unsigned int roles);
+bool fates_was_captured(const struct fates *f, const struct event *api);
+
+/* The launch that was added last is awaited. 0 or -ENOMEM. */
+int fates_await(struct fates *f, const struct launches *l);
+
+/* A launch met a work. 0 or -ENOMEM. */
+int fates_met(struct fates *f, struct side_launch *by, const struct event *work,
+	      struct join_counts *counts);
+
+/* A launching call was captured, whose record may have come before. 0 or -ENOMEM. */
+int fates_note_captured(struct fates *f, const struct launches *l, const struct event *call,
+			struct join_counts *counts);
+
+/* Launches that began before floor_ns are awaited no more. 0 or the sink's error. */
+int fates_decide(struct fates *f, const struct launches *l, uint64_t floor_ns,
+		 const struct fates_teller *to);
+
+/* Of those that are awaited: when the first began (UINT64_MAX: there is none), how many there are. */
+uint64_t fates_first_ns(const struct fates *f, const struct launches *l);
+size_t fates_awaited(const struct fates *f, const struct launches *l);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether what a thread launched is over, though no work of it was told: so that it is known to be lost,
+ * not late. By the order of works alone: those of one stream run one after the other, and a thread that
+ * has waited for its context has waited for all it launched there. For join.c only.
+ *
+ * Examples; L launches of a thread, W(s) their works in stream s, all of one context; is L2 over?
+ *
+ *   L1 L2 L3   W1(7) W3(7)               yes: the thread's works are of one stream, and a later one came
+ *   L1 L2 L3   W1(7) W3(8)               nobody knows: it may be of stream 7, and run
+ *   L1 L2 sync L3   W1(7) W3(8)          yes
+ *   L1 L2 sync                           yes, but where works of the thread are of several contexts
+ *   L1 L2      W1(7)                     nobody knows
+ */
+#ifndef JOIN_STREAMS_H
+#define JOIN_STREAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "event/work.h"
+#include "join/join.h"
+
+#define STREAMS_THREADS_MAX 4096	/* of a process; when more come all are forgotten */
+
+struct thread_streams {
+	uint32_t tid;
+	uint32_t context, stream;	/* of the work that came last */
+	uint64_t stream_since_ns;	/* what was launched since then gave works of this stream alone */
+	uint64_t context_since_ns;	/* ... of this context */
+	uint64_t came_ns;		/* of launches that met a work, the latest; 0: none has */
+	uint64_t synced_ns;		/* when it waited for its context last */
+};
+
+/* Start zeroed. */
+struct streams {
+	VEC(struct thread_streams) all;
+	struct map by_tid;		/* -> index */
+	size_t last;
+};
+
+void streams_free(struct streams *s);
+
+/* A work came, of a launch. 0 or -ENOMEM. */
+int streams_note_work(struct streams *s, const struct launch *launch, const struct work *work);
+
+/* A thread has waited for all it launched in its context before ns. 0 or -ENOMEM. */
+int streams_note_sync(struct streams *s, uint32_t tid, uint64_t ns);
+
+bool streams_are_past(struct streams *s, const struct launch *launch);
+
+#endif
