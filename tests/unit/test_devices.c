@@ -132,8 +132,8 @@ static void rows_that_had_no_work_in_an_interval_are_made_anew(void **state)
 		}
 		assert_int_equal(count, NAMES);
 		assert_int_equal(others, 1);
-		devices_cut(d, keep_all, NULL);
-		devices_cut(d, keep_all, NULL);
+		devices_cut(d, NULL, keep_all, NULL);
+		devices_cut(d, NULL, keep_all, NULL);
 		assert_int_equal(ks->all.n, 0);
 	}
 	devices_free(d);

@@ -103,6 +103,7 @@ static void what_was_not_seen_of_a_process_is_unknown_where_none_ran(void **stat
 	struct unseen lost = { .lost = { 0 } };
 	const struct devices_divide with = { .divide = divide, .unseen = lost_of, .ctx = &lost };
 	struct devices *d = devices_new();
+	struct device_counts counts;
 	struct share_book *b;
 	struct share_sum sum;
 
@@ -114,9 +115,11 @@ static void what_was_not_seen_of_a_process_is_unknown_where_none_ran(void **stat
 	push(d, 1, 0, 1005, 1010, 1030);
 	push(d, 1, 0, 1075, 1080, 1090);
 	push(d, 2, 0, 1061, 1065, 1067);
-	for (uint64_t settled = 1000; settled <= 1100; settled += 50) {
+	for (uint64_t settled = 1000; settled <= 1100; settled += 5) {
 		assert_int_equal(devices_settle(d, 1, settled, &with), 0);
 		assert_int_equal(devices_settle(d, 2, settled, &with), 0);
+		/* Where a gap is open it is told as time passes, else it would be told too late. */
+		assert_int_equal(devices_settle_hosts(d, settled, &with), 0);
 		b = host_device_read(devices_host(d, 0), 1100, &with);
 		assert_non_null(b);
 		share_book_sum(b, &sum);
@@ -126,6 +129,8 @@ static void what_was_not_seen_of_a_process_is_unknown_where_none_ran(void **stat
 		assert_int_equal(sum.idle_ns, 100 - 30 - 2 - 18);
 		share_book_free(b);
 	}
+	devices_counts(d, &counts);
+	assert_int_equal(counts.late_ns, 0);
 	devices_free(d);
 	unseen_free(&lost);
 }

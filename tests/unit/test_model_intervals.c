@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "ledger/host_devices.h"
 #include "lib/random.h"
 #include "model_room.h"
@@ -289,6 +290,43 @@ static void a_device_that_idles_on_is_open(void **state)
 	model_free(m);
 }
 
+/* Its helper told of one work, and then of nothing: a minute in which who had the device is not known. */
+static void where_nothing_was_seen_who_had_a_device_is_unknown(void **state)
+{
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 9 };
+	uint64_t unknown = 0, idle = 0, closed = BASE;
+	struct model *m = begin(1);
+	struct share_sum sum;
+
+	(void)state;
+	model_use_intervals(m);
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = &w, .start_ns = BASE + MS,
+				.end_ns = BASE + 2 * MS });
+	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 7, .seq = 9, .func = 211, .dir = 5,
+				.start_ns = BASE + MS / 2, .end_ns = BASE + MS });
+	for (uint64_t i = 1; i <= 60; i++) {
+		uint64_t now = BASE + i * SEC;
+		struct share_book *b;
+
+		push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 7, .dir = UNSEEN_UNKNOWN,
+					.start_ns = num_max(now - SEC, BASE + 2 * MS), .end_ns = now });
+		push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = now });
+		b = model_share(m, devices_host(model_devices(m), 0), now);
+		assert_non_null(b);
+		share_book_sum(b, &sum);
+		assert_int_equal(sum.open_ns, closed);
+		closed = sum.close_ns;
+		unknown += sum.unknown_ns;
+		idle += sum.idle_ns;
+		share_book_free(b);
+		model_cut(m, now);
+	}
+	assert_true(closed >= BASE + 58 * SEC);
+	assert_int_equal(idle, MS);
+	assert_int_equal(unknown, closed - BASE - 2 * MS);
+	model_free(m);
+}
+
 /* Its book closes at its exit; then it is shown once more, and forgotten. */
 static void a_process_that_ended_leaves_the_tables(void **state)
 {
@@ -342,6 +380,7 @@ int main(void)
 		cmocka_unit_test(intervals_add_up_to_the_whole),
 		cmocka_unit_test(works_and_gaps_longer_than_an_interval_add_up),
 		cmocka_unit_test(a_device_that_idles_on_is_open),
+		cmocka_unit_test(where_nothing_was_seen_who_had_a_device_is_unknown),
 		cmocka_unit_test(a_process_that_ended_leaves_the_tables),
 		cmocka_unit_test(a_process_that_begins_later_has_a_book_from_then_on),
 	};

@@ -299,9 +299,9 @@ int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devi
 	return err;
 }
 
-void devices_settle_hosts(struct devices *d, uint64_t horizon_ns)
+int devices_settle_hosts(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by)
 {
-	host_devices_settle_all(&d->hosts, horizon_ns);
+	return host_devices_settle_all(&d->hosts, horizon_ns, by);
 }
 
 /* How long it waited in this interval while another process ran on the device. 0 or -ENOMEM. */
@@ -410,16 +410,16 @@ static void add_counts(struct device_counts *to, const struct device_book *book)
 	to->late_ns = num_add(to->late_ns, c.late_ns);
 }
 
-static void cut(struct devices *d, struct device_state *s)
+static void cut(struct devices *d, struct device_state *s, const struct devices_divide *by)
 {
 	uint64_t idle_since = device_book_idle_since(s->book), waited;
 
 	if (!read_waited(s, DEVICES_SETTLED, NULL, &waited))
 		s->unspent_ns = waited - num_min(waited, s->idle_ns[IDLE_QUEUED]);
 	device_book_cut(s->book);
-	/* A gap that the interval lay in is no time in which it ran. */
-	if (device_book_idle_since(s->book) > idle_since)
-		s->told_ns = num_max(s->told_ns, device_book_idle_since(s->book));
+	/* A gap that the interval lay in is no time in which it ran. Without memory it is all idle. */
+	if (s->host && device_book_idle_since(s->book) > idle_since)
+		(void)host_device_idle(s, device_book_idle_since(s->book), by);
 	kernels_cut(&s->kernels, &d->kernels);
 	lanes_cut(&s->lanes);
 	losses_free(&s->losses);
@@ -437,12 +437,13 @@ static void drop(struct devices *d, struct device_state *s)
 	state_free(s);
 }
 
-void devices_cut(struct devices *d, bool (*keep)(const void *ctx, uint32_t pid), const void *ctx)
+void devices_cut(struct devices *d, const struct devices_divide *by,
+		 bool (*keep)(const void *ctx, uint32_t pid), const void *ctx)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < d->all.n; i++)
-		cut(d, d->all.v[i]);
+		cut(d, d->all.v[i], by);
 	host_devices_cut(&d->hosts);
 	for (size_t i = 0; i < d->all.n; i++) {
 		struct device_state *s = d->all.v[i];

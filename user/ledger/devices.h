@@ -103,7 +103,7 @@ int devices_settle(struct devices *d, uint32_t pid, uint64_t horizon_ns,
 int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by);
 
 /* Nobody's works that start before horizon_ns are waited for to tell who had a device. */
-void devices_settle_hosts(struct devices *d, uint64_t horizon_ns);
+int devices_settle_hosts(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by);
 
 #define DEVICES_SETTLED 0	/* now_ns: what is settled, as device_book_read_settled has it */
 
@@ -114,7 +114,8 @@ int devices_read(const struct device_state *s, uint64_t now_ns, const struct dev
 
 /* A new interval begins where what is settled ends: books, kernels and copies are of it from now on.
  * Devices of processes that keep(ctx, pid) does not want any more are dropped. */
-void devices_cut(struct devices *d, bool (*keep)(const void *ctx, uint32_t pid), const void *ctx);
+void devices_cut(struct devices *d, const struct devices_divide *by,
+		 bool (*keep)(const void *ctx, uint32_t pid), const void *ctx);
 
 void devices_counts(const struct devices *d, struct device_counts *out);	/* of all books */
 

@@ -180,7 +180,7 @@ static int tell_gap(struct telling *t, const struct device_gap *gap, uint64_t qu
 		    const struct unseen *unseen)
 {
 	int err = tell(t, t->told_ns, gap->start_ns, SHARE_RUNS);
-	uint64_t at = gap->start_ns;
+	uint64_t at = num_max(gap->start_ns, t->told_ns);
 	struct span hit;
 
 	t->told_ns = gap->end_ns;
@@ -209,6 +209,19 @@ int host_device_gap(struct device_state *s, const struct device_gap *gap, uint64
 	return err;
 }
 
+int host_device_idle(struct device_state *s, uint64_t until_ns, const struct devices_divide *by)
+{
+	const struct telling t = telling_of(s);
+	uint64_t at = s->told_ns;
+	struct span hit;
+	int err = 0;
+
+	for (; !err && unseen_next(unseen_by(by, s->pid), at, until_ns, &hit); at = hit.end)
+		err = tell(&t, hit.start, hit.end, SHARE_UNSEEN);
+	s->told_ns = num_max(s->told_ns, until_ns);
+	return err;
+}
+
 int host_device_settled(struct device_state *s)
 {
 	const struct telling t = telling_of(s);
@@ -222,10 +235,27 @@ int host_device_settled(struct device_state *s)
 	return err;
 }
 
-void host_devices_settle_all(struct host_devices *h, uint64_t horizon_ns)
+/* In gaps that nothing has ended, only what was not seen is told so early. */
+static int settle_host(struct host_device *h, uint64_t horizon_ns, const struct devices_divide *by)
 {
-	for (size_t i = 0; i < h->all.n; i++)
-		share_book_settle_all(h->all.v[i]->book, horizon_ns);
+	int err = 0;
+
+	for (size_t i = 0; i < h->members.n && !err; i++) {
+		struct device_state *s = h->members.v[i];
+
+		err = host_device_idle(s, num_min(horizon_ns, device_book_settled(s->book)), by);
+	}
+	share_book_settle_all(h->book, horizon_ns);
+	return err;
+}
+
+int host_devices_settle_all(struct host_devices *h, uint64_t horizon_ns, const struct devices_divide *by)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < h->all.n && !err; i++)
+		err = settle_host(h->all.v[i], horizon_ns, by);
+	return err;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */

@@ -48,8 +48,12 @@ int host_device_gap(struct device_state *s, const struct device_gap *gap, uint64
 		    const struct devices_divide *by);
 int host_device_settled(struct device_state *s);
 
-/* Whoever is more behind than this is not waited for. */
-void host_devices_settle_all(struct host_devices *h, uint64_t horizon_ns);
+/* Nothing ran since that was last told: what of it up to until_ns was not seen is not left for the gap's
+ * end. 0 or -ENOMEM. */
+int host_device_idle(struct device_state *s, uint64_t until_ns, const struct devices_divide *by);
+
+/* Whoever is more behind than this is not waited for. 0 or -ENOMEM. */
+int host_devices_settle_all(struct host_devices *h, uint64_t horizon_ns, const struct devices_divide *by);
 
 /* The device's book as it stands if it closed at now: the caller's, for share_book_free. NULL + errno. */
 struct share_book *host_device_read(const struct host_device *h, uint64_t now_ns,

@@ -402,10 +402,7 @@ static int push_stop(struct model *m, const struct event *ev)
 static int push_watermark(struct model *m, const struct event *ev)
 {
 	model_see_time(m, ev->end_ns);
-	device_watermark(m, ev->end_ns);
-	if (memory_watermark(m, ev->end_ns))
-		return -ENOMEM;
-	return join_push(m->join, ev);
+	return memory_watermark(m, ev->end_ns) ? -ENOMEM : device_watermark(m, ev);
 }
 
 static int push_fact(struct model *m, const struct event *ev)

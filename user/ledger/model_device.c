@@ -207,12 +207,17 @@ struct share_book *model_share(const struct model *m, const struct host_device *
 	return is_settled(m) ? share_book_copy(host->book) : host_device_read(host, now_ns, &by);
 }
 
-void device_watermark(struct model *m, uint64_t ns)
+int device_watermark(struct model *m, const struct event *ev)
 {
+	struct devices_divide by = dividing(m);
+	uint64_t ns = ev->end_ns;
+	int err;
+
 	m->told_ns = num_max(m->told_ns, ns);
 	graph_settle(m, ns);
-	if (ns > JOIN_WINDOW_NS)
-		devices_settle_hosts(m->devices, ns - JOIN_WINDOW_NS);
+	err = join_push(m->join, ev);
+	return err || ns <= JOIN_WINDOW_NS ? err :
+	       devices_settle_hosts(m->devices, ns - JOIN_WINDOW_NS, &by);
 }
 
 int device_init(struct model *m)
@@ -236,7 +241,9 @@ static bool is_wanted(const void *ctx, uint32_t pid)
 
 void device_cut(struct model *m)
 {
-	devices_cut(m->devices, is_wanted, m);
+	struct devices_divide by = dividing(m);
+
+	devices_cut(m->devices, &by, is_wanted, m);
 	samples_cut(&m->samples);
 	launched_cut(&m->launched);
 }

@@ -40,7 +40,7 @@ int device_init(struct model *m);	/* 0 or -errno */
 void device_free(struct model *m);
 int device_push(struct model *m, const struct event *ev);	/* those of devices; or -EINVAL */
 
-void device_watermark(struct model *m, uint64_t ns);	/* all that ended before has come */
+int device_watermark(struct model *m, const struct event *ev);	/* all that ended before has come */
 void device_cut(struct model *m);
 
 /* A call that was pushed into t's book, whose cursor was cursor_ns before: it goes into t's timeline. */
