@@ -43,34 +43,6 @@ static int cannot(const char *what, const char *dir, int err)
 	return -err;
 }
 
-/* Every part that is missing, readable by all: who uses it may be another user. */
-static int make_dir(const char *dir)
-{
-	char *copy = strdup(dir);
-	struct stat st;
-	int err = 0;
-
-	if (!copy)
-		return cannot("make the directory", dir, ENOMEM);
-	for (char *at = copy; !err && *at;) {
-		char cut;
-
-		at += strspn(at, "/");
-		at += strcspn(at, "/");
-		cut = *at;
-		*at = '\0';
-		if (!mkdir(copy, 0755))
-			err = chmod(copy, 0755) ? -errno : 0;	/* whatever the umask is */
-		else if (errno != EEXIST)
-			err = -errno;
-		*at = cut;
-	}
-	free(copy);
-	if (!err && (stat(dir, &st) || !S_ISDIR(st.st_mode)))
-		err = -ENOTDIR;
-	return err ? cannot("make the directory", dir, -err) : 0;
-}
-
 /* May only root and we put something else where this is, if it is where only they can replace it? */
 static bool is_ours_alone(const struct stat *st)
 {
@@ -86,6 +58,7 @@ struct way {			/* through a path, as the kernel goes */
 	char done[PATH_MAX - 2];	/* without links, "" for the root */
 	char todo[2 * PATH_MAX];
 	unsigned int links;
+	bool is_missing, is_open;	/* the last part: it was; others can replace it */
 };
 
 static int follow(struct way *w, const char *link, const char *rest)
@@ -104,7 +77,37 @@ static int follow(struct way *w, const char *link, const char *rest)
 	return 0;
 }
 
-/* One part of what is to do: 0, or -errno (EPERM: others can replace `part`). */
+/* Readable by all: who uses it may be another user. Only root and we can replace what it is made in, or what is made
+ * there. */
+static int make_part(const char *part)
+{
+	int fd, err;
+
+	if (mkdir(part, 0755))
+		return errno == EEXIST ? 0 : -errno;
+	fd = open(part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	err = fd < 0 || fchmod(fd, 0755) ? -errno : 0;	/* whatever the umask is */
+	io_close(&fd);
+	return err;
+}
+
+static int look_at(struct way *w, const char *part, struct stat *st)
+{
+	int err = lstat(part, st) ? -errno : 0;
+
+	w->is_missing = err == -ENOENT;
+	if (w->is_missing) {
+		err = make_part(part);
+		if (!err && lstat(part, st))
+			err = -errno;
+	}
+	if (!err && !S_ISDIR(st->st_mode) && !S_ISLNK(st->st_mode))
+		err = -ENOTDIR;
+	w->is_open = !err && !is_ours_alone(st);
+	return w->is_open ? -EPERM : err;
+}
+
+/* One part of what is to do, looked at: 0 or -errno. */
 static int step(struct way *w, char part[PATH_MAX])
 {
 	const char *name = w->todo + strspn(w->todo, "/");
@@ -112,6 +115,7 @@ static int step(struct way *w, char part[PATH_MAX])
 	char rest[2 * PATH_MAX];
 	struct stat st;
 	size_t n;
+	int err;
 
 	snprintf(rest, sizeof(rest), "%s", name + len);
 	if (len == 2 && !memcmp(name, "..", 2)) {
@@ -124,10 +128,9 @@ static int step(struct way *w, char part[PATH_MAX])
 	} else if (snprintf(part, PATH_MAX, "%s/%.*s", w->done, (int)len, name) >= PATH_MAX - 2) {
 		return -ENAMETOOLONG;
 	}
-	if (lstat(part, &st))
-		return -errno;
-	if (!is_ours_alone(&st))
-		return -EPERM;
+	err = look_at(w, part, &st);
+	if (err)
+		return err;
 	if (S_ISLNK(st.st_mode))
 		return follow(w, part, rest);
 	n = strlen(part);
@@ -138,32 +141,32 @@ static int step(struct way *w, char part[PATH_MAX])
 	return 0;
 }
 
-/* Each directory and each link on the way to it, from the root. dir: absolute. */
-static int check_dir(const char *dir)
+/* Each directory and each link on the way to it, from the root: what is missing is made where all before it is ours
+ * alone. dir: absolute; given: in messages. */
+static int make_dir(const char *dir, const char *given)
 {
 	char part[PATH_MAX] = "/";
 	struct way *w = calloc(1, sizeof(*w));
 	struct stat st;
 	int err = w ? 0 : -ENOMEM;
 
-	if (!err && lstat(part, &st))
-		err = -errno;
 	if (!err)
-		err = is_ours_alone(&st) ? 0 : -EPERM;
-	if (!err)
-		snprintf(w->todo, sizeof(w->todo), "%s", dir);
+		err = look_at(w, part, &st);
+	if (!err && snprintf(w->todo, sizeof(w->todo), "%s", dir) >= (int)sizeof(w->todo))
+		err = -ENAMETOOLONG;
 	while (!err && *w->todo)
 		err = step(w, part);
-	free(w);
-	if (err == -EPERM)
+	if (w && w->is_open)
 		log_error("cannot install the helper in %s: others can write to %s, and would run their code in "
 			  "every process that loads it; choose another directory with --dir", dir, part);
 	else if (err)
-		cannot("use the directory", dir, -err);
+		cannot(err == -ENOTDIR || (w && w->is_missing) ? "make the directory" : "use the directory",
+		       given, -err);
+	free(w);
 	return err;
 }
 
-/* As it was given, so that a link goes on to lead where it will; only ".." cannot be left in. NULL + errno. */
+/* As it was given, so that a link goes on to lead where it will. NULL + errno. */
 static char *absolute(const char *dir)
 {
 	struct strbuf out = STRBUF_INIT;
@@ -178,10 +181,6 @@ static char *absolute(const char *dir)
 
 		at += strspn(at, "/");
 		len = strcspn(at, "/");
-		if (len == 2 && !memcmp(at, "..", 2)) {
-			strbuf_free(&out);
-			return realpath(dir, NULL);
-		}
 		if (len && !(len == 1 && *at == '.'))
 			strbuf_addf(&out, "/%.*s", (int)len, at);
 		at += len;
@@ -190,6 +189,21 @@ static char *absolute(const char *dir)
 		strbuf_addch(&out, '/');
 	errno = ENOMEM;		/* what detaching may fail of */
 	return strbuf_detach(&out);
+}
+
+/* ".." cannot be left in: where a link leads elsewhere, it does. */
+static char *without_up(char *path)
+{
+	const char *up = strstr(path, "/..");
+	char *whole;
+
+	while (up && up[3] && up[3] != '/')
+		up = strstr(up + 3, "/..");
+	if (!up)
+		return path;
+	whole = realpath(path, NULL);
+	free(path);
+	return whole;
 }
 
 static bool is_there(const char *path)
@@ -231,9 +245,9 @@ static int replace(const char *path)
 
 static int install_in(const char *dir, char **path)
 {
-	int err = check_dir(dir);
+	int err = 0;
 
-	if (!err && asprintf(path, "%s/" INJECT_FILE, dir) < 0) {
+	if (asprintf(path, "%s/" INJECT_FILE, dir) < 0) {
 		*path = NULL;
 		err = cannot("use the directory", dir, ENOMEM);
 	}
@@ -247,14 +261,14 @@ static int install_in(const char *dir, char **path)
 
 int install_helper(const char *dir, char **path)
 {
-	char *whole = NULL;
-	int err = make_dir(dir);
+	char *whole = *dir ? absolute(dir) : (errno = ENOENT, NULL);
+	int err = whole ? make_dir(whole, dir) : cannot("use the directory", dir, errno);
 
 	*path = NULL;
-	if (err)
-		return err;
-	whole = absolute(dir);
-	err = whole ? install_in(whole, path) : cannot("use the directory", dir, errno);
+	if (!err)
+		whole = without_up(whole);
+	if (!err)
+		err = whole ? install_in(whole, path) : cannot("use the directory", dir, errno);
 	free(whole);
 	if (err < 0) {
 		free(*path);
