@@ -62,46 +62,63 @@ const struct filter_call *filter_find(const char *name)
 
 /* ---- a thread's ----------------------------------------------------------------------------- */
 
-static long field_of(pid_t pid, pid_t tid, const char *name)
+struct seccomp {
+	long mode, filters;
+};
+
+static long number_of(const char *status, const char *name)
+{
+	const char *at = proc_status_field(status, name);
+
+	return at ? strtol(at, NULL, 10) : 0;	/* a kernel without seccomp */
+}
+
+/* 0 or -errno; -ESRCH: it has ended. */
+static int seccomp_of(pid_t pid, pid_t tid, struct seccomp *out)
 {
 	char path[64], *text;
-	const char *at;
-	long value = 0;
+	const char *state;
+	bool has_ended;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
 	text = io_read_file(path, STATUS_MAX, NULL);
-	at = text ? proc_status_field(text, name) : NULL;
-	if (at)
-		value = strtol(at, NULL, 10);
+	if (!text)
+		return errno == ENOENT ? -ESRCH : -errno;
+	state = proc_status_field(text, "State");
+	has_ended = state && (*state == 'Z' || *state == 'X');
+	*out = (struct seccomp){ number_of(text, "Seccomp"), number_of(text, "Seccomp_filters") };
 	free(text);
-	return value;
+	return has_ended ? -ESRCH : 0;
 }
 
 bool filter_is_there(pid_t pid, pid_t tid)
 {
-	return field_of(pid, tid, "Seccomp") != SECCOMP_MODE_DISABLED;
+	struct seccomp its;
+
+	return seccomp_of(pid, tid, &its) || its.mode != SECCOMP_MODE_DISABLED;
 }
 
 struct others {
 	pid_t pid;
-	long mode, filters;
+	struct seccomp like;
 };
 
-static int is_like(void *ctx, pid_t tid, uint64_t start_ns, const char *comm)
+/* 0: yes, or it has ended. */
+static int is_unlike(void *ctx, pid_t tid, uint64_t start_ns, const char *comm)
 {
 	const struct others *o = ctx;
+	struct seccomp its;
+	int err = seccomp_of(o->pid, tid, &its);
 
 	(void)start_ns;
 	(void)comm;
-	return field_of(o->pid, tid, "Seccomp") != o->mode || field_of(o->pid, tid, "Seccomp_filters") != o->filters;
+	return err ? err != -ESRCH : its.mode != o->like.mode || its.filters != o->like.filters;
 }
 
 /* The helper's code runs on other threads, too, where CUPTI or NVTX calls it. */
-static bool are_all_alike(pid_t pid, pid_t tid)
+static bool are_all_alike(pid_t pid, const struct seccomp *like)
 {
-	struct others o = { pid, field_of(pid, tid, "Seccomp"), field_of(pid, tid, "Seccomp_filters") };
-
-	return !target_each_thread(pid, is_like, &o);
+	return !target_each_thread(pid, is_unlike, &(struct others){ pid, *like });
 }
 
 static int refuse(char *why, size_t size, const char *what, const char *name, const char *remedy)
@@ -161,10 +178,15 @@ static int check_filters(pid_t tid, struct sock_filter *code, bool *begins_anew,
 int filter_check(pid_t pid, pid_t tid, bool *begins_anew, char *why, size_t size)
 {
 	struct sock_filter *code;
+	struct seccomp its;
 	int err;
 
-	*begins_anew = field_of(pid, tid, "Seccomp") != SECCOMP_MODE_DISABLED;
-	if (!are_all_alike(pid, tid))
+	*begins_anew = true;
+	err = seccomp_of(pid, tid, &its);
+	if (err)
+		return err;
+	*begins_anew = its.mode != SECCOMP_MODE_DISABLED;
+	if (!are_all_alike(pid, &its))
 		return refuse(why, size, "some of its threads have seccomp filters of their own", "",
 			      "; start it with `gpuprof env`");
 	if (!*begins_anew)

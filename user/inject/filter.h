@@ -32,11 +32,11 @@ enum filter_answer filter_judge(const struct sock_filter *code, size_t n, const 
 /* What `call` names, of the table; NULL: none. */
 const struct filter_call *filter_find(const char *name);
 
-/* Of a thread that is stopped by the calling one: 0; -ENOTSUP: see why; -ENOMEM. *begins_anew: the call that it
- * waited in must not go on by restart_syscall, which a filter may not let pass. */
+/* Of a thread that is stopped by the calling one: 0; -ENOTSUP: see why; -ESRCH: it has ended; or another -errno.
+ * *begins_anew: the call that it waited in must not go on by restart_syscall, which a filter may not let pass. */
 int filter_check(pid_t pid, pid_t tid, bool *begins_anew, char *why, size_t size);
 
-/* Has the thread one? Not stopped. */
+/* Has the thread one, or may it? Not stopped. */
 bool filter_is_there(pid_t pid, pid_t tid);
 
 #endif
