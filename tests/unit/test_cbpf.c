@@ -300,6 +300,11 @@ static void one_with_too_many_ways_is_given_up(void **state)
 	add(BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW);
 	assert_int_equal(cbpf_run(code, n_code, &in, keep, &a), -E2BIG);
 	assert_int_equal(filter_judge(code, n_code, filter_find("prctl")), FILTER_ALLOWS);	/* it is known */
+	assert_int_equal(filter_judge(code, n_code, filter_find("close")), FILTER_UNKNOWN);
+	code[n_code - 1].k = SECCOMP_RET_ERRNO;
+	assert_int_equal(filter_judge(code, n_code, filter_find("close")), FILTER_UNKNOWN);
+	code[2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+	code[1].jf = 1;		/* it forbids on one of the ways that were gone */
 	assert_int_equal(filter_judge(code, n_code, filter_find("close")), FILTER_KILLS);
 }
 

@@ -275,6 +275,17 @@ static void what_is_not_allowed_is_named_and_nothing_is_done(void **state)
 	}
 }
 
+static void a_filter_that_is_too_long_forbids_nothing_for_sure(void **state)
+{
+	(void)state;
+	code.n = 0;
+	ADD(&code, BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)));
+	for (int i = 0; i < 400; i++)
+		ADD(&code, BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)i, 0, 0));
+	end_with(&code, SECCOMP_RET_ALLOW);
+	is_refused(&code, NULL, "its seccomp filter is too long to be judged; start it with `gpuprof env`");
+}
+
 static void threads_that_are_not_filtered_alike_are_refused(void **state)
 {
 	(void)state;
@@ -291,6 +302,7 @@ int main(void)
 		cmocka_unit_test(a_containers_filter_lets_it_come),
 		cmocka_unit_test(a_filter_that_only_logs_lets_it_come),
 		cmocka_unit_test(what_is_not_allowed_is_named_and_nothing_is_done),
+		cmocka_unit_test(a_filter_that_is_too_long_forbids_nothing_for_sure),
 		cmocka_unit_test(threads_that_are_not_filtered_alike_are_refused),
 	};
 

@@ -40,15 +40,19 @@ static void keep_worst(void *ctx, uint32_t value, bool is_known)
 		*worst = got;
 }
 
-enum filter_answer filter_judge(const struct sock_filter *code, size_t n, const struct filter_call *call)
+int filter_judge(const struct sock_filter *code, size_t n, const struct filter_call *call)
 {
 	struct cbpf_input in = { .data = { .nr = call->nr, .arch = ARCHITECTURE }, .any = call->any,
 				 .any_ip = true };
 	enum filter_answer worst = FILTER_ALLOWS;
+	int err;
 
 	for (unsigned int i = 0; i < 6; i++)
 		in.data.args[i] = call->arg[i];
-	return cbpf_run(code, n, &in, keep_worst, &worst) ? FILTER_KILLS : worst;
+	err = cbpf_run(code, n, &in, keep_worst, &worst);
+	if (err == -E2BIG)
+		return worst == FILTER_KILLS ? FILTER_KILLS : FILTER_UNKNOWN;
+	return err == -ENOMEM ? err : err ? FILTER_KILLS : (int)worst;
 }
 
 const struct filter_call *filter_find(const char *name)
@@ -143,8 +147,13 @@ static int unreadable(char *why, size_t size, int err)
 static int judge_all(const struct sock_filter *code, size_t n, char *why, size_t size)
 {
 	for (const struct filter_call *c = filter_calls; c->name; c++) {
-		enum filter_answer got = filter_judge(code, n, c);
+		int got = filter_judge(code, n, c);
 
+		if (got < 0)
+			return got;
+		if (got == FILTER_UNKNOWN)
+			return refuse(why, size, "its seccomp filter is too long to be judged", "",
+				      "; start it with `gpuprof env`");
 		if (got == FILTER_KILLS || (got == FILTER_FAILS && !c->may_fail))
 			return refuse(why, size, "its seccomp filter does not let pass ", c->name,
 				      ", which the helper needs; allow it there (docker: --security-opt "

@@ -24,10 +24,11 @@ struct filter_call {
 };
 extern const struct filter_call filter_calls[];
 
-enum filter_answer { FILTER_ALLOWS, FILTER_FAILS, FILTER_KILLS };	/* KILLS: or anything else */
+/* From good to bad. KILLS: or anything else; UNKNOWN: there are too many ways through it. */
+enum filter_answer { FILTER_ALLOWS, FILTER_FAILS, FILTER_UNKNOWN, FILTER_KILLS };
 
-/* The worst that one program may answer to the call; pure. */
-enum filter_answer filter_judge(const struct sock_filter *code, size_t n, const struct filter_call *call);
+/* The worst that one program may answer to the call (enum filter_answer), or -ENOMEM; pure. */
+int filter_judge(const struct sock_filter *code, size_t n, const struct filter_call *call);
 
 /* What `call` names, of the table; NULL: none. */
 const struct filter_call *filter_find(const char *name);
