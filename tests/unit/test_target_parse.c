@@ -75,6 +75,36 @@ static void a_record_is_whole_wherever_the_ring_wraps(void **state)
 	}
 }
 
+static uint64_t file_of(const struct mmap_record *mapped)
+{
+	struct perf_record rec;
+
+	fake_start(0);
+	fake_put(mapped, sizeof(*mapped));
+	assert_int_equal(perf_ring_next(&fake.ring, fake.raw, &rec), 1);
+	free((char *)rec.ev.text);
+	return rec.ev.file;
+}
+
+static void a_file_is_told_by_its_inode_and_whose_turn_it_is(void **state)
+{
+	struct mmap_record first = sample, next = sample, other = sample;
+
+	(void)state;
+	first.generation = 3;
+	next.generation = 4;
+	other.generation = 3;
+	other.ino++;
+	assert_true(file_of(&first));
+	assert_true(file_of(&first) == file_of(&first));
+	assert_true(file_of(&first) != file_of(&next));
+	assert_true(file_of(&first) != file_of(&other));
+	other.ino--;
+	other.min++;
+	assert_true(file_of(&first) != file_of(&other));
+	assert_true(!file_of(&sample));		/* it has no generation: whose turn it is nobody knows */
+}
+
 static void records_of_no_interest_are_skipped(void **state)
 {
 	struct mmap_record anon = sample, vdso = sample, cut = sample, open = sample;
@@ -299,6 +329,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_record_is_whole_wherever_the_ring_wraps),
+		cmocka_unit_test(a_file_is_told_by_its_inode_and_whose_turn_it_is),
 		cmocka_unit_test(records_of_no_interest_are_skipped),
 		cmocka_unit_test(what_cannot_be_told_apart_is_missed),
 		cmocka_unit_test(random_bytes_decode_to_something_or_nothing),

@@ -12,7 +12,7 @@
 
 bool dull_is(const struct dull *d, const struct target_event *ev)
 {
-	const struct map_slot *slot = map_find(&d->until_ns, ev->file);
+	const struct map_slot *slot = ev->file ? map_find(&d->until_ns, ev->file) : NULL;
 
 	return slot && ev->time_ns < slot->value;
 }
@@ -29,6 +29,8 @@ void dull_note(struct dull *d, const struct target_event *ev)
 {
 	struct map_slot *slot;
 
+	if (!ev->file)
+		return;
 	if (d->until_ns.n >= FILES_MAX)
 		map_free(&d->until_ns);
 	slot = map_put(&d->until_ns, ev->file, NULL);

@@ -2,7 +2,8 @@
 /*
  * Files that were looked at a moment ago and have nothing to probe. Shells and compilers map the
  * same few with each process they start, and a look costs a dozen system calls. A file that was
- * changed just now is no such file; what is written over in place is seen when the moment is over.
+ * changed just now is no such file; what is written over in place is seen when the moment is over. Nor is
+ * one whose inode may be another's by now, and nobody could tell (target_event.file is 0).
  */
 #ifndef CLI_DULL_H
 #define CLI_DULL_H

@@ -95,8 +95,8 @@ struct target_event {
 	pid_t root;		/* whom the watch was asked for that it is, or is below; 0: of all */
 	uint64_t time_ns;	/* CLOCK_MONOTONIC */
 	uint64_t start, len;	/* MMAP of an executable mapping */
-	uint64_t file;		/* MMAP: another number, another file; the same one, where the file
-				 * system has no generations, may be of one made since */
+	uint64_t file;		/* MMAP: another number, another file. 0: it cannot be told from one made
+				 * since, for its file system has no generations of inodes */
 	const char *text;	/* MMAP: path; EXEC: comm; valid during the call */
 	uint64_t missed;	/* MISSED: how many events were lost, since time_ns or before (rescan) */
 };

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Which files are not looked at again, and for how long. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/time.h"
+#include "cli/dull.h"
+
+#define T0 (100 * NS_PER_SEC)
+
+static struct target_event mapped(uint64_t file, uint64_t ns)
+{
+	return (struct target_event){ .kind = TARGET_MMAP, .file = file, .time_ns = ns };
+}
+
+static bool is_dull(const struct dull *d, uint64_t file, uint64_t ns)
+{
+	const struct target_event ev = mapped(file, ns);
+
+	return dull_is(d, &ev);
+}
+
+static void what_had_nothing_is_left_alone_for_a_second(void **state)
+{
+	const struct target_event first = mapped(7, T0);
+	struct dull d = { 0 };
+
+	(void)state;
+	assert_false(is_dull(&d, 7, T0));
+	dull_note(&d, &first);
+	assert_true(is_dull(&d, 7, T0 + 1));
+	assert_true(is_dull(&d, 7, T0 + NS_PER_SEC - 1));
+	assert_false(is_dull(&d, 7, T0 + NS_PER_SEC));
+	assert_false(is_dull(&d, 8, T0 + 1));		/* the next file of the same inode */
+	dull_free(&d);
+}
+
+/* Its number may have been given to a library since. */
+static void a_file_that_cannot_be_told_from_the_next_is_looked_at(void **state)
+{
+	const struct target_event first = mapped(0, T0);
+	struct dull d = { 0 };
+
+	(void)state;
+	dull_note(&d, &first);
+	assert_false(is_dull(&d, 0, T0 + 1));
+	dull_free(&d);
+}
+
+static void a_file_that_was_changed_just_now_is_looked_at(void **state)
+{
+	const struct timespec long_ago[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
+	const struct target_file file = { .fd = memfd_create("new", MFD_CLOEXEC) };
+
+	(void)state;
+	assert_true(file.fd >= 0);
+	assert_false(dull_may_be(&file));
+	assert_int_equal(futimens(file.fd, long_ago), 0);
+	assert_true(dull_may_be(&file));
+	close(file.fd);
+	assert_false(dull_may_be(&file));		/* whatever it is */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_had_nothing_is_left_alone_for_a_second),
+		cmocka_unit_test(a_file_that_cannot_be_told_from_the_next_is_looked_at),
+		cmocka_unit_test(a_file_that_was_changed_just_now_is_looked_at),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
