@@ -98,6 +98,23 @@ watch_hang() { # N
 	assert_output "[('cudaStreamSynchronize', 1, 1), ('cudaStreamSynchronize', 1, 1), ('cudaStreamSynchronize', 1, 1), ('ncclAllReduce', 1, 1)]"
 }
 
+# bats test_tags=needs:root,needs:bpf
+@test "collectives: stacks names the call and the native function of every rank of a job that hung before" {
+	needs root bpf sim
+	export GPUSIM_NCCL_HANG=1:9
+	start_ddp --steps 100
+	: >go
+	hung() { [ "$("$GPUPROF" stacks -q -p "${STARTED[0]}" --format json 2>/dev/null |
+		python3 -c 'import json, sys; print(sum(s["call"] is not None for s in json.load(sys.stdin)["tables"]["stacks"]))')" -eq 4 ]; }
+	wait_for 20 hung
+	"$GPUPROF" stacks -p "${STARTED[0]}" --format json -o r.json
+	run report_value r.json "sorted((s['call'], s['stack'], s['call'] in [f['function'] for f in s['frames']],
+		s['frames'][-1]['function'] is not None) for s in t['stacks'] if s['call'])"
+	assert_output "[$(printf "('cudaStreamSynchronize', 'whole', True, True), %.0s" 1 2 3)('ncclAllReduce', 'whole', True, True)]"
+	run report_value r.json "[s['call'] for s in t['stacks'] if s['pid'] == $(pid_of_rank 1) and s['call']]"
+	assert_output "['ncclAllReduce']"
+}
+
 # "yes" when the bucket of all threads is between two numbers of nanoseconds, else what it is.
 bucket_between() { # BUCKET LEAST MOST
 	report_value r.json "(lambda ns: 'yes' if $2 <= ns <= $3 else ns)(

@@ -2,11 +2,15 @@
 /* See the header. */
 #include "cli/chosen.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
+#include "base/vec.h"
 #include "cli/exit.h"
 #include "probe/selection.h"
+#include "probe/target.h"
 
 static int copy(struct chosen *c, const struct selection *found)
 {
@@ -43,6 +47,71 @@ int chosen_find(struct chosen *c, const struct options *o)
 	strbuf_free(&sb);
 	selection_free(&found);
 	return rc;
+}
+
+struct family {
+	const struct chosen *named;
+	VEC(uint32_t) all;
+};
+
+static bool is_named(const struct chosen *c, uint32_t pid)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* One that is below two of those that are named is met twice. */
+static int add_member(void *ctx, pid_t pid)
+{
+	struct family *f = ctx;
+	uint32_t *added;
+
+	if (is_named(f->named, (uint32_t)pid) ||
+	    is_named(&(struct chosen){ .pids = f->all.v, .n = f->all.n }, (uint32_t)pid))
+		return 0;
+	added = VEC_PUSH(&f->all);
+	if (!added)
+		return -ENOMEM;
+	*added = (uint32_t)pid;
+	return 0;
+}
+
+static int find_family(struct family *f)
+{
+	struct target_tree *tree = target_tree_read();
+	int err = tree ? 0 : -errno;
+	uint32_t *own;
+
+	for (size_t i = 0; !err && i < f->named->n; i++)
+		err = target_tree_each_below(tree, (pid_t)f->named->pids[i], add_member, f);
+	target_tree_free(tree);
+	if (err)
+		return err;
+	own = reallocarray(f->all.v, f->all.n + f->named->n + 1, sizeof(*own));
+	if (!own)
+		return -ENOMEM;
+	f->all.v = own;
+	memmove(own + f->named->n, own, f->all.n * sizeof(*own));
+	memcpy(own, f->named->pids, f->named->n * sizeof(*own));
+	return 0;
+}
+
+int chosen_add_below(struct chosen *c)
+{
+	struct family f = { .named = c };
+	int err = find_family(&f);
+
+	if (err) {
+		log_error("cannot list the processes below: %s", strerror(-err));
+		VEC_FREE(&f.all);
+		return EXIT_FAIL;
+	}
+	free(c->own);
+	c->pids = c->own = f.all.v;
+	c->n += f.all.n;
+	return 0;
 }
 
 void chosen_free(struct chosen *c)

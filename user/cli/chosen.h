@@ -13,6 +13,9 @@ struct chosen {
 
 /* With selectors also what is below (unless --isolate). 0, or an exit code, logged: none matches. */
 int chosen_find(struct chosen *c, const struct options *o);
+
+/* Behind those of -p whatever is below them now. 0, or an exit code, logged. */
+int chosen_add_below(struct chosen *c);
 void chosen_free(struct chosen *c);
 
 #endif

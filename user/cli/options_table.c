@@ -110,7 +110,7 @@ static const struct option_row rows[] = {
 		.help = "those that have this device open",
 	}, {
 		.name = "isolate", .group = GROUP_TARGETS,
-		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(isolate),
+		.verbs = LIVE | ON(STACKS), .set = option_set_flag, .at = MEMBER(isolate),
 		.help = "not the processes below those chosen",
 	}, {
 		.name = "all", .letter = 'a', .group = GROUP_TARGETS,

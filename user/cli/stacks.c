@@ -62,10 +62,13 @@ static void fill_facts(struct facts *f, const struct stack_snapshot *s, uint64_t
 						     .value = { .known = 1, .u = rc == EXIT_OK } };
 }
 
-static int add_process(struct stack_snapshot *s, uint32_t pid)
+/* found: somebody else's word; it may have ended since. */
+static int add_process(struct stack_snapshot *s, uint32_t pid, bool found)
 {
 	int err = stack_snapshot_add(s, (pid_t)pid);
 
+	if (err == -ESRCH && found)
+		return EXIT_OK;
 	switch (err) {
 	case 0:
 		return EXIT_OK;
@@ -132,7 +135,7 @@ static int show(const struct options *o, const struct chosen *chosen)
 		log_info("BPF is not permitted or not there: stacks come from /proc alone, and some "
 			 "will be short; CAP_BPF and CAP_PERFMON give more");
 	for (size_t i = 0; i < chosen->n; i++) {
-		int err = add_process(s, chosen->pids[i]);
+		int err = add_process(s, chosen->pids[i], o->selector || i >= o->n_pids);
 
 		rc = rc ? rc : err;
 	}
@@ -153,6 +156,8 @@ int verb_stacks(const struct options *o)
 		log_error("'stacks' needs a process; give it with -p PID, or --name and the like");
 		rc = EXIT_USAGE;
 	}
+	if (!rc && !o->selector && !o->isolate)
+		rc = chosen_add_below(&chosen);
 	if (!rc)
 		rc = show(o, &chosen);
 	chosen_free(&chosen);
