@@ -140,7 +140,7 @@ measure_helped() { # OPTION...
 # Both inside: the truth's pid is the report's.
 demo_inside() { # UNSHARE_OPTION...
 	GPUPROF_CUPTI=$SIM/libcupti.so.13 GPUSIM_TRUTH=$PWD/t.json unshare -f "$@" \
-		"$GPUPROF" stat -o r.json --format json --capture c.gpr -- "$SIM/train" --steps 20 --threads 2 --quiet
+		"$GPUPROF" stat -o r.json --format json --capture c.gpr -- "$SIM/pretrain" --steps 10 --faults all
 	laws r.json
 	run "$TEST_LIB/check_ledger.py" r.json t.json
 	assert_success

@@ -36,7 +36,7 @@ mixed() {
 	echo "devices $1 streams $2 processes $3 graphs $4 CUPTI $5: GPUPROF_SEED=$seed"
 	rm -rf mixed && mkdir mixed
 	env GPUSIM_DEVICES="$1" GPUSIM_CUPTI="$5" GPUPROF_CUPTI="$SIM/libcupti.so.13" \
-		GPUSIM_SEED="$seed" GPUSIM_LOG="$PWD/mixed/%p.log" \
+		GPUSIM_SEED="$seed" GPUSIM_LOG="$PWD/mixed/%p.log" GPUSIM_TRUTH="$PWD/mixed/%p.truth" \
 		timeout 120 "$GPUPROF" stat --capture mixed/c.gpr --format json -o mixed/r.json -- \
 		"$SIM/mix" --devices "$1" --streams "$2" --processes "$3" --graphs "$4" \
 		--rounds "$rounds" --seed "$seed" >mixed/said 2>&1 || { cat mixed/said; return 1; }
@@ -44,6 +44,7 @@ mixed() {
 	cmp mixed/r.json mixed/report.json
 	[ "$(find mixed -name '*.log' | wc -l)" -eq "$3" ]
 	"$TEST_LIB/check_works.py" mixed/r.json mixed/*.log "${idle[@]}"
+	"$TEST_LIB/check_memory.py" mixed/r.json mixed/*.truth
 }
 
 # bats test_tags=needs:root,needs:bpf
