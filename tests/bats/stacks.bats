@@ -126,7 +126,7 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 
 @test "stacks: a thread of the kernel has a state and a wait channel, and no call or stack" {
 	[ "$(cat /proc/2/comm)" = kthreadd ] || skip "no kernel threads are seen here"
-	"$GPUPROF" stacks -q -p 2 --format json >r.json || [ $? -eq 3 ]
+	"$GPUPROF" stacks -q --isolate -p 2 --format json >r.json || [ $? -eq 3 ]
 	run report_value r.json '[(s["comm"], s["syscall"], s["call"], s["stack"]) for s in t["stacks"]]'
 	assert_output "[('kthreadd', None, None, 'none')]"
 }
