@@ -72,6 +72,8 @@
 #define GP_CALLS_SINGLE 1	/* functions that were asked for, one by one (12.5) */
 #define GP_CALLS_WHOLE 2	/* all of the runtime and of the driver */
 
+#define GP_REASON_TOO_NEW " is newer than the driver's CUDA "	/* in gp_ring_head.reason */
+#define GP_REASON_NO_CUPTI "no libcupti found"
 #define GP_CHAIN_LOADED "it was loaded"	/* gp_ring_head.chained, when all is well */
 
 struct gp_ring_slot {

@@ -94,6 +94,15 @@ back=50|[as][lo][lm]e?|some|was set meanwhile, 1 times'
 	assert_output "seen none, not known some"
 }
 
+# bats test_tags=needs:root,needs:bpf
+@test "faults: a libcupti that is newer than the driver: both versions are said, and what to do" {
+	needs root bpf sim
+	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_CUPTI=99.0 GPUSIM_CUPTI_FAULTS=unusable \
+		"$GPUPROF" stat --format json -o r.json -- "$SIM/mix"
+	assert_success
+	assert_output --regexp "could not start CUPTI: libcupti 99.0 is newer than the driver's CUDA 13.0; start it with GPUPROF_CUPTI="
+}
+
 # A target halfway through its works, under gpuprof; its pid is TARGET.
 start_midway() { # ARGS-OF-MIX...
 	rm -f half ./*.log

@@ -145,6 +145,10 @@ static void what_cannot_be_armed_says_why(void **state)
 	run(&r, (const char *const[]){ "GPUSIM_CUPTI_FAULTS", "refuse", NULL });
 	assert_int_equal(r.seen.kind[GP_RING_KERNEL], 0);
 	assert_string_equal(r.head.reason, "cuptiActivityEnable: CUPTI_ERROR_NOT_INITIALIZED");
+	run(&r, (const char *const[]){ "GPUSIM_CUPTI_FAULTS", "unusable", NULL });
+	assert_string_equal(r.head.reason, "cuptiActivityRegisterCallbacks: CUPTI_ERROR_UNKNOWN");
+	run(&r, (const char *const[]){ "GPUSIM_CUPTI_FAULTS", "unusable", "GPUSIM_CUPTI", "99.0", NULL });
+	assert_string_equal(r.head.reason, "libcupti 99.0 is newer than the driver's CUDA 13.0");
 	run(&r, (const char *const[]){ "GPUPROF_CUPTI", "/nonexistent", NULL });
 	assert_string_equal(r.head.reason, "no libcupti found");
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/doctor.h"
+#include "cli/helper_advice.h"
 #include "event/helper_source.h"
 #include "inject/subject.h"
 
@@ -32,8 +33,8 @@ static void say_state(struct doctor *d, const struct gp_ring_head *head)
 			   head->occupant);
 		break;
 	case GP_HELPER_FAILED:
-		doctor_say(d, WORSE, "device times", "not known: its helper could not start CUPTI: %s",
-			   head->reason);
+		doctor_say(d, WORSE, "device times", "not known: its helper could not start CUPTI: %s%s",
+			   head->reason, helper_advice(head->reason));
 		break;
 	case GP_HELPER_VIRGIN:
 		doctor_say(d, GOOD, "device times", "by its helper, which has not begun; as it does, CUPTI may "

@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/time.h"
+#include "cli/helper_advice.h"
 #include "cli/option_row.h"
 #include "cli/session_blind.h"
 #include "event/api_calls.h"
@@ -146,10 +147,11 @@ static void say(const struct helpers_status *st)
 	uint64_t lost = num_add(num_add(st->lost, st->counts.dropped), st->counts.invalid);
 
 	if (helpers_why_silent(st))
-		log_warn("device times of process %d are not %sknown: %s%s%s%s", st->pid,
+		log_warn("device times of process %d are not %sknown: %s%s%s%s%s", st->pid,
 			 st->counts.works ? "all " : "", helpers_why_silent(st),
 			 *st->head.reason || *st->head.occupant ? ": " : "", st->head.occupant,
-			 *st->head.occupant ? "" : st->head.reason);
+			 *st->head.occupant ? "" : st->head.reason,
+			 *st->head.occupant ? "" : helper_advice(st->head.reason));
 	if (*st->head.chained && strcmp(st->head.chained, GP_CHAIN_LOADED))
 		log_warn("the injection that CUDA_INJECTION64_PATH named before is not in process %d: %s",
 			 st->pid, st->head.chained);

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/ring.h"
+
 struct function {
 	const char *name;
 	size_t at;		/* in struct cupti */
@@ -123,7 +125,7 @@ const char *cupti_load(struct cupti *c)
 	memset(c, 0, sizeof(*c));
 	lib = find_library(c);
 	if (!lib)
-		return "no libcupti found";
+		return GP_REASON_NO_CUPTI;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		void *at = dlsym(lib, functions[i].name);
 

@@ -28,6 +28,7 @@
 #include "helper/occupant.h"
 #include "helper/ring.h"
 #include "helper/thread.h"
+#include "helper/too_new.h"
 
 #define RING_BYTES (8u << 20)
 #define PERIOD_NS 100000000ull		/* between flushes while somebody watches */
@@ -77,8 +78,9 @@ static void fail(const char *reason, int code)
 	if (code && watch.cupti.result_string)
 		watch.cupti.result_string(code, &text);
 	head->code = (uint32_t)code;
-	snprintf(head->reason, sizeof(head->reason), "%s%s%s", reason, text ? ": " : "",
-		 text ? text : "");
+	if (!code || !too_new_say(head->reason, sizeof(head->reason), head->cupti_version, watch.cupti.path))
+		snprintf(head->reason, sizeof(head->reason), "%s%s%s", reason, text ? ": " : "",
+			 text ? text : "");
 	enter(GP_HELPER_FAILED);
 }
 
