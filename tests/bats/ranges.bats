@@ -25,6 +25,23 @@ ranges_are_true() { # OPTION...
 	ranges_are_true
 }
 
+# bats test_tags=needs:root,needs:bpf
+@test "ranges: of three processes at once on devices of their own each has its truth" {
+	needs root bpf sim
+	needs_ranges
+	local n
+	export GPUSIM_DEVICES=3
+	run profile stat --format json -o r.json -- sh -c 'for n in 0 1 2; do
+		(exec env CUDA_VISIBLE_DEVICES=$n sh -c '\''echo $$ >pid.$0; exec "$@"'\'' $n "$1" $((n + 1)) 20 truth.$n) &
+	done; wait' sh "$SIM/ranges_truth"
+	assert_success
+	for n in 0 1 2; do
+		run "$TEST_LIB/check_ranges.py" r.json truth.$n "$(cat pid.$n)"
+		assert_success
+	done
+	[ "$(report_value r.json 'len({x["pid"] for x in t["ranges"]})')" -eq 3 ]
+}
+
 # bats test_tags=needs:root
 @test "ranges: the same without probes" {
 	needs sim

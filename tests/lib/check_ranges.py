@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Holds the table ranges of a report (json) against what tests/sim/ranges_truth says of itself.
 
-usage: check_ranges.py REPORT.json TRUTH.json
+usage: check_ranges.py REPORT.json TRUTH.json [PID]
 
 Counts and launches are equal, the time on threads lies between the bounds, the wall is no longer
 than that, and the device's time is that of the kernels and copies that were launched there, to the
-nanosecond. Prints one line, or every difference and status 1.
+nanosecond. With PID the report is of several processes, and that one is meant. Prints one line, or every difference and status 1.
 """
 import json
 import sys
@@ -27,7 +27,9 @@ INSIDE = {
 
 def main():
     tables, truth = (json.load(open(path, encoding="utf-8")) for path in sys.argv[1:3])
-    tables = tables["tables"]
+    pid = int(sys.argv[3]) if len(sys.argv) > 3 else None
+    tables = {name: [row for row in rows if pid in (None, row["pid"])]
+              for name, rows in tables["tables"].items() if name in ("kernels", "copies", "ranges")}
     device = {row["name"]: row["total_ns"] for row in tables["kernels"]}
     device["copies"] = sum(row["total_ns"] for row in tables["copies"])
     rows = {(row["nvtx_domain"] or "", row["range"]): row for row in tables["ranges"]}
