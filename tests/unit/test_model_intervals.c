@@ -290,6 +290,40 @@ static void a_device_that_idles_on_is_open(void **state)
 	model_free(m);
 }
 
+/* S [500,600) L [690,700), and it ended 0.3 s before the cut; what it launched runs from 705 on. */
+static void a_gap_is_divided_by_a_thread_that_ended_before_the_cut(void **state)
+{
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 9 };
+	struct model *m = begin(1);
+	struct parts p = { 0 };
+	struct totals *t = &p.of[0];
+
+	(void)state;
+	model_use_intervals(m);
+	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = 1, .func = S,
+				.start_ns = BASE + 500 * MS, .end_ns = BASE + 600 * MS });
+	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = 2, .func = L,
+				.start_ns = BASE + 690 * MS, .end_ns = BASE + 700 * MS });
+	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 8, .seq = 3,
+				.end_ns = BASE + 700 * MS });
+	for (uint64_t i = 1; i <= 3; i++) {
+		push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + i * SEC });
+		add_interval(m, BASE + i * SEC, &p);
+		model_cut(m, BASE + i * SEC);
+		if (i > 1)
+			continue;
+		push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .seq = 9, .func = 211,
+					.dir = 5, .start_ns = BASE + 692 * MS, .end_ns = BASE + 698 * MS });
+		push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = &w,
+					.start_ns = BASE + 705 * MS, .end_ns = BASE + 800 * MS });
+	}
+	assert_int_equal(t->cause[IDLE_SYNC], 100 * MS);
+	assert_int_equal(t->cause[IDLE_LAUNCH], 10 * MS);
+	assert_int_equal(t->cause[IDLE_QUEUED], 5 * MS);
+	assert_int_equal(t->cause[IDLE_UNKNOWN], 0);
+	model_free(m);
+}
+
 /* Its helper told of one work, and then of nothing: a minute in which who had the device is not known. */
 static void where_nothing_was_seen_who_had_a_device_is_unknown(void **state)
 {
@@ -380,6 +414,7 @@ int main(void)
 		cmocka_unit_test(intervals_add_up_to_the_whole),
 		cmocka_unit_test(works_and_gaps_longer_than_an_interval_add_up),
 		cmocka_unit_test(a_device_that_idles_on_is_open),
+		cmocka_unit_test(a_gap_is_divided_by_a_thread_that_ended_before_the_cut),
 		cmocka_unit_test(where_nothing_was_seen_who_had_a_device_is_unknown),
 		cmocka_unit_test(a_process_that_ended_leaves_the_tables),
 		cmocka_unit_test(a_process_that_begins_later_has_a_book_from_then_on),

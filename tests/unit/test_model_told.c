@@ -54,6 +54,30 @@ static void a_call_of_either_side_is_one_call(void **state)
 	model_free(m);
 }
 
+/* Its process has a helper, of which nothing else is known. */
+static void a_thread_that_ended_is_asked_in_the_next_interval(void **state)
+{
+	struct model *m = session(BASE);
+	struct model_thread t;
+
+	(void)state;
+	model_use_intervals(m);
+	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .device = &(struct device_facts){ 0 } });
+	call(m, 1, L, 100, 200);
+	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 8, .seq = 2, .end_ns = BASE + 300 });
+	model_cut(m, BASE + 500);
+	assert_int_equal(model_threads(m), 1);
+	model_thread(m, 0, BASE + 600, &t);
+	assert_false(t.has_book);
+	told(m, C, 120, 180);
+	assert_int_equal(count(m, C), 0);
+	told(m, C, 220, 280);
+	assert_int_equal(count(m, C), 1);
+	model_cut(m, BASE + 20 * 1000000000ull);
+	assert_int_equal(model_threads(m), 0);
+	model_free(m);
+}
+
 static void what_is_outside_or_impossible_is_no_call(void **state)
 {
 	struct model *m = session(BASE + 100);
@@ -77,6 +101,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_of_either_side_is_one_call),
+		cmocka_unit_test(a_thread_that_ended_is_asked_in_the_next_interval),
 		cmocka_unit_test(what_is_outside_or_impossible_is_no_call),
 	};
 

@@ -91,7 +91,8 @@ uint64_t who_exit_ns(const struct model *m, uint32_t pid);	/* 0: it goes on, or 
 /* A thread has ended: threads that ended more than JOIN_WINDOW_NS ago forget their timelines, and
  * where there are more than MODEL_THREADS they become one for each process. 0 or -ENOMEM. */
 int who_age(struct model *m);
-void who_drop_ended(struct model *m);	/* threads and processes that ended */
+/* Threads and processes that ended before now, as an interval does: but whom a helper may yet ask for. */
+void who_drop_ended(struct model *m, uint64_t now_ns);
 void who_free(struct model *m);
 
 #endif

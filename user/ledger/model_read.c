@@ -25,7 +25,7 @@ void model_cut(struct model *m, uint64_t now_ns)
 		if (m->threads.v[i]->has_book)
 			book_cut(&m->threads.v[i]->book, now_ns, &sum);
 	memory_cut(m);
-	who_drop_ended(m);
+	who_drop_ended(m, now_ns);
 	device_cut(m);
 	for (size_t i = 0; i < m->processes.n; i++) {
 		tallies_reset(&m->processes.v[i]->info.tallies);
@@ -90,7 +90,7 @@ void model_thread(const struct model *m, size_t i, uint64_t now_ns, struct model
 		.process_comm = t->process->info.comm,
 		.process_start_ns = t->process->info.start_ns,
 		.birth_ns = t->birth_ns,
-		.has_book = t->has_book && t->drives,
+		.has_book = t->has_book && t->drives && !t->over,
 	};
 	memcpy(out->comm, t->comm, sizeof(out->comm));
 	if (t->past) {

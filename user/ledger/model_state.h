@@ -46,6 +46,7 @@ struct thread {
 	bool has_book;			/* book is initialised */
 	bool drives;			/* has made a call */
 	bool ended;
+	bool over;			/* in an interval before: it is only asked what it did then */
 	uint64_t birth_ns;		/* 0: unknown */
 	char comm[16];
 	struct thread_past *past;	/* it stands for others, and has no book; NULL: it is one */

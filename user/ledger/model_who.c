@@ -269,7 +269,7 @@ static int fold(struct model *m, size_t at)
 		past = make_past(m, t->process);
 	if (!past)
 		return -ENOMEM;
-	if (t->has_book && t->drives) {
+	if (t->has_book && t->drives && !t->over) {
 		book_read(&t->book, m->now_ns, &sum);
 		add_sum(&past->past->sum, &sum);
 		past->past->threads++;
@@ -311,14 +311,24 @@ int who_age(struct model *m)
 	return 0;
 }
 
-void who_drop_ended(struct model *m)
+/* A helper tells later what a device did because of it, and which calls of it no probe saw. */
+static bool is_asked(const struct model *m, const struct thread *t, uint64_t now_ns)
+{
+	const struct process *p = t->process;
+
+	return t->has_book && !t->past && (p->records_memory || join_knows(m->join, p->info.pid)) &&
+	       num_add(t->book.exit, JOIN_WINDOW_NS) > now_ns;
+}
+
+void who_drop_ended(struct model *m, uint64_t now_ns)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < m->threads.n; i++) {
 		struct thread *t = m->threads.v[i];
 
-		if (t->ended)
+		t->over = t->ended;
+		if (t->ended && !is_asked(m, t, now_ns))
 			drop_thread(m, t);
 		else
 			m->threads.v[kept++] = t;
