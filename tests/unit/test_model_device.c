@@ -204,6 +204,31 @@ static void calls_that_launched_while_nobody_recorded_are_counted_once(void **st
 	model_free(m);
 }
 
+/* More losses than intervals have room, each of 1 ms in a gap of 9 ms. */
+static void of_many_losses_each_is_its_own(void **state)
+{
+	struct model *m = session(BASE);
+	const uint64_t n = SPANS_MAX + 1000;
+	struct read r;
+
+	(void)state;
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t at = 10 * i * MS;
+
+		push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 7, .dir = UNSEEN_LOST,
+					.start_ns = BASE + at + MS, .end_ns = BASE + at + 2 * MS });
+		api(m, (uint32_t)i + 1, at + 3 * MS, at + 4 * MS);
+		work(m, (uint32_t)i + 1, at + 5 * MS, at + 6 * MS);
+		if (i % 10 == 9)
+			push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + at + 6 * MS });
+	}
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 10 * n * MS });
+	assert_int_equal(model_finish(m), 0);
+	r = read_book(m, model_now(m));
+	assert_int_equal(r.idle[IDLE_LOST], n * MS);
+	model_free(m);
+}
+
 static void launches_that_no_work_met_are_counted(void **state)
 {
 	struct model *m = session(BASE);
@@ -289,6 +314,7 @@ int main(void)
 		cmocka_unit_test(a_long_session_is_settled_as_it_goes),
 		cmocka_unit_test(where_works_have_no_room_causes_are_known_all_the_same),
 		cmocka_unit_test(calls_that_launched_while_nobody_recorded_are_counted_once),
+		cmocka_unit_test(of_many_losses_each_is_its_own),
 		cmocka_unit_test(launches_that_no_work_met_are_counted),
 		cmocka_unit_test(the_worst_clock_of_works_is_told),
 		cmocka_unit_test(hostile_streams_break_no_book),

@@ -152,12 +152,30 @@ static void every_nanosecond_goes_somewhere_once(void **state)
 	}
 }
 
+static void what_is_over_is_forgotten(void **state)
+{
+	struct unseen u = { .lost = { 0 } };
+	struct span hit;
+
+	(void)state;
+	assert_int_equal(unseen_add(&u, UNSEEN_LOST, 10, 20), 0);
+	assert_int_equal(unseen_add(&u, UNSEEN_LOST, 40, 60), 0);
+	assert_int_equal(unseen_add(&u, UNSEEN_UNKNOWN, 20, 30), 0);
+	unseen_drop_before(&u, 50);
+	assert_true(unseen_next(&u, 0, 100, &hit));
+	assert_int_equal(hit.start, 40);
+	assert_int_equal(hit.end, 60);
+	assert_false(unseen_next(&u, 60, 100, &hit));
+	unseen_free(&u);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_examples_of_the_header),
 		cmocka_unit_test(what_cannot_be_is_refused),
 		cmocka_unit_test(what_there_is_no_room_for_is_not_seen_all_the_same),
+		cmocka_unit_test(what_is_over_is_forgotten),
 		cmocka_unit_test(every_nanosecond_goes_somewhere_once),
 	};
 

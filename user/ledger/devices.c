@@ -299,6 +299,14 @@ int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devi
 	return err;
 }
 
+uint64_t devices_idle_since(const struct devices *d, uint32_t pid, uint64_t now_ns)
+{
+	for (size_t i = 0; i < d->all.n; i++)
+		if (d->all.v[i]->pid == pid)
+			now_ns = num_min(now_ns, device_book_idle_since(d->all.v[i]->book));
+	return now_ns;
+}
+
 int devices_settle_hosts(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by)
 {
 	return host_devices_settle_all(&d->hosts, horizon_ns, by);

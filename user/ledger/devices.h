@@ -102,6 +102,9 @@ int devices_settle(struct devices *d, uint32_t pid, uint64_t horizon_ns,
 
 int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by);
 
+/* Where the oldest gap of a device of pid begins that is not divided yet; at most now. */
+uint64_t devices_idle_since(const struct devices *d, uint32_t pid, uint64_t now_ns);
+
 /* Nobody's works that start before horizon_ns are waited for to tell who had a device. */
 int devices_settle_hosts(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by);
 

@@ -150,15 +150,29 @@ static int on_work(void *ctx, const struct event *work, const struct launch *lau
 				 open_ns(m, work->pid, work->work->device));
 }
 
+/* Gaps that have ended are divided: of them nobody asks again. */
+static void forget_unseen(struct model *m, uint32_t pid, uint64_t horizon_ns)
+{
+	uint64_t before_ns = horizon_ns - num_min(horizon_ns, JOIN_WINDOW_NS);
+
+	if (who_known_process(m, pid))
+		unseen_drop_before(&who_process(m, pid)->unseen,
+				   devices_idle_since(m->devices, pid, before_ns));
+}
+
 static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
 {
 	struct model *m = ctx;
 	struct devices_divide by = dividing(m);
+	int err;
 
 	range_settle(m, pid, horizon_ns);
 	if (m->session.stop_ns)
 		horizon_ns = num_min(horizon_ns, m->session.stop_ns);
-	return devices_settle(m->devices, pid, horizon_ns, &by);
+	err = devices_settle(m->devices, pid, horizon_ns, &by);
+	if (!err)
+		forget_unseen(m, pid, horizon_ns);
+	return err;
 }
 
 static int on_untold(void *ctx, uint32_t pid, uint64_t start_ns, uint64_t end_ns)

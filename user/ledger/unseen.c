@@ -75,6 +75,12 @@ bool unseen_next(const struct unseen *u, uint64_t start_ns, uint64_t end_ns, str
 	return true;
 }
 
+void unseen_drop_before(struct unseen *u, uint64_t ns)
+{
+	spans_drop_before(&u->lost, ns);
+	spans_drop_before(&u->unknown, ns);
+}
+
 void unseen_free(struct unseen *u)
 {
 	spans_free(&u->lost);

@@ -32,6 +32,7 @@ int unseen_divide(const struct unseen *u, const struct device_gap *gap, uint64_t
 /* The first part of [start, end) of which something is not seen. False: there is none. u may be NULL. */
 bool unseen_next(const struct unseen *u, uint64_t start_ns, uint64_t end_ns, struct span *out);
 
+void unseen_drop_before(struct unseen *u, uint64_t ns);	/* nobody asks for it any more */
 void unseen_free(struct unseen *u);
 
 #endif
