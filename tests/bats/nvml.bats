@@ -51,6 +51,20 @@ value() { report_value r.json "$1"; }
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "nvml: power, energy and clocks are those of the device, where it has them" {
+	needs root bpf sim
+	board
+	facts power_mw@0=250500 clock.1@0=1410 clock.2@0=1593 energy_mj@0=70000 energy_mj@0=74500:200 \
+		power_mw@1=none clock.1@1=none clock.2@1=none energy_mj@1=none
+	train nvml
+	assert_success
+	[ "$(value '{tuple(r[c] for c in ("device", "power_w", "energy_j", "sm_mhz", "memory_mhz", "power_device")) for r in t["devices"]} == {(0, 250.5, 4.5, 1410, 1593, 0), (1, None, None, None, None, None)}')" = True ]
+	[ "$(value '[0 < r["energy_ns"] <= r["wall_ns"] + 10**9 for r in t["devices"] if r["device"] == 0 and r["pid"]]')" = '[True]' ]
+	"$GPUPROF" report c.gpr --format json >report.json
+	cmp r.json report.json
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "nvml: of a process that lives for half a second it knows the memory, too" {
 	needs root bpf sim
 	board
@@ -123,7 +137,7 @@ train_apart() {
 	needs root bpf sim
 	board
 	export SIM
-	train_apart nvml gpm.2@0/0=41.5 gpm.2@0/1=10 gpm.5=3 context_bytes=1000000
+	train_apart nvml gpm.2@0/0=41.5 gpm.2@0/1=10 gpm.5=3 context_bytes=1000000 power_mw=250000
 	assert_success
 	run python3 "$BATS_TEST_DIRNAME/../lib/check_devices.py" r.json MIG-*.json --apart
 	assert_success
@@ -133,6 +147,8 @@ train_apart() {
 	done
 	[ "$(value '{(r["device"], r["sm_active_pct"], r["tensor_active_pct"]) for r in t["devices"]} == {("0:0", 41.5, 3), ("0:1", 10, 3)}')" = True ]
 	[ "$(value '{r["owner"] for r in t["devices"] if not r["pid"]}')" = "{'idle'}" ]
+	# NVML has the power of GPUs only.
+	[ "$(value '{(r["power_w"], r["power_device"]) for r in t["devices"]}')" = "{(250, 0)}" ]
 	[ "$(value 'all({r["device"] for r in t[name]} == {"0:0", "0:1"} for name in ("kernels", "copies", "memory", "lanes"))')" = True ]
 	[ "$(value 'len({(r["pid"], r["device"]) for r in t["kernels"]})')" -eq 2 ]
 	[ "$(value 'min(max(r["nvml_used_bytes"] or 0 for r in t["memory"] if r["device"] == d) for d in ("0:0", "0:1")) > 1000000')" = True ]

@@ -14,7 +14,8 @@ import sys
 CONTRACT = {
     "findings": "pid severity finding cause evidence share gain_bound next",
     "ledger": "pid comm rank device device_uuid bucket ns share busy_ns overlapped_ns wall_ns",
-    "devices": "device device_uuid owner ns share wall_ns sm_active_pct tensor_active_pct dram_active_pct",
+    "devices": "device device_uuid owner ns share wall_ns sm_active_pct tensor_active_pct dram_active_pct "
+               "users power_w energy_j energy_ns sm_mhz memory_mhz power_device",
     "kernels": "pid device name bucket count total_ns avg_ns min_ns max_ns p50_ns p99_ns queue_p50_ns queue_p99_ns "
                "registers static_shared_bytes dynamic_shared_bytes block grid cluster waves occupancy_pct limiter "
                "tensor_core tensor_core_evidence",

@@ -10,7 +10,7 @@
  * apart by commas, blanks or lines, the times count from nvmlInit. INSTANCE (from 0, of gpm.N and of
  * events): only for it. NAMEs, `none` as a value: not supported:
  *   utilization, memory_utilization   percent (of kernels on the board since it was last asked; 0)
- *   power_mw (100000), clock.N (1000 of each), throttle (0; bits)
+ *   energy_mj (power_mw since nvmlInit), power_mw (100000), clock.N (1000 of each), throttle (0; bits)
  *   gpm (1; 0: the device has none), gpm.N   the metric N (1 and 2: of the board's kernels; none)
  *   context_bytes (0)                 what each process has of memory for its contexts
  *   mig (0)                           so many MIG instances, and the mode is on

@@ -225,9 +225,12 @@ int nvmlDeviceGetTotalEnergyConsumption(struct nvml_device *device, unsigned lon
 	from_ns = last[device->index].at_ns ? last[device->index].at_ns : nvml_started_ns();
 	last[device->index].mj += power * (double)(now_ns - from_ns) / 1e9;
 	last[device->index].at_ns = now_ns;
-	*mj = whole(last[device->index].mj);
+	power = last[device->index].mj;
 	pthread_mutex_unlock(&lock);
-	return NVML_OK;
+	result = nvml_fact_number("energy_mj", device->index, power, &power);
+	if (!result)
+		*mj = whole(power);
+	return result;
 }
 
 int nvmlDeviceGetClockInfo(struct nvml_device *device, int clock, unsigned int *mhz)

@@ -70,7 +70,7 @@ static double active(unsigned int field)
 {
 	double percent;
 
-	return samples_active(samples_find(&samples, GPU), field, &percent) ? percent : -1;
+	return samples_mean(samples_find(&samples, GPU), field, &percent) ? percent / 100 : -1;
 }
 
 /* ---- means ----------------------------------------------------------------------------------- */
@@ -90,6 +90,40 @@ static void a_mean_is_over_the_time_that_knew_it(void **state)
 	assert_true(active(SAMPLE_SM) == -1);
 	assert_int_equal(sample(9000, 9500, SAMPLE_SM, 10000), 0);
 	assert_true(active(SAMPLE_SM) == 100);
+}
+
+/* Worked example: 5 J, the driver anew, 1 J; between readings of 2 s in all. */
+static void energy_is_what_lies_between_readings(void **state)
+{
+	(void)state;
+	assert_int_equal(sample(0, 1000, SAMPLE_ENERGY_MJ, 70000), 0);
+	assert_int_equal(device->energy_ns, 0);
+	assert_int_equal(sample(1000, 2000, SAMPLE_ENERGY_MJ, 75000), 0);
+	assert_int_equal(device->energy_mj, 5000);
+	assert_int_equal(sample(2000, 3000, SAMPLE_ENERGY_MJ, 100), 0);
+	assert_int_equal(sample(3000, 4000, SAMPLE_ENERGY_MJ, 1100), 0);
+	assert_int_equal(device->energy_mj, 6000);
+	assert_int_equal(device->energy_ns, 2000);
+	samples_cut(&samples);
+	assert_int_equal(device->energy_ns, 0);
+	assert_int_equal(sample(4000, 5000, SAMPLE_SM, 1), 0);
+	assert_int_equal(sample(5000, 6000, SAMPLE_ENERGY_MJ, 1300), 0);
+	assert_int_equal(device->energy_mj, 200);
+	assert_int_equal(device->energy_ns, 2000);
+}
+
+static void power_and_clocks_are_means_of_readings(void **state)
+{
+	double mean;
+
+	(void)state;
+	assert_int_equal(sample(0, 1000, SAMPLE_POWER_MW, 100000), 0);
+	assert_int_equal(sample(1000, 4000, SAMPLE_POWER_MW, 300000), 0);
+	assert_true(samples_mean(device, SAMPLE_POWER_MW, &mean) && mean == 250000);
+	assert_int_equal(sample(4000, 5000, SAMPLE_SM_MHZ, UINT64_MAX), 0);
+	assert_false(samples_mean(device, SAMPLE_SM_MHZ, &mean));
+	assert_int_equal(sample(5000, 6000, SAMPLE_TOTAL_BYTES, 5), 0);
+	assert_false(samples_mean(device, SAMPLE_TOTAL_BYTES, &mean));
 }
 
 static void what_cannot_be_is_refused(void **state)
@@ -324,6 +358,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_mean_is_over_the_time_that_knew_it, setup),
+		cmocka_unit_test_setup(energy_is_what_lies_between_readings, setup),
+		cmocka_unit_test_setup(power_and_clocks_are_means_of_readings, setup),
 		cmocka_unit_test_setup(what_cannot_be_is_refused, setup),
 		cmocka_unit_test_setup(a_sample_that_ends_after_the_session_counts_up_to_its_end, setup),
 		cmocka_unit_test_setup(there_is_room_for_so_much_and_no_more, setup),

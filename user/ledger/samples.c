@@ -129,14 +129,32 @@ static bool has(const struct device_sample *s, unsigned int field)
 	return s->has >> field & 1;
 }
 
+/* What it can be at most, of what is a rate. */
+static const uint64_t most[SAMPLE_FIELDS] = {
+	[SAMPLE_SM] = SAMPLE_FULL, [SAMPLE_OCCUPANCY] = SAMPLE_FULL, [SAMPLE_TENSOR] = SAMPLE_FULL,
+	[SAMPLE_DRAM] = SAMPLE_FULL, [SAMPLE_POWER_MW] = UINT32_MAX, [SAMPLE_SM_MHZ] = UINT32_MAX,
+	[SAMPLE_MEMORY_MHZ] = UINT32_MAX,
+};
+
+/* A counter, which is none of the time before its first reading; it begins anew with the driver. */
+static void add_energy(struct sampled_device *d, uint64_t mj, uint64_t at_ns)
+{
+	if (d->energy_at_ns && mj >= d->energy_last_mj) {
+		d->energy_mj = num_add(d->energy_mj, mj - d->energy_last_mj);
+		d->energy_ns = num_add(d->energy_ns, at_ns - d->energy_at_ns);
+	}
+	d->energy_last_mj = mj;
+	d->energy_at_ns = at_ns;
+}
+
 static void add_up(struct sampled_device *d, const struct device_sample *s, uint64_t ns)
 {
 	d->sampled_ns = num_add(d->sampled_ns, ns);
-	for (unsigned int i = 0; i < SAMPLES_ACTIVE; i++) {
-		if (!has(s, i) || s->v[i] > SAMPLE_FULL)
+	for (unsigned int i = 0; i < SAMPLE_FIELDS; i++) {
+		if (!has(s, i) || !most[i] || s->v[i] > most[i])
 			continue;
-		d->active[i].ns = num_add(d->active[i].ns, ns);
-		d->active[i].sum += (double)s->v[i] * (double)ns;
+		d->mean[i].ns = num_add(d->mean[i].ns, ns);
+		d->mean[i].sum += (double)s->v[i] * (double)ns;
 	}
 	if (!has(s, SAMPLE_CLOCK_REASONS))
 		return;
@@ -184,6 +202,8 @@ static int push_sample(struct sampled_device *d, const struct event *ev, uint64_
 	told = count_users(d);
 	d->nameless_before = d->nameless;
 	d->nameless = s->v[SAMPLE_USERS] > told ? s->v[SAMPLE_USERS] - told : 0;
+	if (has(s, SAMPLE_ENERGY_MJ))
+		add_energy(d, s->v[SAMPLE_ENERGY_MJ], ev->end_ns);
 	add_use(d, end_ns > ev->start_ns ? end_ns - ev->start_ns : 0);
 	return 0;
 }
@@ -230,8 +250,8 @@ void samples_cut(struct samples *s)
 		struct sampled_device *d = s->all.v[i];
 
 		d->sampled_ns = d->reasons_ns = d->more_faults = 0;
-		d->idle_ns = d->used_ns = 0;
-		memset(d->active, 0, sizeof(d->active));
+		d->idle_ns = d->used_ns = d->energy_mj = d->energy_ns = 0;
+		memset(d->mean, 0, sizeof(d->mean));
 		memset(d->reason_ns, 0, sizeof(d->reason_ns));
 		d->faults.n = 0;
 	}
@@ -259,12 +279,12 @@ const struct sample_user *samples_user(const struct sampled_device *d, uint32_t 
 	return pid ? find_user(d, pid) : NULL;
 }
 
-bool samples_active(const struct sampled_device *d, unsigned int field, double *percent)
+bool samples_mean(const struct sampled_device *d, unsigned int field, double *mean)
 {
-	const struct sample_mean *m = &d->active[field];
+	const struct sample_mean *m = &d->mean[field];
 
 	if (!m->ns)
 		return false;
-	*percent = m->sum / (double)m->ns / 100;
+	*mean = m->sum / (double)m->ns;
 	return true;
 }

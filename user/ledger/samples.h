@@ -16,7 +16,6 @@
 #define SAMPLES_DEVICES_MAX 1024
 #define SAMPLES_USERS_MAX 4096		/* of a device */
 #define SAMPLES_FAULTS_MAX 64		/* of a device and interval, of different kinds */
-#define SAMPLES_ACTIVE (SAMPLE_DRAM + 1)	/* fields that are means */
 #define SAMPLES_REASONS 8		/* bits of SAMPLE_CLOCK_REASONS */
 
 struct sample_mean {
@@ -43,7 +42,9 @@ struct sampled_device {
 	uint32_t number;		/* on the host: event/device_number.h */
 	uint64_t told_ns;		/* where its last sample ended; 0: none came */
 	uint64_t sampled_ns;		/* of this interval */
-	struct sample_mean active[SAMPLES_ACTIVE];
+	struct sample_mean mean[SAMPLE_FIELDS];	/* of what is a rate; a reading is taken for all its sample */
+	uint64_t energy_mj, energy_ns;	/* of this interval: so much between readings so far apart */
+	uint64_t energy_last_mj, energy_at_ns;	/* the last reading; 0: there was none */
 	uint64_t reasons_ns;		/* in which it is known why clocks were what they were */
 	uint64_t reason_ns[SAMPLES_REASONS];
 	bool has_busy, busy;		/* in the last sample, did any kernel run? */
@@ -84,7 +85,7 @@ const struct sampled_device *samples_gpu_of(const struct samples *s, const struc
 /* As of the last sample, or later if it has gone since. NULL: it was not there, or nobody knows. */
 const struct sample_user *samples_user(const struct sampled_device *d, uint32_t pid);
 
-/* In percent; false: nobody told. */
-bool samples_active(const struct sampled_device *d, unsigned int field, double *percent);
+/* In the field's unit; false: nobody told. */
+bool samples_mean(const struct sampled_device *d, unsigned int field, double *mean);
 
 #endif

@@ -11,11 +11,12 @@
 
 #include "base/num.h"
 #include "base/vec.h"
+#include "event/device_number.h"
 #include "ledger/host_devices.h"
 #include "view/views.h"
 
 enum { DEVICE, UUID, NAME, OWNER, PID, NS, SHARE, WALL, SM, TENSOR, DRAM, OCCUPANCY, SAMPLED,
-       SOURCE, USERS, N_COLUMNS };
+       SOURCE, USERS, POWER, ENERGY, ENERGY_NS, SM_CLOCK, MEMORY_CLOCK, POWER_DEVICE, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[DEVICE] = { "device", NULL, CELL_DEVICE, 0 },
@@ -33,13 +34,27 @@ static const struct column columns[N_COLUMNS] = {
 	[SAMPLED] = { "sampled_ns", NULL, CELL_NS, 1 },
 	[SOURCE] = { "source", NULL, CELL_TEXT, 1 },
 	[USERS] = { "users", NULL, CELL_TEXT, 1 },
+	[POWER] = { "power_w", NULL, CELL_REAL, 1 },
+	[ENERGY] = { "energy_j", NULL, CELL_REAL, 1 },
+	[ENERGY_NS] = { "energy_ns", "energy_time", CELL_NS, 1 },
+	[SM_CLOCK] = { "sm_mhz", NULL, CELL_REAL, 1 },
+	[MEMORY_CLOCK] = { "memory_mhz", NULL, CELL_REAL, 1 },
+	[POWER_DEVICE] = { "power_device", NULL, CELL_DEVICE, 1 },
 };
 
-static const struct {
+struct mean {
 	uint8_t column, field;
-} activities[] = {
-	{ SM, SAMPLE_SM }, { TENSOR, SAMPLE_TENSOR }, { DRAM, SAMPLE_DRAM },
-	{ OCCUPANCY, SAMPLE_OCCUPANCY },
+	uint16_t divisor;	/* of the field's unit, to the column's */
+};
+
+static const struct mean activities[] = {
+	{ SM, SAMPLE_SM, 100 }, { TENSOR, SAMPLE_TENSOR, 100 }, { DRAM, SAMPLE_DRAM, 100 },
+	{ OCCUPANCY, SAMPLE_OCCUPANCY, 100 },
+};
+
+static const struct mean powers[] = {
+	{ POWER, SAMPLE_POWER_MW, 1000 }, { SM_CLOCK, SAMPLE_SM_MHZ, 1 },
+	{ MEMORY_CLOCK, SAMPLE_MEMORY_MHZ, 1 },
 };
 
 #define WORKS "works"		/* those that are told of it */
@@ -49,6 +64,7 @@ static const struct {
 struct of {			/* a device */
 	const char *uuid, *name;	/* "": unknown */
 	const struct sampled_device *sampled;	/* NULL: it told nothing */
+	const struct sampled_device *power;	/* whose power and clocks are its own: of an instance, its GPU */
 };
 
 struct line {
@@ -136,16 +152,43 @@ static int put_users(struct table *t, struct cell *cell, const struct sampled_de
 	return err;
 }
 
-static int fill_samples(struct table *t, struct cell *row, const struct sampled_device *d)
+static bool fill_means(struct cell *row, const struct sampled_device *d, const struct mean *means,
+		       size_t n)
 {
-	double percent;
+	bool any = false;
+	double mean;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!samples_mean(d, means[i].field, &mean))
+			continue;
+		cell_d(&row[means[i].column], mean / means[i].divisor);
+		any = true;
+	}
+	return any;
+}
+
+static void fill_power(struct cell *row, const struct sampled_device *d)
+{
+	bool any = fill_means(row, d, powers, sizeof(powers) / sizeof(powers[0]));
+
+	if (d->energy_ns) {
+		cell_d(&row[ENERGY], (double)d->energy_mj / 1000);
+		cell_u(&row[ENERGY_NS], d->energy_ns);
+	}
+	if (any || d->energy_ns)
+		cell_u(&row[POWER_DEVICE], d->number);
+}
+
+static int fill_samples(struct table *t, struct cell *row, const struct of *of)
+{
+	const struct sampled_device *d = of->sampled;
 
 	cell_u(&row[DEVICE], d->number);
-	if (d->active[SAMPLE_SM].ns)
-		cell_u(&row[SAMPLED], d->active[SAMPLE_SM].ns);
-	for (size_t i = 0; i < sizeof(activities) / sizeof(activities[0]); i++)
-		if (samples_active(d, activities[i].field, &percent))
-			cell_d(&row[activities[i].column], percent);
+	if (d->mean[SAMPLE_SM].ns)
+		cell_u(&row[SAMPLED], d->mean[SAMPLE_SM].ns);
+	fill_means(row, d, activities, sizeof(activities) / sizeof(activities[0]));
+	if (of->power)
+		fill_power(row, of->power);
 	return put_users(t, &row[USERS], d);
 }
 
@@ -161,7 +204,7 @@ static int add_row(struct table *t, const struct of *of, const struct line *line
 	cell_u(&row[NS], line->ns);
 	cell_d(&row[SHARE], (double)line->ns / (double)wall_ns);
 	cell_u(&row[WALL], wall_ns);
-	err = of->sampled ? fill_samples(t, row, of->sampled) : 0;
+	err = of->sampled ? fill_samples(t, row, of) : 0;
 	if (!err)
 		err = cell_s(t, &row[UUID], of->uuid[0] ? of->uuid : NULL);
 	if (!err)
@@ -183,12 +226,21 @@ static int add_rows(struct table *t, const struct of *of, struct lines *lines)
 	return err;
 }
 
+static struct of of_sampled(const struct model *m, const struct sampled_device *d, const char *uuid,
+			    const char *name)
+{
+	struct of of = { d ? d->uuid : uuid, name, d, d };
+
+	if (d && device_number_is_instance(d->number))
+		of.power = samples_gpu_of(model_samples(m), d);
+	return of;
+}
+
 static int add_device(struct table *t, const struct model *m, const struct host_device *h,
 		      uint64_t now_ns)
 {
-	const struct samples *samples = model_samples(m);
-	const struct of of = { samples_uuid(samples, h->uuid), h->members.v[0]->name,
-			       samples_find(samples, h->uuid) };
+	const struct of of = of_sampled(m, samples_find(model_samples(m), h->uuid), h->uuid,
+					h->members.v[0]->name);
 	struct share_book *b = model_share(m, h, now_ns);
 	struct lines lines = { .wall_ns = 0 };
 	int err = b ? collect(&lines, m, h, b) : -errno;
@@ -224,7 +276,7 @@ static bool may_be_watched(const struct model *m, const struct sampled_device *d
 
 static int add_sampled(struct table *t, const struct model *m, const struct sampled_device *d)
 {
-	const struct of of = { d->uuid, d->name, d };
+	const struct of of = of_sampled(m, d, d->uuid, d->name);
 	uint64_t unknown_ns = d->sampled_ns - num_min(d->sampled_ns, num_add(d->idle_ns, d->used_ns));
 	uint64_t used_ns = may_be_watched(m, d) ? 0 : d->used_ns;
 	struct lines lines = { .wall_ns = d->sampled_ns };
