@@ -55,8 +55,8 @@ static UNUSED size_t count(const struct log *l, uint8_t kind, pid_t pid, const c
 	return n;
 }
 
-/* As a consumer: the watch's descriptor sits in an epoll of its own. Until `kind` of pid came. */
-static UNUSED bool read_until(struct target_watch *w, uint8_t kind, pid_t pid)
+/* As a consumer: the watch's descriptor sits in an epoll of its own. Until is_there says so. */
+static inline bool read_on(struct target_watch *w, bool (*is_there)(const void *), const void *what)
 {
 	int ep = epoll_create1(EPOLL_CLOEXEC);
 	struct epoll_event ev = { .events = EPOLLIN };
@@ -66,10 +66,33 @@ static UNUSED bool read_until(struct target_watch *w, uint8_t kind, pid_t pid)
 	assert_int_equal(epoll_ctl(ep, EPOLL_CTL_ADD, target_watch_fd(w), &ev), 0);
 	do {
 		assert_int_equal(target_watch_read(w, note, &events), 0);
-		found = find(&events, 0, kind, pid, NULL) >= 0;
+		found = is_there(what);
 	} while (!found && time_now_ns() < end_ns && epoll_wait(ep, &ev, 1, PATIENCE_MS) > 0);
 	close(ep);
 	return found;
+}
+
+static inline bool has_event(const void *what)
+{
+	const struct target_event *ev = what;
+
+	return find(&events, 0, ev->kind, ev->pid, NULL) >= 0;
+}
+
+static UNUSED bool read_until(struct target_watch *w, uint8_t kind, pid_t pid)
+{
+	return read_on(w, has_event, &(struct target_event){ .kind = kind, .pid = pid });
+}
+
+static inline bool has_missed(const void *what)
+{
+	return events.missed > *(const uint64_t *)what;
+}
+
+/* More than n: what a full ring lost may be told in parts, a second apart. */
+static UNUSED bool read_until_missed(struct target_watch *w, uint64_t n)
+{
+	return read_on(w, has_missed, &n);
 }
 
 static UNUSED struct target_watch *watch(pid_t pid)

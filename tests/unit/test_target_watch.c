@@ -164,20 +164,25 @@ static void what_a_full_ring_lost_is_counted(void **state)
 	assert_true(child_signal(&c));
 	assert_int_equal(child_end(&c), 0);
 	assert_true(read_until(w, TARGET_EXIT, c.pid));
-	assert_true(events.missed > 1000);
+	assert_true(read_until_missed(w, 1000));
 	target_watch_free(w);
 	scratch_remove(&scratch);
+}
+
+static bool stay_on_one_cpu(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	return !sched_setaffinity(0, sizeof(one), &one);
 }
 
 #define FLOODS 3
 
 static int map_much_often(struct child *me, void *arg)
 {
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(sched_getcpu(), &one);
-	if (sched_setaffinity(0, sizeof(one), &one))
+	if (!stay_on_one_cpu())
 		return 1;
 	for (int i = 0; i < FLOODS; i++) {
 		if (!child_signal(me) || !child_await(me))
@@ -242,14 +247,11 @@ static void losses_are_told_together_once_a_second(void **state)
 /* All on one CPU, so that one ring loses it and tells so. */
 static int lose_a_fork(struct child *me, void *arg)
 {
-	cpu_set_t one;
 	int go[2];
 	char byte;
 	pid_t pid;
 
-	CPU_ZERO(&one);
-	CPU_SET(sched_getcpu(), &one);
-	if (sched_setaffinity(0, sizeof(one), &one) || pipe(go) || !child_signal(me) || !child_await(me))
+	if (!stay_on_one_cpu() || pipe(go) || !child_signal(me) || !child_await(me))
 		return 1;
 	flood(arg);
 	pid = fork();
@@ -283,7 +285,7 @@ static void a_child_whose_fork_was_lost_is_watched(void **state)
 		assert_true(child_await(&c));
 		assert_int_equal(target_watch_read(w, note, &events), 0);
 	}
-	assert_true(events.missed > 1000);
+	assert_true(read_until_missed(w, 1000));
 	events.n = 0;
 	assert_true(child_signal(&c));
 	assert_int_equal(child_end(&c), 0);
@@ -292,6 +294,105 @@ static void a_child_whose_fork_was_lost_is_watched(void **state)
 		of_child += events.ev[i].kind == TARGET_MMAP && events.ev[i].pid != c.pid &&
 			    events.ev[i].root == c.pid;
 	assert_int_equal(of_child, 1);
+	target_watch_free(w);
+	scratch_remove(&scratch);
+}
+
+/* Forks, and has it end while the ring is full. */
+static int lose_an_exit(struct child *me, void *arg)
+{
+	int go[2];
+	char byte;
+	pid_t pid;
+
+	if (!stay_on_one_cpu() || pipe(go) || !child_signal(me) || !child_await(me))
+		return 1;
+	pid = fork();
+	if (!pid) {
+		close(go[1]);
+		_exit((int)read(go[0], &byte, 1));
+	}
+	if (!child_signal(me) || !child_await(me))
+		return 1;
+	flood(arg);
+	close(go[1]);
+	return waitpid(pid, NULL, 0) != pid || !child_signal(me) || !child_await(me) ||
+	       map_code(arg) == MAP_FAILED || !child_signal(me) || !child_await(me);
+}
+
+static void a_child_whose_end_was_lost_ends(void **state)
+{
+	struct scratch scratch;
+	struct target_watch *w;
+	struct child c;
+	char path[512];
+	int forked;
+
+	(void)state;
+	if (!is_root())
+		skip();		/* of threads' events the watch keeps no list */
+	scratch_make(&scratch);
+	write_page(scratch_path(&scratch, "planted.so", path));
+	c = child_start(lose_an_exit, path);
+	assert_true(child_await(&c));
+	w = watch(c.pid);
+	for (int i = 0; i < 3; i++) {		/* to fork; to lose; to tell so */
+		assert_true(child_signal(&c));
+		assert_true(child_await(&c));
+		assert_int_equal(target_watch_read(w, note, &events), 0);
+	}
+	forked = find(&events, 0, TARGET_FORK, c.pid, NULL);
+	assert_true(forked >= 0);
+	assert_true(read_until_missed(w, 1000));
+	assert_true(read_until(w, TARGET_EXIT, events.ev[forked].child));
+	assert_true(child_signal(&c));
+	assert_int_equal(child_end(&c), 0);
+	assert_true(read_until(w, TARGET_EXIT, c.pid));
+	assert_int_equal(count(&events, TARGET_EXIT, events.ev[forked].child, NULL), 1);
+	target_watch_free(w);
+	scratch_remove(&scratch);
+}
+
+static int map_in_a_child(struct child *me, void *arg)
+{
+	pid_t pid;
+	int go[2];
+	char byte;
+
+	if (pipe(go))
+		return 1;
+	pid = fork();
+	if (!pid) {
+		close(go[1]);
+		_exit(read(go[0], &byte, 1) || map_code(arg) == MAP_FAILED);
+	}
+	if (!child_signal(me) || !child_await(me))
+		return 1;
+	close(go[1]);
+	return waitpid(pid, NULL, 0) != pid;
+}
+
+static void a_child_that_was_there_before_is_watched_where_the_host_is(void **state)
+{
+	struct scratch scratch;
+	struct target_watch *w;
+	struct child c;
+	char path[512];
+	size_t of_child = 0;
+
+	(void)state;
+	scratch_make(&scratch);
+	write_page(scratch_path(&scratch, "planted.so", path));
+	c = child_start(map_in_a_child, path);
+	assert_true(child_await(&c));
+	w = watch(c.pid);
+	assert_true(child_signal(&c));
+	assert_int_equal(child_end(&c), 0);
+	assert_true(read_until(w, TARGET_EXIT, c.pid));
+	for (size_t i = 0; i < events.n; i++)
+		of_child += events.ev[i].kind == TARGET_MMAP && events.ev[i].pid != c.pid &&
+			    events.ev[i].root == c.pid;
+	assert_int_equal(of_child, is_root());
 	target_watch_free(w);
 	scratch_remove(&scratch);
 }
@@ -415,6 +516,8 @@ int main(void)
 		cmocka_unit_test(what_a_full_ring_lost_is_counted),
 		cmocka_unit_test(losses_are_told_together_once_a_second),
 		cmocka_unit_test(a_child_whose_fork_was_lost_is_watched),
+		cmocka_unit_test(a_child_whose_end_was_lost_ends),
+		cmocka_unit_test(a_child_that_was_there_before_is_watched_where_the_host_is),
 		cmocka_unit_test(several_processes_share_what_watches_the_host),
 		cmocka_unit_test(refusal_names_the_capability),
 		cmocka_unit_test(users_watch_their_own_processes),

@@ -32,7 +32,17 @@ void target_walk_end(struct target_walk *walk);
 /* True when no thread of pid runs any more (gone, or a zombie). */
 bool target_process_ended(pid_t pid);
 
-int target_process_parent(pid_t pid, pid_t *parent);	/* 0 or -errno */
+struct proc_stat;
+int target_process_stat(pid_t pid, struct proc_stat *out);	/* 0 or -errno */
+
+struct target_link {		/* a process and whose child it is */
+	pid_t pid, parent;
+	uint64_t start_ns;
+	bool has_ended;		/* its first thread */
+};
+
+/* The tree's, in no order. */
+const struct target_link *target_tree_links(const struct target_tree *tree, size_t *n);
 
 /* 0 when pid exists, else -ESRCH: tells "gone" from "hidden by the mount options of /proc". */
 int target_pid_exists(pid_t pid);

@@ -64,16 +64,14 @@ static void read_cmdline(struct proc *p, char *out, size_t size)
 	out[n] = '\0';
 }
 
-int target_process_parent(pid_t pid, pid_t *parent)
+int target_process_stat(pid_t pid, struct proc_stat *out)
 {
-	struct proc_stat stat;
 	struct proc p;
 	int rc = proc_open(&p, pid);
 
 	if (!rc)
-		rc = read_stat(&p, &stat);
+		rc = read_stat(&p, out);
 	proc_close(&p);
-	*parent = rc ? 0 : stat.ppid;
 	return rc;
 }
 

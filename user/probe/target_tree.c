@@ -8,29 +8,27 @@
 #include "base/io.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "probe/proc.h"
 #include "probe/target.h"
 #include "probe/target_internal.h"
 
-struct link_up {
-	pid_t pid, parent;
-};
-
 struct target_tree {
-	VEC(struct link_up) links;
+	VEC(struct target_link) links;
 };
 
 static int note_link(void *ctx, pid_t pid)
 {
 	struct target_tree *tree = ctx;
-	struct link_up *link;
-	pid_t parent;
+	struct target_link *link;
+	struct proc_stat stat;
 
-	if (target_process_parent(pid, &parent))
+	if (target_process_stat(pid, &stat))
 		return 0;		/* gone meanwhile */
 	link = VEC_PUSH(&tree->links);
 	if (!link)
 		return -ENOMEM;
-	*link = (struct link_up){ .pid = pid, .parent = parent };
+	*link = (struct target_link){ .pid = pid, .parent = stat.ppid, .start_ns = stat.start_ns,
+				      .has_ended = stat.state == 'Z' || stat.state == 'X' };
 	return 0;
 }
 
@@ -54,6 +52,12 @@ void target_tree_free(struct target_tree *tree)
 	free(tree);
 }
 
+const struct target_link *target_tree_links(const struct target_tree *tree, size_t *n)
+{
+	*n = tree->links.n;
+	return tree->links.v;
+}
+
 /* Marks and visits every process whose parent is marked, until a pass finds no more. Pids are in no
  * order that says who came first. */
 static int visit(const struct target_tree *tree, struct map *below, int (*fn)(void *, pid_t),
@@ -65,7 +69,7 @@ static int visit(const struct target_tree *tree, struct map *below, int (*fn)(vo
 	while (more) {
 		more = false;
 		for (size_t i = 0; i < tree->links.n; i++) {
-			const struct link_up *l = &tree->links.v[i];
+			const struct target_link *l = &tree->links.v[i];
 
 			if (!map_find(below, (uint64_t)l->parent))
 				continue;

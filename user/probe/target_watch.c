@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/map.h"
 #include "base/num.h"
 #include "base/time.h"
 #include "base/vec.h"
+#include "probe/target_family.h"
 #include "probe/target_internal.h"
 #include "probe/target_perf.h"
 
@@ -35,8 +35,7 @@ struct leaving {		/* its first thread has ended, perhaps not its last */
 
 struct target_watch {
 	pid_t pid;		/* -1: all */
-	struct map followed;	/* pid and what it forked -> root; to pick from the whole host */
-	VEC(pid_t) roots;	/* whom it was asked for */
+	struct target_family family;	/* to pick from the whole host */
 	struct perf_set perf;
 	VEC(struct perf_record) held;
 	VEC(struct leaving) leaving;
@@ -59,31 +58,11 @@ static void set_timer(struct target_watch *w, uint64_t ns)
 	timerfd_settime(w->timer_fd, 0, &in, NULL);
 }
 
-static int follow(struct target_watch *w, pid_t pid, pid_t root)
-{
-	struct map_slot *slot = map_put(&w->followed, (uint64_t)pid, NULL);
-
-	if (!slot)
-		return -ENOMEM;
-	slot->value = (uint64_t)root;
-	return 0;
-}
-
-static int add_root(struct target_watch *w, pid_t pid)
-{
-	pid_t *root = VEC_PUSH(&w->roots);
-
-	if (!root)
-		return -ENOMEM;
-	*root = pid;
-	return follow(w, pid, pid);
-}
-
 int target_watch_add(struct target_watch *w, pid_t pid)
 {
 	if (w->pid < 0 || !w->perf.whole_host)
 		return -EINVAL;
-	return target_process_ended(pid) ? -ESRCH : add_root(w, pid);
+	return target_process_ended(pid) ? -ESRCH : target_family_add_root(&w->family, pid);
 }
 
 static int start(struct target_watch *w)
@@ -91,7 +70,7 @@ static int start(struct target_watch *w)
 	int rc;
 
 	w->raw = malloc(PERF_RING_RECORD_MAX);
-	if (!w->raw || (w->pid > 0 && add_root(w, w->pid)))
+	if (!w->raw)
 		return -ENOMEM;
 	w->perf.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	w->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -106,8 +85,8 @@ static int start(struct target_watch *w)
 	if (rc)
 		return -errno;
 	rc = perf_set_open(&w->perf, w->pid);
-	if (!rc && w->pid > 0 && w->perf.whole_host && target_process_ended(w->pid))
-		rc = -ESRCH;
+	if (!rc && w->pid > 0 && w->perf.whole_host)
+		rc = target_watch_add(w, w->pid);
 	/*
 	 * Polling a perf event takes its readiness away, and adding our epoll fd to another polls.
 	 * Whatever happened until then must be read: so the first wait returns at once.
@@ -147,8 +126,7 @@ void target_watch_free(struct target_watch *w)
 		free((char *)w->held.v[i].ev.text);
 	VEC_FREE(&w->held);
 	VEC_FREE(&w->leaving);
-	VEC_FREE(&w->roots);
-	map_free(&w->followed);
+	target_family_free(&w->family);
 	if (w->perf.epoll_fd >= 0)
 		close(w->perf.epoll_fd);
 	if (w->timer_fd >= 0)
@@ -255,9 +233,19 @@ static bool finish_leaving(struct target_watch *w, struct leaving *l, const stru
 	if (!target_process_ended(l->pid))
 		return false;
 	forget_leaving(w, l);
-	map_del(&w->followed, (uint64_t)ev.pid);
+	target_family_forget(&w->family, ev.pid);
 	to->fn(to->ctx, &ev);
 	return true;
+}
+
+static struct leaving *begin_leaving(struct target_watch *w, pid_t pid, pid_t root)
+{
+	struct leaving *l = VEC_PUSH(&w->leaving);
+
+	if (l)
+		*l = (struct leaving){ .pid = pid, .root = root };
+	w->leave_ns = LEAVE_MIN_NS;
+	return l;
 }
 
 /*
@@ -269,64 +257,53 @@ static void handle_exit(struct target_watch *w, const struct perf_record *rec,
 {
 	struct leaving *l = find_leaving(w, rec->ev.pid);
 
-	if (!l && rec->tid != rec->ev.pid)
+	if (!l && rec->tid == rec->ev.pid)
+		l = begin_leaving(w, rec->ev.pid, rec->ev.root);
+	if (!l)
 		return;
-	if (!l) {
-		l = VEC_PUSH(&w->leaving);
-		if (!l)
-			return;
-		l->pid = rec->ev.pid;
-		l->root = rec->ev.root;
-		w->leave_ns = LEAVE_MIN_NS;
-	}
 	l->time_ns = rec->ev.time_ns;
 	finish_leaving(w, l, to);
 }
 
-struct below {
+struct lost_ends {
 	struct target_watch *w;
-	pid_t root;
+	const struct listener *to;
 };
 
-static int follow_missed(void *ctx, pid_t pid)
+/* What it did before may wait in a ring: so its end is told after the next reading. */
+static void on_lost_end(void *ctx, pid_t pid, pid_t root, bool is_other)
 {
-	const struct below *b = ctx;
+	const struct lost_ends *e = ctx;
+	struct target_event ev = { .kind = TARGET_EXIT, .pid = pid, .root = root,
+				   .time_ns = time_now_ns() };
+	struct leaving *l = find_leaving(e->w, pid);
 
-	return map_find(&b->w->followed, (uint64_t)pid) ? 0 : follow(b->w, pid, b->root);
-}
-
-/* A fork may be among what was lost. Out of memory: those are not seen. */
-static void follow_again(struct target_watch *w)
-{
-	struct target_tree *tree = target_tree_read();
-
-	for (size_t i = 0; tree && i < w->roots.n; i++)
-		target_tree_each_below(tree, w->roots.v[i], follow_missed,
-				       &(struct below){ w, w->roots.v[i] });
-	target_tree_free(tree);
+	if (is_other) {
+		if (l)
+			forget_leaving(e->w, l);
+		e->to->fn(e->to->ctx, &ev);
+	} else if (!l) {
+		l = begin_leaving(e->w, pid, root);
+		if (l)
+			l->time_ns = ev.time_ns;
+	}
 }
 
 /* Of a process that is watched; says for whom. */
 static bool follows(struct target_watch *w, struct perf_record *rec)
 {
-	const struct map_slot *slot;
-
 	if (w->pid < 0)
 		return true;
 	if (!w->perf.whole_host) {
 		rec->ev.root = w->pid;
 		return true;
 	}
-	slot = map_find(&w->followed, (uint64_t)rec->ev.pid);
-	if (!slot) {
-		if (rec->ev.kind == TARGET_FORK)	/* a number used again, whose end was lost */
-			map_del(&w->followed, (uint64_t)rec->ev.child);
-		return false;
-	}
-	rec->ev.root = (pid_t)slot->value;
-	if (rec->ev.kind == TARGET_FORK)
-		follow(w, rec->ev.child, rec->ev.root);
-	return true;
+	rec->ev.root = target_family_root(&w->family, rec->ev.pid);
+	if (rec->ev.kind == TARGET_FORK && rec->ev.root)
+		target_family_add(&w->family, rec->ev.child, rec->ev.root, rec->ev.time_ns);
+	else if (rec->ev.kind == TARGET_FORK)
+		target_family_note_other(&w->family, rec->ev.child, rec->ev.time_ns);
+	return rec->ev.root;
 }
 
 static void note_missed(struct target_watch *w, const struct target_event *ev)
@@ -393,7 +370,7 @@ static void tell_missed(struct target_watch *w, const struct listener *to)
 		return;
 	w->missed = 0;
 	if (w->pid > 0 && w->perf.whole_host)
-		follow_again(w);
+		target_family_read(&w->family, on_lost_end, &(struct lost_ends){ w, to });
 	to->fn(to->ctx, &ev);
 	took_ns = time_now_ns() - begin_ns;
 	w->missed_next_ns = begin_ns + took_ns + num_max(MISSED_MIN_NS, MISSED_SHARE * took_ns);

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Whom a watch follows, when forks and ends are lost and numbers are used again. */
+#include "target_child.h"
+
+#include "base/time.h"
+#include "probe/target_family.h"
+
+static struct {
+	pid_t pid, root;
+	bool is_other;
+	unsigned int n;
+} told;
+
+static void note_end(void *ctx, pid_t pid, pid_t root, bool is_other)
+{
+	(void)ctx;
+	told.pid = pid;
+	told.root = root;
+	told.is_other = is_other;
+	told.n++;
+}
+
+static void read_again(struct target_family *f)
+{
+	memset(&told, 0, sizeof(told));
+	assert_int_equal(target_family_read(f, note_end, NULL), 0);
+}
+
+/* Tells the pid of a child of its own; both live until they are ended. */
+static int have_a_child(struct child *me, void *arg)
+{
+	pid_t pid = fork();
+
+	(void)arg;
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+	}
+	return write(me->tell, &pid, sizeof(pid)) != sizeof(pid) || child_await(me);
+}
+
+static pid_t hear_pid(const struct child *c)
+{
+	pid_t pid = 0;
+
+	assert_int_equal(read(c->hear, &pid, sizeof(pid)), sizeof(pid));
+	return pid;
+}
+
+static void who_is_below_a_root_joins_it(void **state)
+{
+	struct child c = child_start(have_a_child, NULL);
+	pid_t below = hear_pid(&c);
+	struct target_family f = { 0 };
+
+	(void)state;
+	needs_real_machine("processes below others");
+	assert_int_equal(target_family_add_root(&f, c.pid), 0);
+	assert_int_equal(target_family_root(&f, c.pid), c.pid);
+	assert_int_equal(target_family_root(&f, below), c.pid);
+	assert_int_equal(target_family_root(&f, getpid()), 0);
+	target_family_forget(&f, below);	/* as if its fork had been lost */
+	assert_int_equal(target_family_root(&f, below), 0);
+	read_again(&f);
+	assert_int_equal(target_family_root(&f, below), c.pid);
+	assert_int_equal(told.n, 0);
+	target_family_free(&f);
+	child_end(&c);
+}
+
+static void who_is_gone_is_told_until_it_is_forgotten(void **state)
+{
+	struct target_family f = { 0 };
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT), 0);
+	assert_int_equal(target_family_add(&f, pid, 7, time_now_ns()), 0);
+	for (int i = 0; i < 2; i++) {	/* a zombie; nobody */
+		read_again(&f);
+		assert_true(told.n == 1 && told.pid == pid && told.root == 7 && !told.is_other);
+		assert_int_equal(target_family_root(&f, pid), 7);
+		waitpid(pid, NULL, 0);
+	}
+	target_family_forget(&f, pid);
+	read_again(&f);
+	assert_int_equal(told.n, 0);
+	target_family_free(&f);
+}
+
+static void a_number_that_is_used_again_is_another_process(void **state)
+{
+	struct target_family f = { 0 };
+	uint64_t now_ns = time_now_ns();
+	struct child c = child_start(have_a_child, NULL);
+	pid_t below = hear_pid(&c);
+
+	(void)state;
+	needs_real_machine("when other processes began");
+	/* Known a minute before the one that has the number now began. */
+	assert_int_equal(target_family_add(&f, c.pid, 7, now_ns - 60 * NS_PER_SEC), 0);
+	assert_int_equal(target_family_add(&f, getpid(), 8, now_ns), 0);
+	read_again(&f);
+	assert_true(told.n == 1 && told.pid == c.pid && told.root == 7 && told.is_other);
+	/* Both are below this process, which is a member: so they are members again. */
+	assert_int_equal(target_family_root(&f, c.pid), 8);
+	assert_int_equal(target_family_root(&f, below), 8);
+
+	target_family_note_other(&f, c.pid, now_ns - 1);	/* told late: it is this one's birth */
+	assert_int_equal(target_family_root(&f, c.pid), 8);
+	target_family_note_other(&f, c.pid, time_now_ns() + 1);
+	assert_int_equal(target_family_root(&f, c.pid), 0);
+	target_family_free(&f);
+	child_end(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_is_below_a_root_joins_it),
+		cmocka_unit_test(who_is_gone_is_told_until_it_is_forgotten),
+		cmocka_unit_test(a_number_that_is_used_again_is_another_process),
+	};
+
+	return cmocka_run_group_tests_name("target_family", tests, NULL, NULL);
+}
