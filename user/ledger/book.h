@@ -44,8 +44,8 @@
 #include <stdbool.h>
 
 #include "event/event.h"
+#include "ledger/book_sum.h"
 #include "ledger/spans.h"
-#include "ledger/thread_bucket.h"
 
 /* What one event was found to be. INVALID: out of order, of no known function, or it ends before it
  * starts; not to be counted as a call. */
@@ -53,13 +53,6 @@
 #define BOOK_SKEW 0x02		/* overlaps what came before it: clipped */
 #define BOOK_LATE 0x04		/* an interval that was already cut would have been different, or
 				 * (INSIDE, GONE) what it tells is over or known better */
-
-struct book_counts {
-	uint64_t lost;		/* events that took a number and never came */
-	uint64_t invalid, skew, late;
-	uint64_t late_ns;	/* booked otherwise than is known now; at most */
-	uint64_t abandoned;	/* calls left without a return */
-};
 
 struct book {
 	uint64_t ns[BUCKET_END]; /* of this interval, without the head and the current gap */
@@ -86,14 +79,6 @@ struct book {
 	bool is_off;		/* what is open is no call: the thread is off the CPU */
 	bool before;		/* the open call began before it could be seen (INSIDE) */
 	bool inside, watched;	/* nothing came since its INSIDE; its return will be seen */
-};
-
-/* A closed (or divided) book: sum of ns = close_ns - open_ns. */
-struct book_sum {
-	uint64_t open_ns, close_ns;
-	uint64_t ns[BUCKET_END];
-	uint64_t blocked_ns[CLASS_END];	/* of these, off the CPU */
-	uint32_t unseen;		/* bit 1 << class: not known of all its calls */
 };
 
 /* unarmed: intervals of the thread's process, read when gaps are booked; may be NULL. */

@@ -36,6 +36,16 @@ void book_read(const struct book *b, uint64_t now_ns, struct book_sum *sum)
 	       b->has_head ? num_max(b->cursor, b->floor) : open, close);
 }
 
+void book_sum_add(struct book_sum *to, const struct book_sum *from)
+{
+	to->close_ns += from->close_ns - from->open_ns;
+	to->unseen |= from->unseen;
+	for (unsigned int i = 0; i < BUCKET_END; i++)
+		to->ns[i] += from->ns[i];
+	for (unsigned int i = 0; i < CLASS_END; i++)
+		to->blocked_ns[i] += from->blocked_ns[i];
+}
+
 void book_cut(struct book *b, uint64_t now_ns, struct book_sum *sum)
 {
 	uint64_t before = b->floor;

@@ -7,21 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/num.h"
-#include "base/vec.h"
-#include "ledger/host_devices.h"
-
-struct devices {
-	VEC(struct device_state *) all;
-	struct map by_process;		/* pid << 32 | device -> struct device_state */
-	struct device_state *last;	/* that was found; NULL: none */
-	struct kernels_room kernels;
-	struct device_room waiting;
-	struct host_devices hosts;
-	struct devices_divide crowded;	/* divide NULL: unknown */
-	struct device_counts dropped;	/* of books that are no more */
-};
+#include "ledger/devices_state.h"
 
 #define WAITING_WORKS 262144	/* of all books; 56 bytes each */
 
@@ -67,12 +54,13 @@ struct devices *devices_new(void)
 	return d;
 }
 
-static void state_free(struct device_state *s)
+void device_state_free(struct device_state *s)
 {
 	kernels_free(&s->kernels);
 	lanes_free(&s->lanes);
 	device_book_free(s->book);
 	losses_free(&s->losses);
+	free(s->past);
 	free(s);
 }
 
@@ -81,16 +69,11 @@ void devices_free(struct devices *d)
 	if (!d)
 		return;
 	for (size_t i = 0; i < d->all.n; i++)
-		state_free(d->all.v[i]);
+		device_state_free(d->all.v[i]);
 	VEC_FREE(&d->all);
 	map_free(&d->by_process);
 	host_devices_free(&d->hosts);
 	free(d);
-}
-
-static uint64_t device_key(uint32_t pid, uint32_t device)
-{
-	return (uint64_t)pid << 32 | device;
 }
 
 static bool is_last(const struct devices *d, uint32_t pid, uint32_t device)
@@ -135,7 +118,7 @@ static struct device_state *find_or_make(struct devices *d, uint32_t pid, uint32
 	at = s && s->book ? VEC_PUSH(&d->all) : NULL;
 	if (!at) {
 		if (s)
-			state_free(s);
+			device_state_free(s);
 		map_del(&d->by_process, key);
 		return NULL;
 	}
@@ -253,15 +236,15 @@ uint64_t devices_end(const struct device_state *s, const struct devices_divide *
 	return exit_ns ? num_max(exit_ns, device_book_last(s->book)) : UINT64_MAX;
 }
 
-static int settle(struct devices *d, struct device_state *s, uint64_t horizon_ns,
-		  const struct devices_divide *by)
+int devices_settle_one(struct devices *d, struct device_state *s, uint64_t horizon_ns,
+		       const struct devices_divide *by)
 {
 	struct dividing dividing = { by, s, s, s->idle_ns, &s->losses, 0 };
-	int err = s->host ? 0 : host_devices_join(&d->hosts, s, NULL, device_book_settled(s->book));
+	int err = s->host || s->past ? 0 : host_devices_join(&d->hosts, s, NULL, device_book_settled(s->book));
 
-	if (!err)
-		err = device_book_settle(s->book, num_min(horizon_ns, devices_end(s, by)), on_gap,
-					 &dividing);
+	if (err || s->past)
+		return err;
+	err = device_book_settle(s->book, num_min(horizon_ns, devices_end(s, by)), on_gap, &dividing);
 	if (!err)
 		err = dividing.err;
 	if (!err)
@@ -271,7 +254,7 @@ static int settle(struct devices *d, struct device_state *s, uint64_t horizon_ns
 
 static int settle_crowded(struct devices *d, struct device_state *s)
 {
-	return settle(d, s, device_book_crowded(s->book), d->crowded.divide ? &d->crowded : NULL);
+	return devices_settle_one(d, s, device_book_crowded(s->book), d->crowded.divide ? &d->crowded : NULL);
 }
 
 void devices_when_crowded(struct devices *d, const struct devices_divide *by)
@@ -286,7 +269,7 @@ int devices_settle(struct devices *d, uint32_t pid, uint64_t horizon_ns,
 
 	for (size_t i = 0; i < d->all.n && !err; i++)
 		if (d->all.v[i]->pid == pid)
-			err = settle(d, d->all.v[i], horizon_ns, by);
+			err = devices_settle_one(d, d->all.v[i], horizon_ns, by);
 	return err;
 }
 
@@ -295,7 +278,7 @@ int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devi
 	int err = 0;
 
 	for (size_t i = 0; i < d->all.n && !err; i++)
-		err = settle(d, d->all.v[i], horizon_ns, by);
+		err = devices_settle_one(d, d->all.v[i], horizon_ns, by);
 	return err;
 }
 
@@ -313,15 +296,15 @@ int devices_settle_hosts(struct devices *d, uint64_t horizon_ns, const struct de
 }
 
 /* How long it waited in this interval while another process ran on the device. 0 or -ENOMEM. */
-static int read_waited(const struct device_state *s, uint64_t now_ns,
-		       const struct devices_divide *by, uint64_t *waited_ns)
+int devices_read_waited(const struct device_state *s, uint64_t now_ns,
+			const struct devices_divide *by, uint64_t *waited_ns)
 {
 	struct share_book *shared;
 
 	*waited_ns = s->unspent_ns;
 	if (!s->host || s->host->members.n < 2)
 		return 0;
-	if (now_ns == DEVICES_SETTLED) {
+	if (now_ns == DEVICES_SETTLED || now_ns == DEVICES_OVER) {
 		*waited_ns += share_book_member(s->host->book, s->member).waited_ns;
 		return 0;
 	}
@@ -338,7 +321,7 @@ static int divide_queued(const struct device_state *s, uint64_t now_ns,
 			 const struct devices_divide *by, uint64_t idle_ns[IDLE_CAUSES])
 {
 	uint64_t waited;
-	int err = read_waited(s, now_ns, by, &waited);
+	int err = devices_read_waited(s, now_ns, by, &waited);
 
 	if (err)
 		return err;
@@ -355,6 +338,10 @@ int devices_read(const struct device_state *s, uint64_t now_ns, const struct dev
 	int err = losses ? losses_copy(losses, &s->losses) : 0;
 
 	memcpy(idle_ns, s->idle_ns, sizeof(s->idle_ns));
+	if (s->past) {
+		*sum = s->past->sum;
+		return err;
+	}
 	if (!err && now_ns == DEVICES_SETTLED)
 		device_book_read_settled(s->book, sum, on_gap, &dividing);
 	else if (!err)
@@ -406,78 +393,7 @@ int devices_sample(struct devices *d, const struct sampled_device *sampled, uint
 	return host_devices_sample(&d->hosts, sampled, from_ns, wait);
 }
 
-/* ---- intervals ------------------------------------------------------------------------------ */
-
-static void add_counts(struct device_counts *to, const struct device_book *book)
-{
-	struct device_counts c;
-
-	device_book_counts(book, &c);
-	to->invalid += c.invalid;
-	to->late += c.late;
-	to->late_ns = num_add(to->late_ns, c.late_ns);
-}
-
-static void cut(struct devices *d, struct device_state *s, const struct devices_divide *by)
-{
-	uint64_t idle_since = device_book_idle_since(s->book), waited;
-
-	if (!read_waited(s, DEVICES_SETTLED, NULL, &waited))
-		s->unspent_ns = waited - num_min(waited, s->idle_ns[IDLE_QUEUED]);
-	device_book_cut(s->book);
-	/* A gap that the interval lay in is no time in which it ran. Without memory it is all idle. */
-	if (s->host && device_book_idle_since(s->book) > idle_since)
-		(void)host_device_idle(s, device_book_idle_since(s->book), by);
-	kernels_cut(&s->kernels, &d->kernels);
-	lanes_cut(&s->lanes);
-	losses_free(&s->losses);
-	memset(s->idle_ns, 0, sizeof(s->idle_ns));
-	memset(s->copies, 0, sizeof(s->copies));
-	memset(&s->sets, 0, sizeof(s->sets));
-}
-
-static void drop(struct devices *d, struct device_state *s)
-{
-	add_counts(&d->dropped, s->book);
-	map_del(&d->by_process, device_key(s->pid, s->device));
-	host_devices_leave(&d->hosts, s);
-	kernels_drop(&s->kernels, &d->kernels);
-	state_free(s);
-}
-
-void devices_cut(struct devices *d, const struct devices_divide *by,
-		 bool (*keep)(const void *ctx, uint32_t pid), const void *ctx)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < d->all.n; i++)
-		cut(d, d->all.v[i], by);
-	host_devices_cut(&d->hosts);
-	for (size_t i = 0; i < d->all.n; i++) {
-		struct device_state *s = d->all.v[i];
-		bool wanted = keep(ctx, s->pid);
-
-		if (s->was_wanted && !wanted) {
-			drop(d, s);
-			continue;
-		}
-		s->was_wanted = wanted;
-		d->all.v[kept++] = s;
-	}
-	d->all.n = kept;
-	d->last = NULL;
-}
-
 /* ---- reading -------------------------------------------------------------------------------- */
-
-void devices_counts(const struct devices *d, struct device_counts *out)
-{
-	*out = d->dropped;
-	for (size_t i = 0; i < d->all.n; i++)
-		add_counts(out, d->all.v[i]->book);
-	for (size_t i = 0; i < d->hosts.all.n; i++)
-		out->late_ns = num_add(out->late_ns, share_book_late_ns(d->hosts.all.v[i]->book));
-}
 
 size_t devices_hosts(const struct devices *d)
 {

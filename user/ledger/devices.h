@@ -15,10 +15,7 @@
 #include "event/work.h"
 #include "join/join.h"
 #include "ledger/device_book.h"
-#include "ledger/idle.h"
-#include "ledger/kernels.h"
-#include "ledger/lanes.h"
-#include "ledger/loss.h"
+#include "ledger/device_state.h"
 #include "ledger/unseen.h"
 
 /* Buckets of the book: the classes of kernels, whole graphs, copies by direction, sets. */
@@ -34,34 +31,6 @@ enum device_bucket {
 const char *device_bucket_name(unsigned int bucket);	/* "gemm", "copy-h2d", ..., "?" */
 const char *device_state_name(unsigned int bucket);	/* of its works: "compute", "comm", "copy", "set" */
 unsigned int device_bucket_row(unsigned int bucket);	/* the one of the same name that has its row */
-
-struct copy_stats {
-	uint64_t count, bytes, total_ns;
-};
-
-struct host_device;
-
-struct device_state {
-	uint32_t pid;
-	uint32_t device;		/* the process's own ordinal */
-	bool has_facts;
-	bool was_wanted;		/* at a cut */
-	struct device_facts facts;
-	char name[64];			/* "": unknown */
-	struct device_book *book;
-	uint64_t open_ns;
-	uint64_t idle_ns[IDLE_CAUSES];	/* of gaps that are settled */
-	struct losses losses;		/* the same gaps, without the first */
-	struct kernels kernels;
-	struct lanes lanes;
-	/* By direction (the last: between devices) and by enum work_memory. */
-	struct copy_stats copies[COPY_DEFAULT + 2][3];
-	struct copy_stats sets;
-	struct host_device *host;	/* of all processes; NULL: not used yet */
-	size_t member;			/* its number in the host device's book */
-	uint64_t unspent_ns;		/* it waited for others before the cut, and was not yet queued */
-	uint64_t told_ns;		/* up to where that book knows when it ran */
-};
 
 struct devices;
 
@@ -119,6 +88,15 @@ int devices_read(const struct device_state *s, uint64_t now_ns, const struct dev
  * Devices of processes that keep(ctx, pid) does not want any more are dropped. */
 void devices_cut(struct devices *d, const struct devices_divide *by,
 		 bool (*keep)(const void *ctx, uint32_t pid), const void *ctx);
+
+/* Process pid is no more, and nothing of it will come: its devices become part of those of process into,
+ * which stands for all of whom that was asked. Of a device of the host there is one, numbered as
+ * model_device_number has it; lanes are not told apart, nor are losses kept, and who had a device whose
+ * UUID nobody told is told no more. *done: else others that share a device are not as far yet. 0 or -ENOMEM. */
+int devices_fold(struct devices *d, uint32_t pid, uint32_t into, const struct devices_divide *by, bool *done);
+
+/* The state of into that (pid, device) will become, or became, part of; NULL + errno: none. */
+const struct device_state *devices_heir(struct devices *d, uint32_t pid, uint32_t device, uint32_t into);
 
 void devices_counts(const struct devices *d, struct device_counts *out);	/* of all books */
 

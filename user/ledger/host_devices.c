@@ -95,13 +95,10 @@ static void forget_host(struct host_devices *h, const struct host_device *host)
 	h->all.n = kept;
 }
 
-void host_devices_leave(struct host_devices *h, struct device_state *s)
+static void forget_member(struct host_devices *h, struct device_state *s)
 {
 	struct host_device *host = s->host;
 
-	if (!host)
-		return;
-	share_book_leave(host->book, s->member);
 	for (size_t i = s->member; i + 1 < host->members.n; i++) {
 		host->members.v[i] = host->members.v[i + 1];
 		host->members.v[i]->member = i;
@@ -112,6 +109,20 @@ void host_devices_leave(struct host_devices *h, struct device_state *s)
 		return;
 	forget_host(h, host);
 	host_free(host);
+}
+
+void host_devices_leave(struct host_devices *h, struct device_state *s)
+{
+	if (!s->host)
+		return;
+	share_book_leave(s->host->book, s->member);
+	forget_member(h, s);
+}
+
+void host_devices_leave_to(struct host_devices *h, struct device_state *s, const struct device_state *heir)
+{
+	share_book_leave_to(s->host->book, s->member, heir->member);
+	forget_member(h, s);
 }
 
 /* ---- who else is there ----------------------------------------------------------------------- */
@@ -243,7 +254,8 @@ static int settle_host(struct host_device *h, uint64_t horizon_ns, const struct 
 	for (size_t i = 0; i < h->members.n && !err; i++) {
 		struct device_state *s = h->members.v[i];
 
-		err = host_device_idle(s, num_min(horizon_ns, device_book_settled(s->book)), by);
+		if (!s->past)
+			err = host_device_idle(s, num_min(horizon_ns, device_book_settled(s->book)), by);
 	}
 	share_book_settle_all(h->book, horizon_ns);
 	return err;
@@ -298,7 +310,7 @@ struct share_book *host_device_read(const struct host_device *h, uint64_t now_ns
 	if (!copy)
 		return NULL;
 	for (size_t i = 0; i < h->members.n && !err; i++)
-		err = read_member(copy, h->members.v[i], now_ns, by);
+		err = h->members.v[i]->past ? 0 : read_member(copy, h->members.v[i], now_ns, by);
 	if (!err) {
 		share_book_settle_all(copy, now_ns);
 		return copy;

@@ -32,6 +32,10 @@ int host_devices_join(struct host_devices *h, struct device_state *s, const char
 /* The process is no more: its number is another's from now on. What it did must be cut off before. */
 void host_devices_leave(struct host_devices *h, struct device_state *s);
 
+/* The same, and what it had is heir's from now on, of the same host device. Only when it is over
+ * (share_book_is_over). */
+void host_devices_leave_to(struct host_devices *h, struct device_state *s, const struct device_state *heir);
+
 /*
  * A sample of the device that began at from_ns: a process that was on it all the time, and is not one of
  * those whose works are told, had it when none of these did, but for samples in which no kernel ran.

@@ -203,6 +203,39 @@ int kernels_count(struct kernels *ks, struct kernels_room *room, struct kernel_s
 	return err;
 }
 
+static struct kernel_stats *find_to_merge(struct kernels *ks, struct kernels_room *room,
+					  const struct kernel_stats *from)
+{
+	uint64_t key = hash_name(from->name);
+	struct kernel_stats *k = known(ks, from->name, from->class, &key);
+
+	if (k || room->left_bytes >= KERNELS_ROOM_BYTES / 2)
+		return k ? k : find_by_hash(ks, room, from->name);
+	return find_other(ks, room, from->class);
+}
+
+int kernels_merge(struct kernels *ks, struct kernels_room *room, const struct kernels *from)
+{
+	for (size_t i = 0; i < from->all.n; i++) {
+		const struct kernel_stats *of = from->all.v[i];
+		struct kernel_stats *k = of->time.count ? find_to_merge(ks, room, of) : NULL;
+		size_t before = k ? hists_of(k) : 0;
+
+		if (!of->time.count)
+			continue;
+		if (!k)
+			return -ENOMEM;
+		k->mixed |= of->mixed ||
+			    (k->time.count && (memcmp(of->last.grid, k->last.grid, sizeof(k->last.grid)) ||
+					       memcmp(of->last.block, k->last.block, sizeof(k->last.block))));
+		k->last = of->last;
+		if (hist_merge(&k->time, &of->time) || hist_merge(&k->queue, &of->queue))
+			return -ENOMEM;
+		take(room, hists_of(k) - before);
+	}
+	return 0;
+}
+
 /* Indices have changed: every key anew. There are not more than before, so there is memory. */
 static void index_all(struct kernels *ks)
 {

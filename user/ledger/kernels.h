@@ -66,6 +66,10 @@ struct kernel_stats *kernels_find(struct kernels *ks, struct kernels_room *room,
 int kernels_count(struct kernels *ks, struct kernels_room *room, struct kernel_stats *k,
 		  const struct event *work, const uint64_t *queue_ns);
 
+/* All that from counts, as if its kernels had been of ks; from stays. Names that ks does not have get a row
+ * only while half of the room is free. 0, or -ENOMEM: ks is of no use. */
+int kernels_merge(struct kernels *ks, struct kernels_room *room, const struct kernels *from);
+
 /* A new interval: counts to zero; names that had none are dropped. */
 void kernels_cut(struct kernels *ks, struct kernels_room *room);
 void kernels_drop(struct kernels *ks, struct kernels_room *room);	/* frees; others may use its room */

@@ -120,6 +120,29 @@ int lanes_begin(struct lanes *l, const struct device_work *work)
 	return hist_add(&lane->latency, work->start_ns - num_min(work->start_ns, work->launch_start_ns));
 }
 
+int lanes_merge(struct lanes *l, const struct lanes *from)
+{
+	struct lane_stats *to = l->all.n || !from->all.n ? l->all.v : VEC_PUSH(&l->all);
+	int err = 0;
+
+	if (!from->all.n)
+		return 0;
+	if (!to)
+		return -ENOMEM;
+	to->other = true;
+	l->depth_max = num_max(l->depth_max, from->depth_max);
+	for (size_t i = 0; i < from->all.n && !err; i++) {
+		const struct lane_stats *lane = &from->all.v[i];
+
+		to->works += lane->works;
+		to->busy_ns += lane->busy_ns;
+		to->waited_ns += lane->waited_ns;
+		to->depth_max = num_max(to->depth_max, lane->depth_max);
+		err = hist_merge(&to->latency, &lane->latency);
+	}
+	return err;
+}
+
 void lanes_cut(struct lanes *l)
 {
 	l->depth_max = 0;

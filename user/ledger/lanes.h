@@ -50,6 +50,10 @@ int lanes_begin(struct lanes *l, const struct device_work *work);
 /* All that begins before ns has begun, and all that was submitted before is known. */
 void lanes_settle(struct lanes *l, uint64_t ns);
 
+/* All that from counts goes into one lane, `other`: depths of lanes at different times, the deepest. from
+ * stays. 0, or -ENOMEM: l is of no use. */
+int lanes_merge(struct lanes *l, const struct lanes *from);
+
 void lanes_cut(struct lanes *l);	/* a new interval: what waits goes on waiting */
 void lanes_free(struct lanes *l);
 

@@ -433,6 +433,38 @@ void memory_book_end(struct memory_book *b)
 	b->unused.n = b->allocs.n = 0;
 }
 
+static void add_sums(struct memory_sums *to, const struct memory_sums *from)
+{
+	to->live_bytes = num_add(to->live_bytes, from->live_bytes);
+	to->peak_bytes = num_add(to->peak_bytes, from->peak_bytes);
+	to->allocs += from->allocs;
+	to->frees += from->frees;
+	to->failed += from->failed;
+	to->leaked_bytes = num_add(to->leaked_bytes, from->leaked_bytes);
+	to->frees_before += from->frees_before;
+	to->unsized += from->unsized;
+	to->untracked += from->untracked;
+}
+
+int memory_book_add(struct memory_book *b, const struct memory_sums *from)
+{
+	size_t at = group_of(b, from->device, from->kind, from->by_stack ? from->stack : 0);
+
+	if (at == NO_PARENT)
+		return -ENOMEM;
+	/* Where there are too many stacks, its parent has it already. */
+	if (b->groups.v[at].sums.by_stack == from->by_stack)
+		add_sums(&b->groups.v[at].sums, from);
+	return 0;
+}
+
+size_t memory_book_bytes(const struct memory_book *b)
+{
+	return sizeof(*b) + b->waiting.cap * sizeof(b->waiting.v[0]) +
+	       b->allocs.cap * sizeof(b->allocs.v[0]) + b->groups.cap * sizeof(b->groups.v[0]) +
+	       (b->live.cap + b->by_key.cap) * sizeof(struct map_slot);
+}
+
 /* ---- reading ---------------------------------------------------------------------------------- */
 
 void memory_book_cut(struct memory_book *b)

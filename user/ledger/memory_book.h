@@ -85,6 +85,12 @@ int memory_book_settle(struct memory_book *b, uint64_t horizon_ns);
 /* The program ends, and with it all that lives and is settled. */
 void memory_book_end(struct memory_book *b);
 
+/* A row of the book of a process that is no more is added to the one of the same device, kind and stack
+ * (rows of devices and kinds as well as their parts). Peaks are added up, too, though they need not have
+ * been at one time. 0 or -ENOMEM. */
+int memory_book_add(struct memory_book *b, const struct memory_sums *from);
+size_t memory_book_bytes(const struct memory_book *b);	/* allocated, about */
+
 void memory_book_cut(struct memory_book *b);	/* counts from 0, peaks from what is live */
 
 size_t memory_book_rows(const struct memory_book *b);

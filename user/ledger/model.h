@@ -17,13 +17,9 @@
 #include "event/event.h"
 #include "event/stacks.h"
 #include "ledger/book.h"
-#include "ledger/devices.h"
-#include "ledger/hist.h"
-#include "ledger/memory_book.h"
+#include "ledger/model_devices.h"
 #include "ledger/model_processes.h"
 #include "ledger/offs.h"
-#include "ledger/samples.h"
-#include "ledger/share_book.h"
 #include "ledger/tally.h"
 
 struct model;
@@ -95,33 +91,6 @@ struct stacks *model_stacks_of(struct model *m);	/* for what is found out at rep
 
 size_t model_readings(const struct model *m);
 const struct model_reading *model_reading(const struct model *m, size_t i);
-
-/* What processes did on devices; times of books as of model_now. */
-const struct devices *model_devices(const struct model *m);
-
-/* NULL: nobody asked for it. */
-struct launched;
-const struct launched *model_launched(const struct model *m);
-
-/* The book of one of these, closed at now, and why it idled: the sum of idle_ns is sum->idle_ns.
- * losses as devices_read has them. 0 or -ENOMEM. */
-int model_device(const struct model *m, const struct device_state *s, uint64_t now_ns,
-		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses);
-
-/* What memory process i has; NULL: nothing is known of any. */
-const struct memory_book *model_memory(const struct model *m, size_t process);
-
-/* Who had a device of the host (devices_host), closed at now: the caller's, for share_book_free.
- * NULL + errno. */
-struct share_book *model_share(const struct model *m, const struct host_device *host,
-			       uint64_t now_ns);
-
-/* What the host's devices told of themselves. */
-const struct samples *model_samples(const struct model *m);
-
-/* By which number a process's device is shown: the host's, where the devices themselves told it; else
- * the process's own. */
-uint32_t model_device_number(const struct model *m, uint32_t pid, uint32_t device);
 
 /* EVENT_FACT: the last value of a key. */
 const char *model_fact(const struct model *m, const char *key);	/* NULL: no such fact */

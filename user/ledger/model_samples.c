@@ -32,5 +32,7 @@ uint32_t model_device_number(const struct model *m, uint32_t pid, uint32_t devic
 
 	if (s && s->has_facts)
 		sampled = samples_find(&m->samples, s->facts.uuid);
-	return sampled ? sampled->number : device;
+	if (sampled)
+		return sampled->number;
+	return s && s->past ? s->past->ordinal : device;
 }

@@ -13,23 +13,11 @@
 #include "base/num.h"
 #include "base/vec.h"
 #include "ledger/ranges_open.h"
-
-struct row {
-	char *domain, *name;		/* NULL: none */
-	uint8_t kind;
-	bool before;
-	uint64_t count, open;
-	uint64_t left;			/* that its thread never ended, and that ended with it */
-	uint64_t wall_ns, host_ns, device_ns, launches;	/* of what has ended, or was launched */
-	uint64_t since_ns, covered_ns;	/* one is open since; wall has what was until */
-	uint64_t host_open, host_starts;	/* those open that count as host: how many, starts added up */
-	uint64_t stamp;			/* of the last work that was put here */
-};
+#include "ledger/ranges_rows.h"
 
 struct ranges {
 	uint64_t floor_ns, stop_ns;	/* of the interval; UINT64_MAX: goes on */
-	VEC(struct row) rows;
-	struct map by_name;		/* hash -> index; chains go on by adding 1 */
+	struct range_rows rows;
 	VEC(struct ranges_thread *) threads;
 	struct map by_tid;		/* -> struct ranges_thread */
 	struct map started;		/* id of a range that was started -> tid */
@@ -62,116 +50,27 @@ void ranges_free(struct ranges *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->rows.n; i++) {
-		free(r->rows.v[i].domain);
-		free(r->rows.v[i].name);
-	}
+	range_rows_free(&r->rows);
 	for (size_t i = 0; i < r->threads.n; i++) {
 		ranges_thread_clear(r->threads.v[i], &r->room);
 		free(r->threads.v[i]);
 	}
-	VEC_FREE(&r->rows);
 	VEC_FREE(&r->threads);
-	map_free(&r->by_name);
 	map_free(&r->by_tid);
 	map_free(&r->started);
 	free(r);
 }
 
-/* ---- rows ----------------------------------------------------------------------------------- */
-
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	for (; text && *text; text++)
-		hash = (hash ^ (uint8_t)*text) * 1099511628211ull;
-	return (hash ^ (text ? 1 : 2)) * 1099511628211ull;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
-static bool is_row(const struct row *row, const struct row *key)
-{
-	return row->kind == key->kind && row->before == key->before &&
-	       same_text(row->name, key->name) && same_text(row->domain, key->domain);
-}
-
-static int copy_text(char **to, const char *text)
-{
-	*to = text ? strdup(text) : NULL;
-	return text && !*to ? -ENOMEM : 0;
-}
-
-static struct row *add_row(struct ranges *r, struct map_slot *slot, const struct row *key)
-{
-	struct row *row = VEC_PUSH(&r->rows);
-
-	if (!row)
-		return NULL;
-	row->kind = key->kind;
-	row->before = key->before;
-	row->covered_ns = r->floor_ns;
-	if (copy_text(&row->domain, key->domain) || copy_text(&row->name, key->name)) {
-		free(row->domain);
-		r->rows.n--;
-		return NULL;
-	}
-	slot->value = r->rows.n - 1;
-	return row;
-}
-
-static struct row *find_row(struct ranges *r, const struct row *key)
-{
-	uint64_t hash = hash_text(hash_text(key->kind * 2u + key->before, key->domain), key->name);
-	struct map_slot *slot;
-	struct row *row;
-	bool is_new;
-
-	for (;; hash++) {
-		slot = map_put(&r->by_name, hash, &is_new);
-		if (!slot)
-			return NULL;
-		if (is_new)
-			break;
-		if (is_row(&r->rows.v[slot->value], key))
-			return &r->rows.v[slot->value];
-	}
-	if (r->rows.n >= RANGES_ROWS_MAX && !same_text(key->name, RANGES_OTHERS)) {
-		map_del(&r->by_name, hash);
-		return find_row(r, &(struct row){ .name = (char *)(uintptr_t)RANGES_OTHERS,
-						  .kind = key->kind });
-	}
-	row = add_row(r, slot, key);
-	if (!row)
-		map_del(&r->by_name, hash);
-	return row;
-}
-
-static struct row *row_of(struct ranges *r, const struct event *ev, unsigned int kind, bool before)
-{
-	return find_row(r, &(struct row){ .kind = (uint8_t)kind, .before = before,
-					  .domain = (char *)(uintptr_t)ev->text2,
-					  .name = before ? NULL : (char *)(uintptr_t)ev->text });
-}
-
-static void row_begin(struct row *row, uint64_t ns)
-{
-	row->since_ns = row->open++ ? num_min(row->since_ns, ns) : ns;
-	row->since_ns = num_max(row->since_ns, row->covered_ns);
-}
-
-static void row_end(struct row *row, uint64_t ns)
-{
-	if (--row->open)
-		return;
-	if (ns > row->since_ns)
-		row->wall_ns += ns - row->since_ns;
-	row->covered_ns = num_max(row->covered_ns, ns);
-}
-
 /* ---- begins and ends ------------------------------------------------------------------------ */
+
+static struct range_row *row_of(struct ranges *r, const struct event *ev, unsigned int kind, bool before)
+{
+	const struct range_row key = { .kind = (uint8_t)kind, .before = before,
+				       .domain = (char *)(uintptr_t)ev->text2,
+				       .name = before ? NULL : (char *)(uintptr_t)ev->text };
+
+	return range_rows_find(&r->rows, &key, r->floor_ns);
+}
 
 static struct ranges_thread *find_thread(struct ranges *r, uint32_t tid)
 {
@@ -209,7 +108,7 @@ static bool has_open(const struct ranges_thread *t, uint32_t row)
 static int begin(struct ranges *r, const struct event *ev, unsigned int kind, uint64_t ns)
 {
 	struct ranges_thread *t = find_thread(r, ev->tid);
-	struct row *row = t ? row_of(r, ev, kind, false) : NULL;
+	struct range_row *row = t ? row_of(r, ev, kind, false) : NULL;
 	struct ranges_open range = { .start_ns = ns, .id = kind == RANGE_KIND_START ? ev->entity : 0,
 				     .kind = (uint8_t)kind };
 	struct map_slot *slot;
@@ -227,12 +126,12 @@ static int begin(struct ranges *r, const struct event *ev, unsigned int kind, ui
 			return -ENOMEM;
 		slot->value = ev->tid;
 	}
-	range.row = (uint32_t)(row - r->rows.v);
+	range.row = (uint32_t)(row - r->rows.all.v);
 	range.inner = has_open(t, range.row);
 	range.host_ns = ns;
 	if (ranges_thread_add(t, &range, &r->room))
 		return -ENOMEM;
-	row_begin(row, ns);
+	range_row_begin(row, ns);
 	if (!range.inner) {
 		row->host_open++;
 		row->host_starts += ns;
@@ -241,7 +140,7 @@ static int begin(struct ranges *r, const struct event *ev, unsigned int kind, ui
 }
 
 /* Of those of a row that are left on the thread, the outermost has its time. */
-static void hand_on(struct row *row, struct ranges_open *o, uint32_t number, uint64_t ns)
+static void hand_on(struct range_row *row, struct ranges_open *o, uint32_t number, uint64_t ns)
 {
 	struct ranges_open *heir = NULL;
 
@@ -259,10 +158,10 @@ static void hand_on(struct row *row, struct ranges_open *o, uint32_t number, uin
 static void end_of(struct ranges *r, struct ranges_thread *t, const struct ranges_open *range,
 		   uint64_t ns)
 {
-	struct row *row = &r->rows.v[range->row];
+	struct range_row *row = &r->rows.all.v[range->row];
 	uint64_t start_ns = num_max(range->host_ns, r->floor_ns);
 
-	row_end(row, ns);
+	range_row_end(row, ns);
 	if (range->inner)
 		return;
 	row->host_open--;
@@ -274,13 +173,13 @@ static void end_of(struct ranges *r, struct ranges_thread *t, const struct range
 /* It began before it could be seen. */
 static int end_of_unknown(struct ranges *r, const struct event *ev, unsigned int kind, uint64_t ns)
 {
-	struct row *row = row_of(r, ev, kind, true);
+	struct range_row *row = row_of(r, ev, kind, true);
 
 	if (!row)
 		return -ENOMEM;
 	row->count++;
-	row_begin(row, r->floor_ns);
-	row_end(row, ns);
+	range_row_begin(row, r->floor_ns);
+	range_row_end(row, ns);
 	return 0;
 }
 
@@ -305,7 +204,7 @@ static int pop(struct ranges *r, const struct event *ev, uint64_t ns)
 		return 0;
 	}
 	for (const struct ranges_open *o = t->top; o; o = o->below)
-		if (o->kind == RANGE_KIND_PUSH && same_text(r->rows.v[o->row].domain, ev->text2))
+		if (o->kind == RANGE_KIND_PUSH && range_same_text(r->rows.all.v[o->row].domain, ev->text2))
 			return take_off(r, t, o, ns);
 	return end_of_unknown(r, ev, RANGE_KIND_PUSH, ns);
 }
@@ -327,7 +226,7 @@ static int end(struct ranges *r, const struct event *ev, uint64_t ns)
 
 static int mark(struct ranges *r, const struct event *ev)
 {
-	struct row *row = row_of(r, ev, RANGE_KIND_MARK, false);
+	struct range_row *row = row_of(r, ev, RANGE_KIND_MARK, false);
 
 	if (!row)
 		return -ENOMEM;
@@ -340,7 +239,7 @@ static void close_all(struct ranges *r, struct ranges_thread *t)
 	uint64_t ns = num_min(num_max(t->exit_ns, r->floor_ns), r->stop_ns);
 
 	while (t->top) {
-		r->rows.v[t->top->row].left++;
+		r->rows.all.v[t->top->row].left++;
 		if (take_off(r, t, t->top, ns))
 			break;
 	}
@@ -407,7 +306,7 @@ void ranges_work(struct ranges *r, const struct event *work, const struct launch
 	r->unplaced += forgotten;
 	r->stamp++;
 	for (; o; o = o->below) {
-		struct row *row = &r->rows.v[o->row];
+		struct range_row *row = &r->rows.all.v[o->row];
 
 		if (row->stamp == r->stamp)
 			continue;	/* inside another of its name */
@@ -464,12 +363,12 @@ void ranges_stop(struct ranges *r, uint64_t end_ns)
 
 size_t ranges_count(const struct ranges *r)
 {
-	return r->rows.n;
+	return r->rows.all.n;
 }
 
 void ranges_read(const struct ranges *r, size_t i, uint64_t now_ns, struct range_sum *out)
 {
-	const struct row *row = &r->rows.v[i];
+	const struct range_row *row = &r->rows.all.v[i];
 	uint64_t now = num_min(now_ns, r->stop_ns), host = row->host_open * now - row->host_starts;
 
 	*out = (struct range_sum){ .domain = row->domain, .name = row->name, .kind = row->kind,
@@ -482,11 +381,37 @@ void ranges_read(const struct ranges *r, size_t i, uint64_t now_ns, struct range
 		out->host_ns += host;
 }
 
+int ranges_merge(struct ranges *to, const struct ranges *from, uint64_t end_ns)
+{
+	for (size_t i = 0; i < from->rows.all.n; i++) {
+		struct range_row *row = range_rows_find(&to->rows, &from->rows.all.v[i], 0);
+		struct range_sum sum;
+
+		if (!row)
+			return -ENOMEM;
+		ranges_read(from, i, end_ns, &sum);
+		row->count += sum.count;
+		row->left += sum.open;
+		row->wall_ns += sum.wall_ns;
+		row->host_ns += sum.host_ns;
+		row->device_ns += sum.device_ns;
+		row->launches += sum.launches;
+	}
+	return 0;
+}
+
+size_t ranges_bytes(const struct ranges *r)
+{
+	size_t bytes = sizeof(*r) + (r->by_tid.cap + r->started.cap) * sizeof(struct map_slot);
+
+	return bytes + r->threads.cap * sizeof(struct ranges_thread) + range_rows_bytes(&r->rows);
+}
+
 void ranges_cut(struct ranges *r, uint64_t now_ns)
 {
 	r->floor_ns = num_max(r->floor_ns, now_ns);
-	for (size_t i = 0; i < r->rows.n; i++) {
-		struct row *row = &r->rows.v[i];
+	for (size_t i = 0; i < r->rows.all.n; i++) {
+		struct range_row *row = &r->rows.all.v[i];
 
 		row->count = row->left = row->wall_ns = row->host_ns = row->device_ns = row->launches = 0;
 		row->host_starts = 0;
@@ -496,5 +421,5 @@ void ranges_cut(struct ranges *r, uint64_t now_ns)
 	for (size_t i = 0; i < r->threads.n; i++)
 		for (const struct ranges_open *o = r->threads.v[i]->top; o; o = o->below)
 			if (!o->inner)
-				r->rows.v[o->row].host_starts += num_max(o->host_ns, r->floor_ns);
+				r->rows.all.v[o->row].host_starts += num_max(o->host_ns, r->floor_ns);
 }

@@ -75,6 +75,11 @@ void ranges_cut(struct ranges *r, uint64_t now_ns);	/* an interval ends: sums be
 size_t ranges_count(const struct ranges *r);
 void ranges_read(const struct ranges *r, size_t i, uint64_t now_ns, struct range_sum *out);
 
+/* All that from came to by end_ns, of a process that is no more, as if it had been to's. from stays. 0, or
+ * -ENOMEM: to is of no use. */
+int ranges_merge(struct ranges *to, const struct ranges *from, uint64_t end_ns);
+size_t ranges_bytes(const struct ranges *r);	/* allocated, about */
+
 /* Works whose launch was so long ago that what was open then is forgotten. */
 uint64_t ranges_unplaced(const struct ranges *r);
 

@@ -116,6 +116,20 @@ void share_book_leave(struct share_book *b, size_t member)
 		(b->members.n - member) * sizeof(*b->members.v));
 }
 
+bool share_book_is_over(const struct share_book *b, size_t member)
+{
+	const struct member *m = &b->members.v[member];
+
+	return m->first == m->spans.n || m->spans.v[m->spans.n - 1].end_ns <= b->cursor;
+}
+
+void share_book_leave_to(struct share_book *b, size_t member, size_t heir)
+{
+	b->members.v[heir].sums.owned_ns += b->members.v[member].sums.owned_ns;
+	b->members.v[heir].sums.waited_ns += b->members.v[member].sums.waited_ns;
+	share_book_leave(b, member);
+}
+
 void share_book_cut(struct share_book *b)
 {
 	b->sum = (struct share_sum){ .open_ns = b->cursor };
@@ -213,7 +227,7 @@ static void sweep(struct share_book *b)
 
 	for (size_t i = 0; i < b->members.n; i++)
 		horizon = num_min(horizon, b->members.v[i].horizon_ns);
-	if (b->members.n)
+	if (horizon != UINT64_MAX)	/* else nobody is there who would be waited for */
 		sweep_to(b, horizon);
 }
 

@@ -54,6 +54,10 @@ int share_book_join(struct share_book *b);	/* the new member's number: 0, 1, ...
 /* The member is no more, and its number the next one's. What it owned is forgotten: cut before. */
 void share_book_leave(struct share_book *b, size_t member);
 
+/* Is all told that the member did? Then it may leave to another one, which has what it owned and waited. */
+bool share_book_is_over(const struct share_book *b, size_t member);
+void share_book_leave_to(struct share_book *b, size_t member, size_t heir);
+
 /* What is settled was an interval: sums are of the next from now on. */
 void share_book_cut(struct share_book *b);
 
@@ -68,7 +72,7 @@ int share_book_others(struct share_book *b, uint64_t at_ns, bool present, uint64
 /* That is known up to horizon_ns, and waited for; UINT64_MAX, as at first: nobody tells. */
 void share_book_settle_others(struct share_book *b, uint64_t horizon_ns);
 
-/* All that the member did before horizon_ns has been added. */
+/* All that the member did before horizon_ns has been added; UINT64_MAX: it is not waited for. */
 void share_book_settle(struct share_book *b, size_t member, uint64_t horizon_ns);
 void share_book_settle_all(struct share_book *b, uint64_t horizon_ns);	/* of every member */
 

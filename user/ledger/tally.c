@@ -14,7 +14,7 @@ _Static_assert(offsetof(struct launch_shape, block) == sizeof(uint32_t[3]) &&
 	       "a launch shape begins with grid and block");
 _Static_assert(TALLY_SHAPES_MAX < TALLY_MORE && FUNCS_MAX <= 1 << 15, "the key has room");
 
-static uint64_t hash_shape(const struct launch_shape *s)
+static uint64_t hash_shape(const struct tally_shape *s)
 {
 	uint64_t h = 0;
 
@@ -24,7 +24,7 @@ static uint64_t hash_shape(const struct launch_shape *s)
 }
 
 /* The id of a shape; TALLY_MORE when there are too many. 0: out of memory. */
-static unsigned int shape_id(struct tallies *ts, const struct launch_shape *s)
+static unsigned int shape_id(struct tallies *ts, const struct tally_shape *s)
 {
 	struct tally_shape *shape = NULL;
 	struct map_slot *slot;
@@ -112,13 +112,27 @@ static struct tally *add_tally(struct tallies *ts, const struct tally *key)
 	return t;
 }
 
+static struct tally *find_or_add(struct tallies *ts, struct tally *key)
+{
+	struct tally *t = find_key(ts, key);
+
+	if (!t && ts->all.n < TALLIES_MAX)
+		return add_tally(ts, key);
+	if (t)
+		return t;
+	*key = (struct tally){ .func = key->func, .shape = TALLY_MORE };
+	t = find_key(ts, key);
+	return t ? t : add_tally(ts, key);
+}
 
 struct tally *tallies_find(struct tallies *ts, const struct event *call)
 {
-	struct tally key = { .func = call->func, .stack = call->stack }, *t;
+	struct tally key = { .func = call->func, .stack = call->stack };
+	struct tally_shape shape;
 
 	if (call->has & HAS_SHAPE) {
-		key.shape = (uint16_t)shape_id(ts, &call->shape);
+		memcpy(&shape, &call->shape, sizeof(shape));
+		key.shape = (uint16_t)shape_id(ts, &shape);
 		if (!key.shape)
 			return NULL;
 	}
@@ -126,14 +140,7 @@ struct tally *tallies_find(struct tallies *ts, const struct event *call)
 		key.has_result = true;
 		key.result = call->result;
 	}
-	t = find_key(ts, &key);
-	if (!t && ts->all.n < TALLIES_MAX)
-		return add_tally(ts, &key);
-	if (t)
-		return t;
-	key = (struct tally){ .func = call->func, .shape = TALLY_MORE };
-	t = find_key(ts, &key);
-	return t ? t : add_tally(ts, &key);
+	return find_or_add(ts, &key);
 }
 
 int tally_add(struct tally *t, const struct event *call)
@@ -180,6 +187,62 @@ int tally_add_sums(struct tally *t, const struct event *ev)
 	return 0;
 }
 
+int tallies_leave(struct tallies *ts, uint16_t func, bool began_before)
+{
+	struct tally *t = find_or_add(ts, &(struct tally){ .func = func });
+
+	if (!t)
+		return -ENOMEM;
+	t->open++;
+	t->before += began_before;
+	return 0;
+}
+
+static int merge_into(struct tally *to, const struct tally *from)
+{
+	to->count += from->count;
+	to->results_known += from->results_known;
+	to->errors += from->errors;
+	to->bytes = num_add(to->bytes, from->bytes);
+	to->bytes_known += from->bytes_known;
+	to->before += from->before;
+	to->open += from->open;
+	to->added_up |= from->added_up;
+	return hist_merge(&to->time, &from->time);
+}
+
+int tallies_merge(struct tallies *to, const struct tallies *from)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < from->all.n && !err; i++) {
+		const struct tally *t = from->all.v[i];
+		const struct tally_shape *shape = tallies_shape(from, t->shape);
+		struct tally key = { .func = t->func, .stack = t->stack, .shape = t->shape,
+				     .has_result = t->has_result, .result = t->result }, *at;
+		bool was_apart = t->shape != TALLY_MORE;
+
+		if (shape)
+			key.shape = (uint16_t)shape_id(to, shape);
+		at = shape && !key.shape ? NULL : find_or_add(to, &key);
+		err = at ? merge_into(at, t) : -ENOMEM;
+		if (at && at->shape == TALLY_MORE && was_apart)
+			to->more += t->count;
+	}
+	return err;
+}
+
+size_t tallies_bytes(const struct tallies *ts)
+{
+	size_t bytes = ts->shapes.cap * sizeof(ts->shapes.v[0]) +
+		       (ts->index.cap + ts->shape_index.cap) * sizeof(struct map_slot);
+
+	for (size_t i = 0; i < ts->all.n; i++)
+		bytes += sizeof(*ts->all.v[i]) + sizeof(ts->all.v[i]) +
+			 hist_bytes(&ts->all.v[i]->time);
+	return bytes;
+}
+
 const struct tally_shape *tallies_shape(const struct tallies *ts, unsigned int id)
 {
 	return id && id <= ts->shapes.n ? &ts->shapes.v[id - 1] : NULL;
@@ -191,7 +254,7 @@ void tallies_reset(struct tallies *ts)
 		struct tally *t = ts->all.v[i];
 
 		t->count = t->results_known = t->errors = t->bytes = t->bytes_known = 0;
-		t->before = 0;
+		t->before = t->open = 0;
 		hist_reset(&t->time);
 	}
 }

@@ -34,7 +34,9 @@ struct tally {
 	uint64_t bytes;		/* sum over calls whose bytes are known */
 	uint64_t bytes_known;	/* how many those are */
 	uint64_t before;	/* calls that began before they could be seen and have ended: not in
-				 * count, bytes and time; in errors where their result is known */
+				 * count, bytes and time; in errors where their result is known.
+				 * With `open`, also those of these that began before */
+	uint64_t open;		/* calls that never returned, of threads that are no more; in nothing else */
 	bool added_up;		/* in the kernel: how many are open is not known */
 	struct hist time;	/* calls whose return was observed */
 };
@@ -52,6 +54,14 @@ struct tally *tallies_find(struct tallies *ts, const struct event *call);
 int tally_add(struct tally *t, const struct event *call);	/* 0 or -ENOMEM */
 void tally_add_before(struct tally *t, const struct event *ev);	/* LEFT; else it just ended */
 int tally_add_sums(struct tally *t, const struct event *ev);	/* an EVENT_TALLY or EVENT_BIN */
+
+/* A call of that function was left open when its thread ended. 0 or -ENOMEM. */
+int tallies_leave(struct tallies *ts, uint16_t func, bool began_before);
+
+/* All that from counts, as if its calls had been to's; from stays. 0, or -ENOMEM: to is of no use. */
+int tallies_merge(struct tallies *to, const struct tallies *from);
+size_t tallies_bytes(const struct tallies *ts);		/* allocated, about */
+
 const struct tally_shape *tallies_shape(const struct tallies *ts, unsigned int id); /* or NULL */
 void tallies_reset(struct tallies *ts);	/* counts to zero; keeps shapes and memory */
 void tallies_free(struct tallies *ts);

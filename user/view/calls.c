@@ -117,7 +117,7 @@ static int add_tallies(struct parts *parts, const struct model *m, size_t proces
 		const struct tally *t = ts->all.v[i];
 		struct part *part;
 
-		if (!t->count && !t->before)
+		if (!t->count && !t->before && !t->open)
 			continue;
 		part = VEC_PUSH(&parts->all);
 		if (!part)
@@ -161,6 +161,7 @@ static int add_part(struct sums *s, const struct part *part)
 	}
 	s->count += t->count;
 	s->before += t->before;
+	s->open += t->open;
 	s->errors += t->errors;
 	s->results_known += t->results_known;
 	s->added_up |= t->added_up;
