@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model_room.h"
+#include "past_load.h"
 
 #include "lib/emulated.h"
 
@@ -154,12 +154,63 @@ static void threads_that_ended_are_told_apart_up_to_a_bound(void **state)
 	model_free(m);
 }
 
+static uint64_t count_calls(const struct model *m)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < model_processes(m); i++)
+		for (size_t k = 0; k < model_process(m, i)->tallies.all.n; k++)
+			n += model_process(m, i)->tallies.all.v[k]->count;
+	return n;
+}
+
+static uint64_t count_wall(const struct model *m)
+{
+	struct model_thread t;
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < model_threads(m); i++) {
+		model_thread(m, i, model_now(m), &t);
+		ns += t.book.close_ns - t.book.open_ns;
+	}
+	return ns;
+}
+
+/* A host on which they come and go; all sums are compared in test_model_past. */
+static void the_heap_stays_below_64_mib_however_many_processes_end(void **state)
+{
+	enum { PROCESSES_ENDED = 100000 };
+	struct load l = { 0 };
+	uint64_t before = heap_bytes(), wall = 0;
+
+	(void)state;
+	needs_real_machine("millions of events");
+	l.m = session(LOAD_BASE);
+	for (uint32_t n = 0; n < PROCESSES_ENDED; n += 100) {
+		load_run(l.m, n, n + 100);
+		l.now_ns = load_begin(n + 100);
+		count_heap(&l, before);
+	}
+	load_stop(l.m, PROCESSES_ENDED);
+	count_heap(&l, before);
+	for (uint32_t n = 0; n < PROCESSES_ENDED; n++)
+		wall += 1200000 + n % 977 * 100 + 1060000 + n % 977 * 100;
+	print_message("at most %.1f MiB for %u processes that ended, %zu told apart\n",
+		      (double)l.heap_max / (1 << 20), PROCESSES_ENDED, model_processes(l.m) - 1);
+	assert_true(l.heap_max < HEAP_MAX);
+	assert_int_equal(count_calls(l.m), PROCESSES_ENDED * 9ull);
+	assert_int_equal(count_works(l.m), PROCESSES_ENDED * 6ull);
+	assert_int_equal(count_wall(l.m), wall);
+	model_free(l.m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_that_ended_are_told_apart_up_to_a_bound),
 		cmocka_unit_test(the_heap_stays_below_64_mib_whatever_comes),
+		cmocka_unit_test(the_heap_stays_below_64_mib_however_many_processes_end),
 	};
 
-	return _cmocka_run_group_tests("tests", tests, HEAP_COUNTS ? 2 : 1, NULL, NULL);
+	return _cmocka_run_group_tests("tests", tests, HEAP_COUNTS ? 3 : 1, NULL, NULL);
 }

@@ -156,7 +156,8 @@ void blind_end(struct session *s)
 	const struct model *m = s->tap.model;
 
 	for (size_t i = 0; s->blind && i < model_processes(m); i++)
-		tell_cpu_wait(s, (pid_t)model_process(m, i)->pid, "cpu_wait_ns");
+		if (!model_process(m, i)->past)
+			tell_cpu_wait(s, (pid_t)model_process(m, i)->pid, "cpu_wait_ns");
 }
 
 /* Nobody else tells that it executes its program, and that all it has is had since. */

@@ -216,7 +216,8 @@ static void say_unfound(const struct session *s)
 		uint32_t pid = model_process(s->tap.model, i)->pid;
 		bool is_new = false;
 
-		if (helpers_has_told(s->helpers, (pid_t)pid) || !has_launched(s->tap.model, i))
+		if (pid == MODEL_PAST_PID || helpers_has_told(s->helpers, (pid_t)pid) ||
+		    !has_launched(s->tap.model, i))
 			continue;
 		err = map_put(&silent, pid, &is_new) ? 0 : -ENOMEM;
 		if (is_new)

@@ -112,7 +112,7 @@ static void tell_silence(struct session *s)
 
 		if (!map_put(&seen, p->pid, &is_new))
 			break;
-		if (is_new && p->tallies.all.n && is_silent(s, &st))
+		if (is_new && !p->past && p->tallies.all.n && is_silent(s, &st))
 			tell_why(s, &st);
 	}
 	map_free(&seen);

@@ -140,27 +140,40 @@ static bool made_calls(const struct model_process *p)
 	return p->tallies.all.n > 0;
 }
 
-/* "pid 1234 (train)", "pids 12 (a), 13 (b)", "17 processes", "no calls seen in pid 1234" */
-static void add_processes(struct strbuf *out, const struct model *m)
+static void add_named(struct strbuf *out, const struct model *m, size_t n)
 {
-	const char *target = model_fact(m, "target");
-	const struct model_process *p;
-	size_t n = 0, said = 0;
+	size_t said = 0;
 
-	for (size_t i = 0; i < model_processes(m); i++)
-		n += made_calls(model_process(m, i));
-	if (!n) {
-		strbuf_addstr(out, "no calls seen in ");
-		format_safe(out, target ? target : "any process");
-	}
-	if (n > NAMED_MAX)
-		strbuf_addf(out, "%zu processes", n);
-	for (size_t i = 0; n <= NAMED_MAX && i < model_processes(m); i++) {
-		p = model_process(m, i);
+	for (size_t i = 0; i < model_processes(m); i++) {
+		const struct model_process *p = model_process(m, i);
+
 		if (!made_calls(p))
 			continue;
 		strbuf_addf(out, "%s%u", said++ ? ", " : n > 1 ? "pids " : "pid ", p->pid);
 		add_comm(out, p->comm);
+	}
+}
+
+/* "pid 1234 (train)", "pids 12 (a), 13 (b)", "17 processes", "no calls seen in pid 1234" */
+static void add_processes(struct strbuf *out, const struct model *m)
+{
+	const char *target = model_fact(m, "target");
+	bool folded = false;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < model_processes(m); i++) {
+		const struct model_process *p = model_process(m, i);
+
+		folded |= p->past > 0;
+		n += p->past ? p->past : made_calls(p);
+	}
+	if (!n) {
+		strbuf_addstr(out, "no calls seen in ");
+		format_safe(out, target ? target : "any process");
+	} else if (n > NAMED_MAX || folded) {
+		strbuf_addf(out, "%llu processes", (unsigned long long)n);
+	} else {
+		add_named(out, m, n);
 	}
 }
 
@@ -309,7 +322,12 @@ static void add_children_of(struct strbuf *out, const struct model_process *p)
 
 	strbuf_addstr(out, "\nnot followed: ");
 	format_count(out, p->children);
-	strbuf_addf(out, " child%s of pid %u:", p->children > 1 ? "ren" : "", p->pid);
+	strbuf_addf(out, " child%s of ", p->children > 1 ? "ren" : "");
+	if (p->past) {
+		strbuf_addstr(out, p->comm);
+		return;
+	}
+	strbuf_addf(out, "pid %u:", p->pid);
 	for (size_t i = 0; i < named; i++) {
 		strbuf_addf(out, "%s %u", i ? "," : "", p->child[i].pid);
 		add_comm(out, p->child[i].comm);
@@ -339,8 +357,11 @@ static void add_unarmed(struct strbuf *out, const struct summary *s)
 			continue;
 		strbuf_addstr(out, "\nunarmed: ");
 		format_ns(out, ns);
-		strbuf_addf(out, " in pid %u", p->pid);
-		add_comm(out, p->comm);
+		if (p->past)
+			strbuf_addf(out, " in %s", p->comm);
+		else
+			strbuf_addf(out, " in pid %u", p->pid);
+		add_comm(out, p->past ? "" : p->comm);
 		strbuf_addstr(out, ", before a library was probed that it had loaded: "
 			      "calls then are not counted");
 	}
@@ -412,6 +433,28 @@ static void add_late(struct strbuf *out, const struct summary *s)
 		      "in none");
 }
 
+/* "ended: 188 processes are one, [188 ended], without pid, findings and lanes; 512 are told apart" */
+static void add_ended(struct strbuf *out, const struct model *m)
+{
+	const struct model_process *past = NULL;
+	uint64_t apart = 0;
+
+	for (size_t i = 0; i < model_processes(m); i++) {
+		if (model_process(m, i)->past)
+			past = model_process(m, i);
+		apart += model_has_ended(m, i);
+	}
+	if (!past)
+		return;
+	strbuf_addstr(out, "\nended: ");
+	format_count(out, past->past);
+	strbuf_addf(out, " processes are added up as one, %s, without pid, identity, lanes and findings; ",
+		    past->comm);
+	format_count(out, apart - 1);
+	strbuf_addstr(out, " others that ended are told apart (the latest, those with errors, those that "
+		      "lived longest)");
+}
+
 static void add_devices(struct strbuf *out, const struct summary *s)
 {
 	if (!s->cost_hits || devices_count(model_devices(s->model)))
@@ -441,6 +484,7 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 	add_lost_stacks(out, s);
 	add_children(out, s->model);
 	add_unarmed(out, s);
+	add_ended(out, s->model);
 	add_devices(out, s);
 	add_nvml(out, s);
 	summary_add_probes(out, s);

@@ -91,8 +91,11 @@ static void add_entries(struct strbuf *out, const struct model *m)
 			continue;
 		strbuf_addstr(out, said > 1 ? ", " : "");
 		format_count(out, n);
-		strbuf_addf(out, " calls of pid %u", p->pid);
-		if (*p->comm) {
+		if (p->past)
+			strbuf_addf(out, " calls of %s", p->comm);
+		else
+			strbuf_addf(out, " calls of pid %u", p->pid);
+		if (*p->comm && !p->past) {
 			strbuf_addstr(out, " (");
 			format_safe(out, p->comm);
 			strbuf_addch(out, ')');

@@ -295,7 +295,13 @@ int devices_settle_hosts(struct devices *d, uint64_t horizon_ns, const struct de
 	return host_devices_settle_all(&d->hosts, horizon_ns, by);
 }
 
-/* How long it waited in this interval while another process ran on the device. 0 or -ENOMEM. */
+/* Nothing that its own book does not know yet can be a time in which it waited. */
+static bool has_waited_all(const struct device_state *s, uint64_t now_ns)
+{
+	return now_ns == DEVICES_SETTLED || now_ns == DEVICES_OVER ||
+	       (!device_book_waiting(s->book) && share_book_is_over(s->host->book, s->member));
+}
+
 int devices_read_waited(const struct device_state *s, uint64_t now_ns,
 			const struct devices_divide *by, uint64_t *waited_ns)
 {
@@ -304,7 +310,7 @@ int devices_read_waited(const struct device_state *s, uint64_t now_ns,
 	*waited_ns = s->unspent_ns;
 	if (!s->host || s->host->members.n < 2)
 		return 0;
-	if (now_ns == DEVICES_SETTLED || now_ns == DEVICES_OVER) {
+	if (has_waited_all(s, now_ns)) {
 		*waited_ns += share_book_member(s->host->book, s->member).waited_ns;
 		return 0;
 	}

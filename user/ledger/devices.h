@@ -89,14 +89,19 @@ int devices_read(const struct device_state *s, uint64_t now_ns, const struct dev
 void devices_cut(struct devices *d, const struct devices_divide *by,
 		 bool (*keep)(const void *ctx, uint32_t pid), const void *ctx);
 
-/* Process pid is no more, and nothing of it will come: its devices become part of those of process into,
- * which stands for all of whom that was asked. Of a device of the host there is one, numbered as
- * model_device_number has it; lanes are not told apart, nor are losses kept, and who had a device whose
- * UUID nobody told is told no more. *done: else others that share a device are not as far yet. 0 or -ENOMEM. */
-int devices_fold(struct devices *d, uint32_t pid, uint32_t into, const struct devices_divide *by, bool *done);
+/* Process pid is no more, and nothing of it will come: all its devices are settled to their ends. *done: but
+ * for others that share a device and are not as far yet. 0 or -ENOMEM. */
+int devices_finish(struct devices *d, uint32_t pid, const struct devices_divide *by, bool *done);
 
-/* The state of into that (pid, device) will become, or became, part of; NULL + errno: none. */
+/* When that is done, its devices become part of those of process into, which stands for all of whom that was
+ * asked; it has one of each device of the host. Lanes are not told apart, nor are losses kept, and who had a
+ * device whose UUID nobody told is told no more. 0 or -ENOMEM. */
+int devices_fold(struct devices *d, uint32_t pid, uint32_t into, const struct devices_divide *by);
+
+/* The one of into that a device of pid will be a part of. NULL + errno: ENOENT (there is no such device). */
 const struct device_state *devices_heir(struct devices *d, uint32_t pid, uint32_t device, uint32_t into);
+
+size_t devices_names_left(const struct devices *d);	/* bytes that names of kernels may still take */
 
 void devices_counts(const struct devices *d, struct device_counts *out);	/* of all books */
 

@@ -207,37 +207,38 @@ static bool is_over(const struct device_state *s)
 	return !s->host || share_book_is_over(s->host->book, s->member);
 }
 
-/* All its devices are settled to their ends. 0 or -ENOMEM. */
-static int settle_to_end(struct devices *d, uint32_t pid, const struct devices_divide *by, bool *is_settled)
+int devices_finish(struct devices *d, uint32_t pid, const struct devices_divide *by, bool *done)
 {
 	int err = 0;
 
-	*is_settled = true;
+	*done = true;
 	for (size_t i = 0; i < d->all.n && !err; i++) {
 		struct device_state *s = d->all.v[i];
 
 		if (s->pid != pid)
 			continue;
 		err = devices_settle_one(d, s, UINT64_MAX, by);
-		*is_settled &= is_over(s);
+		if (!err && s->host)
+			err = host_device_idle(s, device_book_settled(s->book), by);
+		*done &= is_over(s);
 	}
 	return err;
 }
 
-int devices_fold(struct devices *d, uint32_t pid, uint32_t into, const struct devices_divide *by, bool *done)
+int devices_fold(struct devices *d, uint32_t pid, uint32_t into, const struct devices_divide *by)
 {
-	int err = settle_to_end(d, pid, by, done);
 	size_t kept = 0, n = d->all.n;
+	int err = 0;
 
-	if (err || !*done)
-		return err;
 	for (size_t i = 0; i < n; i++) {
 		struct device_state *s = d->all.v[i];
 
-		if (s->pid != pid || err)
-			d->all.v[kept++] = s;
-		else
+		bool stays = s->pid != pid || err;
+
+		if (!stays)
 			err = fold(d, s, into, by);
+		if (stays || err)
+			d->all.v[kept++] = s;
 	}
 	/* Heirs that were made meanwhile stand at the end. */
 	while (n < d->all.n)
@@ -245,6 +246,11 @@ int devices_fold(struct devices *d, uint32_t pid, uint32_t into, const struct de
 	d->all.n = kept;
 	d->last = NULL;
 	return err;
+}
+
+size_t devices_names_left(const struct devices *d)
+{
+	return d->kernels.left_bytes;
 }
 
 void devices_counts(const struct devices *d, struct device_counts *out)

@@ -329,7 +329,7 @@ int findings_read(struct findings *f, const struct model *m, uint64_t now_ns)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < devices_count(d); i++)
-		err = judge_device(f, m, devices_get(d, i), now_ns);
+		err = devices_get(d, i)->past ? 0 : judge_device(f, m, devices_get(d, i), now_ns);
 	if (!err && f->all.n)
 		qsort(f->all.v, f->all.n, sizeof(*f->all.v), compare_findings);
 	if (err)

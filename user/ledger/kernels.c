@@ -203,37 +203,65 @@ int kernels_count(struct kernels *ks, struct kernels_room *room, struct kernel_s
 	return err;
 }
 
-static struct kernel_stats *find_to_merge(struct kernels *ks, struct kernels_room *room,
-					  const struct kernel_stats *from)
+static int add_to(struct kernel_stats *k, struct kernels_room *room, const struct kernel_stats *of)
 {
-	uint64_t key = hash_name(from->name);
-	struct kernel_stats *k = known(ks, from->name, from->class, &key);
+	size_t before = hists_of(k);
+	int err;
 
-	if (k || room->left_bytes >= KERNELS_ROOM_BYTES / 2)
-		return k ? k : find_by_hash(ks, room, from->name);
-	return find_other(ks, room, from->class);
+	k->mixed |= of->mixed ||
+		    (k->time.count && (memcmp(of->last.grid, k->last.grid, sizeof(k->last.grid)) ||
+				       memcmp(of->last.block, k->last.block, sizeof(k->last.block))));
+	k->last = of->last;
+	err = hist_merge(&k->time, &of->time);
+	if (!err)
+		err = hist_merge(&k->queue, &of->queue);
+	take(room, hists_of(k) - before);
+	return err;
 }
 
-int kernels_merge(struct kernels *ks, struct kernels_room *room, const struct kernels *from)
+/* The row goes over as it is: the room that it takes is the same. */
+static int take_over(struct kernels *ks, struct kernel_stats *k, uint64_t key)
 {
-	for (size_t i = 0; i < from->all.n; i++) {
-		const struct kernel_stats *of = from->all.v[i];
-		struct kernel_stats *k = of->time.count ? find_to_merge(ks, room, of) : NULL;
-		size_t before = k ? hists_of(k) : 0;
+	struct map_slot *slot = map_put(&ks->by_name, key, NULL);
+	struct kernel_stats **at = slot ? VEC_PUSH(&ks->all) : NULL;
 
-		if (!of->time.count)
-			continue;
-		if (!k)
-			return -ENOMEM;
-		k->mixed |= of->mixed ||
-			    (k->time.count && (memcmp(of->last.grid, k->last.grid, sizeof(k->last.grid)) ||
-					       memcmp(of->last.block, k->last.block, sizeof(k->last.block))));
-		k->last = of->last;
-		if (hist_merge(&k->time, &of->time) || hist_merge(&k->queue, &of->queue))
-			return -ENOMEM;
-		take(room, hists_of(k) - before);
+	if (!at) {
+		if (slot)
+			map_del(&ks->by_name, key);
+		return -ENOMEM;
 	}
+	k->owner = ks;
+	*at = k;
+	slot->value = ks->all.n - 1;
 	return 0;
+}
+
+int kernels_merge(struct kernels *ks, struct kernels_room *room, struct kernels *from)
+{
+	int err = 0;
+
+	while (from->all.n && !err) {
+		struct kernel_stats *of = from->all.v[from->all.n - 1], *k;
+		uint64_t key = hash_name(of->name);
+		bool has_room = ks->all.n < KERNELS_MERGED || room->left_bytes >= KERNELS_ROOM_BYTES / 2;
+
+		k = known(ks, of->name, of->class, &key);
+		if (!k && has_room) {
+			err = take_over(ks, of, key);
+			from->all.n -= !err;
+			continue;
+		}
+		k = k ? k : find_other(ks, room, of->class);
+		err = k ? add_to(k, room, of) : -ENOMEM;
+		if (err)
+			break;
+		room->left_bytes += bytes_of(of);
+		kernel_free(of);
+		from->all.n--;
+	}
+	memset(room->recent, 0, sizeof(room->recent));
+	kernels_free(from);
+	return err;
 }
 
 /* Indices have changed: every key anew. There are not more than before, so there is memory. */

@@ -66,9 +66,11 @@ struct kernel_stats *kernels_find(struct kernels *ks, struct kernels_room *room,
 int kernels_count(struct kernels *ks, struct kernels_room *room, struct kernel_stats *k,
 		  const struct event *work, const uint64_t *queue_ns);
 
-/* All that from counts, as if its kernels had been of ks; from stays. Names that ks does not have get a row
- * only while half of the room is free. 0, or -ENOMEM: ks is of no use. */
-int kernels_merge(struct kernels *ks, struct kernels_room *room, const struct kernels *from);
+/* All that from counts is ks's from now on, as if its kernels had been of ks; from is freed. Rows whose name ks
+ * does not have go over to it, but when it has KERNELS_MERGED and half of the room is used: then they are
+ * "[other]". 0, or -ENOMEM: both are of no use. */
+#define KERNELS_MERGED 256
+int kernels_merge(struct kernels *ks, struct kernels_room *room, struct kernels *from);
 
 /* A new interval: counts to zero; names that had none are dropped. */
 void kernels_cut(struct kernels *ks, struct kernels_room *room);

@@ -255,7 +255,7 @@ static int push_exit(struct model *m, const struct event *ev)
 	if (ev->tid == ev->pid)
 		t->process->info.exit_ns = ev->end_ns;
 	err = join_push(m->join, ev);
-	return err ? err : who_age(m);
+	return err ? err : past_age(m, ev->tid == ev->pid);
 }
 
 /* ---- processes and threads ---------------------------------------------------------------- */
@@ -493,5 +493,5 @@ int model_push(struct model *m, const struct event *ev)
 		return 0;
 	}
 	m->counts.received[ev->kind]++;
-	return push_kind[ev->kind](m, ev);
+	return ev->pid == MODEL_PAST_PID ? invalid(m, ev) : push_kind[ev->kind](m, ev);
 }

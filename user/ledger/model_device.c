@@ -182,6 +182,28 @@ static int on_untold(void *ctx, uint32_t pid, uint64_t start_ns, uint64_t end_ns
 	return p ? unseen_add(&p->unseen, UNSEEN_LOST, start_ns, end_ns) : -ENOMEM;
 }
 
+int device_finish(struct model *m, uint32_t pid, bool *done)
+{
+	struct devices_divide by = dividing(m);
+
+	return devices_finish(m->devices, pid, &by, done);
+}
+
+int device_fold(struct model *m, uint32_t pid, uint32_t into)
+{
+	struct devices_divide by = dividing(m);
+
+	return devices_fold(m->devices, pid, into, &by);
+}
+
+uint32_t device_heir(struct model *m, uint32_t pid, uint32_t device, uint32_t into)
+{
+	const struct device_state *heir = device == MEMORY_NO_DEVICE ? NULL :
+					  devices_heir(m->devices, pid, device, into);
+
+	return heir ? heir->device : MEMORY_NO_DEVICE;
+}
+
 int device_push(struct model *m, const struct event *ev)
 {
 	if (ev->kind == EVENT_DEVICE && !ev->device)

@@ -47,6 +47,11 @@ void device_cut(struct model *m);
 void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 		      const struct event *ev, unsigned int class);
 
+/* devices_finish and devices_fold. The device of into of which that one will be a part, MEMORY_NO_DEVICE: none. */
+int device_finish(struct model *m, uint32_t pid, bool *done);
+int device_fold(struct model *m, uint32_t pid, uint32_t into);
+uint32_t device_heir(struct model *m, uint32_t pid, uint32_t device, uint32_t into);
+
 /* Adds what only the process's own books count. */
 void model_add_counts(const struct process *p, struct model_counts *to);
 
@@ -88,11 +93,15 @@ enum who_birth who_compare_births(uint64_t known_ns, uint64_t said_ns);
 
 uint64_t who_start_ns(const struct model *m, uint32_t pid);	/* 0: unknown */
 uint64_t who_exit_ns(const struct model *m, uint32_t pid);	/* 0: it goes on, or nobody knows it */
-/* A thread has ended: threads that ended more than JOIN_WINDOW_NS ago forget their timelines, and
- * where there are more than MODEL_THREADS they become one for each process. 0 or -ENOMEM. */
-int who_age(struct model *m);
+void who_drop_thread(struct model *m, struct thread *t);	/* from all but the lists */
+void who_drop_process(struct model *m, struct process *p);
 /* Threads and processes that ended before now, as an interval does: but whom a helper may yet ask for. */
 void who_drop_ended(struct model *m, uint64_t now_ns);
 void who_free(struct model *m);
+
+/* A thread has ended: threads that ended more than JOIN_WINDOW_NS ago forget their timelines, and
+ * where there are more than MODEL_THREADS they become one for each process. is_process: so has its
+ * process, and those that ended become one where model_processes.h says so. 0 or -ENOMEM. */
+int past_age(struct model *m, bool is_process);
 
 #endif

@@ -71,7 +71,9 @@ bool model_has_ended(const struct model *m, size_t i)
 
 uint64_t model_unarmed_ns(const struct model *m, size_t i, uint64_t start_ns, uint64_t end_ns)
 {
-	return spans_overlap(&m->processes.v[i]->unarmed, start_ns, end_ns);
+	const struct process *p = m->processes.v[i];
+
+	return p->past_unarmed_ns + spans_overlap(&p->unarmed, start_ns, end_ns);
 }
 
 size_t model_threads(const struct model *m)
@@ -97,7 +99,10 @@ void model_thread(const struct model *m, size_t i, uint64_t now_ns, struct model
 		out->past = t->past->threads;
 		out->has_book = t->past->threads != 0;
 		out->book = t->past->sum;
-		memcpy(out->comm, "[other]", sizeof("[other]"));
+		if (t->process == m->past)
+			memcpy(out->comm, t->process->info.comm, sizeof(out->comm));
+		else
+			memcpy(out->comm, "[other]", sizeof("[other]"));
 	}
 	if (!out->has_book || t->past)
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The insides of the model, shared by model.c (events), model_who.c (processes and threads),
+ * model_past.c (those that ended),
  * model_device.c (what devices did, and why they did nothing), model_unseen.c (when that is not known),
  * model_samples.c (what they tell of themselves), model_off.c (what the scheduler did), model_ranges.c
  * (ranges) and model_read.c (reading); for no other file.
@@ -36,6 +37,8 @@ struct process {
 	uint64_t record_ns;		/* of memory, the latest */
 	size_t threads;			/* in model.threads */
 	struct thread *past;		/* stands for those that ended long ago; NULL: none */
+	uint64_t past_unarmed_ns;	/* of those that it stands for */
+	bool lives, folds;		/* as model_past.c found it last */
 	size_t index;			/* in model.processes */
 };
 
@@ -74,7 +77,9 @@ struct model {
 	struct thread *last;		/* NULL: none */
 	VEC(struct process *) processes;
 	VEC(struct thread *) threads;
-	size_t aged;			/* the thread that who_age looks at next */
+	struct process *past;		/* stands for those that ended; NULL: none */
+	size_t aged;			/* the thread that past_age looks at next */
+	size_t ended;			/* processes, since past_age looked at them */
 	struct map by_pid, by_tid;	/* the newest process of a pid, thread of pid:tid */
 	struct pairs facts;
 	bool without_probes;		/* one of them: calls are those that CUPTI records */

@@ -203,7 +203,7 @@ uint64_t who_exit_ns(const struct model *m, uint32_t pid)
 	return p ? p->info.exit_ns : 0;
 }
 
-static void drop_thread(struct model *m, struct thread *t)
+void who_drop_thread(struct model *m, struct thread *t)
 {
 	const struct book_counts *c = &t->book.counts;
 	uint32_t pid = t->process->info.pid;
@@ -222,93 +222,16 @@ static void drop_thread(struct model *m, struct thread *t)
 	free(t);
 }
 
-static void drop_process(struct model *m, struct process *p)
+void who_drop_process(struct model *m, struct process *p)
 {
 	struct map_slot *slot = map_find(&m->by_pid, p->info.pid);
 
 	model_add_counts(p, &m->counts);
+	if (p == m->past)
+		m->past = NULL;
 	if (slot && slot->value == (uintptr_t)p)
 		map_del(&m->by_pid, p->info.pid);
 	free_process(p);
-}
-
-static struct thread *make_past(struct model *m, struct process *p)
-{
-	struct thread_past *past = calloc(1, sizeof(*past));
-	struct thread *t = past ? calloc(1, sizeof(*t)) : NULL, **place;
-
-	place = t ? VEC_PUSH(&m->threads) : NULL;
-	if (!place) {
-		free(past);
-		free(t);
-		return NULL;
-	}
-	*t = (struct thread){ .process = p, .past = past, .ended = true };
-	p->threads++;
-	p->past = *place = t;
-	return t;
-}
-
-static void add_sum(struct book_sum *to, const struct book_sum *from)
-{
-	to->close_ns += from->close_ns - from->open_ns;
-	to->unseen |= from->unseen;
-	for (unsigned int i = 0; i < BUCKET_END; i++)
-		to->ns[i] += from->ns[i];
-	for (unsigned int i = 0; i < CLASS_END; i++)
-		to->blocked_ns[i] += from->blocked_ns[i];
-}
-
-/* The thread at that place goes into its process's past. */
-static int fold(struct model *m, size_t at)
-{
-	struct thread *t = m->threads.v[at], *past = t->process->past;
-	struct book_sum sum;
-
-	if (!past)
-		past = make_past(m, t->process);
-	if (!past)
-		return -ENOMEM;
-	if (t->has_book && t->drives && !t->over) {
-		book_read(&t->book, m->now_ns, &sum);
-		add_sum(&past->past->sum, &sum);
-		past->past->threads++;
-	}
-	drop_thread(m, t);
-	m->threads.n--;
-	memmove(&m->threads.v[at], &m->threads.v[at + 1],
-		(m->threads.n - at) * sizeof(*m->threads.v));
-	m->last = NULL;
-	return 0;
-}
-
-static bool ended_long_ago(const struct model *m, const struct thread *t)
-{
-	return t->ended && !t->past &&
-	       (!t->has_book || m->now_ns - num_min(t->book.exit, m->now_ns) > JOIN_WINDOW_NS);
-}
-
-int who_age(struct model *m)
-{
-	/* Twice as fast as they end. */
-	for (int i = 0; i < 2; i++) {
-		struct thread *t;
-
-		if (m->aged >= m->threads.n)
-			m->aged = 0;
-		t = m->threads.v[m->aged];
-		if (!ended_long_ago(m, t)) {
-			m->aged++;
-			continue;
-		}
-		timeline_free(&t->timeline, &m->timelines);
-		t->timeline.forgotten_ns = UINT64_MAX;
-		if (m->threads.n <= MODEL_THREADS)
-			m->aged++;
-		else if (fold(m, m->aged))
-			return -ENOMEM;
-	}
-	return 0;
 }
 
 /* A helper tells later what a device did because of it, and which calls of it no probe saw. */
@@ -329,7 +252,7 @@ void who_drop_ended(struct model *m, uint64_t now_ns)
 
 		t->over = t->ended;
 		if (t->ended && !is_asked(m, t, now_ns))
-			drop_thread(m, t);
+			who_drop_thread(m, t);
 		else
 			m->threads.v[kept++] = t;
 	}
@@ -340,7 +263,7 @@ void who_drop_ended(struct model *m, uint64_t now_ns)
 		struct process *p = m->processes.v[i];
 
 		if (p->info.exit_ns && !p->threads && !join_knows(m->join, p->info.pid))
-			drop_process(m, p);
+			who_drop_process(m, p);
 		else
 			m->processes.v[p->index = kept++] = p;
 	}

@@ -229,7 +229,7 @@ static int fill_names(struct table *t, struct cell *row, const struct model *m,
 	const struct tally_shape *shape = tallies_shape(&p->tallies, key->shape);
 	int err;
 
-	cell_u(&row[PID], p->pid);
+	view_put_pid(&row[PID], p->pid);
 	if (p->start_ns)
 		cell_u(&row[PROCESS_START], p->start_ns);
 	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);

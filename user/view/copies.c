@@ -33,7 +33,7 @@ static int add_row(struct table *t, uint32_t number, const struct device_state *
 	row = table_row(t);
 	if (!row)
 		return -ENOMEM;
-	cell_u(&row[PID], s->pid);
+	view_put_pid(&row[PID], s->pid);
 	cell_u(&row[DEVICE], number);
 	if (memory != MEMORY_UNKNOWN)
 		cell_u(&row[PINNED], memory == MEMORY_PINNED);

@@ -126,7 +126,7 @@ static int put_owner(struct table *t, struct cell *cell, const struct line *line
 	struct strbuf text = STRBUF_INIT;
 	int err;
 
-	if (!line->pid)
+	if (!line->pid || line->pid == MODEL_PAST_PID)
 		return cell_s(t, cell, line->owner);
 	strbuf_addf(&text, "%s[%u]", line->owner ? line->owner : "", line->pid);
 	err = text.failed ? -ENOMEM : cell_s(t, cell, text.s);
@@ -200,7 +200,7 @@ static int add_row(struct table *t, const struct of *of, const struct line *line
 	if (!row)
 		return -ENOMEM;
 	if (line->pid)
-		cell_u(&row[PID], line->pid);
+		view_put_pid(&row[PID], line->pid);
 	cell_u(&row[NS], line->ns);
 	cell_d(&row[SHARE], (double)line->ns / (double)wall_ns);
 	cell_u(&row[WALL], wall_ns);

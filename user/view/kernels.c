@@ -136,7 +136,7 @@ static int add_row(struct table *t, uint32_t number, const struct device_state *
 
 	if (!row)
 		return -ENOMEM;
-	cell_u(&row[PID], s->pid);
+	view_put_pid(&row[PID], s->pid);
 	cell_u(&row[DEVICE], number);
 	cell_u(&row[COUNT], k->time.count);
 	cell_u(&row[TOTAL], k->time.total);
@@ -198,7 +198,7 @@ static int add_launched(struct table *t, const struct model *m, const struct lau
 
 	if (!row)
 		return -ENOMEM;
-	cell_u(&row[PID], r->pid);
+	view_put_pid(&row[PID], r->pid);
 	cell_u(&row[DEVICE], model_device_number(m, r->pid, r->device));
 	cell_u(&row[COUNT], r->count);
 	cell_u(&row[TOTAL], r->total_ns);

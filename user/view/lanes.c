@@ -43,7 +43,7 @@ static int add_row(struct table *t, const struct of *of, const char *name,
 
 	if (!row)
 		return -ENOMEM;
-	cell_u(&row[PID], of->state->pid);
+	view_put_pid(&row[PID], of->state->pid);
 	cell_u(&row[DEVICE], of->number);
 	cell_u(&row[WORKS], lane->works);
 	cell_u(&row[BUSY], lane->busy_ns);

@@ -65,6 +65,12 @@ const char *view_comm(const struct model *m, uint32_t pid)
 	return NULL;
 }
 
+void view_put_pid(struct cell *cell, uint32_t pid)
+{
+	if (pid != MODEL_PAST_PID)
+		cell_u(cell, pid);
+}
+
 static const char *rank_of(const struct model *m, uint32_t pid)
 {
 	for (size_t i = model_processes(m); i-- > 0;)
@@ -82,7 +88,7 @@ static int add_row(struct table *t, const struct model *m, const struct device_s
 
 	if (!row)
 		return -ENOMEM;
-	cell_u(&row[PID], s->pid);
+	view_put_pid(&row[PID], s->pid);
 	if (rank)
 		cell_u(&row[RANK], strtoull(rank, NULL, 10));
 	cell_u(&row[DEVICE], model_device_number(m, s->pid, s->device));

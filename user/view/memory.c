@@ -94,7 +94,7 @@ static int add_row(struct rows *r, const struct memory_sums *s)
 
 	if (!row)
 		return -ENOMEM;
-	cell_u(&row[PID], p->pid);
+	view_put_pid(&row[PID], p->pid);
 	if (s->device != MEMORY_NO_DEVICE)
 		cell_u(&row[DEVICE], model_device_number(r->m, p->pid, s->device));
 	fill_sums(row, r->ended, s);

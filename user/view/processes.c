@@ -150,10 +150,9 @@ static const char *find_verdict(const struct findings *f, uint32_t pid)
 }
 
 static int fill_devices(struct table *t, struct cell *row, const struct model *m,
-			const struct findings *f, uint64_t now_ns)
+			const struct findings *f, uint32_t pid, uint64_t now_ns)
 {
 	struct device_time sum = { 0 };
-	uint32_t pid = (uint32_t)row[PID].u;
 	int err = add_up_devices(&sum, m, pid, now_ns);
 
 	if (err || !sum.wall_ns)
@@ -161,6 +160,8 @@ static int fill_devices(struct table *t, struct cell *row, const struct model *m
 	cell_d(&row[BUSY_SHARE], (double)(sum.wall_ns - sum.idle_total_ns) / (double)sum.wall_ns);
 	cell_d(&row[EXPOSED_COMM_SHARE], (double)sum.comm_ns / (double)sum.wall_ns);
 	err = cell_s(t, &row[IDLE_CAUSE], largest_cause(&sum));
+	if (pid == MODEL_PAST_PID)
+		return err;	/* judged is who is told apart */
 	return err ? err : cell_s(t, &row[VERDICT], find_verdict(f, pid));
 }
 
@@ -223,7 +224,7 @@ static int add_row(struct table *t, const struct context *c, size_t i, const str
 
 	if (!row)
 		return -ENOMEM;
-	cell_u(&row[PID], p->pid);
+	view_put_pid(&row[PID], p->pid);
 	if (p->start_ns)
 		cell_u(&row[START], p->start_ns);
 	fill_rates(row, m, p, time, c->now_ns);
@@ -232,7 +233,7 @@ static int add_row(struct table *t, const struct context *c, size_t i, const str
 	if (!err)
 		err = cell_s(t, &row[CMDLINE], p->cmdline);
 	if (!err && is_newest(m, i))
-		err = fill_devices(t, row, m, c->findings, c->now_ns);
+		err = fill_devices(t, row, m, c->findings, p->pid, c->now_ns);
 	return err ? err : fill_identity(t, row, m, i);
 }
 

@@ -59,7 +59,7 @@ static int add_process(struct table *t, uint32_t pid, const struct ranges *r, ui
 		row = table_row(t);
 		if (!row)
 			return -ENOMEM;
-		cell_u(&row[PID], pid);
+		view_put_pid(&row[PID], pid);
 		err = fill(t, row, &s);
 	}
 	return err;

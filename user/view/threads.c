@@ -92,7 +92,7 @@ static int add_row(struct table *t, const struct line *line, bool knows_off)
 		return -ENOMEM;
 	if (!comm && thread->tid == thread->pid && thread->process_comm[0])
 		comm = thread->process_comm;
-	cell_u(&row[PID], thread->pid);
+	view_put_pid(&row[PID], thread->pid);
 	if (!thread->past)
 		cell_u(&row[TID], thread->tid);
 	cell_u(&row[NS], line->ns);

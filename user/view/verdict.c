@@ -156,7 +156,7 @@ static int add_no_finding(struct strbuf *out, const struct model *m, uint64_t no
 	int err = 0;
 
 	for (size_t i = 0; !err && i < devices_count(d); i++)
-		err = look_at(&worst, m, devices_get(d, i), now_ns);
+		err = devices_get(d, i)->past ? 0 : look_at(&worst, m, devices_get(d, i), now_ns);
 	if (err || !worst.wall_ns)
 		return err;
 	if (worst.idle_ns == worst.wall_ns) {
@@ -187,7 +187,7 @@ static bool find_driver(struct model_thread *driver, const struct model *m, uint
 
 		model_thread(m, i, now_ns, &t);
 		ns = num_add(t.book.ns[CLASS_LAUNCH], t.book.ns[CLASS_SYNC]);
-		if (!t.has_book || ns <= most_ns)
+		if (!t.has_book || t.past || ns <= most_ns)
 			continue;
 		most_ns = ns;
 		*driver = t;

@@ -10,8 +10,10 @@
 #include "ledger/model.h"
 #include "view/table.h"
 
-/* The name of process pid, or NULL: unknown. */
+/* The name of process pid, or NULL: unknown. The cell of its number stays unknown where it stands for many
+ * that ended (MODEL_PAST_PID): then the name says how many. */
 const char *view_comm(const struct model *m, uint32_t pid);
+void view_put_pid(struct cell *cell, uint32_t pid);
 
 enum calls_by { CALLS_BY_FUNCTION, CALLS_BY_LAUNCH, CALLS_BY_RESULT, CALLS_BY_STACK };
 

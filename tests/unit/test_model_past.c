@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Processes that ended are told apart while they are few; then they are one, and every sum is what it
+ * would be without. The truth is read from models of so few processes that nothing is folded.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "past_load.h"
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "event/memory.h"
+#include "ledger/ranges.h"
+#include "view/views.h"
+
+#define PROCESSES 2000u
+#define CHUNK 250u		/* of these nothing is folded */
+
+/* ---- sums of tables --------------------------------------------------------------------------- */
+
+#define SUMS_MAX 8
+
+struct part {
+	const char *table;
+	const char *keys[4], *sums[SUMS_MAX];
+};
+
+static const struct part parts[] = {
+	{ "calls", { "function", "result", "grid" }, { "count", "errors", "open", "bytes", "total_ns", "begun_before" } },
+	{ "threads", { "bucket" }, { "ns", "blocked_ns" } },
+	{ "ledger", { "device", "device_uuid", "state", "bucket" }, { "ns", "busy_ns", "overlapped_ns" } },
+	{ "kernels", { "device", "name", "bucket" }, { "count", "total_ns" } },
+	{ "copies", { "device", "direction", "pinned" }, { "count", "bytes", "total_ns" } },
+	{ "ranges", { "range", "kind" }, { "count", "open", "wall_ns", "host_ns", "device_ns", "launches" } },
+	{ "memory", { "device", "kind" }, { "live_bytes", "peak_bytes", "allocs", "frees", "failed", "leaked_bytes" } },
+	{ "processes", { "rank" }, { "live_bytes" } },
+};
+
+struct sum {
+	char key[160];
+	uint64_t value[SUMS_MAX];
+};
+
+struct sums {
+	VEC(struct sum) all;
+};
+
+static struct table *make_table(const struct model *m, const char *name)
+{
+	uint64_t now = model_now(m);
+
+	if (!strcmp(name, "calls"))
+		return view_calls(m, CALLS_BY_RESULT);
+	if (!strcmp(name, "threads"))
+		return view_threads(m, now);
+	if (!strcmp(name, "ledger"))
+		return view_ledger(m, now);
+	if (!strcmp(name, "kernels"))
+		return view_kernels(m);
+	if (!strcmp(name, "copies"))
+		return view_copies(m);
+	if (!strcmp(name, "ranges"))
+		return view_ranges(m, now);
+	return strcmp(name, "memory") ? view_processes(m, now) : view_memory(m, false);
+}
+
+static void add_key(struct strbuf *key, const struct table *t, size_t row, const char *column)
+{
+	unsigned int n;
+	int at = table_column(t, column);
+	const struct column *c = &table_columns(t, &n)[at];
+	const struct cell *cell = &table_cells(t, row)[at];
+
+	assert_true(at >= 0);
+	if (!cell->known)
+		strbuf_addstr(key, "|-");
+	else if (c->type == CELL_TEXT)
+		strbuf_addf(key, "|%s", cell->s);
+	else
+		strbuf_addf(key, "|%llu", (unsigned long long)cell->u);
+}
+
+static struct sum *find_sum(struct sums *s, const char *key)
+{
+	struct sum *made;
+
+	for (size_t i = 0; i < s->all.n; i++)
+		if (!strcmp(s->all.v[i].key, key))
+			return &s->all.v[i];
+	made = VEC_PUSH(&s->all);
+	assert_non_null(made);
+	snprintf(made->key, sizeof(made->key), "%s", key);
+	return made;
+}
+
+static void add_part(struct sums *s, const struct model *m, const struct part *p)
+{
+	struct table *t = make_table(m, p->table);
+
+	assert_non_null(t);
+	for (size_t row = 0; row < table_rows(t); row++) {
+		struct strbuf key = STRBUF_INIT;
+		struct sum *sum;
+
+		strbuf_addstr(&key, p->table);
+		for (int k = 0; k < 4 && p->keys[k]; k++)
+			add_key(&key, t, row, p->keys[k]);
+		sum = find_sum(s, key.s);
+		for (int k = 0; k < SUMS_MAX && p->sums[k]; k++) {
+			int at = table_column(t, p->sums[k]);
+
+			assert_true(at >= 0);
+			if (table_cells(t, row)[at].known)
+				sum->value[k] += table_cells(t, row)[at].u;
+		}
+		strbuf_free(&key);
+	}
+	table_free(t);
+}
+
+/* Who had the devices of the host; how long nobody had them is of the session, not of processes. */
+static void add_hosts(struct sums *s, const struct model *m)
+{
+	for (size_t i = 0; i < devices_hosts(model_devices(m)); i++) {
+		const struct host_device *h = devices_host(model_devices(m), i);
+		struct share_book *b = model_share(m, h, model_now(m));
+		struct sum *sum = find_sum(s, "devices");
+		struct share_sum shared;
+
+		assert_non_null(b);
+		share_book_sum(b, &shared);
+		sum->value[0] += shared.shared_ns;
+		sum->value[2] += shared.unknown_ns;
+		for (size_t k = 0; k < share_book_members(b); k++) {
+			sum->value[1] += share_book_member(b, k).owned_ns;
+			sum->value[3] += share_book_member(b, k).waited_ns;
+		}
+		share_book_free(b);
+	}
+}
+
+static void add_counts(struct sums *s, const struct model *m)
+{
+	struct model_counts c;
+	struct sum *sum = find_sum(s, "counts");
+
+	model_counts(m, &c);
+	sum->value[0] += c.lost;
+	sum->value[1] += c.late_ns;
+	sum->value[2] += c.abandoned;
+	sum->value[3] += c.matched;
+	sum->value[4] += c.orphan;
+	sum->value[5] += c.more;
+	sum->value[6] += c.unplaced;
+	sum->value[7] += c.unseen_frees;
+}
+
+static void add_model(struct sums *s, const struct model *m)
+{
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		add_part(s, m, &parts[i]);
+	add_hosts(s, m);
+	add_counts(s, m);
+}
+
+static void assert_same(struct sums *got, struct sums *truth)
+{
+	for (size_t i = 0; i < truth->all.n; i++) {
+		const struct sum *want = &truth->all.v[i], *have = find_sum(got, want->key);
+
+		for (int k = 0; k < SUMS_MAX; k++)
+			if (have->value[k] != want->value[k])
+				fail_msg("%s, sum %d: %llu, not %llu", want->key, k,
+					 (unsigned long long)have->value[k],
+					 (unsigned long long)want->value[k]);
+	}
+	assert_int_equal(got->all.n, truth->all.n);
+}
+
+/* ---- models ----------------------------------------------------------------------------------- */
+
+static struct model *run(uint32_t from, uint32_t to, bool intervals)
+{
+	struct model *m = session(LOAD_BASE);
+
+	if (intervals)
+		model_use_intervals(m);
+	load_run(m, from, to);
+	load_stop(m, to);
+	return m;
+}
+
+static struct sums read_truth(uint32_t processes)
+{
+	struct sums truth = { .all = { 0 } };
+
+	for (uint32_t n = 0; n < processes; n += CHUNK) {
+		struct model *m = run(n, n + CHUNK, false);
+
+		assert_int_equal(model_processes(m), CHUNK);
+		add_model(&truth, m);
+		model_free(m);
+	}
+	return truth;
+}
+
+static const struct model_process *find_past(const struct model *m)
+{
+	for (size_t i = 0; i < model_processes(m); i++)
+		if (model_process(m, i)->past)
+			return model_process(m, i);
+	return NULL;
+}
+
+static void processes_that_ended_become_one_and_every_sum_stays(void **state)
+{
+	struct sums truth = read_truth(PROCESSES), got = { .all = { 0 } };
+	struct model *m = run(0, PROCESSES, false);
+	const struct model_process *past = find_past(m);
+	char label[32];
+
+	(void)state;
+	assert_non_null(past);
+	assert_true(model_processes(m) >= MODEL_ENDED);
+	assert_int_equal(past->past + model_processes(m) - 1, PROCESSES);
+	snprintf(label, sizeof(label), "[%llu ended]", (unsigned long long)past->past);
+	assert_string_equal(past->comm, label);
+	add_model(&got, m);
+	assert_same(&got, &truth);
+	model_free(m);
+	VEC_FREE(&got.all);
+	VEC_FREE(&truth.all);
+}
+
+/* Wall time of the one that stands for many is theirs, and its book adds up. */
+static void the_book_of_those_that_are_one_adds_up(void **state)
+{
+	struct model *m = run(0, PROCESSES, false);
+	const struct devices *d = model_devices(m);
+	uint64_t wall = 0, idle[IDLE_CAUSES];
+	struct device_sum sum;
+
+	(void)state;
+	for (size_t i = 0; i < devices_count(d); i++) {
+		uint64_t all = 0;
+
+		assert_int_equal(model_device(m, devices_get(d, i), model_now(m), &sum, idle, NULL), 0);
+		for (unsigned int k = 0; k < DEVICE_BUCKETS; k++)
+			all += sum.owned_ns[k];
+		assert_int_equal(all + sum.idle_ns, sum.close_ns - sum.open_ns);
+		for (unsigned int k = 0; k < IDLE_CAUSES; k++)
+			all += idle[k];
+		assert_int_equal(all, sum.close_ns - sum.open_ns);
+		wall += all;
+	}
+	for (uint32_t n = 0; n < PROCESSES; n++)
+		wall -= 1200000 + n % 977 * 100;
+	assert_int_equal(wall, 0);
+	model_free(m);
+}
+
+/* Process 500 fails, process 502 lives for long; they come early. */
+static void who_failed_or_lived_long_is_told_apart(void **state)
+{
+	struct model *m = session(LOAD_BASE);
+	size_t found = 0, failed = 0;
+
+	(void)state;
+	load_run(m, 0, PROCESSES);
+	for (uint32_t i = 0; i < 2; i++)
+		push(m, (struct event){ .kind = EVENT_THREAD, .pid = 7, .tid = 7, .start_ns = LOAD_BASE });
+	load_stop(m, PROCESSES);
+	for (size_t i = 0; i < model_processes(m); i++) {
+		const struct model_process *p = model_process(m, i);
+
+		found += p->pid == LOAD_PID + PROCESSES - 1;
+		failed += !p->past && p->pid >= LOAD_PID && (p->pid - LOAD_PID) % 10 == 0;
+	}
+	assert_int_equal(found, 1);
+	assert_int_equal(failed, PROCESSES / 10);
+	model_free(m);
+}
+
+/* Within an interval, too; the next one begins without them. */
+static void a_cut_drops_those_that_are_one(void **state)
+{
+	struct model *m = session(LOAD_BASE);
+
+	(void)state;
+	model_use_intervals(m);
+	load_run(m, 0, PROCESSES);
+	assert_non_null(find_past(m));
+	for (int i = 0; i < 3; i++)
+		model_cut(m, model_now(m));
+	assert_null(find_past(m));
+	for (size_t i = 0; i < devices_count(model_devices(m)); i++)
+		assert_null(devices_get(model_devices(m), i)->past);
+	load_run(m, PROCESSES, 2 * PROCESSES);
+	load_stop(m, 2 * PROCESSES);
+	assert_non_null(find_past(m));
+	model_free(m);
+}
+
+/* Its number means those that are one. */
+static void an_event_of_the_number_that_nobody_has_is_invalid(void **state)
+{
+	struct model *m = session(LOAD_BASE);
+	struct model_counts counts;
+
+	(void)state;
+	push(m, (struct event){ .kind = EVENT_CALL, .pid = MODEL_PAST_PID, .tid = 1, .seq = 1,
+				.start_ns = LOAD_BASE + 1, .end_ns = LOAD_BASE + 2 });
+	model_counts(m, &counts);
+	assert_int_equal(counts.invalid[EVENT_CALL], 1);
+	assert_int_equal(model_processes(m), 0);
+	model_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(processes_that_ended_become_one_and_every_sum_stays),
+		cmocka_unit_test(the_book_of_those_that_are_one_adds_up),
+		cmocka_unit_test(who_failed_or_lived_long_is_told_apart),
+		cmocka_unit_test(a_cut_drops_those_that_are_one),
+		cmocka_unit_test(an_event_of_the_number_that_nobody_has_is_invalid),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Who ended, and is not told apart any more: threads become one of their process, processes become one of
+ * the session (ledger/model_processes.h says which and when). What is added up here is final: nothing of
+ * it may come later.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "ledger/model_state.h"
+#include "ledger/ranges.h"
+
+#define BATCH 64	/* processes, since all that are known are looked at */
+#define CROWDED (8 * MODEL_ENDED)	/* with more than these, JOIN_SETTLE_NS is enough */
+#define PROCESS_BYTES 8192	/* of one with a device and a thread, without what is counted below */
+#define KERNELS_LOW (KERNELS_ROOM_BYTES / 4)
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static struct thread *make_past(struct model *m, struct process *p)
+{
+	struct thread_past *past = calloc(1, sizeof(*past));
+	struct thread *t = past ? calloc(1, sizeof(*t)) : NULL, **place;
+
+	place = t ? VEC_PUSH(&m->threads) : NULL;
+	if (!place) {
+		free(past);
+		free(t);
+		return NULL;
+	}
+	*t = (struct thread){ .process = p, .past = past, .ended = true };
+	p->threads++;
+	p->past = *place = t;
+	return t;
+}
+
+static bool is_in_call(const struct book *b)
+{
+	return b->has_open && !b->is_off && !b->hole;
+}
+
+/* It becomes part of who stands for others of that process, and is no more. */
+static int fold_thread(struct model *m, struct thread *t, struct process *into)
+{
+	struct thread_past *past = into->past->past;
+	struct book_sum sum;
+	int err = 0;
+
+	if (t->past) {
+		past->threads += t->past->threads;
+		book_sum_add(&past->sum, &t->past->sum);
+	} else if (t->has_book && t->drives && !t->over) {
+		book_read(&t->book, m->now_ns, &sum);
+		book_sum_add(&past->sum, &sum);
+		past->threads++;
+		if (is_in_call(&t->book))
+			err = tallies_leave(&into->info.tallies, t->book.open_func, t->book.before);
+	}
+	if (!err)
+		who_drop_thread(m, t);
+	return err;
+}
+
+static int fold_at(struct model *m, size_t at)
+{
+	struct process *p = m->threads.v[at]->process;
+
+	if (!p->past && !make_past(m, p))
+		return -ENOMEM;
+	if (fold_thread(m, m->threads.v[at], p))
+		return -ENOMEM;
+	m->threads.n--;
+	memmove(&m->threads.v[at], &m->threads.v[at + 1],
+		(m->threads.n - at) * sizeof(*m->threads.v));
+	m->last = NULL;
+	return 0;
+}
+
+static bool ended_long_ago(const struct model *m, const struct thread *t)
+{
+	return t->ended && !t->past &&
+	       (!t->has_book || m->now_ns - num_min(t->book.exit, m->now_ns) > JOIN_WINDOW_NS);
+}
+
+static int age_threads(struct model *m)
+{
+	/* Twice as fast as they end. */
+	for (int i = 0; i < 2 && m->threads.n; i++) {
+		struct thread *t;
+
+		if (m->aged >= m->threads.n)
+			m->aged = 0;
+		t = m->threads.v[m->aged];
+		if (!ended_long_ago(m, t)) {
+			m->aged++;
+			continue;
+		}
+		timeline_free(&t->timeline, &m->timelines);
+		t->timeline.forgotten_ns = UINT64_MAX;
+		if (m->threads.n <= MODEL_THREADS)
+			m->aged++;
+		else if (fold_at(m, m->aged))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- one process ------------------------------------------------------------------------------ */
+
+static struct process *find_past(struct model *m)
+{
+	struct process *p = m->past ? NULL : calloc(1, sizeof(*p)), **place;
+
+	if (m->past)
+		return m->past;
+	place = p ? VEC_PUSH(&m->processes) : NULL;
+	if (!place) {
+		free(p);
+		return NULL;
+	}
+	p->info.pid = MODEL_PAST_PID;
+	p->index = m->processes.n - 1;
+	*place = m->past = p;
+	return make_past(m, p) ? p : NULL;
+}
+
+static int fold_memory(struct model *m, struct process *p, struct process *into)
+{
+	int err = p->memory ? memory_book_settle(p->memory, UINT64_MAX) : 0;
+
+	if (!err && p->memory && !into->memory) {
+		into->memory = memory_book_new(&m->memory);
+		err = into->memory ? 0 : -ENOMEM;
+	}
+	for (size_t i = 0; !err && p->memory && i < memory_book_rows(p->memory); i++) {
+		struct memory_sums row = *memory_book_row(p->memory, i);
+
+		row.device = device_heir(m, p->info.pid, row.device, MODEL_PAST_PID);
+		err = memory_book_add(into->memory, &row);
+	}
+	return err;
+}
+
+static int fold_ranges(struct process *p, struct process *into)
+{
+	if (p->ranges && !into->ranges)
+		into->ranges = ranges_new(0);
+	if (!p->ranges)
+		return 0;
+	ranges_settle(p->ranges, UINT64_MAX);
+	return into->ranges ? ranges_merge(into->ranges, p->ranges, p->info.exit_ns) : -ENOMEM;
+}
+
+static void fold_info(struct process *p, struct process *into)
+{
+	struct model_process *to = &into->info;
+	const struct model_process *from = &p->info;
+
+	if (!to->past || from->start_ns < to->start_ns)
+		to->start_ns = from->start_ns;
+	to->exit_ns = num_max(to->exit_ns, from->exit_ns);
+	to->children += from->children;
+	to->past++;
+	into->past_unarmed_ns += spans_overlap(&p->unarmed, 0, UINT64_MAX);
+	if (to->past < 10000000)
+		snprintf(to->comm, sizeof(to->comm), "[%u ended]", (unsigned int)to->past);
+	else
+		snprintf(to->comm, sizeof(to->comm), "[many ended]");
+}
+
+/* Numbers are used again: devices are those of the last one that had it. */
+static bool has_devices(const struct model *m, const struct process *p)
+{
+	return who_known_process(m, p->info.pid) == p;
+}
+
+/* All but its threads, which are folded with others'. */
+static int fold_process(struct model *m, struct process *p, struct process *into)
+{
+	int err = 0;
+
+	p->folds = true;
+	if (has_devices(m, p))
+		err = device_finish(m, p->info.pid, &p->folds);
+	if (err || !p->folds)
+		return err;
+	err = fold_memory(m, p, into);
+	if (!err)
+		err = fold_ranges(p, into);
+	if (!err)
+		err = tallies_merge(&into->info.tallies, &p->info.tallies);
+	if (!err && has_devices(m, p))
+		err = device_fold(m, p->info.pid, MODEL_PAST_PID);
+	fold_info(p, into);
+	return err;
+}
+
+/* ---- which processes -------------------------------------------------------------------------- */
+
+struct ended {
+	struct process *process;
+	uint64_t exit_ns, lived_ns;
+	bool failed;			/* a call of it did */
+};
+
+struct all_ended {
+	VEC(struct ended) all;
+};
+
+static int by_exit(const void *a, const void *b)
+{
+	const struct ended *x = a, *y = b;
+	int order = num_compare(y->exit_ns, x->exit_ns);
+
+	return order ? order : num_compare(y->process->index, x->process->index);
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct ended *x = a, *y = b;
+	int order = num_compare(y->failed, x->failed);
+
+	if (!order)
+		order = num_compare(y->lived_ns, x->lived_ns);
+	return order ? order : by_exit(a, b);
+}
+
+static bool has_failed(const struct tallies *ts)
+{
+	for (size_t i = 0; i < ts->all.n; i++)
+		if (ts->all.v[i]->errors)
+			return true;
+	return false;
+}
+
+static size_t bytes_of(const struct process *p)
+{
+	return PROCESS_BYTES + tallies_bytes(&p->info.tallies) +
+	       (p->ranges ? ranges_bytes(p->ranges) : 0) +
+	       (p->memory ? memory_book_bytes(p->memory) : 0);
+}
+
+static bool may_fold(const struct model *m, const struct process *p)
+{
+	uint64_t wait_ns = m->processes.n > CROWDED ? JOIN_SETTLE_NS : JOIN_WINDOW_NS;
+
+	return p->info.exit_ns && !p->info.past && !p->lives &&
+	       m->now_ns - num_min(p->info.exit_ns, m->now_ns) > wait_ns &&
+	       !(has_devices(m, p) && join_knows(m->join, p->info.pid));
+}
+
+static int collect(struct all_ended *out, const struct model *m)
+{
+	for (size_t i = 0; i < m->processes.n; i++)
+		m->processes.v[i]->lives = m->processes.v[i]->folds = false;
+	for (size_t i = 0; i < m->threads.n; i++)
+		m->threads.v[i]->process->lives |= !m->threads.v[i]->ended;
+	for (size_t i = 0; i < m->processes.n; i++) {
+		struct process *p = m->processes.v[i];
+		uint64_t start_ns = num_max(p->info.start_ns, m->session.start_ns);
+		struct ended *e = may_fold(m, p) ? VEC_PUSH(&out->all) : NULL;
+
+		if (e)
+			*e = (struct ended){ p, p->info.exit_ns,
+					     p->info.exit_ns - num_min(start_ns, p->info.exit_ns),
+					     has_failed(&p->info.tallies) };
+		else if (may_fold(m, p))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* How many from the first on may stay, within so many and so many bytes. */
+static size_t count_fitting(const struct ended *v, size_t n, size_t most, size_t *left_bytes)
+{
+	size_t i;
+
+	for (i = 0; i < n && i < most && bytes_of(v[i].process) <= *left_bytes; i++)
+		*left_bytes -= bytes_of(v[i].process);
+	return i;
+}
+
+/* Those that are folded are at the end; returns how many stay. */
+static size_t choose(struct all_ended *e, size_t most)
+{
+	size_t left_bytes = MODEL_ENDED_BYTES / 2, stay;
+
+	qsort(e->all.v, e->all.n, sizeof(*e->all.v), by_exit);
+	stay = count_fitting(e->all.v, e->all.n, most / 2, &left_bytes);
+	left_bytes += MODEL_ENDED_BYTES / 2;
+	if (stay == e->all.n)
+		return stay;
+	qsort(e->all.v + stay, e->all.n - stay, sizeof(*e->all.v), by_weight);
+	return stay + count_fitting(e->all.v + stay, e->all.n - stay, most - stay, &left_bytes);
+}
+
+/* ---- many at once ----------------------------------------------------------------------------- */
+
+static int drop_folded(struct model *m)
+{
+	size_t kept = 0, n = m->threads.n;
+	int err = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct thread *t = m->threads.v[i];
+
+		if (err || !t->process->folds || (err = fold_thread(m, t, m->past)))
+			m->threads.v[kept++] = t;
+	}
+	m->threads.n = kept;
+	kept = 0;
+	for (size_t i = 0; i < m->processes.n; i++) {
+		struct process *p = m->processes.v[i];
+
+		if (p->folds && !err)
+			who_drop_process(m, p);
+		else
+			m->processes.v[p->index = kept++] = p;
+	}
+	m->processes.n = kept;
+	m->last = NULL;
+	return err;
+}
+
+static int age_processes(struct model *m)
+{
+	size_t most = devices_names_left(m->devices) < KERNELS_LOW ? MODEL_ENDED / 4 : MODEL_ENDED;
+	struct all_ended e = { .all = { 0 } };
+	int err = collect(&e, m);
+	size_t stay = err || !e.all.n ? e.all.n : choose(&e, most);
+
+	if (stay < e.all.n && !find_past(m))
+		err = -ENOMEM;
+	for (size_t i = stay; i < e.all.n && !err; i++)
+		err = fold_process(m, e.all.v[i].process, m->past);
+	if (stay < e.all.n && !err)
+		err = drop_folded(m);
+	VEC_FREE(&e.all);
+	return err;
+}
+
+int past_age(struct model *m, bool is_process)
+{
+	int err = age_threads(m);
+
+	m->ended += is_process;
+	if (err || m->ended < BATCH)
+		return err;
+	m->ended = 0;
+	return age_processes(m);
+}
