@@ -392,10 +392,31 @@ static void one_without_a_helper_that_ended_is_forgotten(void **state)
 	helpers_free(h);
 }
 
+/* Records of probes may come after its end. */
+static void one_that_ended_and_is_met_again_is_what_its_helper_said(void **state)
+{
+	struct helpers_status st;
+	struct room r;
+
+	(void)state;
+	room_open(&r, GP_HELPER_AWAKE);
+	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
+	make(&r, TELL_TIME);
+	__atomic_store_n(&r.t->wish, END, __ATOMIC_RELEASE);
+	PUMP_UNTIL(&r, !helpers_know(r.h, r.t->pid));
+	assert_int_equal(helpers_add(r.h, &(struct helpers_process){ .pid = r.t->pid, .own_pid = r.t->pid }), 0);
+	PUMP_UNTIL(&r, true);
+	assert_true(helpers_find(r.h, r.t->pid, &st));
+	assert_int_equal(st.state, HELPERS_ENDED);
+	assert_int_equal(st.head.tag, GP_RING_TAG);
+	room_close(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_that_died_within_a_record_is_read_to_there),
+		cmocka_unit_test(one_that_ended_and_is_met_again_is_what_its_helper_said),
 		cmocka_unit_test(those_that_ended_keep_no_descriptor),
 		cmocka_unit_test(what_others_were_told_before_us_is_unseen),
 		cmocka_unit_test(before_cuda_has_started_nothing_is_unseen),

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/map.h"
@@ -11,6 +12,7 @@
 #include "base/time.h"
 #include "base/vec.h"
 #include "event/helper_process.h"
+#include "probe/proc.h"
 
 #define END_NS 500000000ull
 #define END_LOOK_US 2000
@@ -97,12 +99,25 @@ static int add(struct helpers *h, const struct helpers_process *who)
 	return 0;
 }
 
+/* It is there only because its parent has not asked for its status. A leader that has ended may have
+ * threads that go on. */
+static bool is_zombie(pid_t pid)
+{
+	struct proc p;
+	struct proc_stat stat = { .state = 0 };
+	const char *text = proc_open(&p, pid) ? NULL : proc_read(&p, PROC_STAT, NULL);
+	bool is = text && !proc_parse_stat(text, &stat) && strchr("ZX", stat.state) && stat.threads <= 1;
+
+	proc_close(&p);
+	return is;
+}
+
 int helpers_add(struct helpers *h, const struct helpers_process *who)
 {
 	struct helper_process *p = known(h, who->pid);
 
 	if (!p)
-		return add(h, who);
+		return is_zombie(who->pid) ? 0 : add(h, who);
 	helper_process_meet(p, who);
 	return 0;
 }

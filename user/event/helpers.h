@@ -57,7 +57,8 @@ void helpers_free(struct helpers *h);	/* gives the slots back */
 
 bool helpers_know(const struct helpers *h, pid_t pid);	/* and it has not ended */
 
-/* One that has just begun, or has executed another program: it is looked at soon. 0 or -ENOMEM. */
+/* One that has just begun, or has executed another program: it is looked at soon. One that has ended, and is
+ * not gone yet, stays what it was. 0 or -ENOMEM. */
 int helpers_add(struct helpers *h, const struct helpers_process *p);
 
 /* The host's thread tid of process pid, which makes calls, is own_tid in its namespace, as probes say: it
