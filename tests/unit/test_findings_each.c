@@ -91,6 +91,30 @@ static void use_unwatched(struct finding_book *b, uint64_t ns)
 	b->shared_ns = WALL;
 }
 
+/* One process makes calls, and no helper tells of its works. */
+static const struct model *model_with_a_silent_process(void)
+{
+	static const struct funcs funcs = { .n = 2, .v = { [1] = { .name = "cudaLaunchKernel", .class = CLASS_LAUNCH } } };
+	static struct model *m;
+
+	if (!m) {
+		m = model_new(&funcs);
+		model_push(m, &(struct event){ .kind = EVENT_CALL, .pid = 77, .tid = 77, .seq = 1, .func = 1,
+					       .start_ns = 10, .end_ns = 20 });
+	}
+	return m;
+}
+
+static void use_untold(struct finding_book *b, uint64_t ns)
+{
+	static struct sample_user user = { .pid = 77, .seen_ns = 1 };
+	static const struct sampled_device d = { .users = { &user, 1, 1 } };
+
+	use_unwatched(b, ns);
+	b->sampled = &d;
+	b->others.model = model_with_a_silent_process();
+}
+
 static const struct plant plants[] = {
 	{ "needless-sync", LOSS_SYNC, NULL },
 	{ "needless-sync", LOSS_COPY_SMALL, NULL },
@@ -111,6 +135,7 @@ static const struct plant plants[] = {
 	{ "device-fault", -1, break_device },
 	{ "throttled", -1, throttle },
 	{ "unwatched-process", -1, use_unwatched },
+	{ "untold-process", -1, use_untold },
 };
 
 #define PLANTS (sizeof(plants) / sizeof(plants[0]))

@@ -274,13 +274,15 @@ static void a_book_waits_for_strangers_where_it_may(void **state)
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
+static const struct model *watched;	/* NULL: nobody */
+
 /* Whether it holds. What was found is there until the next is judged. */
 static bool judged(bool (*judge)(const struct finding_book *b, struct finding *f))
 {
 	static const struct device_state self = { .pid = 7 };
 	static struct device_state *const on_device[] = { (struct device_state *)(uintptr_t)&self };
 	struct finding_book b = { .pid = 7, .sampled = device, .wall_ns = 10000, .shared_ns = 10000, .session_ns = 1000,
-				  .unwatched_ns = 2500, .on_device = on_device, .n_on_device = 1 };
+				  .unwatched_ns = 2500, .others = { watched, on_device, 1, 0 } };
 
 	forget_found();
 	return judge(&b, &found);
@@ -352,6 +354,44 @@ static void strangers_are_named_and_those_that_are_watched_are_none(void **state
 	assert_string_equal(found.cause.s, "GPU 3 is used by others that are not watched: pid 12 (11.7 KiB of its "
 			    "memory)");
 	assert_non_null(strstr(found.evidence.s, "(25.0 %)"));
+	assert_false(judged(untold_judge));
+}
+
+static void call(struct model *m, uint32_t pid)
+{
+	static const char *const names[] = { "helper_why", "no helper is in it" };
+
+	assert_int_equal(model_push(m, &(struct event){ .kind = EVENT_PROCESS, .pid = pid, .tid = pid,
+							.start_ns = 1, .text = "train" }), 0);
+	assert_int_equal(model_push(m, &(struct event){ .kind = EVENT_IDENTITY, .pid = pid, .tid = pid,
+							.text = names[0], .text2 = names[1] }), 0);
+	assert_int_equal(model_push(m, &(struct event){ .kind = EVENT_CALL, .pid = pid, .tid = pid, .seq = 1,
+							.func = 1, .start_ns = 10, .end_ns = 20 }), 0);
+}
+
+static void who_is_watched_and_has_no_helper_is_no_stranger(void **state)
+{
+	static const struct funcs funcs = { .n = 2, .v = { [1] = { .name = "cudaLaunchKernel", .class = CLASS_LAUNCH } } };
+	struct model *m = model_new(&funcs);
+
+	(void)state;
+	assert_non_null(m);
+	call(m, 12);
+	watched = m;
+	user(7, 1000);
+	user(12, 1000);
+	assert_false(judged(unwatched_judge));
+	assert_true(judged(untold_judge));
+	assert_string_equal(found.cause.s, "GPU 3 is used by others whose works are not known: pid 12 (train, "
+			    "watched: no helper is in it; 11.7 KiB of its memory)");
+	user(13, 1000);
+	assert_true(judged(unwatched_judge));
+	assert_non_null(strstr(found.cause.s, "not all are watched: "));
+	assert_non_null(strstr(found.cause.s, "pid 12 (train, watched: no helper is in it; 11.7 KiB of its memory)"));
+	assert_non_null(strstr(found.cause.s, "pid 13 (12.7 KiB of its memory)"));
+	assert_false(judged(untold_judge));
+	watched = NULL;
+	model_free(m);
 }
 
 int main(void)
@@ -372,6 +412,7 @@ int main(void)
 		cmocka_unit_test_setup(what_befalls_a_gpu_befalls_its_instances, setup),
 		cmocka_unit_test_setup(clocks_that_are_kept_down_are_told_by_reason, setup),
 		cmocka_unit_test_setup(strangers_are_named_and_those_that_are_watched_are_none, setup),
+		cmocka_unit_test_setup(who_is_watched_and_has_no_helper_is_no_stranger, setup),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

@@ -32,9 +32,10 @@
  * cuda-error      a call of CUDA failed as all of the process's do from then on (findings_errors.c): no
  *                 share of time, told once for each process, and before all others
  * device-fault    the device told of a fault, as XIDs (findings_device.c): no share of time; before all
- *                 others where work cannot go on; this and the next two once for each device
+ *                 others where work cannot go on; this and the next ones once for each device
  * throttled       its clocks were kept down by power or heat: no share of what was lost so
  * unwatched-process  processes that are not watched had the device: no share of time
+ * untold-process  only watched ones had, whose works no helper told: the same
  */
 #ifndef LEDGER_FINDINGS_H
 #define LEDGER_FINDINGS_H
@@ -42,6 +43,7 @@
 #include "base/str.h"
 #include "ledger/findings_next.h"
 #include "ledger/model.h"
+#include "ledger/others.h"
 
 #define FINDING_SHARE_MIN 0.01		/* what is less is not worth a line */
 #define FINDING_SHARE_MEDIUM 0.05
@@ -95,10 +97,9 @@ struct finding_book {
 	/* What the device told of itself; NULL: nothing, or told with another process on it. */
 	const struct sampled_device *sampled;
 	const struct sampled_device *gpu;	/* ... and of a MIG instance, its GPU */
-	uint64_t session_ns, interval_ns;	/* where they began */
+	uint64_t session_ns;		/* where it began */
 	uint64_t shared_ns, unwatched_ns;	/* of the device's book over all processes, and in it */
-	struct device_state *const *on_device;	/* of watched processes */
-	size_t n_on_device;
+	struct others others;
 };
 
 struct finding {

@@ -24,10 +24,9 @@ int device_facts_read(struct finding_book *b, const struct model *m, const struc
 	if (!b->sampled)
 		return 0;
 	b->gpu = samples_gpu_of(model_samples(m), b->sampled);
-	b->on_device = s->host->members.v;
-	b->n_on_device = s->host->members.n;
+	b->others = (struct others){ m, s->host->members.v, s->host->members.n,
+				     model_session(m).interval_ns };
 	b->session_ns = model_session(m).start_ns;
-	b->interval_ns = model_session(m).interval_ns;
 	shares = model_share(m, s->host, now_ns);
 	if (!shares)
 		return -ENOMEM;
@@ -222,15 +221,24 @@ bool throttled_judge(const struct finding_book *b, struct finding *f)
 
 #define STRANGERS_NAMED 3
 
-static bool is_watched(const struct finding_book *b, uint32_t pid)
+/* "pid 12 (1.2 GiB of its memory), pid 13 (train, watched: no helper is in it)": at any sample. */
+static void add_other(struct strbuf *out, const struct others *o, const struct sample_user *u)
 {
-	for (size_t i = 0; i < b->n_on_device; i++)
-		if (b->on_device[i]->pid == pid)
-			return true;
-	return false;
+	const struct model_process *watched = others_watched(o, u->pid);
+
+	strbuf_addf(out, "pid %u", u->pid);
+	if (watched)
+		strbuf_addf(out, " (%s%swatched: %s", watched->comm, *watched->comm ? ", " : "",
+			    others_why(o, u->pid));
+	if (u->has_bytes) {
+		strbuf_addstr(out, watched ? "; " : " (");
+		format_bytes(out, u->used_bytes);
+		strbuf_addstr(out, " of its memory");
+	}
+	if (watched || u->has_bytes)
+		strbuf_addch(out, ')');
 }
 
-/* "pid 12 (1.2 GiB), pid 13": who was there at any sample. */
 static void add_strangers(struct strbuf *out, const struct finding_book *b)
 {
 	size_t said = 0;
@@ -238,16 +246,10 @@ static void add_strangers(struct strbuf *out, const struct finding_book *b)
 	for (size_t i = 0; i < b->sampled->users.n; i++) {
 		const struct sample_user *u = &b->sampled->users.v[i];
 
-		if (u->seen_ns < b->interval_ns || is_watched(b, u->pid))
+		if (!others_have(&b->others, u) || said++ >= STRANGERS_NAMED)
 			continue;
-		if (said++ >= STRANGERS_NAMED)
-			continue;
-		strbuf_addf(out, "%spid %u", said > 1 ? ", " : "", u->pid);
-		if (!u->has_bytes)
-			continue;
-		strbuf_addstr(out, " (");
-		format_bytes(out, u->used_bytes);
-		strbuf_addstr(out, " of its memory)");
+		strbuf_addstr(out, said > 1 ? ", " : "");
+		add_other(out, &b->others, u);
 	}
 	if (said > STRANGERS_NAMED)
 		strbuf_addf(out, " and %zu more", said - STRANGERS_NAMED);
@@ -255,17 +257,37 @@ static void add_strangers(struct strbuf *out, const struct finding_book *b)
 		strbuf_addstr(out, "processes whose number is not known here");
 }
 
-bool unwatched_judge(const struct finding_book *b, struct finding *f)
+static void add_others(struct finding *f, const struct finding_book *b, const char *who, const char *none)
 {
-	if (!b->sampled || !b->shared_ns ||
-	    (double)b->unwatched_ns < FINDING_SHARE_MIN * (double)b->shared_ns)
-		return false;
 	add_name(&f->cause, b->sampled);
-	strbuf_addstr(&f->cause, " is used by others that are not watched: ");
+	strbuf_addstr(&f->cause, who);
 	add_strangers(&f->cause, b);
 	format_ns(&f->evidence, b->unwatched_ns);
-	strbuf_addf(&f->evidence, " (%.1f %%) in which no watched process ran and they may have; sampled by "
-		    "NVML, about once a second", 100 * (double)b->unwatched_ns / (double)b->shared_ns);
+	strbuf_addf(&f->evidence, " (%.1f %%) in which %s and they may have; sampled by NVML, about once a "
+		    "second", 100 * (double)b->unwatched_ns / (double)b->shared_ns, none);
 	next_add(&f->next, NEXT_DEVICE, &b->whom, NULL);
+}
+
+static bool had_it(const struct finding_book *b)
+{
+	return b->sampled && b->shared_ns &&
+	       (double)b->unwatched_ns >= FINDING_SHARE_MIN * (double)b->shared_ns;
+}
+
+bool unwatched_judge(const struct finding_book *b, struct finding *f)
+{
+	if (!had_it(b) || others_are_watched(&b->others, b->sampled))
+		return false;
+	add_others(f, b, others_have_watched(&b->others, b->sampled) ?
+		   " is used by others, of which not all are watched: " :
+		   " is used by others that are not watched: ", "no watched process ran");
+	return true;
+}
+
+bool untold_judge(const struct finding_book *b, struct finding *f)
+{
+	if (!had_it(b) || !others_are_watched(&b->others, b->sampled))
+		return false;
+	add_others(f, b, " is used by others whose works are not known: ", "nothing that is known ran");
 	return true;
 }

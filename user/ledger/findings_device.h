@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rules of what a device tells of itself: device-fault, throttled, unwatched-process. For findings.c
- * and findings_rules.c only.
+ * The rules of what a device tells of itself: device-fault, throttled, unwatched-process,
+ * untold-process. For findings.c and findings_rules.c only.
  */
 #ifndef LEDGER_FINDINGS_DEVICE_H
 #define LEDGER_FINDINGS_DEVICE_H
@@ -15,5 +15,6 @@ int device_facts_read(struct finding_book *b, const struct model *m, const struc
 bool fault_judge(const struct finding_book *b, struct finding *f);
 bool throttled_judge(const struct finding_book *b, struct finding *f);
 bool unwatched_judge(const struct finding_book *b, struct finding *f);
+bool untold_judge(const struct finding_book *b, struct finding *f);
 
 #endif

@@ -376,6 +376,7 @@ const struct finding_rule finding_rules[] = {
 	{ "device-fault", fault_judge },
 	{ "throttled", throttled_judge },
 	{ "unwatched-process", unwatched_judge },
+	{ "untold-process", untold_judge },
 };
 
 const size_t finding_rules_n = sizeof(finding_rules) / sizeof(finding_rules[0]);

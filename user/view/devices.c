@@ -13,6 +13,7 @@
 #include "base/vec.h"
 #include "event/device_number.h"
 #include "ledger/host_devices.h"
+#include "ledger/others.h"
 #include "view/views.h"
 
 enum { DEVICE, UUID, NAME, OWNER, PID, NS, SHARE, WALL, SM, TENSOR, DRAM, OCCUPANCY, SAMPLED,
@@ -95,6 +96,15 @@ static int add_line(struct lines *lines, const char *owner, uint32_t pid, uint64
 	return !ns || line ? 0 : -ENOMEM;
 }
 
+/* Whose the time is that nobody's works are of, though somebody was there. */
+static const char *others_name(const struct model *m, const struct host_device *h)
+{
+	const struct sampled_device *d = samples_find(model_samples(m), h->uuid);
+	const struct others others = { m, h->members.v, h->members.n, model_session(m).interval_ns };
+
+	return d && others_are_watched(&others, d) ? "untold" : "unwatched";
+}
+
 static int collect(struct lines *lines, const struct model *m, const struct host_device *h,
 		   const struct share_book *b)
 {
@@ -113,7 +123,7 @@ static int collect(struct lines *lines, const struct model *m, const struct host
 	if (!err)
 		err = add_line(lines, "unknown", 0, sum.unknown_ns, NULL);
 	if (!err)
-		err = add_line(lines, "unwatched", 0, sum.unwatched_ns, SAMPLES);
+		err = add_line(lines, others_name(m, h), 0, sum.unwatched_ns, SAMPLES);
 	if (!err)
 		err = add_line(lines, "idle", 0, sum.idle_ns, WORKS);
 	lines->wall_ns = sum.close_ns - sum.open_ns;
@@ -264,7 +274,7 @@ static bool is_told_by_works(const struct model *m, const struct sampled_device 
 	return false;
 }
 
-/* A watched process may have it without a helper that tells. */
+/* Among others a watched process may have it without a helper that tells. */
 static bool may_be_watched(const struct model *m, const struct sampled_device *d)
 {
 	for (size_t i = 0; i < d->users.n; i++)
@@ -278,13 +288,15 @@ static int add_sampled(struct table *t, const struct model *m, const struct samp
 {
 	const struct of of = of_sampled(m, d, d->uuid, d->name);
 	uint64_t unknown_ns = d->sampled_ns - num_min(d->sampled_ns, num_add(d->idle_ns, d->used_ns));
-	uint64_t used_ns = may_be_watched(m, d) ? 0 : d->used_ns;
+	const struct others others = { m, NULL, 0, model_session(m).interval_ns };
+	bool untold = others_are_watched(&others, d);
+	uint64_t used_ns = may_be_watched(m, d) && !untold ? 0 : d->used_ns;
 	struct lines lines = { .wall_ns = d->sampled_ns };
 	int err;
 
 	if (!d->idle_ns && !d->used_ns)
 		return 0;	/* nobody knows anything of it, as of a GPU that is divided */
-	err = add_line(&lines, "unwatched", 0, used_ns, SAMPLES);
+	err = add_line(&lines, untold ? "untold" : "unwatched", 0, used_ns, SAMPLES);
 	if (!err)
 		err = add_line(&lines, "unknown", 0, unknown_ns + d->used_ns - used_ns, SAMPLES);
 	if (!err)

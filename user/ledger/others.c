@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* All lists are short, and asked for a report. */
+#include "ledger/others.h"
+
+#include <stddef.h>
+
+static size_t find(const struct model *m, uint32_t pid)
+{
+	size_t i = m ? model_processes(m) : 0;
+
+	while (i > 0 && model_process(m, i - 1)->pid != pid)
+		i--;
+	return i;
+}
+
+const struct model_process *others_watched(const struct others *o, uint32_t pid)
+{
+	size_t i = find(o->model, pid);
+	const struct model_process *p = i ? model_process(o->model, i - 1) : NULL;
+
+	return p && p->tallies.all.n ? p : NULL;
+}
+
+bool others_have(const struct others *o, const struct sample_user *u)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->told[i]->pid == u->pid)
+			return false;
+	return u->seen_ns >= o->since_ns;
+}
+
+static size_t count(const struct others *o, const struct sampled_device *d, bool watched)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->users.n; i++)
+		if (others_have(o, &d->users.v[i]))
+			n += watched == !!others_watched(o, d->users.v[i].pid);
+	return n;
+}
+
+bool others_have_watched(const struct others *o, const struct sampled_device *d)
+{
+	return count(o, d, true);
+}
+
+bool others_are_watched(const struct others *o, const struct sampled_device *d)
+{
+	return count(o, d, true) && !count(o, d, false) && !d->nameless && !d->nameless_before;
+}
+
+const char *others_why(const struct others *o, uint32_t pid)
+{
+	size_t i = find(o->model, pid);
+	const char *why = i ? model_identity(o->model, i - 1, "helper_why") : NULL;
+
+	return why ? why : "no helper told of them";
+}
