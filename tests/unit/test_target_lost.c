@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* What a watch promises where a ring was full: what was lost is told, and what it follows is right again. */
+#include "target_events.h"
+
+#include <poll.h>
+#include <sched.h>
+
+/* Each has a ring of its own, and those of two may hold all that is mapped. */
+static bool stay_on_one_cpu(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	return !sched_setaffinity(0, sizeof(one), &one);
+}
+
+static void flood(const char *path)
+{
+	for (int i = 0; i < 30000; i++)
+		munmap(map_code(path), 4096);
+}
+
+static int map_much(struct child *me, void *arg)
+{
+	if (!stay_on_one_cpu() || !child_signal(me) || !child_await(me))
+		return 1;
+	flood(arg);
+	return !child_signal(me) || !child_await(me);
+}
+
+static void what_a_full_ring_lost_is_counted(void **state)
+{
+	struct scratch scratch;
+	struct target_watch *w;
+	struct child c;
+	char path[512];
+
+	(void)state;
+	scratch_make(&scratch);
+	write_page(scratch_path(&scratch, "planted.so", path));
+	c = child_start(map_much, path);
+	assert_true(child_await(&c));
+	w = watch(c.pid);
+	assert_true(child_signal(&c));
+	assert_true(child_await(&c));
+	/* The loss is told with the next event that finds room. */
+	assert_int_equal(target_watch_read(w, note, &events), 0);
+	assert_true(child_signal(&c));
+	assert_int_equal(child_end(&c), 0);
+	assert_true(read_until(w, TARGET_EXIT, c.pid));
+	assert_true(read_until_missed(w, 1000));
+	target_watch_free(w);
+	scratch_remove(&scratch);
+}
+
+#define FLOODS 3
+
+static int map_much_often(struct child *me, void *arg)
+{
+	if (!stay_on_one_cpu())
+		return 1;
+	for (int i = 0; i < FLOODS; i++) {
+		if (!child_signal(me) || !child_await(me))
+			return 1;
+		flood(arg);
+	}
+	return !child_signal(me) || !child_await(me);
+}
+
+static struct {
+	uint64_t n, events, last_ns, least_ns;	/* times told; what; when; between two of them */
+} losses;
+
+static void note_loss(void *ctx, const struct target_event *ev)
+{
+	uint64_t now_ns = time_now_ns();
+
+	(void)ctx;
+	if (ev->kind != TARGET_MISSED)
+		return;
+	if (losses.n++ && now_ns - losses.last_ns < losses.least_ns)
+		losses.least_ns = now_ns - losses.last_ns;
+	losses.last_ns = now_ns;
+	losses.events += ev->missed;
+}
+
+/* Each look at the whole host may take so long that the rings are full again. */
+static void losses_are_told_together_once_a_second(void **state)
+{
+	struct scratch scratch;
+	struct target_watch *w;
+	struct pollfd p;
+	struct child c;
+	char path[512];
+
+	(void)state;
+	scratch_make(&scratch);
+	write_page(scratch_path(&scratch, "planted.so", path));
+	for (int host = 0; host < 2; host++) {
+		c = child_start(map_much_often, path);
+		assert_true(child_await(&c));
+		w = watch(host ? -1 : c.pid);
+		memset(&losses, 0, sizeof(losses));
+		losses.least_ns = UINT64_MAX;
+		for (int i = 0; i < FLOODS; i++) {
+			assert_true(child_signal(&c));
+			assert_true(child_await(&c));
+			assert_int_equal(target_watch_read(w, note_loss, NULL), 0);
+		}
+		assert_true(child_signal(&c));
+		assert_int_equal(child_end(&c), 0);
+		p = (struct pollfd){ .fd = target_watch_fd(w), .events = POLLIN };
+		while (losses.events < FLOODS * 1000 && poll(&p, 1, PATIENCE_MS) > 0)
+			assert_int_equal(target_watch_read(w, note_loss, NULL), 0);
+		target_watch_free(w);
+		assert_true(losses.events >= FLOODS * 1000);
+		assert_true(losses.least_ns >= NS_PER_SEC);
+	}
+	scratch_remove(&scratch);
+}
+
+/* All on one CPU, so that one ring loses it and tells so. */
+static int lose_a_fork(struct child *me, void *arg)
+{
+	int go[2];
+	char byte;
+	pid_t pid;
+
+	if (!stay_on_one_cpu() || pipe(go) || !child_signal(me) || !child_await(me))
+		return 1;
+	flood(arg);
+	pid = fork();
+	if (!pid) {
+		close(go[1]);
+		_exit(read(go[0], &byte, 1) || map_code(arg) == MAP_FAILED);
+	}
+	if (!child_signal(me) || !child_await(me) || map_code(arg) == MAP_FAILED ||
+	    !child_signal(me) || !child_await(me))
+		return 1;
+	close(go[1]);
+	return waitpid(pid, NULL, 0) != pid;
+}
+
+static void a_child_whose_fork_was_lost_is_watched(void **state)
+{
+	struct scratch scratch;
+	struct target_watch *w;
+	struct child c;
+	char path[512];
+	size_t of_child = 0;
+
+	(void)state;
+	scratch_make(&scratch);
+	write_page(scratch_path(&scratch, "planted.so", path));
+	c = child_start(lose_a_fork, path);
+	assert_true(child_await(&c));
+	w = watch(c.pid);
+	for (int i = 0; i < 2; i++) {		/* to lose; to tell so */
+		assert_true(child_signal(&c));
+		assert_true(child_await(&c));
+		assert_int_equal(target_watch_read(w, note, &events), 0);
+	}
+	assert_true(read_until_missed(w, 1000));
+	events.n = 0;
+	assert_true(child_signal(&c));
+	assert_int_equal(child_end(&c), 0);
+	assert_true(read_until(w, TARGET_EXIT, c.pid));
+	for (size_t i = 0; i < events.n; i++)
+		of_child += events.ev[i].kind == TARGET_MMAP && events.ev[i].pid != c.pid &&
+			    events.ev[i].root == c.pid;
+	assert_int_equal(of_child, 1);
+	target_watch_free(w);
+	scratch_remove(&scratch);
+}
+
+/* Forks, and has it end while the ring is full. */
+static int lose_an_exit(struct child *me, void *arg)
+{
+	int go[2];
+	char byte;
+	pid_t pid;
+
+	if (!stay_on_one_cpu() || pipe(go) || !child_signal(me) || !child_await(me))
+		return 1;
+	pid = fork();
+	if (!pid) {
+		close(go[1]);
+		_exit((int)read(go[0], &byte, 1));
+	}
+	if (!child_signal(me) || !child_await(me))
+		return 1;
+	flood(arg);
+	close(go[1]);
+	return waitpid(pid, NULL, 0) != pid || !child_signal(me) || !child_await(me) ||
+	       map_code(arg) == MAP_FAILED || !child_signal(me) || !child_await(me);
+}
+
+static void a_child_whose_end_was_lost_ends(void **state)
+{
+	struct scratch scratch;
+	struct target_watch *w;
+	struct child c;
+	char path[512];
+	int forked;
+
+	(void)state;
+	if (!is_root())
+		skip();		/* of threads' events the watch keeps no list */
+	scratch_make(&scratch);
+	write_page(scratch_path(&scratch, "planted.so", path));
+	c = child_start(lose_an_exit, path);
+	assert_true(child_await(&c));
+	w = watch(c.pid);
+	for (int i = 0; i < 3; i++) {		/* to fork; to lose; to tell so */
+		assert_true(child_signal(&c));
+		assert_true(child_await(&c));
+		assert_int_equal(target_watch_read(w, note, &events), 0);
+	}
+	forked = find(&events, 0, TARGET_FORK, c.pid, NULL);
+	assert_true(forked >= 0);
+	assert_true(read_until_missed(w, 1000));
+	assert_true(read_until(w, TARGET_EXIT, events.ev[forked].child));
+	assert_true(child_signal(&c));
+	assert_int_equal(child_end(&c), 0);
+	assert_true(read_until(w, TARGET_EXIT, c.pid));
+	assert_int_equal(count(&events, TARGET_EXIT, events.ev[forked].child, NULL), 1);
+	target_watch_free(w);
+	scratch_remove(&scratch);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_full_ring_lost_is_counted),
+		cmocka_unit_test(losses_are_told_together_once_a_second),
+		cmocka_unit_test(a_child_whose_fork_was_lost_is_watched),
+		cmocka_unit_test(a_child_whose_end_was_lost_ends),
+	};
+
+	return cmocka_run_group_tests_name("target_lost", tests, NULL, NULL);
+}
