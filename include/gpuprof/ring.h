@@ -33,7 +33,7 @@
 #define GP_RING_SLOTS 4
 #define GP_RING_HEAD_BYTES 4096u		/* of any page size: data begins at data_offset */
 #define GP_RING_BYTES_MIN 65536u
-#define GP_RING_BYTES_MAX (256u << 20)
+#define GP_RING_BYTES_MAX (16u << 20)
 #define GP_RING_RECORD_MAX 16384u		/* bytes, with the header */
 #define GP_RING_LEASE_NS 2000000000ull		/* what a reader adds to now when it renews */
 #define GP_RING_ABANDONED_NS (5 * GP_RING_LEASE_NS)	/* a slot whose lease ended so long ago is free */

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -359,6 +361,86 @@ static void what_is_no_sealed_ring_is_refused(void **state)
 	helper_ring_close(&r);
 }
 
+/* A file of that name in the root of a file system that is mounted nowhere; or -1. */
+static int open_decoy(void)
+{
+	int fs = fsopen("tmpfs", FSOPEN_CLOEXEC), root = -1, fd = -1;
+
+	if (fs >= 0 && !fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		root = fsmount(fs, FSMOUNT_CLOEXEC, 0);
+	if (root >= 0)
+		fd = openat(root, "memfd:" GP_RING_NAME, O_RDWR | O_CREAT | O_CLOEXEC, 0700);
+	close(root);
+	close(fs);
+	return fd;
+}
+
+static void what_only_has_the_name_of_a_ring_is_not_opened(void **state)
+{
+	int decoy = open_decoy(), huge = memfd_create(GP_RING_NAME, MFD_HUGETLB);
+
+	(void)state;
+	assert_int_equal(helper_source_find(getpid()), -ENOENT);
+	close(huge);
+	close(decoy);
+	if (decoy < 0 || huge < 0)
+		skip();
+}
+
+static uint64_t bytes_held(int fd)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	return (uint64_t)st.st_blocks * 512;
+}
+
+/* What a reader touches first is counted as its own. */
+static void memory_that_a_ring_does_not_use_is_not_touched(void **state)
+{
+	struct got got = { .in_order = true };
+	struct gp_ring_record *rec;
+	struct helper_source *s;
+	struct helper_ring r;
+
+	(void)state;
+	assert_int_equal(helper_ring_open(&r, 2 * GP_RING_BYTES_MAX, 1), -EINVAL);
+	assert_int_equal(helper_ring_open(&r, GP_RING_BYTES_MAX, 1), 0);
+	s = reader(&r, ALL);
+	assert_non_null(s);
+	assert_true(bytes_held(r.fd) < RING);
+	rec = (void *)((char *)r.head + r.data_offset);
+	*rec = (struct gp_ring_record){ .kind = GP_RING_PAD, .stamp = gp_ring_stamp(0) };
+	r.head->slot[0].written = GP_RING_BYTES_MAX;
+	assert_int_equal(helper_source_read(s, take, &got), -EBADMSG);
+	assert_true(bytes_held(r.fd) < RING);
+	helper_source_close(s);
+	helper_ring_close(&r);
+}
+
+/* The reader before was killed, and what it did not read is there still. */
+static void nothing_is_left_of_what_another_did_not_read(void **state)
+{
+	struct got got = { .in_order = true };
+	struct helper_source *s;
+	struct helper_ring r;
+
+	(void)state;
+	assert_int_equal(helper_ring_open(&r, RING, 1), 0);
+	s = reader(&r, ALL);
+	look(&r);
+	send_numbers(&r, 1, 100);
+	helper_source_close(s);
+	s = reader(&r, ALL);
+	assert_non_null(s);
+	for (const char *at = (char *)r.head + r.data_offset; at < (char *)r.head + r.data_offset + RING; at++)
+		assert_int_equal(*at, 0);
+	assert_int_equal(helper_source_read(s, take, &got), 1);
+	assert_int_equal(got.n, 0);
+	helper_source_close(s);
+	helper_ring_close(&r);
+}
+
 static int take_any(void *ctx, uint16_t kind, const void *payload, size_t len)
 {
 	volatile const char *p = payload;
@@ -431,6 +513,9 @@ int main(void)
 		cmocka_unit_test(threads_that_write_at_once_never_mix),
 		cmocka_unit_test(it_is_found_in_another_process_and_gone_with_it),
 		cmocka_unit_test(what_is_no_sealed_ring_is_refused),
+		cmocka_unit_test(what_only_has_the_name_of_a_ring_is_not_opened),
+		cmocka_unit_test(memory_that_a_ring_does_not_use_is_not_touched),
+		cmocka_unit_test(nothing_is_left_of_what_another_did_not_read),
 		cmocka_unit_test(whatever_is_written_there_reading_ends_well),
 		cmocka_unit_test(a_record_beyond_what_was_written_breaks_the_ring),
 	};

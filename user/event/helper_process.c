@@ -379,11 +379,11 @@ int helper_process_seek(struct helper_process *p, uint64_t now_ns, unsigned int 
 /* Is its ring still that of the program that it runs? An exec closes it. */
 static bool has_changed(const struct helper_process *p)
 {
-	int fd = helper_search_again(p->pidfd, p->number);
-	bool same = fd >= 0 ? helper_source_is(p->source, fd) : fd != -EBADF;
+	int fd = helper_search_again(p->who.pid, p->number);
+	bool same = fd >= 0 ? helper_source_is(p->source, fd) : fd != -ENOENT;
 
 	io_close(&fd);
-	return !same;
+	return !same && !helper_process_is_gone(p);	/* then the number may be another's */
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */

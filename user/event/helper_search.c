@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* See the header. A descriptor is fetched by a pidfd that was opened before its name was looked at. */
+/*
+ * See the header. A name says little: a file of FUSE can have it, and opening, reading or closing that
+ * would wait for whoever serves it. So a descriptor is first held as a path, which asks no file system;
+ * what is in memory is then opened anew.
+ */
 #include "event/helper_search.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -68,28 +75,75 @@ void helper_search_stop(struct helper_search *s)
 	s->dir = NULL;
 }
 
-int helper_search_again(int pidfd, int number)
+int helper_search_again(pid_t pid, int number)
 {
-	int fd = (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
+	char path[64];
+	int fd;
 
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, number);
+	fd = open(path, O_PATH | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
+}
+
+/* Asks no file system. */
+static bool look(int fd, struct statx *out)
+{
+	return !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, out);
+}
+
+static bool are_on_one_device(const struct statx *a, const struct statx *b)
+{
+	return a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor;
+}
+
+bool helper_search_is_same(int fd, int other)
+{
+	struct statx a, b;
+
+	return look(fd, &a) && look(other, &b) && are_on_one_device(&a, &b) && a.stx_ino == b.stx_ino;
+}
+
+/* Of small pages, as memfds are made of: of huge ones there may be none left to give. */
+static bool is_memory(int fd)
+{
+	int own = memfd_create("gpuprof", MFD_CLOEXEC);
+	struct statx a, b;
+	bool is = own >= 0 && look(fd, &a) && look(own, &b) && are_on_one_device(&a, &b);
+
+	io_close(&own);
+	return is;
+}
+
+/* Takes path_fd. What has a lease is not waited for. */
+static int open_memory(int path_fd)
+{
+	char path[64];
+	int fd = -1, err = ENOENT;
+
+	if (is_memory(path_fd)) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
+		fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+		err = errno;
+	}
+	io_close(&path_fd);
+	return fd < 0 ? -err : fd;
 }
 
 /* The entry's name is a ring's. 1 or -errno. */
 static int fetch(const struct helper_search *s, pid_t pid, const char *name, struct helper_found *out)
 {
+	int path_fd;
+
 	*out = (struct helper_found){ .number = atoi(name), .fd = -1,
 				      .pidfd = (int)syscall(SYS_pidfd_open, pid, 0) };
 	if (out->pidfd < 0)
 		return -errno;
-	if (is_ring_link(dirfd(s->dir), name))	/* by now another process may have the pid */
-		out->fd = helper_search_again(out->pidfd, out->number);
-	else
-		out->fd = -EBADF;
+	path_fd = openat(dirfd(s->dir), name, O_PATH | O_CLOEXEC);
+	out->fd = path_fd < 0 ? -errno : open_memory(path_fd);
 	if (out->fd >= 0)
 		return 1;
 	io_close(&out->pidfd);
-	return out->fd == -EBADF ? -ENOENT : out->fd;	/* closed meanwhile */
+	return out->fd;
 }
 
 int helper_search(struct helper_search *s, pid_t pid, uint64_t now_ns, unsigned int *left,

@@ -2,8 +2,8 @@
 /*
  * Looks for a helper's ring among the descriptors of a process, a few at a time: a process may have
  * a hundred thousand of them, and a host ten thousand processes. Often while the process is new, then
- * ever less. Whatever has the name of a ring is found; whether it is one is for helper_source_open to
- * check. Knows nothing of what is in it.
+ * ever less. What is found has the name of a ring and is memory, so that it makes nobody wait; whether it
+ * is one is for helper_source_open to check. Knows nothing of what is in it.
  */
 #ifndef EVENT_HELPER_SEARCH_H
 #define EVENT_HELPER_SEARCH_H
@@ -33,7 +33,8 @@ void helper_search_soon(struct helper_search *s);	/* as if the process were new 
 void helper_search_hurry(struct helper_search *s);	/* it is due, and then goes on as before */
 void helper_search_stop(struct helper_search *s);
 
-/* The descriptor of that number now: the caller's to close; or -errno: -EBADF: it has none, -ESRCH. */
-int helper_search_again(int pidfd, int number);
+/* What has that number now, as a path (O_PATH): the caller's to close; or -errno: -ENOENT: nothing has. */
+int helper_search_again(pid_t pid, int number);
+bool helper_search_is_same(int fd, int other);	/* file; either may be a path */
 
 #endif

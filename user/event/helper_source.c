@@ -19,7 +19,7 @@
 #include "event/helper_search.h"
 
 #define FDS_MAX (1u << 20)	/* looked at in one process */
-#define READ_MAX (16u << 20)	/* bytes at a time: a helper's ring is smaller */
+#define READ_MAX GP_RING_BYTES_MAX	/* bytes at a time */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
 struct helper_source {
@@ -106,8 +106,18 @@ static bool may_take(const struct gp_ring_slot *slot, uint64_t now_ns, uint32_t 
 	return !*owner || (lease_ns && now_ns > lease_ns && now_ns - lease_ns > GP_RING_ABANDONED_NS);
 }
 
+/* Who had the slot before may have left stamps. Pages that nobody has touched stay so: they would be
+ * ours. */
+static int clear(const struct helper_source *s)
+{
+	return fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, s->data - (char *)s->head,
+			 (off_t)s->ring_bytes) ? -errno : 0;
+}
+
 static int take_slot(struct helper_source *s, uint32_t kinds, uint64_t now_ns)
 {
+	int err;
+
 	while (!s->me)
 		if (getrandom(&s->me, sizeof(s->me), 0) < 0)
 			return -errno;
@@ -126,7 +136,9 @@ static int take_slot(struct helper_source *s, uint32_t kinds, uint64_t now_ns)
 	s->read = __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE) & ~7ull;
 	for (int k = 0; k < GP_RING_KINDS; k++)
 		s->lost[k] = __atomic_load_n(&s->slot->lost[k], __ATOMIC_RELAXED);
-	memset(s->data, 0, s->ring_bytes);	/* who had the slot before may have left stamps */
+	err = clear(s);
+	if (err)
+		return err;
 	__atomic_store_n(&s->slot->lease_ns, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&s->slot->read, s->read, __ATOMIC_RELEASE);
 	__atomic_store_n(&s->slot->kinds, kinds, __ATOMIC_RELEASE);
@@ -189,10 +201,7 @@ void helper_source_wake(struct helper_source *s)
 
 bool helper_source_is(const struct helper_source *s, int fd)
 {
-	struct stat ours, theirs;
-
-	return !fstat(s->fd, &ours) && !fstat(fd, &theirs) && ours.st_dev == theirs.st_dev &&
-	       ours.st_ino == theirs.st_ino;
+	return helper_search_is_same(s->fd, fd);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -214,11 +223,9 @@ static int read_record(struct helper_source *s, uint64_t limit,
 		return 0;
 	memcpy(&rec, shared, sizeof(rec));
 	bytes = rec.units ? rec.units * 8ull : left;
-	if (bytes > left || bytes > limit)
+	if (bytes > left || bytes > limit || bytes > GP_RING_RECORD_MAX || bytes < sizeof(rec))
 		return -EBADMSG;
 	if (rec.units) {
-		if (bytes > GP_RING_RECORD_MAX || bytes < sizeof(rec))
-			return -EBADMSG;
 		memcpy(s->copy, shared + 1, bytes - sizeof(rec));
 		if (fn(ctx, rec.kind, s->copy, bytes - sizeof(rec)))
 			return 0;

@@ -17,7 +17,7 @@
 struct helper_source;
 
 /* A descriptor of what has the name of a ring in process pid, or -errno: -ENOENT: it has none, -EPERM,
- * -ESRCH. Not logged. Whatever it is: reading it before helper_source_open has checked it may hang. */
+ * -ESRCH. Not logged. It is memory, of which nothing else is known yet. */
 int helper_source_find(pid_t pid);
 
 /* What the helper of a process says of itself, without becoming its reader. 0; -errno as above, or
@@ -38,7 +38,7 @@ int helper_source_renew(struct helper_source *s, uint64_t now_ns);
 void helper_source_wake(struct helper_source *s);	/* the helper hands on what it has, now */
 
 /* Is fd the same file? It is not if the process has executed another program. */
-bool helper_source_is(const struct helper_source *s, int fd);
+bool helper_source_is(const struct helper_source *s, int fd);	/* which may be a path */
 
 /* Hands on what is complete, oldest first. 1: all of it; 0: a record is being written (or fn said
  * no, or it was more at once than a helper's ring holds), go on later; -EBADMSG: the ring is broken, nothing more can be read of it. fn: non-zero keeps
