@@ -201,6 +201,16 @@ static void calls_that_launched_while_nobody_recorded_are_counted_once(void **st
 	assert_int_equal(counts_of(m).untold, 4);
 	call(m, 7, L, 70 * MS, 71 * MS);
 	assert_int_equal(counts_of(m).untold, 4);
+	unseen(m, 80 * MS, 100 * MS);
+	push(m, (struct event){ .kind = EVENT_ENTER, .pid = 7, .tid = 8, .seq = 8, .func = C,
+				.start_ns = BASE + 85 * MS });
+	call(m, 9, C, 85 * MS, 86 * MS);
+	assert_int_equal(counts_of(m).untold, 5);
+	push(m, (struct event){ .kind = EVENT_ENTER, .pid = 7, .tid = 8, .seq = 10, .func = C,
+				.start_ns = BASE + 90 * MS });
+	push(m, (struct event){ .kind = EVENT_OPEN, .pid = 7, .tid = 8, .seq = 10, .func = C,
+				.start_ns = BASE + 90 * MS, .end_ns = BASE + 100 * MS });
+	assert_int_equal(counts_of(m).untold, 6);
 	model_free(m);
 }
 

@@ -24,7 +24,9 @@ void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 	if (b->last_gap != CLASS_OTHER)
 		timeline_add(&t->timeline, &m->timelines, &(struct timeline_span){
 			num_max(cursor_ns, b->base), start, b->last_gap, TIMELINE_NO_FUNC, false });
-	unseen_note_call(m, t->process, start, class);
+	/* Once: one with two records has come before, as ENTER. */
+	if (ev->kind == EVENT_CALL || ev->kind == EVENT_OPEN)
+		unseen_note_call(m, t->process, start, class);
 	if (class != CLASS_OTHER)
 		timeline_add(&t->timeline, &m->timelines, &(struct timeline_span){
 			start, b->cursor, (uint8_t)class, ev->func,
