@@ -116,6 +116,30 @@ static void a_process_that_waits_for_another_is_found(void **state)
 	model_free(m);
 }
 
+/* It allocated before the interval in which it ends. */
+static void what_was_not_freed_is_counted_whenever_it_was_allocated(void **state)
+{
+	struct model *m = session(BASE);
+	struct findings f = { 0 };
+
+	(void)state;
+	model_use_intervals(m);
+	push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 12, .dir = MEMORY_ALLOC, .address = 4096,
+				.func = MEMORY_KIND_DEVICE, .has = HAS_BYTES, .bytes = 3ull << 30,
+				.start_ns = BASE + 5 * MS });
+	one_work(m, 12, 1, (const double[]){ 1, 2, 2, 40 });
+	push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + 15 * SECOND });
+	model_cut(m, BASE + 15 * SECOND);
+	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 12, .tid = 12, .seq = 1,
+				.end_ns = BASE + 16 * SECOND });
+	assert_int_equal(findings_read(&f, m, model_now(m)), 0);
+	assert_int_equal(f.all.n, 1);
+	assert_string_equal(f.all.v[0].name, "never-freed");
+	assert_has(&f.all.v[0].evidence, "3.0 GiB in 1 allocation,");
+	findings_free(&f);
+	model_free(m);
+}
+
 static void failed(struct model *m, uint32_t seq, int32_t result, bool device_1)
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 1000 + seq, .device = device_1 };
@@ -265,6 +289,7 @@ int main(void)
 		cmocka_unit_test(findings_of_a_session_are_its_gaps),
 		cmocka_unit_test(memory_that_was_never_freed_is_found_when_the_process_has_ended),
 		cmocka_unit_test(a_process_that_waits_for_another_is_found),
+		cmocka_unit_test(what_was_not_freed_is_counted_whenever_it_was_allocated),
 		cmocka_unit_test(calls_after_which_all_fail_are_told_once_and_first),
 		cmocka_unit_test(whatever_happens_shares_of_a_book_are_at_most_all_of_it),
 	};

@@ -80,6 +80,7 @@ static void the_examples_of_the_header(void **state)
 		assert_int_equal(s->allocs, examples[i].allocs);
 		assert_int_equal(s->frees, examples[i].frees);
 		assert_int_equal(s->live_bytes, examples[i].live);
+		assert_int_equal(s->live, examples[i].live / 10);
 		assert_int_equal(s->peak_bytes, examples[i].peak);
 		assert_int_equal(s->frees_before, examples[i].before);
 		assert_int_equal(memory_book_rows(b), 1);
@@ -117,6 +118,32 @@ static void stacks_are_parts_of_their_device_and_kind(void **state)
 	memory_book_cut(b);
 	assert_int_equal(row(b, MEMORY_NO_DEVICE, MEMORY_KIND_DEVICE)->peak_bytes, 10);
 	assert_int_equal(row(b, MEMORY_NO_DEVICE, MEMORY_KIND_DEVICE)->allocs, 0);
+	memory_book_free(b);
+}
+
+/* One of before anybody looked, one seen: no cut forgets them, nor does the program's end. */
+static void how_many_live_is_known_whatever_was_counted(void **state)
+{
+	struct memory_act again = RECORD(A, 1, 15), seen = RECORD(A, 2, 16), freed = RECORD(F, 1, 30);
+	struct memory_book *b = book();
+	const struct memory_sums *s;
+
+	(void)state;
+	again.again = true;
+	assert_int_equal(memory_book_push(b, &again), 0);
+	assert_int_equal(memory_book_push(b, &seen), 0);
+	assert_int_equal(memory_book_settle(b, BASE + 20 * MS), 0);
+	s = row(b, 0, MEMORY_KIND_DEVICE);
+	assert_int_equal(s->allocs, 1);
+	assert_int_equal(s->live, 2);
+	memory_book_cut(b);
+	assert_int_equal(memory_book_push(b, &freed), 0);
+	assert_int_equal(memory_book_settle(b, UINT64_MAX), 0);
+	assert_int_equal(s->live, 1);
+	memory_book_end(b);
+	assert_int_equal(s->live, 0);
+	assert_int_equal(s->leaked, 1);
+	assert_int_equal(s->leaked_bytes, 10);
 	memory_book_free(b);
 }
 
@@ -303,6 +330,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_examples_of_the_header),
 		cmocka_unit_test(stacks_are_parts_of_their_device_and_kind),
+		cmocka_unit_test(how_many_live_is_known_whatever_was_counted),
 		cmocka_unit_test(what_there_is_no_room_for_is_counted),
 		cmocka_unit_test(calls_alone_tell_all),
 		cmocka_unit_test(records_alone_tell_all),

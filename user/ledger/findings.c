@@ -169,7 +169,7 @@ static void read_memory(struct finding_book *b, const struct model *m)
 			continue;
 		b->peak_bytes = num_add(b->peak_bytes, s->peak_bytes);
 		b->leaked_bytes = num_add(b->leaked_bytes, num_add(s->live_bytes, s->leaked_bytes));
-		b->leaks += s->allocs > s->frees ? s->allocs - s->frees : 0;
+		b->leaks += s->live + s->leaked;
 	}
 }
 

@@ -126,6 +126,7 @@ static void release(struct memory_book *b, const struct alloc *a, bool count)
 
 	while ((sums = next_sums(b, &group))) {
 		sums->live_bytes -= a->bytes;
+		sums->live--;
 		sums->frees += count;
 	}
 }
@@ -188,6 +189,7 @@ static int apply_alloc(struct memory_book *b, const struct memory_act *act)
 		sums->unsized += !act->has_bytes;
 		sums->untracked += !tracked;
 		sums->live_bytes += tracked ? bytes : 0;
+		sums->live += tracked;
 		sums->peak_bytes = num_max(sums->peak_bytes, sums->live_bytes);
 	}
 	return 0;
@@ -426,6 +428,8 @@ void memory_book_end(struct memory_book *b)
 		while ((sums = next_sums(b, &group))) {
 			sums->leaked_bytes += b->allocs.v[slot->value].bytes;
 			sums->live_bytes -= b->allocs.v[slot->value].bytes;
+			sums->leaked++;
+			sums->live--;
 		}
 	}
 	b->room->left += b->live.n;

@@ -50,8 +50,9 @@ struct memory_sums {
 	bool by_stack;			/* a part of what the one with this device and kind has */
 	uint64_t stack;
 	uint64_t live_bytes, peak_bytes;
+	uint64_t live;			/* allocations, of live_bytes */
 	uint64_t allocs, frees, failed;
-	uint64_t leaked_bytes;		/* that lived when the process's program ended before */
+	uint64_t leaked_bytes, leaked;	/* that lived when the process's program ended before */
 	uint64_t frees_before;		/* of what was allocated before anybody looked: size unknown */
 	uint64_t unsized;		/* allocations whose bytes are not known: in no sum */
 	uint64_t untracked;		/* that nobody can tell when they are freed: in allocs alone */
