@@ -19,6 +19,13 @@ enum {
 	CUPTI_ERROR_UNKNOWN = 999,
 };
 
+/* The domain of callbacks about resources, and two of them. */
+enum {
+	DOMAIN_RESOURCE = 3,
+	RESOURCE_NODE_CREATED = 13,
+	RESOURCE_NODE_CLONED = 20,
+};
+
 enum {
 	KIND_MEMCPY = 1,
 	KIND_MEMSET = 2,
@@ -114,6 +121,17 @@ struct cupti_api {
 	uint32_t pid, tid, correlation, result;
 };
 
+struct cupti_graph_data {
+	void *graph, *original_graph, *node, *original_node;
+	int node_type;
+	uint32_t pad;
+	void *dependency, *exec;
+};
+
+struct cupti_resource_data {
+	void *context, *handle, *descriptor;
+};
+
 _Static_assert(sizeof(struct cupti_kernel) == 216, "kernel of 13.0");
 _Static_assert(offsetof(struct cupti_kernel, correlation) == 92, "kernel");
 _Static_assert(offsetof(struct cupti_kernel, name) == 104, "kernel");
@@ -137,6 +155,8 @@ int cuptiGetResultString(int result, const char **text);
 int cuptiGetTimestamp(uint64_t *ns);
 int cuptiSubscribe(void **subscriber, cupti_callback_fn callback, void *ctx);
 int cuptiUnsubscribe(void *subscriber);
+int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, uint32_t cbid);
+int cuptiGetGraphNodeId(void *node, uint64_t *id);
 int cuptiSetThreadIdType(int type);
 int cuptiActivityRegisterCallbacks(cupti_request_fn request, cupti_complete_fn complete);
 int cuptiActivityEnable(uint32_t kind);

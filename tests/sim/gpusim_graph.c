@@ -12,6 +12,7 @@ struct gpusim_graph {
 	struct gpusim_slot slot;
 	size_t count, room;
 	struct gpusim_work *works;
+	uint64_t *nodes; /* their numbers */
 };
 
 struct gpusim_graph_exec {
@@ -29,18 +30,37 @@ static struct gpusim_pool exec_pool = GPUSIM_POOL(execs);
 static uint32_t execs_made;
 static uint64_t nodes_made;
 
+static uint64_t make_node(uint64_t original)
+{
+	const struct gpusim_tracer *tracer = gpusim_trace_listener();
+	struct gpusim_trace_node node = { .node = ++nodes_made };
+
+	/* As CUPTI does: a clone is made, and then said to be one. */
+	if (tracer)
+		tracer->node(&node);
+	node.original = original;
+	if (tracer && original)
+		tracer->node(&node);
+	return node.node;
+}
+
 int gpusim_graph_append(struct gpusim_graph *graph, const struct gpusim_work *work)
 {
 	size_t room = graph->room ? 2 * graph->room : 16;
 	struct gpusim_work *works;
+	uint64_t *nodes;
 
 	if (graph->count == graph->room) {
 		works = realloc(graph->works, room * sizeof(*works));
-		if (!works)
+		if (works)
+			graph->works = works;
+		nodes = works ? realloc(graph->nodes, room * sizeof(*nodes)) : NULL;
+		if (!nodes)
 			return GPUSIM_OUT_OF_MEMORY;
-		graph->works = works;
+		graph->nodes = nodes;
 		graph->room = room;
 	}
+	graph->nodes[graph->count] = make_node(0);
 	graph->works[graph->count++] = *work;
 	return GPUSIM_OK;
 }
@@ -90,6 +110,7 @@ int gpusim_graph_destroy(struct gpusim_graph *graph)
 	known = gpusim_pool_has(&graph_pool, graph);
 	if (known) {
 		free(graph->works);
+		free(graph->nodes);
 		gpusim_pool_give(graph);
 	}
 	gpusim_unlock();
@@ -112,7 +133,8 @@ static int instantiate_locked(const struct gpusim_graph *graph, struct gpusim_gr
 	exec->count = graph->count;
 	exec->id = ++execs_made;
 	exec->first_node = nodes_made + 1;
-	nodes_made += graph->count;
+	for (size_t i = 0; i < graph->count; i++)
+		make_node(graph->nodes[i]);
 	*out = exec;
 	return GPUSIM_OK;
 }

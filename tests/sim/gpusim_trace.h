@@ -37,10 +37,16 @@ struct gpusim_trace_memory {
 	bool is_free;
 };
 
+struct gpusim_trace_node {
+	uint64_t node;
+	uint64_t original; /* 0: it is no clone */
+};
+
 struct gpusim_tracer {
 	void (*work)(const struct gpusim_trace_work *work); /* with the world's lock held */
 	void (*call)(const struct gpusim_trace_call *call);
 	void (*memory)(const struct gpusim_trace_memory *memory); /* with the world's lock held */
+	void (*node)(const struct gpusim_trace_node *node); /* the same: it came into a graph */
 };
 
 void gpusim_trace_to(const struct gpusim_tracer *tracer); /* NULL: nobody listens */

@@ -12,7 +12,8 @@
  * (its clock is set back by so much, 60 ms after it was first read), device=N (its buffers on the
  * device are used up after so many nodes of graphs: more have no times, until all is disabled and
  * enabled again), device!=N (disabling does not help), clock=US (its clock answers after so long),
- * vanish=N (each N-th record of a kernel is lost, and not counted as dropped).
+ * vanish=N (each N-th record of a kernel is lost, and not counted as dropped), deaf (its callbacks
+ * cannot be enabled).
  */
 #ifndef LIBCUPTI_H
 #define LIBCUPTI_H
@@ -31,7 +32,7 @@ struct cupti_version {
 
 struct cupti_faults {
 	uint64_t drop, vanish, zero, late_ms, back_ms, device, clock_us;
-	bool withhold, reorder, busy, refuse, hang, unusable, device_stays;
+	bool withhold, reorder, busy, refuse, hang, unusable, device_stays, deaf;
 };
 
 const struct cupti_version *cupti_version(void);
@@ -54,6 +55,11 @@ bool cupti_record_graph(union cupti_record *rec, const struct gpusim_trace_work 
 void cupti_record_forget_times(union cupti_record *rec);
 void cupti_record_memory(union cupti_record *rec, const struct gpusim_trace_memory *memory);
 bool cupti_record_call(union cupti_record *rec, const struct gpusim_trace_call *call); /* is one */
+
+/* Its one subscriber and what it is called for. */
+bool cupti_callback_is_any(void);
+void cupti_callback_node(const struct gpusim_trace_node *node);
+void cupti_listen(void); /* to what is wanted now: records or callbacks */
 
 /* Records wait until ready_ns of CLOCK_MONOTONIC; any thread. */
 void cupti_queue_add(const union cupti_record *rec, uint64_t ready_ns);

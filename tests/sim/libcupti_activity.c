@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * libcupti.so.13, the simulated CUPTI: the activity API and its one subscriber. As in the real one
+ * libcupti.so.13, the simulated CUPTI: the activity API. As in the real one
  * the last callbacks that were registered are called, whoever registered them, and a thread of its
  * own completes buffers that are full.
  */
@@ -20,7 +20,6 @@ static uint64_t enabled; /* kinds, bits */
 static bool renewed; /* no kind of work was enabled meanwhile */
 static uint8_t single[2][CBIDS]; /* functions enabled one by one: runtime, driver */
 static bool any_single;
-static void *subscriber;
 static bool worker_started;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -77,7 +76,8 @@ static void on_memory(const struct gpusim_trace_memory *memory)
 	cupti_queue_add(&rec, memory->at_ns);
 }
 
-static const struct gpusim_tracer tracer = { .work = on_work, .call = on_call, .memory = on_memory };
+static const struct gpusim_tracer tracer = { .work = on_work, .call = on_call, .memory = on_memory,
+					      .node = cupti_callback_node };
 
 static void *work_for_ever(void *unused)
 {
@@ -139,37 +139,6 @@ int cuptiGetResultString(int result, const char **text)
 	return CUPTI_ERROR_INVALID_PARAMETER;
 }
 
-int cuptiSubscribe(void **out, cupti_callback_fn callback, void *ctx)
-{
-	int result = CUPTI_SUCCESS;
-
-	(void)ctx;
-	if (!out || !callback)
-		return CUPTI_ERROR_INVALID_PARAMETER;
-	if (cupti_faults()->unusable)
-		return CUPTI_ERROR_UNKNOWN;
-	pthread_mutex_lock(&lock);
-	if (subscriber || cupti_faults()->busy)
-		result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-	else
-		*out = subscriber = &subscriber;
-	pthread_mutex_unlock(&lock);
-	return result;
-}
-
-int cuptiUnsubscribe(void *whose)
-{
-	int result = CUPTI_ERROR_INVALID_PARAMETER;
-
-	pthread_mutex_lock(&lock);
-	if (subscriber && whose == subscriber) {
-		subscriber = NULL;
-		result = CUPTI_SUCCESS;
-	}
-	pthread_mutex_unlock(&lock);
-	return result;
-}
-
 int cuptiSetThreadIdType(int type)
 {
 	return type == 0 || type == 1 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
@@ -186,9 +155,17 @@ int cuptiActivityRegisterCallbacks(cupti_request_fn ask, cupti_complete_fn done)
 	return CUPTI_SUCCESS;
 }
 
+/* With the lock held. */
 static void listen(void)
 {
-	gpusim_trace_to(enabled || any_single ? &tracer : NULL);
+	gpusim_trace_to(enabled || any_single || cupti_callback_is_any() ? &tracer : NULL);
+}
+
+void cupti_listen(void)
+{
+	pthread_mutex_lock(&lock);
+	listen();
+	pthread_mutex_unlock(&lock);
 }
 
 static int switch_kind(uint32_t kind, bool on)

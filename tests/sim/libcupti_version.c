@@ -61,6 +61,8 @@ static void read_fault(const char *text)
 		faults.busy = true;
 	else if (strcmp(text, "refuse") == 0)
 		faults.refuse = true;
+	else if (strcmp(text, "deaf") == 0)
+		faults.deaf = true;
 	else if (strcmp(text, "hang") == 0)
 		faults.hang = true;
 	else

@@ -26,7 +26,7 @@ SIM_CORE := gpusim gpusim_context gpusim_stream gpusim_time gpusim_gate gpusim_d
 SIM_CUDA := libcuda_launch libcuda_memory libcuda_device libcuda_address libcuda_twins
 SIM_CUDART := libcudart_state libcudart_launch libcudart_stream libcudart_memory
 SIM_NCCL := libnccl_shared libnccl_submit libnccl_group libnccl_comm libnccl_collectives
-SIM_CUPTI := libcupti_activity libcupti_queue libcupti_record libcupti_version
+SIM_CUPTI := libcupti_activity libcupti_callback libcupti_queue libcupti_record libcupti_version
 SIM_NVML := libnvml libnvml_facts libnvml_board libnvml_device libnvml_state libnvml_event libnvml_gpm
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
 SIM_PRETRAIN := pretrain pretrain_loader pretrain_marks pretrain_step
@@ -257,10 +257,10 @@ $(filter-out $(SIM_GUEST),$(SIM_UNIT)): $(BUILD)/unit/%: tests/unit/%.c $(SIM_OU
 	$(Q)$(CC) $(SIM_CFLAGS) -O1 -o $@ $< -L$(SIM_OUT) -lgpusim -l:libnccl.so.2 -Wl,-rpath,'$$ORIGIN/../sim' -lcmocka -ldl
 
 # The helper inside a process of the simulation, read as gpuprof does.
-$(SIM_GUEST): $(BUILD)/unit/%: tests/unit/%.c $(TEST_LIB) $(TEST_HEADERS) $(LIB) $(BUILD)/libgpuprof.so \
+$(SIM_GUEST): $(BUILD)/unit/%: tests/unit/%.c $(TEST_LIB) $(TEST_HEADERS) $(LIB) $(HELPER_LIB) $(BUILD)/libgpuprof.so \
 		$(SIM_LIBS) $(addprefix $(SIM_OUT)/,$(SIM_PROGRAMS))
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -o $@ $< $(TEST_LIB) $(LIB) $(LDFLAGS) $(LDLIBS) -lcmocka
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -o $@ $< $(TEST_LIB) $(LIB) $(HELPER_LIB) $(LDFLAGS) $(LDLIBS) -lcmocka
 
 -include $(wildcard $(SIM_OUT)/*/*.d)
