@@ -27,7 +27,7 @@
 
 #include <stdint.h>
 
-#define GP_RING_VERSION 2	/* 1: slots had 13 kinds */
+#define GP_RING_VERSION 3	/* 1: slots had 13 kinds, 2: 14 and no room for more */
 #define GP_RING_TAG 0x676e697266707567ull	/* "gupfring", of this byte order */
 #define GP_RING_NAME "gpuprof-ring"		/* the memfd's, as /proc/PID/fd shows it */
 #define GP_RING_SLOTS 4
@@ -47,7 +47,7 @@
 #define GP_HELPER_FAILED 6	/* see `reason`, `code` */
 #define GP_HELPER_ENDED 7	/* the process has exited or forgotten us */
 
-/* Kinds of records. A new kind must reach: helper/send.c, event/ring_decode.c. */
+/* Kinds of records. A new kind must reach: who makes it, event/helper_decode.c, fuzz_helper. */
 #define GP_RING_PAD 1
 #define GP_RING_CLOCK 2		/* gp_ring_clock */
 #define GP_RING_NAME_IS 3	/* gp_ring_name: a number for a text, before its first use */
@@ -61,10 +61,13 @@
 #define GP_RING_RANGE 11	/* gp_ring_range */
 #define GP_RING_LOSS 12		/* gp_ring_loss */
 #define GP_RING_MEMORY 13	/* gp_ring_memory */
-#define GP_RING_KINDS 14
+#define GP_RING_NODE 14		/* gp_ring_node: of graphs, to whom GP_RING_WANT_SUBSCRIBED */
+#define GP_RING_KINDS 15
+#define GP_RING_KINDS_ROOM 22	/* slots have room for so many */
 
 /* What a reader may want beside kinds, in the same bits. */
 #define GP_RING_WANT_KINDS ((1u << GP_RING_KINDS) - 1)
+#define GP_RING_WANT_SUBSCRIBED (1u << 29)	/* CUPTI's callbacks too, which only one client can have */
 #define GP_RING_WANT_NODES (1u << 30)	/* of graphs each node; else whole graphs are enough */
 #define GP_RING_WANT_ALL_CALLS (1u << 31)	/* it knows of calls by GP_RING_API alone */
 
@@ -85,7 +88,7 @@ struct gp_ring_slot {
 	uint8_t pad[40];
 	/* the helper's */
 	uint64_t written;	/* bytes reserved, ever growing */
-	uint64_t lost[GP_RING_KINDS];	/* records without room, by kind */
+	uint64_t lost[GP_RING_KINDS_ROOM];	/* records without room, by kind */
 	uint64_t taken;		/* leases given: a name is sent once in each */
 };
 
@@ -108,6 +111,8 @@ struct gp_ring_head {
 	char reason[64];	/* what failed; 0-terminated */
 	char occupant[64];	/* who else uses CUPTI; "": nobody known */
 	char chained[48];	/* what became of GPUPROF_CHAIN_INJECTION; "": there is none */
+	uint64_t subscribed_ns;	/* since when we have CUPTI's callbacks; 0: we have not */
+	char unsubscribed[120];	/* why not, if they are wanted; "": they are not, or we have */
 	struct gp_ring_slot slot[GP_RING_SLOTS];
 };
 
@@ -123,11 +128,11 @@ static inline uint32_t gp_ring_stamp(uint64_t position)
 	return (uint32_t)(position >> 3) + 1;
 }
 
-_Static_assert(sizeof(struct gp_ring_slot) == 64 + 8 + 8 * GP_RING_KINDS + 8, "slot");
-_Static_assert(GP_RING_KINDS == 14, "another number moves what follows: raise GP_RING_VERSION");
+_Static_assert(sizeof(struct gp_ring_slot) == 256, "slot");
+_Static_assert(GP_RING_KINDS <= GP_RING_KINDS_ROOM, "more moves what follows: raise GP_RING_VERSION");
 _Static_assert(__builtin_offsetof(struct gp_ring_slot, written) == 64, "a cache line for each side");
 _Static_assert(sizeof(struct gp_ring_slot) % 64 == 0, "slots share no cache line");
-_Static_assert(__builtin_offsetof(struct gp_ring_head, slot) == 256, "head");
+_Static_assert(__builtin_offsetof(struct gp_ring_head, slot) == 384, "head");
 _Static_assert(sizeof(struct gp_ring_head) <= GP_RING_HEAD_BYTES, "head fits its page");
 _Static_assert(sizeof(struct gp_ring_record) == 8, "record header");
 

@@ -138,6 +138,14 @@ struct gp_ring_loss {
 	uint32_t pad;
 };
 
+struct gp_ring_node {			/* a node came into a graph */
+	uint64_t time_ns;	/* CLOCK_MONOTONIC of the target's time namespace */
+	uint64_t node;		/* as works have it in graph_node */
+	uint64_t original;	/* it is a clone of that node; 0: the call made it that tid was in */
+	uint32_t tid;
+	uint32_t pad;
+};
+
 _Static_assert(sizeof(struct gp_ring_clock) == 24, "clock");
 _Static_assert(sizeof(struct gp_ring_name) == 8, "name");
 _Static_assert(sizeof(struct gp_ring_device) == 72, "device");
@@ -149,5 +157,6 @@ _Static_assert(sizeof(struct gp_ring_api) == 40, "api");
 _Static_assert(sizeof(struct gp_ring_range) == 32, "range");
 _Static_assert(sizeof(struct gp_ring_memory) == 48, "memory");
 _Static_assert(sizeof(struct gp_ring_loss) == 32, "loss");
+_Static_assert(sizeof(struct gp_ring_node) == 32, "node");
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <cupti.h>
 
+#include "helper/cupti.h"
 #include "helper/records.h"
 
 #define CHECK(type, theirs, at, ours) \
@@ -96,3 +97,20 @@ _Static_assert(CUPTI_ACTIVITY_KIND_RUNTIME == CUPTI_RUNTIME, "kind");
 _Static_assert(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL == CUPTI_KERNEL, "kind");
 _Static_assert(CUPTI_ACTIVITY_KIND_MEMCPY2 == CUPTI_MEMCPY_PEER, "kind");
 _Static_assert(CUPTI_ACTIVITY_KIND_GRAPH_TRACE == CUPTI_GRAPH_TRACE, "kind");
+
+#define CHECK_POINTER(type, theirs, ours, field) \
+	_Static_assert(offsetof(type, theirs) == offsetof(ours, field) && \
+		       sizeof(((type *)0)->theirs) == sizeof(((ours *)0)->field), #type "." #theirs);
+CHECK_POINTER(CUpti_ResourceData, resourceDescriptor, struct cupti_resource, graph)
+CHECK_POINTER(CUpti_GraphData, node, struct cupti_graph, node)
+CHECK_POINTER(CUpti_GraphData, originalNode, struct cupti_graph, original)
+_Static_assert(CUPTI_CB_DOMAIN_RESOURCE == CUPTI_DOMAIN_RESOURCE, "domain");
+_Static_assert(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED == CUPTI_NODE_CREATED, "callback");
+_Static_assert(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED == CUPTI_NODE_CLONED, "callback");
+_Static_assert(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED == CUPTI_BUSY, "result");
+_Static_assert(__builtin_types_compatible_p(__typeof__(&cuptiGetGraphNodeId),
+					    CUptiResult (*)(CUgraphNode, uint64_t *)), "node_id");
+_Static_assert(__builtin_types_compatible_p(
+		       __typeof__(&cuptiEnableCallback),
+		       CUptiResult (*)(uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain,
+				       CUpti_CallbackId)), "enable_callback");

@@ -67,7 +67,8 @@ static void spawn(struct helper_run *r, const char *const *argv, const char *con
 		child(r, argv, environment);
 }
 
-void helper_run_start(struct helper_run *r, const char *const *argv, const char *const *environment)
+void helper_run_wanting(struct helper_run *r, uint32_t wants, const char *const *argv,
+			const char *const *environment)
 {
 	static const char *const ours[] = { "CUDA_INJECTION64_PATH", "build/libgpuprof.so",
 					    "NVTX_INJECTION64_PATH", "build/libgpuprof.so",
@@ -85,9 +86,14 @@ void helper_run_start(struct helper_run *r, const char *const *argv, const char 
 		int fd = helper_source_find(r->pid);
 
 		if (fd >= 0)
-			r->source = helper_source_open(fd, r->pid, GP_RING_WANT_KINDS, 0);
+			r->source = helper_source_open(fd, r->pid, wants, 0);
 	}
 	assert_non_null(r->source);
+}
+
+void helper_run_start(struct helper_run *r, const char *const *argv, const char *const *environment)
+{
+	helper_run_wanting(r, GP_RING_WANT_KINDS, argv, environment);
 }
 
 static void keep_output(struct helper_run *r)

@@ -11,7 +11,7 @@ import sys
 import time
 
 STATES = ["none", "virgin", "arming", "awake", "drained", "yielded", "failed", "ended"]
-SLOTS, SLOT_BYTES, FIRST_SLOT = 4, 192, 256
+SLOTS, SLOT_BYTES, FIRST_SLOT = 4, 256, 384
 
 
 def page(pid):

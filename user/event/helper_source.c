@@ -254,6 +254,7 @@ static void end_texts(struct gp_ring_head *head)
 	head->reason[sizeof(head->reason) - 1] = '\0';
 	head->occupant[sizeof(head->occupant) - 1] = '\0';
 	head->chained[sizeof(head->chained) - 1] = '\0';
+	head->unsubscribed[sizeof(head->unsubscribed) - 1] = '\0';
 }
 
 void helper_source_head(const struct helper_source *s, struct gp_ring_head *out)

@@ -15,6 +15,7 @@
 #include "helper/calls.h"
 #include "helper/clock.h"
 #include "helper/names.h"
+#include "helper/subscribe.h"
 
 #define CLOCK_TRIES 20
 #define GRAPH_NODES_MAX 20000000ull	/* less than CUPTI's 250 buffers of 100,000 */
@@ -59,6 +60,7 @@ int collect_open(struct helper_ring *r, struct names *names)
 		collector.nodes_max = GRAPH_NODES_MAX;
 	collector.ring = r;
 	collector.names = names;
+	subscribe_open(r);
 	return collector.buffers.memory ? 0 : buffers_open(&collector.buffers);
 }
 
@@ -187,7 +189,7 @@ int collect_is_occupied(const struct cupti *c)
 	void *subscriber;
 	int code;
 
-	if (!c->subscribe || !c->unsubscribe)
+	if (!c->subscribe || !c->unsubscribe || subscribe_is_held())
 		return 0;
 	code = c->subscribe(&subscriber, on_callback, NULL);
 	if (!code)
@@ -225,6 +227,7 @@ static void tell_graphs(uint32_t kinds)
 static int enable(uint32_t kinds, const char **what)
 {
 	*what = "cuptiActivityEnable";
+	subscribe_follow(collector.cupti, kinds & GP_RING_WANT_SUBSCRIBED);
 	for (size_t i = 0; i < N_KINDS; i++) {
 		uint64_t bit = 1ull << kinds_of[i].cupti;
 		int code;
@@ -325,6 +328,7 @@ void collect_drain(uint32_t flag)
 		calls_disable(collector.cupti);
 	collector.calls = 0;
 	collector.all_calls = false;
+	subscribe_follow(collector.cupti, false);
 	collect_flush(flag);
 }
 
@@ -342,6 +346,7 @@ void collect_stand_down(void)
 
 void collect_forget(void)
 {
+	subscribe_forget();
 	collector.forgotten = true;	/* the lock may be held by a thread that is not here */
 }
 

@@ -16,7 +16,7 @@
 /* Makes buffers. 0 or -errno. */
 int collect_open(struct helper_ring *r, struct names *names);
 
-/* Is somebody else subscribed? 1: yes. 0: no, or it cannot be told. */
+/* Is somebody else subscribed? 1: yes. 0: no, we are, or it cannot be told. */
 int collect_is_occupied(const struct cupti *c);
 
 /* Registers our callbacks and enables what the ring's kinds need. 0, or CUPTI's code; *what: the

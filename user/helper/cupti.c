@@ -35,6 +35,8 @@ static const struct function functions[] = {
 	OPTIONAL("cuptiSetThreadIdType", set_thread_id_type),
 	OPTIONAL("cuptiSubscribe", subscribe),
 	OPTIONAL("cuptiUnsubscribe", unsubscribe),
+	OPTIONAL("cuptiEnableCallback", enable_callback),
+	OPTIONAL("cuptiGetGraphNodeId", node_id),
 	OPTIONAL("cuptiActivityEnableRuntimeApi", enable_runtime_api),
 	OPTIONAL("cuptiActivityEnableDriverApi", enable_driver_api),
 };
@@ -94,6 +96,7 @@ static void *find_library(struct cupti *c)
 	void *lib;
 
 	dl_iterate_phdr(on_object, &m);
+	c->was_mapped = *m.cupti;
 	if (*m.cupti) {
 		lib = try(c, "", m.cupti, RTLD_NOLOAD);
 		if (lib)

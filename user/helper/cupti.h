@@ -14,9 +14,23 @@
 
 #define CUPTI_OK 0
 #define CUPTI_BUSY 39		/* MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED: another client has subscribed */
+#define CUPTI_DOMAIN_RESOURCE 3	/* of callbacks; the numbers of two of them: */
+#define CUPTI_NODE_CREATED 13
+#define CUPTI_NODE_CLONED 20
 #define CUPTI_FLUSH_FORCED 1
 #define CUPTI_THREAD_ID_SYSTEM 1	/* API records name threads as gettid does */
 
+/* What a callback of the resource domain is told, and, of a graph, what that points to. */
+struct cupti_resource {
+	void *context, *handle;
+	const struct cupti_graph *graph;
+};
+struct cupti_graph {
+	void *graph, *original_graph;
+	void *node, *original;
+};
+
+typedef void (*cupti_callback_fn)(void *ctx, int domain, uint32_t cbid, const void *data);
 typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *bytes, size_t *max_records);
 typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
 				  size_t valid_bytes);
@@ -34,11 +48,13 @@ struct cupti {
 	/* NULL: the version has none. */
 	int (*result_string)(int result, const char **text);
 	int (*set_thread_id_type)(int type);
-	int (*subscribe)(void **subscriber, void (*callback)(void *, int, uint32_t, const void *),
-			 void *ctx);
+	int (*subscribe)(void **subscriber, cupti_callback_fn callback, void *ctx);
 	int (*unsubscribe)(void *subscriber);
+	int (*enable_callback)(uint32_t enable, void *subscriber, int domain, uint32_t cbid);
+	int (*node_id)(void *node, uint64_t *id);	/* as records have it; may be asked in a callback */
 	int (*enable_runtime_api)(uint32_t cbid, uint8_t enable);	/* 12.5: single functions */
 	int (*enable_driver_api)(uint32_t cbid, uint8_t enable);
+	bool was_mapped;	/* before us: somebody else may come to use it */
 	char path[256];		/* of the library, cut if need be */
 };
 
