@@ -99,6 +99,29 @@ evidence() { # EVIDENCE
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "graphs: --cupti subscribe: each node is of the call that was captured, from the first launch on" {
+	needs root bpf sim
+	graphs --by launch --cupti subscribe
+	assert_equal "$(evidence callback)" "$(in_graphs)"
+	run report_value r.json "sorted({(k['captured_in'], k['captured_tid'] > 0) for k in t['kernels'] if k['evidence']})"
+	assert_output "[('cudaLaunchKernel', True)]"
+	# Where callbacks cannot be had it is said, and goes on by order.
+	GPUSIM_CUPTI_FAULTS=deaf graphs --by launch --cupti subscribe
+	assert [ "$(evidence order)" -gt 1000 ]
+	assert_equal "$(evidence callback)" 0
+	grep -q "nodes of graphs are known by their order, as without --cupti subscribe: cuptiEnableCallback failed: CUPTI_ERROR_NOT_INITIALIZED" said
+}
+
+@test "graphs: --cupti subscribe: the same without probes, and from a capture" {
+	needs sim
+	rm -f ./*.log
+	env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" "$GPUPROF" record -o r.gpr \
+		--attach none --cupti subscribe -- "$SIM/mix" --graphs only --rounds 500 --pause-us 200
+	"$GPUPROF" report r.gpr --by launch --format json -o r.json
+	assert_equal "$(evidence callback)" "$(in_graphs)"
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "graphs: a report at intervals has whole ones, unless it is asked for nodes" {
 	needs root bpf sim
 	export GPUPROF_CUPTI="$SIM/libcupti.so.13"

@@ -7,9 +7,9 @@
 load ../lib/common
 
 # The profiler's windows saw all, and the books add up; t: the tables, by: ns of the ledger's buckets.
-profile() { # WHEN WINDOWS
-	GPUPROF_CUPTI=$SIM/libcupti.so.13 run --separate-stderr "$GPUPROF" stat --format json -o r.json -- \
-		"$SIM/client" "$1"
+profile() { # WHEN WINDOWS OPTIONS-OF-GPUPROF...
+	GPUPROF_CUPTI=$SIM/libcupti.so.13 run --separate-stderr "$GPUPROF" stat --format json -o r.json \
+		"${@:3}" -- "$SIM/client" "$1"
 	assert_success
 	assert_equal "${#lines[@]}" "$2"
 	for line in "${lines[@]}"; do
@@ -42,4 +42,11 @@ of_wall() { # EXPRESSION: of unknown, the share of wall time that is so
 	assert_output True
 	run report_value r.json '0 < sum(k["count"] for k in t["kernels"]) <= 800'
 	assert_output True
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "yields: --cupti subscribe leaves CUPTI to a profiler that may come, and says so" {
+	needs root bpf sim
+	profile during 1 --cupti subscribe
+	assert_regex "$stderr" "as without --cupti subscribe: CUPTI is left free for another client: probably torch.profiler"
 }

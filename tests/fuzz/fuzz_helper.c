@@ -75,6 +75,9 @@ static int push(void *ctx, const struct event *ev)
 	case EVENT_DEVICE:
 		check(ev->device && strlen(ev->device->uuid) <= DEVICE_UUID_LEN);
 		break;
+	case EVENT_NODE:
+		check(ev->entity && ev->entity != ev->address);
+		break;
 	case EVENT_UNSEEN:
 	case EVENT_MEMORY:
 		check(ev->end_ns >= ev->start_ns);

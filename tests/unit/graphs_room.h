@@ -26,7 +26,8 @@ struct play {
 
 static inline void begin_play(struct play *p)
 {
-	*p = (struct play){ .room = { GRAPHS_CALLS_MAX, GRAPHS_NODES_MAX }, .now_ns = SEC, .tid = 7 };
+	*p = (struct play){ .room = { GRAPHS_CALLS_MAX, GRAPHS_NODES_MAX, GRAPHS_MADE_MAX },
+			    .now_ns = SEC, .tid = 7 };
 	p->g = graphs_new(&p->room);
 	assert_non_null(p->g);
 }
@@ -36,6 +37,7 @@ static inline void end_play(struct play *p)
 	graphs_free(p->g);
 	assert_int_equal(p->room.calls_left, GRAPHS_CALLS_MAX);
 	assert_int_equal(p->room.nodes_left, GRAPHS_NODES_MAX);
+	assert_int_equal(p->room.made_left, GRAPHS_MADE_MAX);
 }
 
 /* Returns when it began. */

@@ -237,6 +237,44 @@ static void what_was_open_is_asked_when_it_is_known(void **state)
 	end_play(&p);
 }
 
+static uint32_t nothing(const void *ctx, uint32_t tid, uint64_t ns)
+{
+	(void)ctx;
+	(void)tid;
+	(void)ns;
+	return 0;
+}
+
+static void a_node_that_callbacks_tell_of_is_of_its_call_from_the_first_launch_on(void **state)
+{
+	const struct work w = { .kind = WORK_KIND_KERNEL, .has = WORK_HAS_GRAPH, .graph = 5,
+				.graph_node = 51, .grid = { 8, 1, 1 }, .block = { 32, 1, 1 } };
+	const struct event ev = { .kind = EVENT_WORK, .text = "relu", .work = &w };
+	const struct captured_call *c;
+	struct play p;
+	uint64_t began[2];
+	struct launch l;
+	int err;
+
+	(void)state;
+	begin_play(&p);
+	capture_two(&p, began);
+	for (uint64_t i = 0; i < 2; i++) {
+		graphs_push_node(p.g, &(struct event){ .entity = 40 + i, .tid = p.tid,
+						       .start_ns = began[i] + 5 });
+		graphs_push_node(p.g, &(struct event){ .entity = 50 + i, .address = 40 + i });
+	}
+	make(&p, 200, 100);
+	l = launch(&p, 200);
+	assert_int_equal(graphs_push_work(p.g, &ev, &l, &c, &err), EVIDENCE_PENDING);
+	assert_int_equal(graphs_find_node(p.g, 51, &c), EVIDENCE_PENDING);
+	graphs_settle(p.g, p.now_ns, nothing, NULL);
+	assert_int_equal(graphs_find_node(p.g, 51, &c), EVIDENCE_CALLBACK);
+	assert_int_equal(graphs_push_work(p.g, &ev, &l, &c, &err), EVIDENCE_CALLBACK);
+	assert_int_equal(c->start_ns, began[1]);
+	end_play(&p);
+}
+
 /* ---- random programs -------------------------------------------------------------------------- */
 
 #define NODES 6
@@ -381,6 +419,7 @@ int main(void)
 		cmocka_unit_test(updates_without_end_need_no_more_room),
 		cmocka_unit_test(graphs_that_were_there_before_are_unresolved),
 		cmocka_unit_test(what_was_open_is_asked_when_it_is_known),
+		cmocka_unit_test(a_node_that_callbacks_tell_of_is_of_its_call_from_the_first_launch_on),
 		cmocka_unit_test(what_is_said_is_true_whatever_is_lost),
 		cmocka_unit_test(any_calls_are_survived),
 	};

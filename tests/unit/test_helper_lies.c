@@ -170,6 +170,31 @@ static void what_is_to_come_is_invalid(void **state)
 	close_room(&r);
 }
 
+static void nodes_that_cannot_be_are_invalid(void **state)
+{
+	struct gp_ring_node node = { .time_ns = NOW - S, .node = 5, .tid = (uint32_t)getpid() };
+	struct room r;
+
+	(void)state;
+	open_room(&r, getpid());
+	give(&r, GP_RING_NODE, &node, sizeof(node));
+	assert_int_equal(r.n, 1);
+	assert_int_equal(r.last.kind, EVENT_NODE);
+	assert_int_equal(r.last.entity, 5);
+	assert_int_equal(r.last.tid, getpid());
+	assert_int_equal(r.last.start_ns, NOW - S);
+	give(&r, GP_RING_NODE, &node, sizeof(node) - 1);
+	node.original = 5;			/* of itself */
+	give(&r, GP_RING_NODE, &node, sizeof(node));
+	node.node = 0;
+	give(&r, GP_RING_NODE, &node, sizeof(node));
+	node = (struct gp_ring_node){ .time_ns = NOW + 3600 * S, .node = 6 };
+	give(&r, GP_RING_NODE, &node, sizeof(node));
+	assert_int_equal(r.n, 1);
+	assert_int_equal(counts_of(&r).invalid, 4);
+	close_room(&r);
+}
+
 static void times_that_cannot_be_are_invalid(void **state)
 {
 	struct room r;
@@ -230,6 +255,7 @@ int main(void)
 		cmocka_unit_test(a_thread_that_ended_is_known_by_who_saw_it),
 		cmocka_unit_test(invented_threads_are_bounded),
 		cmocka_unit_test(what_is_to_come_is_invalid),
+		cmocka_unit_test(nodes_that_cannot_be_are_invalid),
 		cmocka_unit_test(times_that_cannot_be_are_invalid),
 		cmocka_unit_test(functions_that_cannot_be_are_invalid),
 		cmocka_unit_test(any_function_number_of_any_domain_is_a_row_or_none),

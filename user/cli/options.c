@@ -296,6 +296,8 @@ static int check_measure(const struct options *o)
 		  "'--by stack' needs '--stacks': without it none are taken" },
 		{ o->stack_bytes != defaults.stack_bytes && !o->stacks,
 		  "'--stack-size' needs '--stacks': without it none are taken" },
+		{ o->cupti == CUPTI_SUBSCRIBE && o->graphs == GRAPHS_WHOLE,
+		  "'--cupti subscribe' needs '--graphs nodes': it tells which call made each" },
 		{ o->inject && !o->n_pids,
 		  "'--inject' needs '--pid': into which processes?" },
 		{ o->yes && !o->inject,

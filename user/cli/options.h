@@ -32,6 +32,8 @@ enum off_cpu { OFF_CPU_AUTO, OFF_CPU_ON, OFF_CPU_OFF };
 
 enum graphs_told { GRAPHS_AUTO, GRAPHS_NODES, GRAPHS_WHOLE };	/* auto: nodes, but whole at intervals */
 
+enum cupti_how { CUPTI_AUTO, CUPTI_SUBSCRIBE };
+
 enum on { ON_UNSET = -1, ON_EXIT, ON_SIGNAL };
 
 #define OPTIONS_PIDS_MAX 1024
@@ -76,6 +78,7 @@ struct options {
 	int detail;			/* enum loader_detail of the same */
 	int launch;			/* enum plan_launch of probe/plan.h */
 	int graphs;			/* enum graphs_told */
+	int cupti;			/* enum cupti_how */
 	int tier;			/* highest tier of the catalogue's rows that is probed */
 	uint64_t budget_ns;		/* what single-stepping may add to a call; 0: the default */
 	uint64_t ring_bytes;		/* a power of two */

@@ -43,6 +43,10 @@ static const char *const graphs_names[] = {
 	[GRAPHS_AUTO] = "auto", [GRAPHS_NODES] = "nodes", [GRAPHS_WHOLE] = "whole", NULL,
 };
 
+static const char *const cupti_names[] = {
+	[CUPTI_AUTO] = "auto", [CUPTI_SUBSCRIBE] = "subscribe", NULL,
+};
+
 static const char *const launch_names[] = {
 	[LAUNCH_AUTO] = "auto", [LAUNCH_RUNTIME] = "runtime", [LAUNCH_DRIVER] = "driver", NULL,
 };
@@ -226,6 +230,11 @@ static const struct option_row rows[] = {
 		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(graphs),
 		.choices = graphs_names, .accepts = "auto, nodes or whole",
 		.help = "CUDA graphs by their nodes, or whole (cheaper)",
+	}, {
+		.name = "cupti", .group = GROUP_MEASURE, .arg = "HOW",
+		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(cupti),
+		.choices = cupti_names, .accepts = "auto or subscribe",
+		.help = "subscribe: exact graph nodes, no other client",
 	}, {
 		.name = "tier", .group = GROUP_MEASURE, .arg = "N",
 		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(tier),

@@ -62,8 +62,8 @@ int helpers_start(struct session *s)
 	s->helpers = helpers_new(s->blind ? HELPERS_TELL_CALLS : HELPERS_TELL_UNPROBED);
 	if (!s->helpers)
 		return -ENOMEM;
-	if (session_wants_whole_graphs(s))
-		helpers_whole_graphs(s->helpers);
+	helpers_want(s->helpers, (session_wants_whole_graphs(s) ? 0 : GP_RING_WANT_NODES) |
+				 (o->cupti == CUPTI_SUBSCRIBE ? GP_RING_WANT_SUBSCRIBED : 0));
 	if (s->command.pid)
 		err = helpers_meet(s, s->command.pid);
 	for (size_t i = 0; i < o->n_pids && !err; i++)
@@ -269,7 +269,8 @@ bool session_wants_whole_graphs(const struct session *s)
 {
 	const struct options *o = s->plan->o;
 
-	return o->graphs == GRAPHS_WHOLE || (o->graphs == GRAPHS_AUTO && !*o->verb->name);
+	return o->graphs == GRAPHS_WHOLE ||
+	       (o->graphs == GRAPHS_AUTO && !*o->verb->name && o->cupti != CUPTI_SUBSCRIBE);
 }
 
 void helpers_stop(struct session *s)
@@ -300,6 +301,9 @@ void helpers_say(const struct session *s)
 	for (size_t i = 0; i < helpers_count(s->helpers); i++) {
 		helpers_status(s->helpers, i, &st);
 		say(&st);
+		if (s->plan->o->cupti == CUPTI_SUBSCRIBE && *st.head.unsubscribed)
+			log_warn("of process %d, nodes of graphs are known by their order, as without "
+				 "--cupti subscribe: %s", st.pid, st.head.unsubscribed);
 		if (st.counts.whole_graphs && !session_wants_whole_graphs(s))
 			log_warn("of process %d, %" PRIu64 " graphs were told whole: CUPTI had no room for "
 				 "more of their nodes", st.pid,

@@ -404,6 +404,27 @@ static int take_range(struct helper_decoder *d, const void *payload, size_t len,
 	return sink->push(sink->ctx, &ev);
 }
 
+/* Of the host's clock already. */
+static int take_node(struct helper_decoder *d, const void *payload, size_t len,
+		     const struct event_sink *sink)
+{
+	struct gp_ring_node n;
+	struct event ev = { .kind = EVENT_NODE, .pid = d->pid };
+
+	(void)len;
+	memcpy(&n, payload, sizeof(n));
+	ev.start_ns = n.time_ns - (uint64_t)d->offset_ns;
+	if (!n.node || n.node == n.original || !n.time_ns || is_to_come(d, ev.start_ns)) {
+		d->counts.invalid++;
+		return 0;
+	}
+	ev.tid = host_tid(d, n.tid);
+	d->counts.no_thread += !ev.tid;
+	ev.entity = n.node;
+	ev.address = n.original;
+	return sink->push(sink->ctx, &ev);
+}
+
 static int take_memory(struct helper_decoder *d, const void *payload, size_t len,
 		       const struct event_sink *sink)
 {
@@ -443,6 +464,7 @@ static const struct {
 	[GP_RING_API] = { sizeof(struct gp_ring_api), take_api },
 	[GP_RING_RANGE] = { sizeof(struct gp_ring_range), take_range },
 	[GP_RING_MEMORY] = { sizeof(struct gp_ring_memory), take_memory },
+	[GP_RING_NODE] = { sizeof(struct gp_ring_node), take_node },
 	[GP_RING_LOSS] = { sizeof(struct gp_ring_loss), take_loss },
 };
 

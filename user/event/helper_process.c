@@ -26,7 +26,7 @@ struct helper_process {
 	struct helpers_process next;	/* the program that it may have executed; pid 0: none */
 	enum helpers_state state;
 	bool over;			/* it has ended, and all of it was told */
-	bool whole_graphs;
+	uint32_t wants;			/* as the header says */
 	bool look_again;		/* it may have executed another program */
 	uint64_t look_at_ns;
 	struct helper_search search;
@@ -79,14 +79,14 @@ void helper_process_free(struct helper_process *p)
 }
 
 struct helper_process *helper_process_new(const struct helpers_process *who,
-					  struct api_rows *rows, bool whole_graphs)
+					  struct api_rows *rows, uint32_t wants)
 {
 	struct helper_process *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
 	p->who = *who;
-	p->whole_graphs = whole_graphs;
+	p->wants = wants;
 	p->rows = rows;
 	p->pidfd = -1;
 	if ((!rows || !api_rows_are_all(rows)) && who->own_pid == who->pid)
@@ -159,9 +159,8 @@ void helper_process_look_again(struct helper_process *p)
 
 static uint32_t kinds_for(const struct helper_process *p)
 {
-	return GP_RING_WANT_KINDS |
-	       (p->rows && api_rows_tell_any(p->rows) ? GP_RING_WANT_ALL_CALLS : 0) |
-	       (p->whole_graphs ? 0 : GP_RING_WANT_NODES);
+	return GP_RING_WANT_KINDS | p->wants |
+	       (p->rows && api_rows_tell_any(p->rows) ? GP_RING_WANT_ALL_CALLS : 0);
 }
 
 /* It uses CUDA or NVTX: who it is can be read while it lives. */

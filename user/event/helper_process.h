@@ -16,9 +16,10 @@
 
 struct helper_process;
 
-/* rows NULL: its calls are not told; else they outlive it. NULL + errno. */
+/* rows NULL: its calls are not told; else they outlive it. wants: GP_RING_WANT_* beside kinds and calls.
+ * NULL + errno. */
 struct helper_process *helper_process_new(const struct helpers_process *who,
-					  struct api_rows *rows, bool whole_graphs);
+					  struct api_rows *rows, uint32_t wants);
 void helper_process_free(struct helper_process *p);	/* gives its slot back */
 
 const struct helpers_process *helper_process_who(const struct helper_process *p);

@@ -19,7 +19,7 @@
 #define SEEK_MAX 512		/* descriptors looked at in a pump, of all processes */
 
 struct helpers {
-	bool whole_graphs;
+	uint32_t wants;			/* GP_RING_WANT_*, beside kinds and calls */
 	struct api_rows *rows;		/* NULL: calls are not told */
 	VEC(struct helper_process *) all;	/* that live, as far as is known */
 	struct map by_pid;		/* of these, the newest -> struct helper_process */
@@ -35,6 +35,7 @@ struct helpers *helpers_new(enum helpers_calls calls)
 
 	if (!h)
 		return NULL;
+	h->wants = GP_RING_WANT_NODES;
 	if (calls != HELPERS_WORKS_ONLY)
 		h->rows = api_rows_new();
 	if (h->rows && calls == HELPERS_TELL_UNPROBED)
@@ -50,9 +51,9 @@ void helpers_leave_out(struct helpers *h, unsigned int row)
 	api_rows_leave_out(h->rows, row);
 }
 
-void helpers_whole_graphs(struct helpers *h)
+void helpers_want(struct helpers *h, uint32_t wants)
 {
-	h->whole_graphs = true;
+	h->wants = wants;
 }
 
 void helpers_free(struct helpers *h)
@@ -85,7 +86,7 @@ bool helpers_know(const struct helpers *h, pid_t pid)
 
 static int add(struct helpers *h, const struct helpers_process *who)
 {
-	struct helper_process *p = helper_process_new(who, h->rows, h->whole_graphs), **at = NULL;
+	struct helper_process *p = helper_process_new(who, h->rows, h->wants), **at = NULL;
 	struct map_slot *slot = p ? map_put(&h->by_pid, (uint64_t)who->pid, NULL) : NULL;
 
 	if (slot)

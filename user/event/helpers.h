@@ -52,7 +52,8 @@ struct helpers_totals {		/* of all processes, also of those that are not told ap
 
 struct helpers *helpers_new(enum helpers_calls calls);	/* NULL + errno */
 void helpers_leave_out(struct helpers *h, unsigned int row);	/* no probe sees it, from now on */
-void helpers_whole_graphs(struct helpers *h);	/* are enough; before the first is added. Else: nodes */
+/* Beside kinds, before the first is added: GP_RING_WANT_NODES (at first), GP_RING_WANT_SUBSCRIBED. */
+void helpers_want(struct helpers *h, uint32_t wants);
 void helpers_free(struct helpers *h);	/* gives the slots back */
 
 bool helpers_know(const struct helpers *h, pid_t pid);	/* and it has not ended */

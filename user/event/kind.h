@@ -67,6 +67,9 @@ enum event_kind {
 	EVENT_FAULT = 32,	/* something went wrong in it at start_ns: dir = enum fault_what */
 	EVENT_TOLD = 33,	/* CUPTI's record of a call that no probe sees: as CALL, without number; not
 				 * in the order of its thread */
+	EVENT_NODE = 34,	/* a node came into a graph of process pid at start_ns: entity = its number,
+				 * as works have it; address = that of which it is a clone, 0: it was made
+				 * by the call that thread tid was in. As CUPTI's callbacks say */
 	EVENT_KIND_END
 };
 

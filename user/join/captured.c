@@ -125,12 +125,25 @@ static bool is_nothing(const struct event *call, enum graph_role role)
 	return (role == ROLE_COPY || role == ROLE_SET) && call->has & HAS_BYTES && !call->bytes;
 }
 
-static int add_call(struct captured *c, const struct event *call, enum graph_role role)
+void captured_fill(struct captured_call *out, const struct event *call, enum graph_role role)
 {
 	static const uint8_t kinds[ROLE_END_OF_ROLES] = {
 		[ROLE_KERNEL] = WORK_KIND_KERNEL, [ROLE_ROUTINE] = WORK_KIND_KERNEL,
 		[ROLE_COPY] = WORK_KIND_COPY, [ROLE_SET] = WORK_KIND_SET,
 	};
+
+	*out = (struct captured_call){
+		.start_ns = call->start_ns, .end_ns = call->end_ns, .tid = call->tid,
+		.func = call->func, .kind = kinds[role],
+		.entity = role == ROLE_KERNEL && call->has & HAS_ENTITY ? call->entity : 0,
+		.bytes = call->has & HAS_BYTES ? call->bytes : 0,
+		.has_shape = role == ROLE_KERNEL && call->has & HAS_SHAPE };
+	memcpy(out->grid, call->shape.grid, sizeof(out->grid));
+	memcpy(out->block, call->shape.block, sizeof(out->block));
+}
+
+static int add_call(struct captured *c, const struct event *call, enum graph_role role)
+{
 	struct captured_call *at;
 
 	if (is_nothing(call, role))
@@ -143,14 +156,7 @@ static int add_call(struct captured *c, const struct event *call, enum graph_rol
 	if (!at)
 		return -ENOMEM;
 	c->room->calls_left--;
-	*at = (struct captured_call){
-		.start_ns = call->start_ns, .end_ns = call->end_ns, .tid = call->tid,
-		.func = call->func, .kind = kinds[role],
-		.entity = role == ROLE_KERNEL && call->has & HAS_ENTITY ? call->entity : 0,
-		.bytes = call->has & HAS_BYTES ? call->bytes : 0,
-		.has_shape = role == ROLE_KERNEL && call->has & HAS_SHAPE };
-	memcpy(at->grid, call->shape.grid, sizeof(at->grid));
-	memcpy(at->block, call->shape.block, sizeof(at->block));
+	captured_fill(at, call, role);
 	return 0;
 }
 

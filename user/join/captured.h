@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What streams were given while they captured: a list of calls that graphs share, and the captures
- * that are under way. For graphs.c and graph_nodes.c only.
+ * that are under way. For graphs.c, graph_nodes.c and node_calls.c only.
  */
 #ifndef JOIN_CAPTURED_H
 #define JOIN_CAPTURED_H
 
 #include "base/vec.h"
 #include "join/graphs.h"
+
+/* What is kept of a call that gives a stream work. */
+void captured_fill(struct captured_call *out, const struct event *call, enum graph_role role);
 
 struct captured {			/* shared: get and put */
 	VEC(struct captured_call) calls;	/* by their times, once it has ended */

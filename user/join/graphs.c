@@ -12,6 +12,7 @@
 #include "base/num.h"
 #include "join/captured.h"
 #include "join/graph_nodes.h"
+#include "join/node_calls.h"
 
 #define SETTLE_NS 1000000000ull	/* so long after its end all that was open in a capture is known */
 #define TRIES_MAX 64		/* launches that are asked which executable graph a number is */
@@ -19,6 +20,7 @@
 struct graphs {
 	struct graphs_room *room;
 	struct capturings capturings;
+	struct node_calls *made;
 	struct map graphs;		/* handle -> struct captured, a reference */
 	VEC(struct graph_exec *) execs;
 	struct map by_handle;		/* of those in use */
@@ -31,7 +33,8 @@ const char *graph_evidence_name(unsigned int evidence)
 {
 	static const char *const names[EVIDENCE_END] = {
 		[EVIDENCE_NONE] = "", [EVIDENCE_ORDER] = "order",
-		[EVIDENCE_UNRESOLVED] = "unresolved",
+		[EVIDENCE_UNRESOLVED] = "unresolved", [EVIDENCE_CALLBACK] = "callback",
+		[EVIDENCE_PENDING] = "pending",
 	};
 
 	return evidence < EVIDENCE_END ? names[evidence] : "?";
@@ -41,9 +44,14 @@ struct graphs *graphs_new(struct graphs_room *room)
 {
 	struct graphs *g = calloc(1, sizeof(*g));
 
-	if (g)
-		g->room = room;
-	return g;
+	if (!g)
+		return NULL;
+	g->room = room;
+	g->made = node_calls_new(room);
+	if (g->made)
+		return g;
+	free(g);
+	return NULL;
 }
 
 static void *pointer(const struct map_slot *slot)
@@ -56,6 +64,7 @@ void graphs_free(struct graphs *g)
 	if (!g)
 		return;
 	capturings_free(&g->capturings);
+	node_calls_free(g->made);
 	for (size_t i = 0; i < g->graphs.cap; i++)
 		if (g->graphs.slot[i].used)
 			captured_put(pointer(&g->graphs.slot[i]));
@@ -196,13 +205,29 @@ static int launch_exec(struct graphs *g, const struct event *call)
 
 bool graphs_is_capturing(const struct graphs *g)
 {
-	return g->capturings.all.n;
+	return g->capturings.all.n || node_calls_is_waiting(g->made);
+}
+
+int graphs_push_node(struct graphs *g, const struct event *node)
+{
+	return node_calls_push_node(g->made, node);
 }
 
 void graphs_lost(struct graphs *g, uint32_t tid)
 {
 	g->losses++;
 	capturings_lost(&g->capturings, tid);
+}
+
+/* What gives a stream work, or says where a stream is. */
+static int push_given(struct graphs *g, const struct event *call, enum graph_role role)
+{
+	int captured = capturings_push(&g->capturings, call, role), made;
+
+	if (captured < 0 || role > ROLE_ROUTINE)
+		return captured;
+	made = node_calls_push_call(g->made, call, role, captured);
+	return made < 0 ? made : captured | made;
 }
 
 int graphs_push_call(struct graphs *g, const struct event *call, enum graph_role role)
@@ -230,7 +255,7 @@ int graphs_push_call(struct graphs *g, const struct event *call, enum graph_role
 	case ROLE_LAUNCH:
 		return launch_exec(g, call);
 	default:
-		return capturings_push(&g->capturings, call, role);
+		return push_given(g, call, role);
 	}
 }
 
@@ -276,6 +301,8 @@ enum graph_evidence graphs_push_work(struct graphs *g, const struct event *work,
 				     const struct captured_call **call, int *err)
 {
 	const struct work *w = work->work;
+	const struct captured_call *made = NULL;
+	enum graph_evidence evidence;
 	struct graph_exec *e = NULL;
 	uint32_t graph = w->has & WORK_HAS_GRAPH ? w->graph : 0;
 
@@ -287,7 +314,17 @@ enum graph_evidence graphs_push_work(struct graphs *g, const struct event *work,
 		e = find_graph(g, graph, launch, err);
 	if (e && !*err)
 		*call = exec_call(e, work, launch->start_ns, g->losses, err);
-	return *call ? EVIDENCE_ORDER : EVIDENCE_UNRESOLVED;
+	evidence = g ? node_calls_find(g->made, w->graph_node, &made) : EVIDENCE_UNRESOLVED;
+	if (*call && !made)
+		return EVIDENCE_ORDER;
+	*call = made;
+	return evidence;
+}
+
+enum graph_evidence graphs_find_node(const struct graphs *g, uint64_t node,
+				     const struct captured_call **call)
+{
+	return node_calls_find(g->made, node, call);
 }
 
 /* ---- what was open --------------------------------------------------------------------------- */
@@ -297,6 +334,7 @@ void graphs_settle(struct graphs *g, uint64_t horizon_ns,
 {
 	size_t kept = 0;
 
+	node_calls_settle(g->made, horizon_ns, innermost, ctx);
 	for (size_t i = 0; i < g->fresh.n; i++) {
 		struct captured *c = g->fresh.v[i];
 

@@ -4,6 +4,8 @@
  * stream was given while it captured, which graph came of it, what was made of that and launched;
  * works tell the node that they are of. Knows nothing of ranges' names, books or tables.
  *
+ * Where CUPTI's callbacks tell of nodes as they are made (EVENT_NODE), by those: join/node_calls.h. Else:
+ *
  * By order: the nodes of a graph that have works, by their numbers, are the calls that were captured
  * into it, by their times. That is believed if there are as many of the ones as of the others, and
  * each node is of its call's kind and has its grid and block, or bytes, and calls of one kernel are
@@ -38,6 +40,7 @@
 
 #define GRAPHS_CALLS_MAX 65536		/* of all processes */
 #define GRAPHS_NODES_MAX 65536		/* the same */
+#define GRAPHS_MADE_MAX 131072		/* nodes that callbacks told of: the same */
 #define GRAPHS_NUMBERS_MAX 65536	/* of CUPTI's, of a process */
 #define GRAPHS_EXECS_MAX 8192		/* executable graphs of a process */
 
@@ -46,9 +49,11 @@ enum graph_evidence {
 	EVIDENCE_NONE,			/* it is of no graph */
 	EVIDENCE_ORDER,
 	EVIDENCE_UNRESOLVED,
+	EVIDENCE_CALLBACK,
+	EVIDENCE_PENDING,		/* a callback told of its node; the call is told later */
 	EVIDENCE_END
 };
-const char *graph_evidence_name(unsigned int evidence);	/* "", "order", "unresolved", "?" */
+const char *graph_evidence_name(unsigned int evidence);	/* "", "order", ..., "?" */
 
 struct captured_call {
 	uint64_t start_ns, end_ns;
@@ -63,7 +68,7 @@ struct captured_call {
 };
 
 struct graphs_room {
-	size_t calls_left, nodes_left;
+	size_t calls_left, nodes_left, made_left;
 };
 
 struct graphs;
@@ -74,6 +79,7 @@ void graphs_free(struct graphs *g);
 /* One that returned, of a function of that role. 1: it was captured, so that it gave no work; 0 or -ENOMEM. */
 int graphs_push_call(struct graphs *g, const struct event *call, enum graph_role role);
 bool graphs_is_capturing(const struct graphs *g);	/* else what gives work says nothing */
+int graphs_push_node(struct graphs *g, const struct event *node);	/* EVENT_NODE. 0 or -ENOMEM */
 void graphs_lost(struct graphs *g, uint32_t tid);	/* calls of a thread were lost */
 
 /* A work and its launch (NULL: an orphan), in the order of the join; g NULL: of its process no call of a
@@ -82,6 +88,10 @@ void graphs_lost(struct graphs *g, uint32_t tid);	/* calls of a thread were lost
 enum graph_evidence graphs_push_work(struct graphs *g, const struct event *work,
 				     const struct launch *launch,
 				     const struct captured_call **call, int *err);
+
+/* Of a node whose work was PENDING: PENDING, CALLBACK and *call, or UNRESOLVED. */
+enum graph_evidence graphs_find_node(const struct graphs *g, uint64_t node,
+				     const struct captured_call **call);
 
 /* All that was open before horizon_ns is known: innermost(ctx, tid, ns) says what. */
 void graphs_settle(struct graphs *g, uint64_t horizon_ns,

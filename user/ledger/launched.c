@@ -15,6 +15,7 @@ struct key {
 	uint32_t grid[3], block[3];
 	uint32_t tid, range;
 	uint32_t func, evidence;
+	uint64_t node;
 };
 
 void launched_cut(struct launched *l)
@@ -32,25 +33,28 @@ void launched_free(struct launched *l)
 	map_free(&l->by_key);
 }
 
-static struct key key_of(const struct event *kernel, enum graph_evidence evidence,
-			 const struct captured_call *call)
+static void fill_call(struct launched_row *r, enum graph_evidence evidence,
+		      const struct captured_call *call)
 {
-	struct key key = { .pid = kernel->pid, .device = kernel->work->device,
-			   .evidence = (uint32_t)evidence };
+	r->evidence = (uint8_t)evidence;
+	r->tid = call ? call->tid : 0;
+	r->range = call ? call->range : 0;
+	r->func = call ? call->func : 0;
+}
 
-	memcpy(key.grid, kernel->work->grid, sizeof(key.grid));
-	memcpy(key.block, kernel->work->block, sizeof(key.block));
-	if (call) {
-		key.tid = call->tid;
-		key.range = call->range;
-		key.func = call->func;
-	}
+static struct key key_of(const struct launched_row *r)
+{
+	struct key key = { .pid = r->pid, .device = r->device, .evidence = r->evidence,
+			   .tid = r->tid, .range = r->range, .func = r->func, .node = r->node };
+
+	memcpy(key.grid, r->last.grid, sizeof(key.grid));
+	memcpy(key.block, r->last.block, sizeof(key.block));
 	return key;
 }
 
 static bool is_row(const struct launched_row *r, const struct key *key, const char *name)
 {
-	return r->pid == key->pid && r->device == key->device && r->evidence == key->evidence &&
+	return r->node == key->node && r->pid == key->pid && r->device == key->device && r->evidence == key->evidence &&
 	       r->tid == key->tid && r->range == key->range && r->func == key->func &&
 	       !memcmp(r->last.grid, key->grid, sizeof(key->grid)) &&
 	       !memcmp(r->last.block, key->block, sizeof(key->block)) &&
@@ -72,7 +76,7 @@ static struct launched_row *add_row(struct launched *l, uint64_t hash, const str
 	*r = (struct launched_row){
 		.pid = key->pid, .device = key->device, .name = copy, .min_ns = UINT64_MAX,
 		.evidence = (uint8_t)key->evidence, .func = (uint16_t)key->func, .tid = key->tid,
-		.range = key->range };
+		.range = key->range, .node = key->node };
 	memcpy(r->last.grid, key->grid, sizeof(key->grid));
 	memcpy(r->last.block, key->block, sizeof(key->block));
 	slot->value = l->rows.n - 1;
@@ -94,20 +98,53 @@ static struct launched_row *find_row(struct launched *l, const struct key *key, 
 	return add_row(l, hash, key, name);
 }
 
-int launched_count(struct launched *l, const struct event *kernel, enum graph_evidence evidence,
-		   const struct captured_call *call)
+static int add(struct launched *l, const struct launched_row *from)
 {
-	const struct key key = key_of(kernel, evidence, call);
-	struct launched_row *r = find_row(l, &key, kernel->text);
-	uint64_t ns = kernel->end_ns - kernel->start_ns;
+	const struct key key = key_of(from);
+	struct launched_row *r = find_row(l, &key, from->name);
 
 	if (!r)
 		return -ENOMEM;
-	r->count++;
-	r->total_ns += ns;
-	r->min_ns = num_min(r->min_ns, ns);
-	r->max_ns = num_max(r->max_ns, ns);
+	r->count += from->count;
+	r->total_ns += from->total_ns;
+	r->min_ns = num_min(r->min_ns, from->min_ns);
+	r->max_ns = num_max(r->max_ns, from->max_ns);
 	if (!r->name || strcmp(r->name, LAUNCHED_OTHER) != 0)
-		r->last = *kernel->work;
+		r->last = from->last;
 	return 0;
+}
+
+int launched_count(struct launched *l, const struct event *kernel, enum graph_evidence evidence,
+		   const struct captured_call *call)
+{
+	uint64_t ns = kernel->end_ns - kernel->start_ns;
+	struct launched_row one = {
+		.pid = kernel->pid, .device = kernel->work->device, .name = (char *)kernel->text,
+		.node = evidence == EVIDENCE_PENDING ? kernel->work->graph_node : 0,
+		.count = 1, .total_ns = ns, .min_ns = ns, .max_ns = ns, .last = *kernel->work };
+
+	fill_call(&one, evidence, call);
+	return add(l, &one);
+}
+
+int launched_resolve(struct launched *waiting, struct launched *to, launched_find_fn find,
+		     const void *ctx)
+{
+	struct launched all = *waiting;
+	int err = 0;
+
+	*waiting = (struct launched){ .rows = { 0 } };
+	for (size_t i = 0; i < all.rows.n && !err; i++) {
+		struct launched_row *r = &all.rows.v[i];
+		const struct captured_call *call = NULL;
+		enum graph_evidence evidence = find(ctx, r, &call);
+
+		if (evidence != EVIDENCE_PENDING) {
+			fill_call(r, evidence, call);
+			r->node = 0;
+		}
+		err = add(evidence == EVIDENCE_PENDING ? waiting : to, r);
+	}
+	launched_free(&all);
+	return err;
 }

@@ -19,8 +19,9 @@ struct launched_row {
 	uint32_t pid, device;
 	char *name;			/* NULL: unknown */
 	uint8_t evidence;		/* enum graph_evidence */
-	uint16_t func;			/* what follows is of the captured call, with EVIDENCE_ORDER */
+	uint16_t func;			/* what follows is of the captured call, if it is known */
 	uint32_t tid, range;
+	uint64_t node;			/* with EVIDENCE_PENDING: whose call is not known yet; else 0 */
 	uint64_t count, total_ns, min_ns, max_ns;
 	struct work last;
 };
@@ -35,6 +36,13 @@ void launched_free(struct launched *l);
 /* A kernel; call NULL: which was captured is not known, or none was. 0 or -ENOMEM. */
 int launched_count(struct launched *l, const struct event *kernel, enum graph_evidence evidence,
 		   const struct captured_call *call);
+
+/* Of rows that wait for their node's call those go to `to` whose call is known now, or never will be:
+ * find says which, PENDING if neither. 0 or -ENOMEM. */
+typedef enum graph_evidence (*launched_find_fn)(const void *ctx, const struct launched_row *row,
+						const struct captured_call **call);
+int launched_resolve(struct launched *waiting, struct launched *to, launched_find_fn find,
+		     const void *ctx);
 
 void launched_cut(struct launched *l);	/* a new interval: there are none */
 

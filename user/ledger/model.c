@@ -45,6 +45,7 @@ void model_free(struct model *m)
 	stacks_free(&m->stacks);
 	offs_free(&m->offs);
 	launched_free(&m->launched);
+	launched_free(&m->pending);
 	free(m->roles);
 	free(m);
 }
@@ -450,24 +451,23 @@ static int push_stacks(struct model *m, const struct event *ev)
 	return err == -EINVAL ? invalid(m, ev) : err == -ENOMEM ? err : 0;
 }
 
-static int push_device(struct model *m, const struct event *ev)
+/* What is invalid is counted, and says no time. */
+static int taken(struct model *m, const struct event *ev, uint64_t ns, int err)
 {
-	int err = device_push(m, ev);
-
 	if (err == -EINVAL)
 		return invalid(m, ev);
-	model_see_time(m, ev->end_ns);
+	model_see_time(m, ns);
 	return err;
+}
+
+static int push_device(struct model *m, const struct event *ev)
+{
+	return taken(m, ev, ev->end_ns, device_push(m, ev));
 }
 
 static int push_range(struct model *m, const struct event *ev)
 {
-	int err = range_push(m, ev);
-
-	if (err == -EINVAL)
-		return invalid(m, ev);
-	model_see_time(m, ev->start_ns);
-	return err;
+	return taken(m, ev, ev->start_ns, range_push(m, ev));
 }
 
 static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct event *ev) = {
@@ -482,6 +482,7 @@ static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct even
 	[EVENT_DEVICE] = push_device, [EVENT_WORK] = push_device, [EVENT_API] = push_device,
 	[EVENT_RANGE] = push_range, [EVENT_OFF] = off_push, [EVENT_UNSEEN] = push_device,
 	[EVENT_MEMORY] = memory_push, [EVENT_TOLD] = told_push,
+	[EVENT_NODE] = node_push,
 	[EVENT_SAMPLE] = sample_push, [EVENT_USER] = sample_push, [EVENT_FAULT] = sample_push,
 	[EVENT_INSIDE] = push_inside, [EVENT_LEFT] = push_call, [EVENT_GONE] = push_gone,
 };

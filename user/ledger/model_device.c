@@ -233,6 +233,8 @@ int model_finish(struct model *m)
 	range_finish(m);
 	if (!err)
 		err = memory_watermark(m, UINT64_MAX);
+	if (!err)
+		err = graph_settle(m, UINT64_MAX);
 	return err || !m->session.stop_ns ? err :
 	       devices_settle_all(m->devices, m->session.stop_ns, &by);
 }
@@ -252,8 +254,9 @@ int device_watermark(struct model *m, const struct event *ev)
 	int err;
 
 	m->told_ns = num_max(m->told_ns, ns);
-	graph_settle(m, ns);
-	err = join_push(m->join, ev);
+	err = graph_settle(m, ns);
+	if (!err)
+		err = join_push(m->join, ev);
 	return err || ns <= JOIN_WINDOW_NS ? err :
 	       devices_settle_hosts(m->devices, ns - JOIN_WINDOW_NS, &by);
 }
@@ -262,7 +265,7 @@ int device_init(struct model *m)
 {
 	m->timelines.left = TIMELINE_SPANS;
 	m->memory.left = MEMORY_ROOM;
-	m->graphs = (struct graphs_room){ GRAPHS_CALLS_MAX, GRAPHS_NODES_MAX };
+	m->graphs = (struct graphs_room){ GRAPHS_CALLS_MAX, GRAPHS_NODES_MAX, GRAPHS_MADE_MAX };
 	m->devices = devices_new();
 	if (m->devices)
 		devices_when_crowded(m->devices, &(struct devices_divide){ divide_early, exit_ns, unseen_of, m });

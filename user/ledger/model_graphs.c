@@ -25,6 +25,13 @@ static bool says_something(const struct graphs *g, enum graph_role role)
 	return g || role == ROLE_BEGIN;
 }
 
+static struct graphs *graphs_of(struct model *m, struct process *p)
+{
+	if (!p->graphs)
+		p->graphs = graphs_new(&m->graphs);
+	return p->graphs;
+}
+
 int graph_note_call(struct model *m, struct thread *t, const struct event *ev,
 		    const struct func *fn)
 {
@@ -39,10 +46,21 @@ int graph_note_call(struct model *m, struct thread *t, const struct event *ev,
 	}
 	if (role == ROLE_NONE || !says_something(p->graphs, role))
 		return 0;
-	if (!p->graphs)
-		p->graphs = graphs_new(&m->graphs);
-	captured = p->graphs ? graphs_push_call(p->graphs, ev, role) : -ENOMEM;
+	captured = graphs_of(m, p) ? graphs_push_call(p->graphs, ev, role) : -ENOMEM;
 	return captured > 0 ? join_captured(m->join, ev) : captured;
+}
+
+int node_push(struct model *m, const struct event *ev)
+{
+	struct process *p;
+
+	if (!ev->entity || ev->entity == ev->address) {
+		m->counts.invalid[ev->kind]++;
+		return 0;
+	}
+	model_see_time(m, ev->start_ns);
+	p = who_process(m, ev->pid);
+	return p && graphs_of(m, p) ? graphs_push_node(p->graphs, ev) : -ENOMEM;
 }
 
 int graph_note_work(struct model *m, const struct event *work, const struct launch *launch)
@@ -57,7 +75,8 @@ int graph_note_work(struct model *m, const struct event *work, const struct laun
 	p = who_known_process(m, work->pid);
 	evidence = graphs_push_work(p ? p->graphs : NULL, work, launch, &call, &err);
 	return err || work->work->kind != WORK_KIND_KERNEL ? err :
-	       launched_count(&m->launched, work, evidence, call);
+	       launched_count(evidence == EVIDENCE_PENDING ? &m->pending : &m->launched, work, evidence,
+			      call);
 }
 
 static uint32_t innermost(const void *ranges, uint32_t tid, uint64_t ns)
@@ -65,7 +84,16 @@ static uint32_t innermost(const void *ranges, uint32_t tid, uint64_t ns)
 	return ranges ? ranges_innermost(ranges, tid, ns) : 0;
 }
 
-void graph_settle(struct model *m, uint64_t horizon_ns)
+static enum graph_evidence find_node(const void *ctx, const struct launched_row *row,
+				     const struct captured_call **call)
+{
+	const struct process *p = who_known_process(ctx, row->pid);
+
+	return p && p->graphs && row->node ? graphs_find_node(p->graphs, row->node, call) :
+	       row->node ? EVIDENCE_UNRESOLVED : EVIDENCE_NONE;
+}
+
+int graph_settle(struct model *m, uint64_t horizon_ns)
 {
 	for (size_t i = 0; i < m->processes.n; i++) {
 		const struct process *p = m->processes.v[i];
@@ -73,6 +101,7 @@ void graph_settle(struct model *m, uint64_t horizon_ns)
 		if (p->graphs)
 			graphs_settle(p->graphs, horizon_ns, innermost, p->ranges);
 	}
+	return m->pending.rows.n ? launched_resolve(&m->pending, &m->launched, find_node, m) : 0;
 }
 
 void model_use_launches(struct model *m)

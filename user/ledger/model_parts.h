@@ -33,7 +33,8 @@ void range_cut(struct model *m, uint64_t now_ns);
 int graph_note_call(struct model *m, struct thread *t, const struct event *ev,
 		    const struct func *fn);
 int graph_note_work(struct model *m, const struct event *work, const struct launch *launch);
-void graph_settle(struct model *m, uint64_t horizon_ns);
+int node_push(struct model *m, const struct event *ev);	/* NODE */
+int graph_settle(struct model *m, uint64_t horizon_ns);
 
 /* What devices did. */
 int device_init(struct model *m);	/* 0 or -errno */

@@ -97,6 +97,7 @@ struct model {
 	uint8_t *roles;			/* of functions, + 1; 0: not asked for yet. NULL: of none */
 	bool by_launch;
 	struct launched launched;
+	struct launched pending;	/* of them, whose node's call is not known yet */
 	struct model_counts counts;	/* what no book and no process keeps */
 };
 

@@ -131,6 +131,7 @@ static int fill(struct table *t, const struct model *m)
 		EVENT_PROCESS, EVENT_TAIL, EVENT_UNARMED, EVENT_INSIDE, EVENT_LEFT, EVENT_GONE,
 		EVENT_WORK, EVENT_API, EVENT_RANGE, EVENT_OFF,
 		EVENT_UNSEEN, EVENT_MEMORY, EVENT_SAMPLE, EVENT_USER, EVENT_FAULT, EVENT_TOLD,
+		EVENT_NODE,
 	};
 	struct model_counts counts;
 	int err = 0;

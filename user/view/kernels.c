@@ -179,7 +179,7 @@ static int fill_captured(struct table *t, struct cell *row, const struct model *
 
 	if (r->evidence != EVIDENCE_NONE)
 		err = cell_s(t, &row[CAPTURE_EVIDENCE], graph_evidence_name(r->evidence));
-	if (err || r->evidence != EVIDENCE_ORDER)
+	if (err || (r->evidence != EVIDENCE_ORDER && r->evidence != EVIDENCE_CALLBACK))
 		return err;
 	cell_u(&row[CAPTURED_TID], r->tid);
 	if (ranges && r->range <= ranges_count(ranges)) {

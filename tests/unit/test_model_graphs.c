@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The model's kernels by launch where CUPTI's callbacks tell of nodes: each has its captured call, however
+ * late that is told, and one that is never told is unresolved.
+ */
+#include "ledger/launched.h"
+#include "model_room.h"
+
+#define BASE 1000000000000ull
+#define SEC 1000000000ull
+
+static void node(struct model *m, uint64_t id, uint64_t original, uint64_t at)
+{
+	push(m, (struct event){ .kind = EVENT_NODE, .pid = 7, .tid = 8, .entity = id,
+				.address = original, .start_ns = BASE + at });
+}
+
+/* A launch [100, 110) of a graph of the nodes, whose kernels ran after it. */
+static void launch(struct model *m, const uint64_t *nodes, size_t n)
+{
+	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .seq = 31, .func = 311, .dir = 5,
+				.start_ns = BASE + 100, .end_ns = BASE + 110 });
+	for (size_t i = 0; i < n; i++) {
+		const struct work w = { .kind = WORK_KIND_KERNEL, .has = WORK_HAS_GRAPH, .graph = 3,
+					.graph_node = nodes[i], .correlation = 31,
+					.grid = { 4, 1, 1 }, .block = { 32, 1, 1 } };
+
+		push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .start_ns = BASE + 120 + i,
+					.end_ns = BASE + 130 + i, .work = &w, .text = "gemm" });
+	}
+}
+
+static void watermark(struct model *m, uint64_t at)
+{
+	push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + at });
+}
+
+static const struct launched_row *row_of(const struct model *m, enum graph_evidence evidence)
+{
+	const struct launched *l = model_launched(m);
+
+	for (size_t i = 0; i < l->rows.n; i++)
+		if (l->rows.v[i].evidence == evidence)
+			return &l->rows.v[i];
+	return NULL;
+}
+
+static void a_kernel_waits_for_the_call_that_its_node_was_made_by(void **state)
+{
+	const uint64_t nodes[] = { 5, 5, 6, 9 };
+	struct model *m = session(BASE);
+	const struct launched_row *r;
+
+	(void)state;
+	model_use_launches(m);
+	node(m, 1, 0, 15);
+	node(m, 5, 1, 50);
+	node(m, 2, 0, 60);	/* in no call */
+	node(m, 6, 2, 70);
+	launch(m, nodes, 4);
+	watermark(m, 5);
+	r = row_of(m, EVIDENCE_UNRESOLVED);
+	assert_non_null(r);
+	assert_int_equal(r->count, 1);	/* of node 9 nobody told */
+	assert_int_equal(model_launched(m)->rows.n, 1);
+	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = 1, .func = L,
+				.start_ns = BASE + 10, .end_ns = BASE + 20 });
+	watermark(m, 1000);
+	r = row_of(m, EVIDENCE_CALLBACK);
+	assert_non_null(r);
+	assert_int_equal(r->count, 2);
+	assert_int_equal(r->func, L);
+	assert_int_equal(r->tid, 8);
+	assert_int_equal(r->total_ns, 20);
+	watermark(m, 3 * SEC);
+	assert_int_equal(row_of(m, EVIDENCE_UNRESOLVED)->count, 2);
+	assert_int_equal(model_launched(m)->rows.n, 2);
+	model_free(m);
+}
+
+static void at_the_end_nothing_waits_any_more(void **state)
+{
+	const uint64_t nodes[] = { 1 };
+	struct model *m = session(BASE);
+
+	(void)state;
+	model_use_launches(m);
+	node(m, 1, 0, 15);
+	launch(m, nodes, 1);
+	watermark(m, 500);
+	assert_int_equal(model_launched(m)->rows.n, 0);
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 1000 });
+	assert_int_equal(model_finish(m), 0);
+	assert_int_equal(row_of(m, EVIDENCE_UNRESOLVED)->count, 1);
+	model_free(m);
+}
+
+static void a_node_that_cannot_be_is_counted(void **state)
+{
+	struct model *m = session(BASE);
+	struct model_counts c;
+
+	(void)state;
+	node(m, 0, 0, 15);
+	node(m, 4, 4, 15);
+	node(m, 4, 3, 15);
+	model_counts(m, &c);
+	assert_int_equal(c.received[EVENT_NODE], 3);
+	assert_int_equal(c.invalid[EVENT_NODE], 2);
+	model_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_kernel_waits_for_the_call_that_its_node_was_made_by),
+		cmocka_unit_test(at_the_end_nothing_waits_any_more),
+		cmocka_unit_test(a_node_that_cannot_be_is_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * A node and its clones share a `made`, those of one call its `maker`: each counts who has it. What waits
+ * for the other side is in the order of its time.
+ */
+#include "join/node_calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/num.h"
+#include "base/vec.h"
+#include "join/captured.h"
+
+#define MAKERS_MAX 65536	/* of a process, that nodes may still be told of */
+#define WAITING_MAX 32768	/* nodes whose call was not told yet; of more it is not known */
+#define NEAR 64			/* calls of other threads at the same time, that are looked at */
+
+struct maker {
+	struct captured_call call;
+	uint32_t refs;
+	bool settled;			/* what was open in it is known */
+};
+
+struct made {
+	uint64_t time_ns;
+	uint32_t tid;
+	uint32_t refs;
+	bool waits;			/* its call may be told yet */
+	struct maker *by;		/* NULL: not known */
+};
+
+struct node_calls {
+	struct graphs_room *room;
+	struct map by_id;		/* number of a node -> struct made, a reference */
+	VEC(uint64_t) ids;		/* of these, as they came; before `oldest` they are forgotten */
+	size_t oldest;
+	VEC(struct made *) waiting;	/* references, by their times */
+	VEC(struct maker *) recent;	/* references, by their calls' beginnings */
+};
+
+struct node_calls *node_calls_new(struct graphs_room *room)
+{
+	struct node_calls *n = calloc(1, sizeof(*n));
+
+	if (n)
+		n->room = room;
+	return n;
+}
+
+static void put_maker(struct maker *m)
+{
+	if (m && !--m->refs)
+		free(m);
+}
+
+static void put_made(struct made *m)
+{
+	if (!m || --m->refs)
+		return;
+	put_maker(m->by);
+	free(m);
+}
+
+static struct made *made_of(const struct map_slot *slot)
+{
+	return slot ? (void *)(uintptr_t)slot->value : NULL;
+}
+
+static void forget_oldest(struct node_calls *n)
+{
+	uint64_t id = n->ids.v[n->oldest++];
+
+	put_made(made_of(map_find(&n->by_id, id)));
+	map_del(&n->by_id, id);
+	n->room->made_left++;
+	if (n->oldest < n->ids.n / 2)
+		return;
+	n->ids.n -= n->oldest;
+	memmove(n->ids.v, n->ids.v + n->oldest, n->ids.n * sizeof(n->ids.v[0]));
+	n->oldest = 0;
+}
+
+void node_calls_free(struct node_calls *n)
+{
+	if (!n)
+		return;
+	while (n->oldest < n->ids.n)
+		forget_oldest(n);
+	for (size_t i = 0; i < n->waiting.n; i++)
+		put_made(n->waiting.v[i]);
+	for (size_t i = 0; i < n->recent.n; i++)
+		put_maker(n->recent.v[i]);
+	map_free(&n->by_id);
+	VEC_FREE(&n->ids);
+	VEC_FREE(&n->waiting);
+	VEC_FREE(&n->recent);
+	free(n);
+}
+
+/* ---- both in the order of time --------------------------------------------------------------- */
+
+/* They come nearly in order. 0 or -ENOMEM; the reference is taken. */
+static int wait_for_call(struct node_calls *n, struct made *m)
+{
+	size_t at = n->waiting.n;
+
+	if (at >= WAITING_MAX)
+		return 0;
+	if (!VEC_PUSH(&n->waiting))
+		return -ENOMEM;
+	for (; at > 0 && n->waiting.v[at - 1]->time_ns > m->time_ns; at--)
+		n->waiting.v[at] = n->waiting.v[at - 1];
+	n->waiting.v[at] = m;
+	m->waits = true;
+	m->refs++;
+	return 0;
+}
+
+static int remember(struct node_calls *n, struct maker *m)
+{
+	size_t at = n->recent.n;
+
+	if (n->recent.n >= MAKERS_MAX) {
+		m->settled = true;
+		return 0;
+	}
+	if (!VEC_PUSH(&n->recent))
+		return -ENOMEM;
+	for (; at > 0 && n->recent.v[at - 1]->call.start_ns > m->call.start_ns; at--)
+		n->recent.v[at] = n->recent.v[at - 1];
+	n->recent.v[at] = m;
+	m->refs++;
+	return 0;
+}
+
+/* Calls of one thread do not overlap: the last one that had begun is it, or none. */
+static struct maker *find_maker(const struct node_calls *n, uint32_t tid, uint64_t ns)
+{
+	size_t from = 0, to = n->recent.n;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (n->recent.v[mid]->call.start_ns <= ns)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	for (size_t i = from; i-- > 0 && i + NEAR >= from;) {
+		struct maker *m = n->recent.v[i];
+
+		if (m->call.tid == tid)
+			return ns <= m->call.end_ns ? m : NULL;
+	}
+	return NULL;
+}
+
+static size_t first_waiting(const struct node_calls *n, uint64_t since_ns)
+{
+	size_t from = 0, to = n->waiting.n;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (n->waiting.v[mid]->time_ns < since_ns)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+/* The number is of that node from now on. 0 or -ENOMEM. */
+static int set_node(struct node_calls *n, uint64_t id, struct made *m)
+{
+	struct map_slot *slot = map_find(&n->by_id, id);
+	uint64_t *at;
+
+	if (!slot) {
+		if (!n->room->made_left && n->oldest < n->ids.n)
+			forget_oldest(n);
+		if (!n->room->made_left)
+			return 0;	/* others have all of it */
+		at = VEC_PUSH(&n->ids);
+		if (!at)
+			return -ENOMEM;
+		slot = map_put(&n->by_id, id, NULL);
+		if (!slot) {
+			n->ids.n--;
+			return -ENOMEM;
+		}
+		*at = id;
+		n->room->made_left--;
+	}
+	m->refs++;
+	put_made(made_of(slot));
+	slot->value = (uintptr_t)m;
+	return 0;
+}
+
+static int push_made(struct node_calls *n, const struct event *node)
+{
+	struct made *m = calloc(1, sizeof(*m));
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	*m = (struct made){ .time_ns = node->start_ns, .tid = node->tid, .refs = 1,
+			    .by = find_maker(n, node->tid, node->start_ns) };
+	if (m->by)
+		m->by->refs++;
+	err = m->by ? 0 : wait_for_call(n, m);
+	if (!err)
+		err = set_node(n, node->entity, m);
+	put_made(m);
+	return err;
+}
+
+int node_calls_push_node(struct node_calls *n, const struct event *node)
+{
+	struct made *original;
+	int err;
+
+	if (!node->address)
+		return push_made(n, node);
+	original = made_of(map_find(&n->by_id, node->address));
+	if (!original)
+		return 0;
+	original->refs++;	/* it may be the oldest, which is forgotten for its clone */
+	err = set_node(n, node->entity, original);
+	put_made(original);
+	return err;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* Nodes that it has made. How many. */
+static size_t take_waiting(struct node_calls *n, struct maker *m)
+{
+	size_t from = first_waiting(n, m->call.start_ns), kept = from, taken = 0;
+
+	for (size_t i = from; i < n->waiting.n; i++) {
+		struct made *made = n->waiting.v[i];
+
+		if (made->time_ns > m->call.end_ns || made->tid != m->call.tid) {
+			n->waiting.v[kept++] = made;
+			continue;
+		}
+		made->by = m;
+		made->waits = false;
+		m->refs++;
+		taken++;
+		put_made(made);
+	}
+	n->waiting.n = kept;
+	return taken;
+}
+
+int node_calls_push_call(struct node_calls *n, const struct event *call, enum graph_role role,
+			 bool captured)
+{
+	struct maker *m;
+	size_t taken;
+	int err;
+
+	if (!captured && first_waiting(n, call->start_ns) == n->waiting.n)
+		return 0;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	m->refs = 1;
+	captured_fill(&m->call, call, role);
+	taken = take_waiting(n, m);
+	err = captured || taken ? remember(n, m) : 0;
+	put_maker(m);
+	return err ? err : taken > 0;
+}
+
+bool node_calls_is_waiting(const struct node_calls *n)
+{
+	return n->waiting.n;
+}
+
+enum graph_evidence node_calls_find(const struct node_calls *n, uint64_t node,
+				    const struct captured_call **call)
+{
+	const struct made *m = made_of(map_find(&n->by_id, node));
+
+	*call = m && m->by && m->by->settled ? &m->by->call : NULL;
+	return *call ? EVIDENCE_CALLBACK :
+	       m && (m->by || m->waits) ? EVIDENCE_PENDING : EVIDENCE_UNRESOLVED;
+}
+
+/* Nodes that no call has made: they were added by hand, or the call was lost. */
+static void give_up(struct node_calls *n, uint64_t before_ns)
+{
+	size_t gone = first_waiting(n, before_ns);
+
+	for (size_t i = 0; i < gone; i++) {
+		n->waiting.v[i]->waits = false;
+		put_made(n->waiting.v[i]);
+	}
+	n->waiting.n -= gone;
+	if (gone)
+		memmove(n->waiting.v, n->waiting.v + gone, n->waiting.n * sizeof(n->waiting.v[0]));
+}
+
+/* What was open may be told a moment after the call: so each time, until it is old. */
+void node_calls_settle(struct node_calls *n, uint64_t horizon_ns,
+		       uint32_t (*innermost)(const void *ctx, uint32_t tid, uint64_t ns),
+		       const void *ctx)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n->recent.n; i++) {
+		struct maker *m = n->recent.v[i];
+
+		m->call.range = innermost(ctx, m->call.tid, m->call.start_ns +
+					  (m->call.end_ns - m->call.start_ns) / 2);
+		m->settled |= m->call.end_ns <= horizon_ns;
+		if (num_add(m->call.end_ns, NODE_CALLS_LATE_NS) > horizon_ns)
+			n->recent.v[kept++] = m;
+		else
+			put_maker(m);
+	}
+	n->recent.n = kept;
+	if (horizon_ns > NODE_CALLS_LATE_NS)
+		give_up(n, horizon_ns - NODE_CALLS_LATE_NS);
+}
