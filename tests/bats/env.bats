@@ -198,6 +198,32 @@ read_slurm() { read_shell; }
 	assert_equal "$(ls here)" libgpuprof.so
 }
 
+@test "env: a directory that only the user's own group can write to is as good as the user's" {
+	needs root
+	[ "$(getent group "$(id -g)")" = "root:x:0:" ] && ! awk -F: '$4 == 0 && $3' /etc/passwd | grep . ||
+		skip "root has no group of its own here"
+	mkdir -m 775 own
+	run "$GPUPROF" env --dir own/new
+	assert_success
+	chgrp 65534 own # of mode 0775 still
+	run "$GPUPROF" env --dir own/new
+	assert_equal "$status" 1
+	one_line "others can write to $PWD/own,"
+	chgrp 0 own
+	python3 - <<-'END' || skip "no access control lists on this file system"
+		import os, struct, sys
+		entries = [(1, 7, -1), (2, 7, 65534), (4, 7, -1), (16, 7, -1), (32, 5, -1)]
+		acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *e) for e in entries)
+		try:
+		    os.setxattr("own", "system.posix_acl_access", acl)
+		except OSError:
+		    sys.exit(1)
+	END
+	run "$GPUPROF" env --dir own/new # user 65534 may write there
+	assert_equal "$status" 1
+	one_line "others can write to $PWD/own,"
+}
+
 @test "env: a directory that others can write to is refused, and so is what lies below it" {
 	needs root
 	mkdir -p open/below

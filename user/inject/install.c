@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "inject/image.h"
+#include "inject/private_group.h"
 
 #define SYSTEM_DIR "/usr/lib/gpuprof"
 #define OTHERS (S_IWGRP | S_IWOTH)
@@ -43,13 +45,27 @@ static int cannot(const char *what, const char *dir, int err)
 	return -err;
 }
 
+/* With an access control list the mode's bits of the group are a bound on what others may. */
+static bool has_no_list(const char *path)
+{
+	return lgetxattr(path, "system.posix_acl_access", NULL, 0) < 0 &&
+	       (errno == ENODATA || errno == EOPNOTSUPP);
+}
+
+/* Where users have a group of their own their umask is 002, and ~/.local is of mode 0775. */
+static bool is_written_by_us(const char *path, const struct stat *st)
+{
+	if (!(st->st_mode & OTHERS) || st->st_mode & S_ISVTX)
+		return true;
+	return !(st->st_mode & S_IWOTH) && has_no_list(path) && private_group_here(geteuid(), st->st_gid);
+}
+
 /* May only root and we put something else where this is, if it is where only they can replace it? */
-static bool is_ours_alone(const struct stat *st)
+static bool is_ours_alone(const char *path, const struct stat *st)
 {
 	if (st->st_uid && st->st_uid != geteuid())
 		return false;
-	return S_ISLNK(st->st_mode) ||
-	       (S_ISDIR(st->st_mode) && (!(st->st_mode & OTHERS) || st->st_mode & S_ISVTX));
+	return S_ISLNK(st->st_mode) || (S_ISDIR(st->st_mode) && is_written_by_us(path, st));
 }
 
 #define LINKS_MAX 40
@@ -103,7 +119,7 @@ static int look_at(struct way *w, const char *part, struct stat *st)
 	}
 	if (!err && !S_ISDIR(st->st_mode) && !S_ISLNK(st->st_mode))
 		err = -ENOTDIR;
-	w->is_open = !err && !is_ours_alone(st);
+	w->is_open = !err && !is_ours_alone(part, st);
 	return w->is_open ? -EPERM : err;
 }
 
