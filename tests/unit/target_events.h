@@ -10,7 +10,7 @@
 #include "base/time.h"
 #include "probe/target.h"
 
-#define EVENTS_MAX 4096
+#define EVENTS_MAX 16384	/* a ring has fewer */
 #define PATIENCE_MS 10000
 
 struct log {

@@ -2,8 +2,6 @@
 /* What a watch promises: what processes map, run, fork and end, in order. */
 #include "target_events.h"
 
-#include <poll.h>
-
 /* ---- one process -------------------------------------------------------------------------- */
 
 static int run_children(struct child *me, void *arg)
@@ -74,52 +72,6 @@ static void fork_exec_mmap_exit_come_in_order(void **state)
 	scratch_remove(&scratch);
 }
 
-/* As nobody: a child of its own that waits, and is watched. 0, or what the process returns. */
-static int watch_child(void *arg, struct child *c, struct target_watch **w)
-{
-	if (is_root() && !become_nobody())
-		return 99;
-	*c = child_start(run_children, arg);
-	if (!child_await(c))
-		return 98;
-	*w = target_watch_new(c->pid);
-	events = (struct log){ 0 };
-	return *w ? 0 : 77;
-}
-
-static int watch_to_the_end(void *arg)
-{
-	struct target_watch *w;
-	struct pollfd p;
-	struct child c;
-	int rc = watch_child(arg, &c, &w);
-
-	if (rc)
-		return rc;
-	p = (struct pollfd){ .fd = target_watch_fd(w), .events = POLLIN };
-	if (poll(&p, 1, 0) != 1)	/* the first wait returns at once */
-		return 1;
-	child_signal(&c);
-	child_end(&c);
-	if (!read_until(w, TARGET_EXIT, c.pid) || target_watch_read(w, note, &events))
-		return 2;
-	return poll(&p, 1, 50) != 0;
-}
-
-/* One of events of threads; what watches the host hears all that others do. */
-static void a_users_watch_is_quiet_after_its_process_has_ended(void **state)
-{
-	char path[] = "/no/such/file", err[4096];
-	int rc = run_apart(watch_to_the_end, path, err, sizeof(err));
-
-	(void)state;
-	if (rc == 77) {
-		print_message("not permitted here: %s", err);
-		skip();
-	}
-	assert_int_equal(rc, 0);
-}
-
 /* ---- who is watched, and refusal ----------------------------------------------------------- */
 
 static int map_in_a_child(struct child *me, void *arg)
@@ -141,7 +93,7 @@ static int map_in_a_child(struct child *me, void *arg)
 	return waitpid(pid, NULL, 0) != pid;
 }
 
-static void a_child_that_was_there_before_is_watched_where_the_host_is(void **state)
+static void a_child_that_was_there_before_is_watched(void **state)
 {
 	struct scratch scratch;
 	struct target_watch *w;
@@ -161,7 +113,7 @@ static void a_child_that_was_there_before_is_watched_where_the_host_is(void **st
 	for (size_t i = 0; i < events.n; i++)
 		of_child += events.ev[i].kind == TARGET_MMAP && events.ev[i].pid != c.pid &&
 			    events.ev[i].root == c.pid;
-	assert_int_equal(of_child, is_root());
+	assert_int_equal(of_child, 1);
 	target_watch_free(w);
 	scratch_remove(&scratch);
 }
@@ -181,17 +133,16 @@ static void several_processes_share_what_watches_the_host(void **state)
 		assert_true(child_await(&c[i]));
 	}
 	w = watch(c[0].pid);
-	if (is_root())
-		assert_int_equal(target_watch_add(w, c[1].pid), 0);
+	assert_int_equal(target_watch_add(w, c[1].pid), 0);
 	for (int i = 2; i >= 0; i--) {
 		assert_true(child_signal(&c[i]));
 		assert_int_equal(child_end(&c[i]), 0);
 	}
-	assert_int_equal(target_watch_add(w, c[2].pid), is_root() ? -ESRCH : -EINVAL);
+	assert_int_equal(target_watch_add(w, c[2].pid), -ESRCH);
 	assert_true(read_until(w, TARGET_EXIT, c[0].pid));
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(count(&events, TARGET_MMAP, c[i].pid, "/planted.so"),
-				 i == 0 || (i == 1 && is_root()));
+				 i < 2);
 	for (size_t i = 0; i < events.n; i++) {
 		if (events.ev[i].pid == c[0].pid || events.ev[i].pid == c[1].pid)
 			assert_int_equal(events.ev[i].root, events.ev[i].pid);
@@ -231,38 +182,6 @@ static void refusal_names_the_capability(void **state)
 	}
 }
 
-static int watch_own(void *arg)
-{
-	struct target_watch *w;
-	struct child c;
-	int rc = watch_child(arg, &c, &w);
-
-	if (rc)
-		return rc;
-	child_signal(&c);
-	child_end(&c);
-	return !read_until(w, TARGET_EXIT, c.pid) ||
-	       !count(&events, TARGET_MMAP, c.pid, "/planted.so");
-}
-
-static void users_watch_their_own_processes(void **state)
-{
-	struct scratch scratch;
-	char path[512], err[4096];
-	int rc;
-
-	(void)state;
-	scratch_make(&scratch);
-	write_page(scratch_path(&scratch, "planted.so", path));
-	rc = run_apart(watch_own, path, err, sizeof(err));
-	scratch_remove(&scratch);
-	if (rc == 77) {
-		print_message("not permitted here: %s", err);
-		skip();
-	}
-	assert_int_equal(rc, 0);
-}
-
 static void a_process_that_is_gone_is_ESRCH(void **state)
 {
 	pid_t pid;
@@ -281,11 +200,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fork_exec_mmap_exit_come_in_order),
-		cmocka_unit_test(a_users_watch_is_quiet_after_its_process_has_ended),
-		cmocka_unit_test(a_child_that_was_there_before_is_watched_where_the_host_is),
+		cmocka_unit_test(a_child_that_was_there_before_is_watched),
 		cmocka_unit_test(several_processes_share_what_watches_the_host),
 		cmocka_unit_test(refusal_names_the_capability),
-		cmocka_unit_test(users_watch_their_own_processes),
 		cmocka_unit_test(a_process_that_is_gone_is_ESRCH),
 	};
 

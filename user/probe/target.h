@@ -107,8 +107,7 @@ struct target_watch;
  * (with CAP_PERFMON); or everybody (pid -1). NULL + errno, logged (EACCES/EPERM names CAP_PERFMON) but for ESRCH. */
 struct target_watch *target_watch_new(pid_t pid);
 
-/* Watches pid, too: 0, -ENOMEM, -ESRCH, or -EINVAL: this watch cannot take more (it is of the whole
- * host, or its process pays for it: without CAP_PERFMON perf's events are of threads). */
+/* Watches pid, too: 0, -ENOMEM, -ESRCH, or -EINVAL: this watch is of the whole host already. */
 int target_watch_add(struct target_watch *w, pid_t pid);
 int target_watch_fd(const struct target_watch *w);	/* an epoll fd: readable when events wait */
 /*

@@ -22,7 +22,6 @@
 #include "probe/target_perf.h"
 
 #define ROUNDS_MAX 16		/* of draining, for events that arrive meanwhile */
-#define TWIN_NS NS_PER_MS	/* the same record twice so close is one event seen twice */
 #define LEAVE_MIN_NS (5 * NS_PER_MS)
 #define LEAVE_MAX_NS NS_PER_SEC
 #define MISSED_MIN_NS NS_PER_SEC	/* from one look at what was missed to the next */
@@ -60,7 +59,7 @@ static void set_timer(struct target_watch *w, uint64_t ns)
 
 int target_watch_add(struct target_watch *w, pid_t pid)
 {
-	if (w->pid < 0 || !w->perf.whole_host)
+	if (w->pid < 0)
 		return -EINVAL;
 	return target_process_ended(pid) ? -ESRCH : target_family_add_root(&w->family, pid);
 }
@@ -84,8 +83,8 @@ static int start(struct target_watch *w)
 		       &(struct epoll_event){ .events = EPOLLIN, .data.fd = w->timer_fd });
 	if (rc)
 		return -errno;
-	rc = perf_set_open(&w->perf, w->pid);
-	if (!rc && w->pid > 0 && w->perf.whole_host)
+	rc = perf_set_open(&w->perf);
+	if (!rc && w->pid > 0)
 		rc = target_watch_add(w, w->pid);
 	/*
 	 * Polling a perf event takes its readiness away, and adding our epoll fd to another polls.
@@ -137,7 +136,7 @@ void target_watch_free(struct target_watch *w)
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-/* Events of a thread that has ended stay readable for ever; the rings are drained anyway. */
+/* An event of a CPU that was switched off may stay readable for ever; the rings are drained anyway. */
 static void clear_readiness(struct target_watch *w)
 {
 	struct epoll_event ev[64];
@@ -155,38 +154,13 @@ static void clear_readiness(struct target_watch *w)
 	} while (n == 64);
 }
 
-static bool is_twin(const struct perf_record *a, const struct perf_record *b)
-{
-	const char *x = a->ev.text ? a->ev.text : "", *y = b->ev.text ? b->ev.text : "";
-
-	return a->ev.kind == b->ev.kind && a->ev.kind != TARGET_MISSED && a->tid == b->tid &&
-	       a->ev.pid == b->ev.pid && a->ev.child == b->ev.child &&
-	       a->ev.start == b->ev.start && a->ev.len == b->ev.len &&
-	       b->ev.time_ns - a->ev.time_ns < TWIN_NS && !strcmp(x, y);
-}
-
-/* Keeps rec with a copy of its text to compare the next one with. */
-static int remember(struct perf_cpu *cpu, const struct perf_record *rec)
-{
-	free((char *)cpu->last.ev.text);
-	cpu->last = *rec;
-	if (rec->ev.text)
-		cpu->last.ev.text = strdup(rec->ev.text);
-	return rec->ev.text && !cpu->last.ev.text ? -ENOMEM : 0;
-}
-
 static int drain(struct target_watch *w, struct perf_cpu *cpu)
 {
 	struct perf_record rec, *slot;
 	int rc = 0;
 
 	while (cpu->ring.page && rc >= 0 && (rc = perf_ring_next(&cpu->ring, w->raw, &rec)) > 0) {
-		if (is_twin(&cpu->last, &rec)) {
-			free((char *)rec.ev.text);
-			continue;
-		}
 		rec.order = w->order++;
-		rc = remember(cpu, &rec);
 		slot = VEC_PUSH(&w->held);
 		if (slot) {
 			*slot = rec;
@@ -294,10 +268,6 @@ static bool follows(struct target_watch *w, struct perf_record *rec)
 {
 	if (w->pid < 0)
 		return true;
-	if (!w->perf.whole_host) {
-		rec->ev.root = w->pid;
-		return true;
-	}
 	rec->ev.root = target_family_root(&w->family, rec->ev.pid);
 	if (rec->ev.kind == TARGET_FORK && rec->ev.root)
 		target_family_add(&w->family, rec->ev.child, rec->ev.root, rec->ev.time_ns);
@@ -363,13 +333,12 @@ static void tell_missed(struct target_watch *w, const struct listener *to)
 {
 	uint64_t begin_ns = time_now_ns(), took_ns;
 	struct target_event ev = { .kind = TARGET_MISSED, .missed = w->missed,
-				   .root = w->perf.whole_host ? 0 : w->pid,
 				   .time_ns = w->missed_since_ns };
 
 	if (!w->missed || begin_ns < w->missed_next_ns)
 		return;
 	w->missed = 0;
-	if (w->pid > 0 && w->perf.whole_host)
+	if (w->pid > 0)
 		target_family_read(&w->family, on_lost_end, &(struct lost_ends){ w, to });
 	to->fn(to->ctx, &ev);
 	took_ns = time_now_ns() - begin_ns;
