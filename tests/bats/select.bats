@@ -200,12 +200,13 @@ with_devices() {
 	start_calls a 300 "$SIM/simcalls" with_devices sh -c 'exec 7</dev/nvidia1; exec "$0" "$@"'
 	a=$TARGET
 	start_calls other 100 "$SIM/simcalls" with_devices sh -c 'exec 7</dev/nvidia0; exec "$0" "$@"'
-	with_devices "$GPUPROF" stat --gpu 1 --table calls,processes,threads,events --format json -o r.json \
+	with_devices "$GPUPROF" stat -v --gpu 1 --table calls,processes,threads,events --format json -o r.json \
 		>gpuprof.out 2>gpuprof.err 3>&- &
 	PROFILER=$!
 	STARTED+=("$PROFILER")
 	wait_for 10 grep -q ' match' gpuprof.err
 	LATE=--wait-ms CUDA_VISIBLE_DEVICES=1 start_calls b 200 "$SIM/simcalls"
+	wait_for 10 grep -q "process $TARGET is chosen" gpuprof.err # others' probes may be in its text
 	wait_for 10 text_differs "$TARGET" cudart
 	let_go
 	only "$a" "$TARGET"
@@ -239,7 +240,7 @@ with_devices() {
 	local a b children
 	start_calls a 300 "$(named_copy alpha)"
 	a=$TARGET
-	start_choosing --name 'alpha,runner.sh'
+	start_choosing -v --name 'alpha,runner.sh'
 	LATE=--wait-ms start_calls other 100 "$(named_copy omega)"
 	LATE=--wait-ms start_calls b 200 ./alpha
 	b=$TARGET
@@ -252,6 +253,8 @@ with_devices() {
 	./runner.sh 3>&- &
 	STARTED+=($!)
 	wait_for 10 eval '[ "$(grep -c ready child.out)" -ge 2 ]'
+	wait_for 10 grep -q "process $b is chosen" gpuprof.err
+	wait_for 10 grep -q "process $! is chosen" gpuprof.err
 	sleep 0.5
 	let_go
 	compare --no-times a.json r.json

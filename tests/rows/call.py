@@ -28,7 +28,7 @@ RESULTS = (0, 1, 2, 35, 700, 999, 32767, 40000, 2**31 - 1, -1, -32767, -40000, -
 SECONDS = 3		# a call may take
 OPENING = 16		# bytes in which a breakpoint may be, behind an endbr64
 ARM_SECONDS = 60
-STILL_SECONDS = 1.5	# no more breakpoints came in that time: it has all of them
+STILL_SECONDS = 4	# no more breakpoints came in that time: it has all of them
 POLL_SECONDS = 0.1
 
 
