@@ -158,7 +158,10 @@ static void what_failed_is_tried_again(void **state)
 	(void)state;
 	assert_int_equal(attach_file(a, &file, 0, &result), -EMFILE);
 	assert_int_equal(attach_file(a, &file, 0, &result), -EMFILE);
+	assert_true(attach_fate(a, row_of("cudaLaunchKernel")) & PLAN_FAILED);
+	assert_int_equal(attach_fate(a, row_of("cuLaunchKernel")), 0);
 	assert_int_equal(attach_file(a, &file, 0, &result), 0);
+	assert_false(attach_fate(a, row_of("cudaLaunchKernel")) & PLAN_FAILED);
 	assert_int_equal(result.probes, 7);
 	assert_int_equal(attach_file(a, &file, 0, &result), 0);
 	assert_int_equal(result.probes, 0);

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
+#include "event/helper_source.h"
 #include "event/helpers.h"
 #include "gpuprof/work.h"
 #include "helper/ring.h"
@@ -392,6 +393,25 @@ static void one_without_a_helper_that_ended_is_forgotten(void **state)
 	helpers_free(h);
 }
 
+/* A library could not be attached to while it ran. */
+static void where_a_function_turns_out_to_have_no_probe_all_calls_are_asked_for(void **state)
+{
+	struct gp_ring_head head;
+	struct room r = { .h = helpers_new(HELPERS_TELL_UNPROBED), .t = puppet_start(GP_HELPER_AWAKE, 0) };
+
+	(void)state;
+	r.sink = (struct event_sink){ note_unseen, &r.told };
+	assert_int_equal(helpers_add(r.h, &(struct helpers_process){ .pid = r.t->pid, .own_pid = r.t->pid }), 0);
+	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
+	assert_int_equal(helper_source_peek(r.t->pid, &head), 0);
+	assert_false(head.slot[0].kinds & GP_RING_WANT_ALL_CALLS);
+	helpers_leave_out(r.h, 1);
+	PUMP_UNTIL(&r, true);
+	assert_int_equal(helper_source_peek(r.t->pid, &head), 0);
+	assert_true(head.slot[0].kinds & GP_RING_WANT_ALL_CALLS);
+	room_close(&r);
+}
+
 /* Records of probes may come after its end. */
 static void one_that_ended_and_is_met_again_is_what_its_helper_said(void **state)
 {
@@ -416,6 +436,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_that_died_within_a_record_is_read_to_there),
+		cmocka_unit_test(where_a_function_turns_out_to_have_no_probe_all_calls_are_asked_for),
 		cmocka_unit_test(one_that_ended_and_is_met_again_is_what_its_helper_said),
 		cmocka_unit_test(those_that_ended_keep_no_descriptor),
 		cmocka_unit_test(what_others_were_told_before_us_is_unseen),

@@ -179,12 +179,32 @@ static void works_outside_of_the_session_contradict_nothing(void **state)
 	model_free(m);
 }
 
+/* A thread that no probe saw, and one call inside of which it did. */
+static void calls_that_no_probe_saw_are_said_to_be_in_no_book(void **state)
+{
+	struct event told = { .kind = EVENT_TOLD, .has = HAS_END | HAS_RESULT, .pid = 7, .tid = 7, .func = C,
+			      .start_ns = 1010100, .end_ns = 1010200 };
+	struct model *m = session(1000000);
+
+	(void)state;
+	calls(m, 7, L, 1, HAS_END);
+	push(m, told);		/* it is that call */
+	foot_has(m, "told:", false);
+	told.tid = 8;
+	push(m, told);
+	foot_has(m, "told: 1 call of functions without a probe is what CUPTI recorded: in calls, and in no "
+		 "thread's book", true);
+	model_free(m);
+}
+
 int main(void)
 {
 #define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
 	const struct CMUnitTest tests[] = {
 		SAYS("foot: works outside of the session contradict nothing, and are said",
 		     works_outside_of_the_session_contradict_nothing),
+		SAYS("foot: calls that no probe saw are said to be in no thread's book",
+		     calls_that_no_probe_saw_are_said_to_be_in_no_book),
 		SAYS("foot: calls that were seen at their entry only are named by process",
 		     calls_seen_at_their_entry_only_are_named_by_process),
 		SAYS("calls: times and results of such calls are unknown, not zero",

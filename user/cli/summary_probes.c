@@ -231,10 +231,27 @@ static void add_detail(struct strbuf *out, const struct model *m)
 			      "call: a launch by the runtime counts there and in the driver");
 }
 
+/* "told: 12 calls of functions without a probe are those that CUPTI recorded: in calls, and in no thread's
+ * book" */
+static void add_told(struct strbuf *out, const struct model *m)
+{
+	struct model_counts counts;
+
+	model_counts(m, &counts);
+	if (!counts.told)
+		return;
+	strbuf_addstr(out, "\ntold: ");
+	format_count(out, counts.told);
+	strbuf_addf(out, " call%s of functions without a probe %s what CUPTI recorded: in calls, and in no "
+		    "thread's book, where that time is what was around", counts.told > 1 ? "s" : "",
+		    counts.told > 1 ? "are" : "is");
+}
+
 void summary_add_probes(struct strbuf *out, const struct summary *s)
 {
 	add_detail(out, s->model);
 	add_entries(out, s->model);
 	add_unseen(out, s->model);
+	add_told(out, s->model);
 	add_launches(out, s);
 }

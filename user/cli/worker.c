@@ -279,7 +279,7 @@ uint64_t worker_stacks_received(const struct worker *w)
 
 void worker_note_left_out(struct worker *w)
 {
-	const unsigned int left_out = PLAN_TOO_DEAR | PLAN_REFUSED | PLAN_LEFT_OUT;
+	const unsigned int left_out = PLAN_TOO_DEAR | PLAN_REFUSED | PLAN_LEFT_OUT | PLAN_FAILED;
 
 	pthread_mutex_lock(&w->lock);
 	for (unsigned int row = 1; row < catalog_n_rows(); row++)

@@ -44,7 +44,7 @@ int worker_run(struct worker *w);		/* starts the thread; from now on it owns the
 int worker_fd(const struct worker *w);		/* readable when events wait */
 int worker_pump(struct worker *w, const struct event_sink *sink);	/* engine; 0 or the sink's error */
 
-/* Engine. Rows without a probe in some file (PLAN_TOO_DEAR, PLAN_REFUSED, PLAN_LEFT_OUT), if that is
+/* Engine. Rows without a probe in some file (PLAN_TOO_DEAR, _REFUSED, _LEFT_OUT, _FAILED), if that is
  * known otherwise than before: *noted, 0 at first. */
 bool worker_left_out(struct worker *w, unsigned int *noted, bool left_out[GP_ROWS_MAX]);
 

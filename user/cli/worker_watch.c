@@ -42,6 +42,8 @@ static int on_file(void *ctx, const struct target_file *file)
 
 	announce(ar->w, file);
 	ar->dull = !err && !attach_wants(ar->w->attach, file) && dull_may_be(file);
+	if (err)
+		worker_note_left_out(ar->w);
 	if (err || !result.probes)
 		return 0;		/* logged by attach; other files still matter */
 	if (filter != ar->watch->filter)

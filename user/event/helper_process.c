@@ -47,8 +47,7 @@ struct helper_process {
 	struct gp_ring_head *head;	/* when the source was closed; NULL: no ring was found */
 	struct helper_counts counts;	/* when the decoder was freed */
 	uint64_t lost, lost_works;	/* in those that were closed */
-	uint64_t lost_told;		/* of lost works */
-	uint64_t lost_calls;
+	uint64_t lost_told, lost_calls;	/* told: of lost works */
 };
 
 /* What a process that has ended needs no more: a job may start thousands. */
@@ -395,6 +394,7 @@ static void read_ring(struct helper_process *p, uint64_t now_ns)
 		helper_search_soon(&p->search);
 		return;
 	}
+	helper_source_want(p->source, kinds_for(p));
 	if (helper_source_read(p->source, on_record, p) == -EBADMSG)
 		p->state = HELPERS_BROKEN;
 	if (!p->err)

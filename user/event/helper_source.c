@@ -199,6 +199,14 @@ void helper_source_wake(struct helper_source *s)
 	syscall(SYS_futex, &s->head->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+void helper_source_want(struct helper_source *s, uint32_t kinds)
+{
+	if (__atomic_load_n(&s->slot->kinds, __ATOMIC_RELAXED) == kinds)
+		return;
+	__atomic_store_n(&s->slot->kinds, kinds, __ATOMIC_RELEASE);
+	helper_source_wake(s);
+}
+
 bool helper_source_is(const struct helper_source *s, int fd)
 {
 	return helper_search_is_same(s->fd, fd);

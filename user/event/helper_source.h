@@ -35,6 +35,9 @@ void helper_source_close(struct helper_source *s);	/* gives the slot back */
  * the slot was given to another reader (we were late), so open again. */
 int helper_source_renew(struct helper_source *s, uint64_t now_ns);
 
+/* While the slot is ours: it may be other kinds than at first. */
+void helper_source_want(struct helper_source *s, uint32_t kinds);
+
 void helper_source_wake(struct helper_source *s);	/* the helper hands on what it has, now */
 
 /* Is fd the same file? It is not if the process has executed another program. */

@@ -67,6 +67,7 @@ struct model_counts {		/* since the session began, also in interval mode */
 	uint64_t captured;	/* more, which were captured; of those that met none: */
 	uint64_t awaited, unmet_lost;	/* that may meet one yet; whose kernels are over, and were not told */
 	uint64_t untold;	/* calls that launched while nobody recorded works */
+	uint64_t told;		/* calls that no probe saw and CUPTI recorded: in no book of a thread */
 	uint64_t outside;	/* invalid works, only because they ran before the session or after it */
 	uint64_t lost;		/* holes in threads' numbers */
 	uint64_t late_ns;	/* came after books of threads and devices were settled: in none */

@@ -45,5 +45,6 @@ int told_push(struct model *m, const struct event *ev)
 	if (t && (is_open(t, ev) || is_probed(t, ev)))
 		return 0;
 	tally = tallies_find(&p->info.tallies, ev);
+	m->counts.told++;
 	return tally ? tally_add(tally, ev) : -ENOMEM;
 }

@@ -285,6 +285,16 @@ static int attach_plan(struct attach *a, int fd, struct plan *plan, enum part pa
 	return err;
 }
 
+/* Until it can be, calls of the file are told by others. */
+static void note_failed(struct plan *plan, enum part part, bool failed)
+{
+	for (size_t i = part == PART_FIRST ? 0 : plan->n; i < (part == PART_FIRST ? plan->n : plan->n_all); i++) {
+		uint8_t *fate = &plan->fate[plan->rows[i]];
+
+		*fate = (uint8_t)(failed ? *fate | PLAN_FAILED : *fate & ~PLAN_FAILED);
+	}
+}
+
 static uint64_t part_key(size_t index, enum part part)
 {
 	return (uint64_t)index << 32 | (part == PART_REST ? 1u << 31 : 0);	/* no pid has that bit */
@@ -310,6 +320,8 @@ int attach_links(struct attach *a, struct known *k, enum part part, const struct
 		log_error("cannot attach to %s: %s; see gpuprof doctor", k->info.path,
 			  strerror(-err));
 	k->failed |= err && err != -ESRCH;
+	if (err != -ESRCH)
+		note_failed(k->plan, part, err);
 	if (err)
 		return err;
 	k->all |= part == PART_REST;

@@ -37,6 +37,7 @@ struct plan_rules {
 #define PLAN_TOO_DEAR 0x02	/* left out: single-stepping it is above the budget */
 #define PLAN_REFUSED 0x04	/* left out: the kernel cannot probe its first instruction */
 #define PLAN_LEFT_OUT 0x08	/* left out: not among the few that can be probed */
+#define PLAN_FAILED 0x10	/* its file could not be attached to: it may have no probe */
 
 struct plan {			/* the probes of one file */
 	uint64_t offsets[GP_ROWS_MAX];

@@ -118,7 +118,7 @@ static int add_launches(struct table *t, const char *kind, uint64_t n, bool lost
 	if (!row)
 		return n ? -ENOMEM : 0;
 	cell_u(&row[HITS], n);
-	cell_u(&row[RECEIVED], 0);
+	cell_u(&row[RECEIVED], lost ? 0 : n);
 	cell_u(&row[LOST], lost ? n : 0);
 	err = cell_s(t, &row[SOURCE], "helper");
 	return err ? err : cell_s(t, &row[KIND], kind);
