@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "event/sample.h"
 #include "model_room.h"
 #include "view/verdict.h"
 
@@ -89,6 +90,27 @@ static void a_process_that_can_do_nothing_more_comes_before_what_it_loses(void *
 	     "(700): a kernel broke it, and the process can do nothing more with its context.\n"
 	     "Evidence: 1 call failed so.\n"
 	     "Next: compute-sanitizer COMMAND");
+}
+
+/* Its GPU, by NVML: a process that nobody tells of anything but its calls is on it. */
+static void a_device_that_failed_is_told_though_no_helper_told_of_it(void **state)
+{
+	const struct device_sample s = { .has = 1 << SAMPLE_USERS, .v = { [SAMPLE_USERS] = 1 } };
+	struct model *m = begin();
+
+	(void)state;
+	call(m, 1, L, 1, 2);
+	push(m, (struct event){ .kind = EVENT_USER, .text = "GPU-b", .seq = 3, .pid = 12,
+				.start_ns = at(50) });
+	push(m, (struct event){ .kind = EVENT_SAMPLE, .text = "GPU-b", .seq = 3, .sample = &s,
+				.start_ns = at(10), .end_ns = at(50) });
+	push(m, (struct event){ .kind = EVENT_FAULT, .text = "GPU-b", .seq = 3, .dir = FAULT_XID,
+				.bytes = 79, .start_ns = at(60) });
+	push(m, (struct event){ .kind = EVENT_FAULT, .text = "GPU-a", .seq = 2, .dir = FAULT_XID,
+				.bytes = 48, .start_ns = at(61) });
+	says(m, "A device failed: GPU 3: XID 79, the GPU has fallen off the bus.\n"
+	     "Evidence: by NVML: XID 79 at 0.1 s.\n"
+	     "Next: dmesg | grep -i xid");
 }
 
 static void where_nothing_is_wrong_it_says_so(void **state)
@@ -228,6 +250,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_largest_loss_comes_with_all_that_is_known_of_it),
 		cmocka_unit_test(a_process_that_can_do_nothing_more_comes_before_what_it_loses),
+		cmocka_unit_test(a_device_that_failed_is_told_though_no_helper_told_of_it),
 		cmocka_unit_test(where_nothing_is_wrong_it_says_so),
 		cmocka_unit_test(idle_time_that_no_rule_explains_is_not_hidden),
 		cmocka_unit_test(a_device_of_which_no_work_was_seen_is_not_busy_so_much),

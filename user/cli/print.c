@@ -104,7 +104,7 @@ static struct table *build_events(const struct options *o, const struct model *m
 	return view_events(m);
 }
 
-/* WITH_DEVICES: it says nothing where no helper told of any. */
+/* WITH_DEVICES: without rows it says nothing where no helper told of any. */
 enum shown { ALWAYS, WITH_DEVICES, WITH_ROWS, WHEN_ASKED };
 
 static const struct {
@@ -354,7 +354,7 @@ static bool is_shown(enum shown shown, const struct table *t, const struct model
 {
 	switch (shown) {
 	case WITH_DEVICES:
-		return devices_count(model_devices(m));
+		return devices_count(model_devices(m)) || table_rows(t);
 	case WITH_ROWS:
 		return table_rows(t);
 	default:

@@ -323,10 +323,22 @@ static int judge_device(struct findings *f, const struct model *m, const struct 
 	return err;
 }
 
+static int judge_alone(struct findings *f, const struct model *m)
+{
+	const struct samples *samples = model_samples(m);
+	struct finding_book b;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < samples->all.n; i++)
+		if (device_alone_read(&b, m, samples->all.v[i]))
+			err = findings_judge(f, &b);
+	return err;
+}
+
 int findings_read(struct findings *f, const struct model *m, uint64_t now_ns)
 {
 	const struct devices *d = model_devices(m);
-	int err = 0;
+	int err = judge_alone(f, m);
 
 	for (size_t i = 0; !err && i < devices_count(d); i++)
 		err = devices_get(d, i)->past ? 0 : judge_device(f, m, devices_get(d, i), now_ns);

@@ -65,7 +65,7 @@ struct finding_copies {
 };
 
 struct finding_book {
-	uint32_t pid, device;
+	uint32_t pid, device;		/* pid 0: nobody tells of the device but itself */
 	uint32_t ordinal;		/* what the process calls the device */
 	struct next_whom whom;		/* as commands name it */
 	uint64_t wall_ns;
@@ -104,7 +104,7 @@ struct finding_book {
 
 struct finding {
 	const char *name;
-	uint32_t pid, device;
+	uint32_t pid, device;		/* pid 0: of the device, whoever uses it */
 	uint32_t tid;			/* 0: no one thread */
 	bool is_severe, is_notable;	/* high, or at least medium, whatever its share */
 	const char *headline;		/* of a verdict, where it is severe */

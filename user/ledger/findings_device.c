@@ -12,13 +12,22 @@
 #include "event/device_number.h"
 #include "ledger/host_devices.h"
 
+/* The one of its processes with which it is told; NULL: none has a book any more. */
+static const struct device_state *teller(const struct host_device *h)
+{
+	for (size_t i = 0; i < h->members.n; i++)
+		if (!h->members.v[i]->past)
+			return h->members.v[i];
+	return NULL;
+}
+
 int device_facts_read(struct finding_book *b, const struct model *m, const struct device_state *s,
 		      uint64_t now_ns)
 {
 	struct share_book *shares;
 	struct share_sum sum;
 
-	if (!s->host || s->host->members.v[0] != s)
+	if (!s->host || teller(s->host) != s)
 		return 0;
 	b->sampled = samples_find(model_samples(m), s->host->uuid);
 	if (!b->sampled)
@@ -35,6 +44,33 @@ int device_facts_read(struct finding_book *b, const struct model *m, const struc
 	b->shared_ns = sum.close_ns - sum.open_ns;
 	share_book_free(shares);
 	return 0;
+}
+
+/* With a book of it, or of a MIG instance of it. */
+static bool is_told(const struct model *m, const struct sampled_device *d)
+{
+	const struct devices *all = model_devices(m);
+
+	for (size_t i = 0; i < devices_hosts(all); i++) {
+		const struct host_device *h = devices_host(all, i);
+		const struct sampled_device *of = teller(h) ? samples_find(model_samples(m), h->uuid) : NULL;
+
+		if (of && (of == d || samples_gpu_of(model_samples(m), of) == d))
+			return true;
+	}
+	return false;
+}
+
+bool device_alone_read(struct finding_book *b, const struct model *m, const struct sampled_device *d)
+{
+	const struct others seen = { .model = m, .since_ns = model_session(m).interval_ns };
+	bool whole = model_fact(m, "whole_host");
+
+	*b = (struct finding_book){ .device = d->number, .sampled = d,
+				    .session_ns = model_session(m).start_ns };
+	if (!whole)
+		b->gpu = samples_gpu_of(model_samples(m), d);
+	return !is_told(m, d) && (whole || others_have_watched(&seen, d));
 }
 
 /* ---- faults ---------------------------------------------------------------------------------- */

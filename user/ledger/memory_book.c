@@ -440,11 +440,13 @@ void memory_book_end(struct memory_book *b)
 static void add_sums(struct memory_sums *to, const struct memory_sums *from)
 {
 	to->live_bytes = num_add(to->live_bytes, from->live_bytes);
+	to->live += from->live;
 	to->peak_bytes = num_add(to->peak_bytes, from->peak_bytes);
 	to->allocs += from->allocs;
 	to->frees += from->frees;
 	to->failed += from->failed;
 	to->leaked_bytes = num_add(to->leaked_bytes, from->leaked_bytes);
+	to->leaked += from->leaked;
 	to->frees_before += from->frees_before;
 	to->unsized += from->unsized;
 	to->untracked += from->untracked;

@@ -27,7 +27,8 @@ static int add_row(struct table *t, const struct finding *f)
 
 	if (!row)
 		return -ENOMEM;
-	cell_u(&row[PID], f->pid);
+	if (f->pid)
+		cell_u(&row[PID], f->pid);
 	cell_u(&row[DEVICE], f->device);
 	if (f->has_share) {
 		cell_d(&row[SHARE], f->share);

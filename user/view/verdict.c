@@ -51,9 +51,13 @@ static void add_finding(struct strbuf *out, const struct model *m, const struct 
 /* After this nothing of the process goes on: what it could do faster is of no interest. */
 static void add_error(struct strbuf *out, const struct model *m, const struct finding *f)
 {
-	strbuf_addf(out, "%s (", f->headline);
-	add_process(out, m, f->pid);
-	strbuf_addf(out, "): %s.\nEvidence: %s.\nNext: %s", f->cause.s, f->evidence.s, f->next.s);
+	strbuf_addstr(out, f->headline);
+	if (f->pid) {
+		strbuf_addstr(out, " (");
+		add_process(out, m, f->pid);
+		strbuf_addch(out, ')');
+	}
+	strbuf_addf(out, ": %s.\nEvidence: %s.\nNext: %s", f->cause.s, f->evidence.s, f->next.s);
 }
 
 /* ---- no finding that matters ----------------------------------------------------------------- */
@@ -289,14 +293,12 @@ int verdict_add(struct strbuf *out, const struct model *m, uint64_t now_ns)
 	bool unseen;
 	int err = know_nothing(m, now_ns, &unseen);
 
-	if (!err && unseen && find_driver(&driver, m, now_ns)) {
-		add_unseen(out, m, &driver);
-		return out->failed ? -ENOMEM : 0;
-	}
 	if (!err)
 		err = findings_read(&f, m, now_ns);
 	if (!err && f.all.n && f.all.v[0].is_severe)
 		add_error(out, m, &f.all.v[0]);
+	else if (!err && unseen && find_driver(&driver, m, now_ns))
+		add_unseen(out, m, &driver);
 	else if (!err && f.all.n && f.all.v[0].has_share && f.all.v[0].share >= FINDING_SHARE_MEDIUM)
 		add_finding(out, m, &f);
 	else if (!err)

@@ -54,7 +54,8 @@ struct table *view_ranges(const struct model *m, uint64_t now_ns);
  * ns descending. */
 struct table *view_ledger(const struct model *m, uint64_t now_ns);
 
-/* pid device severity finding share gain_bound cause evidence next; the largest share first. */
+/* pid (none: of the device, whoever uses it) device severity finding share gain_bound cause evidence next;
+ * the largest share first. */
 struct table *view_findings(const struct model *m, uint64_t now_ns);
 
 /* device device_uuid name owner pid ns share wall_ns sm_active_pct tensor_active_pct dram_active_pct
