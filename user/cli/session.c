@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -25,6 +24,7 @@
 #include "cli/exit.h"
 #include "cli/kept.h"
 #include "cli/session_blind.h"
+#include "cli/session_signals.h"
 #include "cli/session_targets.h"
 #include "probe/loader_read.h"
 #include "view/views.h"
@@ -78,61 +78,6 @@ static int add_timer(struct session *s, uint64_t ns, bool again, enum wake what)
 	return add_fd(s, *fd, what);
 }
 
-static void hold_back(int signal)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, signal);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
-static const int ends[] = { SIGINT, SIGTERM, SIGQUIT };
-
-/* nohup: who started us wants us to live on. */
-static bool hangs_up(void)
-{
-	struct sigaction now;
-
-	return sigaction(SIGHUP, NULL, &now) || now.sa_handler != SIG_IGN;
-}
-
-static int add_signals(struct session *s)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		sigaddset(&set, ends[i]);
-	if (hangs_up())
-		sigaddset(&set, SIGHUP);
-	if (s->plan->o->on == ON_SIGNAL && s->tap.keep)
-		sigaddset(&set, SIGUSR1);
-	/* Blocked to the end: a second Ctrl-C must not cost the report. */
-	if (sigprocmask(SIG_BLOCK, &set, NULL))
-		return -errno;
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);	/* a file too large is an error of write, not our end */
-	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return s->signal_fd < 0 ? -errno : add_fd(s, s->signal_fd, WAKE_SIGNAL);
-}
-
-/* The first signal with a command is the command's; the session ends when the command does. A
- * second one ends the session at once. */
-static void on_signal(struct session *s)
-{
-	struct signalfd_siginfo info;
-
-	if (read(s->signal_fd, &info, sizeof(info)) != sizeof(info))
-		return;
-	if (info.ssi_signo == SIGUSR1) {
-		keep_fire(s->tap.keep);	/* logged; the session goes on */
-		return;
-	}
-	if (!s->command.pid || !command_signal(&s->command, &info))
-		s->state = SESSION_STOPPING;
-}
-
 struct off_reading {
 	struct live *live;
 	uint64_t until_ns;
@@ -180,7 +125,7 @@ static void on_wake(struct session *s, enum wake what, int fd)
 {
 	switch (what) {
 	case WAKE_SIGNAL:
-		on_signal(s);
+		signals_read(s);
 		break;
 	case WAKE_DURATION:
 		s->state = SESSION_STOPPING;
@@ -379,7 +324,8 @@ static int start_waits(struct session *s)
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll_fd < 0)
 		return -errno;
-	err = add_signals(s);
+	s->signal_fd = signals_open(s->plan->o->on == ON_SIGNAL && s->tap.keep);
+	err = s->signal_fd < 0 ? s->signal_fd : add_fd(s, s->signal_fd, WAKE_SIGNAL);
 	for (size_t i = 0; i < s->pidfds.n && !err; i++)
 		err = add_fd(s, s->pidfds.v[i], WAKE_TARGET);
 	if (!err && s->command.pidfd >= 0)
@@ -422,8 +368,7 @@ static int start(struct session *s)
 	if (!err)
 		err = start_probes(s);
 	/* What is measured from here on is not lost to a signal that comes before somebody waits. */
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		hold_back(ends[i]);
+	signals_hold_ends();
 	if (!err)
 		err = start_capture(s);
 	if (err)
@@ -461,7 +406,7 @@ int session_run(const struct session_plan *plan, struct session_outcome *out)
 
 	*out = (struct session_outcome){ .signal_fd = -1 };
 	if (plan->o->on == ON_SIGNAL)
-		hold_back(SIGUSR1);	/* one that comes before there is what it asks for waits */
+		signals_hold(SIGUSR1);	/* one that comes before there is what it asks for waits */
 	if (plan->capture_path && kept_check(plan->o, plan->capture_path))
 		return EXIT_USAGE;
 	err = bring_ask(plan->o);

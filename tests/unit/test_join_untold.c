@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Launches of which no work is awaited, for a capture took them, and kernels that are over and were never told. */
+#include "join_room.h"
+
+static void captured(struct join *j, uint64_t start, uint64_t end)
+{
+	assert_int_equal(join_captured(j, &(struct event){ .kind = EVENT_CALL, .pid = 1, .tid = 5,
+							   .start_ns = start, .end_ns = end }), 0);
+}
+
+static void no_work_is_awaited_of_what_was_captured_whatever_comes_first(void **state)
+{
+	struct seen seen;
+	struct join *j = new_join(&seen);
+
+	(void)state;
+	api(j, 1, SEC + 10, SEC + 20);
+	captured(j, SEC + 5, SEC + 25);
+	captured(j, SEC + 30, SEC + 50);
+	api(j, 2, SEC + 35, SEC + 45);
+	api(j, 3, SEC + 60, SEC + 70);
+	work(j, 3, SEC + 80, SEC + 90);
+	assert_int_equal(counts_of(j).launches, 1);
+	assert_int_equal(counts_of(j).captured, 2);
+	assert_int_equal(counts_of(j).met, 1);
+	push_time(j, EVENT_WATERMARK, 5 * SEC);
+	assert_int_equal(seen.horizon, 5 * SEC - JOIN_SETTLE_NS);	/* nothing holds it up */
+	join_free(j);
+}
+
+#define BEGIN_CAPTURE 315	/* cudaStreamBeginCapture, of the runtime */
+#define END_CAPTURE 319
+
+#define COPY_CBID 41		/* cudaMemcpyAsync */
+#define SYNC_CBID 165		/* cudaDeviceSynchronize */
+
+static void record(struct join *j, uint32_t correlation, uint16_t func, uint64_t start, uint64_t end)
+{
+	push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5, .seq = correlation, .func = func,
+				 .dir = RUNTIME, .start_ns = start, .end_ns = end });
+}
+
+static void capture(struct join *j, uint16_t func, uint64_t start, uint64_t end)
+{
+	record(j, 9000 + (uint32_t)start, func, start, end);
+}
+
+/* No probe saw the call; of each capture one record or both are left. */
+static void a_launch_without_works_while_a_stream_captured_is_no_orphan(void **state)
+{
+	static const struct {
+		bool begin, end;
+		uint64_t captured;	/* of launches before, in and after the capture, which met nothing */
+	} cases[] = { { true, true, 1 }, { true, false, 2 }, { false, true, 2 }, { false, false, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct seen seen;
+		struct join *j = new_join(&seen);
+
+		api(j, 1, 100, 110);
+		if (cases[i].begin)
+			capture(j, BEGIN_CAPTURE, 200, 210);
+		api(j, 2, 300, 310);
+		if (cases[i].end)
+			capture(j, END_CAPTURE, 400, 410);
+		api(j, 3, 500, 510);
+		api(j, 4, 520, 530);
+		work(j, 4, 540, 550);
+		assert_int_equal(counts_of(j).awaited, 3);
+		assert_int_equal(counts_of(j).captured, 0);
+		assert_int_equal(join_end(j), 0);
+		assert_int_equal(counts_of(j).awaited, 0);
+		assert_int_equal(counts_of(j).captured, cases[i].captured);
+		assert_int_equal(counts_of(j).launches - counts_of(j).met, 3 - cases[i].captured);
+		join_free(j);
+	}
+}
+
+/* The examples of streams.h: is L2, of which no work comes, known to be lost? */
+static void a_kernel_that_is_over_and_was_not_told_is_lost(void **state)
+{
+	static const struct {
+		uint32_t stream[3], context[3];	/* of the works of L1 to L3; stream 0: there is none */
+		bool sync;			/* between L2 and L3 */
+		uint16_t func;			/* of L2 */
+		bool lost;
+	} cases[] = {
+		{ { 7, 0, 7 }, { 1, 1, 1 }, false, LAUNCH_CBID, true },
+		{ { 7, 0, 8 }, { 1, 1, 1 }, false, LAUNCH_CBID, false },
+		{ { 7, 0, 8 }, { 1, 1, 1 }, true, LAUNCH_CBID, true },
+		{ { 7, 0, 0 }, { 1, 1, 1 }, true, LAUNCH_CBID, true },
+		{ { 7, 0, 7 }, { 1, 1, 2 }, true, LAUNCH_CBID, false },
+		{ { 7, 0, 0 }, { 1, 1, 1 }, false, LAUNCH_CBID, false },
+		{ { 7, 0, 7 }, { 1, 1, 1 }, false, COPY_CBID, false },	/* of 0 bytes, maybe */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct seen seen;
+		struct join *j = new_join(&seen);
+
+		for (uint32_t k = 0; k < 3; k++) {
+			uint64_t at = BASE + 100 * k;
+
+			record(j, k, k == 1 ? cases[i].func : LAUNCH_CBID, at + 10, at + 20);
+			if (k == 1 && cases[i].sync)
+				record(j, 900, SYNC_CBID, at + 30, at + 40);
+			if (cases[i].stream[k])
+				push(j, &(struct event){ .kind = EVENT_WORK, .pid = 1, .start_ns = at + 50,
+							 .end_ns = at + 60, .work = &(struct work){
+					.kind = WORK_KIND_KERNEL, .correlation = k,
+					.stream = cases[i].stream[k], .context = cases[i].context[k] } });
+		}
+		assert_int_equal(counts_of(j).untold, 0);
+		assert_int_equal(join_end(j), 0);
+		assert_int_equal(counts_of(j).untold, cases[i].lost);
+		if (cases[i].lost) {
+			assert_int_equal(seen.untold_start, BASE + 110);
+			assert_int_equal(seen.untold_end, BASE + (cases[i].stream[2] ? 250 : 120));
+		}
+		join_free(j);
+	}
+}
+
+static void what_is_lost_is_known_when_the_window_is_over_and_taken_back_where_it_comes(void **state)
+{
+	struct seen seen;
+	struct join *j = new_join(&seen);
+
+	(void)state;
+	api(j, 1, BASE, BASE + 10);
+	api(j, 2, BASE + 20, BASE + 30);
+	work(j, 2, BASE + 40, BASE + 50);
+	push_time(j, EVENT_WATERMARK, BASE + SEC);
+	push_time(j, EVENT_WATERMARK, BASE + JOIN_WINDOW_NS);
+	assert_int_equal(counts_of(j).untold, 0);
+	assert_int_equal(counts_of(j).awaited, 1);
+	assert_true(seen.horizon <= BASE);	/* the book of its time is not settled yet */
+	push_time(j, EVENT_WATERMARK, BASE + JOIN_WINDOW_NS + SEC);
+	assert_int_equal(counts_of(j).untold, 1);
+	assert_int_equal(counts_of(j).awaited, 0);
+	assert_int_equal(seen.untold_start, BASE);
+	assert_int_equal(seen.untold_end, BASE + 40);
+	assert_true(seen.horizon >= BASE + 40);
+	work(j, 1, BASE + 15, BASE + 18);
+	assert_int_equal(counts_of(j).untold, 0);
+	assert_int_equal(counts_of(j).met, 2);
+	assert_int_equal(counts_of(j).late, 1);
+	join_free(j);
+}
+
+static void of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed(void **state)
+{
+	struct seen seen;
+	struct join *j = new_join(&seen);
+
+	(void)state;
+	capture(j, BEGIN_CAPTURE, 200, 210);
+	api(j, 1, 300, 310);		/* of another stream */
+	work(j, 1, 320, 330);
+	capture(j, END_CAPTURE, 400, 410);
+	assert_int_equal(join_end(j), 0);
+	assert_int_equal(counts_of(j).captured, 0);
+	assert_int_equal(counts_of(j).met, 1);
+	join_free(j);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_work_is_awaited_of_what_was_captured_whatever_comes_first),
+		cmocka_unit_test(a_launch_without_works_while_a_stream_captured_is_no_orphan),
+		cmocka_unit_test(a_kernel_that_is_over_and_was_not_told_is_lost),
+		cmocka_unit_test(what_is_lost_is_known_when_the_window_is_over_and_taken_back_where_it_comes),
+		cmocka_unit_test(of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
