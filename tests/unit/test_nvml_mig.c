@@ -20,6 +20,7 @@ enum { GPU, FIRST, SECOND, THIRD, UNITS };	/* the second and third share a GPU i
 static char handles[UNITS];
 static struct {
 	unsigned int memory;		/* what it answers */
+	unsigned int away, gpm;		/* 1 << unit: it is not there; samples that are held */
 	struct nvml_event event;
 } fake;
 
@@ -87,7 +88,7 @@ static unsigned int fake_max(struct nvmlDevice_st *d, unsigned int *n)
 static unsigned int fake_mig(struct nvmlDevice_st *d, unsigned int i, struct nvmlDevice_st **mig)
 {
 	(void)d;
-	if (i == 1 || i > 3)
+	if (i == 1 || i > 3 || fake.away >> (i ? i : FIRST) & 1)
 		return NVML_NOT_FOUND;
 	*mig = handle_of(i ? i : FIRST);
 	return 0;
@@ -164,6 +165,42 @@ static unsigned int fake_free(struct nvmlEventSet_st *set)
 	return 0;
 }
 
+static unsigned int fake_support(struct nvmlDevice_st *d, struct nvml_gpm_support *s)
+{
+	(void)d;
+	s->supported = 1;
+	return 0;
+}
+
+static unsigned int fake_alloc(struct nvmlGpmSample_st **s)
+{
+	fake.gpm++;
+	*s = (struct nvmlGpmSample_st *)handles;
+	return 0;
+}
+
+static unsigned int fake_release(struct nvmlGpmSample_st *s)
+{
+	(void)s;
+	fake.gpm--;
+	return 0;
+}
+
+static unsigned int fake_sample(struct nvmlDevice_st *d, unsigned int instance,
+				struct nvmlGpmSample_st *s)
+{
+	(void)s;
+	assert_int_equal(unit_of(d), GPU);
+	assert_true(instance == 4 || instance == 9);
+	return 0;
+}
+
+static unsigned int fake_metrics(struct nvml_gpm_get *get)
+{
+	(void)get;
+	return NVML_NOT_SUPPORTED;
+}
+
 static const struct nvml_api api = {
 	.init = fake_nothing, .shutdown = fake_nothing, .driver_version = fake_version,
 	.count = fake_count, .device = fake_device, .uuid = fake_text, .name = fake_text,
@@ -171,7 +208,9 @@ static const struct nvml_api api = {
 	.gpu_instance = fake_gpu_instance, .compute_instance = fake_compute_instance,
 	.memory = fake_memory, .processes = fake_processes, .power = fake_power,
 	.event_set = fake_set, .event_types = fake_types, .event_register = fake_register,
-	.event_wait = fake_wait, .event_free = fake_free,
+	.event_wait = fake_wait, .event_free = fake_free, .gpm_supported = fake_support,
+	.gpm_alloc = fake_alloc, .gpm_free = fake_release, .gpm_mig_sample = fake_sample,
+	.gpm_metrics = fake_metrics,
 };
 
 /* All that was told: "sample MIG-1 5:0 has 0x20c0; ". */
@@ -262,6 +301,29 @@ static void a_gpu_is_lost_once_with_all_its_instances(void **state)
 	nvml_reader_close(&r);
 }
 
+static void instances_come_and_go_while_others_are_used(void **state)
+{
+	struct nvml_reader r = opened();
+
+	(void)state;
+	fake.away = 1u << FIRST | 1u << THIRD;
+	nvml_reader_sample(&r, 2 * NS_PER_SEC);
+	is_told("sample GPU-0 5 has 100; user MIG-2 5:2 102; sample MIG-2 5:2 has 20c0; ");
+	assert_int_equal(fake.gpm, 2);
+	fault(&r, 9, 1);		/* of one that is gone */
+	is_told("fault GPU-0 5 43; ");
+	fake.away = 1u << SECOND;
+	nvml_reader_sample(&r, 3 * NS_PER_SEC);
+	is_told("sample GPU-0 5 has 100; ");	/* of what came just now there is nothing to tell */
+	nvml_reader_sample(&r, 4 * NS_PER_SEC);
+	is_told("sample GPU-0 5 has 100; user MIG-1 5:0 101; sample MIG-1 5:0 has 20c0; "
+		"user MIG-3 5:3 103; sample MIG-3 5:3 has 20c0; ");
+	assert_int_equal(r.n, UNITS);
+	assert_int_equal(fake.gpm, 4);
+	nvml_reader_close(&r);
+	assert_int_equal(fake.gpm, 0);
+}
+
 static int end(void **state)
 {
 	(void)state;
@@ -274,6 +336,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(instances_have_their_own_and_their_gpu_what_is_the_whole_s),
 		cmocka_unit_test(a_fault_is_of_its_instance_or_of_all_that_it_may_be_of),
+		cmocka_unit_test(instances_come_and_go_while_others_are_used),
 		cmocka_unit_test(a_gpu_is_lost_once_with_all_its_instances),
 	};
 

@@ -98,7 +98,7 @@ static void note_state(struct nvml *n, const struct nvml_reader *r, enum nvml_st
 	n->status.state = state;
 	n->status.devices = 0;
 	for (size_t i = 0; i < r->n; i++)
-		n->status.devices += !r->units[i].divided;
+		n->status.devices += !r->units[i].divided && !r->units[i].gone;
 	n->status.gpm = nvml_reader_has_gpm(r);
 	n->status.pids_are_hosts = r->pids_are_hosts;
 	if (*r->trouble && !*n->status.why)

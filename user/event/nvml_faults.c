@@ -63,7 +63,7 @@ void nvml_tell_fault(struct nvml_reader *r, const struct nvml_unit *u, enum faul
 /* In MIG mode a fault may be of one instance, or of a GPU instance with all that are in it. */
 static bool is_of(const struct nvml_event *e, const struct nvml_unit *u)
 {
-	return u->gpu == e->device && e->gpu_instance != NVML_NO_INSTANCE &&
+	return !u->gone && u->gpu == e->device && e->gpu_instance != NVML_NO_INSTANCE &&
 	       u->gpu_instance == e->gpu_instance &&
 	       (e->compute_instance == NVML_NO_INSTANCE || u->compute_instance == e->compute_instance);
 }

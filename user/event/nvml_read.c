@@ -248,10 +248,11 @@ static void sample_unit(struct nvml_reader *r, struct nvml_unit *u, uint64_t now
 
 void nvml_reader_sample(struct nvml_reader *r, uint64_t now_ns)
 {
+	nvml_units_renew(r, now_ns);
 	for (size_t i = 0; i < r->n; i++) {
 		struct nvml_unit *u = &r->units[i];
 
-		if (!u->lost && now_ns > u->told_ns)
+		if (!u->lost && !u->gone && now_ns > u->told_ns)
 			sample_unit(r, u, now_ns);
 	}
 	if (r->renew_events)	/* of the other devices */
@@ -278,11 +279,7 @@ int nvml_reader_open(struct nvml_reader *r, uint64_t (*clock)(void))
 	if (r->api->driver_version(r->driver, sizeof(r->driver)))
 		*r->driver = '\0';
 	r->driver[sizeof(r->driver) - 1] = '\0';
-	err = nvml_units_find(r);
-	for (size_t i = 0; i < r->n && !err; i++) {
-		r->units[i].told_ns = clock();
-		nvml_gpm_open(r, &r->units[i], r->units[i].told_ns);
-	}
+	err = nvml_units_find(r, clock);
 	if (!err)
 		nvml_faults_open(r);
 	return err;

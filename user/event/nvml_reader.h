@@ -29,6 +29,7 @@ struct nvml_unit {			/* a GPU, or a MIG instance of one */
 	uint32_t gpu_instance, compute_instance;	/* NVML_NO_INSTANCE: it is a GPU */
 	bool divided;			/* into instances: nothing runs on it but in these */
 	bool lost;			/* NVML said so: it is not asked again */
+	bool gone, seen;		/* an instance that is no more, or not now; that is there */
 	bool users_refused;
 	uint32_t refused;		/* 1 << enum sample_field: it has them not */
 	uint64_t told_ns;		/* where its last sample ended */
@@ -68,7 +69,8 @@ bool nvml_reader_has_gpm(const struct nvml_reader *r);	/* any device */
 /* Parts. */
 bool nvml_refuses(unsigned int code);	/* it will not be otherwise the next time */
 void nvml_note(struct nvml_reader *r, const char *function, unsigned int code);
-int nvml_units_find(struct nvml_reader *r);	/* 0 or -errno */
+int nvml_units_find(struct nvml_reader *r, uint64_t (*clock)(void));	/* 0 or -errno */
+void nvml_units_renew(struct nvml_reader *r, uint64_t now_ns);	/* instances come and go */
 void nvml_gpm_open(struct nvml_reader *r, struct nvml_unit *u, uint64_t now_ns);
 void nvml_gpm_close(const struct nvml_reader *r, struct nvml_unit *u);
 void nvml_gpm_read(struct nvml_reader *r, struct nvml_unit *u, uint64_t now_ns,
