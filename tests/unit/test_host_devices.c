@@ -135,6 +135,38 @@ static void what_was_not_seen_of_a_process_is_unknown_where_none_ran(void **stat
 	unseen_free(&lost);
 }
 
+static bool keep(const void *ctx, uint32_t pid)
+{
+	(void)pid;
+	return ctx;
+}
+
+static uint64_t late_ns(const struct devices *d)
+{
+	struct device_counts counts;
+
+	devices_counts(d, &counts);
+	return counts.late_ns;
+}
+
+/* Its work is told when nobody waits for it any more. */
+static void what_came_late_is_told_when_nobody_is_left_on_the_device(void **state)
+{
+	struct devices *d = devices_new();
+
+	(void)state;
+	tell_device(d, 1, 0, "GPU-a");
+	assert_int_equal(devices_settle_hosts(d, 1050, &by), 0);
+	push(d, 1, 0, 1005, 1010, 1030);
+	assert_int_equal(devices_settle(d, 1, 1060, &by), 0);
+	assert_true(late_ns(d) >= 20);
+	devices_cut(d, &by, keep, d);
+	devices_cut(d, &by, keep, NULL);
+	assert_int_equal(devices_hosts(d), 0);
+	assert_true(late_ns(d) >= 20);
+	devices_free(d);
+}
+
 static void a_device_that_nobody_named_is_named_when_it_is(void **state)
 {
 	struct devices *d = devices_new();
@@ -281,6 +313,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_device_is_its_uuid_whatever_number_a_process_gives_it),
 		cmocka_unit_test(what_was_not_seen_of_a_process_is_unknown_where_none_ran),
+		cmocka_unit_test(what_came_late_is_told_when_nobody_is_left_on_the_device),
 		cmocka_unit_test(a_device_that_nobody_named_is_named_when_it_is),
 		cmocka_unit_test(random_processes_on_one_device),
 	};

@@ -259,6 +259,5 @@ void devices_counts(const struct devices *d, struct device_counts *out)
 	for (size_t i = 0; i < d->all.n; i++)
 		if (!d->all.v[i]->past)
 			add_counts(out, d->all.v[i]->book);
-	for (size_t i = 0; i < d->hosts.all.n; i++)
-		out->late_ns = num_add(out->late_ns, share_book_late_ns(d->hosts.all.v[i]->book));
+	out->late_ns = num_add(out->late_ns, host_devices_late_ns(&d->hosts));
 }

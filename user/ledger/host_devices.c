@@ -107,6 +107,7 @@ static void forget_member(struct host_devices *h, struct device_state *s)
 	s->host = NULL;
 	if (host->members.n)
 		return;
+	h->late_ns = num_add(h->late_ns, share_book_late_ns(host->book));
 	forget_host(h, host);
 	host_free(host);
 }
@@ -164,6 +165,15 @@ int host_devices_sample(struct host_devices *h, const struct sampled_device *d, 
 		if (sampled_device_is(d, h->all.v[i]->uuid))
 			err = apply_sample(h->all.v[i], d, from_ns, wait);
 	return err;
+}
+
+uint64_t host_devices_late_ns(const struct host_devices *h)
+{
+	uint64_t late_ns = h->late_ns;
+
+	for (size_t i = 0; i < h->all.n; i++)
+		late_ns = num_add(late_ns, share_book_late_ns(h->all.v[i]->book));
+	return late_ns;
 }
 
 void host_devices_cut(struct host_devices *h)

@@ -21,6 +21,7 @@ struct host_device {
 
 struct host_devices {
 	VEC(struct host_device *) all;
+	uint64_t late_ns;		/* of books that are no more */
 };
 
 void host_devices_free(struct host_devices *h);
@@ -43,6 +44,8 @@ void host_devices_leave_to(struct host_devices *h, struct device_state *s, const
  */
 int host_devices_sample(struct host_devices *h, const struct sampled_device *d, uint64_t from_ns,
 			bool wait);
+
+uint64_t host_devices_late_ns(const struct host_devices *h);	/* of all books, ever */
 
 void host_devices_cut(struct host_devices *h);	/* share_book_cut, of all */
 
