@@ -311,7 +311,17 @@ static void compiling_is_found_only_of_the_later_half(void **state)
 	assert_share(&found, 0.03, 0.03);
 	assert_has(&found.cause, "cuModuleLoadData");
 	findings_free(&f);
-	row.late_ns = 0;
+	row.loss.cause_ns[IDLE_UNKNOWN] = 400 * MS;
+	found = only(&f, &b, "steady-compile");
+	assert_share(&found, 0.02, 0.03);
+	assert_has(&found.evidence, "of that 200.0 ms in the later half; 500 calls x 3.000 ms; 400.0 ms more, "
+		   "between calls, are not counted");
+	findings_free(&f);
+	row.loss.cause_ns[IDLE_UNKNOWN] = 550 * MS;	/* what is known is less than a line is worth */
+	f = (struct findings){ 0 };
+	assert_int_equal(findings_judge(&f, &b), 0);
+	assert_int_equal(f.all.n, 0);
+	row.loss.cause_ns[IDLE_UNKNOWN] = row.late_ns = 0;
 	assert_int_equal(findings_judge(&f, &b), 0);
 	assert_int_equal(f.all.n, 0);
 }

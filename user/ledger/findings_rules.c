@@ -275,8 +275,9 @@ static bool judge_comm_call(const struct finding_book *b, struct finding *f)
 static bool judge_steady_compile(const struct finding_book *b, struct finding *f)
 {
 	struct lost lost = lost_add_up(b, KIND(LOSS_COMPILE));
+	uint64_t late_ns = num_min(lost.late_ns, lost.ns);
 
-	if (!lost.most || !lost_set_share(f, b, lost.late_ns, lost.late_ns))
+	if (!lost.most || !lost_set_share(f, b, late_ns, lost.late_ns))
 		return false;
 	lost_add_main(f, &lost);
 	strbuf_addf(&f->cause, " still compiles or loads modules in the later half of the session: %s",
@@ -285,9 +286,10 @@ static bool judge_steady_compile(const struct finding_book *b, struct finding *f
 	strbuf_addstr(&f->evidence, "in all ");
 	lost_add_times(&f->evidence, &lost);
 	strbuf_addstr(&f->evidence, ", of that ");
-	format_ns(&f->evidence, lost.late_ns);
+	format_ns(&f->evidence, late_ns);
 	strbuf_addstr(&f->evidence, " in the later half");
 	lost_add_calls(&f->evidence, lost.most);
+	lost_add_unseen(&f->evidence, &lost);
 	next_add(&f->next, NEXT_CALLERS, &b->whom, lost_function(&lost, "Module"));
 	return true;
 }
