@@ -123,7 +123,7 @@ int main(int argc, char **argv)
 	err = watch(s, strtod(argv[2], NULL), &found, &arming_ns);
 	helper_source_head(s, &head);
 	for (uint16_t kind = 0; kind < GP_RING_KINDS; kind++)
-		lost += helper_source_lost(s, kind);
+		lost += helper_source_lost(s, 1u << kind);
 	print(&found, &head, arming_ns, lost);
 	helper_source_close(s);
 	return err != 0;

@@ -94,7 +94,7 @@ static void what_is_sent_is_read_once_in_order(void **state)
 		assert_int_equal(got.n, sent);
 	}
 	assert_true(got.in_order);
-	assert_int_equal(helper_source_lost(s, GP_RING_KERNEL), 0);
+	assert_int_equal(helper_source_lost(s, 1u << GP_RING_KERNEL), 0);
 	helper_source_close(s);
 	helper_ring_close(&r);
 }
@@ -112,7 +112,7 @@ static void without_room_it_is_counted_and_nothing_is_overwritten(void **state)
 	send_numbers(&r, 0, 10000);
 	assert_int_equal(helper_source_read(s, take, &got), 1);
 	assert_true(got.n > 100 && got.in_order);
-	assert_int_equal(got.n + helper_source_lost(s, GP_RING_KERNEL), 10000);
+	assert_int_equal(got.n + helper_source_lost(s, 1u << GP_RING_KERNEL), 10000);
 	send_numbers(&r, 10000, 10);
 	assert_int_equal(helper_source_read(s, take, &got), 1);
 	assert_int_equal(got.last, 10009);
@@ -268,7 +268,7 @@ static void threads_that_write_at_once_never_mix(void **state)
 	}
 	assert_int_equal(helper_source_read(s, take_mixed, &mixed), 1);
 	assert_true(mixed.good);
-	assert_int_equal(mixed.n + helper_source_lost(s, GP_RING_API), (uint64_t)WRITERS * EACH);
+	assert_int_equal(mixed.n + helper_source_lost(s, 1u << GP_RING_API), (uint64_t)WRITERS * EACH);
 	helper_source_close(s);
 	helper_ring_close(&r);
 }

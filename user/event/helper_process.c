@@ -211,23 +211,13 @@ static int look(struct helper_process *p, uint64_t now_ns)
 	return tell_calls(p, now_ns);
 }
 
-static uint64_t count_lost(const struct helper_process *p, uint32_t kinds)
-{
-	uint64_t lost = 0;
-
-	for (uint16_t kind = 0; kind < GP_RING_KINDS; kind++)
-		if (kinds >> kind & 1)
-			lost = num_add(lost, helper_source_lost(p->source, kind));
-	return lost;
-}
-
 static void close_source(struct helper_process *p)
 {
 	if (!p->source)
 		return;
 	helper_source_head(p->source, p->head);
-	p->lost = num_add(p->lost, count_lost(p, GP_RING_WANT_KINDS));
-	p->lost_works = num_add(p->lost_works, count_lost(p, WORK_KINDS));
+	p->lost = num_add(p->lost, helper_source_lost(p->source, GP_RING_WANT_KINDS));
+	p->lost_works = num_add(p->lost_works, helper_source_lost(p->source, WORK_KINDS));
 	p->lost_told = 0;
 	helper_source_close(p->source);
 	p->source = NULL;
@@ -246,7 +236,7 @@ static int tell_rest(struct helper_process *p)
 /* Works for which the ring had no room are from since the reading before the latest. */
 static int tell_lost(struct helper_process *p, uint64_t now_ns)
 {
-	uint64_t told = helper_decoder_told(p->decoder), lost = count_lost(p, WORK_KINDS);
+	uint64_t told = helper_decoder_told(p->decoder), lost = helper_source_lost(p->source, WORK_KINDS);
 	int err = 0;
 
 	if (lost > p->lost_told)
@@ -377,11 +367,8 @@ int helper_process_seek(struct helper_process *p, uint64_t now_ns, unsigned int 
 /* Is its ring still that of the program that it runs? An exec closes it. */
 static bool has_changed(const struct helper_process *p)
 {
-	int fd = helper_search_again(p->who.pid, p->number);
-	bool same = fd >= 0 ? helper_source_is(p->source, fd) : fd != -ENOENT;
-
-	io_close(&fd);
-	return !same && !helper_process_is_gone(p);	/* then the number may be another's */
+	return !helper_source_is_at(p->source, p->who.pid, p->number) &&
+	       !helper_process_is_gone(p);	/* else the number may be another's */
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -494,6 +481,6 @@ void helper_process_status(const struct helper_process *p, struct helpers_status
 	if (!p->source)
 		return;
 	helper_source_head(p->source, &out->head);
-	out->lost = num_add(out->lost, count_lost(p, GP_RING_WANT_KINDS));
-	out->lost_works = num_add(out->lost_works, count_lost(p, WORK_KINDS));
+	out->lost = num_add(out->lost, helper_source_lost(p->source, GP_RING_WANT_KINDS));
+	out->lost_works = num_add(out->lost_works, helper_source_lost(p->source, WORK_KINDS));
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/num.h"
 #include "event/helper_search.h"
 
 #define FDS_MAX (1u << 20)	/* looked at in one process */
@@ -207,9 +208,13 @@ void helper_source_want(struct helper_source *s, uint32_t kinds)
 	helper_source_wake(s);
 }
 
-bool helper_source_is(const struct helper_source *s, int fd)
+bool helper_source_is_at(const struct helper_source *s, pid_t pid, int number)
 {
-	return helper_search_is_same(s->fd, fd);
+	int fd = helper_search_again(pid, number);
+	bool is = fd >= 0 ? helper_search_is_same(s->fd, fd) : fd != -ENOENT;
+
+	io_close(&fd);
+	return is;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -288,8 +293,13 @@ int helper_source_peek(pid_t pid, struct gp_ring_head *out)
 	return err;
 }
 
-uint64_t helper_source_lost(const struct helper_source *s, uint16_t kind)
+uint64_t helper_source_lost(const struct helper_source *s, uint32_t kinds)
 {
-	return kind < GP_RING_KINDS ?
-	       __atomic_load_n(&s->slot->lost[kind], __ATOMIC_RELAXED) - s->lost[kind] : 0;
+	uint64_t lost = 0;
+
+	for (int k = 0; k < GP_RING_KINDS; k++)
+		if (kinds >> k & 1)
+			lost = num_add(lost, __atomic_load_n(&s->slot->lost[k], __ATOMIC_RELAXED) -
+				       s->lost[k]);
+	return lost;
 }

@@ -40,8 +40,8 @@ void helper_source_want(struct helper_source *s, uint32_t kinds);
 
 void helper_source_wake(struct helper_source *s);	/* the helper hands on what it has, now */
 
-/* Is fd the same file? It is not if the process has executed another program. */
-bool helper_source_is(const struct helper_source *s, int fd);	/* which may be a path */
+/* Is it still what the descriptor of that number is? Not if the process has executed another program. */
+bool helper_source_is_at(const struct helper_source *s, pid_t pid, int number);
 
 /* Hands on what is complete, oldest first. 1: all of it; 0: a record is being written (or fn said
  * no, or it was more at once than a helper's ring holds), go on later; -EBADMSG: the ring is broken, nothing more can be read of it. fn: non-zero keeps
@@ -49,8 +49,9 @@ bool helper_source_is(const struct helper_source *s, int fd);	/* which may be a 
 int helper_source_read(struct helper_source *s,
 		       int (*fn)(void *ctx, uint16_t kind, const void *payload, size_t len), void *ctx);
 
-/* Its head as it is now (bounded, its texts ended), and what was lost in our slot since we took it. */
+/* Its head as it is now (bounded, its texts ended), and what was lost in our slot since we took it,
+ * of some kinds (bits). */
 void helper_source_head(const struct helper_source *s, struct gp_ring_head *out);
-uint64_t helper_source_lost(const struct helper_source *s, uint16_t kind);
+uint64_t helper_source_lost(const struct helper_source *s, uint32_t kinds);
 
 #endif
