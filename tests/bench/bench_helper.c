@@ -116,7 +116,7 @@ int main(void)
 	measure(&b, "record", send_kernel, 1);
 	measure(&b, "name", know_name, 1);
 	measure(&b, "range", push_pop, 2);
-	if (helper_source_lost(b.reader, 1u << GP_RING_KERNEL) || helper_source_lost(b.reader, 1u << GP_RING_RANGE))
+	if (helper_source_lost(b.reader, 1u << GP_RING_KERNEL | 1u << GP_RING_RANGE))
 		return 1;	/* what has no room costs less */
 	helper_source_close(b.reader);
 	helper_ring_close(&b.ring);

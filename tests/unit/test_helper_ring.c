@@ -147,6 +147,36 @@ static void a_reader_long_gone_loses_its_slot(void **state)
 	helper_ring_close(&r);
 }
 
+/* It was killed before it renewed its lease for the first time. */
+static void a_reader_that_only_claimed_a_slot_loses_it(void **state)
+{
+	struct helper_source *s[GP_RING_SLOTS], *late;
+	uint64_t now = time_now_ns();
+	struct helper_ring r;
+	uint32_t seen;
+
+	(void)state;
+	assert_int_equal(helper_ring_open(&r, RING, 1), 0);
+	for (int i = 0; i < GP_RING_SLOTS; i++)
+		assert_non_null(s[i] = helper_source_open(dup(r.fd), getpid(), ALL, now));
+	assert_int_equal(look(&r), 0);		/* which asks for no records */
+	now += GP_RING_ABANDONED_NS;
+	assert_null(helper_source_open(dup(r.fd), getpid(), ALL, now));
+	late = helper_source_open(dup(r.fd), getpid(), ALL, now + 1);
+	assert_non_null(late);
+	seen = r.head->wake;
+	assert_int_equal(helper_source_renew(late, now + 1), 0);
+	assert_int_equal(r.head->wake, seen + 1);
+	assert_int_equal(helper_source_renew(late, now + 2), 0);
+	assert_int_equal(r.head->wake, seen + 1);
+	assert_int_equal(helper_source_renew(late, now + 2 + GP_RING_LEASE_NS), 0);
+	assert_int_equal(r.head->wake, seen + 2);	/* we were late: it may have fallen asleep */
+	for (int i = 0; i < GP_RING_SLOTS; i++)
+		helper_source_close(s[i]);
+	helper_source_close(late);
+	helper_ring_close(&r);
+}
+
 static void each_reader_has_its_own_and_only_what_it_wants(void **state)
 {
 	struct helper_source *s[GP_RING_SLOTS];
@@ -508,6 +538,7 @@ int main(void)
 		cmocka_unit_test(what_is_sent_is_read_once_in_order),
 		cmocka_unit_test(without_room_it_is_counted_and_nothing_is_overwritten),
 		cmocka_unit_test(a_reader_long_gone_loses_its_slot),
+		cmocka_unit_test(a_reader_that_only_claimed_a_slot_loses_it),
 		cmocka_unit_test(each_reader_has_its_own_and_only_what_it_wants),
 		cmocka_unit_test(a_lease_that_ran_out_ends_the_records_and_later_the_slot),
 		cmocka_unit_test(threads_that_write_at_once_never_mix),

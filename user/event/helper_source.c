@@ -134,13 +134,14 @@ static int take_slot(struct helper_source *s, uint32_t kinds, uint64_t now_ns)
 	}
 	if (!s->slot)
 		return -EUSERS;
+	/* It has run out, so no records come yet; if we die now the slot is free in a while. */
+	__atomic_store_n(&s->slot->lease_ns, now_ns, __ATOMIC_RELEASE);
 	s->read = __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE) & ~7ull;
 	for (int k = 0; k < GP_RING_KINDS; k++)
 		s->lost[k] = __atomic_load_n(&s->slot->lost[k], __ATOMIC_RELAXED);
 	err = clear(s);
 	if (err)
 		return err;
-	__atomic_store_n(&s->slot->lease_ns, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&s->slot->read, s->read, __ATOMIC_RELEASE);
 	__atomic_store_n(&s->slot->kinds, kinds, __ATOMIC_RELEASE);
 	return 0;
@@ -189,7 +190,8 @@ int helper_source_renew(struct helper_source *s, uint64_t now_ns)
 {
 	if (__atomic_load_n(&s->slot->owner, __ATOMIC_ACQUIRE) != s->me)
 		return -ESTALE;
-	if (!__atomic_exchange_n(&s->slot->lease_ns, now_ns + GP_RING_LEASE_NS, __ATOMIC_ACQ_REL))
+	/* It sleeps if there was nobody until now. */
+	if (__atomic_exchange_n(&s->slot->lease_ns, now_ns + GP_RING_LEASE_NS, __ATOMIC_ACQ_REL) <= now_ns)
 		helper_source_wake(s);
 	return 0;
 }
