@@ -230,13 +230,18 @@ struct room {
 	struct event_sink sink;
 };
 
-static void room_open(struct room *r, uint32_t state)
+static void room_open_with(struct room *r, uint32_t state, enum helpers_calls calls)
 {
-	*r = (struct room){ .h = helpers_new(HELPERS_WORKS_ONLY), .t = puppet_start(state, 0) };
+	*r = (struct room){ .h = helpers_new(calls), .t = puppet_start(state, 0) };
 	r->sink = (struct event_sink){ note_unseen, &r->told };
 	assert_non_null(r->h);
 	assert_int_equal(helpers_add(r->h, &(struct helpers_process){ .pid = r->t->pid,
 								       .own_pid = r->t->pid }), 0);
+}
+
+static void room_open(struct room *r, uint32_t state)
+{
+	room_open_with(r, state, HELPERS_WORKS_ONLY);
 }
 
 static void room_close(struct room *r)
@@ -397,11 +402,10 @@ static void one_without_a_helper_that_ended_is_forgotten(void **state)
 static void where_a_function_turns_out_to_have_no_probe_all_calls_are_asked_for(void **state)
 {
 	struct gp_ring_head head;
-	struct room r = { .h = helpers_new(HELPERS_TELL_UNPROBED), .t = puppet_start(GP_HELPER_AWAKE, 0) };
+	struct room r;
 
 	(void)state;
-	r.sink = (struct event_sink){ note_unseen, &r.told };
-	assert_int_equal(helpers_add(r.h, &(struct helpers_process){ .pid = r.t->pid, .own_pid = r.t->pid }), 0);
+	room_open_with(&r, GP_HELPER_AWAKE, HELPERS_TELL_UNPROBED);
 	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
 	assert_int_equal(helper_source_peek(r.t->pid, &head), 0);
 	assert_false(head.slot[0].kinds & GP_RING_WANT_ALL_CALLS);
