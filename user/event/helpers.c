@@ -86,12 +86,12 @@ bool helpers_know(const struct helpers *h, pid_t pid)
 
 static int add(struct helpers *h, const struct helpers_process *who)
 {
-	struct helper_process *p = helper_process_new(who, h->rows, h->wants), **at = NULL;
-	struct map_slot *slot = p ? map_put(&h->by_pid, (uint64_t)who->pid, NULL) : NULL;
+	struct helper_process *p = helper_process_new(who, h->rows, h->wants);
+	struct helper_process **at = p ? VEC_PUSH(&h->all) : NULL;
+	struct map_slot *slot = at ? map_put(&h->by_pid, (uint64_t)who->pid, NULL) : NULL;
 
-	if (slot)
-		at = VEC_PUSH(&h->all);
-	if (!at) {
+	if (!slot) {
+		h->all.n -= at != NULL;
 		helper_process_free(p);
 		return -ENOMEM;
 	}
