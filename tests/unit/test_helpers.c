@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/num.h"
 #include "base/time.h"
 #include "event/helper_source.h"
 #include "event/helpers.h"
@@ -122,7 +123,7 @@ static void those_that_ended_keep_no_descriptor(void **state)
 
 /* ---- one that does as it is told ------------------------------------------------------------ */
 
-enum wish { NOTHING, TELL_TIME, BREAK_RING, TAKE_SLOT, END };
+enum wish { NOTHING, TELL_TIME, LOSE_KERNEL, BREAK_RING, TAKE_SLOT, END };
 
 struct puppet {			/* shared with the process */
 	enum wish wish;
@@ -140,6 +141,9 @@ static void obey(struct puppet *t, struct helper_ring *r)
 	switch (t->wish) {
 	case TELL_TIME:
 		helper_ring_send(r, GP_RING_CLOCK, &reading, sizeof(reading));
+		break;
+	case LOSE_KERNEL:
+		r->head->slot[0].lost[GP_RING_KERNEL]++;
 		break;
 	case BREAK_RING:
 		r->head->slot[0].written += 1;
@@ -206,13 +210,16 @@ static void puppet_end(struct puppet *t)
 struct unseen_told {
 	uint64_t n, first_ns, last_ns;
 	uint64_t seen_ns;	/* between what was told as unseen */
+	uint64_t lost_since_ns;	/* of the first works that had no room; 0: none were lost */
 };
 
 static int note_unseen(void *ctx, const struct event *ev)
 {
 	struct unseen_told *u = ctx;
 
-	if (ev->kind != EVENT_UNSEEN)
+	if (ev->kind == EVENT_UNSEEN && ev->dir == UNSEEN_LOST)
+		u->lost_since_ns = u->lost_since_ns ? u->lost_since_ns : num_max(ev->start_ns, 1);
+	if (ev->kind != EVENT_UNSEEN || ev->dir == UNSEEN_LOST)
 		return 0;
 	assert_int_equal(ev->dir, UNSEEN_UNKNOWN);
 	if (!u->n++)
@@ -352,6 +359,21 @@ static void a_broken_ring_is_given_back_and_all_since_is_unseen(void **state)
 	room_close(&r);
 }
 
+/* Why nothing is known of before is not that our ring was full. */
+static void works_without_room_are_lost_since_we_have_a_ring(void **state)
+{
+	uint64_t begun_ns = time_now_ns();
+	struct room r;
+
+	(void)state;
+	room_open(&r, GP_HELPER_AWAKE);
+	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
+	make(&r, LOSE_KERNEL);
+	PUMP_UNTIL(&r, r.told.lost_since_ns);
+	assert_true(r.told.lost_since_ns >= begun_ns);
+	room_close(&r);
+}
+
 /* ---- looking for it ------------------------------------------------------------------------- */
 
 static void among_many_descriptors_it_is_looked_for_a_little_at_a_time(void **state)
@@ -447,6 +469,7 @@ int main(void)
 		cmocka_unit_test(before_cuda_has_started_nothing_is_unseen),
 		cmocka_unit_test(while_another_has_our_slot_it_is_unseen),
 		cmocka_unit_test(a_broken_ring_is_given_back_and_all_since_is_unseen),
+		cmocka_unit_test(works_without_room_are_lost_since_we_have_a_ring),
 		cmocka_unit_test(among_many_descriptors_it_is_looked_for_a_little_at_a_time),
 		cmocka_unit_test(one_without_a_helper_that_ended_is_forgotten),
 	};

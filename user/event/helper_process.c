@@ -233,14 +233,16 @@ static int tell_rest(struct helper_process *p)
 
 /* ---- what was not told ---------------------------------------------------------------------- */
 
-/* Works for which the ring had no room are from since the reading before the latest. */
+/* Works for which the ring had no room are from since the reading before the latest; and
+ * of before our slot is known why nothing is. */
 static int tell_lost(struct helper_process *p, uint64_t now_ns)
 {
 	uint64_t told = helper_decoder_told(p->decoder), lost = helper_source_lost(p->source, WORK_KINDS);
 	int err = 0;
 
 	if (lost > p->lost_told)
-		err = helper_dark_push(p->who.pid, UNSEEN_LOST, p->told_before_ns, now_ns, p->sink);
+		err = helper_dark_push(p->who.pid, UNSEEN_LOST, num_max(p->told_before_ns, p->claim_ns),
+				       now_ns, p->sink);
 	p->lost_told = lost;
 	if (told != p->told_ns) {
 		p->told_before_ns = p->told_ns;
