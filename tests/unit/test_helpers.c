@@ -374,6 +374,31 @@ static void works_without_room_are_lost_since_we_have_a_ring(void **state)
 	room_close(&r);
 }
 
+static bool holds_up(const struct room *r)
+{
+	uint64_t now_ns = time_now_ns();
+
+	return helpers_told_ns(r->h, now_ns) < now_ns - HELPERS_LATE_NS / 2;
+}
+
+static void who_cannot_tell_calls_holds_nobody_up(void **state)
+{
+	static const uint32_t deaf[] = { GP_HELPER_VIRGIN, GP_HELPER_DRAINED, GP_HELPER_YIELDED, GP_HELPER_FAILED };
+	struct room r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(deaf) / sizeof(deaf[0]); i++) {
+		room_open_with(&r, deaf[i], HELPERS_TELL_CALLS);
+		PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
+		PUMP_UNTIL(&r, !holds_up(&r));
+		room_close(&r);
+	}
+	room_open_with(&r, GP_HELPER_AWAKE, HELPERS_TELL_CALLS);
+	PUMP_UNTIL(&r, r.told.n);
+	assert_true(holds_up(&r));		/* it has not told the time */
+	room_close(&r);
+}
+
 /* ---- looking for it ------------------------------------------------------------------------- */
 
 static void among_many_descriptors_it_is_looked_for_a_little_at_a_time(void **state)
@@ -470,6 +495,7 @@ int main(void)
 		cmocka_unit_test(while_another_has_our_slot_it_is_unseen),
 		cmocka_unit_test(a_broken_ring_is_given_back_and_all_since_is_unseen),
 		cmocka_unit_test(works_without_room_are_lost_since_we_have_a_ring),
+		cmocka_unit_test(who_cannot_tell_calls_holds_nobody_up),
 		cmocka_unit_test(among_many_descriptors_it_is_looked_for_a_little_at_a_time),
 		cmocka_unit_test(one_without_a_helper_that_ended_is_forgotten),
 	};

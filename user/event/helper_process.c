@@ -19,6 +19,7 @@
 
 #define FIND_SLICE 64			/* descriptors; then it is another process's turn */
 #define WORK_KINDS (1u << GP_RING_KERNEL | 1u << GP_RING_COPY | 1u << GP_RING_SET | 1u << GP_RING_GRAPH)
+#define LISTENING (1u << GP_HELPER_ARMING | 1u << GP_HELPER_AWAKE)
 #define LOOK_EVERY_NS 100000000ull	/* at threads; calls are told as often */
 
 struct helper_process {
@@ -186,8 +187,17 @@ static int on_record(void *ctx, uint16_t kind, const void *payload, size_t len)
 	return p->err;
 }
 
-/* 0 or an error. */
-static int tell_calls(struct helper_process *p, uint64_t now_ns)
+/* Who does not listen to CUPTI has nothing to tell of what is past, nor tells the time. */
+static uint64_t complete_ns(const struct helper_process *p, uint64_t read_ns)
+{
+	uint64_t ns = helper_decoder_complete_ns(p->decoder);
+
+	return p->source && helper_source_is_in(p->source, ~LISTENING) && read_ns > API_CALLS_SLACK_NS ?
+	       num_max(ns, read_ns - API_CALLS_SLACK_NS) : ns;
+}
+
+/* read_ns: of the reading before. 0 or an error. */
+static int tell_calls(struct helper_process *p, uint64_t now_ns, uint64_t read_ns)
 {
 	int err;
 
@@ -196,11 +206,13 @@ static int tell_calls(struct helper_process *p, uint64_t now_ns)
 	p->look_at_ns = now_ns + LOOK_EVERY_NS;
 	err = p->threads ? helper_threads_look(p->threads, now_ns) : 0;
 	return err || !p->calls ? err :
-	       api_calls_tell(p->calls, helper_decoder_complete_ns(p->decoder), p->sink);
+	       api_calls_tell(p->calls, complete_ns(p, read_ns), p->sink);
 }
 
 static int look(struct helper_process *p, uint64_t now_ns)
 {
+	uint64_t read_ns = p->alive_ns;
+
 	if (!p->decoder)
 		return 0;
 	/* Those that were read before may have taken long. */
@@ -208,7 +220,7 @@ static int look(struct helper_process *p, uint64_t now_ns)
 	if (!p->exit_ns && helper_process_is_gone(p))
 		p->exit_ns = p->alive_ns ? p->alive_ns : now_ns;
 	p->alive_ns = now_ns;
-	return tell_calls(p, now_ns);
+	return tell_calls(p, now_ns, read_ns);
 }
 
 static void close_source(struct helper_process *p)
@@ -439,12 +451,8 @@ int helper_process_pump(struct helper_process *p, uint64_t now_ns, const struct 
 
 bool helper_process_is_awaited(const struct helper_process *p, uint64_t ns)
 {
-	struct gp_ring_head head;
-
-	if (!p->source || p->exit_ns || helper_decoder_told(p->decoder) >= ns)
-		return false;
-	helper_source_head(p->source, &head);
-	return head.state == GP_HELPER_AWAKE;
+	return p->source && !p->exit_ns && helper_decoder_told(p->decoder) < ns &&
+	       helper_source_is_in(p->source, 1u << GP_HELPER_AWAKE);
 }
 
 void helper_process_wake(const struct helper_process *p)

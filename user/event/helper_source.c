@@ -278,6 +278,13 @@ void helper_source_head(const struct helper_source *s, struct gp_ring_head *out)
 	end_texts(out);
 }
 
+bool helper_source_is_in(const struct helper_source *s, uint32_t states)
+{
+	uint32_t state = __atomic_load_n(&s->head->state, __ATOMIC_ACQUIRE);
+
+	return state < 32 && states >> state & 1;
+}
+
 int helper_source_peek(pid_t pid, struct gp_ring_head *out)
 {
 	int fd = helper_source_find(pid), err = fd < 0 ? fd : 0;

@@ -52,6 +52,7 @@ int helper_source_read(struct helper_source *s,
 /* Its head as it is now (bounded, its texts ended), and what was lost in our slot since we took it,
  * of some kinds (bits). */
 void helper_source_head(const struct helper_source *s, struct gp_ring_head *out);
+bool helper_source_is_in(const struct helper_source *s, uint32_t states);	/* bits: GP_HELPER_* */
 uint64_t helper_source_lost(const struct helper_source *s, uint32_t kinds);
 
 #endif
