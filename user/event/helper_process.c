@@ -325,6 +325,7 @@ static void claim(struct helper_process *p, const struct helper_found *found, ui
 	io_close(&p->pidfd);
 	p->pidfd = found->pidfd;
 	p->claim_ns = now_ns;
+	helper_search_stop(&p->search);
 	helper_source_head(p->source, p->head);
 	if (p->head->state == GP_HELPER_VIRGIN)
 		p->dark.since_ns = 0;	/* CUDA has not started */
@@ -350,6 +351,8 @@ static void open_found(struct helper_process *p, struct helper_found *found, uin
 	}
 	p->state = errno == EUSERS ? HELPERS_BUSY : errno == EPROTO ? HELPERS_OTHER : HELPERS_NONE;
 	io_close(&found->pidfd);
+	if (errno != ESRCH && errno != EBADMSG)	/* an inherited one may come before its own */
+		helper_search_stop(&p->search);
 }
 
 bool helper_process_is_sought(const struct helper_process *p, uint64_t now_ns)

@@ -26,6 +26,7 @@
 #define SOON 125
 #define MAX_NS 1000000000ull
 #define BEGIN_COST 8		/* in descriptors */
+#define FETCH_COST 8
 
 static bool is_ring_link(int dir_fd, const char *name)
 {
@@ -146,6 +147,16 @@ static int fetch(const struct helper_search *s, pid_t pid, const char *name, str
 	return out->fd;
 }
 
+/* As fetch; 0: it is none, or no more. */
+static int try(const struct helper_search *s, pid_t pid, const char *name, unsigned int *left,
+	       struct helper_found *out)
+{
+	int err = fetch(s, pid, name, out);
+
+	*left -= (unsigned int)num_min(*left, FETCH_COST);
+	return err == -ENOENT ? 0 : err;
+}
+
 int helper_search(struct helper_search *s, pid_t pid, uint64_t now_ns, unsigned int *left,
 		  struct helper_found *out)
 {
@@ -158,11 +169,11 @@ int helper_search(struct helper_search *s, pid_t pid, uint64_t now_ns, unsigned 
 		if (!entry)
 			err = -ENOENT;
 		else if (is_ring_link(dirfd(s->dir), entry->d_name))
-			err = fetch(s, pid, entry->d_name, out);
+			err = try(s, pid, entry->d_name, left, out);
 	}
-	if (err) {
+	if (err && err != 1)
 		helper_search_stop(s);
+	if (err)
 		wait_longer(s, now_ns);
-	}
 	return err;
 }
