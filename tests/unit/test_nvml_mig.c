@@ -197,8 +197,9 @@ static unsigned int fake_sample(struct nvmlDevice_st *d, unsigned int instance,
 
 static unsigned int fake_metrics(struct nvml_gpm_get *get)
 {
-	(void)get;
-	return NVML_NOT_SUPPORTED;
+	for (unsigned int i = 0; i < get->n; i++)
+		get->metric[i].value = 50;
+	return 0;
 }
 
 static const struct nvml_api api = {
@@ -257,8 +258,8 @@ static void instances_have_their_own_and_their_gpu_what_is_the_whole_s(void **st
 	(void)state;
 	assert_int_equal(r.n, UNITS);
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
-	/* Power; memory and users. */
-	is_told("sample GPU-0 5 has 100; user MIG-1 5:0 101; sample MIG-1 5:0 has 20c0; "
+	/* Power; memory and users, and activity of the GPU instance where it is all one's own. */
+	is_told("sample GPU-0 5 has 100; user MIG-1 5:0 101; sample MIG-1 5:0 has 20cf; "
 		"user MIG-2 5:2 102; sample MIG-2 5:2 has 20c0; user MIG-3 5:3 103; "
 		"sample MIG-3 5:3 has 20c0; ");
 	assert_string_equal(r.trouble, "");
@@ -308,7 +309,7 @@ static void instances_come_and_go_while_others_are_used(void **state)
 	(void)state;
 	fake.away = 1u << FIRST | 1u << THIRD;
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
-	is_told("sample GPU-0 5 has 100; user MIG-2 5:2 102; sample MIG-2 5:2 has 20c0; ");
+	is_told("sample GPU-0 5 has 100; user MIG-2 5:2 102; sample MIG-2 5:2 has 20cf; ");
 	assert_int_equal(fake.gpm, 2);
 	fault(&r, 9, 1);		/* of one that is gone */
 	is_told("fault GPU-0 5 43; ");
@@ -316,8 +317,8 @@ static void instances_come_and_go_while_others_are_used(void **state)
 	nvml_reader_sample(&r, 3 * NS_PER_SEC);
 	is_told("sample GPU-0 5 has 100; ");	/* of what came just now there is nothing to tell */
 	nvml_reader_sample(&r, 4 * NS_PER_SEC);
-	is_told("sample GPU-0 5 has 100; user MIG-1 5:0 101; sample MIG-1 5:0 has 20c0; "
-		"user MIG-3 5:3 103; sample MIG-3 5:3 has 20c0; ");
+	is_told("sample GPU-0 5 has 100; user MIG-1 5:0 101; sample MIG-1 5:0 has 20cf; "
+		"user MIG-3 5:3 103; sample MIG-3 5:3 has 20cf; ");
 	assert_int_equal(r.n, UNITS);
 	assert_int_equal(fake.gpm, 4);
 	nvml_reader_close(&r);

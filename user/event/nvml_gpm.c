@@ -57,6 +57,16 @@ void nvml_gpm_close(const struct nvml_reader *r, struct nvml_unit *u)
 	u->before = u->now = NULL;
 }
 
+/* Compute instances of one GPU instance: what GPM tells is of all of them, and so of none. */
+static bool shares_instance(const struct nvml_reader *r, const struct nvml_unit *u)
+{
+	for (size_t i = 0; u->gpu_instance != NVML_NO_INSTANCE && i < r->n; i++)
+		if (&r->units[i] != u && r->units[i].gpu == u->gpu && !r->units[i].gone &&
+		    r->units[i].gpu_instance == u->gpu_instance)
+			return true;
+	return false;
+}
+
 /* A percentage that can be one; a little above 100 is rounding of the library's. */
 static void put(struct device_sample *s, unsigned int field, double percent)
 {
@@ -108,7 +118,7 @@ void nvml_gpm_read(struct nvml_reader *r, struct nvml_unit *u, uint64_t now_ns,
 		return;
 	}
 	/* It may have begun with a sample before, that was too short for one. */
-	if (u->before_ns && u->told_ns - u->before_ns <= CLOSEST_NS)
+	if (u->before_ns && u->told_ns - u->before_ns <= CLOSEST_NS && !shares_instance(r, u))
 		read_metrics(r, u, s);
 	u->before = u->now;
 	u->now = last;

@@ -62,8 +62,8 @@ struct table *view_findings(const struct model *m, uint64_t now_ns);
  * sm_occupancy_pct sampled_ns (of which the last four are means) source ("works"; "samples": by NVML)
  * users (pids, by NVML's last sample) power_w energy_j energy_ns (of so long) sm_mhz memory_mhz
  * power_device (whose these are; of an instance its GPU): a row per device of the host and owner
- * ("comm[pid]", shared, unwatched, untold, unknown, idle); sum of ns = wall_ns. Where the whole host is watched,
- * devices that no watched process uses follow: all of "samples", which cover wall_ns. */
+ * ("comm[pid]", shared, unwatched, untold, unknown, idle); sum of ns = wall_ns. Where the whole host is
+ * watched, devices that no watched process uses follow: all of "samples", which cover wall_ns. */
 struct table *view_devices(const struct model *m, uint64_t now_ns);
 
 /* pid tid comm reason syscall file waker_pid waker_tid waker_comm count open total_ns blocked_ns
