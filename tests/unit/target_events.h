@@ -108,4 +108,55 @@ static UNUSED struct target_watch *watch(pid_t pid)
 	return NULL;
 }
 
+/* ---- one process that is watched, and a file with code for it to map -------------------------- */
+
+struct stage {
+	struct scratch scratch;
+	char path[512];
+	struct child c;
+	struct target_watch *w;
+};
+
+/* The process runs `play` and waits for its first turn. */
+static UNUSED void stage_open(struct stage *s, int (*play)(struct child *me, void *path))
+{
+	scratch_make(&s->scratch);
+	write_page(scratch_path(&s->scratch, "planted.so", s->path));
+	s->c = child_start(play, s->path);
+	assert_true(child_await(&s->c));
+	s->w = watch(s->c.pid);
+}
+
+/* It goes on until it waits again; what was told until then is read. */
+static UNUSED void stage_turn(struct stage *s)
+{
+	assert_true(child_signal(&s->c));
+	assert_true(child_await(&s->c));
+	assert_int_equal(target_watch_read(s->w, note, &events), 0);
+}
+
+static UNUSED void stage_last_turn(struct stage *s)
+{
+	assert_true(child_signal(&s->c));
+	assert_int_equal(child_end(&s->c), 0);
+	assert_true(read_until(s->w, TARGET_EXIT, s->c.pid));
+}
+
+static UNUSED void stage_close(struct stage *s)
+{
+	target_watch_free(s->w);
+	scratch_remove(&s->scratch);
+}
+
+/* What children of the process have mapped, told as below it. */
+static UNUSED size_t mapped_below(const struct stage *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < events.n; i++)
+		n += events.ev[i].kind == TARGET_MMAP && events.ev[i].pid != s->c.pid &&
+		     events.ev[i].root == s->c.pid;
+	return n;
+}
+
 #endif

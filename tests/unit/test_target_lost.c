@@ -31,27 +31,14 @@ static int map_much(struct child *me, void *arg)
 
 static void what_a_full_ring_lost_is_counted(void **state)
 {
-	struct scratch scratch;
-	struct target_watch *w;
-	struct child c;
-	char path[512];
+	struct stage s;
 
 	(void)state;
-	scratch_make(&scratch);
-	write_page(scratch_path(&scratch, "planted.so", path));
-	c = child_start(map_much, path);
-	assert_true(child_await(&c));
-	w = watch(c.pid);
-	assert_true(child_signal(&c));
-	assert_true(child_await(&c));
-	/* The loss is told with the next event that finds room. */
-	assert_int_equal(target_watch_read(w, note, &events), 0);
-	assert_true(child_signal(&c));
-	assert_int_equal(child_end(&c), 0);
-	assert_true(read_until(w, TARGET_EXIT, c.pid));
-	assert_true(read_until_missed(w, 1000));
-	target_watch_free(w);
-	scratch_remove(&scratch);
+	stage_open(&s, map_much);
+	stage_turn(&s);		/* the loss is told with the next event that finds room */
+	stage_last_turn(&s);
+	assert_true(read_until_missed(s.w, 1000));
+	stage_close(&s);
 }
 
 #define FLOODS 3
@@ -144,34 +131,17 @@ static int lose_a_fork(struct child *me, void *arg)
 
 static void a_child_whose_fork_was_lost_is_watched(void **state)
 {
-	struct scratch scratch;
-	struct target_watch *w;
-	struct child c;
-	char path[512];
-	size_t of_child = 0;
+	struct stage s;
 
 	(void)state;
-	scratch_make(&scratch);
-	write_page(scratch_path(&scratch, "planted.so", path));
-	c = child_start(lose_a_fork, path);
-	assert_true(child_await(&c));
-	w = watch(c.pid);
-	for (int i = 0; i < 2; i++) {		/* to lose; to tell so */
-		assert_true(child_signal(&c));
-		assert_true(child_await(&c));
-		assert_int_equal(target_watch_read(w, note, &events), 0);
-	}
-	assert_true(read_until_missed(w, 1000));
+	stage_open(&s, lose_a_fork);
+	stage_turn(&s);		/* to lose */
+	stage_turn(&s);		/* to tell so */
+	assert_true(read_until_missed(s.w, 1000));
 	events.n = 0;
-	assert_true(child_signal(&c));
-	assert_int_equal(child_end(&c), 0);
-	assert_true(read_until(w, TARGET_EXIT, c.pid));
-	for (size_t i = 0; i < events.n; i++)
-		of_child += events.ev[i].kind == TARGET_MMAP && events.ev[i].pid != c.pid &&
-			    events.ev[i].root == c.pid;
-	assert_int_equal(of_child, 1);
-	target_watch_free(w);
-	scratch_remove(&scratch);
+	stage_last_turn(&s);
+	assert_int_equal(mapped_below(&s), 1);
+	stage_close(&s);
 }
 
 /* Forks, and has it end while the ring is full. */
@@ -198,33 +168,22 @@ static int lose_an_exit(struct child *me, void *arg)
 
 static void a_child_whose_end_was_lost_ends(void **state)
 {
-	struct scratch scratch;
-	struct target_watch *w;
-	struct child c;
-	char path[512];
+	struct stage s;
+	pid_t child;
 	int forked;
 
 	(void)state;
-	scratch_make(&scratch);
-	write_page(scratch_path(&scratch, "planted.so", path));
-	c = child_start(lose_an_exit, path);
-	assert_true(child_await(&c));
-	w = watch(c.pid);
-	for (int i = 0; i < 3; i++) {		/* to fork; to lose; to tell so */
-		assert_true(child_signal(&c));
-		assert_true(child_await(&c));
-		assert_int_equal(target_watch_read(w, note, &events), 0);
-	}
-	forked = find(&events, 0, TARGET_FORK, c.pid, NULL);
+	stage_open(&s, lose_an_exit);
+	for (int i = 0; i < 3; i++)		/* to fork; to lose; to tell so */
+		stage_turn(&s);
+	forked = find(&events, 0, TARGET_FORK, s.c.pid, NULL);
 	assert_true(forked >= 0);
-	assert_true(read_until_missed(w, 1000));
-	assert_true(read_until(w, TARGET_EXIT, events.ev[forked].child));
-	assert_true(child_signal(&c));
-	assert_int_equal(child_end(&c), 0);
-	assert_true(read_until(w, TARGET_EXIT, c.pid));
-	assert_int_equal(count(&events, TARGET_EXIT, events.ev[forked].child, NULL), 1);
-	target_watch_free(w);
-	scratch_remove(&scratch);
+	child = events.ev[forked].child;
+	assert_true(read_until_missed(s.w, 1000));
+	assert_true(read_until(s.w, TARGET_EXIT, child));
+	stage_last_turn(&s);
+	assert_int_equal(count(&events, TARGET_EXIT, child, NULL), 1);
+	stage_close(&s);
 }
 
 int main(void)

@@ -127,25 +127,15 @@ static int run_chain(struct child *me, void *arg)
 
 static void threads_made_meanwhile_are_watched_once(void **state)
 {
-	struct scratch scratch;
-	char path[512];
-
 	(void)state;
-	scratch_make(&scratch);
-	write_page(scratch_path(&scratch, "planted.so", path));
 	for (int i = 0; i < 10; i++) {
-		struct child c = child_start(run_chain, path);
-		struct target_watch *w;
+		struct stage s;
 
-		assert_true(child_await(&c));
-		w = watch(c.pid);
-		assert_true(child_signal(&c));
-		assert_int_equal(child_end(&c), 0);
-		assert_true(read_until(w, TARGET_EXIT, c.pid));
-		assert_int_equal(count(&events, TARGET_MMAP, c.pid, "/planted.so"), CHAIN + 1);
-		target_watch_free(w);
+		stage_open(&s, run_chain);
+		stage_last_turn(&s);
+		assert_int_equal(count(&events, TARGET_MMAP, s.c.pid, "/planted.so"), CHAIN + 1);
+		stage_close(&s);
 	}
-	scratch_remove(&scratch);
 }
 
 static void *outlive(void *arg)
@@ -167,25 +157,18 @@ static int leave_main_early(struct child *me, void *arg)
 
 static void a_process_ends_with_its_last_thread(void **state)
 {
-	struct scratch scratch;
-	struct target_watch *w;
-	struct child c;
-	char path[512];
+	struct stage s;
+	int mapped;
 
 	(void)state;
-	scratch_make(&scratch);
-	write_page(scratch_path(&scratch, "planted.so", path));
-	c = child_start(leave_main_early, path);
-	assert_true(child_await(&c));
-	w = watch(c.pid);
-	assert_true(child_signal(&c));
-	assert_true(read_until(w, TARGET_EXIT, c.pid));
-	assert_true(find(&events, 0, TARGET_EXIT, c.pid, NULL) >
-		    find(&events, 0, TARGET_MMAP, c.pid, "/planted.so"));
-	assert_true(find(&events, 0, TARGET_MMAP, c.pid, "/planted.so") >= 0);
-	assert_int_equal(child_end(&c), 0);
-	target_watch_free(w);
-	scratch_remove(&scratch);
+	stage_open(&s, leave_main_early);
+	assert_true(child_signal(&s.c));
+	assert_true(read_until(s.w, TARGET_EXIT, s.c.pid));
+	mapped = find(&events, 0, TARGET_MMAP, s.c.pid, "/planted.so");
+	assert_true(mapped >= 0);
+	assert_true(find(&events, 0, TARGET_EXIT, s.c.pid, NULL) > mapped);
+	assert_int_equal(child_end(&s.c), 0);
+	stage_close(&s);
 }
 
 static void *exec_true(void *arg)

@@ -95,27 +95,13 @@ static int map_in_a_child(struct child *me, void *arg)
 
 static void a_child_that_was_there_before_is_watched(void **state)
 {
-	struct scratch scratch;
-	struct target_watch *w;
-	struct child c;
-	char path[512];
-	size_t of_child = 0;
+	struct stage s;
 
 	(void)state;
-	scratch_make(&scratch);
-	write_page(scratch_path(&scratch, "planted.so", path));
-	c = child_start(map_in_a_child, path);
-	assert_true(child_await(&c));
-	w = watch(c.pid);
-	assert_true(child_signal(&c));
-	assert_int_equal(child_end(&c), 0);
-	assert_true(read_until(w, TARGET_EXIT, c.pid));
-	for (size_t i = 0; i < events.n; i++)
-		of_child += events.ev[i].kind == TARGET_MMAP && events.ev[i].pid != c.pid &&
-			    events.ev[i].root == c.pid;
-	assert_int_equal(of_child, 1);
-	target_watch_free(w);
-	scratch_remove(&scratch);
+	stage_open(&s, map_in_a_child);
+	stage_last_turn(&s);
+	assert_int_equal(mapped_below(&s), 1);
+	stage_close(&s);
 }
 
 static void several_processes_share_what_watches_the_host(void **state)
