@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A ring of our own process and a reader of it, for the ring's tests. */
+#ifndef UNIT_HELPER_RING_ROOM_H
+#define UNIT_HELPER_RING_ROOM_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/time.h"
+#include "event/helper_source.h"
+#include "helper/ring.h"
+
+#define RING 65536u
+#define ALL 0xffffffffu
+
+static inline struct helper_source *reader(struct helper_ring *r, uint32_t kinds)
+{
+	struct helper_source *s = helper_source_open(dup(r->fd), getpid(), kinds, 0);
+
+	if (s)
+		assert_int_equal(helper_source_renew(s, time_now_ns()), 0);
+	return s;
+}
+
+static inline uint32_t look(struct helper_ring *r)
+{
+	uint32_t fresh;
+
+	helper_ring_look(r, time_now_ns(), &fresh);
+	helper_ring_admit(r);
+	return fresh;
+}
+
+struct got {
+	uint64_t n, bytes, last;
+	bool in_order;
+};
+
+/* Payloads of these tests begin with a number that grows. */
+static inline int take(void *ctx, uint16_t kind, const void *payload, size_t len)
+{
+	struct got *got = ctx;
+	uint64_t number;
+
+	(void)kind;
+	memcpy(&number, payload, sizeof(number));
+	got->in_order &= !got->n || number > got->last;
+	got->last = number;
+	got->n++;
+	got->bytes += len;
+	return 0;
+}
+
+static inline void send_numbers(struct helper_ring *r, uint64_t from, uint64_t n)
+{
+	uint64_t payload[40] = { 0 };
+
+	for (uint64_t i = from; i < from + n; i++) {
+		payload[0] = i;
+		helper_ring_send(r, GP_RING_KERNEL, payload, 8 + i % 300);
+	}
+}
+
+#endif
