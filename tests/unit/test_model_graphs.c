@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The model's kernels by launch where CUPTI's callbacks tell of nodes: each has its captured call, however
- * late that is told, and one that is never told is unresolved.
+ * The model's kernels by launch: each has its captured call, however late that is told, or in which range
+ * it was; and one that is never told is unresolved.
  */
 #include "ledger/launched.h"
 #include "model_room.h"
@@ -95,6 +95,89 @@ static void at_the_end_nothing_waits_any_more(void **state)
 	model_free(m);
 }
 
+enum { BEGIN, KERNEL, END, MAKE, RUN };
+
+static const struct funcs captures = {
+	.n = 5,
+	.v = {
+		[BEGIN] = { "cudaStreamBeginCapture", "cudart", CLASS_STREAM, 0 },
+		[KERNEL] = { "cudaLaunchKernel", "cudart", CLASS_LAUNCH, 0 },
+		[END] = { "cudaStreamEndCapture", "cudart", CLASS_STREAM, 0 },
+		[MAKE] = { "cudaGraphInstantiate", "cudart", CLASS_GRAPH, 0 },
+		[RUN] = { "cudaGraphLaunch", "cudart", CLASS_LAUNCH, 0 },
+	},
+};
+
+static void call(struct model *m, uint16_t func, uint64_t at, struct event ev)
+{
+	static uint32_t seq;
+
+	ev.kind = EVENT_CALL;
+	ev.has |= HAS_END;
+	ev.pid = 7;
+	ev.tid = 8;
+	ev.func = func;
+	ev.seq = ++seq;
+	ev.start_ns = BASE + at;
+	ev.end_ns = BASE + at + 8;
+	push(m, ev);
+}
+
+/* Its kernel ran after it. */
+static void run(struct model *m, uint32_t number, uint64_t at)
+{
+	const struct work w = { .kind = WORK_KIND_KERNEL, .has = WORK_HAS_GRAPH, .graph = 3,
+				.graph_node = 5, .correlation = number, .grid = { 4, 1, 1 },
+				.block = { 32, 1, 1 } };
+
+	call(m, RUN, at, (struct event){ .has = HAS_STREAM | HAS_ENTITY, .stream = 9, .entity = 200 });
+	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .seq = number, .func = 311, .dir = 5,
+				.start_ns = BASE + at + 1, .end_ns = BASE + at + 7 });
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .start_ns = BASE + at + 10,
+				.end_ns = BASE + at + 20, .work = &w, .text = "gemm" });
+}
+
+static void range(struct model *m, uint8_t dir, uint64_t at)
+{
+	push(m, (struct event){ .kind = EVENT_RANGE, .pid = 7, .tid = 8, .dir = dir,
+				.start_ns = BASE + at, .text = dir == RANGE_PUSH ? "step" : NULL });
+}
+
+/* It is told a while later in which range a call was captured: not before the first works of it. */
+static void a_captured_call_is_one_row_whenever_its_range_is_told(void **state)
+{
+	struct model *m = model_new(&captures);
+	const struct launched_row *r;
+
+	(void)state;
+	assert_non_null(m);
+	push(m, (struct event){ .kind = EVENT_START, .start_ns = BASE });
+	model_use_launches(m);
+	call(m, BEGIN, 10, (struct event){ .has = HAS_STREAM, .stream = 1 });
+	call(m, KERNEL, 20, (struct event){ .has = HAS_STREAM | HAS_ENTITY | HAS_SHAPE, .stream = 1,
+					    .entity = 16,
+					    .shape = { .grid = { 4, 1, 1 }, .block = { 32, 1, 1 } } });
+	call(m, END, 30, (struct event){ .has = HAS_STREAM, .stream = 1, .address = 100 });
+	call(m, MAKE, 40, (struct event){ .has = HAS_ENTITY, .entity = 100, .address = 200 });
+	run(m, 31, 100);	/* not all nodes were seen */
+	run(m, 32, 200);
+	range(m, RANGE_PUSH, 5);
+	range(m, RANGE_POP, 35);
+	watermark(m, 500);
+	assert_null(row_of(m, EVIDENCE_ORDER));
+	watermark(m, 2 * SEC);
+	run(m, 33, 2 * SEC);
+	watermark(m, 3 * SEC);
+	assert_int_equal(model_launched(m)->rows.n, 2);
+	assert_int_equal(row_of(m, EVIDENCE_UNRESOLVED)->count, 1);
+	r = row_of(m, EVIDENCE_ORDER);
+	assert_non_null(r);
+	assert_int_equal(r->count, 2);
+	assert_int_equal(r->func, KERNEL);
+	assert_int_equal(r->range, 1);
+	model_free(m);
+}
+
 static void a_node_that_cannot_be_is_counted(void **state)
 {
 	struct model *m = session(BASE);
@@ -115,6 +198,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kernel_waits_for_the_call_that_its_node_was_made_by),
 		cmocka_unit_test(at_the_end_nothing_waits_any_more),
+		cmocka_unit_test(a_captured_call_is_one_row_whenever_its_range_is_told),
 		cmocka_unit_test(a_node_that_cannot_be_is_counted),
 	};
 

@@ -14,7 +14,6 @@
 #include "join/graph_nodes.h"
 #include "join/node_calls.h"
 
-#define SETTLE_NS 1000000000ull	/* so long after its end all that was open in a capture is known */
 #define TRIES_MAX 64		/* launches that are asked which executable graph a number is */
 
 struct graphs {
@@ -338,7 +337,7 @@ void graphs_settle(struct graphs *g, uint64_t horizon_ns,
 	for (size_t i = 0; i < g->fresh.n; i++) {
 		struct captured *c = g->fresh.v[i];
 
-		if (num_add(c->end_ns, SETTLE_NS) > horizon_ns) {
+		if (num_add(c->end_ns, GRAPHS_SETTLE_NS) > horizon_ns) {
 			g->fresh.v[kept++] = c;
 			continue;
 		}
@@ -348,6 +347,7 @@ void graphs_settle(struct graphs *g, uint64_t horizon_ns,
 
 			call->range = innermost(ctx, call->tid, call->start_ns +
 						(call->end_ns - call->start_ns) / 2);
+			call->settled = true;
 		}
 		captured_put(c);
 	}

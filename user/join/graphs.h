@@ -44,6 +44,8 @@
 #define GRAPHS_NUMBERS_MAX 65536	/* of CUPTI's, of a process */
 #define GRAPHS_EXECS_MAX 8192		/* executable graphs of a process */
 
+#define GRAPHS_SETTLE_NS 1000000000ull	/* so long after its end all that was open in a capture is known */
+
 /* How it is known which captured call a work is of. They are words in tables. */
 enum graph_evidence {
 	EVIDENCE_NONE,			/* it is of no graph */
@@ -65,6 +67,7 @@ struct captured_call {
 	uint16_t func;
 	uint8_t kind;			/* enum work_kind */
 	bool has_shape;
+	bool settled;			/* its range is known (of EVIDENCE_CALLBACK: it always is) */
 };
 
 struct graphs_room {

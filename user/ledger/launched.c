@@ -15,7 +15,7 @@ struct key {
 	uint32_t grid[3], block[3];
 	uint32_t tid, range;
 	uint32_t func, evidence;
-	uint64_t node;
+	uint64_t node, open_ns;
 };
 
 void launched_cut(struct launched *l)
@@ -45,7 +45,8 @@ static void fill_call(struct launched_row *r, enum graph_evidence evidence,
 static struct key key_of(const struct launched_row *r)
 {
 	struct key key = { .pid = r->pid, .device = r->device, .evidence = r->evidence,
-			   .tid = r->tid, .range = r->range, .func = r->func, .node = r->node };
+			   .tid = r->tid, .range = r->range, .func = r->func, .node = r->node,
+			   .open_ns = r->open_ns };
 
 	memcpy(key.grid, r->last.grid, sizeof(key.grid));
 	memcpy(key.block, r->last.block, sizeof(key.block));
@@ -54,7 +55,8 @@ static struct key key_of(const struct launched_row *r)
 
 static bool is_row(const struct launched_row *r, const struct key *key, const char *name)
 {
-	return r->node == key->node && r->pid == key->pid && r->device == key->device && r->evidence == key->evidence &&
+	return r->node == key->node && r->open_ns == key->open_ns && r->pid == key->pid &&
+	       r->device == key->device && r->evidence == key->evidence &&
 	       r->tid == key->tid && r->range == key->range && r->func == key->func &&
 	       !memcmp(r->last.grid, key->grid, sizeof(key->grid)) &&
 	       !memcmp(r->last.block, key->block, sizeof(key->block)) &&
@@ -76,7 +78,7 @@ static struct launched_row *add_row(struct launched *l, uint64_t hash, const str
 	*r = (struct launched_row){
 		.pid = key->pid, .device = key->device, .name = copy, .min_ns = UINT64_MAX,
 		.evidence = (uint8_t)key->evidence, .func = (uint16_t)key->func, .tid = key->tid,
-		.range = key->range, .node = key->node };
+		.range = key->range, .node = key->node, .open_ns = key->open_ns };
 	memcpy(r->last.grid, key->grid, sizeof(key->grid));
 	memcpy(r->last.block, key->block, sizeof(key->block));
 	slot->value = l->rows.n - 1;
@@ -114,6 +116,11 @@ static int add(struct launched *l, const struct launched_row *from)
 	return 0;
 }
 
+bool launched_waits(enum graph_evidence evidence, const struct captured_call *call)
+{
+	return evidence == EVIDENCE_PENDING || (evidence == EVIDENCE_ORDER && !call->settled);
+}
+
 int launched_count(struct launched *l, const struct event *kernel, enum graph_evidence evidence,
 		   const struct captured_call *call)
 {
@@ -124,11 +131,13 @@ int launched_count(struct launched *l, const struct event *kernel, enum graph_ev
 		.count = 1, .total_ns = ns, .min_ns = ns, .max_ns = ns, .last = *kernel->work };
 
 	fill_call(&one, evidence, call);
+	if (evidence == EVIDENCE_ORDER && !call->settled)
+		one.open_ns = call->start_ns + (call->end_ns - call->start_ns) / 2;
 	return add(l, &one);
 }
 
 int launched_resolve(struct launched *waiting, struct launched *to, launched_find_fn find,
-		     const void *ctx)
+		     void *ctx)
 {
 	struct launched all = *waiting;
 	int err = 0;
@@ -141,7 +150,7 @@ int launched_resolve(struct launched *waiting, struct launched *to, launched_fin
 
 		if (evidence != EVIDENCE_PENDING) {
 			fill_call(r, evidence, call);
-			r->node = 0;
+			r->node = r->open_ns = 0;
 		}
 		err = add(evidence == EVIDENCE_PENDING ? waiting : to, r);
 	}

@@ -22,6 +22,7 @@ struct launched_row {
 	uint16_t func;			/* what follows is of the captured call, if it is known */
 	uint32_t tid, range;
 	uint64_t node;			/* with EVIDENCE_PENDING: whose call is not known yet; else 0 */
+	uint64_t open_ns;		/* when its call was made, of which the range is not known yet; else 0 */
 	uint64_t count, total_ns, min_ns, max_ns;
 	struct work last;
 };
@@ -33,16 +34,19 @@ struct launched {
 
 void launched_free(struct launched *l);
 
+/* Something of its call is told later. */
+bool launched_waits(enum graph_evidence evidence, const struct captured_call *call);
+
 /* A kernel; call NULL: which was captured is not known, or none was. 0 or -ENOMEM. */
 int launched_count(struct launched *l, const struct event *kernel, enum graph_evidence evidence,
 		   const struct captured_call *call);
 
-/* Of rows that wait for their node's call those go to `to` whose call is known now, or never will be:
- * find says which, PENDING if neither. 0 or -ENOMEM. */
-typedef enum graph_evidence (*launched_find_fn)(const void *ctx, const struct launched_row *row,
+/* Of rows that wait those go to `to` whose call is known now, with its range, or never will be: find says
+ * which, PENDING if neither; *call is read before it is called again. 0 or -ENOMEM. */
+typedef enum graph_evidence (*launched_find_fn)(void *ctx, const struct launched_row *row,
 						const struct captured_call **call);
 int launched_resolve(struct launched *waiting, struct launched *to, launched_find_fn find,
-		     const void *ctx);
+		     void *ctx);
 
 void launched_cut(struct launched *l);	/* a new interval: there are none */
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "ledger/model_state.h"
 #include "ledger/ranges.h"
 
@@ -75,8 +76,8 @@ int graph_note_work(struct model *m, const struct event *work, const struct laun
 	p = who_known_process(m, work->pid);
 	evidence = graphs_push_work(p ? p->graphs : NULL, work, launch, &call, &err);
 	return err || work->work->kind != WORK_KIND_KERNEL ? err :
-	       launched_count(evidence == EVIDENCE_PENDING ? &m->pending : &m->launched, work, evidence,
-			      call);
+	       launched_count(launched_waits(evidence, call) ? &m->pending : &m->launched, work,
+			      evidence, call);
 }
 
 static uint32_t innermost(const void *ranges, uint32_t tid, uint64_t ns)
@@ -84,24 +85,50 @@ static uint32_t innermost(const void *ranges, uint32_t tid, uint64_t ns)
 	return ranges ? ranges_innermost(ranges, tid, ns) : 0;
 }
 
-static enum graph_evidence find_node(const void *ctx, const struct launched_row *row,
+struct resolving {
+	const struct model *m;
+	uint64_t horizon_ns;
+	struct captured_call call;	/* as far as it is asked for */
+};
+
+/* Of a call that is known what was open in it. */
+static enum graph_evidence find_range(struct resolving *r, const struct launched_row *row,
+				      const struct captured_call **call)
+{
+	const struct process *p = who_known_process(r->m, row->pid);
+
+	if (num_add(row->open_ns, GRAPHS_SETTLE_NS) > r->horizon_ns)
+		return EVIDENCE_PENDING;
+	r->call = (struct captured_call){
+		.tid = row->tid, .func = row->func,
+		.range = p ? innermost(p->ranges, row->tid, row->open_ns) : 0 };
+	*call = &r->call;
+	return EVIDENCE_ORDER;
+}
+
+static enum graph_evidence find_call(void *ctx, const struct launched_row *row,
 				     const struct captured_call **call)
 {
-	const struct process *p = who_known_process(ctx, row->pid);
+	struct resolving *r = ctx;
+	const struct process *p = who_known_process(r->m, row->pid);
 
+	if (row->open_ns)
+		return find_range(r, row, call);
 	return p && p->graphs && row->node ? graphs_find_node(p->graphs, row->node, call) :
 	       row->node ? EVIDENCE_UNRESOLVED : EVIDENCE_NONE;
 }
 
 int graph_settle(struct model *m, uint64_t horizon_ns)
 {
+	struct resolving resolving = { .m = m, .horizon_ns = horizon_ns };
+
 	for (size_t i = 0; i < m->processes.n; i++) {
 		const struct process *p = m->processes.v[i];
 
 		if (p->graphs)
 			graphs_settle(p->graphs, horizon_ns, innermost, p->ranges);
 	}
-	return m->pending.rows.n ? launched_resolve(&m->pending, &m->launched, find_node, m) : 0;
+	return m->pending.rows.n ? launched_resolve(&m->pending, &m->launched, find_call, &resolving) : 0;
 }
 
 void model_use_launches(struct model *m)

@@ -97,7 +97,7 @@ struct model {
 	uint8_t *roles;			/* of functions, + 1; 0: not asked for yet. NULL: of none */
 	bool by_launch;
 	struct launched launched;
-	struct launched pending;	/* of them, whose node's call is not known yet */
+	struct launched pending;	/* of them, whose call is not known yet, or not in which range it was */
 	struct model_counts counts;	/* what no book and no process keeps */
 };
 
