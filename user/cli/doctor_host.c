@@ -17,7 +17,7 @@
 #include "probe/catalog.h"
 #include "probe/loader.h"
 #include "probe/proc.h"
-#include "probe/target.h"
+#include "probe/target_watch.h"
 
 static void check_kernel(struct doctor *d)
 {

@@ -12,6 +12,7 @@
 
 #include "base/map.h"
 #include "probe/target.h"
+#include "probe/target_watch.h"
 
 struct dull {			/* start zeroed */
 	struct map until_ns;	/* by target_event.file */

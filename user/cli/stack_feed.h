@@ -8,7 +8,7 @@
 
 #include "event/event.h"
 #include "probe/loader.h"
-#include "probe/target.h"
+#include "probe/target_watch.h"
 #include "stack/callstacks.h"
 
 #define STACK_FEED_MS 10		/* so often the ring wants to be looked into */

@@ -10,6 +10,7 @@
 #include "cli/dull.h"
 #include "cli/later.h"
 #include "cli/worker.h"
+#include "probe/target_watch.h"
 
 struct watch {
 	struct target_watch *tw;	/* NULL: its events come with those of the first one */

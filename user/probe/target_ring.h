@@ -4,9 +4,10 @@
 #define PROBE_TARGET_RING_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stddef.h>
 
-#include "probe/target.h"
+#include "probe/target_watch.h"
 
 #define PERF_RING_RECORD_MAX 65536	/* header.size is 16 bits */
 

@@ -4,7 +4,7 @@
  * of events in time, whom a watch follows, and when a process has ended. Must not know why
  * anybody watches, nor open the files that are mapped.
  */
-#include "probe/target.h"
+#include "probe/target_watch.h"
 
 #include <errno.h>
 #include <stdlib.h>
