@@ -118,6 +118,24 @@ value() { report_value r.json "$1"; }
 	[ "$(value '[r["ns"] for r in t["devices"] if r["owner"] == "unwatched"]')" = '[]' ]
 }
 
+# bats test_tags=needs:root,needs:bpf
+@test "nvml: a watched process without a helper is named as that, and not as one that nobody watches" {
+	needs root bpf sim
+	board
+	facts utilization@0=50
+	with nvml stat -o r.json --format json --capture c.gpr -- sh -c "
+		env -u CUDA_INJECTION64_PATH -u NVTX_INJECTION64_PATH '$SIM/train' --steps 160 --quiet &
+		'$SIM/train' --steps 80 --quiet
+		wait"
+	assert_success
+	[ "$(value '{r["owner"] for r in t["devices"] if r["device"] == 0 and not r["pid"]} >= {"untold"}')" = True ]
+	[ "$(value '[r for r in t["devices"] if r["owner"] == "unwatched"]')" = '[]' ]
+	run value '[f["cause"] for f in t["findings"] if f["finding"].endswith("-process")]'
+	assert_output --regexp "^\\['GPU 0 is used by others whose works are not known: pid [0-9]+ \\(train, watched: no helper is in it"
+	"$GPUPROF" report c.gpr --format json >report.json
+	cmp r.json report.json
+}
+
 # instance N: its UUID, of the simulated GPU 0.
 instance() { printf 'MIG-67707573-696d-0000-0000-00000000%02x00' $(($1 + 1)); }
 

@@ -227,16 +227,18 @@ static void say_unfound(const struct session *s)
 	map_free(&silent);
 }
 
-/* What CUPTI lost without counting it is known by what it launched. */
-static void say_untold(const struct session *s, uint64_t counted)
+/* What CUPTI lost without counting it is known by what was launched. */
+static void say_untold(const struct session *s, uint64_t dropped)
 {
 	struct model_counts counts;
+	uint64_t counted;
 
 	model_counts(s->tap.model, &counts);
+	counted = num_add(dropped, counts.invalid[EVENT_WORK]);
 	if (counts.unmet_lost > counted)
-		log_warn("of %" PRIu64 " kernels that ran no record came, and CUPTI counted %s: when they ran "
-			 "is `lost` time of devices", counts.unmet_lost,
-			 counted ? "fewer as dropped" : "none as dropped");
+		log_warn("of %" PRIu64 " kernels that ran no record came, and CUPTI counted %s as dropped: "
+			 "when they ran is `lost` time of devices", counts.unmet_lost,
+			 counted ? "fewer" : "none");
 }
 
 static int push_count(const struct event_sink *to, const char *kind, uint64_t received, uint64_t lost)
