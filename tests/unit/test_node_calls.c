@@ -179,7 +179,7 @@ static void random_programs_are_told_as_they_were(void **state)
 		struct graphs_room room;
 		struct node_calls *n = begin(&room);
 		struct spec spec = { .node = { 0 } };
-		uint64_t late_call[CALLS], ids = 1, late = 0;
+		uint64_t late_call[CALLS] = { 0 }, ids = 1, late = 0;
 
 		for (uint64_t i = 0; i < CALLS; i++) {
 			uint32_t tid = 1 + (uint32_t)(i % 3);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A node and its clones share a `made`, those of one call its `maker`: each counts who has it. What waits
- * for the other side is in the order of its time.
+ * A node and its clones share a `made`, those of one call its `maker`: each counts who has it; one that
+ * waits is kept for that alone. What waits for the other side is in the order of its time.
  */
 #include "join/node_calls.h"
 
@@ -37,7 +37,7 @@ struct node_calls {
 	struct map by_id;		/* number of a node -> struct made, a reference */
 	VEC(uint64_t) ids;		/* of these, as they came; before `oldest` they are forgotten */
 	size_t oldest;
-	VEC(struct made *) waiting;	/* references, by their times */
+	VEC(struct made *) waiting;	/* by their times */
 	VEC(struct maker *) recent;	/* references, by their calls' beginnings */
 };
 
@@ -58,10 +58,17 @@ static void put_maker(struct maker *m)
 
 static void put_made(struct made *m)
 {
-	if (!m || --m->refs)
+	if (!m || --m->refs || m->waits)
 		return;
 	put_maker(m->by);
 	free(m);
+}
+
+static void stop_waiting(struct made *m)
+{
+	m->waits = false;
+	if (!m->refs)
+		free(m);
 }
 
 static struct made *made_of(const struct map_slot *slot)
@@ -90,7 +97,7 @@ void node_calls_free(struct node_calls *n)
 	while (n->oldest < n->ids.n)
 		forget_oldest(n);
 	for (size_t i = 0; i < n->waiting.n; i++)
-		put_made(n->waiting.v[i]);
+		stop_waiting(n->waiting.v[i]);
 	for (size_t i = 0; i < n->recent.n; i++)
 		put_maker(n->recent.v[i]);
 	map_free(&n->by_id);
@@ -102,7 +109,7 @@ void node_calls_free(struct node_calls *n)
 
 /* ---- both in the order of time --------------------------------------------------------------- */
 
-/* They come nearly in order. 0 or -ENOMEM; the reference is taken. */
+/* They come nearly in order. 0 or -ENOMEM. */
 static int wait_for_call(struct node_calls *n, struct made *m)
 {
 	size_t at = n->waiting.n;
@@ -115,7 +122,6 @@ static int wait_for_call(struct node_calls *n, struct made *m)
 		n->waiting.v[at] = n->waiting.v[at - 1];
 	n->waiting.v[at] = m;
 	m->waits = true;
-	m->refs++;
 	return 0;
 }
 
@@ -251,11 +257,12 @@ static size_t take_waiting(struct node_calls *n, struct maker *m)
 			n->waiting.v[kept++] = made;
 			continue;
 		}
-		made->by = m;
-		made->waits = false;
-		m->refs++;
-		taken++;
-		put_made(made);
+		if (made->refs) {	/* else it has become a clone */
+			made->by = m;
+			m->refs++;
+			taken++;
+		}
+		stop_waiting(made);
 	}
 	n->waiting.n = kept;
 	return taken;
@@ -273,8 +280,8 @@ int node_calls_push_call(struct node_calls *n, const struct event *call, enum gr
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
-	m->refs = 1;
 	captured_fill(&m->call, call, role);
+	m->refs = 1;
 	taken = take_waiting(n, m);
 	err = captured || taken ? remember(n, m) : 0;
 	put_maker(m);
@@ -301,10 +308,8 @@ static void give_up(struct node_calls *n, uint64_t before_ns)
 {
 	size_t gone = first_waiting(n, before_ns);
 
-	for (size_t i = 0; i < gone; i++) {
-		n->waiting.v[i]->waits = false;
-		put_made(n->waiting.v[i]);
-	}
+	for (size_t i = 0; i < gone; i++)
+		stop_waiting(n->waiting.v[i]);
 	n->waiting.n -= gone;
 	if (gone)
 		memmove(n->waiting.v, n->waiting.v + gone, n->waiting.n * sizeof(n->waiting.v[0]));
