@@ -78,6 +78,29 @@ static void a_kernel_waits_for_the_call_that_its_node_was_made_by(void **state)
 	model_free(m);
 }
 
+static void another_program_has_other_nodes_of_the_same_numbers(void **state)
+{
+	const uint64_t nodes[] = { 1, 2 };
+	struct model *m = session(BASE);
+
+	(void)state;
+	model_use_launches(m);
+	node(m, 1, 0, 15);
+	node(m, 2, 0, 55);	/* the other program's, which is told of later */
+	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = 1, .func = L,
+				.start_ns = BASE + 10, .end_ns = BASE + 20 });
+	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = 2, .func = L,
+				.start_ns = BASE + 50, .end_ns = BASE + 60 });
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .tid = 7, .start_ns = BASE,
+				.end_ns = BASE + 30 });
+	watermark(m, 70);
+	launch(m, nodes, 2);
+	watermark(m, 1000);
+	assert_int_equal(row_of(m, EVIDENCE_CALLBACK)->count, 1);
+	assert_int_equal(row_of(m, EVIDENCE_UNRESOLVED)->count, 1);
+	model_free(m);
+}
+
 static void at_the_end_nothing_waits_any_more(void **state)
 {
 	const uint64_t nodes[] = { 1 };
@@ -197,6 +220,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kernel_waits_for_the_call_that_its_node_was_made_by),
+		cmocka_unit_test(another_program_has_other_nodes_of_the_same_numbers),
 		cmocka_unit_test(at_the_end_nothing_waits_any_more),
 		cmocka_unit_test(a_captured_call_is_one_row_whenever_its_range_is_told),
 		cmocka_unit_test(a_node_that_cannot_be_is_counted),

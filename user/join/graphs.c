@@ -218,6 +218,11 @@ void graphs_lost(struct graphs *g, uint32_t tid)
 	capturings_lost(&g->capturings, tid);
 }
 
+void graphs_exec(struct graphs *g, uint64_t ns)
+{
+	node_calls_exec(g->made, ns);
+}
+
 /* What gives a stream work, or says where a stream is. */
 static int push_given(struct graphs *g, const struct event *call, enum graph_role role)
 {

@@ -83,6 +83,7 @@ void graphs_free(struct graphs *g);
 int graphs_push_call(struct graphs *g, const struct event *call, enum graph_role role);
 bool graphs_is_capturing(const struct graphs *g);	/* else what gives work says nothing */
 int graphs_push_node(struct graphs *g, const struct event *node);	/* EVENT_NODE. 0 or -ENOMEM */
+void graphs_exec(struct graphs *g, uint64_t ns);	/* then the process executed another program */
 void graphs_lost(struct graphs *g, uint32_t tid);	/* calls of a thread were lost */
 
 /* A work and its launch (NULL: an orphan), in the order of the join; g NULL: of its process no call of a

@@ -76,13 +76,16 @@ static struct made *made_of(const struct map_slot *slot)
 	return slot ? (void *)(uintptr_t)slot->value : NULL;
 }
 
-static void forget_oldest(struct node_calls *n)
+static void forget(struct node_calls *n, uint64_t id)
 {
-	uint64_t id = n->ids.v[n->oldest++];
-
 	put_made(made_of(map_find(&n->by_id, id)));
 	map_del(&n->by_id, id);
 	n->room->made_left++;
+}
+
+static void forget_oldest(struct node_calls *n)
+{
+	forget(n, n->ids.v[n->oldest++]);
 	if (n->oldest < n->ids.n / 2)
 		return;
 	n->ids.n -= n->oldest;
@@ -241,6 +244,21 @@ int node_calls_push_node(struct node_calls *n, const struct event *node)
 	err = set_node(n, node->entity, original);
 	put_made(original);
 	return err;
+}
+
+void node_calls_exec(struct node_calls *n, uint64_t ns)
+{
+	size_t kept = n->oldest;
+
+	for (size_t i = n->oldest; i < n->ids.n; i++) {
+		uint64_t id = n->ids.v[i];
+
+		if (made_of(map_find(&n->by_id, id))->time_ns < ns)
+			forget(n, id);
+		else
+			n->ids.v[kept++] = id;
+	}
+	n->ids.n = kept;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */

@@ -35,6 +35,9 @@ int node_calls_push_node(struct node_calls *n, const struct event *node);
 int node_calls_push_call(struct node_calls *n, const struct event *call, enum graph_role role,
 			 bool captured);
 
+/* The process executed another program then: numbers of nodes that were made before are free again. */
+void node_calls_exec(struct node_calls *n, uint64_t ns);
+
 bool node_calls_is_waiting(const struct node_calls *n);	/* nodes were told whose call was not */
 
 /* CALLBACK: *call is its call, valid until the next push. PENDING: that may be told yet, or what was open

@@ -320,6 +320,8 @@ static int push_process(struct model *m, const struct event *ev)
 	if (ev->text)		/* else no more than its birth is said */
 		pairs_free(&p->identity);
 	copy_comm(p->info.comm, ev->text);
+	if (ev->end_ns && p->graphs)
+		graphs_exec(p->graphs, ev->end_ns);
 	if (ev->end_ns && memory_exec(p, ev->end_ns))
 		return -ENOMEM;
 	if (ev->text2 && replace_text(&p->cmdline, ev->text2))
