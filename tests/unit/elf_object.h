@@ -19,6 +19,7 @@
 
 #include "elf/elf.h"
 #include "lib/emulated.h"
+#include "lib/scratch.h"
 
 struct object {
 	char dir[64];
@@ -38,7 +39,7 @@ static inline struct object object_build(const char *source, const char *args)
 		print_message("skipped: no compiler (%s)\n", cc);
 		skip();
 	}
-	assert_non_null(mkdtemp(o.dir));
+	assert_true(scratch_dir(o.dir));
 	snprintf(o.path, sizeof(o.path), "%s/source.c", o.dir);
 	f = fopen(o.path, "w");
 	assert_non_null(f);

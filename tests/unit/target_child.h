@@ -25,6 +25,7 @@
 #include <cmocka.h>
 
 #include "lib/emulated.h"
+#include "lib/scratch.h"
 
 #define NOBODY 65534
 #define UNUSED __attribute__((unused))
@@ -38,7 +39,7 @@ struct scratch {
 static inline void scratch_make(struct scratch *s)
 {
 	snprintf(s->dir, sizeof(s->dir), "/tmp/gpuprof-target-XXXXXX");
-	assert_non_null(mkdtemp(s->dir));
+	assert_true(scratch_dir(s->dir));
 	assert_int_equal(chmod(s->dir, 0755), 0);
 }
 

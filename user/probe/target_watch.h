@@ -23,8 +23,8 @@ struct target_event {
 
 struct target_watch;
 
-/* Watches pid and what it forks from now on, also what is below it already where perf tells of the whole host
- * (with CAP_PERFMON); or everybody (pid -1). NULL + errno, logged (EACCES/EPERM names CAP_PERFMON) but for ESRCH. */
+/* Watches pid, what is below it and what that forks, or everybody (pid -1). NULL + errno, logged (EACCES/EPERM names
+ * CAP_PERFMON) but for ESRCH. */
 struct target_watch *target_watch_new(pid_t pid);
 
 /* Watches pid, too: 0, -ENOMEM, -ESRCH, or -EINVAL: this watch is of the whole host already. */
@@ -34,7 +34,8 @@ int target_watch_fd(const struct target_watch *w);	/* an epoll fd: readable when
  * Delivers what waits, in the order of time, as long as it comes; 0 or -ENOMEM. An event that perf
  * hands over late may still be older than one of the call before. EXIT is sent once the last
  * thread has ended, so possibly later than events that came after it; its time is right, or, where
- * it was lost, that of when this was found. MISSED comes last, and once a second at most, however often something is lost.
+ * it was lost, that of when this was found. MISSED comes last, and once a second at most, however
+ * often something is lost.
  */
 int target_watch_read(struct target_watch *w,
 		      void (*fn)(void *ctx, const struct target_event *ev), void *ctx);
