@@ -8,11 +8,23 @@
 
 #include <stdio.h>
 
+#include "event/capture.h"
 #include "model_room.h"
 
 #define LOAD_BASE 1000000000000ull
 #define LOAD_STEP 500000000ull		/* two processes after the other */
 #define LOAD_PID 1000u
+#define LOAD_CALLS 8u			/* of a process, in its first thread */
+#define LOAD_KERNELS 6u
+
+static struct capture_writer *load_writer;	/* is told all of it, too; NULL: nobody is */
+
+static inline void load_push(struct model *m, struct event ev)
+{
+	if (load_writer)
+		assert_int_equal(capture_push(load_writer, &ev), 0);
+	push(m, ev);
+}
 
 static inline uint64_t load_begin(uint32_t n)
 {
@@ -26,11 +38,11 @@ static inline void load_birth(struct model *m, uint32_t n)
 	struct device_facts facts = { .device = 0, .multiprocessors = 100 };
 
 	snprintf(facts.uuid, sizeof(facts.uuid), "GPU-%u", n / 2 % 2);
-	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = pid, .tid = pid, .entity = begin,
-				.text = n % 3 ? "train" : "infer" });
-	push(m, (struct event){ .kind = EVENT_THREAD, .pid = pid, .tid = pid, .start_ns = begin,
-				.entity = begin });
-	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = pid, .device = &facts, .text = "SIM" });
+	load_push(m, (struct event){ .kind = EVENT_PROCESS, .pid = pid, .tid = pid, .entity = begin,
+				     .text = n % 3 ? "train" : "infer" });
+	load_push(m, (struct event){ .kind = EVENT_THREAD, .pid = pid, .tid = pid, .start_ns = begin,
+				     .entity = begin });
+	load_push(m, (struct event){ .kind = EVENT_DEVICE, .pid = pid, .device = &facts, .text = "SIM" });
 }
 
 static inline void load_work(struct model *m, uint32_t n, uint32_t correlation, uint64_t at, uint64_t ns)
@@ -42,30 +54,30 @@ static inline void load_work(struct model *m, uint32_t n, uint32_t correlation, 
 	char name[32];
 
 	snprintf(name, sizeof(name), "kernel_%u", (n + correlation) % 5);
-	push(m, (struct event){ .kind = EVENT_API, .pid = LOAD_PID + n, .tid = LOAD_PID + n,
-				.seq = correlation, .func = 211, .dir = 5, .start_ns = at + 200,
-				.end_ns = at + 900 });
-	push(m, (struct event){ .kind = EVENT_WORK, .pid = LOAD_PID + n, .start_ns = at + 5000,
-				.end_ns = at + 5000 + ns, .work = &w, .text = name });
+	load_push(m, (struct event){ .kind = EVENT_API, .pid = LOAD_PID + n, .tid = LOAD_PID + n,
+				     .seq = correlation, .func = 211, .dir = 5, .start_ns = at + 200,
+				     .end_ns = at + 900 });
+	load_push(m, (struct event){ .kind = EVENT_WORK, .pid = LOAD_PID + n, .start_ns = at + 5000,
+				     .end_ns = at + 5000 + ns, .work = &w, .text = name });
 }
 
-static inline void load_calls(struct model *m, uint32_t n, uint32_t *seq)
+static inline void load_calls(struct model *m, uint32_t n)
 {
 	const uint32_t pid = LOAD_PID + n;
 
-	for (uint32_t i = 1; i <= 8; i++) {
+	for (uint32_t i = 1; i <= LOAD_CALLS; i++) {
 		uint64_t at = load_begin(n) + i * 100000;
 
-		push(m, (struct event){ .kind = EVENT_CALL, .pid = pid, .tid = pid, .seq = ++*seq, .func = L,
-					.start_ns = at, .end_ns = at + 1000 + n % 500,
-					.has = HAS_END | HAS_RESULT | HAS_SHAPE,
-					.result = n % 10 == 0 && i == 3 ? 700 : 0,
-					.shape = { { i % 4, 1, 1 }, { 64, 1, 1 }, 0 } });
+		load_push(m, (struct event){ .kind = EVENT_CALL, .pid = pid, .tid = pid, .seq = i, .func = L,
+					     .start_ns = at, .end_ns = at + 1000 + n % 500,
+					     .has = HAS_END | HAS_RESULT | HAS_SHAPE,
+					     .result = n % 10 == 0 && i == 3 ? 700 : 0,
+					     .shape = { { i % 4, 1, 1 }, { 64, 1, 1 }, 0 } });
 		load_work(m, n, i, at, 20000 + n % 1000 * i);
 	}
-	push(m, (struct event){ .kind = EVENT_CALL, .pid = pid, .tid = pid + 1000000, .seq = 1, .func = C,
-				.start_ns = load_begin(n) + 50000, .end_ns = load_begin(n) + 90000,
-				.has = HAS_END | HAS_BYTES, .bytes = 1000 + n });
+	load_push(m, (struct event){ .kind = EVENT_CALL, .pid = pid, .tid = pid + 1000000, .seq = 1, .func = C,
+				     .start_ns = load_begin(n) + 50000, .end_ns = load_begin(n) + 90000,
+				     .has = HAS_END | HAS_BYTES, .bytes = 1000 + n });
 }
 
 static inline void load_rest(struct model *m, uint32_t n)
@@ -73,55 +85,54 @@ static inline void load_rest(struct model *m, uint32_t n)
 	const uint32_t pid = LOAD_PID + n;
 	const uint64_t begin = load_begin(n);
 
-	push(m, (struct event){ .kind = EVENT_RANGE, .dir = RANGE_PUSH, .pid = pid, .tid = pid,
-				.start_ns = begin + 10000, .text = n % 2 ? "odd" : "even" });
+	load_push(m, (struct event){ .kind = EVENT_RANGE, .dir = RANGE_PUSH, .pid = pid, .tid = pid,
+				     .start_ns = begin + 10000, .text = n % 2 ? "odd" : "even" });
 	if (n % 5)
-		push(m, (struct event){ .kind = EVENT_RANGE, .dir = RANGE_POP, .pid = pid, .tid = pid,
-					.start_ns = begin + 900000 });
+		load_push(m, (struct event){ .kind = EVENT_RANGE, .dir = RANGE_POP, .pid = pid, .tid = pid,
+					     .start_ns = begin + 900000 });
 	for (uint32_t i = 0; i < 3; i++)
-		push(m, (struct event){ .kind = EVENT_MEMORY, .dir = MEMORY_ALLOC, .pid = pid,
-					.func = MEMORY_KIND_DEVICE, .start_ns = begin + 20000 + i,
-					.address = 4096 + i * 4096, .bytes = 1000 + n, .has = HAS_BYTES });
-	push(m, (struct event){ .kind = EVENT_MEMORY, .dir = MEMORY_FREE, .pid = pid,
-				.func = MEMORY_KIND_DEVICE, .start_ns = begin + 800000, .address = 4096 });
+		load_push(m, (struct event){ .kind = EVENT_MEMORY, .dir = MEMORY_ALLOC, .pid = pid,
+					     .func = MEMORY_KIND_DEVICE, .start_ns = begin + 20000 + i,
+					     .address = 4096 + i * 4096, .bytes = 1000 + n, .has = HAS_BYTES });
+	load_push(m, (struct event){ .kind = EVENT_MEMORY, .dir = MEMORY_FREE, .pid = pid,
+				     .func = MEMORY_KIND_DEVICE, .start_ns = begin + 800000, .address = 4096 });
 }
 
 /* It ends, some inside a call. */
-static inline void load_exit(struct model *m, uint32_t n, uint32_t seq)
+static inline void load_exit(struct model *m, uint32_t n)
 {
 	const uint32_t pid = LOAD_PID + n;
 	const uint64_t end = load_begin(n) + 1200000 + n % 977 * 100;
+	const uint32_t seq = LOAD_CALLS;
 
 	if (n % 7 == 0)
-		push(m, (struct event){ .kind = EVENT_ENTER, .pid = pid, .tid = pid, .seq = ++seq, .func = S,
-					.start_ns = end - 200000 });
-	push(m, (struct event){ .kind = EVENT_EXIT, .pid = pid, .tid = pid + 1000000, .seq = 2,
-				.start_ns = load_begin(n) + 40000, .end_ns = end - 100000 });
-	push(m, (struct event){ .kind = EVENT_EXIT, .pid = pid, .tid = pid, .seq = ++seq,
-				.start_ns = load_begin(n), .end_ns = end });
+		load_push(m, (struct event){ .kind = EVENT_ENTER, .pid = pid, .tid = pid, .seq = seq + 1, .func = S,
+					     .start_ns = end - 200000 });
+	load_push(m, (struct event){ .kind = EVENT_EXIT, .pid = pid, .tid = pid + 1000000, .seq = 2,
+				     .start_ns = load_begin(n) + 40000, .end_ns = end - 100000 });
+	load_push(m, (struct event){ .kind = EVENT_EXIT, .pid = pid, .tid = pid, .seq = seq + 1 + !(n % 7),
+				     .start_ns = load_begin(n), .end_ns = end });
 }
 
 /* Processes [from, to), both even. */
 static inline void load_run(struct model *m, uint32_t from, uint32_t to)
 {
 	for (uint32_t n = from; n < to; n += 2) {
-		uint32_t seq[2] = { 0, 0 };
-
 		for (uint32_t i = 0; i < 2; i++)
 			load_birth(m, n + i);
 		for (uint32_t i = 0; i < 2; i++) {
 			load_rest(m, n + i);
-			load_calls(m, n + i, &seq[i]);
+			load_calls(m, n + i);
 		}
 		for (uint32_t i = 0; i < 2; i++)
-			load_exit(m, n + i, seq[i]);
-		push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = load_begin(n) + LOAD_STEP - 1 });
+			load_exit(m, n + i);
+		load_push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = load_begin(n) + LOAD_STEP - 1 });
 	}
 }
 
 static inline void load_stop(struct model *m, uint32_t n)
 {
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = load_begin(n) + LOAD_STEP });
+	load_push(m, (struct event){ .kind = EVENT_STOP, .end_ns = load_begin(n) + LOAD_STEP });
 	assert_int_equal(model_finish(m), 0);
 }
 

@@ -5,11 +5,13 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "past_load.h"
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "cli/summary.h"
 #include "event/memory.h"
 #include "ledger/ranges.h"
 #include "view/views.h"
@@ -180,12 +182,10 @@ static void assert_same(struct sums *got, struct sums *truth)
 
 /* ---- models ----------------------------------------------------------------------------------- */
 
-static struct model *run(uint32_t from, uint32_t to, bool intervals)
+static struct model *run(uint32_t from, uint32_t to)
 {
 	struct model *m = session(LOAD_BASE);
 
-	if (intervals)
-		model_use_intervals(m);
 	load_run(m, from, to);
 	load_stop(m, to);
 	return m;
@@ -196,7 +196,7 @@ static struct sums read_truth(uint32_t processes)
 	struct sums truth = { .all = { 0 } };
 
 	for (uint32_t n = 0; n < processes; n += CHUNK) {
-		struct model *m = run(n, n + CHUNK, false);
+		struct model *m = run(n, n + CHUNK);
 
 		assert_int_equal(model_processes(m), CHUNK);
 		add_model(&truth, m);
@@ -216,7 +216,7 @@ static const struct model_process *find_past(const struct model *m)
 static void processes_that_ended_become_one_and_every_sum_stays(void **state)
 {
 	struct sums truth = read_truth(PROCESSES), got = { .all = { 0 } };
-	struct model *m = run(0, PROCESSES, false);
+	struct model *m = run(0, PROCESSES);
 	const struct model_process *past = find_past(m);
 	char label[32];
 
@@ -236,7 +236,7 @@ static void processes_that_ended_become_one_and_every_sum_stays(void **state)
 /* Wall time of the one that stands for many is theirs, and its book adds up. */
 static void the_book_of_those_that_are_one_adds_up(void **state)
 {
-	struct model *m = run(0, PROCESSES, false);
+	struct model *m = run(0, PROCESSES);
 	const struct devices *d = model_devices(m);
 	uint64_t wall = 0, idle[IDLE_CAUSES];
 	struct device_sum sum;
@@ -260,25 +260,47 @@ static void the_book_of_those_that_are_one_adds_up(void **state)
 	model_free(m);
 }
 
-/* Process 500 fails, process 502 lives for long; they come early. */
-static void who_failed_or_lived_long_is_told_apart(void **state)
+static void the_latest_who_failed_and_who_lived_long_are_told_apart(void **state)
 {
+	const uint64_t end = load_begin(PROCESSES / 2);
 	struct model *m = session(LOAD_BASE);
 	size_t found = 0, failed = 0;
 
 	(void)state;
-	load_run(m, 0, PROCESSES);
-	for (uint32_t i = 0; i < 2; i++)
-		push(m, (struct event){ .kind = EVENT_THREAD, .pid = 7, .tid = 7, .start_ns = LOAD_BASE });
+	load_push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 7, .seq = 1, .func = L,
+				     .start_ns = LOAD_BASE, .end_ns = LOAD_BASE + 10 });
+	load_run(m, 0, PROCESSES / 2);
+	load_push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 7, .seq = 2, .end_ns = end });
+	load_run(m, PROCESSES / 2, PROCESSES);
 	load_stop(m, PROCESSES);
 	for (size_t i = 0; i < model_processes(m); i++) {
 		const struct model_process *p = model_process(m, i);
 
-		found += p->pid == LOAD_PID + PROCESSES - 1;
+		found += p->pid == LOAD_PID + PROCESSES - 1 || p->pid == 7;
 		failed += !p->past && p->pid >= LOAD_PID && (p->pid - LOAD_PID) % 10 == 0;
 	}
-	assert_int_equal(found, 1);
-	assert_int_equal(failed, PROCESSES / 10);
+	assert_int_equal(found, 2);
+	assert_true(failed >= MODEL_ENDED / 4);
+	model_free(m);
+}
+
+static void the_footer_says_how_many_are_one(void **state)
+{
+	struct model *m = run(0, PROCESSES);
+	const struct summary summary = summary_read(m, NULL);
+	struct strbuf text = STRBUF_INIT;
+	char label[64];
+
+	(void)state;
+	summary_head(&text, &summary);
+	assert_non_null(strstr(text.s, "gpuprof: 2000 processes, "));
+	strbuf_reset(&text);
+	summary_foot(&text, &summary);
+	snprintf(label, sizeof(label), " processes are added up as one, [%llu ended], ",
+		 (unsigned long long)find_past(m)->past);
+	assert_non_null(strstr(text.s, "\nended: "));
+	assert_non_null(strstr(text.s, label));
+	strbuf_free(&text);
 	model_free(m);
 }
 
@@ -302,6 +324,52 @@ static void a_cut_drops_those_that_are_one(void **state)
 	model_free(m);
 }
 
+static int push_to(void *model, const struct event *ev)
+{
+	return model_push(model, ev);
+}
+
+static struct model *replay(const char *path)
+{
+	struct capture_reader *r = capture_open(path);
+	struct model *m = r ? model_new(capture_funcs(r)) : NULL;
+
+	assert_non_null(m);
+	assert_int_equal(capture_read(r, &(struct event_sink){ push_to, m }), 0);
+	assert_int_equal(model_finish(m), 0);
+	return m;
+}
+
+static void a_replay_is_the_run(void **state)
+{
+	char dir[] = "/tmp/gpuprof-past-XXXXXX", path[64];
+	struct sums run_sums = { .all = { 0 } }, again = { .all = { 0 } };
+	struct model *m = session(LOAD_BASE), *replayed;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/run.gpr", dir);
+	load_writer = capture_create(path, &funcs);
+	assert_non_null(load_writer);
+	assert_int_equal(capture_push(load_writer, &(struct event){ .kind = EVENT_START,
+								    .start_ns = LOAD_BASE }), 0);
+	load_run(m, 0, PROCESSES);
+	load_stop(m, PROCESSES);
+	assert_int_equal(capture_close(load_writer, NULL), 0);
+	load_writer = NULL;
+	replayed = replay(path);
+	unlink(path);
+	rmdir(dir);
+	assert_int_equal(find_past(replayed)->past, find_past(m)->past);
+	add_model(&run_sums, m);
+	add_model(&again, replayed);
+	assert_same(&again, &run_sums);
+	model_free(m);
+	VEC_FREE(&run_sums.all);
+	VEC_FREE(&again.all);
+	model_free(replayed);
+}
+
 /* Its number means those that are one. */
 static void an_event_of_the_number_that_nobody_has_is_invalid(void **state)
 {
@@ -322,8 +390,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(processes_that_ended_become_one_and_every_sum_stays),
 		cmocka_unit_test(the_book_of_those_that_are_one_adds_up),
-		cmocka_unit_test(who_failed_or_lived_long_is_told_apart),
+		cmocka_unit_test(the_latest_who_failed_and_who_lived_long_are_told_apart),
+		cmocka_unit_test(the_footer_says_how_many_are_one),
 		cmocka_unit_test(a_cut_drops_those_that_are_one),
+		cmocka_unit_test(a_replay_is_the_run),
 		cmocka_unit_test(an_event_of_the_number_that_nobody_has_is_invalid),
 	};
 

@@ -2,7 +2,7 @@
 /*
  * A growing array of any element type: `struct { T *v; size_t n, cap; }`.
  * VEC_PUSH(&vec) is the address of a new zeroed last element, or NULL when out of memory.
- * Addresses move when it grows. Free with VEC_FREE.
+ * Addresses move when it grows, and when VEC_TRIM gives back what it does not use. Free with VEC_FREE.
  */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
@@ -33,6 +33,23 @@ static inline void *vec_push(void **v, size_t *n, size_t *cap, size_t size)
 #define VEC_PUSH(vec) \
 	((__typeof__((vec)->v))vec_push((void **)&(vec)->v, &(vec)->n, &(vec)->cap, \
 					sizeof(*(vec)->v)))
+
+static inline void vec_trim(void **v, size_t n, size_t *cap, size_t size)
+{
+	void *less = n && n < *cap ? reallocarray(*v, n, size) : NULL;
+
+	if (!n) {
+		free(*v);
+		*v = NULL;
+		*cap = 0;
+	} else if (less) {
+		*v = less;
+		*cap = n;
+	}
+}
+
+#define VEC_TRIM(vec) \
+	vec_trim((void **)&(vec)->v, (vec)->n, &(vec)->cap, sizeof(*(vec)->v))
 
 #define VEC_FREE(vec) (free((vec)->v), (vec)->v = NULL, (vec)->n = (vec)->cap = 0)
 

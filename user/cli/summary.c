@@ -433,7 +433,7 @@ static void add_late(struct strbuf *out, const struct summary *s)
 		      "in none");
 }
 
-/* "ended: 188 processes are one, [188 ended], without pid, findings and lanes; 512 are told apart" */
+/* "ended: 188 processes are added up as one, [188 ended], without ...; 256 others ... are told apart" */
 static void add_ended(struct strbuf *out, const struct model *m)
 {
 	const struct model_process *past = NULL;
@@ -448,7 +448,7 @@ static void add_ended(struct strbuf *out, const struct model *m)
 		return;
 	strbuf_addstr(out, "\nended: ");
 	format_count(out, past->past);
-	strbuf_addf(out, " processes are added up as one, %s, without pid, identity, lanes and findings; ",
+	strbuf_addf(out, " processes are added up as one, %s, without pid, identity and findings; ",
 		    past->comm);
 	format_count(out, apart - 1);
 	strbuf_addstr(out, " others that ended are told apart (the latest, those with errors, those that "

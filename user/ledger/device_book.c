@@ -163,6 +163,14 @@ void device_book_free(struct device_book *b)
 	free(b);
 }
 
+void device_book_trim(struct device_book *b)
+{
+	if (!device_queue_count(&b->sweep.waiting))
+		device_queue_free(&b->sweep.waiting, b->sweep.room);
+	for (int i = 0; i < WORK_STATES; i++)
+		VEC_TRIM(&b->sweep.running[i]);
+}
+
 int device_book_push(struct device_book *b, const struct device_work *work)
 {
 	uint64_t from = num_max(work->start_ns, b->open_ns), cursor = b->sweep.cursor;

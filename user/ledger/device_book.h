@@ -45,6 +45,9 @@ struct device_watch {
 void device_book_watch(struct device_book *b, const struct device_watch *watch);
 void device_book_free(struct device_book *b);
 
+/* Gives back the memory that it does not need while nothing comes. */
+void device_book_trim(struct device_book *b);
+
 /* In any order of starts that are not settled yet, while it is not full. 0 or -ENOMEM: then it is not
  * booked. */
 int device_book_push(struct device_book *b, const struct device_work *work);

@@ -89,8 +89,8 @@ int devices_read(const struct device_state *s, uint64_t now_ns, const struct dev
 void devices_cut(struct devices *d, const struct devices_divide *by,
 		 bool (*keep)(const void *ctx, uint32_t pid), const void *ctx);
 
-/* Process pid is no more, and nothing of it will come: all its devices are settled to their ends. *done: but
- * for others that share a device and are not as far yet. 0 or -ENOMEM. */
+/* Process pid is no more, and nothing of it will come: all its devices are settled to their ends, and take no
+ * more memory than that needs. *done: but for others that share a device and are not as far yet. 0 or -ENOMEM. */
 int devices_finish(struct devices *d, uint32_t pid, const struct devices_divide *by, bool *done);
 
 /* When that is done, its devices become part of those of process into, which stands for all of whom that was

@@ -207,6 +207,14 @@ static bool is_over(const struct device_state *s)
 	return !s->host || share_book_is_over(s->host->book, s->member);
 }
 
+static void trim(struct device_state *s)
+{
+	device_book_trim(s->book);
+	lanes_trim(&s->lanes);
+	VEC_TRIM(&s->losses.all);
+	VEC_TRIM(&s->kernels.all);
+}
+
 int devices_finish(struct devices *d, uint32_t pid, const struct devices_divide *by, bool *done)
 {
 	int err = 0;
@@ -220,6 +228,7 @@ int devices_finish(struct devices *d, uint32_t pid, const struct devices_divide 
 		err = devices_settle_one(d, s, UINT64_MAX, by);
 		if (!err && s->host)
 			err = host_device_idle(s, device_book_settled(s->book), by);
+		trim(s);
 		*done &= is_over(s);
 	}
 	return err;

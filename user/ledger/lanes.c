@@ -154,6 +154,20 @@ void lanes_cut(struct lanes *l)
 	}
 }
 
+void lanes_trim(struct lanes *l)
+{
+	for (size_t i = 0; i < l->all.n; i++) {
+		struct lane_stats *lane = &l->all.v[i];
+
+		if (lane->n)
+			continue;
+		free(lane->submitted);
+		lane->submitted = NULL;
+		lane->cap = lane->first = 0;
+	}
+	VEC_TRIM(&l->all);
+}
+
 void lanes_free(struct lanes *l)
 {
 	for (size_t i = 0; i < l->all.n; i++) {

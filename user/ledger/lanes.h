@@ -55,6 +55,7 @@ void lanes_settle(struct lanes *l, uint64_t ns);
 int lanes_merge(struct lanes *l, const struct lanes *from);
 
 void lanes_cut(struct lanes *l);	/* a new interval: what waits goes on waiting */
+void lanes_trim(struct lanes *l);	/* gives back the memory that it does not need while nothing comes */
 void lanes_free(struct lanes *l);
 
 #endif

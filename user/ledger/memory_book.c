@@ -456,12 +456,17 @@ int memory_book_add(struct memory_book *b, const struct memory_sums *from)
 {
 	size_t at = group_of(b, from->device, from->kind, from->by_stack ? from->stack : 0);
 
-	if (at == NO_PARENT)
-		return -ENOMEM;
 	/* Where there are too many stacks, its parent has it already. */
-	if (b->groups.v[at].sums.by_stack == from->by_stack)
+	if (at != NO_PARENT && b->groups.v[at].sums.by_stack == from->by_stack)
 		add_sums(&b->groups.v[at].sums, from);
-	return 0;
+	return at == NO_PARENT ? -ENOMEM : 0;
+}
+
+void memory_book_trim(struct memory_book *b)
+{
+	VEC_TRIM(&b->waiting);
+	VEC_TRIM(&b->unused);
+	VEC_TRIM(&b->groups);
 }
 
 size_t memory_book_bytes(const struct memory_book *b)

@@ -90,6 +90,7 @@ void memory_book_end(struct memory_book *b);
  * (rows of devices and kinds as well as their parts). Peaks are added up, too, though they need not have
  * been at one time. 0 or -ENOMEM. */
 int memory_book_add(struct memory_book *b, const struct memory_sums *from);
+void memory_book_trim(struct memory_book *b);	/* gives back what it does not need while nothing comes */
 size_t memory_book_bytes(const struct memory_book *b);	/* allocated, about */
 
 void memory_book_cut(struct memory_book *b);	/* counts from 0, peaks from what is live */

@@ -127,11 +127,36 @@ static struct process *find_past(struct model *m)
 	return make_past(m, p) ? p : NULL;
 }
 
+/* Numbers are used again: devices are those of the last one that had it. */
+static bool has_devices(const struct model *m, const struct process *p)
+{
+	return who_known_process(m, p->info.pid) == p;
+}
+
+/* Nothing of it will come: it waits for nothing, and takes no more memory than it needs. *done: but for others
+ * with which it shared a device. */
+static int settle(struct model *m, struct process *p, bool *done)
+{
+	int err = has_devices(m, p) ? device_finish(m, p->info.pid, done) : 0;
+
+	if (err || p->is_settled)
+		return err;
+	if (p->memory) {
+		err = memory_book_settle(p->memory, UINT64_MAX);
+		memory_book_trim(p->memory);
+	}
+	if (p->ranges)
+		ranges_settle(p->ranges, UINT64_MAX);
+	tallies_trim(&p->info.tallies);
+	p->is_settled = true;
+	return err;
+}
+
 static int fold_memory(struct model *m, struct process *p, struct process *into)
 {
-	int err = p->memory ? memory_book_settle(p->memory, UINT64_MAX) : 0;
+	int err = 0;
 
-	if (!err && p->memory && !into->memory) {
+	if (p->memory && !into->memory) {
 		into->memory = memory_book_new(&m->memory);
 		err = into->memory ? 0 : -ENOMEM;
 	}
@@ -150,7 +175,6 @@ static int fold_ranges(struct process *p, struct process *into)
 		into->ranges = ranges_new(0);
 	if (!p->ranges)
 		return 0;
-	ranges_settle(p->ranges, UINT64_MAX);
 	return into->ranges ? ranges_merge(into->ranges, p->ranges, p->info.exit_ns) : -ENOMEM;
 }
 
@@ -171,20 +195,13 @@ static void fold_info(struct process *p, struct process *into)
 		snprintf(to->comm, sizeof(to->comm), "[many ended]");
 }
 
-/* Numbers are used again: devices are those of the last one that had it. */
-static bool has_devices(const struct model *m, const struct process *p)
-{
-	return who_known_process(m, p->info.pid) == p;
-}
-
 /* All but its threads, which are folded with others'. */
 static int fold_process(struct model *m, struct process *p, struct process *into)
 {
-	int err = 0;
+	int err;
 
 	p->folds = true;
-	if (has_devices(m, p))
-		err = device_finish(m, p->info.pid, &p->folds);
+	err = settle(m, p, &p->folds);
 	if (err || !p->folds)
 		return err;
 	err = fold_memory(m, p, into);
@@ -218,13 +235,19 @@ static int by_exit(const void *a, const void *b)
 	return order ? order : num_compare(y->process->index, x->process->index);
 }
 
-static int by_weight(const void *a, const void *b)
+static int by_failure(const void *a, const void *b)
 {
 	const struct ended *x = a, *y = b;
 	int order = num_compare(y->failed, x->failed);
 
-	if (!order)
-		order = num_compare(y->lived_ns, x->lived_ns);
+	return order ? order : by_exit(a, b);
+}
+
+static int by_life(const void *a, const void *b)
+{
+	const struct ended *x = a, *y = b;
+	int order = num_compare(y->lived_ns, x->lived_ns);
+
 	return order ? order : by_exit(a, b);
 }
 
@@ -273,28 +296,34 @@ static int collect(struct all_ended *out, const struct model *m)
 	return 0;
 }
 
-/* How many from the first on may stay, within so many and so many bytes. */
-static size_t count_fitting(const struct ended *v, size_t n, size_t most, size_t *left_bytes)
-{
-	size_t i;
-
-	for (i = 0; i < n && i < most && bytes_of(v[i].process) <= *left_bytes; i++)
-		*left_bytes -= bytes_of(v[i].process);
-	return i;
-}
+/* Who stays: of all that are left the first so many (in quarters), within their share of the memory. */
+static const struct {
+	int (*order)(const void *a, const void *b);
+	unsigned int quarters;
+	bool only_failed;
+} reasons[] = {
+	{ by_exit, 2, false }, { by_failure, 1, true }, { by_life, 1, false },
+};
 
 /* Those that are folded are at the end; returns how many stay. */
 static size_t choose(struct all_ended *e, size_t most)
 {
-	size_t left_bytes = MODEL_ENDED_BYTES / 2, stay;
+	size_t stay = 0, up_to = 0, left_bytes = 0;
 
-	qsort(e->all.v, e->all.n, sizeof(*e->all.v), by_exit);
-	stay = count_fitting(e->all.v, e->all.n, most / 2, &left_bytes);
-	left_bytes += MODEL_ENDED_BYTES / 2;
-	if (stay == e->all.n)
-		return stay;
-	qsort(e->all.v + stay, e->all.n - stay, sizeof(*e->all.v), by_weight);
-	return stay + count_fitting(e->all.v + stay, e->all.n - stay, most - stay, &left_bytes);
+	for (size_t r = 0; r < sizeof(reasons) / sizeof(reasons[0]); r++) {
+		up_to += most * reasons[r].quarters / 4;
+		left_bytes += MODEL_ENDED_BYTES / 4 * reasons[r].quarters;
+		qsort(e->all.v + stay, e->all.n - stay, sizeof(*e->all.v), reasons[r].order);
+		for (; stay < e->all.n && stay < up_to; stay++) {
+			const struct ended *next = &e->all.v[stay];
+			size_t bytes = bytes_of(next->process);
+
+			if (bytes > left_bytes || (reasons[r].only_failed && !next->failed))
+				break;
+			left_bytes -= bytes;
+		}
+	}
+	return stay;
 }
 
 /* ---- many at once ----------------------------------------------------------------------------- */
@@ -331,7 +360,10 @@ static int age_processes(struct model *m)
 	struct all_ended e = { .all = { 0 } };
 	int err = collect(&e, m);
 	size_t stay = err || !e.all.n ? e.all.n : choose(&e, most);
+	bool done;
 
+	for (size_t i = 0; i < stay && !err; i++)
+		err = e.all.v[i].process->is_settled ? 0 : settle(m, e.all.v[i].process, &done);
 	if (stay < e.all.n && !find_past(m))
 		err = -ENOMEM;
 	for (size_t i = stay; i < e.all.n && !err; i++)

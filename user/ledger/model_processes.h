@@ -23,17 +23,17 @@ struct model_child {		/* a child that was seen, not followed */
 
 /*
  * Processes that ended are told apart while they are few and small: up to MODEL_ENDED of them, of
- * MODEL_ENDED_BYTES in all; the latest, then those that failed, then those that lived longest. All others
- * are one process that stands for them, number MODEL_PAST_PID (never anybody's): their calls, threads,
+ * MODEL_ENDED_BYTES in all; half of these are the latest, a quarter those of whose calls one failed, the
+ * rest those that lived longest. Where kernels have too many names, fewer are. All others are one process that stands for them, number MODEL_PAST_PID (never anybody's): their calls, threads,
  * devices, ranges and memory are added up, what they were and what their findings would be is forgotten.
  * Nothing is folded less than JOIN_WINDOW_NS after it ended, unless they are very many.
  *
  * Example; 700 processes, each made 10 calls of 1 us, lived 1 ms and ended:
  *
- *   at least 512 of 10 calls and 1 ms of a thread; one "[188 ended]", past 188, of 1880 calls and 188 ms
+ *   at least 256 of 10 calls and 1 ms of a thread; one "[444 ended]", past 444, of 4440 calls and 444 ms
  */
-#define MODEL_ENDED 512
-#define MODEL_ENDED_BYTES (12u << 20)
+#define MODEL_ENDED 256
+#define MODEL_ENDED_BYTES (6u << 20)
 #define MODEL_PAST_PID UINT32_MAX
 
 struct model_process {

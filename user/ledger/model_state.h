@@ -39,6 +39,7 @@ struct process {
 	struct thread *past;		/* stands for those that ended long ago; NULL: none */
 	uint64_t past_unarmed_ns;	/* of those that it stands for */
 	bool lives, folds;		/* as model_past.c found it last */
+	bool is_settled;		/* nothing of it will come, and nothing of it waits */
 	size_t index;			/* in model.processes */
 };
 

@@ -232,6 +232,12 @@ int tallies_merge(struct tallies *to, const struct tallies *from)
 	return err;
 }
 
+void tallies_trim(struct tallies *ts)
+{
+	VEC_TRIM(&ts->all);
+	VEC_TRIM(&ts->shapes);
+}
+
 size_t tallies_bytes(const struct tallies *ts)
 {
 	size_t bytes = ts->shapes.cap * sizeof(ts->shapes.v[0]) +

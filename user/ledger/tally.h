@@ -60,6 +60,7 @@ int tallies_leave(struct tallies *ts, uint16_t func, bool began_before);
 
 /* All that from counts, as if its calls had been to's; from stays. 0, or -ENOMEM: to is of no use. */
 int tallies_merge(struct tallies *to, const struct tallies *from);
+void tallies_trim(struct tallies *ts);	/* gives back what is not needed while nothing comes */
 size_t tallies_bytes(const struct tallies *ts);		/* allocated, about */
 
 const struct tally_shape *tallies_shape(const struct tallies *ts, unsigned int id); /* or NULL */
