@@ -83,6 +83,28 @@ static void orphans_leave_when_the_window_is_over_or_all_ends(void **state)
 	join_free(j);
 }
 
+/* As where a file of a session begins after another, which has their works. */
+static void launches_of_before_the_session_are_not_awaited(void **state)
+{
+	struct seen seen;
+	struct join *j = new_join(&seen);
+
+	(void)state;
+	push_time(j, EVENT_START, BASE);
+	api(j, 1, BASE - 20, BASE - 10);
+	api(j, 2, BASE - 9, BASE - 5);
+	api(j, 3, BASE - 4, BASE + 5);
+	assert_int_equal(counts_of(j).launches, 1);
+	assert_int_equal(counts_of(j).awaited, 1);
+	work(j, 2, BASE + 10, BASE + 20);	/* that one's came late enough */
+	assert_int_equal(counts_of(j).matched, 1);
+	assert_int_equal(counts_of(j).met, 0);
+	work(j, 3, BASE + 20, BASE + 30);
+	assert_int_equal(counts_of(j).met, 1);
+	assert_int_equal(counts_of(j).awaited, 0);
+	join_free(j);
+}
+
 static void what_is_early_is_skew_and_much_too_early_invalid(void **state)
 {
 	struct seen seen;
@@ -323,6 +345,7 @@ int main(void)
 		cmocka_unit_test(a_graphs_launch_meets_all_its_works),
 		cmocka_unit_test(two_records_of_a_launch_are_the_outer_one),
 		cmocka_unit_test(orphans_leave_when_the_window_is_over_or_all_ends),
+		cmocka_unit_test(launches_of_before_the_session_are_not_awaited),
 		cmocka_unit_test(what_is_early_is_skew_and_much_too_early_invalid),
 		cmocka_unit_test(the_horizon_waits_for_the_oldest_launch_but_not_for_ever),
 		cmocka_unit_test(what_waits_is_bounded_and_leaves_in_order),

@@ -108,6 +108,12 @@ static bool is_outside(const struct join *j, const struct event *work)
 	return work->end_ns < j->start_ns || (j->stop_ns && work->start_ns >= j->stop_ns);
 }
 
+/* A launch that ended before the session began: its works may have, too, and nobody would tell them. */
+static bool is_before(const struct join *j, const struct event *api)
+{
+	return api->end_ns < j->start_ns;
+}
+
 static int pass_on(struct join *j, struct process *p, const struct event *work,
 		   struct side_launch *by)
 {
@@ -210,7 +216,7 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 	captured = roles & API_LAUNCH && fates_was_captured(&p->fates, ev);
 	j->counts.captured += captured;
 	*by = (struct side_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
-				    .used_ns = ev->end_ns, .awaited = roles & API_LAUNCH && !captured,
+				    .used_ns = ev->end_ns, .awaited = roles & API_LAUNCH && !captured && !is_before(j, ev),
 				    .is_kernel = roles & API_KERNEL };
 	j->counts.launches += by->awaited;
 	if (by->awaited)
