@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/num.h"
 #include "event/capture_file.h"
 #include "event/capture_set.h"
 #include "event/memory.h"
@@ -66,7 +67,24 @@ static void work(struct keep *k, uint32_t number)
 	push(k, (struct event){ .kind = EVENT_WATERMARK, .end_ns = start_ns + LATE_MS * MS });
 }
 
-static uint64_t play(unsigned int works)
+/* What else is told late. Each range and each time of which nothing is known lasts half a ms. */
+static void tell(struct keep *k, uint32_t number)
+{
+	const uint64_t start_ns = 102 * SEC + number * MS;
+
+	push(k, (struct event){ .kind = EVENT_TOLD, .has = HAS_END | HAS_RESULT, .pid = PID, .tid = PID, .func = 1,
+				.start_ns = start_ns, .end_ns = start_ns + MS / 2 });
+	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .dir = RANGE_PUSH,
+				.start_ns = start_ns, .text = "step" });
+	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .dir = RANGE_MARK,
+				.start_ns = start_ns, .text = "mark" });
+	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .dir = RANGE_POP,
+				.start_ns = start_ns + MS / 2 });
+	push(k, (struct event){ .kind = EVENT_UNSEEN, .pid = PID, .dir = UNSEEN_LOST, .bytes = 1,
+				.start_ns = start_ns, .end_ns = start_ns + MS / 2 });
+}
+
+static uint64_t play(unsigned int works, void (*also)(struct keep *k, uint32_t number))
 {
 	struct keep *k = capture_set_new(&(struct capture_set_plan){
 		.path = lib_path, .max_bytes = FILE_BYTES }, &lib_funcs);
@@ -74,8 +92,11 @@ static uint64_t play(unsigned int works)
 
 	assert_non_null(k);
 	begin(k);
-	for (unsigned int i = 0; i < works; i++)
+	for (unsigned int i = 0; i < works; i++) {
 		work(k, i);
+		if (also)
+			also(k, i);
+	}
 	push(k, (struct event){ .kind = EVENT_STOP, .end_ns = 102 * SEC + (works + LATE_MS) * MS });
 	assert_int_equal(keep_close(k, &stats), 0);
 	return stats.files;
@@ -135,7 +156,7 @@ static void check_memory(const struct model *m, bool is_first)
 
 static void each_file_knows_what_was_said_in_the_first(void **state)
 {
-	const uint64_t files = play(20000);
+	const uint64_t files = play(20000, NULL);
 
 	(void)state;
 	assert_true(files > 2);
@@ -153,7 +174,7 @@ static void each_file_knows_what_was_said_in_the_first(void **state)
 
 static void files_together_hold_every_work_once(void **state)
 {
-	const uint64_t works = 20000, files = play(works);
+	const uint64_t works = 20000, files = play(works, NULL);
 	uint64_t seen = 0;
 
 	(void)state;
@@ -171,11 +192,89 @@ static void files_together_hold_every_work_once(void **state)
 	assert_int_equal(seen, works);
 }
 
+struct late {			/* of all files */
+	uint64_t start_ns, stop_ns;	/* of this one */
+	uint64_t unseen_ns, unseen;
+};
+
+static int hear_unseen(void *ctx, const struct event *ev)
+{
+	struct late *l = ctx;
+
+	if (ev->kind == EVENT_START)
+		l->start_ns = ev->start_ns;
+	if (ev->kind == EVENT_STOP)
+		l->stop_ns = ev->end_ns;
+	if (ev->kind != EVENT_UNSEEN)
+		return 0;
+	l->unseen += ev->bytes;
+	l->unseen_ns += (l->stop_ns ? num_min(ev->end_ns, l->stop_ns) : ev->end_ns) -
+			num_max(ev->start_ns, l->start_ns);
+	return 0;
+}
+
+static void sum_unseen(struct late *l, uint64_t file)
+{
+	struct strbuf path = STRBUF_INIT;
+	struct capture_reader *c;
+
+	l->stop_ns = 0;
+	capture_file_number(&path, lib_path, file);
+	c = capture_open(path.s);
+	assert_non_null(c);
+	assert_int_equal(capture_read(c, &(struct event_sink){ hear_unseen, l }), 0);
+	capture_free(c);
+	strbuf_free(&path);
+}
+
+static struct range_sum range_of(const struct model *m, const char *name)
+{
+	struct range_sum sum = { .count = 0 };
+
+	for (size_t i = 0; i < ranges_count(model_ranges(m, 0)); i++) {
+		ranges_read(model_ranges(m, 0), i, model_session(m).stop_ns, &sum);
+		if (!strcmp(sum.name, name))
+			return sum;
+	}
+	return (struct range_sum){ .count = 0 };
+}
+
+static void files_together_hold_once_whatever_is_told_late(void **state)
+{
+	const uint64_t works = 20000, files = play(works, tell);
+	uint64_t told = 0, steps = 0, marks = 0, wall_ns = 0;
+	struct late l = { 0 };
+
+	(void)state;
+	assert_true(files > 2);
+	for (uint64_t i = 1; i <= files; i++) {
+		struct model_counts counts;
+		struct model *m;
+
+		sum_unseen(&l, i);
+		m = read_file(i);
+		model_counts(m, &counts);
+		assert_int_equal(counts.late[EVENT_TOLD], 0);
+		told += counts.told;
+		steps += range_of(m, "step").count;
+		marks += range_of(m, "mark").count;
+		wall_ns += range_of(m, "step").wall_ns;
+		model_free(m);
+	}
+	assert_int_equal(told, works);
+	assert_int_equal(steps, works);
+	assert_int_equal(marks, works);
+	assert_int_equal(wall_ns, works * MS / 2);
+	assert_int_equal(l.unseen, works);
+	assert_int_equal(l.unseen_ns, works * MS / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_file_knows_what_was_said_in_the_first),
 		cmocka_unit_test(files_together_hold_every_work_once),
+		cmocka_unit_test(files_together_hold_once_whatever_is_told_late),
 	};
 
 	lib_seed();

@@ -93,6 +93,7 @@ static void what_is_outside_or_impossible_is_no_call(void **state)
 	assert_int_equal(count(m, C), 1);
 	model_counts(m, &c);
 	assert_int_equal(c.invalid[EVENT_TOLD], 2);
+	assert_int_equal(c.late[EVENT_TOLD], 2);
 	assert_int_equal(c.received[EVENT_TOLD], 5);
 	model_free(m);
 }

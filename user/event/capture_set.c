@@ -23,7 +23,7 @@
 #include "event/roster.h"
 
 #define LAST_WORDS 4096		/* room for counters and STOP */
-#define LATE_NS 3000000000ull	/* works are told at most so late */
+#define LATE_NS 3000000000ull	/* what helpers tell comes at most so late */
 
 struct file {
 	struct capture_writer *writer;
@@ -40,7 +40,7 @@ struct capture_set {
 	struct file now;
 	struct file before;		/* it takes what ended until cut_ns; writer NULL: none does */
 	uint64_t cut_ns;
-	bool has_works;			/* of devices */
+	bool is_late;			/* something of it is told late, such as works */
 	uint64_t number;		/* of the file being written: from 1, or what is there, up */
 	uint64_t rows;			/* bytes of them since what the file began with */
 	uint64_t watermark_ns, latest_ns;
@@ -182,7 +182,7 @@ static int cut(struct capture_set *s)
 	err = push_raw(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
 	if (!err)
 		err = end_file(s, &s->before);
-	if (!err && s->has_works) {
+	if (!err && s->is_late) {
 		s->before = s->now;
 		s->now = (struct file){ .writer = NULL };
 	} else if (!err) {
@@ -200,7 +200,7 @@ static int cut(struct capture_set *s)
 /* Where devices work, with room for what is told late. */
 static bool is_full(const struct capture_set *s)
 {
-	const uint64_t late = s->has_works ? s->max_bytes / 8 : 0;
+	const uint64_t late = s->is_late ? s->max_bytes / 8 : 0;
 
 	return s->rows >= s->slice &&
 	       capture_bytes_at_most(s->now.writer) + s->slice + late + LAST_WORDS > s->max_bytes;
@@ -213,21 +213,62 @@ static bool has_room(const struct capture_set *s)
 	return capture_bytes_at_most(s->before.writer) + LAST_WORDS < s->max_bytes;
 }
 
-/* A work goes where it ended, to one file alone. What launched it may have launched others, that run
- * later. */
-static int push_late(struct capture_set *s, const struct event *ev, bool *taken)
+/* By helpers. API comes with it. */
+static bool is_told_late(unsigned int kind)
 {
-	bool is_work = ev->kind == EVENT_WORK;
+	return kind == EVENT_WORK || kind == EVENT_TOLD || kind == EVENT_UNSEEN || kind == EVENT_RANGE;
+}
+
+enum where { NOW, BEFORE, BOTH };
+
+/* A work goes where it ended, to one file alone; what launched it may have launched others, that run later.
+ * A call and a mark are where they began. A range that began before may end now. */
+static enum where place(const struct capture_set *s, const struct event *ev)
+{
+	bool began = ev->start_ns < s->cut_ns, ended = ev->end_ns <= s->cut_ns;
+
+	switch (ev->kind) {
+	case EVENT_WORK:
+		return ended ? BEFORE : NOW;
+	case EVENT_API:
+		return ended ? BOTH : NOW;
+	case EVENT_TOLD:
+		return began ? BEFORE : NOW;
+	case EVENT_UNSEEN:
+		return began && ended ? BEFORE : began ? BOTH : NOW;
+	case EVENT_RANGE:
+		return !began ? NOW : ev->dir == RANGE_MARK ? BEFORE : BOTH;
+	default:
+		return NOW;
+	}
+}
+
+/* How many works are unseen, of both, is said in the present file. */
+static struct event as_before(const struct capture_set *s, const struct event *ev)
+{
+	struct event before = *ev;
+
+	if (ev->kind == EVENT_UNSEEN && ev->end_ns > s->cut_ns) {
+		before.end_ns = s->cut_ns;
+		before.bytes = 0;
+	}
+	return before;
+}
+
+static int push_late(struct capture_set *s, const struct event *ev, enum where *where)
+{
+	struct event before;
 	int err;
 
 	if (s->watermark_ns > s->cut_ns + LATE_NS)
 		return end_file(s, &s->before);
-	if ((!is_work && ev->kind != EVENT_API) || ev->end_ns > s->cut_ns || !has_room(s))
+	*where = has_room(s) ? place(s, ev) : NOW;
+	if (*where == NOW)
 		return 0;
-	*taken = is_work;
-	if (is_work)
+	if (ev->kind == EVENT_WORK)
 		roster_count_before(s->roster, "helper", "work");
-	err = capture_push(s->before.writer, ev);
+	before = as_before(s, ev);
+	err = capture_push(s->before.writer, &before);
 	/* What is packed takes less room. */
 	return err || capture_block_bytes(s->before.writer) < s->slice / 2 ? err :
 	       capture_flush(s->before.writer);
@@ -263,7 +304,7 @@ static int set_push(struct keep *k, const struct event *ev)
 {
 	struct capture_set *s = of(k);
 	struct event own;
-	bool taken = false;
+	enum where where = NOW;
 	int err = atomic_load_explicit(&s->err, memory_order_relaxed);
 
 	if (err)
@@ -271,12 +312,14 @@ static int set_push(struct keep *k, const struct event *ev)
 	if (!s->roster)
 		return capture_push(s->now.writer, ev);
 	see_time(s, ev);
-	s->has_works |= ev->kind == EVENT_WORK;
+	s->is_late |= is_told_late(ev->kind);
 	if (s->before.writer)
-		err = push_late(s, ev, &taken);
-	if (err || taken)
+		err = push_late(s, ev, &where);
+	if (err || where == BEFORE)
 		return fail(s, err);
 	err = roster_take(s->roster, ev, &own);
+	if (ev->kind == EVENT_RANGE && where == BOTH)
+		EVENT_AGAIN(&own) = 1;
 	if (err)
 		log_error("cannot record events: %s", strerror(-err));
 	else

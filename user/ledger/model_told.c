@@ -36,8 +36,10 @@ int told_push(struct model *m, const struct event *ev)
 		return 0;
 	}
 	if (ev->start_ns < m->session.start_ns ||
-	    (m->session.stop_ns && ev->start_ns >= m->session.stop_ns))
+	    (m->session.stop_ns && ev->start_ns >= m->session.stop_ns)) {
+		m->counts.late[ev->kind]++;	/* of a file: the one before is closed */
 		return 0;
+	}
 	if (t && ev->start_ns < t->timeline.forgotten_ns) {
 		m->counts.late[ev->kind]++;	/* what probes saw then is not known any more */
 		return 0;
