@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ledger/share_book.h"
 #include "lib/random.h"
 #include "model_room.h"
 
@@ -214,6 +215,30 @@ static void calls_that_launched_while_nobody_recorded_are_counted_once(void **st
 	model_free(m);
 }
 
+/* Its book opens with its own, not with time itself. */
+static void who_had_a_device_is_told_from_its_opening_on_whatever_came_first(void **state)
+{
+	const struct device_facts facts = { .uuid = "GPU-a" };
+	struct model *m = session(BASE);
+	struct share_book *b;
+	struct share_sum sum;
+
+	(void)state;
+	api(m, 1, 1, 2);
+	work(m, 1, 10, 30);
+	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .device = &facts });
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
+	assert_int_equal(model_finish(m), 0);
+	b = model_share(m, devices_host(model_devices(m), 0), model_now(m));
+	assert_non_null(b);
+	share_book_sum(b, &sum);
+	assert_int_equal(sum.open_ns, BASE);
+	assert_int_equal(sum.idle_ns, 80);
+	assert_int_equal(share_book_member(b, 0).owned_ns, 20);
+	share_book_free(b);
+	model_free(m);
+}
+
 /* More losses than intervals have room, each of 1 ms in a gap of 9 ms. */
 static void of_many_losses_each_is_its_own(void **state)
 {
@@ -324,6 +349,7 @@ int main(void)
 		cmocka_unit_test(a_long_session_is_settled_as_it_goes),
 		cmocka_unit_test(where_works_have_no_room_causes_are_known_all_the_same),
 		cmocka_unit_test(calls_that_launched_while_nobody_recorded_are_counted_once),
+		cmocka_unit_test(who_had_a_device_is_told_from_its_opening_on_whatever_came_first),
 		cmocka_unit_test(of_many_losses_each_is_its_own),
 		cmocka_unit_test(launches_that_no_work_met_are_counted),
 		cmocka_unit_test(the_worst_clock_of_works_is_told),

@@ -391,7 +391,7 @@ int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_
 	s->facts = *ev->device;
 	s->has_facts = true;
 	snprintf(s->name, sizeof(s->name), "%s", ev->text ? ev->text : "");
-	return host_devices_join(&d->hosts, s, s->facts.uuid, open_ns);
+	return host_devices_join(&d->hosts, s, s->facts.uuid, s->open_ns);
 }
 
 int devices_sample(struct devices *d, const struct sampled_device *sampled, uint64_t from_ns, bool wait)
