@@ -105,6 +105,23 @@ static void launches_of_before_the_session_are_not_awaited(void **state)
 	join_free(j);
 }
 
+/* Its last work has no launch: it is passed on before the horizon is beyond it. */
+static void orphans_of_a_process_that_falls_silent_leave_in_time(void **state)
+{
+	struct seen seen;
+	struct join *j = new_join(&seen);
+
+	(void)state;
+	work(j, 1, BASE + SEC, BASE + SEC + 10);
+	for (uint64_t ns = BASE + 2 * SEC; !seen.passed; ns += SEC / 2) {
+		push_time(j, EVENT_WATERMARK, ns);
+		assert_true(seen.passed || seen.horizon <= BASE + SEC);
+	}
+	assert_int_equal(counts_of(j).orphan, 1);
+	assert_int_equal(counts_of(j).late, 0);
+	join_free(j);
+}
+
 static void what_is_early_is_skew_and_much_too_early_invalid(void **state)
 {
 	struct seen seen;
@@ -346,6 +363,7 @@ int main(void)
 		cmocka_unit_test(two_records_of_a_launch_are_the_outer_one),
 		cmocka_unit_test(orphans_leave_when_the_window_is_over_or_all_ends),
 		cmocka_unit_test(launches_of_before_the_session_are_not_awaited),
+		cmocka_unit_test(orphans_of_a_process_that_falls_silent_leave_in_time),
 		cmocka_unit_test(what_is_early_is_skew_and_much_too_early_invalid),
 		cmocka_unit_test(the_horizon_waits_for_the_oldest_launch_but_not_for_ever),
 		cmocka_unit_test(what_waits_is_bounded_and_leaves_in_order),

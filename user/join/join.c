@@ -156,9 +156,9 @@ static bool is_done(const struct side_launch *l, uint64_t aged_ns)
 	return !l->awaited && !l->untold && l->used_ns < aged_ns;
 }
 
-static int drop_aged(struct join *j, struct process *p)
+static int drop_aged(struct join *j, struct process *p, uint64_t latest_ns)
 {
-	const uint64_t aged_ns = p->latest_ns > JOIN_WINDOW_NS ? p->latest_ns - JOIN_WINDOW_NS : 0;
+	const uint64_t aged_ns = latest_ns > JOIN_WINDOW_NS ? latest_ns - JOIN_WINDOW_NS : 0;
 	int err = 0;
 
 	while (!err && p->works.waiting &&
@@ -268,6 +268,15 @@ static int tell_horizon(struct join *j, struct process *p)
 	return j->sink.horizon(j->sink.ctx, p->pid, ns);
 }
 
+/* Of a process that is silent, what has waited enough goes before the horizon passes it; who tells has
+ * more to say of what it told late. */
+static int watch_time(struct join *j, struct process *p)
+{
+	int err = p->untold ? 0 : drop_aged(j, p, num_max(p->latest_ns, j->watermark_ns));
+
+	return err ? err : tell_horizon(j, p);
+}
+
 /* ---- the end -------------------------------------------------------------------------------- */
 
 static int give_up_all(struct join *j, struct process *p)
@@ -304,7 +313,7 @@ static int push_watermark(struct join *j, uint64_t ns)
 		struct process *p = j->all.v[i];
 
 		if (!err && j->watermark_ns - p->told_at_ns > TELL_EVERY_NS)
-			err = tell_horizon(j, p);
+			err = watch_time(j, p);
 		if (err || !is_over(j, p)) {
 			j->all.v[kept++] = p;
 			continue;
@@ -332,7 +341,7 @@ static int push_record(struct join *j, const struct event *ev)
 		p->exit_ns = 0;		/* the number is another process's */
 	err = ev->kind == EVENT_API ? push_api(j, p, ev) : push_work(j, p, ev);
 	if (!err)
-		err = drop_aged(j, p);
+		err = drop_aged(j, p, p->latest_ns);
 	return err || ++p->untold < TELL_EVERY ? err : tell_horizon(j, p);
 }
 
