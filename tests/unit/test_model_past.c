@@ -329,10 +329,9 @@ static int push_to(void *model, const struct event *ev)
 	return model_push(model, ev);
 }
 
-static struct model *replay(const char *path)
+static struct model *replay(struct capture_reader *r)
 {
-	struct capture_reader *r = capture_open(path);
-	struct model *m = r ? model_new(capture_funcs(r)) : NULL;
+	struct model *m = model_new(capture_funcs(r));
 
 	assert_non_null(m);
 	assert_int_equal(capture_read(r, &(struct event_sink){ push_to, m }), 0);
@@ -345,6 +344,7 @@ static void a_replay_is_the_run(void **state)
 	char dir[] = "/tmp/gpuprof-past-XXXXXX", path[64];
 	struct sums run_sums = { .all = { 0 } }, again = { .all = { 0 } };
 	struct model *m = session(LOAD_BASE), *replayed;
+	struct capture_reader *reader;
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
@@ -357,7 +357,9 @@ static void a_replay_is_the_run(void **state)
 	load_stop(m, PROCESSES);
 	assert_int_equal(capture_close(load_writer, NULL), 0);
 	load_writer = NULL;
-	replayed = replay(path);
+	reader = capture_open(path);
+	assert_non_null(reader);
+	replayed = replay(reader);
 	unlink(path);
 	rmdir(dir);
 	assert_int_equal(find_past(replayed)->past, find_past(m)->past);
@@ -368,6 +370,7 @@ static void a_replay_is_the_run(void **state)
 	VEC_FREE(&run_sums.all);
 	VEC_FREE(&again.all);
 	model_free(replayed);
+	capture_free(reader);
 }
 
 /* Its number means those that are one. */
