@@ -281,7 +281,7 @@ int install_helper(const char *dir, char **path)
 	int err = whole ? make_dir(whole, dir) : cannot("use the directory", dir, errno);
 
 	*path = NULL;
-	if (!err)
+	if (!err && whole)
 		whole = without_up(whole);
 	if (!err)
 		err = whole ? install_in(whole, path) : cannot("use the directory", dir, errno);

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/vec.h"
+#include "ledger/memory_pair.h"
 
 #define NO_PARENT SIZE_MAX
 
@@ -216,86 +217,6 @@ static int apply_free(struct memory_book *b, const struct memory_act *act)
 	return 0;
 }
 
-/* ---- which are one ---------------------------------------------------------------------------- */
-
-/* When it took effect, as well as is known. */
-static uint64_t moment(const struct memory_act *a)
-{
-	return a->op == MEMORY_ALLOC ? a->end_ns : a->start_ns;
-}
-
-static int by_moment(const void *a, const void *b)
-{
-	const struct memory_act *x = a, *y = b;
-	int order = num_compare(moment(x), moment(y));
-
-	return order ? order : num_compare(x->address, y->address);
-}
-
-static int by_address(const void *a, const void *b)
-{
-	const struct memory_act *x = a, *y = b;
-	int order = num_compare(x->address, y->address);
-
-	return order ? order : num_compare(moment(x), moment(y));
-}
-
-static bool is_same(const struct memory_act *call, const struct memory_act *record)
-{
-	return !call->is_record && call->op == record->op &&
-	       record->start_ns + MEMORY_SLACK_NS >= call->start_ns &&
-	       record->start_ns <= num_add(call->end_ns, MEMORY_SLACK_NS);
-}
-
-/* The record has it better, but for who asked. */
-static void merge(struct memory_act *call, struct memory_act *record)
-{
-	record->stack = record->stack ? record->stack : call->stack;
-	if (!record->has_bytes && call->has_bytes) {
-		record->bytes = call->bytes;
-		record->has_bytes = true;
-	}
-	call->op = MEMORY_OP_END;
-}
-
-/* Of one address, in the order of time. Each source's own are in order, so the first call that fits
- * is the record's. */
-static void pair_run(struct memory_act *run, size_t n)
-{
-	size_t from = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (!run[i].is_record)
-			continue;
-		while (from < n && num_add(run[from].end_ns, 2 * MEMORY_SLACK_NS) < run[i].start_ns)
-			from++;
-		for (size_t k = from; k < n && moment(&run[k]) <= num_add(run[i].start_ns,
-				     num_add(run[k].end_ns - run[k].start_ns, 2 * MEMORY_SLACK_NS)); k++)
-			if (run[k].op != MEMORY_OP_END && is_same(&run[k], &run[i])) {
-				merge(&run[k], &run[i]);
-				break;
-			}
-	}
-}
-
-/* Drops the calls that records tell of, too. Returns how many are left. */
-static size_t pair(struct memory_act *acts, size_t n)
-{
-	size_t kept = 0, run;
-
-	qsort(acts, n, sizeof(*acts), by_address);
-	for (size_t i = 0; i < n; i += run) {
-		for (run = 1; i + run < n && acts[i + run].address == acts[i].address; run++)
-			;
-		pair_run(&acts[i], run);
-	}
-	for (size_t i = 0; i < n; i++)
-		if (acts[i].op != MEMORY_OP_END)
-			acts[kept++] = acts[i];
-	qsort(acts, kept, sizeof(*acts), by_moment);
-	return kept;
-}
-
 /* ---- settling --------------------------------------------------------------------------------- */
 
 /* No later than horizon, and where no call is cut in two: the record of one may lie behind. They came
@@ -336,7 +257,7 @@ static int settle_before(struct memory_book *b, uint64_t cut)
 		else
 			b->waiting.v[kept++] = b->waiting.v[i];
 	b->waiting.n = kept;
-	n = pair(acts, n);
+	n = memory_pair(acts, n);
 	for (size_t i = 0; i < n && !err; i++)
 		err = acts[i].op == MEMORY_ALLOC ? apply_alloc(b, &acts[i]) : apply_free(b, &acts[i]);
 	free(acts);
@@ -360,7 +281,7 @@ static int push_late(struct memory_book *b, const struct memory_act *act)
 		return 0;
 	if (act->op == MEMORY_ALLOC)
 		return a ? 0 : apply_alloc(b, act);
-	return a && a->since_ns <= moment(act) ? apply_free(b, act) : 0;
+	return a && a->since_ns <= memory_moment(act) ? apply_free(b, act) : 0;
 }
 
 /* The older half is settled, whatever may still come before. */
