@@ -319,7 +319,7 @@ enum graph_evidence graphs_push_work(struct graphs *g, const struct event *work,
 	if (e && !*err)
 		*call = exec_call(e, work, launch->start_ns, g->losses, err);
 	evidence = g ? node_calls_find(g->made, w->graph_node, &made) : EVIDENCE_UNRESOLVED;
-	if (*call && !made)
+	if (*call && evidence == EVIDENCE_UNRESOLVED)
 		return EVIDENCE_ORDER;
 	*call = made;
 	return evidence;

@@ -333,7 +333,7 @@ static void give_up(struct node_calls *n, uint64_t before_ns)
 		memmove(n->waiting.v, n->waiting.v + gone, n->waiting.n * sizeof(n->waiting.v[0]));
 }
 
-/* What was open may be told a moment after the call: so each time, until it is old. */
+/* What was open is told a moment after the call. */
 void node_calls_settle(struct node_calls *n, uint64_t horizon_ns,
 		       uint32_t (*innermost)(const void *ctx, uint32_t tid, uint64_t ns),
 		       const void *ctx)
@@ -343,13 +343,14 @@ void node_calls_settle(struct node_calls *n, uint64_t horizon_ns,
 	for (size_t i = 0; i < n->recent.n; i++) {
 		struct maker *m = n->recent.v[i];
 
+		if (num_add(m->call.end_ns, NODE_CALLS_LATE_NS) > horizon_ns) {
+			n->recent.v[kept++] = m;
+			continue;
+		}
 		m->call.range = innermost(ctx, m->call.tid, m->call.start_ns +
 					  (m->call.end_ns - m->call.start_ns) / 2);
-		m->settled |= m->call.end_ns <= horizon_ns;
-		if (num_add(m->call.end_ns, NODE_CALLS_LATE_NS) > horizon_ns)
-			n->recent.v[kept++] = m;
-		else
-			put_maker(m);
+		m->settled = true;
+		put_maker(m);
 	}
 	n->recent.n = kept;
 	if (horizon_ns > NODE_CALLS_LATE_NS)
