@@ -108,6 +108,29 @@ value() { report_value r.json "$1"; }
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "nvml: with -a, devices that no watched process uses are told by their samples" {
+	needs root bpf sim
+	board
+	export GPUSIM_DEVICES=4
+	facts process@2=1/5000 utilization@2=50 utilization@3=0
+	CUDA_VISIBLE_DEVICES=1 "$SIM/train" --steps 100000 --quiet &
+	STARTED+=($!)
+	until compgen -G 'board/process-*' >/dev/null; do sleep 0.05; done	# it has a context
+	with nvml stat -a -d 2s -o r.json --format json --capture c.gpr
+	assert_success
+	owners() { value "sorted(r['owner'] for r in t['devices'] if r['device'] == $1 and r['source'] == 'samples')"; }
+	[[ $(owners 2) == *"'unwatched'"* ]]
+	[ "$(owners 3)" = "['idle']" ]
+	[ "$(value '{r["users"] for r in t["devices"] if r["device"] == 2}')" = "{'1'}" ]
+	[ "$(value 'all(sum(r["ns"] for r in t["devices"] if r["device"] == d) == w for d, w in {r["device"]: r["wall_ns"] for r in t["devices"]}.items())')" = True ]
+	"$GPUPROF" report c.gpr --format json >report.json
+	cmp r.json report.json
+	# Of one process's devices only is a report on it.
+	with nvml stat -p "${STARTED[-1]}" -d 500ms -o r.json --format json
+	[ "$(value '[r for r in t["devices"] if r["device"] in (0, 2, 3)]')" = '[]' ]
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "nvml: two watched processes on one device are no strangers to each other" {
 	needs root bpf sim
 	board
