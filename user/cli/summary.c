@@ -27,40 +27,6 @@ uint64_t summary_fact_number(const struct model *m, const char *key)
 	return text && *text >= '0' && *text <= '9' ? strtoull(text, NULL, 10) : 0;
 }
 
-static uint64_t sum_received(const struct model_counts *c)
-{
-	static const uint8_t kinds[] = { EVENT_CALL, EVENT_ENTER, EVENT_EXIT, EVENT_LEFT,
-					 EVENT_OFF };
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < sizeof(kinds); i++)
-		sum = num_add(sum, c->received[kinds[i]]);
-	return sum;
-}
-
-/*
- * The kernel's counters and the holes in threads' numbers tell the same loss; a capture that was
- * cut has only the holes up to there, so the larger of the two is taken.
- */
-static void read_losses(struct summary *s)
-{
-	uint64_t hits = 0, lost = 0;
-	struct model_counts counts;
-
-	model_counts(s->model, &counts);
-	for (size_t i = 0; i < model_readings(s->model); i++) {
-		const struct model_reading *r = model_reading(s->model, i);
-
-		if (!strcmp(r->kind, "stack"))
-			continue;	/* copies that are lost leave calls without stacks: no events */
-		hits = num_add(hits, r->hits);
-		lost = num_add(lost, r->lost);
-	}
-	s->lost = num_max(lost, counts.lost);
-	s->events = num_max(hits, num_add(sum_received(&counts), s->lost));
-	s->lost_share = s->events ? (double)s->lost / (double)s->events : 0;
-}
-
 static uint64_t count_calls(const struct model *m)
 {
 	uint64_t calls = 0;
@@ -102,7 +68,7 @@ struct summary summary_read(const struct model *m, const struct print_extra *ext
 	s.now_ns = extra && extra->now_ns ? extra->now_ns : model_now(m);
 	if (s.now_ns < s.start_ns)
 		s.now_ns = s.start_ns;
-	read_losses(&s);
+	summary_read_losses(&s);
 	s.cost_hits = count_calls(m);
 	s.cost_nested = summary_since_start(m, counter_names[COUNTER_NESTED]);
 	s.cost_per_nested_ns = summary_fact_number(m, "cost_per_nested_ns");

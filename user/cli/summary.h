@@ -22,6 +22,7 @@ struct summary {
 	uint64_t thread_ns;		/* wall time of all threads in what is reported */
 };
 
+void summary_read_losses(struct summary *s);	/* events, lost and lost_share, of its model */
 struct summary summary_read(const struct model *m, const struct print_extra *extra);
 
 uint64_t summary_cost_ns(const struct summary *s);	/* saturates */

@@ -7,7 +7,8 @@
 
 #include "base/sorted.h"
 
-#define KEPT_MAX 65536		/* of each */
+#define CALLS_MAX 65536
+#define MARKS_MAX 4096		/* few: one that comes late moves those after it */
 #define NEAR 64			/* calls of other threads, between two of one */
 
 void captures_free(struct captures *c)
@@ -20,7 +21,7 @@ int captures_add_call(struct captures *c, const struct capture_call *call)
 {
 	struct capture_call *at;
 
-	if (c->calls.n >= KEPT_MAX) {
+	if (c->calls.n >= CALLS_MAX) {
 		c->calls.n /= 2;
 		memmove(c->calls.v, c->calls.v + c->calls.n, c->calls.n * sizeof(c->calls.v[0]));
 	}
@@ -44,17 +45,17 @@ bool captures_have_call(const struct captures *c, uint32_t tid, uint64_t at_ns)
 
 int captures_mark(struct captures *c, uint64_t ns, bool ends)
 {
-	size_t i;
+	size_t at;
 
-	if (c->marks.n >= KEPT_MAX) {
+	if (c->marks.n >= MARKS_MAX) {
 		c->marks.n /= 2;
 		memmove(c->marks.v, c->marks.v + c->marks.n, c->marks.n * sizeof(c->marks.v[0]));
 	}
+	at = SORTED_UP_TO(c->marks.v, c->marks.n, ns, ns);
 	if (!VEC_PUSH(&c->marks))
 		return -ENOMEM;
-	for (i = c->marks.n - 1; i && c->marks.v[i - 1].ns > ns; i--)
-		c->marks.v[i] = c->marks.v[i - 1];
-	c->marks.v[i] = (struct capture_mark){ ns, ends };
+	memmove(c->marks.v + at + 1, c->marks.v + at, (c->marks.n - 1 - at) * sizeof(c->marks.v[0]));
+	c->marks.v[at] = (struct capture_mark){ ns, ends };
 	return 0;
 }
 
