@@ -284,6 +284,33 @@ static void the_latest_who_failed_and_who_lived_long_are_told_apart(void **state
 	model_free(m);
 }
 
+/* Its first thread makes no call, so nobody tells when it ends; that it has is found out. */
+static void who_was_found_to_have_ended_becomes_one_too(void **state)
+{
+	enum { FOUND = 1000 };
+	struct model *m = session(LOAD_BASE);
+
+	(void)state;
+	for (uint32_t n = 0; n < FOUND; n++) {
+		const uint32_t pid = LOAD_PID + n;
+
+		load_birth(m, n);
+		load_work(m, n, 1, load_begin(n) + 1000, 1000);
+		load_push(m, (struct event){ .kind = EVENT_CALL, .pid = pid, .tid = pid + 1000000, .seq = 1,
+					     .func = L, .start_ns = load_begin(n), .end_ns = load_begin(n) + 9 });
+		load_push(m, (struct event){ .kind = EVENT_EXIT, .pid = pid, .tid = pid + 1000000, .seq = 2,
+					     .end_ns = load_begin(n) + 10000 });
+		load_push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = load_begin(n) + 20000 });
+		load_push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = pid, .text = "ended",
+					     .text2 = "yes" });
+	}
+	assert_non_null(find_past(m));
+	assert_int_equal(find_past(m)->past + model_processes(m) - 1, FOUND);
+	assert_true(model_processes(m) < MODEL_ENDED + 200);
+	load_stop(m, FOUND);
+	model_free(m);
+}
+
 static void the_footer_says_how_many_are_one(void **state)
 {
 	struct model *m = run(0, PROCESSES);
@@ -394,6 +421,7 @@ int main(void)
 		cmocka_unit_test(processes_that_ended_become_one_and_every_sum_stays),
 		cmocka_unit_test(the_book_of_those_that_are_one_adds_up),
 		cmocka_unit_test(the_latest_who_failed_and_who_lived_long_are_told_apart),
+		cmocka_unit_test(who_was_found_to_have_ended_becomes_one_too),
 		cmocka_unit_test(the_footer_says_how_many_are_one),
 		cmocka_unit_test(a_cut_drops_those_that_are_one),
 		cmocka_unit_test(a_replay_is_the_run),

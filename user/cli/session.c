@@ -173,6 +173,8 @@ static void run(struct session *s)
 		for (int i = 0; i < n; i++)
 			on_wake(s, (enum wake)(ev[i].data.u64 >> 32), (int)(uint32_t)ev[i].data.u64);
 		if (!s->err)
+			session_tell_ended(s);
+		if (!s->err)
 			s->err = flush_capture(s);
 	}
 }

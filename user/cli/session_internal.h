@@ -63,6 +63,7 @@ struct session {
 	const char *blind;		/* why there are no probes, nor loader, attach, worker, drain */
 	const char *remedy;
 	uint64_t looked_ns;		/* for processes, without probes */
+	uint64_t looked_for_ended_ns;
 	size_t look_at;			/* ... whose turn it is then */
 	struct session_forked forked;	/* the same */
 	struct tallied tallied;		/* with another detail than DETAIL_CALL */
@@ -88,6 +89,7 @@ void session_fact(struct session *s, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 void session_last(struct session *s);	/* at the end: what is known of each process by then */
+void session_tell_ended(struct session *s);	/* at any time: who has ended of whom nobody told */
 void session_so_far(struct session *s);	/* the same, of an interval */
 void session_empty(struct session *s);	/* at the end: why there may be no call at all */
 

@@ -7,10 +7,13 @@
 #include <errno.h>
 
 #include "base/map.h"
+#include "base/time.h"
 #include "cli/session_blind.h"
 #include "inject/subject.h"
 #include "probe/proc.h"
 #include "probe/target.h"
+
+#define LOOK_NS (5 * NS_PER_SEC)	/* for those that ended */
 
 static void push_fact(struct session *s, uint32_t pid, const char *key, const char *value)
 {
@@ -41,6 +44,16 @@ static void tell_ended(struct session *s)
 		if (p->tallies.all.n && !model_has_ended(m, i) && is_gone((pid_t)p->pid))
 			push_fact(s, p->pid, "ended", "yes");
 	}
+}
+
+void session_tell_ended(struct session *s)
+{
+	uint64_t now_ns = time_now_ns();
+
+	if (now_ns - s->looked_for_ended_ns < LOOK_NS)
+		return;
+	s->looked_for_ended_ns = now_ns;
+	tell_ended(s);
 }
 
 enum silence { NONE, REFUSED, SILENT, PENDING };

@@ -333,13 +333,12 @@ static int push_process(struct model *m, const struct event *ev)
 static int push_identity(struct model *m, const struct event *ev)
 {
 	struct process *p = who_process(m, ev->pid);
-	int err = -EINVAL;
+	int err = !p ? -ENOMEM : !ev->text || !ev->text2 ? -EINVAL :
+		  pairs_set(&p->identity, ev->text, ev->text2, IDENTITY_MAX);
 
-	if (!p)
-		return -ENOMEM;
-	if (ev->text && ev->text2)
-		err = pairs_set(&p->identity, ev->text, ev->text2, IDENTITY_MAX);
-	return err && err != -ENOMEM ? invalid(m, ev) : err;
+	if (err)
+		return err == -ENOMEM ? err : invalid(m, ev);
+	return strcmp(ev->text, "ended") ? 0 : past_note_end(m, p);
 }
 
 static int push_fork(struct model *m, const struct event *ev)

@@ -53,7 +53,8 @@ static int fold_thread(struct model *m, struct thread *t, struct process *into)
 		past->threads += t->past->threads;
 		book_sum_add(&past->sum, &t->past->sum);
 	} else if (t->has_book && t->drives && !t->over) {
-		book_read(&t->book, m->now_ns, &sum);
+		/* Who was gone with its process may not have been told to end. */
+		book_read(&t->book, t->ended ? m->now_ns : t->process->gone_ns, &sum);
 		book_sum_add(&past->sum, &sum);
 		past->threads++;
 		if (is_in_call(&t->book))
@@ -106,6 +107,11 @@ static int age_threads(struct model *m)
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+static uint64_t end_of(const struct process *p)
+{
+	return p->info.exit_ns ? p->info.exit_ns : p->gone_ns;
 }
 
 /* ---- one process ------------------------------------------------------------------------------ */
@@ -201,6 +207,7 @@ static int fold_process(struct model *m, struct process *p, struct process *into
 	int err;
 
 	p->folds = true;
+	p->info.exit_ns = end_of(p);
 	err = settle(m, p, &p->folds);
 	if (err || !p->folds)
 		return err;
@@ -270,8 +277,8 @@ static bool may_fold(const struct model *m, const struct process *p)
 {
 	uint64_t wait_ns = m->processes.n > CROWDED ? JOIN_SETTLE_NS : JOIN_WINDOW_NS;
 
-	return p->info.exit_ns && !p->info.past && !p->lives &&
-	       m->now_ns - num_min(p->info.exit_ns, m->now_ns) > wait_ns &&
+	return end_of(p) && !p->info.past && (!p->lives || p->gone_ns) &&
+	       m->now_ns - num_min(end_of(p), m->now_ns) > wait_ns &&
 	       !(has_devices(m, p) && join_knows(m->join, p->info.pid));
 }
 
@@ -287,8 +294,7 @@ static int collect(struct all_ended *out, const struct model *m)
 		struct ended *e = may_fold(m, p) ? VEC_PUSH(&out->all) : NULL;
 
 		if (e)
-			*e = (struct ended){ p, p->info.exit_ns,
-					     p->info.exit_ns - num_min(start_ns, p->info.exit_ns),
+			*e = (struct ended){ p, end_of(p), end_of(p) - num_min(start_ns, end_of(p)),
 					     has_failed(&p->info.tallies) };
 		else if (may_fold(m, p))
 			return -ENOMEM;
@@ -363,7 +369,8 @@ static int age_processes(struct model *m)
 	bool done;
 
 	for (size_t i = 0; i < stay && !err; i++)
-		err = e.all.v[i].process->is_settled ? 0 : settle(m, e.all.v[i].process, &done);
+		if (e.all.v[i].process->info.exit_ns && !e.all.v[i].process->is_settled)
+			err = settle(m, e.all.v[i].process, &done);
 	if (stay < e.all.n && !find_past(m))
 		err = -ENOMEM;
 	for (size_t i = stay; i < e.all.n && !err; i++)
@@ -383,4 +390,16 @@ int past_age(struct model *m, bool is_process)
 		return err;
 	m->ended = 0;
 	return age_processes(m);
+}
+
+int past_note_end(struct model *m, struct process *p)
+{
+	const struct event end = { .kind = EVENT_EXIT, .pid = p->info.pid, .tid = p->info.pid,
+				   .end_ns = m->now_ns };
+
+	if (p->info.exit_ns || p->gone_ns || !m->now_ns)
+		return 0;
+	p->gone_ns = m->now_ns;
+	m->ended++;
+	return join_push(m->join, &end);
 }

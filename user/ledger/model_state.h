@@ -38,6 +38,7 @@ struct process {
 	size_t threads;			/* in model.threads */
 	struct thread *past;		/* stands for those that ended long ago; NULL: none */
 	uint64_t past_unarmed_ns;	/* of those that it stands for */
+	uint64_t gone_ns;		/* it had ended by then, when is not known (info.exit_ns 0); 0: not */
 	bool lives, folds;		/* as model_past.c found it last */
 	bool is_settled;		/* nothing of it will come, and nothing of it waits */
 	size_t index;			/* in model.processes */

@@ -262,7 +262,7 @@ void who_drop_ended(struct model *m, uint64_t now_ns)
 	for (size_t i = 0; i < m->processes.n; i++) {
 		struct process *p = m->processes.v[i];
 
-		if (p->info.exit_ns && !p->threads && !join_knows(m->join, p->info.pid))
+		if ((p->info.exit_ns || p->gone_ns) && !p->threads && !join_knows(m->join, p->info.pid))
 			who_drop_process(m, p);
 		else
 			m->processes.v[p->index = kept++] = p;
