@@ -101,8 +101,7 @@ watch_hang() { # N
 # bats test_tags=needs:root,needs:bpf
 @test "collectives: stacks names the call and the native function of every rank of a job that hung before" {
 	needs root bpf sim
-	export GPUSIM_NCCL_HANG=1:9
-	start_ddp --steps 100
+	GPUSIM_NCCL_HANG=1:9 start_ddp --steps 100
 	: >go
 	hung() { [ "$("$GPUPROF" stacks -q -p "${STARTED[0]}" --format json 2>/dev/null |
 		python3 -c 'import json, sys; print(sum(s["call"] is not None for s in json.load(sys.stdin)["tables"]["stacks"]))')" -eq 4 ]; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * caged FILTER [alone]: launches once, then lets itself be filtered by the classic BPF program in the file
- * FILTER (struct sock_filter[]) and launches without end, mostly asleep. alone: another thread stays free.
- * Writes "caged" when it is.
+ * FILTER (struct sock_filter[]) and launches without end, mostly asleep; half of the time where a filtered thread
+ * may not be stopped in its sleep (arm64). alone: another thread stays free. Writes "caged" when it is.
  */
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cudart_api.h"
+#include "gpusim.h"
 
 static char kernel;
 
@@ -39,6 +40,18 @@ static bool be_filtered(const char *file, bool alone)
 	       !syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, alone ? 0 : SECCOMP_FILTER_FLAG_TSYNC, &program);
 }
 
+enum { SLEEP_US = 10000 };
+
+static void be_busy(void)
+{
+#ifdef __aarch64__
+	const uint64_t until_ns = gpusim_now_ns() + SLEEP_US * 1000;
+
+	while (gpusim_now_ns() < until_ns)
+		;
+#endif
+}
+
 static void *rest(void *arg)
 {
 	for (;;)
@@ -59,7 +72,9 @@ int main(int argc, char **argv)
 		return 1;
 	if (write(STDOUT_FILENO, "caged\n", 6) != 6)
 		return 1;
-	while (launch())
-		usleep(10000);
+	while (launch()) {
+		usleep(SLEEP_US);
+		be_busy();
+	}
 	return 1;
 }
