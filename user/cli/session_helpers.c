@@ -228,14 +228,14 @@ static void say_unfound(const struct session *s)
 	map_free(&silent);
 }
 
-/* What CUPTI lost without counting it is known by what was launched. */
+/* What CUPTI lost without counting it is known by what was launched; but for what ended with its process. */
 static void say_untold(const struct session *s, uint64_t dropped)
 {
 	struct model_counts counts;
 	uint64_t counted;
 
 	model_counts(s->tap.model, &counts);
-	counted = num_add(dropped, counts.invalid[EVENT_WORK]);
+	counted = num_add(num_add(dropped, counts.untold), counts.invalid[EVENT_WORK]);
 	if (counts.unmet_lost > counted)
 		log_warn("of %" PRIu64 " kernels that ran no record came, and CUPTI counted %s as dropped: "
 			 "when they ran is `lost` time of devices", counts.unmet_lost,

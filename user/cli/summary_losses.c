@@ -16,10 +16,11 @@ static uint64_t sum_received(const struct model_counts *c)
 	return sum;
 }
 
-/* Kernels of which CUPTI told nothing, beyond those works that it counted as lost. */
+/* Kernels of which CUPTI told nothing, beyond those works that it counted as lost, and those that ended with their
+ * process before it told them, which is said as that. */
 static uint64_t lost_uncounted(const struct model *m, const struct model_counts *c)
 {
-	uint64_t counted = c->invalid[EVENT_WORK];
+	uint64_t counted = num_add(c->invalid[EVENT_WORK], c->untold);
 
 	for (size_t i = 0; i < model_readings(m); i++)
 		if (!strcmp(model_reading(m, i)->kind, "work"))
