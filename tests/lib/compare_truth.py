@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares a report (json, table calls) with the truth that a test program wrote.
 
-usage: compare_truth.py TRUTH.json REPORT.json [--pid P] [--no-times] [--spare-us U] [--tier N]
+usage: compare_truth.py TRUTH.json REPORT.json [--pid P] [--no-times] [--recorded] [--spare-us U] [--tier N]
 
 Counts, errors, bytes, grids and results must be equal; times may differ by 5 us a call or 2 %,
 whichever is larger. Takes the plain table, --by launch (grids) and --by result (results); what a
@@ -104,7 +104,7 @@ def compare_times(name, truth_ns, seen_ns, count, spare_ns):
     return [f"{name}: total_ns {seen_ns}, truth {truth_ns}: apart by {apart}, allowed {limit:.0f}"]
 
 
-def compare_function(name, truth, seen, columns, spare_ns):
+def compare_function(name, truth, seen, columns, spare_ns, ns):
     wrong = []
     for key in columns:
         if seen.number[key] != truth.get(key, 0):
@@ -115,7 +115,7 @@ def compare_function(name, truth, seen, columns, spare_ns):
     if seen.results and truth["results"] != seen.results:
         wrong.append(f"{name}: results {dict(seen.results)}, truth {truth['results']}")
     if spare_ns is not None:
-        wrong += compare_times(name, truth["total_ns"], seen.number["total_ns"], truth["count"], spare_ns)
+        wrong += compare_times(name, truth[ns], seen.number["total_ns"], truth["count"], spare_ns)
     return wrong
 
 
@@ -127,6 +127,8 @@ def main():
     parser.add_argument("--no-times", action="store_true")
     parser.add_argument("--spare-us", type=int, default=0,
                         help="a function's times may differ by as much, however few its calls")
+    parser.add_argument("--recorded", action="store_true",
+                        help="times are those of CUPTI's records, which end before they are made")
     parser.add_argument("--only", metavar="COLUMN,...", default="count,errors,open,bytes",
                         help="columns to compare (what was added up in the kernel has fewer)")
     parser.add_argument("--tier", type=int, default=0, help="the report was made with --tier N")
@@ -142,7 +144,8 @@ def main():
               for name in sorted(seen.keys() - truth.keys() - may_be_seen)]
     for name in sorted(truth.keys() & seen.keys()):
         wrong += compare_function(name, truth[name], seen[name], columns,
-                                  options.spare_us * 1000 if times else None)
+                                  options.spare_us * 1000 if times else None,
+                                  "recorded_ns" if options.recorded else "total_ns")
     if not truth:
         wrong.append("the truth names no function that gpuprof probes")
     if wrong:

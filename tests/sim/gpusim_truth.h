@@ -8,7 +8,7 @@
  *   {"truth_version": 1, "simulated": true, "pid": P, "seed": S,
  *    "functions": [{"function": "cudaMalloc", "class": "alloc",
  *                   "outermost": true, "exported": true,
- *                   "count": N, "errors": E, "open": O, "bytes": B, "total_ns": T, "max_ns": M,
+ *                   "count": N, "errors": E, "open": O, "bytes": B, "total_ns": T, "recorded_ns": R, "max_ns": M,
  *                   "results": {"cudaSuccess": N},
  *                   "shapes": [{"grid": [x,y,z], "block": [x,y,z], "count": n}]}],
  *    "threads": [{"tid": T, "name": "...", "first_ns": t, "last_ns": t,
@@ -19,7 +19,7 @@
  * count: calls that returned; open: calls that had not when it was written. outermost: not nested
  * in another shim function of its thread. exported false: the private twin ran, whose address no
  * symbol has. errors: results other than success and not-ready. bytes: as asked for, also when the
- * call failed. classes: time of outermost calls.
+ * call failed. recorded_ns: as their records have it, without the telling. classes: time of outermost calls.
  */
 #ifndef GPUSIM_TRUTH_H
 #define GPUSIM_TRUTH_H

@@ -144,6 +144,7 @@ int gpusim_call_end(const struct gpusim_call *call, int result)
 	truth_add(&counts->bytes, call->bytes);
 	mine->depth--;
 	now_ns = gpusim_now_ns();
+	truth_add(&counts->recorded_ns, now_ns - call->start_ns);
 	if (!mine->depth) {
 		tell(call, now_ns, result);
 		now_ns = gpusim_now_ns(); /* telling is still the call, though not of what it tells */

@@ -25,7 +25,7 @@ struct truth_result {
 };
 
 struct truth_counts {
-	uint64_t begun, count, errors, bytes, total_ns, max_ns;
+	uint64_t begun, count, errors, bytes, total_ns, recorded_ns, max_ns;
 	struct truth_result results[TRUTH_RESULTS];
 	struct truth_shape *shapes;
 };

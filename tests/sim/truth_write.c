@@ -92,6 +92,7 @@ static void merge_counts(struct truth_counts *sum, const struct truth_counts *co
 	sum->errors += truth_read(&counts->errors);
 	sum->bytes += truth_read(&counts->bytes);
 	sum->total_ns += truth_read(&counts->total_ns);
+	sum->recorded_ns += truth_read(&counts->recorded_ns);
 	if (truth_read(&counts->max_ns) > sum->max_ns)
 		sum->max_ns = truth_read(&counts->max_ns);
 	for (i = 0; i < TRUTH_RESULTS; i++)
@@ -167,8 +168,8 @@ static void write_row(FILE *file, int function, int place, struct truth_counts *
 		place & GPUSIM_PRIVATE ? "false" : "true");
 	fprintf(file, ", \"count\": %" PRIu64 ", \"errors\": %" PRIu64 ", \"open\": %" PRIu64,
 		sum->count, sum->errors, sum->begun - sum->count);
-	fprintf(file, ", \"bytes\": %" PRIu64 ", \"total_ns\": %" PRIu64 ", \"max_ns\": %" PRIu64,
-		sum->bytes, sum->total_ns, sum->max_ns);
+	fprintf(file, ", \"bytes\": %" PRIu64 ", \"total_ns\": %" PRIu64 ", \"recorded_ns\": %" PRIu64
+		", \"max_ns\": %" PRIu64, sum->bytes, sum->total_ns, sum->recorded_ns, sum->max_ns);
 	write_results(file, sum, function);
 	write_shapes(file, sum);
 	fputc('}', file);

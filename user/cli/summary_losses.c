@@ -16,18 +16,6 @@ static uint64_t sum_received(const struct model_counts *c)
 	return sum;
 }
 
-/* Kernels of which CUPTI told nothing, beyond those works that it counted as lost, and those that ended with their
- * process before it told them, which is said as that. */
-static uint64_t lost_uncounted(const struct model *m, const struct model_counts *c)
-{
-	uint64_t counted = num_add(c->invalid[EVENT_WORK], c->untold);
-
-	for (size_t i = 0; i < model_readings(m); i++)
-		if (!strcmp(model_reading(m, i)->kind, "work"))
-			counted = num_add(counted, model_reading(m, i)->lost);
-	return c->unmet_lost > counted ? c->unmet_lost - counted : 0;
-}
-
 /*
  * The kernel's counters and the holes in threads' numbers tell the same loss; a capture that was
  * cut has only the holes up to there, so the larger of the two is taken.
@@ -46,7 +34,7 @@ void summary_read_losses(struct summary *s)
 		hits = num_add(hits, r->hits);
 		lost = num_add(lost, r->lost);
 	}
-	s->lost = num_add(num_max(lost, counts.lost), lost_uncounted(s->model, &counts));
+	s->lost = num_max(lost, counts.lost);
 	s->events = num_max(hits, num_add(sum_received(&counts), s->lost));
 	s->lost_share = s->events ? (double)s->lost / (double)s->events : 0;
 }
