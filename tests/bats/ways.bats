@@ -13,7 +13,7 @@ has_way() { [ "$("$GPUPROF" doctor --attach "$1" 2>/dev/null | grep -c '^ok  *pr
 
 needs_perf() { capability_bit 21 || skip "perf events need CAP_SYS_ADMIN"; }
 
-# A program with three functions of libcudart inside, all of them core (tests/kernels/target.c).
+# A program with five functions of libcudart inside, all of them core (tests/kernels/target.c).
 build_target() {
 	cc -D_GNU_SOURCE -std=gnu11 -g -O1 -fno-omit-frame-pointer -static -pthread -o target \
 		"$ROOT/tests/kernels/target.c"
@@ -76,7 +76,7 @@ calls_are_exact() { # TRUTH...
 	build_target
 	sh -c 'sleep 1; ./target truth 10; exit $?' 3>&- &
 	STARTED+=($!)
-	run "$GPUPROF" stat --attach perf -p $! -d 3s --format json -o r.json
+	run "$GPUPROF" stat --attach perf -p $! -d 6s --format json -o r.json
 	assert_success
 	wait "${STARTED[0]}" # breakpoints came, and all went again
 	run calls_are_exact truth
@@ -93,7 +93,7 @@ calls_are_exact() { # TRUTH...
 	STARTED+=($!)
 	./target two 10 3>&- &
 	STARTED+=($!)
-	run "$GPUPROF" stat --attach perf -p "${STARTED[0]},${STARTED[1]}" -d 2s --format json -o r.json
+	run "$GPUPROF" stat --attach perf -p "${STARTED[0]},${STARTED[1]}" -d 5s --format json -o r.json
 	assert_success
 	wait "${STARTED[0]}"
 	wait "${STARTED[1]}"

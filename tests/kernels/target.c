@@ -7,14 +7,13 @@
  * there is nothing else. Knows nothing of gpuprof.
  *
  *	target TRUTH	makes its calls at once
- *	target TRUTH SECONDS	waits until its functions hold breakpoints, makes its calls, waits until
- *			they are gone again; exits 3 if none came, 4 if they stayed
+ *	target TRUTH SECONDS	waits until all its functions hold breakpoints, makes its calls, waits
+ *			until they are gone again; exits 3 if one had none, 4 if one stayed
  *	target - SECONDS	makes no calls; exits 5 if a breakpoint ever came
  *	target sync SECONDS	stays in one call of cudaDeviceSynchronize
  *
  * TRUTH gets lines "calls PID FUNCTION COUNT ERRORS BYTES" (or "wide", of functions with arguments
- * beyond the sixth or structs, which not every way of attaching probes) and "launch PID GRID BLOCK COUNT", with
- * grids and blocks as X,Y,Z. Whether a breakpoint is there is read from its own text.
+ * beyond the sixth or structs) and "launch PID GRID BLOCK COUNT", with grids and blocks as X,Y,Z. Whether a breakpoint is there is read from its own text.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -204,8 +203,7 @@ static void run(const char *truth)
 
 #define OPENING 8	/* a probe is within the first bytes of a function */
 
-/* The functions that every way of attaching probes come first. */
-enum { N_CORE = 3, N_OPENINGS = 5 };
+enum { N_OPENINGS = 5 };
 
 struct opening {
 	const volatile unsigned char *text;
@@ -241,30 +239,20 @@ static int count_broken(const struct opening v[N_OPENINGS])
 	return broken;
 }
 
-/* Whether `wanted` functions or more hold a breakpoint (0: none does) before the time is over. */
+/* Whether exactly so many functions hold a breakpoint before the time is over. */
 static bool wait_broken(const struct opening v[N_OPENINGS], int wanted, long seconds)
 {
 	for (long ms = 0; ms < seconds * 1000; ms += 10) {
-		int broken = count_broken(v);
-
-		if (wanted ? broken >= wanted : !broken)
+		if (count_broken(v) == wanted)
 			return true;
 		nap_us(10000);
 	}
 	return false;
 }
 
-/* Probes may come one by one, not all on every way, and those of returns after those of entries. */
-static void wait_settled(const struct opening v[N_OPENINGS])
-{
-	int before, now = count_broken(v);
-
-	do {
-		before = now;
-		nap_us(300000);
-		now = count_broken(v);
-	} while (now != before);
-}
+/* Perf's probes come one by one, that of a function's return after that of its entry, and the kernel
+ * lets each wait while it takes others off: some 100 ms for each of those. */
+#define RETURNS_US 1000000
 
 static int run_watched(const char *truth, long seconds)
 {
@@ -279,9 +267,9 @@ static int run_watched(const char *truth, long seconds)
 		}
 		return 0;
 	}
-	if (!wait_broken(openings, N_CORE, seconds))
+	if (!wait_broken(openings, N_OPENINGS, seconds))
 		return 3;
-	wait_settled(openings);
+	nap_us(RETURNS_US);
 	run(truth);
 	return wait_broken(openings, 0, seconds) ? 0 : 4;
 }
