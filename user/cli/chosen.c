@@ -20,8 +20,10 @@ static int copy(struct chosen *c, const struct selection *found)
 		return EXIT_FAIL;
 	}
 	c->pids = c->own;
-	for (size_t i = 0; i < found->all.n; i++)
-		c->own[c->n++] = (uint32_t)found->all.v[i].pid;
+	c->n = found->all.n;
+	c->n_named = 0;
+	for (size_t i = 0; i < c->n; i++)
+		c->own[i] = (uint32_t)found->all.v[i].pid;
 	return 0;
 }
 
@@ -31,7 +33,7 @@ int chosen_find(struct chosen *c, const struct options *o)
 	struct strbuf sb = STRBUF_INIT;
 	int err, rc = EXIT_FAIL;
 
-	*c = (struct chosen){ .pids = o->pids, .n = o->n_pids };
+	*c = (struct chosen){ .pids = o->pids, .n = o->n_pids, .n_named = o->n_pids };
 	if (!o->selector)
 		return 0;
 	err = selection_find(&found, o->selector, !o->isolate);
@@ -50,17 +52,9 @@ int chosen_find(struct chosen *c, const struct options *o)
 }
 
 struct family {
-	const struct chosen *named;
 	VEC(uint32_t) all;
+	size_t n_named;
 };
-
-static bool is_named(const struct chosen *c, uint32_t pid)
-{
-	for (size_t i = 0; i < c->n; i++)
-		if (c->pids[i] == pid)
-			return true;
-	return false;
-}
 
 /* One that is below two of those that are named is met twice. */
 static int add_member(void *ctx, pid_t pid)
@@ -68,9 +62,9 @@ static int add_member(void *ctx, pid_t pid)
 	struct family *f = ctx;
 	uint32_t *added;
 
-	if (is_named(f->named, (uint32_t)pid) ||
-	    is_named(&(struct chosen){ .pids = f->all.v, .n = f->all.n }, (uint32_t)pid))
-		return 0;
+	for (size_t i = 0; i < f->all.n; i++)
+		if (f->all.v[i] == (uint32_t)pid)
+			return 0;
 	added = VEC_PUSH(&f->all);
 	if (!added)
 		return -ENOMEM;
@@ -78,30 +72,24 @@ static int add_member(void *ctx, pid_t pid)
 	return 0;
 }
 
-static int find_family(struct family *f)
+static int find_family(struct family *f, const struct chosen *named)
 {
 	struct target_tree *tree = target_tree_read();
 	int err = tree ? 0 : -errno;
-	uint32_t *own;
 
-	for (size_t i = 0; !err && i < f->named->n; i++)
-		err = target_tree_each_below(tree, (pid_t)f->named->pids[i], add_member, f);
+	for (size_t i = 0; !err && i < named->n; i++)
+		err = add_member(f, (pid_t)named->pids[i]);
+	f->n_named = f->all.n;
+	for (size_t i = 0; !err && i < named->n; i++)
+		err = target_tree_each_below(tree, (pid_t)named->pids[i], add_member, f);
 	target_tree_free(tree);
-	if (err)
-		return err;
-	own = reallocarray(f->all.v, f->all.n + f->named->n + 1, sizeof(*own));
-	if (!own)
-		return -ENOMEM;
-	f->all.v = own;
-	memmove(own + f->named->n, own, f->all.n * sizeof(*own));
-	memcpy(own, f->named->pids, f->named->n * sizeof(*own));
-	return 0;
+	return err;
 }
 
 int chosen_add_below(struct chosen *c)
 {
-	struct family f = { .named = c };
-	int err = find_family(&f);
+	struct family f = { .n_named = 0 };
+	int err = find_family(&f, c);
 
 	if (err) {
 		log_error("cannot list the processes below: %s", strerror(-err));
@@ -109,8 +97,7 @@ int chosen_add_below(struct chosen *c)
 		return EXIT_FAIL;
 	}
 	free(c->own);
-	c->pids = c->own = f.all.v;
-	c->n += f.all.n;
+	*c = (struct chosen){ f.all.v, f.all.n, f.n_named, f.all.v };
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 
 struct chosen {
 	const uint32_t *pids;
-	size_t n;
+	size_t n, n_named;	/* behind the first n_named: found, and may have ended since */
 	uint32_t *own;		/* NULL: pids are the options' */
 };
 

@@ -135,7 +135,7 @@ static int show(const struct options *o, const struct chosen *chosen)
 		log_info("BPF is not permitted or not there: stacks come from /proc alone, and some "
 			 "will be short; CAP_BPF and CAP_PERFMON give more");
 	for (size_t i = 0; i < chosen->n; i++) {
-		int err = add_process(s, chosen->pids[i], o->selector || i >= o->n_pids);
+		int err = add_process(s, chosen->pids[i], i >= chosen->n_named);
 
 		rc = rc ? rc : err;
 	}
