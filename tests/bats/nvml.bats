@@ -46,8 +46,7 @@ value() { report_value r.json "$1"; }
 	[ "$(value '[r["nvml_used_bytes"] for r in t["memory"] if r["kind"] == "pinned"]')" = '[None]' ]
 	[ "$(value 'r["meta"]["nvml"]')" = "driver gpusim, 2 devices, activity by GPM" ]
 	[ "$(value 'r["meta"]["nvml_missing"]')" = None ]
-	"$GPUPROF" report c.gpr --format json >report.json
-	cmp r.json report.json
+	report_says_the_same c.gpr r.json
 }
 
 # bats test_tags=needs:root,needs:bpf
@@ -60,8 +59,7 @@ value() { report_value r.json "$1"; }
 	assert_success
 	[ "$(value '{tuple(r[c] for c in ("device", "power_w", "energy_j", "sm_mhz", "memory_mhz", "power_device")) for r in t["devices"]} == {(0, 250.5, 4.5, 1410, 1593, 0), (1, None, None, None, None, None)}')" = True ]
 	[ "$(value '[0 < r["energy_ns"] <= r["wall_ns"] + 10**9 for r in t["devices"] if r["device"] == 0 and r["pid"]]')" = '[True]' ]
-	"$GPUPROF" report c.gpr --format json >report.json
-	cmp r.json report.json
+	report_says_the_same c.gpr r.json
 }
 
 # bats test_tags=needs:root,needs:bpf
@@ -103,8 +101,7 @@ value() { report_value r.json "$1"; }
 	[ "$(value '[r["source"] for r in t["devices"] if r["owner"] == "unwatched" and r["device"] == 0]')" = "['samples']" ]
 	[ "$(value 'sum(r["ns"] for r in t["devices"] if r["device"] == 0 and r["owner"] == "unwatched") > sum(r["ns"] for r in t["devices"] if r["device"] == 0 and r["owner"] == "idle")')" = True ]
 	[ "$(value '[r["owner"] for r in t["devices"] if r["device"] == 1]')" = "['idle']" ]
-	"$GPUPROF" report c.gpr --format json >report.json
-	cmp r.json report.json
+	report_says_the_same c.gpr r.json
 }
 
 # bats test_tags=needs:root,needs:bpf
@@ -123,8 +120,7 @@ value() { report_value r.json "$1"; }
 	[ "$(owners 3)" = "['idle']" ]
 	[ "$(value '{r["users"] for r in t["devices"] if r["device"] == 2}')" = "{'1'}" ]
 	[ "$(value 'all(sum(r["ns"] for r in t["devices"] if r["device"] == d) == w for d, w in {r["device"]: r["wall_ns"] for r in t["devices"]}.items())')" = True ]
-	"$GPUPROF" report c.gpr --format json >report.json
-	cmp r.json report.json
+	report_says_the_same c.gpr r.json
 	# Of one process's devices only is a report on it.
 	with nvml stat -p "${STARTED[-1]}" -d 500ms -o r.json --format json
 	[ "$(value '[r for r in t["devices"] if r["device"] in (0, 2, 3)]')" = '[]' ]
@@ -155,8 +151,7 @@ value() { report_value r.json "$1"; }
 	[ "$(value '[r for r in t["devices"] if r["owner"] == "unwatched"]')" = '[]' ]
 	run value '[f["cause"] for f in t["findings"] if f["finding"].endswith("-process")]'
 	assert_output --regexp "^\\['GPU 0 is used by others whose works are not known: pid [0-9]+ \\(train, watched: no helper is in it"
-	"$GPUPROF" report c.gpr --format json >report.json
-	cmp r.json report.json
+	report_says_the_same c.gpr r.json
 }
 
 # instance N: its UUID, of the simulated GPU 0.
@@ -194,8 +189,7 @@ train_apart() {
 	[ "$(value 'len({(r["pid"], r["device"]) for r in t["kernels"]})')" -eq 2 ]
 	[ "$(value 'min(max(r["nvml_used_bytes"] or 0 for r in t["memory"] if r["device"] == d) for d in ("0:0", "0:1")) >= 1000000')" = True ]
 	[ "$(value 'r["meta"]["nvml"]')" = "driver gpusim, 4 devices, activity by GPM" ]
-	"$GPUPROF" report c.gpr --format json >report.json
-	cmp r.json report.json
+	report_says_the_same c.gpr r.json
 	"$GPUPROF" report c.gpr --table devices --format csv >devices.csv
 	grep -q "^0:1,$(instance 1)," devices.csv
 }
@@ -266,8 +260,7 @@ train_apart() {
 		train nvml
 		assert_success
 		[ "$(value 'sum(r["count"] for r in t["kernels"]) > 0 and r["meta"]["complete"]')" = True ]
-		"$GPUPROF" report c.gpr --format json >report.json
-		cmp r.json report.json
+		report_says_the_same c.gpr r.json
 	done
 	# It is said while the session runs.
 	facts hang.nvmlInit_v2=1
@@ -300,8 +293,7 @@ train_apart() {
 	[[ $(value 'r["meta"]["verdict"]') == 'A device failed (pid '*'XID 79'* ]]
 	[ "$(value '[(f["device"], f["severity"], f["cause"]) for f in t["findings"] if f["finding"] == "throttled"]')" = "[(0, 'medium', 'GPU 0: its clocks were kept down by heat')]" ]
 	[[ $(value '[f["cause"] for f in t["findings"] if f["finding"] == "unwatched-process"]') == *'pid 1 (117.7 MiB'* ]]
-	"$GPUPROF" report c.gpr --format json >report.json
-	cmp r.json report.json
+	report_says_the_same c.gpr r.json
 }
 
 # bats test_tags=needs:root,needs:bpf

@@ -136,3 +136,9 @@ report_value() { # REPORT EXPRESSION
 	python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); t = r["tables"]
 print(eval(sys.argv[2]))' "$@"
 }
+
+# The report of a capture is, byte by byte, the one that was printed when it was made.
+report_says_the_same() { # CAPTURE REPORT
+	"$GPUPROF" report "$1" --format json >report.json
+	cmp "$2" report.json
+}

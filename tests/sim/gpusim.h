@@ -9,7 +9,8 @@
  * bytes.
  *
  * Environment: GPUSIM_SEED, GPUSIM_DEVICES (1; of those, CUDA_VISIBLE_DEVICES, which may also be the
- * UUID of a MIG instance, gpusim_board.h), GPUSIM_MEMORY_BYTES (16 GiB), GPUSIM_COPY_GBPS (25; host<->device), GPUSIM_PAGEABLE_GBPS (6; of pageable memory),
+ * UUID of a MIG instance, gpusim_board.h), GPUSIM_MEMORY_BYTES (16 GiB), GPUSIM_COPY_GBPS (25;
+ * host<->device), GPUSIM_PAGEABLE_GBPS (6; of pageable memory),
  * GPUSIM_HANG=N (the N-th kernel of the process never ends), GPUSIM_VANISH=N (with the N-th its device
  * is gone: nothing on it works any more), GPUSIM_SCAR=N (with the N-th a byte of the driver's code is
  * another from then on), GPUSIM_SPIN=1 (who waits for the device stays on its CPU),

@@ -43,8 +43,9 @@ static unsigned int add_ordered(int device, struct nvml_process *out, unsigned i
 
 	nvml_facts_read(&facts);
 	for (i = 0; i < facts.count && count < room; i++)
-		if (nvml_fact_is(&facts.all[i], "process", (struct nvml_device){ device, NVML_EVERY }) && facts.all[i].from_ms <= ms &&
-		    ms < facts.all[i].until_ms)
+		if (nvml_fact_is(&facts.all[i], "process",
+				 (struct nvml_device){ device, NVML_EVERY }) &&
+		    facts.all[i].from_ms <= ms && ms < facts.all[i].until_ms)
 			out[count++] = ordered_process(facts.all[i].value, nvml_instances(device) > 0);
 	return count;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Tables as RFC 4180, but for the line end, which is LF as Unix tools expect: raw numbers, unknown
- * is empty. One record is one line: control characters of names are escaped as in text. Several tables in one output are told apart
- * by an empty line and "# name", which is not RFC 4180; one table is.
+ * is empty. One record is one line: control characters of names are escaped as in text. Several tables
+ * in one output are told apart by an empty line and "# name", which is not RFC 4180; one table is.
  */
 #include "view/render.h"
 
