@@ -36,8 +36,8 @@ struct helper_run {
 	int out_fd;
 };
 
-/* wants: GP_RING_WANT_*. Environment: name, value, ..., NULL. argv[0] is the program's path. The one that has no helper:
- * helper_run_without. They fail the test (cmocka) when the program does not start. */
+/* wants: GP_RING_WANT_*. Environment: name, value, ..., NULL. argv[0] is the program's path. The one
+ * that has no helper: helper_run_without. They fail the test (cmocka) when the program does not start. */
 void helper_run_wanting(struct helper_run *r, uint32_t wants, const char *const *argv,
 			const char *const *environment);
 void helper_run_start(struct helper_run *r, const char *const *argv, const char *const *environment);
