@@ -44,6 +44,12 @@ void model_use_intervals(struct model *m);
 /* From the beginning on: kernels are counted by their launches, too (model_launched). */
 void model_use_launches(struct model *m);
 
+/* From the beginning on: graphs are followed so that model_put_made can tell of those without callbacks. */
+void model_follow_graphs(struct model *m);
+
+/* EVENT_MADE of nodes of processes that live, whose calls ended since since_ns. 0 or to's error. */
+int model_put_made(const struct model *m, uint64_t since_ns, const struct event_sink *to);
+
 /* Forgets what was counted until now and goes on; open calls stay open, threads and processes that
  * ended are dropped. Make the interval's tables (with this now) before. */
 void model_cut(struct model *m, uint64_t now_ns);

@@ -26,7 +26,7 @@ static bool says_something(const struct graphs *g, enum graph_role role)
 	return g || role == ROLE_BEGIN;
 }
 
-static struct graphs *graphs_of(struct model *m, struct process *p)
+struct graphs *graphs_of(struct model *m, struct process *p)
 {
 	if (!p->graphs)
 		p->graphs = graphs_new(&m->graphs);
@@ -71,18 +71,13 @@ int graph_note_work(struct model *m, const struct event *work, const struct laun
 	enum graph_evidence evidence;
 	int err;
 
-	if (!m->by_launch)
+	if (!m->by_launch && !(m->follows_graphs && work->work->graph_node))
 		return 0;
 	p = who_known_process(m, work->pid);
 	evidence = graphs_push_work(p ? p->graphs : NULL, work, launch, &call, &err);
-	return err || work->work->kind != WORK_KIND_KERNEL ? err :
+	return err || !m->by_launch || work->work->kind != WORK_KIND_KERNEL ? err :
 	       launched_count(launched_waits(evidence, call) ? &m->pending : &m->launched, work,
 			      evidence, call);
-}
-
-static uint32_t innermost(const void *ranges, uint32_t tid, uint64_t ns)
-{
-	return ranges ? ranges_innermost(ranges, tid, ns) : 0;
 }
 
 struct resolving {
@@ -101,7 +96,7 @@ static enum graph_evidence find_range(struct resolving *r, const struct launched
 		return EVIDENCE_PENDING;
 	r->call = (struct captured_call){
 		.tid = row->tid, .func = row->func,
-		.range = p ? innermost(p->ranges, row->tid, row->open_ns) : 0 };
+		.range = p ? range_innermost(p->ranges, row->tid, row->open_ns) : 0 };
 	*call = &r->call;
 	return EVIDENCE_ORDER;
 }
@@ -126,7 +121,7 @@ int graph_settle(struct model *m, uint64_t horizon_ns)
 		const struct process *p = m->processes.v[i];
 
 		if (p->graphs)
-			graphs_settle(p->graphs, horizon_ns, innermost, p->ranges);
+			graphs_settle(p->graphs, horizon_ns, range_innermost, p->ranges);
 	}
 	return m->pending.rows.n ? launched_resolve(&m->pending, &m->launched, find_call, &resolving) : 0;
 }
@@ -134,6 +129,11 @@ int graph_settle(struct model *m, uint64_t horizon_ns)
 void model_use_launches(struct model *m)
 {
 	m->by_launch = true;
+}
+
+void model_follow_graphs(struct model *m)
+{
+	m->follows_graphs = true;
 }
 
 const struct launched *model_launched(const struct model *m)

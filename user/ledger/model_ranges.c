@@ -6,16 +6,36 @@
 #include "ledger/model_state.h"
 #include "ledger/ranges.h"
 
-int range_push(struct model *m, const struct event *ev)
+static struct ranges *make_ranges(const struct model *m, struct process *p)
 {
-	struct process *p = who_process(m, ev->pid);
-
-	if (p && !p->ranges) {
+	if (!p->ranges) {
 		p->ranges = ranges_new(m->session.interval_ns);
 		if (p->ranges && m->session.stop_ns)
 			ranges_stop(p->ranges, m->session.stop_ns);
 	}
-	return p && p->ranges ? ranges_push(p->ranges, ev) : -ENOMEM;
+	return p->ranges;
+}
+
+int range_push(struct model *m, const struct event *ev)
+{
+	struct process *p = who_process(m, ev->pid);
+
+	return p && make_ranges(m, p) ? ranges_push(p->ranges, ev) : -ENOMEM;
+}
+
+int range_row(const struct model *m, struct process *p, const struct event *made, uint32_t *number)
+{
+	enum range_kind kind = MADE_RANGE(made) == RANGE_START ? RANGE_KIND_START : RANGE_KIND_PUSH;
+
+	*number = 0;
+	if (!MADE_RANGE(made))
+		return 0;
+	return make_ranges(m, p) ? ranges_row(p->ranges, made, kind, number) : -ENOMEM;
+}
+
+uint32_t range_innermost(const void *ranges, uint32_t tid, uint64_t ns)
+{
+	return ranges ? ranges_innermost(ranges, tid, ns) : 0;
 }
 
 static struct ranges *ranges_of(const struct model *m, uint32_t pid)
