@@ -78,7 +78,7 @@ struct session {
 	size_t targets_left;
 	int epoll_fd, signal_fd;
 	uint64_t tallied_calls;
-	uint64_t start_ns, intervals, interval_start_ns, flushed_ns;
+	uint64_t start_ns, intervals, interval_start_ns, flushed_ns, begun_ns;
 };
 
 void session_stop(struct session *s);	/* reads the last of everything; nothing began: nothing */
@@ -112,5 +112,8 @@ void counts_read(struct session *s);	/* what the kernel added up, into the model
 int counts_meet(struct session *s, const struct event *ev);	/* before a pid is another's: the same */
 void counts_push(struct session *s);	/* the kernel's counters, at the end */
 void counts_cut(void *session);		/* a keep.on_cut: so far, into the capture alone */
+
+int made_begin(void *session, const struct event_sink *to);	/* a keep.on_begin: of graphs */
+int made_tell(struct session *s);	/* at times: what has come to be known of them since; 0 or -errno */
 
 #endif

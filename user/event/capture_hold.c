@@ -166,8 +166,12 @@ static int put(void *ctx, const struct event *ev)
 
 static int begin(struct writing *out)
 {
+	const struct event_sink to = { put, out };
+	int err;
+
 	out->begun = true;
-	return roster_begin(out->h->roster, out->from_ns, &(struct event_sink){ put, out });
+	err = roster_begin(out->h->roster, out->from_ns, &to);
+	return err ? err : keep_begin(&out->h->keep, out->h->max_bytes, &to);
 }
 
 /* What ended before the stretch is for the roster alone. */

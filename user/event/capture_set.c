@@ -173,6 +173,7 @@ static int push_raw(void *ctx, const struct event *ev)
 /* The next file begins where this one ends. */
 static int cut(struct capture_set *s)
 {
+	const struct event_sink to = { push_raw, s };
 	uint64_t now_ns = s->watermark_ns ? s->watermark_ns : s->latest_ns;
 	int err;
 
@@ -192,7 +193,9 @@ static int cut(struct capture_set *s)
 	if (!err)
 		err = open_file(s);
 	if (!err)
-		err = roster_begin(s->roster, now_ns, &(struct event_sink){ push_raw, s });
+		err = roster_begin(s->roster, now_ns, &to);
+	if (!err)
+		err = keep_begin(&s->keep, s->max_bytes, &to);
 	s->cutting = false;
 	return err;
 }
