@@ -308,6 +308,38 @@ train_apart() {
 	[ "$(value '{r["sm_active_pct"] for r in t["devices"] if r["device"] == 0}')" = '{41.5}' ]
 }
 
+# bats test_tags=needs:root,needs:bpf
+@test "nvml: a device that is reset comes back by itself, with its number, and both are told" {
+	needs root bpf sim
+	board
+	local steps=300 text
+	facts gpm.2=41.5 reset@1=15:400:900
+	train nvml
+	assert_success
+	[ "$(value '[f["cause"] for f in t["findings"] if f["finding"] == "device-fault"]')" = "['GPU 1: it was lost, and came back']" ]
+	text=$(value '[f["evidence"] for f in t["findings"] if f["finding"] == "device-fault"][0]')
+	[[ $text =~ "NVML cannot reach it any more at "[0-9.]+" s; NVML can reach it again at "[0-9.]+" s" ]]
+	[ "$(value '{(r["device"], r["sm_active_pct"]) for r in t["devices"]} == {(0, 41.5), (1, 41.5)}')" = True ]
+	# It was not sampled while it was lost, and was after.
+	[ "$(value 'min(r["sampled_ns"] for r in t["devices"] if r["device"] == 1) + 300e6 < max(r["sampled_ns"] for r in t["devices"] if r["device"] == 0)')" = True ]
+	[ "$(value 'min(r["sampled_ns"] for r in t["devices"] if r["device"] == 1) > 600e6')" = True ]
+	report_says_the_same c.gpr r.json
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "nvml: instances of a GPU that enters MIG mode meanwhile are there, in tables of the whole host" {
+	needs root bpf sim
+	board
+	facts mig@1=2:700 gpm.2=41.5
+	CUDA_VISIBLE_DEVICES=0 "$SIM/train" --steps 100000 --quiet &
+	STARTED+=($!)
+	until compgen -G 'board/process-*' >/dev/null; do sleep 0.05; done
+	with nvml stat -a -d 3s -o r.json --format json
+	assert_success
+	[ "$(value 'sorted({str(r["device"]) for r in t["devices"]})')" = "['0', '1', '1:0', '1:1']" ]
+	[ "$(value '[f for f in t["findings"] if f["finding"] == "device-fault"]')" = '[]' ]
+}
+
 @test "nvml: doctor says whether it answers" {
 	needs sim
 	board

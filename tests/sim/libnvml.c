@@ -14,6 +14,7 @@
 static struct nvml_device handles[GPUSIM_BOARD_DEVICES][1 + GPUSIM_INSTANCES];
 static unsigned int inits;
 static uint64_t started_ns;
+static uint64_t begun_ms; /* when NVML began the last time */
 
 uint64_t nvml_now_ns(void)
 {
@@ -92,6 +93,22 @@ int nvml_enter(const char *function, const void *argument)
 	return argument ? NVML_OK : NVML_INVALID_ARGUMENT;
 }
 
+/* What a reset makes of the device, for who began before it was over; NVML_OK: nothing. */
+static int reset_of(int device)
+{
+	const struct nvml_device whole = { device, NVML_EVERY };
+	uint64_t ms = nvml_ms(), begun = __atomic_load_n(&begun_ms, __ATOMIC_RELAXED);
+	struct nvml_facts facts;
+	unsigned int i;
+
+	nvml_facts_read(&facts);
+	for (i = 0; i < facts.count; i++)
+		if (nvml_fact_is(&facts.all[i], "reset", whole) && facts.all[i].from_ms <= ms &&
+		    (ms < facts.all[i].until_ms || begun < facts.all[i].until_ms))
+			return (int)strtol(facts.all[i].value, NULL, 10);
+	return NVML_OK;
+}
+
 int nvml_enter_device(const char *function, const struct nvml_device *device, const void *argument)
 {
 	int result = ordered(function, device && is_handle(device) ? device->index : NVML_EVERY);
@@ -103,6 +120,9 @@ int nvml_enter_device(const char *function, const struct nvml_device *device, co
 		return NVML_UNINITIALIZED;
 	if (!argument || !is_handle(device))
 		return NVML_INVALID_ARGUMENT;
+	result = reset_of(device->index);
+	if (result)
+		return result;
 	nvml_fact_number("lost", device->index, 0, &lost);
 	return lost > 0 || nvml_board_vanished(device->index) ? NVML_GPU_IS_LOST : NVML_OK;
 }
@@ -144,7 +164,8 @@ static int init(const char *function)
 	make_handles();
 	__atomic_compare_exchange_n(&started_ns, &never, nvml_now_ns(), false, __ATOMIC_RELAXED,
 				    __ATOMIC_RELAXED);
-	__atomic_add_fetch(&inits, 1, __ATOMIC_ACQ_REL);
+	if (!__atomic_fetch_add(&inits, 1, __ATOMIC_ACQ_REL))
+		__atomic_store_n(&begun_ms, nvml_ms(), __ATOMIC_RELAXED);
 	return NVML_OK;
 }
 

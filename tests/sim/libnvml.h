@@ -19,6 +19,9 @@
  *                                     before its time, FROM_MS
  *   lost=1                            the device is lost; so is one that vanished (GPUSIM_VANISH),
  *                                     with an Xid of 79
+ *   reset=CODE                        it is reset from FROM_MS to UNTIL_MS: whatever is asked of it is
+ *                                     answered by CODE (15: lost) until a program that had begun
+ *                                     before begins anew, after UNTIL_MS
  *   error.FUNCTION=CODE, hang.FUNCTION=1
  *
  * GPM's values are those at the second sample. All functions are thread-safe.
@@ -85,7 +88,7 @@ int nvml_enter_whole(const char *function, const struct nvml_device *device,
 		     const void *argument) NVML_HIDDEN; /* no MIG instance, of which it has nothing */
 uint64_t nvml_now_ns(void) NVML_HIDDEN;
 uint64_t nvml_started_ns(void) NVML_HIDDEN; /* the first nvmlInit */
-uint64_t nvml_ms(void) NVML_HIDDEN; /* since nvmlInit */
+uint64_t nvml_ms(void) NVML_HIDDEN; /* since nvmlInit, the first */
 int nvml_devices(void) NVML_HIDDEN;
 int nvml_instances(int device) NVML_HIDDEN; /* of MIG; 0: it is off */
 struct nvml_device *nvml_handle(int device, int instance) NVML_HIDDEN;

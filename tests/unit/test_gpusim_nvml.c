@@ -15,6 +15,37 @@
 
 #define OLD_LIBRARY "$ORIGIN/../sim/nvml-old/libnvidia-ml.so.1"
 
+static unsigned int power(unsigned int index)
+{
+	struct nvml_device *device;
+	unsigned int mw;
+	int result = NVML(nvmlDeviceGetHandleByIndex_v2)(index, &device);
+
+	return result ? (unsigned int)result : (unsigned int)NVML(nvmlDeviceGetPowerUsage)(device, &mw);
+}
+
+static void begin_anew(void)
+{
+	OK(NVML(nvmlShutdown)());
+	OK(NVML(nvmlInit_v2)());
+}
+
+/* Before the others, which begin anew, too: it was over 1 ms after the first beginning. */
+static void test_a_reset_ends_for_who_begins_anew(void **state)
+{
+	(void)state;
+	order("reset@1=6:0:1");
+	usleep(5000);
+	assert_int_equal(power(1), NVML_NOT_FOUND);
+	OK(power(0));
+	begin_anew();
+	OK(power(1));
+	order("reset@1=15");
+	begin_anew();
+	assert_int_equal(power(1), NVML_GPU_IS_LOST);
+	order("");
+}
+
 static void test_identity(void **state)
 {
 	struct nvml_device *device, *found;
@@ -242,6 +273,7 @@ static void test_old_driver(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_reset_ends_for_who_begins_anew),
 		cmocka_unit_test(test_identity),
 		cmocka_unit_test(test_wrong_words),
 		cmocka_unit_test(test_inits_are_counted),

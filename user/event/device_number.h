@@ -22,6 +22,12 @@ static inline bool device_number_is_instance(uint32_t number)
 	return number >> 16;
 }
 
+/* The next GPU's, or the next instance's of the same one. */
+static inline uint32_t device_number_next(uint32_t number)
+{
+	return number + (device_number_is_instance(number) ? 1u << 16 : 1);
+}
+
 static inline uint32_t device_number_gpu(uint32_t number)
 {
 	return number & 0xffff;

@@ -134,6 +134,18 @@ static void read_waiting(struct nvml_reader *r)
 	}
 }
 
+static void read_devices(struct nvml *n, struct nvml_reader *r, uint64_t now_ns)
+{
+	enter(n, "it reads devices");
+	nvml_reader_sample(r, now_ns);
+	note_state(n, r, NVML_RUNNING);
+	if (!nvml_reader_must_reopen(r, now_ns) || is_stopped(n))
+		return;
+	enter(n, "it begins anew, since a device was lost or divided");
+	nvml_reader_reopen(r, time_now_ns);
+	note_state(n, r, NVML_RUNNING);
+}
+
 static void run(struct nvml *n, struct nvml_reader *r)
 {
 	uint64_t due_ns = time_now_ns(), turn_ns = FIRST_TURN_NS;
@@ -142,9 +154,7 @@ static void run(struct nvml *n, struct nvml_reader *r)
 		uint64_t now_ns = time_now_ns();
 
 		if (now_ns >= due_ns) {
-			enter(n, "it reads devices");
-			nvml_reader_sample(r, now_ns);
-			note_state(n, r, NVML_RUNNING);
+			read_devices(n, r, now_ns);
 			due_ns = num_max(due_ns + turn_ns, time_now_ns());
 			turn_ns = num_min(2 * turn_ns, TURN_NS);
 		}

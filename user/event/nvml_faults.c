@@ -87,7 +87,7 @@ static void tell_units(struct nvml_reader *r, const struct nvml_event *e, enum f
 
 static void tell(struct nvml_reader *r, const struct nvml_event *e, uint64_t now_ns)
 {
-	for (size_t i = 0; i < FAULTS; i++)
+	for (size_t i = 0; i < FAULTS && e->device; i++)
 		if (e->type == faults[i].type)
 			tell_units(r, e, faults[i].what, now_ns);
 }

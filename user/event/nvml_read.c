@@ -2,9 +2,7 @@
 /* A turn: for each device its processes and its state. One function for each thing that NVML is asked. */
 #include "event/nvml_reader.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- what goes wrong -------------------------------------------------------------------------- */
@@ -145,25 +143,6 @@ static bool has_function(const struct nvml_api *api, size_t at)
 
 /* ---- a device --------------------------------------------------------------------------------- */
 
-static bool is_gone(unsigned int code)
-{
-	return code == NVML_GPU_IS_LOST || code == NVML_RESET_REQUIRED;
-}
-
-/* With its GPU, and all the instances of that; a fault is told once. */
-static void lose(struct nvml_reader *r, const struct nvml_unit *gone, uint64_t now_ns)
-{
-	for (size_t i = 0; i < r->n; i++) {
-		struct nvml_unit *u = &r->units[i];
-
-		if (u->gpu != gone->gpu || u->lost)
-			continue;
-		u->lost = true;
-		if (u->gpu_instance == NVML_NO_INSTANCE)
-			nvml_tell_fault(r, u, FAULT_LOST, 0, now_ns);
-	}
-}
-
 static bool is_asked(const struct nvml_unit *u, bool whole)
 {
 	return whole ? u->gpu_instance == NVML_NO_INSTANCE : !u->divided;
@@ -174,7 +153,7 @@ static void ask_all(struct nvml_reader *r, struct nvml_unit *u, struct device_sa
 {
 	const struct asking a = { r->api, u->handle, s };
 
-	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]) && !u->lost; i++) {
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]) && !u->lost && !u->gone; i++) {
 		uint32_t bit = 1u << questions[i].field;
 		unsigned int code;
 
@@ -182,11 +161,13 @@ static void ask_all(struct nvml_reader *r, struct nvml_unit *u, struct device_sa
 		    !has_function(r->api, questions[i].at))
 			continue;
 		code = questions[i].ask(&a);
+		if (nvml_lose(r, u, code, u->answered & bit, now_ns))
+			return;
 		if (nvml_refuses(code))
 			u->refused |= bit;
-		if (is_gone(code))
-			lose(r, u, now_ns);
-		else if (code)
+		if (!code)
+			u->answered |= bit;
+		else
 			nvml_note(r, questions[i].function, code);
 	}
 }
@@ -215,6 +196,8 @@ static void read_users(struct nvml_reader *r, struct nvml_unit *u, struct device
 	code = r->api->processes(u->handle, &n, r->users);
 	if (code == NVML_INSUFFICIENT_SIZE)
 		return;		/* more than we tell: nobody is better than some of them */
+	if (nvml_lose(r, u, code, false, now_ns))
+		return;
 	if (code) {
 		u->users_refused = nvml_refuses(code);
 		nvml_note(r, "nvmlDeviceGetComputeRunningProcesses_v3", code);
@@ -238,10 +221,11 @@ static void sample_unit(struct nvml_reader *r, struct nvml_unit *u, uint64_t now
 				  .text2 = *u->name ? u->name : NULL };
 
 	ask_all(r, u, &s, now_ns);
-	if (u->lost)
+	if (!u->lost && !u->gone)
+		read_users(r, u, &s, now_ns);
+	if (u->lost || u->gone)
 		return;
 	nvml_gpm_read(r, u, now_ns, &s);
-	read_users(r, u, &s, now_ns);
 	r->sink.push(r->sink.ctx, &ev);
 	u->told_ns = now_ns;
 }
@@ -260,51 +244,10 @@ void nvml_reader_sample(struct nvml_reader *r, uint64_t now_ns)
 	r->renew_events = false;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------ */
-
-int nvml_reader_open(struct nvml_reader *r, uint64_t (*clock)(void))
-{
-	unsigned int code = r->api->init();
-	int err;
-
-	if (code) {
-		nvml_note(r, "nvmlInit_v2", code);
-		if (!*r->trouble)
-			snprintf(r->trouble, sizeof(r->trouble), "nvmlInit_v2: not supported");
-		return -EIO;
-	}
-	r->users = calloc(NVML_USERS_MAX, sizeof(*r->users));
-	if (!r->users)
-		return -ENOMEM;
-	if (r->api->driver_version(r->driver, sizeof(r->driver)))
-		*r->driver = '\0';
-	r->driver[sizeof(r->driver) - 1] = '\0';
-	err = nvml_units_find(r, clock);
-	if (!err)
-		nvml_faults_open(r);
-	return err;
-}
-
 bool nvml_reader_has_gpm(const struct nvml_reader *r)
 {
 	for (size_t i = 0; i < r->n; i++)
 		if (r->units[i].before)
 			return true;
 	return false;
-}
-
-/* Without nvmlShutdown if it never began. */
-void nvml_reader_close(struct nvml_reader *r)
-{
-	if (r->events)
-		r->api->event_free(r->events);
-	for (size_t i = 0; i < r->n; i++)
-		nvml_gpm_close(r, &r->units[i]);
-	if (r->users)
-		r->api->shutdown();
-	free(r->units);
-	free(r->users);
-	r->units = NULL;
-	r->users = NULL;
-	r->n = 0;
 }

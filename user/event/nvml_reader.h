@@ -8,6 +8,9 @@
  * energy, clocks) is told of their GPU, and never as theirs. What a device has not is left out for good at
  * its first "not supported", "no permission" and the like; what fails otherwise is left out once. The
  * first of those that are not "not supported" is kept, to be said.
+ *
+ * A device that is lost (it fell off the bus, or is reset), or that enters or leaves MIG mode, may come back
+ * for those only who begin anew: nvml_reader_reopen. It is known by its UUID, and keeps its number.
  */
 #ifndef EVENT_NVML_READER_H
 #define EVENT_NVML_READER_H
@@ -28,10 +31,12 @@ struct nvml_unit {			/* a GPU, or a MIG instance of one */
 	uint32_t number;		/* on the host: device_number.h */
 	uint32_t gpu_instance, compute_instance;	/* NVML_NO_INSTANCE: it is a GPU */
 	bool divided;			/* into instances: nothing runs on it but in these */
-	bool lost;			/* NVML said so: it is not asked again */
-	bool gone, seen;		/* an instance that is no more, or not now; that is there */
+	bool has_mode;			/* ... and can be, or not */
+	bool lost;			/* NVML said so: it is not asked until it is found again */
+	bool gone;			/* an instance that is no more, or not now */
+	bool seen;			/* when it was last looked for */
 	bool users_refused;
-	uint32_t refused;		/* 1 << enum sample_field: it has them not */
+	uint32_t refused, answered;	/* 1 << enum sample_field: it has them not; has told them */
 	uint64_t told_ns;		/* where its last sample ended */
 	struct nvmlGpmSample_st *before, *now;	/* NULL: it has no GPM */
 	uint64_t before_ns;		/* when `before` was taken; 0: it was not */
@@ -44,6 +49,9 @@ struct nvml_reader {
 	uint32_t own_pid;
 	struct nvml_unit *units;
 	size_t n;
+	bool is_open;			/* between nvmlInit and nvmlShutdown */
+	bool must_look;			/* devices are others than they were */
+	uint64_t look_ns, pause_ns;	/* not before; then, not for so long */
 	struct nvmlEventSet_st *events;	/* NULL: none can be waited for */
 	bool renew_events;		/* they ended for a device that is lost */
 	struct nvml_process *users;
@@ -60,6 +68,13 @@ void nvml_reader_close(struct nvml_reader *r);
 /* A turn. */
 void nvml_reader_sample(struct nvml_reader *r, uint64_t now_ns);
 
+/* Is a device lost, or another than it was, and is it time to look for it? At once, then after 1 s, 2 s, 4 s,
+ * at last each minute, and never for more than a 20th of the time. */
+bool nvml_reader_must_reopen(const struct nvml_reader *r, uint64_t now_ns);
+
+/* NVML ends and begins anew. Right after a turn, that nothing be missing: what it takes is in no sample. */
+void nvml_reader_reopen(struct nvml_reader *r, uint64_t (*clock)(void));
+
 /* Waits for at most ms, for a fault if any can come, and tells of it. False: none can come, it did not
  * wait. */
 bool nvml_reader_wait(struct nvml_reader *r, unsigned int ms, uint64_t (*clock)(void));
@@ -69,6 +84,11 @@ bool nvml_reader_has_gpm(const struct nvml_reader *r);	/* any device */
 /* Parts. */
 bool nvml_refuses(unsigned int code);	/* it will not be otherwise the next time */
 void nvml_note(struct nvml_reader *r, const char *function, unsigned int code);
+
+/* It, or its handle, is no more (answered: the same was asked, and told, before): then it is lost, and what
+ * is lost with it. */
+bool nvml_lose(struct nvml_reader *r, struct nvml_unit *u, unsigned int code, bool answered,
+	       uint64_t now_ns);
 int nvml_units_find(struct nvml_reader *r, uint64_t (*clock)(void));	/* 0 or -errno */
 void nvml_units_renew(struct nvml_reader *r, uint64_t now_ns);	/* instances come and go */
 void nvml_gpm_open(struct nvml_reader *r, struct nvml_unit *u, uint64_t now_ns);

@@ -2,7 +2,6 @@
 /* Which devices there are, by the names that CUDA and the host give them. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "event/device_number.h"
@@ -24,18 +23,49 @@ static bool read_names(struct nvml_reader *r, struct nvml_unit *u)
 	return true;
 }
 
-/* Who is gone makes room. NULL: there is none. */
-static struct nvml_unit *add_unit(struct nvml_reader *r, const struct nvml_unit *u)
+/* Who is gone makes room when there is no other, since it may come back. NULL: there is none. */
+static struct nvml_unit *make_unit(struct nvml_reader *r)
 {
-	size_t at = 0;
+	if (r->n < NVML_UNITS_MAX)
+		return &r->units[r->n++];
+	for (size_t i = 0; i < r->n; i++)
+		if (r->units[i].gone)
+			return &r->units[i];
+	return NULL;
+}
 
-	while (at < r->n && !r->units[at].gone)
-		at++;
-	if (at == NVML_UNITS_MAX)
+static struct nvml_unit *find_unit(struct nvml_reader *r, const char *uuid)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!strcmp(r->units[i].uuid, uuid))
+			return &r->units[i];
+	return NULL;
+}
+
+static bool is_taken(const struct nvml_reader *r, uint32_t number, const char *uuid)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!r->units[i].gone && r->units[i].number == number && strcmp(r->units[i].uuid, uuid) != 0)
+			return true;
+	return false;
+}
+
+/* Who was known before keeps its number, whatever its place is now; so a new one may find its own taken. */
+static struct nvml_unit *place(struct nvml_reader *r, const struct nvml_unit *found)
+{
+	struct nvml_unit *u = find_unit(r, found->uuid);
+	uint32_t number = u ? u->number : found->number;
+
+	for (int i = 0; i < NVML_UNITS_MAX && is_taken(r, number, found->uuid); i++)
+		number = device_number_next(number);
+	u = u ? u : make_unit(r);
+	if (!u)
 		return NULL;
-	r->n += at == r->n;
-	r->units[at] = *u;
-	return &r->units[at];
+	nvml_gpm_close(r, u);
+	*u = *found;
+	u->number = number;
+	u->seen = true;
+	return u;
 }
 
 static void read_instance(struct nvml_reader *r, struct nvml_unit *u)
@@ -48,30 +78,20 @@ static void read_instance(struct nvml_reader *r, struct nvml_unit *u)
 		u->compute_instance = NVML_NO_INSTANCE;
 }
 
-static struct nvml_unit *find_unit(struct nvml_reader *r, const struct nvml_unit *u)
-{
-	for (size_t i = 0; i < r->n; i++)
-		if (r->units[i].gpu == u->gpu && !strcmp(r->units[i].uuid, u->uuid))
-			return &r->units[i];
-	return NULL;
-}
-
 /* It is there: as it was, again, or new. */
 static void note_instance(struct nvml_reader *r, const struct nvml_unit *found, uint64_t now_ns)
 {
-	struct nvml_unit *u = find_unit(r, found);
+	struct nvml_unit *u = find_unit(r, found->uuid);
 
-	if (!u || u->gone) {
-		if (u)
-			*u = *found;
-		else
-			u = add_unit(r, found);
-		if (!u)
-			return;
-		u->told_ns = now_ns;
-		nvml_gpm_open(r, u, now_ns);
+	if (u && !u->gone) {
+		u->seen = true;
+		return;
 	}
-	u->seen = true;
+	u = place(r, found);
+	if (!u)
+		return;
+	u->told_ns = now_ns;
+	nvml_gpm_open(r, u, now_ns);
 }
 
 /* A GPU in MIG mode without instances is no device that anything can run on. */
@@ -94,16 +114,44 @@ static void find_instances(struct nvml_reader *r, const struct nvml_unit *gpu, u
 	}
 }
 
+/* The mode that it is in. */
+static unsigned int read_mode(const struct nvml_reader *r, struct nvml_unit *u, bool *divided)
+{
+	unsigned int mode = 0, pending = 0, code = NVML_FUNCTION_NOT_FOUND;
+
+	if (r->api->mig_mode)
+		code = r->api->mig_mode(u->handle, &mode, &pending);
+	*divided = !code && mode == 1;
+	return code;
+}
+
+/* It is there: for the first time, or again. */
+static void note_gpu(struct nvml_reader *r, const struct nvml_unit *found, uint64_t now_ns)
+{
+	const struct nvml_unit *known = find_unit(r, found->uuid);
+	bool was_lost = known && known->lost;
+	struct nvml_unit *u = place(r, found);
+
+	if (!u)
+		return;
+	u->told_ns = now_ns;
+	if (was_lost)
+		nvml_tell_fault(r, u, FAULT_BACK, 0, now_ns);
+	nvml_gpm_open(r, u, now_ns);
+	if (u->divided)
+		find_instances(r, u, now_ns);
+}
+
 static void find_gpu(struct nvml_reader *r, unsigned int i, uint64_t (*clock)(void))
 {
 	struct nvml_unit u = { .gpu_instance = NVML_NO_INSTANCE,
 			       .compute_instance = NVML_NO_INSTANCE };
-	unsigned int mode = 0, pending = 0;
 	unsigned int code = r->api->device(i, &u.handle);
-	struct nvml_unit *gpu;
 
 	if (code || !u.handle) {
-		nvml_note(r, "nvmlDeviceGetHandleByIndex_v2", code);
+		r->must_look |= code == NVML_GPU_IS_LOST;
+		if (code != NVML_GPU_IS_LOST)
+			nvml_note(r, "nvmlDeviceGetHandleByIndex_v2", code);
 		return;		/* lost, or not ours to see */
 	}
 	if (!read_names(r, &u))
@@ -111,14 +159,8 @@ static void find_gpu(struct nvml_reader *r, unsigned int i, uint64_t (*clock)(vo
 	if (r->api->index(u.handle, &u.number))
 		u.number = i;
 	u.gpu = u.handle;
-	u.divided = r->api->mig_mode && !r->api->mig_mode(u.handle, &mode, &pending) && mode == 1;
-	gpu = add_unit(r, &u);
-	if (!gpu)
-		return;
-	gpu->told_ns = clock();
-	nvml_gpm_open(r, gpu, gpu->told_ns);
-	if (gpu->divided)
-		find_instances(r, gpu, gpu->told_ns);
+	u.has_mode = !read_mode(r, &u, &u.divided);
+	note_gpu(r, &u, clock());
 }
 
 int nvml_units_find(struct nvml_reader *r, uint64_t (*clock)(void))
@@ -129,9 +171,6 @@ int nvml_units_find(struct nvml_reader *r, uint64_t (*clock)(void))
 		nvml_note(r, "nvmlDeviceGetCount_v2", code);
 		return -EIO;
 	}
-	r->units = calloc(NVML_UNITS_MAX, sizeof(*r->units));
-	if (!r->units)
-		return -ENOMEM;
 	for (unsigned int i = 0; i < n && i < NVML_UNITS_MAX; i++)
 		find_gpu(r, i, clock);
 	return 0;
@@ -150,9 +189,22 @@ static void renew_instances(struct nvml_reader *r, const struct nvml_unit *gpu, 
 	}
 }
 
+/* What was a GPU's handle before its mode changed need not be one now. */
+static void renew_gpu(struct nvml_reader *r, struct nvml_unit *u, uint64_t now_ns)
+{
+	bool divided = u->divided;
+	unsigned int code = u->has_mode ? read_mode(r, u, &divided) : 0;
+
+	if (nvml_lose(r, u, code, true, now_ns))
+		return;
+	r->must_look |= !code && divided != u->divided;
+	if (u->divided)
+		renew_instances(r, u, now_ns);
+}
+
 void nvml_units_renew(struct nvml_reader *r, uint64_t now_ns)
 {
 	for (size_t i = 0; i < r->n; i++)
-		if (r->units[i].divided && !r->units[i].lost)
-			renew_instances(r, &r->units[i], now_ns);
+		if (!device_number_is_instance(r->units[i].number) && !r->units[i].lost)
+			renew_gpu(r, &r->units[i], now_ns);
 }

@@ -59,6 +59,7 @@ enum fault_what {
 	FAULT_UNAVAILABLE = 9,
 	FAULT_RECOVERY = 10,		/* what is to be done so that it can be used again changed */
 	FAULT_LOST = 11,		/* NVML cannot reach it any more */
+	FAULT_BACK = 12,		/* it can again: no fault, but the end of one */
 	FAULT_WHAT_END
 };
 

@@ -118,6 +118,7 @@ static const struct {
 	[FAULT_UNAVAILABLE] = { SEVERE, "it cannot be used" },
 	[FAULT_RECOVERY] = { NOTABLE, "it needs a reset, a reboot or the like to recover" },
 	[FAULT_LOST] = { SEVERE, "NVML cannot reach it any more" },
+	[FAULT_BACK] = { TOLD, "NVML can reach it again" },
 };
 
 static const struct xid *find_xid(const struct sample_fault *f)
@@ -133,9 +134,27 @@ static enum weight weight_of(const struct sample_fault *f)
 	return find_xid(f) ? find_xid(f)->weight : faults[f->what].weight;
 }
 
-/* "XID 79, the GPU has fallen off the bus" */
-static void add_fault(struct strbuf *out, const struct sample_fault *f)
+static uint64_t times_of(const struct sampled_device *d, enum fault_what what)
 {
+	uint64_t times = 0;
+
+	for (size_t i = 0; i < d->faults.n; i++)
+		times += d->faults.v[i].what == what ? d->faults.v[i].times : 0;
+	return times;
+}
+
+static bool is_back(const struct sampled_device *d)
+{
+	return times_of(d, FAULT_BACK) >= times_of(d, FAULT_LOST);
+}
+
+/* "XID 79, the GPU has fallen off the bus" */
+static void add_fault(struct strbuf *out, const struct sampled_device *d, const struct sample_fault *f)
+{
+	if (f->what == FAULT_LOST && is_back(d)) {
+		strbuf_addstr(out, "it was lost, and came back");
+		return;
+	}
 	if (f->what == FAULT_XID)
 		strbuf_addf(out, "XID %llu, ", (unsigned long long)f->number);
 	strbuf_addstr(out, find_xid(f) ? find_xid(f)->what : faults[f->what].what);
@@ -198,7 +217,7 @@ bool fault_judge(const struct finding_book *b, struct finding *f)
 	f->headline = "A device failed";
 	add_name(&f->cause, of);
 	strbuf_addstr(&f->cause, ": ");
-	add_fault(&f->cause, worst);
+	add_fault(&f->cause, of, worst);
 	strbuf_addstr(&f->next, "dmesg | grep -i xid");
 	return true;
 }
