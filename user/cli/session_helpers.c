@@ -237,7 +237,7 @@ static void say_untold(const struct session *s, uint64_t dropped)
 	model_counts(s->tap.model, &counts);
 	counted = num_add(num_add(dropped, counts.untold), counts.invalid[EVENT_WORK]);
 	if (counts.unmet_lost > counted)
-		log_warn("of %" PRIu64 " kernels that ran no record came, and CUPTI counted %s as dropped: "
+		log_warn("of %" PRIu64 " kernels, copies and sets that ran no record came, and CUPTI counted %s as dropped: "
 			 "when they ran is `lost` time of devices", counts.unmet_lost,
 			 counted ? "fewer" : "none");
 }

@@ -13,6 +13,7 @@
 void fates_free(struct fates *f)
 {
 	captures_free(&f->captures);
+	copies_free(&f->copies);
 	streams_free(&f->streams);
 	VEC_FREE(&f->awaiting);
 }
@@ -93,6 +94,7 @@ int fates_met(struct fates *f, struct side_launch *by, const struct event *work,
 	by->awaited = by->untold = false;
 	by->began_ns = by->began_ns ? num_min(by->began_ns, work->start_ns) : work->start_ns;
 	by->used_ns = num_max(by->used_ns, work->end_ns);
+	copies_note_work(&f->copies, &by->copy, by->launch.start_ns, work->work);
 	return streams_note_work(&f->streams, &by->launch, work->work);
 }
 
@@ -147,6 +149,12 @@ static uint64_t next_began(struct fates *f, const struct launches *l, uint64_t n
 	return i < end ? num_max(launches_at(l, i)->began_ns, launch->end_ns) : launch->end_ns;
 }
 
+static bool gives_work(const struct fates *f, const struct side_launch *at)
+{
+	return at->is_kernel || copies_are_certain(&f->copies, &at->copy, at->launch.tid,
+						   at->launch.start_ns, at->launch.end_ns);
+}
+
 /* No work came of it, and it is not waited for any longer. */
 static int decide(struct fates *f, const struct launches *l, uint64_t number,
 		  const struct fates_teller *to)
@@ -157,7 +165,7 @@ static int decide(struct fates *f, const struct launches *l, uint64_t number,
 		was_captured(at, to->counts);
 		return 0;
 	}
-	if (!at->is_kernel || !streams_are_past(&f->streams, &at->launch))
+	if (!gives_work(f, at) || !streams_are_past(&f->streams, &at->launch))
 		return 0;
 	at->awaited = false;
 	at->untold = true;

@@ -8,6 +8,7 @@
 
 #include "base/vec.h"
 #include "join/captures.h"
+#include "join/copies.h"
 #include "join/join.h"
 #include "join/side.h"
 #include "join/streams.h"
@@ -15,6 +16,7 @@
 /* Start zeroed. */
 struct fates {
 	struct captures captures;
+	struct copies copies;
 	struct streams streams;
 	VEC(uint32_t) awaiting;	/* numbers, the low half, of launches that were awaited */
 	struct {		/* of launches [from, next) of the thread none met a work */

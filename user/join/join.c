@@ -202,6 +202,7 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 {
 	const unsigned int roles = api_roles_get(&j->roles, ev);
 	struct side_launch *by = launches_find(&p->launches, ev->seq);
+	struct copy_launch copy = { 0 };
 	struct side_work *w;
 	bool captured;
 	int err = 0;
@@ -211,13 +212,14 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 	by = launches_add(&p->launches, &j->room, ev->seq);
 	if (!by)
 		return -ENOMEM;
-	if (fates_note_api(&p->fates, ev, roles))
+	if (fates_note_api(&p->fates, ev, roles) ||
+	    (roles & API_COPY && copies_note_api(&p->fates.copies, ev, &copy)))
 		return -ENOMEM;
 	captured = roles & API_LAUNCH && fates_was_captured(&p->fates, ev);
 	j->counts.captured += captured;
 	*by = (struct side_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
 				    .used_ns = ev->end_ns, .awaited = roles & API_LAUNCH && !captured && !is_before(j, ev),
-				    .is_kernel = roles & API_KERNEL };
+				    .is_kernel = roles & API_KERNEL, .copy = copy };
 	j->counts.launches += by->awaited;
 	if (by->awaited)
 		err = fates_await(&p->fates, &p->launches);
@@ -354,9 +356,28 @@ int join_captured(struct join *j, const struct event *call)
 	return fates_note_captured(&p->fates, &p->launches, call, &j->counts);
 }
 
+int join_copied(struct join *j, const struct event *call)
+{
+	struct process *p = find_process(j, call->pid);
+
+	return p ? copies_note_call(&p->fates.copies, call) : -ENOMEM;
+}
+
+int join_managed(struct join *j, uint32_t pid)
+{
+	struct process *p = find_process(j, pid);
+
+	if (!p)
+		return -ENOMEM;
+	p->fates.copies.managed = true;
+	return 0;
+}
+
 bool join_knows(const struct join *j, uint32_t pid)
 {
-	return map_find(&j->by_pid, pid) != NULL;
+	const struct map_slot *slot = map_find(&j->by_pid, pid);
+
+	return slot && ((const struct process *)(uintptr_t)slot->value)->latest_ns;
 }
 
 static void push_exit(struct join *j, const struct event *ev)

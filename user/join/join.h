@@ -13,8 +13,9 @@
  *   skew     of matched, it began before its launch, by up to 1 ms: kept
  *   invalid  ... by more, or it lies outside of the session (these alone: outside): not passed on
  * So matched + orphan is what was passed on. A launch that met nothing when the window is over, or
- * all, was captured (join/captures.h); or its kernel is over (join/streams.h) and was not told: `untold`;
- * or else nobody knows: it copied 0 bytes, say, or runs still.
+ * all, was captured (join/captures.h); or it gave work for certain, as kernels do and some copies and
+ * sets (join/copies.h), that is over (join/streams.h) and was not told: `untold`; or else nobody knows:
+ * it copied 0 bytes, say, or runs still.
  * Correlations are numbers of one process that wrap: the
  * newest record of a number has it; records of one number and thread that overlap (a runtime call
  * and the driver's inside) are one launch, the outer one. A launch that was met stays known until
@@ -59,7 +60,7 @@ struct join_sink {
 	int (*work)(void *ctx, const struct event *work, const struct launch *launch);
 	/* Works that start before horizon_ns will be passed on as late only. */
 	int (*horizon)(void *ctx, uint32_t pid, uint64_t horizon_ns);
-	/* A kernel was launched and is over, and nobody told it: it ran at some time in [start_ns, end_ns).
+	/* A kernel, a copy or a set was launched and is over, and nobody told it: it ran at some time in [start_ns, end_ns).
 	 * No horizon after start_ns has been told, but where it came to be known late. NULL: not wanted. */
 	int (*untold)(void *ctx, uint32_t pid, uint64_t start_ns, uint64_t end_ns);
 	void *ctx;
@@ -86,6 +87,10 @@ int join_push(struct join *j, const struct event *ev);
 
 /* A launching call that probes saw was captured into a graph: no work is awaited of it. 0 or -ENOMEM. */
 int join_captured(struct join *j, const struct event *call);
+
+/* A copy or a set that probes saw return; and that the process got managed memory. 0 or -ENOMEM. */
+int join_copied(struct join *j, const struct event *call);
+int join_managed(struct join *j, uint32_t pid);
 
 /* Nothing more will come: works that wait are passed on as they stand. */
 int join_end(struct join *j);

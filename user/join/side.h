@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "join/chains.h"
+#include "join/copies.h"
 #include "join/join.h"
 
 /* Memory that all sides together may still get. What a side begins with is not counted. */
@@ -25,6 +26,7 @@ struct side_launch {
 	bool awaited;		/* it is of a kind that launches, and met nothing yet */
 	bool is_kernel;		/* ... which always gives work */
 	bool untold;		/* it met nothing, and its work is over */
+	struct copy_launch copy;
 };
 
 struct side_work {

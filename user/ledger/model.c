@@ -163,7 +163,7 @@ static int push_call(struct model *m, const struct event *ev)
 	if ((fn->class == CLASS_ALLOC || fn->class == CLASS_FREE) &&
 	    memory_note_call(m, t->process, ev, fn))
 		return -ENOMEM;
-	if (graph_note_call(m, t, ev, fn))
+	if (graph_note_call(m, t, ev, fn) || device_note_copy(m, ev, fn->class))
 		return -ENOMEM;
 	return tally_call(t, ev);
 }

@@ -33,6 +33,11 @@ void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 			ev->has & HAS_BYTES && ev->bytes >= TIMELINE_LARGE_BYTES });
 }
 
+int device_note_copy(struct model *m, const struct event *ev, unsigned int class)
+{
+	return class == CLASS_COPY || class == CLASS_SET ? join_copied(m->join, ev) : 0;
+}
+
 /* ---- gaps ----------------------------------------------------------------------------------- */
 
 struct dividing {

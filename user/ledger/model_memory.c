@@ -53,6 +53,8 @@ int memory_note_call(struct model *m, struct process *p, const struct event *ev,
 
 	if (!call.op)
 		return 0;
+	if (call.kind == MEMORY_KIND_MANAGED && join_managed(m->join, ev->pid))
+		return -ENOMEM;
 	if (!(ev->has & HAS_RESULT) || !ev->result)
 		return push_success(m, p, ev, call);
 	if (call.op == MEMORY_FREE)
@@ -70,7 +72,7 @@ int memory_push(struct model *m, const struct event *ev)
 	}
 	model_see_time(m, ev->start_ns);
 	p = who_process(m, ev->pid);
-	if (!p)
+	if (!p || (ev->func == MEMORY_KIND_MANAGED && join_managed(m->join, ev->pid)))
 		return -ENOMEM;
 	p->records_memory = true;
 	p->record_ns = num_max(p->record_ns, ev->start_ns);

@@ -53,6 +53,9 @@ void device_cut(struct model *m);
 void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 		      const struct event *ev, unsigned int class);
 
+/* A call that returned: a copy or a set, of which a work is to come. 0 or -ENOMEM. */
+int device_note_copy(struct model *m, const struct event *ev, unsigned int class);
+
 /* devices_finish and devices_fold. The device of into of which that one will be a part, MEMORY_NO_DEVICE: none. */
 int device_finish(struct model *m, uint32_t pid, bool *done);
 int device_fold(struct model *m, uint32_t pid, uint32_t into);
