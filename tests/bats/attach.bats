@@ -93,14 +93,17 @@ load ../lib/common
 		: >ready
 		read line <go
 		"$TARGETS/cudart-dyn" --launches 10
+		: >over
 		read line <end
 	SCRIPT
 	bash parent.sh 3>&- &
 	STARTED+=($!)
 	wait_for 5 test -e ready
-	start_gpuprof record -o c.gpr -d 2s --isolate -p $!
-	sleep 0.7
+	start_gpuprof record -o c.gpr --isolate -p $!
+	wait_begun
 	echo >go
+	wait_for 10 test -e over
+	kill -INT "$PROFILER"
 	wait_gpuprof
 	assert_success
 	run "$GPUPROF" report c.gpr

@@ -154,8 +154,7 @@ C
 	local app=$!
 	STARTED+=("$app")
 	start_gpuprof stat --stacks --stack-size 16k --by stack --table calls,events --format json -p "$app"
-	wait_armed "$app"
-	sleep 0.5
+	wait_probed "$app"
 	kill -STOP "$PROFILER"
 	touch go
 	sleep 1

@@ -13,7 +13,7 @@ load ../lib/common
 	STARTED+=($!)
 	wait_for 10 eval '[ "$(grep -c ready calls.out)" -ge 3 ]'
 	start_gpuprof stat -p "${STARTED[0]}" --table calls,threads,events --format json -o r.json
-	sleep 1.5
+	wait_begun
 	touch go
 	wait_gpuprof
 	assert_success
@@ -27,24 +27,35 @@ load ../lib/common
 	[ $n -ge 3 ]
 }
 
-# A parent without CUDA, whose child runs a program with it after a while.
+# A parent without CUDA, whose child runs a program with it when it is asked to.
 start_family() {
 	cat >family <<-SCRIPT
-		sleep 1.5
+		while [ ! -e begin ]; do sleep 0.02; done
 		GPUSIM_TRUTH=$PWD/child.json LD_LIBRARY_PATH=$SIM \
-			"$SIM/simcalls" cudaLaunchKernel=500 --wait-ms 700
-		sleep 0.2
+			"$SIM/simcalls" cudaLaunchKernel=500 --wait-ms 0 --wait-file go >child.out
+		: # another command: no shell executes the last one in its own place
 	SCRIPT
 	sh family 3>&- &
 	FAMILY=$!
 	STARTED+=("$FAMILY")
 }
 
+# The family is measured; returns when its child is there, and has made no call yet.
+measure_family() { # OPTIONS...
+	start_family
+	start_gpuprof stat -p "$FAMILY" "$@"
+	wait_begun
+	: >begin
+	wait_for 10 grep -q ready child.out
+}
+
 # bats test_tags=needs:root,needs:bpf
 @test "children: one that is born and runs a CUDA program after the attach" {
 	needs root bpf sim
-	start_family
-	run "$GPUPROF" stat -p "$FAMILY" --table calls,threads,events --format json -o r.json
+	measure_family --table calls,threads,events --format json -o r.json
+	wait_probed "$(pgrep -P "$FAMILY" simcalls)" cudart
+	: >go
+	wait_gpuprof
 	assert_success
 	compare --no-times child.json r.json
 	laws r.json
@@ -53,9 +64,11 @@ start_family() {
 # bats test_tags=needs:root,needs:bpf
 @test "children: with --isolate they are named and not followed" {
 	needs root bpf sim
-	start_family
-	run "$GPUPROF" stat -p "$FAMILY" --isolate
+	measure_family --isolate
+	: >go
+	wait_gpuprof
 	assert_success
+	run cat gpuprof.out gpuprof.err
 	assert_output --partial "not followed: "
 	assert_output --partial "no calls seen"
 }
@@ -66,9 +79,10 @@ start_family() {
 	cat >family <<-SCRIPT
 		GPUSIM_TRUTH=$PWD/busy.json LD_LIBRARY_PATH=$SIM \
 			"$SIM/simcalls" cudaLaunchKernel=20000 --pause-us 100 --init --wait-file go &
-		sleep 2
+		echo \$! >busy
+		while [ ! -e begin ]; do sleep 0.02; done
 		GPUSIM_TRUTH=$PWD/child.json LD_LIBRARY_PATH=$SIM \
-			"$SIM/simcalls" cudaLaunchKernel=500 --wait-ms 700
+			"$SIM/simcalls" cudaLaunchKernel=500 --wait-ms 0 --wait-file probed >child.out
 		wait
 	SCRIPT
 	sh family >calls.out 3>&- &
@@ -76,8 +90,11 @@ start_family() {
 	STARTED+=("$FAMILY")
 	wait_for 10 grep -q ready calls.out
 	start_gpuprof stat -p "$FAMILY" --table calls,threads,events --format json -o r.json
-	wait_armed "$(pgrep -P "$FAMILY" simcalls)" cudart
-	touch go
+	wait_probed "$(cat busy)" cudart
+	touch go begin
+	wait_for 10 grep -q ready child.out
+	wait_probed "$(pgrep -P "$FAMILY" simcalls | grep -vx "$(cat busy)")" cudart
+	touch probed
 	wait_gpuprof
 	assert_success
 	compare --no-times busy.json r.json

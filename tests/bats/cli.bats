@@ -152,11 +152,11 @@ load ../lib/common
 # bats test_tags=needs:root,needs:bpf
 @test "cli: Ctrl-C ends stat with its report" {
 	needs root bpf targets
-	start_target t cudart-dyn --launches 1000000 --pause-us 200
+	start_target t cudart-dyn --launches 100
 	start_gpuprof stat -p "$TARGET"
 	wait_armed "$TARGET"
 	go t
-	sleep 0.5
+	wait_for 10 test -s t.json
 	kill -INT "$PROFILER"
 	wait_gpuprof
 	assert_success

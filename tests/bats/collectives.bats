@@ -48,7 +48,7 @@ start_ddp() { # ARGS...
 	for rank in 0 1 2 3; do
 		wait_armed "$(pid_of_rank $rank)" nccl
 	done
-	sleep 0.2 # whatever is attached after a rank's libnccl
+	wait_begun
 	: >go
 	wait_gpuprof
 	assert_success

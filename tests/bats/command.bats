@@ -39,6 +39,7 @@ stubborn() {
 		GPUPROF=env start_gpuprof --default-signal=HUP "$real" stat -- sh stubborn
 		wait_for 5 test -s pid
 		kill -s "$sig" "$PROFILER"
+		wait_for 5 grep -q '^ShdPnd:.0*$' "/proc/$PROFILER/status" # taken: a second one is another
 		sleep 0.3
 		kill -0 "$PROFILER"
 		kill -s "$sig" "$PROFILER"

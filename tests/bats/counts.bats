@@ -164,14 +164,19 @@ record_process() { # TARGET ARGS...
 @test "counts: children of CMD are followed" {
 	needs root bpf targets
 	cat >two.sh <<-SCRIPT
-		"$TARGETS/cudart-dyn" --truth a.json --wait-file go --launches 1000 &
-		"$TARGETS/cudart-static" --truth b.json --wait-file go --launches 2000 --copies 10 &
-		# What a script runs is probed when it maps its libraries: until then it is unarmed.
-		sleep 1
-		touch go
+		"$TARGETS/cudart-dyn" --truth a.json --ready-file a --wait-file go --launches 1000 &
+		echo \$! >a.pid
+		"$TARGETS/cudart-static" --truth b.json --ready-file b --wait-file go --launches 2000 --copies 10 &
+		echo \$! >b.pid
 		wait
 	SCRIPT
-	run "$GPUPROF" record -o c.gpr -- sh two.sh
+	start_gpuprof record -o c.gpr -- sh two.sh
+	# What a script runs is probed when it maps its libraries: until then it is unarmed.
+	wait_for 10 test -e a -a -e b
+	wait_probed "$(cat a.pid)"
+	wait_probed "$(cat b.pid)"
+	touch go
+	wait_gpuprof
 	assert_success
 	exact c a
 	exact c b
@@ -183,6 +188,7 @@ record_process() { # TARGET ARGS...
 	start_target t cudart-dyn --launches 10 # its library is what -a attaches to at the start
 	start_gpuprof record -o c.gpr -a
 	wait_armed "$TARGET"
+	wait_begun
 	"$TARGETS/cudart-dyn" --truth a.json --launches 4000 "${ALL_KINDS[@]}"
 	"$TARGETS/cudart-dyn" --truth b.json --launches 1000
 	kill -INT "$PROFILER"

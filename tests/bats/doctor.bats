@@ -104,7 +104,7 @@ open(sys.argv[1], "wb").write(head + load + code)' "$1"
 	./small 3>&- &
 	TARGET=$!
 	STARTED+=("$TARGET")
-	sleep 0.1
+	wait_for 10 eval '[ "$(readlink /proc/$TARGET/exe)" != "$(readlink /proc/$$/exe)" ]'
 	if kill -0 "$TARGET" 2>/dev/null; then
 		doctor_says 0 'less +architecture +a program of another machine or of 32 bits'
 	fi

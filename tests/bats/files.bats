@@ -125,8 +125,7 @@ reuse_inode() { # DIR
 @test "files: a library that has got the number of a file that is gone" {
 	needs root bpf sim
 	start_gpuprof stat -a --table calls,threads,events --format json -o r.json
-	wait_for 10 eval 'ls -l /proc/$PROFILER/fd | grep -q perf_event'
-	sleep 0.3 # the first scan
+	wait_begun
 	reuse_inode reused || skip "this file system does not use numbers again"
 	GPUSIM_TRUTH=$PWD/reused.json LD_LIBRARY_PATH=$PWD/reused:$SIM \
 		"$SIM/simcalls" cudaLaunchKernel=500 --wait-ms 700

@@ -5,13 +5,14 @@
 
 load ../lib/common
 
-# What is said, r.json and the logs of 2,000 graphs of up to 12 nodes remain.
-graphs() { # OPTIONS-OF-GPUPROF...
-	local status=0
+# What is said, r.json and the logs of 2,000 graphs of NODES nodes each remain.
+graphs() { # NODES OPTIONS-OF-GPUPROF...
+	local status=0 nodes=$1
+	shift
 	rm -f ./*.log
 	env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" timeout 60 "$GPUPROF" stat \
-		--format json -o r.json "$@" -- "$SIM/mix" --graphs only --rounds 2000 --pause-us 200 \
-		--seed "$RANDOM" >said 2>&1 || status=$?
+		--format json -o r.json "$@" -- "$SIM/mix" --graphs only --nodes "$nodes" --rounds 2000 \
+		--pause-us 200 --seed "$RANDOM" >said 2>&1 || status=$?
 	cat said
 	[ $status -eq 0 ] || [ $status -eq 5 ]
 }
@@ -22,7 +23,7 @@ kernels() { report_value r.json 'sum(k["count"] for k in t["kernels"])'; }
 # bats test_tags=needs:root,needs:bpf
 @test "graphs: whole ones are a work each, as long as their nodes together" {
 	needs root bpf sim
-	graphs --graphs whole
+	graphs 6 --graphs whole
 	run works
 	assert_output 2000
 	run kernels
@@ -37,7 +38,7 @@ print(sum(w["end"] - w["start"] for w in json.load(open(sys.argv[1]))["works"]))
 # bats test_tags=needs:root,needs:bpf
 @test "graphs: CUPTI is enabled anew before its buffers on the device are used up, and the gap is booked" {
 	needs root bpf sim
-	GPUPROF_GRAPH_NODES=2000 GPUSIM_CUPTI_FAULTS=device=6000 graphs
+	GPUPROF_GRAPH_NODES=2000 GPUSIM_CUPTI_FAULTS=device=10000 graphs 6
 	run "$TEST_LIB/check_works.py" r.json ./*.log --faults
 	assert_success
 	assert_output --regexp '^seen (all|some), not known some$' # a few may run in the gap
@@ -48,14 +49,14 @@ print(sum(w["end"] - w["start"] for w in json.load(open(sys.argv[1]))["works"]))
 # bats test_tags=needs:root,needs:bpf
 @test "graphs: nodes that come without times are lost, and then they come again or whole graphs do" {
 	needs root bpf sim
-	GPUSIM_CUPTI_FAULTS=device=2500 graphs
+	GPUSIM_CUPTI_FAULTS=device=2500 graphs 12
 	run "$TEST_LIB/check_works.py" r.json ./*.log --faults
 	assert_success
 	assert_output "seen some, not known some"
 	run works
 	assert [ "$output" -gt 2500 ]
 	grep -q "device records were lost" said
-	GPUSIM_CUPTI_FAULTS='device!=2500' graphs
+	GPUSIM_CUPTI_FAULTS='device!=2500' graphs 12
 	run "$TEST_LIB/check_works.py" r.json ./*.log --faults
 	assert_success
 	grep -q "graphs were told whole: CUPTI had no room for more of their nodes" said
@@ -75,20 +76,20 @@ evidence() { # EVIDENCE
 # bats test_tags=needs:root,needs:bpf
 @test "graphs: kernels by launch: each node is of the call that was captured, once all nodes were seen" {
 	needs root bpf sim
-	graphs --by launch
+	graphs 6 --by launch
 	run report_value r.json '[e["orphan"] for e in t["events"] if e["kind"] == "api"]'
 	assert_output "[0]" # of what was captured no work is awaited
 	local order unresolved
 	order=$(evidence order) unresolved=$(evidence unresolved)
 	assert_equal $((order + unresolved)) "$(in_graphs)"
-	assert [ "$unresolved" -le 48 ] # the first launch of each graph: of 12 nodes at most, on 4 streams
+	assert [ "$unresolved" -le 48 ] # the first launches of each graph, until all nodes of one came
 	assert [ "$order" -gt 1000 ]
 	run report_value r.json "sorted({(k['captured_in'], k['captured_tid'] > 0) for k in t['kernels'] if k['evidence'] == 'order'})"
 	assert_output "[('cudaLaunchKernel', True)]"
 	# Where a node never comes nothing is said of its graph; and without probes of none.
-	GPUSIM_CUPTI_FAULTS=drop=2 graphs --by launch
+	GPUSIM_CUPTI_FAULTS=drop=2 graphs 6 --by launch
 	assert [ "$(evidence order)" -lt "$order" ]
-	graphs --by launch --attach none
+	graphs 6 --by launch --attach none
 	assert_equal "$(evidence order)" 0
 	assert_equal "$(evidence unresolved)" "$(in_graphs)"
 	# What was captured is known as such by CUPTI's records of captures alone.
@@ -101,12 +102,12 @@ evidence() { # EVIDENCE
 # bats test_tags=needs:root,needs:bpf
 @test "graphs: --cupti subscribe: each node is of the call that was captured, from the first launch on" {
 	needs root bpf sim
-	graphs --by launch --cupti subscribe
+	graphs 6 --by launch --cupti subscribe
 	assert_equal "$(evidence callback)" "$(in_graphs)"
 	run report_value r.json "sorted({(k['captured_in'], k['captured_tid'] > 0) for k in t['kernels'] if k['evidence']})"
 	assert_output "[('cudaLaunchKernel', True)]"
 	# Where callbacks cannot be had it is said, and goes on by order.
-	GPUSIM_CUPTI_FAULTS=deaf graphs --by launch --cupti subscribe
+	GPUSIM_CUPTI_FAULTS=deaf graphs 6 --by launch --cupti subscribe
 	assert [ "$(evidence order)" -gt 1000 ]
 	assert_equal "$(evidence callback)" 0
 	grep -q "nodes of graphs are known by their order, as without --cupti subscribe: cuptiEnableCallback failed: CUPTI_ERROR_NOT_INITIALIZED" said

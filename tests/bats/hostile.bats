@@ -70,7 +70,7 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 	wait_for 10 grep -q ready calls.out
 	TARGET=$(cat pid)
 	STARTED+=("$TARGET")
-	sleep 0.3
+	wait_for 10 grep -q " $PWD tmpfs" "/proc/$TARGET/mounts"
 	start_gpuprof stat -d 1s -p "$TARGET" --table calls --format json -o r.json
 	wait_armed "$TARGET" cudart
 	wait_gpuprof
@@ -103,8 +103,7 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 		else
 			start_gpuprof stat -q -a --table calls,threads,events --format json -o r.json
 		fi
-		wait_for 10 eval 'ls -l /proc/$PROFILER/fd | grep -q perf_event'
-		sleep 0.3
+		wait_begun
 		touch go
 		wait "$TARGET"
 		[ $how = -p ] || kill -INT "$PROFILER"

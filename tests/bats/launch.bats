@@ -71,7 +71,7 @@ BOTH="cuLaunchKernel=300 cudaLaunchKernel=500"
 	start_gpuprof stat --launch runtime --table calls --format json -o p.json -p "${pids[0]},${pids[1]}"
 	wait_armed "${pids[0]}"
 	wait_armed "${pids[1]}" libcuda.so.1
-	sleep 0.2
+	wait_begun
 	: >go
 	wait_gpuprof
 	assert_success

@@ -31,7 +31,7 @@ ranges_are_true() { # OPTION...
 	local n
 	export GPUSIM_DEVICES=3
 	run profile stat --format json -o r.json -- sh -c 'for n in 0 1 2; do
-		(exec env CUDA_VISIBLE_DEVICES=$n sh -c '\''echo $$ >pid.$0; exec "$@"'\'' $n "$1" $((n + 1)) 20 truth.$n) &
+		CUDA_VISIBLE_DEVICES=$n "$1" $((n + 1)) 20 truth.$n & echo $! >pid.$n
 	done; wait' sh "$SIM/ranges_truth"
 	assert_success
 	for n in 0 1 2; do

@@ -255,7 +255,7 @@ with_devices() {
 	wait_for 10 eval '[ "$(grep -c ready child.out)" -ge 2 ]'
 	wait_for 10 grep -q "process $b is chosen" gpuprof.err
 	wait_for 10 grep -q "process $! is chosen" gpuprof.err
-	sleep 0.5
+	wait_for 10 all_wait "$PROFILER"
 	let_go
 	compare --no-times a.json r.json
 	compare --no-times b.json r.json

@@ -74,9 +74,12 @@ calls_are_exact() { # TRUTH...
 	needs root bpf
 	needs_perf
 	build_target
-	sh -c 'sleep 1; ./target truth 10; exit $?' 3>&- &
+	sh -c 'until [ -e begin ]; do sleep 0.02; done; ./target truth 10; exit $?' 3>&- &
 	STARTED+=($!)
-	run "$GPUPROF" stat --attach perf -p $! -d 6s --format json -o r.json
+	start_gpuprof stat --attach perf -p $! -d 6s --format json -o r.json
+	wait_begun
+	: >begin
+	wait_gpuprof
 	assert_success
 	wait "${STARTED[0]}" # breakpoints came, and all went again
 	run calls_are_exact truth

@@ -232,12 +232,11 @@ def check_faulty(report, logs, say):
     check_faulty_hosts(report, logs, say)
     # Calls that a busy machine lost make time `lost`, too; works are missing where a helper says so.
     said = any(row["kind"] == "unseen" or row["kind"] == "api" and row["lost"] for row in report.tables["events"])
-    if said and not unseen:
+    seen = check_faulty_events(report, total, said, say)
+    if said and seen < total and not unseen:
         say("works are missing, and no book has time that is lost or unknown")
-    unseen = said
-    seen = check_faulty_events(report, total, unseen, say)
     print(f"seen {'all' if seen == total else 'some' if seen else 'none'},"
-          f" not known {'some' if unseen else 'none'}")
+          f" not known {'some' if said else 'none'}")
 
 
 # ---- why devices idled ----------------------------------------------------------------------

@@ -40,9 +40,9 @@ capability_bit() { # BIT: is it in the effective set?
 }
 
 # A busy machine can lose events: what needs probes is tried once more when it fails. That is said,
-# and scripts/check shows it.
+# and scripts/check shows it. GPUPROF_REPEATS=0: not here, to find the reason.
 repeat_once() {
-	BATS_TEST_RETRIES=1
+	BATS_TEST_RETRIES=${GPUPROF_REPEATS:-1}
 	[ "$BATS_TEST_TRY_NUMBER" -eq 1 ] || echo "# repeated: $BATS_TEST_DESCRIPTION" >&3
 }
 
@@ -127,6 +127,18 @@ text_differs() {
 wait_armed() { # PID [LIBRARY]
 	wait_for 10 text_differs "$@" || { cat gpuprof.err >&2; return 1; }
 }
+
+# Until gpuprof waits for events: what its targets had mapped when it came is probed then.
+wait_begun() {
+	wait_for 20 grep -q poll "/proc/$PROFILER/wchan" || { cat gpuprof.err >&2; return 1; }
+}
+
+# Until all probes are in a target's text that are meant for it, also in that of one which came later:
+# some are, and no thread of gpuprof is at work.
+wait_probed() { # PID [LIBRARY]
+	wait_armed "$@" && wait_for 10 all_wait "$PROFILER"
+}
+all_wait() { ! grep -LE 'poll|futex' "/proc/$1/task/"*/wchan | grep -q .; } # PID
 
 compare() { "$TEST_LIB/compare_truth.py" "$@"; }
 laws() { "$TEST_LIB/check_report.py" "$@"; }

@@ -6,12 +6,15 @@
  * runtime's public functions alone.
  *
  * mix [--processes N] [--devices N] [--streams N] [--rounds N] [--graphs never|some|only]
- *     [--pause-us N] [--seed N] [--wait-file FILE] [--mark FILE] [--exec] [--fork] [--destroy]
+ *     [--nodes N] [--pause-us N] [--seed N] [--wait-file FILE] [--mark FILE] [--exec] [--fork]
+ *     [--destroy]
  *
- * --pause-us: up to so long it does nothing between two rounds. --mark: FILE is written when half is
- * done. --fork: then a child is made, too, that ends at once. --destroy: streams are destroyed with
- * what they still have to do, and a context of its own that has given works. --exec: when all is done
- * it executes itself once more. It waits for a file, if any, when everything is ready. Exit status 0: every call succeeded. Prints how many works it gave.
+ * --nodes: so many in each graph, else up to 12 by the seed. --pause-us: up to so long it does
+ * nothing between two rounds. --mark: FILE is written when half is done. --fork: then a child is
+ * made, too, that ends at once. --destroy: streams are destroyed with what they still have to do, and
+ * a context of its own that has given works. --exec: when all is done it executes itself once more.
+ * It waits for a file, if any, when everything is ready. Exit status 0: every call succeeded. Prints
+ * how many works it gave.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -30,7 +33,7 @@ enum { MAX_STREAMS = 16, MAX_DEVICES = 16, MAX_NODES = 12, BUFFER = 1 << 20, SYN
 enum graphs { NEVER, SOME, ONLY };
 
 struct options {
-	uint64_t processes, devices, streams, rounds, pause_us, seed;
+	uint64_t processes, devices, streams, rounds, nodes, pause_us, seed;
 	enum graphs graphs;
 	const char *wait_file, *mark;
 	bool exec, fork, destroy;
@@ -118,7 +121,7 @@ static void make_graph(struct worker *w, size_t i)
 	cudaGraph_t graph;
 	uint64_t before = w->works;
 
-	w->nodes[i] = 1 + draw(w, MAX_NODES);
+	w->nodes[i] = w->options->nodes ? w->options->nodes : 1 + draw(w, MAX_NODES);
 	CHECK(cudaStreamBeginCapture(w->stream[i], 0));
 	for (uint64_t n = 0; n < w->nodes[i]; n++)
 		give_work(w, w->stream[i]);
@@ -262,8 +265,8 @@ static int run_all(const struct options *options)
 static int usage(void)
 {
 	fputs("usage: mix [--processes N] [--devices N] [--streams N] [--rounds N]\n"
-	      "           [--graphs never|some|only] [--pause-us N] [--seed N] [--wait-file FILE]\n"
-	      "           [--mark FILE] [--exec] [--fork] [--destroy]\n",
+	      "           [--graphs never|some|only] [--nodes N] [--pause-us N] [--seed N]\n"
+	      "           [--wait-file FILE] [--mark FILE] [--exec] [--fork] [--destroy]\n",
 	      stderr);
 	return 2;
 }
@@ -276,7 +279,8 @@ static bool parse_number(struct options *o, const char *word, const char *value)
 	} numbers[] = {
 		{ "--processes", &o->processes }, { "--devices", &o->devices },
 		{ "--streams", &o->streams },	  { "--rounds", &o->rounds },
-		{ "--pause-us", &o->pause_us },	  { "--seed", &o->seed },
+		{ "--nodes", &o->nodes },	  { "--pause-us", &o->pause_us },
+		{ "--seed", &o->seed },
 	};
 	char *end;
 
