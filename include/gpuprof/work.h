@@ -59,7 +59,7 @@ struct gp_ring_kernel {
 	uint32_t local_per_thread;	/* bytes */
 	uint32_t max_active_clusters;
 	uint16_t registers;		/* per thread */
-	uint8_t launch_type;		/* CUPTI's: 0 regular, 1 and 2 cooperative */
+	uint8_t launch_type;		/* CUPTI's: GP_LAUNCH_REGULAR, else cooperative */
 	uint8_t has;
 	uint32_t pad;
 };
@@ -71,8 +71,8 @@ struct gp_ring_copy {			/* copies and sets */
 	uint32_t device, context, stream, correlation;
 	uint32_t graph;
 	uint32_t peer_from, peer_to;	/* devices; of copies between devices */
-	uint8_t copy_kind;		/* CUPTI's: 1 HtoD, 2 DtoH, ..., 8 DtoD, 10 PtoP; 0 unknown */
-	uint8_t from_kind, to_kind;	/* CUPTI's kind of memory: 1 pageable, 2 pinned, 3 device... */
+	uint8_t copy_kind;		/* GP_COPY_*; 0 unknown */
+	uint8_t from_kind, to_kind;	/* GP_KIND_*; 0 unknown */
 	uint8_t is_peer;
 };
 
@@ -119,7 +119,7 @@ struct gp_ring_memory {
 	uint64_t bytes;
 	uint32_t device, context, stream, correlation;
 	uint8_t what;
-	uint8_t kind;		/* CUPTI's kind of memory: 2 pinned, 3 device, 4 array, 5 managed... */
+	uint8_t kind;		/* GP_KIND_*; 0 unknown */
 	uint8_t is_async;
 	uint8_t pad[5];
 };

@@ -9,6 +9,7 @@
 
 #include <cupti.h>
 
+#include "gpuprof/cuda_numbers.h"
 #include "helper/cupti.h"
 #include "helper/records.h"
 
@@ -87,9 +88,10 @@ RECORD_API_40(API_ROW)
 _Static_assert(CUPTI_ACTIVITY_KIND_MEMORY2 == CUPTI_MEMORY2, "kind");
 _Static_assert(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION == GP_MEMORY_ALLOC &&
 	       CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE == GP_MEMORY_FREE, "what happened");
-_Static_assert(CUPTI_ACTIVITY_MEMORY_KIND_PINNED == 2 && CUPTI_ACTIVITY_MEMORY_KIND_DEVICE == 3 &&
-	       CUPTI_ACTIVITY_MEMORY_KIND_ARRAY == 4 && CUPTI_ACTIVITY_MEMORY_KIND_MANAGED == 5,
-	       "kinds of memory");
+_Static_assert(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED == CUPTI_FLUSH_FORCED, "flag");
+_Static_assert(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM == CUPTI_THREAD_ID_SYSTEM, "kind of thread ids");
+#define CHECK_NUMBER(ours, number, theirs) _Static_assert((int)(theirs) == (ours), #theirs);
+GP_CUDA_NUMBERS(CHECK_NUMBER)
 _Static_assert(CUPTI_ACTIVITY_KIND_MEMCPY == CUPTI_MEMCPY, "kind");
 _Static_assert(CUPTI_ACTIVITY_KIND_MEMSET == CUPTI_MEMSET, "kind");
 _Static_assert(CUPTI_ACTIVITY_KIND_DRIVER == CUPTI_DRIVER, "kind");

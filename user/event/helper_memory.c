@@ -3,12 +3,15 @@
 #include "event/helper_memory.h"
 
 #include "event/memory.h"
+#include "gpuprof/cuda_numbers.h"
 
 void helper_fill_memory(const struct gp_ring_memory *m, struct event *ev)
 {
 	static const uint8_t kinds[] = {
-		[2] = MEMORY_KIND_PINNED, [3] = MEMORY_KIND_DEVICE, [4] = MEMORY_KIND_ARRAY,
-		[5] = MEMORY_KIND_MANAGED, [6] = MEMORY_KIND_STATIC, [7] = MEMORY_KIND_STATIC,
+		[GP_KIND_PINNED] = MEMORY_KIND_PINNED, [GP_KIND_DEVICE] = MEMORY_KIND_DEVICE,
+		[GP_KIND_ARRAY] = MEMORY_KIND_ARRAY, [GP_KIND_MANAGED] = MEMORY_KIND_MANAGED,
+		[GP_KIND_DEVICE_STATIC] = MEMORY_KIND_STATIC,
+		[GP_KIND_MANAGED_STATIC] = MEMORY_KIND_STATIC,
 	};
 
 	ev->kind = EVENT_MEMORY;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "event/event.h"
+#include "gpuprof/cuda_numbers.h"
 
 #define ON_HOST 0x7fffffffu	/* the device of a graph that begins there */
 
@@ -26,21 +27,26 @@ void helper_work_kernel(const struct gp_ring_kernel *k, struct work *out)
 	memcpy(out->cluster, k->cluster, sizeof(k->cluster));
 }
 
-/* CUPTI's numbers of directions and of kinds of memory. */
 static const struct {
 	uint8_t dir, known;
 } directions[] = {
-	[1] = { COPY_H2D, 1 }, [2] = { COPY_D2H, 1 }, [3] = { COPY_H2D, 1 }, [4] = { COPY_D2H, 1 },
-	[5] = { COPY_D2D, 1 }, [6] = { COPY_D2D, 1 }, [7] = { COPY_D2D, 1 }, [8] = { COPY_D2D, 1 },
-	[9] = { COPY_H2H, 1 }, [10] = { COPY_D2D, 1 },
+	[GP_COPY_HTOD] = { COPY_H2D, 1 }, [GP_COPY_DTOH] = { COPY_D2H, 1 },
+	[GP_COPY_HTOA] = { COPY_H2D, 1 }, [GP_COPY_ATOH] = { COPY_D2H, 1 },
+	[GP_COPY_ATOA] = { COPY_D2D, 1 }, [GP_COPY_ATOD] = { COPY_D2D, 1 },
+	[GP_COPY_DTOA] = { COPY_D2D, 1 }, [GP_COPY_DTOD] = { COPY_D2D, 1 },
+	[GP_COPY_HTOH] = { COPY_H2H, 1 }, [GP_COPY_PTOP] = { COPY_D2D, 1 },
+};
+
+static const uint8_t host_kinds[] = {
+	[GP_KIND_PAGEABLE] = MEMORY_PAGEABLE, [GP_KIND_PINNED] = MEMORY_PINNED,
 };
 
 static uint8_t host_memory(const struct gp_ring_copy *c)
 {
-	uint8_t host = c->copy_kind == 2 ? c->to_kind : c->from_kind;
+	uint8_t host = c->copy_kind == GP_COPY_HTOD ? c->from_kind :
+		       c->copy_kind == GP_COPY_DTOH ? c->to_kind : 0;
 
-	return c->copy_kind != 1 && c->copy_kind != 2 ? MEMORY_UNKNOWN :
-	       host == 1 ? MEMORY_PAGEABLE : host == 2 ? MEMORY_PINNED : MEMORY_UNKNOWN;
+	return host < sizeof(host_kinds) ? host_kinds[host] : MEMORY_UNKNOWN;
 }
 
 void helper_work_copy(const struct gp_ring_copy *c, bool is_set, struct work *out)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Attributes by their numbers, which have never changed; what an older driver has not is unknown: 0. */
+/* What an older driver has not is unknown: 0. */
 #include "helper/devices.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
+
+#include "gpuprof/cuda_numbers.h"
 
 struct driver {
 	int (*count)(int *count);
@@ -31,17 +33,15 @@ static const struct {
 	int attribute;
 	size_t at;		/* a uint32_t in struct gp_ring_device */
 } attributes[] = {
-	{ 10, offsetof(struct gp_ring_device, warp_threads) },
-	{ 16, offsetof(struct gp_ring_device, multiprocessors) },
-	{ 39, offsetof(struct gp_ring_device, threads_per_sm) },
-	{ 81, offsetof(struct gp_ring_device, shared_per_sm) },
-	{ 82, offsetof(struct gp_ring_device, registers_per_sm) },
-	{ 97, offsetof(struct gp_ring_device, shared_per_block) },
-	{ 106, offsetof(struct gp_ring_device, blocks_per_sm) },
-	{ 111, offsetof(struct gp_ring_device, shared_reserved) },
+	{ GP_DEVICE_WARP_THREADS, offsetof(struct gp_ring_device, warp_threads) },
+	{ GP_DEVICE_MULTIPROCESSORS, offsetof(struct gp_ring_device, multiprocessors) },
+	{ GP_DEVICE_THREADS_PER_SM, offsetof(struct gp_ring_device, threads_per_sm) },
+	{ GP_DEVICE_SHARED_PER_SM, offsetof(struct gp_ring_device, shared_per_sm) },
+	{ GP_DEVICE_REGISTERS_PER_SM, offsetof(struct gp_ring_device, registers_per_sm) },
+	{ GP_DEVICE_SHARED_PER_BLOCK, offsetof(struct gp_ring_device, shared_per_block) },
+	{ GP_DEVICE_BLOCKS_PER_SM, offsetof(struct gp_ring_device, blocks_per_sm) },
+	{ GP_DEVICE_SHARED_RESERVED, offsetof(struct gp_ring_device, shared_reserved) },
 };
-#define CC_MAJOR 75
-#define CC_MINOR 76
 
 /* The driver that the process has loaded, never one of our own. */
 static bool find_driver(struct driver *d)
@@ -71,8 +71,8 @@ static void read_device(const struct driver *driver, int device, struct gp_ring_
 {
 	size_t bytes = 0;
 
-	out->cc_major = (uint16_t)attribute(driver, CC_MAJOR, device);
-	out->cc_minor = (uint16_t)attribute(driver, CC_MINOR, device);
+	out->cc_major = (uint16_t)attribute(driver, GP_DEVICE_CC_MAJOR, device);
+	out->cc_minor = (uint16_t)attribute(driver, GP_DEVICE_CC_MINOR, device);
 	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
 		uint32_t value = attribute(driver, attributes[i].attribute, device);
 
