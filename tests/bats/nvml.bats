@@ -187,6 +187,7 @@ train_apart() {
 	[ "$(value '{(r["power_w"], r["power_device"]) for r in t["devices"]}')" = "{(250, 0)}" ]
 	[ "$(value 'all({r["device"] for r in t[name]} == {"0:0", "0:1"} for name in ("kernels", "copies", "memory", "lanes"))')" = True ]
 	[ "$(value 'len({(r["pid"], r["device"]) for r in t["kernels"]})')" -eq 2 ]
+	[ "$(value 'sorted((r["devices"], r["devices_source"]) for r in t["processes"] if r["busy_share"])')" = "[('0:0', 'used'), ('0:1', 'used')]" ]
 	[ "$(value 'min(max(r["nvml_used_bytes"] or 0 for r in t["memory"] if r["device"] == d) for d in ("0:0", "0:1")) >= 1000000')" = True ]
 	[ "$(value 'r["meta"]["nvml"]')" = "driver gpusim, 4 devices, activity by GPM" ]
 	report_says_the_same c.gpr r.json

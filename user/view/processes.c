@@ -8,7 +8,9 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/str.h"
 #include "base/time.h"
+#include "event/device_number.h"
 #include "ledger/findings.h"
 #include "ledger/memory_calls.h"
 #include "view/views.h"
@@ -165,6 +167,32 @@ static int fill_devices(struct table *t, struct cell *row, const struct model *m
 	return err ? err : cell_s(t, &row[VERDICT], find_verdict(f, pid));
 }
 
+/* A process in a MIG instance has its GPU open, and no other device: which instance that is its own CUDA
+ * tells by the UUID, and NVML by the number. */
+static int fill_instances(struct table *t, struct cell *row, const struct model *m, uint32_t pid)
+{
+	const struct devices *d = model_devices(m);
+	struct strbuf list = STRBUF_INIT;
+	int err = 0;
+
+	for (size_t i = 0; i < devices_count(d); i++) {
+		const struct device_state *s = devices_get(d, i);
+		uint32_t number = model_device_number(m, s->pid, s->device);
+
+		if (s->pid != pid || !device_number_is_instance(number))
+			continue;
+		if (list.len)
+			strbuf_addch(&list, ',');
+		device_number_add(&list, number);
+	}
+	if (list.len)
+		err = cell_s(t, &row[DEVICES], list.s);
+	if (list.len && !err)
+		err = cell_s(t, &row[DEVICES_SOURCE], "used");
+	strbuf_free(&list);
+	return err;
+}
+
 /* Of the memory that was seen to be allocated. */
 static void fill_memory(struct cell *row, const struct memory_book *b)
 {
@@ -232,9 +260,14 @@ static int add_row(struct table *t, const struct context *c, size_t i, const str
 	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
 	if (!err)
 		err = cell_s(t, &row[CMDLINE], p->cmdline);
-	if (!err && is_newest(m, i))
-		err = fill_devices(t, row, m, c->findings, p->pid, c->now_ns);
-	return err ? err : fill_identity(t, row, m, i);
+	if (!err)
+		err = fill_identity(t, row, m, i);
+	if (err || !is_newest(m, i))
+		return err;
+	err = fill_devices(t, row, m, c->findings, p->pid, c->now_ns);
+	if (!err && p->pid != MODEL_PAST_PID)
+		err = fill_instances(t, row, m, p->pid);
+	return err;
 }
 
 /* Others were only seen to fork or exec. */
