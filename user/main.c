@@ -22,11 +22,16 @@ static int fill_standard_fds(void)
 
 static int run(const struct options *o)
 {
+	int rc;
+
 	if (o->quiet)
 		log_threshold = LOG_ERROR;
 	if (o->verbose)
 		log_threshold = LOG_DEBUG;
-	return o->help ? help_verb(o->verb) : o->verb->run(o);
+	if (o->help)
+		return help_verb(o->verb);
+	rc = instances_find(o);
+	return rc ? rc : o->verb->run(o);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2030,SC2031 # each test has its own STARTED
 # What NVML tells of the host's devices, from a simulated one: how active they were, who else is on them,
 # what went wrong; and that nothing depends on it.
 
@@ -339,6 +340,36 @@ train_apart() {
 	assert_success
 	[ "$(value 'sorted({str(r["device"]) for r in t["devices"]})')" = "['0', '1', '1:0', '1:1']" ]
 	[ "$(value '[f for f in t["findings"] if f["finding"] == "device-fault"]')" = '[]' ]
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "nvml: --gpu takes who is in a MIG instance, by its number or UUID; one that is not there is said" {
+	needs root bpf sim
+	board
+	facts mig@0=3
+	local place chosen
+	declare -A pids
+	for place in 0 1; do
+		CUDA_VISIBLE_DEVICES=$(instance $place) "$SIM/train" --steps 100000 --quiet &
+		pids[$place]=$!
+		STARTED+=($!)
+	done
+	two_there() { [ "$(find board -name 'process-*' | wc -l)" -eq 2 ]; }
+	wait_for 20 two_there
+	for chosen in 0:1 "$(instance 1)"; do
+		with nvml stat --gpu "$chosen" -d 500ms --format json -o r.json
+		assert_success
+		[ "$(value '{r["pid"] for r in t["calls"]}')" = "{${pids[1]}}" ]
+	done
+	with nvml stat --gpu 0:7 -d 1s
+	assert_equal "$status" 2
+	one_line "no MIG instance '0:7', but 0:0 ($(instance 0)), 0:1"
+	with nvml stat --gpu MIG-GPU-0000/1/0 -d 1s
+	assert_equal "$status" 2
+	one_line "no MIG instance 'MIG-GPU-0000/1/0'"
+	with none stat --gpu 0:1 -d 1s
+	assert_equal "$status" 2
+	one_line "MIG instance '0:1' is not known; NVML would tell it: cannot load it"
 }
 
 @test "nvml: doctor says whether it answers" {

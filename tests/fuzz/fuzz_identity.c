@@ -45,8 +45,9 @@ static void check_environment(const char *text, size_t len)
 {
 	const struct environment env = { text, len };
 	struct environment_finding rank = environment_rank(&env), job = environment_job(&env);
-	struct gpus g = { .n = 1, .v = { { .uuid = "GPU-1234" } } };
-	uint64_t mask;
+	static const struct gpus g = { .n = 1, .v = { { .uuid = "GPU-1234" } }, .n_instances = 1,
+				       .instance = { { .gi = 1, .uuid = "MIG-1" } } };
+	struct gpu_set set;
 
 	if (rank.value && (rank.value < text || rank.value > text + len || strtoul(rank.value, NULL, 10) >
 			   999999999))
@@ -54,7 +55,7 @@ static void check_environment(const char *text, size_t len)
 	if (job.value && (job.value < text || job.value > text + len || !*job.value))
 		abort();
 	environment_pod(&env);
-	if (gpus_visible_to(&g, &env, false, &mask) && mask > 1)
+	if (gpus_visible_to(&g, &env, false, &set) && set.gpus > 1)
 		abort();
 }
 
@@ -67,6 +68,8 @@ static void check_procfs(const char *text)
 	if (!proc_parse_stat(text, &stat) && !memchr(stat.comm, '\0', sizeof(stat.comm)))
 		abort();
 	if (uid && (uid < text || uid > text + strlen(text)))
+		abort();
+	if (gpus_parse_access(text) > 999999)
 		abort();
 	if (gpus_parse_information(text, &gpu) && gpu.minor > 999999)
 		abort();

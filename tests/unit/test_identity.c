@@ -209,21 +209,111 @@ static void visible_devices_are_told_only_where_they_can_be(void **state)
 	struct environment broken = ENV("CUDA_VISIBLE_DEVICES=0,-1,1");
 	struct environment empty = ENV("CUDA_VISIBLE_DEVICES=");
 	struct environment none = ENV("");
-	uint64_t mask;
+	struct gpu_set set;
 
 	(void)state;
-	assert_true(gpus_visible_to(&alike, &one, false, &mask));
-	assert_int_equal(mask, 2);
-	assert_false(gpus_visible_to(&alike, &one, true, &mask));
-	assert_false(gpus_visible_to(&mixed, &one, false, &mask));
-	assert_true(gpus_visible_to(&mixed, &ordered, false, &mask));
-	assert_true(gpus_visible_to(&mixed, &uuid, true, &mask));
-	assert_int_equal(mask, 3);
-	assert_true(gpus_visible_to(&alike, &broken, false, &mask));
-	assert_int_equal(mask, 1);
-	assert_true(gpus_visible_to(&alike, &empty, false, &mask));
-	assert_int_equal(mask, 0);
-	assert_false(gpus_visible_to(&alike, &none, false, &mask));
+	assert_true(gpus_visible_to(&alike, &one, false, &set));
+	assert_int_equal(set.gpus, 2);
+	assert_false(gpus_visible_to(&alike, &one, true, &set));
+	assert_false(gpus_visible_to(&mixed, &one, false, &set));
+	assert_true(gpus_visible_to(&mixed, &ordered, false, &set));
+	assert_true(gpus_visible_to(&mixed, &uuid, true, &set));
+	assert_int_equal(set.gpus, 3);
+	assert_true(gpus_visible_to(&alike, &broken, false, &set));
+	assert_int_equal(set.gpus, 1);
+	assert_true(gpus_visible_to(&alike, &empty, false, &set));
+	assert_int_equal(set.gpus, 0);
+	assert_false(gpus_visible_to(&alike, &none, false, &set));
+}
+
+static void plant_instance(const char *folder, const char *instance, unsigned int minor)
+{
+	char path[256], text[256];
+
+	snprintf(text, sizeof(text), "mkdir -p '%s/%s'", folder, instance);
+	assert_int_equal(system(text), 0);
+	snprintf(path, sizeof(path), "%s/%s/access", folder, instance);
+	snprintf(text, sizeof(text), "DeviceFileMinor: %u\nDeviceFileMode: 292\nDeviceFileModify: 1\n", minor);
+	write_file(path, text);
+}
+
+static void is_printed(const struct gpu_set *set, const struct gpus *g, const char *wanted)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	gpu_set_print(&text, set, g);
+	assert_string_equal(text.s ? text.s : "", wanted);
+	strbuf_free(&text);
+}
+
+/* Two GPUs, of which the second's minor is 0. */
+static struct gpus divided(void)
+{
+	struct gpus g = { .n = 2, .v = { { .uuid = "GPU-aaaa", .minor = 1 }, { .uuid = "GPU-bbbb" } } };
+	char folder[] = "/tmp/caps-XXXXXX";
+
+	assert_non_null(mkdtemp(folder));
+	plant_instance(folder, "gpu0/mig/gi9/ci1", 86);
+	plant_instance(folder, "gpu0/mig/gi9/ci0", 85);
+	plant_instance(folder, "gpu0/mig/gi2/ci0", 22);
+	plant_instance(folder, "gpu7/mig/gi2/ci0", 99);	/* of no device */
+	gpus_read_instances(&g, folder);
+	remove_folder(folder);
+	assert_int_equal(g.n_instances, 3);
+	return g;
+}
+
+static void instances_are_numbered_in_their_order_and_known_by_what_is_open(void **state)
+{
+	struct gpus g = divided();
+	struct gpu_set set = { .gpus = 1 };
+
+	(void)state;
+	assert_int_equal(gpus_find_instance(&g, "1:0"), 0);
+	assert_int_equal(g.instance[0].gi, 2);
+	assert_int_equal(gpus_find_instance(&g, "1:2"), 2);
+	assert_int_equal(g.instance[2].cap, 86);
+	assert_int_equal(gpus_find_instance(&g, "1:3"), -ENOENT);
+	assert_int_equal(gpus_find_instance(&g, "0:0"), -ENOENT);
+	assert_int_equal(gpus_find_instance(&g, "MIG-"), -ENOENT);
+	gpu_set_add_cap(&set, &g, 85);
+	gpu_set_add_cap(&set, &g, 4711);
+	is_printed(&set, &g, "0,1:1");
+	assert_true(gpu_set_has_instance(&set, 1));
+	assert_int_equal(set.gpus, 3);		/* who is in an instance is on its GPU */
+	gpu_set_add_cap(&set, &g, 86);
+	is_printed(&set, &g, "0,1:1,1:2");
+}
+
+static void an_instance_is_found_by_the_uuids_of_any_driver(void **state)
+{
+	static const struct gpu_instance told[] = {
+		{ .gpu = 1, .place = 5, .gi = 9, .ci = 1, .uuid = "MIG-1111" },
+		{ .gpu = 1, .place = 6, .gi = 2, .ci = 0, .uuid = "MIG-2222" },
+	};
+	struct environment new = ENV("CUDA_VISIBLE_DEVICES=MIG-2222");
+	struct environment old = ENV("CUDA_VISIBLE_DEVICES=MIG-GPU-bbbb/9/1");
+	struct environment other = ENV("CUDA_VISIBLE_DEVICES=MIG-3333");
+	struct gpus g = divided();
+	struct gpu_set set;
+
+	(void)state;
+	assert_int_equal(gpus_find_instance(&g, "MIG-GPU-bbbb/9/0"), 1);
+	assert_int_equal(gpus_find_instance(&g, "MIG-GPU-bbbb/8/0"), -ENOENT);
+	assert_int_equal(gpus_find_instance(&g, "MIG-GPU-bb/9/0"), -ENOENT);
+	assert_int_equal(gpus_find_instance(&g, "MIG-GPU-bbbb/9/0/1"), -ENOENT);
+	assert_false(gpus_visible_to(&g, &new, true, &set));
+	gpus_tell_instances(&g, NULL, 0);
+	assert_int_equal(g.n_instances, 3);
+	gpus_tell_instances(&g, told, 2);
+	assert_int_equal(gpus_find_instance(&g, "1:5"), 0);
+	assert_int_equal(g.instance[0].cap, 86);
+	assert_int_equal(gpus_find_instance(&g, "1:0"), -ENOENT);
+	assert_true(gpus_visible_to(&g, &new, true, &set));
+	is_printed(&set, &g, "1:6");
+	assert_true(gpus_visible_to(&g, &old, true, &set));
+	is_printed(&set, &g, "1:5");
+	assert_false(gpus_visible_to(&g, &other, true, &set));
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -287,6 +377,10 @@ int main(void)
 		     devices_are_numbered_in_the_order_of_their_addresses),
 		SAYS("gpus: what CUDA_VISIBLE_DEVICES leaves is told only where it can be",
 		     visible_devices_are_told_only_where_they_can_be),
+		SAYS("gpus: MIG instances are numbered in their order and known by what is open",
+		     instances_are_numbered_in_their_order_and_known_by_what_is_open),
+		SAYS("gpus: a MIG instance is found by the UUIDs of any driver",
+		     an_instance_is_found_by_the_uuids_of_any_driver),
 		SAYS("users: have a name or a number", users_have_a_name_or_a_number),
 		SAYS("identity: this process has one", this_process_has_an_identity),
 	};

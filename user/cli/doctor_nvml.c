@@ -2,30 +2,15 @@
 /* Is there an NVML, does it answer, and what does it tell? */
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/time.h"
 #include "cli/doctor.h"
-#include "event/nvml.h"
-
-#define ANSWER_NS (5 * NS_PER_SEC)	/* a driver that keeps no state takes seconds to wake a GPU */
-#define LOOK_US 10000
-
-static void wait_for_answer(struct nvml *n, struct nvml_status *st)
-{
-	uint64_t until_ns = time_now_ns() + ANSWER_NS;
-
-	do {
-		usleep(LOOK_US);
-		nvml_status(n, st);
-	} while (st->state == NVML_STARTING && time_now_ns() < until_ns);
-}
+#include "cli/nvml_ask.h"
 
 static void say(struct doctor *d, const struct nvml_status *st)
 {
 	if (st->state == NVML_STARTING)
-		doctor_say(d, WORSE, "NVML", "does not answer for %llu s while %s; nvidia-smi would "
-			   "hang as well; dmesg may tell why", (unsigned long long)(ANSWER_NS / NS_PER_SEC), st->doing);
+		doctor_say(d, WORSE, "NVML", "does not answer for %u s while %s; nvidia-smi would "
+			   "hang as well; dmesg may tell why", NVML_ASK_S, st->doing);
 	else if (st->state == NVML_FAILED)
 		doctor_say(d, WORSE, "NVML", "%s: how active devices are, who else is on them and their "
 			   "faults are not known", st->why);
@@ -47,9 +32,7 @@ void doctor_nvml(struct doctor *d)
 		doctor_say(d, WORSE, "NVML", "cannot be asked: %s", strerror(errno));
 		return;
 	}
-	wait_for_answer(n, &st);
+	nvml_ask(n, &st);
 	say(d, &st);
-	nvml_stop(n);
-	nvml_wait(n, 1000);
-	nvml_free(n);
+	nvml_ask_end(n);
 }

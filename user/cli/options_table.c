@@ -110,8 +110,8 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "gpu", .group = GROUP_TARGETS, .arg = "GPU[,GPU...]",
 		.verbs = CHOOSES, .set = option_set_selector,
-		.accepts = "devices of this host, by index or UUID",
-		.help = "those that have this device open",
+		.accepts = "devices of this host, by index (0, or 0:1 for a MIG instance) or UUID",
+		.help = "those that have this device open (0:1: in this MIG instance)",
 	}, {
 		.name = "isolate", .group = GROUP_TARGETS,
 		.verbs = LIVE | ON(STACKS), .set = option_set_flag, .at = MEMBER(isolate),

@@ -33,12 +33,17 @@ static inline uint32_t device_number_gpu(uint32_t number)
 	return number & 0xffff;
 }
 
+static inline uint32_t device_number_place(uint32_t number)	/* of an instance, on its GPU */
+{
+	return (number >> 16) - 1;
+}
+
 /* "0", "0:1" */
 static inline void device_number_add(struct strbuf *out, uint32_t number)
 {
 	strbuf_addf(out, "%u", device_number_gpu(number));
 	if (device_number_is_instance(number))
-		strbuf_addf(out, ":%u", (number >> 16) - 1);
+		strbuf_addf(out, ":%u", device_number_place(number));
 }
 
 #endif

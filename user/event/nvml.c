@@ -7,12 +7,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/num.h"
 #include "base/time.h"
 #include "base/vec.h"
+#include "event/device_number.h"
 #include "event/nvml_reader.h"
 #include "probe/caps.h"
 #include "probe/proc.h"
@@ -38,6 +40,7 @@ struct nvml {
 	pthread_cond_t changed;
 	struct nvml_status status;
 	VEC(struct told) queue;
+	VEC(struct nvml_instance) instances;
 	bool stop, over;	/* over: the thread will touch this no more */
 	bool left;		/* the thread frees it */
 };
@@ -92,6 +95,21 @@ static void sleep_until(struct nvml *n, uint64_t until_ns, const bool *end)
 		;
 }
 
+static void note_instances(struct nvml *n, const struct nvml_reader *r)
+{
+	n->instances.n = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		const struct nvml_unit *u = &r->units[i];
+		struct nvml_instance *to = device_number_is_instance(u->number) && !u->gone ?
+					   VEC_PUSH(&n->instances) : NULL;
+
+		if (!to)
+			continue;
+		*to = (struct nvml_instance){ u->number, u->gpu_instance, u->compute_instance, "" };
+		memcpy(to->uuid, u->uuid, sizeof(to->uuid));
+	}
+}
+
 static void note_state(struct nvml *n, const struct nvml_reader *r, enum nvml_state state)
 {
 	pthread_mutex_lock(&n->lock);
@@ -99,6 +117,7 @@ static void note_state(struct nvml *n, const struct nvml_reader *r, enum nvml_st
 	n->status.devices = 0;
 	for (size_t i = 0; i < r->n; i++)
 		n->status.devices += !r->units[i].divided && !r->units[i].gone;
+	note_instances(n, r);
 	n->status.gpm = nvml_reader_has_gpm(r);
 	n->status.pids_are_hosts = r->pids_are_hosts;
 	if (*r->trouble && !*n->status.why)
@@ -186,6 +205,7 @@ static int open_all(struct nvml *n, struct nvml_api *api, struct nvml_reader *r)
 static void destroy(struct nvml *n)
 {
 	VEC_FREE(&n->queue);
+	VEC_FREE(&n->instances);
 	pthread_cond_destroy(&n->changed);
 	pthread_mutex_destroy(&n->lock);
 	free(n);
@@ -280,6 +300,18 @@ void nvml_status(struct nvml *n, struct nvml_status *out)
 	pthread_mutex_lock(&n->lock);
 	*out = n->status;
 	pthread_mutex_unlock(&n->lock);
+}
+
+size_t nvml_instances(struct nvml *n, struct nvml_instance *out, size_t max)
+{
+	size_t count;
+
+	pthread_mutex_lock(&n->lock);
+	count = num_min(n->instances.n, max);
+	if (count)
+		memcpy(out, n->instances.v, count * sizeof(*out));
+	pthread_mutex_unlock(&n->lock);
+	return count;
 }
 
 void nvml_stop(struct nvml *n)

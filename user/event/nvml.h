@@ -26,6 +26,12 @@ struct nvml_status {
 	uint64_t told, dropped;	/* events; dropped where the queue was full */
 };
 
+struct nvml_instance {			/* of MIG */
+	uint32_t number;		/* event/device_number.h */
+	uint32_t gpu_instance, compute_instance;
+	char uuid[NVML_UUID_BYTES];
+};
+
 struct nvml;
 
 /* load: nvml_load. NULL + errno. */
@@ -33,6 +39,7 @@ struct nvml *nvml_start(int (*load)(struct nvml_api *api, char *why, unsigned in
 
 int nvml_pump(struct nvml *n, const struct event_sink *sink);	/* what waits; 0 or the sink's error */
 void nvml_status(struct nvml *n, struct nvml_status *out);
+size_t nvml_instances(struct nvml *n, struct nvml_instance *out, size_t max);	/* as of the last turn */
 
 void nvml_stop(struct nvml *n);		/* a last turn, and the end; does not wait */
 bool nvml_wait(struct nvml *n, unsigned int ms);	/* true: it has ended, or failed, since */

@@ -14,6 +14,7 @@
 
 #define INFORMATION_MAX 65536
 #define NODE "/dev/nvidia"
+#define CAP_NODE "/dev/nvidia-caps/nvidia-cap"
 
 /* ---- the devices of this host ---------------------------------------------------------------- */
 
@@ -23,7 +24,7 @@ static void copy_field(char *out, size_t size, const char *text)
 		snprintf(out, size, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
-static bool parse_number(const char *text, size_t len, unsigned int *n)
+bool gpus_parse_number(const char *text, size_t len, unsigned int *n)
 {
 	*n = 0;
 	for (size_t i = 0; i < len; i++) {
@@ -40,7 +41,7 @@ bool gpus_parse_information(const char *text, struct gpu *out)
 
 	copy_field(out->uuid, sizeof(out->uuid), proc_status_field(text, "GPU UUID"));
 	copy_field(out->model, sizeof(out->model), proc_status_field(text, "Model"));
-	return minor && parse_number(minor, strcspn(minor, " \t\n"), &out->minor);
+	return minor && gpus_parse_number(minor, strcspn(minor, " \t\n"), &out->minor);
 }
 
 static int compare_addresses(const void *a, const void *b)
@@ -82,7 +83,7 @@ int gpus_find(const struct gpus *g, const char *name)
 {
 	unsigned int index;
 
-	if (parse_number(name, strlen(name), &index))
+	if (gpus_parse_number(name, strlen(name), &index))
 		return index < (g->n ? g->n : GPUS_MAX) ? (int)index : -ENOENT;
 	for (size_t i = 0; i < g->n; i++)
 		if (!strncmp(g->v[i].uuid, "GPU-", 4) && strlen(name) > 4 &&
@@ -104,17 +105,24 @@ static uint64_t mask_of_minor(const struct gpus *g, unsigned int minor)
 }
 
 /* "/dev/nvidia3"; not "/dev/nvidiactl", nor a file that only begins so. */
-static uint64_t mask_of_path(const struct gpus *g, const char *path, size_t len)
+static bool parse_node(const char *node, const char *path, size_t len, unsigned int *minor)
 {
-	size_t skip = strlen(NODE);
-	unsigned int minor;
+	size_t skip = strlen(node);
 
-	if (len <= skip || strncmp(path, NODE, skip) || !parse_number(path + skip, len - skip, &minor))
-		return 0;
-	return mask_of_minor(g, minor);
+	return len > skip && !strncmp(path, node, skip) && gpus_parse_number(path + skip, len - skip, minor);
 }
 
-static int read_links(const struct gpus *g, struct proc *p, uint64_t *mask)
+static void add_path(struct gpu_set *set, const struct gpus *g, const char *path, size_t len)
+{
+	unsigned int minor;
+
+	if (parse_node(NODE, path, len, &minor))
+		set->gpus |= mask_of_minor(g, minor);
+	else if (parse_node(CAP_NODE, path, len, &minor))
+		gpu_set_add_cap(set, g, minor);
+}
+
+static int read_links(const struct gpus *g, struct proc *p, struct gpu_set *set)
 {
 	int fd = openat(p->dir, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -130,14 +138,14 @@ static int read_links(const struct gpus *g, struct proc *p, uint64_t *mask)
 		ssize_t n = readlinkat(dirfd(d), entry->d_name, path, sizeof(path));
 
 		if (n > 0 && (size_t)n < sizeof(path))
-			*mask |= mask_of_path(g, path, (size_t)n);
+			add_path(set, g, path, (size_t)n);
 	}
 	closedir(d);
 	return 0;
 }
 
 /* A device that is mapped stays in use after its descriptor is closed. */
-static void read_maps(const struct gpus *g, struct proc *p, uint64_t *mask)
+static void read_maps(const struct gpus *g, struct proc *p, struct gpu_set *set)
 {
 	int fd = openat(p->dir, "maps", O_RDONLY | O_CLOEXEC);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
@@ -149,7 +157,7 @@ static void read_maps(const struct gpus *g, struct proc *p, uint64_t *mask)
 		const char *path = memchr(line, '/', (size_t)n);
 
 		if (path)
-			*mask |= mask_of_path(g, path, (size_t)(line + n - path) - 1);
+			add_path(set, g, path, (size_t)(line + n - path) - 1);
 	}
 	free(line);
 	if (f)
@@ -158,16 +166,16 @@ static void read_maps(const struct gpus *g, struct proc *p, uint64_t *mask)
 		io_close(&fd);
 }
 
-int gpus_open_by(const struct gpus *g, struct proc *p, uint64_t *mask)
+int gpus_open_by(const struct gpus *g, struct proc *p, struct gpu_set *set)
 {
 	int err;
 
-	*mask = 0;
+	*set = (struct gpu_set){ .gpus = 0 };
 	if (!g->present)
 		return 0;
-	err = read_links(g, p, mask);
-	if (!err && !*mask)
-		read_maps(g, p, mask);
+	err = read_links(g, p, set);
+	if (!err && !set->gpus)
+		read_maps(g, p, set);
 	return err;
 }
 
@@ -189,30 +197,39 @@ static bool counts_by_address(const struct gpus *g, const struct environment *en
 	return (order && !strcmp(order, "PCI_BUS_ID")) || all_alike(g);
 }
 
+/* False: it cannot be told which one it is. */
+static bool add_visible(struct gpu_set *set, const struct gpus *g, const char *name, bool *known)
+{
+	bool is_instance = gpus_names_instance(name) && !strchr(name, ':');
+	int i = is_instance ? gpus_find_instance(g, name) : gpus_find(g, name);
+
+	*known = i >= 0;
+	if (is_instance && *known)
+		gpu_set_add_instance(set, g, (size_t)i);
+	else if (*known)
+		set->gpus |= 1ull << i;
+	return *known || !is_instance;
+}
+
 bool gpus_visible_to(const struct gpus *g, const struct environment *env, bool contained,
-		     uint64_t *mask)
+		     struct gpu_set *set)
 {
 	const char *list = environment_find(env, "CUDA_VISIBLE_DEVICES");
-	bool by_number = !contained && counts_by_address(g, env);
+	bool by_number = !contained && counts_by_address(g, env), known = true;
 	unsigned int ignored;
-	char name[64];
+	char name[80];
 
-	*mask = 0;
+	*set = (struct gpu_set){ .gpus = 0 };
 	if (!list)
 		return false;
-	while (*list) {
+	while (*list && known) {	/* CUDA takes none from the first one on that is not there */
 		size_t len = strcspn(list, ",");
-		int index;
 
-		snprintf(name, sizeof(name), "%.*s", (int)(len < 63 ? len : 63), list);
-		if (!by_number && parse_number(name, strlen(name), &ignored))
+		snprintf(name, sizeof(name), "%.*s", (int)(len < 79 ? len : 79), list);
+		if (!by_number && gpus_parse_number(name, strlen(name), &ignored))
 			return false;
-		if (!strncmp(name, "MIG-", 4))
+		if (!add_visible(set, g, name, &known))
 			return false;
-		index = gpus_find(g, name);
-		if (index < 0)
-			break;		/* CUDA takes none from here on */
-		*mask |= 1ull << index;
 		list += len + (list[len] == ',');
 	}
 	return true;

@@ -28,6 +28,7 @@ int identity_room_init(struct identity_room *room)
 
 	memset(room, 0, sizeof(*room));
 	gpus_read(&room->gpus, GPUS_DRIVER);
+	gpus_read_instances(&room->gpus, GPUS_CAPABILITIES);
 	if (!uname(&un))
 		snprintf(room->node, sizeof(room->node), "%s", un.nodename);
 	room->names = strpool_new();
@@ -166,21 +167,20 @@ static void read_environment(struct proc *p, struct identity *out)
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-static void print_mask(char *out, size_t size, uint64_t mask)
+static bool names_instances(const struct gpu_set *set)
 {
-	size_t at = 0;
-
-	for (unsigned int i = 0; i < GPUS_MAX && at + 4 < size; i++)
-		if (mask >> i & 1)
-			at += (size_t)snprintf(out + at, size - at, "%s%u", at ? "," : "", i);
+	for (size_t i = 0; i < GPUS_INSTANCES_MAX / 64; i++)
+		if (set->instances[i])
+			return true;
+	return false;
 }
 
 /* What is open, less what it was told not to see: CUDA may open more than it uses. */
-uint64_t identity_devices(const struct gpus *g, struct proc *p, const char **source)
+struct gpu_set identity_devices(const struct gpus *g, struct proc *p, const char **source)
 {
 	const char *groups = proc_read(p, PROC_CGROUP, NULL);
 	struct environment env = identity_environment(p);
-	uint64_t open = 0, visible = 0;
+	struct gpu_set open = { .gpus = 0 }, visible = { .gpus = 0 }, both;
 	struct cgroup_names names = { .runtime = "" };
 	bool told;
 
@@ -188,22 +188,32 @@ uint64_t identity_devices(const struct gpus *g, struct proc *p, const char **sou
 		cgroup_read_names(groups, &names);
 	gpus_open_by(g, p, &open);
 	told = gpus_visible_to(g, &env, names.container[0], &visible);
-	*source = open ? "open" : "visible";
-	if (!open)
+	*source = open.gpus ? "open" : "visible";
+	if (!open.gpus)
 		return visible;
-	return told && open & visible ? open & visible : open;
+	both = gpu_set_both(&open, &visible);
+	if (!told || !both.gpus)
+		return open;
+	/* An instance that is visible need not be seen open, nor one that is open be named. */
+	if (!names_instances(&both))
+		memcpy(both.instances, names_instances(&open) ? open.instances : visible.instances,
+		       sizeof(both.instances));
+	return both;
 }
 
 void identity_read_devices(struct identity_room *room, struct proc *p, struct identity *out)
 {
+	struct strbuf list = STRBUF_INIT;
 	const char *source;
-	uint64_t mask = identity_devices(&room->gpus, p, &source);
+	struct gpu_set set = identity_devices(&room->gpus, p, &source);
 
 	out->devices[0] = out->devices_source[0] = '\0';
-	if (!mask)
-		return;
-	print_mask(out->devices, sizeof(out->devices), mask);
-	COPY(out->devices_source, source);
+	gpu_set_print(&list, &set, &room->gpus);
+	if (list.len) {
+		COPY(out->devices, list.s);
+		COPY(out->devices_source, source);
+	}
+	strbuf_free(&list);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

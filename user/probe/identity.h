@@ -18,7 +18,7 @@ struct identity {
 	char pod[80], pod_uid[48];	/* pod: its name, where it is known, else its UID */
 	char container[72];	/* as runtimes print it: 12 digits of an id, or a name */
 	char container_id[72], runtime[16];
-	char devices[64];	/* indices: "0,3" */
+	char devices[128];	/* indices: "0,3"; of MIG instances "0:1" */
 	char devices_source[8];	/* "open", or "visible" (by CUDA_VISIBLE_DEVICES): not opened yet */
 	char ns_pid[12];	/* in the innermost pid namespace, where that is not the host's */
 	char cgroup[256];
@@ -35,8 +35,8 @@ struct identity_room {
 int identity_room_init(struct identity_room *room);	/* 0 or -ENOMEM */
 void identity_room_free(struct identity_room *room);
 
-/* The devices of a process, as a mask; source says how it is known (see above). */
-uint64_t identity_devices(const struct gpus *g, struct proc *p, const char **source);
+/* The devices of a process; source says how it is known (see above). */
+struct gpu_set identity_devices(const struct gpus *g, struct proc *p, const char **source);
 
 void identity_read(struct identity_room *room, struct proc *p, struct identity *out);
 

@@ -22,7 +22,8 @@
 struct pattern {
 	uint8_t kind;		/* enum select_kind */
 	char *text;
-	uint64_t number;	/* uid; index of a device */
+	uint64_t number;	/* uid; index of a device, place of an instance in gpus */
+	bool is_instance;	/* of MIG */
 };
 
 struct selector {
@@ -214,13 +215,29 @@ static int match_job(const struct selector *s, const struct pattern *pattern, st
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
+#define NO_INSTANCE UINT64_MAX
+
+static void find_instance(const struct selector *s, struct pattern *p)
+{
+	int at = gpus_find_instance(&s->gpus, p->text);
+
+	p->number = at < 0 ? NO_INSTANCE : (uint64_t)at;
+}
+
 static int check_gpu(struct selector *s, struct pattern *p)
 {
 	int index;
 
-	if (!s->has_gpus)
+	if (!s->has_gpus) {
 		gpus_read(&s->gpus, GPUS_DRIVER);
+		gpus_read_instances(&s->gpus, GPUS_CAPABILITIES);
+	}
 	s->has_gpus = true;
+	p->is_instance = gpus_names_instance(p->text);
+	if (p->is_instance) {
+		find_instance(s, p);
+		return 0;
+	}
 	index = gpus_find(&s->gpus, p->text);
 	p->number = (uint64_t)index;
 	return index < 0 ? -EINVAL : 0;
@@ -229,11 +246,48 @@ static int check_gpu(struct selector *s, struct pattern *p)
 static int match_gpu(const struct selector *s, const struct pattern *pattern, struct proc *p)
 {
 	const char *source;
-	uint64_t mask = identity_devices(&s->gpus, p, &source);
+	struct gpu_set set = identity_devices(&s->gpus, p, &source);
 
-	if (mask)
-		return mask >> pattern->number & 1;
-	return proc_read(p, PROC_ENVIRON, NULL) ? 0 : -errno;
+	if (!set.gpus)
+		return proc_read(p, PROC_ENVIRON, NULL) ? 0 : -errno;
+	if (!pattern->is_instance)
+		return set.gpus >> pattern->number & 1;
+	return pattern->number != NO_INSTANCE && gpu_set_has_instance(&set, pattern->number);
+}
+
+bool selector_names_instances(const struct selector *s)
+{
+	for (size_t i = 0; i < s->patterns.n; i++)
+		if (s->patterns.v[i].is_instance)
+			return true;
+	return false;
+}
+
+const char *selector_tell_instances(struct selector *s, const struct gpu_instance *told, size_t n)
+{
+	const char *missing = NULL;
+
+	gpus_tell_instances(&s->gpus, told, n);
+	for (size_t i = 0; i < s->patterns.n; i++) {
+		struct pattern *p = &s->patterns.v[i];
+
+		if (p->is_instance)
+			find_instance(s, p);
+		if (p->is_instance && p->number == NO_INSTANCE && !missing)
+			missing = p->text;
+	}
+	return missing;
+}
+
+void selector_print_instances(const struct selector *s, struct strbuf *out)
+{
+	for (size_t i = 0; i < s->gpus.n_instances; i++) {
+		const struct gpu_instance *at = &s->gpus.instance[i];
+
+		strbuf_addf(out, "%s%u:%u", i ? ", " : "", at->gpu, at->place);
+		if (*at->uuid)
+			strbuf_addf(out, " (%s)", at->uuid);
+	}
 }
 
 /* ---- kinds ----------------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@ enum select_kind {
 	SELECT_CGROUP,	/* see cgroup_matches */
 	SELECT_POD,	/* shell pattern of its name, or its UID */
 	SELECT_JOB,	/* its id; of 123.server also 123 */
-	SELECT_GPU,	/* index, or (the beginning of) a UUID */
+	SELECT_GPU,	/* index, or (the beginning of) a UUID; of a MIG instance, too (0:1) */
 	SELECT_KINDS
 };
 
@@ -32,6 +32,13 @@ void selector_free(struct selector *s);
 /* Patterns of one kind, with commas between them. 0, -ENOMEM, or -EINVAL: one is no pattern, or
  * means no user or device of this host. */
 int selector_add(struct selector *s, enum select_kind kind, const char *list);
+
+/* Is a MIG instance named? Then who knows NVML is to tell which there are, before anything is matched. The
+ * one that there is not, as it was given; NULL: they are all there. */
+struct gpu_instance;
+bool selector_names_instances(const struct selector *s);
+const char *selector_tell_instances(struct selector *s, const struct gpu_instance *told, size_t n);
+void selector_print_instances(const struct selector *s, struct strbuf *out);	/* "0:0 (MIG-...), 0:1" */
 
 /* As it was given: "name=train,bench user=alice". */
 void selector_describe(const struct selector *s, struct strbuf *out);
