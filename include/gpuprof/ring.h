@@ -114,6 +114,9 @@ struct gp_ring_head {
 	uint64_t subscribed_ns;	/* since when we have CUPTI's callbacks; 0: we have not */
 	char unsubscribed[120];	/* why not, if they are wanted; "": they are not, or we have */
 	struct gp_ring_slot slot[GP_RING_SLOTS];
+	/* CUPTI's records in buffers that it was given and does not give back: not handed on. */
+	uint64_t kept_bytes;	/* 0: there are none, or a helper that does not tell */
+	uint64_t kept_since_ns;	/* they were made after it; CLOCK_MONOTONIC of the target's */
 };
 
 /* Begins every record. The payload follows; the record is `units` * 8 bytes. */

@@ -130,6 +130,7 @@ struct gp_ring_memory {
 #define GP_LOSS_NO_TIME 3	/* records without times */
 #define GP_LOSS_UNKNOWN 4	/* records of a kind or size that is not known */
 #define GP_LOSS_UNSEEN 5	/* CUDA worked meanwhile and nobody recorded: not armed, or yielded */
+#define GP_LOSS_KEPT 6	/* buffers that CUPTI did not give back at the end */
 
 struct gp_ring_loss {
 	uint64_t since_ns, until_ns;	/* CLOCK_MONOTONIC of the target's time namespace; since 0: ever */

@@ -39,6 +39,7 @@ late=300|all|none|
 withhold|all|none|
 reorder|all|none|
 reorder,drop=5,zero=9|some|some|device records were lost
+keep=3|some|some|CUPTI has not given back [0-9]* bytes of records: works of the last
 busy|none|some|are not known: another client uses CUPTI in it
 refuse|none|some|are not known: its helper could not start CUPTI: cuptiActivityEnable
 hang|some|some|in the last .* CUPTI did not answer

@@ -14,7 +14,7 @@
  * enabled again), device!=N (disabling does not help), clock=US (its clock answers after so long),
  * vanish=N, vanish-copy=N, vanish-set=N, vanish-node=N (each N-th record of a kernel, of a copy, of a
  * set, of a node of a graph of any kind is lost, and not counted as dropped), deaf (its callbacks cannot
- * be enabled).
+ * be enabled), keep=N (each N-th buffer is filled and never given back).
  */
 #ifndef LIBCUPTI_H
 #define LIBCUPTI_H
@@ -35,7 +35,7 @@ enum { VANISH_KERNEL, VANISH_COPY, VANISH_SET, VANISH_NODE, VANISH_KINDS };
 
 struct cupti_faults {
 	uint64_t vanish[VANISH_KINDS];
-	uint64_t drop, zero, late_ms, back_ms, device, clock_us;
+	uint64_t drop, keep, zero, late_ms, back_ms, device, clock_us;
 	bool withhold, reorder, busy, refuse, hang, unusable, device_stays, deaf;
 };
 

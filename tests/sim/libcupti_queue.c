@@ -117,6 +117,16 @@ static struct item *take(bool forced, size_t *taken)
 	return out;
 }
 
+/* With the lock for flushing. */
+static void give_back(cupti_complete_fn complete, uint8_t *buffer, size_t bytes, size_t used)
+{
+	static uint64_t buffers;
+
+	buffers++;
+	if (!cupti_faults()->keep || buffers % cupti_faults()->keep)
+		complete(NULL, 0, buffer, bytes, used);
+}
+
 static void give(const struct item *list, size_t n, cupti_request_fn request,
 		 cupti_complete_fn complete)
 {
@@ -130,7 +140,7 @@ static void give(const struct item *list, size_t n, cupti_request_fn request,
 		size_t size = version->bytes[rec->kind];
 
 		if (buffer && (used + size > bytes || (max && in_buffer == max))) {
-			complete(NULL, 0, buffer, bytes, used);
+			give_back(complete, buffer, bytes, used);
 			buffer = NULL;
 		}
 		if (!buffer) {
@@ -149,7 +159,7 @@ static void give(const struct item *list, size_t n, cupti_request_fn request,
 		in_buffer++;
 	}
 	if (buffer)
-		complete(NULL, 0, buffer, bytes, used);
+		give_back(complete, buffer, bytes, used);
 }
 
 void cupti_queue_flush(bool forced, cupti_request_fn request, cupti_complete_fn complete)

@@ -126,6 +126,21 @@ static void what_cupti_drops_or_has_no_time_for_is_counted(void **state)
 	assert_int_equal(r.seen.backwards, 0);
 }
 
+static void what_cupti_keeps_at_the_end_is_said_and_what_it_gives_back_is_not(void **state)
+{
+	struct helper_run r;
+
+	(void)state;
+	run(&r, (const char *const[]){ "GPUSIM_CUPTI_FAULTS", "keep=2", NULL });
+	assert_int_equal(r.head.state, GP_HELPER_ENDED);
+	assert_true(r.head.kept_bytes > 0);
+	assert_in_range(r.head.kept_since_ns, r.head.start_ns, r.head.state_ns);
+	assert_int_equal(r.seen.kind[GP_RING_LOSS], 1);
+	run(&r, NULL);
+	assert_int_equal(r.head.kept_bytes, 0);
+	assert_int_equal(r.seen.kind[GP_RING_LOSS], 0);
+}
+
 static void another_client_is_left_alone(void **state)
 {
 	struct helper_run r;
@@ -181,6 +196,7 @@ int main(void)
 		cmocka_unit_test(every_work_of_a_process_comes_in_every_version),
 		cmocka_unit_test(only_calls_that_drive_a_device_are_recorded_where_cupti_can_choose),
 		cmocka_unit_test(what_cupti_drops_or_has_no_time_for_is_counted),
+		cmocka_unit_test(what_cupti_keeps_at_the_end_is_said_and_what_it_gives_back_is_not),
 		cmocka_unit_test(another_client_is_left_alone),
 		cmocka_unit_test(what_cannot_be_armed_says_why),
 		cmocka_unit_test(a_flush_that_hangs_does_not_hold_the_target),

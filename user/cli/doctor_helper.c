@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* What keeps the times of a process's devices from being known: has it a helper, could it have one? */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli/doctor.h"
@@ -25,6 +26,18 @@ static void say_none(struct doctor *d, pid_t pid)
 			   " any more: its ring was closed");
 }
 
+static void say_working(struct doctor *d, const struct gp_ring_head *head)
+{
+	const char *state = head->state == GP_HELPER_AWAKE ? "awake" : "asleep";
+
+	if (head->kept_bytes)
+		doctor_say(d, WORSE, "device times", "by its helper, which is %s, but CUPTI has kept %" PRIu64
+			   " bytes of records for more than 10 s: a kernel runs as long, or works are missing",
+			   state, head->kept_bytes);
+	else
+		doctor_say(d, GOOD, "device times", "by its helper, which is %s", state);
+}
+
 static void say_state(struct doctor *d, const struct gp_ring_head *head)
 {
 	switch (head->state) {
@@ -41,8 +54,7 @@ static void say_state(struct doctor *d, const struct gp_ring_head *head)
 			   "stall launches for seconds, once");
 		break;
 	default:
-		doctor_say(d, GOOD, "device times", "by its helper, which is %s",
-			   head->state == GP_HELPER_AWAKE ? "awake" : "asleep");
+		say_working(d, head);
 		break;
 	}
 }

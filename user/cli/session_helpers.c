@@ -158,6 +158,10 @@ static void say(const struct helpers_status *st)
 			 st->pid, st->head.chained);
 	if (lost)
 		log_warn("of process %d, %" PRIu64 " device records were lost", st->pid, lost);
+	if (st->kept_bytes)
+		log_warn("of process %d, CUPTI has not given back %" PRIu64 " bytes of records: works of the last "
+			 "%.3g s may be missing", st->pid, st->kept_bytes,
+			 (double)st->kept_ns / NS_PER_SEC);
 	if (st->lost_calls)
 		log_warn("%" PRIu64 " calls of process %d were lost: its helper did not tell the time, and "
 			 "no more than %d can wait for that", st->lost_calls, st->pid,
@@ -263,6 +267,8 @@ int helpers_push_count(const struct session *s, const struct event_sink *to)
 	helpers_totals(s->helpers, &totals);
 	model_counts(s->tap.model, &counts);
 	err = push_count(to, "work", totals.works, totals.lost_works);
+	if (!err)
+		err = push_count(to, "kept-bytes", 0, totals.kept_bytes);
 	if (err || !s->blind)
 		return err;
 	return push_count(to, "call", counts.received[EVENT_CALL], totals.lost_calls);

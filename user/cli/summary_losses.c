@@ -29,8 +29,9 @@ void summary_read_losses(struct summary *s)
 	for (size_t i = 0; i < model_readings(s->model); i++) {
 		const struct model_reading *r = model_reading(s->model, i);
 
-		if (!strcmp(r->kind, "stack"))
-			continue;	/* copies that are lost leave calls without stacks: no events */
+		/* Copies of stacks that are lost leave calls without them; bytes are no events. */
+		if (!strcmp(r->kind, "stack") || !strcmp(r->kind, "kept-bytes"))
+			continue;
 		hits = num_add(hits, r->hits);
 		lost = num_add(lost, r->lost);
 	}

@@ -14,6 +14,7 @@
 #include "base/num.h"
 #include "base/time.h"
 #include "event/helper_dark.h"
+#include "event/helper_kept.h"
 #include "event/helper_search.h"
 #include "event/helper_source.h"
 
@@ -484,16 +485,16 @@ void helper_process_status(const struct helper_process *p, struct helpers_status
 	*out = (struct helpers_status){ .pid = p->who.pid, .state = p->state,
 					.lost = p->lost, .lost_works = p->lost_works,
 					.untold_ns = p->untold_ns, .away_ns = p->dark.away_ns,
-					.lost_calls = p->lost_calls, .counts = p->counts };
+					.lost_calls = p->calls ? api_calls_lost(p->calls) : p->lost_calls,
+					.counts = p->counts };
 	if (p->head)
 		out->head = *p->head;
-	if (p->calls)
-		out->lost_calls = api_calls_lost(p->calls);
 	if (p->decoder)
 		helper_decoder_counts(p->decoder, &out->counts);
-	if (!p->source)
-		return;
-	helper_source_head(p->source, &out->head);
-	out->lost = num_add(out->lost, helper_source_lost(p->source, GP_RING_WANT_KINDS));
-	out->lost_works = num_add(out->lost_works, helper_source_lost(p->source, WORK_KINDS));
+	if (p->source) {
+		helper_source_head(p->source, &out->head);
+		out->lost = num_add(out->lost, helper_source_lost(p->source, GP_RING_WANT_KINDS));
+		out->lost_works = num_add(out->lost_works, helper_source_lost(p->source, WORK_KINDS));
+	}
+	helper_kept_note(out, p->alive_ns + (uint64_t)p->who.clock_offset_ns);
 }

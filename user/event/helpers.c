@@ -148,6 +148,7 @@ static void sum_up(struct helpers_totals *t, const struct helpers_status *st)
 	t->works = num_add(t->works, st->counts.works);
 	t->lost_works = num_add(t->lost_works, num_add(st->lost_works, st->counts.dropped));
 	t->lost_calls = num_add(t->lost_calls, st->lost_calls);
+	t->kept_bytes = num_add(t->kept_bytes, st->kept_bytes);
 }
 
 /* One that never had a ring is forgotten; others are, when there are many, but for their sums. */

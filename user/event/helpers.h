@@ -36,6 +36,8 @@ struct helpers_status {
 	uint64_t lost_works;		/* of them such as tell of works */
 	uint64_t lost_calls;		/* that could not be held (API_CALLS_HELD_MAX) */
 	uint64_t untold_ns;		/* at its end, of which nothing was handed on */
+	uint64_t kept_bytes;		/* of records that CUPTI did not hand on */
+	uint64_t kept_ns;		/* up to its end, or now: when they may be of */
 	uint64_t away_ns;		/* told to nobody of us: its slot was another reader's, or broke */
 };
 
@@ -47,6 +49,7 @@ enum helpers_calls { HELPERS_WORKS_ONLY, HELPERS_TELL_CALLS, HELPERS_TELL_UNPROB
 struct helpers_totals {		/* of all processes, also of those that are not told apart */
 	uint64_t works, lost_works;	/* lost: also those that CUPTI dropped */
 	uint64_t lost_calls;
+	uint64_t kept_bytes;
 	uint64_t forgotten;		/* processes with a helper */
 };
 

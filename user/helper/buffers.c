@@ -16,7 +16,7 @@ int buffers_open(struct buffers *b)
 	return 0;
 }
 
-uint8_t *buffers_take(struct buffers *b)
+uint8_t *buffers_take(struct buffers *b, uint64_t since_ns)
 {
 	uint64_t taken = __atomic_load_n(&b->taken, __ATOMIC_RELAXED);
 	unsigned int i;
@@ -29,6 +29,7 @@ uint8_t *buffers_take(struct buffers *b)
 		i = (unsigned int)__builtin_ctzll(~taken);
 	} while (!__atomic_compare_exchange_n(&b->taken, &taken, taken | 1ull << i, true,
 					      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+	__atomic_store_n(&b->since_ns[i], since_ns, __ATOMIC_RELAXED);
 	return b->memory + (size_t)i * BUFFER_BYTES;
 }
 
@@ -47,4 +48,34 @@ void buffers_give(struct buffers *b, uint8_t *buffer, size_t used_bytes)
 		return;
 	memset(buffer, 0, used_bytes);
 	__atomic_fetch_and(&b->taken, ~(1ull << i), __ATOMIC_RELEASE);
+}
+
+/* Records begin with their kind, which is not 0. */
+static size_t bytes_in(const uint8_t *buffer)
+{
+	const volatile uint64_t *words = (const volatile uint64_t *)(const void *)buffer;
+	size_t n = BUFFER_BYTES / sizeof(*words);
+
+	if (!words[0])
+		return 0;
+	while (n && !words[n - 1])
+		n--;
+	return n * sizeof(*words);
+}
+
+struct buffers_kept buffers_kept(const struct buffers *b, uint64_t before_ns)
+{
+	uint64_t taken = __atomic_load_n(&b->taken, __ATOMIC_ACQUIRE);
+	struct buffers_kept kept = { 0 };
+
+	for (unsigned int i = 0; i < BUFFERS_MAX; i++) {
+		uint64_t since_ns = __atomic_load_n(&b->since_ns[i], __ATOMIC_RELAXED);
+		size_t bytes = taken >> i & 1 && since_ns < before_ns ?
+			       bytes_in(b->memory + (size_t)i * BUFFER_BYTES) : 0;
+
+		kept.bytes += bytes;
+		if (bytes && (!kept.since_ns || since_ns < kept.since_ns))
+			kept.since_ns = since_ns;
+	}
+	return kept;
 }

@@ -18,6 +18,8 @@
 #include "helper/subscribe.h"
 
 #define CLOCK_TRIES 20
+#define KEPT_NS 10000000000ull	/* longer than kernels mostly take, which withhold a buffer */
+#define KEPT_EVERY_NS 1000000000ull
 #define GRAPH_NODES_MAX 20000000ull	/* less than CUPTI's 250 buffers of 100,000 */
 
 /* Which of our kinds each of CUPTI's gives. */
@@ -48,6 +50,7 @@ static struct collector {
 	uint64_t nodes_lost;		/* of them without times */
 	bool renewed, whole;		/* it was; that did not help, so graphs are told whole */
 	uint64_t flushed_ns;		/* began: what is lost now was made after it */
+	uint64_t kept_at_ns;		/* what CUPTI keeps was looked for */
 	bool forgotten;			/* in a forked child */
 } collector = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -139,7 +142,8 @@ static uint32_t on_record(const void *rec, uint32_t kind)
 static void on_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 {
 	__atomic_fetch_add(&collector.arrivals, 1, __ATOMIC_RELAXED);
-	*buffer = buffers_take(&collector.buffers);
+	*buffer = buffers_take(&collector.buffers,
+			       __atomic_load_n(&collector.flushed_ns, __ATOMIC_RELAXED));
 	*bytes = BUFFER_BYTES;
 	*max_records = 0;	/* as many as fit */
 }
@@ -278,6 +282,33 @@ void collect_unseen(uint64_t since_ns, uint64_t until_ns)
 	helper_ring_send(collector.ring, GP_RING_LOSS, &loss, sizeof(loss));
 }
 
+static struct buffers_kept tell_kept(uint64_t before_ns)
+{
+	struct buffers_kept kept = buffers_kept(&collector.buffers, before_ns);
+	struct gp_ring_head *head = collector.ring->head;
+
+	__atomic_store_n(&head->kept_since_ns, kept.since_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&head->kept_bytes, kept.bytes, __ATOMIC_RELAXED);
+	return kept;
+}
+
+void collect_tell_kept(uint64_t before_ns)
+{
+	if (collector.buffers.memory && !collector.forgotten)
+		tell_kept(before_ns);
+}
+
+static void lose_kept(void)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct buffers_kept kept = tell_kept(now_ns);
+	struct gp_ring_loss loss = { .cause = GP_LOSS_KEPT, .since_ns = kept.since_ns,
+				     .until_ns = now_ns };
+
+	if (kept.bytes)
+		helper_ring_send(collector.ring, GP_RING_LOSS, &loss, sizeof(loss));
+}
+
 void collect_flush(uint32_t flag)
 {
 	uint64_t refused = __atomic_load_n(&collector.buffers.refused, __ATOMIC_RELAXED);
@@ -291,8 +322,12 @@ void collect_flush(uint32_t flag)
 	tell_loss(GP_LOSS_DROPPED, dropped);
 	tell_loss(GP_LOSS_BUFFERS, refused - collector.refused);
 	collector.refused = refused;
-	collector.flushed_ns = now_ns;
+	__atomic_store_n(&collector.flushed_ns, now_ns, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&collector.lock);
+	if (now_ns - collector.kept_at_ns < KEPT_EVERY_NS)
+		return;
+	collector.kept_at_ns = now_ns;
+	collect_tell_kept(now_ns - KEPT_NS);
 }
 
 static void disable_works(void)
@@ -330,6 +365,8 @@ void collect_drain(uint32_t flag)
 	collector.all_calls = false;
 	subscribe_follow(collector.cupti, false);
 	collect_flush(flag);
+	if (flag & CUPTI_FLUSH_FORCED)
+		lose_kept();
 }
 
 uint64_t collect_arrivals(void)

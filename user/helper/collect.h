@@ -43,8 +43,12 @@ void collect_flush(uint32_t flag);
 /* What devices did in [since, until) was not recorded. */
 void collect_unseen(uint64_t since_ns, uint64_t until_ns);
 
-/* Disables everything; what CUPTI holds is handed on first. */
+/* Disables everything; what CUPTI holds is handed on first. With CUPTI_FLUSH_FORCED what it keeps all the
+ * same is lost, and told. */
 void collect_drain(uint32_t flag);
+
+/* The ring's head says how much CUPTI keeps of what was recorded before; any thread, at any time. */
+void collect_tell_kept(uint64_t before_ns);
 
 /* In a forked child: what CUPTI gives us there is nobody's. */
 void collect_forget(void);

@@ -387,4 +387,6 @@ void watch_end(void)
 	wake();
 	for (int i = 0; i < END_MS && !__atomic_load_n(&watch.ended, __ATOMIC_ACQUIRE); i++)
 		usleep(1000);
+	if (!__atomic_load_n(&watch.ended, __ATOMIC_ACQUIRE))
+		collect_tell_kept(clock_now_ns());
 }
