@@ -188,6 +188,7 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 		return NO_RETURN_LEG;
 	}
 	st->off.blocked_ns = 0;
+	st->off.late_from_ns = 0;
 	st->open = 1;
 	if (record_calls && row->flags & GP_ROW_TWO)
 		send_call(st, GP_ENTER, row->words);
@@ -223,11 +224,11 @@ static __noinline void read_out(struct thread_state *st, __u32 flags)
 }
 
 /* A function of its own for the sake of its callers' frames. */
-static __noinline int tell_return(struct thread_state *st, __u32 words)
+static __noinline int tell_return(struct thread_state *st, __u32 words, __u64 end_ns)
 {
 	if (words > GP_WORDS_LARGE)
 		return 0;
-	add_blocked(st, words);
+	add_blocked(st, words, end_ns);
 	send_call(st, GP_CALL, words);
 	telling_ends(st);
 	return 0;
@@ -253,7 +254,7 @@ static __always_inline void on_return(struct pt_regs *ctx)
 	set_end(st, dur, result);
 	if (row_at(row_id)->flags & GP_ROW_OUT)
 		read_out(st, row_at(row_id)->flags);
-	tell_return(st, row_at(row_id)->words);
+	tell_return(st, row_at(row_id)->words, now);
 }
 
 /* Up to 6.18 this kfunc takes nothing, later a context; the one that does not fit stays 0. */
@@ -313,7 +314,7 @@ int call_left(struct pt_regs *ctx)
 	telling_begins(st);
 	st->open = 0;
 	set_end(st, duration(st, now), (__s32)PT_REGS_RC(ctx));
-	add_blocked(st, 0);
+	add_blocked(st, 0, now);
 	send_call(st, GP_LEFT, 0);
 	telling_ends(st);
 	bpf_map_delete_elem(&seeds, &tid);

@@ -52,16 +52,34 @@ static __always_inline void telling_ends(struct thread_state *st)
 	*(volatile __u32 *)&st->off.telling = 0;
 }
 
-/* Behind the record's words: how long the call was off the CPU. */
-static __always_inline void add_blocked(struct thread_state *st, __u32 words)
+/*
+ * When the call, which returned at end_ns, was late: the word at `at`. A switch just behind its return is
+ * taken for one in it; that is no time of the call.
+ */
+static __always_inline void add_late(struct thread_state *st, __u32 at, __u64 end_ns)
+{
+	__u64 from = st->off.late_from_ns, to = st->off.late_to_ns, ns;
+
+	if (!from || at >= GP_WORDS_LARGE + 3 || to > end_ns || (end_ns - to) >> 32)
+		return;
+	ns = to - from;
+	if (ns >> 32)
+		ns = 0xffffffff;
+	st->rec.words[at] = ns << 32 | (end_ns - to);
+	st->rec.head.flags |= GP_CALL_LATE;
+}
+
+/* Behind the record's words: how long the call was off the CPU. end_ns: its return; 0: it has none. */
+static __always_inline void add_blocked(struct thread_state *st, __u32 words, __u64 end_ns)
 {
 	__u32 at = words + !!(st->rec.head.flags & GP_CALL_STACK);
 
-	st->rec.head.flags &= ~GP_CALL_BLOCKED;
+	st->rec.head.flags &= ~(GP_CALL_BLOCKED | GP_CALL_LATE);
 	if (!st->off.blocked_ns || at >= GP_WORDS_LARGE + 2)
 		return;
 	st->rec.words[at] = st->off.blocked_ns;
 	st->rec.head.flags |= GP_CALL_BLOCKED;
+	add_late(st, at + 1, end_ns);
 }
 
 #endif

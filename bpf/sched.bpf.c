@@ -110,6 +110,7 @@ static __always_inline void settle_last(struct thread_state *st)
 static __noinline int leave_cpu(struct task_struct *task, bool preempted)
 {
 	struct thread_state *st = bpf_task_storage_get(&threads, task, 0, 0);
+	__u64 now;
 
 	if (!st || !st->off.watched)
 		return 0;
@@ -120,9 +121,24 @@ static __noinline int leave_cpu(struct task_struct *task, bool preempted)
 	}
 	if (!st->open)
 		describe(task, preempted, &st->off.rec);
+	now = bpf_ktime_get_ns();
+	/* Of an open call it is all that is kept of the record; woken while it goes to sleep: as below. */
+	if (st->open)
+		st->off.rec.woken_ns = preempted || !task->__state ? now : 0;
 	st->off.until_ns = 0;
-	st->off.since_ns = bpf_ktime_get_ns();
+	st->off.since_ns = now;
 	return 0;
+}
+
+/* It is back in its open call. What was ready for less is what waking takes. */
+static __always_inline void note_late(struct off_state *off, __u64 now)
+{
+	__u64 ready = off->rec.woken_ns;
+
+	if (!ready || now - ready < GP_LATE_MIN_NS)
+		return;
+	off->late_from_ns = ready;
+	off->late_to_ns = now;
 }
 
 static __noinline int enter_cpu(struct task_struct *task)
@@ -138,6 +154,7 @@ static __noinline int enter_cpu(struct task_struct *task)
 	} else if (st->open) {
 		st->off.blocked_ns += now - st->off.since_ns;
 		st->off.since_ns = 0;
+		note_late(&st->off, now);
 	} else {
 		send_off(st, now);
 	}
@@ -162,9 +179,14 @@ static __noinline int note_waker(struct task_struct *task, __u32 who)
 	__u64 id = bpf_get_current_pid_tgid();
 	struct gp_off *rec;
 
-	if (!st || !st->off.watched || !st->off.since_ns || st->off.until_ns || st->open)
+	if (!st || !st->off.watched || !st->off.since_ns || st->off.until_ns)
 		return 0;
 	rec = &st->off.rec;
+	if (st->open) {
+		if (!rec->woken_ns)
+			rec->woken_ns = bpf_ktime_get_ns();
+		return 0;
+	}
 	if (rec->woken_ns || rec->flags & GP_OFF_RUNNABLE)
 		return 0;
 	if (who == WAKER_MAYBE)

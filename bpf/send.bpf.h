@@ -28,6 +28,8 @@ static __always_inline void send_call(struct thread_state *st, __u8 kind, __u32 
 		size += 8;
 	if (st->rec.head.flags & GP_CALL_BLOCKED)
 		size += 8;
+	if (st->rec.head.flags & GP_CALL_LATE)
+		size += 8;
 	if (!c || kind >= GP_KINDS || size > sizeof(st->rec))
 		return;
 	st->rec.head.kind = kind;

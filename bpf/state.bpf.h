@@ -16,6 +16,8 @@ struct off_state {
 	__u64 since_ns;		/* 0: it is on a CPU */
 	__u64 until_ns;		/* held back: it was back on one then; 0: nothing is held back */
 	__u64 blocked_ns;	/* of the open call, off the CPU */
+	__u64 late_from_ns;	/* of the open call: its last time ready without a CPU; 0: none */
+	__u64 late_to_ns;
 	__u32 watched;		/* the hooks care: its first record was sent, its last was not */
 	__u32 telling;
 	struct gp_off rec;
@@ -32,7 +34,7 @@ struct thread_state {
 	__u64 jumps_with;	/* return address of a call of a row that jumps, seen at entry only */
 	struct {
 		struct gp_call head;
-		__u64 words[GP_WORDS_LARGE + 2];	/* the last: a stack's id, ns off the CPU */
+		__u64 words[GP_WORDS_LARGE + 3];	/* the last: a stack's id, ns off the CPU, when late */
 	} rec;
 	struct off_state off;
 };

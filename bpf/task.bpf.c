@@ -90,7 +90,7 @@ static __always_inline void add_open_blocked(struct thread_state *st)
 	__u32 words = st->rec.head.flags & GP_CALL_BEFORE ? 0 : row_at(st->rec.head.row)->words;
 
 	if (words <= GP_WORDS_LARGE)
-		add_blocked(st, words);
+		add_blocked(st, words, 0);
 }
 
 SEC("?tp_btf/sched_process_exit")

@@ -22,7 +22,7 @@
 #include "regs.h"
 #include "types.h"
 
-#define GP_EVENT_VERSION 7
+#define GP_EVENT_VERSION 8
 
 /* Kinds of records. A new kind must reach: event/decode.c, bpf counters (GP_KINDS). */
 #define GP_CALL 1	/* gp_call: a call that returned, complete */
@@ -50,6 +50,14 @@
 #define GP_CALL_BEFORE 0x04	/* it began before its probes: no words, start_ns is gp_seed's */
 #define GP_CALL_STACK 0x08	/* behind the row's words follows one more: the id of the stack */
 #define GP_CALL_BLOCKED 0x10	/* and then one more: ns of the call that it was off the CPU */
+#define GP_CALL_LATE 0x20	/* and then one more: a time in the call that it was ready, and had no CPU */
+
+/*
+ * GP_CALL_LATE, of calls that returned: the last such time of GP_LATE_MIN_NS or more, which a thread can
+ * also have had before in the call. The word is its length << 32 | ns from its end to the return;
+ * what is longer is told from then on. What is shorter is what waking takes: an idle CPU's sleep, an interrupt.
+ */
+#define GP_LATE_MIN_NS 200000ull
 
 #define GP_DUR_MAX ((1ull << 48) - 1) /* durations saturate here: 78 hours */
 #define GP_RESULT_MAX 32767	/* results saturate here; every probed API's codes are below */
@@ -65,8 +73,8 @@ struct gp_call {
 	gp_u16 row;		/* catalogue row, see user/probe/catalog.h */
 	gp_u32 pid;
 	gp_u32 tid;
-	/* gp_u64 words[4, 8 or 12] follow: the record's length tells; then a stack's id, and
-	 * then the ns off the CPU, as the flags say */
+	/* gp_u64 words[4, 8 or 12] follow: the record's length tells; then a stack's id, the ns
+	 * off the CPU, and when it was late, as the flags say */
 };
 
 /*

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Why threads that make calls are off the CPU: of a program whose waits are known by construction.
 
+# shellcheck disable=SC2030,SC2031 # a test is a subshell
 load ../lib/common
 
 # A kernel without symbols for its variables cannot tell an interrupt from the thread it interrupts.
@@ -59,6 +60,25 @@ starved() {
 		! is_whole r.json || break
 	done
 	is_as_it_was r.json
+}
+
+# A sync that was woken, and got no CPU before who woke it had done with it.
+late_sync() {
+	rm -f truth
+	run "$GPUPROF" stat --budget 1s --max-loss 100% --table threads,offcpu,events --format json \
+		-o r.json -- "$TARGETS/waits" truth "" "" late
+	[ "$status" -ne 77 ] || skip "no thread can be kept from its CPU here, or nobody counts it"
+	assert_success || return
+	run "$TEST_LIB/check_waits.py" r.json truth
+	assert_success
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "offcpu: a sync that was ready and had no CPU says for how long, never longer than the scheduler" {
+	needs root bpf targets
+	late_sync || late_sync # it may lose the CPU once more before it returns
+	run laws r.json
+	assert_success
 }
 
 # bats test_tags=needs:root,needs:bpf
@@ -128,8 +148,8 @@ starved() {
 		"$TARGETS/waits" truth "" "" sleep
 	assert_success
 	run report_value r.json '([x["bucket"] for x in t["threads"] if x["blocked_ns"] is not None], t["offcpu"],
-		[e["hits"] for e in t["events"] if e["kind"] == "off"])'
-	assert_output '([], [], [0])'
+		[x for x in t["threads"] if x["runqueue_ns"] is not None], [e["hits"] for e in t["events"] if e["kind"] == "off"])'
+	assert_output '([], [], [], [0])'
 	run "$GPUPROF" stat --off-cpu off --table offcpu -- "$TARGETS/waits" truth "" "" sleep
 	assert_output --partial 'not recorded: --off-cpu on'
 }

@@ -87,7 +87,7 @@ static void push_state(struct run *r, const void *rec, size_t len)
 /* kind and flags, thread, row, numbers skipped, time since the last one (signed), duration */
 static void push_near_call(struct run *r, const uint8_t *b, size_t len)
 {
-	struct { struct gp_call head; uint64_t words[GP_WORDS_LARGE + 2]; } rec;
+	struct { struct gp_call head; uint64_t words[GP_WORDS_LARGE + 3]; } rec;
 	uint8_t in[8] = { 0 };
 	uint32_t *seq;
 

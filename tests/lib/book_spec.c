@@ -4,17 +4,9 @@
 
 #include <assert.h>
 
+#include "base/num.h"
+
 #define NONE ((size_t)-1)
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t most(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
 
 /* ---- rule 1: numbers ---------------------------------------------------------------------- */
 
@@ -173,33 +165,35 @@ static void reach(const struct spec_input *in, const struct numbers *num, struct
 			     .first_cut = UINT64_MAX };
 	for (size_t i = 0; i < in->n; i++) {
 		const struct event *ev = &in->events[i];
-		uint64_t known = most(reached, r->cut);
+		uint64_t known = num_max(reached, r->cut);
 
 		r->before[i] = reached;
 		r->first_cut_seen[i] = cut;
 		if (!ev->kind) {
 			r->cut = ev->end_ns;
-			r->first_cut = least(r->first_cut, r->cut);
+			r->first_cut = num_min(r->first_cut, r->cut);
 			cut = true;
 		} else if (ev->kind == EVENT_STOP && r->stop == UINT64_MAX) {
-			r->stop = most(ev->end_ns, known);
+			r->stop = num_max(ev->end_ns, known);
 		} else if (ev->kind == EVENT_EXIT && num->accepted[i]) {
-			r->exit = most(ev->end_ns, known);
+			r->exit = num_max(ev->end_ns, known);
 			r->exited = true;
 		}
 		if (!is_call(in, num, i))
 			continue;
-		r->start[i] = most(least(most(ev->start_ns, in->base), r->stop), reached);
+		r->start[i] = num_max(num_min(num_max(ev->start_ns, in->base), r->stop), reached);
 		if (ev->kind == EVENT_GONE)
-			r->start[i] = most(least(most(ev->end_ns, in->base), r->stop), reached);
+			r->start[i] = num_max(num_min(num_max(ev->end_ns, in->base), r->stop),
+					      reached);
 		r->end[i] = r->start[i];
 		if (ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT || ev->kind == EVENT_INSIDE ||
 		    is_off(ev))
-			r->end[i] = most(least(most(ev->end_ns, in->base), r->stop), r->start[i]);
+			r->end[i] = num_max(num_min(num_max(ev->end_ns, in->base), r->stop),
+					    r->start[i]);
 		/* Its ENTER may have been clipped: it goes on from there. */
 		if (continues(in, num, i))
 			r->start[i] = reached;
-		r->end[i] = most(r->end[i], r->start[i]);
+		r->end[i] = num_max(r->end[i], r->start[i]);
 		reached = r->end[i];
 	}
 }
@@ -279,9 +273,9 @@ static uint64_t next_edge(const struct spec_input *in, uint64_t ns, uint64_t end
 		if (ev->kind != EVENT_UNARMED)
 			continue;
 		if (ev->start_ns > ns)
-			end = least(end, ev->start_ns);
+			end = num_min(end, ev->start_ns);
 		if (ev->end_ns > ns)
-			end = least(end, ev->end_ns);
+			end = num_min(end, ev->end_ns);
 	}
 	return end;
 }
@@ -318,15 +312,15 @@ static void open_and_close(const struct spec_input *in, const struct numbers *nu
 	size_t first = first_call(in, num), last = call_before(in, num, in->n);
 	uint64_t birth = 0, latest;
 
-	b->close_ns = least(r->stop, r->exit);
+	b->close_ns = num_min(r->stop, r->exit);
 	if (r->stop == UINT64_MAX && !r->exited)
 		b->close_ns = in->now;
-	b->close_ns = most(b->close_ns, most(r->cut, last == NONE ? 0 : r->end[last]));
+	b->close_ns = num_max(b->close_ns, num_max(r->cut, last == NONE ? 0 : r->end[last]));
 	for (size_t i = 0; i < in->n; i++)
 		if (in->events[i].kind == EVENT_THREAD && !r->first_cut_seen[i])
-			birth = most(birth, in->events[i].start_ns);
-	latest = least(r->first_cut, first == NONE ? b->close_ns : r->start[first]);
-	b->open_ns = most(in->base, least(birth, latest));
+			birth = num_max(birth, in->events[i].start_ns);
+	latest = num_min(r->first_cut, first == NONE ? b->close_ns : r->start[first]);
+	b->open_ns = num_max(in->base, num_min(birth, latest));
 }
 
 static void count(const struct spec_input *in, const struct numbers *num, const struct reach *r,
@@ -337,7 +331,7 @@ static void count(const struct spec_input *in, const struct numbers *num, const 
 
 	for (size_t i = 0; i < in->n; i++) {
 		const struct event *ev = &in->events[i];
-		uint64_t start = most(ev->start_ns, in->base), known = r->before[i], from, to;
+		uint64_t start = num_max(ev->start_ns, in->base), known = r->before[i], from, to;
 		size_t before = call_before(in, num, i);
 
 		c->lost += num->missing[i];
@@ -350,9 +344,9 @@ static void count(const struct spec_input *in, const struct numbers *num, const 
 		else if (ev->kind == EVENT_INSIDE || ev->kind == EVENT_GONE)
 			c->late += !num->accepted[i];
 		if (ev->kind == EVENT_THREAD && !r->first_cut_seen[i])
-			birth = most(birth, ev->start_ns);
+			birth = num_max(birth, ev->start_ns);
 		if (ev->kind == EVENT_EXIT && num->accepted[i] && before != NONE)
-			c->skew += most(ev->end_ns, in->base) < known;
+			c->skew += num_max(ev->end_ns, in->base) < known;
 		if (i == first && !r->first_cut_seen[i])
 			known = birth;
 		if (is_call(in, num, i) && !continues(in, num, i) && ev->kind != EVENT_GONE) {
@@ -364,8 +358,8 @@ static void count(const struct spec_input *in, const struct numbers *num, const 
 		}
 		if (ev->kind != EVENT_UNARMED || before == NONE)
 			continue;
-		from = most(ev->start_ns, r->start[first]);
-		to = least(ev->end_ns, r->before[i]);
+		from = num_max(ev->start_ns, r->start[first]);
+		to = num_min(ev->end_ns, r->before[i]);
 		c->late += from < to;
 		c->late_ns += from < to ? to - from : 0;
 	}
@@ -390,7 +384,7 @@ static void add_call(const struct spec_input *in, const struct reach *r, size_t 
 		add(b, r->start[i], r->end[i], func_of(in, ev)->class);
 		return;
 	}
-	woken = least(most(least(most(ev->end_ns - OFF_WOKEN_NS(ev), in->base), r->stop),
+	woken = num_min(num_max(num_min(num_max(ev->end_ns - OFF_WOKEN_NS(ev), in->base), r->stop),
 			   r->start[i]), r->end[i]);
 	add(b, r->start[i], woken, ev->dir == OFF_UNTOLD ? BUCKET_LOST :
 	    (unsigned int)BUCKET_OFF_0 + ev->dir);
@@ -412,11 +406,21 @@ static uint64_t said_blocked(const struct spec_input *in, const struct numbers *
 		if (num->accepted[j] && ev->kind == EVENT_EXIT)
 			break;
 		if (is_reading(ev) && ev->dir == OFF_CALL && ev->start_ns == start)
-			ns = most(ns, ev->blocked_ns);
+			ns = num_max(ns, ev->blocked_ns);
 	}
 	if (continues(in, num, i))
-		ns = most(ns, said_blocked(in, num, call_before(in, num, i), i));
+		ns = num_max(ns, said_blocked(in, num, call_before(in, num, i), i));
 	return ns;
+}
+
+/* Of [start, end), as the end of the call says. */
+static uint64_t said_late(const struct event *ev, uint64_t start, uint64_t end)
+{
+	uint64_t to = ev->end_ns - ev->after_late_ns, late = ev->late_ns;
+
+	if (ev->end_ns < late + ev->after_late_ns || num_max(start, to - late) > num_min(end, to))
+		return 0;
+	return num_min(end, to) - num_max(start, to - late);
 }
 
 static void count_blocked(const struct spec_input *in, const struct numbers *num,
@@ -430,10 +434,13 @@ static void count_blocked(const struct spec_input *in, const struct numbers *num
 			    (ev->kind != EVENT_INSIDE || ev->has & HAS_END);
 		uint64_t ns = open ? b->close_ns - r->end[i] : r->end[i] - r->start[i];
 
-		if (is_call(in, num, i) && !is_off(ev) && func_of(in, ev)->class != CLASS_OTHER &&
-		    (open || ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT))
-			b->blocked_ns[func_of(in, ev)->class] +=
-				least(said_blocked(in, num, i, open ? in->n : i), ns);
+		if (!is_call(in, num, i) || is_off(ev) || func_of(in, ev)->class == CLASS_OTHER ||
+		    (!open && ev->kind != EVENT_CALL && ev->kind != EVENT_LEFT))
+			continue;
+		ns = num_min(said_blocked(in, num, i, open ? in->n : i), ns);
+		b->blocked_ns[func_of(in, ev)->class] += ns;
+		ns = open ? 0 : num_min(said_late(ev, r->start[i], r->end[i]), ns);
+		b->late_ns[func_of(in, ev)->class] += ns;
 	}
 }
 
@@ -463,7 +470,7 @@ void spec_book(const struct spec_input *in, struct spec_book *out)
 			add_gap(in, out, (struct spec_segment){ reached, r.start[i],
 				gap_before(in, &num, i) }, i, before == NONE);
 		add_call(in, &r, i, out);
-		reached = most(reached, r.end[i]);
+		reached = num_max(reached, r.end[i]);
 	}
 	last = call_before(in, &num, in->n);
 	if (missing_before(in, &num, in->n))
@@ -480,11 +487,12 @@ void spec_book(const struct spec_input *in, struct spec_book *out)
 
 void spec_sum(const struct spec_book *b, uint64_t from, uint64_t to, struct book_sum *sum)
 {
-	from = most(from, b->open_ns);
-	to = most(least(to, b->close_ns), from);
+	from = num_max(from, b->open_ns);
+	to = num_max(num_min(to, b->close_ns), from);
 	*sum = (struct book_sum){ .open_ns = from, .close_ns = to };
 	for (size_t i = 0; i < b->n; i++) {
-		uint64_t start = most(b->segment[i].start, from), end = least(b->segment[i].end, to);
+		uint64_t start = num_max(b->segment[i].start, from);
+		uint64_t end = num_min(b->segment[i].end, to);
 
 		if (start < end)
 			sum->ns[b->segment[i].bucket] += end - start;

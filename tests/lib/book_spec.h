@@ -39,7 +39,8 @@
  *     end and stays open there (`runqueue` if it was woken); an OFF that starts when it did goes on
  *     with it; and it is not abandoned.
  * 11. Of a call, so much is blocked as its end, its OPEN or a reading (OFF_CALL) of it says, the most
- *     of these, but not more than the call has.
+ *     of these, but not more than the call has. So much of that is late as its end says of the time
+ *     that it has.
  * A cut (kind 0, end_ns: when) divides the book there: what comes later changes nothing before.
  */
 #ifndef TESTS_BOOK_SPEC_H
@@ -67,6 +68,7 @@ struct spec_book {
 	struct spec_segment segment[16 * SPEC_EVENTS_MAX];
 	size_t n;
 	uint64_t blocked_ns[CLASS_END];	/* without cuts */
+	uint64_t late_ns[CLASS_END];	/* without cuts */
 	struct book_counts counts;	/* late, late_ns: of unarmed intervals */
 };
 

@@ -160,6 +160,8 @@ static inline void random_hostile(struct event *ev)
 	ev->stream = lib_any();
 	ev->entity = lib_any();
 	ev->blocked_ns = lib_any();
+	ev->late_ns = (uint32_t)lib_any();
+	ev->after_late_ns = ev->late_ns ? (uint32_t)lib_any() : 0;
 	for (int i = 0; i < 3; i++) {
 		ev->shape.grid[i] = (uint32_t)lib_any();
 		ev->shape.block[i] = (uint32_t)lib_any();
@@ -219,6 +221,7 @@ static inline void random_usual(struct event *ev, uint32_t *seq, uint64_t *now_n
 	ev->shape.grid[0] = (uint32_t)lib_below(3);
 	ev->bytes = lib_below(5) ? 0 : lib_below(1000);
 	ev->blocked_ns = lib_below(9) ? 0 : lib_below(1000);
+	ev->late_ns = lib_below(20) ? 0 : (uint32_t)lib_below(1000);
 }
 
 static inline void events_random(struct events *e, size_t n)

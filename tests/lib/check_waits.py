@@ -6,24 +6,29 @@ usage: check_waits.py REPORT.json TRUTH [--maybe]      --maybe: this kernel may 
                                                          a thread (the waker's name ends in ?)
 
 Each way took at least so long in its bucket, and its row of the table offcpu names the system call and
-who woke the thread. What is off the CPU by reason in offcpu adds up to the thread's book. Prints one
+who woke the thread. Ready without a CPU in calls it was as long as is said of it, and no longer than the
+scheduler counts. What is off the CPU by reason in offcpu adds up to the thread's book. Prints one
 line, or every violation and status 1.
 """
 import collections
 import json
 import sys
 
+SLACK_NS = 1_000_000
+
 
 def read_truth(path):
-    ways, tid = [], None
+    ways, late, tid = [], None, None
     with open(path, encoding="utf-8") as file:
         for line in file:
             fields = line.split()
             if fields[0] == "thread":
                 tid = int(fields[1])
+            elif fields[0] == "late":
+                late = int(fields[1]), int(fields[2])
             else:
                 ways.append((fields[0], int(fields[1]), *fields[2:]))
-    return ways, tid
+    return ways, late, tid
 
 
 def check_buckets(rows, ways):
@@ -65,14 +70,21 @@ def check_sums(threads, rows):
         yield f"offcpu adds up to {told} ns, the thread's book to {book}"
 
 
+def check_late(threads, late):
+    """A wakeup begins a little before the scheduler counts that it waits."""
+    told = sum(r["runqueue_ns"] or 0 for r in threads if r["bucket"] == "sync")
+    if late and not late[0] <= told <= late[1] + SLACK_NS:
+        yield f"sync: {told} ns ready without a CPU, {late[0]} to {late[1]} are true"
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         tables = json.load(file)["tables"]
-    ways, tid = read_truth(sys.argv[2])
+    ways, late, tid = read_truth(sys.argv[2])
     threads = [r for r in tables["threads"] if r["tid"] == tid]
     rows = [r for r in tables["offcpu"] if r["tid"] == tid]
     wrong = [*check_buckets(threads, ways), *check_rows(rows, ways, "--maybe" in sys.argv),
-             *check_sums(threads, rows)]
+             *check_sums(threads, rows), *check_late(threads, late)]
     if wrong:
         print(f"{sys.argv[1]}:", *wrong, sep="\n  ")
         return 1

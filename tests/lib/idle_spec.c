@@ -39,6 +39,14 @@ static enum idle_cause cause_of(unsigned int bucket)
 	}
 }
 
+static bool is_late(const struct timeline_span *span, uint64_t ns)
+{
+	uint64_t to_end = span->end_ns - 1 - ns;	/* of whole nanoseconds behind this one */
+
+	return to_end >= span->after_late_ns &&
+	       to_end < (uint64_t)span->after_late_ns + span->late_ns;
+}
+
 static enum idle_cause before(const struct idle_spec_thread *who, uint64_t ns)
 {
 	const struct timeline_span *span = span_at(who, ns);
@@ -46,7 +54,7 @@ static enum idle_cause before(const struct idle_spec_thread *who, uint64_t ns)
 	if (!who || ns < who->forgotten_ns)
 		return IDLE_UNKNOWN;
 	if (span)
-		return cause_of(span->bucket);
+		return is_late(span, ns) ? IDLE_RUNQUEUE : cause_of(span->bucket);
 	return spans_overlap(who->unarmed, ns, ns + 1) ? IDLE_UNARMED : IDLE_OTHER;
 }
 
@@ -58,7 +66,9 @@ static enum idle_cause cause_at(const struct device_work *by, const struct idle_
 	uint64_t enter = by->launch_start_ns, leave = by->launch_end_ns;
 	unsigned int class = CLASS_LAUNCH;
 
-	if (call && call->bucket < CLASS_END) {
+	if (call && call->bucket >= CLASS_END)
+		call = NULL;
+	if (call) {
 		enter = call->start_ns;
 		leave = call->end_ns;
 		class = call->bucket;
@@ -67,6 +77,8 @@ static enum idle_cause cause_at(const struct device_work *by, const struct idle_
 		return IDLE_QUEUED;
 	if (ns < enter)
 		return before(who, ns);
+	if (call && is_late(call, ns))
+		return IDLE_RUNQUEUE;
 	return class == CLASS_COPY ? IDLE_COPY_HOST :
 	       class == CLASS_COLLECTIVE ? IDLE_COMM_HOST : IDLE_LAUNCH;
 }

@@ -8,6 +8,7 @@
  *  2. The launching call is the span that the middle of CUPTI's record lies in, if that is a call;
  *     else the record itself.
  *  3. From that call's end the time is queued; inside it launch, or copy-host, or comm-host.
+ *     But runqueue where the span was late, here and in 4.
  *  4. Before it, it is the cause of the span that covers it; without one unarmed or other; what is
  *     forgotten is unknown, and so is all of it if nothing is known of the thread.
  */

@@ -7,7 +7,8 @@
  * gpuprof; statically linked it runs where there is nothing else.
  *
  *	waits TRUTH READY GO WAY...	makes READY, waits for GO (an empty name: for neither), then waits
- *				in each WAY and says so in TRUTH: BUCKET LEAST_NS SYSCALL WAKER
+ *				in each WAY and says so in TRUTH: BUCKET LEAST_NS SYSCALL WAKER;
+ *				"late": late LEAST_NS MOST_NS, ready without a CPU in a sync
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -67,6 +68,16 @@ AS_IN_CUDART int cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void 
 AS_IN_CUDART int cudaDeviceSynchronize(void)
 {
 	nap_ns(2 * LEAST_NS);
+	return initialise();
+}
+
+/* One thread waits in it, and whoever wakes it keeps the CPU. */
+static void wait_late(void);
+
+AS_IN_CUDART int cudaStreamSynchronize(void *stream)
+{
+	(void)stream;
+	wait_late();
 	return initialise();
 }
 
@@ -299,6 +310,72 @@ static void run_way(void)
 	pthread_join(thread, NULL);
 }
 
+/* ---- ready without a CPU ---- */
+
+static long long run_delay_ns;	/* of the sync: as the scheduler has it */
+
+/* Of the calling thread so far. */
+static long long read_run_delay(void)
+{
+	char path[64];
+	long long ran, delay;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", gettid());
+	file = fopen(path, "re");
+	if (!file)
+		exit(77);	/* this kernel does not count it */
+	if (fscanf(file, "%lld %lld", &ran, &delay) != 2)
+		fail(path);
+	fclose(file);
+	return delay;
+}
+
+static void *run_greedy(void *arg)
+{
+	const struct sched_param first = { .sched_priority = 1 };
+	struct waker w = { "greedy", NULL, *(pid_t *)arg, SYS_futex };
+	long long start;
+
+	if (sched_setscheduler(0, SCHED_FIFO, &first))
+		exit(77);	/* not allowed here */
+	prctl(PR_SET_NAME, w.name);
+	while (!is_blocked(&w))
+		nap_ns(1000000);
+	wake_lock();
+	for (start = now_ns(CLOCK_MONOTONIC); now_ns(CLOCK_MONOTONIC) - start < LEAST_NS;)
+		;
+	return NULL;
+}
+
+static void wait_late(void)
+{
+	wait_lock();
+}
+
+static void late_way(void)
+{
+	pid_t waiting = gettid();
+	cpu_set_t one, all;
+	pthread_t thread;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	word = 0;
+	if (sched_getaffinity(0, sizeof(all), &all) || sched_setaffinity(0, sizeof(one), &one) ||
+	    pthread_create(&thread, NULL, run_greedy, &waiting))
+		fail("two threads on one CPU");
+	launch();
+	run_delay_ns = read_run_delay();
+	cudaStreamSynchronize(NULL);
+	run_delay_ns = read_run_delay() - run_delay_ns;
+	launch();
+	pthread_join(thread, NULL);
+	word = 0;
+	if (sched_setaffinity(0, sizeof(all), &all))
+		fail("sched_setaffinity");
+}
+
 static const struct way {
 	const char *name;
 	void (*run)(void);
@@ -310,6 +387,7 @@ static const struct way {
 	{ "pipe", pipe_way, "io", "read", "writer" },
 	{ "poll", poll_way, "io", POLL_NAME, "sender" },
 	{ "fault", fault_way, "page-fault", "-", "pager" },
+	{ "late", late_way, "sync", "-", "-" },
 	{ "run", run_way, "runqueue", "-", "-" },
 	{ "hang", hang_way, "io", "read", "-" },
 };
@@ -352,6 +430,8 @@ int main(int argc, char **argv)
 		/* The program's own clocks and the scheduler's differ by a tick here and there. */
 		fprintf(truth, "%s %lld %s %s\n", w->bucket,
 			w->run == run_way ? off_ns - off_ns / 5 : LEAST_NS, w->call, w->waker);
+		if (w->run == late_way)
+			fprintf(truth, "late %lld %lld\n", LEAST_NS, run_delay_ns);
 	}
 	fprintf(truth, "thread %d\n", gettid());
 	return fclose(truth) ? 1 : 0;

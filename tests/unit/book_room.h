@@ -80,7 +80,7 @@ static inline void assert_balanced(const struct book_sum *sum)
 	assert_int_equal(total, sum->close_ns - sum->open_ns);
 	assert_int_equal(sum->blocked_ns[CLASS_OTHER], 0);
 	for (int i = 0; i < CLASS_END; i++)
-		assert_true(sum->blocked_ns[i] <= sum->ns[i]);
+		assert_true(sum->late_ns[i] <= sum->blocked_ns[i] && sum->blocked_ns[i] <= sum->ns[i]);
 }
 
 static inline void trace(const struct event *events, size_t n)
@@ -124,6 +124,7 @@ static inline struct book_counts book_of(const struct event *events, size_t n, s
 	assert_balanced(&expected);
 	assert_same(sum, &expected);
 	assert_memory_equal(sum->blocked_ns, spec.blocked_ns, sizeof(spec.blocked_ns));
+	assert_memory_equal(sum->late_ns, spec.late_ns, sizeof(spec.late_ns));
 	assert_memory_equal(&r.book.counts, &spec.counts, sizeof(spec.counts));
 	spans_free(&r.unarmed);
 	return spec.counts;

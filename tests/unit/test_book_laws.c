@@ -65,7 +65,9 @@ static size_t draw_hostile(struct event *ev, size_t max, bool cuts)
 		ev[i] = (struct event){ .kind = kind, .seq = seq, .func = (uint16_t)below(3),
 					.has = below(2) ? HAS_END : 0,
 					.start_ns = draw_time(now), .end_ns = draw_time(now),
-					.blocked_ns = below(3) ? 0 : below(40) };
+					.blocked_ns = below(3) ? 0 : below(40),
+					.late_ns = (uint32_t)below(20),
+					.after_late_ns = (uint32_t)below(5) };
 		if (kind == EVENT_OFF)
 			draw_off(&ev[i], &seq);
 		if (kind >= EVENT_CALL && kind <= EVENT_OPEN && !below(15))

@@ -148,6 +148,34 @@ static void an_end_before_what_was_read_is_late(void **state)
 	assert_int_equal(r.book.counts.late_ns, 20);
 }
 
+/* Of a call of [30, 90), or as much of it as an interval has. */
+static void a_call_says_when_it_was_late(void **state)
+{
+	static const struct { uint64_t blocked, late, after, cut, want; } examples[] = {
+		{ 50, 20, 5, 0, 20 }, { 50, 20, 5, 70, 15 }, { 50, 20, 5, 88, 0 },
+		{ 10, 20, 5, 0, 10 }, { 0, 20, 5, 0, 0 }, { 60, 100, 5, 0, 55 },
+		{ 50, UINT32_MAX, UINT32_MAX, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
+		struct event enter = begun(EVENT_ENTER, 1, S, T(30));
+		struct event leave = blocked(call(2, S, T(30), T(90)), examples[i].blocked);
+		struct book_sum sum;
+		struct book b;
+
+		leave.late_ns = (uint32_t)examples[i].late;
+		leave.after_late_ns = (uint32_t)examples[i].after;
+		book_init(&b, T(0), NULL);
+		book_push(&b, &enter, &funcs.v[S]);
+		if (examples[i].cut)
+			book_cut(&b, T(examples[i].cut), &sum);
+		book_push(&b, &leave, &funcs.v[S]);
+		book_read(&b, T(100), &sum);
+		assert_int_equal(sum.late_ns[CLASS_SYNC], examples[i].want);
+	}
+}
+
 static void a_cut_divides_what_a_call_was_blocked(void **state)
 {
 	const struct event enter = begun(EVENT_ENTER, 1, S, T(10));
@@ -170,6 +198,7 @@ int main(void)
 		cmocka_unit_test(the_examples_hold),
 		cmocka_unit_test(a_cut_divides_a_sleep),
 		cmocka_unit_test(an_end_before_what_was_read_is_late),
+		cmocka_unit_test(a_call_says_when_it_was_late),
 		cmocka_unit_test(a_cut_divides_what_a_call_was_blocked),
 	};
 

@@ -171,7 +171,7 @@ static void what_a_later_minor_adds_is_skipped(void **state)
 	EVENT_ROW(EVENT_START);
 	EVENT_ROW(EVENT_KIND_END);
 	EVENT_ROW(1000);
-	PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, 1u << 20 | GP_FIELD_START, 77, 88);
+	PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, 1u << 21 | GP_FIELD_START, 77, 88);
 	put_func("launch");
 	put_signature(200, 0);
 	put_signature(EVENT_CALL, 0);

@@ -177,6 +177,31 @@ static void a_call_tells_how_long_it_was_blocked(void **state)
 	assert_int_equal(decode_len(state, &rec.raw, sizeof(rec.raw.head) + 8).blocked_ns, 99);
 }
 
+/* Behind how long it was blocked, if that is there. */
+static void a_call_tells_when_it_was_ready_and_had_no_cpu(void **state)
+{
+	struct raw rec;
+	size_t len = record(&rec, "cudaStreamSynchronize"), at = (len - sizeof(rec.head)) / 8;
+	struct event ev;
+
+	rec.words[at] = 77;
+	rec.words[at + 1] = 300000ull << 32 | 21;
+	rec.head.flags = GP_CALL_BLOCKED | GP_CALL_LATE;
+	ev = decode_len(state, &rec, len + 16);
+	assert_true(ev.blocked_ns == 77 && ev.late_ns == 300000 && ev.after_late_ns == 21);
+	ev = decode_len(state, &rec, len + 8);
+	assert_true(ev.blocked_ns == 77 && !ev.late_ns && !ev.after_late_ns);
+	rec.head.flags = GP_CALL_LATE | GP_CALL_STACK;
+	ev = decode_len(state, &rec, len + 16);
+	assert_true(!ev.blocked_ns && ev.stack == 77 && ev.late_ns == 300000);
+	rec.words[at + 1] = 21;		/* of no time there is no end */
+	ev = decode_len(state, &rec, len + 16);
+	assert_true(!ev.late_ns && !ev.after_late_ns);
+	rec.words[at + 1] = 300000ull << 32 | 21;
+	rec.head.kind = GP_OPEN;	/* nor of a call that has none */
+	assert_int_equal(decode_len(state, &rec, len + 16).late_ns, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +210,7 @@ int main(void)
 		cmocka_unit_test(an_end_that_the_kernel_did_not_tell_is_no_reason),
 		cmocka_unit_test(a_reading_has_no_end),
 		cmocka_unit_test(what_cannot_be_is_invalid),
+		cmocka_unit_test(a_call_tells_when_it_was_ready_and_had_no_cpu),
 		cmocka_unit_test(a_call_tells_how_long_it_was_blocked),
 	};
 

@@ -19,7 +19,8 @@ static struct timeline_room room = { .left = 1 << 20 };
 
 static void add(struct timeline *t, uint64_t start, uint64_t end, uint8_t bucket)
 {
-	timeline_add(t, &room, &(struct timeline_span){ start, end, bucket, 0, 0 });
+	timeline_add(t, &room, &(struct timeline_span){
+		.start_ns = start, .end_ns = end, .bucket = bucket });
 }
 
 /* ---- the examples of the headers ------------------------------------------------------------ */
@@ -46,6 +47,30 @@ static void a_timeline_adds_up_what_it_knows(void **state)
 	timeline_free(&t, &room);
 }
 
+static void a_call_that_was_late_is_divided(void **state)
+{
+	const struct timeline_span s = { .start_ns = 10, .end_ns = 60, .bucket = CLASS_SYNC,
+					 .late_ns = 20, .after_late_ns = 5 };
+	static const struct { uint64_t from, to, sync, late; } parts[] = {
+		{ 0, 100, 30, 20 }, { 10, 35, 25, 0 }, { 35, 55, 0, 20 }, { 55, 60, 5, 0 },
+		{ 40, 50, 0, 10 }, { 0, 40, 25, 5 }, { 50, 70, 5, 5 }, { 60, 100, 0, 0 },
+	};
+	struct timeline t = { 0 };
+
+	(void)state;
+	timeline_add(&t, &room, &s);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		uint64_t ns[BUCKET_END] = { 0 };
+
+		timeline_sum(&t, parts[i].from, parts[i].to, NULL, ns);
+		assert_int_equal(ns[CLASS_SYNC], parts[i].sync);
+		assert_int_equal(ns[BUCKET_OFF_0 + OFF_RUNQUEUE], parts[i].late);
+		assert_int_equal(ns[CLASS_OTHER] + ns[CLASS_SYNC] + ns[BUCKET_OFF_0 + OFF_RUNQUEUE],
+				 parts[i].to - parts[i].from);
+	}
+	timeline_free(&t, &room);
+}
+
 static void what_is_forgotten_is_unknown_and_room_comes_back(void **state)
 {
 	struct timeline_room small = { .left = 16 };
@@ -54,9 +79,10 @@ static void what_is_forgotten_is_unknown_and_room_comes_back(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 17; i++)
-		timeline_add(&t, &small, &(struct timeline_span){ 10 + 20 * i, 20 + 20 * i,
-								   CLASS_SYNC, 0, 0 });
-	timeline_add(&none, &small, &(struct timeline_span){ 10, 20, CLASS_SYNC, 0, 0 });
+		timeline_add(&t, &small, &(struct timeline_span){
+			.start_ns = 10 + 20 * i, .end_ns = 20 + 20 * i, .bucket = CLASS_SYNC });
+	timeline_add(&none, &small, &(struct timeline_span){
+		.start_ns = 10, .end_ns = 20, .bucket = CLASS_SYNC });
 	timeline_sum(&t, 0, 100, NULL, ns);
 	assert_int_equal(ns[BUCKET_UNKNOWN], 20);
 	assert_int_equal(ns[CLASS_SYNC], 40);
@@ -74,23 +100,33 @@ struct example {
 	struct {
 		enum idle_cause cause;
 		uint64_t ns;
-	} parts[4];
+	} parts[5];
 };
 
 #define LAUNCHED(from, to) { .has_launch = true, .launch_start_ns = from, .launch_end_ns = to }
 
+#define SPAN(from, to, class) { .start_ns = from, .end_ns = to, .bucket = class }
+#define LATE(from, to, class, ns, after) \
+	{ .start_ns = from, .end_ns = to, .bucket = class, .late_ns = ns, .after_late_ns = after }
+
 static const struct example examples[] = {
-	{ .spans = { { 0, 40, CLASS_SYNC, 0, 0 }, { 60, 70, CLASS_LAUNCH, 0, 0 } }, .by = LAUNCHED(62, 68),
+	{ .spans = { LATE(0, 40, CLASS_SYNC, 15, 5), SPAN(60, 70, CLASS_LAUNCH) },
+	  .by = LAUNCHED(62, 68),
+	  .parts = { { IDLE_SYNC, 25 }, { IDLE_RUNQUEUE, 15 }, { IDLE_OTHER, 20 },
+		     { IDLE_LAUNCH, 10 }, { IDLE_QUEUED, 30 } } },
+	{ .spans = { LATE(60, 120, CLASS_COPY, 30, 10) }, .by = LAUNCHED(62, 110),
+	  .parts = { { IDLE_OTHER, 60 }, { IDLE_COPY_HOST, 20 }, { IDLE_RUNQUEUE, 20 } } },
+	{ .spans = { SPAN(0, 40, CLASS_SYNC), SPAN(60, 70, CLASS_LAUNCH) }, .by = LAUNCHED(62, 68),
 	  .parts = { { IDLE_SYNC, 40 }, { IDLE_OTHER, 20 }, { IDLE_LAUNCH, 10 }, { IDLE_QUEUED, 30 } } },
-	{ .spans = { { 0, 40, CLASS_SYNC, 0, 0 } }, .by = LAUNCHED(62, 68),
+	{ .spans = { SPAN(0, 40, CLASS_SYNC) }, .by = LAUNCHED(62, 68),
 	  .parts = { { IDLE_SYNC, 40 }, { IDLE_OTHER, 22 }, { IDLE_LAUNCH, 6 }, { IDLE_QUEUED, 32 } } },
-	{ .spans = { { 60, 120, CLASS_LAUNCH, 0, 0 } }, .by = LAUNCHED(62, 110),
+	{ .spans = { SPAN(60, 120, CLASS_LAUNCH) }, .by = LAUNCHED(62, 110),
 	  .parts = { { IDLE_OTHER, 60 }, { IDLE_LAUNCH, 40 } } },
-	{ .spans = { { 60, 120, CLASS_COPY, 0, 0 } }, .by = LAUNCHED(62, 110),
+	{ .spans = { SPAN(60, 120, CLASS_COPY) }, .by = LAUNCHED(62, 110),
 	  .parts = { { IDLE_OTHER, 60 }, { IDLE_COPY_HOST, 40 } } },
-	{ .spans = { { 60, 70, CLASS_COLLECTIVE, 0, 0 } }, .by = LAUNCHED(62, 64),
+	{ .spans = { SPAN(60, 70, CLASS_COLLECTIVE) }, .by = LAUNCHED(62, 64),
 	  .parts = { { IDLE_OTHER, 60 }, { IDLE_COMM_HOST, 10 }, { IDLE_QUEUED, 30 } } },
-	{ .spans = { { 0, 40, CLASS_FREE, 0, 0 } }, .parts = { { IDLE_UNKNOWN, 100 } } },
+	{ .spans = { SPAN(0, 40, CLASS_FREE) }, .parts = { { IDLE_UNKNOWN, 100 } } },
 	{ .no_thread = true, .by = LAUNCHED(62, 68),
 	  .parts = { { IDLE_UNKNOWN, 62 }, { IDLE_LAUNCH, 6 }, { IDLE_QUEUED, 32 } } },
 };
@@ -106,8 +142,8 @@ static void the_examples_of_the_header(void **state)
 		struct idle_thread who = { .timeline = &t, .now_ns = 1000, .now = CLASS_OTHER };
 
 		for (int k = 0; k < 2; k++)
-			add(&t, e->spans[k].start_ns, e->spans[k].end_ns, e->spans[k].bucket);
-		for (int k = 0; k < 4; k++)
+			timeline_add(&t, &room, &e->spans[k]);
+		for (int k = 0; k < 5; k++)
 			want[e->parts[k].cause] += e->parts[k].ns;
 		idle_divide(&gap, e->no_thread ? NULL : &who, ns);
 		assert_memory_equal(ns, want, sizeof(ns));
@@ -136,6 +172,17 @@ static void an_open_call_lasts_until_now(void **state)
 
 #define SPANS 200
 
+/* Calls only are late. */
+static void random_late(struct timeline_span *span)
+{
+	uint64_t ns = span->end_ns - span->start_ns;
+
+	if (span->bucket >= CLASS_END || below(2))
+		return;
+	span->late_ns = below((uint32_t)ns + 1);
+	span->after_late_ns = span->late_ns ? below((uint32_t)ns - span->late_ns + 1) : 0;
+}
+
 /* Spans of any bucket but other and unarmed; the last may be open. */
 static size_t random_spans(struct timeline_span *spans)
 {
@@ -146,13 +193,16 @@ static size_t random_spans(struct timeline_span *spans)
 		uint8_t bucket = (uint8_t)(1 + below(BUCKET_END - 1));
 
 		at += below(4) ? below(10) : 0;
-		spans[i] = (struct timeline_span){ at, at + 1 + below(12),
-						   bucket == BUCKET_UNARMED ? BUCKET_LOST : bucket,
-						   0, 0 };
+		spans[i] = (struct timeline_span){
+			.start_ns = at, .end_ns = at + 1 + below(12),
+			.bucket = bucket == BUCKET_UNARMED ? BUCKET_LOST : bucket };
+		random_late(&spans[i]);
 		at = spans[i].end_ns;
 	}
-	if (n && !below(3))
+	if (n && !below(3)) {
 		spans[n - 1].end_ns = UINT64_MAX;
+		spans[n - 1].late_ns = spans[n - 1].after_late_ns = 0;	/* nothing has told yet */
+	}
 	return n;
 }
 
@@ -213,6 +263,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_timeline_adds_up_what_it_knows),
+		cmocka_unit_test(a_call_that_was_late_is_divided),
 		cmocka_unit_test(what_is_forgotten_is_unknown_and_room_comes_back),
 		cmocka_unit_test(the_examples_of_the_header),
 		cmocka_unit_test(an_open_call_lasts_until_now),

@@ -52,8 +52,9 @@ static void lose(struct losses *l, const struct example *e)
 
 	for (int i = 0; i < 4 && e->calls[i].bucket; i++)
 		timeline_add(&t, &room, &(struct timeline_span){
-			at(e->calls[i].start_ms), at(e->calls[i].end_ms), e->calls[i].bucket,
-			e->calls[i].bucket == CLASS_SYNC ? SYNC_FUNC : COPY_FUNC, e->calls[i].large });
+			.start_ns = at(e->calls[i].start_ms), .end_ns = at(e->calls[i].end_ms),
+			.bucket = e->calls[i].bucket, .large = e->calls[i].large,
+			.func = e->calls[i].bucket == CLASS_SYNC ? SYNC_FUNC : COPY_FUNC });
 	idle_divide(&gap, &who, ns);
 	assert_int_equal(losses_add(l, &gap, &who, ns), 0);
 	timeline_free(&t, &room);
@@ -128,6 +129,31 @@ static void the_examples_of_the_header(void **state)
 		}
 		losses_free(&l);
 	}
+}
+
+/* Sync in [-5, 6) of which it was late in [2, 5), launch in [6.5, 10). */
+static void that_a_sync_had_no_cpu_is_no_loss_by_the_sync(void **state)
+{
+	const struct device_work by = { .has_launch = true, .launch_tid = 8,
+					.launch_start_ns = at(7), .launch_end_ns = at(7.5) };
+	const struct device_gap gap = { at(0), at(10), &by };
+	struct timeline t = { 0 };
+	struct idle_thread who = { .timeline = &t, .now_ns = at(1000), .now = CLASS_OTHER };
+	uint64_t ns[IDLE_CAUSES] = { 0 };
+	struct losses l = { 0 };
+
+	(void)state;
+	timeline_add(&t, &room, &(struct timeline_span){
+		.start_ns = at(-5), .end_ns = at(6), .bucket = CLASS_SYNC, .func = SYNC_FUNC,
+		.late_ns = 3 * (uint32_t)MS, .after_late_ns = (uint32_t)MS });
+	timeline_add(&t, &room, &(struct timeline_span){
+		.start_ns = at(6.5), .end_ns = at(10), .bucket = CLASS_LAUNCH });
+	idle_divide(&gap, &who, ns);
+	assert_int_equal(losses_add(&l, &gap, &who, ns), 0);
+	assert_int_equal(sum_of(&l, LOSS_SYNC), 7 * MS);
+	assert_int_equal(sum_of(&l, LOSS_RUNQUEUE), 3 * MS);
+	timeline_free(&t, &room);
+	losses_free(&l);
 }
 
 static void a_row_says_which_call_how_often_and_of_what(void **state)
@@ -223,7 +249,9 @@ static void random_gaps_lose_at_most_what_they_are(void **state)
 
 			now = from + below(MS / 2);
 			timeline_add(&t, &room, &(struct timeline_span){
-				from, now, (uint8_t)(1 + below(CLASS_END - 1)), 1, below(2) });
+				.start_ns = from, .end_ns = now, .func = 1, .large = below(2),
+				.bucket = (uint8_t)(1 + below(CLASS_END - 1)),
+				.late_ns = below(2) ? below((uint32_t)(now - from) + 1) : 0 });
 		}
 		who.now_ns = num_max(who.now_ns, now);
 		idle_divide(&gap, &who, ns);
@@ -242,6 +270,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_examples_of_the_header),
 		cmocka_unit_test(between_launched_works_the_device_only_takes_time),
+		cmocka_unit_test(that_a_sync_had_no_cpu_is_no_loss_by_the_sync),
 		cmocka_unit_test(a_row_says_which_call_how_often_and_of_what),
 		cmocka_unit_test(rows_are_bounded_and_lose_no_time),
 		cmocka_unit_test(what_was_late_is_told_from_what_was_early),

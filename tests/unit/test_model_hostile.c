@@ -19,6 +19,8 @@ static struct event draw_event(uint64_t now)
 		.start_ns = now + below(100 * NS_PER_MS), .end_ns = now + below(100 * NS_PER_MS),
 		.bytes = below(2) ? UINT64_MAX : below(100), .dir = (uint8_t)below(9),
 		.blocked_ns = below(2) ? UINT64_MAX : below(100),
+		.late_ns = below(2) ? UINT32_MAX : below(100),
+		.after_late_ns = below(2) ? UINT32_MAX : below(100),
 		.text = texts[below(5)], .text2 = texts[below(5)],
 	};
 

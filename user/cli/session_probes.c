@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "cli/session_internal.h"
+#include "gpuprof/event.h"
 #include "probe/catalog.h"
 #include "probe/plan.h"
 
@@ -95,5 +96,8 @@ void probes_facts(struct session *s)
 	session_fact(s, "cost_per_nested_ns", "%" PRIu64, loader_nested_cost_ns(s->loader));
 	session_fact(s, "cost_per_step_ns", "%" PRIu64, loader_step_cost_ns(s->loader));
 	session_fact(s, "off_cpu", "%s", loader_off_cpu(s->loader) ? "recorded" : "not recorded");
+	if (loader_off_cpu(s->loader))	/* a capture of an earlier version has none */
+		session_fact(s, "off_cpu_calls", "the last wait for a CPU of %llu ns or more",
+			     GP_LATE_MIN_NS);
 	probes_met(s);
 }

@@ -208,6 +208,7 @@ static uint32_t field_mask(const struct event *ev)
 	mask |= ev->device ? GP_FIELD_DEVICE : 0;
 	mask |= ev->address ? GP_FIELD_ADDRESS : 0;
 	mask |= ev->sample ? GP_FIELD_SAMPLE : 0;
+	mask |= ev->late_ns ? GP_FIELD_LATE : 0;
 	return mask;
 }
 
@@ -253,6 +254,8 @@ static void put_event(struct capture_encoder *e, const struct event *ev)
 	p = put_if(p, mask & GP_FIELD_BLOCKED, ev->blocked_ns);
 	if (ev->sample)
 		p = sample_put(p, ev->sample);
+	if (ev->late_ns)
+		p = varint_put(varint_put(p, ev->late_ns), ev->after_late_ns);
 	e->p = dict_row_end(row, p);
 }
 
@@ -280,7 +283,7 @@ int capture_encode(struct capture_encoder *e, const struct event *ev)
 	if (is_full(e))
 		return -EAGAIN;
 	if (event_is_call(ev->kind) && !ev->text && !ev->text2 && !ev->blocked_ns &&
-	    !ev->address)
+	    !ev->late_ns && !ev->address)
 		put_call(e, ev);
 	else
 		put_event(e, ev);

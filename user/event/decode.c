@@ -212,12 +212,29 @@ static uint64_t duration_ns(const struct gp_call *rec)
 	return (uint64_t)rec->dur_hi << 32 | rec->dur_lo_ns;
 }
 
+/* A flag's word, behind those of the flags before. */
+static uint64_t word_of(const struct gp_call *rec, uint8_t flag, size_t *at, size_t len)
+{
+	size_t here = *at;
+
+	if (!(rec->flags & flag) || len < sizeof(*rec) + 8 * (here + 1))
+		return 0;
+	++*at;
+	return ((const uint64_t *)(rec + 1))[here];
+}
+
 /* Behind the words, and behind the id of a stack. */
 static void decode_blocked(const struct gp_call *rec, size_t at, size_t len, struct event *out)
 {
+	uint64_t late;
+
 	at += !!(rec->flags & GP_CALL_STACK);
-	if (rec->flags & GP_CALL_BLOCKED && len >= sizeof(*rec) + 8 * (at + 1))
-		out->blocked_ns = ((const uint64_t *)(rec + 1))[at];
+	out->blocked_ns = word_of(rec, GP_CALL_BLOCKED, &at, len);
+	late = word_of(rec, GP_CALL_LATE, &at, len);
+	if (!(out->has & HAS_END))
+		return;
+	out->late_ns = (uint32_t)(late >> 32);
+	out->after_late_ns = out->late_ns ? (uint32_t)late : 0;
 }
 
 enum decode_status decode_call(const struct decoder *d, const void *data, size_t len, struct event *out)

@@ -10,6 +10,7 @@
 #ifndef EVENT_EVENT_H
 #define EVENT_EVENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,6 +61,9 @@ struct event {
 				 * updates a graph with; 0: not known */
 	uint64_t stack;		/* of a call or OFF: the id of its stack; 0: none was taken */
 	uint64_t blocked_ns;	/* of a call, up to its end: it was off the CPU */
+	uint32_t late_ns;	/* of that: the last time that it was ready, and no CPU was free, if that took
+				 * GP_LATE_MIN_NS; 0: not known */
+	uint32_t after_late_ns;	/* from its end to the call's */
 	struct launch_shape shape;
 	const char *text;	/* valid during the call that delivers the event; NULL unknown */
 	const char *text2;
@@ -67,6 +71,18 @@ struct event {
 	const struct device_facts *device;	/* of EVENT_DEVICE */
 	const struct device_sample *sample;	/* of EVENT_SAMPLE */
 };
+
+/* Of [*from_ns, *to_ns), when a call was late: false: not then, or it is not known. */
+static inline bool event_late(const struct event *ev, uint64_t *from_ns, uint64_t *to_ns)
+{
+	uint64_t end = ev->end_ns - ev->after_late_ns, start = end - ev->late_ns;
+
+	if (!ev->late_ns || (uint64_t)ev->late_ns + ev->after_late_ns > ev->end_ns)
+		return false;
+	*from_ns = *from_ns > start ? *from_ns : start;
+	*to_ns = *to_ns < end ? *to_ns : end;
+	return *from_ns < *to_ns;
+}
 
 /*
  * A consumer of events. push returns 0 or -errno, which ends the session (a full disk); the event

@@ -185,7 +185,8 @@ static unsigned int push_call(struct book *b, const struct event *ev, const stru
 	b->open_class = fn->class;
 	b->open_blocked = num_max(b->open_blocked, ev->blocked_ns);
 	if (returned) {
-		b->blocked[fn->class] += book_blocked(b, end);
+		book_add_blocked(b, fn->class, ev, book_blocked(b, end),
+				 num_max(b->cursor, b->floor), end);
 		book_add(b->ns, NULL, fn->class, num_max(b->cursor, b->floor), end);
 		b->cursor = end;
 	}
@@ -407,7 +408,9 @@ unsigned int book_push(struct book *b, const struct event *ev, const struct func
 		book_add(b->ns, b->unarmed, CLASS_OTHER, b->cursor, ev->start_ns);
 		b->ns[fn->class] += ev->end_ns - ev->start_ns;
 		if (ev->blocked_ns && fn->class != CLASS_OTHER)
-			b->blocked[fn->class] += num_min(ev->blocked_ns, ev->end_ns - ev->start_ns);
+			book_add_blocked(b, fn->class, ev,
+					 num_min(ev->blocked_ns, ev->end_ns - ev->start_ns),
+					 ev->start_ns, ev->end_ns);
 		b->cursor = ev->end_ns;
 		b->seq = ev->seq;
 		b->last_gap = CLASS_OTHER;

@@ -34,6 +34,7 @@
  *   #1 L [0,5]  #3 off lock [40,50]            lost 35, lock 10, other 50
  *   #1 L [0,5]  #2 off untold [40,50]          lost 10, other 85
  *   #1 enter S 30  #2 S [30,90] blocked 50     sync 60, of which blocked 50
+ *   the same, late 20, 5 after it              and of these late 20: [65,85)
  *
  * Order that makes it exact (anything else is survived and counted): STOP before events that
  * reach beyond it; a thread's TAIL before its OPEN; its INSIDE before all that has a number.
@@ -57,6 +58,7 @@
 struct book {
 	uint64_t ns[BUCKET_END]; /* of this interval, without the head and the current gap */
 	uint64_t blocked[CLASS_END];	/* of these, in calls that returned */
+	uint64_t late[CLASS_END];	/* of these, the last time that each was ready without a CPU */
 	uint64_t open_blocked, cut_blocked;	/* of the open call: so far, and before floor */
 	uint32_t unseen;	/* classes with calls that began before: what these were blocked is not known */
 	uint64_t base;		/* session start */

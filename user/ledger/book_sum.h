@@ -19,6 +19,7 @@ struct book_sum {
 	uint64_t open_ns, close_ns;
 	uint64_t ns[BUCKET_END];
 	uint64_t blocked_ns[CLASS_END];	/* of these, off the CPU */
+	uint64_t late_ns[CLASS_END];	/* of these, at least, ready without a CPU */
 	uint32_t unseen;		/* bit 1 << class: not known of all its calls */
 };
 

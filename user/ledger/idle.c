@@ -56,8 +56,10 @@ static struct timeline_span find_call(const struct device_work *work, const stru
 	if (seen && is_call(seen->bucket))
 		return *seen;
 	if (who && middle >= who->now_ns && is_call(who->now))
-		return (struct timeline_span){ who->now_ns, UINT64_MAX, who->now, TIMELINE_NO_FUNC, false };
-	return (struct timeline_span){ start, end, CLASS_LAUNCH, TIMELINE_NO_FUNC, false };
+		return (struct timeline_span){ .start_ns = who->now_ns, .end_ns = UINT64_MAX,
+					       .bucket = who->now, .func = TIMELINE_NO_FUNC };
+	return (struct timeline_span){ .start_ns = start, .end_ns = end, .bucket = CLASS_LAUNCH,
+				       .func = TIMELINE_NO_FUNC };
 }
 
 static void divide_before(uint64_t from, uint64_t to, const struct idle_thread *who, uint64_t *ns)
@@ -75,7 +77,7 @@ static void divide_before(uint64_t from, uint64_t to, const struct idle_thread *
 void idle_divide(const struct device_gap *gap, const struct idle_thread *who,
 		 uint64_t ns[IDLE_CAUSES])
 {
-	uint64_t from = gap->start_ns, to = gap->end_ns, enter, leave;
+	uint64_t from = gap->start_ns, to = gap->end_ns, enter, leave, late;
 	struct timeline_span call;
 
 	if (from >= to)
@@ -88,7 +90,9 @@ void idle_divide(const struct device_gap *gap, const struct idle_thread *who,
 	enter = num_min(num_max(call.start_ns, from), to);
 	leave = num_min(num_max(call.end_ns, enter), to);
 	ns[IDLE_QUEUED] += to - leave;
-	ns[cause_of_launching(call.bucket)] += leave - enter;
+	late = timeline_late(&call, enter, leave);
+	ns[cause_of_launching(call.bucket)] += leave - enter - late;
+	ns[IDLE_RUNQUEUE] += late;
 	if (who && from < enter)
 		divide_before(from, enter, who, ns);
 	else

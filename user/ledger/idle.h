@@ -7,7 +7,7 @@
  * is that call's: `launch`, but `copy-host` in a host copy, `comm-host` in a collective. Before it,
  * the thread's time goes to the causes of the calls that it was in, or of its being off the CPU. The launching call is the one
  * of the timeline that the middle of CUPTI's record of the launch lies in (clocks differ); if no
- * probe saw it, that record itself.
+ * probe saw it, that record itself. Where a call is known to have been late, that is `runqueue`.
  *
  * Examples; S sync, L launch, a gap [0, 100):
  *
@@ -16,6 +16,8 @@
  *   L [60,120)           launch [62,110)   other 60, launch 40
  *   off lock [0,40), runqueue [40,45)  L [60,70)  launch [62,68)
  *                                          lock 40, runqueue 5, other 15, launch 10, queued 30
+ *   S [0,40) late 15, 5 after it  L [60,70)  launch [62,68)
+ *                                          sync 25, runqueue 15, other 20, launch 10, queued 30
  *   no launch known                        unknown 100
  *   a thread without calls, launch [62,68) unknown 62, launch 6, queued 32
  *   nothing ended it                       no-work 100 (a reading of what goes on calls it open)
@@ -45,8 +47,8 @@ enum idle_cause {
 	IDLE_LIBRARY,
 	IDLE_QUERY,
 	IDLE_OTHER,
-	IDLE_RUNQUEUE,		/* off the CPU outside calls, as the thread's book has it */
-	IDLE_DISK,
+	IDLE_RUNQUEUE,		/* ready without a CPU: outside calls, and at last in one */
+	IDLE_DISK,		/* off the CPU outside calls, as the thread's book has it */
 	IDLE_IO,
 	IDLE_LOCK,
 	IDLE_PAGE_FAULT,

@@ -9,28 +9,44 @@
 #include "ledger/host_devices.h"
 #include "ledger/model_state.h"
 
-#define TIMELINE_SPANS 262144	/* of all threads; 24 bytes each */
+#define TIMELINE_SPANS 262144	/* of all threads; 32 bytes each */
 
 /* ---- calls ---------------------------------------------------------------------------------- */
+
+/* As much of the time that the event was late as is in the span. */
+static void set_late(struct timeline_span *span, const struct event *ev)
+{
+	uint64_t start = span->start_ns, end = span->end_ns;
+
+	if (!event_late(ev, &start, &end))
+		return;
+	span->late_ns = (uint32_t)(end - start);
+	span->after_late_ns = (uint32_t)(span->end_ns - end);
+}
 
 void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 		      const struct event *ev, unsigned int class)
 {
 	const struct book *b = &t->book;
 	uint64_t start = num_min(num_max(ev->start_ns, cursor_ns), b->cursor);
+	struct timeline_span span;
 
 	if (ev->kind == EVENT_GONE)
 		start = b->cursor;
 	if (b->last_gap != CLASS_OTHER)
 		timeline_add(&t->timeline, &m->timelines, &(struct timeline_span){
-			num_max(cursor_ns, b->base), start, b->last_gap, TIMELINE_NO_FUNC, false });
+			.start_ns = num_max(cursor_ns, b->base), .end_ns = start,
+			.bucket = b->last_gap, .func = TIMELINE_NO_FUNC });
 	/* Once: one with two records has come before, as ENTER. */
 	if (ev->kind == EVENT_CALL || ev->kind == EVENT_OPEN)
 		unseen_note_call(m, t->process, start, class);
-	if (class != CLASS_OTHER)
-		timeline_add(&t->timeline, &m->timelines, &(struct timeline_span){
-			start, b->cursor, (uint8_t)class, ev->func,
-			ev->has & HAS_BYTES && ev->bytes >= TIMELINE_LARGE_BYTES });
+	if (class == CLASS_OTHER)
+		return;
+	span = (struct timeline_span){
+		.start_ns = start, .end_ns = b->cursor, .bucket = (uint8_t)class, .func = ev->func,
+		.large = ev->has & HAS_BYTES && ev->bytes >= TIMELINE_LARGE_BYTES };
+	set_late(&span, ev);
+	timeline_add(&t->timeline, &m->timelines, &span);
 }
 
 int device_note_copy(struct model *m, const struct event *ev, unsigned int class)

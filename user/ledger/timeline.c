@@ -50,6 +50,15 @@ void timeline_add(struct timeline *t, struct timeline_room *room, const struct t
 	*at(t, t->n++) = *span;
 }
 
+uint64_t timeline_late(const struct timeline_span *span, uint64_t from, uint64_t to)
+{
+	uint64_t late_end = span->end_ns - span->after_late_ns, late = late_end - span->late_ns;
+
+	from = num_max(from, late);
+	to = num_min(to, late_end);
+	return span->late_ns && from < to ? to - from : 0;
+}
+
 /* How many spans end at or before ns. */
 static uint32_t ended_by(const struct timeline *t, uint64_t ns)
 {
@@ -87,9 +96,11 @@ void timeline_sum(const struct timeline *t, uint64_t from, uint64_t to, const st
 	for (uint32_t i = ended_by(t, known); i < t->n && at(t, i)->start_ns < to; i++) {
 		uint64_t start = num_max(at(t, i)->start_ns, known);
 		uint64_t end = num_min(at(t, i)->end_ns, to);
+		uint64_t late = timeline_late(at(t, i), start, end);
 
 		add_other(known, start, unarmed, ns);
-		ns[at(t, i)->bucket] += end - start;
+		ns[at(t, i)->bucket] += end - start - late;
+		ns[BUCKET_OFF_0 + OFF_RUNQUEUE] += late;
 		known = end;
 	}
 	add_other(known, to, unarmed, ns);

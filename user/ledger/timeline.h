@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What one thread was doing lately: its calls, and where events of it were lost, as the thread's
- * book has them. Bounded: the oldest are forgotten, and what was then is not known any more. Start
+ * book has them; but that it had no CPU for a while in a call is told apart. Bounded: the oldest are forgotten, and what was then is not known any more. Start
  * zeroed. Knows nothing of devices or of why anybody asks.
  *
  * Examples; S a sync call, sums over [0, 100):
@@ -9,6 +9,7 @@
  *   S [10,20)                              other 90, sync 10
  *   S [10,20), lost [20,50), S [50,60)     other 50, sync 20, lost 30
  *   the same, S [10,20) forgotten          unknown 20, other 40, lost 30, sync 10
+ *   S [10,60), late 20, 5 after it         other 50, sync 30, runqueue 20: [35,55)
  */
 #ifndef LEDGER_TIMELINE_H
 #define LEDGER_TIMELINE_H
@@ -28,7 +29,12 @@ struct timeline_span {
 	uint8_t bucket;		/* enum bucket; never CLASS_OTHER */
 	uint16_t func;		/* of a call, as its event has it; else TIMELINE_NO_FUNC */
 	bool large;		/* it copies at least TIMELINE_LARGE_BYTES */
+	uint32_t late_ns;	/* of a call: so long it was ready without a CPU (OFF_RUNQUEUE), */
+	uint32_t after_late_ns;	/* so long before its end; both together are not longer than it is */
 };
+
+/* How much of [from, to), which lies in it, it was late. */
+uint64_t timeline_late(const struct timeline_span *span, uint64_t from, uint64_t to);
 
 struct timeline {
 	struct timeline_span *v;

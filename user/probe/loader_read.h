@@ -13,7 +13,7 @@
 
 struct loader_state {
 	struct gp_call head;
-	uint64_t words[GP_WORDS_LARGE + 2];
+	uint64_t words[GP_WORDS_LARGE + 3];
 };
 
 /* After loader_detach: every living thread's last state (loader_state; kind 0 or GP_OPEN). */

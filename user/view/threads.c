@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "view/views.h"
 
-enum { PID, TID, COMM, BUCKET, NS, SHARE, BLOCKED, WALL, BIRTH, PROCESS_START,
+enum { PID, TID, COMM, BUCKET, NS, SHARE, BLOCKED, WALL, RUNQUEUE, BIRTH, PROCESS_START,
        N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
@@ -22,6 +22,7 @@ static const struct column columns[N_COLUMNS] = {
 	[SHARE] = { "share", NULL, CELL_SHARE, 0 },
 	[BLOCKED] = { "blocked_ns", NULL, CELL_NS, 0 },
 	[WALL] = { "wall_ns", NULL, CELL_NS, 0 },
+	[RUNQUEUE] = { "runqueue_ns", NULL, CELL_NS, 1 },
 	/* Numbers are used again: tid and birth, pid and start are one thread, one process. */
 	[BIRTH] = { "birth_ns", "birth", CELL_ID, 1 },
 	[PROCESS_START] = { "process_start_ns", "process_start", CELL_ID, 1 },
@@ -37,6 +38,7 @@ struct line {
 struct lines {
 	VEC(struct line) all;
 	bool knows_off;		/* the scheduler told of threads */
+	bool knows_late;	/* and when they had no CPU in calls */
 };
 
 static int compare_lines(const void *a, const void *b)
@@ -80,7 +82,17 @@ static void fill_blocked(struct cell *cell, const struct line *line)
 		cell_u(cell, line->thread.book.blocked_ns[line->bucket]);
 }
 
-static int add_row(struct table *t, const struct line *line, bool knows_off)
+/* Of that, ready without a CPU: in a call the last time that it was. */
+static void fill_runqueue(struct cell *cell, const struct line *line, bool knows_late)
+{
+	if (bucket_is_off(line->bucket))
+		cell_u(cell, line->bucket == BUCKET_OFF_0 + OFF_RUNQUEUE ? line->ns : 0);
+	else if (knows_late && line->bucket < CLASS_END &&
+		 !(line->thread.book.unseen >> line->bucket & 1))
+		cell_u(cell, line->thread.book.late_ns[line->bucket]);
+}
+
+static int add_row(struct table *t, const struct line *line, const struct lines *lines)
 {
 	const struct model_thread *thread = &line->thread;
 	uint64_t wall = thread->book.close_ns - thread->book.open_ns;
@@ -98,8 +110,10 @@ static int add_row(struct table *t, const struct line *line, bool knows_off)
 	cell_u(&row[NS], line->ns);
 	cell_d(&row[SHARE], (double)line->ns / (double)wall);
 	cell_u(&row[WALL], wall);
-	if (knows_off)
+	if (lines->knows_off) {
 		fill_blocked(&row[BLOCKED], line);
+		fill_runqueue(&row[RUNQUEUE], line, lines->knows_late);
+	}
 	if (thread->birth_ns)
 		cell_u(&row[BIRTH], thread->birth_ns);
 	if (thread->process_start_ns)
@@ -117,7 +131,7 @@ static int fill(struct table *t, struct lines *lines, const struct model *m, uin
 	if (!err && lines->all.n)
 		qsort(lines->all.v, lines->all.n, sizeof(*lines->all.v), compare_lines);
 	for (size_t i = 0; !err && i < lines->all.n; i++)
-		err = add_row(t, &lines->all.v[i], lines->knows_off);
+		err = add_row(t, &lines->all.v[i], lines);
 	return err;
 }
 
@@ -142,6 +156,7 @@ struct table *view_threads(const struct model *m, uint64_t now_ns)
 		return NULL;
 	fact = model_fact(m, "off_cpu");
 	lines.knows_off = fact && !strcmp(fact, "recorded");
+	lines.knows_late = model_fact(m, "off_cpu_calls") != NULL;
 	err = fill(t, &lines, m, now_ns);
 	VEC_FREE(&lines.all);
 	if (!err)

@@ -21,8 +21,8 @@ enum calls_by { CALLS_BY_FUNCTION, CALLS_BY_LAUNCH, CALLS_BY_RESULT, CALLS_BY_ST
  * result process_start_ns; by total_ns, descending. */
 struct table *view_calls(const struct model *m, enum calls_by by);
 
-/* pid tid comm bucket ns share blocked_ns wall_ns birth_ns process_start_ns: a row per thread and
- * bucket that is not empty; sum of ns = wall_ns. By pid, tid, birth, and ns descending. */
+/* pid tid comm bucket ns share blocked_ns wall_ns runqueue_ns (of blocked, at least, ready without a
+ * CPU) birth_ns process_start_ns: a row per thread and bucket that is not empty; sum of ns = wall_ns. By pid, tid, birth, and ns descending. */
 struct table *view_threads(const struct model *m, uint64_t now_ns);
 
 /* pid user comm rank rank_source job pod container devices busy_share idle_cause launches_per_s
