@@ -113,7 +113,7 @@ int counts_meet(struct session *s, const struct event *ev);	/* before a pid is a
 void counts_push(struct session *s);	/* the kernel's counters, at the end */
 void counts_cut(void *session);		/* a keep.on_cut: so far, into the capture alone */
 
-int made_begin(void *session, const struct event_sink *to);	/* a keep.on_begin: of graphs */
+int made_begin(void *session, uint64_t before_ns, const struct event_sink *to);	/* a keep.on_begin */
 int made_tell(struct session *s);	/* at times: what has come to be known of them since; 0 or -errno */
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What the session's model knows of the nodes of graphs, for a capture file that begins in its middle: at
- * that file's beginning, and once more when all is known of nodes that were new then.
+ * What the session's model knows that a capture file begins with which begins in its middle: which launches
+ * wait for works, and the nodes of graphs; of those that are new then once more when all is known.
  */
 #include "base/num.h"
 #include "cli/session_internal.h"
@@ -13,12 +13,13 @@ static int put(void *keep, const struct event *ev)
 	return keep_push(keep, ev);
 }
 
-int made_begin(void *ctx, const struct event_sink *to)
+int made_begin(void *ctx, uint64_t before_ns, const struct event_sink *to)
 {
 	struct session *s = ctx;
+	int err = model_put_open(s->tap.model, before_ns, to);
 
 	s->begun_ns = s->tap.watermark_ns;
-	return model_put_made(s->tap.model, 0, to);
+	return err ? err : model_put_made(s->tap.model, 0, to);
 }
 
 /* When a node was told, its call, or what was open in it, may not have been yet. */

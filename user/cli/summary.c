@@ -442,6 +442,24 @@ static void add_nvml(struct strbuf *out, const struct summary *s)
 		      "known");
 }
 
+/* "goes on in run.000002.gpr, which may have what 3 launches of the last moments gave devices" */
+static void add_next(struct strbuf *out, const struct summary *s)
+{
+	const char *next = model_fact(s->model, "goes_on");
+	struct model_counts counts;
+
+	if (!next)
+		return;
+	model_counts(s->model, &counts);
+	strbuf_addstr(out, "\ngoes on in ");
+	format_safe(out, next);
+	if (!counts.awaited)
+		return;
+	strbuf_addstr(out, ", which may have what ");
+	format_count(out, counts.awaited);
+	strbuf_addf(out, " launch%s of the last moments gave devices", counts.awaited > 1 ? "es" : "");
+}
+
 void summary_foot(struct strbuf *out, const struct summary *s)
 {
 	add_loss(out, s);
@@ -458,6 +476,7 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 	add_hint(out, s);
 	add_invalid(out, s);
 	add_late(out, s);
+	add_next(out, s);
 	if (s->incomplete)
 		strbuf_addstr(out, "\nincomplete: what the capture still holds was used");
 }

@@ -171,7 +171,7 @@ static int begin(struct writing *out)
 
 	out->begun = true;
 	err = roster_begin(out->h->roster, out->from_ns, &to);
-	return err ? err : keep_begin(&out->h->keep, out->h->max_bytes, &to);
+	return err ? err : keep_begin(&out->h->keep, out->from_ns, out->h->max_bytes, &to);
 }
 
 /* What ended before the stretch is for the roster alone. */

@@ -170,6 +170,18 @@ static int push_raw(void *ctx, const struct event *ev)
 	return capture_push(((struct capture_set *)ctx)->now.writer, ev);
 }
 
+/* What this file's devices do next is told in that one. */
+static int say_next(struct capture_set *s)
+{
+	char name[PATH_MAX];
+	const char *slash;
+	int err = name_file(s, s->number + 1, name);
+
+	slash = strrchr(name, '/');
+	return err ? err : push_raw(s, &(struct event){ .kind = EVENT_FACT, .text = "goes_on",
+							.text2 = slash ? slash + 1 : name });
+}
+
 /* The next file begins where this one ends. */
 static int cut(struct capture_set *s)
 {
@@ -180,7 +192,9 @@ static int cut(struct capture_set *s)
 	s->cutting = true;
 	if (s->keep.on_cut)
 		s->keep.on_cut(s->keep.cut_ctx);
-	err = push_raw(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
+	err = say_next(s);
+	if (!err)
+		err = push_raw(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
 	if (!err)
 		err = end_file(s, &s->before);
 	if (!err && s->is_late) {
@@ -195,7 +209,7 @@ static int cut(struct capture_set *s)
 	if (!err)
 		err = roster_begin(s->roster, now_ns, &to);
 	if (!err)
-		err = keep_begin(&s->keep, s->max_bytes, &to);
+		err = keep_begin(&s->keep, UINT64_MAX, s->max_bytes, &to);
 	s->cutting = false;
 	return err;
 }
@@ -234,7 +248,7 @@ static enum where place(const struct capture_set *s, const struct event *ev)
 	case EVENT_WORK:
 		return ended ? BEFORE : NOW;
 	case EVENT_API:
-		return ended ? BOTH : NOW;
+		return began ? BOTH : NOW;
 	case EVENT_TOLD:
 		return began ? BEFORE : NOW;
 	case EVENT_UNSEEN:
@@ -314,6 +328,11 @@ static int set_push(struct keep *k, const struct event *ev)
 		return err;
 	if (!s->roster)
 		return capture_push(s->now.writer, ev);
+	/* Before ev, which is not known yet to whom on_begin asks. */
+	if (capture_block_bytes(s->now.writer) >= s->slice)
+		err = flush_block(s);
+	if (err)
+		return fail(s, err);
 	see_time(s, ev);
 	s->is_late |= is_told_late(ev->kind);
 	if (s->before.writer)
@@ -321,14 +340,12 @@ static int set_push(struct keep *k, const struct event *ev)
 	if (err || where == BEFORE)
 		return fail(s, err);
 	err = roster_take(s->roster, ev, &own);
-	if (ev->kind == EVENT_RANGE && where == BOTH)
+	if ((ev->kind == EVENT_RANGE || ev->kind == EVENT_API) && where == BOTH)
 		EVENT_AGAIN(&own) = 1;
 	if (err)
 		log_error("cannot record events: %s", strerror(-err));
 	else
 		err = capture_push(s->now.writer, &own);
-	if (!err && capture_block_bytes(s->now.writer) >= s->slice)
-		err = flush_block(s);
 	return fail(s, err);
 }
 

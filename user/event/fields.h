@@ -66,8 +66,8 @@ enum unseen_why {
 /* THREAD: its number in its own pid namespace; 0: not known. */
 #define EVENT_OWN_TID(e) ((e)->stream)
 
-/* RANGE (PUSH, START), MEMORY (ALLOC): it began before this capture did, whose beginning says so again:
- * it is open, or lives, but has not begun once more. */
+/* RANGE (PUSH, START), MEMORY (ALLOC), API: it was told before this capture began, which says so again: it is
+ * open, or lives, or its works may be told; but it has not begun once more. */
 #define EVENT_AGAIN(e) ((e)->stream)
 
 /* MADE: text, text2 = name and domain of the range it was made in. HAS_SHAPE: the node's own grid and block. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define ROW_BYTES 48		/* of one, at most, without its texts; nearly always less */
+#define ROW_BYTES 32		/* of one, about, without its texts */
 
 struct telling {
 	const struct event_sink *to;
@@ -27,9 +27,9 @@ static int tell(void *ctx, const struct event *ev)
 	return t->to->push(t->to->ctx, ev);
 }
 
-int keep_begin(const struct keep *k, uint64_t max_bytes, const struct event_sink *to)
+int keep_begin(const struct keep *k, uint64_t before_ns, uint64_t max_bytes, const struct event_sink *to)
 {
 	struct telling t = { to, max_bytes / 8 };
 
-	return k->on_begin ? k->on_begin(k->cut_ctx, &(struct event_sink){ tell, &t }) : 0;
+	return k->on_begin ? k->on_begin(k->cut_ctx, before_ns, &(struct event_sink){ tell, &t }) : 0;
 }

@@ -37,9 +37,9 @@ struct keep {
 	void *full_ctx;
 	/* A file is about to end: push what was counted so far. May be NULL. */
 	void (*on_cut)(void *ctx);
-	/* A file has begun in the middle of the session: push what it has to know of before, beyond what
-	 * events alone say, the most wanted first. 0 or to's error. May be NULL. */
-	int (*on_begin)(void *ctx, const struct event_sink *to);
+	/* A file has begun in the middle of the session: push what it has to know of what began before
+	 * before_ns, beyond what events alone say, the most wanted first. 0 or to's error. May be NULL. */
+	int (*on_begin)(void *ctx, uint64_t before_ns, const struct event_sink *to);
 	void *cut_ctx;		/* of both */
 };
 
@@ -77,7 +77,7 @@ static inline int keep_fire(struct keep *k)
 }
 
 /* For those who keep: on_begin; what is more than a part of max_bytes is left out. 0 or to's error. */
-int keep_begin(const struct keep *k, uint64_t max_bytes, const struct event_sink *to);
+int keep_begin(const struct keep *k, uint64_t before_ns, uint64_t max_bytes, const struct event_sink *to);
 
 /* Frees. All blocks have been stored. */
 static inline int keep_close(struct keep *k, struct keep_stats *stats)

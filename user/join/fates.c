@@ -92,6 +92,7 @@ int fates_met(struct fates *f, struct side_launch *by, const struct event *work,
 	counts->met += by->awaited || by->untold;
 	counts->untold -= by->untold;
 	by->awaited = by->untold = false;
+	by->is_graph |= work->work->graph_node != 0;
 	by->began_ns = by->began_ns ? num_min(by->began_ns, work->start_ns) : work->start_ns;
 	by->used_ns = num_max(by->used_ns, work->end_ns);
 	copies_note_work(&f->copies, &by->copy, by->launch.start_ns, work->work);
@@ -184,9 +185,11 @@ int fates_decide(struct fates *f, const struct launches *l, uint64_t floor_ns,
 		uint64_t number;
 		const struct side_launch *at = awaited_at(f, l, i, &number);
 
-		if (at && !err && at->launch.start_ns < floor_ns)
+		if (!at)
+			continue;
+		if (!err && at->launch.start_ns < floor_ns)
 			err = decide(f, l, number, to);
-		else if (at)
+		if (at->awaited && (to->goes_on || at->launch.start_ns >= floor_ns))
 			f->awaiting.v[kept++] = f->awaiting.v[i];
 	}
 	f->awaiting.n = kept;

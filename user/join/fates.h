@@ -30,6 +30,7 @@ struct fates_teller {
 	const struct join_sink *sink;
 	struct join_counts *counts;
 	uint32_t pid;
+	bool goes_on;			/* nobody knows yet: what is not decided is awaited */
 };
 
 void fates_free(struct fates *f);

@@ -16,6 +16,7 @@
 #define ROOM_BYTES (20u << 20)	/* of all processes */
 #define ROOM_TEXT_BYTES (4u << 20)
 #define TELL_EVERY 1024		/* records of a process between two horizons */
+#define GRAPH_LATE_NS 3000000000ull	/* works of one graph are not told further apart */
 #define TELL_EVERY_NS 100000000ull
 
 struct process {
@@ -37,6 +38,7 @@ struct join {
 	struct side_room room;
 	uint64_t start_ns, stop_ns;	/* of the session; 0: not known */
 	uint64_t watermark_ns;		/* 0: there is none */
+	bool goes_on;			/* works of the last launches are told elsewhere */
 	struct join_counts counts;
 	struct api_roles roles;
 };
@@ -201,6 +203,7 @@ static bool widen(struct side_launch *known, const struct event *api)
 static int push_api(struct join *j, struct process *p, const struct event *ev)
 {
 	const unsigned int roles = api_roles_get(&j->roles, ev);
+	const bool launches = roles & API_LAUNCH && !EVENT_AGAIN(ev);
 	struct side_launch *by = launches_find(&p->launches, ev->seq);
 	struct copy_launch copy = { 0 };
 	struct side_work *w;
@@ -215,10 +218,10 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 	if (fates_note_api(&p->fates, ev, roles) ||
 	    (roles & API_COPY && copies_note_api(&p->fates.copies, ev, &copy)))
 		return -ENOMEM;
-	captured = roles & API_LAUNCH && fates_was_captured(&p->fates, ev);
+	captured = launches && fates_was_captured(&p->fates, ev);
 	j->counts.captured += captured;
 	*by = (struct side_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
-				    .used_ns = ev->end_ns, .awaited = roles & API_LAUNCH && !captured && !is_before(j, ev),
+				    .used_ns = ev->end_ns, .awaited = launches && !captured && !is_before(j, ev),
 				    .is_kernel = roles & API_KERNEL, .copy = copy };
 	j->counts.launches += by->awaited;
 	if (by->awaited)
@@ -237,7 +240,8 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 static int decide(struct join *j, struct process *p, uint64_t floor_ns)
 {
 	return fates_decide(&p->fates, &p->launches, floor_ns,
-			    &(struct fates_teller){ &j->sink, &j->counts, p->pid });
+			    &(struct fates_teller){ &j->sink, &j->counts, p->pid,
+						    floor_ns == UINT64_MAX && j->goes_on });
 }
 
 static uint64_t first_waiting(const struct process *p)
@@ -328,6 +332,58 @@ static int push_watermark(struct join *j, uint64_t ns)
 		process_free(j, p);
 	}
 	j->all.n = kept;
+	return err;
+}
+
+/* ---- where others read on -------------------------------------------------------------------- */
+
+void join_goes_on(struct join *j)
+{
+	j->goes_on = true;
+}
+
+static bool is_awaited(const struct side_launch *l, uint64_t latest_ns)
+{
+	(void)latest_ns;
+	return l->awaited;
+}
+
+static bool may_go_on(const struct side_launch *l, uint64_t latest_ns)
+{
+	return l->is_graph && num_add(l->used_ns, GRAPH_LATE_NS) > latest_ns;
+}
+
+static int put_open(const struct join *j, const struct process *p, uint64_t before_ns,
+		    bool (*is_open)(const struct side_launch *l, uint64_t latest_ns),
+		    const struct event_sink *to)
+{
+	const uint64_t latest_ns = num_max(p->latest_ns, j->watermark_ns);
+	int err = 0;
+
+	for (uint64_t i = p->launches.next; i-- > p->launches.first && !err;) {
+		const struct side_launch *l = launches_at(&p->launches, i);
+		struct event ev = { .kind = EVENT_API, .has = HAS_END, .pid = p->pid, .tid = l->launch.tid,
+				    .start_ns = l->launch.start_ns, .end_ns = l->launch.end_ns };
+
+		if (num_add(l->launch.start_ns, JOIN_WINDOW_NS) <= latest_ns)
+			break;		/* all before are as old */
+		if (l->launch.start_ns >= before_ns || !is_open(l, latest_ns))
+			continue;
+		ev.seq = launches_correlation(&p->launches, i);
+		EVENT_AGAIN(&ev) = 1;
+		err = to->push(to->ctx, &ev);
+	}
+	return err;
+}
+
+int join_put_open(const struct join *j, uint64_t before_ns, const struct event_sink *to)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < j->all.n && !err; i++)
+		err = put_open(j, j->all.v[i], before_ns, is_awaited, to);
+	for (size_t i = 0; i < j->all.n && !err; i++)
+		err = put_open(j, j->all.v[i], before_ns, may_go_on, to);
 	return err;
 }
 

@@ -13,9 +13,9 @@
  *   skew     of matched, it began before its launch, by up to 1 ms: kept
  *   invalid  ... by more, or it lies outside of the session (these alone: outside): not passed on
  * So matched + orphan is what was passed on. A launch that met nothing when the window is over, or
- * all, was captured (join/captures.h); or it gave work for certain, as kernels do and some copies and
- * sets (join/copies.h), that is over (join/streams.h) and was not told: `untold`; or else nobody knows:
- * it copied 0 bytes, say, or runs still.
+ * all (unless others read on where this ends: it may meet one there), was captured (join/captures.h); or it
+ * gave work for certain, as kernels do and some copies and sets (join/copies.h), that is over
+ * (join/streams.h) and was not told: `untold`; or else nobody knows: it copied 0 bytes, say, or runs still.
  * Correlations are numbers of one process that wrap: the
  * newest record of a number has it; records of one number and thread that overlap (a runtime call
  * and the driver's inside) are one launch, the outer one. A launch that was met stays known until
@@ -84,6 +84,14 @@ void join_free(struct join *j);
 /* API, WORK (whose end is not before its start), START, STOP, WATERMARK, EXIT; others are not looked
  * at. 0, -ENOMEM or the sink's error. */
 int join_push(struct join *j, const struct event *ev);
+
+/* Launches whose works may come yet, and of graphs those whose works still came a moment ago, as EVENT_API
+ * (EVENT_AGAIN): what began before before_ns, first those that met none, the newest of a process first. 0 or
+ * to's error. */
+int join_put_open(const struct join *j, uint64_t before_ns, const struct event_sink *to);
+
+/* Others read on where this one ends: what is awaited then stays so. */
+void join_goes_on(struct join *j);
 
 /* A launching call that probes saw was captured into a graph: no work is awaited of it. 0 or -ENOMEM. */
 int join_captured(struct join *j, const struct event *call);

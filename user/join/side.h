@@ -25,6 +25,7 @@ struct side_launch {
 	uint64_t began_ns;	/* of the first work that it met; 0: it met none */
 	bool awaited;		/* it is of a kind that launches, and met nothing yet */
 	bool is_kernel;		/* ... which always gives work */
+	bool is_graph;		/* it met one of a graph's nodes: others may be told later */
 	bool untold;		/* it met nothing, and its work is over */
 	struct copy_launch copy;
 };
@@ -61,6 +62,11 @@ static inline struct side_launch *launches_at(const struct launches *l, uint64_t
 static inline struct side_work *works_at(const struct works *w, uint64_t number)
 {
 	return &w->v[number & (w->cap - 1)];
+}
+
+static inline uint32_t launches_correlation(const struct launches *l, uint64_t number)
+{
+	return l->by_correlation.link[number & (l->cap - 1)].key;
 }
 
 /* The newest launch of a correlation, or NULL. */

@@ -47,6 +47,9 @@ void model_use_launches(struct model *m);
 /* From the beginning on: graphs are followed so that model_put_made can tell of those without callbacks. */
 void model_follow_graphs(struct model *m);
 
+/* EVENT_API of launches that wait for works: join_put_open. 0 or to's error. */
+int model_put_open(const struct model *m, uint64_t before_ns, const struct event_sink *to);
+
 /* EVENT_MADE of nodes of processes that live, whose calls ended since since_ns. 0 or to's error. */
 int model_put_made(const struct model *m, uint64_t since_ns, const struct event_sink *to);
 

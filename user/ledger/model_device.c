@@ -249,8 +249,11 @@ int device_push(struct model *m, const struct event *ev)
 int model_finish(struct model *m)
 {
 	struct devices_divide by = dividing(m);
-	int err = join_end(m->join);
+	int err;
 
+	if (model_fact(m, "goes_on"))	/* a file of several */
+		join_goes_on(m->join);
+	err = join_end(m->join);
 	range_finish(m);
 	if (!err)
 		err = memory_watermark(m, UINT64_MAX);

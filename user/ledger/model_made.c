@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What a session knows of the nodes of graphs, told to a capture that begins in its middle, and what such a
- * capture says: both directions of EVENT_MADE. How a node is known is join/graphs.h's.
+ * What a session tells a capture that begins in its middle: of launches and of the nodes of graphs; and what
+ * such a capture says of nodes: both directions of EVENT_MADE. How a node is known is join/graphs.h's.
  */
 #include <errno.h>
 #include <string.h>
@@ -75,6 +75,11 @@ static int put(void *ctx, const struct graphs_known *k)
 		memcpy(ev.shape.block, k->call.block, sizeof(ev.shape.block));
 	}
 	return put->to->push(put->to->ctx, &ev);
+}
+
+int model_put_open(const struct model *m, uint64_t before_ns, const struct event_sink *to)
+{
+	return join_put_open(m->join, before_ns, to);
 }
 
 int model_put_made(const struct model *m, uint64_t since_ns, const struct event_sink *to)

@@ -144,6 +144,9 @@ static int fill(struct table *t, const struct model *m)
 	/* Without works that could have been told; made while no helper recorded. */
 	if (!err)
 		err = add_launches(t, "captured", counts.captured, false);
+	/* What they gave devices is in the next file, if anywhere. */
+	if (!err && model_fact(m, "goes_on"))
+		err = add_launches(t, "goes_on", counts.awaited, false);
 	return err ? err : add_launches(t, "untold", counts.untold, true);
 }
 
