@@ -62,6 +62,37 @@ back=50|[as][lo][lm]e?|some|was set meanwhile, 1 times'
 	done <<<"$CUPTI_FAULTS"
 }
 
+# What CUPTI does, with which probes, and what is known of memory.
+MEMORY_FAULTS='drop=20|auto|0 processes have what they have, of 1 not all is known
+drop=20|none|0 processes have what they have, of 1 not all is known
+zero=7|auto|0 processes have what they have, of 1 not all is known
+zero=7|none|0 processes have what they have, of 1 not all is known
+drop=1|auto|1 processes have what they have
+vanish=5|auto|1 processes have what they have
+vanish=5|none|1 processes have what they have
+reorder|none|1 processes have what they have
+busy|auto|1 processes have what they have'
+
+# bats test_tags=needs:root,needs:bpf
+@test "faults: memory is the truth, or marked where records of it are missing; then nothing is called a leak" {
+	needs root bpf sim
+	local fault attach known status
+	while IFS='|' read -r fault attach known; do
+		rm -f ./*.truth ./*.gpr
+		status=0
+		env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_TRUTH="$PWD/%p.truth" GPUSIM_CUPTI_FAULTS="$fault" \
+			"$GPUPROF" stat --attach "$attach" --capture c.gpr --format json -o r.json -- \
+			"$SIM/hoard" --rounds 400 --seed "$RANDOM" 2>said || status=$?
+		echo "fault: $fault, probes: $attach, $(cat said)"
+		[ $status -eq 0 ] || [ $status -eq 5 ]
+		run "$TEST_LIB/check_memory.py" r.json ./*.truth --faults
+		assert_success
+		assert_output "$known"
+		"$GPUPROF" report c.gpr --format json -o report.json 2>said || [ $? -eq 5 ]
+		cmp r.json report.json
+	done <<<"$MEMORY_FAULTS"
+}
+
 # bats test_tags=needs:root,needs:bpf
 @test "faults: contexts destroyed, children forked, a device that vanishes: every work is seen" {
 	needs root bpf sim

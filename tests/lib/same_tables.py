@@ -16,7 +16,7 @@ COLUMNS = {
     "copies": ("device", "direction", "pinned", "count", "bytes"),
     "ranges": ("nvtx_domain", "range", "count", "launches"),
     "memory": ("comm", "device", "kind", "live_bytes", "peak_bytes", "allocs", "frees", "failed", "leaked_bytes",
-               "since", "frees_before", "unsized", "untracked"),
+               "since", "frees_before", "unsized", "untracked", "incomplete"),
     "ledger": ("comm", "device", "device_uuid", "state", "bucket"),
 }
 

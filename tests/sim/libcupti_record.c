@@ -183,6 +183,9 @@ void cupti_record_forget_times(union cupti_record *rec)
 	case KIND_MEMSET:
 		rec->set.start = rec->set.end = 0;
 		break;
+	case KIND_MEMORY2:
+		rec->memory.timestamp = 0;
+		break;
 	default:
 		break;
 	}

@@ -248,6 +248,32 @@ static void memory_that_was_never_freed_is_found_when_the_process_has_ended(void
 	findings_free(&f);
 }
 
+/* Of some records nobody knows how many were of memory. */
+static void of_memory_whose_records_were_lost_nobody_says_that_it_was_not_freed(void **state)
+{
+	struct model *m = session(BASE);
+	struct findings f = { 0 };
+
+	(void)state;
+	one_work(m, 12, 1, (const double[]){ 1, 2, 2, 99 });
+	push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 12, .has = HAS_BYTES, .dir = MEMORY_ALLOC,
+				.func = MEMORY_KIND_DEVICE, .start_ns = BASE + 10 * MS,
+				.address = 4096, .bytes = 1 << 30 });
+	assert_false(model_memory_incomplete(m, 0));
+	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .dir = UNSEEN_LOST, .bytes = 1,
+				.start_ns = BASE + 12 * MS, .end_ns = BASE + 13 * MS });
+	assert_true(model_memory_incomplete(m, 0));
+	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 12, .tid = 12, .seq = 1,
+				.end_ns = BASE + 99 * MS });
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
+	assert_int_equal(model_finish(m), 0);
+	assert_int_equal(findings_read(&f, m, model_now(m)), 0);
+	for (size_t i = 0; i < f.all.n; i++)
+		assert_string_not_equal(f.all.v[i].name, "never-freed");
+	findings_free(&f);
+	model_free(m);
+}
+
 /* ---- laws ------------------------------------------------------------------------------------- */
 
 static void push_random(struct model *m, uint64_t *now)
@@ -318,6 +344,7 @@ int main(void)
 		cmocka_unit_test(findings_of_a_session_are_its_gaps),
 		cmocka_unit_test(that_a_sync_had_no_cpu_is_no_fault_of_the_sync),
 		cmocka_unit_test(memory_that_was_never_freed_is_found_when_the_process_has_ended),
+		cmocka_unit_test(of_memory_whose_records_were_lost_nobody_says_that_it_was_not_freed),
 		cmocka_unit_test(a_process_that_waits_for_another_is_found),
 		cmocka_unit_test(what_was_not_freed_is_counted_whenever_it_was_allocated),
 		cmocka_unit_test(calls_after_which_all_fail_are_told_once_and_first),

@@ -122,13 +122,16 @@ static bool is_torn(const struct waiting *w, uint64_t host_ns)
 	return apart > ns / 1000 + TORN_NS;
 }
 
-/* There was something, and when is not known: a work is counted where works are, as invalid. */
+/* There was something, and when is not known: a work is counted where works are, as invalid; of memory it
+ * is told with these that something is missing. */
 static int tell_bad(struct helper_decoder *d, const struct waiting *w, const struct event_sink *sink)
 {
 	d->counts.invalid++;
-	if (w->kind == GP_RING_API || w->kind == GP_RING_MEMORY)
+	if (w->kind == GP_RING_API)
 		return 0;
 	d->bad++;
+	if (w->kind == GP_RING_MEMORY)
+		return 0;
 	d->counts.works++;
 	return sink->push(sink->ctx, &(struct event){ .kind = EVENT_WORK, .pid = d->pid,
 						      .start_ns = 1, .work = &w->work });
@@ -173,7 +176,7 @@ static int tell_step(const struct helper_decoder *d, uint64_t now_ns, const stru
 	return now_ns > ev.start_ns ? sink->push(sink->ctx, &ev) : 0;
 }
 
-/* Works whose times are not known ran since the reading before. */
+/* Works and memory whose times are not known are of since the reading before. */
 static int tell_when_bad(struct helper_decoder *d, uint64_t now_ns, const struct event_sink *sink)
 {
 	const struct event ev = { .kind = EVENT_UNSEEN, .pid = d->pid, .dir = UNSEEN_LOST,

@@ -20,6 +20,7 @@
 
 #define FIND_SLICE 64			/* descriptors; then it is another process's turn */
 #define WORK_KINDS (1u << GP_RING_KERNEL | 1u << GP_RING_COPY | 1u << GP_RING_SET | 1u << GP_RING_GRAPH)
+#define UNSEEN_KINDS (WORK_KINDS | 1u << GP_RING_MEMORY)	/* that are missed */
 #define LISTENING (1u << GP_HELPER_ARMING | 1u << GP_HELPER_AWAKE)
 #define LOOK_EVERY_NS 100000000ull	/* at threads; calls are told as often */
 
@@ -250,7 +251,7 @@ static int tell_rest(struct helper_process *p)
  * of before our slot is known why nothing is. */
 static int tell_lost(struct helper_process *p, uint64_t now_ns)
 {
-	uint64_t told = helper_decoder_told(p->decoder), lost = helper_source_lost(p->source, WORK_KINDS);
+	uint64_t told = helper_decoder_told(p->decoder), lost = helper_source_lost(p->source, UNSEEN_KINDS);
 	int err = 0;
 
 	if (lost > p->lost_told)

@@ -159,7 +159,7 @@ static void read_memory(struct finding_book *b, const struct model *m)
 		if (model_process(m, i)->pid != b->pid)
 			continue;
 		book = model_memory(m, i);
-		ended = model_has_ended(m, i);
+		ended = model_has_ended(m, i) && !model_memory_incomplete(m, i);
 	}
 	b->has_memory = book && ended;
 	for (size_t i = 0; b->has_memory && i < memory_book_rows(book); i++) {

@@ -424,3 +424,8 @@ void memory_book_counts(const struct memory_book *b, struct memory_counts *out)
 {
 	*out = b->counts;
 }
+
+bool memory_book_has_records(const struct memory_book *b)
+{
+	return b->seen[true];
+}

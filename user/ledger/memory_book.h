@@ -98,5 +98,6 @@ void memory_book_cut(struct memory_book *b);	/* counts from 0, peaks from what i
 size_t memory_book_rows(const struct memory_book *b);
 const struct memory_sums *memory_book_row(const struct memory_book *b, size_t i);
 void memory_book_counts(const struct memory_book *b, struct memory_counts *out);
+bool memory_book_has_records(const struct memory_book *b);	/* CUPTI's have told of it, too */
 
 #endif

@@ -28,6 +28,10 @@ int model_device(const struct model *m, const struct device_state *s, uint64_t n
 /* What memory process i has; NULL: nothing is known of any. */
 const struct memory_book *model_memory(const struct model *m, size_t process);
 
+/* Records of it were lost: allocations and frees are missing or counted twice, bytes may be too few or too
+ * many. Stays so, since what lives now is not known any more. */
+bool model_memory_incomplete(const struct model *m, size_t process);
+
 /* Who had a device of the host (devices_host), closed at now: the caller's, for share_book_free.
  * NULL + errno. */
 struct share_book *model_share(const struct model *m, const struct host_device *host,

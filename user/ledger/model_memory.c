@@ -134,6 +134,28 @@ void memory_cut(struct model *m)
 			memory_book_cut(m->processes.v[i]->memory);
 }
 
+void memory_note_unseen(const struct model *m, struct process *p, const struct event *ev)
+{
+	if (ev->dir < UNSEEN_END && ev->end_ns > m->session.start_ns)
+		p->misses[ev->dir] = true;
+}
+
+/* Where nobody recorded probes told all. Of lost records they cannot: which call is which record's is not
+ * sure any more. */
+bool memory_is_incomplete(const struct model *m, const struct process *p)
+{
+	if (p->past_misses || !p->memory)
+		return p->past_misses;
+	if (m->without_probes)
+		return p->misses[UNSEEN_LOST] || p->misses[UNSEEN_UNKNOWN];
+	return p->misses[UNSEEN_LOST] && memory_book_has_records(p->memory);
+}
+
+bool model_memory_incomplete(const struct model *m, size_t process)
+{
+	return memory_is_incomplete(m, m->processes.v[process]);
+}
+
 const struct memory_book *model_memory(const struct model *m, size_t process)
 {
 	return m->processes.v[process]->memory;

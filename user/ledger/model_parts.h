@@ -78,6 +78,8 @@ int memory_expect_records(struct model *m, uint32_t pid);	/* a helper tells of i
 int memory_watermark(struct model *m, uint64_t ns);
 int memory_exec(struct process *p, uint64_t ns);	/* all that it had is gone */
 void memory_cut(struct model *m);
+void memory_note_unseen(const struct model *m, struct process *p, const struct event *ev);
+bool memory_is_incomplete(const struct model *m, const struct process *p);
 
 /* Found, or made; NULL on ENOMEM. */
 struct process *who_process(struct model *m, uint32_t pid);

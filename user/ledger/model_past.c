@@ -166,6 +166,7 @@ static int fold_memory(struct model *m, struct process *p, struct process *into)
 		into->memory = memory_book_new(&m->memory);
 		err = into->memory ? 0 : -ENOMEM;
 	}
+	into->past_misses |= memory_is_incomplete(m, p);
 	for (size_t i = 0; !err && p->memory && i < memory_book_rows(p->memory); i++) {
 		struct memory_sums row = *memory_book_row(p->memory, i);
 

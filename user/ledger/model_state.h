@@ -35,6 +35,8 @@ struct process {
 	struct memory_book *memory;	/* NULL: nothing is known to be allocated */
 	bool records_memory;		/* a helper tells of it */
 	uint64_t record_ns;		/* of memory, the latest */
+	bool misses[UNSEEN_END];	/* records, by why */
+	bool past_misses;		/* one that it stands for did (memory_is_incomplete) */
 	size_t threads;			/* in model.threads */
 	struct thread *past;		/* stands for those that ended long ago; NULL: none */
 	uint64_t past_unarmed_ns;	/* of those that it stands for */

@@ -41,6 +41,7 @@ int unseen_push(struct model *m, const struct event *ev)
 		return -ENOMEM;
 	if (ev->dir == UNSEEN_UNKNOWN)
 		count_launches(m, p, ev->start_ns, ev->end_ns);
+	memory_note_unseen(m, p, ev);
 	return unseen_add(&p->unseen, ev->dir, ev->start_ns, ev->end_ns);
 }
 

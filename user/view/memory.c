@@ -10,7 +10,7 @@
 #include "view/views.h"
 
 enum { PID, COMM, DEVICE, KIND, STACK, LIVE, PEAK, ALLOCS, FREES, FAILED, LEAKED, NVML, SINCE,
-       FREES_BEFORE, UNSIZED, UNTRACKED, N_COLUMNS };
+       FREES_BEFORE, UNSIZED, UNTRACKED, INCOMPLETE, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[PID] = { "pid", NULL, CELL_ID, 0 },
@@ -29,6 +29,7 @@ static const struct column columns[N_COLUMNS] = {
 	[FREES_BEFORE] = { "frees_before", NULL, CELL_INT, COLUMN_RARE },
 	[UNSIZED] = { "unsized", NULL, CELL_INT, COLUMN_RARE },
 	[UNTRACKED] = { "untracked", NULL, CELL_INT, COLUMN_RARE },
+	[INCOMPLETE] = { "incomplete", NULL, CELL_BOOL, COLUMN_RARE },
 };
 
 /* From when on its memory is known. */
@@ -39,7 +40,15 @@ static const char *since_of(const struct model *m, const struct model_process *p
 	return p->start_ns >= start_ns || p->exec_ns >= start_ns ? "start" : "attach";
 }
 
-static void fill_sums(struct cell *row, bool ended, const struct memory_sums *s)
+struct rows {
+	struct table *t;
+	const struct model *m;
+	const struct model_process *p;
+	bool ended, incomplete;
+	struct folded folded;
+};
+
+static void fill_sums(struct cell *row, const struct rows *r, const struct memory_sums *s)
 {
 	cell_u(&row[LIVE], s->live_bytes);
 	if (s->peak_bytes >= s->live_bytes)
@@ -47,11 +56,12 @@ static void fill_sums(struct cell *row, bool ended, const struct memory_sums *s)
 	cell_u(&row[ALLOCS], s->allocs);
 	cell_u(&row[FREES], s->frees);
 	cell_u(&row[FAILED], s->failed);
-	if (ended || s->leaked_bytes)
-		cell_u(&row[LEAKED], s->leaked_bytes + (ended ? s->live_bytes : 0));
+	if (!r->incomplete && (r->ended || s->leaked_bytes))
+		cell_u(&row[LEAKED], s->leaked_bytes + (r->ended ? s->live_bytes : 0));
 	cell_u(&row[FREES_BEFORE], s->frees_before);
 	cell_u(&row[UNSIZED], s->unsized);
 	cell_u(&row[UNTRACKED], s->untracked);
+	cell_u(&row[INCOMPLETE], r->incomplete);
 }
 
 /* What NVML says it has of the device in all, with what CUDA itself needs; NULL: it does not say. */
@@ -76,14 +86,6 @@ static void fill_used(struct cell *row, const struct model *m, const struct mode
 		cell_u(&row[NVML], user->used_bytes);
 }
 
-struct rows {
-	struct table *t;
-	const struct model *m;
-	const struct model_process *p;
-	bool ended;
-	struct folded folded;
-};
-
 static int add_row(struct rows *r, const struct memory_sums *s)
 {
 	const struct model_process *p = r->p;
@@ -97,7 +99,7 @@ static int add_row(struct rows *r, const struct memory_sums *s)
 	view_put_pid(&row[PID], p->pid);
 	if (s->device != MEMORY_NO_DEVICE)
 		cell_u(&row[DEVICE], model_device_number(r->m, p->pid, s->device));
-	fill_sums(row, r->ended, s);
+	fill_sums(row, r, s);
 	fill_used(row, r->m, p, s);
 	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
 	if (!err)
@@ -162,6 +164,7 @@ struct table *view_memory(const struct model *m, bool by_stack)
 	for (size_t i = 0; i < model_processes(m) && !err; i++) {
 		r.p = model_process(m, i);
 		r.ended = model_has_ended(m, i);
+		r.incomplete = model_memory_incomplete(m, i);
 		if (model_memory(m, i))
 			err = add_process(&r, model_memory(m, i), by_stack);
 	}

@@ -194,8 +194,9 @@ static int fill_instances(struct table *t, struct cell *row, const struct model 
 }
 
 /* Of the memory that was seen to be allocated. */
-static void fill_memory(struct cell *row, const struct memory_book *b)
+static void fill_memory(struct cell *row, const struct model *m, size_t process)
 {
+	const struct memory_book *b = model_memory(m, process);
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; b && i < memory_book_rows(b); i++) {
@@ -204,7 +205,7 @@ static void fill_memory(struct cell *row, const struct memory_book *b)
 		if (!s->by_stack && memory_kind_is_device(s->kind))
 			bytes = num_add(bytes, s->live_bytes);
 	}
-	if (b)
+	if (b && !model_memory_incomplete(m, process))
 		cell_u(&row[LIVE_BYTES], bytes);
 }
 
@@ -256,7 +257,7 @@ static int add_row(struct table *t, const struct context *c, size_t i, const str
 	if (p->start_ns)
 		cell_u(&row[START], p->start_ns);
 	fill_rates(row, m, p, time, c->now_ns);
-	fill_memory(row, model_memory(m, i));
+	fill_memory(row, m, i);
 	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
 	if (!err)
 		err = cell_s(t, &row[CMDLINE], p->cmdline);

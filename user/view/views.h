@@ -71,7 +71,8 @@ struct table *view_devices(const struct model *m, uint64_t now_ns);
 struct table *view_offcpu(const struct model *m);
 
 /* pid comm device kind stack live_bytes peak_bytes allocs frees failed leaked_bytes nvml_used_bytes since
- * frees_before unsized untracked: a row per process, device and kind, or per stack too; by live_bytes. */
+ * frees_before unsized untracked incomplete (records were lost: no number is sure, leaked_bytes unknown): a row
+ * per process, device and kind, or per stack too; by live_bytes. */
 struct table *view_memory(const struct model *m, bool by_stack);
 
 /* source kind hits received lost matched orphan late skew invalid */
