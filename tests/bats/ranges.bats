@@ -30,6 +30,7 @@ ranges_are_true() { # OPTION...
 	needs_ranges
 	local n
 	export GPUSIM_DEVICES=3
+	# shellcheck disable=SC2016 # variables of the script
 	run profile stat --format json -o r.json -- sh -c 'for n in 0 1 2; do
 		CUDA_VISIBLE_DEVICES=$n "$1" $((n + 1)) 20 truth.$n & echo $! >pid.$n
 	done; wait' sh "$SIM/ranges_truth"

@@ -38,6 +38,18 @@ static inline uint32_t look(struct helper_ring *r)
 	return fresh;
 }
 
+/* A new ring, and who reads all of it from now on. */
+static inline struct helper_source *open_read(struct helper_ring *r)
+{
+	struct helper_source *s;
+
+	assert_int_equal(helper_ring_open(r, RING, 1), 0);
+	s = reader(r, ALL);
+	assert_non_null(s);
+	assert_int_equal(look(r), 1);
+	return s;
+}
+
 struct got {
 	uint64_t n, bytes, last;
 	bool in_order;

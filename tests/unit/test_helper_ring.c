@@ -16,10 +16,7 @@ static void what_is_sent_is_read_once_in_order(void **state)
 	uint64_t sent = 0;
 
 	(void)state;
-	assert_int_equal(helper_ring_open(&r, RING, 1), 0);
-	s = reader(&r, ALL);
-	assert_non_null(s);
-	assert_int_equal(look(&r), 1);
+	s = open_read(&r);
 	for (int lap = 0; lap < 500; lap++) {
 		send_numbers(&r, sent, 100);
 		sent += 100;
@@ -39,9 +36,7 @@ static void without_room_it_is_counted_and_nothing_is_overwritten(void **state)
 	struct helper_ring r;
 
 	(void)state;
-	assert_int_equal(helper_ring_open(&r, RING, 1), 0);
-	s = reader(&r, ALL);
-	look(&r);
+	s = open_read(&r);
 	send_numbers(&r, 0, 10000);
 	assert_int_equal(helper_source_read(s, take, &got), 1);
 	assert_true(got.n > 100 && got.in_order);
@@ -217,9 +212,7 @@ static void threads_that_write_at_once_never_mix(void **state)
 	struct helper_ring r;
 
 	(void)state;
-	assert_int_equal(helper_ring_open(&r, RING, 1), 0);
-	s = reader(&r, ALL);
-	look(&r);
+	s = open_read(&r);
 	for (uint64_t i = 0; i < WRITERS; i++) {
 		writers[i] = (struct writer){ &r, i };
 		assert_int_equal(pthread_create(&threads[i], NULL, write_many, &writers[i]), 0);

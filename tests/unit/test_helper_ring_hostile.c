@@ -117,9 +117,7 @@ static void nothing_is_left_of_what_another_did_not_read(void **state)
 	struct helper_ring r;
 
 	(void)state;
-	assert_int_equal(helper_ring_open(&r, RING, 1), 0);
-	s = reader(&r, ALL);
-	look(&r);
+	s = open_read(&r);
 	send_numbers(&r, 1, 100);
 	helper_source_close(s);
 	s = reader(&r, ALL);
@@ -179,9 +177,7 @@ static void a_record_beyond_what_was_written_breaks_the_ring(void **state)
 	struct helper_ring r;
 
 	(void)state;
-	assert_int_equal(helper_ring_open(&r, RING, 1), 0);
-	s = reader(&r, ALL);
-	look(&r);
+	s = open_read(&r);
 	send_numbers(&r, 1, 1);
 	rec = (void *)((char *)r.head + r.data_offset);
 	rec->units = 100;
