@@ -29,32 +29,55 @@ all_mixtures() {
 	done; done; done
 }
 
-# mixed DEVICES STREAMS PROCESSES GRAPHS CUPTI: profiled, live and from its capture.
+# mixed DEVICES STREAMS PROCESSES GRAPHS CUPTI [PAUSE_US]: profiled, live and from its capture.
 mixed() {
-	local seed=${GPUPROF_SEED:-$RANDOM} rounds=$(($3 > 4 ? 32 / $1 + 8 : 160)) idle=()
-	[ "$3" -gt 1 ] || idle=(--idle)
+	local seed=${GPUPROF_SEED:-$RANDOM} rounds=$(($3 > 4 ? 32 / $1 + 8 : 160))
 	echo "devices $1 streams $2 processes $3 graphs $4 CUPTI $5: GPUPROF_SEED=$seed"
 	rm -rf mixed && mkdir mixed
 	env GPUSIM_DEVICES="$1" GPUSIM_CUPTI="$5" GPUPROF_CUPTI="$SIM/libcupti.so.13" \
 		GPUSIM_SEED="$seed" GPUSIM_LOG="$PWD/mixed/%p.log" GPUSIM_TRUTH="$PWD/mixed/%p.truth" \
 		timeout 120 "$GPUPROF" stat --capture mixed/c.gpr --format json -o mixed/r.json -- \
 		"$SIM/mix" --devices "$1" --streams "$2" --processes "$3" --graphs "$4" \
-		--rounds "$rounds" --seed "$seed" >mixed/said 2>&1 || { cat mixed/said; return 1; }
+		--rounds "$rounds" --pause-us "${6:-0}" --seed "$seed" >mixed/said 2>&1 || { cat mixed/said; return 1; }
 	"$GPUPROF" report mixed/c.gpr --format json -o mixed/report.json
 	cmp mixed/r.json mixed/report.json
 	[ "$(find mixed -name '*.log' | wc -l)" -eq "$3" ]
-	"$TEST_LIB/check_works.py" mixed/r.json mixed/*.log "${idle[@]}"
+	"$TEST_LIB/check_works.py" mixed/r.json mixed/*.log
 	"$TEST_LIB/check_memory.py" mixed/r.json mixed/*.truth
+}
+
+idle_is_true() { "$TEST_LIB/check_works.py" mixed/r.json mixed/*.log --idle; }
+
+# The same with threads that pause, and the causes of idle time. The trap of a probe is where a thread loses
+# its CPU if another wants it, and that time is of the call or before it, as one looks: once more then.
+mixed_with_idle() { # DEVICES STREAMS PROCESSES GRAPHS CUPTI
+	mixed "$@" 3000
+	if idle_is_true; then
+		return
+	fi
+	mixed "$@" 3000
+	idle_is_true
 }
 
 # bats test_tags=needs:root,needs:bpf
 @test "truth: works, books and copies of any mixture are those that ran, to the nanosecond" {
 	needs root bpf sim
-	local mixture
-	while read -r mixture; do
-		# shellcheck disable=SC2086 # the words of a row
-		mixed $mixture
+	local row
+	while read -ra row; do
+		if [ "${row[2]}" -eq 1 ]; then
+			mixed_with_idle "${row[@]}"
+		else
+			mixed "${row[@]}"
+		fi
 	done < <(if [ "${GPUPROF_MIXTURES:-}" = all ]; then all_mixtures; else echo "$PAIRS"; fi)
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "truth: live idle causes of processes that share devices are within 5 us a call or 2 %" {
+	needs root bpf sim
+	mixed_with_idle 1 4 4 some 12.8
+	mixed_with_idle 4 1 4 only 13.0
+	mixed_with_idle 2 8 3 never 11.8
 }
 
 # exact ARGS-OF-SCRIBE...: a capture with exact stamps, and its report

@@ -243,7 +243,8 @@ def check_faulty(report, logs, say):
 
 CAUSES = {"copy": "copy-host", "free": "alloc", "collective": "comm-host"}
 # What a thread did outside of calls, which the log does not tell apart.
-OTHER = ("other", "off-cpu", "runqueue", "disk", "io", "lock", "page-fault", "sleep", "input", "op", "python")
+OTHER = ("other", "off-cpu", "runqueue", "disk", "io", "lock", "page-fault", "sleep", "input", "op", "python", "init")
+OUTSIDE = ("other", "no-work", "unknown", "unarmed")	# of time outside what a log knows
 
 
 class Thread:
@@ -302,22 +303,28 @@ def check_idle_exactly(report, pid, device, log, say):
 
 
 def check_idle(report, pid, device, log, say):
-    logged = [w for w in log["works"] if w["device"] == device]
-    works = [Work(w, report.buckets()) for w in logged]
+    works = [Work(w, report.buckets()) for w in log["works"] if w["device"] == device]
+    asked = {w.correlation for w in works}
+    threads = {call["tid"] for call in log["calls"] if call["correlation"] in asked}
+    calls = [call for call in log["calls"] if call["tid"] in threads]
+    first = min(min(w.start for w in works), min(call["start"] for call in calls))
     rows = report.rows("ledger", pid, device)
-    real = idle_of(works, sweep(works)[1], log["calls"])
+    gaps = [(first, min(w.start for w in works))] + sweep(works)[1]
+    real = idle_of(works, gaps, calls)
     seen = collections.Counter()
     for row in rows:
         if row["state"] == "idle":
             seen["other" if row["bucket"] in OTHER else row["bucket"]] += row["ns"]
-    # Before the first work and behind the last one a book has what no log knows.
-    outside = rows[0]["wall_ns"] - max(w.end for w in works) + min(w.start for w in works)
-    limit = max(NS_PER_CALL * len(log["calls"]), SHARE * sum(real.values()))
+    # A book begins before the first call, and ends when its session does: no log knows how long.
+    outside = rows[0]["wall_ns"] - max(w.end for w in works) + first
+    limit = max(NS_PER_CALL * len(calls), SHARE * sum(real.values()))
     for cause in sorted(set(seen) | set(real)):
-        least, most = real[cause] - limit, real[cause] + limit + outside
+        least, most = real[cause] - limit, real[cause] + limit
+        if cause in OUTSIDE:
+            most += outside
         if not least <= seen[cause] <= most:
             say(f"pid {pid} device {device}: idle {cause} {seen[cause]} ns, the log has {real[cause]}"
-                f" (+- {limit:.0f}, and up to {outside} before and behind)")
+                f" (+- {limit:.0f}, and {', '.join(OUTSIDE)} up to {outside} before and behind)")
 
 
 def main():

@@ -39,31 +39,42 @@ bool gpusim_log_is_wanted(void)
 	return pattern;
 }
 
-static void add(struct list *list, const void *item)
+/* With the lock held: the place of one more. */
+static void *add(struct list *list)
 {
 	size_t room = list->room ? 2 * list->room : 1024;
 
-	pthread_mutex_lock(&lock);
 	if (list->count == list->room) {
 		list->items = realloc(list->items, room * list->size);
 		if (!list->items)
 			abort();
 		list->room = room;
 	}
-	memcpy(list->items + list->count++ * list->size, item, list->size);
-	pthread_mutex_unlock(&lock);
+	return list->items + list->count++ * list->size;
 }
 
 void gpusim_log_work(const struct gpusim_trace_work *work)
 {
-	if (gpusim_log_is_wanted())
-		add(&works, work);
+	if (!gpusim_log_is_wanted())
+		return;
+	pthread_mutex_lock(&lock);
+	memcpy(add(&works), work, sizeof(*work));
+	pthread_mutex_unlock(&lock);
 }
 
-void gpusim_log_call(const struct gpusim_trace_call *call)
+uint64_t gpusim_log_call(const struct gpusim_trace_call *call)
 {
-	if (gpusim_log_is_wanted())
-		add(&calls, call);
+	struct gpusim_trace_call *logged;
+	uint64_t now_ns;
+
+	if (!gpusim_log_is_wanted())
+		return gpusim_now_ns();
+	pthread_mutex_lock(&lock);
+	logged = add(&calls);
+	*logged = *call;
+	now_ns = logged->end_ns = gpusim_now_ns(); /* whoever had to wait for the lock was in its call */
+	pthread_mutex_unlock(&lock);
+	return now_ns;
 }
 
 void gpusim_log_forget(void)

@@ -21,7 +21,8 @@
 
 bool gpusim_log_is_wanted(void);
 void gpusim_log_work(const struct gpusim_trace_work *work); /* any thread */
-void gpusim_log_call(const struct gpusim_trace_call *call);
+/* Its end is when it is logged, as late in the call as can be: that time is returned. */
+uint64_t gpusim_log_call(const struct gpusim_trace_call *call);
 void gpusim_log_forget(void); /* in a child: nothing of its parent's */
 int gpusim_write_log(void); /* 0 or -errno; 0 and nothing done without GPUSIM_LOG */
 

@@ -120,16 +120,17 @@ void gpusim_correlation_renew(void)
 		mine->correlation = __atomic_add_fetch(&correlations, 1, __ATOMIC_RELAXED);
 }
 
-static void tell(const struct gpusim_call *call, uint64_t end_ns, int result)
+/* Returns the time: telling is still the call, though not of what it tells. */
+static uint64_t tell(const struct gpusim_call *call, uint64_t end_ns, int result)
 {
 	const struct gpusim_tracer *tracer = gpusim_trace_listener();
 	const struct gpusim_trace_call told = {
 		.function = call->function, .tid = mine->tid, .start_ns = call->start_ns,
 		.end_ns = end_ns, .correlation = mine->correlation, .result = result };
 
-	gpusim_log_call(&told);
 	if (tracer)
 		tracer->call(&told);
+	return gpusim_log_call(&told);
 }
 
 int gpusim_call_end(const struct gpusim_call *call, int result)
@@ -145,10 +146,8 @@ int gpusim_call_end(const struct gpusim_call *call, int result)
 	mine->depth--;
 	now_ns = gpusim_now_ns();
 	truth_add(&counts->recorded_ns, now_ns - call->start_ns);
-	if (!mine->depth) {
-		tell(call, now_ns, result);
-		now_ns = gpusim_now_ns(); /* telling is still the call, though not of what it tells */
-	}
+	if (!mine->depth)
+		now_ns = tell(call, now_ns, result);
 	ns = now_ns - call->start_ns;
 	truth_set(&mine->last_ns, now_ns);
 	truth_add(&counts->total_ns, ns);
