@@ -195,8 +195,12 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	[ "$(grep -c '^mix: ' said)" -eq 2 ]
 	run balanced
 	assert_output --regexp '^[0-9]+$'
-	run report_value r.json 'sum(k["count"] for k in t["kernels"]) + sum(k["count"] for k in t["copies"])'
-	assert [ "$output" -gt 2000 ] # the first one's last are lost with it
+	# Two programs' works, told, or lost with the first one's last.
+	run report_value r.json '(sum(x["received"] for x in t["events"] if x["kind"] == "work"),
+		sum(x["lost"] for x in t["events"] if x["kind"] == "untold"))'
+	read -r -d '' told untold <<<"${output//[(),]/}" || true
+	assert_equal $((told + untold)) 3200
+	assert [ "$told" -gt 2000 ]
 }
 
 # bats test_tags=needs:root,needs:bpf

@@ -4,6 +4,13 @@
 
 load ../lib/common
 
+teardown() {
+	end_started
+	cd / || return
+	umount "$BATS_TEST_TMPDIR"/*.top 2>/dev/null || true
+	umount -l "$BATS_TEST_TMPDIR" 2>/dev/null || true
+}
+
 # A folder with the simulated libraries and a program that uses them.
 library_folder() { # DIR
 	mkdir -p "$1"
@@ -21,10 +28,11 @@ start_copy() { # DIR NAME [WRAPPER...]
 	wait_for 10 grep -q ready "$name.out"
 }
 
-# Profiles the host until each NAME has written its truth; the report must equal all of them.
+watch_all() { start_gpuprof stat -a --table calls,threads,events --format json -o r.json; }
+
+# Once each NAME has written its truth, the report of watch_all must equal all of them.
 report_equals() { # NAME...
 	local name
-	start_gpuprof stat -a --table calls,threads,events --format json -o r.json
 	wait_armed "$TARGET" cudart
 	touch go
 	for name; do wait_for 20 test -s "$name.json"; done
@@ -51,10 +59,8 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 	start_copy "$PWD/lower" lower
 	start_copy "$PWD/a.top" a
 	start_copy "$PWD/b.top" b
-	run report_equals lower a b
-	umount a.top b.top
-	cd / && umount -l "$BATS_TEST_TMPDIR"
-	assert_success
+	watch_all
+	report_equals lower a b
 }
 
 # bats test_tags=needs:root,needs:bpf
@@ -67,6 +73,7 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 	start_copy "$PWD/one" one
 	start_copy "$PWD/two" two
 	start_copy "$PWD/three" three
+	watch_all
 	report_equals one two three
 }
 
@@ -76,6 +83,7 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 	library_folder "$PWD/gone"
 	start_copy "$PWD/gone" gone
 	rm -r gone
+	watch_all
 	report_equals gone
 }
 
@@ -91,6 +99,7 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 	start_copy "$PWD/private" private unshare -m sh inside
 	run ls private
 	assert_output ""
+	watch_all
 	report_equals private
 }
 
@@ -99,6 +108,20 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 	needs root bpf sim
 	library_folder "$PWD/dir"
 	start_copy "$PWD/dir" old
+	library_folder "$PWD/fresh"
+	mv fresh/* dir/
+	start_copy "$PWD/dir" new
+	watch_all
+	report_equals old new
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "files: a library that is replaced while it is measured: old and new" {
+	needs root bpf sim
+	library_folder "$PWD/dir"
+	start_copy "$PWD/dir" old
+	watch_all
+	wait_armed "$TARGET" cudart
 	library_folder "$PWD/fresh"
 	mv fresh/* dir/
 	start_copy "$PWD/dir" new

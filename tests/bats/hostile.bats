@@ -22,12 +22,19 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 	cat >hidden <<-'SCRIPT'
 		mount -t proc -o hidepid=2 proc /proc && exec "$@"
 	SCRIPT
-	run unshare -m sh hidden "$GPUPROF" stat -d 50ms -p "$TARGET" --table events
-	assert_success
 	run unshare -m sh hidden capsh --drop=cap_sys_admin,cap_sys_ptrace -- -c \
 		"exec setpriv --reuid 65534 --clear-groups '$GPUPROF' stat -d 50ms -p $TARGET"
 	assert_equal "$status" 3
 	one_line CAP_
+	unshare -m sh hidden "$GPUPROF" stat -p "$TARGET" --table calls --format json -o r.json 2>gpuprof.err 3>&- &
+	PROFILER=$!
+	STARTED+=("$PROFILER")
+	wait_armed "$TARGET" cudart
+	touch go
+	wait_gpuprof
+	assert_success
+	run launches
+	assert_output 500
 }
 
 # bats test_tags=needs:root,needs:bpf
@@ -61,7 +68,7 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 		mount -t tmpfs none "$PWD/away" &&
 		cp -L "$SIM"/libgpusim.so "$SIM"/libcuda.so.1 "$SIM"/libcudart.so.13 "$SIM"/simcalls away &&
 		cd away && { LD_LIBRARY_PATH=$PWD/away ./simcalls cudaLaunchKernel=500 --init \
-			--wait-file "$PWD/go" >"$PWD/calls.out" & echo \$! >"$PWD/pid"; } &&
+			--wait-file "$BATS_RUN_TMPDIR/gone" >"$PWD/calls.out" & echo \$! >"$PWD/pid"; } &&
 		until grep -q ready "$PWD/calls.out"; do sleep 0.05; done
 		cd / && umount -l "$PWD/away" && mount -t tmpfs none "$PWD" && : >"$PWD/x"; wait
 	SCRIPT
@@ -77,6 +84,13 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 	assert_success
 	run text_equals_file "$TARGET"
 	assert_success
+	start_gpuprof stat -p "$TARGET" --table calls --format json -o r.json
+	wait_armed "$TARGET" cudart
+	touch "$BATS_RUN_TMPDIR/gone"
+	wait_gpuprof
+	assert_success
+	run launches
+	assert_output 500
 }
 
 # bats test_tags=needs:root,needs:bpf

@@ -59,6 +59,7 @@ calls_are_exact() { # TRUTH...
 	assert perf.keys() >= {"cudaLaunchKernel", "cudaMemcpy", "cudaMemcpyAsync", "cudaStreamSynchronize"}, perf
 	# What is left out is told by CUPTI's records, which know no bytes.
 	for way in full:
+	    assert perf.keys() == rows[way].keys(), (way, perf.keys() ^ rows[way].keys())
 	    for function in perf:
 	        assert perf[function][:3] == rows[way].get(function, ())[:3], (way, function)
 	        told = () if function in ("cudaMemcpy", "cudaMemcpyAsync") else (None,)

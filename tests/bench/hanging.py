@@ -46,13 +46,15 @@ class Job:
 
 
 def time_stacks(gpuprof, job):
-    """Seconds, and how many ranks have a thread whose call has a name."""
+    """Seconds, and how many ranks have a thread whose call and whose native function have names."""
     start = time.monotonic()
     done = subprocess.run([gpuprof, "stacks", "-q", "--format", "json", "-p",
                            ",".join(map(str, job.pids))], stdout=subprocess.PIPE, check=True)
     taken = time.monotonic() - start
     rows = json.loads(done.stdout)["tables"]["stacks"]
-    return taken, len({row["pid"] for row in rows if row["call"] in CALLS}), len(rows)
+    named = {row["pid"] for row in rows if row["call"] in CALLS and
+             any(frame["function"] for frame in row["frames"])}
+    return taken, len(named), len(rows)
 
 
 def time_session(gpuprof, pid):
@@ -82,7 +84,7 @@ def run(table, build):
         table.fail("hanging", str(error))
         return
     if named != RANKS:
-        table.fail("hanging", f"{named} of {RANKS} ranks have a thread in a call")
+        table.fail("hanging", f"{named} of {RANKS} ranks have a thread whose call and function are named")
         return
     table.add(Row(f"stacks of {RANKS} ranks, {threads} threads, hung", figure=f"{seconds:.2f} s",
                   bound=("<=", STACKS_S), value=seconds))
