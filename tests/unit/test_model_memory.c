@@ -4,18 +4,18 @@
  * and processes that come and go, some without a launch and some long before it. What the model has
  * allocated is counted as it goes, and every work is in the tables in the end.
  */
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "past_load.h"
 
 #include "lib/emulated.h"
+#include "lib/heap.h"
 
 #define BASE 1000000000000ull
 #define HEAP_MAX (64ull << 20)
-#define WORKS 5000000u
-#define PROCESSES 16u
+#define WORKS 3000000u
+#define ENDED 2000u		/* processes, before */
 #define NAMES 20000u
 #define LANES 50u
 #define THREAD_CALLS 400u		/* then another thread goes on */
@@ -26,13 +26,6 @@ struct load {
 	uint32_t seq, thread;
 	char name[200];
 };
-
-static uint64_t heap_bytes(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
-}
 
 static void push_calls(struct load *l, uint32_t pid, uint32_t number)
 {
@@ -64,12 +57,6 @@ static void push_work(struct load *l, uint32_t pid, uint32_t number)
 				   .work = &w, .text = l->name });
 }
 
-#ifdef __SANITIZE_ADDRESS__
-#define HEAP_COUNTS false	/* its allocator does not say what it holds */
-#else
-#define HEAP_COUNTS true
-#endif
-
 static void count_heap(struct load *l, uint64_t before)
 {
 	uint64_t heap = heap_bytes() - before;
@@ -92,16 +79,16 @@ static uint64_t count_works(const struct model *m)
 	return n;
 }
 
-static void the_heap_stays_below_64_mib_whatever_comes(void **state)
+/* So many processes go on, all at their bounds, after others have come and gone. */
+static void run_at_bounds(uint32_t processes)
 {
-	struct load l = { .now_ns = BASE };
+	struct load l = { .now_ns = load_begin(ENDED) };
 	uint64_t before = heap_bytes();
 
-	(void)state;
-	needs_real_machine("millions of events");
-	l.m = session(BASE);
+	l.m = session(LOAD_BASE);
+	load_run(l.m, 0, ENDED);
 	for (uint32_t i = 0; i < WORKS; i++) {
-		uint32_t pid = 10 + i / 1000 % PROCESSES;
+		uint32_t pid = 10 + i / 1000 % processes;
 
 		l.now_ns += i % 100000 ? 1000 : 100000000;
 		if (i % 5)
@@ -115,11 +102,25 @@ static void the_heap_stays_below_64_mib_whatever_comes(void **state)
 	push(l.m, (struct event){ .kind = EVENT_STOP, .end_ns = l.now_ns });
 	assert_int_equal(model_finish(l.m), 0);
 	count_heap(&l, before);
-	print_message("at most %.1f MiB for %u works, %u threads\n",
-		      (double)l.heap_max / (1 << 20), WORKS, l.thread);
+	print_message("at most %.1f MiB for %u works of %u processes, %u threads\n",
+		      (double)l.heap_max / (1 << 20), WORKS, processes, l.thread);
 	assert_true(l.heap_max < HEAP_MAX);
-	assert_int_equal(count_works(l.m), WORKS);
+	assert_int_equal(count_works(l.m), WORKS + ENDED * LOAD_KERNELS);
 	model_free(l.m);
+}
+
+static void the_heap_stays_below_64_mib_whatever_comes(void **state)
+{
+	(void)state;
+	needs_real_machine("millions of events");
+	run_at_bounds(16);
+}
+
+static void the_heap_stays_below_64_mib_with_64_processes_at_once(void **state)
+{
+	(void)state;
+	needs_real_machine("millions of events");
+	run_at_bounds(64);
 }
 
 /* Each makes calls for a microsecond and ends; what was told apart no more is still in the books. */
@@ -209,8 +210,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_that_ended_are_told_apart_up_to_a_bound),
 		cmocka_unit_test(the_heap_stays_below_64_mib_whatever_comes),
+		cmocka_unit_test(the_heap_stays_below_64_mib_with_64_processes_at_once),
 		cmocka_unit_test(the_heap_stays_below_64_mib_however_many_processes_end),
 	};
 
-	return _cmocka_run_group_tests("tests", tests, HEAP_COUNTS ? 3 : 1, NULL, NULL);
+	return _cmocka_run_group_tests("tests", tests, HEAP_COUNTS ? 4 : 1, NULL, NULL);
 }

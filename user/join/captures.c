@@ -8,26 +8,37 @@
 #include "base/sorted.h"
 
 #define CALLS_MAX 65536
+#define CALLS_FEW 64		/* so many wait even where there is no room */
 #define MARKS_MAX 4096		/* few: one that comes late moves those after it */
 #define NEAR 64			/* calls of other threads, between two of one */
 
-void captures_free(struct captures *c)
+void captures_free(struct captures *c, struct join_room *room)
 {
+	join_room_give(room, c->calls.cap * sizeof(c->calls.v[0]));
 	VEC_FREE(&c->calls);
 	VEC_FREE(&c->marks);
 }
 
-int captures_add_call(struct captures *c, const struct capture_call *call)
+size_t captures_want(const struct captures *c)
 {
+	return c->calls.n < c->calls.cap || c->calls.n >= CALLS_MAX ? 0 :
+	       c->calls.cap * sizeof(c->calls.v[0]);
+}
+
+int captures_add_call(struct captures *c, struct join_room *room, const struct capture_call *call)
+{
+	const size_t cap = c->calls.cap;
 	struct capture_call *at;
 
-	if (c->calls.n >= CALLS_MAX) {
+	if (c->calls.n >= CALLS_MAX ||
+	    (c->calls.n == cap && cap >= CALLS_FEW && !join_room_has(room, captures_want(c)))) {
 		c->calls.n /= 2;
 		memmove(c->calls.v, c->calls.v + c->calls.n, c->calls.n * sizeof(c->calls.v[0]));
 	}
 	at = VEC_PUSH(&c->calls);
 	if (!at)
 		return -ENOMEM;
+	join_room_take(room, (c->calls.cap - cap) * sizeof(*at));
 	*at = *call;
 	return 0;
 }

@@ -17,17 +17,25 @@ static uint32_t *head_of(const struct chains *c, uint32_t key)
 	return &c->head[(far | key % NEIGHBOURS) & (c->cap - 1)];
 }
 
-int chains_init(struct chains *c, uint32_t cap)
+int chains_reserve(struct chains *c, uint32_t cap)
 {
-	*c = (struct chains){ .cap = cap };
-	c->head = malloc(cap * sizeof(*c->head));
-	c->link = malloc(cap * sizeof(*c->link));
-	if (!c->head || !c->link) {
-		chains_free(c);
+	uint32_t *head = realloc(c->head, cap * sizeof(*head));
+	struct chain_link *link;
+
+	if (!head)
 		return -ENOMEM;
-	}
-	memset(c->head, 0xff, cap * sizeof(*c->head));
+	c->head = head;
+	link = realloc(c->link, cap * sizeof(*link));
+	if (!link)
+		return -ENOMEM;
+	c->link = link;
 	return 0;
+}
+
+void chains_clear(struct chains *c, uint32_t cap)
+{
+	c->cap = cap;
+	memset(c->head, 0xff, cap * sizeof(*c->head));
 }
 
 void chains_free(struct chains *c)

@@ -22,7 +22,10 @@ struct chains {
 	struct chain_link *link;
 };
 
-int chains_init(struct chains *c, uint32_t cap);	/* 0 or -ENOMEM */
+/* Memory for so many places, more or fewer than there were: links that have a place keep their keys, for
+ * who adds them again. In use from chains_clear on, which forgets all others. 0 or -ENOMEM. */
+int chains_reserve(struct chains *c, uint32_t cap);
+void chains_clear(struct chains *c, uint32_t cap);
 void chains_free(struct chains *c);
 
 /* The place is free; others may have the key. */

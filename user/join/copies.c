@@ -10,12 +10,14 @@
 
 #define CALLS_MAX 8192
 #define CALLS_FIRST 2048	/* before any record came: there may be no helper */
+#define CALLS_FEW 64		/* so many wait even where there is no room */
 #define WAYS_MAX 128
 #define NEAR 64			/* calls of other threads, between two of one */
 #define NEVER UINT8_MAX		/* a size that no call has */
 
-void copies_free(struct copies *c)
+void copies_free(struct copies *c, struct join_room *room)
 {
+	join_room_give(room, c->calls.cap * sizeof(c->calls.v[0]));
 	VEC_FREE(&c->calls);
 	VEC_FREE(&c->ways);
 }
@@ -45,19 +47,22 @@ static bool may_be_certain(const struct event *call)
 	return call->has & HAS_BYTES && call->bytes && !(call->has & HAS_RESULT && call->result) && goes;
 }
 
-int copies_note_call(struct copies *c, const struct event *call)
+int copies_note_call(struct copies *c, struct join_room *room, const struct event *call)
 {
+	const size_t cap = c->calls.cap;
 	struct copy_call *at;
 
 	if (c->managed || !may_be_certain(call))
 		return 0;
-	if (c->calls.n >= (c->ways.n ? CALLS_MAX : CALLS_FIRST)) {
+	if (c->calls.n >= (c->ways.n ? CALLS_MAX : CALLS_FIRST) ||
+	    (c->calls.n == cap && cap >= CALLS_FEW && !join_room_has(room, cap * sizeof(*at)))) {
 		c->calls.n /= 2;
 		memmove(c->calls.v, c->calls.v + c->calls.n, c->calls.n * sizeof(c->calls.v[0]));
 	}
 	at = VEC_PUSH(&c->calls);
 	if (!at)
 		return -ENOMEM;
+	join_room_take(room, (c->calls.cap - cap) * sizeof(*at));
 	*at = (struct copy_call){ .start_ns = call->start_ns, .end_ns = call->end_ns, .tid = call->tid,
 				  .size = size_down(call->bytes),
 				  .dir = call->has & HAS_DIR ? call->dir : 0 };

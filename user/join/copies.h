@@ -5,7 +5,8 @@
  * what the driver itself does on the host no work comes, and where it does so is its own affair; so a
  * call is certain only if one of the same function and direction, of no more bytes, gave a work before
  * it, from each kind of host memory that such calls used. Knows nothing of streams and of what is over.
- * Bounded: calls leave the oldest half, functions that are too many are never certain. For join.c only.
+ * Bounded, calls by what all processes share, too: of them the oldest half leaves, functions that are too
+ * many are never certain. For join.c only.
  *
  * Examples; after cudaMemcpyAsync to the device gave a work of 64 KiB of pinned memory, is certain:
  *
@@ -28,6 +29,7 @@
 #include "base/vec.h"
 #include "event/event.h"
 #include "event/work.h"
+#include "join/join_room.h"
 
 struct copy_call {		/* that a probe saw */
 	uint64_t start_ns, end_ns;
@@ -57,10 +59,10 @@ struct copies {
 	bool managed;		/* the process has got managed memory */
 };
 
-void copies_free(struct copies *c);
+void copies_free(struct copies *c, struct join_room *room);
 
 /* A copy or a set that returned, as a probe saw it. 0 or -ENOMEM. */
-int copies_note_call(struct copies *c, const struct event *call);
+int copies_note_call(struct copies *c, struct join_room *room, const struct event *call);
 
 /* CUPTI's record of one: what is to be kept of it. 0 or -ENOMEM. */
 int copies_note_api(struct copies *c, const struct event *api, struct copy_launch *out);

@@ -10,10 +10,10 @@
 #define CAPTURED_BACK 4096	/* launches that are looked at when a call was captured */
 #define AHEAD_MAX 4096		/* ... for the next one that met a work */
 
-void fates_free(struct fates *f)
+void fates_free(struct fates *f, struct join_room *room)
 {
-	captures_free(&f->captures);
-	copies_free(&f->copies);
+	captures_free(&f->captures, room);
+	copies_free(&f->copies, room);
 	streams_free(&f->streams);
 	VEC_FREE(&f->awaiting);
 }
@@ -108,8 +108,8 @@ static void was_captured(struct side_launch *l, struct join_counts *counts)
 	counts->captured++;
 }
 
-int fates_note_captured(struct fates *f, const struct launches *l, const struct event *call,
-			struct join_counts *counts)
+int fates_note_captured(struct fates *f, struct join_room *room, const struct launches *l,
+			const struct event *call, struct join_counts *counts)
 {
 	size_t from = f->awaiting.n > CAPTURED_BACK ? f->awaiting.n - CAPTURED_BACK : 0;
 	uint64_t number;
@@ -121,8 +121,8 @@ int fates_note_captured(struct fates *f, const struct launches *l, const struct 
 		if (at && at->launch.tid == call->tid && middle >= call->start_ns && middle <= call->end_ns)
 			was_captured(at, counts);
 	}
-	return captures_add_call(&f->captures, &(struct capture_call){ call->start_ns, call->end_ns,
-								       call->tid });
+	return captures_add_call(&f->captures, room,
+				 &(struct capture_call){ call->start_ns, call->end_ns, call->tid });
 }
 
 /* ---- the end of waiting ---------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ struct fates_teller {
 	bool goes_on;			/* nobody knows yet: what is not decided is awaited */
 };
 
-void fates_free(struct fates *f);
+void fates_free(struct fates *f, struct join_room *room);
 
 /* A record of a function of these roles (API_*). 0 or -ENOMEM. */
 int fates_note_api(struct fates *f, const struct event *api, unsigned int roles);
@@ -47,8 +47,8 @@ int fates_met(struct fates *f, struct side_launch *by, const struct event *work,
 	      struct join_counts *counts);
 
 /* A launching call was captured, whose record may have come before. 0 or -ENOMEM. */
-int fates_note_captured(struct fates *f, const struct launches *l, const struct event *call,
-			struct join_counts *counts);
+int fates_note_captured(struct fates *f, struct join_room *room, const struct launches *l,
+			const struct event *call, struct join_counts *counts);
 
 /* Launches that began before floor_ns are awaited no more. 0 or the sink's error. */
 int fates_decide(struct fates *f, const struct launches *l, uint64_t floor_ns,

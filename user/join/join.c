@@ -6,42 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/num.h"
-#include "base/vec.h"
-#include "join/api_roles.h"
-#include "join/fates.h"
-#include "join/side.h"
+#include "join/join_state.h"
 
-#define ROOM_BYTES (20u << 20)	/* of all processes */
-#define ROOM_TEXT_BYTES (4u << 20)
 #define TELL_EVERY 1024		/* records of a process between two horizons */
 #define GRAPH_LATE_NS 3000000000ull	/* works of one graph are not told further apart */
 #define TELL_EVERY_NS 100000000ull
-
-struct process {
-	uint32_t pid;
-	struct launches launches;
-	struct works works;
-	struct fates fates;
-	uint64_t latest_ns;		/* that a record of it named */
-	uint64_t told_ns, told_at_ns;	/* the horizon, and the watermark then */
-	uint64_t exit_ns;		/* 0: it goes on */
-	unsigned int untold;		/* records since */
-};
-
-struct join {
-	struct join_sink sink;
-	VEC(struct process *) all;
-	struct map by_pid;		/* -> struct process */
-	struct process *last;		/* that was found; NULL: none */
-	struct side_room room;
-	uint64_t start_ns, stop_ns;	/* of the session; 0: not known */
-	uint64_t watermark_ns;		/* 0: there is none */
-	bool goes_on;			/* works of the last launches are told elsewhere */
-	struct join_counts counts;
-	struct api_roles roles;
-};
 
 /* ---- processes ------------------------------------------------------------------------------ */
 
@@ -52,7 +22,7 @@ struct join *join_new(const struct join_sink *sink)
 	if (!j)
 		return NULL;
 	j->sink = *sink;
-	j->room = (struct side_room){ ROOM_BYTES, ROOM_TEXT_BYTES };
+	j->room = (struct join_room){ JOIN_ROOM_BYTES, JOIN_TEXT_BYTES };
 	api_roles_init(&j->roles);
 	return j;
 }
@@ -61,7 +31,7 @@ static void process_free(struct join *j, struct process *p)
 {
 	launches_free(&p->launches, &j->room);
 	works_free(&p->works, &j->room);
-	fates_free(&p->fates);
+	fates_free(&p->fates, &j->room);
 	free(p);
 }
 
@@ -142,8 +112,7 @@ static int pass_on(struct join *j, struct process *p, const struct event *work,
 	return err;
 }
 
-/* The oldest that waits has waited enough. */
-static int give_up_first(struct join *j, struct process *p)
+int join_give_up_first(struct join *j, struct process *p)
 {
 	struct side_work *w = works_at(&p->works, p->works.first);
 	const struct event ev = works_event(w, p->pid);
@@ -165,25 +134,35 @@ static int drop_aged(struct join *j, struct process *p, uint64_t latest_ns)
 
 	while (!err && p->works.waiting &&
 	       works_at(&p->works, p->works.first)->end_ns < aged_ns)
-		err = give_up_first(j, p);
+		err = join_give_up_first(j, p);
 	while (p->launches.first < p->launches.next &&
 	       is_done(launches_at(&p->launches, p->launches.first), aged_ns))
 		launches_drop_first(&p->launches);
 	return err;
 }
 
+/* It waits, or the oldest of its process do no longer. */
+static int keep_work(struct join *j, struct process *p, const struct event *ev)
+{
+	int err = share_make_text_room(j, ev->text);
+
+	if (!err)
+		err = share_make_room(j, works_want(&p->works));
+	while (!err && p->works.waiting && works_full(&p->works, &j->room, ev))
+		err = join_give_up_first(j, p);
+	if (!err && works_full(&p->works, &j->room, ev))
+		return pass_on(j, p, ev, NULL);
+	if (!err)
+		err = works_add(&p->works, &j->room, ev);
+	share_note_size(j, p);
+	return err;
+}
+
 static int push_work(struct join *j, struct process *p, const struct event *ev)
 {
 	struct side_launch *by = launches_find(&p->launches, ev->work->correlation);
-	int err = 0;
 
-	if (by || is_outside(j, ev))
-		return pass_on(j, p, ev, by);
-	while (!err && p->works.waiting && works_full(&p->works, &j->room, ev))
-		err = give_up_first(j, p);
-	if (!err && works_full(&p->works, &j->room, ev))
-		return pass_on(j, p, ev, NULL);
-	return err ? err : works_add(&p->works, &j->room, ev);
+	return by || is_outside(j, ev) ? pass_on(j, p, ev, by) : keep_work(j, p, ev);
 }
 
 /* ---- launches ------------------------------------------------------------------------------- */
@@ -212,9 +191,13 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 
 	if (by && widen(by, ev))
 		return 0;
+	err = share_make_room(j, launches_want(&p->launches));
+	if (err)
+		return err;
 	by = launches_add(&p->launches, &j->room, ev->seq);
 	if (!by)
 		return -ENOMEM;
+	share_note_size(j, p);
 	if (fates_note_api(&p->fates, ev, roles) ||
 	    (roles & API_COPY && copies_note_api(&p->fates.copies, ev, &copy)))
 		return -ENOMEM;
@@ -290,7 +273,7 @@ static int give_up_all(struct join *j, struct process *p)
 	int err = 0;
 
 	while (!err && p->works.waiting)
-		err = give_up_first(j, p);
+		err = join_give_up_first(j, p);
 	return err ? err : decide(j, p, UINT64_MAX);
 }
 
@@ -312,6 +295,7 @@ static bool is_over(const struct join *j, const struct process *p)
 static int push_watermark(struct join *j, uint64_t ns)
 {
 	size_t kept = 0;
+	bool gone = false;
 	int err = 0;
 
 	j->watermark_ns = num_max(j->watermark_ns, ns);
@@ -330,8 +314,11 @@ static int push_watermark(struct join *j, uint64_t ns)
 		map_del(&j->by_pid, p->pid);
 		j->last = NULL;
 		process_free(j, p);
+		gone = true;
 	}
 	j->all.n = kept;
+	if (gone)
+		share_find_largest(j);
 	return err;
 }
 
@@ -406,17 +393,19 @@ static int push_record(struct join *j, const struct event *ev)
 int join_captured(struct join *j, const struct event *call)
 {
 	struct process *p = find_process(j, call->pid);
+	int err;
 
 	if (!p)
 		return -ENOMEM;
-	return fates_note_captured(&p->fates, &p->launches, call, &j->counts);
+	err = share_make_room(j, captures_want(&p->fates.captures));
+	return err ? err : fates_note_captured(&p->fates, &j->room, &p->launches, call, &j->counts);
 }
 
 int join_copied(struct join *j, const struct event *call)
 {
 	struct process *p = find_process(j, call->pid);
 
-	return p ? copies_note_call(&p->fates.copies, call) : -ENOMEM;
+	return p ? copies_note_call(&p->fates.copies, &j->room, call) : -ENOMEM;
 }
 
 int join_managed(struct join *j, uint32_t pid)

@@ -5,8 +5,9 @@
  * what it found. That a uprobe saw the same call is for who keeps the threads' calls to find: it is
  * the one that the middle of the launch lies in (ledger/idle.h).
  *
- * Both sides wait for the other, whichever comes first; bounded by number, works also by time. What
- * leaves without the other is counted, never dropped in silence:
+ * Both sides wait for the other, whichever comes first; bounded by number in each process, by bytes in
+ * all together (who has most gives way to who has least: the oldest leave), works also by time. What leaves
+ * without the other is counted, never dropped in silence:
  *   matched  a work met its launch
  *   orphan   it was passed on without one: no such record came in time, or at all
  *   late     of both, it began before a horizon that had been told: books will not have all of it
@@ -47,7 +48,10 @@
 #define JOIN_WINDOW_NS 10000000000ull	/* so long one side waits for the other */
 #define JOIN_SETTLE_NS 1000000000ull	/* works of the last second may be out of order */
 #define JOIN_SKEW_NS 1000000ull
-#define JOIN_WAITING_MAX 65536		/* launches, and works, of one process */
+#define JOIN_LAUNCHES_MAX 65536		/* of one process */
+#define JOIN_WORKS_MAX 32768		/* that wait, of one process */
+#define JOIN_ROOM_BYTES (11u << 20)	/* for all of them, of all processes */
+#define JOIN_TEXT_BYTES (2u << 20)	/* for names of works that wait, of all processes */
 
 struct launch {			/* who asked for a work */
 	uint32_t tid;

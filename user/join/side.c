@@ -3,63 +3,86 @@
 #include "join/side.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CAP_FIRST 64
+#define LISTED_BYTES (2 * sizeof(uint32_t))	/* of a launch that is awaited (join/fates.h) */
+#define LINK_BYTES (sizeof(struct chain_link) + sizeof(uint32_t))
+#define LAUNCH_BYTES (sizeof(struct side_launch) + LISTED_BYTES + LINK_BYTES)
+#define WORK_BYTES (sizeof(struct side_work) + LINK_BYTES)
+
+#define NONE_GOES (-1)
 
 struct ring {			/* of either side */
-	void *v;
+	char *v;
 	size_t cap, size;
 	uint64_t first, next;
 	struct chains *chains;
-	const bool *gone;	/* of the first element, in each; NULL: none is */
+	ptrdiff_t gone_at;	/* a bool in each; NONE_GOES: none is */
 };
 
-static size_t bytes_of(size_t cap, size_t size)
+static bool is_gone(const struct ring *r, size_t at)
 {
-	return cap * (size + sizeof(struct chain_link) + sizeof(uint32_t));
+	return r->gone_at != NONE_GOES && *(const bool *)(r->v + at * r->size + r->gone_at);
 }
 
-static bool may_grow(size_t cap, size_t size, const struct side_room *room)
+/* To where they are among so many places. Of two that would be in one place there is one: they are at most
+ * as many as the fewer places. */
+static void move_all(const struct ring *r, size_t cap)
 {
-	return !cap || (cap < JOIN_WAITING_MAX && bytes_of(cap, size) <= room->left_bytes);
-}
+	for (uint64_t i = r->first; i < r->next; i++) {
+		size_t from = i & (r->cap - 1), to = i & (cap - 1);
 
-/* What outlives the old places: their elements and the chains of those that are not gone. */
-static void move_all(const struct ring *old, char *v, size_t cap, struct chains *chains)
-{
-	for (uint64_t i = old->first; old->v && i < old->next; i++) {
-		size_t from = i & (old->cap - 1), to = i & (cap - 1);
+		if (from == to)
+			continue;
+		memcpy(r->v + to * r->size, r->v + from * r->size, r->size);
+		r->chains->link[to].key = r->chains->link[from].key;
+	}
+	chains_clear(r->chains, (uint32_t)cap);
+	for (uint64_t i = r->first; i < r->next; i++) {
+		size_t at = i & (cap - 1);
 
-		memcpy(v + to * old->size, (char *)old->v + from * old->size, old->size);
-		if (!old->gone || !*(const bool *)((const char *)old->gone + from * old->size))
-			chains_add(chains, (uint32_t)to, old->chains->link[from].key);
+		if (!is_gone(r, at))
+			chains_add(r->chains, (uint32_t)at, r->chains->link[at].key);
 	}
 }
 
-/* Twice as large, or NULL; the room is there. */
-static void *grow(const struct ring *old, struct side_room *room)
+/* Twice as large; its elements, or NULL, and the old ones are where they were. */
+static void *grow(struct ring *r)
 {
-	size_t cap = old->cap ? 2 * old->cap : CAP_FIRST;
-	char *v = malloc(cap * old->size);
-	struct chains chains;
+	size_t cap = r->cap ? 2 * r->cap : CAP_FIRST;
+	char *v = chains_reserve(r->chains, (uint32_t)cap) ? NULL : realloc(r->v, cap * r->size);
 
-	if (!v || chains_init(&chains, (uint32_t)cap)) {
-		free(v);
+	if (!v)
 		return NULL;
-	}
-	move_all(old, v, cap, &chains);
-	room->left_bytes -= old->cap ? bytes_of(old->cap, old->size) : 0;
-	chains_free(old->chains);
-	*old->chains = chains;
-	free(old->v);
+	r->v = v;
+	move_all(r, cap);
 	return v;
 }
 
-static void give_back(size_t cap, size_t size, struct side_room *room)
+/* Half as large, in place where memory does not move for less of it. */
+static void *halve(struct ring *r)
 {
-	room->left_bytes += cap ? bytes_of(cap - CAP_FIRST, size) : 0;
+	size_t cap = r->cap / 2;
+	char *v;
+
+	move_all(r, cap);
+	(void)chains_reserve(r->chains, (uint32_t)cap);
+	v = realloc(r->v, cap * r->size);
+	return v ? v : r->v;
+}
+
+/* One more of so many bytes each, in a ring that has no place for it. */
+static size_t want(size_t cap, size_t most, size_t bytes)
+{
+	return cap >= most ? 0 : (cap ? cap : CAP_FIRST) * bytes;
+}
+
+static bool may_grow(size_t cap, size_t most, size_t bytes, const struct join_room *room)
+{
+	return !cap || (cap < most && join_room_has(room, want(cap, most, bytes)));
 }
 
 /* ---- launches ------------------------------------------------------------------------------- */
@@ -70,29 +93,59 @@ void launches_drop_first(struct launches *l)
 	l->first++;
 }
 
-static int launches_make_room(struct launches *l, struct side_room *room)
+static struct ring launches_ring(struct launches *l)
 {
-	const struct ring old = { l->v, l->cap, sizeof(*l->v), l->first, l->next,
-				  &l->by_correlation, NULL };
+	return (struct ring){ (char *)l->v, l->cap, sizeof(*l->v), l->first, l->next,
+			      &l->by_correlation, NONE_GOES };
+}
+
+size_t launches_bytes(const struct launches *l)
+{
+	return l->cap * LAUNCH_BYTES;
+}
+
+size_t launches_want(const struct launches *l)
+{
+	return l->next - l->first < l->cap ? 0 : want(l->cap, JOIN_LAUNCHES_MAX, LAUNCH_BYTES);
+}
+
+static int launches_make_room(struct launches *l, struct join_room *room)
+{
+	struct ring ring = launches_ring(l);
 	struct side_launch *v;
 
 	if (!l->cap)
 		l->first = l->next = 1;
 	if (l->next - l->first < l->cap)
 		return 0;
-	if (!may_grow(l->cap, sizeof(*l->v), room)) {
+	if (!may_grow(l->cap, JOIN_LAUNCHES_MAX, LAUNCH_BYTES, room)) {
 		launches_drop_first(l);
 		return 0;
 	}
-	v = grow(&old, room);
+	v = grow(&ring);
 	if (!v)
 		return -ENOMEM;
+	join_room_take(room, launches_want(l));
 	l->v = v;
 	l->cap = l->cap ? 2 * l->cap : CAP_FIRST;
 	return 0;
 }
 
-struct side_launch *launches_add(struct launches *l, struct side_room *room, uint32_t correlation)
+void launches_halve(struct launches *l, struct join_room *room)
+{
+	struct ring ring;
+
+	if (l->cap <= CAP_FIRST)
+		return;
+	while (l->next - l->first > l->cap / 2)
+		launches_drop_first(l);
+	ring = launches_ring(l);
+	l->v = halve(&ring);
+	l->cap /= 2;
+	join_room_give(room, launches_bytes(l));
+}
+
+struct side_launch *launches_add(struct launches *l, struct join_room *room, uint32_t correlation)
 {
 	if (launches_make_room(l, room))
 		return NULL;
@@ -100,43 +153,84 @@ struct side_launch *launches_add(struct launches *l, struct side_room *room, uin
 	return launches_at(l, l->next++);
 }
 
-void launches_free(struct launches *l, struct side_room *room)
+void launches_free(struct launches *l, struct join_room *room)
 {
-	give_back(l->cap, sizeof(*l->v), room);
+	join_room_give(room, launches_bytes(l));
 	free(l->v);
 	chains_free(&l->by_correlation);
 }
 
 /* ---- works ---------------------------------------------------------------------------------- */
 
-bool works_full(const struct works *w, const struct side_room *room, const struct event *ev)
+static struct ring works_ring(struct works *w)
+{
+	return (struct ring){ (char *)w->v, w->cap, sizeof(*w->v), w->first, w->next,
+			      &w->by_correlation, offsetof(struct side_work, gone) };
+}
+
+size_t works_bytes(const struct works *w)
+{
+	return w->cap * WORK_BYTES;
+}
+
+size_t works_want(const struct works *w)
+{
+	return w->next - w->first < w->cap ? 0 : want(w->cap, JOIN_WORKS_MAX, WORK_BYTES);
+}
+
+bool works_full(const struct works *w, const struct join_room *room, const struct event *ev)
 {
 	if (!w->waiting)
 		return false;
-	if (ev->text && strlen(ev->text) >= room->text_left_bytes)
+	if (ev->text && (int64_t)strlen(ev->text) >= room->text_left_bytes)
 		return true;
-	return w->next - w->first == w->cap && !may_grow(w->cap, sizeof(*w->v), room);
+	return w->next - w->first == w->cap && !may_grow(w->cap, JOIN_WORKS_MAX, WORK_BYTES, room);
 }
 
-static int works_make_room(struct works *w, struct side_room *room)
+static int works_make_room(struct works *w, struct join_room *room)
 {
-	const struct ring old = { w->v, w->cap, sizeof(*w->v), w->first, w->next,
-				  &w->by_correlation, w->v ? &w->v->gone : NULL };
+	struct ring ring = works_ring(w);
 	struct side_work *v;
 
 	if (!w->cap)
 		w->first = w->next = 1;
 	if (w->next - w->first < w->cap)
 		return 0;
-	v = grow(&old, room);
+	v = grow(&ring);
 	if (!v)
 		return -ENOMEM;
+	join_room_take(room, works_want(w));
 	w->v = v;
 	w->cap = w->cap ? 2 * w->cap : CAP_FIRST;
 	return 0;
 }
 
-int works_add(struct works *w, struct side_room *room, const struct event *ev)
+bool works_fit(const struct works *w)
+{
+	return w->next - w->first <= w->cap / 2;
+}
+
+void works_halve(struct works *w, struct join_room *room)
+{
+	struct ring ring = works_ring(w);
+
+	if (w->cap <= CAP_FIRST)
+		return;
+	w->v = halve(&ring);
+	w->cap /= 2;
+	join_room_give(room, works_bytes(w));
+}
+
+/* A name more, or (sign -1) one less. */
+static void count_text(struct works *w, struct join_room *room, const char *text, int sign)
+{
+	int64_t bytes = text ? sign * ((int64_t)strlen(text) + 1) : 0;
+
+	room->text_left_bytes -= bytes;
+	w->text_bytes += (size_t)bytes;
+}
+
+int works_add(struct works *w, struct join_room *room, const struct event *ev)
 {
 	char *text = ev->text ? strdup(ev->text) : NULL;
 
@@ -144,8 +238,7 @@ int works_add(struct works *w, struct side_room *room, const struct event *ev)
 		free(text);
 		return -ENOMEM;
 	}
-	if (text)
-		room->text_left_bytes -= strlen(text) + 1;
+	count_text(w, room, text, 1);
 	chains_add(&w->by_correlation, (uint32_t)(w->next & (w->cap - 1)), ev->work->correlation);
 	*works_at(w, w->next++) = (struct side_work){
 		.work = *ev->work, .start_ns = ev->start_ns, .end_ns = ev->end_ns, .text = text,
@@ -168,17 +261,16 @@ struct event works_event(const struct side_work *work, uint32_t pid)
 			       .text = work->text, .work = &work->work };
 }
 
-static void free_text(struct side_work *work, struct side_room *room)
+static void free_text(struct works *w, struct join_room *room, struct side_work *work)
 {
-	if (work->text)
-		room->text_left_bytes += strlen(work->text) + 1;
+	count_text(w, room, work->text, -1);
 	free(work->text);
 	work->text = NULL;
 }
 
-void works_gone(struct works *w, struct side_room *room, struct side_work *work)
+void works_gone(struct works *w, struct join_room *room, struct side_work *work)
 {
-	free_text(work, room);
+	free_text(w, room, work);
 	chains_del(&w->by_correlation, (uint32_t)(work - w->v));
 	work->gone = true;
 	w->waiting--;
@@ -186,11 +278,11 @@ void works_gone(struct works *w, struct side_room *room, struct side_work *work)
 		w->first++;
 }
 
-void works_free(struct works *w, struct side_room *room)
+void works_free(struct works *w, struct join_room *room)
 {
 	for (uint64_t i = w->first; i < w->next; i++)
-		free_text(works_at(w, i), room);
-	give_back(w->cap, sizeof(*w->v), room);
+		free_text(w, room, works_at(w, i));
+	join_room_give(room, works_bytes(w));
 	free(w->v);
 	chains_free(&w->by_correlation);
 }

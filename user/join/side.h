@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What one process has waiting on each side of the join: launches and works, first come first gone,
- * found by correlation. Grows as needed up to JOIN_WAITING_MAX of each, and while there is room for
- * all processes. For join.c only.
+ * found by correlation. Each grows as needed up to its bound, and while there is room in what all processes
+ * share; who has much can be made smaller for others. For join.c only.
  */
 #ifndef JOIN_SIDE_H
 #define JOIN_SIDE_H
@@ -12,12 +12,7 @@
 #include "join/chains.h"
 #include "join/copies.h"
 #include "join/join.h"
-
-/* Memory that all sides together may still get. What a side begins with is not counted. */
-struct side_room {
-	size_t left_bytes;
-	size_t text_left_bytes;	/* for names of works that wait */
-};
+#include "join/join_room.h"
 
 struct side_launch {
 	struct launch launch;
@@ -51,6 +46,7 @@ struct works {
 	struct side_work *v;
 	size_t cap;
 	uint64_t first, next, waiting;
+	size_t text_bytes;		/* their names' */
 	struct chains by_correlation;	/* those that wait */
 };
 
@@ -78,20 +74,31 @@ static inline struct side_launch *launches_find(const struct launches *l, uint32
 }
 
 /* A new one, where the oldest has to go if there is no room. NULL: out of memory. */
-struct side_launch *launches_add(struct launches *l, struct side_room *room, uint32_t correlation);
+struct side_launch *launches_add(struct launches *l, struct join_room *room, uint32_t correlation);
 void launches_drop_first(struct launches *l);
-void launches_free(struct launches *l, struct side_room *room);
+void launches_free(struct launches *l, struct join_room *room);
 
 /* A copy of ev waits; there is room (works_full). 0 or -ENOMEM. */
-int works_add(struct works *w, struct side_room *room, const struct event *ev);
-bool works_full(const struct works *w, const struct side_room *room, const struct event *ev);
+int works_add(struct works *w, struct join_room *room, const struct event *ev);
+bool works_full(const struct works *w, const struct join_room *room, const struct event *ev);
+
+size_t launches_bytes(const struct launches *l);	/* of the room */
+size_t works_bytes(const struct works *w);
+/* What one more would take of the room: 0 if there is a place, or if there may not be more. */
+size_t launches_want(const struct launches *l);
+size_t works_want(const struct works *w);
+/* Half of the places, but never fewer than it began with. Launches: the oldest go that have none then;
+ * works: they have been given up (works_fit). */
+void launches_halve(struct launches *l, struct join_room *room);
+void works_halve(struct works *w, struct join_room *room);
+bool works_fit(const struct works *w);
 
 /* The newest that waits for a correlation, or NULL; and the event of it, valid while it waits. */
 struct side_work *works_find(const struct works *w, uint32_t correlation);
 struct event works_event(const struct side_work *work, uint32_t pid);
 
 /* It waits no longer. Those that are gone leave at the front. */
-void works_gone(struct works *w, struct side_room *room, struct side_work *work);
-void works_free(struct works *w, struct side_room *room);
+void works_gone(struct works *w, struct join_room *room, struct side_work *work);
+void works_free(struct works *w, struct join_room *room);
 
 #endif

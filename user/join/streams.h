@@ -23,7 +23,7 @@
 #include "event/work.h"
 #include "join/join.h"
 
-#define STREAMS_THREADS_MAX 4096	/* of a process; when more come all are forgotten */
+#define STREAMS_THREADS_MAX 1024	/* of a process; when more come all are forgotten */
 
 struct thread_streams {
 	uint32_t tid;
