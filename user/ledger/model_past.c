@@ -292,13 +292,15 @@ static int collect(struct all_ended *out, const struct model *m)
 	for (size_t i = 0; i < m->processes.n; i++) {
 		struct process *p = m->processes.v[i];
 		uint64_t start_ns = num_max(p->info.start_ns, m->session.start_ns);
-		struct ended *e = may_fold(m, p) ? VEC_PUSH(&out->all) : NULL;
+		struct ended *e;
 
-		if (e)
-			*e = (struct ended){ p, end_of(p), end_of(p) - num_min(start_ns, end_of(p)),
-					     has_failed(&p->info.tallies) };
-		else if (may_fold(m, p))
+		if (!may_fold(m, p))
+			continue;
+		e = VEC_PUSH(&out->all);
+		if (!e)
 			return -ENOMEM;
+		*e = (struct ended){ p, end_of(p), end_of(p) - num_min(start_ns, end_of(p)),
+				     has_failed(&p->info.tallies) };
 	}
 	return 0;
 }
