@@ -63,19 +63,6 @@ static struct side_launch *awaited_at(const struct fates *f, const struct launch
 	return *number < l->next && launch->awaited ? launch : NULL;
 }
 
-uint64_t fates_first_ns(const struct fates *f, const struct launches *l)
-{
-	uint64_t first_ns = UINT64_MAX, number;
-
-	for (size_t i = 0; i < f->awaiting.n; i++) {
-		const struct side_launch *at = awaited_at(f, l, i, &number);
-
-		if (at)
-			first_ns = num_min(first_ns, at->launch.start_ns);
-	}
-	return first_ns;
-}
-
 size_t fates_awaited(const struct fates *f, const struct launches *l)
 {
 	uint64_t number;
@@ -176,11 +163,12 @@ static int decide(struct fates *f, const struct launches *l, uint64_t number,
 }
 
 int fates_decide(struct fates *f, const struct launches *l, uint64_t floor_ns,
-		 const struct fates_teller *to)
+		 const struct fates_teller *to, uint64_t *first_ns)
 {
 	size_t kept = 0;
 	int err = 0;
 
+	*first_ns = UINT64_MAX;
 	for (size_t i = 0; i < f->awaiting.n; i++) {
 		uint64_t number;
 		const struct side_launch *at = awaited_at(f, l, i, &number);
@@ -189,8 +177,10 @@ int fates_decide(struct fates *f, const struct launches *l, uint64_t floor_ns,
 			continue;
 		if (!err && at->launch.start_ns < floor_ns)
 			err = decide(f, l, number, to);
-		if (at->awaited && (to->goes_on || at->launch.start_ns >= floor_ns))
-			f->awaiting.v[kept++] = f->awaiting.v[i];
+		if (!at->awaited || (!to->goes_on && at->launch.start_ns < floor_ns))
+			continue;
+		f->awaiting.v[kept++] = f->awaiting.v[i];
+		*first_ns = num_min(*first_ns, at->launch.start_ns);
 	}
 	f->awaiting.n = kept;
 	return err;

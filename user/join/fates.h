@@ -50,12 +50,12 @@ int fates_met(struct fates *f, struct side_launch *by, const struct event *work,
 int fates_note_captured(struct fates *f, struct join_room *room, const struct launches *l,
 			const struct event *call, struct join_counts *counts);
 
-/* Launches that began before floor_ns are awaited no more. 0 or the sink's error. */
+/* Launches that began before floor_ns are awaited no more. *first_ns: when the first began of those that
+ * are, UINT64_MAX: there is none. 0 or the sink's error. */
 int fates_decide(struct fates *f, const struct launches *l, uint64_t floor_ns,
-		 const struct fates_teller *to);
+		 const struct fates_teller *to, uint64_t *first_ns);
 
-/* Of those that are awaited: when the first began (UINT64_MAX: there is none), how many there are. */
-uint64_t fates_first_ns(const struct fates *f, const struct launches *l);
+/* How many are awaited. */
 size_t fates_awaited(const struct fates *f, const struct launches *l);
 
 #endif

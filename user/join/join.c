@@ -220,16 +220,17 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 
 /* ---- the horizon ---------------------------------------------------------------------------- */
 
-static int decide(struct join *j, struct process *p, uint64_t floor_ns)
+static int decide(struct join *j, struct process *p, uint64_t floor_ns, uint64_t *first_ns)
 {
 	return fates_decide(&p->fates, &p->launches, floor_ns,
 			    &(struct fates_teller){ &j->sink, &j->counts, p->pid,
-						    floor_ns == UINT64_MAX && j->goes_on });
+						    floor_ns == UINT64_MAX && j->goes_on },
+			    first_ns);
 }
 
-static uint64_t first_waiting(const struct process *p)
+static uint64_t first_work_ns(const struct process *p)
 {
-	uint64_t first_ns = fates_first_ns(&p->fates, &p->launches);
+	uint64_t first_ns = UINT64_MAX;
 
 	for (uint64_t i = p->works.first; i < p->works.next; i++)
 		if (!works_at(&p->works, i)->gone)
@@ -241,11 +242,13 @@ static int tell_horizon(struct join *j, struct process *p)
 {
 	uint64_t latest = num_max(p->latest_ns, j->watermark_ns);
 	uint64_t floor_ns = latest > JOIN_WINDOW_NS ? latest - JOIN_WINDOW_NS : 0;
-	int err = decide(j, p, floor_ns);
-	uint64_t ns = num_min(first_waiting(p), latest > JOIN_SETTLE_NS ? latest - JOIN_SETTLE_NS : 0);
+	uint64_t ns;
+	int err = decide(j, p, floor_ns, &ns);
 
 	if (err)
 		return err;
+	ns = num_min(ns, first_work_ns(p));
+	ns = num_min(ns, latest > JOIN_SETTLE_NS ? latest - JOIN_SETTLE_NS : 0);
 	ns = num_max(ns, floor_ns);
 	if (j->watermark_ns)
 		ns = num_min(ns, j->watermark_ns);
@@ -270,11 +273,12 @@ static int watch_time(struct join *j, struct process *p)
 
 static int give_up_all(struct join *j, struct process *p)
 {
+	uint64_t first_ns;
 	int err = 0;
 
 	while (!err && p->works.waiting)
 		err = join_give_up_first(j, p);
-	return err ? err : decide(j, p, UINT64_MAX);
+	return err ? err : decide(j, p, UINT64_MAX, &first_ns);
 }
 
 int join_end(struct join *j)

@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "base/num.h"
+#include "base/sorted.h"
 #include "base/vec.h"
 #include "join/captured.h"
 
@@ -32,13 +33,22 @@ struct made {
 	struct maker *by;		/* NULL: not known */
 };
 
+struct moment {
+	uint64_t ns;
+	void *of;
+};
+
+struct moments {		/* in their order */
+	VEC(struct moment) all;
+};
+
 struct node_calls {
 	struct graphs_room *room;
 	struct map by_id;		/* number of a node -> struct made, a reference */
 	VEC(uint64_t) ids;		/* of these, as they came; before `oldest` they are forgotten */
 	size_t oldest;
-	VEC(struct made *) waiting;	/* by their times */
-	VEC(struct maker *) recent;	/* references, by their calls' beginnings */
+	struct moments waiting;		/* struct made, when */
+	struct moments recent;		/* struct maker, references, when their calls began */
 };
 
 struct node_calls *node_calls_new(struct graphs_room *room)
@@ -99,48 +109,49 @@ void node_calls_free(struct node_calls *n)
 		return;
 	while (n->oldest < n->ids.n)
 		forget_oldest(n);
-	for (size_t i = 0; i < n->waiting.n; i++)
-		stop_waiting(n->waiting.v[i]);
-	for (size_t i = 0; i < n->recent.n; i++)
-		put_maker(n->recent.v[i]);
+	for (size_t i = 0; i < n->waiting.all.n; i++)
+		stop_waiting(n->waiting.all.v[i].of);
+	for (size_t i = 0; i < n->recent.all.n; i++)
+		put_maker(n->recent.all.v[i].of);
 	map_free(&n->by_id);
 	VEC_FREE(&n->ids);
-	VEC_FREE(&n->waiting);
-	VEC_FREE(&n->recent);
+	VEC_FREE(&n->waiting.all);
+	VEC_FREE(&n->recent.all);
 	free(n);
 }
 
 /* ---- both in the order of time --------------------------------------------------------------- */
 
 /* They come nearly in order. 0 or -ENOMEM. */
+static int insert(struct moments *m, uint64_t ns, void *of)
+{
+	size_t at = SORTED_UP_TO(m->all.v, m->all.n, ns, ns);
+
+	if (!VEC_PUSH(&m->all))
+		return -ENOMEM;
+	memmove(m->all.v + at + 1, m->all.v + at, (m->all.n - 1 - at) * sizeof(m->all.v[0]));
+	m->all.v[at] = (struct moment){ ns, of };
+	return 0;
+}
+
 static int wait_for_call(struct node_calls *n, struct made *m)
 {
-	size_t at = n->waiting.n;
-
-	if (at >= WAITING_MAX)
+	if (n->waiting.all.n >= WAITING_MAX)
 		return 0;
-	if (!VEC_PUSH(&n->waiting))
+	if (insert(&n->waiting, m->time_ns, m))
 		return -ENOMEM;
-	for (; at > 0 && n->waiting.v[at - 1]->time_ns > m->time_ns; at--)
-		n->waiting.v[at] = n->waiting.v[at - 1];
-	n->waiting.v[at] = m;
 	m->waits = true;
 	return 0;
 }
 
 static int remember(struct node_calls *n, struct maker *m)
 {
-	size_t at = n->recent.n;
-
-	if (n->recent.n >= MAKERS_MAX) {
+	if (n->recent.all.n >= MAKERS_MAX) {
 		m->settled = true;
 		return 0;
 	}
-	if (!VEC_PUSH(&n->recent))
+	if (insert(&n->recent, m->call.start_ns, m))
 		return -ENOMEM;
-	for (; at > 0 && n->recent.v[at - 1]->call.start_ns > m->call.start_ns; at--)
-		n->recent.v[at] = n->recent.v[at - 1];
-	n->recent.v[at] = m;
 	m->refs++;
 	return 0;
 }
@@ -148,18 +159,10 @@ static int remember(struct node_calls *n, struct maker *m)
 /* Calls of one thread do not overlap: the last one that had begun is it, or none. */
 static struct maker *find_maker(const struct node_calls *n, uint32_t tid, uint64_t ns)
 {
-	size_t from = 0, to = n->recent.n;
+	const size_t from = SORTED_UP_TO(n->recent.all.v, n->recent.all.n, ns, ns);
 
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-
-		if (n->recent.v[mid]->call.start_ns <= ns)
-			from = mid + 1;
-		else
-			to = mid;
-	}
 	for (size_t i = from; i-- > 0 && i + NEAR >= from;) {
-		struct maker *m = n->recent.v[i];
+		struct maker *m = n->recent.all.v[i].of;
 
 		if (m->call.tid == tid)
 			return ns <= m->call.end_ns ? m : NULL;
@@ -169,17 +172,7 @@ static struct maker *find_maker(const struct node_calls *n, uint32_t tid, uint64
 
 static size_t first_waiting(const struct node_calls *n, uint64_t since_ns)
 {
-	size_t from = 0, to = n->waiting.n;
-
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-
-		if (n->waiting.v[mid]->time_ns < since_ns)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from;
+	return SORTED_BELOW(n->waiting.all.v, n->waiting.all.n, ns, since_ns);
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
@@ -268,11 +261,11 @@ static size_t take_waiting(struct node_calls *n, struct maker *m)
 {
 	size_t from = first_waiting(n, m->call.start_ns), kept = from, taken = 0;
 
-	for (size_t i = from; i < n->waiting.n; i++) {
-		struct made *made = n->waiting.v[i];
+	for (size_t i = from; i < n->waiting.all.n; i++) {
+		struct made *made = n->waiting.all.v[i].of;
 
 		if (made->time_ns > m->call.end_ns || made->tid != m->call.tid) {
-			n->waiting.v[kept++] = made;
+			n->waiting.all.v[kept++] = n->waiting.all.v[i];
 			continue;
 		}
 		if (made->refs) {	/* else it has become a clone */
@@ -282,7 +275,7 @@ static size_t take_waiting(struct node_calls *n, struct maker *m)
 		}
 		stop_waiting(made);
 	}
-	n->waiting.n = kept;
+	n->waiting.all.n = kept;
 	return taken;
 }
 
@@ -293,7 +286,7 @@ int node_calls_push_call(struct node_calls *n, const struct event *call, enum gr
 	size_t taken;
 	int err;
 
-	if (!captured && first_waiting(n, call->start_ns) == n->waiting.n)
+	if (!captured && first_waiting(n, call->start_ns) == n->waiting.all.n)
 		return 0;
 	m = calloc(1, sizeof(*m));
 	if (!m)
@@ -308,7 +301,7 @@ int node_calls_push_call(struct node_calls *n, const struct event *call, enum gr
 
 bool node_calls_is_waiting(const struct node_calls *n)
 {
-	return n->waiting.n;
+	return n->waiting.all.n;
 }
 
 enum graph_evidence node_calls_find(const struct node_calls *n, uint64_t node,
@@ -341,10 +334,11 @@ static void give_up(struct node_calls *n, uint64_t before_ns)
 	size_t gone = first_waiting(n, before_ns);
 
 	for (size_t i = 0; i < gone; i++)
-		stop_waiting(n->waiting.v[i]);
-	n->waiting.n -= gone;
+		stop_waiting(n->waiting.all.v[i].of);
+	n->waiting.all.n -= gone;
 	if (gone)
-		memmove(n->waiting.v, n->waiting.v + gone, n->waiting.n * sizeof(n->waiting.v[0]));
+		memmove(n->waiting.all.v, n->waiting.all.v + gone,
+			n->waiting.all.n * sizeof(n->waiting.all.v[0]));
 }
 
 /* What was open is told a moment after the call. */
@@ -354,11 +348,11 @@ void node_calls_settle(struct node_calls *n, uint64_t horizon_ns,
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < n->recent.n; i++) {
-		struct maker *m = n->recent.v[i];
+	for (size_t i = 0; i < n->recent.all.n; i++) {
+		struct maker *m = n->recent.all.v[i].of;
 
 		if (num_add(m->call.end_ns, NODE_CALLS_LATE_NS) > horizon_ns) {
-			n->recent.v[kept++] = m;
+			n->recent.all.v[kept++] = n->recent.all.v[i];
 			continue;
 		}
 		m->call.range = innermost(ctx, m->call.tid, m->call.start_ns +
@@ -366,7 +360,7 @@ void node_calls_settle(struct node_calls *n, uint64_t horizon_ns,
 		m->settled = true;
 		put_maker(m);
 	}
-	n->recent.n = kept;
+	n->recent.all.n = kept;
 	if (horizon_ns > NODE_CALLS_LATE_NS)
 		give_up(n, horizon_ns - NODE_CALLS_LATE_NS);
 }
