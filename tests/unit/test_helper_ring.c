@@ -5,8 +5,13 @@
  */
 #include "helper_ring_room.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static void what_is_sent_is_read_once_in_order(void **state)
 {
@@ -273,6 +278,118 @@ static void it_is_found_in_another_process_and_gone_with_it(void **state)
 	close(go[1]);
 }
 
+/* A child that holds what its parent has open, until that is closed. */
+static pid_t fork_holder(int *until)
+{
+	int go[2];
+	pid_t pid;
+	char c;
+
+	assert_int_equal(pipe(go), 0);
+	pid = fork();
+	if (!pid) {
+		close(go[1]);
+		_exit(read(go[0], &c, 1) != 0);
+	}
+	close(go[0]);
+	*until = go[1];
+	return pid;
+}
+
+static void a_ring_that_was_inherited_is_not_the_childs(void **state)
+{
+	struct gp_ring_head head;
+	struct helper_ring r;
+	int until, fd, status;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(helper_ring_open(&r, RING, time_now_ns()), 0);
+	child = fork_holder(&until);
+	assert_int_equal(helper_source_find(child), -ENOENT);
+	assert_int_equal(helper_source_peek(child, &head), -ENOENT);
+	assert_int_equal(helper_source_peek(getpid(), &head), 0);
+	fd = helper_source_find(getpid());
+	assert_true(fd >= 0);
+	close(fd);
+	close(until);
+	waitpid(child, &status, 0);
+	helper_ring_close(&r);
+}
+
+/* Is pid 1 of its namespace, has a ring, and forks a child that is pid 1 in another one, with that ring. */
+static int hold_as_first(int told)
+{
+	struct helper_ring r;
+	int until;
+	pid_t child;
+
+	if (helper_ring_open(&r, RING, time_now_ns()) || unshare(CLONE_NEWPID))
+		return 1;
+	usleep(50000);	/* procfs tells times to 10 ms */
+	child = fork_holder(&until);
+	if (write(told, "x", 1) != 1)
+		return 1;
+	pause();
+	return child < 0;
+}
+
+static pid_t child_of(pid_t pid)
+{
+	char path[64];
+	int child = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%d", &child) != 1)
+		child = 0;
+	if (file)
+		fclose(file);
+	return child;
+}
+
+static void a_child_of_the_same_number_in_its_own_namespace_has_none_either(void **state)
+{
+	struct helper_owner owner;
+	int told[2], status, fd;
+	pid_t middle, first, second;
+	char c;
+
+	(void)state;
+	assert_int_equal(pipe(told), 0);
+	middle = fork();
+	if (!middle) {
+		close(told[0]);
+		if (unshare(CLONE_NEWPID) || (first = fork()) < 0)
+			_exit(1);
+		if (!first)
+			_exit(hold_as_first(told[1]));
+		close(told[1]);
+		pause();
+	}
+	close(told[1]);
+	if (read(told[0], &c, 1) != 1) {	/* may not make namespaces */
+		kill(middle, SIGKILL);
+		waitpid(middle, &status, 0);
+		skip();
+	}
+	first = child_of(middle);
+	second = child_of(first);
+	assert_true(first && second);
+	fd = helper_source_find(first);
+	assert_true(fd >= 0);
+	assert_int_equal(helper_owner_read(second, &owner), 0);
+	assert_int_equal(owner.own_pid, 1);
+	assert_false(helper_source_is_of(fd, &owner));
+	assert_int_equal(helper_source_find(second), -ENOENT);
+	close(fd);
+	close(told[0]);
+	kill(first, SIGKILL);	/* and with it all of its namespace */
+	kill(middle, SIGKILL);
+	waitpid(middle, &status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +401,8 @@ int main(void)
 		cmocka_unit_test(a_lease_that_ran_out_ends_the_records_and_later_the_slot),
 		cmocka_unit_test(threads_that_write_at_once_never_mix),
 		cmocka_unit_test(it_is_found_in_another_process_and_gone_with_it),
+		cmocka_unit_test(a_ring_that_was_inherited_is_not_the_childs),
+		cmocka_unit_test(a_child_of_the_same_number_in_its_own_namespace_has_none_either),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,6 @@
 #include "cli/option_row.h"
 #include "cli/session_blind.h"
 #include "event/api_calls.h"
-#include "probe/proc.h"
 
 /* What its time namespace adds to the host's CLOCK_MONOTONIC. */
 static int64_t clock_offset(pid_t pid)
@@ -37,21 +36,13 @@ static int64_t clock_offset(pid_t pid)
 int helpers_meet(struct session *s, pid_t pid)
 {
 	struct helpers_process who = { .pid = pid, .own_pid = pid };
-	const char *status;
-	struct proc p;
-	bool lives;
 
-	if (!s->helpers)
+	if (!s->helpers || helper_owner_read(pid, &who.owner))
 		return 0;
-	lives = !proc_open(&p, pid);
-	if (lives) {
-		status = proc_read(&p, PROC_STATUS, NULL);
-		if (status && proc_inner_pid(status))
-			who.own_pid = (pid_t)proc_inner_pid(status);
-		who.clock_offset_ns = clock_offset(pid);
-	}
-	proc_close(&p);
-	return lives ? helpers_add(s->helpers, &who) : 0;
+	if (who.owner.own_pid)
+		who.own_pid = (pid_t)who.owner.own_pid;
+	who.clock_offset_ns = clock_offset(pid);
+	return helpers_add(s->helpers, &who);
 }
 
 int helpers_start(struct session *s)

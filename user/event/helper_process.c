@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * See the header. A process without a helper is looked at ever less often: often while it is new, and
- * again when it is met again, since what its helper waits for is us. One that has ended is read to the
- * end and then only remembered. While nobody tells what its devices do it is dark.
+ * A process without a helper is looked at ever less often: often while it is new, or was met again, for
+ * its helper waits for us. One that has ended is read to the end, then only remembered.
  */
 #include "event/helper_process.h"
 
@@ -339,10 +338,11 @@ static void claim(struct helper_process *p, const struct helper_found *found, ui
 
 static void open_found(struct helper_process *p, struct helper_found *found, uint64_t now_ns)
 {
-	p->err = prepare(p);
+	p->err = helper_source_is_of(found->fd, &p->who.owner) ? prepare(p) : -ESRCH;
 	if (p->err) {
 		io_close(&found->fd);
 		io_close(&found->pidfd);
+		p->err = p->err == -ESRCH ? 0 : p->err;	/* its own may come later */
 		return;
 	}
 	p->source = helper_source_open(found->fd, p->who.own_pid, kinds_for(p),

@@ -24,8 +24,9 @@ struct helper_found {		/* fd and pidfd are the caller's to close */
 	int number;		/* of the descriptor, in the process */
 };
 
-/* Goes on, if it is due, by at most *left descriptors; of which is taken away what it cost. 1: found, and if
- * it is another's go on later, else stop; 0: go on later; else it is over for now: -ENOENT: there is none, -ESRCH: no such process, -EPERM... */
+/* Goes on by at most *left descriptors, from which it takes what it cost. 1: found; called again it looks
+ * at the descriptors behind that one, so stop if it is the right one. 0: there was no time for all of them:
+ * call again. Else this round is over: -ENOENT: there is none, -ESRCH: no such process, -EPERM... */
 int helper_search(struct helper_search *s, pid_t pid, uint64_t now_ns, unsigned int *left,
 		  struct helper_found *out);
 bool helper_search_is_due(const struct helper_search *s, uint64_t now_ns);

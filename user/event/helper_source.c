@@ -37,23 +37,8 @@ struct helper_source {
 	uint64_t copy[GP_RING_RECORD_MAX / 8];
 };
 
+
 /* ---- finding -------------------------------------------------------------------------------- */
-
-int helper_source_find(pid_t pid)
-{
-	struct helper_search search = { .dir = NULL };
-	struct helper_found found;
-	unsigned int left = FDS_MAX;
-	int err = helper_search(&search, pid, 0, &left, &found);
-
-	helper_search_stop(&search);
-	if (err != 1)
-		return err ? err : -ENOENT;
-	io_close(&found.pidfd);
-	return found.fd;
-}
-
-/* ---- opening -------------------------------------------------------------------------------- */
 
 /* The size that the file really has, or 0 if it is none that cannot shrink. */
 static uint64_t sealed_size(int fd)
@@ -67,17 +52,54 @@ static uint64_t sealed_size(int fd)
 	return (uint64_t)st.st_size;
 }
 
+/* 0, -EBADMSG or -EPROTO: it is none, or none that is known here. What has no seals is no memory of its
+ * own: reading it could take for ever. */
+static int read_head(int fd, struct gp_ring_head *out)
+{
+	if (!sealed_size(fd) || pread(fd, out, sizeof(*out), 0) != sizeof(*out) ||
+	    out->tag != GP_RING_TAG)
+		return -EBADMSG;
+	return out->version == GP_RING_VERSION ? 0 : -EPROTO;
+}
+
+bool helper_source_is_of(int fd, const struct helper_owner *owner)
+{
+	struct gp_ring_head head;
+
+	return read_head(fd, &head) || helper_owner_has(owner, &head);
+}
+
+int helper_source_find(pid_t pid)
+{
+	struct helper_search search = { .dir = NULL };
+	struct helper_owner owner;
+	struct helper_found found = { .fd = -1 };
+	unsigned int left = FDS_MAX;
+	int err = helper_owner_read(pid, &owner);
+
+	if (err)
+		return err;
+	while ((err = helper_search(&search, pid, 0, &left, &found)) == 1) {
+		io_close(&found.pidfd);
+		if (helper_source_is_of(found.fd, &owner))
+			break;
+		io_close(&found.fd);
+	}
+	helper_search_stop(&search);
+	return err == 1 ? found.fd : err ? err : -ENOENT;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
 /* 0 or -errno; the sizes are taken from this one reading of the head. */
 static int map_file(struct helper_source *s, pid_t own_pid)
 {
 	uint64_t size = sealed_size(s->fd), offset;
 	struct gp_ring_head head;
+	int err = read_head(s->fd, &head);
 
-	if (!size || pread(s->fd, &head, sizeof(head), 0) != sizeof(head) ||
-	    head.tag != GP_RING_TAG)
-		return -EBADMSG;
-	if (head.version != GP_RING_VERSION)
-		return -EPROTO;
+	if (err)
+		return err;
 	if (head.pid != (uint32_t)own_pid)
 		return -ESRCH;
 	offset = head.data_offset;
@@ -287,14 +309,8 @@ bool helper_source_is_in(const struct helper_source *s, uint32_t states)
 
 int helper_source_peek(pid_t pid, struct gp_ring_head *out)
 {
-	int fd = helper_source_find(pid), err = fd < 0 ? fd : 0;
+	int fd = helper_source_find(pid), err = fd < 0 ? fd : read_head(fd, out);
 
-	/* What has no seals is no memory of its own: reading it could take for ever. */
-	if (!err && (!sealed_size(fd) || pread(fd, out, sizeof(*out), 0) != sizeof(*out) ||
-		     out->tag != GP_RING_TAG))
-		err = -EBADMSG;
-	if (!err && out->version != GP_RING_VERSION)
-		err = -EPROTO;
 	if (!err)
 		end_texts(out);
 	if (fd >= 0)

@@ -12,13 +12,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "event/helper_owner.h"
 #include "gpuprof/ring.h"
 
 struct helper_source;
 
 /* A descriptor of what has the name of a ring in process pid, or -errno: -ENOENT: it has none, -EPERM,
- * -ESRCH. Not logged. It is memory, of which nothing else is known yet. */
+ * -ESRCH. Not logged. It is memory; a ring that can be read is not inherited, else nothing is known yet. */
 int helper_source_find(pid_t pid);
+
+/* Not if it is a ring that can be read, and of another process. */
+bool helper_source_is_of(int fd, const struct helper_owner *owner);
 
 /* What the helper of a process says of itself, without becoming its reader. 0; -errno as above, or
  * EBADMSG, EPROTO as below. */
@@ -44,8 +48,8 @@ void helper_source_wake(struct helper_source *s);	/* the helper hands on what it
 bool helper_source_is_at(const struct helper_source *s, pid_t pid, int number);
 
 /* Hands on what is complete, oldest first. 1: all of it; 0: a record is being written (or fn said
- * no, or it was more at once than a helper's ring holds), go on later; -EBADMSG: the ring is broken, nothing more can be read of it. fn: non-zero keeps
- * the record for the next time. */
+ * no, or it was more at once than a helper's ring holds), go on later; -EBADMSG: the ring is broken,
+ * nothing more can be read of it. fn: non-zero keeps the record for the next time. */
 int helper_source_read(struct helper_source *s,
 		       int (*fn)(void *ctx, uint16_t kind, const void *payload, size_t len), void *ctx);
 

@@ -13,6 +13,7 @@
 
 #include "event/event.h"
 #include "event/helper_decode.h"
+#include "event/helper_owner.h"
 #include "gpuprof/ring.h"
 
 struct helpers;
@@ -21,6 +22,7 @@ struct helpers_process {	/* a process that may have a helper */
 	pid_t pid;
 	pid_t own_pid;		/* as it sees itself */
 	int64_t clock_offset_ns;	/* of its time namespace */
+	struct helper_owner owner;	/* zero: whatever ring it has is its own */
 };
 
 enum helpers_state { HELPERS_NONE, HELPERS_WATCHED, HELPERS_BUSY, HELPERS_BROKEN, HELPERS_ENDED,

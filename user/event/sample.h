@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 enum sample_field {
-	/* Of the whole device (a MIG instance is one: what only GPUs have, as power, is in their own), in hundredths of a percent, means over the sample's time. */
+	/* Of the whole device (a MIG instance is one: what only GPUs have, as power, is in their own), in
+	 * hundredths of a percent, means over the sample's time. */
 	SAMPLE_SM = 0,			/* multiprocessors that had any work */
 	SAMPLE_OCCUPANCY = 1,		/* warps of those that could be */
 	SAMPLE_TENSOR = 2,		/* tensor cores at work */
