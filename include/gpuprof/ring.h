@@ -7,9 +7,11 @@
  *
  * The file: gp_ring_head in its first page, then GP_RING_SLOTS data areas of ring_bytes each.
  *
- * A reader takes a slot by exchanging `owner` from 0 to a number of its own, sets `read` to
+ * A reader takes a slot by exchanging `owner` from 0 to a random number of its own, sets `read` to
  * `written`, then `kinds`, wakes the helper, and renews the lease at least every second; the helper
  * gives records to slots whose lease has not run out, and frees those whose lease ran out long ago.
+ * It looks now and then only: what comes before a GP_RING_BEGIN of that number was for who had the
+ * slot before, and after it everything is told anew that records speak of.
  * Kinds enabled are the union of what the slots want. No slot with a lease: the helper drains and
  * falls asleep.
  *
@@ -27,7 +29,7 @@
 
 #include <stdint.h>
 
-#define GP_RING_VERSION 3	/* 1: slots had 13 kinds, 2: 14 and no room for more */
+#define GP_RING_VERSION 4	/* 1: slots had 13 kinds, 2: 14 and no room for more, 3: no BEGIN */
 #define GP_RING_TAG 0x676e697266707567ull	/* "gupfring", of this byte order */
 #define GP_RING_NAME "gpuprof-ring"		/* the memfd's, as /proc/PID/fd shows it */
 #define GP_RING_SLOTS 4
@@ -62,8 +64,9 @@
 #define GP_RING_LOSS 12		/* gp_ring_loss */
 #define GP_RING_MEMORY 13	/* gp_ring_memory */
 #define GP_RING_NODE 14		/* gp_ring_node: of graphs, to whom GP_RING_WANT_SUBSCRIBED */
-#define GP_RING_KINDS 15
-#define GP_RING_KINDS_ROOM 22	/* slots have room for so many */
+#define GP_RING_BEGIN 15	/* gp_ring_begin: comes of itself, no reader has to want it */
+#define GP_RING_KINDS 16
+#define GP_RING_KINDS_ROOM 23	/* slots have room for so many */
 
 /* What a reader may want beside kinds, in the same bits. */
 #define GP_RING_WANT_KINDS ((1u << GP_RING_KINDS) - 1)
@@ -89,7 +92,6 @@ struct gp_ring_slot {
 	/* the helper's */
 	uint64_t written;	/* bytes reserved, ever growing */
 	uint64_t lost[GP_RING_KINDS_ROOM];	/* records without room, by kind */
-	uint64_t taken;		/* leases given: a name is sent once in each */
 };
 
 struct gp_ring_head {
@@ -126,6 +128,11 @@ struct gp_ring_record {
 	uint16_t kind;
 };
 
+struct gp_ring_begin {
+	uint32_t owner;		/* what follows is its */
+	uint32_t pad;
+};
+
 static inline uint32_t gp_ring_stamp(uint64_t position)
 {
 	return (uint32_t)(position >> 3) + 1;
@@ -138,5 +145,6 @@ _Static_assert(sizeof(struct gp_ring_slot) % 64 == 0, "slots share no cache line
 _Static_assert(__builtin_offsetof(struct gp_ring_head, slot) == 384, "head");
 _Static_assert(sizeof(struct gp_ring_head) <= GP_RING_HEAD_BYTES, "head fits its page");
 _Static_assert(sizeof(struct gp_ring_record) == 8, "record header");
+_Static_assert(sizeof(struct gp_ring_begin) == 8, "begin");
 
 #endif

@@ -32,6 +32,7 @@ struct helper_source {
 	struct gp_ring_slot *slot;
 	uint32_t me;
 	uint64_t read;
+	bool begun;		/* the helper has taken notice of us */
 	uint64_t lost[GP_RING_KINDS];	/* when we took it */
 	bool broken;
 	uint64_t copy[GP_RING_RECORD_MAX / 8];
@@ -158,12 +159,14 @@ static int take_slot(struct helper_source *s, uint32_t kinds, uint64_t now_ns)
 		return -EUSERS;
 	/* It has run out, so no records come yet; if we die now the slot is free in a while. */
 	__atomic_store_n(&s->slot->lease_ns, now_ns, __ATOMIC_RELEASE);
-	s->read = __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE) & ~7ull;
-	for (int k = 0; k < GP_RING_KINDS; k++)
-		s->lost[k] = __atomic_load_n(&s->slot->lost[k], __ATOMIC_RELAXED);
+	/* First: the helper may still write for who was there before, and a record that is cleared after
+	 * we begin to wait for it never comes. */
 	err = clear(s);
 	if (err)
 		return err;
+	s->read = __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE) & ~7ull;
+	for (int k = 0; k < GP_RING_KINDS; k++)
+		s->lost[k] = __atomic_load_n(&s->slot->lost[k], __ATOMIC_RELAXED);
 	__atomic_store_n(&s->slot->read, s->read, __ATOMIC_RELEASE);
 	__atomic_store_n(&s->slot->kinds, kinds, __ATOMIC_RELEASE);
 	return 0;
@@ -197,7 +200,8 @@ void helper_source_close(struct helper_source *s)
 	if (!s)
 		return;
 	me = s->me;
-	if (s->slot) {
+	/* It may be another's by now, and the lease that one's. */
+	if (s->slot && __atomic_load_n(&s->slot->owner, __ATOMIC_ACQUIRE) == me) {
 		__atomic_store_n(&s->slot->lease_ns, 0, __ATOMIC_RELEASE);
 		__atomic_compare_exchange_n(&s->slot->owner, &me, 0, false, __ATOMIC_RELEASE,
 					    __ATOMIC_RELAXED);
@@ -249,6 +253,18 @@ static void move_to(struct helper_source *s, uint64_t position)
 	__atomic_store_n(&s->slot->read, position, __ATOMIC_RELEASE);
 }
 
+/* Is what was read for us? The helper looks now and then only who has the slot. */
+static bool is_ours(struct helper_source *s, uint16_t kind, size_t len)
+{
+	struct gp_ring_begin begin;
+
+	if (kind != GP_RING_BEGIN || len < sizeof(begin))
+		return s->begun;
+	memcpy(&begin, s->copy, sizeof(begin));
+	s->begun |= begin.owner == s->me;
+	return false;
+}
+
 /* One record at s->read, of at most `limit` bytes. 1: read, 0: not complete or not wanted now. */
 static int read_record(struct helper_source *s, uint64_t limit,
 		       int (*fn)(void *, uint16_t, const void *, size_t), void *ctx)
@@ -264,7 +280,7 @@ static int read_record(struct helper_source *s, uint64_t limit,
 		return -EBADMSG;
 	if (rec.units) {
 		memcpy(s->copy, shared + 1, bytes - sizeof(rec));
-		if (fn(ctx, rec.kind, s->copy, bytes - sizeof(rec)))
+		if (is_ours(s, rec.kind, bytes - sizeof(rec)) && fn(ctx, rec.kind, s->copy, bytes - sizeof(rec)))
 			return 0;
 	}
 	memset(shared, 0, bytes);

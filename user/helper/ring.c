@@ -58,20 +58,18 @@ void helper_ring_close(struct helper_ring *r)
 	*r = (struct helper_ring){ .fd = -1 };
 }
 
-/* Is the slot's reader there? One that is long gone makes room for another. */
-static bool has_reader(struct gp_ring_slot *s, uint64_t now_ns)
+/* The slot's reader, 0: nobody. One that is long gone makes room for another. */
+static uint32_t reader_of(struct gp_ring_slot *s, uint64_t now_ns)
 {
 	uint32_t owner = __atomic_load_n(&s->owner, __ATOMIC_ACQUIRE);
 	uint64_t lease_ns = __atomic_load_n(&s->lease_ns, __ATOMIC_ACQUIRE);
 
-	if (!owner)
-		return false;
-	if (lease_ns > now_ns)
-		return true;
+	if (!owner || lease_ns > now_ns)
+		return owner;
 	if (now_ns - lease_ns > GP_RING_ABANDONED_NS && lease_ns)
 		__atomic_compare_exchange_n(&s->owner, &owner, 0, false, __ATOMIC_RELEASE,
 					    __ATOMIC_RELAXED);
-	return false;
+	return 0;
 }
 
 #define BEFORE_ALL (1u << GP_RING_CLOCK | 1u << GP_RING_NAME_IS | 1u << GP_RING_DEVICE | \
@@ -88,32 +86,6 @@ static void publish(struct helper_ring *r, uint32_t fresh)
 				slots |= (r->kinds[i] >> kind & 1) << i;
 		__atomic_store_n(&r->wanted[kind], slots, __ATOMIC_SEQ_CST);
 	}
-}
-
-uint32_t helper_ring_look(struct helper_ring *r, uint64_t now_ns, uint32_t *fresh)
-{
-	uint32_t all = 0;
-
-	*fresh = 0;
-	for (uint32_t i = 0; i < GP_RING_SLOTS; i++) {
-		struct gp_ring_slot *s = &r->head->slot[i];
-		bool there = has_reader(s, now_ns);
-
-		r->kinds[i] = there ? __atomic_load_n(&s->kinds, __ATOMIC_ACQUIRE) : 0;
-		if (there && !r->leased[i]) {
-			*fresh |= 1u << i;
-			__atomic_fetch_add(&s->taken, 1, __ATOMIC_RELEASE);
-		}
-		r->leased[i] = there;
-		all |= r->kinds[i];
-	}
-	publish(r, *fresh);
-	return all;
-}
-
-void helper_ring_admit(struct helper_ring *r)
-{
-	publish(r, 0);
 }
 
 /* Room for `need` bytes that do not wrap: their position, or UINT64_MAX. A pad before them is
@@ -142,7 +114,8 @@ static uint64_t reserve(struct helper_ring *r, struct gp_ring_slot *s, char *dat
 	return at + pad;
 }
 
-static void send_one(struct helper_ring *r, unsigned int slot, uint16_t kind, const void *payload,
+/* False: there is no room. */
+static bool send_one(struct helper_ring *r, unsigned int slot, uint16_t kind, const void *payload,
 		     size_t len)
 {
 	struct gp_ring_slot *s = &r->head->slot[slot];
@@ -153,13 +126,63 @@ static void send_one(struct helper_ring *r, unsigned int slot, uint16_t kind, co
 
 	if (at == UINT64_MAX) {
 		__atomic_fetch_add(&s->lost[kind], 1, __ATOMIC_RELAXED);
-		return;
+		return false;
 	}
 	rec = (void *)(data + (at & (r->ring_bytes - 1)));
 	memcpy(rec + 1, payload, len);
 	rec->units = (uint16_t)(need / 8);
 	rec->kind = kind;
 	__atomic_store_n(&rec->stamp, gp_ring_stamp(at), __ATOMIC_RELEASE);
+	return true;
+}
+
+/* Tells the readers of these slots that what follows is theirs; one without room is told at another look.
+ * Returns those that were told. */
+static uint32_t begin(struct helper_ring *r, uint32_t slots, const uint32_t owner[GP_RING_SLOTS])
+{
+	uint32_t begun = 0;
+
+	for (uint32_t i = 0; i < GP_RING_SLOTS; i++) {
+		struct gp_ring_begin rec = { .owner = owner[i] };
+
+		if (!(slots >> i & 1))
+			continue;
+		if (send_one(r, i, GP_RING_BEGIN, &rec, sizeof(rec))) {
+			r->owner[i] = owner[i];
+			begun |= 1u << i;
+		} else {
+			r->owner[i] = r->kinds[i] = 0;
+		}
+	}
+	return begun;
+}
+
+uint32_t helper_ring_look(struct helper_ring *r, uint64_t now_ns, uint32_t *fresh)
+{
+	uint32_t owner[GP_RING_SLOTS], come = 0, all = 0;
+
+	for (uint32_t i = 0; i < GP_RING_SLOTS; i++) {
+		struct gp_ring_slot *s = &r->head->slot[i];
+
+		owner[i] = reader_of(s, now_ns);
+		r->kinds[i] = owner[i] ? __atomic_load_n(&s->kinds, __ATOMIC_ACQUIRE) : 0;
+		all |= r->kinds[i];
+		if (!owner[i])
+			r->owner[i] = 0;
+		else if (owner[i] != r->owner[i])
+			come |= 1u << i;
+	}
+	/* First nobody writes for who was there before. */
+	publish(r, come);
+	*fresh = begin(r, come, owner);
+	if (*fresh != come)
+		publish(r, *fresh);
+	return all;
+}
+
+void helper_ring_admit(struct helper_ring *r)
+{
+	publish(r, 0);
 }
 
 void helper_ring_send_to(struct helper_ring *r, uint32_t slots, uint16_t kind, const void *payload,

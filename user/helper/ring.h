@@ -23,7 +23,7 @@ struct helper_ring {
 	int fd;
 	uint32_t wanted[GP_RING_KINDS];	/* of each kind: the slots that get it, as bits */
 	uint32_t kinds[GP_RING_SLOTS];	/* as it was last looked at; 0: nobody */
-	bool leased[GP_RING_SLOTS];
+	uint32_t owner[GP_RING_SLOTS];	/* who was told that it begins; 0: nobody */
 };
 
 /* ring_bytes: a power of two between the limits. 0 or -errno. */
@@ -31,8 +31,9 @@ int helper_ring_open(struct helper_ring *r, uint64_t ring_bytes, uint64_t now_ns
 void helper_ring_close(struct helper_ring *r);	/* unmaps; the file lives on with its readers */
 
 /* Looks who holds a lease and what is wanted, and frees slots whose reader is gone. Returns the kinds
- * wanted by anybody, as bits; *fresh: slots whose lease is new since the last look, as bits. Until
- * they are admitted they get names and facts only, of which records speak. */
+ * wanted by anybody, as bits; *fresh: slots whose reader or lease is new since the last look, as bits,
+ * which were told that they begin. Until they are admitted they get names and facts only, of which
+ * records speak. */
 uint32_t helper_ring_look(struct helper_ring *r, uint64_t now_ns, uint32_t *fresh);
 void helper_ring_admit(struct helper_ring *r);
 

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * A process that is watched by one after another, as `gpuprof stat -p` again and again: however soon the
+ * next comes, its records speak of nothing that it was not told.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/time.h"
+#include "event/helper_source.h"
+#include "lib/helper_run.h"
+
+#define TURNS 12
+#define KERNELS 20		/* after which a reader leaves */
+#define WAIT_NS (20 * NS_PER_SEC)
+#define NAMES 1024
+
+struct told {
+	uint64_t kernels, nameless, placeless;
+	uint32_t devices;	/* bits */
+	bool name[NAMES];
+};
+
+static int take(void *ctx, uint16_t kind, const void *payload, size_t len)
+{
+	const struct gp_ring_device *device = payload;
+	const struct gp_ring_kernel *kernel = payload;
+	const struct gp_ring_name *name = payload;
+	struct told *t = ctx;
+
+	(void)len;
+	if (kind == GP_RING_NAME_IS && name->id < NAMES)
+		t->name[name->id] = true;
+	if (kind == GP_RING_DEVICE)
+		t->devices |= 1u << device->device;
+	if (kind != GP_RING_KERNEL)
+		return 0;
+	t->kernels++;
+	t->nameless += kernel->name >= NAMES || !t->name[kernel->name];
+	t->placeless += !(t->devices >> kernel->device & 1);
+	return 0;
+}
+
+/* As soon as it can have the slot, until it has seen enough. */
+static void take_a_turn(pid_t pid, struct told *t)
+{
+	int fd = helper_source_find(pid);
+	struct helper_source *s = fd < 0 ? NULL : helper_source_open(fd, pid, GP_RING_WANT_KINDS, time_now_ns());
+
+	assert_non_null(s);
+	memset(t, 0, sizeof(*t));
+	for (uint64_t end_ns = time_now_ns() + WAIT_NS; t->kernels < KERNELS && time_now_ns() < end_ns;
+	     usleep(1000)) {
+		assert_int_equal(helper_source_renew(s, time_now_ns()), 0);
+		assert_true(helper_source_read(s, take, t) >= 0);
+	}
+	helper_source_close(s);
+}
+
+static void each_of_many_readers_is_told_names_and_devices(void **state)
+{
+	static struct told told;
+	struct helper_run r;
+
+	(void)state;
+	helper_run_start(&r, (const char *const[]){ "build/sim/pretrain", "--steps", "100000", NULL }, NULL);
+	assert_int_equal(helper_source_renew(r.source, time_now_ns()), 0);
+	for (int i = 0; i < TURNS; i++) {
+		take_a_turn(r.pid, &told);
+		assert_true(told.kernels >= KERNELS);
+		assert_int_equal(told.nameless, 0);
+		assert_int_equal(told.placeless, 0);
+		if (!i) {	/* from now on all have one slot */
+			helper_source_close(r.source);
+			r.source = NULL;
+		}
+	}
+	kill(r.pid, SIGKILL);
+	assert_int_equal(waitpid(r.pid, NULL, 0), r.pid);
+	close(r.out_fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_of_many_readers_is_told_names_and_devices),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Readers that have a slot of a helper's ring one after another, however soon: each is told that it begins,
+ * and all that was said before was for another.
+ */
+#include "helper_ring_room.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#define KERNEL (1u << GP_RING_KERNEL)
+
+static void open_room(struct helper_ring *r)
+{
+	assert_int_equal(helper_ring_open(r, RING, 1), 0);
+}
+
+static uint64_t read_all(struct helper_source *s)
+{
+	struct got got = { .in_order = true };
+
+	assert_int_equal(helper_source_read(s, take, &got), 1);
+	assert_true(got.in_order);
+	return got.n;
+}
+
+static void a_reader_that_comes_before_the_helper_looks_is_new(void **state)
+{
+	struct helper_source *first, *second;
+	struct helper_ring r;
+
+	(void)state;
+	open_room(&r);
+	first = reader(&r, ALL);
+	assert_int_equal(look(&r), 1);
+	assert_int_equal(look(&r), 0);
+	helper_source_close(first);
+	second = reader(&r, ALL);
+	assert_int_equal(look(&r), 1);
+	assert_int_equal(look(&r), 0);
+	send_numbers(&r, 1, 3);
+	assert_int_equal(read_all(second), 3);
+	helper_source_close(second);
+	helper_ring_close(&r);
+}
+
+static void a_reader_that_comes_after_the_helper_looked_is_new(void **state)
+{
+	struct helper_source *first, *second;
+	struct helper_ring r;
+
+	(void)state;
+	open_room(&r);
+	first = reader(&r, ALL);
+	assert_int_equal(look(&r), 1);
+	helper_source_close(first);
+	assert_int_equal(look(&r), 0);
+	second = reader(&r, ALL);
+	assert_int_equal(look(&r), 1);
+	send_numbers(&r, 1, 3);
+	assert_int_equal(read_all(second), 3);
+	helper_source_close(second);
+	helper_ring_close(&r);
+}
+
+/* The helper does not know yet that it is another: what it says speaks of names that were told to the first. */
+static void what_was_for_the_one_before_is_not_told_to_the_next(void **state)
+{
+	struct helper_source *first, *second;
+	struct helper_ring r;
+	uint32_t fresh;
+	uint64_t name = 100;
+
+	(void)state;
+	open_room(&r);
+	first = reader(&r, ALL);
+	look(&r);
+	helper_source_close(first);
+	second = reader(&r, ALL);
+	send_numbers(&r, 1, 5);
+	assert_int_equal(read_all(second), 0);
+	send_numbers(&r, 6, 5);		/* which it has not read when the helper looks */
+	helper_ring_look(&r, time_now_ns(), &fresh);
+	send_numbers(&r, 11, 5);	/* not admitted yet */
+	helper_ring_send_to(&r, fresh, GP_RING_NAME_IS, &name, sizeof(name));
+	helper_ring_admit(&r);
+	send_numbers(&r, 101, 5);
+	assert_int_equal(read_all(second), 6);
+	assert_int_equal(helper_source_lost(second, KERNEL), 0);
+	helper_source_close(second);
+	helper_ring_close(&r);
+}
+
+static void one_that_was_late_to_renew_goes_on(void **state)
+{
+	uint64_t now = time_now_ns();
+	struct helper_source *s;
+	struct helper_ring r;
+	uint32_t fresh;
+
+	(void)state;
+	open_room(&r);
+	s = reader(&r, ALL);
+	look(&r);
+	send_numbers(&r, 1, 2);
+	now += 2 * GP_RING_LEASE_NS;
+	assert_int_equal(helper_ring_look(&r, now, &fresh), 0);
+	assert_int_equal(helper_source_renew(s, now), 0);
+	assert_int_equal(helper_ring_look(&r, now, &fresh), ALL);
+	assert_int_equal(fresh, 1);
+	helper_ring_admit(&r);
+	send_numbers(&r, 3, 2);
+	assert_int_equal(read_all(s), 4);
+	helper_source_close(s);
+	helper_ring_close(&r);
+}
+
+static void without_room_to_say_so_it_begins_later(void **state)
+{
+	struct helper_source *first, *second;
+	struct helper_ring r;
+	uint32_t fresh;
+
+	(void)state;
+	open_room(&r);
+	first = reader(&r, ALL);
+	look(&r);
+	helper_source_close(first);
+	second = reader(&r, ALL);
+	r.head->slot[0].written += RING;	/* for the first, all of it */
+	assert_int_equal(helper_ring_look(&r, time_now_ns(), &fresh), ALL);
+	assert_int_equal(fresh, 0);
+	for (int kind = 0; kind < GP_RING_KINDS; kind++)
+		assert_int_equal(r.wanted[kind], 0);
+	r.head->slot[0].written -= RING;
+	assert_int_equal(look(&r), 1);
+	send_numbers(&r, 1, 3);
+	assert_int_equal(read_all(second), 3);
+	helper_source_close(second);
+	helper_ring_close(&r);
+}
+
+static void one_that_lost_its_slot_does_not_end_the_lease_of_the_next(void **state)
+{
+	uint64_t now = time_now_ns() + GP_RING_LEASE_NS + GP_RING_ABANDONED_NS + NS_PER_SEC;
+	struct helper_source *late, *next;
+	struct helper_ring r;
+
+	(void)state;
+	open_room(&r);
+	late = reader(&r, ALL);
+	assert_non_null(next = helper_source_open(dup(r.fd), getpid(), ALL, now));
+	assert_int_equal(helper_source_renew(next, now), 0);
+	assert_int_equal(r.head->slot[1].owner, 0);
+	helper_source_close(late);
+	assert_int_equal(r.head->slot[0].lease_ns, now + GP_RING_LEASE_NS);
+	helper_source_close(next);
+	assert_int_equal(r.head->slot[0].owner, 0);
+	helper_ring_close(&r);
+}
+
+/* A number of another, or half of one, or none: it is as silent as without. */
+static void what_begins_for_another_does_not_begin_for_us(void **state)
+{
+	struct gp_ring_begin other;
+	struct helper_source *s;
+	struct helper_ring r;
+
+	(void)state;
+	open_room(&r);
+	s = reader(&r, ALL);
+	other = (struct gp_ring_begin){ .owner = r.head->slot[0].owner + 1 };
+	helper_ring_send_to(&r, 1, GP_RING_BEGIN, &other, sizeof(other));
+	helper_ring_send_to(&r, 1, GP_RING_BEGIN, &other, 0);
+	helper_ring_send_to(&r, 1, GP_RING_KERNEL, &(uint64_t){ 1 }, 8);
+	assert_int_equal(read_all(s), 0);
+	other.owner--;
+	helper_ring_send_to(&r, 1, GP_RING_BEGIN, &other, sizeof(other));
+	helper_ring_send_to(&r, 1, GP_RING_KERNEL, &(uint64_t){ 2 }, 8);
+	assert_int_equal(read_all(s), 1);
+	helper_source_close(s);
+	helper_ring_close(&r);
+}
+
+/* ---- while threads write -------------------------------------------------------------------- */
+
+#define WRITERS 2
+#define TURNS 100
+
+struct writer {
+	struct helper_ring *ring;
+	pthread_t thread;
+	uint64_t id, n;		/* n: the record that it writes now, or has written last */
+	bool end;
+};
+
+static void *write_on(void *ctx)
+{
+	struct writer *w = ctx;
+
+	while (!__atomic_load_n(&w->end, __ATOMIC_ACQUIRE)) {
+		uint64_t payload[2] = { w->id, __atomic_add_fetch(&w->n, 1, __ATOMIC_SEQ_CST) };
+
+		helper_ring_send(w->ring, GP_RING_KERNEL, payload, sizeof(payload));
+	}
+	return NULL;
+}
+
+struct turn {
+	uint64_t since[WRITERS], n;
+	bool old;
+};
+
+static int take_turn(void *ctx, uint16_t kind, const void *payload, size_t len)
+{
+	const uint64_t *p = payload;
+	struct turn *t = ctx;
+
+	assert_int_equal(kind, GP_RING_KERNEL);
+	assert_int_equal(len, 16);
+	t->old |= p[1] < t->since[p[0]];
+	t->n++;
+	return 0;
+}
+
+static void take_a_turn(struct helper_ring *r, const struct writer *writers)
+{
+	struct helper_source *s = reader(r, ALL);
+	uint64_t end_ns = time_now_ns() + 20 * NS_PER_SEC;
+	struct turn turn = { .n = 0 };
+
+	assert_non_null(s);
+	for (int i = 0; i < WRITERS; i++)
+		turn.since[i] = __atomic_load_n(&writers[i].n, __ATOMIC_SEQ_CST);
+	while (!turn.n && time_now_ns() < end_ns) {
+		look(r);
+		assert_true(helper_source_read(s, take_turn, &turn) >= 0);
+	}
+	assert_true(turn.n);
+	assert_false(turn.old);
+	helper_source_close(s);
+}
+
+/* Records are being written when the slot changes hands. */
+static void each_of_many_is_told_what_comes_after_it_however_busy_the_ring_is(void **state)
+{
+	struct writer writers[WRITERS];
+	struct helper_ring r;
+
+	(void)state;
+	open_room(&r);
+	for (uint64_t i = 0; i < WRITERS; i++) {
+		writers[i] = (struct writer){ .ring = &r, .id = i };
+		assert_int_equal(pthread_create(&writers[i].thread, NULL, write_on, &writers[i]), 0);
+	}
+	for (int i = 0; i < TURNS; i++)
+		take_a_turn(&r, writers);
+	for (int i = 0; i < WRITERS; i++) {
+		__atomic_store_n(&writers[i].end, true, __ATOMIC_RELEASE);
+		pthread_join(writers[i].thread, NULL);
+	}
+	helper_ring_close(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_reader_that_comes_before_the_helper_looks_is_new),
+		cmocka_unit_test(a_reader_that_comes_after_the_helper_looked_is_new),
+		cmocka_unit_test(what_was_for_the_one_before_is_not_told_to_the_next),
+		cmocka_unit_test(one_that_was_late_to_renew_goes_on),
+		cmocka_unit_test(without_room_to_say_so_it_begins_later),
+		cmocka_unit_test(one_that_lost_its_slot_does_not_end_the_lease_of_the_next),
+		cmocka_unit_test(what_begins_for_another_does_not_begin_for_us),
+		cmocka_unit_test(each_of_many_is_told_what_comes_after_it_however_busy_the_ring_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
