@@ -145,7 +145,7 @@ def run_replay(table, build):
                            f"many API records, best of {REPEATS}; by CPU time "
                            f"{REPLAY_WORKS * 1000 / cpu:.1f}"))
         peak = max(r[2] for r in runs)
-        table.add(Row("peak memory of that", mib(peak), bound=("<=", HEAP_MIB), value=peak / (1 << 20),
+        table.add(Row("peak memory of that replay", mib(peak), bound=("<=", HEAP_MIB), value=peak / (1 << 20),
                       note="of the whole process, in MiB"))
 
 

@@ -24,8 +24,8 @@ class Row:
 
 class Table:
     def __init__(self):
-        self.over = 0
-        self.failed = 0
+        self.over = []
+        self.failed = []
         self.has_head = False
 
     def line(self, fields):
@@ -50,13 +50,20 @@ class Table:
         relation, bound = row.bound
         if value <= bound if relation == "<=" else value >= bound:
             return "ok"
-        self.over += 1
+        self.over.append(row.what)
         return "OVER"
 
     def fail(self, what, why):
         """Something that could not run: makes the whole run fail."""
-        self.failed += 1
+        self.failed.append(what)
         self.add(Row(what, note=f"could not run: {why}"))
 
     def skip(self, what, why):
         self.add(Row(what, note=why))
+
+    def end(self):
+        """Says in a line what is over its bound, and what could not run. The run's exit status."""
+        for what, names in (("OVER its bound", self.over), ("could not run", self.failed)):
+            if names:
+                print(f"{what}: {'; '.join(names)}", flush=True)
+        return 1 if self.over or self.failed else 0
