@@ -87,7 +87,10 @@ static void push(struct session *s, struct event ev)
 
 static int begin(void *ctx, uint64_t before_ns, const struct event_sink *to)
 {
-	return model_put_open(((struct session *)ctx)->m, before_ns, to);
+	const struct session *s = ctx;
+	int err = model_put_open(s->m, JOIN_OPEN_AWAITED, before_ns, to);
+
+	return err ? err : model_put_open(s->m, JOIN_OPEN_GRAPHS, before_ns, to);
 }
 
 static void open_session(struct session *s)

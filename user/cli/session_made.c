@@ -16,10 +16,12 @@ static int put(void *keep, const struct event *ev)
 int made_begin(void *ctx, uint64_t before_ns, const struct event_sink *to)
 {
 	struct session *s = ctx;
-	int err = model_put_open(s->tap.model, before_ns, to);
+	int err = model_put_open(s->tap.model, JOIN_OPEN_AWAITED, before_ns, to);
 
 	s->begun_ns = s->tap.watermark_ns;
-	return err ? err : model_put_made(s->tap.model, 0, to);
+	if (!err)
+		err = model_put_made(s->tap.model, 0, to);
+	return err ? err : model_put_open(s->tap.model, JOIN_OPEN_GRAPHS, before_ns, to);
 }
 
 /* When a node was told, its call, or what was open in it, may not have been yet. */

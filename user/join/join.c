@@ -333,22 +333,16 @@ void join_goes_on(struct join *j)
 	j->goes_on = true;
 }
 
-static bool is_awaited(const struct side_launch *l, uint64_t latest_ns)
+static bool is_open(const struct side_launch *l, enum join_open which, uint64_t latest_ns)
 {
-	(void)latest_ns;
-	return l->awaited;
+	if (which == JOIN_OPEN_AWAITED)
+		return l->awaited;
+	return !l->awaited && l->is_graph && num_add(l->used_ns, GRAPH_LATE_NS) > latest_ns;
 }
 
-static bool may_go_on(const struct side_launch *l, uint64_t latest_ns)
-{
-	return l->is_graph && num_add(l->used_ns, GRAPH_LATE_NS) > latest_ns;
-}
-
-static int put_open(const struct join *j, const struct process *p, uint64_t before_ns,
-		    bool (*is_open)(const struct side_launch *l, uint64_t latest_ns),
+static int put_open(const struct process *p, enum join_open which, uint64_t latest_ns, uint64_t before_ns,
 		    const struct event_sink *to)
 {
-	const uint64_t latest_ns = num_max(p->latest_ns, j->watermark_ns);
 	int err = 0;
 
 	for (uint64_t i = p->launches.next; i-- > p->launches.first && !err;) {
@@ -358,7 +352,7 @@ static int put_open(const struct join *j, const struct process *p, uint64_t befo
 
 		if (num_add(l->launch.start_ns, JOIN_WINDOW_NS) <= latest_ns)
 			break;		/* all before are as old */
-		if (l->launch.start_ns >= before_ns || !is_open(l, latest_ns))
+		if (l->launch.start_ns >= before_ns || !is_open(l, which, latest_ns))
 			continue;
 		ev.seq = launches_correlation(&p->launches, i);
 		EVENT_AGAIN(&ev) = 1;
@@ -367,14 +361,16 @@ static int put_open(const struct join *j, const struct process *p, uint64_t befo
 	return err;
 }
 
-int join_put_open(const struct join *j, uint64_t before_ns, const struct event_sink *to)
+int join_put_open(const struct join *j, enum join_open which, uint64_t before_ns,
+		  const struct event_sink *to)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < j->all.n && !err; i++)
-		err = put_open(j, j->all.v[i], before_ns, is_awaited, to);
-	for (size_t i = 0; i < j->all.n && !err; i++)
-		err = put_open(j, j->all.v[i], before_ns, may_go_on, to);
+	for (size_t i = 0; i < j->all.n && !err; i++) {
+		const struct process *p = j->all.v[i];
+
+		err = put_open(p, which, num_max(p->latest_ns, j->watermark_ns), before_ns, to);
+	}
 	return err;
 }
 

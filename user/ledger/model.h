@@ -16,6 +16,7 @@
 
 #include "event/event.h"
 #include "event/stacks.h"
+#include "join/join.h"
 #include "ledger/book.h"
 #include "ledger/model_devices.h"
 #include "ledger/model_processes.h"
@@ -48,7 +49,8 @@ void model_use_launches(struct model *m);
 void model_follow_graphs(struct model *m);
 
 /* EVENT_API of launches that wait for works: join_put_open. 0 or to's error. */
-int model_put_open(const struct model *m, uint64_t before_ns, const struct event_sink *to);
+int model_put_open(const struct model *m, enum join_open which, uint64_t before_ns,
+		   const struct event_sink *to);
 
 /* EVENT_MADE of nodes of processes that live, whose calls ended since since_ns. 0 or to's error. */
 int model_put_made(const struct model *m, uint64_t since_ns, const struct event_sink *to);

@@ -77,9 +77,10 @@ static int put(void *ctx, const struct graphs_known *k)
 	return put->to->push(put->to->ctx, &ev);
 }
 
-int model_put_open(const struct model *m, uint64_t before_ns, const struct event_sink *to)
+int model_put_open(const struct model *m, enum join_open which, uint64_t before_ns,
+		   const struct event_sink *to)
 {
-	return join_put_open(m->join, before_ns, to);
+	return join_put_open(m->join, which, before_ns, to);
 }
 
 int model_put_made(const struct model *m, uint64_t since_ns, const struct event_sink *to)
