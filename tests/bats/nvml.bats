@@ -343,6 +343,22 @@ train_apart() {
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "nvml: instances are told apart by the UUIDs of drivers before R470, too" {
+	needs root bpf sim
+	board
+	export SIM
+	facts mig@0=3 old_uuids=1
+	old() { echo "MIG-GPU-67707573-696d-0000-0000-000000000000/$1/0"; }
+	# shellcheck disable=SC2016 # it is the inner shell that expands them
+	with nvml stat --capture c.gpr -o r.json --format json -- sh -c 'for uuid; do
+			CUDA_VISIBLE_DEVICES=$uuid "$SIM/train" --steps 80 --quiet & done; wait' sh "$(old 1)" "$(old 2)"
+	assert_success
+	[ "$(value "{(r['device'], r['device_uuid']) for r in t['ledger']} == {('0:0', '$(old 1)'), ('0:1', '$(old 2)')}")" = True ]
+	[ "$(value '{r["owner"] for r in t["devices"] if not r["pid"]}')" = "{'idle'}" ]
+	report_says_the_same c.gpr r.json
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "nvml: --gpu takes who is in a MIG instance, by its number or UUID; one that is not there is said" {
 	needs root bpf sim
 	board

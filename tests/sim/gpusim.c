@@ -49,15 +49,26 @@ static uint64_t draw_seed(void)
 	return seed;
 }
 
+static bool parse_instance(const char *text, unsigned int *instance, unsigned int *device, bool *old)
+{
+	int length = 0;
+
+	*old = !strncmp(text, "MIG-GPU-", 8);
+	if (*old)
+		return sscanf(text, GPUSIM_OLD_MIG_UUID "%n", device, instance, &length) == 2 &&
+		       length && !text[length];
+	return sscanf(text, GPUSIM_MIG_UUID "%n", instance, device, &length) == 2 && !text[length];
+}
+
 /* As in CUDA: one MIG instance, by its UUID, is all that a process can have of such. */
 static void read_instance(struct gpusim_config *config, const char *text)
 {
 	unsigned int instance, device;
-	int on_host = config->devices, length = 0;
+	int on_host = config->devices;
 
 	config->devices = 0;
-	if (sscanf(text, GPUSIM_MIG_UUID "%n", &instance, &device, &length) != 2 || text[length] ||
-	    !instance || instance > GPUSIM_INSTANCES || device >= (unsigned int)on_host)
+	if (!parse_instance(text, &instance, &device, &config->has_old_uuid) || !instance ||
+	    instance > GPUSIM_INSTANCES || device >= (unsigned int)on_host)
 		return;
 	config->devices = 1;
 	config->physical[0] = (int)device;
@@ -229,7 +240,8 @@ int gpusim_device_uuid(int device, unsigned char uuid[16])
 		return GPUSIM_INVALID_DEVICE;
 	memset(uuid, 0, 16);
 	memcpy(uuid, maker, sizeof(maker));
-	uuid[14] = (unsigned char)gpusim_world.config.instance;
+	if (!gpusim_world.config.has_old_uuid)
+		uuid[14] = (unsigned char)gpusim_world.config.instance;
 	uuid[15] = (unsigned char)gpusim_world.config.physical[device];
 	return GPUSIM_OK;
 }

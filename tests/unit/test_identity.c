@@ -316,6 +316,24 @@ static void an_instance_is_found_by_the_uuids_of_any_driver(void **state)
 	assert_false(gpus_visible_to(&g, &other, true, &set));
 }
 
+static void an_instance_of_before_has_a_uuid_of_its_gpu_s(void **state)
+{
+	struct environment two = ENV("CUDA_VISIBLE_DEVICES=MIG-GPU-bbbb/12/0,MIG-GPU-bbbb/1/0");
+	struct environment one = ENV("CUDA_VISIBLE_DEVICES=MIG-GPU-bbbb/2/0");
+	struct environment no = ENV("CUDA_VISIBLE_DEVICES=MIG-GPU-bbbb/2/x");
+	char out[20];
+
+	(void)state;
+	assert_true(gpus_old_uuid(&two, "GPU-bbbb", out, sizeof(out)));
+	assert_string_equal(out, "MIG-GPU-bbbb/12/0");
+	assert_true(gpus_old_uuid(&one, "GPU-bbbb", out, sizeof(out)));
+	assert_string_equal(out, "MIG-GPU-bbbb/2/0");
+	assert_false(gpus_old_uuid(&one, "GPU-aaaa", out, sizeof(out)));
+	assert_false(gpus_old_uuid(&one, "GPU-bbbb-1111", out, sizeof(out)));
+	assert_false(gpus_old_uuid(&one, "GPU-bbbb", out, 10));
+	assert_false(gpus_old_uuid(&no, "GPU-bbbb", out, sizeof(out)));
+}
+
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 static void users_have_a_name_or_a_number(void **state)
@@ -381,6 +399,8 @@ int main(void)
 		     instances_are_numbered_in_their_order_and_known_by_what_is_open),
 		SAYS("gpus: a MIG instance is found by the UUIDs of any driver",
 		     an_instance_is_found_by_the_uuids_of_any_driver),
+		SAYS("gpus: a MIG instance of before R470 is its GPU's UUID and its place in it",
+		     an_instance_of_before_has_a_uuid_of_its_gpu_s),
 		SAYS("users: have a name or a number", users_have_a_name_or_a_number),
 		SAYS("identity: this process has one", this_process_has_an_identity),
 	};

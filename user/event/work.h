@@ -51,7 +51,8 @@ struct work {
 	uint64_t error_ns;		/* the times may be off by as much, together */
 };
 
-#define DEVICE_UUID_LEN 40		/* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" */
+#define DEVICE_UUID_LEN 56		/* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"; of a MIG instance before
+				 * R470 that, with "MIG-" before and "/3/0" behind it */
 
 struct device_facts {
 	uint32_t device;		/* the process's own ordinal */

@@ -155,6 +155,22 @@ int gpus_find_instance(const struct gpus *g, const char *name)
 	return strncmp(name, OLD_UUID, strlen(OLD_UUID)) != 0 ? -ENOENT : find_by_old_uuid(g, name);
 }
 
+bool gpus_old_uuid(const struct environment *env, const char *gpu_uuid, char *out, size_t size)
+{
+	const char *list = environment_find(env, "CUDA_VISIBLE_DEVICES");
+	unsigned int gi, ci;
+	size_t len = strlen(gpu_uuid);
+	char first[80];
+
+	if (!list || strncmp(list, OLD_UUID, strlen(OLD_UUID)) != 0)
+		return false;
+	str_copy_line(first, sizeof(first), list + strlen("MIG-"), strcspn(list, ",") - strlen("MIG-"));
+	if (strncmp(first, gpu_uuid, len) != 0 || first[len] != '/' ||
+	    !parse_pair(first + len + 1, '/', &gi, &ci))
+		return false;
+	return snprintf(out, size, "MIG-%s/%u/%u", gpu_uuid, gi, ci) < (int)size;
+}
+
 /* ---- sets ------------------------------------------------------------------------------------ */
 
 void gpu_set_add_instance(struct gpu_set *set, const struct gpus *g, size_t i)

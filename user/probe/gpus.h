@@ -69,6 +69,10 @@ int gpus_find(const struct gpus *g, const char *name);
 bool gpus_names_instance(const char *name);
 int gpus_find_instance(const struct gpus *g, const char *name);
 
+/* The UUID, as drivers before R470 have it, of the instance that the process was given: CUDA tells only that
+ * of its GPU then. False: it was given none of this GPU, or the UUID is an instance's. */
+bool gpus_old_uuid(const struct environment *env, const char *gpu_uuid, char *out, size_t size);
+
 void gpu_set_add_instance(struct gpu_set *set, const struct gpus *g, size_t i);
 void gpu_set_add_cap(struct gpu_set *set, const struct gpus *g, unsigned int cap);
 bool gpu_set_has_instance(const struct gpu_set *set, size_t i);
