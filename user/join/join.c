@@ -144,17 +144,19 @@ static int drop_aged(struct join *j, struct process *p, uint64_t latest_ns)
 /* It waits, or the oldest of its process do no longer. */
 static int keep_work(struct join *j, struct process *p, const struct event *ev)
 {
+	const size_t want = works_want(&p->works);
 	int err = share_make_text_room(j, ev->text);
 
-	if (!err)
-		err = share_make_room(j, works_want(&p->works));
+	if (!err && want)
+		err = share_make_room(j, want);
 	while (!err && p->works.waiting && works_full(&p->works, &j->room, ev))
 		err = join_give_up_first(j, p);
 	if (!err && works_full(&p->works, &j->room, ev))
 		return pass_on(j, p, ev, NULL);
 	if (!err)
 		err = works_add(&p->works, &j->room, ev);
-	share_note_size(j, p);
+	if (want)
+		share_note_size(j, p);
 	return err;
 }
 
@@ -179,6 +181,21 @@ static bool widen(struct side_launch *known, const struct event *api)
 	return true;
 }
 
+static int add_launch(struct join *j, struct process *p, uint32_t correlation, struct side_launch **by)
+{
+	const size_t want = launches_want(&p->launches);
+	int err = want ? share_make_room(j, want) : 0;
+
+	if (err)
+		return err;
+	*by = launches_add(&p->launches, &j->room, correlation);
+	if (!*by)
+		return -ENOMEM;
+	if (want)
+		share_note_size(j, p);
+	return 0;
+}
+
 static int push_api(struct join *j, struct process *p, const struct event *ev)
 {
 	const unsigned int roles = api_roles_get(&j->roles, ev);
@@ -191,13 +208,9 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 
 	if (by && widen(by, ev))
 		return 0;
-	err = share_make_room(j, launches_want(&p->launches));
+	err = add_launch(j, p, ev->seq, &by);
 	if (err)
 		return err;
-	by = launches_add(&p->launches, &j->room, ev->seq);
-	if (!by)
-		return -ENOMEM;
-	share_note_size(j, p);
 	if (fates_note_api(&p->fates, ev, roles) ||
 	    (roles & API_COPY && copies_note_api(&p->fates.copies, ev, &copy)))
 		return -ENOMEM;
