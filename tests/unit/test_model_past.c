@@ -311,6 +311,44 @@ static void who_was_found_to_have_ended_becomes_one_too(void **state)
 	model_free(m);
 }
 
+/* Its first thread has ended; of another that is not known: it may go on, until it is found that none does. */
+static void a_process_of_which_an_end_was_lost_waits_until_it_is_found(void **state)
+{
+	enum { PROCESSES_LOST = 1000 };
+	struct model *m = session(LOAD_BASE);
+	size_t told_apart;
+
+	(void)state;
+	for (uint32_t n = 0; n < PROCESSES_LOST; n++) {
+		const uint32_t pid = LOAD_PID + n;
+
+		load_birth(m, n);
+		load_work(m, n, 1, load_begin(n) + 1000, 1000);
+		for (uint32_t i = 0; i < 2; i++)
+			load_push(m, (struct event){ .kind = EVENT_CALL, .pid = pid, .tid = pid + i * 1000000,
+						     .seq = 1, .func = L, .start_ns = load_begin(n),
+						     .end_ns = load_begin(n) + 9 });
+		load_push(m, (struct event){ .kind = EVENT_EXIT, .pid = pid, .tid = pid, .seq = 2,
+					     .end_ns = load_begin(n) + 10000 });
+		load_push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = load_begin(n) + 20000 });
+	}
+	told_apart = model_processes(m);
+	assert_int_equal(told_apart, PROCESSES_LOST);
+	for (size_t i = 0; i < told_apart; i++)
+		assert_true(model_may_go_on(m, i));
+	for (uint32_t n = 0; n < PROCESSES_LOST; n++)
+		load_push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = LOAD_PID + n, .text = "ended",
+					     .text2 = "yes" });
+	for (size_t i = 0; i < told_apart; i++)
+		assert_false(model_may_go_on(m, i));
+	load_run(m, PROCESSES_LOST, PROCESSES_LOST + 200);
+	assert_non_null(find_past(m));
+	assert_int_equal(find_past(m)->past + model_processes(m) - 1, PROCESSES_LOST + 200);
+	assert_true(model_processes(m) < MODEL_ENDED + 200);
+	load_stop(m, PROCESSES_LOST + 200);
+	model_free(m);
+}
+
 static void the_footer_says_how_many_are_one(void **state)
 {
 	struct model *m = run(0, PROCESSES);
@@ -422,6 +460,7 @@ int main(void)
 		cmocka_unit_test(the_book_of_those_that_are_one_adds_up),
 		cmocka_unit_test(the_latest_who_failed_and_who_lived_long_are_told_apart),
 		cmocka_unit_test(who_was_found_to_have_ended_becomes_one_too),
+		cmocka_unit_test(a_process_of_which_an_end_was_lost_waits_until_it_is_found),
 		cmocka_unit_test(the_footer_says_how_many_are_one),
 		cmocka_unit_test(a_cut_drops_those_that_are_one),
 		cmocka_unit_test(a_replay_is_the_run),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * What is found out of each process when the session, or an interval, ends, as facts about it for the
- * report: `ended`, where its first thread made no call and nobody told; `helper`: none (in it), refused
- * (none can be), silent (it told of no device) or pending (not yet); `helper_why` says so in words.
+ * report: `ended`, where its first thread made no call or the end of a thread was lost, so that nobody
+ * told; `helper`: none (in it), refused (none can be), silent (it told of no device) or pending (not yet);
+ * `helper_why` says so in words.
  */
 #include <errno.h>
 
@@ -29,7 +30,8 @@ static bool is_gone(pid_t pid)
 	bool gone = err == -ESRCH || err == -ENOENT;
 
 	if (!err)
-		gone = target_process_from(&proc, &p) == -ESRCH || p.ended;
+		gone = target_process_from(&proc, &p) == -ESRCH ||
+		       (p.ended && target_process_ended(pid));
 	proc_close(&proc);
 	return gone;
 }
@@ -41,7 +43,7 @@ static void tell_ended(struct session *s)
 	for (size_t i = 0; i < model_processes(m); i++) {
 		const struct model_process *p = model_process(m, i);
 
-		if (p->tallies.all.n && !model_has_ended(m, i) && is_gone((pid_t)p->pid))
+		if (p->tallies.all.n && model_may_go_on(m, i) && is_gone((pid_t)p->pid))
 			push_fact(s, p->pid, "ended", "yes");
 	}
 }

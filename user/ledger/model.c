@@ -249,9 +249,7 @@ static int push_exit(struct model *m, const struct event *ev)
 		return 0;
 	model_see_time(m, ev->end_ns);
 	t->drives |= ev->seq > 1;
-	t->ended = true;
-	free(t->cache);
-	t->cache = NULL;
+	thread_ends(t);
 	range_exit(t, ev->end_ns);
 	if (ev->tid == ev->pid)
 		t->process->info.exit_ns = ev->end_ns;

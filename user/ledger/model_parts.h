@@ -115,7 +115,7 @@ void who_free(struct model *m);
  * process, and those that ended become one where model_processes.h says so. 0 or -ENOMEM. */
 int past_age(struct model *m, bool is_process);
 
-/* That the process has ended was found out, though nobody told when. 0 or -ENOMEM. */
+/* That all of the process has ended was found out, though nobody told when. 0 or -ENOMEM. */
 int past_note_end(struct model *m, struct process *p);
 
 #endif

@@ -278,7 +278,7 @@ static bool may_fold(const struct model *m, const struct process *p)
 {
 	uint64_t wait_ns = m->processes.n > CROWDED ? JOIN_SETTLE_NS : JOIN_WINDOW_NS;
 
-	return end_of(p) && !p->info.past && (!p->lives || p->gone_ns) &&
+	return end_of(p) && !p->info.past && (!p->living || p->gone_ns) &&
 	       m->now_ns - num_min(end_of(p), m->now_ns) > wait_ns &&
 	       !(has_devices(m, p) && join_knows(m->join, p->info.pid));
 }
@@ -286,9 +286,7 @@ static bool may_fold(const struct model *m, const struct process *p)
 static int collect(struct all_ended *out, const struct model *m)
 {
 	for (size_t i = 0; i < m->processes.n; i++)
-		m->processes.v[i]->lives = m->processes.v[i]->folds = false;
-	for (size_t i = 0; i < m->threads.n; i++)
-		m->threads.v[i]->process->lives |= !m->threads.v[i]->ended;
+		m->processes.v[i]->folds = false;
 	for (size_t i = 0; i < m->processes.n; i++) {
 		struct process *p = m->processes.v[i];
 		uint64_t start_ns = num_max(p->info.start_ns, m->session.start_ns);
@@ -400,9 +398,9 @@ int past_note_end(struct model *m, struct process *p)
 	const struct event end = { .kind = EVENT_EXIT, .pid = p->info.pid, .tid = p->info.pid,
 				   .end_ns = m->now_ns };
 
-	if (p->info.exit_ns || p->gone_ns || !m->now_ns)
+	if (p->gone_ns || !m->now_ns)
 		return 0;
 	p->gone_ns = m->now_ns;
 	m->ended++;
-	return join_push(m->join, &end);
+	return p->info.exit_ns ? 0 : join_push(m->join, &end);
 }

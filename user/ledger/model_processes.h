@@ -58,6 +58,7 @@ struct ranges;
 const struct ranges *model_ranges(const struct model *m, size_t i);
 
 bool model_has_ended(const struct model *m, size_t i);	/* by the end of the session, whenever */
+bool model_may_go_on(const struct model *m, size_t i);	/* nobody told that all its threads have ended */
 
 /* EVENT_IDENTITY: what is known of process i under that name. */
 const char *model_identity(const struct model *m, size_t i, const char *key);	/* NULL: nothing */

@@ -69,6 +69,13 @@ bool model_has_ended(const struct model *m, size_t i)
 	return m->processes.v[i]->info.exit_ns || model_identity(m, i, "ended");
 }
 
+bool model_may_go_on(const struct model *m, size_t i)
+{
+	const struct process *p = m->processes.v[i];
+
+	return !p->info.past && !p->gone_ns && (p->living || !model_has_ended(m, i));
+}
+
 uint64_t model_unarmed_ns(const struct model *m, size_t i, uint64_t start_ns, uint64_t end_ns)
 {
 	const struct process *p = m->processes.v[i];

@@ -37,11 +37,11 @@ struct process {
 	uint64_t record_ns;		/* of memory, the latest */
 	bool misses[UNSEEN_END];	/* records, by why */
 	bool past_misses;		/* one that it stands for did (memory_is_incomplete) */
-	size_t threads;			/* in model.threads */
+	size_t threads, living;		/* in model.threads; of them, that have not ended */
 	struct thread *past;		/* stands for those that ended long ago; NULL: none */
 	uint64_t past_unarmed_ns;	/* of those that it stands for */
-	uint64_t gone_ns;		/* it had ended by then, when is not known (info.exit_ns 0); 0: not */
-	bool lives, folds;		/* as model_past.c found it last */
+	uint64_t gone_ns;		/* all of it had ended by then, as was found out; 0: not */
+	bool folds;			/* as model_past.c found it last */
 	bool is_settled;		/* nothing of it will come, and nothing of it waits */
 	size_t index;			/* in model.processes */
 };
@@ -61,6 +61,14 @@ struct thread {
 	uint64_t lost_seen;		/* of its calls, by what follows graphs */
 	struct book book;
 };
+
+static inline void thread_ends(struct thread *t)
+{
+	t->process->living -= !t->ended;
+	t->ended = true;
+	free(t->cache);
+	t->cache = NULL;
+}
 
 /* Threads that ended long ago, of one process: their books added up. */
 struct thread_past {

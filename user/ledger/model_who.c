@@ -95,6 +95,7 @@ static struct thread *make_thread(struct model *m, struct process *p, uint32_t t
 	t->process = p;
 	t->tid = tid;
 	p->threads++;
+	p->living++;
 	slot->value = (uintptr_t)t;
 	*place = t;
 	m->last = NULL;
@@ -123,9 +124,7 @@ static void end_thread(struct thread *t, uint64_t end_ns)
 {
 	if (t->has_book)
 		book_replace(&t->book, end_ns);
-	free(t->cache);
-	t->cache = NULL;
-	t->ended = true;
+	thread_ends(t);
 }
 
 struct thread *who_new_thread(struct model *m, const struct thread *old, uint64_t birth_ns)
@@ -214,6 +213,7 @@ void who_drop_thread(struct model *m, struct thread *t)
 	if (who_known_thread(m, pid, t->tid) == t)
 		map_del(&m->by_tid, thread_key(pid, t->tid));
 	t->process->threads--;
+	t->process->living -= !t->ended;
 	if (t->past)
 		t->process->past = NULL;
 	timeline_free(&t->timeline, &m->timelines);

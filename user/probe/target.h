@@ -79,6 +79,9 @@ int target_process_read(pid_t pid, struct target_process *out);
 struct proc;
 int target_process_from(struct proc *p, struct target_process *out);	/* of probe/proc.h */
 
+/* No thread of pid runs any more (gone, or a zombie); of one that is a process's first the others may. */
+bool target_process_ended(pid_t pid);
+
 /* Calls fn for every thread of pid with its start time and comm. */
 int target_each_thread(pid_t pid,
 		       int (*fn)(void *ctx, pid_t tid, uint64_t start_ns, const char *comm),

@@ -29,9 +29,6 @@ int target_walk_report(struct target_walk *walk, pid_t pid, int fd, const char *
 
 void target_walk_end(struct target_walk *walk);
 
-/* True when no thread of pid runs any more (gone, or a zombie). */
-bool target_process_ended(pid_t pid);
-
 struct proc_stat;
 int target_process_stat(pid_t pid, struct proc_stat *out);	/* 0 or -errno */
 
