@@ -246,8 +246,7 @@ static int tell_rest(struct helper_process *p)
 
 /* ---- what was not told ---------------------------------------------------------------------- */
 
-/* Works for which the ring had no room are from since the reading before the latest; and
- * of before our slot is known why nothing is. */
+/* What had no room came after the reading before the latest, and after our slot was claimed. */
 static int tell_lost(struct helper_process *p, uint64_t now_ns)
 {
 	uint64_t told = helper_decoder_told(p->decoder), lost = helper_source_lost(p->source, UNSEEN_KINDS);
