@@ -84,7 +84,7 @@ static void push_state(struct run *r, const void *rec, size_t len)
 	check(!live.err);
 }
 
-/* kind and flags, thread, row, numbers skipped, time since the last one (signed), duration */
+/* kind and flags, thread, row, numbers skipped (and a flag), time since the last one (signed), duration */
 static void push_near_call(struct run *r, const uint8_t *b, size_t len)
 {
 	struct { struct gp_call head; uint64_t words[GP_WORDS_LARGE + 3]; } rec;
@@ -97,7 +97,7 @@ static void push_near_call(struct run *r, const uint8_t *b, size_t len)
 	r->clock_ns += (uint64_t)(int64_t)(int16_t)(in[4] | in[5] << 8);
 	memset(&rec, in[7], sizeof(rec));
 	rec.head = (struct gp_call){
-		.kind = (uint8_t)(in[0] & 8 ? GP_LEFT : in[0] % 4), .flags = (uint8_t)(in[0] >> 4 | (in[2] & 0x80) >> 3),
+		.kind = (uint8_t)(in[0] & 8 ? GP_LEFT : in[0] % 4), .flags = (uint8_t)(in[0] >> 4 | (in[2] & 0x80) >> 3 | (in[3] & 0x80) >> 2),
 		.row = in[2], .seq = *seq,
 		.start_ns = r->clock_ns, .dur_lo_ns = in[6], .pid = 10 + in[1] / 4 % 2,
 		.tid = 10 + in[1] % 4,

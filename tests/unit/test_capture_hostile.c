@@ -215,6 +215,8 @@ static void put_bad_row(int i)
 	case 21: *rows.p++ = GP_TAG_EVENT; rows.p = varint_put(rows.p, UINT64_MAX); break;
 	case 22: *rows.p++ = 99; rows.p = varint_put(rows.p, 1 << 20); break;
 	case 23: put_row(GP_TAG_EVENT, NULL, 0); break;
+	case 24: PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, GP_FIELD_LATE, 1ull << 32, 1); break;
+	case 25: PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, GP_FIELD_LATE, 1); break;
 	default: *rows.p++ = GP_ROW_CALL | GP_ROW_THREAD; break;
 	}
 }
@@ -224,14 +226,14 @@ static void a_row_that_cannot_be_ends_its_block_only(void **state)
 	struct forge f;
 
 	(void)state;
-	for (int i = 0; i <= 24; i++) {
+	for (int i = 0; i <= 26; i++) {
 		forge_open(&f, GP_CAPTURE_MAJOR, 0);
 		THREAD_ROW();
 		put_func("launch");
 		put_signature(EVENT_CALL, 0);
 		EVENT_ROW(EVENT_START);
 		put_bad_row(i);
-		if (i < 24)
+		if (i < 26)
 			EVENT_ROW(EVENT_STOP);
 		forge_block(&f, GP_BLOCK_EVENTS, 5, 0);
 		THREAD_ROW();

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "model_room.h"
+#include "view/report.h"
+#include "view/views.h"
 
 #define BASE 1000000000000ull
 
@@ -195,6 +197,46 @@ static void only_the_time_of_an_untold_end_is_lost(void **state)
 	model_free(m);
 }
 
+static void assert_threads(const char *facts[][2], const char *rows)
+{
+	struct model *m = session(BASE);
+	struct strbuf out = STRBUF_INIT;
+	struct report r = { .n_tables = 1 };
+	struct table *t;
+
+	for (; (*facts)[0]; facts++)
+		push(m, (struct event){ .kind = EVENT_FACT, .text = (*facts)[0], .text2 = (*facts)[1] });
+	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 7, .tid = 8, .seq = 1,
+				.func = S, .start_ns = BASE, .end_ns = BASE + 80, .blocked_ns = 60,
+				.late_ns = 25, .after_late_ns = 5 });
+	push(m, off(2, OFF_RUNQUEUE, 80, 90));
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
+	assert_int_equal(model_finish(m), 0);
+	t = view_threads(m, model_now(m));
+	r.tables = &t;
+	report_render(&out, &r, FORMAT_CSV);
+	assert_string_equal(strchr(out.s, '\n') + 1, rows);
+	strbuf_free(&out);
+	table_free(t);
+	model_free(m);
+}
+
+/* Where nobody recorded it, and of a capture that is older, nothing is known: not 0. */
+static void what_a_call_had_no_cpu_for_is_in_its_row_where_it_is_known(void **state)
+{
+	const char *off[][2] = { { "off_cpu", "not recorded" }, { NULL, NULL } };
+	const char *older[][2] = { { "off_cpu", "recorded" }, { NULL, NULL } };
+	const char *now[][2] = { { "off_cpu", "recorded" }, { "off_cpu_calls", "last" }, { NULL, NULL } };
+
+	(void)state;
+	assert_threads(off, "7,8,,sync,80,0.8,,100,,,\n7,8,,other,10,0.1,,100,,,\n"
+		       "7,8,,runqueue,10,0.1,,100,,,\n");
+	assert_threads(older, "7,8,,sync,80,0.8,60,100,,,\n7,8,,other,10,0.1,0,100,,,\n"
+		       "7,8,,runqueue,10,0.1,10,100,10,,\n");
+	assert_threads(now, "7,8,,sync,80,0.8,60,100,25,,\n7,8,,other,10,0.1,0,100,0,,\n"
+		       "7,8,,runqueue,10,0.1,10,100,10,,\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +246,7 @@ int main(void)
 		cmocka_unit_test(a_reading_that_is_ahead_is_not_taken),
 		cmocka_unit_test(rows_are_bounded),
 		cmocka_unit_test(only_the_time_of_an_untold_end_is_lost),
+		cmocka_unit_test(what_a_call_had_no_cpu_for_is_in_its_row_where_it_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
