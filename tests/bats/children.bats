@@ -101,3 +101,29 @@ measure_family() { # OPTIONS...
 	compare --no-times child.json r.json
 	laws r.json
 }
+
+# 330 that end, and half a minute later 70 more, which is when the first ones are added up. The first threads of
+# these make no call, so that their ends are looked for every 5 s; and 10 s after it an end is settled.
+# bats test_tags=needs:root,needs:bpf
+@test "children: of hundreds that ended 256 are told apart, and every call is in a row" {
+	needs root bpf targets
+	[ "${GPUPROF_CYCLES:-100}" -ge 1000 ] || skip "takes half a minute: scripts/check --long"
+	cat >many <<-'END'
+		for i in $(seq 330); do
+			"$TARGETS/cudart-dyn" --launches $i &
+			[ $((i % 4)) -ne 0 ] || wait
+		done
+		wait
+		sleep 25
+		for i in $(seq 70); do "$TARGETS/cudart-dyn" --launches 1; done
+	END
+	TARGETS=$TARGETS run timeout 120 "$GPUPROF" stat --format json -o r.json -- bash many
+	assert_success
+	laws r.json >&2
+	run report_value r.json 'sum(x["count"] for x in t["calls"] if x["function"] == "cudaLaunchKernel")'
+	assert_output $((330 * 331 / 2 + 70))
+	run report_value r.json 'sum(x["pid"] is None for x in t["processes"])'
+	assert_output 1
+	run report_value r.json 'sum(x["pid"] is not None for x in t["processes"]) <= 256 + 70'
+	assert_output True
+}
