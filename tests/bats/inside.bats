@@ -109,15 +109,22 @@ begun_before() { report_value "$1" '[(c["function"], c["count"], c["open"], c["b
 @test "inside: one that is killed there was there until it died" {
 	needs root bpf sim
 	start_held --hold-ms 60000
-	start_gpuprof record -d 10s -o c.gpr -p "$HELD"
-	wait_armed "$HELD" cudart
+	local before begun killed gone
+	before=$(date +%s%N)
+	start_gpuprof record -d 30s -o c.gpr -p "$HELD"
+	wait_probed "$HELD" cudart
+	begun=$(date +%s%N)
 	sleep 1
+	killed=$(date +%s%N)
 	kill -KILL "$HELD"
+	wait "$HELD" || true
+	gone=$(date +%s%N)
 	wait_gpuprof
 	assert_success
 	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
 	laws r.json
-	run report_value r.json '[(x["bucket"], 0.9e9 < x["ns"] < 1.6e9, x["ns"] == x["wall_ns"]) for x in t["threads"]]'
+	run report_value r.json "[(x['bucket'], $((killed - begun)) <= x['ns'] <= $((gone - before)), x['ns'] == x['wall_ns'])
+		for x in t['threads']]"
 	assert_output "[('sync', True, True)]"
 }
 

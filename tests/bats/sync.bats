@@ -16,6 +16,10 @@ start_hang() {
 start_hung() {
 	start_hang
 	: >go
+	wait_hanging
+}
+
+wait_hanging() {
 	wait_for 10 grep -q hanging hang.out
 	wait_for 10 grep -q nanosleep "/proc/$HUNG/wchan"
 }
@@ -30,16 +34,21 @@ sync_between() { # REPORT LEAST MOST
 @test "sync: a thread still inside a sync when the session ends is booked sync to the last instant" {
 	needs root bpf sim
 	start_hang
+	local before begun duration
+	before=$(date +%s%N)
 	start_gpuprof record -d 2s -o c.gpr -p "$HUNG"
 	wait_armed "$HUNG" cudart
 	: >go
+	wait_hanging
+	begun=$(date +%s%N)
 	wait_gpuprof
 	assert_success
 	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
 	laws r.json
 	run report_value r.json '[c["open"] for c in t["calls"] if c["function"] == "cudaStreamSynchronize"]'
 	assert_output "[1]"
-	run sync_between r.json 1e9 2.2e9
+	duration=$(report_value r.json 'r["meta"]["duration_ns"]')
+	run sync_between r.json $((duration - (begun - before))) "$duration"
 	assert_output yes
 }
 
@@ -47,16 +56,23 @@ sync_between() { # REPORT LEAST MOST
 @test "sync: a thread killed inside a sync is booked sync until it died, and no longer" {
 	needs root bpf sim
 	start_hang
-	start_gpuprof record -d 10s -o c.gpr -p "$HUNG"
+	local before begun killed gone
+	start_gpuprof record -d 30s -o c.gpr -p "$HUNG"
 	wait_armed "$HUNG" cudart
+	before=$(date +%s%N)
 	: >go
+	wait_hanging
+	begun=$(date +%s%N)
 	sleep 1
+	killed=$(date +%s%N)
 	kill -KILL "$HUNG"
+	wait "$HUNG" || true
+	gone=$(date +%s%N)
 	wait_gpuprof
 	[ "$status" -eq 0 ] || fail "status $status: $output"
 	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
 	laws r.json
-	run sync_between r.json 0.8e9 1.4e9
+	run sync_between r.json $((killed - begun)) $((gone - before))
 	assert_output yes
 }
 
@@ -67,7 +83,8 @@ sync_between() { # REPORT LEAST MOST
 	start_gpuprof record -o c.gpr -p "$HUNG"
 	wait_armed "$HUNG" cudart
 	: >go
-	sleep 2.5
+	wait_hanging
+	sleep 2 # a block is written each second
 	kill -KILL "$PROFILER"
 	wait "$PROFILER" || true
 	run --separate-stderr "$GPUPROF" report c.gpr --table calls,threads,events --format json
