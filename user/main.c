@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Dispatch only: options in, one verb's function, its exit code out. */
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -39,6 +40,7 @@ int main(int argc, char **argv)
 	struct options options;
 	int rc;
 
+	signal(SIGXFSZ, SIG_IGN);	/* a file too large is an error of write, not our end */
 	if (fill_standard_fds())
 		return EXIT_FAIL;
 	rc = options_parse(&options, argc, argv);

@@ -35,6 +35,7 @@
 #define GP_RING_SLOTS 4
 #define GP_RING_HEAD_BYTES 4096u		/* of any page size: data begins at data_offset */
 #define GP_RING_BYTES_MIN 65536u
+#define GP_RING_BYTES_USUAL (8u << 20)	/* less: the process may have no larger file */
 #define GP_RING_BYTES_MAX (16u << 20)
 #define GP_RING_RECORD_MAX 16384u		/* bytes, with the header */
 #define GP_RING_LEASE_NS 2000000000ull		/* what a reader adds to now when it renews */

@@ -170,3 +170,16 @@ stubborn() {
 		assert_output 200
 	done
 }
+
+# bats test_tags=needs:root,needs:bpf
+@test "command: a limit of file sizes ends neither the command nor gpuprof; too small a one is said" {
+	needs root bpf sim
+	run bash -c 'ulimit -f 4096; exec "$0" stat --format json -o r.json -- "$1" --rounds 30' "$GPUPROF" "$SIM/mix"
+	assert_success
+	run report_value r.json 'sum(k["count"] for k in t["kernels"]) > 0'
+	assert_output True
+	run bash -c 'ulimit -f 64; exec "$0" stat -- "$1" --rounds 30' "$GPUPROF" "$SIM/mix"
+	assert_success
+	assert_line --partial "mix runs without the helper, so device times are not known: it may have no file of more than 64 KiB"
+	assert_line --regexp "launch +[0-9]+"
+}

@@ -262,3 +262,16 @@ read_slurm() { read_shell; }
 	assert_equal "$status" 1
 	one_line "HOME is not set; give --dir"
 }
+
+@test "env: a limit of file sizes ends no process that loads the helper, and nothing is half installed" {
+	needs sim
+	run bash -c 'ulimit -f 64; exec "$0" env --dir small' "$GPUPROF"
+	assert_equal "$status" 1
+	one_line "cannot write $PWD/small/libgpuprof.so: File too large; raise the limit of files (ulimit -f)"
+	assert_equal "$(ls -A small)" ""
+	eval "$("$GPUPROF" env -q --dir whole)"
+	for kib in 0 64 4096; do
+		run bash -c 'ulimit -f "$0"; exec "$1" --rounds 30' "$kib" "$SIM/mix"
+		assert_success
+	done
+}

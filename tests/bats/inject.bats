@@ -141,6 +141,23 @@ start_caged() { # NUMBER ANSWER
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "inject: where files may not be as large as a ring, it stays out and says so at once" {
+	needs root bpf sim
+	start_sim train --steps 100000 --quiet
+	prlimit --fsize=65536: --pid "$TARGET"
+	run "$GPUPROF" stat --inject --yes -d 1s -p "$TARGET"
+	assert_equal "$status" 4
+	one_line "it may have no file of more than 64 KiB, and the helper needs one of"
+	run "$GPUPROF" doctor -p "$TARGET"
+	assert_line --regexp "^less +device times +not known: .*no file of more than 64 KiB"
+	prlimit --fsize=1048576: --pid "$TARGET"
+	run "$GPUPROF" stat --inject --yes -d 1s --format json -o r.json -p "$TARGET"
+	assert_success
+	run report_value r.json 'sum(k["count"] for k in t["kernels"]) > 0'
+	assert_output True
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "inject: static, foreign, musl's and ended programs are refused" {
 	needs root bpf
 	printf '#include <unistd.h>\nint main(void) { for (;;) pause(); }\n' >pause.c

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -23,6 +24,7 @@
 #include "cli/groups.h"
 #include "inject/environment.h"
 #include "inject/image.h"
+#include "inject/room.h"
 
 /* SUDO_UID or SUDO_GID: a number, or -1 when not under sudo. */
 static long sudo_id(const char *name)
@@ -112,6 +114,21 @@ static _Noreturn void child_main(char *const *argv, const struct invoker *who, i
 	_exit(EXIT_NOT_RUN);	/* gpuprof knows why */
 }
 
+/* Negative: the command runs without. */
+static int open_helper(const char *name)
+{
+	char why[256] = "";
+	int fd = inject_image_open();
+
+	if (!inject_lacks_room(0, why, sizeof(why)) && fd < 0)
+		snprintf(why, sizeof(why), "it cannot be written into a file in memory: %s", strerror(-fd));
+	if (!*why)
+		return fd;
+	log_warn("%s runs without the helper, so device times are not known: %s", name, why);
+	io_close(&fd);
+	return -1;
+}
+
 /* 0 or -errno; what was made until then is in c. */
 static int start_child(struct command *c, char *const *argv, const struct invoker *who)
 {
@@ -126,7 +143,7 @@ static int start_child(struct command *c, char *const *argv, const struct invoke
 		return err;
 	}
 	c->error_fd = error[0];
-	helper_fd = inject_image_open();	/* without one it runs without a helper */
+	helper_fd = open_helper(argv[0]);
 	c->pid = fork();
 	if (c->pid == 0) {
 		close(go[1]);

@@ -148,7 +148,9 @@ static void say(const struct helpers_status *st)
 		log_warn("the injection that CUDA_INJECTION64_PATH named before is not in process %d: %s",
 			 st->pid, st->head.chained);
 	if (lost)
-		log_warn("of process %d, %" PRIu64 " device records were lost", st->pid, lost);
+		log_warn("of process %d, %" PRIu64 " device records were lost%s", st->pid, lost,
+			 st->lost && st->head.ring_bytes < GP_RING_BYTES_USUAL ?
+			 ": its helper's ring is small, as its files may be (ulimit -f)" : "");
 	if (st->kept_bytes)
 		log_warn("of process %d, CUPTI has not given back %" PRIu64 " bytes of records: works of the last "
 			 "%.3g s may be missing", st->pid, st->kept_bytes,

@@ -7,46 +7,92 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+/* A limit of the size of files holds for memory, too. Who would pass it is sent a signal that ends the
+ * process: it finds this thread deaf, and is taken back. */
+static int set_size(int fd, uint64_t bytes)
+{
+	const struct timespec none = { 0, 0 };
+	sigset_t beyond, before;
+	int err;
+
+	sigemptyset(&beyond);
+	sigaddset(&beyond, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &beyond, &before);
+	err = ftruncate(fd, (off_t)bytes) ? -errno : 0;
+	if (err == -EFBIG)
+		sigtimedwait(&beyond, NULL, &none);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+static void lay_out(struct helper_ring *r, uint64_t ring_bytes)
+{
+	r->ring_bytes = ring_bytes;
+	r->map_bytes = r->data_offset + GP_RING_SLOTS * ring_bytes;
+}
+
+/* As large as it may be: a small ring loses records, and counts them. */
+static int make_room(struct helper_ring *r)
+{
+	int err = set_size(r->fd, r->map_bytes);
+
+	while (err == -EFBIG && r->ring_bytes > GP_RING_BYTES_MIN) {
+		lay_out(r, r->ring_bytes / 2);
+		err = set_size(r->fd, r->map_bytes);
+	}
+	return err;
+}
+
+static int map(struct helper_ring *r)
+{
+	void *at = mmap(NULL, r->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+
+	if (at == MAP_FAILED)
+		return -errno;
+	r->head = at;
+	return 0;
+}
 
 int helper_ring_open(struct helper_ring *r, uint64_t ring_bytes, uint64_t now_ns)
 {
 	int err;
 
-	*r = (struct helper_ring){ .fd = -1, .ring_bytes = ring_bytes };
+	*r = (struct helper_ring){ .fd = -1 };
 	if (ring_bytes < GP_RING_BYTES_MIN || ring_bytes > GP_RING_BYTES_MAX ||
 	    ring_bytes & (ring_bytes - 1))
 		return -EINVAL;
 	r->data_offset = (uint64_t)sysconf(_SC_PAGESIZE);
 	if (r->data_offset < GP_RING_HEAD_BYTES)
 		r->data_offset = GP_RING_HEAD_BYTES;
-	r->map_bytes = r->data_offset + GP_RING_SLOTS * ring_bytes;
+	lay_out(r, ring_bytes);
 	r->fd = (int)syscall(SYS_memfd_create, GP_RING_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (r->fd < 0)
 		return -errno;
-	if (ftruncate(r->fd, (off_t)r->map_bytes) ||
-	    fcntl(r->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
-		goto fail;
-	r->head = mmap(NULL, r->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
-	if (r->head == MAP_FAILED)
-		goto fail;
+	err = make_room(r);
+	if (!err && fcntl(r->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		err = -errno;
+	if (!err)
+		err = map(r);
+	if (err) {
+		close(r->fd);
+		r->fd = -1;
+		return err;
+	}
 	*r->head = (struct gp_ring_head){
 		.version = GP_RING_VERSION, .head_bytes = sizeof(struct gp_ring_head),
-		.data_offset = r->data_offset, .ring_bytes = ring_bytes,
+		.data_offset = r->data_offset, .ring_bytes = r->ring_bytes,
 		.pid = (uint32_t)getpid(), .slots = GP_RING_SLOTS, .start_ns = now_ns,
 		.state = GP_HELPER_VIRGIN, .state_ns = now_ns };
 	__atomic_store_n(&r->head->tag, GP_RING_TAG, __ATOMIC_RELEASE);
 	return 0;
-fail:
-	err = -errno;
-	close(r->fd);
-	r->fd = -1;
-	r->head = NULL;
-	return err;
 }
 
 void helper_ring_close(struct helper_ring *r)

@@ -26,7 +26,8 @@ struct helper_ring {
 	uint32_t owner[GP_RING_SLOTS];	/* who was told that it begins; 0: nobody */
 };
 
-/* ring_bytes: a power of two between the limits. 0 or -errno. */
+/* ring_bytes: a power of two between the limits; it becomes less where the process may make no file that
+ * large. 0 or -errno: EFBIG: not even the least. */
 int helper_ring_open(struct helper_ring *r, uint64_t ring_bytes, uint64_t now_ns);
 void helper_ring_close(struct helper_ring *r);	/* unmaps; the file lives on with its readers */
 

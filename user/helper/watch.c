@@ -30,7 +30,6 @@
 #include "helper/thread.h"
 #include "helper/too_new.h"
 
-#define RING_BYTES (8u << 20)
 #define PERIOD_NS 100000000ull		/* between flushes while somebody watches */
 #define RETRY_NS 1000000000ull		/* after CUPTI was busy or failed */
 #define ASLEEP_NS 60000000000ull	/* a wake that was missed costs no more */
@@ -326,7 +325,7 @@ static bool start(void)
 {
 	if (!watch.names)
 		watch.names = names_new();
-	if (!watch.names || !hook() || helper_ring_open(&watch.ring, RING_BYTES, clock_now_ns()))
+	if (!watch.names || !hook() || helper_ring_open(&watch.ring, GP_RING_BYTES_USUAL, clock_now_ns()))
 		return false;
 	watch.state = GP_HELPER_VIRGIN;
 	if (!collect_open(&watch.ring, watch.names)) {

@@ -47,7 +47,7 @@ const struct filter_call filter_calls[] = {
 	/* The helper. */
 	{ "fcntl", SYS_fcntl, .any = ALL_BUT(2), .arg = { 0, 1033 } },	/* F_ADD_SEALS */
 	MAPS(RW, MAP_SHARED), MUST(ftruncate), MUST(write), MUST(clock_nanosleep), MAY(nanosleep),
-	MAY(clock_gettime), MAY(sched_yield), MAY(uname),
+	MAY(clock_gettime), MAY(sched_yield), MAY(uname), MAY(rt_sigtimedwait),
 	{ "prctl", SYS_prctl, .any = ALL_BUT(1), .arg = { PR_SET_NAME }, .may_fail = true },
 #if defined(__x86_64__)
 	MAY(open), MAY(stat), MAY(lstat), MAY(access), MAY(readlink), MAY(poll), MAY(pipe), MAY(unlink),

@@ -271,7 +271,8 @@ static int install_in(const char *dir, char **path)
 		return err ? err : 1;
 	err = replace(*path);
 	if (err)
-		log_error("cannot write %s: %s; choose another directory with --dir", *path, strerror(-err));
+		log_error("cannot write %s: %s; %s", *path, strerror(-err), err == -EFBIG ?
+			  "raise the limit of files (ulimit -f)" : "choose another directory with --dir");
 	return err;
 }
 

@@ -194,6 +194,18 @@ static bool has_ring(pid_t pid)
 	return found;
 }
 
+/* The thread has ended and left no ring. */
+static int fail_without(struct visit *v)
+{
+	struct subject now;
+	int err = subject_read(&now, v->s->pid);
+
+	if (err == -ESRCH)
+		return err;
+	return fail(v, *now.why ? now.why : "the helper could not begin in it: has it too little memory, or "
+		    "too many open files (ulimit)?", 0);
+}
+
 /* The thread's word, in memory that it has unmapped when all is well. */
 static int await_helper(struct visit *v, uint64_t scratch)
 {
@@ -208,12 +220,10 @@ static int await_helper(struct visit *v, uint64_t scratch)
 			snprintf(v->s->why, sizeof(v->s->why), "the helper could not be loaded: %s", l.why);
 			return -EIO;
 		}
-		if (l.state == GP_LOAD_REFUSED)
-			return fail(v, "the helper could not begin in it", 0);
 		if ((gone || l.state == GP_LOAD_DONE) && has_ring(v->s->pid))
 			return 0;
-		if (gone && kill(v->s->pid, 0))
-			return -ESRCH;
+		if (gone || l.state == GP_LOAD_REFUSED)
+			return fail_without(v);
 	}
 	return fail(v, "its dynamic linker is busy; the helper comes when it is not", 0);
 }

@@ -16,6 +16,7 @@
 #include "elf/elf.h"
 #include "inject/image.h"
 #include "inject/machine.h"
+#include "inject/room.h"
 #include "inject/remote.h"
 #include "probe/proc.h"
 #include "probe/target_mapping.h"
@@ -239,9 +240,14 @@ static bool lacks_something(struct question *q)
 	       no(q, "its C library is unlike those that are known; start it with `gpuprof env`");
 }
 
+static bool is_confined(struct question *q)
+{
+	return inject_lacks_room(q->s->pid, q->s->why, sizeof(q->s->why));
+}
+
 static bool (*const reasons[])(struct question *q) = {
 	is_self, is_kernels, has_ended, is_traced, is_stopped, is_foreign, is_strict, has_shadow_stack, is_musl,
-	is_static, has_no_cuda, lacks_something,
+	is_static, has_no_cuda, is_confined, lacks_something,
 };
 
 static int ask(struct question *q)
