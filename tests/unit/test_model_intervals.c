@@ -388,6 +388,27 @@ static void a_process_that_ended_leaves_the_tables(void **state)
 }
 
 /* It was not there before: what it did begins with it. */
+/* The end of its other thread was lost; that it has ended was found out. */
+static void a_process_that_was_found_to_have_ended_leaves_the_tables(void **state)
+{
+	struct model *m = session(BASE);
+
+	(void)state;
+	model_use_intervals(m);
+	for (uint32_t tid = 7; tid <= 8; tid++)
+		push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = tid, .seq = 1, .func = L,
+					.start_ns = BASE, .end_ns = BASE + MS });
+	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 7, .seq = 2, .end_ns = BASE + 2 * MS });
+	model_cut(m, BASE + SEC);
+	assert_int_equal(model_processes(m), 1);
+	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 7, .text = "ended", .text2 = "yes" });
+	model_cut(m, BASE + 2 * SEC);
+	push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + 30 * SEC });
+	model_cut(m, BASE + 30 * SEC);
+	assert_int_equal(model_processes(m), 0);
+	model_free(m);
+}
+
 static void a_process_that_begins_later_has_a_book_from_then_on(void **state)
 {
 	struct model *m = session(BASE);
@@ -417,6 +438,7 @@ int main(void)
 		cmocka_unit_test(a_gap_is_divided_by_a_thread_that_ended_before_the_cut),
 		cmocka_unit_test(where_nothing_was_seen_who_had_a_device_is_unknown),
 		cmocka_unit_test(a_process_that_ended_leaves_the_tables),
+		cmocka_unit_test(a_process_that_was_found_to_have_ended_leaves_the_tables),
 		cmocka_unit_test(a_process_that_begins_later_has_a_book_from_then_on),
 	};
 

@@ -250,6 +250,8 @@ void who_drop_ended(struct model *m, uint64_t now_ns)
 	for (size_t i = 0; i < m->threads.n; i++) {
 		struct thread *t = m->threads.v[i];
 
+		if (t->process->gone_ns && !t->ended)	/* its end was lost */
+			end_thread(t, now_ns);
 		t->over = t->ended;
 		if (t->ended && !is_asked(m, t, now_ns))
 			who_drop_thread(m, t);
