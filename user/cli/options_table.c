@@ -111,7 +111,7 @@ static const struct option_row rows[] = {
 		.name = "gpu", .group = GROUP_TARGETS, .arg = "GPU[,GPU...]",
 		.verbs = CHOOSES, .set = option_set_selector,
 		.accepts = "devices of this host, by index (0, or 0:1 for a MIG instance) or UUID",
-		.help = "those that have this device open (0:1: in this MIG instance)",
+		.help = "those that have this device or MIG instance open",
 	}, {
 		.name = "isolate", .group = GROUP_TARGETS,
 		.verbs = LIVE | ON(STACKS), .set = option_set_flag, .at = MEMBER(isolate),
