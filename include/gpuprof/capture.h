@@ -25,7 +25,8 @@
 				 * 4: memory, 5: OFF_UNTOLD, 6: the host's devices (EVENT_SAMPLE ...),
 				 * 7: calls that CUPTI alone tells of (EVENT_TOLD),
 				 * 8: numbers of MIG instances (event/device_number.h), 9: EVENT_NODE,
-				 * 10: when a call had no CPU (GP_FIELD_LATE) */
+				 * 10: when a call had no CPU (GP_FIELD_LATE), EVENT_MADE, API
+				 * that was told before (EVENT_AGAIN) */
 
 #define GP_FRAME_MAGIC 0x184D2A5Cu	/* one of zstd's 16 skippable frames */
 #define GP_FILE_TAG 0x0a666f7270757067ull	/* "gpuprof\n" */
