@@ -201,6 +201,9 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	read -r -d '' told untold <<<"${output//[(),]/}" || true
 	assert_equal $((told + untold)) 3200
 	assert [ "$told" -gt 2000 ]
+	# None waited for the other program: the simulated device's own latency is half a millisecond.
+	run report_value r.json 'max(x["latency_max_ns"] for x in t["lanes"]) < 5e6'
+	assert_output True
 }
 
 # bats test_tags=needs:root,needs:bpf

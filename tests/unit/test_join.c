@@ -66,6 +66,35 @@ static void two_records_of_a_launch_are_the_outer_one(void **state)
 	join_free(j);
 }
 
+/* Correlations of the new program begin at 1 again. */
+static void what_one_program_launched_is_no_work_of_the_next(void **state)
+{
+	for (int works_first = 0; works_first < 2; works_first++) {
+		struct seen seen;
+		struct join *j = new_join(&seen);
+
+		(void)state;
+		api(j, 1, 10, 14);
+		work(j, 1, 20, 30);
+		work(j, 2, 31, 35);
+		push(j, &(struct event){ .kind = EVENT_PROCESS, .pid = 1, .tid = 1, .end_ns = 50 });
+		if (works_first)
+			work(j, 1, 70, 80);
+		api(j, 1, 60, 64);
+		if (!works_first)
+			work(j, 1, 70, 80);
+		assert_int_equal(seen.work[0].by.start_ns, 60);
+		api(j, 2, 65, 66);
+		assert_int_equal(seen.passed, 2);
+		api(j, 2, 40, 41);	/* of the one before, read late */
+		work(j, 2, 42, 45);
+		assert_int_equal(join_end(j), 0);
+		assert_int_equal(counts_of(j).orphan, 0);
+		assert_int_equal(counts_of(j).matched, 4);
+		join_free(j);
+	}
+}
+
 static void orphans_leave_when_the_window_is_over_or_all_ends(void **state)
 {
 	struct seen seen;
@@ -479,6 +508,7 @@ int main(void)
 		cmocka_unit_test(a_work_meets_its_launch_whatever_comes_first),
 		cmocka_unit_test(a_graphs_launch_meets_all_its_works),
 		cmocka_unit_test(two_records_of_a_launch_are_the_outer_one),
+		cmocka_unit_test(what_one_program_launched_is_no_work_of_the_next),
 		cmocka_unit_test(orphans_leave_when_the_window_is_over_or_all_ends),
 		cmocka_unit_test(launches_of_before_the_session_are_not_awaited),
 		cmocka_unit_test(orphans_of_a_process_that_falls_silent_leave_in_time),

@@ -274,11 +274,11 @@ int tap_push(void *ctx, const struct event *ev)
 			err = settle(tap, ev);
 		break;
 	case EVENT_PROCESS:
-		if (!ev->text) {	/* from the worker: it uses a library. Others' events may come first */
+		if (!ev->text && !ev->end_ns) {	/* from the worker: it uses a library. Others' events may come first */
 			read_now(tap, (pid_t)ev->pid, true);
 			return 0;
 		}
-		/* from BPF: an exec */
+		/* from BPF, or a second helper: an exec */
 		unsettle(tap, (pid_t)ev->pid);
 		return describe(tap, (pid_t)ev->pid, EVENT_PROCESS_NS(ev), ev);
 	case EVENT_DEVICE:

@@ -39,6 +39,7 @@ struct helper_process {
 	struct helper_dark dark;
 	uint64_t told_ns, told_before_ns;	/* helper_decoder_told, and what it was before */
 	uint64_t untold_ns;		/* at its end */
+	uint64_t last_ns;		/* that was told of a call or a work; 0: of none */
 	struct api_rows *rows;	/* NULL: calls are not told */
 	struct helper_source *source;
 	struct helper_decoder *decoder;	/* NULL: no ring was found yet, or it is only remembered */
@@ -168,7 +169,8 @@ static uint32_t kinds_for(const struct helper_process *p)
 static int tell_process(struct helper_process *p)
 {
 	return p->sink->push(p->sink->ctx, &(struct event){
-		.kind = EVENT_PROCESS, .pid = (uint32_t)p->who.pid, .tid = (uint32_t)p->who.pid });
+		.kind = EVENT_PROCESS, .pid = (uint32_t)p->who.pid, .tid = (uint32_t)p->who.pid,
+		.end_ns = p->who.exec_ns });
 }
 
 /* What the decoder tells: calls are taken, and all of it is handed on. */
@@ -177,6 +179,8 @@ static int on_event(void *ctx, const struct event *ev)
 	struct helper_process *p = ctx;
 	int err = p->calls && ev->kind == EVENT_API ? api_calls_take(p->calls, ev, p->sink) : 0;
 
+	if (ev->kind == EVENT_API || ev->kind == EVENT_WORK)
+		p->last_ns = num_max(p->last_ns, ev->end_ns);
 	return err ? err : p->sink->push(p->sink->ctx, ev);
 }
 
@@ -331,7 +335,7 @@ static void claim(struct helper_process *p, const struct helper_found *found, ui
 		p->dark.since_ns = 0;	/* CUDA has not started */
 	else
 		helper_dark_begin(&p->dark, HELPER_DARK_EVER, false);
-	if (p->calls)
+	if (p->calls || p->who.exec_ns)
 		p->err = tell_process(p);
 }
 
@@ -434,6 +438,7 @@ int helper_process_follow(struct helper_process *p, uint64_t now_ns, const struc
 	read_ring(p, now_ns);
 	end(p, now_ns);
 	*now_who = p->next.pid ? p->next : p->who;
+	now_who->exec_ns = p->last_ns;
 	return p->err;
 }
 

@@ -23,6 +23,7 @@ struct helpers_process {	/* a process that may have a helper */
 	pid_t own_pid;		/* as it sees itself */
 	int64_t clock_offset_ns;	/* of its time namespace */
 	struct helper_owner owner;	/* zero: whatever ring it has is its own */
+	uint64_t exec_ns;	/* what its helper told up to then is of the program it was before; 0: of none */
 };
 
 enum helpers_state { HELPERS_NONE, HELPERS_WATCHED, HELPERS_BUSY, HELPERS_BROKEN, HELPERS_ENDED,

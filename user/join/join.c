@@ -160,10 +160,18 @@ static int keep_work(struct join *j, struct process *p, const struct event *ev)
 	return err;
 }
 
+/* The program that the process executed then counts its launches from 1, as the one before had. */
+static bool is_one_program(const struct process *p, uint64_t launched_ns, uint64_t worked_ns)
+{
+	return (launched_ns < p->exec_ns) == (worked_ns < p->exec_ns);
+}
+
 static int push_work(struct join *j, struct process *p, const struct event *ev)
 {
 	struct side_launch *by = launches_find(&p->launches, ev->work->correlation);
 
+	if (by && !is_one_program(p, by->launch.start_ns, ev->start_ns))
+		by = NULL;
 	return by || is_outside(j, ev) ? pass_on(j, p, ev, by) : keep_work(j, p, ev);
 }
 
@@ -222,7 +230,8 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 	j->counts.launches += by->awaited;
 	if (by->awaited)
 		err = fates_await(&p->fates, &p->launches);
-	while (!err && p->works.waiting && (w = works_find(&p->works, ev->seq))) {
+	while (!err && p->works.waiting && (w = works_find(&p->works, ev->seq)) &&
+	       is_one_program(p, ev->start_ns, w->start_ns)) {
 		const struct event work = works_event(w, p->pid);
 
 		err = pass_on(j, p, &work, by);
@@ -438,12 +447,27 @@ bool join_knows(const struct join *j, uint32_t pid)
 	return slot && ((const struct process *)(uintptr_t)slot->value)->latest_ns;
 }
 
+static struct process *known_process(struct join *j, uint32_t pid)
+{
+	const struct map_slot *slot = map_find(&j->by_pid, pid);
+
+	return slot ? (void *)(uintptr_t)slot->value : NULL;
+}
+
 static void push_exit(struct join *j, const struct event *ev)
 {
-	const struct map_slot *slot = ev->tid == ev->pid ? map_find(&j->by_pid, ev->pid) : NULL;
+	struct process *p = ev->tid == ev->pid ? known_process(j, ev->pid) : NULL;
 
-	if (slot)
-		((struct process *)(uintptr_t)slot->value)->exit_ns = ev->end_ns;
+	if (p)
+		p->exit_ns = ev->end_ns;
+}
+
+static void push_exec(struct join *j, const struct event *ev)
+{
+	struct process *p = known_process(j, ev->pid);
+
+	if (p)
+		p->exec_ns = num_max(p->exec_ns, ev->end_ns);
 }
 
 int join_push(struct join *j, const struct event *ev)
@@ -462,6 +486,9 @@ int join_push(struct join *j, const struct event *ev)
 		return push_watermark(j, ev->end_ns);
 	case EVENT_EXIT:
 		push_exit(j, ev);
+		return 0;
+	case EVENT_PROCESS:
+		push_exec(j, ev);
 		return 0;
 	default:
 		return 0;

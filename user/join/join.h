@@ -20,7 +20,8 @@
  * Correlations are numbers of one process that wrap: the
  * newest record of a number has it; records of one number and thread that overlap (a runtime call
  * and the driver's inside) are one launch, the outer one. A launch that was met stays known until
- * the window is over since its last work (a graph has many).
+ * the window is over since its last work (a graph has many). What was launched before the process
+ * executed its program (PROCESS with a time) and what ran after it are not one.
  *
  * The horizon of a process is the oldest of: its earliest launch or work that waits, a second before
  * its latest record or the watermark of the calls, that watermark. A launch or a work holds it up by at most the
@@ -85,8 +86,8 @@ struct join;
 struct join *join_new(const struct join_sink *sink);	/* NULL + errno */
 void join_free(struct join *j);
 
-/* API, WORK (whose end is not before its start), START, STOP, WATERMARK, EXIT; others are not looked
- * at. 0, -ENOMEM or the sink's error. */
+/* API, WORK (whose end is not before its start), START, STOP, WATERMARK, EXIT, PROCESS; others are not
+ * looked at. 0, -ENOMEM or the sink's error. */
 int join_push(struct join *j, const struct event *ev);
 
 /* Launches whose works may come yet, as EVENT_API (EVENT_AGAIN): of those that began before before_ns, the

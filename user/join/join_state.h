@@ -21,6 +21,7 @@ struct process {
 	uint64_t latest_ns;		/* that a record of it named */
 	uint64_t told_ns, told_at_ns;	/* the horizon, and the watermark then */
 	uint64_t exit_ns;		/* 0: it goes on */
+	uint64_t exec_ns;		/* it executed its program then; 0: no such time is known */
 	unsigned int untold;		/* records since */
 };
 

@@ -325,7 +325,7 @@ static int push_process(struct model *m, const struct event *ev)
 	if (ev->text2 && replace_text(&p->cmdline, ev->text2))
 		return -ENOMEM;
 	p->info.cmdline = p->cmdline;
-	return 0;
+	return m->join ? join_push(m->join, ev) : 0;
 }
 
 static int push_identity(struct model *m, const struct event *ev)
