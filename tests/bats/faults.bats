@@ -195,11 +195,12 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	[ "$(grep -c '^mix: ' said)" -eq 2 ]
 	run balanced
 	assert_output --regexp '^[0-9]+$'
-	# Two programs' works, told, or lost with the first one's last.
+	# Two programs' works, told, or lost with the first one's last; but for those that were being recorded then.
 	run report_value r.json '(sum(x["received"] for x in t["events"] if x["kind"] == "work"),
 		sum(x["lost"] for x in t["events"] if x["kind"] == "untold"))'
 	read -r -d '' told untold <<<"${output//[(),]/}" || true
-	assert_equal $((told + untold)) 3200
+	assert [ $((told + untold)) -le 3200 ]
+	assert [ $((told + untold)) -ge 3197 ]
 	assert [ "$told" -gt 2000 ]
 	# None waited for the other program: the simulated device's own latency is half a millisecond.
 	run report_value r.json 'max(x["latency_max_ns"] for x in t["lanes"]) < 5e6'

@@ -38,8 +38,7 @@ struct helper_process {
 	uint64_t alive_ns, exit_ns;	/* seen last; 0: it goes on */
 	struct helper_dark dark;
 	uint64_t told_ns, told_before_ns;	/* helper_decoder_told, and what it was before */
-	uint64_t untold_ns;		/* at its end */
-	uint64_t last_ns;		/* that was told of a call or a work; 0: of none */
+	uint64_t last_ns, untold_ns;	/* last_ns: that was told of; untold_ns: at its end */
 	struct api_rows *rows;	/* NULL: calls are not told */
 	struct helper_source *source;
 	struct helper_decoder *decoder;	/* NULL: no ring was found yet, or it is only remembered */
@@ -168,9 +167,8 @@ static uint32_t kinds_for(const struct helper_process *p)
 /* It uses CUDA or NVTX: who it is can be read while it lives. */
 static int tell_process(struct helper_process *p)
 {
-	return p->sink->push(p->sink->ctx, &(struct event){
-		.kind = EVENT_PROCESS, .pid = (uint32_t)p->who.pid, .tid = (uint32_t)p->who.pid,
-		.end_ns = p->who.exec_ns });
+	return p->sink->push(p->sink->ctx, &(struct event){ .kind = EVENT_PROCESS, .end_ns = p->who.exec_ns,
+		.pid = (uint32_t)p->who.pid, .tid = (uint32_t)p->who.pid });
 }
 
 /* What the decoder tells: calls are taken, and all of it is handed on. */
@@ -179,8 +177,7 @@ static int on_event(void *ctx, const struct event *ev)
 	struct helper_process *p = ctx;
 	int err = p->calls && ev->kind == EVENT_API ? api_calls_take(p->calls, ev, p->sink) : 0;
 
-	if (ev->kind == EVENT_API || ev->kind == EVENT_WORK)
-		p->last_ns = num_max(p->last_ns, ev->end_ns);
+	p->last_ns = num_max(p->last_ns, ev->end_ns);
 	return err ? err : p->sink->push(p->sink->ctx, ev);
 }
 
@@ -427,11 +424,11 @@ static void end(struct helper_process *p, uint64_t end_ns)
 int helper_process_follow(struct helper_process *p, uint64_t now_ns, const struct event_sink *sink,
 			  struct helpers_process *now_who)
 {
+	const bool looks = p->look_again && p->source && !p->exit_ns;
+
 	now_who->pid = 0;
-	if (!p->look_again)
-		return 0;
 	p->look_again = false;
-	if (!p->source || p->exit_ns || !has_changed(p))
+	if (!looks || !has_changed(p))
 		return 0;
 	p->sink = sink;
 	p->err = 0;
@@ -466,8 +463,7 @@ bool helper_process_is_awaited(const struct helper_process *p, uint64_t ns)
 
 void helper_process_wake(const struct helper_process *p)
 {
-	if (p->source)
-		helper_source_wake(p->source);
+	helper_source_wake(p->source);
 }
 
 int helper_process_end(struct helper_process *p, uint64_t now_ns, const struct event_sink *sink)
@@ -487,11 +483,10 @@ uint64_t helper_process_told_ns(const struct helper_process *p)
 
 void helper_process_status(const struct helper_process *p, struct helpers_status *out)
 {
-	*out = (struct helpers_status){ .pid = p->who.pid, .state = p->state,
-					.lost = p->lost, .lost_works = p->lost_works,
-					.untold_ns = p->untold_ns, .away_ns = p->dark.away_ns,
-					.lost_calls = p->calls ? api_calls_lost(p->calls) : p->lost_calls,
-					.counts = p->counts };
+	*out = (struct helpers_status){
+		.pid = p->who.pid, .state = p->state, .lost = p->lost, .lost_works = p->lost_works,
+		.untold_ns = p->untold_ns, .away_ns = p->dark.away_ns, .counts = p->counts,
+		.lost_calls = p->calls ? api_calls_lost(p->calls) : p->lost_calls };
 	if (p->head)
 		out->head = *p->head;
 	if (p->decoder)

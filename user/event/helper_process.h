@@ -51,7 +51,7 @@ int helper_process_end(struct helper_process *p, uint64_t now_ns, const struct e
 
 /* It has something to hand on of before ns, and has not. */
 bool helper_process_is_awaited(const struct helper_process *p, uint64_t ns);
-void helper_process_wake(const struct helper_process *p);
+void helper_process_wake(const struct helper_process *p);	/* of one that is awaited */
 
 /* Every call that ended before has been told; UINT64_MAX: it tells no calls. */
 uint64_t helper_process_told_ns(const struct helper_process *p);
