@@ -145,6 +145,20 @@ static void ranges_of_two_threads_share_the_wall_and_not_the_host(void **state)
 	ranges_free(r);
 }
 
+/* A thread may have no CPU between its time and its word of it. */
+static void the_wall_goes_on_until_the_latest_end_in_whatever_order_threads_tell_theirs(void **state)
+{
+	struct ranges *r = ranges_new(5);
+
+	(void)state;
+	at(r, RANGE_PUSH, "a", 1, 10);
+	at(r, RANGE_PUSH, "a", 2, 20);
+	at(r, RANGE_POP, NULL, 2, 40);
+	at(r, RANGE_POP, NULL, 1, 30);
+	is(row(r, NULL, "a", false, 100), 2, 30, 40, 0);
+	ranges_free(r);
+}
+
 static void domains_have_stacks_of_their_own(void **state)
 {
 	struct ranges *r = ranges_new(5);
@@ -300,6 +314,7 @@ int main(void)
 		cmocka_unit_test(a_range_that_was_started_is_its_threads_wherever_it_ends),
 		cmocka_unit_test(one_inside_another_of_its_name_adds_nothing_but_itself),
 		cmocka_unit_test(ranges_of_two_threads_share_the_wall_and_not_the_host),
+		cmocka_unit_test(the_wall_goes_on_until_the_latest_end_in_whatever_order_threads_tell_theirs),
 		cmocka_unit_test(domains_have_stacks_of_their_own),
 		cmocka_unit_test(what_was_open_before_and_after_is_said),
 		cmocka_unit_test(a_thread_that_ends_closes_what_it_had_open),

@@ -87,11 +87,12 @@ void range_row_begin(struct range_row *row, uint64_t ns)
 
 void range_row_end(struct range_row *row, uint64_t ns)
 {
+	row->until_ns = num_max(row->until_ns, ns);
 	if (--row->open)
 		return;
-	if (ns > row->since_ns)
-		row->wall_ns += ns - row->since_ns;
-	row->covered_ns = num_max(row->covered_ns, ns);
+	if (row->until_ns > row->since_ns)
+		row->wall_ns += row->until_ns - row->since_ns;
+	row->covered_ns = num_max(row->covered_ns, row->until_ns);
 }
 
 void range_rows_free(struct range_rows *r)

@@ -21,6 +21,7 @@ struct range_row {
 	uint64_t left;			/* that its thread never ended, and that ended with it */
 	uint64_t wall_ns, host_ns, device_ns, launches;	/* of what has ended, or was launched */
 	uint64_t since_ns, covered_ns;	/* one is open since; wall has what was until */
+	uint64_t until_ns;		/* the latest end: threads' ends do not come in the order of time */
 	uint64_t host_open, host_starts;	/* those open that count as host: how many, starts added up */
 	uint64_t stamp;			/* of the last work that was put here */
 };
