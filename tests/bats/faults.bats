@@ -67,17 +67,17 @@ MEMORY_FAULTS='drop=20|auto|0 processes have what they have, of 1 not all is kno
 drop=20|none|0 processes have what they have, of 1 not all is known
 zero=7|auto|0 processes have what they have, of 1 not all is known
 zero=7|none|0 processes have what they have, of 1 not all is known
-drop=1|auto|1 processes have what they have
+drop=1|auto|1 processes have what they have|--calls
 vanish=5|auto|1 processes have what they have
 vanish=5|none|1 processes have what they have
 reorder|none|1 processes have what they have
-busy|auto|1 processes have what they have'
+busy|auto|1 processes have what they have|--calls'
 
 # bats test_tags=needs:root,needs:bpf
 @test "faults: memory is the truth, or marked where records of it are missing; then nothing is called a leak" {
 	needs root bpf sim
-	local fault attach known status
-	while IFS='|' read -r fault attach known; do
+	local fault attach known calls status
+	while IFS='|' read -r fault attach known calls; do
 		rm -f ./*.truth ./*.gpr
 		status=0
 		env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_TRUTH="$PWD/%p.truth" GPUSIM_CUPTI_FAULTS="$fault" \
@@ -85,7 +85,7 @@ busy|auto|1 processes have what they have'
 			"$SIM/hoard" --rounds 400 --seed "$RANDOM" 2>said || status=$?
 		echo "fault: $fault, probes: $attach, $(cat said)"
 		[ $status -eq 0 ] || [ $status -eq 5 ]
-		run "$TEST_LIB/check_memory.py" r.json ./*.truth --faults
+		run "$TEST_LIB/check_memory.py" r.json ./*.truth --faults ${calls:+"$calls"}
 		assert_success
 		assert_output "$known"
 		"$GPUPROF" report c.gpr --format json -o report.json 2>said || [ $? -eq 5 ]

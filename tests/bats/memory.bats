@@ -29,7 +29,7 @@ profile() {
 @test "memory: without a helper that can use CUPTI, calls alone tell the same" {
 	needs root bpf sim
 	profile /nonexistent stat --format json -o r.json -- "$SIM/hoard" --rounds 400 --seed "$RANDOM"
-	run "$TEST_LIB/check_memory.py" r.json ./*.truth
+	run "$TEST_LIB/check_memory.py" r.json ./*.truth --calls
 	assert_success
 	run "$GPUPROF" stat --table memory --stacks --by stack -- "$SIM/hoard" --rounds 400
 	assert_success

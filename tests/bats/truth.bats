@@ -31,19 +31,22 @@ all_mixtures() {
 
 # mixed DEVICES STREAMS PROCESSES GRAPHS CUPTI [PAUSE_US]: profiled, live and from its capture.
 mixed() {
-	local seed=${GPUPROF_SEED:-$RANDOM} rounds=$(($3 > 4 ? 32 / $1 + 8 : 160))
+	local seed=${GPUPROF_SEED:-$RANDOM} rounds=$(($3 > 4 ? 32 / $1 + 8 : 160)) ranges=()
+	[ ! -e "$SIM/ranges" ] || ranges=(--ranges mixed) # NVTX was there
 	echo "devices $1 streams $2 processes $3 graphs $4 CUPTI $5: GPUPROF_SEED=$seed"
 	rm -rf mixed && mkdir mixed
 	env GPUSIM_DEVICES="$1" GPUSIM_CUPTI="$5" GPUPROF_CUPTI="$SIM/libcupti.so.13" \
 		GPUSIM_SEED="$seed" GPUSIM_LOG="$PWD/mixed/%p.log" GPUSIM_TRUTH="$PWD/mixed/%p.truth" \
 		timeout 120 "$GPUPROF" stat --capture mixed/c.gpr --format json -o mixed/r.json -- \
 		"$SIM/mix" --devices "$1" --streams "$2" --processes "$3" --graphs "$4" \
-		--rounds "$rounds" --pause-us "${6:-0}" --seed "$seed" >mixed/said 2>&1 || { cat mixed/said; return 1; }
+		--rounds "$rounds" --pause-us "${6:-0}" --seed "$seed" "${ranges[@]}" >mixed/said 2>&1 ||
+		{ cat mixed/said; return 1; }
 	"$GPUPROF" report mixed/c.gpr --format json -o mixed/report.json
 	cmp mixed/r.json mixed/report.json
 	[ "$(find mixed -name '*.log' | wc -l)" -eq "$3" ]
 	"$TEST_LIB/check_works.py" mixed/r.json mixed/*.log
 	"$TEST_LIB/check_memory.py" mixed/r.json mixed/*.truth
+	[ ${#ranges[@]} -eq 0 ] || "$TEST_LIB/check_mixed_ranges.py" mixed/r.json mixed mixed/*.log
 }
 
 idle_is_true() { "$TEST_LIB/check_works.py" mixed/r.json mixed/*.log --idle; }
@@ -78,6 +81,50 @@ mixed_with_idle() { # DEVICES STREAMS PROCESSES GRAPHS CUPTI
 	mixed_with_idle 1 4 4 some 12.8
 	mixed_with_idle 4 1 4 only 13.0
 	mixed_with_idle 2 8 3 never 11.8
+}
+
+# What is done to the tables t of a true report, and who must see it.
+MUTANTS='check_works.py|t["ledger"].append(dict(t["ledger"][0], pid=1))
+check_works.py|t["ledger"].append(dict(t["ledger"][0], device=7))
+check_works.py|t["kernels"].append(dict(t["kernels"][0], device=7))
+check_works.py|t["copies"].append(dict(t["copies"][0], pid=1))
+check_works.py|t["kernels"][0]["total_ns"] += 1
+check_memory.py|[r.update(device=1 - r["device"]) for r in t["memory"]]
+check_memory.py|t["memory"][0]["live_bytes"] += 1
+check_memory.py|t["memory"][0]["peak_bytes"] += 1
+check_memory.py|t["memory"][0].update(incomplete=True)
+check_memory.py|t["memory"].append(dict(t["memory"][0], pid=1))
+check_memory.py|t["memory"].append(dict(t["memory"][0], device=7))
+check_mixed_ranges.py|t["ranges"][0]["count"] += 1
+check_mixed_ranges.py|t["ranges"][0]["launches"] += 1
+check_mixed_ranges.py|t["ranges"][0]["device_ns"] += 1
+check_mixed_ranges.py|t["ranges"][0].update(nvtx_domain="another")
+check_mixed_ranges.py|t["ranges"][0]["host_ns"] += 10**9
+check_mixed_ranges.py|t["ranges"].pop()
+check_mixed_ranges.py|t["ranges"].append(dict(t["ranges"][0], pid=1))'
+
+# bats test_tags=needs:root,needs:bpf
+@test "truth: who holds reports against it sees what one is altered in" {
+	needs root bpf sim
+	local checker change of
+	mixed 2 4 1 some 13.0
+	while IFS='|' read -r checker change; do
+		case $checker in
+		check_works.py) of=(mixed/*.log) ;;
+		check_memory.py) of=(mixed/*.truth) ;;
+		*) [ -e "$SIM/ranges" ] || continue
+			of=(mixed mixed/*.log) ;;
+		esac
+		python3 -c 'import json, sys
+r = json.load(open("mixed/r.json"))
+t = r["tables"]
+exec(sys.argv[1])
+json.dump(r, open("mutant.json", "w"))' "$change"
+		run "$TEST_LIB/$checker" mutant.json "${of[@]}"
+		echo "$checker, $change: $output"
+		assert_failure 1
+		assert_output --regexp '[0-9]+ differences$'
+	done <<<"$MUTANTS"
 }
 
 # exact ARGS-OF-SCRIBE...: a capture with exact stamps, and its report

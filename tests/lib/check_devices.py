@@ -10,7 +10,7 @@ which it alone ran, `shared` are those at which several did, `idle` is the rest 
 where works could not be seen: no more than that is of the processes' own books); no row is of anybody else. All of it to the nanosecond, but that each process's times are all off by as much as the report's
 clock uncertainty says at most: so a work that begins or ends while another process runs, or as it begins or
 ends, may count for twice that more or less. The wall time holds all works and is no longer than the session.
-And what a process waited with work queued while others ran (the ledger's `other-process`) must be the
+All works are in the table events, and have met their launch. And what a process waited with work queued while others ran (the ledger's `other-process`) must be the
 log's, to 5 us for each call or 2 %, whichever is larger. --turns: nothing may be shared, and somebody
 must have waited; --apart: each process has a device of its own; else something must be shared. Prints one line, or every difference and status 1.
 Knows the rules of ledger/share_book.h in plain words, over complete lists.
@@ -150,6 +150,12 @@ def check_waits(uuid, ran, logs, report, say):
     return waited
 
 
+def check_events(report, total, say):
+    rows = [row for row in report["tables"]["events"] if row["kind"] == "work"]
+    if [(row["received"], row["matched"]) for row in rows] != [(total, total)]:
+        say(f"of {total} works not all met their launch: {rows}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("report")
@@ -173,6 +179,7 @@ def main():
                for pid, (_, works) in devices[uuid].items()}
         shared += check_device(uuid, table[uuid], ran, report, wrong.append)
         waited += check_waits(uuid, ran, devices[uuid], report, wrong.append)
+    check_events(report, sum(len(log["works"]) for log in logs), wrong.append)
     if options.turns and (shared or not waited):
         wrong.append(f"in turns {shared} ns were shared, and {waited} ns waited")
     if options.apart and (shared or waited or len(table) != len(logs)):

@@ -2,40 +2,46 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Holds the table memory of a report (json) against the truth that simulated programs wrote.
 
-usage: check_memory.py REPORT.json TRUTH.json... [--faults]
+usage: check_memory.py REPORT.json TRUTH.json... [--calls] [--faults]
 
-Of each process and kind the sums over its rows are the truth's, to the byte. Where one source told
-of all, so are peaks. --faults: or all its rows are marked, and nothing is said of leaks. Prints one line, or every difference and status 1.
+Of each process, device and kind the sums over its rows are the truth's, to the byte, so are peaks, and no
+other process has any. --calls: calls alone told of it, which know no devices. --faults: or all its rows are marked, and nothing is said of leaks. Prints one line, or every difference and status 1.
 """
 import argparse
 import collections
 import json
 import sys
 
-SUMS = ("live_bytes", "allocs", "frees", "failed")
+SUMS = ("live_bytes", "allocs", "frees")	# failed ones have no device
 
 
-def add_up(rows, key):
+def add_up(rows, key, names):
     sums = collections.defaultdict(collections.Counter)
     for row in rows:
-        for name in SUMS:
+        for name in names:
             sums[key(row)][name] += row[name]
-    return sums
+    return {key: counts for key, counts in sums.items() if any(counts.values())}
 
 
-def check(rows, truth, say):
+def compare(seen, real, pid, say):
+    for key in sorted(seen.keys() | real.keys(), key=str):
+        if seen.get(key) != real.get(key):
+            say(f"pid {pid}: {key} is {dict(seen.get(key, {}))}, the truth has {dict(real.get(key, {}))}")
+
+
+def check(rows, truth, calls, say):
+    def key(row):
+        return row["kind"] if calls else (row["device"], row["kind"])
+
     pid = truth["pid"]
     mine = [row for row in rows if row["pid"] == pid]
-    seen = add_up(mine, lambda row: row["kind"])
-    real = add_up(truth["memory"], lambda row: row["kind"])
-    for kind in seen.keys() | real.keys():
-        if seen[kind] != real[kind]:
-            say(f"pid {pid}: {kind} is {dict(seen[kind])}, the truth has {dict(real[kind])}")
-    for kind in real:
-        peaks = [row["peak_bytes"] for row in mine if row["kind"] == kind and row["allocs"]]
-        devices = [row["peak_bytes"] for row in truth["memory"] if row["kind"] == kind and row["allocs"]]
-        if len(peaks) == len(devices) and sorted(peaks) != sorted(devices):
-            say(f"pid {pid}: peaks of {kind} are {peaks}, the truth has {devices}")
+    compare(add_up(mine, key, SUMS), add_up(truth["memory"], key, SUMS), pid, say)
+    compare(add_up(mine, lambda row: row["kind"], ("failed",)),
+            add_up(truth["memory"], lambda row: row["kind"], ("failed",)), pid, say)
+    seen = sorted((key(row), row["peak_bytes"]) for row in mine if row["allocs"])
+    real = sorted((key(row), row["peak_bytes"]) for row in truth["memory"] if row["allocs"])
+    if seen != real:
+        say(f"pid {pid}: peaks are {seen}, the truth has {real}")
     for row in mine:
         if row["leaked_bytes"] not in (None, row["live_bytes"]) or row["untracked"] or row["unsized"]:
             say(f"not all of it is known: {row}")
@@ -60,18 +66,23 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("report")
     parser.add_argument("truths", nargs="+")
+    parser.add_argument("--calls", action="store_true")
     parser.add_argument("--faults", action="store_true")
     options = parser.parse_args()
-    wrong, marked = [], 0
+    wrong, marked, pids = [], 0, set()
     with open(options.report, encoding="utf-8") as file:
         tables = json.load(file)["tables"]
     for path in options.truths:
         with open(path, encoding="utf-8") as file:
             truth = json.load(file)
+        pids.add(truth["pid"])
         if is_marked(tables, truth["pid"], wrong.append):
             marked += 1
             continue
-        check(tables["memory"], truth, wrong.append)
+        check(tables["memory"], truth, options.calls, wrong.append)
+    others = {row["pid"] for row in tables["memory"]} - pids
+    if others:
+        wrong.append(f"processes {sorted(others, key=str)} have memory, and wrote no truth")
     if marked and not options.faults:
         wrong.append(f"{marked} processes are marked as incomplete")
     for line in wrong:

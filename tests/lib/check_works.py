@@ -163,6 +163,16 @@ def check_events(report, total, say):
         say(f"of {total} works the table events says nothing")
 
 
+def check_books(report, logs, say):
+    """Each table has rows of those processes and devices that the logs have such works of, and of no other."""
+    works = [(log["pid"], w) for log in logs for w in log["works"]]
+    for table, kinds in ("ledger", None), ("kernels", ("kernel",)), ("copies", ("h2d", "d2h", "d2d")):
+        seen = {(r["pid"], r["device"]) for r in report.tables[table] if r.get("direction") != "set"}
+        books = {(pid, w["device"]) for pid, w in works if not kinds or w["kind"] in kinds}
+        if seen != books:
+            say(f"{table}: of (pid, device) {sorted(seen - books)} there were none, {sorted(books - seen)} are missing")
+
+
 # ---- with faults ----------------------------------------------------------------------------
 
 HONEST = ("lost", "unknown", "unarmed")
@@ -352,6 +362,7 @@ def main():
                 check_idle(report, log["pid"], device, log, wrong.append)
             if options.exact:
                 check_idle_exactly(report, log["pid"], device, log, wrong.append)
+    check_books(report, logs, wrong.append)
     check_events(report, total, wrong.append)
     for line in wrong[:40]:
         print(line, file=sys.stderr)

@@ -7,12 +7,13 @@
  *
  * mix [--processes N] [--devices N] [--streams N] [--rounds N] [--graphs never|some|only]
  *     [--nodes N] [--pause-us N] [--seed N] [--wait-file FILE] [--mark FILE] [--exec] [--fork]
- *     [--destroy]
+ *     [--destroy] [--ranges DIR]
  *
  * --nodes: so many in each graph, else up to 12 by the seed. --pause-us: up to so long it does
  * nothing between two rounds. --mark: FILE is written when half is done. --fork: then a child is
  * made, too, that ends at once. --destroy: streams are destroyed with what they still have to do, and
  * a context of its own that has given works. --exec: when all is done it executes itself once more.
+ * --ranges: with ranges, of which DIR/PID.ranges says what they were (mix_ranges.h).
  * It waits for a file, if any, when everything is ready. Exit status 0: every call succeeded. Prints
  * how many works it gave.
  */
@@ -28,14 +29,16 @@
 
 #include "cuda_api.h"
 #include "cudart_api.h"
+#include "mix_ranges.h"
 
-enum { MAX_STREAMS = 16, MAX_DEVICES = 16, MAX_NODES = 12, BUFFER = 1 << 20, SYNC_EVERY = 24 };
+enum { MAX_STREAMS = 16, MAX_DEVICES = 16, MAX_NODES = 12, BUFFER = 1 << 20, PAGE = 4096, SYNC_EVERY = 24,
+       STEP = 8 };
 enum graphs { NEVER, SOME, ONLY };
 
 struct options {
 	uint64_t processes, devices, streams, rounds, nodes, pause_us, seed;
 	enum graphs graphs;
-	const char *wait_file, *mark;
+	const char *wait_file, *mark, *ranges;
 	bool exec, fork, destroy;
 };
 
@@ -47,6 +50,7 @@ struct worker {
 	cudaGraphExec_t graph[MAX_STREAMS];
 	uint64_t nodes[MAX_STREAMS];
 	char *memory, *host;
+	struct mix_range step, window;
 };
 
 static void check(cudaError_t error, const char *what)
@@ -131,11 +135,24 @@ static void make_graph(struct worker *w, size_t i)
 	w->works = before; /* captured ones did not run */
 }
 
+/* Of each device another number of bytes, and of what is freed. */
+static void allocate(struct worker *w)
+{
+	size_t more = (size_t)w->device * PAGE;
+	void *freed;
+
+	CHECK(cudaMalloc((void **)&w->memory, BUFFER + more));
+	CHECK(cudaMallocHost((void **)&w->host, BUFFER + 2 * more));
+	for (int i = 0; i < w->device; i++) {
+		CHECK(cudaMallocAsync(&freed, PAGE + more, NULL));
+		CHECK(cudaFreeAsync(freed, NULL));
+	}
+}
+
 static void prepare(struct worker *w)
 {
 	CHECK(cudaSetDevice(w->device));
-	CHECK(cudaMalloc((void **)&w->memory, BUFFER));
-	CHECK(cudaMallocHost((void **)&w->host, BUFFER));
+	allocate(w);
 	for (size_t i = 0; i < w->options->streams; i++) {
 		CHECK(cudaStreamCreateWithFlags(&w->stream[i], i % 2));
 		if (w->options->graphs != NEVER)
@@ -197,6 +214,34 @@ static void give(struct worker *w)
 	}
 }
 
+static void sync_with_some(struct worker *w)
+{
+	CHECK(draw(w, 2) ? cudaDeviceSynchronize() :
+			   cudaStreamSynchronize(w->stream[draw(w, w->options->streams)]));
+}
+
+/* A step is some rounds, in it are operations; windows begin and end anywhere. */
+static void give_in_ranges(struct worker *w, uint64_t round)
+{
+	static const char *const parts[] = { "load", "forward", "backward" };
+	struct mix_range op = { 0 };
+
+	if (round % STEP == 1)
+		w->step = mix_range_begin("step", false, false);
+	if (!draw(w, 5))
+		mix_range_end(&w->window);
+	if (!w->window.name && !draw(w, 5))
+		w->window = mix_range_begin("window", draw(w, 2), true);
+	if (draw(w, 4))
+		op = mix_range_begin(parts[draw(w, 3)], draw(w, 3), false);
+	give(w);
+	mix_range_end(&op);
+	if (round % STEP == 0 || round == w->options->rounds)
+		mix_range_end(&w->step);
+	if (round == w->options->rounds)
+		mix_range_end(&w->window);
+}
+
 static void *run(void *argument)
 {
 	struct worker *w = argument;
@@ -205,14 +250,16 @@ static void *run(void *argument)
 	while (w->options->wait_file && access(w->options->wait_file, F_OK))
 		usleep(1000);
 	for (uint64_t round = 1; round <= w->options->rounds; round++) {
-		give(w);
+		if (w->options->ranges)
+			give_in_ranges(w, round);
+		else
+			give(w);
 		if (round == w->options->rounds / 2 && !w->device)
 			half_done(w->options);
 		if (w->options->pause_us)
 			usleep((useconds_t)draw(w, w->options->pause_us + 1));
 		if (round % SYNC_EVERY == 0)
-			CHECK(draw(w, 2) ? cudaDeviceSynchronize() :
-					   cudaStreamSynchronize(w->stream[draw(w, w->options->streams)]));
+			sync_with_some(w);
 	}
 	if (w->options->destroy)
 		use_context(w);
@@ -228,6 +275,11 @@ static int run_process(const struct options *options, uint64_t number)
 	pthread_t threads[MAX_DEVICES];
 	uint64_t works = 0;
 
+	if (options->ranges) {
+		CHECK(cudaFree(NULL)); /* CUDA starts */
+		if (mix_ranges_open(options->ranges))
+			return 1;
+	}
 	for (uint64_t i = 0; i < options->devices; i++) {
 		workers[i] = (struct worker){ .options = options, .device = (int)i };
 		workers[i].random = (options->seed + 1) * 0x9e3779b97f4a7c15u ^
@@ -266,7 +318,8 @@ static int usage(void)
 {
 	fputs("usage: mix [--processes N] [--devices N] [--streams N] [--rounds N]\n"
 	      "           [--graphs never|some|only] [--nodes N] [--pause-us N] [--seed N]\n"
-	      "           [--wait-file FILE] [--mark FILE] [--exec] [--fork] [--destroy]\n",
+	      "           [--wait-file FILE] [--mark FILE] [--exec] [--fork] [--destroy]\n"
+	      "           [--ranges DIR]\n",
 	      stderr);
 	return 2;
 }
@@ -310,6 +363,8 @@ static int parse_option(struct options *o, const char *word, const char *value)
 		return (o->wait_file = value) ? 2 : 0;
 	if (!strcmp(word, "--mark"))
 		return (o->mark = value) ? 2 : 0;
+	if (!strcmp(word, "--ranges"))
+		return (o->ranges = value) ? 2 : 0;
 	for (int i = NEVER; !strcmp(word, "--graphs") && i <= ONLY; i++)
 		if (!strcmp(value, graphs[i])) {
 			o->graphs = (enum graphs)i;

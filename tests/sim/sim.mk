@@ -161,9 +161,14 @@ $(SIM_OUT)/scribe: $(SIM)/scribe.c $(LIB)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $< $(LIB) $(LDFLAGS) $(LDLIBS)
 
-$(SIM_OUT)/mix: $(SIM_OUT)/programs/mix.o $(SIM_OUT)/libcudart.so.13
+$(SIM_OUT)/programs/mix_ranges.o: $(SIM)/mix_ranges.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(SIM_CFLAGS) -O1 $(addprefix -isystem ,$(SIM_NVTX)) -c $< -o $@
+
+$(SIM_OUT)/mix: $(call SIM_OBJECTS,programs,mix mix_ranges) $(SIM_OUT)/libcudart.so.13
 	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
+	$(Q)$(CC) -o $@ $(filter %.o,$^) $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -ldl -Wl,-rpath-link,$(SIM_OUT)
 
 $(SIM_OUT)/hoard: $(SIM_OUT)/programs/hoard.o $(SIM_OUT)/libcudart.so.13
 	$(call say,LINK,$@)
