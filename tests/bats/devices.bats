@@ -17,7 +17,7 @@ share() {
 # together TURNS: two to five processes with one to three devices each, numbered by each in another order;
 # they begin when all have a device. Seeds are drawn and printed; GPUPROF_SEED repeats one.
 together() {
-	local devices=$((RANDOM % 3 + 1)) processes=$((RANDOM % 4 + 2)) i visible status=0
+	local devices=$((RANDOM % 3 + 1)) processes=$((RANDOM % 4 + 2)) i visible
 	rm -rf ./*.log go board && mkdir board
 	for ((i = 0; i < processes; i++)); do
 		visible=$(seq 0 $((devices - 1)) | shuf --random-source=<(yes "$RANDOM") | paste -sd, -)
@@ -28,8 +28,7 @@ together() {
 	cat all.sh
 	env GPUSIM_TURNS="$1" GPUSIM_BOARD="$PWD/board" GPUSIM_DEVICES="$devices" SIM="$SIM" \
 		GPUSIM_LOG="$PWD/%p.log" GPUPROF_CUPTI="$SIM/libcupti.so.13" timeout 60 \
-		"$GPUPROF" stat --ring-size 64M --format json -o r.json -- sh all.sh >said 2>&1 || status=$?
-	[ $status -eq 0 ] || [ $status -eq 5 ] || { cat said; return 1; }
+		"$GPUPROF" stat --ring-size 64M --format json -o r.json -- sh all.sh >said 2>&1 || { cat said; return 1; }
 	[ "$(find . -name '*.log' | wc -l)" -eq $processes ]
 }
 

@@ -82,6 +82,23 @@ job() {
 }
 
 # bats test_tags=needs:root
+@test "unprivileged: works, books, copies and memory of an ordinary user's mixture are those that ran, to the nanosecond" {
+	needs root sim
+	open_folder
+	cp "$SIM/mix" "$OPEN"
+	local graphs seed
+	for graphs in some only; do
+		seed=$RANDOM
+		echo "graphs $graphs, seed $seed"
+		rm -f "$OPEN"/*.log "$OPEN"/*.truth
+		as_nobody env GPUSIM_DEVICES=4 GPUSIM_LOG="$OPEN/%p.log" "$OPEN/gpuprof" stat -o "$OPEN/r.json" --format json -- \
+			"$OPEN/mix" --devices 4 --streams 4 --graphs $graphs --rounds 160 --seed "$seed"
+		"$TEST_LIB/check_works.py" "$OPEN/r.json" "$OPEN"/*.log
+		"$TEST_LIB/check_memory.py" "$OPEN/r.json" "$OPEN"/*.truth
+	done
+}
+
+# bats test_tags=needs:root
 @test "unprivileged: report of a capture that was made without probes equals its stat" {
 	needs root sim
 	open_folder
