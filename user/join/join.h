@@ -50,8 +50,8 @@
 #define JOIN_SETTLE_NS 1000000000ull	/* works of the last second may be out of order */
 #define JOIN_SKEW_NS 1000000ull
 #define JOIN_LAUNCHES_MAX 65536		/* of one process */
-#define JOIN_WORKS_MAX 32768		/* that wait, of one process */
-#define JOIN_ROOM_BYTES (11u << 20)	/* for all of them, of all processes */
+#define JOIN_WORKS_MAX 16384		/* that wait, of one process */
+#define JOIN_ROOM_BYTES (9u << 20)	/* for all of them, of all processes */
 #define JOIN_TEXT_BYTES (2u << 20)	/* for names of works that wait, of all processes */
 
 struct launch {			/* who asked for a work */
