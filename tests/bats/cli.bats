@@ -189,9 +189,34 @@ load ../lib/common
 	SCRIPT
 	run unshare -m sh without "$GPUPROF" record -o never.gpr -a -d 1
 	assert_equal "$status" 4
-	one_line BTF CONFIG_DEBUG_INFO_BTF
+	one_line BTF CONFIG_DEBUG_INFO_BTF "--attach none"
 	run test -e never.gpr
 	assert_failure
+}
+
+# bats test_tags=needs:root
+@test "cli: where no probe can be had, a command runs and is measured by the helper alone" {
+	needs root mounts sim
+	cat >without <<-'SCRIPT'
+		mount -t tmpfs none /sys/kernel/btf && exec "$@"
+	SCRIPT
+	run unshare -m sh without "$GPUPROF" stat --table kernels -- "$SIM/mix" --rounds 30
+	assert_success
+	assert_line --partial "has no BTF"
+	assert_line "gpuprof: warning: going on without probes: calls are told by the helper alone"
+	assert_output --partial "without probes (this kernel has no BPF that they need; gpuprof doctor tells more)"
+	refute_output --partial "(none)"
+	local files
+	for files in 32 48 64; do
+		run bash -c 'ulimit -n "$0"; exec "$1" record -o r.gpr -- "$2" --rounds 30' "$files" "$GPUPROF" "$SIM/mix"
+		assert_success
+		assert_output --partial "ulimit -n"
+		assert_line "gpuprof: warning: going on without probes: calls are told by the helper alone"
+		run "$GPUPROF" report --format json -o r.json r.gpr
+		assert_success
+		run report_value r.json 'sum(k["count"] for k in t["kernels"])'
+		assert_output --regexp "^[1-9]"
+	done
 }
 
 # bats test_tags=needs:root,needs:bpf

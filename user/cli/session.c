@@ -246,17 +246,32 @@ static int start_loader(struct session *s)
 	return s->live.drain ? 0 : cannot("read the ring buffers", errno);
 }
 
+static int attach_targets(struct session *s)
+{
+	int err = targets_attach(s);
+
+	if (!err)
+		err = attach_begin(s->attach);
+	return err == -EMFILE ? blind_after(s, err) : err;
+}
+
 /* Without them if it must and can be. */
 static int start_probes(struct session *s)
 {
+	struct spare spare = SPARE_NONE;
 	int err = blind_choose(s);
 
 	if (err || s->blind)
 		return err;
+	if (blind_may(s))
+		spare_hold(&spare);
 	err = blind_after(s, start_loader(s));
 	if (!err && !s->blind)
-		err = targets_attach(s);
-	return err || s->blind ? err : attach_begin(s->attach);
+		err = attach_targets(s);
+	spare_release(&spare);
+	if (s->blind)
+		session_drop_probes(s);
+	return err;
 }
 
 static int start_tap(struct session *s)

@@ -9,6 +9,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/time.h"
+#include "cli/session_blind.h"
 #include "cli/session_internal.h"
 #include "probe/loader_read.h"
 
@@ -114,12 +115,28 @@ static void close_all(int *fds, size_t n)
 		io_close(&fds[i]);
 }
 
-void session_release(struct session *s)
+static void free_probes(struct session *s)
 {
 	worker_free(s->worker);
 	inside_free(s->inside);
 	attach_free(s->attach);
 	drain_free(s->live.drain);
+}
+
+void session_drop_probes(struct session *s)
+{
+	free_probes(s);
+	loader_free(s->loader);
+	s->worker = NULL;
+	s->inside = NULL;
+	s->attach = NULL;
+	s->live.drain = NULL;
+	s->loader = NULL;
+}
+
+void session_release(struct session *s)
+{
+	free_probes(s);
 	tallied_free(&s->tallied);
 	map_free(&s->births);
 	map_free(&s->forked.looked_at);

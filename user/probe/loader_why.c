@@ -73,8 +73,8 @@ int loader_why(int err, const struct loader_needs *last, bool all)
 	}
 	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
 		log_error("cannot load BPF programs: kernel %s has no BTF "
-			  "(/sys/kernel/btf/vmlinux); use a kernel with CONFIG_DEBUG_INFO_BTF",
-			  un.release);
+			  "(/sys/kernel/btf/vmlinux); use one with CONFIG_DEBUG_INFO_BTF, or measure "
+			  "without probes (--attach none)", un.release);
 		return ENOTSUP;
 	}
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
