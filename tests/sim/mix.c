@@ -275,11 +275,10 @@ static int run_process(const struct options *options, uint64_t number)
 	pthread_t threads[MAX_DEVICES];
 	uint64_t works = 0;
 
-	if (options->ranges) {
-		CHECK(cudaFree(NULL)); /* CUDA starts */
-		if (mix_ranges_open(options->ranges))
-			return 1;
-	}
+	if (options->seed % 2)
+		CHECK(cudaFree(NULL)); /* CUDA starts, else NVTX does before it */
+	if (options->ranges && mix_ranges_open(options->ranges))
+		return 1;
 	for (uint64_t i = 0; i < options->devices; i++) {
 		workers[i] = (struct worker){ .options = options, .device = (int)i };
 		workers[i].random = (options->seed + 1) * 0x9e3779b97f4a7c15u ^

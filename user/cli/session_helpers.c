@@ -64,14 +64,14 @@ int helpers_start(struct session *s)
 	return err;
 }
 
-/* A process that was executed below a target, or one that is known to make calls: it may have a helper
- * of its own. Whatever is executed on the whole host is not asked, nor is each new thread's process. */
+/* A process that was forked or executed below a target, or one that is known to make calls: it may have a
+ * helper of its own, by NVTX before it makes any call. Whatever is executed on the whole host is not asked, nor is each new thread's process. */
 static bool is_to_be_met(const struct session *s, const struct event *ev)
 {
 	const struct options *o = s->plan->o;
 
 	return (ev->kind == EVENT_THREAD && !helpers_know(s->helpers, (pid_t)ev->pid)) ||
-	       (ev->kind == EVENT_PROCESS && (o->n_pids || o->cmd));
+	       ((ev->kind == EVENT_PROCESS || ev->kind == EVENT_FORK) && (o->n_pids || o->cmd));
 }
 
 int helpers_see(struct session *s, const struct event *ev)
@@ -83,7 +83,7 @@ int helpers_see(struct session *s, const struct event *ev)
 	if (ev->kind == EVENT_PROCESS)
 		helpers_look_again(s->helpers, (pid_t)ev->pid);
 	if (is_to_be_met(s, ev))
-		err = helpers_meet(s, (pid_t)ev->pid);
+		err = helpers_meet(s, (pid_t)(ev->kind == EVENT_FORK ? ev->tid : ev->pid));
 	return err || ev->kind != EVENT_THREAD ? err :
 	       helpers_tell_thread(s->helpers, (pid_t)ev->pid, ev->tid, (uint32_t)EVENT_OWN_TID(ev));
 }
