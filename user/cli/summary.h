@@ -5,7 +5,7 @@
 
 #include "cli/print.h"
 
-#define SUMMARY_META 28
+#define SUMMARY_META 29
 
 struct summary {
 	const struct model *model;

@@ -94,6 +94,16 @@ static void add_fact_number(struct pairs *p, const char *key, const struct model
 		cell_u(c, summary_fact_number(m, key));
 }
 
+/* Of all processes. Of calls then nothing is known, not even how many. */
+static uint64_t unarmed_ns(const struct summary *s)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < model_processes(s->model); i++)
+		ns = num_add(ns, model_unarmed_ns(s->model, i, s->start_ns, s->now_ns));
+	return ns;
+}
+
 size_t summary_meta(struct meta_pair *v, const struct summary *s, const char *verdict,
 		    struct strpool *pool)
 {
@@ -116,6 +126,7 @@ size_t summary_meta(struct meta_pair *v, const struct summary *s, const char *ve
 	cell_u(add(&p, "complete", CELL_BOOL), !s->incomplete);
 	cell_u(add(&p, "events", CELL_INT), s->events);
 	cell_u(add(&p, "lost", CELL_INT), s->lost);
+	cell_u(add(&p, "unarmed_ns", CELL_NS), unarmed_ns(s));
 	cell_u(add(&p, "own_cost_calls", CELL_INT), s->cost_hits);
 	cell_u(add(&p, "own_cost_nested", CELL_INT), s->cost_nested);
 	add_cost(&p, s);

@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2030,SC2031 # a test is a subshell
+# Libraries that nobody had probed when a process began to call them: what came before the probes is not
+# counted, and the time in which that was so is told, to people and to programs.
+
+load ../lib/common
+
+teardown() { end_started; }
+
+# A parent without CUDA; asked to, it runs a program with files of its own, which calls at once.
+start_parent() { # ARGS...
+	local dir=$PWD/fresh
+	mkdir "$dir"
+	cp -L "$SIM"/{libgpusim.so,libcuda.so.1,libcudart.so.13,simcalls} "$dir"
+	cat >parent <<-SCRIPT
+		while [ ! -e begin ]; do sleep 0.02; done
+		GPUSIM_TRUTH=$PWD/child.json LD_LIBRARY_PATH=$dir "$dir/simcalls" $* >child.out 2>&1
+		: # another command: no shell executes the last one in its own place
+	SCRIPT
+	sh parent 3>&- &
+	PARENT=$!
+	STARTED+=("$PARENT")
+	start_gpuprof record -p "$PARENT" -o c.gpr
+	wait_begun
+}
+
+# Of the capture: launches that were counted; was there time in which they could not be; all meta has of that.
+counted() {
+	"$GPUPROF" report c.gpr --format json --table calls,threads,events,processes >r.json || return
+	laws r.json >&2 || return
+	report_value r.json '"%d of the launches, unarmed: %s, complete: %s, lost: %d" % (
+		sum(c["count"] for c in t["calls"] if c["function"] == "cudaLaunchKernel"),
+		r["meta"]["unarmed_ns"] > 0, r["meta"]["complete"], r["meta"]["lost"])'
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "unarmed: of what a child calls at once, what is missing has its time in meta" {
+	needs root bpf sim
+	start_parent cudaLaunchKernel=60000
+	: >begin
+	wait_gpuprof
+	assert_success
+	run counted
+	assert_success
+	assert_line --regexp '^[0-9]+ of the launches, unarmed: True, complete: True, lost: [0-9]+$'
+	run report_value r.json 'sum(c["count"] for c in t["calls"] if c["function"] == "cudaLaunchKernel") + r["meta"]["lost"] <= 60000'
+	assert_output True
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "unarmed: where every call came before its probes, text and json say since when none was counted" {
+	needs root bpf sim
+	start_parent cudaLaunchKernel=3000 --hang-sync
+	kill -STOP "$PROFILER" # it sees nothing of the child before its launches are made
+	: >begin
+	wait_for 20 grep -q hanging child.out
+	kill -CONT "$PROFILER"
+	child=$(pgrep -P "$PARENT" simcalls)
+	wait_probed "$child" cudart
+	kill "$child"
+	wait_gpuprof
+	assert_success
+	run counted
+	assert_line "0 of the launches, unarmed: True, complete: True, lost: 0"
+	run "$GPUPROF" report c.gpr
+	assert_success
+	assert_line --regexp "^unarmed: [0-9.]+ m?s in pid $child \(simcalls\), before a library was probed that it had loaded: calls then are not counted"
+}
