@@ -106,21 +106,25 @@ check_mixed_ranges.py|t["ranges"].append(dict(t["ranges"][0], pid=1))'
 # bats test_tags=needs:root,needs:bpf
 @test "truth: who holds reports against it sees what one is altered in" {
 	needs root bpf sim
-	local checker change of
+	local checker change of n=0
 	mixed 2 4 1 some 13.0
+	python3 - "$MUTANTS" <<-'EOF_PY'
+		import json, sys
+		for n, line in enumerate(sys.argv[1].splitlines()):
+		    r = json.load(open("mixed/r.json"))
+		    t = r["tables"]
+		    exec(line.split("|")[1])
+		    json.dump(r, open(f"mutant-{n}.json", "w"))
+	EOF_PY
 	while IFS='|' read -r checker change; do
 		case $checker in
 		check_works.py) of=(mixed/*.log) ;;
 		check_memory.py) of=(mixed/*.truth) ;;
-		*) [ -e "$SIM/ranges" ] || continue
+		*) [ -e "$SIM/ranges" ] || break # they are the last
 			of=(mixed mixed/*.log) ;;
 		esac
-		python3 -c 'import json, sys
-r = json.load(open("mixed/r.json"))
-t = r["tables"]
-exec(sys.argv[1])
-json.dump(r, open("mutant.json", "w"))' "$change"
-		run "$TEST_LIB/$checker" mutant.json "${of[@]}"
+		run "$TEST_LIB/$checker" "mutant-$n.json" "${of[@]}"
+		n=$((n + 1))
 		echo "$checker, $change: $output"
 		assert_failure 1
 		assert_output --regexp '[0-9]+ differences$'
