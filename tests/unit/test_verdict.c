@@ -125,34 +125,57 @@ static void where_nothing_is_wrong_it_says_so(void **state)
 }
 
 /* Nobody told of its launch. */
-static void idle_time_that_no_rule_explains_is_not_hidden(void **state)
+static struct model *with_unknown_launch(void)
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 7 };
 	struct model *m = begin();
 
-	(void)state;
 	launch(m, 1, 1, 2, 50);
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 12, .start_ns = at(70), .end_ns = at(100),
 				.work = &w, .text = "sgemm" });
-	says(m, "No avoidable loss above 5 % was found: device 0 (pid 12, train) is busy 78.0 % of the "
-	     "time; its first work came after 2.0 %, after its last came 0.0 %.\n"
-	     "The rest is idle time that no rule explains, most of it unknown (20.0 %).");
+	return m;
+}
+
+static void idle_time_whose_cause_is_not_known_is_no_clean_bill(void **state)
+{
+	(void)state;
+	says(with_unknown_launch(), "What device 0 (pid 12, train) did, or waited for, is not known for 20.0 % "
+	     "of the time; it is busy at least 78.0 % of it.");
+}
+
+static void time_before_the_first_work_that_is_unknown_is_said_to_be(void **state)
+{
+	struct model *m = begin();
+
+	(void)state;
+	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .dir = UNSEEN_UNKNOWN, .start_ns = at(0),
+				.end_ns = at(90) });
+	launch(m, 1, 91, 91.2, 100);
+	says(m, "What device 0 (pid 12, train) did, or waited for, is not known for 90.0 % of the time; it is "
+	     "busy at least 8.8 % of it.");
 }
 
 static void where_threads_were_not_kept_it_says_what_keeps_them(void **state)
 {
-	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 7 };
-	struct model *m = begin();
+	struct model *m = with_unknown_launch();
 
 	(void)state;
 	push(m, (struct event){ .kind = EVENT_FACT, .text = "detail", .text2 = "latency" });
+	says(m, "What device 0 (pid 12, train) did, or waited for, is not known for 20.0 % of the time; it is "
+	     "busy at least 78.0 % of it: --detail latency keeps no thread's time, which tells the causes; "
+	     "--detail call does.");
+}
+
+static void a_name_with_a_newline_breaks_no_line(void **state)
+{
+	struct model *m = begin();
+
+	(void)state;
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .text = "tr\nain" });
 	launch(m, 1, 1, 2, 50);
-	push(m, (struct event){ .kind = EVENT_WORK, .pid = 12, .start_ns = at(70), .end_ns = at(100),
-				.work = &w, .text = "sgemm" });
-	says(m, "No avoidable loss above 5 % was found: device 0 (pid 12, train) is busy 78.0 % of the "
-	     "time; its first work came after 2.0 %, after its last came 0.0 %.\n"
-	     "The rest is idle time that no rule explains, most of it unknown (20.0 %): --detail latency "
-	     "keeps no thread's time, which tells the causes; --detail call does.");
+	launch(m, 2, 3, 51, 100);
+	says(m, "No avoidable loss above 5 % was found: device 0 (pid 12, tr\\nain) is busy 97.0 % of the "
+	     "time; its first work came after 2.0 %, after its last came 0.0 %.");
 }
 
 /* Its device is there, and so much of the session is unknown. */
@@ -252,7 +275,9 @@ int main(void)
 		cmocka_unit_test(a_process_that_can_do_nothing_more_comes_before_what_it_loses),
 		cmocka_unit_test(a_device_that_failed_is_told_though_no_helper_told_of_it),
 		cmocka_unit_test(where_nothing_is_wrong_it_says_so),
-		cmocka_unit_test(idle_time_that_no_rule_explains_is_not_hidden),
+		cmocka_unit_test(idle_time_whose_cause_is_not_known_is_no_clean_bill),
+		cmocka_unit_test(time_before_the_first_work_that_is_unknown_is_said_to_be),
+		cmocka_unit_test(a_name_with_a_newline_breaks_no_line),
 		cmocka_unit_test(a_device_of_which_no_work_was_seen_is_not_busy_so_much),
 		cmocka_unit_test(where_threads_were_not_kept_it_says_what_keeps_them),
 		cmocka_unit_test(without_device_times_it_says_bounds_and_how_to_get_the_rest),

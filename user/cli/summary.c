@@ -217,7 +217,8 @@ static void add_loss(struct strbuf *out, const struct summary *s)
 			    s->lost_share * 100);
 }
 
-/* "off-CPU: 3 times the kernel did not report that a thread was back on a CPU: 1.2 ms are booked as
+/* Time within calls stays theirs. "off-CPU: 3 times the kernel did not report that a thread was back on
+ * a CPU: for at most 1.2 ms it is not known whether it ran; what of them is outside calls is booked as
  * lost; no call is missing" */
 static void add_untold(struct strbuf *out, const struct summary *s)
 {
@@ -227,10 +228,12 @@ static void add_untold(struct strbuf *out, const struct summary *s)
 		return;
 	strbuf_addstr(out, "\noff-CPU: ");
 	format_count(out, offs->untold);
-	strbuf_addf(out, " time%s the kernel did not report that a thread was back on a CPU: ",
+	strbuf_addf(out, " time%s the kernel did not report that a thread was back on a CPU: for "
+		    "at most ",
 		    offs->untold > 1 ? "s" : "");
 	format_ns(out, offs->untold_ns);
-	strbuf_addstr(out, " are booked as lost; no call is missing");
+	strbuf_addstr(out, " it is not known whether it ran; what of them is outside calls is booked "
+		      "as lost; no call is missing");
 }
 
 /* Calls of theirs that came before a copy got through have no stack in the table. */

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "event/device_number.h"
 #include "ledger/findings.h"
+#include "view/format.h"
 #include "view/views.h"
 
 static double ratio(uint64_t part_ns, uint64_t of_ns)
@@ -23,7 +24,9 @@ static void add_process(struct strbuf *out, const struct model *m, uint32_t pid)
 {
 	const char *comm = view_comm(m, pid);
 
-	strbuf_addf(out, "pid %u%s%s", pid, comm ? ", " : "", comm ? comm : "");
+	strbuf_addf(out, "pid %u%s", pid, comm ? ", " : "");
+	if (comm)
+		format_safe(out, comm);
 }
 
 /* ---- a finding ------------------------------------------------------------------------------- */
@@ -40,7 +43,8 @@ static void add_finding(struct strbuf *out, const struct model *m, const struct 
 	device_number_add(out, f->device);
 	strbuf_addstr(out, " (");
 	add_process(out, m, f->pid);
-	strbuf_addf(out, ") is lost to %s: %s", f->name, f->cause.s);
+	strbuf_addf(out, ") is lost to %s: ", f->name);
+	format_safe(out, f->cause.s);
 	if (same)
 		strbuf_addf(out, "; the same %zu more time%s, of other devices or processes", same,
 			    same > 1 ? "s" : "");
@@ -57,22 +61,35 @@ static void add_error(struct strbuf *out, const struct model *m, const struct fi
 		add_process(out, m, f->pid);
 		strbuf_addch(out, ')');
 	}
-	strbuf_addf(out, ": %s.\nEvidence: %s.\nNext: %s", f->cause.s, f->evidence.s, f->next.s);
+	strbuf_addstr(out, ": ");
+	format_safe(out, f->cause.s);
+	strbuf_addf(out, ".\nEvidence: %s.\nNext: %s", f->evidence.s, f->next.s);
 }
 
 /* ---- no finding that matters ----------------------------------------------------------------- */
 
-struct idlest {			/* the book with the largest share of idle time that was judged */
+struct idlest {			/* the book of which the largest share is unexplained */
 	const struct device_state *state;
 	uint64_t wall_ns, idle_ns, before_ns, after_ns;
 	unsigned int cause;
-	uint64_t cause_ns, unknown_ns;
+	uint64_t cause_ns, unknown_ns, lost_ns;
 };
 
 /* The share that it idled between its first work and its last. */
 static double between(const struct idlest *book)
 {
 	return ratio(book->idle_ns - book->before_ns - book->after_ns, book->wall_ns);
+}
+
+/* Of which nothing can be said, whether before its first work, between or after its last. */
+static double unknown(const struct idlest *book)
+{
+	return ratio(book->unknown_ns + book->lost_ns, book->wall_ns);
+}
+
+static double unexplained(const struct idlest *book)
+{
+	return between(book) > unknown(book) ? between(book) : unknown(book);
 }
 
 static void add_outside(struct strbuf *out, const struct idlest *book)
@@ -103,23 +120,18 @@ static int look_at(struct idlest *worst, const struct model *m, const struct dev
 				this.cause_ns = idle_ns[i];
 			}
 		this.unknown_ns = idle_ns[IDLE_UNKNOWN];
-		if (!worst->state || between(&this) > between(worst))
+		this.lost_ns = idle_ns[IDLE_LOST];
+		if (!worst->state || unexplained(&this) > unexplained(worst))
 			*worst = this;
 	}
 	losses_free(&losses);
 	return err;
 }
 
-static void add_rest(struct strbuf *out, const struct model *m, const struct idlest *book)
+static void add_rest(struct strbuf *out, const struct idlest *book)
 {
-	const char *detail = model_fact(m, "detail");
-
-	strbuf_addf(out, "\nThe rest is idle time that no rule explains, most of it %s (%.1f %%)",
+	strbuf_addf(out, "\nThe rest is idle time that no rule explains, most of it %s (%.1f %%).",
 		    idle_name(book->cause), 100 * ratio(book->cause_ns, book->wall_ns));
-	if (detail && strcmp(detail, "call") && book->cause == IDLE_UNKNOWN)
-		strbuf_addf(out, ": --detail %s keeps no thread's time, which tells the causes; --detail "
-			    "call does", detail);
-	strbuf_addch(out, '.');
 }
 
 static void add_device(struct strbuf *out, const char *what, const struct model *m,
@@ -153,6 +165,21 @@ static void add_no_work(struct strbuf *out, const struct model *m, const struct 
 	next_add(out, NEXT_STACKS, &whom, NULL);
 }
 
+/* Whether much was lost in that time nobody can say. */
+static void add_unknown(struct strbuf *out, const struct model *m, const struct idlest *book)
+{
+	const char *detail = model_fact(m, "detail");
+
+	add_device(out, "What device", m, book->state);
+	strbuf_addf(out, " did, or waited for, is not known for %.1f %% of the time; it is busy at least "
+		    "%.1f %% of it", 100 * unknown(book), 100 * ratio(book->wall_ns - book->idle_ns,
+								       book->wall_ns));
+	if (detail && strcmp(detail, "call"))
+		strbuf_addf(out, ": --detail %s keeps no thread's time, which tells the causes; --detail "
+			    "call does", detail);
+	strbuf_addch(out, '.');
+}
+
 static int add_no_finding(struct strbuf *out, const struct model *m, uint64_t now_ns)
 {
 	const struct devices *d = model_devices(m);
@@ -167,6 +194,10 @@ static int add_no_finding(struct strbuf *out, const struct model *m, uint64_t no
 		add_no_work(out, m, &worst);
 		return 0;
 	}
+	if (unknown(&worst) >= FINDING_SHARE_MEDIUM) {
+		add_unknown(out, m, &worst);
+		return 0;
+	}
 	strbuf_addf(out, "No avoidable loss above %.0f %% was found: ", 100 * FINDING_SHARE_MEDIUM);
 	add_device(out, "device", m, worst.state);
 	strbuf_addf(out, " is busy %.1f %% of the time",
@@ -174,7 +205,7 @@ static int add_no_finding(struct strbuf *out, const struct model *m, uint64_t no
 	add_outside(out, &worst);
 	strbuf_addch(out, '.');
 	if (between(&worst) >= FINDING_SHARE_MEDIUM)
-		add_rest(out, m, &worst);
+		add_rest(out, &worst);
 	return 0;
 }
 
@@ -211,8 +242,9 @@ static void add_bounds(struct strbuf *out, const struct model_thread *t)
 
 	for (unsigned int i = BUCKET_OFF_0; i < BUCKET_END; i++)
 		outside_ns += t->book.ns[i];
-	strbuf_addf(out, "Thread %u (%s) waits for the device in synchronising calls", t->tid,
-		    t->comm[0] ? t->comm : t->process_comm);
+	strbuf_addf(out, "Thread %u (", t->tid);
+	format_safe(out, t->comm[0] ? t->comm : t->process_comm);
+	strbuf_addstr(out, ") waits for the device in synchronising calls");
 	add_share(out, " ", t->book.ns[CLASS_SYNC], wall_ns);
 	add_share(out, " of its time, is in no call ", outside_ns, wall_ns);
 	add_share(out, ", launches ", t->book.ns[CLASS_LAUNCH], wall_ns);
@@ -258,9 +290,14 @@ static void add_unseen(struct strbuf *out, const struct model *m, const struct m
 	const struct next_whom whom = next_of(m, t->pid, 0);
 
 	strbuf_addf(out, "What the devices of pid %u", t->pid);
-	if (view_comm(m, t->pid))
-		strbuf_addf(out, " (%s)", view_comm(m, t->pid));
-	strbuf_addf(out, " did was not seen: %s.\n", why ? why : "no helper told of them");
+	if (view_comm(m, t->pid)) {
+		strbuf_addstr(out, " (");
+		format_safe(out, view_comm(m, t->pid));
+		strbuf_addch(out, ')');
+	}
+	strbuf_addstr(out, " did was not seen: ");
+	format_safe(out, why ? why : "no helper told of them");
+	strbuf_addstr(out, ".\n");
 	add_bounds(out, t);
 	if (helper && !strcmp(helper, "pending"))
 		return;		/* the next interval has them */
