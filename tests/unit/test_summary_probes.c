@@ -54,6 +54,22 @@ static void calls_seen_at_their_entry_only_are_named_by_process(void **state)
 	model_free(m);
 }
 
+/* Within a call it stays the call's. */
+static void time_of_which_no_end_was_told_is_a_bound_not_a_sum_of_what_is_booked(void **state)
+{
+	struct model *m = session(1000000);
+
+	(void)state;
+	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .func = L, .pid = 7, .tid = 7, .seq = 1,
+				.start_ns = 1010000, .end_ns = 1050000 });
+	push(m, (struct event){ .kind = EVENT_OFF, .has = HAS_END, .dir = OFF_UNTOLD, .pid = 7, .tid = 7,
+				.seq = 2, .start_ns = 1055000, .end_ns = 1092000 });
+	foot_has(m, "off-CPU: 1 time the kernel did not report that a thread was back on a CPU: for at most "
+		 "37.00 us it is not known whether it ran; what of them is outside calls is booked as lost; "
+		 "no call is missing", true);
+	model_free(m);
+}
+
 /* Not zero: unknown. */
 static void their_times_and_results_are_unknown_in_the_table(void **state)
 {
@@ -207,6 +223,8 @@ int main(void)
 		     calls_that_no_probe_saw_are_said_to_be_in_no_book),
 		SAYS("foot: calls that were seen at their entry only are named by process",
 		     calls_seen_at_their_entry_only_are_named_by_process),
+		SAYS("foot: time of which no end was told is a bound, not what is booked",
+		     time_of_which_no_end_was_told_is_a_bound_not_a_sum_of_what_is_booked),
 		SAYS("calls: times and results of such calls are unknown, not zero",
 		     their_times_and_results_are_unknown_in_the_table),
 		SAYS("foot: functions that are not seen are named with the reason",
