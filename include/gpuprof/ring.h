@@ -120,6 +120,8 @@ struct gp_ring_head {
 	/* CUPTI's records in buffers that it was given and does not give back: not handed on. */
 	uint64_t kept_bytes;	/* 0: there are none, or a helper that does not tell */
 	uint64_t kept_since_ns;	/* they were made after it; CLOCK_MONOTONIC of the target's */
+	uint32_t filters;	/* of seccomp, when the helper came, and 1; 0: not known */
+	uint32_t pad;
 };
 
 /* Begins every record. The payload follows; the record is `units` * 8 bytes. */

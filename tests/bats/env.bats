@@ -275,3 +275,22 @@ read_slurm() { read_shell; }
 		assert_success
 	done
 }
+
+# bats test_tags=needs:root,needs:bpf
+@test "env: the helper of a process that has let itself be filtered since is left asleep, and that is said" {
+	needs root bpf sim
+	python3 -c 'import struct, sys
+code = [(0x20, 0, 0, 0), (0x15, 0, 1, 257), (6, 0, 0, 0x80000000), (6, 0, 0, 0x7fff0000)] # openat: the end
+sys.stdout.buffer.write(b"".join(struct.pack("HBBI", *i) for i in code))' >filter
+	eval "$("$GPUPROF" env -q --dir whole)"
+	"$SIM/caged" filter >target.out 2>&1 3>&- &
+	STARTED+=($!)
+	wait_for 10 grep -q caged target.out
+	run "$GPUPROF" stat -d 300ms -p $!
+	assert_success
+	assert_line --partial "device times of process $! are not known: since its helper came it lets seccomp filter"
+	kill -0 $!
+	run "$GPUPROF" stat --table devices -- timeout 2 "$SIM/caged" filter # CUPTI begins before
+	assert_line --partial "caged["
+	refute_output --partial "lets seccomp filter"
+}

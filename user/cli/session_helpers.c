@@ -39,6 +39,8 @@ int helpers_meet(struct session *s, pid_t pid)
 
 	if (!s->helpers || helper_owner_read(pid, &who.owner))
 		return 0;
+	if (caged_is(pid))
+		return caged_say(s, pid);
 	if (who.owner.own_pid)
 		who.own_pid = (pid_t)who.owner.own_pid;
 	who.clock_offset_ns = clock_offset(pid);

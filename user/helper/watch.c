@@ -24,6 +24,7 @@
 #include "helper/collect.h"
 #include "helper/cupti.h"
 #include "helper/devices.h"
+#include "helper/filters.h"
 #include "helper/names.h"
 #include "helper/occupant.h"
 #include "helper/ring.h"
@@ -327,6 +328,7 @@ static bool start(void)
 		watch.names = names_new();
 	if (!watch.names || !hook() || helper_ring_open(&watch.ring, GP_RING_BYTES_USUAL, clock_now_ns()))
 		return false;
+	watch.ring.head->filters = filters_count();
 	watch.state = GP_HELPER_VIRGIN;
 	if (!collect_open(&watch.ring, watch.names)) {
 		nvtx_open(&watch.ring, watch.names);
