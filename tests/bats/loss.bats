@@ -45,8 +45,8 @@ load ../lib/common
 # bats test_tags=needs:root,needs:bpf
 @test "loss: without a verb every interval is printed, also the last; the loss is judged once" {
 	needs root bpf targets
-	run --separate-stderr "$GPUPROF" --ring-size 64k -i 100ms --table calls --format csv -- \
-		"$TARGETS/burst" --calls 100000 --gap-ms 300
+	run --separate-stderr "$GPUPROF" --ring-size 64k -i 250ms --table calls --format csv -- \
+		"$TARGETS/burst" --calls 100000 --gap-ms 500
 	assert_equal "$status" 5
 	assert [ "$(grep -c '^pid,' <<<"$output")" -ge 3 ]
 	assert_equal "$(tail -n 1 <<<"$output" | cut -d, -f3)" cudaLaunchKernel

@@ -133,7 +133,7 @@ late_sync() {
 @test "offcpu: every interval of a thread that waits all the time is all waiting" {
 	needs root bpf targets
 	start_waits hang
-	start_gpuprof -i 200ms --budget 1s --table threads --format csv -p "$WAITS"
+	start_gpuprof -i 250ms --budget 1s --table threads --format csv -p "$WAITS"
 	wait_running
 	: >go
 	wait_for 30 grep -qE ',io,([0-9]+),1,\1,\1,' gpuprof.out

@@ -287,6 +287,8 @@ static void a_refusal_says_what_would_be_right(void **state)
 	answered("reprot f", "gpuprof: unknown verb 'reprot'; did you mean 'report'?\n");
 	answered("top", "gpuprof: unknown verb 'top'; the verbs are stat, record, report, stacks, env, doctor, "
 		 "version, help\n");
+	answered("-i 249ms", "gpuprof: option '--interval': '249ms' is not accepted; "
+		 "give a duration of at least 250ms, such as 5s\n");
 	answered("stat -d soon", "gpuprof: option '--duration': 'soon' is not accepted; "
 		 "give a duration such as 10s, 500ms or 2m\n");
 	answered("report f -d 1s", "gpuprof: option '--duration' does not apply to 'report'; "

@@ -12,6 +12,7 @@
 #define PID_LIMIT (1u << 22)	/* the kernel's own PID_MAX_LIMIT */
 #define SIZE_MIN (64ull << 10)
 #define STACK_MIN 512u
+#define INTERVAL_MIN_NS (250 * NS_PER_MS)	/* it ends where all is known, some 80 ms late */
 #define RING_MAX (1ull << 30)
 #define FILE_MAX (1ull << 50)
 
@@ -35,14 +36,24 @@ OPTION_SETTER(text)
 	return 0;
 }
 
-OPTION_SETTER(duration)
+static int set_duration(uint64_t *to, const char *value, uint64_t min_ns)
 {
 	uint64_t ns;
 
-	if (time_parse(value, &ns) || ns < NS_PER_MS)
+	if (time_parse(value, &ns) || ns < min_ns)
 		return -EINVAL;
-	*(uint64_t *)member(o, row) = ns;
+	*to = ns;
 	return 0;
+}
+
+OPTION_SETTER(duration)
+{
+	return set_duration(member(o, row), value, NS_PER_MS);
+}
+
+OPTION_SETTER(interval)
+{
+	return set_duration(member(o, row), value, INTERVAL_MIN_NS);
 }
 
 /* Digits only: strtoull alone would take signs and spaces. */

@@ -127,9 +127,9 @@ static const struct option_row rows[] = {
 		.help = "stop after DUR (10s, 500ms, 2m)",
 	}, {
 		.name = "interval", .letter = 'i', .group = GROUP_TIME, .arg = "DUR",
-		.verbs = ON(DEFAULT), .set = option_set_duration, .at = MEMBER(interval_ns),
-		.accepts = "a duration such as 5s or 500ms",
-		.help = "print every DUR (default 5s)",
+		.verbs = ON(DEFAULT), .set = option_set_interval, .at = MEMBER(interval_ns),
+		.accepts = "a duration of at least 250ms, such as 5s",
+		.help = "print every DUR, 250ms or more (default 5s)",
 	}, {
 		.name = "count", .letter = 'n', .group = GROUP_TIME, .arg = "N",
 		.verbs = ON(DEFAULT), .set = option_set_number, .at = MEMBER(count),

@@ -60,15 +60,19 @@ static int add_fd(struct session *s, int fd, enum wake what)
 	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
-static int add_timer(struct session *s, uint64_t ns, bool again, enum wake what)
+static struct timespec as_timespec(uint64_t ns)
 {
-	struct itimerspec t = { .it_value = { (time_t)(ns / NS_PER_SEC), (long)(ns % NS_PER_SEC) } };
+	return (struct timespec){ (time_t)(ns / NS_PER_SEC), (long)(ns % NS_PER_SEC) };
+}
+
+/* again_ns 0: once. */
+static int add_timer(struct session *s, uint64_t ns, uint64_t again_ns, enum wake what)
+{
+	struct itimerspec t = { .it_value = as_timespec(ns), .it_interval = as_timespec(again_ns) };
 	int *fd;
 
 	if (!ns)
 		return 0;
-	if (again)
-		t.it_interval = t.it_value;
 	fd = VEC_PUSH(&s->timers);
 	if (!fd)
 		return -ENOMEM;
@@ -105,6 +109,10 @@ static void on_interval(struct session *s, int fd)
 	uint64_t at = s->tap.watermark_ns;
 
 	io_clear(fd);
+	if (s->plan->o->count && s->intervals + 1 >= s->plan->o->count) {
+		s->state = SESSION_STOPPING;	/* its end is the session's: all is known of it then */
+		return;
+	}
 	if (!at || at <= s->interval_start_ns)
 		return;		/* nothing has been delivered since */
 	counts_read(s);
@@ -117,8 +125,7 @@ static void on_interval(struct session *s, int fd)
 	}
 	model_cut(s->tap.model, at);
 	s->interval_start_ns = at;
-	if (s->plan->o->count && ++s->intervals >= s->plan->o->count)
-		s->state = SESSION_STOPPING;
+	s->intervals++;
 }
 
 static void on_wake(struct session *s, enum wake what, int fd)
@@ -318,9 +325,9 @@ static int start_capture(struct session *s)
 }
 
 /* The session began when its probes were in place, not when it was ready to wait. */
-static uint64_t duration_left(const struct session *s)
+static uint64_t left_of(const struct session *s, uint64_t ns)
 {
-	uint64_t ns = s->plan->o->duration_ns, gone = time_now_ns() - s->start_ns;
+	uint64_t gone = time_now_ns() - s->start_ns;
 
 	return ns > gone ? ns - gone : !!ns;
 }
@@ -357,11 +364,11 @@ static int start_waits(struct session *s)
 	if (!err && s->worker)
 		err = add_fd(s, worker_fd(s->worker), WAKE_WORKER);
 	if (!err)
-		err = add_timer(s, duration_left(s), false, WAKE_DURATION);
+		err = add_timer(s, left_of(s, s->plan->o->duration_ns), 0, WAKE_DURATION);
 	if (!err)
-		err = add_timer(s, s->plan->interval_ns, true, WAKE_INTERVAL);
+		err = add_timer(s, left_of(s, s->plan->interval_ns), s->plan->interval_ns, WAKE_INTERVAL);
 	if (!err)
-		err = add_timer(s, HELPERS_EVERY_NS, true, WAKE_HELPERS);
+		err = add_timer(s, HELPERS_EVERY_NS, HELPERS_EVERY_NS, WAKE_HELPERS);
 	return err ? cannot("wait for events", -err) : 0;
 }
 

@@ -99,7 +99,8 @@ static void tell_why(struct session *s, const struct helpers_status *st)
 	enum silence is = is_pending(s, st) ? PENDING : read_why(&why, st);
 
 	if (is == PENDING)
-		strbuf_addstr(&why, "its helper has not told of them yet");
+		strbuf_addstr(&why, st->counts.works ? "its helper's times come about a second late: a later "
+			      "report has them" : "its helper has not told of them yet");
 	push_fact(s, (uint32_t)st->pid, "helper", names[is]);
 	if (!why.failed)
 		push_fact(s, (uint32_t)st->pid, "helper_why", why.s);
