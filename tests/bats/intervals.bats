@@ -47,7 +47,7 @@ sums() {
 	needs root bpf sim
 	env GPUPROF_CUPTI="$SIM/libcupti.so.13" \
 		"$GPUPROF" -i 400ms -n 1 --format json --quiet -- "$SIM/train" --steps 100 --quiet >r.json
-	run report_value r.json 'r["meta"]["duration_ns"] >= 400e6, len(t["ledger"]) > 0,
-		"was not seen" in r["meta"]["verdict"]'
+	run report_value r.json '(r["meta"]["duration_ns"] >= 400e6, len(t["ledger"]) > 0,
+		"was not seen" in r["meta"]["verdict"])'
 	assert_output "(True, True, False)"
 }
