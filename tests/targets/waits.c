@@ -7,7 +7,8 @@
  * gpuprof; statically linked it runs where there is nothing else.
  *
  *	waits TRUTH READY GO WAY...	makes READY, waits for GO (an empty name: for neither), then waits
- *				in each WAY and says so in TRUTH: BUCKET LEAST_NS SYSCALL WAKER;
+ *				in each WAY and says so in TRUTH: BUCKET LEAST_NS SYSCALL WAKER
+ *				("*": whoever, not always the same);
  *				"late": late LEAST_NS MOST_NS, ready without a CPU in a sync
  */
 #include <errno.h>
@@ -25,6 +26,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -286,7 +288,7 @@ static void *run_rival(void *arg)
 	return NULL;
 }
 
-static long long off_ns;	/* of the contended run */
+static long long off_ns;	/* of the contended run, of the disk: as the program's clocks have it */
 
 static void run_way(void)
 {
@@ -329,6 +331,55 @@ static long long read_run_delay(void)
 		fail(path);
 	fclose(file);
 	return delay;
+}
+
+/* ---- the disk ---- */
+
+static char sectors[1 << 20] __attribute__((aligned(1 << 16)));
+
+/* Not from the page cache. Its name is gone when it is open. */
+static int open_on_disk(void)
+{
+	char path[] = "waits-XXXXXX";
+	int fd = mkstemp(path);
+
+	if (fd < 0)
+		fail(path);
+	unlink(path);
+	if (write(fd, sectors, sizeof(sectors)) != sizeof(sectors) || fsync(fd))
+		fail("write");
+	if (fcntl(fd, F_SETFL, O_DIRECT))
+		exit(77);	/* this file system has no way past it */
+	return fd;
+}
+
+static long times_blocked(void)
+{
+	struct rusage use;
+
+	getrusage(RUSAGE_THREAD, &use);
+	return use.ru_nvcsw;
+}
+
+static void disk_way(void)
+{
+	long long wall, cpu, delay;
+	int fd = open_on_disk();
+	long blocked = times_blocked(), reads = 0;
+
+	launch();
+	delay = read_run_delay();
+	wall = now_ns(CLOCK_MONOTONIC);
+	cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
+	for (; now_ns(CLOCK_MONOTONIC) - wall < 2 * LEAST_NS; reads++)
+		if (pread(fd, sectors, sizeof(sectors), 0) != sizeof(sectors))
+			fail("pread");
+	off_ns = now_ns(CLOCK_MONOTONIC) - wall - (now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu) -
+		 (read_run_delay() - delay);
+	launch();
+	if (times_blocked() - blocked < reads)
+		exit(77);	/* memory is behind it: nothing waits */
+	close(fd);
 }
 
 static void *run_greedy(void *arg)
@@ -387,6 +438,7 @@ static const struct way {
 	{ "pipe", pipe_way, "io", "read", "writer" },
 	{ "poll", poll_way, "io", POLL_NAME, "sender" },
 	{ "fault", fault_way, "page-fault", "-", "pager" },
+	{ "disk", disk_way, "disk", "pread64", "*" },
 	{ "late", late_way, "sync", "-", "-" },
 	{ "run", run_way, "runqueue", "-", "-" },
 	{ "hang", hang_way, "io", "read", "-" },
@@ -429,7 +481,7 @@ int main(int argc, char **argv)
 		w->run();
 		/* The program's own clocks and the scheduler's differ by a tick here and there. */
 		fprintf(truth, "%s %lld %s %s\n", w->bucket,
-			w->run == run_way ? off_ns - off_ns / 5 : LEAST_NS, w->call, w->waker);
+			w->run == run_way || w->run == disk_way ? off_ns - off_ns / 5 : LEAST_NS, w->call, w->waker);
 		if (w->run == late_way)
 			fprintf(truth, "late %lld %lld\n", LEAST_NS, run_delay_ns);
 	}
