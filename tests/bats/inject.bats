@@ -15,7 +15,7 @@ as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"; }
 
 # A program of the simulation; it runs when its libcuda is mapped and its first launches are made.
 start_sim() { # PROGRAM ARGS...
-	"$SIM/$1" "${@:2}" >target.out 2>&1 3>&- &
+	nice -n "${NICER:-0}" "$SIM/$1" "${@:2}" >target.out 2>&1 3>&- &
 	TARGET=$!
 	STARTED+=("$TARGET")
 	wait_for 20 grep -q libcuda.so.1 "/proc/$TARGET/maps"
@@ -37,9 +37,7 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 	assert_line --regexp "the helper is in process $TARGET; its thread [0-9]+ was stopped for [0-9.]+ ms"
 	run report_value r.json 'sum(k["count"] for k in t["kernels"]) > 10'
 	assert_output True
-	for library in libcuda.so.1 libcudart.so.13 libc.so.6 hardy; do
-		wait_for 10 text_equals_file "$TARGET" $library
-	done
+	wait_for 10 text_equals_file "$TARGET" libcuda.so.1 libcudart.so.13 libc.so.6 hardy
 	run "$GPUPROF" stat --inject -d 1s --format json -o r.json -p "$TARGET" # it is there: no question
 	assert_success
 	refute_output --partial "the helper is in"
@@ -50,6 +48,23 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 	: >end
 	wait "$TARGET"
 	assert_equal "$(tail -n 1 target.out)" right
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "inject: one program of many threads after the other is measured and let go, none the worse" {
+	needs root bpf sim
+	local i n=$((${GPUPROF_INJECTIONS:-20} / 4)) NICER=10
+	for ((i = 0; i < n; i++)); do
+		rm -f end
+		start_sim hardy end "$SIM/libchained.so"
+		run "$GPUPROF" stat --inject --yes -d 200ms --format json -o r.json -p "$TARGET"
+		assert_success
+		assert_line --partial "the helper is in process $TARGET"
+		wait_for 10 text_equals_file "$TARGET" libcuda.so.1 libcudart.so.13 libc.so.6 hardy
+		: >end
+		wait "$TARGET"
+		assert_equal "$(tail -n 1 target.out)" right
+	done
 }
 
 # bats test_tags=needs:root,needs:bpf

@@ -116,7 +116,7 @@ wait_gpuprof() {
 	output=$(cat gpuprof.err)
 }
 
-text_equals_file() { "$TEST_LIB/text_equal.py" "$@"; } # PID [LIBRARY]
+text_equals_file() { "$TEST_LIB/text_equal.py" "$@"; } # PID [LIBRARY]...
 text_differs() {
 	local code=0
 	"$TEST_LIB/text_equal.py" "$@" >/dev/null 2>&1 || code=$?

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Is the text of a process equal to the files it comes from?
 
-usage: text_equal.py PID [PART]      PART: only files with this in their path
+usage: text_equal.py PID [PART]...      PART: only files with one of these in their path
 
 Compares each executable file mapping of the process, through /proc/PID/mem, with the file itself.
 A uprobe is a breakpoint in the text, so a process that is probed differs. Needs root. Prints a line
-for each file; status 0 all equal, 1 some differ, 2 nothing was compared.
+for each file; status 0 all equal, 1 some differ, 2 nothing was compared (of one PART).
 """
 import sys
 
 
-def executable_mappings(pid, part):
+def executable_mappings(pid, parts):
     """(address, size, file offset, path) of each."""
     with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
         for line in maps:
@@ -19,7 +19,7 @@ def executable_mappings(pid, part):
             if len(fields) < 6 or "x" not in fields[1] or not fields[5].startswith("/"):
                 continue
             path = fields[5].strip()
-            if part and part not in path:
+            if not any(part in path for part in parts):
                 continue
             start, end = (int(n, 16) for n in fields[0].split("-"))
             yield start, end - start, int(fields[2], 16), path, fields[0]
@@ -32,9 +32,9 @@ def read_at(path, offset, size):
 
 
 def main():
-    pid, part = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None
-    compared, different = 0, 0
-    for address, size, offset, path, name in executable_mappings(pid, part):
+    pid, parts = sys.argv[1], sys.argv[2:] or [""]
+    compared, different = [], 0
+    for address, size, offset, path, name in executable_mappings(pid, parts):
         memory = read_at(f"/proc/{pid}/mem", address, size)
         on_disk = read_at(f"/proc/{pid}/map_files/{name}", offset, size)
         wrong = sum(a != b for a, b in zip(memory, on_disk)) if memory != on_disk else 0
@@ -43,9 +43,10 @@ def main():
             different += 1
         else:
             print(f"{path}: equal")
-        compared += 1
-    if not compared:
-        print(f"no executable mapping of {part or 'a file'} in process {pid}", file=sys.stderr)
+        compared.append(path)
+    missing = [part for part in parts if not any(part in path for path in compared)]
+    if missing:
+        print(f"no executable mapping of {missing[0] or 'a file'} in process {pid}", file=sys.stderr)
         return 2
     return 1 if different else 0
 
