@@ -61,6 +61,17 @@ measure_family() { # OPTIONS...
 	laws r.json
 }
 
+# The first thread of mix makes no call, so that no probe sees its end.
+# bats test_tags=needs:root,needs:bpf
+@test "children: the books of one that ended are closed, whoever made its calls" {
+	needs root bpf sim
+	GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --format json -o r.json -- \
+		sh -c "$SIM/mix --rounds 300 >/dev/null; sleep 2"
+	run report_value r.json '[max(x["wall_ns"] for x in t["ledger"]) < r["meta"]["duration_ns"] - 10**9,
+		sum(x["launches_per_s"] for x in t["processes"]) > 0]'
+	assert_output "[True, True]"
+}
+
 # bats test_tags=needs:root,needs:bpf
 @test "children: with --isolate they are named and not followed" {
 	needs root bpf sim

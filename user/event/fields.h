@@ -46,6 +46,10 @@ enum unseen_why {
 	UNSEEN_END
 };
 
+/* EVENT_IDENTITY's text: nothing more will come of the process; text2: when it ended, of CLOCK_MONOTONIC. It
+ * may be said before the last calls of its threads are. */
+#define EVENT_ENDED_NS "ended_ns"
+
 /*
  * EVENT_FRAME: text = the function (NULL: no symbol covers it), text2 = the build id of its file
  * ("-": unknown), a blank, and the file's path. Frames are numbered from 1 and come before those

@@ -13,6 +13,7 @@
 #include "base/num.h"
 #include "base/time.h"
 #include "event/helper_dark.h"
+#include "event/helper_end.h"
 #include "event/helper_kept.h"
 #include "event/helper_search.h"
 #include "event/helper_source.h"
@@ -264,18 +265,10 @@ static int tell_lost(struct helper_process *p, uint64_t now_ns)
 	return err;
 }
 
-/* From when on nothing was told that should have been; 0: all was. */
-static uint64_t untold_since(const struct helper_process *p)
+static struct helper_end how_it_ended(const struct helper_process *p, uint64_t now_ns)
 {
-	uint64_t told = helper_decoder_told(p->decoder);
-
-	switch (p->head->state) {
-	case GP_HELPER_VIRGIN:	/* CUDA has not started */
-	case GP_HELPER_ENDED:	/* in order: its last words were read */
-		return p->state == HELPERS_BROKEN ? told : 0;
-	default:
-		return told ? told : p->head->state_ns - (uint64_t)p->who.clock_offset_ns;
-	}
+	return (struct helper_end){ p->head, p->who.clock_offset_ns, p->exit_ns, now_ns, p->last_ns,
+				    helper_decoder_told(p->decoder), p->state == HELPERS_BROKEN };
 }
 
 /* Its slot is no longer ours, or is of no use. What CUDA does there from now on nobody tells. */
@@ -284,7 +277,7 @@ static void go_dark(struct helper_process *p, uint64_t now_ns)
 	uint64_t since_ns;
 
 	close_source(p);
-	since_ns = untold_since(p);
+	since_ns = helper_end_untold_since(how_it_ended(p, now_ns));
 	helper_dark_begin(&p->dark, since_ns && since_ns < now_ns ? since_ns : now_ns, true);
 }
 
@@ -307,13 +300,17 @@ static int finish(struct helper_process *p, uint64_t end_ns)
 
 	if (p->source) {
 		close_source(p);
-		since_ns = p->dark.since_ns ? num_max(p->dark.since_ns, p->claim_ns) : untold_since(p);
+		since_ns = p->dark.since_ns ? num_max(p->dark.since_ns, p->claim_ns) :
+					      helper_end_untold_since(how_it_ended(p, end_ns));
 		helper_dark_begin(&p->dark, since_ns, false);
 	}
 	if (since_ns && since_ns < end_ns)
 		p->untold_ns = end_ns - since_ns;
 	err = tell_rest(p);
-	return err ? err : helper_dark_end(&p->dark, p->who.pid, end_ns, p->sink);
+	if (!err)
+		err = helper_dark_end(&p->dark, p->who.pid, end_ns, p->sink);
+	return err || !p->exit_ns || !p->decoder || !p->last_ns ? err :
+	       helper_end_tell(how_it_ended(p, end_ns), p->who.pid, p->sink);
 }
 
 /* ---- finding -------------------------------------------------------------------------------- */

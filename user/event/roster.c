@@ -213,9 +213,13 @@ static int take_process(struct roster *r, const struct event *ev)
 
 static int take_identity(struct roster *r, const struct event *ev)
 {
-	struct process *p = find_process(r, ev->pid);
+	bool is_last = ev->text && !strcmp(ev->text, EVENT_ENDED_NS);
+	struct process *p;
 	int err = -EINVAL;
 
+	if (is_last && !map_find(&r->processes, ev->pid))
+		return 0;	/* all of it was forgotten */
+	p = find_process(r, ev->pid);
 	if (!p)
 		return -ENOMEM;
 	if (ev->text && ev->text2)

@@ -251,9 +251,9 @@ static int push_exit(struct model *m, const struct event *ev)
 	t->drives |= ev->seq > 1;
 	thread_ends(t);
 	range_exit(t, ev->end_ns);
-	if (ev->tid == ev->pid)
-		t->process->info.exit_ns = ev->end_ns;
-	err = join_push(m->join, ev);
+	err = past_note_exit(m, t->process, ev);
+	if (!err)
+		err = join_push(m->join, ev);
 	return err ? err : past_age(m, ev->tid == ev->pid);
 }
 
@@ -336,7 +336,7 @@ static int push_identity(struct model *m, const struct event *ev)
 
 	if (err)
 		return err == -ENOMEM ? err : invalid(m, ev);
-	return strcmp(ev->text, "ended") ? 0 : past_note_end(m, p);
+	return past_note_fact(m, p, ev);
 }
 
 static int push_fork(struct model *m, const struct event *ev)

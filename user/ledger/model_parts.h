@@ -115,7 +115,8 @@ void who_free(struct model *m);
  * process, and those that ended become one where model_processes.h says so. 0 or -ENOMEM. */
 int past_age(struct model *m, bool is_process);
 
-/* That all of the process has ended was found out, though nobody told when. 0 or -ENOMEM. */
-int past_note_end(struct model *m, struct process *p);
+/* EXIT of a thread of it, IDENTITY: when all of it has ended, as far as these tell. 0 or -ENOMEM. */
+int past_note_exit(struct model *m, struct process *p, const struct event *ev);
+int past_note_fact(struct model *m, struct process *p, const struct event *ev);
 
 #endif

@@ -279,7 +279,7 @@ static bool may_fold(const struct model *m, const struct process *p)
 	uint64_t wait_ns = m->processes.n > CROWDED ? JOIN_SETTLE_NS : JOIN_WINDOW_NS;
 
 	return end_of(p) && !p->info.past && (!p->living || p->gone_ns) &&
-	       m->now_ns - num_min(end_of(p), m->now_ns) > wait_ns &&
+	       m->now_ns - num_min(num_max(end_of(p), p->gone_ns), m->now_ns) > wait_ns &&
 	       !(has_devices(m, p) && join_knows(m->join, p->info.pid));
 }
 
@@ -393,14 +393,53 @@ int past_age(struct model *m, bool is_process)
 	return age_processes(m);
 }
 
-int past_note_end(struct model *m, struct process *p)
+/* ---- when they ended --------------------------------------------------------------------------- */
+
+/* Of its first thread nobody told: it makes no calls. */
+static int note_end(struct model *m, struct process *p, uint64_t end_ns)
 {
-	const struct event end = { .kind = EVENT_EXIT, .pid = p->info.pid, .tid = p->info.pid,
-				   .end_ns = m->now_ns };
+	m->ended += !p->info.exit_ns;
+	p->info.exit_ns = end_ns;
+	return join_push(m->join, &(struct event){ .kind = EVENT_EXIT, .pid = p->info.pid,
+						   .tid = p->info.pid, .end_ns = end_ns });
+}
+
+static int note_told_end(struct model *m, struct process *p)
+{
+	return p->told_end_ns && !p->living && !p->first_ended ?
+	       note_end(m, p, num_max(p->told_end_ns, p->last_exit_ns)) : 0;
+}
+
+int past_note_exit(struct model *m, struct process *p, const struct event *ev)
+{
+	p->first_ended |= ev->tid == ev->pid;
+	p->last_exit_ns = num_max(p->last_exit_ns, ev->end_ns);
+	if (p->first_ended)	/* it may have waited for others to end */
+		p->info.exit_ns = p->last_exit_ns;
+	return note_told_end(m, p);
+}
+
+static int note_gone(struct model *m, struct process *p)
+{
+	bool is_known = p->told_end_ns || (!p->living && p->last_exit_ns);
 
 	if (p->gone_ns || !m->now_ns)
 		return 0;
 	p->gone_ns = m->now_ns;
 	m->ended++;
-	return p->info.exit_ns ? 0 : join_push(m->join, &end);
+	return p->info.exit_ns ? 0 :
+	       note_end(m, p, is_known ? num_max(p->told_end_ns, p->last_exit_ns) : m->now_ns);
+}
+
+int past_note_fact(struct model *m, struct process *p, const struct event *ev)
+{
+	uint64_t ns;
+
+	if (!strcmp(ev->text, "ended"))
+		return note_gone(m, p);
+	ns = strcmp(ev->text, EVENT_ENDED_NS) ? 0 : strtoull(ev->text2, NULL, 10);
+	if (!ns || ns < p->info.start_ns)	/* the number is another process's now */
+		return 0;
+	p->told_end_ns = ns;
+	return note_told_end(m, p);
 }

@@ -40,6 +40,9 @@ struct process {
 	size_t threads, living;		/* in model.threads; of them, that have not ended */
 	struct thread *past;		/* stands for those that ended long ago; NULL: none */
 	uint64_t past_unarmed_ns;	/* of those that it stands for */
+	bool first_ended;		/* its first thread, which ends it */
+	uint64_t last_exit_ns;		/* of its threads; 0: none has ended */
+	uint64_t told_end_ns;		/* as its helper's ring told (EVENT_ENDED_NS); 0: nobody did */
 	uint64_t gone_ns;		/* all of it had ended by then, as was found out; 0: not */
 	bool folds;			/* as model_past.c found it last */
 	bool is_settled;		/* nothing of it will come, and nothing of it waits */

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* When a process ended, and what its helper had not told by then, from the head of its ring. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "event/helper_end.h"
+
+static const struct gp_ring_head ended = { .state = GP_HELPER_ENDED, .state_ns = 105 };
+static const struct gp_ring_head awake = { .state = GP_HELPER_AWAKE, .state_ns = 55 };
+static const struct gp_ring_head virgin = { .state = GP_HELPER_VIRGIN, .state_ns = 15 };
+static const struct gp_ring_head liar = { .state = GP_HELPER_ENDED, .state_ns = 900 };
+
+static struct helper_end end_of(const struct gp_ring_head *head, uint64_t last_ns, uint64_t told_ns)
+{
+	return (struct helper_end){ .head = head, .offset_ns = 5, .alive_ns = 90, .found_ns = 110,
+				    .last_ns = last_ns, .told_ns = told_ns };
+}
+
+static void a_process_ended_when_its_helper_did_but_not_before_its_last_record(void **state)
+{
+	(void)state;
+	assert_int_equal(helper_end_ns(end_of(&ended, 70, 80)), 100);
+	assert_int_equal(helper_end_ns(end_of(&ended, 103, 80)), 103);
+	assert_int_equal(helper_end_ns(end_of(&ended, 5000, 80)), 110);
+}
+
+static void one_that_was_killed_ended_when_it_was_seen_last(void **state)
+{
+	(void)state;
+	assert_int_equal(helper_end_ns(end_of(&awake, 70, 80)), 90);
+	assert_int_equal(helper_end_ns(end_of(&virgin, 0, 0)), 90);
+	assert_int_equal(helper_end_ns(end_of(&liar, 70, 80)), 90);
+}
+
+static void what_a_helper_did_not_tell_is_known_but_where_it_ended_in_order(void **state)
+{
+	struct helper_end broken = end_of(&ended, 70, 80);
+
+	(void)state;
+	broken.broken = true;
+	assert_int_equal(helper_end_untold_since(end_of(&ended, 70, 80)), 0);
+	assert_int_equal(helper_end_untold_since(end_of(&virgin, 0, 0)), 0);
+	assert_int_equal(helper_end_untold_since(end_of(&awake, 70, 80)), 80);
+	assert_int_equal(helper_end_untold_since(end_of(&awake, 0, 0)), 50);
+	assert_int_equal(helper_end_untold_since(broken), 80);
+}
+
+static int take(void *ctx, const struct event *ev)
+{
+	uint64_t *ns = ctx;
+
+	assert_int_equal(ev->kind, EVENT_IDENTITY);
+	assert_int_equal(ev->pid, 7);
+	assert_string_equal(ev->text, EVENT_ENDED_NS);
+	*ns = strtoull(ev->text2, NULL, 10);
+	return 0;
+}
+
+static void the_end_is_told_as_a_fact_about_the_process(void **state)
+{
+	uint64_t ns = 0;
+
+	(void)state;
+	assert_int_equal(helper_end_tell(end_of(&ended, 70, 80), 7, &(struct event_sink){ take, &ns }), 0);
+	assert_int_equal(ns, 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_process_ended_when_its_helper_did_but_not_before_its_last_record),
+		cmocka_unit_test(one_that_was_killed_ended_when_it_was_seen_last),
+		cmocka_unit_test(what_a_helper_did_not_tell_is_known_but_where_it_ended_in_order),
+		cmocka_unit_test(the_end_is_told_as_a_fact_about_the_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

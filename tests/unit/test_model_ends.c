@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * When a process ended whose first thread makes no call, so that no probe tells: its devices' books close
+ * there, whoever says so first, and never before its last thread or its last work.
+ */
+#include <string.h>
+
+#include "model_room.h"
+
+#define BASE 1000000000000ull
+#define MS 1000000ull
+#define SEC (1000 * MS)
+
+/* Thread 8 of process 7: one launch, its kernel [20,30) ms. */
+static struct model *one_launch(void)
+{
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 1 };
+	struct model *m = session(BASE);
+
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .tid = 7, .start_ns = BASE, .text = "mix" });
+	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = 1, .func = L,
+				.start_ns = BASE + 10 * MS, .end_ns = BASE + 11 * MS });
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = &w, .text = "sgemm",
+				.start_ns = BASE + 20 * MS, .end_ns = BASE + 30 * MS });
+	return m;
+}
+
+static void thread_exits(struct model *m, uint32_t tid, uint64_t ms)
+{
+	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = tid, .seq = tid == 8 ? 2 : 1,
+				.end_ns = BASE + ms * MS });
+}
+
+static void ring_tells(struct model *m, const char *ns)
+{
+	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 7, .tid = 7, .text = EVENT_ENDED_NS,
+				.text2 = ns });
+}
+
+static void found_out(struct model *m)
+{
+	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 7, .tid = 7, .text = "ended", .text2 = "yes" });
+}
+
+static void passes(struct model *m, uint64_t ms)
+{
+	push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + ms * MS });
+}
+
+/* The device's wall time in ms at the end of a session of 9 s; the model is freed. */
+static uint64_t wall_ms(struct model *m)
+{
+	struct device_sum sum;
+	uint64_t idle[IDLE_CAUSES];
+
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 9 * SEC });
+	assert_int_equal(model_finish(m), 0);
+	assert_int_equal(model_device(m, devices_get(model_devices(m), 0), model_now(m), &sum, idle, NULL), 0);
+	model_free(m);
+	return (sum.close_ns - sum.open_ns) / MS;
+}
+
+static void a_book_closes_where_the_ring_told_that_the_process_ended(void **state)
+{
+	struct model *m = one_launch();
+
+	(void)state;
+	thread_exits(m, 8, 40);
+	ring_tells(m, "1000050000000");
+	assert_false(model_may_go_on(m, 0));
+	assert_int_equal(model_process(m, 0)->exit_ns, BASE + 50 * MS);
+	passes(m, 4000);
+	assert_int_equal(wall_ms(m), 50);
+}
+
+/* Probes' events may come later than a ring's. */
+static void its_last_thread_may_be_told_to_have_ended_after_that(void **state)
+{
+	struct model *m = one_launch();
+
+	(void)state;
+	ring_tells(m, "1000035000000");
+	assert_true(model_may_go_on(m, 0));
+	thread_exits(m, 8, 40);
+	assert_false(model_may_go_on(m, 0));
+	assert_int_equal(wall_ms(m), 40);
+}
+
+static void who_was_found_to_have_ended_did_so_with_its_last_thread(void **state)
+{
+	struct model *m = one_launch();
+
+	(void)state;
+	thread_exits(m, 8, 40);
+	passes(m, 4000);
+	found_out(m);
+	assert_int_equal(model_process(m, 0)->exit_ns, BASE + 40 * MS);
+	assert_int_equal(wall_ms(m), 40);
+}
+
+/* An end was lost: nothing better is known than when it was found out. */
+static void with_a_thread_whose_end_was_lost_it_ended_when_that_was_found(void **state)
+{
+	struct model *m = one_launch();
+
+	(void)state;
+	passes(m, 4000);
+	found_out(m);
+	assert_int_equal(wall_ms(m), 4000);
+}
+
+static void a_process_ends_no_sooner_than_its_last_thread_and_its_last_work(void **state)
+{
+	struct model *m = one_launch();
+
+	(void)state;
+	thread_exits(m, 7, 40);
+	thread_exits(m, 8, 41);
+	assert_int_equal(model_process(m, 0)->exit_ns, BASE + 41 * MS);
+	assert_int_equal(wall_ms(m), 41);
+	m = one_launch();
+	thread_exits(m, 8, 12);
+	ring_tells(m, "1000015000000");
+	assert_int_equal(wall_ms(m), 30);
+}
+
+static void what_no_ring_can_say_is_not_taken(void **state)
+{
+	static const char *const lies[] = { "", "yes", "0", "999999999999", "-" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		struct model *m = one_launch();
+
+		ring_tells(m, lies[i]);
+		thread_exits(m, 8, 40);
+		assert_int_equal(model_process(m, 0)->exit_ns, 0);
+		assert_int_equal(wall_ms(m), 9000);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_book_closes_where_the_ring_told_that_the_process_ended),
+		cmocka_unit_test(its_last_thread_may_be_told_to_have_ended_after_that),
+		cmocka_unit_test(who_was_found_to_have_ended_did_so_with_its_last_thread),
+		cmocka_unit_test(with_a_thread_whose_end_was_lost_it_ended_when_that_was_found),
+		cmocka_unit_test(a_process_ends_no_sooner_than_its_last_thread_and_its_last_work),
+		cmocka_unit_test(what_no_ring_can_say_is_not_taken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

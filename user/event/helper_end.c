@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See the header. */
+#include "event/helper_end.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/num.h"
+
+static uint64_t state_ns(struct helper_end e)
+{
+	return e.head->state_ns - (uint64_t)e.offset_ns;
+}
+
+uint64_t helper_end_ns(struct helper_end e)
+{
+	uint64_t end_ns = e.alive_ns;
+
+	if (e.head->state == GP_HELPER_ENDED && state_ns(e) <= e.found_ns)
+		end_ns = state_ns(e);
+	return num_max(end_ns, num_min(e.last_ns, e.found_ns));
+}
+
+uint64_t helper_end_untold_since(struct helper_end e)
+{
+	switch (e.head->state) {
+	case GP_HELPER_VIRGIN:	/* CUDA has not started */
+	case GP_HELPER_ENDED:	/* in order: its last words were read */
+		return e.broken ? e.told_ns : 0;
+	default:
+		return e.told_ns ? e.told_ns : state_ns(e);
+	}
+}
+
+int helper_end_tell(struct helper_end e, pid_t pid, const struct event_sink *sink)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, helper_end_ns(e));
+	return sink->push(sink->ctx, &(struct event){ .kind = EVENT_IDENTITY, .pid = (uint32_t)pid,
+		.tid = (uint32_t)pid, .text = EVENT_ENDED_NS, .text2 = text });
+}
