@@ -6,7 +6,6 @@
 #include "join_room.h"
 
 #include "base/num.h"
-#include "lib/heap.h"
 #include "lib/join_spec.h"
 
 /* ---- worked examples -------------------------------------------------------------------------- */
@@ -227,123 +226,6 @@ static void what_waits_is_bounded_and_leaves_in_order(void **state)
 	join_free(j);
 }
 
-static void launch_of(struct join *j, uint32_t pid, uint32_t correlation)
-{
-	push(j, &(struct event){ .kind = EVENT_API, .pid = pid, .tid = pid, .seq = correlation,
-				 .func = LAUNCH_CBID, .dir = RUNTIME, .start_ns = BASE + correlation,
-				 .end_ns = BASE + correlation });
-}
-
-static void work_of(struct join *j, uint32_t pid, uint32_t correlation)
-{
-	struct work w = { .kind = WORK_KIND_KERNEL, .correlation = correlation };
-
-	push(j, &(struct event){ .kind = EVENT_WORK, .pid = pid, .start_ns = BASE + correlation,
-				 .end_ns = BASE + correlation + 1, .work = &w,
-				 .text = "a name that is as long as those of kernels are, which is long" });
-}
-
-static int any_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
-{
-	(void)ctx;
-	(void)pid;
-	(void)horizon_ns;
-	return 0;
-}
-
-static struct join *join_of_many(struct seen *seen)
-{
-	memset(seen, 0, sizeof(*seen));
-	return join_new(&(struct join_sink){ on_work, any_horizon, NULL, seen });
-}
-
-/* The first has as many launches and works as it may, so that little is left. */
-static void who_has_most_gives_way_to_those_that_come_later(void **state)
-{
-	enum { OTHERS = 63, LAUNCHES = 800, WORKS = 200 };
-	struct seen seen;
-	struct join *j = join_of_many(&seen);
-
-	(void)state;
-	for (uint32_t i = 1; i <= JOIN_LAUNCHES_MAX; i++)
-		launch_of(j, 1, i);
-	for (uint32_t i = 1; i <= JOIN_WORKS_MAX; i++)
-		work_of(j, 1, JOIN_LAUNCHES_MAX + i);
-	for (uint32_t i = 1; i <= LAUNCHES; i++)
-		for (uint32_t pid = 2; pid < 2 + OTHERS; pid++)
-			launch_of(j, pid, i);
-	for (uint32_t i = 1; i <= WORKS; i++)
-		for (uint32_t pid = 2; pid < 2 + OTHERS; pid++)
-			work_of(j, pid, LAUNCHES + i);
-	for (uint32_t pid = 2; pid < 2 + OTHERS; pid++)
-		for (uint32_t i = 1; i <= LAUNCHES + WORKS; i++)
-			(i <= LAUNCHES ? work_of : launch_of)(j, pid, i);
-	assert_int_equal(counts_of(j).matched, OTHERS * (LAUNCHES + WORKS));
-	assert_int_equal(counts_of(j).orphan + counts_of(j).waiting, JOIN_WORKS_MAX);
-	assert_true(counts_of(j).waiting > 1000);
-	work_of(j, 1, JOIN_LAUNCHES_MAX);	/* of the first the oldest had to go, not the latest */
-	assert_int_equal(counts_of(j).matched, OTHERS * (LAUNCHES + WORKS) + 1);
-	assert_int_equal(join_end(j), 0);
-	assert_int_equal(seen.passed, counts_of(j).matched + counts_of(j).orphan);
-	join_free(j);
-}
-
-/* As many launches and works as come, of which none meets another, and calls. */
-static void all_processes_share_one_room(void **state)
-{
-	enum { PROCESSES = 100, EACH = 4000 };
-	struct seen seen;
-	struct join *j = join_of_many(&seen);
-	const size_t before = heap_bytes();
-	size_t most = 0;
-
-	(void)state;
-	for (uint32_t i = 0; i < EACH; i++) {
-		for (uint32_t pid = 1; pid <= PROCESSES; pid++) {
-			const struct event call = { .kind = EVENT_CALL, .pid = pid, .tid = 1,
-						    .start_ns = BASE + i, .end_ns = BASE + i,
-						    .has = HAS_BYTES, .bytes = 4096 };
-
-			launch_of(j, pid, 2 * i);
-			work_of(j, pid, 2 * i + 1);
-			assert_int_equal(join_captured(j, &call), 0);
-			assert_int_equal(join_copied(j, &call), 0);
-		}
-		most = heap_bytes() - before > most ? heap_bytes() - before : most;
-	}
-	if (HEAP_COUNTS)
-		assert_in_range(most, JOIN_ROOM_BYTES / 2, JOIN_ROOM_BYTES + JOIN_TEXT_BYTES + (2 << 20));
-	assert_int_equal(counts_of(j).matched, 0);
-	assert_int_equal(counts_of(j).orphan + counts_of(j).waiting, PROCESSES * EACH);
-	for (uint32_t pid = 1; pid <= PROCESSES; pid++)
-		work_of(j, pid, 2 * EACH - 2);	/* each has its latest launches */
-	assert_int_equal(counts_of(j).matched, PROCESSES);
-	assert_int_equal(join_end(j), 0);
-	assert_int_equal(seen.passed, PROCESSES * (EACH + 1));
-	join_free(j);
-}
-
-static void more_processes_than_there_is_room_for_have_a_little_each(void **state)
-{
-	enum { PROCESSES = 3000, EACH = 20, CALLS = 100 };
-	struct seen seen;
-	struct join *j = join_of_many(&seen);
-
-	(void)state;
-	for (uint32_t pid = 1; pid <= PROCESSES; pid++)
-		for (uint32_t i = 0; i < CALLS; i++) {
-			if (i < EACH)
-				(i % 2 ? work_of : launch_of)(j, pid, i);
-			assert_int_equal(join_captured(j, &(struct event){ .kind = EVENT_CALL, .pid = pid, .tid = 1,
-					 .start_ns = BASE + i, .end_ns = BASE + i }), 0);
-		}
-	for (uint32_t pid = 1; pid <= PROCESSES; pid++)
-		for (uint32_t i = 0; i < EACH; i++)
-			(i % 2 ? launch_of : work_of)(j, pid, i);
-	assert_int_equal(counts_of(j).matched, PROCESSES * EACH);
-	join_free(j);
-}
-
 static void a_process_that_ended_is_forgotten(void **state)
 {
 	struct seen seen;
@@ -515,9 +397,6 @@ int main(void)
 		cmocka_unit_test(what_is_early_is_skew_and_much_too_early_invalid),
 		cmocka_unit_test(the_horizon_waits_for_the_oldest_launch_but_not_for_ever),
 		cmocka_unit_test(what_waits_is_bounded_and_leaves_in_order),
-		cmocka_unit_test(who_has_most_gives_way_to_those_that_come_later),
-		cmocka_unit_test(all_processes_share_one_room),
-		cmocka_unit_test(more_processes_than_there_is_room_for_have_a_little_each),
 		cmocka_unit_test(a_process_that_ended_is_forgotten),
 		cmocka_unit_test(random_streams_in_any_order_are_as_specified),
 		cmocka_unit_test(hostile_streams_lose_no_count),
