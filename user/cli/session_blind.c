@@ -106,25 +106,14 @@ bool blind_may(const struct session *s)
 	return may_do_without(s->plan->o);
 }
 
-static const struct {
-	int err;
-	const char *why, *remedy;
-} refusals[] = {
-	{ -EMFILE, "too few files may be open", "raise the limit (ulimit -n)" },
-	{ -ENOTSUP, "this kernel has no BPF that they need", "gpuprof doctor tells more" },
-	{ 0, "BPF cannot be used here", "gpuprof doctor tells more" },	/* any other */
-};
-
 int blind_after(struct session *s, int err)
 {
-	size_t i = 0;
-
-	if (!err || err == -ENOMEM || !blind_may(s))
+	/* A kernel that cannot is said, and whoever wants the helper alone asks for it. */
+	if (!err || err == -ENOMEM || err == -ENOTSUP || !blind_may(s))
 		return err;
-	while (refusals[i].err && refusals[i].err != err)
-		i++;
 	log_warn("going on without probes: calls are told by the helper alone");
-	return be_blind(s, refusals[i].why, refusals[i].remedy);
+	return err == -EMFILE ? be_blind(s, "too few files may be open", "raise the limit (ulimit -n)") :
+				be_blind(s, "BPF cannot be used here", "gpuprof doctor tells more");
 }
 
 void blind_facts(struct session *s)
