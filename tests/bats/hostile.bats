@@ -37,6 +37,39 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 	assert_output 500
 }
 
+# bats test_tags=needs:root
+@test "hostile: a process that hidepid hides is said to be hidden, not to have ended; exit 3" {
+	local verb
+	needs root mounts
+	cat >hides <<-'SCRIPT'
+		mount -t proc -o hidepid=2 proc /proc || exit
+		sleep 60 &
+		capsh --drop=cap_sys_admin,cap_sys_ptrace -- -c \
+			"exec setpriv --reuid 65534 --regid 65534 --clear-groups $* -p $!"
+		status=$?
+		kill $!
+		exit $status
+	SCRIPT
+	for verb in stacks doctor "stat --inject -d 50ms"; do
+		# shellcheck disable=SC2086
+		run unshare -pf --mount-proc sh hides "$GPUPROF" $verb
+		assert_equal "$verb: $status" "$verb: 3"
+		assert_output --partial "is hidden from you (hidepid)"
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "hostile: stacks says why it does without BPF" {
+	needs root bpf
+	sleep 60 &
+	STARTED+=($!)
+	run sh -c "ulimit -n 18; exec '$GPUPROF' stacks -p $!"
+	assert_line --regexp "from /proc alone, and some will be short: .*\(ulimit -n"
+	# shellcheck disable=SC2016
+	run unshare -pf --mount-proc sh -c 'sleep 60 & "$1" stacks -p $!; kill $!' sh "$GPUPROF"
+	assert_line --partial "gpuprof is in a pid namespace"
+}
+
 # bats test_tags=needs:root,needs:bpf
 @test "hostile: gpuprof in a user namespace is refused in one line, exit 3" {
 	needs root bpf

@@ -247,7 +247,6 @@ static void options_of_another_verb_are_refused(void **state)
 	refused("stat -n 3");
 	refused("record --table calls");
 	refused("version --wide");
-	refused("stat -V");
 	refused("-o f");
 }
 
@@ -330,6 +329,9 @@ static void help_and_version_win_over_what_is_missing(void **state)
 	assert_string_equal(o.verb->name, "report");
 	options_free(&o);
 	assert_int_equal(parse(&o, &l, "-V"), 0);
+	assert_string_equal(o.verb->name, "version");
+	options_free(&o);
+	assert_int_equal(parse(&o, &l, "report -V"), 0);
 	assert_string_equal(o.verb->name, "version");
 	options_free(&o);
 }

@@ -227,7 +227,11 @@ static void how_to_have_device_times_is_what_helps_this_process(void **state)
 	} cases[] = {
 		{ "none", "no helper is in it", NULL, false, "gpuprof stat --inject -d 10s -p 12" },
 		{ "none", "no helper is in it", NULL, true, "gpuprof stat -- CMD" },
-		{ "refused", "none can be brought in", NULL, false, "gpuprof stat -- CMD" },
+		{ "refused", "none can be brought in", NULL, false, "gpuprof doctor -p 12" },
+		{ "stopped", "it is stopped", NULL, false,
+		  "kill -CONT 12 && gpuprof stat --inject -d 10s -p 12" },
+		{ "stopped", "it is stopped", "CMD", false,
+		  "kill -CONT 12 && gpuprof stat --inject -d 10s -p 12" },
 		{ "silent", "no libcupti found", NULL, false, "gpuprof doctor -p 12" },
 		{ "silent", "no libcupti found", "./train", true, "gpuprof doctor" },
 		{ "none", "no helper is in it", "./train", true, "gpuprof doctor" },

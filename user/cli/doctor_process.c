@@ -15,6 +15,7 @@
 #include "cli/doctor.h"
 #include "cli/exit.h"
 #include "elf/elf.h"
+#include "inject/denied.h"
 #include "probe/attach.h"
 #include "probe/catalog.h"
 #include "probe/identity.h"
@@ -340,8 +341,8 @@ static void look_at_maps(struct look *look)
 		doctor_fail(look->d, EXIT_FAIL);
 		return;
 	}
-	doctor_say(look->d, BAD, "process", "what it maps cannot be read: %s; run as its user or root, or "
-		   "with CAP_SYS_PTRACE", strerror(-err));
+	doctor_say(look->d, BAD, "process", "what it maps cannot be read: %s; %s", strerror(-err),
+		   denied_reading());
 	doctor_fail(look->d, EXIT_PERMISSION);
 }
 
@@ -372,6 +373,12 @@ void doctor_process(struct doctor *d, pid_t pid)
 	struct proc p;
 	int err = target_process_read(pid, &t);
 
+	if (err && target_is_hidden(pid)) {
+		doctor_say(d, BAD, "process", "%d is hidden from you (hidepid); run gpuprof as root or with sudo",
+			   pid);
+		doctor_fail(d, EXIT_PERMISSION);
+		return;
+	}
 	if (err) {
 		doctor_say(d, BAD, "process", "%d cannot be looked at: %s", pid, err == -ESRCH ?
 			   "there is none of this number (a thread's is none)" : strerror(-err));

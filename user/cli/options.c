@@ -337,6 +337,10 @@ int options_parse(struct options *o, int argc, char *const *argv)
 	err = parse_all(&p);
 	if (err || o->help)
 		return err;
+	if (o->version) {
+		o->verb = options_verbs(&n) + VERB_VERSION;
+		return 0;
+	}
 	err = check_applies(&p);
 	if (!err)
 		err = check_targets(o);
@@ -346,8 +350,6 @@ int options_parse(struct options *o, int argc, char *const *argv)
 		err = check_measure(o);
 	if (err)
 		return err;
-	if (o->version)
-		o->verb = options_verbs(&n) + VERB_VERSION;
 	o->all |= o->verb->has_targets && !o->n_pids && !o->cmd && !o->selector;
 	return 0;
 }

@@ -305,7 +305,7 @@ static const struct option_row rows[] = {
 		.help = "print this page",
 	}, {
 		.name = "version", .letter = 'V', .group = GROUP_OTHER,
-		.verbs = ON(DEFAULT), .set = option_set_flag, .at = MEMBER(version),
+		.verbs = EVERY, .set = option_set_flag, .at = MEMBER(version),
 		.help = "the same as `gpuprof version`",
 	},
 };

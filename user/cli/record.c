@@ -16,10 +16,10 @@ static void say_kept(const struct keep_stats *st)
 
 	format_bytes(&size, st->last.file_bytes);
 	if (st->files == 1)
-		log_info("kept %" PRIu64 " events in %s (%s); gpuprof report %s", st->events,
+		log_info("kept %" PRIu64 " records in %s (%s); gpuprof report %s", st->events,
 			 st->last_path, size.s, st->last_path);
 	else
-		log_info("kept %" PRIu64 " events in %" PRIu64 " files; the last %" PRIu64
+		log_info("kept %" PRIu64 " records in %" PRIu64 " files; the last %" PRIu64
 			 " are left, %s to %s", st->events, st->files, st->files - st->removed,
 			 st->first_path, st->last_path);
 	strbuf_free(&size);

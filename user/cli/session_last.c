@@ -2,7 +2,7 @@
 /*
  * What is found out of each process when the session, or an interval, ends, as facts about it for the
  * report: `ended`, where its first thread made no call or the end of a thread was lost, so that nobody
- * told; `helper`: none (in it), refused (none can be), silent (it told of no device) or pending (not yet);
+ * told; `helper`: none (in it), refused (none can be), stopped (none can be until kill -CONT), silent (it told of no device) or pending (not yet);
  * `helper_why` says so in words.
  */
 #include <errno.h>
@@ -58,7 +58,7 @@ void session_tell_ended(struct session *s)
 	tell_ended(s);
 }
 
-enum silence { NONE, REFUSED, SILENT, PENDING };
+enum silence { NONE, REFUSED, STOPPED, SILENT, PENDING };
 
 /* While the session goes on a helper that is in order, or will come with CUDA, has not told yet. */
 static bool is_pending(const struct session *s, const struct helpers_status *st)
@@ -88,12 +88,13 @@ static enum silence read_why(struct strbuf *why, const struct helpers_status *st
 	if (is_gone(st->pid) || subject_read(&subject, st->pid) != -ENOTSUP)
 		return NONE;
 	strbuf_addf(why, ", and none can be brought in: %s", subject.why);
-	return REFUSED;
+	return subject.stopped ? STOPPED : REFUSED;
 }
 
 static void tell_why(struct session *s, const struct helpers_status *st)
 {
-	static const char *const names[] = { [NONE] = "none", [REFUSED] = "refused", [SILENT] = "silent",
+	static const char *const names[] = { [NONE] = "none", [REFUSED] = "refused",
+					     [STOPPED] = "stopped", [SILENT] = "silent",
 					     [PENDING] = "pending" };
 	struct strbuf why = STRBUF_INIT;
 	enum silence is = is_pending(s, st) ? PENDING : read_why(&why, st);

@@ -20,6 +20,7 @@
 #include "base/time.h"
 #include "cli/session_blind.h"
 #include "cli/version.h"
+#include "inject/denied.h"
 #include "ledger/findings_next.h"
 #include "probe/catalog.h"
 
@@ -239,8 +240,7 @@ static int choose_filters(struct family *f)
 
 static int cannot_read(pid_t pid)
 {
-	log_error("cannot read what process %d maps: permission denied; run as its user or root, or "
-		  "with CAP_SYS_PTRACE", pid);
+	log_error("cannot read what process %d maps: permission denied; %s", pid, denied_reading());
 	return -EPERM;
 }
 

@@ -17,6 +17,9 @@
 #include "cli/out.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
+#include "inject/denied.h"
+#include "probe/proc.h"
+#include "probe/target.h"
 #include "view/stacks.h"
 
 enum { META_HOST, META_START, META_END, META_VERSION, META_KERNEL, META_COMPLETE, META_SOURCES, META_N };
@@ -69,12 +72,17 @@ static int add_process(struct stack_snapshot *s, uint32_t pid, bool found)
 
 	if (err == -ESRCH && found)
 		return EXIT_OK;
+	if (err == -ESRCH && target_is_hidden((pid_t)pid)) {
+		log_error("cannot look at process %u: it is hidden from you (hidepid); run gpuprof as root or "
+			  "with sudo", pid);
+		return EXIT_PERMISSION;
+	}
 	switch (err) {
 	case 0:
 		return EXIT_OK;
 	case -EACCES: case -EPERM:
-		log_error("cannot read the memory of process %u: permission denied; run as root, or "
-			  "with CAP_SYS_PTRACE", pid);
+		log_error("cannot read the memory of process %u: permission denied; %s", pid,
+			  denied_reading());
 		return EXIT_PERMISSION;
 	case -ESRCH:
 		log_error("cannot look at process %u: there is no such process; give the pid of a "
@@ -121,6 +129,23 @@ static int print(const struct options *o, const struct stack_snapshot *s, uint64
 	return rc ? rc : written;
 }
 
+/* What is read without BPF, and why. */
+static void say_short(int err)
+{
+	const char *why;
+
+	if (!proc_pids_are_hosts())
+		why = "gpuprof is in a pid namespace, and BPF knows the host's pids; run it there for more";
+	else if (err == -EMFILE || err == -ENFILE)
+		why = "too many open files for BPF; raise their limit (ulimit -n) for more";
+	else if (err == -EPERM || err == -EACCES || err == -ENOSYS)
+		why = "BPF is not permitted or not there; CAP_BPF and CAP_PERFMON give more";
+	else		/* what libbpf could not find out for want of them reads as another error */
+		why = "BPF does not work; gpuprof doctor, or a higher limit of open files and memory "
+		      "(ulimit -n, ulimit -l), may tell why";
+	log_info("stacks come from /proc alone, and some will be short: %s", why);
+}
+
 static int show(const struct options *o, const struct chosen *chosen)
 {
 	uint64_t start_ns = time_wall_ns();
@@ -132,8 +157,7 @@ static int show(const struct options *o, const struct chosen *chosen)
 		return EXIT_FAIL;
 	}
 	if (!stack_snapshot_has_regs(s))
-		log_info("BPF is not permitted or not there: stacks come from /proc alone, and some "
-			 "will be short; CAP_BPF and CAP_PERFMON give more");
+		say_short(stack_snapshot_regs_error(s));
 	for (size_t i = 0; i < chosen->n; i++) {
 		int err = add_process(s, chosen->pids[i], i >= chosen->n_named);
 

@@ -220,7 +220,7 @@ static void name_file(struct capture_hold *h, char name[PATH_MAX])
 
 static void say_written(const struct capture_hold *h, const char *name, uint64_t held_ns)
 {
-	log_info("kept the last %.3f s, %llu events, in %s; gpuprof report %s",
+	log_info("kept the last %.3f s, %llu records, in %s; gpuprof report %s",
 		 (double)held_ns / NS_PER_SEC, (unsigned long long)h->stats.last.events, name, name);
 	if (h->was_short)
 		log_warn("there was more in %.3f s than %llu bytes of memory hold; raise --max-size",

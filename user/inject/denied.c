@@ -30,6 +30,12 @@ void denied_read(struct denied *d, pid_t pid)
 	free(status);
 }
 
+const char *denied_reading(void)
+{
+	return caps_have(CAP_SYS_PTRACE) ? "something forbids it although CAP_SYS_PTRACE is there (a security "
+		"module, a user namespace; dmesg may tell)" : "run as its user or root, or with CAP_SYS_PTRACE";
+}
+
 void denied_say(const struct denied *d, char *out, size_t size)
 {
 	static const char sudo[] = "run gpuprof as root or with sudo";

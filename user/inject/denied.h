@@ -16,4 +16,7 @@ struct denied {
 void denied_read(struct denied *d, pid_t pid);
 void denied_say(const struct denied *d, char *out, size_t size);	/* "it ...; do ..." */
 
+/* The same of what only reads: of that kernel.yama.ptrace_scope says nothing. */
+const char *denied_reading(void);
+
 #endif

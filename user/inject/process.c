@@ -26,6 +26,7 @@
 #include "inject/image.h"
 #include "inject/pick.h"
 #include "inject/remote.h"
+#include "probe/target.h"
 
 #define LOAD_BYTES (64u << 10)		/* a page at least: gp_load, and ... */
 #define SCRATCH_BYTES (512u << 10)	/* ... above it the stack of what the thread calls */
@@ -329,6 +330,11 @@ static int cannot(const struct subject *s, pid_t pid, int err)
 	char denied_why[SUBJECT_WHY_BYTES];
 	struct denied d;
 
+	if (err == -ESRCH && target_is_hidden(pid)) {
+		log_error("cannot bring the helper into process %d: it is hidden from you (hidepid); run gpuprof "
+			  "as root or with sudo", pid);
+		return -EPERM;
+	}
 	if (err == -EPERM) {
 		denied_read(&d, pid);
 		denied_say(&d, denied_why, sizeof(denied_why));

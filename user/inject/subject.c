@@ -159,6 +159,7 @@ static bool is_traced(struct question *q)
 
 static bool is_stopped(struct question *q)
 {
+	q->s->stopped = q->stat.state == 'T';
 	return strchr("Tt", q->stat.state) &&
 	       no(q, "it is stopped; let it go on first (kill -CONT)");
 }

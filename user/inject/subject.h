@@ -21,6 +21,7 @@ struct subject {
 	uint64_t syscall_at, return_at;		/* of machine_find_* */
 	bool c_library, loader, musl, cuda, helper;	/* what it maps */
 	bool filtered;		/* by seccomp; what that allows is seen when a thread is stopped */
+	bool stopped;		/* by a signal: kill -CONT lets it go on */
 	bool denied;		/* its files could not be read */
 	char why[SUBJECT_WHY_BYTES];	/* "it ...; do ..." */
 };

@@ -28,6 +28,8 @@ typedef int (*target_file_fn)(void *ctx, const struct target_file *file);
  * EACCES (needs its user, root or CAP_SYS_PTRACE; not logged either). path has no " (deleted)" at its end. */
 int target_each_file(pid_t pid, target_file_fn fn, void *ctx);
 
+bool target_is_hidden(pid_t pid);	/* it exists, but /proc does not show it to us (hidepid) */
+
 /* The file behind one mapping event, if it is still there. 0, fn's value, or -errno (ENOENT: it
  * was unmapped, ESRCH). */
 int target_mapped_file(pid_t pid, uint64_t start, uint64_t len, const char *path,

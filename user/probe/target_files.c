@@ -280,6 +280,14 @@ int target_pid_exists(pid_t pid)
 	return kill(pid, 0) && errno == ESRCH ? -ESRCH : 0;
 }
 
+bool target_is_hidden(pid_t pid)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return pid > 0 && access(path, F_OK) && errno == ENOENT && !target_pid_exists(pid);
+}
+
 static int open_maps(pid_t pid, FILE **maps)
 {
 	char path[40];

@@ -28,6 +28,7 @@ struct stack_snapshot {
 	unsigned int tier;
 	bool only_calls;
 	bool has_regs, failed;
+	int regs_err;
 };
 
 struct process {		/* that is being added */
@@ -71,7 +72,8 @@ static struct stack_snapshot *take(const uint32_t *pids, size_t n, struct stack_
 		return NULL;
 	*s = how;
 	s->names = strpool_new();
-	s->has_regs = s->names && !s->from.read(s->from.ctx, pids, n, keep_regs, s);
+	s->regs_err = s->names ? s->from.read(s->from.ctx, pids, n, keep_regs, s) : -ENOMEM;
+	s->has_regs = !s->regs_err;
 	if (s->names && !s->failed)
 		return s;
 	stack_snapshot_free(s);
@@ -295,6 +297,11 @@ int stack_snapshot_add(struct stack_snapshot *s, pid_t pid)
 	stack_modules_free(&p.modules);
 	stack_memory_free(p.memory);
 	return !err && p.denied ? -EACCES : err;
+}
+
+int stack_snapshot_regs_error(const struct stack_snapshot *s)
+{
+	return s->regs_err;
 }
 
 bool stack_snapshot_has_regs(const struct stack_snapshot *s)

@@ -77,6 +77,7 @@ int stack_snapshot_add(struct stack_snapshot *s, pid_t pid);
 void stack_snapshot_free(struct stack_snapshot *s);
 
 bool stack_snapshot_has_regs(const struct stack_snapshot *s);	/* BPF gave registers */
+int stack_snapshot_regs_error(const struct stack_snapshot *s);	/* why it did not: loader_read_regs's; or 0 */
 size_t stack_snapshot_threads(const struct stack_snapshot *s);
 const struct stack_thread *stack_snapshot_thread(const struct stack_snapshot *s, size_t i);
 

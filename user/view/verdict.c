@@ -260,7 +260,8 @@ static const struct remedy {
 	enum next runs, ended;
 } remedies[] = {
 	{ "none", NEXT_INJECT, NEXT_RESTART },
-	{ "refused", NEXT_RESTART, NEXT_RESTART },
+	{ "stopped", NEXT_INJECT, NEXT_RESTART },
+	{ "refused", NEXT_DOCTOR, NEXT_RESTART },
 	{ "silent", NEXT_DOCTOR, NEXT_HOST },
 };
 
@@ -302,6 +303,8 @@ static void add_unseen(struct strbuf *out, const struct model *m, const struct m
 	if (helper && !strcmp(helper, "pending"))
 		return;		/* the next interval has them */
 	strbuf_addstr(out, "\nNext: ");
+	if (helper && !strcmp(helper, "stopped") && !whom.ended)
+		strbuf_addf(out, "%skill -CONT %u && ", whom.sudo ? "sudo " : "", t->pid);
 	next_add(out, choose_remedy(helper, &whom), &whom, NULL);
 }
 
