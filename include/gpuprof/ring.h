@@ -48,7 +48,7 @@
 #define GP_HELPER_DRAINED 4	/* nobody watches: CUPTI is disabled, what it had was delivered */
 #define GP_HELPER_YIELDED 5	/* another client uses CUPTI: see `occupant` */
 #define GP_HELPER_FAILED 6	/* see `reason`, `code` */
-#define GP_HELPER_ENDED 7	/* the process has exited or forgotten us */
+#define GP_HELPER_ENDED 7	/* the process exits: nothing is recorded since state_ns */
 
 /* Kinds of records. A new kind must reach: who makes it, event/helper_decode.c, fuzz_helper. */
 #define GP_RING_PAD 1

@@ -187,6 +187,26 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	assert_output True
 }
 
+# The worker of the device that is not there calls exit(1) while the other one launches.
+# bats test_tags=needs:root,needs:bpf
+@test "faults: what a target launches after its helper's last word is unknown, and counted" {
+	needs root bpf sim
+	local i
+	for i in 1 2 3 4 5 6; do
+		GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --format json -o r.json -- \
+			"$SIM/mix" --devices 2 --rounds 300 || [ $? -eq 1 ]
+		# Each has a record, or is counted; but for one of each thread that was being made then.
+		run report_value r.json '(sum(x["count"] for x in t["calls"] if x["class"] in ("launch", "copy", "set"))
+			<= sum(x["received"] for x in t["events"] if x["kind"] == "api")
+			+ sum(x["lost"] for x in t["events"] if x["kind"] == "untold") + 2)'
+		assert_output True
+		run report_value r.json 'any(x["kind"] == "untold" and x["lost"] for x in t["events"]) \
+			and any(x["bucket"] == "unknown" for x in t["ledger"])'
+		[ "$output" = False ] || break
+	done
+	assert_output True
+}
+
 # bats test_tags=needs:root,needs:bpf
 @test "faults: a target that executes itself is two programs, each with its works" {
 	needs root bpf sim

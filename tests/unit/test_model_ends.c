@@ -10,6 +10,7 @@
 #define BASE 1000000000000ull
 #define MS 1000000ull
 #define SEC (1000 * MS)
+#define BEFORE_MS 20	/* until the kernel, of whose launch there is no record */
 
 /* Thread 8 of process 7: one launch, its kernel [20,30) ms. */
 static struct model *one_launch(void)
@@ -124,6 +125,64 @@ static void a_process_ends_no_sooner_than_its_last_thread_and_its_last_work(void
 	assert_int_equal(wall_ms(m), 30);
 }
 
+/* What device 0 idled for cause in a session that ended at 9 s; the model is freed. */
+static uint64_t idle_ms(struct model *m, enum idle_cause cause, uint64_t *untold)
+{
+	struct device_sum sum;
+	struct model_counts counts;
+	uint64_t idle[IDLE_CAUSES];
+
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 9 * SEC });
+	assert_int_equal(model_finish(m), 0);
+	assert_int_equal(model_device(m, devices_get(model_devices(m), 0), model_now(m), &sum, idle, NULL), 0);
+	model_counts(m, &counts);
+	*untold = counts.untold;
+	model_free(m);
+	return idle[cause] / MS;
+}
+
+static void calls_later(struct model *m, uint32_t seq, uint16_t func, uint64_t ms)
+{
+	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = seq, .func = func,
+				.start_ns = BASE + ms * MS, .end_ns = BASE + (ms + 1) * MS });
+}
+
+/* The helper recorded until 32 ms; the thread launches at 31, 35 and 38, and ends at 40. */
+static void what_is_launched_after_the_helpers_last_word_is_unknown_and_counted(void **state)
+{
+	(void)state;
+	for (int ring_first = 0; ring_first < 2; ring_first++) {
+		struct model *m = one_launch();
+		uint64_t untold;
+
+		if (ring_first)
+			ring_tells(m, "1000032000000");
+		calls_later(m, 2, L, 31);
+		calls_later(m, 3, L, 35);
+		calls_later(m, 4, C, 38);
+		push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 8, .seq = 5,
+					.end_ns = BASE + 40 * MS });
+		if (!ring_first)
+			ring_tells(m, "1000032000000");
+		assert_int_equal(idle_ms(m, IDLE_UNKNOWN, &untold), BEFORE_MS + 8);
+		assert_int_equal(untold, 2);
+	}
+}
+
+static void who_launches_no_more_after_that_has_nothing_unknown(void **state)
+{
+	struct model *m = one_launch();
+	uint64_t untold;
+
+	(void)state;
+	calls_later(m, 2, L, 31);
+	calls_later(m, 3, S, 35);
+	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 8, .seq = 4, .end_ns = BASE + 40 * MS });
+	ring_tells(m, "1000032000000");
+	assert_int_equal(idle_ms(m, IDLE_UNKNOWN, &untold), BEFORE_MS);
+	assert_int_equal(untold, 0);
+}
+
 static void what_no_ring_can_say_is_not_taken(void **state)
 {
 	static const char *const lies[] = { "", "yes", "0", "999999999999", "-" };
@@ -147,6 +206,8 @@ int main(void)
 		cmocka_unit_test(who_was_found_to_have_ended_did_so_with_its_last_thread),
 		cmocka_unit_test(with_a_thread_whose_end_was_lost_it_ended_when_that_was_found),
 		cmocka_unit_test(a_process_ends_no_sooner_than_its_last_thread_and_its_last_work),
+		cmocka_unit_test(what_is_launched_after_the_helpers_last_word_is_unknown_and_counted),
+		cmocka_unit_test(who_launches_no_more_after_that_has_nothing_unknown),
 		cmocka_unit_test(what_no_ring_can_say_is_not_taken),
 	};
 

@@ -309,8 +309,9 @@ static int finish(struct helper_process *p, uint64_t end_ns)
 	err = tell_rest(p);
 	if (!err)
 		err = helper_dark_end(&p->dark, p->who.pid, end_ns, p->sink);
-	return err || !p->exit_ns || !p->decoder || !p->last_ns ? err :
-	       helper_end_tell(how_it_ended(p, end_ns), p->who.pid, p->sink);
+	if (err || !p->exit_ns || !p->decoder || (!p->last_ns && !helper_decoder_told(p->decoder)))
+		return err;
+	return helper_end_tell(how_it_ended(p, end_ns), p->who.pid, p->sink);
 }
 
 /* ---- finding -------------------------------------------------------------------------------- */

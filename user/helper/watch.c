@@ -61,13 +61,18 @@ static struct watch {
 	uint64_t unseen_ns;	/* since when CUDA works unrecorded, and nobody was told; 0: it does not */
 } watch = { .starting = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static void enter(uint32_t state)
+static void enter_since(uint32_t state, uint64_t since_ns)
 {
 	struct gp_ring_head *head = watch.ring.head;
 
 	watch.state = state;
-	__atomic_store_n(&head->state_ns, clock_now_ns(), __ATOMIC_RELAXED);
+	__atomic_store_n(&head->state_ns, since_ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&head->state, state, __ATOMIC_RELEASE);
+}
+
+static void enter(uint32_t state)
+{
+	enter_since(state, clock_now_ns());
 }
 
 static void fail(const char *reason, int code)
@@ -234,6 +239,7 @@ static void sleep_for(uint64_t ns, uint32_t seen)
 
 static void *live(void *ctx)
 {
+	uint64_t since_ns;
 	uint32_t kinds;
 
 	(void)ctx;
@@ -251,13 +257,14 @@ static void *live(void *ctx)
 	kinds = look();		/* a reader that came with the end gets it too */
 	if (kinds && watch.cuda && !watch.devices.known)
 		devices_read(&watch.devices, watch.names, &watch.ring);	/* CUDA started just now */
+	since_ns = clock_now_ns();	/* what other threads launch from now on is not recorded */
 	if (watch.state == GP_HELPER_AWAKE) {
 		drain(CUPTI_FLUSH_FORCED);
 		watch.unseen_ns = 0;
 	}
 	tell_unseen(false);
 	pthread_mutex_unlock(&watch.lock);
-	enter(GP_HELPER_ENDED);
+	enter_since(GP_HELPER_ENDED, since_ns);
 	__atomic_store_n(&watch.ended, true, __ATOMIC_RELEASE);
 	return NULL;
 }

@@ -416,7 +416,7 @@ int past_note_exit(struct model *m, struct process *p, const struct event *ev)
 	p->last_exit_ns = num_max(p->last_exit_ns, ev->end_ns);
 	if (p->first_ended)	/* it may have waited for others to end */
 		p->info.exit_ns = p->last_exit_ns;
-	return note_told_end(m, p);
+	return unseen_note_end(m, p) ? -ENOMEM : note_told_end(m, p);
 }
 
 static int note_gone(struct model *m, struct process *p)
@@ -441,5 +441,5 @@ int past_note_fact(struct model *m, struct process *p, const struct event *ev)
 	if (!ns || ns < p->info.start_ns)	/* the number is another process's now */
 		return 0;
 	p->told_end_ns = ns;
-	return note_told_end(m, p);
+	return unseen_note_end(m, p) ? -ENOMEM : note_told_end(m, p);
 }

@@ -45,6 +45,32 @@ int unseen_push(struct model *m, const struct event *ev)
 	return unseen_add(&p->unseen, ev->dir, ev->start_ns, ev->end_ns);
 }
 
+static bool has_tail(const struct process *p)
+{
+	const struct spans *u = &p->unseen.unknown;
+
+	return u->n && u->v[u->n - 1].end == UINT64_MAX;
+}
+
+static int add_tail(struct model *m, struct process *p)
+{
+	return unseen_push(m, &(struct event){ .kind = EVENT_UNSEEN, .dir = UNSEEN_UNKNOWN,
+		.pid = p->info.pid, .start_ns = p->told_end_ns, .end_ns = UINT64_MAX });
+}
+
+int unseen_note_end(struct model *m, struct process *p)
+{
+	uint64_t launches = 0;
+
+	if (!p->told_end_ns || has_tail(p))
+		return 0;
+	for (size_t i = 0; i < m->threads.n; i++)
+		if (m->threads.v[i]->process == p)
+			launches += timeline_count(&m->threads.v[i]->timeline, p->told_end_ns, UINT64_MAX,
+						   LAUNCHING);
+	return launches ? add_tail(m, p) : 0;
+}
+
 void unseen_note_call(struct model *m, const struct process *p, uint64_t start_ns, unsigned int class)
 {
 	const struct spans *u = &p->unseen.unknown;
