@@ -67,3 +67,22 @@ counted() {
 	assert_success
 	assert_line --regexp "^unarmed: [0-9.]+ m?s in pid $child \(simcalls\), before a library was probed that it had loaded: calls then are not counted"
 }
+
+# bats test_tags=needs:root,needs:bpf
+@test "unarmed: of a child that had ended before its libraries could be read, that is said, not that it had none" {
+	needs root bpf sim
+	start_parent cudaLaunchKernel=500
+	kill -STOP "$PROFILER"
+	: >begin
+	wait_for 20 test -s child.json
+	wait_for 20 eval '! pgrep -P "$PARENT" simcalls && [ ! -e "/proc/$PARENT" -o "$(cut -d" " -f3 "/proc/$PARENT/stat")" = Z ]'
+	kill -CONT "$PROFILER"
+	wait_gpuprof
+	assert_success
+	run counted
+	assert_line "0 of the launches, unarmed: True, complete: True, lost: 0"
+	run "$GPUPROF" report c.gpr
+	assert_success
+	assert_line --regexp "^no calls: what mapped a CUDA or NCCL library had ended before it could be probed"
+	refute_output --partial "library was mapped"
+}

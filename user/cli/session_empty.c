@@ -69,6 +69,9 @@ void session_empty(struct session *s)
 	else if (left_out)
 		session_fact(s, "no_calls", "none of the %u functions that were found can be probed here",
 			     left_out);
+	else if (worker_missed(s->worker))
+		session_fact(s, "no_calls", "what mapped a CUDA or NCCL library had ended before it could be "
+			     "probed; with `--` before the command that is done first");
 	else
 		session_fact(s, "no_calls", "no CUDA or NCCL library was mapped%s", s->plan->o->tier ? "" :
 			     " (what cublas and cudnn do alone needs --tier 1)");

@@ -56,6 +56,8 @@ void worker_stop(struct worker *w);
 void worker_finish_stacks(struct worker *w);
 /* Engine, at any time: how many copies came from the kernel so far, 0 without a feed. */
 uint64_t worker_stacks_received(const struct worker *w);
+/* After worker_stop: did somebody map a library and end before that could be probed? */
+bool worker_missed(const struct worker *w);
 void worker_free(struct worker *w);
 
 #endif

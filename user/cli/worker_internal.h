@@ -33,6 +33,7 @@ struct worker {
 	struct dull dull;
 	bool follow_children, only_followed;
 	bool heard;			/* the last look at a watch told something */
+	bool missed;			/* somebody had a library, and ended too soon */
 	VEC(struct watch) watches;
 	struct pollfd *fds;
 	struct keep *keep;		/* NULL: none */

@@ -3,6 +3,9 @@
  * Follows processes: executable mapping -> file -> probes, and who is to be measured at all. Knows
  * nothing of the thread it runs in.
  */
+#include <errno.h>
+#include <string.h>
+
 #include "base/log.h"
 #include "base/map.h"
 #include "base/str.h"
@@ -153,6 +156,36 @@ static void on_stranger(struct arrival *ar, const struct target_event *ev)
 	}
 }
 
+/* It has ended, or unmapped it, before that could be read. Nobody saw its calls but where a library of
+ * that name was probed: which may be the same. */
+static void on_gone(const struct arrival *ar, const struct target_event *ev)
+{
+	const char *name = str_basename(ev->text);
+	struct worker *w = ar->w;
+
+	if (!catalog_wants_file(name))
+		return;
+	for (size_t i = 0; i < attach_count(w->attach); i++)
+		if (!strcmp(str_basename(attach_get(w->attach, i)->path), name))
+			return;
+	w->missed = true;
+	worker_tell(w, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)ev->pid,
+				 .start_ns = ev->time_ns, .end_ns = time_now_ns() });
+}
+
+static void on_mapped(struct arrival *ar, const struct target_event *ev)
+{
+	int err;
+
+	if (dull_is(&ar->w->dull, ev))
+		return;
+	err = target_mapped_file(ev->pid, ev->start, ev->len, ev->text, on_file, ar);
+	if (err == -ESRCH || err == -ENOENT)
+		on_gone(ar, ev);
+	else if (ar->dull)
+		dull_note(&ar->w->dull, ev);
+}
+
 /* Born before its parent was chosen, or as it was: BPF has not followed it. */
 static void on_fork(struct arrival *ar, const struct target_event *ev)
 {
@@ -176,6 +209,11 @@ static const struct watch *watch_of(const struct worker *w, pid_t root, const st
 		if (root && w->watches.v[i].pid == root)
 			return &w->watches.v[i];
 	return read;
+}
+
+bool worker_missed(const struct worker *w)
+{
+	return w->missed;
 }
 
 /* ---- after events were lost ------------------------------------------------------------------ */
@@ -248,11 +286,7 @@ void worker_on_event(void *ctx, const struct target_event *ev)
 		stack_feed_event(t->w->feed, ev, t->watch->pid);
 	switch (ev->kind) {
 	case TARGET_MMAP:
-		if (dull_is(&t->w->dull, ev))
-			break;
-		target_mapped_file(ev->pid, ev->start, ev->len, ev->text, on_file, &ar);
-		if (ar.dull)
-			dull_note(&t->w->dull, ev);
+		on_mapped(&ar, ev);
 		break;
 	case TARGET_FORK:
 		on_fork(&ar, ev);
