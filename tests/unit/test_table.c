@@ -159,6 +159,20 @@ static void long_names_are_cut_in_the_middle_between_characters(void **state)
 		"exactlyten\n");
 }
 
+static void where_no_more_than_ascii_is_shown_they_are_cut_by_two_dots(void **state)
+{
+	struct table *t = table_new("calls", columns + FUNCTION, 2);
+
+	(void)state;
+	cell_s(t, table_row(t), "abcdefghijklmnopqrstuvwxyz");
+	cell_s(t, table_row(t), "exactlyten");
+	renders(t, &(struct report){ .name_width = 10, .ascii = true }, FORMAT_TEXT,
+		"calls\n"
+		"function\n"
+		"abcde..xyz\n"
+		"exactlyten\n");
+}
+
 static void hostile_names_cannot_reach_the_terminal(void **state)
 {
 	struct table *t = table_new("calls", columns + FUNCTION, 1);
@@ -476,6 +490,7 @@ int main(void)
 		cmocka_unit_test(columns_are_as_wide_as_what_they_show),
 		cmocka_unit_test(a_table_without_rows_says_so),
 		cmocka_unit_test(long_names_are_cut_in_the_middle_between_characters),
+		cmocka_unit_test(where_no_more_than_ascii_is_shown_they_are_cut_by_two_dots),
 		cmocka_unit_test(hostile_names_cannot_reach_the_terminal),
 		cmocka_unit_test(sentences_are_below_their_row_and_the_verdict_comes_first),
 		cmocka_unit_test(a_narrow_terminal_breaks_sentences_and_no_command),

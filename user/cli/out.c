@@ -94,6 +94,16 @@ int out_check(const char *path)
 	return EXIT_FAIL;
 }
 
+bool out_is_ascii(void)
+{
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+	const char *locale = NULL;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !(locale && *locale); i++)
+		locale = getenv(names[i]);
+	return !locale || !(strcasestr(locale, "utf-8") || strcasestr(locale, "utf8"));
+}
+
 unsigned int out_columns(const char *path)
 {
 	struct winsize size;

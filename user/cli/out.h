@@ -3,6 +3,8 @@
 #ifndef CLI_OUT_H
 #define CLI_OUT_H
 
+#include <stdbool.h>
+
 #include "base/str.h"
 
 /* Before anything is measured: could out_write write to path? EXIT_OK, or EXIT_FAIL, logged. A
@@ -11,6 +13,7 @@ int out_check(const char *path);
 
 /* Columns of the terminal that shows what is written to path; 0: none does. */
 unsigned int out_columns(const char *path);
+bool out_is_ascii(void);	/* the locale of who runs us has not more characters, as far as is known */
 
 /*
  * Writes the text to path, or to standard output when path is NULL or cannot be written, so

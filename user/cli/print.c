@@ -435,6 +435,7 @@ static void render(struct strbuf *out, const struct options *o, const struct pri
 	report_render(out, &(struct report){
 		.meta = &meta, .tables = p->tables, .n_tables = p->n, .head = head.s,
 		.verdict = verdict.s, .foot = foot.s, .wide = o->wide, .columns = columns,
+		.ascii = columns && out_is_ascii(),
 		.name_width = columns ? num_max(columns / 4, NAME_WIDTH_MIN) : NAME_WIDTH,
 	}, (enum format)o->format);
 	out->failed |= !pool || head.failed || foot.failed;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "view/utf8.h"
 
 #define NARROW 40	/* no terminal that is used */
@@ -25,6 +26,7 @@ struct grid {
 	unsigned int *column;	/* shown column -> the table's column */
 	unsigned int n;		/* shown columns */
 	size_t rows;
+	bool ascii;
 };
 
 static void add_spaces(struct strbuf *out, size_t n)
@@ -34,9 +36,9 @@ static void add_spaces(struct strbuf *out, size_t n)
 }
 
 /* Appends s, at most `limit` wide: "at::native::vectori…ement_kernel". */
-static void add_cut(struct strbuf *out, const char *s, size_t limit)
+static void add_cut(struct strbuf *out, const char *s, size_t limit, const char *gap)
 {
-	size_t total = utf8_str_width(s), left, right, used = 0;
+	size_t total = utf8_str_width(s), left, right, used = 0, gap_width = utf8_str_width(gap);
 	const char *p = s, *next = s;
 
 	if (!limit || total <= limit) {
@@ -44,7 +46,7 @@ static void add_cut(struct strbuf *out, const char *s, size_t limit)
 		return;
 	}
 	left = limit / 2;
-	right = limit - 1 - left;
+	right = limit - num_min(gap_width, limit - left) - left;
 	for (; *next; p = next) {
 		size_t w = utf8_width(utf8_next(&next));
 
@@ -53,7 +55,7 @@ static void add_cut(struct strbuf *out, const char *s, size_t limit)
 		used += w;
 	}
 	strbuf_add(out, s, (size_t)(p - s));
-	strbuf_addstr(out, "\u2026");
+	strbuf_addstr(out, gap);
 	while (*p && total - used > right)
 		used += utf8_width(utf8_next(&p));
 	strbuf_addstr(out, p);
@@ -64,7 +66,7 @@ static void grid_add(struct grid *g, size_t row, unsigned int col, const char *s
 	size_t at = g->text.len, width;
 
 	g->at[row * g->n + col] = at;
-	add_cut(&g->text, s, limit);
+	add_cut(&g->text, s, limit, g->ascii ? ".." : "\u2026");
 	strbuf_addch(&g->text, '\0');
 	if (g->text.failed)
 		return;
@@ -117,7 +119,8 @@ static bool grid_init(struct grid *g, const struct report *r, const struct table
 	unsigned int n;
 
 	table_columns(t, &n);
-	*g = (struct grid){ .text = STRBUF_INIT, .rows = table_rows(t) + 1 };
+	*g = (struct grid){ .text = STRBUF_INIT, .rows = table_rows(t) + 1,
+			     .ascii = r->ascii };
 	g->column = calloc(n + 1, sizeof(*g->column));
 	if (!g->column)
 		return false;

@@ -30,6 +30,7 @@ struct report {
 	const char *foot;	/* text, md: what was lost and what it cost; NULL none */
 	unsigned int name_width; /* text: longer cells are cut in the middle; 0: never */
 	unsigned int columns;	/* text: of the terminal that shows it; 0: none does */
+	bool ascii;		/* text: it shows no more than that */
 	bool wide;		/* text, md: also columns that are `wide` or all unknown */
 };
 
