@@ -191,8 +191,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 # bats test_tags=needs:root,needs:bpf
 @test "faults: what a target launches after its helper's last word is unknown, and counted" {
 	needs root bpf sim
-	local i
-	for i in 1 2 3 4 5 6; do
+	for _ in 1 2 3 4 5 6; do
 		GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --format json -o r.json -- \
 			"$SIM/mix" --devices 2 --rounds 300 || [ $? -eq 1 ]
 		# Each has a record, or is counted; but for one of each thread that was being made then.
