@@ -199,6 +199,7 @@ static void a_device_of_which_no_work_was_seen_is_not_busy_so_much(void **state)
 	     "100.0 % of its time is unknown.");
 	says(without_work(7), "Device 0 (pid 12, train) did nothing: no work of it was seen in 100.0 ms.\n"
 	     "Next: gpuprof stacks -p 12");
+	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 12, .tid = 13, .seq = 1, .end_ns = at(100) });
 	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 12, .text = "ended", .text2 = "yes" });
 	says(m, "Device 0 (pid 12, train) did nothing: no work of it was seen in 100.0 ms.");
 }
