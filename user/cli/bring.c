@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "cli/exit.h"
 #include "cli/session_blind.h"
+#include "event/helper_caged.h"
 #include "event/helper_source.h"
 #include "inject/process.h"
 
@@ -26,7 +27,8 @@ static void say_first_time(uint32_t pid)
 {
 	struct gp_ring_head head;
 
-	if (!helper_source_peek((pid_t)pid, &head) && head.state == GP_HELPER_VIRGIN && !caged_is((pid_t)pid))
+	if (!helper_source_peek((pid_t)pid, &head) && head.state == GP_HELPER_VIRGIN && 
+	    !helper_is_caged(&head, (pid_t)pid))
 		log_info("the helper in process %u begins for the first time: CUPTI may stall launches for "
 			 "seconds, once", pid);
 }

@@ -32,11 +32,6 @@ void spare_release(struct spare *s);
 /* What was made for them until then; session_stop.c */
 void session_drop_probes(struct session *s);
 
-/* Is its helper to be left asleep, since a filter may end the process if it wakes? And that, once; 0 or -ENOMEM.
- * session_caged.c */
-bool caged_is(pid_t pid);
-int caged_say(struct session *s, pid_t pid);
-
 void blind_sources(struct session *s);	/* with probes too: what calls are known by */
 
 #endif

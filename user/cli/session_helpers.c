@@ -39,8 +39,6 @@ int helpers_meet(struct session *s, pid_t pid)
 
 	if (!s->helpers || helper_owner_read(pid, &who.owner))
 		return 0;
-	if (caged_is(pid))
-		return caged_say(s, pid);
 	if (who.owner.own_pid)
 		who.own_pid = (pid_t)who.owner.own_pid;
 	who.clock_offset_ns = clock_offset(pid);
@@ -67,7 +65,8 @@ int helpers_start(struct session *s)
 }
 
 /* A process that was forked or executed below a target, or one that is known to make calls: it may have a
- * helper of its own, by NVTX before it makes any call. Whatever is executed on the whole host is not asked, nor is each new thread's process. */
+ * helper of its own, by NVTX before it makes any call. Whatever is executed on the whole host is not asked, nor
+ * is each new thread's process. */
 static bool is_to_be_met(const struct session *s, const struct event *ev)
 {
 	const struct options *o = s->plan->o;
@@ -127,6 +126,9 @@ const char *helpers_why_silent(const struct helpers_status *st)
 		return "its helper's ring is damaged";
 	case HELPERS_OTHER:
 		return "its helper is of another version of gpuprof; start it anew with this one";
+	case HELPERS_CAGED:
+		return "since its helper came it lets seccomp filter its system calls, which may be its end when "
+		       "CUPTI begins; start it by gpuprof's -- CMD, then CUPTI begins with CUDA";
 	default:
 		break;
 	}

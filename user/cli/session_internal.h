@@ -68,7 +68,6 @@ struct session {
 	struct session_forked forked;	/* the same */
 	struct tallied tallied;		/* with another detail than DETAIL_CALL */
 	struct map births;		/* the same: pid -> birth of its last owner that is known */
-	struct map caged;		/* whose helper is left asleep */
 	struct tap tap;
 	struct event_sink sink;		/* session_push: what the sources push into */
 

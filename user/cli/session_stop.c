@@ -139,7 +139,6 @@ void session_release(struct session *s)
 	free_probes(s);
 	tallied_free(&s->tallied);
 	map_free(&s->births);
-	map_free(&s->caged);
 	map_free(&s->forked.looked_at);
 	helpers_free(s->helpers);
 	tap_free(&s->tap);

@@ -12,6 +12,7 @@
 #include "base/io.h"
 #include "base/num.h"
 #include "base/time.h"
+#include "event/helper_caged.h"
 #include "event/helper_dark.h"
 #include "event/helper_end.h"
 #include "event/helper_kept.h"
@@ -39,7 +40,7 @@ struct helper_process {
 	uint64_t alive_ns, exit_ns;	/* seen last; 0: it goes on */
 	struct helper_dark dark;
 	uint64_t told_ns, told_before_ns;	/* helper_decoder_told, and what it was before */
-	uint64_t last_ns, untold_ns;	/* last_ns: that was told of; untold_ns: at its end */
+	uint64_t exec_ns, last_ns, untold_ns;	/* who's, to be told; that was told of; at its end, not told */
 	struct api_rows *rows;	/* NULL: calls are not told */
 	struct helper_source *source;
 	struct helper_decoder *decoder;	/* NULL: no ring was found yet, or it is only remembered */
@@ -88,6 +89,7 @@ struct helper_process *helper_process_new(const struct helpers_process *who,
 	if (!p)
 		return NULL;
 	p->who = *who;
+	p->exec_ns = who->exec_ns;
 	p->wants = wants;
 	p->rows = rows;
 	p->pidfd = -1;
@@ -168,7 +170,7 @@ static uint32_t kinds_for(const struct helper_process *p)
 /* It uses CUDA or NVTX: who it is can be read while it lives. */
 static int tell_process(struct helper_process *p)
 {
-	return p->sink->push(p->sink->ctx, &(struct event){ .kind = EVENT_PROCESS, .end_ns = p->who.exec_ns,
+	return p->sink->push(p->sink->ctx, &(struct event){ .kind = EVENT_PROCESS, .end_ns = p->exec_ns,
 		.pid = (uint32_t)p->who.pid, .tid = (uint32_t)p->who.pid });
 }
 
@@ -330,7 +332,7 @@ static void claim(struct helper_process *p, const struct helper_found *found, ui
 		p->dark.since_ns = 0;	/* CUDA has not started */
 	else
 		helper_dark_begin(&p->dark, HELPER_DARK_EVER, false);
-	if (p->calls || p->who.exec_ns)
+	if (p->calls || p->exec_ns)
 		p->err = tell_process(p);
 }
 
@@ -343,13 +345,13 @@ static void open_found(struct helper_process *p, struct helper_found *found, uin
 		p->err = p->err == -ESRCH ? 0 : p->err;	/* its own may come later */
 		return;
 	}
-	p->source = helper_source_open(found->fd, p->who.own_pid, kinds_for(p),
-				       now_ns + (uint64_t)p->who.clock_offset_ns);
+	p->source = helper_open_uncaged(found->fd, &p->who, kinds_for(p), now_ns);
 	if (p->source) {
 		claim(p, found, now_ns);
 		return;
 	}
-	p->state = errno == EUSERS ? HELPERS_BUSY : errno == EPROTO ? HELPERS_OTHER : HELPERS_NONE;
+	p->state = errno == EUSERS ? HELPERS_BUSY : errno == EPROTO ? HELPERS_OTHER :
+		   errno == EPERM ? HELPERS_CAGED : HELPERS_NONE;
 	io_close(&found->pidfd);
 	if (errno != ESRCH && errno != EBADMSG)	/* an inherited one may come before its own */
 		helper_search_stop(&p->search);
@@ -433,7 +435,7 @@ int helper_process_follow(struct helper_process *p, uint64_t now_ns, const struc
 	read_ring(p, now_ns);
 	end(p, now_ns);
 	*now_who = p->next.pid ? p->next : p->who;
-	now_who->exec_ns = p->last_ns;
+	now_who->exec_ns = num_min(p->last_ns, now_ns);
 	return p->err;
 }
 

@@ -323,12 +323,19 @@ bool helper_source_is_in(const struct helper_source *s, uint32_t states)
 	return state < 32 && states >> state & 1;
 }
 
-int helper_source_peek(pid_t pid, struct gp_ring_head *out)
+int helper_source_peek_at(int fd, struct gp_ring_head *out)
 {
-	int fd = helper_source_find(pid), err = fd < 0 ? fd : read_head(fd, out);
+	int err = read_head(fd, out);
 
 	if (!err)
 		end_texts(out);
+	return err;
+}
+
+int helper_source_peek(pid_t pid, struct gp_ring_head *out)
+{
+	int fd = helper_source_find(pid), err = fd < 0 ? fd : helper_source_peek_at(fd, out);
+
 	if (fd >= 0)
 		close(fd);
 	return err;

@@ -24,6 +24,9 @@ int helper_source_find(pid_t pid);
 /* Not if it is a ring that can be read, and of another process. */
 bool helper_source_is_of(int fd, const struct helper_owner *owner);
 
+/* What the head of a ring says. 0, -EBADMSG or -EPROTO, as below. */
+int helper_source_peek_at(int fd, struct gp_ring_head *out);
+
 /* What the helper of a process says of itself, without becoming its reader. 0; -errno as above, or
  * EBADMSG, EPROTO as below. */
 int helper_source_peek(pid_t pid, struct gp_ring_head *out);

@@ -27,12 +27,13 @@ struct helpers_process {	/* a process that may have a helper */
 };
 
 enum helpers_state { HELPERS_NONE, HELPERS_WATCHED, HELPERS_BUSY, HELPERS_BROKEN, HELPERS_ENDED,
-		     HELPERS_OTHER };
+		     HELPERS_OTHER, HELPERS_CAGED };
 
 struct helpers_status {
 	pid_t pid;
 	enum helpers_state state;	/* NONE: none found so far; BUSY: no slot is free; OTHER: its
-					 * ring is of a version that is not known here */
+					 * ring is of a version that is not known here; CAGED: it is
+					 * left asleep (helper_caged.h) */
 	struct gp_ring_head head;	/* as it was read last; of state NONE: zero */
 	struct helper_counts counts;
 	uint64_t lost;			/* records for which the ring had no room */
