@@ -156,14 +156,14 @@ static void on_stranger(struct arrival *ar, const struct target_event *ev)
 	}
 }
 
-/* It has ended, or unmapped it, before that could be read. Nobody saw its calls but where a library of
- * that name was probed: which may be the same. */
+/* It has ended before that could be read (else it has unmapped it). Nobody saw its calls but where a library
+ * of that name was probed: which may be the same. */
 static void on_gone(const struct arrival *ar, const struct target_event *ev)
 {
 	const char *name = str_basename(ev->text);
 	struct worker *w = ar->w;
 
-	if (!catalog_wants_file(name))
+	if (!catalog_wants_file(name) || !target_process_ended((pid_t)ev->pid))
 		return;
 	for (size_t i = 0; i < attach_count(w->attach); i++)
 		if (!strcmp(str_basename(attach_get(w->attach, i)->path), name))
@@ -171,6 +171,8 @@ static void on_gone(const struct arrival *ar, const struct target_event *ev)
 	w->missed = true;
 	worker_tell(w, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)ev->pid,
 				 .start_ns = ev->time_ns, .end_ns = time_now_ns() });
+	worker_tell(w, &(struct event){ .kind = EVENT_IDENTITY, .pid = (uint32_t)ev->pid,
+				 .tid = (uint32_t)ev->pid, .text = "ended", .text2 = "yes" });
 }
 
 static void on_mapped(struct arrival *ar, const struct target_event *ev)

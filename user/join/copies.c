@@ -7,6 +7,7 @@
 
 #include "base/num.h"
 #include "base/sorted.h"
+#include "join/join.h"
 
 #define CALLS_MAX 8192
 #define CALLS_FIRST 2048	/* before any record came: there may be no helper */
@@ -47,6 +48,15 @@ static bool may_be_certain(const struct event *call)
 	return call->has & HAS_BYTES && call->bytes && !(call->has & HAS_RESULT && call->result) && goes;
 }
 
+/* Those that no record is held against any more. */
+static void drop_aged(struct copies *c, uint64_t now_ns)
+{
+	const size_t gone = SORTED_BELOW(c->calls.v, c->calls.n, end_ns, now_ns - num_min(now_ns, JOIN_WINDOW_NS));
+
+	c->calls.n -= gone;
+	memmove(c->calls.v, c->calls.v + gone, c->calls.n * sizeof(c->calls.v[0]));
+}
+
 int copies_note_call(struct copies *c, struct join_room *room, const struct event *call)
 {
 	const size_t cap = c->calls.cap;
@@ -54,6 +64,8 @@ int copies_note_call(struct copies *c, struct join_room *room, const struct even
 
 	if (c->managed || !may_be_certain(call))
 		return 0;
+	if (c->calls.n && c->calls.n == cap)
+		drop_aged(c, call->end_ns);
 	if (c->calls.n >= (c->ways.n ? CALLS_MAX : CALLS_FIRST) ||
 	    (c->calls.n == cap && cap >= CALLS_FEW && !join_room_has(room, cap * sizeof(*at)))) {
 		c->calls.n /= 2;

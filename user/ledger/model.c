@@ -251,7 +251,7 @@ static int push_exit(struct model *m, const struct event *ev)
 	t->drives |= ev->seq > 1;
 	thread_ends(t);
 	range_exit(t, ev->end_ns);
-	err = past_note_exit(m, t->process, ev);
+	err = past_note_exit(m, t, ev);
 	if (!err)
 		err = join_push(m->join, ev);
 	return err ? err : past_age(m, ev->tid == ev->pid);
@@ -318,7 +318,7 @@ static int push_process(struct model *m, const struct event *ev)
 	if (ev->text)		/* else no more than its birth is said */
 		pairs_free(&p->identity);
 	copy_comm(p->info.comm, ev->text);
-	if (ev->end_ns && p->graphs)
+	if (ev->end_ns > p->info.exec_ns && p->graphs)
 		graphs_exec(p->graphs, ev->end_ns);
 	if (ev->end_ns && memory_exec(p, ev->end_ns))
 		return -ENOMEM;

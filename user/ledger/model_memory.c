@@ -119,8 +119,11 @@ int memory_watermark(struct model *m, uint64_t ns)
 
 int memory_exec(struct process *p, uint64_t ns)
 {
-	int err = p->memory ? memory_book_settle(p->memory, ns) : 0;
+	int err;
 
+	if (ns < p->info.exec_ns)
+		return 0;	/* the same one, by who knows it less exactly */
+	err = p->memory ? memory_book_settle(p->memory, ns) : 0;
 	p->info.exec_ns = ns;
 	if (p->memory && !err)
 		memory_book_end(p->memory);

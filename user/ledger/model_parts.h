@@ -68,6 +68,7 @@ void model_add_counts(const struct process *p, struct model_counts *to);
 int unseen_push(struct model *m, const struct event *ev);
 /* Its ring has told its end: if it launched after that, what came of it is unknown. 0 or -ENOMEM. */
 int unseen_note_end(struct model *m, struct process *p);
+int unseen_note_exit(struct model *m, struct process *p, const struct thread *t);	/* of t alone */
 void unseen_note_call(struct model *m, const struct process *p, uint64_t start_ns, unsigned int class);
 
 int sample_push(struct model *m, const struct event *ev);	/* SAMPLE, USER, FAULT */
@@ -118,7 +119,7 @@ void who_free(struct model *m);
 int past_age(struct model *m, bool is_process);
 
 /* EXIT of a thread of it, IDENTITY: when all of it has ended, as far as these tell. 0 or -ENOMEM. */
-int past_note_exit(struct model *m, struct process *p, const struct event *ev);
+int past_note_exit(struct model *m, const struct thread *t, const struct event *ev);
 int past_note_fact(struct model *m, struct process *p, const struct event *ev);
 
 #endif

@@ -410,13 +410,15 @@ static int note_told_end(struct model *m, struct process *p)
 	       note_end(m, p, num_max(p->told_end_ns, p->last_exit_ns)) : 0;
 }
 
-int past_note_exit(struct model *m, struct process *p, const struct event *ev)
+int past_note_exit(struct model *m, const struct thread *t, const struct event *ev)
 {
+	struct process *p = t->process;
+
 	p->first_ended |= ev->tid == ev->pid;
 	p->last_exit_ns = num_max(p->last_exit_ns, ev->end_ns);
 	if (p->first_ended)	/* it may have waited for others to end */
 		p->info.exit_ns = p->last_exit_ns;
-	return unseen_note_end(m, p) ? -ENOMEM : note_told_end(m, p);
+	return unseen_note_exit(m, p, t) ? -ENOMEM : note_told_end(m, p);
 }
 
 static int note_gone(struct model *m, struct process *p)

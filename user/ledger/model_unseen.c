@@ -58,6 +58,12 @@ static int add_tail(struct model *m, struct process *p)
 		.pid = p->info.pid, .start_ns = p->told_end_ns, .end_ns = UINT64_MAX });
 }
 
+int unseen_note_exit(struct model *m, struct process *p, const struct thread *t)
+{
+	return p->told_end_ns && !has_tail(p) &&
+	       timeline_count(&t->timeline, p->told_end_ns, UINT64_MAX, LAUNCHING) ? add_tail(m, p) : 0;
+}
+
 int unseen_note_end(struct model *m, struct process *p)
 {
 	uint64_t launches = 0;
