@@ -149,14 +149,16 @@ load ../lib/common
 	assert_output 3
 }
 
+has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge 5 ]; } # PID: for 50 ms; it is amid its calls
+
 # bats test_tags=needs:root,needs:bpf
 @test "cli: Ctrl-C ends stat with its report" {
 	needs root bpf targets
-	start_target t cudart-dyn --launches 100
+	start_target t cudart-dyn --launches 1000000 --pause-us 200
 	start_gpuprof stat -p "$TARGET"
 	wait_armed "$TARGET"
 	go t
-	wait_for 10 test -s t.json
+	wait_for 10 has_run "$TARGET"
 	kill -INT "$PROFILER"
 	wait_gpuprof
 	assert_success
@@ -181,9 +183,9 @@ load ../lib/common
 	assert_output --partial "$TARGET"
 }
 
-# bats test_tags=needs:root
+# bats test_tags=needs:root,needs:bpf
 @test "cli: a kernel without BTF is named, exit 4, and no file is left behind" {
-	needs root mounts
+	needs root bpf mounts
 	cat >without <<-'SCRIPT'
 		mount -t tmpfs none /sys/kernel/btf && exec "$@"
 	SCRIPT
@@ -197,9 +199,9 @@ load ../lib/common
 	assert_failure
 }
 
-# bats test_tags=needs:root
+# bats test_tags=needs:root,needs:bpf
 @test "cli: where too few files may be open, a command runs and is measured by the helper alone" {
-	needs root sim
+	needs root bpf sim
 	local files
 	for files in 32 48 64; do
 		run bash -c 'ulimit -n "$0"; exec "$1" record -o r.gpr -- "$2" --rounds 30' "$files" "$GPUPROF" "$SIM/mix"

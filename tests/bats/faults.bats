@@ -191,7 +191,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 # bats test_tags=needs:root,needs:bpf
 @test "faults: what a target launches after its helper's last word is unknown, and counted" {
 	needs root bpf sim
-	for _ in 1 2 3 4 5 6; do
+	for _ in {1..20}; do	# one run in two or three launches something then
 		GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --format json -o r.json -- \
 			"$SIM/mix" --devices 2 --rounds 300 || [ $? -eq 1 ]
 		# Each has a record, or is counted; but for one of each thread that was being made then.
@@ -221,8 +221,9 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 	assert [ $((told + untold)) -le 3200 ]
 	assert [ $((told + untold)) -ge 3197 ]
 	assert [ "$told" -gt 2000 ]
-	# None waited for the other program: the simulated device's own latency is half a millisecond.
-	run report_value r.json 'max(x["latency_max_ns"] for x in t["lanes"]) < 5e6'
+	# None waited for the other program, 20 ms or more. The simulated device's own latency is half a
+	# millisecond, beside what a launching thread has no CPU for.
+	run report_value r.json 'max(x["latency_max_ns"] for x in t["lanes"]) < 15e6'
 	assert_output True
 }
 

@@ -60,7 +60,7 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 
 # bats test_tags=needs:root,needs:bpf
 @test "hostile: stacks says why it does without BPF" {
-	needs root bpf
+	needs root bpf mounts
 	sleep 60 &
 	STARTED+=($!)
 	run sh -c "ulimit -n 18; exec '$GPUPROF' stacks -p $!"
@@ -97,11 +97,12 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 @test "hostile: the mount a target's libraries came from is gone, and its root is empty" {
 	needs root bpf sim mounts
 	mkdir away empty
+	local go=$BATS_RUN_TMPDIR/go.$BATS_TEST_NUMBER.${BATS_TEST_TRY_NUMBER:-1} # not hidden by what is mounted here
 	cat >inside <<-SCRIPT
 		mount -t tmpfs none "$PWD/away" &&
 		cp -L "$SIM"/libgpusim.so "$SIM"/libcuda.so.1 "$SIM"/libcudart.so.13 "$SIM"/simcalls away &&
 		cd away && { LD_LIBRARY_PATH=$PWD/away ./simcalls cudaLaunchKernel=500 --init \
-			--wait-file "$BATS_RUN_TMPDIR/gone" >"$PWD/calls.out" & echo \$! >"$PWD/pid"; } &&
+			--wait-file "$go" >"$PWD/calls.out" & echo \$! >"$PWD/pid"; } &&
 		until grep -q ready "$PWD/calls.out"; do sleep 0.05; done
 		cd / && umount -l "$PWD/away" && mount -t tmpfs none "$PWD" && : >"$PWD/x"; wait
 	SCRIPT
@@ -119,7 +120,7 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 	assert_success
 	start_gpuprof stat -p "$TARGET" --table calls --format json -o r.json
 	wait_armed "$TARGET" cudart
-	touch "$BATS_RUN_TMPDIR/gone"
+	touch "$go"
 	wait_gpuprof
 	assert_success
 	run launches

@@ -335,7 +335,7 @@ train_apart() {
 	facts mig@1=2:700 gpm.2=41.5
 	CUDA_VISIBLE_DEVICES=0 "$SIM/train" --steps 100000 --quiet &
 	STARTED+=($!)
-	until compgen -G 'board/process-*' >/dev/null; do sleep 0.05; done
+	wait_for 20 compgen -G 'board/process-*'
 	with nvml stat -a -d 3s -o r.json --format json
 	assert_success
 	[ "$(value 'sorted({str(r["device"]) for r in t["devices"]})')" = "['0', '1', '1:0', '1:1']" ]

@@ -67,11 +67,8 @@ mixed_with_idle() { # DEVICES STREAMS PROCESSES GRAPHS CUPTI
 	needs root bpf sim
 	local row
 	while read -ra row; do
-		if [ "${row[2]}" -eq 1 ]; then
-			mixed_with_idle "${row[@]}"
-		else
-			mixed "${row[@]}"
-		fi
+		mixed "${row[@]}"
+		[ "${row[2]}" -ne 1 ] || mixed_with_idle "${row[@]}"
 	done < <(if [ "${GPUPROF_MIXTURES:-}" = all ]; then all_mixtures; else echo "$PAIRS"; fi)
 }
 

@@ -57,6 +57,7 @@ counted() {
 	wait_for 20 grep -q hanging child.out
 	kill -CONT "$PROFILER"
 	child=$(pgrep -P "$PARENT" simcalls)
+	STARTED+=("$child")
 	wait_probed "$child" cudart
 	kill "$child"
 	wait_gpuprof
