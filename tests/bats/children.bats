@@ -118,7 +118,6 @@ measure_family() { # OPTIONS...
 # bats test_tags=needs:root,needs:bpf
 @test "children: of hundreds that ended 256 are told apart, and every call is in a row" {
 	needs root bpf targets
-	[ "${GPUPROF_CYCLES:-100}" -ge 1000 ] || skip "takes half a minute: scripts/check --long"
 	cat >many <<-'END'
 		for i in $(seq 330); do
 			"$TARGETS/cudart-dyn" --launches $i &
