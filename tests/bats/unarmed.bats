@@ -13,9 +13,13 @@ start_parent() { # ARGS...
 	local dir=$PWD/fresh
 	mkdir "$dir"
 	cp -L "$SIM"/{libgpusim.so,libcuda.so.1,libcudart.so.13,simcalls} "$dir"
+	start_parent_of "GPUSIM_TRUTH=$PWD/child.json LD_LIBRARY_PATH=$dir $dir/simcalls $*"
+}
+
+start_parent_of() { # COMMAND
 	cat >parent <<-SCRIPT
 		while [ ! -e begin ]; do sleep 0.02; done
-		GPUSIM_TRUTH=$PWD/child.json LD_LIBRARY_PATH=$dir "$dir/simcalls" $* >child.out 2>&1
+		$1 >child.out 2>&1
 		: # another command: no shell executes the last one in its own place
 	SCRIPT
 	sh parent 3>&- &
@@ -86,4 +90,24 @@ counted() {
 	assert_success
 	assert_line --regexp "^no calls: what mapped a CUDA or NCCL library had ended before it could be probed"
 	refute_output --partial "library was mapped"
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "unarmed: who mapped cublas alone, of which nothing is asked for, has missed nothing" {
+	needs root bpf
+	echo 'int cublasCreate_v2(void) { return 0; }' >blas.c
+	cc -shared -fPIC -Wl,-soname,libcublas.so.13 -o libcublas.so.13 blas.c
+	echo 'int cublasCreate_v2(void); int main(void) { return cublasCreate_v2(); }' >main.c
+	cc -o solver main.c ./libcublas.so.13
+	start_parent_of "LD_LIBRARY_PATH=$PWD $PWD/solver; : >done"
+	kill -STOP "$PROFILER"
+	: >begin
+	wait_for 20 test -e done
+	kill -CONT "$PROFILER"
+	wait_gpuprof
+	assert_success
+	run counted
+	assert_line "0 of the launches, unarmed: False, complete: True, lost: 0"
+	run "$GPUPROF" report c.gpr
+	assert_output --partial "no CUDA or NCCL library was mapped (what cublas and cudnn do alone needs --tier 1)"
 }

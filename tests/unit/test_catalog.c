@@ -178,6 +178,21 @@ static void libraries_by_file_name(void **state)
 	}
 }
 
+/* A library of which nothing is probed unless that is asked for. */
+static void routines_above_the_runtime_are_of_tier_1_alone(void **state)
+{
+	(void)state;
+	assert_true(catalog_has_tier("libcudart.so.13", 0));
+	assert_true(catalog_has_tier("libcuda.so.1", 0));
+	assert_true(catalog_has_tier("libnccl.so.2", 0));
+	assert_false(catalog_has_tier("libcublas.so.13", 0));
+	assert_false(catalog_has_tier("libcublasLt.so.13", 0));
+	assert_false(catalog_has_tier("libcudnn.so.9", 0));
+	assert_true(catalog_has_tier("libcublas.so.13", 1));
+	assert_true(catalog_has_tier("libcudnn.so.9", 1));
+	assert_false(catalog_has_tier("libc.so.6", 1));
+}
+
 static void is_sorted(const struct result_row *rows, size_t n, const char *library)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -388,6 +403,8 @@ int main(void)
 		SAYS("rows: their wire form fits the record", wire_rows_fit),
 		SAYS("rows: are numbered through from 1", rows_are_numbered_through),
 		SAYS("libraries: are known by their whole file name", libraries_by_file_name),
+		SAYS("libraries: routines above the runtime are of tier 1 alone",
+		     routines_above_the_runtime_are_of_tier_1_alone),
 		SAYS("results: are sorted by code and have names", results_have_names),
 		SAYS("rows: exist in the real libcudart", real_cudart_has_the_rows),
 		SAYS("rows: exist in the real libnccl", real_nccl_has_the_rows),

@@ -157,13 +157,13 @@ static void on_stranger(struct arrival *ar, const struct target_event *ev)
 }
 
 /* It has ended before that could be read (else it has unmapped it). Nobody saw its calls but where a library
- * of that name was probed: which may be the same. */
+ * of that name was probed: which may be the same. Of cublas and cudnn none is looked for without --tier 1. */
 static void on_gone(const struct arrival *ar, const struct target_event *ev)
 {
 	const char *name = str_basename(ev->text);
 	struct worker *w = ar->w;
 
-	if (!catalog_wants_file(name) || !target_process_ended((pid_t)ev->pid))
+	if (!catalog_has_tier(name, attach_tier(w->attach)) || !target_process_ended((pid_t)ev->pid))
 		return;
 	for (size_t i = 0; i < attach_count(w->attach); i++)
 		if (!strcmp(str_basename(attach_get(w->attach, i)->path), name))

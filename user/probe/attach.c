@@ -55,6 +55,11 @@ void attach_set_tier(struct attach *a, unsigned int tier)
 	a->rules.tier = tier;
 }
 
+unsigned int attach_tier(const struct attach *a)
+{
+	return a->rules.tier;
+}
+
 void attach_set_budget(struct attach *a, uint64_t ns)
 {
 	a->rules.budget_ns = ns;

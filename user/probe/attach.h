@@ -16,6 +16,7 @@ struct attach;
 struct attach *attach_new(struct loader *l);	/* NULL + errno */
 void attach_free(struct attach *a);
 void attach_set_tier(struct attach *a, unsigned int tier);	/* of rows; 0 until called */
+unsigned int attach_tier(const struct attach *a);
 void attach_set_launch(struct attach *a, enum plan_launch launch);	/* LAUNCH_AUTO until called */
 void attach_set_budget(struct attach *a, uint64_t ns);	/* for steps; PLAN_STEP_BUDGET_NS until then */
 

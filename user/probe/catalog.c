@@ -72,6 +72,17 @@ bool catalog_wants_file(const char *basename)
 	return catalog_library_of(basename) >= 0;
 }
 
+bool catalog_has_tier(const char *basename, unsigned int tier)
+{
+	int found = catalog_library_of(basename);
+	const struct catalog_library *lib = found < 0 ? NULL : libraries[found];
+
+	for (size_t i = 0; lib && i < lib->n_rows; i++)
+		if (lib->rows[i].tier <= tier)
+			return true;
+	return false;
+}
+
 void catalog_funcs(struct funcs *out)
 {
 	out->n = catalog_n_rows();

@@ -96,6 +96,7 @@ const char *catalog_core_name(unsigned int rank);	/* NULL: there are not so many
 /* The library whose files are called so ("libcudart.so.13.0.96"), or -1. */
 int catalog_library_of(const char *basename);
 bool catalog_wants_file(const char *basename);
+bool catalog_has_tier(const char *basename, unsigned int tier);	/* rows of that tier or below */
 
 void catalog_funcs(struct funcs *out);			/* the func table of live sources */
 void catalog_wire_row(const struct catalog_row *row, struct gp_row *out);
