@@ -3,6 +3,7 @@
  * lives WAY: launches kernels and ends, or forks, in one of the ways in which processes do. What it
  * prints and how it ends is always the same: a guest that changes either is no guest.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 #include "cudart_api.h"
 
-enum { LAUNCHES = 500, THREADS = 4, STATUS = 3, CHILD_STATUS = 4 };
+enum { LAUNCHES = 500, THREADS = 4, STATUS = 3, CHILD_STATUS = 4, FILES = 1020 };
 
 static char kernel;
 
@@ -133,9 +134,28 @@ static void forks_to_exec(void)
 
 static void closes_all(void)
 {
-	for (int fd = 3; fd < 256; fd++)
+	for (int fd = 3; fd < FILES; fd++)
 		close(fd);
 	launch_some();
+}
+
+/* Their numbers are the program's again: a child has them, too. */
+static void closes_and_opens(void)
+{
+	int of[2], lost = 0, last;
+	pid_t child;
+
+	closes_all();
+	for (last = 3; last < FILES && dup2(STDOUT_FILENO, last) == last; last++)
+		;
+	child = pipe(of) ? -1 : fork();
+	if (!child) {
+		for (int fd = 3; fd < last; fd++)
+			lost += fcntl(fd, F_GETFD) < 0;
+		printf("%d files, %d lost\n", last, lost);
+		exit(CHILD_STATUS);
+	}
+	wait_for(child);
 }
 
 static const struct {
@@ -145,6 +165,7 @@ static const struct {
 	{ "end", end }, { "pending", pending }, { "_exit", at_once }, { "kill", killed },
 	{ "threads", threads }, { "fork", forks }, { "fork-launch", forks_to_launch },
 	{ "fork-stay", forks_to_stay }, { "fork-exec", forks_to_exec }, { "close", closes_all },
+	{ "reuse", closes_and_opens },
 };
 
 int main(int argc, char **argv)
@@ -155,6 +176,6 @@ int main(int argc, char **argv)
 			ways[i].run();
 			return STATUS;
 		}
-	fprintf(stderr, "usage: lives end|pending|_exit|kill|threads|fork|fork-launch|fork-stay|fork-exec|close\n");
+	fprintf(stderr, "usage: lives end|pending|_exit|kill|threads|fork|fork-launch|fork-stay|fork-exec|close|reuse\n");
 	return 2;
 }

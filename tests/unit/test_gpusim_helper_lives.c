@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -72,6 +73,16 @@ static void a_forked_child_has_no_helper(void **state)
 	assert_int_equal(r.seen.kind[GP_RING_KERNEL], 2 * LAUNCHES);
 }
 
+static void a_number_that_the_program_took_is_its_own(void **state)
+{
+	struct helper_run r;
+
+	(void)state;
+	live(&r, "reuse");
+	assert_int_equal(r.seen.kind[GP_RING_KERNEL], 3 * LAUNCHES);
+	assert_non_null(strstr(r.out, " 0 lost"));
+}
+
 /* 0: none yet. */
 static pid_t child_of(pid_t pid)
 {
@@ -120,6 +131,7 @@ int main(void)
 		cmocka_unit_test(a_process_that_exits_hands_on_all_its_works),
 		cmocka_unit_test(one_that_ends_at_once_is_not_held),
 		cmocka_unit_test(a_forked_child_has_no_helper),
+		cmocka_unit_test(a_number_that_the_program_took_is_its_own),
 		cmocka_unit_test(what_a_child_executes_has_its_own),
 	};
 

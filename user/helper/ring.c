@@ -11,9 +11,12 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#define HIGH 900	/* a limit of 1024 descriptors is usual */
 
 /* A limit of the size of files holds for memory, too. Who would pass it is sent a signal that ends the
  * process: it finds this thread deaf, and is taken back. */
@@ -61,6 +64,42 @@ static int map(struct helper_ring *r)
 	return 0;
 }
 
+/* The program's own files get the numbers that they would get without us: the standard streams' too, if
+ * those are closed. */
+static int make_file(void)
+{
+	int fd = (int)syscall(SYS_memfd_create, GP_RING_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING), high = -1;
+
+	if (fd < 0)
+		return -errno;
+	for (int least = HIGH; least > STDERR_FILENO && high < 0; least /= 2)
+		high = fcntl(fd, F_DUPFD_CLOEXEC, least);
+	if (high < 0 && fd > STDERR_FILENO)
+		return fd;	/* it was the last */
+	close(fd);
+	return high < 0 ? -EMFILE : high;
+}
+
+/* What lies at the number now. fstat itself is younger than glibc 2.17. */
+static bool get_file(int fd, uint64_t *dev, uint64_t *ino)
+{
+	struct stat st;
+
+	if (syscall(SYS_fstat, fd, &st))
+		return false;
+	*dev = st.st_dev;
+	*ino = st.st_ino;
+	return true;
+}
+
+static void close_own(const struct helper_ring *r)
+{
+	uint64_t dev, ino;
+
+	if (r->fd >= 0 && get_file(r->fd, &dev, &ino) && dev == r->dev && ino == r->ino)
+		close(r->fd);
+}
+
 int helper_ring_open(struct helper_ring *r, uint64_t ring_bytes, uint64_t now_ns)
 {
 	int err;
@@ -73,10 +112,10 @@ int helper_ring_open(struct helper_ring *r, uint64_t ring_bytes, uint64_t now_ns
 	if (r->data_offset < GP_RING_HEAD_BYTES)
 		r->data_offset = GP_RING_HEAD_BYTES;
 	lay_out(r, ring_bytes);
-	r->fd = (int)syscall(SYS_memfd_create, GP_RING_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	r->fd = make_file();
 	if (r->fd < 0)
-		return -errno;
-	err = make_room(r);
+		return r->fd;
+	err = get_file(r->fd, &r->dev, &r->ino) ? make_room(r) : -EIO;
 	if (!err && fcntl(r->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		err = -errno;
 	if (!err)
@@ -99,8 +138,7 @@ void helper_ring_close(struct helper_ring *r)
 {
 	if (r->head)
 		munmap(r->head, r->map_bytes);
-	if (r->fd >= 0)
-		close(r->fd);
+	close_own(r);
 	*r = (struct helper_ring){ .fd = -1 };
 }
 

@@ -20,7 +20,8 @@ struct helper_ring {
 	uint64_t ring_bytes;
 	uint64_t data_offset;
 	size_t map_bytes;
-	int fd;
+	int fd;			/* the program may have closed it, and have another file there */
+	uint64_t dev, ino;	/* of ours */
 	uint32_t wanted[GP_RING_KINDS];	/* of each kind: the slots that get it, as bits */
 	uint32_t kinds[GP_RING_SLOTS];	/* as it was last looked at; 0: nobody */
 	uint32_t owner[GP_RING_SLOTS];	/* who was told that it begins; 0: nobody */

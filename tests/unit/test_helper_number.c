@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Descriptors that gpuprof brings into a program: not among those that the program opens or closes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "helper/ring.h"
+#include "inject/environment.h"
+#include "inject/image.h"
+
+#define BYTES 65536u
+
+static void must(bool holds, int code)
+{
+	if (!holds)
+		_exit(code);
+}
+
+static void in_child(void (*run)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		run();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void allow_files(rlim_t n)
+{
+	must(!setrlimit(RLIMIT_NOFILE, &(struct rlimit){ n, n }), 90);
+}
+
+static int next_number(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	close(fd);
+	return fd;
+}
+
+/* ---- the ring's ----------------------------------------------------------------------------- */
+
+static void open_without_streams(void)
+{
+	struct helper_ring r;
+
+	for (int fd = 0; fd < 3; fd++)
+		close(fd);
+	must(!helper_ring_open(&r, BYTES, 1) && r.fd > 2, 1);
+	for (int fd = 0; fd < 3; fd++)
+		must(fcntl(fd, F_GETFD) < 0, 2);
+	must(next_number() == 0 && fcntl(r.fd, F_GETFD) == FD_CLOEXEC, 3);
+	helper_ring_close(&r);
+	must(r.fd < 0, 4);
+}
+
+static void open_with_few(void)
+{
+	struct helper_ring r;
+	int next = next_number();
+
+	allow_files(64);
+	must(!helper_ring_open(&r, BYTES, 1) && r.fd >= 32 && next_number() == next, 1);
+	helper_ring_close(&r);
+	allow_files((rlim_t)next + 1);
+	must(!helper_ring_open(&r, BYTES, 1) && r.fd == next, 2);
+	helper_ring_close(&r);
+	must(next_number() == next, 3);
+	allow_files((rlim_t)next);
+	must(helper_ring_open(&r, BYTES, 1) == -EMFILE && r.fd < 0, 4);
+}
+
+static void close_another(void)
+{
+	struct helper_ring r;
+	int number;
+
+	must(!helper_ring_open(&r, BYTES, 1), 1);
+	number = r.fd;
+	must(dup2(STDERR_FILENO, number) == number, 2);
+	helper_ring_close(&r);
+	must(fcntl(number, F_GETFD) >= 0, 3);
+	must(!helper_ring_open(&r, BYTES, 1), 4);
+	number = r.fd;
+	helper_ring_close(&r);
+	must(fcntl(number, F_GETFD) < 0, 5);
+}
+
+static void a_ring_takes_no_number_of_the_programs(void **state)
+{
+	(void)state;
+	in_child(open_without_streams);
+	in_child(open_with_few);
+}
+
+static void a_ring_closes_no_file_of_the_programs(void **state)
+{
+	(void)state;
+	in_child(close_another);
+}
+
+/* ---- the helper's own file ------------------------------------------------------------------ */
+
+/* Its number, as the CUDA driver is told it. */
+static int told(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	int number = -1;
+
+	must(path && sscanf(path, "/proc/self/fd/%d", &number) == 1, 80);
+	must(!strcmp(path, getenv("NVTX_INJECTION64_PATH")) && fcntl(number, F_GETFD) == 0, 81);
+	return number;
+}
+
+static void tell(void)
+{
+	unsetenv("CUDA_INJECTION64_PATH");
+	unsetenv("NVTX_INJECTION64_PATH");
+	inject_environment(inject_image_open());
+}
+
+static void tell_usual(void)
+{
+	allow_files(1024);
+	tell();
+	must(told() >= 1000, 1);
+}
+
+static void tell_few(void)
+{
+	allow_files(64);
+	tell();
+	must(told() >= 32, 1);
+}
+
+static void a_program_finds_the_helper_where_it_opens_nothing(void **state)
+{
+	(void)state;
+	in_child(tell_usual);
+	in_child(tell_few);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_ring_takes_no_number_of_the_programs),
+		cmocka_unit_test(a_ring_closes_no_file_of_the_programs),
+		cmocka_unit_test(a_program_finds_the_helper_where_it_opens_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
