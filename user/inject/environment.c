@@ -23,14 +23,30 @@ const char *inject_foreign(const char *name)
 	return path && *path && !inject_is_ours(path) ? path : NULL;
 }
 
+#define HIGH 1000	/* a limit of 1024 is usual */
+
+/* One that outlives exec. Programs that the command starts may close it and give its number to a pipe of
+ * theirs: CUDA would wait there for the helper's first bytes. So high that they do not get there. */
+static int keep_for_programs(int fd)
+{
+	for (int least = HIGH; least; least /= 2) {
+		int kept = fcntl(fd, F_DUPFD, least);
+
+		if (kept >= 0)
+			return kept;
+	}
+	return -1;
+}
+
 void inject_environment(int fd)
 {
 	const char *before = inject_foreign(INJECT_CUDA);
+	int kept = keep_for_programs(fd);
 	char path[64], reader[24];
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (fcntl(fd, F_SETFD, 0))
+	if (kept < 0)
 		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", kept);
 	if (before)
 		setenv(INJECT_CHAIN, before, 1);
 	setenv(INJECT_CUDA, path, 1);
