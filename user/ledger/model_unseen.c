@@ -66,15 +66,12 @@ int unseen_note_exit(struct model *m, struct process *p, const struct thread *t)
 
 int unseen_note_end(struct model *m, struct process *p)
 {
-	uint64_t launches = 0;
+	int err = 0;
 
-	if (!p->told_end_ns || has_tail(p))
-		return 0;
-	for (size_t i = 0; i < m->threads.n; i++)
+	for (size_t i = 0; i < m->threads.n && !err; i++)
 		if (m->threads.v[i]->process == p)
-			launches += timeline_count(&m->threads.v[i]->timeline, p->told_end_ns, UINT64_MAX,
-						   LAUNCHING);
-	return launches ? add_tail(m, p) : 0;
+			err = unseen_note_exit(m, p, m->threads.v[i]);
+	return err;
 }
 
 void unseen_note_call(struct model *m, const struct process *p, uint64_t start_ns, unsigned int class)
