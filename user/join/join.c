@@ -393,18 +393,18 @@ int join_managed(struct join *j, uint32_t pid)
 	return 0;
 }
 
-bool join_knows(const struct join *j, uint32_t pid)
-{
-	const struct map_slot *slot = map_find(&j->by_pid, pid);
-
-	return slot && ((const struct process *)(uintptr_t)slot->value)->latest_ns;
-}
-
-static struct process *known_process(struct join *j, uint32_t pid)
+static struct process *known_process(const struct join *j, uint32_t pid)
 {
 	const struct map_slot *slot = map_find(&j->by_pid, pid);
 
 	return slot ? (void *)(uintptr_t)slot->value : NULL;
+}
+
+bool join_knows(const struct join *j, uint32_t pid)
+{
+	const struct process *p = known_process(j, pid);
+
+	return p && p->latest_ns;
 }
 
 static void push_exit(struct join *j, const struct event *ev)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The insides of the join, shared by join.c (what comes) and join_share.c (who gives way to whom); for no
- * other file.
+ * The insides of the join, shared by join.c (what comes), join_open.c (what other readers go on with) and
+ * join_share.c (who gives way to whom); for no other file.
  */
 #ifndef JOIN_JOIN_STATE_H
 #define JOIN_JOIN_STATE_H
