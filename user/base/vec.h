@@ -2,7 +2,8 @@
 /*
  * A growing array of any element type: `struct { T *v; size_t n, cap; }`.
  * VEC_PUSH(&vec) is the address of a new zeroed last element, or NULL when out of memory.
- * Addresses move when it grows, and when VEC_TRIM gives back what it does not use. Free with VEC_FREE.
+ * Addresses move when it grows, when VEC_TRIM gives back what it does not use, and when VEC_DROP_FIRST
+ * forgets its first elements, which it does not free. Free with VEC_FREE.
  */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
@@ -50,6 +51,16 @@ static inline void vec_trim(void **v, size_t n, size_t *cap, size_t size)
 
 #define VEC_TRIM(vec) \
 	vec_trim((void **)&(vec)->v, (vec)->n, &(vec)->cap, sizeof(*(vec)->v))
+
+static inline void vec_drop_first(void *v, size_t *n, size_t gone, size_t size)
+{
+	if (!gone)
+		return;
+	*n -= gone;
+	memmove(v, (char *)v + gone * size, *n * size);
+}
+
+#define VEC_DROP_FIRST(vec, gone) vec_drop_first((vec)->v, &(vec)->n, gone, sizeof(*(vec)->v))
 
 #define VEC_FREE(vec) (free((vec)->v), (vec)->v = NULL, (vec)->n = (vec)->cap = 0)
 

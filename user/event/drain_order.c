@@ -102,9 +102,7 @@ static bool deliver_exits(struct drain_order *o)
 		o->births -= is_birth(&o->held.v[i]);
 		i++;
 	}
-	o->held.n -= i;
-	if (o->held.n)
-		memmove(o->held.v, o->held.v + i, o->held.n * sizeof(*o->held.v));
+	VEC_DROP_FIRST(&o->held, i);
 	return !o->held.n;
 }
 

@@ -8,7 +8,6 @@
 #include "base/sorted.h"
 
 #define CALLS_MAX 65536
-#define CALLS_FEW 64		/* so many wait even where there is no room */
 #define MARKS_MAX 4096		/* few: one that comes late moves those after it */
 #define NEAR 64			/* calls of other threads, between two of one */
 
@@ -30,11 +29,8 @@ int captures_add_call(struct captures *c, struct join_room *room, const struct c
 	const size_t cap = c->calls.cap;
 	struct capture_call *at;
 
-	if (c->calls.n >= CALLS_MAX ||
-	    (c->calls.n == cap && cap >= CALLS_FEW && !join_room_has(room, captures_want(c)))) {
-		c->calls.n /= 2;
-		memmove(c->calls.v, c->calls.v + c->calls.n, c->calls.n * sizeof(c->calls.v[0]));
-	}
+	if (join_room_refuses(room, c->calls.n, cap, CALLS_MAX, sizeof(*at)))
+		VEC_DROP_FIRST(&c->calls, c->calls.n / 2);
 	at = VEC_PUSH(&c->calls);
 	if (!at)
 		return -ENOMEM;
@@ -58,10 +54,8 @@ int captures_mark(struct captures *c, uint64_t ns, bool ends)
 {
 	size_t at;
 
-	if (c->marks.n >= MARKS_MAX) {
-		c->marks.n /= 2;
-		memmove(c->marks.v, c->marks.v + c->marks.n, c->marks.n * sizeof(c->marks.v[0]));
-	}
+	if (c->marks.n >= MARKS_MAX)
+		VEC_DROP_FIRST(&c->marks, c->marks.n / 2);
 	at = SORTED_UP_TO(c->marks.v, c->marks.n, ns, ns);
 	if (!VEC_PUSH(&c->marks))
 		return -ENOMEM;

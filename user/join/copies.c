@@ -3,7 +3,6 @@
 #include "join/copies.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/num.h"
 #include "base/sorted.h"
@@ -11,7 +10,6 @@
 
 #define CALLS_MAX 8192
 #define CALLS_FIRST 2048	/* before any record came: there may be no helper */
-#define CALLS_FEW 64		/* so many wait even where there is no room */
 #define WAYS_MAX 128
 #define NEAR 64			/* calls of other threads, between two of one */
 #define NEVER UINT8_MAX		/* a size that no call has */
@@ -53,8 +51,7 @@ static void drop_aged(struct copies *c, uint64_t now_ns)
 {
 	const size_t gone = SORTED_BELOW(c->calls.v, c->calls.n, end_ns, now_ns - num_min(now_ns, JOIN_WINDOW_NS));
 
-	c->calls.n -= gone;
-	memmove(c->calls.v, c->calls.v + gone, c->calls.n * sizeof(c->calls.v[0]));
+	VEC_DROP_FIRST(&c->calls, gone);
 }
 
 int copies_note_call(struct copies *c, struct join_room *room, const struct event *call)
@@ -66,11 +63,8 @@ int copies_note_call(struct copies *c, struct join_room *room, const struct even
 		return 0;
 	if (c->calls.n && c->calls.n == cap)
 		drop_aged(c, call->end_ns);
-	if (c->calls.n >= (c->ways.n ? CALLS_MAX : CALLS_FIRST) ||
-	    (c->calls.n == cap && cap >= CALLS_FEW && !join_room_has(room, cap * sizeof(*at)))) {
-		c->calls.n /= 2;
-		memmove(c->calls.v, c->calls.v + c->calls.n, c->calls.n * sizeof(c->calls.v[0]));
-	}
+	if (join_room_refuses(room, c->calls.n, cap, c->ways.n ? CALLS_MAX : CALLS_FIRST, sizeof(*at)))
+		VEC_DROP_FIRST(&c->calls, c->calls.n / 2);
 	at = VEC_PUSH(&c->calls);
 	if (!at)
 		return -ENOMEM;

@@ -98,8 +98,7 @@ static void forget_oldest(struct node_calls *n)
 	forget(n, n->ids.v[n->oldest++]);
 	if (n->oldest < n->ids.n / 2)
 		return;
-	n->ids.n -= n->oldest;
-	memmove(n->ids.v, n->ids.v + n->oldest, n->ids.n * sizeof(n->ids.v[0]));
+	VEC_DROP_FIRST(&n->ids, n->oldest);
 	n->oldest = 0;
 }
 
@@ -335,10 +334,7 @@ static void give_up(struct node_calls *n, uint64_t before_ns)
 
 	for (size_t i = 0; i < gone; i++)
 		stop_waiting(n->waiting.all.v[i].of);
-	n->waiting.all.n -= gone;
-	if (gone)
-		memmove(n->waiting.all.v, n->waiting.all.v + gone,
-			n->waiting.all.n * sizeof(n->waiting.all.v[0]));
+	VEC_DROP_FIRST(&n->waiting.all, gone);
 }
 
 /* What was open is told a moment after the call. */

@@ -208,10 +208,8 @@ static void forget_changes(struct share_book *b)
 
 	while (past + 1 < b->others.n && b->others.v[past + 1].at_ns <= b->cursor)
 		past++;
-	b->others.n -= past;
 	b->past -= num_min(b->past, past);
-	if (past)
-		memmove(b->others.v, b->others.v + past, b->others.n * sizeof(*b->others.v));
+	VEC_DROP_FIRST(&b->others, past);
 }
 
 static void sweep_to(struct share_book *b, uint64_t horizon)
@@ -252,8 +250,7 @@ static void forget_past(struct member *m)
 {
 	if (m->first < 32 || m->first < m->spans.n / 2)
 		return;
-	m->spans.n -= m->first;
-	memmove(m->spans.v, m->spans.v + m->first, m->spans.n * sizeof(*m->spans.v));
+	VEC_DROP_FIRST(&m->spans, m->first);
 	m->first = 0;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/sorted.h"
+#include "base/vec.h"
 
 /* The first interval that ends at or after ns. */
 static size_t first_reaching(const struct spans *s, uint64_t ns)
@@ -91,9 +92,7 @@ void spans_drop_before(struct spans *s, uint64_t ns)
 
 	while (n < s->n && s->v[n].end <= ns)
 		n++;
-	s->n -= n;
-	if (n)
-		memmove(s->v, s->v + n, s->n * sizeof(*s->v));
+	VEC_DROP_FIRST(s, n);
 }
 
 void spans_free(struct spans *s)

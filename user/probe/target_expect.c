@@ -62,9 +62,7 @@ static void drop_words(struct expect *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		free(x->words.v[i]);
-	x->words.n -= n;
-	if (x->words.n)
-		memmove(x->words.v, x->words.v + n, x->words.n * sizeof(x->words.v[0]));
+	VEC_DROP_FIRST(&x->words, n);
 }
 
 /* ---- commands ----------------------------------------------------------------------------- */

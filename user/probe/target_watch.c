@@ -314,9 +314,7 @@ static void deliver_held(struct target_watch *w, uint64_t cutoff_ns, const struc
 		deliver(w, &w->held.v[done], to);
 		free((char *)w->held.v[done].ev.text);
 	}
-	w->held.n -= done;
-	if (w->held.n)
-		memmove(w->held.v, w->held.v + done, w->held.n * sizeof(w->held.v[0]));
+	VEC_DROP_FIRST(&w->held, done);
 }
 
 static void check_leaving(struct target_watch *w, const struct listener *to)

@@ -116,8 +116,7 @@ int history_read(struct history *h, struct images *images, struct gp_code *code)
 
 	if (!err && h->readings.n == HISTORY_READINGS) {
 		free_reading(&h->readings.v[0]);
-		h->readings.n--;
-		memmove(h->readings.v, h->readings.v + 1, h->readings.n * sizeof(r));
+		VEC_DROP_FIRST(&h->readings, 1);
 	}
 	place = err ? NULL : VEC_PUSH(&h->readings);
 	if (!place) {
