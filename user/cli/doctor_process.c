@@ -76,10 +76,7 @@ static void say_container(struct doctor *d, struct proc *p)
 
 static void say_seccomp(struct doctor *d, struct proc *p)
 {
-	const char *status = proc_read(p, PROC_STATUS, NULL);
-	const char *mode = status ? proc_status_field(status, "Seccomp") : NULL;
-
-	if (!mode || !strtoul(mode, NULL, 10))
+	if (!proc_status_number(proc_read(p, PROC_STATUS, NULL), "Seccomp"))
 		return;
 	if (d->returns_kill)
 		doctor_say(d, WORSE, "seccomp", "it has a filter: its calls are counted, their times "

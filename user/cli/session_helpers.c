@@ -5,11 +5,8 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/io.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/num.h"
@@ -18,20 +15,7 @@
 #include "cli/option_row.h"
 #include "cli/session_blind.h"
 #include "event/api_calls.h"
-
-/* What its time namespace adds to the host's CLOCK_MONOTONIC. */
-static int64_t clock_offset(pid_t pid)
-{
-	char path[64], *text;
-	int64_t ns;
-	size_t len;
-
-	snprintf(path, sizeof(path), "/proc/%d/timens_offsets", pid);
-	text = io_read_file(path, 4096, &len);
-	ns = text ? time_parse_shift(text).now_ns : 0;
-	free(text);
-	return ns;
-}
+#include "probe/proc.h"
 
 int helpers_meet(struct session *s, pid_t pid)
 {
@@ -41,7 +25,7 @@ int helpers_meet(struct session *s, pid_t pid)
 		return 0;
 	if (who.owner.own_pid)
 		who.own_pid = (pid_t)who.owner.own_pid;
-	who.clock_offset_ns = clock_offset(pid);
+	who.clock_offset_ns = proc_clock_offset_ns(pid);
 	return helpers_add(s->helpers, &who);
 }
 

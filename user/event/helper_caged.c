@@ -3,17 +3,15 @@
 #include "event/helper_caged.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "probe/proc.h"
 
-static unsigned long filters_now(pid_t pid)
+static uint64_t filters_now(pid_t pid)
 {
 	struct proc p;
 	const char *text = proc_open(&p, pid) ? NULL : proc_read(&p, PROC_STATUS, NULL);
-	const char *at = text ? proc_status_field(text, "Seccomp_filters") : NULL;
-	unsigned long n = at ? strtoul(at, NULL, 10) : 0;
+	uint64_t n = proc_status_number(text, "Seccomp_filters");
 
 	proc_close(&p);
 	return n;

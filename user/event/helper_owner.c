@@ -3,28 +3,10 @@
 #include "event/helper_owner.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "base/io.h"
-#include "base/time.h"
 #include "probe/proc.h"
 
 #define TICK_NS 10000000ull	/* of procfs, in which it began */
-
-/* The ring's clock may be another one. */
-static bool has_other_clock(pid_t pid)
-{
-	char path[64], *text;
-	size_t len;
-	bool shifted;
-
-	snprintf(path, sizeof(path), "/proc/%d/timens_offsets", pid);
-	text = io_read_file(path, 4096, &len);
-	shifted = text && time_parse_shift(text).now_ns;
-	free(text);
-	return shifted;
-}
 
 int helper_owner_read(pid_t pid, struct helper_owner *out)
 {
@@ -40,7 +22,8 @@ int helper_owner_read(pid_t pid, struct helper_owner *out)
 		inner = proc_inner_pid(text);
 		out->own_pid = inner ? inner : (uint32_t)pid;
 	}
-	if (inner && !has_other_clock(pid)) {	/* its number may be another's, too */
+	/* Its number may be another's, too. The ring's clock may be another one. */
+	if (inner && !proc_clock_offset_ns(pid)) {
 		text = proc_read(&p, PROC_STAT, NULL);
 		if (text && !proc_parse_stat(text, &stat))
 			out->born_ns = stat.start_ns;

@@ -67,15 +67,8 @@ const struct filter_call *filter_find(const char *name)
 /* ---- a thread's ----------------------------------------------------------------------------- */
 
 struct seccomp {
-	long mode, filters;
+	uint64_t mode, filters;		/* 0: also of a kernel without seccomp */
 };
-
-static long number_of(const char *status, const char *name)
-{
-	const char *at = proc_status_field(status, name);
-
-	return at ? strtol(at, NULL, 10) : 0;	/* a kernel without seccomp */
-}
 
 /* 0 or -errno; -ESRCH: it has ended. */
 static int seccomp_of(pid_t pid, pid_t tid, struct seccomp *out)
@@ -90,7 +83,8 @@ static int seccomp_of(pid_t pid, pid_t tid, struct seccomp *out)
 		return errno == ENOENT ? -ESRCH : -errno;
 	state = proc_status_field(text, "State");
 	has_ended = state && (*state == 'Z' || *state == 'X');
-	*out = (struct seccomp){ number_of(text, "Seccomp"), number_of(text, "Seccomp_filters") };
+	*out = (struct seccomp){ proc_status_number(text, "Seccomp"),
+				 proc_status_number(text, "Seccomp_filters") };
 	free(text);
 	return has_ended ? -ESRCH : 0;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,13 +120,6 @@ struct question {
 	struct proc_stat stat;
 };
 
-static long number_of(const struct question *q, const char *field)
-{
-	const char *text = proc_status_field(q->status, field);
-
-	return text ? strtol(text, NULL, 10) : 0;
-}
-
 static bool no(struct question *q, const char *why)
 {
 	snprintf(q->s->why, sizeof(q->s->why), "%s", why);
@@ -149,11 +143,11 @@ static bool has_ended(struct question *q)
 
 static bool is_traced(struct question *q)
 {
-	long tracer = number_of(q, "TracerPid");
+	uint64_t tracer = proc_status_number(q->status, "TracerPid");
 
 	if (tracer)
-		snprintf(q->s->why, sizeof(q->s->why), "process %ld traces it already (a debugger, strace); "
-			 "end that first", tracer);
+		snprintf(q->s->why, sizeof(q->s->why), "process %" PRIu64 " traces it already (a debugger, "
+			 "strace); end that first", tracer);
 	return tracer;
 }
 
@@ -182,7 +176,7 @@ static bool is_foreign(struct question *q)
 
 static bool is_strict(struct question *q)
 {
-	long mode = number_of(q, "Seccomp");
+	uint64_t mode = proc_status_number(q->status, "Seccomp");
 
 	q->s->filtered = mode == SECCOMP_MODE_FILTER;
 	return mode == SECCOMP_MODE_STRICT &&

@@ -21,6 +21,7 @@
 
 #define KERNEL_THREAD 0x00200000u	/* PF_KTHREAD of linux/sched.h */
 #define FORKED 0x40		/* PF_FORKNOEXEC */
+#define OFFSETS_MAX 4096
 #define HOST_PID_NAMESPACE 0xEFFFFFFCu	/* PROC_PID_INIT_INO of every kernel */
 
 static const struct {
@@ -154,6 +155,13 @@ const char *proc_status_field(const char *text, const char *name)
 	return NULL;
 }
 
+uint64_t proc_status_number(const char *text, const char *name)
+{
+	const char *at = proc_status_field(text, name);
+
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
 /* "4711\t12": one number for each namespace, the host's first. */
 uint32_t proc_inner_pid(const char *text)
 {
@@ -161,6 +169,18 @@ uint32_t proc_inner_pid(const char *text)
 
 	last = pids ? memrchr(pids, '\t', strcspn(pids, "\n")) : NULL;
 	return last ? (uint32_t)strtoul(last + 1, NULL, 10) : 0;
+}
+
+int64_t proc_clock_offset_ns(pid_t pid)
+{
+	char path[64], *text;
+	int64_t ns;
+
+	snprintf(path, sizeof(path), "/proc/%d/timens_offsets", pid);
+	text = io_read_file(path, OFFSETS_MAX, NULL);
+	ns = text ? time_parse_shift(text).now_ns : 0;
+	free(text);
+	return ns;
 }
 
 bool proc_pids_are_hosts(void)

@@ -51,12 +51,18 @@ int proc_parse_stat(const char *text, struct proc_stat *out);	/* 0 or -EBADMSG *
 bool proc_add_stopped(struct strbuf *out, pid_t pid, char state);
 
 /* A line "Name:  value" of the file `status` or of another one in procfs: the value behind the name
- * and white space, up to its line's end; NULL: there is none. The kernel escapes newlines in names,
+ * and white space, up to its line's end; NULL: there is none, or no text. The kernel escapes newlines in names,
  * so a line start is one. */
 const char *proc_status_field(const char *text, const char *name);
 
+/* The number (decimal, not below 0) that begins a line's value; 0: there is no such line. */
+uint64_t proc_status_number(const char *text, const char *name);
+
 /* Of the file `status`: the pid in the process's own namespace; 0: it has none but ours. */
 uint32_t proc_inner_pid(const char *text);
+
+/* What its time namespace adds to the host's CLOCK_MONOTONIC; 0: nothing, or it is gone. */
+int64_t proc_clock_offset_ns(pid_t pid);
 
 /* Are pids here those of the host, which are all that BPF knows? */
 bool proc_pids_are_hosts(void);
