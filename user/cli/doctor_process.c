@@ -371,8 +371,7 @@ void doctor_process(struct doctor *d, pid_t pid)
 	int err = target_process_read(pid, &t);
 
 	if (err && target_is_hidden(pid)) {
-		doctor_say(d, BAD, "process", "%d is hidden from you (hidepid); run gpuprof as root or with sudo",
-			   pid);
+		doctor_say(d, BAD, "process", "%d is " DENIED_HIDDEN, pid);
 		doctor_fail(d, EXIT_PERMISSION);
 		return;
 	}

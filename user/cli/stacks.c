@@ -73,8 +73,7 @@ static int add_process(struct stack_snapshot *s, uint32_t pid, bool found)
 	if (err == -ESRCH && found)
 		return EXIT_OK;
 	if (err == -ESRCH && target_is_hidden((pid_t)pid)) {
-		log_error("cannot look at process %u: it is hidden from you (hidepid); run gpuprof as root or "
-			  "with sudo", pid);
+		log_error("cannot look at process %u: it is " DENIED_HIDDEN, pid);
 		return EXIT_PERMISSION;
 	}
 	switch (err) {

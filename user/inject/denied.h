@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* What to say of a process that procfs does not show. */
+#define DENIED_HIDDEN "hidden from you (hidepid); run gpuprof as root or with sudo"
+
 struct denied {
 	uid_t uid, own;		/* whose the process is; ours */
 	int scope;		/* kernel.yama.ptrace_scope; -1: this kernel has none */

@@ -331,8 +331,7 @@ static int cannot(const struct subject *s, pid_t pid, int err)
 	struct denied d;
 
 	if (err == -ESRCH && target_is_hidden(pid)) {
-		log_error("cannot bring the helper into process %d: it is hidden from you (hidepid); run gpuprof "
-			  "as root or with sudo", pid);
+		log_error("cannot bring the helper into process %d: it is " DENIED_HIDDEN, pid);
 		return -EPERM;
 	}
 	if (err == -EPERM) {
