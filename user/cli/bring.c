@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "cli/exit.h"
-#include "cli/session_blind.h"
 #include "event/helper_caged.h"
 #include "event/helper_source.h"
 #include "inject/process.h"
@@ -27,7 +26,7 @@ static void say_first_time(uint32_t pid)
 {
 	struct gp_ring_head head;
 
-	if (!helper_source_peek((pid_t)pid, &head) && head.state == GP_HELPER_VIRGIN && 
+	if (!helper_source_peek((pid_t)pid, &head) && head.state == GP_HELPER_VIRGIN &&
 	    !helper_is_caged(&head, (pid_t)pid))
 		log_info("the helper in process %u begins for the first time: CUPTI may stall launches for "
 			 "seconds, once", pid);

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/num.h"
 #include "event/fields.h"
 #include "event/func.h"
 #include "event/kind.h"
@@ -79,8 +80,8 @@ static inline bool event_late(const struct event *ev, uint64_t *from_ns, uint64_
 
 	if (!ev->late_ns || (uint64_t)ev->late_ns + ev->after_late_ns > ev->end_ns)
 		return false;
-	*from_ns = *from_ns > start ? *from_ns : start;
-	*to_ns = *to_ns < end ? *to_ns : end;
+	*from_ns = num_max(*from_ns, start);
+	*to_ns = num_min(*to_ns, end);
 	return *from_ns < *to_ns;
 }
 
