@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "event/capture_names.h"
 #include "event/capture_row.h"
 #include "event/capture_sample.h"
@@ -38,6 +39,14 @@ struct signature {
 	bool dropped;		/* its function found no place in the table */
 };
 
+/* An event row is the one before it of the same fields, with all of them replaced. */
+struct form {
+	uint64_t mask;		/* GP_FIELD_* */
+	struct event ev;
+};
+
+#define FORMS 16u
+
 struct capture_decoder {
 	struct capture_names names;
 	uint16_t func[GP_BLOCK_FUNCS_MAX];	/* number in the block -> index in names */
@@ -46,9 +55,9 @@ struct capture_decoder {
 	uint32_t threads_n;
 	struct signature *signature;
 	uint32_t signatures_n;
+	struct form form[FORMS];		/* by mask */
 	struct work_shapes works;
-	struct work work;			/* of the event that is delivered */
-	struct device_facts device;
+	struct device_facts device;		/* of the event that is delivered */
 	struct device_sample sample;
 	uint32_t last_thread;			/* of the last call row */
 	const struct event_sink *sink;
@@ -211,10 +220,8 @@ static bool get_fields(struct capture_decoder *d, struct row *r, uint64_t mask, 
 		ok &= (ev->text2 = row_text(r)) != NULL;
 	if (mask & GP_FIELD_STACK)
 		ev->stack = row_get(r);
-	if (mask & GP_FIELD_WORK) {
-		ok &= work_get(&d->works, r, &d->work, &ev->text);
-		ev->work = &d->work;
-	}
+	if (mask & GP_FIELD_WORK)
+		ok &= (ev->work = work_get(&d->works, r, &ev->text)) != NULL;
 	if (mask & GP_FIELD_DEVICE) {
 		ok &= work_get_device(r, &d->device);
 		ev->device = &d->device;
@@ -232,21 +239,32 @@ static bool get_fields(struct capture_decoder *d, struct row *r, uint64_t mask, 
 	return ok && row_ended_well(r);
 }
 
+/* Its other members are 0. */
+static struct event *find_form(struct capture_decoder *d, uint64_t mask)
+{
+	struct form *f = &d->form[map_hash(mask) % FORMS];
+
+	if (f->mask != mask)
+		*f = (struct form){ .mask = mask };
+	return &f->ev;
+}
+
 static int take_event(struct capture_decoder *d, struct row *r)
 {
-	struct event ev = { .kind = 0 };
 	uint64_t kind = row_get(r), thread = row_get(r), mask = row_get(r);
+	struct event *ev;
 
 	if (!row_ended_well(r) || !kind || thread >= d->threads_n)
 		return ROW_INVALID;
-	ev.kind = kind < EVENT_KIND_END ? (uint8_t)kind : EVENT_KIND_END;
-	ev.pid = d->thread[thread].pid;
-	ev.tid = d->thread[thread].tid;
-	if (!get_fields(d, r, mask, &ev))
+	ev = find_form(d, mask);
+	ev->kind = kind < EVENT_KIND_END ? (uint8_t)kind : EVENT_KIND_END;
+	ev->pid = d->thread[thread].pid;
+	ev->tid = d->thread[thread].tid;
+	if (!get_fields(d, r, mask, ev))
 		return ROW_INVALID;
-	if (event_has_func(ev.kind) && !(mask & GP_FIELD_FUNC))
+	if (event_has_func(ev->kind) && !(mask & GP_FIELD_FUNC))
 		return ROW_INVALID;
-	return deliver(d, &ev, mask & GP_FIELD_FUNC && ev.func == FUNC_DROPPED);
+	return deliver(d, ev, mask & GP_FIELD_FUNC && ev->func == FUNC_DROPPED);
 }
 
 static int take_row(struct capture_decoder *d, uint8_t tag, struct row *r)

@@ -8,7 +8,7 @@
 
 #include "event/event.h"
 
-#define DECODE_SLACK 512	/* readable bytes that must follow the rows */
+#define DECODE_SLACK 1024	/* readable bytes that must follow the rows */
 
 struct capture_decoder;
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading the fields of one capture row with a length, whose bytes anybody may have written: a row
- * that runs over its end stays there and says so at the end. Knows no row.
+ * Reading the fields of one capture row with a length, whose bytes anybody may have written. Numbers are
+ * read without a look at the row's end: who reads a row asks at its end whether it ended well, and before
+ * a number of it is used for anything but another number. So many bytes that no row's numbers take more
+ * can be read behind it (DECODE_SLACK). Texts are checked at once. Knows no row.
  */
 #ifndef EVENT_CAPTURE_ROW_H
 #define EVENT_CAPTURE_ROW_H
@@ -23,11 +25,6 @@ static inline uint64_t row_get(struct row *r)
 {
 	uint64_t v;
 
-	/* A row that ran over its end stays there; its caller sees it. */
-	if (r->p >= r->end)
-		r->p = r->end + 1;
-	if (r->p > r->end)
-		return 0;
 	r->p = varint_get(r->p, &v);
 	return v;
 }

@@ -16,7 +16,7 @@
 #define SLOTS ((size_t)2 * GP_BLOCK_WORKS_MAX)
 
 struct work_shape {
-	struct work work;	/* its own fields are 0 */
+	struct work work;	/* its own fields are 0, or the last one's that was read */
 	const char *name;	/* in the block; NULL: none */
 };
 
@@ -213,20 +213,21 @@ bool work_shapes_define(struct work_shapes *s, struct row *r)
 	return true;
 }
 
-bool work_get(const struct work_shapes *s, struct row *r, struct work *out, const char **name)
+const struct work *work_get(struct work_shapes *s, struct row *r, const char **name)
 {
 	uint64_t shape = row_get(r);
+	struct work *w;
 	bool ok;
 
 	if (!row_ended_well(r) || shape >= s->n)
-		return false;
-	*out = s->v[shape].work;
+		return NULL;
+	w = &s->v[shape].work;
 	*name = s->v[shape].name;
-	ok = row_u32(r, &out->correlation);
-	out->graph_node = row_get(r);
-	out->bytes = row_get(r);
-	out->error_ns = row_get(r);
-	return ok;
+	ok = row_u32(r, &w->correlation);
+	w->graph_node = row_get(r);
+	w->bytes = row_get(r);
+	w->error_ns = row_get(r);
+	return ok ? w : NULL;
 }
 
 bool work_get_device(struct row *r, struct device_facts *out)

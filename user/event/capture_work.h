@@ -50,8 +50,9 @@ void work_shapes_free(struct work_shapes *s);
 /* A GP_TAG_WORK row. False: it cannot be. */
 bool work_shapes_define(struct work_shapes *s, struct row *r);
 
-/* The field: *out and *name (in the block) as they were pushed. False: it cannot be. */
-bool work_get(const struct work_shapes *s, struct row *r, struct work *out, const char **name);
+/* The field: the work, valid until the next one, and *name (in the block) as they were pushed. NULL: it
+ * cannot be. */
+const struct work *work_get(struct work_shapes *s, struct row *r, const char **name);
 bool work_get_device(struct row *r, struct device_facts *out);
 
 #endif
