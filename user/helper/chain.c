@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* As CUDA itself loads one; it stays loaded. One that is missing or fails changes nothing. */
+/*
+ * As CUDA itself loads one; it stays loaded. One that is missing or fails changes nothing. A program that
+ * has more rights than its caller (set-user-ID) loads none that the caller names.
+ */
 #include "helper/chain.h"
 
 #include <dlfcn.h>
@@ -11,7 +14,7 @@
 
 void chain_load(char *out, size_t size)
 {
-	const char *path = getenv("GPUPROF_CHAIN_INJECTION");
+	const char *path = secure_getenv("GPUPROF_CHAIN_INJECTION");
 	int (*initialize)(void) = NULL;
 	void *library, *at;
 

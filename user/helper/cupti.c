@@ -92,7 +92,7 @@ static void *try(struct cupti *c, const char *dir, const char *name, int flags)
 static void *find_library(struct cupti *c)
 {
 	struct mapped m = { .cupti = "" };
-	const char *given = getenv("GPUPROF_CUPTI");
+	const char *given = secure_getenv("GPUPROF_CUPTI");	/* not where it has more rights than its caller */
 	void *lib;
 
 	dl_iterate_phdr(on_object, &m);
