@@ -4,7 +4,10 @@
  * program's answers stay right, however often, and whenever gpuprof is killed meanwhile.
  * GPUPROF_INJECTIONS: how often (20).
  */
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -243,6 +247,89 @@ static void so_does_one_that_computes_when_gpuprof_is_killed(void **state)
 	be_killed_often("spin", "right\n");
 }
 
+/* ---- while it has to wait for the loader ---------------------------------------------------- */
+
+static int say_and_wait(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	const int *pipes = ctx;
+	char word = 'x';
+
+	(void)info;
+	(void)size;
+	_exit(write(pipes[1], &word, 1) != 1 || read(pipes[0], &word, 1) != 1 ? 1 : 0);
+}
+
+static void *rest(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+/* Its loader is busy until it ends. */
+static void keep_the_loader_busy(int from, int to)
+{
+	pthread_t thread;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!dlopen("build/sim/libcuda.so.1", RTLD_NOW) || pthread_create(&thread, NULL, rest, NULL))
+		_exit(2);
+	dl_iterate_phdr(say_and_wait, (int[]){ from, to });
+	_exit(3);
+}
+
+/* The number of the helper's file there; -1: it is not there. */
+static int number_of_file(pid_t pid)
+{
+	char path[64], link[64];
+
+	for (int fd = 0; fd < 4096; fd++) {
+		ssize_t n;
+
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
+		n = readlink(path, link, sizeof(link) - 1);
+		link[n < 0 ? 0 : n] = '\0';
+		if (strstr(link, "memfd:gpuprof-helper"))
+			return fd;
+	}
+	return -1;
+}
+
+static void *bring(void *pid)
+{
+	struct inject_outcome out;
+	struct subject s;
+
+	if (!subject_read(&s, *(pid_t *)pid))
+		inject_subject(&s, &out);	/* it ends meanwhile */
+	return NULL;
+}
+
+static void its_file_lies_where_the_program_opens_nothing(void **state)
+{
+	int to[2], from[2], status, number = -1;
+	pthread_t thread;
+	char word;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe2(to, O_CLOEXEC) | pipe2(from, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		keep_the_loader_busy(to[0], from[1]);
+	close(from[1]);
+	assert_int_equal(read(from[0], &word, 1), 1);
+	assert_int_equal(pthread_create(&thread, NULL, bring, &pid), 0);
+	for (uint64_t end = time_now_ns() + TELLS_WITHIN_NS; time_now_ns() < end && number < 1000; usleep(1000))
+		number = number_of_file(pid);
+	assert_int_equal(write(to[1], &word, 1), 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	pthread_join(thread, NULL);
+	assert_true(number >= 1000);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -250,6 +337,7 @@ int main(void)
 		cmocka_unit_test(so_does_one_that_computes_and_never_waits),
 		cmocka_unit_test(so_does_one_that_computes_when_gpuprof_is_killed),
 		cmocka_unit_test(a_program_goes_on_when_gpuprof_is_killed_meanwhile),
+		cmocka_unit_test(its_file_lies_where_the_program_opens_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,6 +33,7 @@
 #define SCRATCH_BYTES (512u << 10)	/* ... above it the stack of what the thread calls */
 #define LOAD_NS (15 * NS_PER_SEC)
 #define END_NS NS_PER_SEC
+#define HIGH_FD 1000
 #define MFD_EXECUTABLE 0x10u		/* MFD_EXEC, since Linux 6.3 */
 
 struct visit {
@@ -92,6 +94,19 @@ static int make_scratch(struct visit *v)
 	return 0;
 }
 
+/* It may be there for long: away from the numbers that the program uses, closes and uses anew. If it may
+ * not, it stays. */
+static void move_file(struct visit *v)
+{
+	long high = call_system(v, top(v), SYS_fcntl, (const uint64_t[6]){
+		(uint64_t)v->fd, F_DUPFD_CLOEXEC, HIGH_FD });
+
+	if (is_error(high))
+		return;
+	call_system(v, top(v), SYS_close, (const uint64_t[6]){ (uint64_t)v->fd });
+	v->fd = (int)high;
+}
+
 static int make_file(struct visit *v)
 {
 	static const char name[] = "gpuprof-helper";
@@ -107,7 +122,16 @@ static int make_file(struct visit *v)
 	if (is_error(fd))
 		return fail(v, "it could not make a file in memory", fd);
 	v->fd = (int)fd;
+	move_file(v);
 	return 0;
+}
+
+/* The program may have closed ours, and have one of its own there. */
+static bool is_new_memory(int fd)
+{
+	struct stat st;
+
+	return fcntl(fd, F_GET_SEALS) == 0 && !fstat(fd, &st) && !st.st_size;
 }
 
 static int fill_file(struct visit *v)
@@ -118,6 +142,8 @@ static int fill_file(struct visit *v)
 
 	if (fd < 0)
 		err = -errno;
+	else if (!is_new_memory(fd))
+		err = -EBADF;
 	if (!err)
 		err = io_write_all(fd, image, v->image_bytes);
 	if (!err && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
