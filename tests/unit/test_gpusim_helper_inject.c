@@ -4,6 +4,7 @@
  * program's answers stay right, however often, and whenever gpuprof is killed meanwhile.
  * GPUPROF_INJECTIONS: how often (20).
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -295,6 +297,41 @@ static int number_of_file(pid_t pid)
 	return -1;
 }
 
+/* A thread that does not take setuid's signal keeps the process in setuid. */
+static bool takes_setuid(pid_t pid)
+{
+	char path[64], line[128];
+	DIR *dir;
+	bool takes = true;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
+		FILE *status;
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%.16s/status", pid, e->d_name);
+		status = *e->d_name == '.' ? NULL : fopen(path, "re");
+		while (status && fgets(line, sizeof(line), status))
+			if (!strncmp(line, "SigBlk:", 7))
+				takes &= !(strtoull(line + 7, NULL, 16) >> 32 & 1);
+		if (status)
+			fclose(status);
+	}
+	if (dir)
+		closedir(dir);
+	return takes;
+}
+
+/* It has started the thread that now waits for the loader. */
+static bool has_threads(pid_t pid, int n)
+{
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	return !stat(path, &st) && (int)st.st_nlink - 2 == n;
+}
+
 static void *bring(void *pid)
 {
 	struct inject_outcome out;
@@ -305,9 +342,10 @@ static void *bring(void *pid)
 	return NULL;
 }
 
-static void its_file_lies_where_the_program_opens_nothing(void **state)
+static void what_waits_for_the_loader_is_in_nobodys_way(void **state)
 {
 	int to[2], from[2], status, number = -1;
+	bool takes = false;
 	pthread_t thread;
 	char word;
 	pid_t pid;
@@ -321,12 +359,15 @@ static void its_file_lies_where_the_program_opens_nothing(void **state)
 	close(from[1]);
 	assert_int_equal(read(from[0], &word, 1), 1);
 	assert_int_equal(pthread_create(&thread, NULL, bring, &pid), 0);
-	for (uint64_t end = time_now_ns() + TELLS_WITHIN_NS; time_now_ns() < end && number < 1000; usleep(1000))
-		number = number_of_file(pid);
+	for (uint64_t end = time_now_ns() + TELLS_WITHIN_NS; time_now_ns() < end && !takes; usleep(1000)) {
+		number = has_threads(pid, 3) ? number_of_file(pid) : -1;
+		takes = number >= 1000 && takes_setuid(pid);	/* new ones do not yet */
+	}
 	assert_int_equal(write(to[1], &word, 1), 1);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	pthread_join(thread, NULL);
 	assert_true(number >= 1000);
+	assert_true(takes);
 	assert_int_equal(status, 0);
 }
 
@@ -337,7 +378,7 @@ int main(void)
 		cmocka_unit_test(so_does_one_that_computes_and_never_waits),
 		cmocka_unit_test(so_does_one_that_computes_when_gpuprof_is_killed),
 		cmocka_unit_test(a_program_goes_on_when_gpuprof_is_killed_meanwhile),
-		cmocka_unit_test(its_file_lies_where_the_program_opens_nothing),
+		cmocka_unit_test(what_waits_for_the_loader_is_in_nobodys_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

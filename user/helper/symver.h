@@ -15,6 +15,8 @@
 
 __asm__(".symver dlopen,dlopen@" SYMVER_BASE);
 __asm__(".symver dlsym,dlsym@" SYMVER_BASE);
+__asm__(".symver pthread_attr_getstacksize,pthread_attr_getstacksize@" SYMVER_BASE);
+__asm__(".symver pthread_attr_setstacksize,pthread_attr_setstacksize@" SYMVER_BASE);
 __asm__(".symver pthread_create,pthread_create@" SYMVER_BASE);
 __asm__(".symver pthread_join,pthread_join@" SYMVER_BASE);
 __asm__(".symver pthread_once,pthread_once@" SYMVER_BASE);

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The helper's own threads, whatever those of the program are like. */
+#include <limits.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/time.h"
+#include "helper/thread.h"
+
+#define DEEP (768u << 10)
+
+static struct {
+	bool done, is_deaf;
+} seen;
+
+static void *look(void *ctx)
+{
+	volatile char deep[DEEP];
+	sigset_t blocked;
+
+	(void)ctx;
+	for (size_t i = 0; i < DEEP; i += 1024)
+		deep[DEEP - 1 - i] = 1;
+	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+	seen.is_deaf = deep[DEEP - 1] == 1;
+	for (int signal = 1; signal < NSIG; signal++)
+		seen.is_deaf &= signal == 32 || signal == 33 || sigismember(&blocked, signal) == 1;
+	__atomic_store_n(&seen.done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void has_room_for_cupti_and_hears_no_signal(void **state)
+{
+	pthread_attr_t small, usual;
+	sigset_t before, after;
+
+	(void)state;
+	assert_int_equal(pthread_getattr_default_np(&usual), 0);
+	pthread_attr_init(&small);
+	assert_int_equal(pthread_attr_setstacksize(&small, 65536), 0);
+	assert_int_equal(pthread_setattr_default_np(&small), 0);
+	pthread_sigmask(SIG_BLOCK, NULL, &before);
+	assert_int_equal(thread_start(look, NULL), 0);
+	pthread_sigmask(SIG_BLOCK, NULL, &after);
+	for (uint64_t end = time_now_ns() + 20 * NS_PER_SEC; time_now_ns() < end; usleep(1000))
+		if (__atomic_load_n(&seen.done, __ATOMIC_ACQUIRE))
+			break;
+	assert_true(seen.done && seen.is_deaf);
+	assert_memory_equal(&before, &after, sizeof(before));
+	pthread_setattr_default_np(&usual);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(has_room_for_cupti_and_hears_no_signal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
