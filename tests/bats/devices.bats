@@ -14,17 +14,21 @@ share() {
 	[ "$(report_value r.json 'sum(r["ns"] for r in t["devices"] if r["owner"] == "shared") > 0')" = True ]
 }
 
-# together TURNS: two to five processes with one to three devices each, numbered by each in another order;
-# they begin when all have a device. Seeds are drawn and printed; GPUPROF_SEED repeats one.
+# together TURNS [LATER]: two to five processes with one to three devices each, numbered by each in another order;
+# they begin when all have a device, or (LATER) each some time after the one before. Seeds are drawn and printed; GPUPROF_SEED repeats one.
 together() {
 	local devices=$((RANDOM % 3 + 1)) processes=$((RANDOM % 4 + 2)) i visible
+	local rounds=600 begin="--wait-file go" later=${2:-}
 	rm -rf ./*.log go board && mkdir board
 	for ((i = 0; i < processes; i++)); do
 		visible=$(seq 0 $((devices - 1)) | shuf --random-source=<(yes "$RANDOM") | paste -sd, -)
+		[ -z "$later" ] || { begin="" rounds=$((RANDOM % 500 + 100)); echo "sleep 0.0$((RANDOM % 10))"; }
 		echo "CUDA_VISIBLE_DEVICES=$visible \"\$SIM/mix\" --devices $devices --streams $((RANDOM % 4 + 1))" \
-			"--graphs some --rounds $((600 / devices)) --pause-us 500 --seed $RANDOM --wait-file go &"
+			"--graphs some --rounds $((rounds / devices)) --pause-us 500 --seed $RANDOM $begin &"
 	done >all.sh
-	echo "until [ \$(ls board | grep -c process-) -eq $processes ]; do sleep 0.05; done; : >go; wait" >>all.sh
+	[ -n "$later" ] ||
+		echo "until [ \$(ls board | grep -c process-) -eq $processes ]; do sleep 0.05; done; : >go" >>all.sh
+	echo wait >>all.sh
 	cat all.sh
 	env GPUSIM_TURNS="$1" GPUSIM_BOARD="$PWD/board" GPUSIM_DEVICES="$devices" SIM="$SIM" \
 		GPUSIM_LOG="$PWD/%p.log" GPUPROF_CUPTI="$SIM/libcupti.so.13" timeout 60 \
@@ -42,6 +46,8 @@ together() {
 	"$TEST_LIB/check_devices.py" r.json ./*.log
 	together 1
 	"$TEST_LIB/check_devices.py" r.json ./*.log --turns
+	together $((RANDOM % 2)) later
+	"$TEST_LIB/check_devices.py" r.json ./*.log --any
 }
 
 # bats test_tags=needs:root,needs:bpf

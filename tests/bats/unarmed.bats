@@ -99,10 +99,10 @@ counted() {
 	cc -shared -fPIC -Wl,-soname,libcublas.so.13 -o libcublas.so.13 blas.c
 	echo 'int cublasCreate_v2(void); int main(void) { return cublasCreate_v2(); }' >main.c
 	cc -o solver main.c ./libcublas.so.13
-	start_parent_of "LD_LIBRARY_PATH=$PWD $PWD/solver; : >done"
+	start_parent_of "LD_LIBRARY_PATH=$PWD $PWD/solver; : >ended"
 	kill -STOP "$PROFILER"
 	: >begin
-	wait_for 20 test -e done
+	wait_for 20 test -e ended
 	kill -CONT "$PROFILER"
 	wait_gpuprof
 	assert_success

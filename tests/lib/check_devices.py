@@ -3,7 +3,7 @@
 """Holds the table `devices` of a report (json) against what the simulated GPU logged (GPUSIM_LOG) in all
 processes that used it.
 
-usage: check_devices.py REPORT.json LOG.json... [--turns | --apart]
+usage: check_devices.py REPORT.json LOG.json... [--turns | --apart | --any]
 
 Of every device, known by its UUID whatever number a process gives it, each process must own the moments at
 which it alone ran, `shared` are those at which several did, `idle` is the rest of the wall time (`unknown`
@@ -12,7 +12,8 @@ clock uncertainty says at most: so a work that begins or ends while another proc
 ends, may count for twice that more or less. The wall time holds all works and is no longer than the session.
 All works are in the table events, and have met their launch. And what a process waited with work queued while others ran (the ledger's `other-process`) must be the
 log's, to 5 us for each call or 2 %, whichever is larger. --turns: nothing may be shared, and somebody
-must have waited; --apart: each process has a device of its own; else something must be shared. Prints one line, or every difference and status 1.
+must have waited; --apart: each process has a device of its own; --any: none of these matters; else something must be shared. The
+wall time of a device is from_ns to until_ns, the session's end, and holds that of every process's own book. Prints one line, or every difference and status 1.
 Knows the rules of ledger/share_book.h in plain words, over complete lists.
 """
 import argparse
@@ -128,6 +129,14 @@ def check_device(uuid, rows, ran, report, say):
     for owner in sorted(seen.keys() | real.keys(), key=str):
         if abs(seen.get(owner, 0) - real.get(owner, 0)) > spare.get(owner, 0):
             say(f"{uuid}: {owner} had {seen.get(owner)} ns, by the logs {real.get(owner)} (+- {spare.get(owner)})")
+    when = {(row["from_ns"], row["until_ns"]) for row in rows.values()}
+    if [until - begin for begin, until in when] != [wall]:
+        say(f"{uuid}: {wall} ns of wall time from and until {when}")
+    if any(until != report["meta"]["duration_ns"] for _, until in when):
+        say(f"{uuid}: it ends at {when}, the session at {report['meta']['duration_ns']}")
+    own = max(row["wall_ns"] for row in report["tables"]["ledger"] if row["device_uuid"] == uuid)
+    if own > wall:
+        say(f"{uuid}: {wall} ns of wall time, of a process {own}")
     spans = [span for of in ran.values() for span in of]
     least = max(end for _, end in spans) - min(start for start, _ in spans)
     if not least <= wall <= report["meta"]["duration_ns"]:
@@ -162,6 +171,7 @@ def main():
     parser.add_argument("logs", nargs="+")
     parser.add_argument("--turns", action="store_true")
     parser.add_argument("--apart", action="store_true")
+    parser.add_argument("--any", action="store_true")
     options = parser.parse_args()
     wrong, shared, waited = [], 0, 0
     report, logs = load(options.report), [load(path) for path in options.logs]
@@ -184,7 +194,7 @@ def main():
         wrong.append(f"in turns {shared} ns were shared, and {waited} ns waited")
     if options.apart and (shared or waited or len(table) != len(logs)):
         wrong.append(f"apart {shared} ns were shared, and {waited} ns waited, of {len(logs)} on {len(table)}")
-    if not options.turns and not options.apart and not shared:
+    if not (options.turns or options.apart or options.any or shared):
         wrong.append("no two processes ran at once")
     for line in wrong[:40]:
         print(line, file=sys.stderr)

@@ -40,14 +40,20 @@ static int divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_
 
 static const struct devices_divide by = { .divide = divide };
 
-static void tell_device(struct devices *d, uint32_t pid, uint32_t ordinal, const char *uuid)
+static void tell_device_since(struct devices *d, uint32_t pid, uint32_t ordinal, const char *uuid,
+			      uint64_t open_ns)
 {
 	struct device_facts facts = { .device = ordinal };
 
 	snprintf(facts.uuid, sizeof(facts.uuid), "%s", uuid);
 	assert_int_equal(devices_push_facts(d, &(struct event){ .kind = EVENT_DEVICE, .pid = pid,
 								.text = "a GPU",
-								.device = &facts }, OPEN), 0);
+								.device = &facts }, open_ns), 0);
+}
+
+static void tell_device(struct devices *d, uint32_t pid, uint32_t ordinal, const char *uuid)
+{
+	tell_device_since(d, pid, ordinal, uuid, OPEN);
 }
 
 static void push(struct devices *d, uint32_t pid, uint32_t ordinal, uint64_t launched,
@@ -308,6 +314,123 @@ static void random_processes_on_one_device(void **state)
 	}
 }
 
+/* ---- processes that begin and end at different times ----------------------------------------- */
+
+struct lives {
+	struct script s;
+	uint64_t open[PROCESSES], exit[PROCESSES];	/* exit 0: it goes on */
+};
+
+static uint64_t exit_of(void *ctx, uint32_t pid)
+{
+	return ((const struct lives *)ctx)->exit[pid - 1];
+}
+
+static void make_lives(struct lives *l)
+{
+	make_script(&l->s);
+	for (uint32_t p = 0; p < PROCESSES; p++) {
+		uint64_t begins = below(1500), last = 0;
+
+		l->open[p] = OPEN + begins;
+		for (size_t i = 0; i < l->s.n; i++) {
+			if (l->s.works[i].pid != p + 1)
+				continue;
+			l->s.works[i].launched = num_max(l->s.works[i].launched, OPEN) + begins;
+			l->s.works[i].start += begins;
+			l->s.works[i].end += begins;
+			last = num_max(last, l->s.works[i].end);
+		}
+		l->exit[p] = below(3) ? last + below(500) : 0;
+	}
+}
+
+/* Each process's own book is of its life; the device's is of all their lives, and what is after. */
+static void assert_walls(const struct devices *d, const struct lives *l, const struct devices_divide *with,
+			 uint64_t now)
+{
+	static struct share_spec_span spans[PROCESSES * 8000];
+	struct share_book *b = host_device_read(devices_host(d, 0), now, with);
+	struct share_spec spec = { .sum = { .open_ns = UINT64_MAX, .close_ns = now } };
+	struct share_sum sum;
+	uint64_t owned = 0;
+
+	assert_non_null(b);
+	share_book_sum(b, &sum);
+	for (uint32_t p = 0; p < PROCESSES; p++)
+		spec.sum.open_ns = num_min(spec.sum.open_ns, l->open[p]);
+	share_spec(spans, describe(&l->s, now, spans), NULL, 0, &spec);
+	assert_memory_equal(&sum, &spec.sum, sizeof(sum));
+	for (size_t i = 0; i < PROCESSES; i++) {
+		const struct device_state *st = devices_host(d, 0)->members.v[i];
+		uint64_t idle[IDLE_CAUSES], end = l->exit[st->pid - 1];
+		struct device_sum own;
+
+		assert_int_equal(share_book_member(b, i).owned_ns, spec.member[st->pid - 1].owned_ns);
+		assert_int_equal(share_book_member(b, i).waited_ns, spec.member[st->pid - 1].waited_ns);
+		assert_int_equal(devices_read(st, now, with, &own, idle, NULL), 0);
+		assert_int_equal(own.open_ns, l->open[st->pid - 1]);
+		assert_int_equal(own.close_ns, end ? end : now);
+		owned += share_book_member(b, i).owned_ns;
+	}
+	assert_int_equal(owned + sum.shared_ns + sum.idle_ns, sum.close_ns - sum.open_ns);
+	share_book_free(b);
+}
+
+static void random_processes_that_begin_and_end_at_different_times(void **state)
+{
+	static struct lives l;
+	const struct devices_divide with = { .divide = divide, .exit_ns = exit_of, .ctx = &l };
+
+	(void)state;
+	for (int round = 0; round < 40; round++) {
+		struct devices *d = devices_new();
+		size_t first = below(PROCESSES);
+
+		make_lives(&l);
+		for (size_t i = 0; i < PROCESSES; i++) {
+			size_t p = (first + i) % PROCESSES;
+
+			tell_device_since(d, (uint32_t)p + 1, 0, "GPU-a", l.open[p]);
+		}
+		for (size_t i = 0; i < l.s.n; i++)
+			push(d, l.s.works[i].pid, 0, l.s.works[i].launched, l.s.works[i].start,
+			     l.s.works[i].end);
+		assert_walls(d, &l, &with, OPEN + 6000);
+		for (uint64_t ns = OPEN; ns <= OPEN + 6000; ns += 1 + below(300))
+			assert_int_equal(devices_settle_all(d, ns, &with), 0);
+		assert_walls(d, &l, &with, OPEN + 6000);
+		assert_int_equal(late_ns(d), 0);
+		devices_free(d);
+	}
+}
+
+/* Its process began before the other's, which had been on the device for long when this one came. */
+static void who_joins_late_and_began_early_opens_the_device_then(void **state)
+{
+	struct devices *d = devices_new();
+	struct share_book *b;
+	struct share_sum sum;
+
+	(void)state;
+	tell_device_since(d, 1, 0, "GPU-a", 1500);
+	push(d, 1, 0, 1505, 1510, 1530);
+	assert_int_equal(devices_settle(d, 1, 1600, &by), 0);
+	tell_device_since(d, 2, 0, "GPU-a", 1000);
+	push(d, 2, 0, 1690, 1700, 1750);
+	b = host_device_read(devices_host(d, 0), 1800, &by);
+	assert_non_null(b);
+	share_book_sum(b, &sum);
+	assert_int_equal(sum.open_ns, 1000);
+	assert_int_equal(sum.close_ns, 1800);
+	assert_int_equal(share_book_member(b, 0).owned_ns, 20);
+	assert_int_equal(share_book_member(b, 1).owned_ns, 50);
+	assert_int_equal(sum.idle_ns, 800 - 70);
+	assert_int_equal(share_book_late_ns(b), 0);
+	share_book_free(b);
+	devices_free(d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -316,6 +439,8 @@ int main(void)
 		cmocka_unit_test(what_came_late_is_told_when_nobody_is_left_on_the_device),
 		cmocka_unit_test(a_device_that_nobody_named_is_named_when_it_is),
 		cmocka_unit_test(random_processes_on_one_device),
+		cmocka_unit_test(random_processes_that_begin_and_end_at_different_times),
+		cmocka_unit_test(who_joins_late_and_began_early_opens_the_device_then),
 	};
 
 	return cmocka_run_group_tests(tests, random_seed, NULL);

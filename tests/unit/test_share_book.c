@@ -12,6 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/num.h"
 #include "lib/random.h"
 #include "lib/share_spec.h"
 
@@ -197,6 +198,95 @@ static void random_processes_settled_as_they_come(void **state)
 	}
 }
 
+/* ---- members that opened at different times ------------------------------------------------- */
+
+static void it_opens_when_the_first_of_its_members_did_whoever_joins_first(void **state)
+{
+	struct share_book *b = share_book_new(T(50));
+	struct share_sum sum;
+
+	(void)state;
+	assert_int_equal(share_book_join(b), A);
+	assert_int_equal(share_book_add(b, A, &(struct share_span){ T(60), T(70), SHARE_RUNS }), 0);
+	share_book_settle(b, A, T(80));
+	assert_int_equal(share_book_open(b, OPEN), 0);
+	assert_int_equal(share_book_join(b), B);
+	assert_int_equal(share_book_add(b, B, &(struct share_span){ T(10), T(20), SHARE_RUNS }), 0);
+	share_book_sum(b, &sum);
+	assert_int_equal(sum.open_ns, T(50));	/* B may yet do more before */
+	assert_balanced(b);
+	share_book_settle_all(b, T(100));
+	share_book_sum(b, &sum);
+	assert_int_equal(sum.open_ns, OPEN);
+	assert_int_equal(share_book_member(b, A).owned_ns, 10);
+	assert_int_equal(share_book_member(b, B).owned_ns, 10);
+	assert_int_equal(sum.idle_ns, 80);
+	assert_balanced(b);
+	assert_int_equal(share_book_late_ns(b), 0);
+	share_book_cut(b);
+	assert_int_equal(share_book_open(b, OPEN), 0);
+	share_book_sum(b, &sum);
+	assert_int_equal(sum.open_ns, T(100));	/* another interval's */
+	share_book_free(b);
+}
+
+#define FIRST 300	/* when the one opened that joins first */
+#define AFTER 900	/* all that it did is settled when others join */
+
+/* The first member's, or another's: some before the first opened, some after what is settled. */
+static void make_part(struct script *s, size_t member, uint64_t from, uint64_t to)
+{
+	for (uint64_t ns = from; ns < to;) {
+		uint64_t start = ns + below(20), end = num_min(start + below(30), to);
+
+		if (start >= to)
+			return;
+		s->spans[s->n++] = (struct share_spec_span){ member, { start, end, (uint8_t)below(SHARE_STATES) } };
+		ns = num_max(end, start + 1);
+	}
+}
+
+static void random_members_that_opened_before_others_were_settled(void **state)
+{
+	static struct script s;
+
+	(void)state;
+	for (int round = 0; round < 1000; round++) {
+		struct share_book *b = share_book_new(T(FIRST)), *copy;
+		size_t next, members = 2 + below(3);
+
+		s = (struct script){ .members = members };
+		make_part(&s, 0, T(FIRST), T(AFTER));
+		assert_int_equal(share_book_join(b), 0);
+		for (next = 0; next < s.n; next++)
+			assert_int_equal(share_book_add(b, 0, &s.spans[next].span), 0);
+		share_book_settle(b, 0, T(AFTER));
+		for (size_t m = 1; m < members; m++) {
+			uint64_t open_ns = T(below(FIRST + 50));
+
+			assert_int_equal(share_book_open(b, open_ns), 0);
+			assert_int_equal(share_book_join(b), m);
+			make_part(&s, m, open_ns, T(FIRST));
+			make_part(&s, m, T(AFTER), T(AFTER + 200));
+		}
+		for (; next < s.n; next++) {
+			assert_int_equal(share_book_add(b, s.spans[next].member, &s.spans[next].span), 0);
+			if (below(2))
+				share_book_settle(b, s.spans[next].member, s.spans[next].span.start_ns);
+			assert_balanced(b);
+		}
+		copy = share_book_copy(b);
+		assert_non_null(copy);
+		share_book_settle_all(copy, T(AFTER + 100));
+		assert_as_specified(&s, copy);
+		share_book_free(copy);
+		for (size_t m = members; m-- > 0;)
+			share_book_settle(b, m, T(AFTER + 200));
+		assert_as_specified(&s, b);
+		share_book_free(b);
+	}
+}
+
 /* Who is behind is waited for only so long; what it says then is counted, and no sum breaks. */
 static void one_that_is_behind_does_not_hold_memory(void **state)
 {
@@ -246,6 +336,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_examples_of_the_header),
 		cmocka_unit_test(random_processes_settled_as_they_come),
+		cmocka_unit_test(it_opens_when_the_first_of_its_members_did_whoever_joins_first),
+		cmocka_unit_test(random_members_that_opened_before_others_were_settled),
 		cmocka_unit_test(others_are_there_no_longer_than_somebody_says_so),
 		cmocka_unit_test(one_that_is_behind_does_not_hold_memory),
 	};

@@ -173,7 +173,7 @@ static int join_host(struct devices *d, const struct device_state *s, struct dev
 
 	if (heir->host || !s->host || !s->host->uuid[0])
 		return 0;
-	err = host_devices_join(&d->hosts, heir, s->host->uuid, 0);
+	err = host_devices_join(&d->hosts, heir, s->host->uuid, s->open_ns);
 	if (!err)
 		share_book_settle(heir->host->book, heir->member, UINT64_MAX);
 	return err;

@@ -70,7 +70,7 @@ int host_devices_join(struct host_devices *h, struct device_state *s, const char
 	host = find(h, uuid ? uuid : "");
 	if (!host)
 		host = make(h, uuid ? uuid : "", open_ns);
-	at = host ? VEC_PUSH(&host->members) : NULL;
+	at = host && !share_book_open(host->book, open_ns) ? VEC_PUSH(&host->members) : NULL;
 	if (!at)
 		return -ENOMEM;
 	member = share_book_join(host->book);
@@ -305,7 +305,7 @@ static int read_member(struct share_book *book, const struct device_state *s, ui
 {
 	struct reading r = { { book, s->member, s->told_ns }, by, s->pid, 0 };
 	struct device_sum sum;
-	int err = device_book_read(s->book, now_ns, &sum, on_gap, &r);
+	int err = device_book_read(s->book, num_min(now_ns, devices_end(s, by)), &sum, on_gap, &r);
 
 	err = err ? err : r.err;
 	return err ? err : tell(&r.to, r.to.told_ns, sum.close_ns, SHARE_RUNS);

@@ -26,7 +26,8 @@ struct host_devices {
 
 void host_devices_free(struct host_devices *h);
 
-/* The process's device has a UUID, or (NULL) is used without anybody having said so. 0 or -ENOMEM. */
+/* The process's device has a UUID, or (NULL) is used without anybody having said so. The book of the host's
+ * opens when the first of theirs did. 0 or -ENOMEM. */
 int host_devices_join(struct host_devices *h, struct device_state *s, const char *uuid,
 		      uint64_t open_ns);
 

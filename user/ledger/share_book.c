@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * A sweep over time up to the horizon of the slowest member. Each member's spans wait in a queue of
- * its own; between two moments at which anything changes, one owner has it all.
+ * its own; between two moments at which anything changes, one owner has it all. A sweep cannot go back:
+ * what lies before a book that had begun is a book of its own with the same members, until it is settled.
  */
 #include "ledger/share_book.h"
 
@@ -26,6 +27,8 @@ struct change {
 };
 
 struct share_book {
+	struct share_book *before;	/* up to where it opened; NULL: all of that is settled */
+	bool is_cut;
 	uint64_t cursor;		/* settled up to here */
 	VEC(struct member) members;
 	VEC(struct change) others;	/* in order; the first of several has come to pass */
@@ -54,6 +57,7 @@ void share_book_free(struct share_book *b)
 		VEC_FREE(&b->members.v[i].spans);
 	VEC_FREE(&b->members);
 	VEC_FREE(&b->others);
+	share_book_free(b->before);
 	free(b);
 }
 
@@ -85,6 +89,9 @@ struct share_book *share_book_copy(const struct share_book *b)
 		to->sum = b->sum;
 		to->late_ns = b->late_ns;
 		to->others_ns = b->others_ns;
+		to->is_cut = b->is_cut;
+		to->before = b->before ? share_book_copy(b->before) : NULL;
+		err = b->before && !to->before ? -ENOMEM : 0;
 	}
 	for (size_t i = 0; !err && i < b->members.n; i++)
 		err = copy_member(to, &b->members.v[i]);
@@ -98,18 +105,61 @@ struct share_book *share_book_copy(const struct share_book *b)
 	return NULL;
 }
 
-int share_book_join(struct share_book *b)
+/* A member has joined that settled up to horizon_ns. */
+static int join_at(struct share_book *b, uint64_t horizon_ns)
 {
 	struct member *m = VEC_PUSH(&b->members);
 
 	if (!m)
 		return -ENOMEM;
-	m->horizon_ns = b->cursor;
+	m->horizon_ns = horizon_ns;
 	return (int)b->members.n - 1;
+}
+
+int share_book_join(struct share_book *b)
+{
+	int member = b->before ? share_book_join(b->before) : 0;
+
+	if (member < 0)
+		return member;
+	member = join_at(b, b->cursor);
+	if (member < 0 && b->before)
+		share_book_leave(b->before, b->members.n);
+	return member;
+}
+
+/* Its members so far opened when it did, or later: they do nothing there. */
+static struct share_book *new_before(const struct share_book *b, uint64_t open_ns)
+{
+	struct share_book *before = share_book_new(open_ns);
+	int err = before ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < b->members.n && err >= 0; i++)
+		err = join_at(before, b->sum.open_ns);
+	if (err >= 0)
+		return before;
+	share_book_free(before);
+	return NULL;
+}
+
+int share_book_open(struct share_book *b, uint64_t open_ns)
+{
+	if (b->is_cut || open_ns >= b->sum.open_ns)
+		return 0;
+	if (b->before)
+		return share_book_open(b->before, open_ns);
+	if (b->cursor == b->sum.open_ns) {
+		b->cursor = b->sum.open_ns = open_ns;
+		return 0;
+	}
+	b->before = new_before(b, open_ns);
+	return b->before ? 0 : -ENOMEM;
 }
 
 void share_book_leave(struct share_book *b, size_t member)
 {
+	if (b->before)
+		share_book_leave(b->before, member);
 	VEC_FREE(&b->members.v[member].spans);
 	b->members.n--;
 	memmove(&b->members.v[member], &b->members.v[member + 1],
@@ -120,18 +170,51 @@ bool share_book_is_over(const struct share_book *b, size_t member)
 {
 	const struct member *m = &b->members.v[member];
 
+	if (b->before && !share_book_is_over(b->before, member))
+		return false;
 	return m->first == m->spans.n || m->spans.v[m->spans.n - 1].end_ns <= b->cursor;
+}
+
+static void add_sums(struct share_member *to, const struct share_member *from)
+{
+	to->owned_ns += from->owned_ns;
+	to->waited_ns += from->waited_ns;
 }
 
 void share_book_leave_to(struct share_book *b, size_t member, size_t heir)
 {
-	b->members.v[heir].sums.owned_ns += b->members.v[member].sums.owned_ns;
-	b->members.v[heir].sums.waited_ns += b->members.v[member].sums.waited_ns;
+	if (b->before)
+		add_sums(&b->before->members.v[heir].sums, &b->before->members.v[member].sums);
+	add_sums(&b->members.v[heir].sums, &b->members.v[member].sums);
 	share_book_leave(b, member);
+}
+
+/* What came before it, when that is settled. */
+static void take_before(struct share_book *b)
+{
+	struct share_book *before = b->before;
+
+	if (before->before || before->cursor < b->sum.open_ns)
+		return;
+	b->before = NULL;
+	b->sum.open_ns = before->sum.open_ns;
+	b->sum.shared_ns += before->sum.shared_ns;
+	b->sum.unknown_ns += before->sum.unknown_ns;
+	b->sum.unwatched_ns += before->sum.unwatched_ns;
+	b->sum.idle_ns += before->sum.idle_ns;
+	b->late_ns += before->late_ns;
+	for (size_t i = 0; i < b->members.n; i++)
+		add_sums(&b->members.v[i].sums, &before->members.v[i].sums);
+	share_book_free(before);
 }
 
 void share_book_cut(struct share_book *b)
 {
+	if (b->before) {
+		share_book_settle_all(b->before, b->sum.open_ns);
+		take_before(b);
+	}
+	b->is_cut = true;
 	b->sum = (struct share_sum){ .open_ns = b->cursor };
 	for (size_t i = 0; i < b->members.n; i++)
 		b->members.v[i].sums = (struct share_member){ 0 };
@@ -259,6 +342,13 @@ int share_book_add(struct share_book *b, size_t member, const struct share_span 
 	struct member *m = &b->members.v[member];
 	struct share_span s = *span, *slot;
 
+	if (b->before && s.start_ns < b->sum.open_ns) {
+		const struct share_span part = { s.start_ns, num_min(s.end_ns, b->sum.open_ns), s.state };
+		int err = share_book_add(b->before, member, &part);
+
+		if (err)
+			return err;
+	}
 	if (s.start_ns < b->cursor) {
 		uint64_t until = num_max(num_min(s.end_ns, b->cursor), s.start_ns);
 
@@ -299,6 +389,10 @@ void share_book_settle(struct share_book *b, size_t member, uint64_t horizon_ns)
 {
 	struct member *m = &b->members.v[member];
 
+	if (b->before) {
+		share_book_settle(b->before, member, num_min(horizon_ns, b->sum.open_ns));
+		take_before(b);
+	}
 	if (horizon_ns <= m->horizon_ns)
 		return;
 	m->horizon_ns = horizon_ns;
@@ -313,6 +407,10 @@ void share_book_settle_others(struct share_book *b, uint64_t horizon_ns)
 
 void share_book_settle_all(struct share_book *b, uint64_t horizon_ns)
 {
+	if (b->before) {
+		share_book_settle_all(b->before, num_min(horizon_ns, b->sum.open_ns));
+		take_before(b);
+	}
 	for (size_t i = 0; i < b->members.n; i++)
 		b->members.v[i].horizon_ns = num_max(b->members.v[i].horizon_ns, horizon_ns);
 	sweep_to(b, horizon_ns);
@@ -338,5 +436,5 @@ struct share_member share_book_member(const struct share_book *b, size_t member)
 
 uint64_t share_book_late_ns(const struct share_book *b)
 {
-	return b->late_ns;
+	return b->late_ns + (b->before ? share_book_late_ns(b->before) : 0);
 }

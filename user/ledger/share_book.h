@@ -16,6 +16,10 @@
  *   A runs [10,40)   B waits [20,40) runs [40,50)    A owns 30, B owns 10 and waited 20 for others
  *   A runs [10,40)   others from 30 to 70        A owns 30, unwatched 30, idle 40
  *   A runs [10,40)   B unseen [30,60)            A owns 30, unknown 20, idle 50
+ *
+ * It opens when the first of its members did, whoever joins first:
+ *
+ *   opened at 50, A runs [60,70), settled to 80; opened at 0, B runs [10,20)    A owns 10, B owns 10, idle 80
  */
 #ifndef LEDGER_SHARE_BOOK_H
 #define LEDGER_SHARE_BOOK_H
@@ -48,6 +52,9 @@ struct share_book;
 struct share_book *share_book_new(uint64_t open_ns);	/* NULL + errno */
 struct share_book *share_book_copy(const struct share_book *b);	/* NULL + errno */
 void share_book_free(struct share_book *b);
+
+/* A member to come opened before it did: so does it, too, but not before the last cut. 0 or -ENOMEM. */
+int share_book_open(struct share_book *b, uint64_t open_ns);
 
 int share_book_join(struct share_book *b);	/* the new member's number: 0, 1, ...; or -ENOMEM */
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The table `devices`: who had each device of the host, over all processes that are watched, so that
- * the rows of a device add up to its wall time. How active it was is the whole device's, whoever had it,
+ * the rows of a device add up to its wall time: from when the first of these processes began, or the
+ * session, to its end, though the processes' own books (view/ledger.c) are of their own lives. How active it was is the whole device's, whoever had it,
  * and a mean over the time that was sampled; who else had it is as exact as samples are, about a second.
  *
  * Where the whole host is watched, a device that no watched process uses is in it, too, as far as its
@@ -17,7 +18,8 @@
 #include "view/views.h"
 
 enum { DEVICE, UUID, NAME, OWNER, PID, NS, SHARE, WALL, SM, TENSOR, DRAM, OCCUPANCY, SAMPLED,
-       SOURCE, USERS, POWER, ENERGY, ENERGY_NS, SM_CLOCK, MEMORY_CLOCK, POWER_DEVICE, N_COLUMNS };
+       SOURCE, USERS, POWER, ENERGY, ENERGY_NS, SM_CLOCK, MEMORY_CLOCK, POWER_DEVICE, FROM, UNTIL,
+       N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
 	[DEVICE] = { "device", NULL, CELL_DEVICE, 0 },
@@ -41,6 +43,8 @@ static const struct column columns[N_COLUMNS] = {
 	[SM_CLOCK] = { "sm_mhz", NULL, CELL_REAL, 1 },
 	[MEMORY_CLOCK] = { "memory_mhz", NULL, CELL_REAL, 1 },
 	[POWER_DEVICE] = { "power_device", NULL, CELL_DEVICE, 1 },
+	[FROM] = { "from_ns", "from", CELL_NS, 1 },
+	[UNTIL] = { "until_ns", "until", CELL_NS, 1 },
 };
 
 struct mean {
@@ -77,6 +81,8 @@ struct line {
 struct lines {
 	VEC(struct line) all;
 	uint64_t wall_ns;
+	bool has_when;			/* since the session's start */
+	uint64_t from_ns, until_ns;
 };
 
 static int compare_lines(const void *a, const void *b)
@@ -108,6 +114,7 @@ static const char *others_name(const struct model *m, const struct host_device *
 static int collect(struct lines *lines, const struct model *m, const struct host_device *h,
 		   const struct share_book *b)
 {
+	uint64_t start_ns = model_session(m).start_ns;
 	struct share_sum sum;
 	int err = 0;
 
@@ -127,6 +134,9 @@ static int collect(struct lines *lines, const struct model *m, const struct host
 	if (!err)
 		err = add_line(lines, "idle", 0, sum.idle_ns, WORKS);
 	lines->wall_ns = sum.close_ns - sum.open_ns;
+	lines->has_when = start_ns && sum.open_ns >= start_ns;
+	lines->from_ns = sum.open_ns - start_ns;
+	lines->until_ns = sum.close_ns - start_ns;
 	return err;
 }
 
@@ -202,7 +212,18 @@ static int fill_samples(struct table *t, struct cell *row, const struct of *of)
 	return put_users(t, &row[USERS], d);
 }
 
-static int add_row(struct table *t, const struct of *of, const struct line *line, uint64_t wall_ns)
+static void fill_walls(struct cell *row, const struct lines *lines, uint64_t ns)
+{
+	cell_u(&row[NS], ns);
+	cell_d(&row[SHARE], (double)ns / (double)lines->wall_ns);
+	cell_u(&row[WALL], lines->wall_ns);
+	if (!lines->has_when)
+		return;
+	cell_u(&row[FROM], lines->from_ns);
+	cell_u(&row[UNTIL], lines->until_ns);
+}
+
+static int add_row(struct table *t, const struct of *of, const struct lines *lines, const struct line *line)
 {
 	struct cell *row = table_row(t);
 	int err;
@@ -211,9 +232,7 @@ static int add_row(struct table *t, const struct of *of, const struct line *line
 		return -ENOMEM;
 	if (line->pid)
 		view_put_pid(&row[PID], line->pid);
-	cell_u(&row[NS], line->ns);
-	cell_d(&row[SHARE], (double)line->ns / (double)wall_ns);
-	cell_u(&row[WALL], wall_ns);
+	fill_walls(row, lines, line->ns);
 	err = of->sampled ? fill_samples(t, row, of) : 0;
 	if (!err)
 		err = cell_s(t, &row[UUID], of->uuid[0] ? of->uuid : NULL);
@@ -231,7 +250,7 @@ static int add_rows(struct table *t, const struct of *of, struct lines *lines)
 	if (lines->all.n)
 		qsort(lines->all.v, lines->all.n, sizeof(*lines->all.v), compare_lines);
 	for (size_t i = 0; i < lines->all.n && !err; i++)
-		err = add_row(t, of, &lines->all.v[i], lines->wall_ns);
+		err = add_row(t, of, lines, &lines->all.v[i]);
 	VEC_FREE(&lines->all);
 	return err;
 }
