@@ -12,13 +12,17 @@ static uint64_t state_ns(struct helper_end e)
 	return e.head->state_ns - (uint64_t)e.offset_ns;
 }
 
+/* 0: that is not known. */
+static uint64_t recorded_ns(struct helper_end e)
+{
+	return e.head->state == GP_HELPER_ENDED && state_ns(e) <= e.found_ns ? state_ns(e) : 0;
+}
+
 uint64_t helper_end_ns(struct helper_end e)
 {
-	uint64_t end_ns = e.alive_ns;
+	uint64_t end_ns = recorded_ns(e);
 
-	if (e.head->state == GP_HELPER_ENDED && state_ns(e) <= e.found_ns)
-		end_ns = state_ns(e);
-	return num_max(end_ns, num_min(e.last_ns, e.found_ns));
+	return num_max(end_ns ? end_ns : e.alive_ns, num_min(e.last_ns, e.found_ns));
 }
 
 uint64_t helper_end_untold_since(struct helper_end e)
@@ -32,11 +36,19 @@ uint64_t helper_end_untold_since(struct helper_end e)
 	}
 }
 
-int helper_end_tell(struct helper_end e, pid_t pid, const struct event_sink *sink)
+static int tell(pid_t pid, const char *what, uint64_t ns, const struct event_sink *sink)
 {
 	char text[24];
 
-	snprintf(text, sizeof(text), "%" PRIu64, helper_end_ns(e));
+	snprintf(text, sizeof(text), "%" PRIu64, ns);
 	return sink->push(sink->ctx, &(struct event){ .kind = EVENT_IDENTITY, .pid = (uint32_t)pid,
-		.tid = (uint32_t)pid, .text = EVENT_ENDED_NS, .text2 = text });
+		.tid = (uint32_t)pid, .text = what, .text2 = text });
+}
+
+int helper_end_tell(struct helper_end e, pid_t pid, const struct event_sink *sink)
+{
+	uint64_t ns = helper_end_untold_since(e) ? 0 : recorded_ns(e);
+	int err = ns ? tell(pid, EVENT_RECORDED_NS, ns, sink) : 0;
+
+	return err ? err : tell(pid, EVENT_ENDED_NS, helper_end_ns(e), sink);
 }

@@ -5,8 +5,8 @@
  *
  * Examples; the helper's clock is 5 ahead of the host's, the process was seen alive last at 90:
  *
- *   ENDED at 105                     it ended at 100, and told all
- *   ENDED at 105, last record 103    it ended at 103
+ *   ENDED at 105                     it ended at 100, and told all that was launched before 100
+ *   ENDED at 105, last record 103    it ended at 103, and told all that was launched before 100
  *   AWAKE, told until 80             it ended at 90; of [80, ...) nothing was told
  *   VIRGIN                           it ended at 90; there was nothing to tell
  *   ENDED at 900, found at 110       that cannot be: it ended at 90
@@ -32,7 +32,8 @@ struct helper_end {
 uint64_t helper_end_ns(struct helper_end e);
 uint64_t helper_end_untold_since(struct helper_end e);	/* 0: all was told */
 
-/* When it ended, as a fact about the process. 0 or the sink's error. */
+/* Until when all was recorded, if that is known (EVENT_RECORDED_NS), then when it ended (EVENT_ENDED_NS), as
+ * facts about the process. 0 or the sink's error. */
 int helper_end_tell(struct helper_end e, pid_t pid, const struct event_sink *sink);
 
 #endif

@@ -459,3 +459,25 @@ void join_counts(const struct join *j, struct join_counts *out)
 		out->awaited += fates_awaited(&p->fates, &p->launches);
 	}
 }
+
+int join_each_met(const struct join *j, uint32_t pid, uint64_t since_ns,
+		  int (*fn)(void *ctx, const struct launch *launch, uint64_t end_ns), void *ctx)
+{
+	const struct map_slot *slot = map_find(&j->by_pid, pid);
+	const struct process *p = slot ? (const void *)(uintptr_t)slot->value : NULL;
+	int err = 0;
+
+	for (uint64_t i = p ? p->launches.first : 0; p && !err && i < p->launches.next; i++) {
+		const struct side_launch *l = launches_at(&p->launches, i);
+
+		if (l->began_ns && l->launch.end_ns > since_ns)
+			err = fn(ctx, &l->launch, l->launch.end_ns);
+	}
+	for (uint64_t i = p ? p->works.first : 0; p && !err && i < p->works.next; i++) {
+		const struct side_work *w = works_at(&p->works, i);
+
+		if (!w->gone && w->end_ns > since_ns)
+			err = fn(ctx, NULL, w->end_ns);
+	}
+	return err;
+}

@@ -109,6 +109,12 @@ int join_captured(struct join *j, const struct event *call);
 int join_copied(struct join *j, const struct event *call);
 int join_managed(struct join *j, uint32_t pid);
 
+/* Tells fn of every launch of the process that ended after since_ns and has met a work, as far as they are kept
+ * (a window long), and of every work that waits for its launch and ends after it: launch NULL. 0 or fn's
+ * error. */
+int join_each_met(const struct join *j, uint32_t pid, uint64_t since_ns,
+		  int (*fn)(void *ctx, const struct launch *launch, uint64_t end_ns), void *ctx);
+
 /* Nothing more will come: works that wait are passed on as they stand. */
 int join_end(struct join *j);
 

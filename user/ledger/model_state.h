@@ -23,6 +23,16 @@
 #include "ledger/timeline.h"
 #include "ledger/unseen.h"
 
+/* What its helper had told when it ended in order (EVENT_RECORDED_NS). For model_unseen.c. */
+struct last_word {
+	uint64_t ns;			/* all that was launched before it was recorded; 0: not known */
+	VEC(struct met_launch {
+		uint32_t tid;
+		uint64_t middle_ns;
+	}) met;				/* launches of about then and later that were recorded, in order */
+	uint64_t unplaced;		/* more such, of which only the works are known */
+};
+
 struct process {
 	struct model_process info;
 	char *cmdline;
@@ -43,6 +53,7 @@ struct process {
 	bool first_ended;		/* its first thread, which ends it */
 	uint64_t last_exit_ns;		/* of its threads; 0: none has ended */
 	uint64_t told_end_ns;		/* as its helper's ring told (EVENT_ENDED_NS); 0: nobody did */
+	struct last_word last_word;
 	uint64_t gone_ns;		/* all of it had ended by then, as was found out; 0: not */
 	bool folds;			/* as model_past.c found it last */
 	bool is_settled;		/* nothing of it will come, and nothing of it waits */

@@ -116,6 +116,14 @@ uint64_t timeline_count(const struct timeline *t, uint64_t from, uint64_t to, ui
 	return count;
 }
 
+void timeline_each_call(const struct timeline *t, uint64_t ns, uint32_t buckets,
+			void (*fn)(void *ctx, const struct timeline_span *call), void *ctx)
+{
+	for (uint32_t i = ended_by(t, ns); i < t->n; i++)
+		if (at(t, i)->func != TIMELINE_NO_FUNC && buckets >> at(t, i)->bucket & 1)
+			fn(ctx, at(t, i));
+}
+
 const struct timeline_span *timeline_find(const struct timeline *t, uint64_t at_ns)
 {
 	uint32_t i = ended_by(t, at_ns);

@@ -59,6 +59,10 @@ void timeline_sum(const struct timeline *t, uint64_t from, uint64_t to, const st
 /* How many spans of these buckets (bit n: bucket n) begin in [from, to), as far as they are known. */
 uint64_t timeline_count(const struct timeline *t, uint64_t from, uint64_t to, uint32_t buckets);
 
+/* Tells fn of every call of these buckets that ends after ns, as far as they are known. */
+void timeline_each_call(const struct timeline *t, uint64_t ns, uint32_t buckets,
+			void (*fn)(void *ctx, const struct timeline_span *call), void *ctx);
+
 /* The span that at_ns lies in, or NULL. */
 const struct timeline_span *timeline_find(const struct timeline *t, uint64_t at_ns);
 
