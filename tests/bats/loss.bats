@@ -65,3 +65,23 @@ load ../lib/common
 	run report_value r.json '[row for row in t["events"] if row["kind"] == "fork"][0]["hits"] > 10'
 	assert_output True
 }
+
+# bats test_tags=needs:root,needs:bpf
+@test "loss: what threads launch until their process is gone is told or untold, each once, live and replayed" {
+	needs root bpf sim
+	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" timeout 60 "$GPUPROF" stat --ring-size 16m --capture c.gpr \
+		--table events,devices --format json -o r.json -- "$SIM/lives" threads
+	"$GPUPROF" report c.gpr --table events,devices --format json -o report.json
+	cmp r.json report.json
+	python3 - <<-'EOF'
+		import json
+		rows = json.load(open("r.json"))["tables"]["events"]
+		n = {row["kind"]: row for row in rows}
+		calls, began = n["call"]["received"], n["open"]["received"]
+		told, untold = n["work"]["received"], n.get("untold", {"lost": 0})["lost"]
+		print(n["call"], n["open"], n["work"], untold)
+		assert told > 0 and not n["call"]["lost"] and not n["work"]["lost"]
+		# A call that has not returned may have launched.
+		assert calls <= told + untold <= calls + began
+	EOF
+}
