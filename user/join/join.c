@@ -463,8 +463,7 @@ void join_counts(const struct join *j, struct join_counts *out)
 int join_each_met(const struct join *j, uint32_t pid, uint64_t since_ns,
 		  int (*fn)(void *ctx, const struct launch *launch, uint64_t end_ns), void *ctx)
 {
-	const struct map_slot *slot = map_find(&j->by_pid, pid);
-	const struct process *p = slot ? (const void *)(uintptr_t)slot->value : NULL;
+	const struct process *p = known_process(j, pid);
 	int err = 0;
 
 	for (uint64_t i = p ? p->launches.first : 0; p && !err && i < p->launches.next; i++) {
