@@ -148,6 +148,53 @@ static __noinline void begin_record(struct pt_regs *ctx, struct thread_state *st
 		read_extra(ctx, st, row);
 }
 
+/* As late as can be: all that follows is booked inside the call. A thread that has lost its CPU since
+ * it began to tell of the call lost it in the call. */
+static __always_inline __u64 entry_time(const struct thread_state *st)
+{
+	__u64 now = bpf_ktime_get_ns(), since = st->off.since_ns;
+
+	return *(volatile const __u64 *)&st->off.until_ns && since && since < now ? since : now;
+}
+
+/*
+ * The record of a call that begins, made first; then the time is taken, for it and for the call's last
+ * one. size is one that the compiler knows: others cannot be reserved. It never wakes the reader, which
+ * is an interrupt: the next record does. False: the ring is full.
+ */
+static __always_inline bool send_begun(struct thread_state *st, __u64 size)
+{
+	struct gp_call *rec = bpf_ringbuf_reserve(&calls, size, 0);
+
+	if (!rec)
+		return false;
+	__builtin_memcpy(rec, &st->rec, size);
+	st->rec.head.start_ns = entry_time(st);
+	rec->start_ns = st->rec.head.start_ns;
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	return true;
+}
+
+/* A call that may block has begun. Its record has room for a stack's id, whether there is one or not. */
+static __noinline int tell_begun(struct thread_state *st, __u32 words)
+{
+	__u32 zero = 0;
+	struct gp_counts *c = bpf_map_lookup_elem(&counts, &zero);
+
+	if (!c)
+		return 0;
+	number_call(st, c, GP_ENTER);
+	if (words <= GP_WORDS_SMALL) {
+		if (send_begun(st, sizeof(struct gp_call) + 8 * (GP_WORDS_SMALL + 1)))
+			return 0;
+	} else if (send_begun(st, sizeof(struct gp_call) + 8 * (GP_WORDS_LARGE + 1))) {
+		return 0;
+	}
+	__sync_fetch_and_add(&c->lost[GP_ENTER], 1);
+	st->rec.head.start_ns = entry_time(st);
+	return 0;
+}
+
 /* A call whose return is not followed. */
 static __noinline void tell_entry(struct pt_regs *ctx, struct thread_state *st)
 {
@@ -179,19 +226,21 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 		if (stack_bytes)
 			note_stack(ctx, st);
 	}
-	telling_begins(st);
-	st->rec.head.start_ns = bpf_ktime_get_ns();
 	row = row_at(row_id);
+	st->off.blocked_ns = 0;
+	st->off.late_from_ns = 0;
+	telling_begins(st);
 	if (row->flags & GP_ROW_ENTRY_ONLY || avoids_return()) {
+		st->rec.head.start_ns = entry_time(st);
 		tell_entry(ctx, st);
 		telling_ends(st);
 		return NO_RETURN_LEG;
 	}
-	st->off.blocked_ns = 0;
-	st->off.late_from_ns = 0;
-	st->open = 1;
 	if (record_calls && row->flags & GP_ROW_TWO)
-		send_call(st, GP_ENTER, row->words);
+		tell_begun(st, row->words);
+	else
+		st->rec.head.start_ns = entry_time(st);
+	st->open = 1;
 	telling_ends(st);
 	return RETURN_LEG;
 }

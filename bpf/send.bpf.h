@@ -17,6 +17,14 @@ static __always_inline __u64 wake_flags(void)
 	return over < 512 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
+/* The thread's call record takes its next number, and is counted. */
+static __always_inline void number_call(struct thread_state *st, struct gp_counts *c, __u8 kind)
+{
+	st->rec.head.kind = kind;
+	st->rec.head.seq = ++st->seq;
+	__sync_fetch_and_add(&c->hits[kind], 1);
+}
+
 /* Sends the thread's call record with the next number of the thread. words: GP_WORDS_* or 0. */
 static __always_inline void send_call(struct thread_state *st, __u8 kind, __u32 words)
 {
@@ -32,9 +40,7 @@ static __always_inline void send_call(struct thread_state *st, __u8 kind, __u32 
 		size += 8;
 	if (!c || kind >= GP_KINDS || size > sizeof(st->rec))
 		return;
-	st->rec.head.kind = kind;
-	st->rec.head.seq = ++st->seq;
-	__sync_fetch_and_add(&c->hits[kind], 1);
+	number_call(st, c, kind);
 	if (bpf_ringbuf_output(&calls, &st->rec, size, wake_flags()))
 		__sync_fetch_and_add(&c->lost[kind], 1);
 }
