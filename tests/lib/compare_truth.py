@@ -97,7 +97,7 @@ def report_functions(path, pid):
 
 
 def compare_times(name, truth_ns, seen_ns, count, spare_ns):
-    limit = max(NS_PER_CALL * count, SHARE * truth_ns, spare_ns)
+    limit = max(NS_PER_CALL * count + spare_ns, SHARE * truth_ns)
     apart = abs(seen_ns - truth_ns)
     if apart <= limit:
         return []
@@ -126,7 +126,7 @@ def main():
     parser.add_argument("--pid", type=int, help="the target's pid, if the truth's is another")
     parser.add_argument("--no-times", action="store_true")
     parser.add_argument("--spare-us", type=int, default=0,
-                        help="a function's times may differ by as much, however few its calls")
+                        help="a function's times may differ by as much more: an interruption")
     parser.add_argument("--recorded", action="store_true",
                         help="times are those of CUPTI's records, which end before they are made")
     parser.add_argument("--only", metavar="COLUMN,...", default="count,errors,open,bytes",
