@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unsigned numbers: the smaller, the larger, the order of two, and sums that stop at the top. */
+/* Unsigned numbers: the smaller, the larger, the order of two, and sums that stop at the top; bits. */
 #ifndef BASE_NUM_H
 #define BASE_NUM_H
 
@@ -34,6 +34,15 @@ static inline uint64_t num_mul(uint64_t a, uint64_t b)
 	uint64_t product;
 
 	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+/* How many bits are set; inline, where the processor's own instruction may not be counted on. */
+static inline unsigned int num_bits(uint64_t v)
+{
+	v -= v >> 1 & 0x5555555555555555ull;
+	v = (v & 0x3333333333333333ull) + (v >> 2 & 0x3333333333333333ull);
+	v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0full;
+	return (unsigned int)(v * 0x0101010101010101ull >> 56);
 }
 
 #endif

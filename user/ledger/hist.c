@@ -7,9 +7,9 @@
 
 static uint64_t counter(const struct hist *h, unsigned int octave, unsigned int sub)
 {
-	size_t place = (size_t)(h->at[octave] - 1u) * HIST_SUB + sub;
+	size_t place = hist_place(h, octave, sub);
 
-	if (!h->at[octave])
+	if (!hist_has(h, octave))
 		return 0;
 	switch (h->width) {
 	case 2: return ((const uint16_t *)h->counters)[place];
@@ -29,16 +29,19 @@ static void set_counter(void *counters, unsigned int width, size_t place, uint64
 
 int hist_grow(struct hist *h, unsigned int octave)
 {
-	const size_t bytes = hist_bytes(h);
 	const unsigned int width = h->width ? h->width : 2;
-	char *v = realloc(h->counters, bytes + (size_t)HIST_SUB * width);
+	const size_t bytes = hist_bytes(h), more = (size_t)HIST_SUB * width;
+	const size_t at = hist_place(h, octave, 0) * width;
+	char *v = realloc(h->counters, bytes + more);
 
 	if (!v)
 		return -ENOMEM;
-	memset(v + bytes, 0, (size_t)HIST_SUB * width);
+	memmove(v + at + more, v + at, bytes - at);
+	memset(v + at, 0, more);
 	h->counters = v;
 	h->width = (uint8_t)width;
-	h->at[octave] = ++h->n;
+	h->hit |= 1ull << octave;
+	h->n++;
 	return 0;
 }
 
@@ -46,14 +49,13 @@ int hist_grow(struct hist *h, unsigned int octave)
 static int widen(struct hist *h)
 {
 	const unsigned int width = 2u * h->width;
-	void *v = h->n ? malloc((size_t)h->n * HIST_SUB * width) : NULL;
+	void *v = h->n ? malloc(2 * hist_bytes(h)) : NULL;
 
 	if (!v)
 		return -ENOMEM;
 	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
-		for (unsigned int s = 0; h->at[o] && s < HIST_SUB; s++)
-			set_counter(v, width, (size_t)(h->at[o] - 1u) * HIST_SUB + s,
-				    counter(h, o, s));
+		for (unsigned int s = 0; hist_has(h, o) && s < HIST_SUB; s++)
+			set_counter(v, width, hist_place(h, o, s), counter(h, o, s));
 	free(h->counters);
 	h->counters = v;
 	h->width = (uint8_t)width;
@@ -64,13 +66,13 @@ int hist_add_slowly(struct hist *h, unsigned int octave, unsigned int sub, uint6
 {
 	uint64_t sum;
 
-	if (!h->at[octave] && hist_grow(h, octave))
+	if (!hist_has(h, octave) && hist_grow(h, octave))
 		return -ENOMEM;
 	sum = num_add(counter(h, octave, sub), n);
 	while (h->width < 8 && sum >> 8 * h->width)
 		if (widen(h))
 			return -ENOMEM;
-	set_counter(h->counters, h->width, (size_t)(h->at[octave] - 1u) * HIST_SUB + sub, sum);
+	set_counter(h->counters, h->width, hist_place(h, octave, sub), sum);
 	return 0;
 }
 
@@ -79,13 +81,13 @@ int hist_merge(struct hist *dst, const struct hist *src)
 	if (!src->count)
 		return 0;
 	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
-		if (src->at[o] && !dst->at[o] && hist_grow(dst, o))
+		if (hist_has(src, o) && !hist_has(dst, o) && hist_grow(dst, o))
 			return -ENOMEM;
 	while (dst->width < src->width)
 		if (widen(dst))
 			return -ENOMEM;
 	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
-		for (unsigned int s = 0; src->at[o] && s < HIST_SUB; s++)
+		for (unsigned int s = 0; hist_has(src, o) && s < HIST_SUB; s++)
 			if (hist_add_slowly(dst, o, s, counter(src, o, s)))
 				return -ENOMEM;
 	if (!dst->count || src->min < dst->min)
@@ -124,7 +126,7 @@ static uint64_t at_rank(const struct hist *h, uint64_t rank)
 	uint64_t seen = 0;
 
 	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
-		for (unsigned int s = 0; h->at[o] && s < HIST_SUB; s++) {
+		for (unsigned int s = 0; hist_has(h, o) && s < HIST_SUB; s++) {
 			seen += counter(h, o, s);
 			if (seen >= rank)
 				return middle(o, s);

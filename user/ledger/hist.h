@@ -3,12 +3,14 @@
  * A log-linear histogram of u64 nanoseconds: 64 sub-buckets per octave, so a reported quantile is
  * within 0.8 % of an observed value; count, total, min and max are exact. Octaves are allocated
  * when first hit, all in one block, with counters of 2 bytes that become 4 and 8 when they
- * must (128, 256, 512 bytes an octave). Start zeroed; hist_free when done. Knows nothing of calls.
+ * must (128, 256, 512 bytes an octave). There are thousands, each of another kernel: so that they stay in
+ * the cache they are small. Start zeroed; hist_free when done. Knows nothing of calls.
  */
 #ifndef LEDGER_HIST_H
 #define LEDGER_HIST_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,10 +24,10 @@ struct hist {
 	uint64_t total;		/* saturates at UINT64_MAX */
 	uint64_t min;		/* meaningful when count > 0 */
 	uint64_t max;
-	void *counters;		/* HIST_SUB of each octave that was hit, in that order */
+	void *counters;		/* HIST_SUB of each octave that was hit, by octave */
+	uint64_t hit;		/* a bit for each octave that has counters */
 	uint8_t width;		/* bytes of a counter: 2, 4, 8; 0: there are none */
-	uint8_t n;
-	uint8_t at[HIST_OCTAVES];	/* 1 + where it is; 0: nowhere */
+	uint8_t n;		/* octaves that have some */
 };
 
 int hist_grow(struct hist *h, unsigned int octave);	/* 0 or -ENOMEM */
@@ -36,6 +38,17 @@ void hist_free(struct hist *h);
 static inline size_t hist_bytes(const struct hist *h)	/* allocated */
 {
 	return (size_t)h->n * HIST_SUB * h->width;
+}
+
+static inline bool hist_has(const struct hist *h, unsigned int octave)
+{
+	return h->hit >> octave & 1;
+}
+
+/* Where the counter is, or would be first of a new octave. */
+static inline size_t hist_place(const struct hist *h, unsigned int octave, unsigned int sub)
+{
+	return (size_t)num_bits(h->hit & ((1ull << octave) - 1)) * HIST_SUB + sub;
 }
 
 /* Calls whose time is known only by bin or in sum: hist_add_bin counts n values of about v, and
@@ -58,15 +71,13 @@ static inline unsigned int hist_sub(uint64_t v, unsigned int octave)
 
 static inline int hist_add(struct hist *h, uint64_t v)
 {
-	unsigned int octave = hist_octave(v);
+	unsigned int octave = hist_octave(v), sub = hist_sub(v, octave);
+	const size_t place = hist_place(h, octave, sub);
+	const bool has = hist_has(h, octave);
 
-	unsigned int sub = hist_sub(v, octave), place = (h->at[octave] - 1u) * HIST_SUB + sub;
-
-	if (__builtin_expect(h->at[octave] && h->width == 2 &&
-			     ((uint16_t *)h->counters)[place] != UINT16_MAX, 1))
+	if (__builtin_expect(has && h->width == 2 && ((uint16_t *)h->counters)[place] != UINT16_MAX, 1))
 		((uint16_t *)h->counters)[place]++;
-	else if (__builtin_expect(h->at[octave] && h->width == 4 &&
-				  ((uint32_t *)h->counters)[place] != UINT32_MAX, 1))
+	else if (__builtin_expect(has && h->width == 4 && ((uint32_t *)h->counters)[place] != UINT32_MAX, 1))
 		((uint32_t *)h->counters)[place]++;
 	else if (hist_add_slowly(h, octave, sub, 1))
 		return -ENOMEM;

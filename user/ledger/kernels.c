@@ -71,9 +71,11 @@ static struct kernel_stats *known(const struct kernels *ks, const char *name,
 static struct kernel_stats *make(struct kernels *ks, struct kernels_room *room, const char *name,
 				 uint64_t key)
 {
-	struct kernel_stats *k = calloc(1, sizeof(*k)), **at = NULL;
+	struct kernel_stats *k = aligned_alloc(_Alignof(struct kernel_stats), sizeof(*k)), **at = NULL;
 	struct map_slot *slot;
 
+	if (k)
+		*k = (struct kernel_stats){ .owner = ks };
 	if (k && name)
 		k->name = strdup(name);
 	slot = k && (k->name || !name) ? map_put(&ks->by_name, key, NULL) : NULL;
@@ -86,7 +88,6 @@ static struct kernel_stats *make(struct kernels *ks, struct kernels_room *room, 
 			kernel_free(k);
 		return NULL;
 	}
-	k->owner = ks;
 	*at = k;
 	slot->value = ks->all.n - 1;
 	take(room, bytes_of(k));
@@ -174,7 +175,7 @@ struct kernel_stats *kernels_find(struct kernels *ks, struct kernels_room *room,
 
 static bool has_octave(const struct hist *h, uint64_t v)
 {
-	return h->at[hist_octave(v)];
+	return hist_has(h, hist_octave(v));
 }
 
 int kernels_count(struct kernels *ks, struct kernels_room *room, struct kernel_stats *k,
@@ -191,10 +192,8 @@ int kernels_count(struct kernels *ks, struct kernels_room *room, struct kernel_s
 	if (!k)
 		return -ENOMEM;
 	before = hists_of(k);
-	if (!k->mixed && k->time.count && (memcmp(w->grid, k->last.grid, sizeof(w->grid)) ||
-					   memcmp(w->block, k->last.block, sizeof(w->block))))
-		k->mixed = true;
-	k->last = *w;
+	k->mixed |= k->time.count && !kernel_launch_is_like(&k->last, w->grid, w->block);
+	kernel_launch_of(&k->last, w);
 	if (queue_ns)
 		err = hist_add(&k->queue, *queue_ns);
 	if (!err)
@@ -209,8 +208,7 @@ static int add_to(struct kernel_stats *k, struct kernels_room *room, const struc
 	int err;
 
 	k->mixed |= of->mixed ||
-		    (k->time.count && (memcmp(of->last.grid, k->last.grid, sizeof(k->last.grid)) ||
-				       memcmp(of->last.block, k->last.block, sizeof(k->last.block))));
+		    (k->time.count && !kernel_launch_is_like(&k->last, of->last.grid, of->last.block));
 	k->last = of->last;
 	err = hist_merge(&k->time, &of->time);
 	if (!err)

@@ -13,23 +13,26 @@
 #include "base/vec.h"
 #include "bucket/kernel_class.h"
 #include "event/event.h"
-#include "event/work.h"
 #include "ledger/hist.h"
+#include "ledger/kernel_launch.h"
 
 #define KERNELS_ROOM_BYTES (16u << 20)	/* of all devices; some thousand names */
 #define KERNELS_OTHER "[other]"
 
 struct kernels;
 
+/* Three lines of the cache, because each work touches all of one. */
 struct kernel_stats {
+	struct hist time;		/* ns */
 	const struct kernels *owner;
+	struct hist queue;		/* ns from the launch's return; of those whose launch is known */
 	const char *name;		/* NULL: unknown */
+	struct kernel_launch last;	/* of the latest one */
 	enum kernel_class class;
 	bool mixed;			/* not all had that grid and block */
-	struct hist time;		/* ns */
-	struct hist queue;		/* ns from the launch's return; of those whose launch is known */
-	struct work last;		/* registers, shared memory, grid, block of the latest one */
-};
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct kernel_stats) == 192, "three lines");
 
 /* What all share. Start with left_bytes set and the rest zeroed. */
 #define KERNELS_RECENT 2048

@@ -58,8 +58,7 @@ static bool is_row(const struct launched_row *r, const struct key *key, const ch
 	return r->node == key->node && r->open_ns == key->open_ns && r->pid == key->pid &&
 	       r->device == key->device && r->evidence == key->evidence &&
 	       r->tid == key->tid && r->range == key->range && r->func == key->func &&
-	       !memcmp(r->last.grid, key->grid, sizeof(key->grid)) &&
-	       !memcmp(r->last.block, key->block, sizeof(key->block)) &&
+	       kernel_launch_is_like(&r->last, key->grid, key->block) &&
 	       (r->name && name ? !strcmp(r->name, name) : r->name == name);
 }
 
@@ -128,8 +127,9 @@ int launched_count(struct launched *l, const struct event *kernel, enum graph_ev
 	struct launched_row one = {
 		.pid = kernel->pid, .device = kernel->work->device, .name = (char *)kernel->text,
 		.node = evidence == EVIDENCE_PENDING ? kernel->work->graph_node : 0,
-		.count = 1, .total_ns = ns, .min_ns = ns, .max_ns = ns, .last = *kernel->work };
+		.count = 1, .total_ns = ns, .min_ns = ns, .max_ns = ns };
 
+	kernel_launch_of(&one.last, kernel->work);
 	fill_call(&one, evidence, call);
 	if (evidence == EVIDENCE_ORDER && !call->settled)
 		one.open_ns = call->start_ns + (call->end_ns - call->start_ns) / 2;

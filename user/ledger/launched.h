@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "event/event.h"
 #include "join/graphs.h"
+#include "ledger/kernel_launch.h"
 
 #define LAUNCHED_MAX 16384
 #define LAUNCHED_OTHER "[other]"
@@ -24,7 +25,7 @@ struct launched_row {
 	uint64_t node;			/* with EVIDENCE_PENDING: whose call is not known yet; else 0 */
 	uint64_t open_ns;		/* when its call was made, of which the range is not known yet; else 0 */
 	uint64_t count, total_ns, min_ns, max_ns;
-	struct work last;
+	struct kernel_launch last;
 };
 
 struct launched {

@@ -60,7 +60,7 @@ static int fill_dims(struct table *t, struct cell *c, const uint32_t v[3])
 }
 
 static int fill_occupancy(struct table *t, struct cell *row, const struct device_state *s,
-			  const struct work *w)
+			  const struct kernel_launch *w)
 {
 	const struct device_facts *f = &s->facts;
 	const struct occupancy_device device = {
@@ -109,7 +109,7 @@ static int fill_tensor(struct table *t, struct cell *row, const char *symbol)
 
 /* What one launch has; w is not one of several grids. */
 static int fill_launch(struct table *t, struct cell *row, const struct device_state *s,
-		       const struct work *w)
+		       const struct kernel_launch *w)
 {
 	int err = fill_dims(t, &row[GRID], w->grid);
 
@@ -120,7 +120,8 @@ static int fill_launch(struct table *t, struct cell *row, const struct device_st
 	return err || !s ? err : fill_occupancy(t, row, s, w);
 }
 
-static int fill_kernel(struct table *t, struct cell *row, const char *symbol, const struct work *w)
+static int fill_kernel(struct table *t, struct cell *row, const char *symbol,
+		       const struct kernel_launch *w)
 {
 	cell_u(&row[REGISTERS], w->registers);
 	cell_u(&row[STATIC_SHARED], w->static_shared);
