@@ -45,16 +45,16 @@ static struct item *item_new(void)
 	return &items[count++];
 }
 
-/* VANISH_*, or VANISH_KINDS: it is no work, or one of a graph. */
+/* VANISH_*, or VANISH_KINDS: it is no work. */
 static int vanish_kind(const union cupti_record *rec)
 {
 	switch (rec->kind) {
 	case KIND_CONCURRENT_KERNEL:
-		return rec->kernel.graph ? VANISH_KINDS : VANISH_KERNEL;
+		return rec->kernel.graph ? VANISH_NODE : VANISH_KERNEL;
 	case KIND_MEMCPY:
-		return rec->copy.graph ? VANISH_KINDS : VANISH_COPY;
+		return rec->copy.graph ? VANISH_NODE : VANISH_COPY;
 	case KIND_MEMSET:
-		return rec->set.graph ? VANISH_KINDS : VANISH_SET;
+		return rec->set.graph ? VANISH_NODE : VANISH_SET;
 	default:
 		return VANISH_KINDS;
 	}

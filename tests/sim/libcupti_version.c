@@ -43,6 +43,8 @@ static void read_fault(const char *text)
 		faults.vanish[VANISH_COPY] = n;
 	else if (sscanf(text, "vanish-set=%llu", &n) == 1)
 		faults.vanish[VANISH_SET] = n;
+	else if (sscanf(text, "vanish-node=%llu", &n) == 1)
+		faults.vanish[VANISH_NODE] = n;
 	else if (sscanf(text, "keep=%llu", &n) == 1)
 		faults.keep = n;
 	else if (sscanf(text, "zero=%llu", &n) == 1)

@@ -28,6 +28,7 @@ struct seen {			/* what was passed on; works are told by their `bytes` */
 	} work[EVENTS_MAX];
 	uint64_t passed, horizon;
 	uint64_t untold_start, untold_end;	/* of all that were told together */
+	enum join_graphs graphs;		/* as it is asked */
 };
 
 static inline int on_work(void *ctx, const struct event *work, const struct launch *launch)
@@ -63,12 +64,20 @@ static inline int on_untold(void *ctx, uint32_t pid, uint64_t start_ns, uint64_t
 	return 0;
 }
 
+static inline enum join_graphs graphs_run(void *ctx, uint32_t pid)
+{
+	const struct seen *seen = ctx;
+
+	(void)pid;
+	return seen->graphs;
+}
+
 static inline struct join *new_join(struct seen *seen)
 {
 	struct join *j;
 
 	memset(seen, 0, sizeof(*seen));
-	j = join_new(&(struct join_sink){ on_work, on_horizon, on_untold, seen });
+	j = join_new(&(struct join_sink){ on_work, on_horizon, on_untold, graphs_run, seen });
 	assert_non_null(j);
 	return j;
 }

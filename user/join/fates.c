@@ -15,6 +15,7 @@ void fates_free(struct fates *f, struct join_room *room)
 	captures_free(&f->captures, room);
 	copies_free(&f->copies, room);
 	streams_free(&f->streams);
+	graph_works_free(&f->graphs, room);
 	VEC_FREE(&f->awaiting);
 }
 
@@ -83,7 +84,60 @@ int fates_met(struct fates *f, struct side_launch *by, const struct event *work,
 	by->began_ns = by->began_ns ? num_min(by->began_ns, work->start_ns) : work->start_ns;
 	by->used_ns = num_max(by->used_ns, work->end_ns);
 	copies_note_work(&f->copies, &by->copy, by->launch.start_ns, work->work);
+	counts->nodes += work->work->graph_node != 0;
 	return streams_note_work(&f->streams, &by->launch, work->work);
+}
+
+/* ---- nodes of graphs ------------------------------------------------------------------------- */
+
+struct judging {
+	struct fates *f;
+	const struct fates_teller *to;
+};
+
+static bool has_waited(void *ctx, const struct graph_works_launch *launch, uint32_t context)
+{
+	const struct judging *j = ctx;
+
+	return streams_have_waited(&j->f->streams, launch->tid, context, launch->start_ns, launch->end_ns);
+}
+
+static int note_lack(void *ctx, const struct graph_works_lack *lack)
+{
+	const struct judging *j = ctx;
+	const struct fates_teller *to = j->to;
+	struct join_counts *counts = to->counts;
+	enum join_graphs run = lack->varies ? JOIN_GRAPHS_SOME : JOIN_GRAPHS_UNKNOWN;
+
+	if (!lack->is_over || lack->start_ns <= num_max(j->f->unsure_ns, to->launches->cut_ns))
+		run = JOIN_GRAPHS_SOME;
+	else if (!lack->varies && to->sink->graphs_run)
+		run = to->sink->graphs_run(to->sink->ctx, to->pid);
+	if (run == JOIN_GRAPHS_SOME)
+		counts->nodes_open += lack->works;
+	else if (run == JOIN_GRAPHS_UNKNOWN)
+		counts->nodes_unsure += lack->works;
+	else
+		counts->nodes_lost += lack->works;
+	if (!lack->is_over || lack->varies)
+		return 0;
+	if (run != JOIN_GRAPHS_ALL)
+		return 1;
+	return to->sink->untold ? to->sink->untold(to->sink->ctx, to->pid, lack->start_ns, lack->end_ns) : 0;
+}
+
+static struct graph_works_judge judge_of(struct judging *j)
+{
+	return (struct graph_works_judge){ has_waited, note_lack, j };
+}
+
+int fates_note_node(struct fates *f, struct side_launch *by, const struct event *work,
+		    const struct fates_teller *to)
+{
+	const struct graph_works_judge judge = judge_of(&(struct judging){ f, to });
+
+	return by->is_whole && work->work->graph_node ?
+	       graph_works_note(&f->graphs, to->room, &by->launch, &by->graph_launch, work, &judge) : 0;
 }
 
 /* ---- those that were captured ---------------------------------------------------------------- */
@@ -162,9 +216,19 @@ static int decide(struct fates *f, const struct launches *l, uint64_t number,
 							next_began(f, l, number));
 }
 
-int fates_decide(struct fates *f, const struct launches *l, uint64_t floor_ns,
-		 const struct fates_teller *to, uint64_t *first_ns)
+static int decide_graphs(struct fates *f, uint64_t floor_ns, const struct fates_teller *to, uint64_t *first_ns)
 {
+	const struct graph_works_judge judge = judge_of(&(struct judging){ f, to });
+	uint64_t lacks_ns;
+	int err = graph_works_decide(&f->graphs, to->room, to->goes_on ? 0 : floor_ns, &judge, &lacks_ns);
+
+	*first_ns = num_min(*first_ns, lacks_ns);
+	return err;
+}
+
+int fates_decide(struct fates *f, uint64_t floor_ns, const struct fates_teller *to, uint64_t *first_ns)
+{
+	const struct launches *l = to->launches;
 	size_t kept = 0;
 	int err = 0;
 
@@ -183,5 +247,5 @@ int fates_decide(struct fates *f, const struct launches *l, uint64_t floor_ns,
 		*first_ns = num_min(*first_ns, at->launch.start_ns);
 	}
 	f->awaiting.n = kept;
-	return err;
+	return err ? err : decide_graphs(f, floor_ns, to, first_ns);
 }

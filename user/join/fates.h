@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What becomes of a process's launches that met no work: they are awaited; when that is over they were
- * captured, or are untold, or nobody knows (join.h). Knows the launches, not the works. For join.c only.
+ * captured, or are untold, or nobody knows (join.h); and of those that met fewer than they have. Knows the launches, not the works. For join.c only.
  */
 #ifndef JOIN_FATES_H
 #define JOIN_FATES_H
@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "join/captures.h"
 #include "join/copies.h"
+#include "join/graph_works.h"
 #include "join/join.h"
 #include "join/side.h"
 #include "join/streams.h"
@@ -18,6 +19,8 @@ struct fates {
 	struct captures captures;
 	struct copies copies;
 	struct streams streams;
+	struct graph_works graphs;
+	uint64_t unsure_ns;	/* nodes until then met no launch: of graphs launched before none is missed */
 	VEC(uint32_t) awaiting;	/* numbers, the low half, of launches that were awaited */
 	struct {		/* of launches [from, next) of the thread none met a work */
 		uint32_t tid;
@@ -29,6 +32,8 @@ struct fates {
 struct fates_teller {
 	const struct join_sink *sink;
 	struct join_counts *counts;
+	struct join_room *room;
+	const struct launches *launches;
 	uint32_t pid;
 	bool goes_on;			/* nobody knows yet: what is not decided is awaited */
 };
@@ -46,14 +51,17 @@ int fates_await(struct fates *f, const struct launches *l);
 int fates_met(struct fates *f, struct side_launch *by, const struct event *work,
 	      struct join_counts *counts);
 
+/* A launch met a work, be it outside of the session. 0, -ENOMEM or the sink's error. */
+int fates_note_node(struct fates *f, struct side_launch *by, const struct event *work,
+		    const struct fates_teller *to);
+
 /* A launching call was captured, whose record may have come before. 0 or -ENOMEM. */
 int fates_note_captured(struct fates *f, struct join_room *room, const struct launches *l,
 			const struct event *call, struct join_counts *counts);
 
 /* Launches that began before floor_ns are awaited no more. *first_ns: when the first began of those that
  * are, UINT64_MAX: there is none. 0 or the sink's error. */
-int fates_decide(struct fates *f, const struct launches *l, uint64_t floor_ns,
-		 const struct fates_teller *to, uint64_t *first_ns);
+int fates_decide(struct fates *f, uint64_t floor_ns, const struct fates_teller *to, uint64_t *first_ns);
 
 /* How many are awaited. */
 size_t fates_awaited(const struct fates *f, const struct launches *l);

@@ -21,7 +21,8 @@ struct join *join_new(const struct join_sink *sink)
 	if (!j)
 		return NULL;
 	j->sink = *sink;
-	j->room = (struct join_room){ JOIN_ROOM_BYTES, JOIN_TEXT_BYTES };
+	j->room = (struct join_room){ JOIN_ROOM_BYTES, JOIN_TEXT_BYTES,
+				      GRAPH_WORKS_NODES_MAX, GRAPH_WORKS_LAUNCHES_MAX };
 	api_roles_init(&j->roles);
 	return j;
 }
@@ -85,12 +86,20 @@ static bool is_before(const struct join *j, const struct event *api)
 	return api->end_ns < j->start_ns;
 }
 
+static struct fates_teller teller(struct join *j, struct process *p)
+{
+	return (struct fates_teller){ &j->sink, &j->counts, &j->room, &p->launches, p->pid, false };
+}
+
 static int pass_on(struct join *j, struct process *p, const struct event *work,
 		   struct side_launch *by)
 {
+	const struct fates_teller to = teller(j, p);
 	bool outside = is_outside(j, work);
-	int err;
+	int err = by ? fates_note_node(&p->fates, by, work, &to) : 0;
 
+	if (err)
+		return err;
 	if (outside || (by && work->start_ns < by->launch.start_ns &&
 			by->launch.start_ns - work->start_ns > JOIN_SKEW_NS)) {
 		j->counts.invalid++;
@@ -117,6 +126,8 @@ int join_give_up_first(struct join *j, struct process *p)
 	const struct event ev = works_event(w, p->pid);
 	int err = pass_on(j, p, &ev, NULL);
 
+	if (ev.work->graph_node)
+		p->fates.unsure_ns = num_max(p->fates.unsure_ns, ev.start_ns);
 	works_gone(&p->works, &j->room, w);
 	return err;
 }
@@ -225,7 +236,8 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 	j->counts.captured += captured;
 	*by = (struct side_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
 				    .used_ns = ev->end_ns, .awaited = launches && !captured && !is_before(j, ev),
-				    .is_kernel = roles & API_KERNEL, .copy = copy };
+				    .is_kernel = roles & API_KERNEL, .copy = copy,
+				    .is_whole = launches && ev->start_ns >= j->start_ns };
 	j->counts.launches += by->awaited;
 	if (by->awaited)
 		err = fates_await(&p->fates, &p->launches);
@@ -243,10 +255,10 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 
 static int decide(struct join *j, struct process *p, uint64_t floor_ns, uint64_t *first_ns)
 {
-	return fates_decide(&p->fates, &p->launches, floor_ns,
-			    &(struct fates_teller){ &j->sink, &j->counts, p->pid,
-						    floor_ns == UINT64_MAX && j->goes_on },
-			    first_ns);
+	struct fates_teller to = teller(j, p);
+
+	to.goes_on = floor_ns == UINT64_MAX && j->goes_on;
+	return fates_decide(&p->fates, floor_ns, &to, first_ns);
 }
 
 static uint64_t first_work_ns(const struct process *p)
@@ -419,8 +431,10 @@ static void push_exec(struct join *j, const struct event *ev)
 {
 	struct process *p = known_process(j, ev->pid);
 
-	if (p)
-		p->exec_ns = num_max(p->exec_ns, ev->end_ns);
+	if (!p || ev->end_ns <= p->exec_ns)
+		return;
+	p->exec_ns = ev->end_ns;
+	graph_works_exec(&p->fates.graphs);
 }
 
 int join_push(struct join *j, const struct event *ev)

@@ -60,6 +60,12 @@ struct launch {			/* who asked for a work */
 	uint64_t start_ns, end_ns;	/* as CUPTI's record has them */
 };
 
+enum join_graphs {
+	JOIN_GRAPHS_UNKNOWN,	/* it may have made some that have conditions, or turned nodes off */
+	JOIN_GRAPHS_ALL,
+	JOIN_GRAPHS_SOME,
+};
+
 /* launch NULL: an orphan. Both valid during the call. 0 or an error that ends the push. */
 struct join_sink {
 	int (*work)(void *ctx, const struct event *work, const struct launch *launch);
@@ -68,6 +74,8 @@ struct join_sink {
 	/* A kernel, a copy or a set was launched and is over, and nobody told it: it ran at some time in [start_ns, end_ns).
 	 * No horizon after start_ns has been told, but where it came to be known late. NULL: not wanted. */
 	int (*untold)(void *ctx, uint32_t pid, uint64_t start_ns, uint64_t end_ns);
+	/* Which nodes of its graphs a launch of the process runs. NULL: not known. */
+	enum join_graphs (*graphs_run)(void *ctx, uint32_t pid);
 	void *ctx;
 };
 
@@ -79,6 +87,9 @@ struct join_counts {
 				 * graph, or met none while something was */
 	uint64_t awaited;	/* of launches that met none, those of which it may come yet */
 	uint64_t untold;	/* ... and those of whose work it is known that it is over */
+	/* Of nodes of graphs (join/graph_works.h): works that met their launch; those that are over and were not
+	 * told; over if they ran, which they need not have (JOIN_GRAPHS_UNKNOWN); of others nobody knows. */
+	uint64_t nodes, nodes_lost, nodes_unsure, nodes_open;
 };
 
 struct join;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
+
 #define CAP_FIRST 64
 #define LISTED_BYTES (2 * sizeof(uint32_t))	/* of a launch that is awaited (join/fates.h) */
 #define LINK_BYTES (sizeof(struct chain_link) + sizeof(uint32_t))
@@ -93,6 +95,12 @@ void launches_drop_first(struct launches *l)
 	l->first++;
 }
 
+static void cut_first(struct launches *l)
+{
+	l->cut_ns = num_max(l->cut_ns, launches_at(l, l->first)->launch.end_ns);
+	launches_drop_first(l);
+}
+
 static struct ring launches_ring(struct launches *l)
 {
 	return (struct ring){ (char *)l->v, l->cap, sizeof(*l->v), l->first, l->next,
@@ -119,7 +127,7 @@ static int launches_make_room(struct launches *l, struct join_room *room)
 	if (l->next - l->first < l->cap)
 		return 0;
 	if (!may_grow(l->cap, JOIN_LAUNCHES_MAX, LAUNCH_BYTES, room)) {
-		launches_drop_first(l);
+		cut_first(l);
 		return 0;
 	}
 	v = grow(&ring);
@@ -138,7 +146,7 @@ void launches_halve(struct launches *l, struct join_room *room)
 	if (l->cap <= CAP_FIRST)
 		return;
 	while (l->next - l->first > l->cap / 2)
-		launches_drop_first(l);
+		cut_first(l);
 	ring = launches_ring(l);
 	l->v = halve(&ring);
 	l->cap /= 2;

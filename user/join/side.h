@@ -22,6 +22,8 @@ struct side_launch {
 	bool is_kernel;		/* ... which always gives work */
 	bool is_graph;		/* it met one of a graph's nodes: others may be told later */
 	bool untold;		/* it met nothing, and its work is over */
+	bool is_whole;		/* all its works come here: it began within the session, and here first */
+	uint64_t graph_launch;	/* see join/graph_works.h */
 	struct copy_launch copy;
 };
 
@@ -39,6 +41,7 @@ struct launches {
 	struct side_launch *v;
 	size_t cap;
 	uint64_t first, next;
+	uint64_t cut_ns;	/* launches until then gave way to others, before their time */
 	struct chains by_correlation;
 };
 

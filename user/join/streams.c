@@ -80,6 +80,15 @@ int streams_note_sync(struct streams *s, uint32_t tid, uint64_t ns)
 	return 0;
 }
 
+bool streams_have_waited(struct streams *s, uint32_t tid, uint32_t context, uint64_t start_ns,
+			 uint64_t end_ns)
+{
+	const struct thread_streams *t = find(s, tid);
+
+	return t && t->synced_ns >= end_ns &&
+	       (!t->came_ns || (t->context == context && start_ns >= t->context_since_ns));
+}
+
 bool streams_are_past(struct streams *s, const struct launch *launch)
 {
 	const struct thread_streams *t = find(s, launch->tid);

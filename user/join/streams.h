@@ -49,6 +49,11 @@ int streams_note_work(struct streams *s, const struct launch *launch, const stru
 /* A thread has waited for all it launched in its context before ns. 0 or -ENOMEM. */
 int streams_note_sync(struct streams *s, uint32_t tid, uint64_t ns);
 
+/* Has a thread waited for all it launched in [start_ns, end_ns) in the context, of which works came that are not
+ * noted here? */
+bool streams_have_waited(struct streams *s, uint32_t tid, uint32_t context, uint64_t start_ns,
+			 uint64_t end_ns);
+
 bool streams_are_past(struct streams *s, const struct launch *launch);
 
 #endif

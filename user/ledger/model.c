@@ -207,6 +207,8 @@ static int push_sums(struct model *m, const struct event *ev)
 
 	if (!find_func(m, ev) || ev->end_ns < (ev->kind == EVENT_BIN ? ev->start_ns : 0))
 		return invalid(m, ev);
+	if (p)
+		graph_note_told(m, p, ev->func);
 	t = p ? tallies_find(&p->info.tallies, &(struct event){ .func = ev->func }) : NULL;
 	return t ? tally_add_sums(t, ev) : -ENOMEM;
 }

@@ -205,6 +205,19 @@ static int on_untold(void *ctx, uint32_t pid, uint64_t start_ns, uint64_t end_ns
 	return p ? unseen_add(&p->unseen, UNSEEN_LOST, start_ns, end_ns) : -ENOMEM;
 }
 
+/* What makes a node that need not run is a call, of which nothing is known before the session. */
+static enum join_graphs graphs_run(void *ctx, uint32_t pid)
+{
+	const struct model *m = ctx;
+	const struct process *p = who_known_process(m, pid);
+
+	if (p && p->graphs_vary)
+		return JOIN_GRAPHS_SOME;
+	return p && !p->graphs_missed && m->session.start_ns &&
+	       num_max(p->info.exec_ns, p->info.start_ns) >= m->session.start_ns ?
+	       JOIN_GRAPHS_ALL : JOIN_GRAPHS_UNKNOWN;
+}
+
 int device_finish(struct model *m, uint32_t pid, bool *done)
 {
 	struct devices_divide by = dividing(m);
@@ -293,7 +306,7 @@ int device_init(struct model *m)
 	m->devices = devices_new();
 	if (m->devices)
 		devices_when_crowded(m->devices, &(struct devices_divide){ divide_early, exit_ns, unseen_of, m });
-	m->join = m->devices ? join_new(&(struct join_sink){ on_work, on_horizon, on_untold, m }) : NULL;
+	m->join = m->devices ? join_new(&(struct join_sink){ on_work, on_horizon, on_untold, graphs_run, m }) : NULL;
 	return m->join ? 0 : -ENOMEM;
 }
 

@@ -42,13 +42,20 @@ int graph_note_call(struct model *m, struct thread *t, const struct event *ev,
 
 	if (t->lost_seen != t->book.counts.lost) {
 		t->lost_seen = t->book.counts.lost;
+		p->graphs_missed = true;
 		if (p->graphs)
 			graphs_lost(p->graphs, ev->tid);
 	}
+	p->graphs_vary |= role == ROLE_VARY;
 	if (role == ROLE_NONE || !says_something(p->graphs, role))
 		return 0;
 	captured = graphs_of(m, p) ? graphs_push_call(p->graphs, ev, role) : -ENOMEM;
 	return captured > 0 ? join_captured(m->join, ev) : captured;
+}
+
+void graph_note_told(struct model *m, struct process *p, uint16_t func)
+{
+	p->graphs_vary |= role_of(m, func, &m->funcs->v[func]) == ROLE_VARY;
 }
 
 int node_push(struct model *m, const struct event *ev)

@@ -32,7 +32,8 @@ void range_stop(struct model *m, uint64_t end_ns);
 void range_finish(struct model *m);	/* nothing more will come */
 void range_cut(struct model *m, uint64_t now_ns);
 
-/* model_graphs.c: a call that returned, a work. 0 or -ENOMEM. */
+/* model_graphs.c: a call that no thread's book has; one that returned, a work. 0 or -ENOMEM. */
+void graph_note_told(struct model *m, struct process *p, uint16_t func);
 int graph_note_call(struct model *m, struct thread *t, const struct event *ev,
 		    const struct func *fn);
 int graph_note_work(struct model *m, const struct event *work, const struct launch *launch);

@@ -41,6 +41,7 @@ struct process {
 	struct spans unarmed;
 	struct ranges *ranges;		/* NULL: it has none */
 	struct graphs *graphs;		/* NULL: it has captured none */
+	bool graphs_vary, graphs_missed;	/* a launch need not run all nodes; calls were lost that may say so */
 	struct unseen unseen;		/* of its devices */
 	struct memory_book *memory;	/* NULL: nothing is known to be allocated */
 	bool records_memory;		/* a helper tells of it */

@@ -46,6 +46,7 @@ int told_push(struct model *m, const struct event *ev)
 	}
 	if (t && (is_open(t, ev) || is_probed(t, ev)))
 		return 0;
+	graph_note_told(m, p, ev->func);
 	tally = tallies_find(&p->info.tallies, ev);
 	m->counts.told++;
 	return tally ? tally_add(tally, ev) : -ENOMEM;
