@@ -189,9 +189,27 @@ static void a_record_beyond_what_was_written_breaks_the_ring(void **state)
 	helper_ring_close(&r);
 }
 
+static void a_lease_without_end_is_none(void **state)
+{
+	struct helper_ring r;
+	struct helper_source *s = open_read(&r);
+	uint64_t now_ns = time_now_ns();
+	uint32_t fresh;
+
+	(void)state;
+	r.head->slot[0].lease_ns = now_ns + GP_RING_ABANDONED_NS;
+	assert_int_equal(helper_ring_look(&r, now_ns, &fresh), ALL);
+	r.head->slot[0].lease_ns = UINT64_MAX;
+	assert_int_equal(helper_ring_look(&r, now_ns, &fresh), 0);
+	assert_int_equal(r.head->slot[0].owner, 0);
+	helper_source_close(s);
+	helper_ring_close(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_lease_without_end_is_none),
 		cmocka_unit_test(what_is_no_sealed_ring_is_refused),
 		cmocka_unit_test(what_only_has_the_name_of_a_ring_is_not_opened),
 		cmocka_unit_test(memory_that_a_ring_does_not_use_is_not_touched),

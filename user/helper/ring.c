@@ -142,15 +142,17 @@ void helper_ring_close(struct helper_ring *r)
 	*r = (struct helper_ring){ .fd = -1 };
 }
 
-/* The slot's reader, 0: nobody. One that is long gone makes room for another. */
+/* The slot's reader, 0: nobody. One that is long gone makes room for another; so does one whose lease lies
+ * so far ahead that no reader can have meant it: CUPTI would work for ever for nobody. */
 static uint32_t reader_of(struct gp_ring_slot *s, uint64_t now_ns)
 {
 	uint32_t owner = __atomic_load_n(&s->owner, __ATOMIC_ACQUIRE);
-	uint64_t lease_ns = __atomic_load_n(&s->lease_ns, __ATOMIC_ACQUIRE);
+	uint64_t lease_ns = __atomic_load_n(&s->lease_ns, __ATOMIC_ACQUIRE), apart_ns;
 
-	if (!owner || lease_ns > now_ns)
+	apart_ns = lease_ns > now_ns ? lease_ns - now_ns : now_ns - lease_ns;
+	if (!owner || (lease_ns > now_ns && apart_ns <= GP_RING_ABANDONED_NS))
 		return owner;
-	if (now_ns - lease_ns > GP_RING_ABANDONED_NS && lease_ns)
+	if (apart_ns > GP_RING_ABANDONED_NS && lease_ns)
 		__atomic_compare_exchange_n(&s->owner, &owner, 0, false, __ATOMIC_RELEASE,
 					    __ATOMIC_RELAXED);
 	return 0;
