@@ -13,7 +13,10 @@
 #include <cmocka.h>
 
 #include "base/time.h"
+#include "helper/nvtx.h"
 #include "helper/thread.h"
+
+int InitializeInjectionNvtx2(nvtx_export_fn export_table);	/* user/helper/helper.c */
 
 #define DEEP (768u << 10)
 
@@ -64,9 +67,34 @@ static void has_room_for_cupti_and_hears_no_signal(void **state)
 	pthread_setattr_default_np(&usual);
 }
 
+static void *enter(void *after)
+{
+	bool *entered = after;
+
+	pthread_cancel(pthread_self());
+	*entered = InitializeInjectionNvtx2(NULL) == 1;
+	pthread_testcancel();
+	return NULL;
+}
+
+static void a_thread_that_is_to_be_cancelled_comes_out_of_it_first(void **state)
+{
+	bool entered = false;
+	pthread_t thread;
+	void *result;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, enter, &entered), 0);
+	assert_int_equal(pthread_join(thread, &result), 0);
+	assert_ptr_equal(result, PTHREAD_CANCELED);
+	assert_true(entered);
+	assert_int_equal(InitializeInjectionNvtx2(NULL), 1);	/* it holds nothing */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_thread_that_is_to_be_cancelled_comes_out_of_it_first),
 		cmocka_unit_test(has_room_for_cupti_and_hears_no_signal),
 	};
 
