@@ -4,16 +4,13 @@
  * and what memory lives, though that was said in the first; and all together hold every work once,
  * though works are told late.
  */
-#include "lib/capture_lib.h"
+#include "keep_room.h"
 
 #include <string.h>
 
 #include "base/num.h"
-#include "event/capture_file.h"
-#include "event/capture_set.h"
 #include "event/memory.h"
 #include "event/work.h"
-#include "ledger/model.h"
 #include "ledger/ranges.h"
 
 #define SEC 1000000000ull
@@ -102,33 +99,6 @@ static uint64_t play(unsigned int works, void (*also)(struct keep *k, uint32_t n
 	return stats.files;
 }
 
-static int hear(void *model, const struct event *ev)
-{
-	return model_push(model, ev);
-}
-
-static struct model *read_file(uint64_t number)
-{
-	struct strbuf path = STRBUF_INIT;
-	struct capture_reader *c;
-	struct model *m;
-	struct stat st;
-
-	capture_file_number(&path, lib_path, number);
-	assert_int_equal(stat(path.s, &st), 0);
-	assert_true(st.st_size <= FILE_BYTES);
-	c = capture_open(path.s);
-	assert_non_null(c);
-	m = model_new(&lib_funcs);
-	assert_int_equal(capture_read(c, &(struct event_sink){ hear, m }), 0);
-	assert_int_equal(capture_state(c), CAPTURE_COMPLETE);
-	assert_int_equal(model_finish(m), 0);
-	unlink(path.s);
-	strbuf_free(&path);
-	capture_free(c);
-	return m;
-}
-
 static void check_range(const struct model *m, bool is_first)
 {
 	const struct ranges *ranges = model_ranges(m, 0);
@@ -161,7 +131,7 @@ static void each_file_knows_what_was_said_in_the_first(void **state)
 	(void)state;
 	assert_true(files > 2);
 	for (uint64_t i = 1; i <= files; i++) {
-		struct model *m = read_file(i);
+		struct model *m = keep_read_file(i, FILE_BYTES, NULL);
 		const struct device_state *s = devices_get(model_devices(m), 0);
 
 		assert_string_equal(s->facts.uuid, device.uuid);
@@ -180,7 +150,7 @@ static void files_together_hold_every_work_once(void **state)
 	(void)state;
 	assert_true(files > 2);
 	for (uint64_t i = 1; i <= files; i++) {
-		struct model *m = read_file(i);
+		struct model *m = keep_read_file(i, FILE_BYTES, NULL);
 		struct model_counts counts;
 
 		model_counts(m, &counts);
@@ -252,7 +222,7 @@ static void files_together_hold_once_whatever_is_told_late(void **state)
 		struct model *m;
 
 		sum_unseen(&l, i);
-		m = read_file(i);
+		m = keep_read_file(i, FILE_BYTES, NULL);
 		model_counts(m, &counts);
 		assert_int_equal(counts.late[EVENT_TOLD], 0);
 		told += counts.told;

@@ -4,16 +4,13 @@
  * what one file of all of it says, each of them once, and each work has its launch. Random sessions:
  * GP_SEED repeats one.
  */
-#include "lib/capture_lib.h"
+#include "keep_room.h"
 
 #include <string.h>
 
 #include "base/num.h"
-#include "event/capture_file.h"
-#include "event/capture_set.h"
 #include "event/work.h"
 #include "ledger/launched.h"
-#include "ledger/model.h"
 
 #define SEC 1000000000ull
 #define MS 1000000ull
@@ -136,31 +133,6 @@ static uint64_t play(struct session *s)
 	return stats.files;
 }
 
-static int hear(void *model, const struct event *ev)
-{
-	return model_push(model, ev);
-}
-
-static struct model *read_file(uint64_t number)
-{
-	struct strbuf path = STRBUF_INIT;
-	struct capture_reader *c;
-	struct model *m;
-
-	capture_file_number(&path, lib_path, number);
-	c = capture_open(path.s);
-	assert_non_null(c);
-	m = model_new(&lib_funcs);
-	model_use_launches(m);
-	assert_int_equal(capture_read(c, &(struct event_sink){ hear, m }), 0);
-	assert_int_equal(capture_state(c), CAPTURE_COMPLETE);
-	assert_int_equal(model_finish(m), 0);
-	unlink(path.s);
-	strbuf_free(&path);
-	capture_free(c);
-	return m;
-}
-
 struct sums {
 	uint64_t launches, met, awaited, matched, orphan, invalid, kernels, kernel_ns;
 };
@@ -195,7 +167,7 @@ static void files_together_say_what_one_of_all_says(void **state)
 	add(&whole, s.m);
 	model_free(s.m);
 	for (uint64_t i = 1; i <= n; i++) {
-		struct model *m = read_file(i);
+		struct model *m = keep_read_file(i, FILE_BYTES, model_use_launches);
 
 		assert_int_equal(model_fact(m, "goes_on") != NULL, i < n);
 		add(&files, m);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files of a set that was kept, each read into a model of its own, for the tests of what they say together. */
+#ifndef UNIT_KEEP_ROOM_H
+#define UNIT_KEEP_ROOM_H
+
+#include "lib/capture_lib.h"
+
+#include "event/capture_file.h"
+#include "event/capture_set.h"
+#include "ledger/model.h"
+
+static inline int keep_hear(void *model, const struct event *ev)
+{
+	return model_push(model, ev);
+}
+
+/* One that is complete and of at most max_bytes; it is gone then. prepare: on the empty model, or NULL. */
+static inline struct model *keep_read_file(uint64_t number, int64_t max_bytes, void (*prepare)(struct model *m))
+{
+	struct strbuf path = STRBUF_INIT;
+	struct capture_reader *c;
+	struct model *m;
+	struct stat st;
+
+	capture_file_number(&path, lib_path, number);
+	assert_int_equal(stat(path.s, &st), 0);
+	assert_true(st.st_size <= max_bytes);
+	c = capture_open(path.s);
+	assert_non_null(c);
+	m = model_new(&lib_funcs);
+	if (prepare)
+		prepare(m);
+	assert_int_equal(capture_read(c, &(struct event_sink){ keep_hear, m }), 0);
+	assert_int_equal(capture_state(c), CAPTURE_COMPLETE);
+	assert_int_equal(model_finish(m), 0);
+	unlink(path.s);
+	strbuf_free(&path);
+	capture_free(c);
+	return m;
+}
+
+#endif
