@@ -3,22 +3,15 @@
  * The reader of NVML against libraries that lie, refuse or do not answer: a table of functions of our
  * own. What a library that is right tells is tests/bats/nvml.bats's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "nvml_fakes.h"
+
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/time.h"
 #include "event/nvml.h"
-#include "event/nvml_reader.h"
 
 #define HANDLE ((struct nvmlDevice_st *)(uintptr_t)0x1000)
-#define SET ((struct nvmlEventSet_st *)(uintptr_t)0x2000)
 
 static struct {
 	unsigned int init, uuid, utilization, processes, wait, gpm;	/* what they answer */
@@ -26,7 +19,6 @@ static struct {
 	double percent;
 	struct nvml_process user[2];
 	struct nvml_event event;
-	uintptr_t samples;
 } fake;
 
 static unsigned int fake_init(void)
@@ -36,12 +28,7 @@ static unsigned int fake_init(void)
 	return fake.init;
 }
 
-static unsigned int fake_end(void)
-{
-	return 0;
-}
-
-static unsigned int fake_version(char *text, unsigned int bytes)
+static unsigned int fake_endless(char *text, unsigned int bytes)
 {
 	memset(text, 'v', bytes);	/* without an end */
 	return 0;
@@ -89,19 +76,6 @@ static unsigned int fake_processes(struct nvmlDevice_st *d, unsigned int *n, str
 	return fake.processes;
 }
 
-static unsigned int fake_set(struct nvmlEventSet_st **set)
-{
-	*set = SET;
-	return 0;
-}
-
-static unsigned int fake_types(struct nvmlDevice_st *d, unsigned long long *types)
-{
-	(void)d;
-	*types = UINT64_MAX;
-	return 0;
-}
-
 static unsigned int fake_register(struct nvmlDevice_st *d, unsigned long long types,
 				  struct nvmlEventSet_st *set)
 {
@@ -117,32 +91,6 @@ static unsigned int fake_wait(struct nvmlEventSet_st *set, struct nvml_event *e,
 	(void)ms;
 	*e = fake.event;
 	return fake.wait;
-}
-
-static unsigned int fake_free(struct nvmlEventSet_st *set)
-{
-	(void)set;
-	return 0;
-}
-
-static unsigned int fake_support(struct nvmlDevice_st *d, struct nvml_gpm_support *s)
-{
-	(void)d;
-	s->supported = 1;
-	return 0;
-}
-
-static unsigned int fake_alloc(struct nvmlGpmSample_st **s)
-{
-	*s = (struct nvmlGpmSample_st *)(++fake.samples * 8);
-	return 0;
-}
-
-static unsigned int fake_release(struct nvmlGpmSample_st *s)
-{
-	(void)s;
-	fake.samples--;
-	return 0;
 }
 
 static unsigned int fake_sample(struct nvmlDevice_st *d, struct nvmlGpmSample_st *s)
@@ -167,10 +115,10 @@ static const char *fake_error(unsigned int code)
 }
 
 static const struct nvml_api all = {
-	.init = fake_init, .shutdown = fake_end, .driver_version = fake_version, .count = fake_count,
+	.init = fake_init, .shutdown = fake_nothing, .driver_version = fake_endless, .count = fake_count,
 	.device = fake_device, .uuid = fake_text, .name = fake_text, .index = fake_index,
 	.utilization = fake_utilization, .processes = fake_processes, .event_set = fake_set,
-	.event_types = fake_types, .event_register = fake_register, .event_wait = fake_wait,
+	.event_types = fake_every_type, .event_register = fake_register, .event_wait = fake_wait,
 	.event_free = fake_free, .gpm_supported = fake_support, .gpm_alloc = fake_alloc,
 	.gpm_free = fake_release, .gpm_sample = fake_sample, .gpm_metrics = fake_metrics,
 	.error = fake_error,
@@ -205,6 +153,7 @@ static int setup(void **state)
 {
 	(void)state;
 	memset(&fake, 0, sizeof(fake));
+	memset(&held, 0, sizeof(held));
 	memset(&told, 0, sizeof(told));
 	return 0;
 }
@@ -246,7 +195,7 @@ static void what_cannot_be_is_not_told(void **state)
 	assert_true(has(SAMPLE_SM) && told.sample.v[SAMPLE_SM] == 1235);
 	assert_false(has(SAMPLE_OCCUPANCY) || has(SAMPLE_DRAM) || has(SAMPLE_POWER_MW));
 	nvml_reader_close(&r);
-	assert_int_equal(fake.samples, 0);
+	assert_int_equal(held.samples, 0);
 }
 
 static void what_is_refused_is_asked_once_and_what_fails_again(void **state)

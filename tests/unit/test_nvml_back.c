@@ -3,18 +3,11 @@
  * Devices that are lost and come back, by a table of functions of our own: a host of three GPUs whose
  * handles are good until nvmlShutdown only, and may be refused before.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "nvml_fakes.h"
 
 #include "base/str.h"
 #include "base/time.h"
 #include "event/device_number.h"
-#include "event/nvml_reader.h"
 
 enum { GPUS = 3, INSTANCES = 2, LIVES = 64 };
 
@@ -27,7 +20,6 @@ static struct {
 	unsigned int refused[GPUS];	/* what its handles of this life answer */
 	unsigned int instance;		/* what instances answer */
 	bool divided[GPUS];
-	int samples, sets;		/* that are held */
 	uint64_t now_ns, init_ns;
 } fake;
 
@@ -68,14 +60,8 @@ static unsigned int fake_init(void)
 
 static unsigned int fake_shutdown(void)
 {
-	assert_int_equal(fake.samples, 0);
-	assert_int_equal(fake.sets, 0);
-	return 0;
-}
-
-static unsigned int fake_version(char *text, unsigned int bytes)
-{
-	snprintf(text, bytes, "1");
+	assert_int_equal(held.samples, 0);
+	assert_int_equal(held.sets, 0);
 	return 0;
 }
 
@@ -144,13 +130,6 @@ static unsigned int fake_id(struct nvmlDevice_st *d, unsigned int *id)
 	return enter(d);
 }
 
-static unsigned int fake_set(struct nvmlEventSet_st **set)
-{
-	fake.sets++;
-	*set = (struct nvmlEventSet_st *)handles;
-	return 0;
-}
-
 static unsigned int fake_types(struct nvmlDevice_st *d, unsigned long long *types)
 {
 	*types = NVML_EVENT_XID;
@@ -173,31 +152,10 @@ static unsigned int fake_wait(struct nvmlEventSet_st *set, struct nvml_event *e,
 	return 0;
 }
 
-static unsigned int fake_free(struct nvmlEventSet_st *set)
-{
-	(void)set;
-	fake.sets--;
-	return 0;
-}
-
-static unsigned int fake_support(struct nvmlDevice_st *d, struct nvml_gpm_support *s)
+static unsigned int fake_answering_support(struct nvmlDevice_st *d, struct nvml_gpm_support *s)
 {
 	s->supported = 1;
 	return enter(d);
-}
-
-static unsigned int fake_alloc(struct nvmlGpmSample_st **s)
-{
-	fake.samples++;
-	*s = (struct nvmlGpmSample_st *)handles;
-	return 0;
-}
-
-static unsigned int fake_release(struct nvmlGpmSample_st *s)
-{
-	(void)s;
-	fake.samples--;
-	return 0;
 }
 
 static unsigned int fake_sample(struct nvmlDevice_st *d, struct nvmlGpmSample_st *s)
@@ -225,7 +183,7 @@ static const struct nvml_api api = {
 	.index = fake_index, .memory = fake_memory, .mig_mode = fake_mode, .mig_max = fake_max,
 	.mig_device = fake_mig, .gpu_instance = fake_id, .compute_instance = fake_id,
 	.event_set = fake_set, .event_types = fake_types, .event_register = fake_register,
-	.event_wait = fake_wait, .event_free = fake_free, .gpm_supported = fake_support,
+	.event_wait = fake_wait, .event_free = fake_free, .gpm_supported = fake_answering_support,
 	.gpm_alloc = fake_alloc, .gpm_free = fake_release, .gpm_sample = fake_sample,
 	.gpm_mig_sample = fake_mig_sample, .gpm_metrics = fake_metrics,
 };
@@ -277,14 +235,15 @@ static bool turn(struct nvml_reader *r)
 static void close_reader(struct nvml_reader *r)
 {
 	nvml_reader_close(r);
-	assert_int_equal(fake.samples, 0);
-	assert_int_equal(fake.sets, 0);
+	assert_int_equal(held.samples, 0);
+	assert_int_equal(held.sets, 0);
 }
 
 static int setup(void **state)
 {
 	(void)state;
 	memset(&fake, 0, sizeof(fake));
+	memset(&held, 0, sizeof(held));
 	fake.now_ns = NS_PER_SEC;
 	return 0;
 }

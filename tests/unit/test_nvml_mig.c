@@ -3,24 +3,17 @@
  * The reader of NVML at a GPU in MIG mode, by a table of functions of our own: what is told of instances,
  * what of their GPU alone, and of which of them a fault is.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "nvml_fakes.h"
 
 #include "base/time.h"
 #include "event/device_number.h"
-#include "event/nvml_reader.h"
 
 enum { GPU, FIRST, SECOND, THIRD, UNITS };	/* the second and third share a GPU instance */
 
 static char handles[UNITS];
 static struct {
 	unsigned int memory;		/* what it answers */
-	unsigned int away, gpm;		/* 1 << unit: it is not there; samples that are held */
+	unsigned int away;		/* 1 << unit: it is not there */
 	struct nvml_event event;
 } fake;
 
@@ -32,17 +25,6 @@ static struct nvmlDevice_st *handle_of(unsigned int unit)
 static unsigned int unit_of(const struct nvmlDevice_st *d)
 {
 	return (unsigned int)((const char *)d - handles);
-}
-
-static unsigned int fake_nothing(void)
-{
-	return 0;
-}
-
-static unsigned int fake_version(char *text, unsigned int bytes)
-{
-	snprintf(text, bytes, "1");
-	return 0;
 }
 
 static unsigned int fake_count(unsigned int *n)
@@ -129,19 +111,6 @@ static unsigned int fake_power(struct nvmlDevice_st *d, unsigned int *mw)
 	return 0;
 }
 
-static unsigned int fake_set(struct nvmlEventSet_st **set)
-{
-	*set = (struct nvmlEventSet_st *)handles;
-	return 0;
-}
-
-static unsigned int fake_types(struct nvmlDevice_st *d, unsigned long long *types)
-{
-	(void)d;
-	*types = UINT64_MAX;
-	return 0;
-}
-
 static unsigned int fake_register(struct nvmlDevice_st *d, unsigned long long types,
 				  struct nvmlEventSet_st *set)
 {
@@ -156,33 +125,6 @@ static unsigned int fake_wait(struct nvmlEventSet_st *set, struct nvml_event *e,
 	(void)set;
 	(void)ms;
 	*e = fake.event;
-	return 0;
-}
-
-static unsigned int fake_free(struct nvmlEventSet_st *set)
-{
-	(void)set;
-	return 0;
-}
-
-static unsigned int fake_support(struct nvmlDevice_st *d, struct nvml_gpm_support *s)
-{
-	(void)d;
-	s->supported = 1;
-	return 0;
-}
-
-static unsigned int fake_alloc(struct nvmlGpmSample_st **s)
-{
-	fake.gpm++;
-	*s = (struct nvmlGpmSample_st *)handles;
-	return 0;
-}
-
-static unsigned int fake_release(struct nvmlGpmSample_st *s)
-{
-	(void)s;
-	fake.gpm--;
 	return 0;
 }
 
@@ -208,7 +150,7 @@ static const struct nvml_api api = {
 	.index = fake_index, .mig_mode = fake_mode, .mig_max = fake_max, .mig_device = fake_mig,
 	.gpu_instance = fake_gpu_instance, .compute_instance = fake_compute_instance,
 	.memory = fake_memory, .processes = fake_processes, .power = fake_power,
-	.event_set = fake_set, .event_types = fake_types, .event_register = fake_register,
+	.event_set = fake_set, .event_types = fake_every_type, .event_register = fake_register,
 	.event_wait = fake_wait, .event_free = fake_free, .gpm_supported = fake_support,
 	.gpm_alloc = fake_alloc, .gpm_free = fake_release, .gpm_mig_sample = fake_sample,
 	.gpm_metrics = fake_metrics,
@@ -241,6 +183,7 @@ static struct nvml_reader opened(void)
 	struct nvml_reader r = { .api = &api, .sink = { on_event, NULL }, .pids_are_hosts = true };
 
 	memset(&fake, 0, sizeof(fake));
+	memset(&held, 0, sizeof(held));
 	assert_int_equal(nvml_reader_open(&r, at_one_second), 0);
 	return r;
 }
@@ -310,7 +253,7 @@ static void instances_come_and_go_while_others_are_used(void **state)
 	fake.away = 1u << FIRST | 1u << THIRD;
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
 	is_told("sample GPU-0 5 has 100; user MIG-2 5:2 102; sample MIG-2 5:2 has 20cf; ");
-	assert_int_equal(fake.gpm, 2);
+	assert_int_equal(held.samples, 2);
 	fault(&r, 9, 1);		/* of one that is gone */
 	is_told("fault GPU-0 5 43; ");
 	fake.away = 1u << SECOND;
@@ -320,9 +263,9 @@ static void instances_come_and_go_while_others_are_used(void **state)
 	is_told("sample GPU-0 5 has 100; user MIG-1 5:0 101; sample MIG-1 5:0 has 20cf; "
 		"user MIG-3 5:3 103; sample MIG-3 5:3 has 20cf; ");
 	assert_int_equal(r.n, UNITS);
-	assert_int_equal(fake.gpm, 4);
+	assert_int_equal(held.samples, 4);
 	nvml_reader_close(&r);
-	assert_int_equal(fake.gpm, 0);
+	assert_int_equal(held.samples, 0);
 }
 
 static int end(void **state)
