@@ -24,58 +24,64 @@ static uint64_t read_all(struct helper_source *s)
 	return got.n;
 }
 
+/* A reader has begun, and has gone. */
+static void open_left(struct helper_ring *r)
+{
+	helper_source_close(open_read(r));
+}
+
+static void close_room(struct helper_ring *r, struct helper_source *s)
+{
+	helper_source_close(s);
+	helper_ring_close(r);
+}
+
+/* The helper knows of it; it looks no more. */
+static void check_has_begun(struct helper_ring *r, struct helper_source *s)
+{
+	send_numbers(r, 1, 3);
+	assert_int_equal(read_all(s), 3);
+	close_room(r, s);
+}
+
 static void a_reader_that_comes_before_the_helper_looks_is_new(void **state)
 {
 	struct helper_source *first, *second;
 	struct helper_ring r;
 
 	(void)state;
-	open_room(&r);
-	first = reader(&r, ALL);
-	assert_int_equal(look(&r), 1);
+	first = open_read(&r);
 	assert_int_equal(look(&r), 0);
 	helper_source_close(first);
 	second = reader(&r, ALL);
 	assert_int_equal(look(&r), 1);
 	assert_int_equal(look(&r), 0);
-	send_numbers(&r, 1, 3);
-	assert_int_equal(read_all(second), 3);
-	helper_source_close(second);
-	helper_ring_close(&r);
+	check_has_begun(&r, second);
 }
 
 static void a_reader_that_comes_after_the_helper_looked_is_new(void **state)
 {
-	struct helper_source *first, *second;
+	struct helper_source *second;
 	struct helper_ring r;
 
 	(void)state;
-	open_room(&r);
-	first = reader(&r, ALL);
-	assert_int_equal(look(&r), 1);
-	helper_source_close(first);
+	open_left(&r);
 	assert_int_equal(look(&r), 0);
 	second = reader(&r, ALL);
 	assert_int_equal(look(&r), 1);
-	send_numbers(&r, 1, 3);
-	assert_int_equal(read_all(second), 3);
-	helper_source_close(second);
-	helper_ring_close(&r);
+	check_has_begun(&r, second);
 }
 
 /* The helper does not know yet that it is another: what it says speaks of names that were told to the first. */
 static void what_was_for_the_one_before_is_not_told_to_the_next(void **state)
 {
-	struct helper_source *first, *second;
+	struct helper_source *second;
 	struct helper_ring r;
 	uint32_t fresh;
 	uint64_t name = 100;
 
 	(void)state;
-	open_room(&r);
-	first = reader(&r, ALL);
-	look(&r);
-	helper_source_close(first);
+	open_left(&r);
 	second = reader(&r, ALL);
 	send_numbers(&r, 1, 5);
 	assert_int_equal(read_all(second), 0);
@@ -87,8 +93,7 @@ static void what_was_for_the_one_before_is_not_told_to_the_next(void **state)
 	send_numbers(&r, 101, 5);
 	assert_int_equal(read_all(second), 6);
 	assert_int_equal(helper_source_lost(second, KERNEL), 0);
-	helper_source_close(second);
-	helper_ring_close(&r);
+	close_room(&r, second);
 }
 
 static void one_that_was_late_to_renew_goes_on(void **state)
@@ -99,9 +104,7 @@ static void one_that_was_late_to_renew_goes_on(void **state)
 	uint32_t fresh;
 
 	(void)state;
-	open_room(&r);
-	s = reader(&r, ALL);
-	look(&r);
+	s = open_read(&r);
 	send_numbers(&r, 1, 2);
 	now += 2 * GP_RING_LEASE_NS;
 	assert_int_equal(helper_ring_look(&r, now, &fresh), 0);
@@ -111,21 +114,17 @@ static void one_that_was_late_to_renew_goes_on(void **state)
 	helper_ring_admit(&r);
 	send_numbers(&r, 3, 2);
 	assert_int_equal(read_all(s), 4);
-	helper_source_close(s);
-	helper_ring_close(&r);
+	close_room(&r, s);
 }
 
 static void without_room_to_say_so_it_begins_later(void **state)
 {
-	struct helper_source *first, *second;
+	struct helper_source *second;
 	struct helper_ring r;
 	uint32_t fresh;
 
 	(void)state;
-	open_room(&r);
-	first = reader(&r, ALL);
-	look(&r);
-	helper_source_close(first);
+	open_left(&r);
 	second = reader(&r, ALL);
 	r.head->slot[0].written += RING;	/* for the first, all of it */
 	assert_int_equal(helper_ring_look(&r, time_now_ns(), &fresh), ALL);
@@ -134,10 +133,7 @@ static void without_room_to_say_so_it_begins_later(void **state)
 		assert_int_equal(r.wanted[kind], 0);
 	r.head->slot[0].written -= RING;
 	assert_int_equal(look(&r), 1);
-	send_numbers(&r, 1, 3);
-	assert_int_equal(read_all(second), 3);
-	helper_source_close(second);
-	helper_ring_close(&r);
+	check_has_begun(&r, second);
 }
 
 static void one_that_lost_its_slot_does_not_end_the_lease_of_the_next(void **state)
@@ -178,8 +174,7 @@ static void what_begins_for_another_does_not_begin_for_us(void **state)
 	helper_ring_send_to(&r, 1, GP_RING_BEGIN, &other, sizeof(other));
 	helper_ring_send_to(&r, 1, GP_RING_KERNEL, &(uint64_t){ 2 }, 8);
 	assert_int_equal(read_all(s), 1);
-	helper_source_close(s);
-	helper_ring_close(&r);
+	close_room(&r, s);
 }
 
 /* ---- while threads write -------------------------------------------------------------------- */
