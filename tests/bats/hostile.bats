@@ -13,6 +13,15 @@ start_calls() { # WRAPPER...: 500 launches once `go` exists; its pid is TARGET
 	wait_for 10 grep -q ready calls.out
 }
 
+all_are_counted() { # [FILE]: of start_calls, by gpuprof into r.json
+	wait_armed "$TARGET" cudart
+	touch "${1:-go}"
+	wait_gpuprof
+	assert_success
+	run launches
+	assert_output 500
+}
+
 launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["function"] == "cudaLaunchKernel")'; }
 
 # bats test_tags=needs:root,needs:bpf
@@ -29,12 +38,7 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 	unshare -m sh hidden "$GPUPROF" stat -p "$TARGET" --table calls --format json -o r.json 2>gpuprof.err 3>&- &
 	PROFILER=$!
 	STARTED+=("$PROFILER")
-	wait_armed "$TARGET" cudart
-	touch go
-	wait_gpuprof
-	assert_success
-	run launches
-	assert_output 500
+	all_are_counted
 }
 
 # bats test_tags=needs:root
@@ -85,12 +89,7 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 	unshare -Ur true 2>/dev/null || skip "no user namespaces here"
 	start_calls unshare -Ur
 	start_gpuprof stat -p "$TARGET" --table calls --format json -o r.json
-	wait_armed "$TARGET" cudart
-	touch go
-	wait_gpuprof
-	assert_success
-	run launches
-	assert_output 500
+	all_are_counted
 }
 
 # bats test_tags=needs:root,needs:bpf
@@ -119,12 +118,7 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 	run text_equals_file "$TARGET"
 	assert_success
 	start_gpuprof stat -p "$TARGET" --table calls --format json -o r.json
-	wait_armed "$TARGET" cudart
-	touch "$go"
-	wait_gpuprof
-	assert_success
-	run launches
-	assert_output 500
+	all_are_counted "$go"
 }
 
 # bats test_tags=needs:root,needs:bpf

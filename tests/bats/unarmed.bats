@@ -38,6 +38,13 @@ counted() {
 		r["meta"]["unarmed_ns"] > 0, r["meta"]["complete"], r["meta"]["lost"])'
 }
 
+none_is_counted() {
+	wait_gpuprof
+	assert_success
+	run counted
+	assert_line "0 of the launches, unarmed: True, complete: True, lost: 0"
+}
+
 # bats test_tags=needs:root,needs:bpf
 @test "unarmed: of what a child calls at once, what is missing has its time in meta" {
 	needs root bpf sim
@@ -64,10 +71,7 @@ counted() {
 	STARTED+=("$child")
 	wait_probed "$child" cudart
 	kill "$child"
-	wait_gpuprof
-	assert_success
-	run counted
-	assert_line "0 of the launches, unarmed: True, complete: True, lost: 0"
+	none_is_counted
 	run "$GPUPROF" report c.gpr
 	assert_success
 	assert_line --regexp "^unarmed: [0-9.]+ m?s in pid $child \(simcalls\), before a library was probed that it had loaded: calls then are not counted"
@@ -82,10 +86,7 @@ counted() {
 	wait_for 20 test -s child.json
 	wait_for 20 eval '! pgrep -P "$PARENT" simcalls && [ ! -e "/proc/$PARENT" -o "$(cut -d" " -f3 "/proc/$PARENT/stat")" = Z ]'
 	kill -CONT "$PROFILER"
-	wait_gpuprof
-	assert_success
-	run counted
-	assert_line "0 of the launches, unarmed: True, complete: True, lost: 0"
+	none_is_counted
 	run "$GPUPROF" report c.gpr
 	assert_success
 	assert_line --regexp "^no calls: what mapped a CUDA or NCCL library had ended before it could be probed"
