@@ -121,9 +121,10 @@ static void a_ring_closes_no_file_of_the_programs(void **state)
 static int told(void)
 {
 	const char *path = getenv("CUDA_INJECTION64_PATH");
-	int number = -1;
+	int number = -1, pid;
 
-	must(path && sscanf(path, "/proc/self/fd/%d", &number) == 1, 80);
+	must(path && sscanf(path, "/proc/%d/fd/%d", &pid, &number) == 2 && pid == getpid(), 80);
+	must(inject_is_ours(path), 82);
 	must(!strcmp(path, getenv("NVTX_INJECTION64_PATH")) && fcntl(number, F_GETFD) == 0, 81);
 	return number;
 }
@@ -149,6 +150,32 @@ static void tell_few(void)
 	must(told() >= 32, 1);
 }
 
+/* As Python does in what it starts. */
+static void open_in_one_that_closed_all(void)
+{
+	const char *path;
+	char begin[4];
+	int fd;
+
+	for (int i = 3; i < 1024; i++)
+		close(i);
+	path = getenv("CUDA_INJECTION64_PATH");
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	must(fd == 3 && read(fd, begin, sizeof(begin)) == sizeof(begin) && !memcmp(begin, "\177ELF", 4), 1);
+}
+
+static void tell_those_it_starts(void)
+{
+	tell();
+	in_child(open_in_one_that_closed_all);
+}
+
+static void so_does_what_it_starts_with_all_descriptors_closed(void **state)
+{
+	(void)state;
+	in_child(tell_those_it_starts);
+}
+
 static void a_program_finds_the_helper_where_it_opens_nothing(void **state)
 {
 	(void)state;
@@ -162,6 +189,7 @@ int main(void)
 		cmocka_unit_test(a_ring_takes_no_number_of_the_programs),
 		cmocka_unit_test(a_ring_closes_no_file_of_the_programs),
 		cmocka_unit_test(a_program_finds_the_helper_where_it_opens_nothing),
+		cmocka_unit_test(so_does_what_it_starts_with_all_descriptors_closed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "inject/environment.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 
 bool inject_is_ours(const char *path)
 {
-	return !strcmp(str_basename(path), INJECT_FILE) || !strncmp(path, "/proc/self/fd/", 14);
+	return !strcmp(str_basename(path), INJECT_FILE) || !fnmatch("/proc/*/fd/*", path, FNM_PATHNAME);
 }
 
 const char *inject_foreign(const char *name)
@@ -38,6 +39,17 @@ static int keep_for_programs(int fd)
 	return -1;
 }
 
+/* What the command starts may have closed its descriptors (Python does, and so torchrun, mpirun): it finds
+ * the helper in the command, which is its user's. Where /proc is another namespace's, in itself. */
+static void name_file(int fd, char *out, size_t size)
+{
+	char self[24] = "";
+
+	if (readlink("/proc/self", self, sizeof(self) - 1) < 0 || atoi(self) != getpid())
+		snprintf(self, sizeof(self), "self");
+	snprintf(out, size, "/proc/%s/fd/%d", self, fd);
+}
+
 void inject_environment(int fd)
 {
 	const char *before = inject_foreign(INJECT_CUDA);
@@ -46,7 +58,7 @@ void inject_environment(int fd)
 
 	if (kept < 0)
 		return;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", kept);
+	name_file(kept, path, sizeof(path));
 	if (before)
 		setenv(INJECT_CHAIN, before, 1);
 	setenv(INJECT_CUDA, path, 1);
