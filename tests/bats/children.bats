@@ -137,3 +137,24 @@ measure_family() { # OPTIONS...
 	run report_value r.json 'sum(x["pid"] is not None for x in t["processes"]) <= 256 + 70'
 	assert_output True
 }
+
+# bats test_tags=needs:root,needs:bpf
+@test "children: of one that was started with its files closed, it is said that it has no helper, and why" {
+	needs root bpf sim
+	cat >starts <<-'END'
+		import subprocess, sys
+		subprocess.run(sys.argv[2:], check=True, close_fds=sys.argv[1] == "closed")
+	END
+	local files attach
+	for files in closed open; do
+		for attach in auto none; do
+			GPUPROF_CUPTI="$SIM/libcupti.so.13" timeout 60 "$GPUPROF" stat --attach "$attach" -o r.txt -- \
+				python3 starts "$files" "$SIM/mix" --rounds 1500 --pause-us 500 >said 2>&1
+			cat said
+			[ "$(grep -c 'device times of process [0-9]* (mix) are not known: who started it closed' said)" \
+				-eq "$([ $files = open ]; echo $?)" ]
+			[ $files = open ] || [ $attach = auto ] ||
+				grep -Eq '^no calls: .* could not load the helper in process [0-9]* \(mix\)' r.txt
+		done
+	done
+}

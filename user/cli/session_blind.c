@@ -188,6 +188,8 @@ static int meet_below(void *ctx, pid_t pid)
 
 	if (!helpers_know(b->s->helpers, pid))
 		return helpers_meet(b->s, pid);
+	if (closed_look(b->s, pid))
+		return -ENOMEM;
 	return forked_note(b->s, b->parent, pid);
 }
 

@@ -17,6 +17,14 @@ void blind_look(struct session *s, uint64_t now_ns);	/* watermark, processes tha
 int forked_note(struct session *s, const struct helpers_status *parent, pid_t pid);
 void forked_say(const struct session *s);
 
+/* Processes that could not load the helper; session_closed.c. One that makes calls; one that may, without
+ * probes: 0 or -ENOMEM. */
+int closed_note_call(struct session *s, pid_t pid);
+int closed_look(struct session *s, pid_t pid);
+bool closed_is(const struct session *s, pid_t pid);
+void closed_say(pid_t pid, const char *comm);
+void closed_say_blind(const struct session *s);
+
 #define SPARE_FILES 24	/* a capture, what is waited for, rings of some helpers */
 
 struct spare {

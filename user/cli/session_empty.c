@@ -37,12 +37,18 @@ static void blind_empty(struct session *s)
 	struct helpers_status st;
 	bool any = false;
 
+	if (s->closed.n) {
+		session_fact(s, "no_calls", "there are no probes, and CUDA could not load the helper in process %d (%s): "
+			     "who started it closed the files that it had of gpuprof", s->closed.first,
+			     s->closed.comm);
+		return;
+	}
 	for (size_t i = 0; s->helpers && i < helpers_count(s->helpers); i++) {
 		helpers_status(s->helpers, i, &st);
 		any |= st.head.tag != 0;
 	}
 	session_fact(s, "no_calls", any ? "there are no probes, and CUPTI told the helper of none" :
-		     "there are no probes, and no process used CUDA (or NVTX), which loads the helper");
+		     "there are no probes, and no helper was loaded, which CUDA (or NVTX) does where it is used");
 }
 
 void session_empty(struct session *s)

@@ -69,6 +69,8 @@ int helpers_see(struct session *s, const struct event *ev)
 		helpers_look_again(s->helpers, (pid_t)ev->pid);
 	if (is_to_be_met(s, ev))
 		err = helpers_meet(s, (pid_t)(ev->kind == EVENT_FORK ? ev->tid : ev->pid));
+	if (!err && ev->kind == EVENT_THREAD)
+		err = closed_note_call(s, (pid_t)ev->pid);
 	return err || ev->kind != EVENT_THREAD ? err :
 	       helpers_tell_thread(s->helpers, (pid_t)ev->pid, ev->tid, (uint32_t)EVENT_OWN_TID(ev));
 }
@@ -189,7 +191,7 @@ static int note_silent(const struct session *s, struct map *silent)
 	return 0;
 }
 
-/* Where others told of their devices, one that did not is said. */
+/* Of one whose helper could not be loaded that is said; where others told of their devices, of each that did not. */
 static void say_unfound(const struct session *s)
 {
 	struct helpers_totals totals;
@@ -197,16 +199,19 @@ static void say_unfound(const struct session *s)
 	int err;
 
 	helpers_totals(s->helpers, &totals);
-	err = totals.works ? note_silent(s, &silent) : 0;
-	for (size_t i = 0; totals.works && !err && i < model_processes(s->tap.model); i++) {
-		uint32_t pid = model_process(s->tap.model, i)->pid;
-		bool is_new = false;
+	err = note_silent(s, &silent);
+	for (size_t i = 0; !err && i < model_processes(s->tap.model); i++) {
+		const struct model_process *p = model_process(s->tap.model, i);
+		const uint32_t pid = p->pid;
+		bool is_closed = closed_is(s, (pid_t)pid), is_new = false;
 
-		if (pid == MODEL_PAST_PID || helpers_has_told(s->helpers, (pid_t)pid) ||
+		if (!(is_closed || totals.works) || pid == MODEL_PAST_PID || helpers_has_told(s->helpers, (pid_t)pid) ||
 		    !has_launched(s->tap.model, i))
 			continue;
 		err = map_put(&silent, pid, &is_new) ? 0 : -ENOMEM;
-		if (is_new)
+		if (is_new && is_closed)
+			closed_say((pid_t)pid, p->comm);
+		else if (is_new)
 			log_warn("device times of process %u are not known: no helper was found in it in time",
 				 pid);
 	}
@@ -288,6 +293,7 @@ void helpers_say(const struct session *s)
 		return;
 	say_unfound(s);
 	forked_say(s);
+	closed_say_blind(s);
 	helpers_totals(s->helpers, &totals);
 	say_untold(s, totals.lost_works);
 	if (totals.forgotten)

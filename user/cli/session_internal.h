@@ -45,6 +45,13 @@ struct session_forked {		/* children that run on with their parent's program and
 	pid_t first, parent;		/* one of them */
 };
 
+struct session_closed {		/* that could not load the helper; session_closed.c */
+	struct map looked_at;		/* pid -> when it is to be looked at again, without probes */
+	uint64_t n, next_ns;
+	pid_t first;
+	char comm[16];			/* its */
+};
+
 struct session {
 	const struct session_plan *plan;
 	enum session_state state;
@@ -66,6 +73,7 @@ struct session {
 	uint64_t looked_for_ended_ns;
 	size_t look_at;			/* ... whose turn it is then */
 	struct session_forked forked;	/* the same */
+	struct session_closed closed;
 	struct tallied tallied;		/* with another detail than DETAIL_CALL */
 	struct map births;		/* the same: pid -> birth of its last owner that is known */
 	struct tap tap;

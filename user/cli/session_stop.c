@@ -140,6 +140,7 @@ void session_release(struct session *s)
 	tallied_free(&s->tallied);
 	map_free(&s->births);
 	map_free(&s->forked.looked_at);
+	map_free(&s->closed.looked_at);
 	helpers_free(s->helpers);
 	tap_free(&s->tap);
 	close_all(s->pidfds.v, s->pidfds.n);

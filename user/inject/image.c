@@ -20,7 +20,7 @@ const void *inject_image(size_t *len)
 
 int inject_image_open(void)
 {
-	int fd = memfd_create("gpuprof-helper", MFD_CLOEXEC | MFD_ALLOW_SEALING), err;
+	int fd = memfd_create(IMAGE_MEMORY, MFD_CLOEXEC | MFD_ALLOW_SEALING), err;
 	size_t len;
 	const void *image = inject_image(&len);
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #define INJECT_FILE "libgpuprof.so"	/* its name where it is a file */
+#define IMAGE_MEMORY "gpuprof-helper"	/* ... and of the memfd */
 
 const void *inject_image(size_t *len);
 
