@@ -49,8 +49,8 @@ static void begin(struct keep *k)
 				.func = MEMORY_KIND_DEVICE, .start_ns = 101 * SEC + 9, .address = 2 });
 }
 
-/* A launch every ms, its work right after it; what devices did is told LATE_MS later. */
-static void work(struct keep *k, uint32_t number)
+/* A launch every ms, its work right after it; what devices did is told late_ms later. */
+static void work(struct keep *k, uint32_t number, uint64_t late_ms)
 {
 	const uint64_t start_ns = 102 * SEC + number * MS;
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = number + 1,
@@ -61,7 +61,7 @@ static void work(struct keep *k, uint32_t number)
 				.end_ns = start_ns + 1000 });
 	push(k, (struct event){ .kind = EVENT_WORK, .pid = PID, .start_ns = start_ns + 2000,
 				.end_ns = start_ns + 2000 + MS / 2, .text = "gemm", .work = &w });
-	push(k, (struct event){ .kind = EVENT_WATERMARK, .end_ns = start_ns + LATE_MS * MS });
+	push(k, (struct event){ .kind = EVENT_WATERMARK, .end_ns = start_ns + late_ms * MS });
 }
 
 /* What else is told late. Each range and each time of which nothing is known lasts half a ms. */
@@ -81,7 +81,7 @@ static void tell(struct keep *k, uint32_t number)
 				.start_ns = start_ns, .end_ns = start_ns + MS / 2 });
 }
 
-static uint64_t play(unsigned int works, void (*also)(struct keep *k, uint32_t number))
+static uint64_t play_late(unsigned int works, uint64_t late_ms, void (*also)(struct keep *k, uint32_t number))
 {
 	struct keep *k = capture_set_new(&(struct capture_set_plan){
 		.path = lib_path, .max_bytes = FILE_BYTES }, &lib_funcs);
@@ -90,13 +90,18 @@ static uint64_t play(unsigned int works, void (*also)(struct keep *k, uint32_t n
 	assert_non_null(k);
 	begin(k);
 	for (unsigned int i = 0; i < works; i++) {
-		work(k, i);
+		work(k, i, late_ms);
 		if (also)
 			also(k, i);
 	}
-	push(k, (struct event){ .kind = EVENT_STOP, .end_ns = 102 * SEC + (works + LATE_MS) * MS });
+	push(k, (struct event){ .kind = EVENT_STOP, .end_ns = 102 * SEC + (works + late_ms) * MS });
 	assert_int_equal(keep_close(k, &stats), 0);
 	return stats.files;
+}
+
+static uint64_t play(unsigned int works, void (*also)(struct keep *k, uint32_t number))
+{
+	return play_late(works, LATE_MS, also);
 }
 
 static void check_range(const struct model *m, bool is_first)
@@ -142,13 +147,10 @@ static void each_file_knows_what_was_said_in_the_first(void **state)
 	}
 }
 
-static void files_together_hold_every_work_once(void **state)
+static uint64_t matched_in(uint64_t files)
 {
-	const uint64_t works = 20000, files = play(works, NULL);
 	uint64_t seen = 0;
 
-	(void)state;
-	assert_true(files > 2);
 	for (uint64_t i = 1; i <= files; i++) {
 		struct model *m = keep_read_file(i, FILE_BYTES, NULL);
 		struct model_counts counts;
@@ -159,7 +161,26 @@ static void files_together_hold_every_work_once(void **state)
 		seen += counts.matched;
 		model_free(m);
 	}
-	assert_int_equal(seen, works);
+	return seen;
+}
+
+static void files_together_hold_every_work_once(void **state)
+{
+	const uint64_t works = 20000, files = play(works, NULL);
+
+	(void)state;
+	assert_true(files > 2);
+	assert_int_equal(matched_in(files), works);
+}
+
+/* An eighth of a file is not enough for it. */
+static void a_file_leaves_as_much_room_as_devices_are_told_late(void **state)
+{
+	const uint64_t works = 20000, files = play_late(works, 800, NULL);
+
+	(void)state;
+	assert_true(files > 2);
+	assert_int_equal(matched_in(files), works);
 }
 
 struct late {			/* of all files */
@@ -244,6 +265,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_file_knows_what_was_said_in_the_first),
 		cmocka_unit_test(files_together_hold_every_work_once),
+		cmocka_unit_test(a_file_leaves_as_much_room_as_devices_are_told_late),
 		cmocka_unit_test(files_together_hold_once_whatever_is_told_late),
 	};
 

@@ -41,6 +41,8 @@ struct capture_set {
 	struct file before;		/* it takes what ended until cut_ns; writer NULL: none does */
 	uint64_t cut_ns;
 	bool is_late;			/* something of it is told late, such as works */
+	uint64_t late_from_ns;		/* the first such in this file; 0: none */
+	uint64_t lag_ns;		/* behind the watermark, at most */
 	uint64_t number;		/* of the file being written: from 1, or what is there, up */
 	uint64_t rows;			/* bytes of them since what the file began with */
 	uint64_t watermark_ns, latest_ns;
@@ -204,6 +206,8 @@ static int cut(struct capture_set *s)
 		err = end_file(s, &s->now);
 	}
 	s->cut_ns = now_ns;
+	s->late_from_ns = 0;
+	s->lag_ns /= 2;		/* it may have been one stall */
 	if (!err)
 		err = open_file(s);
 	if (!err)
@@ -214,13 +218,23 @@ static int cut(struct capture_set *s)
 	return err;
 }
 
-/* Where devices work, with room for what is told late. */
+/* For what devices did until this file ends, and is told later: as much as it holds of so long a time,
+ * and what is not packed yet. An eighth where all was told at once; never more than half a file. */
+static uint64_t late_room(const struct capture_set *s, uint64_t written)
+{
+	uint64_t span_ns = num_max(s->watermark_ns, s->late_from_ns + 1) - s->late_from_ns;
+	double share = (double)num_min(s->lag_ns, span_ns) / (double)span_ns;
+	uint64_t room = (uint64_t)((double)written * share) + s->slice;
+
+	return num_max(s->max_bytes / 8, num_min(room, s->max_bytes / 2));
+}
+
 static bool is_full(const struct capture_set *s)
 {
-	const uint64_t late = s->is_late ? s->max_bytes / 8 : 0;
+	uint64_t written = capture_bytes_at_most(s->now.writer);
+	uint64_t late = s->is_late ? late_room(s, written) : 0;
 
-	return s->rows >= s->slice &&
-	       capture_bytes_at_most(s->now.writer) + s->slice + late + LAST_WORDS > s->max_bytes;
+	return s->rows >= s->slice && written + s->slice + late + LAST_WORDS > s->max_bytes;
 }
 
 /* ---- what is told late ---------------------------------------------------------------------- */
@@ -302,8 +316,21 @@ static int flush_block(struct capture_set *s)
 	return err;
 }
 
+static void see_lag(struct capture_set *s, const struct event *ev)
+{
+	uint64_t at_ns = ev->kind == EVENT_WORK ? ev->end_ns : ev->start_ns;
+
+	s->is_late = true;
+	if (!s->late_from_ns)
+		s->late_from_ns = num_max(at_ns, s->cut_ns);
+	if (ev->kind != EVENT_UNSEEN && at_ns < s->watermark_ns)
+		s->lag_ns = num_max(s->lag_ns, num_min(s->watermark_ns - at_ns, LATE_NS));
+}
+
 static void see_time(struct capture_set *s, const struct event *ev)
 {
+	if (is_told_late(ev->kind))
+		see_lag(s, ev);
 	if (ev->kind == EVENT_WATERMARK)
 		s->watermark_ns = num_max(s->watermark_ns, ev->end_ns);
 	else if (ev->kind != EVENT_COUNT)
@@ -334,7 +361,6 @@ static int set_push(struct keep *k, const struct event *ev)
 	if (err)
 		return fail(s, err);
 	see_time(s, ev);
-	s->is_late |= is_told_late(ev->kind);
 	if (s->before.writer)
 		err = push_late(s, ev, &where);
 	if (err || where == BEFORE)
