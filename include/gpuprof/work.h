@@ -136,7 +136,7 @@ struct gp_ring_loss {
 	uint64_t since_ns, until_ns;	/* CLOCK_MONOTONIC of the target's time namespace; since 0: ever */
 	uint64_t count;			/* of records; 0: unknown */
 	uint32_t cause;
-	uint32_t pad;
+	uint32_t kinds;			/* bit n: of kind n; 0: of any */
 };
 
 struct gp_ring_node {			/* a node came into a graph */

@@ -63,9 +63,9 @@ back=50|[as][lo][lm]e?|some|was set meanwhile, 1 times'
 }
 
 # What CUPTI does, with which probes, and what is known of memory.
-MEMORY_FAULTS='drop=20|auto|0 processes have what they have, of 1 not all is known
+MEMORY_FAULTS='drop=20|auto|1 processes have what they have|--lost
 drop=20|none|0 processes have what they have, of 1 not all is known
-zero=7|auto|0 processes have what they have, of 1 not all is known
+zero=7|auto|1 processes have what they have|--lost
 zero=7|none|0 processes have what they have, of 1 not all is known
 drop=1|auto|1 processes have what they have|--calls
 vanish=5|auto|1 processes have what they have

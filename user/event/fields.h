@@ -46,6 +46,10 @@ enum unseen_why {
 	UNSEEN_END
 };
 
+/* Of what, as bits: EVENT_UNSEEN's func. None is set: of all, or nobody knows. In captures, too. */
+#define UNSEEN_OF_WORKS 0x1
+#define UNSEEN_OF_MEMORY 0x2
+
 /* EVENT_IDENTITY's text: nothing more will come of the process; text2: when it ended, of CLOCK_MONOTONIC. It
  * may be said before the last calls of its threads are. */
 #define EVENT_ENDED_NS "ended_ns"

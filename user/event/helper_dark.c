@@ -11,6 +11,18 @@ int helper_dark_push(pid_t pid, enum unseen_why why, uint64_t start_ns, uint64_t
 	return start_ns < end_ns ? sink->push(sink->ctx, &ev) : 0;
 }
 
+int helper_dark_lost(struct helper_lost *told, const struct helper_lost *now, pid_t pid, uint64_t start_ns,
+		     uint64_t end_ns, const struct event_sink *sink)
+{
+	const struct event ev = { .kind = EVENT_UNSEEN, .pid = (uint32_t)pid, .dir = UNSEEN_LOST,
+				  .func = (now->works > told->works ? UNSEEN_OF_WORKS : 0) |
+					  (now->memory > told->memory ? UNSEEN_OF_MEMORY : 0),
+				  .start_ns = start_ns, .end_ns = end_ns };
+
+	*told = *now;
+	return ev.func && start_ns < end_ns ? sink->push(sink->ctx, &ev) : 0;
+}
+
 void helper_dark_begin(struct helper_dark *d, uint64_t since_ns, bool away)
 {
 	if (d->since_ns)

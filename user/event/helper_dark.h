@@ -28,6 +28,14 @@ void helper_dark_begin(struct helper_dark *d, uint64_t since_ns, bool away);
 int helper_dark_go_on(struct helper_dark *d, pid_t pid, uint64_t now_ns, const struct event_sink *sink);
 int helper_dark_end(struct helper_dark *d, pid_t pid, uint64_t until_ns, const struct event_sink *sink);
 
+struct helper_lost {		/* records without room in a ring */
+	uint64_t works, memory;
+};
+
+/* Of what more was lost than was told: in that time. told is what now is from then on. 0 or the sink's error. */
+int helper_dark_lost(struct helper_lost *told, const struct helper_lost *now, pid_t pid, uint64_t start_ns,
+		     uint64_t end_ns, const struct event_sink *sink);
+
 /* EVENT_UNSEEN, if that is any time at all. 0 or the sink's error. */
 int helper_dark_push(pid_t pid, enum unseen_why why, uint64_t start_ns, uint64_t end_ns,
 		     const struct event_sink *sink);

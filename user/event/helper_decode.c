@@ -45,6 +45,7 @@ struct helper_decoder {
 	uint64_t read_ns, complete_ns;	/* the host's time of the latest reading, of the one before */
 	uint64_t told_ns;	/* see helper_decoder_told */
 	uint64_t bad;		/* works without possible times that the latest reading follows */
+	uint16_t bad_of;	/* UNSEEN_OF_* */
 	struct helper_threads *threads;
 	struct helper_clock clock;
 	struct helper_contexts contexts;
@@ -130,6 +131,7 @@ static int tell_bad(struct helper_decoder *d, const struct waiting *w, const str
 	if (w->kind == GP_RING_API)
 		return 0;
 	d->bad++;
+	d->bad_of |= w->kind == GP_RING_MEMORY ? UNSEEN_OF_MEMORY : UNSEEN_OF_WORKS;
 	if (w->kind == GP_RING_MEMORY)
 		return 0;
 	d->counts.works++;
@@ -180,11 +182,12 @@ static int tell_step(const struct helper_decoder *d, uint64_t now_ns, const stru
 static int tell_when_bad(struct helper_decoder *d, uint64_t now_ns, const struct event_sink *sink)
 {
 	const struct event ev = { .kind = EVENT_UNSEEN, .pid = d->pid, .dir = UNSEEN_LOST,
-				  .bytes = d->bad, .start_ns = d->complete_ns, .end_ns = now_ns };
+				  .func = d->bad_of, .bytes = d->bad, .start_ns = d->complete_ns,
+				  .end_ns = now_ns };
 
 	if (!d->bad || now_ns < ev.start_ns)
 		return 0;
-	d->bad = 0;
+	d->bad = d->bad_of = 0;
 	return sink->push(sink->ctx, &ev);
 }
 
@@ -268,7 +271,6 @@ static int take_loss(struct helper_decoder *d, const void *payload, size_t len,
 		     const struct event_sink *sink)
 {
 	struct gp_ring_loss loss;
-
 	struct event ev = { .kind = EVENT_UNSEEN, .pid = d->pid };
 
 	(void)len;
@@ -283,6 +285,7 @@ static int take_loss(struct helper_decoder *d, const void *payload, size_t len,
 		return 0;
 	}
 	ev.dir = loss.cause == GP_LOSS_UNSEEN ? UNSEEN_UNKNOWN : UNSEEN_LOST;
+	ev.func = helper_work_unseen_of(&loss);
 	ev.bytes = loss.count;
 	if (loss.cause == GP_LOSS_UNSEEN)
 		d->told_ns = num_max(d->told_ns, ev.end_ns);

@@ -21,7 +21,6 @@
 
 #define FIND_SLICE 64			/* descriptors; then it is another process's turn */
 #define WORK_KINDS (1u << GP_RING_KERNEL | 1u << GP_RING_COPY | 1u << GP_RING_SET | 1u << GP_RING_GRAPH)
-#define UNSEEN_KINDS (WORK_KINDS | 1u << GP_RING_MEMORY)	/* that are missed */
 #define LISTENING (1u << GP_HELPER_ARMING | 1u << GP_HELPER_AWAKE)
 #define LOOK_EVERY_NS 100000000ull	/* at threads; calls are told as often */
 
@@ -51,7 +50,8 @@ struct helper_process {
 	struct gp_ring_head *head;	/* when the source was closed; NULL: no ring was found */
 	struct helper_counts counts;	/* when the decoder was freed */
 	uint64_t lost, lost_works;	/* in those that were closed */
-	uint64_t lost_told, lost_calls;	/* told: of lost works */
+	uint64_t lost_calls;
+	struct helper_lost lost_told;
 };
 
 /* What a process that has ended needs no more: a job may start thousands. */
@@ -235,7 +235,7 @@ static void close_source(struct helper_process *p)
 	helper_source_head(p->source, p->head);
 	p->lost = num_add(p->lost, helper_source_lost(p->source, GP_RING_WANT_KINDS));
 	p->lost_works = num_add(p->lost_works, helper_source_lost(p->source, WORK_KINDS));
-	p->lost_told = 0;
+	p->lost_told = (struct helper_lost){ 0 };
 	helper_source_close(p->source);
 	p->source = NULL;
 }
@@ -253,13 +253,12 @@ static int tell_rest(struct helper_process *p)
 /* What had no room came after the reading before the latest, and after our slot was claimed. */
 static int tell_lost(struct helper_process *p, uint64_t now_ns)
 {
-	uint64_t told = helper_decoder_told(p->decoder), lost = helper_source_lost(p->source, UNSEEN_KINDS);
-	int err = 0;
+	const struct helper_lost lost = { helper_source_lost(p->source, WORK_KINDS),
+					  helper_source_lost(p->source, 1u << GP_RING_MEMORY) };
+	uint64_t told = helper_decoder_told(p->decoder);
+	int err = helper_dark_lost(&p->lost_told, &lost, p->who.pid, num_max(p->told_before_ns, p->claim_ns),
+				   now_ns, p->sink);
 
-	if (lost > p->lost_told)
-		err = helper_dark_push(p->who.pid, UNSEEN_LOST, num_max(p->told_before_ns, p->claim_ns),
-				       now_ns, p->sink);
-	p->lost_told = lost;
 	if (told != p->told_ns) {
 		p->told_before_ns = p->told_ns;
 		p->told_ns = told;

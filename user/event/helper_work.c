@@ -7,8 +7,20 @@
 
 #include "event/event.h"
 #include "gpuprof/cuda_numbers.h"
+#include "gpuprof/ring.h"
 
 #define ON_HOST 0x7fffffffu	/* the device of a graph that begins there */
+
+/* Only works have no time, as far as the helper looks. A call's record is told of as if a work's was lost. */
+uint16_t helper_work_unseen_of(const struct gp_ring_loss *loss)
+{
+	const uint32_t memory = 1u << GP_RING_MEMORY;
+
+	if (loss->cause == GP_LOSS_NO_TIME)
+		return UNSEEN_OF_WORKS;
+	return (uint16_t)((loss->kinds & memory ? UNSEEN_OF_MEMORY : 0) |
+			  (loss->kinds & ~memory ? UNSEEN_OF_WORKS : 0));
+}
 
 void helper_work_kernel(const struct gp_ring_kernel *k, struct work *out)
 {

@@ -13,6 +13,8 @@ void helper_work_copy(const struct gp_ring_copy *c, bool is_set, struct work *ou
 void helper_work_device(const struct gp_ring_device *d, struct device_facts *out);
 void helper_work_graph(const struct gp_ring_graph *g, struct work *out);
 
+uint16_t helper_work_unseen_of(const struct gp_ring_loss *loss);	/* UNSEEN_OF_* */
+
 /* Of which device the contexts are that works had, and which devices there are. Start zeroed. */
 #define HELPER_CONTEXTS_MAX 64
 struct helper_contexts {

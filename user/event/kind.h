@@ -54,7 +54,7 @@ enum event_kind {
 				 * a seq); see OFF_* below. Without HAS_END it still was at end_ns, and
 				 * seq is the thread's last one */
 	EVENT_UNSEEN = 28,	/* of what devices did for pid in [start_ns, end_ns) works or CUPTI's records
-				 * of memory are missing: dir = enum unseen_why, bytes = how many (0: unknown) */
+				 * of memory are missing: dir = enum unseen_why, func = UNSEEN_OF_*, bytes = how many (0: unknown) */
 	EVENT_MEMORY = 29,	/* CUPTI's record of memory: at start_ns the bytes at address were
 				 * allocated or freed (dir = enum memory_op, event/memory.h); func =
 				 * enum memory_kind, seq = the process's own ordinal of the device */

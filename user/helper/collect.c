@@ -69,9 +69,9 @@ int collect_open(struct helper_ring *r, struct names *names)
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-static void tell_loss(uint32_t cause, uint64_t count)
+static void tell_loss(uint32_t cause, uint64_t count, uint32_t kinds)
 {
-	struct gp_ring_loss loss = { .cause = cause, .count = count,
+	struct gp_ring_loss loss = { .cause = cause, .count = count, .kinds = kinds,
 				     .since_ns = collector.flushed_ns, .until_ns = clock_now_ns() };
 
 	if (count)
@@ -148,18 +148,36 @@ static void on_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 	*max_records = 0;	/* as many as fit */
 }
 
+/* Of which kinds are those that cannot be read; 0: of one that is not known. */
+static uint32_t add_unread(uint32_t kinds, bool first, uint32_t kind)
+{
+	static const uint8_t told_as[CUPTI_KINDS] = {
+		[CUPTI_KERNEL] = GP_RING_KERNEL, [CUPTI_MEMCPY] = GP_RING_COPY,
+		[CUPTI_MEMCPY_PEER] = GP_RING_COPY, [CUPTI_MEMSET] = GP_RING_SET,
+		[CUPTI_GRAPH_TRACE] = GP_RING_GRAPH, [CUPTI_MEMORY2] = GP_RING_MEMORY,
+		[CUPTI_RUNTIME] = GP_RING_API, [CUPTI_DRIVER] = GP_RING_API,
+	};
+	uint32_t told = kind < CUPTI_KINDS ? told_as[kind] : 0;
+
+	return told && (first || kinds) ? kinds | 1u << told : 0;
+}
+
 static void walk(uint8_t *buffer, size_t valid_bytes)
 {
 	uint64_t lost[GP_LOSS_UNKNOWN + 1] = { 0 };
+	uint32_t cause, unread = 0;
 	void *rec = NULL;
 	uint32_t kind;
 
 	while (!collector.cupti->next(buffer, valid_bytes, &rec)) {
 		memcpy(&kind, rec, sizeof(kind));
-		lost[on_record(rec, kind)]++;
+		cause = on_record(rec, kind);
+		if (cause == GP_LOSS_UNKNOWN)
+			unread = add_unread(unread, !lost[cause], kind);
+		lost[cause]++;
 	}
-	tell_loss(GP_LOSS_NO_TIME, lost[GP_LOSS_NO_TIME]);
-	tell_loss(GP_LOSS_UNKNOWN, lost[GP_LOSS_UNKNOWN]);
+	tell_loss(GP_LOSS_NO_TIME, lost[GP_LOSS_NO_TIME], 0);
+	tell_loss(GP_LOSS_UNKNOWN, lost[GP_LOSS_UNKNOWN], unread);
 }
 
 static void on_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
@@ -319,8 +337,8 @@ void collect_flush(uint32_t flag)
 	if (collector.cupti->dropped(NULL, 0, &dropped))
 		dropped = 0;
 	pthread_mutex_lock(&collector.lock);
-	tell_loss(GP_LOSS_DROPPED, dropped);
-	tell_loss(GP_LOSS_BUFFERS, refused - collector.refused);
+	tell_loss(GP_LOSS_DROPPED, dropped, 0);
+	tell_loss(GP_LOSS_BUFFERS, refused - collector.refused, 0);
 	collector.refused = refused;
 	__atomic_store_n(&collector.flushed_ns, now_ns, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&collector.lock);

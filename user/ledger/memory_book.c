@@ -258,6 +258,8 @@ static int settle_before(struct memory_book *b, uint64_t cut)
 			b->waiting.v[kept++] = b->waiting.v[i];
 	b->waiting.n = kept;
 	n = memory_pair(acts, n);
+	for (size_t i = 0; i < n; i++)
+		b->counts.alone += acts[i].is_record && !acts[i].told && !acts[i].again;
 	for (size_t i = 0; i < n && !err; i++)
 		err = acts[i].op == MEMORY_ALLOC ? apply_alloc(b, &acts[i]) : apply_free(b, &acts[i]);
 	free(acts);
@@ -423,9 +425,4 @@ const struct memory_sums *memory_book_row(const struct memory_book *b, size_t i)
 void memory_book_counts(const struct memory_book *b, struct memory_counts *out)
 {
 	*out = b->counts;
-}
-
-bool memory_book_has_records(const struct memory_book *b)
-{
-	return b->seen[true];
 }

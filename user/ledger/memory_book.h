@@ -16,6 +16,10 @@
  *   A(1) @15      A(2) @16  F(1) @17      allocs 2, frees 1, live 10, peak 20
  *   F(9) [10,20)                          frees_before 1: it was allocated before anybody looked
  *   A(1) @15      A(1) @25                allocs 2, live 10: that it was freed was not seen
+ *
+ * Of calls whose records were lost the others' records are of the nearest; with times in ms / 100:
+ *
+ *   A(1) [0,1)  F(1) [2,3)  A(1) [4,5) @4    allocs 2, frees 1, live 10: the first is a call's alone
  */
 #ifndef LEDGER_MEMORY_BOOK_H
 #define LEDGER_MEMORY_BOOK_H
@@ -41,6 +45,7 @@ struct memory_act {
 	uint8_t kind;			/* enum memory_kind */
 	bool is_record;
 	bool has_bytes;
+	bool told;			/* a record: a call was seen, too */
 	bool again;			/* it lived before anybody looked: it is no new allocation */
 };
 
@@ -61,6 +66,7 @@ struct memory_sums {
 struct memory_counts {
 	uint64_t late;			/* came after their time was settled */
 	uint64_t unseen_frees;		/* an address was allocated again before that */
+	uint64_t alone;			/* records of which no call was seen, but what lived before */
 };
 
 /* Allocations that all books with it may still keep in mind. */
@@ -98,6 +104,5 @@ void memory_book_cut(struct memory_book *b);	/* counts from 0, peaks from what i
 size_t memory_book_rows(const struct memory_book *b);
 const struct memory_sums *memory_book_row(const struct memory_book *b, size_t i);
 void memory_book_counts(const struct memory_book *b, struct memory_counts *out);
-bool memory_book_has_records(const struct memory_book *b);	/* CUPTI's have told of it, too */
 
 #endif

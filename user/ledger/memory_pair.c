@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Each source's own come in order, so a record is of the first call that fits. */
+/* Each source's own come in order, so a record is of the first call that fits: where nothing is missing of
+ * either, however uncertain the clocks are; else of the nearest. */
 #include "ledger/memory_pair.h"
 
 #include <stdlib.h>
 
 #include "base/num.h"
+
+#define NEAR_STEPS 64	/* so far a call is looked for, of an address that comes again and again */
 
 uint64_t memory_moment(const struct memory_act *a)
 {
@@ -42,6 +45,7 @@ static void merge(struct memory_act *call, struct memory_act *record)
 		record->bytes = call->bytes;
 		record->has_bytes = true;
 	}
+	record->told = true;
 	call->op = MEMORY_OP_END;
 }
 
@@ -65,6 +69,48 @@ static void pair_run(struct memory_act *run, size_t n)
 	}
 }
 
+/* Are there as many calls as records of each? Or none at all of either. */
+static bool is_whole(const struct memory_act *run, size_t n)
+{
+	size_t calls[MEMORY_OP_END] = { 0 }, records[MEMORY_OP_END] = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		(run[i].is_record ? records : calls)[run[i].op]++;
+	return calls[MEMORY_ALLOC] == records[MEMORY_ALLOC] && calls[MEMORY_FREE] == records[MEMORY_FREE];
+}
+
+static uint64_t apart(const struct memory_act *call, const struct memory_act *record)
+{
+	uint64_t at = record->start_ns;
+
+	return at < call->start_ns ? call->start_ns - at : at > call->end_ns ? at - call->end_ns : 0;
+}
+
+/* Calls of one address do not overlap, so it is the next or the one before, of those that have none. */
+static struct memory_act *nearest(struct memory_act *run, size_t n, size_t at)
+{
+	struct memory_act *best = NULL;
+
+	for (size_t k = at, steps = 0; k-- > 0 && !best && steps < NEAR_STEPS; steps++)
+		best = is_same(&run[k], &run[at]) ? &run[k] : NULL;
+	for (size_t k = at + 1; k < n && k - at <= NEAR_STEPS; k++) {
+		if (!is_same(&run[k], &run[at]))
+			continue;
+		return best && apart(best, &run[at]) <= apart(&run[k], &run[at]) ? best : &run[k];
+	}
+	return best;
+}
+
+static void pair_nearest(struct memory_act *run, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct memory_act *call = run[i].is_record ? nearest(run, n, i) : NULL;
+
+		if (call)
+			merge(call, &run[i]);
+	}
+}
+
 size_t memory_pair(struct memory_act *acts, size_t n)
 {
 	size_t kept = 0, run;
@@ -73,7 +119,7 @@ size_t memory_pair(struct memory_act *acts, size_t n)
 	for (size_t i = 0; i < n; i += run) {
 		for (run = 1; i + run < n && acts[i + run].address == acts[i].address; run++)
 			;
-		pair_run(&acts[i], run);
+		(is_whole(&acts[i], run) ? pair_run : pair_nearest)(&acts[i], run);
 	}
 	for (size_t i = 0; i < n; i++)
 		if (acts[i].op != MEMORY_OP_END)

@@ -41,6 +41,7 @@ static int push_success(struct model *m, struct process *p, const struct event *
 		act.address |= HANDLES;
 	if (ev->address)
 		return push(m, p, &act);
+	p->allocs_blindly |= call.op == MEMORY_ALLOC;
 	if (call.op == MEMORY_FREE || p->records_memory)
 		return 0;	/* of NULL; or a record says it better */
 	return book_of(m, p) ? memory_book_untracked(p->memory, call.kind, ev->stack) : -ENOMEM;
@@ -139,19 +140,38 @@ void memory_cut(struct model *m)
 
 void memory_note_unseen(const struct model *m, struct process *p, const struct event *ev)
 {
-	if (ev->dir < UNSEEN_END && ev->end_ns > m->session.start_ns)
-		p->misses[ev->dir] = true;
+	if (ev->dir >= UNSEEN_END || ev->end_ns <= m->session.start_ns)
+		return;
+	if (ev->dir == UNSEEN_LOST) {
+		p->missed_ns = p->misses[ev->dir] ? num_min(p->missed_ns, ev->start_ns) : ev->start_ns;
+		p->missed_end_ns = num_max(p->missed_end_ns, ev->end_ns);
+	}
+	p->misses[ev->dir] = true;
 }
 
-/* Where nobody recorded probes told all. Of lost records they cannot: which call is which record's is not
- * sure any more. */
+/* Have probes seen every call that may be that of a lost record? Records that came without one say no. */
+static bool calls_told_all(const struct model *m, const struct process *p)
+{
+	struct memory_counts counts;
+
+	memory_book_counts(p->memory, &counts);
+	if (counts.alone || p->allocs_blindly || p->lost_calls ||
+	    spans_overlap(&p->unarmed, num_max(p->missed_ns, m->session.start_ns), p->missed_end_ns))
+		return false;
+	for (size_t i = 0; i < m->threads.n; i++)
+		if (m->threads.v[i]->process == p && m->threads.v[i]->book.counts.lost)
+			return false;
+	return true;
+}
+
+/* Where nobody recorded probes told all, and of records that were lost, too, if every call was seen. */
 bool memory_is_incomplete(const struct model *m, const struct process *p)
 {
 	if (p->past_misses || !p->memory)
 		return p->past_misses;
 	if (m->without_probes)
 		return p->misses[UNSEEN_LOST] || p->misses[UNSEEN_UNKNOWN];
-	return p->misses[UNSEEN_LOST] && memory_book_has_records(p->memory);
+	return p->misses[UNSEEN_LOST] && !calls_told_all(m, p);
 }
 
 bool model_memory_incomplete(const struct model *m, size_t process)

@@ -46,7 +46,10 @@ struct process {
 	struct memory_book *memory;	/* NULL: nothing is known to be allocated */
 	bool records_memory;		/* a helper tells of it */
 	uint64_t record_ns;		/* of memory, the latest */
-	bool misses[UNSEEN_END];	/* records, by why */
+	bool misses[UNSEEN_END];	/* records of memory, by why */
+	uint64_t missed_ns, missed_end_ns;	/* since when and until when some were lost */
+	bool allocs_blindly;		/* a call has allocated somewhere: a record would tell where */
+	bool lost_calls;		/* of its threads that are no more */
 	bool past_misses;		/* one that it stands for did (memory_is_incomplete) */
 	size_t threads, living;		/* in model.threads; of them, that have not ended */
 	struct thread *past;		/* stands for those that ended long ago; NULL: none */

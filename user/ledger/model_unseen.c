@@ -38,13 +38,17 @@ static void count_launches(struct model *m, const struct process *p, uint64_t fr
 
 int unseen_push(struct model *m, const struct event *ev)
 {
+	const unsigned int of = ev->func & (UNSEEN_OF_WORKS | UNSEEN_OF_MEMORY);
 	struct process *p = who_process(m, ev->pid);
 
 	if (!p)
 		return -ENOMEM;
+	if (of != UNSEEN_OF_WORKS)
+		memory_note_unseen(m, p, ev);
+	if (of == UNSEEN_OF_MEMORY)
+		return 0;
 	if (ev->dir == UNSEEN_UNKNOWN)
 		count_launches(m, p, ev->start_ns, ev->end_ns);
-	memory_note_unseen(m, p, ev);
 	return unseen_add(&p->unseen, ev->dir, ev->start_ns, ev->end_ns);
 }
 

@@ -209,6 +209,7 @@ void who_drop_thread(struct model *m, struct thread *t)
 	uint32_t pid = t->process->info.pid;
 
 	m->counts.lost += c->lost;
+	t->process->lost_calls |= c->lost > 0;
 	m->counts.late_ns += c->late_ns;
 	m->counts.abandoned += c->abandoned;
 	if (who_known_thread(m, pid, t->tid) == t)
