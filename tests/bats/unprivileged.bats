@@ -195,3 +195,15 @@ job() {
 	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --attach none -- "$SIM/lives" fork-stay
 	assert_line --regexp "^gpuprof: warning: process [0-9]+ was forked by [0-9]+, which uses CUDA: .* not seen without probes\$"
 }
+
+# As torchrun and mpirun start theirs.
+# bats test_tags=needs:root,needs:bpf
+@test "unprivileged: what CMD starts with all descriptors closed has a helper" {
+	needs root bpf sim
+	open_folder
+	run as_nobody "$OPEN/gpuprof" stat --table events -- python3 -c '
+import subprocess, sys
+sys.exit(subprocess.run(sys.argv[1:], close_fds=True).returncode)' "$OPEN/train" --steps 20 --quiet
+	assert_success
+	assert_line --regexp '^helper +work +[1-9][0-9]+ '
+}

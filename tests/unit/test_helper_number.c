@@ -2,6 +2,7 @@
 /* Descriptors that gpuprof brings into a program: not among those that the program opens or closes. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -120,12 +122,15 @@ static void a_ring_closes_no_file_of_the_programs(void **state)
 /* Its number, as the CUDA driver is told it. */
 static int told(void)
 {
-	const char *path = getenv("CUDA_INJECTION64_PATH");
+	const char *path = getenv("CUDA_INJECTION64_PATH"), *nvtx = getenv("NVTX_INJECTION64_PATH");
 	int number = -1, pid;
 
-	must(path && sscanf(path, "/proc/%d/fd/%d", &pid, &number) == 2 && pid == getpid(), 80);
-	must(inject_is_ours(path), 82);
-	must(!strcmp(path, getenv("NVTX_INJECTION64_PATH")) && fcntl(number, F_GETFD) == 0, 81);
+	if (!path || !nvtx || strcmp(path, nvtx))
+		_exit(80);
+	must(inject_is_ours(path), 81);
+	if (sscanf(path, "/proc/self/fd/%d", &number) != 1)
+		must(sscanf(path, "/proc/%d/fd/%d", &pid, &number) == 2 && pid == getpid(), 82);
+	must(fcntl(number, F_GETFD) == 0, 83);
 	return number;
 }
 
@@ -160,14 +165,40 @@ static void open_in_one_that_closed_all(void)
 	for (int i = 3; i < 1024; i++)
 		close(i);
 	path = getenv("CUDA_INJECTION64_PATH");
+	if (!path)
+		_exit(2);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	must(fd == 3 && read(fd, begin, sizeof(begin)) == sizeof(begin) && !memcmp(begin, "\177ELF", 4), 1);
 }
 
 static void tell_those_it_starts(void)
 {
+	if (!geteuid())
+		must(!setresuid(65534, 65534, 65534) && !prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), 70);
 	tell();
+	told();
 	in_child(open_in_one_that_closed_all);
+}
+
+/* The number of a command that has ended may be of another user's process. */
+static void tell_root(void)
+{
+	const char *path;
+
+	tell();
+	path = getenv("CUDA_INJECTION64_PATH");
+	if (!path || strncmp(path, "/proc/self/fd/", 14))
+		_exit(1);
+}
+
+static void who_can_see_all_processes_finds_it_in_itself(void **state)
+{
+	(void)state;
+	if (geteuid() || prctl(PR_CAPBSET_READ, CAP_SYS_PTRACE) != 1) {
+		print_message("SKIP needs:root: only root sees all processes\n");
+		skip();
+	}
+	in_child(tell_root);
 }
 
 static void so_does_what_it_starts_with_all_descriptors_closed(void **state)
@@ -189,6 +220,7 @@ int main(void)
 		cmocka_unit_test(a_ring_takes_no_number_of_the_programs),
 		cmocka_unit_test(a_ring_closes_no_file_of_the_programs),
 		cmocka_unit_test(a_program_finds_the_helper_where_it_opens_nothing),
+		cmocka_unit_test(who_can_see_all_processes_finds_it_in_itself),
 		cmocka_unit_test(so_does_what_it_starts_with_all_descriptors_closed),
 	};
 

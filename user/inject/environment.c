@@ -4,9 +4,11 @@
 
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -39,13 +41,22 @@ static int keep_for_programs(int fd)
 	return -1;
 }
 
+/* After exec: may it look into other users' processes? */
+static bool will_see_others(void)
+{
+	return geteuid() ? prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_SYS_PTRACE, 0, 0) > 0 :
+			   prctl(PR_CAPBSET_READ, CAP_SYS_PTRACE) != 0;
+}
+
 /* What the command starts may have closed its descriptors (Python does, and so torchrun, mpirun): it finds
- * the helper in the command, which is its user's. Where /proc is another namespace's, in itself. */
+ * the helper in the command, which is its user's. When that has ended, its pid may be another user's: who
+ * could see what that one lays there finds the helper in itself only. So does who has another /proc. */
 static void name_file(int fd, char *out, size_t size)
 {
 	char self[24] = "";
 
-	if (readlink("/proc/self", self, sizeof(self) - 1) < 0 || atoi(self) != getpid())
+	if (will_see_others() || readlink("/proc/self", self, sizeof(self) - 1) < 0 ||
+	    atoi(self) != getpid())
 		snprintf(self, sizeof(self), "self");
 	snprintf(out, size, "/proc/%s/fd/%d", self, fd);
 }

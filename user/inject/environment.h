@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The variables by which the CUDA driver and NVTX load the helper, for a process that is started
- * here (it inherits a descriptor, and those that it starts find it there: no file must be where the
- * target can see it) or elsewhere.
+ * here (it inherits a descriptor, and those that it starts find it there, but root's in themselves: no
+ * file must be where the target can see it) or elsewhere.
  */
 #ifndef INJECT_ENVIRONMENT_H
 #define INJECT_ENVIRONMENT_H
