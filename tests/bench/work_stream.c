@@ -28,10 +28,12 @@ void work_stream_init(struct work_stream *s, const struct work_load *load)
 	s->random = 88172645463325252ull;
 	for (uint32_t i = 0; i < load->processes; i++)
 		s->process[i].now_ns = FIRST_NS + i * 777;
-	for (uint32_t i = 0; i < load->names; i++)
+	for (uint32_t i = 0; i < load->names; i++) {
 		snprintf(s->name[i], sizeof(s->name[i]),
 			 "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEE"
 			 "St5arrayIPcLm3EEEEviT0_T1_%u_%s", i, i % 5 ? "sm90_gemm_tn" : "layer_norm");
+		s->name_hash[i] = event_text_hash(s->name[i]);
+	}
 }
 
 static void make_call(struct event *ev, uint64_t start_ns, uint32_t number, uint8_t kind)
@@ -68,7 +70,10 @@ static void make_work(struct work_stream *s, struct event *ev, uint32_t number, 
 	ev->start_ns = num_max(launched_ns + 3000 + random_below(s, 500), *free_ns);
 	ev->end_ns = *free_ns = ev->start_ns + 900 * s->load.streams + random_below(s, 1500);
 	ev->work = &s->work;
-	ev->text = s->work.kind == WORK_KIND_KERNEL ? s->name[name] : NULL;
+	if (s->work.kind != WORK_KIND_KERNEL)
+		return;
+	ev->text = s->name[name];
+	ev->text_hash = s->name_hash[name];
 }
 
 /* Of each launch: its call (if asked for), its API record, the work of `lag` launches before. */

@@ -32,6 +32,7 @@ struct work_stream {
 	} process[WORK_STREAM_PROCESSES];
 	struct work work;	/* of the event that was made last */
 	char name[WORK_STREAM_NAMES][160];
+	uint64_t name_hash[WORK_STREAM_NAMES];
 };
 
 void work_stream_init(struct work_stream *s, const struct work_load *load);

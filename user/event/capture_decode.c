@@ -221,7 +221,7 @@ static bool get_fields(struct capture_decoder *d, struct row *r, uint64_t mask, 
 	if (mask & GP_FIELD_STACK)
 		ev->stack = row_get(r);
 	if (mask & GP_FIELD_WORK)
-		ok &= (ev->work = work_get(&d->works, r, &ev->text)) != NULL;
+		ok &= work_get(&d->works, r, ev);
 	if (mask & GP_FIELD_DEVICE) {
 		ok &= work_get_device(r, &d->device);
 		ev->device = &d->device;

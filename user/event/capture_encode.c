@@ -220,7 +220,7 @@ static uint8_t *put_if(uint8_t *p, bool present, uint64_t v)
 static void put_event(struct capture_encoder *e, const struct event *ev)
 {
 	uint32_t mask = field_mask(ev), thread = dict_thread(&e->dict, ev, &e->p), func = ev->func;
-	uint32_t shape = ev->work ? work_dict_find(&e->works, ev->work, ev->text, &e->p) : 0;
+	uint32_t shape = ev->work ? work_dict_find(&e->works, ev, &e->p) : 0;
 	uint8_t *row, *p;
 
 	if (mask & GP_FIELD_FUNC)

@@ -18,6 +18,7 @@
 struct work_shape {
 	struct work work;	/* its own fields are 0, or the last one's that was read */
 	const char *name;	/* in the block; NULL: none */
+	uint64_t name_hash;
 };
 
 /* What each work has of its own. */
@@ -33,16 +34,14 @@ static struct work shape_of(const struct work *work)
 	return shape;
 }
 
-static uint64_t hash_of(const struct work *shape, const char *name)
+static uint64_t hash_of(const struct work *shape, uint64_t name_hash)
 {
-	uint64_t hash = 0, word;
+	uint64_t hash = name_hash, word;
 
 	for (size_t at = 0; at + sizeof(word) <= sizeof(*shape); at += sizeof(word)) {
 		memcpy(&word, (const char *)shape + at, sizeof(word));
 		hash = map_hash(hash ^ word);
 	}
-	for (size_t i = 0; name && name[i] && i < GP_TEXT_MAX; i++)
-		hash = (hash ^ (uint8_t)name[i]) * 1099511628211ull;
 	return hash;
 }
 
@@ -117,18 +116,18 @@ static void define(struct work_dict *d, const struct work *w, const char *name, 
 		.work = *w, .name = name ? (char *)q - 1 - strnlen(name, GP_TEXT_MAX) : NULL };
 }
 
-uint32_t work_dict_find(struct work_dict *d, const struct work *work, const char *name, uint8_t **p)
+uint32_t work_dict_find(struct work_dict *d, const struct event *ev, uint8_t **p)
 {
-	struct work shape = shape_of(work);
-	size_t i = hash_of(&shape, name) & (SLOTS - 1);
+	struct work shape = shape_of(ev->work);
+	size_t i = hash_of(&shape, ev->text_hash ? ev->text_hash : event_text_hash(ev->text)) & (SLOTS - 1);
 
 	for (; d->slot[i]; i = (i + 1) & (SLOTS - 1)) {
 		const struct work_shape *known = &d->shape[d->slot[i] - 1];
 
-		if (!memcmp(&known->work, &shape, sizeof(shape)) && same_name(known->name, name))
+		if (!memcmp(&known->work, &shape, sizeof(shape)) && same_name(known->name, ev->text))
 			return d->slot[i] - 1;
 	}
-	define(d, &shape, name, p);
+	define(d, &shape, ev->text, p);
 	d->slot[i] = d->n;
 	return d->n - 1;
 }
@@ -209,25 +208,27 @@ bool work_shapes_define(struct work_shapes *s, struct row *r)
 	if (!ok || !row_ended_well(r) || registers > UINT16_MAX || s->n == GP_BLOCK_WORKS_MAX)
 		return false;
 	w.registers = (uint16_t)registers;
-	s->v[s->n++] = (struct work_shape){ w, name };
+	s->v[s->n++] = (struct work_shape){ w, name, event_text_hash(name) };
 	return true;
 }
 
-const struct work *work_get(struct work_shapes *s, struct row *r, const char **name)
+bool work_get(struct work_shapes *s, struct row *r, struct event *ev)
 {
 	uint64_t shape = row_get(r);
 	struct work *w;
 	bool ok;
 
 	if (!row_ended_well(r) || shape >= s->n)
-		return NULL;
+		return false;
 	w = &s->v[shape].work;
-	*name = s->v[shape].name;
+	ev->work = w;
+	ev->text = s->v[shape].name;
+	ev->text_hash = s->v[shape].name_hash;
 	ok = row_u32(r, &w->correlation);
 	w->graph_node = row_get(r);
 	w->bytes = row_get(r);
 	w->error_ns = row_get(r);
-	return ok ? w : NULL;
+	return ok;
 }
 
 bool work_get_device(struct row *r, struct device_facts *out)

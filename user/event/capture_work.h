@@ -30,8 +30,8 @@ static inline bool work_dict_full(const struct work_dict *d)
 	return d->n == GP_BLOCK_WORKS_MAX;
 }
 
-/* The number of the work's shape; writes its definition to *p when it is new. name: NULL unknown. */
-uint32_t work_dict_find(struct work_dict *d, const struct work *work, const char *name, uint8_t **p);
+/* The number of the shape of the event's work; writes its definition to *p when it is new. */
+uint32_t work_dict_find(struct work_dict *d, const struct event *ev, uint8_t **p);
 
 /* The fields GP_FIELD_WORK and GP_FIELD_DEVICE. */
 uint8_t *work_put(uint8_t *p, uint32_t shape, const struct work *work);
@@ -50,9 +50,9 @@ void work_shapes_free(struct work_shapes *s);
 /* A GP_TAG_WORK row. False: it cannot be. */
 bool work_shapes_define(struct work_shapes *s, struct row *r);
 
-/* The field: the work, valid until the next one, and *name (in the block) as they were pushed. NULL: it
- * cannot be. */
-const struct work *work_get(struct work_shapes *s, struct row *r, const char **name);
+/* The field: the work, valid until the next one, and its name (in the block) as they were pushed. False:
+ * it cannot be. */
+bool work_get(struct work_shapes *s, struct row *r, struct event *ev);
 bool work_get_device(struct row *r, struct device_facts *out);
 
 #endif

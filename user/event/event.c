@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The names of the event model's enums, as outputs and captures spell them. */
+/* The names of the event model's enums, as outputs and captures spell them; what texts are known by. */
 #include "event/event.h"
+
+#include <string.h>
+#include <xxhash.h>
 
 static const char *const kinds[] = {
 	[EVENT_CALL] = "call", [EVENT_ENTER] = "enter", [EVENT_OPEN] = "open",
@@ -49,4 +52,9 @@ const char *class_name(unsigned int class)
 const char *off_reason_name(unsigned int reason)
 {
 	return reason < OFF_REASON_END ? reasons[reason] : "?";
+}
+
+uint64_t event_text_hash(const char *text)
+{
+	return text ? XXH64(text, strlen(text), 0) : 0;
 }

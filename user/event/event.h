@@ -68,6 +68,7 @@ struct event {
 	struct launch_shape shape;
 	const char *text;	/* valid during the call that delivers the event; NULL unknown */
 	const char *text2;
+	uint64_t text_hash;	/* of an EVENT_WORK's text: event_text_hash; 0: nobody has asked it yet */
 	const struct work *work;	/* the same, of EVENT_WORK */
 	const struct device_facts *device;	/* of EVENT_DEVICE */
 	const struct device_sample *sample;	/* of EVENT_SAMPLE */
@@ -84,6 +85,9 @@ static inline bool event_late(const struct event *ev, uint64_t *from_ns, uint64_
 	*to_ns = num_min(*to_ns, end);
 	return *from_ns < *to_ns;
 }
+
+/* Two texts of one hash are taken to be the same. */
+uint64_t event_text_hash(const char *text);	/* NULL: 0 */
 
 /*
  * A consumer of events. push returns 0 or -errno, which ends the session (a full disk); the event

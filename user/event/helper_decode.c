@@ -162,6 +162,7 @@ static int tell(struct helper_decoder *d, struct waiting *w, const struct event_
 	} else {
 		ev.kind = EVENT_WORK;
 		ev.text = name_of(d, w->name);
+		ev.text_hash = helper_names_hash(&d->names, w->name);
 		w->work.error_ns = num_max(error_ns, ignored);
 		ev.work = &w->work;
 		d->counts.works++;

@@ -14,13 +14,17 @@
 #define HELPER_NAMES_BYTES (8u << 20)
 
 struct helper_names {
-	VEC(char *) all;	/* of number i + 1; NULL: never told */
+	VEC(struct helper_name {
+		char *text;	/* NULL: never told */
+		uint64_t hash;	/* event_text_hash */
+	}) all;			/* of number i + 1 */
 	size_t bytes;
 };
 
 /* id: from 1; the text is copied, and replaces an older one. 0 or -ENOMEM. */
 int helper_names_take(struct helper_names *n, uint32_t id, const char *text, size_t len);
 const char *helper_names_get(const struct helper_names *n, uint32_t id);	/* or NULL */
+uint64_t helper_names_hash(const struct helper_names *n, uint32_t id);		/* of that, or 0 */
 void helper_names_free(struct helper_names *n);
 
 #endif

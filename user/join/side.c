@@ -250,6 +250,7 @@ int works_add(struct works *w, struct join_room *room, const struct event *ev)
 	chains_add(&w->by_correlation, (uint32_t)(w->next & (w->cap - 1)), ev->work->correlation);
 	*works_at(w, w->next++) = (struct side_work){
 		.work = *ev->work, .start_ns = ev->start_ns, .end_ns = ev->end_ns, .text = text,
+		.text_hash = ev->text_hash,
 		.tid = ev->tid, .has = ev->has };
 	w->waiting++;
 	return 0;
@@ -266,7 +267,7 @@ struct event works_event(const struct side_work *work, uint32_t pid)
 {
 	return (struct event){ .kind = EVENT_WORK, .has = work->has, .pid = pid, .tid = work->tid,
 			       .start_ns = work->start_ns, .end_ns = work->end_ns,
-			       .text = work->text, .work = &work->work };
+			       .text = work->text, .text_hash = work->text_hash, .work = &work->work };
 }
 
 static void free_text(struct works *w, struct join_room *room, struct side_work *work)

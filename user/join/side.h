@@ -31,6 +31,7 @@ struct side_work {
 	struct work work;
 	uint64_t start_ns, end_ns;
 	char *text;		/* its own */
+	uint64_t text_hash;
 	uint32_t tid;
 	uint8_t has;
 	bool gone;

@@ -170,7 +170,7 @@ static int classify(struct devices *d, struct device_state *s, const struct even
 
 	switch (w->kind) {
 	case WORK_KIND_KERNEL:
-		k = kernels_find(&s->kernels, &d->kernels, ev->text);
+		k = kernels_find(&s->kernels, &d->kernels, ev);
 		if (!k)
 			return -ENOMEM;
 		out->bucket = (uint16_t)(DEVICE_KERNELS + k->class);

@@ -1,30 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Found by the name's pointer in a small table (and compared, since a pointer may mean another name
- * later), else by its hash.
+ * Found by the name's hash, without a look at the name.
  */
 #include "ledger/kernels.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 /* What a row is counted as, whether its histograms need it or not yet. */
 #define ROW_BYTES (sizeof(struct kernel_stats) + 4 * sizeof(struct map_slot) + sizeof(void *))
 /* Twelve octaves of each histogram, a factor of 4096, with counters of 2 bytes. */
 #define HISTS_BYTES (2 * 12 * HIST_SUB * sizeof(uint16_t))
 #define CLASS_MASK 0xffull
-
-static uint64_t hash_name(const char *name)
-{
-	return name ? XXH64(name, strlen(name), 0) : 0;
-}
-
-static bool has_name(const struct kernel_stats *k, const char *name)
-{
-	return name && k->name ? !strcmp(k->name, name) : name == k->name;
-}
 
 static size_t hists_of(const struct kernel_stats *k)
 {
@@ -53,29 +41,30 @@ static void kernel_free(struct kernel_stats *k)
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
-/* Of that name and class (KERNEL_CLASSES: any), or NULL and the key under which it would be. */
-static struct kernel_stats *known(const struct kernels *ks, const char *name,
-				  enum kernel_class class, uint64_t *key)
+/* Of that name and class (KERNEL_CLASSES: any), or NULL and the key under which it would be. Names of one
+ * hash are one: to compare them would be to wait for what is in no cache. */
+static struct kernel_stats *known(const struct kernels *ks, uint64_t hash, enum kernel_class class,
+				  uint64_t *key)
 {
 	const struct map_slot *slot;
 
-	for (; (slot = map_find(&ks->by_name, *key)); ++*key) {
-		struct kernel_stats *k = ks->all.v[slot->value];
+	for (*key = hash; (slot = map_find(&ks->by_name, *key)); ++*key) {
+		struct kernel_stats *k = (void *)(uintptr_t)slot->value;
 
-		if (has_name(k, name) && (class == KERNEL_CLASSES || k->class == class))
+		if (k->hash == hash && (class == KERNEL_CLASSES || k->class == class))
 			return k;
 	}
 	return NULL;
 }
 
 static struct kernel_stats *make(struct kernels *ks, struct kernels_room *room, const char *name,
-				 uint64_t key)
+				 uint64_t hash, uint64_t key)
 {
 	struct kernel_stats *k = aligned_alloc(_Alignof(struct kernel_stats), sizeof(*k)), **at = NULL;
 	struct map_slot *slot;
 
 	if (k)
-		*k = (struct kernel_stats){ .owner = ks };
+		*k = (struct kernel_stats){ .hash = hash };
 	if (k && name)
 		k->name = strdup(name);
 	slot = k && (k->name || !name) ? map_put(&ks->by_name, key, NULL) : NULL;
@@ -89,7 +78,7 @@ static struct kernel_stats *make(struct kernels *ks, struct kernels_room *room, 
 		return NULL;
 	}
 	*at = k;
-	slot->value = ks->all.n - 1;
+	slot->value = (uintptr_t)k;
 	take(room, bytes_of(k));
 	return k;
 }
@@ -110,14 +99,15 @@ static enum kernel_class class_of(struct kernels_room *room, const char *name, u
 static struct kernel_stats *find_other(struct kernels *ks, struct kernels_room *room,
 				       enum kernel_class class)
 {
-	uint64_t key = hash_name(KERNELS_OTHER);
+	const uint64_t hash = event_text_hash(KERNELS_OTHER);
 	struct kernel_stats *k = ks->other[class];
+	uint64_t key;
 
 	if (k)
 		return k;
-	k = known(ks, KERNELS_OTHER, class, &key);
+	k = known(ks, hash, class, &key);
 	if (!k)
-		k = make(ks, room, KERNELS_OTHER, key);
+		k = make(ks, room, KERNELS_OTHER, hash, key);
 	if (!k)
 		return NULL;
 	k->class = class;
@@ -125,49 +115,18 @@ static struct kernel_stats *find_other(struct kernels *ks, struct kernels_room *
 	return k;
 }
 
-static struct kernel_stats *find_by_hash(struct kernels *ks, struct kernels_room *room,
-					 const char *name)
+struct kernel_stats *kernels_find(struct kernels *ks, struct kernels_room *room, const struct event *work)
 {
-	uint64_t hash = hash_name(name), key = hash;
-	struct kernel_stats *k = known(ks, name, KERNEL_CLASSES, &key);
+	uint64_t hash = work->text_hash ? work->text_hash : event_text_hash(work->text), key;
+	struct kernel_stats *k = known(ks, hash, KERNEL_CLASSES, &key);
 
 	if (k)
 		return k;
-	if (room->left_bytes < ROW_BYTES + HISTS_BYTES + (name ? strlen(name) : 0))
-		return find_other(ks, room, class_of(room, name, hash));
-	k = make(ks, room, name, key);
+	if (room->left_bytes < ROW_BYTES + HISTS_BYTES + (work->text ? strlen(work->text) : 0))
+		return find_other(ks, room, class_of(room, work->text, hash));
+	k = make(ks, room, work->text, hash, key);
 	if (k)
-		k->class = kernel_class_of(name);
-	return k;
-}
-
-static struct kernels_recent *recent_of(const struct kernels *ks, struct kernels_room *room,
-					const char *name)
-{
-	return &room->recent[map_hash((uintptr_t)name ^ (uintptr_t)ks >> 4) % KERNELS_RECENT];
-}
-
-/* The latest comes first, the one that has not come for longest goes. */
-static void note_recent(struct kernels_recent *r, const char *name, struct kernel_stats *k)
-{
-	memmove(&r->way[1], &r->way[0], sizeof(r->way) - sizeof(r->way[0]));
-	r->way[0].name = name;
-	r->way[0].k = k;
-}
-
-struct kernel_stats *kernels_find(struct kernels *ks, struct kernels_room *room, const char *name)
-{
-	struct kernels_recent *r = recent_of(ks, room, name);
-	struct kernel_stats *k;
-
-	for (int i = 0; i < KERNELS_WAYS; i++) {
-		k = r->way[i].k;
-		if (r->way[i].name == name && k && k->owner == ks && has_name(k, name))
-			return k;
-	}
-	k = find_by_hash(ks, room, name);
-	if (k && has_name(k, name))
-		note_recent(r, name, k);
+		k->class = kernel_class_of(work->text);
 	return k;
 }
 
@@ -228,9 +187,8 @@ static int take_over(struct kernels *ks, struct kernel_stats *k, uint64_t key)
 			map_del(&ks->by_name, key);
 		return -ENOMEM;
 	}
-	k->owner = ks;
 	*at = k;
-	slot->value = ks->all.n - 1;
+	slot->value = (uintptr_t)k;
 	return 0;
 }
 
@@ -240,10 +198,10 @@ int kernels_merge(struct kernels *ks, struct kernels_room *room, struct kernels 
 
 	while (from->all.n && !err) {
 		struct kernel_stats *of = from->all.v[from->all.n - 1], *k;
-		uint64_t key = hash_name(of->name);
+		uint64_t key;
 		bool has_room = ks->all.n < KERNELS_MERGED || room->left_bytes >= KERNELS_ROOM_BYTES / 2;
 
-		k = known(ks, of->name, of->class, &key);
+		k = known(ks, of->hash, of->class, &key);
 		if (!k && has_room) {
 			err = take_over(ks, of, key);
 			from->all.n -= !err;
@@ -257,21 +215,21 @@ int kernels_merge(struct kernels *ks, struct kernels_room *room, struct kernels 
 		kernel_free(of);
 		from->all.n--;
 	}
-	memset(room->recent, 0, sizeof(room->recent));
 	kernels_free(from);
 	return err;
 }
 
-/* Indices have changed: every key anew. There are not more than before, so there is memory. */
+/* Every key anew. There are not more than before, so there is memory. */
 static void index_all(struct kernels *ks)
 {
 	map_clear(&ks->by_name);
 	for (size_t i = 0; i < ks->all.n; i++) {
-		uint64_t key = hash_name(ks->all.v[i]->name);
+		struct kernel_stats *k = ks->all.v[i];
+		uint64_t key = k->hash;
 
 		while (map_find(&ks->by_name, key))
 			key++;
-		map_put(&ks->by_name, key, NULL)->value = i;
+		map_put(&ks->by_name, key, NULL)->value = (uintptr_t)k;
 	}
 }
 
@@ -295,17 +253,14 @@ void kernels_cut(struct kernels *ks, struct kernels_room *room)
 		ks->all.v[kept++] = k;
 	}
 	ks->all.n = kept;
-	if (kept < n) {
-		memset(room->recent, 0, sizeof(room->recent));
+	if (kept < n)
 		index_all(ks);
-	}
 }
 
 void kernels_drop(struct kernels *ks, struct kernels_room *room)
 {
 	for (size_t i = 0; i < ks->all.n; i++)
 		room->left_bytes += bytes_of(ks->all.v[i]);
-	memset(room->recent, 0, sizeof(room->recent));
 	kernels_free(ks);
 }
 

@@ -24,7 +24,7 @@ struct kernels;
 /* Three lines of the cache, because each work touches all of one. */
 struct kernel_stats {
 	struct hist time;		/* ns */
-	const struct kernels *owner;
+	uint64_t hash;			/* of the name */
 	struct hist queue;		/* ns from the launch's return; of those whose launch is known */
 	const char *name;		/* NULL: unknown */
 	struct kernel_launch last;	/* of the latest one */
@@ -35,21 +35,11 @@ struct kernel_stats {
 _Static_assert(sizeof(struct kernel_stats) == 192, "three lines");
 
 /* What all share. Start with left_bytes set and the rest zeroed. */
-#define KERNELS_RECENT 2048
 #define KERNELS_CLASSES 2048
 #define KERNELS_WAYS 4
 
-/* Rows that names' pointers were found as last: most come again and again. */
-struct kernels_recent {
-	struct {
-		const char *name;
-		struct kernel_stats *k;	/* NULL: free */
-	} way[KERNELS_WAYS];
-};
-
 struct kernels_room {
 	size_t left_bytes;
-	struct kernels_recent recent[KERNELS_RECENT];
 	/* Hashes of names that have no row, with their classes in the low byte: telling one takes
 	 * microseconds. */
 	uint64_t classes[KERNELS_CLASSES][KERNELS_WAYS];
@@ -57,12 +47,12 @@ struct kernels_room {
 
 struct kernels {
 	VEC(struct kernel_stats *) all;
-	struct map by_name;		/* hash of the name -> index; chains go on by adding 1 */
+	struct map by_name;		/* hash of the name -> row; chains of classes go on by adding 1 */
 	struct kernel_stats *other[KERNEL_CLASSES];	/* rows "[other]"; NULL: none yet */
 };
 
-/* The row of that name (NULL: unknown), stable until it is freed or dropped. NULL on ENOMEM. */
-struct kernel_stats *kernels_find(struct kernels *ks, struct kernels_room *room, const char *name);
+/* The row of that work's name (NULL: unknown), stable until it is freed or dropped. NULL on ENOMEM. */
+struct kernel_stats *kernels_find(struct kernels *ks, struct kernels_room *room, const struct event *work);
 
 /* A work of that kernel of ks; queue_ns NULL: unknown. Without room for what its histograms need it
  * counts as "[other]". 0 or -ENOMEM. */
