@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Calls that CUPTI alone tells of, in a session with probes: each is counted once, whichever side saw
- * it, and no book of time changes.
+ * it, and has what its thread's book had as other, where that has come so far.
  */
 #include "model_room.h"
 
@@ -49,8 +49,66 @@ static void a_call_of_either_side_is_one_call(void **state)
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 1000 });
 	model_thread(m, 0, BASE + 1000, &t);
 	assert_int_equal(t.book.ns[CLASS_LAUNCH], 200);
-	assert_int_equal(t.book.ns[CLASS_COPY], 0);
+	assert_int_equal(t.book.ns[CLASS_COPY], 60);	/* the other one came too soon */
+	assert_int_equal(t.book.ns[CLASS_OTHER], 1000 - 200 - 60);
 	assert_int_equal(t.book.close_ns - t.book.open_ns, 1000);
+	model_free(m);
+}
+
+static uint64_t booked(const struct model *m)
+{
+	struct model_counts c;
+
+	model_counts(m, &c);
+	return c.told_booked;
+}
+
+static void a_told_call_has_what_its_book_had_as_other_and_nothing_else(void **state)
+{
+	struct model *m = session(BASE);
+	struct model_thread t;
+
+	(void)state;
+	call(m, 1, L, 100, 200);
+	push(m, (struct event){ .kind = EVENT_OFF, .has = HAS_END, .pid = 7, .tid = 8, .seq = 2, .dir = OFF_LOCK,
+				.start_ns = BASE + 230, .end_ns = BASE + 250 });
+	call(m, 3, L, 300, 400);
+	call(m, 5, L, 500, 600);	/* one was lost */
+	told(m, C, 220, 280);		/* 20 of it off the CPU */
+	told(m, C, 260, 290);		/* overlaps one that has its time */
+	told(m, C, 420, 480);		/* nothing else is known of then */
+	told(m, C, 90, 95);		/* before the first call: birth is not known */
+	told(m, C, 590, 650);		/* is the call that it overlaps, or reaches beyond the book */
+	assert_int_equal(booked(m), 1);
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 1000 });
+	model_thread(m, 0, BASE + 1000, &t);
+	assert_int_equal(t.book.ns[CLASS_LAUNCH], 300);
+	assert_int_equal(t.book.ns[CLASS_COPY], 40);
+	assert_int_equal(t.book.ns[BUCKET_OFF_0 + OFF_LOCK], 20);
+	assert_int_equal(t.book.ns[BUCKET_LOST], 100);
+	assert_int_equal(t.book.ns[CLASS_OTHER], 1000 - 300 - 40 - 20 - 100);
+	model_free(m);
+}
+
+static void what_is_told_when_its_interval_is_over_changes_none(void **state)
+{
+	struct model *m = session(BASE);
+	struct model_thread t;
+
+	(void)state;
+	model_use_intervals(m);
+	call(m, 1, L, 100, 200);
+	call(m, 2, L, 300, 400);
+	model_cut(m, BASE + 350);
+	told(m, C, 220, 280);
+	told(m, C, 340, 345);
+	assert_int_equal(booked(m), 0);
+	call(m, 3, L, 600, 700);
+	told(m, C, 450, 500);
+	assert_int_equal(booked(m), 1);
+	model_thread(m, 0, BASE + 1000, &t);
+	assert_int_equal(t.book.ns[CLASS_COPY], 50);
+	assert_int_equal(t.book.close_ns - t.book.open_ns, 600);	/* the cut was where the book was */
 	model_free(m);
 }
 
@@ -102,6 +160,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_of_either_side_is_one_call),
+		cmocka_unit_test(a_told_call_has_what_its_book_had_as_other_and_nothing_else),
+		cmocka_unit_test(what_is_told_when_its_interval_is_over_changes_none),
 		cmocka_unit_test(a_thread_that_ended_is_asked_in_the_next_interval),
 		cmocka_unit_test(what_is_outside_or_impossible_is_no_call),
 	};

@@ -231,20 +231,31 @@ static void add_detail(struct strbuf *out, const struct model *m)
 			      "call: a launch by the runtime counts there and in the driver");
 }
 
-/* "told: 12 calls of functions without a probe are those that CUPTI recorded: in calls, and in no thread's
- * book" */
+/* "told: 12 calls of functions without a probe are what CUPTI recorded: in calls, and, but for what they were off
+ * the CPU, in threads' books; 3 are in no thread's book" */
 static void add_told(struct strbuf *out, const struct model *m)
 {
 	struct model_counts counts;
+	uint64_t left;
 
 	model_counts(m, &counts);
 	if (!counts.told)
 		return;
+	left = counts.told - counts.told_booked;
 	strbuf_addstr(out, "\ntold: ");
 	format_count(out, counts.told);
-	strbuf_addf(out, " call%s of functions without a probe %s what CUPTI recorded: in calls, and in no "
-		    "thread's book, where that time is what was around", counts.told > 1 ? "s" : "",
+	strbuf_addf(out, " call%s of functions without a probe %s what CUPTI recorded: in calls", counts.told > 1 ? "s" : "",
 		    counts.told > 1 ? "are" : "is");
+	if (counts.told_booked)
+		strbuf_addstr(out, ", and, but for their time off the CPU, in threads' books");
+	if (!left)
+		return;
+	strbuf_addstr(out, counts.told_booked ? "; " : ", and in no thread's book");
+	if (counts.told_booked) {
+		format_count(out, left);
+		strbuf_addf(out, " %s in no thread's book", left > 1 ? "are" : "is");
+	}
+	strbuf_addstr(out, ", where that time is what was around");
 }
 
 void summary_add_probes(struct strbuf *out, const struct summary *s)

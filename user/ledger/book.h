@@ -90,6 +90,12 @@ void book_init(struct book *b, uint64_t session_start_ns, const struct spans *un
  * (fn unused); or INSIDE, GONE. Returns BOOK_* bits. */
 unsigned int book_push(struct book *b, const struct event *ev, const struct func *fn);
 
+/* Is all of [start, end) booked, in this interval? What comes changes nothing of it. */
+bool book_has(const struct book *b, uint64_t start_ns, uint64_t end_ns);
+
+/* So much of `other` that is booked was a call of that class, as was found out since. */
+void book_call(struct book *b, unsigned int class, uint64_t ns);
+
 void book_birth(struct book *b, uint64_t start_ns);	/* 0: still unknown */
 void book_stop(struct book *b, uint64_t end_ns);	/* the session has ended */
 

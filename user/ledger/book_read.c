@@ -12,6 +12,18 @@ uint64_t book_blocked(const struct book *b, uint64_t end)
 	return num_min(b->open_blocked - b->cut_blocked, end - from);
 }
 
+bool book_has(const struct book *b, uint64_t start_ns, uint64_t end_ns)
+{
+	return b->has_head && start_ns >= num_max(b->head_end, b->floor) && end_ns <= b->cursor;
+}
+
+void book_call(struct book *b, unsigned int class, uint64_t ns)
+{
+	ns = num_min(ns, b->ns[CLASS_OTHER]);
+	b->ns[CLASS_OTHER] -= ns;
+	b->ns[class] += ns;
+}
+
 void book_read(const struct book *b, uint64_t now_ns, struct book_sum *sum)
 {
 	uint64_t close = num_min(b->stop, b->exit), open = b->floor;

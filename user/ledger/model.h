@@ -81,7 +81,7 @@ struct model_counts {		/* since the session began, also in interval mode */
 	 * which nobody knows whether they ran. */
 	uint64_t nodes, nodes_lost, nodes_unsure, nodes_open;
 	uint64_t untold;	/* calls that launched while nobody recorded works */
-	uint64_t told;		/* calls that no probe saw and CUPTI recorded: in no book of a thread */
+	uint64_t told, told_booked;	/* calls that no probe saw and CUPTI recorded; those that books have */
 	uint64_t outside;	/* invalid works, only because they ran before the session or after it */
 	uint64_t lost;		/* holes in threads' numbers */
 	uint64_t late_ns;	/* came after books of threads and devices were settled: in none */

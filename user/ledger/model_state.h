@@ -76,6 +76,7 @@ struct thread {
 	char comm[16];
 	struct thread_past *past;	/* it stands for others, and has no book; NULL: it is one */
 	struct timeline timeline;
+	uint64_t told_ns;		/* end of the last of its calls that CUPTI alone told and its book has */
 	uint64_t lost_seen;		/* of its calls, by what follows graphs */
 	struct book book;
 };

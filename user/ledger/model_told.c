@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Calls that CUPTI's records alone tell of, where a function has no probe: into the statistics of their
- * process. They come after what probes saw of their thread, so no book of time has them; one inside a
- * call that a probe saw, or around it, is that call.
+ * process, and what their thread's book has as `other` just then is theirs. They come after what probes saw of
+ * their thread: where the book has not come that far, or an interval of it is over, it does not get them, nor
+ * do the causes of idle devices. Time off the CPU stays with its reason. One inside a call that a probe saw, or
+ * around it, is that call.
  */
 #include <errno.h>
 
@@ -23,9 +25,26 @@ static bool is_open(const struct thread *t, const struct event *ev)
 	return t->book.has_open && !t->book.is_off && ev->start_ns >= t->book.open_start;
 }
 
+/* Its time that is nobody else's. */
+static void book_told(struct model *m, struct thread *t, const struct event *ev)
+{
+	const unsigned int class = m->funcs->v[ev->func].class;
+	uint64_t ns[BUCKET_END] = { 0 };
+
+	if (t->over || t->past || !t->has_book || ev->start_ns < t->told_ns ||
+	    !book_has(&t->book, ev->start_ns, ev->end_ns))
+		return;
+	timeline_sum(&t->timeline, ev->start_ns, ev->end_ns, &t->process->unarmed, ns);
+	if (!ns[CLASS_OTHER])
+		return;
+	book_call(&t->book, class, ns[CLASS_OTHER]);
+	t->told_ns = ev->end_ns;
+	m->counts.told_booked++;
+}
+
 int told_push(struct model *m, const struct event *ev)
 {
-	const struct thread *t = who_known_thread(m, ev->pid, ev->tid);
+	struct thread *t = who_known_thread(m, ev->pid, ev->tid);
 	struct process *p = who_process(m, ev->pid);
 	struct tally *tally;
 
@@ -49,5 +68,7 @@ int told_push(struct model *m, const struct event *ev)
 	graph_note_told(m, p, ev->func);
 	tally = tallies_find(&p->info.tallies, ev);
 	m->counts.told++;
+	if (t)
+		book_told(m, t, ev);
 	return tally ? tally_add(tally, ev) : -ENOMEM;
 }
