@@ -3,12 +3,15 @@
  * What programs at the scheduler's hooks take, as the kernel itself measures it: gpuprof's, and beside
  * them two that do nothing, whose time is that of the kernel's clock and calls. Knows programs by name.
  *
- *   hooks     prints "ready"; for each line that it reads "switch NS idle NS waking NS idle NS" since the
- *             one before: ns a run, -1 for a program that did not run
+ *   hooks        prints "ready"; for each line that it reads "switch NS idle NS waking NS idle NS" since
+ *                the one before: ns a run, -1 for a program that did not run
+ *   hooks idle   prints "ready"; the two that do nothing are there until its input ends, without the
+ *                statistics, which cost more than they do
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,12 +90,14 @@ static double cost(const struct reading *before, const struct reading *now, cons
 	return runs > 0 ? ns / runs : -1;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static struct reading before, now;
+	bool idle = argc > 1 && !strcmp(argv[1], "idle");
 	char line[16];
 
-	if (bpf_enable_stats(BPF_STATS_RUN_TIME) < 0 || attach_idle("idle_switch", "sched_switch") < 0 ||
+	if ((!idle && bpf_enable_stats(BPF_STATS_RUN_TIME) < 0) ||
+	    attach_idle("idle_switch", "sched_switch") < 0 ||
 	    attach_idle("idle_waking", "sched_waking") < 0) {
 		perror("hooks");
 		return 1;
@@ -101,6 +106,8 @@ int main(void)
 	puts("ready");
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
+		if (idle)
+			continue;
 		before = now;
 		read_all(&now);
 		printf("switch %.1f idle %.1f waking %.1f idle %.1f\n", cost(&before, &now, prefixes[0]),

@@ -11,9 +11,10 @@ import time
 from probes import wait_idle
 from table import Row
 
-TURNS = 40000
+TURNS = 1000            # so short that now and then nobody else comes between
+TIMES = 120             # of a round
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", 5))
-WATCHED_BOUND_NS = 600
+WATCHED_BOUND_NS = 600  # these two beyond programs that do nothing at both hooks
 UNWATCHED_BOUND_NS = 60
 TARGET_BOUND_NS = 200   # of threads that are not told about: the events that watch mappings
 HOOK_BOUND_NS = 20      # beyond a program that does nothing
@@ -22,8 +23,8 @@ HOOK_BOUND_NS = 20      # beyond a program that does nothing
 class Switcher:
     """A program that is asked and answers, line by line."""
 
-    def __init__(self, path):
-        self.process = subprocess.Popen([path], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def __init__(self, *command):
+        self.process = subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.pid = self.process.pid
 
     def say(self, line):
@@ -54,16 +55,33 @@ def gpuprof(build, *options):
         raise OSError(f"gpuprof ended with status {process.returncode}: {error.decode()}")
 
 
-def best(build, path, watched, calls, *options):
-    """The least ns per turn of one round, with gpuprof and these options, or (none) without it."""
+@contextlib.contextmanager
+def programs_that_do_nothing(build):
+    """At both hooks, within."""
+    hooks = Switcher(os.path.join(build, "bench", "hooks"), "idle")
+    try:
+        if hooks.process.stdout.readline().strip() != "ready":
+            raise OSError("no program can be attached to the scheduler's hooks")
+        yield
+    finally:
+        hooks.close()
+
+
+def best(build, path, watched, calls, off_cpu):
+    """The least ns per turn of one round, with gpuprof and its --off-cpu: "on", "off", "nothing" (off, and
+    programs that do nothing at its hooks), or (None) without gpuprof."""
     target, other = Switcher(path), Switcher(path)
     try:
-        with gpuprof(build, *options, "-p", str((target if watched else other).pid)) \
-                if options else contextlib.nullcontext():
+        with contextlib.ExitStack() as session:
+            if off_cpu == "nothing":
+                session.enter_context(programs_that_do_nothing(build))
+            if off_cpu:
+                session.enter_context(gpuprof(build, "--off-cpu", "on" if off_cpu == "on" else "off", "-p",
+                                              str((target if watched else other).pid)))
             if calls:
                 target.say("call")
-            target.say(TURNS // 10)
-            return min(float(target.say(TURNS)) for _ in range(3))
+            target.say(4 * TURNS)
+            return min(float(target.say(TURNS)) for _ in range(TIMES))
     finally:
         target.close()
         other.close()
@@ -79,7 +97,7 @@ def add_hooks(table, build, path):
         with gpuprof(build, "--off-cpu", "on", "-p", str(other.pid)):
             for _ in range(ROUNDS):
                 hooks.say("")
-                target.say(TURNS)
+                target.say(40 * TURNS)
                 _, switch, _, none, _, waking, _, none_waking = hooks.say("").split()
                 for name, ns, idle in (("switch", switch, none), ("wakeup", waking, none_waking)):
                     pair = (float(ns) - float(idle), float(ns), float(idle))
@@ -96,23 +114,25 @@ def add_hooks(table, build, path):
 
 def run(table, build):
     path = os.path.join(build, "bench", "switcher")
-    ways = {
-        "bare": (False, False, ()),
-        "others, off": (False, False, ("--off-cpu", "off")),
-        "others": (False, False, ("--off-cpu", "on")),
-        "idle, off": (True, False, ("--off-cpu", "off")),
-        "watched, off": (True, True, ("--off-cpu", "off")),
-        "watched": (True, True, ("--off-cpu", "on")),
+    ways = {        # watched, calls, --off-cpu
+        "bare": (False, False, None),
+        "others, off": (False, False, "off"),
+        "others, nothing": (False, False, "nothing"),
+        "others": (False, False, "on"),
+        "idle, off": (True, False, "off"),
+        "watched, nothing": (True, True, "nothing"),
+        "watched": (True, True, "on"),
     }
     ns = dict.fromkeys(ways, float("inf"))
     for _ in range(ROUNDS):
-        for name, (watched, calls, options) in ways.items():
-            ns[name] = min(ns[name], best(build, path, watched, calls, *options))
+        for name, way in ways.items():
+            ns[name] = min(ns[name], best(build, path, *way))
     for what, name, peer, bound in (
             ("a session, of threads of other processes", "others, off", "bare", None),
             ("a session, of its target's threads", "idle, off", "bare", TARGET_BOUND_NS),
-            ("--off-cpu, of threads that make no call", "others", "others, off", UNWATCHED_BOUND_NS),
-            ("--off-cpu, of threads that make calls", "watched", "watched, off", WATCHED_BOUND_NS)):
+            ("programs that do nothing at the hooks", "others, nothing", "others, off", None),
+            ("--off-cpu, of threads that make no call", "others", "others, nothing", UNWATCHED_BOUND_NS),
+            ("--off-cpu, of threads that make calls", "watched", "watched, nothing", WATCHED_BOUND_NS)):
         more = ns[name] - ns[peer]
         table.add(Row(what, f"{ns[name]:.0f} ns", f"{ns[peer]:.0f} ns {peer}", ns[name] / ns[peer],
                       bound and ("<=", bound), more, f"{more:+.0f} ns of CPU"))
