@@ -85,3 +85,35 @@ load ../lib/common
 		assert calls <= told + untold <= calls + began
 	EOF
 }
+
+is_over() { grep -q '^State:.Z' "/proc/$1/status"; }
+
+# bats test_tags=needs:root,needs:bpf
+@test "loss: what is launched while gpuprof is stopped, and a helper takes it for gone, is told or untold" {
+	needs root bpf sim
+	local until pid child
+	for until in late over; do # gpuprof comes back while the target launches, and after it has ended
+		env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --max-loss 100% --table calls,events \
+			--format json -o r.json -- "$SIM/simcalls" --init --pause-us 200 \
+			cudaLaunchKernel=12000 3>&- >said 2>&1 &
+		pid=$!
+		wait_for 30 grep -q ready said
+		child=$(pgrep -P "$pid" simcalls)
+		kill -STOP "$pid"
+		if [ "$until" = late ]; then sleep 2.6; else wait_for 60 is_over "$child"; fi
+		kill -CONT "$pid"
+		wait "$pid"
+		cat said
+		python3 - <<-'EOF'
+			import json
+			tables = json.load(open("r.json"))["tables"]
+			n = {row["kind"]: row for row in tables["events"]}
+			told, untold = n["work"]["received"], n.get("untold", {"lost": 0})["lost"]
+			calls = [row["count"] for row in tables["calls"] if row["function"] == "cudaLaunchKernel"]
+			print(calls, n["work"], untold)
+			# One that is launched just between a flush and the reading of the clocks after it is of neither.
+			assert untold > 0 and sum(calls) == 12000 and n["work"]["lost"] == 0
+			assert 11997 <= told + untold <= 12000
+		EOF
+	done
+}

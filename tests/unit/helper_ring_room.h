@@ -51,7 +51,7 @@ static inline struct helper_source *open_read(struct helper_ring *r)
 }
 
 struct got {
-	uint64_t n, bytes, last;
+	uint64_t n, bytes, last, begun_again;
 	bool in_order;
 };
 
@@ -61,7 +61,10 @@ static inline int take(void *ctx, uint16_t kind, const void *payload, size_t len
 	struct got *got = ctx;
 	uint64_t number;
 
-	(void)kind;
+	if (kind == GP_RING_BEGIN) {
+		got->begun_again++;
+		return 0;
+	}
 	memcpy(&number, payload, sizeof(number));
 	got->in_order &= !got->n || number > got->last;
 	got->last = number;

@@ -36,6 +36,23 @@ static void one_that_was_killed_ended_when_it_was_seen_last(void **state)
 	assert_int_equal(helper_end_ns(end_of(&liar, 70, 80)), 90);
 }
 
+/* Our lease ran out at 95 or 110 of the helper's clock, which ended at 105. */
+static void who_was_late_when_it_ended_was_not_told_its_last_words(void **state)
+{
+	struct helper_end late = end_of(&ended, 70, 80);
+
+	(void)state;
+	late.lapse_ns = 95;
+	assert_int_equal(helper_end_untold_since(late), 80);
+	late.told_ns = 0;
+	assert_int_equal(helper_end_untold_since(late), 90);
+	late.told_ns = 101;		/* it did not look meanwhile */
+	assert_int_equal(helper_end_untold_since(late), 0);
+	late.told_ns = 80;
+	late.lapse_ns = 110;
+	assert_int_equal(helper_end_untold_since(late), 0);
+}
+
 static void what_a_helper_did_not_tell_is_known_but_where_it_ended_in_order(void **state)
 {
 	struct helper_end broken = end_of(&ended, 70, 80);
@@ -104,6 +121,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_ended_when_its_helper_did_but_not_before_its_last_record),
 		cmocka_unit_test(one_that_was_killed_ended_when_it_was_seen_last),
+		cmocka_unit_test(who_was_late_when_it_ended_was_not_told_its_last_words),
 		cmocka_unit_test(what_a_helper_did_not_tell_is_known_but_where_it_ended_in_order),
 		cmocka_unit_test(the_end_is_told_as_a_fact_about_the_process_after_that_of_recording),
 		cmocka_unit_test(until_when_it_recorded_is_not_told_of_one_that_did_not_end_in_order),

@@ -96,8 +96,9 @@ static void what_was_for_the_one_before_is_not_told_to_the_next(void **state)
 	close_room(&r, second);
 }
 
-static void one_that_was_late_to_renew_goes_on(void **state)
+static void one_that_was_late_to_renew_goes_on_and_is_told_that(void **state)
 {
+	struct got got = { .in_order = true };
 	uint64_t now = time_now_ns();
 	struct helper_source *s;
 	struct helper_ring r;
@@ -106,14 +107,20 @@ static void one_that_was_late_to_renew_goes_on(void **state)
 	(void)state;
 	s = open_read(&r);
 	send_numbers(&r, 1, 2);
+	assert_int_equal(read_all(s), 2);
 	now += 2 * GP_RING_LEASE_NS;
 	assert_int_equal(helper_ring_look(&r, now, &fresh), 0);
+	assert_int_equal(helper_source_lapse_ns(s), 0);
 	assert_int_equal(helper_source_renew(s, now), 0);
+	assert_in_range(helper_source_lapse_ns(s), now - 2 * GP_RING_LEASE_NS, now);
 	assert_int_equal(helper_ring_look(&r, now, &fresh), ALL);
 	assert_int_equal(fresh, 1);
 	helper_ring_admit(&r);
 	send_numbers(&r, 3, 2);
-	assert_int_equal(read_all(s), 4);
+	assert_int_equal(helper_source_read(s, take, &got), 1);
+	assert_int_equal(got.n, 2);
+	assert_int_equal(got.begun_again, 1);
+	assert_int_equal(helper_source_lapse_ns(s), 0);
 	close_room(&r, s);
 }
 
@@ -263,7 +270,7 @@ int main(void)
 		cmocka_unit_test(a_reader_that_comes_before_the_helper_looks_is_new),
 		cmocka_unit_test(a_reader_that_comes_after_the_helper_looked_is_new),
 		cmocka_unit_test(what_was_for_the_one_before_is_not_told_to_the_next),
-		cmocka_unit_test(one_that_was_late_to_renew_goes_on),
+		cmocka_unit_test(one_that_was_late_to_renew_goes_on_and_is_told_that),
 		cmocka_unit_test(without_room_to_say_so_it_begins_later),
 		cmocka_unit_test(one_that_lost_its_slot_does_not_end_the_lease_of_the_next),
 		cmocka_unit_test(what_begins_for_another_does_not_begin_for_us),

@@ -151,7 +151,7 @@ static void say(const struct helpers_status *st)
 			 API_CALLS_HELD_MAX);
 	if (st->away_ns && st->state != HELPERS_BROKEN)
 		log_warn("what devices did for process %d is not known for %.3g s: gpuprof did not run for "
-			 "so long that its place at the helper was another's", st->pid,
+			 "so long that the helper took it for gone", st->pid,
 			 (double)st->away_ns / NS_PER_SEC);
 	if (st->counts.clock_steps)
 		log_warn("the clock that times the works of process %d was set meanwhile, %" PRIu64
@@ -159,7 +159,7 @@ static void say(const struct helpers_status *st)
 			 st->counts.clock_steps);
 	if (st->untold_ns && !helpers_why_silent(st))
 		log_warn("what devices did for process %d in the last %.3g s is not known: it was killed or "
-			 "stopped, or CUPTI did not answer, before that was handed on", st->pid,
+			 "stopped, CUPTI did not answer, or gpuprof did not run, before that was handed on", st->pid,
 			 (double)st->untold_ns / NS_PER_SEC);
 }
 

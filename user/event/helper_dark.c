@@ -2,6 +2,8 @@
 /* See the header. */
 #include "event/helper_dark.h"
 
+#include "base/num.h"
+
 int helper_dark_push(pid_t pid, enum unseen_why why, uint64_t start_ns, uint64_t end_ns,
 		     const struct event_sink *sink)
 {
@@ -31,6 +33,12 @@ void helper_dark_begin(struct helper_dark *d, uint64_t since_ns, bool away)
 	d->away = away;
 }
 
+void helper_dark_late(struct helper_dark *d, uint64_t told_ns, uint64_t claim_ns)
+{
+	d->over_ns = num_max(d->over_ns, told_ns);
+	helper_dark_begin(d, num_max(told_ns, claim_ns), true);
+}
+
 static int tell(struct helper_dark *d, pid_t pid, uint64_t until_ns, const struct event_sink *sink)
 {
 	uint64_t since_ns = d->since_ns;
@@ -43,16 +51,19 @@ static int tell(struct helper_dark *d, pid_t pid, uint64_t until_ns, const struc
 	return helper_dark_push(pid, UNSEEN_UNKNOWN, since_ns, until_ns, sink);
 }
 
-int helper_dark_go_on(struct helper_dark *d, pid_t pid, uint64_t now_ns, const struct event_sink *sink)
-{
-	return now_ns > d->since_ns && now_ns - d->since_ns >= HELPER_DARK_EVERY_NS ?
-	       tell(d, pid, now_ns, sink) : 0;
-}
-
 int helper_dark_end(struct helper_dark *d, pid_t pid, uint64_t until_ns, const struct event_sink *sink)
 {
 	int err = tell(d, pid, until_ns, sink);
 
 	d->since_ns = 0;
 	return err;
+}
+
+int helper_dark_told(struct helper_dark *d, pid_t pid, uint64_t told_ns, uint64_t now_ns,
+		     const struct event_sink *sink)
+{
+	if (d->since_ns && told_ns > d->over_ns)
+		return helper_dark_end(d, pid, told_ns, sink);
+	return now_ns > d->since_ns && now_ns - d->since_ns >= HELPER_DARK_EVERY_NS ?
+	       tell(d, pid, now_ns, sink) : 0;
 }

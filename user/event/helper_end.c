@@ -25,11 +25,20 @@ uint64_t helper_end_ns(struct helper_end e)
 	return num_max(end_ns ? end_ns : e.alive_ns, num_min(e.last_ns, e.found_ns));
 }
 
+/* It ended when our lease had run out: its last words were not for us. */
+static bool was_late(struct helper_end e)
+{
+	return e.lapse_ns && e.lapse_ns <= e.head->state_ns && e.told_ns < state_ns(e);
+}
+
 uint64_t helper_end_untold_since(struct helper_end e)
 {
 	switch (e.head->state) {
 	case GP_HELPER_VIRGIN:	/* CUDA has not started */
+		return e.broken ? e.told_ns : 0;
 	case GP_HELPER_ENDED:	/* in order: its last words were read */
+		if (was_late(e))
+			return e.told_ns ? e.told_ns : e.lapse_ns - (uint64_t)e.offset_ns;
 		return e.broken ? e.told_ns : 0;
 	default:
 		return e.told_ns ? e.told_ns : state_ns(e);

@@ -7,6 +7,7 @@
  *
  *   ENDED at 105                     it ended at 100, and told all that was launched before 100
  *   ENDED at 105, last record 103    it ended at 103, and told all that was launched before 100
+ *   ENDED at 105, we were late at 95, told until 80:  of [80, ...) nothing was told
  *   AWAKE, told until 80             it ended at 90; of [80, ...) nothing was told
  *   VIRGIN                           it ended at 90; there was nothing to tell
  *   ENDED at 900, found at 110       that cannot be: it ended at 90
@@ -26,6 +27,7 @@ struct helper_end {
 	int64_t offset_ns;		/* of the process's clock, as helpers_process has it */
 	uint64_t alive_ns, found_ns;	/* seen last; found to have ended */
 	uint64_t last_ns, told_ns;	/* the end of its last record; told until then, 0: nothing */
+	uint64_t lapse_ns;		/* helper_source_lapse_ns */
 	bool broken;			/* its ring is */
 };
 

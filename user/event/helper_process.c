@@ -48,6 +48,7 @@ struct helper_process {
 	const struct event_sink *sink;	/* during a pump */
 	int err;			/* the sink's */
 	struct gp_ring_head *head;	/* when the source was closed; NULL: no ring was found */
+	uint64_t lapse_ns;		/* the source's, then */
 	struct helper_counts counts;	/* when the decoder was freed */
 	uint64_t lost, lost_works;	/* in those that were closed */
 	uint64_t lost_calls;
@@ -184,11 +185,24 @@ static int on_event(void *ctx, const struct event *ev)
 	return err ? err : p->sink->push(p->sink->ctx, ev);
 }
 
+/* When the helper has told of a time after the claim it tells all from then on. */
+static int tell_dark(struct helper_process *p, uint64_t now_ns)
+{
+	uint64_t told_ns = p->source ? helper_decoder_told(p->decoder) : 0;
+
+	return helper_dark_told(&p->dark, p->who.pid, told_ns, now_ns, p->sink);
+}
+
 static int on_record(void *ctx, uint16_t kind, const void *payload, size_t len)
 {
 	struct helper_process *p = ctx;
 
-	p->err = helper_decode(p->decoder, kind, payload, len, &(struct event_sink){ on_event, p });
+	if (kind == GP_RING_BEGIN)
+		helper_dark_late(&p->dark, helper_decoder_told(p->decoder), p->claim_ns);
+	else
+		p->err = helper_decode(p->decoder, kind, payload, len, &(struct event_sink){ on_event, p });
+	if (!p->err && kind == GP_RING_CLOCK)
+		p->err = tell_dark(p, 0);
 	return p->err;
 }
 
@@ -236,6 +250,7 @@ static void close_source(struct helper_process *p)
 	p->lost = num_add(p->lost, helper_source_lost(p->source, GP_RING_WANT_KINDS));
 	p->lost_works = num_add(p->lost_works, helper_source_lost(p->source, WORK_KINDS));
 	p->lost_told = (struct helper_lost){ 0 };
+	p->lapse_ns = helper_source_lapse_ns(p->source);
 	helper_source_close(p->source);
 	p->source = NULL;
 }
@@ -253,8 +268,9 @@ static int tell_rest(struct helper_process *p)
 /* What had no room came after the reading before the latest, and after our slot was claimed. */
 static int tell_lost(struct helper_process *p, uint64_t now_ns)
 {
-	const struct helper_lost lost = { helper_source_lost(p->source, WORK_KINDS),
-					  helper_source_lost(p->source, 1u << GP_RING_MEMORY) };
+	const struct helper_lost lost = {
+		helper_source_lost(p->source, WORK_KINDS | 1u << GP_RING_LOSS),
+		helper_source_lost(p->source, 1u << GP_RING_MEMORY | 1u << GP_RING_LOSS) };
 	uint64_t told = helper_decoder_told(p->decoder);
 	int err = helper_dark_lost(&p->lost_told, &lost, p->who.pid, num_max(p->told_before_ns, p->claim_ns),
 				   now_ns, p->sink);
@@ -269,7 +285,8 @@ static int tell_lost(struct helper_process *p, uint64_t now_ns)
 static struct helper_end how_it_ended(const struct helper_process *p, uint64_t now_ns)
 {
 	return (struct helper_end){ p->head, p->who.clock_offset_ns, p->exit_ns, now_ns, p->last_ns,
-				    helper_decoder_told(p->decoder), p->state == HELPERS_BROKEN };
+				    helper_decoder_told(p->decoder), p->lapse_ns,
+				    p->state == HELPERS_BROKEN };
 }
 
 /* Its slot is no longer ours, or is of no use. What CUDA does there from now on nobody tells. */
@@ -280,17 +297,6 @@ static void go_dark(struct helper_process *p, uint64_t now_ns)
 	close_source(p);
 	since_ns = helper_end_untold_since(how_it_ended(p, now_ns));
 	helper_dark_begin(&p->dark, since_ns && since_ns < now_ns ? since_ns : now_ns, true);
-}
-
-/* When the helper has told of a time after the claim it tells all from then on. */
-static int tell_dark(struct helper_process *p, uint64_t now_ns)
-{
-	uint64_t told = helper_decoder_told(p->decoder);
-
-	if (!p->dark.since_ns)
-		return 0;
-	return p->source && told > p->claim_ns ? helper_dark_end(&p->dark, p->who.pid, told, p->sink) :
-						 helper_dark_go_on(&p->dark, p->who.pid, now_ns, p->sink);
 }
 
 /* Nothing more is read of it. */
@@ -324,7 +330,7 @@ static void claim(struct helper_process *p, const struct helper_found *found, ui
 	p->number = found->number;
 	io_close(&p->pidfd);
 	p->pidfd = found->pidfd;
-	p->claim_ns = now_ns;
+	p->claim_ns = p->dark.over_ns = now_ns;
 	helper_search_stop(&p->search);
 	helper_source_head(p->source, p->head);
 	if (p->head->state == GP_HELPER_VIRGIN)
@@ -382,13 +388,6 @@ int helper_process_seek(struct helper_process *p, uint64_t now_ns, unsigned int 
 	return p->err;
 }
 
-/* Is its ring still that of the program that it runs? An exec closes it. */
-static bool has_changed(const struct helper_process *p)
-{
-	return !helper_source_is_at(p->source, p->who.pid, p->number) &&
-	       !helper_process_is_gone(p);	/* else the number may be another's */
-}
-
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 static void read_ring(struct helper_process *p, uint64_t now_ns)
@@ -427,7 +426,8 @@ int helper_process_follow(struct helper_process *p, uint64_t now_ns, const struc
 
 	now_who->pid = 0;
 	p->look_again = false;
-	if (!looks || !has_changed(p))
+	/* An exec closes its ring; of one that is gone the number may be another's. */
+	if (!looks || helper_source_is_at(p->source, p->who.pid, p->number) || helper_process_is_gone(p))
 		return 0;
 	p->sink = sink;
 	p->err = 0;

@@ -33,6 +33,7 @@ struct helper_source {
 	uint32_t me;
 	uint64_t read;
 	bool begun;		/* the helper has taken notice of us */
+	uint64_t lapse_ns;	/* the end of our lease, if it was late to be renewed since; 0: it was not */
 	uint64_t lost[GP_RING_KINDS];	/* when we took it */
 	bool broken;
 	uint64_t copy[GP_RING_RECORD_MAX / 8];
@@ -214,12 +215,22 @@ void helper_source_close(struct helper_source *s)
 
 int helper_source_renew(struct helper_source *s, uint64_t now_ns)
 {
+	uint64_t lease_ns;
+
 	if (__atomic_load_n(&s->slot->owner, __ATOMIC_ACQUIRE) != s->me)
 		return -ESTALE;
-	/* It sleeps if there was nobody until now. */
-	if (__atomic_exchange_n(&s->slot->lease_ns, now_ns + GP_RING_LEASE_NS, __ATOMIC_ACQ_REL) <= now_ns)
-		helper_source_wake(s);
+	lease_ns = __atomic_exchange_n(&s->slot->lease_ns, now_ns + GP_RING_LEASE_NS, __ATOMIC_ACQ_REL);
+	if (lease_ns > now_ns)
+		return 0;
+	if (s->begun && !s->lapse_ns)
+		s->lapse_ns = lease_ns;
+	helper_source_wake(s);		/* it sleeps if there was nobody until now */
 	return 0;
+}
+
+uint64_t helper_source_lapse_ns(const struct helper_source *s)
+{
+	return s->lapse_ns;
 }
 
 void helper_source_wake(struct helper_source *s)
@@ -253,16 +264,21 @@ static void move_to(struct helper_source *s, uint64_t position)
 	__atomic_store_n(&s->slot->read, position, __ATOMIC_RELEASE);
 }
 
-/* Is what was read for us? The helper looks now and then only who has the slot. */
+/* Is what was read for us? The helper looks now and then only who has the slot. It begins again for one that
+ * was late. */
 static bool is_ours(struct helper_source *s, uint16_t kind, size_t len)
 {
 	struct gp_ring_begin begin;
+	bool again = s->begun;
 
 	if (kind != GP_RING_BEGIN || len < sizeof(begin))
 		return s->begun;
 	memcpy(&begin, s->copy, sizeof(begin));
-	s->begun |= begin.owner == s->me;
-	return false;
+	if (begin.owner != s->me)
+		return false;
+	s->begun = true;
+	s->lapse_ns = 0;
+	return again;
 }
 
 /* One record at s->read, of at most `limit` bytes. 1: read, 0: not complete or not wanted now. */

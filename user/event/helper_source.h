@@ -42,6 +42,10 @@ void helper_source_close(struct helper_source *s);	/* gives the slot back */
  * the slot was given to another reader (we were late), so open again. */
 int helper_source_renew(struct helper_source *s, uint64_t now_ns);
 
+/* When our lease ran out before it was renewed, by the target's clock, if it is not known whether the helper
+ * took notice; 0: it did not run out, or it has begun again. */
+uint64_t helper_source_lapse_ns(const struct helper_source *s);
+
 /* While the slot is ours: it may be other kinds than at first. */
 void helper_source_want(struct helper_source *s, uint32_t kinds);
 
@@ -52,7 +56,8 @@ bool helper_source_is_at(const struct helper_source *s, pid_t pid, int number);
 
 /* Hands on what is complete, oldest first. 1: all of it; 0: a record is being written (or fn said
  * no, or it was more at once than a helper's ring holds), go on later; -EBADMSG: the ring is broken,
- * nothing more can be read of it. fn: non-zero keeps the record for the next time. */
+ * nothing more can be read of it. fn: non-zero keeps the record for the next time. A GP_RING_BEGIN says that
+ * the helper had stopped to tell us, and begins again. */
 int helper_source_read(struct helper_source *s,
 		       int (*fn)(void *ctx, uint16_t kind, const void *payload, size_t len), void *ctx);
 

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* When nobody tells what a process's devices do, and what had no room: the examples of the header. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "event/helper_dark.h"
+
+struct told {
+	unsigned int n, why;
+	uint64_t start_ns, end_ns;
+};
+
+static int take(void *ctx, const struct event *ev)
+{
+	struct told *t = ctx;
+
+	assert_int_equal(ev->kind, EVENT_UNSEEN);
+	assert_int_equal(ev->pid, 7);
+	*t = (struct told){ t->n + 1, ev->dir, ev->start_ns, ev->end_ns };
+	return 0;
+}
+
+static void what_came_while_we_were_late_is_unknown_until_it_tells_again(void **state)
+{
+	struct helper_dark d = { .over_ns = 10 };
+	struct told t = { 0 };
+	const struct event_sink sink = { take, &t };
+
+	(void)state;
+	helper_dark_late(&d, 50, 10);
+	assert_int_equal(helper_dark_told(&d, 7, 50, 92, &sink), 0);
+	assert_int_equal(t.n, 0);
+	assert_int_equal(helper_dark_told(&d, 7, 91, 92, &sink), 0);
+	assert_int_equal(helper_dark_told(&d, 7, 95, 96, &sink), 0);
+	assert_int_equal(t.n, 1);
+	assert_int_equal(t.why, UNSEEN_UNKNOWN);
+	assert_int_equal(t.start_ns, 50);
+	assert_int_equal(t.end_ns, 91);
+	assert_int_equal(d.away_ns, 41);
+}
+
+/* It was claimed at 10 and had told of nothing: what was before is unknown anyhow. */
+static void who_is_late_before_anything_was_told_knows_nothing_since_it_came(void **state)
+{
+	struct helper_dark d = { .over_ns = 10 };
+	struct told t = { 0 };
+
+	(void)state;
+	helper_dark_late(&d, 0, 10);
+	assert_int_equal(helper_dark_told(&d, 7, 91, 92, &(struct event_sink){ take, &t }), 0);
+	assert_int_equal(t.start_ns, 10);
+	assert_int_equal(t.end_ns, 91);
+}
+
+/* A LOSS record that had no room may have been of both. */
+static void what_had_no_room_is_lost_for_what_it_told_of(void **state)
+{
+	struct helper_lost told = { 0 };
+	struct told t = { 0 };
+	const struct event_sink sink = { take, &t };
+
+	(void)state;
+	assert_int_equal(helper_dark_lost(&told, &(struct helper_lost){ 0, 0 }, 7, 80, 112, &sink), 0);
+	assert_int_equal(t.n, 0);
+	assert_int_equal(helper_dark_lost(&told, &(struct helper_lost){ 2, 1 }, 7, 80, 112, &sink), 0);
+	assert_int_equal(t.why, UNSEEN_LOST);
+	assert_int_equal(t.start_ns, 80);
+	assert_int_equal(t.end_ns, 112);
+	assert_int_equal(helper_dark_lost(&told, &(struct helper_lost){ 2, 1 }, 7, 91, 117, &sink), 0);
+	assert_int_equal(t.n, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_came_while_we_were_late_is_unknown_until_it_tells_again),
+		cmocka_unit_test(who_is_late_before_anything_was_told_knows_nothing_since_it_came),
+		cmocka_unit_test(what_had_no_room_is_lost_for_what_it_told_of),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
