@@ -5,7 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-uint64_t tallied_bin_floor(unsigned int bin)
+#include "base/num.h"
+
+/* The lowest value that falls into a bin; bin <= GP_BINS. */
+static uint64_t bin_floor(unsigned int bin)
 {
 	unsigned int octave = bin >> GP_BIN_BITS, sub = bin & ((1 << GP_BIN_BITS) - 1);
 
@@ -28,8 +31,7 @@ static uint64_t new_max(const struct gp_tally *last, const struct gp_tally *now)
 		return now->max_ns;
 	for (unsigned int i = GP_BINS; i-- > 0;)
 		if (now->bins[i] != last->bins[i])
-			return tallied_bin_floor(i + 1) - 1 < now->max_ns ?
-			       tallied_bin_floor(i + 1) - 1 : now->max_ns;
+			return num_min(bin_floor(i + 1) - 1, now->max_ns);
 	return 0;
 }
 
@@ -78,8 +80,8 @@ void tallied_read(struct tallied *t, const struct gp_tally_key *key, const struc
 	ev.stream = 0;
 	ev.kind = EVENT_BIN;
 	for (unsigned int i = 0; timed && i < GP_BINS; i++) {
-		ev.start_ns = tallied_bin_floor(i);
-		ev.end_ns = tallied_bin_floor(i + 1);
+		ev.start_ns = bin_floor(i);
+		ev.end_ns = bin_floor(i + 1);
 		ev.bytes = now->bins[i] - last->bins[i];
 		if (ev.bytes)
 			push(t, &ev);

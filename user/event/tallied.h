@@ -21,7 +21,4 @@ void tallied_read(struct tallied *t, const struct gp_tally_key *key, const struc
 		  bool timed);
 void tallied_free(struct tallied *t);
 
-/* The lowest value that falls into a bin; bin <= GP_BINS. */
-uint64_t tallied_bin_floor(unsigned int bin);
-
 #endif

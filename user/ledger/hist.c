@@ -27,7 +27,7 @@ static void set_counter(void *counters, unsigned int width, size_t place, uint64
 	}
 }
 
-int hist_grow(struct hist *h, unsigned int octave)
+static int grow(struct hist *h, unsigned int octave)
 {
 	const unsigned int width = h->width ? h->width : 2;
 	const size_t bytes = hist_bytes(h), more = (size_t)HIST_SUB * width;
@@ -66,7 +66,7 @@ int hist_add_slowly(struct hist *h, unsigned int octave, unsigned int sub, uint6
 {
 	uint64_t sum;
 
-	if (!hist_has(h, octave) && hist_grow(h, octave))
+	if (!hist_has(h, octave) && grow(h, octave))
 		return -ENOMEM;
 	sum = num_add(counter(h, octave, sub), n);
 	while (h->width < 8 && sum >> 8 * h->width)
@@ -81,7 +81,7 @@ int hist_merge(struct hist *dst, const struct hist *src)
 	if (!src->count)
 		return 0;
 	for (unsigned int o = 0; o < HIST_OCTAVES; o++)
-		if (hist_has(src, o) && !hist_has(dst, o) && hist_grow(dst, o))
+		if (hist_has(src, o) && !hist_has(dst, o) && grow(dst, o))
 			return -ENOMEM;
 	while (dst->width < src->width)
 		if (widen(dst))

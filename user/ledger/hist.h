@@ -30,8 +30,7 @@ struct hist {
 	uint8_t n;		/* octaves that have some */
 };
 
-int hist_grow(struct hist *h, unsigned int octave);	/* 0 or -ENOMEM */
-int hist_add_slowly(struct hist *h, unsigned int octave, unsigned int sub, uint64_t n);
+int hist_add_slowly(struct hist *h, unsigned int octave, unsigned int sub, uint64_t n);	/* 0 or -ENOMEM */
 int hist_merge(struct hist *dst, const struct hist *src);	/* 0, or -ENOMEM: dst is of no use */
 void hist_reset(struct hist *h);	/* empty again; keeps the memory */
 void hist_free(struct hist *h);

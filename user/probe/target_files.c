@@ -275,9 +275,10 @@ static int report_open(struct target_walk *walk, pid_t pid, int fd, char *path)
 
 /* ---- all mappings ------------------------------------------------------------------------- */
 
-int target_pid_exists(pid_t pid)
+/* Tells "gone" from "hidden by the mount options of /proc". */
+static bool pid_exists(pid_t pid)
 {
-	return kill(pid, 0) && errno == ESRCH ? -ESRCH : 0;
+	return !kill(pid, 0) || errno != ESRCH;
 }
 
 bool target_is_hidden(pid_t pid)
@@ -285,7 +286,7 @@ bool target_is_hidden(pid_t pid)
 	char path[40];
 
 	snprintf(path, sizeof(path), "/proc/%d", pid);
-	return pid > 0 && access(path, F_OK) && errno == ENOENT && !target_pid_exists(pid);
+	return pid > 0 && access(path, F_OK) && errno == ENOENT && pid_exists(pid);
 }
 
 static int open_maps(pid_t pid, FILE **maps)
@@ -301,7 +302,7 @@ static int open_maps(pid_t pid, FILE **maps)
 		return 0;
 	err = errno;
 	if (err == ENOENT)		/* gone, or /proc hides it (hidepid) */
-		err = target_pid_exists(pid) ? ESRCH : EACCES;
+		err = pid_exists(pid) ? EACCES : ESRCH;
 	if (err == EPERM)
 		err = EACCES;
 	/* For one process an error, for a whole host a count: the caller says which. */

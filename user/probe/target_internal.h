@@ -41,7 +41,4 @@ struct target_link {		/* a process and whose child it is */
 /* The tree's, in no order. */
 const struct target_link *target_tree_links(const struct target_tree *tree, size_t *n);
 
-/* 0 when pid exists, else -ESRCH: tells "gone" from "hidden by the mount options of /proc". */
-int target_pid_exists(pid_t pid);
-
 #endif
