@@ -16,6 +16,18 @@ load ../lib/common
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "loss: what --before holds has what was lost in it, as any capture" {
+	needs root bpf targets
+	run "$GPUPROF" record --off-cpu off --ring-size 64k --max-loss 100% --before 60s --max-size 512m --on exit -o c.gpr -- \
+		"$TARGETS/burst" --calls 200000 --truth t.json
+	assert_success
+	"$GPUPROF" report c.gpr --max-loss 100% --table calls,threads,events --format json >r.json
+	run laws r.json --burst t.json
+	assert_success
+	[ "$(report_value r.json 'r["meta"]["lost"] == sum(e["lost"] or 0 for e in t["events"] if e["source"] == "uprobe") > 0')" = True ]
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "loss: the same of a running process, with -p and probes of the older kind" {
 	needs root bpf targets
 	start_target t burst --calls 100000

@@ -1,129 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Several files of one session, and the last stretch of one: each file can be read alone, all
- * together hold every call once, and the limits hold.
+ * Several files of one session: each can be read alone, all together hold every call once, and the limits
+ * hold.
  */
-#include "lib/capture_lib.h"
+#include "keep_play.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
-#include "event/capture_file.h"
-#include "event/capture_hold.h"
 #include "event/capture_set.h"
-#include "ledger/model.h"
-
-#define SEC 1000000000ull
-#define MS 1000000ull
-
-/* ---- a session: threads that launch (function 1: one record) and sync (3: two) -------------- */
-
-struct play {
-	struct keep *keep;
-	uint64_t now_ns;
-	uint32_t seq[4];
-	uint64_t calls;
-};
-
-static void push(struct play *p, struct event ev)
-{
-	assert_int_equal(keep_push(p->keep, &ev), 0);
-}
-
-static void begin(struct play *p)
-{
-	p->now_ns = 100 * SEC;
-	push(p, (struct event){ .kind = EVENT_FACT, .text = "host", .text2 = "somewhere" });
-	push(p, (struct event){ .kind = EVENT_START, .start_ns = p->now_ns });
-	push(p, (struct event){ .kind = EVENT_PROCESS, .pid = 10, .tid = 10, .start_ns = 5 * SEC,
-				.text = "train", .text2 = "./train --fast" });
-	push(p, (struct event){ .kind = EVENT_IDENTITY, .pid = 10, .tid = 10, .text = "rank",
-				.text2 = "3" });
-	for (uint32_t t = 0; t < 4; t++)
-		push(p, (struct event){ .kind = EVENT_THREAD, .pid = 10, .tid = 10 + t,
-					.start_ns = 5 * SEC, .text = "thread" });
-}
-
-static void call(struct play *p, uint32_t t, uint64_t ns)
-{
-	push(p, (struct event){ .kind = EVENT_CALL, .pid = 10, .tid = 10 + t, .seq = ++p->seq[t],
-				.func = 6, .has = HAS_ENTITY, .entity = lib_below(1u << 20),
-				.start_ns = p->now_ns, .end_ns = p->now_ns + ns });
-	p->now_ns += ns;
-	p->calls++;
-}
-
-static void enter(struct play *p, uint32_t t)
-{
-	push(p, (struct event){ .kind = EVENT_ENTER, .pid = 10, .tid = 10 + t, .seq = ++p->seq[t],
-				.func = 1, .start_ns = p->now_ns });
-}
-
-static void end(struct play *p, struct keep_stats *stats)
-{
-	push(p, (struct event){ .kind = EVENT_STOP, .end_ns = p->now_ns });
-	assert_int_equal(keep_close(p->keep, stats), 0);
-}
-
-/* ---- what a file says ----------------------------------------------------------------------- */
-
-struct told {
-	uint64_t calls, enters, lost, start_ns, stop_ns;
-	uint64_t first_seq[4];
-	bool complete, has_host;
-};
-
-struct reading {
-	struct told *told;
-	struct model *model;
-};
-
-static int hear(void *ctx, const struct event *ev)
-{
-	struct reading *r = ctx;
-
-	r->told->calls += ev->kind == EVENT_CALL;
-	r->told->enters += ev->kind == EVENT_ENTER;
-	if ((ev->kind == EVENT_CALL || ev->kind == EVENT_ENTER) && !r->told->first_seq[ev->tid - 10])
-		r->told->first_seq[ev->tid - 10] = ev->seq;
-	if (ev->kind == EVENT_START)
-		r->told->start_ns = ev->start_ns;
-	if (ev->kind == EVENT_STOP)
-		r->told->stop_ns = ev->end_ns;
-	return model_push(r->model, ev);
-}
-
-static struct told read_file(const char *path)
-{
-	struct capture_reader *c = capture_open(path);
-	struct told told = { 0 };
-	struct model_counts counts;
-	struct reading r = { .told = &told };
-
-	assert_non_null(c);
-	r.model = model_new(capture_funcs(c));
-	assert_int_equal(capture_read(c, &(struct event_sink){ hear, &r }), 0);
-	model_counts(r.model, &counts);
-	told.lost = counts.lost;
-	told.complete = capture_state(c) == CAPTURE_COMPLETE;
-	told.has_host = model_fact(r.model, "host") != NULL;
-	assert_int_equal(model_processes(r.model), 1);
-	assert_string_equal(model_process(r.model, 0)->cmdline, "./train --fast");
-	assert_string_equal(model_identity(r.model, 0, "rank"), "3");
-	model_free(r.model);
-	capture_free(c);
-	unlink(path);	/* for the next test */
-	return told;
-}
-
-static void name(char *out, uint64_t number)
-{
-	struct strbuf sb = STRBUF_INIT;
-
-	capture_file_number(&sb, lib_path, number);
-	snprintf(out, 128, "%s", sb.s);
-	strbuf_free(&sb);
-}
 
 /* ---- several files -------------------------------------------------------------------------- */
 
@@ -349,134 +234,6 @@ static void any_events_are_survived_and_no_call_is_lost(void **state)
 	events_free(&e);
 }
 
-/* ---- the last stretch ----------------------------------------------------------------------- */
-
-static struct keep *new_hold(uint64_t before_ns, uint64_t max_bytes)
-{
-	struct keep *k = capture_hold_new(&(struct capture_hold_plan){
-		.path = lib_path, .before_ns = before_ns, .max_bytes = max_bytes, .at_end = true },
-		&lib_funcs);
-
-	assert_non_null(k);
-	return k;
-}
-
-static void only_the_last_stretch_is_written(void **state)
-{
-	struct play p = { .keep = new_hold(SEC, 64 << 20) };
-	struct told told;
-
-	(void)state;
-	begin(&p);
-	for (int i = 0; i < 10000; i++)
-		call(&p, (uint32_t)i % 3, MS);
-	stderr_hide();
-	end(&p, NULL);
-	stderr_show();
-	told = read_file(lib_path);
-	assert_true(told.complete && told.has_host);
-	assert_in_range(told.calls, 999, 1001);
-	assert_int_equal(told.stop_ns - told.start_ns, SEC);
-	assert_int_equal(told.first_seq[0], 1);
-	assert_int_equal(told.lost, 0);
-}
-
-static void a_session_shorter_than_the_stretch_is_written_whole(void **state)
-{
-	struct play p = { .keep = new_hold(60 * SEC, 64 << 20) };
-	struct told told;
-
-	(void)state;
-	begin(&p);
-	for (int i = 0; i < 100; i++)
-		call(&p, 0, MS);
-	stderr_hide();
-	end(&p, NULL);
-	stderr_show();
-	told = read_file(lib_path);
-	assert_int_equal(told.calls, 100);
-	assert_int_equal(told.stop_ns - told.start_ns, 100 * MS);
-}
-
-static void a_call_open_since_long_is_in_it(void **state)
-{
-	struct play p = { .keep = new_hold(SEC, 64 << 20) };
-	struct told told;
-
-	(void)state;
-	begin(&p);
-	call(&p, 2, MS);
-	enter(&p, 2);
-	for (int i = 0; i < 10000; i++)
-		call(&p, 0, MS);
-	stderr_hide();
-	end(&p, NULL);
-	stderr_show();
-	told = read_file(lib_path);
-	assert_int_equal(told.enters, 1);
-	assert_int_equal(told.first_seq[2], 1);
-	assert_int_equal(told.lost, 0);
-}
-
-static void memory_is_bounded_and_it_says_so(void **state)
-{
-	struct play p = { .keep = new_hold(1000 * SEC, 64 << 10) };
-	struct told told;
-
-	(void)state;
-	begin(&p);
-	for (int i = 0; i < 200000; i++) {
-		call(&p, 0, 1000);
-		assert_true(capture_hold_bytes(p.keep) <= (64 << 10));
-		if (i % 1000 == 0)
-			assert_int_equal(keep_flush(p.keep), 0);
-	}
-	stderr_hide();
-	end(&p, NULL);
-	assert_non_null(strstr(stderr_show(), "--max-size"));
-	told = read_file(lib_path);
-	assert_true(told.complete);
-	assert_in_range(told.calls, 1, 199999);
-	assert_int_equal(told.lost, 0);
-}
-
-static void the_second_file_begins_where_the_first_ended(void **state)
-{
-	struct play p = { .keep = new_hold(60 * SEC, 64 << 20) };
-	struct told one, two;
-	char path[128];
-
-	(void)state;
-	begin(&p);
-	for (int i = 0; i < 100; i++)
-		call(&p, 0, MS);
-	stderr_hide();
-	assert_int_equal(keep_fire(p.keep), 0);
-	for (int i = 0; i < 50; i++)
-		call(&p, 0, MS);
-	end(&p, NULL);
-	stderr_show();
-	one = read_file(lib_path);
-	name(path, 2);
-	two = read_file(path);
-	assert_int_equal(one.calls, 100);
-	assert_int_equal(two.calls, 50);
-	assert_int_equal(two.start_ns, one.stop_ns);
-	unlink(path);
-}
-
-static void a_folder_that_is_not_there_is_refused_at_once(void **state)
-{
-	struct capture_hold_plan plan = { .path = "/nowhere/at/all.gpr", .before_ns = SEC,
-					  .max_bytes = 1 << 20 };
-
-	(void)state;
-	stderr_hide();
-	assert_null(capture_hold_new(&plan, &lib_funcs));
-	assert_int_equal(errno, ENOENT);
-	assert_non_null(strstr(stderr_show(), "/nowhere"));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -487,12 +244,6 @@ int main(void)
 		cmocka_unit_test(losses_stay_in_the_file_they_happened_in),
 		cmocka_unit_test(without_a_limit_it_is_one_file_as_it_came),
 		cmocka_unit_test(any_events_are_survived_and_no_call_is_lost),
-		cmocka_unit_test(only_the_last_stretch_is_written),
-		cmocka_unit_test(a_session_shorter_than_the_stretch_is_written_whole),
-		cmocka_unit_test(a_call_open_since_long_is_in_it),
-		cmocka_unit_test(memory_is_bounded_and_it_says_so),
-		cmocka_unit_test(the_second_file_begins_where_the_first_ended),
-		cmocka_unit_test(a_folder_that_is_not_there_is_refused_at_once),
 	};
 
 	lib_seed();

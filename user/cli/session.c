@@ -315,8 +315,7 @@ static int start_capture(struct session *s)
 		return -EIO;	/* logged; a capture's EACCES is no missing capability */
 	s->tap.keep->cut_ctx = s;
 	s->tap.keep->on_begin = made_begin;
-	if (s->loader)
-		s->tap.keep->on_cut = counts_cut;
+	s->tap.keep->on_cut = counts_cut;
 	if (o->max_bytes || o->before_ns)
 		model_follow_graphs(s->tap.model);
 	if (s->worker)

@@ -149,7 +149,7 @@ void counts_cut(void *ctx)
 	struct gp_counts c;
 
 	helpers_push_count(s, &to);
-	if (read_counters(s, &c))
+	if (!s->loader || read_counters(s, &c))
 		return;
 	/* A hit that is neither received nor lost is on its way, and the next file's. */
 	for (int k = 1; k < GP_KINDS; k++)

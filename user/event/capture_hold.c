@@ -24,6 +24,7 @@
 
 #define SLICES 16		/* of the time held; a block is of one of them at most */
 #define ZSTD_LEVEL 1
+#define COUNT_EVERY_NS (10 * NS_PER_MS)	/* counters are read no more often */
 
 struct held {			/* one block */
 	struct held *next;
@@ -46,6 +47,7 @@ struct capture_hold {
 	struct held *oldest, **newest;	/* newest: where the next one is put */
 	uint64_t bytes;
 	uint64_t block_ns;		/* when the present block began */
+	uint64_t counted_ns;		/* when what is counted was read */
 	uint64_t now_ns;
 	uint64_t floor_ns;		/* the session's start, or what was written already */
 	bool was_short;			/* memory did not hold the whole stretch */
@@ -174,6 +176,12 @@ static int begin(struct writing *out)
 	return err ? err : keep_begin(&out->h->keep, out->from_ns, out->h->max_bytes, &to);
 }
 
+/* Of what is counted or added up these are no times. */
+static uint64_t latest_of(const struct event *ev)
+{
+	return ev->kind == EVENT_COUNT || event_is_sum(ev->kind) ? 0 : num_max(ev->start_ns, ev->end_ns);
+}
+
 /* What ended before the stretch is for the roster alone. */
 static int write_event(void *ctx, const struct event *ev)
 {
@@ -181,7 +189,7 @@ static int write_event(void *ctx, const struct event *ev)
 	struct event own;
 	int err = 0;
 
-	if (!out->begun && num_max(ev->start_ns, ev->end_ns) >= out->from_ns)
+	if (!out->begun && latest_of(ev) >= out->from_ns)
 		err = begin(out);
 	if (err)
 		return err;
@@ -196,7 +204,11 @@ static int write_blocks(struct writing *out)
 	while (out->h->oldest && !err) {
 		struct held *b = take_oldest(out->h);
 
-		err = unpack(out->h, b, &(struct event_sink){ write_event, out });
+		/* What it counts at first may be of the stretch already. */
+		if (!out->begun && b->start_ns >= out->from_ns)
+			err = begin(out);
+		if (!err)
+			err = unpack(out->h, b, &(struct event_sink){ write_event, out });
 		free(b);
 	}
 	if (!err && !out->begun)
@@ -270,6 +282,15 @@ static int encode(struct capture_hold *h, const struct event *ev)
 	return err ? err : capture_encode(h->encoder, ev);
 }
 
+/* From now on a file may begin: it has what is counted from here on. The first has all. */
+static void count(struct capture_hold *h)
+{
+	if (!h->keep.on_cut || (h->counted_ns && h->now_ns - h->counted_ns < COUNT_EVERY_NS))
+		return;
+	h->counted_ns = h->now_ns;
+	h->keep.on_cut(h->keep.cut_ctx);
+}
+
 static int hold_push(struct keep *k, const struct event *ev)
 {
 	struct capture_hold *h = of(k);
@@ -278,15 +299,19 @@ static int hold_push(struct keep *k, const struct event *ev)
 	if (h->err)
 		return h->err;
 	if (roster_counts(ev))
-		return 0;
-	h->now_ns = num_max(h->now_ns, num_max(ev->start_ns, ev->end_ns));
+		return fail(h, encode(h, ev));
+	h->now_ns = num_max(h->now_ns, latest_of(ev));
 	if (ev->kind == EVENT_START)
 		h->floor_ns = ev->start_ns;
 	if (ev->kind == EVENT_START || ev->kind == EVENT_STOP)
 		return 0;	/* each file has its own */
 	if (!h->block_ns || h->now_ns - h->block_ns >= h->before_ns / SLICES) {
+		bool first = !h->block_ns;
+
 		err = end_block(h);
 		h->block_ns = h->now_ns;
+		if (!err && !first)
+			count(h);
 	}
 	return fail(h, err ? err : encode(h, ev));
 }
@@ -301,8 +326,11 @@ static int hold_flush(struct keep *k)
 static int hold_fire(struct keep *k)
 {
 	struct capture_hold *h = of(k);
-	int err = write_held(h);
+	int err;
 
+	h->counted_ns = 0;
+	count(h);
+	err = write_held(h);
 	h->unwritten = h->unwritten ? h->unwritten : err;
 	return err;
 }

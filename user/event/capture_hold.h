@@ -4,8 +4,9 @@
  * written to a capture file of its own when it is asked for, or when the session ends. What was
  * written is not held any more: the next file begins where this one ended.
  *
- * The kernel's counters are of the whole session, so these files have none; what was lost is seen
- * by the holes in the numbers of threads.
+ * What is counted over the whole session (keep.on_cut: what was lost, above all) is read as each block
+ * begins, so that a file has what was counted since a moment shortly before it begins: at most a sixteenth
+ * of the stretch before. Holes in the numbers of threads are told where they are.
  */
 #ifndef EVENT_CAPTURE_HOLD_H
 #define EVENT_CAPTURE_HOLD_H

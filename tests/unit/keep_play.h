@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A session that is played to who keeps it, and what its files say then. */
+#ifndef UNIT_KEEP_PLAY_H
+#define UNIT_KEEP_PLAY_H
+
+#include "lib/capture_lib.h"
+
+#include "event/capture_file.h"
+#include "event/keep.h"
+#include "ledger/model.h"
+
+#define SEC 1000000000ull
+#define MS 1000000ull
+
+/* ---- a session: threads that launch (function 1: one record) and sync (3: two) -------------- */
+
+struct play {
+	struct keep *keep;
+	uint64_t now_ns;
+	uint32_t seq[4];
+	uint64_t calls;
+};
+
+static inline void push(struct play *p, struct event ev)
+{
+	assert_int_equal(keep_push(p->keep, &ev), 0);
+}
+
+static inline void begin(struct play *p)
+{
+	p->now_ns = 100 * SEC;
+	push(p, (struct event){ .kind = EVENT_FACT, .text = "host", .text2 = "somewhere" });
+	push(p, (struct event){ .kind = EVENT_START, .start_ns = p->now_ns });
+	push(p, (struct event){ .kind = EVENT_PROCESS, .pid = 10, .tid = 10, .start_ns = 5 * SEC,
+				.text = "train", .text2 = "./train --fast" });
+	push(p, (struct event){ .kind = EVENT_IDENTITY, .pid = 10, .tid = 10, .text = "rank",
+				.text2 = "3" });
+	for (uint32_t t = 0; t < 4; t++)
+		push(p, (struct event){ .kind = EVENT_THREAD, .pid = 10, .tid = 10 + t,
+					.start_ns = 5 * SEC, .text = "thread" });
+}
+
+static inline void call(struct play *p, uint32_t t, uint64_t ns)
+{
+	push(p, (struct event){ .kind = EVENT_CALL, .pid = 10, .tid = 10 + t, .seq = ++p->seq[t],
+				.func = 6, .has = HAS_ENTITY, .entity = lib_below(1u << 20),
+				.start_ns = p->now_ns, .end_ns = p->now_ns + ns });
+	p->now_ns += ns;
+	p->calls++;
+}
+
+static inline void enter(struct play *p, uint32_t t)
+{
+	push(p, (struct event){ .kind = EVENT_ENTER, .pid = 10, .tid = 10 + t, .seq = ++p->seq[t],
+				.func = 1, .start_ns = p->now_ns });
+}
+
+static inline void end(struct play *p, struct keep_stats *stats)
+{
+	push(p, (struct event){ .kind = EVENT_STOP, .end_ns = p->now_ns });
+	assert_int_equal(keep_close(p->keep, stats), 0);
+}
+
+/* ---- what a file says ----------------------------------------------------------------------- */
+
+struct told {
+	uint64_t calls, enters, lost, start_ns, stop_ns;
+	uint64_t counted_hits, counted_received, counted_lost;	/* of calls, as counted last */
+	uint64_t first_seq[4];
+	bool complete, has_host;
+};
+
+struct reading {
+	struct told *told;
+	struct model *model;
+};
+
+static inline int hear(void *ctx, const struct event *ev)
+{
+	struct reading *r = ctx;
+
+	r->told->calls += ev->kind == EVENT_CALL;
+	r->told->enters += ev->kind == EVENT_ENTER;
+	if ((ev->kind == EVENT_CALL || ev->kind == EVENT_ENTER) && !r->told->first_seq[ev->tid - 10])
+		r->told->first_seq[ev->tid - 10] = ev->seq;
+	if (ev->kind == EVENT_START)
+		r->told->start_ns = ev->start_ns;
+	if (ev->kind == EVENT_STOP)
+		r->told->stop_ns = ev->end_ns;
+	if (ev->kind == EVENT_COUNT) {
+		r->told->counted_hits = EVENT_HITS(ev);
+		r->told->counted_received = EVENT_RECEIVED(ev);
+		r->told->counted_lost = EVENT_LOST(ev);
+	}
+	return model_push(r->model, ev);
+}
+
+static inline struct told read_file(const char *path)
+{
+	struct capture_reader *c = capture_open(path);
+	struct told told = { 0 };
+	struct model_counts counts;
+	struct reading r = { .told = &told };
+
+	assert_non_null(c);
+	r.model = model_new(capture_funcs(c));
+	assert_int_equal(capture_read(c, &(struct event_sink){ hear, &r }), 0);
+	model_counts(r.model, &counts);
+	told.lost = counts.lost;
+	told.complete = capture_state(c) == CAPTURE_COMPLETE;
+	told.has_host = model_fact(r.model, "host") != NULL;
+	assert_int_equal(model_processes(r.model), 1);
+	assert_string_equal(model_process(r.model, 0)->cmdline, "./train --fast");
+	assert_string_equal(model_identity(r.model, 0, "rank"), "3");
+	model_free(r.model);
+	capture_free(c);
+	unlink(path);	/* for the next test */
+	return told;
+}
+
+static inline void name(char *out, uint64_t number)
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	capture_file_number(&sb, lib_path, number);
+	snprintf(out, 128, "%s", sb.s);
+	strbuf_free(&sb);
+}
+
+#endif

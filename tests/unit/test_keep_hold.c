@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The last stretch of a session, kept in memory until it is wanted: it can be read alone, what was lost in
+ * it is told in it, and memory is bounded.
+ */
+#include "keep_play.h"
+
+#include <errno.h>
+
+#include "event/capture_hold.h"
+
+static struct keep *new_hold(uint64_t before_ns, uint64_t max_bytes)
+{
+	struct keep *k = capture_hold_new(&(struct capture_hold_plan){
+		.path = lib_path, .before_ns = before_ns, .max_bytes = max_bytes, .at_end = true },
+		&lib_funcs);
+
+	assert_non_null(k);
+	return k;
+}
+
+static void only_the_last_stretch_is_written(void **state)
+{
+	struct play p = { .keep = new_hold(SEC, 64 << 20) };
+	struct told told;
+
+	(void)state;
+	begin(&p);
+	for (int i = 0; i < 10000; i++)
+		call(&p, (uint32_t)i % 3, MS);
+	stderr_hide();
+	end(&p, NULL);
+	stderr_show();
+	told = read_file(lib_path);
+	assert_true(told.complete && told.has_host);
+	assert_in_range(told.calls, 999, 1001);
+	assert_int_equal(told.stop_ns - told.start_ns, SEC);
+	assert_int_equal(told.first_seq[0], 1);
+	assert_int_equal(told.lost, 0);
+}
+
+/* Lost without a number in any thread: only the kernel's counters know of them. */
+struct counting {
+	struct play play;
+	uint64_t received, lost;
+};
+
+static void push_counted(void *ctx)
+{
+	const struct counting *c = ctx;
+
+	assert_int_equal(keep_push(c->play.keep, &(struct event){ .kind = EVENT_COUNT, .text = "uprobe",
+		.text2 = "call", .start_ns = c->received + c->lost, .end_ns = c->received, .bytes = c->lost }), 0);
+}
+
+static void count_on(struct counting *c, int calls)
+{
+	for (int i = 0; i < calls; i++, c->received++)
+		call(&c->play, 0, MS);
+}
+
+static struct counting new_counting(uint64_t before_ns)
+{
+	return (struct counting){ .play = { .keep = new_hold(before_ns, 64 << 20) } };
+}
+
+static void count_from(struct counting *c)
+{
+	c->play.keep->on_cut = push_counted;
+	c->play.keep->cut_ctx = c;
+	begin(&c->play);
+}
+
+static struct told end_counting(struct counting *c)
+{
+	stderr_hide();
+	push_counted(c);
+	end(&c->play, NULL);
+	stderr_show();
+	return read_file(lib_path);
+}
+
+static void what_was_lost_in_the_stretch_is_in_it_and_not_what_was_before(void **state)
+{
+	struct counting c = new_counting(SEC);
+	struct told told;
+
+	(void)state;
+	count_from(&c);
+	count_on(&c, 3000);
+	c.lost += 100;
+	count_on(&c, 5000);
+	c.lost += 7;
+	count_on(&c, 300);
+	told = end_counting(&c);
+	assert_int_equal(told.counted_lost, 7);
+	assert_int_equal(told.counted_hits, told.counted_received + 7);
+	assert_in_range(told.counted_received, told.calls, told.calls + 1000 / 16 + 2);
+	assert_int_equal(told.stop_ns - told.start_ns, SEC);
+}
+
+/* A sixteenth of the stretch before it is as near as counters are read. */
+static void what_may_have_been_lost_in_the_stretch_is_in_it(void **state)
+{
+	struct told told;
+
+	(void)state;
+	for (int at = 0; at < 1000; at += 37) {
+		struct counting c = new_counting(SEC);
+
+		count_from(&c);
+		count_on(&c, 5000);
+		c.lost++;
+		count_on(&c, at);
+		told = end_counting(&c);
+		assert_int_equal(told.counted_lost, 1);
+	}
+}
+
+/* Nothing came for long, since all was lost. */
+static void what_was_lost_while_nothing_came_is_in_it(void **state)
+{
+	struct counting c = new_counting(SEC);
+	struct told told;
+
+	(void)state;
+	count_from(&c);
+	count_on(&c, 3000);
+	c.lost += 50;
+	c.play.now_ns += 10 * SEC;
+	count_on(&c, 10);
+	told = end_counting(&c);
+	assert_int_equal(told.counted_lost, 50);
+}
+
+static void what_was_lost_is_in_the_file_that_was_written_next(void **state)
+{
+	struct counting c = new_counting(60 * SEC);
+	struct told one, two;
+	char path[128];
+
+	(void)state;
+	count_from(&c);
+	count_on(&c, 100);
+	c.lost += 3;
+	stderr_hide();
+	assert_int_equal(keep_fire(c.play.keep), 0);
+	stderr_show();
+	one = read_file(lib_path);
+	c.lost += 5;
+	count_on(&c, 50);
+	stderr_hide();
+	push_counted(&c);
+	end(&c.play, NULL);
+	stderr_show();
+	name(path, 2);
+	two = read_file(path);
+	assert_int_equal(one.counted_lost, 3);
+	assert_int_equal(one.counted_received, 100);
+	assert_int_equal(two.counted_lost, 5);
+	assert_int_equal(two.counted_received, 50);
+}
+
+static void a_session_shorter_than_the_stretch_is_written_whole(void **state)
+{
+	struct play p = { .keep = new_hold(60 * SEC, 64 << 20) };
+	struct told told;
+
+	(void)state;
+	begin(&p);
+	for (int i = 0; i < 100; i++)
+		call(&p, 0, MS);
+	stderr_hide();
+	end(&p, NULL);
+	stderr_show();
+	told = read_file(lib_path);
+	assert_int_equal(told.calls, 100);
+	assert_int_equal(told.stop_ns - told.start_ns, 100 * MS);
+}
+
+static void a_call_open_since_long_is_in_it(void **state)
+{
+	struct play p = { .keep = new_hold(SEC, 64 << 20) };
+	struct told told;
+
+	(void)state;
+	begin(&p);
+	call(&p, 2, MS);
+	enter(&p, 2);
+	for (int i = 0; i < 10000; i++)
+		call(&p, 0, MS);
+	stderr_hide();
+	end(&p, NULL);
+	stderr_show();
+	told = read_file(lib_path);
+	assert_int_equal(told.enters, 1);
+	assert_int_equal(told.first_seq[2], 1);
+	assert_int_equal(told.lost, 0);
+}
+
+static void memory_is_bounded_and_it_says_so(void **state)
+{
+	struct play p = { .keep = new_hold(1000 * SEC, 64 << 10) };
+	struct told told;
+
+	(void)state;
+	begin(&p);
+	for (int i = 0; i < 200000; i++) {
+		call(&p, 0, 1000);
+		assert_true(capture_hold_bytes(p.keep) <= (64 << 10));
+		if (i % 1000 == 0)
+			assert_int_equal(keep_flush(p.keep), 0);
+	}
+	stderr_hide();
+	end(&p, NULL);
+	assert_non_null(strstr(stderr_show(), "--max-size"));
+	told = read_file(lib_path);
+	assert_true(told.complete);
+	assert_in_range(told.calls, 1, 199999);
+	assert_int_equal(told.lost, 0);
+}
+
+static void the_second_file_begins_where_the_first_ended(void **state)
+{
+	struct play p = { .keep = new_hold(60 * SEC, 64 << 20) };
+	struct told one, two;
+	char path[128];
+
+	(void)state;
+	begin(&p);
+	for (int i = 0; i < 100; i++)
+		call(&p, 0, MS);
+	stderr_hide();
+	assert_int_equal(keep_fire(p.keep), 0);
+	for (int i = 0; i < 50; i++)
+		call(&p, 0, MS);
+	end(&p, NULL);
+	stderr_show();
+	one = read_file(lib_path);
+	name(path, 2);
+	two = read_file(path);
+	assert_int_equal(one.calls, 100);
+	assert_int_equal(two.calls, 50);
+	assert_int_equal(two.start_ns, one.stop_ns);
+	unlink(path);
+}
+
+static void a_folder_that_is_not_there_is_refused_at_once(void **state)
+{
+	struct capture_hold_plan plan = { .path = "/nowhere/at/all.gpr", .before_ns = SEC,
+					  .max_bytes = 1 << 20 };
+
+	(void)state;
+	stderr_hide();
+	assert_null(capture_hold_new(&plan, &lib_funcs));
+	assert_int_equal(errno, ENOENT);
+	assert_non_null(strstr(stderr_show(), "/nowhere"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_the_last_stretch_is_written),
+		cmocka_unit_test(what_was_lost_in_the_stretch_is_in_it_and_not_what_was_before),
+		cmocka_unit_test(what_may_have_been_lost_in_the_stretch_is_in_it),
+		cmocka_unit_test(what_was_lost_while_nothing_came_is_in_it),
+		cmocka_unit_test(what_was_lost_is_in_the_file_that_was_written_next),
+		cmocka_unit_test(a_session_shorter_than_the_stretch_is_written_whole),
+		cmocka_unit_test(a_call_open_since_long_is_in_it),
+		cmocka_unit_test(memory_is_bounded_and_it_says_so),
+		cmocka_unit_test(the_second_file_begins_where_the_first_ended),
+		cmocka_unit_test(a_folder_that_is_not_there_is_refused_at_once),
+	};
+
+	lib_seed();
+	return cmocka_run_group_tests(tests, lib_setup, lib_teardown);
+}
