@@ -81,6 +81,23 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 	refute_output --partial "avoidable"
 }
 
+# bats test_tags=needs:root,needs:bpf
+@test "words: a device whose kernel hangs is not said to be idle" {
+	needs root bpf sim
+	export GPUSIM_HANG=20 GPUPROF_CUPTI="$SIM/libcupti.so.13"
+	start_gpuprof stat --format json -o hang.json -- "$SIM/train" --quiet
+	wait_for 20 pgrep -P "$PROFILER" -x train
+	sleep 2 # it is given 20 kernels at once, and waits for the last
+	kill -INT "$PROFILER"
+	wait_gpuprof
+	run report_value hang.json 'r["meta"]["verdict"]'
+	assert_output --regexp '^Device 0 \(pid [0-9]+, train\) may be busy, or hang: what thread [0-9]+ launched .* before the end had not ended\.'
+	run report_value hang.json 'max(t["ledger"], key=lambda row: row["ns"])["bucket"]'
+	assert_output "unknown"
+	run report_value hang.json 'max(t["devices"], key=lambda row: row["ns"])["owner"]'
+	assert_output "unknown"
+}
+
 # bats test_tags=needs:root
 @test "words: an ordinary user's process without a helper is told of --inject, exit 3" {
 	needs root sim

@@ -29,6 +29,8 @@ struct seen {			/* what was passed on; works are told by their `bytes` */
 	uint64_t passed, horizon;
 	uint64_t untold_start, untold_end;	/* of all that were told together */
 	enum join_graphs graphs;		/* as it is asked */
+	uint64_t unended_start, unended_end;	/* the same */
+	struct join_unended unended;		/* the latest */
 };
 
 static inline int on_work(void *ctx, const struct event *work, const struct launch *launch)
@@ -72,12 +74,24 @@ static inline enum join_graphs graphs_run(void *ctx, uint32_t pid)
 	return seen->graphs;
 }
 
+static inline int on_unended(void *ctx, const struct join_unended *what, uint64_t start_ns, uint64_t end_ns)
+{
+	struct seen *seen = ctx;
+
+	assert_true(what->since_ns <= start_ns && start_ns < end_ns);
+	assert_true(seen->unended.pid != what->pid || seen->unended_end <= start_ns);
+	seen->unended = *what;
+	seen->unended_start = seen->unended_end ? seen->unended_start : start_ns;
+	seen->unended_end = end_ns;
+	return 0;
+}
+
 static inline struct join *new_join(struct seen *seen)
 {
 	struct join *j;
 
 	memset(seen, 0, sizeof(*seen));
-	j = join_new(&(struct join_sink){ on_work, on_horizon, on_untold, graphs_run, seen });
+	j = join_new(&(struct join_sink){ on_work, on_horizon, on_untold, graphs_run, on_unended, seen });
 	assert_non_null(j);
 	return j;
 }

@@ -31,7 +31,7 @@ static int any_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
 static struct join *join_of_many(struct seen *seen)
 {
 	memset(seen, 0, sizeof(*seen));
-	return join_new(&(struct join_sink){ on_work, any_horizon, NULL, NULL, seen });
+	return join_new(&(struct join_sink){ on_work, any_horizon, NULL, NULL, NULL, seen });
 }
 
 /* The first has as many launches and works as it may, so that little is left. */

@@ -166,6 +166,74 @@ static void of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed(void **s
 	join_free(j);
 }
 
+#define ENDLESS UINT64_MAX
+
+static void what_a_thread_launched_last_may_run_until_the_end(void **state)
+{
+	static const struct {
+		uint32_t met;		/* of launches 1 to 4, by bits */
+		uint32_t stream[5];	/* of those: when not all are one */
+		bool goes_on;
+		uint64_t since;		/* 0: nobody says so */
+	} cases[] = {
+		{ 0x02, { 0 }, false, BASE + 200 },
+		{ 0x06, { 0 }, false, BASE + 300 },
+		{ 0x06, { 0 }, true, 0 },
+		{ 0x1e, { 0 }, false, 0 },
+		{ 0x00, { 0 }, false, BASE + 100 },
+		{ 0x16, { 0, 7, 7, 0, 8 }, false, 0 },	/* 3: nobody knows, but the thread goes on */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct seen seen;
+		struct join *j = new_join(&seen);
+
+		for (uint32_t k = 1; k <= 4; k++) {
+			api(j, k, BASE + 100 * k, BASE + 100 * k + 10);
+			if (cases[i].met >> k & 1)
+				push(j, &(struct event){ .kind = EVENT_WORK, .pid = 1, .start_ns = BASE + 500 + 10 * k,
+							 .end_ns = BASE + 505 + 10 * k, .work = &(struct work){
+					.kind = WORK_KIND_KERNEL, .correlation = k, .stream = cases[i].stream[k] } });
+		}
+		if (cases[i].goes_on)
+			join_goes_on(j);
+		assert_int_equal(join_end(j), 0);
+		assert_int_equal(seen.unended_end, cases[i].since ? ENDLESS : 0);
+		assert_int_equal(seen.unended.since_ns, cases[i].since);
+		assert_int_equal(seen.unended_start, cases[i].since);
+		assert_int_equal(seen.unended.tid, cases[i].since ? 5 : 0);
+		join_free(j);
+	}
+}
+
+static void what_hangs_is_said_as_time_goes_on_until_the_thread_is_seen_to_go_on(void **state)
+{
+	struct seen seen;
+	struct join *j = new_join(&seen);
+	uint64_t ns = BASE;
+
+	(void)state;
+	api(j, 1, BASE, BASE + 10);
+	work(j, 1, BASE + 20, BASE + 30);
+	api(j, 2, BASE + 40, BASE + 50);
+	for (; ns <= BASE + JOIN_WINDOW_NS; ns += SEC)
+		push_time(j, EVENT_WATERMARK, ns);
+	assert_int_equal(seen.unended_end, 0);		/* it is waited for: no time is settled yet */
+	assert_true(seen.horizon <= BASE + 40);
+	for (; ns <= BASE + 2 * JOIN_WINDOW_NS; ns += SEC)
+		push_time(j, EVENT_WATERMARK, ns);
+	assert_int_equal(seen.unended_start, BASE + 40);
+	assert_int_equal(seen.unended_end, seen.horizon);
+	api(j, 3, ns, ns + 10);
+	work(j, 3, ns + 20, ns + 30);
+	push_time(j, EVENT_WATERMARK, ns + 3 * SEC);
+	assert_true(seen.horizon > seen.unended_end);
+	assert_int_equal(join_end(j), 0);
+	assert_true(seen.unended_end < seen.horizon);
+	join_free(j);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +241,8 @@ int main(void)
 		cmocka_unit_test(a_launch_without_works_while_a_stream_captured_is_no_orphan),
 		cmocka_unit_test(a_kernel_that_is_over_and_was_not_told_is_lost),
 		cmocka_unit_test(what_is_lost_is_known_when_the_window_is_over_and_taken_back_where_it_comes),
+		cmocka_unit_test(what_a_thread_launched_last_may_run_until_the_end),
+		cmocka_unit_test(what_hangs_is_said_as_time_goes_on_until_the_thread_is_seen_to_go_on),
 		cmocka_unit_test(of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed),
 	};
 

@@ -155,6 +155,43 @@ static void time_before_the_first_work_that_is_unknown_is_said_to_be(void **stat
 	     "busy at least 8.8 % of it.");
 }
 
+/* Its device is there, and so much of the session is unknown. */
+static struct model *without_work(double unknown_ms)
+{
+	const struct device_facts facts = { .uuid = "GPU-1" };
+	struct model *m = begin();
+
+	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 12, .device = &facts });
+	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .dir = UNSEEN_UNKNOWN, .start_ns = at(0),
+				.end_ns = at(unknown_ms) });
+	return m;
+}
+
+/* Its launch, of which no work comes. */
+static void launch_only(struct model *m, uint32_t seq, double start)
+{
+	call(m, seq, L, start, start + 0.1);
+	push(m, (struct event){ .kind = EVENT_API, .pid = 12, .tid = 13, .seq = seq, .func = 211,
+				.dir = 5, .start_ns = at(start), .end_ns = at(start + 0.1) });
+}
+
+static void what_was_launched_and_did_not_end_is_no_idle_time(void **state)
+{
+	struct model *m = begin();
+
+	(void)state;
+	launch(m, 1, 1, 2, 10);
+	launch_only(m, 2, 10);
+	says(m, "Device 0 (pid 12, train) may be busy, or hang: what thread 13 launched 90.00 ms before the end "
+	     "had not ended. It is known to be busy 8.0 % of the time; of 90.0 % nothing is known.\n"
+	     "Next: gpuprof stacks -p 12");
+	m = without_work(0);
+	launch_only(m, 1, 5);
+	says(m, "Device 0 (pid 12, train) may be busy, or hang: what thread 13 launched 95.00 ms before the end "
+	     "had not ended. It is known to be busy 0.0 % of the time; of 95.0 % nothing is known.\n"
+	     "Next: gpuprof stacks -p 12");
+}
+
 static void where_threads_were_not_kept_it_says_what_keeps_them(void **state)
 {
 	struct model *m = with_unknown_launch();
@@ -176,18 +213,6 @@ static void a_name_with_a_newline_breaks_no_line(void **state)
 	launch(m, 2, 3, 51, 100);
 	says(m, "No avoidable loss above 5 % was found: device 0 (pid 12, tr\\nain) is busy 97.0 % of the "
 	     "time; its first work came after 2.0 %, after its last came 0.0 %.");
-}
-
-/* Its device is there, and so much of the session is unknown. */
-static struct model *without_work(double unknown_ms)
-{
-	const struct device_facts facts = { .uuid = "GPU-1" };
-	struct model *m = begin();
-
-	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 12, .device = &facts });
-	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .dir = UNSEEN_UNKNOWN, .start_ns = at(0),
-				.end_ns = at(unknown_ms) });
-	return m;
 }
 
 static void a_device_of_which_no_work_was_seen_is_not_busy_so_much(void **state)
@@ -284,6 +309,7 @@ int main(void)
 		cmocka_unit_test(time_before_the_first_work_that_is_unknown_is_said_to_be),
 		cmocka_unit_test(a_name_with_a_newline_breaks_no_line),
 		cmocka_unit_test(a_device_of_which_no_work_was_seen_is_not_busy_so_much),
+		cmocka_unit_test(what_was_launched_and_did_not_end_is_no_idle_time),
 		cmocka_unit_test(where_threads_were_not_kept_it_says_what_keeps_them),
 		cmocka_unit_test(without_device_times_it_says_bounds_and_how_to_get_the_rest),
 		cmocka_unit_test(how_to_have_device_times_is_what_helps_this_process),

@@ -207,7 +207,11 @@ static int decide(struct fates *f, const struct launches *l, uint64_t number,
 		was_captured(at, to->counts);
 		return 0;
 	}
-	if (!gives_work(f, at) || !streams_are_past(&f->streams, &at->launch))
+	if (at->is_copy && !gives_work(f, at))
+		return 0;
+	if (!streams_are_past(&f->streams, &at->launch))
+		return streams_note_given_up(&f->streams, &at->launch);
+	if (!gives_work(f, at))
 		return 0;
 	at->awaited = false;
 	at->untold = true;

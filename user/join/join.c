@@ -236,7 +236,7 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 	j->counts.captured += captured;
 	*by = (struct side_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
 				    .used_ns = ev->end_ns, .awaited = launches && !captured && !is_before(j, ev),
-				    .is_kernel = roles & API_KERNEL, .copy = copy,
+				    .is_kernel = roles & API_KERNEL, .is_copy = roles & API_COPY, .copy = copy,
 				    .is_whole = launches && ev->start_ns >= j->start_ns };
 	j->counts.launches += by->awaited;
 	if (by->awaited)
@@ -289,8 +289,9 @@ static int tell_horizon(struct join *j, struct process *p)
 	p->told_at_ns = j->watermark_ns;
 	if (ns <= p->told_ns)
 		return 0;
+	err = join_tell_unended(j, p, ns);
 	p->told_ns = ns;
-	return j->sink.horizon(j->sink.ctx, p->pid, ns);
+	return err ? err : j->sink.horizon(j->sink.ctx, p->pid, ns);
 }
 
 /* Of a process that is silent, what has waited enough goes before the horizon passes it; who tells has
@@ -311,7 +312,9 @@ static int give_up_all(struct join *j, struct process *p)
 
 	while (!err && p->works.waiting)
 		err = join_give_up_first(j, p);
-	return err ? err : decide(j, p, UINT64_MAX, &first_ns);
+	if (!err)
+		err = decide(j, p, UINT64_MAX, &first_ns);
+	return err || j->goes_on ? err : join_tell_unended(j, p, UINT64_MAX);
 }
 
 int join_end(struct join *j)

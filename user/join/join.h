@@ -45,6 +45,7 @@
 
 #include "event/event.h"
 #include "event/work.h"
+#include "join/join_sink.h"
 
 #define JOIN_WINDOW_NS 10000000000ull	/* so long one side waits for the other */
 #define JOIN_SETTLE_NS 1000000000ull	/* works of the last second may be out of order */
@@ -53,31 +54,6 @@
 #define JOIN_WORKS_MAX 16384		/* that wait, of one process */
 #define JOIN_ROOM_BYTES (9u << 20)	/* for all of them, of all processes */
 #define JOIN_TEXT_BYTES (2u << 20)	/* for names of works that wait, of all processes */
-
-struct launch {			/* who asked for a work */
-	uint32_t tid;
-	uint32_t works;			/* that it was met by before this one */
-	uint64_t start_ns, end_ns;	/* as CUPTI's record has them */
-};
-
-enum join_graphs {
-	JOIN_GRAPHS_UNKNOWN,	/* it may have made some that have conditions, or turned nodes off */
-	JOIN_GRAPHS_ALL,
-	JOIN_GRAPHS_SOME,
-};
-
-/* launch NULL: an orphan. Both valid during the call. 0 or an error that ends the push. */
-struct join_sink {
-	int (*work)(void *ctx, const struct event *work, const struct launch *launch);
-	/* Works that start before horizon_ns will be passed on as late only. */
-	int (*horizon)(void *ctx, uint32_t pid, uint64_t horizon_ns);
-	/* A kernel, a copy or a set was launched and is over, and nobody told it: it ran at some time in [start_ns, end_ns).
-	 * No horizon after start_ns has been told, but where it came to be known late. NULL: not wanted. */
-	int (*untold)(void *ctx, uint32_t pid, uint64_t start_ns, uint64_t end_ns);
-	/* Which nodes of its graphs a launch of the process runs. NULL: not known. */
-	enum join_graphs (*graphs_run)(void *ctx, uint32_t pid);
-	void *ctx;
-};
 
 struct join_counts {
 	uint64_t matched, orphan, late, skew, invalid, outside;

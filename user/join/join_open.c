@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Where others read on: the launches whose works they may meet, as events. */
+/*
+ * What is open. Where others read on: the launches whose works they may meet, as events; here: since when
+ * works may run that nobody told.
+ */
 #include "base/num.h"
 #include "join/join_state.h"
 
@@ -49,4 +52,15 @@ int join_put_open(const struct join *j, enum join_open which, uint64_t before_ns
 		err = put_open(p, which, num_max(p->latest_ns, j->watermark_ns), before_ns, to);
 	}
 	return err;
+}
+
+int join_tell_unended(const struct join *j, const struct process *p, uint64_t end_ns)
+{
+	struct join_unended what = { .pid = p->pid };
+	uint64_t start_ns;
+
+	if (!j->sink.unended || !streams_unended(&p->fates.streams, &what.tid, &what.since_ns))
+		return 0;
+	start_ns = num_max(what.since_ns, p->told_ns);
+	return start_ns < end_ns ? j->sink.unended(j->sink.ctx, &what, start_ns, end_ns) : 0;
 }

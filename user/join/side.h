@@ -20,6 +20,7 @@ struct side_launch {
 	uint64_t began_ns;	/* of the first work that it met; 0: it met none */
 	bool awaited;		/* it is of a kind that launches, and met nothing yet */
 	bool is_kernel;		/* ... which always gives work */
+	bool is_copy;		/* ... which gives some where there are bytes */
 	bool is_graph;		/* it met one of a graph's nodes: others may be told later */
 	bool untold;		/* it met nothing, and its work is over */
 	bool is_whole;		/* all its works come here: it began within the session, and here first */

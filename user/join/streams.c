@@ -51,14 +51,16 @@ static struct thread_streams *find_or_make(struct streams *s, uint32_t tid)
 
 int streams_note_work(struct streams *s, const struct launch *launch, const struct work *work)
 {
-	struct thread_streams *t;
+	struct thread_streams *t = find_or_make(s, launch->tid);
 	uint64_t since_ns;
 
-	if (work->has & WORK_HAS_GRAPH && work->graph)	/* its nodes are in streams of their own */
-		return 0;
-	t = find_or_make(s, launch->tid);
 	if (!t)
 		return -ENOMEM;
+	t->met_ns = num_max(t->met_ns, launch->start_ns);
+	if (t->met_ns >= t->unended_ns)
+		t->unended_ns = 0;
+	if (work->has & WORK_HAS_GRAPH && work->graph)	/* its nodes are in streams of their own */
+		return 0;
 	since_ns = num_max(t->came_ns, launch->start_ns);
 	if (t->came_ns && work->context != t->context)
 		t->context_since_ns = since_ns;
@@ -97,4 +99,32 @@ bool streams_are_past(struct streams *s, const struct launch *launch)
 		return false;
 	return (launch->start_ns >= t->stream_since_ns && t->came_ns > launch->end_ns) ||
 	       (launch->start_ns >= t->context_since_ns && t->synced_ns >= launch->end_ns);
+}
+
+int streams_note_given_up(struct streams *s, const struct launch *launch)
+{
+	struct thread_streams *t = find_or_make(s, launch->tid);
+
+	if (!t)
+		return -ENOMEM;
+	if (launch->start_ns > t->met_ns && (!t->unended_ns || launch->start_ns < t->unended_ns))
+		t->unended_ns = launch->start_ns;
+	return 0;
+}
+
+bool streams_unended(const struct streams *s, uint32_t *tid, uint64_t *since_ns)
+{
+	const struct thread_streams *first = NULL;
+
+	for (size_t i = 0; i < s->all.n; i++) {
+		const struct thread_streams *t = &s->all.v[i];
+
+		if (t->unended_ns && (!first || t->unended_ns < first->unended_ns))
+			first = t;
+	}
+	if (!first)
+		return false;
+	*tid = first->tid;
+	*since_ns = first->unended_ns;
+	return true;
 }

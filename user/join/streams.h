@@ -11,6 +11,9 @@
  *   L1 L2 sync L3   W1(7) W3(8)          yes
  *   L1 L2 sync                           yes, but where works of the thread are of several contexts
  *   L1 L2      W1(7)                     nobody knows
+ *
+ * What a thread launched last, and is not over as far as anybody knows, may run or wait still: of
+ * L1 L2 L3 L4   W1(7) W2(7), where L3 and L4 are waited for no longer, it is L3.
  */
 #ifndef JOIN_STREAMS_H
 #define JOIN_STREAMS_H
@@ -32,6 +35,8 @@ struct thread_streams {
 	uint64_t context_since_ns;	/* ... of this context */
 	uint64_t came_ns;		/* of launches that met a work, the latest; 0: none has */
 	uint64_t synced_ns;		/* when it waited for its context last */
+	uint64_t met_ns;		/* as came_ns, of graphs too */
+	uint64_t unended_ns;		/* of launches after that, given up, the first; 0: there is none */
 };
 
 /* Start zeroed. */
@@ -55,5 +60,11 @@ bool streams_have_waited(struct streams *s, uint32_t tid, uint32_t context, uint
 			 uint64_t end_ns);
 
 bool streams_are_past(struct streams *s, const struct launch *launch);
+
+/* Its work is waited for no longer, and nobody knows whether it is over. 0 or -ENOMEM. */
+int streams_note_given_up(struct streams *s, const struct launch *launch);
+
+/* Of all threads the one whose work may run the longest; false: there is none. */
+bool streams_unended(const struct streams *s, uint32_t *tid, uint64_t *since_ns);
 
 #endif

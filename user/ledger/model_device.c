@@ -218,6 +218,17 @@ static enum join_graphs graphs_run(void *ctx, uint32_t pid)
 	       JOIN_GRAPHS_ALL : JOIN_GRAPHS_UNKNOWN;
 }
 
+static int on_unended(void *ctx, const struct join_unended *what, uint64_t start_ns, uint64_t end_ns)
+{
+	struct process *p = who_process(ctx, what->pid);
+
+	if (!p)
+		return -ENOMEM;
+	p->info.unended_tid = what->tid;
+	p->info.unended_ns = what->since_ns;
+	return unseen_add(&p->unseen, UNSEEN_UNKNOWN, start_ns, end_ns);
+}
+
 int device_finish(struct model *m, uint32_t pid, bool *done)
 {
 	struct devices_divide by = dividing(m);
@@ -306,7 +317,8 @@ int device_init(struct model *m)
 	m->devices = devices_new();
 	if (m->devices)
 		devices_when_crowded(m->devices, &(struct devices_divide){ divide_early, exit_ns, unseen_of, m });
-	m->join = m->devices ? join_new(&(struct join_sink){ on_work, on_horizon, on_untold, graphs_run, m }) : NULL;
+	m->join = !m->devices ? NULL : join_new(&(struct join_sink){ on_work, on_horizon, on_untold, graphs_run,
+								     on_unended, m });
 	return m->join ? 0 : -ENOMEM;
 }
 
