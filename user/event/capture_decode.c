@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "event/capture_names.h"
 #include "event/capture_row.h"
 #include "event/capture_sample.h"
@@ -39,13 +38,11 @@ struct signature {
 	bool dropped;		/* its function found no place in the table */
 };
 
-/* An event row is the one before it of the same fields, with all of them replaced. */
+/* An event row is the one before it of its kind and fields, with all of them replaced. */
 struct form {
 	uint64_t mask;		/* GP_FIELD_* */
 	struct event ev;
 };
-
-#define FORMS 16u
 
 struct capture_decoder {
 	struct capture_names names;
@@ -55,7 +52,7 @@ struct capture_decoder {
 	uint32_t threads_n;
 	struct signature *signature;
 	uint32_t signatures_n;
-	struct form form[FORMS];		/* by mask */
+	struct form form[EVENT_KIND_END + 1];	/* by kind; the last: kinds of later versions */
 	struct work_shapes works;
 	struct device_facts device;		/* of the event that is delivered */
 	struct device_sample sample;
@@ -240,12 +237,13 @@ static bool get_fields(struct capture_decoder *d, struct row *r, uint64_t mask, 
 }
 
 /* Its other members are 0. */
-static struct event *find_form(struct capture_decoder *d, uint64_t mask)
+static struct event *find_form(struct capture_decoder *d, uint8_t kind, uint64_t mask)
 {
-	struct form *f = &d->form[map_hash(mask) % FORMS];
+	struct form *f = &d->form[kind];
 
 	if (f->mask != mask)
 		*f = (struct form){ .mask = mask };
+	f->ev.kind = kind;
 	return &f->ev;
 }
 
@@ -256,8 +254,7 @@ static int take_event(struct capture_decoder *d, struct row *r)
 
 	if (!row_ended_well(r) || !kind || thread >= d->threads_n)
 		return ROW_INVALID;
-	ev = find_form(d, mask);
-	ev->kind = kind < EVENT_KIND_END ? (uint8_t)kind : EVENT_KIND_END;
+	ev = find_form(d, kind < EVENT_KIND_END ? (uint8_t)kind : EVENT_KIND_END, mask);
 	ev->pid = d->thread[thread].pid;
 	ev->tid = d->thread[thread].tid;
 	if (!get_fields(d, r, mask, ev))
