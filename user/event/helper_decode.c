@@ -210,6 +210,12 @@ static int tell_settled(struct helper_decoder *d, uint64_t settled, const struct
 	return err;
 }
 
+static int refuse(struct helper_decoder *d)
+{
+	d->counts.invalid++;
+	return 0;
+}
+
 /* ---- what comes in -------------------------------------------------------------------------- */
 
 static int take_clock(struct helper_decoder *d, const void *payload, size_t len,
@@ -222,10 +228,8 @@ static int take_clock(struct helper_decoder *d, const void *payload, size_t len,
 	memcpy(&reading, payload, sizeof(reading));
 	reading.host_before_ns -= (uint64_t)d->offset_ns;
 	reading.host_after_ns -= (uint64_t)d->offset_ns;
-	if (is_to_come(d, reading.host_after_ns) || !helper_clock_add(&d->clock, &reading)) {
-		d->counts.invalid++;
-		return 0;
-	}
+	if (is_to_come(d, reading.host_after_ns) || !helper_clock_add(&d->clock, &reading))
+		return refuse(d);
 	d->complete_ns = d->read_ns;
 	d->read_ns = reading.host_before_ns;
 	d->told_ns = num_max(d->told_ns, d->read_ns);
@@ -244,10 +248,8 @@ static int take_name(struct helper_decoder *d, const void *payload, size_t len,
 
 	(void)sink;
 	memcpy(&name, payload, sizeof(name));
-	if (!name.id || name.id > NAMES_MAX || name.bytes > len - sizeof(name)) {
-		d->counts.invalid++;
-		return 0;
-	}
+	if (!name.id || name.id > NAMES_MAX || name.bytes > len - sizeof(name))
+		return refuse(d);
 	return helper_names_take(&d->names, name.id, (const char *)payload + sizeof(name),
 				 num_min(name.bytes, TEXT_MAX));
 }
@@ -281,10 +283,8 @@ static int take_loss(struct helper_decoder *d, const void *payload, size_t len,
 		d->counts.no_time = num_add(d->counts.no_time, loss.count);
 	ev.start_ns = loss.since_ns ? loss.since_ns - (uint64_t)d->offset_ns : 0;
 	ev.end_ns = loss.until_ns - (uint64_t)d->offset_ns;
-	if (!loss.until_ns || ev.end_ns < ev.start_ns) {
-		d->counts.invalid++;
-		return 0;
-	}
+	if (!loss.until_ns || ev.end_ns < ev.start_ns)
+		return refuse(d);
 	ev.dir = loss.cause == GP_LOSS_UNSEEN ? UNSEEN_UNKNOWN : UNSEEN_LOST;
 	ev.func = helper_work_unseen_of(&loss);
 	ev.bytes = loss.count;
@@ -378,10 +378,8 @@ static int take_api(struct helper_decoder *d, const void *payload, size_t len,
 
 	(void)len;
 	memcpy(&w.api, payload, sizeof(w.api));
-	if (w.api.cbid >= FUNCS_MAX || w.api.domain > UINT8_MAX) {
-		d->counts.invalid++;
-		return 0;
-	}
+	if (w.api.cbid >= FUNCS_MAX || w.api.domain > UINT8_MAX)
+		return refuse(d);
 	w.tid = host_tid(d, w.api.tid);	/* now, since the thread may end meanwhile */
 	w.start = w.api.start;
 	w.end = w.api.end;
@@ -398,10 +396,8 @@ static int take_range(struct helper_decoder *d, const void *payload, size_t len,
 	(void)len;
 	memcpy(&r, payload, sizeof(r));
 	ev.start_ns = r.time_ns - (uint64_t)d->offset_ns;
-	if (!r.what || r.what >= RANGE_WHAT_END || !r.time_ns || is_to_come(d, ev.start_ns)) {
-		d->counts.invalid++;
-		return 0;
-	}
+	if (!r.what || r.what >= RANGE_WHAT_END || !r.time_ns || is_to_come(d, ev.start_ns))
+		return refuse(d);
 	ev.dir = (uint8_t)r.what;
 	ev.tid = host_tid(d, r.tid);
 	d->counts.no_thread += !ev.tid;
@@ -421,10 +417,8 @@ static int take_node(struct helper_decoder *d, const void *payload, size_t len,
 	(void)len;
 	memcpy(&n, payload, sizeof(n));
 	ev.start_ns = n.time_ns - (uint64_t)d->offset_ns;
-	if (!n.node || n.node == n.original || !n.time_ns || is_to_come(d, ev.start_ns)) {
-		d->counts.invalid++;
-		return 0;
-	}
+	if (!n.node || n.node == n.original || !n.time_ns || is_to_come(d, ev.start_ns))
+		return refuse(d);
 	ev.tid = host_tid(d, n.tid);
 	d->counts.no_thread += !ev.tid;
 	ev.entity = n.node;
@@ -483,10 +477,8 @@ int helper_decode(struct helper_decoder *d, uint16_t kind, const void *payload, 
 		d->counts.unknown++;
 		return 0;
 	}
-	if (len < kinds[kind].least) {
-		d->counts.invalid++;
-		return 0;
-	}
+	if (len < kinds[kind].least)
+		return refuse(d);
 	return kinds[kind].take(d, payload, len, sink);
 }
 
