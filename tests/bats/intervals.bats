@@ -30,16 +30,46 @@ sums() {
 	EOF_PY
 }
 
+# adds_up REPORTS WHOLE: each begins where the one before ended, and books and wall time are those of the whole
+adds_up() {
+	python3 - "$@" <<-'EOF_PY'
+		import collections, json, sys
+		def read(path):
+		    decoder, text = json.JSONDecoder(), open(path).read().strip()
+		    while text:
+		        report, end = decoder.raw_decode(text)
+		        text = text[end:].lstrip()
+		        yield report
+		def walls(reports):
+		    sums = collections.Counter()
+		    for r in reports:
+		        sums["wall"] += r["meta"]["duration_ns"]
+		        for row in r["tables"]["ledger"]:
+		            sums["ledger", row["pid"], row["device"]] += row["ns"]
+		        for row in r["tables"]["devices"]:
+		            sums["device", row["device_uuid"]] += row["ns"]
+		    return sums
+		parts, whole = list(read(sys.argv[1])), list(read(sys.argv[2]))
+		for before, after in zip(parts, parts[1:]):
+		    assert before["meta"]["end"] == after["meta"]["start"], (before["meta"], after["meta"])
+		assert len(parts) > 2 and walls(parts) == walls(whole), (walls(parts), walls(whole))
+		assert len(walls(whole)) > 2
+	EOF_PY
+}
+
 # bats test_tags=needs:root,needs:bpf
-@test "intervals: kernels, copies and busy time of all intervals are the truth's" {
+@test "intervals: kernels, copies and busy time of all are the truth's, their time to the ns that of the whole" {
 	needs root bpf sim
 	local kernels copies
 	env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_TRUTH="$PWD/t.truth" \
-		"$GPUPROF" --interval 500ms --format json --quiet -- "$SIM/train" --steps 200 --quiet >all.json
+		"$GPUPROF" --interval 500ms --capture c.gpr --format json --quiet -- \
+		"$SIM/train" --steps 200 --quiet >all.json
 	kernels=$(python3 -c 'import json; print(sum(f["count"] for f in json.load(open("t.truth"))["functions"] if f["function"].startswith("cuLaunchKernel")))')
 	copies=$(python3 -c 'import json; print(sum(f["count"] for f in json.load(open("t.truth"))["functions"] if f["function"].startswith("cuMemcpy")))')
 	run sums all.json
 	assert_output "True True $kernels $copies True"
+	"$GPUPROF" report c.gpr --table ledger,devices --format json >whole.json
+	adds_up all.json whole.json
 }
 
 # bats test_tags=needs:root,needs:bpf

@@ -42,7 +42,7 @@ struct helpers_status {
 	uint64_t untold_ns;		/* at its end, of which nothing was handed on */
 	uint64_t kept_bytes;		/* of records that CUPTI did not hand on */
 	uint64_t kept_ns;		/* up to its end, or now: when they may be of */
-	uint64_t away_ns;		/* told to nobody of us: its slot was another reader's, or broke */
+	uint64_t away_ns;		/* not told to us: its slot was another's, it took us for gone, or its ring broke */
 };
 
 /* UNPROBED: of those functions that helpers_leave_out names, as EVENT_TOLD. */
