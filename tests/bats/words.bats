@@ -88,7 +88,7 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 	start_gpuprof stat --format json -o hang.json -- "$SIM/train" --quiet
 	wait_for 20 pgrep -P "$PROFILER" -x train
 	sleep 2 # it is given 20 kernels at once, and waits for the last
-	kill -INT "$PROFILER"
+	kill -TERM "$PROFILER" # a shell without a terminal has what it starts in the background ignore INT
 	wait_gpuprof
 	run report_value hang.json 'r["meta"]["verdict"]'
 	assert_output --regexp '^Device 0 \(pid [0-9]+, train\) may be busy, or hang: what thread [0-9]+ launched .* before the end had not ended\.'
