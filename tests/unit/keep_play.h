@@ -67,7 +67,7 @@ struct told {
 	uint64_t calls, enters, lost, start_ns, stop_ns;
 	uint64_t counted_hits, counted_received, counted_lost;	/* of calls, as counted last */
 	uint64_t first_seq[4];
-	bool complete, has_host;
+	bool complete, has_host, memory_unsure;
 };
 
 struct reading {
@@ -108,6 +108,7 @@ static inline struct told read_file(const char *path)
 	model_counts(r.model, &counts);
 	told.lost = counts.lost;
 	told.complete = capture_state(c) == CAPTURE_COMPLETE;
+	told.memory_unsure = model_memory_incomplete(r.model, 0);
 	told.has_host = model_fact(r.model, "host") != NULL;
 	assert_int_equal(model_processes(r.model), 1);
 	assert_string_equal(model_process(r.model, 0)->cmdline, "./train --fast");

@@ -196,7 +196,7 @@ static int hear_unseen(void *ctx, const struct event *ev)
 		l->start_ns = ev->start_ns;
 	if (ev->kind == EVENT_STOP)
 		l->stop_ns = ev->end_ns;
-	if (ev->kind != EVENT_UNSEEN)
+	if (ev->kind != EVENT_UNSEEN || ev->func & UNSEEN_OF_BEFORE)
 		return 0;
 	l->unseen += ev->bytes;
 	l->unseen_ns += (l->stop_ns ? num_min(ev->end_ns, l->stop_ns) : ev->end_ns) -

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "event/capture_hold.h"
+#include "event/memory.h"
 
 static struct keep *new_hold(uint64_t before_ns, uint64_t max_bytes)
 {
@@ -161,6 +162,40 @@ static void what_was_lost_is_in_the_file_that_was_written_next(void **state)
 	assert_int_equal(two.counted_received, 50);
 }
 
+/* An allocation whose free may have been lost may live in the stretch, or not. */
+static void memory_whose_records_were_lost_before_is_not_sure_in_it(void **state)
+{
+	static const struct {
+		uint16_t of;
+		uint8_t why;	/* 0: nothing was lost */
+		bool unsure;
+	} cases[] = {
+		{ 0, 0, false }, { UNSEEN_OF_WORKS, UNSEEN_LOST, false }, { UNSEEN_OF_MEMORY, UNSEEN_LOST, true },
+		{ 0, UNSEEN_LOST, true }, { 0, UNSEEN_UNKNOWN, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct play p = { .keep = new_hold(SEC, 64 << 20) };
+
+		begin(&p);
+		call(&p, 0, MS);
+		push(&p, (struct event){ .kind = EVENT_MEMORY, .pid = 10, .dir = MEMORY_ALLOC, .has = HAS_BYTES,
+					 .func = MEMORY_KIND_DEVICE, .address = 4096, .bytes = 64,
+					 .start_ns = p.now_ns });
+		if (cases[i].why)
+			push(&p, (struct event){ .kind = EVENT_UNSEEN, .pid = 10, .dir = cases[i].why,
+						 .func = cases[i].of, .start_ns = p.now_ns,
+						 .end_ns = p.now_ns + MS });
+		for (int k = 0; k < 3000; k++)
+			call(&p, 0, MS);
+		stderr_hide();
+		end(&p, NULL);
+		stderr_show();
+		assert_int_equal(read_file(lib_path).memory_unsure, cases[i].unsure);
+	}
+}
+
 static void a_session_shorter_than_the_stretch_is_written_whole(void **state)
 {
 	struct play p = { .keep = new_hold(60 * SEC, 64 << 20) };
@@ -265,6 +300,7 @@ int main(void)
 		cmocka_unit_test(what_may_have_been_lost_in_the_stretch_is_in_it),
 		cmocka_unit_test(what_was_lost_while_nothing_came_is_in_it),
 		cmocka_unit_test(what_was_lost_is_in_the_file_that_was_written_next),
+		cmocka_unit_test(memory_whose_records_were_lost_before_is_not_sure_in_it),
 		cmocka_unit_test(a_session_shorter_than_the_stretch_is_written_whole),
 		cmocka_unit_test(a_call_open_since_long_is_in_it),
 		cmocka_unit_test(memory_is_bounded_and_it_says_so),

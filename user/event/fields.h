@@ -49,6 +49,7 @@ enum unseen_why {
 /* Of what, as bits: EVENT_UNSEEN's func. None is set: of all, or nobody knows. In captures, too. */
 #define UNSEEN_OF_WORKS 0x1
 #define UNSEEN_OF_MEMORY 0x2
+#define UNSEEN_OF_BEFORE 0x4	/* before the capture began: it may have missed what it says lives (no times) */
 
 /* EVENT_IDENTITY's text: nothing more will come of the process; text2: when it ended, of CLOCK_MONOTONIC. It
  * may be said before the last calls of its threads are. */

@@ -38,6 +38,7 @@ struct process {
 	char *cmdline;		/* NULL: unknown */
 	struct pairs identity;
 	struct holdings *holdings;	/* NULL: it has none */
+	bool unsure;			/* some of them may be wrong: records of memory were lost */
 };
 
 struct fact {
@@ -235,6 +236,16 @@ static int take_holding(struct roster *r, const struct event *ev)
 	return p ? holdings_take(&p->holdings, ev) : 0;	/* else it is known no more */
 }
 
+static int take_unseen(struct roster *r, const struct event *ev)
+{
+	const struct map_slot *slot = map_find(&r->processes, ev->pid);
+	struct process *p = slot ? (void *)(uintptr_t)slot->value : NULL;
+
+	if (p && ev->dir == UNSEEN_LOST && (!ev->func || ev->func & UNSEEN_OF_MEMORY))
+		p->unsure = true;
+	return 0;
+}
+
 static void keep_open(struct thread *t, const struct event *ev)
 {
 	t->has_open = true;
@@ -395,6 +406,8 @@ int roster_take(struct roster *r, const struct event *ev, struct event *out)
 	case EVENT_RANGE:
 	case EVENT_MEMORY:
 		return take_holding(r, ev);
+	case EVENT_UNSEEN:
+		return take_unseen(r, ev);
 	case EVENT_FRAME:
 	case EVENT_STACK:
 		return stacks_take(&r->stacks, ev) == -ENOMEM ? -ENOMEM : 0;
@@ -445,6 +458,9 @@ static int put_process(const struct process *p, const struct event_sink *to)
 		err = put(to, &(struct event){ .kind = EVENT_IDENTITY, .pid = p->pid, .tid = p->pid,
 					       .text = p->identity.v[i].key,
 					       .text2 = p->identity.v[i].value });
+	if (!err && p->unsure)
+		err = put(to, &(struct event){ .kind = EVENT_UNSEEN, .pid = p->pid, .dir = UNSEEN_LOST,
+					       .func = UNSEEN_OF_MEMORY | UNSEEN_OF_BEFORE });
 	return err ? err : holdings_put(p->holdings, p->pid, to);
 }
 

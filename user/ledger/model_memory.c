@@ -140,6 +140,7 @@ void memory_cut(struct model *m)
 
 void memory_note_unseen(const struct model *m, struct process *p, const struct event *ev)
 {
+	p->missed_before |= (ev->func & UNSEEN_OF_BEFORE) != 0;
 	if (ev->dir >= UNSEEN_END || ev->end_ns <= m->session.start_ns)
 		return;
 	if (ev->dir == UNSEEN_LOST) {
@@ -169,6 +170,8 @@ bool memory_is_incomplete(const struct model *m, const struct process *p)
 {
 	if (p->past_misses || !p->memory)
 		return p->past_misses;
+	if (p->missed_before)
+		return true;
 	if (m->without_probes)
 		return p->misses[UNSEEN_LOST] || p->misses[UNSEEN_UNKNOWN];
 	return p->misses[UNSEEN_LOST] && !calls_told_all(m, p);

@@ -48,6 +48,7 @@ struct process {
 	uint64_t record_ns;		/* of memory, the latest */
 	bool misses[UNSEEN_END];	/* records of memory, by why */
 	uint64_t missed_ns, missed_end_ns;	/* since when and until when some were lost */
+	bool missed_before;		/* the capture began: what lived then may be wrong */
 	bool allocs_blindly;		/* a call has allocated somewhere: a record would tell where */
 	bool lost_calls;		/* of its threads that are no more */
 	bool past_misses;		/* one that it stands for did (memory_is_incomplete) */
