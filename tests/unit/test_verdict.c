@@ -192,6 +192,28 @@ static void what_was_launched_and_did_not_end_is_no_idle_time(void **state)
 	     "Next: gpuprof stacks -p 12");
 }
 
+static void what_ended_after_all_is_not_said_to_hang(void **state)
+{
+	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 2 };
+	struct strbuf out = STRBUF_INIT;
+	struct model *m = begin();
+
+	(void)state;
+	launch(m, 1, 1, 2, 10);
+	launch_only(m, 2, 10);
+	for (unsigned int s = 1; s <= 14; s++)
+		push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = at(1000 * s) });
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = 12, .start_ns = at(11), .end_ns = at(14500),
+				.work = &w, .text = "sgemm" });
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = at(15000) });
+	assert_int_equal(model_finish(m), 0);
+	assert_int_equal(verdict_add(&out, m, model_now(m)), 0);
+	assert_null(strstr(out.s, "hang"));
+	assert_non_null(strstr(out.s, "not known for"));
+	strbuf_free(&out);
+	model_free(m);
+}
+
 static void where_threads_were_not_kept_it_says_what_keeps_them(void **state)
 {
 	struct model *m = with_unknown_launch();
@@ -310,6 +332,7 @@ int main(void)
 		cmocka_unit_test(a_name_with_a_newline_breaks_no_line),
 		cmocka_unit_test(a_device_of_which_no_work_was_seen_is_not_busy_so_much),
 		cmocka_unit_test(what_was_launched_and_did_not_end_is_no_idle_time),
+		cmocka_unit_test(what_ended_after_all_is_not_said_to_hang),
 		cmocka_unit_test(where_threads_were_not_kept_it_says_what_keeps_them),
 		cmocka_unit_test(without_device_times_it_says_bounds_and_how_to_get_the_rest),
 		cmocka_unit_test(how_to_have_device_times_is_what_helps_this_process),

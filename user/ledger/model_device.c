@@ -165,7 +165,10 @@ static uint64_t open_ns(const struct model *m, uint32_t pid, uint32_t device)
 static int on_work(void *ctx, const struct event *work, const struct launch *launch)
 {
 	struct model *m = ctx;
+	struct process *p = launch && who_known_process(m, work->pid) ? who_process(m, work->pid) : NULL;
 
+	if (p && launch->tid == p->info.unended_tid && launch->start_ns >= p->info.unended_ns)
+		p->info.unended_ns = 0;		/* it ended after all */
 	range_work(m, work, launch);
 	if (graph_note_work(m, work, launch))
 		return -ENOMEM;
