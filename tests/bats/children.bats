@@ -149,23 +149,66 @@ measure_family() { # OPTIONS...
 	assert_output True
 }
 
-# bats test_tags=needs:root,needs:bpf
-@test "children: of one that was started with its files closed, it is said that it has no helper, and why" {
-	needs root bpf sim
+# "closed", "open", or what is named to CUDA instead of the helper.
+starts() {
 	cat >starts <<-'END'
-		import subprocess, sys
-		subprocess.run(sys.argv[2:], check=True, close_fds=sys.argv[1] == "closed")
+		import os, subprocess, sys
+		how = sys.argv[1]
+		if how.startswith("/"):
+		    os.environ.update({name + "_INJECTION64_PATH": how for name in ("CUDA", "NVTX")})
+		subprocess.run(sys.argv[2:], check=True, close_fds=how == "closed")
 	END
-	local files attach
+}
+
+# As torchrun and mpirun start theirs.
+# bats test_tags=needs:root,needs:bpf
+@test "children: what is started with its files closed has the helper, and its works are the truth's" {
+	needs root bpf sim
+	starts
+	local attach
+	for attach in auto none; do
+		GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_TRUTH=$PWD/t.json timeout 60 "$GPUPROF" stat --attach "$attach" \
+			--format json -o r.json -- python3 starts closed "$SIM/mix" --rounds 100
+		laws r.json
+		run "$TEST_LIB/check_ledger.py" r.json t.json
+		assert_success
+		assert_output "1 books add up"
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "children: where no program may be in one of its places, the helper's file is in the next, or a descriptor" {
+	needs root bpf sim mounts
+	starts
+	cat >forbids <<-'END'
+		mount -t tmpfs -o noexec none /run || exit
+		[ "$1" = closed ] || mount -t tmpfs -o noexec none /dev/shm || exit
+		"$2" stat --table events -- python3 starts "$1" "$3" --rounds 100
+	END
+	local files
 	for files in closed open; do
+		GPUPROF_CUPTI="$SIM/libcupti.so.13" run timeout 60 unshare -m sh forbids "$files" "$GPUPROF" "$SIM/mix"
+		assert_success
+		assert_line --regexp '^helper +work +[1-9][0-9]+ '
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "children: of one that cannot load the helper that is said, and why" {
+	needs root bpf sim
+	starts
+	local path attach why
+	for path in /proc/self/fd/987 /nowhere/libgpuprof.so; do
+		why="who started it closed the files"
+		[ "$path" = /proc/self/fd/987 ] || why="its environment names the helper's file, which is not there"
 		for attach in auto none; do
 			GPUPROF_CUPTI="$SIM/libcupti.so.13" timeout 60 "$GPUPROF" stat --attach "$attach" -o r.txt -- \
-				python3 starts "$files" "$SIM/mix" --rounds 1500 --pause-us 500 >said 2>&1
+				python3 starts "$path" "$SIM/mix" --rounds 1500 --pause-us 500 >said 2>&1
 			cat said
-			[ "$(grep -c 'device times of process [0-9]* (mix) are not known: who started it closed' said)" \
-				-eq "$([ $files = open ]; echo $?)" ]
-			[ $files = open ] || [ $attach = auto ] ||
-				grep -Eq '^no calls: .* could not load the helper in process [0-9]* \(mix\)' r.txt
+			grep -q "device times of process [0-9]* (mix) are not known: $why" said
+			[ "$(grep -c 'are not known' said)" -eq 1 ]
+			[ $attach = auto ] ||
+				grep -q "^no calls: .* could not load the helper in process [0-9]* (mix): $why" r.txt
 		done
 	done
 }

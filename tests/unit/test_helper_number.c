@@ -138,7 +138,7 @@ static void tell(void)
 {
 	unsetenv("CUDA_INJECTION64_PATH");
 	unsetenv("NVTX_INJECTION64_PATH");
-	inject_environment(inject_image_open());
+	inject_environment(NULL, inject_image_open());
 }
 
 static void tell_usual(void)
@@ -178,6 +178,24 @@ static void tell_those_it_starts(void)
 	tell();
 	told();
 	in_child(open_in_one_that_closed_all);
+}
+
+static void tell_file(void)
+{
+	const char *path;
+	int next = next_number();
+
+	inject_environment("/there/libgpuprof.so", -1);
+	path = getenv("CUDA_INJECTION64_PATH");
+	must(path && !strcmp(path, "/there/libgpuprof.so") && inject_is_ours(path), 1);
+	path = getenv("NVTX_INJECTION64_PATH");
+	must(path && !strcmp(path, "/there/libgpuprof.so") && next_number() == next, 2);
+}
+
+static void a_program_that_is_told_a_file_inherits_no_descriptor(void **state)
+{
+	(void)state;
+	in_child(tell_file);
 }
 
 /* The number of a command that has ended may be of another user's process. */
@@ -220,6 +238,7 @@ int main(void)
 		cmocka_unit_test(a_ring_takes_no_number_of_the_programs),
 		cmocka_unit_test(a_ring_closes_no_file_of_the_programs),
 		cmocka_unit_test(a_program_finds_the_helper_where_it_opens_nothing),
+		cmocka_unit_test(a_program_that_is_told_a_file_inherits_no_descriptor),
 		cmocka_unit_test(who_can_see_all_processes_finds_it_in_itself),
 		cmocka_unit_test(so_does_what_it_starts_with_all_descriptors_closed),
 	};

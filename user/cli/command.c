@@ -25,6 +25,7 @@
 #include "inject/environment.h"
 #include "inject/image.h"
 #include "inject/room.h"
+#include "inject/shared_file.h"
 
 /* SUDO_UID or SUDO_GID: a number, or -1 when not under sudo. */
 static long sudo_id(const char *name)
@@ -87,8 +88,13 @@ static void reset_signals(void)
 	signal(SIGXFSZ, SIG_DFL);
 }
 
+struct helper_place {		/* where the command finds it; neither: it runs without */
+	char *file;
+	int fd;
+};
+
 static _Noreturn void child_main(char *const *argv, const struct invoker *who, int go_fd,
-				 int error_fd, int helper_fd)
+				 int error_fd, const struct helper_place *helper)
 {
 	char word;
 	ssize_t n;
@@ -104,8 +110,8 @@ static _Noreturn void child_main(char *const *argv, const struct invoker *who, i
 	reset_signals();
 	err = become(who);
 	if (!err) {
-		if (helper_fd >= 0)
-			inject_environment(helper_fd);
+		if (helper->file || helper->fd >= 0)
+			inject_environment(helper->file, helper->fd);
 		execvp(argv[0], argv);
 		err = -errno;
 	}
@@ -114,25 +120,27 @@ static _Noreturn void child_main(char *const *argv, const struct invoker *who, i
 	_exit(EXIT_NOT_RUN);	/* gpuprof knows why */
 }
 
-/* Negative: the command runs without. */
-static int open_helper(const char *name)
+/* Who typed sudo may look into no process of another user's: what the command starts finds it in the command. */
+static void place_helper(struct helper_place *h, const char *name, const struct invoker *who)
 {
 	char why[256] = "";
-	int fd = inject_image_open();
 
-	if (!inject_lacks_room(0, why, sizeof(why)) && fd < 0)
-		snprintf(why, sizeof(why), "it cannot be written into a file in memory: %s", strerror(-fd));
-	if (!*why)
-		return fd;
-	log_warn("%s runs without the helper, so device times are not known: %s", name, why);
-	io_close(&fd);
-	return -1;
+	*h = (struct helper_place){ .fd = -1 };
+	if (!inject_lacks_room(0, why, sizeof(why))) {
+		h->file = who->known ? NULL : shared_file_make();
+		h->fd = h->file ? -1 : inject_image_open();
+	}
+	if (!*why && !h->file && h->fd < 0)
+		snprintf(why, sizeof(why), "it cannot be written into a file in memory: %s", strerror(-h->fd));
+	if (*why)
+		log_warn("%s runs without the helper, so device times are not known: %s", name, why);
 }
 
 /* 0 or -errno; what was made until then is in c. */
 static int start_child(struct command *c, char *const *argv, const struct invoker *who)
 {
-	int go[2], error[2], helper_fd, err;
+	struct helper_place helper;
+	int go[2], error[2], err;
 
 	if (pipe2(go, O_CLOEXEC))
 		return -errno;
@@ -143,18 +151,18 @@ static int start_child(struct command *c, char *const *argv, const struct invoke
 		return err;
 	}
 	c->error_fd = error[0];
-	helper_fd = open_helper(argv[0]);
+	place_helper(&helper, argv[0], who);
 	c->pid = fork();
 	if (c->pid == 0) {
 		close(go[1]);
 		close(error[0]);
-		child_main(argv, who, go[0], error[1], helper_fd);
+		child_main(argv, who, go[0], error[1], &helper);
 	}
 	err = c->pid < 0 ? -errno : 0;
 	close(go[0]);
 	close(error[1]);
-	if (helper_fd >= 0)
-		close(helper_fd);
+	free(helper.file);
+	io_close(&helper.fd);
 	if (err)
 		return err;
 	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);

@@ -21,8 +21,8 @@ void forked_say(const struct session *s);
  * probes: 0 or -ENOMEM. */
 int closed_note_call(struct session *s, pid_t pid);
 int closed_look(struct session *s, pid_t pid);
-bool closed_is(const struct session *s, pid_t pid);
-void closed_say(pid_t pid, const char *comm);
+const char *closed_why(const struct session *s, pid_t pid);	/* NULL: it could, or it was not looked at */
+void closed_say(const struct session *s, pid_t pid, const char *comm);
 void closed_say_blind(const struct session *s);
 
 #define SPARE_FILES 24	/* a capture, what is waited for, rings of some helpers */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Processes that were started with gpuprof's file closed: the environment names a descriptor that is not
- * there, or is another file, so CUDA cannot load the helper, and says nothing. They are looked at while they
- * live: when they make calls, or, without probes, while they have CUDA's library.
+ * Processes that cannot load the helper: the environment names a descriptor that is not there, or is another
+ * file, or a path that is not there as they see it, and CUDA says nothing. They are looked at while they live:
+ * when they make calls, or, without probes, while they have CUDA's library.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,51 +21,39 @@
 #include "inject/image.h"
 #include "probe/environment.h"
 #include "probe/proc.h"
+#include "probe/target_mapping.h"
 
 #define LOOK_AGAIN_NS 100000000ull
 #define LOOKS_EACH_NS 25000000ull	/* one may take some ms */
 #define MAPS_MAX (8u << 20)
-#define CLOSED UINT64_MAX		/* in closed.looked_at */
+#define CANNOT_LOAD UINT64_MAX		/* less the reason: in closed.looked_at */
 
-/* The file is there under the number that the environment names, or nothing of the kind is named. */
-static bool can_load(pid_t pid, const char *path)
+enum reason { LOADS, CLOSED, UNSEEN, REASONS };
+
+static const struct {
+	const char *why, *advice;
+} reasons[REASONS] = {
+	[CLOSED] = { "who started it closed the files that it had of gpuprof",
+		     "start it with open files (Python: close_fds=False)" },
+	[UNSEEN] = { "its environment names the helper's file, which is not there in its root directory (in a container?)",
+		     "let it see that file (gpuprof env --for docker shows how)" },
+};
+
+/* Is the file there under the number that the environment names? */
+static enum reason look_at_number(pid_t pid, int fd)
 {
 	char link[64], to[128];
 	ssize_t len;
-	int fd;
 
-	if (!path || sscanf(path, "/proc/self/fd/%d", &fd) != 1)
-		return true;
 	snprintf(link, sizeof(link), "/proc/%d/fd/%d", pid, fd);
 	len = readlink(link, to, sizeof(to) - 1);
 	if (len < 0)
-		return errno != ENOENT || access("/proc/self/fd", F_OK);
+		return errno != ENOENT || access("/proc/self/fd", F_OK) ? LOADS : CLOSED;
 	to[len] = '\0';
-	return strstr(to, IMAGE_MEMORY) != NULL;
+	return strstr(to, IMAGE_MEMORY) ? LOADS : CLOSED;
 }
 
-static bool is_closed(pid_t pid, char comm[16])
-{
-	struct environment env;
-	struct proc_stat stat;
-	const char *text;
-	bool is = false;
-	struct proc p;
-
-	if (!proc_open(&p, pid)) {
-		env.block = proc_read(&p, PROC_ENVIRON, &env.len);
-		is = env.block && !can_load(pid, environment_find(&env, INJECT_CUDA));
-		text = is ? proc_read(&p, PROC_STAT, NULL) : NULL;
-		is = text && !proc_parse_stat(text, &stat);	/* it lives: else nothing is open in it */
-		if (is)
-			memcpy(comm, stat.comm, sizeof(stat.comm));
-		is = is && stat.state != 'Z';
-	}
-	proc_close(&p);
-	return is;
-}
-
-static bool has_cuda(pid_t pid)
+static bool has_mapped(pid_t pid, const char *file)
 {
 	char path[48], *maps;
 	size_t len;
@@ -73,17 +61,60 @@ static bool has_cuda(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	maps = io_read_file(path, MAPS_MAX, &len);
-	has = maps && strstr(maps, "/libcuda.so");
+	has = maps && strstr(maps, file);
 	free(maps);
 	return has;
 }
 
-static void note(struct session_closed *c, struct map_slot *slot, pid_t pid, const char comm[16])
+/* What was loaded may have been removed since. */
+static enum reason look_at_path(pid_t pid, const char *path)
 {
-	slot->value = CLOSED;
+	int fd = target_open_in_root(pid, path);
+
+	if (fd >= 0)
+		close(fd);
+	return (fd == -ENOENT || fd == -ENOTDIR) && !has_mapped(pid, "/" INJECT_FILE) ? UNSEEN : LOADS;
+}
+
+static enum reason look_at(pid_t pid, const char *path)
+{
+	int fd;
+
+	if (!path)
+		return LOADS;
+	if (sscanf(path, "/proc/self/fd/%d", &fd) == 1)
+		return look_at_number(pid, fd);
+	return *path == '/' && !strcmp(str_basename(path), INJECT_FILE) ? look_at_path(pid, path) : LOADS;
+}
+
+static enum reason find_reason(pid_t pid, char comm[16])
+{
+	enum reason reason = LOADS;
+	struct environment env;
+	struct proc_stat stat;
+	const char *text;
+	struct proc p;
+
+	if (!proc_open(&p, pid)) {
+		env.block = proc_read(&p, PROC_ENVIRON, &env.len);
+		reason = env.block ? look_at(pid, environment_find(&env, INJECT_CUDA)) : LOADS;
+		text = reason != LOADS ? proc_read(&p, PROC_STAT, NULL) : NULL;
+		/* It lives: else nothing is open in it. */
+		if (!text || proc_parse_stat(text, &stat) || stat.state == 'Z')
+			reason = LOADS;
+		else
+			memcpy(comm, stat.comm, sizeof(stat.comm));
+	}
+	proc_close(&p);
+	return reason;
+}
+
+static void note(struct session_closed *c, struct map_slot *slot, enum reason reason, const char comm[16])
+{
+	slot->value = CANNOT_LOAD - reason;
 	if (c->n++)
 		return;
-	c->first = pid;
+	c->first = (pid_t)slot->key;
 	memcpy(c->comm, comm, sizeof(c->comm));
 }
 
@@ -91,12 +122,14 @@ int closed_note_call(struct session *s, pid_t pid)
 {
 	bool is_new;
 	struct map_slot *slot = map_put(&s->closed.looked_at, (uint64_t)pid, &is_new);
+	enum reason reason;
 	char comm[16];
 
 	if (!slot)
 		return -ENOMEM;
-	if (is_new && is_closed(pid, comm))
-		note(&s->closed, slot, pid, comm);
+	reason = is_new ? find_reason(pid, comm) : LOADS;
+	if (reason != LOADS)
+		note(&s->closed, slot, reason, comm);
 	return 0;
 }
 
@@ -105,6 +138,7 @@ int closed_look(struct session *s, pid_t pid)
 	struct session_closed *c = &s->closed;
 	struct map_slot *slot = map_put(&c->looked_at, (uint64_t)pid, NULL);
 	const uint64_t now_ns = time_now_ns();
+	enum reason reason;
 	char comm[16];
 
 	if (!slot)
@@ -113,23 +147,33 @@ int closed_look(struct session *s, pid_t pid)
 		return 0;
 	slot->value = now_ns + LOOK_AGAIN_NS;
 	c->next_ns = now_ns + LOOKS_EACH_NS;
-	if (is_closed(pid, comm) && has_cuda(pid))
-		note(c, slot, pid, comm);
+	reason = find_reason(pid, comm);
+	if (reason != LOADS && has_mapped(pid, "/libcuda.so"))
+		note(c, slot, reason, comm);
 	return 0;
 }
 
-bool closed_is(const struct session *s, pid_t pid)
+static enum reason reason_of(const struct session *s, pid_t pid)
 {
 	const struct map_slot *slot = map_find(&s->closed.looked_at, (uint64_t)pid);
+	uint64_t less = slot ? CANNOT_LOAD - slot->value : LOADS;
 
-	return slot && slot->value == CLOSED;
+	return less < REASONS ? (enum reason)less : LOADS;
 }
 
-void closed_say(pid_t pid, const char *comm)
+const char *closed_why(const struct session *s, pid_t pid)
 {
-	log_warn("device times of process %d (%s) are not known: who started it closed the files that it had of "
-		 "gpuprof, so CUDA could not load the helper; start it with open files (Python: close_fds=False), or "
-		 "bring it in while it runs: gpuprof -p PID --inject", pid, comm);
+	return reasons[reason_of(s, pid)].why;
+}
+
+void closed_say(const struct session *s, pid_t pid, const char *comm)
+{
+	enum reason reason = reason_of(s, pid);
+
+	if (reason != LOADS)
+		log_warn("device times of process %d (%s) are not known: %s, so CUDA could not load the helper; %s, or "
+			 "bring it in while it runs: gpuprof -p PID --inject", pid, comm, reasons[reason].why,
+			 reasons[reason].advice);
 }
 
 void closed_say_blind(const struct session *s)
@@ -138,7 +182,7 @@ void closed_say_blind(const struct session *s)
 
 	if (!s->blind || !c->n)
 		return;
-	closed_say(c->first, c->comm);
+	closed_say(s, c->first, c->comm);
 	if (c->n > 1)
 		log_warn("the same holds for %" PRIu64 " more processes", c->n - 1);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Why the tables may be empty, as a fact for the report: by what was met while the session ran. */
-#include "cli/session_internal.h"
+#include "cli/session_blind.h"
 #include "probe/proc.h"
 
 /* Is it stopped, now? Then that is why, whatever was probed. */
@@ -39,8 +39,7 @@ static void blind_empty(struct session *s)
 
 	if (s->closed.n) {
 		session_fact(s, "no_calls", "there are no probes, and CUDA could not load the helper in process %d (%s): "
-			     "who started it closed the files that it had of gpuprof", s->closed.first,
-			     s->closed.comm);
+			     "%s", s->closed.first, s->closed.comm, closed_why(s, s->closed.first));
 		return;
 	}
 	for (size_t i = 0; s->helpers && i < helpers_count(s->helpers); i++) {

@@ -203,14 +203,14 @@ static void say_unfound(const struct session *s)
 	for (size_t i = 0; !err && i < model_processes(s->tap.model); i++) {
 		const struct model_process *p = model_process(s->tap.model, i);
 		const uint32_t pid = p->pid;
-		bool is_closed = closed_is(s, (pid_t)pid), is_new = false;
+		bool is_closed = closed_why(s, (pid_t)pid), is_new = false;
 
 		if (!(is_closed || totals.works) || pid == MODEL_PAST_PID || helpers_has_told(s->helpers, (pid_t)pid) ||
 		    !has_launched(s->tap.model, i))
 			continue;
 		err = map_put(&silent, pid, &is_new) ? 0 : -ENOMEM;
 		if (is_new && is_closed)
-			closed_say((pid_t)pid, p->comm);
+			closed_say(s, (pid_t)pid, p->comm);
 		else if (is_new)
 			log_warn("device times of process %u are not known: no helper was found in it in time",
 				 pid);

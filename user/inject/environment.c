@@ -61,20 +61,21 @@ static void name_file(int fd, char *out, size_t size)
 	snprintf(out, size, "/proc/%s/fd/%d", self, fd);
 }
 
-void inject_environment(int fd)
+void inject_environment(const char *file, int fd)
 {
 	const char *before = inject_foreign(INJECT_CUDA);
-	int kept = keep_for_programs(fd);
+	int kept = file ? -1 : keep_for_programs(fd);
 	char path[64], reader[24];
 
-	if (kept < 0)
+	if (!file && kept < 0)
 		return;
-	name_file(kept, path, sizeof(path));
+	if (!file)
+		name_file(kept, path, sizeof(path));
 	if (before)
 		setenv(INJECT_CHAIN, before, 1);
-	setenv(INJECT_CUDA, path, 1);
+	setenv(INJECT_CUDA, file ? file : path, 1);
 	if (!inject_foreign(INJECT_NVTX))
-		setenv(INJECT_NVTX, path, 1);
+		setenv(INJECT_NVTX, file ? file : path, 1);
 	snprintf(reader, sizeof(reader), "%d", (int)getppid());
 	setenv("GPUPROF_ARM", reader, 0);
 }

@@ -39,9 +39,9 @@ char *install_default_dir(void)
 	return n < 0 ? NULL : dir;
 }
 
-static int cannot(const char *what, const char *dir, int err)
+static int cannot(char *why, const char *what, const char *dir, int err)
 {
-	log_error("cannot %s %s: %s; choose another one with --dir", what, dir, strerror(err));
+	snprintf(why, INSTALL_WHY_BYTES, "cannot %s %s: %s; choose another one with --dir", what, dir, strerror(err));
 	return -err;
 }
 
@@ -159,7 +159,7 @@ static int step(struct way *w, char part[PATH_MAX])
 
 /* Each directory and each link on the way to it, from the root: what is missing is made where all before it is ours
  * alone. dir: absolute; given: in messages. */
-static int make_dir(const char *dir, const char *given)
+static int make_dir(const char *dir, const char *given, char *why)
 {
 	char part[PATH_MAX] = "/";
 	struct way *w = calloc(1, sizeof(*w));
@@ -173,10 +173,10 @@ static int make_dir(const char *dir, const char *given)
 	while (!err && *w->todo)
 		err = step(w, part);
 	if (w && w->is_open)
-		log_error("cannot install the helper in %s: others can write to %s, and would run their code in "
-			  "every process that loads it; choose another directory with --dir", dir, part);
+		snprintf(why, INSTALL_WHY_BYTES, "cannot install the helper in %s: others can write to %s, and would "
+			 "run their code in every process that loads it; choose another directory with --dir", dir, part);
 	else if (err)
-		cannot(err == -ENOTDIR || (w && w->is_missing) ? "make the directory" : "use the directory",
+		cannot(why, err == -ENOTDIR || (w && w->is_missing) ? "make the directory" : "use the directory",
 		       given, -err);
 	free(w);
 	return err;
@@ -259,37 +259,47 @@ static int replace(const char *path)
 	return err;
 }
 
-static int install_in(const char *dir, char **path)
+static int install_in(const char *dir, char **path, char *why)
 {
 	int err = 0;
 
 	if (asprintf(path, "%s/" INJECT_FILE, dir) < 0) {
 		*path = NULL;
-		err = cannot("use the directory", dir, ENOMEM);
+		err = cannot(why, "use the directory", dir, ENOMEM);
 	}
 	if (err || is_there(*path))
 		return err ? err : 1;
 	err = replace(*path);
 	if (err)
-		log_error("cannot write %s: %s; %s", *path, strerror(-err), err == -EFBIG ?
-			  "raise the limit of files (ulimit -f)" : "choose another directory with --dir");
+		snprintf(why, INSTALL_WHY_BYTES, "cannot write %s: %s; %s", *path, strerror(-err), err == -EFBIG ?
+			 "raise the limit of files (ulimit -f)" : "choose another directory with --dir");
 	return err;
 }
 
-int install_helper(const char *dir, char **path)
+int install_helper_quietly(const char *dir, char **path, char why[INSTALL_WHY_BYTES])
 {
 	char *whole = *dir ? absolute(dir) : (errno = ENOENT, NULL);
-	int err = whole ? make_dir(whole, dir) : cannot("use the directory", dir, errno);
+	int err = whole ? make_dir(whole, dir, why) : cannot(why, "use the directory", dir, errno);
 
 	*path = NULL;
 	if (!err && whole)
 		whole = without_up(whole);
 	if (!err)
-		err = whole ? install_in(whole, path) : cannot("use the directory", dir, errno);
+		err = whole ? install_in(whole, path, why) : cannot(why, "use the directory", dir, errno);
 	free(whole);
 	if (err < 0) {
 		free(*path);
 		*path = NULL;
 	}
+	return err;
+}
+
+int install_helper(const char *dir, char **path)
+{
+	char why[INSTALL_WHY_BYTES] = "";
+	int err = install_helper_quietly(dir, path, why);
+
+	if (err < 0)
+		log_error("%s", why);
 	return err;
 }

@@ -6,6 +6,10 @@
 #ifndef INJECT_INSTALL_H
 #define INJECT_INSTALL_H
 
+#include <limits.h>
+
+#define INSTALL_WHY_BYTES (2 * PATH_MAX + 256)
+
 /* Root's: the system's; else in the user's state directory. NULL + errno (ENOENT: no home). The caller
  * frees it. */
 char *install_default_dir(void);
@@ -14,5 +18,6 @@ char *install_default_dir(void);
  * an upgrade); the caller frees it.
  * 1: it was there already, the same; 0: written; -errno, logged. */
 int install_helper(const char *dir, char **path);
+int install_helper_quietly(const char *dir, char **path, char why[INSTALL_WHY_BYTES]);	/* not logged: in why */
 
 #endif

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The helper's file for root's commands: where it is made, that it is whole, and what is passed over. */
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/io.h"
+#include "inject/environment.h"
+#include "inject/image.h"
+#include "inject/shared_file.h"
+
+static char place[64], first[80], second[80];
+static const char *const places[] = { first, second, NULL };
+
+static int make_places(void **state)
+{
+	(void)state;
+	umask(077);
+	snprintf(place, sizeof(place), "/tmp/gpuprof-shared-XXXXXX");
+	if (!mkdtemp(place))
+		return -1;
+	snprintf(first, sizeof(first), "%s/first", place);
+	snprintf(second, sizeof(second), "%s/second", place);
+	return mkdir(first, 0755) || mkdir(second, 0755);
+}
+
+static int remove_places(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf '%s'", place);
+	return system(command);
+}
+
+static bool is_below(const char *path, const char *dir)
+{
+	return path && !strncmp(path, dir, strlen(dir)) && path[strlen(dir)] == '/';
+}
+
+static void must_be_whole(const char *path)
+{
+	size_t len, got;
+	const void *image = inject_image(&len);
+	char *text = io_read_file(path, len, &got), dir[PATH_MAX];
+	struct stat st;
+
+	assert_non_null(text);
+	assert_int_equal(got, len);
+	assert_memory_equal(text, image, len);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0644);
+	snprintf(dir, sizeof(dir), "%.*s", (int)(strrchr(path, '/') - path), path);
+	assert_int_equal(stat(dir, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0755);
+	free(text);
+}
+
+static void it_is_whole_and_for_all_to_read_and_the_same_again(void **state)
+{
+	char *path = shared_file_make_in(places), *again = shared_file_make_in(places);
+
+	(void)state;
+	assert_true(is_below(path, first));
+	assert_true(inject_is_ours(path));
+	assert_string_equal(path, again);
+	must_be_whole(path);
+	free(path);
+	free(again);
+}
+
+static void what_is_damaged_is_made_anew(void **state)
+{
+	char *path = shared_file_make_in(places), *again;
+
+	(void)state;
+	assert_non_null(path);
+	assert_int_equal(truncate(path, 100), 0);
+	again = shared_file_make_in(places);
+	assert_string_equal(path, again);
+	must_be_whole(again);
+	free(path);
+	free(again);
+}
+
+static void where_others_can_write_it_is_not(void **state)
+{
+	char *path;
+
+	(void)state;
+	assert_int_equal(chmod(first, 0777), 0);
+	path = shared_file_make_in(places);
+	assert_true(is_below(path, second));
+	assert_int_equal(rmdir(first), 0);
+	free(path);
+	assert_int_equal(chmod(second, 0777), 0);
+	assert_null(shared_file_make_in(places));
+}
+
+/* As in a directory for all: who was there before us can replace what lies in it. */
+static void what_another_made_under_its_name_is_not_used(void **state)
+{
+	char *path = shared_file_make_in(places), *dir, *other;
+
+	(void)state;
+	assert_non_null(path);
+	dir = strndup(path, (size_t)(strrchr(path, '/') - path));
+	assert_non_null(dir);
+	assert_int_equal(geteuid() ? chmod(dir, 0777) : chown(dir, 65534, 65534), 0);
+	other = shared_file_make_in(places);
+	assert_true(is_below(other, second));
+	free(other);
+	free(path);
+	free(dir);
+}
+
+static void only_root_has_it(void **state)
+{
+	uid_t user = geteuid();
+
+	(void)state;
+	assert_int_equal(user ? 0 : seteuid(65534), 0);
+	assert_null(shared_file_make());
+	assert_int_equal(seteuid(user), 0);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, make_places, remove_places)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(it_is_whole_and_for_all_to_read_and_the_same_again),
+		TEST(what_is_damaged_is_made_anew),
+		TEST(where_others_can_write_it_is_not),
+		TEST(what_another_made_under_its_name_is_not_used),
+		TEST(only_root_has_it),
+	};
+
+	return cmocka_run_group_tests_name("shared_file", tests, NULL, NULL);
+}

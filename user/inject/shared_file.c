@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See the header. */
+#include "inject/shared_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "inject/image.h"
+#include "inject/install.h"
+
+/* Many hosts forbid programs in the first one, containers in the second. */
+static const char *const usual_places[] = { "/run", "/dev/shm", NULL };
+
+/* FNV-1a. Two that share a name would only replace each other. */
+static uint64_t hash_image(void)
+{
+	size_t len;
+	const uint8_t *image = inject_image(&len);
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ image[i]) * 0x100000001b3;
+	return hash;
+}
+
+/* Asked before anything is written there. */
+static bool lets_execute(const char *place)
+{
+	struct statvfs fs;
+
+	return !statvfs(place, &fs) && !(fs.f_flag & (ST_NOEXEC | ST_RDONLY));
+}
+
+/* A security module may still say no. */
+static bool can_be_loaded(const char *path)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *code;
+
+	if (fd < 0)
+		return false;
+	code = mmap(NULL, (size_t)page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	io_close(&fd);
+	return code != MAP_FAILED && !munmap(code, (size_t)page);
+}
+
+static char *make_in(const char *place)
+{
+	char dir[256], why[INSTALL_WHY_BYTES] = "", *path = NULL;
+
+	if (!lets_execute(place))
+		return NULL;
+	snprintf(dir, sizeof(dir), "%s/gpuprof-%016" PRIx64, place, hash_image());
+	if (install_helper_quietly(dir, &path, why) < 0)
+		log_debug("%s", why);
+	if (path && can_be_loaded(path))
+		return path;
+	free(path);
+	return NULL;
+}
+
+char *shared_file_make_in(const char *const *places)
+{
+	char *path = NULL;
+
+	while (*places && !path)
+		path = make_in(*places++);
+	return path;
+}
+
+char *shared_file_make(void)
+{
+	return geteuid() ? NULL : shared_file_make_in(usual_places);
+}
