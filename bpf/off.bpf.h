@@ -58,15 +58,19 @@ static __always_inline void telling_ends(struct thread_state *st)
  */
 static __always_inline void add_late(struct thread_state *st, __u32 at, __u64 end_ns)
 {
-	__u64 from = st->off.late_from_ns, to = st->off.late_to_ns, ns;
+	__u64 from = st->off.late_from_ns, to = st->off.late_to_ns, ns, after;
+	__u32 shift = st->off.late_stopped ? GP_STOPPED_SHIFT : 0;
 
-	if (!from || at >= GP_WORDS_LARGE + 3 || to > end_ns || (end_ns - to) >> 32)
+	if (!from || at >= GP_WORDS_LARGE + 3 || to > end_ns)
 		return;
-	ns = to - from;
+	ns = (to - from) >> shift;
+	after = (end_ns - to) >> shift;
+	if (after >> 32)
+		return;
 	if (ns >> 32)
 		ns = 0xffffffff;
-	st->rec.words[at] = ns << 32 | (end_ns - to);
-	st->rec.head.flags |= GP_CALL_LATE;
+	st->rec.words[at] = ns << 32 | after;
+	st->rec.head.flags |= shift ? GP_CALL_LATE | GP_CALL_STOPPED : GP_CALL_LATE;
 }
 
 /* Behind the record's words: how long the call was off the CPU. end_ns: its return; 0: it has none. */
@@ -74,7 +78,7 @@ static __always_inline void add_blocked(struct thread_state *st, __u32 words, __
 {
 	__u32 at = words + !!(st->rec.head.flags & GP_CALL_STACK);
 
-	st->rec.head.flags &= ~(GP_CALL_BLOCKED | GP_CALL_LATE);
+	st->rec.head.flags &= ~(GP_CALL_BLOCKED | GP_CALL_LATE | GP_CALL_STOPPED);
 	if (!st->off.blocked_ns || at >= GP_WORDS_LARGE + 2)
 		return;
 	st->rec.words[at] = st->off.blocked_ns;

@@ -107,6 +107,16 @@ static __always_inline void settle_last(struct thread_state *st)
 	}
 }
 
+/* All that is kept of it in an open call. It waits for a CPU if it was woken while it went to sleep. */
+static __always_inline void describe_in_call(struct task_struct *task, bool preempted,
+					     struct off_state *off, __u64 now)
+{
+	__u32 state = preempted ? 0 : task->__state;
+
+	off->stopped = state & GP_OFF_STOPPED;
+	off->rec.woken_ns = !state || off->stopped ? now : 0;
+}
+
 static __noinline int leave_cpu(struct task_struct *task, bool preempted)
 {
 	struct thread_state *st = bpf_task_storage_get(&threads, task, 0, 0);
@@ -122,23 +132,26 @@ static __noinline int leave_cpu(struct task_struct *task, bool preempted)
 	if (!st->open)
 		describe(task, preempted, &st->off.rec);
 	now = bpf_ktime_get_ns();
-	/* Of an open call it is all that is kept of the record; woken while it goes to sleep: as below. */
 	if (st->open)
-		st->off.rec.woken_ns = preempted || !task->__state ? now : 0;
+		describe_in_call(task, preempted, &st->off, now);
 	st->off.until_ns = 0;
 	st->off.since_ns = now;
 	return 0;
 }
 
-/* It is back in its open call. What was ready for less is what waking takes. */
+/* It is back in its open call. What was ready for less is what waking takes. The longest stop is kept. */
 static __always_inline void note_late(struct off_state *off, __u64 now)
 {
 	__u64 ready = off->rec.woken_ns;
 
 	if (!ready || now - ready < GP_LATE_MIN_NS)
 		return;
+	if (off->late_from_ns && off->late_stopped &&
+	    (!off->stopped || now - ready < off->late_to_ns - off->late_from_ns))
+		return;
 	off->late_from_ns = ready;
 	off->late_to_ns = now;
+	off->late_stopped = off->stopped;
 }
 
 static __noinline int enter_cpu(struct task_struct *task)

@@ -18,6 +18,8 @@ struct off_state {
 	__u64 blocked_ns;	/* of the open call, off the CPU */
 	__u64 late_from_ns;	/* of the open call: its last time ready without a CPU; 0: none */
 	__u64 late_to_ns;
+	__u32 late_stopped;	/* then it was stopped instead */
+	__u32 stopped;		/* of the open call: it left the CPU since it is */
 	__u32 watched;		/* the hooks care: its first record was sent, its last was not */
 	__u32 telling;
 	struct gp_off rec;

@@ -21,12 +21,12 @@
 #include "capture_row.h"
 
 #define GP_CAPTURE_MAJOR 1
-#define GP_CAPTURE_MINOR 10	/* 1: calls that began before (EVENT_INSIDE ...), 2: stacks, 3: off-CPU, device time,
+#define GP_CAPTURE_MINOR 11	/* 1: calls that began before (EVENT_INSIDE ...), 2: stacks, 3: off-CPU, device time,
 				 * 4: memory, 5: OFF_UNTOLD, 6: the host's devices (EVENT_SAMPLE ...),
 				 * 7: calls that CUPTI alone tells of (EVENT_TOLD),
 				 * 8: numbers of MIG instances (event/device_number.h), 9: EVENT_NODE,
 				 * 10: when a call had no CPU (GP_FIELD_LATE), EVENT_MADE, API
-				 * that was told before (EVENT_AGAIN) */
+				 * that was told before (EVENT_AGAIN), 11: stops (OFF_STOPPED, GP_FIELD_STOPPED) */
 
 #define GP_FRAME_MAGIC 0x184D2A5Cu	/* one of zstd's 16 skippable frames */
 #define GP_FILE_TAG 0x0a666f7270757067ull	/* "gpuprof\n" */

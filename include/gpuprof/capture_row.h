@@ -80,5 +80,6 @@
 #define GP_FIELD_SAMPLE 0x80000	/* mask of enum sample_field, then those numbers in the order of its bits,
 				 * a later version's too */
 #define GP_FIELD_LATE 0x100000	/* late_ns after_late_ns; such a call has no row of its own either */
+#define GP_FIELD_STOPPED 0x200000 /* the same instead, of a call that was stopped then */
 
 #endif

@@ -22,7 +22,7 @@
 #include "regs.h"
 #include "types.h"
 
-#define GP_EVENT_VERSION 8
+#define GP_EVENT_VERSION 9
 
 /* Kinds of records. A new kind must reach: event/decode.c, bpf counters (GP_KINDS). */
 #define GP_CALL 1	/* gp_call: a call that returned, complete */
@@ -51,13 +51,17 @@
 #define GP_CALL_STACK 0x08	/* behind the row's words follows one more: the id of the stack */
 #define GP_CALL_BLOCKED 0x10	/* and then one more: ns of the call that it was off the CPU */
 #define GP_CALL_LATE 0x20	/* and then one more: a time in the call that it was ready, and had no CPU */
+#define GP_CALL_STOPPED 0x40	/* with LATE: that time it was stopped instead, by a signal or a debugger */
 
 /*
  * GP_CALL_LATE, of calls that returned: the last such time of GP_LATE_MIN_NS or more, which a thread can
  * also have had before in the call. The word is its length << 32 | ns from its end to the return;
  * what is longer is told from then on. What is shorter is what waking takes: an idle CPU's sleep, an interrupt.
+ * With GP_CALL_STOPPED it is the longest stop, whatever came after it, and both halves count 1,024 ns, rounded
+ * down: stops last.
  */
 #define GP_LATE_MIN_NS 200000ull
+#define GP_STOPPED_SHIFT 10
 
 #define GP_DUR_MAX ((1ull << 48) - 1) /* durations saturate here: 78 hours */
 #define GP_RESULT_MAX 32767	/* results saturate here; every probed API's codes are below */

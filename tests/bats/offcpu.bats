@@ -192,3 +192,22 @@ late_sync() {
 		key=lambda x: x["total_ns"])["waker_comm"].rstrip("?")'
 	assert_output loader-0
 }
+
+# bats test_tags=needs:root,needs:bpf
+@test "offcpu: that a process was stopped is known for it, wherever it was, and is no fault of its calls" {
+	needs root bpf sim
+	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat -o r.json --capture c.gpr --format json -- bash -c '
+		"$1" --streams 1 --rounds 600 --pause-us 300 --wait-file /dev/null --mark half >said & pid=$!
+		for ((i = 0; i < 1000; i++)); do [ -e half ] && break; sleep 0.01; done
+		kill -STOP "$pid"; sleep 2; kill -CONT "$pid"; wait "$pid"' - "$SIM/mix"
+	assert_success
+	run "$GPUPROF" report c.gpr --format json -o report.json
+	assert_success
+	cmp r.json report.json
+	run report_value r.json '1.9e9 < sum(x["ns"] for x in t["ledger"] if x["bucket"] == "stopped") < 2.5e9'
+	assert_output True
+	run report_value r.json '" is lost to stopped: " in r["meta"]["verdict"]'
+	assert_output True
+	run laws r.json
+	assert_success
+}

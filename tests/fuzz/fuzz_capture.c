@@ -154,6 +154,7 @@ static void fuzz_events(const uint8_t *data, size_t size)
 		ev[i].kind = (uint8_t)(1 + ev[i].kind % (EVENT_KIND_END - 1));
 		ev[i].func %= 2;
 		ev[i].after_late_ns = ev[i].late_ns ? ev[i].after_late_ns : 0;	/* of no call that was late */
+		ev[i].late_why = ev[i].late_ns && ev[i].late_why & 1 ? OFF_STOPPED : OFF_RUNQUEUE;
 		ev[i].text = (uintptr_t)ev[i].text % 4 == 1 ? "text" : NULL;
 		ev[i].text2 = (uintptr_t)ev[i].text2 % 4 == 1 ? "" : NULL;
 		ev[i].work = ev[i].kind == EVENT_WORK ? &work : NULL;

@@ -418,7 +418,7 @@ static uint64_t said_late(const struct event *ev, uint64_t start, uint64_t end)
 {
 	uint64_t to = ev->end_ns - ev->after_late_ns, late = ev->late_ns;
 
-	if (ev->end_ns < late + ev->after_late_ns || num_max(start, to - late) > num_min(end, to))
+	if (ev->late_why == OFF_STOPPED || ev->end_ns < late + ev->after_late_ns || num_max(start, to - late) > num_min(end, to))
 		return 0;
 	return num_min(end, to) - num_max(start, to - late);
 }

@@ -162,6 +162,7 @@ static inline void random_hostile(struct event *ev)
 	ev->blocked_ns = lib_any();
 	ev->late_ns = (uint32_t)lib_any();
 	ev->after_late_ns = ev->late_ns ? (uint32_t)lib_any() : 0;
+	ev->late_why = ev->late_ns && lib_below(2) ? OFF_STOPPED : OFF_RUNQUEUE;
 	for (int i = 0; i < 3; i++) {
 		ev->shape.grid[i] = (uint32_t)lib_any();
 		ev->shape.block[i] = (uint32_t)lib_any();

@@ -51,6 +51,7 @@ static inline const char *event_diff(const struct event *a, const struct funcs *
 	EVENT_EQ_FIELD(entity);
 	EVENT_EQ_FIELD(stack);
 	EVENT_EQ_FIELD(blocked_ns);
+	EVENT_EQ_FIELD(late_why);
 	EVENT_EQ_FIELD(late_ns);
 	EVENT_EQ_FIELD(after_late_ns);
 	EVENT_EQ_FIELD(shape.shared_bytes);

@@ -35,6 +35,7 @@ static enum idle_cause cause_of(unsigned int bucket)
 	case BUCKET_OFF_0 + OFF_PAGE_FAULT: return IDLE_PAGE_FAULT;
 	case BUCKET_OFF_0 + OFF_SLEEP: return IDLE_SLEEP;
 	case BUCKET_OFF_0 + OFF_OTHER: return IDLE_OFF_CPU;
+	case BUCKET_OFF_0 + OFF_STOPPED: return IDLE_STOPPED;
 	default: return IDLE_UNKNOWN;
 	}
 }
@@ -44,7 +45,12 @@ static bool is_late(const struct timeline_span *span, uint64_t ns)
 	uint64_t to_end = span->end_ns - 1 - ns;	/* of whole nanoseconds behind this one */
 
 	return to_end >= span->after_late_ns &&
-	       to_end < (uint64_t)span->after_late_ns + span->late_ns;
+	       to_end < span->after_late_ns + span->late_ns;
+}
+
+static enum idle_cause why_late(const struct timeline_span *span)
+{
+	return span->late_why == OFF_STOPPED ? IDLE_STOPPED : IDLE_RUNQUEUE;
 }
 
 static enum idle_cause before(const struct idle_spec_thread *who, uint64_t ns)
@@ -54,7 +60,7 @@ static enum idle_cause before(const struct idle_spec_thread *who, uint64_t ns)
 	if (!who || ns < who->forgotten_ns)
 		return IDLE_UNKNOWN;
 	if (span)
-		return is_late(span, ns) ? IDLE_RUNQUEUE : cause_of(span->bucket);
+		return is_late(span, ns) ? why_late(span) : cause_of(span->bucket);
 	return spans_overlap(who->unarmed, ns, ns + 1) ? IDLE_UNARMED : IDLE_OTHER;
 }
 
@@ -78,7 +84,7 @@ static enum idle_cause cause_at(const struct device_work *by, const struct idle_
 	if (ns < enter)
 		return before(who, ns);
 	if (call && is_late(call, ns))
-		return IDLE_RUNQUEUE;
+		return why_late(call);
 	return class == CLASS_COPY ? IDLE_COPY_HOST :
 	       class == CLASS_COLLECTIVE ? IDLE_COMM_HOST : IDLE_LAUNCH;
 }

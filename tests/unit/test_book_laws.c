@@ -66,6 +66,7 @@ static size_t draw_hostile(struct event *ev, size_t max, bool cuts)
 					.has = below(2) ? HAS_END : 0,
 					.start_ns = draw_time(now), .end_ns = draw_time(now),
 					.blocked_ns = below(3) ? 0 : below(40),
+					.late_why = below(4) ? OFF_RUNQUEUE : OFF_STOPPED,
 					.late_ns = (uint32_t)below(20),
 					.after_late_ns = (uint32_t)below(5) };
 		if (kind == EVENT_OFF)

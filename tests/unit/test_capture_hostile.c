@@ -171,7 +171,7 @@ static void what_a_later_minor_adds_is_skipped(void **state)
 	EVENT_ROW(EVENT_START);
 	EVENT_ROW(EVENT_KIND_END);
 	EVENT_ROW(1000);
-	PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, 1u << 21 | GP_FIELD_START, 77, 88);
+	PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, 1u << 22 | GP_FIELD_START, 77, 88);
 	put_func("launch");
 	put_signature(200, 0);
 	put_signature(EVENT_CALL, 0);
@@ -215,7 +215,7 @@ static void put_bad_row(int i)
 	case 21: *rows.p++ = GP_TAG_EVENT; rows.p = varint_put(rows.p, UINT64_MAX); break;
 	case 22: *rows.p++ = 99; rows.p = varint_put(rows.p, 1 << 20); break;
 	case 23: put_row(GP_TAG_EVENT, NULL, 0); break;
-	case 24: PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, GP_FIELD_LATE, 1ull << 32, 1); break;
+	case 24: PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, GP_FIELD_STOPPED, 1); break;
 	case 25: PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, GP_FIELD_LATE, 1); break;
 	default: *rows.p++ = GP_ROW_CALL | GP_ROW_THREAD; break;
 	}

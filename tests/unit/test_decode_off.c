@@ -51,7 +51,7 @@ static void the_reason_follows_from_flags_and_system_call(void **state)
 		{ SYS_clock_nanosleep, 0, 0, 0, OFF_SLEEP, "clock_nanosleep" },
 		{ SYS_wait4, 0, 0, 0, OFF_OTHER, "wait4" },
 		{ SYS_futex, GP_OFF_RUNNABLE, 0, 0, OFF_RUNQUEUE, "futex" },
-		{ SYS_futex, 0, 4, 0, OFF_OTHER, "stopped" },
+		{ SYS_futex, 0, 4, 0, OFF_STOPPED, "futex" },
 		{ GP_OFF_NO_SYSCALL, 0, 0, 0, OFF_PAGE_FAULT, NULL },
 		{ GP_OFF_NO_SYSCALL, GP_OFF_IOWAIT, 0, 0, OFF_DISK, NULL },
 		{ GP_OFF_NO_SYSCALL, GP_OFF_RUNNABLE, 0, 0, OFF_RUNQUEUE, NULL },
@@ -194,9 +194,16 @@ static void a_call_tells_when_it_was_ready_and_had_no_cpu(void **state)
 	rec.head.flags = GP_CALL_LATE | GP_CALL_STACK;
 	ev = decode_len(state, &rec, len + 16);
 	assert_true(!ev.blocked_ns && ev.stack == 77 && ev.late_ns == 300000);
+	rec.head.flags |= GP_CALL_STOPPED;
+	ev = decode_len(state, &rec, len + 16);
+	assert_true(ev.late_ns == 300000ull << 10 && ev.late_why == OFF_STOPPED);
+	rec.words[at + 1] = ~0ull;
+	ev = decode_len(state, &rec, len + 16);
+	assert_true(ev.late_ns == 0xffffffffull << 10 && ev.after_late_ns == ev.late_ns);
+	rec.head.flags = GP_CALL_LATE | GP_CALL_STACK;
 	rec.words[at + 1] = 21;		/* of no time there is no end */
 	ev = decode_len(state, &rec, len + 16);
-	assert_true(!ev.late_ns && !ev.after_late_ns);
+	assert_true(!ev.late_ns && !ev.after_late_ns && ev.late_why == OFF_RUNQUEUE);
 	rec.words[at + 1] = 300000ull << 32 | 21;
 	rec.head.kind = GP_OPEN;	/* nor of a call that has none */
 	assert_int_equal(decode_len(state, &rec, len + 16).late_ns, 0);

@@ -121,6 +121,7 @@ static const struct plant plants[] = {
 	{ "input-stall", LOSS_HOST, NULL },
 	{ "exposed-comm", -1, expose },
 	{ "cpu-starved", LOSS_RUNQUEUE, NULL },
+	{ "stopped", LOSS_STOPPED, NULL },
 	{ "launch-bound", LOSS_LAUNCH, NULL },
 	{ "unpinned-copies", -1, unpin },
 	{ "blocking-copies", LOSS_COPY, NULL },

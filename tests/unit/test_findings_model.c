@@ -78,31 +78,59 @@ static void findings_of_a_session_are_its_gaps(void **state)
 	model_free(m);
 }
 
-/* A sync of [30.2, 70) ms, of which it was ready without a CPU in [54.9, 69.9); the device ran dry at 50. */
-static void that_a_sync_had_no_cpu_is_no_fault_of_the_sync(void **state)
+/* A sync of [30.2, 70) ms, of which it was as `why` says in [54.9, 69.9); the device ran dry at 50. */
+static void push_late_sync(struct model *m, enum off_reason why)
 {
 	static const struct step steps[] = {
 		{ L, 30, 30.1, 31, 50 }, { L, 70.5, 71, 71, 90 },
 	};
-	struct model *m = session(BASE);
-	struct findings f = { 0 };
 
-	(void)state;
 	step(m, 1, &steps[0]);
 	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 12, .tid = 13, .seq = 2,
 				.func = S, .start_ns = BASE + 302 * MS / 10,
 				.end_ns = BASE + 70 * MS, .blocked_ns = 39 * MS,
-				.late_ns = 15 * (uint32_t)MS, .after_late_ns = (uint32_t)MS / 10 });
+				.late_why = (uint8_t)why, .late_ns = 15 * MS, .after_late_ns = MS / 10 });
 	step(m, 3, &steps[1]);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
 	assert_int_equal(model_finish(m), 0);
+}
+
+static void assert_sync(const struct finding *f)
+{
+	assert_string_equal(f->name, "needless-sync");
+	assert_float_equal((float)f->share, 0.06f, 1e-6f);
+	assert_float_equal((float)f->gain_bound, 0.06f, 1e-6f);
+}
+
+static void that_a_sync_had_no_cpu_is_no_fault_of_the_sync(void **state)
+{
+	struct model *m = session(BASE);
+	struct findings f = { 0 };
+
+	(void)state;
+	push_late_sync(m, OFF_RUNQUEUE);
 	assert_int_equal(findings_read(&f, m, model_now(m)), 0);
 	assert_int_equal(f.all.n, 2);
 	assert_string_equal(f.all.v[0].name, "cpu-starved");
 	assert_float_equal((float)f.all.v[0].share, 0.15f, 1e-6f);
-	assert_string_equal(f.all.v[1].name, "needless-sync");
-	assert_float_equal((float)f.all.v[1].share, 0.06f, 1e-6f);
-	assert_float_equal((float)f.all.v[1].gain_bound, 0.06f, 1e-6f);
+	assert_sync(&f.all.v[1]);
+	findings_free(&f);
+	model_free(m);
+}
+
+static void that_a_process_was_stopped_is_no_fault_of_its_calls(void **state)
+{
+	struct model *m = session(BASE);
+	struct findings f = { 0 };
+
+	(void)state;
+	push_late_sync(m, OFF_STOPPED);
+	assert_int_equal(findings_read(&f, m, model_now(m)), 0);
+	assert_int_equal(f.all.n, 2);
+	assert_string_equal(f.all.v[0].name, "stopped");
+	assert_float_equal((float)f.all.v[0].share, 0.15f, 1e-6f);
+	assert_has(&f.all.v[0].cause, "thread 13 was stopped by a signal");
+	assert_sync(&f.all.v[1]);
 	findings_free(&f);
 	model_free(m);
 }
@@ -343,6 +371,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(findings_of_a_session_are_its_gaps),
 		cmocka_unit_test(that_a_sync_had_no_cpu_is_no_fault_of_the_sync),
+		cmocka_unit_test(that_a_process_was_stopped_is_no_fault_of_its_calls),
 		cmocka_unit_test(memory_that_was_never_freed_is_found_when_the_process_has_ended),
 		cmocka_unit_test(of_memory_whose_records_were_lost_nobody_says_that_it_was_not_freed),
 		cmocka_unit_test(a_process_that_waits_for_another_is_found),

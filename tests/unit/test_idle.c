@@ -109,7 +109,15 @@ struct example {
 #define LATE(from, to, class, ns, after) \
 	{ .start_ns = from, .end_ns = to, .bucket = class, .late_ns = ns, .after_late_ns = after }
 
+#define STOPPED(from, to, class, ns, after) \
+	{ .start_ns = from, .end_ns = to, .bucket = class, .late_why = OFF_STOPPED, .late_ns = ns, \
+	  .after_late_ns = after }
+
 static const struct example examples[] = {
+	{ .spans = { STOPPED(0, 40, CLASS_SYNC, 15, 5), STOPPED(60, 70, CLASS_LAUNCH, 8, 1) },
+	  .by = LAUNCHED(62, 68),
+	  .parts = { { IDLE_SYNC, 25 }, { IDLE_STOPPED, 23 }, { IDLE_OTHER, 20 },
+		     { IDLE_LAUNCH, 2 }, { IDLE_QUEUED, 30 } } },
 	{ .spans = { LATE(0, 40, CLASS_SYNC, 15, 5), SPAN(60, 70, CLASS_LAUNCH) },
 	  .by = LAUNCHED(62, 68),
 	  .parts = { { IDLE_SYNC, 25 }, { IDLE_RUNQUEUE, 15 }, { IDLE_OTHER, 20 },
@@ -180,7 +188,8 @@ static void random_late(struct timeline_span *span)
 	if (span->bucket >= CLASS_END || below(2))
 		return;
 	span->late_ns = below((uint32_t)ns + 1);
-	span->after_late_ns = span->late_ns ? below((uint32_t)ns - span->late_ns + 1) : 0;
+	span->after_late_ns = span->late_ns ? below((uint32_t)(ns - span->late_ns) + 1) : 0;
+	span->late_why = below(2) ? OFF_STOPPED : OFF_RUNQUEUE;
 }
 
 /* Spans of any bucket but other and unarmed; the last may be open. */

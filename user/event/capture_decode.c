@@ -231,8 +231,11 @@ static bool get_fields(struct capture_decoder *d, struct row *r, uint64_t mask, 
 		ok &= sample_get(r, &d->sample);
 		ev->sample = &d->sample;
 	}
-	if (mask & GP_FIELD_LATE)
-		ok &= row_u32(r, &ev->late_ns) && row_u32(r, &ev->after_late_ns);
+	if (mask & (GP_FIELD_LATE | GP_FIELD_STOPPED)) {
+		ev->late_ns = row_get(r);
+		ev->after_late_ns = row_get(r);
+		ev->late_why = mask & GP_FIELD_STOPPED ? OFF_STOPPED : OFF_RUNQUEUE;
+	}
 	return ok && row_ended_well(r);
 }
 

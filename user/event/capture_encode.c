@@ -208,7 +208,8 @@ static uint32_t field_mask(const struct event *ev)
 	mask |= ev->device ? GP_FIELD_DEVICE : 0;
 	mask |= ev->address ? GP_FIELD_ADDRESS : 0;
 	mask |= ev->sample ? GP_FIELD_SAMPLE : 0;
-	mask |= ev->late_ns ? GP_FIELD_LATE : 0;
+	if (ev->late_ns)
+		mask |= ev->late_why == OFF_STOPPED ? GP_FIELD_STOPPED : GP_FIELD_LATE;
 	return mask;
 }
 

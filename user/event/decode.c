@@ -226,6 +226,7 @@ static uint64_t word_of(const struct gp_call *rec, uint8_t flag, size_t *at, siz
 /* Behind the words, and behind the id of a stack. */
 static void decode_blocked(const struct gp_call *rec, size_t at, size_t len, struct event *out)
 {
+	unsigned int shift;
 	uint64_t late;
 
 	at += !!(rec->flags & GP_CALL_STACK);
@@ -233,8 +234,10 @@ static void decode_blocked(const struct gp_call *rec, size_t at, size_t len, str
 	late = word_of(rec, GP_CALL_LATE, &at, len);
 	if (!(out->has & HAS_END))
 		return;
-	out->late_ns = (uint32_t)(late >> 32);
-	out->after_late_ns = out->late_ns ? (uint32_t)late : 0;
+	shift = late && rec->flags & GP_CALL_STOPPED ? GP_STOPPED_SHIFT : 0;
+	out->late_ns = late >> 32 << shift;
+	out->after_late_ns = out->late_ns ? (late & UINT32_MAX) << shift : 0;
+	out->late_why = shift && out->late_ns ? OFF_STOPPED : OFF_RUNQUEUE;
 }
 
 enum decode_status decode_call(const struct decoder *d, const void *data, size_t len, struct event *out)

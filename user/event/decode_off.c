@@ -26,21 +26,19 @@ static uint8_t reason_of(const struct gp_off *rec, const struct syscall_row *cal
 	if (rec->flags & GP_OFF_IOWAIT)
 		return OFF_DISK;
 	if (rec->state & GP_OFF_STOPPED)
-		return OFF_OTHER;
+		return OFF_STOPPED;
 	if (rec->syscall == GP_OFF_NO_SYSCALL)
 		return OFF_PAGE_FAULT;
 	return call ? reasons[call->why] : OFF_OTHER;
 }
 
-/* "read pipe", "futex", "syscall 999", "stopped"; NULL: in none. */
+/* "read pipe", "futex", "syscall 999"; NULL: in none. */
 static const char *what_of(const struct gp_off *rec, const struct syscall_row *call,
 			   struct decode_off_texts *t)
 {
 	bool has_file = call && call->waits == SYSCALL_FD && rec->file < sizeof(files) / sizeof(files[0]);
 	const char *file = has_file ? files[rec->file] : NULL;
 
-	if (!(rec->flags & GP_OFF_RUNNABLE) && rec->state & GP_OFF_STOPPED)
-		return "stopped";
 	if (rec->syscall == GP_OFF_NO_SYSCALL)
 		return NULL;
 	if (call)

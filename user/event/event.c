@@ -36,6 +36,7 @@ _Static_assert(sizeof(classes) / sizeof(classes[0]) == CLASS_END, "a name for ea
 static const char *const reasons[] = {
 	[OFF_RUNQUEUE] = "runqueue", [OFF_DISK] = "disk", [OFF_IO] = "io", [OFF_LOCK] = "lock",
 	[OFF_PAGE_FAULT] = "page-fault", [OFF_SLEEP] = "sleep", [OFF_OTHER] = "off-cpu",
+	[OFF_STOPPED] = "stopped",
 };
 _Static_assert(sizeof(reasons) / sizeof(reasons[0]) == OFF_REASON_END, "a name for each reason");
 

@@ -44,7 +44,7 @@ struct event {
 	uint8_t kind;		/* enum event_kind */
 	uint8_t has;		/* enum event_has, bits */
 	uint8_t dir;		/* enum copy_dir */
-	uint8_t pad;
+	uint8_t late_why;	/* enum off_reason: OFF_RUNQUEUE, or OFF_STOPPED */
 	uint16_t func;		/* index into the source's struct funcs */
 	uint16_t pad2;
 	int32_t result;		/* the API's own code */
@@ -62,9 +62,10 @@ struct event {
 				 * updates a graph with; 0: not known */
 	uint64_t stack;		/* of a call or OFF: the id of its stack; 0: none was taken */
 	uint64_t blocked_ns;	/* of a call, up to its end: it was off the CPU */
-	uint32_t late_ns;	/* of that: the last time that it was ready, and no CPU was free, if that took
-				 * GP_LATE_MIN_NS; 0: not known */
-	uint32_t after_late_ns;	/* from its end to the call's */
+	uint64_t late_ns;	/* of that: the last time that it was ready, and no CPU was free, if that took
+				 * GP_LATE_MIN_NS, or, see late_why, the longest that it was stopped;
+				 * 0: not known */
+	uint64_t after_late_ns;	/* from its end to the call's */
 	struct launch_shape shape;
 	const char *text;	/* valid during the call that delivers the event; NULL unknown */
 	const char *text2;
@@ -74,12 +75,12 @@ struct event {
 	const struct device_sample *sample;	/* of EVENT_SAMPLE */
 };
 
-/* Of [*from_ns, *to_ns), when a call was late: false: not then, or it is not known. */
+/* Of [*from_ns, *to_ns), when a call was late (see late_why): false: not then, or it is not known. */
 static inline bool event_late(const struct event *ev, uint64_t *from_ns, uint64_t *to_ns)
 {
 	uint64_t end = ev->end_ns - ev->after_late_ns, start = end - ev->late_ns;
 
-	if (!ev->late_ns || (uint64_t)ev->late_ns + ev->after_late_ns > ev->end_ns)
+	if (!ev->late_ns || ev->after_late_ns > ev->end_ns || ev->late_ns > end)
 		return false;
 	*from_ns = num_max(*from_ns, start);
 	*to_ns = num_min(*to_ns, end);

@@ -32,7 +32,8 @@ enum off_reason {
 	OFF_LOCK = 3,
 	OFF_PAGE_FAULT = 4,	/* blocked outside system calls */
 	OFF_SLEEP = 5,
-	OFF_OTHER = 6,		/* any other system call, or it was stopped */
+	OFF_OTHER = 6,		/* any other system call */
+	OFF_STOPPED = 7,	/* by a signal or a debugger; before captures 1.11 that was OFF_OTHER */
 	OFF_REASON_END,
 	OFF_UNTOLD = 254,	/* when it came back is not known: it was on a CPU in a part of that */
 	OFF_CALL = 255		/* without HAS_END: it is in the call that began at start_ns, which it

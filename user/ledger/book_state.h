@@ -21,12 +21,12 @@ static inline void book_add(uint64_t *ns, const struct spans *unarmed, unsigned 
 /* What the open call, up to end, was off the CPU in this interval. */
 uint64_t book_blocked(const struct book *b, uint64_t end);
 
-/* A call was blocked for so long in [from, to), and as its event says late. */
+/* A call was blocked for so long in [from, to), and as its event says late: but a stop is not that. */
 static inline void book_add_blocked(struct book *b, unsigned int class, const struct event *ev,
 				    uint64_t blocked_ns, uint64_t from, uint64_t to)
 {
 	b->blocked[class] += blocked_ns;
-	if (blocked_ns && event_late(ev, &from, &to))
+	if (blocked_ns && ev->late_why == OFF_RUNQUEUE && event_late(ev, &from, &to))
 		b->late[class] += to - from < blocked_ns ? to - from : blocked_ns;
 }
 

@@ -15,6 +15,7 @@
  * input-stall     device idle while the thread was outside of all calls for 1 ms or more
  * exposed-comm    communication with no compute beside it
  * cpu-starved     device idle while the thread was ready to run and had no CPU
+ * stopped         device idle while a signal or a debugger had stopped the thread
  * launch-bound    device idle because the thread had not launched yet: in launch calls and short ways
  *                 between them
  * unpinned-copies copies of pageable memory with no compute beside them, and device idle in the call

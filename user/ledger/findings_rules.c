@@ -198,6 +198,21 @@ static bool judge_cpu_starved(const struct finding_book *b, struct finding *f)
 	return true;
 }
 
+static bool judge_stopped(const struct finding_book *b, struct finding *f)
+{
+	struct lost lost = lost_add_up(b, KIND(LOSS_STOPPED));
+
+	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns))
+		return false;
+	lost_add_main(f, &lost);
+	strbuf_addstr(&f->cause, " was stopped by a signal (SIGSTOP, SIGTSTP) or a debugger, until SIGCONT or "
+		      "that let it go on");
+	lost_add_others(f, &lost);
+	lost_add_times(&f->evidence, &lost);
+	next_add(&f->next, NEXT_WAITING, &b->whom, NULL);
+	return true;
+}
+
 static void add_speed(struct strbuf *out, const struct finding_copies *c)
 {
 	strbuf_addf(out, "%.3g GB/s", c->busy_ns ? (double)c->bytes / (double)c->busy_ns : 0);
@@ -364,6 +379,7 @@ const struct finding_rule finding_rules[] = {
 	{ "input-stall", judge_input_stall },
 	{ "exposed-comm", judge_exposed_comm },
 	{ "cpu-starved", judge_cpu_starved },
+	{ "stopped", judge_stopped },
 	{ "launch-bound", judge_launch_bound },
 	{ "unpinned-copies", judge_unpinned_copies },
 	{ "blocking-copies", judge_blocking_copies },

@@ -15,7 +15,8 @@ const char *idle_name(unsigned int cause)
 		[IDLE_LIBRARY] = "library", [IDLE_QUERY] = "query", [IDLE_OTHER] = "other",
 		[IDLE_RUNQUEUE] = "runqueue", [IDLE_DISK] = "disk", [IDLE_IO] = "io",
 		[IDLE_LOCK] = "lock", [IDLE_PAGE_FAULT] = "page-fault", [IDLE_SLEEP] = "sleep",
-		[IDLE_OFF_CPU] = "off-cpu", [IDLE_NO_WORK] = "no-work", [IDLE_OPEN] = "open", [IDLE_LOST] = "lost",
+		[IDLE_OFF_CPU] = "off-cpu", [IDLE_STOPPED] = "stopped",
+		[IDLE_NO_WORK] = "no-work", [IDLE_OPEN] = "open", [IDLE_LOST] = "lost",
 		[IDLE_UNKNOWN] = "unknown", [IDLE_UNARMED] = "unarmed",
 	};
 
@@ -34,6 +35,7 @@ static const uint8_t cause_of[BUCKET_END] = {
 	[BUCKET_OFF_0 + OFF_IO] = IDLE_IO, [BUCKET_OFF_0 + OFF_LOCK] = IDLE_LOCK,
 	[BUCKET_OFF_0 + OFF_PAGE_FAULT] = IDLE_PAGE_FAULT,
 	[BUCKET_OFF_0 + OFF_SLEEP] = IDLE_SLEEP, [BUCKET_OFF_0 + OFF_OTHER] = IDLE_OFF_CPU,
+	[BUCKET_OFF_0 + OFF_STOPPED] = IDLE_STOPPED,
 };
 
 static unsigned int cause_of_launching(unsigned int bucket)
@@ -92,7 +94,7 @@ void idle_divide(const struct device_gap *gap, const struct idle_thread *who,
 	ns[IDLE_QUEUED] += to - leave;
 	late = timeline_late(&call, enter, leave);
 	ns[cause_of_launching(call.bucket)] += leave - enter - late;
-	ns[IDLE_RUNQUEUE] += late;
+	ns[cause_of[bucket_of_off(call.late_why)]] += late;
 	if (who && from < enter)
 		divide_before(from, enter, who, ns);
 	else

@@ -7,7 +7,7 @@
  * is that call's: `launch`, but `copy-host` in a host copy, `comm-host` in a collective. Before it,
  * the thread's time goes to the causes of the calls that it was in, or of its being off the CPU. The launching call is the one
  * of the timeline that the middle of CUPTI's record of the launch lies in (clocks differ); if no
- * probe saw it, that record itself. Where a call is known to have been late, that is `runqueue`.
+ * probe saw it, that record itself. Where a call is known to have been late, that is `runqueue`, or `stopped`.
  *
  * Examples; S sync, L launch, a gap [0, 100):
  *
@@ -54,6 +54,7 @@ enum idle_cause {
 	IDLE_PAGE_FAULT,
 	IDLE_SLEEP,
 	IDLE_OFF_CPU,		/* for any other reason */
+	IDLE_STOPPED,		/* by a signal or a debugger: outside calls, and in one */
 	IDLE_NO_WORK,
 	IDLE_OPEN,
 	IDLE_LOST,

@@ -6,7 +6,7 @@
  *
  * A gap's time inside calls is the loss that these calls are (`sync`, `copy`, `alloc`, ...). What was
  * lost outside of calls for LOSS_HOST_NS or longer is `host`, on a CPU or off it, but `runqueue` where
- * no CPU was free. A launched work that did not begin for LOSS_WAIT_NS or longer `waited` for others.
+ * no CPU was free, `stopped` where the thread was that, in a call or not. A launched work that did not begin for LOSS_WAIT_NS or longer `waited` for others.
  * The rest, that is launching, short ways in between and what the device took to begin, belongs to the
  * call that the thread was in when the device ran dry, since with work ahead none of it would have
  * shown; if it was in none of these, it is `launch`: the thread did not launch fast enough; or `queued`
@@ -46,6 +46,7 @@ enum loss_kind {
 	LOSS_QUEUED,
 	LOSS_WAITED,
 	LOSS_RUNQUEUE,		/* ready to run, but no CPU was free */
+	LOSS_STOPPED,		/* by a signal or a debugger */
 	LOSS_KINDS
 };
 

@@ -9,7 +9,7 @@
 #include "ledger/host_devices.h"
 #include "ledger/model_state.h"
 
-#define TIMELINE_SPANS 262144	/* of all threads; 32 bytes each */
+#define TIMELINE_SPANS 262144	/* of all threads; 40 bytes each */
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
@@ -20,8 +20,9 @@ static void set_late(struct timeline_span *span, const struct event *ev)
 
 	if (!event_late(ev, &start, &end))
 		return;
-	span->late_ns = (uint32_t)(end - start);
-	span->after_late_ns = (uint32_t)(span->end_ns - end);
+	span->late_ns = end - start;
+	span->after_late_ns = span->end_ns - end;
+	span->late_why = ev->late_why;
 }
 
 void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,

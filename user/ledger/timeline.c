@@ -100,7 +100,7 @@ void timeline_sum(const struct timeline *t, uint64_t from, uint64_t to, const st
 
 		add_other(known, start, unarmed, ns);
 		ns[at(t, i)->bucket] += end - start - late;
-		ns[BUCKET_OFF_0 + OFF_RUNQUEUE] += late;
+		ns[bucket_of_off(at(t, i)->late_why)] += late;
 		known = end;
 	}
 	add_other(known, to, unarmed, ns);

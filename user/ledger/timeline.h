@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What one thread was doing lately: its calls, and where events of it were lost, as the thread's
- * book has them; but that it had no CPU for a while in a call is told apart. Bounded: the oldest are forgotten, and what was then is not known any more. Start
+ * book has them; but that it had no CPU or was stopped for a while in a call is told apart. Bounded: the oldest are forgotten, and what was then is not known any more. Start
  * zeroed. Knows nothing of devices or of why anybody asks.
  *
  * Examples; S a sync call, sums over [0, 100):
@@ -29,8 +29,9 @@ struct timeline_span {
 	uint8_t bucket;		/* enum bucket; never CLASS_OTHER */
 	uint16_t func;		/* of a call, as its event has it; else TIMELINE_NO_FUNC */
 	bool large;		/* it copies at least TIMELINE_LARGE_BYTES */
-	uint32_t late_ns;	/* of a call: so long it was ready without a CPU (OFF_RUNQUEUE), */
-	uint32_t after_late_ns;	/* so long before its end; both together are not longer than it is */
+	uint8_t late_why;	/* of a call: OFF_RUNQUEUE (ready without a CPU) or OFF_STOPPED, */
+	uint64_t late_ns;	/* for so long, */
+	uint64_t after_late_ns;	/* so long before its end; both together are not longer than it is */
 };
 
 /* How much of [from, to), which lies in it, it was late. */
