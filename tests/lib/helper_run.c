@@ -18,6 +18,11 @@
 
 #define WAIT_NS 20000000000ull
 
+static const char *const ours[] = { "CUDA_INJECTION64_PATH", "build/libgpuprof.so",
+				    "NVTX_INJECTION64_PATH", "build/libgpuprof.so",
+				    "GPUPROF_CUPTI", "build/sim/libcupti.so.13", NULL };
+#define N_OURS (sizeof(ours) / sizeof(ours[0]) - 1)
+
 static int take(void *ctx, uint16_t kind, const void *payload, size_t len)
 {
 	const struct gp_ring_kernel *kernel = payload;
@@ -70,14 +75,14 @@ static void spawn(struct helper_run *r, const char *const *argv, const char *con
 void helper_run_wanting(struct helper_run *r, uint32_t wants, const char *const *argv,
 			const char *const *environment)
 {
-	static const char *const ours[] = { "CUDA_INJECTION64_PATH", "build/libgpuprof.so",
-					    "NVTX_INJECTION64_PATH", "build/libgpuprof.so",
-					    "GPUPROF_CUPTI", "build/sim/libcupti.so.13",
-					    "GPUPROF_ARM", "1" };
 	const char *all[64];
-	size_t n = sizeof(ours) / sizeof(ours[0]);
+	char pid[16];
+	size_t n = N_OURS;
 
 	memcpy(all, ours, sizeof(ours));
+	snprintf(pid, sizeof(pid), "%d", getpid());	/* it waits longer for who lives */
+	all[n++] = "GPUPROF_ARM";
+	all[n++] = pid;
 	for (; environment && *environment; environment++)
 		all[n++] = *environment;
 	all[n] = NULL;
@@ -135,4 +140,19 @@ void helper_run_without(struct helper_run *r, const char *const *argv)
 	spawn(r, argv, NULL);
 	assert_int_equal(waitpid(r->pid, &r->status, 0), r->pid);
 	keep_output(r);
+}
+
+void helper_run_unwatched(struct helper_run *r, const char *const *argv)
+{
+	bool exited = false;
+
+	spawn(r, argv, ours);
+	for (uint64_t end = time_now_ns() + WAIT_NS; time_now_ns() < end && !exited; usleep(1000))
+		exited = waitpid(r->pid, &r->status, WNOHANG) == r->pid;
+	if (!exited) {
+		kill(r->pid, SIGKILL);
+		waitpid(r->pid, &r->status, 0);
+	}
+	keep_output(r);
+	assert_true(exited);
 }

@@ -48,4 +48,7 @@ void helper_run_watch(struct helper_run *r);
 void helper_run(struct helper_run *r, const char *const *argv, const char *const *environment);
 void helper_run_without(struct helper_run *r, const char *const *argv);
 
+/* With a helper inside that nobody wakes. A process that does not end fails the test. */
+void helper_run_unwatched(struct helper_run *r, const char *const *argv);
+
 #endif

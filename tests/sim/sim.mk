@@ -30,7 +30,7 @@ SIM_CUPTI := libcupti_activity libcupti_callback libcupti_queue libcupti_record 
 SIM_NVML := libnvml libnvml_facts libnvml_board libnvml_device libnvml_state libnvml_event libnvml_gpm
 SIM_CALLS := simcalls simcalls_calls simcalls_prepare
 SIM_PRETRAIN := pretrain pretrain_loader pretrain_marks pretrain_step
-SIM_PROGRAMS := train caged simcalls simcalls-dl simcalls-static simcalls-inside ddp held lives client hardy mix hoard pretrain scribe
+SIM_PROGRAMS := train caged simcalls simcalls-dl simcalls-static simcalls-inside ddp held lives leaves client hardy mix hoard pretrain scribe
 
 # NVTX is a header of the toolkit; without one there is no program that uses it.
 SIM_NVTX := $(patsubst %/nvtx3/nvToolsExt.h,%,$(firstword $(wildcard $(BUILD)/cuda/include/nvtx3/nvToolsExt.h \
@@ -177,6 +177,10 @@ $(SIM_OUT)/hoard: $(SIM_OUT)/programs/hoard.o $(SIM_OUT)/libcudart.so.13
 $(SIM_OUT)/lives: $(SIM_OUT)/programs/lives.o $(SIM_OUT)/libcudart.so.13
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
+
+$(SIM_OUT)/leaves: $(SIM_OUT)/programs/leaves.o $(SIM_OUT)/libcudart.so.13
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -ldl -Wl,-rpath-link,$(SIM_OUT)
 
 $(SIM_OUT)/hardy: $(SIM_OUT)/programs/hardy.o $(SIM_OUT)/libcudart.so.13
 	$(call say,LINK,$@)

@@ -13,13 +13,16 @@
 #define SYMVER_BASE "GLIBC_2.17"
 #endif
 
+__asm__(".symver dlerror,dlerror@" SYMVER_BASE);
 __asm__(".symver dlopen,dlopen@" SYMVER_BASE);
 __asm__(".symver dlsym,dlsym@" SYMVER_BASE);
 __asm__(".symver pthread_attr_getstacksize,pthread_attr_getstacksize@" SYMVER_BASE);
 __asm__(".symver pthread_attr_setstacksize,pthread_attr_setstacksize@" SYMVER_BASE);
 __asm__(".symver pthread_create,pthread_create@" SYMVER_BASE);
 __asm__(".symver pthread_join,pthread_join@" SYMVER_BASE);
+__asm__(".symver pthread_key_create,pthread_key_create@" SYMVER_BASE);
 __asm__(".symver pthread_once,pthread_once@" SYMVER_BASE);
+__asm__(".symver pthread_setspecific,pthread_setspecific@" SYMVER_BASE);
 __asm__(".symver pthread_sigmask,pthread_sigmask@" SYMVER_BASE);
 
 #endif

@@ -7,6 +7,8 @@
 
 #define STACK_LEAST (1u << 20)	/* CUPTI's functions run on it */
 
+static sigset_t program;	/* what is blocked where threads were started */
+
 /* The program's default for its own threads may be little. */
 static void make_room(pthread_attr_t *attr)
 {
@@ -19,7 +21,7 @@ static void make_room(pthread_attr_t *attr)
 int thread_start(void *(*run)(void *), void *ctx)
 {
 	pthread_attr_t attr;
-	sigset_t all, before;
+	sigset_t all;
 	pthread_t thread;
 	int err;
 
@@ -27,9 +29,14 @@ int thread_start(void *(*run)(void *), void *ctx)
 	pthread_attr_init(&attr);
 	make_room(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_sigmask(SIG_SETMASK, &all, &before);	/* the thread is born with it */
+	pthread_sigmask(SIG_SETMASK, &all, &program);	/* the thread is born with it */
 	err = pthread_create(&thread, &attr, run, ctx);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_sigmask(SIG_SETMASK, &program, NULL);
 	pthread_attr_destroy(&attr);
 	return err;
+}
+
+void thread_hear(void)
+{
+	pthread_sigmask(SIG_SETMASK, &program, NULL);
 }

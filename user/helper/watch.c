@@ -19,12 +19,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "helper/alone.h"
 #include "helper/chain.h"
 #include "helper/clock.h"
 #include "helper/collect.h"
 #include "helper/cupti.h"
 #include "helper/devices.h"
 #include "helper/filters.h"
+#include "helper/kin.h"
 #include "helper/names.h"
 #include "helper/occupant.h"
 #include "helper/ring.h"
@@ -47,6 +49,7 @@ static struct watch {
 	struct cupti cupti;
 	struct names *names;
 	struct devices devices;
+	struct kin kin;
 	pthread_mutex_t starting;	/* held while the helper comes into the process */
 	pthread_mutex_t lock;		/* held by who looks, arms and drains */
 	pid_t owner;		/* whose we are: a child made without fork(3) has our memory too */
@@ -172,6 +175,18 @@ static void arm(uint32_t kinds)
 		be_awake();
 }
 
+/* CUPTI's threads are looked for where files are opened anyway: under a later filter that could be the end. */
+static void arm_with_kin(uint32_t kinds)
+{
+	int there[KIN_THREADS];
+	bool is_first = !watch.has_cupti;
+	size_t n = is_first ? kin_list(there) : 0;
+
+	arm(kinds);
+	if (is_first)
+		kin_add(&watch.kin, there, n);
+}
+
 static void drain(uint32_t flag)
 {
 	collect_drain(flag);
@@ -222,7 +237,7 @@ static uint64_t step(void)
 		yield();
 		return RETRY_NS;
 	}
-	arm(kinds);
+	arm_with_kin(kinds);
 	if (watch.state == GP_HELPER_AWAKE)
 		return 0;
 	tell_unseen(true);
@@ -237,22 +252,12 @@ static void sleep_for(uint64_t ns, uint32_t seen)
 		syscall(SYS_futex, &watch.ring.head->wake, FUTEX_WAIT, seen, &ts, NULL, 0);
 }
 
-static void *live(void *ctx)
+/* Its last. */
+static void end(void)
 {
 	uint64_t since_ns;
 	uint32_t kinds;
 
-	(void)ctx;
-	prctl(PR_SET_NAME, "gpuprof-helper");
-	while (!__atomic_load_n(&watch.ending, __ATOMIC_ACQUIRE)) {
-		uint32_t seen = __atomic_load_n(&watch.ring.head->wake, __ATOMIC_ACQUIRE);
-		uint64_t ns;
-
-		pthread_mutex_lock(&watch.lock);
-		ns = step();
-		pthread_mutex_unlock(&watch.lock);
-		sleep_for(ns, seen);
-	}
 	pthread_mutex_lock(&watch.lock);
 	kinds = look();		/* a reader that came with the end gets it too */
 	if (kinds && watch.cuda && !watch.devices.known)
@@ -266,6 +271,37 @@ static void *live(void *ctx)
 	pthread_mutex_unlock(&watch.lock);
 	enter_since(GP_HELPER_ENDED, since_ns);
 	__atomic_store_n(&watch.ended, true, __ATOMIC_RELEASE);
+}
+
+static bool is_ending(void)
+{
+	return __atomic_load_n(&watch.ending, __ATOMIC_ACQUIRE);
+}
+
+/* Where it is the last thread, the process exits when it returns. */
+static void *live(void *ctx)
+{
+	enum alone_how alone = ALONE_NOT;
+
+	(void)ctx;
+	prctl(PR_SET_NAME, "gpuprof-helper");
+	while (!is_ending() && !alone) {
+		uint32_t seen = __atomic_load_n(&watch.ring.head->wake, __ATOMIC_ACQUIRE);
+		uint64_t ns, alone_ns;
+
+		pthread_mutex_lock(&watch.lock);
+		ns = step();
+		pthread_mutex_unlock(&watch.lock);
+		alone = alone_is(&watch.kin);
+		alone_ns = alone ? 0 : alone_wait_ns();
+		sleep_for(ns < alone_ns ? ns : alone_ns, seen);
+	}
+	if (alone)
+		thread_hear();	/* who else is there to be told to end */
+	__atomic_store_n(&watch.ending, true, __ATOMIC_RELEASE);
+	end();
+	if (alone == ALONE_WITH_KIN)
+		exit(0);
 	return NULL;
 }
 
@@ -280,6 +316,7 @@ static void in_child(void)
 	helper_ring_close(&watch.ring);
 	watch.starting = watch.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	watch.forgotten |= watch.cuda;
+	watch.kin.n = 0;
 	watch.owner = 0;
 }
 
@@ -287,6 +324,13 @@ static void wake(void)
 {
 	__atomic_fetch_add(&watch.ring.head->wake, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &watch.ring.head->wake, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* The thread looks who is left. */
+static void on_main_left(void)
+{
+	if (watch.ring.head && getpid() == watch.owner)
+		wake();
 }
 
 /* GPUPROF_ARM: 0 or unset: nobody has started this process to watch it. Else somebody has: gpuprof by
@@ -337,6 +381,7 @@ static bool start(void)
 		return false;
 	watch.ring.head->filters = filters_count();
 	watch.state = GP_HELPER_VIRGIN;
+	alone_open(on_main_left);
 	if (!collect_open(&watch.ring, watch.names)) {
 		nvtx_open(&watch.ring, watch.names);
 		wait_for_reader();
@@ -355,6 +400,8 @@ bool watch_start(void)
 	if (!watch.owner && !watch.forgotten && start())
 		watch.owner = getpid();
 	started = watch.owner == getpid();
+	if (started)
+		alone_see();
 	pthread_mutex_unlock(&watch.starting);
 	return started;
 }
@@ -365,12 +412,12 @@ void watch_cuda(enum watch_when when)
 
 	pthread_mutex_lock(&watch.lock);
 	first = !watch.cuda;
-	if (first && is_started_for_us()) {
+	if (first && is_started_for_us() && !is_ending()) {
 		uint32_t kinds = look();
 
 		/* On this thread, so that no launch has to wait for it later. */
 		if (kinds)
-			arm(kinds);
+			arm_with_kin(kinds);
 	}
 	watch.cuda = true;
 	if (first && watch.state != GP_HELPER_AWAKE)
