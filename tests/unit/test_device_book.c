@@ -108,6 +108,34 @@ static void the_examples_of_the_header(void **state)
 	}
 }
 
+/* Those of a book that is settled first: a gap that has not ended is taken back. */
+static void what_comes_late_is_booked_where_nothing_was_told(void **state)
+{
+	static const struct device_work before = K(1, 10, 50), late = K(1, 30, 95);
+
+	(void)state;
+	for (int first = 0; first < 2; first++) {
+		struct device_book *b = device_book_new(OPEN, NULL);
+		struct gaps gaps = { .n = 0 };
+		struct device_counts counts;
+		struct device_sum sum;
+
+		if (first)
+			assert_int_equal(device_book_push(b, &before), 0);
+		assert_int_equal(device_book_settle(b, T(90), keep_gap, &gaps), 0);
+		assert_int_equal(gaps.n, first);
+		assert_int_equal(device_book_push(b, &late), 0);
+		assert_int_equal(device_book_read(b, T(100), &sum, keep_gap, &gaps), 0);
+		assert_balanced(&sum);
+		assert_int_equal(sum.owned_ns[1], first ? 85 : 65);
+		assert_int_equal(sum.idle_ns, first ? 15 : 35);
+		device_book_counts(b, &counts);
+		assert_int_equal(counts.late, first);
+		assert_int_equal(counts.late_ns, first ? 20 : 0);
+		device_book_free(b);
+	}
+}
+
 /* ---- laws ------------------------------------------------------------------------------------ */
 
 static struct device_work random_work(uint64_t id, uint64_t from, uint64_t span)
@@ -196,7 +224,37 @@ static void random_works_settled_as_they_come(void **state)
 	}
 }
 
-/* What comes after its time was settled: nothing that was said changes, and it is counted. */
+/* Settled far beyond each: as if all came in time. */
+static void works_that_come_long_after_they_ended_are_as_specified(void **state)
+{
+	static struct device_work works[WORKS_MAX];
+
+	(void)state;
+	for (int round = 0; round < 3000; round++) {
+		size_t n = 1 + below(WORKS_MAX - 1);
+		struct device_book *b = device_book_new(OPEN, NULL);
+		struct gaps gaps = { .n = 0 };
+		struct device_counts counts;
+		struct device_sum sum;
+		uint64_t at = OPEN;
+
+		for (size_t i = 0; i < n; i++) {
+			works[i] = random_work(i, 0, 1);
+			works[i].start_ns = at += below(50);
+			works[i].end_ns = at += 1 + below(50);
+			assert_int_equal(device_book_settle(b, at + below(100), keep_gap, &gaps), 0);
+			assert_int_equal(device_book_push(b, &works[i]), 0);
+		}
+		at += 1 + below(100);
+		assert_int_equal(device_book_read(b, at, &sum, keep_gap, &gaps), 0);
+		assert_as_specified(works, n, sum.close_ns, &sum, &gaps);
+		device_book_counts(b, &counts);
+		assert_int_equal(counts.late, 0);
+		device_book_free(b);
+	}
+}
+
+/* What comes after its time was told: nothing that was said changes, and it is counted. */
 static void late_works_are_counted_and_break_no_sum(void **state)
 {
 	(void)state;
@@ -210,11 +268,12 @@ static void late_works_are_counted_and_break_no_sum(void **state)
 		for (uint64_t i = 0; i < WORKS_MAX; i++) {
 			struct device_work w = random_work(i, 0, 300);
 			uint64_t from = w.start_ns < OPEN ? OPEN : w.start_ns;
+			uint64_t told = device_book_idle_since(b);
 
 			if (w.end_ns < w.start_ns || w.state >= WORK_STATES || w.bucket >= DEVICE_BUCKETS)
 				invalid++;
-			else if (from < horizon && w.end_ns > from)
-				late_ns += (w.end_ns < horizon ? w.end_ns : horizon) - from;
+			else if (from < told && w.end_ns > from)
+				late_ns += (w.end_ns < told ? w.end_ns : told) - from;
 			assert_int_equal(device_book_push(b, &w), 0);
 			if (!below(4)) {
 				horizon += below(40);
@@ -313,6 +372,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_examples_of_the_header),
+		cmocka_unit_test(what_comes_late_is_booked_where_nothing_was_told),
+		cmocka_unit_test(works_that_come_long_after_they_ended_are_as_specified),
 		cmocka_unit_test(random_works_all_at_once),
 		cmocka_unit_test(random_works_settled_as_they_come),
 		cmocka_unit_test(late_works_are_counted_and_break_no_sum),

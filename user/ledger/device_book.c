@@ -171,9 +171,15 @@ void device_book_trim(struct device_book *b)
 		VEC_TRIM(&b->sweep.running[i]);
 }
 
+/* Of a gap that has not ended nothing was told: its settling is taken back from where the work begins. */
+static void reopen_gap(struct sweep *s, uint64_t start_ns)
+{
+	s->cursor = num_min(s->cursor, num_max(start_ns, s->gap_start));
+}
+
 int device_book_push(struct device_book *b, const struct device_work *work)
 {
-	uint64_t from = num_max(work->start_ns, b->open_ns), cursor = b->sweep.cursor;
+	uint64_t from = num_max(work->start_ns, b->open_ns), told = b->sweep.gap_start;
 	int err;
 
 	if (work->end_ns < work->start_ns || work->state >= WORK_STATES ||
@@ -181,17 +187,18 @@ int device_book_push(struct device_book *b, const struct device_work *work)
 		b->counts.invalid++;
 		return 0;
 	}
-	if (work->end_ns > num_max(from, cursor)) {
+	if (work->end_ns > num_max(from, told)) {
 		err = device_queue_push(&b->sweep.waiting, b->sweep.room, work);
 		if (!err && b->sweep.watch.pushed)
 			err = b->sweep.watch.pushed(b->sweep.watch.ctx, work);
 		if (err)
 			return err;
-		b->busy_ns[work->bucket] += work->end_ns - num_max(from, cursor);
+		b->busy_ns[work->bucket] += work->end_ns - num_max(from, told);
+		reopen_gap(&b->sweep, from);
 	}
-	if (from < cursor && from < work->end_ns) {
+	if (from < told && from < work->end_ns) {
 		b->counts.late++;
-		b->counts.late_ns += num_min(work->end_ns, cursor) - from;
+		b->counts.late_ns += num_min(work->end_ns, told) - from;
 	}
 	b->works[work->bucket]++;
 	b->last_ns = num_max(b->last_ns, work->end_ns);

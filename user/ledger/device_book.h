@@ -15,6 +15,8 @@
  *   C 1 [10,20)  C 2 [10,30)         lane 1 owns [10,20), lane 2 [20,30)
  *   K 1 [10,30)  K 1 [30,40)         no gap between them
  *   K 1 [90,130) at 100              owns 10 and is busy 10 until the book is read again
+ *   settled to 90, then K 1 [30,95)  owns 65: the gap had not ended, so nothing had been told of it
+ *   K 1 [10,50), settled to 90, then K 1 [30,95)    owns 85; late is [30,50)
  */
 #ifndef LEDGER_DEVICE_BOOK_H
 #define LEDGER_DEVICE_BOOK_H
@@ -48,8 +50,8 @@ void device_book_free(struct device_book *b);
 /* Gives back the memory that it does not need while nothing comes. */
 void device_book_trim(struct device_book *b);
 
-/* In any order of starts that are not settled yet, while it is not full. 0 or -ENOMEM: then it is not
- * booked. */
+/* In any order of starts that are not settled yet, or lie in a gap that has not ended: it is settled up to
+ * there again. While it is not full. 0 or -ENOMEM: then it is not booked. */
 int device_book_push(struct device_book *b, const struct device_work *work);
 
 /* There is no room for works that wait. Then settle up to what device_book_crowded says, though works
@@ -67,7 +69,7 @@ int device_book_settle(struct device_book *b, uint64_t horizon_ns, device_gap_fn
 int device_book_read(const struct device_book *b, uint64_t now_ns, struct device_sum *sum,
 		     device_gap_fn fn, void *ctx);
 
-/* How far it is settled, and since when nothing runs there (or: the same). */
+/* How far it is settled, and since when nothing runs there (or: the same); only the latter never goes back. */
 uint64_t device_book_settled(const struct device_book *b);
 uint64_t device_book_idle_since(const struct device_book *b);
 
