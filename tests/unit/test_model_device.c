@@ -134,6 +134,67 @@ static void a_long_session_is_settled_as_it_goes(void **state)
 	model_free(m);
 }
 
+/* How long one process had the device, and how long nobody knows. */
+static uint64_t read_owned(const struct model *m, uint64_t *unknown_ns)
+{
+	struct share_book *b = model_share(m, devices_host(model_devices(m), 0), model_now(m));
+	struct share_sum sum;
+	uint64_t owned_ns;
+
+	assert_non_null(b);
+	share_book_sum(b, &sum);
+	owned_ns = share_book_member(b, 0).owned_ns;
+	*unknown_ns = sum.unknown_ns;
+	share_book_free(b);
+	return owned_ns;
+}
+
+/* Ended, or said to have begun, long after anybody waits for it: a collective whose peer hung, say. */
+static void a_kernel_of_minutes_is_booked_when_it_ends(void **state)
+{
+	const uint64_t s = 1000000000, end = 300 * s;
+
+	(void)state;
+	for (unsigned int how = 0; how < 8; how++) {
+		const bool launch_is_told = how & 1, is_busy_before = how & 2, is_told = how & 4;
+		const uint64_t begin = is_busy_before ? 2 * s : 0;
+		struct model *m = session(BASE);
+		uint64_t unknown_ns;
+		struct read r;
+
+		if (is_busy_before) {
+			call(m, 1, L, 100, 200);
+			api(m, 1, 110, 190);
+			work(m, 1, 300, begin);
+		}
+		call(m, 2, L, begin + 100, begin + 200);
+		if (launch_is_told)
+			api(m, 2, begin + 110, begin + 190);
+		if (is_busy_before || is_told)
+			push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .text = "GPU",
+						.device = &(struct device_facts){ .uuid = "GPU-1" } });
+		for (uint64_t at = s; at <= end; at += s / 20)
+			push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + at });
+		if (is_busy_before && launch_is_told)
+			assert_in_range(read_book(m, BASE + end).idle[IDLE_UNKNOWN], 280 * s, 300 * s);
+		call(m, 3, S, begin + 250, end + 50);
+		if (!launch_is_told)
+			api(m, 2, begin + 110, begin + 190);
+		work(m, 2, begin + 300, end);
+		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + end + 100 });
+		assert_int_equal(model_finish(m), 0);
+		r = read_book(m, model_now(m));
+		assert_int_equal(r.sum.owned_ns[DEVICE_KERNELS + KERNEL_GEMM],
+				 end - begin - 300 + (is_busy_before ? begin - 300 : 0));
+		assert_int_equal(r.idle[IDLE_QUEUED], is_busy_before ? 200 : 100);
+		assert_int_equal(r.idle[IDLE_LAUNCH], is_busy_before ? 200 : 100);
+		assert_int_equal(r.idle[IDLE_UNKNOWN], 0);
+		assert_int_equal(read_owned(m, &unknown_ns), r.sum.owned_ns[DEVICE_KERNELS + KERNEL_GEMM]);
+		assert_int_equal(unknown_ns, 0);
+		model_free(m);
+	}
+}
+
 /* More works than may wait: the oldest are settled early, and what is known of calls then is used. */
 static void where_works_have_no_room_causes_are_known_all_the_same(void **state)
 {
@@ -347,6 +408,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gaps_are_divided_whatever_comes_first),
 		cmocka_unit_test(a_long_session_is_settled_as_it_goes),
+		cmocka_unit_test(a_kernel_of_minutes_is_booked_when_it_ends),
 		cmocka_unit_test(where_works_have_no_room_causes_are_known_all_the_same),
 		cmocka_unit_test(calls_that_launched_while_nobody_recorded_are_counted_once),
 		cmocka_unit_test(who_had_a_device_is_told_from_its_opening_on_whatever_came_first),

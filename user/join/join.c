@@ -117,7 +117,7 @@ static int pass_on(struct join *j, struct process *p, const struct event *work,
 	err = j->sink.work(j->sink.ctx, work, by ? &by->launch : NULL);
 	if (by)
 		by->launch.works++;
-	return err;
+	return err || !by || work->start_ns >= p->told_ns ? err : join_tell_unended_again(j, p);
 }
 
 int join_give_up_first(struct join *j, struct process *p)

@@ -10,7 +10,7 @@
  * without the other is counted, never dropped in silence:
  *   matched  a work met its launch
  *   orphan   it was passed on without one: no such record came in time, or at all
- *   late     of both, it began before a horizon that had been told: books will not have all of it
+ *   late     of both, it began before a horizon that had been told: books have it where they told nothing yet
  *   skew     of matched, it began before its launch, by up to 1 ms: kept
  *   invalid  ... by more, or it lies outside of the session (these alone: outside): not passed on
  * So matched + orphan is what was passed on. A launch that met nothing when the window is over, or

@@ -54,13 +54,22 @@ int join_put_open(const struct join *j, enum join_open which, uint64_t before_ns
 	return err;
 }
 
-int join_tell_unended(const struct join *j, const struct process *p, uint64_t end_ns)
+static int tell_unended(const struct join *j, const struct process *p, uint64_t start_ns, uint64_t end_ns)
 {
 	struct join_unended what = { .pid = p->pid };
-	uint64_t start_ns;
 
 	if (!j->sink.unended || !streams_unended(&p->fates.streams, &what.tid, &what.since_ns))
 		return 0;
-	start_ns = num_max(what.since_ns, p->told_ns);
+	start_ns = num_max(what.since_ns, start_ns);
 	return start_ns < end_ns ? j->sink.unended(j->sink.ctx, &what, start_ns, end_ns) : 0;
+}
+
+int join_tell_unended(const struct join *j, const struct process *p, uint64_t end_ns)
+{
+	return tell_unended(j, p, p->told_ns, end_ns);
+}
+
+int join_tell_unended_again(const struct join *j, const struct process *p)
+{
+	return tell_unended(j, p, 0, p->told_ns);
 }

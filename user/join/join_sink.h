@@ -36,7 +36,8 @@ struct join_sink {
 	/* Which nodes of its graphs a launch of the process runs. NULL: not known. */
 	enum join_graphs (*graphs_run)(void *ctx, uint32_t pid);
 	/* In [start_ns, end_ns) what the thread launched last, since_ns, may have run or waited: nobody told that it
-	 * ended. Told in order of time, as the horizon goes on, and up to UINT64_MAX when nothing more will come.
+	 * ended. Told in order of time, as the horizon goes on, and up to UINT64_MAX when nothing more will come; and
+	 * after a late work, which may be what was told of, all that goes for another until the horizon.
 	 * NULL: not wanted. */
 	int (*unended)(void *ctx, const struct join_unended *what, uint64_t start_ns, uint64_t end_ns);
 	void *ctx;

@@ -49,6 +49,9 @@ int join_give_up_first(struct join *j, struct process *p);
 /* Up to end_ns, if what it launched last may run still (join_sink.unended). 0 or the sink's error. */
 int join_tell_unended(const struct join *j, const struct process *p, uint64_t end_ns);
 
+/* The same of what is told: what was told of may have ended, and another's has not. */
+int join_tell_unended_again(const struct join *j, const struct process *p);
+
 /* The sides of a process may have become larger; others became smaller, or are gone. */
 void share_note_size(struct join *j, struct process *p);
 void share_find_largest(struct join *j);

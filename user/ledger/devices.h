@@ -56,6 +56,7 @@ struct devices_divide {
 		      struct losses *losses);
 	uint64_t (*exit_ns)(void *ctx, uint32_t pid);	/* 0: it goes on; NULL: all do */
 	const struct unseen *(*unseen)(void *ctx, uint32_t pid);	/* NULL, or it gives NULL: nothing is */
+	bool waits;	/* devices_settle_hosts: until gaps have ended, where a device has few processes */
 	void *ctx;
 };
 

@@ -13,6 +13,8 @@
 #include "base/num.h"
 #include "base/time.h"
 
+#define AWAITED_MEMBERS 8	/* of a device with more, or with as many spans of others, none is waited for */
+#define AWAITED_SPANS 16384
 #define TRUSTED_NS (2 * NS_PER_SEC)	/* a sample is for so long, if no other comes */
 
 static void host_free(struct host_device *h)
@@ -256,11 +258,28 @@ int host_device_settled(struct device_state *s)
 	return err;
 }
 
+/* Whatever ends a gap may have run for all of it, as far as anybody knows: a collective whose peer hangs, say.
+ * Who waits holds up all who share the device, and those that end are not folded meanwhile. */
+static uint64_t host_horizon(const struct host_device *h, uint64_t horizon_ns, const struct devices_divide *by)
+{
+	bool waits = by && by->waits && h->members.n <= AWAITED_MEMBERS &&
+		     share_book_waiting(h->book) < AWAITED_SPANS;
+
+	for (size_t i = 0; waits && i < h->members.n; i++) {
+		const struct device_state *s = h->members.v[i];
+
+		if (!s->past && devices_end(s, by) == UINT64_MAX)
+			horizon_ns = num_min(horizon_ns, device_book_idle_since(s->book));
+	}
+	return horizon_ns;
+}
+
 /* In gaps that nothing has ended, only what was not seen is told so early. */
 static int settle_host(struct host_device *h, uint64_t horizon_ns, const struct devices_divide *by)
 {
 	int err = 0;
 
+	horizon_ns = host_horizon(h, horizon_ns, by);
 	for (size_t i = 0; i < h->members.n && !err; i++) {
 		struct device_state *s = h->members.v[i];
 

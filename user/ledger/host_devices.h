@@ -60,7 +60,8 @@ int host_device_settled(struct device_state *s);
  * end. 0 or -ENOMEM. */
 int host_device_idle(struct device_state *s, uint64_t until_ns, const struct devices_divide *by);
 
-/* Whoever is more behind than this is not waited for. 0 or -ENOMEM. */
+/* Whoever is more behind than this is not waited for; but (by->waits) few are until a gap has ended. 0 or
+ * -ENOMEM. */
 int host_devices_settle_all(struct host_devices *h, uint64_t horizon_ns, const struct devices_divide *by);
 
 /* The device's book as it stands if it closed at now: the caller's, for share_book_free. NULL + errno. */

@@ -120,7 +120,7 @@ static int divide_early(void *ctx, uint32_t pid, const struct device_gap *gap, u
 
 static struct devices_divide dividing(const struct model *m)
 {
-	return (struct devices_divide){ divide, exit_ns, unseen_of, (void *)(uintptr_t)m };
+	return (struct devices_divide){ divide, exit_ns, unseen_of, false, (void *)(uintptr_t)m };
 }
 
 /* What is told of devices ends where all is known. */
@@ -163,15 +163,26 @@ static uint64_t open_ns(const struct model *m, uint32_t pid, uint32_t device)
 	       num_max(m->session.start_ns, who_start_ns(m, pid));
 }
 
+/* It ended after all; or what its thread launched later did, and it will not be told. */
+static int note_ended(struct model *m, uint32_t pid, const struct launch *launch)
+{
+	struct process *p = launch && who_known_process(m, pid) ? who_process(m, pid) : NULL;
+	bool came;
+
+	if (!p || !p->info.unended_ns || launch->tid != p->info.unended_tid ||
+	    launch->start_ns < p->info.unended_ns)
+		return 0;
+	came = launch->start_ns == p->info.unended_ns;
+	p->info.unended_ns = 0;
+	return unseen_end(&p->unseen, came);
+}
+
 static int on_work(void *ctx, const struct event *work, const struct launch *launch)
 {
 	struct model *m = ctx;
-	struct process *p = launch && who_known_process(m, work->pid) ? who_process(m, work->pid) : NULL;
 
-	if (p && launch->tid == p->info.unended_tid && launch->start_ns >= p->info.unended_ns)
-		p->info.unended_ns = 0;		/* it ended after all */
 	range_work(m, work, launch);
-	if (graph_note_work(m, work, launch))
+	if (note_ended(m, work->pid, launch) || graph_note_work(m, work, launch))
 		return -ENOMEM;
 	return devices_push_work(m->devices, work, launch,
 				 open_ns(m, work->pid, work->work->device));
@@ -230,7 +241,7 @@ static int on_unended(void *ctx, const struct join_unended *what, uint64_t start
 		return -ENOMEM;
 	p->info.unended_tid = what->tid;
 	p->info.unended_ns = what->since_ns;
-	return unseen_add(&p->unseen, UNSEEN_UNKNOWN, start_ns, end_ns);
+	return unseen_add_unended(&p->unseen, start_ns, end_ns);
 }
 
 int device_finish(struct model *m, uint32_t pid, bool *done)
@@ -305,6 +316,7 @@ int device_watermark(struct model *m, const struct event *ev)
 	uint64_t ns = ev->end_ns;
 	int err;
 
+	by.waits = !m->intervals;
 	m->told_ns = num_max(m->told_ns, ns);
 	err = graph_settle(m, ns);
 	if (!err)
@@ -320,7 +332,7 @@ int device_init(struct model *m)
 	m->graphs = (struct graphs_room){ GRAPHS_CALLS_MAX, GRAPHS_NODES_MAX, GRAPHS_MADE_MAX };
 	m->devices = devices_new();
 	if (m->devices)
-		devices_when_crowded(m->devices, &(struct devices_divide){ divide_early, exit_ns, unseen_of, m });
+		devices_when_crowded(m->devices, &(struct devices_divide){ divide_early, exit_ns, unseen_of, false, m });
 	m->join = !m->devices ? NULL : join_new(&(struct join_sink){ on_work, on_horizon, on_untold, graphs_run,
 								     on_unended, m });
 	return m->join ? 0 : -ENOMEM;

@@ -429,6 +429,15 @@ size_t share_book_members(const struct share_book *b)
 	return b->members.n;
 }
 
+size_t share_book_waiting(const struct share_book *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->members.n; i++)
+		n += b->members.v[i].spans.n - b->members.v[i].first;
+	return n;
+}
+
 struct share_member share_book_member(const struct share_book *b, size_t member)
 {
 	return b->members.v[member].sums;

@@ -86,6 +86,7 @@ void share_book_settle_all(struct share_book *b, uint64_t horizon_ns);	/* of eve
 /* As far as it is settled: share_book_settle_all on a copy says more. */
 void share_book_sum(const struct share_book *b, struct share_sum *sum);
 size_t share_book_members(const struct share_book *b);
+size_t share_book_waiting(const struct share_book *b);	/* spans that are not settled */
 struct share_member share_book_member(const struct share_book *b, size_t member);
 uint64_t share_book_late_ns(const struct share_book *b);
 

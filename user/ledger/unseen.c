@@ -1,21 +1,50 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* One set after the other: what `lost` leaves is cut by `unknown`. */
+/* One set after the other: what `lost` leaves is cut by `unknown`, and that by what has not ended. */
 #include "ledger/unseen.h"
 
 #include <errno.h>
 
 #include "event/event.h"
 
-int unseen_add(struct unseen *u, unsigned int why, uint64_t start_ns, uint64_t end_ns)
+/* Where there are too many the last one becomes longer. */
+static int add(struct spans *s, uint64_t start_ns, uint64_t end_ns)
 {
-	struct spans *s = why == UNSEEN_LOST ? &u->lost : &u->unknown;
-	int err = !why || why >= UNSEEN_END ? -EINVAL : spans_add(s, start_ns, end_ns);
+	int err = spans_add(s, start_ns, end_ns);
 
 	if (err != -ENOSPC)
 		return err;
 	if (start_ns > s->v[s->n - 1].end)
 		return spans_add(s, s->v[s->n - 1].end, end_ns);
 	return spans_add(s, start_ns, s->v[s->n - 1].end);
+}
+
+int unseen_add(struct unseen *u, unsigned int why, uint64_t start_ns, uint64_t end_ns)
+{
+	if (!why || why >= UNSEEN_END)
+		return -EINVAL;
+	return add(why == UNSEEN_LOST ? &u->lost : &u->unknown, start_ns, end_ns);
+}
+
+int unseen_add_unended(struct unseen *u, uint64_t start_ns, uint64_t end_ns)
+{
+	return add(&u->unended, start_ns, end_ns);
+}
+
+int unseen_end(struct unseen *u, bool came)
+{
+	int err = 0;
+
+	for (size_t i = 0; !came && !err && i < u->unended.n; i++)
+		err = add(&u->unknown, u->unended.v[i].start, u->unended.v[i].end);
+	spans_free(&u->unended);
+	return err;
+}
+
+enum { SETS = 3 };
+
+static const struct spans *set_of(const struct unseen *u, unsigned int set)
+{
+	return set == 0 ? &u->lost : set == 1 ? &u->unknown : &u->unended;
 }
 
 struct cut {
@@ -25,64 +54,59 @@ struct cut {
 	void *ctx;
 };
 
-/* [start, end) of the gap has been looked at for `lost`. */
-static int cut_unknown(const struct cut *c, struct device_gap part)
+/* The part of the gap has been looked at for the sets before. */
+static int cut_by(const struct cut *c, unsigned int set, struct device_gap part)
 {
-	const struct device_gap whole = part;
+	const uint64_t end_ns = part.end_ns;
 	struct span hit;
 	int err = 0;
 
-	while (!err && spans_next(&c->unseen->unknown, part.start_ns, whole.end_ns, &hit)) {
-		c->ns[IDLE_UNKNOWN] += hit.end - hit.start;
+	if (part.start_ns >= part.end_ns)
+		return 0;
+	if (set == SETS)
+		return c->fn(c->ctx, &part);
+	while (!err && spans_next(set_of(c->unseen, set), part.start_ns, end_ns, &hit)) {
+		c->ns[set ? IDLE_UNKNOWN : IDLE_LOST] += hit.end - hit.start;
 		part.end_ns = hit.start;
-		if (part.start_ns < part.end_ns)
-			err = c->fn(c->ctx, &part);
+		err = cut_by(c, set + 1, part);
 		part.start_ns = hit.end;
 	}
-	part.end_ns = whole.end_ns;
-	return err || part.start_ns >= part.end_ns ? err : c->fn(c->ctx, &part);
+	part.end_ns = end_ns;
+	return err ? err : cut_by(c, set + 1, part);
 }
 
 int unseen_divide(const struct unseen *u, const struct device_gap *gap, uint64_t ns[IDLE_CAUSES],
 		  int (*fn)(void *ctx, const struct device_gap *part), void *ctx)
 {
 	const struct cut cut = { u, ns, fn, ctx };
-	struct device_gap part = *gap;
-	struct span hit;
-	int err = 0;
 
-	while (!err && spans_next(&u->lost, part.start_ns, gap->end_ns, &hit)) {
-		ns[IDLE_LOST] += hit.end - hit.start;
-		part.end_ns = hit.start;
-		if (part.start_ns < part.end_ns)
-			err = cut_unknown(&cut, part);
-		part.start_ns = hit.end;
-	}
-	part.end_ns = gap->end_ns;
-	return err || part.start_ns >= part.end_ns ? err : cut_unknown(&cut, part);
+	return cut_by(&cut, 0, *gap);
 }
 
 bool unseen_next(const struct unseen *u, uint64_t start_ns, uint64_t end_ns, struct span *out)
 {
-	struct span unknown;
+	struct span hit;
+	bool any = false;
 
-	if (!u)
-		return false;
-	if (!spans_next(&u->lost, start_ns, end_ns, out))
-		return spans_next(&u->unknown, start_ns, end_ns, out);
-	if (spans_next(&u->unknown, start_ns, end_ns, &unknown) && unknown.start < out->start)
-		*out = unknown;
-	return true;
+	for (unsigned int set = 0; u && set < SETS; set++) {
+		if (!spans_next(set_of(u, set), start_ns, end_ns, &hit) || (any && hit.start >= out->start))
+			continue;
+		*out = hit;
+		any = true;
+	}
+	return any;
 }
 
 void unseen_drop_before(struct unseen *u, uint64_t ns)
 {
 	spans_drop_before(&u->lost, ns);
 	spans_drop_before(&u->unknown, ns);
+	spans_drop_before(&u->unended, ns);
 }
 
 void unseen_free(struct unseen *u)
 {
 	spans_free(&u->lost);
 	spans_free(&u->unknown);
+	spans_free(&u->unended);
 }
