@@ -123,6 +123,103 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 	one_line "it is this gpuprof; give the pid of a program that uses CUDA"
 }
 
+# A parent without CUDA, as torchrun, whose two children have it and launch once `go` exists.
+start_parent() {
+	rm -f go mix.out
+	GPUPROF_CUPTI=$SIM/libcupti.so.13 GPUSIM_TRUTH=$PWD/%p.truth "$SIM/mix" --processes 2 --rounds 200 --wait-file go \
+		>mix.out 2>&1 3>&- &
+	TARGET=$!
+	STARTED+=("$TARGET")
+	wait_for 20 have_cuda
+	mapfile -t CHILDREN < <(pgrep -P "$TARGET")
+	STARTED+=("${CHILDREN[@]}")
+}
+have_cuda() { [ "$(pgrep -P "$TARGET" | sed 's:.*:/proc/&/maps:' | xargs -r grep -l libcuda.so.1 | wc -l)" -eq 2 ]; }
+
+# bats test_tags=needs:root,needs:bpf
+@test "inject: of a parent without CUDA the children have it, and their works are the truth's" {
+	needs root bpf sim
+	local named child
+	for named in parent both; do
+		start_parent
+		[ $named = parent ] || named=",${CHILDREN[1]}"
+		start_gpuprof stat --inject --yes --format json -o r.json -p "$TARGET${named#parent}"
+		for child in "${CHILDREN[@]}"; do
+			wait_for 20 is_awake "$child" || { cat gpuprof.err; return 1; }
+			wait_armed "$child" libcudart.so.13
+		done
+		: >go
+		wait "$TARGET"
+		wait_gpuprof
+		assert_success
+		assert_output --partial "the helper is in process ${CHILDREN[0]};"
+		assert_output --partial "the helper is in process ${CHILDREN[1]};"
+		assert_output --partial "no CUDA (libcuda) is loaded yet in process $TARGET: the helper is only in those"
+		laws r.json
+		run "$TEST_LIB/check_ledger.py" r.json "${CHILDREN[0]}.truth" "${CHILDREN[1]}.truth"
+		assert_success
+		assert_output "2 books add up"
+	done
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "inject: a child that cannot have the helper is named, and ends nothing unless no process has it" {
+	needs root bpf sim
+	local child
+	start_parent
+	run "$GPUPROF" stat --inject -d 1s -p "$TARGET" </dev/null
+	assert_equal "$status" 2
+	one_line "and 1 more"
+	run "$GPUPROF" stat --inject --yes --isolate -d 1s -p "$TARGET"
+	assert_equal "$status" 4
+	one_line "process $TARGET: it has not loaded CUDA (libcuda) yet"
+	kill -STOP "${CHILDREN[@]}"
+	for child in "${CHILDREN[@]}"; do
+		wait_for 10 grep -q '^State:.T' "/proc/$child/status"
+	done
+	run "$GPUPROF" stat --inject --yes -d 1s -p "$TARGET"
+	assert_equal "$status" 4
+	assert_line "gpuprof: warning: cannot bring the helper into process ${CHILDREN[0]}: it is stopped; let it go on first (kill -CONT)"
+	assert_line "gpuprof: no process of -p has the helper, nor one below them"
+	kill -CONT "${CHILDREN[1]}"
+	wait_for 10 grep -q '^State:.[SRD]' "/proc/${CHILDREN[1]}/status"
+	run "$GPUPROF" stat --inject --yes -d 100ms -p "$TARGET"
+	assert_success
+	assert_line "gpuprof: warning: cannot bring the helper into process ${CHILDREN[0]}: it is stopped; let it go on first (kill -CONT)"
+	assert_line --partial "the helper is in process ${CHILDREN[1]};"
+	kill -CONT "${CHILDREN[0]}"
+}
+
+# As PyTorch's data loaders: CUDA is in them, and would not work.
+# bats test_tags=needs:root,needs:bpf
+@test "inject: what was forked with CUDA loaded is left alone, unless it is named" {
+	needs root bpf sim
+	python3 - "$SIM/libcuda.so.1" 3>&- <<-'EOF_PY' &
+		import ctypes, os, sys, time
+		ctypes.CDLL(sys.argv[1])
+		child = os.fork()
+		if child:
+		    with open("child.new", "w") as file:
+		        print(child, file=file)
+		    os.rename("child.new", "child")
+		time.sleep(60)
+	EOF_PY
+	TARGET=$!
+	STARTED+=("$TARGET")
+	wait_for 20 test -e child
+	local child
+	child=$(cat child)
+	STARTED+=("$child")
+	run "$GPUPROF" stat --inject --yes -d 100ms -p "$TARGET"
+	assert_success
+	assert_line --partial "the helper is in process $TARGET;"
+	refute_output --partial "the helper is in process $child;"
+	assert_line --partial "process $child was forked with CUDA loaded, and is left without the helper; if it uses a device itself, name it: -p $child"
+	run "$GPUPROF" stat --inject --yes -d 100ms -p "$child"
+	assert_success
+	assert_line --partial "the helper is in process $child;"
+}
+
 # A filter of classic BPF: ANSWER to call NUMBER, else all is allowed.
 filter_of() { # NUMBER ANSWER
 	python3 -c 'import struct, sys

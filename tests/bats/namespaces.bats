@@ -88,16 +88,6 @@ start_helped() { # UNSHARE_OPTION...
 	CUDA_INJECTION64_PATH=$ROOT/build/libgpuprof.so GPUPROF_CUPTI=$SIM/libcupti.so.13 start_apart "$@"
 }
 
-# Has somebody woken its helper? Its state is a word of the ring's first page (gpuprof/ring.h).
-is_awake() { # PID
-	local fd
-	for fd in "/proc/$1/fd"/*; do
-		[[ $(readlink "$fd") == /memfd:gpuprof-ring* ]] || continue
-		[ "$(od -An -tu4 -j48 -N4 "$fd" | tr -d ' ')" -eq 3 ] && return
-	done
-	return 1
-}
-
 # All works of TARGET are joined, its threads are the host's, its books are the truth's.
 measure_helped() { # OPTION...
 	start_gpuprof stat "$@" --format json -o r.json

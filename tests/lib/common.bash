@@ -136,6 +136,16 @@ wait_armed() { # PID [LIBRARY]
 	wait_for 10 text_differs "$@" || { cat gpuprof.err >&2; return 1; }
 }
 
+# Has somebody woken its helper? Its state is a word of the ring's first page (gpuprof/ring.h).
+is_awake() { # PID
+	local fd
+	for fd in "/proc/$1/fd"/*; do
+		[[ $(readlink "$fd") == /memfd:gpuprof-ring* ]] || continue
+		[ "$(od -An -tu4 -j48 -N4 "$fd" | tr -d ' ')" -eq 3 ] && return
+	done
+	return 1
+}
+
 # Until gpuprof waits for events: what its targets had mapped when it came is probed then.
 wait_begun() {
 	wait_for 20 grep -q poll "/proc/$PROFILER/wchan" || { cat gpuprof.err >&2; return 1; }

@@ -351,25 +351,25 @@ int inject_subject(struct subject *s, struct inject_outcome *out)
 	return t.err;
 }
 
-static int cannot(const struct subject *s, pid_t pid, int err)
+static int cannot(const struct subject *s, pid_t pid, enum log_level level, int err)
 {
 	char denied_why[SUBJECT_WHY_BYTES];
 	struct denied d;
 
 	if (err == -ESRCH && target_is_hidden(pid)) {
-		log_error("cannot bring the helper into process %d: it is " DENIED_HIDDEN, pid);
+		log_msg(level, "cannot bring the helper into process %d: it is " DENIED_HIDDEN, pid);
 		return -EPERM;
 	}
 	if (err == -EPERM) {
 		denied_read(&d, pid);
 		denied_say(&d, denied_why, sizeof(denied_why));
 	}
-	log_error("cannot bring the helper into process %d: %s", pid, err == -EPERM ? denied_why :
-		  err == -ESRCH ? "it has ended" : err == -ENOMEM ? "out of memory" : s->why);
+	log_msg(level, "cannot bring the helper into process %d: %s", pid, err == -EPERM ? denied_why :
+		err == -ESRCH ? "it has ended" : err == -ENOMEM ? "out of memory" : s->why);
 	return err;
 }
 
-int inject_process(pid_t pid, struct inject_outcome *out)
+int inject_process(pid_t pid, enum log_level level, struct inject_outcome *out)
 {
 	struct subject s;
 	int err;
@@ -384,5 +384,5 @@ int inject_process(pid_t pid, struct inject_outcome *out)
 	}
 	if (!err)
 		err = inject_subject(&s, out);
-	return err ? cannot(&s, pid, err) : 0;
+	return err ? cannot(&s, pid, level, err) : 0;
 }

@@ -8,6 +8,7 @@
 #ifndef INJECT_PROCESS_H
 #define INJECT_PROCESS_H
 
+#include "base/log.h"
 #include "inject/subject.h"
 
 struct inject_outcome {
@@ -15,8 +16,8 @@ struct inject_outcome {
 	uint64_t stopped_ns;	/* how long */
 };
 
-/* 0; 1: it has a helper already; -errno, logged: EPERM, ESRCH, ENOTSUP (refused), EIO. */
-int inject_process(pid_t pid, struct inject_outcome *out);
+/* 0; 1: it has a helper already; -errno, logged at that level: EPERM, ESRCH, ENOTSUP (refused), EIO. */
+int inject_process(pid_t pid, enum log_level level, struct inject_outcome *out);
 
 /* The same of a process that was read, whether or not it has a helper; what failed is in s->why. */
 int inject_subject(struct subject *s, struct inject_outcome *out);
