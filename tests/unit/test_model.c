@@ -67,7 +67,8 @@ static void assert_rows(struct table *t, const char *header, const char *rows)
 
 #define CALLS "pid,comm,function,class,count,errors,open,bytes,total_ns,avg_ns,p50_ns,p99_ns,max_ns," \
 	      "grid,block,result,process_start_ns,begun_before,stack"
-#define THREADS "pid,tid,comm,bucket,ns,share,blocked_ns,wall_ns,runqueue_ns,birth_ns,process_start_ns"
+#define THREADS "pid,tid,comm,bucket,ns,share,blocked_ns,wall_ns,runqueue_ns,birth_ns,process_start_ns," \
+		"own_cost_ns"
 #define EVENTS "source,kind,hits,received,lost,matched,orphan,late,skew,invalid"
 
 /* ---- calls ------------------------------------------------------------------------------- */
@@ -147,7 +148,7 @@ static void test_open_call(void **state)
 	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
 		    "100,,cudaStreamSynchronize,sync,0,,1,,,,,,,,,,,0,\n");
 	assert_rows(view_threads(m, model_now(m)), THREADS,
-		    "100,100,,sync,60,0.6,,100,,500,\n100,100,,other,40,0.4,,100,,500,\n");
+		    "100,100,,sync,60,0.6,,100,,500,,\n100,100,,other,40,0.4,,100,,500,,\n");
 	model_free(m);
 }
 
@@ -190,7 +191,7 @@ static void test_only_callers_have_books(void **state)
 	push(m, call(102, 1, L, 1010, 1020));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
 	assert_rows(view_threads(m, model_now(m)), THREADS,
-		    "100,102,,other,90,0.9,,100,,,\n100,102,,launch,10,0.1,,100,,,\n");
+		    "100,102,,other,90,0.9,,100,,,,\n100,102,,launch,10,0.1,,100,,,,\n");
 	model_free(m);
 }
 
@@ -201,7 +202,7 @@ static void test_a_thread_of_which_all_was_lost(void **state)
 	(void)state;
 	push(m, of_thread(EVENT_EXIT, 101, 5, 1020, 1050));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
-	assert_rows(view_threads(m, model_now(m)), THREADS, "100,101,,lost,30,1,,30,,1020,\n");
+	assert_rows(view_threads(m, model_now(m)), THREADS, "100,101,,lost,30,1,,30,,1020,,\n");
 	model_free(m);
 }
 
@@ -221,12 +222,12 @@ static void test_a_tid_is_used_again(void **state)
 	push(m, call(101, 1, L, 1090 * ms, 1100 * ms));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100 * ms));
 	assert_rows(view_threads(m, model_now(m)), THREADS,
-		    "100,101,,other,30000000,0.75,,40000000,,1000000000,\n"
-		    "100,101,,launch,10000000,0.25,,40000000,,1000000000,\n"
-		    "100,101,,other,10000000,0.3333333333333333,,30000000,,1060000000,\n"
-		    "100,101,,launch,10000000,0.3333333333333333,,30000000,,1060000000,\n"
-		    "100,101,,lost,10000000,0.3333333333333333,,30000000,,1060000000,\n"
-		    "100,101,,launch,10000000,1,,10000000,,1090000000,\n");
+		    "100,101,,other,30000000,0.75,,40000000,,1000000000,,\n"
+		    "100,101,,launch,10000000,0.25,,40000000,,1000000000,,\n"
+		    "100,101,,other,10000000,0.3333333333333333,,30000000,,1060000000,,\n"
+		    "100,101,,launch,10000000,0.3333333333333333,,30000000,,1060000000,,\n"
+		    "100,101,,lost,10000000,0.3333333333333333,,30000000,,1060000000,,\n"
+		    "100,101,,launch,10000000,1,,10000000,,1090000000,,\n");
 	model_free(m);
 }
 
@@ -243,8 +244,8 @@ static void test_a_number_is_taken_by_exec(void **state)
 	push(m, call(100, 1, L, 1070, 1080));
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = 1100 });
 	assert_rows(view_threads(m, 1100), THREADS,
-		    "100,100,,other,40,0.8,,50,,950,\n100,100,,launch,10,0.2,,50,,950,\n"
-		    "100,100,,other,30,0.75,,40,,1060,\n100,100,,launch,10,0.25,,40,,1060,\n");
+		    "100,100,,other,40,0.8,,50,,950,,\n100,100,,launch,10,0.2,,50,,950,,\n"
+		    "100,100,,other,30,0.75,,40,,1060,,\n100,100,,launch,10,0.25,,40,,1060,,\n");
 	model_free(m);
 }
 
@@ -343,8 +344,8 @@ static void test_unarmed_time(void **state)
 	push(m, of_thread(EVENT_UNARMED, 0, 0, 1070, 1080));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
 	assert_rows(view_threads(m, model_now(m)), THREADS,
-		    "100,101,,other,50,0.5,,100,,,\n100,101,,unarmed,40,0.4,,100,,,\n"
-		    "100,101,,launch,10,0.1,,100,,,\n");
+		    "100,101,,other,50,0.5,,100,,,,\n100,101,,unarmed,40,0.4,,100,,,,\n"
+		    "100,101,,launch,10,0.1,,100,,,,\n");
 	model_free(m);
 }
 
@@ -362,8 +363,8 @@ static void test_interval_mode(void **state)
 	model_cut(m, 1050);
 	push(m, call(102, 2, S, 1040, 1060));
 	assert_rows(view_threads(m, 1080), THREADS,
-		    "100,102,,other,20,0.6666666666666666,,30,,,\n"
-		    "100,102,,sync,10,0.3333333333333333,,30,,,\n");
+		    "100,102,,other,20,0.6666666666666666,,30,,,,\n"
+		    "100,102,,sync,10,0.3333333333333333,,30,,,,\n");
 	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
 		    "100,,cudaStreamSynchronize,sync,1,0,0,,20,20,20,20,20,,,,,0,\n");
 	assert_int_equal(model_session(m).interval_ns, 1050);
@@ -406,8 +407,8 @@ static void test_a_session_without_its_start(void **state)
 	push(m, call(101, 8, L, 5020, 5030));
 	assert_int_equal(model_now(m), 5030);
 	assert_rows(view_threads(m, model_now(m)), THREADS,
-		    "100,101,,launch,20,0.6666666666666666,,30,,,\n"
-		    "100,101,,other,10,0.3333333333333333,,30,,,\n");
+		    "100,101,,launch,20,0.6666666666666666,,30,,,,\n"
+		    "100,101,,other,10,0.3333333333333333,,30,,,,\n");
 	model_free(m);
 }
 

@@ -229,12 +229,12 @@ static void what_a_call_had_no_cpu_for_is_in_its_row_where_it_is_known(void **st
 	const char *now[][2] = { { "off_cpu", "recorded" }, { "off_cpu_calls", "last" }, { NULL, NULL } };
 
 	(void)state;
-	assert_threads(off, "7,8,,sync,80,0.8,,100,,,\n7,8,,other,10,0.1,,100,,,\n"
-		       "7,8,,runqueue,10,0.1,,100,,,\n");
-	assert_threads(older, "7,8,,sync,80,0.8,60,100,,,\n7,8,,other,10,0.1,0,100,,,\n"
-		       "7,8,,runqueue,10,0.1,10,100,10,,\n");
-	assert_threads(now, "7,8,,sync,80,0.8,60,100,25,,\n7,8,,other,10,0.1,0,100,0,,\n"
-		       "7,8,,runqueue,10,0.1,10,100,10,,\n");
+	assert_threads(off, "7,8,,sync,80,0.8,,100,,,,\n7,8,,other,10,0.1,,100,,,,\n"
+		       "7,8,,runqueue,10,0.1,,100,,,,\n");
+	assert_threads(older, "7,8,,sync,80,0.8,60,100,,,,\n7,8,,other,10,0.1,0,100,,,,\n"
+		       "7,8,,runqueue,10,0.1,10,100,10,,,\n");
+	assert_threads(now, "7,8,,sync,80,0.8,60,100,25,,,\n7,8,,other,10,0.1,0,100,0,,,\n"
+		       "7,8,,runqueue,10,0.1,10,100,10,,,\n");
 }
 
 int main(void)

@@ -121,14 +121,14 @@ static void single_stepped_calls_are_part_of_our_own_cost(void **state)
 	calls(m, 7, L, 4, HAS_END);
 	calls(m, 8, C, 2, HAS_END);
 	s = summary_read(m, NULL);
-	assert_int_equal(summary_cost_ns(&s), 6000);
+	assert_int_equal(own_cost_ns(&s.cost), 6000);
 	fact(m, "stepped", "cudaMemcpyAsync,cudaMemcpy");
 	s = summary_read(m, NULL);
-	assert_int_equal(s.cost_stepped, 2);
-	assert_int_equal(summary_cost_ns(&s), 7000);
+	assert_int_equal(s.cost.stepped, 2);
+	assert_int_equal(own_cost_ns(&s.cost), 7000);
 	foot_has(m, "6 calls x 1000 ns + 2 single-stepped x 500 ns", true);
 	fact(m, "stepped", "cudaMemcpyAsync,cudaMemcp");
-	assert_int_equal(summary_stepped(m), 0);
+	assert_int_equal(own_cost_read(m).stepped, 0);
 	model_free(m);
 }
 

@@ -19,32 +19,13 @@
 #include "view/format.h"
 
 #define NAMED_MAX 4	/* processes in the header line */
-
-uint64_t summary_fact_number(const struct model *m, const char *key)
-{
-	const char *text = model_fact(m, key);
-
-	return text && *text >= '0' && *text <= '9' ? strtoull(text, NULL, 10) : 0;
-}
-
-static uint64_t count_calls(const struct model *m)
-{
-	uint64_t calls = 0;
-	const struct model_process *p;
-
-	for (size_t i = 0; i < model_processes(m); i++) {
-		p = model_process(m, i);
-		for (size_t k = 0; k < p->tallies.all.n; k++)
-			calls = num_add(calls, p->tallies.all.v[k]->count);
-	}
-	return calls;
-}
+#define TOLD_SHARE 0.01	/* so much of our own is worth a look at the threads */
 
 uint64_t summary_since_start(const struct model *m, const char *counter)
 {
 	struct model_session session = model_session(m);
 
-	return session.interval_ns == session.start_ns ? summary_fact_number(m, counter) : 0;
+	return session.interval_ns == session.start_ns ? model_fact_number(m, counter) : 0;
 }
 
 static uint64_t read_thread_time(const struct model *m, uint64_t now_ns)
@@ -69,26 +50,16 @@ struct summary summary_read(const struct model *m, const struct print_extra *ext
 	if (s.now_ns < s.start_ns)
 		s.now_ns = s.start_ns;
 	summary_read_losses(&s);
-	s.cost_hits = count_calls(m);
-	s.cost_nested = summary_since_start(m, counter_names[COUNTER_NESTED]);
-	s.cost_per_nested_ns = summary_fact_number(m, "cost_per_nested_ns");
-	s.cost_per_hit_ns = summary_fact_number(m, "cost_per_hit_ns");
-	s.cost_stepped = summary_stepped(m);
-	s.cost_per_step_ns = summary_fact_number(m, "cost_per_step_ns");
+	s.cost = own_cost_read(m);
 	s.thread_ns = read_thread_time(m, s.now_ns);
 	return s;
 }
 
-uint64_t summary_cost_ns(const struct summary *s)
-{
-	return num_add(num_add(num_mul(s->cost_hits, s->cost_per_hit_ns),
-			       num_mul(s->cost_nested, s->cost_per_nested_ns)),
-		       num_mul(s->cost_stepped, s->cost_per_step_ns));
-}
-
 double summary_cost_share(const struct summary *s)
 {
-	return s->thread_ns ? (double)summary_cost_ns(s) / (double)s->thread_ns : 0;
+	uint64_t ns = num_min(own_cost_ns(&s->cost), s->thread_ns);
+
+	return s->thread_ns ? (double)ns / (double)s->thread_ns : 0;
 }
 
 static void add_comm(struct strbuf *out, const char *comm)
@@ -146,8 +117,8 @@ static void add_processes(struct strbuf *out, const struct model *m)
 /* "; probed are 32 of 284 functions, the most important ones (attach way perf)" */
 static void add_left_out(struct strbuf *out, const struct model *m)
 {
-	uint64_t probed = summary_fact_number(m, "functions_probed");
-	uint64_t left_out = summary_fact_number(m, "functions_left_out");
+	uint64_t probed = model_fact_number(m, "functions_probed");
+	uint64_t left_out = model_fact_number(m, "functions_left_out");
 	const char *way = model_fact(m, "attach");
 
 	if (!left_out)
@@ -252,36 +223,61 @@ static void add_lost_stacks(struct strbuf *out, const struct summary *s)
 	}
 }
 
+/* " ~12 % of the targets' thread time": never with an exponent, and not more than there was. */
+static void add_cost_share(struct strbuf *out, const struct summary *s)
+{
+	double percent = 100 * summary_cost_share(s);
+
+	if (percent > 0 && percent < 0.01)
+		strbuf_addstr(out, "less than 0.01");
+	else
+		strbuf_addf(out, percent < 9.95 ? "~%.2g" : "~%.0f", percent);
+	strbuf_addstr(out, " % of the targets' thread time");
+	if (own_cost_ns(&s->cost) > s->thread_ns)
+		strbuf_addstr(out, " (the estimate is above what the threads had)");
+}
+
+/* "403,813 calls x 1863 ns + 403,815 nested x 1379 ns" */
+static void add_cost_terms(struct strbuf *out, const struct own_cost *c)
+{
+	format_count(out, c->calls);
+	strbuf_addf(out, " calls x %llu ns", (unsigned long long)c->call_ns);
+	if (c->nested) {
+		strbuf_addstr(out, " + ");
+		format_count(out, c->nested);
+		strbuf_addf(out, " nested x %llu ns", (unsigned long long)c->nested_ns);
+	}
+	if (c->stepped) {
+		strbuf_addstr(out, " + ");
+		format_count(out, c->stepped);
+		strbuf_addf(out, " single-stepped x %llu ns", (unsigned long long)c->step_ns);
+	}
+	if (c->calls_only)
+		strbuf_addstr(out, "; calls inside these are not in it: how many there were is known "
+			      "at the end, of the whole session");
+}
+
 static void add_cost(struct strbuf *out, const struct summary *s)
 {
 	strbuf_addstr(out, "; gpuprof cost: ");
-	if (!s->cost_per_hit_ns) {
+	if (!s->cost.call_ns) {
 		strbuf_addstr(out, "not known, ");
-		format_count(out, s->cost_hits);
+		format_count(out, s->cost.calls);
 		strbuf_addstr(out, is_later(s) ? " calls in this interval" : " calls");
 		return;
 	}
-	strbuf_addch(out, '~');
-	if (s->thread_ns)
-		strbuf_addf(out, "%.2g %% of the targets' thread time", summary_cost_share(s) * 100);
-	else
-		format_ns(out, summary_cost_ns(s));
+	strbuf_addstr(out, s->cost.calls_only ? "at least " : "");
+	if (s->thread_ns) {
+		add_cost_share(out, s);
+	} else {
+		strbuf_addch(out, '~');
+		format_ns(out, own_cost_ns(&s->cost));
+	}
 	strbuf_addstr(out, is_later(s) ? " in this interval" : "");
 	strbuf_addstr(out, " (estimated: ");
-	format_count(out, s->cost_hits);
-	strbuf_addf(out, " calls x %llu ns", (unsigned long long)s->cost_per_hit_ns);
-	if (s->cost_nested) {
-		strbuf_addstr(out, " + ");
-		format_count(out, s->cost_nested);
-		strbuf_addf(out, " nested x %llu ns", (unsigned long long)s->cost_per_nested_ns);
-	}
-	if (s->cost_stepped) {
-		strbuf_addstr(out, " + ");
-		format_count(out, s->cost_stepped);
-		strbuf_addf(out, " single-stepped x %llu ns",
-			    (unsigned long long)s->cost_per_step_ns);
-	}
-	strbuf_addch(out, ')');
+	add_cost_terms(out, &s->cost);
+	strbuf_addstr(out, summary_cost_share(s) < TOLD_SHARE ? ")" :
+		      "; in threads the bucket gpuprof)");
 }
 
 /* "not followed: 2 children of pid 1234: 1240 (sh), 1241" */
@@ -426,7 +422,7 @@ static void add_ended(struct strbuf *out, const struct model *m)
 
 static void add_devices(struct strbuf *out, const struct summary *s)
 {
-	if (!s->cost_hits || devices_count(model_devices(s->model)))
+	if (!s->cost.calls || devices_count(model_devices(s->model)))
 		return;
 	strbuf_addstr(out, "\ndevice times: not known, no helper told of any: -- CMD and gpuprof "
 		      "env bring one into what is started, --inject into what runs");

@@ -4,6 +4,7 @@
 #define CLI_SUMMARY_H
 
 #include "cli/print.h"
+#include "ledger/own_cost.h"
 
 #define SUMMARY_META 29
 
@@ -13,21 +14,14 @@ struct summary {
 	uint64_t start_ns, now_ns;	/* of what is reported */
 	uint64_t events, lost;		/* since the session began: hits, and of these never received */
 	double lost_share;
-	uint64_t cost_hits;		/* recorded calls in what is reported */
-	uint64_t cost_nested;		/* calls inside these, hit and not recorded */
-	uint64_t cost_per_hit_ns;	/* 0: unknown */
-	uint64_t cost_per_nested_ns;
-	uint64_t cost_stepped;		/* of cost_hits: of functions that are single-stepped */
-	uint64_t cost_per_step_ns;	/* what each of these costs more */
+	struct own_cost cost;
 	uint64_t thread_ns;		/* wall time of all threads in what is reported */
 };
 
 void summary_read_losses(struct summary *s);	/* events, lost and lost_share, of its model */
 struct summary summary_read(const struct model *m, const struct print_extra *extra);
 
-uint64_t summary_cost_ns(const struct summary *s);	/* saturates */
-double summary_cost_share(const struct summary *s);	/* of thread_ns; 0 when that is 0 */
-uint64_t summary_fact_number(const struct model *m, const char *key);	/* 0: none, or no number */
+double summary_cost_share(const struct summary *s);	/* of thread_ns, at most 1; 0 when that is 0 */
 /* What the kernel counts since the session began; 0 in a later interval, of which it is not known. */
 uint64_t summary_since_start(const struct model *m, const char *counter);
 

@@ -37,7 +37,7 @@ static void add_text(struct pairs *p, const char *key, const char *text)
 /* ISO 8601, UTC: "2026-11-21T12:22:11.123456789Z"; null when the wall clock is not known. */
 static void add_time(struct pairs *p, const char *key, const struct model *m, uint64_t ns)
 {
-	uint64_t offset = summary_fact_number(m, "wall_offset_ns");
+	uint64_t offset = model_fact_number(m, "wall_offset_ns");
 	uint64_t wall = num_add(ns, offset);
 	time_t s = (time_t)(wall / NS_PER_SEC);
 	char text[64];
@@ -71,7 +71,7 @@ static void add_reached(struct pairs *p, const struct model *m)
 	struct cell *c = add(p, "launches_reached_driver", CELL_INT);
 
 	if (model_fact(m, counter_names[COUNTER_REACHED]))
-		cell_u(c, summary_fact_number(m, counter_names[COUNTER_REACHED]));
+		cell_u(c, model_fact_number(m, counter_names[COUNTER_REACHED]));
 }
 
 static void add_cost(struct pairs *p, const struct summary *s)
@@ -79,11 +79,20 @@ static void add_cost(struct pairs *p, const struct summary *s)
 	struct cell *ns = add(p, "own_cost_ns", CELL_NS);
 	struct cell *share = add(p, "own_cost_share", CELL_SHARE);
 
-	if (!s->cost_per_hit_ns)
+	if (!s->cost.call_ns)
 		return;
-	cell_u(ns, summary_cost_ns(s));
+	cell_u(ns, own_cost_ns(&s->cost));
 	if (s->thread_ns)
 		cell_d(share, summary_cost_share(s));
+}
+
+/* Null where it is not known, though it is part of what gpuprof cost. */
+static void add_nested(struct pairs *p, const struct own_cost *cost)
+{
+	struct cell *c = add(p, "own_cost_nested", CELL_INT);
+
+	if (!cost->calls_only)
+		cell_u(c, cost->nested);
 }
 
 static void add_fact_number(struct pairs *p, const char *key, const struct model *m)
@@ -91,7 +100,7 @@ static void add_fact_number(struct pairs *p, const char *key, const struct model
 	struct cell *c = add(p, key, CELL_INT);
 
 	if (model_fact(m, key))
-		cell_u(c, summary_fact_number(m, key));
+		cell_u(c, model_fact_number(m, key));
 }
 
 /* Of all processes. Of calls then nothing is known, not even how many. */
@@ -127,8 +136,8 @@ size_t summary_meta(struct meta_pair *v, const struct summary *s, const char *ve
 	cell_u(add(&p, "events", CELL_INT), s->events);
 	cell_u(add(&p, "lost", CELL_INT), s->lost);
 	cell_u(add(&p, "unarmed_ns", CELL_NS), unarmed_ns(s));
-	cell_u(add(&p, "own_cost_calls", CELL_INT), s->cost_hits);
-	cell_u(add(&p, "own_cost_nested", CELL_INT), s->cost_nested);
+	cell_u(add(&p, "own_cost_calls", CELL_INT), s->cost.calls);
+	add_nested(&p, &s->cost);
 	add_cost(&p, s);
 	add_text(&p, "return_probes", model_fact(m, "returns"));
 	cell_u(add(&p, "entry_only_calls", CELL_INT), summary_entries(m));

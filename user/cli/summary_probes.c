@@ -20,35 +20,6 @@
 
 #define NAMED_MAX 8		/* functions in a line */
 
-static bool has_name(const char *list, const char *name)
-{
-	size_t len = strlen(name);
-
-	while (list) {
-		if (!strncmp(list, name, len) && (!list[len] || list[len] == ','))
-			return true;
-		list = strchr(list, ',');
-		list += !!list;
-	}
-	return false;
-}
-
-uint64_t summary_stepped(const struct model *m)
-{
-	const char *list = model_fact(m, "stepped");
-	const struct funcs *funcs = model_funcs(m);
-	uint64_t calls = 0;
-
-	for (size_t i = 0; list && i < model_processes(m); i++) {
-		const struct tallies *ts = &model_process(m, i)->tallies;
-
-		for (size_t k = 0; k < ts->all.n; k++)
-			if (has_name(list, funcs->v[ts->all.v[k]->func].name))
-				calls = num_add(calls, ts->all.v[k]->count);
-	}
-	return calls;
-}
-
 /* ---- calls without a return --------------------------------------------------------------- */
 
 static bool follows_all(const struct model *m)
@@ -152,7 +123,7 @@ static void add_unseen(struct strbuf *out, const struct model *m)
 		strbuf_addstr(out, "\nnot seen: ");
 		add_names(out, dear);
 		strbuf_addstr(out, ": their probes would be single-stepped, which adds ");
-		format_ns(out, summary_fact_number(m, "cost_per_step_ns"));
+		format_ns(out, model_fact_number(m, "cost_per_step_ns"));
 		strbuf_addstr(out, " to each call here (--budget)");
 	}
 	if (refused) {
@@ -200,7 +171,7 @@ static void add_launches(struct strbuf *out, const struct summary *s)
 	struct launches n = count_launches(s->model);
 	/* Of a call that is still open the driver's launch has been hit, and it is none of the calls yet. */
 	uint64_t reached = num_min(summary_since_start(s->model, counter_names[COUNTER_REACHED]), n.runtime);
-	uint64_t spared = num_mul(reached, s->cost_per_nested_ns);
+	uint64_t spared = num_mul(reached, s->cost.nested_ns);
 
 	if (!mode)
 		return;

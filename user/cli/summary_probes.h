@@ -6,7 +6,6 @@
 
 #include "cli/summary.h"
 
-uint64_t summary_stepped(const struct model *m);	/* calls of single-stepped functions */
 uint64_t summary_entries(const struct model *m);	/* calls that were seen at entry only */
 
 void summary_add_probes(struct strbuf *out, const struct summary *s);	/* lines, each after a newline */

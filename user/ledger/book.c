@@ -188,6 +188,7 @@ static unsigned int push_call(struct book *b, const struct event *ev, const stru
 		book_add_blocked(b, fn->class, ev, book_blocked(b, end),
 				 num_max(b->cursor, b->floor), end);
 		book_add(b->ns, NULL, fn->class, num_max(b->cursor, b->floor), end);
+		book_count(b, fn->class, ev);
 		b->cursor = end;
 	}
 	return found;
@@ -407,6 +408,7 @@ unsigned int book_push(struct book *b, const struct event *ev, const struct func
 	if (__builtin_expect(is_plain(b, ev, fn), 1)) {
 		book_add(b->ns, b->unarmed, CLASS_OTHER, b->cursor, ev->start_ns);
 		b->ns[fn->class] += ev->end_ns - ev->start_ns;
+		book_count(b, fn->class, ev);
 		if (ev->blocked_ns && fn->class != CLASS_OTHER)
 			book_add_blocked(b, fn->class, ev,
 					 num_min(ev->blocked_ns, ev->end_ns - ev->start_ns),

@@ -59,6 +59,7 @@ struct book {
 	uint64_t ns[BUCKET_END]; /* of this interval, without the head and the current gap */
 	uint64_t blocked[CLASS_END];	/* of these, in calls that returned */
 	uint64_t late[CLASS_END];	/* of these, the last time that each was ready without a CPU */
+	uint64_t calls[CLASS_END];	/* see book_sum.h */
 	uint64_t open_blocked, cut_blocked;	/* of the open call: so far, and before floor */
 	uint32_t unseen;	/* classes with calls that began before: what these were blocked is not known */
 	uint64_t base;		/* session start */

@@ -40,6 +40,7 @@ void book_read(const struct book *b, uint64_t now_ns, struct book_sum *sum)
 	for (unsigned int i = 0; i < CLASS_END; i++) {
 		sum->blocked_ns[i] = b->blocked[i];
 		sum->late_ns[i] = b->late[i];
+		sum->calls[i] = b->calls[i];
 	}
 	if (book_now(b) < CLASS_END && book_now(b) != CLASS_OTHER)
 		sum->blocked_ns[b->open_class] += book_blocked(b, close);
@@ -54,11 +55,13 @@ void book_sum_add(struct book_sum *to, const struct book_sum *from)
 {
 	to->close_ns += from->close_ns - from->open_ns;
 	to->unseen |= from->unseen;
-	for (unsigned int i = 0; i < BUCKET_END; i++)
+	for (unsigned int i = 0; i < BUCKET_SUM_END; i++)
 		to->ns[i] += from->ns[i];
 	for (unsigned int i = 0; i < CLASS_END; i++) {
 		to->blocked_ns[i] += from->blocked_ns[i];
 		to->late_ns[i] += from->late_ns[i];
+		to->calls[i] += from->calls[i];
+		to->own_ns[i] += from->own_ns[i];
 	}
 }
 
@@ -70,7 +73,7 @@ void book_cut(struct book *b, uint64_t now_ns, struct book_sum *sum)
 	for (unsigned int i = 0; i < BUCKET_END; i++)
 		b->ns[i] = 0;
 	for (unsigned int i = 0; i < CLASS_END; i++)
-		b->blocked[i] = b->late[i] = 0;
+		b->blocked[i] = b->late[i] = b->calls[i] = 0;
 	b->cut_blocked = b->open_blocked;
 	b->unseen = b->has_open && b->before ? 1u << b->open_class : 0;
 	/* What an earlier cut booked otherwise is not followed any more. */

@@ -18,6 +18,12 @@ static inline void book_add(uint64_t *ns, const struct spans *unarmed, unsigned 
 	ns[BUCKET_UNARMED] += blind;
 }
 
+/* Calls that are seen at their entry only take no time: whatever they cost is outside of them. */
+static inline void book_count(struct book *b, unsigned int class, const struct event *ev)
+{
+	b->calls[ev->end_ns > ev->start_ns ? class : (unsigned int)CLASS_OTHER]++;
+}
+
 /* What the open call, up to end, was off the CPU in this interval. */
 uint64_t book_blocked(const struct book *b, uint64_t end);
 

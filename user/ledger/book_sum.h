@@ -17,9 +17,11 @@ struct book_counts {
 /* A closed (or divided) book: sum of ns = close_ns - open_ns. */
 struct book_sum {
 	uint64_t open_ns, close_ns;
-	uint64_t ns[BUCKET_END];
+	uint64_t ns[BUCKET_SUM_END];
 	uint64_t blocked_ns[CLASS_END];	/* of these, off the CPU */
 	uint64_t late_ns[CLASS_END];	/* of these, at least, ready without a CPU */
+	uint64_t calls[CLASS_END];	/* that returned; of CLASS_OTHER also those of no duration */
+	uint64_t own_ns[CLASS_END];	/* taken from it for BUCKET_GPUPROF */
 	uint32_t unseen;		/* bit 1 << class: not known of all its calls */
 };
 

@@ -14,6 +14,7 @@
 struct finding_loss {
 	struct loss loss;
 	uint64_t late_ns;		/* of the later half of the session */
+	uint64_t own_ns;		/* what gpuprof cost its thread, wherever; 0: nothing, or unknown */
 	const char *comm;		/* of the thread; "": unknown */
 	const char *function;		/* NULL: none, or unknown */
 	uint64_t calls, calls_ns;	/* of that function in the process */

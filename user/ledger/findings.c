@@ -13,14 +13,22 @@
 #include "ledger/findings_rules.h"
 #include "ledger/host_devices.h"
 #include "ledger/memory_calls.h"
+#include "ledger/own_cost.h"
+
+bool finding_is_own(const struct finding *f)
+{
+	return f->own_share > f->share / 2;
+}
 
 const char *finding_severity(const struct finding *f)
 {
+	double share = f->share - f->own_share;
+
 	if (f->is_severe)
 		return "high";
-	if (!f->has_share || f->share < FINDING_SHARE_MEDIUM)
+	if (!f->has_share || share < FINDING_SHARE_MEDIUM)
 		return f->is_notable ? "medium" : "low";
-	return f->share < FINDING_SHARE_HIGH ? "medium" : "high";
+	return share < FINDING_SHARE_HIGH ? "medium" : "high";
 }
 
 /* ---- judging --------------------------------------------------------------------------------- */
@@ -60,6 +68,11 @@ int findings_judge(struct findings *f, const struct finding_book *b)
 	return err;
 }
 
+static bool is_of_program(const struct finding *f)
+{
+	return f->has_share && f->share >= FINDING_SHARE_MEDIUM && !finding_is_own(f);
+}
+
 static int compare_findings(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;
@@ -67,6 +80,8 @@ static int compare_findings(const void *a, const void *b)
 
 	if (x->is_severe != y->is_severe)
 		return x->is_severe ? -1 : 1;
+	if (is_of_program(x) != is_of_program(y))
+		return is_of_program(x) ? -1 : 1;
 	if (of_x != of_y)
 		return of_x < of_y ? 1 : -1;
 	if (x->pid != y->pid)
@@ -247,9 +262,9 @@ static int read_losses(struct finding_book *b, const struct losses *l, const str
 	return 0;
 }
 
-/* Threads' names; they live as long as the pool. */
-static int name_threads(struct finding_book *b, const struct model *m, uint64_t now_ns,
-			struct strpool *pool)
+/* Threads' names, which live as long as the pool, and what gpuprof cost them. */
+static int read_threads(struct finding_book *b, const struct model *m, const struct own_cost *cost,
+			uint64_t now_ns, struct strpool *pool)
 {
 	uint64_t longest_ns = 0;
 	struct model_thread t;
@@ -263,9 +278,13 @@ static int name_threads(struct finding_book *b, const struct model *m, uint64_t 
 		comm = strpool_add(pool, t.comm);
 		if (!comm)
 			return -ENOMEM;
-		for (size_t k = 0; k < b->n_losses; k++)
-			if (b->losses[k].loss.tid == t.tid)
-				b->losses[k].comm = comm;
+		own_cost_take(cost, &t.book);
+		for (size_t k = 0; k < b->n_losses; k++) {
+			if (b->losses[k].loss.tid != t.tid)
+				continue;
+			b->losses[k].comm = comm;
+			b->losses[k].own_ns = t.book.ns[BUCKET_GPUPROF];
+		}
 		if (!t.has_book || t.book.ns[CLASS_COLLECTIVE] <= longest_ns)
 			continue;
 		longest_ns = t.book.ns[CLASS_COLLECTIVE];
@@ -287,7 +306,7 @@ static bool is_first_of_process(const struct model *m, const struct device_state
 }
 
 static int judge_device(struct findings *f, const struct model *m, const struct device_state *s,
-			uint64_t now_ns)
+			const struct own_cost *cost, uint64_t now_ns)
 {
 	const struct model_process *p = find_process(m, s->pid);
 	struct finding_book b = { .pid = s->pid, .ordinal = s->device,
@@ -314,7 +333,7 @@ static int judge_device(struct findings *f, const struct model *m, const struct 
 	if (!err)
 		err = device_facts_read(&b, m, s, now_ns);
 	if (!err)
-		err = name_threads(&b, m, now_ns, pool);
+		err = read_threads(&b, m, cost, now_ns, pool);
 	if (!err)
 		err = findings_judge(f, &b);
 	free(b.losses);
@@ -337,11 +356,12 @@ static int judge_alone(struct findings *f, const struct model *m)
 
 int findings_read(struct findings *f, const struct model *m, uint64_t now_ns)
 {
+	const struct own_cost cost = own_cost_read(m);
 	const struct devices *d = model_devices(m);
 	int err = judge_alone(f, m);
 
 	for (size_t i = 0; !err && i < devices_count(d); i++)
-		err = devices_get(d, i)->past ? 0 : judge_device(f, m, devices_get(d, i), now_ns);
+		err = devices_get(d, i)->past ? 0 : judge_device(f, m, devices_get(d, i), &cost, now_ns);
 	if (!err && f->all.n)
 		qsort(f->all.v, f->all.n, sizeof(*f->all.v), compare_findings);
 	if (err)

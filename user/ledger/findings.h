@@ -8,6 +8,9 @@
  * Shares of different findings of a book overlap nowhere, but other-process's: a nanosecond of the
  * device is in one at most.
  *
+ * What a thread lost in launching and in waits may be for what probes cost it: up to so much its evidence
+ * names as gpuprof's own cost (ledger/own_cost.h), and it is not gained.
+ *
  * rule            lost, and gained at most if removed
  * needless-sync   device idle since it ran dry while the thread waited for it in a synchronising call,
  *                 or in a copy of less than 64 KiB, until it had work again; less what host code or
@@ -57,6 +60,7 @@ struct finding {
 	const char *headline;		/* of a verdict, where it is severe */
 	bool has_share;
 	double share, gain_bound;	/* of the device's wall time */
+	double own_share;		/* of share, up to: gpuprof's own cost, estimated */
 	struct strbuf cause, evidence, next;
 };
 
@@ -64,13 +68,17 @@ struct findings {
 	VEC(struct finding) all;
 };
 
-/* "high", "medium", "low" */
+/* "high", "medium", "low", by what is not gpuprof's own */
 const char *finding_severity(const struct finding *f);
 
 /* Appends what the rules find in this book. 0 or -ENOMEM. */
 int findings_judge(struct findings *f, const struct finding_book *b);
 
-/* All books of a model as of now; the largest share first. f is zeroed. 0 or -errno. */
+/* Most of its share may be gpuprof's own cost: not the program's fault. */
+bool finding_is_own(const struct finding *f);
+
+/* All books of a model as of now; the largest share first, but before what is mostly gpuprof's own cost
+ * what is not and has FINDING_SHARE_MEDIUM. f is zeroed. 0 or -errno. */
 int findings_read(struct findings *f, const struct model *m, uint64_t now_ns);
 
 void findings_free(struct findings *f);

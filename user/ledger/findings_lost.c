@@ -5,6 +5,26 @@
 #include "base/num.h"
 #include "base/units.h"
 
+#define OWN_PART 100	/* of what is lost: less of gpuprof's own is not worth a word */
+
+/* Each thread's once: with the first of its rows. */
+static uint64_t own_of(const struct finding_book *b, size_t first, unsigned int kinds)
+{
+	uint32_t tid = b->losses[first].loss.tid;
+	uint64_t ns = 0;
+
+	for (size_t i = 0; tid && i < b->n_losses; i++) {
+		const struct loss *loss = &b->losses[i].loss;
+
+		if (loss->tid != tid || !(kinds & KIND(loss->kind)))
+			continue;
+		if (i < first)
+			return 0;
+		ns = num_add(ns, loss->ns);
+	}
+	return num_min(ns, b->losses[first].own_ns);
+}
+
 struct lost lost_add_up(const struct finding_book *b, unsigned int kinds)
 {
 	struct lost sum = { .ns = 0 };
@@ -18,6 +38,7 @@ struct lost lost_add_up(const struct finding_book *b, unsigned int kinds)
 		unseen_ns = row->loss.kind == LOSS_HOST ? 0 : row->loss.cause_ns[IDLE_UNKNOWN];
 		sum.ns += row->loss.ns - num_min(unseen_ns, row->loss.ns);
 		sum.unseen_ns += unseen_ns;
+		sum.own_ns += own_of(b, i, kinds);
 		sum.gaps += row->loss.gaps;
 		sum.late_ns += row->late_ns;
 		sum.longest_ns = num_max(sum.longest_ns, row->loss.longest_ns);
@@ -28,6 +49,7 @@ struct lost lost_add_up(const struct finding_book *b, unsigned int kinds)
 			sum.most = row;
 	}
 	sum.longest_ns = num_min(sum.longest_ns, sum.ns);
+	sum.own_ns = sum.own_ns < sum.ns / OWN_PART ? 0 : num_min(sum.own_ns, sum.ns);
 	return sum;
 }
 
@@ -42,6 +64,33 @@ bool lost_set_share(struct finding *f, const struct finding_book *b, uint64_t ns
 	f->share = share_of(b, ns);
 	f->gain_bound = share_of(b, bound_ns);
 	return f->share >= FINDING_SHARE_MIN;
+}
+
+void lost_add_own(struct strbuf *out, const struct lost *lost)
+{
+	if (!lost->own_ns)
+		return;
+	strbuf_addstr(out, "; up to ");
+	format_ns(out, lost->own_ns);
+	strbuf_addstr(out, " of that is gpuprof's own cost (estimated)");
+}
+
+void lost_take_own(struct finding *f, const struct finding_book *b, const struct lost *lost)
+{
+	double own = share_of(b, lost->own_ns);
+
+	f->own_share = own < f->share ? own : f->share;
+	f->gain_bound = own < f->gain_bound ? f->gain_bound - own : 0;
+	lost_add_own(&f->evidence, lost);
+}
+
+bool lost_blame_own(struct finding *f, const struct finding_book *b)
+{
+	if (!finding_is_own(f))
+		return false;
+	strbuf_addstr(&f->cause, "; most of that may be gpuprof's own cost");
+	next_add(&f->next, NEXT_UNPROBED, &b->whom, NULL);
+	return true;
 }
 
 void lost_add_thread(struct strbuf *out, uint32_t tid, const char *comm)

@@ -14,6 +14,7 @@ struct lost {
 	uint64_t ns, gaps, longest_ns, late_ns;
 	uint64_t unseen_ns;			/* not in ns: outside of calls, where there were no probes.
 						 * Of LOSS_HOST it is, since that is nothing else */
+	uint64_t own_ns;			/* of ns, up to: what gpuprof cost these threads; 0: not worth a word */
 	uint64_t cause_ns[IDLE_CAUSES];
 	const struct finding_loss *most;	/* NULL: there is none */
 	unsigned int others;			/* rows of other threads or functions */
@@ -34,6 +35,12 @@ void lost_add_times(struct strbuf *out, const struct lost *lost); /* "20 times, 
 /* As much of it as the thread was ready to run and had no CPU, as far as is known: that is not the program's. */
 uint64_t lost_without_cpu(const struct finding_book *b, const struct lost *lost);
 void lost_add_unseen(struct strbuf *out, const struct lost *lost);	/* "; 1.2 s more ..."; or nothing */
+/* "; up to 1.2 ms of that is gpuprof's own cost (estimated)"; or nothing */
+void lost_add_own(struct strbuf *out, const struct lost *lost);
+/* The same, and it is not gained; with the share set. */
+void lost_take_own(struct finding *f, const struct finding_book *b, const struct lost *lost);
+/* If it is most of the share, the cause says so, and the next command is one without probes: true. */
+bool lost_blame_own(struct finding *f, const struct finding_book *b);
 void lost_add_calls(struct strbuf *out, const struct finding_loss *row);	/* "; 200 calls x 6.7 ms" */
 
 #endif

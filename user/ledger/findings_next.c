@@ -31,6 +31,7 @@ static const struct {
 	[NEXT_INJECT] = { "stat --inject %w", false, NULL },
 	[NEXT_RESTART] = { "stat -- %c", false, NULL },
 	[NEXT_DOCTOR] = { "doctor %p", false, NULL },
+	[NEXT_UNPROBED] = { "stat --attach none %w", false, NULL },
 	[NEXT_HOST] = { "doctor", false, NULL },
 };
 

@@ -26,6 +26,7 @@ enum next {
 	NEXT_RESTART,		/* the same of one that is started by gpuprof */
 	NEXT_DOCTOR,		/* why there are none */
 	NEXT_HOST,		/* the same, when it has ended */
+	NEXT_UNPROBED,		/* the same without what probes cost */
 	NEXT_KINDS
 };
 

@@ -45,7 +45,9 @@ static bool judge_needless_sync(const struct finding_book *b, struct finding *f)
 		strbuf_addstr(&f->evidence, " of that the thread may have had no CPU, and they are not counted");
 	}
 	lost_add_unseen(&f->evidence, &lost);
-	next_add(&f->next, NEXT_CALLERS, &b->whom, lost_function(&lost, "Synchronize"));
+	lost_take_own(f, b, &lost);
+	if (!lost_blame_own(f, b))
+		next_add(&f->next, NEXT_CALLERS, &b->whom, lost_function(&lost, "Synchronize"));
 	return true;
 }
 
@@ -180,7 +182,9 @@ static bool judge_launch_bound(const struct finding_book *b, struct finding *f)
 	format_ns(&f->evidence, lost.cause_ns[IDLE_QUEUED]);
 	strbuf_addstr(&f->evidence, " until it began");
 	lost_add_unseen(&f->evidence, &lost);
-	next_add(&f->next, NEXT_CALLERS, &b->whom, "Launch");
+	lost_take_own(f, b, &lost);
+	if (!lost_blame_own(f, b))
+		next_add(&f->next, NEXT_CALLERS, &b->whom, "Launch");
 	return true;
 }
 
@@ -315,7 +319,7 @@ static bool judge_small_kernels(const struct finding_book *b, struct finding *f)
 
 	if (b->kernels < SMALL_KERNELS || b->kernels_ns / b->kernels > SMALL_KERNEL_NS)
 		return false;
-	lost_set_share(f, b, queued.ns, queued.ns + launch.ns + launch.unseen_ns);
+	lost_set_share(f, b, queued.ns, queued.ns + launch.ns + launch.unseen_ns - launch.own_ns);
 	if (f->gain_bound < FINDING_SHARE_MIN)
 		return false;
 	strbuf_addstr(&f->cause, "kernels are so short that the ways between them count; "
@@ -328,6 +332,7 @@ static bool judge_small_kernels(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->evidence, " idle between launched ones, ");
 	format_ns(&f->evidence, launch.ns);
 	strbuf_addstr(&f->evidence, " because none was launched");
+	lost_add_own(&f->evidence, &launch);
 	next_add(&f->next, NEXT_SMALL, &b->whom, NULL);
 	return true;
 }

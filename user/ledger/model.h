@@ -109,5 +109,6 @@ const struct model_reading *model_reading(const struct model *m, size_t i);
 
 /* EVENT_FACT: the last value of a key. */
 const char *model_fact(const struct model *m, const char *key);	/* NULL: no such fact */
+uint64_t model_fact_number(const struct model *m, const char *key);	/* 0: none, or no number */
 
 #endif

@@ -2,6 +2,7 @@
 /* Reading the model, and the cut between two intervals. Changes nothing but in model_cut. */
 #include "ledger/model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "ledger/model_state.h"
@@ -181,6 +182,13 @@ const struct model_reading *model_reading(const struct model *m, size_t i)
 const char *model_fact(const struct model *m, const char *key)
 {
 	return pairs_get(&m->facts, key);
+}
+
+uint64_t model_fact_number(const struct model *m, const char *key)
+{
+	const char *text = model_fact(m, key);
+
+	return text && *text >= '0' && *text <= '9' ? strtoull(text, NULL, 10) : 0;
 }
 
 const char *model_thread_comm(const struct model *m, uint32_t pid, uint32_t tid)

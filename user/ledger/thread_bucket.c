@@ -11,6 +11,8 @@ const char *bucket_name(unsigned int bucket)
 
 	if (bucket_is_off(bucket))
 		return off_reason_name(bucket - BUCKET_OFF_0);
+	if (bucket == BUCKET_GPUPROF)
+		return "gpuprof";
 	return bucket < CLASS_END || bucket >= BUCKET_END ? class_name(bucket) :
 							    unseen[bucket - BUCKET_LOST];
 }

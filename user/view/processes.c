@@ -13,6 +13,7 @@
 #include "event/device_number.h"
 #include "ledger/findings.h"
 #include "ledger/memory_calls.h"
+#include "ledger/own_cost.h"
 #include "view/views.h"
 
 enum { PID, USER, COMM, RANK, RANK_SOURCE, JOB, POD, CONTAINER, DEVICES, BUSY_SHARE, IDLE_CAUSE,
@@ -55,6 +56,7 @@ struct thread_time {
 static struct thread_time *add_up_threads(const struct model *m, uint64_t now_ns)
 {
 	struct thread_time *sums = calloc(model_processes(m) + 1, sizeof(*sums));
+	struct own_cost cost = own_cost_read(m);
 	struct model_thread t;
 
 	for (size_t i = 0; sums && i < model_threads(m); i++) {
@@ -63,6 +65,7 @@ static struct thread_time *add_up_threads(const struct model *m, uint64_t now_ns
 		model_thread(m, i, now_ns, &t);
 		if (!t.has_book)
 			continue;
+		own_cost_take(&cost, &t.book);
 		sum = &sums[t.process];
 		sum->sync_ns = num_add(sum->sync_ns, t.book.ns[CLASS_SYNC]);
 		sum->wall_ns = num_add(sum->wall_ns, t.book.close_ns - t.book.open_ns);

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The table `threads`: the time book of each thread that drives a device, a row per bucket that
- * is not empty, so that the rows of a thread add up to its wall time. Reads a const model.
+ * is not empty, so that the rows of a thread add up to its wall time. What gpuprof itself cost it, as is
+ * estimated, is one of them. Reads a const model.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "base/num.h"
 #include "base/vec.h"
+#include "ledger/own_cost.h"
 #include "view/views.h"
 
-enum { PID, TID, COMM, BUCKET, NS, SHARE, BLOCKED, WALL, RUNQUEUE, BIRTH, PROCESS_START,
+enum { PID, TID, COMM, BUCKET, NS, SHARE, BLOCKED, WALL, RUNQUEUE, BIRTH, PROCESS_START, OWN,
        N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
@@ -26,6 +28,8 @@ static const struct column columns[N_COLUMNS] = {
 	/* Numbers are used again: tid and birth, pid and start are one thread, one process. */
 	[BIRTH] = { "birth_ns", "birth", CELL_ID, 1 },
 	[PROCESS_START] = { "process_start_ns", "process_start", CELL_ID, 1 },
+	/* Estimated; was taken from it for the bucket gpuprof. */
+	[OWN] = { "own_cost_ns", "own_cost", CELL_NS, 1 },
 };
 
 struct line {
@@ -37,6 +41,7 @@ struct line {
 
 struct lines {
 	VEC(struct line) all;
+	struct own_cost cost;
 	bool knows_off;		/* the scheduler told of threads */
 	bool knows_late;	/* and when they had no CPU in calls */
 };
@@ -55,14 +60,21 @@ static int compare_lines(const void *a, const void *b)
 	return c ? c : num_compare(x->bucket, y->bucket);
 }
 
+/* A bucket that was all gpuprof's own cost stays, with nothing in it. */
+static uint64_t own_ns(const struct model_thread *t, unsigned int bucket)
+{
+	return bucket < CLASS_END ? t->book.own_ns[bucket] : 0;
+}
+
 static int add_thread(struct lines *lines, const struct model *m, size_t i, uint64_t now_ns)
 {
 	struct model_thread t;
 	struct line *line;
 
 	model_thread(m, i, now_ns, &t);
-	for (unsigned int bucket = 0; t.has_book && bucket < BUCKET_END; bucket++) {
-		if (!t.book.ns[bucket])
+	own_cost_take(&lines->cost, &t.book);
+	for (unsigned int bucket = 0; t.has_book && bucket < BUCKET_SUM_END; bucket++) {
+		if (!t.book.ns[bucket] && !own_ns(&t, bucket))
 			continue;
 		line = VEC_PUSH(&lines->all);
 		if (!line)
@@ -114,6 +126,8 @@ static int add_row(struct table *t, const struct line *line, const struct lines 
 		fill_blocked(&row[BLOCKED], line);
 		fill_runqueue(&row[RUNQUEUE], line, lines->knows_late);
 	}
+	if (lines->cost.call_ns && line->bucket < CLASS_END)
+		cell_u(&row[OWN], own_ns(thread, line->bucket));
 	if (thread->birth_ns)
 		cell_u(&row[BIRTH], thread->birth_ns);
 	if (thread->process_start_ns)
@@ -154,6 +168,7 @@ struct table *view_threads(const struct model *m, uint64_t now_ns)
 
 	if (!t)
 		return NULL;
+	lines.cost = own_cost_read(m);
 	fact = model_fact(m, "off_cpu");
 	lines.knows_off = fact && !strcmp(fact, "recorded");
 	lines.knows_late = model_fact(m, "off_cpu_calls") != NULL;

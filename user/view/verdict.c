@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "event/device_number.h"
 #include "ledger/findings.h"
+#include "ledger/own_cost.h"
 #include "view/format.h"
 #include "view/views.h"
 
@@ -248,6 +249,7 @@ static int add_no_finding(struct strbuf *out, const struct model *m, uint64_t no
 /* The thread that is longest in calls that launch or wait: it drives the device, as far as is known. */
 static bool find_driver(struct model_thread *driver, const struct model *m, uint64_t now_ns)
 {
+	const struct own_cost cost = own_cost_read(m);
 	uint64_t most_ns = 0;
 	struct model_thread t;
 
@@ -255,6 +257,7 @@ static bool find_driver(struct model_thread *driver, const struct model *m, uint
 		uint64_t ns;
 
 		model_thread(m, i, now_ns, &t);
+		own_cost_take(&cost, &t.book);
 		ns = num_add(t.book.ns[CLASS_LAUNCH], t.book.ns[CLASS_SYNC]);
 		if (!t.has_book || t.past || ns <= most_ns)
 			continue;
@@ -282,6 +285,10 @@ static void add_bounds(struct strbuf *out, const struct model_thread *t)
 	add_share(out, " ", t->book.ns[CLASS_SYNC], wall_ns);
 	add_share(out, " of its time, is in no call ", outside_ns, wall_ns);
 	add_share(out, ", launches ", t->book.ns[CLASS_LAUNCH], wall_ns);
+	if (t->book.ns[BUCKET_GPUPROF] >= wall_ns / 100 && t->book.ns[BUCKET_GPUPROF]) {
+		add_share(out, ", ~", t->book.ns[BUCKET_GPUPROF], wall_ns);
+		strbuf_addstr(out, " is gpuprof's own cost (estimated)");
+	}
 	strbuf_addstr(out, ": if no other thread drives the device, input or host code costs it at most");
 	add_share(out, " ", outside_ns, wall_ns);
 	add_share(out, ", launching at most ", t->book.ns[CLASS_LAUNCH], wall_ns);

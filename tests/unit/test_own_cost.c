@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* What gpuprof cost the threads: where it is taken from, and whom findings blame for it. */
+#include "unit/model_room.h"
+
+#include <string.h>
+
+#include "cli/summary.h"
+#include "ledger/findings.h"
+#include "ledger/own_cost.h"
+#include "view/views.h"
+
+#define MS 1000000ull
+
+static void fact(struct model *m, const char *key, const char *value)
+{
+	push(m, (struct event){ .kind = EVENT_FACT, .text = key, .text2 = value });
+}
+
+/* ---- where it is taken from: the examples of own_cost.h ----------------------------------------- */
+
+static const struct {
+	uint64_t nested, launches, entries;
+	uint64_t call_ns, nested_ns;
+	uint64_t launch, other, gpuprof;
+} examples[] = {
+	{ 0, 10, 0, 6, 0, 70, 20, 60 },
+	{ 40, 10, 0, 6, 2, 30, 20, 100 },
+	{ 80, 10, 0, 6, 2, 20, 20, 110 },
+	{ 0, 0, 10, 6, 0, 100, 0, 50 },
+	{ 0, 10, 0, 0, 0, 100, 50, 0 },
+	{ UINT64_MAX, 10, 10, UINT64_MAX, UINT64_MAX, 20, 0, 130 },
+};
+
+static void what_a_hit_costs_is_taken_from_the_call_and_from_what_is_around_it(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
+		struct own_cost c = { .calls = 20, .call_ns = examples[i].call_ns,
+				      .nested = examples[i].nested, .nested_ns = examples[i].nested_ns };
+		struct book_sum sum = { .open_ns = 0, .close_ns = 150 };
+
+		sum.ns[CLASS_LAUNCH] = 100;
+		sum.blocked_ns[CLASS_LAUNCH] = 20;
+		sum.ns[CLASS_OTHER] = 50;
+		sum.calls[CLASS_LAUNCH] = examples[i].launches;
+		sum.calls[CLASS_OTHER] = examples[i].entries;
+		own_cost_take(&c, &sum);
+		assert_int_equal(sum.ns[CLASS_LAUNCH], examples[i].launch);
+		assert_int_equal(sum.ns[CLASS_OTHER], examples[i].other);
+		assert_int_equal(sum.ns[BUCKET_GPUPROF], examples[i].gpuprof);
+		assert_int_equal(sum.own_ns[CLASS_LAUNCH], 100 - examples[i].launch);
+		assert_int_equal(sum.own_ns[CLASS_OTHER], 50 - examples[i].other);
+	}
+}
+
+/* n calls of 1 us, 10 us apart. */
+static void calls(struct model *m, uint16_t func, uint32_t first, uint32_t n)
+{
+	for (uint32_t seq = first; seq < first + n; seq++)
+		push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .func = func, .pid = 7,
+					.tid = 7, .seq = seq, .start_ns = MS + seq * 10000ull,
+					.end_ns = MS + seq * 10000ull + 1000 });
+}
+
+static uint64_t cell_of(const struct table *t, const char *bucket, const char *column)
+{
+	for (size_t i = 0; i < table_rows(t); i++) {
+		const struct cell *row = table_cells(t, i);
+
+		if (!strcmp(row[table_column(t, "bucket")].s, bucket))
+			return row[table_column(t, column)].u;
+	}
+	fail_msg("no bucket %s", bucket);
+	return 0;
+}
+
+static void rows_of_a_thread_still_add_up_to_its_wall_time(void **state)
+{
+	struct model *m = session(MS);
+	uint64_t sum = 0, wall = 0;
+	struct table *t;
+
+	(void)state;
+	fact(m, "cost_per_hit_ns", "600");
+	fact(m, "cost_per_nested_ns", "200");
+	fact(m, "nested", "10");
+	calls(m, L, 1, 8);
+	calls(m, S, 9, 2);
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = MS + 200000 });
+	t = view_threads(m, MS + 200000);
+	assert_non_null(t);
+	for (size_t i = 0; i < table_rows(t); i++) {
+		sum += table_cells(t, i)[table_column(t, "ns")].u;
+		wall = table_cells(t, i)[table_column(t, "wall_ns")].u;
+	}
+	assert_int_equal(sum, wall);
+	assert_int_equal(cell_of(t, "gpuprof", "ns"), 10 * 600 + 10 * 200);
+	assert_int_equal(cell_of(t, "launch", "ns"), 8 * (1000 - 300 - 200));
+	assert_int_equal(cell_of(t, "launch", "own_cost_ns"), 8 * (300 + 200));
+	assert_int_equal(cell_of(t, "sync", "ns"), 2 * (1000 - 300 - 200));
+	assert_int_equal(cell_of(t, "other", "own_cost_ns"), 10 * 300);
+	table_free(t);
+	model_free(m);
+}
+
+static void each_interval_has_the_cost_of_its_own_calls(void **state)
+{
+	struct model *m = session(MS);
+	struct model_thread t;
+	struct own_cost c;
+
+	(void)state;
+	fact(m, "cost_per_hit_ns", "600");
+	fact(m, "cost_per_nested_ns", "200");
+	calls(m, L, 1, 8);
+	model_cut(m, MS + 100000);
+	calls(m, L, 10, 3);
+	c = own_cost_read(m);
+	assert_true(c.calls_only);
+	model_thread(m, 0, MS + 200000, &t);
+	own_cost_take(&c, &t.book);
+	assert_int_equal(t.book.ns[BUCKET_GPUPROF], 3 * 600);
+	model_free(m);
+}
+
+/* Their bucket is empty: all that they cost is around them. */
+static void calls_seen_at_their_entry_only_cost_what_is_around_them(void **state)
+{
+	struct model *m = session(MS);
+	struct model_thread t;
+
+	(void)state;
+	calls(m, L, 1, 1);
+	push(m, (struct event){ .kind = EVENT_CALL, .func = L, .pid = 7, .tid = 7, .seq = 2,
+				.start_ns = MS + 20000, .end_ns = MS + 20000 });
+	model_thread(m, 0, MS + 30000, &t);
+	assert_int_equal(t.book.calls[CLASS_LAUNCH], 1);
+	assert_int_equal(t.book.calls[CLASS_OTHER], 1);
+	model_free(m);
+}
+
+/* ---- what is said of it --------------------------------------------------------------------------- */
+
+static void foot_has(const struct model *m, const char *words)
+{
+	struct summary s = summary_read(m, NULL);
+	struct strbuf foot = STRBUF_INIT;
+
+	summary_foot(&foot, &s);
+	if (!strstr(foot.s, words))
+		fail_msg("'%s' is not in:\n%s", words, foot.s);
+	strbuf_free(&foot);
+}
+
+static void what_is_not_known_before_the_end_makes_it_at_least(void **state)
+{
+	struct model *m = session(MS);
+
+	(void)state;
+	fact(m, "cost_per_hit_ns", "10");
+	fact(m, "cost_per_nested_ns", "5");
+	calls(m, L, 1, 10);
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = 2 * MS });
+	foot_has(m, "gpuprof cost: at least ~0.01 % of the targets' thread time (estimated: 10 calls x "
+		 "10 ns; calls inside these are not in it: how many there were is known at the end, of "
+		 "the whole session)");
+	fact(m, "nested", "10");
+	foot_has(m, "gpuprof cost: ~0.015 % of the targets' thread time (estimated: 10 calls x 10 ns + 10 "
+		 "nested x 5 ns)");
+	model_free(m);
+}
+
+static void its_share_has_no_exponent_and_is_not_above_all_there_was(void **state)
+{
+	static const struct {
+		const char *each_ns, *words;
+	} cases[] = {
+		{ "1", "cost: less than 0.01 % of the targets' thread time (estimated" },
+		{ "12340", "cost: ~12 % of the targets' thread time (estimated: 10 calls x 12340 ns; in "
+			   "threads the bucket gpuprof)" },
+		{ "99000", "cost: ~99 % of" },
+		{ "110000", "cost: ~100 % of the targets' thread time (the estimate is above what the "
+			    "threads had) (estimated: 10 calls" },
+	};
+	struct model *m = session(MS);
+
+	(void)state;
+	calls(m, L, 1, 10);
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = 2 * MS });
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fact(m, "cost_per_hit_ns", cases[i].each_ns);
+		foot_has(m, cases[i].words);
+	}
+	model_free(m);
+}
+
+/* ---- findings --------------------------------------------------------------------------------------- */
+
+static struct finding_loss loss(uint32_t tid, enum loss_kind kind, uint64_t ns, uint64_t own_ns)
+{
+	return (struct finding_loss){
+		.loss = { .tid = tid, .kind = (uint8_t)kind, .ns = ns, .gaps = 10, .longest_ns = ns },
+		.comm = "train", .own_ns = own_ns,
+	};
+}
+
+/* 2 ms and 1 ms lost by thread 13, 1 ms by thread 14, of 20 ms. */
+static struct findings judge(uint64_t own_13_ns, uint64_t own_14_ns, uint64_t kernels)
+{
+	struct finding_loss rows[] = { loss(13, LOSS_LAUNCH, 2 * MS, own_13_ns),
+				       loss(13, LOSS_LAUNCH, 1 * MS, own_13_ns),
+				       loss(14, LOSS_LAUNCH, 1 * MS, own_14_ns) };
+	struct finding_book b = { .pid = 12, .whom = { .pid = 12, .probes = true }, .wall_ns = 20 * MS,
+				  .kernels = kernels, .kernels_ns = kernels * 3000, .losses = rows,
+				  .n_losses = 3 };
+	struct findings f = { 0 };
+
+	assert_int_equal(findings_judge(&f, &b), 0);
+	return f;
+}
+
+static void assert_gain(const struct finding *f, double share, double gain)
+{
+	assert_float_equal((float)f->share, (float)share, 1e-6f);
+	assert_float_equal((float)f->gain_bound, (float)gain, 1e-6f);
+}
+
+static void a_finding_says_what_of_it_is_ours_and_that_it_is_not_gained(void **state)
+{
+	struct findings f = judge(MS / 2, MS / 10, 0);
+
+	(void)state;
+	assert_int_equal(f.all.n, 1);
+	assert_gain(&f.all.v[0], 0.2, 0.17);
+	assert_non_null(strstr(f.all.v[0].evidence.s,
+			       "; up to 600.0 us of that is gpuprof's own cost (estimated)"));
+	assert_non_null(strstr(f.all.v[0].next.s, "--filter Launch"));
+	assert_string_equal(finding_severity(&f.all.v[0]), "medium");
+	findings_free(&f);
+	f = judge(MS / 100, 0, 0);		/* a hundredth of it would be worth a word */
+	assert_gain(&f.all.v[0], 0.2, 0.2);
+	assert_null(strstr(f.all.v[0].evidence.s, "gpuprof"));
+	findings_free(&f);
+}
+
+/* However much it is: not more than each thread lost. */
+static void what_is_mostly_ours_is_not_the_programs_fault(void **state)
+{
+	struct findings f = judge(900 * MS, 0, 2000);
+
+	(void)state;
+	assert_int_equal(f.all.n, 2);
+	assert_gain(&f.all.v[0], 0.2, 0.05);
+	assert_true(finding_is_own(&f.all.v[0]));
+	assert_string_equal(finding_severity(&f.all.v[0]), "medium");
+	assert_non_null(strstr(f.all.v[0].cause.s, "; most of that may be gpuprof's own cost"));
+	assert_string_equal(f.all.v[0].next.s, "gpuprof stat --attach none -d 10s -p 12");
+	assert_string_equal(f.all.v[1].name, "small-kernels");
+	assert_gain(&f.all.v[1], 0, 0.05);
+	findings_free(&f);
+	f = judge(900 * MS, 900 * MS, 2000);	/* no small-kernels: a graph would gain nothing */
+	assert_int_equal(f.all.n, 1);
+	assert_gain(&f.all.v[0], 0.2, 0);
+	assert_string_equal(finding_severity(&f.all.v[0]), "low");
+	findings_free(&f);
+}
+
+#define SAYS(name, fn) { name, fn, NULL, NULL, NULL }
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SAYS("own cost: of a hit half is taken from the call and half from what is around it, "
+		     "never more than was on a CPU",
+		     what_a_hit_costs_is_taken_from_the_call_and_from_what_is_around_it),
+		SAYS("own cost: rows of a thread still add up to its wall time",
+		     rows_of_a_thread_still_add_up_to_its_wall_time),
+		SAYS("own cost: each interval has that of its own calls",
+		     each_interval_has_the_cost_of_its_own_calls),
+		SAYS("own cost: of calls seen at their entry only it is around them",
+		     calls_seen_at_their_entry_only_cost_what_is_around_them),
+		SAYS("own cost: without the number of nested calls it is said to be at least",
+		     what_is_not_known_before_the_end_makes_it_at_least),
+		SAYS("own cost: its share has no exponent and is at most all there was",
+		     its_share_has_no_exponent_and_is_not_above_all_there_was),
+		SAYS("own cost: a finding says what of it is ours, and that it is not gained",
+		     a_finding_says_what_of_it_is_ours_and_that_it_is_not_gained),
+		SAYS("own cost: what is mostly ours is not the program's fault, and Next goes without probes",
+		     what_is_mostly_ours_is_not_the_programs_fault),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* From a session's facts to what gpuprof cost, and from there to the buckets of a thread. */
+#include "ledger/own_cost.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "event/counters.h"
+
+static bool has_name(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	while (list) {
+		if (!strncmp(list, name, len) && (!list[len] || list[len] == ','))
+			return true;
+		list = strchr(list, ',');
+		list += !!list;
+	}
+	return false;
+}
+
+/* One function's calls have many rows. */
+static void count_calls(struct own_cost *c, const struct model *m)
+{
+	const char *list = model_fact(m, "stepped");
+	const struct funcs *funcs = model_funcs(m);
+
+	for (size_t i = 0; i < model_processes(m); i++) {
+		const struct tallies *ts = &model_process(m, i)->tallies;
+
+		for (size_t k = 0; k < ts->all.n; k++) {
+			const struct tally *t = ts->all.v[k];
+
+			c->calls = num_add(c->calls, t->count);
+			if (list && has_name(list, funcs->v[t->func].name))
+				c->stepped = num_add(c->stepped, t->count);
+		}
+	}
+}
+
+struct own_cost own_cost_read(const struct model *m)
+{
+	struct model_session session = model_session(m);
+	bool is_first = session.interval_ns == session.start_ns;
+	const char *nested = counter_names[COUNTER_NESTED];
+	struct own_cost c = {
+		.call_ns = model_fact_number(m, "cost_per_hit_ns"),
+		.nested = is_first ? model_fact_number(m, nested) : 0,
+		.nested_ns = model_fact_number(m, "cost_per_nested_ns"),
+		.step_ns = model_fact_number(m, "cost_per_step_ns"),
+	};
+
+	c.calls_only = c.nested_ns && !(is_first && model_fact(m, nested));
+	count_calls(&c, m);
+	return c;
+}
+
+static uint64_t more_ns(const struct own_cost *c)
+{
+	return num_add(num_mul(c->nested, c->nested_ns), num_mul(c->stepped, c->step_ns));
+}
+
+uint64_t own_cost_ns(const struct own_cost *c)
+{
+	return num_add(num_mul(c->calls, c->call_ns), more_ns(c));
+}
+
+static void take(struct book_sum *sum, unsigned int class, uint64_t ns)
+{
+	ns = num_min(ns, sum->ns[class] - num_min(sum->blocked_ns[class], sum->ns[class]));
+	sum->ns[class] -= ns;
+	sum->own_ns[class] += ns;
+	sum->ns[BUCKET_GPUPROF] += ns;
+}
+
+void own_cost_take(const struct own_cost *c, struct book_sum *sum)
+{
+	uint64_t around_ns = 0, each_ns = c->calls ? more_ns(c) / c->calls : 0;
+
+	for (unsigned int i = 0; i < CLASS_END; i++) {
+		uint64_t call_ns = num_mul(sum->calls[i], c->call_ns), inside_ns = call_ns / 2;
+
+		if (i == CLASS_OTHER)	/* calls that are seen at their entry only, too */
+			inside_ns = 0;
+		else
+			take(sum, i, num_add(inside_ns, num_mul(sum->calls[i], each_ns)));
+		around_ns = num_add(around_ns, call_ns - inside_ns);
+	}
+	take(sum, CLASS_OTHER, around_ns);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What gpuprof itself cost the threads that it measured, estimated from calibrated costs, and the bucket
+ * `gpuprof` of their books. Pure functions of a const model and of what is read out of a book.
+ *
+ * Half of what a recorded call costs falls before its first stamp and behind its last one: in what is
+ * around the call (`other`). The other half falls in the call, as do what is hit within it and is not
+ * recorded, and single steps: those are counted for all calls together, and each call has its part of
+ * them. It is time on a CPU, so no bucket gives more than it has of that, and rows still add up.
+ *
+ * Examples; launch 100, of which blocked 20, in 10 calls, other 50, a call costs 6:
+ *
+ *                                   launch 70, other 20, gpuprof 60
+ *   ... 40 nested of all 20 calls, 2 each   launch 30, other 20, gpuprof 100
+ *   ... 80 nested of all 20 calls, 2 each   launch 20, other 20, gpuprof 110 (no more was on a CPU)
+ *   entries alone, of no duration   launch 100, other 0, gpuprof 50
+ *   nothing is calibrated           launch 100, other 50
+ */
+#ifndef LEDGER_OWN_COST_H
+#define LEDGER_OWN_COST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ledger/book_sum.h"
+#include "ledger/model.h"
+
+struct own_cost {		/* of a model's interval */
+	uint64_t calls;		/* recorded */
+	uint64_t call_ns;	/* what each costs; 0: unknown */
+	uint64_t nested;	/* inside these, hit and not recorded */
+	uint64_t nested_ns;
+	uint64_t stepped;	/* of calls: of functions that are single-stepped */
+	uint64_t step_ns;	/* what each of these costs more */
+	bool calls_only;	/* nested are not known: the kernel's counters are read at the end, of all */
+};
+
+struct own_cost own_cost_read(const struct model *m);
+uint64_t own_cost_ns(const struct own_cost *c);		/* saturates */
+
+/* Moves it to BUCKET_GPUPROF; sum->own_ns: from where. */
+void own_cost_take(const struct own_cost *c, struct book_sum *sum);
+
+#endif
