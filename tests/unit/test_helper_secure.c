@@ -19,6 +19,7 @@
 #include "base/io.h"
 #include "helper/chain.h"
 #include "helper/cupti.h"
+#include "lib/emulated.h"
 
 #define COPY "build/test_helper_secure.setuid"
 #define CUPTI "build/sim/libcupti.so.13"
@@ -71,6 +72,7 @@ static void make_copy(mode_t mode)
 static void who_starts_it_names_no_library(void **state)
 {
 	(void)state;
+	needs_real_machine("the emulator starts no program of another machine");
 	if (geteuid() != 0) {
 		print_message("SKIP needs:root: only root can make another user's program\n");
 		skip();

@@ -19,6 +19,7 @@
 int InitializeInjectionNvtx2(nvtx_export_fn export_table);	/* user/helper/helper.c */
 
 #define DEEP (768u << 10)
+#define LITTLE (128u << 10)	/* the least that arm64 takes */
 
 static struct {
 	bool done, is_deaf;
@@ -54,7 +55,7 @@ static void has_room_for_cupti_and_hears_no_signal(void **state)
 	(void)state;
 	assert_int_equal(pthread_getattr_default_np(&usual), 0);
 	pthread_attr_init(&small);
-	assert_int_equal(pthread_attr_setstacksize(&small, 65536), 0);
+	assert_int_equal(pthread_attr_setstacksize(&small, LITTLE), 0);
 	assert_int_equal(pthread_setattr_default_np(&small), 0);
 	pthread_sigmask(SIG_BLOCK, NULL, &before);
 	assert_int_equal(thread_start(look, NULL), 0);
