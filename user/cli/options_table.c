@@ -271,7 +271,7 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "inject", .group = GROUP_MEASURE,
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(inject),
-		.help = "-p, and below: bring the helper in by ptrace (asks first)",
+		.help = "-p and below: bring in the helper by ptrace (asks)",
 	}, {
 		.name = "yes", .group = GROUP_MEASURE,
 		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(yes),
