@@ -15,6 +15,7 @@
 #include "base/time.h"
 #include "helper/nvtx.h"
 #include "helper/thread.h"
+#include "lib/emulated.h"
 
 int InitializeInjectionNvtx2(nvtx_export_fn export_table);	/* user/helper/helper.c */
 
@@ -53,6 +54,7 @@ static void has_room_for_cupti_and_hears_no_signal(void **state)
 	sigset_t before, after;
 
 	(void)state;
+	needs_real_machine("signals, of which the emulator keeps some to itself");
 	assert_int_equal(pthread_getattr_default_np(&usual), 0);
 	pthread_attr_init(&small);
 	assert_int_equal(pthread_attr_setstacksize(&small, LITTLE), 0);
