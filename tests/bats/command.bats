@@ -45,6 +45,7 @@ stubborn() {
 		kill -s "$sig" "$PROFILER"
 		wait_gpuprof
 		assert_equal "$status" $((128 + $(kill -l "$sig")))
+		assert_output --partial "process $(cat pid) is told to end"
 		assert_output --partial "$(cat pid) is still running"
 		run cat gpuprof.out
 		assert_output --partial 'lost: none'

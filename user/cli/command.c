@@ -242,6 +242,8 @@ bool command_signal(struct command *c, const struct signalfd_siginfo *info)
 		return false;
 	if (!is_told(info))
 		kill(c->pid, (int)info->ssi_signo);
+	log_info("process %d is told to end (%s) and waited for; a second signal, as TERM, ends gpuprof at once",
+		 c->pid, strsignal((int)info->ssi_signo));
 	return true;
 }
 
