@@ -11,6 +11,7 @@
 #include "ledger/findings.h"
 #include "lib/random.h"
 #include "model_room.h"
+#include "view/verdict.h"
 
 #define MS 1000000ull
 #define SECOND (1000 * MS)
@@ -233,6 +234,34 @@ static void calls_after_which_all_fail_are_told_once_and_first(void **state)
 	model_free(m);
 }
 
+/* It was refused twice, and has no device. */
+static void that_no_device_is_there_is_said_without_one(void **state)
+{
+	struct model *m = session(BASE);
+	struct findings f = { 0 };
+	struct strbuf verdict = STRBUF_INIT;
+
+	(void)state;
+	for (uint32_t seq = 1; seq < 4; seq++)
+		push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END | HAS_RESULT, .pid = 12, .tid = 13,
+					.seq = seq, .func = S, .result = seq > 1 ? 100 : 0,
+					.start_ns = BASE + seq * MS, .end_ns = BASE + seq * MS + 100 });
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
+	assert_int_equal(model_finish(m), 0);
+	assert_int_equal(findings_read(&f, m, model_now(m)), 0);
+	assert_int_equal(f.all.n, 1);
+	assert_string_equal(f.all.v[0].name, "cuda-error");
+	assert_string_equal(finding_severity(&f.all.v[0]), "medium");
+	assert_int_equal(f.all.v[0].device, FINDING_NO_DEVICE);
+	assert_int_equal(verdict_add(&verdict, m, model_now(m)), 0);
+	assert_has(&verdict, "CUDA cannot be used (pid 12");
+	assert_has(&verdict, "cudaStreamSynchronize gave cudaErrorNoDevice (100): there is no device for it");
+	assert_has(&verdict, "Evidence: 2 calls failed so.");
+	strbuf_free(&verdict);
+	findings_free(&f);
+	model_free(m);
+}
+
 /* 2 GiB are still there at the end, 1 GiB was freed. */
 static struct findings with_memory(const struct event *end)
 {
@@ -377,6 +406,7 @@ int main(void)
 		cmocka_unit_test(a_process_that_waits_for_another_is_found),
 		cmocka_unit_test(what_was_not_freed_is_counted_whenever_it_was_allocated),
 		cmocka_unit_test(calls_after_which_all_fail_are_told_once_and_first),
+		cmocka_unit_test(that_no_device_is_there_is_said_without_one),
 		cmocka_unit_test(whatever_happens_shares_of_a_book_are_at_most_all_of_it),
 	};
 

@@ -10,6 +10,8 @@
 #include "ledger/model.h"
 #include "ledger/others.h"
 
+#define FINDING_NO_DEVICE UINT32_MAX	/* of no device of the process is anything known */
+
 /* A loss with the names that it is told by. */
 struct finding_loss {
 	struct loss loss;
@@ -27,7 +29,7 @@ struct finding_copies {
 };
 
 struct finding_book {
-	uint32_t pid, device;		/* pid 0: nobody tells of the device but itself */
+	uint32_t pid, device;		/* pid 0: nobody tells of the device but itself; or FINDING_NO_DEVICE */
 	uint32_t ordinal;		/* what the process calls the device */
 	struct next_whom whom;		/* as commands name it */
 	uint64_t wall_ns;

@@ -354,6 +354,28 @@ static int judge_alone(struct findings *f, const struct model *m)
 	return err;
 }
 
+static bool has_device(const struct model *m, uint32_t pid)
+{
+	const struct devices *d = model_devices(m);
+
+	for (size_t i = 0; i < devices_count(d); i++)
+		if (devices_get(d, i)->pid == pid)
+			return true;
+	return false;
+}
+
+/* Of no device of it is anything known, but what its calls gave is. */
+static int judge_process(struct findings *f, const struct model *m, const struct model_process *p)
+{
+	struct finding_book b = { .pid = p->pid, .device = FINDING_NO_DEVICE };
+
+	errors_read(&b, model_funcs(m), p);
+	if (!b.fatal_function || has_device(m, p->pid))
+		return 0;
+	b.whom = next_of(m, p->pid, 0);
+	return findings_judge(f, &b);
+}
+
 int findings_read(struct findings *f, const struct model *m, uint64_t now_ns)
 {
 	const struct own_cost cost = own_cost_read(m);
@@ -362,6 +384,8 @@ int findings_read(struct findings *f, const struct model *m, uint64_t now_ns)
 
 	for (size_t i = 0; !err && i < devices_count(d); i++)
 		err = devices_get(d, i)->past ? 0 : judge_device(f, m, devices_get(d, i), &cost, now_ns);
+	for (size_t i = 0; !err && i < model_processes(m); i++)
+		err = judge_process(f, m, model_process(m, i));
 	if (!err && f->all.n)
 		qsort(f->all.v, f->all.n, sizeof(*f->all.v), compare_findings);
 	if (err)

@@ -34,7 +34,8 @@
  * never-freed     device memory that was allocated and not freed at exit, 1 MiB and a hundredth of what the
  *                 process had, or more: no share of time
  * cuda-error      a call of CUDA failed as all of the process's do from then on (findings_errors.c): no
- *                 share of time, told once for each process, and before all others
+ *                 share of time, told once for each process, and before all others, but where it had no
+ *                 device from the beginning
  * device-fault    the device told of a fault, as XIDs (findings_device.c): no share of time; before all
  *                 others where work cannot go on; this and the next ones once for each device
  * throttled       its clocks were kept down by power or heat: no share of what was lost so
@@ -54,10 +55,10 @@
 
 struct finding {
 	const char *name;
-	uint32_t pid, device;		/* pid 0: of the device, whoever uses it */
+	uint32_t pid, device;		/* pid 0: of the device, whoever uses it; or FINDING_NO_DEVICE */
 	uint32_t tid;			/* 0: no one thread */
 	bool is_severe, is_notable;	/* high, or at least medium, whatever its share */
-	const char *headline;		/* of a verdict, where it is severe */
+	const char *headline;		/* of a verdict, where it is severe, or nothing is known of any device */
 	bool has_share;
 	double share, gain_bound;	/* of the device's wall time */
 	double own_share;		/* of share, up to: gpuprof's own cost, estimated */

@@ -29,7 +29,8 @@ static int add_row(struct table *t, const struct finding *f)
 		return -ENOMEM;
 	if (f->pid)
 		cell_u(&row[PID], f->pid);
-	cell_u(&row[DEVICE], f->device);
+	if (f->device != FINDING_NO_DEVICE)
+		cell_u(&row[DEVICE], f->device);
 	if (f->has_share) {
 		cell_d(&row[SHARE], f->share);
 		cell_d(&row[GAIN], f->gain_bound);

@@ -375,17 +375,31 @@ static int know_nothing(const struct model *m, uint64_t now_ns, bool *is)
 	return err;
 }
 
+/* Nothing is known of any device, and a call's result says why. */
+static const struct finding *find_reason(const struct findings *f, const struct model *m)
+{
+	for (size_t i = 0; i < f->all.n && !devices_count(model_devices(m)); i++)
+		if (f->all.v[i].headline)
+			return &f->all.v[i];
+	return NULL;
+}
+
 int verdict_add(struct strbuf *out, const struct model *m, uint64_t now_ns)
 {
 	struct model_thread driver;
 	struct findings f = { 0 };
+	const struct finding *reason = NULL;
 	bool unseen;
 	int err = know_nothing(m, now_ns, &unseen);
 
 	if (!err)
 		err = findings_read(&f, m, now_ns);
+	if (!err)
+		reason = find_reason(&f, m);
 	if (!err && f.all.n && f.all.v[0].is_severe)
 		add_error(out, m, &f.all.v[0]);
+	else if (reason)
+		add_error(out, m, reason);
 	else if (!err && unseen && find_driver(&driver, m, now_ns))
 		add_unseen(out, m, &driver);
 	else if (!err && f.all.n && f.all.v[0].has_share && f.all.v[0].share >= FINDING_SHARE_MEDIUM)
