@@ -10,7 +10,8 @@
  * A reader takes a slot by exchanging `owner` from 0 to a random number of its own, sets `read` to
  * `written`, then `kinds`, wakes the helper, and renews the lease at least every second; the helper
  * gives records to slots whose lease has not run out, and frees those whose lease ran out long ago (or ends as
- * long from now).
+ * long from now). Where the lease is 0 the one before has left in order, having read what was complete: `read`
+ * stays, since a record that is still being written must not be passed over.
  * It looks now and then only: what comes before a GP_RING_BEGIN of that number was for who had the
  * slot before, and after it everything is told anew that records speak of.
  * Kinds enabled are the union of what the slots want. No slot with a lease: the helper drains and

@@ -96,6 +96,55 @@ static void what_was_for_the_one_before_is_not_told_to_the_next(void **state)
 	close_room(&r, second);
 }
 
+/* A thread was stopped in it, and the ring may come round until it goes on: it would write into another. */
+static void what_is_written_late_for_the_one_before_is_waited_for(void **state)
+{
+	struct got got = { .in_order = true };
+	struct helper_source *first, *second;
+	struct gp_ring_record *late;
+	struct helper_ring r;
+	uint64_t at;
+
+	(void)state;
+	first = open_read(&r);
+	send_numbers(&r, 1, 3);
+	assert_int_equal(read_all(first), 3);
+	at = r.head->slot[0].written;
+	r.head->slot[0].written += sizeof(*late);
+	helper_source_close(first);
+	send_numbers(&r, 4, 3);
+	second = reader(&r, ALL);
+	assert_int_equal(look(&r), 1);
+	send_numbers(&r, 7, 3);
+	assert_int_equal(helper_source_read(second, take, &got), 0);
+	late = (void *)((char *)r.head + r.data_offset + at);
+	*late = (struct gp_ring_record){ .units = 1, .kind = GP_RING_KERNEL };
+	__atomic_store_n(&late->stamp, gp_ring_stamp(at), __ATOMIC_RELEASE);
+	assert_int_equal(read_all(second), 3);
+	close_room(&r, second);
+}
+
+/* The thread has gone for ever. */
+static void one_that_waits_in_vain_leaves_the_next_what_comes(void **state)
+{
+	struct got got = { .in_order = true };
+	struct helper_source *first, *second;
+	struct helper_ring r;
+
+	(void)state;
+	first = open_read(&r);
+	assert_int_equal(read_all(first), 0);
+	r.head->slot[0].written += sizeof(struct gp_ring_record);
+	helper_source_close(first);
+	second = reader(&r, ALL);
+	assert_int_equal(look(&r), 1);
+	assert_int_equal(helper_source_read(second, take, &got), 0);
+	helper_source_close(second);
+	second = reader(&r, ALL);
+	assert_int_equal(look(&r), 1);
+	check_has_begun(&r, second);
+}
+
 static void one_that_was_late_to_renew_goes_on_and_is_told_that(void **state)
 {
 	struct got got = { .in_order = true };
@@ -235,6 +284,7 @@ static void take_a_turn(struct helper_ring *r, const struct writer *writers)
 	for (int i = 0; i < WRITERS; i++)
 		turn.since[i] = __atomic_load_n(&writers[i].n, __ATOMIC_SEQ_CST);
 	while (!turn.n && time_now_ns() < end_ns) {
+		assert_int_equal(helper_source_renew(s, time_now_ns()), 0);
 		look(r);
 		assert_true(helper_source_read(s, take_turn, &turn) >= 0);
 	}
@@ -246,8 +296,8 @@ static void take_a_turn(struct helper_ring *r, const struct writer *writers)
 /* Records are being written when the slot changes hands. */
 static void each_of_many_is_told_what_comes_after_it_however_busy_the_ring_is(void **state)
 {
-	struct writer writers[WRITERS];
-	struct helper_ring r;
+	static struct writer writers[WRITERS];	/* where a check fails they go on */
+	static struct helper_ring r;
 
 	(void)state;
 	open_room(&r);
@@ -270,6 +320,8 @@ int main(void)
 		cmocka_unit_test(a_reader_that_comes_before_the_helper_looks_is_new),
 		cmocka_unit_test(a_reader_that_comes_after_the_helper_looked_is_new),
 		cmocka_unit_test(what_was_for_the_one_before_is_not_told_to_the_next),
+		cmocka_unit_test(what_is_written_late_for_the_one_before_is_waited_for),
+		cmocka_unit_test(one_that_waits_in_vain_leaves_the_next_what_comes),
 		cmocka_unit_test(one_that_was_late_to_renew_goes_on_and_is_told_that),
 		cmocka_unit_test(without_room_to_say_so_it_begins_later),
 		cmocka_unit_test(one_that_lost_its_slot_does_not_end_the_lease_of_the_next),

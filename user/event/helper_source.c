@@ -21,6 +21,8 @@
 
 #define FDS_MAX (1u << 20)	/* looked at in one process */
 #define READ_MAX GP_RING_BYTES_MAX	/* bytes at a time */
+#define LEFT_IN_ORDER 0		/* a slot's lease when its reader has left */
+#define LEFT_STUCK 1
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
 struct helper_source {
@@ -139,8 +141,31 @@ static int clear(const struct helper_source *s)
 			 (off_t)s->ring_bytes) ? -errno : 0;
 }
 
+static int take_none(void *ctx, uint16_t kind, const void *payload, size_t len)
+{
+	(void)ctx;
+	(void)kind;
+	(void)payload;
+	(void)len;
+	return 1;
+}
+
+/* Who left the slot in order has read up to a record that is perhaps still being written, by a thread that
+ * was stopped: what is passed over would be written late, into another record. So we go on from there. */
+static bool goes_on_from(struct helper_source *s)
+{
+	if (__atomic_load_n(&s->slot->lease_ns, __ATOMIC_ACQUIRE) != LEFT_IN_ORDER)
+		return false;
+	s->read = __atomic_load_n(&s->slot->read, __ATOMIC_ACQUIRE);
+	if (!(s->read & 7) && helper_source_read(s, take_none, NULL) >= 0)
+		return true;
+	s->broken = false;
+	return false;
+}
+
 static int take_slot(struct helper_source *s, uint32_t kinds, uint64_t now_ns)
 {
+	bool goes_on;
 	int err;
 
 	while (!s->me)
@@ -158,14 +183,17 @@ static int take_slot(struct helper_source *s, uint32_t kinds, uint64_t now_ns)
 	}
 	if (!s->slot)
 		return -EUSERS;
+	goes_on = goes_on_from(s);
 	/* It has run out, so no records come yet; if we die now the slot is free in a while. */
 	__atomic_store_n(&s->slot->lease_ns, now_ns, __ATOMIC_RELEASE);
-	/* First: the helper may still write for who was there before, and a record that is cleared after
-	 * we begin to wait for it never comes. */
-	err = clear(s);
-	if (err)
-		return err;
-	s->read = __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE) & ~7ull;
+	if (!goes_on) {
+		/* First: the helper may still write for who was there before, and a record that is
+		 * cleared after we begin to wait for it never comes. */
+		err = clear(s);
+		if (err)
+			return err;
+		s->read = __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE) & ~7ull;
+	}
 	for (int k = 0; k < GP_RING_KINDS; k++)
 		s->lost[k] = __atomic_load_n(&s->slot->lost[k], __ATOMIC_RELAXED);
 	__atomic_store_n(&s->slot->read, s->read, __ATOMIC_RELEASE);
@@ -194,6 +222,13 @@ struct helper_source *helper_source_open(int fd, pid_t own_pid, uint32_t kinds, 
 	return NULL;
 }
 
+/* What it waits for may never come: the next one is not to wait for it. */
+static bool is_stuck(const struct helper_source *s)
+{
+	return s->broken ||
+	       (!s->begun && s->read != __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE));
+}
+
 void helper_source_close(struct helper_source *s)
 {
 	uint32_t me;
@@ -203,7 +238,8 @@ void helper_source_close(struct helper_source *s)
 	me = s->me;
 	/* It may be another's by now, and the lease that one's. */
 	if (s->slot && __atomic_load_n(&s->slot->owner, __ATOMIC_ACQUIRE) == me) {
-		__atomic_store_n(&s->slot->lease_ns, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&s->slot->lease_ns, is_stuck(s) ? LEFT_STUCK : LEFT_IN_ORDER,
+				 __ATOMIC_RELEASE);
 		__atomic_compare_exchange_n(&s->slot->owner, &me, 0, false, __ATOMIC_RELEASE,
 					    __ATOMIC_RELAXED);
 	}
