@@ -243,6 +243,22 @@ static void a_finding_says_what_of_it_is_ours_and_that_it_is_not_gained(void **s
 	findings_free(&f);
 }
 
+/* A process that is still to come can only be found by probes. */
+static void the_next_command_without_probes_can_be_typed(void **state)
+{
+	struct next_whom whom = { .pid = 12, .probes = true, .name = "train" };
+	struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	next_add(&out, NEXT_UNPROBED, &whom, NULL);
+	assert_string_equal(out.s, "gpuprof stat --attach none -d 10s -p 12");
+	strbuf_reset(&out);
+	whom.ended = true;
+	next_add(&out, NEXT_UNPROBED, &whom, NULL);
+	assert_string_equal(out.s, "gpuprof stat --attach none -- CMD");
+	strbuf_free(&out);
+}
+
 /* However much it is: not more than each thread lost. */
 static void what_is_mostly_ours_is_not_the_programs_fault(void **state)
 {
@@ -285,6 +301,8 @@ int main(void)
 		     its_share_has_no_exponent_and_is_not_above_all_there_was),
 		SAYS("own cost: a finding says what of it is ours, and that it is not gained",
 		     a_finding_says_what_of_it_is_ours_and_that_it_is_not_gained),
+		SAYS("own cost: the next command without probes can be typed",
+		     the_next_command_without_probes_can_be_typed),
 		SAYS("own cost: what is mostly ours is not the program's fault, and Next goes without probes",
 		     what_is_mostly_ours_is_not_the_programs_fault),
 	};

@@ -134,10 +134,12 @@ void next_add(struct strbuf *out, enum next what, const struct next_whom *whom, 
 {
 	bool denied = steps[what].needs_probes && !whom->probes;
 	const char *instead = denied && !whom->ended ? steps[what].runs : NULL;
+	struct next_whom w = *whom;
 
 	/* A command that nobody has started by sudo yet is its user's. */
 	bool sudo = whom->sudo && (what != NEXT_RESTART || whom->command);
 
 	strbuf_addstr(out, sudo || (denied && !instead) ? "sudo gpuprof " : "gpuprof ");
-	add_step(out, instead ? instead : steps[what].probed, whom, filter ? filter : ".");
+	w.probes &= what != NEXT_UNPROBED;	/* only of a process that runs, or a command */
+	add_step(out, instead ? instead : steps[what].probed, &w, filter ? filter : ".");
 }
