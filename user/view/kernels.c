@@ -91,7 +91,7 @@ static int fill_name(struct table *t, struct cell *row, const char *symbol)
 	if (!symbol)
 		return 0;
 	elf_demangle(&name, symbol);
-	err = name.failed ? -ENOMEM : cell_s(t, &row[NAME], name.s);
+	err = name.failed ? -ENOMEM : cell_s(t, &row[NAME], name.len ? name.s : "(no name)");
 	strbuf_free(&name);
 	return err ? err : cell_s(t, &row[SYMBOL], symbol);
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The table of kernels: what names become that say nothing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model_room.h"
+#include "view/views.h"
+
+#define BASE 1000000000ull
+
+static void that_a_kernel_has_an_empty_name_is_said(void **state)
+{
+	static const struct work work = { .kind = WORK_KIND_KERNEL, .correlation = 1 };
+	struct model *m = session(BASE);
+	struct table *t;
+
+	(void)state;
+	push(m, (struct event){ .kind = EVENT_WORK, .pid = 12, .start_ns = BASE + 10, .end_ns = BASE + 20,
+				.work = &work, .text = "" });
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
+	assert_int_equal(model_finish(m), 0);
+	t = view_kernels(m);
+	assert_non_null(t);
+	assert_int_equal(table_rows(t), 1);
+	assert_string_equal(table_cells(t, 0)[table_column(t, "name")].s, "(no name)");
+	assert_string_equal(table_cells(t, 0)[table_column(t, "symbol")].s, "");
+	table_free(t);
+	model_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(that_a_kernel_has_an_empty_name_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
