@@ -27,6 +27,7 @@ static void add(struct timeline *t, uint64_t start, uint64_t end, uint8_t bucket
 
 static void a_timeline_adds_up_what_it_knows(void **state)
 {
+	struct timeline_span found;
 	struct timeline t = { 0 };
 	uint64_t ns[BUCKET_END] = { 0 };
 
@@ -42,8 +43,8 @@ static void a_timeline_adds_up_what_it_knows(void **state)
 	assert_int_equal(ns[CLASS_OTHER], 50);
 	assert_int_equal(ns[CLASS_SYNC], 20);
 	assert_int_equal(ns[BUCKET_LOST], 30);
-	assert_ptr_equal(timeline_find(&t, 20)->bucket == BUCKET_LOST ? &t : NULL, &t);
-	assert_null(timeline_find(&t, 60));
+	assert_true(timeline_find(&t, 20, &found) && found.bucket == BUCKET_LOST);
+	assert_false(timeline_find(&t, 60, &found));
 	timeline_free(&t, &room);
 }
 
@@ -73,24 +74,84 @@ static void a_call_that_was_late_is_divided(void **state)
 
 static void what_is_forgotten_is_unknown_and_room_comes_back(void **state)
 {
-	struct timeline_room small = { .left = 16 };
+	struct timeline_room small = { .left = 4 };
 	struct timeline t = { 0 }, none = { 0 };
-	uint64_t ns[BUCKET_END] = { 0 };
+	uint64_t ns[BUCKET_END] = { 0 }, forgotten;
 
 	(void)state;
-	for (uint64_t i = 0; i < 17; i++)
+	for (uint64_t i = 0; i < 1000; i++)
 		timeline_add(&t, &small, &(struct timeline_span){
 			.start_ns = 10 + 20 * i, .end_ns = 20 + 20 * i, .bucket = CLASS_SYNC });
 	timeline_add(&none, &small, &(struct timeline_span){
 		.start_ns = 10, .end_ns = 20, .bucket = CLASS_SYNC });
-	timeline_sum(&t, 0, 100, NULL, ns);
-	assert_int_equal(ns[BUCKET_UNKNOWN], 20);
-	assert_int_equal(ns[CLASS_SYNC], 40);
-	assert_int_equal(ns[CLASS_OTHER], 40);
+	forgotten = t.forgotten_ns;
+	assert_in_range(forgotten, 10000, 19000);
+	assert_int_equal(forgotten % 20, 0);
+	timeline_sum(&t, 0, 20000, NULL, ns);
+	assert_int_equal(ns[BUCKET_UNKNOWN], forgotten);
+	assert_int_equal(ns[CLASS_SYNC], (20000 - forgotten) / 2);
+	assert_int_equal(ns[CLASS_OTHER], (20000 - forgotten) / 2);
+	ns[BUCKET_UNKNOWN] = 0;
 	timeline_sum(&none, 0, 100, NULL, ns);
-	assert_int_equal(ns[BUCKET_UNKNOWN], 40);
+	assert_int_equal(ns[BUCKET_UNKNOWN], 20);
 	timeline_free(&t, &small);
-	assert_int_equal(small.left, 16);
+	assert_int_equal(small.left, 4);
+}
+
+/* What spans are made of, at its largest and in any order: as it was put in. */
+static void spans_come_back_as_they_were_put_in(void **state)
+{
+	static struct timeline_span spans[400];
+	struct timeline t = { 0 };
+	uint64_t at = 0;
+
+	(void)state;
+	for (int i = 0; i < 400; i++) {
+		const uint64_t length = 1 + (below(2) ? below(1000) : (uint64_t)below(1u << 30) << below(30));
+
+		at += below(3) ? below(100) : (uint64_t)below(1u << 30) << below(20);
+		spans[i] = (struct timeline_span){ .start_ns = at, .end_ns = at + length,
+			.bucket = (uint8_t)(1 + below(BUCKET_END - 1)), .func = (uint16_t)below(65536),
+			.large = below(2), .late_why = (uint8_t)below(8) };
+		if (below(2) && i)
+			spans[i].func = spans[i - 1].func;
+		spans[i].late_ns = below(2) ? 0 : length - length / 3;
+		spans[i].after_late_ns = spans[i].late_ns ? length / 3 : 0;
+		at += length;
+		timeline_add(&t, &room, &spans[i]);
+	}
+	for (int i = 0; i < 400; i++) {
+		struct timeline_span got;
+
+		assert_true(timeline_find(&t, spans[i].start_ns, &got));
+		assert_int_equal(got.start_ns, spans[i].start_ns);
+		assert_int_equal(got.end_ns, spans[i].end_ns);
+		assert_int_equal(got.bucket, spans[i].bucket);
+		assert_int_equal(got.func, spans[i].func);
+		assert_int_equal(got.large, spans[i].large);
+		assert_int_equal(got.late_why, spans[i].late_why);
+		assert_int_equal(got.late_ns, spans[i].late_ns);
+		assert_int_equal(got.after_late_ns, spans[i].after_late_ns);
+		assert_true(timeline_find(&t, spans[i].end_ns - 1, &got) && got.end_ns == spans[i].end_ns);
+	}
+	timeline_free(&t, &room);
+}
+
+/* As many calls as a thread can make while it is probed, for longer than works are told late. */
+static void what_a_thread_did_in_the_last_second_is_known(void **state)
+{
+	enum { CALLS = 450000, NS = 2200 };
+	struct timeline_room all = { .left = TIMELINE_MAX };
+	struct timeline t = { 0 };
+
+	(void)state;
+	for (uint64_t i = 0; i < CALLS; i++)
+		timeline_add(&t, &all, &(struct timeline_span){
+			.start_ns = 1000 + i * NS, .end_ns = 1000 + i * NS + 900 + below(1200),
+			.bucket = below(20) ? CLASS_LAUNCH : CLASS_SYNC, .func = below(20) ? 7 : 9 });
+	assert_int_equal(t.forgotten_ns, 0);
+	assert_true(t.cap <= TIMELINE_MAX);
+	timeline_free(&t, &all);
 }
 
 struct example {
@@ -231,7 +292,7 @@ static void random_gaps_are_as_specified_and_add_up(void **state)
 
 	(void)state;
 	for (int round = 0; round < 3000; round++) {
-		struct timeline_room little = { .left = 16u << below(5) };
+		struct timeline_room little = { .left = 4u << below(4) };
 		struct timeline t = { 0 };
 		size_t n = random_spans(spans);
 		bool open = n && spans[n - 1].end_ns == UINT64_MAX;
@@ -274,6 +335,8 @@ int main(void)
 		cmocka_unit_test(a_timeline_adds_up_what_it_knows),
 		cmocka_unit_test(a_call_that_was_late_is_divided),
 		cmocka_unit_test(what_is_forgotten_is_unknown_and_room_comes_back),
+		cmocka_unit_test(spans_come_back_as_they_were_put_in),
+		cmocka_unit_test(what_a_thread_did_in_the_last_second_is_known),
 		cmocka_unit_test(the_examples_of_the_header),
 		cmocka_unit_test(an_open_call_lasts_until_now),
 		cmocka_unit_test(random_gaps_are_as_specified_and_add_up),

@@ -53,10 +53,10 @@ static struct timeline_span find_call(const struct device_work *work, const stru
 {
 	uint64_t start = work->launch_start_ns, end = num_max(work->launch_end_ns, start);
 	uint64_t middle = start + (end - start) / 2;
-	const struct timeline_span *seen = who ? timeline_find(who->timeline, middle) : NULL;
+	struct timeline_span seen;
 
-	if (seen && is_call(seen->bucket))
-		return *seen;
+	if (who && timeline_find(who->timeline, middle, &seen) && is_call(seen.bucket))
+		return seen;
 	if (who && middle >= who->now_ns && is_call(who->now))
 		return (struct timeline_span){ .start_ns = who->now_ns, .end_ns = UINT64_MAX,
 					       .bucket = who->now, .func = TIMELINE_NO_FUNC };

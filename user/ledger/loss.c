@@ -50,8 +50,9 @@ struct dry {			/* what the thread was in when the device ran dry */
 static struct dry find_dry(const struct device_gap *gap, const struct idle_thread *who,
 			   const uint64_t *ns)
 {
-	const struct timeline_span *span = timeline_find(who->timeline, gap->start_ns);
-	unsigned int bucket = span ? span->bucket : gap->start_ns >= who->now_ns ? who->now : CLASS_OTHER;
+	struct timeline_span span;
+	bool found = timeline_find(who->timeline, gap->start_ns, &span);
+	unsigned int bucket = found ? span.bucket : gap->start_ns >= who->now_ns ? who->now : CLASS_OTHER;
 	struct dry dry = { LOSS_LAUNCH, TIMELINE_NO_FUNC, false };
 
 	if (ns[IDLE_QUEUED] == gap->end_ns - gap->start_ns)
@@ -60,8 +61,8 @@ static struct dry find_dry(const struct device_gap *gap, const struct idle_threa
 		if (calls[i].bucket != bucket)
 			continue;
 		dry.kind = (enum loss_kind)calls[i].kind;
-		dry.func = span ? span->func : TIMELINE_NO_FUNC;
-		dry.large = span && span->large;
+		dry.func = found ? span.func : TIMELINE_NO_FUNC;
+		dry.large = found && span.large;
 	}
 	return dry;
 }
@@ -88,13 +89,13 @@ static struct dry find_call(const struct device_gap *gap, const struct idle_thre
 	struct dry call = { kind, TIMELINE_NO_FUNC, false };
 
 	for (size_t i = 0; i < CALLS; i++) {
-		const struct timeline_span *span = calls[i].kind != kind ? NULL :
-			timeline_longest(who->timeline, gap->start_ns, gap->end_ns, calls[i].bucket);
+		struct timeline_span span;
 
-		if (span) {
-			call.func = span->func;
-			call.large = span->large;
-		}
+		if (calls[i].kind != kind || !timeline_longest(who->timeline, gap->start_ns, gap->end_ns,
+							       calls[i].bucket, &span))
+			continue;
+		call.func = span.func;
+		call.large = span.large;
 	}
 	return call;
 }

@@ -9,7 +9,7 @@
 #include "ledger/host_devices.h"
 #include "ledger/model_state.h"
 
-#define TIMELINE_SPANS 262144	/* of all threads; 40 bytes each */
+#define TIMELINE_CHUNKS 65536	/* of all threads */
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
@@ -327,7 +327,7 @@ int device_watermark(struct model *m, const struct event *ev)
 
 int device_init(struct model *m)
 {
-	m->timelines.left = TIMELINE_SPANS;
+	m->timelines.left = TIMELINE_CHUNKS;
 	m->memory.left = MEMORY_ROOM;
 	m->graphs = (struct graphs_room){ GRAPHS_CALLS_MAX, GRAPHS_NODES_MAX, GRAPHS_MADE_MAX };
 	m->devices = devices_new();

@@ -13,10 +13,10 @@
 static bool is_probed(const struct thread *t, const struct event *ev)
 {
 	uint64_t middle = ev->start_ns + (ev->end_ns - ev->start_ns) / 2;
-	const struct timeline_span *around = timeline_find(&t->timeline, middle);
+	struct timeline_span seen;
 
-	return (around && around->func != TIMELINE_NO_FUNC) ||
-	       timeline_call(&t->timeline, ev->start_ns, ev->end_ns);
+	return (timeline_find(&t->timeline, middle, &seen) && seen.func != TIMELINE_NO_FUNC) ||
+	       timeline_call(&t->timeline, ev->start_ns, ev->end_ns, &seen);
 }
 
 /* Inside what has not returned. */

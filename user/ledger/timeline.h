@@ -20,7 +20,8 @@
 
 #include "ledger/book.h"
 
-#define TIMELINE_MAX 65536	/* spans of one thread */
+#define TIMELINE_MAX 32768	/* chunks of one thread */
+#define TIMELINE_CHUNK_BYTES 128	/* of 3 spans at least, mostly of 15 to 20 */
 #define TIMELINE_NO_FUNC UINT16_MAX
 #define TIMELINE_LARGE_BYTES 65536
 
@@ -37,19 +38,21 @@ struct timeline_span {
 /* How much of [from, to), which lies in it, it was late. */
 uint64_t timeline_late(const struct timeline_span *span, uint64_t from, uint64_t to);
 
+struct timeline_chunk;		/* spans of a while, packed */
+
 struct timeline {
-	struct timeline_span *v;
+	struct timeline_chunk *v;
 	uint32_t cap, n, first;	/* a ring; cap is a power of two */
 	uint64_t forgotten_ns;	/* what was before is not known */
 };
 
-/* Spans that all timelines together may still get memory for. */
+/* Chunks that all timelines together may still get memory for. */
 struct timeline_room {
 	size_t left;
 };
 
 /* A span that begins where or after the last one ended. Where there is no room (or memory) the
- * oldest goes. */
+ * oldest chunk goes. */
 void timeline_add(struct timeline *t, struct timeline_room *room, const struct timeline_span *span);
 
 /* Adds the [from, to) of each bucket to ns: what no span covers is CLASS_OTHER, what is forgotten
@@ -64,15 +67,12 @@ uint64_t timeline_count(const struct timeline *t, uint64_t from, uint64_t to, ui
 void timeline_each_call(const struct timeline *t, uint64_t ns, uint32_t buckets,
 			void (*fn)(void *ctx, const struct timeline_span *call), void *ctx);
 
-/* The span that at_ns lies in, or NULL. */
-const struct timeline_span *timeline_find(const struct timeline *t, uint64_t at_ns);
-
-/* The span of that bucket which has most of [from, to), or NULL. */
-const struct timeline_span *timeline_longest(const struct timeline *t, uint64_t from, uint64_t to,
-					     uint8_t bucket);
-
-/* The first call of which the middle lies in [from, to), or NULL. */
-const struct timeline_span *timeline_call(const struct timeline *t, uint64_t from, uint64_t to);
+/* The span that at_ns lies in; that of the bucket which has most of [from, to); the first call of which the
+ * middle lies in [from, to). False: there is none. */
+bool timeline_find(const struct timeline *t, uint64_t at_ns, struct timeline_span *out);
+bool timeline_longest(const struct timeline *t, uint64_t from, uint64_t to, uint8_t bucket,
+		      struct timeline_span *out);
+bool timeline_call(const struct timeline *t, uint64_t from, uint64_t to, struct timeline_span *out);
 
 void timeline_free(struct timeline *t, struct timeline_room *room);
 
