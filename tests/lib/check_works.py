@@ -254,7 +254,8 @@ def check_faulty(report, logs, say):
 
 CAUSES = {"copy": "copy-host", "free": "alloc", "collective": "comm-host"}
 # What a thread did outside of calls, which the log does not tell apart.
-OTHER = ("other", "off-cpu", "runqueue", "disk", "io", "lock", "page-fault", "sleep", "input", "op", "python", "init")
+OTHER = ("other", "off-cpu", "stopped", "runqueue", "disk", "io", "lock", "page-fault", "sleep", "input", "op", "python",
+         "init")
 OUTSIDE = ("other", "no-work", "unknown", "unarmed")	# of time outside what a log knows
 
 
