@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What one thread was doing lately: its calls, and where events of it were lost, as the thread's
- * book has them; but that it had no CPU or was stopped for a while in a call is told apart. Bounded: the oldest are forgotten, and what was then is not known any more. Start
- * zeroed. Knows nothing of devices or of why anybody asks.
+ * book has them; but that it had no CPU or was stopped for a while in a call is told apart. Bounded: the
+ * oldest are forgotten, and what was then is not known any more. Start zeroed. Knows nothing of devices or
+ * of why anybody asks.
  *
  * Examples; S a sync call, sums over [0, 100):
  *
@@ -21,7 +22,7 @@
 #include "ledger/book.h"
 
 #define TIMELINE_MAX 32768	/* chunks of one thread */
-#define TIMELINE_CHUNK_BYTES 128	/* of 3 spans at least, mostly of 15 to 20 */
+#define TIMELINE_CHUNK_BYTES 128	/* of 2 spans at least, mostly of 15 to 20 */
 #define TIMELINE_NO_FUNC UINT16_MAX
 #define TIMELINE_LARGE_BYTES 65536
 
