@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2030,SC2031 # each test has its own STARTED
 # Findings: a training with four planted faults, each found with the share that the simulated GPU and
 # the program say it had; the same training without, in which nothing is; and what is said first.
 
@@ -69,7 +70,29 @@ compared() {
 
 # bats test_tags=needs:root,needs:bpf
 @test "findings: without device times the verdict bounds what the thread's calls allow" {
+	needs root bpf sim
+	LD_LIBRARY_PATH=$SIM "$SIM/simcalls" cudaLaunchKernel=1000 cudaStreamSynchronize=100 --init \
+		--wait-file go >calls.out 3>&- &
+	TARGET=$!
+	STARTED+=("$TARGET")
+	wait_for 10 grep -q ready calls.out
+	start_gpuprof stat -p "$TARGET"
+	wait_armed "$TARGET"
+	touch go
+	wait_gpuprof
+	assert_success
+	run cat gpuprof.out
+	assert_line --partial "did was not seen: no helper is in it."
+	assert_line --partial "waits for the device in synchronising calls"
+	assert_output --regexp 'costs[[:space:]]+it[[:space:]]+at[[:space:]]+most [0-9.]+ %'
+	assert_line "Next: gpuprof stat -- CMD"
+	refute_line findings
+}
+
+# bats test_tags=needs:root,needs:bpf
+@test "findings: where every call fails for want of a driver, that is the verdict (real libcudart)" {
 	needs root bpf targets
+	[ ! -e /dev/nvidiactl ] || skip "this machine has a driver"
 	start_target t cudart-dyn --launches 1000
 	start_gpuprof stat -p "$TARGET"
 	wait_armed "$TARGET"
@@ -79,9 +102,7 @@ compared() {
 	wait_gpuprof
 	assert_success
 	run cat gpuprof.out
-	assert_line --partial "did was not seen: no helper is in it."
-	assert_line --partial "waits for the device in synchronising calls"
-	assert_output --regexp 'costs[[:space:]]+it[[:space:]]+at[[:space:]]+most [0-9.]+ %'
-	assert_line "Next: gpuprof stat -- CMD"
-	refute_line findings
+	assert_output --regexp 'CUDA cannot be used \(pid [0-9]+, cudart-dyn\): cudaLaunchKernel gave cudaErrorInsufficientDriver'
+	assert_line "Evidence: 1,000 calls failed so."
+	assert_line "Next: nvidia-smi"
 }

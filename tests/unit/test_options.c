@@ -331,6 +331,10 @@ static void help_and_version_win_over_what_is_missing(void **state)
 	assert_int_equal(parse(&o, &l, "-V"), 0);
 	assert_string_equal(o.verb->name, "version");
 	options_free(&o);
+	assert_int_equal(parse(&o, &l, "help -V stat"), 0);
+	assert_string_equal(o.verb->name, "version");
+	assert_int_equal(o.n_args, 0);
+	options_free(&o);
 	assert_int_equal(parse(&o, &l, "report -V"), 0);
 	assert_string_equal(o.verb->name, "version");
 	options_free(&o);

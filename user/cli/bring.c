@@ -14,6 +14,7 @@
 #include "event/helper_caged.h"
 #include "event/helper_source.h"
 #include "inject/process.h"
+#include "probe/target.h"
 
 /* Said, not asked: who started it with the helper wanted it to be watched. */
 static void say_first_time(uint32_t pid)
@@ -54,6 +55,12 @@ static int ask(uint32_t pid, size_t others)
 	return EXIT_FAIL;
 }
 
+/* Who cannot be seen is refused, which needs no answer. */
+static bool wants_answer(const struct bring_one *one)
+{
+	return bring_is_for(one) && !(one->is_unknown && target_is_hidden(one->pid));
+}
+
 int bring_ask(const struct options *o)
 {
 	struct bring_whom whom;
@@ -68,7 +75,7 @@ int bring_ask(const struct options *o)
 		return EXIT_FAIL;
 	}
 	for (size_t i = 0; i < whom.v.n; i++)
-		if (bring_is_for(&whom.v.v[i]) && !lacking++)
+		if (wants_answer(&whom.v.v[i]) && !lacking++)
 			first = (uint32_t)whom.v.v[i].pid;
 	bring_whom_free(&whom);
 	return lacking ? ask(first, lacking - 1) : EXIT_OK;

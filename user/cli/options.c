@@ -339,6 +339,7 @@ int options_parse(struct options *o, int argc, char *const *argv)
 		return err;
 	if (o->version) {
 		o->verb = options_verbs(&n) + VERB_VERSION;
+		o->n_args = 0;	/* whatever else was asked for */
 		return 0;
 	}
 	err = check_applies(&p);
