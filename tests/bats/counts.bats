@@ -36,13 +36,7 @@ training() {
 
 record_process() { # TARGET ARGS...
 	start_target t "$@"
-	start_gpuprof record -o c.gpr -p "$TARGET"
-	wait_armed "$TARGET"
-	go t
-	wait_for 60 test -e t.json
-	finish t
-	wait_gpuprof
-	assert_success
+	watch_target t record -o c.gpr
 	exact c t
 }
 
@@ -110,13 +104,7 @@ record_process() { # TARGET ARGS...
 @test "counts: the entries of one running process, -p with --detail count" {
 	needs root bpf targets
 	start_target t cudart-dyn --launches 20000
-	start_gpuprof stat --detail count --table calls,events --format json -o count.json -p "$TARGET"
-	wait_armed "$TARGET"
-	go t
-	wait_for 60 test -e t.json
-	finish t
-	wait_gpuprof
-	assert_success
+	watch_target t stat --detail count --table calls,events --format json -o count.json
 	compare --no-times --only count t.json count.json
 }
 

@@ -94,13 +94,7 @@ compared() {
 	needs root bpf targets
 	[ ! -e /dev/nvidiactl ] || skip "this machine has a driver"
 	start_target t cudart-dyn --launches 1000
-	start_gpuprof stat -p "$TARGET"
-	wait_armed "$TARGET"
-	go t
-	wait_for 60 test -e t.json
-	finish t
-	wait_gpuprof
-	assert_success
+	watch_target t stat
 	run cat gpuprof.out
 	assert_output --regexp 'CUDA cannot be used \(pid [0-9]+, cudart-dyn\): cudaLaunchKernel gave cudaErrorInsufficientDriver'
 	assert_line "Evidence: 1,000 calls failed so."

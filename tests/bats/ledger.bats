@@ -71,13 +71,7 @@ stalled() {
 @test "ledger: where no helper tells of devices, the report says so and how to get one" {
 	needs root bpf targets
 	start_target t cudart-dyn --launches 1000
-	start_gpuprof stat -p "$TARGET"
-	wait_armed "$TARGET"
-	go t
-	wait_for 60 test -e t.json
-	finish t
-	wait_gpuprof
-	assert_success
+	watch_target t stat
 	run cat gpuprof.out
 	refute_output --partial "ledger"
 	refute_output --partial "kernels"

@@ -31,13 +31,7 @@ load ../lib/common
 @test "loss: the same of a running process, with -p and probes of the older kind" {
 	needs root bpf targets
 	start_target t burst --calls 100000
-	start_gpuprof record --off-cpu off --attach multi --ring-size 64k --max-loss 100% -o c.gpr -p "$TARGET"
-	wait_armed "$TARGET"
-	go t
-	wait_for 60 test -e t.json
-	finish t
-	wait_gpuprof
-	assert_success
+	watch_target t record --off-cpu off --attach multi --ring-size 64k --max-loss 100% -o c.gpr
 	"$GPUPROF" report c.gpr --max-loss 100% --table calls,threads,events --format json >r.json
 	run laws r.json --burst t.json
 	assert_success

@@ -124,6 +124,19 @@ wait_gpuprof() {
 	output=$(cat gpuprof.err)
 }
 
+# gpuprof on the target of start_target, from before its first call to its end.
+watch_target() { # NAME ARGS...: of gpuprof
+	local name=$1
+	shift
+	start_gpuprof "$@" -p "$TARGET"
+	wait_armed "$TARGET"
+	go "$name"
+	wait_for 60 test -e "$name.json"
+	finish "$name"
+	wait_gpuprof
+	assert_success
+}
+
 text_equals_file() { "$TEST_LIB/text_equal.py" "$@"; } # PID [LIBRARY]...
 text_differs() {
 	local code=0

@@ -35,6 +35,13 @@ static void run(struct join *j, uint32_t correlation, const char *nodes)
 		node_of(j, 3, correlation, nodes[i], at + 20 + 10 * i);
 }
 
+static void run_lacking_one(struct join *j)
+{
+	run(j, 0, "abc");
+	run(j, 1, "ac");
+	run(j, 2, "abc");
+}
+
 static struct join *new_with(struct seen *seen, enum join_graphs graphs)
 {
 	struct join *j = new_join(seen);
@@ -115,9 +122,7 @@ static void a_launch_that_lacks_works_holds_the_horizon_up_by_the_window_at_most
 	struct join *j = new_with(&seen, JOIN_GRAPHS_ALL);
 
 	(void)state;
-	run(j, 0, "abc");
-	run(j, 1, "ac");
-	run(j, 2, "abc");
+	run_lacking_one(j);
 	push_time(j, EVENT_WATERMARK, BASE + 5 * SEC);
 	assert_int_equal(seen.horizon, BASE + 100);
 	assert_int_equal(counts_of(j).nodes_lost, 0);
@@ -133,9 +138,7 @@ static void a_node_that_comes_late_but_within_the_window_is_not_lost(void **stat
 	struct join *j = new_with(&seen, JOIN_GRAPHS_ALL);
 
 	(void)state;
-	run(j, 0, "abc");
-	run(j, 1, "ac");
-	run(j, 2, "abc");
+	run_lacking_one(j);
 	push_time(j, EVENT_WATERMARK, BASE + 5 * SEC);
 	node_of(j, 3, 1, 'b', BASE + 130);
 	push_time(j, EVENT_WATERMARK, BASE + JOIN_WINDOW_NS + SEC);
