@@ -28,17 +28,8 @@ static int find_cuda(void *ctx, const struct target_mapping *m)
 static pid_t parent_of(pid_t pid)
 {
 	struct proc_stat stat;
-	const char *text;
-	struct proc p;
-	pid_t parent = 0;
 
-	if (!proc_open(&p, pid)) {
-		text = proc_read(&p, PROC_STAT, NULL);
-		if (text && !proc_parse_stat(text, &stat))
-			parent = stat.ppid;
-	}
-	proc_close(&p);
-	return parent;
+	return proc_stat_of(pid, &stat) ? stat.ppid : 0;
 }
 
 static bool is_copy(const struct bring_whom *whom, const struct bring_one *one)

@@ -8,14 +8,11 @@ static bool stopped_empty(struct session *s, pid_t pid)
 {
 	struct strbuf by = STRBUF_INIT;
 	struct proc_stat stat;
-	struct proc p;
-	const char *text = proc_open(&p, pid) ? NULL : proc_read(&p, PROC_STAT, NULL);
-	bool is = text && !proc_parse_stat(text, &stat) && proc_add_stopped(&by, pid, stat.state);
+	bool is = proc_stat_of(pid, &stat) && proc_add_stopped(&by, pid, stat.state);
 
 	if (is)
 		session_fact(s, "no_calls", "process %d (%s) is %s", pid, stat.comm, by.s);
 	strbuf_free(&by);
-	proc_close(&p);
 	return is;
 }
 

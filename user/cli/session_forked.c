@@ -14,12 +14,8 @@
 static bool is_forked(pid_t pid)
 {
 	struct proc_stat stat;
-	struct proc p;
-	const char *text = proc_open(&p, pid) ? NULL : proc_read(&p, PROC_STAT, NULL);
-	bool is = text && !proc_parse_stat(text, &stat) && stat.forked;
 
-	proc_close(&p);
-	return is;
+	return proc_stat_of(pid, &stat) && stat.forked;
 }
 
 static bool has_own_helper(const struct session *s, pid_t pid)

@@ -104,13 +104,9 @@ static int add(struct helpers *h, const struct helpers_process *who)
  * threads that go on. */
 static bool is_zombie(pid_t pid)
 {
-	struct proc p;
-	struct proc_stat stat = { .state = 0 };
-	const char *text = proc_open(&p, pid) ? NULL : proc_read(&p, PROC_STAT, NULL);
-	bool is = text && !proc_parse_stat(text, &stat) && strchr("ZX", stat.state) && stat.threads <= 1;
+	struct proc_stat stat;
 
-	proc_close(&p);
-	return is;
+	return proc_stat_of(pid, &stat) && strchr("ZX", stat.state) && stat.threads <= 1;
 }
 
 int helpers_add(struct helpers *h, const struct helpers_process *who)

@@ -142,6 +142,16 @@ int proc_parse_stat(const char *text, struct proc_stat *out)
 	return 0;
 }
 
+bool proc_stat_of(pid_t pid, struct proc_stat *out)
+{
+	struct proc p;
+	const char *text = proc_open(&p, pid) ? NULL : proc_read(&p, PROC_STAT, NULL);
+	bool is_read = text && !proc_parse_stat(text, out);
+
+	proc_close(&p);
+	return is_read;
+}
+
 const char *proc_status_field(const char *text, const char *name)
 {
 	size_t len = strlen(name);
