@@ -3,16 +3,15 @@
 #include "helper/kin.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define BLOCKED "\nSigBlk:"
+#include "helper/status.h"
+
 /* Not to be blocked: SIGKILL, SIGSTOP; the C library's own, 32 and 33. */
 #define EVERY_SIGNAL (~(1ull << 8 | 1ull << 18 | 3ull << 31))
 
@@ -47,22 +46,11 @@ static bool is_among(const int *tids, size_t n, int tid)
 
 static bool is_deaf(int tid)
 {
-	char path[64], text[4096];
-	const char *at = NULL;
-	ssize_t n = -1;
-	int fd;
+	char path[64];
+	uint64_t blocked;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, text, sizeof(text) - 1);
-		close(fd);
-	}
-	if (n > 0) {
-		text[n] = '\0';
-		at = strstr(text, BLOCKED);
-	}
-	return at && (strtoull(at + strlen(BLOCKED), NULL, 16) & EVERY_SIGNAL) == EVERY_SIGNAL;
+	return status_number(path, "\nSigBlk:", 16, &blocked) && (blocked & EVERY_SIGNAL) == EVERY_SIGNAL;
 }
 
 void kin_add(struct kin *kin, const int *before, size_t n_before)
