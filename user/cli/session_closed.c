@@ -7,13 +7,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/io.h"
 #include "base/log.h"
-#include "base/num.h"
 #include "base/str.h"
 #include "base/time.h"
 #include "cli/session_blind.h"
@@ -25,7 +22,6 @@
 
 #define LOOK_AGAIN_NS 100000000ull
 #define LOOKS_EACH_NS 25000000ull	/* one may take some ms */
-#define MAPS_MAX (8u << 20)
 #define CANNOT_LOAD UINT64_MAX		/* less the reason: in closed.looked_at */
 
 enum reason { LOADS, CLOSED, UNSEEN, REASONS };
@@ -53,17 +49,14 @@ static enum reason look_at_number(pid_t pid, int fd)
 	return strstr(to, IMAGE_MEMORY) ? LOADS : CLOSED;
 }
 
-static bool has_mapped(pid_t pid, const char *file)
+static int is_of_file(void *file, const struct target_mapping *m)
 {
-	char path[48], *maps;
-	size_t len;
-	bool has;
+	return strstr(m->path, file) != NULL;
+}
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	maps = io_read_file(path, MAPS_MAX, &len);
-	has = maps && strstr(maps, file);
-	free(maps);
-	return has;
+static bool has_mapped(pid_t pid, char *file)
+{
+	return target_each_mapping(pid, is_of_file, file) == 1;
 }
 
 /* What was loaded may have been removed since. */
