@@ -109,7 +109,7 @@ static void move_file(struct visit *v)
 
 static int make_file(struct visit *v)
 {
-	static const char name[] = "gpuprof-helper";
+	static const char name[] = IMAGE_MEMORY;
 	const uint64_t flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
 	long fd;
 

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "base/io.h"
 #include "base/log.h"
@@ -22,16 +23,13 @@
 /* Many hosts forbid programs in the first one, containers in the second. */
 static const char *const usual_places[] = { "/run", "/dev/shm", NULL };
 
-/* FNV-1a. Two that share a name would only replace each other. */
+/* Two that share a name would only replace each other. */
 static uint64_t hash_image(void)
 {
 	size_t len;
-	const uint8_t *image = inject_image(&len);
-	uint64_t hash = 0xcbf29ce484222325;
+	const void *image = inject_image(&len);
 
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ image[i]) * 0x100000001b3;
-	return hash;
+	return XXH64(image, len, 0);
 }
 
 /* Asked before anything is written there. */

@@ -47,7 +47,7 @@ static const struct {
 	{ "ld-musl-*", offsetof(struct subject, musl) },
 	{ "libcuda.so*", offsetof(struct subject, cuda) },
 	{ "libgpuprof.so*", offsetof(struct subject, helper) },
-	{ "memfd:gpuprof-helper*", offsetof(struct subject, helper) },
+	{ "memfd:" IMAGE_MEMORY "*", offsetof(struct subject, helper) },
 };
 
 static void find_functions(struct subject *s, const struct target_mapping *m)
