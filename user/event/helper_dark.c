@@ -4,15 +4,6 @@
 
 #include "base/num.h"
 
-int helper_dark_push(pid_t pid, enum unseen_why why, uint64_t start_ns, uint64_t end_ns,
-		     const struct event_sink *sink)
-{
-	const struct event ev = { .kind = EVENT_UNSEEN, .pid = (uint32_t)pid, .dir = (uint8_t)why,
-				  .start_ns = start_ns, .end_ns = end_ns };
-
-	return start_ns < end_ns ? sink->push(sink->ctx, &ev) : 0;
-}
-
 int helper_dark_lost(struct helper_lost *told, const struct helper_lost *now, pid_t pid, uint64_t start_ns,
 		     uint64_t end_ns, const struct event_sink *sink)
 {
@@ -41,14 +32,15 @@ void helper_dark_late(struct helper_dark *d, uint64_t told_ns, uint64_t claim_ns
 
 static int tell(struct helper_dark *d, pid_t pid, uint64_t until_ns, const struct event_sink *sink)
 {
-	uint64_t since_ns = d->since_ns;
+	const struct event ev = { .kind = EVENT_UNSEEN, .pid = (uint32_t)pid, .dir = UNSEEN_UNKNOWN,
+				  .start_ns = d->since_ns, .end_ns = until_ns };
 
-	if (!since_ns || until_ns <= since_ns)
+	if (!d->since_ns || until_ns <= d->since_ns)
 		return 0;
 	if (d->away)
-		d->away_ns += until_ns - since_ns;
+		d->away_ns += until_ns - d->since_ns;
 	d->since_ns = until_ns;
-	return helper_dark_push(pid, UNSEEN_UNKNOWN, since_ns, until_ns, sink);
+	return sink->push(sink->ctx, &ev);
 }
 
 int helper_dark_end(struct helper_dark *d, pid_t pid, uint64_t until_ns, const struct event_sink *sink)

@@ -49,8 +49,4 @@ struct helper_lost {		/* records without room in a ring */
 int helper_dark_lost(struct helper_lost *told, const struct helper_lost *now, pid_t pid, uint64_t start_ns,
 		     uint64_t end_ns, const struct event_sink *sink);
 
-/* EVENT_UNSEEN, if that is any time at all. 0 or the sink's error. */
-int helper_dark_push(pid_t pid, enum unseen_why why, uint64_t start_ns, uint64_t end_ns,
-		     const struct event_sink *sink);
-
 #endif

@@ -140,10 +140,17 @@ static struct thread *find_thread(struct roster *r, const struct event *ev)
 	return t;
 }
 
+/* NULL: it is known no more. */
+static struct process *known_process(const struct roster *r, uint32_t pid)
+{
+	const struct map_slot *slot = map_find(&r->processes, pid);
+
+	return slot ? (void *)(uintptr_t)slot->value : NULL;
+}
+
 static void forget_process(struct roster *r, uint32_t pid)
 {
-	struct map_slot *slot = map_find(&r->processes, pid);
-	struct process *p = slot ? (void *)(uintptr_t)slot->value : NULL;
+	struct process *p = known_process(r, pid);
 
 	if (p && (!p->threads || !--p->threads)) {
 		free_process(p);
@@ -230,16 +237,14 @@ static int take_identity(struct roster *r, const struct event *ev)
 
 static int take_holding(struct roster *r, const struct event *ev)
 {
-	const struct map_slot *slot = map_find(&r->processes, ev->pid);
-	struct process *p = slot ? (void *)(uintptr_t)slot->value : NULL;
+	struct process *p = known_process(r, ev->pid);
 
-	return p ? holdings_take(&p->holdings, ev) : 0;	/* else it is known no more */
+	return p ? holdings_take(&p->holdings, ev) : 0;
 }
 
 static int take_unseen(struct roster *r, const struct event *ev)
 {
-	const struct map_slot *slot = map_find(&r->processes, ev->pid);
-	struct process *p = slot ? (void *)(uintptr_t)slot->value : NULL;
+	struct process *p = known_process(r, ev->pid);
 
 	if (p && ev->dir == UNSEEN_LOST && (!ev->func || ev->func & UNSEEN_OF_MEMORY))
 		p->unsure = true;
