@@ -202,16 +202,17 @@ static int decide(struct fates *f, const struct launches *l, uint64_t number,
 		  const struct fates_teller *to)
 {
 	struct side_launch *at = launches_at(l, number);
+	const bool gives = gives_work(f, at);
 
 	if (captures_are_at(&f->captures, middle_of(at->launch.start_ns, at->launch.end_ns))) {
 		was_captured(at, to->counts);
 		return 0;
 	}
-	if (at->is_copy && !gives_work(f, at))
+	if (at->is_copy && !gives)
 		return 0;
 	if (!streams_are_past(&f->streams, &at->launch))
 		return streams_note_given_up(&f->streams, &at->launch);
-	if (!gives_work(f, at))
+	if (!gives)
 		return 0;
 	at->awaited = false;
 	at->untold = true;

@@ -126,8 +126,7 @@ static void move_up(struct graph_works *g)
 {
 	if (g->gone < GONE_MIN || g->gone < g->launches.n / 2)
 		return;
-	g->launches.n -= g->gone;
-	memmove(g->launches.v, &g->launches.v[g->gone], g->launches.n * sizeof(g->launches.v[0]));
+	VEC_DROP_FIRST(&g->launches, g->gone);
 	g->first += g->gone;
 	g->gone = 0;
 }
