@@ -98,14 +98,6 @@ void findings_free(struct findings *f)
 
 /* ---- the book of a process on a device ------------------------------------------------------- */
 
-static const struct model_process *find_process(const struct model *m, uint32_t pid)
-{
-	for (size_t i = model_processes(m); i-- > 0;)
-		if (model_process(m, i)->pid == pid)
-			return model_process(m, i);
-	return NULL;
-}
-
 static void read_states(struct finding_book *b, const struct device_sum *sum)
 {
 	b->wall_ns = sum->close_ns - sum->open_ns;
@@ -308,7 +300,7 @@ static bool is_first_of_process(const struct model *m, const struct device_state
 static int judge_device(struct findings *f, const struct model *m, const struct device_state *s,
 			const struct own_cost *cost, uint64_t now_ns)
 {
-	const struct model_process *p = find_process(m, s->pid);
+	const struct model_process *p = model_process_of(m, s->pid);
 	struct finding_book b = { .pid = s->pid, .ordinal = s->device,
 				  .device = model_device_number(m, s->pid, s->device) };
 	struct strpool *pool = strpool_new();
@@ -369,8 +361,10 @@ static int judge_process(struct findings *f, const struct model *m, const struct
 {
 	struct finding_book b = { .pid = p->pid, .device = FINDING_NO_DEVICE };
 
+	if (has_device(m, p->pid))
+		return 0;
 	errors_read(&b, model_funcs(m), p);
-	if (!b.fatal_function || has_device(m, p->pid))
+	if (!b.fatal_function)
 		return 0;
 	b.whom = next_of(m, p->pid, 0);
 	return findings_judge(f, &b);

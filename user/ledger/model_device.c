@@ -166,7 +166,7 @@ static uint64_t open_ns(const struct model *m, uint32_t pid, uint32_t device)
 /* It ended after all; or what its thread launched later did, and it will not be told. */
 static int note_ended(struct model *m, uint32_t pid, const struct launch *launch)
 {
-	struct process *p = launch && who_known_process(m, pid) ? who_process(m, pid) : NULL;
+	struct process *p = launch ? who_known_process(m, pid) : NULL;
 	bool came;
 
 	if (!p || !p->info.unended_ns || launch->tid != p->info.unended_tid ||
@@ -192,10 +192,10 @@ static int on_work(void *ctx, const struct event *work, const struct launch *lau
 static void forget_unseen(struct model *m, uint32_t pid, uint64_t horizon_ns)
 {
 	uint64_t before_ns = horizon_ns - num_min(horizon_ns, JOIN_WINDOW_NS);
+	struct process *p = who_known_process(m, pid);
 
-	if (who_known_process(m, pid))
-		unseen_drop_before(&who_process(m, pid)->unseen,
-				   devices_idle_since(m->devices, pid, before_ns));
+	if (p)
+		unseen_drop_before(&p->unseen, devices_idle_since(m->devices, pid, before_ns));
 }
 
 static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)

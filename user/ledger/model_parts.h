@@ -67,8 +67,8 @@ void model_add_counts(const struct process *p, struct model_counts *to);
 
 /* UNSEEN; 0, -EINVAL or -ENOMEM. A call of that process that began at start_ns. */
 int unseen_push(struct model *m, const struct event *ev);
-/* Its ring has told its end: if it launched after that, what came of it is unknown. 0 or -ENOMEM. */
 int unseen_note_recorded(struct model *m, struct process *p, uint64_t ns);	/* EVENT_RECORDED_NS */
+/* Its ring has told its end: if it launched after that, what came of it is unknown. 0 or -ENOMEM. */
 int unseen_note_end(struct model *m, struct process *p);
 int unseen_note_exit(struct model *m, struct process *p, const struct thread *t);	/* of t alone */
 void unseen_note_call(struct model *m, const struct thread *t, const struct span *call, unsigned int class);
@@ -88,7 +88,7 @@ bool memory_is_incomplete(const struct model *m, const struct process *p);
 
 /* Found, or made; NULL on ENOMEM. */
 struct process *who_process(struct model *m, uint32_t pid);
-const struct process *who_known_process(const struct model *m, uint32_t pid);	/* or NULL */
+struct process *who_known_process(const struct model *m, uint32_t pid);	/* or NULL */
 struct thread *who_thread(struct model *m, uint32_t pid, uint32_t tid);
 struct thread *who_known_thread(const struct model *m, uint32_t pid, uint32_t tid); /* or NULL */
 

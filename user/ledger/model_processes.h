@@ -54,6 +54,7 @@ struct model_process {
 };
 size_t model_processes(const struct model *m);
 const struct model_process *model_process(const struct model *m, size_t i);
+const struct model_process *model_process_of(const struct model *m, uint32_t pid);	/* the newest, or NULL */
 
 /* What process i said it was doing (ledger/ranges.h); NULL: nothing. */
 struct ranges;

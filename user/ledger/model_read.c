@@ -60,6 +60,14 @@ const struct model_process *model_process(const struct model *m, size_t i)
 	return &m->processes.v[i]->info;
 }
 
+const struct model_process *model_process_of(const struct model *m, uint32_t pid)
+{
+	for (size_t i = m->processes.n; i-- > 0;)
+		if (m->processes.v[i]->info.pid == pid)
+			return &m->processes.v[i]->info;
+	return NULL;
+}
+
 const char *model_identity(const struct model *m, size_t i, const char *key)
 {
 	return pairs_get(&m->processes.v[i]->identity, key);

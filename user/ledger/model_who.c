@@ -67,11 +67,11 @@ struct process *who_process(struct model *m, uint32_t pid)
 	return make_process(m, pid);
 }
 
-const struct process *who_known_process(const struct model *m, uint32_t pid)
+struct process *who_known_process(const struct model *m, uint32_t pid)
 {
 	const struct map_slot *slot = map_find(&m->by_pid, pid);
 
-	return slot ? (const struct process *)(uintptr_t)slot->value : NULL;
+	return slot ? (struct process *)(uintptr_t)slot->value : NULL;
 }
 
 struct thread *who_known_thread(const struct model *m, uint32_t pid, uint32_t tid)

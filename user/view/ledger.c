@@ -59,10 +59,9 @@ static int add_line(struct lines *lines, const struct line *from)
 
 const char *view_comm(const struct model *m, uint32_t pid)
 {
-	for (size_t i = model_processes(m); i-- > 0;)
-		if (model_process(m, i)->pid == pid)
-			return model_process(m, i)->comm[0] ? model_process(m, i)->comm : NULL;
-	return NULL;
+	const struct model_process *p = model_process_of(m, pid);
+
+	return p && p->comm[0] ? p->comm : NULL;
 }
 
 void view_put_pid(struct cell *cell, uint32_t pid)

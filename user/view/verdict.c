@@ -145,19 +145,11 @@ static void add_device(struct strbuf *out, const char *what, const struct model 
 	strbuf_addch(out, ')');
 }
 
-static const struct model_process *process_of(const struct model *m, uint32_t pid)
-{
-	for (size_t i = model_processes(m); i-- > 0;)
-		if (model_process(m, i)->pid == pid)
-			return model_process(m, i);
-	return NULL;
-}
-
 /* What was launched and had not ended runs, or hangs: the device is anything but known to be idle. */
 static bool add_unended(struct strbuf *out, const struct model *m, const struct idlest *book,
 			uint64_t now_ns)
 {
-	const struct model_process *p = process_of(m, book->state->pid);
+	const struct model_process *p = model_process_of(m, book->state->pid);
 	const struct next_whom whom = next_of(m, book->state->pid, book->state->device);
 	uint64_t end_ns = p && p->exit_ns ? num_min(p->exit_ns, now_ns) : now_ns;
 
@@ -351,7 +343,7 @@ static void add_unseen(struct strbuf *out, const struct model *m, const struct m
 
 static bool has_unended(const struct model *m, uint32_t pid)
 {
-	const struct model_process *p = process_of(m, pid);
+	const struct model_process *p = model_process_of(m, pid);
 
 	return p && p->unended_ns;
 }
