@@ -37,7 +37,10 @@ VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unk
 
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wformat=2 \
 	    -Wvla -Werror
-OPT      ?= -O2
+# Else gcc clears structs as large as an event by `rep stos` on x86, 10 ns each; others have no such option.
+CLEAR    := -mmemset-strategy=vector_loop:256:noalign,libcall:-1:noalign
+CLEAR    := $(shell $(CC) $(CLEAR) -E -x c /dev/null >/dev/null 2>&1 && echo '$(CLEAR)')
+OPT      ?= -O2 $(CLEAR)
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD) $(SYSROOT:%=-isystem %/usr/include)
 CFLAGS   += -std=gnu11 -g $(OPT) $(WARN) -fno-strict-aliasing -pthread
 LIBS     := $(SYSROOT:%=%/usr/lib/$(MACHINE)-linux-gnu)
