@@ -113,8 +113,14 @@ static void spans_come_back_as_they_were_put_in(void **state)
 		spans[i] = (struct timeline_span){ .start_ns = at, .end_ns = at + length,
 			.bucket = (uint8_t)(1 + below(BUCKET_END - 1)), .func = (uint16_t)below(65536),
 			.large = below(2), .late_why = (uint8_t)below(8) };
-		if (below(2) && i)
-			spans[i].func = spans[i - 1].func;
+		if (below(4) && i >= 3) {
+			const struct timeline_span *like = &spans[i - 1 - below(3)];
+
+			spans[i].bucket = like->bucket;
+			spans[i].func = like->func;
+			spans[i].large = like->large;
+			spans[i].late_why = like->late_why;
+		}
 		spans[i].late_ns = below(2) ? 0 : length - length / 3;
 		spans[i].after_late_ns = spans[i].late_ns ? length / 3 : 0;
 		at += length;
@@ -137,7 +143,7 @@ static void spans_come_back_as_they_were_put_in(void **state)
 	timeline_free(&t, &room);
 }
 
-/* As many calls as a thread can make while it is probed, for longer than works are told late. */
+/* As many calls as a thread can make while it is probed, for longer than works are told late; two take turns. */
 static void what_a_thread_did_in_the_last_second_is_known(void **state)
 {
 	enum { CALLS = 450000, NS = 2200 };
@@ -148,7 +154,7 @@ static void what_a_thread_did_in_the_last_second_is_known(void **state)
 	for (uint64_t i = 0; i < CALLS; i++)
 		timeline_add(&t, &all, &(struct timeline_span){
 			.start_ns = 1000 + i * NS, .end_ns = 1000 + i * NS + 900 + below(1200),
-			.bucket = below(20) ? CLASS_LAUNCH : CLASS_SYNC, .func = below(20) ? 7 : 9 });
+			.bucket = below(20) ? CLASS_LAUNCH : CLASS_SYNC, .func = below(20) ? 7 + (i & 1) : 9 });
 	assert_int_equal(t.forgotten_ns, 0);
 	assert_true(t.cap <= TIMELINE_MAX);
 	timeline_free(&t, &all);

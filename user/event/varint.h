@@ -14,11 +14,19 @@
 #define VARINT_MAX 9
 #define VARINT_SLACK 9
 
+/* Of a number of b + 1 bits, (b + 7) / 7; without a division, which is the same for all b < 64. */
+static inline unsigned int varint_size(uint64_t v)
+{
+	unsigned int b = 63 ^ (unsigned int)__builtin_clzll(v | 1), n = (9 * b + 73) >> 6;
+
+	return n < VARINT_MAX ? n : VARINT_MAX;
+}
+
 static inline uint8_t *varint_put(uint8_t *p, uint64_t v)
 {
-	unsigned int bits = 64 - (unsigned int)__builtin_clzll(v | 1), n = (bits + 6) / 7;
+	unsigned int n = varint_size(v);
 
-	if (__builtin_expect(bits > 56, 0)) {
+	if (__builtin_expect(n >= VARINT_MAX, 0)) {
 		*p = 0;
 		memcpy(p + 1, &v, sizeof(v));
 		return p + VARINT_MAX;

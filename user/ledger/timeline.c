@@ -13,27 +13,26 @@
 #include "event/varint.h"
 
 #define CAP_FIRST 4
-#define PACKED_MAX (4 * VARINT_MAX + (int)sizeof(struct what))
 
-/* What is mostly the same for many in a row. */
+/* What is mostly as in one of the two spans before: many in a row are alike, or two take turns. */
 struct what {
 	uint16_t func;
-	uint8_t bucket, late_why;
-	bool large;
-	uint8_t unused;
+	uint8_t bucket;
+	uint8_t late_why : 7, large : 1;
 };
 
-/* Reading touches VARINT_SLACK bytes behind a number: they are of this struct. */
+/* Reading and writing a number touch VARINT_SLACK bytes behind it: of this struct, and what is
+ * written there comes after. */
 struct timeline_chunk {
-	uint8_t packed[104];
-	uint64_t start_ns, end_ns;	/* of all that are in it */
-	struct what last;
+	uint8_t packed[102];
 	uint8_t n, used;		/* spans, bytes */
+	uint64_t end_ns, start_ns;	/* of all that are in it */
+	struct what last, before;	/* the newest one's, and the newest other */
 };
 _Static_assert(sizeof(struct timeline_chunk) == TIMELINE_CHUNK_BYTES, "as the header says");
-_Static_assert(sizeof(struct timeline_chunk) - 104 >= VARINT_SLACK, "for reading");
 
-enum { HAS_WHAT = 1, HAS_LATE = 2, HAS_BITS = 2 };
+/* Whose struct what a span has; a late one has its own. */
+enum { WHAT_LAST, WHAT_BEFORE, WHAT_NEW, WHAT_LATE, WHAT_BITS = 2 };
 
 static struct timeline_chunk *at(const struct timeline *t, uint32_t i)
 {
@@ -42,29 +41,51 @@ static struct timeline_chunk *at(const struct timeline *t, uint32_t i)
 
 /* ---- one chunk ------------------------------------------------------------------------------- */
 
-/* As [time since the end before << HAS_BITS | HAS_*, length, struct what?, late and after?]. */
+static bool is_same(const struct what *a, const struct what *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+/* What follows the two numbers of every span: struct what, and of a late one how late. */
+static __attribute__((cold)) unsigned int rest_size(const struct timeline_span *span)
+{
+	return sizeof(struct what) +
+	       (span->late_ns ? varint_size(span->late_ns) + varint_size(span->after_late_ns) : 0);
+}
+
+static __attribute__((cold)) void put_rest(uint8_t *p, const struct what *what, const struct timeline_span *span)
+{
+	memcpy(p, what, sizeof(*what));
+	if (span->late_ns)
+		varint_put(varint_put(p + sizeof(*what), span->late_ns), span->after_late_ns);
+}
+
+/* As [time since the end before << WHAT_BITS | WHAT_*, length, NEW and LATE: struct what, LATE: late, after]. */
 static bool pack(struct timeline_chunk *c, const struct timeline_span *span)
 {
-	const struct what what = { .func = span->func, .bucket = span->bucket, .late_why = span->late_why,
+	const struct what what = { .func = span->func, .bucket = span->bucket, .late_why = span->late_why & 0x7f,
 				   .large = span->large };
-	const bool has_what = !c->n || memcmp(&what, &c->last, sizeof(what)) != 0;
-	uint8_t packed[PACKED_MAX + VARINT_SLACK], *p = packed;
+	const uint64_t kind = span->late_ns ? WHAT_LATE : is_same(&what, &c->last) ? WHAT_LAST :
+			      is_same(&what, &c->before) ? WHAT_BEFORE : WHAT_NEW;
+	const uint64_t gap = (span->start_ns - c->end_ns) << WHAT_BITS | kind, length = span->end_ns - span->start_ns;
+	const struct what last = c->last;
+	const uint8_t n = c->n, used = c->used;
+	unsigned int size = varint_size(gap) + varint_size(length);
+	uint8_t *p = (uint8_t *)c + used;
 
-	p = varint_put(p, (span->start_ns - c->end_ns) << HAS_BITS | (has_what ? HAS_WHAT : 0) |
-			  (span->late_ns ? HAS_LATE : 0));
-	p = varint_put(p, span->end_ns - span->start_ns);
-	if (has_what) {
-		memcpy(p, &what, sizeof(what));
-		p += sizeof(what);
-	}
-	if (span->late_ns)
-		p = varint_put(varint_put(p, span->late_ns), span->after_late_ns);
-	if ((size_t)(p - packed) > sizeof(c->packed) - c->used)
+	if (kind >= WHAT_NEW)
+		size += rest_size(span);
+	if (used + size > sizeof(c->packed))
 		return false;
-	memcpy(c->packed + c->used, packed, (size_t)(p - packed));
-	c->used += (uint8_t)(p - packed);
-	c->n++;
-	c->last = what;
+	p = varint_put(varint_put(p, gap), length);
+	if (kind >= WHAT_NEW)
+		put_rest(p, &what, span);
+	if (kind == WHAT_BEFORE || kind == WHAT_NEW) {
+		c->before = last;
+		c->last = what;
+	}
+	c->n = n + 1;
+	c->used = (uint8_t)(used + size);
 	c->end_ns = span->end_ns;
 	return true;
 }
@@ -75,29 +96,40 @@ struct reader {
 	uint32_t chunk;		/* t->n: all have been read */
 	unsigned int left;
 	const uint8_t *next;
+	struct what last, before;
 	struct timeline_span span;
 };
 
-static void unpack(struct reader *r)
+static struct what unpack_what(struct reader *r, unsigned int kind)
 {
-	struct timeline_span *s = &r->span;
-	uint64_t head, length;
-	struct what what;
+	struct what what = kind == WHAT_BEFORE ? r->before : r->last;
 
-	r->next = varint_get(varint_get(r->next, &head), &length);
-	if (head & HAS_WHAT) {
+	if (kind >= WHAT_NEW) {
 		memcpy(&what, r->next, sizeof(what));
 		r->next += sizeof(what);
-		s->func = what.func;
-		s->bucket = what.bucket;
-		s->late_why = what.late_why;
-		s->large = what.large;
 	}
-	s->late_ns = s->after_late_ns = 0;
-	if (head & HAS_LATE)
-		r->next = varint_get(varint_get(r->next, &s->late_ns), &s->after_late_ns);
-	s->start_ns = s->end_ns + (head >> HAS_BITS);
-	s->end_ns = s->start_ns + length;
+	if (kind == WHAT_BEFORE || kind == WHAT_NEW) {
+		r->before = r->last;
+		r->last = what;
+	}
+	return what;
+}
+
+static void unpack(struct reader *r)
+{
+	uint64_t gap, length, late = 0, after = 0;
+	unsigned int kind;
+	struct what what;
+
+	r->next = varint_get(varint_get(r->next, &gap), &length);
+	kind = gap & ((1u << WHAT_BITS) - 1);
+	what = unpack_what(r, kind);
+	if (kind == WHAT_LATE)
+		r->next = varint_get(varint_get(r->next, &late), &after);
+	gap = r->span.end_ns + (gap >> WHAT_BITS);
+	r->span = (struct timeline_span){
+		.start_ns = gap, .end_ns = gap + length, .bucket = what.bucket, .func = what.func, .large = what.large,
+		.late_why = what.late_why, .late_ns = late, .after_late_ns = after };
 }
 
 static void enter_chunk(struct reader *r)
@@ -106,6 +138,7 @@ static void enter_chunk(struct reader *r)
 
 	r->left = c->n;
 	r->next = c->packed;
+	r->last = r->before = (struct what){ 0 };
 	r->span.end_ns = c->start_ns;
 }
 
@@ -186,7 +219,9 @@ void timeline_add(struct timeline *t, struct timeline_room *room, const struct t
 		t->n--;
 	}
 	c = at(t, t->n++);
-	*c = (struct timeline_chunk){ .start_ns = span->start_ns, .end_ns = span->start_ns };
+	c->n = c->used = 0;
+	c->start_ns = c->end_ns = span->start_ns;
+	c->last = c->before = (struct what){ 0 };
 	(void)pack(c, span);	/* there is room for some */
 }
 

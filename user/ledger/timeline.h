@@ -22,7 +22,7 @@
 #include "ledger/book.h"
 
 #define TIMELINE_MAX 32768	/* chunks of one thread */
-#define TIMELINE_CHUNK_BYTES 128	/* of 2 spans at least, mostly of 15 to 20 */
+#define TIMELINE_CHUNK_BYTES 128	/* of 2 spans at least, mostly of 15 to 25 */
 #define TIMELINE_NO_FUNC UINT16_MAX
 #define TIMELINE_LARGE_BYTES 65536
 
