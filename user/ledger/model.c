@@ -46,7 +46,6 @@ void model_free(struct model *m)
 	offs_free(&m->offs);
 	launched_free(&m->launched);
 	launched_free(&m->pending);
-	free(m->roles);
 	free(m);
 }
 

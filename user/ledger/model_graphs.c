@@ -9,10 +9,6 @@
 
 static enum graph_role role_of(struct model *m, uint16_t func, const struct func *fn)
 {
-	if (!m->roles)
-		m->roles = calloc(FUNCS_MAX, sizeof(*m->roles));
-	if (!m->roles)
-		return graph_role_of(fn);
 	if (!m->roles[func])
 		m->roles[func] = (uint8_t)(1 + graph_role_of(fn));
 	return (enum graph_role)(m->roles[func] - 1);
@@ -33,24 +29,34 @@ struct graphs *graphs_of(struct model *m, struct process *p)
 	return p->graphs;
 }
 
+static void note_lost(struct thread *t)
+{
+	struct process *p = t->process;
+
+	t->lost_seen = t->book.counts.lost;
+	p->graphs_missed = true;
+	if (p->graphs)
+		graphs_lost(p->graphs, t->tid);
+}
+
+static int push_call(struct model *m, struct process *p, const struct event *ev, enum graph_role role)
+{
+	int captured = graphs_of(m, p) ? graphs_push_call(p->graphs, ev, role) : -ENOMEM;
+
+	return captured > 0 ? join_captured(m->join, ev) : captured;
+}
+
 int graph_note_call(struct model *m, struct thread *t, const struct event *ev,
 		    const struct func *fn)
 {
 	struct process *p = t->process;
-	enum graph_role role = role_of(m, ev->func, fn);
-	int captured;
+	enum graph_role role;
 
-	if (t->lost_seen != t->book.counts.lost) {
-		t->lost_seen = t->book.counts.lost;
-		p->graphs_missed = true;
-		if (p->graphs)
-			graphs_lost(p->graphs, ev->tid);
-	}
+	if (t->lost_seen != t->book.counts.lost)
+		note_lost(t);
+	role = role_of(m, ev->func, fn);
 	p->graphs_vary |= role == ROLE_VARY;
-	if (role == ROLE_NONE || !says_something(p->graphs, role))
-		return 0;
-	captured = graphs_of(m, p) ? graphs_push_call(p->graphs, ev, role) : -ENOMEM;
-	return captured > 0 ? join_captured(m->join, ev) : captured;
+	return role != ROLE_NONE && says_something(p->graphs, role) ? push_call(m, p, ev, role) : 0;
 }
 
 void graph_note_told(struct model *m, struct process *p, uint16_t func)

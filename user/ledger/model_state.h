@@ -126,7 +126,7 @@ struct model {
 	struct timeline_room timelines;
 	struct memory_room memory;
 	struct graphs_room graphs;
-	uint8_t *roles;			/* of functions, + 1; 0: not asked for yet. NULL: of none */
+	uint8_t roles[FUNCS_MAX];	/* enum graph_role of functions, + 1; 0: not asked for yet */
 	bool by_launch, follows_graphs;
 	struct launched launched;
 	struct launched pending;	/* of them, whose call is not known yet, or not in which range it was */
