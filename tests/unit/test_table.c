@@ -86,7 +86,7 @@ static void wide_shows_the_wide_columns_too(void **state)
 	struct table *t = sample();
 
 	(void)state;
-	table_top(t, 1);
+	table_top(t, 1, true);
 	renders(t, &(struct report){ .wide = true }, FORMAT_TEXT,
 		"calls\n"
 		"    pid  function              count  bytes     total   share  ratio\n"
@@ -99,12 +99,28 @@ static void what_is_unknown_in_every_row_takes_no_room(void **state)
 	struct table *t = sample();
 
 	(void)state;
-	table_top(t, 1);
+	table_top(t, 1, true);
 	renders(t, NULL, FORMAT_TEXT,
 		"calls\n"
 		"    pid  function              count     total   share\n"
 		"1234567  cudaLaunchKernel  1,234,567  12.35 ms  12.3 %\n"
 		"... 1 more\n");
+}
+
+static void who_did_not_ask_for_a_cut_is_told_where_all_rows_are(void **state)
+{
+	struct table *t = sample();
+
+	(void)state;
+	table_top(t, 2, false);
+	assert_true(table_cut_asked(t));
+	table_top(t, 1, false);
+	assert_false(table_cut_asked(t));
+	renders(t, NULL, FORMAT_TEXT,
+		"calls\n"
+		"    pid  function              count     total   share\n"
+		"1234567  cudaLaunchKernel  1,234,567  12.35 ms  12.3 %\n"
+		"... 1 more (--table calls has all)\n");
 }
 
 static void columns_are_as_wide_as_what_they_show(void **state)
@@ -374,9 +390,9 @@ static void rows_are_kept_and_cut_in_order(void **state)
 		add(t, pid, "f", 1);
 	table_keep(t, is_odd, NULL);
 	assert_int_equal(table_rows(t), 50);
-	table_top(t, 60);
+	table_top(t, 60, true);
 	assert_int_equal(table_cut(t), 0);
-	table_top(t, 10);
+	table_top(t, 10, true);
 	assert_int_equal(table_cut(t), 40);
 	for (size_t i = 0; i < 10; i++)
 		assert_int_equal(table_cells(t, i)[PID].u, 2 * i + 1);
@@ -392,6 +408,7 @@ int main(void)
 		cmocka_unit_test(text_aligns_numbers_right_and_gives_them_units),
 		cmocka_unit_test(wide_shows_the_wide_columns_too),
 		cmocka_unit_test(what_is_unknown_in_every_row_takes_no_room),
+		cmocka_unit_test(who_did_not_ask_for_a_cut_is_told_where_all_rows_are),
 		cmocka_unit_test(columns_are_as_wide_as_what_they_show),
 		cmocka_unit_test(a_table_without_rows_says_so),
 		cmocka_unit_test(long_names_are_cut_in_the_middle_between_characters),

@@ -22,6 +22,7 @@
 #define NAME_WIDTH 48	/* of a cell in text form without --wide; on a terminal a quarter of it */
 #define NAME_WIDTH_MIN 24
 #define COLUMNS_MAX 512	/* of all tables that a report has */
+#define ROWS_UNASKED 500	/* of each table, where somebody reads them all: thousands of threads would bury the rest */
 
 static struct table *build_calls(const struct options *o, const struct model *m, uint64_t now_ns)
 {
@@ -332,6 +333,16 @@ static int filter_tables(struct printout *p)
 	return EXIT_USAGE;
 }
 
+/* For programs, and who names tables, all rows are there. */
+static void cut_tables(struct printout *p, const struct options *o)
+{
+	bool is_read = !o->tables && (o->format == FORMAT_TEXT || o->format == FORMAT_MD);
+	size_t most = o->top ? o->top : is_read ? ROWS_UNASKED : 0;
+
+	for (unsigned int i = 0; most && i < p->n; i++)
+		table_top(p->tables[i], most, o->top);
+}
+
 static int prepare(struct printout *p, const struct options *o, const struct model *m,
 		   uint64_t now_ns)
 {
@@ -345,8 +356,8 @@ static int prepare(struct printout *p, const struct options *o, const struct mod
 		rc = filter_tables(p);
 	if (!rc)
 		rc = sort_tables(p, o->sort);
-	for (unsigned int i = 0; !rc && o->top && i < p->n; i++)
-		table_top(p->tables[i], o->top);
+	if (!rc)
+		cut_tables(p, o);
 	return rc;
 }
 

@@ -44,3 +44,14 @@ unsigned int render_columns(const struct report *r, const struct table *t, unsig
 			column[shown++] = i;
 	return shown;
 }
+
+void render_cut(struct strbuf *out, const struct table *t)
+{
+	if (!table_cut(t))
+		return;
+	format_count(out, table_cut(t));
+	strbuf_addstr(out, " more");
+	if (!table_cut_asked(t))
+		strbuf_addf(out, " (--table %s has all)", table_name(t));
+	strbuf_addch(out, '\n');
+}

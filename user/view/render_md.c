@@ -97,11 +97,9 @@ static void print_table(struct strbuf *out, const struct report *r, const struct
 	free(shown);
 	if (table_none(t))
 		strbuf_addf(out, "\nnone: %s\n", table_none(t));
-	if (table_cut(t)) {
+	if (table_cut(t))
 		strbuf_addch(out, '\n');
-		format_count(out, table_cut(t));
-		strbuf_addstr(out, " more\n");
-	}
+	render_cut(out, t);
 }
 
 /* Each line of a footer is a line of its own in the rendered page too. */

@@ -237,11 +237,9 @@ static void print_table(struct strbuf *out, const struct report *r, const struct
 	else
 		out->failed = true;
 	grid_free(&g);
-	if (table_cut(t)) {
+	if (table_cut(t))
 		strbuf_addstr(out, "... ");
-		format_count(out, table_cut(t));
-		strbuf_addstr(out, " more\n");
-	}
+	render_cut(out, t);
 }
 
 /* Each line broken where it is too long; what is to be typed is not. */

@@ -19,6 +19,7 @@ struct table {
 	struct cell *cells;
 	size_t n_rows, cap_rows;
 	size_t cut;
+	bool unasked;		/* the cut */
 	const char *none;	/* why there is nothing */
 	struct strpool *strings;
 };
@@ -93,6 +94,11 @@ size_t table_rows(const struct table *t)
 size_t table_cut(const struct table *t)
 {
 	return t->cut;
+}
+
+bool table_cut_asked(const struct table *t)
+{
+	return !t->unasked;
 }
 
 void table_say_none(struct table *t, const char *why)
@@ -176,10 +182,11 @@ void table_keep(struct table *t, bool (*keep)(const struct cell *cells, const vo
 	t->n_rows = kept;
 }
 
-void table_top(struct table *t, size_t n)
+void table_top(struct table *t, size_t n, bool asked)
 {
 	if (t->n_rows <= n)
 		return;
+	t->unasked |= !asked;
 	t->cut += t->n_rows - n;
 	t->n_rows = n;
 }

@@ -64,6 +64,7 @@ int cell_s(struct table *t, struct cell *c, const char *s);	/* copies; NULL s: u
 const struct column *table_columns(const struct table *t, unsigned int *n);
 const struct cell *table_cells(const struct table *t, size_t row);	/* n_columns cells */
 size_t table_cut(const struct table *t);	/* rows that table_top took away */
+bool table_cut_asked(const struct table *t);
 const char *table_none(const struct table *t);	/* why it has no rows; NULL: it has, or that is all */
 
 /* The column of this name, or of this title; index or -ENOENT. */
@@ -78,6 +79,7 @@ void table_keep(struct table *t, bool (*keep)(const struct cell *cells, const vo
 int table_sort(struct table *t, const char *column);
 struct table *table_done_by(struct table *t, int err, const char *column);	/* table_done, sorted */
 void table_say_none(struct table *t, const char *why);	/* a literal: text and md, if without rows */
-void table_top(struct table *t, size_t n);	/* keeps the first n rows; remembers how many were cut */
+/* Keeps the first n rows; remembers how many were cut, and if nobody asked for that. */
+void table_top(struct table *t, size_t n, bool asked);
 
 #endif
