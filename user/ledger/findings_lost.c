@@ -106,7 +106,7 @@ void lost_add_main(struct finding *f, const struct lost *lost)
 	if (f->tid)
 		lost_add_thread(&f->cause, f->tid, lost->most->comm);
 	else
-		strbuf_addstr(&f->cause, "many threads");
+		strbuf_addstr(&f->cause, "one thread after the other");
 }
 
 void lost_add_times(struct strbuf *out, const struct lost *lost)
