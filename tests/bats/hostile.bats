@@ -63,6 +63,16 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 }
 
 # bats test_tags=needs:root,needs:bpf
+@test "hostile: without procfs gpuprof says what to mount, exit 4" {
+	needs root bpf mounts
+	mkdir empty
+	# shellcheck disable=SC2016
+	run unshare -m sh -c 'mount --bind empty /proc && exec "$0" stat -d 50ms -- true' "$GPUPROF"
+	assert_equal "$status" 4
+	one_line "mount -t proc proc /proc"
+}
+
+# bats test_tags=needs:root,needs:bpf
 @test "hostile: stacks says why it does without BPF" {
 	needs root bpf mounts
 	sleep 60 &

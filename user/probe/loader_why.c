@@ -71,6 +71,11 @@ int loader_why(int err, const struct loader_needs *last, bool all)
 			  all ? "this kernel has" : "was asked for");
 		return EPERM;
 	}
+	if (access("/proc/self/maps", R_OK)) {
+		log_error("cannot attach: procfs is not mounted on /proc, and it tells who runs and what they use; "
+			  "mount -t proc proc /proc");
+		return ENOTSUP;
+	}
 	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
 		log_error("cannot load BPF programs: kernel %s has no BTF "
 			  "(/sys/kernel/btf/vmlinux); use one with CONFIG_DEBUG_INFO_BTF, or measure "
