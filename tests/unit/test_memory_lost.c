@@ -20,13 +20,14 @@
 #define MS 1000000ull
 #define PID 12
 
-enum { MALLOC, FREE };
+enum { MALLOC, FREE, RESET };
 
 static const struct funcs funcs = {
-	.n = 2,
+	.n = 3,
 	.v = {
 		[MALLOC] = { "cudaMalloc", "cudart", CLASS_ALLOC, 0 },
 		[FREE] = { "cudaFree", "cudart", CLASS_FREE, 0 },
+		[RESET] = { "cudaDeviceReset", "cudart", CLASS_INIT, 0 },
 	},
 };
 
@@ -121,6 +122,31 @@ static void memory_is_incomplete_where_something_may_be_missing(void **state)
 	}
 }
 
+static bool is_incomplete_after(int32_t result)
+{
+	struct model *m = model_new(&funcs);
+	bool incomplete;
+
+	assert_non_null(m);
+	push(m, (struct event){ .kind = EVENT_START, .start_ns = BASE });
+	push_acts(m, &(struct lost){ .calls = 0x3f, .records = 0x3f });
+	assert_false(model_memory_incomplete(m, 0));
+	push(m, (struct event){ .kind = EVENT_CALL, .tid = PID, .seq = 7, .func = RESET, .has = HAS_RESULT,
+				.result = result, .start_ns = BASE + 80 * MS, .end_ns = BASE + 90 * MS });
+	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
+	assert_int_equal(model_finish(m), 0);
+	incomplete = model_memory_incomplete(m, 0);
+	model_free(m);
+	return incomplete;
+}
+
+static void what_a_reset_freed_is_not_known_if_it_did(void **state)
+{
+	(void)state;
+	assert_true(is_incomplete_after(0));
+	assert_false(is_incomplete_after(46));
+}
+
 /* ---- what a helper's losses are of ------------------------------------------------------------ */
 
 static void a_loss_is_of_the_kinds_that_it_names(void **state)
@@ -178,6 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_is_incomplete_where_something_may_be_missing),
+		cmocka_unit_test(what_a_reset_freed_is_not_known_if_it_did),
 		cmocka_unit_test(a_loss_is_of_the_kinds_that_it_names),
 		cmocka_unit_test(what_had_no_room_is_told_once_and_of_what_it_was),
 	};

@@ -7,6 +7,8 @@
 
 #define ALLOC(name, kind) { #name, { MEMORY_ALLOC, MEMORY_KIND_##kind } }
 #define FREE(name, kind) { #name, { MEMORY_FREE, MEMORY_KIND_##kind } }
+#define RESET(name) { #name, { MEMORY_CALL_RESET, MEMORY_KIND_UNKNOWN } }
+#define CLASSES (1u << CLASS_ALLOC | 1u << CLASS_FREE | 1u << CLASS_INIT)
 
 static const struct {
 	const char *name;
@@ -32,6 +34,7 @@ static const struct {
 	FREE(cuMemFreeAsync, POOL), FREE(cuMemFreeHost, PINNED),
 	FREE(cuMemHostUnregister, PINNED), FREE(cuArrayDestroy, ARRAY),
 	FREE(cuMipmappedArrayDestroy, ARRAY), FREE(cuMemRelease, PHYSICAL),
+	RESET(cudaDeviceReset), RESET(cuDevicePrimaryCtxReset), RESET(cuDevicePrimaryCtxReset_v2),
 };
 
 static size_t base_length(const char *name)
@@ -45,7 +48,7 @@ struct memory_call memory_call_of(const struct func *fn)
 {
 	size_t len;
 
-	if (fn->class != CLASS_ALLOC && fn->class != CLASS_FREE)
+	if (!(1u << fn->class & CLASSES))
 		return (struct memory_call){ 0, 0 };
 	len = base_length(fn->name);
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)

@@ -2,6 +2,8 @@
 /*
  * Which of CUDA's functions allocate and free memory, and of which kind: by their names, so that a
  * capture of any version can be read. Knows no processes.
+ *
+ * A reset frees all that the process has on one device; which, nobody tells.
  */
 #ifndef LEDGER_MEMORY_CALLS_H
 #define LEDGER_MEMORY_CALLS_H
@@ -9,8 +11,10 @@
 #include "event/event.h"
 #include "event/memory.h"
 
+enum { MEMORY_CALL_RESET = MEMORY_OP_END };
+
 struct memory_call {
-	uint8_t op;		/* enum memory_op; 0: it does neither */
+	uint8_t op;		/* enum memory_op, MEMORY_CALL_RESET; 0: it does neither */
 	uint8_t kind;		/* enum memory_kind; of frees what is usual */
 };
 

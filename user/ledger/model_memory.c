@@ -47,13 +47,40 @@ static int push_success(struct model *m, struct process *p, const struct event *
 	return book_of(m, p) ? memory_book_untracked(p->memory, call.kind, ev->stack) : -ENOMEM;
 }
 
+/* Asked once of each function: by its name that takes longer than all the rest. */
+static struct memory_call call_of(struct model *m, uint16_t func, const struct func *fn)
+{
+	struct memory_call *known = &m->memory_calls[func];
+
+	if (!known->op) {
+		*known = memory_call_of(fn);
+		known->op++;
+	}
+	return (struct memory_call){ (uint8_t)(known->op - 1), known->kind };
+}
+
+static void note_reset(struct process *p, const struct event *ev)
+{
+	p->was_reset |= !(ev->has & HAS_RESULT) || !ev->result;
+}
+
+void memory_note_told(struct model *m, struct process *p, const struct event *ev)
+{
+	if (call_of(m, ev->func, &m->funcs->v[ev->func]).op == MEMORY_CALL_RESET)
+		note_reset(p, ev);
+}
+
 int memory_note_call(struct model *m, struct process *p, const struct event *ev,
 		     const struct func *fn)
 {
-	struct memory_call call = memory_call_of(fn);
+	struct memory_call call = call_of(m, ev->func, fn);
 
 	if (!call.op)
 		return 0;
+	if (call.op == MEMORY_CALL_RESET) {
+		note_reset(p, ev);
+		return 0;
+	}
 	if (call.kind == MEMORY_KIND_MANAGED && join_managed(m->join, ev->pid))
 		return -ENOMEM;
 	if (!(ev->has & HAS_RESULT) || !ev->result)
@@ -165,12 +192,12 @@ static bool calls_told_all(const struct model *m, const struct process *p)
 	return true;
 }
 
-/* Where nobody recorded probes told all, and of records that were lost, too, if every call was seen. */
+/* What a reset freed is not told. Where nobody recorded probes told all, and of records that were lost, too, if every call was seen. */
 bool memory_is_incomplete(const struct model *m, const struct process *p)
 {
 	if (p->past_misses || !p->memory)
 		return p->past_misses;
-	if (p->missed_before)
+	if (p->missed_before || p->was_reset)
 		return true;
 	if (m->without_probes)
 		return p->misses[UNSEEN_LOST] || p->misses[UNSEEN_UNKNOWN];

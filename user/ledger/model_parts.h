@@ -78,6 +78,7 @@ int sample_push(struct model *m, const struct event *ev);	/* SAMPLE, USER, FAULT
 /* What processes allocate. 0, -ENOMEM or -EINVAL. */
 int memory_note_call(struct model *m, struct process *p, const struct event *ev,
 		     const struct func *fn);
+void memory_note_told(struct model *m, struct process *p, const struct event *ev);	/* a call, by CUPTI */
 int memory_push(struct model *m, const struct event *ev);
 int memory_expect_records(struct model *m, uint32_t pid);	/* a helper tells of it */
 int memory_watermark(struct model *m, uint64_t ns);

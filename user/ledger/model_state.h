@@ -16,6 +16,7 @@
 #include "join/graphs.h"
 #include "join/join.h"
 #include "ledger/launched.h"
+#include "ledger/memory_calls.h"
 #include "ledger/model.h"
 #include "ledger/model_parts.h"
 #include "ledger/offs.h"
@@ -49,6 +50,7 @@ struct process {
 	bool misses[UNSEEN_END];	/* records of memory, by why */
 	uint64_t missed_ns, missed_end_ns;	/* since when and until when some were lost */
 	bool missed_before;		/* the capture began: what lived then may be wrong */
+	bool was_reset;			/* a call freed all that it had on a device */
 	bool allocs_blindly;		/* a call has allocated somewhere: a record would tell where */
 	bool lost_calls;		/* of its threads that are no more */
 	bool past_misses;		/* one that it stands for did (memory_is_incomplete) */
@@ -127,6 +129,7 @@ struct model {
 	struct memory_room memory;
 	struct graphs_room graphs;
 	uint8_t roles[FUNCS_MAX];	/* enum graph_role of functions, + 1; 0: not asked for yet */
+	struct memory_call memory_calls[FUNCS_MAX];	/* of functions; op + 1, 0 as before */
 	bool by_launch, follows_graphs;
 	struct launched launched;
 	struct launched pending;	/* of them, whose call is not known yet, or not in which range it was */

@@ -66,6 +66,7 @@ int told_push(struct model *m, const struct event *ev)
 	if (t && (is_open(t, ev) || is_probed(t, ev)))
 		return 0;
 	graph_note_told(m, p, ev->func);
+	memory_note_told(m, p, ev);
 	tally = tallies_find(&p->info.tallies, ev);
 	m->counts.told++;
 	if (t)
