@@ -123,6 +123,32 @@ static void who_did_not_ask_for_a_cut_is_told_where_all_rows_are(void **state)
 		"... 1 more (--table calls has all)\n");
 }
 
+static void a_book_is_cut_whole_if_nobody_asked(void **state)
+{
+	static const struct {
+		unsigned int books;
+		size_t most;
+		bool asked;
+		size_t kept;
+	} cuts[] = {
+		{ PID + 1, 7, false, 6 }, { PID + 1, 7, true, 7 }, { PID + 1, 6, false, 6 }, { 0, 7, false, 7 },
+		{ PID + 1, 2, false, 2 }, { PID + 1, 12, false, 12 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+		struct table *t = table_new("calls", columns, N);
+
+		for (uint64_t row = 0; row < 12; row++)
+			add(t, row / 3, "f", row);
+		table_books(t, cuts[i].books);
+		table_top(t, cuts[i].most, cuts[i].asked);
+		assert_int_equal(table_rows(t), cuts[i].kept);
+		assert_int_equal(table_cut(t), 12 - cuts[i].kept);
+		table_free(t);
+	}
+}
+
 static void columns_are_as_wide_as_what_they_show(void **state)
 {
 	struct table *t = table_new("calls", columns + FUNCTION, 2);
@@ -409,6 +435,7 @@ int main(void)
 		cmocka_unit_test(wide_shows_the_wide_columns_too),
 		cmocka_unit_test(what_is_unknown_in_every_row_takes_no_room),
 		cmocka_unit_test(who_did_not_ask_for_a_cut_is_told_where_all_rows_are),
+		cmocka_unit_test(a_book_is_cut_whole_if_nobody_asked),
 		cmocka_unit_test(columns_are_as_wide_as_what_they_show),
 		cmocka_unit_test(a_table_without_rows_says_so),
 		cmocka_unit_test(long_names_are_cut_in_the_middle_between_characters),

@@ -191,7 +191,7 @@ static const struct option_row rows[] = {
 		.name = "top", .group = GROUP_OUTPUT, .arg = "N",
 		.verbs = PRINTS, .set = option_set_number, .at = MEMBER(top),
 		.accepts = "a number from 1 up",
-		.help = "N rows of each table (text: 500; --table: all)",
+		.help = "N rows of each table (text, md: 500; --table: all)",
 	}, {
 		.name = "filter", .group = GROUP_OUTPUT, .arg = "REGEX",
 		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(filter),

@@ -336,6 +336,7 @@ struct table *view_devices(const struct model *m, uint64_t now_ns)
 
 	if (!t)
 		return NULL;
+	table_books(t, NAME + 1);
 	for (size_t i = 0; i < devices_hosts(d) && !err; i++)
 		err = add_device(t, m, devices_host(d, i), now_ns);
 	for (size_t i = 0; whole && i < samples->all.n && !err; i++)

@@ -162,6 +162,7 @@ struct table *view_ledger(const struct model *m, uint64_t now_ns)
 
 	if (!t)
 		return NULL;
+	table_books(t, DEVICE + 1);
 	for (size_t i = 0; !err && i < devices_count(d); i++)
 		err = add_device(t, m, devices_get(d, i), now_ns);
 	return table_done(t, err);

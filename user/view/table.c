@@ -20,6 +20,7 @@ struct table {
 	size_t n_rows, cap_rows;
 	size_t cut;
 	bool unasked;		/* the cut */
+	unsigned int book_columns;	/* 0: each row stands alone */
 	const char *none;	/* why there is nothing */
 	struct strpool *strings;
 };
@@ -182,15 +183,6 @@ void table_keep(struct table *t, bool (*keep)(const struct cell *cells, const vo
 	t->n_rows = kept;
 }
 
-void table_top(struct table *t, size_t n, bool asked)
-{
-	if (t->n_rows <= n)
-		return;
-	t->unasked |= !asked;
-	t->cut += t->n_rows - n;
-	t->n_rows = n;
-}
-
 struct sort_key {
 	const struct cell *cell;
 	unsigned int type;
@@ -228,6 +220,36 @@ static int compare_keys(const void *left, const void *right)
 	int order = compare_cells(a->cell, b->cell, a->type);
 
 	return order ? order : (a->row > b->row) - (a->row < b->row);
+}
+
+void table_books(struct table *t, unsigned int columns)
+{
+	t->book_columns = columns;
+}
+
+/* Is row a part of the book that the row before it is of? */
+static bool goes_on(const struct table *t, size_t row)
+{
+	const struct cell *before = table_cells(t, row - 1), *cells = table_cells(t, row);
+
+	for (unsigned int i = 0; i < t->book_columns; i++)
+		if (compare_cells(&before[i], &cells[i], t->columns[i].type))
+			return false;
+	return t->book_columns;
+}
+
+void table_top(struct table *t, size_t n, bool asked)
+{
+	size_t whole = n;
+
+	if (t->n_rows <= n)
+		return;
+	while (!asked && whole && goes_on(t, whole))
+		whole--;
+	n = whole ? whole : n;		/* else one book has more */
+	t->unasked |= !asked;
+	t->cut += t->n_rows - n;
+	t->n_rows = n;
 }
 
 int table_sort(struct table *t, const char *column)

@@ -79,7 +79,11 @@ void table_keep(struct table *t, bool (*keep)(const struct cell *cells, const vo
 int table_sort(struct table *t, const char *column);
 struct table *table_done_by(struct table *t, int err, const char *column);	/* table_done, sorted */
 void table_say_none(struct table *t, const char *why);	/* a literal: text and md, if without rows */
-/* Keeps the first n rows; remembers how many were cut, and if nobody asked for that. */
+/* Rows that are the same in the first `columns` columns are one book, of which the times add up. */
+void table_books(struct table *t, unsigned int columns);
+
+/* Keeps the first n rows, if nobody asked for that without a part of a book; remembers how many were
+ * cut, and which it was. */
 void table_top(struct table *t, size_t n, bool asked);
 
 #endif

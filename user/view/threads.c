@@ -168,6 +168,7 @@ struct table *view_threads(const struct model *m, uint64_t now_ns)
 
 	if (!t)
 		return NULL;
+	table_books(t, COMM + 1);
 	lines.cost = own_cost_read(m);
 	fact = model_fact(m, "off_cpu");
 	lines.knows_off = fact && !strcmp(fact, "recorded");
