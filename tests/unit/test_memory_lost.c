@@ -122,29 +122,56 @@ static void memory_is_incomplete_where_something_may_be_missing(void **state)
 	}
 }
 
-static bool is_incomplete_after(int32_t result)
-{
-	struct model *m = model_new(&funcs);
+struct reset {
+	const char *what;
+	uint8_t acts;		/* bit n: as above, two lives after all */
+	bool early;		/* before them */
+	bool added_up;		/* by the kernel */
+	int32_t result;
 	bool incomplete;
+};
 
-	assert_non_null(m);
-	push(m, (struct event){ .kind = EVENT_START, .start_ns = BASE });
-	push_acts(m, &(struct lost){ .calls = 0x3f, .records = 0x3f });
-	assert_false(model_memory_incomplete(m, 0));
-	push(m, (struct event){ .kind = EVENT_CALL, .tid = PID, .seq = 7, .func = RESET, .has = HAS_RESULT,
-				.result = result, .start_ns = BASE + 80 * MS, .end_ns = BASE + 90 * MS });
-	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
-	assert_int_equal(model_finish(m), 0);
-	incomplete = model_memory_incomplete(m, 0);
-	model_free(m);
-	return incomplete;
+static const struct reset resets[] = {
+	{ "two lived", 0x3f, .incomplete = true },
+	{ "two lived, counted by the kernel", 0x3f, .added_up = true, .incomplete = true },
+	{ "it failed", 0x3f, .result = 46, .incomplete = false },
+	{ "it failed, counted by the kernel", 0x3f, .added_up = true, .result = 46, .incomplete = false },
+	{ "all was freed", 0x0f, .incomplete = false },
+	{ "nothing was allocated yet", 0x3f, .early = true, .incomplete = false },
+};
+
+static void push_reset(struct model *m, const struct reset *r)
+{
+	const uint64_t at = BASE + (r->early ? 2 : 80) * MS;
+
+	if (r->added_up)
+		push(m, (struct event){ .kind = EVENT_TALLY, .func = RESET, .start_ns = 1, .bytes = !!r->result });
+	else
+		push(m, (struct event){ .kind = EVENT_CALL, .tid = PID + 1, .seq = 1, .func = RESET,
+					.has = HAS_RESULT, .result = r->result, .start_ns = at, .end_ns = at + MS });
 }
 
-static void what_a_reset_freed_is_not_known_if_it_did(void **state)
+static void what_a_reset_freed_is_not_known_if_anything_lived(void **state)
 {
 	(void)state;
-	assert_true(is_incomplete_after(0));
-	assert_false(is_incomplete_after(46));
+	for (size_t i = 0; i < sizeof(resets) / sizeof(resets[0]); i++) {
+		const struct reset *r = &resets[i];
+		struct model *m = model_new(&funcs);
+
+		assert_non_null(m);
+		push(m, (struct event){ .kind = EVENT_START, .start_ns = BASE });
+		if (r->early)
+			push_reset(m, r);
+		push_acts(m, &(struct lost){ .calls = r->acts, .records = r->acts });
+		assert_false(model_memory_incomplete(m, 0));
+		if (!r->early)
+			push_reset(m, r);
+		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
+		assert_int_equal(model_finish(m), 0);
+		if (model_memory_incomplete(m, 0) != r->incomplete)
+			fail_msg("%s: %s", r->what, r->incomplete ? "complete" : "incomplete");
+		model_free(m);
+	}
 }
 
 /* ---- what a helper's losses are of ------------------------------------------------------------ */
@@ -204,7 +231,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_is_incomplete_where_something_may_be_missing),
-		cmocka_unit_test(what_a_reset_freed_is_not_known_if_it_did),
+		cmocka_unit_test(what_a_reset_freed_is_not_known_if_anything_lived),
 		cmocka_unit_test(a_loss_is_of_the_kinds_that_it_names),
 		cmocka_unit_test(what_had_no_room_is_told_once_and_of_what_it_was),
 	};

@@ -31,6 +31,7 @@ struct alloc {			/* one that lives */
 struct memory_book {
 	struct memory_room *room;
 	VEC(struct memory_act) waiting;
+	VEC(uint64_t) resets;		/* that wait as well, in their order */
 	struct map live;		/* address -> index of struct alloc */
 	VEC(struct alloc) allocs;
 	VEC(uint64_t) unused;		/* indices of allocs */
@@ -56,6 +57,7 @@ void memory_book_free(struct memory_book *b)
 		return;
 	b->room->left += b->live.n;
 	VEC_FREE(&b->waiting);
+	VEC_FREE(&b->resets);
 	VEC_FREE(&b->allocs);
 	VEC_FREE(&b->unused);
 	VEC_FREE(&b->groups);
@@ -237,6 +239,21 @@ static uint64_t find_cut(const struct memory_book *b, uint64_t horizon)
 	return cut;
 }
 
+static void pass_resets(struct memory_book *b, uint64_t until_ns)
+{
+	size_t n = 0;
+
+	for (; n < b->resets.n && b->resets.v[n] < until_ns; n++)
+		b->counts.resets += b->live.n != 0;
+	VEC_DROP_FIRST(&b->resets, n);
+}
+
+static int apply(struct memory_book *b, const struct memory_act *act)
+{
+	pass_resets(b, memory_moment(act));
+	return act->op == MEMORY_ALLOC ? apply_alloc(b, act) : apply_free(b, act);
+}
+
 static int settle_before(struct memory_book *b, uint64_t cut)
 {
 	size_t n = 0, kept = 0;
@@ -261,7 +278,7 @@ static int settle_before(struct memory_book *b, uint64_t cut)
 	for (size_t i = 0; i < n; i++)
 		b->counts.alone += acts[i].is_record && !acts[i].told && !acts[i].again;
 	for (size_t i = 0; i < n && !err; i++)
-		err = acts[i].op == MEMORY_ALLOC ? apply_alloc(b, &acts[i]) : apply_free(b, &acts[i]);
+		err = apply(b, &acts[i]);
 	free(acts);
 	b->settled_ns = num_max(b->settled_ns, cut);
 	return err;
@@ -269,7 +286,20 @@ static int settle_before(struct memory_book *b, uint64_t cut)
 
 int memory_book_settle(struct memory_book *b, uint64_t horizon_ns)
 {
-	return b->waiting.n ? settle_before(b, find_cut(b, horizon_ns)) : 0;
+	uint64_t cut = b->waiting.n ? find_cut(b, horizon_ns) : horizon_ns;
+	int err = b->waiting.n ? settle_before(b, cut) : 0;
+
+	pass_resets(b, cut);
+	return err;
+}
+
+int memory_book_reset(struct memory_book *b, uint64_t ns)
+{
+	uint64_t *slot = VEC_PUSH(&b->resets);
+
+	if (slot)
+		*slot = ns;
+	return slot ? 0 : -ENOMEM;
 }
 
 /* Where two sources tell of one process, the other has said it, and that is settled. */

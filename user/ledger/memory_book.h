@@ -67,6 +67,7 @@ struct memory_counts {
 	uint64_t late;			/* came after their time was settled */
 	uint64_t unseen_frees;		/* an address was allocated again before that */
 	uint64_t alone;			/* records of which no call was seen, but what lived before */
+	uint64_t resets;		/* of a device, while something lived: what of it they freed is not told */
 };
 
 /* Allocations that all books with it may still keep in mind. */
@@ -85,6 +86,9 @@ int memory_book_push(struct memory_book *b, const struct memory_act *act);	/* 0 
 /* An allocation that failed, and one of which the address is not known. 0 or -ENOMEM. */
 int memory_book_fail(struct memory_book *b, uint8_t kind, uint64_t stack);
 int memory_book_untracked(struct memory_book *b, uint8_t kind, uint64_t stack);
+
+/* At ns all that lived on one of the devices was freed. 0 or -ENOMEM. */
+int memory_book_reset(struct memory_book *b, uint64_t ns);
 
 /* All that began before horizon_ns has been pushed. 0 or -ENOMEM. */
 int memory_book_settle(struct memory_book *b, uint64_t horizon_ns);

@@ -206,8 +206,9 @@ static int push_sums(struct model *m, const struct event *ev)
 
 	if (!find_func(m, ev) || ev->end_ns < (ev->kind == EVENT_BIN ? ev->start_ns : 0))
 		return invalid(m, ev);
-	if (p)
-		graph_note_told(m, p, ev->func);
+	if (p && told_note(m, p, ev->func, m->now_ns,
+			   ev->kind == EVENT_TALLY && TALLY_CALLS(ev) > TALLY_ERRORS(ev)))
+		return -ENOMEM;
 	t = p ? tallies_find(&p->info.tallies, &(struct event){ .func = ev->func }) : NULL;
 	return t ? tally_add_sums(t, ev) : -ENOMEM;
 }

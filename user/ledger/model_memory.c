@@ -59,31 +59,26 @@ static struct memory_call call_of(struct model *m, uint16_t func, const struct f
 	return (struct memory_call){ (uint8_t)(known->op - 1), known->kind };
 }
 
-static void note_reset(struct process *p, const struct event *ev)
+int memory_note_told(struct model *m, struct process *p, uint16_t func, uint64_t end_ns)
 {
-	p->was_reset |= !(ev->has & HAS_RESULT) || !ev->result;
-}
-
-void memory_note_told(struct model *m, struct process *p, const struct event *ev)
-{
-	if (call_of(m, ev->func, &m->funcs->v[ev->func]).op == MEMORY_CALL_RESET)
-		note_reset(p, ev);
+	if (call_of(m, func, &m->funcs->v[func]).op != MEMORY_CALL_RESET)
+		return 0;
+	return book_of(m, p) ? memory_book_reset(p->memory, end_ns) : -ENOMEM;
 }
 
 int memory_note_call(struct model *m, struct process *p, const struct event *ev,
 		     const struct func *fn)
 {
 	struct memory_call call = call_of(m, ev->func, fn);
+	bool worked = !(ev->has & HAS_RESULT) || !ev->result;
 
 	if (!call.op)
 		return 0;
-	if (call.op == MEMORY_CALL_RESET) {
-		note_reset(p, ev);
-		return 0;
-	}
+	if (call.op == MEMORY_CALL_RESET)
+		return worked ? memory_note_told(m, p, ev->func, ev->end_ns) : 0;
 	if (call.kind == MEMORY_KIND_MANAGED && join_managed(m->join, ev->pid))
 		return -ENOMEM;
-	if (!(ev->has & HAS_RESULT) || !ev->result)
+	if (worked)
 		return push_success(m, p, ev, call);
 	if (call.op == MEMORY_FREE)
 		return 0;
@@ -195,9 +190,12 @@ static bool calls_told_all(const struct model *m, const struct process *p)
 /* What a reset freed is not told. Where nobody recorded probes told all, and of records that were lost, too, if every call was seen. */
 bool memory_is_incomplete(const struct model *m, const struct process *p)
 {
+	struct memory_counts counts;
+
 	if (p->past_misses || !p->memory)
 		return p->past_misses;
-	if (p->missed_before || p->was_reset)
+	memory_book_counts(p->memory, &counts);
+	if (p->missed_before || counts.resets)
 		return true;
 	if (m->without_probes)
 		return p->misses[UNSEEN_LOST] || p->misses[UNSEEN_UNKNOWN];

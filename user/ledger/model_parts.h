@@ -19,6 +19,8 @@ void model_see_time(struct model *m, uint64_t ns);
 
 int off_push(struct model *m, const struct event *ev);	/* OFF */
 int told_push(struct model *m, const struct event *ev);	/* TOLD */
+/* What a call that was not seen itself says of its process, if it worked. 0 or -ENOMEM. */
+int told_note(struct model *m, struct process *p, uint16_t func, uint64_t end_ns, bool worked);
 
 /* model_ranges.c */
 int range_push(struct model *m, const struct event *ev);	/* RANGE; or -EINVAL */
@@ -78,7 +80,8 @@ int sample_push(struct model *m, const struct event *ev);	/* SAMPLE, USER, FAULT
 /* What processes allocate. 0, -ENOMEM or -EINVAL. */
 int memory_note_call(struct model *m, struct process *p, const struct event *ev,
 		     const struct func *fn);
-void memory_note_told(struct model *m, struct process *p, const struct event *ev);	/* a call, by CUPTI */
+/* A call that worked, of which no more is known. 0 or -ENOMEM. */
+int memory_note_told(struct model *m, struct process *p, uint16_t func, uint64_t end_ns);
 int memory_push(struct model *m, const struct event *ev);
 int memory_expect_records(struct model *m, uint32_t pid);	/* a helper tells of it */
 int memory_watermark(struct model *m, uint64_t ns);

@@ -50,7 +50,6 @@ struct process {
 	bool misses[UNSEEN_END];	/* records of memory, by why */
 	uint64_t missed_ns, missed_end_ns;	/* since when and until when some were lost */
 	bool missed_before;		/* the capture began: what lived then may be wrong */
-	bool was_reset;			/* a call freed all that it had on a device */
 	bool allocs_blindly;		/* a call has allocated somewhere: a record would tell where */
 	bool lost_calls;		/* of its threads that are no more */
 	bool past_misses;		/* one that it stands for did (memory_is_incomplete) */
