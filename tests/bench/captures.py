@@ -16,7 +16,7 @@ from table import Row
 
 REPLAY_EVENTS = 20_000_000
 REPLAY_WORKS = 5_000_000
-SMALL_EVENTS, LARGE_EVENTS = 1_000_000, 50_000_000
+SMALL_EVENTS, LARGE_EVENTS = 4_000_000, 50_000_000     # fewer do not fill the timelines of threads
 SMALL_CALLS, LARGE_CALLS = 1_000_000, 10_000_000
 REPEATS = 3
 HEAP_MIB = 64           # beside the rings, of works

@@ -17,7 +17,9 @@ def run(table, build):
     for program, (bound, every) in PROGRAMS.items():
         out = subprocess.run([os.path.join(build, "bench", program), "1e9"], check=True,
                              capture_output=True, text=True).stdout
-        cases = re.findall(r"^(join \+ ledger|model_push)\s+(.+?)\s+([\d.]+) ns/event$", out, re.M)
+        cases = re.findall(r"^(join \+ ledger|model_push)\s+(.+?)\s+([\d.]+) ns/event(?: \(.+\))?$", out, re.M)
+        if not cases:
+            raise RuntimeError(f"{program} printed no case")
         for i, (what, load, ns) in enumerate(cases):
             name = "join + ledger" if what.startswith("join") else "books of threads"
             table.add(Row(f"{name}: {load}", f"{ns} ns/event",
