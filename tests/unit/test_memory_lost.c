@@ -124,7 +124,7 @@ static void memory_is_incomplete_where_something_may_be_missing(void **state)
 
 struct reset {
 	const char *what;
-	uint8_t acts;		/* bit n: as above, two lives after all */
+	uint8_t acts;		/* bit n: as above; two live after all of them */
 	bool early;		/* before them */
 	bool added_up;		/* by the kernel */
 	int32_t result;

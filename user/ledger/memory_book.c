@@ -286,8 +286,8 @@ static int settle_before(struct memory_book *b, uint64_t cut)
 
 int memory_book_settle(struct memory_book *b, uint64_t horizon_ns)
 {
-	uint64_t cut = b->waiting.n ? find_cut(b, horizon_ns) : horizon_ns;
-	int err = b->waiting.n ? settle_before(b, cut) : 0;
+	uint64_t cut = find_cut(b, horizon_ns);
+	int err = settle_before(b, cut);
 
 	pass_resets(b, cut);
 	return err;

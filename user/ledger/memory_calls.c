@@ -8,7 +8,6 @@
 #define ALLOC(name, kind) { #name, { MEMORY_ALLOC, MEMORY_KIND_##kind } }
 #define FREE(name, kind) { #name, { MEMORY_FREE, MEMORY_KIND_##kind } }
 #define RESET(name) { #name, { MEMORY_CALL_RESET, MEMORY_KIND_UNKNOWN } }
-#define CLASSES (1u << CLASS_ALLOC | 1u << CLASS_FREE | 1u << CLASS_INIT)
 
 static const struct {
 	const char *name;
@@ -48,7 +47,7 @@ struct memory_call memory_call_of(const struct func *fn)
 {
 	size_t len;
 
-	if (!(1u << fn->class & CLASSES))
+	if (!(1u << fn->class & MEMORY_CALL_CLASSES))
 		return (struct memory_call){ 0, 0 };
 	len = base_length(fn->name);
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)

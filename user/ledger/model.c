@@ -159,8 +159,7 @@ static int push_call(struct model *m, const struct event *ev)
 	model_see_time(m, ev->end_ns);
 	if (ev->kind == EVENT_LEFT)
 		return tally_before(t, ev);
-	if ((fn->class == CLASS_ALLOC || fn->class == CLASS_FREE || fn->class == CLASS_INIT) &&
-	    memory_note_call(m, t->process, ev, fn))
+	if (1u << fn->class & MEMORY_CALL_CLASSES && memory_note_call(m, t->process, ev, fn))
 		return -ENOMEM;
 	if (graph_note_call(m, t, ev, fn) || device_note_copy(m, ev, fn->class))
 		return -ENOMEM;

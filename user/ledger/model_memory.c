@@ -187,7 +187,8 @@ static bool calls_told_all(const struct model *m, const struct process *p)
 	return true;
 }
 
-/* What a reset freed is not told. Where nobody recorded probes told all, and of records that were lost, too, if every call was seen. */
+/* What a reset freed is not told. Where nobody recorded probes told all, and of records that were lost, too,
+ * if every call was seen. */
 bool memory_is_incomplete(const struct model *m, const struct process *p)
 {
 	struct memory_counts counts;

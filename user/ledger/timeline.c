@@ -30,6 +30,8 @@ struct timeline_chunk {
 	struct what last, before;	/* the newest one's, and the newest other */
 };
 _Static_assert(sizeof(struct timeline_chunk) == TIMELINE_CHUNK_BYTES, "as the header says");
+_Static_assert(offsetof(struct timeline_chunk, start_ns) - offsetof(struct timeline_chunk, n) >= VARINT_SLACK,
+	       "what comes after");
 
 /* Whose struct what a span has; a late one has its own. */
 enum { WHAT_LAST, WHAT_BEFORE, WHAT_NEW, WHAT_LATE, WHAT_BITS = 2 };
@@ -117,7 +119,7 @@ static struct what unpack_what(struct reader *r, unsigned int kind)
 
 static void unpack(struct reader *r)
 {
-	uint64_t gap, length, late = 0, after = 0;
+	uint64_t gap, start, length, late = 0, after = 0;
 	unsigned int kind;
 	struct what what;
 
@@ -126,9 +128,9 @@ static void unpack(struct reader *r)
 	what = unpack_what(r, kind);
 	if (kind == WHAT_LATE)
 		r->next = varint_get(varint_get(r->next, &late), &after);
-	gap = r->span.end_ns + (gap >> WHAT_BITS);
+	start = r->span.end_ns + (gap >> WHAT_BITS);
 	r->span = (struct timeline_span){
-		.start_ns = gap, .end_ns = gap + length, .bucket = what.bucket, .func = what.func, .large = what.large,
+		.start_ns = start, .end_ns = start + length, .bucket = what.bucket, .func = what.func, .large = what.large,
 		.late_why = what.late_why, .late_ns = late, .after_late_ns = after };
 }
 
