@@ -45,10 +45,11 @@ unsigned int render_columns(const struct report *r, const struct table *t, unsig
 	return shown;
 }
 
-void render_cut(struct strbuf *out, const struct table *t)
+void render_cut(struct strbuf *out, const struct table *t, const char *before)
 {
 	if (!table_cut(t))
 		return;
+	strbuf_addstr(out, before);
 	format_count(out, table_cut(t));
 	strbuf_addstr(out, " more");
 	if (!table_cut_asked(t))

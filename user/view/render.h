@@ -22,7 +22,8 @@ void render_json_meta(struct strbuf *out, const struct meta *meta);
  */
 unsigned int render_columns(const struct report *r, const struct table *t, unsigned int *column);
 
-/* The same two: how many rows were cut, and, unless it was asked for, where they are. Nothing if none were. */
-void render_cut(struct strbuf *out, const struct table *t);
+/* The same two: `before`, how many rows were cut, and, unless it was asked for, where they are. Nothing if
+ * none were. */
+void render_cut(struct strbuf *out, const struct table *t, const char *before);
 
 #endif

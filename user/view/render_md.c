@@ -97,9 +97,7 @@ static void print_table(struct strbuf *out, const struct report *r, const struct
 	free(shown);
 	if (table_none(t))
 		strbuf_addf(out, "\nnone: %s\n", table_none(t));
-	if (table_cut(t))
-		strbuf_addch(out, '\n');
-	render_cut(out, t);
+	render_cut(out, t, "\n");
 }
 
 /* Each line of a footer is a line of its own in the rendered page too. */

@@ -237,9 +237,7 @@ static void print_table(struct strbuf *out, const struct report *r, const struct
 	else
 		out->failed = true;
 	grid_free(&g);
-	if (table_cut(t))
-		strbuf_addstr(out, "... ");
-	render_cut(out, t);
+	render_cut(out, t, "... ");
 }
 
 /* Each line broken where it is too long; what is to be typed is not. */
