@@ -65,8 +65,7 @@ Q := @
 say = @printf '  %-8s %s\n' '$(1)' '$(2)'
 endif
 
-ROOMS    := base elf bucket probe stack event inject join ledger view cli
-USER_SRC := $(sort $(foreach r,$(ROOMS),$(wildcard user/$(r)/*.c)))
+USER_SRC := $(sort $(filter-out user/helper/%,$(wildcard user/*/*.c user/*/*/*.c)))
 USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/user/%.o) $(BUILD)/user/inject/image_bytes.o
 BPF_SRC  := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ  := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.bpf.o)

@@ -3,7 +3,7 @@
  * What the architectures differ in for BPF, one block each: where arguments are and what a return
  * does to the stack pointer. Words of a record have the same numbers everywhere: arguments that
  * x86-64 has on the stack are numbered as there, also where they are in registers. (A struct of
- * more than two words by value is another matter: user/probe/catalog_abi.h.)
+ * more than two words by value is another matter: user/catalog/catalog_abi.h.)
  */
 #ifndef GPUPROF_ABI_BPF_H
 #define GPUPROF_ABI_BPF_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* The histogram's bins. event/tallied.c has the inverse. */
+/* The histogram's bins. source/bpf/tallied.c has the inverse. */
 #ifndef GPUPROF_BINS_BPF_H
 #define GPUPROF_BINS_BPF_H
 

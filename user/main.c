@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "cli/exit.h"
+#include "base/exit.h"
 #include "cli/option_row.h"
 #include "cli/verbs.h"
 

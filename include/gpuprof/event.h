@@ -24,7 +24,7 @@
 
 #define GP_EVENT_VERSION 9
 
-/* Kinds of records. A new kind must reach: event/decode.c, bpf counters (GP_KINDS). */
+/* Kinds of records. A new kind must reach: source/bpf/decode.c, bpf counters (GP_KINDS). */
 #define GP_CALL 1	/* gp_call: a call that returned, complete */
 #define GP_ENTER 2	/* gp_call: a call of a `two` row has begun; dur and result are 0 */
 #define GP_OPEN 3	/* gp_call: a call still open when the session read the thread's state */
@@ -74,7 +74,7 @@ struct gp_call {
 	gp_u64 start_ns;	/* entry */
 	gp_u32 dur_lo_ns;	/* return - entry, low 32 bits */
 	gp_u16 dur_hi;		/* ... bits 32-47 */
-	gp_u16 row;		/* catalogue row, see user/probe/catalog.h */
+	gp_u16 row;		/* catalogue row, see user/catalog/catalog.h */
 	gp_u32 pid;
 	gp_u32 tid;
 	/* gp_u64 words[4, 8 or 12] follow: the record's length tells; then a stack's id, the ns

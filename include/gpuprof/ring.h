@@ -52,7 +52,7 @@
 #define GP_HELPER_FAILED 6	/* see `reason`, `code` */
 #define GP_HELPER_ENDED 7	/* the process exits: nothing is recorded since state_ns */
 
-/* Kinds of records. A new kind must reach: who makes it, event/helper_decode.c, fuzz_helper. */
+/* Kinds of records. A new kind must reach: who makes it, source/helper/helper_decode.c, fuzz_helper. */
 #define GP_RING_PAD 1
 #define GP_RING_CLOCK 2		/* gp_ring_clock */
 #define GP_RING_NAME_IS 3	/* gp_ring_name: a number for a text, before its first use */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * What BPF knows of a catalogue row: which words to read, and how its calls are followed. Written by
- * user space (probe/catalog.c) before the programs are loaded.
+ * user space (catalog/catalog.c) before the programs are loaded.
  */
 #ifndef GPUPROF_ROW_H
 #define GPUPROF_ROW_H

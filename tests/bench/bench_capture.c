@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "bench/stream.h"
-#include "event/capture.h"
-#include "event/capture_encode.h"
+#include "capture/capture.h"
+#include "capture/capture_encode.h"
 
 #define PASSES 3
 #define BATCH 4096

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/time.h"
-#include "event/helper_source.h"
+#include "source/helper/helper_source.h"
 #include "gpuprof/work.h"
 #include "helper/names.h"
 #include "helper/nvtx.h"

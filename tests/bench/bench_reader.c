@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/time.h"
-#include "event/helper_source.h"
+#include "source/helper/helper_source.h"
 
 static int take(void *ctx, uint16_t kind, const void *payload, size_t len)
 {

@@ -13,7 +13,7 @@
 
 #include "bench/stream.h"
 #include "bench/work_stream.h"
-#include "event/capture.h"
+#include "capture/capture.h"
 
 #define WATERMARK_EVERY 100000
 

@@ -2,24 +2,15 @@
 # Every tests/fuzz/fuzz_NAME.c becomes build/fuzz/NAME. Seeds are the files in
 # tests/fuzz/corpus/NAME/ and what the script tests/fuzz/seed_NAME, if there is one, writes into
 # the directory it is given; what libFuzzer finds grows in build/fuzz/corpus/NAME/.
-# A fuzzer that needs few rooms names them: FUZZ_ROOMS_NAME.
 
 FUZZ_SECONDS ?= 30
 FUZZ_NAMES   := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
-FUZZ_ROOMS_elf := base elf
-FUZZ_ROOMS_cbpf := inject
-FUZZ_ROOMS_ehframe := base stack
-FUZZ_ROOMS_identity := base elf probe
-FUZZ_ROOMS_demangle := base elf
-FUZZ_ROOMS_helper := base elf probe event ledger
 
 FUZZ_CFLAGS  := -std=gnu11 -g -O1 $(filter-out -Werror,$(WARN)) -fno-strict-aliasing -pthread \
 		-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_OUT     := $(BUILD)/fuzz
 
-fuzz_src = $(sort $(foreach r,$(or $(FUZZ_ROOMS_$(1)),$(ROOMS)),$(wildcard user/$(r)/*.c)))
-fuzz_obj = $(patsubst user/%.c,$(FUZZ_OUT)/obj/%.o,$(fuzz_src)) \
-	   $(if $(FUZZ_ROOMS_$(1)),,$(BUILD)/user/inject/image_bytes.o)
+FUZZ_OBJ     := $(USER_SRC:user/%.c=$(FUZZ_OUT)/obj/%.o) $(BUILD)/user/inject/image_bytes.o
 
 # The option table names every verb, and those reach the loader.
 $(patsubst user/%.c,$(FUZZ_OUT)/obj/%.o,$(wildcard user/probe/loader*.c)): $(SKEL)
@@ -30,18 +21,14 @@ $(FUZZ_OUT)/obj/%.o: user/%.c
 	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link \
 		-DGPUPROF_VERSION='"$(VERSION)"' -MMD -MP -c $< -o $@
 
-# Archives, so that only what a fuzzer calls is linked.
-define fuzz_rules
-$(FUZZ_OUT)/obj/$(1).a: $(call fuzz_obj,$(1))
-	@mkdir -p $$(@D)
-	$(Q)rm -f $$@ && ar rcs $$@ $$^
+# An archive, so that only what a fuzzer calls is linked.
+$(FUZZ_OUT)/user.a: $(FUZZ_OBJ)
+	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(FUZZ_OUT)/$(1): tests/fuzz/fuzz_$(1).c $(FUZZ_OUT)/obj/$(1).a
-	$$(call say,FUZZ,$$@)
-	$(Q)$(CLANG) $(CPPFLAGS) -Itests $(FUZZ_CFLAGS) -fsanitize=fuzzer -MMD -MP -o $$@ \
-		tests/fuzz/fuzz_$(1).c $(FUZZ_OUT)/obj/$(1).a $(LDLIBS)
-endef
-$(foreach n,$(FUZZ_NAMES),$(eval $(call fuzz_rules,$(n))))
+$(FUZZ_NAMES:%=$(FUZZ_OUT)/%): $(FUZZ_OUT)/%: tests/fuzz/fuzz_%.c $(FUZZ_OUT)/user.a
+	$(call say,FUZZ,$@)
+	$(Q)$(CLANG) $(CPPFLAGS) -Itests $(FUZZ_CFLAGS) -fsanitize=fuzzer -MMD -MP -o $@ \
+		$< $(FUZZ_OUT)/user.a $(LDLIBS)
 
 fuzz-build: $(FUZZ_NAMES:%=$(FUZZ_OUT)/%) ## build the fuzzers
 

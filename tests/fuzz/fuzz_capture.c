@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "event/capture.h"
-#include "event/capture_decode.h"
-#include "event/capture_encode.h"
-#include "event/capture_frame.h"
+#include "capture/capture.h"
+#include "capture/capture_decode.h"
+#include "capture/capture_encode.h"
+#include "capture/capture_frame.h"
 #include "../lib/event_eq.h"
 
 #define FILE_ID 0x6761

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "event/decode.h"
-#include "event/live.h"
+#include "source/bpf/decode.h"
+#include "source/bpf/live.h"
 #include "ledger/model.h"
 
 enum item {

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "event/api_calls.h"
-#include "event/helper_decode.h"
+#include "source/helper/api_calls.h"
+#include "source/helper/helper_decode.h"
 #include "event/work.h"
 #include "gpuprof/ring.h"
-#include "ledger/ranges.h"
+#include "facts/ranges.h"
 
 #define NOBODY 0x7fffffff	/* no process: threads are guessed */
 

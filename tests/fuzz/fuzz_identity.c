@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/cgroup.h"
-#include "probe/environment.h"
-#include "probe/gpus.h"
-#include "probe/proc.h"
+#include "host/cgroup.h"
+#include "host/environment.h"
+#include "host/gpus.h"
+#include "host/proc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/exit.h"
+#include "base/exit.h"
 #include "cli/option_row.h"
 
 #define WORDS_MAX 64

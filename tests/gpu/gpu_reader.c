@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/time.h"
-#include "event/helper_source.h"
+#include "source/helper/helper_source.h"
 #include "gpuprof/work.h"
 
 enum { CLOCKS_MAX = 4096 };

@@ -22,7 +22,7 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "event/capture.h"
+#include "capture/capture.h"
 #include "lib/event_eq.h"
 
 struct bytes {

@@ -11,7 +11,7 @@
 #ifndef TESTS_MEMORY_SPEC_H
 #define TESTS_MEMORY_SPEC_H
 
-#include "ledger/memory_book.h"
+#include "facts/memory_book.h"
 
 #define MEMORY_SPEC_DEVICES 2
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * user/event/nvml_api.h against NVIDIA's nvml.h, at compile time: offsets, sizes, numbers, and the
+ * user/source/nvml/nvml_api.h against NVIDIA's nvml.h, at compile time: offsets, sizes, numbers, and the
  * types of functions where no struct is in them. HEADER: its version (129: 12.9); older ones have not all.
  */
 #include <stddef.h>
 
 #include <nvml.h>
 
-#include "event/nvml_api.h"
+#include "source/nvml/nvml_api.h"
 
 #define EQUAL(ours, theirs) \
 	_Static_assert((unsigned long long)(ours) == (unsigned long long)(theirs), #theirs);

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "event/capture.h"
-#include "probe/catalog.h"
+#include "capture/capture.h"
+#include "catalog/catalog.h"
 
 static void print_shape(const struct launch_shape *s)
 {

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/vec.h"
-#include "event/capture.h"
+#include "capture/capture.h"
 #include "event/work.h"
 
 enum { DEVICES = 16, STREAMS = 16, THREADS = 64, PID = 4000, US = 1000, MS = 1000000 };

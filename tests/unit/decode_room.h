@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event/decode.h"
-#include "probe/catalog.h"
+#include "source/bpf/decode.h"
+#include "catalog/catalog.h"
 #include "unit/decode_abi.h"
 #include "unit/row_of.h"
 

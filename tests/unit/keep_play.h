@@ -5,8 +5,8 @@
 
 #include "lib/capture_lib.h"
 
-#include "event/capture_file.h"
-#include "event/keep.h"
+#include "capture/capture_file.h"
+#include "capture/keep.h"
 #include "ledger/model.h"
 
 #define SEC 1000000000ull

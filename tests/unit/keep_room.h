@@ -5,8 +5,8 @@
 
 #include "lib/capture_lib.h"
 
-#include "event/capture_file.h"
-#include "event/capture_set.h"
+#include "capture/capture_file.h"
+#include "capture/capture_set.h"
 #include "ledger/model.h"
 
 static inline int keep_hear(void *model, const struct event *ev)

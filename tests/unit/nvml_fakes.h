@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "event/nvml_reader.h"
+#include "source/nvml/nvml_reader.h"
 
 static struct {
 	uintptr_t samples, sets;

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "event/capture.h"
+#include "capture/capture.h"
 #include "model_room.h"
 
 #define LOAD_BASE 1000000000000ull

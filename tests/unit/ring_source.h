@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "event/ring.h"
+#include "source/bpf/ring.h"
 
 #define BUSY (1u << 31)
 #define DISCARDED (1u << 30)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "probe/catalog.h"
+#include "catalog/catalog.h"
 
 static unsigned int row_of(const char *name)
 {

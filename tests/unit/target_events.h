@@ -8,7 +8,7 @@
 #include <sys/epoll.h>
 
 #include "base/time.h"
-#include "probe/target_watch.h"
+#include "target/target_watch.h"
 
 #define EVENTS_MAX 16384	/* a ring has fewer */
 #define PATIENCE_MS 10000

@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "event/api_calls.h"
-#include "probe/catalog.h"
+#include "source/helper/api_calls.h"
+#include "catalog/catalog.h"
 
 #define PID 4242
 #define DRIVER 4

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "probe/attach.h"
-#include "probe/catalog.h"
+#include "catalog/catalog.h"
 #include "probe/loader_read.h"
 #include "probe/plan.h"
 #include "unit/row_of.h"

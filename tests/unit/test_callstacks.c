@@ -15,7 +15,7 @@
 
 #include "base/time.h"
 #include "event/stacks.h"
-#include "probe/catalog.h"
+#include "catalog/catalog.h"
 #include "stack/callstacks.h"
 #include "view/folded.h"
 

@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <sys/file.h>
 
-#include "event/capture_encode.h"
-#include "event/varint.h"
+#include "capture/capture_encode.h"
+#include "base/varint.h"
 
 static void assert_reads(const struct events *want)
 {

@@ -2,7 +2,7 @@
 /* The names of captures, and that none is lost because another one is to have its name. */
 #include <errno.h>
 
-#include "event/capture_file.h"
+#include "capture/capture_file.h"
 #include "lib/capture_lib.h"
 
 static struct strbuf name = STRBUF_INIT;

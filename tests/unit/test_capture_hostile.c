@@ -9,8 +9,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "event/capture_frame.h"
-#include "event/varint.h"
+#include "capture/capture_frame.h"
+#include "base/varint.h"
 
 #define FILE_ID 0x1234
 

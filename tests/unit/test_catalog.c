@@ -18,8 +18,8 @@
 
 #include "base/io.h"
 #include "elf/elf.h"
-#include "probe/catalog.h"
-#include "probe/results.h"
+#include "catalog/catalog.h"
+#include "catalog/results.h"
 #include "lib/emulated.h"
 
 struct result_row {
@@ -27,7 +27,7 @@ struct result_row {
 	const char *name;
 };
 
-#include "probe/results_table.h"
+#include "catalog/results_table.h"
 
 /* ---- rows ------------------------------------------------------------------------------------- */
 

@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "cli/command.h"
-#include "cli/groups.h"
+#include "session/command.h"
+#include "session/groups.h"
 
 #define ARGV(...) (char *const[]){ __VA_ARGS__, NULL }
 #define SHELL(script) ARGV((char *)"sh", (char *)"-c", (char *)(script))

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "event/decode.h"
-#include "probe/catalog.h"
+#include "source/bpf/decode.h"
+#include "catalog/catalog.h"
 #include "unit/decode_room.h"
 
 static enum decode_status status_of(void *state, const struct raw *raw, size_t len)

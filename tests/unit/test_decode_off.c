@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "event/decode.h"
+#include "source/bpf/decode.h"
 #include "unit/decode_room.h"
 
 static struct decode_off_texts texts;

@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "event/drain.h"
-#include "event/drain_order.h"
+#include "source/bpf/drain.h"
+#include "source/bpf/drain_order.h"
 #include "unit/ring_source.h"
 
 /* ---- the order of two rings --------------------------------------------------------------------- */

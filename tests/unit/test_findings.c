@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "ledger/findings.h"
+#include "findings/findings.h"
 
 #define MS 1000000ull
 #define SECOND (1000 * MS)

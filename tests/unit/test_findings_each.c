@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "ledger/findings_rules.h"
+#include "findings/findings_rules.h"
 
 #define MS 1000000ull
 #define WALL (10000 * MS)

@@ -8,7 +8,7 @@
 
 #include "base/time.h"
 #include "event/memory.h"
-#include "ledger/findings.h"
+#include "findings/findings.h"
 #include "lib/random.h"
 #include "model_room.h"
 #include "view/verdict.h"

@@ -8,7 +8,7 @@
 
 #include "cli/options.h"
 #include "model_room.h"
-#include "ledger/findings_next.h"
+#include "findings/findings_next.h"
 
 enum { PROBES = 1, ENDED = 2, SUDO = 4 };
 

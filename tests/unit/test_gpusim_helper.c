@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <cmocka.h>
 
-#include "event/helper_source.h"
+#include "source/helper/helper_source.h"
 #include "gpuprof/work.h"
 #include "helper/calls_wanted.h"
 #include "lib/helper_run.h"

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "event/helper_source.h"
+#include "source/helper/helper_source.h"
 #include "lib/helper_run.h"
 
 #define LAUNCHES 500	/* before anything else happens */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "event/helper_decode.h"
+#include "source/helper/helper_decode.h"
 #include "event/work.h"
 #include "lib/helper_run.h"
 

@@ -19,7 +19,7 @@
 
 #include "base/map.h"
 #include "base/time.h"
-#include "event/helper_source.h"
+#include "source/helper/helper_source.h"
 #include "helper/occupant.h"
 #include "lib/helper_run.h"
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "event/helper_dark.h"
+#include "source/helper/helper_dark.h"
 
 struct told {
 	unsigned int n, why;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "event/helper_end.h"
+#include "source/helper/helper_end.h"
 
 static const struct gp_ring_head ended = { .state = GP_HELPER_ENDED, .state_ns = 105 };
 static const struct gp_ring_head awake = { .state = GP_HELPER_AWAKE, .state_ns = 55 };

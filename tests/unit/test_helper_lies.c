@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "event/api_calls.h"
-#include "event/helper_decode.h"
+#include "source/helper/api_calls.h"
+#include "source/helper/helper_decode.h"
 #include "gpuprof/ring.h"
 #include "gpuprof/work.h"
 

@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "event/helper_threads.h"
+#include "source/helper/helper_threads.h"
 
 struct other {
 	pthread_t thread;

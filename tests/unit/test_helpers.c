@@ -18,8 +18,8 @@
 
 #include "base/num.h"
 #include "base/time.h"
-#include "event/helper_source.h"
-#include "event/helpers.h"
+#include "source/helper/helper_source.h"
+#include "source/helper/helpers.h"
 #include "gpuprof/work.h"
 #include "helper/ring.h"
 

@@ -14,11 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "probe/cgroup.h"
-#include "probe/environment.h"
-#include "probe/gpus.h"
-#include "probe/identity.h"
-#include "probe/users.h"
+#include "host/cgroup.h"
+#include "host/environment.h"
+#include "host/gpus.h"
+#include "host/identity.h"
+#include "host/users.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define UID "12345678-90ab-cdef-1234-567890abcdef"

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "event/capture_set.h"
+#include "capture/capture_set.h"
 
 /* ---- several files -------------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 #include "base/num.h"
 #include "event/memory.h"
 #include "event/work.h"
-#include "ledger/ranges.h"
+#include "facts/ranges.h"
 
 #define SEC 1000000000ull
 #define MS 1000000ull

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "event/capture_hold.h"
+#include "capture/capture_hold.h"
 #include "event/memory.h"
 
 static struct keep *new_hold(uint64_t before_ns, uint64_t max_bytes)

@@ -10,7 +10,7 @@
 
 #include "base/num.h"
 #include "event/work.h"
-#include "ledger/launched.h"
+#include "facts/launched.h"
 
 #define SEC 1000000000ull
 #define MS 1000000ull

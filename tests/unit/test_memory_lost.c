@@ -10,8 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "event/helper_dark.h"
-#include "event/helper_work.h"
+#include "source/helper/helper_dark.h"
+#include "source/helper/helper_work.h"
 #include "event/memory.h"
 #include "gpuprof/ring.h"
 #include "ledger/model.h"

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "event/roster.h"
+#include "capture/roster.h"
 #include "view/views.h"
 
 static struct event of_call(uint8_t kind, uint32_t seq, uint64_t end)

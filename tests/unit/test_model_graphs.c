@@ -3,7 +3,7 @@
  * The model's kernels by launch: each has its captured call, however late that is told, or in which range
  * it was; and one that is never told is unresolved.
  */
-#include "ledger/launched.h"
+#include "facts/launched.h"
 #include "model_room.h"
 
 #define BASE 1000000000000ull

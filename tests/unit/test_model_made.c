@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
-#include "event/keep.h"
-#include "ledger/launched.h"
-#include "ledger/ranges.h"
+#include "capture/keep.h"
+#include "facts/launched.h"
+#include "facts/ranges.h"
 #include "model_room.h"
 
 #define BASE 1000000000000ull

@@ -11,9 +11,9 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "cli/summary.h"
+#include "view/summary.h"
 #include "event/memory.h"
-#include "ledger/ranges.h"
+#include "facts/ranges.h"
 #include "view/views.h"
 
 #define PROCESSES 2000u

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "cli/newcomers.h"
+#include "session/newcomers.h"
 #include "lib/capture_lib.h"
 
 struct loader {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/time.h"
-#include "event/nvml.h"
+#include "source/nvml/nvml.h"
 
 #define HANDLE ((struct nvmlDevice_st *)(uintptr_t)0x1000)
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "cli/exit.h"
+#include "base/exit.h"
 #include "cli/option_row.h"
 #include "cli/verbs.h"
 #include "probe/loader.h"

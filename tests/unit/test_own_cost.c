@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "cli/summary.h"
-#include "ledger/findings.h"
+#include "view/summary.h"
+#include "findings/findings.h"
 #include "ledger/own_cost.h"
 #include "view/views.h"
 

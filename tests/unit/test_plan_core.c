@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "probe/catalog.h"
+#include "catalog/catalog.h"
 #include "probe/plan_core.h"
 
 #define PERF_MAX 32	/* WAY_PERF's */

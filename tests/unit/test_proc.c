@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* What files of procfs say of one process. */
-#include "probe/proc.h"
+#include "host/proc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

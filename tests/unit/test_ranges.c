@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Ranges: each row's times and launches are those of the worked examples of ledger/ranges.h, whatever
+ * Ranges: each row's times and launches are those of the worked examples of facts/ranges.h, whatever
  * is nested, overlaps, crosses threads, or was open before and after; and any bytes leave it in one piece.
  */
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "ledger/ranges.h"
+#include "facts/ranges.h"
 
 static int at(struct ranges *r, unsigned int what, const char *name, uint32_t tid, uint64_t ns)
 {

@@ -24,7 +24,7 @@
 #include "inject/pick.h"
 #include "inject/remote.h"
 #include "lib/emulated.h"
-#include "probe/proc.h"
+#include "host/proc.h"
 
 #define WITHIN_NS (20 * NS_PER_SEC)
 

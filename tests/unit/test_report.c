@@ -14,11 +14,11 @@
 #include <cmocka.h>
 
 #include "base/io.h"
-#include "cli/exit.h"
-#include "cli/print.h"
-#include "cli/summary.h"
+#include "base/exit.h"
+#include "view/print.h"
+#include "view/summary.h"
 #include "cli/verbs.h"
-#include "event/capture.h"
+#include "capture/capture.h"
 
 static const struct funcs funcs = {
 	.n = 2,

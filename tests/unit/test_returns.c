@@ -21,7 +21,7 @@
 
 #include "unit/elf_object.h"
 
-#include "event/ring.h"
+#include "source/bpf/ring.h"
 #include "probe/attach.h"
 #include "probe/loader_read.h"
 #include "unit/row_of.h"

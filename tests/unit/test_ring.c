@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "event/ring.h"
+#include "source/bpf/ring.h"
 #include "unit/ring_source.h"
 
 /* ---- the reader -------------------------------------------------------------------------------- */

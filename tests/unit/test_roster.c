@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "event/roster.h"
+#include "capture/roster.h"
 
 static int ignore(void *ctx, const struct event *ev)
 {

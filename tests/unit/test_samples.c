@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 #include "event/device_number.h"
-#include "ledger/findings_device.h"
+#include "findings/findings_device.h"
 #include "ledger/host_devices.h"
-#include "ledger/samples.h"
+#include "facts/samples.h"
 
 #define GPU "GPU-12345678-9abc"
 #define MIG "MIG-12345678-9abc"

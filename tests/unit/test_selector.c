@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/time.h"
-#include "cli/later.h"
-#include "probe/selection.h"
+#include "session/later.h"
+#include "target/selection.h"
 
 static struct selector *selector(enum select_kind kind, const char *list)
 {

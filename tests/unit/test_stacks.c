@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "base/time.h"
-#include "probe/catalog.h"
+#include "catalog/catalog.h"
 #include "stack/snapshot.h"
 
 static const char source[] =

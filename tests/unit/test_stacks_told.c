@@ -11,8 +11,8 @@
 
 #include "unit/model_room.h"
 
-#include "event/capture.h"
-#include "event/roster.h"
+#include "capture/capture.h"
+#include "capture/roster.h"
 #include "event/stacks.h"
 #include "view/report.h"
 #include "view/views.h"

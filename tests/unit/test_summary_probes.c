@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cli/summary_probes.h"
+#include "view/summary_probes.h"
 #include "view/views.h"
 
 static void fact(struct model *m, const char *key, const char *value)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "event/tallied.h"
+#include "source/bpf/tallied.h"
 
 struct seen {
 	struct event at[8];

@@ -7,7 +7,7 @@
 #include <sys/mount.h>
 
 #include "base/time.h"
-#include "probe/target.h"
+#include "target/target.h"
 
 #define FILES_MAX 256
 

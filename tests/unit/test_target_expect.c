@@ -2,7 +2,7 @@
 /* What target discovery promises of a command before it runs: the files it is going to load. */
 #include "target_child.h"
 
-#include "probe/target.h"
+#include "target/target.h"
 
 #define FILES_MAX 512
 #define MAIN "int f(void); int main(void) { return f(); }"

@@ -3,7 +3,7 @@
 #include "target_child.h"
 
 #include "base/time.h"
-#include "probe/target_family.h"
+#include "target/target_family.h"
 
 static struct {
 	pid_t pid, root;

@@ -3,8 +3,8 @@
 #include "target_child.h"
 
 #include "base/time.h"
-#include "probe/ldcache.h"
-#include "probe/target_ring.h"
+#include "target/ldcache.h"
+#include "target/target_ring.h"
 
 /* ---- the ring ----------------------------------------------------------------------------- */
 

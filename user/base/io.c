@@ -4,9 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int io_write_all(int fd, const void *data, size_t len)
@@ -122,4 +126,37 @@ void io_clear(int fd)
 
 	while (read(fd, &n, sizeof(n)) < 0 && errno == EINTR)
 		;
+}
+
+int io_open_path(int dirfd, const char *path, bool in_root)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd;
+
+	if (in_root)
+		fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+	else
+		fd = openat(dirfd, path, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int io_open_regular(int dirfd, const char *path, bool in_root)
+{
+	int path_fd = io_open_path(dirfd, path, in_root), fd = -ENXIO;
+	char self[40];
+	struct stat st;
+
+	if (path_fd < 0)
+		return path_fd;
+	if (!fstat(path_fd, &st) && S_ISREG(st.st_mode)) {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", path_fd);
+		fd = open(self, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			fd = -errno;
+	}
+	close(path_fd);
+	return fd;
 }

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/chosen.h"
+#include "session/chosen.h"
 #include "cli/out.h"
 #include "cli/verbs.h"
 #include "cli/version.h"

@@ -6,7 +6,7 @@
 
 #include "cli/doctor.h"
 #include "cli/helper_advice.h"
-#include "event/helper_source.h"
+#include "source/helper/helper_source.h"
 #include "inject/subject.h"
 
 static void say_none(struct doctor *d, pid_t pid)

@@ -12,12 +12,12 @@
 
 #include "base/io.h"
 #include "cli/doctor.h"
-#include "cli/exit.h"
-#include "probe/caps.h"
-#include "probe/catalog.h"
+#include "base/exit.h"
+#include "host/caps.h"
+#include "catalog/catalog.h"
 #include "probe/loader.h"
-#include "probe/proc.h"
-#include "probe/target_watch.h"
+#include "host/proc.h"
+#include "target/target_watch.h"
 
 static void check_kernel(struct doctor *d)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/doctor.h"
-#include "cli/nvml_ask.h"
+#include "session/nvml_ask.h"
 
 static void say(struct doctor *d, const struct nvml_status *st)
 {

@@ -13,16 +13,16 @@
 
 #include "base/io.h"
 #include "cli/doctor.h"
-#include "cli/exit.h"
+#include "base/exit.h"
 #include "elf/elf.h"
 #include "inject/denied.h"
 #include "probe/attach.h"
-#include "probe/catalog.h"
-#include "probe/identity.h"
+#include "catalog/catalog.h"
+#include "host/identity.h"
 #include "probe/loader_read.h"
 #include "probe/plan.h"
-#include "probe/proc.h"
-#include "probe/target.h"
+#include "host/proc.h"
+#include "target/target.h"
 #include "view/table.h"
 
 #define COUNT_MS 1000	/* how long its calls are counted */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/document.h"
-#include "cli/exit.h"
+#include "base/exit.h"
 #include "cli/version.h"
 
 static const struct {

@@ -14,7 +14,7 @@
 
 #include "base/log.h"
 #include "base/str.h"
-#include "cli/exit.h"
+#include "base/exit.h"
 #include "cli/out.h"
 #include "cli/verbs.h"
 #include "inject/environment.h"

@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 #include "cli/document.h"
-#include "cli/exit.h"
+#include "base/exit.h"
 #include "cli/out.h"
 #include "cli/verbs.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* No verb: a report of each interval on standard output, until the targets end or Ctrl-C. */
-#include "cli/exit.h"
-#include "cli/print.h"
-#include "cli/session.h"
+#include "base/exit.h"
+#include "view/print.h"
+#include "session/session.h"
 #include "cli/verbs.h"
 
 struct intervals {

@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "base/vec.h"
-#include "cli/exit.h"
+#include "base/exit.h"
 #include "elf/elf.h"
 #include "elf/lines.h"
 

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "base/time.h"
-#include "cli/exit.h"
+#include "base/exit.h"
 #include "cli/option_row.h"
 #include "view/utf8.h"
 #include "view/views.h"

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "probe/selector.h"
+#include "host/selector.h"
 #include "view/report.h"
 
 enum verb_id {

@@ -19,8 +19,8 @@
 
 #include "base/io.h"
 #include "base/log.h"
-#include "cli/exit.h"
-#include "event/capture.h"
+#include "base/exit.h"
+#include "capture/capture.h"
 
 static int write_quietly(int fd, const struct strbuf *text)
 {

@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "cli/exit.h"
-#include "cli/print.h"
-#include "cli/session.h"
+#include "base/exit.h"
+#include "view/print.h"
+#include "session/session.h"
 #include "cli/verbs.h"
 #include "view/table.h"
 

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "cli/confine.h"
-#include "cli/exit.h"
+#include "session/confine.h"
+#include "base/exit.h"
 #include "cli/lines.h"
-#include "cli/print.h"
+#include "view/print.h"
 #include "cli/verbs.h"
-#include "event/capture.h"
+#include "capture/capture.h"
 #include "view/views.h"
 
 static int push(void *model, const struct event *ev)

@@ -11,15 +11,15 @@
 
 #include "base/log.h"
 #include "base/time.h"
-#include "cli/chosen.h"
-#include "cli/confine.h"
-#include "cli/exit.h"
+#include "session/chosen.h"
+#include "session/confine.h"
+#include "base/exit.h"
 #include "cli/out.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "inject/denied.h"
-#include "probe/proc.h"
-#include "probe/target.h"
+#include "host/proc.h"
+#include "target/target.h"
 #include "view/stacks.h"
 
 enum { META_HOST, META_START, META_END, META_VERSION, META_KERNEL, META_COMPLETE, META_SOURCES, META_N };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* `gpuprof stat`: measure, then print one report; with --capture also keep it. */
-#include "cli/exit.h"
+#include "base/exit.h"
 #include "cli/lines.h"
-#include "cli/print.h"
-#include "cli/session.h"
+#include "view/print.h"
+#include "session/session.h"
 #include "cli/verbs.h"
 
 int verb_stat(const struct options *o)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One function per verb, each in the file of its name; each returns an exit code (cli/exit.h). */
+/* One function per verb, each in the file of its name; each returns an exit code (base/exit.h). */
 #ifndef CLI_VERBS_H
 #define CLI_VERBS_H
 

@@ -16,7 +16,7 @@
 
 #include "base/num.h"
 #include "event/fields.h"
-#include "event/func.h"
+#include "catalog/func.h"
 #include "event/kind.h"
 
 /* Direction of a copy, as cudaMemcpyKind. */

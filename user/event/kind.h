@@ -7,7 +7,7 @@
 
 /*
  * Kinds leave the process in captures: append only. A new kind must reach event.c (names), its source
- * (event/decode.c, cli/), roster.c, ledger/model.c and view/events.c; captures hold whatever is here.
+ * (source/bpf/decode.c, cli/), roster.c, ledger/model.c and view/events.c; captures hold whatever is here.
  */
 enum event_kind {
 	EVENT_CALL = 1,		/* a call that returned */

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "probe/caps.h"
-#include "probe/proc.h"
+#include "host/caps.h"
+#include "host/proc.h"
 
 #define SCOPE "kernel.yama.ptrace_scope"
 #define NOBODY 3	/* of it */

@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 
 #include "base/io.h"
-#include "probe/proc.h"
-#include "probe/target.h"
+#include "host/proc.h"
+#include "target/target.h"
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64

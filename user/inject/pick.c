@@ -13,8 +13,8 @@
 #include "base/vec.h"
 #include "inject/filter.h"
 #include "inject/subject.h"
-#include "probe/proc.h"
-#include "probe/target.h"
+#include "host/proc.h"
+#include "target/target.h"
 
 #define FIND_NS (3 * NS_PER_SEC)	/* for a thread that waits where it may be asked */
 #define STEP_NS (200 * NS_PER_MS)	/* for one that runs, to enter a system call */

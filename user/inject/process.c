@@ -21,13 +21,13 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "elf/elf.h"
-#include "event/helper_source.h"
+#include "source/helper/helper_source.h"
 #include "gpuprof/load.h"
 #include "inject/denied.h"
 #include "inject/image.h"
 #include "inject/pick.h"
 #include "inject/remote.h"
-#include "probe/target.h"
+#include "target/target.h"
 
 #define LOAD_BYTES (64u << 10)		/* a page at least: gp_load, and ... */
 #define SCRATCH_BYTES (512u << 10)	/* ... above it the stack of what the thread calls */

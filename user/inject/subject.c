@@ -19,8 +19,8 @@
 #include "inject/machine.h"
 #include "inject/room.h"
 #include "inject/remote.h"
-#include "probe/proc.h"
-#include "probe/target_mapping.h"
+#include "host/proc.h"
+#include "target/target_mapping.h"
 
 #define CODE_MAX (4u << 20)	/* of the C library's, looked through */
 

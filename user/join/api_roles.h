@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "event/cbid.h"
+#include "catalog/cbid.h"
 #include "event/event.h"
 
 #define API_LAUNCH 0x01		/* it gives work */

@@ -3,7 +3,7 @@
 #ifndef JOIN_GRAPH_ROLE_H
 #define JOIN_GRAPH_ROLE_H
 
-#include "event/func.h"
+#include "catalog/func.h"
 
 enum graph_role {
 	ROLE_NONE,

@@ -10,7 +10,7 @@
 #include "event/work.h"
 #include "ledger/device_book.h"
 #include "ledger/idle.h"
-#include "ledger/kernels.h"
+#include "facts/kernels.h"
 #include "ledger/lanes.h"
 #include "ledger/loss.h"
 

@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "ledger/devices.h"
-#include "ledger/samples.h"
+#include "facts/samples.h"
 #include "ledger/share_book.h"
 
 struct host_device {

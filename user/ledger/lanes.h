@@ -19,7 +19,7 @@
 
 #include "base/vec.h"
 #include "ledger/device_book.h"
-#include "ledger/hist.h"
+#include "facts/hist.h"
 
 #define LANES_MAX 64
 

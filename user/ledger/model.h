@@ -20,8 +20,8 @@
 #include "ledger/book.h"
 #include "ledger/model_devices.h"
 #include "ledger/model_processes.h"
-#include "ledger/offs.h"
-#include "ledger/tally.h"
+#include "facts/offs.h"
+#include "facts/tally.h"
 
 struct model;
 

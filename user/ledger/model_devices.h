@@ -7,8 +7,8 @@
 #define LEDGER_MODEL_DEVICES_H
 
 #include "ledger/devices.h"
-#include "ledger/memory_book.h"
-#include "ledger/samples.h"
+#include "facts/memory_book.h"
+#include "facts/samples.h"
 #include "ledger/share_book.h"
 
 struct model;

@@ -5,7 +5,7 @@
 
 #include "base/num.h"
 #include "ledger/model_state.h"
-#include "ledger/ranges.h"
+#include "facts/ranges.h"
 
 static enum graph_role role_of(struct model *m, uint16_t func, const struct func *fn)
 {

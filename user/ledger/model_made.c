@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ledger/model_state.h"
-#include "ledger/ranges.h"
+#include "facts/ranges.h"
 
 static const uint8_t evidence_of[] = {
 	[MADE_BY_ORDER] = EVIDENCE_ORDER, [MADE_BY_CALLBACK] = EVIDENCE_CALLBACK,

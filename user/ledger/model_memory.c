@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "base/num.h"
-#include "ledger/memory_calls.h"
+#include "facts/memory_calls.h"
 #include "ledger/model_state.h"
 
 #define RECORDS_SETTLE_NS 1000000000ull	/* records of the last second may be out of order */

@@ -11,7 +11,7 @@
 
 #include "base/num.h"
 #include "ledger/model_state.h"
-#include "ledger/ranges.h"
+#include "facts/ranges.h"
 
 #define BATCH 64	/* processes, since all that are known are looked at */
 #define CROWDED (8 * MODEL_ENDED)	/* with more than these, JOIN_SETTLE_NS is enough */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "ledger/book.h"
-#include "ledger/tally.h"
+#include "facts/tally.h"
 
 struct model;
 
@@ -56,7 +56,7 @@ size_t model_processes(const struct model *m);
 const struct model_process *model_process(const struct model *m, size_t i);
 const struct model_process *model_process_of(const struct model *m, uint32_t pid);	/* the newest, or NULL */
 
-/* What process i said it was doing (ledger/ranges.h); NULL: nothing. */
+/* What process i said it was doing (facts/ranges.h); NULL: nothing. */
 struct ranges;
 const struct ranges *model_ranges(const struct model *m, size_t i);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The ranges of the model's processes: who gets which event. What they mean is ledger/ranges.h's. */
+/* The ranges of the model's processes: who gets which event. What they mean is facts/ranges.h's. */
 #include <errno.h>
 
 #include "base/num.h"
 #include "ledger/model_state.h"
-#include "ledger/ranges.h"
+#include "facts/ranges.h"
 
 static struct ranges *make_ranges(const struct model *m, struct process *p)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ledger/model_state.h"
-#include "ledger/ranges.h"
+#include "facts/ranges.h"
 
 uint64_t model_now(const struct model *m)
 {

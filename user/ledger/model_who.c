@@ -8,7 +8,7 @@
 
 #include "base/num.h"
 #include "ledger/model_state.h"
-#include "ledger/ranges.h"
+#include "facts/ranges.h"
 
 static uint64_t thread_key(uint32_t pid, uint32_t tid)
 {

@@ -8,7 +8,7 @@
 
 #include "ledger/devices.h"
 #include "ledger/model.h"
-#include "ledger/samples.h"
+#include "facts/samples.h"
 
 struct others {
 	const struct model *model;		/* NULL: nobody is watched */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "event/varint.h"
+#include "base/varint.h"
 
 #define CAP_FIRST 4
 

@@ -9,7 +9,7 @@
 
 #include "probe/loader.h"
 #include "probe/plan.h"
-#include "probe/target.h"
+#include "target/target.h"
 
 struct attach;
 

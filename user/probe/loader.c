@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "probe/catalog.h"
+#include "catalog/catalog.h"
 #include "probe/loader_internal.h"
 #include "probe/loader_why.h"
 #include "probe/uprobe_link.h"

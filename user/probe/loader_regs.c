@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "probe/loader_internal.h"
-#include "probe/proc.h"
+#include "host/proc.h"
 
 static int print_nothing(enum libbpf_print_level level, const char *fmt, va_list ap)
 {

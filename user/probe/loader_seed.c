@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "probe/loader_internal.h"
-#include "probe/proc.h"
+#include "host/proc.h"
 #include "probe/uprobe_link.h"
 
 static int read_regs(struct loader *l, loader_regs_fn fn, void *ctx)

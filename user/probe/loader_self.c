@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/time.h"
-#include "probe/catalog.h"
+#include "catalog/catalog.h"
 #include "probe/loader_internal.h"
 #include "probe/loader_read.h"
 

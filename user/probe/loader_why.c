@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "probe/caps.h"
-#include "probe/proc.h"
+#include "host/caps.h"
+#include "host/proc.h"
 
 /* Errors that no other way of attaching would mend. */
 static const struct {

@@ -11,7 +11,7 @@
 
 #include "base/str.h"
 #include "elf/elf.h"
-#include "probe/catalog.h"
+#include "catalog/catalog.h"
 
 static bool fits_budget(const struct catalog_row *row, const struct plan_rules *rules)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "probe/catalog.h"
+#include "catalog/catalog.h"
 
 struct candidate {
 	unsigned int rank;

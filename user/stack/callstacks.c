@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probe/catalog.h"
+#include "catalog/catalog.h"
 #include "stack/callstacks_internal.h"
 #include "stack/perfmap.h"
 #include "stack/unwind.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "elf/demangle.h"
-#include "probe/catalog.h"
+#include "catalog/catalog.h"
 #include "stack/callstacks_internal.h"
 #include "stack/perfmap.h"
 

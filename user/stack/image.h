@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "probe/target_mapping.h"
+#include "target/target_mapping.h"
 
 #define IMAGES_MAX 2048u	/* files kept open */
 

@@ -4,7 +4,7 @@
 #define STACK_MODULES_H
 
 #include "base/vec.h"
-#include "probe/target_mapping.h"
+#include "target/target_mapping.h"
 #include "stack/memory.h"
 #include "stack/unwind.h"
 

@@ -14,7 +14,7 @@
 #include "base/sorted.h"
 #include "elf/demangle.h"
 #include "elf/elf.h"
-#include "probe/catalog.h"
+#include "catalog/catalog.h"
 #include "probe/plan.h"
 #include "stack/perfmap.h"
 

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/sorted.h"
-#include "probe/proc.h"
-#include "probe/target_mapping.h"
+#include "host/proc.h"
+#include "target/target_mapping.h"
 
 #define PIECE (64u << 10)	/* longer lines are cut */
 #define MAX_ANSWERS (1u << 24)	/* lines that hold an address; a file of lies has more */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "probe/syscalls.h"
+#include "host/syscalls.h"
 
 #define MAX_FILE 4096u
 #define MAX_POLLED 4u		/* files of one poll that are named */

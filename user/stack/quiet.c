@@ -11,7 +11,7 @@
 
 #include "base/str.h"
 #include "elf/elf.h"
-#include "probe/target_mapping.h"
+#include "target/target_mapping.h"
 #include "stack/modules.h"
 
 #define OUTERMOST 2u		/* frames of the C library that every thread begins with */

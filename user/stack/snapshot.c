@@ -11,9 +11,9 @@
 
 #include "base/map.h"
 #include "base/str.h"
-#include "probe/catalog.h"
+#include "catalog/catalog.h"
 #include "probe/loader_regs.h"
-#include "probe/target.h"
+#include "target/target.h"
 #include "stack/naming.h"
 #include "stack/procfs.h"
 

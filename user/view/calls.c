@@ -9,7 +9,7 @@
 
 #include "base/num.h"
 #include "base/vec.h"
-#include "probe/results.h"
+#include "catalog/results.h"
 #include "view/folded.h"
 #include "view/views.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The table `findings`: what ledger/findings.h found, a row each. */
-#include "ledger/findings.h"
+/* The table `findings`: what findings/findings.h found, a row each. */
+#include "findings/findings.h"
 
 #include <errno.h>
 

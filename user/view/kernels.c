@@ -9,9 +9,9 @@
 
 #include "elf/demangle.h"
 #include "bucket/tensor_core.h"
-#include "ledger/launched.h"
-#include "ledger/occupancy.h"
-#include "ledger/ranges.h"
+#include "facts/launched.h"
+#include "facts/occupancy.h"
+#include "facts/ranges.h"
 #include "view/views.h"
 
 enum { PID, DEVICE, NAME, BUCKET, COUNT, TOTAL, AVG, MIN, MAX, P50, P99, QUEUE_P50, QUEUE_P99,

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "ledger/memory_calls.h"
+#include "facts/memory_calls.h"
 #include "view/folded.h"
 #include "view/views.h"
 

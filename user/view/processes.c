@@ -11,8 +11,8 @@
 #include "base/str.h"
 #include "base/time.h"
 #include "event/device_number.h"
-#include "ledger/findings.h"
-#include "ledger/memory_calls.h"
+#include "findings/findings.h"
+#include "facts/memory_calls.h"
 #include "ledger/own_cost.h"
 #include "view/views.h"
 

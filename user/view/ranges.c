@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "ledger/ranges.h"
+#include "facts/ranges.h"
 #include "view/views.h"
 
 enum { PID, DOMAIN, RANGE, KIND, COUNT, OPEN, WALL, HOST, DEVICE, LAUNCHES, N_COLUMNS };

@@ -11,7 +11,7 @@
 #include "base/num.h"
 #include "base/units.h"
 #include "event/device_number.h"
-#include "ledger/findings.h"
+#include "findings/findings.h"
 #include "ledger/own_cost.h"
 #include "view/format.h"
 #include "view/views.h"

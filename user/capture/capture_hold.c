@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The newest blocks at the head, the oldest at the tail. A block that is too old is unpacked once
+ * more, for the roster: it has to know who lived when the oldest block left begins. Writing unpacks
+ * all of them in the same way. Works in one thread, that of the session.
+ */
+#include "capture/capture_hold.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <gpuprof/capture.h>
+
+#include "base/log.h"
+#include "base/num.h"
+#include "base/time.h"
+#include "capture/capture_decode.h"
+#include "capture/capture_encode.h"
+#include "capture/capture_file.h"
+#include "capture/roster.h"
+
+#define SLICES 16		/* of the time held; a block is of one of them at most */
+#define ZSTD_LEVEL 1
+#define COUNT_EVERY_NS (10 * NS_PER_MS)	/* counters are read no more often */
+
+struct held {			/* one block */
+	struct held *next;
+	uint64_t start_ns;	/* when it was begun */
+	uint64_t end_ns;	/* the latest time in it */
+	uint32_t events;
+	size_t raw_bytes, packed_bytes;
+	uint8_t packed[];
+};
+
+struct capture_hold {
+	struct keep keep;
+	char *path;
+	uint64_t before_ns, max_bytes;
+	bool at_end;
+
+	struct capture_encoder *encoder;
+	ZSTD_CCtx *zstd;
+	uint8_t *room;			/* to pack and unpack in */
+	struct held *oldest, **newest;	/* newest: where the next one is put */
+	uint64_t bytes;
+	uint64_t block_ns;		/* when the present block began */
+	uint64_t counted_ns;		/* when what is counted was read */
+	uint64_t now_ns;
+	uint64_t floor_ns;		/* the session's start, or what was written already */
+	bool was_short;			/* memory did not hold the whole stretch */
+
+	struct capture_decoder *decoder;
+	struct roster *roster;		/* as of where the oldest block begins */
+	int err;
+	int unwritten;			/* why a file was not written that was asked for: the first */
+	struct keep_stats stats;
+};
+
+static struct capture_hold *of(struct keep *k)
+{
+	return (struct capture_hold *)k;
+}
+
+uint64_t capture_hold_bytes(const struct keep *k)
+{
+	return ((const struct capture_hold *)k)->bytes;
+}
+
+static int fail(struct capture_hold *h, int err)
+{
+	if (err && !h->err) {
+		h->err = err;
+		log_error("cannot hold events in memory: %s", strerror(-err));
+	}
+	return err;
+}
+
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+static int unpack(struct capture_hold *h, const struct held *b, const struct event_sink *to)
+{
+	struct decode_result result;
+	size_t n = ZSTD_decompress(h->room, GP_BLOCK_RAW_MAX, b->packed, b->packed_bytes);
+
+	if (ZSTD_isError(n) || n != b->raw_bytes)
+		return -EIO;
+	return capture_decode(h->decoder, h->room, n, b->events, to, &result);
+}
+
+static int note(void *ctx, const struct event *ev)
+{
+	struct event out;
+
+	return roster_take(ctx, ev, &out);
+}
+
+static struct held *take_oldest(struct capture_hold *h)
+{
+	struct held *b = h->oldest;
+
+	h->oldest = b->next;
+	if (!h->oldest)
+		h->newest = &h->oldest;
+	h->bytes -= sizeof(*b) + b->packed_bytes;
+	return b;
+}
+
+static int drop_old(struct capture_hold *h)
+{
+	int err = 0;
+
+	while (h->oldest && !err) {
+		bool old = h->oldest->end_ns + h->before_ns < h->now_ns;
+		struct held *b;
+
+		if (!old && h->bytes <= h->max_bytes)
+			break;
+		h->was_short |= !old;
+		b = take_oldest(h);
+		err = unpack(h, b, &(struct event_sink){ note, h->roster });
+		free(b);
+	}
+	return err;
+}
+
+static int end_block(struct capture_hold *h)
+{
+	struct capture_block *raw = capture_encoder_take(h->encoder);
+	struct held *b = NULL;
+	size_t n;
+
+	if (!raw)
+		return 0;
+	n = ZSTD_compressCCtx(h->zstd, h->room, ZSTD_compressBound(GP_BLOCK_RAW_MAX), raw->raw,
+			      raw->raw_bytes, ZSTD_LEVEL);
+	if (!ZSTD_isError(n))
+		b = malloc(sizeof(*b) + n);
+	if (b) {
+		*b = (struct held){ .start_ns = h->block_ns,
+				    .end_ns = num_max(raw->end_ns, h->block_ns),
+				    .events = raw->events, .raw_bytes = raw->raw_bytes,
+				    .packed_bytes = n };
+		memcpy(b->packed, h->room, n);
+		*h->newest = b;
+		h->newest = &b->next;
+		h->bytes += sizeof(*b) + n;
+	}
+	capture_encoder_give(h->encoder, raw);
+	return b ? drop_old(h) : -ENOMEM;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+struct writing {
+	struct capture_hold *h;
+	struct capture_writer *w;
+	uint64_t from_ns;
+	bool begun;
+};
+
+static int put(void *ctx, const struct event *ev)
+{
+	return capture_push(((struct writing *)ctx)->w, ev);
+}
+
+static int begin(struct writing *out)
+{
+	const struct event_sink to = { put, out };
+	int err;
+
+	out->begun = true;
+	err = roster_begin(out->h->roster, out->from_ns, &to);
+	return err ? err : keep_begin(&out->h->keep, out->from_ns, out->h->max_bytes, &to);
+}
+
+/* Of what is counted or added up these are no times. */
+static uint64_t latest_of(const struct event *ev)
+{
+	return ev->kind == EVENT_COUNT || event_is_sum(ev->kind) ? 0 : num_max(ev->start_ns, ev->end_ns);
+}
+
+/* What ended before the stretch is for the roster alone. */
+static int write_event(void *ctx, const struct event *ev)
+{
+	struct writing *out = ctx;
+	struct event own;
+	int err = 0;
+
+	if (!out->begun && latest_of(ev) >= out->from_ns)
+		err = begin(out);
+	if (err)
+		return err;
+	err = roster_take(out->h->roster, ev, &own);
+	return err || !out->begun ? err : put(out, &own);
+}
+
+static int write_blocks(struct writing *out)
+{
+	int err = 0;
+
+	while (out->h->oldest && !err) {
+		struct held *b = take_oldest(out->h);
+
+		/* What it counts at first may be of the stretch already. */
+		if (!out->begun && b->start_ns >= out->from_ns)
+			err = begin(out);
+		if (!err)
+			err = unpack(out->h, b, &(struct event_sink){ write_event, out });
+		free(b);
+	}
+	if (!err && !out->begun)
+		err = begin(out);
+	return err ? err : put(out, &(struct event){ .kind = EVENT_STOP, .end_ns = out->h->now_ns });
+}
+
+static void name_file(struct capture_hold *h, char name[PATH_MAX])
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	if (h->stats.files)
+		capture_file_number(&sb, h->path, h->stats.files + 1);
+	else
+		strbuf_addstr(&sb, h->path);
+	*name = '\0';
+	if (!sb.failed && sb.len < PATH_MAX)
+		memcpy(name, sb.s, sb.len + 1);
+	strbuf_free(&sb);
+}
+
+static void say_written(const struct capture_hold *h, const char *name, uint64_t held_ns)
+{
+	log_info("kept the last %.3f s, %llu records, in %s; gpuprof report %s",
+		 (double)held_ns / NS_PER_SEC, (unsigned long long)h->stats.last.events, name, name);
+	if (h->was_short)
+		log_warn("there was more in %.3f s than %llu bytes of memory hold; raise --max-size",
+			 (double)h->before_ns / NS_PER_SEC, (unsigned long long)h->max_bytes);
+}
+
+/* A file that cannot be written costs what was held; the session goes on. */
+static int write_held(struct capture_hold *h)
+{
+	struct writing out = { .h = h };
+	char *name = h->stats.last_path;
+	int err = end_block(h), closed;
+
+	if (err)
+		return fail(h, err);
+	name_file(h, name);
+	out.w = capture_create(name, capture_decoder_funcs(h->decoder));
+	if (!out.w)
+		return errno ? -errno : -EIO;
+	out.from_ns = h->now_ns > h->before_ns ? h->now_ns - h->before_ns : 0;
+	out.from_ns = num_max(out.from_ns, h->floor_ns);
+	if (h->was_short && h->oldest)
+		out.from_ns = num_max(out.from_ns, h->oldest->start_ns);
+	err = write_blocks(&out);
+	closed = capture_close(out.w, &h->stats.last);
+	err = err ? err : closed;
+	if (!h->stats.files)
+		memcpy(h->stats.first_path, name, PATH_MAX);
+	h->stats.files++;
+	h->stats.events += h->stats.last.events;
+	if (!err)
+		say_written(h, name, h->now_ns - out.from_ns);
+	h->was_short = false;
+	h->floor_ns = h->now_ns;
+	return err;
+}
+
+/* ---- keep ----------------------------------------------------------------------------------- */
+
+static int encode(struct capture_hold *h, const struct event *ev)
+{
+	int err = capture_encode(h->encoder, ev);
+
+	if (err != -EAGAIN)
+		return err;
+	err = end_block(h);
+	return err ? err : capture_encode(h->encoder, ev);
+}
+
+/* From now on a file may begin: it has what is counted from here on. The first has all. */
+static void count(struct capture_hold *h)
+{
+	if (!h->keep.on_cut || (h->counted_ns && h->now_ns - h->counted_ns < COUNT_EVERY_NS))
+		return;
+	h->counted_ns = h->now_ns;
+	h->keep.on_cut(h->keep.cut_ctx);
+}
+
+static int hold_push(struct keep *k, const struct event *ev)
+{
+	struct capture_hold *h = of(k);
+	int err = 0;
+
+	if (h->err)
+		return h->err;
+	if (roster_counts(ev))
+		return fail(h, encode(h, ev));
+	h->now_ns = num_max(h->now_ns, latest_of(ev));
+	if (ev->kind == EVENT_START)
+		h->floor_ns = ev->start_ns;
+	if (ev->kind == EVENT_START || ev->kind == EVENT_STOP)
+		return 0;	/* each file has its own */
+	if (!h->block_ns || h->now_ns - h->block_ns >= h->before_ns / SLICES) {
+		bool first = !h->block_ns;
+
+		err = end_block(h);
+		h->block_ns = h->now_ns;
+		if (!err && !first)
+			count(h);
+	}
+	return fail(h, err ? err : encode(h, ev));
+}
+
+static int hold_flush(struct keep *k)
+{
+	struct capture_hold *h = of(k);
+
+	return h->err ? h->err : fail(h, drop_old(h));
+}
+
+static int hold_fire(struct keep *k)
+{
+	struct capture_hold *h = of(k);
+	int err;
+
+	h->counted_ns = 0;
+	count(h);
+	err = write_held(h);
+	h->unwritten = h->unwritten ? h->unwritten : err;
+	return err;
+}
+
+static void hold_defer(struct keep *k)
+{
+	k->full = NULL;		/* packs in memory: nothing is slow */
+}
+
+static int hold_store(struct keep *k, struct capture_block *b)
+{
+	(void)k;
+	free(b);
+	return 0;
+}
+
+static void hold_free(struct capture_hold *h)
+{
+	while (h->oldest)
+		free(take_oldest(h));
+	capture_encoder_free(h->encoder);
+	capture_decoder_free(h->decoder);
+	roster_free(h->roster);
+	ZSTD_freeCCtx(h->zstd);
+	free(h->room);
+	free(h->path);
+	free(h);
+}
+
+static int hold_close(struct keep *k, struct keep_stats *stats)
+{
+	struct capture_hold *h = of(k);
+	int err = h->at_end ? write_held(h) : 0;
+
+	err = h->err ? h->err : err ? err : h->unwritten;
+	if (stats)
+		*stats = h->stats;
+	hold_free(h);
+	return err;
+}
+
+static const struct keep_ops ops = {
+	.push = hold_push, .flush = hold_flush, .defer = hold_defer, .store = hold_store,
+	.fire = hold_fire, .close = hold_close,
+};
+
+/* What would fail when it is too late is tried now. */
+static int check_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	int err = !folder ? ENOMEM : access(folder, W_OK | X_OK) ? errno : 0;
+
+	if (err)
+		log_error("cannot create %s: %s", path, strerror(err));
+	free(folder);
+	return err;
+}
+
+struct keep *capture_hold_new(const struct capture_hold_plan *plan, const struct funcs *funcs)
+{
+	int err = check_folder(plan->path);
+	struct capture_hold *h = err ? NULL : calloc(1, sizeof(*h));
+
+	if (err) {
+		errno = err;
+		return NULL;
+	}
+	if (h) {
+		*h = (struct capture_hold){ .keep = { .ops = &ops }, .at_end = plan->at_end,
+					    .before_ns = plan->before_ns,
+					    .max_bytes = plan->max_bytes };
+		h->newest = &h->oldest;
+		h->path = strdup(plan->path);
+		h->encoder = capture_encoder_new(funcs);
+		h->decoder = capture_decoder_new();
+		h->roster = roster_new();
+		h->zstd = ZSTD_createCCtx();
+		h->room = malloc(ZSTD_compressBound(GP_BLOCK_RAW_MAX) + DECODE_SLACK);
+		if (h->path && h->encoder && h->decoder && h->roster && h->zstd && h->room)
+			return &h->keep;
+		hold_free(h);
+	}
+	log_error("cannot hold events in memory: %s", strerror(ENOMEM));
+	errno = ENOMEM;
+	return NULL;
+}

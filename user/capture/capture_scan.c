@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The file as a sequence of blocks. All of it is hostile: no length is used before the hash of
+ * its header was right and it was found to be in bounds, and no damage makes it read any part of
+ * the file more than a few times, so that the time is linear in the file's size.
+ */
+#include "capture/capture_scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "capture/capture_decode.h"
+#include "capture/capture_frame.h"
+
+#define WINDOW_MIN 4096u
+#define WINDOW_MAX 65536u
+
+struct capture_scan {
+	int fd;
+	char *path;
+	uint64_t size;
+	uint64_t first;		/* where the blocks begin */
+	uint64_t at;
+	uint64_t file_id;
+	uint64_t number;	/* of the last block met */
+	bool has_id;
+	bool head_damaged;
+	bool gap;		/* damage was passed that no block's number accounts for yet */
+	bool end;		/* the end block was passed */
+	struct scan_damage damage;
+	ZSTD_DCtx *zstd;
+	uint8_t *packed;
+	uint8_t *raw;
+	uint8_t *window;	/* for searching */
+};
+
+/* Bytes read at `at`, less than len only at the file's end; or -EIO, logged. What a recorder has
+ * appended since the file's size was taken does not count. */
+static ssize_t read_at(struct capture_scan *s, void *buf, size_t len, uint64_t at)
+{
+	size_t got = 0;
+	ssize_t n;
+
+	if (at >= s->size)
+		return 0;
+	if (len > s->size - at)
+		len = s->size - at;
+	while (got < len) {
+		n = pread(s->fd, (char *)buf + got, len - got, (off_t)(at + got));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			log_error("cannot read %s: %s", s->path, strerror(errno));
+			return -EIO;
+		}
+		if (!n)
+			break;
+		got += (size_t)n;
+	}
+	return (ssize_t)got;
+}
+
+static bool is_ours(const struct capture_scan *s, const struct gp_block_header *h)
+{
+	return frame_is_block(h) && h->major <= GP_CAPTURE_MAJOR &&
+	       (!s->has_id || h->file_id == s->file_id);
+}
+
+/* The first of our headers in a window, as an offset; len: none. */
+static size_t search_window(struct capture_scan *s, size_t len)
+{
+	const size_t tag_at = offsetof(struct gp_block_header, tag);
+	const uint64_t tag = GP_BLOCK_TAG;
+	struct gp_block_header h;
+	const uint8_t *hit = s->window + tag_at, *end = s->window + len;
+	size_t at;
+
+	for (; (hit = memmem(hit, (size_t)(end - hit), &tag, sizeof(tag))); hit++) {
+		at = (size_t)(hit - s->window) - tag_at;
+		if (len - at < sizeof(h))
+			break;
+		memcpy(&h, s->window + at, sizeof(h));
+		if (is_ours(s, &h))
+			return at;
+	}
+	return len;
+}
+
+/* Moves on to the next header from `from` on; 1 found, 0 none is left, -EIO. */
+static int resync(struct capture_scan *s, uint64_t from)
+{
+	const size_t overlap = sizeof(struct gp_block_header) - 1;
+	size_t want = WINDOW_MIN, found;
+	ssize_t n;
+
+	for (;;) {
+		n = read_at(s, s->window, want, from);
+		if (n < 0)
+			return (int)n;
+		if ((size_t)n <= overlap)
+			return 0;
+		found = search_window(s, (size_t)n);
+		if (found < (size_t)n) {
+			s->at = from + found;
+			return 1;
+		}
+		from += (size_t)n - overlap;
+		want = want < WINDOW_MAX ? want * 2 : want;
+	}
+}
+
+/* The account of what lies between the last block and this one. False: it is not new. */
+static bool take_number(struct capture_scan *s, uint64_t number)
+{
+	uint64_t missing;
+
+	if (number <= s->number) {
+		s->damage.blocks++;
+		return false;
+	}
+	missing = number - s->number - 1;
+	s->damage.blocks += missing ? missing : s->gap;
+	s->gap = false;
+	s->number = number;
+	return true;
+}
+
+/* Reads and unpacks a block's payload: 1, 0 if it is damaged, -EIO. */
+static int unpack(struct capture_scan *s, const struct gp_block_header *h, uint64_t at)
+{
+	ssize_t n = read_at(s, s->packed, h->packed_bytes, at);
+	size_t raw;
+
+	if (n < 0)
+		return (int)n;
+	if ((size_t)n < h->packed_bytes || XXH64(s->packed, (size_t)n, 0) != h->payload_hash)
+		return 0;
+	raw = ZSTD_decompressDCtx(s->zstd, s->raw, GP_BLOCK_RAW_MAX, s->packed, (size_t)n);
+	if (ZSTD_isError(raw) || raw != h->raw_bytes)
+		return 0;
+	memset(s->raw + raw, 0, DECODE_SLACK);
+	return 1;
+}
+
+/* What is left is shorter than a header, or no header: 1 go on at s->at, 0 the end, -EIO. */
+static int skip_junk(struct capture_scan *s, const struct gp_block_header *h, size_t len)
+{
+	const uint64_t want[2] = {
+		GP_FRAME_MAGIC | (uint64_t)(sizeof(*h) - FRAME_PREFIX) << 32, GP_BLOCK_TAG
+	};
+	int found;
+
+	if (len && len < sizeof(*h) && !s->end &&
+	    !memcmp(h, want, len < sizeof(want) ? len : sizeof(want))) {
+		s->damage.cut = true;
+		return 0;
+	}
+	s->gap |= len != 0;
+	found = len ? resync(s, s->at + 1) : 0;
+	if (!found) {
+		s->damage.blocks += s->gap;
+		s->gap = false;
+		s->at = s->size;
+	}
+	return found;
+}
+
+/* A whole header whose payload goes beyond the file's end: the last block of a file that was cut,
+ * unless another header follows. */
+static int skip_cut(struct capture_scan *s)
+{
+	int found = resync(s, s->at + sizeof(struct gp_block_header));
+
+	if (found > 0)
+		s->gap = true;
+	if (!found) {
+		s->damage.cut = true;
+		s->damage.blocks += s->gap;
+	}
+	return found;
+}
+
+/* Moves to the next header that is whole, new, and followed by all of its payload, which *payload
+ * is the place of, and passes it: 1, 0 there is none, -EIO. */
+static int find_block(struct capture_scan *s, struct gp_block_header *h, uint64_t *payload)
+{
+	for (;;) {
+		ssize_t n;
+		int more = 1;
+
+		memset(h, 0, sizeof(*h));
+		n = read_at(s, h, sizeof(*h), s->at);
+		if (n < 0)
+			return (int)n;
+		*payload = s->at + FRAME_PREFIX + h->frame_bytes;
+		if ((size_t)n < sizeof(*h) || !is_ours(s, h)) {
+			more = skip_junk(s, h, (size_t)n);
+		} else if (*payload > s->size || h->packed_bytes > s->size - *payload) {
+			more = skip_cut(s);
+		} else {
+			s->has_id = true;
+			s->file_id = h->file_id;
+			s->at = *payload + h->packed_bytes;
+			if (take_number(s, h->number))
+				return 1;
+		}
+		if (more <= 0)
+			return more;
+	}
+}
+
+int capture_scan_next(struct capture_scan *s, struct gp_block_header *h, const uint8_t **raw)
+{
+	uint64_t payload = 0;
+	int got;
+
+	while ((got = find_block(s, h, &payload)) > 0) {
+		got = unpack(s, h, payload);
+		if (got < 0)
+			return got;
+		if (got) {
+			s->end |= h->type == GP_BLOCK_END;
+			*raw = s->raw;
+			return 1;
+		}
+		s->damage.blocks++;
+		s->damage.events += h->events;
+	}
+	return got;
+}
+
+const struct scan_damage *capture_scan_damage(const struct capture_scan *s)
+{
+	return &s->damage;
+}
+
+int capture_scan_rewind(struct capture_scan *s)
+{
+	struct stat st;
+
+	if (fstat(s->fd, &st)) {
+		log_error("cannot read %s: %s", s->path, strerror(errno));
+		return -EIO;
+	}
+	s->size = (uint64_t)st.st_size;
+	s->at = s->first;
+	s->number = 0;
+	s->end = false;
+	s->gap = s->head_damaged;
+	s->damage = (struct scan_damage){ .cut = s->size < sizeof(struct gp_file_header) };
+	return 0;
+}
+
+/* The file's first bytes: 0, or -errno with *why. */
+static int check_head(struct capture_scan *s, const struct gp_file_header *h, size_t len)
+{
+	const uint64_t want[2] = {
+		GP_FRAME_MAGIC | (uint64_t)(sizeof(*h) - FRAME_PREFIX) << 32, GP_FILE_TAG
+	};
+
+	if (len < sizeof(*h) && !memcmp(h, want, len < sizeof(want) ? len : sizeof(want))) {
+		s->first = len;
+		return 0;
+	}
+	if (len == sizeof(*h) && frame_is_file(h)) {
+		s->first = FRAME_PREFIX + h->frame_bytes;
+		s->file_id = h->file_id;
+		s->has_id = true;
+		if (h->major <= GP_CAPTURE_MAJOR)
+			return 0;
+		log_error("%s was written by a later gpuprof (format %u, this one reads up to "
+			  "%u); upgrade", s->path, h->major, GP_CAPTURE_MAJOR);
+		return -ENOTSUP;
+	}
+	/* No single damage hits both marks: look for blocks in what has one of them. */
+	if (len >= FRAME_TAG_END && (h->frame_magic == GP_FRAME_MAGIC || h->tag == GP_FILE_TAG)) {
+		s->head_damaged = true;
+		return 0;
+	}
+	log_error("%s is not a capture: it begins with something else; give a .gpr file that "
+		  "gpuprof record wrote", s->path);
+	return -EINVAL;
+}
+
+static int open_file(struct capture_scan *s)
+{
+	struct gp_file_header h = { .frame_magic = 0 };
+	struct stat st;
+	ssize_t n;
+	int err = 0;
+
+	/* O_NONBLOCK: a FIFO must be refused, not waited for. */
+	s->fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (s->fd < 0 || fstat(s->fd, &st)) {
+		err = -errno;
+		log_error("cannot open %s: %s", s->path, strerror(-err));
+		return err;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		log_error("%s is not a regular file: a capture is read from a file, not a pipe or "
+			  "directory; save it first", s->path);
+		return -EINVAL;
+	}
+	s->size = (uint64_t)st.st_size;
+	n = read_at(s, &h, sizeof(h), 0);
+	return n < 0 ? (int)n : check_head(s, &h, (size_t)n);
+}
+
+struct capture_scan *capture_scan_open(const char *path)
+{
+	struct capture_scan *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return NULL;
+	s->fd = -1;
+	s->path = strdup(path);
+	s->zstd = ZSTD_createDCtx();
+	s->packed = malloc(FRAME_PACKED_MAX);
+	s->raw = malloc(GP_BLOCK_RAW_MAX + DECODE_SLACK);
+	s->window = malloc(WINDOW_MAX);
+	if (!s->path || !s->zstd || !s->packed || !s->raw || !s->window) {
+		err = -ENOMEM;
+		log_error("cannot open %s: %s", path, strerror(ENOMEM));
+	} else {
+		err = open_file(s);
+	}
+	if (!err)
+		return s;
+	capture_scan_free(s);
+	errno = -err;
+	return NULL;
+}
+
+void capture_scan_free(struct capture_scan *s)
+{
+	if (!s)
+		return;
+	if (s->fd >= 0)
+		close(s->fd);
+	ZSTD_freeDCtx(s->zstd);
+	free(s->path);
+	free(s->packed);
+	free(s->raw);
+	free(s->window);
+	free(s);
+}
+
+bool capture_scan_written(const struct capture_scan *s)
+{
+	if (flock(s->fd, LOCK_SH | LOCK_NB))
+		return errno == EWOULDBLOCK;
+	flock(s->fd, LOCK_UN);
+	return false;
+}

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * One file after the other: where one ends and the next begins, what they are called, which is
+ * removed. A file is as large as its limit at most, if what it must begin with leaves room: blocks
+ * are of an eighth of the limit, and it ends when one more might not fit.
+ *
+ * A file that has ended is closed (fsync takes its time) where its blocks are stored: a block of
+ * type 0 says so. Before, it stays open for a while if devices worked: what they did until it ended is
+ * told later, and is put where it belongs as long as there is room.
+ */
+#include "capture/capture_set.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/num.h"
+#include "capture/capture_encode.h"
+#include "capture/capture_file.h"
+#include "capture/roster.h"
+
+#define LAST_WORDS 4096		/* room for counters and STOP */
+#define LATE_NS 3000000000ull	/* what helpers tell comes at most so late */
+
+struct file {
+	struct capture_writer *writer;
+	struct capture_block *end;	/* says that it ends; made with it */
+};
+
+struct capture_set {
+	struct keep keep;
+	char *path;
+	uint64_t max_bytes, max_files;
+	size_t slice;			/* rows of a block */
+	const struct funcs *funcs;
+	struct roster *roster;		/* NULL: there is no limit */
+	struct file now;
+	struct file before;		/* it takes what ended until cut_ns; writer NULL: none does */
+	uint64_t cut_ns;
+	bool is_late;			/* something of it is told late, such as works */
+	uint64_t late_from_ns;		/* the first such in this file; 0: none */
+	uint64_t lag_ns;		/* behind the watermark, at most */
+	uint64_t number;		/* of the file being written: from 1, or what is there, up */
+	uint64_t rows;			/* bytes of them since what the file began with */
+	uint64_t watermark_ns, latest_ns;
+	uint64_t oldest;		/* file that is left */
+	bool cutting;
+	atomic_int err;			/* of a file closed in another thread; logged */
+	struct keep_stats stats;	/* of closed files */
+};
+
+static struct capture_set *of(struct keep *k)
+{
+	return (struct capture_set *)k;
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static int name_file(const struct capture_set *s, uint64_t number, char name[PATH_MAX])
+{
+	struct strbuf sb = STRBUF_INIT;
+	int err = 0;
+
+	if (s->max_bytes)
+		capture_file_number(&sb, s->path, number);
+	else
+		strbuf_addstr(&sb, s->path);
+	if (sb.failed)
+		err = -ENOMEM;
+	else if (sb.len >= PATH_MAX)
+		err = -ENAMETOOLONG;
+	else
+		memcpy(name, sb.s, sb.len + 1);
+	strbuf_free(&sb);
+	if (err)
+		log_error("cannot name a file after %s: %s", s->path, strerror(-err));
+	return err;
+}
+
+static void remove_oldest(struct capture_set *s)
+{
+	char name[PATH_MAX];
+
+	if (!s->max_files || s->number - s->oldest < s->max_files || name_file(s, s->oldest, name))
+		return;
+	if (unlink(name) && errno != ENOENT)
+		log_warn("cannot remove %s: %s; it stays", name, strerror(errno));
+	s->oldest++;
+	s->stats.removed++;
+}
+
+static void take_block(void *ctx, struct capture_block *b)
+{
+	struct capture_set *s = ctx;
+
+	s->keep.full(s->keep.full_ctx, b);
+}
+
+static int open_file(struct capture_set *s)
+{
+	char name[PATH_MAX];
+	int err = name_file(s, s->number + 1, name);
+
+	if (err)
+		return err;
+	s->now.end = calloc(1, sizeof(*s->now.end));
+	s->now.writer = s->now.end ? capture_create(name, s->funcs) : NULL;
+	if (!s->now.writer) {
+		err = errno ? -errno : -EIO;
+		free(s->now.end);
+		s->now.end = NULL;
+		return err;
+	}
+	s->now.end->writer = s->now.writer;
+	if (s->keep.full)
+		capture_defer(s->now.writer, take_block, s);
+	s->number++;
+	s->rows = 0;
+	remove_oldest(s);
+	return 0;
+}
+
+static int close_file(struct capture_set *s, struct capture_writer *w)
+{
+	int err = capture_close(w, &s->stats.last);
+
+	s->stats.events += s->stats.last.events;
+	s->stats.files++;
+	if (err)
+		atomic_store(&s->err, err);
+	return err;
+}
+
+/* The file is closed when all its blocks are stored: here or where that is done. */
+static int end_file(struct capture_set *s, struct file *f)
+{
+	struct capture_block *end = f->end;
+	int err = f->writer ? capture_flush(f->writer) : 0;
+
+	*f = (struct file){ .writer = NULL };
+	if (!end)
+		return err;
+	if (s->keep.full)
+		s->keep.full(s->keep.full_ctx, end);
+	else
+		err = keep_store(&s->keep, end);
+	return err;
+}
+
+static void set_defer(struct keep *k)
+{
+	capture_defer(of(k)->now.writer, take_block, k);
+}
+
+static int set_store(struct keep *k, struct capture_block *b)
+{
+	struct capture_writer *w = b->writer;
+
+	if (b->type)
+		return capture_store(w, b);
+	free(b);
+	return close_file(of(k), w);
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+static int push_raw(void *ctx, const struct event *ev)
+{
+	return capture_push(((struct capture_set *)ctx)->now.writer, ev);
+}
+
+/* What this file's devices do next is told in that one. */
+static int say_next(struct capture_set *s)
+{
+	char name[PATH_MAX];
+	const char *slash;
+	int err = name_file(s, s->number + 1, name);
+
+	slash = strrchr(name, '/');
+	return err ? err : push_raw(s, &(struct event){ .kind = EVENT_FACT, .text = "goes_on",
+							.text2 = slash ? slash + 1 : name });
+}
+
+/* The next file begins where this one ends. */
+static int cut(struct capture_set *s)
+{
+	const struct event_sink to = { push_raw, s };
+	uint64_t now_ns = s->watermark_ns ? s->watermark_ns : s->latest_ns;
+	int err;
+
+	s->cutting = true;
+	if (s->keep.on_cut)
+		s->keep.on_cut(s->keep.cut_ctx);
+	err = say_next(s);
+	if (!err)
+		err = push_raw(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
+	if (!err)
+		err = end_file(s, &s->before);
+	if (!err && s->is_late) {
+		s->before = s->now;
+		s->now = (struct file){ .writer = NULL };
+	} else if (!err) {
+		err = end_file(s, &s->now);
+	}
+	s->cut_ns = now_ns;
+	s->late_from_ns = 0;
+	s->lag_ns /= 2;		/* it may have been one stall */
+	if (!err)
+		err = open_file(s);
+	if (!err)
+		err = roster_begin(s->roster, now_ns, &to);
+	if (!err)
+		err = keep_begin(&s->keep, UINT64_MAX, s->max_bytes, &to);
+	s->cutting = false;
+	return err;
+}
+
+/* For what devices did until this file ends, and is told later: as much as it holds of so long a time,
+ * and what is not packed yet. An eighth where all was told at once; never more than half a file. */
+static uint64_t late_room(const struct capture_set *s, uint64_t written)
+{
+	uint64_t span_ns = num_max(s->watermark_ns, s->late_from_ns + 1) - s->late_from_ns;
+	double share = (double)num_min(s->lag_ns, span_ns) / (double)span_ns;
+	uint64_t room = (uint64_t)((double)written * share) + s->slice;
+
+	return num_max(s->max_bytes / 8, num_min(room, s->max_bytes / 2));
+}
+
+static bool is_full(const struct capture_set *s)
+{
+	uint64_t written = capture_bytes_at_most(s->now.writer);
+	uint64_t late = s->is_late ? late_room(s, written) : 0;
+
+	return s->rows >= s->slice && written + s->slice + late + LAST_WORDS > s->max_bytes;
+}
+
+/* ---- what is told late ---------------------------------------------------------------------- */
+
+static bool has_room(const struct capture_set *s)
+{
+	return capture_bytes_at_most(s->before.writer) + LAST_WORDS < s->max_bytes;
+}
+
+/* By helpers. API comes with it. */
+static bool is_told_late(unsigned int kind)
+{
+	return kind == EVENT_WORK || kind == EVENT_TOLD || kind == EVENT_UNSEEN || kind == EVENT_RANGE;
+}
+
+enum where { NOW, BEFORE, BOTH };
+
+/* A work goes where it ended, to one file alone; what launched it may have launched others, that run later.
+ * A call and a mark are where they began. A range that began before may end now. */
+static enum where place(const struct capture_set *s, const struct event *ev)
+{
+	bool began = ev->start_ns < s->cut_ns, ended = ev->end_ns <= s->cut_ns;
+
+	switch (ev->kind) {
+	case EVENT_WORK:
+		return ended ? BEFORE : NOW;
+	case EVENT_API:
+		return began ? BOTH : NOW;
+	case EVENT_TOLD:
+		return began ? BEFORE : NOW;
+	case EVENT_UNSEEN:
+		return began && ended ? BEFORE : began ? BOTH : NOW;
+	case EVENT_RANGE:
+		return !began ? NOW : ev->dir == RANGE_MARK ? BEFORE : BOTH;
+	default:
+		return NOW;
+	}
+}
+
+/* How many works are unseen, of both, is said in the present file. */
+static struct event as_before(const struct capture_set *s, const struct event *ev)
+{
+	struct event before = *ev;
+
+	if (ev->kind == EVENT_UNSEEN && ev->end_ns > s->cut_ns) {
+		before.end_ns = s->cut_ns;
+		before.bytes = 0;
+	}
+	return before;
+}
+
+static int push_late(struct capture_set *s, const struct event *ev, enum where *where)
+{
+	struct event before;
+	int err;
+
+	if (s->watermark_ns > s->cut_ns + LATE_NS)
+		return end_file(s, &s->before);
+	*where = has_room(s) ? place(s, ev) : NOW;
+	if (*where == NOW)
+		return 0;
+	if (ev->kind == EVENT_WORK)
+		roster_count_before(s->roster, "helper", "work");
+	before = as_before(s, ev);
+	err = capture_push(s->before.writer, &before);
+	/* What is packed takes less room. */
+	return err || capture_block_bytes(s->before.writer) < s->slice / 2 ? err :
+	       capture_flush(s->before.writer);
+}
+
+static int flush_block(struct capture_set *s)
+{
+	int err;
+
+	s->rows += capture_block_bytes(s->now.writer);
+	err = capture_flush(s->now.writer);
+	if (!err && !s->cutting && is_full(s))
+		err = cut(s);
+	return err;
+}
+
+static void see_lag(struct capture_set *s, const struct event *ev)
+{
+	uint64_t at_ns = ev->kind == EVENT_WORK ? ev->end_ns : ev->start_ns;
+
+	s->is_late = true;
+	if (!s->late_from_ns)
+		s->late_from_ns = num_max(at_ns, s->cut_ns);
+	if (ev->kind != EVENT_UNSEEN && at_ns < s->watermark_ns)
+		s->lag_ns = num_max(s->lag_ns, num_min(s->watermark_ns - at_ns, LATE_NS));
+}
+
+static void see_time(struct capture_set *s, const struct event *ev)
+{
+	if (is_told_late(ev->kind))
+		see_lag(s, ev);
+	if (ev->kind == EVENT_WATERMARK)
+		s->watermark_ns = num_max(s->watermark_ns, ev->end_ns);
+	else if (ev->kind != EVENT_COUNT)
+		s->latest_ns = num_max(s->latest_ns, num_max(ev->start_ns, ev->end_ns));
+}
+
+static int fail(struct capture_set *s, int err)
+{
+	if (err && !atomic_load(&s->err))
+		atomic_store(&s->err, err);
+	return err;
+}
+
+static int set_push(struct keep *k, const struct event *ev)
+{
+	struct capture_set *s = of(k);
+	struct event own;
+	enum where where = NOW;
+	int err = atomic_load_explicit(&s->err, memory_order_relaxed);
+
+	if (err)
+		return err;
+	if (!s->roster)
+		return capture_push(s->now.writer, ev);
+	/* Before ev, which is not known yet to whom on_begin asks. */
+	if (capture_block_bytes(s->now.writer) >= s->slice)
+		err = flush_block(s);
+	if (err)
+		return fail(s, err);
+	see_time(s, ev);
+	if (s->before.writer)
+		err = push_late(s, ev, &where);
+	if (err || where == BEFORE)
+		return fail(s, err);
+	err = roster_take(s->roster, ev, &own);
+	if ((ev->kind == EVENT_RANGE || ev->kind == EVENT_API) && where == BOTH)
+		EVENT_AGAIN(&own) = 1;
+	if (err)
+		log_error("cannot record events: %s", strerror(-err));
+	else
+		err = capture_push(s->now.writer, &own);
+	return fail(s, err);
+}
+
+static int set_flush(struct keep *k)
+{
+	struct capture_set *s = of(k);
+	int err = atomic_load_explicit(&s->err, memory_order_relaxed);
+
+	if (!err && s->before.writer)
+		err = capture_flush(s->before.writer);
+	if (err)
+		return fail(s, err);
+	return fail(s, s->roster ? flush_block(s) : capture_flush(s->now.writer));
+}
+
+static int set_close(struct keep *k, struct keep_stats *stats)
+{
+	struct capture_set *s = of(k);
+	int err;
+
+	if (s->before.writer)
+		close_file(s, s->before.writer);
+	if (s->now.writer)
+		close_file(s, s->now.writer);
+	err = atomic_load(&s->err);
+	if (s->stats.files && !name_file(s, s->oldest, s->stats.first_path))
+		name_file(s, s->number, s->stats.last_path);
+	if (stats)
+		*stats = s->stats;
+	roster_free(s->roster);
+	free(s->before.end);
+	free(s->now.end);
+	free(s->path);
+	free(s);
+	return err;
+}
+
+static const struct keep_ops ops = {
+	.push = set_push, .flush = set_flush, .defer = set_defer, .store = set_store, .close = set_close,
+};
+
+struct keep *capture_set_new(const struct capture_set_plan *plan, const struct funcs *funcs)
+{
+	struct capture_set *s = calloc(1, sizeof(*s));
+	int err = ENOMEM;
+
+	if (!s)
+		return NULL;
+	*s = (struct capture_set){ .keep = { .ops = &ops }, .path = strdup(plan->path),
+				   .max_bytes = plan->max_bytes, .max_files = plan->max_files,
+				   .slice = num_min(plan->max_bytes / 8, 512u << 10),
+				   .funcs = funcs };
+	if (plan->max_bytes) {
+		s->number = capture_file_last(plan->path);	/* no older file is in the way */
+		s->roster = roster_new();
+	}
+	s->oldest = s->number + 1;
+	if (s->path && (s->roster || !plan->max_bytes))
+		err = -open_file(s);
+	if (!err)
+		return &s->keep;
+	roster_free(s->roster);
+	free(s->path);
+	free(s);
+	errno = err;
+	return NULL;
+}

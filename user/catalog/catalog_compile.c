@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What compiles and links device code in the process: libnvrtc, libnvJitLink and the PTX compiler,
+ * which is an archive only and so always inside another file.
+ */
+#include "catalog/catalog.h"
+#include "catalog/catalog_rows.h"
+
+#define COMMON DEFAULT_ROWS
+
+static const struct catalog_row nvrtc_rows[] = {
+#include "catalog/catalog_nvrtc_compile.h"
+};
+
+static const struct catalog_row nvjitlink_rows[] = {
+#include "catalog/catalog_nvjitlink_compile.h"
+};
+
+static const struct catalog_row nvptxcompiler_rows[] = {
+#include "catalog/catalog_nvptxcompiler_compile.h"
+#undef COMMON
+#define COMMON QUERY_ROWS
+#include "catalog/catalog_nvptxcompiler_query.h"
+};
+
+const struct catalog_library catalog_nvrtc = {
+	.name = "nvrtc",
+	.file = "libnvrtc.so",
+	.rows = nvrtc_rows,
+	.n_rows = sizeof(nvrtc_rows) / sizeof(nvrtc_rows[0]),
+};
+
+const struct catalog_library catalog_nvjitlink = {
+	.name = "nvjitlink",
+	.file = "libnvJitLink.so",
+	.rows = nvjitlink_rows,
+	.n_rows = sizeof(nvjitlink_rows) / sizeof(nvjitlink_rows[0]),
+};
+
+/* The vendor renames the archive's inner functions to a hash each, behind this. */
+const struct catalog_library catalog_nvptxcompiler = {
+	.name = "nvptxcompiler",
+	.marker = "libnvptxcompiler_static_",
+	.marker_begins = true,
+	.rows = nvptxcompiler_rows,
+	.n_rows = sizeof(nvptxcompiler_rows) / sizeof(nvptxcompiler_rows[0]),
+};

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What memory one process has from CUDA, streaming: live and peak bytes, allocations, frees, by
+ * device, kind and stack of the allocating call. Two sources may tell of one allocation, a call that
+ * was seen and CUPTI's record: it is one. Knows no events and no functions. In plain words:
+ * tests/lib/memory_spec.h.
+ *
+ * A call takes [start, end); a record is of one moment, which lies in its call but for the clocks'
+ * uncertainty. A call and a record are one when they say the same of the same address, within
+ * MEMORY_SLACK_NS. What comes waits until it is settled, so that the order is that of time.
+ *
+ * Examples; A(x) allocates 10 bytes at x, F(x) frees it, calls as [start, end), records as @moment:
+ *
+ *   A(1) [10,20)  F(1) [30,40)            allocs 1, frees 1, live 0, peak 10
+ *   A(1) [10,20)  A(1) @15                allocs 1, live 10: device and kind are the record's
+ *   A(1) @15      A(2) @16  F(1) @17      allocs 2, frees 1, live 10, peak 20
+ *   F(9) [10,20)                          frees_before 1: it was allocated before anybody looked
+ *   A(1) @15      A(1) @25                allocs 2, live 10: that it was freed was not seen
+ *
+ * Of calls whose records were lost the others' records are of the nearest; with times in ms / 100:
+ *
+ *   A(1) [0,1)  F(1) [2,3)  A(1) [4,5) @4    allocs 2, frees 1, live 10: the first is a call's alone
+ */
+#ifndef FACTS_MEMORY_BOOK_H
+#define FACTS_MEMORY_BOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event/memory.h"
+
+#define MEMORY_SLACK_NS 1000000ull
+#define MEMORY_WAITING_MAX 65536	/* of one process; then the oldest are settled */
+#define MEMORY_GROUPS_MAX 65536		/* stacks of one process; more are not told apart */
+#define MEMORY_NO_DEVICE UINT32_MAX
+
+struct memory_act {
+	uint64_t start_ns, end_ns;	/* equal in a record */
+	uint64_t address;
+	uint64_t bytes;
+	uint64_t stack;			/* id; 0: unknown */
+	uint32_t device;		/* the process's own ordinal, MEMORY_NO_DEVICE: unknown */
+	uint8_t op;			/* enum memory_op */
+	uint8_t kind;			/* enum memory_kind */
+	bool is_record;
+	bool has_bytes;
+	bool told;			/* a record: a call was seen, too */
+	bool again;			/* it lived before anybody looked: it is no new allocation */
+};
+
+struct memory_sums {
+	uint32_t device;
+	uint8_t kind;
+	bool by_stack;			/* a part of what the one with this device and kind has */
+	uint64_t stack;
+	uint64_t live_bytes, peak_bytes;
+	uint64_t live;			/* allocations, of live_bytes */
+	uint64_t allocs, frees, failed;
+	uint64_t leaked_bytes, leaked;	/* that lived when the process's program ended before */
+	uint64_t frees_before;		/* of what was allocated before anybody looked: size unknown */
+	uint64_t unsized;		/* allocations whose bytes are not known: in no sum */
+	uint64_t untracked;		/* that nobody can tell when they are freed: in allocs alone */
+};
+
+struct memory_counts {
+	uint64_t late;			/* came after their time was settled */
+	uint64_t unseen_frees;		/* an address was allocated again before that */
+	uint64_t alone;			/* records of which no call was seen, but what lived before */
+	uint64_t resets;		/* of a device, while something lived: what of it they freed is not told */
+};
+
+/* Allocations that all books with it may still keep in mind. */
+struct memory_room {
+	size_t left;
+};
+#define MEMORY_ROOM 262144
+
+struct memory_book;
+
+struct memory_book *memory_book_new(struct memory_room *room);	/* NULL + errno */
+void memory_book_free(struct memory_book *b);
+
+int memory_book_push(struct memory_book *b, const struct memory_act *act);	/* 0 or -ENOMEM */
+
+/* An allocation that failed, and one of which the address is not known. 0 or -ENOMEM. */
+int memory_book_fail(struct memory_book *b, uint8_t kind, uint64_t stack);
+int memory_book_untracked(struct memory_book *b, uint8_t kind, uint64_t stack);
+
+/* At ns all that lived on one of the devices was freed. 0 or -ENOMEM. */
+int memory_book_reset(struct memory_book *b, uint64_t ns);
+
+/* All that began before horizon_ns has been pushed. 0 or -ENOMEM. */
+int memory_book_settle(struct memory_book *b, uint64_t horizon_ns);
+
+/* The program ends, and with it all that lives and is settled. */
+void memory_book_end(struct memory_book *b);
+
+/* A row of the book of a process that is no more is added to the one of the same device, kind and stack
+ * (rows of devices and kinds as well as their parts). Peaks are added up, too, though they need not have
+ * been at one time. 0 or -ENOMEM. */
+int memory_book_add(struct memory_book *b, const struct memory_sums *from);
+void memory_book_trim(struct memory_book *b);	/* gives back what it does not need while nothing comes */
+size_t memory_book_bytes(const struct memory_book *b);	/* allocated, about */
+
+void memory_book_cut(struct memory_book *b);	/* counts from 0, peaks from what is live */
+
+size_t memory_book_rows(const struct memory_book *b);
+const struct memory_sums *memory_book_row(const struct memory_book *b, size_t i);
+void memory_book_counts(const struct memory_book *b, struct memory_counts *out);
+
+#endif

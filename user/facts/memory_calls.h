@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which of CUDA's functions allocate and free memory, and of which kind: by their names, so that a
+ * capture of any version can be read. Knows no processes.
+ *
+ * A reset frees all that the process has on one device; which, nobody tells.
+ */
+#ifndef FACTS_MEMORY_CALLS_H
+#define FACTS_MEMORY_CALLS_H
+
+#include "event/event.h"
+#include "event/memory.h"
+
+enum { MEMORY_CALL_RESET = MEMORY_OP_END };
+
+#define MEMORY_CALL_CLASSES (1u << CLASS_ALLOC | 1u << CLASS_FREE | 1u << CLASS_INIT)	/* no other is one */
+
+struct memory_call {
+	uint8_t op;		/* enum memory_op, MEMORY_CALL_RESET; 0: it does neither */
+	uint8_t kind;		/* enum memory_kind; of frees what is usual */
+};
+
+struct memory_call memory_call_of(const struct func *fn);
+
+const char *memory_kind_name(unsigned int kind);	/* "device", "pinned", ..., "?" */
+bool memory_kind_is_device(unsigned int kind);	/* of the device alone, until it is freed */
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the host's devices tell of themselves once in a while, whoever uses them: how active they were,
+ * what kept their clocks down, which processes have memory of them, and what went wrong. Bounded, also
+ * where it is made up. Knows no works and no books.
+ */
+#ifndef FACTS_SAMPLES_H
+#define FACTS_SAMPLES_H
+
+#include <stdbool.h>
+
+#include "base/vec.h"
+#include "event/event.h"
+#include "event/sample.h"
+
+#define SAMPLES_DEVICES_MAX 1024
+#define SAMPLES_USERS_MAX 4096		/* of a device */
+#define SAMPLES_FAULTS_MAX 64		/* of a device and interval, of different kinds */
+#define SAMPLES_REASONS 8		/* bits of SAMPLE_CLOCK_REASONS */
+
+struct sample_mean {
+	uint64_t ns;			/* of samples that have it */
+	double sum;			/* value x ns */
+};
+
+struct sample_user {
+	uint32_t pid;
+	bool has_bytes;
+	bool stayed;			/* it was on the device when the sample began, too */
+	uint64_t used_bytes;		/* at the last sample that knew */
+	uint64_t seen_ns;
+};
+
+struct sample_fault {
+	uint8_t what;			/* enum fault_what */
+	uint64_t number;		/* of an XID */
+	uint64_t first_ns, times;
+};
+
+struct sampled_device {
+	char uuid[64], name[64];
+	uint32_t number;		/* on the host: event/device_number.h */
+	uint64_t told_ns;		/* where its last sample ended; 0: none came */
+	uint64_t sampled_ns;		/* of this interval */
+	struct sample_mean mean[SAMPLE_FIELDS];	/* of what is a rate; a reading is taken for all its sample */
+	uint64_t energy_mj, energy_ns;	/* of this interval: so much between readings so far apart */
+	uint64_t energy_last_mj, energy_at_ns;	/* the last reading; 0: there was none */
+	uint64_t reasons_ns;		/* in which it is known why clocks were what they were */
+	uint64_t reason_ns[SAMPLES_REASONS];
+	bool has_busy, busy;		/* in the last sample, did any kernel run? */
+	/* Of sampled_ns, for a device whose works nobody tells; the rest is not known. */
+	uint64_t idle_ns;		/* no kernel ran, or nobody was there */
+	uint64_t used_ns;		/* kernels ran, and somebody was there; where they do not say whether
+					 * any ran: somebody stayed */
+	bool has_users;			/* its last sample knew them */
+	bool had_users;			/* the one before did; was there anybody? */
+	bool was_used;
+	uint64_t nameless;		/* of these without a pid; and in the sample before */
+	uint64_t nameless_before;
+	VEC(struct sample_user) users;	/* also those that are gone: seen_ns < told_ns */
+	VEC(struct sample_fault) faults;
+	uint64_t more_faults;		/* that there was no room for */
+};
+
+struct samples {
+	VEC(struct sampled_device *) all;
+	struct sampled_device *last;	/* that was found; NULL: none */
+};
+
+void samples_free(struct samples *s);
+
+/* SAMPLE, USER, FAULT; until_ns: what is later is in no sum. 0, -EINVAL or -ENOMEM; *d: whose it is. */
+int samples_push(struct samples *s, const struct event *ev, uint64_t until_ns,
+		 struct sampled_device **d);
+void samples_cut(struct samples *s);	/* sums and faults are of the next interval from now on */
+
+/* Is it the device of a UUID, whatever stands before the first dash? For CUDA a MIG instance is "GPU-". */
+bool sampled_device_is(const struct sampled_device *d, const char *uuid);
+const struct sampled_device *samples_find(const struct samples *s, const char *uuid);	/* or NULL */
+const char *samples_uuid(const struct samples *s, const char *uuid);	/* as they have it; else as it is */
+
+/* The GPU that a MIG instance is of, with what only GPUs have; NULL: it is none, or nobody told. */
+const struct sampled_device *samples_gpu_of(const struct samples *s, const struct sampled_device *d);
+
+/* As of the last sample, or later if it has gone since. NULL: it was not there, or nobody knows. */
+const struct sample_user *samples_user(const struct sampled_device *d, uint32_t pid);
+
+/* In the field's unit; false: nobody told. */
+bool samples_mean(const struct sampled_device *d, unsigned int field, double *mean);
+
+#endif

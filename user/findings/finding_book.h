@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What rules are asked about: the books of one process on one device, with the names that its losses
+ * are told by. Read from a model by findings_read; tests fill it in.
+ */
+#ifndef FINDINGS_FINDING_BOOK_H
+#define FINDINGS_FINDING_BOOK_H
+
+#include "findings/findings_next.h"
+#include "ledger/model.h"
+#include "ledger/others.h"
+
+#define FINDING_NO_DEVICE UINT32_MAX	/* of no device of the process is anything known */
+
+/* A loss with the names that it is told by. */
+struct finding_loss {
+	struct loss loss;
+	uint64_t late_ns;		/* of the later half of the session */
+	uint64_t own_ns;		/* what gpuprof cost its thread, wherever; 0: nothing, or unknown */
+	const char *comm;		/* of the thread; "": unknown */
+	const char *function;		/* NULL: none, or unknown */
+	uint64_t calls, calls_ns;	/* of that function in the process */
+	const struct off_row *off;	/* where the thread was longest off the CPU; NULL: not seen */
+};
+
+struct finding_copies {
+	uint64_t count, bytes, busy_ns;
+	uint64_t owned_ns;		/* of busy_ns: nothing that comes first ran beside */
+};
+
+struct finding_book {
+	uint32_t pid, device;		/* pid 0: nobody tells of the device but itself; or FINDING_NO_DEVICE */
+	uint32_t ordinal;		/* what the process calls the device */
+	struct next_whom whom;		/* as commands name it */
+	uint64_t wall_ns;
+	uint64_t compute_ns, compute_busy_ns;	/* owned, and summed over works */
+	uint64_t comm_ns, comm_busy_ns;
+	uint64_t comms;			/* communications */
+	uint64_t kernels, kernels_ns;	/* without these */
+	const char *comm_kernel;	/* the longest of them; NULL: unknown */
+	uint32_t comm_tid;		/* who is longest in calls of collectives; 0: unknown */
+	const char *comm_thread;	/* its name */
+	struct finding_copies pageable, pinned;	/* between host and device */
+	struct finding_loss *losses;
+	size_t n_losses;
+
+	uint64_t cpu_wait_ns;		/* its first thread had no CPU, wherever it was; 0: not known, or in losses */
+
+	/* Unknown where has_ is false. */
+	bool has_waited;
+	uint64_t waited_ns;		/* for works of other processes on the device */
+	bool has_memory;
+	uint64_t leaked_bytes, leaks;	/* not freed when the process ended */
+	uint64_t peak_bytes;		/* that it had, over all kinds */
+
+	/* Calls after which all fail; NULL: none, or told with another device of the process. */
+	const struct func *fatal_function;	/* the one of most of them */
+	int32_t fatal_result;
+	uint64_t fatal_calls;
+
+	/* What the device told of itself; NULL: nothing, or told with another process on it. */
+	const struct sampled_device *sampled;
+	const struct sampled_device *gpu;	/* ... and of a MIG instance, its GPU */
+	uint64_t session_ns;		/* where it began */
+	uint64_t shared_ns, unwatched_ns;	/* of the device's book over all processes, and in it */
+	struct others others;
+};
+
+#endif

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* From a model to the books that rules judge, and from the rules to sorted findings. */
+#include "findings/findings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "findings/findings_device.h"
+#include "findings/findings_errors.h"
+#include "findings/findings_rules.h"
+#include "ledger/host_devices.h"
+#include "facts/memory_calls.h"
+#include "ledger/own_cost.h"
+
+bool finding_is_own(const struct finding *f)
+{
+	return f->own_share > f->share / 2;
+}
+
+const char *finding_severity(const struct finding *f)
+{
+	double share = f->share - f->own_share;
+
+	if (f->is_severe)
+		return "high";
+	if (!f->has_share || share < FINDING_SHARE_MEDIUM)
+		return f->is_notable ? "medium" : "low";
+	return share < FINDING_SHARE_HIGH ? "medium" : "high";
+}
+
+/* ---- judging --------------------------------------------------------------------------------- */
+
+static void finding_free(struct finding *f)
+{
+	strbuf_free(&f->cause);
+	strbuf_free(&f->evidence);
+	strbuf_free(&f->next);
+}
+
+static int keep(struct findings *all, const struct finding *f)
+{
+	struct finding *at = f->cause.failed || f->evidence.failed || f->next.failed ?
+			     NULL : VEC_PUSH(&all->all);
+
+	if (!at)
+		return -ENOMEM;
+	*at = *f;
+	return 0;
+}
+
+int findings_judge(struct findings *f, const struct finding_book *b)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < finding_rules_n; i++) {
+		struct finding found = { .name = finding_rules[i].name, .pid = b->pid,
+					 .device = b->device, .cause = STRBUF_INIT,
+					 .evidence = STRBUF_INIT, .next = STRBUF_INIT };
+		bool holds = finding_rules[i].judge(b, &found);
+
+		err = holds ? keep(f, &found) : 0;
+		if (!holds || err)
+			finding_free(&found);
+	}
+	return err;
+}
+
+static bool is_of_program(const struct finding *f)
+{
+	return f->has_share && f->share >= FINDING_SHARE_MEDIUM && !finding_is_own(f);
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+	const struct finding *x = a, *y = b;
+	double of_x = x->has_share ? x->share : -1, of_y = y->has_share ? y->share : -1;
+
+	if (x->is_severe != y->is_severe)
+		return x->is_severe ? -1 : 1;
+	if (is_of_program(x) != is_of_program(y))
+		return is_of_program(x) ? -1 : 1;
+	if (of_x != of_y)
+		return of_x < of_y ? 1 : -1;
+	if (x->pid != y->pid)
+		return num_compare(x->pid, y->pid);
+	return x->device != y->device ? num_compare(x->device, y->device) : strcmp(x->name, y->name);
+}
+
+void findings_free(struct findings *f)
+{
+	for (size_t i = 0; i < f->all.n; i++)
+		finding_free(&f->all.v[i]);
+	VEC_FREE(&f->all);
+}
+
+/* ---- the book of a process on a device ------------------------------------------------------- */
+
+static void read_states(struct finding_book *b, const struct device_sum *sum)
+{
+	b->wall_ns = sum->close_ns - sum->open_ns;
+	for (unsigned int i = 0; i < DEVICE_BUCKETS_END; i++) {
+		bool comm = i == DEVICE_KERNELS + KERNEL_COMM;
+
+		if (comm) {
+			b->comm_ns = sum->owned_ns[i];
+			b->comm_busy_ns = sum->busy_ns[i];
+			b->comms = sum->works[i];
+		} else if (i <= DEVICE_GRAPHS) {
+			b->compute_ns += sum->owned_ns[i];
+			b->compute_busy_ns += sum->busy_ns[i];
+		} else if (i >= DEVICE_PAGEABLE && i <= DEVICE_PAGEABLE + COPY_DEFAULT) {
+			b->pageable.owned_ns += sum->owned_ns[i];
+		}
+	}
+}
+
+static void read_kernels(struct finding_book *b, const struct device_state *s)
+{
+	uint64_t longest_ns = 0;
+
+	for (size_t i = 0; i < s->kernels.all.n; i++) {
+		const struct kernel_stats *k = s->kernels.all.v[i];
+
+		if (k->class != KERNEL_COMM) {
+			b->kernels += k->time.count;
+			b->kernels_ns = num_add(b->kernels_ns, k->time.total);
+		} else if (k->time.total >= longest_ns) {
+			b->comm_kernel = k->name;
+			longest_ns = k->time.total;
+		}
+	}
+}
+
+static void add_copies(struct finding_copies *to, const struct copy_stats *from)
+{
+	to->count += from->count;
+	to->bytes += from->bytes;
+	to->busy_ns += from->total_ns;
+}
+
+static void read_copies(struct finding_book *b, const struct device_state *s)
+{
+	static const uint8_t between[] = { COPY_H2D, COPY_D2H, COPY_DEFAULT };
+
+	for (size_t i = 0; i < sizeof(between); i++) {
+		add_copies(&b->pageable, &s->copies[between[i]][MEMORY_PAGEABLE]);
+		add_copies(&b->pinned, &s->copies[between[i]][MEMORY_PINNED]);
+	}
+}
+
+static bool may_leak(const struct memory_sums *s, uint32_t device)
+{
+	return !s->by_stack && memory_kind_is_device(s->kind) &&
+	       (s->device == device || (s->device == MEMORY_NO_DEVICE && !device));
+}
+
+static void read_memory(struct finding_book *b, const struct model *m)
+{
+	const struct memory_book *book = NULL;
+	bool ended = false;
+
+	for (size_t i = model_processes(m); i-- > 0 && !book;) {
+		if (model_process(m, i)->pid != b->pid)
+			continue;
+		book = model_memory(m, i);
+		ended = model_has_ended(m, i) && !model_memory_incomplete(m, i);
+	}
+	b->has_memory = book && ended;
+	for (size_t i = 0; b->has_memory && i < memory_book_rows(book); i++) {
+		const struct memory_sums *s = memory_book_row(book, i);
+
+		if (!may_leak(s, b->ordinal))
+			continue;
+		b->peak_bytes = num_add(b->peak_bytes, s->peak_bytes);
+		b->leaked_bytes = num_add(b->leaked_bytes, num_add(s->live_bytes, s->leaked_bytes));
+		b->leaks += s->live + s->leaked;
+	}
+}
+
+static uint64_t number_of(const struct model *m, size_t i, const char *key)
+{
+	const char *text = model_identity(m, i, key);
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+/* Told once, at the end, where there were no probes: of the whole session. */
+static void read_cpu_wait(struct finding_book *b, const struct model *m)
+{
+	struct model_session session = model_session(m);
+
+	for (size_t i = 0; session.interval_ns == session.start_ns && i < model_processes(m); i++) {
+		uint64_t all_ns = number_of(m, i, "cpu_wait_ns");
+		uint64_t before_ns = number_of(m, i, "cpu_wait_before_ns");
+
+		if (model_process(m, i)->pid == b->pid)
+			b->cpu_wait_ns = all_ns > before_ns ? all_ns - before_ns : 0;
+	}
+}
+
+static void name_call(struct finding_loss *row, const struct model *m,
+		      const struct model_process *p)
+{
+	const struct funcs *funcs = model_funcs(m);
+
+	if (row->loss.func >= funcs->n)
+		return;
+	row->function = funcs->v[row->loss.func].name;
+	for (size_t i = 0; p && i < p->tallies.all.n; i++) {
+		const struct tally *t = p->tallies.all.v[i];
+
+		if (t->func != row->loss.func)
+			continue;
+		row->calls += t->time.count;
+		row->calls_ns = num_add(row->calls_ns, t->time.total);
+	}
+}
+
+/* Where the thread that lost most outside of calls was longest off the CPU. */
+static const struct off_row *longest_off(const struct model *m, uint32_t pid, uint32_t tid)
+{
+	const struct offs *o = model_offs(m);
+	const struct off_row *longest = NULL;
+
+	for (size_t i = 0; i < o->all.n; i++) {
+		const struct off_row *row = &o->all.v[i];
+
+		if (row->pid == pid && row->tid == tid && row->reason != OFF_RUNQUEUE &&
+		    (!longest || row->blocked_ns > longest->blocked_ns))
+			longest = row;
+	}
+	return longest;
+}
+
+static int read_losses(struct finding_book *b, const struct losses *l, const struct model *m,
+		       const struct model_process *p, uint64_t now_ns)
+{
+	b->losses = calloc(l->all.n + 1, sizeof(*b->losses));
+	if (!b->losses)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->all.n; i++) {
+		struct finding_loss *row = &b->losses[b->n_losses++];
+
+		row->loss = l->all.v[i];
+		row->late_ns = losses_late_ns(l, &l->all.v[i], now_ns);
+		row->comm = "";
+		if (row->loss.kind == LOSS_HOST)
+			row->off = longest_off(m, b->pid, row->loss.tid);
+		name_call(row, m, p);
+	}
+	return 0;
+}
+
+/* Threads' names, which live as long as the pool, and what gpuprof cost them. */
+static int read_threads(struct finding_book *b, const struct model *m, const struct own_cost *cost,
+			uint64_t now_ns, struct strpool *pool)
+{
+	uint64_t longest_ns = 0;
+	struct model_thread t;
+
+	for (size_t i = 0; i < model_threads(m); i++) {
+		const char *comm;
+
+		model_thread(m, i, now_ns, &t);
+		if (t.pid != b->pid)
+			continue;
+		comm = strpool_add(pool, t.comm);
+		if (!comm)
+			return -ENOMEM;
+		own_cost_take(cost, &t.book);
+		for (size_t k = 0; k < b->n_losses; k++) {
+			if (b->losses[k].loss.tid != t.tid)
+				continue;
+			b->losses[k].comm = comm;
+			b->losses[k].own_ns = t.book.ns[BUCKET_GPUPROF];
+		}
+		if (!t.has_book || t.book.ns[CLASS_COLLECTIVE] <= longest_ns)
+			continue;
+		longest_ns = t.book.ns[CLASS_COLLECTIVE];
+		b->comm_tid = t.tid;
+		b->comm_thread = comm;
+	}
+	return 0;
+}
+
+/* What concerns all devices of a process is told with its lowest. */
+static bool is_first_of_process(const struct model *m, const struct device_state *s)
+{
+	const struct devices *d = model_devices(m);
+
+	for (size_t i = 0; i < devices_count(d); i++)
+		if (devices_get(d, i)->pid == s->pid && devices_get(d, i)->device < s->device)
+			return false;
+	return true;
+}
+
+static int judge_device(struct findings *f, const struct model *m, const struct device_state *s,
+			const struct own_cost *cost, uint64_t now_ns)
+{
+	const struct model_process *p = model_process_of(m, s->pid);
+	struct finding_book b = { .pid = s->pid, .ordinal = s->device,
+				  .device = model_device_number(m, s->pid, s->device) };
+	struct strpool *pool = strpool_new();
+	struct losses losses = { 0 };
+	uint64_t idle_ns[IDLE_CAUSES];
+	struct device_sum sum;
+	int err = pool ? model_device(m, s, now_ns, &sum, idle_ns, &losses) : -ENOMEM;
+
+	if (!err) {
+		b.whom = next_of(m, s->pid, s->device);
+		read_states(&b, &sum);
+		read_kernels(&b, s);
+		read_copies(&b, s);
+		read_memory(&b, m);
+		read_cpu_wait(&b, m);
+		if (is_first_of_process(m, s))
+			errors_read(&b, model_funcs(m), p);
+		b.has_waited = s->host && s->host->members.n > 1;
+		b.waited_ns = idle_ns[IDLE_OTHER_PROCESS];
+		err = read_losses(&b, &losses, m, p, now_ns);
+	}
+	if (!err)
+		err = device_facts_read(&b, m, s, now_ns);
+	if (!err)
+		err = read_threads(&b, m, cost, now_ns, pool);
+	if (!err)
+		err = findings_judge(f, &b);
+	free(b.losses);
+	losses_free(&losses);
+	strpool_free(pool);
+	return err;
+}
+
+static int judge_alone(struct findings *f, const struct model *m)
+{
+	const struct samples *samples = model_samples(m);
+	struct finding_book b;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < samples->all.n; i++)
+		if (device_alone_read(&b, m, samples->all.v[i]))
+			err = findings_judge(f, &b);
+	return err;
+}
+
+static bool has_device(const struct model *m, uint32_t pid)
+{
+	const struct devices *d = model_devices(m);
+
+	for (size_t i = 0; i < devices_count(d); i++)
+		if (devices_get(d, i)->pid == pid)
+			return true;
+	return false;
+}
+
+/* Of no device of it is anything known, but what its calls gave is. */
+static int judge_process(struct findings *f, const struct model *m, const struct model_process *p)
+{
+	struct finding_book b = { .pid = p->pid, .device = FINDING_NO_DEVICE };
+
+	if (has_device(m, p->pid))
+		return 0;
+	errors_read(&b, model_funcs(m), p);
+	if (!b.fatal_function)
+		return 0;
+	b.whom = next_of(m, p->pid, 0);
+	return findings_judge(f, &b);
+}
+
+int findings_read(struct findings *f, const struct model *m, uint64_t now_ns)
+{
+	const struct own_cost cost = own_cost_read(m);
+	const struct devices *d = model_devices(m);
+	int err = judge_alone(f, m);
+
+	for (size_t i = 0; !err && i < devices_count(d); i++)
+		err = devices_get(d, i)->past ? 0 : judge_device(f, m, devices_get(d, i), &cost, now_ns);
+	for (size_t i = 0; !err && i < model_processes(m); i++)
+		err = judge_process(f, m, model_process(m, i));
+	if (!err && f->all.n)
+		qsort(f->all.v, f->all.n, sizeof(*f->all.v), compare_findings);
+	if (err)
+		findings_free(f);
+	return err;
+}

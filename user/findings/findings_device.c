@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What is wrong with a device, or with having it for oneself, by what it told of itself once a second.
+ * None of it is a share of time that a process lost, so none has one: how long is in the evidence.
+ */
+#include "findings/findings_device.h"
+
+#include <errno.h>
+
+#include "base/time.h"
+#include "base/units.h"
+#include "event/device_number.h"
+#include "ledger/host_devices.h"
+
+/* The one of its processes with which it is told; NULL: none has a book any more. */
+static const struct device_state *teller(const struct host_device *h)
+{
+	for (size_t i = 0; i < h->members.n; i++)
+		if (!h->members.v[i]->past)
+			return h->members.v[i];
+	return NULL;
+}
+
+int device_facts_read(struct finding_book *b, const struct model *m, const struct device_state *s,
+		      uint64_t now_ns)
+{
+	struct share_book *shares;
+	struct share_sum sum;
+
+	if (!s->host || teller(s->host) != s)
+		return 0;
+	b->sampled = samples_find(model_samples(m), s->host->uuid);
+	if (!b->sampled)
+		return 0;
+	b->gpu = samples_gpu_of(model_samples(m), b->sampled);
+	b->others = (struct others){ m, s->host->members.v, s->host->members.n,
+				     model_session(m).interval_ns };
+	b->session_ns = model_session(m).start_ns;
+	shares = model_share(m, s->host, now_ns);
+	if (!shares)
+		return -ENOMEM;
+	share_book_sum(shares, &sum);
+	b->unwatched_ns = sum.unwatched_ns;
+	b->shared_ns = sum.close_ns - sum.open_ns;
+	share_book_free(shares);
+	return 0;
+}
+
+/* With a book of it, or of a MIG instance of it. */
+static bool is_told(const struct model *m, const struct sampled_device *d)
+{
+	const struct devices *all = model_devices(m);
+
+	for (size_t i = 0; i < devices_hosts(all); i++) {
+		const struct host_device *h = devices_host(all, i);
+		const struct sampled_device *of = teller(h) ? samples_find(model_samples(m), h->uuid) : NULL;
+
+		if (of && (of == d || samples_gpu_of(model_samples(m), of) == d))
+			return true;
+	}
+	return false;
+}
+
+bool device_alone_read(struct finding_book *b, const struct model *m, const struct sampled_device *d)
+{
+	const struct others seen = { .model = m, .since_ns = model_session(m).interval_ns };
+	bool whole = model_fact(m, "whole_host");
+
+	*b = (struct finding_book){ .device = d->number, .sampled = d,
+				    .session_ns = model_session(m).start_ns };
+	if (!whole)
+		b->gpu = samples_gpu_of(model_samples(m), d);
+	return !is_told(m, d) && (whole || others_have_watched(&seen, d));
+}
+
+/* ---- faults ---------------------------------------------------------------------------------- */
+
+enum weight { TOLD, NOTABLE, SEVERE };
+
+/* What NVIDIA's driver numbers. What harms one process alone may be any process's: where it is one
+ * that is watched, its calls say so. */
+static const struct xid {
+	uint64_t number;
+	enum weight weight;
+	const char *what;
+} xids[] = {
+	{ 13, NOTABLE, "an exception in the GPU, mostly of a kernel that accesses what it must not" },
+	{ 31, NOTABLE, "a page fault of the GPU, mostly of a kernel that accesses what it must not" },
+	{ 43, NOTABLE, "a process's work was stopped after a fault" },
+	{ 45, NOTABLE, "a process's work was removed, mostly after another fault" },
+	{ 48, SEVERE, "memory had an error that could not be corrected" },
+	{ 61, SEVERE, "the GPU's own controller failed" },
+	{ 62, SEVERE, "the GPU's own controller stopped" },
+	{ 63, NOTABLE, "a bad part of memory will be replaced at the next reset" },
+	{ 64, SEVERE, "a bad part of memory could not be replaced" },
+	{ 69, NOTABLE, "an exception in the GPU, mostly of a kernel" },
+	{ 74, SEVERE, "NVLink failed" },
+	{ 79, SEVERE, "the GPU has fallen off the bus" },
+	{ 92, NOTABLE, "memory has many errors that are corrected" },
+	{ 94, NOTABLE, "memory had an error that only the process that used it is harmed by" },
+	{ 95, SEVERE, "memory had an error that any process may be harmed by" },
+	{ 119, SEVERE, "the GPU's system processor does not answer" },
+	{ 120, SEVERE, "the GPU's system processor failed" },
+};
+
+static const struct {
+	enum weight weight;
+	const char *what;
+} faults[FAULT_WHAT_END] = {
+	[FAULT_XID] = { NOTABLE, "a fault that the driver numbers" },
+	[FAULT_ECC_CORRECTED] = { TOLD, "an error of memory was corrected" },
+	[FAULT_ECC_UNCORRECTED] = { SEVERE, "an error of memory could not be corrected" },
+	[FAULT_ECC_STORM] = { NOTABLE, "memory has many errors that are corrected" },
+	[FAULT_RETIRED] = { NOTABLE, "a bad part of memory is not used any more" },
+	[FAULT_RETIRE_FAILED] = { SEVERE, "a bad part of memory could not be taken out of use" },
+	[FAULT_POISON] = { NOTABLE, "bad data was held back" },
+	[FAULT_POISON_FATAL] = { SEVERE, "bad data was used" },
+	[FAULT_UNAVAILABLE] = { SEVERE, "it cannot be used" },
+	[FAULT_RECOVERY] = { NOTABLE, "it needs a reset, a reboot or the like to recover" },
+	[FAULT_LOST] = { SEVERE, "NVML cannot reach it any more" },
+	[FAULT_BACK] = { TOLD, "NVML can reach it again" },
+};
+
+static const struct xid *find_xid(const struct sample_fault *f)
+{
+	for (size_t i = 0; f->what == FAULT_XID && i < sizeof(xids) / sizeof(xids[0]); i++)
+		if (xids[i].number == f->number)
+			return &xids[i];
+	return NULL;
+}
+
+static enum weight weight_of(const struct sample_fault *f)
+{
+	return find_xid(f) ? find_xid(f)->weight : faults[f->what].weight;
+}
+
+static uint64_t times_of(const struct sampled_device *d, enum fault_what what)
+{
+	uint64_t times = 0;
+
+	for (size_t i = 0; i < d->faults.n; i++)
+		times += d->faults.v[i].what == what ? d->faults.v[i].times : 0;
+	return times;
+}
+
+static bool is_back(const struct sampled_device *d)
+{
+	return times_of(d, FAULT_BACK) >= times_of(d, FAULT_LOST);
+}
+
+/* "XID 79, the GPU has fallen off the bus" */
+static void add_fault(struct strbuf *out, const struct sampled_device *d, const struct sample_fault *f)
+{
+	if (f->what == FAULT_LOST && is_back(d)) {
+		strbuf_addstr(out, "it was lost, and came back");
+		return;
+	}
+	if (f->what == FAULT_XID)
+		strbuf_addf(out, "XID %llu, ", (unsigned long long)f->number);
+	strbuf_addstr(out, find_xid(f) ? find_xid(f)->what : faults[f->what].what);
+}
+
+static void add_when(struct strbuf *out, const struct finding_book *b, const struct sample_fault *f)
+{
+	if (f->what == FAULT_XID)
+		strbuf_addf(out, "XID %llu ", (unsigned long long)f->number);
+	else
+		strbuf_addf(out, "%s ", faults[f->what].what);
+	strbuf_addf(out, "at %.1f s", f->first_ns > b->session_ns ?
+		    (double)(f->first_ns - b->session_ns) / NS_PER_SEC : 0);
+	if (f->times > 1)
+		strbuf_addf(out, ", %llu times", (unsigned long long)f->times);
+}
+
+static void add_name(struct strbuf *out, const struct sampled_device *d)
+{
+	strbuf_addstr(out, "GPU ");
+	device_number_add(out, d->number);
+}
+
+static void add_faults(struct strbuf *out, const struct finding_book *b,
+		       const struct sampled_device *d)
+{
+	for (size_t i = 0; i < d->faults.n; i++) {
+		strbuf_addstr(out, out->len ? "; " : "by NVML: ");
+		if (d == b->gpu) {
+			add_name(out, d);
+			strbuf_addch(out, ' ');
+		}
+		add_when(out, b, &d->faults.v[i]);
+	}
+	if (d->more_faults)
+		strbuf_addf(out, "; %llu more", (unsigned long long)d->more_faults);
+}
+
+/* What befalls a GPU befalls all MIG instances of it. */
+bool fault_judge(const struct finding_book *b, struct finding *f)
+{
+	const struct sampled_device *const both[] = { b->sampled, b->gpu }, *of = NULL;
+	const struct sample_fault *worst = NULL;
+
+	for (size_t k = 0; k < 2 && both[k]; k++) {
+		for (size_t i = 0; i < both[k]->faults.n; i++) {
+			const struct sample_fault *fault = &both[k]->faults.v[i];
+
+			if (worst && weight_of(fault) <= weight_of(worst))
+				continue;
+			worst = fault;
+			of = both[k];
+		}
+		add_faults(&f->evidence, b, both[k]);
+	}
+	if (!worst)
+		return false;
+	f->is_severe = weight_of(worst) == SEVERE;
+	f->is_notable = weight_of(worst) == NOTABLE;
+	f->headline = "A device failed";
+	add_name(&f->cause, of);
+	strbuf_addstr(&f->cause, ": ");
+	add_fault(&f->cause, of, worst);
+	strbuf_addstr(&f->next, "dmesg | grep -i xid");
+	return true;
+}
+
+/* ---- clocks ---------------------------------------------------------------------------------- */
+
+#define POWER_CAP_SHARE 0.05	/* what is less is usual under full load */
+
+static const struct {
+	uint64_t bit;
+	double least;		/* share of the time; what is less is not worth a line. Worse ones first */
+	bool is_notable;
+	const char *why;
+} reasons[] = {
+	{ CLOCK_THERMAL_HARDWARE, FINDING_SHARE_MIN, true, "heat, by the hardware" },
+	{ CLOCK_POWER_BRAKE, FINDING_SHARE_MIN, true, "the power supply, by the hardware" },
+	{ CLOCK_THERMAL, FINDING_SHARE_MIN, true, "heat" },
+	{ CLOCK_POWER_CAP, POWER_CAP_SHARE, false, "its power limit" },
+	{ CLOCK_SYNC_BOOST, POWER_CAP_SHARE, false, "another GPU of its sync boost group" },
+};
+
+static double share_of(const struct sampled_device *d, uint64_t bit)
+{
+	return (double)d->reason_ns[__builtin_ctzll(bit)] / (double)d->reasons_ns;
+}
+
+bool throttled_judge(const struct finding_book *b, struct finding *f)
+{
+	const struct sampled_device *d = b->gpu ? b->gpu : b->sampled;	/* an instance has none of its own */
+	size_t most = 0, said = 0;
+
+	if (!d || !d->reasons_ns)
+		return false;
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		double share = share_of(d, reasons[i].bit);
+
+		if (share < reasons[i].least)
+			continue;
+		if (!said || share > share_of(d, reasons[most].bit))
+			most = i;
+		f->is_notable |= reasons[i].is_notable;
+		strbuf_addf(&f->evidence, "%s%.0f %% of the time by %s", said++ ? ", " : "",
+			    100 * share, reasons[i].why);
+	}
+	if (!said)
+		return false;
+	strbuf_addstr(&f->evidence, "; sampled by NVML, about once a second");
+	add_name(&f->cause, d);
+	strbuf_addf(&f->cause, ": its clocks were kept down by %s", reasons[most].why);
+	strbuf_addf(&f->next, "nvidia-smi -q -d PERFORMANCE,POWER,TEMPERATURE,CLOCK -i %u",
+		    device_number_gpu(d->number));
+	return true;
+}
+
+/* ---- strangers ------------------------------------------------------------------------------- */
+
+#define STRANGERS_NAMED 3
+
+/* "pid 12 (1.2 GiB of its memory), pid 13 (train, watched: no helper is in it)": at any sample. */
+static void add_other(struct strbuf *out, const struct others *o, const struct sample_user *u)
+{
+	const struct model_process *watched = others_watched(o, u->pid);
+
+	strbuf_addf(out, "pid %u", u->pid);
+	if (watched)
+		strbuf_addf(out, " (%s%swatched: %s", watched->comm, *watched->comm ? ", " : "",
+			    others_why(o, u->pid));
+	if (u->has_bytes) {
+		strbuf_addstr(out, watched ? "; " : " (");
+		format_bytes(out, u->used_bytes);
+		strbuf_addstr(out, " of its memory");
+	}
+	if (watched || u->has_bytes)
+		strbuf_addch(out, ')');
+}
+
+static void add_strangers(struct strbuf *out, const struct finding_book *b)
+{
+	size_t said = 0;
+
+	for (size_t i = 0; i < b->sampled->users.n; i++) {
+		const struct sample_user *u = &b->sampled->users.v[i];
+
+		if (!others_have(&b->others, u) || said++ >= STRANGERS_NAMED)
+			continue;
+		strbuf_addstr(out, said > 1 ? ", " : "");
+		add_other(out, &b->others, u);
+	}
+	if (said > STRANGERS_NAMED)
+		strbuf_addf(out, " and %zu more", said - STRANGERS_NAMED);
+	if (!said)
+		strbuf_addstr(out, "processes whose number is not known here");
+}
+
+static void add_others(struct finding *f, const struct finding_book *b, const char *who, const char *none)
+{
+	add_name(&f->cause, b->sampled);
+	strbuf_addstr(&f->cause, who);
+	add_strangers(&f->cause, b);
+	format_ns(&f->evidence, b->unwatched_ns);
+	strbuf_addf(&f->evidence, " (%.1f %%) in which %s and they may have; sampled by NVML, about once a "
+		    "second", 100 * (double)b->unwatched_ns / (double)b->shared_ns, none);
+	next_add(&f->next, NEXT_DEVICE, &b->whom, NULL);
+}
+
+static bool had_it(const struct finding_book *b)
+{
+	return b->sampled && b->shared_ns &&
+	       (double)b->unwatched_ns >= FINDING_SHARE_MIN * (double)b->shared_ns;
+}
+
+bool unwatched_judge(const struct finding_book *b, struct finding *f)
+{
+	if (!had_it(b) || others_are_watched(&b->others, b->sampled))
+		return false;
+	add_others(f, b, others_have_watched(&b->others, b->sampled) ?
+		   " is used by others, of which not all are watched: " :
+		   " is used by others that are not watched: ", "no watched process ran");
+	return true;
+}
+
+bool untold_judge(const struct finding_book *b, struct finding *f)
+{
+	if (!had_it(b) || !others_are_watched(&b->others, b->sampled))
+		return false;
+	add_others(f, b, " is used by others whose works are not known: ", "nothing that is known ran");
+	return true;
+}

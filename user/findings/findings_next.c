@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * In the texts of the table, %w is whom to measure and for how long, %p which process that runs, %d
+ * the device, %f the filter, %c a command that is started.
+ */
+#include "findings/findings_next.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "event/device_number.h"
+
+#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-"
+#define COMMAND_MAX 100		/* longer ones are not copied by anybody */
+
+static const struct {
+	const char *probed;	/* what tells most */
+	bool needs_probes;
+	const char *runs;	/* without them, of a process that runs; NULL: nothing tells it */
+} steps[NEXT_KINDS] = {
+	[NEXT_CALLERS] = { "stat --stacks --by stack --filter %f %w", true, "stacks %p" },
+	[NEXT_WAITING] = { "stat --stacks --wide --table offcpu %w", true, "stacks %p" },
+	[NEXT_STACKS] = { "stacks %p", false, NULL },
+	[NEXT_COMM] = { "stat --table kernels --filter nccl %w", false, NULL },
+	[NEXT_THREADS] = { "stat --table threads %w", false, NULL },
+	[NEXT_SMALL] = { "stat --table kernels --sort count %w", false, NULL },
+	[NEXT_QUEUED] = { "stat --table kernels --sort queue_p99_ns %w", false, NULL },
+	[NEXT_DEVICE] = { "stat --table processes,devices -d 10s --gpu %d", true,
+			  "stat --table processes,devices %w" },
+	[NEXT_MEMORY] = { "stat --stacks --by stack --table memory %w", true, NULL },
+	[NEXT_INJECT] = { "stat --inject %w", false, NULL },
+	[NEXT_RESTART] = { "stat -- %c", false, NULL },
+	[NEXT_DOCTOR] = { "doctor %p", false, NULL },
+	[NEXT_UNPROBED] = { "stat --attach none %w", false, NULL },
+	[NEXT_HOST] = { "doctor", false, NULL },
+};
+
+static bool is_plain(const char *text)
+{
+	return *text && !text[strspn(text, PLAIN)];
+}
+
+bool next_is_typed(const char *command)
+{
+	size_t plain = strspn(command, PLAIN "/=:,@ ");
+
+	return plain && plain <= COMMAND_MAX && !command[plain];
+}
+
+struct next_whom next_of(const struct model *m, uint32_t pid, uint32_t device)
+{
+	const char *blind = model_fact(m, "without_probes"), *command = model_fact(m, "command");
+	struct next_whom whom = {
+		.pid = pid, .device = model_device_number(m, pid, device),
+		.command = command && !next_is_typed(command) ? "CMD" : command,
+		.probes = !blind || !strncmp(blind, "--attach none", 13),
+		.sudo = model_fact(m, "sudo"),
+	};
+
+	for (size_t i = model_processes(m); i-- > 0;) {
+		const struct model_process *p = model_process(m, i);
+
+		if (p->pid != pid)
+			continue;
+		whom.ended = model_has_ended(m, i);
+		if (is_plain(p->comm))
+			snprintf(whom.name, sizeof(whom.name), "%s", p->comm);
+		break;
+	}
+	return whom;
+}
+
+/* One that runs, or its name, for when it runs again. */
+static void add_process(struct strbuf *out, const struct next_whom *w)
+{
+	if (w->ended && *w->name)
+		strbuf_addf(out, "--name %s", w->name);
+	else
+		strbuf_addf(out, "-p %u", w->pid);
+}
+
+static void add_command(struct strbuf *out, const struct next_whom *w)
+{
+	strbuf_addstr(out, w->command ? w->command : "CMD");
+}
+
+static void add_whom(struct strbuf *out, const struct next_whom *w)
+{
+	if (w->ended && (w->command || !w->probes)) {
+		strbuf_addstr(out, "-- ");
+		add_command(out, w);
+		return;
+	}
+	strbuf_addstr(out, "-d 10s ");
+	add_process(out, w);
+}
+
+/* As a shell takes it for one word. */
+static void add_filter(struct strbuf *out, const char *filter)
+{
+	const char *quote = is_plain(filter) ? "" : "'";
+
+	strbuf_addf(out, "%s%s%s", quote, filter, quote);
+}
+
+static void add_step(struct strbuf *out, const char *text, const struct next_whom *w, const char *filter)
+{
+	for (; *text; text++) {
+		if (*text != '%') {
+			strbuf_addch(out, *text);
+			continue;
+		}
+		switch (*++text) {
+		case 'w':
+			add_whom(out, w);
+			break;
+		case 'p':
+			add_process(out, w);
+			break;
+		case 'c':
+			add_command(out, w);
+			break;
+		case 'd':
+			strbuf_addf(out, "%u", device_number_gpu(w->device));	/* as --gpu has it */
+			break;
+		default:
+			add_filter(out, filter);
+			break;
+		}
+	}
+}
+
+void next_add(struct strbuf *out, enum next what, const struct next_whom *whom, const char *filter)
+{
+	bool denied = steps[what].needs_probes && !whom->probes;
+	const char *instead = denied && !whom->ended ? steps[what].runs : NULL;
+	struct next_whom w = *whom;
+
+	/* A command that nobody has started by sudo yet is its user's. */
+	bool sudo = whom->sudo && (what != NEXT_RESTART || whom->command);
+
+	strbuf_addstr(out, sudo || (denied && !instead) ? "sudo gpuprof " : "gpuprof ");
+	w.probes &= what != NEXT_UNPROBED;	/* only of a process that runs, or a command */
+	add_step(out, instead ? instead : steps[what].probed, &w, filter ? filter : ".");
+}

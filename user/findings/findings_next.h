@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The next command to type: what is to be looked at, of whom, by a user who may do so much. A table;
+ * knows nothing of the books that led to it.
+ */
+#ifndef FINDINGS_FINDINGS_NEXT_H
+#define FINDINGS_FINDINGS_NEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "ledger/model.h"
+
+enum next {
+	NEXT_CALLERS,		/* who calls the functions of a filter */
+	NEXT_WAITING,		/* what threads wait for outside of calls */
+	NEXT_STACKS,		/* where threads are now */
+	NEXT_COMM,		/* kernels of communication */
+	NEXT_THREADS,
+	NEXT_SMALL,		/* kernels by count */
+	NEXT_QUEUED,		/* kernels by their time in the queue */
+	NEXT_DEVICE,		/* who uses the device */
+	NEXT_MEMORY,		/* who allocates */
+	NEXT_INJECT,		/* device times of a process that runs without the helper */
+	NEXT_RESTART,		/* the same of one that is started by gpuprof */
+	NEXT_DOCTOR,		/* why there are none */
+	NEXT_HOST,		/* the same, when it has ended */
+	NEXT_UNPROBED,		/* the same without what probes cost */
+	NEXT_KINDS
+};
+
+struct next_whom {
+	uint32_t pid, device;
+	char name[16];		/* its comm, where it can be typed; "" */
+	bool ended;
+	const char *command;	/* that gpuprof started, as it can be typed, or "CMD"; NULL: none */
+	bool probes;		/* who measured may use them */
+	bool sudo;		/* ... who is another by `sudo` */
+};
+
+/* A shell takes it as it is, and somebody types it. */
+bool next_is_typed(const char *command);
+
+/* As the model has it; the texts live as long as its facts. */
+struct next_whom next_of(const struct model *m, uint32_t pid, uint32_t device);
+
+/* Appends "gpuprof stat ..."; filter is a regular expression, for NEXT_CALLERS. */
+void next_add(struct strbuf *out, enum next what, const struct next_whom *whom, const char *filter);
+
+#endif

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Puts together what cgroup.c, environment.c, gpus.c and users.c find. Where two sources speak, the
+ * kernel's (the control group) comes before the process's own (its environment).
+ */
+#include "host/identity.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "host/cgroup.h"
+#include "host/users.h"
+
+#define HOSTNAME_MAX 256
+#define SHORT_ID 12		/* digits of a container's id that runtimes print */
+#define WHOLE_ID 64
+
+int identity_room_init(struct identity_room *room)
+{
+	struct utsname un = { 0 };
+
+	memset(room, 0, sizeof(*room));
+	gpus_read(&room->gpus, GPUS_DRIVER);
+	gpus_read_instances(&room->gpus, GPUS_CAPABILITIES);
+	if (!uname(&un))
+		snprintf(room->node, sizeof(room->node), "%s", un.nodename);
+	room->names = strpool_new();
+	return room->names ? 0 : -ENOMEM;
+}
+
+void identity_room_free(struct identity_room *room)
+{
+	map_free(&room->users);
+	strpool_free(room->names);
+	room->names = NULL;
+}
+
+struct environment identity_environment(struct proc *p)
+{
+	struct environment env = { .len = 0 };
+
+	env.block = proc_read(p, PROC_ENVIRON, &env.len);
+	return env;
+}
+
+static void copy(char *out, size_t size, const char *text)
+{
+	str_copy_line(out, size, text ? text : "", SIZE_MAX);
+}
+
+#define COPY(to, text) copy(to, sizeof(to), text)
+
+/* ---- users and pids -------------------------------------------------------------------------- */
+
+/* A name service may be slow: asked once for each user. */
+static const char *name_user(struct identity_room *room, uid_t uid)
+{
+	bool is_new = true;
+	struct map_slot *slot = map_put(&room->users, uid, &is_new);
+	char name[64];
+
+	if (slot && !is_new)
+		return (const char *)(uintptr_t)slot->value;
+	if (!users_name(uid, name, sizeof(name)))
+		snprintf(name, sizeof(name), "%u", uid);
+	if (!slot)
+		return NULL;
+	slot->value = (uintptr_t)strpool_add(room->names, name);
+	return (const char *)(uintptr_t)slot->value;
+}
+
+static void read_status(struct identity_room *room, struct proc *p, struct identity *out)
+{
+	const char *text = proc_read(p, PROC_STATUS, NULL);
+	const char *user = text ? proc_status_field(text, "Uid") : NULL;
+	uint32_t inner = text ? proc_inner_pid(text) : 0;
+
+	if (user && *user >= '0' && *user <= '9')
+		COPY(out->user, name_user(room, (uid_t)strtoul(user, NULL, 10)));
+	if (inner)
+		snprintf(out->ns_pid, sizeof(out->ns_pid), "%u", inner);
+}
+
+/* ---- pods, containers, jobs ------------------------------------------------------------------ */
+
+static bool same_uts(struct proc *p)
+{
+	char own[64], its[64];
+	ssize_t n = readlink("/proc/self/ns/uts", own, sizeof(own));
+	ssize_t m = readlinkat(p->dir, "ns/uts", its, sizeof(its));
+
+	return n <= 0 || n != m || memcmp(own, its, (size_t)n) == 0;
+}
+
+/* /etc/hostname of its root: kubelet mounts the pod's there. A file of the target's: bounded. */
+static bool read_hostname(struct proc *p, char *out, size_t size)
+{
+	int root = openat(p->dir, "root", O_PATH | O_CLOEXEC);
+	int fd = root < 0 ? -1 : io_open_regular(root, "etc/hostname", true);
+	size_t len = 0;
+	char *text = fd < 0 ? NULL : io_read_start(fd, HOSTNAME_MAX, &len);
+
+	io_close(&root);
+	if (fd >= 0)
+		close(fd);
+	if (text)
+		text[strcspn(text, "\n")] = '\0';
+	copy(out, size, text);
+	free(text);
+	return *out;
+}
+
+/* With the host's network the pod has the host's name too, which says nothing. */
+bool identity_pod_name(const char *node, struct proc *p, char *out, size_t size)
+{
+	struct environment env = identity_environment(p);
+	struct environment_finding pod = environment_pod(&env);
+
+	copy(out, size, pod.value);
+	if (*out && strcmp(out, node))
+		return true;
+	*out = '\0';
+	return !same_uts(p) && read_hostname(p, out, size) && strcmp(out, node);
+}
+
+static void read_groups(struct identity_room *room, struct proc *p, struct identity *out)
+{
+	const char *text = proc_read(p, PROC_CGROUP, NULL);
+	struct cgroup_names names;
+	size_t len;
+
+	if (!text)
+		return;
+	cgroup_read_names(text, &names);
+	cgroup_read_path(text, out->cgroup, sizeof(out->cgroup));
+	COPY(out->runtime, names.runtime);
+	COPY(out->container_id, names.container);
+	COPY(out->pod_uid, names.pod);
+	COPY(out->job, names.job);
+	COPY(out->job_source, names.scheduler);
+	len = strlen(names.container);
+	snprintf(out->container, sizeof(out->container), "%.*s",
+		 len == WHOLE_ID ? SHORT_ID : (int)len, names.container);
+	if (*names.pod && !identity_pod_name(room->node, p, out->pod, sizeof(out->pod)))
+		COPY(out->pod, names.pod);
+}
+
+static void read_environment(struct proc *p, struct identity *out)
+{
+	struct environment env = identity_environment(p);
+	struct environment_finding rank = environment_rank(&env), job = environment_job(&env);
+
+	COPY(out->rank, rank.value);
+	COPY(out->rank_source, rank.name);
+	if (*out->job || !job.value)
+		return;
+	COPY(out->job, job.value);
+	COPY(out->job_source, job.name);
+}
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+static bool names_instances(const struct gpu_set *set)
+{
+	for (size_t i = 0; i < GPUS_INSTANCES_MAX / 64; i++)
+		if (set->instances[i])
+			return true;
+	return false;
+}
+
+/* What is open, less what it was told not to see: CUDA may open more than it uses. */
+struct gpu_set identity_devices(const struct gpus *g, struct proc *p, const char **source)
+{
+	const char *groups = proc_read(p, PROC_CGROUP, NULL);
+	struct environment env = identity_environment(p);
+	struct gpu_set open = { .gpus = 0 }, visible = { .gpus = 0 }, both;
+	struct cgroup_names names = { .runtime = "" };
+	bool told;
+
+	if (groups)
+		cgroup_read_names(groups, &names);
+	gpus_open_by(g, p, &open);
+	told = gpus_visible_to(g, &env, names.container[0], &visible);
+	*source = open.gpus ? "open" : "visible";
+	if (!open.gpus)
+		return visible;
+	both = gpu_set_both(&open, &visible);
+	if (!told || !both.gpus)
+		return open;
+	/* An instance that is visible need not be seen open, nor one that is open be named. */
+	if (!names_instances(&both))
+		memcpy(both.instances, names_instances(&open) ? open.instances : visible.instances,
+		       sizeof(both.instances));
+	return both;
+}
+
+void identity_read_devices(struct identity_room *room, struct proc *p, struct identity *out)
+{
+	struct strbuf list = STRBUF_INIT;
+	const char *source;
+	struct gpu_set set = identity_devices(&room->gpus, p, &source);
+
+	out->devices[0] = out->devices_source[0] = '\0';
+	gpu_set_print(&list, &set, &room->gpus);
+	if (list.len) {
+		COPY(out->devices, list.s);
+		COPY(out->devices_source, source);
+	}
+	strbuf_free(&list);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+void identity_read(struct identity_room *room, struct proc *p, struct identity *out)
+{
+	memset(out, 0, sizeof(*out));
+	read_status(room, p, out);
+	read_groups(room, p, out);
+	read_environment(p, out);
+	identity_read_devices(room, p, out);
+}
+
+#define MEMBER(name) { #name, offsetof(struct identity, name) }
+
+int identity_each(const struct identity *id,
+		  int (*fn)(void *ctx, const char *key, const char *value), void *ctx)
+{
+	static const struct {
+		const char *key;
+		size_t at;
+	} members[] = {
+		MEMBER(user), MEMBER(rank), MEMBER(rank_source), MEMBER(job), MEMBER(job_source),
+		MEMBER(pod), MEMBER(pod_uid), MEMBER(container), MEMBER(container_id),
+		MEMBER(runtime), MEMBER(devices), MEMBER(devices_source), MEMBER(ns_pid),
+		MEMBER(cgroup),
+	};
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && !rc; i++) {
+		const char *value = (const char *)id + members[i].at;
+
+		if (*value)
+			rc = fn(ctx, members[i].key, value);
+	}
+	return rc;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which processes are meant, by what people know of them: name, user, control group, pod, job,
+ * device. Kinds are all to hold; patterns of one kind are alternatives. Const after it is made, so
+ * any thread may ask.
+ */
+#ifndef HOST_SELECTOR_H
+#define HOST_SELECTOR_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+#include "host/proc.h"
+
+enum select_kind {
+	SELECT_NAME,	/* shell pattern: comm, or base name of the executable or script */
+	SELECT_USER,	/* real user: a name or an id */
+	SELECT_CGROUP,	/* see cgroup_matches */
+	SELECT_POD,	/* shell pattern of its name, or its UID */
+	SELECT_JOB,	/* its id; of 123.server also 123 */
+	SELECT_GPU,	/* index, or (the beginning of) a UUID; of a MIG instance, too (0:1) */
+	SELECT_KINDS
+};
+
+const char *select_kind_name(enum select_kind kind);	/* "name", ...: as the options */
+
+struct selector;
+
+struct selector *selector_new(void);	/* NULL + errno */
+void selector_free(struct selector *s);
+
+/* Patterns of one kind, with commas between them. 0, -ENOMEM, or -EINVAL: one is no pattern, or
+ * means no user or device of this host. */
+int selector_add(struct selector *s, enum select_kind kind, const char *list);
+
+/* Is a MIG instance named? Then who knows NVML is to tell which there are, before anything is matched. The
+ * one that there is not, as it was given; NULL: they are all there. */
+struct gpu_instance;
+bool selector_names_instances(const struct selector *s);
+const char *selector_tell_instances(struct selector *s, const struct gpu_instance *told, size_t n);
+void selector_print_instances(const struct selector *s, struct strbuf *out);	/* "0:0 (MIG-...), 0:1" */
+
+/* As it was given: "name=train,bench user=alice". */
+void selector_describe(const struct selector *s, struct strbuf *out);
+
+/* Is a process meant? 1, 0, or -errno: ESRCH (gone), EACCES (what it takes cannot be read). Reads
+ * only what the kinds given need. */
+int selector_matches(const struct selector *s, struct proc *p);
+
+/* May it match later what it does not match now, without running another program: --gpu, since a
+ * device is opened after the libraries are loaded. */
+bool selector_waits(const struct selector *s);
+
+#endif

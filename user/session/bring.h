@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The processes of -p: with --inject asks, then brings the helper into those that have none; says which
+ * have one that begins for the first time. */
+#ifndef SESSION_BRING_H
+#define SESSION_BRING_H
+
+#include "cli/options.h"
+
+int bring_ask(const struct options *o);		/* EXIT_OK: go on; else logged */
+int bring_helpers(const struct options *o);	/* 0 or -errno, logged */
+
+#endif

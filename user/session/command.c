@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* fork, wait for the word, drop what sudo gave, exec. */
+#include "session/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "base/exit.h"
+#include "session/groups.h"
+#include "inject/environment.h"
+#include "inject/image.h"
+#include "inject/room.h"
+#include "inject/shared_file.h"
+
+/* SUDO_UID or SUDO_GID: a number, or -1 when not under sudo. */
+static long sudo_id(const char *name)
+{
+	const char *text = getenv(name);
+	char *end;
+	long id;
+
+	if (!text || *text < '0' || *text > '9')
+		return -1;
+	errno = 0;
+	id = strtol(text, &end, 10);
+	return *end || errno || id < 0 || id >= UINT32_MAX ? -1 : id;
+}
+
+/* Who typed sudo, worked out before the fork: nothing is allocated after it. */
+struct invoker {
+	bool known;		/* run as them; else as ourselves */
+	uid_t uid;
+	gid_t gid;
+	gid_t *groups;		/* also those that give access to the GPU: render, video */
+	size_t n_groups;
+};
+
+/* 0 or -ENOMEM. The caller frees groups. */
+static int find_invoker(struct invoker *who)
+{
+	long uid = sudo_id("SUDO_UID"), gid = sudo_id("SUDO_GID");
+	const char *user = getenv("SUDO_USER");
+
+	*who = (struct invoker){ .known = geteuid() == 0 && uid > 0 && gid >= 0 };
+	if (!who->known)
+		return 0;
+	who->uid = (uid_t)uid;
+	who->gid = (gid_t)gid;
+	who->groups = calloc(NGROUPS_MAX, sizeof(*who->groups));
+	if (!who->groups)
+		return -ENOMEM;
+	who->n_groups = groups_of_user(user ? user : "", who->gid, who->groups, NGROUPS_MAX);
+	return 0;
+}
+
+static int become(const struct invoker *who)
+{
+	if (!who->known)
+		return 0;
+	if (setgroups(who->n_groups, who->groups) || setresgid(who->gid, who->gid, who->gid) ||
+	    setresuid(who->uid, who->uid, who->uid))
+		return -errno;
+	return 0;
+}
+
+static void reset_signals(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+}
+
+struct helper_place {		/* where the command finds it; neither: it runs without */
+	char *file;
+	int fd;
+};
+
+static _Noreturn void child_main(char *const *argv, const struct invoker *who, int go_fd,
+				 int error_fd, const struct helper_place *helper)
+{
+	char word;
+	ssize_t n;
+	int err;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* until exec: not left behind waiting */
+	do
+		n = read(go_fd, &word, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(EXIT_NOT_RUN);
+	prctl(PR_SET_PDEATHSIG, 0);
+	reset_signals();
+	err = become(who);
+	if (!err) {
+		if (helper->file || helper->fd >= 0)
+			inject_environment(helper->file, helper->fd);
+		execvp(argv[0], argv);
+		err = -errno;
+	}
+	while (write(error_fd, &err, sizeof(err)) < 0 && errno == EINTR)
+		;
+	_exit(EXIT_NOT_RUN);	/* gpuprof knows why */
+}
+
+/* Who typed sudo may look into no process of another user's: what the command starts finds it in the command. */
+static void place_helper(struct helper_place *h, const char *name, const struct invoker *who)
+{
+	char why[256] = "";
+
+	*h = (struct helper_place){ .fd = -1 };
+	if (!inject_lacks_room(0, why, sizeof(why))) {
+		h->file = who->known ? NULL : shared_file_make();
+		h->fd = h->file ? -1 : inject_image_open();
+	}
+	if (!*why && !h->file && h->fd < 0)
+		snprintf(why, sizeof(why), "it cannot be written into a file in memory: %s", strerror(-h->fd));
+	if (*why)
+		log_warn("%s runs without the helper, so device times are not known: %s", name, why);
+}
+
+/* 0 or -errno; what was made until then is in c. */
+static int start_child(struct command *c, char *const *argv, const struct invoker *who)
+{
+	struct helper_place helper;
+	int go[2], error[2], err;
+
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	c->go_fd = go[1];
+	err = pipe2(error, O_CLOEXEC) ? -errno : 0;
+	if (err) {
+		close(go[0]);
+		return err;
+	}
+	c->error_fd = error[0];
+	place_helper(&helper, argv[0], who);
+	c->pid = fork();
+	if (c->pid == 0) {
+		close(go[1]);
+		close(error[0]);
+		child_main(argv, who, go[0], error[1], &helper);
+	}
+	err = c->pid < 0 ? -errno : 0;
+	close(go[0]);
+	close(error[1]);
+	free(helper.file);
+	io_close(&helper.fd);
+	if (err)
+		return err;
+	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+	return c->pidfd < 0 ? -errno : 0;
+}
+
+int command_start(struct command *c, char *const *argv)
+{
+	struct invoker who;
+	int err = find_invoker(&who);
+
+	if (!err)
+		err = start_child(c, argv, &who);
+	free(who.groups);
+	if (err) {
+		command_abandon(c);
+		log_error("cannot start %s: %s", argv[0], strerror(-err));
+	}
+	return err;
+}
+
+/* Of a file that is there, ENOENT is said of its interpreter. */
+int command_cannot_run(struct command *c, const char *name, int err)
+{
+	bool is_path = strchr(name, '/') != NULL, is_there = is_path && !access(name, F_OK);
+	const char *more = is_there && err == -ENOENT ? " (what it names as its interpreter is missing)" :
+			   is_there && err == -EACCES ? "; is it a program, with the right to execute it?" :
+			   err == -ENOENT && !is_path ? " in PATH; under sudo, PATH is sudo's: give the "
+							"command's whole path" : "";
+
+	c->unrun = err == -ENOENT && !is_there ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
+	log_error("cannot run %s: %s%s", name, strerror(-err), more);
+	return err;
+}
+
+int command_go(struct command *c, const char *name)
+{
+	int err = 0;
+	ssize_t n;
+
+	while (write(c->go_fd, "!", 1) < 0 && errno == EINTR)
+		;
+	io_close(&c->go_fd);
+	do
+		n = read(c->error_fd, &err, sizeof(err));
+	while (n < 0 && errno == EINTR);
+	io_close(&c->error_fd);
+	if (n != sizeof(err))
+		return 0;	/* closed by the exec */
+	command_wait(c);
+	return command_cannot_run(c, name, err);
+}
+
+int command_wait(struct command *c)
+{
+	int status;
+
+	while (waitpid(c->pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return EXIT_NOT_FOUND;
+	c->pid = 0;
+	io_close(&c->pidfd);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* The terminal tells all of its foreground group; but that it has gone, only the session's leader. */
+static bool is_told(const struct signalfd_siginfo *info)
+{
+	return info->ssi_code == SI_KERNEL && (info->ssi_signo != SIGHUP || getsid(0) != getpid());
+}
+
+bool command_signal(struct command *c, const struct signalfd_siginfo *info)
+{
+	c->signals++;
+	c->last_signal = (int)info->ssi_signo;
+	if (c->signals > 1)
+		return false;
+	if (!is_told(info))
+		kill(c->pid, (int)info->ssi_signo);
+	log_info("process %d is told to end (%s) and waited for; a second signal, as TERM, ends gpuprof at once",
+		 c->pid, strsignal((int)info->ssi_signo));
+	return true;
+}
+
+static int leave(struct command *c)
+{
+	int status = 128 + c->last_signal;
+
+	log_warn("process %d is still running, and is left so", c->pid);
+	c->pid = 0;
+	io_close(&c->pidfd);
+	return status;
+}
+
+int command_attend(struct command *c, int signal_fd)
+{
+	struct pollfd fds[] = { { .fd = c->pidfd, .events = POLLIN },
+				{ .fd = signal_fd, .events = POLLIN } };
+	struct signalfd_siginfo info;
+
+	if (c->signals < 2 && !poll(fds, 1, 0))
+		log_info("the measurement is over; waiting for process %d to end", c->pid);
+	for (;;) {
+		int n = poll(fds, 2, c->signals > 1 ? 0 : -1);
+
+		if ((n < 0 && errno != EINTR) || fds[0].revents)
+			return command_wait(c);
+		if (c->signals > 1)
+			return leave(c);
+		if (n > 0 && read(signal_fd, &info, sizeof(info)) == sizeof(info))
+			command_signal(c, &info);
+	}
+}
+
+void command_abandon(struct command *c)
+{
+	io_close(&c->go_fd);
+	io_close(&c->error_fd);
+	if (c->pid > 0) {
+		kill(c->pid, SIGKILL);
+		command_wait(c);
+	}
+	c->pid = 0;
+	io_close(&c->pidfd);
+}

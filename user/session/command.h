@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `-- CMD`: the command is started stopped before its exec, so that probes can be in place first,
+ * and run as the user who typed sudo, with their groups of /etc/group (render, video) and with the
+ * environment as it is.
+ */
+#ifndef SESSION_COMMAND_H
+#define SESSION_COMMAND_H
+
+#include <stdbool.h>
+#include <sys/signalfd.h>
+#include <sys/types.h>
+
+struct command {
+	pid_t pid;		/* 0: none */
+	int pidfd;		/* readable when it has ended */
+	int go_fd;		/* closing it without a byte makes the child leave */
+	int error_fd;		/* exec's errno comes back here */
+	int unrun;		/* EXIT_NOT_FOUND, EXIT_NOT_RUN: its exec failed; else 0 */
+	unsigned int signals;	/* that asked gpuprof to end; the first is the command's */
+	int last_signal;
+};
+
+#define COMMAND_NONE { .pidfd = -1, .go_fd = -1, .error_fd = -1 }
+
+/* c: COMMAND_NONE. 0 or -errno, logged; then c is COMMAND_NONE again. */
+int command_start(struct command *c, char *const *argv);
+
+/* Lets it exec. 0 or -errno, logged (ENOENT: no such program); see c->unrun. */
+int command_go(struct command *c, const char *name);
+
+/* Logs an error of exec's, and sets c->unrun. Returns err. */
+int command_cannot_run(struct command *c, const char *name, int err);
+
+/* Waits for its end: its exit status, or 128 + signal. */
+int command_wait(struct command *c);
+
+/* gpuprof was asked to end: the first time the command is told (the terminal tells it itself).
+ * False: it was told before, so do not wait for it any more. */
+bool command_signal(struct command *c, const struct signalfd_siginfo *info);
+
+/* As command_wait, but a second signal read from signal_fd ends it, and leaves the command running
+ * and c COMMAND_NONE: 128 + that signal. */
+int command_attend(struct command *c, int signal_fd);
+
+/* Not started, still stopped or running: the child is ended (it is ours) and reaped. */
+void command_abandon(struct command *c);
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See the header: checks, the values of patterns, and the choice among the keeps of event/. */
+#include "session/kept.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "session/pattern.h"
+#include "capture/capture_hold.h"
+#include "capture/capture_set.h"
+#include "host/identity.h"
+
+#define HOLD_BYTES (64ull << 20)	/* of memory, without --max-size */
+
+int kept_check(const struct options *o, const char *pattern)
+{
+	char unknown = pattern_unknown(pattern);
+
+	if (!strcmp(pattern, "-"))
+		log_error("a capture cannot go to standard output: it is cut back after a failed "
+			  "write and locked while it grows; give a file's name");
+	else if (unknown == '%')
+		log_error("'%s' ends in %%; give %%%% for a percent sign", pattern);
+	else if (unknown)
+		log_error("'%%%c' in '%s' means nothing; give %%h, %%p, %%r, %%j, %%t or %%%%", unknown,
+			  pattern);
+	else if (o->on != ON_UNSET && !o->before_ns)
+		log_error("option '--on' needs '--before': how much to hold until then");
+	else if (o->max_files && o->before_ns)
+		log_error("options '--max-files' and '--before' exclude each other; give one of them");
+	else if (o->max_files && !o->max_bytes)
+		log_error("option '--max-files' needs '--max-size': when a file is full");
+	else
+		return 0;
+	return -EINVAL;
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+struct target_values {
+	struct identity id;
+	char pid[16], start[32];
+	struct utsname host;
+};
+
+static int read_identity(pid_t target, struct identity *out)
+{
+	struct identity_room room;
+	struct proc p;
+	int err;
+
+	if (!target)
+		return 0;
+	err = identity_room_init(&room);
+	if (!err && !proc_open(&p, target)) {
+		identity_read(&room, &p, out);
+		proc_close(&p);
+	}
+	identity_room_free(&room);
+	return err;
+}
+
+static void explain(const char *pattern, char letter, pid_t target)
+{
+	if (!target)
+		log_error("'%%%c' in '%s' is of one process; give -p PID or -- CMD", letter, pattern);
+	else if (letter == 'r' || letter == 'j')
+		log_error("'%%%c' in '%s' is not known: process %d has no %s or the like in its "
+			  "environment; leave it out, or take %%p", letter, pattern, target,
+			  letter == 'j' ? "SLURM_JOB_ID" : "RANK");
+	else
+		log_error("'%%%c' in '%s' is not known; leave it out, or take %%p", letter, pattern);
+}
+
+static int expand(struct strbuf *out, const char *pattern, pid_t target)
+{
+	struct target_values t = { .pid = "" };
+	time_t now = time(NULL);
+	struct tm tm;
+	char missing;
+
+	if (read_identity(target, &t.id)) {
+		log_error("cannot name a file after %s: %s", pattern, strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	snprintf(t.pid, sizeof(t.pid), "%d", target);
+	if (localtime_r(&now, &tm))
+		strftime(t.start, sizeof(t.start), "%Y%m%d-%H%M%S", &tm);
+	missing = pattern_expand(out, pattern, (const struct pattern_value[]){
+		{ 'h', uname(&t.host) ? NULL : t.host.nodename },
+		{ 'p', target ? t.pid : NULL },
+		{ 'r', *t.id.rank ? t.id.rank : NULL },
+		{ 'j', *t.id.job ? t.id.job : NULL },
+		{ 't', *t.start ? t.start : NULL },
+	}, 5);
+	if (missing)
+		explain(pattern, missing, target);
+	else if (out->failed)
+		log_error("cannot name a file after %s: %s", pattern, strerror(ENOMEM));
+	return missing || out->failed ? -EINVAL : 0;
+}
+
+/* ---- what keeps ----------------------------------------------------------------------------- */
+
+static struct keep *open_path(const struct options *o, const char *path, const struct funcs *funcs)
+{
+	if (o->before_ns)
+		return capture_hold_new(&(struct capture_hold_plan){
+			.path = path, .before_ns = o->before_ns, .at_end = o->on != ON_SIGNAL,
+			.max_bytes = o->max_bytes ? o->max_bytes : HOLD_BYTES }, funcs);
+	return capture_set_new(&(struct capture_set_plan){
+		.path = path, .max_bytes = o->max_bytes, .max_files = o->max_files }, funcs);
+}
+
+struct keep *kept_open(const struct options *o, const char *pattern, pid_t target,
+		       const struct funcs *funcs)
+{
+	struct strbuf path = STRBUF_INIT;
+	struct keep *k = NULL;
+
+	if (!expand(&path, pattern, target))
+		k = open_path(o, path.s, funcs);
+	strbuf_free(&path);
+	return k;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the options to what keeps a session's events: one file, several, or memory. */
+#ifndef SESSION_KEPT_H
+#define SESSION_KEPT_H
+
+#include <sys/types.h>
+
+#include "cli/options.h"
+#include "capture/keep.h"
+
+/* Do options and the pattern of the name make sense? 0, or -EINVAL, logged: a usage error. */
+int kept_check(const struct options *o, const char *pattern);
+
+/* target: whose pid and environment the pattern means; 0: none. NULL, logged. */
+struct keep *kept_open(const struct options *o, const char *pattern, pid_t target,
+		       const struct funcs *funcs);
+
+#endif

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Runs one live session: main thread = engine. Its states are start, running, stopping; each is
+ * one function below. What the events mean is the model's business, what is attached where is
+ * session_targets.c's.
+ */
+#include "session/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "base/time.h"
+#include "session/bring.h"
+#include "session/confine.h"
+#include "base/exit.h"
+#include "session/kept.h"
+#include "session/session_blind.h"
+#include "session/session_signals.h"
+#include "session/session_targets.h"
+#include "probe/loader_read.h"
+#include "view/views.h"
+
+/* ---- events that the session itself makes --------------------------------------------------- */
+
+int session_push(void *ctx, const struct event *ev)
+{
+	struct session *s = ctx;
+
+	if (!s->err)
+		s->err = counts_meet(s, ev);
+	if (!s->err)
+		s->err = tap_push(&s->tap, ev);
+	if (!s->err)
+		s->err = helpers_see(s, ev);
+	if (__builtin_expect(!s->nvml.wanted, 0))
+		session_nvml_see(s, ev);
+	return s->err;
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+#define HELPERS_EVERY_NS 20000000ull	/* rings of helpers are read so often */
+
+enum wake { WAKE_SIGNAL = 1, WAKE_DURATION, WAKE_INTERVAL, WAKE_DRAIN, WAKE_WORKER, WAKE_TARGET,
+	    WAKE_HELPERS };
+
+static int add_fd(struct session *s, int fd, enum wake what)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)what << 32 | (uint32_t)fd };
+
+	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+static struct timespec as_timespec(uint64_t ns)
+{
+	return (struct timespec){ (time_t)(ns / NS_PER_SEC), (long)(ns % NS_PER_SEC) };
+}
+
+/* again_ns 0: once. */
+static int add_timer(struct session *s, uint64_t ns, uint64_t again_ns, enum wake what)
+{
+	struct itimerspec t = { .it_value = as_timespec(ns), .it_interval = as_timespec(again_ns) };
+	int *fd;
+
+	if (!ns)
+		return 0;
+	fd = VEC_PUSH(&s->timers);
+	if (!fd)
+		return -ENOMEM;
+	*fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (*fd < 0 || timerfd_settime(*fd, 0, &t, NULL))
+		return -errno;
+	return add_fd(s, *fd, what);
+}
+
+struct off_reading {
+	struct live *live;
+	uint64_t until_ns;
+};
+
+static void on_off(void *ctx, const void *rec, size_t len)
+{
+	const struct off_reading *r = ctx;
+
+	live_push_off(r->live, rec, len, r->until_ns);
+}
+
+/* Who is off the CPU all the time has no record of it yet. */
+static void read_off(struct session *s, uint64_t until_ns)
+{
+	struct off_reading r = { &s->live, until_ns };
+
+	if (s->loader && loader_each_off(s->loader, on_off, &r))
+		log_warn("cannot read who is off the CPU: what began before this interval's end and "
+			 "goes on is shown as other");
+}
+
+static void on_interval(struct session *s, int fd)
+{
+	uint64_t at = s->tap.watermark_ns;
+
+	io_clear(fd);
+	if (s->plan->o->count && s->intervals + 1 >= s->plan->o->count) {
+		s->state = SESSION_STOPPING;	/* its end is the session's: all is known of it then */
+		return;
+	}
+	if (!at || at <= s->interval_start_ns)
+		return;		/* nothing has been delivered since */
+	counts_read(s);
+	if (s->loader)
+		read_off(s, at);
+	session_so_far(s);
+	if (s->plan->on_interval(s->plan->ctx, s->tap.model, at)) {
+		s->state = SESSION_STOPPING;
+		return;
+	}
+	model_cut(s->tap.model, at);
+	s->interval_start_ns = at;
+	s->intervals++;
+}
+
+static void on_wake(struct session *s, enum wake what, int fd)
+{
+	switch (what) {
+	case WAKE_SIGNAL:
+		signals_read(s);
+		break;
+	case WAKE_DURATION:
+		s->state = SESSION_STOPPING;
+		break;
+	case WAKE_INTERVAL:
+		on_interval(s, fd);
+		break;
+	case WAKE_DRAIN:
+		worker_pump(s->worker, &s->sink);	/* INSIDE comes before what the thread does next */
+		live_pump(&s->live);
+		break;
+	case WAKE_WORKER:
+		worker_pump(s->worker, &s->sink);
+		break;
+	case WAKE_HELPERS:
+		io_clear(fd);
+		helpers_read(s);
+		session_nvml_read(s);
+		break;
+	case WAKE_TARGET:
+		epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+		if (!--s->targets_left)
+			s->state = SESSION_STOPPING;
+		break;
+	}
+}
+
+static int flush_capture(struct session *s)
+{
+	uint64_t now = time_now_ns();
+	int err;
+
+	if (!s->tap.keep || now - s->flushed_ns < NS_PER_SEC)
+		return 0;
+	s->flushed_ns = now;
+	err = made_tell(s);
+	return err ? err : keep_flush(s->tap.keep);
+}
+
+static void run(struct session *s)
+{
+	struct epoll_event ev[8];
+
+	while (s->state == SESSION_RUNNING && !s->err) {
+		int n = epoll_wait(s->epoll_fd, ev, 8, 1000);
+
+		for (int i = 0; i < n; i++)
+			on_wake(s, (enum wake)(ev[i].data.u64 >> 32), (int)(uint32_t)ev[i].data.u64);
+		if (!s->err)
+			session_tell_ended(s);
+		if (!s->err)
+			s->err = flush_capture(s);
+	}
+}
+
+/* ---- start ---------------------------------------------------------------------------------- */
+
+static int exit_code(int err)
+{
+	if (err == -EPERM || err == -EACCES)
+		return EXIT_PERMISSION;
+	if (err == -ENOTSUP)
+		return EXIT_UNSUPPORTED;
+	return err ? EXIT_FAIL : EXIT_OK;
+}
+
+/* Only -ENOMEM means that nobody has said it yet. */
+static int logged(int err)
+{
+	return err == ENOMEM ? -EIO : -err;
+}
+
+static const char *const advice[] = {
+	[EMFILE] = "; raise the limit of open files (ulimit -n)",
+	[EAGAIN] = " to start a thread; raise the limit of processes (ulimit -u)",
+	[ENOMEM] = "; give a smaller --ring-size, or raise the limit of memory (ulimit -v)",
+};
+
+static int cannot(const char *what, int err)
+{
+	const char *text = (size_t)err < sizeof(advice) / sizeof(advice[0]) ? advice[err] : NULL;
+
+	log_error("cannot %s: %s%s", what, strerror(err), text ? text : "");
+	return logged(err);
+}
+
+static int start_loader(struct session *s)
+{
+	const struct options *o = s->plan->o;
+	struct loader_options lo = {
+		.way = (enum loader_way)o->attach,
+		.detail = (enum loader_detail)o->detail,
+		.ring_bytes = o->ring_bytes,
+		.follow_all = o->all,
+		.follow_children = o->cmd || !o->isolate,
+		.off_cpu = o->off_cpu == OFF_CPU_ON || (o->off_cpu == OFF_CPU_AUTO && !o->all),
+		.stack_bytes = o->stacks ? (uint32_t)o->stack_bytes : 0,
+	};
+
+	s->loader = loader_new(&lo);
+	if (!s->loader)
+		return logged(errno);
+	s->attach = attach_new(s->loader);
+	if (s->attach) {
+		attach_set_tier(s->attach, (unsigned int)o->tier);
+		attach_set_budget(s->attach, o->budget_ns);
+		attach_set_launch(s->attach, (enum plan_launch)o->launch);
+	}
+	if (!counts_adds_up(s))
+		s->inside = inside_new(s->loader, (unsigned int)o->tier);
+	s->worker = s->attach ? worker_new(s->attach, s->inside) : NULL;
+	if (!s->worker)
+		return cannot("watch what is mapped", errno);
+	s->live.decoder = s->decoder;
+	s->live.sink = s->sink;
+	s->tallied.sink = s->sink;
+	s->live.drain = drain_start(loader_calls_fd(s->loader), loader_tasks_fd(s->loader));
+	return s->live.drain ? 0 : cannot("read the ring buffers", errno);
+}
+
+static int attach_targets(struct session *s)
+{
+	int err = targets_attach(s);
+
+	if (!err)
+		err = attach_begin(s->attach);
+	return err == -EMFILE ? blind_after(s, err) : err;
+}
+
+/* Without them if it must and can be. */
+static int start_probes(struct session *s)
+{
+	struct spare spare = SPARE_NONE;
+	int err = blind_choose(s);
+
+	if (err || s->blind)
+		return err;
+	if (blind_may(s))
+		spare_hold(&spare);
+	err = blind_after(s, start_loader(s));
+	if (!err && !s->blind)
+		err = attach_targets(s);
+	spare_release(&spare);
+	if (s->blind)
+		session_drop_probes(s);
+	return err;
+}
+
+static int start_tap(struct session *s)
+{
+	s->decoder = decoder_new();
+	if (!s->decoder)
+		return -ENOMEM;
+	s->sink = (struct event_sink){ .push = session_push, .ctx = s };
+	s->tap.no_cmdline = s->plan->o->no_cmdline;
+	s->tap.sums = counts_adds_up(s);
+	if (identity_room_init(&s->tap.room))
+		return -ENOMEM;
+	s->tap.model = model_new(decoder_funcs(s->decoder));
+	if (s->tap.model && s->plan->interval_ns)
+		model_use_intervals(s->tap.model);
+	if (s->tap.model && s->plan->o->by == CALLS_BY_LAUNCH)
+		model_use_launches(s->tap.model);
+	return s->tap.model ? 0 : -ENOMEM;
+}
+
+/* Only when nothing of ours can refuse any more: what never began replaces no older capture. */
+static int start_capture(struct session *s)
+{
+	const struct options *o = s->plan->o;
+	pid_t target = o->n_pids ? (pid_t)o->pids[0] : s->command.pid;
+
+	if (s->chosen.n == 1)
+		target = s->chosen.v[0];
+
+	if (!s->plan->capture_path)
+		return 0;
+	s->tap.keep = kept_open(o, s->plan->capture_path, target, decoder_funcs(s->decoder));
+	if (!s->tap.keep)
+		return -EIO;	/* logged; a capture's EACCES is no missing capability */
+	s->tap.keep->cut_ctx = s;
+	s->tap.keep->on_begin = made_begin;
+	s->tap.keep->on_cut = counts_cut;
+	if (o->max_bytes || o->before_ns)
+		model_follow_graphs(s->tap.model);
+	if (s->worker)
+		worker_keep(s->worker, s->tap.keep);
+	return 0;
+}
+
+/* The session began when its probes were in place, not when it was ready to wait. */
+static uint64_t left_of(const struct session *s, uint64_t ns)
+{
+	uint64_t gone = time_now_ns() - s->start_ns;
+
+	return ns > gone ? ns - gone : !!ns;
+}
+
+static int start_stacks(struct session *s)
+{
+	struct stack_feed *feed;
+
+	if (!s->loader || loader_stacks_fd(s->loader) < 0)
+		return 0;
+	feed = stack_feed_new(s->loader);
+	if (!feed)
+		return cannot("read stacks of calls", errno);
+	worker_feed(s->worker, feed);
+	return 0;
+}
+
+static int start_waits(struct session *s)
+{
+	int err;
+
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll_fd < 0)
+		return -errno;
+	s->signal_fd = signals_open(s->plan->o->on == ON_SIGNAL && s->tap.keep);
+	err = s->signal_fd < 0 ? s->signal_fd : add_fd(s, s->signal_fd, WAKE_SIGNAL);
+	for (size_t i = 0; i < s->pidfds.n && !err; i++)
+		err = add_fd(s, s->pidfds.v[i], WAKE_TARGET);
+	if (!err && s->command.pidfd >= 0)
+		err = add_fd(s, s->command.pidfd, WAKE_TARGET);
+	s->targets_left = s->pidfds.n + (s->command.pidfd >= 0);
+	if (!err && s->live.drain)
+		err = add_fd(s, drain_fd(s->live.drain), WAKE_DRAIN);
+	if (!err && s->worker)
+		err = add_fd(s, worker_fd(s->worker), WAKE_WORKER);
+	if (!err)
+		err = add_timer(s, left_of(s, s->plan->o->duration_ns), 0, WAKE_DURATION);
+	if (!err)
+		err = add_timer(s, left_of(s, s->plan->interval_ns), s->plan->interval_ns, WAKE_INTERVAL);
+	if (!err)
+		err = add_timer(s, HELPERS_EVERY_NS, HELPERS_EVERY_NS, WAKE_HELPERS);
+	return err ? cannot("wait for events", -err) : 0;
+}
+
+static int let_go(struct session *s)
+{
+	uint64_t exec_ns = time_now_ns();
+
+	if (command_go(&s->command, s->plan->o->cmd[0]))
+		return -EIO;	/* logged; a command's EACCES is no missing capability */
+	return blind_command(s, exec_ns);
+}
+
+static int start(struct session *s)
+{
+	const struct options *o = s->plan->o;
+	int err = targets_check(s);
+
+	if (!err)
+		err = bring_helpers(o);
+	if (!err && o->cmd)
+		err = command_start(&s->command, o->cmd);
+	io_raise_limit();	/* not the command's */
+	if (!err)
+		err = start_tap(s);
+	if (!err)
+		err = start_probes(s);
+	/* What is measured from here on is not lost to a signal that comes before somebody waits. */
+	signals_hold_ends();
+	if (!err)
+		err = start_capture(s);
+	if (err)
+		return err;
+	err = helpers_start(s);
+	targets_facts(s);
+	s->start_ns = time_now_ns();
+	s->tap.oldest_ns = s->command.pid ? s->start_ns : 0;
+	if (!err)
+		err = session_push(s, &(struct event){ .kind = EVENT_START, .start_ns = s->start_ns });
+	targets_processes(s);
+	blind_begin(s);
+	if (!err && s->inside)
+		err = inside_find(s->inside, s->start_ns, &s->sink);
+	confine_session(s);
+	if (!err)
+		err = start_stacks(s);
+	if (!err && s->worker)
+		err = worker_run(s->worker);
+	if (!err)
+		err = start_waits(s);
+	if (!err && s->command.pid)
+		err = let_go(s);
+	s->state = err ? SESSION_STOPPING : SESSION_RUNNING;
+	return err;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+int session_run(const struct session_plan *plan, struct session_outcome *out)
+{
+	struct session s = { .plan = plan, .command = COMMAND_NONE,
+			     .epoll_fd = -1, .signal_fd = -1 };
+	int err;
+
+	*out = (struct session_outcome){ .signal_fd = -1 };
+	if (plan->o->on == ON_SIGNAL)
+		signals_hold(SIGUSR1);	/* one that comes before there is what it asks for waits */
+	if (plan->capture_path && kept_check(plan->o, plan->capture_path))
+		return EXIT_USAGE;
+	err = bring_ask(plan->o);
+	if (err)
+		return err;
+	err = start(&s);
+	out->started = !err;
+	if (!err)
+		run(&s);
+	s.state = SESSION_STOPPING;
+	session_stop(&s);
+	if (s.tap.keep) {
+		int closed = keep_close(s.tap.keep, &out->kept);
+
+		err = err ? err : closed;
+	}
+	err = err ? err : s.err;
+	if (err == -ENOMEM)
+		log_error("out of memory: the session ends here; what was measured so far is kept");
+	session_release(&s);
+	out->model = s.tap.model;
+	out->decoder = s.decoder;
+	out->loader = s.loader;
+	if (!out->started)
+		command_abandon(&s.command);
+	out->command = s.command;	/* runs on, whatever ended the session */
+	out->signal_fd = s.signal_fd;
+	return s.command.unrun ? s.command.unrun : exit_code(err);
+}
+
+int session_end(struct session_outcome *out, int rc)
+{
+	int status = out->command.pid ? command_attend(&out->command, out->signal_fd) : 0;
+
+	io_close(&out->signal_fd);
+	model_free(out->model);
+	decoder_free(out->decoder);
+	loader_free(out->loader);
+	return status ? status : rc;
+}

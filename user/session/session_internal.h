@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The state of a session, shared by session.c (its course) and the files of its parts: session_*.c,
+ * tap.c (where all events pass), confine.c (its rights). */
+#ifndef SESSION_SESSION_INTERNAL_H
+#define SESSION_SESSION_INTERNAL_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "session/command.h"
+#include "session/inside.h"
+#include "session/session.h"
+#include "session/session_nvml.h"
+#include "session/worker.h"
+#include "source/helper/helpers.h"
+#include "source/bpf/live.h"
+#include "source/bpf/tallied.h"
+#include "host/identity.h"
+
+enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_STOPPING };
+
+/* Where all events pass: adds what procfs knows of processes, then capture and model. */
+struct tap {
+	struct keep *keep;		/* NULL: none */
+	struct model *model;
+	struct identity_room room;
+	struct map seen;		/* processes that were described: pid -> exact birth, or 0 */
+	struct map read;		/* what procfs had of processes: pid -> struct reading */
+	struct map settled;		/* of these, whose devices were looked for after a launch */
+	uint32_t settled_pid;		/* found there last */
+	uint64_t watermark_ns;		/* all that ended before it has been delivered */
+	uint64_t oldest_ns;		/* before it no process but the command began; 0: any may have */
+	bool no_cmdline;
+	bool sums;			/* what a process called is told after its end */
+};
+
+int tap_push(void *tap, const struct event *ev);	/* an event_sink.push */
+
+/* EVENT_PROCESS and its identity, once for each process of pid; process_ns: its exact birth, or 0. */
+int tap_describe(struct tap *tap, pid_t pid, uint64_t process_ns);
+void tap_free(struct tap *tap);		/* not what it passes on to */
+
+struct session_forked {		/* children that run on with their parent's program and CUDA */
+	struct map looked_at;		/* pid -> 1 */
+	uint64_t n;
+	pid_t first, parent;		/* one of them */
+};
+
+struct session_closed {		/* that could not load the helper; session_closed.c */
+	struct map looked_at;		/* pid -> when it is to be looked at again, without probes */
+	uint64_t n, next_ns;
+	pid_t first;
+	char comm[16];			/* its */
+};
+
+struct session {
+	const struct session_plan *plan;
+	enum session_state state;
+	int err;			/* the first one; ends the session. -ENOMEM is not logged yet */
+
+	struct command command;
+	struct decoder *decoder;
+	struct loader *loader;
+	struct attach *attach;
+	struct worker *worker;
+	struct inside *inside;		/* NULL: with another detail than DETAIL_CALL */
+	struct live live;
+	struct helpers *helpers;	/* NULL: none are looked for */
+	struct session_nvml nvml;
+	unsigned int left_out_noted;	/* of worker_left_out */
+	const char *blind;		/* why there are no probes, nor loader, attach, worker, drain */
+	const char *remedy;
+	uint64_t looked_ns;		/* for processes, without probes */
+	uint64_t looked_for_ended_ns;
+	size_t look_at;			/* ... whose turn it is then */
+	struct session_forked forked;	/* the same */
+	struct session_closed closed;
+	struct tallied tallied;		/* with another detail than DETAIL_CALL */
+	struct map births;		/* the same: pid -> birth of its last owner that is known */
+	struct tap tap;
+	struct event_sink sink;		/* session_push: what the sources push into */
+
+	VEC(int) pidfds;		/* of -p */
+	VEC(pid_t) users;		/* processes that used a library at the start */
+	VEC(pid_t) chosen;		/* by selectors: who used a library at the start */
+	VEC(int) timers;
+	size_t targets_left;
+	int epoll_fd, signal_fd;
+	uint64_t tallied_calls;
+	uint64_t start_ns, intervals, interval_start_ns, flushed_ns, begun_ns;
+};
+
+void session_stop(struct session *s);	/* reads the last of everything; nothing began: nothing */
+void session_release(struct session *s);
+
+int session_push(void *session, const struct event *ev);	/* an event_sink.push; sets err */
+void session_fact(struct session *s, const char *key, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+void session_last(struct session *s);	/* at the end: what is known of each process by then */
+void session_tell_ended(struct session *s);	/* at any time: who has ended of whom nobody told */
+void session_so_far(struct session *s);	/* the same, of an interval */
+void session_empty(struct session *s);	/* at the end: why there may be no call at all */
+
+int helpers_start(struct session *s);	/* the targets of now; others are met as they come; 0 or -ENOMEM */
+int helpers_meet(struct session *s, pid_t pid);	/* this process may have one; 0 or -ENOMEM */
+int helpers_see(struct session *s, const struct event *ev);	/* the same of whom an event tells */
+void helpers_read(struct session *s);
+void helpers_stop(struct session *s);	/* reads the last */
+const char *helpers_why_silent(const struct helpers_status *st);	/* NULL: nothing is wrong with it */
+void helpers_say(const struct session *s);	/* of what devices did not tell: when the model has all */
+/* Works of all helpers so far, beside which the table events shows what became of them. */
+int helpers_push_count(const struct session *s, const struct event_sink *to);
+bool session_wants_whole_graphs(const struct session *s);
+
+void probes_facts(struct session *s);	/* what the probes see, at which cost */
+void probes_met(struct session *s);	/* what libraries that came later change of that */
+
+bool counts_adds_up(const struct session *s);	/* no single calls are recorded */
+void counts_read(struct session *s);	/* what the kernel added up, into the model */
+int counts_meet(struct session *s, const struct event *ev);	/* before a pid is another's: the same */
+void counts_push(struct session *s);	/* the kernel's counters, at the end */
+void counts_cut(void *session);		/* a keep.on_cut: so far, into the capture alone */
+
+int made_begin(void *session, uint64_t before_ns, const struct event_sink *to);	/* a keep.on_begin */
+int made_tell(struct session *s);	/* at times: what has come to be known of them since; 0 or -errno */
+
+#endif

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The one place that all events of a live session pass, in arrival order. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "session/session_internal.h"
+#include "target/target.h"
+
+/* procfs tells births to the clock tick. */
+#define TICK_NS (20 * NS_PER_MS)
+
+static int forward(struct tap *tap, const struct event *ev)
+{
+	int err = tap->keep ? keep_push(tap->keep, ev) : 0;
+
+	if (err)
+		return err == -ENOMEM ? -EIO : err;	/* logged, unlike the model's */
+	return model_push(tap->model, ev);
+}
+
+/* ---- who processes are ----------------------------------------------------------------------- */
+
+struct trait {
+	struct tap *tap;
+	uint32_t pid;
+};
+
+static int push_trait(void *ctx, const char *key, const char *value)
+{
+	struct trait *t = ctx;
+
+	return forward(t->tap, &(struct event){ .kind = EVENT_IDENTITY, .pid = t->pid, .tid = t->pid,
+						.text = key, .text2 = value });
+}
+
+/* What procfs had of a process when it was last read: it may have ended when its events arrive, and
+ * its pid may be another's. */
+struct reading {
+	struct target_process p;
+	struct identity id;
+	bool has_identity;
+	uint64_t at_ns;
+	struct reading *before;	/* of the pid's owner before; NULL: not kept */
+};
+
+static struct reading *last_reading(const struct tap *tap, pid_t pid)
+{
+	const struct map_slot *slot = map_find(&tap->read, (uint64_t)pid);
+
+	return slot ? (struct reading *)(uintptr_t)slot->value : NULL;
+}
+
+/* Is the reading of the process that was born at process_ns? If the host has slept since, procfs
+ * makes it seem older, by so much at most. */
+static bool is_same(const struct reading *r, uint64_t process_ns)
+{
+	uint64_t mono_ns = time_now_ns(), boot_ns = time_boot_ns();
+	uint64_t asleep_ns = boot_ns > mono_ns ? boot_ns - mono_ns : 0;
+
+	return r->p.start_ns <= process_ns + TICK_NS &&
+	       r->p.start_ns + TICK_NS + asleep_ns >= process_ns;
+}
+
+/* process_ns 0: the last one. */
+static const struct reading *find_reading(const struct tap *tap, pid_t pid, uint64_t process_ns)
+{
+	const struct reading *r = last_reading(tap, pid);
+
+	while (r && process_ns && !is_same(r, process_ns))
+		r = r->before;
+	return r;
+}
+
+static void free_readings(void *last)
+{
+	struct reading *r = last;
+
+	while (r) {
+		struct reading *before = r->before;
+
+		free(r);
+		r = before;
+	}
+}
+
+/* Where what is read now of this process goes: nothing is known of its pid's owners but the last. */
+static struct reading *make_reading(struct tap *tap, const struct target_process *p)
+{
+	struct reading *last = last_reading(tap, p->pid), *r;
+	struct map_slot *slot;
+
+	if (last && is_same(last, p->start_ns))
+		return last;
+	r = calloc(1, sizeof(*r));
+	slot = r ? map_put(&tap->read, (uint64_t)p->pid, NULL) : NULL;
+	if (!slot) {
+		free(r);
+		return NULL;
+	}
+	if (last) {
+		free_readings(last->before);
+		last->before = NULL;
+	}
+	r->before = last;
+	slot->value = (uintptr_t)r;
+	return r;
+}
+
+static void forget_readings(struct tap *tap, pid_t pid, uint64_t process_ns)
+{
+	struct reading *last = last_reading(tap, pid);
+
+	if (!last || (process_ns && !is_same(last, process_ns)))
+		return;		/* a younger owner's: it goes with that one */
+	free_readings(last);
+	map_del(&tap->read, (uint64_t)pid);
+}
+
+/* Of one that has just ended less can be read than before. */
+static void read_now(struct tap *tap, pid_t pid, bool with_identity)
+{
+	struct target_process p;
+	struct reading *r = NULL;
+	struct proc proc;
+
+	if (!proc_open(&proc, pid) && !target_process_from(&proc, &p) && !p.ended)
+		r = make_reading(tap, &p);
+	if (r) {
+		r->p = p;
+		r->at_ns = time_now_ns();
+		r->has_identity |= with_identity;	/* once it was of interest */
+		if (r->has_identity)
+			identity_read(&tap->room, &proc, &r->id);
+	}
+	proc_close(&proc);
+}
+
+/* What procfs says is up to a tick early. */
+static uint64_t began(const struct tap *tap, uint64_t ns)
+{
+	return ns < tap->oldest_ns && ns + TICK_NS >= tap->oldest_ns ? tap->oldest_ns : ns;
+}
+
+static int push_reading(struct tap *tap, const struct reading *r, uint64_t process_ns,
+			uint64_t exec_ns)
+{
+	struct trait t = { tap, (uint32_t)r->p.pid };
+	struct event ev = {
+		.kind = EVENT_PROCESS, .pid = t.pid, .tid = t.pid, .text = r->p.comm,
+		.text2 = tap->no_cmdline || !*r->p.cmdline ? NULL : r->p.cmdline,
+		.start_ns = process_ns ? process_ns : began(tap, r->p.start_ns), .end_ns = exec_ns,
+	};
+	int err;
+
+	EVENT_PROCESS_NS(&ev) = process_ns;
+	err = forward(tap, &ev);
+	return err || !r->has_identity ? err : identity_each(&r->id, push_trait, &t);
+}
+
+/* instead: what BPF said of an exec, for want of more; or NULL. */
+static int describe(struct tap *tap, pid_t pid, uint64_t process_ns, const struct event *instead)
+{
+	struct event ev = { .kind = EVENT_PROCESS, .pid = (uint32_t)pid, .tid = (uint32_t)pid };
+	bool calls = map_find(&tap->seen, (uint64_t)pid);	/* else it may never make one */
+	const struct reading *r;
+
+	read_now(tap, pid, calls);
+	r = find_reading(tap, pid, process_ns);
+	if (r && r->at_ns > (instead ? instead->end_ns : 0))
+		return push_reading(tap, r, process_ns, instead ? instead->end_ns : 0);
+	EVENT_PROCESS_NS(&ev) = process_ns;
+	return instead || process_ns ? forward(tap, instead ? instead : &ev) : 0;
+}
+
+static void unsettle(struct tap *tap, pid_t pid)
+{
+	map_del(&tap->settled, (uint64_t)pid);
+	tap->settled_pid = 0;
+}
+
+int tap_describe(struct tap *tap, pid_t pid, uint64_t process_ns)
+{
+	bool is_new;
+	struct map_slot *slot = map_put(&tap->seen, (uint64_t)pid, &is_new);
+
+	if (!slot)
+		return -ENOMEM;
+	is_new |= slot->value && process_ns && slot->value != process_ns;
+	if (process_ns)
+		slot->value = process_ns;
+	if (!is_new)
+		return 0;
+	unsettle(tap, pid);
+	return describe(tap, pid, process_ns, NULL);
+}
+
+/* Devices are opened after the first calls, so they are looked for again when one is in use. */
+static bool uses_device(const struct tap *tap, const struct event *ev)
+{
+	static const uint32_t classes = 1u << CLASS_LAUNCH | 1u << CLASS_COPY | 1u << CLASS_SET |
+					1u << CLASS_ALLOC;
+
+	return classes >> model_funcs(tap->model)->v[ev->func].class & 1;
+}
+
+static int settle(struct tap *tap, const struct event *ev)
+{
+	struct trait t = { tap, ev->pid };
+	struct identity id = { .user = "" };
+	struct proc proc;
+	bool is_new;
+	int err = 0;
+
+	if (!uses_device(tap, ev))
+		return 0;
+	if (!map_put(&tap->settled, ev->pid, &is_new))
+		return -ENOMEM;
+	tap->settled_pid = ev->pid;
+	if (!is_new)
+		return 0;
+	if (!proc_open(&proc, (pid_t)ev->pid)) {
+		identity_read_devices(&tap->room, &proc, &id);
+		err = identity_each(&id, push_trait, &t);
+	}
+	proc_close(&proc);
+	return err;
+}
+
+static void forget(struct tap *tap, const struct event *exit)
+{
+	if (!tap->sums)
+		map_del(&tap->seen, exit->pid);
+	unsettle(tap, (pid_t)exit->pid);
+	forget_readings(tap, (pid_t)exit->pid, EVENT_PROCESS_NS(exit));
+}
+
+/* Of a MIG instance CUDA names the GPU alone, before R470. */
+static int forward_device(struct tap *tap, const struct event *ev)
+{
+	struct device_facts facts = *ev->device;
+	struct event told = *ev;
+	struct environment env;
+	struct proc proc;
+
+	told.device = &facts;
+	if (!proc_open(&proc, (pid_t)ev->pid)) {
+		memset(facts.uuid, 0, sizeof(facts.uuid));
+		env = identity_environment(&proc);
+		if (!gpus_old_uuid(&env, ev->device->uuid, facts.uuid, DEVICE_UUID_LEN + 1))
+			told.device = ev->device;
+	}
+	proc_close(&proc);
+	return forward(tap, &told);
+}
+
+int tap_push(void *ctx, const struct event *ev)
+{
+	struct tap *tap = ctx;
+	int err = 0;
+
+	switch (ev->kind) {
+	case EVENT_CALL:
+		if (tap->room.gpus.present && ev->pid != tap->settled_pid)
+			err = settle(tap, ev);
+		break;
+	case EVENT_THREAD:
+		err = tap_describe(tap, (pid_t)ev->pid, EVENT_PROCESS_NS(ev));
+		break;
+	case EVENT_TALLY:
+		err = tap_describe(tap, (pid_t)ev->pid, TALLY_PROCESS_NS(ev));
+		if (!err && tap->room.gpus.present)
+			err = settle(tap, ev);
+		break;
+	case EVENT_PROCESS:
+		if (!ev->text && !ev->end_ns) {	/* from the worker: it uses a library. Others' events may come first */
+			read_now(tap, (pid_t)ev->pid, true);
+			return 0;
+		}
+		/* from BPF, or a second helper: an exec */
+		unsettle(tap, (pid_t)ev->pid);
+		return describe(tap, (pid_t)ev->pid, EVENT_PROCESS_NS(ev), ev);
+	case EVENT_DEVICE:
+		return forward_device(tap, ev);
+	case EVENT_EXIT:
+		if (ev->tid == ev->pid)
+			forget(tap, ev);
+		break;
+	case EVENT_WATERMARK:
+		tap->watermark_ns = ev->end_ns;
+		break;
+	default:
+		break;
+	}
+	return err ? err : forward(tap, ev);
+}
+
+void tap_free(struct tap *tap)
+{
+	map_free(&tap->seen);
+	map_free_each(&tap->read, free_readings);
+	map_free(&tap->settled);
+	identity_room_free(&tap->room);
+}

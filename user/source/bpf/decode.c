@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Gives raw words their meaning, row by row. All rows go one way; shapes are a table of readers. */
+#include "source/bpf/decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalog/catalog.h"
+
+struct decode_row {
+	const struct catalog_row *row;	/* NULL: no such row */
+	uint8_t n_words;
+};
+
+struct decoder {
+	struct funcs funcs;
+	struct decode_row rows[GP_ROWS_MAX];
+};
+
+struct decoder *decoder_new(void)
+{
+	struct decoder *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	catalog_funcs(&d->funcs);
+	for (unsigned int i = 0; i < GP_ROWS_MAX; i++) {
+		struct gp_row wire;
+
+		d->rows[i].row = catalog_row(i);
+		if (!d->rows[i].row)
+			continue;
+		catalog_wire_row(d->rows[i].row, &wire);
+		d->rows[i].n_words = wire.words;
+	}
+	return d;
+}
+
+void decoder_free(struct decoder *d)
+{
+	free(d);
+}
+
+const struct funcs *decoder_funcs(const struct decoder *d)
+{
+	return &d->funcs;
+}
+
+/* ---- shapes: where a launch's grid, block and shared memory are ---------------------------- */
+
+static void shape_dim3(const uint64_t *w, struct launch_shape *s)
+{
+	*s = (struct launch_shape){
+		.grid = { (uint32_t)w[1], (uint32_t)(w[1] >> 32), (uint32_t)w[2] },
+		.block = { (uint32_t)w[3], (uint32_t)(w[3] >> 32), (uint32_t)w[4] },
+		.shared_bytes = w[6],
+	};
+}
+
+static void shape_six(const uint64_t *w, struct launch_shape *s)
+{
+	*s = (struct launch_shape){
+		.grid = { (uint32_t)w[1], (uint32_t)w[2], (uint32_t)w[3] },
+		.block = { (uint32_t)w[4], (uint32_t)w[5], (uint32_t)w[6] },
+		.shared_bytes = (uint32_t)w[7],
+	};
+}
+
+/* cudaLaunchConfig_t: dim3 grid, dim3 block (six u32), size_t shared, stream */
+static void shape_runtime_config(const uint64_t *w, struct launch_shape *s)
+{
+	memcpy(s->grid, &w[6], sizeof(s->grid));
+	memcpy(s->block, (const char *)&w[6] + sizeof(s->grid), sizeof(s->block));
+	s->shared_bytes = w[9];
+}
+
+/* CUlaunchConfig: six u32, u32 shared, (padding), stream */
+static void shape_driver_config(const uint64_t *w, struct launch_shape *s)
+{
+	memcpy(s->grid, &w[6], sizeof(s->grid));
+	memcpy(s->block, (const char *)&w[6] + sizeof(s->grid), sizeof(s->block));
+	s->shared_bytes = (uint32_t)w[9];
+}
+
+/* cublas: m, n, k are arguments 3 to 5; the number of products is the extra word if there is one. */
+static void shape_gemm(const uint64_t *w, struct launch_shape *s)
+{
+	*s = (struct launch_shape){
+		.grid = { (uint32_t)w[3], (uint32_t)w[4], (uint32_t)w[5] },
+		.block = { 1, 1, 1 },
+	};
+}
+
+static void shape_gemms(const uint64_t *w, struct launch_shape *s)
+{
+	shape_gemm(w, s);
+	s->block[0] = (uint32_t)w[6];
+}
+
+static void (*const shapes[])(const uint64_t *, struct launch_shape *) = {
+	[SHAPE_DIM3] = shape_dim3,
+	[SHAPE_SIX] = shape_six,
+	[SHAPE_RUNTIME_CONFIG] = shape_runtime_config,
+	[SHAPE_DRIVER_CONFIG] = shape_driver_config,
+	[SHAPE_GEMM] = shape_gemm,
+	[SHAPE_GEMMS] = shape_gemms,
+};
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+static const uint8_t fixed_dirs[] = {
+	[DIR_H2D] = COPY_H2D, [DIR_D2H] = COPY_D2H, [DIR_D2D] = COPY_D2D,
+	[DIR_DEFAULT] = COPY_DEFAULT,
+};
+
+/* ncclDataType_t: int8, uint8, int32, uint32, int64, uint64, f16, f32, f64, bf16, fp8 twice */
+static const uint8_t nccl_type_bytes[] = { 1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1 };
+
+static void decode_bytes(const struct catalog_row *row, const uint64_t *w, struct event *ev)
+{
+	uint64_t bytes = w[row->bytes - 1], unit = row->scale ? row->scale : 1;
+
+	if (row->arrays && (w[row->arrays - 1] || w[row->arrays]))
+		return;		/* the width counts the array's elements, whose size is not here */
+	if (row->dtype) {
+		uint32_t type = (uint32_t)w[row->dtype - 1];	/* the rest is undefined */
+
+		if (type >= sizeof(nccl_type_bytes))
+			return;		/* a type this version does not know: unknown, not zero */
+		unit = nccl_type_bytes[type];
+	}
+	if (__builtin_mul_overflow(bytes, unit, &bytes))
+		return;
+	for (int i = 0; i < 2; i++)
+		if (row->times[i] && __builtin_mul_overflow(bytes, w[row->times[i] - 1], &bytes))
+			return;
+	ev->bytes = bytes;
+	ev->has |= HAS_BYTES;
+}
+
+/* From two CUmemorytypes: host, device, array (on the device), unified. */
+static uint64_t dir_of_types(uint32_t from, uint32_t to)
+{
+	static const uint8_t dirs[2][2] = { { COPY_H2H, COPY_H2D }, { COPY_D2H, COPY_D2D } };
+	enum { HOST = 1, ARRAY = 3, UNIFIED = 4 };
+
+	if (from < HOST || to < HOST || from > UNIFIED || to > UNIFIED)
+		return UINT64_MAX;
+	return from > ARRAY || to > ARRAY ? COPY_DEFAULT : dirs[from != HOST][to != HOST];
+}
+
+static void decode_dir(const struct catalog_row *row, const uint64_t *w, struct event *ev)
+{
+	const uint64_t *word = &w[row->dir_word - 1];
+	uint64_t dir;
+
+	if (row->dir == DIR_WORD)
+		dir = (uint32_t)word[0];
+	else if (row->dir == DIR_TYPES)
+		dir = dir_of_types((uint32_t)word[0], (uint32_t)word[1]);
+	else
+		dir = fixed_dirs[row->dir];
+	if (dir > COPY_DEFAULT)
+		return;		/* the call is about to fail with an invalid direction */
+	ev->dir = (uint8_t)dir;
+	ev->has |= HAS_DIR;
+}
+
+/* What a call allocated is known when it has returned. */
+static void decode_address(const struct catalog_row *row, const struct gp_call *rec,
+			   const uint64_t *w, struct event *ev)
+{
+	bool returned = rec->kind == GP_CALL && !(rec->flags & GP_CALL_NO_RETURN);
+
+	if (row->address && (!row->out || (returned && !rec->result)))
+		ev->address = w[row->address - 1];
+}
+
+static bool is_register(unsigned int word)
+{
+	return word <= GP_REGS;
+}
+
+static void decode_words(const struct catalog_row *row, const uint64_t *w, bool extra_known,
+			 struct event *ev)
+{
+	if (row->bytes && (extra_known || (is_register(row->bytes) && is_register(row->times[0]))))
+		decode_bytes(row, w, ev);
+	if (row->dir && (extra_known || is_register(row->dir_word)))
+		decode_dir(row, w, ev);
+	if (row->entity) {
+		ev->entity = w[row->entity - 1];
+		ev->has |= HAS_ENTITY;
+	}
+	if (row->shape && (extra_known || !row->extra)) {
+		shapes[row->shape](w, &ev->shape);
+		ev->has |= HAS_SHAPE;
+	}
+	if (row->stream && (extra_known || is_register(row->stream))) {
+		ev->stream = w[row->stream - 1];
+		ev->has |= HAS_STREAM;
+	}
+}
+
+static const uint8_t call_kinds[GP_KINDS] = {
+	[0] = EVENT_TAIL, [GP_CALL] = EVENT_CALL, [GP_ENTER] = EVENT_ENTER, [GP_OPEN] = EVENT_OPEN,
+	[GP_LEFT] = EVENT_LEFT,
+};
+
+static uint64_t duration_ns(const struct gp_call *rec)
+{
+	return (uint64_t)rec->dur_hi << 32 | rec->dur_lo_ns;
+}
+
+/* A flag's word, behind those of the flags before. */
+static uint64_t word_of(const struct gp_call *rec, uint8_t flag, size_t *at, size_t len)
+{
+	size_t here = *at;
+
+	if (!(rec->flags & flag) || len < sizeof(*rec) + 8 * (here + 1))
+		return 0;
+	++*at;
+	return ((const uint64_t *)(rec + 1))[here];
+}
+
+/* Behind the words, and behind the id of a stack. */
+static void decode_blocked(const struct gp_call *rec, size_t at, size_t len, struct event *out)
+{
+	unsigned int shift;
+	uint64_t late;
+
+	at += !!(rec->flags & GP_CALL_STACK);
+	out->blocked_ns = word_of(rec, GP_CALL_BLOCKED, &at, len);
+	late = word_of(rec, GP_CALL_LATE, &at, len);
+	if (!(out->has & HAS_END))
+		return;
+	shift = late && rec->flags & GP_CALL_STOPPED ? GP_STOPPED_SHIFT : 0;
+	out->late_ns = late >> 32 << shift;
+	out->after_late_ns = out->late_ns ? (late & UINT32_MAX) << shift : 0;
+	out->late_why = shift && out->late_ns ? OFF_STOPPED : OFF_RUNQUEUE;
+}
+
+enum decode_status decode_call(const struct decoder *d, const void *data, size_t len, struct event *out)
+{
+	const struct gp_call *rec = data;
+	const struct decode_row *dr;
+	const uint64_t *words = (const uint64_t *)(rec + 1);
+	bool has_words, has_end;
+
+	if (len < sizeof(*rec))
+		return DECODE_INVALID;
+	if (rec->kind >= GP_KINDS || (rec->kind && !call_kinds[rec->kind]))
+		return DECODE_SKIP;
+	*out = (struct event){ .kind = call_kinds[rec->kind], .pid = rec->pid, .tid = rec->tid,
+			       .seq = rec->seq };
+	if (!rec->pid || !rec->tid)
+		return DECODE_INVALID;
+	if (out->kind == EVENT_TAIL)
+		return DECODE_OK;
+	if (rec->row >= GP_ROWS_MAX)
+		return DECODE_INVALID;
+	dr = &d->rows[rec->row];
+	has_words = rec->kind != GP_LEFT && !(rec->flags & GP_CALL_BEFORE);
+	if (!dr->row || (has_words && len < sizeof(*rec) + 8u * dr->n_words))
+		return DECODE_INVALID;
+	out->func = rec->row;
+	out->start_ns = out->end_ns = rec->start_ns;
+	has_end = rec->kind == GP_LEFT ||
+		  (rec->kind == GP_CALL && !(rec->flags & GP_CALL_NO_RETURN));
+	if (has_end) {
+		if (__builtin_add_overflow(rec->start_ns, duration_ns(rec), &out->end_ns))
+			return DECODE_INVALID;
+		out->result = rec->result;
+		out->has = HAS_RESULT | HAS_END;
+	}
+	if (has_words && rec->flags & GP_CALL_STACK && len >= sizeof(*rec) + 8u * (dr->n_words + 1u))
+		out->stack = words[dr->n_words];
+	decode_blocked(rec, has_words ? dr->n_words : 0, len, out);
+	if (has_words)
+		decode_words(dr->row, words, !(rec->flags & GP_CALL_EXTRA_FAULT), out);
+	if (has_words)
+		decode_address(dr->row, rec, words, out);
+	return DECODE_OK;
+}
+
+static const uint8_t task_kinds[GP_KINDS] = {
+	[GP_TASK_NEW] = EVENT_THREAD, [GP_TASK_EXIT] = EVENT_EXIT, [GP_TASK_FORK] = EVENT_FORK,
+	[GP_TASK_EXEC] = EVENT_PROCESS,
+};
+
+enum decode_status decode_task(const void *data, size_t len, struct event *out, char *comm)
+{
+	const struct gp_task *rec = data;
+
+	if (len < sizeof(*rec))
+		return DECODE_INVALID;
+	if (rec->kind >= GP_KINDS || !task_kinds[rec->kind])
+		return DECODE_SKIP;
+	if (!rec->pid || !rec->tid || rec->start_ns > rec->time_ns ||
+	    rec->process_ns > rec->time_ns)
+		return DECODE_INVALID;
+	memcpy(comm, rec->comm, GP_COMM_LEN);
+	comm[GP_COMM_LEN] = '\0';
+	*out = (struct event){ .kind = task_kinds[rec->kind], .pid = rec->pid, .tid = rec->tid,
+			       .seq = rec->seq, .start_ns = rec->start_ns, .end_ns = rec->time_ns,
+			       .text = comm };
+	EVENT_PROCESS_NS(out) = rec->process_ns;
+	if (out->kind == EVENT_THREAD)
+		EVENT_OWN_TID(out) = rec->own_tid;
+	return DECODE_OK;
+}

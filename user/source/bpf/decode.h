@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Raw records of the BPF rings -> typed events, by the catalogue. This is where bytes from
+ * outside are checked; what comes out is trusted. Knows nothing of rings or files.
+ */
+#ifndef SOURCE_BPF_DECODE_H
+#define SOURCE_BPF_DECODE_H
+
+#include "event/event.h"
+#include "gpuprof/event.h"
+#include "gpuprof/off.h"
+
+enum decode_status {
+	DECODE_OK = 0,
+	DECODE_SKIP = 1,	/* a kind this version does not know */
+	DECODE_INVALID = 2,	/* too short, no such row, no tid, ends before it starts */
+};
+
+/* Precomputed from the catalogue once; plain data, shared by all threads. */
+struct decoder;
+struct decoder *decoder_new(void);	/* NULL + errno */
+void decoder_free(struct decoder *d);
+const struct funcs *decoder_funcs(const struct decoder *d);
+
+/* One record of the `calls` ring (or of the final reading of thread states, which has the kind 0
+ * when no call is open -> EVENT_TAIL). */
+enum decode_status decode_call(const struct decoder *d, const void *data, size_t len, struct event *out);
+
+/* The same of a GP_OFF, of either. out->text and text2 may point into texts. */
+struct decode_off_texts {
+	char waker[GP_COMM_LEN + 2];
+	char what[64];
+};
+enum decode_status decode_off(const void *data, size_t len, struct event *out,
+			      struct decode_off_texts *texts);
+
+/* One record of the `tasks` ring. comm must have GP_COMM_LEN + 1 bytes; out->text points to it. */
+enum decode_status decode_task(const void *data, size_t len, struct event *out, char *comm);
+
+#endif

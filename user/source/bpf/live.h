@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The live source: drained records -> events, pushed into a sink in arrival order, with
+ * everything that arrived counted by kind. Used by the engine thread.
+ */
+#ifndef SOURCE_BPF_LIVE_H
+#define SOURCE_BPF_LIVE_H
+
+#include "source/bpf/decode.h"
+#include "source/bpf/drain.h"
+#include "event/event.h"
+
+struct live {
+	struct drain *drain;
+	const struct decoder *decoder;
+	struct event_sink sink;
+	uint64_t received[GP_KINDS];	/* records, by kind */
+	uint64_t skipped;		/* kinds this version does not know */
+	uint64_t invalid;		/* malformed: a bug of ours or a newer BPF side */
+	int err;			/* the sink's first error; nothing is pushed after it */
+};
+
+/* Takes what waits and pushes it. Returns l->err. */
+int live_pump(struct live *l);
+
+/* One state of loader_each_state: EVENT_TAIL, then EVENT_OPEN if a call is open. */
+void live_push_state(struct live *l, const void *rec, size_t len, uint64_t now_ns);
+
+/* One reading of loader_each_off, as far as until_ns. */
+void live_push_off(struct live *l, const void *rec, size_t len, uint64_t until_ns);
+
+#endif

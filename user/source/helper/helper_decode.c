@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Each kind is a row: how long it must be and who takes it. What has a device's time waits. */
+#include "source/helper/helper_decode.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/vec.h"
+#include "source/helper/helper_names.h"
+#include "source/helper/helper_clock.h"
+#include "source/helper/helper_work.h"
+#include "source/helper/helper_memory.h"
+#include "event/work.h"
+#include "gpuprof/ring.h"
+
+_Static_assert(RANGE_PUSH == GP_RANGE_PUSH && RANGE_POP == GP_RANGE_POP &&
+	       RANGE_START == GP_RANGE_START && RANGE_END == GP_RANGE_END &&
+	       RANGE_MARK == GP_RANGE_MARK, "the ring's numbers are the event's");
+
+#define WAITING_MAX 65536	/* records; more go out by the readings there are */
+#define NAMES_MAX 65536u
+#define TEXT_MAX 4096u
+#define TORN_NS 100000ull
+#define AHEAD_NS 1000000000ull	/* clocks that are read one after the other differ by less */
+#define LONGEST_NS (1000ull * 3600 * 1000000000)	/* no work takes 1,000 hours */
+
+struct waiting {		/* one that has a device's time */
+	uint64_t start, end;	/* the device's */
+	uint32_t name;
+	uint16_t kind;		/* GP_RING_* */
+	uint32_t tid;		/* of a call: the host's; 0: not known yet */
+	union {
+		struct work work;
+		struct gp_ring_api api;
+		struct gp_ring_memory memory;
+	};
+};
+
+struct helper_decoder {
+	uint32_t pid;
+	int64_t offset_ns;
+	uint64_t now_ns;	/* UINT64_MAX: not known */
+	uint64_t read_ns, complete_ns;	/* the host's time of the latest reading, of the one before */
+	uint64_t told_ns;	/* see helper_decoder_told */
+	uint64_t bad;		/* works without possible times that the latest reading follows */
+	uint16_t bad_of;	/* UNSEEN_OF_* */
+	struct helper_threads *threads;
+	struct helper_clock clock;
+	struct helper_contexts contexts;
+	VEC(struct waiting) waiting;
+	struct helper_names names;
+	struct helper_counts counts;
+};
+
+struct helper_decoder *helper_decoder_new(pid_t pid, int64_t clock_offset_ns)
+{
+	struct helper_decoder *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->pid = (uint32_t)pid;
+	d->offset_ns = clock_offset_ns;
+	d->now_ns = UINT64_MAX;
+	return d;
+}
+
+void helper_decoder_threads(struct helper_decoder *d, struct helper_threads *threads)
+{
+	d->threads = threads;
+}
+
+void helper_decoder_now(struct helper_decoder *d, uint64_t now_ns)
+{
+	d->now_ns = now_ns ? now_ns : UINT64_MAX;
+}
+
+uint64_t helper_decoder_told(const struct helper_decoder *d)
+{
+	return d->told_ns;
+}
+
+uint64_t helper_decoder_complete_ns(const struct helper_decoder *d)
+{
+	return d->complete_ns;
+}
+
+void helper_decoder_free(struct helper_decoder *d)
+{
+	if (!d)
+		return;
+	helper_names_free(&d->names);
+	VEC_FREE(&d->waiting);
+	free(d);
+}
+
+/* ---- what goes out ------------------------------------------------------------------------- */
+
+static const char *name_of(struct helper_decoder *d, uint32_t id)
+{
+	return helper_names_get(&d->names, id);
+}
+
+static bool is_to_come(const struct helper_decoder *d, uint64_t ns)
+{
+	return ns > num_add(d->now_ns, AHEAD_NS);
+}
+
+/* 0: nobody. */
+static uint32_t host_tid(const struct helper_decoder *d, uint32_t own_tid)
+{
+	const struct helper_thread *t = d->threads ? helper_threads_find(d->threads, own_tid) : NULL;
+
+	return !d->threads ? own_tid : t ? t->tid : 0;
+}
+
+/* The clock was set while it ran: by a slew no length changes by more than that, and the readings'. */
+static bool is_torn(const struct waiting *w, uint64_t host_ns)
+{
+	uint64_t ns = w->end - w->start, apart = ns > host_ns ? ns - host_ns : host_ns - ns;
+
+	return apart > ns / 1000 + TORN_NS;
+}
+
+/* There was something, and when is not known: a work is counted where works are, as invalid; of memory it
+ * is told with these that something is missing. */
+static int tell_bad(struct helper_decoder *d, const struct waiting *w, const struct event_sink *sink)
+{
+	d->counts.invalid++;
+	if (w->kind == GP_RING_API)
+		return 0;
+	d->bad++;
+	d->bad_of |= w->kind == GP_RING_MEMORY ? UNSEEN_OF_MEMORY : UNSEEN_OF_WORKS;
+	if (w->kind == GP_RING_MEMORY)
+		return 0;
+	d->counts.works++;
+	return sink->push(sink->ctx, &(struct event){ .kind = EVENT_WORK, .pid = d->pid,
+						      .start_ns = 1, .work = &w->work });
+}
+
+static int tell(struct helper_decoder *d, struct waiting *w, const struct event_sink *sink)
+{
+	struct event ev = { .pid = d->pid };
+	uint64_t error_ns, ignored;
+
+	if (!helper_clock_host(&d->clock, w->start, &ev.start_ns, &error_ns) ||
+	    !helper_clock_host(&d->clock, w->end, &ev.end_ns, &ignored) || ev.end_ns < ev.start_ns ||
+	    is_to_come(d, ev.end_ns) || is_torn(w, ev.end_ns - ev.start_ns))
+		return tell_bad(d, w, sink);
+	if (w->kind == GP_RING_API) {
+		ev.kind = EVENT_API;
+		ev.has = HAS_RESULT | HAS_END;
+		ev.tid = w->tid ? w->tid : host_tid(d, w->api.tid);
+		d->counts.no_thread += !ev.tid;
+		ev.seq = w->api.correlation;
+		ev.result = (int32_t)w->api.result;
+		ev.func = (uint16_t)w->api.cbid;
+		ev.dir = (uint8_t)w->api.domain;
+	} else if (w->kind == GP_RING_MEMORY) {
+		helper_fill_memory(&w->memory, &ev);
+	} else {
+		ev.kind = EVENT_WORK;
+		ev.text = name_of(d, w->name);
+		ev.text_hash = helper_names_hash(&d->names, w->name);
+		w->work.error_ns = num_max(error_ns, ignored);
+		ev.work = &w->work;
+		d->counts.works++;
+	}
+	return sink->push(sink->ctx, &ev);
+}
+
+/* The clock was set since the reading before: works in between may be anywhere there. */
+static int tell_step(const struct helper_decoder *d, uint64_t now_ns, const struct event_sink *sink)
+{
+	const struct event ev = { .kind = EVENT_UNSEEN, .pid = d->pid, .dir = UNSEEN_UNKNOWN,
+				  .start_ns = d->complete_ns, .end_ns = now_ns };
+
+	return now_ns > ev.start_ns ? sink->push(sink->ctx, &ev) : 0;
+}
+
+/* Works and memory whose times are not known are of since the reading before. */
+static int tell_when_bad(struct helper_decoder *d, uint64_t now_ns, const struct event_sink *sink)
+{
+	const struct event ev = { .kind = EVENT_UNSEEN, .pid = d->pid, .dir = UNSEEN_LOST,
+				  .func = d->bad_of, .bytes = d->bad, .start_ns = d->complete_ns,
+				  .end_ns = now_ns };
+
+	if (!d->bad || now_ns < ev.start_ns)
+		return 0;
+	d->bad = d->bad_of = 0;
+	return sink->push(sink->ctx, &ev);
+}
+
+/* All that ended before the clock is settled, or everything. */
+static int tell_settled(struct helper_decoder *d, uint64_t settled, const struct event_sink *sink)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < d->waiting.n; i++) {
+		struct waiting *w = &d->waiting.v[i];
+
+		if (!err && w->end <= settled)
+			err = tell(d, w, sink);
+		else
+			d->waiting.v[kept++] = *w;
+	}
+	d->waiting.n = kept;
+	return err;
+}
+
+static int refuse(struct helper_decoder *d)
+{
+	d->counts.invalid++;
+	return 0;
+}
+
+/* ---- what comes in -------------------------------------------------------------------------- */
+
+static int take_clock(struct helper_decoder *d, const void *payload, size_t len,
+		      const struct event_sink *sink)
+{
+	struct gp_ring_clock reading;
+	int err;
+
+	(void)len;
+	memcpy(&reading, payload, sizeof(reading));
+	reading.host_before_ns -= (uint64_t)d->offset_ns;
+	reading.host_after_ns -= (uint64_t)d->offset_ns;
+	if (is_to_come(d, reading.host_after_ns) || !helper_clock_add(&d->clock, &reading))
+		return refuse(d);
+	d->complete_ns = d->read_ns;
+	d->read_ns = reading.host_before_ns;
+	d->told_ns = num_max(d->told_ns, d->read_ns);
+	err = tell_settled(d, helper_clock_settled(&d->clock), sink);
+	if (!err && d->clock.steps != d->counts.clock_steps)
+		err = tell_step(d, reading.host_after_ns, sink);
+	d->counts.clock_steps = d->clock.steps;
+	return err ? err : tell_when_bad(d, reading.host_after_ns, sink);
+}
+
+/* Numbers come in order; one that is missing (its record had no room) has no text. */
+static int take_name(struct helper_decoder *d, const void *payload, size_t len,
+		     const struct event_sink *sink)
+{
+	struct gp_ring_name name;
+
+	(void)sink;
+	memcpy(&name, payload, sizeof(name));
+	if (!name.id || name.id > NAMES_MAX || name.bytes > len - sizeof(name))
+		return refuse(d);
+	return helper_names_take(&d->names, name.id, (const char *)payload + sizeof(name),
+				 num_min(name.bytes, TEXT_MAX));
+}
+
+static int take_device(struct helper_decoder *d, const void *payload, size_t len,
+		       const struct event_sink *sink)
+{
+	struct gp_ring_device in;
+	struct device_facts facts;
+
+	(void)len;
+	memcpy(&in, payload, sizeof(in));
+	helper_work_device(&in, &facts);
+	d->contexts.devices += !d->contexts.devices || d->contexts.device != in.device;
+	d->contexts.device = in.device;
+	return sink->push(sink->ctx, &(struct event){ .kind = EVENT_DEVICE, .pid = d->pid,
+						      .text = name_of(d, in.name),
+						      .device = &facts });
+}
+
+static int take_loss(struct helper_decoder *d, const void *payload, size_t len,
+		     const struct event_sink *sink)
+{
+	struct gp_ring_loss loss;
+	struct event ev = { .kind = EVENT_UNSEEN, .pid = d->pid };
+
+	(void)len;
+	memcpy(&loss, payload, sizeof(loss));
+	d->counts.dropped = num_add(d->counts.dropped, loss.count);
+	if (loss.cause == GP_LOSS_NO_TIME)
+		d->counts.no_time = num_add(d->counts.no_time, loss.count);
+	ev.start_ns = loss.since_ns ? loss.since_ns - (uint64_t)d->offset_ns : 0;
+	ev.end_ns = loss.until_ns - (uint64_t)d->offset_ns;
+	if (!loss.until_ns || ev.end_ns < ev.start_ns)
+		return refuse(d);
+	ev.dir = loss.cause == GP_LOSS_UNSEEN ? UNSEEN_UNKNOWN : UNSEEN_LOST;
+	ev.func = helper_work_unseen_of(&loss);
+	ev.bytes = loss.count;
+	if (loss.cause == GP_LOSS_UNSEEN)
+		d->told_ns = num_max(d->told_ns, ev.end_ns);
+	return sink->push(sink->ctx, &ev);
+}
+
+static int wait_for_clock(struct helper_decoder *d, const struct waiting *w,
+			  const struct event_sink *sink)
+{
+	struct waiting *slot;
+	int err = 0;
+
+	if (!w->start || w->end < w->start || w->end - w->start > LONGEST_NS)
+		return tell_bad(d, w, sink);
+	if (d->waiting.n == WAITING_MAX)
+		err = tell_settled(d, UINT64_MAX, sink);
+	slot = err ? NULL : VEC_PUSH(&d->waiting);
+	if (!slot)
+		return err ? err : -ENOMEM;
+	*slot = *w;
+	return 0;
+}
+
+static int take_kernel(struct helper_decoder *d, const void *payload, size_t len,
+		       const struct event_sink *sink)
+{
+	struct gp_ring_kernel k;
+	struct waiting w = { .kind = GP_RING_KERNEL };
+
+	(void)len;
+	memcpy(&k, payload, sizeof(k));
+	w.start = k.start;
+	w.end = k.end;
+	w.name = k.name;
+	helper_work_kernel(&k, &w.work);
+	helper_contexts_note(&d->contexts, k.context, k.device);
+	return wait_for_clock(d, &w, sink);
+}
+
+static int take_copy(struct helper_decoder *d, const void *payload, bool is_set,
+		     const struct event_sink *sink)
+{
+	struct gp_ring_copy c;
+	struct waiting w = { .kind = GP_RING_COPY };
+
+	memcpy(&c, payload, sizeof(c));
+	w.start = c.start;
+	w.end = c.end;
+	helper_work_copy(&c, is_set, &w.work);
+	helper_contexts_note(&d->contexts, c.context, c.device);
+	return wait_for_clock(d, &w, sink);
+}
+
+static int take_a_copy(struct helper_decoder *d, const void *payload, size_t len,
+		       const struct event_sink *sink)
+{
+	(void)len;
+	return take_copy(d, payload, false, sink);
+}
+
+static int take_a_set(struct helper_decoder *d, const void *payload, size_t len,
+		      const struct event_sink *sink)
+{
+	(void)len;
+	return take_copy(d, payload, true, sink);
+}
+
+static int take_graph(struct helper_decoder *d, const void *payload, size_t len,
+		      const struct event_sink *sink)
+{
+	struct gp_ring_graph g;
+	struct waiting w = { .kind = GP_RING_GRAPH };
+
+	(void)len;
+	memcpy(&g, payload, sizeof(g));
+	d->counts.whole_graphs++;
+	w.start = g.start;
+	w.end = g.end;
+	helper_work_graph(&g, &w.work);
+	if (!helper_contexts_device(&d->contexts, &w.work))
+		return tell_bad(d, &w, sink);
+	return wait_for_clock(d, &w, sink);
+}
+
+static int take_api(struct helper_decoder *d, const void *payload, size_t len,
+		    const struct event_sink *sink)
+{
+	struct waiting w = { .kind = GP_RING_API };
+
+	(void)len;
+	memcpy(&w.api, payload, sizeof(w.api));
+	if (w.api.cbid >= FUNCS_MAX || w.api.domain > UINT8_MAX)
+		return refuse(d);
+	w.tid = host_tid(d, w.api.tid);	/* now, since the thread may end meanwhile */
+	w.start = w.api.start;
+	w.end = w.api.end;
+	return wait_for_clock(d, &w, sink);
+}
+
+/* Of the host's clock already. One whose name was lost is a range still. */
+static int take_range(struct helper_decoder *d, const void *payload, size_t len,
+		      const struct event_sink *sink)
+{
+	struct gp_ring_range r;
+	struct event ev = { .kind = EVENT_RANGE, .pid = d->pid };
+
+	(void)len;
+	memcpy(&r, payload, sizeof(r));
+	ev.start_ns = r.time_ns - (uint64_t)d->offset_ns;
+	if (!r.what || r.what >= RANGE_WHAT_END || !r.time_ns || is_to_come(d, ev.start_ns))
+		return refuse(d);
+	ev.dir = (uint8_t)r.what;
+	ev.tid = host_tid(d, r.tid);
+	d->counts.no_thread += !ev.tid;
+	ev.entity = r.id;
+	ev.text = name_of(d, r.name);
+	ev.text2 = name_of(d, r.domain);
+	return sink->push(sink->ctx, &ev);
+}
+
+/* Of the host's clock already. */
+static int take_node(struct helper_decoder *d, const void *payload, size_t len,
+		     const struct event_sink *sink)
+{
+	struct gp_ring_node n;
+	struct event ev = { .kind = EVENT_NODE, .pid = d->pid };
+
+	(void)len;
+	memcpy(&n, payload, sizeof(n));
+	ev.start_ns = n.time_ns - (uint64_t)d->offset_ns;
+	if (!n.node || n.node == n.original || !n.time_ns || is_to_come(d, ev.start_ns))
+		return refuse(d);
+	ev.tid = host_tid(d, n.tid);
+	d->counts.no_thread += !ev.tid;
+	ev.entity = n.node;
+	ev.address = n.original;
+	return sink->push(sink->ctx, &ev);
+}
+
+static int take_memory(struct helper_decoder *d, const void *payload, size_t len,
+		       const struct event_sink *sink)
+{
+	struct waiting w = { .kind = GP_RING_MEMORY };
+
+	(void)len;
+	memcpy(&w.memory, payload, sizeof(w.memory));
+	w.start = w.end = w.memory.time;
+	if (w.memory.what != GP_MEMORY_ALLOC && w.memory.what != GP_MEMORY_FREE)
+		w.start = 0;
+	return wait_for_clock(d, &w, sink);
+}
+
+static int take_nothing(struct helper_decoder *d, const void *payload, size_t len,
+			const struct event_sink *sink)
+{
+	(void)d;
+	(void)payload;
+	(void)len;
+	(void)sink;
+	return 0;
+}
+
+static const struct {
+	size_t least;
+	int (*take)(struct helper_decoder *d, const void *payload, size_t len,
+		    const struct event_sink *sink);
+} kinds[GP_RING_KINDS] = {
+	[GP_RING_CLOCK] = { sizeof(struct gp_ring_clock), take_clock },
+	[GP_RING_NAME_IS] = { sizeof(struct gp_ring_name), take_name },
+	[GP_RING_DEVICE] = { sizeof(struct gp_ring_device), take_device },
+	[GP_RING_CONTEXT] = { sizeof(struct gp_ring_context), take_nothing },
+	[GP_RING_KERNEL] = { sizeof(struct gp_ring_kernel), take_kernel },
+	[GP_RING_COPY] = { sizeof(struct gp_ring_copy), take_a_copy },
+	[GP_RING_SET] = { sizeof(struct gp_ring_copy), take_a_set },
+	[GP_RING_GRAPH] = { sizeof(struct gp_ring_graph), take_graph },
+	[GP_RING_API] = { sizeof(struct gp_ring_api), take_api },
+	[GP_RING_RANGE] = { sizeof(struct gp_ring_range), take_range },
+	[GP_RING_MEMORY] = { sizeof(struct gp_ring_memory), take_memory },
+	[GP_RING_NODE] = { sizeof(struct gp_ring_node), take_node },
+	[GP_RING_LOSS] = { sizeof(struct gp_ring_loss), take_loss },
+};
+
+int helper_decode(struct helper_decoder *d, uint16_t kind, const void *payload, size_t len,
+		  const struct event_sink *sink)
+{
+	d->counts.received++;
+	if (kind >= GP_RING_KINDS || !kinds[kind].take) {
+		d->counts.unknown++;
+		return 0;
+	}
+	if (len < kinds[kind].least)
+		return refuse(d);
+	return kinds[kind].take(d, payload, len, sink);
+}
+
+int helper_decode_end(struct helper_decoder *d, const struct event_sink *sink)
+{
+	return tell_settled(d, UINT64_MAX, sink);
+}
+
+void helper_decoder_counts(const struct helper_decoder *d, struct helper_counts *out)
+{
+	*out = d->counts;
+}

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See the header. The file cannot shrink under us: the seals are checked before it is mapped. */
+#include "source/helper/helper_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/num.h"
+#include "source/helper/helper_search.h"
+
+#define FDS_MAX (1u << 20)	/* looked at in one process */
+#define READ_MAX GP_RING_BYTES_MAX	/* bytes at a time */
+#define LEFT_IN_ORDER 0		/* a slot's lease when its reader has left */
+#define LEFT_STUCK 1
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+
+struct helper_source {
+	int fd;
+	struct gp_ring_head *head;
+	size_t map_bytes;
+	uint64_t ring_bytes;
+	char *data;
+	struct gp_ring_slot *slot;
+	uint32_t me;
+	uint64_t read;
+	bool begun;		/* the helper has taken notice of us */
+	uint64_t lapse_ns;	/* the end of our lease, if it was late to be renewed since; 0: it was not */
+	uint64_t lost[GP_RING_KINDS];	/* when we took it */
+	bool broken;
+	uint64_t copy[GP_RING_RECORD_MAX / 8];
+};
+
+
+/* ---- finding -------------------------------------------------------------------------------- */
+
+/* The size that the file really has, or 0 if it is none that cannot shrink. */
+static uint64_t sealed_size(int fd)
+{
+	struct stat st;
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	if (seals < 0 || (seals & SEALS) != SEALS || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	    st.st_size < (off_t)GP_RING_HEAD_BYTES)
+		return 0;
+	return (uint64_t)st.st_size;
+}
+
+/* 0, -EBADMSG or -EPROTO: it is none, or none that is known here. What has no seals is no memory of its
+ * own: reading it could take for ever. */
+static int read_head(int fd, struct gp_ring_head *out)
+{
+	if (!sealed_size(fd) || pread(fd, out, sizeof(*out), 0) != sizeof(*out) ||
+	    out->tag != GP_RING_TAG)
+		return -EBADMSG;
+	return out->version == GP_RING_VERSION ? 0 : -EPROTO;
+}
+
+bool helper_source_is_of(int fd, const struct helper_owner *owner)
+{
+	struct gp_ring_head head;
+
+	return read_head(fd, &head) || helper_owner_has(owner, &head);
+}
+
+int helper_source_find(pid_t pid)
+{
+	struct helper_search search = { .dir = NULL };
+	struct helper_owner owner;
+	struct helper_found found = { .fd = -1 };
+	unsigned int left = FDS_MAX;
+	int err = helper_owner_read(pid, &owner);
+
+	if (err)
+		return err;
+	while ((err = helper_search(&search, pid, 0, &left, &found)) == 1) {
+		io_close(&found.pidfd);
+		if (helper_source_is_of(found.fd, &owner))
+			break;
+		io_close(&found.fd);
+	}
+	helper_search_stop(&search);
+	return err == 1 ? found.fd : err ? err : -ENOENT;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+/* 0 or -errno; the sizes are taken from this one reading of the head. */
+static int map_file(struct helper_source *s, pid_t own_pid)
+{
+	uint64_t size = sealed_size(s->fd), offset;
+	struct gp_ring_head head;
+	int err = read_head(s->fd, &head);
+
+	if (err)
+		return err;
+	if (head.pid != (uint32_t)own_pid)
+		return -ESRCH;
+	offset = head.data_offset;
+	s->ring_bytes = head.ring_bytes;
+	if (head.slots != GP_RING_SLOTS || s->ring_bytes < GP_RING_BYTES_MIN ||
+	    s->ring_bytes > GP_RING_BYTES_MAX || s->ring_bytes & (s->ring_bytes - 1) ||
+	    offset < GP_RING_HEAD_BYTES || offset > (1u << 20) || offset & 7 ||
+	    size < offset + GP_RING_SLOTS * s->ring_bytes)
+		return -EBADMSG;
+	s->map_bytes = offset + GP_RING_SLOTS * s->ring_bytes;
+	s->head = mmap(NULL, s->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
+	if (s->head == MAP_FAILED) {
+		s->head = NULL;
+		return -errno;
+	}
+	s->data = (char *)s->head + offset;
+	return 0;
+}
+
+/* Its owner, if it may be taken from: nobody, or one whose lease ended long ago. A helper that sleeps
+ * frees no slots. */
+static bool may_take(const struct gp_ring_slot *slot, uint64_t now_ns, uint32_t *owner)
+{
+	uint64_t lease_ns = __atomic_load_n(&slot->lease_ns, __ATOMIC_ACQUIRE);
+
+	*owner = __atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE);
+	return !*owner || (lease_ns && now_ns > lease_ns && now_ns - lease_ns > GP_RING_ABANDONED_NS);
+}
+
+/* Who had the slot before may have left stamps. Pages that nobody has touched stay so: they would be
+ * ours. */
+static int clear(const struct helper_source *s)
+{
+	return fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, s->data - (char *)s->head,
+			 (off_t)s->ring_bytes) ? -errno : 0;
+}
+
+static int take_none(void *ctx, uint16_t kind, const void *payload, size_t len)
+{
+	(void)ctx;
+	(void)kind;
+	(void)payload;
+	(void)len;
+	return 1;
+}
+
+/* Who left the slot in order has read up to a record that is perhaps still being written, by a thread that
+ * was stopped: what is passed over would be written late, into another record. So we go on from there. */
+static bool goes_on_from(struct helper_source *s)
+{
+	if (__atomic_load_n(&s->slot->lease_ns, __ATOMIC_ACQUIRE) != LEFT_IN_ORDER)
+		return false;
+	s->read = __atomic_load_n(&s->slot->read, __ATOMIC_ACQUIRE);
+	if (!(s->read & 7) && helper_source_read(s, take_none, NULL) >= 0)
+		return true;
+	s->broken = false;
+	return false;
+}
+
+static int take_slot(struct helper_source *s, uint32_t kinds, uint64_t now_ns)
+{
+	bool goes_on;
+	int err;
+
+	while (!s->me)
+		if (getrandom(&s->me, sizeof(s->me), 0) < 0)
+			return -errno;
+	for (int i = 0; i < GP_RING_SLOTS && !s->slot; i++) {
+		uint32_t owner;
+
+		if (may_take(&s->head->slot[i], now_ns, &owner) &&
+		    __atomic_compare_exchange_n(&s->head->slot[i].owner, &owner, s->me, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+			s->slot = &s->head->slot[i];
+			s->data += (size_t)i * s->ring_bytes;
+		}
+	}
+	if (!s->slot)
+		return -EUSERS;
+	goes_on = goes_on_from(s);
+	/* It has run out, so no records come yet; if we die now the slot is free in a while. */
+	__atomic_store_n(&s->slot->lease_ns, now_ns, __ATOMIC_RELEASE);
+	if (!goes_on) {
+		/* First: the helper may still write for who was there before, and a record that is
+		 * cleared after we begin to wait for it never comes. */
+		err = clear(s);
+		if (err)
+			return err;
+		s->read = __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE) & ~7ull;
+	}
+	for (int k = 0; k < GP_RING_KINDS; k++)
+		s->lost[k] = __atomic_load_n(&s->slot->lost[k], __ATOMIC_RELAXED);
+	__atomic_store_n(&s->slot->read, s->read, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->slot->kinds, kinds, __ATOMIC_RELEASE);
+	return 0;
+}
+
+struct helper_source *helper_source_open(int fd, pid_t own_pid, uint32_t kinds, uint64_t now_ns)
+{
+	struct helper_source *s = calloc(1, sizeof(*s));
+	int err = s ? 0 : -ENOMEM;
+
+	if (s) {
+		s->fd = fd;
+		err = map_file(s, own_pid);
+	}
+	if (!err)
+		err = take_slot(s, kinds, now_ns);
+	if (!err)
+		return s;
+	if (s)
+		helper_source_close(s);
+	else
+		close(fd);
+	errno = -err;
+	return NULL;
+}
+
+/* What it waits for may never come: the next one is not to wait for it. */
+static bool is_stuck(const struct helper_source *s)
+{
+	return s->broken ||
+	       (!s->begun && s->read != __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE));
+}
+
+void helper_source_close(struct helper_source *s)
+{
+	uint32_t me;
+
+	if (!s)
+		return;
+	me = s->me;
+	/* It may be another's by now, and the lease that one's. */
+	if (s->slot && __atomic_load_n(&s->slot->owner, __ATOMIC_ACQUIRE) == me) {
+		__atomic_store_n(&s->slot->lease_ns, is_stuck(s) ? LEFT_STUCK : LEFT_IN_ORDER,
+				 __ATOMIC_RELEASE);
+		__atomic_compare_exchange_n(&s->slot->owner, &me, 0, false, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED);
+	}
+	if (s->head)
+		munmap(s->head, s->map_bytes);
+	close(s->fd);
+	free(s);
+}
+
+int helper_source_renew(struct helper_source *s, uint64_t now_ns)
+{
+	uint64_t lease_ns;
+
+	if (__atomic_load_n(&s->slot->owner, __ATOMIC_ACQUIRE) != s->me)
+		return -ESTALE;
+	lease_ns = __atomic_exchange_n(&s->slot->lease_ns, now_ns + GP_RING_LEASE_NS, __ATOMIC_ACQ_REL);
+	if (lease_ns > now_ns)
+		return 0;
+	if (s->begun && !s->lapse_ns)
+		s->lapse_ns = lease_ns;
+	helper_source_wake(s);		/* it sleeps if there was nobody until now */
+	return 0;
+}
+
+uint64_t helper_source_lapse_ns(const struct helper_source *s)
+{
+	return s->lapse_ns;
+}
+
+void helper_source_wake(struct helper_source *s)
+{
+	__atomic_fetch_add(&s->head->wake, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &s->head->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void helper_source_want(struct helper_source *s, uint32_t kinds)
+{
+	if (__atomic_load_n(&s->slot->kinds, __ATOMIC_RELAXED) == kinds)
+		return;
+	__atomic_store_n(&s->slot->kinds, kinds, __ATOMIC_RELEASE);
+	helper_source_wake(s);
+}
+
+bool helper_source_is_at(const struct helper_source *s, pid_t pid, int number)
+{
+	int fd = helper_search_again(pid, number);
+	bool is = fd >= 0 ? helper_search_is_same(s->fd, fd) : fd != -ENOENT;
+
+	io_close(&fd);
+	return is;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static void move_to(struct helper_source *s, uint64_t position)
+{
+	s->read = position;
+	__atomic_store_n(&s->slot->read, position, __ATOMIC_RELEASE);
+}
+
+/* Is what was read for us? The helper looks now and then only who has the slot. It begins again for one that
+ * was late. */
+static bool is_ours(struct helper_source *s, uint16_t kind, size_t len)
+{
+	struct gp_ring_begin begin;
+	bool again = s->begun;
+
+	if (kind != GP_RING_BEGIN || len < sizeof(begin))
+		return s->begun;
+	memcpy(&begin, s->copy, sizeof(begin));
+	if (begin.owner != s->me)
+		return false;
+	s->begun = true;
+	s->lapse_ns = 0;
+	return again;
+}
+
+/* One record at s->read, of at most `limit` bytes. 1: read, 0: not complete or not wanted now. */
+static int read_record(struct helper_source *s, uint64_t limit,
+		       int (*fn)(void *, uint16_t, const void *, size_t), void *ctx)
+{
+	uint64_t at = s->read & (s->ring_bytes - 1), left = s->ring_bytes - at, bytes;
+	struct gp_ring_record *shared = (void *)(s->data + at), rec;
+
+	if (__atomic_load_n(&shared->stamp, __ATOMIC_ACQUIRE) != gp_ring_stamp(s->read))
+		return 0;
+	memcpy(&rec, shared, sizeof(rec));
+	bytes = rec.units ? rec.units * 8ull : left;
+	if (bytes > left || bytes > limit || bytes > GP_RING_RECORD_MAX || bytes < sizeof(rec))
+		return -EBADMSG;
+	if (rec.units) {
+		memcpy(s->copy, shared + 1, bytes - sizeof(rec));
+		if (is_ours(s, rec.kind, bytes - sizeof(rec)) && fn(ctx, rec.kind, s->copy, bytes - sizeof(rec)))
+			return 0;
+	}
+	memset(shared, 0, bytes);
+	move_to(s, s->read + bytes);
+	return 1;
+}
+
+int helper_source_read(struct helper_source *s,
+		       int (*fn)(void *ctx, uint16_t kind, const void *payload, size_t len), void *ctx)
+{
+	uint64_t written = __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE), begun = s->read;
+	int got = 1;
+
+	if (written - s->read > s->ring_bytes || written & 7)
+		s->broken = true;	/* also when it went back */
+	while (!s->broken && got == 1 && s->read != written)
+		got = s->read - begun < READ_MAX ? read_record(s, written - s->read, fn, ctx) : 0;
+	s->broken |= got < 0;
+	return s->broken ? -EBADMSG : got;
+}
+
+static void end_texts(struct gp_ring_head *head)
+{
+	head->reason[sizeof(head->reason) - 1] = '\0';
+	head->occupant[sizeof(head->occupant) - 1] = '\0';
+	head->chained[sizeof(head->chained) - 1] = '\0';
+	head->unsubscribed[sizeof(head->unsubscribed) - 1] = '\0';
+}
+
+void helper_source_head(const struct helper_source *s, struct gp_ring_head *out)
+{
+	memcpy(out, s->head, sizeof(*out));
+	end_texts(out);
+}
+
+bool helper_source_is_in(const struct helper_source *s, uint32_t states)
+{
+	uint32_t state = __atomic_load_n(&s->head->state, __ATOMIC_ACQUIRE);
+
+	return state < 32 && states >> state & 1;
+}
+
+int helper_source_peek_at(int fd, struct gp_ring_head *out)
+{
+	int err = read_head(fd, out);
+
+	if (!err)
+		end_texts(out);
+	return err;
+}
+
+int helper_source_peek(pid_t pid, struct gp_ring_head *out)
+{
+	int fd = helper_source_find(pid), err = fd < 0 ? fd : helper_source_peek_at(fd, out);
+
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+uint64_t helper_source_lost(const struct helper_source *s, uint32_t kinds)
+{
+	uint64_t lost = 0;
+
+	for (int k = 0; k < GP_RING_KINDS; k++)
+		if (kinds >> k & 1)
+			lost = num_add(lost, __atomic_load_n(&s->slot->lost[k], __ATOMIC_RELAXED) -
+				       s->lost[k]);
+	return lost;
+}

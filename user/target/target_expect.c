@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What a command is going to load: finds the program behind the words (PATH, "#!" lines, wrappers
+ * such as env and nice) and collects what the linker, dlopen and Python will take from where.
+ * Runs nothing. Knows nothing of probes: which libraries matter is the caller's `wanted`.
+ */
+#include "target/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "target/target_internal.h"
+#include "target/target_link.h"
+#include "target/target_python.h"
+
+#define LEVELS_MAX 5		/* the command and four interpreters or wrapped commands */
+#define SHEBANG_MAX 256		/* the kernel reads no more of a "#!" line */
+#define CACHE_FILE "/etc/ld.so.cache"
+#define DEFAULT_PATH "/bin:/usr/bin"
+
+/* Programs that run the first of their words that is a command. */
+static const char *const wrappers[] = {
+	"chrt", "env", "ionice", "nice", "nohup", "numactl", "setarch", "setsid", "stdbuf",
+	"taskset", "time", "timeout",
+};
+
+struct expect {
+	struct link_host host;
+	struct target_walk walk;
+	VEC(char *) words;	/* of the command that is looked at; owned */
+};
+
+static bool is_wrapper(const char *path)
+{
+	for (size_t i = 0; i < sizeof(wrappers) / sizeof(wrappers[0]); i++)
+		if (!strcmp(str_basename(path), wrappers[i]))
+			return true;
+	return false;
+}
+
+/* ---- words -------------------------------------------------------------------------------- */
+
+static int add_word(struct expect *x, const char *text, size_t len)
+{
+	char **slot = VEC_PUSH(&x->words);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = strndup(text, len);
+	if (*slot)
+		return 0;
+	x->words.n--;
+	return -ENOMEM;
+}
+
+static void drop_words(struct expect *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(x->words.v[i]);
+	VEC_DROP_FIRST(&x->words, n);
+}
+
+/* ---- commands ----------------------------------------------------------------------------- */
+
+static bool is_command(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+/* The file that a shell would run for word; caller frees. NULL: none (or out of memory). */
+static char *find_command(const struct expect *x, const char *word)
+{
+	const char *dirs = link_getenv(x->host.env, "PATH");
+	struct strbuf path = STRBUF_INIT;
+
+	if (!*word)
+		return NULL;
+	if (strchr(word, '/'))
+		return is_command(word) ? strdup(word) : NULL;
+	for (dirs = dirs ? dirs : DEFAULT_PATH; dirs;) {
+		size_t len = strcspn(dirs, ":");
+
+		strbuf_reset(&path);
+		strbuf_add(&path, len ? dirs : ".", len ? len : 1);
+		strbuf_addf(&path, "/%s", word);
+		if (!path.failed && is_command(path.s))
+			return strbuf_detach(&path);
+		dirs = dirs[len] ? dirs + len + 1 : NULL;
+	}
+	strbuf_free(&path);
+	return NULL;
+}
+
+/*
+ * `env -i A=b nice -n 5 python3 x.py`: the next command is the first word that is no option and
+ * no assignment and that can be run. Numbers and file names rarely pass as commands.
+ */
+static void unwrap(struct expect *x)
+{
+	size_t i;
+
+	for (i = 1; i < x->words.n; i++) {
+		const char *word = x->words.v[i];
+		char *path = *word == '-' || strchr(word, '=') ? NULL : find_command(x, word);
+
+		free(path);
+		if (path)
+			break;
+	}
+	drop_words(x, i);
+}
+
+/* "#!/usr/bin/env -S python3 -u": the words of line come before those of the command. */
+static int use_interpreter(struct expect *x, const char *script, char *line)
+{
+	size_t n = x->words.n;
+	char *rest, *word;
+	int rc = 0;
+
+	for (word = strtok_r(line, " \t", &rest); word && !rc; word = strtok_r(NULL, " \t", &rest))
+		rc = add_word(x, word, strlen(word));
+	if (!rc)
+		rc = add_word(x, script, strlen(script));
+	for (size_t i = 1; i < n && !rc; i++)
+		rc = add_word(x, x->words.v[i], strlen(x->words.v[i]));
+	drop_words(x, n);
+	return rc;
+}
+
+/* What follows "#!" in fd into line; false: it is no script. */
+static bool read_shebang(int fd, char line[static SHEBANG_MAX])
+{
+	ssize_t n = pread(fd, line, SHEBANG_MAX - 1, 0);
+
+	if (n < 2 || memcmp(line, "#!", 2))
+		return false;
+	line[n] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	memmove(line, line + 2, strlen(line + 2) + 1);
+	return true;
+}
+
+/* Reports what the program at path loads; the words that are left are the next command. */
+static int visit_program(struct expect *x, const char *path)
+{
+	int fd = io_open_regular(AT_FDCWD, path, false), rc;
+	char line[SHEBANG_MAX];
+
+	if (fd < 0)
+		return fd;
+	if (read_shebang(fd, line)) {
+		rc = use_interpreter(x, path, line);
+		close(fd);
+		return rc;
+	}
+	rc = link_each_file(&x->host, path, fd);
+	close(fd);
+	if (!rc && python_is_interpreter(path))
+		rc = python_each_file(&x->host, path);
+	if (!rc && is_wrapper(path))
+		unwrap(x);
+	else
+		drop_words(x, x->words.n);
+	return rc;
+}
+
+static int visit_command(struct expect *x)
+{
+	int rc = 0;
+
+	for (int level = 0; level < LEVELS_MAX && x->words.n && !rc; level++) {
+		char *path = find_command(x, x->words.v[0]);
+
+		if (!path)	/* only the command itself must exist: running it fails otherwise */
+			return level ? 0 : -ENOENT;
+		rc = visit_program(x, path);
+		free(path);
+	}
+	return rc;
+}
+
+/* ---- dlopen by name ----------------------------------------------------------------------- */
+
+static int visit_cached(void *ctx, const char *name, const char *path)
+{
+	struct expect *x = ctx;
+	int fd, rc;
+
+	if (!x->host.wanted(name))
+		return 0;
+	fd = io_open_regular(AT_FDCWD, path, false);
+	if (fd < 0)
+		return 0;
+	rc = target_walk_report(&x->walk, 0, fd, path);
+	close(fd);
+	return rc;
+}
+
+int target_expect(char *const argv[], char *const env[], bool (*wanted)(const char *basename),
+		  target_file_fn fn, void *ctx)
+{
+	struct ldcache *cache = ldcache_open(CACHE_FILE);	/* a host without one is fine */
+	struct expect x = { .walk = { .fn = fn, .ctx = ctx } };
+	int rc = 0;
+
+	x.host = (struct link_host){
+		.walk = &x.walk, .cache = cache, .env = env, .wanted = wanted,
+	};
+	for (; *argv && !rc; argv++)
+		rc = add_word(&x, *argv, strlen(*argv));
+	if (!rc)
+		rc = x.words.n ? visit_command(&x) : -ENOENT;
+	if (!rc && cache && wanted)
+		rc = ldcache_each(cache, visit_cached, &x);
+	drop_words(&x, x.words.n);
+	VEC_FREE(&x.words);
+	target_walk_end(&x.walk);
+	ldcache_free(cache);
+	return rc;
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* See the header. */
+#include "target/target_family.h"
+
+#include <errno.h>
+
+#include "base/time.h"
+#include "base/vec.h"
+#include "target/target.h"
+#include "target/target_internal.h"
+
+/* What begins so long after a member was known has its number; procfs tells the start to 10 ms. */
+#define OTHER_NS (100 * NS_PER_MS)
+
+pid_t target_family_root(const struct target_family *f, pid_t pid)
+{
+	const struct map_slot *slot = map_find(&f->root_of, (uint64_t)pid);
+
+	return slot ? (pid_t)slot->value : 0;
+}
+
+int target_family_add(struct target_family *f, pid_t pid, pid_t root, uint64_t known_ns)
+{
+	struct map_slot *of = map_put(&f->root_of, (uint64_t)pid, NULL);
+	struct map_slot *known = map_put(&f->known_ns, (uint64_t)pid, NULL);
+
+	if (!of || !known) {
+		target_family_forget(f, pid);
+		return -ENOMEM;
+	}
+	of->value = (uint64_t)root;
+	known->value = known_ns;
+	return 0;
+}
+
+void target_family_forget(struct target_family *f, pid_t pid)
+{
+	map_del(&f->root_of, (uint64_t)pid);
+	map_del(&f->known_ns, (uint64_t)pid);
+}
+
+void target_family_note_other(struct target_family *f, pid_t pid, uint64_t made_ns)
+{
+	const struct map_slot *known = map_find(&f->known_ns, (uint64_t)pid);
+
+	if (known && known->value < made_ns)
+		target_family_forget(f, pid);
+}
+
+void target_family_free(struct target_family *f)
+{
+	map_free(&f->root_of);
+	map_free(&f->known_ns);
+}
+
+/* ---- who is below a root already ------------------------------------------------------------- */
+
+struct joining {
+	struct target_family *f;
+	pid_t root;
+	VEC(pid_t) new;		/* whose children are to be looked for */
+};
+
+static int join(void *ctx, pid_t pid)
+{
+	struct joining *j = ctx;
+	pid_t *slot;
+
+	if (target_family_root(j->f, pid))
+		return 0;
+	slot = VEC_PUSH(&j->new);
+	if (!slot)
+		return -ENOMEM;
+	*slot = pid;
+	return target_family_add(j->f, pid, j->root, time_now_ns());
+}
+
+/* The children of each are less to read than /proc; where the kernel does not list them that is read. */
+int target_family_add_root(struct target_family *f, pid_t pid)
+{
+	struct joining j = { .f = f, .root = pid };
+	int err = target_family_add(f, pid, pid, time_now_ns());
+
+	if (!err)
+		err = target_each_child(pid, join, &j);
+	for (size_t i = 0; i < j.new.n && err != -ENOMEM && err != -ENOENT; i++)
+		err = target_each_child(j.new.v[i], join, &j);
+	if (err == -ENOENT)
+		err = target_each_descendant(pid, join, &j);
+	VEC_FREE(&j.new);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* ---- after a loss ---------------------------------------------------------------------------- */
+
+enum fate { GONE, THERE, FIRST_THREAD_GONE, ANOTHER };
+
+static enum fate fate_of(const struct target_family *f, const struct target_link *l)
+{
+	const struct map_slot *known = map_find(&f->known_ns, (uint64_t)l->pid);
+
+	if (known && l->start_ns > known->value + OTHER_NS)
+		return ANOTHER;
+	return l->has_ended ? FIRST_THREAD_GONE : THERE;
+}
+
+struct look {
+	struct target_family *f;
+	const struct target_link *link;
+	size_t n;
+	VEC(pid_t) members;	/* that were before */
+	struct map fates;
+};
+
+static int read_fates(struct look *k)
+{
+	const struct map *all = &k->f->root_of;
+
+	for (size_t i = 0; i < k->n; i++) {
+		struct map_slot *fate;
+
+		if (!target_family_root(k->f, k->link[i].pid))
+			continue;
+		fate = map_put(&k->fates, (uint64_t)k->link[i].pid, NULL);
+		if (!fate)
+			return -ENOMEM;
+		fate->value = fate_of(k->f, &k->link[i]);
+	}
+	for (size_t i = 0; i < all->cap; i++) {
+		pid_t *member = all->slot[i].used ? VEC_PUSH(&k->members) : NULL;
+
+		if (!member && all->slot[i].used)
+			return -ENOMEM;
+		if (member)
+			*member = (pid_t)all->slot[i].key;
+	}
+	return 0;
+}
+
+static void tell_ended(struct look *k, void (*ended)(void *, pid_t, pid_t, bool), void *ctx)
+{
+	for (size_t i = 0; i < k->members.n; i++) {
+		pid_t pid = k->members.v[i], root = target_family_root(k->f, pid);
+		const struct map_slot *fate = map_find(&k->fates, (uint64_t)pid);
+
+		if (fate && fate->value == THERE)
+			continue;
+		if (fate && fate->value == ANOTHER)
+			target_family_forget(k->f, pid);
+		ended(ctx, pid, root, fate && fate->value == ANOTHER);
+	}
+}
+
+/* Until a pass finds nobody new: pids are in no order that says who came first. */
+static int add_below(struct look *k)
+{
+	uint64_t now_ns = time_now_ns();
+	size_t before;
+	int err = 0;
+
+	do {
+		before = k->f->root_of.n;
+		for (size_t i = 0; i < k->n && !err; i++) {
+			pid_t root = target_family_root(k->f, k->link[i].parent);
+
+			if (root && !target_family_root(k->f, k->link[i].pid))
+				err = target_family_add(k->f, k->link[i].pid, root, now_ns);
+		}
+	} while (!err && k->f->root_of.n != before);
+	return err;
+}
+
+int target_family_read(struct target_family *f,
+		       void (*ended)(void *ctx, pid_t pid, pid_t root, bool is_other), void *ctx)
+{
+	struct target_tree *tree = target_tree_read();
+	struct look k = { .f = f };
+	int err;
+
+	if (!tree)
+		return -errno;
+	k.link = target_tree_links(tree, &k.n);
+	err = read_fates(&k);
+	if (!err)
+		tell_ended(&k, ended, ctx);
+	if (!err)
+		err = add_below(&k);
+	VEC_FREE(&k.members);
+	map_free(&k.fates);
+	target_tree_free(tree);
+	return err;
+}

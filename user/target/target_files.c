@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Which files a process maps executable, now: walks /proc/PID/maps and opens what it names, also
+ * when it was deleted or lives in another mount namespace. Owns the opening of files that a
+ * target names. Must not know of ELF or probes.
+ */
+#include "target/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/log.h"
+#include "target/target_internal.h"
+#include "target/target_mapping.h"
+
+#define DELETED " (deleted)"
+#define DELETED_LEN (sizeof(DELETED) - 1)
+
+/* ---- one file once ------------------------------------------------------------------------ */
+
+static uint64_t file_key(uint64_t dev, uint64_t ino)
+{
+	return map_hash(map_hash(dev) ^ ino);
+}
+
+int target_walk_mark(struct target_walk *walk, int fd, struct stat *st)
+{
+	bool is_new = false;
+
+	if (fstat(fd, st))
+		return -errno;
+	if (!map_put(&walk->seen, file_key(st->st_dev, st->st_ino), &is_new))
+		return -ENOMEM;
+	return is_new;
+}
+
+int target_walk_report(struct target_walk *walk, pid_t pid, int fd, const char *path)
+{
+	struct stat st;
+	int rc = target_walk_mark(walk, fd, &st);
+
+	if (rc <= 0)
+		return rc;
+	return walk->fn(walk->ctx, &(struct target_file){
+		.pid = pid, .dev = st.st_dev, .ino = st.st_ino, .path = path, .fd = fd,
+	});
+}
+
+void target_walk_end(struct target_walk *walk)
+{
+	map_free(&walk->seen);
+}
+
+/* ---- one mapping -------------------------------------------------------------------------- */
+
+struct mapping {
+	uint64_t start, end, offset;
+	uint64_t dev, ino;	/* as the kernel shows them; 0 unknown. May differ from stat's */
+	char perms[5];
+	char *path;		/* as d_path wrote it, newlines as they are */
+	const char *escaped;	/* the same before \012 was undone; NULL when equal */
+};
+
+/* The kernel writes newlines as \012 and leaves backslashes alone. True: something was undone. */
+static bool unescape(char *path)
+{
+	char *to = path;
+
+	for (const char *from = path; *from; to++) {
+		bool newline = !strncmp(from, "\\012", 4);
+
+		*to = newline ? '\n' : *from;
+		from += newline ? 4 : 1;
+	}
+	if (*to == '\0')
+		return false;
+	*to = '\0';
+	return true;
+}
+
+/* "55d0-55d2 r-xp 00002000 fe:00 247498    /usr/bin/head\n". The texts point into two copies. */
+static bool parse_mapping(char *line, char *copy, size_t size, struct mapping *m)
+{
+	unsigned int major, minor;
+	int at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+		   &m->start, &m->end, m->perms, &m->offset, &major, &minor, &m->ino, &at) != 7 ||
+	    !at)
+		return false;
+	m->dev = makedev(major, minor);
+	line[strcspn(line, "\n")] = '\0';
+	snprintf(copy, size, "%s", line + at);
+	m->path = line + at;
+	m->escaped = unescape(m->path) ? copy : NULL;
+	return true;
+}
+
+static bool is_code(const struct mapping *m)
+{
+	return strchr(m->perms, 'x') && m->ino && *m->path == '/';
+}
+
+static bool ends_deleted(const char *path)
+{
+	size_t len = strlen(path);
+
+	return len > DELETED_LEN && !strcmp(path + len - DELETED_LEN, DELETED);
+}
+
+static int open_map_file(pid_t pid, const struct mapping *m)
+{
+	char link[80];
+
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, m->start,
+		 m->end);
+	return io_open_regular(AT_FDCWD, link, false);
+}
+
+static int open_root(pid_t pid)
+{
+	char root[40];
+	int fd;
+
+	snprintf(root, sizeof(root), "/proc/%d/root", pid);
+	fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * Another file may have taken the path. Overlay and btrfs show other devices in maps than in stat;
+ * there nothing can be told, but a replaced file would be marked as deleted.
+ */
+static bool is_mapped_file(int fd, const struct mapping *m)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return false;
+	return st.st_ino == m->ino || (st.st_dev != m->dev && !ends_deleted(m->path));
+}
+
+static int open_checked(int dirfd, const char *path, const struct mapping *m)
+{
+	int fd = io_open_regular(dirfd, path, true);
+
+	if (fd < 0 || is_mapped_file(fd, m))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+static bool same_mount_namespace(pid_t pid)
+{
+	struct stat mine, theirs;
+	char ns[40];
+
+	snprintf(ns, sizeof(ns), "/proc/%d/ns/mnt", pid);
+	return !stat("/proc/self/ns/mnt", &mine) && !stat(ns, &theirs) &&
+	       mine.st_ino == theirs.st_ino && mine.st_dev == theirs.st_dev;
+}
+
+/* maps shows a chrooted process' files as seen from our root, a container's from its own. */
+static int open_by_path(pid_t pid, const struct mapping *m)
+{
+	int root = open_root(pid), fd;
+
+	if (root < 0)
+		return root;
+	fd = open_checked(root, m->path, m);
+	if (fd == -ENOENT && m->escaped)	/* a name that really has \012 in it */
+		fd = open_checked(root, m->escaped, m);
+	close(root);
+	if (fd != -ENOENT || !same_mount_namespace(pid))
+		return fd;
+	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -errno;
+	fd = open_checked(root, m->path, m);
+	close(root);
+	return fd;
+}
+
+static int open_mapping(pid_t pid, const struct mapping *m)
+{
+	int by_map = open_map_file(pid, m), fd;
+
+	if (by_map >= 0)
+		return by_map;
+	fd = open_by_path(pid, m);
+	if (fd >= 0 || !strncmp(m->path, "/memfd:", 7))
+		return fd;
+	if (by_map != -EPERM && by_map != -EACCES)
+		return fd;
+	log_debug("cannot open %s, which process %d has mapped: %s", m->path, pid, strerror(-fd));
+	return -EACCES;
+}
+
+/* Takes " (deleted)" off unless the file is really called so. */
+static void clean_path(pid_t pid, int fd, char *path)
+{
+	struct stat mapped, named;
+	bool real = false;
+	int root, at;
+
+	if (!ends_deleted(path))
+		return;
+	root = open_root(pid);
+	if (root >= 0) {
+		at = io_open_path(root, path, true);
+		real = at >= 0 && !fstat(at, &named) && !fstat(fd, &mapped) &&
+		       named.st_ino == mapped.st_ino && named.st_dev == mapped.st_dev;
+		if (at >= 0)
+			close(at);
+		close(root);
+	}
+	if (!real)
+		path[strlen(path) - DELETED_LEN] = '\0';
+}
+
+static int report_open(struct target_walk *walk, pid_t pid, int fd, char *path)
+{
+	int rc;
+
+	clean_path(pid, fd, path);
+	rc = target_walk_report(walk, pid, fd, path);
+	close(fd);
+	return rc;
+}
+
+/* ---- all mappings ------------------------------------------------------------------------- */
+
+/* Tells "gone" from "hidden by the mount options of /proc". */
+static bool pid_exists(pid_t pid)
+{
+	return !kill(pid, 0) || errno != ESRCH;
+}
+
+bool target_is_hidden(pid_t pid)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return pid > 0 && access(path, F_OK) && errno == ENOENT && pid_exists(pid);
+}
+
+static int open_maps(pid_t pid, FILE **maps)
+{
+	char path[40];
+	int err;
+
+	if (pid <= 0)
+		return -ESRCH;
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	*maps = fopen(path, "re");
+	if (*maps)
+		return 0;
+	err = errno;
+	if (err == ENOENT)		/* gone, or /proc hides it (hidepid) */
+		err = pid_exists(pid) ? EACCES : ESRCH;
+	if (err == EPERM)
+		err = EACCES;
+	/* For one process an error, for a whole host a count: the caller says which. */
+	if (err != ESRCH && err != EACCES)
+		log_error("cannot read %s: %s", path, strerror(err));
+	return -err;
+}
+
+/* fn: 0 goes on. Lines that do not parse are skipped. */
+static int each_mapping(pid_t pid, int (*fn)(void *ctx, struct mapping *m), void *ctx)
+{
+	char *line = NULL, *copy = NULL, *grown;
+	size_t cap = 0, copy_cap = 0;
+	struct mapping m;
+	FILE *maps;
+	int rc = open_maps(pid, &maps);
+
+	if (rc)
+		return rc;
+	while (!rc && (errno = 0, getline(&line, &cap, maps)) > 0) {
+		if (copy_cap < cap) {
+			grown = realloc(copy, cap);
+			if (!grown) {
+				rc = -ENOMEM;
+				break;
+			}
+			copy = grown;
+			copy_cap = cap;
+		}
+		if (parse_mapping(line, copy, copy_cap, &m))
+			rc = fn(ctx, &m);
+	}
+	if (!rc && errno)
+		rc = -errno;
+	free(line);
+	free(copy);
+	fclose(maps);
+	return rc;
+}
+
+struct file_walk {
+	struct target_walk walk;
+	struct map tried;	/* mappings by what maps shows, to open each file once */
+	pid_t pid;
+	unsigned int opened, denied;
+};
+
+static uint64_t mapping_key(const struct mapping *m)
+{
+	uint64_t key = file_key(m->dev, m->ino);
+
+	/* Subvolumes of btrfs share a device number here, so the path counts too. */
+	for (const char *p = m->path; *p; p++)
+		key = map_hash(key ^ (unsigned char)*p);
+	return key;
+}
+
+static int visit_mapping(void *ctx, struct mapping *m)
+{
+	struct file_walk *fw = ctx;
+	bool is_new = false;
+	int fd;
+
+	if (!is_code(m))
+		return 0;
+	if (!map_put(&fw->tried, mapping_key(m), &is_new))
+		return -ENOMEM;
+	if (!is_new)
+		return 0;
+	fd = open_mapping(fw->pid, m);
+	fw->opened += fd >= 0;
+	fw->denied += fd == -EACCES;
+	return fd < 0 ? 0 : report_open(&fw->walk, fw->pid, fd, m->path);
+}
+
+/* Some denied: those are said here. All denied: the process cannot be read, and the caller says so. */
+static int judge_denied(const struct file_walk *fw)
+{
+	if (!fw->denied)
+		return 0;
+	if (!fw->opened)
+		return -EACCES;
+	log_warn("cannot open %u of the files that process %d has mapped: permission denied; needs "
+		 "CAP_CHECKPOINT_RESTORE and CAP_SYS_PTRACE", fw->denied, fw->pid);
+	return 0;
+}
+
+int target_each_file(pid_t pid, target_file_fn fn, void *ctx)
+{
+	struct file_walk fw = { .walk = { .fn = fn, .ctx = ctx }, .pid = pid };
+	int rc = each_mapping(pid, visit_mapping, &fw);
+
+	map_free(&fw.tried);
+	target_walk_end(&fw.walk);
+	return rc ? rc : judge_denied(&fw);
+}
+
+/* ---- the file of a mapping event ---------------------------------------------------------- */
+
+struct find {
+	struct target_walk walk;
+	pid_t pid;
+	uint64_t start;
+	bool found;
+};
+
+static int visit_found(void *ctx, struct mapping *m)
+{
+	struct find *find = ctx;
+	int fd;
+
+	if (!is_code(m) || find->start < m->start || find->start >= m->end || find->found)
+		return 0;
+	find->found = true;
+	fd = open_mapping(find->pid, m);
+	return fd < 0 ? fd : report_open(&find->walk, find->pid, fd, m->path);
+}
+
+int target_mapped_file(pid_t pid, uint64_t start, uint64_t len, const char *path,
+		       target_file_fn fn, void *ctx)
+{
+	struct mapping m = { .start = start, .end = start + len };
+	struct find find = { .walk = { .fn = fn, .ctx = ctx }, .pid = pid, .start = start };
+	int fd = open_map_file(pid, &m), rc;
+
+	if (fd >= 0) {
+		m.path = strdup(path ? path : "");
+		rc = m.path ? report_open(&find.walk, pid, fd, m.path) : -ENOMEM;
+		free(m.path);
+	} else {
+		/* Not permitted, or the mapping was split since: the linker maps a whole file
+		 * and then replaces parts. */
+		rc = each_mapping(pid, visit_found, &find);
+		if (!rc && !find.found)
+			rc = -ENOENT;
+	}
+	target_walk_end(&find.walk);
+	return rc;
+}
+
+/* ---- mappings for others ------------------------------------------------------------------ */
+
+struct mapping_walk {
+	target_mapping_fn fn;
+	void *ctx;
+	pid_t pid;
+};
+
+static int visit_any(void *ctx, struct mapping *m)
+{
+	struct mapping_walk *mw = ctx;
+	struct target_mapping out = {
+		.pid = mw->pid, .start = m->start, .end = m->end, .offset = m->offset,
+		.dev = m->dev, .ino = m->ino, .path = m->path, .code = strchr(m->perms, 'x'),
+		.internal = m,
+	};
+
+	return mw->fn(mw->ctx, &out);
+}
+
+int target_each_mapping(pid_t pid, target_mapping_fn fn, void *ctx)
+{
+	struct mapping_walk mw = { .fn = fn, .ctx = ctx, .pid = pid };
+
+	return each_mapping(pid, visit_any, &mw);
+}
+
+int target_open_in_root(pid_t pid, const char *path)
+{
+	int root = open_root(pid), fd;
+
+	if (root < 0)
+		return root;
+	fd = io_open_regular(root, path, true);
+	close(root);
+	return fd;
+}
+
+int target_mapping_open(const struct target_mapping *m)
+{
+	return open_mapping(m->pid, m->internal);
+}

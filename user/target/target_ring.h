@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One perf ring buffer and the records of tasks and mappings in it. Not thread-safe. */
+#ifndef TARGET_TARGET_RING_H
+#define TARGET_TARGET_RING_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "target/target_watch.h"
+
+#define PERF_RING_RECORD_MAX 65536	/* header.size is 16 bits */
+
+struct perf_ring {
+	struct perf_event_mmap_page *page;	/* NULL: not mapped */
+	const char *data;
+	size_t size;			/* of data: a power of two */
+	size_t mapped;
+};
+
+/* What a record says; ev.text is owned by the record. */
+struct perf_record {
+	struct target_event ev;
+	pid_t tid;		/* the thread it happened to; EXIT: tid == ev.pid is the leader */
+	uint64_t order;		/* arrival: breaks ties of time */
+	bool of_thread;		/* FORK: of a thread */
+};
+
+/* Asks for the records that perf_ring_next understands, stamped with CLOCK_MONOTONIC. */
+void perf_ring_fill_attr(struct perf_event_attr *attr);
+
+/* Maps the ring of a perf event with about `pages` pages (a power of two), fewer if the limit on
+ * locked memory asks for it. 0 or -errno. */
+int perf_ring_map(struct perf_ring *ring, int fd, size_t pages);
+void perf_ring_unmap(struct perf_ring *ring);
+
+/*
+ * Takes the next record that matters out of the ring; raw is PERF_RING_RECORD_MAX bytes of scratch,
+ * aligned for u64. 1: *out is filled, 0: the ring is empty, -ENOMEM.
+ */
+int perf_ring_next(struct perf_ring *ring, void *raw, struct perf_record *out);
+
+/* Pure: what a record in raw (header.size bytes, aligned) says. 1, 0: nothing that matters
+ * (also: shorter than it must be), -ENOMEM. */
+int perf_ring_decode(const void *raw, struct perf_record *out);
+
+#endif

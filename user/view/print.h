@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From a model to a printed report. stat, the interval mode and report all print here, from the
+ * model alone, so that the same events give the same bytes.
+ *
+ * Session facts (EVENT_FACT) that are read, all optional:
+ *   host             name of the host
+ *   version          of the gpuprof that measured
+ *   kernel           release of the kernel
+ *   sources          what the events came from: "uprobe", "cupti", and how calls were known by it
+ *   without_probes   why there were none, and how to have them
+ *   target           what was asked for: "pid 12,13", a command, "all processes"
+ *   command          that gpuprof started, as a shell takes it, or "CMD"
+ *   sudo             "yes" when who measured was root by sudo, as who reads it is not
+ *   attach           kind of probes: "session", "multi"
+ *   wall_offset_ns   CLOCK_REALTIME - CLOCK_MONOTONIC, decimal
+ *   cost_per_hit_ns  calibrated cost of one recorded call, decimal
+ *   cost_per_nested_ns  of one that was hit and not recorded, decimal
+ *   nested           how many those were, decimal
+ *   nvml             what is read by NVML: "driver 580.65, 8 devices, activity by GPM"
+ *   nvml_missing     why some of it is not
+ *   no_calls         why there may be no call at all
+ *   children         "not followed" when children are only named
+ * Counters (EVENT_COUNT): all are records (hits, received, lost).
+ */
+#ifndef VIEW_PRINT_H
+#define VIEW_PRINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/options.h"
+#include "ledger/model.h"
+
+struct print_extra {
+	uint64_t now_ns;	/* where open books are read; 0: model_now */
+	bool incomplete;	/* the capture was cut or damaged */
+	bool again;		/* not the first report of this output: set apart by an empty line */
+	bool unjudged;		/* more follow: print_loss judges the loss at the end */
+};
+
+/* Before measuring or reading: are --table, --sort and --filter good? EXIT_OK, or an exit code
+ * and the line that says why was logged. */
+int print_check(const struct options *o);
+
+/* Prints the report to o->output or standard output. extra may be NULL. EXIT_OK, EXIT_FAIL,
+ * EXIT_USAGE, or EXIT_PARTIAL: printed, but more than --max-loss was lost. */
+int print_report(const struct options *o, const struct model *m, const struct print_extra *extra);
+
+/* Prints nothing on standard output: EXIT_OK, or EXIT_PARTIAL as print_report would judge. */
+int print_loss(const struct options *o, const struct model *m);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What stands around the tables: the header line, the footer in words, and `meta`. */
+#ifndef VIEW_SUMMARY_H
+#define VIEW_SUMMARY_H
+
+#include "view/print.h"
+#include "ledger/own_cost.h"
+
+#define SUMMARY_META 29
+
+struct summary {
+	const struct model *model;
+	bool incomplete;
+	uint64_t start_ns, now_ns;	/* of what is reported */
+	uint64_t events, lost;		/* since the session began: hits, and of these never received */
+	double lost_share;
+	struct own_cost cost;
+	uint64_t thread_ns;		/* wall time of all threads in what is reported */
+};
+
+void summary_read_losses(struct summary *s);	/* events, lost and lost_share, of its model */
+struct summary summary_read(const struct model *m, const struct print_extra *extra);
+
+double summary_cost_share(const struct summary *s);	/* of thread_ns, at most 1; 0 when that is 0 */
+/* What the kernel counts since the session began; 0 in a later interval, of which it is not known. */
+uint64_t summary_since_start(const struct model *m, const char *counter);
+
+void summary_head(struct strbuf *out, const struct summary *s);	/* one line, no newline */
+void summary_foot(struct strbuf *out, const struct summary *s);	/* lines, no last newline */
+
+/* Fills at most SUMMARY_META pairs; their texts live in pool. Returns how many. */
+size_t summary_meta(struct meta_pair *v, const struct summary *s, const char *verdict,
+		    struct strpool *pool);
+
+#endif
