@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Row tables: the worked example of the header, the bound and its "other" rows, merging, intervals,
+ * stable addresses; and random keys against a plain list. TEST_SEED repeats a run.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/rows.h"
+#include "lib/random.h"
+
+#define MAX 4
+
+struct copy_row {
+	struct copy_key {
+		uint32_t pid, dir;
+	} key;
+	uint64_t count, bytes;
+	char *text;
+};
+
+static void other(void *key)
+{
+	((struct copy_key *)key)->pid = 0;
+}
+
+static int add(void *to, const void *from)
+{
+	struct copy_row *row = to;
+	const struct copy_row *more = from;
+
+	row->count += more->count;
+	row->bytes += more->bytes;
+	return 0;
+}
+
+static void release(void *row)
+{
+	free(((struct copy_row *)row)->text);
+}
+
+static size_t owned(const void *row)
+{
+	return ((const struct copy_row *)row)->text ? 1000 : 0;
+}
+
+static const struct rows_type copies = {
+	ROWS_OF(struct copy_row), .max = MAX, .other = other, .add = add, .release = release,
+	.owned = owned,
+};
+static const struct rows_type unbounded = { ROWS_OF(struct copy_row), .add = add };
+
+static struct copy_row *get(struct rows *r, const struct rows_type *type, uint32_t pid, uint32_t dir)
+{
+	struct copy_row *row = rows_get(r, type, &(struct copy_key){ pid, dir }, NULL);
+
+	assert_non_null(row);
+	return row;
+}
+
+static uint64_t count_of(const struct rows *r, uint32_t pid, uint32_t dir)
+{
+	const struct copy_row *row = rows_find(r, &copies, &(struct copy_key){ pid, dir });
+
+	return row ? row->count : 0;
+}
+
+static void a_row_is_found_by_its_key_and_zero_when_it_is_new(void **state)
+{
+	struct rows r = { 0 };
+	struct copy_row *row;
+	bool is_new;
+
+	(void)state;
+	assert_null(rows_find(&r, &copies, &(struct copy_key){ 1, 2 }));
+	row = rows_get(&r, &copies, &(struct copy_key){ 1, 2 }, &is_new);
+	assert_true(is_new && row && !row->count && row->key.pid == 1 && row->key.dir == 2);
+	row->count++;
+	assert_ptr_equal(rows_get(&r, &copies, &(struct copy_key){ 1, 2 }, &is_new), row);
+	assert_false(is_new);
+	assert_int_equal(count_of(&r, 1, 2), 1);
+	assert_int_equal(count_of(&r, 2, 1), 0);
+	assert_int_equal(r.n, 1);
+	assert_ptr_equal(r.v[0], row);
+	rows_free(&r, &copies);
+	assert_int_equal(r.n, 0);
+}
+
+static void beyond_max_new_keys_share_the_other_row(void **state)
+{
+	struct rows r = { 0 };
+
+	(void)state;
+	for (uint32_t pid = 1; pid <= 10; pid++)
+		for (uint32_t dir = 0; dir < 2; dir++)
+			get(&r, &copies, pid, dir)->count++;
+	assert_int_equal(r.n, MAX + 2);		/* one more of each direction */
+	assert_int_equal(count_of(&r, 2, 1), 1);
+	assert_int_equal(count_of(&r, 3, 0), 0);
+	assert_int_equal(count_of(&r, 0, 0), 8);
+	assert_int_equal(count_of(&r, 0, 1), 8);
+	get(&r, &copies, 2, 1)->count++;	/* known ones stay apart */
+	assert_int_equal(count_of(&r, 2, 1), 2);
+	rows_free(&r, &copies);
+}
+
+static void without_other_a_new_key_beyond_max_finds_nothing(void **state)
+{
+	const struct rows_type strict = { ROWS_OF(struct copy_row), .max = 1 };
+	struct rows r = { 0 };
+
+	(void)state;
+	assert_non_null(get(&r, &strict, 1, 1));
+	assert_null(rows_get(&r, &strict, &(struct copy_key){ 2, 1 }, NULL));
+	assert_non_null(get(&r, &strict, 1, 1));
+	rows_free(&r, &strict);
+}
+
+static void tables_merge_by_key_and_the_other_row_takes_what_has_no_place(void **state)
+{
+	struct rows to = { 0 }, from = { 0 };
+
+	(void)state;
+	for (uint32_t pid = 1; pid <= 3; pid++)
+		get(&to, &copies, pid, 0)->count = pid;
+	for (uint32_t pid = 3; pid <= 6; pid++)
+		get(&from, &copies, pid, 0)->count = 10 * pid;
+	assert_int_equal(rows_merge(&to, &copies, &from), 0);
+	assert_int_equal(count_of(&to, 1, 0), 1);
+	assert_int_equal(count_of(&to, 3, 0), 33);
+	assert_int_equal(count_of(&to, 4, 0), 40);
+	assert_int_equal(count_of(&to, 0, 0), 110);
+	assert_int_equal(from.n, 4);
+	rows_free(&to, &copies);
+	rows_free(&from, &copies);
+}
+
+static void a_row_moves_to_another_table_with_its_address(void **state)
+{
+	struct rows to = { 0 }, from = { 0 };
+	struct copy_row *row = get(&from, &copies, 7, 1);
+
+	(void)state;
+	row->text = strdup("kept");
+	assert_int_equal(rows_take(&to, &copies, from.v[0]), 0);
+	from.n--;
+	rows_free(&from, &copies);
+	assert_ptr_equal(rows_find(&to, &copies, &(struct copy_key){ 7, 1 }), row);
+	assert_string_equal(row->text, "kept");
+	rows_free(&to, &copies);
+}
+
+static bool is_used(void *ctx, void *row)
+{
+	(void)ctx;
+	return ((struct copy_row *)row)->count;
+}
+
+static void rows_that_are_not_kept_are_gone_and_the_others_stay_where_they_are(void **state)
+{
+	struct rows r = { 0 };
+	struct copy_row *row[40];
+
+	(void)state;
+	for (uint32_t i = 0; i < 40; i++) {
+		row[i] = get(&r, &unbounded, 100 + i, 0);
+		row[i]->count = i % 3;
+	}
+	rows_keep(&r, &unbounded, is_used, NULL);
+	assert_int_equal(r.n, 26);
+	for (uint32_t i = 0; i < 40; i++)
+		assert_ptr_equal(rows_find(&r, &unbounded, &(struct copy_key){ 100 + i, 0 }),
+				 i % 3 ? row[i] : NULL);
+	rows_clear(&r, &unbounded);
+	assert_int_equal(r.n, 0);
+	assert_null(rows_find(&r, &unbounded, &(struct copy_key){ 101, 0 }));
+	assert_non_null(get(&r, &unbounded, 101, 0));
+	rows_free(&r, &unbounded);
+}
+
+static void bytes_are_those_of_rows_index_and_what_rows_own(void **state)
+{
+	struct rows r = { 0 };
+	size_t bytes;
+
+	(void)state;
+	assert_int_equal(rows_bytes(&r, &copies), 0);
+	get(&r, &copies, 1, 1);
+	bytes = rows_bytes(&r, &copies);
+	assert_true(bytes >= sizeof(struct copy_row) + sizeof(struct rows_slot));
+	get(&r, &copies, 1, 1)->text = strdup("x");
+	assert_int_equal(rows_bytes(&r, &copies), bytes + 1000);
+	rows_trim(&r);
+	assert_true(rows_bytes(&r, &copies) < bytes + 1000);
+	assert_non_null(get(&r, &copies, 2, 1));
+	rows_free(&r, &copies);
+}
+
+#define KEYS 500
+
+static void random_keys_are_counted_as_in_a_plain_list(void **state)
+{
+	struct rows r = { 0 };
+	uint64_t counts[KEYS] = { 0 };
+	size_t n = 0;
+
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		uint32_t key = (uint32_t)below(KEYS);
+
+		n += !counts[key];
+		counts[key]++;
+		get(&r, &unbounded, key << 16, key & 1)->count++;
+	}
+	assert_int_equal(r.n, n);
+	for (uint32_t key = 0; key < KEYS; key++)
+		assert_int_equal(count_of(&r, key << 16, key & 1), counts[key]);
+	rows_free(&r, &unbounded);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_row_is_found_by_its_key_and_zero_when_it_is_new),
+		cmocka_unit_test(beyond_max_new_keys_share_the_other_row),
+		cmocka_unit_test(without_other_a_new_key_beyond_max_finds_nothing),
+		cmocka_unit_test(tables_merge_by_key_and_the_other_row_takes_what_has_no_place),
+		cmocka_unit_test(a_row_moves_to_another_table_with_its_address),
+		cmocka_unit_test(rows_that_are_not_kept_are_gone_and_the_others_stay_where_they_are),
+		cmocka_unit_test(bytes_are_those_of_rows_index_and_what_rows_own),
+		cmocka_unit_test(random_keys_are_counted_as_in_a_plain_list),
+	};
+
+	return cmocka_run_group_tests(tests, random_seed, NULL);
+}

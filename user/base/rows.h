@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A bounded table of aggregated rows. A row is a struct that begins with its key; the table finds
+ * or adds the row of a key by the key's bytes. When it has `max` rows, a new key shares the row of
+ * the key that `other` makes of it ("[other]" of its process, say); such rows come on top of max.
+ * Knows nothing of what rows mean. Not thread-safe.
+ *
+ * Start zeroed, pass the same const rows_type to every call, end with rows_free. Rows are allocated
+ * one by one, so that a row's address is stable until it is removed. rows.v[0..n) are the rows in
+ * the order in which they were added; read them there.
+ *
+ * A key has no padding and a size that is a multiple of 8 (the macro checks the latter). A text in
+ * a key is its hash or an interned pointer.
+ *
+ * Example: copies by direction, at most 4096 (pid, direction) pairs:
+ *
+ *	struct copy_row {
+ *		struct copy_key { uint32_t pid, dir; } key;
+ *		uint64_t count, bytes;
+ *	};
+ *
+ *	static void other(void *key)
+ *	{
+ *		((struct copy_key *)key)->pid = 0;
+ *	}
+ *
+ *	static int add(void *to, const void *from)
+ *	{
+ *		struct copy_row *row = to;
+ *		const struct copy_row *more = from;
+ *
+ *		row->count += more->count;
+ *		row->bytes += more->bytes;
+ *		return 0;
+ *	}
+ *
+ *	static const struct rows_type copies_type = {
+ *		ROWS_OF(struct copy_row), .max = 4096, .other = other, .add = add,
+ *	};
+ *
+ *	row = rows_get(&copies, &copies_type, &(struct copy_key){ pid, dir }, NULL);
+ *	if (!row)
+ *		return -ENOMEM;
+ *	row->count++;
+ *
+ * An interval ends by setting the values of all rows to zero, by rows_keep or by rows_clear.
+ */
+#ifndef BASE_ROWS_H
+#define BASE_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/map.h"
+
+#define ROWS_KEY_MAX 128
+
+struct rows_type {
+	size_t row_size, key_size, align;
+	size_t max;			/* 0: no bound */
+	void (*other)(void *key);	/* NULL: a new key beyond max finds no row */
+	int (*add)(void *to, const void *from);	/* values, 0 or -ENOMEM; for rows_merge */
+	void (*release)(void *row);	/* frees what the row owns; NULL: nothing */
+	size_t (*owned)(const void *row);	/* bytes of that; NULL: 0 */
+};
+
+/* The row's members of a rows_type; the row begins with a member `key`. */
+#define ROWS_OF(row)                                                                      \
+	.row_size = sizeof(row), .align = _Alignof(row),                                  \
+	.key_size = sizeof(((row *)0)->key) +                                             \
+		    0 * sizeof(char[offsetof(row, key) == 0 &&                            \
+				    sizeof(((row *)0)->key) % 8 == 0 &&                   \
+				    sizeof(((row *)0)->key) <= ROWS_KEY_MAX ? 1 : -1])
+
+struct rows_slot {
+	uint64_t hash;
+	void *row;			/* NULL: free */
+};
+
+struct rows {
+	void **v;			/* n rows */
+	size_t n, cap;
+	struct rows_slot *slot;		/* open addressing, at most half full */
+	size_t slots;			/* a power of two, or 0 */
+};
+
+static inline uint64_t rows_hash(const void *key, size_t size)
+{
+	uint64_t hash = 0, word;
+
+	for (size_t i = 0; i < size; i += sizeof(word)) {
+		memcpy(&word, (const char *)key + i, sizeof(word));
+		hash = map_hash(hash ^ word) + i;
+	}
+	return hash;
+}
+
+/* The row of key, or NULL. Inline: with a type that is known the comparison is a few instructions. */
+static inline void *rows_find(const struct rows *r, const struct rows_type *type, const void *key)
+{
+	const uint64_t hash = rows_hash(key, type->key_size);
+
+	if (!r->slots)
+		return NULL;
+	for (size_t i = hash & (r->slots - 1); r->slot[i].row; i = (i + 1) & (r->slots - 1))
+		if (r->slot[i].hash == hash && !memcmp(r->slot[i].row, key, type->key_size))
+			return r->slot[i].row;
+	return NULL;
+}
+
+/* The row of key, found or added (then zero but for its key, and *is_new); beyond max that of
+ * other(key). is_new may be NULL. NULL: out of memory, or beyond max without `other`. */
+void *rows_get(struct rows *r, const struct rows_type *type, const void *key, bool *is_new);
+
+/* Adds every row of from to the row of its key. 0, or an error: `to` is of no use. */
+int rows_merge(struct rows *to, const struct rows_type *type, const struct rows *from);
+
+/* Adds a row of another table of this type, whose key this one does not have; its address stays. The
+ * other table forgets it (n--, for its last row) and is only freed after that. 0 or -ENOMEM. */
+int rows_take(struct rows *r, const struct rows_type *type, void *row);
+
+/* Removes the rows for which keep returns false. */
+void rows_keep(struct rows *r, const struct rows_type *type, bool (*keep)(void *ctx, void *row),
+	       void *ctx);
+
+void rows_clear(struct rows *r, const struct rows_type *type);	/* removes all; keeps the index */
+void rows_trim(struct rows *r);		/* gives back memory that the present rows do not need */
+size_t rows_bytes(const struct rows *r, const struct rows_type *type);	/* allocated, about */
+void rows_free(struct rows *r, const struct rows_type *type);	/* empty and usable again */
+
+#endif
