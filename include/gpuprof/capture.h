@@ -25,7 +25,7 @@
 				 * 4: memory, 5: OFF_UNTOLD, 6: the host's devices (EVENT_SAMPLE ...),
 				 * 7: calls that CUPTI alone tells of (EVENT_TOLD),
 				 * 8: numbers of MIG instances (event/device_number.h), 9: EVENT_NODE,
-				 * 10: when a call had no CPU (GP_FIELD_LATE), EVENT_MADE, API
+				 * 10: when a call had no CPU (GP_FIELD_LATE), API
 				 * that was told before (EVENT_AGAIN), 11: stops (OFF_STOPPED, GP_FIELD_STOPPED) */
 
 #define GP_FRAME_MAGIC 0x184D2A5Cu	/* one of zstd's 16 skippable frames */

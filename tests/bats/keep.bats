@@ -54,29 +54,6 @@ duration_ms() { report_value report.json 'r["meta"]["duration_ns"] // 10**6'; }
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "keep: each of the rotated files knows the calls that graphs of the first one were captured from" {
-	needs root bpf sim
-	local file
-	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" timeout 60 "$GPUPROF" record -o run.gpr --max-size 128k \
-		--cupti subscribe -- "$SIM/mix" --graphs only --rounds 3000 --pause-us 200
-	assert_success
-	for file in run.*.gpr; do
-		"$GPUPROF" report "$file" --by launch --format json >report.json
-		laws report.json >&2
-		run report_value report.json '{(k["captured_in"], k["evidence"]) for k in t["kernels"] if k["evidence"]}'
-		assert_output "{('cudaLaunchKernel', 'callback')}"
-	done
-	assert [ "$(find . -name 'run.*.gpr' | wc -l)" -ge 2 ]
-}
-
-# The first file's count of stack copies: hits,received,...
-first_copies() {
-	"$GPUPROF" record -o copies.gpr --stacks --max-size 64k -- \
-		"$TARGETS/cudart-dyn" --launches 100000 --syncs 10 || return
-	"$GPUPROF" report copies.000001.gpr --table events --format csv | sed -n 's/^uprobe,stack,//p'
-}
-
-# bats test_tags=needs:root,needs:bpf
 @test "keep: copies of stacks are counted in the rotated file that they came for" {
 	needs root bpf targets
 	run --separate-stderr first_copies

@@ -169,11 +169,9 @@ static int put(void *ctx, const struct event *ev)
 static int begin(struct writing *out)
 {
 	const struct event_sink to = { put, out };
-	int err;
 
 	out->begun = true;
-	err = roster_begin(out->h->roster, out->from_ns, &to);
-	return err ? err : keep_begin(&out->h->keep, out->from_ns, out->h->max_bytes, &to);
+	return roster_begin(out->h->roster, out->from_ns, &to);
 }
 
 /* Of what is counted or added up these are no times. */

@@ -212,8 +212,6 @@ static int cut(struct capture_set *s)
 		err = open_file(s);
 	if (!err)
 		err = roster_begin(s->roster, now_ns, &to);
-	if (!err)
-		err = keep_begin(&s->keep, UINT64_MAX, s->max_bytes, &to);
 	s->cutting = false;
 	return err;
 }
@@ -355,7 +353,6 @@ static int set_push(struct keep *k, const struct event *ev)
 		return err;
 	if (!s->roster)
 		return capture_push(s->now.writer, ev);
-	/* Before ev, which is not known yet to whom on_begin asks. */
 	if (capture_block_bytes(s->now.writer) >= s->slice)
 		err = flush_block(s);
 	if (err)

@@ -37,10 +37,7 @@ struct keep {
 	void *full_ctx;
 	/* A file is about to end: push what was counted so far. May be NULL. */
 	void (*on_cut)(void *ctx);
-	/* A file has begun in the middle of the session: push what it has to know of what began before
-	 * before_ns, beyond what events alone say, the most wanted first. 0 or to's error. May be NULL. */
-	int (*on_begin)(void *ctx, uint64_t before_ns, const struct event_sink *to);
-	void *cut_ctx;		/* of both */
+	void *cut_ctx;
 };
 
 /* 0 or -errno, sticky and logged, as capture_push. */
@@ -75,9 +72,6 @@ static inline int keep_fire(struct keep *k)
 {
 	return k->ops->fire ? k->ops->fire(k) : 0;
 }
-
-/* For those who keep: on_begin; what is more than a part of max_bytes is left out. 0 or to's error. */
-int keep_begin(const struct keep *k, uint64_t before_ns, uint64_t max_bytes, const struct event_sink *to);
 
 /* Frees. All blocks have been stored. */
 static inline int keep_close(struct keep *k, struct keep_stats *stats)

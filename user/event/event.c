@@ -19,7 +19,7 @@ static const char *const kinds[] = {
 	[EVENT_RANGE] = "range", [EVENT_OFF] = "off", [EVENT_UNSEEN] = "unseen",
 	[EVENT_MEMORY] = "memory",
 	[EVENT_SAMPLE] = "sample", [EVENT_USER] = "user", [EVENT_FAULT] = "fault",
-	[EVENT_TOLD] = "told", [EVENT_NODE] = "node", [EVENT_MADE] = "made",
+	[EVENT_TOLD] = "told", [EVENT_NODE] = "node",
 };
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == EVENT_KIND_END, "a name for each kind");
 

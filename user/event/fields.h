@@ -84,13 +84,6 @@ enum unseen_why {
  * open, or lives, or its works may be told; but it has not begun once more. */
 #define EVENT_AGAIN(e) ((e)->stream)
 
-/* MADE: text, text2 = name and domain of the range it was made in. HAS_SHAPE: the node's own grid and block. */
-#define MADE_BY(e) ((e)->dir)		/* how that is known; they leave the process in captures: append only */
-#define MADE_BY_ORDER 1
-#define MADE_BY_CALLBACK 2
-#define MADE_EXEC(e) ((e)->address)	/* by order: of this executable graph, as long as it is no other; 0: any */
-#define MADE_RANGE(e) ((e)->bytes)	/* RANGE_PUSH, RANGE_START; 0: in none that is known */
-
 /* EVENT_COUNT reuses the numeric fields. */
 #define EVENT_HITS(e) ((e)->start_ns)
 #define EVENT_RECEIVED(e) ((e)->end_ns)

@@ -70,9 +70,6 @@ enum event_kind {
 	EVENT_NODE = 34,	/* a node came into a graph of process pid at start_ns: entity = its number,
 				 * as works have it; address = that of which it is a clone, 0: it was made
 				 * by the call that thread tid was in. As CUPTI's callbacks say */
-	EVENT_MADE = 35,	/* of a graph's node that came before this capture did, which says so at its
-				 * beginning: entity = its number; thread tid made it by a call of func in
-				 * [start_ns, end_ns); see MADE_* in event/fields.h */
 	EVENT_KIND_END
 };
 
@@ -92,8 +89,7 @@ static inline bool event_is_sum(unsigned int kind)
 /* Kinds whose func names a function. */
 static inline bool event_has_func(unsigned int kind)
 {
-	return event_is_call(kind) || event_is_sum(kind) || kind == EVENT_TOLD ||
-	       kind == EVENT_MADE;
+	return event_is_call(kind) || event_is_sum(kind) || kind == EVENT_TOLD;
 }
 
 const char *event_kind_name(unsigned int kind);	/* "call", ..., "?" */

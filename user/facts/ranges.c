@@ -326,14 +326,6 @@ uint32_t ranges_innermost(const struct ranges *r, uint32_t tid, uint64_t ns)
 	return o ? o->row + 1 : 0;
 }
 
-int ranges_row(struct ranges *r, const struct event *ev, enum range_kind kind, uint32_t *number)
-{
-	const struct range_row *row = row_of(r, ev, kind, false);
-
-	*number = row ? (uint32_t)(row - r->rows.all.v) + 1 : 0;
-	return row ? 0 : -ENOMEM;
-}
-
 void ranges_settle(struct ranges *r, uint64_t horizon_ns)
 {
 	size_t kept = 0;

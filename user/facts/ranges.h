@@ -66,10 +66,6 @@ void ranges_work(struct ranges *r, const struct event *work, const struct launch
 /* The innermost range that the thread had open then: the number of its row + 1; 0: none is known. */
 uint32_t ranges_innermost(const struct ranges *r, uint32_t tid, uint64_t ns);
 
-/* *number: the same of the row of PUSHes or STARTs (as kind says) that are called as ev names them, though
- * none was seen: it says what was open before. 0 or -ENOMEM. */
-int ranges_row(struct ranges *r, const struct event *ev, enum range_kind kind, uint32_t *number);
-
 /* Works that were launched before will not come any more, nor ranges; UINT64_MAX: nothing will. */
 void ranges_settle(struct ranges *r, uint64_t horizon_ns);
 

@@ -80,7 +80,6 @@ int fates_met(struct fates *f, struct side_launch *by, const struct event *work,
 	counts->met += by->awaited || by->untold;
 	counts->untold -= by->untold;
 	by->awaited = by->untold = false;
-	by->is_graph |= work->work->graph_node != 0;
 	by->began_ns = by->began_ns ? num_min(by->began_ns, work->start_ns) : work->start_ns;
 	by->used_ns = num_max(by->used_ns, work->end_ns);
 	copies_note_work(&f->copies, &by->copy, by->launch.start_ns, work->work);

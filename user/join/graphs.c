@@ -11,7 +11,6 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "join/captured.h"
-#include "join/carried.h"
 #include "join/graph_nodes.h"
 #include "join/node_calls.h"
 
@@ -21,7 +20,6 @@ struct graphs {
 	struct graphs_room *room;
 	struct capturings capturings;
 	struct node_calls *made;
-	struct carried carried;
 	struct map graphs;		/* handle -> struct captured, a reference */
 	VEC(struct graph_exec *) execs;
 	struct map by_handle;		/* of those in use */
@@ -66,7 +64,6 @@ void graphs_free(struct graphs *g)
 		return;
 	capturings_free(&g->capturings);
 	node_calls_free(g->made);
-	carried_free(&g->carried, g->room);
 	for (size_t i = 0; i < g->graphs.cap; i++)
 		if (g->graphs.slot[i].used)
 			captured_put(pointer(&g->graphs.slot[i]));
@@ -166,7 +163,6 @@ static int make_exec(struct graphs *g, const struct event *call)
 
 	if (!call->address)
 		return 0;
-	carried_forget(&g->carried, g->room, call->address);
 	end_exec(g, call->address, call->start_ns);
 	drop_ended(g);
 	if (!captured || g->execs.n >= GRAPHS_EXECS_MAX)
@@ -193,8 +189,6 @@ static int update_exec(struct graphs *g, const struct event *call)
 {
 	struct graph_exec *e = find_exec(g, call->entity);
 
-	if (call->entity)
-		carried_forget(&g->carried, g->room, call->entity);
 	return e ? exec_become(e, captured_get(pointer(map_find(&g->graphs, call->address))),
 			       call->start_ns) : 0;
 }
@@ -227,7 +221,6 @@ void graphs_lost(struct graphs *g, uint32_t tid)
 void graphs_exec(struct graphs *g, uint64_t ns)
 {
 	node_calls_exec(g->made, ns);
-	carried_forget(&g->carried, g->room, 0);
 }
 
 /* What gives a stream work, or says where a stream is. */
@@ -261,8 +254,6 @@ int graphs_push_call(struct graphs *g, const struct event *call, enum graph_role
 	case ROLE_UPDATE:
 		return update_exec(g, call);
 	case ROLE_FORGET_EXEC:
-		if (call->entity)
-			carried_forget(&g->carried, g->room, call->entity);
 		end_exec(g, call->entity, call->end_ns);
 		return 0;
 	case ROLE_LAUNCH:
@@ -331,51 +322,13 @@ enum graph_evidence graphs_push_work(struct graphs *g, const struct event *work,
 	if (*call && evidence == EVIDENCE_UNRESOLVED)
 		return EVIDENCE_ORDER;
 	*call = made;
-	return evidence == EVIDENCE_UNRESOLVED && g ? carried_find(&g->carried, w->graph_node, w, call) : evidence;
+	return evidence;
 }
 
 enum graph_evidence graphs_find_node(const struct graphs *g, uint64_t node,
 				     const struct captured_call **call)
 {
-	enum graph_evidence evidence = node_calls_find(g->made, node, call);
-
-	return evidence == EVIDENCE_UNRESOLVED ? carried_find(&g->carried, node, NULL, call) : evidence;
-}
-
-/* ---- what is known, for others --------------------------------------------------------------- */
-
-int graphs_push_known(struct graphs *g, const struct graphs_known *known)
-{
-	return carried_push(&g->carried, g->room, known);
-}
-
-/* By order: of one that was never another, all of whose nodes fit. */
-static int each_of_exec(const struct graph_exec *e, uint64_t handle, uint64_t since_ns,
-			graphs_known_fn fn, void *ctx)
-{
-	const struct exec_version *v = e->versions.v;
-	int err = 0;
-
-	if (e->versions.n != 1 || !v->checked || !v->fits || e->nodes.n != v->captured->calls.n)
-		return 0;
-	for (size_t i = 0; i < e->nodes.n && !err; i++) {
-		const struct captured_call *call = &v->captured->calls.v[i];
-
-		if (call->kind == WORK_KIND_KERNEL && call->end_ns >= since_ns)
-			err = fn(ctx, &(struct graphs_known){ e->nodes.v[i].id, handle, EVIDENCE_ORDER, *call });
-	}
-	return err;
-}
-
-int graphs_each_known(const struct graphs *g, uint64_t since_ns, graphs_known_fn fn, void *ctx)
-{
-	int err = node_calls_each(g->made, since_ns, fn, ctx);
-
-	for (size_t i = 0; i < g->by_handle.cap && !err; i++)
-		if (g->by_handle.slot[i].used && pointer(&g->by_handle.slot[i]))
-			err = each_of_exec(pointer(&g->by_handle.slot[i]), g->by_handle.slot[i].key, since_ns,
-					   fn, ctx);
-	return err;
+	return node_calls_find(g->made, node, call);
 }
 
 /* ---- what was open --------------------------------------------------------------------------- */

@@ -86,19 +86,6 @@ int graphs_push_node(struct graphs *g, const struct event *node);	/* EVENT_NODE.
 void graphs_exec(struct graphs *g, uint64_t ns);	/* then the process executed another program */
 void graphs_lost(struct graphs *g, uint32_t tid);	/* calls of a thread were lost */
 
-/* A node of a kernel whose call is known: what one that reads events from later on only is told. */
-struct graphs_known {
-	uint64_t node;
-	uint64_t exec;			/* handle of the executable graph it was told of by ORDER; 0: any */
-	enum graph_evidence evidence;	/* ORDER, CALLBACK */
-	struct captured_call call;
-};
-
-/* Of calls that ended since since_ns, the newest of CALLBACK first. 0 or what fn returns. */
-typedef int (*graphs_known_fn)(void *ctx, const struct graphs_known *known);
-int graphs_each_known(const struct graphs *g, uint64_t since_ns, graphs_known_fn fn, void *ctx);
-int graphs_push_known(struct graphs *g, const struct graphs_known *known);	/* 0 or -ENOMEM */
-
 /* A work and its launch (NULL: an orphan), in the order of the join; g NULL: of its process no call of a
  * graph was seen. *call: which it is of, valid until the next push; NULL unless the evidence is of one.
  * *err: 0 or -ENOMEM. */
@@ -106,7 +93,7 @@ enum graph_evidence graphs_push_work(struct graphs *g, const struct event *work,
 				     const struct launch *launch,
 				     const struct captured_call **call, int *err);
 
-/* Of a node whose work was PENDING: PENDING, CALLBACK (or, as was told, ORDER) and *call, or UNRESOLVED. */
+/* Of a node whose work was PENDING: PENDING, CALLBACK and *call, or UNRESOLVED. */
 enum graph_evidence graphs_find_node(const struct graphs *g, uint64_t node,
 				     const struct captured_call **call);
 

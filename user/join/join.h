@@ -77,15 +77,6 @@ void join_free(struct join *j);
  * looked at. 0, -ENOMEM or the sink's error. */
 int join_push(struct join *j, const struct event *ev);
 
-/* Launches whose works may come yet, as EVENT_API (EVENT_AGAIN): of those that began before before_ns, the
- * newest of a process first. 0 or to's error. */
-enum join_open {
-	JOIN_OPEN_AWAITED,	/* none came */
-	JOIN_OPEN_GRAPHS,	/* of graphs, whose works still came a moment ago */
-};
-int join_put_open(const struct join *j, enum join_open which, uint64_t before_ns,
-		  const struct event_sink *to);
-
 /* Others read on where this one ends: what is awaited then stays so. */
 void join_goes_on(struct join *j);
 

@@ -313,20 +313,6 @@ enum graph_evidence node_calls_find(const struct node_calls *n, uint64_t node,
 	       m && (m->by || m->waits) ? EVIDENCE_PENDING : EVIDENCE_UNRESOLVED;
 }
 
-int node_calls_each(const struct node_calls *n, uint64_t since_ns, graphs_known_fn fn, void *ctx)
-{
-	int err = 0;
-
-	for (size_t i = n->ids.n; i-- > n->oldest && !err;) {
-		const struct made *m = made_of(map_find(&n->by_id, n->ids.v[i]));
-		const struct captured_call *call = m && m->by ? &m->by->call : NULL;
-
-		if (call && call->kind == WORK_KIND_KERNEL && call->end_ns >= since_ns)
-			err = fn(ctx, &(struct graphs_known){ n->ids.v[i], 0, EVIDENCE_CALLBACK, *call });
-	}
-	return err;
-}
-
 /* Nodes that no call has made: they were added by hand, or the call was lost. */
 static void give_up(struct node_calls *n, uint64_t before_ns)
 {

@@ -45,9 +45,6 @@ bool node_calls_is_waiting(const struct node_calls *n);	/* nodes were told whose
 enum graph_evidence node_calls_find(const struct node_calls *n, uint64_t node,
 				    const struct captured_call **call);
 
-/* As graphs_each_known: nodes whose call is known, whether it is known what was open in it or not. */
-int node_calls_each(const struct node_calls *n, uint64_t since_ns, graphs_known_fn fn, void *ctx);
-
 /* As graphs_settle. */
 void node_calls_settle(struct node_calls *n, uint64_t horizon_ns,
 		       uint32_t (*innermost)(const void *ctx, uint32_t tid, uint64_t ns),

@@ -21,7 +21,6 @@ struct side_launch {
 	bool awaited;		/* it is of a kind that launches, and met nothing yet */
 	bool is_kernel;		/* ... which always gives work */
 	bool is_copy;		/* ... which gives some where there are bytes */
-	bool is_graph;		/* it met one of a graph's nodes: others may be told later */
 	bool untold;		/* it met nothing, and its work is over */
 	bool is_whole;		/* all its works come here: it began within the session, and here first */
 	uint64_t graph_launch;	/* see join/graph_works.h */

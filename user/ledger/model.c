@@ -482,7 +482,7 @@ static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct even
 	[EVENT_DEVICE] = push_device, [EVENT_WORK] = push_device, [EVENT_API] = push_device,
 	[EVENT_RANGE] = push_range, [EVENT_OFF] = off_push, [EVENT_UNSEEN] = push_device,
 	[EVENT_MEMORY] = memory_push, [EVENT_TOLD] = told_push,
-	[EVENT_NODE] = node_push, [EVENT_MADE] = made_push,
+	[EVENT_NODE] = node_push,
 	[EVENT_SAMPLE] = sample_push, [EVENT_USER] = sample_push, [EVENT_FAULT] = sample_push,
 	[EVENT_INSIDE] = push_inside, [EVENT_LEFT] = push_call, [EVENT_GONE] = push_gone,
 };

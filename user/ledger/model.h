@@ -45,16 +45,6 @@ void model_use_intervals(struct model *m);
 /* From the beginning on: kernels are counted by their launches, too (model_launched). */
 void model_use_launches(struct model *m);
 
-/* From the beginning on: graphs are followed so that model_put_made can tell of those without callbacks. */
-void model_follow_graphs(struct model *m);
-
-/* EVENT_API of launches that wait for works: join_put_open. 0 or to's error. */
-int model_put_open(const struct model *m, enum join_open which, uint64_t before_ns,
-		   const struct event_sink *to);
-
-/* EVENT_MADE of nodes of processes that live, whose calls ended since since_ns. 0 or to's error. */
-int model_put_made(const struct model *m, uint64_t since_ns, const struct event_sink *to);
-
 /* Forgets what was counted until now and goes on; open calls stay open, threads and processes that
  * ended are dropped. Make the interval's tables (with this now) before. */
 void model_cut(struct model *m, uint64_t now_ns);

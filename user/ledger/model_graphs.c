@@ -22,7 +22,7 @@ static bool says_something(const struct graphs *g, enum graph_role role)
 	return g || role == ROLE_BEGIN;
 }
 
-struct graphs *graphs_of(struct model *m, struct process *p)
+static struct graphs *graphs_of(struct model *m, struct process *p)
 {
 	if (!p->graphs)
 		p->graphs = graphs_new(&m->graphs);
@@ -84,11 +84,11 @@ int graph_note_work(struct model *m, const struct event *work, const struct laun
 	enum graph_evidence evidence;
 	int err;
 
-	if (!m->by_launch && !(m->follows_graphs && work->work->graph_node))
+	if (!m->by_launch)
 		return 0;
 	p = who_known_process(m, work->pid);
 	evidence = graphs_push_work(p ? p->graphs : NULL, work, launch, &call, &err);
-	return err || !m->by_launch || work->work->kind != WORK_KIND_KERNEL ? err :
+	return err || work->work->kind != WORK_KIND_KERNEL ? err :
 	       launched_count(launched_waits(evidence, call) ? &m->pending : &m->launched, work,
 			      evidence, call);
 }
@@ -142,11 +142,6 @@ int graph_settle(struct model *m, uint64_t horizon_ns)
 void model_use_launches(struct model *m)
 {
 	m->by_launch = true;
-}
-
-void model_follow_graphs(struct model *m)
-{
-	m->follows_graphs = true;
 }
 
 const struct launched *model_launched(const struct model *m)

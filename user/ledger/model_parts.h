@@ -24,8 +24,6 @@ int told_note(struct model *m, struct process *p, uint16_t func, uint64_t end_ns
 
 /* model_ranges.c */
 int range_push(struct model *m, const struct event *ev);	/* RANGE; or -EINVAL */
-/* MADE's range: the number of its row + 1; 0: none. */
-int range_row(const struct model *m, struct process *p, const struct event *made, uint32_t *number);
 uint32_t range_innermost(const void *ranges, uint32_t tid, uint64_t ns);
 void range_work(const struct model *m, const struct event *work, const struct launch *launch);
 void range_settle(const struct model *m, uint32_t pid, uint64_t horizon_ns);
@@ -40,8 +38,6 @@ int graph_note_call(struct model *m, struct thread *t, const struct event *ev,
 		    const struct func *fn);
 int graph_note_work(struct model *m, const struct event *work, const struct launch *launch);
 int node_push(struct model *m, const struct event *ev);	/* NODE */
-struct graphs *graphs_of(struct model *m, struct process *p);	/* made if need be; NULL on ENOMEM */
-int made_push(struct model *m, const struct event *ev);	/* MADE; model_made.c */
 int graph_settle(struct model *m, uint64_t horizon_ns);
 
 /* What devices did. */

@@ -23,16 +23,6 @@ int range_push(struct model *m, const struct event *ev)
 	return p && make_ranges(m, p) ? ranges_push(p->ranges, ev) : -ENOMEM;
 }
 
-int range_row(const struct model *m, struct process *p, const struct event *made, uint32_t *number)
-{
-	enum range_kind kind = MADE_RANGE(made) == RANGE_START ? RANGE_KIND_START : RANGE_KIND_PUSH;
-
-	*number = 0;
-	if (!MADE_RANGE(made))
-		return 0;
-	return make_ranges(m, p) ? ranges_row(p->ranges, made, kind, number) : -ENOMEM;
-}
-
 uint32_t range_innermost(const void *ranges, uint32_t tid, uint64_t ns)
 {
 	return ranges ? ranges_innermost(ranges, tid, ns) : 0;

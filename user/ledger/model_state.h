@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The insides of the model, shared by model.c (events), model_who.c (processes and threads),
- * model_past.c (those that ended), model_graphs.c and model_made.c (graphs), model_told.c (calls without
+ * model_past.c (those that ended), model_graphs.c (graphs), model_told.c (calls without
  * probes), model_device.c (what devices did, and why they did nothing), model_unseen.c (when that is not known),
  * model_samples.c (what they tell of themselves), model_off.c (what the scheduler did), model_ranges.c
  * (ranges) and model_read.c (reading); for no other file.
@@ -129,7 +129,7 @@ struct model {
 	struct graphs_room graphs;
 	uint8_t roles[FUNCS_MAX];	/* enum graph_role of functions, + 1; 0: not asked for yet */
 	struct memory_call memory_calls[FUNCS_MAX];	/* of functions; op + 1, 0 as before */
-	bool by_launch, follows_graphs;
+	bool by_launch;
 	struct launched launched;
 	struct launched pending;	/* of them, whose call is not known yet, or not in which range it was */
 	struct model_counts counts;	/* what no book and no process keeps */

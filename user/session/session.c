@@ -163,13 +163,11 @@ static void on_wake(struct session *s, enum wake what, int fd)
 static int flush_capture(struct session *s)
 {
 	uint64_t now = time_now_ns();
-	int err;
 
 	if (!s->tap.keep || now - s->flushed_ns < NS_PER_SEC)
 		return 0;
 	s->flushed_ns = now;
-	err = made_tell(s);
-	return err ? err : keep_flush(s->tap.keep);
+	return keep_flush(s->tap.keep);
 }
 
 static void run(struct session *s)
@@ -314,10 +312,7 @@ static int start_capture(struct session *s)
 	if (!s->tap.keep)
 		return -EIO;	/* logged; a capture's EACCES is no missing capability */
 	s->tap.keep->cut_ctx = s;
-	s->tap.keep->on_begin = made_begin;
 	s->tap.keep->on_cut = counts_cut;
-	if (o->max_bytes || o->before_ns)
-		model_follow_graphs(s->tap.model);
 	if (s->worker)
 		worker_keep(s->worker, s->tap.keep);
 	return 0;

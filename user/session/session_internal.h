@@ -86,7 +86,7 @@ struct session {
 	size_t targets_left;
 	int epoll_fd, signal_fd;
 	uint64_t tallied_calls;
-	uint64_t start_ns, intervals, interval_start_ns, flushed_ns, begun_ns;
+	uint64_t start_ns, intervals, interval_start_ns, flushed_ns;
 };
 
 void session_stop(struct session *s);	/* reads the last of everything; nothing began: nothing */
@@ -121,7 +121,5 @@ int counts_meet(struct session *s, const struct event *ev);	/* before a pid is a
 void counts_push(struct session *s);	/* the kernel's counters, at the end */
 void counts_cut(void *session);		/* a keep.on_cut: so far, into the capture alone */
 
-int made_begin(void *session, uint64_t before_ns, const struct event_sink *to);	/* a keep.on_begin */
-int made_tell(struct session *s);	/* at times: what has come to be known of them since; 0 or -errno */
 
 #endif
