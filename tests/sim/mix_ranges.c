@@ -2,6 +2,8 @@
 /* Lines are written whole, so that threads need no lock of their own. Without NVTX's header it has none. */
 #include "mix_ranges.h"
 
+#include <stddef.h>
+
 #if __has_include(<nvtx3/nvToolsExt.h>)
 
 #include <inttypes.h>

@@ -32,9 +32,10 @@ SIM_CALLS := simcalls simcalls_calls simcalls_prepare
 SIM_PRETRAIN := pretrain pretrain_loader pretrain_marks pretrain_step
 SIM_PROGRAMS := train caged simcalls simcalls-dl simcalls-static simcalls-inside ddp held lives leaves client hardy mix hoard pretrain scribe
 
-# NVTX is a header of the toolkit; without one there is no program that uses it.
-SIM_NVTX := $(patsubst %/nvtx3/nvToolsExt.h,%,$(firstword $(wildcard $(BUILD)/cuda/include/nvtx3/nvToolsExt.h \
-	/usr/local/cuda*/include/nvtx3/nvToolsExt.h)))
+# NVTX is headers of CUDA, from scripts/cuda alone, which `make targets` asks: a toolkit that lies somewhere else hides
+# nothing. Before it was asked mix has no ranges, and there is no other program with NVTX.
+SIM_NVTX := $(if $(filter targets,$(MAKECMDGOALS)),$(shell scripts/cuda),$(BUILD)/cuda)/include
+SIM_NVTX := $(patsubst %/nvtx3/nvToolsExt.h,%,$(wildcard $(SIM_NVTX)/nvtx3/nvToolsExt.h))
 ifneq ($(SIM_NVTX),)
 SIM_PROGRAMS += ranges ranges_truth
 endif
@@ -161,12 +162,14 @@ $(SIM_OUT)/scribe: $(SIM)/scribe.c $(LIB)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $< $(LIB) $(LDFLAGS) $(LDLIBS)
 
-$(SIM_OUT)/programs/mix_ranges.o: $(SIM)/mix_ranges.c
+# Two names: mix is linked anew when NVTX comes.
+SIM_MIX_RANGES := mix_$(if $(SIM_NVTX),,no_)ranges
+$(SIM_OUT)/programs/$(SIM_MIX_RANGES).o: $(SIM)/mix_ranges.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(SIM_CFLAGS) -O1 $(addprefix -isystem ,$(SIM_NVTX)) -c $< -o $@
 
-$(SIM_OUT)/mix: $(call SIM_OBJECTS,programs,mix mix_ranges) $(SIM_OUT)/libcudart.so.13
+$(SIM_OUT)/mix: $(call SIM_OBJECTS,programs,mix $(SIM_MIX_RANGES)) $(SIM_OUT)/libcudart.so.13
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $(filter %.o,$^) $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -ldl -Wl,-rpath-link,$(SIM_OUT)
 
