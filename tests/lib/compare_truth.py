@@ -26,7 +26,7 @@ QUERIES = re.compile(r"#define COMMON QUERY_ROWS.*?#undef COMMON", re.S)
 
 def catalogue(tier):
     """Names of all functions that gpuprof probes with --tier."""
-    rooms = pathlib.Path(__file__).resolve().parents[2] / "user" / "probe"
+    rooms = pathlib.Path(__file__).resolve().parents[2] / "user" / "catalog"
     names = set()
     for path in sorted(rooms.glob("catalog_*.[ch]")):
         if not tier and ON_REQUEST.search(path.name):
