@@ -65,7 +65,7 @@ Q := @
 say = @printf '  %-8s %s\n' '$(1)' '$(2)'
 endif
 
-USER_SRC := $(sort $(filter-out user/helper/%,$(wildcard user/*/*.c user/*/*/*.c)))
+USER_SRC := $(sort $(filter-out user/helper/%,$(shell find user -mindepth 2 -name '*.c')))
 USER_OBJ := $(USER_SRC:user/%.c=$(BUILD)/user/%.o) $(BUILD)/user/inject/image_bytes.o
 BPF_SRC  := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ  := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.bpf.o)
@@ -111,13 +111,20 @@ $(SKEL): $(BUILD)/gpuprof.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name gpuprof_bpf > $@.tmp && mv $@.tmp $@
 
 # -- user space -----------------------------------------------------------------------------
-# Only loader files include the skeleton, but their first build needs it before any dependency file.
-$(patsubst %.c,$(BUILD)/%.o,$(wildcard user/probe/loader*.c)): $(SKEL)
-
-$(BUILD)/user/%.o: user/%.c | $(UNPACKED)
+# The skeleton comes first: no dependency file says yet who includes it.
+$(BUILD)/user/%.o: user/%.c | $(SKEL) $(UNPACKED)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -DGPUPROF_VERSION='"$(VERSION)"' -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+# One file is compiled again when the version changes: $(BUILD)/version is written only then.
+VERSION_SRC := $(filter %/version.c,$(USER_SRC))
+VERSION_OBJ := $(VERSION_SRC:%.c=$(BUILD)/%.o) $(VERSION_SRC:user/%.c=$(BUILD)/fuzz/obj/%.o)
+ifneq ($(VERSION),$(file <$(BUILD)/version))
+$(shell mkdir -p $(BUILD) && echo '$(VERSION)' >$(BUILD)/version)
+endif
+$(VERSION_OBJ): $(BUILD)/version
+$(VERSION_OBJ): private CPPFLAGS += -DGPUPROF_VERSION='"$(VERSION)"'
 
 $(LIB): $(USER_OBJ)
 	$(call say,AR,$@)
@@ -186,16 +193,25 @@ uninstall: ## remove what install put there
 		$(SHARE)/man/man1/gpuprof-*.1 $(COMPLETIONS:%=$(SHARE)/%)
 
 # -- tests ----------------------------------------------------------------------------------
-# What several tests share (specifications, helpers) is in tests/lib.
-TEST_LIB := $(sort $(wildcard tests/lib/*.c))
-# One compilation of several files writes the headers of the last one only; LIB changes with user/.
-TEST_HEADERS := $(wildcard tests/lib/*.h tests/unit/*.h)
+# What several tests share (specifications, helpers) is in tests/lib, compiled once.
+TEST_LIB     := $(BUILD)/libtest.a
+TEST_LIB_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/lib/*.c)))
 
-$(BUILD)/unit/%: tests/unit/%.c $(TEST_LIB) $(TEST_HEADERS) $(LIB) $(HELPER_LIB)
+$(BUILD)/tests/%.o: tests/%.c | $(SKEL) $(UNPACKED)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -o $@ $< $(TEST_LIB) $(LIB) $(HELPER_LIB) \
-		$(LDFLAGS) $(LDLIBS) $(LIBS:%=-Wl,-rpath,$(abspath $(LIBS))) -lcmocka
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(TEST_LIB): $(TEST_LIB_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+UNIT_LINK = $(CC) -o $@ $(filter %.o %.a,$^) $(LDFLAGS) $(LDLIBS) -lcmocka
+
+$(UNIT): $(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(TEST_LIB) $(LIB) $(HELPER_LIB)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(UNIT_LINK) $(LIBS:%=-Wl,-rpath,$(abspath $(LIBS)))
 
 unit: $(UNIT) ## build and run the unit tests; T=test_elf runs one
 	@fail=0; for t in $(if $(T),$(BUILD)/unit/$(T),$(UNIT)); do $(EMULATOR) $$t || fail=1; done; exit $$fail

@@ -12,14 +12,11 @@ FUZZ_OUT     := $(BUILD)/fuzz
 
 FUZZ_OBJ     := $(USER_SRC:user/%.c=$(FUZZ_OUT)/obj/%.o) $(BUILD)/user/inject/image_bytes.o
 
-# The option table names every verb, and those reach the loader.
-$(patsubst user/%.c,$(FUZZ_OUT)/obj/%.o,$(wildcard user/probe/loader*.c)): $(SKEL)
-
-$(FUZZ_OUT)/obj/%.o: user/%.c
+$(FUZZ_OUT)/obj/%.o: user/%.c | $(SKEL)
 	@mkdir -p $(@D)
 	$(call say,FUZZCC,$@)
 	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link \
-		-DGPUPROF_VERSION='"$(VERSION)"' -MMD -MP -c $< -o $@
+		-MMD -MP -c $< -o $@
 
 # An archive, so that only what a fuzzer calls is linked.
 $(FUZZ_OUT)/user.a: $(FUZZ_OBJ)

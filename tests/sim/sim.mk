@@ -269,10 +269,10 @@ $(filter-out $(SIM_GUEST),$(SIM_UNIT)): $(BUILD)/unit/%: tests/unit/%.c $(SIM_OU
 	$(Q)$(CC) $(SIM_CFLAGS) -O1 -o $@ $< -L$(SIM_OUT) -lgpusim -l:libnccl.so.2 -Wl,-rpath,'$$ORIGIN/../sim' -lcmocka -ldl
 
 # The helper inside a process of the simulation, read as gpuprof does.
-$(SIM_GUEST): $(BUILD)/unit/%: tests/unit/%.c $(TEST_LIB) $(TEST_HEADERS) $(LIB) $(HELPER_LIB) $(BUILD)/libgpuprof.so \
+$(SIM_GUEST): $(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(TEST_LIB) $(LIB) $(HELPER_LIB) | $(BUILD)/libgpuprof.so \
 		$(SIM_LIBS) $(addprefix $(SIM_OUT)/,$(SIM_PROGRAMS))
 	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -o $@ $< $(TEST_LIB) $(LIB) $(HELPER_LIB) $(LDFLAGS) $(LDLIBS) -lcmocka
+	$(call say,LINK,$@)
+	$(Q)$(UNIT_LINK)
 
 -include $(wildcard $(SIM_OUT)/*/*.d)
