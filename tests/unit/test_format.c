@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "view/utf8.h"
+#include "base/utf8.h"
 
 static void is_ns(uint64_t ns, const char *wanted)
 {

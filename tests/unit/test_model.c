@@ -8,8 +8,8 @@
 
 #include "base/time.h"
 #include "unit/model_room.h"
-#include "view/report.h"
-#include "view/views.h"
+#include "view/render.h"
+#include "view_of.h"
 
 static struct event call(uint32_t tid, uint32_t seq, uint16_t func, uint64_t start, uint64_t end)
 {
@@ -93,7 +93,7 @@ static void test_calls_by_function(void **state)
 	struct model *m = some_calls();
 
 	(void)state;
-	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
+	assert_rows(view_now(&view_calls, m), CALLS,
 		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,10,10,10,10,,,,,0,\n"
 		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,4,4,4,4,,,,,0,\n");
 	model_free(m);
@@ -104,7 +104,7 @@ static void test_calls_by_launch(void **state)
 	struct model *m = some_calls();
 
 	(void)state;
-	assert_rows(view_calls(m, CALLS_BY_LAUNCH), CALLS,
+	assert_rows(view_by(&view_calls, m, model_now(m), CALLS_BY_LAUNCH), CALLS,
 		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,10,10,10,10,,,,,0,\n"
 		    "100,train,cudaLaunchKernel,launch,2,0,0,,8,4,4,4,4,8x1x1,256x2x1,,,0,\n"
 		    "100,train,cudaLaunchKernel,launch,1,0,0,,4,4,4,4,4,64x1x1,256x2x1,,,0,\n");
@@ -116,7 +116,7 @@ static void test_calls_by_result(void **state)
 	struct model *m = some_calls();
 
 	(void)state;
-	assert_rows(view_calls(m, CALLS_BY_RESULT), CALLS,
+	assert_rows(view_by(&view_calls, m, model_now(m), CALLS_BY_RESULT), CALLS,
 		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,4,4,4,4,,,cudaSuccess,,0,\n"
 		    "100,train,cudaMemcpy,copy,1,0,0,4096,10,10,10,10,10,,,cudaSuccess,,0,\n"
 		    "100,train,cudaMemcpy,copy,1,1,0,8192,10,10,10,10,10,,,cudaErrorInvalidValue,,0,\n");
@@ -131,7 +131,7 @@ static void test_unknown_is_not_zero(void **state)
 	(void)state;
 	ev.has = 0;
 	push(m, ev);
-	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
+	assert_rows(view_now(&view_calls, m), CALLS,
 		    "100,,cudaLaunchKernel,launch,1,,0,,,,,,,,,,,0,\n");
 	model_free(m);
 }
@@ -145,9 +145,9 @@ static void test_open_call(void **state)
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
 	push(m, (struct event){ .kind = EVENT_ENTER, .pid = 100, .tid = 100, .seq = 1, .func = S,
 				.start_ns = 1040 });
-	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
+	assert_rows(view_now(&view_calls, m), CALLS,
 		    "100,,cudaStreamSynchronize,sync,0,,1,,,,,,,,,,,0,\n");
-	assert_rows(view_threads(m, model_now(m)), THREADS,
+	assert_rows(view_now(&view_threads, m), THREADS,
 		    "100,100,,sync,60,0.6,,100,,500,,\n100,100,,other,40,0.4,,100,,500,,\n");
 	model_free(m);
 }
@@ -165,7 +165,7 @@ static void test_shapes_are_bounded(void **state)
 	for (uint32_t round = 0; round < 2; round++)
 		for (uint32_t grid = 1; grid <= TALLY_SHAPES_MAX + 500; grid++, seq++)
 			push(m, launch(seq + 1, grid, 1000 + seq, 1001 + seq));
-	t = view_calls(m, CALLS_BY_LAUNCH);
+	t = view_by(&view_calls, m, model_now(m), CALLS_BY_LAUNCH);
 	assert_int_equal(table_rows(t), TALLY_SHAPES_MAX + 1);
 	c = table_cells(t, 0);
 	assert_int_equal(c[table_column(t, "count")].u, 1000);
@@ -190,7 +190,7 @@ static void test_only_callers_have_books(void **state)
 	push(m, of_thread(EVENT_EXIT, 101, 1, 900, 1050));
 	push(m, call(102, 1, L, 1010, 1020));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
-	assert_rows(view_threads(m, model_now(m)), THREADS,
+	assert_rows(view_now(&view_threads, m), THREADS,
 		    "100,102,,other,90,0.9,,100,,,,\n100,102,,launch,10,0.1,,100,,,,\n");
 	model_free(m);
 }
@@ -202,7 +202,7 @@ static void test_a_thread_of_which_all_was_lost(void **state)
 	(void)state;
 	push(m, of_thread(EVENT_EXIT, 101, 5, 1020, 1050));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
-	assert_rows(view_threads(m, model_now(m)), THREADS, "100,101,,lost,30,1,,30,,1020,,\n");
+	assert_rows(view_now(&view_threads, m), THREADS, "100,101,,lost,30,1,,30,,1020,,\n");
 	model_free(m);
 }
 
@@ -221,7 +221,7 @@ static void test_a_tid_is_used_again(void **state)
 	push(m, of_thread(EVENT_THREAD, 101, 0, 1090 * ms, 0));
 	push(m, call(101, 1, L, 1090 * ms, 1100 * ms));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100 * ms));
-	assert_rows(view_threads(m, model_now(m)), THREADS,
+	assert_rows(view_now(&view_threads, m), THREADS,
 		    "100,101,,other,30000000,0.75,,40000000,,1000000000,,\n"
 		    "100,101,,launch,10000000,0.25,,40000000,,1000000000,,\n"
 		    "100,101,,other,10000000,0.3333333333333333,,30000000,,1060000000,,\n"
@@ -243,7 +243,7 @@ static void test_a_number_is_taken_by_exec(void **state)
 	push(m, of_thread(EVENT_THREAD, 100, 0, 1060, 0));
 	push(m, call(100, 1, L, 1070, 1080));
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = 1100 });
-	assert_rows(view_threads(m, 1100), THREADS,
+	assert_rows(view_at(&view_threads, m, 1100), THREADS,
 		    "100,100,,other,40,0.8,,50,,950,,\n100,100,,launch,10,0.2,,50,,950,,\n"
 		    "100,100,,other,30,0.75,,40,,1060,,\n100,100,,launch,10,0.25,,40,,1060,,\n");
 	model_free(m);
@@ -262,7 +262,7 @@ static void test_a_pid_is_used_again(void **state)
 	ev.start_ns = 2 * NS_PER_SEC;
 	push(m, ev);
 	push(m, call(100, 1, L, 2 * NS_PER_SEC, 2 * NS_PER_SEC + 5));
-	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
+	assert_rows(view_now(&view_calls, m), CALLS,
 		    "100,old,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,,1000000000,0,\n"
 		    "100,new,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,,2000000000,0,\n");
 	assert_int_equal(model_threads(m), 2);
@@ -290,7 +290,7 @@ static void test_a_pid_is_used_again_within_a_tick(void **state)
 	push(m, birth(100, born + 7));
 	push(m, call(100, 1, S, born + 8, born + 9));
 	push(m, birth(100, born));		/* too late: it has gone */
-	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
+	assert_rows(view_now(&view_calls, m), CALLS,
 		    "100,,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,,1001000000,0,\n"
 		    "100,,cudaStreamSynchronize,sync,1,0,0,,1,1,1,1,1,,,,1001000007,0,\n");
 	assert_int_equal(model_processes(m), 2);
@@ -343,7 +343,7 @@ static void test_unarmed_time(void **state)
 	push(m, call(101, 1, L, 1050, 1060));
 	push(m, of_thread(EVENT_UNARMED, 0, 0, 1070, 1080));
 	push(m, of_thread(EVENT_STOP, 0, 0, 0, 1100));
-	assert_rows(view_threads(m, model_now(m)), THREADS,
+	assert_rows(view_now(&view_threads, m), THREADS,
 		    "100,101,,other,50,0.5,,100,,,,\n100,101,,unarmed,40,0.4,,100,,,,\n"
 		    "100,101,,launch,10,0.1,,100,,,,\n");
 	model_free(m);
@@ -362,10 +362,10 @@ static void test_interval_mode(void **state)
 				.start_ns = 1040 });
 	model_cut(m, 1050);
 	push(m, call(102, 2, S, 1040, 1060));
-	assert_rows(view_threads(m, 1080), THREADS,
+	assert_rows(view_at(&view_threads, m, 1080), THREADS,
 		    "100,102,,other,20,0.6666666666666666,,30,,,,\n"
 		    "100,102,,sync,10,0.3333333333333333,,30,,,,\n");
-	assert_rows(view_calls(m, CALLS_BY_FUNCTION), CALLS,
+	assert_rows(view_now(&view_calls, m), CALLS,
 		    "100,,cudaStreamSynchronize,sync,1,0,0,,20,20,20,20,20,,,,,0,\n");
 	assert_int_equal(model_session(m).interval_ns, 1050);
 	model_free(m);
@@ -393,7 +393,7 @@ static void test_facts_and_readings(void **state)
 	count.end_ns = 3;	/* received: one of them not here */
 	count.bytes = 2;	/* lost */
 	push(m, count);
-	assert_rows(view_events(m), EVENTS, "bpf,call,5,2,3,,,0,1,0\n");
+	assert_rows(view_now(&view_events, m), EVENTS, "bpf,call,5,2,3,,,0,1,0\n");
 	assert_int_equal(model_readings(m), 1);
 	model_free(m);
 }
@@ -406,7 +406,7 @@ static void test_a_session_without_its_start(void **state)
 	push(m, call(101, 7, L, 5000, 5010));
 	push(m, call(101, 8, L, 5020, 5030));
 	assert_int_equal(model_now(m), 5030);
-	assert_rows(view_threads(m, model_now(m)), THREADS,
+	assert_rows(view_now(&view_threads, m), THREADS,
 		    "100,101,,launch,20,0.6666666666666666,,30,,,,\n"
 		    "100,101,,other,10,0.3333333333333333,,30,,,,\n");
 	model_free(m);
@@ -430,7 +430,7 @@ static void test_sums_of_the_kernel(void **state)
 				.end_ns = 672, .bytes = 3 });
 	push(m, (struct event){ .kind = EVENT_BIN, .pid = 1, .func = 1, .start_ns = 2048,
 				.end_ns = 2176, .bytes = 1 });
-	t = view_calls(m, CALLS_BY_FUNCTION);
+	t = view_now(&view_calls, m);
 	assert_int_equal(table_rows(t), 1);
 	row = table_cells(t, 0);
 	assert_int_equal(row[table_column(t, "count")].u, 4);

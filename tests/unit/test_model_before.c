@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "capture/roster.h"
-#include "view/views.h"
+#include "view_of.h"
 
 static struct event of_call(uint8_t kind, uint32_t seq, uint64_t end)
 {
@@ -36,7 +36,7 @@ static struct event left(uint32_t seq, uint64_t end, int32_t result)
 /* The only row of the calls of `sync`, and what it must say; -1: unknown. */
 static void assert_sync(const struct model *m, int count, int errors, int open, int before)
 {
-	struct table *t = view_calls(m, CALLS_BY_FUNCTION);
+	struct table *t = view_now(&view_calls, m);
 	const struct { const char *name; int value; } cells[] = {
 		{ "count", count }, { "errors", errors }, { "open", open },
 		{ "begun_before", before }, { "total_ns", -1 }, { "max_ns", -1 },

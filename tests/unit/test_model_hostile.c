@@ -7,7 +7,7 @@
 
 #include "lib/random.h"
 #include "unit/model_room.h"
-#include "view/views.h"
+#include "view_of.h"
 
 static struct event draw_event(uint64_t now)
 {
@@ -55,7 +55,7 @@ static void assert_books_balance(const struct model *m, uint64_t now)
 static void assert_counts_agree(const struct model *m, uint64_t calls)
 {
 	for (int by = CALLS_BY_FUNCTION; by <= CALLS_BY_RESULT; by++) {
-		struct table *t = view_calls(m, (enum calls_by)by);
+		struct table *t = view_by(&view_calls, m, model_now(m), (enum calls_by)by);
 		uint64_t sum = 0;
 
 		assert_non_null(t);
@@ -106,8 +106,8 @@ static void test_hostile_streams(void **state)
 		if (!cuts)
 			assert_counts_agree(m, c.received[EVENT_CALL] - c.invalid[EVENT_CALL] +
 					    added_up);
-		table_free(view_threads(m, model_now(m)));
-		table_free(view_events(m));
+		table_free(view_now(&view_threads, m));
+		table_free(view_now(&view_events, m));
 		model_free(m);
 	}
 }

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "model_room.h"
-#include "view/report.h"
-#include "view/views.h"
+#include "view/render.h"
+#include "view_of.h"
 
 #define BASE 1000000000000ull
 
@@ -212,7 +212,7 @@ static void assert_threads(const char *facts[][2], const char *rows)
 	push(m, off(2, OFF_RUNQUEUE, 80, 90));
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
 	assert_int_equal(model_finish(m), 0);
-	t = view_threads(m, model_now(m));
+	t = view_now(&view_threads, m);
 	r.tables = &t;
 	report_render(&out, &r, FORMAT_CSV);
 	assert_string_equal(strchr(out.s, '\n') + 1, rows);

@@ -14,7 +14,7 @@
 #include "view/summary.h"
 #include "event/memory.h"
 #include "facts/ranges.h"
-#include "view/views.h"
+#include "view_of.h"
 
 #define PROCESSES 2000u
 #define CHUNK 250u		/* of these nothing is folded */
@@ -53,18 +53,18 @@ static struct table *make_table(const struct model *m, const char *name)
 	uint64_t now = model_now(m);
 
 	if (!strcmp(name, "calls"))
-		return view_calls(m, CALLS_BY_RESULT);
+		return view_by(&view_calls, m, model_now(m), CALLS_BY_RESULT);
 	if (!strcmp(name, "threads"))
-		return view_threads(m, now);
+		return view_at(&view_threads, m, now);
 	if (!strcmp(name, "ledger"))
-		return view_ledger(m, now);
+		return view_at(&view_ledger, m, now);
 	if (!strcmp(name, "kernels"))
-		return view_kernels(m);
+		return view_now(&view_kernels, m);
 	if (!strcmp(name, "copies"))
-		return view_copies(m);
+		return view_now(&view_copies, m);
 	if (!strcmp(name, "ranges"))
-		return view_ranges(m, now);
-	return strcmp(name, "memory") ? view_processes(m, now) : view_memory(m, false);
+		return view_at(&view_ranges, m, now);
+	return strcmp(name, "memory") ? view_at(&view_processes, m, now) : view_now(&view_memory, m);
 }
 
 static void add_key(struct strbuf *key, const struct table *t, size_t row, const char *column)
@@ -352,7 +352,7 @@ static void a_process_of_which_an_end_was_lost_waits_until_it_is_found(void **st
 static void the_footer_says_how_many_are_one(void **state)
 {
 	struct model *m = run(0, PROCESSES);
-	const struct summary summary = summary_read(m, NULL);
+	const struct summary summary = summary_read(m, 0, false);
 	struct strbuf text = STRBUF_INIT;
 	char label[64];
 

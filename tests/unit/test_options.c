@@ -16,7 +16,8 @@
 #include "cli/option_row.h"
 #include "cli/verbs.h"
 #include "probe/loader.h"
-#include "view/views.h"
+#include "view/render.h"
+#include "view/view.h"
 
 #define WORDS_MAX 16
 
@@ -96,8 +97,8 @@ static void nothing_on_the_line_is_all_processes_without_a_verb(void **state)
 	assert_int_equal(o.interval_ns, 5 * NS_PER_SEC);
 	assert_int_equal(o.duration_ns, 0);
 	assert_int_equal(o.ring_bytes, 8 << 20);
-	assert_int_equal(o.format, FORMAT_TEXT);
-	assert_true(o.max_loss == 0.01);
+	assert_int_equal(o.report.format, FORMAT_TEXT);
+	assert_true(o.report.max_loss == 0.01);
 	assert_null(o.cmd);
 	options_free(&o);
 }
@@ -187,13 +188,13 @@ static void choices_are_the_enums_of_their_rooms(void **state)
 
 	(void)state;
 	assert_int_equal(parse(&o, &l, "stat --format json --by result --attach multi"), 0);
-	assert_int_equal(o.format, FORMAT_JSON);
-	assert_int_equal(o.by, CALLS_BY_RESULT);
+	assert_int_equal(o.report.format, FORMAT_JSON);
+	assert_int_equal(o.report.by, CALLS_BY_RESULT);
 	assert_int_equal(o.attach, WAY_MULTI);
 	options_free(&o);
 	assert_int_equal(parse(&o, &l, "stat --format text --by launch --attach session"), 0);
-	assert_int_equal(o.format, FORMAT_TEXT);
-	assert_int_equal(o.by, CALLS_BY_LAUNCH);
+	assert_int_equal(o.report.format, FORMAT_TEXT);
+	assert_int_equal(o.report.by, CALLS_BY_LAUNCH);
 	assert_int_equal(o.attach, WAY_SESSION);
 	options_free(&o);
 }
@@ -205,10 +206,10 @@ static void percentages_become_shares(void **state)
 
 	(void)state;
 	assert_int_equal(parse(&o, &l, "report f --max-loss 0.5%"), 0);
-	assert_true(o.max_loss == 0.005);
+	assert_true(o.report.max_loss == 0.005);
 	options_free(&o);
 	assert_int_equal(parse(&o, &l, "report f --max-loss 100"), 0);
-	assert_true(o.max_loss == 1);
+	assert_true(o.report.max_loss == 1);
 	options_free(&o);
 }
 
@@ -345,11 +346,11 @@ static void the_nearest_name_is_a_short_edit_away(void **state)
 	static const char *const names[] = { "stat", "record", "report" };
 
 	(void)state;
-	assert_string_equal(options_nearest("stta", names, 3), "stat");
-	assert_string_equal(options_nearest("reprot", names, 3), "report");
-	assert_string_equal(options_nearest("recrod", names, 3), "record");
-	assert_null(options_nearest("zzzz", names, 3));
-	assert_null(options_nearest("", names, 3));
+	assert_string_equal(str_nearest("stta", names, 3), "stat");
+	assert_string_equal(str_nearest("reprot", names, 3), "report");
+	assert_string_equal(str_nearest("recrod", names, 3), "record");
+	assert_null(str_nearest("zzzz", names, 3));
+	assert_null(str_nearest("", names, 3));
 }
 
 static void every_row_is_complete_and_its_help_fits(void **state)

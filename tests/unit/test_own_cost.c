@@ -7,7 +7,7 @@
 #include "view/summary.h"
 #include "findings/findings.h"
 #include "ledger/own_cost.h"
-#include "view/views.h"
+#include "view_of.h"
 
 #define MS 1000000ull
 
@@ -87,7 +87,7 @@ static void rows_of_a_thread_still_add_up_to_its_wall_time(void **state)
 	calls(m, L, 1, 8);
 	calls(m, S, 9, 2);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = MS + 200000 });
-	t = view_threads(m, MS + 200000);
+	t = view_at(&view_threads, m, MS + 200000);
 	assert_non_null(t);
 	for (size_t i = 0; i < table_rows(t); i++) {
 		sum += table_cells(t, i)[table_column(t, "ns")].u;
@@ -143,7 +143,7 @@ static void calls_seen_at_their_entry_only_cost_what_is_around_them(void **state
 
 static void foot_has(const struct model *m, const char *words)
 {
-	struct summary s = summary_read(m, NULL);
+	struct summary s = summary_read(m, 0, false);
 	struct strbuf foot = STRBUF_INIT;
 
 	summary_foot(&foot, &s);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/time.h"
-#include "view/views.h"
+#include "view_of.h"
 
 static void push_identity(struct model *m, uint32_t pid, const char *key, const char *value)
 {
@@ -44,7 +44,7 @@ static void a_row_says_who_launches_and_who_waits(void **state)
 	push_call(m, L, 2, 1010, 1);
 	push_call(m, S, 3, 1100, 500);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = 3000 * NS_PER_MS });
-	t = view_processes(m, model_now(m));
+	t = view_now(&view_processes, m);
 	assert_int_equal(table_rows(t), 1);
 	assert_int_equal(cell(t, 0, "pid")->u, 100);
 	assert_string_equal(cell(t, 0, "user")->s, "alice");
@@ -75,7 +75,7 @@ static void two_owners_of_a_pid_are_two_rows(void **state)
 	push(m, ev);
 	push_identity(m, 100, "rank", "2");
 	push_call(m, L, 1, 2000, 1);
-	t = view_processes(m, model_now(m));
+	t = view_now(&view_processes, m);
 	assert_int_equal(table_rows(t), 2);
 	assert_string_equal(cell(t, 0, "comm")->s, "a");
 	assert_int_equal(cell(t, 0, "rank")->u, 1);
@@ -94,7 +94,7 @@ static void what_makes_no_call_has_no_row(void **state)
 	(void)state;
 	push(m, (struct event){ .kind = EVENT_FORK, .pid = 100, .tid = 200 });
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 200, .text = "sh" });
-	t = view_processes(m, model_now(m));
+	t = view_now(&view_processes, m);
 	assert_int_equal(table_rows(t), 0);
 	table_free(t);
 	model_free(m);

@@ -15,7 +15,7 @@
 
 #include "base/io.h"
 #include "base/exit.h"
-#include "view/print.h"
+#include "view/report.h"
 #include "view/summary.h"
 #include "cli/verbs.h"
 #include "capture/capture.h"
@@ -144,7 +144,7 @@ static void a_report_of_a_capture_is_the_report_of_the_run(void **state)
 						    "--max-loss", "100"));
 		char *run, *report;
 
-		assert_int_equal(print_report(&o, r.model, NULL), EXIT_OK);
+		assert_int_equal(report_print(&o.report, r.model, NULL), EXIT_OK);
 		run = printed(&r);
 		assert_int_equal(verb_report(&o), EXIT_OK);
 		report = printed(&r);
@@ -159,7 +159,7 @@ static void a_report_of_a_capture_is_the_report_of_the_run(void **state)
 static void head_and_foot_say_what_was_measured_lost_and_spent(void **state)
 {
 	struct room r = room_new(0);
-	struct summary s = summary_read(r.model, NULL);
+	struct summary s = summary_read(r.model, 0, false);
 	struct strbuf sb = STRBUF_INIT;
 
 	(void)state;
@@ -185,7 +185,7 @@ static void figures_of_a_later_interval_say_of_which_time_they_are(void **state)
 
 	(void)state;
 	model_cut(r.model, model_now(r.model));
-	s = summary_read(r.model, NULL);
+	s = summary_read(r.model, 0, false);
 	summary_foot(&sb, &s);
 	assert_non_null(strstr(sb.s, "lost since the session began: none of 5 events; gpuprof cost: ~0 ns "
 			       "in this interval (estimated: 0 calls x 500 ns)"));
@@ -200,7 +200,7 @@ static void meta_has_the_clock_on_the_wall_and_the_losses(void **state)
 	char *text;
 
 	(void)state;
-	assert_int_equal(print_report(&o, r.model, NULL), EXIT_OK);
+	assert_int_equal(report_print(&o.report, r.model, NULL), EXIT_OK);
 	text = printed(&r);
 	assert_non_null(strstr(text, "\"host\": \"node-1\", "
 			       "\"start\": \"2023-11-14T22:13:21.000000000Z\", "
@@ -219,14 +219,14 @@ static void loss_above_the_limit_is_exit_5_with_a_report(void **state)
 	char *text;
 
 	(void)state;
-	assert_int_equal(print_report(&o, r.model, NULL), EXIT_PARTIAL);
-	assert_int_equal(print_loss(&o, r.model), EXIT_PARTIAL);
+	assert_int_equal(report_print(&o.report, r.model, NULL), EXIT_PARTIAL);
+	assert_int_equal(report_judge(&o.report, r.model), EXIT_PARTIAL);
 	text = printed(&r);
 	assert_non_null(strstr(text, "lost: 1 of 6 events (16.7 %)"));
 	free(text);
 	options_free(&o);
 	o = parsed(&r, WORDS("--max-loss", "17%"));
-	assert_int_equal(print_report(&o, r.model, NULL), EXIT_OK);
+	assert_int_equal(report_print(&o.report, r.model, NULL), EXIT_OK);
 	options_free(&o);
 	room_free(&r);
 }
@@ -263,14 +263,14 @@ static void names_are_checked_before_anything_is_read(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		o = parsed(&r, WORDS(bad[i][0], bad[i][1]));
-		assert_int_equal(print_check(&o), EXIT_USAGE);
+		assert_int_equal(report_check(&o.report), EXIT_USAGE);
 		options_free(&o);
 	}
 	o = parsed(&r, WORDS("--table", "threads", "--filter", "x"));
-	assert_int_equal(print_check(&o), EXIT_USAGE);
+	assert_int_equal(report_check(&o.report), EXIT_USAGE);
 	options_free(&o);
 	o = parsed(&r, WORDS("--table", "threads,calls", "--sort", "p99_ns", "--filter", "x"));
-	assert_int_equal(print_check(&o), EXIT_OK);
+	assert_int_equal(report_check(&o.report), EXIT_OK);
 	options_free(&o);
 	room_free(&r);
 }
@@ -283,14 +283,14 @@ static void filter_sort_and_top_choose_the_rows(void **state)
 	char *text;
 
 	(void)state;
-	assert_int_equal(print_report(&o, r.model, NULL), EXIT_OK);
+	assert_int_equal(report_print(&o.report, r.model, NULL), EXIT_OK);
 	text = printed(&r);
 	assert_non_null(strstr(text, ",cudaLaunchKernel,launch,3,"));
 	assert_null(strstr(text, "cudaDeviceSynchronize"));
 	free(text);
 	options_free(&o);
 	o = parsed(&r, WORDS("--format", "csv", "--filter", "^cudaDevice"));
-	assert_int_equal(print_report(&o, r.model, NULL), EXIT_OK);
+	assert_int_equal(report_print(&o.report, r.model, NULL), EXIT_OK);
 	text = printed(&r);
 	assert_null(strstr(text, "cudaLaunchKernel"));
 	assert_non_null(strstr(text, "cudaDeviceSynchronize"));
@@ -305,7 +305,7 @@ static void an_output_that_cannot_take_it_is_exit_1(void **state)
 	struct options o = parsed(&r, WORDS("-o", "/dev/full"));
 
 	(void)state;
-	assert_int_equal(print_report(&o, r.model, NULL), EXIT_FAIL);
+	assert_int_equal(report_print(&o.report, r.model, NULL), EXIT_FAIL);
 	options_free(&o);
 	o = parsed(&r, WORDS("-o", "/nonexistent/file"));
 	assert_int_equal(verb_report(&o), EXIT_FAIL);

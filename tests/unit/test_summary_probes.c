@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "view/summary_probes.h"
-#include "view/views.h"
+#include "view/summary.h"
+#include "view_of.h"
 
 static void fact(struct model *m, const char *key, const char *value)
 {
@@ -26,7 +26,7 @@ static void calls(struct model *m, uint32_t pid, uint16_t func, unsigned int n, 
 
 static void foot_has(const struct model *m, const char *words, bool wanted)
 {
-	struct summary s = summary_read(m, NULL);
+	struct summary s = summary_read(m, 0, false);
 	struct strbuf foot = STRBUF_INIT;
 
 	summary_foot(&foot, &s);
@@ -79,7 +79,7 @@ static void their_times_and_results_are_unknown_in_the_table(void **state)
 
 	(void)state;
 	calls(m, 7, L, 3, HAS_BYTES);
-	t = view_calls(m, CALLS_BY_FUNCTION);
+	t = view_now(&view_calls, m);
 	assert_non_null(t);
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
 		assert_false(table_cells(t, 0)[table_column(t, unknown[i])].known);
@@ -120,10 +120,10 @@ static void single_stepped_calls_are_part_of_our_own_cost(void **state)
 	fact(m, "cost_per_step_ns", "500");
 	calls(m, 7, L, 4, HAS_END);
 	calls(m, 8, C, 2, HAS_END);
-	s = summary_read(m, NULL);
+	s = summary_read(m, 0, false);
 	assert_int_equal(own_cost_ns(&s.cost), 6000);
 	fact(m, "stepped", "cudaMemcpyAsync,cudaMemcpy");
-	s = summary_read(m, NULL);
+	s = summary_read(m, 0, false);
 	assert_int_equal(s.cost.stepped, 2);
 	assert_int_equal(own_cost_ns(&s.cost), 7000);
 	foot_has(m, "6 calls x 1000 ns + 2 single-stepped x 500 ns", true);

@@ -11,7 +11,7 @@
 
 #include "event/device_number.h"
 #include "view/format.h"
-#include "view/report.h"
+#include "view/render.h"
 
 static const struct column columns[] = {
 	{ .name = "pid", .type = CELL_ID },

@@ -12,14 +12,14 @@
 #include "event/device_number.h"
 #include "event/sample.h"
 #include "view/format.h"
-#include "view/views.h"
+#include "view_of.h"
 
 /* The columns, by their names: "4 unwatched 1.000 s 3.000 s samples 12; ". */
 static const char *rows_of(const struct model *m)
 {
 	static const char *const names[] = { "device", "owner", "ns", "wall_ns", "source", "users" };
 	static char text[1000];
-	struct table *t = view_devices(m, 10 * NS_PER_SEC);
+	struct table *t = view_at(&view_devices, m, 10 * NS_PER_SEC);
 	struct strbuf out = STRBUF_INIT;
 	unsigned int n;
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "model_room.h"
-#include "view/views.h"
+#include "view_of.h"
 
 #define BASE 1000000000ull
 
@@ -19,7 +19,7 @@ static void that_a_kernel_has_an_empty_name_is_said(void **state)
 				.work = &work, .text = "" });
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
 	assert_int_equal(model_finish(m), 0);
-	t = view_kernels(m);
+	t = view_now(&view_kernels, m);
 	assert_non_null(t);
 	assert_int_equal(table_rows(t), 1);
 	assert_string_equal(table_cells(t, 0)[table_column(t, "name")].s, "(no name)");

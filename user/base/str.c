@@ -145,6 +145,22 @@ unsigned int str_distance(const char *a, const char *b)
 	return row[nb];
 }
 
+const char *str_nearest(const char *word, const char *const *names, size_t n)
+{
+	const char *best = NULL;
+	unsigned int least = 1 + (unsigned int)strnlen(word, 63) / 4;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned int d = str_distance(word, names[i]);
+
+		if (d > least || (best && d == least))
+			continue;
+		best = names[i];
+		least = d;
+	}
+	return best;
+}
+
 struct strpool {
 	char **slot;
 	size_t cap, n;

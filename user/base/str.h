@@ -47,4 +47,7 @@ struct strpool *strpool_new(void);		/* NULL + errno */
 const char *strpool_add(struct strpool *p, const char *s);	/* NULL + errno */
 void strpool_free(struct strpool *p);
 
+/* The name nearest to word among n names (a short edit away), or NULL. */
+const char *str_nearest(const char *word, const char *const *names, size_t n);
+
 #endif

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "session/chosen.h"
-#include "cli/out.h"
+#include "view/output.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 
@@ -53,7 +53,7 @@ int verb_doctor(const struct options *o)
 	for (size_t i = 0; i < chosen.n; i++)
 		doctor_process(&d, (pid_t)chosen.pids[i]);
 	chosen_free(&chosen);
-	rc = out_write(NULL, &d.out);
+	rc = output_write(NULL, &d.out);
 	strbuf_free(&d.out);
 	return d.rc ? d.rc : rc;
 }

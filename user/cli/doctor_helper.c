@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/doctor.h"
-#include "cli/helper_advice.h"
+#include "session/helper_advice.h"
 #include "source/helper/helper_source.h"
 #include "inject/subject.h"
 

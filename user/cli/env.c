@@ -15,11 +15,11 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "base/exit.h"
-#include "cli/out.h"
+#include "view/output.h"
 #include "cli/verbs.h"
 #include "inject/environment.h"
 #include "inject/install.h"
-#include "view/utf8.h"
+#include "base/utf8.h"
 
 #define VARIABLES 3
 
@@ -246,7 +246,7 @@ static int print(const char *path, enum env_form form)
 	choose(&vs, path);
 	if (is_plain_dir(dir, form) && are_plain(&vs, form)) {
 		forms[form].print(&out, &vs);
-		rc = out_write(NULL, &out);
+		rc = output_write(NULL, &out);
 		if (!rc)
 			log_info("%s", forms[form].what);
 	}

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "cli/document.h"
 #include "base/exit.h"
-#include "cli/out.h"
+#include "view/output.h"
 #include "cli/verbs.h"
 
 #define HELP_COLUMN 28
@@ -77,7 +77,7 @@ static void add_verb(struct strbuf *out, const struct verb *v)
 
 static int print(struct strbuf *text)
 {
-	int rc = out_write(NULL, text);
+	int rc = output_write(NULL, text);
 
 	strbuf_free(text);
 	return rc;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* No verb: a report of each interval on standard output, until the targets end or Ctrl-C. */
 #include "base/exit.h"
-#include "view/print.h"
+#include "view/report.h"
 #include "session/session.h"
 #include "cli/verbs.h"
 
@@ -14,10 +14,10 @@ struct intervals {
 static int print_interval(void *ctx, const struct model *m, uint64_t now_ns)
 {
 	struct intervals *iv = ctx;
-	struct print_extra extra = { .now_ns = now_ns, .again = iv->printed++ > 0,
+	struct report_state state = { .now_ns = now_ns, .again = iv->printed++ > 0,
 				     .unjudged = true };
 
-	iv->rc = print_report(iv->o, m, &extra);
+	iv->rc = report_print(&iv->o->report, m, &state);
 	return iv->rc;
 }
 
@@ -27,7 +27,7 @@ static void print_rest(struct intervals *iv, const struct model *m)
 	if (!iv->rc && !(iv->o->count && iv->printed >= iv->o->count))
 		print_interval(iv, m, 0);
 	if (!iv->rc)
-		iv->rc = print_loss(iv->o, m);
+		iv->rc = report_judge(&iv->o->report, m);
 }
 
 int verb_default(const struct options *o)
@@ -37,10 +37,11 @@ int verb_default(const struct options *o)
 				     .interval_ns = o->interval_ns,
 				     .on_interval = print_interval, .ctx = &iv };
 	struct session_outcome out;
-	int rc = print_check(o);
+	int rc = report_check(&o->report);
 
 	if (rc)
 		return rc;
+	options_warn_stacks(o);
 	rc = session_run(&plan, &out);
 	if (out.started)
 		print_rest(&iv, out.model);

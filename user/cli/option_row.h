@@ -45,7 +45,4 @@ const struct option_row *options_rows(size_t *n);
 const struct verb *options_verbs(size_t *n);	/* indexed by enum verb_id */
 const struct verb *options_find_verb(const char *name);	/* NULL, and a line with the nearest, if none */
 
-/* The name nearest to word among n names (a short edit away), or NULL. */
-const char *options_nearest(const char *word, const char *const *names, size_t n);
-
 #endif

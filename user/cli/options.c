@@ -15,8 +15,8 @@
 #include "base/time.h"
 #include "base/exit.h"
 #include "cli/option_row.h"
-#include "view/utf8.h"
-#include "view/views.h"
+#include "base/utf8.h"
+#include "view/view.h"
 
 #define NAMES_MAX 64
 
@@ -32,25 +32,9 @@ static const struct options defaults = {
 	.interval_ns = 5 * NS_PER_SEC,
 	.ring_bytes = 8 << 20,
 	.stack_bytes = 4096,
-	.max_loss = 0.01,
+	.report.max_loss = 0.01,
 	.on = ON_UNSET,
 };
-
-const char *options_nearest(const char *word, const char *const *names, size_t n)
-{
-	const char *best = NULL;
-	unsigned int least = 1 + (unsigned int)strnlen(word, 63) / 4;
-
-	for (size_t i = 0; i < n; i++) {
-		unsigned int d = str_distance(word, names[i]);
-
-		if (d > least || (best && d == least))
-			continue;
-		best = names[i];
-		least = d;
-	}
-	return best;
-}
 
 static int unknown_option(const char *given, size_t len)
 {
@@ -64,7 +48,7 @@ static int unknown_option(const char *given, size_t len)
 	memcpy(word, given, len);
 	for (size_t i = 0; i < n; i++)
 		names[i] = rows[i].name;
-	near = options_nearest(word, names, n);
+	near = str_nearest(word, names, n);
 	if (near)
 		log_error("unknown option '--%s'; did you mean '--%s'?", word, near);
 	else
@@ -178,7 +162,7 @@ const struct verb *options_find_verb(const char *name)
 		if (!strcmp(name, verbs[i].name))
 			return &verbs[i];
 	}
-	near = options_nearest(name, names, n - 1);
+	near = str_nearest(name, names, n - 1);
 	if (near) {
 		log_error("unknown verb '%s'; did you mean '%s'?", name, near);
 		return NULL;
@@ -290,9 +274,9 @@ static int check_measure(const struct options *o)
 	} rules[] = {
 		{ o->stacks && o->detail,
 		  "'--stacks' needs '--detail call': what is added up has no single stacks" },
-		{ o->by && o->detail,
+		{ o->report.by && o->detail,
 		  "'--by' needs '--detail call': what is added up is known by function only" },
-		{ o->by == CALLS_BY_STACK && o->verb->has_targets && !o->stacks,
+		{ o->report.by == CALLS_BY_STACK && o->verb->has_targets && !o->stacks,
 		  "'--by stack' needs '--stacks': without it none are taken" },
 		{ o->stack_bytes != defaults.stack_bytes && !o->stacks,
 		  "'--stack-size' needs '--stacks': without it none are taken" },
@@ -302,7 +286,7 @@ static int check_measure(const struct options *o)
 		  "'--inject' needs '--pid': into which processes?" },
 		{ o->yes && !o->inject,
 		  "'--yes' needs '--inject': there is nothing to ask" },
-		{ o->lines && o->by != CALLS_BY_STACK,
+		{ o->lines && o->report.by != CALLS_BY_STACK,
 		  "'--lines' needs '--by stack': lines are those of a stack's frames" },
 	};
 
@@ -362,4 +346,10 @@ void options_free(struct options *o)
 	o->selector = NULL;
 	o->pids = NULL;
 	o->n_pids = 0;
+}
+
+void options_warn_stacks(const struct options *o)
+{
+	if (o->stacks && !o->capture && !report_shows_stacks(&o->report))
+		log_warn("option '--stacks' takes stacks that this report does not show; give '--by stack'");
 }

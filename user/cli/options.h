@@ -54,7 +54,7 @@ struct options {
 	bool all;			/* -a, or nothing was named */
 	char *const *cmd;		/* what follows "--", NULL-terminated; NULL none */
 
-	const char *output;		/* NULL: standard output; record: its default name */
+	struct report_options report;	/* and for record its output */
 	const char *capture;		/* stat, intervals: keep a capture here too; NULL none */
 	uint64_t max_bytes;		/* of a capture file, or of memory with --before; 0: no limit */
 	uint64_t max_files;		/* 0: no limit */
@@ -64,15 +64,7 @@ struct options {
 	uint64_t interval_ns;
 	uint64_t count;			/* intervals to print; 0: no limit */
 
-	const char *tables;		/* "calls,threads"; NULL: the default ones */
-	int format;			/* enum format */
-	int by;				/* enum calls_by of view/views.h */
-	const char *sort;		/* column; NULL: each table's own order */
-	uint64_t top;			/* rows of each table; 0: all */
-	const char *filter;		/* extended regex on names; NULL none */
-	bool wide;
 	bool lines;			/* of source, and inlined functions */
-	double max_loss;		/* share, 0..1 */
 
 	int attach;			/* enum loader_way of probe/loader.h */
 	int detail;			/* enum loader_detail of the same */
@@ -106,5 +98,8 @@ struct options {
  */
 int options_parse(struct options *o, int argc, char *const *argv);
 void options_free(struct options *o);
+
+/* Stacks that are taken, kept in no capture and shown in no table: a warning. After report_check. */
+void options_warn_stacks(const struct options *o);
 
 #endif

@@ -9,7 +9,8 @@
 #include "cli/verbs.h"
 #include "probe/loader.h"
 #include "probe/plan.h"
-#include "view/views.h"
+#include "view/render.h"
+#include "view/view.h"
 
 #define ON(verb) (1u << VERB_##verb)
 #define LIVE (ON(DEFAULT) | ON(STAT) | ON(RECORD))
@@ -138,7 +139,7 @@ static const struct option_row rows[] = {
 	}, {
 		.name = "output", .letter = 'o', .group = GROUP_OUTPUT, .arg = "FILE",
 		.verbs = ON(STAT) | ON(RECORD) | ON(REPORT) | ON(STACKS),
-		.set = option_set_text, .at = MEMBER(output), .completes = COMPLETE_FILES,
+		.set = option_set_text, .at = MEMBER(report.output), .completes = COMPLETE_FILES,
 		.accepts = "the name of a file",
 		.help = "write to FILE (record: an older one is kept)",
 	}, {
@@ -169,37 +170,37 @@ static const struct option_row rows[] = {
 		.help = "also keep a capture in FILE",
 	}, {
 		.name = "table", .group = GROUP_OUTPUT, .arg = "LIST",
-		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(tables),
+		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(report.tables),
 		.accepts = "names of tables such as calls,threads",
 		.help = "of the tables named above (csv: calls)",
 	}, {
 		.name = "format", .group = GROUP_OUTPUT, .arg = "FORMAT",
-		.verbs = PRINTS | ON(STACKS), .set = option_set_choice, .at = MEMBER(format),
+		.verbs = PRINTS | ON(STACKS), .set = option_set_choice, .at = MEMBER(report.format),
 		.choices = format_names, .accepts = "text, md, csv or json",
 		.help = "text, md, csv or json",
 	}, {
 		.name = "by", .group = GROUP_OUTPUT, .arg = "WHAT",
-		.verbs = PRINTS, .set = option_set_choice, .at = MEMBER(by),
+		.verbs = PRINTS, .set = option_set_choice, .at = MEMBER(report.by),
 		.choices = by_names, .accepts = "function, launch, result or stack",
 		.help = "rows by function, launch, result or stack",
 	}, {
 		.name = "sort", .group = GROUP_OUTPUT, .arg = "COLUMN",
-		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(sort),
+		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(report.sort),
 		.accepts = "the name of a column",
 		.help = "sort by COLUMN, largest first",
 	}, {
 		.name = "top", .group = GROUP_OUTPUT, .arg = "N",
-		.verbs = PRINTS, .set = option_set_number, .at = MEMBER(top),
+		.verbs = PRINTS, .set = option_set_number, .at = MEMBER(report.top),
 		.accepts = "a number from 1 up",
 		.help = "N rows of each table (text, md: 500; --table: all)",
 	}, {
 		.name = "filter", .group = GROUP_OUTPUT, .arg = "REGEX",
-		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(filter),
+		.verbs = PRINTS, .set = option_set_text, .at = MEMBER(report.filter),
 		.accepts = "an extended regular expression",
 		.help = "only functions and kernels that match",
 	}, {
 		.name = "wide", .group = GROUP_OUTPUT,
-		.verbs = PRINTS, .set = option_set_flag, .at = MEMBER(wide),
+		.verbs = PRINTS, .set = option_set_flag, .at = MEMBER(report.wide),
 		.help = "all columns, and names in full",
 	}, {
 		.name = "lines", .group = GROUP_OUTPUT,
@@ -207,7 +208,7 @@ static const struct option_row rows[] = {
 		.help = "with --by stack: source lines, inlined functions",
 	}, {
 		.name = "max-loss", .group = GROUP_OUTPUT, .arg = "PCT",
-		.verbs = PRINTS | ON(RECORD), .set = option_set_percent, .at = MEMBER(max_loss),
+		.verbs = PRINTS | ON(RECORD), .set = option_set_percent, .at = MEMBER(report.max_loss),
 		.accepts = "a percentage from 0 to 100 such as 0.5%",
 		.help = "exit 5 when more is lost (default 1%)",
 	}, {

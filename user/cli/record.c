@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/exit.h"
-#include "view/print.h"
+#include "view/report.h"
 #include "session/session.h"
 #include "cli/verbs.h"
 #include "view/table.h"
@@ -34,7 +34,7 @@ static void say_held(const struct options *o, const struct keep_stats *st)
 
 int verb_record(const struct options *o)
 {
-	const char *path = o->output ? o->output : "gpuprof.gpr";
+	const char *path = o->report.output ? o->report.output : "gpuprof.gpr";
 	struct session_plan plan = { .o = o, .capture_path = path };
 	struct session_outcome out;
 	int rc = session_run(&plan, &out);
@@ -44,6 +44,6 @@ int verb_record(const struct options *o)
 	else if (!o->before_ns && out.kept.events)
 		say_kept(&out.kept);
 	if (!rc && out.model)
-		rc = print_loss(o, out.model);
+		rc = report_judge(&o->report, out.model);
 	return session_end(&out, rc);
 }

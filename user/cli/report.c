@@ -7,10 +7,10 @@
 #include "session/confine.h"
 #include "base/exit.h"
 #include "cli/lines.h"
-#include "view/print.h"
+#include "view/report.h"
 #include "cli/verbs.h"
 #include "capture/capture.h"
-#include "view/views.h"
+#include "view/view.h"
 
 static int push(void *model, const struct event *ev)
 {
@@ -47,7 +47,7 @@ static int report_capture(const struct options *o, struct capture_reader *r, str
 
 	if (!err)
 		err = model_finish(m);
-	struct print_extra extra = { 0 };
+	struct report_state how = { 0 };
 	int state, rc, lines;
 
 	if (err) {
@@ -55,9 +55,9 @@ static int report_capture(const struct options *o, struct capture_reader *r, str
 		return EXIT_FAIL;
 	}
 	state = explain_state(r, o->args[0]);
-	extra.incomplete = state != EXIT_OK;
+	how.incomplete = state != EXIT_OK;
 	lines = o->lines ? lines_find(m) : 0;
-	rc = print_report(o, m, &extra);
+	rc = report_print(&o->report, m, &how);
 	rc = rc ? rc : lines;
 	return rc ? rc : state;
 }
@@ -66,7 +66,7 @@ int verb_report(const struct options *o)
 {
 	struct capture_reader *r;
 	struct model *m;
-	int rc = print_check(o);
+	int rc = report_check(&o->report);
 
 	if (rc)
 		return rc;
@@ -75,7 +75,7 @@ int verb_report(const struct options *o)
 		return EXIT_FAIL;
 	confine_report(o);
 	m = model_new(capture_funcs(r));
-	if (m && o->by == CALLS_BY_LAUNCH)
+	if (m && o->report.by == CALLS_BY_LAUNCH)
 		model_use_launches(m);
 	if (m)
 		rc = report_capture(o, r, m);

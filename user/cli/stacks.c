@@ -14,7 +14,7 @@
 #include "session/chosen.h"
 #include "session/confine.h"
 #include "base/exit.h"
-#include "cli/out.h"
+#include "view/output.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "inject/denied.h"
@@ -99,16 +99,16 @@ static int render(const struct options *o, const struct stack_snapshot *s, const
 	struct report report = { .meta = meta, .n_tables = 1 };
 	struct table *t;
 
-	if (o->format == FORMAT_TEXT) {
+	if (o->report.format == FORMAT_TEXT) {
 		view_stacks_text(out, s);
-	} else if (o->format == FORMAT_JSON) {
+	} else if (o->report.format == FORMAT_JSON) {
 		view_stacks_json(out, s, meta);
 	} else {
 		t = view_stacks_table(s);
 		if (!t)
 			return -errno;
 		report.tables = &t;
-		report_render(out, &report, (enum format)o->format);
+		report_render(out, &report, (enum format)o->report.format);
 		table_free(t);
 	}
 	return 0;
@@ -123,7 +123,7 @@ static int print(const struct options *o, const struct stack_snapshot *s, uint64
 
 	fill_facts(&facts, s, start_ns, rc);
 	out.failed = render(o, s, &meta, &out) != 0;
-	written = out_write(o->output, &out);
+	written = output_write(o->report.output, &out);
 	strbuf_free(&out);
 	return rc ? rc : written;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* `gpuprof version`: one line, for people and for scripts. */
 #include "base/str.h"
-#include "cli/out.h"
+#include "view/output.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 
@@ -21,7 +21,7 @@ int verb_version(const struct options *o)
 
 	strbuf_addf(&sb, "gpuprof %s\n", version_text());
 	(void)o;
-	rc = out_write(NULL, &sb);
+	rc = output_write(NULL, &sb);
 	strbuf_free(&sb);
 	return rc;
 }

@@ -6,7 +6,7 @@
  * nanosecond, whatever the events are.
  *
  * Used by one thread (the engine). What is read here is const and valid until the next push, cut
- * or free. Tables are made from it by view/views.h.
+ * or free. Tables are made from it by view/view.h.
  *
  * Sources push EVENT_START first, EVENT_STOP before events that reach beyond it, and a thread's
  * EVENT_TAIL before its EVENT_OPEN; any other order is survived and counted.

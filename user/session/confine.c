@@ -28,7 +28,7 @@ static bool makes_files_later(const struct session *s)
 
 	const char *capture = s->plan->capture_path;
 
-	return (o->output && o->output != capture) || (capture && (o->max_bytes || o->before_ns));
+	return (o->report.output && o->report.output != capture) || (capture && (o->max_bytes || o->before_ns));
 }
 
 static const struct {
@@ -61,7 +61,7 @@ void confine_session(const struct session *s)
 /* The file that a report goes to, perhaps in a folder of the user who typed sudo. */
 static uint64_t for_output(const struct options *o)
 {
-	return o->output ? 1ull << CAP_DAC_OVERRIDE : 0;
+	return o->report.output ? 1ull << CAP_DAC_OVERRIDE : 0;
 }
 
 void confine_stacks(const struct options *o)

@@ -27,7 +27,7 @@
 #include "session/session_signals.h"
 #include "session/session_targets.h"
 #include "probe/loader_read.h"
-#include "view/views.h"
+#include "view/view.h"
 
 /* ---- events that the session itself makes --------------------------------------------------- */
 
@@ -292,7 +292,7 @@ static int start_tap(struct session *s)
 	s->tap.model = model_new(decoder_funcs(s->decoder));
 	if (s->tap.model && s->plan->interval_ns)
 		model_use_intervals(s->tap.model);
-	if (s->tap.model && s->plan->o->by == CALLS_BY_LAUNCH)
+	if (s->tap.model && s->plan->o->report.by == CALLS_BY_LAUNCH)
 		model_use_launches(s->tap.model);
 	return s->tap.model ? 0 : -ENOMEM;
 }

@@ -11,7 +11,7 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/time.h"
-#include "cli/helper_advice.h"
+#include "session/helper_advice.h"
 #include "cli/option_row.h"
 #include "session/session_blind.h"
 #include "source/helper/api_calls.h"

@@ -11,31 +11,50 @@
 #include "base/vec.h"
 #include "catalog/results.h"
 #include "view/folded.h"
-#include "view/views.h"
+#include "view/view.h"
 
 enum { PID, COMM, FUNCTION, CLASS, COUNT, ERRORS, OPEN, BYTES, TOTAL, AVG, P50, P99, MAX, GRID,
        BLOCK, RESULT, PROCESS_START, BEGUN_BEFORE, STACK, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[PID] = { "pid", NULL, CELL_ID, 0 },
-	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
-	[FUNCTION] = { "function", NULL, CELL_TEXT, 0 },
-	[CLASS] = { "class", NULL, CELL_TEXT, 0 },
-	[COUNT] = { "count", NULL, CELL_INT, 0 },
-	[ERRORS] = { "errors", NULL, CELL_INT, 0 },
-	[OPEN] = { "open", NULL, CELL_INT, 0 },
-	[BYTES] = { "bytes", NULL, CELL_BYTES, 0 },
-	[TOTAL] = { "total_ns", NULL, CELL_NS, 0 },
-	[AVG] = { "avg_ns", NULL, CELL_NS, 0 },
-	[P50] = { "p50_ns", NULL, CELL_NS, 0 },
-	[P99] = { "p99_ns", NULL, CELL_NS, 0 },
-	[MAX] = { "max_ns", NULL, CELL_NS, 0 },
-	[GRID] = { "grid", NULL, CELL_TEXT, 0 },
-	[BLOCK] = { "block", NULL, CELL_TEXT, 0 },
-	[RESULT] = { "result", NULL, CELL_TEXT, 0 },
-	[PROCESS_START] = { "process_start_ns", "process_start", CELL_ID, 1 },	/* pids are used again */
-	[BEGUN_BEFORE] = { "begun_before", NULL, CELL_INT, COLUMN_RARE },
-	[STACK] = { "stack", NULL, CELL_STACK, 0 },
+	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
+		"process id on the host" },
+	[COMM] = { "comm", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"name of the process, as the kernel has it" },
+	[FUNCTION] = { "function", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"function that was called" },
+	[CLASS] = { "class", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"class of the function: launch, sync, copy, ..." },
+	[COUNT] = { "count", NULL, CELL_INT, 0, ROLE_SUM,
+		"calls that returned" },
+	[ERRORS] = { "errors", NULL, CELL_INT, 0, ROLE_SUM,
+		"calls whose result is an error" },
+	[OPEN] = { "open", NULL, CELL_INT, 0, ROLE_SUM,
+		"calls that have not returned" },
+	[BYTES] = { "bytes", NULL, CELL_BYTES, 0, ROLE_SUM,
+		"bytes copied, set or allocated by the calls" },
+	[TOTAL] = { "total_ns", NULL, CELL_NS, 0, ROLE_SUM,
+		"time in the calls" },
+	[AVG] = { "avg_ns", NULL, CELL_NS, 0, ROLE_MEAN,
+		"mean time of one" },
+	[P50] = { "p50_ns", NULL, CELL_NS, 0, ROLE_MEAN,
+		"median time of one" },
+	[P99] = { "p99_ns", NULL, CELL_NS, 0, ROLE_MEAN,
+		"time that 99 of 100 stay below" },
+	[MAX] = { "max_ns", NULL, CELL_NS, 0, ROLE_MAX,
+		"longest" },
+	[GRID] = { "grid", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"grid of the launches (--by launch)" },
+	[BLOCK] = { "block", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"block of the launches (--by launch)" },
+	[RESULT] = { "result", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"result of the calls (--by result)" },
+	[PROCESS_START] = { "process_start_ns", "process_start", CELL_ID, 1, ROLE_KEY,
+		"when the process was started: tells two processes of one pid apart" },	/* pids are used again */
+	[BEGUN_BEFORE] = { "begun_before", NULL, CELL_INT, COLUMN_RARE, ROLE_SUM,
+		"open calls that began before they could be seen" },
+	[STACK] = { "stack", NULL, CELL_STACK, 0, ROLE_KEY,
+		"who called, outermost first (--by stack)" },
 };
 
 /* A tally (or an open call: no tally) under the key of its row. */
@@ -281,22 +300,26 @@ static int add_rows(struct table *t, const struct model *m, const struct parts *
 	return table_sort(t, columns[TOTAL].name);
 }
 
-struct table *view_calls(const struct model *m, enum calls_by by)
+static int fill(struct table *t, const struct view_query *q)
 {
-	struct table *t = table_new("calls", columns, N_COLUMNS);
-	struct parts parts = { .folded = { .stacks = model_stacks(m) } };
-	int err;
+	struct parts parts = { .folded = { .stacks = model_stacks(q->model) } };
+	int err = add_open(&parts, q->model);
 
-	if (!t)
-		return NULL;
-	err = add_open(&parts, m);
-	for (size_t i = 0; !err && i < model_processes(m); i++)
-		err = add_tallies(&parts, m, i, by);
+	for (size_t i = 0; !err && i < model_processes(q->model); i++)
+		err = add_tallies(&parts, q->model, i, q->by);
 	if (!err && parts.all.n)
 		qsort(parts.all.v, parts.all.n, sizeof(*parts.all.v), compare_parts);
 	if (!err)
-		err = add_rows(t, m, &parts);
+		err = add_rows(t, q->model, &parts);
 	VEC_FREE(&parts.all);
 	folded_free(&parts.folded);
-	return table_done(t, err);
+	return err;
 }
+
+const struct view view_calls = {
+	.name = "calls",
+	.help = "a process and function (--by launch, result, stack: and its grid, result, stack)",
+	.columns = columns,
+	.n_columns = N_COLUMNS,
+	.fill = fill,
+};

@@ -2,19 +2,27 @@
 /* The table `copies`: bytes and speed of each direction, from pinned memory or not. */
 #include <errno.h>
 
-#include "view/views.h"
+#include "view/view.h"
 
 enum { PID, DEVICE, DIRECTION, PINNED, COUNT, BYTES, TOTAL, SPEED, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[PID] = { "pid", NULL, CELL_ID, 0 },
-	[DEVICE] = { "device", NULL, CELL_DEVICE, 0 },
-	[DIRECTION] = { "direction", NULL, CELL_TEXT, 0 },
-	[PINNED] = { "pinned", NULL, CELL_BOOL, 0 },
-	[COUNT] = { "count", NULL, CELL_INT, 0 },
-	[BYTES] = { "bytes", NULL, CELL_BYTES, 0 },
-	[TOTAL] = { "total_ns", NULL, CELL_NS, 0 },
-	[SPEED] = { "gb_per_s", NULL, CELL_REAL, 0 },
+	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
+		"process id on the host" },
+	[DEVICE] = { "device", NULL, CELL_DEVICE, 0, ROLE_KEY,
+		"number of the device on the host; 0:1 is instance 1 of GPU 0" },
+	[DIRECTION] = { "direction", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"host to device (h2d), d2h, d2d, peer, set" },
+	[PINNED] = { "pinned", NULL, CELL_BOOL, 0, ROLE_KEY,
+		"is the host memory page-locked?" },
+	[COUNT] = { "count", NULL, CELL_INT, 0, ROLE_SUM,
+		"copies and sets" },
+	[BYTES] = { "bytes", NULL, CELL_BYTES, 0, ROLE_SUM,
+		"bytes copied" },
+	[TOTAL] = { "total_ns", NULL, CELL_NS, 0, ROLE_SUM,
+		"time of the copies on the device" },
+	[SPEED] = { "gb_per_s", NULL, CELL_REAL, 0, ROLE_MEAN,
+		"10^9 bytes a second" },
 };
 
 /* NULL: the record did not say. */
@@ -56,15 +64,22 @@ static int add_device(struct table *t, const struct model *m, const struct devic
 	return err;
 }
 
-struct table *view_copies(const struct model *m)
+static int fill(struct table *t, const struct view_query *q)
 {
-	const struct devices *d = model_devices(m);
-	struct table *t = table_new("copies", columns, N_COLUMNS);
+	const struct devices *d = model_devices(q->model);
 	int err = 0;
 
-	if (!t)
-		return NULL;
 	for (size_t i = 0; !err && i < devices_count(d); i++)
-		err = add_device(t, m, devices_get(d, i));
-	return table_done_by(t, err, columns[TOTAL].name);
+		err = add_device(t, q->model, devices_get(d, i));
+	return err;
 }
+
+const struct view view_copies = {
+	.name = "copies",
+	.help = "a process, device, direction and kind of host memory",
+	.columns = columns,
+	.n_columns = N_COLUMNS,
+	.sort = "total_ns",
+	.shown = VIEW_WITH_DEVICES,
+	.fill = fill,
+};

@@ -15,36 +15,59 @@
 #include "event/device_number.h"
 #include "ledger/host_devices.h"
 #include "ledger/others.h"
-#include "view/views.h"
+#include "view/view.h"
 
 enum { DEVICE, UUID, NAME, OWNER, PID, NS, SHARE, WALL, SM, TENSOR, DRAM, OCCUPANCY, SAMPLED,
        SOURCE, USERS, POWER, ENERGY, ENERGY_NS, SM_CLOCK, MEMORY_CLOCK, POWER_DEVICE, FROM, UNTIL,
        N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[DEVICE] = { "device", NULL, CELL_DEVICE, 0 },
-	[UUID] = { "device_uuid", NULL, CELL_TEXT, 0 },
-	[NAME] = { "name", NULL, CELL_TEXT, 0 },
-	[OWNER] = { "owner", NULL, CELL_TEXT, 0 },
-	[PID] = { "pid", NULL, CELL_ID, 0 },
-	[NS] = { "ns", "time", CELL_NS, 0 },
-	[SHARE] = { "share", NULL, CELL_SHARE, 0 },
-	[WALL] = { "wall_ns", NULL, CELL_NS, 0 },
-	[SM] = { "sm_active_pct", NULL, CELL_REAL, 0 },
-	[TENSOR] = { "tensor_active_pct", NULL, CELL_REAL, 0 },
-	[DRAM] = { "dram_active_pct", NULL, CELL_REAL, 0 },
-	[OCCUPANCY] = { "sm_occupancy_pct", NULL, CELL_REAL, 1 },
-	[SAMPLED] = { "sampled_ns", NULL, CELL_NS, 1 },
-	[SOURCE] = { "source", NULL, CELL_TEXT, 1 },
-	[USERS] = { "users", NULL, CELL_TEXT, 1 },
-	[POWER] = { "power_w", NULL, CELL_REAL, 1 },
-	[ENERGY] = { "energy_j", NULL, CELL_REAL, 1 },
-	[ENERGY_NS] = { "energy_ns", "energy_time", CELL_NS, 1 },
-	[SM_CLOCK] = { "sm_mhz", NULL, CELL_REAL, 1 },
-	[MEMORY_CLOCK] = { "memory_mhz", NULL, CELL_REAL, 1 },
-	[POWER_DEVICE] = { "power_device", NULL, CELL_DEVICE, 1 },
-	[FROM] = { "from_ns", "from", CELL_NS, 1 },
-	[UNTIL] = { "until_ns", "until", CELL_NS, 1 },
+	[DEVICE] = { "device", NULL, CELL_DEVICE, 0, ROLE_KEY,
+		"number of the device on the host; 0:1 is instance 1 of GPU 0" },
+	[UUID] = { "device_uuid", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"UUID of the device" },
+	[NAME] = { "name", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"name of the device" },
+	[OWNER] = { "owner", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"who had the device: a process, shared, unwatched, idle, ..." },
+	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
+		"process that had it" },
+	[NS] = { "ns", "time", CELL_NS, 0, ROLE_SUM,
+		"time for which the owner had the device" },
+	[SHARE] = { "share", NULL, CELL_SHARE, 0, ROLE_SHARE,
+		"of wall_ns" },
+	[WALL] = { "wall_ns", NULL, CELL_NS, 0, ROLE_TOTAL,
+		"wall clock that the rows add up to" },
+	[SM] = { "sm_active_pct", NULL, CELL_REAL, 0, ROLE_MEAN,
+		"multiprocessors with any work, mean of NVML samples" },
+	[TENSOR] = { "tensor_active_pct", NULL, CELL_REAL, 0, ROLE_MEAN,
+		"tensor cores at work, mean of NVML samples" },
+	[DRAM] = { "dram_active_pct", NULL, CELL_REAL, 0, ROLE_MEAN,
+		"memory bandwidth in use, mean of NVML samples" },
+	[OCCUPANCY] = { "sm_occupancy_pct", NULL, CELL_REAL, 1, ROLE_MEAN,
+		"warps of those that fit, mean of NVML samples" },
+	[SAMPLED] = { "sampled_ns", NULL, CELL_NS, 1, ROLE_SUM,
+		"time that the samples cover" },
+	[SOURCE] = { "source", NULL, CELL_TEXT, 1, ROLE_LABEL,
+		"works (a helper recorded them) or samples (NVML)" },
+	[USERS] = { "users", NULL, CELL_TEXT, 1, ROLE_LABEL,
+		"processes on the device, by the last NVML sample" },
+	[POWER] = { "power_w", NULL, CELL_REAL, 1, ROLE_MEAN,
+		"mean power" },
+	[ENERGY] = { "energy_j", NULL, CELL_REAL, 1, ROLE_SUM,
+		"energy used in energy_ns" },
+	[ENERGY_NS] = { "energy_ns", "energy_time", CELL_NS, 1, ROLE_SUM,
+		"time that energy_j covers" },
+	[SM_CLOCK] = { "sm_mhz", NULL, CELL_REAL, 1, ROLE_MEAN,
+		"mean clock of the multiprocessors" },
+	[MEMORY_CLOCK] = { "memory_mhz", NULL, CELL_REAL, 1, ROLE_MEAN,
+		"mean clock of the memory" },
+	[POWER_DEVICE] = { "power_device", NULL, CELL_DEVICE, 1, ROLE_LABEL,
+		"device whose power and clocks these are; of an instance, its GPU" },
+	[FROM] = { "from_ns", "from", CELL_NS, 1, ROLE_LABEL,
+		"when the book of the device opens" },
+	[UNTIL] = { "until_ns", "until", CELL_NS, 1, ROLE_LABEL,
+		"when the book of the device closes" },
 };
 
 struct mean {
@@ -326,21 +349,27 @@ static int add_sampled(struct table *t, const struct model *m, const struct samp
 	return err;
 }
 
-struct table *view_devices(const struct model *m, uint64_t now_ns)
+static int fill(struct table *t, const struct view_query *q)
 {
-	const struct devices *d = model_devices(m);
-	const struct samples *samples = model_samples(m);
-	bool whole = model_fact(m, "whole_host");
-	struct table *t = table_new("devices", columns, N_COLUMNS);
+	const struct devices *d = model_devices(q->model);
+	const struct samples *samples = model_samples(q->model);
+	bool whole = model_fact(q->model, "whole_host");
 	int err = 0;
 
-	if (!t)
-		return NULL;
 	table_books(t, NAME + 1);
 	for (size_t i = 0; i < devices_hosts(d) && !err; i++)
-		err = add_device(t, m, devices_host(d, i), now_ns);
+		err = add_device(t, q->model, devices_host(d, i), q->now_ns);
 	for (size_t i = 0; whole && i < samples->all.n && !err; i++)
-		if (!is_told_by_works(m, samples->all.v[i]))
-			err = add_sampled(t, m, samples->all.v[i]);
-	return table_done(t, err);
+		if (!is_told_by_works(q->model, samples->all.v[i]))
+			err = add_sampled(t, q->model, samples->all.v[i]);
+	return err;
 }
+
+const struct view view_devices = {
+	.name = "devices",
+	.help = "a device of the host and who had it; ns of a device add up to wall_ns",
+	.columns = columns,
+	.n_columns = N_COLUMNS,
+	.shown = VIEW_WITH_DEVICES,
+	.fill = fill,
+};

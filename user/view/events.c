@@ -7,21 +7,31 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "view/views.h"
+#include "view/view.h"
 
 enum { SOURCE, KIND, HITS, RECEIVED, LOST, MATCHED, ORPHAN, LATE, SKEW, INVALID, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[SOURCE] = { "source", NULL, CELL_TEXT, 0 },
-	[KIND] = { "kind", NULL, CELL_TEXT, 0 },
-	[HITS] = { "hits", NULL, CELL_INT, 0 },
-	[RECEIVED] = { "received", NULL, CELL_INT, 0 },
-	[LOST] = { "lost", NULL, CELL_INT, 0 },
-	[MATCHED] = { "matched", NULL, CELL_INT, 0 },
-	[ORPHAN] = { "orphan", NULL, CELL_INT, 0 },
-	[LATE] = { "late", NULL, CELL_INT, 0 },
-	[SKEW] = { "skew", NULL, CELL_INT, 0 },
-	[INVALID] = { "invalid", NULL, CELL_INT, 0 },
+	[SOURCE] = { "source", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"where the records come from" },
+	[KIND] = { "kind", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"kind of record" },
+	[HITS] = { "hits", NULL, CELL_INT, 0, ROLE_SUM,
+		"times that the source had something to record" },
+	[RECEIVED] = { "received", NULL, CELL_INT, 0, ROLE_SUM,
+		"records that arrived" },
+	[LOST] = { "lost", NULL, CELL_INT, 0, ROLE_SUM,
+		"hits without a record: hits = received + lost" },
+	[MATCHED] = { "matched", NULL, CELL_INT, 0, ROLE_SUM,
+		"works that met their launch" },
+	[ORPHAN] = { "orphan", NULL, CELL_INT, 0, ROLE_SUM,
+		"works without a launch" },
+	[LATE] = { "late", NULL, CELL_INT, 0, ROLE_SUM,
+		"records that came after their time was booked" },
+	[SKEW] = { "skew", NULL, CELL_INT, 0, ROLE_SUM,
+		"works that began up to 1 ms before their launch; kept" },
+	[INVALID] = { "invalid", NULL, CELL_INT, 0, ROLE_SUM,
+		"records whose times are impossible; not used" },
 };
 
 /* The enum event_kind that a reading counts; 0: something else that a source counts. */
@@ -141,7 +151,7 @@ static int add_nodes(struct table *t, const struct model_counts *c)
 	return err ? err : cell_s(t, &row[KIND], "graph-node");
 }
 
-static int fill(struct table *t, const struct model *m)
+static int add_all(struct table *t, const struct model *m)
 {
 	static const uint8_t kinds[] = {
 		EVENT_CALL, EVENT_ENTER, EVENT_OPEN, EVENT_THREAD, EVENT_EXIT, EVENT_FORK,
@@ -169,10 +179,15 @@ static int fill(struct table *t, const struct model *m)
 	return err ? err : add_launches(t, "untold", counts.untold, true);
 }
 
-struct table *view_events(const struct model *m)
+static int fill(struct table *t, const struct view_query *q)
 {
-	struct table *t = table_new("events", columns, N_COLUMNS);
-	int err = t ? fill(t, m) : 0;
-
-	return table_done(t, err);
+	return add_all(t, q->model);
 }
+
+const struct view view_events = {
+	.name = "events",
+	.help = "a source and kind of records: how many came, how many were lost",
+	.columns = columns,
+	.n_columns = N_COLUMNS,
+	.fill = fill,
+};

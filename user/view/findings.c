@@ -4,20 +4,29 @@
 
 #include <errno.h>
 
-#include "view/views.h"
+#include "view/view.h"
 
 enum { SEVERITY, FINDING, PID, DEVICE, SHARE, GAIN, CAUSE, EVIDENCE, NEXT, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[SEVERITY] = { "severity", NULL, CELL_TEXT, 0 },
-	[FINDING] = { "finding", NULL, CELL_TEXT, 0 },
-	[PID] = { "pid", NULL, CELL_ID, 0 },
-	[DEVICE] = { "device", NULL, CELL_DEVICE, 0 },
-	[SHARE] = { "share", NULL, CELL_SHARE, 0 },
-	[GAIN] = { "gain_bound", "gain at most", CELL_SHARE, 0 },
-	[CAUSE] = { "cause", NULL, CELL_PROSE, 0 },
-	[EVIDENCE] = { "evidence", NULL, CELL_PROSE, 0 },
-	[NEXT] = { "next", NULL, CELL_COMMAND, 0 },
+	[SEVERITY] = { "severity", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"high, medium, low" },
+	[FINDING] = { "finding", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"name of the rule" },
+	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
+		"process id on the host" },
+	[DEVICE] = { "device", NULL, CELL_DEVICE, 0, ROLE_KEY,
+		"number of the device on the host; 0:1 is instance 1 of GPU 0" },
+	[SHARE] = { "share", NULL, CELL_SHARE, 0, ROLE_SHARE,
+		"of the wall clock that is lost" },
+	[GAIN] = { "gain_bound", "gain at most", CELL_SHARE, 0, ROLE_SHARE,
+		"of the wall clock that removing it saves at most" },
+	[CAUSE] = { "cause", NULL, CELL_PROSE, 0, ROLE_LABEL,
+		"what is wrong, in a sentence" },
+	[EVIDENCE] = { "evidence", NULL, CELL_PROSE, 0, ROLE_LABEL,
+		"figures that show it" },
+	[NEXT] = { "next", NULL, CELL_COMMAND, 0, ROLE_LABEL,
+		"command that looks closer" },
 };
 
 static int add_row(struct table *t, const struct finding *f)
@@ -45,14 +54,22 @@ static int add_row(struct table *t, const struct finding *f)
 	return err ? err : cell_s(t, &row[NEXT], f->next.s);
 }
 
-struct table *view_findings(const struct model *m, uint64_t now_ns)
+static int fill(struct table *t, const struct view_query *q)
 {
-	struct table *t = table_new("findings", columns, N_COLUMNS);
 	struct findings f = { 0 };
-	int err = t ? findings_read(&f, m, now_ns) : -ENOMEM;
+	int err = findings_read(&f, q->model, q->now_ns);
 
 	for (size_t i = 0; !err && i < f.all.n; i++)
 		err = add_row(t, &f.all.v[i]);
 	findings_free(&f);
-	return table_done(t, err);
+	return err;
 }
+
+const struct view view_findings = {
+	.name = "findings",
+	.help = "an avoidable loss, its cause, evidence and bound",
+	.columns = columns,
+	.n_columns = N_COLUMNS,
+	.shown = VIEW_WITH_DEVICES,
+	.fill = fill,
+};

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "event/device_number.h"
-#include "view/utf8.h"
+#include "base/utf8.h"
 
 void format_real(struct strbuf *out, double d)
 {

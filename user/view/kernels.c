@@ -12,7 +12,7 @@
 #include "facts/launched.h"
 #include "facts/occupancy.h"
 #include "facts/ranges.h"
-#include "view/views.h"
+#include "view/view.h"
 
 enum { PID, DEVICE, NAME, BUCKET, COUNT, TOTAL, AVG, MIN, MAX, P50, P99, QUEUE_P50, QUEUE_P99,
        REGISTERS, STATIC_SHARED, DYNAMIC_SHARED, BLOCK, GRID, CLUSTER, WAVES, OCCUPANCY, LIMITER,
@@ -20,35 +20,64 @@ enum { PID, DEVICE, NAME, BUCKET, COUNT, TOTAL, AVG, MIN, MAX, P50, P99, QUEUE_P
        CAPTURED_IN = N_COLUMNS, CAPTURED_TID, CAPTURED_RANGE, CAPTURE_EVIDENCE, N_COLUMNS_BY_LAUNCH };
 
 static const struct column columns[N_COLUMNS_BY_LAUNCH] = {
-	[PID] = { "pid", NULL, CELL_ID, 0 },
-	[DEVICE] = { "device", NULL, CELL_DEVICE, 0 },
-	[NAME] = { "name", NULL, CELL_TEXT, 0 },
-	[BUCKET] = { "bucket", NULL, CELL_TEXT, 0 },
-	[COUNT] = { "count", NULL, CELL_INT, 0 },
-	[TOTAL] = { "total_ns", NULL, CELL_NS, 0 },
-	[AVG] = { "avg_ns", NULL, CELL_NS, 0 },
-	[MIN] = { "min_ns", NULL, CELL_NS, 1 },
-	[MAX] = { "max_ns", NULL, CELL_NS, 0 },
-	[P50] = { "p50_ns", NULL, CELL_NS, 1 },
-	[P99] = { "p99_ns", NULL, CELL_NS, 0 },
-	[QUEUE_P50] = { "queue_p50_ns", NULL, CELL_NS, 0 },
-	[QUEUE_P99] = { "queue_p99_ns", NULL, CELL_NS, 1 },
-	[REGISTERS] = { "registers", NULL, CELL_INT, 1 },
-	[STATIC_SHARED] = { "static_shared_bytes", NULL, CELL_BYTES, 1 },
-	[DYNAMIC_SHARED] = { "dynamic_shared_bytes", NULL, CELL_BYTES, 1 },
-	[BLOCK] = { "block", NULL, CELL_TEXT, 0 },
-	[GRID] = { "grid", NULL, CELL_TEXT, 0 },
-	[CLUSTER] = { "cluster", NULL, CELL_TEXT, 1 },
-	[WAVES] = { "waves", NULL, CELL_REAL, 1 },
-	[OCCUPANCY] = { "occupancy_pct", NULL, CELL_REAL, 0 },
-	[LIMITER] = { "limiter", NULL, CELL_TEXT, 1 },
-	[TENSOR] = { "tensor_core", NULL, CELL_BOOL, 1 },
-	[EVIDENCE] = { "tensor_core_evidence", NULL, CELL_TEXT, 1 },
-	[SYMBOL] = { "symbol", NULL, CELL_TEXT, 1 },
-	[CAPTURED_IN] = { "captured_in", NULL, CELL_TEXT, 0 },
-	[CAPTURED_TID] = { "captured_tid", NULL, CELL_ID, 0 },
-	[CAPTURED_RANGE] = { "captured_range", NULL, CELL_TEXT, 0 },
-	[CAPTURE_EVIDENCE] = { "evidence", NULL, CELL_TEXT, 0 },
+	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
+		"process id on the host" },
+	[DEVICE] = { "device", NULL, CELL_DEVICE, 0, ROLE_KEY,
+		"number of the device on the host; 0:1 is instance 1 of GPU 0" },
+	[NAME] = { "name", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"name of the kernel, without arguments" },
+	[BUCKET] = { "bucket", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"bucket that its time is booked under" },
+	[COUNT] = { "count", NULL, CELL_INT, 0, ROLE_SUM,
+		"times that it ran" },
+	[TOTAL] = { "total_ns", NULL, CELL_NS, 0, ROLE_SUM,
+		"time of the kernels on the device" },
+	[AVG] = { "avg_ns", NULL, CELL_NS, 0, ROLE_MEAN,
+		"mean time of one" },
+	[MIN] = { "min_ns", NULL, CELL_NS, 1, ROLE_MIN,
+		"shortest" },
+	[MAX] = { "max_ns", NULL, CELL_NS, 0, ROLE_MAX,
+		"longest" },
+	[P50] = { "p50_ns", NULL, CELL_NS, 1, ROLE_MEAN,
+		"median time of one" },
+	[P99] = { "p99_ns", NULL, CELL_NS, 0, ROLE_MEAN,
+		"time that 99 of 100 stay below" },
+	[QUEUE_P50] = { "queue_p50_ns", NULL, CELL_NS, 0, ROLE_MEAN,
+		"median time from the launch to the start" },
+	[QUEUE_P99] = { "queue_p99_ns", NULL, CELL_NS, 1, ROLE_MEAN,
+		"99th percentile of that" },
+	[REGISTERS] = { "registers", NULL, CELL_INT, 1, ROLE_LABEL,
+		"registers of a thread" },
+	[STATIC_SHARED] = { "static_shared_bytes", NULL, CELL_BYTES, 1, ROLE_LABEL,
+		"static shared memory of a block" },
+	[DYNAMIC_SHARED] = { "dynamic_shared_bytes", NULL, CELL_BYTES, 1, ROLE_LABEL,
+		"dynamic shared memory of a block" },
+	[BLOCK] = { "block", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"threads of a block" },
+	[GRID] = { "grid", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"blocks of a launch" },
+	[CLUSTER] = { "cluster", NULL, CELL_TEXT, 1, ROLE_LABEL,
+		"blocks of a cluster" },
+	[WAVES] = { "waves", NULL, CELL_REAL, 1, ROLE_MEAN,
+		"grid over the blocks that run at once" },
+	[OCCUPANCY] = { "occupancy_pct", NULL, CELL_REAL, 0, ROLE_MEAN,
+		"warps of a multiprocessor of those that fit, from the resources that a block takes" },
+	[LIMITER] = { "limiter", NULL, CELL_TEXT, 1, ROLE_LABEL,
+		"resource that limits the occupancy" },
+	[TENSOR] = { "tensor_core", NULL, CELL_BOOL, 1, ROLE_LABEL,
+		"does it use tensor cores?" },
+	[EVIDENCE] = { "tensor_core_evidence", NULL, CELL_TEXT, 1, ROLE_LABEL,
+		"how that is known" },
+	[SYMBOL] = { "symbol", NULL, CELL_TEXT, 1, ROLE_LABEL,
+		"symbol as the driver has it" },
+	[CAPTURED_IN] = { "captured_in", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"call that captured it into a graph" },
+	[CAPTURED_TID] = { "captured_tid", NULL, CELL_ID, 0, ROLE_KEY,
+		"thread of that call" },
+	[CAPTURED_RANGE] = { "captured_range", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"NVTX range around that call" },
+	[CAPTURE_EVIDENCE] = { "evidence", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"how the capture is known: order, callback" },
 };
 
 static int fill_dims(struct table *t, struct cell *c, const uint32_t v[3])
@@ -214,36 +243,43 @@ static int add_launched(struct table *t, const struct model *m, const struct lau
 	return err || !r->last.kind ? err : fill_launch(t, row, s, &r->last);
 }
 
-struct table *view_kernels_by_launch(const struct model *m)
-{
-	const struct launched *l = model_launched(m);
-	struct table *t = table_new("kernels", columns, N_COLUMNS_BY_LAUNCH);
-	int err = 0;
-
-	if (!t)
-		return NULL;
-	for (size_t i = 0; l && !err && i < l->rows.n; i++)
-		err = add_launched(t, m, &l->rows.v[i]);
-	return table_done_by(t, err, columns[TOTAL].name);
-}
-
 /* ---- by name -------------------------------------------------------------------------------- */
 
-struct table *view_kernels(const struct model *m)
+static int add_by_launch(struct table *t, const struct model *m)
 {
-	const struct devices *d = model_devices(m);
-	struct table *t = table_new("kernels", columns, N_COLUMNS);
+	const struct launched *l = model_launched(m);
 	int err = 0;
 
-	if (!t)
-		return NULL;
+	for (size_t i = 0; l && !err && i < l->rows.n; i++)
+		err = add_launched(t, m, &l->rows.v[i]);
+	return err;
+}
+
+static int fill(struct table *t, const struct view_query *q)
+{
+	const struct devices *d = model_devices(q->model);
+	int err = 0;
+
+	if (q->by == CALLS_BY_LAUNCH)
+		return add_by_launch(t, q->model);
 	for (size_t i = 0; i < devices_count(d); i++) {
 		const struct device_state *s = devices_get(d, i);
-		uint32_t number = model_device_number(m, s->pid, s->device);
+		uint32_t number = model_device_number(q->model, s->pid, s->device);
 
 		for (size_t k = 0; !err && k < s->kernels.all.n; k++)
 			if (s->kernels.all.v[k]->time.count)
 				err = add_row(t, number, s, s->kernels.all.v[k]);
 	}
-	return table_done_by(t, err, columns[TOTAL].name);
+	return err;
 }
+
+const struct view view_kernels = {
+	.name = "kernels",
+	.help = "a process, device and kernel (--by launch: and its grid, block and capture)",
+	.columns = columns,
+	.n_columns = N_COLUMNS,
+	.sort = "total_ns",
+	.shown = VIEW_WITH_DEVICES,
+	.n_columns_by_launch = N_COLUMNS_BY_LAUNCH,
+	.fill = fill,
+};

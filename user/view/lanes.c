@@ -8,24 +8,36 @@
 #include <stdio.h>
 
 #include "base/num.h"
-#include "view/views.h"
+#include "view/view.h"
 
 enum { PID, COMM, DEVICE, LANE, WORKS, BUSY, LATENCY_P50, LATENCY_P99, LATENCY_MAX, DEPTH_AVG, DEPTH_MAX,
        WALL, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[PID] = { "pid", NULL, CELL_ID, 0 },
-	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
-	[DEVICE] = { "device", NULL, CELL_DEVICE, 0 },
-	[LANE] = { "lane", NULL, CELL_TEXT, 0 },
-	[WORKS] = { "works", NULL, CELL_INT, 0 },
-	[BUSY] = { "busy_ns", NULL, CELL_NS, 0 },
-	[LATENCY_P50] = { "latency_p50_ns", NULL, CELL_NS, 0 },
-	[LATENCY_P99] = { "latency_p99_ns", NULL, CELL_NS, 0 },
-	[LATENCY_MAX] = { "latency_max_ns", NULL, CELL_NS, 1 },
-	[DEPTH_AVG] = { "depth_avg", NULL, CELL_REAL, 0 },
-	[DEPTH_MAX] = { "depth_max", NULL, CELL_INT, 0 },
-	[WALL] = { "wall_ns", NULL, CELL_NS, 1 },
+	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
+		"process id on the host" },
+	[COMM] = { "comm", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"name of the process, as the kernel has it" },
+	[DEVICE] = { "device", NULL, CELL_DEVICE, 0, ROLE_KEY,
+		"number of the device on the host; 0:1 is instance 1 of GPU 0" },
+	[LANE] = { "lane", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"context and stream" },
+	[WORKS] = { "works", NULL, CELL_INT, 0, ROLE_SUM,
+		"kernels, copies and sets that ran there" },
+	[BUSY] = { "busy_ns", NULL, CELL_NS, 0, ROLE_SUM,
+		"time for which any of them ran" },
+	[LATENCY_P50] = { "latency_p50_ns", NULL, CELL_NS, 0, ROLE_MEAN,
+		"median time from launch to start" },
+	[LATENCY_P99] = { "latency_p99_ns", NULL, CELL_NS, 0, ROLE_MEAN,
+		"99th percentile of that" },
+	[LATENCY_MAX] = { "latency_max_ns", NULL, CELL_NS, 1, ROLE_MAX,
+		"longest of that" },
+	[DEPTH_AVG] = { "depth_avg", NULL, CELL_REAL, 0, ROLE_MEAN,
+		"works submitted and not ended, mean over time" },
+	[DEPTH_MAX] = { "depth_max", NULL, CELL_INT, 0, ROLE_MAX,
+		"most works submitted and not ended" },
+	[WALL] = { "wall_ns", NULL, CELL_NS, 1, ROLE_TOTAL,
+		"wall clock that the rows add up to" },
 };
 
 struct of {			/* whose lane it is */
@@ -112,15 +124,21 @@ static int add_device(struct table *t, const struct model *m, const struct devic
 	return err;
 }
 
-struct table *view_lanes(const struct model *m, uint64_t now_ns)
+static int fill(struct table *t, const struct view_query *q)
 {
-	const struct devices *d = model_devices(m);
-	struct table *t = table_new("lanes", columns, N_COLUMNS);
+	const struct devices *d = model_devices(q->model);
 	int err = 0;
 
-	if (!t)
-		return NULL;
 	for (size_t i = 0; !err && i < devices_count(d); i++)
-		err = add_device(t, m, devices_get(d, i), now_ns);
-	return table_done(t, err);
+		err = add_device(t, q->model, devices_get(d, i), q->now_ns);
+	return err;
 }
+
+const struct view view_lanes = {
+	.name = "lanes",
+	.help = "a lane (context and stream) of a process and device",
+	.columns = columns,
+	.n_columns = N_COLUMNS,
+	.shown = VIEW_WITH_ROWS,
+	.fill = fill,
+};

@@ -8,23 +8,35 @@
 
 #include "base/num.h"
 #include "base/vec.h"
-#include "view/views.h"
+#include "view/view.h"
 
 enum { PID, COMM, RANK, DEVICE, UUID, STATE, BUCKET, NS, SHARE, BUSY, OVERLAPPED, WALL, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[PID] = { "pid", NULL, CELL_ID, 0 },
-	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
-	[RANK] = { "rank", NULL, CELL_ID, 0 },
-	[DEVICE] = { "device", NULL, CELL_DEVICE, 0 },
-	[UUID] = { "device_uuid", NULL, CELL_TEXT, 1 },
-	[STATE] = { "state", NULL, CELL_TEXT, 0 },
-	[BUCKET] = { "bucket", NULL, CELL_TEXT, 0 },
-	[NS] = { "ns", "time", CELL_NS, 0 },
-	[SHARE] = { "share", NULL, CELL_SHARE, 0 },
-	[BUSY] = { "busy_ns", NULL, CELL_NS, 0 },
-	[OVERLAPPED] = { "overlapped_ns", NULL, CELL_NS, 0 },
-	[WALL] = { "wall_ns", NULL, CELL_NS, 0 },
+	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
+		"process id on the host" },
+	[COMM] = { "comm", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"name of the process, as the kernel has it" },
+	[RANK] = { "rank", NULL, CELL_ID, 0, ROLE_LABEL,
+		"number of the process in its job" },
+	[DEVICE] = { "device", NULL, CELL_DEVICE, 0, ROLE_KEY,
+		"number of the device on the host; 0:1 is instance 1 of GPU 0" },
+	[UUID] = { "device_uuid", NULL, CELL_TEXT, 1, ROLE_LABEL,
+		"UUID of the device" },
+	[STATE] = { "state", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"compute, comm, copy, set or idle" },
+	[BUCKET] = { "bucket", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"bucket, or cause of idle time" },
+	[NS] = { "ns", "time", CELL_NS, 0, ROLE_SUM,
+		"time booked: rows of a device add up to wall_ns" },
+	[SHARE] = { "share", NULL, CELL_SHARE, 0, ROLE_SHARE,
+		"of wall_ns" },
+	[BUSY] = { "busy_ns", NULL, CELL_NS, 0, ROLE_SUM,
+		"time of all works of the bucket, also where others own it" },
+	[OVERLAPPED] = { "overlapped_ns", NULL, CELL_NS, 0, ROLE_SUM,
+		"of busy_ns, time that another work owns" },
+	[WALL] = { "wall_ns", NULL, CELL_NS, 0, ROLE_TOTAL,
+		"wall clock that the rows add up to" },
 };
 
 struct line {
@@ -55,19 +67,6 @@ static int add_line(struct lines *lines, const struct line *from)
 		return -ENOMEM;
 	*line = *from;
 	return 0;
-}
-
-const char *view_comm(const struct model *m, uint32_t pid)
-{
-	const struct model_process *p = model_process_of(m, pid);
-
-	return p && p->comm[0] ? p->comm : NULL;
-}
-
-void view_put_pid(struct cell *cell, uint32_t pid)
-{
-	if (pid != MODEL_PAST_PID)
-		cell_u(cell, pid);
 }
 
 static const char *rank_of(const struct model *m, uint32_t pid)
@@ -154,16 +153,22 @@ static int add_device(struct table *t, const struct model *m, const struct devic
 	return err;
 }
 
-struct table *view_ledger(const struct model *m, uint64_t now_ns)
+static int fill(struct table *t, const struct view_query *q)
 {
-	const struct devices *d = model_devices(m);
-	struct table *t = table_new("ledger", columns, N_COLUMNS);
+	const struct devices *d = model_devices(q->model);
 	int err = 0;
 
-	if (!t)
-		return NULL;
 	table_books(t, DEVICE + 1);
 	for (size_t i = 0; !err && i < devices_count(d); i++)
-		err = add_device(t, m, devices_get(d, i), now_ns);
-	return table_done(t, err);
+		err = add_device(t, q->model, devices_get(d, i), q->now_ns);
+	return err;
 }
+
+const struct view view_ledger = {
+	.name = "ledger",
+	.help = "a process, device and bucket; ns of a process and device add up to wall_ns",
+	.columns = columns,
+	.n_columns = N_COLUMNS,
+	.shown = VIEW_WITH_DEVICES,
+	.fill = fill,
+};

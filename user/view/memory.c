@@ -7,29 +7,46 @@
 
 #include "facts/memory_calls.h"
 #include "view/folded.h"
-#include "view/views.h"
+#include "view/view.h"
 
 enum { PID, COMM, DEVICE, KIND, STACK, LIVE, PEAK, ALLOCS, FREES, FAILED, LEAKED, NVML, SINCE,
        FREES_BEFORE, UNSIZED, UNTRACKED, INCOMPLETE, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[PID] = { "pid", NULL, CELL_ID, 0 },
-	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
-	[DEVICE] = { "device", NULL, CELL_DEVICE, 0 },
-	[KIND] = { "kind", NULL, CELL_TEXT, 0 },
-	[STACK] = { "stack", NULL, CELL_STACK, 0 },
-	[LIVE] = { "live_bytes", NULL, CELL_BYTES, 0 },
-	[PEAK] = { "peak_bytes", NULL, CELL_BYTES, 0 },
-	[ALLOCS] = { "allocs", NULL, CELL_INT, 0 },
-	[FREES] = { "frees", NULL, CELL_INT, 0 },
-	[FAILED] = { "failed", NULL, CELL_INT, 0 },
-	[LEAKED] = { "leaked_bytes", NULL, CELL_BYTES, 0 },
-	[NVML] = { "nvml_used_bytes", NULL, CELL_BYTES, 0 },
-	[SINCE] = { "since", NULL, CELL_TEXT, 0 },
-	[FREES_BEFORE] = { "frees_before", NULL, CELL_INT, COLUMN_RARE },
-	[UNSIZED] = { "unsized", NULL, CELL_INT, COLUMN_RARE },
-	[UNTRACKED] = { "untracked", NULL, CELL_INT, COLUMN_RARE },
-	[INCOMPLETE] = { "incomplete", NULL, CELL_BOOL, COLUMN_RARE },
+	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
+		"process id on the host" },
+	[COMM] = { "comm", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"name of the process, as the kernel has it" },
+	[DEVICE] = { "device", NULL, CELL_DEVICE, 0, ROLE_KEY,
+		"number of the device on the host; 0:1 is instance 1 of GPU 0" },
+	[KIND] = { "kind", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"device, pinned, managed, pool, array, ..." },
+	[STACK] = { "stack", NULL, CELL_STACK, 0, ROLE_KEY,
+		"who allocated it, outermost first (--by stack)" },
+	[LIVE] = { "live_bytes", NULL, CELL_BYTES, 0, ROLE_SUM,
+		"bytes allocated now" },
+	[PEAK] = { "peak_bytes", NULL, CELL_BYTES, 0, ROLE_MAX,
+		"most bytes allocated at once" },
+	[ALLOCS] = { "allocs", NULL, CELL_INT, 0, ROLE_SUM,
+		"allocations" },
+	[FREES] = { "frees", NULL, CELL_INT, 0, ROLE_SUM,
+		"frees" },
+	[FAILED] = { "failed", NULL, CELL_INT, 0, ROLE_SUM,
+		"allocations that failed" },
+	[LEAKED] = { "leaked_bytes", NULL, CELL_BYTES, 0, ROLE_SUM,
+		"bytes not freed when the process ended" },
+	[NVML] = { "nvml_used_bytes", NULL, CELL_BYTES, 0, ROLE_LABEL,
+		"bytes that NVML says the process uses" },
+	[SINCE] = { "since", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"from when on allocations are known" },
+	[FREES_BEFORE] = { "frees_before", NULL, CELL_INT, COLUMN_RARE, ROLE_SUM,
+		"frees of what was allocated before that" },
+	[UNSIZED] = { "unsized", NULL, CELL_INT, COLUMN_RARE, ROLE_SUM,
+		"allocations of unknown size" },
+	[UNTRACKED] = { "untracked", NULL, CELL_INT, COLUMN_RARE, ROLE_SUM,
+		"allocations that found no room in the book" },
+	[INCOMPLETE] = { "incomplete", NULL, CELL_BOOL, COLUMN_RARE, ROLE_LABEL,
+		"records were lost: no number is sure" },
 };
 
 /* From when on its memory is known. */
@@ -153,21 +170,29 @@ static int add_process(struct rows *r, const struct memory_book *b, bool by_stac
 	return err;
 }
 
-struct table *view_memory(const struct model *m, bool by_stack)
+static int fill(struct table *t, const struct view_query *q)
 {
-	struct table *t = table_new("memory", columns, N_COLUMNS);
+	const struct model *m = q->model;
 	struct rows r = { .t = t, .m = m, .folded = { .stacks = model_stacks(m) } };
 	int err = 0;
 
-	if (!t)
-		return NULL;
 	for (size_t i = 0; i < model_processes(m) && !err; i++) {
 		r.p = model_process(m, i);
 		r.ended = model_has_ended(m, i);
 		r.incomplete = model_memory_incomplete(m, i);
 		if (model_memory(m, i))
-			err = add_process(&r, model_memory(m, i), by_stack);
+			err = add_process(&r, model_memory(m, i), q->by == CALLS_BY_STACK);
 	}
 	folded_free(&r.folded);
-	return table_done_by(t, err, columns[LIVE].name);
+	return err;
 }
+
+const struct view view_memory = {
+	.name = "memory",
+	.help = "a process, device and kind of memory (--by stack: and who allocated it)",
+	.columns = columns,
+	.n_columns = N_COLUMNS,
+	.sort = "live_bytes",
+	.shown = VIEW_WITH_ROWS,
+	.fill = fill,
+};

@@ -11,28 +11,44 @@
 #include "base/num.h"
 #include "base/vec.h"
 #include "view/folded.h"
-#include "view/views.h"
+#include "view/view.h"
 
 enum { PID, TID, COMM, REASON, SYSCALL, FILE_KIND, WAKER_PID, WAKER_TID, WAKER_COMM, COUNT, OPEN, TOTAL,
        BLOCKED, RUNQUEUE, MAX, STACK, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[PID] = { "pid", NULL, CELL_ID, 0 },
-	[TID] = { "tid", NULL, CELL_ID, 0 },
-	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
-	[REASON] = { "reason", NULL, CELL_TEXT, 0 },
-	[SYSCALL] = { "syscall", NULL, CELL_TEXT, 0 },
-	[FILE_KIND] = { "file", NULL, CELL_TEXT, 0 },
-	[WAKER_PID] = { "waker_pid", NULL, CELL_ID, 1 },
-	[WAKER_TID] = { "waker_tid", NULL, CELL_ID, 0 },
-	[WAKER_COMM] = { "waker_comm", "woken by", CELL_TEXT, 0 },
-	[COUNT] = { "count", NULL, CELL_INT, 0 },
-	[OPEN] = { "open", NULL, CELL_INT, 0 },
-	[TOTAL] = { "total_ns", NULL, CELL_NS, 0 },
-	[BLOCKED] = { "blocked_ns", NULL, CELL_NS, 1 },
-	[RUNQUEUE] = { "runqueue_ns", NULL, CELL_NS, 0 },
-	[MAX] = { "max_ns", NULL, CELL_NS, 0 },
-	[STACK] = { "stack", NULL, CELL_TEXT, 1 },
+	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
+		"process id on the host" },
+	[TID] = { "tid", NULL, CELL_ID, 0, ROLE_KEY,
+		"thread id on the host" },
+	[COMM] = { "comm", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"name of the process, as the kernel has it" },
+	[REASON] = { "reason", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"why it was off the CPU: runqueue, disk, io, lock, ..." },
+	[SYSCALL] = { "syscall", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"system call that it was in" },
+	[FILE_KIND] = { "file", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"kind of the file that the system call waits for" },
+	[WAKER_PID] = { "waker_pid", NULL, CELL_ID, 1, ROLE_KEY,
+		"process that woke it" },
+	[WAKER_TID] = { "waker_tid", NULL, CELL_ID, 0, ROLE_KEY,
+		"thread that woke it" },
+	[WAKER_COMM] = { "waker_comm", "woken by", CELL_TEXT, 0, ROLE_KEY,
+		"name of the thread that woke it" },
+	[COUNT] = { "count", NULL, CELL_INT, 0, ROLE_SUM,
+		"times" },
+	[OPEN] = { "open", NULL, CELL_INT, 0, ROLE_SUM,
+		"of these, still off the CPU" },
+	[TOTAL] = { "total_ns", NULL, CELL_NS, 0, ROLE_SUM,
+		"time off the CPU" },
+	[BLOCKED] = { "blocked_ns", NULL, CELL_NS, 1, ROLE_SUM,
+		"of that, until it was woken" },
+	[RUNQUEUE] = { "runqueue_ns", NULL, CELL_NS, 0, ROLE_SUM,
+		"of that, ready and waiting for a CPU" },
+	[MAX] = { "max_ns", NULL, CELL_NS, 0, ROLE_MAX,
+		"longest" },
+	[STACK] = { "stack", NULL, CELL_TEXT, 1, ROLE_KEY,
+		"where it waited" },
 };
 
 struct lines {
@@ -108,7 +124,7 @@ static int add_row(struct table *t, struct lines *lines, const struct model *m,
 	return err ? err : fill_what(t, row, line);
 }
 
-static int fill(struct table *t, struct lines *lines, const struct model *m)
+static int add_all(struct table *t, struct lines *lines, const struct model *m)
 {
 	const struct offs *o = model_offs(m);
 	int err = 0;
@@ -127,20 +143,27 @@ static int fill(struct table *t, struct lines *lines, const struct model *m)
 	return err;
 }
 
-struct table *view_offcpu(const struct model *m)
+static int fill(struct table *t, const struct view_query *q)
 {
-	struct table *t = table_new("offcpu", columns, N_COLUMNS);
-	struct lines lines = { .folded.stacks = model_stacks(m) };
-	const char *fact = model_fact(m, "off_cpu");
+	struct lines lines = { .folded.stacks = model_stacks(q->model) };
+	const char *fact = model_fact(q->model, "off_cpu");
 	int err;
 
-	if (!t)
-		return NULL;
 	table_say_none(t, fact && !strcmp(fact, "recorded") ?
 		       "no thread that makes calls was off the CPU outside them" :
 		       "what the scheduler did was not recorded: --off-cpu on");
-	err = fill(t, &lines, m);
+	err = add_all(t, &lines, q->model);
 	VEC_FREE(&lines.all);
 	folded_free(&lines.folded);
-	return table_done(t, err);
+	return err;
 }
+
+const struct view view_offcpu = {
+	.name = "offcpu",
+	.help = "why a thread was off the CPU outside calls, and who woke it",
+	.columns = columns,
+	.n_columns = N_COLUMNS,
+	.shown = VIEW_WHEN_ASKED,
+	.shows_stacks = true,
+	.fill = fill,
+};

@@ -14,38 +14,63 @@
 #include "findings/findings.h"
 #include "facts/memory_calls.h"
 #include "ledger/own_cost.h"
-#include "view/views.h"
+#include "view/view.h"
 
 enum { PID, USER, COMM, RANK, RANK_SOURCE, JOB, POD, CONTAINER, DEVICES, BUSY_SHARE, IDLE_CAUSE,
        LAUNCHES_PER_S, SYNC_SHARE, EXPOSED_COMM_SHARE, LIVE_BYTES, VERDICT, DEVICES_SOURCE, JOB_SOURCE,
        POD_UID, CONTAINER_ID, RUNTIME, NS_PID, CGROUP, START, CMDLINE, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[PID] = { "pid", NULL, CELL_ID, 0 },
-	[USER] = { "user", NULL, CELL_TEXT, 0 },
-	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
-	[RANK] = { "rank", NULL, CELL_ID, 0 },
-	[RANK_SOURCE] = { "rank_source", NULL, CELL_TEXT, 0 },
-	[JOB] = { "job", NULL, CELL_TEXT, 0 },
-	[POD] = { "pod", NULL, CELL_TEXT, 0 },
-	[CONTAINER] = { "container", NULL, CELL_TEXT, 0 },
-	[DEVICES] = { "devices", NULL, CELL_TEXT, 0 },
-	[BUSY_SHARE] = { "busy_share", "busy", CELL_SHARE, 0 },
-	[IDLE_CAUSE] = { "idle_cause", "idle by", CELL_TEXT, 0 },
-	[LAUNCHES_PER_S] = { "launches_per_s", "launches/s", CELL_REAL, 0 },
-	[SYNC_SHARE] = { "sync_share", "sync", CELL_SHARE, 0 },
-	[EXPOSED_COMM_SHARE] = { "exposed_comm_share", "exposed comm", CELL_SHARE, 0 },
-	[LIVE_BYTES] = { "live_bytes", "live", CELL_BYTES, 0 },
-	[VERDICT] = { "verdict", NULL, CELL_TEXT, 0 },
-	[DEVICES_SOURCE] = { "devices_source", NULL, CELL_TEXT, 1 },
-	[JOB_SOURCE] = { "job_source", NULL, CELL_TEXT, 1 },
-	[POD_UID] = { "pod_uid", NULL, CELL_TEXT, 1 },
-	[CONTAINER_ID] = { "container_id", NULL, CELL_TEXT, 1 },
-	[RUNTIME] = { "runtime", NULL, CELL_TEXT, 1 },
-	[NS_PID] = { "ns_pid", NULL, CELL_ID, 1 },
-	[CGROUP] = { "cgroup", NULL, CELL_TEXT, 1 },
-	[START] = { "start_ns", "start", CELL_ID, 1 },
-	[CMDLINE] = { "cmdline", NULL, CELL_TEXT, 1 },
+	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
+		"process id on the host" },
+	[USER] = { "user", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"user that the process runs as" },
+	[COMM] = { "comm", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"name of the process, as the kernel has it" },
+	[RANK] = { "rank", NULL, CELL_ID, 0, ROLE_LABEL,
+		"number of the process in its job" },
+	[RANK_SOURCE] = { "rank_source", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"where the rank is from" },
+	[JOB] = { "job", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"job of the cluster scheduler" },
+	[POD] = { "pod", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"Kubernetes pod" },
+	[CONTAINER] = { "container", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"name of the container" },
+	[DEVICES] = { "devices", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"devices that it uses" },
+	[BUSY_SHARE] = { "busy_share", "busy", CELL_SHARE, 0, ROLE_SHARE,
+		"of its devices' time with any work" },
+	[IDLE_CAUSE] = { "idle_cause", "idle by", CELL_TEXT, 0, ROLE_LABEL,
+		"bucket that most of its devices' idle time is in" },
+	[LAUNCHES_PER_S] = { "launches_per_s", "launches/s", CELL_REAL, 0, ROLE_MEAN,
+		"launches a second" },
+	[SYNC_SHARE] = { "sync_share", "sync", CELL_SHARE, 0, ROLE_SHARE,
+		"of its threads' time in sync calls" },
+	[EXPOSED_COMM_SHARE] = { "exposed_comm_share", "exposed comm", CELL_SHARE, 0, ROLE_SHARE,
+		"of its devices' time in communication that no compute hides" },
+	[LIVE_BYTES] = { "live_bytes", "live", CELL_BYTES, 0, ROLE_SUM,
+		"device memory allocated now" },
+	[VERDICT] = { "verdict", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"its largest finding of at least 5 %, or none" },
+	[DEVICES_SOURCE] = { "devices_source", NULL, CELL_TEXT, 1, ROLE_LABEL,
+		"where the devices are from" },
+	[JOB_SOURCE] = { "job_source", NULL, CELL_TEXT, 1, ROLE_LABEL,
+		"where the job is from" },
+	[POD_UID] = { "pod_uid", NULL, CELL_TEXT, 1, ROLE_LABEL,
+		"UID of the pod" },
+	[CONTAINER_ID] = { "container_id", NULL, CELL_TEXT, 1, ROLE_LABEL,
+		"id of the container" },
+	[RUNTIME] = { "runtime", NULL, CELL_TEXT, 1, ROLE_LABEL,
+		"container runtime" },
+	[NS_PID] = { "ns_pid", NULL, CELL_ID, 1, ROLE_LABEL,
+		"its pid in its own pid namespace" },
+	[CGROUP] = { "cgroup", NULL, CELL_TEXT, 1, ROLE_LABEL,
+		"its cgroup" },
+	[START] = { "start_ns", "start", CELL_ID, 1, ROLE_KEY,
+		"when it was started" },
+	[CMDLINE] = { "cmdline", NULL, CELL_TEXT, 1, ROLE_LABEL,
+		"its command line" },
 };
 
 /* Of the books of a process's threads. */
@@ -280,18 +305,26 @@ static bool makes_calls(const struct model_process *p, const struct thread_time 
 	return p->tallies.all.n || time->wall_ns;
 }
 
-struct table *view_processes(const struct model *m, uint64_t now_ns)
+static int fill(struct table *t, const struct view_query *q)
 {
-	struct table *t = table_new("processes", columns, N_COLUMNS);
-	struct thread_time *times = t ? add_up_threads(m, now_ns) : NULL;
+	const struct model *m = q->model;
+	struct thread_time *times = add_up_threads(m, q->now_ns);
 	struct findings f = { 0 };
-	const struct context c = { m, &f, now_ns };
-	int err = times ? findings_read(&f, m, now_ns) : -ENOMEM;
+	const struct context c = { m, &f, q->now_ns };
+	int err = times ? findings_read(&f, m, q->now_ns) : -ENOMEM;
 
 	for (size_t i = 0; i < model_processes(m) && !err; i++)
 		if (makes_calls(model_process(m, i), &times[i]))
 			err = add_row(t, &c, i, &times[i]);
 	findings_free(&f);
 	free(times);
-	return table_done(t, err);
+	return err;
 }
+
+const struct view view_processes = {
+	.name = "processes",
+	.help = "a process: who it is, what its devices and threads did",
+	.columns = columns,
+	.n_columns = N_COLUMNS,
+	.fill = fill,
+};

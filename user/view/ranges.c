@@ -6,25 +6,35 @@
 #include <errno.h>
 
 #include "facts/ranges.h"
-#include "view/views.h"
+#include "view/view.h"
 
 enum { PID, DOMAIN, RANGE, KIND, COUNT, OPEN, WALL, HOST, DEVICE, LAUNCHES, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[PID] = { "pid", NULL, CELL_ID, 0 },
-	[DOMAIN] = { "nvtx_domain", NULL, CELL_TEXT, 0 },
-	[RANGE] = { "range", NULL, CELL_TEXT, 0 },
-	[KIND] = { "kind", NULL, CELL_TEXT, 1 },
-	[COUNT] = { "count", NULL, CELL_INT, 0 },
-	[OPEN] = { "open", NULL, CELL_INT, 1 },
-	[WALL] = { "wall_ns", NULL, CELL_NS, 0 },
-	[HOST] = { "host_ns", NULL, CELL_NS, 0 },
-	[DEVICE] = { "device_ns", NULL, CELL_NS, 0 },
-	[LAUNCHES] = { "launches", NULL, CELL_INT, 0 },
+	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
+		"process id on the host" },
+	[DOMAIN] = { "nvtx_domain", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"NVTX domain" },
+	[RANGE] = { "range", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"name of the range" },
+	[KIND] = { "kind", NULL, CELL_TEXT, 1, ROLE_KEY,
+		"push (nested in a thread) or start (ends in any thread)" },
+	[COUNT] = { "count", NULL, CELL_INT, 0, ROLE_SUM,
+		"times that it ended" },
+	[OPEN] = { "open", NULL, CELL_INT, 1, ROLE_SUM,
+		"times that it has not ended" },
+	[WALL] = { "wall_ns", NULL, CELL_NS, 0, ROLE_SUM,
+		"time from begin to end" },
+	[HOST] = { "host_ns", NULL, CELL_NS, 0, ROLE_SUM,
+		"time in calls within it" },
+	[DEVICE] = { "device_ns", NULL, CELL_NS, 0, ROLE_SUM,
+		"device time of what was launched within it" },
+	[LAUNCHES] = { "launches", NULL, CELL_INT, 0, ROLE_SUM,
+		"launches within it" },
 };
 
 /* A mark takes no time; of what began before, only its end was seen. */
-static int fill(struct table *t, struct cell *row, const struct range_sum *s)
+static int fill_row(struct table *t, struct cell *row, const struct range_sum *s)
 {
 	const char *name = s->before ? RANGES_BEFORE : s->name;
 	int err;
@@ -60,20 +70,29 @@ static int add_process(struct table *t, uint32_t pid, const struct ranges *r, ui
 		if (!row)
 			return -ENOMEM;
 		view_put_pid(&row[PID], pid);
-		err = fill(t, row, &s);
+		err = fill_row(t, row, &s);
 	}
 	return err;
 }
 
-struct table *view_ranges(const struct model *m, uint64_t now_ns)
+static int fill(struct table *t, const struct view_query *q)
 {
-	struct table *t = table_new("ranges", columns, N_COLUMNS);
+	const struct model *m = q->model;
 	int err = 0;
 
-	if (!t)
-		return NULL;
 	for (size_t i = 0; i < model_processes(m) && !err; i++)
 		if (model_ranges(m, i))
-			err = add_process(t, model_process(m, i)->pid, model_ranges(m, i), now_ns);
-	return table_done_by(t, err, columns[WALL].name);
+			err = add_process(t, model_process(m, i)->pid, model_ranges(m, i),
+					  q->now_ns);
+	return err;
 }
+
+const struct view view_ranges = {
+	.name = "ranges",
+	.help = "a process and NVTX range, by name",
+	.columns = columns,
+	.n_columns = N_COLUMNS,
+	.sort = "wall_ns",
+	.shown = VIEW_WITH_ROWS,
+	.fill = fill,
+};

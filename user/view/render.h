@@ -1,19 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The renderings behind report_render: one function per format. For render*.c only. */
+/*
+ * Tables with what stands around them, and their four renderings: text (units for people, columns
+ * aligned), md, csv (RFC 4180, raw numbers, empty = unknown), json (raw numbers, null = unknown).
+ */
 #ifndef VIEW_RENDER_H
 #define VIEW_RENDER_H
 
-#include "view/format.h"
-#include "view/report.h"
+#include "view/table.h"
 
-void render_text(struct strbuf *out, const struct report *r);
-void render_md(struct strbuf *out, const struct report *r);
-void render_csv(struct strbuf *out, const struct report *r);
-void render_json(struct strbuf *out, const struct report *r);
+enum format { FORMAT_TEXT, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_END };
+
+struct meta_pair {
+	const char *key;
+	struct cell value;
+	uint8_t type;		/* enum cell_type */
+};
+
+struct meta {			/* key/value pairs of the report's `meta` */
+	struct meta_pair *v;
+	size_t n;
+};
+
+struct report {
+	const struct meta *meta;
+	struct table *const *tables;
+	unsigned int n_tables;
+	const char *head;	/* text, md: the line before the tables; NULL none */
+	const char *verdict;	/* text, md: sentences after the head, one a line; NULL none */
+	const char *foot;	/* text, md: what was lost and what it cost; NULL none */
+	unsigned int name_width; /* text: longer cells are cut in the middle; 0: never */
+	unsigned int columns;	/* text: of the terminal that shows it; 0: none does */
+	bool ascii;		/* text: it shows no more than that */
+	bool wide;		/* text, md: also columns that are `wide` or all unknown */
+};
+
+/* Appends the rendering of a whole report. json: {"schema_version": 1, "meta": {...},
+ * "tables": {"calls": [{...}, ...]}}. text and md: each table under its name, then what was lost.
+ * csv: one table; several are separated by an empty line and a "# name" line. */
+void report_render(struct strbuf *out, const struct report *r, enum format f);
 
 /* What views of other shapes than tables are made of: a quoted string, and the object of `meta`. */
 void render_json_string(struct strbuf *out, const char *s);
 void render_json_meta(struct strbuf *out, const struct meta *meta);
+
+/* ---- for the formats ---------------------------------------------------------------------- */
+
+void render_text(struct strbuf *out, const struct report *r);
 
 /*
  * Text and md are for people: unless the report is wide, columns that are `wide` and columns in

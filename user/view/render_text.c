@@ -9,12 +9,14 @@
  */
 #include "view/render.h"
 
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
-#include "view/utf8.h"
+#include "base/utf8.h"
+#include "view/format.h"
 
 #define NARROW 40	/* no terminal that is used */
 

@@ -1,42 +1,66 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables with what stands around them, and their four renderings: text (units for people, columns
- * aligned), md, csv (RFC 4180, raw numbers, empty = unknown), json (raw numbers, null = unknown).
+ * From a model to a printed report. stat, the interval mode and report all print here, from the
+ * model alone, so that the same events give the same bytes.
+ *
+ * Session facts (EVENT_FACT) that are read, all optional:
+ *   host             name of the host
+ *   version          of the gpuprof that measured
+ *   kernel           release of the kernel
+ *   sources          what the events came from: "uprobe", "cupti", and how calls were known by it
+ *   without_probes   why there were none, and how to have them
+ *   target           what was asked for: "pid 12,13", a command, "all processes"
+ *   command          that gpuprof started, as a shell takes it, or "CMD"
+ *   sudo             "yes" when who measured was root by sudo, as who reads it is not
+ *   attach           kind of probes: "session", "multi"
+ *   wall_offset_ns   CLOCK_REALTIME - CLOCK_MONOTONIC, decimal
+ *   cost_per_hit_ns  calibrated cost of one recorded call, decimal
+ *   cost_per_nested_ns  of one that was hit and not recorded, decimal
+ *   nested           how many those were, decimal
+ *   nvml             what is read by NVML: "driver 580.65, 8 devices, activity by GPM"
+ *   nvml_missing     why some of it is not
+ *   no_calls         why there may be no call at all
+ *   children         "not followed" when children are only named
+ * Counters (EVENT_COUNT): all are records (hits, received, lost).
  */
 #ifndef VIEW_REPORT_H
 #define VIEW_REPORT_H
 
-#include "view/table.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-enum format { FORMAT_TEXT, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_END };
+#include "ledger/model.h"
 
-struct meta_pair {
-	const char *key;
-	struct cell value;
-	uint8_t type;		/* enum cell_type */
+struct report_options {
+	const char *tables;		/* "calls,threads"; NULL: the default ones */
+	const char *sort;		/* column; NULL: each table's own order */
+	const char *filter;		/* extended regex on names; NULL none */
+	const char *output;		/* file; NULL: standard output */
+	int format;			/* enum format of view/render.h */
+	int by;				/* enum calls_by of view/view.h */
+	uint64_t top;			/* rows of each table; 0: all */
+	bool wide;			/* text, md: all columns */
+	double max_loss;		/* share, 0..1 */
 };
 
-struct meta {			/* key/value pairs of the report's `meta` */
-	struct meta_pair *v;
-	size_t n;
+struct report_state {
+	uint64_t now_ns;	/* where open books are read; 0: model_now */
+	bool incomplete;	/* the capture was cut or damaged */
+	bool again;		/* not the first report of this output: set apart by an empty line */
+	bool unjudged;		/* more follow: report_judge judges the loss at the end */
 };
 
-struct report {
-	const struct meta *meta;
-	struct table *const *tables;
-	unsigned int n_tables;
-	const char *head;	/* text, md: the line before the tables; NULL none */
-	const char *verdict;	/* text, md: sentences after the head, one a line; NULL none */
-	const char *foot;	/* text, md: what was lost and what it cost; NULL none */
-	unsigned int name_width; /* text: longer cells are cut in the middle; 0: never */
-	unsigned int columns;	/* text: of the terminal that shows it; 0: none does */
-	bool ascii;		/* text: it shows no more than that */
-	bool wide;		/* text, md: also columns that are `wide` or all unknown */
-};
+/* Before measuring or reading: are tables, sort and filter good, can output be written? EXIT_OK, or an
+ * exit code and the line that says why was logged. */
+int report_check(const struct report_options *o);
+bool report_shows_stacks(const struct report_options *o);	/* which report_check has found good */
 
-/* Appends the rendering of a whole report. json: {"schema_version": 1, "meta": {...},
- * "tables": {"calls": [{...}, ...]}}. text and md: each table under its name, then what was lost.
- * csv: one table; several are separated by an empty line and a "# name" line. */
-void report_render(struct strbuf *out, const struct report *r, enum format f);
+/* Prints the report to o->output or standard output. state may be NULL. EXIT_OK, EXIT_FAIL,
+ * EXIT_USAGE, or EXIT_PARTIAL: printed, but more than max_loss was lost. */
+int report_print(const struct report_options *o, const struct model *m,
+		 const struct report_state *state);
+
+/* Prints nothing on standard output: EXIT_OK, or EXIT_PARTIAL as report_print would judge. */
+int report_judge(const struct report_options *o, const struct model *m);
 
 #endif

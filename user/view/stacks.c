@@ -15,23 +15,36 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "view/format.h"
 #include "view/render.h"
 
 enum { PID, TID, COMM, STATE, WCHAN, SYSCALL, FILE_NAME, CALL, CLASS, CPU, STACK, FRAMES, N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[PID] = { "pid", NULL, CELL_ID, 0 },
-	[TID] = { "tid", NULL, CELL_ID, 0 },
-	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
-	[STATE] = { "state", NULL, CELL_TEXT, 0 },
-	[WCHAN] = { "wchan", NULL, CELL_TEXT, 0 },
-	[SYSCALL] = { "syscall", NULL, CELL_TEXT, 0 },
-	[FILE_NAME] = { "file", NULL, CELL_TEXT, 0 },
-	[CALL] = { "call", NULL, CELL_TEXT, 0 },
-	[CLASS] = { "class", NULL, CELL_TEXT, 0 },
-	[CPU] = { "cpu_ns", NULL, CELL_NS, 0 },
-	[STACK] = { "stack", NULL, CELL_TEXT, 0 },
-	[FRAMES] = { "frames", NULL, CELL_TEXT, 0 },
+	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
+		"process id on the host" },
+	[TID] = { "tid", NULL, CELL_ID, 0, ROLE_KEY,
+		"thread id on the host" },
+	[COMM] = { "comm", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"name of the thread" },
+	[STATE] = { "state", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"state of the thread, as in /proc: R, S, D, T, Z" },
+	[WCHAN] = { "wchan", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"kernel function that it sleeps in" },
+	[SYSCALL] = { "syscall", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"system call that it is in" },
+	[FILE_NAME] = { "file", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"file that the system call waits for" },
+	[CALL] = { "call", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"call of a GPU library that it is in" },
+	[CLASS] = { "class", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"class of the call" },
+	[CPU] = { "cpu_ns", NULL, CELL_NS, 0, ROLE_SUM,
+		"CPU time that it has used" },
+	[STACK] = { "stack", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"how much of the stack is known" },
+	[FRAMES] = { "frames", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"functions, innermost first" },
 };
 
 static const char *const notes[] = {
@@ -245,9 +258,15 @@ static int add_row(struct table *t, const struct stack_thread *thread)
 struct table *view_stacks_table(const struct stack_snapshot *s)
 {
 	struct table *t = table_new("stacks", columns, N_COLUMNS);
-	int err = t ? 0 : -ENOMEM;
+	int err = 0;
 
+	if (!t)
+		return NULL;
 	for (size_t i = 0; i < stack_snapshot_threads(s) && !err; i++)
 		err = add_row(t, stack_snapshot_thread(s, i));
-	return table_done(t, err);
+	if (!err)
+		return t;
+	table_free(t);
+	errno = -err;
+	return NULL;
 }

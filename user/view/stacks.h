@@ -4,7 +4,7 @@
 #define VIEW_STACKS_H
 
 #include "stack/snapshot.h"
-#include "view/report.h"
+#include "view/render.h"
 
 /* csv and md: pid tid comm state wchan syscall file call class cpu_ns stack frames, the frames as
  * one text from the outermost to the innermost, "main;work;read". NULL + errno. */

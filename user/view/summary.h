@@ -3,7 +3,7 @@
 #ifndef VIEW_SUMMARY_H
 #define VIEW_SUMMARY_H
 
-#include "view/print.h"
+#include "view/render.h"
 #include "ledger/own_cost.h"
 
 #define SUMMARY_META 29
@@ -18,12 +18,11 @@ struct summary {
 	uint64_t thread_ns;		/* wall time of all threads in what is reported */
 };
 
-void summary_read_losses(struct summary *s);	/* events, lost and lost_share, of its model */
-struct summary summary_read(const struct model *m, const struct print_extra *extra);
+/* now_ns: where open books are read; 0: model_now. */
+struct summary summary_read(const struct model *m, uint64_t now_ns, bool incomplete);
 
+uint64_t summary_entries(const struct model *m);	/* calls that were seen at entry only */
 double summary_cost_share(const struct summary *s);	/* of thread_ns, at most 1; 0 when that is 0 */
-/* What the kernel counts since the session began; 0 in a later interval, of which it is not known. */
-uint64_t summary_since_start(const struct model *m, const char *counter);
 
 void summary_head(struct strbuf *out, const struct summary *s);	/* one line, no newline */
 void summary_foot(struct strbuf *out, const struct summary *s);	/* lines, no last newline */

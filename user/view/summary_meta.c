@@ -8,7 +8,7 @@
 
 #include "base/num.h"
 #include "base/time.h"
-#include "view/summary_probes.h"
+#include "view/summary.h"
 #include "cli/version.h"
 #include "event/counters.h"
 

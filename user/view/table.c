@@ -50,15 +50,6 @@ void table_free(struct table *t)
 	free(t);
 }
 
-struct table *table_done(struct table *t, int err)
-{
-	if (!err)
-		return t;
-	table_free(t);
-	errno = -err;
-	return NULL;
-}
-
 const char *table_name(const struct table *t)
 {
 	return t->name;
@@ -155,15 +146,20 @@ static bool has_title(const struct column *c, const char *title)
 	return same;
 }
 
-int table_column(const struct table *t, const char *name)
+int column_find(const struct column *columns, unsigned int n, const char *name)
 {
-	for (unsigned int i = 0; i < t->n_columns; i++)
-		if (!strcmp(t->columns[i].name, name))
+	for (unsigned int i = 0; i < n; i++)
+		if (!strcmp(columns[i].name, name))
 			return (int)i;
-	for (unsigned int i = 0; i < t->n_columns; i++)
-		if (has_title(&t->columns[i], name))
+	for (unsigned int i = 0; i < n; i++)
+		if (has_title(&columns[i], name))
 			return (int)i;
 	return -ENOENT;
+}
+
+int table_column(const struct table *t, const char *name)
+{
+	return column_find(t->columns, t->n_columns, name);
 }
 
 void table_keep(struct table *t, bool (*keep)(const struct cell *cells, const void *ctx),
@@ -282,7 +278,3 @@ int table_sort(struct table *t, const char *column)
 	return 0;
 }
 
-struct table *table_done_by(struct table *t, int err, const char *column)
-{
-	return table_done(t, err ? err : table_sort(t, column));
-}

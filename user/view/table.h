@@ -26,11 +26,25 @@ enum cell_type {
 	CELL_COMMAND,	/* to be typed: the same, on one line however long */
 };
 
+/* What a number of a column is: which of them add up, and how two rows of one key are compared. */
+enum column_role {
+	ROLE_KEY = 1,	/* rows of one table differ in these */
+	ROLE_LABEL,	/* says more of the row */
+	ROLE_SUM,	/* adds up over rows and captures */
+	ROLE_TOTAL,	/* adds up over captures; the same in all rows of a book */
+	ROLE_MEAN,	/* a mean, a quantile or a rate: compared, never added */
+	ROLE_MAX,
+	ROLE_MIN,
+	ROLE_SHARE,	/* of a total: computed anew after adding */
+};
+
 struct column {
 	const char *name;	/* as in csv and json; never changes its meaning */
 	const char *title;	/* text form; NULL: the name without its unit suffix */
 	uint8_t type;		/* enum cell_type */
 	uint8_t wide;		/* 1: shown in text form only with --wide; COLUMN_RARE */
+	uint8_t role;		/* enum column_role */
+	const char *help;	/* one line */
 };
 
 #define COLUMN_RARE 2		/* shown in text form where a number is not 0, or with --wide */
@@ -49,7 +63,6 @@ struct table;
 /* columns must outlive the table. NULL + errno. */
 struct table *table_new(const char *name, const struct column *columns, unsigned int n_columns);
 void table_free(struct table *t);
-struct table *table_done(struct table *t, int err);	/* t; err < 0: frees it, NULL + errno */
 const char *table_name(const struct table *t);
 
 /* A new row, all cells unknown: an array of n_columns cells, valid until the next row. NULL on ENOMEM. */
@@ -68,6 +81,7 @@ bool table_cut_asked(const struct table *t);
 const char *table_none(const struct table *t);	/* why it has no rows; NULL: it has, or that is all */
 
 /* The column of this name, or of this title; index or -ENOENT. */
+int column_find(const struct column *columns, unsigned int n, const char *name);
 int table_column(const struct table *t, const char *name);
 
 /* Drops the rows for which keep says false; the others stay in order. */
@@ -77,7 +91,6 @@ void table_keep(struct table *t, bool (*keep)(const struct cell *cells, const vo
 /* Sorts by a column, descending for numbers, ascending for text; unknown
  * last; stable. -ENOENT: no such column. */
 int table_sort(struct table *t, const char *column);
-struct table *table_done_by(struct table *t, int err, const char *column);	/* table_done, sorted */
 void table_say_none(struct table *t, const char *why);	/* a literal: text and md, if without rows */
 /* Rows that are the same in the first `columns` columns are one book, of which the times add up. */
 void table_books(struct table *t, unsigned int columns);

@@ -10,26 +10,38 @@
 #include "base/num.h"
 #include "base/vec.h"
 #include "ledger/own_cost.h"
-#include "view/views.h"
+#include "view/view.h"
 
 enum { PID, TID, COMM, BUCKET, NS, SHARE, BLOCKED, WALL, RUNQUEUE, BIRTH, PROCESS_START, OWN,
        N_COLUMNS };
 
 static const struct column columns[N_COLUMNS] = {
-	[PID] = { "pid", NULL, CELL_ID, 0 },
-	[TID] = { "tid", NULL, CELL_ID, 0 },
-	[COMM] = { "comm", NULL, CELL_TEXT, 0 },
-	[BUCKET] = { "bucket", NULL, CELL_TEXT, 0 },
-	[NS] = { "ns", "time", CELL_NS, 0 },
-	[SHARE] = { "share", NULL, CELL_SHARE, 0 },
-	[BLOCKED] = { "blocked_ns", NULL, CELL_NS, 0 },
-	[WALL] = { "wall_ns", NULL, CELL_NS, 0 },
-	[RUNQUEUE] = { "runqueue_ns", NULL, CELL_NS, 1 },
+	[PID] = { "pid", NULL, CELL_ID, 0, ROLE_KEY,
+		"process id on the host" },
+	[TID] = { "tid", NULL, CELL_ID, 0, ROLE_KEY,
+		"thread id on the host" },
+	[COMM] = { "comm", NULL, CELL_TEXT, 0, ROLE_LABEL,
+		"name of the thread" },
+	[BUCKET] = { "bucket", NULL, CELL_TEXT, 0, ROLE_KEY,
+		"class of call, reason for being off the CPU, other, ..." },
+	[NS] = { "ns", "time", CELL_NS, 0, ROLE_SUM,
+		"time booked: rows of a thread add up to wall_ns" },
+	[SHARE] = { "share", NULL, CELL_SHARE, 0, ROLE_SHARE,
+		"of wall_ns" },
+	[BLOCKED] = { "blocked_ns", NULL, CELL_NS, 0, ROLE_SUM,
+		"of ns, off the CPU" },
+	[WALL] = { "wall_ns", NULL, CELL_NS, 0, ROLE_TOTAL,
+		"wall clock that the rows add up to" },
+	[RUNQUEUE] = { "runqueue_ns", NULL, CELL_NS, 1, ROLE_SUM,
+		"of blocked_ns, at least: ready and waiting for a CPU" },
 	/* Numbers are used again: tid and birth, pid and start are one thread, one process. */
-	[BIRTH] = { "birth_ns", "birth", CELL_ID, 1 },
-	[PROCESS_START] = { "process_start_ns", "process_start", CELL_ID, 1 },
+	[BIRTH] = { "birth_ns", "birth", CELL_ID, 1, ROLE_KEY,
+		"when the thread was started: tells two threads of one tid apart" },
+	[PROCESS_START] = { "process_start_ns", "process_start", CELL_ID, 1, ROLE_KEY,
+		"when the process was started: tells two processes of one pid apart" },
 	/* Estimated; was taken from it for the bucket gpuprof. */
-	[OWN] = { "own_cost_ns", "own_cost", CELL_NS, 1 },
+	[OWN] = { "own_cost_ns", "own_cost", CELL_NS, 1, ROLE_SUM,
+		"of ns, estimated: what gpuprof itself costs" },
 };
 
 struct line {
@@ -136,7 +148,7 @@ static int add_row(struct table *t, const struct line *line, const struct lines 
 	return err ? err : cell_s(t, &row[BUCKET], bucket_name(line->bucket));
 }
 
-static int fill(struct table *t, struct lines *lines, const struct model *m, uint64_t now_ns)
+static int add_all(struct table *t, struct lines *lines, const struct model *m, uint64_t now_ns)
 {
 	int err = 0;
 
@@ -159,23 +171,29 @@ static void say_why_none(struct table *t, const struct model *m)
 				  "--detail call does");
 }
 
-struct table *view_threads(const struct model *m, uint64_t now_ns)
+static int fill(struct table *t, const struct view_query *q)
 {
-	struct table *t = table_new("threads", columns, N_COLUMNS);
-	struct lines lines = { 0 };
-	const char *fact;
+	const struct model *m = q->model;
+	const char *fact = model_fact(m, "off_cpu");
+	struct lines lines = {
+		.cost = own_cost_read(m),
+		.knows_off = fact && !strcmp(fact, "recorded"),
+		.knows_late = model_fact(m, "off_cpu_calls") != NULL,
+	};
 	int err;
 
-	if (!t)
-		return NULL;
 	table_books(t, COMM + 1);
-	lines.cost = own_cost_read(m);
-	fact = model_fact(m, "off_cpu");
-	lines.knows_off = fact && !strcmp(fact, "recorded");
-	lines.knows_late = model_fact(m, "off_cpu_calls") != NULL;
-	err = fill(t, &lines, m, now_ns);
+	err = add_all(t, &lines, m, q->now_ns);
 	VEC_FREE(&lines.all);
 	if (!err)
 		say_why_none(t, m);
-	return table_done(t, err);
+	return err;
 }
+
+const struct view view_threads = {
+	.name = "threads",
+	.help = "a thread that drives a device, and bucket; ns of a thread add up to wall_ns",
+	.columns = columns,
+	.n_columns = N_COLUMNS,
+	.fill = fill,
+};

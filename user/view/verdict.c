@@ -14,7 +14,7 @@
 #include "findings/findings.h"
 #include "ledger/own_cost.h"
 #include "view/format.h"
-#include "view/views.h"
+#include "view/view.h"
 
 static double ratio(uint64_t part_ns, uint64_t of_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* UTF-8 without a locale: decoding that refuses what the standard refuses, and widths of cells. */
-#ifndef VIEW_UTF8_H
-#define VIEW_UTF8_H
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>

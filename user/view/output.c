@@ -4,7 +4,7 @@
  * ends a measurement, yet SIGPIPE cannot simply be ignored: a command that gpuprof starts would
  * inherit that. So it is held back for the time of the write.
  */
-#include "cli/out.h"
+#include "view/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,7 +81,7 @@ static int may_write(const char *path)
 	return err;
 }
 
-int out_check(const char *path)
+int output_check(const char *path)
 {
 	int err = path ? may_write(path) : 0;
 
@@ -94,7 +94,7 @@ int out_check(const char *path)
 	return EXIT_FAIL;
 }
 
-bool out_is_ascii(void)
+bool output_is_ascii(void)
 {
 	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
 	const char *locale = NULL;
@@ -104,14 +104,14 @@ bool out_is_ascii(void)
 	return !locale || !(strcasestr(locale, "utf-8") || strcasestr(locale, "utf8"));
 }
 
-unsigned int out_columns(const char *path)
+unsigned int output_columns(const char *path)
 {
 	struct winsize size;
 
 	return path || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? 0 : size.ws_col;
 }
 
-int out_write(const char *path, const struct strbuf *text)
+int output_write(const char *path, const struct strbuf *text)
 {
 	int err = text->failed ? -ENOMEM : 0;
 

@@ -4,7 +4,7 @@
  * root's shells and services often lack. The ranges are the large blocks of the Unicode standard
  * (East Asian Width W/F, combining marks); a rare character missing from them misaligns a column.
  */
-#include "view/utf8.h"
+#include "base/utf8.h"
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 

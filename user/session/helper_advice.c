@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Reasons by a part of them that the helper and we have agreed on (gpuprof/ring.h). */
-#include "cli/helper_advice.h"
+#include "session/helper_advice.h"
 
 #include <stddef.h>
 #include <string.h>

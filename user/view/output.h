@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Data leaves gpuprof here, whole or with an error: standard output, or a file by name. */
-#ifndef CLI_OUT_H
-#define CLI_OUT_H
+#ifndef VIEW_OUTPUT_H
+#define VIEW_OUTPUT_H
 
 #include <stdbool.h>
 
 #include "base/str.h"
 
-/* Before anything is measured: could out_write write to path? EXIT_OK, or EXIT_FAIL, logged. A
+/* Before anything is measured: could output_write write to path? EXIT_OK, or EXIT_FAIL, logged. A
  * capture is never overwritten by a report. */
-int out_check(const char *path);
+int output_check(const char *path);
 
 /* Columns of the terminal that shows what is written to path; 0: none does. */
-unsigned int out_columns(const char *path);
-bool out_is_ascii(void);	/* the locale of who runs us has not more characters, as far as is known */
+unsigned int output_columns(const char *path);
+bool output_is_ascii(void);	/* the locale of who runs us has not more characters, as far as is known */
 
 /*
  * Writes the text to path, or to standard output when path is NULL or cannot be written, so
  * that a report is not lost. EXIT_OK or EXIT_FAIL; what failed is logged, but not that a reader has
  * closed its end (`gpuprof report f | head`).
  */
-int out_write(const char *path, const struct strbuf *text);
+int output_write(const char *path, const struct strbuf *text);
 
 #endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* What is promised of the columns of every table: documentation, diff, merge and sorting read them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "view/view.h"
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t len = strlen(s), n = strlen(end);
+
+	return len >= n && !strcmp(s + len - n, end);
+}
+
+static void each_table_and_column_has_one_line_of_help(void **state)
+{
+	(void)state;
+	for (size_t i = 0; view_get(i); i++) {
+		const struct view *v = view_get(i);
+
+		assert_true(strlen(v->help) > 10 && strlen(v->help) <= 90);
+		for (unsigned int k = 0; k < v->n_columns; k++) {
+			const struct column *c = &v->columns[k];
+
+			print_message("%s.%s\n", v->name, c->name);
+			assert_non_null(c->help);
+			assert_true(strlen(c->help) > 3 && strlen(c->help) <= 90);
+			assert_true(ends_with(c->help, "...") || !ends_with(c->help, "."));
+			assert_null(strchr(c->help, '\n'));
+		}
+	}
+}
+
+static void names_of_columns_differ_within_a_table(void **state)
+{
+	(void)state;
+	for (size_t i = 0; view_get(i); i++) {
+		const struct view *v = view_get(i);
+
+		for (unsigned int k = 0; k < v->n_columns; k++)
+			assert_int_equal(column_find(v->columns, v->n_columns, v->columns[k].name), k);
+	}
+}
+
+static void a_role_fits_the_type(void **state)
+{
+	(void)state;
+	for (size_t i = 0; view_get(i); i++) {
+		const struct view *v = view_get(i);
+		unsigned int keys = 0;
+
+		for (unsigned int k = 0; k < v->n_columns; k++) {
+			const struct column *c = &v->columns[k];
+			bool is_text = c->type == CELL_TEXT || c->type == CELL_STACK ||
+				       c->type == CELL_PROSE || c->type == CELL_COMMAND;
+
+			print_message("%s.%s\n", v->name, c->name);
+			keys += c->role == ROLE_KEY;
+			assert_true(c->role >= ROLE_KEY && c->role <= ROLE_SHARE);
+			if (is_text)
+				assert_true(c->role == ROLE_KEY || c->role == ROLE_LABEL);
+			if (c->type == CELL_SHARE)
+				assert_int_equal(c->role, ROLE_SHARE);
+			if (c->role == ROLE_TOTAL)
+				assert_int_equal(c->type, CELL_NS);
+			if (ends_with(c->name, "_bytes"))
+				assert_int_equal(c->type, CELL_BYTES);
+			if (ends_with(c->name, "_share"))
+				assert_int_equal(c->type, CELL_SHARE);
+			if (c->type == CELL_NS)
+				assert_true(ends_with(c->name, "ns"));
+		}
+		assert_true(keys > 0);
+	}
+}
+
+static void a_table_is_sorted_by_a_column_that_it_has(void **state)
+{
+	(void)state;
+	for (size_t i = 0; view_get(i); i++)
+		if (view_get(i)->sort)
+			assert_true(column_find(view_get(i)->columns, view_get(i)->n_columns,
+						view_get(i)->sort) >= 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_table_and_column_has_one_line_of_help),
+		cmocka_unit_test(names_of_columns_differ_within_a_table),
+		cmocka_unit_test(a_role_fits_the_type),
+		cmocka_unit_test(a_table_is_sorted_by_a_column_that_it_has),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* The list of tables, and what each does alike. */
+#include "view/view.h"
+
+#include <errno.h>
+
+static const struct view *const views[] = {
+	&view_findings, &view_ledger, &view_devices, &view_kernels, &view_lanes, &view_copies,
+	&view_ranges, &view_memory, &view_calls, &view_processes, &view_threads, &view_events,
+	&view_offcpu,
+};
+
+const struct view *view_get(size_t i)
+{
+	return i < sizeof(views) / sizeof(views[0]) ? views[i] : NULL;
+}
+
+struct table *view_fill(const struct view *v, const struct view_query *q)
+{
+	bool by_launch = q->by == CALLS_BY_LAUNCH && v->n_columns_by_launch;
+	struct table *t = table_new(v->name, v->columns,
+				    by_launch ? v->n_columns_by_launch : v->n_columns);
+	int err;
+
+	if (!t)
+		return NULL;
+	err = v->fill(t, q);
+	if (!err && v->sort)
+		err = table_sort(t, v->sort);
+	if (!err)
+		return t;
+	table_free(t);
+	errno = -err;
+	return NULL;
+}
+
+const char *view_comm(const struct model *m, uint32_t pid)
+{
+	const struct model_process *p = model_process_of(m, pid);
+
+	return p && p->comm[0] ? p->comm : NULL;
+}
+
+void view_put_pid(struct cell *cell, uint32_t pid)
+{
+	if (pid != MODEL_PAST_PID)
+		cell_u(cell, pid);
+}

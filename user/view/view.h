@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tables of design §9 that a model can fill: each is a const description (its columns, the order
+ * of its rows, where it is shown) and a function that adds its rows. A new table is a file with one
+ * and a line in view.c. A cell whose value is not known is left unknown, never zero.
+ */
+#ifndef VIEW_VIEW_H
+#define VIEW_VIEW_H
+
+#include "ledger/model.h"
+#include "view/table.h"
+
+enum calls_by { CALLS_BY_FUNCTION, CALLS_BY_LAUNCH, CALLS_BY_RESULT, CALLS_BY_STACK };
+
+struct view_query {
+	const struct model *model;
+	uint64_t now_ns;	/* where books that are still open are read */
+	enum calls_by by;
+};
+
+/* In a report for which no tables were named. WITH_DEVICES: if it has rows, or device times are known. */
+enum view_shown { VIEW_ALWAYS, VIEW_WITH_DEVICES, VIEW_WITH_ROWS, VIEW_WHEN_ASKED };
+
+struct view {
+	const char *name;
+	const char *help;		/* what a row is */
+	const struct column *columns;
+	uint8_t n_columns;
+	uint8_t n_columns_by_launch;	/* with CALLS_BY_LAUNCH; 0: the same */
+	uint8_t shown;			/* enum view_shown */
+	bool shows_stacks;
+	const char *sort;		/* column; NULL: rows stay as fill adds them */
+	int (*fill)(struct table *t, const struct view_query *q);	/* 0 or -errno */
+};
+
+/* In the order of a report. */
+const struct view *view_get(size_t i);		/* NULL: there are no more */
+
+struct table *view_fill(const struct view *v, const struct view_query *q);	/* NULL + errno */
+
+/* The name of process pid, or NULL: unknown. The cell of its number stays unknown where it stands for
+ * many that ended (MODEL_PAST_PID): then the name says how many. */
+const char *view_comm(const struct model *m, uint32_t pid);
+void view_put_pid(struct cell *cell, uint32_t pid);
+
+extern const struct view view_calls, view_copies, view_devices, view_events, view_findings, view_kernels,
+	view_lanes, view_ledger, view_memory, view_offcpu, view_processes, view_ranges, view_threads;
+
+#endif
