@@ -216,6 +216,9 @@ $(UNIT): $(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(TEST_LIB) $(LIB) $(HELPER_LI
 unit: $(UNIT) ## build and run the unit tests; T=test_elf runs one
 	@fail=0; for t in $(if $(T),$(BUILD)/unit/$(T),$(UNIT)); do $(EMULATOR) $$t || fail=1; done; exit $$fail
 
+check-captures: $(BUILD)/gpuprof ## hold reports of the stored captures against the stored ones
+	$(Q)tests/captures/check $<
+
 check-arm64: ## build for arm64 and run its unit tests, emulated where that is not this machine
 	$(Q)$(MAKE) --no-print-directory ARCH=arm64 unit
 
@@ -227,6 +230,6 @@ clean: ## remove build/
 
 -include tests/sim/sim.mk tests/gpu/gpu.mk tests/targets/targets.mk tests/rows/rows.mk tests/fuzz/fuzz.mk tests/bench/bench.mk tests/kernels/kernels.mk
 
-.PHONY: all help man completions install uninstall unit check-arm64 emulator clean
+.PHONY: all help man completions install uninstall unit check-captures check-arm64 emulator clean
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
