@@ -130,7 +130,7 @@ def main():
     parser.add_argument("--recorded", action="store_true",
                         help="times are those of CUPTI's records, which end before they are made")
     parser.add_argument("--only", metavar="COLUMN,...", default="count,errors,open,bytes",
-                        help="columns to compare (what was added up in the kernel has fewer)")
+                        help="columns to compare (some reports lack some)")
     parser.add_argument("--tier", type=int, default=0, help="the report was made with --tier N")
     options = parser.parse_args()
 
