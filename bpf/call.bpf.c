@@ -2,15 +2,14 @@
 /*
  * Calls of catalogue functions: entry and return of every row, by one pair of programs. Which
  * function was hit is the attach cookie (the row); what its arguments mean is user space's
- * business. Each call is sent as a record, or (record_calls = 0, decided at load time) added up
- * in the kernel; count_* only count, and cannot tell nested calls from outermost ones.
+ * business. Each call is sent as a record.
  *
  * Two ways to be attached, chosen by the loader: one session program (6.13+), which skips the
  * return leg of nested calls, or an entry and a return program on multi links (6.6+). Where a
  * return probe might kill its process (`returns`), a call is told at its entry and not followed.
  */
+#include "nest.bpf.h"
 #include "stack.bpf.h"
-#include "tally.bpf.h"
 
 struct calls_t calls SEC(".maps");
 struct tasks_t tasks SEC(".maps");
@@ -25,7 +24,6 @@ struct sent_t sent SEC(".maps");
 
 const volatile __u8 follow_all = 0;
 const volatile __u8 follow_children = 0;
-const volatile __u8 record_calls = 1;
 const volatile __u64 wake_bytes = 2 << 20;
 const volatile __u32 stack_bytes = 0;
 volatile __u8 handed_over = 0;
@@ -201,10 +199,6 @@ static __noinline void tell_entry(struct pt_regs *ctx, struct thread_state *st)
 	volatile const struct gp_row *row = row_at(st->rec.head.row);
 
 	st->jumps_with = row->flags & GP_ROW_JUMPS ? return_address(ctx) : 0;
-	if (!record_calls) {
-		tally_entry(st->rec.head.row);
-		return;
-	}
 	st->rec.head.flags |= GP_CALL_NO_RETURN;
 	send_call(st, GP_CALL, row->words);
 }
@@ -221,11 +215,9 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 	st = call_begins(ctx, row_id);
 	if (!st)
 		return NO_RETURN_LEG;
-	if (record_calls) {
-		begin_record(ctx, st);
-		if (stack_bytes)
-			note_stack(ctx, st);
-	}
+	begin_record(ctx, st);
+	if (stack_bytes)
+		note_stack(ctx, st);
 	row = row_at(row_id);
 	st->off.blocked_ns = 0;
 	st->off.late_from_ns = 0;
@@ -236,7 +228,7 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 		telling_ends(st);
 		return NO_RETURN_LEG;
 	}
-	if (record_calls && row->flags & GP_ROW_TWO)
+	if (row->flags & GP_ROW_TWO)
 		tell_begun(st, row->words);
 	else
 		st->rec.head.start_ns = entry_time(st);
@@ -285,7 +277,7 @@ static __noinline int tell_return(struct thread_state *st, __u32 words, __u64 en
 
 static __always_inline void on_return(struct pt_regs *ctx)
 {
-	__u64 now = bpf_ktime_get_ns(), dur;
+	__u64 now = bpf_ktime_get_ns();
 	__u32 row_id = bpf_get_attach_cookie(ctx);	/* silent links finish what they began */
 	long sp = PT_REGS_SP(ctx), result = (__s32)PT_REGS_RC(ctx);
 	struct thread_state *st;
@@ -295,12 +287,7 @@ static __always_inline void on_return(struct pt_regs *ctx)
 	st = call_ends(row_id, sp);
 	if (!st)
 		return;
-	dur = duration(st, now);
-	if (!record_calls) {
-		tally_call(row_id, dur, result);
-		return;
-	}
-	set_end(st, dur, result);
+	set_end(st, duration(st, now), result);
 	if (row_at(row_id)->flags & GP_ROW_OUT)
 		read_out(st, row_at(row_id)->flags);
 	tell_return(st, row_at(row_id)->words, now);
@@ -367,34 +354,6 @@ int call_left(struct pt_regs *ctx)
 	send_call(st, GP_LEFT, 0);
 	telling_ends(st);
 	bpf_map_delete_elem(&seeds, &tid);
-	return 0;
-}
-
-SEC("?uprobe")
-int count_entry(struct pt_regs *ctx)
-{
-	__u64 cookie = bpf_get_attach_cookie(ctx);
-	struct gp_tally *t;
-
-	if (is_silent(cookie))
-		return 0;
-	t = find_tally((__u32)cookie, true);
-	if (t)
-		__sync_fetch_and_add(&t->count, 1);
-	return 0;
-}
-
-SEC("?uprobe")
-int count_slot(struct pt_regs *ctx)
-{
-	__u64 cookie = bpf_get_attach_cookie(ctx), *n;
-	__u32 slot = cookie;
-
-	if (is_silent(cookie))
-		return 0;
-	n = bpf_map_lookup_elem(&slots, &slot);
-	if (n)
-		__sync_fetch_and_add(n, 1);
 	return 0;
 }
 

@@ -108,7 +108,7 @@ int BPF_PROG(task_exit, struct task_struct *p)
 	if (!st)
 		return 0;
 	st->off.watched = 0;
-	if (st->open && record_calls) {
+	if (st->open) {
 		add_open_blocked(st);
 		send_call(st, GP_OPEN, GP_WORDS_LARGE);
 	}

@@ -8,7 +8,7 @@
 
 #include "event.h"
 
-/* Attach cookies: the row (or slot) in the low 32 bits, and what the link was made for. While one
+/* Attach cookies: the row in the low 32 bits, and what the link was made for. While one
  * process uses a file the kernel's pid filter is used; when `handed_over` is set, links made with
  * the filter fall silent and those that waited for it begin, at one moment. */
 #define GP_COOKIE_FILTERED (1ull << 32)

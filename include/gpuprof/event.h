@@ -4,8 +4,7 @@
  *
  * BPF writes raw registers and stack words; user space (event/decode) gives them meaning with the
  * catalogue row that `row` names (row.h says what BPF knows of it; control.h, what else the two tell
- * each other; tally.h, what takes the place of records where calls are added up; off.h, what the
- * scheduler tells). Everything here is fixed-width, explicitly padded and append-only; 0 is no valid
+ * each other; off.h, what the scheduler tells). Everything here is fixed-width, explicitly padded and append-only; 0 is no valid
  * kind. Readers accept records longer than they know and skip kinds they do not know.
  *
  * Three rings: `calls` carries gp_call and gp_off, `tasks` gp_task (few, and must not drown in

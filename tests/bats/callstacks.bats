@@ -205,12 +205,6 @@ C
 	assert_output --partial 'main;work;cudaMalloc'
 }
 
-@test "stacks of calls: with calls that are added up they are refused" {
-	run "$GPUPROF" stat --stacks --detail count -- true
-	assert_failure 2
-	assert_output --partial "--detail call"
-}
-
 # bats test_tags=needs:root,needs:bpf
 @test "stacks of calls: taken and not shown: it is said" {
 	needs root bpf

@@ -62,50 +62,17 @@ record_process() { # TARGET ARGS...
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "counts: added up in the kernel, --detail latency and count" {
-	needs root bpf targets
-	run "$GPUPROF" stat --detail latency --table calls,events --format json -o latency.json \
-		--capture latency.gpr -- \
-		"$TARGETS/cudart-dyn" --truth t.json --launches 20000 "${ALL_KINDS[@]}"
-	assert_success
-	compare --no-times --only count,errors t.json latency.json
-	"$GPUPROF" report latency.gpr --table calls,events --format json -o again.json
-	compare --no-times --only count,errors t.json again.json
-	laws latency.json
-	run "$GPUPROF" stat --detail count --table calls,events --format json -o count.json -- \
-		"$TARGETS/cudart-dyn" --truth t.json --launches 20000 "${ALL_KINDS[@]}"
-	assert_success
-	compare --no-times --only count t.json count.json
-	laws count.json
-	run report_value count.json 'r["meta"]["detail"]'
-	assert_output count
-	run "$GPUPROF" report latency.gpr --table threads
-	assert_line --regexp '^\(none: calls were added up in the kernel.*--detail call does\)$'
-}
-
-# bats test_tags=needs:root,needs:bpf
-@test "counts: a pid that is used again is another process, also where calls are added up" {
+@test "counts: a pid that is used again is another process" {
 	needs root bpf targets
 	[ -w /proc/sys/kernel/ns_last_pid ] || skip "this kernel cannot be told which pid comes next"
-	local detail
-	for detail in latency count; do
-		run "$GPUPROF" stat --detail $detail --format json -o r.json -- "$TEST_LIB/reuse_pid.py" \
-			"$TARGETS/cudart-dyn" --launches 10 --pause-us 10000 -- \
-			"$TARGETS/cudart-dl" --launches 20 --pause-us 10000
-		[ "$status" -ne 3 ] || skip "others take every pid here"
-		assert_success
-		run report_value r.json \
-			'sorted((c["comm"], c["count"]) for c in t["calls"]), len({c["pid"] for c in t["calls"]})'
-		assert_output "([('cudart-dl', 20), ('cudart-dyn', 10)], 1)"
-	done
-}
-
-# bats test_tags=needs:root,needs:bpf
-@test "counts: the entries of one running process, -p with --detail count" {
-	needs root bpf targets
-	start_target t cudart-dyn --launches 20000
-	watch_target t stat --detail count --table calls,events --format json -o count.json
-	compare --no-times --only count t.json count.json
+	run "$GPUPROF" stat --format json -o r.json -- "$TEST_LIB/reuse_pid.py" \
+		"$TARGETS/cudart-dyn" --launches 10 --pause-us 10000 -- \
+		"$TARGETS/cudart-dl" --launches 20 --pause-us 10000
+	[ "$status" -ne 3 ] || skip "others take every pid here"
+	assert_success
+	run report_value r.json \
+		'sorted((c["comm"], c["count"]) for c in t["calls"]), len({c["pid"] for c in t["calls"]})'
+	assert_output "([('cudart-dl', 20), ('cudart-dyn', 10)], 1)"
 }
 
 # bats test_tags=needs:root,needs:bpf

@@ -7,7 +7,7 @@ load ../lib/common
 
 # One start and stop; the kinds take turns. $1: number of the cycle.
 cycle() {
-	local kinds=("stat -p $TARGET" "stat -a" "stat --detail latency -p $TARGET" \
+	local kinds=("stat -p $TARGET" "stat -a" "stat --stacks -p $TARGET" \
 		"record -o c.gpr -p $TARGET" "stat --attach multi -p $TARGET")
 	# shellcheck disable=SC2206 # words of a command line
 	local words=(${kinds[$1 % ${#kinds[@]}]} --max-loss 100%) # of 10 ms, one event may be 1 %

@@ -151,7 +151,7 @@ job() {
 @test "unprivileged: what only probes can do is refused with the capability, or without a process" {
 	needs root sim
 	open_folder
-	for option in --stacks '--tier 1' '--detail count' '--attach multi'; do
+	for option in --stacks '--tier 1' '--attach multi'; do
 		# shellcheck disable=SC2086
 		run as_nobody "$OPEN/gpuprof" stat $option -- true
 		assert_equal "$status" 3
@@ -160,9 +160,9 @@ job() {
 	run "$GPUPROF" stat --attach none -a
 	assert_failure
 	one_line "--attach none needs a process"
-	run "$GPUPROF" stat --attach none --detail count -- true
+	run "$GPUPROF" stat --attach none --tier 1 -- true
 	assert_failure
-	one_line "--detail needs probes"
+	one_line "--tier 1 needs probes"
 }
 
 # bats test_tags=needs:root

@@ -143,19 +143,6 @@ calls_are_exact() { # TRUTH...
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "ways: where single calls are not known none is told, which a probe may have counted" {
-	needs root bpf sim
-	needs_perf
-	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" timeout 60 "$GPUPROF" stat --attach perf --detail latency \
-		--format json -o r.json -- "$SIM/mix" --graphs some --rounds 100
-	assert_success
-	run report_value r.json '[[e for e in t["events"] if e["kind"] == "told"],
-		sum(x["count"] for x in t["calls"] if x["function"] == "cudaLaunchKernel") > 0,
-		[x for x in t["calls"] if x["function"] == "cudaMemsetAsync"]]'
-	assert_output "[[], True, []]"
-}
-
-# bats test_tags=needs:root,needs:bpf
 @test "ways: doctor says that perf has a few functions only" {
 	needs root bpf
 	needs_perf

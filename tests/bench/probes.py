@@ -24,14 +24,6 @@ PARTS = 9
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", 5))
 PATIENCE_S = 10
 SIGNALS = 2
-BPFTRACE_COUNT = "uprobe:{file}:cudaLaunchKernel {{ @ = count(); }}"
-BPFTRACE_HIST = """
-uprobe:{file}:cudaLaunchKernel {{ @start[tid] = nsecs; }}
-uretprobe:{file}:cudaLaunchKernel /@start[tid]/ {{
-    @ = hist(nsecs - @start[tid]); delete(@start[tid]);
-}}"""
-
-
 BPFTRACE_USTACK = "uprobe:{file}:cudaLaunchKernel {{ @[ustack(64)] = count(); }}"
 
 
@@ -160,7 +152,6 @@ def saw_gpuprof(out, notes):
         notes.add(f"gpuprof lost {lost} events of a round")
     if not rows:
         notes.add("gpuprof: its events table counts nothing")
-    # Each call is a record or is added up in the kernel.
     return [sum(int(r["hits"]) for r in rows if r["kind"] in ("call", "added"))]
 
 
@@ -194,27 +185,17 @@ def ftrace(name):
 
 def compared(program):
     """(what, gpuprof's tool, its peer, bound on the ratio); None where a tool is missing."""
-    details = subprocess.run([program, "help", "stat"], capture_output=True, text=True,
-                             check=True).stdout
-    full = ("--detail", "call") if "--detail" in details else ()
     peer = ftrace("ftrace p: + r:")
-    count = bpftrace("bpftrace count()", BPFTRACE_COUNT)
-    hist = bpftrace("bpftrace latency hist", BPFTRACE_HIST)
-    session = gpuprof(program, "gpuprof session", "--attach", "session", *full)
+    session = gpuprof(program, "gpuprof session", "--attach", "session")
     stacks = gpuprof(program, "gpuprof --stacks", "--attach", "session", "--stacks")
     ustack = bpftrace("bpftrace ustack", BPFTRACE_USTACK)
     rows = [("launch, full record, entry+return: session", session, peer, 1.00),
             ("launch, full record, entry+return: multi",
-             gpuprof(program, "gpuprof multi", "--attach", "multi", *full), peer, 1.00),
-            ("entry count", gpuprof(program, "gpuprof count", "--detail", "count"), count, 1.05),
-            ("latency aggregation", gpuprof(program, "gpuprof latency", "--detail", "latency"),
-             hist, 0.90),
+             gpuprof(program, "gpuprof multi", "--attach", "multi"), peer, 1.00),
             ("launch with its stack, to one without", stacks, session, 1.50),
             ("launch with its stack: .eh_frame, and frame pointers", stacks, ustack, 2.50)]
-    if not full:
-        rows = rows[:2] + [(what, None, other, bound) for what, _, other, bound in rows[2:]]
     if not shutil.which("bpftrace"):
-        rows = [(what, own, None if other in (count, hist, ustack) else other, bound)
+        rows = [(what, own, None if other is ustack else other, bound)
                 for what, own, other, bound in rows]
     return rows
 
@@ -249,13 +230,11 @@ def add_row(table, comparison, failed):
         if tool in failed:
             table.fail(what, failed[tool])
             return
-    notes = sorted((own.notes if own else set()) | (other.notes if other else set()))
-    if not own:
-        notes.append("not in this build: gpuprof stat has no --detail")
+    notes = sorted((own.notes) | (other.notes if other else set()))
     if not other:
         notes.append("bpftrace is not installed: scripts/deps bench")
-    table.add(Row(what, str(own or "-"), f"{other} ({other.name})" if other else "-",
-                  ratio_of(own, other) if own and other else None, ("<=", bound),
+    table.add(Row(what, str(own), f"{other} ({other.name})" if other else "-",
+                  ratio_of(own, other) if other else None, ("<=", bound),
                   note="; ".join(notes)))
 
 

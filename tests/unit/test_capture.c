@@ -179,29 +179,6 @@ static void equal_functions_of_two_rows_become_one(void **state)
 	events_free(&got);
 }
 
-/* The reader has a table of its own, where the function's number is another one. */
-static void what_was_added_up_stays_with_its_function(void **state)
-{
-	struct funcs table = { .n = 2, .v = { { "first", "cudart", CLASS_LAUNCH, 0 },
-					      { "second", "cudart", CLASS_SYNC, 0 } } };
-	struct capture_writer *w = lib_create(&table);
-	struct events got = { .texts = NULL };
-	struct capture_reader *r;
-
-	(void)state;
-	assert_int_equal(capture_push(w, &(struct event){ .kind = EVENT_TALLY, .pid = 1, .func = 1 }), 0);
-	assert_int_equal(capture_push(w, &(struct event){ .kind = EVENT_BIN, .pid = 1, .func = 1 }), 0);
-	assert_int_equal(capture_close(w, NULL), 0);
-	r = capture_open(lib_path);
-	assert_int_equal(capture_read(r, &(struct event_sink){ events_add, &got }), 0);
-	assert_int_equal(got.at.n, 2);
-	assert_int_equal(capture_funcs(r)->n, 1);
-	for (size_t i = 0; i < 2; i++)
-		assert_string_equal(capture_funcs(r)->v[got.at.v[i].func].name, "second");
-	capture_free(r);
-	events_free(&got);
-}
-
 static void reading_twice_delivers_twice(void **state)
 {
 	struct events e = { .texts = NULL }, got = { .texts = NULL };
@@ -442,7 +419,6 @@ int main(void)
 		cmocka_unit_test(a_launch_like_the_one_before_takes_five_bytes),
 		cmocka_unit_test(a_long_text_is_cut_between_characters),
 		cmocka_unit_test(equal_functions_of_two_rows_become_one),
-		cmocka_unit_test(what_was_added_up_stays_with_its_function),
 		cmocka_unit_test(reading_twice_delivers_twice),
 		cmocka_unit_test(the_sinks_error_ends_the_reading),
 		cmocka_unit_test(an_empty_session_is_a_complete_capture),

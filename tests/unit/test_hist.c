@@ -117,23 +117,37 @@ static void test_total_saturates(void **state)
 	hist_free(&h);
 }
 
+static void double_it(struct hist *h)
+{
+	struct hist same = { 0 };
+
+	assert_int_equal(hist_merge(&same, h), 0);
+	assert_int_equal(hist_merge(h, &same), 0);
+	hist_free(&same);
+}
+
 /* Counters grow from 2 bytes to 4 and to 8 where one is full; nothing is lost on the way. */
 static void test_counters_grow(void **state)
 {
-	struct hist h = { 0 }, sum = { 0 };
+	struct hist h = { 0 }, fives = { 0 }, sum = { 0 };
 
 	(void)state;
 	for (int i = 0; i < 80000; i++)
 		assert_int_equal(hist_add(&h, i % 7 ? 1000 : 10), 0);
 	assert_int_equal(h.width, sizeof(uint32_t));
-	assert_int_equal(hist_add_bin(&h, 5, 10000000000ull), 0);
-	assert_int_equal(h.width, sizeof(uint64_t));
+	for (int i = 0; i < 10000; i++)
+		assert_int_equal(hist_add(&fives, 5), 0);
+	for (int i = 0; i < 20; i++)
+		double_it(&fives);
+	assert_int_equal(fives.width, sizeof(uint64_t));
 	assert_int_equal(hist_add(&sum, 10), 0);
 	assert_int_equal(hist_merge(&sum, &h), 0);
-	assert_int_equal(sum.count, 10000080001ull);
+	assert_int_equal(hist_merge(&sum, &fives), 0);
+	assert_int_equal(sum.count, 10485840001ull);
 	assert_int_equal(hist_quantile(&sum, 0.9999), 5);
-	assert_int_equal(hist_quantile(&sum, 10000005000.0 / 10000080001.0), 10);
-	assert_near(hist_quantile(&sum, 10000020000.0 / 10000080001.0), 1000);
+	assert_int_equal(hist_quantile(&sum, 10485765000.0 / 10485840001.0), 10);
+	assert_near(hist_quantile(&sum, 10485780000.0 / 10485840001.0), 1000);
+	hist_free(&fives);
 	hist_free(&h);
 	hist_free(&sum);
 }

@@ -126,16 +126,13 @@ struct reset {
 	const char *what;
 	uint8_t acts;		/* bit n: as above; two live after all of them */
 	bool early;		/* before them */
-	bool added_up;		/* by the kernel */
 	int32_t result;
 	bool incomplete;
 };
 
 static const struct reset resets[] = {
 	{ "two lived", 0x3f, .incomplete = true },
-	{ "two lived, counted by the kernel", 0x3f, .added_up = true, .incomplete = true },
 	{ "it failed", 0x3f, .result = 46, .incomplete = false },
-	{ "it failed, counted by the kernel", 0x3f, .added_up = true, .result = 46, .incomplete = false },
 	{ "all was freed", 0x0f, .incomplete = false },
 	{ "nothing was allocated yet", 0x3f, .early = true, .incomplete = false },
 };
@@ -144,11 +141,8 @@ static void push_reset(struct model *m, const struct reset *r)
 {
 	const uint64_t at = BASE + (r->early ? 2 : 80) * MS;
 
-	if (r->added_up)
-		push(m, (struct event){ .kind = EVENT_TALLY, .func = RESET, .start_ns = 1, .bytes = !!r->result });
-	else
-		push(m, (struct event){ .kind = EVENT_CALL, .tid = PID + 1, .seq = 1, .func = RESET,
-					.has = HAS_RESULT, .result = r->result, .start_ns = at, .end_ns = at + MS });
+	push(m, (struct event){ .kind = EVENT_CALL, .tid = PID + 1, .seq = 1, .func = RESET,
+				.has = HAS_RESULT, .result = r->result, .start_ns = at, .end_ns = at + MS });
 }
 
 static void what_a_reset_freed_is_not_known_if_anything_lived(void **state)

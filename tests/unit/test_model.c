@@ -413,45 +413,11 @@ static void test_a_session_without_its_start(void **state)
 }
 
 /* ---- anything at all ------------------------------------------------------------------------ */
-static void test_sums_of_the_kernel(void **state)
-{
-	struct model *m = session(NS_PER_SEC);
-	struct event sums = { .kind = EVENT_TALLY, .has = HAS_END, .pid = 1, .func = 1 };
-	struct table *t;
-	const struct cell *row;
-
-	(void)state;
-	TALLY_CALLS(&sums) = 4;
-	TALLY_TOTAL_NS(&sums) = 4100;
-	TALLY_ERRORS(&sums) = 1;
-	TALLY_MAX_NS(&sums) = 2050;
-	push(m, sums);
-	push(m, (struct event){ .kind = EVENT_BIN, .pid = 1, .func = 1, .start_ns = 640,
-				.end_ns = 672, .bytes = 3 });
-	push(m, (struct event){ .kind = EVENT_BIN, .pid = 1, .func = 1, .start_ns = 2048,
-				.end_ns = 2176, .bytes = 1 });
-	t = view_now(&view_calls, m);
-	assert_int_equal(table_rows(t), 1);
-	row = table_cells(t, 0);
-	assert_int_equal(row[table_column(t, "count")].u, 4);
-	assert_int_equal(row[table_column(t, "errors")].u, 1);
-	assert_int_equal(row[table_column(t, "total_ns")].u, 4100);
-	assert_int_equal(row[table_column(t, "avg_ns")].u, 1025);
-	assert_int_equal(row[table_column(t, "max_ns")].u, 2050);
-	assert_in_range(row[table_column(t, "p50_ns")].u, 640, 672);
-	assert_int_equal(row[table_column(t, "p99_ns")].u, 2050);	/* never above the largest */
-	assert_false(row[table_column(t, "open")].known);	/* unknown is not zero */
-	assert_false(row[table_column(t, "bytes")].known);
-	table_free(t);
-	model_free(m);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls_by_function),
 		cmocka_unit_test(test_calls_by_launch),
-		cmocka_unit_test(test_sums_of_the_kernel),
 		cmocka_unit_test(test_calls_by_result),
 		cmocka_unit_test(test_unknown_is_not_zero),
 		cmocka_unit_test(test_open_call),

@@ -251,7 +251,6 @@ static void a_node_is_lost_only_where_it_is_known_that_each_launch_runs_it(void 
 		{ BASE + 5, 1, 1, EVENT_CALL, 0, 0, 1 },
 		{ BASE + 5, 1, 2, EVENT_CALL, 0, 0, 1 },
 		{ BASE + 5, 0, 1, EVENT_TOLD, 0, 0, 1 },
-		{ BASE + 5, 0, 1, EVENT_TALLY, 0, 0, 1 },
 	};
 
 	(void)state;

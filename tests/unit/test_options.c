@@ -311,8 +311,6 @@ static void what_would_show_nothing_is_refused(void **state)
 		 "none are taken\n");
 	answered("report f --lines", "gpuprof: option '--lines' needs '--by stack': lines are those of a "
 		 "stack's frames\n");
-	answered("stat --by launch --detail count", "gpuprof: option '--by' needs '--detail call': what "
-		 "is added up is known by function only\n");
 	assert_int_equal(parse(&o, &l, "stat --stacks --by stack --lines --stack-size 16k"), 0);
 	options_free(&o);
 	assert_int_equal(parse(&o, &l, "report f --by stack"), 0);

@@ -191,23 +191,10 @@ static int on_record(void *ctx, const void *data, size_t len)
 	return 0;
 }
 
-static void on_tally(void *ctx, const struct gp_tally_key *key, const struct gp_tally *tally)
-{
-	struct told *t = ctx;
-
-	if (key->pid != (uint32_t)t->pid)
-		return;
-	for (size_t i = 0; i < N; i++)
-		if (key->row == rows[i]) {
-			t->complete[i] += (unsigned int)tally->count;
-			t->entries[i] += (unsigned int)tally->entries;
-		}
-}
-
-static struct loader *load(enum loader_way way, enum loader_detail detail, bool kill)
+static struct loader *load(enum loader_way way, bool kill)
 {
 	struct loader *l = loader_new(&(struct loader_options){
-		.way = way, .detail = detail, .ring_bytes = 1 << 16, .returns_kill = kill });
+		.way = way, .ring_bytes = 1 << 16, .returns_kill = kill });
 
 	if (!l) {
 		print_message("skipped: no probes here\n");
@@ -217,8 +204,7 @@ static struct loader *load(enum loader_way way, enum loader_detail detail, bool 
 }
 
 /* One child's calls and what is told of them. Returns how many of them met a return probe. */
-static unsigned int measure(struct loader *l, enum loader_detail detail, bool confined,
-			    struct told *t)
+static unsigned int measure(struct loader *l, bool confined, struct told *t)
 {
 	struct ring *ring = ring_open(loader_calls_fd(l));
 	struct child c = child_start(confined);
@@ -229,10 +215,7 @@ static unsigned int measure(struct loader *l, enum loader_detail detail, bool co
 	assert_int_equal(loader_follow(l, c.pid), 0);
 	attach(l, 0);
 	met = child_run(&c);
-	if (detail == DETAIL_CALL)
-		assert_int_equal(ring_consume(ring, ring_produced(ring), on_record, t), 1);
-	else
-		assert_int_equal(loader_each_tally(l, on_tally, t), 0);
+	assert_int_equal(ring_consume(ring, ring_produced(ring), on_record, t), 1);
 	ring_close(ring);
 	loader_detach(l);
 	return met;
@@ -251,38 +234,34 @@ static void assert_told(const struct told *t, bool complete)
 
 /* ---- the promises ---------------------------------------------------------------------------- */
 
-static const enum loader_detail details[] = { DETAIL_CALL, DETAIL_LATENCY };
-
 static void sessions_refuse_the_return_call_by_call(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < 2; i++) {
-		struct loader *l = load(WAY_SESSION, details[i], true);
-		struct told t;
+	struct loader *l = load(WAY_SESSION, true);
+	struct told t;
 
-		assert_int_equal(loader_returns(l), GP_RETURNS_NO_SECCOMP);
-		assert_int_equal(measure(l, details[i], true, &t), 0);
-		assert_told(&t, false);
-		loader_free(l);
-		l = load(WAY_SESSION, details[i], true);
-		assert_int_equal(measure(l, details[i], false, &t), CALLS * N);
-		for (size_t k = 0; k < N; k++) {
-			assert_int_equal(t.complete[k], CALLS);
-			assert_int_equal(t.entries[k], 0);
-		}
-		loader_free(l);
+	(void)state;
+	assert_int_equal(loader_returns(l), GP_RETURNS_NO_SECCOMP);
+	assert_int_equal(measure(l, true, &t), 0);
+	assert_told(&t, false);
+	loader_free(l);
+	l = load(WAY_SESSION, true);
+	assert_int_equal(measure(l, false, &t), CALLS * N);
+	for (size_t k = 0; k < N; k++) {
+		assert_int_equal(t.complete[k], CALLS);
+		assert_int_equal(t.entries[k], 0);
 	}
+	loader_free(l);
 }
 
 static void others_probe_no_return_at_all(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < 4; i++) {
-		struct loader *l = load(WAY_MULTI, details[i % 2], true);
+	for (int confined = 0; confined < 2; confined++) {
+		struct loader *l = load(WAY_MULTI, true);
 		struct told t;
 
 		assert_int_equal(loader_returns(l), GP_RETURNS_NONE);
-		assert_int_equal(measure(l, details[i % 2], i < 2, &t), 0);
+		assert_int_equal(measure(l, confined, &t), 0);
 		assert_told(&t, false);
 		loader_free(l);
 	}
@@ -295,27 +274,15 @@ static void a_confined_process_lives(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		struct loader *l = load(ways[i], DETAIL_CALL, false);
+		struct loader *l = load(ways[i], false);
 		bool all = loader_returns(l) == GP_RETURNS_ALL;
 		struct told t;
 
-		assert_int_equal(measure(l, DETAIL_CALL, true, &t), all ? CALLS * N : 0);
+		assert_int_equal(measure(l, true, &t), all ? CALLS * N : 0);
 		for (size_t k = 0; k < N; k++)
 			assert_int_equal(all ? t.complete[k] : t.entries[k], CALLS);
 		loader_free(l);
 	}
-}
-
-static void counting_needs_no_return(void **state)
-{
-	struct loader *l = load(WAY_AUTO, DETAIL_COUNT, true);
-	struct told t;
-
-	(void)state;
-	assert_int_equal(loader_returns(l), GP_RETURNS_ALL);
-	assert_int_equal(measure(l, DETAIL_COUNT, true, &t), 0);
-	assert_int_equal(t.complete[2], CALLS);
-	loader_free(l);
 }
 
 /* The kernel readies the return of any process that meets a breakpoint, before it asks whose link it
@@ -337,7 +304,7 @@ static void where_they_kill_no_link_has_a_process_filter(void **state)
 	(void)state;
 	assert_non_null(launch);
 	for (int kill = 0; kill < 2; kill++) {
-		struct loader *l = load(WAY_SESSION, DETAIL_CALL, kill);
+		struct loader *l = load(WAY_SESSION, kill);
 		struct attach *a = attach_new(l);
 		struct target_file file = { .path = "/lib/libcudart.so.13",
 					    .fd = open(o.path, O_RDONLY | O_CLOEXEC) };
@@ -377,7 +344,6 @@ int main(void)
 		     others_probe_no_return_at_all),
 		SAYS("returns: where they kill, no link has a process filter",
 		     where_they_kill_no_link_has_a_process_filter),
-		SAYS("returns: counting entries needs none", counting_needs_no_return),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -214,17 +214,6 @@ static void what_ended_after_all_is_not_said_to_hang(void **state)
 	model_free(m);
 }
 
-static void where_threads_were_not_kept_it_says_what_keeps_them(void **state)
-{
-	struct model *m = with_unknown_launch();
-
-	(void)state;
-	push(m, (struct event){ .kind = EVENT_FACT, .text = "detail", .text2 = "latency" });
-	says(m, "What device 0 (pid 12, train) did, or waited for, is not known for 20.0 % of the time; it is "
-	     "busy at least 78.0 % of it: --detail latency keeps no thread's time, which tells the causes; "
-	     "--detail call does.");
-}
-
 static void a_name_with_a_newline_breaks_no_line(void **state)
 {
 	struct model *m = begin();
@@ -333,7 +322,6 @@ int main(void)
 		cmocka_unit_test(a_device_of_which_no_work_was_seen_is_not_busy_so_much),
 		cmocka_unit_test(what_was_launched_and_did_not_end_is_no_idle_time),
 		cmocka_unit_test(what_ended_after_all_is_not_said_to_hang),
-		cmocka_unit_test(where_threads_were_not_kept_it_says_what_keeps_them),
 		cmocka_unit_test(without_device_times_it_says_bounds_and_how_to_get_the_rest),
 		cmocka_unit_test(how_to_have_device_times_is_what_helps_this_process),
 		cmocka_unit_test(where_nothing_was_seen_nothing_is_said),

@@ -289,7 +289,7 @@ int capture_encode(struct capture_encoder *e, const struct event *ev)
 	else
 		put_event(e, ev);
 	e->block->events++;
-	if (ev->kind != EVENT_COUNT && !event_is_sum(ev->kind))
+	if (ev->kind != EVENT_COUNT)
 		widen_span(e->block, ev->start_ns, ev->end_ns);
 	return 0;
 }

@@ -177,7 +177,7 @@ static int begin(struct writing *out)
 /* Of what is counted or added up these are no times. */
 static uint64_t latest_of(const struct event *ev)
 {
-	return ev->kind == EVENT_COUNT || event_is_sum(ev->kind) ? 0 : num_max(ev->start_ns, ev->end_ns);
+	return ev->kind == EVENT_COUNT ? 0 : num_max(ev->start_ns, ev->end_ns);
 }
 
 /* What ended before the stretch is for the roster alone. */

@@ -19,13 +19,18 @@
 #include "probe/attach.h"
 #include "catalog/catalog.h"
 #include "host/identity.h"
-#include "probe/loader_read.h"
+#include "probe/loader.h"
 #include "probe/plan.h"
+#include "gpuprof/event.h"
+#include "gpuprof/row.h"
 #include "host/proc.h"
+#include "source/bpf/ring.h"
 #include "target/target.h"
 #include "view/table.h"
 
 #define COUNT_MS 1000	/* how long its calls are counted */
+#define READ_MS 10
+#define RING_BYTES (4u << 20)	/* more than 5 million calls a second fill in READ_MS */
 
 struct look {			/* at one process */
 	struct doctor *d;
@@ -185,8 +190,7 @@ static int look_at_file(void *ctx, const struct target_file *file)
 struct count {
 	struct attach *attach;
 	pid_t pid;
-	uint64_t calls, most;
-	uint32_t row;		/* of which most were */
+	uint64_t calls, by_row[GP_ROWS_MAX];
 	unsigned int probes, left_out;	/* functions */
 };
 
@@ -198,17 +202,29 @@ static int attach_one(void *ctx, const struct target_file *file)
 	return attach_file(c->attach, file, c->pid, &result);
 }
 
-static void add_tally(void *ctx, const struct gp_tally_key *key, const struct gp_tally *t)
+/* Of functions that may block the record at entry counts: such a call may last longer than we look. */
+static int add_record(void *ctx, const void *data, size_t len)
 {
+	const struct gp_call *rec = data;
 	struct count *c = ctx;
+	const struct catalog_row *row = len < sizeof(*rec) ? NULL : catalog_row(rec->row);
 
-	if (key->pid != (uint32_t)c->pid)
-		return;
-	c->calls += t->count;
-	if (t->count <= c->most)
-		return;
-	c->most = t->count;
-	c->row = key->row;
+	if (row && rec->pid == (uint32_t)c->pid && rec->kind == (row->two ? GP_ENTER : GP_CALL)) {
+		c->calls++;
+		c->by_row[rec->row]++;
+	}
+	return 0;
+}
+
+static int read_calls(struct ring *ring, struct count *c)
+{
+	int more = 1;
+
+	for (int ms = 0; ms < COUNT_MS && more >= 0; ms += READ_MS) {
+		usleep(READ_MS * 1000);
+		more = ring_consume(ring, ring_produced(ring), add_record, c);
+	}
+	return more < 0 ? more : 0;
 }
 
 static void add_functions(struct count *c)
@@ -222,10 +238,10 @@ static void add_functions(struct count *c)
 /* The calls that begin within COUNT_MS. 0 or -errno, logged. */
 static int count_calls(const struct doctor *d, struct count *c)
 {
-	struct loader_options lo = { .way = (enum loader_way)d->o->attach, .detail = DETAIL_COUNT,
-				     .ring_bytes = 1 << 16 };
+	struct loader_options lo = { .way = (enum loader_way)d->o->attach, .ring_bytes = RING_BYTES };
 	struct loader *l = loader_new(&lo);
-	int err = l ? loader_follow(l, c->pid) : -errno;
+	struct ring *ring = l ? ring_open(loader_calls_fd(l)) : NULL;
+	int err = ring ? loader_follow(l, c->pid) : -errno;
 
 	c->attach = err ? NULL : attach_new(l);
 	if (!err && !c->attach)
@@ -234,14 +250,25 @@ static int count_calls(const struct doctor *d, struct count *c)
 		err = target_each_file(c->pid, attach_one, c);
 		err = err ? err : attach_begin(c->attach);
 		add_functions(c);
-		usleep(COUNT_MS * 1000);
-		loader_detach(l);
 		if (!err)
-			err = loader_each_tally(l, add_tally, c);
+			err = read_calls(ring, c);
+		loader_detach(l);
 	}
 	attach_free(c->attach);
+	ring_close(ring);
 	loader_free(l);
 	return err;
+}
+
+/* The function with most calls. */
+static const char *most_called(const struct count *c)
+{
+	uint32_t most = 0;
+
+	for (uint32_t row = 1; row < GP_ROWS_MAX; row++)
+		if (c->by_row[row] > c->by_row[most])
+			most = row;
+	return catalog_row(most) ? catalog_row(most)->name : "?";
 }
 
 static void say_calls(struct look *look)
@@ -260,9 +287,8 @@ static void say_calls(struct look *look)
 		doctor_say(look->d, WORSE, "calls", "none began within 1 s: it waits in one, or does not use "
 			   "the GPU now; gpuprof stacks -p %d shows where it is", look->pid);
 	else
-		doctor_say(look->d, GOOD, "calls", "%s began within 1 s, nested ones too, most of them of %s",
-			   n.s,
-			   catalog_row(c.row) ? catalog_row(c.row)->name : "?");
+		doctor_say(look->d, GOOD, "calls", "%s began within 1 s, most of them of %s", n.s,
+			   most_called(&c));
 	strbuf_free(&n);
 }
 

@@ -272,10 +272,6 @@ static int check_measure(const struct options *o)
 		bool vain;
 		const char *said;
 	} rules[] = {
-		{ o->stacks && o->detail,
-		  "'--stacks' needs '--detail call': what is added up has no single stacks" },
-		{ o->report.by && o->detail,
-		  "'--by' needs '--detail call': what is added up is known by function only" },
 		{ o->report.by == CALLS_BY_STACK && o->verb->has_targets && !o->stacks,
 		  "'--by stack' needs '--stacks': without it none are taken" },
 		{ o->stack_bytes != defaults.stack_bytes && !o->stacks,

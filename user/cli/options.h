@@ -67,7 +67,6 @@ struct options {
 	bool lines;			/* of source, and inlined functions */
 
 	int attach;			/* enum loader_way of probe/loader.h */
-	int detail;			/* enum loader_detail of the same */
 	int launch;			/* enum plan_launch of probe/plan.h */
 	int graphs;			/* enum graphs_told */
 	int cupti;			/* enum cupti_how */

@@ -36,10 +36,6 @@ static const char *const attach_names[] = {
 	[WAY_NONE] = "none", NULL,
 };
 
-static const char *const detail_names[] = {
-	[DETAIL_CALL] = "call", [DETAIL_LATENCY] = "latency", [DETAIL_COUNT] = "count", NULL,
-};
-
 static const char *const graphs_names[] = {
 	[GRAPHS_AUTO] = "auto", [GRAPHS_NODES] = "nodes", [GRAPHS_WHOLE] = "whole", NULL,
 };
@@ -216,11 +212,6 @@ static const struct option_row rows[] = {
 		.verbs = LIVE | ON(DOCTOR), .set = option_set_choice, .at = MEMBER(attach),
 		.choices = attach_names, .accepts = "auto, session, multi, perf or none",
 		.help = "probes by: auto, session, multi, perf, none",
-	}, {
-		.name = "detail", .group = GROUP_MEASURE, .arg = "WHAT",
-		.verbs = ON(DEFAULT) | ON(STAT), .set = option_set_choice, .at = MEMBER(detail),
-		.choices = detail_names, .accepts = "call, latency or count",
-		.help = "call: record each; latency, count: cheaper",
 	}, {
 		.name = "launch", .group = GROUP_MEASURE, .arg = "WHOSE",
 		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(launch),

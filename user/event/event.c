@@ -11,8 +11,7 @@ static const char *const kinds[] = {
 	[EVENT_PROCESS] = "process", [EVENT_TAIL] = "tail", [EVENT_FACT] = "fact",
 	[EVENT_COUNT] = "count", [EVENT_START] = "start", [EVENT_STOP] = "stop",
 	[EVENT_WATERMARK] = "watermark", [EVENT_UNARMED] = "unarmed",
-	[EVENT_TALLY] = "tally", [EVENT_BIN] = "bin", [EVENT_FRAME] = "frame",
-	[EVENT_STACK] = "stack",
+	[EVENT_FRAME] = "frame", [EVENT_STACK] = "stack",
 	[EVENT_IDENTITY] = "identity",
 	[EVENT_INSIDE] = "inside", [EVENT_LEFT] = "left", [EVENT_GONE] = "gone",
 	[EVENT_DEVICE] = "device", [EVENT_WORK] = "work", [EVENT_API] = "api",
@@ -42,7 +41,7 @@ _Static_assert(sizeof(reasons) / sizeof(reasons[0]) == OFF_REASON_END, "a name f
 
 const char *event_kind_name(unsigned int kind)
 {
-	return kind && kind < EVENT_KIND_END ? kinds[kind] : "?";
+	return kind < EVENT_KIND_END && kinds[kind] ? kinds[kind] : "?";
 }
 
 const char *class_name(unsigned int class)

@@ -89,13 +89,6 @@ enum unseen_why {
 #define EVENT_RECEIVED(e) ((e)->end_ns)
 #define EVENT_LOST(e) ((e)->bytes)
 
-/* EVENT_TALLY: calls since the one before. has & HAS_END: times are known, and EVENT_BINs follow. */
-#define TALLY_CALLS(e) ((e)->start_ns)
-#define TALLY_TOTAL_NS(e) ((e)->end_ns)
-#define TALLY_ERRORS(e) ((e)->bytes)
-#define TALLY_MAX_NS(e) ((e)->entity)	/* since the beginning */
-#define TALLY_PROCESS_NS(e) ((e)->stream)	/* its process's birth, exactly; 0: unknown, in captures */
-
 /*
  * OFF: dir = enum off_reason; text2 = the system call, and behind a blank the kind of its file, if
  * that is known (NULL: in none); text = who woke it: its comm, behind it a ? if it may have been an

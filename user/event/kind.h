@@ -25,8 +25,7 @@ enum event_kind {
 	EVENT_STOP = 12,	/* the session ended at end_ns */
 	EVENT_WATERMARK = 13,	/* every event that ended before end_ns has been delivered */
 	EVENT_UNARMED = 14,	/* pid had a library mapped but no probes in [start_ns, end_ns) */
-	EVENT_TALLY = 15,	/* calls added up in the kernel: pid, func; see TALLY_* below */
-	EVENT_BIN = 16,		/* of these, bytes calls took [start_ns, end_ns) each */
+	/* 15, 16: no longer used */
 	EVENT_IDENTITY = 17,	/* of process pid, of which a PROCESS came before: text = what (rank,
 				 * container, ...), text2 = its value; a new PROCESS with a
 				 * text forgets them */
@@ -80,16 +79,10 @@ static inline bool event_is_call(unsigned int kind)
 	       (kind >= EVENT_INSIDE && kind <= EVENT_GONE);
 }
 
-/* Kinds that tell of several: start_ns and end_ns are no times. */
-static inline bool event_is_sum(unsigned int kind)
-{
-	return kind == EVENT_TALLY || kind == EVENT_BIN;
-}
-
 /* Kinds whose func names a function. */
 static inline bool event_has_func(unsigned int kind)
 {
-	return event_is_call(kind) || event_is_sum(kind) || kind == EVENT_TOLD;
+	return event_is_call(kind) || kind == EVENT_TOLD;
 }
 
 const char *event_kind_name(unsigned int kind);	/* "call", ..., "?" */

@@ -152,24 +152,3 @@ uint64_t hist_quantile(const struct hist *h, double q)
 	v = at_rank(h, rank);
 	return v < h->min ? h->min : v > h->max ? h->max : v;
 }
-
-int hist_add_bin(struct hist *h, uint64_t v, uint64_t n)
-{
-	unsigned int octave = hist_octave(v);
-
-	if (!n)
-		return 0;
-	if (hist_add_slowly(h, octave, hist_sub(v, octave), n))
-		return -ENOMEM;
-	if (v < h->min || !h->count)
-		h->min = v;
-	h->count = num_add(h->count, n);
-	return 0;
-}
-
-void hist_add_sum(struct hist *h, uint64_t total, uint64_t max)
-{
-	h->total = num_add(h->total, total);
-	if (max > h->max)
-		h->max = max;
-}

@@ -50,11 +50,6 @@ static inline size_t hist_place(const struct hist *h, unsigned int octave, unsig
 	return (size_t)num_bits(h->hit & ((1ull << octave) - 1)) * HIST_SUB + sub;
 }
 
-/* Calls whose time is known only by bin or in sum: hist_add_bin counts n values of about v, and
- * hist_add_sum adds what they came to and their largest. */
-int hist_add_bin(struct hist *h, uint64_t v, uint64_t n);	/* 0 or -ENOMEM */
-void hist_add_sum(struct hist *h, uint64_t total, uint64_t max);
-
 /* The value that a share q (0..1) of all values does not exceed; 0 when empty. */
 uint64_t hist_quantile(const struct hist *h, double q);
 

@@ -168,25 +168,6 @@ void tally_add_before(struct tally *t, const struct event *ev)
 	}
 }
 
-int tally_add_sums(struct tally *t, const struct event *ev)
-{
-	uint64_t middle = ev->start_ns + (ev->end_ns - ev->start_ns) / 2;
-
-	/* The values in a bin are at most half its width away from its middle; the largest of all
-	 * is known exactly, since the EVENT_TALLY came first. */
-	if (ev->kind == EVENT_BIN)
-		return hist_add_bin(&t->time, middle < t->time.max ? middle : t->time.max,
-				    ev->bytes);
-	t->added_up = true;
-	t->count += TALLY_CALLS(ev);
-	if (!(ev->has & HAS_END))
-		return 0;
-	t->results_known += TALLY_CALLS(ev);
-	t->errors += TALLY_ERRORS(ev);
-	hist_add_sum(&t->time, TALLY_TOTAL_NS(ev), TALLY_MAX_NS(ev));
-	return 0;
-}
-
 int tallies_leave(struct tallies *ts, uint16_t func, bool began_before)
 {
 	struct tally *t = find_or_add(ts, &(struct tally){ .func = func });
@@ -207,7 +188,6 @@ static int merge_into(struct tally *to, const struct tally *from)
 	to->bytes_known += from->bytes_known;
 	to->before += from->before;
 	to->open += from->open;
-	to->added_up |= from->added_up;
 	return hist_merge(&to->time, &from->time);
 }
 

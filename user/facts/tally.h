@@ -37,7 +37,6 @@ struct tally {
 				 * count, bytes and time; in errors where their result is known.
 				 * With `open`, also those of these that began before */
 	uint64_t open;		/* calls that never returned, of threads that are no more; in nothing else */
-	bool added_up;		/* in the kernel: how many are open is not known */
 	struct hist time;	/* calls whose return was observed */
 };
 
@@ -53,7 +52,6 @@ struct tally *tallies_find(struct tallies *ts, const struct event *call);
 
 int tally_add(struct tally *t, const struct event *call);	/* 0 or -ENOMEM */
 void tally_add_before(struct tally *t, const struct event *ev);	/* LEFT; else it just ended */
-int tally_add_sums(struct tally *t, const struct event *ev);	/* an EVENT_TALLY or EVENT_BIN */
 
 /* A call of that function was left open when its thread ended. 0 or -ENOMEM. */
 int tallies_leave(struct tallies *ts, uint16_t func, bool began_before);

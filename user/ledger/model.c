@@ -197,21 +197,6 @@ static int push_gone(struct model *m, const struct event *ev)
 	return before && !t->book.before ? tally_before(t, &(struct event){ .func = ev->func }) : 0;
 }
 
-/* What the kernel added up: statistics without threads, hence without books. */
-static int push_sums(struct model *m, const struct event *ev)
-{
-	struct process *p = who_process(m, ev->pid);
-	struct tally *t;
-
-	if (!find_func(m, ev) || ev->end_ns < (ev->kind == EVENT_BIN ? ev->start_ns : 0))
-		return invalid(m, ev);
-	if (p && told_note(m, p, ev->func, m->now_ns,
-			   ev->kind == EVENT_TALLY && TALLY_CALLS(ev) > TALLY_ERRORS(ev)))
-		return -ENOMEM;
-	t = p ? tallies_find(&p->info.tallies, &(struct event){ .func = ev->func }) : NULL;
-	return t ? tally_add_sums(t, ev) : -ENOMEM;
-}
-
 static int push_open(struct model *m, const struct event *ev)
 {
 	model_see_time(m, ev->end_ns);
@@ -476,7 +461,6 @@ static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct even
 	[EVENT_PROCESS] = push_process, [EVENT_TAIL] = push_tail, [EVENT_FACT] = push_fact,
 	[EVENT_COUNT] = push_count, [EVENT_START] = push_start, [EVENT_STOP] = push_stop,
 	[EVENT_WATERMARK] = push_watermark, [EVENT_UNARMED] = push_unarmed,
-	[EVENT_TALLY] = push_sums, [EVENT_BIN] = push_sums,
 	[EVENT_FRAME] = push_stacks, [EVENT_STACK] = push_stacks,
 	[EVENT_IDENTITY] = push_identity,
 	[EVENT_DEVICE] = push_device, [EVENT_WORK] = push_device, [EVENT_API] = push_device,
@@ -489,7 +473,7 @@ static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct even
 
 int model_push(struct model *m, const struct event *ev)
 {
-	if (!ev->kind || ev->kind >= EVENT_KIND_END) {
+	if (ev->kind >= EVENT_KIND_END || !push_kind[ev->kind]) {
 		m->counts.received[0]++;
 		return 0;
 	}

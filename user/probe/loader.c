@@ -72,7 +72,6 @@ static void configure(struct loader *l, const struct loader_options *o)
 	loader_choose_programs(l);
 	bpf_map__set_max_entries(skel->maps.calls, (uint32_t)o->ring_bytes);
 	configure_stacks(skel, o->stack_bytes);
-	skel->rodata->record_calls = o->detail == DETAIL_CALL;
 	skel->rodata->follow_all = o->follow_all;
 	skel->rodata->follow_children = o->follow_children;
 	skel->rodata->wake_bytes = o->ring_bytes / 4;
@@ -88,9 +87,7 @@ static int try_way(struct loader *l, const struct loader_options *o, enum loader
 	l->skel = gpuprof_bpf__open();
 	if (!l->skel)
 		return -errno;
-	/* Entries alone need no session. */
-	l->way = o->detail == DETAIL_COUNT && way == WAY_SESSION ? WAY_MULTI : way;
-	l->detail = o->detail;
+	l->way = way;
 	configure(l, o);
 	err = gpuprof_bpf__load(l->skel);
 	if (!err)
@@ -128,7 +125,7 @@ static int try_ways(struct loader *l, struct loader_options *o)
 	enum loader_way asked = o->way;
 	int err;
 
-	l->off_cpu = o->off_cpu && o->detail == DETAIL_CALL;
+	l->off_cpu = o->off_cpu;
 	err = try_each_way(l, o);
 	if (!err || !l->off_cpu || loader_why_final(err))
 		return err;
@@ -182,7 +179,6 @@ void loader_free(struct loader *l)
 	if (!l)
 		return;
 	loader_detach(l);
-	VEC_FREE(&l->slots);
 	gpuprof_bpf__destroy(l->skel);
 	close_later_wait(&l->closing);
 	free(l);

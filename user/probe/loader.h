@@ -23,15 +23,8 @@ enum loader_way {		/* how functions are probed (design §4) */
 };
 const char *loader_way_name(enum loader_way way);
 
-enum loader_detail {		/* what is known of calls, and what that costs their threads */
-	DETAIL_CALL = 0,	/* each one: a record */
-	DETAIL_LATENCY,		/* added up in the kernel: count, errors, times */
-	DETAIL_COUNT,		/* counted at entry, nested calls too */
-};
-
 struct loader_options {
 	enum loader_way way;
-	enum loader_detail detail;
 	uint64_t ring_bytes;		/* a power of two, at least a page */
 	bool follow_all;		/* every process */
 	bool follow_children;		/* children of followed processes */
@@ -97,8 +90,7 @@ void loader_hand_over(struct loader *l);
  * readable, but those of threads that end are gone. WAY_PERF: breakpoints go within seconds. */
 void loader_detach(struct loader *l);
 
-/* Does the scheduler tell? Not where it was not asked for, with another detail than DETAIL_CALL, or
- * where the kernel refuses the hooks (then all else works). */
+/* Whether the scheduler's hooks are attached: they were asked for, and the kernel has them. */
 bool loader_off_cpu(const struct loader *l);
 
 /* And are interrupts told from threads that wake others? */

@@ -11,7 +11,6 @@
 /* Types that the skeleton speaks of. */
 #include "gpuprof/control.h"
 #include "gpuprof/row.h"
-#include "gpuprof/tally.h"
 #include "gpuprof.skel.h"
 #include "probe/close_later.h"
 #include "probe/loader.h"
@@ -25,12 +24,10 @@ struct loader_fds {
 struct loader {
 	struct gpuprof_bpf *skel;
 	enum loader_way way;
-	enum loader_detail detail;
 	bool off_cpu;
 	struct loader_fds links;	/* of the uprobes */
 	struct loader_fds events;	/* WAY_PERF: what the links are of */
 	struct close_later *closing;	/* events whose links are gone */
-	VEC(struct gp_tally_key) slots;	/* DETAIL_COUNT: what each one counts */
 	struct gp_counts before;	/* counted by the calibration */
 	uint64_t call_cost_ns, nested_cost_ns, step_cost_ns;
 	uint8_t returns;		/* GP_RETURNS_* */

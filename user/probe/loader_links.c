@@ -116,36 +116,20 @@ void loader_choose_programs(const struct loader *l)
 	const struct loader_links *way = &ways[l->way];
 	struct loader_leg legs[2];
 
-	if (l->detail == DETAIL_COUNT) {
-		choose(l->skel->progs.count_entry, way->attach_type);
-		choose(l->skel->progs.count_slot, way->attach_type);
-		return;
-	}
 	for (size_t i = way->legs(l->skel, legs); i--;)
 		choose(legs[i].prog, way->attach_type);
-	if (l->detail == DETAIL_CALL && (l->way == WAY_SESSION || l->way == WAY_MULTI))
+	if (l->way == WAY_SESSION || l->way == WAY_MULTI)
 		choose(l->skel->progs.call_left, LINK_UPROBE_MULTI);
 }
 
-/* The cookies of one file's links. DETAIL_COUNT with a process filter: a slot for each probe. */
-static uint64_t *make_cookies(struct loader *l, const struct loader_probes *p, bool slots)
+/* The cookies of one file's links. */
+static uint64_t *make_cookies(const struct loader_probes *p)
 {
 	uint64_t flags = p->pid ? GP_COOKIE_FILTERED : p->waits ? GP_COOKIE_WAITING : 0;
 	uint64_t *cookies = calloc(p->n, sizeof(*cookies));
 
-	for (size_t i = 0; cookies && i < p->n; i++) {
-		struct gp_tally_key *key = slots ? VEC_PUSH(&l->slots) : NULL;
-
+	for (size_t i = 0; cookies && i < p->n; i++)
 		cookies[i] = p->rows[i] | flags;
-		if (!slots)
-			continue;
-		if (!key) {
-			free(cookies);
-			return NULL;
-		}
-		*key = (struct gp_tally_key){ .pid = (uint32_t)p->pid, .row = (uint32_t)p->rows[i] };
-		cookies[i] = (l->slots.n - 1) | flags;
-	}
 	return cookies;
 }
 
@@ -157,12 +141,11 @@ static void drop_from(struct loader *l, size_t links, size_t events)
 	l->events.n = events;
 }
 
-static int attach_links(struct loader *l, const struct loader_probes *p, bool slots)
+static int attach_links(struct loader *l, const struct loader_probes *p)
 {
 	const struct loader_links *way = &ways[l->way];
-	struct loader_leg legs[2] = { { .prog = slots ? l->skel->progs.count_slot :
-							l->skel->progs.count_entry } };
-	size_t n = l->detail == DETAIL_COUNT ? 1 : way->legs(l->skel, legs);
+	struct loader_leg legs[2];
+	size_t n = way->legs(l->skel, legs);
 	size_t links = l->links.n, events = l->events.n;
 	int err = 0;
 
@@ -176,15 +159,14 @@ static int attach_links(struct loader *l, const struct loader_probes *p, bool sl
 
 int loader_attach(struct loader *l, const struct loader_probes *p)
 {
-	bool slots = l->detail == DETAIL_COUNT && p->pid && l->slots.n + p->n <= GP_SLOTS_MAX;
-	uint64_t *cookies = make_cookies(l, p, slots);
+	uint64_t *cookies = make_cookies(p);
 	struct loader_probes with_cookies = *p;
 	int err;
 
 	if (!cookies)
 		return -ENOMEM;
 	with_cookies.rows = cookies;
-	err = attach_links(l, &with_cookies, slots);
+	err = attach_links(l, &with_cookies);
 	free(cookies);
 	return err;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What the programs keep for us: states of threads, mappings, tallies and counters. */
+/* What the programs keep for us: states of threads, mappings and counters. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -88,15 +88,6 @@ int loader_open_mappings(const struct loader *l, pid_t pid)
 	opts.link_info = &of;
 	opts.link_info_len = sizeof(of);
 	return loader_open_iterator(l->skel->progs.task_files, &opts);
-}
-
-int loader_each_tally(const struct loader *l, tally_fn fn, void *ctx)
-{
-	const struct tally_slots slots = { .map_fd = bpf_map__fd(l->skel->maps.slots),
-					   .keys = l->slots.v, .n = l->slots.n };
-
-	return tally_each(bpf_map__fd(l->skel->maps.tallies), &slots,
-			  &(struct tally_sink){ fn, ctx });
 }
 
 int loader_counts(const struct loader *l, struct gp_counts *sum)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the programs keep for us: states of threads, mappings, tallies and counters. Changes none of
+ * What the programs keep for us: states of threads, mappings and counters. Changes none of
  * it. Knows nothing of what it means.
  */
 #ifndef PROBE_LOADER_READ_H
@@ -9,7 +9,6 @@
 #include "gpuprof/event.h"
 #include "gpuprof/off.h"
 #include "probe/loader.h"
-#include "probe/tally_map.h"
 
 struct loader_state {
 	struct gp_call head;
@@ -26,9 +25,6 @@ int loader_each_off(struct loader *l, void (*fn)(void *ctx, const void *rec, siz
 /* A new fd to read struct gp_mapping from: what a process maps now, and before Linux 6.1 what others
  * do, too. -errno; the caller closes it. */
 int loader_open_mappings(const struct loader *l, pid_t pid);
-
-/* What the kernel has added up so far, over all CPUs; with another detail than DETAIL_CALL. */
-int loader_each_tally(const struct loader *l, tally_fn fn, void *ctx);
 
 /* Over all CPUs, since loading (our own calibration calls are not in it). 0 or -errno. */
 int loader_counts(const struct loader *l, struct gp_counts *sum);

@@ -18,7 +18,6 @@
 
 #include "base/log.h"
 #include "probe/loader_internal.h"
-#include "probe/tally_map.h"
 
 #define CALLS 3			/* the first hit may change how the next ones are taken */
 
@@ -102,7 +101,6 @@ static void forget(struct loader *l, const struct loader_probes *p)
 	uint32_t pid = (uint32_t)p->pid;
 
 	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.pids), &pid);
-	tally_forget(bpf_map__fd(l->skel->maps.tallies), pid);
 }
 
 /* The child ends in any case: it is told to go, or its parent's end is closed. */

@@ -36,8 +36,6 @@ int session_push(void *ctx, const struct event *ev)
 	struct session *s = ctx;
 
 	if (!s->err)
-		s->err = counts_meet(s, ev);
-	if (!s->err)
 		s->err = tap_push(&s->tap, ev);
 	if (!s->err)
 		s->err = helpers_see(s, ev);
@@ -115,7 +113,6 @@ static void on_interval(struct session *s, int fd)
 	}
 	if (!at || at <= s->interval_start_ns)
 		return;		/* nothing has been delivered since */
-	counts_read(s);
 	if (s->loader)
 		read_off(s, at);
 	session_so_far(s);
@@ -222,7 +219,6 @@ static int start_loader(struct session *s)
 	const struct options *o = s->plan->o;
 	struct loader_options lo = {
 		.way = (enum loader_way)o->attach,
-		.detail = (enum loader_detail)o->detail,
 		.ring_bytes = o->ring_bytes,
 		.follow_all = o->all,
 		.follow_children = o->cmd || !o->isolate,
@@ -239,14 +235,12 @@ static int start_loader(struct session *s)
 		attach_set_budget(s->attach, o->budget_ns);
 		attach_set_launch(s->attach, (enum plan_launch)o->launch);
 	}
-	if (!counts_adds_up(s))
-		s->inside = inside_new(s->loader, (unsigned int)o->tier);
+	s->inside = inside_new(s->loader, (unsigned int)o->tier);
 	s->worker = s->attach ? worker_new(s->attach, s->inside) : NULL;
 	if (!s->worker)
 		return cannot("watch what is mapped", errno);
 	s->live.decoder = s->decoder;
 	s->live.sink = s->sink;
-	s->tallied.sink = s->sink;
 	s->live.drain = drain_start(loader_calls_fd(s->loader), loader_tasks_fd(s->loader));
 	return s->live.drain ? 0 : cannot("read the ring buffers", errno);
 }
@@ -286,7 +280,6 @@ static int start_tap(struct session *s)
 		return -ENOMEM;
 	s->sink = (struct event_sink){ .push = session_push, .ctx = s };
 	s->tap.no_cmdline = s->plan->o->no_cmdline;
-	s->tap.sums = counts_adds_up(s);
 	if (identity_room_init(&s->tap.room))
 		return -ENOMEM;
 	s->tap.model = model_new(decoder_funcs(s->decoder));

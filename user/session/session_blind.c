@@ -42,7 +42,7 @@ static bool have_helpers(const struct options *o)
 /* The option whose meaning is probes, or NULL. */
 static const char *asks_for_probes(const struct options *o)
 {
-	return o->stacks ? "--stacks" : o->tier ? "--tier 1" : o->detail != DETAIL_CALL ? "--detail" :
+	return o->stacks ? "--stacks" : o->tier ? "--tier 1" :
 	       o->launch != LAUNCH_AUTO ? "--launch" : NULL;
 }
 

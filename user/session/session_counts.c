@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What the kernel counted and added up, as events: once at the end of a session, and so far where
- * a capture file ends before it.
+ * What the kernel counted, as events: once at the end of a session, and so far where a capture file
+ * ends before it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,54 +11,6 @@
 #include "session/session_internal.h"
 #include "event/counters.h"
 #include "probe/loader_read.h"
-
-bool counts_adds_up(const struct session *s)
-{
-	return s->plan->o->detail != DETAIL_CALL;
-}
-
-static void on_tally(void *ctx, const struct gp_tally_key *key, const struct gp_tally *t)
-{
-	struct session *s = ctx;
-
-	s->tallied_calls += t->count + t->entries;
-	tallied_read(&s->tallied, key, t, s->plan->o->detail == DETAIL_LATENCY);
-}
-
-void counts_read(struct session *s)
-{
-	if (!counts_adds_up(s))
-		return;
-	s->tallied_calls = 0;
-	if (loader_each_tally(s->loader, on_tally, s))
-		log_warn("cannot read what was added up in the kernel");
-	if (!s->err)
-		s->err = s->tallied.err;	/* its own: out of memory */
-}
-
-static bool tells_birth(const struct event *ev)
-{
-	return (ev->kind == EVENT_THREAD || ev->kind == EVENT_PROCESS || ev->kind == EVENT_EXIT) &&
-	       EVENT_PROCESS_NS(ev);
-}
-
-/* What the owner before has called goes into the model while the pid is still his there. */
-int counts_meet(struct session *s, const struct event *ev)
-{
-	struct map_slot *slot;
-	uint64_t before_ns;
-
-	if (!counts_adds_up(s) || !tells_birth(ev))
-		return 0;
-	slot = map_put(&s->births, ev->pid, NULL);
-	if (!slot)
-		return -ENOMEM;
-	before_ns = slot->value;
-	slot->value = EVENT_PROCESS_NS(ev);
-	if (before_ns && before_ns != EVENT_PROCESS_NS(ev))
-		counts_read(s);
-	return s->err;
-}
 
 static const char *const kinds[GP_KINDS] = {
 	[GP_CALL] = "call", [GP_ENTER] = "enter", [GP_OPEN] = "open",
@@ -99,8 +51,6 @@ static void put_counts(const struct session *s, const struct gp_counts *c,
 		put_count(to, "malformed", s->live.invalid, 0, s->live.invalid);
 	if (s->live.skipped)
 		put_count(to, "unknown", s->live.skipped, 0, s->live.skipped);
-	if (counts_adds_up(s))
-		put_count(to, "added", s->tallied_calls, s->tallied_calls, 0);
 	for (size_t i = 0; i < COUNTER_END; i++)
 		put_fact(to, counter_names[i], counters[i]);
 }

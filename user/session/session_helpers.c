@@ -75,13 +75,12 @@ int helpers_see(struct session *s, const struct event *ev)
 	       helpers_tell_thread(s->helpers, (pid_t)ev->pid, ev->tid, (uint32_t)EVENT_OWN_TID(ev));
 }
 
-/* Functions without a probe, as files are attached to: of these CUPTI's records are the calls. Where no
- * single calls of probes are known, nobody could say which of them are the same. */
+/* Functions without a probe, as files are attached to: of these CUPTI's records are the calls. */
 static void note_left_out(struct session *s)
 {
 	bool left_out[GP_ROWS_MAX];
 
-	if (!s->helpers || !s->worker || s->blind || counts_adds_up(s) ||
+	if (!s->helpers || !s->worker || s->blind ||
 	    !worker_left_out(s->worker, &s->left_out_noted, left_out))
 		return;
 	for (unsigned int row = 1; row < GP_ROWS_MAX; row++)

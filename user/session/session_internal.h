@@ -13,7 +13,6 @@
 #include "session/worker.h"
 #include "source/helper/helpers.h"
 #include "source/bpf/live.h"
-#include "source/bpf/tallied.h"
 #include "host/identity.h"
 
 enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_STOPPING };
@@ -30,7 +29,6 @@ struct tap {
 	uint64_t watermark_ns;		/* all that ended before it has been delivered */
 	uint64_t oldest_ns;		/* before it no process but the command began; 0: any may have */
 	bool no_cmdline;
-	bool sums;			/* what a process called is told after its end */
 };
 
 int tap_push(void *tap, const struct event *ev);	/* an event_sink.push */
@@ -62,7 +60,7 @@ struct session {
 	struct loader *loader;
 	struct attach *attach;
 	struct worker *worker;
-	struct inside *inside;		/* NULL: with another detail than DETAIL_CALL */
+	struct inside *inside;
 	struct live live;
 	struct helpers *helpers;	/* NULL: none are looked for */
 	struct session_nvml nvml;
@@ -74,8 +72,6 @@ struct session {
 	size_t look_at;			/* ... whose turn it is then */
 	struct session_forked forked;	/* the same */
 	struct session_closed closed;
-	struct tallied tallied;		/* with another detail than DETAIL_CALL */
-	struct map births;		/* the same: pid -> birth of its last owner that is known */
 	struct tap tap;
 	struct event_sink sink;		/* session_push: what the sources push into */
 
@@ -85,7 +81,6 @@ struct session {
 	VEC(int) timers;
 	size_t targets_left;
 	int epoll_fd, signal_fd;
-	uint64_t tallied_calls;
 	uint64_t start_ns, intervals, interval_start_ns, flushed_ns;
 };
 
@@ -115,9 +110,6 @@ bool session_wants_whole_graphs(const struct session *s);
 void probes_facts(struct session *s);	/* what the probes see, at which cost */
 void probes_met(struct session *s);	/* what libraries that came later change of that */
 
-bool counts_adds_up(const struct session *s);	/* no single calls are recorded */
-void counts_read(struct session *s);	/* what the kernel added up, into the model */
-int counts_meet(struct session *s, const struct event *ev);	/* before a pid is another's: the same */
 void counts_push(struct session *s);	/* the kernel's counters, at the end */
 void counts_cut(void *session);		/* a keep.on_cut: so far, into the capture alone */
 

@@ -19,10 +19,6 @@ static const char *const returns_names[] = {
 	[GP_RETURNS_NONE] = "none",
 };
 
-static const char *const detail_names[] = {
-	[DETAIL_CALL] = "call", [DETAIL_LATENCY] = "latency", [DETAIL_COUNT] = "count",
-};
-
 static const struct {
 	const char *key;
 	uint8_t fate;
@@ -90,7 +86,6 @@ void probes_met(struct session *s)
 void probes_facts(struct session *s)
 {
 	session_fact(s, "attach", "%s", loader_way_name(loader_way(s->loader)));
-	session_fact(s, "detail", "%s", detail_names[s->plan->o->detail]);
 	session_fact(s, "returns", "%s", returns_names[loader_returns(s->loader)]);
 	session_fact(s, "cost_per_hit_ns", "%" PRIu64, loader_call_cost_ns(s->loader));
 	session_fact(s, "cost_per_nested_ns", "%" PRIu64, loader_nested_cost_ns(s->loader));

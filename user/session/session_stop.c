@@ -47,8 +47,6 @@ static void on_off(void *ctx, const void *rec, size_t len)
 /* At once, since a thread that ends takes its state with it. */
 static void read_states(struct session *s, struct states *states)
 {
-	if (counts_adds_up(s))
-		return;
 	if (loader_each_off(s->loader, on_off, states) ||
 	    loader_each_state(s->loader, on_state, states) || states->full)
 		log_warn("cannot read the threads' last states; calls still open are not shown");
@@ -80,7 +78,6 @@ static void stop_probes(struct session *s, uint64_t now_ns)
 	worker_pump(s->worker, &s->sink);
 	probes_met(s);
 	session_empty(s);
-	counts_read(s);
 	push_states(s, &states, now_ns);
 	counts_push(s);
 }
@@ -137,8 +134,6 @@ void session_drop_probes(struct session *s)
 void session_release(struct session *s)
 {
 	free_probes(s);
-	tallied_free(&s->tallied);
-	map_free(&s->births);
 	map_free(&s->forked.looked_at);
 	map_free(&s->closed.looked_at);
 	helpers_free(s->helpers);

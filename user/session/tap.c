@@ -230,8 +230,7 @@ static int settle(struct tap *tap, const struct event *ev)
 
 static void forget(struct tap *tap, const struct event *exit)
 {
-	if (!tap->sums)
-		map_del(&tap->seen, exit->pid);
+	map_del(&tap->seen, exit->pid);
 	unsettle(tap, (pid_t)exit->pid);
 	forget_readings(tap, (pid_t)exit->pid, EVENT_PROCESS_NS(exit));
 }
@@ -267,11 +266,6 @@ int tap_push(void *ctx, const struct event *ev)
 		break;
 	case EVENT_THREAD:
 		err = tap_describe(tap, (pid_t)ev->pid, EVENT_PROCESS_NS(ev));
-		break;
-	case EVENT_TALLY:
-		err = tap_describe(tap, (pid_t)ev->pid, TALLY_PROCESS_NS(ev));
-		if (!err && tap->room.gpus.present)
-			err = settle(tap, ev);
 		break;
 	case EVENT_PROCESS:
 		if (!ev->text && !ev->end_ns) {	/* from the worker: it uses a library. Others' events may come first */

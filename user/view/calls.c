@@ -78,7 +78,6 @@ struct parts {
 /* What a row adds up. */
 struct sums {
 	uint64_t count, errors, open, before, bytes, bytes_known, results_known;
-	bool added_up;
 	struct hist time;
 };
 
@@ -183,7 +182,6 @@ static int add_part(struct sums *s, const struct part *part)
 	s->open += t->open;
 	s->errors += t->errors;
 	s->results_known += t->results_known;
-	s->added_up |= t->added_up;
 	s->bytes = num_add(s->bytes, t->bytes);
 	s->bytes_known += t->bytes_known;
 	return hist_merge(&s->time, &t->time);
@@ -203,10 +201,8 @@ static void fill_times(struct cell *row, const struct hist *h)
 static void fill_sums(struct cell *row, const struct sums *s)
 {
 	cell_u(&row[COUNT], s->count);
-	if (!s->added_up) {
-		cell_u(&row[OPEN], s->open);
-		cell_u(&row[BEGUN_BEFORE], s->before);
-	}
+	cell_u(&row[OPEN], s->open);
+	cell_u(&row[BEGUN_BEFORE], s->before);
 	if (s->results_known)
 		cell_u(&row[ERRORS], s->errors);
 	if (s->bytes_known)

@@ -10,7 +10,6 @@
  *
  *   not seen: cuFoo, cuBar: their probes would be single-stepped, which adds 16.1 us to each call
  *   here (--budget)
- *   detail: count: each function's entries alone, also those within another call ...
  *   entry only: 3,000 calls of pid 427 (train): their times and results are not known ...
  */
 #include "view/summary.h"
@@ -671,19 +670,6 @@ static void add_launches(struct strbuf *out, const struct summary *s)
 	format_ns(out, spared);
 }
 
-/* What the tables lack, and how they count, because calls were added up in the kernel. */
-static void add_detail(struct strbuf *out, const struct model *m)
-{
-	const char *detail = model_fact(m, "detail");
-
-	if (detail && !strcmp(detail, "latency"))
-		strbuf_addstr(out, "\ndetail: latency: calls were added up in the kernel: no threads, "
-			      "bytes or open calls");
-	else if (detail && !strcmp(detail, "count"))
-		strbuf_addstr(out, "\ndetail: count: entries of each function alone, also inside another "
-			      "call: a launch by the runtime counts there and in the driver");
-}
-
 /* "told: 12 calls of functions without a probe are what CUPTI recorded: in calls, and, but for what they were off
  * the CPU, in threads' books; 3 are in no thread's book" */
 static void add_told(struct strbuf *out, const struct model *m)
@@ -713,7 +699,6 @@ static void add_told(struct strbuf *out, const struct model *m)
 
 static void add_probes(struct strbuf *out, const struct summary *s)
 {
-	add_detail(out, s->model);
 	add_entries(out, s->model);
 	add_unseen(out, s->model);
 	add_told(out, s->model);

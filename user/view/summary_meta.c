@@ -129,7 +129,6 @@ size_t summary_meta(struct meta_pair *v, const struct summary *s, const char *ve
 	add_text(&p, "version", version ? version : version_text());
 	add_text(&p, "kernel", model_fact(m, "kernel"));
 	add_text(&p, "attach", model_fact(m, "attach"));
-	add_text(&p, "detail", model_fact(m, "detail"));
 	add_fact_number(&p, "functions_probed", m);
 	add_fact_number(&p, "functions_left_out", m);
 	cell_u(add(&p, "complete", CELL_BOOL), !s->incomplete);

@@ -161,16 +161,6 @@ static int add_all(struct table *t, struct lines *lines, const struct model *m, 
 	return err;
 }
 
-/* What has no books, since only sums of calls are known. */
-static void say_why_none(struct table *t, const struct model *m)
-{
-	const char *detail = model_fact(m, "detail");
-
-	if (detail && strcmp(detail, "call"))
-		table_say_none(t, "calls were added up in the kernel, which keeps no thread's time; "
-				  "--detail call does");
-}
-
 static int fill(struct table *t, const struct view_query *q)
 {
 	const struct model *m = q->model;
@@ -185,8 +175,6 @@ static int fill(struct table *t, const struct view_query *q)
 	table_books(t, COMM + 1);
 	err = add_all(t, &lines, m, q->now_ns);
 	VEC_FREE(&lines.all);
-	if (!err)
-		say_why_none(t, m);
 	return err;
 }
 

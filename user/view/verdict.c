@@ -193,15 +193,10 @@ static void add_no_work(struct strbuf *out, const struct model *m, const struct 
 /* Whether much was lost in that time nobody can say. */
 static void add_unknown(struct strbuf *out, const struct model *m, const struct idlest *book)
 {
-	const char *detail = model_fact(m, "detail");
-
 	add_device(out, "What device", m, book->state);
 	strbuf_addf(out, " did, or waited for, is not known for %.1f %% of the time; it is busy at least "
 		    "%.1f %% of it", 100 * unknown(book), 100 * ratio(book->wall_ns - book->idle_ns,
 								       book->wall_ns));
-	if (detail && strcmp(detail, "call"))
-		strbuf_addf(out, ": --detail %s keeps no thread's time, which tells the causes; --detail "
-			    "call does", detail);
 	strbuf_addch(out, '.');
 }
 
