@@ -8,6 +8,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -23,6 +24,21 @@ static inline uint64_t random_next(void)
 	random_state ^= random_state << 25;
 	random_state ^= random_state >> 27;
 	return random_state * 0x2545f4914f6cdd1dull;
+}
+
+/*
+ * How many rounds a property test runs: all of them natively, a tenth under a sanitizer or an
+ * emulator, which are there for other bugs than those that only the thousandth round finds.
+ */
+static inline int random_rounds(int natively)
+{
+#ifdef __SANITIZE_ADDRESS__
+	const bool slow = true;
+#else
+	const bool slow = getenv("GPUPROF_EMULATED") != NULL;
+#endif
+
+	return slow ? (natively + 9) / 10 : natively;
 }
 
 /* 0 to n - 1; 0 for n = 0. */

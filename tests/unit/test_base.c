@@ -140,7 +140,7 @@ static void distance_is_a_metric(void **state)
 {
 
 	(void)state;
-	for (int round = 0; round < 5000; round++) {
+	for (int round = 0; round < random_rounds(5000); round++) {
 		char w[3][8] = { { 0 } };
 		unsigned int ab, bc, ac;
 

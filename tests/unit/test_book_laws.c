@@ -94,7 +94,7 @@ static void test_law_hostile(void **state)
 	static struct event ev[SPEC_EVENTS_MAX];
 
 	(void)state;
-	for (int round = 0; round < 60000; round++) {
+	for (int round = 0; round < random_rounds(60000); round++) {
 		uint64_t was = random_state;
 		size_t n = draw_hostile(ev, round % 20 ? 12 : 60, false);
 		struct book_sum sum;
@@ -136,7 +136,7 @@ static void test_law_true_streams(void **state)
 	static struct event ev[SPEC_EVENTS_MAX];
 
 	(void)state;
-	for (int round = 0; round < 2000; round++) {
+	for (int round = 0; round < random_rounds(2000); round++) {
 		uint64_t calls, in_calls = 0;
 		size_t n = draw_true(ev, 40, &calls);
 		struct book_sum sum;
@@ -211,7 +211,7 @@ static void test_law_intervals(void **state)
 	static struct event ev[SPEC_EVENTS_MAX];
 
 	(void)state;
-	for (int round = 0; round < 60000; round++) {
+	for (int round = 0; round < random_rounds(60000); round++) {
 		uint64_t was = random_state;
 		size_t n = draw_hostile(ev, round % 20 ? 14 : 60, true);
 

@@ -70,7 +70,7 @@ static void map_equals_an_array(void **state)
 
 		assert_null(map_find(&m, 0));
 		assert_false(map_del(&m, 0));
-		for (int step = 0; step < 4000; step++) {
+		for (int step = 0; step < random_rounds(4000); step++) {
 			map_step(&m, &model);
 			assert_int_equal(m.n, model.n);
 			assert_true(m.n * 2 <= m.cap);

@@ -166,7 +166,7 @@ static void random_works_all_at_once(void **state)
 	static struct device_work works[WORKS_MAX];
 
 	(void)state;
-	for (int round = 0; round < 3000; round++) {
+	for (int round = 0; round < random_rounds(3000); round++) {
 		size_t n = below(WORKS_MAX);
 		uint64_t span = 1 + below(500), close = OPEN + below(600);
 		struct device_book *b = device_book_new(OPEN, NULL);
@@ -192,7 +192,7 @@ static void random_works_settled_as_they_come(void **state)
 	static struct device_work works[WORKS_MAX];
 
 	(void)state;
-	for (int round = 0; round < 3000; round++) {
+	for (int round = 0; round < random_rounds(3000); round++) {
 		size_t n = 1 + below(WORKS_MAX - 1), given = 0;
 		struct device_book *b = device_book_new(OPEN, NULL);
 		struct device_counts counts;
@@ -230,7 +230,7 @@ static void works_that_come_long_after_they_ended_are_as_specified(void **state)
 	static struct device_work works[WORKS_MAX];
 
 	(void)state;
-	for (int round = 0; round < 3000; round++) {
+	for (int round = 0; round < random_rounds(3000); round++) {
 		size_t n = 1 + below(WORKS_MAX - 1);
 		struct device_book *b = device_book_new(OPEN, NULL);
 		struct gaps gaps = { .n = 0 };
@@ -258,7 +258,7 @@ static void works_that_come_long_after_they_ended_are_as_specified(void **state)
 static void late_works_are_counted_and_break_no_sum(void **state)
 {
 	(void)state;
-	for (int round = 0; round < 3000; round++) {
+	for (int round = 0; round < random_rounds(3000); round++) {
 		struct device_book *b = device_book_new(OPEN, NULL);
 		struct gaps gaps = { .n = 0 };
 		struct device_counts counts;

@@ -376,7 +376,7 @@ static void check_shares(const struct findings *f)
 static void whatever_happens_shares_of_a_book_are_at_most_all_of_it(void **state)
 {
 	random_seed(state);
-	for (int round = 0; round < 100; round++) {
+	for (int round = 0; round < random_rounds(100); round++) {
 		struct model *m = session(BASE);
 		uint64_t now = BASE;
 		struct findings f = { 0 };

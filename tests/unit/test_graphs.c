@@ -332,7 +332,7 @@ static void any_calls_are_survived(void **state)
 	static const uint64_t any = 0;
 
 	(void)state;
-	for (int round = 0; round < 200; round++) {
+	for (int round = 0; round < random_rounds(200); round++) {
 		struct play p;
 		struct launch l = { .tid = 7 };
 

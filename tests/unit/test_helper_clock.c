@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "base/time.h"
+#include "lib/random.h"
 #include "source/helper/helper_clock.h"
 
 static struct gp_ring_clock at(uint64_t before, uint64_t device, uint64_t after)
@@ -118,17 +118,16 @@ static void readings_that_contradict_are_ignored(void **state)
 static void whatever_is_said_it_answers(void **state)
 {
 	(void)state;
-	srand48((long)time_now_ns());
-	for (int round = 0; round < 2000; round++) {
+	for (int round = 0; round < random_rounds(2000); round++) {
 		struct helper_clock c = { .n = 0 };
-		uint64_t host = (uint64_t)mrand48() << 20, h, e;
+		uint64_t host = random_next() << 20, h, e;
 
 		for (int i = 0; i < 100; i++) {
-			struct gp_ring_clock r = at(host, (uint64_t)mrand48() << (round % 40), host + 10);
+			struct gp_ring_clock r = at(host, random_next() << (round % 40), host + 10);
 
-			host += (uint64_t)lrand48();
+			host += below(1ull << 31);
 			helper_clock_add(&c, &r);
-			assert_true(helper_clock_host(&c, (uint64_t)mrand48() << (i % 40), &h, &e));
+			assert_true(helper_clock_host(&c, random_next() << (i % 40), &h, &e));
 		}
 		assert_true(c.n <= HELPER_CLOCK_READINGS);
 	}
@@ -145,5 +144,5 @@ int main(void)
 		cmocka_unit_test(whatever_is_said_it_answers),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, random_seed, NULL);
 }

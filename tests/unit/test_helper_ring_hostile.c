@@ -4,6 +4,7 @@
  * outside of the file is touched and a broken ring ends in one error.
  */
 #include "helper_ring_room.h"
+#include "lib/random.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -146,8 +147,7 @@ static void whatever_is_written_there_reading_ends_well(void **state)
 	uint64_t sum = 0;
 
 	(void)state;
-	srand48((long)time_now_ns());
-	for (int round = 0; round < 2000; round++) {
+	for (int round = 0; round < random_rounds(2000); round++) {
 		struct helper_ring r;
 		struct helper_source *s;
 		char *bytes;
@@ -158,9 +158,9 @@ static void whatever_is_written_there_reading_ends_well(void **state)
 		send_numbers(&r, 1, 20);
 		bytes = (char *)r.head;
 		for (int i = 0; i < 1 + round % 40; i++)
-			bytes[(size_t)lrand48() % (r.data_offset + 600)] = (char)lrand48();
+			bytes[below(r.data_offset + 600)] = (char)random_next();
 		for (int i = 0; i < 4; i++) {
-			r.head->slot[0].written = (uint64_t)lrand48() % 9000 & ~(uint64_t)(round % 8);
+			r.head->slot[0].written = below(9000) & ~(uint64_t)(round % 8);
 			helper_source_read(s, take_any, &sum);
 			send_numbers(&r, 1, 20);	/* nor may a reader harm the target */
 		}
@@ -218,5 +218,5 @@ int main(void)
 		cmocka_unit_test(a_record_beyond_what_was_written_breaks_the_ring),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, random_seed, NULL);
 }

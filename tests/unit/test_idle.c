@@ -297,7 +297,7 @@ static void random_gaps_are_as_specified_and_add_up(void **state)
 	static struct timeline_span spans[SPANS];
 
 	(void)state;
-	for (int round = 0; round < 3000; round++) {
+	for (int round = 0; round < random_rounds(3000); round++) {
 		struct timeline_room little = { .left = 4u << below(4) };
 		struct timeline t = { 0 };
 		size_t n = random_spans(spans);

@@ -321,7 +321,7 @@ static void random_streams_in_any_order_are_as_specified(void **state)
 	size_t order[EVENTS_MAX];
 
 	(void)state;
-	for (int round = 0; round < 400; round++) {
+	for (int round = 0; round < random_rounds(400); round++) {
 		random_stream(&s);
 		for (int again = 0; again < 3; again++) {
 			struct join *j = new_join(&seen);
@@ -356,7 +356,7 @@ static void hostile_streams_lose_no_count(void **state)
 	static struct seen seen;
 
 	(void)state;
-	for (int round = 0; round < 300; round++) {
+	for (int round = 0; round < random_rounds(300); round++) {
 		struct join *j = new_join(&seen);
 		struct join_counts c;
 		uint64_t works = 0;

@@ -114,7 +114,7 @@ static void random_works_are_as_specified(void **state)
 	static struct device_work works[WORKS_MAX];
 
 	(void)state;
-	for (int round = 0; round < 500; round++) {
+	for (int round = 0; round < random_rounds(500); round++) {
 		struct lanes lanes = { .depth_max = 0 };
 		struct device_book *b = new_book(&lanes);
 		size_t n = random_works(works, 3);

@@ -236,7 +236,7 @@ static void what_was_late_is_told_from_what_was_early(void **state)
 static void random_gaps_lose_at_most_what_they_are(void **state)
 {
 	(void)state;
-	for (int round = 0; round < 20000; round++) {
+	for (int round = 0; round < random_rounds(20000); round++) {
 		struct timeline t = { 0 };
 		struct idle_thread who = { .timeline = &t, .now_ns = below(3 * MS), .now = CLASS_SYNC };
 		uint64_t start = below(MS), ns[IDLE_CAUSES] = { 0 }, lost = 0, not_lost, now = 0;

@@ -277,7 +277,7 @@ static void random_programs(unsigned int sources)
 {
 	static struct script s;
 
-	for (int round = 0; round < 1000; round++) {
+	for (int round = 0; round < random_rounds(1000); round++) {
 		struct memory_book *b = book();
 		struct memory_counts counts;
 		uint64_t latest = BASE;
@@ -336,7 +336,7 @@ static void of_lost_records_calls_tell_all(void **state)
 static void hostile_acts_break_nothing(void **state)
 {
 	(void)state;
-	for (int round = 0; round < 200; round++) {
+	for (int round = 0; round < random_rounds(200); round++) {
 		struct memory_book *b = book();
 
 		for (int i = 0; i < 500; i++) {

@@ -382,7 +382,7 @@ static void the_worst_clock_of_works_is_told(void **state)
 static void hostile_streams_break_no_book(void **state)
 {
 	(void)state;
-	for (int round = 0; round < 300; round++) {
+	for (int round = 0; round < random_rounds(300); round++) {
 		struct model *m = session(BASE);
 		uint64_t now = BASE;
 		struct work w;

@@ -79,7 +79,7 @@ static uint64_t calls_counted(const struct model *m)
 static void test_hostile_streams(void **state)
 {
 	(void)state;
-	for (int round = 0; round < 400; round++) {
+	for (int round = 0; round < random_rounds(400); round++) {
 		struct model *m = round % 3 ? session(NS_PER_SEC) : model_new(&funcs);
 		struct model_counts c;
 		uint64_t told = 0;	/* wraps as the table's counts do */

@@ -14,7 +14,6 @@
 
 #define BASE 1000000000000ull
 #define HEAP_MAX (64ull << 20)
-#define WORKS 3000000u
 #define ENDED 2000u		/* processes, before */
 #define NAMES 20000u
 #define LANES 50u
@@ -80,14 +79,14 @@ static uint64_t count_works(const struct model *m)
 }
 
 /* So many processes go on, all at their bounds, after others have come and gone. */
-static void run_at_bounds(uint32_t processes)
+static void run_at_bounds(uint32_t processes, uint32_t works)
 {
 	struct load l = { .now_ns = load_begin(ENDED) };
 	uint64_t before = heap_bytes();
 
 	l.m = session(LOAD_BASE);
 	load_run(l.m, 0, ENDED);
-	for (uint32_t i = 0; i < WORKS; i++) {
+	for (uint32_t i = 0; i < works; i++) {
 		uint32_t pid = 10 + i / 1000 % processes;
 
 		l.now_ns += i % 100000 ? 1000 : 100000000;
@@ -103,9 +102,9 @@ static void run_at_bounds(uint32_t processes)
 	assert_int_equal(model_finish(l.m), 0);
 	count_heap(&l, before);
 	print_message("at most %.1f MiB for %u works of %u processes, %u threads\n",
-		      (double)l.heap_max / (1 << 20), WORKS, processes, l.thread);
+		      (double)l.heap_max / (1 << 20), works, processes, l.thread);
 	assert_true(l.heap_max < HEAP_MAX);
-	assert_int_equal(count_works(l.m), WORKS + ENDED * LOAD_KERNELS);
+	assert_int_equal(count_works(l.m), works + ENDED * LOAD_KERNELS);
 	model_free(l.m);
 }
 
@@ -113,14 +112,14 @@ static void the_heap_stays_below_64_mib_whatever_comes(void **state)
 {
 	(void)state;
 	needs_real_machine("millions of events");
-	run_at_bounds(16);
+	run_at_bounds(16, 3000000);
 }
 
 static void the_heap_stays_below_64_mib_with_64_processes_at_once(void **state)
 {
 	(void)state;
 	needs_real_machine("millions of events");
-	run_at_bounds(64);
+	run_at_bounds(64, 1000000);
 }
 
 /* Each makes calls for a microsecond and ends; what was told apart no more is still in the books. */

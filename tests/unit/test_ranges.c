@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <cmocka.h>
 
 #include "facts/ranges.h"
+#include "lib/random.h"
 
 static int at(struct ranges *r, unsigned int what, const char *name, uint32_t tid, uint64_t ns)
 {
@@ -279,24 +279,21 @@ static void any_events_leave_sums_that_can_be(void **state)
 {
 	static const char *const names[] = { "a", "b", "c", NULL };
 	struct ranges *r = ranges_new(1000);
-	unsigned int seed = (unsigned int)time(NULL);
 	struct range_sum s;
 
 	(void)state;
-	print_message("seed %u\n", seed);
-	srand(seed);
-	for (int i = 0; i < 200000; i++) {
-		struct event ev = { .kind = EVENT_RANGE, .dir = (uint8_t)(rand() % 7),
-				    .tid = (uint32_t)rand() % 6, .start_ns = (uint64_t)rand() % 100000,
-				    .text = names[rand() % 4], .text2 = names[rand() % 4],
-				    .entity = (uint64_t)rand() % 16 };
+	for (int i = 0; i < random_rounds(200000); i++) {
+		struct event ev = { .kind = EVENT_RANGE, .dir = (uint8_t)below(7),
+				    .tid = (uint32_t)below(6), .start_ns = below(100000),
+				    .text = names[below(4)], .text2 = names[below(4)],
+				    .entity = below(16) };
 
 		ranges_push(r, &ev);
-		launch(r, (uint32_t)rand() % 6, 1 + (uint64_t)rand() % 100000, 0);
-		if (rand() % 1000 == 0)
-			ranges_settle(r, (uint64_t)rand() % 100000);
-		if (rand() % 1000 == 0)
-			ranges_exit(r, (uint32_t)rand() % 6, (uint64_t)rand() % 100000);
+		launch(r, (uint32_t)below(6), 1 + below(100000), 0);
+		if (below(1000) == 0)
+			ranges_settle(r, below(100000));
+		if (below(1000) == 0)
+			ranges_exit(r, (uint32_t)below(6), below(100000));
 	}
 	ranges_stop(r, 100000);
 	for (size_t i = 0; i < ranges_count(r); i++) {
@@ -324,5 +321,5 @@ int main(void)
 		cmocka_unit_test(any_events_leave_sums_that_can_be),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, random_seed, NULL);
 }

@@ -211,7 +211,7 @@ static void random_keys_are_counted_as_in_a_plain_list(void **state)
 	size_t n = 0;
 
 	(void)state;
-	for (int i = 0; i < 20000; i++) {
+	for (int i = 0; i < random_rounds(20000); i++) {
 		uint32_t key = (uint32_t)below(KEYS);
 
 		n += !counts[key];

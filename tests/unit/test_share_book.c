@@ -176,7 +176,7 @@ static void random_processes_settled_as_they_come(void **state)
 	static struct script s;
 
 	(void)state;
-	for (int round = 0; round < 2000; round++) {
+	for (int round = 0; round < random_rounds(2000); round++) {
 		struct share_book *b = share_book_new(OPEN), *copy;
 		uint64_t now = T(below(900));
 
@@ -251,7 +251,7 @@ static void random_members_that_opened_before_others_were_settled(void **state)
 	static struct script s;
 
 	(void)state;
-	for (int round = 0; round < 1000; round++) {
+	for (int round = 0; round < random_rounds(1000); round++) {
 		struct share_book *b = share_book_new(T(FIRST)), *copy;
 		size_t next, members = 2 + below(3);
 

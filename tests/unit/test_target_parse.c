@@ -2,7 +2,7 @@
 /* What the parsers of target discovery promise of bytes: perf's ring buffer and ld.so.cache. */
 #include "target_child.h"
 
-#include "base/time.h"
+#include "lib/random.h"
 #include "target/ldcache.h"
 #include "target/target_ring.h"
 
@@ -144,21 +144,18 @@ static void what_cannot_be_told_apart_is_missed(void **state)
 
 static void random_bytes_decode_to_something_or_nothing(void **state)
 {
-	unsigned int seed = (unsigned int)time_wall_ns();
 	struct perf_record rec;
 
 	(void)state;
-	print_message("seed %u\n", seed);
-	srand(seed);
-	for (int i = 0; i < 20000; i++) {
-		size_t size = 8 + (size_t)rand() % 31 * 8;
+	for (int i = 0; i < random_rounds(20000); i++) {
+		size_t size = 8 + below(31) * 8;
 		char *copy = malloc(size);	/* exact, so that ASan sees a read behind it */
 		struct perf_event_header *header = (void *)copy;
 
 		assert_non_null(copy);
 		for (size_t k = 0; k < size; k++)
-			copy[k] = (char)rand();
-		header->type = (uint32_t)rand() % 20;
+			copy[k] = (char)random_next();
+		header->type = (uint32_t)below(20);
 		header->size = (uint16_t)size;
 		rec = (struct perf_record){ 0 };
 		if (perf_ring_decode(copy, &rec) > 0)
@@ -338,5 +335,5 @@ int main(void)
 		cmocka_unit_test(the_cache_of_this_host_knows_the_c_library),
 	};
 
-	return cmocka_run_group_tests_name("target_parse", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("target_parse", tests, random_seed, NULL);
 }

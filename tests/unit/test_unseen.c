@@ -140,7 +140,7 @@ static void assert_nexts(const struct unseen *u, const uint8_t why[100])
 static void every_nanosecond_goes_somewhere_once(void **state)
 {
 	random_seed(state);
-	for (int round = 0; round < 3000; round++) {
+	for (int round = 0; round < random_rounds(3000); round++) {
 		uint8_t why[100] = { 0 };
 		struct unseen u = { .lost = { 0 } };
 		uint64_t lost, unknown, n[3] = { 0 };
