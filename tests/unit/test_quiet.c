@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "stack/quiet.h"
+#include "stack/safepoint.h"
 
 #define MAX 8
 #define AT(where, what) { .module = (where), .function = (what) }

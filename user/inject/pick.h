@@ -8,7 +8,7 @@
 #define INJECT_PICK_H
 
 #include "inject/remote.h"
-#include "stack/quiet.h"
+#include "stack/safepoint.h"
 
 #define PICK_WHY_BYTES 256
 #define PICK_HELD 16

@@ -4,15 +4,53 @@
  * from the process itself, which has gone on since. Frames are a tree of callers; what they are
  * called is callstacks_tell.c's.
  */
+#include "stack/callstacks.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
 #include "catalog/catalog.h"
-#include "stack/callstacks_internal.h"
+#include "elf/demangle.h"
+#include "stack/maps.h"
 #include "stack/perfmap.h"
 #include "stack/unwind.h"
+
+struct process {
+	struct history history;
+	int perfmap_fd;		/* -1: not looked for yet, or none */
+	struct map own;		/* address of code of its own -> name, 0: none */
+	bool ended;
+};
+
+struct node {			/* a frame */
+	uint64_t caller;	/* number; 0: it is the outermost */
+	uint64_t offset;	/* in the image, else the address */
+	uint32_t image;		/* 0: none */
+	uint32_t pid;		/* without image */
+	uint16_t row;		/* of a probed function, else 0 */
+	uint8_t flags;		/* FRAME_* */
+};
+
+struct callstacks {
+	callstacks_code_fn set_code;
+	void *code_ctx;
+	struct images *images;
+	struct map processes;		/* pid -> struct process */
+	VEC(struct node) nodes;		/* number - 1 */
+	struct map node_index;		/* hash -> number */
+	VEC(struct event) stacks;	/* EVENT_STACKs that are not told yet */
+	struct map ids;			/* of all stacks */
+	size_t told;			/* nodes */
+	struct strpool *names;		/* of code that processes made themselves */
+	struct callstacks_counts counts;
+};
+
+/* While the process lives; a file that is open can be read when it is removed. */
 
 struct callstacks *callstacks_new(callstacks_code_fn set_code, void *ctx)
 {
@@ -31,7 +69,7 @@ struct callstacks *callstacks_new(callstacks_code_fn set_code, void *ctx)
 	return NULL;
 }
 
-void callstacks_free_process(void *process)
+static void callstacks_free_process(void *process)
 {
 	struct process *p = process;
 
@@ -63,7 +101,7 @@ const struct callstacks_counts *callstacks_counts(const struct callstacks *cs)
 
 /* ---- processes ---------------------------------------------------------------------------- */
 
-struct process *callstacks_find(const struct callstacks *cs, pid_t pid)
+static struct process *callstacks_find(const struct callstacks *cs, pid_t pid)
 {
 	const struct map_slot *slot = map_find(&cs->processes, (uint64_t)pid);
 
@@ -112,7 +150,7 @@ int callstacks_mapped(struct callstacks *cs, pid_t pid)
 	return meet_process(cs, pid) ? 0 : -ENOMEM;
 }
 
-void callstacks_open_perfmap(struct process *p)
+static void callstacks_open_perfmap(struct process *p)
 {
 	if (p->perfmap_fd < 0)
 		p->perfmap_fd = perfmap_open(p->history.pid);
@@ -307,4 +345,142 @@ int callstacks_take(struct callstacks *cs, const void *rec, size_t len)
 	if (!map_put(&cs->ids, head->id, &is_new))
 		return -ENOMEM;
 	return take_stack(cs, head);
+}
+
+/* ---- callstacks tell ----------------------------------------------------------------------- */
+
+/*
+ * Frames as events, with names: asked for when they are told, for many of one file at once. Frames
+ * come before the stacks that they are of.
+ */
+
+static int compare_files(const void *a, const void *b)
+{
+	const struct node *x = *(const struct node *const *)a, *y = *(const struct node *const *)b;
+	int c = (x->image > y->image) - (x->image < y->image);
+
+	return c ? c : (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static int keep_own(struct callstacks *cs, struct process *p, struct perfmap_query *q)
+{
+	struct map_slot *slot = map_put(&p->own, q->address, NULL);
+
+	if (slot && q->name)
+		slot->value = (uintptr_t)elf_demangle_kept(cs->names, q->name);
+	return slot && (!q->name || slot->value) ? 0 : -ENOMEM;
+}
+
+/* Code of no file: what the process itself says of it, in one pass over its map. */
+static int name_own(struct callstacks *cs, const struct node *const *group, size_t n)
+{
+	struct process *p = callstacks_find(cs, (pid_t)group[0]->pid);
+	struct perfmap_query *q;
+	int err = 0;
+
+	if (p)
+		callstacks_open_perfmap(p);
+	if (!p || p->perfmap_fd < 0)
+		return 0;
+	q = calloc(n, sizeof(*q));
+	if (!q)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		q[i].address = group[i]->offset;
+	if (perfmap_name(p->perfmap_fd, q, n) == -ENOMEM)
+		err = -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (!err)
+			err = keep_own(cs, p, &q[i]);
+		free(q[i].name);
+	}
+	free(q);
+	return err;
+}
+
+/* New nodes of the same image, one after another. */
+static int name_group(struct callstacks *cs, const struct node *const *group, size_t n)
+{
+	uint64_t *vaddrs = calloc(n, sizeof(*vaddrs));
+	int err;
+
+	if (!vaddrs)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		vaddrs[i] = group[i]->offset;
+	err = images_name(cs->images, group[0]->image, vaddrs, n);
+	free(vaddrs);
+	return err;
+}
+
+static int name_nodes(struct callstacks *cs)
+{
+	size_t n = cs->nodes.n - cs->told, k;
+	const struct node **new = n ? calloc(n, sizeof(*new)) : NULL;
+	int err = new || !n ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++)
+		new[i] = &cs->nodes.v[cs->told + i];
+	if (n && !err)
+		qsort(new, n, sizeof(*new), compare_files);
+	for (size_t i = 0; i < n && !err; i += k) {
+		for (k = 1; i + k < n && !compare_files(&new[i + k], &new[i]); k++)
+			;
+		err = new[i]->image ? name_group(cs, &new[i], k) : name_own(cs, &new[i], k);
+	}
+	free(new);
+	return err;
+}
+
+static const char *own_name(const struct callstacks *cs, const struct node *n)
+{
+	const struct process *p = callstacks_find(cs, (pid_t)n->pid);
+	const struct map_slot *slot = p ? map_find(&p->own, n->offset) : NULL;
+
+	return slot ? (const char *)(uintptr_t)slot->value : NULL;
+}
+
+static int tell_node(struct callstacks *cs, size_t i, const struct event_sink *to)
+{
+	const struct node *n = &cs->nodes.v[i];
+	const char *own = n->image ? NULL : own_name(cs, n);
+	struct event ev = { .kind = EVENT_FRAME, .dir = n->flags, .text = own };
+
+	FRAME_NUMBER(&ev) = i + 1;
+	FRAME_CALLER(&ev) = n->caller;
+	FRAME_OFFSET(&ev) = n->offset;
+	if (n->row)
+		ev.text = catalog_row(n->row)->name;
+	else if (n->image)
+		ev.text = images_function(cs->images, n->image, n->offset);
+	ev.text2 = n->image ? images_file(cs->images, n->image) : own ? "- [jit]" : NULL;
+	return to->push(to->ctx, &ev);
+}
+
+static void forget_ended(struct callstacks *cs)
+{
+	for (size_t i = 0; i < cs->processes.cap;) {
+		struct map_slot *slot = &cs->processes.slot[i];
+		struct process *p = slot->used ? (struct process *)(uintptr_t)slot->value : NULL;
+
+		if (p && p->ended) {
+			map_del(&cs->processes, slot->key);
+			callstacks_free_process(p);
+		} else {
+			i++;	/* else another one has moved here */
+		}
+	}
+}
+
+int callstacks_tell(struct callstacks *cs, const struct event_sink *to)
+{
+	int err = name_nodes(cs);
+
+	for (; cs->told < cs->nodes.n && !err; cs->told++)
+		err = tell_node(cs, cs->told, to);
+	for (size_t i = 0; i < cs->stacks.n && !err; i++)
+		err = to->push(to->ctx, &cs->stacks.v[i]);
+	cs->stacks.n = 0;
+	forget_ended(cs);
+	return err;
 }

@@ -6,9 +6,611 @@
 #include "stack/cfi.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
 
-#include "stack/cfi_program.h"
-#include "stack/cursor.h"
+#include "stack/unwind.h"
+
+struct cursor {
+	const uint8_t *start, *at, *end;
+	uint64_t address;	/* of start, in the memory of the target */
+	bool bad;
+};
+
+enum { PE_ABSPTR = 0, PE_ULEB = 1, PE_U2 = 2, PE_U4 = 3, PE_U8 = 4, PE_SLEB = 9, PE_S2 = 10,
+       PE_S4 = 11, PE_S8 = 12, PE_PCREL = 0x10, PE_DATAREL = 0x30, PE_INDIRECT = 0x80,
+       PE_OMIT = 0xff };
+
+static inline uint64_t cursor_address(const struct cursor *c)
+{
+	return c->address + (uint64_t)(c->at - c->start);
+}
+
+static inline const uint8_t *cursor_take(struct cursor *c, uint64_t n)
+{
+	const uint8_t *at = c->at;
+
+	if (c->bad || n > (uint64_t)(c->end - c->at)) {
+		c->bad = true;
+		c->at = c->end;
+		return NULL;
+	}
+	c->at += n;
+	return at;
+}
+
+/* Little-endian, as both machines are; n <= 8. */
+static inline uint64_t cursor_unsigned(struct cursor *c, unsigned int n)
+{
+	const uint8_t *at = cursor_take(c, n);
+	uint64_t value = 0;
+
+	if (at)
+		memcpy(&value, at, n);
+	return value;
+}
+
+static inline int64_t cursor_signed(struct cursor *c, unsigned int n)
+{
+	unsigned int shift = 64 - 8 * n;
+
+	return (int64_t)(cursor_unsigned(c, n) << shift) >> shift;
+}
+
+static inline uint64_t cursor_uleb(struct cursor *c)
+{
+	uint64_t value = 0;
+	unsigned int shift = 0;
+	uint8_t byte;
+
+	do {
+		byte = (uint8_t)cursor_unsigned(c, 1);
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80 && !c->bad);
+	return value;
+}
+
+static inline int64_t cursor_sleb(struct cursor *c)
+{
+	uint64_t value = 0;
+	unsigned int shift = 0;
+	uint8_t byte;
+
+	do {
+		byte = (uint8_t)cursor_unsigned(c, 1);
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80 && !c->bad);
+	if (shift < 64 && byte & 0x40)
+		value |= ~0ull << shift;
+	return (int64_t)value;
+}
+
+/* A DW_EH_PE pointer, not dereferenced if it is indirect. data: what datarel is relative to. */
+static inline uint64_t cursor_pointer(struct cursor *c, uint8_t encoding, uint64_t data)
+{
+	uint64_t here = cursor_address(c), value;
+
+	switch (encoding & 0x0f) {
+	case PE_ABSPTR: case PE_U8: case PE_S8: value = cursor_unsigned(c, 8); break;
+	case PE_ULEB: value = cursor_uleb(c); break;
+	case PE_U2: value = cursor_unsigned(c, 2); break;
+	case PE_U4: value = cursor_unsigned(c, 4); break;
+	case PE_SLEB: value = (uint64_t)cursor_sleb(c); break;
+	case PE_S2: value = (uint64_t)cursor_signed(c, 2); break;
+	case PE_S4: value = (uint64_t)cursor_signed(c, 4); break;
+	default: c->bad = true; return 0;
+	}
+	switch (encoding & 0x70) {
+	case 0: return value;
+	case PE_PCREL: return here + value;
+	case PE_DATAREL: return data + value;
+	default: c->bad = true; return 0;
+	}
+}
+
+struct cfi_program {
+	uint64_t pc;		/* the row that holds here is wanted */
+	uint64_t begin;		/* where the FDE begins */
+	uint64_t code_factor;
+	int64_t data_factor;
+	uint8_t encoding;	/* of pointers */
+	bool augmented;
+	struct cursor common;	/* instructions of the CIE */
+	struct cursor own;	/* and of the FDE */
+};
+
+/* ---- expression ---------------------------------------------------------------------------- */
+
+/*
+ * A small stack machine. PLT entries and signal frames are described with it; whatever else a
+ * hostile file says is bounded in stack and steps.
+ */
+
+#define DEPTH 64u
+#define STEPS 1024u
+
+enum {
+	OP_ADDR = 0x03, OP_DEREF = 0x06, OP_CONST1U = 0x08, OP_CONSTU = 0x10, OP_CONSTS = 0x11,
+	OP_DUP = 0x12, OP_DROP, OP_OVER, OP_PICK, OP_SWAP, OP_ROT,
+	OP_ABS = 0x19, OP_AND, OP_DIV, OP_MINUS, OP_MOD, OP_MUL, OP_NEG, OP_NOT, OP_OR, OP_PLUS,
+	OP_PLUS_UCONST, OP_SHL, OP_SHR, OP_SHRA, OP_XOR, OP_BRA, OP_EQ, OP_GE, OP_GT, OP_LE,
+	OP_LT, OP_NE, OP_SKIP, OP_LIT0 = 0x30, OP_LIT31 = 0x4f, OP_BREG0 = 0x70, OP_BREG31 = 0x8f,
+	OP_BREGX = 0x92, OP_DEREF_SIZE = 0x94, OP_NOP = 0x96,
+};
+
+struct machine {
+	const struct stack_space *space;
+	const struct stack_regs *regs;
+	struct cursor code;
+	uint64_t stack[DEPTH];
+	unsigned int n;
+	int err;
+};
+
+static void fail(struct machine *m, int err)
+{
+	if (!m->err)
+		m->err = err;
+}
+
+static void push(struct machine *m, uint64_t value)
+{
+	if (m->n == DEPTH)
+		fail(m, -EBADMSG);
+	else
+		m->stack[m->n++] = value;
+}
+
+static uint64_t pop(struct machine *m)
+{
+	if (m->n)
+		return m->stack[--m->n];
+	fail(m, -EBADMSG);
+	return 0;
+}
+
+/* The value `depth` below the top. */
+static uint64_t peek(struct machine *m, unsigned int depth)
+{
+	if (depth < m->n)
+		return m->stack[m->n - 1 - depth];
+	fail(m, -EBADMSG);
+	return 0;
+}
+
+static uint64_t read_reg(struct machine *m, uint64_t number)
+{
+	if (number == stack_abi.pc)
+		return m->regs->pc;
+	if (number < STACK_REGS && m->regs->known >> number & 1)
+		return m->regs->reg[number];
+	fail(m, number < STACK_REGS ? -ENODATA : -EBADMSG);
+	return 0;
+}
+
+static uint64_t read_memory(struct machine *m, uint64_t at, unsigned int size)
+{
+	uint64_t value = 0;
+
+	if (size - 1 >= sizeof(value))
+		fail(m, -EBADMSG);
+	else if (!m->err)
+		fail(m, m->space->read(m->space->ctx, at, &value, size));
+	return value;
+}
+
+static void jump(struct machine *m, int64_t by)
+{
+	struct cursor *c = &m->code;
+
+	if (by < c->start - c->at || by > c->end - c->at)
+		fail(m, -EBADMSG);
+	else
+		c->at += by;
+}
+
+static void do_constant(struct machine *m, uint8_t op)
+{
+	/* const1u const1s const2u ... const8s: width by pairs, odd codes are signed. */
+	unsigned int size = 1u << (op - OP_CONST1U) / 2;
+
+	push(m, op & 1 ? (uint64_t)cursor_signed(&m->code, size) :
+			 cursor_unsigned(&m->code, size));
+}
+
+static uint64_t divide(struct machine *m, uint64_t a, uint64_t b, bool modulo)
+{
+	if (!b) {
+		fail(m, -EBADMSG);
+		return 0;
+	}
+	if (modulo)
+		return a % b;
+	/* Signed, and the one quotient that does not fit wraps. */
+	return (int64_t)b == -1 ? 0 - a : (uint64_t)((int64_t)a / (int64_t)b);
+}
+
+static uint64_t shift(uint8_t op, uint64_t a, uint64_t by)
+{
+	if (by > 63)
+		return op == OP_SHRA && (int64_t)a < 0 ? ~0ull : 0;
+	return op == OP_SHL ? a << by : op == OP_SHR ? a >> by : (uint64_t)((int64_t)a >> by);
+}
+
+static uint64_t compute(struct machine *m, uint8_t op, uint64_t a, uint64_t b)
+{
+	int64_t x = (int64_t)a, y = (int64_t)b;
+
+	switch (op) {
+	case OP_AND: return a & b;
+	case OP_DIV: return divide(m, a, b, false);
+	case OP_MINUS: return a - b;
+	case OP_MOD: return divide(m, a, b, true);
+	case OP_MUL: return a * b;
+	case OP_OR: return a | b;
+	case OP_PLUS: return a + b;
+	case OP_SHL: case OP_SHR: case OP_SHRA: return shift(op, a, b);
+	case OP_XOR: return a ^ b;
+	case OP_EQ: return x == y;
+	case OP_GE: return x >= y;
+	case OP_GT: return x > y;
+	case OP_LE: return x <= y;
+	case OP_LT: return x < y;
+	case OP_NE: return x != y;
+	default: fail(m, -EBADMSG); return 0;
+	}
+}
+
+static void do_binary(struct machine *m, uint8_t op)
+{
+	uint64_t b = pop(m), a = pop(m);
+
+	push(m, compute(m, op, a, b));
+}
+
+static void do_unary(struct machine *m, uint8_t op)
+{
+	uint64_t a = pop(m);
+
+	switch (op) {
+	case OP_ABS: push(m, (int64_t)a < 0 ? 0 - a : a); break;
+	case OP_NEG: push(m, 0 - a); break;
+	case OP_NOT: push(m, ~a); break;
+	case OP_PLUS_UCONST: push(m, a + cursor_uleb(&m->code)); break;
+	case OP_DEREF: push(m, read_memory(m, a, 8)); break;
+	default: push(m, read_memory(m, a, (unsigned int)cursor_unsigned(&m->code, 1)));
+	}
+}
+
+static void do_stack(struct machine *m, uint8_t op)
+{
+	uint64_t a, b, c;
+
+	switch (op) {
+	case OP_DUP: push(m, peek(m, 0)); break;
+	case OP_DROP: pop(m); break;
+	case OP_OVER: push(m, peek(m, 1)); break;
+	case OP_PICK: push(m, peek(m, (unsigned int)cursor_unsigned(&m->code, 1))); break;
+	case OP_SWAP:
+		a = pop(m), b = pop(m);
+		push(m, a), push(m, b);
+		break;
+	default:		/* rot: the third becomes the second, the top the third */
+		a = pop(m), b = pop(m), c = pop(m);
+		push(m, a), push(m, c), push(m, b);
+	}
+}
+
+static void do_flow(struct machine *m, uint8_t op)
+{
+	int64_t by = cursor_signed(&m->code, 2);
+
+	if (op == OP_SKIP || pop(m))
+		jump(m, by);
+}
+
+static void do_reg(struct machine *m, uint8_t op)
+{
+	uint64_t number = op == OP_BREGX ? cursor_uleb(&m->code) : (uint64_t)(op - OP_BREG0);
+	uint64_t base = read_reg(m, number);
+
+	push(m, base + (uint64_t)cursor_sleb(&m->code));
+}
+
+static void step(struct machine *m)
+{
+	uint8_t op = (uint8_t)cursor_unsigned(&m->code, 1);
+
+	if (op >= OP_LIT0 && op <= OP_LIT31)
+		push(m, op - OP_LIT0);
+	else if ((op >= OP_BREG0 && op <= OP_BREG31) || op == OP_BREGX)
+		do_reg(m, op);
+	else if (op == OP_ADDR)
+		push(m, cursor_unsigned(&m->code, 8));
+	else if (op >= OP_CONST1U && op < OP_CONSTU)
+		do_constant(m, op);
+	else if (op == OP_CONSTU)
+		push(m, cursor_uleb(&m->code));
+	else if (op == OP_CONSTS)
+		push(m, (uint64_t)cursor_sleb(&m->code));
+	else if (op >= OP_DUP && op <= OP_ROT)
+		do_stack(m, op);
+	else if (op == OP_ABS || op == OP_NEG || op == OP_NOT || op == OP_PLUS_UCONST ||
+		 op == OP_DEREF || op == OP_DEREF_SIZE)
+		do_unary(m, op);
+	else if (op == OP_BRA || op == OP_SKIP)
+		do_flow(m, op);
+	else if (op != OP_NOP)
+		do_binary(m, op);
+}
+
+int expression_run(const struct stack_space *space, const struct stack_regs *regs,
+		   const struct expression *e, uint64_t *result)
+{
+	struct machine m = { .space = space, .regs = regs,
+			     .code = { .start = e->code, .at = e->code, .end = e->code + e->len } };
+
+	if (e->has_first)
+		push(&m, e->first);
+	for (unsigned int i = 0; m.code.at < m.code.end && !m.err && !m.code.bad; i++) {
+		if (i == STEPS)
+			return -EBADMSG;
+		step(&m);
+	}
+	if (m.code.bad)
+		return -EBADMSG;
+	*result = pop(&m);
+	return m.err;
+}
+
+/* ---- cfi program --------------------------------------------------------------------------- */
+
+/*
+ * Runs call frame instructions to the row of an address. Each instruction takes at least a byte,
+ * so the length of an entry bounds the time.
+ */
+
+#define REMEMBER 16u		/* rows that remember_state can keep */
+
+enum {				/* the two upper bits */
+	CFA_ADVANCE = 1, CFA_OFFSET = 2, CFA_RESTORE = 3,
+};
+
+enum {				/* with these being 0 */
+	CFA_NOP = 0, CFA_SET_LOC, CFA_ADVANCE1, CFA_ADVANCE2, CFA_ADVANCE4, CFA_OFFSET_EXTENDED,
+	CFA_RESTORE_EXTENDED, CFA_UNDEFINED, CFA_SAME, CFA_REGISTER, CFA_REMEMBER,
+	CFA_RESTORE_STATE, CFA_DEF_CFA, CFA_DEF_CFA_REGISTER, CFA_DEF_CFA_OFFSET,
+	CFA_DEF_CFA_EXPRESSION, CFA_EXPRESSION, CFA_OFFSET_SF, CFA_DEF_CFA_SF,
+	CFA_DEF_CFA_OFFSET_SF, CFA_VAL_OFFSET, CFA_VAL_OFFSET_SF, CFA_VAL_EXPRESSION,
+	/* arm64: whether the return address is signed from here, and where that was done. */
+	CFA_SET_RA_STATE = 0x2b, CFA_NEGATE_RA_STATE_WITH_PC, CFA_NEGATE_RA_STATE,
+	CFA_GNU_ARGS_SIZE, CFA_GNU_NEGATIVE_OFFSET,
+};
+
+struct runner {
+	const struct cfi_program *p;
+	struct cursor c;
+	struct cfi_row *row;
+	struct cfi_row initial;		/* after the CIE's instructions */
+	struct cfi_row kept[REMEMBER];
+	unsigned int n_kept;
+	uint64_t location;
+	bool done;			/* location is beyond pc */
+	bool bad;
+};
+
+static void set_column(struct runner *r, uint64_t number, uint8_t rule, int64_t value)
+{
+	/* Vector registers have numbers above ours and rules that nobody here asks for. */
+	if (number < CFI_COLUMNS)
+		r->row->column[number] = (struct cfi_place){ .rule = rule, .value = value };
+}
+
+static struct cfi_place take_block(struct runner *r, uint8_t rule)
+{
+	uint64_t len = cursor_uleb(&r->c);
+
+	return (struct cfi_place){ .rule = rule, .value = (int64_t)len,
+				   .expression = cursor_take(&r->c, len) };
+}
+
+static int64_t factored(const struct runner *r, int64_t value)
+{
+	return (int64_t)((uint64_t)value * (uint64_t)r->p->data_factor);
+}
+
+static void advance(struct runner *r, uint64_t units)
+{
+	r->location += units * r->p->code_factor;
+	r->done = r->location > r->p->pc;
+}
+
+static void restore_column(struct runner *r, uint64_t number)
+{
+	if (number < CFI_COLUMNS)
+		r->row->column[number] = r->initial.column[number];
+}
+
+static void set_cfa(struct runner *r, uint64_t number, int64_t value)
+{
+	r->bad |= number >= STACK_REGS;
+	r->row->cfa_reg = (uint8_t)number;
+	r->row->cfa = (struct cfi_place){ .rule = CFI_REGISTER, .value = value };
+}
+
+static void do_cfa(struct runner *r, uint8_t op)
+{
+	uint64_t number;
+
+	switch (op) {
+	case CFA_DEF_CFA:
+		number = cursor_uleb(&r->c);
+		set_cfa(r, number, (int64_t)cursor_uleb(&r->c));
+		break;
+	case CFA_DEF_CFA_SF:
+		number = cursor_uleb(&r->c);
+		set_cfa(r, number, factored(r, cursor_sleb(&r->c)));
+		break;
+	case CFA_DEF_CFA_REGISTER:
+		r->bad |= r->row->cfa.rule != CFI_REGISTER;
+		set_cfa(r, cursor_uleb(&r->c), r->row->cfa.value);
+		break;
+	case CFA_DEF_CFA_OFFSET:
+		set_cfa(r, r->row->cfa_reg, (int64_t)cursor_uleb(&r->c));
+		break;
+	case CFA_DEF_CFA_OFFSET_SF:
+		set_cfa(r, r->row->cfa_reg, factored(r, cursor_sleb(&r->c)));
+		break;
+	default:
+		r->row->cfa = take_block(r, CFI_VAL_EXPRESSION);
+	}
+}
+
+static void do_location(struct runner *r, uint8_t op)
+{
+	if (op == CFA_SET_LOC) {
+		r->location = cursor_pointer(&r->c, r->p->encoding & 0x7f, 0);
+		r->done = r->location > r->p->pc;
+	} else {
+		advance(r, cursor_unsigned(&r->c, 1u << (op - CFA_ADVANCE1)));
+	}
+}
+
+static void do_state(struct runner *r, uint8_t op)
+{
+	if (op == CFA_REMEMBER && r->n_kept < REMEMBER)
+		r->kept[r->n_kept++] = *r->row;
+	else if (op == CFA_RESTORE_STATE && r->n_kept)
+		*r->row = r->kept[--r->n_kept];
+	else
+		r->bad = true;
+}
+
+static void do_column(struct runner *r, uint8_t op)
+{
+	uint64_t number = cursor_uleb(&r->c);
+
+	switch (op) {
+	case CFA_OFFSET_EXTENDED:
+		set_column(r, number, CFI_OFFSET, factored(r, (int64_t)cursor_uleb(&r->c)));
+		break;
+	case CFA_OFFSET_SF:
+		set_column(r, number, CFI_OFFSET, factored(r, cursor_sleb(&r->c)));
+		break;
+	case CFA_GNU_NEGATIVE_OFFSET:
+		set_column(r, number, CFI_OFFSET,
+			   factored(r, (int64_t)(0 - cursor_uleb(&r->c))));
+		break;
+	case CFA_VAL_OFFSET:
+		set_column(r, number, CFI_VAL_OFFSET, factored(r, (int64_t)cursor_uleb(&r->c)));
+		break;
+	case CFA_VAL_OFFSET_SF:
+		set_column(r, number, CFI_VAL_OFFSET, factored(r, cursor_sleb(&r->c)));
+		break;
+	case CFA_REGISTER:
+		set_column(r, number, CFI_REGISTER, (int64_t)cursor_uleb(&r->c));
+		break;
+	case CFA_RESTORE_EXTENDED:
+		restore_column(r, number);
+		break;
+	default:
+		set_column(r, number, op == CFA_UNDEFINED ? CFI_UNDEFINED : CFI_SAME, 0);
+	}
+}
+
+static void do_expression(struct runner *r, uint8_t op)
+{
+	uint64_t number = cursor_uleb(&r->c);
+	struct cfi_place place = take_block(r, op == CFA_EXPRESSION ? CFI_EXPRESSION :
+								      CFI_VAL_EXPRESSION);
+
+	if (number < CFI_COLUMNS)
+		r->row->column[number] = place;
+}
+
+static void do_signing(struct runner *r, uint8_t op)
+{
+	if (op != CFA_SET_RA_STATE) {
+		r->row->ra_signed = !r->row->ra_signed;
+		return;
+	}
+	r->row->ra_signed = cursor_uleb(&r->c) != 0;
+	cursor_sleb(&r->c);		/* from where on: the code itself tells that by its place */
+}
+
+static void do_extended(struct runner *r, uint8_t op)
+{
+	switch (op) {
+	case CFA_NOP:
+		break;
+	case CFA_SET_LOC: case CFA_ADVANCE1: case CFA_ADVANCE2: case CFA_ADVANCE4:
+		do_location(r, op);
+		break;
+	case CFA_REMEMBER: case CFA_RESTORE_STATE:
+		do_state(r, op);
+		break;
+	case CFA_DEF_CFA: case CFA_DEF_CFA_SF: case CFA_DEF_CFA_REGISTER: case CFA_DEF_CFA_OFFSET:
+	case CFA_DEF_CFA_OFFSET_SF: case CFA_DEF_CFA_EXPRESSION:
+		do_cfa(r, op);
+		break;
+	case CFA_EXPRESSION: case CFA_VAL_EXPRESSION:
+		do_expression(r, op);
+		break;
+	case CFA_SET_RA_STATE: case CFA_NEGATE_RA_STATE_WITH_PC: case CFA_NEGATE_RA_STATE:
+		do_signing(r, op);
+		break;
+	case CFA_GNU_ARGS_SIZE:
+		cursor_uleb(&r->c);
+		break;
+	default:
+		if (op > CFA_GNU_NEGATIVE_OFFSET || (op > CFA_VAL_EXPRESSION && op < CFA_SET_RA_STATE))
+			r->bad = true;
+		else
+			do_column(r, op);
+	}
+}
+
+static void run(struct runner *r)
+{
+	while (r->c.at < r->c.end && !r->done && !r->bad && !r->c.bad) {
+		uint8_t byte = (uint8_t)cursor_unsigned(&r->c, 1), low = byte & 0x3f;
+
+		switch (byte >> 6) {
+		case CFA_ADVANCE:
+			advance(r, low);
+			break;
+		case CFA_OFFSET:
+			set_column(r, low, CFI_OFFSET,
+				   factored(r, (int64_t)cursor_uleb(&r->c)));
+			break;
+		case CFA_RESTORE:
+			restore_column(r, low);
+			break;
+		default:
+			do_extended(r, low);
+		}
+	}
+}
+
+static int cfi_run(const struct cfi_program *p, struct cfi_row *row)
+{
+	/* Before the CIE says otherwise there is no CFA. */
+	struct runner r = { .p = p, .c = p->common, .row = row, .location = p->begin };
+
+	*row = (struct cfi_row){ .cfa = { .rule = CFI_UNDEFINED } };
+	run(&r);
+	if (r.done || r.bad || r.c.bad)		/* a CIE does not move */
+		return -EBADMSG;
+	r.initial = *row;
+	r.c = p->own;
+	run(&r);
+	return r.bad || r.c.bad || row->cfa.rule == CFI_UNDEFINED ? -EBADMSG : 0;
+}
 
 #define MAX_SCAN 65536u			/* entries of a .eh_frame without a table */
 #define MAX_TABLE (1u << 26)		/* entries of a table */

@@ -11,7 +11,6 @@
 
 #include "base/sorted.h"
 #include "stack/cfi.h"
-#include "stack/expression.h"
 
 #define MAX_FRAME (8ull << 20)	/* bytes that one frame may span, for frame pointers */
 

@@ -4,7 +4,7 @@
  * by where its symbol lies, since several names may stand for one address; in a program that has
  * a library inside it, by the names of its own symbols.
  */
-#include "stack/naming.h"
+#include "stack/symbolize.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* See the header. What is not known to be quiet is not. */
-#include "stack/quiet.h"
+#include "stack/safepoint.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "elf/elf.h"
 #include "target/target_mapping.h"
-#include "stack/modules.h"
+#include "stack/maps.h"
 
 #define OUTERMOST 2u		/* frames of the C library that every thread begins with */
 

@@ -5,8 +5,8 @@
  * a whole: below the function of the C library in which it waits, and above where threads begin, none
  * of its frames may be of the C library, the dynamic linker or an allocator, or of a signal handler.
  */
-#ifndef STACK_QUIET_H
-#define STACK_QUIET_H
+#ifndef STACK_SAFEPOINT_H
+#define STACK_SAFEPOINT_H
 
 #include <stddef.h>
 #include <sys/types.h>

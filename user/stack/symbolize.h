@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names for the frames of a process: functions, modules, build ids, calls. Private to the room. */
-#ifndef STACK_NAMING_H
-#define STACK_NAMING_H
+#ifndef STACK_SYMBOLIZE_H
+#define STACK_SYMBOLIZE_H
 
 #include "base/str.h"
-#include "stack/modules.h"
+#include "stack/maps.h"
 #include "stack/snapshot.h"
 
 /*
