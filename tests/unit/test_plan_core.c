@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "catalog/catalog.h"
-#include "probe/plan_core.h"
+#include "probe/plan.h"
 
 #define PERF_MAX 32	/* WAY_PERF's */
 

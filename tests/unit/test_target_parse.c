@@ -4,7 +4,7 @@
 
 #include "lib/random.h"
 #include "target/ldcache.h"
-#include "target/target_ring.h"
+#include "target/perf_ring.h"
 
 /* ---- the ring ----------------------------------------------------------------------------- */
 

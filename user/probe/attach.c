@@ -16,10 +16,65 @@
 
 #include "base/io.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "elf/elf.h"
-#include "probe/attach_internal.h"
 #include "probe/file_key.h"
+#include "probe/plan.h"
+
+/* A file with catalogue functions, below any overlay. While it has probes the kernel holds it, so
+ * its number is not given to another. */
+struct known {
+	struct plan *plan;
+	uint64_t fingerprint;	/* of all that was planned */
+	int fd;			/* our own, while there is a process filter on its probes; else -1 */
+	bool changed;		/* in place, which was said */
+	bool failed;		/* links could not be made, which was said */
+	bool all;		/* also what is for processes without a runtime is probed */
+	bool chosen;		/* what the plan holds now is the best that can be had */
+	struct attach_info info;
+};
+
+/* Where only a few functions can be probed: an attach_file before attach_begin. */
+struct wish {
+	size_t index;		/* in known */
+	pid_t pid;
+};
+
+struct few {
+	size_t max, used;	/* probes; max 0: there is no limit */
+	bool waits;		/* for attach_begin */
+	VEC(struct wish) wishes;
+};
+
+struct attach {
+	struct loader *loader;
+	struct plan_rules rules;
+	bool handed_over;	/* no filters any more */
+	struct few few;
+	struct strpool *names;
+	VEC(struct known) known;
+	struct map seen;	/* what fstat tells of a file -> index + 1 in known; 0: no functions */
+	struct map real;	/* how the kernel keys uprobes -> index + 1 in known */
+	struct map done;	/* (index, filter) that have their links */
+};
+
+/* The two parts of a plan: what is probed for all processes, and what for those without a runtime. */
+enum part { PART_FIRST, PART_REST };
+
+struct attach_for {
+	int fd;			/* of the file */
+	pid_t pid;		/* the filter */
+};
+
+/* Makes the links of a claimed part and adds them to result and to the file's info. 0 or -errno,
+ * logged but for -ESRCH. */
+static int attach_links(struct attach *a, struct known *k, enum part part, const struct attach_for *to,
+		 struct attach_result *result);
+
+static int attach_few(struct attach *a, size_t index, const struct attach_for *to,
+	       struct attach_result *result);
 
 /* What the kernel says of an instruction that it cannot probe. */
 #if defined(__aarch64__)
@@ -305,7 +360,9 @@ static uint64_t part_key(size_t index, enum part part)
 	return (uint64_t)index << 32 | (part == PART_REST ? 1u << 31 : 0);	/* no pid has that bit */
 }
 
-int attach_claim(struct attach *a, size_t index, enum part part, pid_t pid)
+/* 1: (part, filter) had no links and now counts as having them, 0: it has, -ENOMEM. What is attached
+ * for all needs no filter. */
+static int attach_claim(struct attach *a, size_t index, enum part part, pid_t pid)
 {
 	uint64_t all = part_key(index, part);
 	bool is_new;
@@ -315,7 +372,7 @@ int attach_claim(struct attach *a, size_t index, enum part part, pid_t pid)
 	return map_put(&a->done, all | (uint32_t)pid, &is_new) ? is_new : -ENOMEM;
 }
 
-int attach_links(struct attach *a, struct known *k, enum part part, const struct attach_for *to,
+static int attach_links(struct attach *a, struct known *k, enum part part, const struct attach_for *to,
 		 struct attach_result *result)
 {
 	int err = attach_plan(a, to->fd, k->plan, part, &(struct loader_probes){ .pid = to->pid },
@@ -471,4 +528,100 @@ size_t attach_count(const struct attach *a)
 const struct attach_info *attach_get(const struct attach *a, size_t i)
 {
 	return &a->known.v[i].info;
+}
+
+/* ---- attach few ---------------------------------------------------------------------------- */
+
+/*
+ * Ways of attaching in which only a few functions can be probed at a time: what is wished for at
+ * the start is collected, so that the best of all files is chosen; files that come later share what
+ * is left. Owns the choice and its order in time; what is best is plan.c's.
+ */
+
+/* Of what is planned for n files, leaves the best that can still be had: once and for all. */
+static int choose(struct attach *a, struct known *k, size_t n)
+{
+	struct plan **plans = calloc(n ? n : 1, sizeof(struct plan *));
+	bool runs = false;
+	int err;
+
+	if (!plans)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->known.n; i++)
+		runs |= a->known.v[i].plan->has_runtime;
+	for (size_t i = 0; i < n; i++) {
+		plans[i] = k[i].plan;
+		if (!runs)	/* then what is for processes without a runtime is for all */
+			plans[i]->n = plans[i]->n_all;
+	}
+	err = plan_keep_core(plans, n, a->few.max - a->few.used);
+	for (size_t i = 0; i < n && !err; i++) {
+		a->few.used += k[i].plan->n;
+		k[i].chosen = true;
+	}
+	free(plans);
+	return err;
+}
+
+/* Two processes use one file: probes for each would be as many again. */
+static int wish(struct attach *a, size_t index, const struct attach_for *to)
+{
+	struct known *k = &a->known.v[index];
+	struct wish *w = VEC_PUSH(&a->few.wishes);
+
+	if (!w)
+		return -ENOMEM;
+	*w = (struct wish){ index, to->pid };
+	if (k->fd >= 0) {
+		a->handed_over = true;
+		return 0;
+	}
+	k->fd = fcntl(to->fd, F_DUPFD_CLOEXEC, 0);
+	return k->fd < 0 ? -errno : 0;
+}
+
+static int fulfil(struct attach *a, const struct wish *w)
+{
+	struct known *k = &a->known.v[w->index];
+	pid_t pid = a->handed_over ? 0 : w->pid;
+	struct attach_result result = k->info.result;
+	int err = attach_claim(a, w->index, PART_FIRST, pid);
+
+	if (err == 1)
+		err = attach_links(a, k, PART_FIRST, &(struct attach_for){ k->fd, pid }, &result);
+	if (!pid)
+		io_close(&k->fd);
+	return err == -ESRCH ? 0 : err;		/* it has just ended; whoever watches it says so */
+}
+
+int attach_begin(struct attach *a)
+{
+	int err;
+
+	if (!a->few.waits)
+		return 0;
+	a->few.waits = false;
+	map_free(&a->done);
+	err = choose(a, a->known.v, a->known.n);
+	for (size_t i = 0; i < a->few.wishes.n && !err; i++)
+		err = fulfil(a, &a->few.wishes.v[i]);
+	VEC_FREE(&a->few.wishes);
+	return err;
+}
+
+/* The same where few.max is set: later, or with the best of what can still be had. */
+static int attach_few(struct attach *a, size_t index, const struct attach_for *to,
+	       struct attach_result *result)
+{
+	struct known *k = &a->known.v[index];
+	bool again = k->fd >= 0;	/* as in wish */
+	int err = 0;
+
+	if (a->few.waits || again) {
+		result->probes = (unsigned int)k->plan->n;
+		return a->few.waits ? wish(a, index, to) : attach_hand_over(a);
+	}
+	if (!k->chosen)
+		err = choose(a, k, 1);
+	return err ? err : attach_links(a, k, PART_FIRST, to, result);
 }

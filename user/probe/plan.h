@@ -61,4 +61,8 @@ int plan_file(struct plan *plan, struct elf_file *ef, const char *path,
  * name, or as static copies inside. Bit i: catalog_library(i). */
 uint32_t plan_libraries(struct elf_file *ef, const char *path);
 
+/* Keeps at most `max` functions of the first parts of all these plans, the best first, a function of
+ * several files once in each; the others are counted as left out. 0, or -ENOMEM: the plans are as before. */
+int plan_keep_core(struct plan *const *plans, size_t n, size_t max);
+
 #endif

@@ -81,6 +81,9 @@ int target_process_read(pid_t pid, struct target_process *out);
 struct proc;
 int target_process_from(struct proc *p, struct target_process *out);	/* of host/proc.h */
 
+struct proc_stat;
+int target_process_stat(pid_t pid, struct proc_stat *out);	/* 0 or -errno */
+
 /* No thread of pid runs any more (gone, or a zombie); of one that is a process's first the others may. */
 bool target_process_ended(pid_t pid);
 

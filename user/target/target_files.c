@@ -18,7 +18,7 @@
 
 #include "base/io.h"
 #include "base/log.h"
-#include "target/target_internal.h"
+#include "target/target_walk.h"
 #include "target/target_mapping.h"
 
 #define DELETED " (deleted)"

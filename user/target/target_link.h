@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "target/ldcache.h"
-#include "target/target_internal.h"
+#include "target/target_walk.h"
 
 /* What all programs of one walk share; owned by the caller. */
 struct link_host {

@@ -15,7 +15,7 @@
 
 #include "base/io.h"
 #include "host/proc.h"
-#include "target/target_internal.h"
+#include "target/target_walk.h"
 
 #define STAT_MAX 4096
 

@@ -18,8 +18,8 @@
 #include "base/time.h"
 #include "base/vec.h"
 #include "target/target_family.h"
-#include "target/target_internal.h"
-#include "target/target_perf.h"
+#include "target/target_walk.h"
+#include "target/perf_ring.h"
 
 #define ROUNDS_MAX 16		/* of draining, for events that arrive meanwhile */
 #define LEAVE_MIN_NS (5 * NS_PER_MS)
