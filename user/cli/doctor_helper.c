@@ -7,7 +7,7 @@
 #include "cli/doctor.h"
 #include "session/helper_advice.h"
 #include "source/helper/helper_source.h"
-#include "inject/subject.h"
+#include "inject/injectable.h"
 
 static void say_none(struct doctor *d, pid_t pid)
 {

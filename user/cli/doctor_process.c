@@ -15,7 +15,7 @@
 #include "cli/doctor.h"
 #include "base/exit.h"
 #include "elf/elf.h"
-#include "inject/denied.h"
+#include "inject/ptrace_denied.h"
 #include "probe/attach.h"
 #include "catalog/catalog.h"
 #include "host/identity.h"

@@ -17,7 +17,7 @@
 #include "view/output.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
-#include "inject/denied.h"
+#include "inject/ptrace_denied.h"
 #include "host/proc.h"
 #include "target/target.h"
 #include "view/stacks.h"

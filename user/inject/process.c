@@ -23,9 +23,9 @@
 #include "elf/elf.h"
 #include "source/helper/helper_source.h"
 #include "gpuprof/load.h"
-#include "inject/denied.h"
+#include "inject/ptrace_denied.h"
 #include "inject/image.h"
-#include "inject/pick.h"
+#include "inject/choose_thread.h"
 #include "inject/remote.h"
 #include "target/target.h"
 

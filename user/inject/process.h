@@ -9,7 +9,7 @@
 #define INJECT_PROCESS_H
 
 #include "base/log.h"
-#include "inject/subject.h"
+#include "inject/injectable.h"
 
 struct inject_outcome {
 	pid_t tid;		/* which thread was stopped */

@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "base/time.h"
 #include "session/session_blind.h"
-#include "inject/subject.h"
+#include "inject/injectable.h"
 #include "host/proc.h"
 #include "target/target.h"
 

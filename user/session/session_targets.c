@@ -20,7 +20,7 @@
 #include "base/time.h"
 #include "session/session_blind.h"
 #include "cli/version.h"
-#include "inject/denied.h"
+#include "inject/ptrace_denied.h"
 #include "findings/findings_next.h"
 #include "catalog/catalog.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * From an address to its FDE: by the sorted table of .eh_frame_hdr, or, without one, through
- * .eh_frame from its beginning. Then the CIE, then both programs (cfi_program.c).
+ * .eh_frame from its beginning. Then the CIE, then both programs.
  */
 #include "stack/cfi.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* See the header. The order is that in which the kernel asks, but what nobody may comes first. */
-#include "inject/denied.h"
+#include "inject/ptrace_denied.h"
 
 #include <linux/capability.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Why the kernel lets us not trace a process, in words, with what to do. */
-#ifndef INJECT_DENIED_H
-#define INJECT_DENIED_H
+#ifndef INJECT_PTRACE_DENIED_H
+#define INJECT_PTRACE_DENIED_H
 
 #include <stdbool.h>
 #include <stddef.h>

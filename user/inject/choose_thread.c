@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* See the header. The ways are rows of `tries`: what is asked first disturbs least. */
-#include "inject/pick.h"
+#include "inject/choose_thread.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "base/time.h"
 #include "base/vec.h"
 #include "inject/filter.h"
-#include "inject/subject.h"
+#include "inject/injectable.h"
 #include "host/proc.h"
 #include "target/target.h"
 

@@ -4,8 +4,8 @@
  * whole stack says that it holds nothing. The first one is most likely who drives the devices: it is
  * asked last.
  */
-#ifndef INJECT_PICK_H
-#define INJECT_PICK_H
+#ifndef INJECT_CHOOSE_THREAD_H
+#define INJECT_CHOOSE_THREAD_H
 
 #include "inject/remote.h"
 #include "stack/safepoint.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* See the header. The questions are rows of `reasons`, asked in order. */
-#include "inject/subject.h"
+#include "inject/injectable.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
  * A process into which the helper is to be brought while it runs: may it be, and what of it is needed.
  * Only reads. What could harm it is refused, with the reason.
  */
-#ifndef INJECT_SUBJECT_H
-#define INJECT_SUBJECT_H
+#ifndef INJECT_INJECTABLE_H
+#define INJECT_INJECTABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>
