@@ -30,7 +30,7 @@ struct option_row {
 	char letter;			/* 0: none */
 	uint8_t group;			/* enum option_group */
 	uint8_t completes;		/* enum completion of the value */
-	uint16_t verbs;			/* bit 1 << enum verb_id for each that takes it */
+	uint32_t verbs;			/* bit 1u << enum verb_id for each that takes it */
 	const char *arg;		/* "DUR" in help; NULL: a flag */
 	const char *const *choices;	/* for option_set_choice; NULL-terminated */
 	const char *accepts;		/* "a duration such as 10s": for the message on a bad value */
@@ -40,8 +40,11 @@ struct option_row {
 	int (*set)(struct options *o, const struct option_row *row, const char *value);
 };
 
+#define OPTIONS_ROWS_MAX 128
+#define OPTIONS_VERBS_MAX 32	/* bits of option_row.verbs */
+
 extern const char *const options_groups[GROUP_END];	/* titles */
-const struct option_row *options_rows(size_t *n);
+const struct option_row *options_rows(size_t *n);	/* at most OPTIONS_ROWS_MAX */
 const struct verb *options_verbs(size_t *n);	/* indexed by enum verb_id */
 const struct verb *options_find_verb(const char *name);	/* NULL, and a line with the nearest, if none */
 

@@ -18,14 +18,14 @@
 #include "base/utf8.h"
 #include "view/view.h"
 
-#define NAMES_MAX 64
+#define WORD_BITS 64
 
 struct parser {
 	struct options *o;
 	char *const *argv;
 	int argc;
 	int at;			/* next argument */
-	uint64_t seen;		/* bit of each row that was given */
+	uint64_t seen[OPTIONS_ROWS_MAX / WORD_BITS];	/* bit of each row that was given */
 };
 
 static const struct options defaults = {
@@ -38,7 +38,7 @@ static const struct options defaults = {
 
 static int unknown_option(const char *given, size_t len)
 {
-	const char *names[NAMES_MAX], *near;
+	const char *names[OPTIONS_ROWS_MAX], *near;
 	char word[64] = "";
 	size_t n;
 	const struct option_row *rows = options_rows(&n);
@@ -58,10 +58,10 @@ static int unknown_option(const char *given, size_t len)
 
 static int set_option(struct parser *p, const struct option_row *row, const char *value)
 {
-	size_t n;
+	size_t n, i = (size_t)(row - options_rows(&n));
 	int err = row->set(p->o, row, value);
 
-	p->seen |= 1ull << (row - options_rows(&n));
+	p->seen[i / WORD_BITS] |= 1ull << i % WORD_BITS;
 	if (err == -ENOMEM)
 		log_error("cannot keep the options: out of memory");
 	else if (err)
@@ -139,7 +139,7 @@ static int parse_short(struct parser *p, const char *text)
 }
 
 /* "stat, record" */
-static void add_verbs(struct strbuf *out, unsigned int mask)
+static void add_verbs(struct strbuf *out, uint32_t mask)
 {
 	size_t n;
 	const struct verb *verbs = options_verbs(&n);
@@ -152,7 +152,7 @@ static void add_verbs(struct strbuf *out, unsigned int mask)
 
 const struct verb *options_find_verb(const char *name)
 {
-	const char *names[VERB_END], *near;
+	const char *names[OPTIONS_VERBS_MAX], *near;
 	struct strbuf sb = STRBUF_INIT;
 	size_t n;
 	const struct verb *verbs = options_verbs(&n);
@@ -167,7 +167,7 @@ const struct verb *options_find_verb(const char *name)
 		log_error("unknown verb '%s'; did you mean '%s'?", name, near);
 		return NULL;
 	}
-	add_verbs(&sb, (1u << n) - 2);
+	add_verbs(&sb, ~1u);
 	log_error("unknown verb '%s'; the verbs are %s", name, sb.s);
 	strbuf_free(&sb);
 	return NULL;
@@ -231,7 +231,7 @@ static int check_applies(const struct parser *p)
 
 	options_rows(&n);
 	for (size_t i = 0; i < n; i++) {
-		if (!(p->seen & 1ull << i) || rows[i].verbs & 1u << verb)
+		if (!(p->seen[i / WORD_BITS] >> i % WORD_BITS & 1) || rows[i].verbs & 1u << verb)
 			continue;
 		add_verbs(&sb, rows[i].verbs);
 		log_error("option '--%s' does not apply to '%s'; it is for %s", rows[i].name,

@@ -16,7 +16,7 @@
 #define LIVE (ON(DEFAULT) | ON(STAT) | ON(RECORD))
 #define CHOOSES (LIVE | ON(STACKS) | ON(DOCTOR))
 #define PRINTS (ON(DEFAULT) | ON(STAT) | ON(REPORT))
-#define EVERY ((1u << VERB_END) - 1)
+#define EVERY ((uint32_t)((1ull << VERB_END) - 1))
 #define TABLES "Tables: findings, ledger, devices, kernels, lanes, copies, ranges, memory,\n" \
 	       "calls, processes, threads, events; only when asked for: offcpu.\n"
 #define MEMBER(m) offsetof(struct options, m)
@@ -391,6 +391,9 @@ static const struct verb verbs[VERB_END] = {
 			    "gpuprof\n",
 	},
 };
+
+_Static_assert(sizeof(rows) / sizeof(rows[0]) <= OPTIONS_ROWS_MAX, "raise OPTIONS_ROWS_MAX");
+_Static_assert(VERB_END <= OPTIONS_VERBS_MAX, "option_row.verbs has a bit for each verb");
 
 const struct option_row *options_rows(size_t *n)
 {
