@@ -22,7 +22,8 @@ def executable_mappings(pid, parts):
             if not any(part in path for part in parts):
                 continue
             start, end = (int(n, 16) for n in fields[0].split("-"))
-            yield start, end - start, int(fields[2], 16), path, fields[0]
+            # maps pads addresses to eight digits, the names in map_files are not padded.
+            yield start, end - start, int(fields[2], 16), path, f"{start:x}-{end:x}"
 
 
 def read_at(path, offset, size):
