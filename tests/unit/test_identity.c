@@ -379,6 +379,30 @@ static void this_process_has_an_identity(void **state)
 	identity_room_free(&room);
 }
 
+/* As procfs names the device of a process whose root is a folder of ours. */
+static void a_device_is_known_where_its_process_has_another_root(void **state)
+{
+	struct gpus g = { .present = true };
+	char root[] = "/tmp/gpus-XXXXXX", dev[32], node[64];
+	struct gpu_set set;
+	struct proc p;
+	int fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	snprintf(dev, sizeof(dev), "%s/dev", root);
+	snprintf(node, sizeof(node), "%s/nvidia3", dev);
+	assert_int_equal(mkdir(dev, 0700), 0);
+	fd = open(node, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(proc_open(&p, getpid()), 0);
+	assert_int_equal(gpus_open_by(&g, &p, &set), 0);
+	assert_true(set.gpus & 1u << 3);
+	proc_close(&p);
+	close(fd);
+	assert_int_equal(unlink(node) | rmdir(dev) | rmdir(root), 0);
+}
+
 int main(void)
 {
 #define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
@@ -401,6 +425,8 @@ int main(void)
 		     an_instance_is_found_by_the_uuids_of_any_driver),
 		SAYS("gpus: a MIG instance of before R470 is its GPU's UUID and its place in it",
 		     an_instance_of_before_has_a_uuid_of_its_gpu_s),
+		SAYS("gpus: a device is known where its process has another root",
+		     a_device_is_known_where_its_process_has_another_root),
 		SAYS("users: have a name or a number", users_have_a_name_or_a_number),
 		SAYS("identity: this process has one", this_process_has_an_identity),
 	};

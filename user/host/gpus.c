@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,17 @@ static uint64_t mask_of_minor(const struct gpus *g, unsigned int minor)
 	return 0;
 }
 
+/* Where the process has another root than we, its paths may begin with that root's folder. */
+static void skip_root(const char **path, size_t *len)
+{
+	const char *at = memmem(*path, *len, NODE, strlen(NODE));
+
+	if (!at)
+		return;
+	*len -= (size_t)(at - *path);
+	*path = at;
+}
+
 /* "/dev/nvidia3"; not "/dev/nvidiactl", nor a file that only begins so. */
 static bool parse_node(const char *node, const char *path, size_t len, unsigned int *minor)
 {
@@ -116,6 +128,7 @@ static void add_path(struct gpu_set *set, const struct gpus *g, const char *path
 {
 	unsigned int minor;
 
+	skip_root(&path, &len);
 	if (parse_node(NODE, path, len, &minor))
 		set->gpus |= mask_of_minor(g, minor);
 	else if (parse_node(CAP_NODE, path, len, &minor))
@@ -127,7 +140,7 @@ static int read_links(const struct gpus *g, struct proc *p, struct gpu_set *set)
 	int fd = openat(p->dir, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
-	char path[64];
+	char path[PATH_MAX];
 	int err = errno;
 
 	if (!d) {
