@@ -138,7 +138,7 @@ measure_family() { # OPTIONS...
 		sleep 25
 		for i in $(seq 70); do "$TARGETS/cudart-dyn" --launches 1; done
 	END
-	TARGETS=$TARGETS run timeout 120 "$GPUPROF" stat --format json -o r.json -- bash many
+	TARGETS=$TARGETS run beforehand timeout 120 "$GPUPROF" stat --format json -o r.json -- bash many
 	assert_success
 	laws r.json >&2
 	run report_value r.json 'sum(x["count"] for x in t["calls"] if x["function"] == "cudaLaunchKernel")'

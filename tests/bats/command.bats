@@ -125,7 +125,8 @@ stubborn() {
 	local key
 	for key in quit hangup; do
 		rm -f told.out began truth.json end c.gpr
-		run "$TEST_LIB/in_terminal.py" $key began "$GPUPROF" record -o c.gpr -- sh told "$TARGETS/cudart-dyn"
+		run beforehand "$TEST_LIB/in_terminal.py" $key began \
+			"$GPUPROF" record -o c.gpr -- sh told "$TARGETS/cudart-dyn"
 		assert_equal "$key: $status" "$key: 7"
 		assert_equal "$(cat told.out)" "$([ $key = quit ] && echo quit || echo hup)"
 		"$GPUPROF" report c.gpr --format json --output r.json

@@ -65,7 +65,7 @@ record_process() { # TARGET ARGS...
 @test "counts: a pid that is used again is another process" {
 	needs root bpf targets
 	[ -w /proc/sys/kernel/ns_last_pid ] || skip "this kernel cannot be told which pid comes next"
-	run "$GPUPROF" stat --format json -o r.json -- "$TEST_LIB/reuse_pid.py" \
+	run beforehand "$GPUPROF" stat --format json -o r.json -- "$TEST_LIB/reuse_pid.py" \
 		"$TARGETS/cudart-dyn" --launches 10 --pause-us 10000 -- \
 		"$TARGETS/cudart-dl" --launches 20 --pause-us 10000
 	[ "$status" -ne 3 ] || skip "others take every pid here"

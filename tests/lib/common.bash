@@ -110,6 +110,10 @@ start_target() { # NAME PROGRAM ARGS...
 go() { : >"$1.go"; }
 finish() { : >"$1.end"; }
 
+# gpuprof on a command that starts programs of tests/targets itself: the command's own environment
+# names their libcudart, so that it is probed before it is mapped wherever it lies.
+beforehand() { LD_LIBRARY_PATH=$ROOT/build/cuda/lib "$@"; } # COMMAND...
+
 # Starts gpuprof in the background; its pid is PROFILER. Output in gpuprof.out and gpuprof.err.
 start_gpuprof() { # ARGS...
 	"$GPUPROF" "$@" >gpuprof.out 2>gpuprof.err 3>&- &
