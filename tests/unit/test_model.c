@@ -163,16 +163,16 @@ static void test_shapes_are_bounded(void **state)
 
 	(void)state;
 	for (uint32_t round = 0; round < 2; round++)
-		for (uint32_t grid = 1; grid <= TALLY_SHAPES_MAX + 500; grid++, seq++)
+		for (uint32_t grid = 1; grid <= CALL_STATS_MAX + 500; grid++, seq++)
 			push(m, launch(seq + 1, grid, 1000 + seq, 1001 + seq));
 	t = view_by(&view_calls, m, model_now(m), CALLS_BY_LAUNCH);
-	assert_int_equal(table_rows(t), TALLY_SHAPES_MAX + 1);
+	assert_int_equal(table_rows(t), CALL_STATS_MAX + 1);
 	c = table_cells(t, 0);
 	assert_int_equal(c[table_column(t, "count")].u, 1000);
 	assert_string_equal(c[table_column(t, "grid")].s, "(more shapes)");
 	for (size_t i = 0; i < table_rows(t); i++)
 		sum += table_cells(t, i)[table_column(t, "count")].u;
-	assert_int_equal(sum, 2 * (TALLY_SHAPES_MAX + 500));
+	assert_int_equal(sum, 2 * (CALL_STATS_MAX + 500));
 	model_counts(m, &counts);
 	assert_int_equal(counts.more, 1000);
 	table_free(t);

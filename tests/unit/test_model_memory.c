@@ -159,8 +159,8 @@ static uint64_t count_calls(const struct model *m)
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < model_processes(m); i++)
-		for (size_t k = 0; k < model_process(m, i)->tallies.all.n; k++)
-			n += model_process(m, i)->tallies.all.v[k]->count;
+		for (size_t k = 0; k < call_stats_count(&model_process(m, i)->calls); k++)
+			n += call_stats_at(&model_process(m, i)->calls, k)->count;
 	return n;
 }
 

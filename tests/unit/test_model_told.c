@@ -23,12 +23,12 @@ static void told(struct model *m, uint16_t func, uint64_t start, uint64_t end)
 
 static uint64_t count(const struct model *m, uint16_t func)
 {
-	const struct tallies *ts = &model_process(m, 0)->tallies;
+	const struct call_stats *ts = &model_process(m, 0)->calls;
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < ts->all.n; i++)
-		if (ts->all.v[i]->func == func)
-			n += ts->all.v[i]->count;
+	for (size_t i = 0; i < call_stats_count(ts); i++)
+		if (call_stats_at(ts, i)->key.func == func)
+			n += call_stats_at(ts, i)->count;
 	return n;
 }
 

@@ -209,10 +209,10 @@ static void name_call(struct finding_loss *row, const struct model *m,
 	if (row->loss.func >= funcs->n)
 		return;
 	row->function = funcs->v[row->loss.func].name;
-	for (size_t i = 0; p && i < p->tallies.all.n; i++) {
-		const struct tally *t = p->tallies.all.v[i];
+	for (size_t i = 0; p && i < call_stats_count(&p->calls); i++) {
+		const struct call_stat *t = call_stats_at(&p->calls, i);
 
-		if (t->func != row->loss.func)
+		if (t->key.func != row->loss.func)
 			continue;
 		row->calls += t->time.count;
 		row->calls_ns = num_add(row->calls_ns, t->time.total);

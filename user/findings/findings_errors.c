@@ -62,12 +62,12 @@ void errors_read(struct finding_book *b, const struct funcs *funcs, const struct
 	const struct fatal *now, *before = NULL;
 	uint64_t most = 0;
 
-	for (size_t i = 0; p && i < p->tallies.all.n; i++) {
-		const struct tally *t = p->tallies.all.v[i];
+	for (size_t i = 0; p && i < call_stats_count(&p->calls); i++) {
+		const struct call_stat *t = call_stats_at(&p->calls, i);
 
-		now = find_fatal(t->result);
-		if (!t->errors || !t->has_result || t->func >= funcs->n ||
-		    !is_cuda(&funcs->v[t->func]) || !now)
+		now = find_fatal(t->key.result);
+		if (!t->errors || !t->key.has_result || t->key.func >= funcs->n ||
+		    !is_cuda(&funcs->v[t->key.func]) || !now)
 			continue;
 		if (before && before->never != now->never) {
 			if (now->never)
@@ -79,8 +79,8 @@ void errors_read(struct finding_book *b, const struct funcs *funcs, const struct
 		if (t->errors <= most)
 			continue;
 		most = t->errors;
-		b->fatal_result = t->result;
-		b->fatal_function = &funcs->v[t->func];
+		b->fatal_result = t->key.result;
+		b->fatal_function = &funcs->v[t->key.func];
 	}
 }
 

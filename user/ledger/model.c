@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Events into the model: one function per kind. Keeps the session's clock and counters; who is
- * who is model_who.c, time is book.c, statistics are tally.c, reading is model_read.c.
+ * who is model_who.c, time is book.c, statistics are call_stats.c, reading is model_read.c.
  */
 #include "ledger/model.h"
 
@@ -108,14 +108,14 @@ static const struct func *find_func(const struct model *m, const struct event *e
 
 static int tally_call(struct thread *t, const struct event *ev)
 {
-	struct tally *tally;
+	struct call_stat *s;
 
 	if (!t->cache)
 		t->cache = calloc(1, sizeof(*t->cache));
 	if (!t->cache)
 		return -ENOMEM;
-	tally = tally_cache_find(t->cache, &t->process->info.tallies, ev);
-	return tally ? tally_add(tally, ev) : -ENOMEM;
+	s = call_cache_find(t->cache, &t->process->info.calls, ev);
+	return s ? call_stat_add(s, ev) : -ENOMEM;
 }
 
 /* A call that began before has ended: LEFT, or when was not seen. */
@@ -123,11 +123,11 @@ static int tally_before(struct thread *t, const struct event *ev)
 {
 	const struct event key = { .func = ev->func, .result = ev->result,
 				   .has = ev->has & HAS_RESULT };
-	struct tally *tally = tallies_find(&t->process->info.tallies, &key);
+	struct call_stat *s = call_stats_find(&t->process->info.calls, &key);
 
-	if (!tally)
+	if (!s)
 		return -ENOMEM;
-	tally_add_before(tally, ev);
+	call_stat_add_before(s, ev);
 	return 0;
 }
 
@@ -180,7 +180,7 @@ static int push_inside(struct model *m, const struct event *ev)
 	t->drives = true;
 	model_see_time(m, ev->end_ns);
 	/* So that a process that does nothing else is known to make calls. */
-	return tallies_find(&t->process->info.tallies, &(struct event){ .func = ev->func }) ?
+	return call_stats_find(&t->process->info.calls, &(struct event){ .func = ev->func }) ?
 	       0 : -ENOMEM;
 }
 

@@ -21,7 +21,7 @@
 #include "ledger/model_devices.h"
 #include "ledger/model_processes.h"
 #include "facts/offs.h"
-#include "facts/tally.h"
+#include "facts/call_stats.h"
 
 struct model;
 
@@ -90,7 +90,7 @@ struct model_reading {		/* the latest EVENT_COUNT of a source and kind */
 /* Why threads were off the CPU outside calls, in this interval. */
 const struct offs *model_offs(const struct model *m);
 
-/* What the stacks of calls are; see tally.stack. */
+/* What the stacks of calls are; see call_key.stack. */
 const struct stacks *model_stacks(const struct model *m);
 struct stacks *model_stacks_of(struct model *m);	/* for what is found out at report time */
 

@@ -58,7 +58,7 @@ static int fold_thread(struct model *m, struct thread *t, struct process *into)
 		book_sum_add(&past->sum, &sum);
 		past->threads++;
 		if (is_in_call(&t->book))
-			err = tallies_leave(&into->info.tallies, t->book.open_func, t->book.before);
+			err = call_stats_leave(&into->info.calls, t->book.open_func, t->book.before);
 	}
 	if (!err)
 		who_drop_thread(m, t);
@@ -153,7 +153,7 @@ static int settle(struct model *m, struct process *p, bool *done)
 	}
 	if (p->ranges)
 		ranges_settle(p->ranges, UINT64_MAX);
-	tallies_trim(&p->info.tallies);
+	call_stats_trim(&p->info.calls);
 	p->is_settled = true;
 	return err;
 }
@@ -216,7 +216,7 @@ static int fold_process(struct model *m, struct process *p, struct process *into
 	if (!err)
 		err = fold_ranges(p, into);
 	if (!err)
-		err = tallies_merge(&into->info.tallies, &p->info.tallies);
+		err = call_stats_merge(&into->info.calls, &p->info.calls);
 	if (!err && has_devices(m, p))
 		err = device_fold(m, p->info.pid, MODEL_PAST_PID);
 	fold_info(p, into);
@@ -259,17 +259,17 @@ static int by_life(const void *a, const void *b)
 	return order ? order : by_exit(a, b);
 }
 
-static bool has_failed(const struct tallies *ts)
+static bool has_failed(const struct call_stats *ts)
 {
-	for (size_t i = 0; i < ts->all.n; i++)
-		if (ts->all.v[i]->errors)
+	for (size_t i = 0; i < call_stats_count(ts); i++)
+		if (call_stats_at(ts, i)->errors)
 			return true;
 	return false;
 }
 
 static size_t bytes_of(const struct process *p)
 {
-	return PROCESS_BYTES + tallies_bytes(&p->info.tallies) +
+	return PROCESS_BYTES + call_stats_bytes(&p->info.calls) +
 	       (p->ranges ? ranges_bytes(p->ranges) : 0) +
 	       (p->memory ? memory_book_bytes(p->memory) : 0);
 }
@@ -298,7 +298,7 @@ static int collect(struct all_ended *out, const struct model *m)
 		if (!e)
 			return -ENOMEM;
 		*e = (struct ended){ p, end_of(p), end_of(p) - num_min(start_ns, end_of(p)),
-				     has_failed(&p->info.tallies) };
+				     has_failed(&p->info.calls) };
 	}
 	return 0;
 }

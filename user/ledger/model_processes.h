@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "ledger/book.h"
-#include "facts/tally.h"
+#include "facts/call_stats.h"
 
 struct model;
 
@@ -50,7 +50,7 @@ struct model_process {
 	uint64_t children;	/* seen */
 	size_t n_child;		/* named, <= MODEL_CHILDREN */
 	struct model_child *child;
-	struct tallies tallies;
+	struct call_stats calls;
 };
 size_t model_processes(const struct model *m);
 const struct model_process *model_process(const struct model *m, size_t i);

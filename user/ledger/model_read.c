@@ -29,7 +29,7 @@ void model_cut(struct model *m, uint64_t now_ns)
 	who_drop_ended(m, now_ns);
 	device_cut(m);
 	for (size_t i = 0; i < m->processes.n; i++) {
-		tallies_reset(&m->processes.v[i]->info.tallies);
+		call_stats_reset(&m->processes.v[i]->info.calls);
 		spans_drop_before(&m->processes.v[i]->unarmed, now_ns);
 	}
 	range_cut(m, now_ns);
@@ -136,7 +136,7 @@ void model_add_counts(const struct process *p, struct model_counts *to)
 
 	if (p->memory)
 		memory_book_counts(p->memory, &memory);
-	to->more += p->info.tallies.more;
+	to->more += p->info.calls.more;
 	to->late[EVENT_MEMORY] += memory.late;
 	to->unseen_frees += memory.unseen_frees;
 	to->unplaced += p->ranges ? ranges_unplaced(p->ranges) : 0;

@@ -68,7 +68,7 @@ struct process {
 
 struct thread {
 	struct process *process;
-	struct tally_cache *cache;	/* NULL: no call yet, or ended */
+	struct call_cache *cache;	/* NULL: no call yet, or ended */
 	uint32_t tid;
 	bool has_book;			/* book is initialised */
 	bool drives;			/* has made a call */

@@ -52,7 +52,7 @@ int told_push(struct model *m, const struct event *ev)
 {
 	struct thread *t = who_known_thread(m, ev->pid, ev->tid);
 	struct process *p = who_process(m, ev->pid);
-	struct tally *tally;
+	struct call_stat *s;
 
 	if (!p)
 		return -ENOMEM;
@@ -73,9 +73,9 @@ int told_push(struct model *m, const struct event *ev)
 		return 0;
 	if (told_note(m, p, ev->func, ev->end_ns, !ev->result))
 		return -ENOMEM;
-	tally = tallies_find(&p->info.tallies, ev);
+	s = call_stats_find(&p->info.calls, ev);
 	m->counts.told++;
 	if (t)
 		book_told(m, t, ev);
-	return tally ? tally_add(tally, ev) : -ENOMEM;
+	return s ? call_stat_add(s, ev) : -ENOMEM;
 }

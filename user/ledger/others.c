@@ -18,7 +18,7 @@ const struct model_process *others_watched(const struct others *o, uint32_t pid)
 	size_t i = find(o->model, pid);
 	const struct model_process *p = i ? model_process(o->model, i - 1) : NULL;
 
-	return p && p->tallies.all.n ? p : NULL;
+	return p && call_stats_count(&p->calls) ? p : NULL;
 }
 
 bool others_have(const struct others *o, const struct sample_user *u)

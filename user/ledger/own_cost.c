@@ -27,13 +27,13 @@ static void count_calls(struct own_cost *c, const struct model *m)
 	const struct funcs *funcs = model_funcs(m);
 
 	for (size_t i = 0; i < model_processes(m); i++) {
-		const struct tallies *ts = &model_process(m, i)->tallies;
+		const struct call_stats *ts = &model_process(m, i)->calls;
 
-		for (size_t k = 0; k < ts->all.n; k++) {
-			const struct tally *t = ts->all.v[k];
+		for (size_t k = 0; k < call_stats_count(ts); k++) {
+			const struct call_stat *t = call_stats_at(ts, k);
 
 			c->calls = num_add(c->calls, t->count);
-			if (list && has_name(list, funcs->v[t->func].name))
+			if (list && has_name(list, funcs->v[t->key.func].name))
 				c->stepped = num_add(c->stepped, t->count);
 		}
 	}

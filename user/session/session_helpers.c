@@ -168,10 +168,10 @@ static bool has_launched(const struct model *m, size_t process)
 	const struct funcs *funcs = model_funcs(m);
 	const struct model_process *p = model_process(m, process);
 
-	for (size_t k = 0; k < p->tallies.all.n; k++) {
-		const struct tally *t = p->tallies.all.v[k];
+	for (size_t k = 0; k < call_stats_count(&p->calls); k++) {
+		const struct call_stat *t = call_stats_at(&p->calls, k);
 
-		if (t->func < funcs->n && funcs->v[t->func].class == CLASS_LAUNCH && t->count > t->errors)
+		if (t->key.func < funcs->n && funcs->v[t->key.func].class == CLASS_LAUNCH && t->count > t->errors)
 			return true;
 	}
 	return false;

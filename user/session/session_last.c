@@ -43,7 +43,7 @@ static void tell_ended(struct session *s)
 	for (size_t i = 0; i < model_processes(m); i++) {
 		const struct model_process *p = model_process(m, i);
 
-		if (p->tallies.all.n && model_may_go_on(m, i) && is_gone((pid_t)p->pid))
+		if (call_stats_count(&p->calls) && model_may_go_on(m, i) && is_gone((pid_t)p->pid))
 			push_fact(s, p->pid, "ended", "yes");
 	}
 }
@@ -129,7 +129,7 @@ static void tell_silence(struct session *s)
 
 		if (!map_put(&seen, p->pid, &is_new))
 			break;
-		if (is_new && !p->past && p->tallies.all.n && is_silent(s, &st))
+		if (is_new && !p->past && call_stats_count(&p->calls) && is_silent(s, &st))
 			tell_why(s, &st);
 	}
 	map_free(&seen);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The table `calls`: tallies grouped by function, launch shape, result or stack, with the calls that
+ * The table `calls`: statistics of calls grouped by function, launch shape, result or stack, with the calls that
  * have not returned. Reads a const model; knows nothing of events.
  */
 #include <errno.h>
@@ -57,16 +57,17 @@ static const struct column columns[N_COLUMNS] = {
 		"who called, outermost first (--by stack)" },
 };
 
-/* A tally (or an open call: no tally) under the key of its row. */
+/* Statistics of calls (or an open call, which has none) under the key of the table's row. */
 struct part {
 	size_t process;		/* index in the model: the first comparison */
 	uint16_t func;
 	const char *name;	/* func's: a capture numbers functions otherwise than the run did */
-	uint16_t shape;
+	enum call_shape shape;
+	const uint32_t *dims;	/* of CALL_SHAPE_ONE, else NULL */
 	bool has_result;
 	int32_t result;
 	const char *stack;	/* NULL: none, or unknown */
-	const struct tally *tally;
+	const struct call_stat *stat;
 	bool before;		/* an open call that began before it could be seen */
 };
 
@@ -92,6 +93,8 @@ static int compare_parts(const void *a, const void *b)
 		c = num_compare(x->func, y->func);
 	if (!c)
 		c = num_compare(x->shape, y->shape);
+	for (int i = 0; !c && x->dims && i < 6; i++)
+		c = num_compare(x->dims[i], y->dims[i]);
 	if (!c)
 		c = num_compare(x->has_result, y->has_result);
 	if (!c)
@@ -106,19 +109,20 @@ static const char *func_name(const struct model *m, unsigned int func)
 
 static int set_key(struct parts *parts, struct part *part, enum calls_by by)
 {
-	const struct tally *t = part->tally;
+	const struct call_stat *t = part->stat;
 
 	switch (by) {
 	case CALLS_BY_LAUNCH:
-		part->shape = t->shape;
+		part->shape = t->key.shape;
+		part->dims = t->key.shape == CALL_SHAPE_ONE ? t->key.dims : NULL;
 		return 0;
 	case CALLS_BY_RESULT:
-		part->has_result = t->has_result;
-		part->result = t->result;
+		part->has_result = t->key.has_result;
+		part->result = t->key.result;
 		return 0;
 	case CALLS_BY_STACK:
-		if (t->shape != TALLY_MORE)
-			return folded_text(&parts->folded, t->stack, &part->stack);
+		if (t->key.shape != CALL_SHAPE_MORE)
+			return folded_text(&parts->folded, t->key.stack, &part->stack);
 		part->stack = "[more stacks]";
 		return 0;
 	default:
@@ -126,13 +130,13 @@ static int set_key(struct parts *parts, struct part *part, enum calls_by by)
 	}
 }
 
-static int add_tallies(struct parts *parts, const struct model *m, size_t process,
+static int add_stats(struct parts *parts, const struct model *m, size_t process,
 		       enum calls_by by)
 {
-	const struct tallies *ts = &model_process(m, process)->tallies;
+	const struct call_stats *ts = &model_process(m, process)->calls;
 
-	for (size_t i = 0; i < ts->all.n; i++) {
-		const struct tally *t = ts->all.v[i];
+	for (size_t i = 0; i < call_stats_count(ts); i++) {
+		const struct call_stat *t = call_stats_at(ts, i);
 		struct part *part;
 
 		if (!t->count && !t->before && !t->open)
@@ -140,8 +144,8 @@ static int add_tallies(struct parts *parts, const struct model *m, size_t proces
 		part = VEC_PUSH(&parts->all);
 		if (!part)
 			return -ENOMEM;
-		*part = (struct part){ .process = process, .func = t->func,
-				       .name = func_name(m, t->func), .tally = t };
+		*part = (struct part){ .process = process, .func = t->key.func,
+				       .name = func_name(m, t->key.func), .stat = t };
 		if (set_key(parts, part, by))
 			return -ENOMEM;
 	}
@@ -170,7 +174,7 @@ static int add_open(struct parts *parts, const struct model *m)
 
 static int add_part(struct sums *s, const struct part *part)
 {
-	const struct tally *t = part->tally;
+	const struct call_stat *t = part->stat;
 
 	if (!t) {
 		s->open++;
@@ -218,11 +222,11 @@ static int fill_dims(struct table *t, struct cell *c, const uint32_t v[3])
 	return cell_s(t, c, text);
 }
 
-static int fill_shape(struct table *t, struct cell *row, const struct tally_shape *shape)
+static int fill_shape(struct table *t, struct cell *row, const uint32_t dims[6])
 {
-	int err = fill_dims(t, &row[GRID], shape->grid);
+	int err = fill_dims(t, &row[GRID], dims);
 
-	return err ? err : fill_dims(t, &row[BLOCK], shape->block);
+	return err ? err : fill_dims(t, &row[BLOCK], &dims[3]);
 }
 
 static int fill_result(struct table *t, struct cell *c, const char *library, int32_t code)
@@ -241,7 +245,6 @@ static int fill_names(struct table *t, struct cell *row, const struct model *m,
 {
 	const struct model_process *p = model_process(m, key->process);
 	const struct func *fn = &model_funcs(m)->v[key->func];
-	const struct tally_shape *shape = tallies_shape(&p->tallies, key->shape);
 	int err;
 
 	view_put_pid(&row[PID], p->pid);
@@ -252,10 +255,10 @@ static int fill_names(struct table *t, struct cell *row, const struct model *m,
 		err = cell_s(t, &row[FUNCTION], fn->name);
 	if (!err)
 		err = cell_s(t, &row[CLASS], class_name(fn->class));
-	if (!err && key->shape == TALLY_MORE)
+	if (!err && key->shape == CALL_SHAPE_MORE)
 		err = cell_s(t, &row[GRID], "(more shapes)");
-	if (!err && shape)
-		err = fill_shape(t, row, shape);
+	if (!err && key->dims)
+		err = fill_shape(t, row, key->dims);
 	if (!err && key->has_result)
 		err = fill_result(t, &row[RESULT], fn->library, key->result);
 	if (!err)
@@ -302,7 +305,7 @@ static int fill(struct table *t, const struct view_query *q)
 	int err = add_open(&parts, q->model);
 
 	for (size_t i = 0; !err && i < model_processes(q->model); i++)
-		err = add_tallies(&parts, q->model, i, q->by);
+		err = add_stats(&parts, q->model, i, q->by);
 	if (!err && parts.all.n)
 		qsort(parts.all.v, parts.all.n, sizeof(*parts.all.v), compare_parts);
 	if (!err)

@@ -57,7 +57,7 @@ static const char *since_of(const struct model *m, const struct model_process *p
 	return p->start_ns >= start_ns || p->exec_ns >= start_ns ? "start" : "attach";
 }
 
-struct rows {
+struct filling {
 	struct table *t;
 	const struct model *m;
 	const struct model_process *p;
@@ -65,7 +65,7 @@ struct rows {
 	struct folded folded;
 };
 
-static void fill_sums(struct cell *row, const struct rows *r, const struct memory_sums *s)
+static void fill_sums(struct cell *row, const struct filling *r, const struct memory_sums *s)
 {
 	cell_u(&row[LIVE], s->live_bytes);
 	if (s->peak_bytes >= s->live_bytes)
@@ -103,7 +103,7 @@ static void fill_used(struct cell *row, const struct model *m, const struct mode
 		cell_u(&row[NVML], user->used_bytes);
 }
 
-static int add_row(struct rows *r, const struct memory_sums *s)
+static int add_row(struct filling *r, const struct memory_sums *s)
 {
 	const struct model_process *p = r->p;
 	struct table *t = r->t;
@@ -151,7 +151,7 @@ static struct memory_sums without_stacks(const struct memory_book *b, const stru
 	return left;
 }
 
-static int add_process(struct rows *r, const struct memory_book *b, bool by_stack)
+static int add_process(struct filling *r, const struct memory_book *b, bool by_stack)
 {
 	int err = 0;
 
@@ -173,7 +173,7 @@ static int add_process(struct rows *r, const struct memory_book *b, bool by_stac
 static int fill(struct table *t, const struct view_query *q)
 {
 	const struct model *m = q->model;
-	struct rows r = { .t = t, .m = m, .folded = { .stacks = model_stacks(m) } };
+	struct filling r = { .t = t, .m = m, .folded = { .stacks = model_stacks(m) } };
 	int err = 0;
 
 	for (size_t i = 0; i < model_processes(m) && !err; i++) {

@@ -103,10 +103,10 @@ static uint64_t count_launches(const struct model *m, const struct model_process
 	const struct funcs *funcs = model_funcs(m);
 	uint64_t launches = 0;
 
-	for (size_t i = 0; i < p->tallies.all.n; i++) {
-		const struct tally *t = p->tallies.all.v[i];
+	for (size_t i = 0; i < call_stats_count(&p->calls); i++) {
+		const struct call_stat *t = call_stats_at(&p->calls, i);
 
-		if (t->func < funcs->n && funcs->v[t->func].class == CLASS_LAUNCH)
+		if (t->key.func < funcs->n && funcs->v[t->key.func].class == CLASS_LAUNCH)
 			launches = num_add(launches, t->count);
 	}
 	return launches;
@@ -302,7 +302,7 @@ static int add_row(struct table *t, const struct context *c, size_t i, const str
 /* Others were only seen to fork or exec. */
 static bool makes_calls(const struct model_process *p, const struct thread_time *time)
 {
-	return p->tallies.all.n || time->wall_ns;
+	return call_stats_count(&p->calls) || time->wall_ns;
 }
 
 static int fill(struct table *t, const struct view_query *q)

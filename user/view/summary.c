@@ -114,7 +114,7 @@ static void add_comm(struct strbuf *out, const char *comm)
 /* Others were only seen to fork, exec or end. */
 static bool made_calls(const struct model_process *p)
 {
-	return p->tallies.all.n > 0;
+	return call_stats_count(&p->calls) > 0;
 }
 
 static void add_named(struct strbuf *out, const struct model *m, size_t n)
@@ -514,8 +514,8 @@ static uint64_t entries_of(const struct model_process *p)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < p->tallies.all.n; i++)
-		n = num_add(n, p->tallies.all.v[i]->count - p->tallies.all.v[i]->time.count);
+	for (size_t i = 0; i < call_stats_count(&p->calls); i++)
+		n = num_add(n, call_stats_at(&p->calls, i)->count - call_stats_at(&p->calls, i)->time.count);
 	return n;
 }
 
@@ -627,19 +627,19 @@ static struct launches count_launches(const struct model *m)
 	struct launches n = { 0 };
 
 	for (size_t i = 0; i < model_processes(m); i++) {
-		const struct tallies *ts = &model_process(m, i)->tallies;
+		const struct call_stats *ts = &model_process(m, i)->calls;
 
-		for (size_t k = 0; k < ts->all.n; k++) {
-			const struct func *fn = &funcs->v[ts->all.v[k]->func];
+		for (size_t k = 0; k < call_stats_count(ts); k++) {
+			const struct func *fn = &funcs->v[call_stats_at(ts, k)->key.func];
 			bool runtime = !strcmp(fn->library, "cudart");
 
-			n.runtime_called |= runtime && ts->all.v[k]->count;
+			n.runtime_called |= runtime && call_stats_at(ts, k)->count;
 			if (fn->class != CLASS_LAUNCH)
 				continue;
 			if (runtime)
-				n.runtime = num_add(n.runtime, ts->all.v[k]->count);
+				n.runtime = num_add(n.runtime, call_stats_at(ts, k)->count);
 			else if (!strcmp(fn->library, "cuda"))
-				n.driver = num_add(n.driver, ts->all.v[k]->count);
+				n.driver = num_add(n.driver, call_stats_at(ts, k)->count);
 		}
 	}
 	return n;

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Finding a call's row (by a small cache, else by hashing) and adding to it. */
+#include "facts/call_stats.h"
+
+#include <string.h>
+
+#include "base/num.h"
+
+_Static_assert(sizeof(struct call_key) == 40, "no padding");
+_Static_assert(offsetof(struct launch_shape, block) == sizeof(uint32_t[3]) &&
+	       offsetof(struct launch_shape, grid) == 0, "a launch shape begins with grid and block");
+
+static void more_key(void *key)
+{
+	struct call_key *k = key;
+
+	*k = (struct call_key){ .func = k->func, .shape = CALL_SHAPE_MORE };
+}
+
+static int add_stat(void *to, const void *from)
+{
+	struct call_stat *s = to;
+	const struct call_stat *more = from;
+
+	s->count += more->count;
+	s->results_known += more->results_known;
+	s->errors += more->errors;
+	s->bytes = num_add(s->bytes, more->bytes);
+	s->bytes_known += more->bytes_known;
+	s->before += more->before;
+	s->open += more->open;
+	return hist_merge(&s->time, &more->time);
+}
+
+static void release_stat(void *row)
+{
+	hist_free(&((struct call_stat *)row)->time);
+}
+
+static size_t owned_bytes(const void *row)
+{
+	return hist_bytes(&((const struct call_stat *)row)->time);
+}
+
+static const struct rows_type type = {
+	ROWS_OF(struct call_stat), .max = CALL_STATS_MAX, .other = more_key, .add = add_stat,
+	.release = release_stat, .owned = owned_bytes,
+};
+
+/* ---- finding -------------------------------------------------------------------------------- */
+
+struct call_stat *call_stats_find(struct call_stats *cs, const struct event *call)
+{
+	struct call_key key = { .func = call->func, .stack = call->stack };
+
+	if (call->has & HAS_SHAPE) {
+		key.shape = CALL_SHAPE_ONE;
+		memcpy(key.dims, &call->shape, sizeof(key.dims));
+	}
+	if (call->has & HAS_RESULT) {
+		key.has_result = 1;
+		key.result = call->result;
+	}
+	return rows_get(&cs->rows, &type, &key, NULL);
+}
+
+/* Compared member by member: to make a key of the event first would cost more than the rest. */
+static bool is_row_of(const struct call_stat *s, const struct event *call)
+{
+	const struct call_key *key = &s->key;
+	bool has_result = call->has & HAS_RESULT;
+
+	if (key->func != call->func || key->has_result != has_result || key->stack != call->stack ||
+	    (has_result && key->result != call->result))
+		return false;
+	if (!(call->has & HAS_SHAPE))
+		return key->shape == CALL_SHAPE_NONE;
+	return key->shape == CALL_SHAPE_ONE && !memcmp(key->dims, &call->shape, sizeof(key->dims));
+}
+
+struct call_stat *call_cache_find(struct call_cache *c, struct call_stats *cs,
+				  const struct event *call)
+{
+	const size_t at = call->func % (sizeof(c->v) / sizeof(c->v[0]));
+	struct call_stat *s = c->v[at];
+
+	if (__builtin_expect(s && is_row_of(s, call), 1))
+		return s;
+	s = call_stats_find(cs, call);
+	if (s && s->key.shape == CALL_SHAPE_MORE)
+		cs->more++;
+	else if (s)
+		c->v[at] = s;
+	return s;
+}
+
+/* ---- adding --------------------------------------------------------------------------------- */
+
+static void add_result(struct call_stat *s, const struct event *ev)
+{
+	if (!(ev->has & HAS_RESULT))
+		return;
+	s->results_known++;
+	s->errors += ev->result != 0;
+}
+
+int call_stat_add(struct call_stat *s, const struct event *call)
+{
+	if ((call->has & HAS_END) && hist_add(&s->time, call->end_ns - call->start_ns))
+		return -ENOMEM;
+	s->count++;
+	add_result(s, call);
+	if (call->has & HAS_BYTES) {
+		s->bytes = num_add(s->bytes, call->bytes);
+		s->bytes_known++;
+	}
+	return 0;
+}
+
+void call_stat_add_before(struct call_stat *s, const struct event *ev)
+{
+	s->before++;
+	add_result(s, ev);
+}
+
+int call_stats_leave(struct call_stats *cs, uint16_t func, bool began_before)
+{
+	struct call_stat *s = rows_get(&cs->rows, &type, &(struct call_key){ .func = func }, NULL);
+
+	if (!s)
+		return -ENOMEM;
+	s->open++;
+	s->before += began_before;
+	return 0;
+}
+
+int call_stats_merge(struct call_stats *to, const struct call_stats *from)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < from->rows.n && !err; i++) {
+		const struct call_stat *s = from->rows.v[i];
+		struct call_stat *at = rows_get(&to->rows, &type, &s->key, NULL);
+
+		err = at ? add_stat(at, s) : -ENOMEM;
+		if (at && at->key.shape == CALL_SHAPE_MORE && s->key.shape != CALL_SHAPE_MORE)
+			to->more += s->count;
+	}
+	return err;
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+void call_stats_trim(struct call_stats *cs)
+{
+	rows_trim(&cs->rows);
+}
+
+size_t call_stats_bytes(const struct call_stats *cs)
+{
+	return rows_bytes(&cs->rows, &type);
+}
+
+void call_stats_reset(struct call_stats *cs)
+{
+	for (size_t i = 0; i < cs->rows.n; i++) {
+		struct call_stat *s = cs->rows.v[i];
+
+		s->count = s->results_known = s->errors = s->bytes = s->bytes_known = 0;
+		s->before = s->open = 0;
+		hist_reset(&s->time);
+	}
+}
+
+void call_stats_free(struct call_stats *cs)
+{
+	rows_free(&cs->rows, &type);
+}
