@@ -46,13 +46,13 @@ static void works_find_their_book_and_statistics(void **state)
 	push(d, 2, &gemm, NULL, 1000, 1001);
 	assert_int_equal(devices_count(d), 2);
 	s = devices_get(d, 0);
-	assert_int_equal(s->kernels.all.n, 2);
-	assert_string_equal(s->kernels.all.v[0]->name, "sgemm_kernel");
-	assert_int_equal(s->kernels.all.v[0]->time.count, 2);
-	assert_int_equal(s->kernels.all.v[0]->time.total, 30);
-	assert_int_equal(s->kernels.all.v[0]->last.registers, 40);
-	assert_true(s->kernels.all.v[0]->mixed);
-	assert_false(s->kernels.all.v[1]->mixed);
+	assert_int_equal(kernels_count(&s->kernels), 2);
+	assert_string_equal(kernels_at(&s->kernels, 0)->name, "sgemm_kernel");
+	assert_int_equal(kernels_at(&s->kernels, 0)->time.count, 2);
+	assert_int_equal(kernels_at(&s->kernels, 0)->time.total, 30);
+	assert_int_equal(kernels_at(&s->kernels, 0)->last.registers, 40);
+	assert_true(kernels_at(&s->kernels, 0)->mixed);
+	assert_false(kernels_at(&s->kernels, 1)->mixed);
 	assert_int_equal(s->copies[COPY_H2D][MEMORY_PINNED].bytes, 100);
 	assert_int_equal(s->copies[COPY_DEFAULT + 1][MEMORY_UNKNOWN].total_ns, 5);
 	assert_int_equal(s->sets.count, 1);
@@ -64,7 +64,7 @@ static void works_find_their_book_and_statistics(void **state)
 	assert_int_equal(sum.owned_ns[DEVICE_COPIES_PEER], 5);
 	assert_int_equal(sum.owned_ns[DEVICE_SETS], 2);
 	assert_int_equal(sum.idle_ns, 100 - 57);
-	assert_null(devices_get(d, 1)->kernels.all.v[0]->name);
+	assert_null(kernels_at(&devices_get(d, 1)->kernels, 0)->name);
 	devices_free(d);
 }
 
@@ -85,16 +85,16 @@ static void many_names_are_told_apart_up_to_a_bound(void **state)
 		push(d, 1, &w, name, 2000 + i, 2001 + i);
 	}
 	ks = &devices_get(d, 0)->kernels;
-	assert_true(ks->all.n > 2000 && ks->all.n < NAMES);
-	assert_string_equal(ks->all.v[77]->name, "sgemm_38");
-	for (size_t i = 0; i < ks->all.n; i++) {
-		count += ks->all.v[i]->time.count;
-		if (!strcmp(ks->all.v[i]->name, "[other]"))
-			others[ks->all.v[i]->class] += ks->all.v[i]->time.count;
+	assert_true(kernels_count(ks) > 2000 && kernels_count(ks) < NAMES);
+	assert_string_equal(kernels_at(ks, 77)->name, "sgemm_38");
+	for (size_t i = 0; i < kernels_count(ks); i++) {
+		count += kernels_at(ks, i)->time.count;
+		if (!strcmp(kernels_at(ks, i)->name, "[other]"))
+			others[kernels_at(ks, i)->class] += kernels_at(ks, i)->time.count;
 	}
 	assert_int_equal(count, 2 * NAMES);
 	assert_true(others[KERNEL_GEMM] > NAMES / 4);
-	assert_int_equal(others[KERNEL_GEMM] + others[KERNEL_OTHER], 2 * NAMES - (ks->all.n - 2));
+	assert_int_equal(others[KERNEL_GEMM] + others[KERNEL_OTHER], 2 * NAMES - (kernels_count(ks) - 2));
 	assert_int_equal(device_book_read(devices_get(d, 0)->book, 2000 + 2 * NAMES, &sum, NULL, NULL), 0);
 	assert_int_equal(sum.owned_ns[DEVICE_KERNELS + KERNEL_GEMM], NAMES);
 	devices_free(d);
@@ -126,15 +126,15 @@ static void rows_that_had_no_work_in_an_interval_are_made_anew(void **state)
 			push(d, 1, &w, name, start_ns, start_ns + 1);
 		}
 		ks = &devices_get(d, 0)->kernels;
-		for (size_t i = 0; i < ks->all.n; i++) {
-			count += ks->all.v[i]->time.count;
-			others += !strcmp(ks->all.v[i]->name, "[other]");
+		for (size_t i = 0; i < kernels_count(ks); i++) {
+			count += kernels_at(ks, i)->time.count;
+			others += !strcmp(kernels_at(ks, i)->name, "[other]");
 		}
 		assert_int_equal(count, NAMES);
 		assert_int_equal(others, 1);
 		devices_cut(d, NULL, keep_all, NULL);
 		devices_cut(d, NULL, keep_all, NULL);
-		assert_int_equal(ks->all.n, 0);
+		assert_int_equal(kernels_count(ks), 0);
 	}
 	devices_free(d);
 }

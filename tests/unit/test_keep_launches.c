@@ -9,7 +9,7 @@
 
 #include "base/num.h"
 #include "event/work.h"
-#include "facts/launched.h"
+#include "facts/kernel_configs.h"
 
 #define SEC 1000000000ull
 #define MS 1000000ull
@@ -128,7 +128,7 @@ struct sums {
 
 static void add(struct sums *to, const struct model *m)
 {
-	const struct launched *l = model_launched(m);
+	const struct kernel_configs *l = model_kernel_configs(m);
 	struct model_counts c;
 
 	model_counts(m, &c);
@@ -139,9 +139,9 @@ static void add(struct sums *to, const struct model *m)
 	to->matched += c.matched;
 	to->orphan += c.orphan;
 	to->invalid += c.invalid[EVENT_WORK];
-	for (size_t i = 0; i < l->rows.n; i++) {
-		to->kernels += l->rows.v[i].count;
-		to->kernel_ns += l->rows.v[i].total_ns;
+	for (size_t i = 0; i < kernel_configs_count(l); i++) {
+		to->kernels += kernel_configs_at(l, i)->count;
+		to->kernel_ns += kernel_configs_at(l, i)->total_ns;
 	}
 }
 

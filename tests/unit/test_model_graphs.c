@@ -3,7 +3,7 @@
  * The model's kernels by launch: each has its captured call, however late that is told, or in which range
  * it was; and one that is never told is unresolved.
  */
-#include "facts/launched.h"
+#include "facts/kernel_configs.h"
 #include "model_room.h"
 
 #define BASE 1000000000000ull
@@ -35,13 +35,13 @@ static void watermark(struct model *m, uint64_t at)
 	push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + at });
 }
 
-static const struct launched_row *row_of(const struct model *m, enum graph_evidence evidence)
+static const struct kernel_config *row_of(const struct model *m, enum graph_evidence evidence)
 {
-	const struct launched *l = model_launched(m);
+	const struct kernel_configs *l = model_kernel_configs(m);
 
-	for (size_t i = 0; i < l->rows.n; i++)
-		if (l->rows.v[i].evidence == evidence)
-			return &l->rows.v[i];
+	for (size_t i = 0; i < kernel_configs_count(l); i++)
+		if (kernel_configs_at(l, i)->key.evidence == evidence)
+			return kernel_configs_at(l, i);
 	return NULL;
 }
 
@@ -49,7 +49,7 @@ static void a_kernel_waits_for_the_call_that_its_node_was_made_by(void **state)
 {
 	const uint64_t nodes[] = { 5, 5, 6, 9 };
 	struct model *m = session(BASE);
-	const struct launched_row *r;
+	const struct kernel_config *r;
 
 	(void)state;
 	model_use_launches(m);
@@ -62,7 +62,7 @@ static void a_kernel_waits_for_the_call_that_its_node_was_made_by(void **state)
 	r = row_of(m, EVIDENCE_UNRESOLVED);
 	assert_non_null(r);
 	assert_int_equal(r->count, 1);	/* of node 9 nobody told */
-	assert_int_equal(model_launched(m)->rows.n, 1);
+	assert_int_equal(kernel_configs_count(model_kernel_configs(m)), 1);
 	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = 1, .func = L,
 				.start_ns = BASE + 10, .end_ns = BASE + 20 });
 	watermark(m, 1000);
@@ -71,11 +71,11 @@ static void a_kernel_waits_for_the_call_that_its_node_was_made_by(void **state)
 	r = row_of(m, EVIDENCE_CALLBACK);
 	assert_non_null(r);
 	assert_int_equal(r->count, 2);
-	assert_int_equal(r->func, L);
-	assert_int_equal(r->tid, 8);
+	assert_int_equal(r->key.func, L);
+	assert_int_equal(r->key.tid, 8);
 	assert_int_equal(r->total_ns, 20);
 	assert_int_equal(row_of(m, EVIDENCE_UNRESOLVED)->count, 2);
-	assert_int_equal(model_launched(m)->rows.n, 2);
+	assert_int_equal(kernel_configs_count(model_kernel_configs(m)), 2);
 	model_free(m);
 }
 
@@ -112,7 +112,7 @@ static void at_the_end_nothing_waits_any_more(void **state)
 	node(m, 1, 0, 15);
 	launch(m, nodes, 1);
 	watermark(m, 500);
-	assert_int_equal(model_launched(m)->rows.n, 0);
+	assert_int_equal(kernel_configs_count(model_kernel_configs(m)), 0);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 1000 });
 	assert_int_equal(model_finish(m), 0);
 	assert_int_equal(row_of(m, EVIDENCE_UNRESOLVED)->count, 1);
@@ -171,7 +171,7 @@ static void range(struct model *m, uint8_t dir, uint64_t at)
 static void a_captured_call_is_one_row_whenever_its_range_is_told(void **state)
 {
 	struct model *m = model_new(&captures);
-	const struct launched_row *r;
+	const struct kernel_config *r;
 
 	(void)state;
 	assert_non_null(m);
@@ -192,13 +192,13 @@ static void a_captured_call_is_one_row_whenever_its_range_is_told(void **state)
 	watermark(m, 2 * SEC);
 	run(m, 33, 2 * SEC);
 	watermark(m, 3 * SEC);
-	assert_int_equal(model_launched(m)->rows.n, 2);
+	assert_int_equal(kernel_configs_count(model_kernel_configs(m)), 2);
 	assert_int_equal(row_of(m, EVIDENCE_UNRESOLVED)->count, 1);
 	r = row_of(m, EVIDENCE_ORDER);
 	assert_non_null(r);
 	assert_int_equal(r->count, 2);
-	assert_int_equal(r->func, KERNEL);
-	assert_int_equal(r->range, 1);
+	assert_int_equal(r->key.func, KERNEL);
+	assert_int_equal(r->key.range, 1);
 	model_free(m);
 }
 

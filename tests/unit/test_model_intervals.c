@@ -47,9 +47,9 @@ static struct totals *totals_of(struct parts *p, const struct device_state *s)
 
 static void add_tables(const struct device_state *s, struct totals *t)
 {
-	for (size_t k = 0; k < s->kernels.all.n; k++) {
-		t->kernels += s->kernels.all.v[k]->time.count;
-		t->kernels_ns += s->kernels.all.v[k]->time.total;
+	for (size_t k = 0; k < kernels_count(&s->kernels); k++) {
+		t->kernels += kernels_at(&s->kernels, k)->time.count;
+		t->kernels_ns += kernels_at(&s->kernels, k)->time.total;
 	}
 	for (int i = 0; i < (COPY_DEFAULT + 2) * 3; i++) {
 		t->copies += s->copies[i / 3][i % 3].count;

@@ -72,8 +72,8 @@ static uint64_t count_works(const struct model *m)
 	for (size_t i = 0; i < devices_count(model_devices(m)); i++) {
 		const struct kernels *ks = &devices_get(model_devices(m), i)->kernels;
 
-		for (size_t k = 0; k < ks->all.n; k++)
-			n += ks->all.v[k]->time.count;
+		for (size_t k = 0; k < kernels_count(ks); k++)
+			n += kernels_at(ks, k)->time.count;
 	}
 	return n;
 }

@@ -1,31 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Statistics of kernels by name, of one device. All devices share the room that they may take: names
- * that come when it is used up are one row "[other]" for each class of kernels. Knows nothing of
- * books or of who launched; copies the names.
+ * Statistics of kernels by name, of one device of one process. All devices share a budget of memory:
+ * names that come when it is used up share one row "[other]" per class of kernels. Two names of one
+ * hash are one kernel: comparing them would wait for memory that is in no cache. Knows nothing of
+ * books or of threads; copies the names.
  */
 #ifndef FACTS_KERNELS_H
 #define FACTS_KERNELS_H
 
 #include <stdbool.h>
+#include <string.h>
 
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/rows.h"
 #include "bucket/kernel_class.h"
 #include "event/event.h"
+#include "event/work.h"
 #include "facts/hist.h"
-#include "facts/kernel_launch.h"
 
-#define KERNELS_ROOM_BYTES (16u << 20)	/* of all devices; some thousand names */
+#define KERNELS_BUDGET_BYTES (16u << 20)	/* of all devices; some thousand names */
 #define KERNELS_OTHER "[other]"
 
-struct kernels;
+/* How a kernel was launched, as its work (event/work.h) reports it. */
+struct kernel_launch {
+	uint32_t grid[3], block[3], cluster[3];
+	uint32_t static_shared, dynamic_shared, shared_executed;	/* bytes */
+	uint16_t registers;		/* per thread */
+	uint8_t has;			/* WORK_HAS_* */
+	uint8_t kind;			/* enum work_kind; 0: it is of several */
+};
 
-/* Three lines of the cache, because each work touches all of one. */
+static inline void kernel_launch_of(struct kernel_launch *l, const struct work *w)
+{
+	memcpy(l->grid, w->grid, sizeof(l->grid));
+	memcpy(l->block, w->block, sizeof(l->block));
+	memcpy(l->cluster, w->cluster, sizeof(l->cluster));
+	l->static_shared = w->static_shared;
+	l->dynamic_shared = w->dynamic_shared;
+	l->shared_executed = w->shared_executed;
+	l->registers = w->registers;
+	l->has = w->has;
+	l->kind = w->kind;
+}
+
+/* Three cache lines, because each work touches all of one row. */
 struct kernel_stats {
+	uint64_t key;			/* event_text_hash of the name; of "[other]" rows, by class */
 	struct hist time;		/* ns */
-	uint64_t hash;			/* of the name */
-	struct hist queue;		/* ns from the launch's return; of those whose launch is known */
+	struct hist queue;		/* ns from the launch's return, where the launch is known */
 	const char *name;		/* NULL: unknown */
 	struct kernel_launch last;	/* of the latest one */
 	enum kernel_class class;
@@ -34,40 +55,51 @@ struct kernel_stats {
 
 _Static_assert(sizeof(struct kernel_stats) == 192, "three lines");
 
-/* What all share. Start with left_bytes set and the rest zeroed. */
+/* What all devices share. Start with left_bytes set and the rest zeroed. */
 #define KERNELS_CLASSES 2048
 #define KERNELS_WAYS 4
 
-struct kernels_room {
+struct kernels_budget {
 	size_t left_bytes;
-	/* Hashes of names that have no row, with their classes in the low byte: telling one takes
+	/* Hashes of names without a row, with their class in the low byte: classifying one takes
 	 * microseconds. */
 	uint64_t classes[KERNELS_CLASSES][KERNELS_WAYS];
 };
 
 struct kernels {
-	VEC(struct kernel_stats *) all;
-	struct map by_name;		/* hash of the name -> row; chains of classes go on by adding 1 */
+	struct rows rows;		/* struct kernel_stats */
 	struct kernel_stats *other[KERNEL_CLASSES];	/* rows "[other]"; NULL: none yet */
 };
 
-/* The row of that work's name (NULL: unknown), stable until it is freed or dropped. NULL on ENOMEM. */
-struct kernel_stats *kernels_find(struct kernels *ks, struct kernels_room *room, const struct event *work);
+static inline size_t kernels_count(const struct kernels *ks)
+{
+	return ks->rows.n;
+}
 
-/* A work of that kernel of ks; queue_ns NULL: unknown. Without room for what its histograms need it
+static inline const struct kernel_stats *kernels_at(const struct kernels *ks, size_t i)
+{
+	return ks->rows.v[i];
+}
+
+/* The row of a work's name (NULL: unknown); stable until it is freed or dropped. NULL on ENOMEM. */
+struct kernel_stats *kernels_find(struct kernels *ks, struct kernels_budget *budget,
+				  const struct event *work);
+
+/* Adds a work to row k of ks; queue_ns NULL: unknown. Without budget for its histograms the work
  * counts as "[other]". 0 or -ENOMEM. */
-int kernels_count(struct kernels *ks, struct kernels_room *room, struct kernel_stats *k,
-		  const struct event *work, const uint64_t *queue_ns);
+int kernels_add(struct kernels *ks, struct kernels_budget *budget, struct kernel_stats *k,
+		const struct event *work, const uint64_t *queue_ns);
 
-/* All that from counts is ks's from now on, as if its kernels had been of ks; from is freed. Rows whose name ks
- * does not have go over to it, but when it has KERNELS_MERGED and half of the room is used: then they are
- * "[other]". 0, or -ENOMEM: both are of no use. */
+/* Moves all of from into ks, and frees from. Rows of names that ks lacks move as they are, but when
+ * ks has KERNELS_MERGED and half of the budget is used they are "[other]". 0, or -ENOMEM: both are
+ * of no use. */
 #define KERNELS_MERGED 256
-int kernels_merge(struct kernels *ks, struct kernels_room *room, struct kernels *from);
+int kernels_merge(struct kernels *ks, struct kernels_budget *budget, struct kernels *from);
 
-/* A new interval: counts to zero; names that had none are dropped. */
-void kernels_cut(struct kernels *ks, struct kernels_room *room);
-void kernels_drop(struct kernels *ks, struct kernels_room *room);	/* frees; others may use its room */
+/* An interval ends: counts to zero; drops names that had none. */
+void kernels_cut(struct kernels *ks, struct kernels_budget *budget);
+void kernels_trim(struct kernels *ks);	/* gives back memory that the present rows do not need */
+void kernels_drop(struct kernels *ks, struct kernels_budget *budget);	/* frees, and returns its budget */
 void kernels_free(struct kernels *ks);
 
 #endif

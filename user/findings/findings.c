@@ -121,8 +121,8 @@ static void read_kernels(struct finding_book *b, const struct device_state *s)
 {
 	uint64_t longest_ns = 0;
 
-	for (size_t i = 0; i < s->kernels.all.n; i++) {
-		const struct kernel_stats *k = s->kernels.all.v[i];
+	for (size_t i = 0; i < kernels_count(&s->kernels); i++) {
+		const struct kernel_stats *k = kernels_at(&s->kernels, i);
 
 		if (k->class != KERNEL_COMM) {
 			b->kernels += k->time.count;

@@ -48,7 +48,7 @@ struct devices *devices_new(void)
 	struct devices *d = calloc(1, sizeof(*d));
 
 	if (d)
-		d->kernels.left_bytes = KERNELS_ROOM_BYTES;
+		d->kernels.left_bytes = KERNELS_BUDGET_BYTES;
 	if (d)
 		d->waiting.left = WAITING_WORKS;
 	return d;
@@ -154,9 +154,9 @@ static int count_kernel(struct devices *d, struct device_state *s, struct kernel
 	uint64_t queue_ns;
 
 	if (!launch)
-		return kernels_count(&s->kernels, &d->kernels, k, ev, NULL);
+		return kernels_add(&s->kernels, &d->kernels, k, ev, NULL);
 	queue_ns = ev->start_ns > launch->end_ns ? ev->start_ns - launch->end_ns : 0;
-	return kernels_count(&s->kernels, &d->kernels, k, ev, &queue_ns);
+	return kernels_add(&s->kernels, &d->kernels, k, ev, &queue_ns);
 }
 
 /* Which bucket and state, and the statistics beside the book. 0 or -ENOMEM. */

@@ -2,7 +2,7 @@
 /*
  * What each process did on each of its devices: a book of every nanosecond, and statistics of its
  * kernels and copies. Bounded: grows with processes and devices, and with names of kernels up to
- * KERNELS_ROOM_BYTES; never with works.
+ * KERNELS_BUDGET_BYTES; never with works.
  * Knows nothing of calls; gaps go to who asks why a device was idle.
  */
 #ifndef LEDGER_DEVICES_H

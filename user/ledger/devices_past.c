@@ -212,7 +212,7 @@ static void trim(struct device_state *s)
 	device_book_trim(s->book);
 	lanes_trim(&s->lanes);
 	VEC_TRIM(&s->losses.all);
-	VEC_TRIM(&s->kernels.all);
+	kernels_trim(&s->kernels);
 }
 
 int devices_finish(struct devices *d, uint32_t pid, const struct devices_divide *by, bool *done)

@@ -11,7 +11,7 @@ struct devices {
 	VEC(struct device_state *) all;
 	struct map by_process;		/* pid << 32 | device -> struct device_state */
 	struct device_state *last;	/* that was found; NULL: none */
-	struct kernels_room kernels;
+	struct kernels_budget kernels;
 	struct device_room waiting;
 	struct host_devices hosts;
 	struct devices_divide crowded;	/* divide NULL: unknown */

@@ -44,8 +44,8 @@ void model_free(struct model *m)
 	VEC_FREE(&m->readings);
 	stacks_free(&m->stacks);
 	offs_free(&m->offs);
-	launched_free(&m->launched);
-	launched_free(&m->pending);
+	kernel_configs_free(&m->kernel_configs);
+	kernel_configs_free(&m->pending_configs);
 	free(m);
 }
 

@@ -42,7 +42,7 @@ uint64_t model_now(const struct model *m);
  * from there. Kernels and copies are of the interval in which they were told. */
 void model_use_intervals(struct model *m);
 
-/* From the beginning on: kernels are counted by their launches, too (model_launched). */
+/* From the beginning on: kernels are counted by their launches, too (model_kernel_configs). */
 void model_use_launches(struct model *m);
 
 /* Forgets what was counted until now and goes on; open calls stay open, threads and processes that

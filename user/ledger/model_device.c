@@ -351,7 +351,7 @@ void device_cut(struct model *m)
 
 	devices_cut(m->devices, &by, is_wanted, m);
 	samples_cut(&m->samples);
-	launched_cut(&m->launched);
+	kernel_configs_free(&m->kernel_configs);
 }
 
 void device_free(struct model *m)

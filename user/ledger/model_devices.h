@@ -17,8 +17,8 @@ struct model;
 const struct devices *model_devices(const struct model *m);
 
 /* NULL: nobody asked for it. */
-struct launched;
-const struct launched *model_launched(const struct model *m);
+struct kernel_configs;
+const struct kernel_configs *model_kernel_configs(const struct model *m);
 
 /* The book of one of these, closed at now, and why it idled: the sum of idle_ns is sum->idle_ns.
  * losses as devices_read has them. 0 or -ENOMEM. */

@@ -89,8 +89,8 @@ int graph_note_work(struct model *m, const struct event *work, const struct laun
 	p = who_known_process(m, work->pid);
 	evidence = graphs_push_work(p ? p->graphs : NULL, work, launch, &call, &err);
 	return err || work->work->kind != WORK_KIND_KERNEL ? err :
-	       launched_count(launched_waits(evidence, call) ? &m->pending : &m->launched, work,
-			      evidence, call);
+	       kernel_configs_add(kernel_configs_is_pending(evidence, call) ?
+				  &m->pending_configs : &m->kernel_configs, work, evidence, call);
 }
 
 struct resolving {
@@ -100,30 +100,30 @@ struct resolving {
 };
 
 /* Of a call that is known what was open in it. */
-static enum graph_evidence find_range(struct resolving *r, const struct launched_row *row,
+static enum graph_evidence find_range(struct resolving *r, const struct kernel_config *row,
 				      const struct captured_call **call)
 {
-	const struct process *p = who_known_process(r->m, row->pid);
+	const struct process *p = who_known_process(r->m, row->key.pid);
 
-	if (num_add(row->open_ns, GRAPHS_SETTLE_NS) > r->horizon_ns)
+	if (num_add(row->key.open_ns, GRAPHS_SETTLE_NS) > r->horizon_ns)
 		return EVIDENCE_PENDING;
 	r->call = (struct captured_call){
-		.tid = row->tid, .func = row->func,
-		.range = p ? range_innermost(p->ranges, row->tid, row->open_ns) : 0 };
+		.tid = row->key.tid, .func = row->key.func,
+		.range = p ? range_innermost(p->ranges, row->key.tid, row->key.open_ns) : 0 };
 	*call = &r->call;
 	return EVIDENCE_ORDER;
 }
 
-static enum graph_evidence find_call(void *ctx, const struct launched_row *row,
+static enum graph_evidence find_call(void *ctx, const struct kernel_config *row,
 				     const struct captured_call **call)
 {
 	struct resolving *r = ctx;
-	const struct process *p = who_known_process(r->m, row->pid);
+	const struct process *p = who_known_process(r->m, row->key.pid);
 
-	if (row->open_ns)
+	if (row->key.open_ns)
 		return find_range(r, row, call);
-	return p && p->graphs && row->node ? graphs_find_node(p->graphs, row->node, call) :
-	       row->node ? EVIDENCE_UNRESOLVED : EVIDENCE_NONE;
+	return p && p->graphs && row->key.node ? graphs_find_node(p->graphs, row->key.node, call) :
+	       row->key.node ? EVIDENCE_UNRESOLVED : EVIDENCE_NONE;
 }
 
 int graph_settle(struct model *m, uint64_t horizon_ns)
@@ -136,7 +136,7 @@ int graph_settle(struct model *m, uint64_t horizon_ns)
 		if (p->graphs)
 			graphs_settle(p->graphs, horizon_ns, range_innermost, p->ranges);
 	}
-	return m->pending.rows.n ? launched_resolve(&m->pending, &m->launched, find_call, &resolving) : 0;
+	return kernel_configs_count(&m->pending_configs) ? kernel_configs_resolve(&m->pending_configs, &m->kernel_configs, find_call, &resolving) : 0;
 }
 
 void model_use_launches(struct model *m)
@@ -144,7 +144,7 @@ void model_use_launches(struct model *m)
 	m->by_launch = true;
 }
 
-const struct launched *model_launched(const struct model *m)
+const struct kernel_configs *model_kernel_configs(const struct model *m)
 {
-	return m->by_launch ? &m->launched : NULL;
+	return m->by_launch ? &m->kernel_configs : NULL;
 }

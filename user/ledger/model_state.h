@@ -15,7 +15,7 @@
 #include "event/stacks.h"
 #include "join/graphs.h"
 #include "join/join.h"
-#include "facts/launched.h"
+#include "facts/kernel_configs.h"
 #include "facts/memory_calls.h"
 #include "ledger/model.h"
 #include "ledger/model_parts.h"
@@ -130,8 +130,8 @@ struct model {
 	uint8_t roles[FUNCS_MAX];	/* enum graph_role of functions, + 1; 0: not asked for yet */
 	struct memory_call memory_calls[FUNCS_MAX];	/* of functions; op + 1, 0 as before */
 	bool by_launch;
-	struct launched launched;
-	struct launched pending;	/* of them, whose call is not known yet, or not in which range it was */
+	struct kernel_configs kernel_configs;
+	struct kernel_configs pending_configs;	/* whose call, or its range, may still become known */
 	struct model_counts counts;	/* what no book and no process keeps */
 };
 

@@ -9,7 +9,7 @@
 
 #include "elf/demangle.h"
 #include "bucket/tensor_core.h"
-#include "facts/launched.h"
+#include "facts/kernel_configs.h"
 #include "facts/occupancy.h"
 #include "facts/ranges.h"
 #include "view/view.h"
@@ -200,36 +200,36 @@ static const struct ranges *find_ranges(const struct model *m, uint32_t pid)
 }
 
 static int fill_captured(struct table *t, struct cell *row, const struct model *m,
-			 const struct launched_row *r)
+			 const struct kernel_config *r)
 {
-	const struct ranges *ranges = r->range ? find_ranges(m, r->pid) : NULL;
+	const struct ranges *ranges = r->key.range ? find_ranges(m, r->key.pid) : NULL;
 	const struct funcs *funcs = model_funcs(m);
 	struct range_sum range;
 	int err = 0;
 
-	if (r->evidence != EVIDENCE_NONE)
-		err = cell_s(t, &row[CAPTURE_EVIDENCE], graph_evidence_name(r->evidence));
-	if (err || (r->evidence != EVIDENCE_ORDER && r->evidence != EVIDENCE_CALLBACK))
+	if (r->key.evidence != EVIDENCE_NONE)
+		err = cell_s(t, &row[CAPTURE_EVIDENCE], graph_evidence_name(r->key.evidence));
+	if (err || (r->key.evidence != EVIDENCE_ORDER && r->key.evidence != EVIDENCE_CALLBACK))
 		return err;
-	cell_u(&row[CAPTURED_TID], r->tid);
-	if (ranges && r->range <= ranges_count(ranges)) {
-		ranges_read(ranges, r->range - 1, model_now(m), &range);
+	cell_u(&row[CAPTURED_TID], r->key.tid);
+	if (ranges && r->key.range <= ranges_count(ranges)) {
+		ranges_read(ranges, r->key.range - 1, model_now(m), &range);
 		err = range.name ? cell_s(t, &row[CAPTURED_RANGE], range.name) : 0;
 	}
-	return err || r->func >= funcs->n ? err :
-	       cell_s(t, &row[CAPTURED_IN], funcs->v[r->func].name);
+	return err || r->key.func >= funcs->n ? err :
+	       cell_s(t, &row[CAPTURED_IN], funcs->v[r->key.func].name);
 }
 
-static int add_launched(struct table *t, const struct model *m, const struct launched_row *r)
+static int add_launched(struct table *t, const struct model *m, const struct kernel_config *r)
 {
-	const struct device_state *s = devices_find(model_devices(m), r->pid, r->device);
+	const struct device_state *s = devices_find(model_devices(m), r->key.pid, r->key.device);
 	struct cell *row = table_row(t);
 	int err;
 
 	if (!row)
 		return -ENOMEM;
-	view_put_pid(&row[PID], r->pid);
-	cell_u(&row[DEVICE], model_device_number(m, r->pid, r->device));
+	view_put_pid(&row[PID], r->key.pid);
+	cell_u(&row[DEVICE], model_device_number(m, r->key.pid, r->key.device));
 	cell_u(&row[COUNT], r->count);
 	cell_u(&row[TOTAL], r->total_ns);
 	cell_u(&row[AVG], r->total_ns / r->count);
@@ -247,11 +247,11 @@ static int add_launched(struct table *t, const struct model *m, const struct lau
 
 static int add_by_launch(struct table *t, const struct model *m)
 {
-	const struct launched *l = model_launched(m);
+	const struct kernel_configs *l = model_kernel_configs(m);
 	int err = 0;
 
-	for (size_t i = 0; l && !err && i < l->rows.n; i++)
-		err = add_launched(t, m, &l->rows.v[i]);
+	for (size_t i = 0; l && !err && i < kernel_configs_count(l); i++)
+		err = add_launched(t, m, kernel_configs_at(l, i));
 	return err;
 }
 
@@ -266,9 +266,9 @@ static int fill(struct table *t, const struct view_query *q)
 		const struct device_state *s = devices_get(d, i);
 		uint32_t number = model_device_number(q->model, s->pid, s->device);
 
-		for (size_t k = 0; !err && k < s->kernels.all.n; k++)
-			if (s->kernels.all.v[k]->time.count)
-				err = add_row(t, number, s, s->kernels.all.v[k]);
+		for (size_t k = 0; !err && k < kernels_count(&s->kernels); k++)
+			if (kernels_at(&s->kernels, k)->time.count)
+				err = add_row(t, number, s, kernels_at(&s->kernels, k));
 	}
 	return err;
 }

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* One table; a row of a graph's kernel moves when its call becomes known. */
+#include "facts/kernel_configs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+
+_Static_assert(sizeof(struct kernel_config_key) == 72, "no padding");
+
+static uint64_t other_name(void)
+{
+	return event_text_hash(KERNEL_CONFIGS_OTHER);
+}
+
+static void other_key(void *key)
+{
+	const struct kernel_config_key *k = key;
+
+	*(struct kernel_config_key *)key = (struct kernel_config_key){
+		.pid = k->pid, .device = k->device, .name = other_name() };
+}
+
+static void release_config(void *row)
+{
+	free(((struct kernel_config *)row)->name);
+}
+
+static const struct rows_type type = {
+	ROWS_OF(struct kernel_config), .max = KERNEL_CONFIGS_MAX, .other = other_key,
+	.release = release_config,
+};
+
+static int add(struct kernel_configs *kc, const struct kernel_config *from)
+{
+	bool is_new;
+	struct kernel_config *row = rows_get(&kc->rows, &type, &from->key, &is_new);
+	bool is_other = row && row->key.name == other_name();
+	const char *name = is_other ? KERNEL_CONFIGS_OTHER : from->name;
+
+	if (!row)
+		return -ENOMEM;
+	if (is_new) {
+		row->min_ns = UINT64_MAX;
+		row->name = name ? strdup(name) : NULL;
+		if (name && !row->name)
+			return -ENOMEM;
+	}
+	row->count += from->count;
+	row->total_ns += from->total_ns;
+	row->min_ns = num_min(row->min_ns, from->min_ns);
+	row->max_ns = num_max(row->max_ns, from->max_ns);
+	if (!is_other)
+		row->last = from->last;
+	return 0;
+}
+
+static void set_call(struct kernel_config_key *key, enum graph_evidence evidence,
+		     const struct captured_call *call)
+{
+	key->evidence = evidence;
+	key->tid = call ? call->tid : 0;
+	key->range = call ? call->range : 0;
+	key->func = call ? call->func : 0;
+}
+
+static bool is_range_pending(enum graph_evidence evidence, const struct captured_call *call)
+{
+	return evidence == EVIDENCE_ORDER && !call->settled;
+}
+
+bool kernel_configs_is_pending(enum graph_evidence evidence, const struct captured_call *call)
+{
+	return evidence == EVIDENCE_PENDING || is_range_pending(evidence, call);
+}
+
+int kernel_configs_add(struct kernel_configs *kc, const struct event *kernel,
+		       enum graph_evidence evidence, const struct captured_call *call)
+{
+	uint64_t ns = kernel->end_ns - kernel->start_ns;
+	struct kernel_config one = {
+		.key = {
+			.pid = kernel->pid, .device = kernel->work->device,
+			.node = evidence == EVIDENCE_PENDING ? kernel->work->graph_node : 0,
+			.name = kernel->text_hash ? kernel->text_hash : event_text_hash(kernel->text),
+		},
+		.name = (char *)kernel->text,
+		.count = 1, .total_ns = ns, .min_ns = ns, .max_ns = ns,
+	};
+
+	kernel_launch_of(&one.last, kernel->work);
+	memcpy(one.key.grid, one.last.grid, sizeof(one.key.grid));
+	memcpy(one.key.block, one.last.block, sizeof(one.key.block));
+	set_call(&one.key, evidence, call);
+	if (is_range_pending(evidence, call))
+		one.key.open_ns = call->start_ns + (call->end_ns - call->start_ns) / 2;
+	return add(kc, &one);
+}
+
+int kernel_configs_resolve(struct kernel_configs *pending, struct kernel_configs *to,
+			   kernel_configs_find_fn find, void *ctx)
+{
+	struct kernel_configs all = *pending;
+	int err = 0;
+
+	*pending = (struct kernel_configs){ 0 };
+	for (size_t i = 0; i < all.rows.n && !err; i++) {
+		struct kernel_config row = *kernel_configs_at(&all, i);
+		const struct captured_call *call = NULL;
+		enum graph_evidence evidence = find(ctx, &row, &call);
+
+		if (evidence != EVIDENCE_PENDING) {
+			set_call(&row.key, evidence, call);
+			row.key.node = row.key.open_ns = 0;
+		}
+		err = add(evidence == EVIDENCE_PENDING ? pending : to, &row);
+	}
+	kernel_configs_free(&all);
+	return err;
+}
+
+void kernel_configs_free(struct kernel_configs *kc)
+{
+	rows_free(&kc->rows, &type);
+}
