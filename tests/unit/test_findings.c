@@ -179,7 +179,7 @@ static void an_input_stall_says_what_is_known_of_it_and_no_more(void **state)
 {
 	struct finding_book b = clean_book();
 	struct finding_loss row = loss(LOSS_HOST, 3000 * MS, NULL);
-	const struct off_row off = { .what = "futex", .waker = "loader" };
+	const struct offcpu_row off = { .what = (char *)"futex", .waker = (char *)"loader" };
 	struct findings f;
 	struct finding found;
 

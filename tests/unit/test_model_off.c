@@ -72,10 +72,10 @@ static void a_device_idles_for_what_its_thread_waits_for(void **state)
 	model_free(m);
 }
 
-static const struct off_row *row(const struct model *m, size_t i)
+static const struct offcpu_row *row(const struct model *m, size_t i)
 {
-	assert_true(i < model_offs(m)->all.n);
-	return &model_offs(m)->all.v[i];
+	assert_true(i < offcpu_count(model_offcpu(m)));
+	return offcpu_at(model_offcpu(m), i);
 }
 
 static void rows_are_told_apart_by_system_call_and_waker(void **state)
@@ -90,10 +90,10 @@ static void rows_are_told_apart_by_system_call_and_waker(void **state)
 	other.text = "somebody else";
 	push(m, other);
 	push(m, off(5, OFF_RUNQUEUE, 92, 95));
-	assert_int_equal(model_offs(m)->all.n, 3);
+	assert_int_equal(offcpu_count(model_offcpu(m)), 3);
 	assert_string_equal(row(m, 0)->what, "futex");
 	assert_string_equal(row(m, 0)->waker, "holder");
-	assert_int_equal(row(m, 0)->waker_id, 7ull << 32 | 9);
+	assert_int_equal(row(m, 0)->key.waker_id, 7ull << 32 | 9);
 	assert_int_equal(row(m, 0)->count, 2);
 	assert_int_equal(row(m, 0)->blocked_ns, 35 + 10);
 	assert_int_equal(row(m, 0)->runqueue_ns, 5);
@@ -118,7 +118,7 @@ static void a_wait_is_in_each_interval_and_ends_with_the_session(void **state)
 	assert_int_equal(row(m, 0)->count, 0);
 	assert_int_equal(row(m, 0)->blocked_ns, 20);
 	model_cut(m, BASE + 40);
-	assert_int_equal(model_offs(m)->all.n, 0);
+	assert_int_equal(offcpu_count(model_offcpu(m)), 0);
 	reading.end_ns = BASE + 60;
 	push(m, reading);
 	assert_int_equal(row(m, 0)->blocked_ns, 20);
@@ -143,7 +143,7 @@ static void a_reading_that_is_ahead_is_not_taken(void **state)
 	call(m, 1, 10, 15);
 	push(m, reading);
 	push(m, stranger);
-	assert_int_equal(model_offs(m)->all.n, 0);
+	assert_int_equal(offcpu_count(model_offcpu(m)), 0);
 	assert_int_equal(model_threads(m), 1);
 	model_free(m);
 }
@@ -156,19 +156,19 @@ static void rows_are_bounded(void **state)
 
 	(void)state;
 	call(m, 1, 1, 2);
-	for (uint32_t i = 0; i < OFFS_MAX + 100; i++) {
+	for (uint32_t i = 0; i < OFFCPU_MAX + 100; i++) {
 		struct event ev = lock(i + 2, 10 + 10ull * i, 15 + 10ull * i, 0);
 
 		snprintf(name, sizeof(name), "t%u", i);
 		ev.text = name;
 		push(m, ev);
 	}
-	assert_int_equal(model_offs(m)->all.n, OFFS_MAX + 1);
-	assert_int_equal(model_offs(m)->more, 100);
-	assert_true(row(m, OFFS_MAX)->more);
-	for (size_t i = 0; i < model_offs(m)->all.n; i++)
+	assert_int_equal(offcpu_count(model_offcpu(m)), OFFCPU_MAX + 1);
+	assert_int_equal(model_offcpu(m)->more, 100);
+	assert_true(row(m, OFFCPU_MAX)->key.more);
+	for (size_t i = 0; i < offcpu_count(model_offcpu(m)); i++)
 		total += row(m, i)->blocked_ns;
-	assert_int_equal(total, 5 * (OFFS_MAX + 100));
+	assert_int_equal(total, 5 * (OFFCPU_MAX + 100));
 	model_free(m);
 }
 
@@ -189,11 +189,11 @@ static void only_the_time_of_an_untold_end_is_lost(void **state)
 	model_thread(m, 0, BASE + 100, &t);
 	assert_int_equal(t.book.ns[BUCKET_LOST], 40);
 	assert_int_equal(t.book.ns[CLASS_OTHER], 10 + 5 + 20);
-	assert_int_equal(model_offs(m)->all.n, 1);
-	assert_int_equal(model_offs(m)->untold, 1);
-	assert_int_equal(model_offs(m)->untold_ns, 40);
+	assert_int_equal(offcpu_count(model_offcpu(m)), 1);
+	assert_int_equal(model_offcpu(m)->untold, 1);
+	assert_int_equal(model_offcpu(m)->untold_ns, 40);
 	model_cut(m, BASE + 100);
-	assert_int_equal(model_offs(m)->untold + model_offs(m)->untold_ns, 0);
+	assert_int_equal(model_offcpu(m)->untold + model_offcpu(m)->untold_ns, 0);
 	model_free(m);
 }
 

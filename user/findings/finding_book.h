@@ -20,7 +20,7 @@ struct finding_loss {
 	const char *comm;		/* of the thread; "": unknown */
 	const char *function;		/* NULL: none, or unknown */
 	uint64_t calls, calls_ns;	/* of that function in the process */
-	const struct off_row *off;	/* where the thread was longest off the CPU; NULL: not seen */
+	const struct offcpu_row *off;	/* where the thread was longest off the CPU; NULL: not seen */
 };
 
 struct finding_copies {

@@ -220,15 +220,15 @@ static void name_call(struct finding_loss *row, const struct model *m,
 }
 
 /* Where the thread that lost most outside of calls was longest off the CPU. */
-static const struct off_row *longest_off(const struct model *m, uint32_t pid, uint32_t tid)
+static const struct offcpu_row *longest_off(const struct model *m, uint32_t pid, uint32_t tid)
 {
-	const struct offs *o = model_offs(m);
-	const struct off_row *longest = NULL;
+	const struct offcpu *o = model_offcpu(m);
+	const struct offcpu_row *longest = NULL;
 
-	for (size_t i = 0; i < o->all.n; i++) {
-		const struct off_row *row = &o->all.v[i];
+	for (size_t i = 0; i < offcpu_count(o); i++) {
+		const struct offcpu_row *row = offcpu_at(o, i);
 
-		if (row->pid == pid && row->tid == tid && row->reason != OFF_RUNQUEUE &&
+		if (row->key.pid == pid && row->key.tid == tid && row->key.reason != OFF_RUNQUEUE &&
 		    (!longest || row->blocked_ns > longest->blocked_ns))
 			longest = row;
 	}

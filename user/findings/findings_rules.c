@@ -69,7 +69,7 @@ static void add_causes(struct strbuf *out, const struct lost *lost)
 }
 
 /* " (futex, woken by loader)" */
-static void add_waiting(struct strbuf *out, const struct off_row *off)
+static void add_waiting(struct strbuf *out, const struct offcpu_row *off)
 {
 	if (!off || (!off->what && !off->waker))
 		return;

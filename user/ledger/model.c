@@ -43,7 +43,7 @@ void model_free(struct model *m)
 	pairs_free(&m->facts);
 	VEC_FREE(&m->readings);
 	stacks_free(&m->stacks);
-	offs_free(&m->offs);
+	offcpu_free(&m->offcpu);
 	kernel_configs_free(&m->kernel_configs);
 	kernel_configs_free(&m->pending_configs);
 	free(m);

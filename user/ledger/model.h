@@ -20,7 +20,7 @@
 #include "ledger/book.h"
 #include "ledger/model_devices.h"
 #include "ledger/model_processes.h"
-#include "facts/offs.h"
+#include "facts/offcpu.h"
 #include "facts/call_stats.h"
 
 struct model;
@@ -88,7 +88,7 @@ struct model_reading {		/* the latest EVENT_COUNT of a source and kind */
 	uint64_t hits, received, lost;
 };
 /* Why threads were off the CPU outside calls, in this interval. */
-const struct offs *model_offs(const struct model *m);
+const struct offcpu *model_offcpu(const struct model *m);
 
 /* What the stacks of calls are; see call_key.stack. */
 const struct stacks *model_stacks(const struct model *m);

@@ -36,7 +36,7 @@ static int add_row(struct model *m, const struct event *ev)
 
 	clipped.end_ns -= over;
 	OFF_WOKEN_NS(&clipped) -= num_min(over, OFF_WOKEN_NS(ev));
-	return ev->start_ns < stop ? offs_add(&m->offs, &clipped, m->session.interval_ns) : 0;
+	return ev->start_ns < stop ? offcpu_add(&m->offcpu, &clipped, m->session.interval_ns) : 0;
 }
 
 /* Has the book taken this reading? Not if records of its thread are still on their way. */

@@ -33,7 +33,7 @@ void model_cut(struct model *m, uint64_t now_ns)
 		spans_drop_before(&m->processes.v[i]->unarmed, now_ns);
 	}
 	range_cut(m, now_ns);
-	offs_reset(&m->offs);
+	offcpu_reset(&m->offcpu);
 	if (now_ns > m->session.interval_ns)
 		m->session.interval_ns = now_ns;
 	if (now_ns > m->now_ns)
@@ -208,9 +208,9 @@ const char *model_thread_comm(const struct model *m, uint32_t pid, uint32_t tid)
 	return t && pid == tid && t->process->info.comm[0] ? t->process->info.comm : NULL;
 }
 
-const struct offs *model_offs(const struct model *m)
+const struct offcpu *model_offcpu(const struct model *m)
 {
-	return &m->offs;
+	return &m->offcpu;
 }
 
 const struct stacks *model_stacks(const struct model *m)

@@ -19,7 +19,7 @@
 #include "facts/memory_calls.h"
 #include "ledger/model.h"
 #include "ledger/model_parts.h"
-#include "facts/offs.h"
+#include "facts/offcpu.h"
 #include "facts/samples.h"
 #include "ledger/timeline.h"
 #include "ledger/unseen.h"
@@ -118,7 +118,7 @@ struct model {
 	bool without_probes;		/* one of them: calls are those that CUPTI records */
 	VEC(struct reading) readings;
 	struct stacks stacks;
-	struct offs offs;
+	struct offcpu offcpu;
 	struct join *join;
 	struct devices *devices;
 	struct samples samples;

@@ -52,34 +52,34 @@ static const struct column columns[N_COLUMNS] = {
 };
 
 struct lines {
-	VEC(const struct off_row *) all;
+	VEC(const struct offcpu_row *) all;
 	struct folded folded;
 };
 
-static uint64_t total(const struct off_row *r)
+static uint64_t total(const struct offcpu_row *r)
 {
 	return num_add(r->blocked_ns, r->runqueue_ns);
 }
 
 static int compare_lines(const void *a, const void *b)
 {
-	const struct off_row *x = *(const struct off_row *const *)a;
-	const struct off_row *y = *(const struct off_row *const *)b;
+	const struct offcpu_row *x = *(const struct offcpu_row *const *)a;
+	const struct offcpu_row *y = *(const struct offcpu_row *const *)b;
 	int c = num_compare(total(y), total(x));
 
 	if (!c)
-		c = num_compare(x->pid, y->pid);
-	return c ? c : num_compare(x->tid, y->tid);
+		c = num_compare(x->key.pid, y->key.pid);
+	return c ? c : num_compare(x->key.tid, y->key.tid);
 }
 
 /* "read pipe": a system call, and what kind of file it waited for. */
-static int fill_what(struct table *t, struct cell *row, const struct off_row *line)
+static int fill_what(struct table *t, struct cell *row, const struct offcpu_row *line)
 {
 	char call[64];
 	const char *blank;
 	int err;
 
-	if (line->more)
+	if (line->key.more)
 		return cell_s(t, &row[SYSCALL], "[more]");
 	if (!line->what)
 		return 0;
@@ -92,7 +92,7 @@ static int fill_what(struct table *t, struct cell *row, const struct off_row *li
 }
 
 static int add_row(struct table *t, struct lines *lines, const struct model *m,
-		   const struct off_row *line)
+		   const struct offcpu_row *line)
 {
 	struct cell *row = table_row(t);
 	const char *stack = NULL;
@@ -100,11 +100,11 @@ static int add_row(struct table *t, struct lines *lines, const struct model *m,
 
 	if (!row)
 		return -ENOMEM;
-	cell_u(&row[PID], line->pid);
-	cell_u(&row[TID], line->tid);
-	if (line->waker_id) {
-		cell_u(&row[WAKER_PID], line->waker_id >> 32);
-		cell_u(&row[WAKER_TID], (uint32_t)line->waker_id);
+	cell_u(&row[PID], line->key.pid);
+	cell_u(&row[TID], line->key.tid);
+	if (line->key.waker_id) {
+		cell_u(&row[WAKER_PID], line->key.waker_id >> 32);
+		cell_u(&row[WAKER_TID], (uint32_t)line->key.waker_id);
 	}
 	cell_u(&row[COUNT], line->count);
 	cell_u(&row[OPEN], line->open);
@@ -112,13 +112,13 @@ static int add_row(struct table *t, struct lines *lines, const struct model *m,
 	cell_u(&row[BLOCKED], line->blocked_ns);
 	cell_u(&row[RUNQUEUE], line->runqueue_ns);
 	cell_u(&row[MAX], line->max_ns);
-	err = line->stack ? folded_text(&lines->folded, line->stack, &stack) : 0;
+	err = line->key.stack ? folded_text(&lines->folded, line->key.stack, &stack) : 0;
 	if (!err)
 		err = cell_s(t, &row[STACK], stack);
 	if (!err)
-		err = cell_s(t, &row[COMM], model_thread_comm(m, line->pid, line->tid));
+		err = cell_s(t, &row[COMM], model_thread_comm(m, line->key.pid, line->key.tid));
 	if (!err)
-		err = cell_s(t, &row[REASON], off_reason_name(line->reason));
+		err = cell_s(t, &row[REASON], off_reason_name(line->key.reason));
 	if (!err)
 		err = cell_s(t, &row[WAKER_COMM], line->waker);
 	return err ? err : fill_what(t, row, line);
@@ -126,15 +126,15 @@ static int add_row(struct table *t, struct lines *lines, const struct model *m,
 
 static int add_all(struct table *t, struct lines *lines, const struct model *m)
 {
-	const struct offs *o = model_offs(m);
+	const struct offcpu *o = model_offcpu(m);
 	int err = 0;
 
-	for (size_t i = 0; i < o->all.n; i++) {
-		const struct off_row **line = VEC_PUSH(&lines->all);
+	for (size_t i = 0; i < offcpu_count(o); i++) {
+		const struct offcpu_row **line = VEC_PUSH(&lines->all);
 
 		if (!line)
 			return -ENOMEM;
-		*line = &o->all.v[i];
+		*line = offcpu_at(o, i);
 	}
 	if (lines->all.n)
 		qsort(lines->all.v, lines->all.n, sizeof(*lines->all.v), compare_lines);

@@ -233,7 +233,7 @@ static void add_loss(struct strbuf *out, const struct summary *s)
  * lost; no call is missing" */
 static void add_untold(struct strbuf *out, const struct summary *s)
 {
-	const struct offs *offs = model_offs(s->model);
+	const struct offcpu *offs = model_offcpu(s->model);
 
 	if (!offs->untold)
 		return;

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* One table of rows; a text is its hash in the key and copied once for the row. */
+#include "facts/offcpu.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+
+#define TEXT_MAX 63	/* no real one is longer */
+
+_Static_assert(sizeof(struct offcpu_key) == 48, "no padding");
+
+static void more_key(void *key)
+{
+	struct offcpu_key *k = key;
+
+	*k = (struct offcpu_key){ .pid = k->pid, .tid = k->tid, .reason = k->reason, .more = 1 };
+}
+
+static void release_row(void *row)
+{
+	free(((struct offcpu_row *)row)->what);
+	free(((struct offcpu_row *)row)->waker);
+}
+
+static const struct rows_type type = {
+	ROWS_OF(struct offcpu_row), .max = OFFCPU_MAX, .other = more_key, .release = release_row,
+};
+
+static int copy_text(char **to, const char *text)
+{
+	*to = text ? strndup(text, TEXT_MAX) : NULL;
+	return text && !*to ? -ENOMEM : 0;
+}
+
+/* A thread that was ready all the time waited in nothing and was woken by nothing. */
+static struct offcpu_row *find_row(struct offcpu *o, const struct event *ev)
+{
+	struct offcpu_key key = { .pid = ev->pid, .tid = ev->tid, .reason = ev->dir };
+	const bool was_ready = ev->dir == OFF_RUNQUEUE;
+	struct offcpu_row *row;
+	bool is_new;
+
+	if (!was_ready) {
+		key.waker_id = OFF_WAKER(ev);
+		key.stack = ev->stack;
+		key.waker = event_text_hash(ev->text);
+		key.what = event_text_hash(ev->text2);
+	}
+	row = rows_get(&o->rows, &type, &key, &is_new);
+	if (row && row->key.more)
+		o->more++;
+	else if (row && is_new && !was_ready &&
+		 (copy_text(&row->waker, ev->text) || copy_text(&row->what, ev->text2)))
+		return NULL;
+	return row;
+}
+
+int offcpu_add(struct offcpu *o, const struct event *ev, uint64_t from_ns)
+{
+	uint64_t start = num_min(num_max(ev->start_ns, from_ns), ev->end_ns);
+	uint64_t woken = num_max(ev->end_ns - OFF_WOKEN_NS(ev), start);
+	struct offcpu_row *row;
+
+	if (ev->dir == OFF_UNTOLD) {
+		o->untold++;
+		o->untold_ns += ev->end_ns - start;
+		return 0;
+	}
+	row = find_row(o, ev);
+	if (!row)
+		return -ENOMEM;
+	if (ev->dir == OFF_RUNQUEUE)
+		woken = start;
+	*(ev->has & HAS_END ? &row->count : &row->open) += 1;
+	row->blocked_ns += woken - start;
+	row->runqueue_ns += ev->end_ns - woken;
+	row->max_ns = num_max(row->max_ns, ev->end_ns - start);
+	return 0;
+}
+
+void offcpu_reset(struct offcpu *o)
+{
+	rows_free(&o->rows, &type);
+	o->untold = o->untold_ns = 0;
+}
+
+void offcpu_free(struct offcpu *o)
+{
+	offcpu_reset(o);
+	o->more = 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Time off the CPU: per thread by reason, what it waited in, who woke it, and the stack. Bounded:
+ * beyond OFFCPU_MAX, new kinds share one row per thread and reason. Start zeroed. Knows single events;
+ * booking time is the thread book's job.
+ */
+#ifndef FACTS_OFFCPU_H
+#define FACTS_OFFCPU_H
+
+#include "base/rows.h"
+#include "event/event.h"
+
+#define OFFCPU_MAX 8192
+
+struct offcpu_key {
+	uint32_t pid, tid;
+	uint64_t waker_id;	/* OFF_WAKER */
+	uint64_t stack;
+	uint64_t what, waker;	/* event_text_hash of the row's texts */
+	uint32_t reason;	/* enum off_reason */
+	uint32_t more;		/* 1: of several kinds, which are not kept apart */
+};
+
+struct offcpu_row {
+	struct offcpu_key key;
+	char *what;		/* as the event's text2; NULL: in no system call, or `more` */
+	char *waker;		/* as its text; NULL: unknown, or `more` */
+	uint64_t count;		/* that ended */
+	uint64_t open;		/* that go on */
+	uint64_t blocked_ns;	/* until woken; of `runqueue` 0 */
+	uint64_t runqueue_ns;	/* and from then on, or all of it */
+	uint64_t max_ns;	/* the longest, with both */
+};
+
+struct offcpu {
+	struct rows rows;	/* struct offcpu_row */
+	uint64_t more;		/* events in rows of several kinds */
+	uint64_t untold;	/* times whose end was not reported (OFF_UNTOLD): in no row */
+	uint64_t untold_ns;
+};
+
+static inline size_t offcpu_count(const struct offcpu *o)
+{
+	return o->rows.n;
+}
+
+static inline const struct offcpu_row *offcpu_at(const struct offcpu *o, size_t i)
+{
+	return o->rows.v[i];
+}
+
+/* Adds an EVENT_OFF with a reason, or OFF_UNTOLD; its part before from_ns is not counted. 0 or
+ * -ENOMEM. */
+int offcpu_add(struct offcpu *o, const struct event *ev, uint64_t from_ns);
+void offcpu_reset(struct offcpu *o);	/* an interval ends: forgets all rows */
+void offcpu_free(struct offcpu *o);
+
+#endif
