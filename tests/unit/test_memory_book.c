@@ -37,7 +37,7 @@ static const struct memory_sums *row(const struct memory_book *b, uint32_t devic
 	for (size_t i = 0; i < memory_book_rows(b); i++) {
 		const struct memory_sums *s = memory_book_row(b, i);
 
-		if (s->device == device && s->kind == kind && !s->by_stack)
+		if (s->key.device == device && s->key.kind == kind && !s->key.by_stack)
 			return s;
 	}
 	return &none;
@@ -116,9 +116,9 @@ static void stacks_are_parts_of_their_device_and_kind(void **state)
 	assert_int_equal(s->failed, 1);
 	for (size_t i = 0; i < 3; i++) {
 		s = memory_book_row(b, i);
-		if (s->by_stack)
-			assert_int_equal(s->live_bytes, s->stack == 77 ? 0 : 10);
-		if (s->by_stack)
+		if (s->key.by_stack)
+			assert_int_equal(s->live_bytes, s->key.stack == 77 ? 0 : 10);
+		if (s->key.by_stack)
 			assert_int_equal(s->peak_bytes, 10);
 	}
 	memory_book_cut(b);

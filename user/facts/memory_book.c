@@ -12,21 +12,28 @@
 
 #include "base/map.h"
 #include "base/num.h"
+#include "base/rows.h"
 #include "base/vec.h"
-#include "facts/memory_pair.h"
 
-#define NO_PARENT SIZE_MAX
+#define NEAR_STEPS 64	/* so far a call is looked for, of an address that comes again and again */
 
 struct group {
 	struct memory_sums sums;
-	size_t parent;			/* NO_PARENT: it is of a device and kind */
+	struct group *parent;		/* NULL: it is of a device and kind */
 };
 
 struct alloc {			/* one that lives */
 	uint64_t bytes;		/* 0: not known either */
 	uint64_t since_ns;
-	size_t group;
+	struct group *group;
 };
+
+static const struct rows_type groups_type = {
+	.row_size = sizeof(struct group), .align = _Alignof(struct group),
+	.key_size = sizeof(struct memory_key),
+};
+
+_Static_assert(sizeof(struct memory_key) == 16 && offsetof(struct memory_sums, key) == 0, "a key");
 
 struct memory_book {
 	struct memory_room *room;
@@ -35,8 +42,7 @@ struct memory_book {
 	struct map live;		/* address -> index of struct alloc */
 	VEC(struct alloc) allocs;
 	VEC(uint64_t) unused;		/* indices of allocs */
-	VEC(struct group) groups;
-	struct map by_key;		/* hash -> index of groups; chains go on by adding 1 */
+	struct rows groups;		/* struct group */
 	uint64_t settled_ns;
 	bool seen[2];			/* calls, records: the source has said something */
 	struct memory_counts counts;
@@ -60,77 +66,170 @@ void memory_book_free(struct memory_book *b)
 	VEC_FREE(&b->resets);
 	VEC_FREE(&b->allocs);
 	VEC_FREE(&b->unused);
-	VEC_FREE(&b->groups);
+	rows_free(&b->groups, &groups_type);
 	map_free(&b->live);
-	map_free(&b->by_key);
 	free(b);
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-static bool is_group(const struct group *g, const struct memory_sums *key)
+static struct group *find_group(struct memory_book *b, const struct memory_key *key,
+				struct group *parent)
 {
-	return g->sums.device == key->device && g->sums.kind == key->kind &&
-	       g->sums.by_stack == key->by_stack && g->sums.stack == key->stack;
+	struct group *g = rows_get(&b->groups, &groups_type, key, NULL);
+
+	if (g)
+		g->parent = parent;
+	return g;
 }
 
-/* Found or made; NO_PARENT: no memory. */
-static size_t find_group(struct memory_book *b, const struct memory_sums *key, size_t parent)
+/* The group of the stack, whose parent is that of device and kind. NULL: out of memory. */
+static struct group *group_of(struct memory_book *b, uint32_t device, uint8_t kind, uint64_t stack)
 {
-	uint64_t hash = map_hash(key->stack + key->by_stack) ^ (uint64_t)key->device << 8 ^ key->kind;
-	struct map_slot *slot;
-	struct group *g;
+	struct memory_key key = { .device = device, .kind = kind };
+	struct group *parent = find_group(b, &key, NULL);
 
-	for (; (slot = map_find(&b->by_key, hash)); hash++)
-		if (is_group(&b->groups.v[slot->value], key))
-			return slot->value;
-	slot = map_put(&b->by_key, hash, NULL);
-	g = slot ? VEC_PUSH(&b->groups) : NULL;
-	if (!g) {
-		if (slot)
-			map_del(&b->by_key, hash);
-		return NO_PARENT;
-	}
-	*g = (struct group){ *key, parent };
-	slot->value = b->groups.n - 1;
-	return slot->value;
-}
-
-/* The group of the stack, whose parent is that of device and kind. */
-static size_t group_of(struct memory_book *b, uint32_t device, uint8_t kind, uint64_t stack)
-{
-	struct memory_sums key = { .device = device, .kind = kind };
-	size_t parent = find_group(b, &key, NO_PARENT);
-
-	if (parent == NO_PARENT || !stack || b->groups.n >= MEMORY_GROUPS_MAX)
+	if (!parent || !stack || b->groups.n >= MEMORY_GROUPS_MAX)
 		return parent;
-	key.by_stack = true;
+	key.by_stack = 1;
 	key.stack = stack;
 	return find_group(b, &key, parent);
 }
 
-/* The sums of a group, then of its parent, then NULL. */
-static struct memory_sums *next_sums(struct memory_book *b, size_t *group)
-{
-	size_t at = *group;
+/* ---- calls and records ----------------------------------------------------------------------- */
 
-	if (at == NO_PARENT)
-		return NULL;
-	*group = b->groups.v[at].parent;
-	return &b->groups.v[at].sums;
+/* Each source is in order, so a record is of the first call that fits if neither source misses
+ * anything, however uncertain the clocks are; else of the nearest. */
+
+/* When it took effect, as well as is known. */
+static uint64_t moment_of(const struct memory_act *a)
+{
+	return a->op == MEMORY_ALLOC ? a->end_ns : a->start_ns;
+}
+
+static int by_moment(const void *a, const void *b)
+{
+	const struct memory_act *x = a, *y = b;
+	int order = num_compare(moment_of(x), moment_of(y));
+
+	return order ? order : num_compare(x->address, y->address);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct memory_act *x = a, *y = b;
+	int order = num_compare(x->address, y->address);
+
+	return order ? order : num_compare(moment_of(x), moment_of(y));
+}
+
+static bool is_same(const struct memory_act *call, const struct memory_act *record)
+{
+	return !call->is_record && call->op == record->op &&
+	       record->start_ns + MEMORY_SLACK_NS >= call->start_ns &&
+	       record->start_ns <= num_add(call->end_ns, MEMORY_SLACK_NS);
+}
+
+/* The record has it better, but for who asked. */
+static void merge(struct memory_act *call, struct memory_act *record)
+{
+	record->stack = record->stack ? record->stack : call->stack;
+	if (!record->has_bytes && call->has_bytes) {
+		record->bytes = call->bytes;
+		record->has_bytes = true;
+	}
+	record->told = true;
+	call->op = MEMORY_OP_END;
+}
+
+/* Of one address, in the order of time. Each source's own are in order, so the first call that fits
+ * is the record's. */
+static void pair_run(struct memory_act *run, size_t n)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!run[i].is_record)
+			continue;
+		while (from < n && num_add(run[from].end_ns, 2 * MEMORY_SLACK_NS) < run[i].start_ns)
+			from++;
+		for (size_t k = from; k < n && moment_of(&run[k]) <= num_add(run[i].start_ns,
+				     num_add(run[k].end_ns - run[k].start_ns, 2 * MEMORY_SLACK_NS)); k++)
+			if (run[k].op != MEMORY_OP_END && is_same(&run[k], &run[i])) {
+				merge(&run[k], &run[i]);
+				break;
+			}
+	}
+}
+
+/* Are there as many calls as records of each? Or none at all of either. */
+static bool is_whole(const struct memory_act *run, size_t n)
+{
+	size_t calls[MEMORY_OP_END] = { 0 }, records[MEMORY_OP_END] = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		(run[i].is_record ? records : calls)[run[i].op]++;
+	return calls[MEMORY_ALLOC] == records[MEMORY_ALLOC] && calls[MEMORY_FREE] == records[MEMORY_FREE];
+}
+
+static uint64_t apart(const struct memory_act *call, const struct memory_act *record)
+{
+	uint64_t at = record->start_ns;
+
+	return at < call->start_ns ? call->start_ns - at : at > call->end_ns ? at - call->end_ns : 0;
+}
+
+/* Calls of one address do not overlap, so it is the next or the one before, of those that have none. */
+static struct memory_act *nearest(struct memory_act *run, size_t n, size_t at)
+{
+	struct memory_act *best = NULL;
+
+	for (size_t k = at, steps = 0; k-- > 0 && !best && steps < NEAR_STEPS; steps++)
+		best = is_same(&run[k], &run[at]) ? &run[k] : NULL;
+	for (size_t k = at + 1; k < n && k - at <= NEAR_STEPS; k++) {
+		if (!is_same(&run[k], &run[at]))
+			continue;
+		return best && apart(best, &run[at]) <= apart(&run[k], &run[at]) ? best : &run[k];
+	}
+	return best;
+}
+
+static void pair_nearest(struct memory_act *run, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct memory_act *call = run[i].is_record ? nearest(run, n, i) : NULL;
+
+		if (call)
+			merge(call, &run[i]);
+	}
+}
+
+/* Drops calls that records report too, and sorts by moment. Returns how many are left. */
+static size_t merge_sources(struct memory_act *acts, size_t n)
+{
+	size_t kept = 0, run;
+
+	qsort(acts, n, sizeof(*acts), by_address);
+	for (size_t i = 0; i < n; i += run) {
+		for (run = 1; i + run < n && acts[i + run].address == acts[i].address; run++)
+			;
+		(is_whole(&acts[i], run) ? pair_run : pair_nearest)(&acts[i], run);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (acts[i].op != MEMORY_OP_END)
+			acts[kept++] = acts[i];
+	qsort(acts, kept, sizeof(*acts), by_moment);
+	return kept;
 }
 
 /* ---- one after the other ---------------------------------------------------------------------- */
 
-static void release(struct memory_book *b, const struct alloc *a, bool count)
+static void release(const struct alloc *a, bool count)
 {
-	size_t group = a->group;
-	struct memory_sums *sums;
-
-	while ((sums = next_sums(b, &group))) {
-		sums->live_bytes -= a->bytes;
-		sums->live--;
-		sums->frees += count;
+	for (struct group *g = a->group; g; g = g->parent) {
+		g->sums.live_bytes -= a->bytes;
+		g->sums.live--;
+		g->sums.frees += count;
 	}
 }
 
@@ -166,19 +265,18 @@ static struct alloc *take_place(struct memory_book *b, uint64_t address)
 static int apply_alloc(struct memory_book *b, const struct memory_act *act)
 {
 	const struct map_slot *slot = map_find(&b->live, act->address);
-	size_t group = group_of(b, act->device, act->kind, act->stack), at = group;
+	struct group *group = group_of(b, act->device, act->kind, act->stack);
 	uint64_t bytes = act->has_bytes ? act->bytes : 0;
-	struct memory_sums *sums;
 	struct alloc *a;
 	bool tracked;
 
-	if (group == NO_PARENT)
+	if (!group)
 		return -ENOMEM;
 	if (slot) {
 		uint64_t index = slot->value;
 
 		b->counts.unseen_frees++;
-		release(b, &b->allocs.v[index], false);
+		release(&b->allocs.v[index], false);
 		forget(b, act->address, index);
 	}
 	tracked = b->room->left > 0;
@@ -187,7 +285,9 @@ static int apply_alloc(struct memory_book *b, const struct memory_act *act)
 		return -ENOMEM;
 	if (a)
 		*a = (struct alloc){ bytes, act->end_ns, group };
-	while ((sums = next_sums(b, &at))) {
+	for (struct group *g = group; g; g = g->parent) {
+		struct memory_sums *sums = &g->sums;
+
 		sums->allocs += !act->again;
 		sums->unsized += !act->has_bytes;
 		sums->untracked += !tracked;
@@ -201,22 +301,19 @@ static int apply_alloc(struct memory_book *b, const struct memory_act *act)
 static int apply_free(struct memory_book *b, const struct memory_act *act)
 {
 	const struct map_slot *slot = map_find(&b->live, act->address);
-	struct memory_sums *sums;
-	size_t at;
+	struct group *group;
 
 	if (slot) {
 		uint64_t index = slot->value;
 
-		release(b, &b->allocs.v[index], true);
+		release(&b->allocs.v[index], true);
 		forget(b, act->address, index);
 		return 0;
 	}
-	at = group_of(b, act->device, act->kind, 0);
-	if (at == NO_PARENT)
-		return -ENOMEM;
-	while ((sums = next_sums(b, &at)))
-		sums->frees_before++;
-	return 0;
+	group = group_of(b, act->device, act->kind, 0);
+	if (group)
+		group->sums.frees_before++;
+	return group ? 0 : -ENOMEM;
 }
 
 /* ---- settling --------------------------------------------------------------------------------- */
@@ -250,7 +347,7 @@ static void pass_resets(struct memory_book *b, uint64_t until_ns)
 
 static int apply(struct memory_book *b, const struct memory_act *act)
 {
-	pass_resets(b, memory_moment(act));
+	pass_resets(b, moment_of(act));
 	return act->op == MEMORY_ALLOC ? apply_alloc(b, act) : apply_free(b, act);
 }
 
@@ -274,7 +371,7 @@ static int settle_before(struct memory_book *b, uint64_t cut)
 		else
 			b->waiting.v[kept++] = b->waiting.v[i];
 	b->waiting.n = kept;
-	n = memory_pair(acts, n);
+	n = merge_sources(acts, n);
 	for (size_t i = 0; i < n; i++)
 		b->counts.alone += acts[i].is_record && !acts[i].told && !acts[i].again;
 	for (size_t i = 0; i < n && !err; i++)
@@ -313,7 +410,7 @@ static int push_late(struct memory_book *b, const struct memory_act *act)
 		return 0;
 	if (act->op == MEMORY_ALLOC)
 		return a ? 0 : apply_alloc(b, act);
-	return a && a->since_ns <= memory_moment(act) ? apply_free(b, act) : 0;
+	return a && a->since_ns <= moment_of(act) ? apply_free(b, act) : 0;
 }
 
 /* The older half is settled, whatever may still come before. */
@@ -347,42 +444,35 @@ int memory_book_push(struct memory_book *b, const struct memory_act *act)
 
 int memory_book_fail(struct memory_book *b, uint8_t kind, uint64_t stack)
 {
-	size_t at = group_of(b, MEMORY_NO_DEVICE, kind, stack);
-	struct memory_sums *sums;
+	struct group *group = group_of(b, MEMORY_NO_DEVICE, kind, stack);
 
-	if (at == NO_PARENT)
-		return -ENOMEM;
-	while ((sums = next_sums(b, &at)))
-		sums->failed++;
-	return 0;
+	for (struct group *g = group; g; g = g->parent)
+		g->sums.failed++;
+	return group ? 0 : -ENOMEM;
 }
 
 int memory_book_untracked(struct memory_book *b, uint8_t kind, uint64_t stack)
 {
-	size_t at = group_of(b, MEMORY_NO_DEVICE, kind, stack);
-	struct memory_sums *sums;
+	struct group *group = group_of(b, MEMORY_NO_DEVICE, kind, stack);
 
-	if (at == NO_PARENT)
-		return -ENOMEM;
-	while ((sums = next_sums(b, &at))) {
-		sums->allocs++;
-		sums->untracked++;
+	for (struct group *g = group; g; g = g->parent) {
+		g->sums.allocs++;
+		g->sums.untracked++;
 	}
-	return 0;
+	return group ? 0 : -ENOMEM;
 }
 
 void memory_book_end(struct memory_book *b)
 {
 	for (size_t i = 0; i < b->live.cap; i++) {
 		const struct map_slot *slot = &b->live.slot[i];
-		size_t group = slot->used ? b->allocs.v[slot->value].group : NO_PARENT;
-		struct memory_sums *sums;
+		const struct alloc *a = slot->used ? &b->allocs.v[slot->value] : NULL;
 
-		while ((sums = next_sums(b, &group))) {
-			sums->leaked_bytes += b->allocs.v[slot->value].bytes;
-			sums->live_bytes -= b->allocs.v[slot->value].bytes;
-			sums->leaked++;
-			sums->live--;
+		for (struct group *g = a ? a->group : NULL; g; g = g->parent) {
+			g->sums.leaked_bytes += a->bytes;
+			g->sums.live_bytes -= a->bytes;
+			g->sums.leaked++;
+			g->sums.live--;
 		}
 	}
 	b->room->left += b->live.n;
@@ -407,26 +497,27 @@ static void add_sums(struct memory_sums *to, const struct memory_sums *from)
 
 int memory_book_add(struct memory_book *b, const struct memory_sums *from)
 {
-	size_t at = group_of(b, from->device, from->kind, from->by_stack ? from->stack : 0);
+	const struct memory_key *key = &from->key;
+	struct group *group = group_of(b, key->device, key->kind, key->by_stack ? key->stack : 0);
 
-	/* Where there are too many stacks, its parent has it already. */
-	if (at != NO_PARENT && b->groups.v[at].sums.by_stack == from->by_stack)
-		add_sums(&b->groups.v[at].sums, from);
-	return at == NO_PARENT ? -ENOMEM : 0;
+	/* If there are too many stacks, its parent has it already. */
+	if (group && group->sums.key.by_stack == key->by_stack)
+		add_sums(&group->sums, from);
+	return group ? 0 : -ENOMEM;
 }
 
 void memory_book_trim(struct memory_book *b)
 {
 	VEC_TRIM(&b->waiting);
 	VEC_TRIM(&b->unused);
-	VEC_TRIM(&b->groups);
+	rows_trim(&b->groups);
 }
 
 size_t memory_book_bytes(const struct memory_book *b)
 {
 	return sizeof(*b) + b->waiting.cap * sizeof(b->waiting.v[0]) +
-	       b->allocs.cap * sizeof(b->allocs.v[0]) + b->groups.cap * sizeof(b->groups.v[0]) +
-	       (b->live.cap + b->by_key.cap) * sizeof(struct map_slot);
+	       b->allocs.cap * sizeof(b->allocs.v[0]) + rows_bytes(&b->groups, &groups_type) +
+	       b->live.cap * sizeof(struct map_slot);
 }
 
 /* ---- reading ---------------------------------------------------------------------------------- */
@@ -434,7 +525,7 @@ size_t memory_book_bytes(const struct memory_book *b)
 void memory_book_cut(struct memory_book *b)
 {
 	for (size_t i = 0; i < b->groups.n; i++) {
-		struct memory_sums *s = &b->groups.v[i].sums;
+		struct memory_sums *s = b->groups.v[i];
 
 		s->peak_bytes = s->live_bytes;
 		s->allocs = s->frees = s->failed = 0;
@@ -449,7 +540,7 @@ size_t memory_book_rows(const struct memory_book *b)
 
 const struct memory_sums *memory_book_row(const struct memory_book *b, size_t i)
 {
-	return &b->groups.v[i].sums;
+	return b->groups.v[i];
 }
 
 void memory_book_counts(const struct memory_book *b, struct memory_counts *out)

@@ -49,11 +49,16 @@ struct memory_act {
 	bool again;			/* it lived before anybody looked: it is no new allocation */
 };
 
-struct memory_sums {
+struct memory_key {
+	uint64_t stack;
 	uint32_t device;
 	uint8_t kind;
-	bool by_stack;			/* a part of what the one with this device and kind has */
-	uint64_t stack;
+	uint8_t by_stack;		/* 1: a part of the row of this device and kind */
+	uint16_t pad;
+};
+
+struct memory_sums {
+	struct memory_key key;
 	uint64_t live_bytes, peak_bytes;
 	uint64_t live;			/* allocations, of live_bytes */
 	uint64_t allocs, frees, failed;

@@ -153,8 +153,8 @@ static void read_copies(struct finding_book *b, const struct device_state *s)
 
 static bool may_leak(const struct memory_sums *s, uint32_t device)
 {
-	return !s->by_stack && memory_kind_is_device(s->kind) &&
-	       (s->device == device || (s->device == MEMORY_NO_DEVICE && !device));
+	return !s->key.by_stack && memory_kind_is_device(s->key.kind) &&
+	       (s->key.device == device || (s->key.device == MEMORY_NO_DEVICE && !device));
 }
 
 static void read_memory(struct finding_book *b, const struct model *m)

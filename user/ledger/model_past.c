@@ -170,7 +170,7 @@ static int fold_memory(struct model *m, struct process *p, struct process *into)
 	for (size_t i = 0; !err && p->memory && i < memory_book_rows(p->memory); i++) {
 		struct memory_sums row = *memory_book_row(p->memory, i);
 
-		row.device = device_heir(m, p->info.pid, row.device, MODEL_PAST_PID);
+		row.key.device = device_heir(m, p->info.pid, row.key.device, MODEL_PAST_PID);
 		err = memory_book_add(into->memory, &row);
 	}
 	return err;

@@ -97,8 +97,8 @@ static void fill_used(struct cell *row, const struct model *m, const struct mode
 {
 	const struct sample_user *user = NULL;
 
-	if (s->device != MEMORY_NO_DEVICE && s->kind != MEMORY_KIND_PINNED)
-		user = find_user(m, p->pid, s->device);
+	if (s->key.device != MEMORY_NO_DEVICE && s->key.kind != MEMORY_KIND_PINNED)
+		user = find_user(m, p->pid, s->key.device);
 	if (user && user->has_bytes)
 		cell_u(&row[NVML], user->used_bytes);
 }
@@ -114,17 +114,17 @@ static int add_row(struct filling *r, const struct memory_sums *s)
 	if (!row)
 		return -ENOMEM;
 	view_put_pid(&row[PID], p->pid);
-	if (s->device != MEMORY_NO_DEVICE)
-		cell_u(&row[DEVICE], model_device_number(r->m, p->pid, s->device));
+	if (s->key.device != MEMORY_NO_DEVICE)
+		cell_u(&row[DEVICE], model_device_number(r->m, p->pid, s->key.device));
 	fill_sums(row, r, s);
 	fill_used(row, r->m, p, s);
 	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
 	if (!err)
-		err = cell_s(t, &row[KIND], memory_kind_name(s->kind));
+		err = cell_s(t, &row[KIND], memory_kind_name(s->key.kind));
 	if (!err)
 		err = cell_s(t, &row[SINCE], since_of(r->m, p));
-	if (!err && s->by_stack && s->stack)
-		err = folded_text(&r->folded, s->stack, &stack);
+	if (!err && s->key.by_stack && s->key.stack)
+		err = folded_text(&r->folded, s->key.stack, &stack);
 	return err ? err : cell_s(t, &row[STACK], stack);
 }
 
@@ -133,12 +133,12 @@ static struct memory_sums without_stacks(const struct memory_book *b, const stru
 {
 	struct memory_sums left = *all;
 
-	left.by_stack = true;
+	left.key.by_stack = true;
 	left.peak_bytes = 0;
 	for (size_t i = 0; i < memory_book_rows(b); i++) {
 		const struct memory_sums *s = memory_book_row(b, i);
 
-		if (!s->by_stack || s->device != all->device || s->kind != all->kind)
+		if (!s->key.by_stack || s->key.device != all->key.device || s->key.kind != all->key.kind)
 			continue;
 		left.live_bytes -= s->live_bytes;
 		left.leaked_bytes -= s->leaked_bytes;
@@ -159,9 +159,9 @@ static int add_process(struct filling *r, const struct memory_book *b, bool by_s
 		const struct memory_sums *s = memory_book_row(b, k);
 		struct memory_sums left;
 
-		if (s->by_stack == by_stack)
+		if (s->key.by_stack == by_stack)
 			err = add_row(r, s);
-		if (err || !by_stack || s->by_stack)
+		if (err || !by_stack || s->key.by_stack)
 			continue;
 		left = without_stacks(b, s);
 		if (left.allocs || left.failed || left.frees_before)

@@ -230,7 +230,7 @@ static void fill_memory(struct cell *row, const struct model *m, size_t process)
 	for (size_t i = 0; b && i < memory_book_rows(b); i++) {
 		const struct memory_sums *s = memory_book_row(b, i);
 
-		if (!s->by_stack && memory_kind_is_device(s->kind))
+		if (!s->key.by_stack && memory_kind_is_device(s->key.kind))
 			bytes = num_add(bytes, s->live_bytes);
 	}
 	if (b && !model_memory_incomplete(m, process))
