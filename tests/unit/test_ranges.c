@@ -15,6 +15,7 @@
 
 #include "facts/ranges.h"
 #include "lib/random.h"
+#include "facts/scopes.h"
 
 static int at(struct ranges *r, unsigned int what, const char *name, uint32_t tid, uint64_t ns)
 {
@@ -262,9 +263,9 @@ static void names_threads_and_depth_are_bounded(void **state)
 	}
 	assert_true(ranges_count(r) <= RANGES_ROWS_MAX + 1);
 	assert_int_equal(row(r, NULL, RANGES_OTHERS, false, 100).count, RANGES_ROWS_MAX);
-	for (unsigned int i = 0; i < 2 * RANGES_DEPTH_MAX; i++)
+	for (unsigned int i = 0; i < 2 * SCOPES_DEPTH_MAX; i++)
 		at(r, RANGE_PUSH, "name 1", 1, 10);
-	for (unsigned int i = 0; i < 2 * RANGES_DEPTH_MAX; i++)
+	for (unsigned int i = 0; i < 2 * SCOPES_DEPTH_MAX; i++)
 		at(r, RANGE_POP, NULL, 1, 20);
 	assert_int_equal(row(r, NULL, "name 1", false, 100).open, 0);
 	for (uint32_t tid = 2; tid <= RANGES_THREADS_MAX; tid++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Begins and ends of ranges -> rows. What a thread has open is a list that is never changed once it
- * was seen (ranges_open.h), so that its history is a list of such lists.
+ * Begins and ends of ranges -> rows. A range is a scope of its thread (facts/scopes.h), whose history
+ * finds what a work's launch was in.
  */
 #include "facts/ranges.h"
 
@@ -11,21 +11,118 @@
 
 #include "base/map.h"
 #include "base/num.h"
+#include "base/rows.h"
 #include "base/vec.h"
-#include "facts/ranges_open.h"
-#include "facts/ranges_rows.h"
+#include "facts/scopes.h"
+
+struct range_key {
+	uint64_t domain, name;		/* event_text_hash of the row's texts */
+	uint32_t kind, before;
+};
+
+struct range_row {
+	struct range_key key;
+	uint32_t number;		/* of the row in its table */
+	char *domain, *name;		/* NULL: none */
+	uint64_t count, open;
+	uint64_t left;			/* never ended by their thread, and ended with it */
+	uint64_t wall_ns, host_ns, device_ns, launches;	/* of what has ended, or was launched */
+	uint64_t since_ns, covered_ns;	/* one is open since; wall_ns has the time until covered_ns */
+	uint64_t until_ns;		/* the latest end: threads' ends do not come in order of time */
+	uint64_t host_open, host_starts;	/* those open that count as host, their starts added up */
+	uint64_t stamp;			/* of the last work that was put here */
+};
+
+struct thread {
+	struct scopes scopes;
+	uint32_t tid;
+	uint32_t deep;			/* pushed beyond SCOPES_DEPTH_MAX */
+	uint64_t exit_ns;		/* when it ended; 0: it lives */
+};
 
 struct ranges {
 	uint64_t floor_ns, stop_ns;	/* of the interval; UINT64_MAX: goes on */
-	struct range_rows rows;
-	VEC(struct ranges_thread *) threads;
-	struct map by_tid;		/* -> struct ranges_thread */
-	struct map started;		/* id of a range that was started -> tid */
-	size_t room;			/* changes that may still be remembered */
+	struct rows rows;		/* struct range_row */
+	VEC(struct thread *) threads;
+	struct map by_tid;		/* -> struct thread */
+	struct map started;		/* id of a started range -> tid */
+	size_t budget;			/* changes that scopes may still remember */
 	uint64_t stamp, unplaced;
 };
 
-#define ROOM (4u * RANGES_HISTORY_MAX)
+#define BUDGET (4u * SCOPES_HISTORY_MAX)
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static void other_key(void *key)
+{
+	*(struct range_key *)key = (struct range_key){ .kind = ((struct range_key *)key)->kind,
+						       .name = event_text_hash(RANGES_OTHERS) };
+}
+
+static void release_row(void *row)
+{
+	free(((struct range_row *)row)->domain);
+	free(((struct range_row *)row)->name);
+}
+
+static size_t owned_bytes(const void *at)
+{
+	const struct range_row *row = at;
+
+	return (row->domain ? strlen(row->domain) + 1 : 0) + (row->name ? strlen(row->name) + 1 : 0);
+}
+
+static const struct rows_type type = {
+	ROWS_OF(struct range_row), .max = RANGES_ROWS_MAX, .other = other_key,
+	.release = release_row, .owned = owned_bytes,
+};
+
+static struct range_row *row_at(const struct ranges *r, size_t i)
+{
+	return r->rows.v[i];
+}
+
+static int copy_text(char **to, const char *text)
+{
+	*to = text ? strdup(text) : NULL;
+	return text && !*to ? -ENOMEM : 0;
+}
+
+/* A new row has wall time from floor_ns on. NULL on ENOMEM. */
+static struct range_row *find_row(struct ranges *r, const struct range_key *key, const char *domain,
+				  const char *name, uint64_t floor_ns)
+{
+	bool is_new;
+	struct range_row *row = rows_get(&r->rows, &type, key, &is_new);
+
+	if (!row || !is_new)
+		return row;
+	if (memcmp(&row->key, key, sizeof(*key))) {
+		domain = NULL;
+		name = RANGES_OTHERS;
+	}
+	row->number = (uint32_t)r->rows.n - 1;
+	row->covered_ns = floor_ns;
+	return copy_text(&row->domain, domain) || copy_text(&row->name, name) ? NULL : row;
+}
+
+/* One range of the row begins and one ends, in any order of those that are open. */
+static void row_begins(struct range_row *row, uint64_t ns)
+{
+	row->since_ns = row->open++ ? num_min(row->since_ns, ns) : ns;
+	row->since_ns = num_max(row->since_ns, row->covered_ns);
+}
+
+static void row_ends(struct range_row *row, uint64_t ns)
+{
+	row->until_ns = num_max(row->until_ns, ns);
+	if (--row->open)
+		return;
+	if (row->until_ns > row->since_ns)
+		row->wall_ns += row->until_ns - row->since_ns;
+	row->covered_ns = num_max(row->covered_ns, row->until_ns);
+}
 
 const char *range_kind_name(unsigned int kind)
 {
@@ -42,7 +139,7 @@ struct ranges *ranges_new(uint64_t open_ns)
 		return NULL;
 	r->floor_ns = open_ns;
 	r->stop_ns = UINT64_MAX;
-	r->room = ROOM;
+	r->budget = BUDGET;
 	return r;
 }
 
@@ -50,9 +147,9 @@ void ranges_free(struct ranges *r)
 {
 	if (!r)
 		return;
-	range_rows_free(&r->rows);
+	rows_free(&r->rows, &type);
 	for (size_t i = 0; i < r->threads.n; i++) {
-		ranges_thread_clear(r->threads.v[i], &r->room);
+		scopes_free(&r->threads.v[i]->scopes, &r->budget);
 		free(r->threads.v[i]);
 	}
 	VEC_FREE(&r->threads);
@@ -65,17 +162,17 @@ void ranges_free(struct ranges *r)
 
 static struct range_row *row_of(struct ranges *r, const struct event *ev, unsigned int kind, bool before)
 {
-	const struct range_row key = { .kind = (uint8_t)kind, .before = before,
-				       .domain = (char *)(uintptr_t)ev->text2,
-				       .name = before ? NULL : (char *)(uintptr_t)ev->text };
+	const char *name = before ? NULL : ev->text;
+	const struct range_key key = { .domain = event_text_hash(ev->text2), .kind = kind,
+				       .name = event_text_hash(name), .before = before };
 
-	return range_rows_find(&r->rows, &key, r->floor_ns);
+	return find_row(r, &key, ev->text2, name, r->floor_ns);
 }
 
-static struct ranges_thread *find_thread(struct ranges *r, uint32_t tid)
+static struct thread *find_thread(struct ranges *r, uint32_t tid)
 {
 	struct map_slot *slot = map_put(&r->by_tid, tid, NULL);
-	struct ranges_thread *t = slot ? (void *)(uintptr_t)slot->value : NULL, **at;
+	struct thread *t = slot ? (void *)(uintptr_t)slot->value : NULL, **at;
 
 	if (!slot || t)
 		return t;
@@ -97,26 +194,26 @@ static bool is_one_too_many(const struct ranges *r, uint32_t tid)
 	return r->threads.n >= RANGES_THREADS_MAX && !map_find(&r->by_tid, tid);
 }
 
-static bool has_open(const struct ranges_thread *t, uint32_t row)
+static bool has_open(const struct thread *t, uint32_t row)
 {
-	for (const struct ranges_open *o = t->top; o; o = o->below)
-		if (o->row == row)
+	for (const struct scope *s = t->scopes.top; s; s = s->below)
+		if (s->row == row)
 			return true;
 	return false;
 }
 
 static int begin(struct ranges *r, const struct event *ev, unsigned int kind, uint64_t ns)
 {
-	struct ranges_thread *t = find_thread(r, ev->tid);
+	struct thread *t = find_thread(r, ev->tid);
 	struct range_row *row = t ? row_of(r, ev, kind, false) : NULL;
-	struct ranges_open range = { .start_ns = ns, .id = kind == RANGE_KIND_START ? ev->entity : 0,
-				     .kind = (uint8_t)kind };
+	struct scope range = { .start_ns = ns, .id = kind == RANGE_KIND_START ? ev->entity : 0,
+			       .kind = (uint8_t)kind, .own_ns = ns };
 	struct map_slot *slot;
 
 	if (!row)
 		return -ENOMEM;
 	row->count += !EVENT_AGAIN(ev);
-	if (t->depth >= RANGES_DEPTH_MAX) {
+	if (t->scopes.depth >= SCOPES_DEPTH_MAX) {
 		t->deep += kind == RANGE_KIND_PUSH;
 		return 0;
 	}
@@ -126,12 +223,11 @@ static int begin(struct ranges *r, const struct event *ev, unsigned int kind, ui
 			return -ENOMEM;
 		slot->value = ev->tid;
 	}
-	range.row = (uint32_t)(row - r->rows.all.v);
+	range.row = row->number;
 	range.inner = has_open(t, range.row);
-	range.host_ns = ns;
-	if (ranges_thread_add(t, &range, &r->room))
+	if (scopes_open(&t->scopes, &range, &r->budget))
 		return -ENOMEM;
-	range_row_begin(row, ns);
+	row_begins(row, ns);
 	if (!range.inner) {
 		row->host_open++;
 		row->host_starts += ns;
@@ -139,35 +235,34 @@ static int begin(struct ranges *r, const struct event *ev, unsigned int kind, ui
 	return 0;
 }
 
-/* Of those of a row that are left on the thread, the outermost has its time. */
-static void hand_on(struct range_row *row, struct ranges_open *o, uint32_t number, uint64_t ns)
+/* The outermost range of the row that is left on the thread has its time from now on. */
+static void pass_time(struct range_row *row, struct scope *s, uint64_t ns)
 {
-	struct ranges_open *heir = NULL;
+	struct scope *outermost = NULL;
 
-	for (; o; o = o->below)
-		if (o->row == number)
-			heir = o;
-	if (!heir)
+	for (; s; s = s->below)
+		if (s->row == row->number)
+			outermost = s;
+	if (!outermost)
 		return;
-	heir->inner = false;
-	heir->host_ns = ns;
+	outermost->inner = false;
+	outermost->own_ns = ns;
 	row->host_open++;
 	row->host_starts += ns;
 }
 
-static void end_of(struct ranges *r, struct ranges_thread *t, const struct ranges_open *range,
-		   uint64_t ns)
+static void end_of(struct ranges *r, struct thread *t, const struct scope *range, uint64_t ns)
 {
-	struct range_row *row = &r->rows.all.v[range->row];
-	uint64_t start_ns = num_max(range->host_ns, r->floor_ns);
+	struct range_row *row = row_at(r, range->row);
+	uint64_t start_ns = num_max(range->own_ns, r->floor_ns);
 
-	range_row_end(row, ns);
+	row_ends(row, ns);
 	if (range->inner)
 		return;
 	row->host_open--;
 	row->host_starts -= start_ns;
 	row->host_ns += ns > start_ns ? ns - start_ns : 0;
-	hand_on(row, t->top, range->row, num_max(ns, start_ns));
+	pass_time(row, t->scopes.top, num_max(ns, start_ns));
 }
 
 /* It began before it could be seen. */
@@ -178,16 +273,16 @@ static int end_of_unknown(struct ranges *r, const struct event *ev, unsigned int
 	if (!row)
 		return -ENOMEM;
 	row->count++;
-	range_row_begin(row, r->floor_ns);
-	range_row_end(row, ns);
+	row_begins(row, r->floor_ns);
+	row_ends(row, ns);
 	return 0;
 }
 
-static int take_off(struct ranges *r, struct ranges_thread *t, const struct ranges_open *at, uint64_t ns)
+static int close_range(struct ranges *r, struct thread *t, const struct scope *at, uint64_t ns)
 {
-	const struct ranges_open range = *at;
+	const struct scope range = *at;
 
-	if (ranges_thread_remove(t, at, ns, &r->room))
+	if (scopes_close(&t->scopes, at, ns, &r->budget))
 		return -ENOMEM;
 	end_of(r, t, &range, ns);
 	return 0;
@@ -195,7 +290,8 @@ static int take_off(struct ranges *r, struct ranges_thread *t, const struct rang
 
 static int pop(struct ranges *r, const struct event *ev, uint64_t ns)
 {
-	struct ranges_thread *t = find_thread(r, ev->tid);
+	struct thread *t = find_thread(r, ev->tid);
+	const uint64_t domain = event_text_hash(ev->text2);
 
 	if (!t)
 		return -ENOMEM;
@@ -203,9 +299,9 @@ static int pop(struct ranges *r, const struct event *ev, uint64_t ns)
 		t->deep--;
 		return 0;
 	}
-	for (const struct ranges_open *o = t->top; o; o = o->below)
-		if (o->kind == RANGE_KIND_PUSH && range_same_text(r->rows.all.v[o->row].domain, ev->text2))
-			return take_off(r, t, o, ns);
+	for (const struct scope *s = t->scopes.top; s; s = s->below)
+		if (s->kind == RANGE_KIND_PUSH && row_at(r, s->row)->key.domain == domain)
+			return close_range(r, t, s, ns);
 	return end_of_unknown(r, ev, RANGE_KIND_PUSH, ns);
 }
 
@@ -213,14 +309,14 @@ static int end(struct ranges *r, const struct event *ev, uint64_t ns)
 {
 	const struct map_slot *slot = map_find(&r->started, ev->entity);
 	uint32_t tid = slot ? (uint32_t)slot->value : 0;
-	struct ranges_thread *t = slot ? find_thread(r, tid) : NULL;
+	struct thread *t = slot ? find_thread(r, tid) : NULL;
 
 	if (!slot)
 		return end_of_unknown(r, ev, RANGE_KIND_START, ns);
 	map_del(&r->started, ev->entity);
-	for (const struct ranges_open *o = t ? t->top : NULL; o; o = o->below)
-		if (o->kind == RANGE_KIND_START && o->id == ev->entity)
-			return take_off(r, t, o, ns);
+	for (const struct scope *s = t ? t->scopes.top : NULL; s; s = s->below)
+		if (s->kind == RANGE_KIND_START && s->id == ev->entity)
+			return close_range(r, t, s, ns);
 	return 0;		/* its thread ended before */
 }
 
@@ -234,13 +330,13 @@ static int mark(struct ranges *r, const struct event *ev)
 	return 0;
 }
 
-static void close_all(struct ranges *r, struct ranges_thread *t)
+static void close_all(struct ranges *r, struct thread *t)
 {
 	uint64_t ns = num_min(num_max(t->exit_ns, r->floor_ns), r->stop_ns);
 
-	while (t->top) {
-		r->rows.all.v[t->top->row].left++;
-		if (take_off(r, t, t->top, ns))
+	while (t->scopes.top) {
+		row_at(r, t->scopes.top->row)->left++;
+		if (close_range(r, t, t->scopes.top, ns))
 			break;
 	}
 	t->deep = 0;
@@ -251,7 +347,7 @@ static void close_all(struct ranges *r, struct ranges_thread *t)
 static void begin_again(struct ranges *r, const struct event *ev)
 {
 	const struct map_slot *slot = map_find(&r->by_tid, ev->tid);
-	struct ranges_thread *t = slot ? (void *)(uintptr_t)slot->value : NULL;
+	struct thread *t = slot ? (void *)(uintptr_t)slot->value : NULL;
 
 	if (t && t->exit_ns && ev->start_ns > t->exit_ns)
 		close_all(r, t);
@@ -284,7 +380,7 @@ int ranges_push(struct ranges *r, const struct event *ev)
 void ranges_exit(struct ranges *r, uint32_t tid, uint64_t end_ns)
 {
 	for (size_t i = 0; i < r->threads.n; i++) {
-		struct ranges_thread *t = r->threads.v[i];
+		struct thread *t = r->threads.v[i];
 
 		if (!t->exit_ns && (!tid || t->tid == tid))
 			t->exit_ns = num_max(end_ns, 1);
@@ -297,16 +393,16 @@ void ranges_work(struct ranges *r, const struct event *work, const struct launch
 {
 	const struct map_slot *slot = map_find(&r->by_tid, launch->tid);
 	uint64_t at_ns = launch->start_ns + (launch->end_ns - launch->start_ns) / 2;
-	const struct ranges_open *o;
+	const struct scope *s;
 	bool forgotten = false;
 
 	if (!slot)
 		return;
-	o = ranges_thread_at((const struct ranges_thread *)(uintptr_t)slot->value, at_ns, &forgotten);
+	s = scopes_at(&((const struct thread *)(uintptr_t)slot->value)->scopes, at_ns, &forgotten);
 	r->unplaced += forgotten;
 	r->stamp++;
-	for (; o; o = o->below) {
-		struct range_row *row = &r->rows.all.v[o->row];
+	for (; s; s = s->below) {
+		struct range_row *row = row_at(r, s->row);
 
 		if (row->stamp == r->stamp)
 			continue;	/* inside another of its name */
@@ -320,10 +416,10 @@ uint32_t ranges_innermost(const struct ranges *r, uint32_t tid, uint64_t ns)
 {
 	const struct map_slot *slot = map_find(&r->by_tid, tid);
 	bool forgotten = false;
-	const struct ranges_open *o = slot ?
-		ranges_thread_at((void *)(uintptr_t)slot->value, ns, &forgotten) : NULL;
+	const struct thread *t = slot ? (void *)(uintptr_t)slot->value : NULL;
+	const struct scope *s = t ? scopes_at(&t->scopes, ns, &forgotten) : NULL;
 
-	return o ? o->row + 1 : 0;
+	return s ? s->row + 1 : 0;
 }
 
 void ranges_settle(struct ranges *r, uint64_t horizon_ns)
@@ -331,19 +427,19 @@ void ranges_settle(struct ranges *r, uint64_t horizon_ns)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < r->threads.n; i++) {
-		struct ranges_thread *t = r->threads.v[i];
+		struct thread *t = r->threads.v[i];
 		bool ended = t->exit_ns && t->exit_ns <= horizon_ns;
 
 		if (ended)
 			close_all(r, t);
 		if (horizon_ns != UINT64_MAX)
-			ranges_thread_forget(t, horizon_ns, &r->room);
-		if (!ended || t->top || t->n) {
+			scopes_forget(&t->scopes, horizon_ns, &r->budget);
+		if (!ended || t->scopes.top || t->scopes.changes.n) {
 			r->threads.v[kept++] = t;
 			continue;
 		}
 		map_del(&r->by_tid, t->tid);
-		ranges_thread_clear(t, &r->room);
+		scopes_free(&t->scopes, &r->budget);
 		free(t);
 	}
 	r->threads.n = kept;
@@ -363,16 +459,16 @@ void ranges_stop(struct ranges *r, uint64_t end_ns)
 
 size_t ranges_count(const struct ranges *r)
 {
-	return r->rows.all.n;
+	return r->rows.n;
 }
 
 void ranges_read(const struct ranges *r, size_t i, uint64_t now_ns, struct range_sum *out)
 {
-	const struct range_row *row = &r->rows.all.v[i];
+	const struct range_row *row = row_at(r, i);
 	uint64_t now = num_min(now_ns, r->stop_ns), host = row->host_open * now - row->host_starts;
 
-	*out = (struct range_sum){ .domain = row->domain, .name = row->name, .kind = row->kind,
-				   .before = row->before, .count = row->count, .open = row->open + row->left,
+	*out = (struct range_sum){ .domain = row->domain, .name = row->name, .kind = (uint8_t)row->key.kind,
+				   .before = row->key.before, .count = row->count, .open = row->open + row->left,
 				   .wall_ns = row->wall_ns, .host_ns = row->host_ns,
 				   .device_ns = row->device_ns, .launches = row->launches };
 	if (row->open && now > row->since_ns)
@@ -383,8 +479,9 @@ void ranges_read(const struct ranges *r, size_t i, uint64_t now_ns, struct range
 
 int ranges_merge(struct ranges *to, const struct ranges *from, uint64_t end_ns)
 {
-	for (size_t i = 0; i < from->rows.all.n; i++) {
-		struct range_row *row = range_rows_find(&to->rows, &from->rows.all.v[i], 0);
+	for (size_t i = 0; i < from->rows.n; i++) {
+		const struct range_row *of = row_at(from, i);
+		struct range_row *row = find_row(to, &of->key, of->domain, of->name, 0);
 		struct range_sum sum;
 
 		if (!row)
@@ -404,14 +501,14 @@ size_t ranges_bytes(const struct ranges *r)
 {
 	size_t bytes = sizeof(*r) + (r->by_tid.cap + r->started.cap) * sizeof(struct map_slot);
 
-	return bytes + r->threads.cap * sizeof(struct ranges_thread) + range_rows_bytes(&r->rows);
+	return bytes + r->threads.cap * sizeof(struct thread) + rows_bytes(&r->rows, &type);
 }
 
 void ranges_cut(struct ranges *r, uint64_t now_ns)
 {
 	r->floor_ns = num_max(r->floor_ns, now_ns);
-	for (size_t i = 0; i < r->rows.all.n; i++) {
-		struct range_row *row = &r->rows.all.v[i];
+	for (size_t i = 0; i < r->rows.n; i++) {
+		struct range_row *row = row_at(r, i);
 
 		row->count = row->left = row->wall_ns = row->host_ns = row->device_ns = row->launches = 0;
 		row->host_starts = 0;
@@ -419,7 +516,7 @@ void ranges_cut(struct ranges *r, uint64_t now_ns)
 		row->since_ns = num_max(row->since_ns, r->floor_ns);
 	}
 	for (size_t i = 0; i < r->threads.n; i++)
-		for (const struct ranges_open *o = r->threads.v[i]->top; o; o = o->below)
-			if (!o->inner)
-				r->rows.all.v[o->row].host_starts += num_max(o->host_ns, r->floor_ns);
+		for (const struct scope *s = r->threads.v[i]->scopes.top; s; s = s->below)
+			if (!s->inner)
+				row_at(r, s->row)->host_starts += num_max(s->own_ns, r->floor_ns);
 }

@@ -31,9 +31,7 @@
 #include "join/join.h"
 
 #define RANGES_ROWS_MAX 4096	/* of a process; more names are RANGES_OTHERS */
-#define RANGES_DEPTH_MAX 256	/* open on a thread at a time; deeper ones are counted only */
 #define RANGES_THREADS_MAX 65536
-#define RANGES_HISTORY_MAX 65536	/* changes of a thread that works may still ask for */
 #define RANGES_BEFORE "(begun before)"
 #define RANGES_OTHERS "(others)"
 
