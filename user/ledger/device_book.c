@@ -11,17 +11,47 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/ring.h"
 #include "base/vec.h"
-#include "ledger/device_queue.h"
 
 #define PRUNE_AT 64
+#define QUEUE_FIRST 64u
+#define MOVES_MAX 64u		/* waiting works that make way for one; else it is a stray */
 #define RUNNING_MAX 65536	/* of a state, at one moment: no device can do that */
+
+/* A total order: whatever came first, the same work owns. */
+static bool is_before(const struct device_work *a, const struct device_work *b)
+{
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns;
+	if (a->state != b->state)
+		return a->state < b->state;
+	if (a->lane != b->lane)
+		return a->lane < b->lane;
+	if (a->id != b->id)
+		return a->id < b->id;
+	return a->bucket < b->bucket;
+}
+
+/* Running works of a state; the first in the order above is on top. */
+struct heap {
+	struct device_work *v;
+	size_t n, cap;
+	size_t prune_at;
+};
+
+/* Waiting works: a ring in their order, because devices report them nearly in it, and a heap of those
+ * that came too late for the ring. */
+struct queue {
+	RING(struct device_work) ring;
+	struct heap strays;
+};
 
 struct sweep {
 	uint64_t cursor;	/* settled up to here */
 	uint64_t gap_start;	/* of the gap that the cursor is in */
-	struct device_queue waiting;	/* not begun at the cursor */
-	struct device_heap running[WORK_STATES];
+	struct queue waiting;	/* not begun at the cursor */
+	struct heap running[WORK_STATES];
 	uint64_t owned_ns[DEVICE_BUCKETS];
 	uint64_t idle_ns;	/* gaps that have ended */
 	struct device_room *room;	/* of those that wait; NULL: as much as there is memory */
@@ -38,16 +68,185 @@ struct device_book {
 	struct device_counts counts;
 };
 
+/* ---- the heap ------------------------------------------------------------------------------- */
+
+static void sift_up(struct heap *h, size_t at)
+{
+	struct device_work work = h->v[at];
+
+	while (at && is_before(&work, &h->v[(at - 1) / 2])) {
+		h->v[at] = h->v[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	h->v[at] = work;
+}
+
+static void sift_down(struct heap *h, size_t at)
+{
+	struct device_work work = h->v[at];
+	size_t child;
+
+	while ((child = 2 * at + 1) < h->n) {
+		if (child + 1 < h->n && is_before(&h->v[child + 1], &h->v[child]))
+			child++;
+		if (!is_before(&h->v[child], &work))
+			break;
+		h->v[at] = h->v[child];
+		at = child;
+	}
+	h->v[at] = work;
+}
+
+static int heap_push(struct heap *h, const struct device_work *work)
+{
+	struct device_work *slot = VEC_PUSH(h);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = *work;
+	sift_up(h, h->n - 1);
+	return 0;
+}
+
+static void heap_pop(struct heap *h)
+{
+	h->v[0] = h->v[--h->n];
+	if (h->n)
+		sift_down(h, 0);
+}
+
+static void heap_prune(struct heap *h, uint64_t now)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < h->n; i++)
+		if (h->v[i].end_ns > now)
+			h->v[kept++] = h->v[i];
+	h->n = kept;
+	for (size_t i = kept / 2; i-- > 0;)
+		sift_down(h, i);
+}
+
+static int heap_copy(struct heap *to, const struct heap *from)
+{
+	*to = (struct heap){ .n = from->n, .cap = from->n, .prune_at = from->prune_at };
+	if (!from->n)
+		return 0;
+	to->v = malloc(from->n * sizeof(*to->v));
+	if (!to->v)
+		return -ENOMEM;
+	memcpy(to->v, from->v, from->n * sizeof(*to->v));
+	return 0;
+}
+
+/* ---- the queue ------------------------------------------------------------------------------ */
+
+static size_t queue_count(const struct queue *q)
+{
+	return q->ring.n + q->strays.n;
+}
+
+/* The first, or NULL. */
+static inline const struct device_work *queue_first(const struct queue *q)
+{
+	const struct device_work *w = q->ring.n ? RING_AT(&q->ring, 0) : NULL;
+
+	if (__builtin_expect(!q->strays.n, 1))
+		return w;
+	return w && is_before(w, &q->strays.v[0]) ? w : &q->strays.v[0];
+}
+
+/* The first few strays are not counted, as the first few of the ring are not. */
+static void note_stray(const struct queue *q, struct device_room *room, int more)
+{
+	if (room && q->strays.n > QUEUE_FIRST)
+		room->left -= (size_t)more;
+}
+
+static bool queue_is_full(const struct queue *q, const struct device_room *room)
+{
+	if (!room)
+		return false;
+	if (q->strays.n >= QUEUE_FIRST && !room->left)
+		return true;
+	return q->ring.n && q->ring.n == q->ring.cap && q->ring.cap > room->left;
+}
+
+static int push_stray(struct queue *q, struct device_room *room,
+		      const struct device_work *work)
+{
+	int err = heap_push(&q->strays, work);
+
+	if (!err)
+		note_stray(q, room, 1);
+	return err;
+}
+
+static int grow(struct queue *q, struct device_room *room)
+{
+	const size_t cap = q->ring.cap;
+	int err = RING_GROW(&q->ring, QUEUE_FIRST);
+
+	if (!err && room)
+		room->left -= cap;
+	return err;
+}
+
+static int queue_push(struct queue *q, struct device_room *room,
+		      const struct device_work *work)
+{
+	size_t at = q->ring.n, least = q->ring.n > MOVES_MAX ? q->ring.n - MOVES_MAX : 0;
+
+	while (at > least && is_before(work, RING_AT(&q->ring, at - 1)))
+		at--;
+	if (at && at == least && is_before(work, RING_AT(&q->ring, at - 1)))
+		return push_stray(q, room, work);
+	if (q->ring.n == q->ring.cap && grow(q, room))
+		return -ENOMEM;
+	for (size_t i = q->ring.n; i > at; i--)
+		*RING_AT(&q->ring, i) = *RING_AT(&q->ring, i - 1);
+	*RING_AT(&q->ring, at) = *work;
+	q->ring.n++;
+	return 0;
+}
+
+static void queue_pop(struct queue *q, struct device_room *room)
+{
+	if (q->strays.n && queue_first(q) == &q->strays.v[0]) {
+		note_stray(q, room, -1);
+		heap_pop(&q->strays);
+		return;
+	}
+	RING_DROP(&q->ring);
+}
+
+static int queue_share(struct queue *to, const struct queue *from)
+{
+	*to = *from;
+	return heap_copy(&to->strays, &from->strays);
+}
+
+static void queue_free(struct queue *q, struct device_room *room)
+{
+	if (room && q->strays.n > QUEUE_FIRST)
+		room->left += q->strays.n - QUEUE_FIRST;
+	if (room && q->ring.cap)
+		room->left += q->ring.cap - QUEUE_FIRST;
+	free(q->ring.v);
+	VEC_FREE(&q->strays);
+	*q = (struct queue){ 0 };
+}
+
 /* ---- the sweep ------------------------------------------------------------------------------ */
 
 /* Who owns the moment at the cursor, or NULL. */
 static const struct device_work *owner(struct sweep *s)
 {
 	for (int state = 0; state < WORK_STATES; state++) {
-		struct device_heap *h = &s->running[state];
+		struct heap *h = &s->running[state];
 
 		while (h->n && h->v[0].end_ns <= s->cursor)
-			device_heap_pop(h);
+			heap_pop(h);
 		if (h->n)
 			return &h->v[0];
 	}
@@ -60,20 +259,20 @@ static int start_waiting(struct sweep *s)
 {
 	const struct device_work *w;
 
-	while ((w = device_queue_first(&s->waiting)) && w->start_ns <= s->cursor) {
-		struct device_heap *h = &s->running[w->state];
+	while ((w = queue_first(&s->waiting)) && w->start_ns <= s->cursor) {
+		struct heap *h = &s->running[w->state];
 		int err;
 
 		if (h->n >= h->prune_at) {
-			device_heap_prune(h, s->cursor);
+			heap_prune(h, s->cursor);
 			h->prune_at = 2 * h->n + PRUNE_AT;
 		}
 		err = s->watch.begun ? s->watch.begun(s->watch.ctx, w) : 0;
 		if (!err)
-			err = device_heap_push(h, w);
+			err = heap_push(h, w);
 		if (err)
 			return err;
-		device_queue_pop(&s->waiting, s->room);
+		queue_pop(&s->waiting, s->room);
 	}
 	return 0;
 }
@@ -95,7 +294,7 @@ static int sweep_to(struct sweep *s, uint64_t horizon, device_gap_fn fn, void *c
 	while (s->cursor < horizon) {
 		int err = start_waiting(s);
 		const struct device_work *own = owner(s);
-		const struct device_work *next = device_queue_first(&s->waiting);
+		const struct device_work *next = queue_first(&s->waiting);
 		uint64_t until = next ? num_min(next->start_ns, horizon) : horizon;
 
 		if (err)
@@ -120,9 +319,9 @@ static int sweep_copy(struct sweep *to, const struct sweep *from)
 	to->room = NULL;
 	memset(&to->watch, 0, sizeof(to->watch));
 	memset(to->running, 0, sizeof(to->running));
-	err = device_queue_share(&to->waiting, &from->waiting);
+	err = queue_share(&to->waiting, &from->waiting);
 	for (int i = 0; i < WORK_STATES && !err; i++)
-		err = device_heap_copy(&to->running[i], &from->running[i]);
+		err = heap_copy(&to->running[i], &from->running[i]);
 	return err;
 }
 
@@ -157,7 +356,7 @@ void device_book_free(struct device_book *b)
 {
 	if (!b)
 		return;
-	device_queue_free(&b->sweep.waiting, b->sweep.room);
+	queue_free(&b->sweep.waiting, b->sweep.room);
 	for (int i = 0; i < WORK_STATES; i++)
 		VEC_FREE(&b->sweep.running[i]);
 	free(b);
@@ -165,8 +364,8 @@ void device_book_free(struct device_book *b)
 
 void device_book_trim(struct device_book *b)
 {
-	if (!device_queue_count(&b->sweep.waiting))
-		device_queue_free(&b->sweep.waiting, b->sweep.room);
+	if (!queue_count(&b->sweep.waiting))
+		queue_free(&b->sweep.waiting, b->sweep.room);
 	for (int i = 0; i < WORK_STATES; i++)
 		VEC_TRIM(&b->sweep.running[i]);
 }
@@ -188,7 +387,7 @@ int device_book_push(struct device_book *b, const struct device_work *work)
 		return 0;
 	}
 	if (work->end_ns > num_max(from, told)) {
-		err = device_queue_push(&b->sweep.waiting, b->sweep.room, work);
+		err = queue_push(&b->sweep.waiting, b->sweep.room, work);
 		if (!err && b->sweep.watch.pushed)
 			err = b->sweep.watch.pushed(b->sweep.watch.ctx, work);
 		if (err)
@@ -217,7 +416,7 @@ static void cut_work(uint64_t *busy_ns, const struct device_work *w, uint64_t no
 		busy_ns[w->bucket] -= w->end_ns - num_max(w->start_ns, now);
 }
 
-static void cut_heap(uint64_t *busy_ns, const struct device_heap *h, uint64_t now)
+static void cut_heap(uint64_t *busy_ns, const struct heap *h, uint64_t now)
 {
 	for (size_t i = 0; i < h->n; i++)
 		cut_work(busy_ns, &h->v[i], now);
@@ -225,8 +424,8 @@ static void cut_heap(uint64_t *busy_ns, const struct device_heap *h, uint64_t no
 
 static void cut_busy(uint64_t *busy_ns, const struct sweep *s, uint64_t now)
 {
-	for (size_t i = 0; i < s->waiting.n; i++)
-		cut_work(busy_ns, device_queue_at(&s->waiting, i), now);
+	for (size_t i = 0; i < s->waiting.ring.n; i++)
+		cut_work(busy_ns, RING_AT(&s->waiting.ring, i), now);
 	cut_heap(busy_ns, &s->waiting.strays, now);
 	for (int i = 0; i < WORK_STATES; i++)
 		cut_heap(busy_ns, &s->running[i], now);
@@ -294,15 +493,15 @@ uint64_t device_book_last(const struct device_book *b)
 
 bool device_book_full(const struct device_book *b)
 {
-	return device_queue_full(&b->sweep.waiting, b->sweep.room);
+	return queue_is_full(&b->sweep.waiting, b->sweep.room);
 }
 
 uint64_t device_book_crowded(const struct device_book *b)
 {
-	const struct device_queue *q = &b->sweep.waiting;
-	uint64_t until = q->n ? device_queue_at(q, q->n / 8)->start_ns : 0;
+	const struct queue *q = &b->sweep.waiting;
+	uint64_t until = q->ring.n ? RING_AT(&q->ring, q->ring.n / 8)->start_ns : 0;
 
-	return num_max(until, device_queue_first(q)->start_ns) + 1;
+	return num_max(until, queue_first(q)->start_ns) + 1;
 }
 
 uint64_t device_book_settled(const struct device_book *b)
@@ -322,5 +521,5 @@ void device_book_counts(const struct device_book *b, struct device_counts *out)
 
 size_t device_book_waiting(const struct device_book *b)
 {
-	return device_queue_count(&b->sweep.waiting);
+	return queue_count(&b->sweep.waiting);
 }
