@@ -20,15 +20,15 @@ NS_PER_CALL = 5000
 SHARE = 0.02
 
 
-ON_REQUEST = re.compile(r"_query\.h$|catalog_(math|cu(blas|dnn)\w*)\.[ch]$")
-QUERIES = re.compile(r"#define COMMON QUERY_ROWS.*?#undef COMMON", re.S)
+ON_REQUEST = re.compile(r"^(math|cu(blas|dnn)\w*)\.(c|inc)$")
+QUERIES = re.compile(r"#define COMMON QUERY_ROWS.*", re.S)
 
 
 def catalogue(tier):
     """Names of all functions that gpuprof probes with --tier."""
     rooms = pathlib.Path(__file__).resolve().parents[2] / "user" / "catalog"
     names = set()
-    for path in sorted(rooms.glob("catalog_*.[ch]")):
+    for path in sorted(p for p in rooms.iterdir() if p.suffix in (".c", ".inc")):
         if not tier and ON_REQUEST.search(path.name):
             continue
         text = path.read_text()

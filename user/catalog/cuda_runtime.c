@@ -6,8 +6,7 @@
  * batches), what differs is left unknown.
  */
 #include "catalog/catalog.h"
-#include "catalog/catalog_abi.h"
-#include "catalog/catalog_rows.h"
+#include "catalog/rows.h"
 
 #define LAUNCH_DIM3 .class = CLASS_LAUNCH, .entity = 1, .shape = SHAPE_DIM3, \
 		    .extra = GP_EXTRA_STACK, .extra_words = 2, .stream = 8
@@ -29,16 +28,10 @@
 static const struct catalog_row rows[] = {
 #define COMMON DEFAULT_ROWS
 	PTSZ(__cudaLaunchKernel, LAUNCH_DIM3, .jumps = 1),	/* what nvcc 13's <<<>>> calls */
-#include "catalog/catalog_cudart_launch.h"
-#include "catalog/catalog_cudart_copy.h"
-#include "catalog/catalog_cudart_memory.h"
-#include "catalog/catalog_cudart_stream.h"
-#include "catalog/catalog_cudart_graph.h"
-#include "catalog/catalog_cudart_compile.h"
+#include "catalog/cuda_runtime.inc"
 #undef COMMON
 #define COMMON QUERY_ROWS
 	ROW(__cudaGetKernel),
-#include "catalog/catalog_cudart_query.h"
 #undef COMMON
 };
 

@@ -4,7 +4,7 @@
  * Argument positions: NCCL API reference. Bytes are those of one rank's argument `count`.
  */
 #include "catalog/catalog.h"
-#include "catalog/catalog_rows.h"
+#include "catalog/rows.h"
 
 #define COLLECTIVE .class = CLASS_COLLECTIVE, .two = 1, .rare = 1
 #define COMM .class = CLASS_INIT, .two = 1, .rare = 1

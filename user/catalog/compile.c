@@ -4,23 +4,20 @@
  * which is an archive only and so always inside another file.
  */
 #include "catalog/catalog.h"
-#include "catalog/catalog_rows.h"
+#include "catalog/rows.h"
 
 #define COMMON DEFAULT_ROWS
 
 static const struct catalog_row nvrtc_rows[] = {
-#include "catalog/catalog_nvrtc_compile.h"
+#include "catalog/nvrtc.inc"
 };
 
 static const struct catalog_row nvjitlink_rows[] = {
-#include "catalog/catalog_nvjitlink_compile.h"
+#include "catalog/nvjitlink.inc"
 };
 
 static const struct catalog_row nvptxcompiler_rows[] = {
-#include "catalog/catalog_nvptxcompiler_compile.h"
-#undef COMMON
-#define COMMON QUERY_ROWS
-#include "catalog/catalog_nvptxcompiler_query.h"
+#include "catalog/nvptxcompiler.inc"
 };
 
 const struct catalog_library catalog_nvrtc = {

@@ -5,7 +5,7 @@
  * detail, so with these probes on, its kernels are no longer launches of their own.
  */
 #include "catalog/catalog.h"
-#include "catalog/catalog_rows.h"
+#include "catalog/rows.h"
 
 #define COMMON .tier = 1
 #define PRODUCTS(count) .class = CLASS_LIBRARY, .shape = SHAPE_GEMMS, \
@@ -16,16 +16,15 @@ static const struct catalog_row cublas_rows[] = {
 	WIDE(cublasHgemm, .class = CLASS_LIBRARY, .shape = SHAPE_GEMM),
 	WIDE(cublasHgemmBatched, PRODUCTS(8)),
 	WIDE(cublasHgemmStridedBatched, PRODUCTS(11)),
-#include "catalog/catalog_cublas_gemm.h"
-#include "catalog/catalog_cublas_routines.h"
+#include "catalog/cublas.inc"
 };
 
 static const struct catalog_row cublaslt_rows[] = {
-#include "catalog/catalog_cublaslt_routines.h"
+#include "catalog/cublaslt.inc"
 };
 
 static const struct catalog_row cudnn_rows[] = {
-#include "catalog/catalog_cudnn_routines.h"
+#include "catalog/cudnn.inc"
 };
 
 const struct catalog_library catalog_cublas = {

@@ -5,7 +5,7 @@
  * replaced take 32-bit sizes; nobody calls them on 64-bit machines, their bytes are left unknown.
  */
 #include "catalog/catalog.h"
-#include "catalog/catalog_rows.h"
+#include "catalog/rows.h"
 
 #define LAUNCH_SIX .class = CLASS_LAUNCH, .entity = 1, .shape = SHAPE_SIX, \
 		   .extra = GP_EXTRA_STACK, .extra_words = 3, .stream = 9
@@ -21,15 +21,7 @@
 
 static const struct catalog_row rows[] = {
 #define COMMON DEFAULT_ROWS
-#include "catalog/catalog_cuda_launch.h"
-#include "catalog/catalog_cuda_copy.h"
-#include "catalog/catalog_cuda_memory.h"
-#include "catalog/catalog_cuda_stream.h"
-#include "catalog/catalog_cuda_graph.h"
-#include "catalog/catalog_cuda_compile.h"
-#undef COMMON
-#define COMMON QUERY_ROWS
-#include "catalog/catalog_cuda_query.h"
+#include "catalog/cuda_driver.inc"
 #undef COMMON
 };
 
