@@ -15,7 +15,7 @@ board() {
 # facts FACT...: what the simulated NVML tells, from now on.
 facts() { printf '%s\n' "$@" >board/facts; }
 
-# with NVML GPUPROF'S ARGUMENTS: `nvml`, `nvml-old`, or `none`.
+# with NVML GPUPROF'S ARGUMENTS: `nvml` or `none`.
 with() {
 	local library=$SIM/$1
 	if [ "$1" = none ] && ldconfig -p | grep -c 'libnvidia-ml\.so\.1' >/dev/null; then
@@ -226,17 +226,6 @@ train_apart() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "nvml: one of an old driver tells what it can" {
-	needs root bpf sim
-	board
-	facts context_bytes=1000000
-	train nvml-old
-	assert_success
-	[ "$(value '{r["device"] for r in t["devices"]} == {0, 1} and {r["sm_active_pct"] for r in t["devices"]} == {None}')" = True ]
-	[[ $(value 'r["meta"]["nvml"]') == *"no GPM"* ]]
-}
-
-# bats test_tags=needs:root,needs:bpf
 @test "nvml: what fails is said once, with NVML's reason, and the rest goes on" {
 	needs root bpf sim
 	board
@@ -340,22 +329,6 @@ train_apart() {
 	assert_success
 	[ "$(value 'sorted({str(r["device"]) for r in t["devices"]})')" = "['0', '1', '1:0', '1:1']" ]
 	[ "$(value '[f for f in t["findings"] if f["finding"] == "device-fault"]')" = '[]' ]
-}
-
-# bats test_tags=needs:root,needs:bpf
-@test "nvml: instances are told apart by the UUIDs of drivers before R470, too" {
-	needs root bpf sim
-	board
-	export SIM
-	facts mig@0=3 old_uuids=1
-	old() { echo "MIG-GPU-67707573-696d-0000-0000-000000000000/$1/0"; }
-	# shellcheck disable=SC2016 # it is the inner shell that expands them
-	with nvml stat --capture c.gpr -o r.json --format json -- sh -c 'for uuid; do
-			CUDA_VISIBLE_DEVICES=$uuid "$SIM/train" --steps 80 --quiet & done; wait' sh "$(old 1)" "$(old 2)"
-	assert_success
-	[ "$(value "{(r['device'], r['device_uuid']) for r in t['ledger']} == {('0:0', '$(old 1)'), ('0:1', '$(old 2)')}")" = True ]
-	[ "$(value '{r["owner"] for r in t["devices"] if not r["pid"]}')" = "{'idle'}" ]
-	report_says_the_same c.gpr r.json
 }
 
 # bats test_tags=needs:root,needs:bpf

@@ -49,14 +49,10 @@ static uint64_t draw_seed(void)
 	return seed;
 }
 
-static bool parse_instance(const char *text, unsigned int *instance, unsigned int *device, bool *old)
+static bool parse_instance(const char *text, unsigned int *instance, unsigned int *device)
 {
 	int length = 0;
 
-	*old = !strncmp(text, "MIG-GPU-", 8);
-	if (*old)
-		return sscanf(text, GPUSIM_OLD_MIG_UUID "%n", device, instance, &length) == 2 &&
-		       length && !text[length];
 	return sscanf(text, GPUSIM_MIG_UUID "%n", instance, device, &length) == 2 && !text[length];
 }
 
@@ -67,7 +63,7 @@ static void read_instance(struct gpusim_config *config, const char *text)
 	int on_host = config->devices;
 
 	config->devices = 0;
-	if (!parse_instance(text, &instance, &device, &config->has_old_uuid) || !instance ||
+	if (!parse_instance(text, &instance, &device) || !instance ||
 	    instance > GPUSIM_INSTANCES || device >= (unsigned int)on_host)
 		return;
 	config->devices = 1;
@@ -240,8 +236,7 @@ int gpusim_device_uuid(int device, unsigned char uuid[16])
 		return GPUSIM_INVALID_DEVICE;
 	memset(uuid, 0, 16);
 	memcpy(uuid, maker, sizeof(maker));
-	if (!gpusim_world.config.has_old_uuid)
-		uuid[14] = (unsigned char)gpusim_world.config.instance;
+	uuid[14] = (unsigned char)gpusim_world.config.instance;
 	uuid[15] = (unsigned char)gpusim_world.config.physical[device];
 	return GPUSIM_OK;
 }

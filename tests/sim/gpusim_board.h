@@ -18,10 +18,9 @@ enum { GPUSIM_BOARD_VERSION = 2, GPUSIM_BOARD_DEVICES = 16 };
 #define GPUSIM_BOARD_PREFIX "process-"
 
 /* Of MIG: the instances of a device, each such a part of it; the UUID of one, by its number from 1
- * and the device's; and the one that drivers before R470 have, by the device's and its number. */
+ * and the device's. */
 #define GPUSIM_INSTANCES 7
 #define GPUSIM_MIG_UUID "MIG-67707573-696d-0000-0000-00000000%2x%2x"
-#define GPUSIM_OLD_MIG_UUID "MIG-GPU-67707573-696d-0000-0000-0000000000%2x/%u/0"
 
 /* It was busy for before_ns in all until from_ns, and is from then until until_ns without a gap.
  * Works that several streams do at once are one; exact unless one is given out of order before a

@@ -19,7 +19,6 @@ struct gpusim_config {
 	int devices;
 	int physical[GPUSIM_MAX_DEVICES]; /* of each device that is visible, the host's number */
 	int instance; /* of MIG, from 1: the one device is this part of it; 0: it is all of it */
-	bool has_old_uuid; /* it was named as before R470: CUDA tells its GPU's UUID */
 	uint64_t memory_bytes;
 	uint64_t copy_gbps, pageable_gbps;
 	uint64_t hang_kernel, vanish_kernel, scar_kernel;

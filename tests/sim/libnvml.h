@@ -14,7 +14,6 @@
  *   gpm (1; 0: the device has none), gpm.N   the metric N (1 and 2: of the board's kernels; none)
  *   context_bytes (0)                 what each process has of memory for its contexts
  *   mig (0)                           so many MIG instances, and the mode is on
- *   old_uuids (0)                     MIG instances have the UUIDs of drivers before R470
  *   process=PID[/BYTES[/INSTANCE]]    another process on the device
  *   xid, ecc_single, ecc_double, clock_event=DATA   an event, once for each set that had registered
  *                                     before its time, FROM_MS

@@ -13,14 +13,6 @@ enum { UUID_BYTES = 64 };
  * instance. */
 static void write_uuid(const struct nvml_device *device, char text[UUID_BYTES])
 {
-	double old;
-
-	nvml_fact_number("old_uuids", device->index, 0, &old);
-	if (old > 0 && device->instance >= 0) {
-		snprintf(text, UUID_BYTES, "MIG-GPU-67707573-696d-0000-0000-0000000000%02x/%u/0",
-			 (unsigned int)device->index & 0xff, (unsigned int)device->instance + 1);
-		return;
-	}
 	snprintf(text, UUID_BYTES, "%s-67707573-696d-0000-0000-00000000%02x%02x",
 		 device->instance < 0 ? "GPU" : "MIG", (unsigned int)(device->instance + 1) & 0xff,
 		 (unsigned int)device->index & 0xff);

@@ -2,8 +2,7 @@
 #
 # The simulated GPU, a fragment of the top Makefile, which sets BUILD and CC. `make sim` builds all of it into
 # $(BUILD)/sim; $(BUILD)/sim/endbr has two shims with functions that begin with endbr64, $(BUILD)/sim/cuda12 the runtime
-# of that version, $(BUILD)/sim/nvml the simulated NVML and $(BUILD)/sim/nvml-old one of a driver of 2018: apart, so that
-# only who asks for them finds them. simcalls-static has the runtime within and no symbols; simcalls-inside has them, as local ones.
+# of that version, $(BUILD)/sim/nvml the simulated NVML: apart, so that only who asks for it finds it. simcalls-static has the runtime within and no symbols; simcalls-inside has them, as local ones.
 
 SIM := tests/sim
 SIM_OUT := $(BUILD)/sim
@@ -41,7 +40,7 @@ SIM_PROGRAMS += ranges ranges_truth
 endif
 
 SIM_LIBS := $(addprefix $(SIM_OUT)/,libgpusim.so libcuda.so.1 libcudart.so.13 libnccl.so.2 libcupti.so.13 libchained.so cuda12/libcudart.so.12)
-SIM_NVML_LIBS := $(addprefix $(SIM_OUT)/,nvml/libnvidia-ml.so.1 nvml-old/libnvidia-ml.so.1)
+SIM_NVML_LIBS := $(SIM_OUT)/nvml/libnvidia-ml.so.1
 SIM_ENDBR_LIBS := $(addprefix $(SIM_OUT)/endbr/,libcuda.so.1 libcudart.so.13)
 
 SIM_GUEST := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_gpusim_helper*.c))
@@ -126,11 +125,6 @@ $(SIM_OUT)/nvml/libnvidia-ml.so.1: $(call SIM_OBJECTS,core,$(SIM_NVML)) $(SIM)/l
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libnvml.map -o $@ $(filter %.o,$^)
-
-$(SIM_OUT)/nvml-old/libnvidia-ml.so.1: $(call SIM_OBJECTS,core,$(SIM_NVML)) $(SIM)/libnvml_old.map
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
-	$(Q)$(SIM_LINK) -Wl,--version-script=$(SIM)/libnvml_old.map -o $@ $(filter %.o,$^)
 
 $(SIM_OUT)/endbr/libcuda.so.1: $(call SIM_OBJECTS,endbr-objects,$(SIM_CUDA_FILES)) $(SIM)/libcuda.map \
 		$(SIM_OUT)/libgpusim.so

@@ -13,7 +13,6 @@
 
 #include "nvml_room.h"
 
-#define OLD_LIBRARY "$ORIGIN/../sim/nvml-old/libnvidia-ml.so.1"
 
 static unsigned int power(unsigned int index)
 {
@@ -258,18 +257,6 @@ static void test_ordered_errors_and_hangs(void **state)
 	order("");
 }
 
-static void test_old_driver(void **state)
-{
-	void *old = dlopen(OLD_LIBRARY, RTLD_NOW);
-
-	(void)state;
-	assert_non_null(old);
-	assert_non_null(dlsym(old, "nvmlInit_v2"));
-	assert_null(dlsym(old, "nvmlGpmSampleGet"));
-	assert_null(dlsym(old, "nvmlDeviceGetComputeRunningProcesses_v3"));
-	dlclose(old);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,7 +268,6 @@ int main(void)
 		cmocka_unit_test(test_mig),
 		cmocka_unit_test(test_events),
 		cmocka_unit_test(test_ordered_errors_and_hangs),
-		cmocka_unit_test(test_old_driver),
 	};
 
 	return cmocka_run_group_tests(tests, room_begin, room_end);

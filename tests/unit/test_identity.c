@@ -285,23 +285,18 @@ static void instances_are_numbered_in_their_order_and_known_by_what_is_open(void
 	is_printed(&set, &g, "0,1:1,1:2");
 }
 
-static void an_instance_is_found_by_the_uuids_of_any_driver(void **state)
+static void an_instance_is_found_by_its_uuid(void **state)
 {
 	static const struct gpu_instance told[] = {
 		{ .gpu = 1, .place = 5, .gi = 9, .ci = 1, .uuid = "MIG-1111" },
 		{ .gpu = 1, .place = 6, .gi = 2, .ci = 0, .uuid = "MIG-2222" },
 	};
 	struct environment new = ENV("CUDA_VISIBLE_DEVICES=MIG-2222");
-	struct environment old = ENV("CUDA_VISIBLE_DEVICES=MIG-GPU-bbbb/9/1");
 	struct environment other = ENV("CUDA_VISIBLE_DEVICES=MIG-3333");
 	struct gpus g = divided();
 	struct gpu_set set;
 
 	(void)state;
-	assert_int_equal(gpus_find_instance(&g, "MIG-GPU-bbbb/9/0"), 1);
-	assert_int_equal(gpus_find_instance(&g, "MIG-GPU-bbbb/8/0"), -ENOENT);
-	assert_int_equal(gpus_find_instance(&g, "MIG-GPU-bb/9/0"), -ENOENT);
-	assert_int_equal(gpus_find_instance(&g, "MIG-GPU-bbbb/9/0/1"), -ENOENT);
 	assert_false(gpus_visible_to(&g, &new, true, &set));
 	gpus_tell_instances(&g, NULL, 0);
 	assert_int_equal(g.n_instances, 3);
@@ -311,27 +306,7 @@ static void an_instance_is_found_by_the_uuids_of_any_driver(void **state)
 	assert_int_equal(gpus_find_instance(&g, "1:0"), -ENOENT);
 	assert_true(gpus_visible_to(&g, &new, true, &set));
 	is_printed(&set, &g, "1:6");
-	assert_true(gpus_visible_to(&g, &old, true, &set));
-	is_printed(&set, &g, "1:5");
 	assert_false(gpus_visible_to(&g, &other, true, &set));
-}
-
-static void an_instance_of_before_has_a_uuid_of_its_gpu_s(void **state)
-{
-	struct environment two = ENV("CUDA_VISIBLE_DEVICES=MIG-GPU-bbbb/12/0,MIG-GPU-bbbb/1/0");
-	struct environment one = ENV("CUDA_VISIBLE_DEVICES=MIG-GPU-bbbb/2/0");
-	struct environment no = ENV("CUDA_VISIBLE_DEVICES=MIG-GPU-bbbb/2/x");
-	char out[20];
-
-	(void)state;
-	assert_true(gpus_old_uuid(&two, "GPU-bbbb", out, sizeof(out)));
-	assert_string_equal(out, "MIG-GPU-bbbb/12/0");
-	assert_true(gpus_old_uuid(&one, "GPU-bbbb", out, sizeof(out)));
-	assert_string_equal(out, "MIG-GPU-bbbb/2/0");
-	assert_false(gpus_old_uuid(&one, "GPU-aaaa", out, sizeof(out)));
-	assert_false(gpus_old_uuid(&one, "GPU-bbbb-1111", out, sizeof(out)));
-	assert_false(gpus_old_uuid(&one, "GPU-bbbb", out, 10));
-	assert_false(gpus_old_uuid(&no, "GPU-bbbb", out, sizeof(out)));
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -421,10 +396,7 @@ int main(void)
 		     visible_devices_are_told_only_where_they_can_be),
 		SAYS("gpus: MIG instances are numbered in their order and known by what is open",
 		     instances_are_numbered_in_their_order_and_known_by_what_is_open),
-		SAYS("gpus: a MIG instance is found by the UUIDs of any driver",
-		     an_instance_is_found_by_the_uuids_of_any_driver),
-		SAYS("gpus: a MIG instance of before R470 is its GPU's UUID and its place in it",
-		     an_instance_of_before_has_a_uuid_of_its_gpu_s),
+		SAYS("gpus: a MIG instance is found by its UUID", an_instance_is_found_by_its_uuid),
 		SAYS("gpus: a device is known where its process has another root",
 		     a_device_is_known_where_its_process_has_another_root),
 		SAYS("users: have a name or a number", users_have_a_name_or_a_number),

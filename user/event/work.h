@@ -51,8 +51,7 @@ struct work {
 	uint64_t error_ns;		/* the times may be off by as much, together */
 };
 
-#define DEVICE_UUID_LEN 56		/* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"; of a MIG instance before
-				 * R470 that, with "MIG-" before and "/3/0" behind it */
+#define DEVICE_UUID_LEN 40		/* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" */
 
 struct device_facts {
 	uint32_t device;		/* the process's own ordinal */

@@ -20,15 +20,13 @@ struct driver {
 static const struct {
 	const char *name;
 	size_t at;		/* in struct driver */
-	const char *older;	/* what there is where that is not yet */
 } functions[] = {
-	{ "cuDeviceGetCount", offsetof(struct driver, count), NULL },
-	{ "cuDeviceGet", offsetof(struct driver, get), NULL },
-	{ "cuDeviceGetAttribute", offsetof(struct driver, attribute), NULL },
-	{ "cuDeviceGetName", offsetof(struct driver, name), NULL },
-	/* A MIG instance's own; before R470 its GPU's. */
-	{ "cuDeviceGetUuid_v2", offsetof(struct driver, uuid), "cuDeviceGetUuid" },
-	{ "cuDeviceTotalMem_v2", offsetof(struct driver, memory), NULL },
+	{ "cuDeviceGetCount", offsetof(struct driver, count) },
+	{ "cuDeviceGet", offsetof(struct driver, get) },
+	{ "cuDeviceGetAttribute", offsetof(struct driver, attribute) },
+	{ "cuDeviceGetName", offsetof(struct driver, name) },
+	{ "cuDeviceGetUuid_v2", offsetof(struct driver, uuid) },
+	{ "cuDeviceTotalMem_v2", offsetof(struct driver, memory) },
 };
 
 static const struct {
@@ -55,8 +53,6 @@ static bool find_driver(struct driver *d)
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		void *at = dlsym(lib, functions[i].name);
 
-		if (!at && functions[i].older)
-			at = dlsym(lib, functions[i].older);
 		if (!at)
 			return false;
 		memcpy((char *)d + functions[i].at, &at, sizeof(at));

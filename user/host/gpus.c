@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Reads folders and links of procfs; asks no driver. */
+/*
+ * Reads folders and links of procfs; asks no driver. MIG instances are those of the driver's files of
+ * capabilities: a process that may use one has its file open. These name the GPU instance and the compute
+ * instance; numbers and UUIDs are NVML's, so without it the places are counted in the order of the two.
+ */
 #include "host/gpus.h"
 
 #include <dirent.h>
@@ -16,6 +20,9 @@
 #define INFORMATION_MAX 65536
 #define NODE "/dev/nvidia"
 #define CAP_NODE "/dev/nvidia-caps/nvidia-cap"
+#define GPU_INSTANCES 32	/* numbers of them on a GPU, and of compute instances in one */
+#define COMPUTE_INSTANCES 16
+#define ACCESS_MAX 4096
 
 /* ---- the devices of this host ---------------------------------------------------------------- */
 
@@ -25,7 +32,7 @@ static void copy_field(char *out, size_t size, const char *text)
 		snprintf(out, size, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
-bool gpus_parse_number(const char *text, size_t len, unsigned int *n)
+static bool parse_number(const char *text, size_t len, unsigned int *n)
 {
 	*n = 0;
 	for (size_t i = 0; i < len; i++) {
@@ -42,7 +49,7 @@ bool gpus_parse_information(const char *text, struct gpu *out)
 
 	copy_field(out->uuid, sizeof(out->uuid), proc_status_field(text, "GPU UUID"));
 	copy_field(out->model, sizeof(out->model), proc_status_field(text, "Model"));
-	return minor && gpus_parse_number(minor, strcspn(minor, " \t\n"), &out->minor);
+	return minor && parse_number(minor, strcspn(minor, " \t\n"), &out->minor);
 }
 
 static int compare_addresses(const void *a, const void *b)
@@ -84,13 +91,190 @@ int gpus_find(const struct gpus *g, const char *name)
 {
 	unsigned int index;
 
-	if (gpus_parse_number(name, strlen(name), &index))
+	if (parse_number(name, strlen(name), &index))
 		return index < (g->n ? g->n : GPUS_MAX) ? (int)index : -ENOENT;
 	for (size_t i = 0; i < g->n; i++)
 		if (!strncmp(g->v[i].uuid, "GPU-", 4) && strlen(name) > 4 &&
 		    !strncmp(g->v[i].uuid, name, strlen(name)))
 			return (int)i;
 	return -ENOENT;
+}
+
+/* ---- its MIG instances ----------------------------------------------------------------------- */
+
+/* "DeviceFileMinor: 13\nDeviceFileMode: 292\n..." */
+int gpus_parse_access(const char *text)
+{
+	const char *minor = proc_status_field(text, "DeviceFileMinor");
+	unsigned int n;
+
+	return minor && parse_number(minor, strcspn(minor, " \t\n"), &n) ? (int)n : -1;
+}
+
+static void read_instance(struct gpus *g, const char *folder, const struct gpu_instance *i)
+{
+	char path[512], *text;
+
+	snprintf(path, sizeof(path), "%s/gi%u/ci%u/access", folder, i->gi, i->ci);
+	text = g->n_instances < GPUS_INSTANCES_MAX ? io_read_file(path, ACCESS_MAX, NULL) : NULL;
+	if (!text)
+		return;
+	g->instance[g->n_instances] = *i;
+	g->instance[g->n_instances++].cap = gpus_parse_access(text);
+	free(text);
+}
+
+static void read_gpu(struct gpus *g, const char *folder, unsigned int index)
+{
+	struct gpu_instance at = { .gpu = index };
+	size_t before = g->n_instances;
+	char path[512];
+
+	for (at.gi = 0; at.gi < GPU_INSTANCES; at.gi++) {
+		snprintf(path, sizeof(path), "%s/gi%u", folder, at.gi);
+		if (access(path, F_OK))
+			continue;
+		for (at.ci = 0; at.ci < COMPUTE_INSTANCES; at.ci++) {
+			at.place = (unsigned int)(g->n_instances - before);
+			read_instance(g, folder, &at);
+		}
+	}
+}
+
+void gpus_read_instances(struct gpus *g, const char *folder)
+{
+	char path[256];
+
+	g->n_instances = 0;
+	for (unsigned int i = 0; i < (g->n ? g->n : GPUS_MAX); i++) {
+		snprintf(path, sizeof(path), "%s/gpu%u/mig", folder, g->n ? g->v[i].minor : i);
+		if (!access(path, F_OK))
+			read_gpu(g, path, i);
+	}
+}
+
+static const struct gpu_instance *find_same(const struct gpus *g, const struct gpu_instance *i)
+{
+	for (size_t k = 0; k < g->n_instances; k++)
+		if (g->instance[k].gpu == i->gpu && g->instance[k].gi == i->gi && g->instance[k].ci == i->ci)
+			return &g->instance[k];
+	return NULL;
+}
+
+void gpus_tell_instances(struct gpus *g, const struct gpu_instance *told, size_t n)
+{
+	struct gpus *before = n ? malloc(sizeof(*before)) : NULL;
+
+	if (!before)
+		return;
+	*before = *g;
+	g->n_instances = 0;
+	for (size_t i = 0; i < n && i < GPUS_INSTANCES_MAX; i++) {
+		const struct gpu_instance *same = find_same(before, &told[i]);
+
+		if (told[i].gpu >= GPUS_MAX)
+			continue;
+		g->instance[g->n_instances] = told[i];
+		g->instance[g->n_instances++].cap = same ? same->cap : -1;
+	}
+	free(before);
+}
+
+/* ---- by what they are named ------------------------------------------------------------------ */
+
+/* "0:1", "1/0": two numbers apart by a character. */
+static bool parse_pair(const char *text, char between, unsigned int *a, unsigned int *b)
+{
+	const char *at = strchr(text, between);
+
+	return at && parse_number(text, (size_t)(at - text), a) &&
+	       parse_number(at + 1, strlen(at + 1), b);
+}
+
+bool gpus_names_instance(const char *name)
+{
+	unsigned int gpu, place;
+
+	return (!strncmp(name, "MIG-", 4) && name[4]) || parse_pair(name, ':', &gpu, &place);
+}
+
+static int find_at(const struct gpus *g, unsigned int gpu, unsigned int place)
+{
+	for (size_t i = 0; i < g->n_instances; i++)
+		if (g->instance[i].gpu == gpu && g->instance[i].place == place)
+			return (int)i;
+	return -ENOENT;
+}
+
+int gpus_find_instance(const struct gpus *g, const char *name)
+{
+	unsigned int gpu, place;
+
+	if (parse_pair(name, ':', &gpu, &place))
+		return find_at(g, gpu, place);
+	if (!gpus_names_instance(name))
+		return -ENOENT;
+	for (size_t i = 0; i < g->n_instances; i++)
+		if (!strncmp(g->instance[i].uuid, name, strlen(name)))
+			return (int)i;
+	return -ENOENT;
+}
+
+/* ---- sets ------------------------------------------------------------------------------------ */
+
+static void add_instance(struct gpu_set *set, const struct gpus *g, size_t i)
+{
+	set->gpus |= 1ull << g->instance[i].gpu;
+	set->instances[i / 64] |= 1ull << i % 64;
+}
+
+bool gpu_set_has_instance(const struct gpu_set *set, size_t i)
+{
+	return set->instances[i / 64] >> i % 64 & 1;
+}
+
+void gpu_set_add_cap(struct gpu_set *set, const struct gpus *g, unsigned int cap)
+{
+	for (size_t i = 0; i < g->n_instances; i++)
+		if (g->instance[i].cap == (int)cap)
+			add_instance(set, g, i);
+}
+
+struct gpu_set gpu_set_both(const struct gpu_set *a, const struct gpu_set *b)
+{
+	struct gpu_set both = { .gpus = a->gpus & b->gpus };
+
+	for (size_t i = 0; i < GPUS_INSTANCES_MAX / 64; i++)
+		both.instances[i] = a->instances[i] & b->instances[i];
+	return both;
+}
+
+static bool has_any_of(const struct gpu_set *set, const struct gpus *g, unsigned int gpu)
+{
+	for (size_t i = 0; i < g->n_instances; i++)
+		if (g->instance[i].gpu == gpu && gpu_set_has_instance(set, i))
+			return true;
+	return false;
+}
+
+static void add_instances(struct strbuf *out, const struct gpu_set *set, const struct gpus *g,
+			  unsigned int gpu)
+{
+	for (size_t i = 0; i < g->n_instances; i++)
+		if (g->instance[i].gpu == gpu && gpu_set_has_instance(set, i))
+			strbuf_addf(out, "%s%u:%u", out->len ? "," : "", gpu, g->instance[i].place);
+}
+
+void gpu_set_print(struct strbuf *out, const struct gpu_set *set, const struct gpus *g)
+{
+	for (unsigned int i = 0; i < GPUS_MAX; i++) {
+		if (!(set->gpus >> i & 1))
+			continue;
+		if (has_any_of(set, g, i))
+			add_instances(out, set, g, i);
+		else
+			strbuf_addf(out, "%s%u", out->len ? "," : "", i);
+	}
 }
 
 /* ---- what a process has open ----------------------------------------------------------------- */
@@ -121,7 +305,7 @@ static bool parse_node(const char *node, const char *path, size_t len, unsigned 
 {
 	size_t skip = strlen(node);
 
-	return len > skip && !strncmp(path, node, skip) && gpus_parse_number(path + skip, len - skip, minor);
+	return len > skip && !strncmp(path, node, skip) && parse_number(path + skip, len - skip, minor);
 }
 
 static void add_path(struct gpu_set *set, const struct gpus *g, const char *path, size_t len)
@@ -218,7 +402,7 @@ static bool add_visible(struct gpu_set *set, const struct gpus *g, const char *n
 
 	*known = i >= 0;
 	if (is_instance && *known)
-		gpu_set_add_instance(set, g, (size_t)i);
+		add_instance(set, g, (size_t)i);
 	else if (*known)
 		set->gpus |= 1ull << i;
 	return *known || !is_instance;
@@ -239,7 +423,7 @@ bool gpus_visible_to(const struct gpus *g, const struct environment *env, bool c
 		size_t len = strcspn(list, ",");
 
 		snprintf(name, sizeof(name), "%.*s", (int)(len < 79 ? len : 79), list);
-		if (!by_number && gpus_parse_number(name, strlen(name), &ignored))
+		if (!by_number && parse_number(name, strlen(name), &ignored))
 			return false;
 		if (!add_visible(set, g, name, &known))
 			return false;

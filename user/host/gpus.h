@@ -3,7 +3,7 @@
  * The NVIDIA devices of this host, as their driver lists them in /proc/driver/nvidia/gpus, and
  * which of them a process has open or may see. Known without NVML, so: the index is the place in
  * the order of PCI addresses (as nvidia-smi's), and a MIG instance's (0:1) that in the order of GPU and
- * compute instances, without its UUID, until somebody tells what NVML says.
+ * compute instances, without its UUID, until gpus_tell_instances.
  */
 #ifndef HOST_GPUS_H
 #define HOST_GPUS_H
@@ -59,21 +59,15 @@ void gpus_tell_instances(struct gpus *g, const struct gpu_instance *told, size_t
 bool gpus_parse_information(const char *text, struct gpu *out);
 
 int gpus_parse_access(const char *text);	/* a capability's file `access`: its minor; -1: it has none */
-bool gpus_parse_number(const char *text, size_t len, unsigned int *n);	/* at most six digits */
 
 /* The device of an index ("2") or of (the beginning of) a UUID ("GPU-1a2b"). The index, or -ENOENT. */
 int gpus_find(const struct gpus *g, const char *name);
 
-/* Is it the name of an instance? "0:1", "MIG-<uuid>" (or its beginning), "MIG-GPU-<uuid>/<gi>/<ci>", as drivers
- * before R470 have it. Which one: its place in g->instance, or -ENOENT. */
+/* Is it the name of an instance? "0:1", "MIG-<uuid>" (or its beginning).
+ * Which one: its place in g->instance, or -ENOENT. */
 bool gpus_names_instance(const char *name);
 int gpus_find_instance(const struct gpus *g, const char *name);
 
-/* The UUID, as drivers before R470 have it, of the instance that the process was given: CUDA tells only that
- * of its GPU then. False: it was given none of this GPU, or the UUID is an instance's. */
-bool gpus_old_uuid(const struct environment *env, const char *gpu_uuid, char *out, size_t size);
-
-void gpu_set_add_instance(struct gpu_set *set, const struct gpus *g, size_t i);
 void gpu_set_add_cap(struct gpu_set *set, const struct gpus *g, unsigned int cap);
 bool gpu_set_has_instance(const struct gpu_set *set, size_t i);
 struct gpu_set gpu_set_both(const struct gpu_set *a, const struct gpu_set *b);

@@ -235,25 +235,6 @@ static void forget(struct tap *tap, const struct event *exit)
 	forget_readings(tap, (pid_t)exit->pid, EVENT_PROCESS_NS(exit));
 }
 
-/* Of a MIG instance CUDA names the GPU alone, before R470. */
-static int forward_device(struct tap *tap, const struct event *ev)
-{
-	struct device_facts facts = *ev->device;
-	struct event told = *ev;
-	struct environment env;
-	struct proc proc;
-
-	told.device = &facts;
-	if (!proc_open(&proc, (pid_t)ev->pid)) {
-		memset(facts.uuid, 0, sizeof(facts.uuid));
-		env = identity_environment(&proc);
-		if (!gpus_old_uuid(&env, ev->device->uuid, facts.uuid, DEVICE_UUID_LEN + 1))
-			told.device = ev->device;
-	}
-	proc_close(&proc);
-	return forward(tap, &told);
-}
-
 int tap_push(void *ctx, const struct event *ev)
 {
 	struct tap *tap = ctx;
@@ -275,8 +256,6 @@ int tap_push(void *ctx, const struct event *ev)
 		/* from BPF, or a second helper: an exec */
 		unsettle(tap, (pid_t)ev->pid);
 		return describe(tap, (pid_t)ev->pid, EVENT_PROCESS_NS(ev), ev);
-	case EVENT_DEVICE:
-		return forward_device(tap, ev);
 	case EVENT_EXIT:
 		if (ev->tid == ev->pid)
 			forget(tap, ev);
