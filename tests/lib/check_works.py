@@ -241,7 +241,7 @@ def check_faulty(report, logs, say):
             unseen += check_faulty_device(report, log["pid"], device, logged, say)
     check_faulty_hosts(report, logs, say)
     # Calls that a busy machine lost make time `lost`, too; works are missing where a helper says so.
-    said = any(row["kind"] == "unseen" or row["kind"] in ("api", "graph-node") and row["lost"]
+    said = any(row["kind"] == "unseen" or row["kind"] == "api" and row["lost"]
                for row in report.tables["events"])
     seen = check_faulty_events(report, total, said, say)
     if said and seen < total and not unseen:

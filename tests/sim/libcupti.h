@@ -12,9 +12,8 @@
  * (its clock is set back by so much, 60 ms after it was first read), device=N (its buffers on the
  * device are used up after so many nodes of graphs: more have no times, until all is disabled and
  * enabled again), device!=N (disabling does not help), clock=US (its clock answers after so long),
- * vanish=N, vanish-copy=N, vanish-set=N, vanish-node=N (each N-th record of a kernel, of a copy, of a set, of
- * no graph, of a graph's node is lost, and not counted as dropped), deaf (its callbacks cannot
- * be enabled), keep=N (each N-th buffer is filled and never given back).
+ * vanish=N (each N-th record of a kernel of no graph is lost, and not counted as dropped), deaf (its
+ * callbacks cannot be enabled), keep=N (each N-th buffer is filled and never given back).
  */
 #ifndef LIBCUPTI_H
 #define LIBCUPTI_H
@@ -31,11 +30,8 @@ struct cupti_version {
 	bool single_functions; /* enables API records one by one */
 };
 
-enum { VANISH_KERNEL, VANISH_COPY, VANISH_SET, VANISH_NODE, VANISH_KINDS };
-
 struct cupti_faults {
-	uint64_t vanish[VANISH_KINDS];
-	uint64_t drop, keep, zero, late_ms, back_ms, device, clock_us;
+	uint64_t vanish, drop, keep, zero, late_ms, back_ms, device, clock_us;
 	bool withhold, reorder, busy, refuse, hang, unusable, device_stays, deaf;
 };
 

@@ -45,28 +45,13 @@ static struct item *item_new(void)
 	return &items[count++];
 }
 
-/* VANISH_*, or VANISH_KINDS: it is no work. */
-static int vanish_kind(const union cupti_record *rec)
-{
-	switch (rec->kind) {
-	case KIND_CONCURRENT_KERNEL:
-		return rec->kernel.graph ? VANISH_NODE : VANISH_KERNEL;
-	case KIND_MEMCPY:
-		return rec->copy.graph ? VANISH_NODE : VANISH_COPY;
-	case KIND_MEMSET:
-		return rec->set.graph ? VANISH_NODE : VANISH_SET;
-	default:
-		return VANISH_KINDS;
-	}
-}
-
 static bool vanishes(const union cupti_record *rec)
 {
-	static uint64_t made_of[VANISH_KINDS];
-	int kind = vanish_kind(rec);
-	uint64_t each = kind == VANISH_KINDS ? 0 : cupti_faults()->vanish[kind];
+	static uint64_t kernels;
+	uint64_t each = cupti_faults()->vanish;
 
-	return each && __atomic_add_fetch(&made_of[kind], 1, __ATOMIC_RELAXED) % each == 0;
+	return each && rec->kind == KIND_CONCURRENT_KERNEL && !rec->kernel.graph &&
+	       __atomic_add_fetch(&kernels, 1, __ATOMIC_RELAXED) % each == 0;
 }
 
 void cupti_queue_add(const union cupti_record *rec, uint64_t ready_ns)

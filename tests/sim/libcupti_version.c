@@ -38,13 +38,7 @@ static void read_fault(const char *text)
 	if (sscanf(text, "drop=%llu", &n) == 1)
 		faults.drop = n;
 	else if (sscanf(text, "vanish=%llu", &n) == 1)
-		faults.vanish[VANISH_KERNEL] = n;
-	else if (sscanf(text, "vanish-copy=%llu", &n) == 1)
-		faults.vanish[VANISH_COPY] = n;
-	else if (sscanf(text, "vanish-set=%llu", &n) == 1)
-		faults.vanish[VANISH_SET] = n;
-	else if (sscanf(text, "vanish-node=%llu", &n) == 1)
-		faults.vanish[VANISH_NODE] = n;
+		faults.vanish = n;
 	else if (sscanf(text, "keep=%llu", &n) == 1)
 		faults.keep = n;
 	else if (sscanf(text, "zero=%llu", &n) == 1)

@@ -27,10 +27,9 @@ struct seen {			/* what was passed on; works are told by their `bytes` */
 		struct launch by;	/* tid 0: none */
 	} work[EVENTS_MAX];
 	uint64_t passed, horizon;
-	uint64_t untold_start, untold_end;	/* of all that were told together */
-	enum join_graphs graphs;		/* as it is asked */
-	uint64_t unended_start, unended_end;	/* the same */
-	struct join_unended unended;		/* the latest */
+	struct part {	/* from the first to the last of them */
+		uint64_t start, end;
+	} lost, unknown;
 };
 
 static inline int on_work(void *ctx, const struct event *work, const struct launch *launch)
@@ -55,35 +54,15 @@ static inline int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
 	return 0;
 }
 
-static inline int on_untold(void *ctx, uint32_t pid, uint64_t start_ns, uint64_t end_ns)
+static inline int on_unseen(void *ctx, uint32_t pid, unsigned int why, uint64_t start_ns, uint64_t end_ns)
 {
 	struct seen *seen = ctx;
+	struct part *all = why == UNSEEN_LOST ? &seen->lost : &seen->unknown;
 
 	(void)pid;
 	assert_true(start_ns <= end_ns);
-	seen->untold_start = seen->untold_end ? num_min(seen->untold_start, start_ns) : start_ns;
-	seen->untold_end = num_max(seen->untold_end, end_ns);
-	return 0;
-}
-
-static inline enum join_graphs graphs_run(void *ctx, uint32_t pid)
-{
-	const struct seen *seen = ctx;
-
-	(void)pid;
-	return seen->graphs;
-}
-
-static inline int on_unended(void *ctx, const struct join_unended *what, uint64_t start_ns, uint64_t end_ns)
-{
-	struct seen *seen = ctx;
-
-	assert_true(what->since_ns <= start_ns && start_ns < end_ns);
-	/* In order, or after a late work again for another. */
-	assert_true(seen->unended.pid != what->pid || seen->unended_end <= start_ns || end_ns <= seen->horizon);
-	seen->unended = *what;
-	seen->unended_start = seen->unended_end ? seen->unended_start : start_ns;
-	seen->unended_end = end_ns;
+	all->start = all->end ? num_min(all->start, start_ns) : start_ns;
+	all->end = num_max(all->end, end_ns);
 	return 0;
 }
 
@@ -92,7 +71,7 @@ static inline struct join *new_join(struct seen *seen)
 	struct join *j;
 
 	memset(seen, 0, sizeof(*seen));
-	j = join_new(&(struct join_sink){ on_work, on_horizon, on_untold, graphs_run, on_unended, seen });
+	j = join_new(&(struct join_sink){ on_work, on_horizon, on_unseen, seen });
 	assert_non_null(j);
 	return j;
 }

@@ -38,12 +38,6 @@ static void ring_tells(struct model *m, const char *ns)
 				.text2 = ns });
 }
 
-static void recorded_until(struct model *m, const char *ns)
-{
-	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 7, .tid = 7, .text = EVENT_RECORDED_NS,
-				.text2 = ns });
-}
-
 static void found_out(struct model *m)
 {
 	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 7, .tid = 7, .text = "ended", .text2 = "yes" });
@@ -175,69 +169,6 @@ static void what_is_launched_after_the_helpers_last_word_is_unknown_and_counted(
 	}
 }
 
-/* The launch of a call of thread 8 at ms, and its work. */
-static void is_recorded(struct model *m, uint32_t correlation, uint64_t ms)
-{
-	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = correlation };
-
-	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .seq = correlation, .dir = 5,
-				.start_ns = BASE + ms * MS + 100, .end_ns = BASE + ms * MS + 900 });
-	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = &w, .text = "sgemm",
-				.start_ns = BASE + ms * MS + 500, .end_ns = BASE + (ms + 1) * MS });
-}
-
-/*
- * Recording ends at 35,000,001 ns: of the calls at 33 and 34 the launches are recorded, the one at 35 is in
- * progress, those at 36 and 37 come while CUPTI is shut off, and the last is recorded; one at 38 is not; the last
- * record ends at 39.
- */
-static void what_is_launched_while_cupti_is_shut_off_is_untold_but_where_its_work_came(void **state)
-{
-	(void)state;
-	for (int ring_first = 0; ring_first < 2; ring_first++) {
-		struct model *m = one_launch();
-		uint64_t untold;
-
-		is_recorded(m, 12, 33);
-		is_recorded(m, 13, 34);
-		is_recorded(m, 14, 37);
-		if (ring_first) {
-			recorded_until(m, "1000035000001");
-			ring_tells(m, "1000039000000");
-		}
-		for (uint64_t ms = 33; ms < 39; ms++)
-			calls_later(m, (uint32_t)ms - 31, L, ms);
-		if (!ring_first) {
-			recorded_until(m, "1000035000001");
-			ring_tells(m, "1000039000000");
-		}
-		push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 8, .seq = 8,
-					.end_ns = BASE + 40 * MS });
-		/* [35,37) and [38,40); [30,33) has a cause. */
-		assert_int_equal(idle_ms(m, IDLE_UNKNOWN, &untold), BEFORE_MS + 4);
-		assert_int_equal(untold, 3);
-	}
-}
-
-/* A kernel came without its launch: it was one of the calls. */
-static void a_work_whose_launch_is_not_known_is_no_untold_one(void **state)
-{
-	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 9 };
-	struct model *m = one_launch();
-	uint64_t untold;
-
-	(void)state;
-	calls_later(m, 2, L, 35);
-	calls_later(m, 3, L, 36);
-	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = &w, .text = "sgemm",
-				.start_ns = BASE + 35 * MS + 10, .end_ns = BASE + 36 * MS });
-	recorded_until(m, "1000035000001");
-	ring_tells(m, "1000036000000");
-	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 8, .seq = 4, .end_ns = BASE + 40 * MS });
-	idle_ms(m, IDLE_UNKNOWN, &untold);
-	assert_int_equal(untold, 1);
-}
-
 static void who_launches_no_more_after_that_has_nothing_unknown(void **state)
 {
 	struct model *m = one_launch();
@@ -276,8 +207,6 @@ int main(void)
 		cmocka_unit_test(with_a_thread_whose_end_was_lost_it_ended_when_that_was_found),
 		cmocka_unit_test(a_process_ends_no_sooner_than_its_last_thread_and_its_last_work),
 		cmocka_unit_test(what_is_launched_after_the_helpers_last_word_is_unknown_and_counted),
-		cmocka_unit_test(what_is_launched_while_cupti_is_shut_off_is_untold_but_where_its_work_came),
-		cmocka_unit_test(a_work_whose_launch_is_not_known_is_no_untold_one),
 		cmocka_unit_test(who_launches_no_more_after_that_has_nothing_unknown),
 		cmocka_unit_test(what_no_ring_can_say_is_not_taken),
 	};

@@ -217,66 +217,6 @@ static void a_node_that_cannot_be_is_counted(void **state)
 	model_free(m);
 }
 
-/* A launch of graph 3 at ns, of `n` of its three nodes. */
-static void run_nodes(struct model *m, uint32_t correlation, uint64_t ns, uint64_t n)
-{
-	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .seq = correlation, .func = 311, .dir = 5,
-				.start_ns = ns, .end_ns = ns + 10 });
-	for (uint64_t i = 0; i < n; i++) {
-		const struct work w = { .kind = WORK_KIND_KERNEL, .has = WORK_HAS_GRAPH, .graph = 3,
-					.graph_node = 1 + i, .correlation = correlation };
-
-		push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .start_ns = ns + 20 + i, .work = &w,
-					.end_ns = ns + 21 + i, .text = "gemm" });
-	}
-}
-
-/* Which is said of it when a launch of three nodes, one of two, and one of three were told. */
-static void a_node_is_lost_only_where_it_is_known_that_each_launch_runs_it(void **state)
-{
-	static const struct funcs of_graphs = { .n = 4, .v = {
-		[1] = { "cudaGraphNodeSetEnabled", "cudart", CLASS_GRAPH, 0 },
-		[2] = { "cudaGraphConditionalHandleCreate_v2", "cudart", CLASS_GRAPH, 0 },
-		[3] = { "cudaGraphInstantiate", "cudart", CLASS_GRAPH, 0 },
-	} };
-	static const struct {
-		uint64_t exec_ns, seq;
-		uint16_t func;
-		uint8_t kind;
-		uint64_t lost, unsure, open;
-	} cases[] = {
-		{ BASE + 5, 1, 3, EVENT_CALL, 1, 0, 0 },
-		{ 0, 1, 3, EVENT_CALL, 0, 1, 0 },	/* it was there before */
-		{ BASE + 5, 2, 3, EVENT_CALL, 0, 1, 0 },	/* a call was lost */
-		{ BASE + 5, 1, 1, EVENT_CALL, 0, 0, 1 },
-		{ BASE + 5, 1, 2, EVENT_CALL, 0, 0, 1 },
-		{ BASE + 5, 0, 1, EVENT_TOLD, 0, 0, 1 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct model *m = model_new(&of_graphs);
-		struct model_counts c;
-
-		push(m, (struct event){ .kind = EVENT_START, .start_ns = BASE });
-		push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .tid = 7, .start_ns = BASE - SEC,
-					.end_ns = cases[i].exec_ns });
-		push(m, (struct event){ .kind = cases[i].kind, .has = HAS_END | HAS_RESULT, .pid = 7, .tid = 8,
-					.seq = cases[i].seq, .func = cases[i].func, .start_ns = BASE + 10,
-					.end_ns = BASE + 20 });
-		for (uint32_t k = 0; k < 3; k++)
-			run_nodes(m, 1 + k, BASE + 100 * (1 + k), k == 1 ? 2 : 3);
-		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 1000 });
-		assert_int_equal(model_finish(m), 0);
-		model_counts(m, &c);
-		assert_int_equal(c.nodes_lost, cases[i].lost);
-		assert_int_equal(c.nodes_unsure, cases[i].unsure);
-		assert_int_equal(c.nodes_open, cases[i].open);
-		assert_int_equal(c.nodes, 8);
-		model_free(m);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,7 +225,6 @@ int main(void)
 		cmocka_unit_test(at_the_end_nothing_waits_any_more),
 		cmocka_unit_test(a_captured_call_is_one_row_whenever_its_range_is_told),
 		cmocka_unit_test(a_node_that_cannot_be_is_counted),
-		cmocka_unit_test(a_node_is_lost_only_where_it_is_known_that_each_launch_runs_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,17 +81,6 @@ static void the_examples_of_the_header(void **state)
 	assert_int_equal(parts.n, 1);
 	assert_part(&parts, 0, 0, 90);
 	unseen_free(&u);
-	for (int came = 0; came < 2; came++) {
-		assert_int_equal(unseen_add_unended(&u, 40, 100), 0);
-		parts = divide(&u, &lost, &unknown);
-		assert_int_equal(unknown, 60);
-		assert_int_equal(parts.n, 1);
-		assert_part(&parts, 0, 0, 40);
-		assert_int_equal(unseen_end(&u, came), 0);
-		divide(&u, &lost, &unknown);
-		assert_int_equal(unknown, came ? 0 : 60);
-		unseen_free(&u);
-	}
 }
 
 static void what_cannot_be_is_refused(void **state)

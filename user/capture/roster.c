@@ -221,7 +221,7 @@ static int take_process(struct roster *r, const struct event *ev)
 
 static int take_identity(struct roster *r, const struct event *ev)
 {
-	bool is_last = ev->text && (!strcmp(ev->text, EVENT_ENDED_NS) || !strcmp(ev->text, EVENT_RECORDED_NS));
+	bool is_last = ev->text && !strcmp(ev->text, EVENT_ENDED_NS);
 	struct process *p;
 	int err = -EINVAL;
 

@@ -56,10 +56,6 @@ enum unseen_why {
  * may be said before the last calls of its threads are. */
 #define EVENT_ENDED_NS "ended_ns"
 
-/* The same, said before it: its helper ended in order, and what threads launched from then on was recorded in
- * part or not at all; text2: since when. */
-#define EVENT_RECORDED_NS "recorded_ns"
-
 /*
  * EVENT_FRAME: text = the function (NULL: no symbol covers it), text2 = the build id of its file
  * ("-": unknown), a blank, and the file's path. Frames are numbered from 1 and come before those

@@ -14,8 +14,8 @@ static const struct {
 	{ "StreamEndCapture", API_CAPTURED },
 	{ "DeviceSynchronize", API_SYNC }, { "ThreadSynchronize", API_SYNC }, { "CtxSynchronize", API_SYNC },
 	{ "Node", 0 }, { "HostFunc", 0 }, { "Attribute", 0 }, { "Graph", 0 },
-	{ "Launch", API_LAUNCH | API_KERNEL }, { "Memcpy", API_LAUNCH | API_COPY },
-	{ "Memset", API_LAUNCH | API_COPY },
+	{ "Launch", API_LAUNCH | API_KERNEL }, { "Memcpy", API_LAUNCH },
+	{ "Memset", API_LAUNCH },
 };
 
 static unsigned int roles_of_name(const char *name)

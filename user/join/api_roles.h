@@ -16,7 +16,6 @@
 #define API_CAPTURE 0x04	/* a stream captures from now on */
 #define API_CAPTURED 0x08	/* ... no more */
 #define API_SYNC 0x10		/* it returns when all that was launched in the thread's context is over */
-#define API_COPY 0x20		/* a copy or a set */
 
 struct api_roles {
 	uint8_t of[2][CBID_MAX];	/* the runtime's functions, the driver's */

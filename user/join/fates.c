@@ -13,9 +13,8 @@
 void fates_free(struct fates *f, struct join_room *room)
 {
 	captures_free(&f->captures, room);
-	copies_free(&f->copies, room);
-	streams_free(&f->streams);
-	graph_works_free(&f->graphs, room);
+	VEC_FREE(&f->lanes);
+	map_free(&f->by_tid);
 	VEC_FREE(&f->awaiting);
 }
 
@@ -24,21 +23,122 @@ static uint64_t middle_of(uint64_t start_ns, uint64_t end_ns)
 	return start_ns + (end_ns - start_ns) / 2;
 }
 
-int fates_note_api(struct fates *f, const struct event *api, unsigned int roles)
-{
-	int err = 0;
-
-	if (roles & (API_CAPTURE | API_CAPTURED))
-		err = captures_mark(&f->captures, roles & API_CAPTURE ? api->start_ns : api->end_ns,
-				    roles & API_CAPTURED);
-	if (!err && roles & API_SYNC)
-		err = streams_note_sync(&f->streams, api->tid, api->start_ns);
-	return err;
-}
-
 bool fates_was_captured(const struct fates *f, const struct event *api)
 {
 	return captures_have_call(&f->captures, api->tid, middle_of(api->start_ns, api->end_ns));
+}
+
+/* ---- lanes ----------------------------------------------------------------------------------- */
+
+/* NULL: it is not known. */
+static struct lane *find_lane(struct fates *f, uint32_t tid)
+{
+	const struct map_slot *slot;
+
+	if (f->last < f->lanes.n && f->lanes.v[f->last].tid == tid)
+		return &f->lanes.v[f->last];
+	slot = map_find(&f->by_tid, tid);
+	if (!slot)
+		return NULL;
+	f->last = slot->value;
+	return &f->lanes.v[f->last];
+}
+
+/* NULL: out of memory. */
+static struct lane *find_or_make_lane(struct fates *f, uint32_t tid)
+{
+	struct lane *lane = find_lane(f, tid);
+	struct map_slot *slot;
+
+	if (lane)
+		return lane;
+	if (f->lanes.n >= FATES_LANES_MAX) {
+		f->lanes.n = 0;
+		map_clear(&f->by_tid);
+	}
+	slot = map_put(&f->by_tid, tid, NULL);
+	lane = slot ? VEC_PUSH(&f->lanes) : NULL;
+	if (!lane) {
+		map_del(&f->by_tid, tid);
+		return NULL;
+	}
+	slot->value = f->lanes.n - 1;
+	*lane = (struct lane){ .tid = tid };
+	return lane;
+}
+
+static int note_lane(struct fates *f, const struct launch *launch, const struct work *work)
+{
+	struct lane *lane = find_or_make_lane(f, launch->tid);
+	uint64_t since_ns;
+
+	if (!lane)
+		return -ENOMEM;
+	lane->met_ns = num_max(lane->met_ns, launch->start_ns);
+	if (launch->end_ns >= lane->open_ns)
+		lane->open_ns = 0;
+	if (work->has & WORK_HAS_GRAPH && work->graph)	/* its nodes are in streams of their own */
+		return 0;
+	since_ns = num_max(lane->came_ns, launch->start_ns);
+	if (lane->came_ns && (work->context != lane->context || work->stream != lane->stream))
+		lane->stream_since_ns = since_ns;
+	lane->context = work->context;
+	lane->stream = work->stream;
+	lane->came_ns = since_ns;
+	return 0;
+}
+
+static int note_sync(struct fates *f, const struct event *api)
+{
+	struct lane *lane = find_or_make_lane(f, api->tid);
+
+	if (!lane)
+		return -ENOMEM;
+	lane->synced_ns = num_max(lane->synced_ns, api->start_ns);
+	return 0;
+}
+
+/* Is a work of its lane known that was launched after it? */
+static bool is_past(struct fates *f, const struct launch *launch)
+{
+	const struct lane *lane = find_lane(f, launch->tid);
+
+	if (!lane || lane->came_ns <= launch->end_ns)
+		return false;
+	return launch->start_ns >= lane->stream_since_ns || lane->synced_ns >= launch->end_ns;
+}
+
+static int open_lane(struct fates *f, const struct launch *launch)
+{
+	struct lane *lane = find_or_make_lane(f, launch->tid);
+
+	if (!lane)
+		return -ENOMEM;
+	if (launch->start_ns > lane->met_ns && (!lane->open_ns || launch->end_ns < lane->open_ns))
+		lane->open_ns = num_max(launch->end_ns, 1);
+	return 0;
+}
+
+int fates_pass_open(const struct fates *f, const struct fates_teller *to, uint64_t start_ns, uint64_t end_ns)
+{
+	uint64_t first_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < f->lanes.n; i++)
+		if (f->lanes.v[i].open_ns)
+			first_ns = num_min(first_ns, f->lanes.v[i].open_ns);
+	start_ns = num_max(start_ns, first_ns);
+	return start_ns < end_ns && to->sink->unseen ?
+	       to->sink->unseen(to->sink->ctx, to->pid, UNSEEN_UNKNOWN, start_ns, end_ns) : 0;
+}
+
+int fates_note_api(struct fates *f, const struct event *api, unsigned int roles)
+{
+	if (roles & API_SYNC)
+		return note_sync(f, api);
+	if (!(roles & (API_CAPTURE | API_CAPTURED)))
+		return 0;
+	return captures_mark(&f->captures, roles & API_CAPTURE ? api->start_ns : api->end_ns,
+			     roles & API_CAPTURED);
 }
 
 /* ---- launches that are awaited --------------------------------------------------------------- */
@@ -77,66 +177,12 @@ size_t fates_awaited(const struct fates *f, const struct launches *l)
 int fates_met(struct fates *f, struct side_launch *by, const struct event *work,
 	      struct join_counts *counts)
 {
-	counts->met += by->awaited || by->untold;
-	counts->untold -= by->untold;
-	by->awaited = by->untold = false;
+	counts->met += by->awaited || by->lost;
+	counts->lost -= by->lost;
+	by->awaited = by->lost = false;
 	by->began_ns = by->began_ns ? num_min(by->began_ns, work->start_ns) : work->start_ns;
 	by->used_ns = num_max(by->used_ns, work->end_ns);
-	copies_note_work(&f->copies, &by->copy, by->launch.start_ns, work->work);
-	counts->nodes += work->work->graph_node != 0;
-	return streams_note_work(&f->streams, &by->launch, work->work);
-}
-
-/* ---- nodes of graphs ------------------------------------------------------------------------- */
-
-struct judging {
-	struct fates *f;
-	const struct fates_teller *to;
-};
-
-static bool has_waited(void *ctx, const struct graph_works_launch *launch, uint32_t context)
-{
-	const struct judging *j = ctx;
-
-	return streams_have_waited(&j->f->streams, launch->tid, context, launch->start_ns, launch->end_ns);
-}
-
-static int note_lack(void *ctx, const struct graph_works_lack *lack)
-{
-	const struct judging *j = ctx;
-	const struct fates_teller *to = j->to;
-	struct join_counts *counts = to->counts;
-	enum join_graphs run = lack->varies ? JOIN_GRAPHS_SOME : JOIN_GRAPHS_UNKNOWN;
-
-	if (!lack->is_over || lack->start_ns <= num_max(j->f->unsure_ns, to->launches->cut_ns))
-		run = JOIN_GRAPHS_SOME;
-	else if (!lack->varies && to->sink->graphs_run)
-		run = to->sink->graphs_run(to->sink->ctx, to->pid);
-	if (run == JOIN_GRAPHS_SOME)
-		counts->nodes_open += lack->works;
-	else if (run == JOIN_GRAPHS_UNKNOWN)
-		counts->nodes_unsure += lack->works;
-	else
-		counts->nodes_lost += lack->works;
-	if (!lack->is_over || lack->varies)
-		return 0;
-	if (run != JOIN_GRAPHS_ALL)
-		return 1;
-	return to->sink->untold ? to->sink->untold(to->sink->ctx, to->pid, lack->start_ns, lack->end_ns) : 0;
-}
-
-static struct graph_works_judge judge_of(struct judging *j)
-{
-	return (struct graph_works_judge){ has_waited, note_lack, j };
-}
-
-int fates_note_node(struct fates *f, struct side_launch *by, const struct event *work,
-		    const struct fates_teller *to)
-{
-	const struct graph_works_judge judge = judge_of(&(struct judging){ f, to });
-
-	return by->is_whole && work->work->graph_node ?
-	       graph_works_note(&f->graphs, to->room, &by->launch, &by->graph_launch, work, &judge) : 0;
+	return note_lane(f, &by->launch, work->work);
 }
 
 /* ---- those that were captured ---------------------------------------------------------------- */
@@ -167,7 +213,7 @@ int fates_note_captured(struct fates *f, struct join_room *room, const struct la
 
 /* ---- the end of waiting ---------------------------------------------------------------------- */
 
-/* When the first work began that its thread launched later, as far as it has come; else its end. */
+/* When the first work began that its thread launched later, as far as it has come; 0: none has. */
 static uint64_t next_began(struct fates *f, const struct launches *l, uint64_t number)
 {
 	const struct launch *launch = &launches_at(l, number)->launch;
@@ -187,47 +233,31 @@ static uint64_t next_began(struct fates *f, const struct launches *l, uint64_t n
 			break;
 	}
 	f->ahead.next = i;
-	return i < end ? num_max(launches_at(l, i)->began_ns, launch->end_ns) : launch->end_ns;
-}
-
-static bool gives_work(const struct fates *f, const struct side_launch *at)
-{
-	return at->is_kernel || copies_are_certain(&f->copies, &at->copy, at->launch.tid,
-						   at->launch.start_ns, at->launch.end_ns);
+	return i < end ? num_max(launches_at(l, i)->began_ns, launch->end_ns) : 0;
 }
 
 /* No work came of it, and it is not waited for any longer. */
-static int decide(struct fates *f, const struct launches *l, uint64_t number,
-		  const struct fates_teller *to)
+static int decide(struct fates *f, uint64_t number, bool is_end, const struct fates_teller *to)
 {
-	struct side_launch *at = launches_at(l, number);
-	const bool gives = gives_work(f, at);
+	struct side_launch *at = launches_at(to->launches, number);
+	const struct launch *launch = &at->launch;
+	uint64_t next_ns;
 
-	if (captures_are_at(&f->captures, middle_of(at->launch.start_ns, at->launch.end_ns))) {
+	if (captures_are_at(&f->captures, middle_of(launch->start_ns, launch->end_ns))) {
 		was_captured(at, to->counts);
 		return 0;
 	}
-	if (at->is_copy && !gives)
+	if (!at->is_kernel)
 		return 0;
-	if (!streams_are_past(&f->streams, &at->launch))
-		return streams_note_given_up(&f->streams, &at->launch);
-	if (!gives)
+	next_ns = next_began(f, to->launches, number);
+	if (!next_ns)
+		return open_lane(f, launch);
+	if (is_end && !is_past(f, launch))
 		return 0;
 	at->awaited = false;
-	at->untold = true;
-	to->counts->untold++;
-	return !to->sink->untold ? 0 : to->sink->untold(to->sink->ctx, to->pid, at->launch.start_ns,
-							next_began(f, l, number));
-}
-
-static int decide_graphs(struct fates *f, uint64_t floor_ns, const struct fates_teller *to, uint64_t *first_ns)
-{
-	const struct graph_works_judge judge = judge_of(&(struct judging){ f, to });
-	uint64_t lacks_ns;
-	int err = graph_works_decide(&f->graphs, to->room, to->goes_on ? 0 : floor_ns, &judge, &lacks_ns);
-
-	*first_ns = num_min(*first_ns, lacks_ns);
-	return err;
+	at->lost = true;
+	to->counts->lost++;
+	return !to->sink->unseen ? 0 : to->sink->unseen(to->sink->ctx, to->pid, UNSEEN_LOST, launch->end_ns, next_ns);
 }
 
 int fates_decide(struct fates *f, uint64_t floor_ns, const struct fates_teller *to, uint64_t *first_ns)
@@ -244,12 +274,12 @@ int fates_decide(struct fates *f, uint64_t floor_ns, const struct fates_teller *
 		if (!at)
 			continue;
 		if (!err && at->launch.start_ns < floor_ns)
-			err = decide(f, l, number, to);
+			err = decide(f, number, floor_ns == UINT64_MAX, to);
 		if (!at->awaited || (!to->goes_on && at->launch.start_ns < floor_ns))
 			continue;
 		f->awaiting.v[kept++] = f->awaiting.v[i];
 		*first_ns = num_min(*first_ns, at->launch.start_ns);
 	}
 	f->awaiting.n = kept;
-	return err ? err : decide_graphs(f, floor_ns, to, first_ns);
+	return err;
 }

@@ -16,7 +16,6 @@ static const struct {
 	{ "StreamWaitEvent", ROLE_WAIT }, { "EventRecord", ROLE_RECORD },
 	{ "GraphLaunch", ROLE_LAUNCH }, { "GraphClone", ROLE_CLONE },
 	{ "GraphInstantiate", ROLE_MAKE }, { "GraphExecUpdate", ROLE_UPDATE },
-	{ "GraphNodeSetEnabled", ROLE_VARY }, { "GraphConditionalHandleCreate", ROLE_VARY },
 	{ "GraphExecDestroy", ROLE_FORGET_EXEC }, { "GraphDestroy", ROLE_FORGET },
 };
 

@@ -21,7 +21,6 @@ enum graph_role {
 	ROLE_FORGET_EXEC,
 	ROLE_RECORD,		/* an event is where a stream is */
 	ROLE_WAIT,		/* a stream waits for an event: it captures too if that was captured */
-	ROLE_VARY,		/* from now on a launch need not run all nodes of its graph */
 	ROLE_END_OF_ROLES
 };
 

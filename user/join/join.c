@@ -21,8 +21,7 @@ struct join *join_new(const struct join_sink *sink)
 	if (!j)
 		return NULL;
 	j->sink = *sink;
-	j->room = (struct join_room){ JOIN_ROOM_BYTES, JOIN_TEXT_BYTES,
-				      GRAPH_WORKS_NODES_MAX, GRAPH_WORKS_LAUNCHES_MAX };
+	j->room = (struct join_room){ JOIN_ROOM_BYTES, JOIN_TEXT_BYTES };
 	api_roles_init(&j->roles);
 	return j;
 }
@@ -88,18 +87,15 @@ static bool is_before(const struct join *j, const struct event *api)
 
 static struct fates_teller teller(struct join *j, struct process *p)
 {
-	return (struct fates_teller){ &j->sink, &j->counts, &j->room, &p->launches, p->pid, false };
+	return (struct fates_teller){ &j->sink, &j->counts, &p->launches, p->pid, false };
 }
 
 static int pass_on(struct join *j, struct process *p, const struct event *work,
 		   struct side_launch *by)
 {
-	const struct fates_teller to = teller(j, p);
 	bool outside = is_outside(j, work);
-	int err = by ? fates_note_node(&p->fates, by, work, &to) : 0;
+	int err;
 
-	if (err)
-		return err;
 	if (outside || (by && work->start_ns < by->launch.start_ns &&
 			by->launch.start_ns - work->start_ns > JOIN_SKEW_NS)) {
 		j->counts.invalid++;
@@ -117,7 +113,7 @@ static int pass_on(struct join *j, struct process *p, const struct event *work,
 	err = j->sink.work(j->sink.ctx, work, by ? &by->launch : NULL);
 	if (by)
 		by->launch.works++;
-	return err || !by || work->start_ns >= p->told_ns ? err : join_tell_unended_again(j, p);
+	return err;
 }
 
 int join_give_up_first(struct join *j, struct process *p)
@@ -126,15 +122,13 @@ int join_give_up_first(struct join *j, struct process *p)
 	const struct event ev = works_event(w, p->pid);
 	int err = pass_on(j, p, &ev, NULL);
 
-	if (ev.work->graph_node)
-		p->fates.unsure_ns = num_max(p->fates.unsure_ns, ev.start_ns);
 	works_gone(&p->works, &j->room, w);
 	return err;
 }
 
 static bool is_done(const struct side_launch *l, uint64_t aged_ns)
 {
-	return !l->awaited && !l->untold && l->used_ns < aged_ns;
+	return !l->awaited && !l->lost && l->used_ns < aged_ns;
 }
 
 static int drop_aged(struct join *j, struct process *p, uint64_t latest_ns)
@@ -219,7 +213,6 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 	const unsigned int roles = api_roles_get(&j->roles, ev);
 	const bool launches = roles & API_LAUNCH && !EVENT_AGAIN(ev);
 	struct side_launch *by = launches_find(&p->launches, ev->seq);
-	struct copy_launch copy = { 0 };
 	struct side_work *w;
 	bool captured;
 	int err = 0;
@@ -229,15 +222,13 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 	err = add_launch(j, p, ev->seq, &by);
 	if (err)
 		return err;
-	if (fates_note_api(&p->fates, ev, roles) ||
-	    (roles & API_COPY && copies_note_api(&p->fates.copies, ev, &copy)))
+	if (fates_note_api(&p->fates, ev, roles))
 		return -ENOMEM;
 	captured = launches && fates_was_captured(&p->fates, ev);
 	j->counts.captured += captured;
 	*by = (struct side_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
 				    .used_ns = ev->end_ns, .awaited = launches && !captured && !is_before(j, ev),
-				    .is_kernel = roles & API_KERNEL, .is_copy = roles & API_COPY, .copy = copy,
-				    .is_whole = launches && ev->start_ns >= j->start_ns };
+				    .is_kernel = roles & API_KERNEL };
 	j->counts.launches += by->awaited;
 	if (by->awaited)
 		err = fates_await(&p->fates, &p->launches);
@@ -259,6 +250,14 @@ static int decide(struct join *j, struct process *p, uint64_t floor_ns, uint64_t
 
 	to.goes_on = floor_ns == UINT64_MAX && j->goes_on;
 	return fates_decide(&p->fates, floor_ns, &to, first_ns);
+}
+
+/* The horizon moves on to end_ns. */
+static int pass_open(struct join *j, struct process *p, uint64_t end_ns)
+{
+	const struct fates_teller to = teller(j, p);
+
+	return fates_pass_open(&p->fates, &to, p->told_ns, end_ns);
 }
 
 static uint64_t first_work_ns(const struct process *p)
@@ -289,7 +288,7 @@ static int tell_horizon(struct join *j, struct process *p)
 	p->told_at_ns = j->watermark_ns;
 	if (ns <= p->told_ns)
 		return 0;
-	err = join_tell_unended(j, p, ns);
+	err = pass_open(j, p, ns);
 	p->told_ns = ns;
 	return err ? err : j->sink.horizon(j->sink.ctx, p->pid, ns);
 }
@@ -314,7 +313,7 @@ static int give_up_all(struct join *j, struct process *p)
 		err = join_give_up_first(j, p);
 	if (!err)
 		err = decide(j, p, UINT64_MAX, &first_ns);
-	return err || j->goes_on ? err : join_tell_unended(j, p, UINT64_MAX);
+	return err || j->goes_on ? err : pass_open(j, p, UINT64_MAX);
 }
 
 int join_end(struct join *j)
@@ -391,23 +390,6 @@ int join_captured(struct join *j, const struct event *call)
 	return err ? err : fates_note_captured(&p->fates, &j->room, &p->launches, call, &j->counts);
 }
 
-int join_copied(struct join *j, const struct event *call)
-{
-	struct process *p = find_process(j, call->pid);
-
-	return p ? copies_note_call(&p->fates.copies, &j->room, call) : -ENOMEM;
-}
-
-int join_managed(struct join *j, uint32_t pid)
-{
-	struct process *p = find_process(j, pid);
-
-	if (!p)
-		return -ENOMEM;
-	p->fates.copies.managed = true;
-	return 0;
-}
-
 static struct process *known_process(const struct join *j, uint32_t pid)
 {
 	const struct map_slot *slot = map_find(&j->by_pid, pid);
@@ -437,7 +419,6 @@ static void push_exec(struct join *j, const struct event *ev)
 	if (!p || ev->end_ns <= p->exec_ns)
 		return;
 	p->exec_ns = ev->end_ns;
-	graph_works_exec(&p->fates.graphs);
 }
 
 int join_push(struct join *j, const struct event *ev)
@@ -465,6 +446,11 @@ int join_push(struct join *j, const struct event *ev)
 	}
 }
 
+void join_goes_on(struct join *j)
+{
+	j->goes_on = true;
+}
+
 void join_counts(const struct join *j, struct join_counts *out)
 {
 	*out = j->counts;
@@ -475,25 +461,4 @@ void join_counts(const struct join *j, struct join_counts *out)
 		out->waiting += p->works.waiting;
 		out->awaited += fates_awaited(&p->fates, &p->launches);
 	}
-}
-
-int join_each_met(const struct join *j, uint32_t pid, uint64_t since_ns,
-		  int (*fn)(void *ctx, const struct launch *launch, uint64_t end_ns), void *ctx)
-{
-	const struct process *p = known_process(j, pid);
-	int err = 0;
-
-	for (uint64_t i = p ? p->launches.first : 0; p && !err && i < p->launches.next; i++) {
-		const struct side_launch *l = launches_at(&p->launches, i);
-
-		if (l->began_ns && l->launch.end_ns > since_ns)
-			err = fn(ctx, &l->launch, l->launch.end_ns);
-	}
-	for (uint64_t i = p ? p->works.first : 0; p && !err && i < p->works.next; i++) {
-		const struct side_work *w = works_at(&p->works, i);
-
-		if (!w->gone && w->end_ns > since_ns)
-			err = fn(ctx, NULL, w->end_ns);
-	}
-	return err;
 }

@@ -13,10 +13,11 @@
  *   late     of both, it began before a horizon that had been told: books have it where they told nothing yet
  *   skew     of matched, it began before its launch, by up to 1 ms: kept
  *   invalid  ... by more, or it lies outside of the session (these alone: outside): not passed on
- * So matched + orphan is what was passed on. A launch that met nothing when the window is over, or
- * all (unless others read on where this ends: it may meet one there), was captured (join/captures.h); or it
- * gave work for certain, as kernels do and some copies and sets (join/copies.h), that is over
- * (join/streams.h) and was not told: `untold`; or else nobody knows: it copied 0 bytes, say, or runs still.
+ * So matched + orphan is what was passed on. A launch that met nothing when the window is over, or all (unless
+ * another file goes on where this ends: it may meet one there), was captured (join/captures.h); or, if it is of
+ * a kernel, it is `lost` from its return to the next work that its thread launched (at the end: only if that is
+ * of its stream), and where no such work came nobody knows whether it runs. Copies, sets and graphs are only
+ * counted, since some give no work.
  * Correlations are numbers of one process that wrap: the
  * newest record of a number has it; records of one number and thread that overlap (a runtime call
  * and the driver's inside) are one launch, the outer one. A launch that was met stays known until
@@ -62,10 +63,7 @@ struct join_counts {
 	uint64_t captured;	/* more of them, of which no work is to come: they were captured into a
 				 * graph, or met none while something was */
 	uint64_t awaited;	/* of launches that met none, those of which it may come yet */
-	uint64_t untold;	/* ... and those of whose work it is known that it is over */
-	/* Of nodes of graphs (join/graph_works.h): works that met their launch; those that are over and were not
-	 * told; over if they ran, which they need not have (JOIN_GRAPHS_UNKNOWN); of others nobody knows. */
-	uint64_t nodes, nodes_lost, nodes_unsure, nodes_open;
+	uint64_t lost;		/* ... and those whose work is over */
 };
 
 struct join;
@@ -82,16 +80,6 @@ void join_goes_on(struct join *j);
 
 /* A launching call that probes saw was captured into a graph: no work is awaited of it. 0 or -ENOMEM. */
 int join_captured(struct join *j, const struct event *call);
-
-/* A copy or a set that probes saw return; and that the process got managed memory. 0 or -ENOMEM. */
-int join_copied(struct join *j, const struct event *call);
-int join_managed(struct join *j, uint32_t pid);
-
-/* Tells fn of every launch of the process that ended after since_ns and has met a work, as far as they are kept
- * (a window long), and of every work that waits for its launch and ends after it: launch NULL. 0 or fn's
- * error. */
-int join_each_met(const struct join *j, uint32_t pid, uint64_t since_ns,
-		  int (*fn)(void *ctx, const struct launch *launch, uint64_t end_ns), void *ctx);
 
 /* Nothing more will come: works that wait are passed on as they stand. */
 int join_end(struct join *j);

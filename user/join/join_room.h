@@ -16,7 +16,6 @@
 struct join_room {
 	int64_t left_bytes;		/* below 0: more have begun than there is room for */
 	int64_t text_left_bytes;	/* for names of works that wait */
-	size_t graph_nodes_left, graph_launches_left;	/* see join/graph_works.h */
 };
 
 static inline bool join_room_has(const struct join_room *room, size_t bytes)

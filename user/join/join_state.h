@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The insides of the join, shared by join.c (what comes), join_open.c (what other readers go on with) and
+ * The insides of the join, shared by join.c (what comes) and
  * join_share.c (who gives way to whom); for no other file.
  */
 #ifndef JOIN_JOIN_STATE_H
@@ -45,12 +45,6 @@ struct join {
 
 /* The oldest of its works has waited enough. 0 or the sink's error. */
 int join_give_up_first(struct join *j, struct process *p);
-
-/* Up to end_ns, if what it launched last may run still (join_sink.unended). 0 or the sink's error. */
-int join_tell_unended(const struct join *j, const struct process *p, uint64_t end_ns);
-
-/* The same of what is told: what was told of may have ended, and another's has not. */
-int join_tell_unended_again(const struct join *j, const struct process *p);
 
 /* The sides of a process may have become larger; others became smaller, or are gone. */
 void share_note_size(struct join *j, struct process *p);

@@ -95,12 +95,6 @@ void launches_drop_first(struct launches *l)
 	l->first++;
 }
 
-static void cut_first(struct launches *l)
-{
-	l->cut_ns = num_max(l->cut_ns, launches_at(l, l->first)->launch.end_ns);
-	launches_drop_first(l);
-}
-
 static struct ring launches_ring(struct launches *l)
 {
 	return (struct ring){ (char *)l->v, l->cap, sizeof(*l->v), l->first, l->next,
@@ -127,7 +121,7 @@ static int launches_make_room(struct launches *l, struct join_room *room)
 	if (l->next - l->first < l->cap)
 		return 0;
 	if (!may_grow(l->cap, JOIN_LAUNCHES_MAX, LAUNCH_BYTES, room)) {
-		cut_first(l);
+		launches_drop_first(l);
 		return 0;
 	}
 	v = grow(&ring);
@@ -146,7 +140,7 @@ void launches_halve(struct launches *l, struct join_room *room)
 	if (l->cap <= CAP_FIRST)
 		return;
 	while (l->next - l->first > l->cap / 2)
-		cut_first(l);
+		launches_drop_first(l);
 	ring = launches_ring(l);
 	l->v = halve(&ring);
 	l->cap /= 2;

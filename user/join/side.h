@@ -10,7 +10,6 @@
 #include <stdbool.h>
 
 #include "join/chains.h"
-#include "join/copies.h"
 #include "join/join.h"
 #include "join/join_room.h"
 
@@ -20,11 +19,7 @@ struct side_launch {
 	uint64_t began_ns;	/* of the first work that it met; 0: it met none */
 	bool awaited;		/* it is of a kind that launches, and met nothing yet */
 	bool is_kernel;		/* ... which always gives work */
-	bool is_copy;		/* ... which gives some where there are bytes */
-	bool untold;		/* it met nothing, and its work is over */
-	bool is_whole;		/* all its works come here: it began within the session, and here first */
-	uint64_t graph_launch;	/* see join/graph_works.h */
-	struct copy_launch copy;
+	bool lost;		/* it met nothing, and its work is over */
 };
 
 struct side_work {
@@ -42,7 +37,6 @@ struct launches {
 	struct side_launch *v;
 	size_t cap;
 	uint64_t first, next;
-	uint64_t cut_ns;	/* launches until then gave way to others, before their time */
 	struct chains by_correlation;
 };
 

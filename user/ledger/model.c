@@ -161,7 +161,7 @@ static int push_call(struct model *m, const struct event *ev)
 		return tally_before(t, ev);
 	if (1u << fn->class & MEMORY_CALL_CLASSES && memory_note_call(m, t->process, ev, fn))
 		return -ENOMEM;
-	if (graph_note_call(m, t, ev, fn) || device_note_copy(m, ev, fn->class))
+	if (graph_note_call(m, t, ev, fn))
 		return -ENOMEM;
 	return tally_call(t, ev);
 }

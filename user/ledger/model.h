@@ -66,10 +66,7 @@ struct model_counts {		/* since the session began, also in interval mode */
 	uint64_t matched, orphan;	/* works that were booked, with and without their launch */
 	uint64_t launches, met;	/* that CUPTI recorded; of these, that any work met */
 	uint64_t captured;	/* more, which were captured; of those that met none: */
-	uint64_t awaited, unmet_lost;	/* that may meet one yet; whose works are over, and were not told */
-	/* Works of graphs' nodes that were booked; that ran and were not told; that were not if they ran; of
-	 * which nobody knows whether they ran. */
-	uint64_t nodes, nodes_lost, nodes_unsure, nodes_open;
+	uint64_t awaited, unmet_lost;	/* that may meet one yet; of kernels, whose works are over */
 	uint64_t untold;	/* calls that launched while nobody recorded works */
 	uint64_t told, told_booked;	/* calls that no probe saw and CUPTI recorded; those that books have */
 	uint64_t outside;	/* invalid works, only because they ran before the session or after it */

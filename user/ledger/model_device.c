@@ -50,11 +50,6 @@ void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 	timeline_add(&t->timeline, &m->timelines, &span);
 }
 
-int device_note_copy(struct model *m, const struct event *ev, unsigned int class)
-{
-	return class == CLASS_COPY || class == CLASS_SET ? join_copied(m->join, ev) : 0;
-}
-
 /* ---- gaps ----------------------------------------------------------------------------------- */
 
 struct dividing {
@@ -163,26 +158,12 @@ static uint64_t open_ns(const struct model *m, uint32_t pid, uint32_t device)
 	       num_max(m->session.start_ns, who_start_ns(m, pid));
 }
 
-/* It ended after all; or what its thread launched later did, and it will not be told. */
-static int note_ended(struct model *m, uint32_t pid, const struct launch *launch)
-{
-	struct process *p = launch ? who_known_process(m, pid) : NULL;
-	bool came;
-
-	if (!p || !p->info.unended_ns || launch->tid != p->info.unended_tid ||
-	    launch->start_ns < p->info.unended_ns)
-		return 0;
-	came = launch->start_ns == p->info.unended_ns;
-	p->info.unended_ns = 0;
-	return unseen_end(&p->unseen, came);
-}
-
 static int on_work(void *ctx, const struct event *work, const struct launch *launch)
 {
 	struct model *m = ctx;
 
 	range_work(m, work, launch);
-	if (note_ended(m, work->pid, launch) || graph_note_work(m, work, launch))
+	if (graph_note_work(m, work, launch))
 		return -ENOMEM;
 	return devices_push_work(m->devices, work, launch,
 				 open_ns(m, work->pid, work->work->device));
@@ -213,35 +194,11 @@ static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
 	return err;
 }
 
-static int on_untold(void *ctx, uint32_t pid, uint64_t start_ns, uint64_t end_ns)
+static int on_unseen(void *ctx, uint32_t pid, unsigned int why, uint64_t start_ns, uint64_t end_ns)
 {
 	struct process *p = who_process(ctx, pid);
 
-	return p ? unseen_add(&p->unseen, UNSEEN_LOST, start_ns, end_ns) : -ENOMEM;
-}
-
-/* What makes a node that need not run is a call, of which nothing is known before the session. */
-static enum join_graphs graphs_run(void *ctx, uint32_t pid)
-{
-	const struct model *m = ctx;
-	const struct process *p = who_known_process(m, pid);
-
-	if (p && p->graphs_vary)
-		return JOIN_GRAPHS_SOME;
-	return p && !p->graphs_missed && m->session.start_ns &&
-	       num_max(p->info.exec_ns, p->info.start_ns) >= m->session.start_ns ?
-	       JOIN_GRAPHS_ALL : JOIN_GRAPHS_UNKNOWN;
-}
-
-static int on_unended(void *ctx, const struct join_unended *what, uint64_t start_ns, uint64_t end_ns)
-{
-	struct process *p = who_process(ctx, what->pid);
-
-	if (!p)
-		return -ENOMEM;
-	p->info.unended_tid = what->tid;
-	p->info.unended_ns = what->since_ns;
-	return unseen_add_unended(&p->unseen, start_ns, end_ns);
+	return p ? unseen_add(&p->unseen, why, start_ns, end_ns) : -ENOMEM;
 }
 
 int device_finish(struct model *m, uint32_t pid, bool *done)
@@ -333,8 +290,7 @@ int device_init(struct model *m)
 	m->devices = devices_new();
 	if (m->devices)
 		devices_when_crowded(m->devices, &(struct devices_divide){ divide_early, exit_ns, unseen_of, false, m });
-	m->join = !m->devices ? NULL : join_new(&(struct join_sink){ on_work, on_horizon, on_untold, graphs_run,
-								     on_unended, m });
+	m->join = !m->devices ? NULL : join_new(&(struct join_sink){ on_work, on_horizon, on_unseen, m });
 	return m->join ? 0 : -ENOMEM;
 }
 

@@ -34,7 +34,6 @@ static void note_lost(struct thread *t)
 	struct process *p = t->process;
 
 	t->lost_seen = t->book.counts.lost;
-	p->graphs_missed = true;
 	if (p->graphs)
 		graphs_lost(p->graphs, t->tid);
 }
@@ -55,13 +54,7 @@ int graph_note_call(struct model *m, struct thread *t, const struct event *ev,
 	if (t->lost_seen != t->book.counts.lost)
 		note_lost(t);
 	role = role_of(m, ev->func, fn);
-	p->graphs_vary |= role == ROLE_VARY;
 	return role != ROLE_NONE && says_something(p->graphs, role) ? push_call(m, p, ev, role) : 0;
-}
-
-void graph_note_told(struct model *m, struct process *p, uint16_t func)
-{
-	p->graphs_vary |= role_of(m, func, &m->funcs->v[func]) == ROLE_VARY;
 }
 
 int node_push(struct model *m, const struct event *ev)

@@ -76,8 +76,6 @@ int memory_note_call(struct model *m, struct process *p, const struct event *ev,
 		return 0;
 	if (call.op == MEMORY_CALL_RESET)
 		return worked ? memory_note_told(m, p, ev->func, ev->end_ns) : 0;
-	if (call.kind == MEMORY_KIND_MANAGED && join_managed(m->join, ev->pid))
-		return -ENOMEM;
 	if (worked)
 		return push_success(m, p, ev, call);
 	if (call.op == MEMORY_FREE)
@@ -95,7 +93,7 @@ int memory_push(struct model *m, const struct event *ev)
 	}
 	model_see_time(m, ev->start_ns);
 	p = who_process(m, ev->pid);
-	if (!p || (ev->func == MEMORY_KIND_MANAGED && join_managed(m->join, ev->pid)))
+	if (!p)
 		return -ENOMEM;
 	p->records_memory = true;
 	p->record_ns = num_max(p->record_ns, ev->start_ns);

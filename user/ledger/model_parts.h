@@ -19,8 +19,6 @@ void model_see_time(struct model *m, uint64_t ns);
 
 int off_push(struct model *m, const struct event *ev);	/* OFF */
 int told_push(struct model *m, const struct event *ev);	/* TOLD */
-/* What a call that was not seen itself says of its process, if it worked. 0 or -ENOMEM. */
-int told_note(struct model *m, struct process *p, uint16_t func, uint64_t end_ns, bool worked);
 
 /* model_ranges.c */
 int range_push(struct model *m, const struct event *ev);	/* RANGE; or -EINVAL */
@@ -32,8 +30,7 @@ void range_stop(struct model *m, uint64_t end_ns);
 void range_finish(struct model *m);	/* nothing more will come */
 void range_cut(struct model *m, uint64_t now_ns);
 
-/* model_graphs.c: a call that no thread's book has; one that returned, a work. 0 or -ENOMEM. */
-void graph_note_told(struct model *m, struct process *p, uint16_t func);
+/* model_graphs.c: a call that returned, a work. 0 or -ENOMEM. */
 int graph_note_call(struct model *m, struct thread *t, const struct event *ev,
 		    const struct func *fn);
 int graph_note_work(struct model *m, const struct event *work, const struct launch *launch);
@@ -52,9 +49,6 @@ void device_cut(struct model *m);
 void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 		      const struct event *ev, unsigned int class);
 
-/* A call that returned: a copy or a set, of which a work is to come. 0 or -ENOMEM. */
-int device_note_copy(struct model *m, const struct event *ev, unsigned int class);
-
 /* devices_finish and devices_fold. The device of into of which that one will be a part, MEMORY_NO_DEVICE: none. */
 int device_finish(struct model *m, uint32_t pid, bool *done);
 int device_fold(struct model *m, uint32_t pid, uint32_t into);
@@ -65,7 +59,6 @@ void model_add_counts(const struct process *p, struct model_counts *to);
 
 /* UNSEEN; 0, -EINVAL or -ENOMEM. A call of that process that began at start_ns. */
 int unseen_push(struct model *m, const struct event *ev);
-int unseen_note_recorded(struct model *m, struct process *p, uint64_t ns);	/* EVENT_RECORDED_NS */
 /* Its ring has told its end: if it launched after that, what came of it is unknown. 0 or -ENOMEM. */
 int unseen_note_end(struct model *m, struct process *p);
 int unseen_note_exit(struct model *m, struct process *p, const struct thread *t);	/* of t alone */

@@ -435,15 +435,13 @@ static int note_gone(struct model *m, struct process *p)
 
 int past_note_fact(struct model *m, struct process *p, const struct event *ev)
 {
-	bool is_end = !strcmp(ev->text, EVENT_ENDED_NS), is_word = !strcmp(ev->text, EVENT_RECORDED_NS);
-	uint64_t ns = is_end || is_word ? strtoull(ev->text2, NULL, 10) : 0;
+	bool is_end = !strcmp(ev->text, EVENT_ENDED_NS);
+	uint64_t ns = is_end ? strtoull(ev->text2, NULL, 10) : 0;
 
 	if (!strcmp(ev->text, "ended"))
 		return note_gone(m, p);
 	if (!ns || ns < p->info.start_ns)	/* the number is another process's now */
 		return 0;
-	if (is_word)
-		return unseen_note_recorded(m, p, ns);
 	p->told_end_ns = ns;
 	return unseen_note_end(m, p) ? -ENOMEM : note_told_end(m, p);
 }

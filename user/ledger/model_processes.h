@@ -44,8 +44,6 @@ struct model_process {
 	uint64_t start_ns;	/* 0: unknown. Of many the first */
 	uint64_t exec_ns;	/* it executed its program; 0: was not seen */
 	uint64_t exit_ns;	/* it ended, not before its threads; 0: goes on, or nobody saw it. Of many the last */
-	uint64_t unended_ns;	/* what was launched then had not ended, as far as was told; 0: nothing such */
-	uint32_t unended_tid;	/* by this thread */
 	uint64_t past;		/* it stands for so many that ended; 0: it is one */
 	uint64_t children;	/* seen */
 	size_t n_child;		/* named, <= MODEL_CHILDREN */

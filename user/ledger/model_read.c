@@ -155,11 +155,7 @@ void model_counts(const struct model *m, struct model_counts *out)
 	out->met = works.met;
 	out->captured = works.captured;
 	out->awaited = works.awaited;
-	out->unmet_lost = works.untold;
-	out->nodes = works.nodes;
-	out->nodes_lost = works.nodes_lost;
-	out->nodes_unsure = works.nodes_unsure;
-	out->nodes_open = works.nodes_open;
+	out->unmet_lost = works.lost;
 	out->outside = works.outside;
 	devices_counts(m->devices, &books);
 	out->late[EVENT_WORK] += books.late;

@@ -24,16 +24,6 @@
 #include "ledger/timeline.h"
 #include "ledger/unseen.h"
 
-/* What its helper had told when it ended in order (EVENT_RECORDED_NS). For model_unseen.c. */
-struct last_word {
-	uint64_t ns;			/* all that was launched before it was recorded; 0: not known */
-	VEC(struct met_launch {
-		uint32_t tid;
-		uint64_t middle_ns;
-	}) met;				/* launches of about then and later that were recorded, in order */
-	uint64_t unplaced;		/* more such, of which only the works are known */
-};
-
 struct process {
 	struct model_process info;
 	char *cmdline;
@@ -42,7 +32,6 @@ struct process {
 	struct spans unarmed;
 	struct ranges *ranges;		/* NULL: it has none */
 	struct graphs *graphs;		/* NULL: it has captured none */
-	bool graphs_vary, graphs_missed;	/* a launch need not run all nodes; calls were lost that may say so */
 	struct unseen unseen;		/* of its devices */
 	struct memory_book *memory;	/* NULL: nothing is known to be allocated */
 	bool records_memory;		/* a helper tells of it */
@@ -59,7 +48,6 @@ struct process {
 	bool first_ended;		/* its first thread, which ends it */
 	uint64_t last_exit_ns;		/* of its threads; 0: none has ended */
 	uint64_t told_end_ns;		/* as its helper's ring told (EVENT_ENDED_NS); 0: nobody did */
-	struct last_word last_word;
 	uint64_t gone_ns;		/* all of it had ended by then, as was found out; 0: not */
 	bool folds;			/* as model_past.c found it last */
 	bool is_settled;		/* nothing of it will come, and nothing of it waits */

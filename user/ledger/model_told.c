@@ -42,12 +42,6 @@ static void book_told(struct model *m, struct thread *t, const struct event *ev)
 	m->counts.told_booked++;
 }
 
-int told_note(struct model *m, struct process *p, uint16_t func, uint64_t end_ns, bool worked)
-{
-	graph_note_told(m, p, func);
-	return worked ? memory_note_told(m, p, func, end_ns) : 0;
-}
-
 int told_push(struct model *m, const struct event *ev)
 {
 	struct thread *t = who_known_thread(m, ev->pid, ev->tid);
@@ -71,7 +65,7 @@ int told_push(struct model *m, const struct event *ev)
 	}
 	if (t && (is_open(t, ev) || is_probed(t, ev)))
 		return 0;
-	if (told_note(m, p, ev->func, ev->end_ns, !ev->result))
+	if (!ev->result && memory_note_told(m, p, ev->func, ev->end_ns))
 		return -ENOMEM;
 	s = call_stats_find(&p->info.calls, ev);
 	m->counts.told++;

@@ -31,7 +31,6 @@ static void free_process(struct process *p)
 	ranges_free(p->ranges);
 	graphs_free(p->graphs);
 	unseen_free(&p->unseen);
-	VEC_FREE(&p->last_word.met);
 	memory_book_free(p->memory);
 	free(p->info.child);
 	pairs_free(&p->identity);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* One set after the other: what `lost` leaves is cut by `unknown`, and that by what has not ended. */
+/* One set after the other: what `lost` leaves is cut by `unknown`. */
 #include "ledger/unseen.h"
 
 #include <errno.h>
@@ -25,26 +25,11 @@ int unseen_add(struct unseen *u, unsigned int why, uint64_t start_ns, uint64_t e
 	return add(why == UNSEEN_LOST ? &u->lost : &u->unknown, start_ns, end_ns);
 }
 
-int unseen_add_unended(struct unseen *u, uint64_t start_ns, uint64_t end_ns)
-{
-	return add(&u->unended, start_ns, end_ns);
-}
-
-int unseen_end(struct unseen *u, bool came)
-{
-	int err = 0;
-
-	for (size_t i = 0; !came && !err && i < u->unended.n; i++)
-		err = add(&u->unknown, u->unended.v[i].start, u->unended.v[i].end);
-	spans_free(&u->unended);
-	return err;
-}
-
-enum { SETS = 3 };
+enum { SETS = 2 };
 
 static const struct spans *set_of(const struct unseen *u, unsigned int set)
 {
-	return set == 0 ? &u->lost : set == 1 ? &u->unknown : &u->unended;
+	return set ? &u->unknown : &u->lost;
 }
 
 struct cut {
@@ -101,12 +86,10 @@ void unseen_drop_before(struct unseen *u, uint64_t ns)
 {
 	spans_drop_before(&u->lost, ns);
 	spans_drop_before(&u->unknown, ns);
-	spans_drop_before(&u->unended, ns);
 }
 
 void unseen_free(struct unseen *u)
 {
 	spans_free(&u->lost);
 	spans_free(&u->unknown);
-	spans_free(&u->unended);
 }

@@ -10,7 +10,6 @@
  *   lost [20,40)                    lost 20, the rest is [0,20) and [40,100)
  *   lost [20,40)  unknown [30,60)   lost 20, unknown 20, the rest is [0,20) and [60,100)
  *   unknown [90,200)                unknown 10, the rest is [0,90)
- *   unended [40,100)                unknown 60, the rest is [0,40); and when it has ended, all of it
  */
 #ifndef LEDGER_UNSEEN_H
 #define LEDGER_UNSEEN_H
@@ -21,16 +20,10 @@
 
 struct unseen {
 	struct spans lost, unknown;
-	struct spans unended;	/* what was launched may run then, and its work come later */
 };
 
 /* why: enum unseen_why. 0, -EINVAL or -ENOMEM. Where there are too many intervals two become one. */
 int unseen_add(struct unseen *u, unsigned int why, uint64_t start_ns, uint64_t end_ns);
-
-/* What was launched may run in [start, end); then, that it came, and ran when its work says, or that another
- * did, and nobody knows. 0 or -ENOMEM. */
-int unseen_add_unended(struct unseen *u, uint64_t start_ns, uint64_t end_ns);
-int unseen_end(struct unseen *u, bool came);
 
 /* Adds what is not seen of the gap to ns; fn gets the parts that are, in order of time. 0 or fn's error. */
 int unseen_divide(const struct unseen *u, const struct device_gap *gap, uint64_t ns[IDLE_CAUSES],

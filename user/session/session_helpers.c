@@ -217,23 +217,18 @@ static void say_unfound(const struct session *s)
 	map_free(&silent);
 }
 
-/* What CUPTI lost without counting it is known by what was launched; but for what ended with its process. */
+/* What CUPTI lost without counting it is known by the launches of kernels. */
 static void say_untold(const struct session *s, uint64_t dropped)
 {
 	struct model_counts counts;
-	uint64_t counted, lost;
+	uint64_t counted;
 
 	model_counts(s->tap.model, &counts);
 	counted = num_add(num_add(dropped, counts.untold), counts.invalid[EVENT_WORK]);
-	lost = num_add(counts.unmet_lost, counts.nodes_lost);
-	if (lost > counted)
-		log_warn("of %" PRIu64 " kernels, copies and sets that ran no record came, and CUPTI counted %s as dropped: "
-			 "when they ran is `lost` time of devices", lost,
+	if (counts.unmet_lost > counted)
+		log_warn("no record came of %" PRIu64 " kernels that ran, and CUPTI counted %s as dropped: when they ran is "
+			 "`lost` time of devices", counts.unmet_lost,
 			 counted ? "fewer" : "none");
-	if (counts.nodes_unsure > counted)
-		log_warn("of %" PRIu64 " nodes of graphs that ran before, no record came in a later launch: they were lost, "
-			 "or did not run, by a condition or as they were turned off, which is known only of a "
-			 "process that starts under gpuprof: start it by -- CMD", counts.nodes_unsure);
 }
 
 static int push_count(const struct event_sink *to, const char *kind, uint64_t received, uint64_t lost)

@@ -134,23 +134,6 @@ static int add_launches(struct table *t, const char *kind, uint64_t n, bool lost
 	return err ? err : cell_s(t, &row[KIND], kind);
 }
 
-/* Works of graphs' nodes, where some of a launch did not come: `orphan` are those that may not have run. */
-static int add_nodes(struct table *t, const struct model_counts *c)
-{
-	uint64_t open = num_add(c->nodes_unsure, c->nodes_open);
-	struct cell *row = c->nodes_lost || open ? table_row(t) : NULL;
-	int err;
-
-	if (!row)
-		return c->nodes_lost || open ? -ENOMEM : 0;
-	cell_u(&row[HITS], num_add(c->nodes, c->nodes_lost));
-	cell_u(&row[RECEIVED], c->nodes);
-	cell_u(&row[LOST], c->nodes_lost);
-	cell_u(&row[ORPHAN], open);
-	err = cell_s(t, &row[SOURCE], "helper");
-	return err ? err : cell_s(t, &row[KIND], "graph-node");
-}
-
 static int add_all(struct table *t, const struct model *m)
 {
 	static const uint8_t kinds[] = {
@@ -168,8 +151,6 @@ static int add_all(struct table *t, const struct model *m)
 		err = add_reading(t, m, &counts, model_reading(m, i));
 	for (size_t i = 0; !err && i < sizeof(kinds); i++)
 		err = add_uncounted(t, m, &counts, kinds[i]);
-	if (!err)
-		err = add_nodes(t, &counts);
 	/* Without works that could have been told; made while no helper recorded. */
 	if (!err)
 		err = add_launches(t, "captured", counts.captured, false);

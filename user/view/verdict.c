@@ -145,39 +145,15 @@ static void add_device(struct strbuf *out, const char *what, const struct model 
 	strbuf_addch(out, ')');
 }
 
-/* What was launched and had not ended runs, or hangs: the device is anything but known to be idle. */
-static bool add_unended(struct strbuf *out, const struct model *m, const struct idlest *book,
-			uint64_t now_ns)
-{
-	const struct model_process *p = model_process_of(m, book->state->pid);
-	const struct next_whom whom = next_of(m, book->state->pid, book->state->device);
-	uint64_t end_ns = p && p->exit_ns ? num_min(p->exit_ns, now_ns) : now_ns;
-
-	if (!p || !p->unended_ns || p->unended_ns >= end_ns ||
-	    (double)(end_ns - p->unended_ns) < FINDING_SHARE_MEDIUM * (double)book->wall_ns)
-		return false;
-	add_device(out, "Device", m, book->state);
-	strbuf_addf(out, " may be busy, or hang: what thread %u launched ", p->unended_tid);
-	format_ns(out, end_ns - p->unended_ns);
-	strbuf_addf(out, " before the end had not ended. It is known to be busy %.1f %% of the time; of "
-		    "%.1f %% nothing is known.",
-		    100 * ratio(book->wall_ns - book->idle_ns, book->wall_ns), 100 * unknown(book));
-	if (whom.ended)
-		return true;
-	strbuf_addstr(out, "\nNext: ");
-	next_add(out, NEXT_STACKS, &whom, NULL);
-	return true;
-}
-
 /* It did nothing, or what it did is not known. */
 static void add_no_work(struct strbuf *out, const struct model *m, const struct idlest *book)
 {
 	const struct next_whom whom = next_of(m, book->state->pid, book->state->device);
 
-	if (book->unknown_ns >= book->wall_ns / 2) {
+	if (unknown(book) >= 0.5) {
 		add_device(out, "What device", m, book->state);
 		strbuf_addf(out, " did is not known: no work of it was seen, and %.1f %% of its time is unknown.",
-			    100 * ratio(book->unknown_ns, book->wall_ns));
+			    100 * unknown(book));
 		return;
 	}
 	add_device(out, "Device", m, book->state);
@@ -210,8 +186,6 @@ static int add_no_finding(struct strbuf *out, const struct model *m, uint64_t no
 		err = devices_get(d, i)->past ? 0 : look_at(&worst, m, devices_get(d, i), now_ns);
 	if (err || !worst.wall_ns)
 		return err;
-	if (unknown(&worst) >= FINDING_SHARE_MEDIUM && add_unended(out, m, &worst, now_ns))
-		return 0;
 	if (worst.idle_ns == worst.wall_ns) {
 		add_no_work(out, m, &worst);
 		return 0;
@@ -336,27 +310,21 @@ static void add_unseen(struct strbuf *out, const struct model *m, const struct m
 	next_add(out, choose_remedy(helper, &whom), &whom, NULL);
 }
 
-static bool has_unended(const struct model *m, uint32_t pid)
-{
-	const struct model_process *p = model_process_of(m, pid);
-
-	return p && p->unended_ns;
-}
-
 /* Of no device is more known than that it is there, and not even that it was given work. */
 static int know_nothing(const struct model *m, uint64_t now_ns, bool *is)
 {
 	const struct devices *d = model_devices(m);
+	struct model_counts counts;
 	int err = 0;
 
-	*is = true;
+	model_counts(m, &counts);
+	*is = !counts.launches;
 	for (size_t i = 0; !err && *is && i < devices_count(d); i++) {
 		uint64_t idle_ns[IDLE_CAUSES];
 		struct device_sum sum;
 
 		err = model_device(m, devices_get(d, i), now_ns, &sum, idle_ns, NULL);
-		*is = !has_unended(m, devices_get(d, i)->pid) &&
-		      !err && sum.idle_ns == sum.close_ns - sum.open_ns &&
+		*is = !err && sum.idle_ns == sum.close_ns - sum.open_ns &&
 		      idle_ns[IDLE_UNKNOWN] >= sum.idle_ns / 2;
 	}
 	return err;

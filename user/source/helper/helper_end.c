@@ -45,19 +45,11 @@ uint64_t helper_end_untold_since(struct helper_end e)
 	}
 }
 
-static int tell(pid_t pid, const char *what, uint64_t ns, const struct event_sink *sink)
+int helper_end_tell(struct helper_end e, pid_t pid, const struct event_sink *sink)
 {
 	char text[24];
 
-	snprintf(text, sizeof(text), "%" PRIu64, ns);
+	snprintf(text, sizeof(text), "%" PRIu64, helper_end_ns(e));
 	return sink->push(sink->ctx, &(struct event){ .kind = EVENT_IDENTITY, .pid = (uint32_t)pid,
-		.tid = (uint32_t)pid, .text = what, .text2 = text });
-}
-
-int helper_end_tell(struct helper_end e, pid_t pid, const struct event_sink *sink)
-{
-	uint64_t ns = helper_end_untold_since(e) ? 0 : recorded_ns(e);
-	int err = ns ? tell(pid, EVENT_RECORDED_NS, ns, sink) : 0;
-
-	return err ? err : tell(pid, EVENT_ENDED_NS, helper_end_ns(e), sink);
+		.tid = (uint32_t)pid, .text = EVENT_ENDED_NS, .text2 = text });
 }

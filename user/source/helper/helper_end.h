@@ -34,8 +34,7 @@ struct helper_end {
 uint64_t helper_end_ns(struct helper_end e);
 uint64_t helper_end_untold_since(struct helper_end e);	/* 0: all was told */
 
-/* Until when all was recorded, if that is known (EVENT_RECORDED_NS), then when it ended (EVENT_ENDED_NS), as
- * facts about the process. 0 or the sink's error. */
+/* When it ended (EVENT_ENDED_NS), as a fact about the process. 0 or the sink's error. */
 int helper_end_tell(struct helper_end e, pid_t pid, const struct event_sink *sink);
 
 #endif

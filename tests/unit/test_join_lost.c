@@ -33,6 +33,7 @@ static void no_work_is_awaited_of_what_was_captured_whatever_comes_first(void **
 
 #define COPY_CBID 41		/* cudaMemcpyAsync */
 #define SYNC_CBID 165		/* cudaDeviceSynchronize */
+#define ENDLESS UINT64_MAX
 
 static void record(struct join *j, uint32_t correlation, uint16_t func, uint64_t start, uint64_t end)
 {
@@ -77,7 +78,7 @@ static void a_launch_without_works_while_a_stream_captured_is_no_orphan(void **s
 	}
 }
 
-/* The examples of streams.h: is L2, of which no work comes, known to be lost? */
+/* Is L2, of which no work comes, counted as lost at the end; and from when until when are works lost? */
 static void a_kernel_that_is_over_and_was_not_told_is_lost(void **state)
 {
 	static const struct {
@@ -85,14 +86,14 @@ static void a_kernel_that_is_over_and_was_not_told_is_lost(void **state)
 		bool sync;			/* between L2 and L3 */
 		uint16_t func;			/* of L2 */
 		bool lost;
+		uint64_t start_ns, end_ns;	/* after BASE; 0: none are */
 	} cases[] = {
-		{ { 7, 0, 7 }, { 1, 1, 1 }, false, LAUNCH_CBID, true },
-		{ { 7, 0, 8 }, { 1, 1, 1 }, false, LAUNCH_CBID, false },
-		{ { 7, 0, 8 }, { 1, 1, 1 }, true, LAUNCH_CBID, true },
-		{ { 7, 0, 0 }, { 1, 1, 1 }, true, LAUNCH_CBID, true },
-		{ { 7, 0, 7 }, { 1, 1, 2 }, true, LAUNCH_CBID, false },
-		{ { 7, 0, 0 }, { 1, 1, 1 }, false, LAUNCH_CBID, false },
-		{ { 7, 0, 7 }, { 1, 1, 1 }, false, COPY_CBID, false },	/* of 0 bytes, maybe */
+		{ { 7, 0, 7 }, { 1, 1, 1 }, false, LAUNCH_CBID, true, 120, 250 },
+		{ { 7, 0, 8 }, { 1, 1, 1 }, false, LAUNCH_CBID, false, 0, 0 },
+		{ { 7, 0, 8 }, { 1, 1, 1 }, true, LAUNCH_CBID, true, 120, 250 },
+		{ { 7, 0, 7 }, { 1, 1, 2 }, false, LAUNCH_CBID, false, 0, 0 },
+		{ { 7, 0, 0 }, { 1, 1, 1 }, false, LAUNCH_CBID, false, 0, 0 },
+		{ { 7, 0, 7 }, { 1, 1, 1 }, false, COPY_CBID, false, 0, 0 },	/* of 0 bytes, maybe */
 	};
 
 	(void)state;
@@ -112,42 +113,48 @@ static void a_kernel_that_is_over_and_was_not_told_is_lost(void **state)
 					.kind = WORK_KIND_KERNEL, .correlation = k,
 					.stream = cases[i].stream[k], .context = cases[i].context[k] } });
 		}
-		assert_int_equal(counts_of(j).untold, 0);
+		assert_int_equal(counts_of(j).lost, 0);
 		assert_int_equal(join_end(j), 0);
-		assert_int_equal(counts_of(j).untold, cases[i].lost);
-		if (cases[i].lost) {
-			assert_int_equal(seen.untold_start, BASE + 110);
-			assert_int_equal(seen.untold_end, BASE + (cases[i].stream[2] ? 250 : 120));
-		}
+		assert_int_equal(counts_of(j).lost, cases[i].lost);
+		assert_int_equal(seen.lost.start, cases[i].start_ns ? BASE + cases[i].start_ns : 0);
+		assert_int_equal(seen.lost.end, cases[i].end_ns ? BASE + cases[i].end_ns : 0);
+		assert_int_equal(seen.unknown.end, cases[i].func == LAUNCH_CBID && !cases[i].stream[2] ? ENDLESS : 0);
 		join_free(j);
 	}
 }
 
+/* Also where the next work of the thread is in another stream: two rounds. */
 static void what_is_lost_is_known_when_the_window_is_over_and_taken_back_where_it_comes(void **state)
 {
-	struct seen seen;
-	struct join *j = new_join(&seen);
-
 	(void)state;
-	api(j, 1, BASE, BASE + 10);
-	api(j, 2, BASE + 20, BASE + 30);
-	work(j, 2, BASE + 40, BASE + 50);
-	push_time(j, EVENT_WATERMARK, BASE + SEC);
-	push_time(j, EVENT_WATERMARK, BASE + JOIN_WINDOW_NS);
-	assert_int_equal(counts_of(j).untold, 0);
-	assert_int_equal(counts_of(j).awaited, 1);
-	assert_true(seen.horizon <= BASE);	/* the book of its time is not settled yet */
-	push_time(j, EVENT_WATERMARK, BASE + JOIN_WINDOW_NS + SEC);
-	assert_int_equal(counts_of(j).untold, 1);
-	assert_int_equal(counts_of(j).awaited, 0);
-	assert_int_equal(seen.untold_start, BASE);
-	assert_int_equal(seen.untold_end, BASE + 40);
-	assert_true(seen.horizon >= BASE + 40);
-	work(j, 1, BASE + 15, BASE + 18);
-	assert_int_equal(counts_of(j).untold, 0);
-	assert_int_equal(counts_of(j).met, 2);
-	assert_int_equal(counts_of(j).late, 1);
-	join_free(j);
+	for (uint32_t stream = 0; stream < 2; stream++) {
+		struct seen seen;
+		struct join *j = new_join(&seen);
+
+		api(j, 9, BASE - 30, BASE - 20);
+		work(j, 9, BASE - 10, BASE - 5);
+		api(j, 1, BASE, BASE + 10);
+		api(j, 2, BASE + 20, BASE + 30);
+		push(j, &(struct event){ .kind = EVENT_WORK, .pid = 1, .start_ns = BASE + 40, .end_ns = BASE + 50,
+					 .work = &(struct work){ .kind = WORK_KIND_KERNEL, .correlation = 2,
+								 .stream = stream } });
+		push_time(j, EVENT_WATERMARK, BASE + SEC);
+		push_time(j, EVENT_WATERMARK, BASE + JOIN_WINDOW_NS);
+		assert_int_equal(counts_of(j).lost, 0);
+		assert_int_equal(counts_of(j).awaited, 1);
+		assert_true(seen.horizon <= BASE);	/* the book of its time is not settled yet */
+		push_time(j, EVENT_WATERMARK, BASE + JOIN_WINDOW_NS + SEC);
+		assert_int_equal(counts_of(j).lost, 1);
+		assert_int_equal(counts_of(j).awaited, 0);
+		assert_int_equal(seen.lost.start, BASE + 10);
+		assert_int_equal(seen.lost.end, BASE + 40);
+		assert_true(seen.horizon >= BASE + 40);
+		work(j, 1, BASE + 15, BASE + 18);
+		assert_int_equal(counts_of(j).lost, 0);
+		assert_int_equal(counts_of(j).met, 3);
+		assert_int_equal(counts_of(j).late, 1);
+		join_free(j);
+	}
 }
 
 static void of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed(void **state)
@@ -166,22 +173,15 @@ static void of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed(void **s
 	join_free(j);
 }
 
-#define ENDLESS UINT64_MAX
-
-static void what_a_thread_launched_last_may_run_until_the_end(void **state)
+static void what_a_thread_launched_last_may_run_until_the_end_unless_another_file_goes_on(void **state)
 {
 	static const struct {
 		uint32_t met;		/* of launches 1 to 4, by bits */
-		uint32_t stream[5];	/* of those: when not all are one */
 		bool goes_on;
-		uint64_t since;		/* 0: nobody says so */
+		uint64_t since;		/* 0: none are */
 	} cases[] = {
-		{ 0x02, { 0 }, false, BASE + 200 },
-		{ 0x06, { 0 }, false, BASE + 300 },
-		{ 0x06, { 0 }, true, 0 },
-		{ 0x1e, { 0 }, false, 0 },
-		{ 0x00, { 0 }, false, BASE + 100 },
-		{ 0x16, { 0, 7, 7, 0, 8 }, false, 0 },	/* 3: nobody knows, but the thread goes on */
+		{ 0x02, false, BASE + 210 }, { 0x06, false, BASE + 310 }, { 0x06, true, 0 },
+		{ 0x1e, false, 0 }, { 0x00, false, BASE + 110 },
 	};
 
 	(void)state;
@@ -192,22 +192,19 @@ static void what_a_thread_launched_last_may_run_until_the_end(void **state)
 		for (uint32_t k = 1; k <= 4; k++) {
 			api(j, k, BASE + 100 * k, BASE + 100 * k + 10);
 			if (cases[i].met >> k & 1)
-				push(j, &(struct event){ .kind = EVENT_WORK, .pid = 1, .start_ns = BASE + 500 + 10 * k,
-							 .end_ns = BASE + 505 + 10 * k, .work = &(struct work){
-					.kind = WORK_KIND_KERNEL, .correlation = k, .stream = cases[i].stream[k] } });
+				work(j, k, BASE + 500 + 10 * k, BASE + 505 + 10 * k);
 		}
 		if (cases[i].goes_on)
 			join_goes_on(j);
 		assert_int_equal(join_end(j), 0);
-		assert_int_equal(seen.unended_end, cases[i].since ? ENDLESS : 0);
-		assert_int_equal(seen.unended.since_ns, cases[i].since);
-		assert_int_equal(seen.unended_start, cases[i].since);
-		assert_int_equal(seen.unended.tid, cases[i].since ? 5 : 0);
+		assert_int_equal(seen.unknown.end, cases[i].since ? ENDLESS : 0);
+		assert_int_equal(seen.unknown.start, cases[i].since);
+		assert_int_equal(counts_of(j).lost, 0);
 		join_free(j);
 	}
 }
 
-static void what_hangs_is_said_as_time_goes_on_until_the_thread_is_seen_to_go_on(void **state)
+static void what_hangs_is_unknown_as_time_goes_on_until_a_later_launch_of_its_thread_meets_a_work(void **state)
 {
 	struct seen seen;
 	struct join *j = new_join(&seen);
@@ -219,18 +216,18 @@ static void what_hangs_is_said_as_time_goes_on_until_the_thread_is_seen_to_go_on
 	api(j, 2, BASE + 40, BASE + 50);
 	for (; ns <= BASE + JOIN_WINDOW_NS; ns += SEC)
 		push_time(j, EVENT_WATERMARK, ns);
-	assert_int_equal(seen.unended_end, 0);		/* it is waited for: no time is settled yet */
+	assert_int_equal(seen.unknown.end, 0);		/* it is waited for: no time is settled yet */
 	assert_true(seen.horizon <= BASE + 40);
 	for (; ns <= BASE + 2 * JOIN_WINDOW_NS; ns += SEC)
 		push_time(j, EVENT_WATERMARK, ns);
-	assert_int_equal(seen.unended_start, BASE + 40);
-	assert_int_equal(seen.unended_end, seen.horizon);
+	assert_int_equal(seen.unknown.start, BASE + 50);
+	assert_int_equal(seen.unknown.end, seen.horizon);
 	api(j, 3, ns, ns + 10);
 	work(j, 3, ns + 20, ns + 30);
 	push_time(j, EVENT_WATERMARK, ns + 3 * SEC);
-	assert_true(seen.horizon > seen.unended_end);
+	assert_true(seen.horizon > seen.unknown.end);
 	assert_int_equal(join_end(j), 0);
-	assert_true(seen.unended_end < seen.horizon);
+	assert_true(seen.unknown.end < seen.horizon);
 	join_free(j);
 }
 
@@ -241,8 +238,8 @@ int main(void)
 		cmocka_unit_test(a_launch_without_works_while_a_stream_captured_is_no_orphan),
 		cmocka_unit_test(a_kernel_that_is_over_and_was_not_told_is_lost),
 		cmocka_unit_test(what_is_lost_is_known_when_the_window_is_over_and_taken_back_where_it_comes),
-		cmocka_unit_test(what_a_thread_launched_last_may_run_until_the_end),
-		cmocka_unit_test(what_hangs_is_said_as_time_goes_on_until_the_thread_is_seen_to_go_on),
+		cmocka_unit_test(what_a_thread_launched_last_may_run_until_the_end_unless_another_file_goes_on),
+		cmocka_unit_test(what_hangs_is_unknown_as_time_goes_on_until_a_later_launch_of_its_thread_meets_a_work),
 		cmocka_unit_test(of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed),
 	};
 
