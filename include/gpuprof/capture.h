@@ -21,12 +21,7 @@
 #include "capture_row.h"
 
 #define GP_CAPTURE_MAJOR 1
-#define GP_CAPTURE_MINOR 11	/* 1: calls that began before (EVENT_INSIDE ...), 2: stacks, 3: off-CPU, device time,
-				 * 4: memory, 5: OFF_UNTOLD, 6: the host's devices (EVENT_SAMPLE ...),
-				 * 7: calls that CUPTI alone tells of (EVENT_TOLD),
-				 * 8: numbers of MIG instances (event/device_number.h), 9: EVENT_NODE,
-				 * 10: when a call had no CPU (GP_FIELD_LATE), API
-				 * that was told before (EVENT_AGAIN), 11: stops (OFF_STOPPED, GP_FIELD_STOPPED) */
+#define GP_CAPTURE_MINOR 0
 
 #define GP_FRAME_MAGIC 0x184D2A5Cu	/* one of zstd's 16 skippable frames */
 #define GP_FILE_TAG 0x0a666f7270757067ull	/* "gpuprof\n" */
@@ -78,8 +73,7 @@ struct gp_capture_end {
 #define GP_BLOCK_EVENTS_MAX (1u << 16)
 #define GP_BLOCK_FUNCS_MAX 1024u
 #define GP_BLOCK_THREADS_MAX 4096u
-#define GP_BLOCK_SIGNATURES_MAX 8192u
-#define GP_BLOCK_WORKS_MAX 8192u
+#define GP_BLOCK_SHAPES_MAX 8192u
 #define GP_TEXT_MAX 4096u	/* bytes of a text, without its NUL */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "captures are little endian");

@@ -16,7 +16,7 @@
 
 #include "bench/stream.h"
 #include "capture/capture.h"
-#include "capture/capture_encode.h"
+#include "capture/capture_codec.h"
 
 #define PASSES 3
 #define BATCH 4096

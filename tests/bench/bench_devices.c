@@ -25,7 +25,6 @@ static const struct funcs funcs = {
 
 struct batch {
 	struct event ev[BATCH];
-	struct work work[BATCH];
 };
 
 static uint64_t cpu_ns(void)
@@ -46,13 +45,8 @@ static void push(struct model *m, const struct event *ev)
 
 static void fill(struct batch *b, struct work_stream *s)
 {
-	for (unsigned int i = 0; i < BATCH; i++) {
+	for (unsigned int i = 0; i < BATCH; i++)
 		work_stream_next(s, &b->ev[i]);
-		if (!b->ev[i].work)
-			continue;
-		b->work[i] = *b->ev[i].work;
-		b->ev[i].work = &b->work[i];
-	}
 }
 
 static double pass(const struct work_load *load, struct work_stream *s, struct batch *b)
@@ -66,8 +60,8 @@ static double pass(const struct work_load *load, struct work_stream *s, struct b
 	work_stream_init(s, load);
 	push(m, &(struct event){ .kind = EVENT_START, .start_ns = work_stream_now(s) });
 	/* A launch that no work follows, as of a copy between buffers of the host. */
-	push(m, &(struct event){ .kind = EVENT_API, .pid = 4000, .tid = 4000, .seq = UINT32_MAX,
-				 .func = 211, .dir = 5, .start_ns = work_stream_now(s),
+	push(m, &(struct event){ .kind = EVENT_API, .pid = 4000, .tid = 4000, .api.correlation = UINT32_MAX,
+				 .api.cbid = 211, .api.domain = 5, .start_ns = work_stream_now(s),
 				 .end_ns = work_stream_now(s) });
 	for (; done < WARM + EVENTS; done += BATCH) {
 		uint64_t start;

@@ -59,10 +59,10 @@ static unsigned int push_one(struct model *m, const struct load *load, struct th
 		unsigned int shape = i / 2 % load->shapes + 1;
 
 		ev.has |= HAS_SHAPE;
-		ev.shape = (struct launch_shape){ { shape, 1, 1 }, { 256, 1, 1 }, 0 };
+		ev.call.shape = (struct launch_shape){ { shape, 1, 1 }, { 256, 1, 1 }, 0 };
 	} else {
 		ev.has |= HAS_BYTES;
-		ev.bytes = 4096;
+		ev.call.bytes = 4096;
 	}
 	at->now_ns = ev.end_ns;
 	if (load->two && i % load->two == 0) {

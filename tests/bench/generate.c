@@ -27,11 +27,11 @@ static int write_start(struct capture_writer *w, uint64_t start_ns)
 	int err = push(w, (struct event){ .kind = EVENT_START, .start_ns = start_ns });
 
 	if (!err)
-		err = push(w, (struct event){ .kind = EVENT_FACT, .text = "host",
-					      .text2 = "bench" });
+		err = push(w, (struct event){ .kind = EVENT_FACT, .fact.key = "host",
+					      .fact.value = "bench" });
 	if (!err)
 		err = push(w, (struct event){ .kind = EVENT_PROCESS, .pid = 4000,
-					      .start_ns = start_ns, .text = "bench" });
+					      .start_ns = start_ns, .task.comm = "bench" });
 	return err;
 }
 
@@ -55,9 +55,9 @@ static int write_events(struct capture_writer *w, struct stream *s, unsigned lon
 
 static int write_count(struct capture_writer *w, unsigned int kind, uint64_t n)
 {
-	return push(w, (struct event){ .kind = EVENT_COUNT, .text = "bpf",
-				       .text2 = event_kind_name(kind), .start_ns = n,
-				       .end_ns = n });
+	return push(w, (struct event){ .kind = EVENT_COUNT, .count.source = "bpf",
+				       .count.kind = event_kind_name(kind), .count.hits = n,
+				       .count.received = n });
 }
 
 static int write_stop(struct capture_writer *w, const struct stream *s,

@@ -59,8 +59,8 @@ static void make_launch(struct event *ev, uint32_t kernel)
 {
 	ev->func = LAUNCH;
 	ev->has |= HAS_SHAPE | HAS_ENTITY;
-	ev->entity = 0x55d000400000 + kernel * 64;
-	ev->shape = (struct launch_shape){ { 128 + kernel, 1, 1 }, { 256, 1, 1 },
+	ev->call.entity = 0x55d000400000 + kernel * 64;
+	ev->call.shape = (struct launch_shape){ { 128 + kernel, 1, 1 }, { 256, 1, 1 },
 					   kernel % 3 * 4096 };
 }
 
@@ -68,8 +68,8 @@ static void make_copy(struct event *ev)
 {
 	ev->func = COPY;
 	ev->has |= HAS_BYTES | HAS_DIR;
-	ev->dir = COPY_H2D;
-	ev->bytes = 1 << 20;
+	ev->call.dir = COPY_H2D;
+	ev->call.bytes = 1 << 20;
 }
 
 static void make_event(struct stream_thread *t, struct event *ev, uint64_t *state)
@@ -106,7 +106,7 @@ void stream_next(struct stream *s, struct event *ev)
 	if (random_next(&s->random) % 4 == 0)
 		s->turn = random_next(&s->random) % STREAM_THREADS;
 	*ev = (struct event){ .kind = EVENT_CALL, .pid = PID, .tid = PID + s->turn,
-			      .stream = 0x55d000001000 };
+			      .call.stream = 0x55d000001000 };
 	make_event(&s->thread[s->turn], ev, &s->random);
 }
 

@@ -39,7 +39,7 @@ void work_stream_init(struct work_stream *s, const struct work_load *load)
 static void make_call(struct event *ev, uint64_t start_ns, uint32_t number, uint8_t kind)
 {
 	ev->kind = kind;
-	ev->seq = number;
+	ev->api.correlation = number;
 	ev->start_ns = start_ns;
 	ev->end_ns = start_ns + 1800;
 	if (kind == EVENT_CALL) {
@@ -48,8 +48,8 @@ static void make_call(struct event *ev, uint64_t start_ns, uint32_t number, uint
 	}
 	ev->start_ns += 200;
 	ev->end_ns -= 200;
-	ev->func = LAUNCH_CBID;
-	ev->dir = RUNTIME;
+	ev->api.cbid = LAUNCH_CBID;
+	ev->api.domain = RUNTIME;
 }
 
 static void make_work(struct work_stream *s, struct event *ev, uint32_t number, uint64_t launched_ns)
@@ -69,11 +69,11 @@ static void make_work(struct work_stream *s, struct event *ev, uint32_t number, 
 	ev->tid = 0;
 	ev->start_ns = num_max(launched_ns + 3000 + random_below(s, 500), *free_ns);
 	ev->end_ns = *free_ns = ev->start_ns + 900 * s->load.streams + random_below(s, 1500);
-	ev->work = &s->work;
+	ev->work = s->work;
 	if (s->work.kind != WORK_KIND_KERNEL)
 		return;
-	ev->text = s->name[name];
-	ev->text_hash = s->name_hash[name];
+	ev->work.name = s->name[name];
+	ev->work.name_hash = s->name_hash[name];
 }
 
 /* Of each launch: its call (if asked for), its API record, the work of `lag` launches before. */

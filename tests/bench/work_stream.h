@@ -8,7 +8,6 @@
 #define BENCH_WORK_STREAM_H
 
 #include "event/event.h"
-#include "event/work.h"
 
 #define WORK_STREAM_NAMES 4096
 #define WORK_STREAM_PROCESSES 64

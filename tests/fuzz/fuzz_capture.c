@@ -12,8 +12,7 @@
 
 #include "base/io.h"
 #include "capture/capture.h"
-#include "capture/capture_decode.h"
-#include "capture/capture_encode.h"
+#include "capture/capture_codec.h"
 #include "capture/capture_frame.h"
 #include "../lib/event_eq.h"
 
@@ -27,15 +26,20 @@ static int check_event(void *ctx, const struct event *ev)
 	const struct funcs *funcs = ctx;
 	size_t sum = 0;
 
-	if (!ev->kind || ev->kind >= EVENT_KIND_END || ev->func >= FUNCS_MAX)
+	const struct event_schema *s = event_schema(ev->kind);
+
+	if (!s)
 		abort();
 	if (event_has_func(ev->kind)) {
 		if (ev->func >= funcs->n || funcs->v[ev->func].class >= CLASS_END)
 			abort();
 		sum += strlen(funcs->v[ev->func].name) + strlen(funcs->v[ev->func].library);
 	}
-	sum += ev->text ? strlen(ev->text) : 0;
-	sum += ev->text2 ? strlen(ev->text2) : 0;
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->fields[i].coding == FIELD_TEXT && event_field_text(ev, &s->fields[i]))
+			sum += strlen(event_field_text(ev, &s->fields[i]));
+		else if (s->fields[i].coding == FIELD_CHARS)
+			sum += strlen((const char *)ev + s->fields[i].at);
 	return sum == SIZE_MAX;
 }
 
@@ -133,13 +137,38 @@ static int check_same(void *ctx, const struct event *ev)
 	return 0;
 }
 
+/* Bytes become an event that a source could have made: pointers to texts, arrays that end. */
+static void make_event(struct event *ev, const uint8_t *data)
+{
+	const struct event_schema *s;
+
+	memcpy(ev, data, sizeof(*ev));
+	ev->kind = (uint8_t)(1 + ev->kind % (EVENT_KIND_END - 1));
+	while (!event_schema(ev->kind))
+		ev->kind--;
+	s = event_schema(ev->kind);
+	ev->func = event_has_func(ev->kind) ? ev->func % 2 : 0;
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct event_field *f = &s->fields[i];
+		char *at = event_field_at(ev, f);
+		struct device_sample *values = (void *)at;
+
+		if (f->coding == FIELD_TEXT)
+			*(const char **)at = *at % 4 == 1 ? "text" : *at % 4 == 2 ? "" : NULL;
+		else if (f->coding == FIELD_CHARS)
+			memset(at + strnlen(at, f->size - 1u), 0, f->size - strnlen(at, f->size - 1u));
+		else if (f->coding == FIELD_HASH)
+			memset(at, 0, f->size);
+		else if (f->coding == FIELD_VALUES)
+			*values = (struct device_sample){ .has = 1, .v = { values->v[0] } };
+	}
+	if (event_is_call(ev->kind) && !ev->call.late_ns)	/* it was not late */
+		ev->call.late_why = ev->call.after_late_ns = 0;
+}
+
 static void fuzz_events(const uint8_t *data, size_t size)
 {
 	static const struct funcs funcs = { .n = 2, .v = { { "a", "x", 1, 0 }, { "b", "x", 2, 1 } } };
-	static const struct work work = { .kind = WORK_KIND_COPY, .bytes = 7, .grid = { 1, 2, 3 } };
-	static const struct device_facts device = { .device = 1, .uuid = "GPU-1" };
-	static const struct device_sample sample = { .has = 1u << SAMPLE_SM | 1u << SAMPLE_USERS,
-						     .v = { [SAMPLE_SM] = 4200, [SAMPLE_USERS] = 2 } };
 	size_t n = size / sizeof(struct event);
 	struct event *ev = calloc(n + 1, sizeof(*ev));
 	struct capture_encoder *e = capture_encoder_new(&funcs);
@@ -150,16 +179,7 @@ static void fuzz_events(const uint8_t *data, size_t size)
 	struct capture_block *b;
 
 	for (size_t i = 0; i < n; i++) {
-		memcpy(&ev[i], data + i * sizeof(*ev), sizeof(*ev));
-		ev[i].kind = (uint8_t)(1 + ev[i].kind % (EVENT_KIND_END - 1));
-		ev[i].func %= 2;
-		ev[i].after_late_ns = ev[i].late_ns ? ev[i].after_late_ns : 0;	/* of no call that was late */
-		ev[i].late_why = ev[i].late_ns && ev[i].late_why & 1 ? OFF_STOPPED : OFF_RUNQUEUE;
-		ev[i].text = (uintptr_t)ev[i].text % 4 == 1 ? "text" : NULL;
-		ev[i].text2 = (uintptr_t)ev[i].text2 % 4 == 1 ? "" : NULL;
-		ev[i].work = ev[i].kind == EVENT_WORK ? &work : NULL;
-		ev[i].device = ev[i].kind == EVENT_DEVICE ? &device : NULL;
-		ev[i].sample = ev[i].kind == EVENT_SAMPLE ? &sample : NULL;
+		make_event(&ev[i], data + i * sizeof(*ev));
 		if (capture_encode(e, &ev[i]))
 			abort();
 	}

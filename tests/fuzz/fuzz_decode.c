@@ -43,9 +43,9 @@ static int push(void *ctx, const struct event *ev)
 	check(ev->kind > 0 && ev->kind < EVENT_KIND_END);
 	check(ev->func < decoder_funcs(r->decoder)->n);
 	check(decoder_funcs(r->decoder)->v[ev->func].class < CLASS_END);
-	check(!(ev->has & HAS_DIR) || ev->dir <= COPY_DEFAULT);
-	check(ev->kind != EVENT_OFF || ev->dir < OFF_REASON_END || ev->dir == OFF_CALL ||
-	      ev->dir == OFF_UNTOLD);
+	check(!event_is_call(ev->kind) || !(ev->has & HAS_DIR) || ev->call.dir <= COPY_DEFAULT);
+	check(ev->kind != EVENT_OFF || ev->off.reason < OFF_REASON_END || ev->off.reason == OFF_CALL ||
+	      ev->off.reason == OFF_UNTOLD);
 	return model_push(r->model, ev);
 }
 
@@ -72,7 +72,7 @@ static void push_task(struct run *r, const void *rec, size_t len)
 		return;
 	check(ev.kind == EVENT_THREAD || (ev.kind >= EVENT_EXIT && ev.kind <= EVENT_PROCESS));
 	check(ev.end_ns >= ev.start_ns && ev.pid && ev.tid);
-	check(strlen(ev.text) <= GP_COMM_LEN);
+	check(strlen(ev.task.comm) <= GP_COMM_LEN);
 	check(push(r, &ev) == 0);
 }
 
@@ -117,9 +117,9 @@ static void push_off(struct run *r, const void *rec, size_t len)
 	if (decode_off(rec, len, &ev, &texts) != DECODE_OK)
 		return;
 	check(ev.kind == EVENT_OFF && ev.end_ns >= ev.start_ns && ev.pid && ev.tid);
-	check(ev.dir == OFF_CALL || OFF_WOKEN_NS(&ev) <= ev.end_ns - ev.start_ns);
-	check((!ev.text || strlen(ev.text) <= GP_COMM_LEN + 1) &&
-	      (!ev.text2 || strlen(ev.text2) < sizeof(texts.what)));
+	check(ev.off.reason == OFF_CALL || ev.off.woken_ns <= ev.end_ns - ev.start_ns);
+	check((!ev.off.waker_name || strlen(ev.off.waker_name) <= GP_COMM_LEN + 1) &&
+	      (!ev.off.syscall || strlen(ev.off.syscall) < sizeof(texts.what)));
 	check(push(r, &ev) == 0);
 }
 
@@ -154,7 +154,7 @@ static void push_near_off(struct run *r, const uint8_t *b, size_t len)
 static void push_event(struct run *r, const uint8_t *b, size_t len)
 {
 	struct { uint8_t kind, pid, tid, seq; int16_t start, end; } in = { 0 };
-	struct event ev = { .text = "key", .text2 = "value" };
+	struct event ev = { .fact = { "key", "value" } };
 
 	memcpy(&in, b, len < sizeof(in) ? len : sizeof(in));
 	ev.kind = in.kind % EVENT_KIND_END;

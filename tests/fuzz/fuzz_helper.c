@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "source/helper/api_calls.h"
 #include "source/helper/helper_decode.h"
-#include "event/work.h"
+#include "event/event.h"
 #include "gpuprof/ring.h"
 #include "facts/ranges.h"
 
@@ -57,26 +57,28 @@ static int push(void *ctx, const struct event *ev)
 	bool bad = ev->kind == EVENT_WORK && !ev->end_ns;
 
 	seen->events += ev->kind != EVENT_UNSEEN && !bad;
-	check(ev->pid == 1 && (!ev->text || strlen(ev->text) <= 4096));
+	check(ev->pid == 1);
 	switch (ev->kind) {
 	case EVENT_WORK:
-		check(ev->work && (bad || ev->end_ns >= ev->start_ns) && ev->work->kind &&
-		      ev->work->kind < WORK_KIND_END);
+		check((bad || ev->end_ns >= ev->start_ns) && ev->work.kind &&
+		      ev->work.kind < WORK_KIND_END);
+		check(!ev->work.name || strlen(ev->work.name) <= 4096);
 		break;
 	case EVENT_API:
 		check(ev->end_ns >= ev->start_ns);
 		check(api_calls_take(seen->calls, ev, &(struct event_sink){ push_call, seen }) == 0);
 		break;
 	case EVENT_RANGE:
-		check(ev->dir && ev->dir < RANGE_WHAT_END);
-		check(!ev->text2 || strlen(ev->text2) <= 4096);
+		check(ev->range.what && ev->range.what < RANGE_WHAT_END);
+		check(!ev->range.name || strlen(ev->range.name) <= 4096);
+		check(!ev->range.domain || strlen(ev->range.domain) <= 4096);
 		ranges_push(seen->ranges, ev);
 		break;
 	case EVENT_DEVICE:
-		check(ev->device && strlen(ev->device->uuid) <= DEVICE_UUID_LEN);
+		check(strlen(ev->device.facts.uuid) <= DEVICE_UUID_LEN);
 		break;
 	case EVENT_NODE:
-		check(ev->entity && ev->entity != ev->address);
+		check(ev->node.id && ev->node.id != ev->node.original);
 		break;
 	case EVENT_UNSEEN:
 	case EVENT_MEMORY:

@@ -56,9 +56,9 @@ static bool is_timeless(const struct spec_input *in, const struct event *ev)
 	const struct func *fn = func_of(in, ev);
 
 	if (is_off(ev))
-		return (ev->dir >= OFF_REASON_END && (ev->dir != OFF_UNTOLD || is_reading(ev))) ||
+		return (ev->off.reason >= OFF_REASON_END && (ev->off.reason != OFF_UNTOLD || is_reading(ev))) ||
 		       ev->end_ns < ev->start_ns ||
-		       OFF_WOKEN_NS(ev) > ev->end_ns - ev->start_ns;
+		       ev->off.woken_ns > ev->end_ns - ev->start_ns;
 	return !fn || fn->class >= CLASS_END ||
 	       ((ev->kind == EVENT_CALL || ev->kind == EVENT_LEFT || ev->kind == EVENT_INSIDE) &&
 		ev->end_ns < ev->start_ns);
@@ -92,7 +92,7 @@ static void number(const struct spec_input *in, struct numbers *out)
 			out->accepted[i] = true;
 			before = ev;
 		}
-		if (is_reading(ev) && ev->dir != OFF_CALL && !exited && !ahead) {
+		if (is_reading(ev) && ev->off.reason != OFF_CALL && !exited && !ahead) {
 			out->wrong[i] = is_timeless(in, ev);
 			out->accepted[i] = !out->wrong[i];
 			before = out->wrong[i] ? before : ev;
@@ -371,7 +371,7 @@ static unsigned int open_bucket(const struct spec_input *in, const struct event 
 {
 	if (!is_off(ev))
 		return func_of(in, ev)->class;
-	return BUCKET_OFF_0 + (OFF_WOKEN_NS(ev) ? (unsigned int)OFF_RUNQUEUE : ev->dir);
+	return BUCKET_OFF_0 + (ev->off.woken_ns ? (unsigned int)OFF_RUNQUEUE : ev->off.reason);
 }
 
 static void add_call(const struct spec_input *in, const struct reach *r, size_t i,
@@ -384,10 +384,10 @@ static void add_call(const struct spec_input *in, const struct reach *r, size_t 
 		add(b, r->start[i], r->end[i], func_of(in, ev)->class);
 		return;
 	}
-	woken = num_min(num_max(num_min(num_max(ev->end_ns - OFF_WOKEN_NS(ev), in->base), r->stop),
+	woken = num_min(num_max(num_min(num_max(ev->end_ns - ev->off.woken_ns, in->base), r->stop),
 			   r->start[i]), r->end[i]);
-	add(b, r->start[i], woken, ev->dir == OFF_UNTOLD ? BUCKET_LOST :
-	    (unsigned int)BUCKET_OFF_0 + ev->dir);
+	add(b, r->start[i], woken, ev->off.reason == OFF_UNTOLD ? BUCKET_LOST :
+	    (unsigned int)BUCKET_OFF_0 + ev->off.reason);
 	add(b, woken, r->end[i], BUCKET_OFF_0 + OFF_RUNQUEUE);
 }
 
@@ -398,15 +398,15 @@ static uint64_t said_blocked(const struct spec_input *in, const struct numbers *
 			     size_t end)
 {
 	bool inside = in->events[i].kind == EVENT_INSIDE;
-	uint64_t ns = inside ? 0 : in->events[i].blocked_ns, start = in->events[i].start_ns;
+	uint64_t ns = inside ? 0 : in->events[i].call.blocked_ns, start = in->events[i].start_ns;
 
 	for (size_t j = i; j < end && !inside; j++) {
 		const struct event *ev = &in->events[j];
 
 		if (num->accepted[j] && ev->kind == EVENT_EXIT)
 			break;
-		if (is_reading(ev) && ev->dir == OFF_CALL && ev->start_ns == start)
-			ns = num_max(ns, ev->blocked_ns);
+		if (is_reading(ev) && ev->off.reason == OFF_CALL && ev->start_ns == start)
+			ns = num_max(ns, ev->off.blocked_ns);
 	}
 	if (continues(in, num, i))
 		ns = num_max(ns, said_blocked(in, num, call_before(in, num, i), i));
@@ -416,9 +416,9 @@ static uint64_t said_blocked(const struct spec_input *in, const struct numbers *
 /* Of [start, end), as the end of the call says. */
 static uint64_t said_late(const struct event *ev, uint64_t start, uint64_t end)
 {
-	uint64_t to = ev->end_ns - ev->after_late_ns, late = ev->late_ns;
+	uint64_t to = ev->end_ns - ev->call.after_late_ns, late = ev->call.late_ns;
 
-	if (ev->late_why == OFF_STOPPED || ev->end_ns < late + ev->after_late_ns || num_max(start, to - late) > num_min(end, to))
+	if (ev->call.late_why == OFF_STOPPED || ev->end_ns < late + ev->call.after_late_ns || num_max(start, to - late) > num_min(end, to))
 		return 0;
 	return num_min(end, to) - num_max(start, to - late);
 }

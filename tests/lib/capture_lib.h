@@ -32,7 +32,7 @@ struct bytes {
 
 struct events {
 	VEC(struct event) at;
-	struct strpool *texts;
+	VEC(struct event *) own;	/* clones, which have the texts */
 };
 
 static struct funcs lib_funcs;
@@ -106,32 +106,22 @@ static inline int lib_teardown(void **state)
 
 static inline void events_free(struct events *e)
 {
-	for (size_t i = 0; i < e->at.n; i++) {
-		free((void *)(uintptr_t)e->at.v[i].work);
-		free((void *)(uintptr_t)e->at.v[i].device);
-		free((void *)(uintptr_t)e->at.v[i].sample);
-	}
+	for (size_t i = 0; i < e->own.n; i++)
+		free(e->own.v[i]);
+	VEC_FREE(&e->own);
 	VEC_FREE(&e->at);
-	strpool_free(e->texts);
-	e->texts = NULL;
 }
 
 static inline int events_add(void *ctx, const struct event *ev)
 {
 	struct events *e = ctx;
-	struct event *to = VEC_PUSH(&e->at);
+	struct event *own = event_clone(ev), **place = VEC_PUSH(&e->own), *to = VEC_PUSH(&e->at);
 
-	if (!e->texts)
-		e->texts = strpool_new();
+	assert_non_null(own);
+	assert_non_null(place);
 	assert_non_null(to);
-	*to = *ev;
-	to->text = ev->text ? strpool_add(e->texts, ev->text) : NULL;
-	to->text2 = ev->text2 ? strpool_add(e->texts, ev->text2) : NULL;
-	to->work = ev->work ? memcpy(malloc(sizeof(struct work)), ev->work, sizeof(struct work)) : NULL;
-	to->device = ev->device ? memcpy(malloc(sizeof(struct device_facts)), ev->device,
-					 sizeof(struct device_facts)) : NULL;
-	to->sample = ev->sample ? memcpy(malloc(sizeof(struct device_sample)), ev->sample,
-					 sizeof(struct device_sample)) : NULL;
+	*place = own;
+	*to = *own;
 	return 0;
 }
 
@@ -147,66 +137,65 @@ static inline const char *random_text(char *buf)
 	return buf;
 }
 
-/* Every field may hold anything, whether its kind gives it a meaning or not. */
-static inline void random_hostile(struct event *ev)
+static inline void random_value(struct event *ev, const struct event_field *f, char *text)
 {
+	uint8_t *at = event_field_at(ev, f);
+	struct device_sample *values = (void *)at;
+	uint64_t v = lib_any();
+
+	switch (f->coding) {
+	case FIELD_TEXT:
+		*(const char **)at = random_text(text);
+		break;
+	case FIELD_CHARS:
+		memset(at, 'x', lib_below(f->size));
+		break;
+	case FIELD_VALUES:
+		values->has = (uint32_t)lib_below(1u << SAMPLE_FIELDS);
+		for (unsigned int i = 0; i < SAMPLE_FIELDS; i++)
+			values->v[i] = values->has >> i & 1 ? lib_any() : 0;
+		break;
+	case FIELD_HASH:
+		break;
+	default:
+		for (unsigned int i = 0; i < f->count; i++, v = lib_any())
+			memcpy(at + (size_t)i * f->size, &v, f->size);
+	}
+}
+
+/* Every field may hold anything, whether its kind gives it a meaning or not. */
+static inline void random_hostile(struct event *ev, char text[][GP_TEXT_MAX + 1])
+{
+	const struct event_schema *s = event_schema(ev->kind);
+	unsigned int texts = 0;
+
 	ev->has = (uint8_t)lib_next();
-	ev->dir = (uint8_t)lib_any();
-	ev->result = (int32_t)lib_any();
 	ev->seq = (uint32_t)lib_any();
 	ev->start_ns = lib_any();
 	ev->end_ns = lib_any();
-	ev->bytes = lib_any();
-	ev->stream = lib_any();
-	ev->entity = lib_any();
-	ev->blocked_ns = lib_any();
-	ev->late_ns = (uint32_t)lib_any();
-	ev->after_late_ns = ev->late_ns ? (uint32_t)lib_any() : 0;
-	ev->late_why = ev->late_ns && lib_below(2) ? OFF_STOPPED : OFF_RUNQUEUE;
-	for (int i = 0; i < 3; i++) {
-		ev->shape.grid[i] = (uint32_t)lib_any();
-		ev->shape.block[i] = (uint32_t)lib_any();
-	}
-	ev->shape.shared_bytes = lib_any();
+	for (uint32_t i = 0; i < s->n; i++)
+		random_value(ev, &s->fields[i],
+			     text[s->fields[i].coding == FIELD_TEXT ? texts++ : 0]);
+	/* Without the times of it there is no reason why a call was late. */
+	if (event_is_call(ev->kind) && !ev->call.late_ns)
+		ev->call.late_why = ev->call.after_late_ns = 0;
 }
 
-/* One of a few shapes, most of the time; else anything. */
-static inline void random_work(struct work *w)
+/* One of a few shapes, most of the time. */
+static inline void random_work(struct event *ev, uint64_t now_ns)
 {
-	memset(w, 0, sizeof(*w));
+	struct work *w = &ev->work;
+
 	w->kind = (uint8_t)(1 + lib_below(WORK_KIND_END - 1));
 	w->stream = (uint32_t)lib_below(3);
 	w->grid[0] = (uint32_t)lib_below(3);
 	w->correlation = (uint32_t)lib_any();
 	w->bytes = lib_any();
 	w->error_ns = lib_below(1000);
-	if (lib_below(4))
-		return;
-	w->graph_node = lib_any();
-	w->has = (uint8_t)lib_any();
-	w->registers = (uint16_t)lib_any();
-	w->block[2] = (uint32_t)lib_any();
-	w->cluster[1] = (uint32_t)lib_any();
-	w->dynamic_shared = (uint32_t)lib_any();
-	w->peer_to = (uint32_t)lib_any();
-}
-
-static inline void random_device(struct device_facts *f)
-{
-	memset(f, 0, sizeof(*f));
-	f->device = (uint32_t)lib_below(8);
-	f->cc_major = (uint32_t)lib_any();
-	f->shared_reserved = (uint32_t)lib_any();
-	f->memory_bytes = lib_any();
-	memset(f->uuid, 'x', lib_below(DEVICE_UUID_LEN + 1));
-}
-
-static inline void random_sample(struct device_sample *s)
-{
-	memset(s, 0, sizeof(*s));
-	s->has = (uint32_t)lib_below(1u << SAMPLE_FIELDS);
-	for (unsigned int i = 0; i < SAMPLE_FIELDS; i++)
-		s->v[i] = s->has >> i & 1 ? lib_any() : 0;
+	w->graph_node = lib_below(4) ? 0 : lib_any();
+	w->name = lib_below(9) ? "a_kernel" : NULL;
+	ev->start_ns = now_ns;
+	ev->end_ns = now_ns + lib_below(1000);
 }
 
 static inline void random_usual(struct event *ev, uint32_t *seq, uint64_t *now_ns)
@@ -217,60 +206,36 @@ static inline void random_usual(struct event *ev, uint32_t *seq, uint64_t *now_n
 	ev->start_ns = *now_ns += lib_below(9000);
 	if (ev->kind == EVENT_CALL)
 		ev->end_ns = *now_ns += lib_below(5000);
-	ev->stream = lib_below(3);
-	ev->entity = lib_below(4);
-	ev->shape.grid[0] = (uint32_t)lib_below(3);
-	ev->bytes = lib_below(5) ? 0 : lib_below(1000);
-	ev->blocked_ns = lib_below(9) ? 0 : lib_below(1000);
-	ev->late_ns = lib_below(20) ? 0 : (uint32_t)lib_below(1000);
+	ev->call.stream = lib_below(3);
+	ev->call.entity = lib_below(4);
+	ev->call.shape.grid[0] = (uint32_t)lib_below(3);
+	ev->call.bytes = lib_below(5) ? 0 : lib_below(1000);
+	ev->call.blocked_ns = lib_below(9) ? 0 : lib_below(1000);
+	ev->call.late_ns = lib_below(20) ? 0 : (uint32_t)lib_below(1000);
 }
 
 static inline void events_random(struct events *e, size_t n)
 {
-	char text[2][GP_TEXT_MAX + 1];
+	static char text[4][GP_TEXT_MAX + 1];
 	uint64_t now_ns = 5000000000;
 	uint32_t seq[5] = { 0 };
-	struct device_facts device;
-	struct device_sample sample;
-	struct work work;
 
 	for (size_t i = 0; i < n; i++) {
 		uint32_t thread = (uint32_t)lib_below(5);
 		struct event ev = { .kind = (uint8_t)(1 + lib_below(EVENT_KIND_END - 1)) };
 
+		while (!event_schema(ev.kind))
+			ev.kind--;
+
 		ev.pid = 100 + thread / 2;
 		ev.tid = lib_below(200) ? 100 + thread : (uint32_t)lib_any();
-		ev.func = (uint16_t)lib_below(lib_funcs.n);
-		if (ev.kind == EVENT_WORK) {
-			random_work(&work);
-			ev.work = &work;
-			ev.text = lib_below(3) ? random_text(text[0]) : "a_kernel";
-			ev.start_ns = now_ns;
-			ev.end_ns = now_ns + lib_below(1000);
-			events_add(e, &ev);
-			continue;
-		}
-		if (ev.kind == EVENT_DEVICE) {
-			random_device(&device);
-			ev.device = &device;
-			events_add(e, &ev);
-			continue;
-		}
-		if (ev.kind == EVENT_SAMPLE) {
-			random_sample(&sample);
-			ev.sample = &sample;
-			ev.text = "GPU-1";
-			ev.end_ns = now_ns;
-			events_add(e, &ev);
-			continue;
-		}
-		if (lib_below(4)) {
+		if (ev.kind == EVENT_WORK && lib_below(4))
+			random_work(&ev, now_ns);
+		else if (ev.kind == EVENT_WORK || lib_below(4) == 0)
+			random_hostile(&ev, text);
+		else
 			random_usual(&ev, &seq[thread], &now_ns);
-		} else {
-			random_hostile(&ev);
-			ev.text = random_text(text[0]);
-			ev.text2 = random_text(text[1]);
-		}
+		ev.func = event_has_func(ev.kind) ? (uint16_t)lib_below(lib_funcs.n) : 0;
 		events_add(e, &ev);
 	}
 }

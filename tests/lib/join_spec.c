@@ -9,7 +9,7 @@ static int launch_of(const struct event *events, size_t n, const struct event *w
 {
 	for (size_t i = 0; i < n; i++)
 		if (events[i].kind == EVENT_API && events[i].pid == work->pid &&
-		    events[i].seq == work->work->correlation)
+		    events[i].api.correlation == work->work.correlation)
 			return (int)i;
 	return JOIN_SPEC_NONE;
 }

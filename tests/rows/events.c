@@ -35,13 +35,13 @@ static int print_call(void *ctx, const struct event *ev)
 	       "\"seq\": %u",
 	       event_kind_name(ev->kind), func->library, func->name, ev->tid, ev->seq);
 	if (ev->has & HAS_RESULT)
-		printf(", \"result\": %d", ev->result);
-	print_number("bytes", ev->bytes, ev->has & HAS_BYTES);
-	print_number("dir", ev->dir, ev->has & HAS_DIR);
-	print_number("stream", ev->stream, ev->has & HAS_STREAM);
-	print_number("entity", ev->entity, ev->has & HAS_ENTITY);
+		printf(", \"result\": %d", ev->call.result);
+	print_number("bytes", ev->call.bytes, ev->has & HAS_BYTES);
+	print_number("dir", ev->call.dir, ev->has & HAS_DIR);
+	print_number("stream", ev->call.stream, ev->has & HAS_STREAM);
+	print_number("entity", ev->call.entity, ev->has & HAS_ENTITY);
 	if (ev->has & HAS_SHAPE)
-		print_shape(&ev->shape);
+		print_shape(&ev->call.shape);
 	puts("}");
 	return 0;
 }

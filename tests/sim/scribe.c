@@ -15,7 +15,8 @@
 
 #include "base/vec.h"
 #include "capture/capture.h"
-#include "event/work.h"
+#include "lib/work_named.h"
+#include "event/event.h"
 
 enum { DEVICES = 16, STREAMS = 16, THREADS = 64, PID = 4000, US = 1000, MS = 1000000 };
 #define BEGIN 1000000000000ull
@@ -98,7 +99,7 @@ static uint64_t give_work(struct run *r, enum function f, uint64_t from_ns)
 	uint64_t start = *busy > from_ns ? *busy : from_ns, end = start + 1 + draw(r, 200 * US);
 	const char *name = f == LAUNCH ? names[draw(r, 3)] : NULL;
 	struct told *t = tell(r, end + draw(r, 150 * MS), &(struct event){
-		.kind = EVENT_WORK, .pid = PID, .start_ns = start, .end_ns = end, .text = name });
+		.kind = EVENT_WORK, .pid = PID, .start_ns = start, .end_ns = end, .work.name = name });
 
 	*busy = end;
 	t->work = (struct work){
@@ -136,7 +137,7 @@ static void give_call(struct run *r, uint64_t thread)
 			end = api_end = done;	/* it waits */
 		tell(r, end + draw(r, 120 * MS), &(struct event){
 			.kind = EVENT_API, .has = HAS_RESULT | HAS_END, .pid = PID, .tid = tid,
-			.seq = r->correlations, .func = cbids[f], .dir = 5, .start_ns = api_start,
+			.api.correlation = r->correlations, .api.cbid = cbids[f], .api.domain = 5, .start_ns = api_start,
 			.end_ns = api_end });
 	} else if (f == SYNC) {
 		uint64_t until = r->busy_ns[draw(r, r->o.devices)][draw(r, r->o.streams)];
@@ -185,7 +186,7 @@ static void write_events(struct run *r, struct capture_writer *w, uint64_t stop_
 	uint64_t told_ns = BEGIN;
 
 	push(w, &(struct event){ .kind = EVENT_START, .start_ns = BEGIN });
-	push(w, &(struct event){ .kind = EVENT_PROCESS, .pid = PID, .start_ns = BEGIN, .text = "scribe" });
+	push(w, &(struct event){ .kind = EVENT_PROCESS, .pid = PID, .start_ns = BEGIN, .task.comm = "scribe" });
 	qsort(r->all.v, r->all.n, sizeof(*r->all.v), by_arrival);
 	for (size_t i = 0; i < r->all.n; i++) {
 		struct told *t = &r->all.v[i];
@@ -195,7 +196,7 @@ static void write_events(struct run *r, struct capture_writer *w, uint64_t stop_
 			push(w, &(struct event){ .kind = EVENT_WATERMARK, .end_ns = told_ns });
 		}
 		if (t->ev.kind == EVENT_WORK)
-			t->ev.work = &t->work;
+			t->ev.work = work_named(t->work, t->ev.work.name);
 		push(w, &t->ev);
 	}
 	push(w, &(struct event){ .kind = EVENT_STOP, .end_ns = stop_ns });

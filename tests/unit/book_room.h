@@ -86,12 +86,11 @@ static inline void assert_balanced(const struct book_sum *sum)
 static inline void trace(const struct event *events, size_t n)
 {
 	for (size_t i = 0; getenv("TEST_TRACE") && i < n; i++)
-		print_message("  %s #%u f%u %llu %llu dir %u has %x bytes %llu blocked %llu\n",
+		print_message("  %s #%u f%u %llu %llu has %x blocked %llu\n",
 			      event_kind_name(events[i].kind), events[i].seq, events[i].func,
 			      (unsigned long long)events[i].start_ns,
-			      (unsigned long long)events[i].end_ns, events[i].dir, events[i].has,
-			      (unsigned long long)events[i].bytes,
-			      (unsigned long long)events[i].blocked_ns);
+			      (unsigned long long)events[i].end_ns, events[i].has,
+			      (unsigned long long)events[i].call.blocked_ns);
 }
 
 static inline void assert_same(const struct book_sum *a, const struct book_sum *b)

@@ -13,6 +13,7 @@
 
 #include "join/graphs.h"
 #include "lib/random.h"
+#include "lib/work_named.h"
 
 #define SEC 1000000000ull
 
@@ -57,51 +58,51 @@ static inline uint64_t call(struct play *p, enum graph_role role, struct event e
 
 static inline void begin(struct play *p, uint64_t stream)
 {
-	call(p, ROLE_BEGIN, (struct event){ .has = HAS_STREAM, .stream = stream });
+	call(p, ROLE_BEGIN, (struct event){ .has = HAS_STREAM, .call.stream = stream });
 }
 
 static inline void end(struct play *p, uint64_t stream, uint64_t graph)
 {
-	call(p, ROLE_END, (struct event){ .has = HAS_STREAM, .stream = stream, .address = graph });
+	call(p, ROLE_END, (struct event){ .has = HAS_STREAM, .call.stream = stream, .call.address = graph });
 }
 
 static inline void record(struct play *p, uint64_t event, uint64_t stream)
 {
-	call(p, ROLE_RECORD, (struct event){ .has = HAS_STREAM | HAS_ENTITY, .stream = stream,
-					.entity = event });
+	call(p, ROLE_RECORD, (struct event){ .has = HAS_STREAM | HAS_ENTITY, .call.stream = stream,
+					.call.entity = event });
 }
 
 static inline void wait(struct play *p, uint64_t stream, uint64_t event)
 {
-	call(p, ROLE_WAIT, (struct event){ .has = HAS_STREAM | HAS_ENTITY, .stream = stream,
-					.entity = event });
+	call(p, ROLE_WAIT, (struct event){ .has = HAS_STREAM | HAS_ENTITY, .call.stream = stream,
+					.call.entity = event });
 }
 
 /* A kernel of so many blocks. */
 static inline uint64_t kernel(struct play *p, uint64_t stream, uint64_t entity, uint32_t blocks)
 {
 	return call(p, ROLE_KERNEL, (struct event){
-		.has = HAS_STREAM | HAS_ENTITY | HAS_SHAPE, .stream = stream, .entity = entity,
-		.shape = { .grid = { blocks, 1, 1 }, .block = { 32, 1, 1 } } });
+		.has = HAS_STREAM | HAS_ENTITY | HAS_SHAPE, .call.stream = stream, .call.entity = entity,
+		.call.shape = { .grid = { blocks, 1, 1 }, .block = { 32, 1, 1 } } });
 }
 
 static inline uint64_t copy(struct play *p, uint64_t stream, uint64_t bytes)
 {
-	return call(p, ROLE_COPY, (struct event){ .has = HAS_STREAM | HAS_BYTES, .stream = stream,
-						  .bytes = bytes });
+	return call(p, ROLE_COPY, (struct event){ .has = HAS_STREAM | HAS_BYTES, .call.stream = stream,
+						  .call.bytes = bytes });
 }
 
 static inline void make(struct play *p, uint64_t exec, uint64_t graph)
 {
-	call(p, ROLE_MAKE, (struct event){ .has = HAS_ENTITY, .entity = graph, .address = exec });
+	call(p, ROLE_MAKE, (struct event){ .has = HAS_ENTITY, .call.entity = graph, .call.address = exec });
 }
 
 static inline struct launch launch(struct play *p, uint64_t exec)
 {
 	struct launch l = { .tid = p->tid };
 
-	l.start_ns = call(p, ROLE_LAUNCH, (struct event){ .has = HAS_STREAM | HAS_ENTITY, .stream = 99,
-							 .entity = exec }) + 1;
+	l.start_ns = call(p, ROLE_LAUNCH, (struct event){ .has = HAS_STREAM | HAS_ENTITY, .call.stream = 99,
+							 .call.entity = exec }) + 1;
 	l.end_ns = l.start_ns + 8;
 	return l;
 }
@@ -121,7 +122,7 @@ static inline uint64_t of(struct play *p, struct launch *l, struct node n)
 				.grid = { n.name ? (uint32_t)n.size : 0, !!n.name, !!n.name },
 				.block = { n.name ? 32 : 0, !!n.name, !!n.name },
 				.bytes = n.name ? 0 : n.size };
-	const struct event ev = { .kind = EVENT_WORK, .text = n.name, .work = &w };
+	const struct event ev = { .kind = EVENT_WORK, .work = work_named(w, n.name) };
 	const struct captured_call *c;
 	enum graph_evidence evidence;
 	int err;

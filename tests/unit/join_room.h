@@ -14,6 +14,7 @@
 #include "base/num.h"
 #include "join/join.h"
 #include "lib/random.h"
+#include "lib/work_named.h"
 
 #define EVENTS_MAX 256
 #define LAUNCH_CBID 211		/* cudaLaunchKernel, of the runtime */
@@ -36,10 +37,10 @@ static inline int on_work(void *ctx, const struct event *work, const struct laun
 {
 	struct seen *seen = ctx;
 
-	assert_true(work->work->bytes < EVENTS_MAX);
-	seen->work[work->work->bytes].times++;
+	assert_true(work->work.bytes < EVENTS_MAX);
+	seen->work[work->work.bytes].times++;
 	if (launch)
-		seen->work[work->work->bytes].by = *launch;
+		seen->work[work->work.bytes].by = *launch;
 	seen->passed++;
 	return 0;
 }
@@ -88,8 +89,8 @@ static inline void push_time(struct join *j, unsigned int kind, uint64_t ns)
 
 static inline void api(struct join *j, uint32_t correlation, uint64_t start, uint64_t end)
 {
-	push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5, .seq = correlation,
-				 .func = LAUNCH_CBID, .dir = RUNTIME, .start_ns = start,
+	push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5, .api.correlation = correlation,
+				 .api.cbid = LAUNCH_CBID, .api.domain = RUNTIME, .start_ns = start,
 				 .end_ns = end });
 }
 
@@ -98,7 +99,7 @@ static inline void work(struct join *j, uint32_t correlation, uint64_t start, ui
 	struct work w = { .kind = WORK_KIND_KERNEL, .correlation = correlation };
 
 	push(j, &(struct event){ .kind = EVENT_WORK, .pid = 1, .start_ns = start, .end_ns = end,
-				 .work = &w, .text = "kernel" });
+				 .work = work_named(w, "kernel") });
 }
 
 static inline struct join_counts counts_of(struct join *j)

@@ -29,21 +29,21 @@ static inline void push(struct play *p, struct event ev)
 static inline void begin(struct play *p)
 {
 	p->now_ns = 100 * SEC;
-	push(p, (struct event){ .kind = EVENT_FACT, .text = "host", .text2 = "somewhere" });
+	push(p, (struct event){ .kind = EVENT_FACT, .fact.key = "host", .fact.value = "somewhere" });
 	push(p, (struct event){ .kind = EVENT_START, .start_ns = p->now_ns });
 	push(p, (struct event){ .kind = EVENT_PROCESS, .pid = 10, .tid = 10, .start_ns = 5 * SEC,
-				.text = "train", .text2 = "./train --fast" });
-	push(p, (struct event){ .kind = EVENT_IDENTITY, .pid = 10, .tid = 10, .text = "rank",
-				.text2 = "3" });
+				.task.comm = "train", .task.cmdline = "./train --fast" });
+	push(p, (struct event){ .kind = EVENT_IDENTITY, .pid = 10, .tid = 10, .fact.key = "rank",
+				.fact.value = "3" });
 	for (uint32_t t = 0; t < 4; t++)
 		push(p, (struct event){ .kind = EVENT_THREAD, .pid = 10, .tid = 10 + t,
-					.start_ns = 5 * SEC, .text = "thread" });
+					.start_ns = 5 * SEC, .task.comm = "thread" });
 }
 
 static inline void call(struct play *p, uint32_t t, uint64_t ns)
 {
 	push(p, (struct event){ .kind = EVENT_CALL, .pid = 10, .tid = 10 + t, .seq = ++p->seq[t],
-				.func = 6, .has = HAS_ENTITY, .entity = lib_below(1u << 20),
+				.func = 6, .has = HAS_ENTITY, .call.entity = lib_below(1u << 20),
 				.start_ns = p->now_ns, .end_ns = p->now_ns + ns });
 	p->now_ns += ns;
 	p->calls++;
@@ -88,9 +88,9 @@ static inline int hear(void *ctx, const struct event *ev)
 	if (ev->kind == EVENT_STOP)
 		r->told->stop_ns = ev->end_ns;
 	if (ev->kind == EVENT_COUNT) {
-		r->told->counted_hits = EVENT_HITS(ev);
-		r->told->counted_received = EVENT_RECEIVED(ev);
-		r->told->counted_lost = EVENT_LOST(ev);
+		r->told->counted_hits = ev->count.hits;
+		r->told->counted_received = ev->count.received;
+		r->told->counted_lost = ev->count.lost;
 	}
 	return model_push(r->model, ev);
 }

@@ -10,6 +10,7 @@
 
 #include "capture/capture.h"
 #include "model_room.h"
+#include "lib/work_named.h"
 
 #define LOAD_BASE 1000000000000ull
 #define LOAD_STEP 500000000ull		/* two processes after the other */
@@ -38,11 +39,11 @@ static inline void load_birth(struct model *m, uint32_t n)
 	struct device_facts facts = { .device = 0, .multiprocessors = 100 };
 
 	snprintf(facts.uuid, sizeof(facts.uuid), "GPU-%u", n / 2 % 2);
-	load_push(m, (struct event){ .kind = EVENT_PROCESS, .pid = pid, .tid = pid, .entity = begin,
-				     .text = n % 3 ? "train" : "infer" });
+	load_push(m, (struct event){ .kind = EVENT_PROCESS, .pid = pid, .tid = pid, .task.process_ns = begin,
+				     .task.comm = n % 3 ? "train" : "infer" });
 	load_push(m, (struct event){ .kind = EVENT_THREAD, .pid = pid, .tid = pid, .start_ns = begin,
-				     .entity = begin });
-	load_push(m, (struct event){ .kind = EVENT_DEVICE, .pid = pid, .device = &facts, .text = "SIM" });
+				     .task.process_ns = begin });
+	load_push(m, (struct event){ .kind = EVENT_DEVICE, .pid = pid, .device.facts = facts, .device.name = "SIM" });
 }
 
 static inline void load_work(struct model *m, uint32_t n, uint32_t correlation, uint64_t at, uint64_t ns)
@@ -55,10 +56,10 @@ static inline void load_work(struct model *m, uint32_t n, uint32_t correlation, 
 
 	snprintf(name, sizeof(name), "kernel_%u", (n + correlation) % 5);
 	load_push(m, (struct event){ .kind = EVENT_API, .pid = LOAD_PID + n, .tid = LOAD_PID + n,
-				     .seq = correlation, .func = 211, .dir = 5, .start_ns = at + 200,
+				     .api.correlation = correlation, .api.cbid = 211, .api.domain = 5, .start_ns = at + 200,
 				     .end_ns = at + 900 });
 	load_push(m, (struct event){ .kind = EVENT_WORK, .pid = LOAD_PID + n, .start_ns = at + 5000,
-				     .end_ns = at + 5000 + ns, .work = &w, .text = name });
+				     .end_ns = at + 5000 + ns, .work = work_named(w, name) });
 }
 
 static inline void load_calls(struct model *m, uint32_t n)
@@ -71,13 +72,13 @@ static inline void load_calls(struct model *m, uint32_t n)
 		load_push(m, (struct event){ .kind = EVENT_CALL, .pid = pid, .tid = pid, .seq = i, .func = L,
 					     .start_ns = at, .end_ns = at + 1000 + n % 500,
 					     .has = HAS_END | HAS_RESULT | HAS_SHAPE,
-					     .result = n % 10 == 0 && i == 3 ? 700 : 0,
-					     .shape = { { i % 4, 1, 1 }, { 64, 1, 1 }, 0 } });
+					     .call.result = n % 10 == 0 && i == 3 ? 700 : 0,
+					     .call.shape = { { i % 4, 1, 1 }, { 64, 1, 1 }, 0 } });
 		load_work(m, n, i, at, 20000 + n % 1000 * i);
 	}
 	load_push(m, (struct event){ .kind = EVENT_CALL, .pid = pid, .tid = pid + 1000000, .seq = 1, .func = C,
 				     .start_ns = load_begin(n) + 50000, .end_ns = load_begin(n) + 90000,
-				     .has = HAS_END | HAS_BYTES, .bytes = 1000 + n });
+				     .has = HAS_END | HAS_BYTES, .call.bytes = 1000 + n });
 }
 
 static inline void load_rest(struct model *m, uint32_t n)
@@ -85,17 +86,17 @@ static inline void load_rest(struct model *m, uint32_t n)
 	const uint32_t pid = LOAD_PID + n;
 	const uint64_t begin = load_begin(n);
 
-	load_push(m, (struct event){ .kind = EVENT_RANGE, .dir = RANGE_PUSH, .pid = pid, .tid = pid,
-				     .start_ns = begin + 10000, .text = n % 2 ? "odd" : "even" });
+	load_push(m, (struct event){ .kind = EVENT_RANGE, .range.what = RANGE_PUSH, .pid = pid, .tid = pid,
+				     .start_ns = begin + 10000, .range.name = n % 2 ? "odd" : "even" });
 	if (n % 5)
-		load_push(m, (struct event){ .kind = EVENT_RANGE, .dir = RANGE_POP, .pid = pid, .tid = pid,
+		load_push(m, (struct event){ .kind = EVENT_RANGE, .range.what = RANGE_POP, .pid = pid, .tid = pid,
 					     .start_ns = begin + 900000 });
 	for (uint32_t i = 0; i < 3; i++)
-		load_push(m, (struct event){ .kind = EVENT_MEMORY, .dir = MEMORY_ALLOC, .pid = pid,
-					     .func = MEMORY_KIND_DEVICE, .start_ns = begin + 20000 + i,
-					     .address = 4096 + i * 4096, .bytes = 1000 + n, .has = HAS_BYTES });
-	load_push(m, (struct event){ .kind = EVENT_MEMORY, .dir = MEMORY_FREE, .pid = pid,
-				     .func = MEMORY_KIND_DEVICE, .start_ns = begin + 800000, .address = 4096 });
+		load_push(m, (struct event){ .kind = EVENT_MEMORY, .memory.op = MEMORY_ALLOC, .pid = pid,
+					     .memory.kind = MEMORY_KIND_DEVICE, .start_ns = begin + 20000 + i,
+					     .memory.address = 4096 + i * 4096, .memory.bytes = 1000 + n, .has = HAS_BYTES });
+	load_push(m, (struct event){ .kind = EVENT_MEMORY, .memory.op = MEMORY_FREE, .pid = pid,
+				     .memory.kind = MEMORY_KIND_DEVICE, .start_ns = begin + 800000, .memory.address = 4096 });
 }
 
 /* It ends, some inside a call. */

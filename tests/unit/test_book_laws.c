@@ -26,16 +26,16 @@ static uint64_t draw_time(uint64_t now)
 /* A reading takes no number. */
 static void draw_off(struct event *ev, uint32_t *seq)
 {
-	ev->dir = (uint8_t)(below(20) ? below(OFF_REASON_END) : OFF_REASON_END + below(3));
-	ev->bytes = below(3) ? 0 : below(12);
+	ev->off.reason = (uint8_t)(below(20) ? below(OFF_REASON_END) : OFF_REASON_END + below(3));
+	ev->off.woken_ns = below(3) ? 0 : below(12);
 	if (!below(8))
-		ev->dir = OFF_UNTOLD;
+		ev->off.reason = OFF_UNTOLD;
 	if (ev->has & HAS_END)
 		return;
 	*seq -= below(8) != 0;
 	ev->seq = *seq;
 	if (!below(2))
-		ev->dir = OFF_CALL;
+		ev->off.reason = OFF_CALL;
 }
 
 /* Anything, but near enough to sense that every rule is reached. */
@@ -65,10 +65,10 @@ static size_t draw_hostile(struct event *ev, size_t max, bool cuts)
 		ev[i] = (struct event){ .kind = kind, .seq = seq, .func = (uint16_t)below(3),
 					.has = below(2) ? HAS_END : 0,
 					.start_ns = draw_time(now), .end_ns = draw_time(now),
-					.blocked_ns = below(3) ? 0 : below(40),
-					.late_why = below(4) ? OFF_RUNQUEUE : OFF_STOPPED,
-					.late_ns = (uint32_t)below(20),
-					.after_late_ns = (uint32_t)below(5) };
+					.call.blocked_ns = below(3) ? 0 : below(40),
+					.call.late_why = below(4) ? OFF_RUNQUEUE : OFF_STOPPED,
+					.call.late_ns = (uint32_t)below(20),
+					.call.after_late_ns = (uint32_t)below(5) };
 		if (kind == EVENT_OFF)
 			draw_off(&ev[i], &seq);
 		if (kind >= EVENT_CALL && kind <= EVENT_OPEN && !below(15))

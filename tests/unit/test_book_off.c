@@ -9,13 +9,13 @@
 
 static struct event off(uint32_t seq, uint8_t reason, uint64_t start, uint64_t end)
 {
-	return (struct event){ .kind = EVENT_OFF, .seq = seq, .dir = reason, .start_ns = start,
+	return (struct event){ .kind = EVENT_OFF, .seq = seq, .off.reason = reason, .start_ns = start,
 			       .end_ns = end, .has = HAS_END };
 }
 
 static struct event woken(struct event ev, uint64_t ns)
 {
-	OFF_WOKEN_NS(&ev) = ns;
+	ev.off.woken_ns = ns;
 	return ev;
 }
 
@@ -27,7 +27,7 @@ static struct event still(struct event ev)
 
 static struct event blocked(struct event ev, uint64_t ns)
 {
-	ev.blocked_ns = ns;
+	*(ev.kind == EVENT_OFF ? &ev.off.blocked_ns : &ev.call.blocked_ns) = ns;
 	return ev;
 }
 
@@ -164,8 +164,8 @@ static void a_call_says_when_it_was_late(void **state)
 		struct book_sum sum;
 		struct book b;
 
-		leave.late_ns = (uint32_t)examples[i].late;
-		leave.after_late_ns = (uint32_t)examples[i].after;
+		leave.call.late_ns = (uint32_t)examples[i].late;
+		leave.call.after_late_ns = (uint32_t)examples[i].after;
 		book_init(&b, T(0), NULL);
 		book_push(&b, &enter, &funcs.v[S]);
 		if (examples[i].cut)

@@ -6,13 +6,13 @@
 #include <pthread.h>
 #include <sys/file.h>
 
-#include "capture/capture_encode.h"
+#include "capture/capture_codec.h"
 #include "base/varint.h"
 
 static void assert_reads(const struct events *want)
 {
 	struct capture_reader *r = capture_open(lib_path);
-	struct events got = { .texts = NULL };
+	struct events got = { .at = { .n = 0 } };
 	struct event_sink sink = { events_add, &got };
 
 	assert_non_null(r);
@@ -56,7 +56,7 @@ static void all_events_of_all_kinds_come_back_in_order(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 40; round++) {
-		struct events e = { .texts = NULL };
+		struct events e = { .at = { .n = 0 } };
 
 		events_random(&e, lib_below(4000));
 		events_record(&e, lib_below(3) ? lib_below(300) : 0);
@@ -67,7 +67,7 @@ static void all_events_of_all_kinds_come_back_in_order(void **state)
 
 static void a_long_capture_has_many_blocks_and_comes_back(void **state)
 {
-	struct events e = { .texts = NULL };
+	struct events e = { .at = { .n = 0 } };
 	struct capture_reader *r;
 
 	(void)state;
@@ -83,12 +83,12 @@ static void a_long_capture_has_many_blocks_and_comes_back(void **state)
 
 static void more_threads_and_shapes_than_a_block_defines_come_back(void **state)
 {
-	struct events e = { .texts = NULL };
+	struct events e = { .at = { .n = 0 } };
 
 	(void)state;
 	for (uint32_t i = 0; i < 20000; i++)
 		events_add(&e, &(struct event){ .kind = EVENT_CALL, .pid = i / 9, .tid = i / 2,
-						.start_ns = i, .end_ns = i + 1, .entity = i });
+						.start_ns = i, .end_ns = i + 1, .call.entity = i });
 	events_record(&e, 0);
 	assert_reads(&e);
 	events_free(&e);
@@ -99,12 +99,12 @@ static void a_launch_like_the_one_before_takes_five_bytes(void **state)
 {
 	struct event ev = { .kind = EVENT_CALL, .has = HAS_RESULT | HAS_END | HAS_SHAPE,
 			    .pid = 7, .tid = 8, .seq = 1, .start_ns = 1000000, .end_ns = 1004000,
-			    .entity = 0x401000, .shape = { { 10, 1, 1 }, { 256, 1, 1 }, 0 } };
+			    .call.entity = 0x401000, .call.shape = { { 10, 1, 1 }, { 256, 1, 1 }, 0 } };
 	struct capture_encoder *e = capture_encoder_new(&lib_funcs);
 	struct capture_block *b;
 	size_t first;
-	/* tag, signature 0, gap 500, duration 4100 */
-	const uint8_t row[] = { GP_ROW_CALL | GP_ROW_SIGNATURE, 0x01, 0xd2, 0x07, 0x12, 0x40 };
+	/* tag, shape 0, gap 500, duration 4100 */
+	const uint8_t row[] = { GP_ROW_CALL | GP_ROW_SHAPE, 0x01, 0xd2, 0x07, 0x12, 0x40 };
 
 	(void)state;
 	assert_int_equal(capture_encode(e, &ev), 0);
@@ -117,7 +117,7 @@ static void a_launch_like_the_one_before_takes_five_bytes(void **state)
 	ev.start_ns += 4500;
 	ev.end_ns = ev.start_ns + 4100;
 	assert_int_equal(capture_encode(e, &ev), 0);
-	/* The third time, what follows this signature is known. */
+	/* The third time, what follows this shape is known. */
 	ev.seq++;
 	ev.start_ns += 4600;
 	ev.end_ns = ev.start_ns + 4100;
@@ -136,18 +136,18 @@ static void a_launch_like_the_one_before_takes_five_bytes(void **state)
 static void a_long_text_is_cut_between_characters(void **state)
 {
 	char text[6001], *p = text;
-	struct events e = { .texts = NULL }, got = { .texts = NULL };
+	struct events e = { .at = { .n = 0 } }, got = { .at = { .n = 0 } };
 	struct capture_reader *r;
 	const char *cut;
 
 	(void)state;
 	while (p < text + 6000)
 		p = stpcpy(p, "\xe2\x82\xac");	/* three bytes each */
-	events_add(&e, &(struct event){ .kind = EVENT_FACT, .text = "key", .text2 = text });
+	events_add(&e, &(struct event){ .kind = EVENT_FACT, .fact.key = "key", .fact.value = text });
 	events_record(&e, 0);
 	r = capture_open(lib_path);
 	assert_int_equal(capture_read(r, &(struct event_sink){ events_add, &got }), 0);
-	cut = got.at.v[0].text2;
+	cut = got.at.v[0].fact.value;
 	assert_int_equal(strlen(cut), (4096 - 3) / 3 * 3 + 3);
 	assert_memory_equal(cut, text, strlen(cut) - 3);
 	assert_string_equal(cut + strlen(cut) - 3, "...");
@@ -161,7 +161,7 @@ static void equal_functions_of_two_rows_become_one(void **state)
 	struct funcs twins = { .n = 2, .v = { { "f", "cudart", CLASS_LAUNCH, 0 },
 					      { "f", "cudart", CLASS_LAUNCH, 0 } } };
 	struct capture_writer *w = lib_create(&twins);
-	struct events got = { .texts = NULL };
+	struct events got = { .at = { .n = 0 } };
 	struct capture_reader *r;
 
 	(void)state;
@@ -181,7 +181,7 @@ static void equal_functions_of_two_rows_become_one(void **state)
 
 static void reading_twice_delivers_twice(void **state)
 {
-	struct events e = { .texts = NULL }, got = { .texts = NULL };
+	struct events e = { .at = { .n = 0 } }, got = { .at = { .n = 0 } };
 	struct capture_reader *r;
 
 	(void)state;
@@ -207,7 +207,7 @@ static int refuse_third(void *ctx, const struct event *ev)
 
 static void the_sinks_error_ends_the_reading(void **state)
 {
-	struct events e = { .texts = NULL };
+	struct events e = { .at = { .n = 0 } };
 	struct capture_reader *r;
 	int seen = 0;
 
@@ -223,7 +223,7 @@ static void the_sinks_error_ends_the_reading(void **state)
 
 static void an_empty_session_is_a_complete_capture(void **state)
 {
-	struct events e = { .texts = NULL };
+	struct events e = { .at = { .n = 0 } };
 
 	(void)state;
 	events_record(&e, 0);
@@ -234,7 +234,7 @@ static void a_function_that_is_not_in_the_table_is_refused(void **state)
 {
 	struct capture_writer *w = lib_create(&lib_funcs);
 	const struct event bad = { .kind = EVENT_CALL, .func = 12 };
-	struct events got = { .texts = NULL };
+	struct events got = { .at = { .n = 0 } };
 	struct capture_reader *r;
 
 	(void)state;
@@ -281,7 +281,7 @@ static void *store_blocks(void *ctx)
 
 static void another_thread_may_store_the_blocks(void **state)
 {
-	struct events e = { .texts = NULL };
+	struct events e = { .at = { .n = 0 } };
 	struct handover h = { .w = lib_create(&lib_funcs) };
 	pthread_t thread;
 	void *failed;
@@ -306,7 +306,7 @@ static void another_thread_may_store_the_blocks(void **state)
 
 static void zstd_unpacks_all_rows(void **state)
 {
-	struct events e = { .texts = NULL };
+	struct events e = { .at = { .n = 0 } };
 	struct capture_writer *w;
 	struct capture_stats stats;
 	char command[256];
@@ -337,7 +337,7 @@ static void zstd_unpacks_all_rows(void **state)
 
 static void only_its_owner_may_read_it(void **state)
 {
-	struct events e = { .texts = NULL };
+	struct events e = { .at = { .n = 0 } };
 	struct stat st;
 
 	(void)state;

@@ -36,9 +36,12 @@ static void sample_make(struct sample *s)
 	for (uint32_t i = 0; i < EVENTS; i++) {
 		struct event ev = { .kind = i % 5 ? EVENT_CALL : EVENT_FACT, .func = i % 3,
 				    .pid = 1, .tid = i % 2, .seq = i, .start_ns = 1000 + i,
-				    .end_ns = 2000 + i * 3, .bytes = i + 1, .text = NULL };
+				    .end_ns = 2000 + i * 3 };
 
-		ev.text = ev.kind == EVENT_FACT ? "host" : NULL;
+		if (ev.kind == EVENT_FACT)
+			ev.fact.key = "host";
+		else
+			ev.call.bytes = i + 1;
 		events_add(&s->events, &ev);
 	}
 	events_record(&s->events, BLOCK);

@@ -91,7 +91,10 @@ static void put_row(uint8_t tag, const uint8_t *body, size_t len)
 } while (0)
 
 #define THREAD_ROW() PUT_ROW(GP_TAG_THREAD, 10, 11, 5000, 0, 0)
-#define EVENT_ROW(kind) PUT_ROW(GP_TAG_EVENT, kind, 0, GP_FIELD_START, 77)
+#define EVENT_ROW(kind) PUT_ROW(GP_TAG_EVENT, kind, 0, GP_FIELD_START, 154)
+
+/* The first field of a kind's payload. */
+#define FIELD_0 (1ull << GP_FIELD_FIRST)
 
 static void put_func(const char *name)
 {
@@ -107,17 +110,17 @@ static void put_func(const char *name)
 	put_row(GP_TAG_FUNC, body, (size_t)(p - body));
 }
 
-static void put_signature(uint64_t kind, uint64_t func)
+static void put_shape(uint64_t kind, uint64_t func)
 {
-	PUT_ROW(GP_TAG_SIGNATURE, kind, 0, func, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0);
+	PUT_ROW(GP_TAG_SHAPE, kind, 0, func + 1, 0, 0x40, 1, 1, 1);	/* grid */
 }
 
-static void put_call(uint8_t tag, uint64_t signature)
+static void put_call(uint8_t tag, uint64_t shape)
 {
 	*rows.p++ = GP_ROW_CALL | tag;
 	if (tag & GP_ROW_THREAD)
 		rows.p = varint_put(rows.p, 0);
-	rows.p = varint_put(rows.p, signature);
+	rows.p = varint_put(rows.p, shape);
 	rows.p = varint_put(rows.p, 10);
 	rows.p = varint_put(rows.p, 20);
 }
@@ -125,7 +128,7 @@ static void put_call(uint8_t tag, uint64_t signature)
 static void assert_reads(size_t events, enum capture_state state, uint64_t bad_events)
 {
 	struct capture_reader *r = capture_open(lib_path);
-	struct events got = { .texts = NULL };
+	struct events got = { .at = { .n = 0 } };
 
 	assert_non_null(r);
 	assert_int_equal(capture_read(r, &(struct event_sink){ events_add, &got }), 0);
@@ -171,12 +174,12 @@ static void what_a_later_minor_adds_is_skipped(void **state)
 	EVENT_ROW(EVENT_START);
 	EVENT_ROW(EVENT_KIND_END);
 	EVENT_ROW(1000);
-	PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, 1u << 22 | GP_FIELD_START, 77, 88);
+	PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, 1ull << 40 | GP_FIELD_START, 154, 88);
 	put_func("launch");
-	put_signature(200, 0);
-	put_signature(EVENT_CALL, 0);
-	put_call(GP_ROW_THREAD | GP_ROW_SIGNATURE, 0);
-	put_call(GP_ROW_SIGNATURE, 1);
+	put_shape(200, 0);
+	put_shape(EVENT_CALL, 0);
+	put_call(GP_ROW_THREAD | GP_ROW_SHAPE, 0);
+	put_call(GP_ROW_SHAPE, 1);
 	forge_block(&f, GP_BLOCK_EVENTS, 6, 0);
 	EVENT_ROW(1);
 	forge_block(&f, 77, 1, 0);
@@ -192,22 +195,22 @@ static void put_bad_row(int i)
 
 	switch (i) {
 	case 0: *rows.p++ = 0; break;
-	case 1: put_call(GP_ROW_THREAD | GP_ROW_SIGNATURE, 1); break;
-	case 2: put_call(GP_ROW_THREAD | GP_ROW_SIGNATURE | GP_ROW_RESERVED, 0); break;
-	case 3: put_call(GP_ROW_SIGNATURE, 0); break;
-	case 4: put_signature(EVENT_CALL, 1); break;
-	case 5: put_signature(0, 0); break;
-	case 6: put_signature(256, 0); break;
+	case 1: put_call(GP_ROW_THREAD | GP_ROW_SHAPE, 1); break;
+	case 2: put_call(GP_ROW_THREAD | GP_ROW_SHAPE | GP_ROW_RESERVED, 0); break;
+	case 3: put_call(GP_ROW_SHAPE, 0); break;
+	case 4: put_shape(EVENT_CALL, 1); break;
+	case 5: put_shape(0, 0); break;
+	case 6: put_shape(EVENT_STOP, 0); break;
 	case 7: PUT_ROW(GP_TAG_EVENT, EVENT_START, 1, 0); break;
 	case 8: PUT_ROW(GP_TAG_EVENT, 0, 0, 0); break;
 	case 9: PUT_ROW(GP_TAG_EVENT, EVENT_CALL, 0, 0); break;
 	case 10: PUT_ROW(GP_TAG_EVENT, EVENT_CALL, 0, GP_FIELD_FUNC, 1); break;
-	case 11: PUT_ROW(GP_TAG_EVENT, EVENT_CALL, 0, GP_FIELD_FUNC_RAW, 0); break;
-	case 12: PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, GP_FIELD_FUNC_RAW, FUNCS_MAX); break;
+	case 11: PUT_ROW(GP_TAG_EVENT, EVENT_CALL, 0, GP_FIELD_SHAPE | GP_FIELD_FUNC, 0, 0); break;
+	case 12: PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, GP_FIELD_FUNC, 0); break;
 	case 13: PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, GP_FIELD_SEQ, 1ull << 32); break;
-	case 14: PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, GP_FIELD_SHAPE, 1, 1); break;
-	case 15: PUT_ROW(GP_TAG_EVENT, EVENT_FACT, 0, GP_FIELD_TEXT, 1000); break;
-	case 16: PUT_ROW(GP_TAG_EVENT, EVENT_FACT, 0, GP_FIELD_TEXT, UINT64_MAX); break;
+	case 14: PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, GP_FIELD_SHAPE, 0); break;
+	case 15: PUT_ROW(GP_TAG_EVENT, EVENT_FACT, 0, FIELD_0, 1000); break;
+	case 16: PUT_ROW(GP_TAG_EVENT, EVENT_FACT, 0, FIELD_0, UINT64_MAX); break;
 	case 17: PUT_ROW(GP_TAG_THREAD, 1ull << 32, 1, 1, 1, 1); break;
 	case 18: PUT_ROW(GP_TAG_THREAD, 1, 1); break;
 	case 19: put_row(GP_TAG_FUNC, open_text, sizeof(open_text)); break;
@@ -215,8 +218,8 @@ static void put_bad_row(int i)
 	case 21: *rows.p++ = GP_TAG_EVENT; rows.p = varint_put(rows.p, UINT64_MAX); break;
 	case 22: *rows.p++ = 99; rows.p = varint_put(rows.p, 1 << 20); break;
 	case 23: put_row(GP_TAG_EVENT, NULL, 0); break;
-	case 24: PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, GP_FIELD_STOPPED, 1); break;
-	case 25: PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, GP_FIELD_LATE, 1); break;
+	case 24: PUT_ROW(GP_TAG_EVENT, EVENT_UNSEEN, 0, FIELD_0, 256); break;
+	case 25: PUT_ROW(GP_TAG_EVENT, EVENT_UNSEEN, 0, FIELD_0); break;
 	default: *rows.p++ = GP_ROW_CALL | GP_ROW_THREAD; break;
 	}
 }
@@ -230,7 +233,7 @@ static void a_row_that_cannot_be_ends_its_block_only(void **state)
 		forge_open(&f, GP_CAPTURE_MAJOR, 0);
 		THREAD_ROW();
 		put_func("launch");
-		put_signature(EVENT_CALL, 0);
+		put_shape(EVENT_CALL, 0);
 		EVENT_ROW(EVENT_START);
 		put_bad_row(i);
 		if (i < 26)
@@ -304,8 +307,8 @@ static void functions_beyond_the_table_are_counted_not_delivered(void **state)
 		for (int i = 0; i < 1000; i++) {
 			snprintf(name, sizeof(name), "f%d", block * 1000 + i);
 			put_func(name);
-			put_signature(EVENT_CALL, (uint64_t)i);
-			put_call(GP_ROW_SIGNATURE | (i ? 0 : GP_ROW_THREAD), (uint64_t)i);
+			put_shape(EVENT_CALL, (uint64_t)i);
+			put_call(GP_ROW_SHAPE | (i ? 0 : GP_ROW_THREAD), (uint64_t)i);
 		}
 		forge_block(&f, GP_BLOCK_EVENTS, 1000, 0);
 	}
@@ -335,7 +338,7 @@ static void a_full_disk_is_said_once_and_whole_blocks_stay(void **state)
 	struct rlimit old, limit;
 	struct capture_writer *w;
 	struct capture_stats stats;
-	struct events e = { .texts = NULL };
+	struct events e = { .at = { .n = 0 } };
 	char want[256];
 	uint64_t kept = 0;
 	int err = 0;

@@ -29,17 +29,17 @@ static void is_shape(const struct event *ev, uint64_t shared)
 	const uint32_t grid[] = { 1001, 1002, 1003 }, block[] = { 32, 4, 2 };
 
 	assert_true(ev->has & HAS_SHAPE);
-	assert_memory_equal(ev->shape.grid, grid, sizeof(grid));
-	assert_memory_equal(ev->shape.block, block, sizeof(block));
-	assert_int_equal(ev->shape.shared_bytes, shared);
+	assert_memory_equal(ev->call.shape.grid, grid, sizeof(grid));
+	assert_memory_equal(ev->call.shape.block, block, sizeof(block));
+	assert_int_equal(ev->call.shape.shared_bytes, shared);
 }
 
 static void is_launch(const struct event *ev, uint64_t shared, uint64_t entity, uint64_t stream)
 {
 	is_shape(ev, shared);
 	assert_true(ev->has & HAS_ENTITY && ev->has & HAS_STREAM);
-	assert_int_equal(ev->entity, entity);
-	assert_int_equal(ev->stream, stream);
+	assert_int_equal(ev->call.entity, entity);
+	assert_int_equal(ev->call.stream, stream);
 	assert_false(ev->has & (HAS_BYTES | HAS_DIR));
 }
 
@@ -110,8 +110,8 @@ static void launch_graph(void **state)
 	see_graph((handle)0x1234, (handle)0x5678);
 	ev = decode_seen(state, "cudaGraphLaunch");
 	assert_int_equal(ev.has, HAS_ENTITY | HAS_STREAM | HAS_RESULT | HAS_END);
-	assert_int_equal(ev.entity, 0x1234);
-	assert_int_equal(ev.stream, 0x5678);
+	assert_int_equal(ev.call.entity, 0x1234);
+	assert_int_equal(ev.call.stream, 0x5678);
 }
 
 static void extra_fault(void **state)
@@ -126,7 +126,7 @@ static void extra_fault(void **state)
 	raw.head.flags = GP_CALL_EXTRA_FAULT;
 	ev = decode_len(state, &raw, len);
 	assert_int_equal(ev.has, HAS_RESULT | HAS_END | HAS_ENTITY);
-	assert_int_equal(ev.entity, 0x401000);
+	assert_int_equal(ev.call.entity, 0x401000);
 }
 
 /* ---- bytes, directions, streams ------------------------------------------------------------------ */
@@ -138,7 +138,7 @@ static void bytes_are(void *state, const char *name, uint64_t count, uint64_t by
 	see_words(NULL, 1, count, 4, 5);
 	ev = decode_seen(state, name);
 	assert_true(ev.has & HAS_BYTES);
-	assert_int_equal(ev.bytes, bytes);
+	assert_int_equal(ev.call.bytes, bytes);
 }
 
 static void scaled_bytes(void **state)
@@ -175,9 +175,9 @@ static void collective_bytes(void **state)
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		ev = all_reduce(state, 1000, types[i].type);
 		assert_true(ev.has & HAS_BYTES);
-		assert_int_equal(ev.bytes, 1000 * types[i].size);
+		assert_int_equal(ev.call.bytes, 1000 * types[i].size);
 		assert_true(ev.has & HAS_STREAM);
-		assert_int_equal(ev.stream, 0x42);
+		assert_int_equal(ev.call.stream, 0x42);
 	}
 	assert_false(all_reduce(state, 1000, 12).has & HAS_BYTES);
 	assert_false(all_reduce(state, 1000, -1).has & HAS_BYTES);
@@ -202,16 +202,16 @@ static void directions(void **state)
 	for (int dir = COPY_H2H; dir <= COPY_DEFAULT; dir++) {
 		ev = copy(state, dir);
 		assert_true(ev.has & HAS_DIR);
-		assert_int_equal(ev.dir, dir);
-		assert_int_equal(ev.bytes, 1 << 20);
-		assert_int_equal(ev.stream, 0x31);
+		assert_int_equal(ev.call.dir, dir);
+		assert_int_equal(ev.call.bytes, 1 << 20);
+		assert_int_equal(ev.call.stream, 0x31);
 	}
 	assert_false(copy(state, 5).has & HAS_DIR);
 	assert_false(copy(state, -1).has & HAS_DIR);
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
 		ev = decode_seen(state, fixed[i].name);
 		assert_true(ev.has & HAS_DIR);
-		assert_int_equal(ev.dir, fixed[i].dir);
+		assert_int_equal(ev.call.dir, fixed[i].dir);
 	}
 }
 
@@ -226,7 +226,7 @@ static void results_and_times(void **state)
 	raw.head.result = 35;
 	ev = decode_len(state, &raw, len);
 	assert_int_equal(ev.has, HAS_RESULT | HAS_END);
-	assert_int_equal(ev.result, 35);
+	assert_int_equal(ev.call.result, 35);
 	assert_int_equal(ev.start_ns, 1000);
 	assert_int_equal(ev.end_ns, 1020);
 	assert_int_equal(ev.pid, 10);
@@ -236,7 +236,7 @@ static void results_and_times(void **state)
 	raw.head.dur_lo_ns = UINT32_MAX;
 	raw.head.dur_hi = UINT16_MAX;
 	ev = decode_len(state, &raw, len);
-	assert_int_equal(ev.result, -GP_RESULT_MAX);
+	assert_int_equal(ev.call.result, -GP_RESULT_MAX);
 	assert_int_equal(ev.end_ns - ev.start_ns, GP_DUR_MAX);
 	raw.head.start_ns = UINT64_MAX - GP_DUR_MAX;
 	assert_int_equal(decode_len(state, &raw, len).end_ns, UINT64_MAX);
@@ -284,7 +284,7 @@ static void begun_before(void **state)
 	ev = decode_len(state, &raw, sizeof(raw.head));		/* it has no words */
 	assert_int_equal(ev.kind, EVENT_LEFT);
 	assert_int_equal(ev.has, HAS_RESULT | HAS_END);
-	assert_int_equal(ev.result, 700);
+	assert_int_equal(ev.call.result, 700);
 	assert_int_equal(ev.end_ns, ev.start_ns + 50);
 	raw.head.kind = GP_OPEN;
 	ev = decode_len(state, &raw, sizeof(raw));		/* words that mean nothing */
@@ -348,12 +348,12 @@ static void task_records(void **state)
 		assert_int_equal(ev.pid, 10);
 		assert_int_equal(ev.tid, 11);
 		assert_int_equal(ev.seq, 3);
-		assert_ptr_equal(ev.text, comm);
-		assert_string_equal(ev.text, "xxxxxxxxxxxxxxxx");
+		assert_ptr_equal(ev.task.comm, comm);
+		assert_string_equal(ev.task.comm, "xxxxxxxxxxxxxxxx");
 	}
 	memcpy(task.comm, "train", 6);
 	decode_task(&task, sizeof(task), &ev, comm);
-	assert_string_equal(ev.text, "train");
+	assert_string_equal(ev.task.comm, "train");
 }
 
 static void hostile_tasks(void **state)

@@ -102,16 +102,16 @@ int see_send(const void *from, size_t count, int type, int peer, handle comm, ha
 static void is_copy(const struct event *ev, uint64_t bytes, uint8_t dir)
 {
 	assert_true(ev->has & HAS_BYTES);
-	assert_int_equal(ev->bytes, bytes);
+	assert_int_equal(ev->call.bytes, bytes);
 	assert_int_equal(!!(ev->has & HAS_DIR), dir != NOWHERE);
 	if (dir != NOWHERE)
-		assert_int_equal(ev->dir, dir);
+		assert_int_equal(ev->call.dir, dir);
 }
 
 static void is_stream(const struct event *ev, uint64_t stream)
 {
 	assert_true(ev->has & HAS_STREAM);
-	assert_int_equal(ev->stream, stream);
+	assert_int_equal(ev->call.stream, stream);
 }
 
 /* The same record, had the extra words not been readable. */
@@ -247,7 +247,7 @@ static void pools(void **state)
 		is_copy(&ev, 4096, NOWHERE);
 		is_stream(&ev, 0x40);
 		assert_true(ev.has & HAS_ENTITY);
-		assert_int_equal(ev.entity, 0x9001);
+		assert_int_equal(ev.call.entity, 0x9001);
 	}
 }
 
@@ -256,8 +256,8 @@ static void is_product(const struct event *ev, uint32_t count)
 	const uint32_t size[] = { 128, 256, 512 }, n[] = { count, 1, 1 };
 
 	assert_true(ev->has & HAS_SHAPE);
-	assert_memory_equal(ev->shape.grid, size, sizeof(size));
-	assert_memory_equal(ev->shape.block, n, sizeof(n));
+	assert_memory_equal(ev->call.shape.grid, size, sizeof(size));
+	assert_memory_equal(ev->call.shape.block, n, sizeof(n));
 }
 
 static void products(void **state)
@@ -288,7 +288,7 @@ static void collectives(void **state)
 	ev = decode_seen(state, "ncclSend");
 	is_copy(&ev, 400, NOWHERE);
 	is_stream(&ev, 0x42);
-	assert_int_equal(ev.entity, 0x77);
+	assert_int_equal(ev.call.entity, 0x77);
 }
 
 int main(void)

@@ -69,13 +69,13 @@ static void the_reason_follows_from_flags_and_system_call(void **state)
 		rec.file = cases[i].file;
 		ev = decoded(&rec);
 		assert_int_equal(ev.kind, EVENT_OFF);
-		assert_int_equal(ev.dir, cases[i].reason);
+		assert_int_equal(ev.off.reason, cases[i].reason);
 		assert_int_equal(ev.end_ns, 1500);
 		assert_int_equal(ev.has, HAS_END);
 		if (cases[i].what)
-			assert_string_equal(ev.text2, cases[i].what);
+			assert_string_equal(ev.off.syscall, cases[i].what);
 		else
-			assert_null(ev.text2);
+			assert_null(ev.off.syscall);
 	}
 }
 
@@ -87,24 +87,24 @@ static void who_woke_it_and_since_when(void **state)
 	(void)state;
 	memset(rec.waker_comm, 'x', sizeof(rec.waker_comm));
 	rec.woken_ns = 1400;
-	assert_null(decoded(&rec).text);
+	assert_null(decoded(&rec).off.waker_name);
 	rec.waker_pid = 20;
 	rec.waker_tid = 21;
 	ev = decoded(&rec);
-	assert_string_equal(ev.text, "xxxxxxxxxxxxxxxx");
-	assert_int_equal(OFF_WAKER(&ev), 20ull << 32 | 21);
-	assert_int_equal(OFF_WOKEN_NS(&ev), 100);
+	assert_string_equal(ev.off.waker_name, "xxxxxxxxxxxxxxxx");
+	assert_int_equal(ev.off.waker, 20ull << 32 | 21);
+	assert_int_equal(ev.off.woken_ns, 100);
 	rec.flags = GP_OFF_MAYBE;
-	assert_string_equal(decoded(&rec).text, "xxxxxxxxxxxxxxxx?");
+	assert_string_equal(decoded(&rec).off.waker_name, "xxxxxxxxxxxxxxxx?");
 	rec.syscall = SYS_nanosleep;	/* the timer's interrupt, in whosever time */
-	assert_null(decoded(&rec).text);
+	assert_null(decoded(&rec).off.waker_name);
 	rec.syscall = SYS_futex;
 	rec.flags = GP_OFF_INTERRUPT;
-	assert_string_equal(decoded(&rec).text, "interrupt");
+	assert_string_equal(decoded(&rec).off.waker_name, "interrupt");
 	for (uint64_t wrong = 999; wrong < 1600; wrong += 501) {	/* before it began, after its end */
 		rec.woken_ns = wrong;
 		ev = decoded(&rec);
-		assert_int_equal(OFF_WOKEN_NS(&ev), 0);
+		assert_int_equal(ev.off.woken_ns, 0);
 	}
 }
 
@@ -118,12 +118,12 @@ static void an_end_that_the_kernel_did_not_tell_is_no_reason(void **state)
 	rec.woken_ns = 1400;
 	rec.waker_tid = 9;
 	ev = decoded(&rec);
-	assert_int_equal(ev.dir, OFF_UNTOLD);
+	assert_int_equal(ev.off.reason, OFF_UNTOLD);
 	assert_int_equal(ev.has, HAS_END);
 	assert_int_equal(ev.start_ns, 1000);
 	assert_int_equal(ev.end_ns, 1500);
-	assert_int_equal(OFF_WOKEN_NS(&ev) + OFF_WAKER(&ev), 0);
-	assert_true(!ev.text && !ev.text2);
+	assert_int_equal(ev.off.woken_ns + ev.off.waker, 0);
+	assert_true(!ev.off.waker_name && !ev.off.syscall);
 }
 
 static void a_reading_has_no_end(void **state)
@@ -137,8 +137,8 @@ static void a_reading_has_no_end(void **state)
 	rec.flags = GP_OFF_STILL | GP_OFF_IN_CALL;
 	ev = decoded(&rec);
 	assert_int_equal(ev.has, 0);
-	assert_int_equal(ev.dir, OFF_CALL);
-	assert_int_equal(ev.blocked_ns, 500);
+	assert_int_equal(ev.off.reason, OFF_CALL);
+	assert_int_equal(ev.off.blocked_ns, 500);
 }
 
 static void what_cannot_be_is_invalid(void **state)
@@ -166,15 +166,15 @@ static void a_call_tells_how_long_it_was_blocked(void **state)
 	rec.raw.words[at] = 77;
 	rec.raw.words[at + 1] = 88;
 	rec.raw.head.flags = GP_CALL_BLOCKED;
-	assert_int_equal(decode_len(state, &rec.raw, len + 8).blocked_ns, 77);
-	assert_int_equal(decode_len(state, &rec.raw, len).blocked_ns, 0);
+	assert_int_equal(decode_len(state, &rec.raw, len + 8).call.blocked_ns, 77);
+	assert_int_equal(decode_len(state, &rec.raw, len).call.blocked_ns, 0);
 	rec.raw.head.flags = GP_CALL_BLOCKED | GP_CALL_STACK;
-	assert_int_equal(decode_len(state, &rec.raw, len + 16).blocked_ns, 88);
-	assert_int_equal(decode_len(state, &rec.raw, len + 16).stack, 77);
+	assert_int_equal(decode_len(state, &rec.raw, len + 16).call.blocked_ns, 88);
+	assert_int_equal(decode_len(state, &rec.raw, len + 16).call.stack, 77);
 	rec.raw.head.flags = GP_CALL_BLOCKED;
 	rec.raw.head.kind = GP_LEFT;
 	rec.raw.words[0] = 99;
-	assert_int_equal(decode_len(state, &rec.raw, sizeof(rec.raw.head) + 8).blocked_ns, 99);
+	assert_int_equal(decode_len(state, &rec.raw, sizeof(rec.raw.head) + 8).call.blocked_ns, 99);
 }
 
 /* Behind how long it was blocked, if that is there. */
@@ -188,25 +188,25 @@ static void a_call_tells_when_it_was_ready_and_had_no_cpu(void **state)
 	rec.words[at + 1] = 300000ull << 32 | 21;
 	rec.head.flags = GP_CALL_BLOCKED | GP_CALL_LATE;
 	ev = decode_len(state, &rec, len + 16);
-	assert_true(ev.blocked_ns == 77 && ev.late_ns == 300000 && ev.after_late_ns == 21);
+	assert_true(ev.call.blocked_ns == 77 && ev.call.late_ns == 300000 && ev.call.after_late_ns == 21);
 	ev = decode_len(state, &rec, len + 8);
-	assert_true(ev.blocked_ns == 77 && !ev.late_ns && !ev.after_late_ns);
+	assert_true(ev.call.blocked_ns == 77 && !ev.call.late_ns && !ev.call.after_late_ns);
 	rec.head.flags = GP_CALL_LATE | GP_CALL_STACK;
 	ev = decode_len(state, &rec, len + 16);
-	assert_true(!ev.blocked_ns && ev.stack == 77 && ev.late_ns == 300000);
+	assert_true(!ev.call.blocked_ns && ev.call.stack == 77 && ev.call.late_ns == 300000);
 	rec.head.flags |= GP_CALL_STOPPED;
 	ev = decode_len(state, &rec, len + 16);
-	assert_true(ev.late_ns == 300000ull << 10 && ev.late_why == OFF_STOPPED);
+	assert_true(ev.call.late_ns == 300000ull << 10 && ev.call.late_why == OFF_STOPPED);
 	rec.words[at + 1] = ~0ull;
 	ev = decode_len(state, &rec, len + 16);
-	assert_true(ev.late_ns == 0xffffffffull << 10 && ev.after_late_ns == ev.late_ns);
+	assert_true(ev.call.late_ns == 0xffffffffull << 10 && ev.call.after_late_ns == ev.call.late_ns);
 	rec.head.flags = GP_CALL_LATE | GP_CALL_STACK;
 	rec.words[at + 1] = 21;		/* of no time there is no end */
 	ev = decode_len(state, &rec, len + 16);
-	assert_true(!ev.late_ns && !ev.after_late_ns && ev.late_why == OFF_RUNQUEUE);
+	assert_true(!ev.call.late_ns && !ev.call.after_late_ns && ev.call.late_why == OFF_RUNQUEUE);
 	rec.words[at + 1] = 300000ull << 32 | 21;
 	rec.head.kind = GP_OPEN;	/* nor of a call that has none */
-	assert_int_equal(decode_len(state, &rec, len + 16).late_ns, 0);
+	assert_int_equal(decode_len(state, &rec, len + 16).call.late_ns, 0);
 }
 
 int main(void)

@@ -12,12 +12,12 @@
 #include <cmocka.h>
 
 #include "ledger/devices.h"
+#include "lib/work_named.h"
 
 static void push(struct devices *d, uint32_t pid, const struct work *w, const char *name,
 		 uint64_t start, uint64_t end)
 {
-	struct event ev = { .kind = EVENT_WORK, .pid = pid, .start_ns = start, .end_ns = end,
-			    .text = name, .work = w };
+	struct event ev = { .kind = EVENT_WORK, .pid = pid, .start_ns = start, .end_ns = end, .work = work_named(*w, name) };
 
 	assert_int_equal(devices_push_work(d, &ev, NULL, 1000), 0);
 }

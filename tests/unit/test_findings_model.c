@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "base/time.h"
-#include "event/memory.h"
+#include "event/event.h"
 #include "findings/findings.h"
 #include "lib/random.h"
 #include "model_room.h"
 #include "view/verdict.h"
+#include "lib/work_named.h"
 
 #define MS 1000000ull
 #define SECOND (1000 * MS)
@@ -42,13 +43,13 @@ static void step(struct model *m, uint32_t seq, const struct step *s)
 	if (s->work_end <= 0)
 		return;
 	ev.kind = EVENT_API;
-	ev.func = 211;
-	ev.dir = 5;
+	ev.func = 0;
+	ev.api = (struct event_api){ .cbid = 211, .correlation = seq, .domain = 5 };
 	push(m, ev);
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 12,
 				.start_ns = BASE + (uint64_t)(s->work_start * (double)MS),
 				.end_ns = BASE + (uint64_t)(s->work_end * (double)MS),
-				.work = &w, .text = "sgemm" });
+				.work = work_named(w, "sgemm") });
 }
 
 /* Start-up, a kernel, a sync that returns late, host code, a kernel: what is before the first work
@@ -89,8 +90,8 @@ static void push_late_sync(struct model *m, enum off_reason why)
 	step(m, 1, &steps[0]);
 	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 12, .tid = 13, .seq = 2,
 				.func = S, .start_ns = BASE + 302 * MS / 10,
-				.end_ns = BASE + 70 * MS, .blocked_ns = 39 * MS,
-				.late_why = (uint8_t)why, .late_ns = 15 * MS, .after_late_ns = MS / 10 });
+				.end_ns = BASE + 70 * MS, .call.blocked_ns = 39 * MS,
+				.call.late_why = (uint8_t)why, .call.late_ns = 15 * MS, .call.after_late_ns = MS / 10 });
 	step(m, 3, &steps[1]);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
 	assert_int_equal(model_finish(m), 0);
@@ -139,7 +140,7 @@ static void that_a_process_was_stopped_is_no_fault_of_its_calls(void **state)
 static void one_work(struct model *m, uint32_t pid, uint32_t seq, const double ms[4])
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = seq };
-	struct event ev = { .kind = EVENT_API, .pid = pid, .tid = pid, .seq = seq, .func = 211, .dir = 5,
+	struct event ev = { .kind = EVENT_API, .pid = pid, .tid = pid, .api.correlation = seq, .api.cbid = 211, .api.domain = 5,
 			    .start_ns = BASE + (uint64_t)(ms[0] * (double)MS),
 			    .end_ns = BASE + (uint64_t)(ms[1] * (double)MS) };
 
@@ -147,7 +148,7 @@ static void one_work(struct model *m, uint32_t pid, uint32_t seq, const double m
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = pid,
 				.start_ns = BASE + (uint64_t)(ms[2] * (double)MS),
 				.end_ns = BASE + (uint64_t)(ms[3] * (double)MS),
-				.work = &w, .text = "sgemm" });
+				.work = work_named(w, "sgemm") });
 }
 
 /* Both on one device: 12's second work is launched at 46, 22 has the device in [50, 90). */
@@ -158,8 +159,8 @@ static void a_process_that_waits_for_another_is_found(void **state)
 	struct findings f = { 0 };
 
 	(void)state;
-	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 12, .device = &facts });
-	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 22, .device = &facts });
+	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 12, .device.facts = facts });
+	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 22, .device.facts = facts });
 	one_work(m, 12, 1, (const double[]){ 1, 2, 2, 40 });
 	one_work(m, 12, 2, (const double[]){ 45, 46, 90, 100 });
 	one_work(m, 22, 1, (const double[]){ 0, 1, 50, 90 });
@@ -182,8 +183,8 @@ static void what_was_not_freed_is_counted_whenever_it_was_allocated(void **state
 
 	(void)state;
 	model_use_intervals(m);
-	push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 12, .dir = MEMORY_ALLOC, .address = 4096,
-				.func = MEMORY_KIND_DEVICE, .has = HAS_BYTES, .bytes = 3ull << 30,
+	push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 12, .memory.op = MEMORY_ALLOC, .memory.address = 4096,
+				.memory.kind = MEMORY_KIND_DEVICE, .has = HAS_BYTES, .memory.bytes = 3ull << 30,
 				.start_ns = BASE + 5 * MS });
 	one_work(m, 12, 1, (const double[]){ 1, 2, 2, 40 });
 	push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + 15 * SECOND });
@@ -203,10 +204,10 @@ static void failed(struct model *m, uint32_t seq, int32_t result, bool device_1)
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 1000 + seq, .device = device_1 };
 
 	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END | HAS_RESULT, .pid = 12, .tid = 13,
-				.seq = seq, .func = seq % 2 ? L : S, .result = result,
+				.seq = seq, .func = seq % 2 ? L : S, .call.result = result,
 				.start_ns = BASE + seq * MS, .end_ns = BASE + seq * MS + 100 });
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 12, .start_ns = BASE + seq * MS,
-				.end_ns = BASE + (seq + 1) * MS, .work = &w, .text = "sgemm" });
+				.end_ns = BASE + (seq + 1) * MS, .work = work_named(w, "sgemm") });
 }
 
 /* Two launches and a wait fail for good, a launch for now; it has two devices. */
@@ -244,7 +245,7 @@ static void that_no_device_is_there_is_said_without_one(void **state)
 	(void)state;
 	for (uint32_t seq = 1; seq < 4; seq++)
 		push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END | HAS_RESULT, .pid = 12, .tid = 13,
-					.seq = seq, .func = S, .result = seq > 1 ? 100 : 0,
+					.seq = seq, .func = S, .call.result = seq > 1 ? 100 : 0,
 					.start_ns = BASE + seq * MS, .end_ns = BASE + seq * MS + 100 });
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
 	assert_int_equal(model_finish(m), 0);
@@ -271,9 +272,9 @@ static struct findings with_memory(const struct event *end)
 	one_work(m, 12, 1, (const double[]){ 1, 2, 2, 99 });
 	for (uint64_t i = 0; i < 4; i++)
 		push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 12, .has = HAS_BYTES,
-					.dir = i < 3 ? MEMORY_ALLOC : MEMORY_FREE,
-					.func = MEMORY_KIND_DEVICE, .start_ns = BASE + (10 + i) * MS,
-					.address = 4096 + i % 3, .bytes = 1 << 30 });
+					.memory.op = i < 3 ? MEMORY_ALLOC : MEMORY_FREE,
+					.memory.kind = MEMORY_KIND_DEVICE, .start_ns = BASE + (10 + i) * MS,
+					.memory.address = 4096 + i % 3, .memory.bytes = 1 << 30 });
 	if (end)
 		push(m, *end);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
@@ -288,7 +289,7 @@ static void memory_that_was_never_freed_is_found_when_the_process_has_ended(void
 {
 	const struct event ends[] = {
 		{ .kind = EVENT_EXIT, .pid = 12, .tid = 12, .seq = 1, .end_ns = BASE + 99 * MS },
-		{ .kind = EVENT_IDENTITY, .pid = 12, .tid = 12, .text = "ended", .text2 = "yes" },
+		{ .kind = EVENT_IDENTITY, .pid = 12, .tid = 12, .fact.key = "ended", .fact.value = "yes" },
 	};
 	struct findings f;
 
@@ -313,11 +314,11 @@ static void of_memory_whose_records_were_lost_nobody_says_that_it_was_not_freed(
 
 	(void)state;
 	one_work(m, 12, 1, (const double[]){ 1, 2, 2, 99 });
-	push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 12, .has = HAS_BYTES, .dir = MEMORY_ALLOC,
-				.func = MEMORY_KIND_DEVICE, .start_ns = BASE + 10 * MS,
-				.address = 4096, .bytes = 1 << 30 });
+	push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 12, .has = HAS_BYTES, .memory.op = MEMORY_ALLOC,
+				.memory.kind = MEMORY_KIND_DEVICE, .start_ns = BASE + 10 * MS,
+				.memory.address = 4096, .memory.bytes = 1 << 30 });
 	assert_false(model_memory_incomplete(m, 0));
-	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .dir = UNSEEN_LOST, .bytes = 1,
+	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .unseen.why = UNSEEN_LOST, .unseen.count = 1,
 				.start_ns = BASE + 12 * MS, .end_ns = BASE + 13 * MS });
 	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 12, .tid = 12, .seq = 1,
 				.end_ns = BASE + 99 * MS });
@@ -344,15 +345,13 @@ static void push_random(struct model *m, uint64_t *now)
 	uint64_t start = below(50) ? *now + below(3 * MS) : BASE + below(20 * SECOND);
 	struct event ev = { .kind = kinds[below(sizeof(kinds))], .pid = 7, .tid = 7 + (uint32_t)below(3),
 			    .seq = (uint32_t)below(200), .func = (uint16_t)below(3), .has = HAS_BYTES,
-			    .bytes = below(2) << 20, .start_ns = start, .end_ns = start + below(4 * MS) };
+			    .call.bytes = below(2) << 20, .start_ns = start, .end_ns = start + below(4 * MS) };
 
 	*now += below(MS);
 	if (ev.kind == EVENT_API)
-		ev.func = 211;
-	if (ev.kind == EVENT_WORK) {
-		ev.work = &w;
-		ev.text = below(2) ? "ncclDevKernel_AllReduce" : "sgemm";
-	}
+		ev.api = (struct event_api){ .cbid = 211, .correlation = ev.seq };
+	if (ev.kind == EVENT_WORK)
+		ev.work = work_named(w, below(2) ? "ncclDevKernel_AllReduce" : "sgemm");
 	push(m, ev);
 }
 

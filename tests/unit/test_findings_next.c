@@ -108,7 +108,7 @@ static void every_proposal_is_taken_by_the_command_line(void **state)
 
 static void fact(struct model *m, const char *key, const char *value)
 {
-	push(m, (struct event){ .kind = EVENT_FACT, .text = key, .text2 = value });
+	push(m, (struct event){ .kind = EVENT_FACT, .fact.key = key, .fact.value = value });
 }
 
 static void what_a_capture_says_of_names_and_commands_is_typed_only_where_it_is_harmless(void **state)
@@ -117,14 +117,14 @@ static void what_a_capture_says_of_names_and_commands_is_typed_only_where_it_is_
 	struct next_whom who;
 
 	(void)state;
-	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .text = "a;reboot" });
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .task.comm = "a;reboot" });
 	fact(m, "command", "./a $(reboot)");
 	who = next_of(m, 12, 3);
 	assert_string_equal(who.name, "");
 	assert_string_equal(who.command, "CMD");
 	assert_true(who.probes && !who.ended);
 	assert_int_equal(who.device, 3);
-	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 13, .text = "python3.11" });
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 13, .task.comm = "python3.11" });
 	fact(m, "command", "torchrun --nproc=2 /home/a_b/t.py x=1");
 	fact(m, "without_probes", "CAP_BPF is missing; run as root or with sudo");
 	who = next_of(m, 13, 0);

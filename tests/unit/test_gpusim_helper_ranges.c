@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "source/helper/helper_decode.h"
-#include "event/work.h"
+#include "event/event.h"
 #include "lib/helper_run.h"
 
 #define N 100
@@ -38,30 +38,30 @@ static void take_mark(struct told *t, const struct event *ev)
 {
 	unsigned int i;
 
-	t->before += !strcmp(ev->text, "before CUDA");
-	if (sscanf(ev->text, "mark %u", &i) == 1 && i < 2)
+	t->before += !strcmp(ev->range.name, "before CUDA");
+	if (sscanf(ev->range.name, "mark %u", &i) == 1 && i < 2)
 		t->marks[i]++;
 }
 
 static void take_range(struct told *t, const struct event *ev)
 {
-	t->what[ev->dir]++;
+	t->what[ev->range.what]++;
 	t->backwards += ev->start_ns < t->last_ns;
 	t->last_ns = ev->start_ns;
-	t->in_part += ev->text2 && !strcmp(ev->text2, "part");
-	if (ev->dir == RANGE_END)
-		t->other_thread += ev->tid != t->tid && ev->entity == t->id;
-	if (ev->dir == RANGE_START)
-		t->id = ev->entity;
-	if (ev->dir == RANGE_POP || ev->dir == RANGE_END)
+	t->in_part += ev->range.domain && !strcmp(ev->range.domain, "part");
+	if (ev->range.what == RANGE_END)
+		t->other_thread += ev->tid != t->tid && ev->range.id == t->id;
+	if (ev->range.what == RANGE_START)
+		t->id = ev->range.id;
+	if (ev->range.what == RANGE_POP || ev->range.what == RANGE_END)
 		return;
-	t->nameless += !ev->text;
-	if (!ev->text)
+	t->nameless += !ev->range.name;
+	if (!ev->range.name)
 		return;
 	t->tid = ev->tid;
-	t->registered += !strcmp(ev->text, "registered");
-	t->wide += !strcmp(ev->text, "w\303\257de");
-	if (ev->dir == RANGE_MARK)
+	t->registered += !strcmp(ev->range.name, "registered");
+	t->wide += !strcmp(ev->range.name, "w\303\257de");
+	if (ev->range.what == RANGE_MARK)
 		take_mark(t, ev);
 }
 
@@ -72,8 +72,8 @@ static int take(void *ctx, const struct event *ev)
 	if (ev->kind == EVENT_RANGE)
 		take_range(t, ev);
 	if (ev->kind == EVENT_DEVICE) {
-		t->device = *ev->device;
-		snprintf(t->device_name, sizeof(t->device_name), "%s", ev->text ? ev->text : "");
+		t->device = ev->device.facts;
+		snprintf(t->device_name, sizeof(t->device_name), "%s", ev->range.name ? ev->range.name : "");
 		t->devices++;
 	}
 	return 0;

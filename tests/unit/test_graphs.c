@@ -5,6 +5,7 @@
  * calls are lost: then nothing is said rather than anything wrong. TEST_SEED repeats a run.
  */
 #include "graphs_room.h"
+#include "lib/work_named.h"
 
 /* ---- worked examples -------------------------------------------------------------------------- */
 
@@ -33,7 +34,7 @@ static void nodes_are_the_calls_in_their_order(void **state)
 	is_of_two(&p, 200, 5, 50, began);
 	make(&p, 201, 100);		/* of the same capture */
 	is_of_two(&p, 201, 6, 60, began);
-	call(&p, ROLE_FORGET, (struct event){ .entity = 100 });
+	call(&p, ROLE_FORGET, (struct event){ .call.entity = 100 });
 	l = launch(&p, 201);
 	assert_int_equal(of(&p, &l, (struct node){ 6, 60, "gemm", 4 }), began[0]);
 	end_play(&p);
@@ -131,7 +132,7 @@ static void what_a_capture_is_not_alone_is_not_told(void **state)
 		begin(&p, 1);
 		kernel(&p, 1, 0x10, 4);
 		if (i < 2)
-			call(&p, spoils[i], (struct event){ .has = HAS_STREAM, .stream = 1 });
+			call(&p, spoils[i], (struct event){ .has = HAS_STREAM, .call.stream = 1 });
 		else
 			graphs_lost(p.g, p.tid);
 		end(&p, 1, 100);
@@ -154,13 +155,13 @@ static void an_update_brings_the_calls_of_another_capture(void **state)
 	again[0] = kernel(&p, 2, 0x10, 40);
 	again[1] = kernel(&p, 2, 0x20, 80);
 	end(&p, 2, 101);
-	call(&p, ROLE_UPDATE, (struct event){ .entity = 200, .address = 101 });
+	call(&p, ROLE_UPDATE, (struct event){ .call.entity = 200, .call.address = 101 });
 	l = launch(&p, 200);
 	assert_int_equal(of(&p, &old, (struct node){ 5, 50, "gemm", 4 }), began[0]);
 	assert_int_equal(of(&p, &l, (struct node){ 5, 50, "gemm", 40 }), again[0]);
 	assert_int_equal(of(&p, &l, (struct node){ 5, 51, "relu", 80 }), again[1]);
 	assert_int_equal(of(&p, &l, (struct node){ 5, 51, "relu", 8 }), 0);
-	call(&p, ROLE_UPDATE, (struct event){ .entity = 200, .address = 555 });	/* of what nobody saw */
+	call(&p, ROLE_UPDATE, (struct event){ .call.entity = 200, .call.address = 555 });	/* of what nobody saw */
 	l = launch(&p, 200);
 	assert_int_equal(of(&p, &l, (struct node){ 5, 50, "gemm", 40 }), 0);
 	end_play(&p);
@@ -174,7 +175,7 @@ static void a_handle_that_is_used_again_is_another_graph(void **state)
 
 	(void)state;
 	old = play_two(&p, began);
-	call(&p, ROLE_FORGET_EXEC, (struct event){ .entity = 200 });
+	call(&p, ROLE_FORGET_EXEC, (struct event){ .call.entity = 200 });
 	begin(&p, 1);
 	copy(&p, 1, 64);
 	end(&p, 1, 100);
@@ -218,7 +219,7 @@ static void what_was_open_is_asked_when_it_is_known(void **state)
 	const struct captured_call *c;
 	const struct work w = { .kind = WORK_KIND_KERNEL, .has = WORK_HAS_GRAPH, .graph = 5,
 				.graph_node = 50, .grid = { 4, 1, 1 }, .block = { 32, 1, 1 } };
-	const struct event ev = { .kind = EVENT_WORK, .text = "gemm", .work = &w };
+	const struct event ev = { .kind = EVENT_WORK, .work = work_named(w, "gemm") };
 	int err;
 
 	(void)state;
@@ -249,7 +250,7 @@ static void a_node_that_callbacks_tell_of_is_of_its_call_from_the_first_launch_o
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .has = WORK_HAS_GRAPH, .graph = 5,
 				.graph_node = 51, .grid = { 8, 1, 1 }, .block = { 32, 1, 1 } };
-	const struct event ev = { .kind = EVENT_WORK, .text = "relu", .work = &w };
+	const struct event ev = { .kind = EVENT_WORK, .work = work_named(w, "relu") };
 	const struct captured_call *c;
 	struct play p;
 	uint64_t began[2];
@@ -260,9 +261,9 @@ static void a_node_that_callbacks_tell_of_is_of_its_call_from_the_first_launch_o
 	begin_play(&p);
 	capture_two(&p, began);
 	for (uint64_t i = 0; i < 2; i++) {
-		graphs_push_node(p.g, &(struct event){ .entity = 40 + i, .tid = p.tid,
+		graphs_push_node(p.g, &(struct event){ .node.id = 40 + i, .tid = p.tid,
 						       .start_ns = began[i] + 5 });
-		graphs_push_node(p.g, &(struct event){ .entity = 50 + i, .address = 40 + i });
+		graphs_push_node(p.g, &(struct event){ .node.id = 50 + i, .node.original = 40 + i });
 	}
 	make(&p, 200, 100);
 	l = launch(&p, 200);
@@ -341,9 +342,9 @@ static void any_calls_are_survived(void **state)
 		for (int i = 0; i < 400; i++) {
 			p.tid = 7 + (uint32_t)below(2);
 			l.start_ns = call(&p, (enum graph_role)below(ROLE_END_OF_ROLES), (struct event){
-				.has = (uint8_t)random_next(), .result = !below(8), .stream = below(4),
-				.entity = below(4), .address = below(4), .bytes = below(3),
-				.shape = { .grid = { 4, 1, 1 }, .block = { 32, 1, 1 } } });
+				.has = (uint8_t)random_next(), .call.result = !below(8), .call.stream = below(4),
+				.call.entity = below(4), .call.address = below(4), .call.bytes = below(3),
+				.call.shape = { .grid = { 4, 1, 1 }, .block = { 32, 1, 1 } } });
 			l.end_ns = l.start_ns + below(20);
 			l.works = (uint32_t)below(2);
 			of(&p, &l, (struct node){ (uint32_t)below(4), below(8), "gemm", 4 });
@@ -394,7 +395,7 @@ static void updates_without_end_need_no_more_room(void **state)
 	is_of_two(&p, 200, 5, 50, began);
 	for (int i = 0; i < 100; i++) {
 		capture_two(&p, began);
-		call(&p, ROLE_UPDATE, (struct event){ .entity = 200, .address = 100 });
+		call(&p, ROLE_UPDATE, (struct event){ .call.entity = 200, .call.address = 100 });
 		graphs_settle(p.g, p.now_ns + 10 * SEC, range_of, &border);
 		if (i == 50)
 			left = p.room.calls_left;

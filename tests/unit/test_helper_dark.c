@@ -18,7 +18,7 @@ static int take(void *ctx, const struct event *ev)
 
 	assert_int_equal(ev->kind, EVENT_UNSEEN);
 	assert_int_equal(ev->pid, 7);
-	*t = (struct told){ t->n + 1, ev->dir, ev->start_ns, ev->end_ns };
+	*t = (struct told){ t->n + 1, ev->unseen.why, ev->start_ns, ev->end_ns };
 	return 0;
 }
 

@@ -73,8 +73,8 @@ static int take(void *ctx, const struct event *ev)
 	assert_int_equal(ev->kind, EVENT_IDENTITY);
 	assert_int_equal(ev->pid, 7);
 	assert_false(*ended_ns);
-	assert_string_equal(ev->text, EVENT_ENDED_NS);
-	*ended_ns = strtoull(ev->text2, NULL, 10);
+	assert_string_equal(ev->fact.key, EVENT_ENDED_NS);
+	*ended_ns = strtoull(ev->fact.value, NULL, 10);
 	return 0;
 }
 

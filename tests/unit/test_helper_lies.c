@@ -34,7 +34,7 @@ static int push(void *ctx, const struct event *ev)
 
 	r->last = *ev;
 	r->n++;
-	r->others += ev->text && !strcmp(ev->text, "[other]");
+	r->others += ev->work.name && !strcmp(ev->work.name, "[other]");
 	return 0;
 }
 
@@ -180,7 +180,7 @@ static void nodes_that_cannot_be_are_invalid(void **state)
 	give(&r, GP_RING_NODE, &node, sizeof(node));
 	assert_int_equal(r.n, 1);
 	assert_int_equal(r.last.kind, EVENT_NODE);
-	assert_int_equal(r.last.entity, 5);
+	assert_int_equal(r.last.node.id, 5);
 	assert_int_equal(r.last.tid, getpid());
 	assert_int_equal(r.last.start_ns, NOW - S);
 	give(&r, GP_RING_NODE, &node, sizeof(node) - 1);
@@ -236,7 +236,7 @@ static void any_function_number_of_any_domain_is_a_row_or_none(void **state)
 	(void)state;
 	for (unsigned int domain = 0; domain < 256; domain++)
 		for (unsigned int cbid = 0; cbid < 65536; cbid++) {
-			const struct event api = { .dir = (uint8_t)domain, .func = (uint16_t)cbid };
+			const struct event api = { .api = { .domain = (uint8_t)domain, .cbid = cbid } };
 			unsigned int row = api_rows_find(rows, &api);
 
 			known += row != 0;

@@ -28,7 +28,7 @@
 
 static int count_losses(void *ctx, const struct event *ev)
 {
-	*(unsigned int *)ctx += ev->kind == EVENT_UNSEEN && ev->bytes == 7;
+	*(unsigned int *)ctx += ev->kind == EVENT_UNSEEN && ev->unseen.count == 7;
 	return 0;
 }
 
@@ -223,11 +223,11 @@ static int note_unseen(void *ctx, const struct event *ev)
 {
 	struct unseen_told *u = ctx;
 
-	if (ev->kind == EVENT_UNSEEN && ev->dir == UNSEEN_LOST)
+	if (ev->kind == EVENT_UNSEEN && ev->unseen.why == UNSEEN_LOST)
 		u->lost_since_ns = u->lost_since_ns ? u->lost_since_ns : num_max(ev->start_ns, 1);
-	if (ev->kind != EVENT_UNSEEN || ev->dir == UNSEEN_LOST)
+	if (ev->kind != EVENT_UNSEEN || ev->unseen.why == UNSEEN_LOST)
 		return 0;
-	assert_int_equal(ev->dir, UNSEEN_UNKNOWN);
+	assert_int_equal(ev->unseen.why, UNSEEN_UNKNOWN);
 	if (!u->n++)
 		u->first_ns = ev->start_ns;
 	else if (ev->start_ns > u->last_ns)

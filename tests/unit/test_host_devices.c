@@ -47,8 +47,8 @@ static void tell_device_since(struct devices *d, uint32_t pid, uint32_t ordinal,
 
 	snprintf(facts.uuid, sizeof(facts.uuid), "%s", uuid);
 	assert_int_equal(devices_push_facts(d, &(struct event){ .kind = EVENT_DEVICE, .pid = pid,
-								.text = "a GPU",
-								.device = &facts }, open_ns), 0);
+								.device.name = "a GPU",
+								.device.facts = facts }, open_ns), 0);
 }
 
 static void tell_device(struct devices *d, uint32_t pid, uint32_t ordinal, const char *uuid)
@@ -64,7 +64,7 @@ static void push(struct devices *d, uint32_t pid, uint32_t ordinal, uint64_t lau
 
 	assert_int_equal(devices_push_work(d, &(struct event){ .kind = EVENT_WORK, .pid = pid,
 							       .start_ns = start, .end_ns = end,
-							       .work = &w }, &launch, OPEN), 0);
+							       .work = w }, &launch, OPEN), 0);
 }
 
 /* ---- UUIDs ----------------------------------------------------------------------------------- */

@@ -176,7 +176,7 @@ static void what_is_early_is_skew_and_much_too_early_invalid(void **state)
 static void many_records(struct join *j, uint64_t ns, uint32_t from)
 {
 	for (uint32_t i = 0; i < 1024; i++)
-		push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 6, .seq = from + i,
+		push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 6, .api.correlation = from + i,
 					 .start_ns = ns, .end_ns = ns });
 }
 
@@ -258,7 +258,7 @@ static void add_work(struct stream *s, uint32_t pid, uint32_t correlation, uint6
 
 	*w = (struct work){ .kind = WORK_KIND_KERNEL, .correlation = correlation, .bytes = s->n };
 	s->ev[s->n++] = (struct event){ .kind = EVENT_WORK, .pid = pid, .start_ns = start,
-					.end_ns = start + below(100), .work = w };
+					.end_ns = start + below(100), .work = *w };
 }
 
 /* Launches of two processes, each with up to four works, some without a record of it. */
@@ -271,8 +271,8 @@ static void random_stream(struct stream *s)
 
 		if (below(8))
 			s->ev[s->n++] = (struct event){
-				.kind = EVENT_API, .pid = pid, .tid = 1 + (uint32_t)below(4), .seq = c,
-				.func = LAUNCH_CBID, .dir = RUNTIME, .start_ns = start,
+				.kind = EVENT_API, .pid = pid, .tid = 1 + (uint32_t)below(4), .api.correlation = c,
+				.api.cbid = LAUNCH_CBID, .api.domain = RUNTIME, .start_ns = start,
 				.end_ns = start + below(50) };
 		while (works--)
 			add_work(s, pid, c, below(6) ? start + below(200) :
@@ -364,13 +364,16 @@ static void hostile_streams_lose_no_count(void **state)
 		for (int i = 0; i < 2000; i++) {
 			struct work w = { .kind = WORK_KIND_KERNEL,
 					  .correlation = (uint32_t)below(20) };
-			struct event ev = { .pid = 1, .tid = (uint32_t)below(3), .dir = RUNTIME,
-					    .seq = (uint32_t)below(20), .func = LAUNCH_CBID,
+			struct event ev = { .pid = 1, .tid = (uint32_t)below(3),
 					    .start_ns = any_time() };
 
 			ev.kind = !below(30) ? EVENT_WATERMARK : below(2) ? EVENT_API : EVENT_WORK;
 			ev.end_ns = num_add(ev.start_ns, below(SEC));
-			ev.work = ev.kind == EVENT_WORK ? &w : NULL;
+			if (ev.kind == EVENT_WORK)
+				ev.work = w;
+			else
+				ev.api = (struct event_api){ .cbid = LAUNCH_CBID, .domain = RUNTIME,
+							     .correlation = (uint32_t)below(20) };
 			works += ev.kind == EVENT_WORK;
 			push(j, &ev);
 			c = counts_of(j);

@@ -37,8 +37,8 @@ static void no_work_is_awaited_of_what_was_captured_whatever_comes_first(void **
 
 static void record(struct join *j, uint32_t correlation, uint16_t func, uint64_t start, uint64_t end)
 {
-	push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5, .seq = correlation, .func = func,
-				 .dir = RUNTIME, .start_ns = start, .end_ns = end });
+	push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5, .api.correlation = correlation, .api.cbid = func,
+				 .api.domain = RUNTIME, .start_ns = start, .end_ns = end });
 }
 
 static void capture(struct join *j, uint16_t func, uint64_t start, uint64_t end)
@@ -109,7 +109,7 @@ static void a_kernel_that_is_over_and_was_not_told_is_lost(void **state)
 				record(j, 900, SYNC_CBID, at + 30, at + 40);
 			if (cases[i].stream[k])
 				push(j, &(struct event){ .kind = EVENT_WORK, .pid = 1, .start_ns = at + 50,
-							 .end_ns = at + 60, .work = &(struct work){
+							 .end_ns = at + 60, .work = (struct work){
 					.kind = WORK_KIND_KERNEL, .correlation = k,
 					.stream = cases[i].stream[k], .context = cases[i].context[k] } });
 		}
@@ -136,7 +136,7 @@ static void what_is_lost_is_known_when_the_window_is_over_and_taken_back_where_i
 		api(j, 1, BASE, BASE + 10);
 		api(j, 2, BASE + 20, BASE + 30);
 		push(j, &(struct event){ .kind = EVENT_WORK, .pid = 1, .start_ns = BASE + 40, .end_ns = BASE + 50,
-					 .work = &(struct work){ .kind = WORK_KIND_KERNEL, .correlation = 2,
+					 .work = (struct work){ .kind = WORK_KIND_KERNEL, .correlation = 2,
 								 .stream = stream } });
 		push_time(j, EVENT_WATERMARK, BASE + SEC);
 		push_time(j, EVENT_WATERMARK, BASE + JOIN_WINDOW_NS);

@@ -3,11 +3,12 @@
 #include "join_room.h"
 
 #include "lib/heap.h"
+#include "lib/work_named.h"
 
 static void launch_of(struct join *j, uint32_t pid, uint32_t correlation)
 {
-	push(j, &(struct event){ .kind = EVENT_API, .pid = pid, .tid = pid, .seq = correlation,
-				 .func = LAUNCH_CBID, .dir = RUNTIME, .start_ns = BASE + correlation,
+	push(j, &(struct event){ .kind = EVENT_API, .pid = pid, .tid = pid, .api.correlation = correlation,
+				 .api.cbid = LAUNCH_CBID, .api.domain = RUNTIME, .start_ns = BASE + correlation,
 				 .end_ns = BASE + correlation });
 }
 
@@ -16,8 +17,7 @@ static void work_of(struct join *j, uint32_t pid, uint32_t correlation)
 	struct work w = { .kind = WORK_KIND_KERNEL, .correlation = correlation };
 
 	push(j, &(struct event){ .kind = EVENT_WORK, .pid = pid, .start_ns = BASE + correlation,
-				 .end_ns = BASE + correlation + 1, .work = &w,
-				 .text = "a name that is as long as those of kernels are, which is long" });
+				 .end_ns = BASE + correlation + 1, .work = work_named(w, "a name that is as long as those of kernels are, which is long") });
 }
 
 static int any_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
@@ -79,7 +79,7 @@ static void all_processes_share_one_room(void **state)
 		for (uint32_t pid = 1; pid <= PROCESSES; pid++) {
 			const struct event call = { .kind = EVENT_CALL, .pid = pid, .tid = 1,
 						    .start_ns = BASE + i, .end_ns = BASE + i,
-						    .has = HAS_BYTES, .bytes = 4096 };
+						    .has = HAS_BYTES, .call.bytes = 4096 };
 
 			launch_of(j, pid, 2 * i);
 			work_of(j, pid, 2 * i + 1);

@@ -179,7 +179,7 @@ static void losses_stay_in_the_file_they_happened_in(void **state)
 static void without_a_limit_it_is_one_file_as_it_came(void **state)
 {
 	struct capture_set_plan plan = { .path = lib_path };
-	struct events e = { .texts = NULL }, got = { .texts = NULL };
+	struct events e = { .at = { .n = 0 } }, got = { .at = { .n = 0 } };
 	struct keep *k = capture_set_new(&plan, &lib_funcs);
 	struct capture_reader *r;
 
@@ -207,7 +207,7 @@ static int count_calls(void *n, const struct event *ev)
 
 static void any_events_are_survived_and_no_call_is_lost(void **state)
 {
-	struct events e = { .texts = NULL };
+	struct events e = { .at = { .n = 0 } };
 	struct keep *k = new_set(0);
 	struct keep_stats stats;
 	uint64_t pushed = 0, read = 0;

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "event/memory.h"
-#include "event/work.h"
+#include "event/event.h"
 #include "facts/ranges.h"
+#include "lib/work_named.h"
 
 #define SEC 1000000000ull
 #define MS 1000000ull
@@ -31,22 +31,22 @@ static void begin(struct keep *k)
 {
 	push(k, (struct event){ .kind = EVENT_START, .start_ns = 100 * SEC });
 	push(k, (struct event){ .kind = EVENT_PROCESS, .pid = PID, .tid = PID, .start_ns = 5 * SEC,
-				.text = "train" });
+				.task.comm = "train" });
 	push(k, (struct event){ .kind = EVENT_THREAD, .pid = PID, .tid = PID, .start_ns = 5 * SEC });
-	push(k, (struct event){ .kind = EVENT_DEVICE, .pid = PID, .text = "H100", .device = &device });
-	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .dir = RANGE_PUSH,
-				.start_ns = 101 * SEC, .text = "epoch" });
-	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .dir = RANGE_PUSH,
-				.start_ns = 101 * SEC + 1, .text = "gone" });
-	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .dir = RANGE_POP,
+	push(k, (struct event){ .kind = EVENT_DEVICE, .pid = PID, .device.name = "H100", .device.facts = device });
+	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .range.what = RANGE_PUSH,
+				.start_ns = 101 * SEC, .range.name = "epoch" });
+	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .range.what = RANGE_PUSH,
+				.start_ns = 101 * SEC + 1, .range.name = "gone" });
+	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .range.what = RANGE_POP,
 				.start_ns = 101 * SEC + 2 });
 	for (uint64_t address = 1; address <= 3; address++)
 		push(k, (struct event){ .kind = EVENT_MEMORY, .has = HAS_BYTES, .pid = PID,
-					.dir = MEMORY_ALLOC, .func = MEMORY_KIND_DEVICE,
-					.start_ns = 101 * SEC + address, .address = address,
-					.bytes = 1000 });
-	push(k, (struct event){ .kind = EVENT_MEMORY, .pid = PID, .dir = MEMORY_FREE,
-				.func = MEMORY_KIND_DEVICE, .start_ns = 101 * SEC + 9, .address = 2 });
+					.memory.op = MEMORY_ALLOC, .memory.kind = MEMORY_KIND_DEVICE,
+					.start_ns = 101 * SEC + address, .memory.address = address,
+					.memory.bytes = 1000 });
+	push(k, (struct event){ .kind = EVENT_MEMORY, .pid = PID, .memory.op = MEMORY_FREE,
+				.memory.kind = MEMORY_KIND_DEVICE, .start_ns = 101 * SEC + 9, .memory.address = 2 });
 }
 
 /* A launch every ms, its work right after it; what devices did is told late_ms later. */
@@ -57,10 +57,10 @@ static void work(struct keep *k, uint32_t number, uint64_t late_ms)
 				.context = number % 2000 };	/* so that rows are long */
 
 	push(k, (struct event){ .kind = EVENT_API, .has = HAS_RESULT | HAS_END, .pid = PID, .tid = PID,
-				.seq = number + 1, .func = 211, .dir = 5, .start_ns = start_ns,
+				.api.correlation = number + 1, .api.cbid = 211, .api.domain = 5, .start_ns = start_ns,
 				.end_ns = start_ns + 1000 });
 	push(k, (struct event){ .kind = EVENT_WORK, .pid = PID, .start_ns = start_ns + 2000,
-				.end_ns = start_ns + 2000 + MS / 2, .text = "gemm", .work = &w });
+				.end_ns = start_ns + 2000 + MS / 2, .work = work_named(w, "gemm") });
 	push(k, (struct event){ .kind = EVENT_WATERMARK, .end_ns = start_ns + late_ms * MS });
 }
 
@@ -71,13 +71,13 @@ static void tell(struct keep *k, uint32_t number)
 
 	push(k, (struct event){ .kind = EVENT_TOLD, .has = HAS_END | HAS_RESULT, .pid = PID, .tid = PID, .func = 1,
 				.start_ns = start_ns, .end_ns = start_ns + MS / 2 });
-	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .dir = RANGE_PUSH,
-				.start_ns = start_ns, .text = "step" });
-	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .dir = RANGE_MARK,
-				.start_ns = start_ns, .text = "mark" });
-	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .dir = RANGE_POP,
+	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .range.what = RANGE_PUSH,
+				.start_ns = start_ns, .range.name = "step" });
+	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .range.what = RANGE_MARK,
+				.start_ns = start_ns, .range.name = "mark" });
+	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .range.what = RANGE_POP,
 				.start_ns = start_ns + MS / 2 });
-	push(k, (struct event){ .kind = EVENT_UNSEEN, .pid = PID, .dir = UNSEEN_LOST, .bytes = 1,
+	push(k, (struct event){ .kind = EVENT_UNSEEN, .pid = PID, .unseen.why = UNSEEN_LOST, .unseen.count = 1,
 				.start_ns = start_ns, .end_ns = start_ns + MS / 2 });
 }
 
@@ -196,9 +196,9 @@ static int hear_unseen(void *ctx, const struct event *ev)
 		l->start_ns = ev->start_ns;
 	if (ev->kind == EVENT_STOP)
 		l->stop_ns = ev->end_ns;
-	if (ev->kind != EVENT_UNSEEN || ev->func & UNSEEN_OF_BEFORE)
+	if (ev->kind != EVENT_UNSEEN || ev->unseen.of & UNSEEN_OF_BEFORE)
 		return 0;
-	l->unseen += ev->bytes;
+	l->unseen += ev->unseen.count;
 	l->unseen_ns += (l->stop_ns ? num_min(ev->end_ns, l->stop_ns) : ev->end_ns) -
 			num_max(ev->start_ns, l->start_ns);
 	return 0;

@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "event/work.h"
+#include "event/event.h"
 #include "facts/kernel_configs.h"
+#include "lib/work_named.h"
 
 #define SEC 1000000000ull
 #define MS 1000000ull
@@ -50,8 +51,8 @@ static void launch(struct session *s, uint32_t number, uint64_t start_ns)
 	uint64_t ns = start_ns + lib_below(20 * MS);
 
 	tell_at(s, end_ns, &(struct event){ .kind = EVENT_API, .has = HAS_RESULT | HAS_END, .pid = PID,
-					    .tid = PID + number % 3, .seq = number + 1,
-					    .func = works == 1 ? 211 : 311, .dir = 5,
+					    .tid = PID + number % 3, .api.correlation = number + 1,
+					    .api.cbid = works == 1 ? 211 : 311, .api.domain = 5,
 					    .start_ns = start_ns, .end_ns = end_ns }, NULL);
 	for (unsigned int i = 0; i < works; i++) {
 		const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = number + 1,
@@ -62,7 +63,7 @@ static void launch(struct session *s, uint32_t number, uint64_t start_ns)
 
 		tell_at(s, last_ns + BEHIND_NS + MS + lib_below(200 * MS),
 			&(struct event){ .kind = EVENT_WORK, .pid = PID, .start_ns = ns,
-					 .end_ns = last_ns, .text = "gemm" }, &w);
+					 .end_ns = last_ns, .work.name = "gemm" }, &w);
 		ns = last_ns + lib_below(10 * MS);
 	}
 }
@@ -91,7 +92,7 @@ static void open_session(struct session *s)
 	model_use_launches(s->m);
 	push(s, (struct event){ .kind = EVENT_START, .start_ns = 100 * SEC });
 	push(s, (struct event){ .kind = EVENT_PROCESS, .pid = PID, .tid = PID, .start_ns = 5 * SEC,
-				.text = "train" });
+				.task.comm = "train" });
 	for (uint32_t i = 0; i < 3; i++)
 		push(s, (struct event){ .kind = EVENT_THREAD, .pid = PID, .tid = PID + i, .start_ns = 5 * SEC });
 }
@@ -110,7 +111,7 @@ static uint64_t play(struct session *s)
 		struct told *t = &s->all.v[i];
 
 		if (t->ev.kind == EVENT_WORK)
-			t->ev.work = &t->work;
+			t->ev.work = work_named(t->work, t->ev.work.name);
 		push(s, t->ev);
 		if (!lib_below(4))
 			push(s, (struct event){ .kind = EVENT_WATERMARK, .end_ns = t->at_ns - BEHIND_NS });

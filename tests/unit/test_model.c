@@ -23,7 +23,7 @@ static struct event launch(uint32_t seq, uint32_t grid, uint64_t start, uint64_t
 	struct event ev = call(100, seq, L, start, end);
 
 	ev.has |= HAS_SHAPE;
-	ev.shape = (struct launch_shape){ { grid, 1, 1 }, { 256, 2, 1 }, 0 };
+	ev.call.shape = (struct launch_shape){ { grid, 1, 1 }, { 256, 2, 1 }, 0 };
 	return ev;
 }
 
@@ -32,8 +32,8 @@ static struct event copy(uint32_t seq, uint64_t bytes, int32_t result, uint64_t 
 	struct event ev = call(100, seq, C, start, start + 10);
 
 	ev.has |= HAS_BYTES;
-	ev.bytes = bytes;
-	ev.result = result;
+	ev.call.bytes = bytes;
+	ev.call.result = result;
 	return ev;
 }
 
@@ -76,7 +76,7 @@ static void assert_rows(struct table *t, const char *header, const char *rows)
 static struct model *some_calls(void)
 {
 	struct model *m = session(1000);
-	struct event ev = { .kind = EVENT_PROCESS, .pid = 100, .text = "train", .text2 = "train -x" };
+	struct event ev = { .kind = EVENT_PROCESS, .pid = 100, .task.comm = "train", .task.cmdline = "train -x" };
 
 	push(m, ev);
 	push(m, launch(1, 8, 1000, 1004));
@@ -252,13 +252,13 @@ static void test_a_number_is_taken_by_exec(void **state)
 static void test_a_pid_is_used_again(void **state)
 {
 	struct model *m = session(NS_PER_SEC);
-	struct event ev = { .kind = EVENT_PROCESS, .pid = 100, .text = "old",
+	struct event ev = { .kind = EVENT_PROCESS, .pid = 100, .task.comm = "old",
 			    .start_ns = NS_PER_SEC };
 
 	(void)state;
 	push(m, ev);
 	push(m, call(100, 1, L, NS_PER_SEC, NS_PER_SEC + 5));
-	ev.text = "new";
+	ev.task.comm = "new";
 	ev.start_ns = 2 * NS_PER_SEC;
 	push(m, ev);
 	push(m, call(100, 1, L, 2 * NS_PER_SEC, 2 * NS_PER_SEC + 5));
@@ -273,7 +273,7 @@ static struct event birth(uint32_t pid, uint64_t process_ns)
 {
 	struct event ev = { .kind = EVENT_THREAD, .pid = pid, .tid = pid, .start_ns = process_ns };
 
-	EVENT_PROCESS_NS(&ev) = process_ns;
+	ev.task.process_ns = process_ns;
 	return ev;
 }
 
@@ -299,22 +299,22 @@ static void test_a_pid_is_used_again_within_a_tick(void **state)
 
 static void test_identity_is_of_one_program(void **state)
 {
-	struct event ev = { .kind = EVENT_IDENTITY, .pid = 100, .text = "rank", .text2 = "3" };
+	struct event ev = { .kind = EVENT_IDENTITY, .pid = 100, .fact.key = "rank", .fact.value = "3" };
 	struct model *m = session(1000);
 	struct model_counts counts;
 
 	(void)state;
-	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 100, .text = "train" });
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 100, .task.comm = "train" });
 	assert_null(model_identity(m, 0, "rank"));
 	push(m, ev);
-	ev.text2 = "4";
+	ev.fact.value = "4";
 	push(m, ev);
 	assert_string_equal(model_identity(m, 0, "rank"), "4");
-	ev.text2 = NULL;
+	ev.fact.value = NULL;
 	push(m, ev);
 	model_counts(m, &counts);
 	assert_int_equal(counts.invalid[EVENT_IDENTITY], 1);
-	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 100, .text = "sh" });
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 100, .task.comm = "sh" });
 	assert_null(model_identity(m, 0, "rank"));
 	model_free(m);
 }
@@ -326,7 +326,7 @@ static void test_children_are_named_and_counted(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < MODEL_CHILDREN + 3; i++)
 		push(m, (struct event){ .kind = EVENT_FORK, .pid = 100, .tid = 200 + i,
-					.start_ns = 1000 + i, .text = "a worker of long name" });
+					.start_ns = 1000 + i, .task.comm = "a worker of long name" });
 	assert_int_equal(model_process(m, 0)->children, MODEL_CHILDREN + 3);
 	assert_int_equal(model_process(m, 0)->n_child, MODEL_CHILDREN);
 	assert_int_equal(model_process(m, 0)->child[1].pid, 201);
@@ -374,24 +374,24 @@ static void test_interval_mode(void **state)
 static void test_facts_and_readings(void **state)
 {
 	struct model *m = session(1000);
-	struct event fact = { .kind = EVENT_FACT, .text = "host", .text2 = "a" };
-	struct event count = { .kind = EVENT_COUNT, .text = "bpf", .text2 = "call" };
+	struct event fact = { .kind = EVENT_FACT, .fact.key = "host", .fact.value = "a" };
+	struct event count = { .kind = EVENT_COUNT, .count.source = "bpf", .count.kind = "call" };
 
 	(void)state;
 	push(m, fact);
-	fact.text2 = "b";
+	fact.fact.value = "b";
 	push(m, fact);
-	fact.text = NULL;
+	fact.fact.key = NULL;
 	push(m, fact);
 	assert_string_equal(model_fact(m, "host"), "b");
 	assert_null(model_fact(m, "none"));
 	push(m, call(101, 1, L, 1010, 1020));
 	push(m, call(101, 4, L, 1005, 1020));
-	count.start_ns = 9;	/* hits */
+	count.count.hits = 9;
 	push(m, count);
-	count.start_ns = 5;
-	count.end_ns = 3;	/* received: one of them not here */
-	count.bytes = 2;	/* lost */
+	count.count.hits = 5;
+	count.count.received = 3;	/* one of them not here */
+	count.count.lost = 2;
 	push(m, count);
 	assert_rows(view_now(&view_events, m), EVENTS, "bpf,call,5,2,3,,,0,1,0\n");
 	assert_int_equal(model_readings(m), 1);

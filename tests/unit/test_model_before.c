@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "capture/roster.h"
+#include "capture/capture_state.h"
 #include "view_of.h"
 
 static struct event of_call(uint8_t kind, uint32_t seq, uint64_t end)
@@ -29,7 +29,7 @@ static struct event left(uint32_t seq, uint64_t end, int32_t result)
 	struct event ev = of_call(EVENT_LEFT, seq, end);
 
 	ev.has = HAS_END | HAS_RESULT;
-	ev.result = result;
+	ev.call.result = result;
 	return ev;
 }
 
@@ -158,25 +158,25 @@ static int note_begun(void *ctx, const struct event *ev)
 	return 0;
 }
 
-static struct begun begin(struct roster *r, uint64_t ns)
+static struct begun begin(struct start_state *r, uint64_t ns)
 {
 	struct begun b = { 0 };
 
-	assert_int_equal(roster_begin(r, ns, &(struct event_sink){ note_begun, &b }), 0);
+	assert_int_equal(start_state_put(r, ns, &(struct event_sink){ note_begun, &b }), 0);
 	return b;
 }
 
-static void take(struct roster *r, struct event ev, uint32_t seq)
+static void take(struct start_state *r, struct event ev, uint32_t seq)
 {
 	struct event out;
 
-	assert_int_equal(roster_take(r, &ev, &out), 0);
+	assert_int_equal(start_state_take(r, &ev, &out), 0);
 	assert_int_equal(out.seq, seq);
 }
 
 static void test_a_capture_that_begins_inside_says_so(void **state)
 {
-	struct roster *r = roster_new();
+	struct start_state *r = start_state_new();
 	struct begun b;
 
 	(void)state;
@@ -192,19 +192,19 @@ static void test_a_capture_that_begins_inside_says_so(void **state)
 	assert_int_equal(begin(r, 1070).insides, 0);
 	take(r, inside(1080, true), 0);		/* late news */
 	assert_int_equal(begin(r, 1090).insides, 0);
-	roster_free(r);
+	start_state_free(r);
 }
 
 static void test_one_that_is_gone_is_not_said(void **state)
 {
-	struct roster *r = roster_new();
+	struct start_state *r = start_state_new();
 
 	(void)state;
 	assert_non_null(r);
 	take(r, inside(1010, false), 0);
 	take(r, of_call(EVENT_GONE, 0, 1020), 0);
 	assert_int_equal(begin(r, 1050).insides, 0);
-	roster_free(r);
+	start_state_free(r);
 }
 
 int main(void)

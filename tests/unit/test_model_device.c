@@ -10,6 +10,7 @@
 #include "ledger/share_book.h"
 #include "lib/random.h"
 #include "model_room.h"
+#include "lib/work_named.h"
 
 #define BASE 1000000000000ull
 
@@ -21,8 +22,8 @@ static void call(struct model *m, uint32_t seq, uint16_t func, uint64_t start, u
 
 static void api(struct model *m, uint32_t correlation, uint64_t start, uint64_t end)
 {
-	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .seq = correlation,
-				.func = 211, .dir = 5, .start_ns = BASE + start,
+	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .api.correlation = correlation,
+				.api.cbid = 211, .api.domain = 5, .start_ns = BASE + start,
 				.end_ns = BASE + end });
 }
 
@@ -31,7 +32,7 @@ static void work(struct model *m, uint32_t correlation, uint64_t start, uint64_t
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = correlation };
 
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .start_ns = BASE + start,
-				.end_ns = BASE + end, .work = &w, .text = "sgemm" });
+				.end_ns = BASE + end, .work = work_named(w, "sgemm") });
 }
 
 struct read {
@@ -171,8 +172,8 @@ static void a_kernel_of_minutes_is_booked_when_it_ends(void **state)
 		if (launch_is_told)
 			api(m, 2, begin + 110, begin + 190);
 		if (is_busy_before || is_told)
-			push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .text = "GPU",
-						.device = &(struct device_facts){ .uuid = "GPU-1" } });
+			push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .device.name = "GPU",
+						.device.facts = (struct device_facts){ .uuid = "GPU-1" } });
 		for (uint64_t at = s; at <= end; at += s / 20)
 			push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + at });
 		if (is_busy_before && launch_is_told)
@@ -233,7 +234,7 @@ static void where_works_have_no_room_causes_are_known_all_the_same(void **state)
 
 static void unseen(struct model *m, uint64_t start, uint64_t end)
 {
-	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 7, .dir = UNSEEN_UNKNOWN,
+	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 7, .unseen.why = UNSEEN_UNKNOWN,
 				.start_ns = BASE + start, .end_ns = BASE + end });
 }
 
@@ -288,7 +289,7 @@ static void who_had_a_device_is_told_from_its_opening_on_whatever_came_first(voi
 	(void)state;
 	api(m, 1, 1, 2);
 	work(m, 1, 10, 30);
-	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .device = &facts });
+	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .device.facts = facts });
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
 	assert_int_equal(model_finish(m), 0);
 	b = model_share(m, devices_host(model_devices(m), 0), model_now(m));
@@ -312,7 +313,7 @@ static void of_many_losses_each_is_its_own(void **state)
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t at = 10 * i * MS;
 
-		push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 7, .dir = UNSEEN_LOST,
+		push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 7, .unseen.why = UNSEEN_LOST,
 					.start_ns = BASE + at + MS, .end_ns = BASE + at + 2 * MS });
 		api(m, (uint32_t)i + 1, at + 3 * MS, at + 4 * MS);
 		work(m, (uint32_t)i + 1, at + 5 * MS, at + 6 * MS);
@@ -355,11 +356,11 @@ static struct event random_event(uint64_t *now, struct work *w)
 
 	*now += below(50);
 	if (ev.kind == EVENT_API)
-		ev.func = 211;
+		ev.api = (struct event_api){ .cbid = 211, .correlation = ev.seq };
 	if (ev.kind == EVENT_WORK) {
 		*w = (struct work){ .kind = (uint8_t)(1 + below(5)), .correlation = (uint32_t)below(200),
 				    .stream = (uint32_t)below(2) };
-		ev.work = w;
+		ev.work = *w;
 	}
 	return ev;
 }
@@ -373,7 +374,7 @@ static void the_worst_clock_of_works_is_told(void **state)
 	for (uint64_t error = 3; error; error--)
 		push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .start_ns = BASE,
 					.end_ns = BASE + 9,
-					.work = &(struct work){ .kind = WORK_KIND_KERNEL,
+					.work = (struct work){ .kind = WORK_KIND_KERNEL,
 								.error_ns = error * 100 } });
 	model_counts(m, &counts);
 	assert_int_equal(counts.clock_error_ns, 300);

@@ -5,23 +5,35 @@
  */
 #include <stdlib.h>
 
+#include "event/schema.h"
 #include "lib/random.h"
 #include "unit/model_room.h"
 #include "view_of.h"
 
-static struct event draw_event(uint64_t now)
+/* Each member may be anything. */
+static void draw_payload(struct event *ev)
 {
 	static const char *const texts[] = { NULL, "", "a", "call", "something longer than a comm" };
+	const struct event_schema *s = event_schema(ev->kind);
+
+	for (uint32_t i = 0; s && i < s->n; i++) {
+		const struct event_field *f = &s->fields[i];
+		uint64_t v = below(2) ? below(9) : below(2) ? UINT64_MAX : below(100);
+
+		if (f->coding == FIELD_TEXT)
+			*(const char **)event_field_at(ev, f) = texts[below(5)];
+		else if (f->coding == FIELD_NUMBER || f->coding == FIELD_SIGNED)
+			memcpy(event_field_at(ev, f), &v, f->size);
+	}
+}
+
+static struct event draw_event(uint64_t now)
+{
 	struct event ev = {
 		.kind = (uint8_t)below(EVENT_KIND_END + 2), .has = (uint8_t)below(128),
-		.func = (uint16_t)below(5), .result = (int32_t)below(3) - 1,
+		.func = (uint16_t)below(5),
 		.pid = (uint32_t)below(3), .tid = (uint32_t)below(4), .seq = (uint32_t)below(12),
 		.start_ns = now + below(100 * NS_PER_MS), .end_ns = now + below(100 * NS_PER_MS),
-		.bytes = below(2) ? UINT64_MAX : below(100), .dir = (uint8_t)below(9),
-		.blocked_ns = below(2) ? UINT64_MAX : below(100),
-		.late_ns = below(2) ? UINT32_MAX : below(100),
-		.after_late_ns = below(2) ? UINT32_MAX : below(100),
-		.text = texts[below(5)], .text2 = texts[below(5)],
 	};
 
 	if (below(3))
@@ -32,7 +44,7 @@ static struct event draw_event(uint64_t now)
 		ev.end_ns = UINT64_MAX - below(3);
 	if (!below(50))
 		ev.start_ns = below(3);
-	ev.shape.grid[0] = (uint32_t)below(4);
+	draw_payload(&ev);
 	return ev;
 }
 

@@ -11,6 +11,7 @@
 
 #include "lib/emulated.h"
 #include "lib/heap.h"
+#include "lib/work_named.h"
 
 #define BASE 1000000000000ull
 #define HEAP_MAX (64ull << 20)
@@ -33,8 +34,8 @@ static void push_calls(struct load *l, uint32_t pid, uint32_t number)
 	push(l->m, (struct event){ .kind = EVENT_CALL, .pid = pid, .tid = tid, .seq = ++l->seq,
 				   .func = L, .start_ns = l->now_ns, .end_ns = l->now_ns + 500 });
 	if (number % 97)
-		push(l->m, (struct event){ .kind = EVENT_API, .pid = pid, .tid = tid, .seq = number,
-					   .func = 211, .dir = 5, .start_ns = l->now_ns + 100,
+		push(l->m, (struct event){ .kind = EVENT_API, .pid = pid, .tid = tid, .api.correlation = number,
+					   .api.cbid = 211, .api.domain = 5, .start_ns = l->now_ns + 100,
 					   .end_ns = l->now_ns + 400 });
 	if (l->seq < THREAD_CALLS)
 		return;
@@ -53,7 +54,7 @@ static void push_work(struct load *l, uint32_t pid, uint32_t number)
 		 number % NAMES);
 	push(l->m, (struct event){ .kind = EVENT_WORK, .pid = pid, .start_ns = l->now_ns + 1000,
 				   .end_ns = l->now_ns + 1500 + number % 4096 * number % 60000,
-				   .work = &w, .text = l->name });
+				   .work = work_named(w, l->name) });
 }
 
 static void count_heap(struct load *l, uint64_t before)

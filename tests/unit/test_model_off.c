@@ -10,23 +10,24 @@
 #include "model_room.h"
 #include "view/render.h"
 #include "view_of.h"
+#include "lib/work_named.h"
 
 #define BASE 1000000000000ull
 
 static struct event off(uint32_t seq, uint8_t reason, uint64_t start, uint64_t end)
 {
 	return (struct event){ .kind = EVENT_OFF, .has = HAS_END, .pid = 7, .tid = 8, .seq = seq,
-			       .dir = reason, .start_ns = BASE + start, .end_ns = BASE + end };
+			       .off.reason = reason, .start_ns = BASE + start, .end_ns = BASE + end };
 }
 
 static struct event lock(uint32_t seq, uint64_t start, uint64_t end, uint64_t woken_ns)
 {
 	struct event ev = off(seq, OFF_LOCK, start, end);
 
-	OFF_WOKEN_NS(&ev) = woken_ns;
-	OFF_WAKER(&ev) = 7ull << 32 | 9;
-	ev.text = "holder";
-	ev.text2 = "futex";
+	ev.off.woken_ns = woken_ns;
+	ev.off.waker = 7ull << 32 | 9;
+	ev.off.waker_name = "holder";
+	ev.off.syscall = "futex";
 	return ev;
 }
 
@@ -40,10 +41,10 @@ static void launched(struct model *m, uint32_t correlation, uint64_t call_ns, ui
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = correlation };
 
-	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .seq = correlation, .func = 211,
-				.dir = 5, .start_ns = BASE + call_ns, .end_ns = BASE + call_ns + 1 });
+	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .api.correlation = correlation, .api.cbid = 211,
+				.api.domain = 5, .start_ns = BASE + call_ns, .end_ns = BASE + call_ns + 1 });
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .start_ns = BASE + start,
-				.end_ns = BASE + end, .work = &w, .text = "sgemm" });
+				.end_ns = BASE + end, .work = work_named(w, "sgemm") });
 }
 
 static void a_device_idles_for_what_its_thread_waits_for(void **state)
@@ -87,7 +88,7 @@ static void rows_are_told_apart_by_system_call_and_waker(void **state)
 	call(m, 1, 10, 15);
 	push(m, lock(2, 20, 60, 5));
 	push(m, lock(3, 65, 75, 0));
-	other.text = "somebody else";
+	other.off.waker_name = "somebody else";
 	push(m, other);
 	push(m, off(5, OFF_RUNQUEUE, 92, 95));
 	assert_int_equal(offcpu_count(model_offcpu(m)), 3);
@@ -160,7 +161,7 @@ static void rows_are_bounded(void **state)
 		struct event ev = lock(i + 2, 10 + 10ull * i, 15 + 10ull * i, 0);
 
 		snprintf(name, sizeof(name), "t%u", i);
-		ev.text = name;
+		ev.off.waker_name = name;
 		push(m, ev);
 	}
 	assert_int_equal(offcpu_count(model_offcpu(m)), OFFCPU_MAX + 1);
@@ -205,10 +206,10 @@ static void assert_threads(const char *facts[][2], const char *rows)
 	struct table *t;
 
 	for (; (*facts)[0]; facts++)
-		push(m, (struct event){ .kind = EVENT_FACT, .text = (*facts)[0], .text2 = (*facts)[1] });
+		push(m, (struct event){ .kind = EVENT_FACT, .fact.key = (*facts)[0], .fact.value = (*facts)[1] });
 	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 7, .tid = 8, .seq = 1,
-				.func = S, .start_ns = BASE, .end_ns = BASE + 80, .blocked_ns = 60,
-				.late_ns = 25, .after_late_ns = 5 });
+				.func = S, .start_ns = BASE, .end_ns = BASE + 80, .call.blocked_ns = 60,
+				.call.late_ns = 25, .call.after_late_ns = 5 });
 	push(m, off(2, OFF_RUNQUEUE, 80, 90));
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
 	assert_int_equal(model_finish(m), 0);

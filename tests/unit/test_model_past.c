@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "view/summary.h"
-#include "event/memory.h"
+#include "event/event.h"
 #include "facts/ranges.h"
 #include "view_of.h"
 
@@ -301,8 +301,8 @@ static void who_was_found_to_have_ended_becomes_one_too(void **state)
 		load_push(m, (struct event){ .kind = EVENT_EXIT, .pid = pid, .tid = pid + 1000000, .seq = 2,
 					     .end_ns = load_begin(n) + 10000 });
 		load_push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = load_begin(n) + 20000 });
-		load_push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = pid, .text = "ended",
-					     .text2 = "yes" });
+		load_push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = pid, .fact.key = "ended",
+					     .fact.value = "yes" });
 	}
 	assert_non_null(find_past(m));
 	assert_int_equal(find_past(m)->past + model_processes(m) - 1, FOUND);
@@ -337,8 +337,8 @@ static void a_process_of_which_an_end_was_lost_waits_until_it_is_found(void **st
 	for (size_t i = 0; i < told_apart; i++)
 		assert_true(model_may_go_on(m, i));
 	for (uint32_t n = 0; n < PROCESSES_LOST; n++)
-		load_push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = LOAD_PID + n, .text = "ended",
-					     .text2 = "yes" });
+		load_push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = LOAD_PID + n, .fact.key = "ended",
+					     .fact.value = "yes" });
 	for (size_t i = 0; i < told_apart; i++)
 		assert_false(model_may_go_on(m, i));
 	load_run(m, PROCESSES_LOST, PROCESSES_LOST + 200);

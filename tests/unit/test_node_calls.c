@@ -40,14 +40,14 @@ static void end(struct node_calls *n, const struct graphs_room *room)
 
 static void node(struct node_calls *n, uint64_t id, uint32_t tid, uint64_t ns)
 {
-	assert_int_equal(node_calls_push_node(n, &(struct event){ .kind = EVENT_NODE, .entity = id,
+	assert_int_equal(node_calls_push_node(n, &(struct event){ .kind = EVENT_NODE, .node.id = id,
 								  .tid = tid, .start_ns = ns }), 0);
 }
 
 static void clone(struct node_calls *n, uint64_t id, uint64_t original)
 {
-	assert_int_equal(node_calls_push_node(n, &(struct event){ .kind = EVENT_NODE, .entity = id,
-								  .address = original }), 0);
+	assert_int_equal(node_calls_push_node(n, &(struct event){ .kind = EVENT_NODE, .node.id = id,
+								  .node.original = original }), 0);
 }
 
 static int call(struct node_calls *n, uint32_t tid, uint64_t start, bool captured)

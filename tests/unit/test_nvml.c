@@ -137,9 +137,9 @@ static int on_event(void *ctx, const struct event *ev)
 	(void)ctx;
 	told.ev[ev->kind] = *ev;
 	told.n[ev->kind]++;
-	snprintf(told.text, sizeof(told.text), "%s", ev->text);
-	if (ev->sample)
-		told.sample = *ev->sample;
+	snprintf(told.text, sizeof(told.text), "%s", ev->sample.uuid);
+	if (ev->kind == EVENT_SAMPLE)
+		told.sample = ev->sample.values;
 	return 0;
 }
 
@@ -188,7 +188,7 @@ static void what_cannot_be_is_not_told(void **state)
 	assert_int_equal(told.n[EVENT_SAMPLE], 1);
 	assert_int_equal(told.ev[EVENT_SAMPLE].start_ns, NS_PER_SEC);
 	assert_int_equal(told.ev[EVENT_SAMPLE].end_ns, 2 * NS_PER_SEC);
-	assert_int_equal(told.ev[EVENT_SAMPLE].seq, 3);
+	assert_int_equal(told.ev[EVENT_SAMPLE].sample.number, 3);
 	assert_int_equal(strlen(told.text), NVML_UUID_BYTES - 1);
 	assert_true(has(SAMPLE_BUSY) && told.sample.v[SAMPLE_BUSY] == 40);
 	assert_false(has(SAMPLE_MEMORY_BUSY));
@@ -228,7 +228,7 @@ static void a_lost_device_is_a_fault_once_and_is_left_alone(void **state)
 	nvml_reader_sample(&r, 2 * NS_PER_SEC);
 	nvml_reader_sample(&r, 3 * NS_PER_SEC);
 	assert_int_equal(told.n[EVENT_FAULT], 1);
-	assert_int_equal(told.ev[EVENT_FAULT].dir, FAULT_LOST);
+	assert_int_equal(told.ev[EVENT_FAULT].fault.what, FAULT_LOST);
 	assert_int_equal(told.n[EVENT_SAMPLE], 0);
 	nvml_reader_close(&r);
 }
@@ -288,8 +288,8 @@ static void events_are_of_devices_and_kinds_that_are_known(void **state)
 					  NVML_NO_INSTANCE };
 	assert_true(nvml_reader_wait(&r, 1, time_now_ns));
 	assert_int_equal(told.n[EVENT_FAULT], 1);
-	assert_int_equal(told.ev[EVENT_FAULT].dir, FAULT_XID);
-	assert_int_equal(told.ev[EVENT_FAULT].bytes, 79);
+	assert_int_equal(told.ev[EVENT_FAULT].fault.what, FAULT_XID);
+	assert_int_equal(told.ev[EVENT_FAULT].fault.value, 79);
 	fake.event.device = NULL;
 	assert_true(nvml_reader_wait(&r, 1, time_now_ns));
 	fake.event = (struct nvml_event){ .device = HANDLE, .type = 1ull << 40 };

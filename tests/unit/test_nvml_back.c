@@ -195,9 +195,9 @@ static int on_event(void *ctx, const struct event *ev)
 {
 	(void)ctx;
 	if (ev->kind == EVENT_FAULT)
-		strbuf_addstr(&told, ev->dir == FAULT_LOST ? "lost " : ev->dir == FAULT_BACK ? "back " : "? ");
-	strbuf_addf(&told, "%s ", ev->text);
-	device_number_add(&told, ev->seq);
+		strbuf_addstr(&told, ev->fault.what == FAULT_LOST ? "lost " : ev->fault.what == FAULT_BACK ? "back " : "? ");
+	strbuf_addf(&told, "%s ", ev->fault.uuid);
+	device_number_add(&told, ev->fault.number);
 	strbuf_addstr(&told, "; ");
 	return 0;
 }

@@ -163,12 +163,12 @@ static int on_event(void *ctx, const struct event *ev)
 {
 	(void)ctx;
 	strbuf_addf(&told, "%s %s ", ev->kind == EVENT_SAMPLE ? "sample" :
-		    ev->kind == EVENT_USER ? "user" : "fault", ev->text);
-	device_number_add(&told, ev->seq);
-	if (ev->sample)
-		strbuf_addf(&told, " has %x", ev->sample->has);
+		    ev->kind == EVENT_USER ? "user" : "fault", ev->user.uuid);
+	device_number_add(&told, ev->user.number);
+	if (ev->kind == EVENT_SAMPLE)
+		strbuf_addf(&told, " has %x", ev->sample.values.has);
 	else
-		strbuf_addf(&told, " %u", ev->kind == EVENT_USER ? ev->pid : (unsigned int)ev->bytes);
+		strbuf_addf(&told, " %u", ev->kind == EVENT_USER ? ev->pid : (unsigned int)ev->fault.value);
 	strbuf_addstr(&told, "; ");
 	return 0;
 }

@@ -13,7 +13,7 @@
 
 static void fact(struct model *m, const char *key, const char *value)
 {
-	push(m, (struct event){ .kind = EVENT_FACT, .text = key, .text2 = value });
+	push(m, (struct event){ .kind = EVENT_FACT, .fact.key = key, .fact.value = value });
 }
 
 /* ---- where it is taken from: the examples of own_cost.h ----------------------------------------- */

@@ -9,8 +9,8 @@
 
 static void push_identity(struct model *m, uint32_t pid, const char *key, const char *value)
 {
-	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = pid, .tid = pid, .text = key,
-				.text2 = value });
+	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = pid, .tid = pid, .fact.key = key,
+				.fact.value = value });
 }
 
 static void push_call(struct model *m, uint16_t func, uint32_t seq, uint64_t start_ms, uint64_t ms)
@@ -35,7 +35,7 @@ static void a_row_says_who_launches_and_who_waits(void **state)
 
 	(void)state;
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 100, .start_ns = 500 * NS_PER_MS,
-				.text = "train", .text2 = "python train.py" });
+				.task.comm = "train", .task.cmdline = "python train.py" });
 	push_identity(m, 100, "user", "alice");
 	push_identity(m, 100, "rank", "17");
 	push_identity(m, 100, "devices", "0,3");
@@ -63,7 +63,7 @@ static void a_row_says_who_launches_and_who_waits(void **state)
 static void two_owners_of_a_pid_are_two_rows(void **state)
 {
 	struct model *m = session(1000 * NS_PER_MS);
-	struct event ev = { .kind = EVENT_PROCESS, .pid = 100, .start_ns = NS_PER_SEC, .text = "a" };
+	struct event ev = { .kind = EVENT_PROCESS, .pid = 100, .start_ns = NS_PER_SEC, .task.comm = "a" };
 	struct table *t;
 
 	(void)state;
@@ -71,7 +71,7 @@ static void two_owners_of_a_pid_are_two_rows(void **state)
 	push_identity(m, 100, "rank", "1");
 	push_call(m, L, 1, 1000, 1);
 	ev.start_ns = 2 * NS_PER_SEC;
-	ev.text = "b";
+	ev.task.comm = "b";
 	push(m, ev);
 	push_identity(m, 100, "rank", "2");
 	push_call(m, L, 1, 2000, 1);
@@ -93,7 +93,7 @@ static void what_makes_no_call_has_no_row(void **state)
 
 	(void)state;
 	push(m, (struct event){ .kind = EVENT_FORK, .pid = 100, .tid = 200 });
-	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 200, .text = "sh" });
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 200, .task.comm = "sh" });
 	t = view_now(&view_processes, m);
 	assert_int_equal(table_rows(t), 0);
 	table_free(t);

@@ -19,16 +19,16 @@
 
 static int at(struct ranges *r, unsigned int what, const char *name, uint32_t tid, uint64_t ns)
 {
-	struct event ev = { .kind = EVENT_RANGE, .dir = (uint8_t)what, .tid = tid, .start_ns = ns,
-			    .text = name };
+	struct event ev = { .kind = EVENT_RANGE, .range.what = (uint8_t)what, .tid = tid, .start_ns = ns,
+			    .range.name = name };
 
 	return ranges_push(r, &ev);
 }
 
 static int in_domain(struct ranges *r, unsigned int what, const char *domain, const char *name, uint64_t ns)
 {
-	struct event ev = { .kind = EVENT_RANGE, .dir = (uint8_t)what, .tid = 1, .start_ns = ns,
-			    .text = name, .text2 = domain };
+	struct event ev = { .kind = EVENT_RANGE, .range.what = (uint8_t)what, .tid = 1, .start_ns = ns,
+			    .range.name = name, .range.domain = domain };
 
 	return ranges_push(r, &ev);
 }
@@ -36,8 +36,8 @@ static int in_domain(struct ranges *r, unsigned int what, const char *domain, co
 static int with_id(struct ranges *r, unsigned int what, const char *name, uint32_t tid, uint64_t ns,
 		   uint64_t id)
 {
-	struct event ev = { .kind = EVENT_RANGE, .dir = (uint8_t)what, .tid = tid, .start_ns = ns,
-			    .text = name, .entity = id };
+	struct event ev = { .kind = EVENT_RANGE, .range.what = (uint8_t)what, .tid = tid, .start_ns = ns,
+			    .range.name = name, .range.id = id };
 
 	return ranges_push(r, &ev);
 }
@@ -284,10 +284,10 @@ static void any_events_leave_sums_that_can_be(void **state)
 
 	(void)state;
 	for (int i = 0; i < random_rounds(200000); i++) {
-		struct event ev = { .kind = EVENT_RANGE, .dir = (uint8_t)below(7),
+		struct event ev = { .kind = EVENT_RANGE, .range.what = (uint8_t)below(7),
 				    .tid = (uint32_t)below(6), .start_ns = below(100000),
-				    .text = names[below(4)], .text2 = names[below(4)],
-				    .entity = below(16) };
+				    .range.name = names[below(4)], .range.domain = names[below(4)],
+				    .range.id = below(16) };
 
 		ranges_push(r, &ev);
 		launch(r, (uint32_t)below(6), 1 + below(100000), 0);

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "capture/roster.h"
+#include "capture/capture_state.h"
 
 static int ignore(void *ctx, const struct event *ev)
 {
@@ -19,13 +19,13 @@ static int ignore(void *ctx, const struct event *ev)
 static const struct event_sink nowhere = { ignore, NULL };
 
 /* What a file's fact says when the session's counter stands at value. */
-static void fact_becomes(struct roster *r, const char *key, const char *value, const char *said)
+static void fact_becomes(struct start_state *r, const char *key, const char *value, const char *said)
 {
-	const struct event ev = { .kind = EVENT_FACT, .text = key, .text2 = value };
+	const struct event ev = { .kind = EVENT_FACT, .fact.key = key, .fact.value = value };
 	struct event out;
 
-	assert_int_equal(roster_take(r, &ev, &out), 0);
-	assert_string_equal(out.text2, said);
+	assert_int_equal(start_state_take(r, &ev, &out), 0);
+	assert_string_equal(out.fact.value, said);
 }
 
 static void counters_begin_anew(void **state)
@@ -35,48 +35,48 @@ static void counters_begin_anew(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
-		struct roster *r = roster_new();
+		struct start_state *r = start_state_new();
 
 		assert_non_null(r);
 		fact_becomes(r, counters[i], "1000", "1000");
-		assert_int_equal(roster_begin(r, 1, &nowhere), 0);
+		assert_int_equal(start_state_put(r, 1, &nowhere), 0);
 		fact_becomes(r, counters[i], "1007", "7");
-		roster_free(r);
+		start_state_free(r);
 	}
 }
 
 static void other_facts_stay(void **state)
 {
-	struct roster *r = roster_new();
+	struct start_state *r = start_state_new();
 
 	(void)state;
 	assert_non_null(r);
 	fact_becomes(r, "cost_per_hit_ns", "1000", "1000");
-	assert_int_equal(roster_begin(r, 1, &nowhere), 0);
+	assert_int_equal(start_state_put(r, 1, &nowhere), 0);
 	fact_becomes(r, "cost_per_hit_ns", "1000", "1000");
-	roster_free(r);
+	start_state_free(r);
 }
 
 static void records_begin_anew(void **state)
 {
-	struct event ev = { .kind = EVENT_COUNT, .text = "uprobe", .text2 = "call" }, out;
-	struct roster *r = roster_new();
+	struct event ev = { .kind = EVENT_COUNT, .count.source = "uprobe", .count.kind = "call" }, out;
+	struct start_state *r = start_state_new();
 
 	(void)state;
 	assert_non_null(r);
-	EVENT_HITS(&ev) = 100;
-	EVENT_RECEIVED(&ev) = 90;
-	EVENT_LOST(&ev) = 10;
-	assert_int_equal(roster_take(r, &ev, &out), 0);
-	assert_int_equal(roster_begin(r, 1, &nowhere), 0);
-	EVENT_HITS(&ev) = 150;
-	EVENT_RECEIVED(&ev) = 139;
-	EVENT_LOST(&ev) = 11;
-	assert_int_equal(roster_take(r, &ev, &out), 0);
-	assert_int_equal(EVENT_HITS(&out), 50);
-	assert_int_equal(EVENT_RECEIVED(&out), 49);
-	assert_int_equal(EVENT_LOST(&out), 1);
-	roster_free(r);
+	ev.count.hits = 100;
+	ev.count.received = 90;
+	ev.count.lost = 10;
+	assert_int_equal(start_state_take(r, &ev, &out), 0);
+	assert_int_equal(start_state_put(r, 1, &nowhere), 0);
+	ev.count.hits = 150;
+	ev.count.received = 139;
+	ev.count.lost = 11;
+	assert_int_equal(start_state_take(r, &ev, &out), 0);
+	assert_int_equal(out.count.hits, 50);
+	assert_int_equal(out.count.received, 49);
+	assert_int_equal(out.count.lost, 1);
+	start_state_free(r);
 }
 
 int main(void)

@@ -12,7 +12,7 @@
 #include "unit/model_room.h"
 
 #include "capture/capture.h"
-#include "capture/roster.h"
+#include "capture/capture_state.h"
 #include "event/stacks.h"
 #include "view/render.h"
 #include "view_of.h"
@@ -21,25 +21,25 @@
 
 static struct event frame(uint64_t number, uint64_t caller, const char *function)
 {
-	struct event ev = { .kind = EVENT_FRAME, .text = function, .text2 = FILE_A };
+	struct event ev = { .kind = EVENT_FRAME, .frame.function = function, .frame.file = FILE_A };
 
-	FRAME_NUMBER(&ev) = number;
-	FRAME_CALLER(&ev) = caller;
-	FRAME_OFFSET(&ev) = 0x1000 + number;
+	ev.frame.number = number;
+	ev.frame.caller = caller;
+	ev.frame.offset = 0x1000 + number;
 	return ev;
 }
 
 static struct event stack(uint64_t id, uint64_t innermost, uint8_t known)
 {
-	return (struct event){ .kind = EVENT_STACK, .entity = id, .stream = innermost,
-			       .dir = known };
+	return (struct event){ .kind = EVENT_STACK, .stack.id = id, .stack.frame = innermost,
+			       .stack.known = known };
 }
 
 static struct event call(uint32_t seq, uint64_t id)
 {
 	return (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 100, .tid = 100, .seq = seq,
 			       .func = L, .start_ns = 1000 + seq * 10, .end_ns = 1000 + seq * 10 + 5,
-			       .stack = id };
+			       .call.stack = id };
 }
 
 /* main > a > launch and main > b > launch, twice from different places in a; an unknown one, one
@@ -167,7 +167,7 @@ static void a_capture_gives_the_same_stacks(void **state)
 }
 
 struct later {			/* what a capture holds that begins in the middle */
-	struct roster *roster;
+	struct start_state *roster;
 	struct model *model;
 };
 
@@ -175,21 +175,21 @@ static int note(void *ctx, const struct event *ev)
 {
 	struct event out;
 
-	return roster_take(((struct later *)ctx)->roster, ev, &out);
+	return start_state_take(((struct later *)ctx)->roster, ev, &out);
 }
 
 static void a_capture_that_begins_later_knows_all_stacks_before(void **state)
 {
-	struct later l = { roster_new(), model_new(&funcs) };
+	struct later l = { start_state_new(), model_new(&funcs) };
 
 	(void)state;
 	assert_int_equal(push_all(&(struct event_sink){ note, &l }), 0);
-	assert_int_equal(roster_begin(l.roster, 1000, &(struct event_sink){ push_model, l.model }),
+	assert_int_equal(start_state_put(l.roster, 1000, &(struct event_sink){ push_model, l.model }),
 			 0);
 	for (uint32_t i = 0; i < 8; i++)
 		push(l.model, call(i + 1, (uint64_t[]){ 10, 11, 12, 10, 13, 14, 99, 0 }[i]));
 	check_tables(l.model);
-	roster_free(l.roster);
+	start_state_free(l.roster);
 	model_free(l.model);
 }
 

@@ -6,10 +6,11 @@
 
 #include "view/summary.h"
 #include "view_of.h"
+#include "lib/work_named.h"
 
 static void fact(struct model *m, const char *key, const char *value)
 {
-	push(m, (struct event){ .kind = EVENT_FACT, .text = key, .text2 = value });
+	push(m, (struct event){ .kind = EVENT_FACT, .fact.key = key, .fact.value = value });
 }
 
 /* n calls of func by thread pid of process pid, of 1 us each; without HAS_END at their entry only. */
@@ -41,7 +42,7 @@ static void calls_seen_at_their_entry_only_are_named_by_process(void **state)
 
 	(void)state;
 	fact(m, "returns", "not under seccomp");
-	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .text = "sand\x1b" "box" });
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .task.comm = "sand\x1b" "box" });
 	calls(m, 7, L, 3, HAS_BYTES);
 	calls(m, 8, L, 2, HAS_END | HAS_RESULT);
 	assert_int_equal(summary_entries(m), 3);
@@ -62,7 +63,7 @@ static void time_of_which_no_end_was_told_is_a_bound_not_a_sum_of_what_is_booked
 	(void)state;
 	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .func = L, .pid = 7, .tid = 7, .seq = 1,
 				.start_ns = 1010000, .end_ns = 1050000 });
-	push(m, (struct event){ .kind = EVENT_OFF, .has = HAS_END, .dir = OFF_UNTOLD, .pid = 7, .tid = 7,
+	push(m, (struct event){ .kind = EVENT_OFF, .has = HAS_END, .off.reason = OFF_UNTOLD, .pid = 7, .tid = 7,
 				.seq = 2, .start_ns = 1055000, .end_ns = 1092000 });
 	foot_has(m, "off-CPU: 1 time the kernel did not report that a thread was back on a CPU: for at most "
 		 "37.00 us it is not known whether it ran; what of them is outside calls is booked as lost; "
@@ -186,10 +187,10 @@ static void works_outside_of_the_session_contradict_nothing(void **state)
 	struct model *m = session(1000000);
 
 	(void)state;
-	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 7, .seq = 7, .func = 211, .dir = 5,
+	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 7, .api.correlation = 7, .api.cbid = 211, .api.domain = 5,
 				.start_ns = 890000, .end_ns = 891000 });
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .start_ns = 900000, .end_ns = 950000,
-				.work = &w, .text = "sgemm" });
+				.work = work_named(w, "sgemm") });
 	foot_has(m, "outside: 1 works of devices ran before the measuring began", true);
 	foot_has(m, "invalid: ", false);
 	model_free(m);

@@ -10,7 +10,7 @@
 
 #include "base/time.h"
 #include "event/device_number.h"
-#include "event/sample.h"
+#include "event/event.h"
 #include "view/format.h"
 #include "view_of.h"
 
@@ -43,7 +43,7 @@ static struct model *whole_host(void)
 {
 	struct model *m = session(0);
 
-	push(m, (struct event){ .kind = EVENT_FACT, .text = "whole_host", .text2 = "yes" });
+	push(m, (struct event){ .kind = EVENT_FACT, .fact.key = "whole_host", .fact.value = "yes" });
 	return m;
 }
 
@@ -54,13 +54,13 @@ static void sample(struct model *m, uint64_t end, int busy, int users)
 
 	s.v[SAMPLE_BUSY] = (uint64_t)busy;
 	s.v[SAMPLE_USERS] = (uint64_t)users;
-	push(m, (struct event){ .kind = EVENT_SAMPLE, .text = "GPU-b", .seq = 4, .sample = &s,
+	push(m, (struct event){ .kind = EVENT_SAMPLE, .sample.uuid = "GPU-b", .sample.number = 4, .sample.values = s,
 				.start_ns = (end - 1) * NS_PER_SEC, .end_ns = end * NS_PER_SEC });
 }
 
 static void user(struct model *m, uint32_t pid, uint64_t end)
 {
-	push(m, (struct event){ .kind = EVENT_USER, .text = "GPU-b", .seq = 4, .pid = pid,
+	push(m, (struct event){ .kind = EVENT_USER, .user.uuid = "GPU-b", .user.number = 4, .pid = pid,
 				.start_ns = end * NS_PER_SEC });
 }
 
@@ -88,7 +88,7 @@ static void who_may_be_a_watched_one_is_not_unwatched(void **state)
 	struct model *m = whole_host();
 
 	(void)state;
-	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .tid = 12, .text = "train" });
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .tid = 12, .task.comm = "train" });
 	user(m, 12, 2);
 	sample(m, 2, 50, 1);
 	assert_string_equal(rows_of(m), "4 unknown 1.000 s 1.000 s samples 12; ");
@@ -132,7 +132,7 @@ static void a_device_of_a_watched_process_is_not_there_twice(void **state)
 	struct model *m = whole_host();
 
 	(void)state;
-	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .tid = 7, .device = &facts });
+	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .tid = 7, .device.facts = facts });
 	sample(m, 2, 0, 0);
 	assert_string_equal(rows_of(m), "4 idle 10.00 s 10.00 s works -; ");
 	model_free(m);

@@ -5,6 +5,7 @@
 
 #include "model_room.h"
 #include "view_of.h"
+#include "lib/work_named.h"
 
 #define BASE 1000000000ull
 
@@ -16,7 +17,7 @@ static void that_a_kernel_has_an_empty_name_is_said(void **state)
 
 	(void)state;
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 12, .start_ns = BASE + 10, .end_ns = BASE + 20,
-				.work = &work, .text = "" });
+				.work = work_named(work, "") });
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
 	assert_int_equal(model_finish(m), 0);
 	t = view_now(&view_kernels, m);

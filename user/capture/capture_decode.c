@@ -1,38 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Rows to events: the inverse of capture_encode.c, for bytes that anybody may have written. A row
- * is parsed first and its end compared with where it may end afterwards: DECODE_SLACK is more
- * than the numbers of any row take. Texts are checked before they are touched. Knows nothing of
- * files.
+ * Rows to events: the inverse of capture_encode.c, for bytes that anybody may have written. Numbers
+ * are read without a look at the row's end: a row is parsed first, and its end compared with where
+ * it may end before a number is used for anything but another number. DECODE_SLACK is more than the
+ * numbers of any row take. Texts are checked before they are touched. Knows nothing of files.
  */
-#include "capture/capture_decode.h"
-
-#include <gpuprof/capture.h>
+#include "capture/capture_codec.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
-#include "capture/capture_names.h"
-#include "capture/capture_row.h"
-#include "capture/capture_sample.h"
-#include "capture/capture_work.h"
+#include "base/map.h"
 #include "base/varint.h"
+#include "event/schema.h"
 
-#define NO_NUMBER UINT32_MAX
+#define NONE UINT32_MAX
 #define FUNC_DROPPED UINT16_MAX
 #define ROW_INVALID 1		/* no error of a sink is positive */
 
+_Static_assert(FUNCS_MAX < FUNC_DROPPED, "the index of a function fits");
+_Static_assert(VARINT_MAX * (3 * EVENT_FIELDS_MAX + 32 + 16) <= DECODE_SLACK,
+	       "no row's numbers take more: header, fields, values of a sample");
+
 struct thread {
 	uint32_t pid, tid, seq;
-	uint32_t signature;
+	uint32_t shape;
 	uint64_t last_ns;
 	uint64_t stream;
 };
 
-/* A call row is its signature's event with a few members replaced, so it is made in place. */
-struct signature {
-	struct event ev;
+/* A row of a shape is the shape's event with a few members replaced, so it is made in place. */
+struct shape {
+	struct event ev;	/* kind 0: of a later version */
+	uint64_t mask;		/* GP_FIELD_*: what ev has of its own beside the shape; 0: a call row */
+	uint64_t bytes;		/* of the last call row */
 	uint32_t next;
 	bool no_end;
 	bool dropped;		/* its function found no place in the table */
@@ -40,28 +43,25 @@ struct signature {
 
 /* An event row is the one before it of its kind and fields, with all of them replaced. */
 struct form {
-	uint64_t mask;		/* GP_FIELD_* */
+	uint64_t mask;
 	struct event ev;
 };
 
 struct capture_decoder {
-	struct capture_names names;
-	uint16_t func[GP_BLOCK_FUNCS_MAX];	/* number in the block -> index in names */
+	struct funcs funcs;			/* of all blocks, each once */
+	struct map func_index;			/* hash -> index in funcs */
+	uint16_t func[GP_BLOCK_FUNCS_MAX];	/* number in the block -> index in funcs */
 	uint32_t funcs_n;
 	struct thread *thread;
 	uint32_t threads_n;
-	struct signature *signature;
-	uint32_t signatures_n;
-	struct form form[EVENT_KIND_END + 1];	/* by kind; the last: kinds of later versions */
-	struct work_shapes works;
-	struct device_facts device;		/* of the event that is delivered */
-	struct device_sample sample;
+	struct shape *shape;
+	uint32_t shapes_n;
+	struct form form[EVENT_KIND_END];	/* by kind */
+	uint64_t last_ns[EVENT_KIND_END];
 	uint32_t last_thread;			/* of the last call row */
 	const struct event_sink *sink;
 	struct decode_result *result;
 };
-
-_Static_assert(FUNCS_MAX < FUNC_DROPPED, "the index of a function fits");
 
 struct capture_decoder *capture_decoder_new(void)
 {
@@ -70,8 +70,8 @@ struct capture_decoder *capture_decoder_new(void)
 	if (!d)
 		return NULL;
 	d->thread = malloc(GP_BLOCK_THREADS_MAX * sizeof(*d->thread));
-	d->signature = malloc(GP_BLOCK_SIGNATURES_MAX * sizeof(*d->signature));
-	if (!work_shapes_init(&d->works) && d->thread && d->signature)
+	d->shape = malloc(GP_BLOCK_SHAPES_MAX * sizeof(*d->shape));
+	if (d->thread && d->shape)
 		return d;
 	capture_decoder_free(d);
 	errno = ENOMEM;
@@ -82,35 +82,203 @@ void capture_decoder_free(struct capture_decoder *d)
 {
 	if (!d)
 		return;
-	capture_names_free(&d->names);
+	for (size_t i = 0; i < d->funcs.n; i++) {
+		free((char *)d->funcs.v[i].name);
+		free((char *)d->funcs.v[i].library);
+	}
+	map_free(&d->func_index);
 	free(d->thread);
-	free(d->signature);
-	work_shapes_free(&d->works);
+	free(d->shape);
 	free(d);
 }
 
 const struct funcs *capture_decoder_funcs(const struct capture_decoder *d)
 {
-	return &d->names.funcs;
+	return &d->funcs;
 }
+
+/* ---- fields --------------------------------------------------------------------------------- */
+
+struct row {
+	const uint8_t *p;
+	const uint8_t *end;
+};
+
+static inline uint64_t get(struct row *r)
+{
+	uint64_t v;
+
+	r->p = varint_get(r->p, &v);
+	return v;
+}
+
+static inline bool ended_well(const struct row *r)
+{
+	return r->p <= r->end;
+}
+
+static inline bool get_u32(struct row *r, uint32_t *out)
+{
+	uint64_t v = get(r);
+
+	*out = (uint32_t)v;
+	return v <= UINT32_MAX;
+}
+
+static inline bool get_u8(struct row *r, uint8_t *out)
+{
+	uint64_t v = get(r);
+
+	*out = (uint8_t)v;
+	return v <= UINT8_MAX;
+}
+
+static const char *get_text(struct row *r)
+{
+	uint64_t len = get(r);
+	const char *s = (const char *)r->p;
+
+	if (!ended_well(r) || len > GP_TEXT_MAX || len >= (uint64_t)(r->end - r->p))
+		return NULL;
+	if (strnlen(s, len + 1) != len)
+		return NULL;
+	r->p += len + 1;
+	return s;
+}
+
+static bool get_number(struct row *r, unsigned int size, void *at)
+{
+	uint64_t v = get(r);
+
+	switch (size) {
+	case 1: *(uint8_t *)at = (uint8_t)v; return v <= UINT8_MAX;
+	case 2: *(uint16_t *)at = (uint16_t)v; return v <= UINT16_MAX;
+	case 4: *(uint32_t *)at = (uint32_t)v; return v <= UINT32_MAX;
+	default: *(uint64_t *)at = v; return true;
+	}
+}
+
+static bool get_signed(struct row *r, int32_t *at)
+{
+	int64_t v = varint_unzigzag(get(r));
+
+	*at = (int32_t)v;
+	return v >= INT32_MIN && v <= INT32_MAX;
+}
+
+static bool get_chars(struct row *r, char *at, size_t size)
+{
+	const char *s = get_text(r);
+	size_t len = s ? strlen(s) : size;
+
+	if (len >= size)
+		return false;
+	memcpy(at, s, len);
+	memset(at + len, 0, size - len);
+	return true;
+}
+
+/* Values that a later version added are read over. */
+static bool get_values(struct row *r, struct device_sample *s)
+{
+	uint32_t has;
+	bool ok = get_u32(r, &has);
+
+	memset(s, 0, sizeof(*s));
+	s->has = has & ((1u << SAMPLE_FIELDS) - 1);
+	for (unsigned int i = 0; i < 32; i++) {
+		uint64_t v = has >> i & 1 ? get(r) : 0;
+
+		if (i < SAMPLE_FIELDS)
+			s->v[i] = v;
+	}
+	return ok;
+}
+
+static bool get_field(struct row *r, struct event *ev, const struct event_field *f)
+{
+	void *at = event_field_at(ev, f);
+	bool ok = true;
+
+	switch (f->coding) {
+	case FIELD_NUMBER:
+		for (unsigned int i = 0; i < f->count; i++)
+			ok &= get_number(r, f->size, (char *)at + (size_t)i * f->size);
+		return ok;
+	case FIELD_SIGNED:
+		return get_signed(r, at);
+	case FIELD_TEXT:
+		return (*(const char **)at = get_text(r)) != NULL;
+	case FIELD_CHARS:
+		return get_chars(r, at, f->size);
+	case FIELD_VALUES:
+		return get_values(r, at);
+	default:
+		return false;	/* in no capture */
+	}
+}
+
+/* What is beyond the fields known comes last, and is not read. */
+static bool get_fields(struct row *r, const struct event_schema *s, uint64_t mask, struct event *ev)
+{
+	for (uint64_t bits = mask & ((1ull << s->n) - 1); bits; bits &= bits - 1)
+		if (!get_field(r, ev, &s->fields[__builtin_ctzll(bits)]))
+			return false;
+	return ended_well(r);
+}
+
+/* ---- definitions ---------------------------------------------------------------------------- */
 
 /* What defines or delivers returns 0, ROW_INVALID for a row that cannot be, or an error that ends
  * the reading: the sink's, or -ENOMEM. */
 
+static bool same_func(const struct func *a, const struct func *b)
+{
+	return a->class == b->class && a->two == b->two && !strcmp(a->name, b->name) &&
+	       !strcmp(a->library, b->library);
+}
+
+/* The index of a function equal in all parts, made if need be; -ENOSPC: the table is full. */
+static int find_func(struct capture_decoder *d, const struct func *f)
+{
+	uint64_t hash = XXH64(f->library, strlen(f->library) + 1, f->class | f->two << 8);
+	struct func *to = &d->funcs.v[d->funcs.n];
+	struct map_slot *slot;
+
+	hash = XXH64(f->name, strlen(f->name), hash);
+	slot = map_find(&d->func_index, hash);
+	/* Two functions of one hash are made on purpose; the second has no place. */
+	if (slot)
+		return same_func(&d->funcs.v[slot->value], f) ? (int)slot->value : -ENOSPC;
+	if (d->funcs.n == FUNCS_MAX)
+		return -ENOSPC;
+	*to = (struct func){ strdup(f->name), strdup(f->library), f->class, f->two };
+	slot = map_put(&d->func_index, hash, NULL);
+	if (!slot || !to->name || !to->library) {
+		free((char *)to->name);
+		free((char *)to->library);
+		*to = (struct func){ .name = NULL };
+		map_del(&d->func_index, hash);
+		return -ENOMEM;
+	}
+	slot->value = d->funcs.n;
+	return (int)d->funcs.n++;
+}
+
 static int define_func(struct capture_decoder *d, struct row *r)
 {
 	struct func f = { .name = NULL };
-	uint64_t class = row_get(r);
+	uint64_t class = get(r);
 	int index;
 
 	/* A class that a later version added. */
 	f.class = class < CLASS_END ? (uint8_t)class : CLASS_OTHER;
-	f.two = row_get(r) != 0;
-	f.library = row_text(r);
-	f.name = f.library ? row_text(r) : NULL;
+	f.two = get(r) != 0;
+	f.library = get_text(r);
+	f.name = f.library ? get_text(r) : NULL;
 	if (!f.name || d->funcs_n == GP_BLOCK_FUNCS_MAX)
 		return ROW_INVALID;
-	index = capture_names_find(&d->names, &f);
+	index = find_func(d, &f);
 	if (index == -ENOMEM)
 		return index;
 	d->func[d->funcs_n++] = index < 0 ? FUNC_DROPPED : (uint16_t)index;
@@ -119,43 +287,53 @@ static int define_func(struct capture_decoder *d, struct row *r)
 
 static int define_thread(struct capture_decoder *d, struct row *r)
 {
-	struct thread t = { .signature = NO_NUMBER };
-	bool ok = row_u32(r, &t.pid);
+	struct thread t = { .shape = NONE };
+	bool ok = get_u32(r, &t.pid);
 
-	ok &= row_u32(r, &t.tid);
-	t.last_ns = row_get(r);
-	ok &= row_u32(r, &t.seq);
-	t.stream = row_get(r);
-	if (!ok || !row_ended_well(r) || d->threads_n == GP_BLOCK_THREADS_MAX)
+	ok &= get_u32(r, &t.tid);
+	t.last_ns = get(r);
+	ok &= get_u32(r, &t.seq);
+	t.stream = get(r);
+	if (!ok || !ended_well(r) || d->threads_n == GP_BLOCK_THREADS_MAX)
 		return ROW_INVALID;
 	d->thread[d->threads_n++] = t;
 	return 0;
 }
 
-static int define_signature(struct capture_decoder *d, struct row *r)
+/* Which events may have been made from it: hashes are computed here, once for all of them. */
+static void add_hashes(const struct event_schema *s, struct event *ev)
 {
-	struct signature s = { .next = NO_NUMBER };
-	bool ok = row_u8(r, &s.ev.kind);
-	uint64_t func;
+	for (uint32_t i = 1; i < s->n; i++)
+		if (s->fields[i].coding == FIELD_HASH)
+			*(uint64_t *)event_field_at(ev, &s->fields[i]) =
+				event_text_hash(event_field_text(ev, &s->fields[i - 1]));
+}
 
-	s.no_end = row_get(r) & GP_SIGNATURE_NO_END;
-	func = row_get(r);
-	ok &= row_u8(r, &s.ev.has);
-	ok &= row_u8(r, &s.ev.dir);
-	ok &= row_s32(r, &s.ev.result);
-	ok &= row_shape(r, &s.ev.shape);
-	s.ev.entity = row_get(r);
-	s.ev.bytes = row_get(r);
-	if (r->p < r->end)
-		s.ev.stack = row_get(r);
-	if (!ok || !row_ended_well(r) || !s.ev.kind || func >= d->funcs_n ||
-	    d->signatures_n == GP_BLOCK_SIGNATURES_MAX)
+static int define_shape(struct capture_decoder *d, struct row *r)
+{
+	uint64_t kind = get(r), flags = get(r), func = get(r), mask;
+	const struct event_schema *s = event_schema(kind < EVENT_KIND_END ? (unsigned int)kind : 0);
+	struct shape shape = { .next = NONE, .no_end = flags & GP_SHAPE_NO_END };
+	bool ok = get_u8(r, &shape.ev.has);
+
+	mask = get(r);
+	if (!ok || !ended_well(r) || !kind || d->shapes_n == GP_BLOCK_SHAPES_MAX)
 		return ROW_INVALID;
-	s.ev.func = d->func[func];
-	s.dropped = s.ev.func == FUNC_DROPPED;
-	d->signature[d->signatures_n++] = s;
+	if (s) {
+		shape.ev.kind = (uint8_t)kind;
+		if (event_has_func(shape.ev.kind) != (func > 0) || func > d->funcs_n ||
+		    mask & ~(uint64_t)s->shared & ((1ull << s->n) - 1) ||
+		    !get_fields(r, s, mask, &shape.ev))
+			return ROW_INVALID;
+		shape.ev.func = func ? d->func[func - 1] : 0;
+		shape.dropped = func && shape.ev.func == FUNC_DROPPED;
+		add_hashes(s, &shape.ev);
+	}
+	d->shape[d->shapes_n++] = shape;
 	return 0;
 }
+
+/* ---- events --------------------------------------------------------------------------------- */
 
 static int deliver(struct capture_decoder *d, const struct event *ev, bool dropped)
 {
@@ -164,107 +342,103 @@ static int deliver(struct capture_decoder *d, const struct event *ev, bool dropp
 		d->result->dropped++;
 		return 0;
 	}
-	/* Kinds of later versions. */
-	if (ev->kind >= EVENT_KIND_END)
+	if (!ev->kind)		/* a later version's */
 		return 0;
 	return d->sink->push(d->sink->ctx, ev);
 }
 
-static bool get_func(struct capture_decoder *d, struct row *r, uint64_t mask, struct event *ev)
+static void clear_own(const struct event_schema *s, struct event *ev)
 {
-	uint64_t func = row_get(r);
-
-	if (mask & GP_FIELD_FUNC_RAW) {
-		ev->func = (uint16_t)func;
-		return !(mask & GP_FIELD_FUNC) && func < FUNCS_MAX;
-	}
-	if (func >= d->funcs_n)
-		return false;
-	ev->func = d->func[func];
-	return true;
+	for (uint32_t i = 0; i < s->n; i++)
+		if (!s->fields[i].shared)
+			memset(event_field_at(ev, &s->fields[i]), 0,
+			       (size_t)s->fields[i].size * s->fields[i].count);
+	ev->seq = 0;
+	ev->start_ns = ev->end_ns = 0;
 }
 
-/* The fields after mask, in the order of its bits. */
-static bool get_fields(struct capture_decoder *d, struct row *r, uint64_t mask, struct event *ev)
-{
-	bool ok = true;
-
-	if (mask & GP_FIELD_SEQ)
-		ok &= row_u32(r, &ev->seq);
-	if (mask & GP_FIELD_START)
-		ev->start_ns = row_get(r);
-	if (mask & GP_FIELD_END)
-		ev->end_ns = ev->start_ns + (uint64_t)varint_unzigzag(row_get(r));
-	if (mask & GP_FIELD_RESULT)
-		ok &= row_s32(r, &ev->result);
-	if (mask & GP_FIELD_HAS)
-		ok &= row_u8(r, &ev->has);
-	if (mask & GP_FIELD_DIR)
-		ok &= row_u8(r, &ev->dir);
-	if (mask & (GP_FIELD_FUNC | GP_FIELD_FUNC_RAW))
-		ok &= get_func(d, r, mask, ev);
-	if (mask & GP_FIELD_BYTES)
-		ev->bytes = row_get(r);
-	if (mask & GP_FIELD_STREAM)
-		ev->stream = row_get(r);
-	if (mask & GP_FIELD_ENTITY)
-		ev->entity = row_get(r);
-	if (mask & GP_FIELD_SHAPE)
-		ok &= row_shape(r, &ev->shape);
-	if (mask & GP_FIELD_TEXT)
-		ok &= (ev->text = row_text(r)) != NULL;
-	if (mask & GP_FIELD_TEXT2)
-		ok &= (ev->text2 = row_text(r)) != NULL;
-	if (mask & GP_FIELD_STACK)
-		ev->stack = row_get(r);
-	if (mask & GP_FIELD_WORK)
-		ok &= work_get(&d->works, r, ev);
-	if (mask & GP_FIELD_DEVICE) {
-		ok &= work_get_device(r, &d->device);
-		ev->device = &d->device;
-	}
-	if (mask & GP_FIELD_ADDRESS)
-		ev->address = row_get(r);
-	if (mask & GP_FIELD_BLOCKED)
-		ev->blocked_ns = row_get(r);
-	if (mask & GP_FIELD_SAMPLE) {
-		ok &= sample_get(r, &d->sample);
-		ev->sample = &d->sample;
-	}
-	if (mask & (GP_FIELD_LATE | GP_FIELD_STOPPED)) {
-		ev->late_ns = row_get(r);
-		ev->after_late_ns = row_get(r);
-		ev->late_why = mask & GP_FIELD_STOPPED ? OFF_STOPPED : OFF_RUNQUEUE;
-	}
-	return ok && row_ended_well(r);
-}
-
-/* Its other members are 0. */
-static struct event *find_form(struct capture_decoder *d, uint8_t kind, uint64_t mask)
+/* The event that a row of this kind and mask replaces the fields of; its others are as they have to
+ * be. NULL: the row cannot be. */
+static struct event *find_event(struct capture_decoder *d, struct row *r, unsigned int kind,
+				uint64_t mask, bool *dropped)
 {
 	struct form *f = &d->form[kind];
+	struct shape *shape;
+	uint64_t number;
 
-	if (f->mask != mask)
-		*f = (struct form){ .mask = mask };
-	f->ev.kind = kind;
-	return &f->ev;
+	*dropped = false;
+	if (!(mask & GP_FIELD_SHAPE)) {
+		if (f->mask != mask)
+			*f = (struct form){ .mask = mask };
+		f->ev.kind = (uint8_t)kind;
+		return &f->ev;
+	}
+	number = get(r);
+	if (number >= d->shapes_n || mask & (GP_FIELD_HAS | GP_FIELD_FUNC))
+		return NULL;
+	shape = &d->shape[number];
+	if (shape->ev.kind != kind)
+		return NULL;
+	if (shape->mask != mask)
+		clear_own(event_schema(kind), &shape->ev);
+	shape->mask = mask;
+	*dropped = shape->dropped;
+	return &shape->ev;
+}
+
+static void get_times(struct capture_decoder *d, struct row *r, uint64_t mask, struct event *ev)
+{
+	uint64_t *last_ns = &d->last_ns[ev->kind];
+
+	if (mask & GP_FIELD_START)
+		*last_ns = ev->start_ns = *last_ns + (uint64_t)varint_unzigzag(get(r));
+	if (mask & GP_FIELD_END)
+		ev->end_ns = *last_ns + (uint64_t)varint_unzigzag(get(r));
+	if ((mask & (GP_FIELD_START | GP_FIELD_END)) == GP_FIELD_END)
+		*last_ns = ev->end_ns;
+}
+
+static bool get_func(struct capture_decoder *d, struct row *r, struct event *ev, bool *dropped)
+{
+	uint64_t func = get(r);
+
+	if (func >= d->funcs_n || !event_has_func(ev->kind))
+		return false;
+	ev->func = d->func[func];
+	*dropped = ev->func == FUNC_DROPPED;
+	return true;
 }
 
 static int take_event(struct capture_decoder *d, struct row *r)
 {
-	uint64_t kind = row_get(r), thread = row_get(r), mask = row_get(r);
+	uint64_t kind = get(r), thread = get(r), mask = get(r);
+	const struct event_schema *s;
 	struct event *ev;
+	bool dropped, ok = true;
 
-	if (!row_ended_well(r) || !kind || thread >= d->threads_n)
+	if (!ended_well(r) || !kind || thread >= d->threads_n)
 		return ROW_INVALID;
-	ev = find_form(d, kind < EVENT_KIND_END ? (uint8_t)kind : EVENT_KIND_END, mask);
+	if (kind >= EVENT_KIND_END) {		/* a later version's */
+		d->result->rows++;
+		return 0;
+	}
+	s = event_schema((unsigned int)kind);
+	ev = find_event(d, r, (unsigned int)kind, mask, &dropped);
+	if (!ev || (event_has_func(ev->kind) && !(mask & (GP_FIELD_FUNC | GP_FIELD_SHAPE))))
+		return ROW_INVALID;
 	ev->pid = d->thread[thread].pid;
 	ev->tid = d->thread[thread].tid;
-	if (!get_fields(d, r, mask, ev))
+	get_times(d, r, mask, ev);
+	if (mask & GP_FIELD_HAS)
+		ok &= get_u8(r, &ev->has);
+	if (mask & GP_FIELD_FUNC)
+		ok &= get_func(d, r, ev, &dropped);
+	if (mask & GP_FIELD_SEQ)
+		ok &= get_u32(r, &ev->seq);
+	if (!ok || (mask & GP_FIELD_SHAPE && mask >> GP_FIELD_FIRST & s->shared) ||
+	    !get_fields(r, s, mask >> GP_FIELD_FIRST, ev))
 		return ROW_INVALID;
-	if (event_has_func(ev->kind) && !(mask & GP_FIELD_FUNC))
-		return ROW_INVALID;
-	return deliver(d, ev, mask & GP_FIELD_FUNC && ev->func == FUNC_DROPPED);
+	return deliver(d, ev, dropped);
 }
 
 static int take_row(struct capture_decoder *d, uint8_t tag, struct row *r)
@@ -276,20 +450,19 @@ static int take_row(struct capture_decoder *d, uint8_t tag, struct row *r)
 		return define_func(d, r);
 	case GP_TAG_THREAD:
 		return define_thread(d, r);
-	case GP_TAG_SIGNATURE:
-		return define_signature(d, r);
-	case GP_TAG_WORK:
-		return work_shapes_define(&d->works, r) ? 0 : ROW_INVALID;
+	case GP_TAG_SHAPE:
+		return define_shape(d, r);
 	default:
 		return 0;	/* a later version's; its length says where the next row is */
 	}
 }
 
-/* The row's thread and signature, and *p behind their numbers; NULL: they cannot be. */
-static struct signature *find_signature(struct capture_decoder *d, uint8_t tag,
-					const uint8_t **p, struct thread **thread)
+/* The row's thread and shape, and *p behind their numbers; NULL: they cannot be. */
+static struct shape *find_shape(struct capture_decoder *d, uint8_t tag, const uint8_t **p,
+				struct thread **thread)
 {
 	uint64_t number = d->last_thread;
+	struct shape *shape;
 	struct thread *t;
 	uint32_t before;
 
@@ -299,17 +472,22 @@ static struct signature *find_signature(struct capture_decoder *d, uint8_t tag,
 		return NULL;
 	d->last_thread = (uint32_t)number;
 	t = *thread = &d->thread[number];
-	before = t->signature;
-	if (tag & GP_ROW_SIGNATURE)
+	before = t->shape;
+	if (tag & GP_ROW_SHAPE)
 		*p = varint_get(*p, &number);
 	else
-		number = before == NO_NUMBER ? NO_NUMBER : d->signature[before].next;
-	if (number >= d->signatures_n)
+		number = before == NONE ? NONE : d->shape[before].next;
+	if (number >= d->shapes_n)
 		return NULL;
-	if (before != NO_NUMBER)
-		d->signature[before].next = (uint32_t)number;
-	t->signature = (uint32_t)number;
-	return &d->signature[number];
+	if (before != NONE)
+		d->shape[before].next = (uint32_t)number;
+	t->shape = (uint32_t)number;
+	shape = &d->shape[number];
+	if (__builtin_expect(shape->mask, 0)) {		/* an event row was made from it */
+		clear_own(event_schema(shape->ev.kind), &shape->ev);
+		shape->mask = 0;
+	}
+	return !shape->ev.kind || event_is_call(shape->ev.kind) ? shape : NULL;
 }
 
 static int take_call(struct capture_decoder *d, const uint8_t **at, const uint8_t *end)
@@ -317,7 +495,7 @@ static int take_call(struct capture_decoder *d, const uint8_t **at, const uint8_
 	const uint8_t *p = *at;
 	uint8_t tag = *p++;
 	struct thread *t;
-	struct signature *s = find_signature(d, tag, &p, &t);
+	struct shape *s = find_shape(d, tag, &p, &t);
 	uint64_t gap, dur = 0, seq;
 	struct event *ev;
 
@@ -328,7 +506,7 @@ static int take_call(struct capture_decoder *d, const uint8_t **at, const uint8_
 	if (!s->no_end)
 		p = varint_get(p, &dur);
 	if (tag & GP_ROW_BYTES)
-		p = varint_get(p, &ev->bytes);
+		p = varint_get(p, &s->bytes);
 	if (tag & GP_ROW_STREAM)
 		p = varint_get(p, &t->stream);
 	seq = (uint32_t)(t->seq + 1);
@@ -342,7 +520,8 @@ static int take_call(struct capture_decoder *d, const uint8_t **at, const uint8_
 	ev->start_ns = tag & GP_ROW_BACK ? t->last_ns - gap : t->last_ns + gap;
 	t->last_ns = ev->start_ns + dur;
 	ev->end_ns = s->no_end ? 0 : t->last_ns;
-	ev->stream = t->stream;
+	ev->call.bytes = s->bytes;
+	ev->call.stream = t->stream;
 	*at = p;
 	return deliver(d, ev, s->dropped);
 }
@@ -370,8 +549,9 @@ int capture_decode(struct capture_decoder *d, const uint8_t *raw, size_t len, ui
 	*result = (struct decode_result){ .rows = 0 };
 	d->sink = sink;
 	d->result = result;
-	d->funcs_n = d->threads_n = d->signatures_n = d->works.n = 0;
-	d->last_thread = NO_NUMBER;
+	d->funcs_n = d->threads_n = d->shapes_n = 0;
+	d->last_thread = NONE;
+	memset(d->last_ns, 0, sizeof(d->last_ns));
 	while (p < end && !err) {
 		if (*p & GP_ROW_CALL) {
 			if (result->rows == max_events)

@@ -1,26 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Events to rows (the layout is in include/gpuprof/capture.h). Calls are nearly all there is, so
- * they have a row of their own: 5 bytes for a launch like the one before. All else takes an event
- * row. Knows nothing of files or compression.
+ * Events to rows. Calls are nearly all there is, so they have a row of their own: 5 bytes for a
+ * launch like the one before. All else takes an event row, by the schema. What a block has defined
+ * so far, its functions, threads and shapes, is numbered; the first use of each writes its
+ * definition. Knows nothing of files or compression.
  */
-#include "capture/capture_encode.h"
+#include "capture/capture_codec.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "capture/capture_dict.h"
-#include "capture/capture_sample.h"
-#include "capture/capture_work.h"
+#include "base/map.h"
 #include "base/varint.h"
+#include "event/schema.h"
 
-/* No event writes more than this: definitions, a row of numbers, two texts. */
-#define EVENT_ROOM (DICT_ROOM + 2 * (GP_TEXT_MAX + 16) + 512)
+#define TEXT_ROOM (GP_TEXT_MAX + 16)
+#define EVENT_ROOM (4 * TEXT_ROOM + 2048)	/* of one event, with its definitions */
+#define NONE UINT32_MAX
+
+#define THREAD_SLOTS ((size_t)2 * GP_BLOCK_THREADS_MAX)
+#define SHAPE_SLOTS ((size_t)2 * GP_BLOCK_SHAPES_MAX)
+
+#define PAYLOAD_AT offsetof(struct event, call)
+#define KEY_WORDS (1 + (sizeof(struct event) - PAYLOAD_AT) / 8)
+#define CALL_WORDS 8
+_Static_assert((sizeof(struct event) - PAYLOAD_AT) % 8 == 0, "a payload is made of words");
+
+struct thread {
+	uint32_t pid, tid;
+	uint32_t seq;		/* last one written */
+	uint32_t shape;		/* of the last call row; NONE before it */
+	uint64_t last_ns;
+	uint64_t stream;
+};
+
+/* What many events have in common, as words that compare fast. */
+struct shape {
+	uint64_t key[KEY_WORDS];	/* a call's: CALL_WORDS of them */
+	uint64_t bytes;		/* of the last call row with it */
+	uint32_t next;		/* which followed it last; NONE: nothing yet */
+};
 
 struct capture_encoder {
-	struct dict dict;
-	struct work_dict works;
-	uint32_t thread;		/* of the last call row */
+	const struct funcs *funcs;
+	uint32_t func_slot[FUNCS_MAX];	/* number + 1 */
+	uint32_t funcs_n;
+	struct thread *thread;
+	uint32_t *thread_slot;		/* hash table of numbers + 1 */
+	uint32_t threads_n;
+	struct shape *shape;
+	uint32_t *shape_slot;
+	uint32_t shapes_n;
+	uint32_t last_thread;		/* of the last call row */
+	uint64_t last_ns[EVENT_KIND_END];	/* time of each kind's last event row */
 	uint8_t *p;			/* where the next row goes */
 	struct capture_block *block;	/* NULL: before a block's first event */
 	struct capture_block *spare;
@@ -29,27 +62,29 @@ struct capture_encoder {
 struct capture_encoder *capture_encoder_new(const struct funcs *funcs)
 {
 	struct capture_encoder *e = calloc(1, sizeof(*e));
-	int err;
 
 	if (!e)
 		return NULL;
-	err = dict_init(&e->dict, funcs);
-	if (!err)
-		err = work_dict_init(&e->works);
-	if (err) {
-		capture_encoder_free(e);
-		errno = -err;
-		return NULL;
-	}
-	return e;
+	e->funcs = funcs;
+	e->thread = malloc(GP_BLOCK_THREADS_MAX * sizeof(*e->thread));
+	e->thread_slot = calloc(THREAD_SLOTS, sizeof(*e->thread_slot));
+	e->shape = malloc(GP_BLOCK_SHAPES_MAX * sizeof(*e->shape));
+	e->shape_slot = calloc(SHAPE_SLOTS, sizeof(*e->shape_slot));
+	if (e->thread && e->thread_slot && e->shape && e->shape_slot)
+		return e;
+	capture_encoder_free(e);
+	errno = ENOMEM;
+	return NULL;
 }
 
 void capture_encoder_free(struct capture_encoder *e)
 {
 	if (!e)
 		return;
-	dict_free(&e->dict);
-	work_dict_free(&e->works);
+	free(e->thread);
+	free(e->thread_slot);
+	free(e->shape);
+	free(e->shape_slot);
 	free(e->block);
 	free(e->spare);
 	free(e);
@@ -65,11 +100,14 @@ static int begin_block(struct capture_encoder *e)
 	if (!b)
 		return -ENOMEM;
 	*b = (struct capture_block){ .type = GP_BLOCK_EVENTS, .start_ns = UINT64_MAX };
-	dict_reset(&e->dict);
-	work_dict_reset(&e->works);
+	memset(e->func_slot, 0, sizeof(e->func_slot));
+	memset(e->thread_slot, 0, THREAD_SLOTS * sizeof(*e->thread_slot));
+	memset(e->shape_slot, 0, SHAPE_SLOTS * sizeof(*e->shape_slot));
+	memset(e->last_ns, 0, sizeof(e->last_ns));
+	e->funcs_n = e->threads_n = e->shapes_n = 0;
+	e->last_thread = NONE;
 	e->block = b;
 	e->p = b->raw;
-	e->thread = DICT_NONE;
 	return 0;
 }
 
@@ -99,6 +137,404 @@ void capture_encoder_give(struct capture_encoder *e, struct capture_block *b)
 		e->spare = b;
 }
 
+/* ---- rows with a length --------------------------------------------------------------------- */
+
+#define ROW_HEADER 2		/* tag, and the length of nearly every row */
+
+static uint8_t *row_begin(uint8_t *p, uint8_t tag)
+{
+	*p = tag;
+	return p + ROW_HEADER;
+}
+
+/* Writes the length; a row that is longer than usual moves to make room for it. */
+static uint8_t *row_end(uint8_t *row, uint8_t *p)
+{
+	size_t len = (size_t)(p - row);
+	uint32_t header = (uint32_t)len << 3 | 4;
+
+	if (__builtin_expect(len < 128, 1)) {
+		row[-1] = (uint8_t)(len << 1 | 1);
+		return p;
+	}
+	memmove(row + 2, row, len);
+	for (int i = 0; i < 3; i++)
+		row[i - 1] = (uint8_t)(header >> (8 * i));
+	return p + 2;
+}
+
+/* Longest part of s that fits, not cut inside a UTF-8 character. */
+static size_t cut_length(const char *s, size_t max)
+{
+	size_t len = max;
+
+	while (len && max - len < 3 && ((unsigned char)s[len] & 0xc0) == 0x80)
+		len--;
+	return ((unsigned char)s[len] & 0xc0) == 0x80 ? max : len;
+}
+
+static uint8_t *put_text(uint8_t *p, const char *s)
+{
+	static const char dots[] = "...";
+	size_t len = strnlen(s, GP_TEXT_MAX + 1), keep = len;
+
+	if (len > GP_TEXT_MAX) {
+		keep = cut_length(s, GP_TEXT_MAX - strlen(dots));
+		len = keep + strlen(dots);
+	}
+	p = varint_put(p, len);
+	memcpy(p, s, keep);
+	memcpy(p + keep, dots, len - keep);
+	p[len] = '\0';
+	return p + len + 1;
+}
+
+static uint8_t *put_values(uint8_t *p, const struct device_sample *s)
+{
+	uint32_t has = s->has & ((1u << SAMPLE_FIELDS) - 1);
+
+	p = varint_put(p, has);
+	for (unsigned int i = 0; i < SAMPLE_FIELDS; i++)
+		p = has >> i & 1 ? varint_put(p, s->v[i]) : p;
+	return p;
+}
+
+static uint8_t *put_field(uint8_t *p, const struct event *ev, const struct event_field *f)
+{
+	switch (f->coding) {
+	case FIELD_NUMBER:
+		for (unsigned int i = 0; i < f->count; i++)
+			p = varint_put(p, event_field_get(ev, f, i));
+		return p;
+	case FIELD_SIGNED:
+		return varint_put(p, varint_zigzag((int32_t)event_field_get(ev, f, 0)));
+	case FIELD_TEXT:
+		return put_text(p, event_field_text(ev, f));
+	case FIELD_CHARS:
+		return put_text(p, (const char *)ev + f->at);
+	case FIELD_VALUES:
+		return put_values(p, (const void *)((const char *)ev + f->at));
+	default:
+		return p;
+	}
+}
+
+/* Of the fields in `of`, those that are anything but 0. */
+static uint32_t present(const struct event_schema *s, const struct event *ev, uint32_t of)
+{
+	uint32_t mask = 0;
+
+	for (uint32_t bits = of; bits; bits &= bits - 1) {
+		unsigned int i = (unsigned int)__builtin_ctz(bits);
+
+		mask |= (uint32_t)(s->fields[i].coding != FIELD_HASH &&
+				   event_field_is_set(ev, &s->fields[i])) << i;
+	}
+	return mask;
+}
+
+static uint8_t *put_fields(uint8_t *p, const struct event_schema *s, const struct event *ev,
+			   uint32_t mask)
+{
+	for (uint32_t bits = mask; bits; bits &= bits - 1)
+		p = put_field(p, ev, &s->fields[__builtin_ctz(bits)]);
+	return p;
+}
+
+/* ---- definitions ---------------------------------------------------------------------------- */
+
+static uint32_t find_func(struct capture_encoder *e, unsigned int func)
+{
+	const struct func *f = &e->funcs->v[func];
+	uint8_t *row, *p;
+
+	if (e->func_slot[func])
+		return e->func_slot[func] - 1;
+	p = row = row_begin(e->p, GP_TAG_FUNC);
+	p = varint_put(p, f->class);
+	p = varint_put(p, f->two);
+	p = put_text(p, f->library ? f->library : "");
+	p = put_text(p, f->name ? f->name : "");
+	e->p = row_end(row, p);
+	e->func_slot[func] = ++e->funcs_n;
+	return e->funcs_n - 1;
+}
+
+static void define_thread(struct capture_encoder *e, const struct event *ev)
+{
+	struct thread *t = &e->thread[e->threads_n++];
+	uint8_t *row = row_begin(e->p, GP_TAG_THREAD), *p = row;
+
+	*t = (struct thread){
+		.pid = ev->pid, .tid = ev->tid, .seq = ev->seq - 1, .shape = NONE,
+		.last_ns = ev->start_ns,
+		.stream = event_is_call(ev->kind) ? ev->call.stream : 0,
+	};
+	p = varint_put(p, t->pid);
+	p = varint_put(p, t->tid);
+	p = varint_put(p, t->last_ns);
+	p = varint_put(p, t->seq);
+	p = varint_put(p, t->stream);
+	e->p = row_end(row, p);
+}
+
+static uint32_t find_thread(struct capture_encoder *e, const struct event *ev)
+{
+	size_t i = map_hash((uint64_t)ev->pid << 32 | ev->tid) & (THREAD_SLOTS - 1);
+
+	for (; e->thread_slot[i]; i = (i + 1) & (THREAD_SLOTS - 1)) {
+		const struct thread *t = &e->thread[e->thread_slot[i] - 1];
+
+		if (t->tid == ev->tid && t->pid == ev->pid)
+			return e->thread_slot[i] - 1;
+	}
+	define_thread(e, ev);
+	e->thread_slot[i] = e->threads_n;
+	return e->threads_n - 1;
+}
+
+static uint64_t key_head(const struct event *ev)
+{
+	return (uint64_t)ev->kind | (uint64_t)ev->has << 8 | (uint64_t)!ev->end_ns << 24 |
+	       (uint64_t)ev->func << 32;
+}
+
+static void make_call_key(uint64_t key[CALL_WORDS], const struct event *ev)
+{
+	const struct event_call *call = &ev->call;
+
+	key[0] = key_head(ev) | (uint64_t)call->dir << 16;
+	key[1] = (uint32_t)call->result;
+	memcpy(&key[2], call->shape.grid, sizeof(call->shape.grid));
+	memcpy((char *)&key[2] + sizeof(call->shape.grid), call->shape.block,
+	       sizeof(call->shape.block));
+	key[5] = call->shape.shared_bytes;
+	key[6] = call->entity;
+	key[7] = call->stack;
+}
+
+/* The payload with its own fields left out, and hashes instead of texts. */
+static unsigned int make_key(uint64_t key[KEY_WORDS], const struct event_schema *s,
+			     const struct event *ev)
+{
+	const size_t bytes = s->bytes - PAYLOAD_AT;
+	char *payload = (char *)&key[1];
+
+	key[0] = key_head(ev);
+	memcpy(payload, (const char *)ev + PAYLOAD_AT, bytes);
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct event_field *f = &s->fields[i];
+		char *at = payload + f->at - PAYLOAD_AT;
+
+		if (!f->shared)
+			memset(at, 0, (size_t)f->size * f->count);
+		else if (f->coding == FIELD_TEXT)
+			*(uint64_t *)at = event_text_hash(event_field_text(ev, f));
+		else if (f->coding == FIELD_HASH)
+			memset(at, 0, f->size);
+	}
+	return (unsigned int)(1 + bytes / 8);
+}
+
+static bool same_key(const uint64_t *a, const uint64_t *b, unsigned int words)
+{
+	uint64_t diff = 0;
+
+	for (unsigned int i = 0; i < words; i++)
+		diff |= a[i] ^ b[i];
+	return !diff;
+}
+
+static uint64_t hash_key(const uint64_t *key, unsigned int words)
+{
+	uint64_t h = 0;
+
+	for (unsigned int i = 0; i < words; i++) {
+		h = (h ^ key[i]) * 0x9e3779b97f4a7c15ull;
+		h ^= h >> 32;
+	}
+	return h;
+}
+
+static void define_shape(struct capture_encoder *e, const struct event *ev, const uint64_t *key,
+			 unsigned int words)
+{
+	const struct event_schema *s = event_schema(ev->kind);
+	struct shape *shape = &e->shape[e->shapes_n++];
+	uint32_t func = event_has_func(ev->kind) ? find_func(e, ev->func) + 1 : 0;
+	uint32_t mask = present(s, ev, s->shared);
+	uint8_t *row = row_begin(e->p, GP_TAG_SHAPE), *p = row;
+
+	memcpy(shape->key, key, words * sizeof(*key));
+	shape->bytes = 0;
+	shape->next = NONE;
+	p = varint_put(p, ev->kind);
+	p = varint_put(p, ev->end_ns ? 0 : GP_SHAPE_NO_END);
+	p = varint_put(p, func);
+	p = varint_put(p, ev->has);
+	p = varint_put(p, mask);
+	e->p = row_end(row, put_fields(p, s, ev, mask));
+}
+
+static uint32_t find_shape(struct capture_encoder *e, const struct event *ev, const uint64_t *key,
+			   unsigned int words)
+{
+	size_t i = hash_key(key, words) & (SHAPE_SLOTS - 1);
+
+	/* The first word has the kind, and with it the number of words. */
+	for (; e->shape_slot[i]; i = (i + 1) & (SHAPE_SLOTS - 1)) {
+		const uint64_t *known = e->shape[e->shape_slot[i] - 1].key;
+
+		if (known[0] == key[0] && same_key(known, key, words))
+			return e->shape_slot[i] - 1;
+	}
+	define_shape(e, ev, key, words);
+	e->shape_slot[i] = e->shapes_n;
+	return e->shapes_n - 1;
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+/* Sets the thread and shape numbers of the row to come, and its tag bits for them. */
+static uint8_t find_numbers(struct capture_encoder *e, const struct event *ev, uint32_t *thread,
+			    uint32_t *shape)
+{
+	struct thread *t = e->last_thread == NONE ? NULL : &e->thread[e->last_thread];
+	uint64_t key[CALL_WORDS];
+	uint8_t tag = GP_ROW_CALL;
+	uint32_t next;
+
+	*thread = e->last_thread;
+	if (!t || t->tid != ev->tid || t->pid != ev->pid) {
+		*thread = find_thread(e, ev);
+		t = &e->thread[*thread];
+		tag |= GP_ROW_THREAD;
+	}
+	make_call_key(key, ev);
+	next = t->shape == NONE ? NONE : e->shape[t->shape].next;
+	if (next != NONE && same_key(e->shape[next].key, key, CALL_WORDS)) {
+		*shape = next;
+		return tag;
+	}
+	*shape = find_shape(e, ev, key, CALL_WORDS);
+	if (t->shape != NONE)
+		e->shape[t->shape].next = *shape;
+	return tag | GP_ROW_SHAPE;
+}
+
+static void put_call(struct capture_encoder *e, const struct event *ev)
+{
+	uint32_t thread, shape;
+	uint8_t tag = find_numbers(e, ev, &thread, &shape);
+	struct thread *t = &e->thread[thread];
+	struct shape *s = &e->shape[shape];
+	uint64_t gap = ev->start_ns - t->last_ns;
+	uint8_t *row = e->p, *p = row + 1;
+
+	if (tag & GP_ROW_THREAD)
+		p = varint_put(p, thread);
+	if (tag & GP_ROW_SHAPE)
+		p = varint_put(p, shape);
+	if ((int64_t)gap < 0) {
+		tag |= GP_ROW_BACK;
+		gap = -gap;
+	}
+	p = varint_put(p, gap);
+	if (ev->end_ns)
+		p = varint_put(p, ev->end_ns - ev->start_ns);
+	if (ev->call.bytes != s->bytes) {
+		tag |= GP_ROW_BYTES;
+		p = varint_put(p, ev->call.bytes);
+	}
+	if (ev->call.stream != t->stream) {
+		tag |= GP_ROW_STREAM;
+		p = varint_put(p, ev->call.stream);
+	}
+	if (ev->seq != t->seq + 1) {
+		tag |= GP_ROW_SEQ;
+		p = varint_put(p, ev->seq);
+	}
+	*row = tag;
+	e->p = p;
+	e->last_thread = thread;
+	t->seq = ev->seq;
+	t->shape = shape;
+	t->last_ns = ev->end_ns ? ev->end_ns : ev->start_ns;
+	t->stream = ev->call.stream;
+	s->bytes = ev->call.bytes;
+}
+
+static uint8_t *put_times(struct capture_encoder *e, uint8_t *p, const struct event *ev)
+{
+	uint64_t *last_ns = &e->last_ns[ev->kind];
+
+	if (ev->start_ns) {
+		p = varint_put(p, varint_zigzag((int64_t)(ev->start_ns - *last_ns)));
+		*last_ns = ev->start_ns;
+	}
+	if (ev->end_ns)
+		p = varint_put(p, varint_zigzag((int64_t)(ev->end_ns - (ev->start_ns ? ev->start_ns : *last_ns))));
+	if (!ev->start_ns && ev->end_ns)
+		*last_ns = ev->end_ns;
+	return p;
+}
+
+static uint32_t shape_of(struct capture_encoder *e, const struct event_schema *s,
+			 const struct event *ev)
+{
+	uint64_t key[KEY_WORDS];
+	unsigned int words = CALL_WORDS;
+
+	if (!s->shared)
+		return NONE;
+	if (s == event_schema(EVENT_WORK))
+		words = make_key(key, s, ev);
+	else
+		make_call_key(key, ev);
+	return find_shape(e, ev, key, words);
+}
+
+static void put_event(struct capture_encoder *e, const struct event *ev)
+{
+	const struct event_schema *s = event_schema(ev->kind);
+	uint32_t thread = find_thread(e, ev), shape = shape_of(e, s, ev), func = 0;
+	uint32_t mask = present(s, ev, ((1u << s->n) - 1) & ~s->shared);
+	uint64_t head = (ev->start_ns ? GP_FIELD_START : 0) | (ev->end_ns ? GP_FIELD_END : 0) |
+			(ev->seq ? GP_FIELD_SEQ : 0);
+	uint8_t *row, *p;
+
+	if (shape != NONE)
+		head |= GP_FIELD_SHAPE;
+	else
+		head |= (ev->has ? GP_FIELD_HAS : 0) |
+			(event_has_func(ev->kind) ? GP_FIELD_FUNC : 0);
+	if (head & GP_FIELD_FUNC)
+		func = find_func(e, ev->func);
+	p = row = row_begin(e->p, GP_TAG_EVENT);
+	p = varint_put(p, ev->kind);
+	p = varint_put(p, thread);
+	p = varint_put(p, head | (uint64_t)mask << GP_FIELD_FIRST);
+	if (head & GP_FIELD_SHAPE)
+		p = varint_put(p, shape);
+	p = put_times(e, p, ev);
+	if (head & GP_FIELD_HAS)
+		p = varint_put(p, ev->has);
+	if (head & GP_FIELD_FUNC)
+		p = varint_put(p, func);
+	if (head & GP_FIELD_SEQ)
+		p = varint_put(p, ev->seq);
+	e->p = row_end(row, put_fields(p, s, ev, mask));
+}
+
+static bool is_full(const struct capture_encoder *e)
+{
+	const struct capture_block *b = e->block;
+
+	return b->events == GP_BLOCK_EVENTS_MAX || e->threads_n == GP_BLOCK_THREADS_MAX ||
+	       e->funcs_n == GP_BLOCK_FUNCS_MAX || e->shapes_n == GP_BLOCK_SHAPES_MAX ||
+	       (size_t)(e->p - b->raw) + EVENT_ROOM > GP_BLOCK_RAW_MAX;
+}
+
 static void widen_span(struct capture_block *b, uint64_t start, uint64_t end)
 {
 	if (start && start < b->start_ns)
@@ -111,185 +547,20 @@ static void widen_span(struct capture_block *b, uint64_t start, uint64_t end)
 		b->end_ns = end;
 }
 
-/* Sets the thread and signature numbers of the row to come, and its tag bits for them. */
-static uint8_t find_numbers(struct capture_encoder *e, const struct event *ev, uint32_t *thread,
-			    uint32_t *signature)
-{
-	struct dict *d = &e->dict;
-	struct dict_thread *t = e->thread == DICT_NONE ? NULL : &d->thread[e->thread];
-	struct dict_key key;
-	uint8_t tag = GP_ROW_CALL;
-	uint32_t next;
-
-	*thread = e->thread;
-	if (!t || t->tid != ev->tid || t->pid != ev->pid) {
-		*thread = dict_thread(d, ev, &e->p);
-		t = &d->thread[*thread];
-		tag |= GP_ROW_THREAD;
-	}
-	dict_make_key(&key, ev);
-	next = t->signature == DICT_NONE ? DICT_NONE : d->signature[t->signature].next;
-	if (next != DICT_NONE && dict_same_key(&d->signature[next].key, &key)) {
-		*signature = next;
-		return tag;
-	}
-	*signature = dict_signature(d, ev, &key, &e->p);
-	if (t->signature != DICT_NONE)
-		d->signature[t->signature].next = *signature;
-	return tag | GP_ROW_SIGNATURE;
-}
-
-static void put_call(struct capture_encoder *e, const struct event *ev)
-{
-	uint32_t thread, signature;
-	uint8_t tag = find_numbers(e, ev, &thread, &signature);
-	struct dict_thread *t = &e->dict.thread[thread];
-	struct dict_signature *s = &e->dict.signature[signature];
-	uint64_t gap = ev->start_ns - t->last_ns;
-	uint8_t *row = e->p, *p = row + 1;
-
-	if (tag & GP_ROW_THREAD)
-		p = varint_put(p, thread);
-	if (tag & GP_ROW_SIGNATURE)
-		p = varint_put(p, signature);
-	if ((int64_t)gap < 0) {
-		tag |= GP_ROW_BACK;
-		gap = -gap;
-	}
-	p = varint_put(p, gap);
-	if (!dict_no_end(ev))
-		p = varint_put(p, ev->end_ns - ev->start_ns);
-	if (ev->bytes != s->bytes) {
-		tag |= GP_ROW_BYTES;
-		p = varint_put(p, ev->bytes);
-	}
-	if (ev->stream != t->stream) {
-		tag |= GP_ROW_STREAM;
-		p = varint_put(p, ev->stream);
-	}
-	if (ev->seq != t->seq + 1) {
-		tag |= GP_ROW_SEQ;
-		p = varint_put(p, ev->seq);
-	}
-	*row = tag;
-	e->p = p;
-	e->thread = thread;
-	t->seq = ev->seq;
-	t->signature = signature;
-	t->last_ns = dict_no_end(ev) ? ev->start_ns : ev->end_ns;
-	t->stream = ev->stream;
-	s->bytes = ev->bytes;
-}
-
-static uint32_t field_mask(const struct event *ev)
-{
-	const struct launch_shape none = { .shared_bytes = 0 };
-	uint32_t mask = 0;
-
-	mask |= ev->seq ? GP_FIELD_SEQ : 0;
-	mask |= ev->start_ns ? GP_FIELD_START : 0;
-	mask |= ev->end_ns ? GP_FIELD_END : 0;
-	mask |= ev->result ? GP_FIELD_RESULT : 0;
-	mask |= ev->has ? GP_FIELD_HAS : 0;
-	mask |= ev->dir ? GP_FIELD_DIR : 0;
-	if (event_has_func(ev->kind))
-		mask |= GP_FIELD_FUNC;
-	else
-		mask |= ev->func ? GP_FIELD_FUNC_RAW : 0;
-	mask |= ev->bytes ? GP_FIELD_BYTES : 0;
-	mask |= ev->stream ? GP_FIELD_STREAM : 0;
-	mask |= ev->entity ? GP_FIELD_ENTITY : 0;
-	mask |= __builtin_memcmp(&ev->shape, &none, sizeof(none)) ? GP_FIELD_SHAPE : 0;
-	mask |= ev->text && !ev->work ? GP_FIELD_TEXT : 0;	/* else it is the work's name */
-	mask |= ev->text2 ? GP_FIELD_TEXT2 : 0;
-	mask |= ev->stack ? GP_FIELD_STACK : 0;
-	mask |= ev->blocked_ns ? GP_FIELD_BLOCKED : 0;
-	mask |= ev->work ? GP_FIELD_WORK : 0;
-	mask |= ev->device ? GP_FIELD_DEVICE : 0;
-	mask |= ev->address ? GP_FIELD_ADDRESS : 0;
-	mask |= ev->sample ? GP_FIELD_SAMPLE : 0;
-	if (ev->late_ns)
-		mask |= ev->late_why == OFF_STOPPED ? GP_FIELD_STOPPED : GP_FIELD_LATE;
-	return mask;
-}
-
-static uint8_t *put_if(uint8_t *p, bool present, uint64_t v)
-{
-	return present ? varint_put(p, v) : p;
-}
-
-static void put_event(struct capture_encoder *e, const struct event *ev)
-{
-	uint32_t mask = field_mask(ev), thread = dict_thread(&e->dict, ev, &e->p), func = ev->func;
-	uint32_t shape = ev->work ? work_dict_find(&e->works, ev, &e->p) : 0;
-	uint8_t *row, *p;
-
-	if (mask & GP_FIELD_FUNC)
-		func = dict_func(&e->dict, ev->func, &e->p);
-	p = row = dict_row_begin(e->p, GP_TAG_EVENT);
-	p = varint_put(p, ev->kind);
-	p = varint_put(p, thread);
-	p = varint_put(p, mask);
-	p = put_if(p, mask & GP_FIELD_SEQ, ev->seq);
-	p = put_if(p, mask & GP_FIELD_START, ev->start_ns);
-	p = put_if(p, mask & GP_FIELD_END, varint_zigzag((int64_t)(ev->end_ns - ev->start_ns)));
-	p = put_if(p, mask & GP_FIELD_RESULT, varint_zigzag(ev->result));
-	p = put_if(p, mask & GP_FIELD_HAS, ev->has);
-	p = put_if(p, mask & GP_FIELD_DIR, ev->dir);
-	p = put_if(p, mask & (GP_FIELD_FUNC | GP_FIELD_FUNC_RAW), func);
-	p = put_if(p, mask & GP_FIELD_BYTES, ev->bytes);
-	p = put_if(p, mask & GP_FIELD_STREAM, ev->stream);
-	p = put_if(p, mask & GP_FIELD_ENTITY, ev->entity);
-	if (mask & GP_FIELD_SHAPE)
-		p = dict_put_shape(p, &ev->shape);
-	if (mask & GP_FIELD_TEXT)
-		p = dict_put_text(p, ev->text);
-	if (mask & GP_FIELD_TEXT2)
-		p = dict_put_text(p, ev->text2);
-	p = put_if(p, mask & GP_FIELD_STACK, ev->stack);
-	if (ev->work)
-		p = work_put(p, shape, ev->work);
-	if (ev->device)
-		p = work_put_device(p, ev->device);
-	p = put_if(p, mask & GP_FIELD_ADDRESS, ev->address);
-	p = put_if(p, mask & GP_FIELD_BLOCKED, ev->blocked_ns);
-	if (ev->sample)
-		p = sample_put(p, ev->sample);
-	if (ev->late_ns)
-		p = varint_put(varint_put(p, ev->late_ns), ev->after_late_ns);
-	e->p = dict_row_end(row, p);
-}
-
-static bool is_valid(const struct capture_encoder *e, const struct event *ev)
-{
-	if (!ev->kind || ev->kind >= EVENT_KIND_END)
-		return false;
-	return ev->func < (event_has_func(ev->kind) ? e->dict.funcs->n : FUNCS_MAX);
-}
-
-static bool is_full(const struct capture_encoder *e)
-{
-	const struct capture_block *b = e->block;
-
-	return b->events == GP_BLOCK_EVENTS_MAX || dict_full(&e->dict) || work_dict_full(&e->works) ||
-	       (size_t)(e->p - b->raw) + EVENT_ROOM > GP_BLOCK_RAW_MAX;
-}
-
 int capture_encode(struct capture_encoder *e, const struct event *ev)
 {
-	if (!is_valid(e, ev))
+	if (!event_schema(ev->kind) || (event_has_func(ev->kind) && ev->func >= e->funcs->n))
 		return -EINVAL;
 	if (!e->block && begin_block(e))
 		return -ENOMEM;
 	if (is_full(e))
 		return -EAGAIN;
-	if (event_is_call(ev->kind) && !ev->text && !ev->text2 && !ev->blocked_ns &&
-	    !ev->late_ns && !ev->address)
+	if (event_is_call(ev->kind) && !ev->call.blocked_ns && !ev->call.late_ns &&
+	    !ev->call.address)
 		put_call(e, ev);
 	else
 		put_event(e, ev);
 	e->block->events++;
-	if (ev->kind != EVENT_COUNT)
-		widen_span(e->block, ev->start_ns, ev->end_ns);
+	widen_span(e->block, ev->start_ns, ev->end_ns);
 	return 0;
 }

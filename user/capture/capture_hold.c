@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The newest blocks at the head, the oldest at the tail. A block that is too old is unpacked once
- * more, for the roster: it has to know who lived when the oldest block left begins. Writing unpacks
+ * more, for the start: it has to know who lived when the oldest block left begins. Writing unpacks
  * all of them in the same way. Works in one thread, that of the session.
  */
 #include "capture/capture_hold.h"
@@ -17,10 +17,9 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "base/time.h"
-#include "capture/capture_decode.h"
-#include "capture/capture_encode.h"
+#include "capture/capture_codec.h"
 #include "capture/capture_file.h"
-#include "capture/roster.h"
+#include "capture/capture_state.h"
 
 #define SLICES 16		/* of the time held; a block is of one of them at most */
 #define ZSTD_LEVEL 1
@@ -53,7 +52,7 @@ struct capture_hold {
 	bool was_short;			/* memory did not hold the whole stretch */
 
 	struct capture_decoder *decoder;
-	struct roster *roster;		/* as of where the oldest block begins */
+	struct start_state *start;		/* as of where the oldest block begins */
 	int err;
 	int unwritten;			/* why a file was not written that was asked for: the first */
 	struct keep_stats stats;
@@ -94,7 +93,7 @@ static int note(void *ctx, const struct event *ev)
 {
 	struct event out;
 
-	return roster_take(ctx, ev, &out);
+	return start_state_take(ctx, ev, &out);
 }
 
 static struct held *take_oldest(struct capture_hold *h)
@@ -120,7 +119,7 @@ static int drop_old(struct capture_hold *h)
 			break;
 		h->was_short |= !old;
 		b = take_oldest(h);
-		err = unpack(h, b, &(struct event_sink){ note, h->roster });
+		err = unpack(h, b, &(struct event_sink){ note, h->start });
 		free(b);
 	}
 	return err;
@@ -171,7 +170,7 @@ static int begin(struct writing *out)
 	const struct event_sink to = { put, out };
 
 	out->begun = true;
-	return roster_begin(out->h->roster, out->from_ns, &to);
+	return start_state_put(out->h->start, out->from_ns, &to);
 }
 
 /* Of what is counted or added up these are no times. */
@@ -180,7 +179,7 @@ static uint64_t latest_of(const struct event *ev)
 	return ev->kind == EVENT_COUNT ? 0 : num_max(ev->start_ns, ev->end_ns);
 }
 
-/* What ended before the stretch is for the roster alone. */
+/* What ended before the stretch is for the start alone. */
 static int write_event(void *ctx, const struct event *ev)
 {
 	struct writing *out = ctx;
@@ -191,7 +190,7 @@ static int write_event(void *ctx, const struct event *ev)
 		err = begin(out);
 	if (err)
 		return err;
-	err = roster_take(out->h->roster, ev, &own);
+	err = start_state_take(out->h->start, ev, &own);
 	return err || !out->begun ? err : put(out, &own);
 }
 
@@ -296,7 +295,7 @@ static int hold_push(struct keep *k, const struct event *ev)
 
 	if (h->err)
 		return h->err;
-	if (roster_counts(ev))
+	if (start_state_counts(ev))
 		return fail(h, encode(h, ev));
 	h->now_ns = num_max(h->now_ns, latest_of(ev));
 	if (ev->kind == EVENT_START)
@@ -351,7 +350,7 @@ static void hold_free(struct capture_hold *h)
 		free(take_oldest(h));
 	capture_encoder_free(h->encoder);
 	capture_decoder_free(h->decoder);
-	roster_free(h->roster);
+	start_state_free(h->start);
 	ZSTD_freeCCtx(h->zstd);
 	free(h->room);
 	free(h->path);
@@ -405,10 +404,10 @@ struct keep *capture_hold_new(const struct capture_hold_plan *plan, const struct
 		h->path = strdup(plan->path);
 		h->encoder = capture_encoder_new(funcs);
 		h->decoder = capture_decoder_new();
-		h->roster = roster_new();
+		h->start = start_state_new();
 		h->zstd = ZSTD_createCCtx();
 		h->room = malloc(ZSTD_compressBound(GP_BLOCK_RAW_MAX) + DECODE_SLACK);
-		if (h->path && h->encoder && h->decoder && h->roster && h->zstd && h->room)
+		if (h->path && h->encoder && h->decoder && h->start && h->zstd && h->room)
 			return &h->keep;
 		hold_free(h);
 	}

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "capture/capture_decode.h"
+#include "capture/capture_codec.h"
 #include "capture/capture_scan.h"
 
 struct capture_reader {

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "capture/capture_decode.h"
+#include "capture/capture_codec.h"
 #include "capture/capture_frame.h"
 
 #define WINDOW_MIN 4096u

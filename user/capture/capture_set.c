@@ -18,9 +18,9 @@
 
 #include "base/log.h"
 #include "base/num.h"
-#include "capture/capture_encode.h"
+#include "capture/capture_codec.h"
 #include "capture/capture_file.h"
-#include "capture/roster.h"
+#include "capture/capture_state.h"
 
 #define LAST_WORDS 4096		/* room for counters and STOP */
 #define LATE_NS 3000000000ull	/* what helpers tell comes at most so late */
@@ -36,7 +36,7 @@ struct capture_set {
 	uint64_t max_bytes, max_files;
 	size_t slice;			/* rows of a block */
 	const struct funcs *funcs;
-	struct roster *roster;		/* NULL: there is no limit */
+	struct start_state *start;		/* NULL: there is no limit */
 	struct file now;
 	struct file before;		/* it takes what ended until cut_ns; writer NULL: none does */
 	uint64_t cut_ns;
@@ -180,8 +180,8 @@ static int say_next(struct capture_set *s)
 	int err = name_file(s, s->number + 1, name);
 
 	slash = strrchr(name, '/');
-	return err ? err : push_raw(s, &(struct event){ .kind = EVENT_FACT, .text = "goes_on",
-							.text2 = slash ? slash + 1 : name });
+	return err ? err : push_raw(s, &(struct event){ .kind = EVENT_FACT, .fact.key = "goes_on",
+							.fact.value = slash ? slash + 1 : name });
 }
 
 /* The next file begins where this one ends. */
@@ -211,7 +211,7 @@ static int cut(struct capture_set *s)
 	if (!err)
 		err = open_file(s);
 	if (!err)
-		err = roster_begin(s->roster, now_ns, &to);
+		err = start_state_put(s->start, now_ns, &to);
 	s->cutting = false;
 	return err;
 }
@@ -266,7 +266,7 @@ static enum where place(const struct capture_set *s, const struct event *ev)
 	case EVENT_UNSEEN:
 		return began && ended ? BEFORE : began ? BOTH : NOW;
 	case EVENT_RANGE:
-		return !began ? NOW : ev->dir == RANGE_MARK ? BEFORE : BOTH;
+		return !began ? NOW : ev->range.what == RANGE_MARK ? BEFORE : BOTH;
 	default:
 		return NOW;
 	}
@@ -279,7 +279,7 @@ static struct event as_before(const struct capture_set *s, const struct event *e
 
 	if (ev->kind == EVENT_UNSEEN && ev->end_ns > s->cut_ns) {
 		before.end_ns = s->cut_ns;
-		before.bytes = 0;
+		before.unseen.count = 0;
 	}
 	return before;
 }
@@ -295,7 +295,7 @@ static int push_late(struct capture_set *s, const struct event *ev, enum where *
 	if (*where == NOW)
 		return 0;
 	if (ev->kind == EVENT_WORK)
-		roster_count_before(s->roster, "helper", "work");
+		start_state_count_before(s->start, "helper", "work");
 	before = as_before(s, ev);
 	err = capture_push(s->before.writer, &before);
 	/* What is packed takes less room. */
@@ -351,7 +351,7 @@ static int set_push(struct keep *k, const struct event *ev)
 
 	if (err)
 		return err;
-	if (!s->roster)
+	if (!s->start)
 		return capture_push(s->now.writer, ev);
 	if (capture_block_bytes(s->now.writer) >= s->slice)
 		err = flush_block(s);
@@ -362,9 +362,9 @@ static int set_push(struct keep *k, const struct event *ev)
 		err = push_late(s, ev, &where);
 	if (err || where == BEFORE)
 		return fail(s, err);
-	err = roster_take(s->roster, ev, &own);
+	err = start_state_take(s->start, ev, &own);
 	if ((ev->kind == EVENT_RANGE || ev->kind == EVENT_API) && where == BOTH)
-		EVENT_AGAIN(&own) = 1;
+		*(ev->kind == EVENT_API ? &own.api.again : &own.range.again) = 1;
 	if (err)
 		log_error("cannot record events: %s", strerror(-err));
 	else
@@ -381,7 +381,7 @@ static int set_flush(struct keep *k)
 		err = capture_flush(s->before.writer);
 	if (err)
 		return fail(s, err);
-	return fail(s, s->roster ? flush_block(s) : capture_flush(s->now.writer));
+	return fail(s, s->start ? flush_block(s) : capture_flush(s->now.writer));
 }
 
 static int set_close(struct keep *k, struct keep_stats *stats)
@@ -398,7 +398,7 @@ static int set_close(struct keep *k, struct keep_stats *stats)
 		name_file(s, s->number, s->stats.last_path);
 	if (stats)
 		*stats = s->stats;
-	roster_free(s->roster);
+	start_state_free(s->start);
 	free(s->before.end);
 	free(s->now.end);
 	free(s->path);
@@ -423,14 +423,14 @@ struct keep *capture_set_new(const struct capture_set_plan *plan, const struct f
 				   .funcs = funcs };
 	if (plan->max_bytes) {
 		s->number = capture_file_last(plan->path);	/* no older file is in the way */
-		s->roster = roster_new();
+		s->start = start_state_new();
 	}
 	s->oldest = s->number + 1;
-	if (s->path && (s->roster || !plan->max_bytes))
+	if (s->path && (s->start || !plan->max_bytes))
 		err = -open_file(s);
 	if (!err)
 		return &s->keep;
-	roster_free(s->roster);
+	start_state_free(s->start);
 	free(s->path);
 	free(s);
 	errno = err;

@@ -7,7 +7,7 @@
 #define CAPTURE_CAPTURE_STORE_H
 
 #include "capture/capture.h"
-#include "capture/capture_encode.h"
+#include "capture/capture_codec.h"
 
 struct capture_store;
 

@@ -13,7 +13,7 @@
 #include <gpuprof/capture.h>
 
 #include "base/log.h"
-#include "capture/capture_encode.h"
+#include "capture/capture_codec.h"
 #include "capture/capture_store.h"
 
 struct capture_writer {

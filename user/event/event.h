@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The event model: what every source (BPF rings, capture files, the simulator) delivers and every
- * consumer (capture writer, ledger, tables) takes. Nothing after this header can tell sources
- * apart. Pure data: knows nothing of BPF, files or tables.
+ * An event: what every source (BPF rings, helper rings, NVML, capture files) delivers and every
+ * consumer (capture writer, join, ledger) takes. A header and the payload of its kind; schema.h
+ * describes the members of each payload. Pure data: knows nothing of BPF, files or tables, and
+ * nothing after this header can tell sources apart.
  *
- * Order: events of one thread arrive in the order of their `seq`; across threads in no order that
- * anything may rely on but the watermark. A capture keeps arrival order, so a replay is the run.
+ * Order: events of one thread arrive in the order of their `seq`; across threads only the watermark
+ * orders them. A capture keeps arrival order, so a replay is the run.
  */
 #ifndef EVENT_EVENT_H
 #define EVENT_EVENT_H
@@ -15,23 +16,8 @@
 #include <stdint.h>
 
 #include "base/num.h"
-#include "event/fields.h"
 #include "catalog/func.h"
-#include "event/kind.h"
-
-/* Direction of a copy, as cudaMemcpyKind. */
-enum copy_dir { COPY_H2H = 0, COPY_H2D = 1, COPY_D2H = 2, COPY_D2D = 3, COPY_DEFAULT = 4 };
-
-/* event.has: which details are known. Unknown is not zero. */
-enum event_has {
-	HAS_RESULT = 0x01,
-	HAS_BYTES = 0x02,
-	HAS_SHAPE = 0x04,	/* grid, block, shared_bytes */
-	HAS_DIR = 0x08,
-	HAS_STREAM = 0x10,
-	HAS_ENTITY = 0x20,
-	HAS_END = 0x40,		/* the return was observed: end_ns is measured */
-};
+#include "event/names.h"
 
 /* Of a matrix product (CLASS_LIBRARY): grid = m, n, k; block = number of products, 1, 1. */
 struct launch_shape {
@@ -40,47 +26,228 @@ struct launch_shape {
 	uint64_t shared_bytes;	/* dynamic shared memory */
 };
 
-struct event {
-	uint8_t kind;		/* enum event_kind */
-	uint8_t has;		/* enum event_has, bits */
+/* CALL, ENTER, OPEN, INSIDE, LEFT, GONE, TOLD. */
+struct event_call {
+	int32_t result;		/* the API's own code */
 	uint8_t dir;		/* enum copy_dir */
 	uint8_t late_why;	/* enum off_reason: OFF_RUNQUEUE, or OFF_STOPPED */
-	uint16_t func;		/* index into the source's struct funcs */
-	uint16_t pad2;
-	int32_t result;		/* the API's own code */
-	uint32_t pid;
-	uint32_t tid;
-	uint32_t seq;
-	uint64_t start_ns;
-	uint64_t end_ns;
+	uint16_t pad;
 	uint64_t bytes;
 	uint64_t stream;	/* handle */
 	uint64_t entity;	/* what is launched (host stub, cudaKernel_t, CUfunction, graph exec),
 				 * the memory pool of an allocation, a communicator, an event, the
 				 * graph that another is made of, the graph that is ended or updated */
-	uint64_t address;	/* of what a call allocated or freed, of a graph that it made, of what it
-				 * updates a graph with; 0: not known */
-	uint64_t stack;		/* of a call or OFF: the id of its stack; 0: none was taken */
-	uint64_t blocked_ns;	/* of a call, up to its end: it was off the CPU */
-	uint64_t late_ns;	/* of that: the last time that it was ready, and no CPU was free, if that took
-				 * GP_LATE_MIN_NS, or, see late_why, the longest that it was stopped;
-				 * 0: not known */
-	uint64_t after_late_ns;	/* from its end to the call's */
+	uint64_t stack;		/* id; 0: none was taken */
 	struct launch_shape shape;
-	const char *text;	/* valid during the call that delivers the event; NULL unknown */
-	const char *text2;
-	uint64_t text_hash;	/* of an EVENT_WORK's text: event_text_hash; 0: nobody has asked it yet */
-	const struct work *work;	/* the same, of EVENT_WORK */
-	const struct device_facts *device;	/* of EVENT_DEVICE */
-	const struct device_sample *sample;	/* of EVENT_SAMPLE */
+	uint64_t address;	/* of what it allocated or freed, of a graph that it made, of what it
+				 * updates a graph with; 0: unknown */
+	uint64_t blocked_ns;	/* until its end it was off the CPU */
+	uint64_t late_ns;	/* of that: the last time that it was runnable without a CPU, if that took
+				 * GP_LATE_MIN_NS, or, see late_why, the longest that it was stopped;
+				 * 0: unknown */
+	uint64_t after_late_ns;	/* from the end of that to the call's */
 };
 
-/* Of [*from_ns, *to_ns), when a call was late (see late_why): false: not then, or it is not known. */
+/* THREAD, EXIT, FORK, PROCESS. */
+struct event_task {
+	uint64_t process_ns;	/* birth of the process, exactly; 0: unknown, or known from start_ns
+				 * only, to 10 ms */
+	uint64_t own_tid;	/* THREAD: its number in its own pid namespace; 0: unknown */
+	const char *comm;
+	const char *cmdline;	/* PROCESS */
+};
+
+/* FACT, IDENTITY. */
+struct event_fact {
+	const char *key;
+	const char *value;
+};
+
+/* COUNT: hits = received + lost. */
+struct event_count {
+	const char *source;
+	const char *kind;
+	uint64_t hits;
+	uint64_t received;
+	uint64_t lost;
+};
+
+/* Frames are numbered from 1, and a frame comes after its caller. */
+struct event_frame {
+	uint64_t number;
+	uint64_t caller;	/* number; 0: it is the outermost */
+	uint64_t offset;	/* of the instruction in the file; without one: its address */
+	const char *function;	/* NULL: no symbol covers it */
+	const char *file;	/* build id ("-": unknown), a blank, path */
+	uint8_t flags;		/* FRAME_* */
+};
+
+#define STACKS_FRAMES_MAX (1u << 18)	/* of a session; frames over it are not sent */
+#define STACKS_MAX (1u << 16)
+
+struct event_stack {
+	uint64_t id;
+	uint64_t frame;		/* number of the innermost; 0: nothing is known */
+	uint8_t known;		/* enum stack_known */
+};
+
+/* Without padding and, but for the name, without pointers: equal ones compare equal. */
+struct work {
+	uint8_t kind;			/* enum work_kind */
+	uint8_t has;			/* WORK_HAS_* */
+	uint8_t dir;			/* enum copy_dir */
+	uint8_t memory;			/* enum work_memory */
+	uint16_t registers;		/* per thread */
+	uint8_t launch_type;		/* 0 regular, else cooperative */
+	uint8_t pad;
+	uint32_t device;		/* the process's own ordinal */
+	uint32_t context, stream;
+	uint32_t correlation;		/* of the launch's EVENT_API */
+	uint32_t graph;
+	uint32_t max_active_clusters;
+	uint64_t graph_node;
+	uint64_t bytes;			/* copies, sets */
+	uint32_t peer_from, peer_to;	/* devices */
+	uint32_t grid[3], block[3], cluster[3];
+	uint32_t static_shared, dynamic_shared, shared_executed;	/* bytes */
+	uint32_t local_per_thread;	/* bytes */
+	uint32_t pad2;
+	uint64_t error_ns;		/* start_ns and end_ns may be off by this much, together */
+	const char *name;		/* the kernel's; NULL: unknown */
+	uint64_t name_hash;		/* event_text_hash of it; 0: not computed yet */
+};
+
+#define DEVICE_UUID_LEN 40		/* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" */
+
+struct device_facts {
+	uint32_t device;		/* the process's own ordinal */
+	uint32_t cc_major, cc_minor;
+	uint32_t multiprocessors;
+	uint32_t warp_threads, threads_per_sm, blocks_per_sm, registers_per_sm;
+	uint32_t shared_per_sm, shared_per_block, shared_reserved;	/* bytes */
+	uint32_t pad;
+	uint64_t memory_bytes;
+	char uuid[DEVICE_UUID_LEN + 8];	/* 0s to the end */
+};
+
+struct event_device {
+	const char *name;
+	struct device_facts facts;
+};
+
+struct event_api {
+	uint32_t cbid;		/* CUPTI's number of the function */
+	uint32_t correlation;	/* of the works that it launched */
+	int32_t result;
+	uint8_t domain;		/* 4 driver, 5 runtime */
+	uint8_t again;		/* repeated from before this capture; so are those of range and memory */
+};
+
+struct event_range {
+	const char *name;	/* NULL: it has none */
+	const char *domain;	/* NULL: the default one */
+	uint64_t id;		/* START, END */
+	uint8_t what;		/* enum range_what */
+	uint8_t again;
+};
+
+struct event_off {
+	uint64_t woken_ns;	/* it was runnable for so long before end_ns: that is OFF_RUNQUEUE */
+	uint64_t waker;		/* pid << 32 | tid; 0: unknown, or no thread */
+	uint64_t blocked_ns;	/* OFF_CALL */
+	uint64_t stack;		/* id; 0: none was taken */
+	const char *waker_name;	/* its comm, with a ? behind it if it may have been an interrupt;
+				 * "interrupt"; NULL: unknown */
+	const char *syscall;	/* its name and, behind a blank, the kind of its file if that is known;
+				 * NULL: it was in none */
+	uint8_t reason;		/* enum off_reason */
+};
+
+struct event_unseen {
+	uint64_t count;		/* 0: unknown */
+	uint8_t why;		/* enum unseen_why */
+	uint8_t of;		/* UNSEEN_OF_* */
+};
+
+struct event_memory {
+	uint64_t address;
+	uint64_t bytes;
+	uint32_t device;	/* the process's own ordinal */
+	uint8_t op;		/* enum memory_op */
+	uint8_t kind;		/* enum memory_kind */
+	uint8_t again;
+};
+
+struct device_sample {
+	uint32_t has;			/* 1 << enum sample_field */
+	uint32_t pad;
+	uint64_t v[SAMPLE_FIELDS];	/* 0 where it is not there */
+};
+
+/* SAMPLE, USER and FAULT begin alike: number is the host's of the device (event/device_number.h). */
+struct event_sample {
+	const char *uuid;
+	const char *name;	/* NULL: unknown */
+	uint32_t number;
+	struct device_sample values;
+};
+
+struct event_user {
+	const char *uuid;
+	const char *name;
+	uint32_t number;
+	uint64_t bytes;		/* of the device's memory */
+};
+
+struct event_fault {
+	const char *uuid;
+	const char *name;
+	uint32_t number;
+	uint8_t what;		/* enum fault_what */
+	uint64_t value;
+};
+
+struct event_node {
+	uint64_t id;		/* as works have it */
+	uint64_t original;	/* the node that it is a clone of; 0: a call made it */
+};
+
+struct event {
+	uint8_t kind;		/* enum event_kind */
+	uint8_t has;		/* enum event_has, bits */
+	uint16_t func;		/* index into the source's struct funcs; see event_has_func */
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t seq;		/* 0: it takes no number of its thread */
+	uint64_t start_ns;
+	uint64_t end_ns;
+	union {
+		struct event_call call;
+		struct event_task task;
+		struct event_fact fact;
+		struct event_count count;
+		struct event_frame frame;
+		struct event_stack stack;
+		struct event_device device;
+		struct work work;
+		struct event_api api;
+		struct event_range range;
+		struct event_off off;
+		struct event_unseen unseen;
+		struct event_memory memory;
+		struct event_sample sample;
+		struct event_user user;
+		struct event_fault fault;
+		struct event_node node;
+	};
+};
+
+/* When a call was late (see late_why), within [*from_ns, *to_ns): false: not then, or unknown. */
 static inline bool event_late(const struct event *ev, uint64_t *from_ns, uint64_t *to_ns)
 {
-	uint64_t end = ev->end_ns - ev->after_late_ns, start = end - ev->late_ns;
+	uint64_t end = ev->end_ns - ev->call.after_late_ns, start = end - ev->call.late_ns;
 
-	if (!ev->late_ns || ev->after_late_ns > ev->end_ns || ev->late_ns > end)
+	if (!ev->call.late_ns || ev->call.after_late_ns > ev->end_ns || ev->call.late_ns > end)
 		return false;
 	*from_ns = num_max(*from_ns, start);
 	*to_ns = num_min(*to_ns, end);
@@ -89,6 +256,9 @@ static inline bool event_late(const struct event *ev, uint64_t *from_ns, uint64_
 
 /* Two texts of one hash are taken to be the same. */
 uint64_t event_text_hash(const char *text);	/* NULL: 0 */
+
+/* With texts of its own, to be given to free(). NULL: out of memory. */
+struct event *event_clone(const struct event *ev);
 
 /*
  * A consumer of events. push returns 0 or -errno, which ends the session (a full disk); the event

@@ -36,9 +36,9 @@ static size_t length(const char *text)
 
 static int take_frame(struct stacks *s, const struct event *ev)
 {
-	uint64_t bytes = length(ev->text) + length(ev->text2);
-	struct stacks_frame f = { .number = FRAME_NUMBER(ev), .caller = FRAME_CALLER(ev),
-				  .offset = FRAME_OFFSET(ev), .flags = ev->dir };
+	uint64_t bytes = length(ev->frame.function) + length(ev->frame.file);
+	struct stacks_frame f = { .number = ev->frame.number, .caller = ev->frame.caller,
+				  .offset = ev->frame.offset, .flags = ev->frame.flags };
 	struct stacks_frame *place;
 	struct map_slot *slot;
 
@@ -49,7 +49,7 @@ static int take_frame(struct stacks *s, const struct event *ev)
 	if (s->frames.n >= STACKS_FRAMES_MAX || bytes > STACKS_TEXT_MAX - s->text_bytes)
 		return -ENOSPC;
 	slot = map_put(&s->frame_index, f.number, NULL);
-	if (!slot || keep_name(s, ev->text, &f.function) || keep_name(s, ev->text2, &f.file))
+	if (!slot || keep_name(s, ev->frame.function, &f.function) || keep_name(s, ev->frame.file, &f.file))
 		return -ENOMEM;
 	place = VEC_PUSH(&s->frames);
 	if (!place)
@@ -77,18 +77,18 @@ static int take_stack(struct stacks *s, const struct event *ev)
 	struct stacks_stack *place;
 	struct map_slot *slot;
 
-	if (!ev->entity || ev->dir >= STACK_KNOWN_END ||
-	    (ev->stream && !stacks_frame(s, ev->stream)))
+	if (!ev->stack.id || ev->stack.known >= STACK_KNOWN_END ||
+	    (ev->stack.frame && !stacks_frame(s, ev->stack.frame)))
 		return -EINVAL;
-	if (stacks_find(s, ev->entity))
+	if (stacks_find(s, ev->stack.id))
 		return 0;
 	if (s->all.n >= STACKS_MAX)
 		return -ENOSPC;
-	slot = map_put(&s->index, ev->entity, NULL);
+	slot = map_put(&s->index, ev->stack.id, NULL);
 	place = slot ? VEC_PUSH(&s->all) : NULL;
 	if (!place)
 		return -ENOMEM;
-	*place = (struct stacks_stack){ ev->entity, ev->stream, ev->dir };
+	*place = (struct stacks_stack){ ev->stack.id, ev->stack.frame, ev->stack.known };
 	slot->value = s->all.n;
 	return 0;
 }
@@ -107,19 +107,19 @@ int stacks_put(const struct stacks *s, const struct event_sink *to)
 
 	for (size_t i = 0; i < s->frames.n && !err; i++) {
 		const struct stacks_frame *f = &s->frames.v[i];
-		struct event ev = { .kind = EVENT_FRAME, .dir = f->flags, .text = f->function,
-				    .text2 = f->file };
+		struct event ev = { .kind = EVENT_FRAME, .frame.flags = f->flags, .frame.function = f->function,
+				    .frame.file = f->file };
 
-		FRAME_NUMBER(&ev) = f->number;
-		FRAME_CALLER(&ev) = f->caller;
-		FRAME_OFFSET(&ev) = f->offset;
+		ev.frame.number = f->number;
+		ev.frame.caller = f->caller;
+		ev.frame.offset = f->offset;
 		err = to->push(to->ctx, &ev);
 	}
 	for (size_t i = 0; i < s->all.n && !err; i++)
 		err = to->push(to->ctx, &(struct event){ .kind = EVENT_STACK,
-							 .entity = s->all.v[i].id,
-							 .stream = s->all.v[i].frame,
-							 .dir = s->all.v[i].known });
+							 .stack.id = s->all.v[i].id,
+							 .stack.frame = s->all.v[i].frame,
+							 .stack.known = s->all.v[i].known });
 	return err;
 }
 

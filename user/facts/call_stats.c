@@ -51,15 +51,15 @@ static const struct rows_type type = {
 
 struct call_stat *call_stats_find(struct call_stats *cs, const struct event *call)
 {
-	struct call_key key = { .func = call->func, .stack = call->stack };
+	struct call_key key = { .func = call->func, .stack = call->call.stack };
 
 	if (call->has & HAS_SHAPE) {
 		key.shape = CALL_SHAPE_ONE;
-		memcpy(key.dims, &call->shape, sizeof(key.dims));
+		memcpy(key.dims, &call->call.shape, sizeof(key.dims));
 	}
 	if (call->has & HAS_RESULT) {
 		key.has_result = 1;
-		key.result = call->result;
+		key.result = call->call.result;
 	}
 	return rows_get(&cs->rows, &type, &key, NULL);
 }
@@ -70,12 +70,12 @@ static bool is_row_of(const struct call_stat *s, const struct event *call)
 	const struct call_key *key = &s->key;
 	bool has_result = call->has & HAS_RESULT;
 
-	if (key->func != call->func || key->has_result != has_result || key->stack != call->stack ||
-	    (has_result && key->result != call->result))
+	if (key->func != call->func || key->has_result != has_result || key->stack != call->call.stack ||
+	    (has_result && key->result != call->call.result))
 		return false;
 	if (!(call->has & HAS_SHAPE))
 		return key->shape == CALL_SHAPE_NONE;
-	return key->shape == CALL_SHAPE_ONE && !memcmp(key->dims, &call->shape, sizeof(key->dims));
+	return key->shape == CALL_SHAPE_ONE && !memcmp(key->dims, &call->call.shape, sizeof(key->dims));
 }
 
 struct call_stat *call_cache_find(struct call_cache *c, struct call_stats *cs,
@@ -101,7 +101,7 @@ static void add_result(struct call_stat *s, const struct event *ev)
 	if (!(ev->has & HAS_RESULT))
 		return;
 	s->results_known++;
-	s->errors += ev->result != 0;
+	s->errors += ev->call.result != 0;
 }
 
 int call_stat_add(struct call_stat *s, const struct event *call)
@@ -111,7 +111,7 @@ int call_stat_add(struct call_stat *s, const struct event *call)
 	s->count++;
 	add_result(s, call);
 	if (call->has & HAS_BYTES) {
-		s->bytes = num_add(s->bytes, call->bytes);
+		s->bytes = num_add(s->bytes, call->call.bytes);
 		s->bytes_known++;
 	}
 	return 0;

@@ -82,15 +82,15 @@ int kernel_configs_add(struct kernel_configs *kc, const struct event *kernel,
 	uint64_t ns = kernel->end_ns - kernel->start_ns;
 	struct kernel_config one = {
 		.key = {
-			.pid = kernel->pid, .device = kernel->work->device,
-			.node = evidence == EVIDENCE_PENDING ? kernel->work->graph_node : 0,
-			.name = kernel->text_hash ? kernel->text_hash : event_text_hash(kernel->text),
+			.pid = kernel->pid, .device = kernel->work.device,
+			.node = evidence == EVIDENCE_PENDING ? kernel->work.graph_node : 0,
+			.name = kernel->work.name_hash ? kernel->work.name_hash : event_text_hash(kernel->work.name),
 		},
-		.name = (char *)kernel->text,
+		.name = (char *)kernel->work.name,
 		.count = 1, .total_ns = ns, .min_ns = ns, .max_ns = ns,
 	};
 
-	kernel_launch_of(&one.last, kernel->work);
+	kernel_launch_of(&one.last, &kernel->work);
 	memcpy(one.key.grid, one.last.grid, sizeof(one.key.grid));
 	memcpy(one.key.block, one.last.block, sizeof(one.key.block));
 	set_call(&one.key, evidence, call);

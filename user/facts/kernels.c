@@ -89,14 +89,14 @@ static struct kernel_stats *find_other(struct kernels *ks, struct kernels_budget
 struct kernel_stats *kernels_find(struct kernels *ks, struct kernels_budget *budget,
 				  const struct event *work)
 {
-	uint64_t hash = work->text_hash ? work->text_hash : event_text_hash(work->text);
+	uint64_t hash = work->work.name_hash ? work->work.name_hash : event_text_hash(work->work.name);
 	struct kernel_stats *k = rows_find(&ks->rows, &type, &hash);
 
 	if (k)
 		return k;
-	if (budget->left_bytes < ROW_BYTES + HISTS_BYTES + (work->text ? strlen(work->text) : 0))
-		return find_other(ks, budget, class_of(budget, work->text, hash));
-	return add_kernel(ks, budget, hash, work->text, kernel_class_of(work->text));
+	if (budget->left_bytes < ROW_BYTES + HISTS_BYTES + (work->work.name ? strlen(work->work.name) : 0))
+		return find_other(ks, budget, class_of(budget, work->work.name, hash));
+	return add_kernel(ks, budget, hash, work->work.name, kernel_class_of(work->work.name));
 }
 
 /* ---- adding --------------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ int kernels_add(struct kernels *ks, struct kernels_budget *budget, struct kernel
 		const struct event *work, const uint64_t *queue_ns)
 {
 	uint64_t time_ns = work->end_ns - work->start_ns;
-	const struct work *w = work->work;
+	const struct work *w = &work->work;
 	size_t before;
 	int err = 0;
 

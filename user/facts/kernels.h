@@ -14,7 +14,6 @@
 #include "base/rows.h"
 #include "bucket/kernel_class.h"
 #include "event/event.h"
-#include "event/work.h"
 #include "facts/hist.h"
 
 #define KERNELS_BUDGET_BYTES (16u << 20)	/* of all devices; some thousand names */

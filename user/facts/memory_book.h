@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "event/memory.h"
+#include "event/event.h"
 
 #define MEMORY_SLACK_NS 1000000ull
 #define MEMORY_WAITING_MAX 65536	/* of one process; then the oldest are settled */

@@ -9,7 +9,6 @@
 #define FACTS_MEMORY_CALLS_H
 
 #include "event/event.h"
-#include "event/memory.h"
 
 enum { MEMORY_CALL_RESET = MEMORY_OP_END };
 

@@ -38,22 +38,22 @@ static int copy_text(char **to, const char *text)
 /* A thread that was ready all the time waited in nothing and was woken by nothing. */
 static struct offcpu_row *find_row(struct offcpu *o, const struct event *ev)
 {
-	struct offcpu_key key = { .pid = ev->pid, .tid = ev->tid, .reason = ev->dir };
-	const bool was_ready = ev->dir == OFF_RUNQUEUE;
+	struct offcpu_key key = { .pid = ev->pid, .tid = ev->tid, .reason = ev->off.reason };
+	const bool was_ready = ev->off.reason == OFF_RUNQUEUE;
 	struct offcpu_row *row;
 	bool is_new;
 
 	if (!was_ready) {
-		key.waker_id = OFF_WAKER(ev);
-		key.stack = ev->stack;
-		key.waker = event_text_hash(ev->text);
-		key.what = event_text_hash(ev->text2);
+		key.waker_id = ev->off.waker;
+		key.stack = ev->off.stack;
+		key.waker = event_text_hash(ev->off.waker_name);
+		key.what = event_text_hash(ev->off.syscall);
 	}
 	row = rows_get(&o->rows, &type, &key, &is_new);
 	if (row && row->key.more)
 		o->more++;
 	else if (row && is_new && !was_ready &&
-		 (copy_text(&row->waker, ev->text) || copy_text(&row->what, ev->text2)))
+		 (copy_text(&row->waker, ev->off.waker_name) || copy_text(&row->what, ev->off.syscall)))
 		return NULL;
 	return row;
 }
@@ -61,10 +61,10 @@ static struct offcpu_row *find_row(struct offcpu *o, const struct event *ev)
 int offcpu_add(struct offcpu *o, const struct event *ev, uint64_t from_ns)
 {
 	uint64_t start = num_min(num_max(ev->start_ns, from_ns), ev->end_ns);
-	uint64_t woken = num_max(ev->end_ns - OFF_WOKEN_NS(ev), start);
+	uint64_t woken = num_max(ev->end_ns - ev->off.woken_ns, start);
 	struct offcpu_row *row;
 
-	if (ev->dir == OFF_UNTOLD) {
+	if (ev->off.reason == OFF_UNTOLD) {
 		o->untold++;
 		o->untold_ns += ev->end_ns - start;
 		return 0;
@@ -72,7 +72,7 @@ int offcpu_add(struct offcpu *o, const struct event *ev, uint64_t from_ns)
 	row = find_row(o, ev);
 	if (!row)
 		return -ENOMEM;
-	if (ev->dir == OFF_RUNQUEUE)
+	if (ev->off.reason == OFF_RUNQUEUE)
 		woken = start;
 	*(ev->has & HAS_END ? &row->count : &row->open) += 1;
 	row->blocked_ns += woken - start;

@@ -162,11 +162,11 @@ void ranges_free(struct ranges *r)
 
 static struct range_row *row_of(struct ranges *r, const struct event *ev, unsigned int kind, bool before)
 {
-	const char *name = before ? NULL : ev->text;
-	const struct range_key key = { .domain = event_text_hash(ev->text2), .kind = kind,
+	const char *name = before ? NULL : ev->range.name;
+	const struct range_key key = { .domain = event_text_hash(ev->range.domain), .kind = kind,
 				       .name = event_text_hash(name), .before = before };
 
-	return find_row(r, &key, ev->text2, name, r->floor_ns);
+	return find_row(r, &key, ev->range.domain, name, r->floor_ns);
 }
 
 static struct thread *find_thread(struct ranges *r, uint32_t tid)
@@ -206,19 +206,19 @@ static int begin(struct ranges *r, const struct event *ev, unsigned int kind, ui
 {
 	struct thread *t = find_thread(r, ev->tid);
 	struct range_row *row = t ? row_of(r, ev, kind, false) : NULL;
-	struct scope range = { .start_ns = ns, .id = kind == RANGE_KIND_START ? ev->entity : 0,
+	struct scope range = { .start_ns = ns, .id = kind == RANGE_KIND_START ? ev->range.id : 0,
 			       .kind = (uint8_t)kind, .own_ns = ns };
 	struct map_slot *slot;
 
 	if (!row)
 		return -ENOMEM;
-	row->count += !EVENT_AGAIN(ev);
+	row->count += !ev->range.again;
 	if (t->scopes.depth >= SCOPES_DEPTH_MAX) {
 		t->deep += kind == RANGE_KIND_PUSH;
 		return 0;
 	}
 	if (kind == RANGE_KIND_START) {
-		slot = map_put(&r->started, ev->entity, NULL);
+		slot = map_put(&r->started, ev->range.id, NULL);
 		if (!slot)
 			return -ENOMEM;
 		slot->value = ev->tid;
@@ -291,7 +291,7 @@ static int close_range(struct ranges *r, struct thread *t, const struct scope *a
 static int pop(struct ranges *r, const struct event *ev, uint64_t ns)
 {
 	struct thread *t = find_thread(r, ev->tid);
-	const uint64_t domain = event_text_hash(ev->text2);
+	const uint64_t domain = event_text_hash(ev->range.domain);
 
 	if (!t)
 		return -ENOMEM;
@@ -307,15 +307,15 @@ static int pop(struct ranges *r, const struct event *ev, uint64_t ns)
 
 static int end(struct ranges *r, const struct event *ev, uint64_t ns)
 {
-	const struct map_slot *slot = map_find(&r->started, ev->entity);
+	const struct map_slot *slot = map_find(&r->started, ev->range.id);
 	uint32_t tid = slot ? (uint32_t)slot->value : 0;
 	struct thread *t = slot ? find_thread(r, tid) : NULL;
 
 	if (!slot)
 		return end_of_unknown(r, ev, RANGE_KIND_START, ns);
-	map_del(&r->started, ev->entity);
+	map_del(&r->started, ev->range.id);
 	for (const struct scope *s = t ? t->scopes.top : NULL; s; s = s->below)
-		if (s->kind == RANGE_KIND_START && s->id == ev->entity)
+		if (s->kind == RANGE_KIND_START && s->id == ev->range.id)
 			return close_range(r, t, s, ns);
 	return 0;		/* its thread ended before */
 }
@@ -361,7 +361,7 @@ int ranges_push(struct ranges *r, const struct event *ev)
 	if (!ev->tid || is_one_too_many(r, ev->tid))
 		return -EINVAL;
 	begin_again(r, ev);
-	switch (ev->dir) {
+	switch (ev->range.what) {
 	case RANGE_PUSH:
 		return is_late ? 0 : begin(r, ev, RANGE_KIND_PUSH, ns);
 	case RANGE_START:

@@ -108,7 +108,7 @@ static int push_user(struct sampled_device *d, const struct event *ev)
 	u->seen_ns = ev->start_ns;
 	if (ev->has & HAS_BYTES) {
 		u->has_bytes = true;
-		u->used_bytes = ev->bytes;
+		u->used_bytes = ev->user.bytes;
 	}
 	return 0;
 }
@@ -187,11 +187,11 @@ static void add_use(struct sampled_device *d, uint64_t ns)
 
 static int push_sample(struct sampled_device *d, const struct event *ev, uint64_t until_ns)
 {
-	const struct device_sample *s = ev->sample;
+	const struct device_sample *s = &ev->sample.values;
 	uint64_t end_ns = num_min(ev->end_ns, until_ns);
 	uint64_t told;
 
-	if (!s || ev->start_ns >= ev->end_ns || ev->end_ns <= d->told_ns)
+	if (ev->start_ns >= ev->end_ns || ev->end_ns <= d->told_ns)
 		return -EINVAL;
 	d->told_ns = ev->end_ns;
 	if (end_ns > ev->start_ns)
@@ -210,13 +210,13 @@ static int push_sample(struct sampled_device *d, const struct event *ev, uint64_
 
 static int push_fault(struct sampled_device *d, const struct event *ev)
 {
-	uint64_t number = ev->dir == FAULT_XID ? ev->bytes : 0;
+	uint64_t number = ev->fault.what == FAULT_XID ? ev->fault.value : 0;
 	struct sample_fault *f;
 
-	if (!ev->dir || ev->dir >= FAULT_WHAT_END)
+	if (!ev->fault.what || ev->fault.what >= FAULT_WHAT_END)
 		return -EINVAL;
 	for (size_t i = 0; i < d->faults.n; i++)
-		if (d->faults.v[i].what == ev->dir && d->faults.v[i].number == number) {
+		if (d->faults.v[i].what == ev->fault.what && d->faults.v[i].number == number) {
 			d->faults.v[i].times++;
 			return 0;
 		}
@@ -226,19 +226,19 @@ static int push_fault(struct sampled_device *d, const struct event *ev)
 	f = VEC_PUSH(&d->faults);
 	if (!f)
 		return -ENOMEM;
-	*f = (struct sample_fault){ ev->dir, number, ev->start_ns, 1 };
+	*f = (struct sample_fault){ ev->fault.what, number, ev->start_ns, 1 };
 	return 0;
 }
 
 int samples_push(struct samples *s, const struct event *ev, uint64_t until_ns,
 		 struct sampled_device **d)
 {
-	*d = ev->text && *ev->text ? find_or_make(s, ev->text) : NULL;
+	*d = ev->sample.uuid && *ev->sample.uuid ? find_or_make(s, ev->sample.uuid) : NULL;
 	if (!*d)
-		return ev->text && *ev->text && errno == ENOMEM ? -ENOMEM : -EINVAL;
-	(*d)->number = ev->seq;
-	if (ev->text2)
-		snprintf((*d)->name, sizeof((*d)->name), "%s", ev->text2);
+		return ev->sample.uuid && *ev->sample.uuid && errno == ENOMEM ? -ENOMEM : -EINVAL;
+	(*d)->number = ev->sample.number;
+	if (ev->sample.name)
+		snprintf((*d)->name, sizeof((*d)->name), "%s", ev->sample.name);
 	if (ev->kind == EVENT_SAMPLE)
 		return push_sample(*d, ev, until_ns);
 	return ev->kind == EVENT_USER ? push_user(*d, ev) : push_fault(*d, ev);

@@ -11,7 +11,6 @@
 
 #include "base/vec.h"
 #include "event/event.h"
-#include "event/sample.h"
 
 #define SAMPLES_DEVICES_MAX 1024
 #define SAMPLES_USERS_MAX 4096		/* of a device */

@@ -44,7 +44,7 @@ void api_roles_init(struct api_roles *r)
 
 unsigned int api_roles_get(const struct api_roles *r, const struct event *api)
 {
-	unsigned int roles = api->func < CBID_MAX ? r->of[api->dir == CBID_DRIVER][api->func] : 0;
+	unsigned int roles = api->api.cbid < CBID_MAX ? r->of[api->api.domain == CBID_DRIVER][api->api.cbid] : 0;
 
-	return api->result ? roles & API_CAPTURED : roles;
+	return api->api.result ? roles & API_CAPTURED : roles;
 }

@@ -122,7 +122,7 @@ static int wait(struct capturings *c, uint64_t event, uint64_t stream)
 /* What is 0 bytes long is no node. */
 static bool is_nothing(const struct event *call, enum graph_role role)
 {
-	return (role == ROLE_COPY || role == ROLE_SET) && call->has & HAS_BYTES && !call->bytes;
+	return (role == ROLE_COPY || role == ROLE_SET) && call->has & HAS_BYTES && !call->call.bytes;
 }
 
 void captured_fill(struct captured_call *out, const struct event *call, enum graph_role role)
@@ -135,11 +135,11 @@ void captured_fill(struct captured_call *out, const struct event *call, enum gra
 	*out = (struct captured_call){
 		.start_ns = call->start_ns, .end_ns = call->end_ns, .tid = call->tid,
 		.func = call->func, .kind = kinds[role],
-		.entity = role == ROLE_KERNEL && call->has & HAS_ENTITY ? call->entity : 0,
-		.bytes = call->has & HAS_BYTES ? call->bytes : 0,
+		.entity = role == ROLE_KERNEL && call->has & HAS_ENTITY ? call->call.entity : 0,
+		.bytes = call->has & HAS_BYTES ? call->call.bytes : 0,
 		.has_shape = role == ROLE_KERNEL && call->has & HAS_SHAPE };
-	memcpy(out->grid, call->shape.grid, sizeof(out->grid));
-	memcpy(out->block, call->shape.block, sizeof(out->block));
+	memcpy(out->grid, call->call.shape.grid, sizeof(out->grid));
+	memcpy(out->block, call->call.shape.block, sizeof(out->block));
 }
 
 static int add_call(struct captured *c, const struct event *call, enum graph_role role)
@@ -172,12 +172,12 @@ static struct capturing *of_thread(struct capturings *c, uint32_t tid)
 int capturings_push(struct capturings *c, const struct event *call, enum graph_role role)
 {
 	struct capturing *at = role == ROLE_ROUTINE ? of_thread(c, call->tid) :
-			       call->has & HAS_STREAM ? of_stream(c, call->stream) : NULL;
+			       call->has & HAS_STREAM ? of_stream(c, call->call.stream) : NULL;
 
 	if (role == ROLE_RECORD)
-		return record(c, call->entity, at);
+		return record(c, call->call.entity, at);
 	if (role == ROLE_WAIT)
-		return wait(c, call->entity, call->stream);
+		return wait(c, call->call.entity, call->call.stream);
 	if (!at)
 		return 0;
 	if (role == ROLE_SPOIL || role == ROLE_LAUNCH) {
@@ -198,7 +198,7 @@ static void drop(struct capturings *c, struct capturing *at)
 int capturings_begin(struct capturings *c, struct graphs_room *room, const struct event *call,
 		     uint64_t losses)
 {
-	struct capturing *at = call->has & HAS_STREAM ? of_stream(c, call->stream) : NULL;
+	struct capturing *at = call->has & HAS_STREAM ? of_stream(c, call->call.stream) : NULL;
 
 	if (at)			/* its end was not seen */
 		drop(c, at);
@@ -211,7 +211,7 @@ int capturings_begin(struct capturings *c, struct graphs_room *room, const struc
 	at->into = calloc(1, sizeof(*at->into));
 	if (at->into)
 		*at->into = (struct captured){ .room = room, .refs = 1, .losses = losses };
-	if (at->into && !add_stream(at, call->stream))
+	if (at->into && !add_stream(at, call->call.stream))
 		return 0;
 	drop(c, at);
 	return -ENOMEM;
@@ -233,7 +233,7 @@ void capturings_lost(struct capturings *c, uint32_t tid)
 
 struct captured *capturings_end(struct capturings *c, const struct event *call)
 {
-	struct capturing *at = call->has & HAS_STREAM ? of_stream(c, call->stream) : NULL;
+	struct capturing *at = call->has & HAS_STREAM ? of_stream(c, call->call.stream) : NULL;
 	struct captured *into;
 
 	if (!at)

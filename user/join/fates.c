@@ -182,7 +182,7 @@ int fates_met(struct fates *f, struct side_launch *by, const struct event *work,
 	by->awaited = by->lost = false;
 	by->began_ns = by->began_ns ? num_min(by->began_ns, work->start_ns) : work->start_ns;
 	by->used_ns = num_max(by->used_ns, work->end_ns);
-	return note_lane(f, &by->launch, work->work);
+	return note_lane(f, &by->launch, &work->work);
 }
 
 /* ---- those that were captured ---------------------------------------------------------------- */

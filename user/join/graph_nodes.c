@@ -84,12 +84,12 @@ static size_t place_of(const struct graph_exec *e, uint64_t id)
 
 static void fill(struct exec_node *node, const struct event *work)
 {
-	const struct work *w = work->work;
+	const struct work *w = &work->work;
 
 	*node = (struct exec_node){
 		.id = w->graph_node, .bytes = w->bytes,
 		.kind = w->kind == WORK_KIND_PEER ? WORK_KIND_COPY : w->kind,
-		.name = work->text ? XXH64(work->text, strlen(work->text), 1) | 1 : 0 };
+		.name = work->work.name ? XXH64(work->work.name, strlen(work->work.name), 1) | 1 : 0 };
 	memcpy(node->grid, w->grid, sizeof(node->grid));
 	memcpy(node->block, w->block, sizeof(node->block));
 }
@@ -183,8 +183,8 @@ const struct captured_call *exec_call(struct graph_exec *e, const struct event *
 	*err = 0;
 	if (!v || !v->captured || e->nodes.n > v->captured->calls.n)
 		return NULL;
-	at = place_of(e, work->work->graph_node);
-	if (at == e->nodes.n || e->nodes.v[at].id != work->work->graph_node) {
+	at = place_of(e, work->work.graph_node);
+	if (at == e->nodes.n || e->nodes.v[at].id != work->work.graph_node) {
 		*err = add_node(e, at, work);
 		return NULL;	/* others may come yet */
 	}

@@ -110,14 +110,14 @@ static int end_capture(struct graphs *g, const struct event *call)
 {
 	struct captured *captured = capturings_end(&g->capturings, call), **at;
 
-	if (!captured || call->result || !call->address) {
+	if (!captured || call->call.result || !call->call.address) {
 		captured_put(captured);
 		return 0;
 	}
 	at = VEC_PUSH(&g->fresh);
 	if (at)
 		*at = captured_get(captured);
-	return set_graph(g, call->address, captured);
+	return set_graph(g, call->call.address, captured);
 }
 
 /* ---- executable graphs ----------------------------------------------------------------------- */
@@ -157,13 +157,13 @@ static void drop_ended(struct graphs *g)
 
 static int make_exec(struct graphs *g, const struct event *call)
 {
-	struct captured *captured = pointer(map_find(&g->graphs, call->entity));
+	struct captured *captured = pointer(map_find(&g->graphs, call->call.entity));
 	struct graph_exec *e, **at = NULL;
 	struct map_slot *slot;
 
-	if (!call->address)
+	if (!call->call.address)
 		return 0;
-	end_exec(g, call->address, call->start_ns);
+	end_exec(g, call->call.address, call->start_ns);
 	drop_ended(g);
 	if (!captured || g->execs.n >= GRAPHS_EXECS_MAX)
 		return 0;
@@ -171,11 +171,11 @@ static int make_exec(struct graphs *g, const struct event *call)
 	if (e)
 		e->room = g->room;
 	slot = e && !exec_become(e, captured_get(captured), 0) ?
-	       map_put(&g->by_handle, call->address, NULL) : NULL;
+	       map_put(&g->by_handle, call->call.address, NULL) : NULL;
 	if (slot)
 		at = VEC_PUSH(&g->execs);
 	if (!at) {
-		map_del(&g->by_handle, call->address);
+		map_del(&g->by_handle, call->call.address);
 		if (e)
 			exec_free(e);
 		return -ENOMEM;
@@ -187,15 +187,15 @@ static int make_exec(struct graphs *g, const struct event *call)
 
 static int update_exec(struct graphs *g, const struct event *call)
 {
-	struct graph_exec *e = find_exec(g, call->entity);
+	struct graph_exec *e = find_exec(g, call->call.entity);
 
-	return e ? exec_become(e, captured_get(pointer(map_find(&g->graphs, call->address))),
+	return e ? exec_become(e, captured_get(pointer(map_find(&g->graphs, call->call.address))),
 			       call->start_ns) : 0;
 }
 
 static int launch_exec(struct graphs *g, const struct event *call)
 {
-	struct graph_exec *e = find_exec(g, call->entity);
+	struct graph_exec *e = find_exec(g, call->call.entity);
 
 	if (e)
 		exec_launched(e, call);
@@ -239,22 +239,22 @@ int graphs_push_call(struct graphs *g, const struct event *call, enum graph_role
 	g->now_ns = num_max(g->now_ns, call->end_ns);
 	if (role == ROLE_END)
 		return end_capture(g, call);
-	if (call->result)
+	if (call->call.result)
 		return 0;
 	switch (role) {
 	case ROLE_BEGIN:
 		return capturings_begin(&g->capturings, g->room, call, g->losses);
 	case ROLE_CLONE:
-		return set_graph(g, call->address,
-				 captured_get(pointer(map_find(&g->graphs, call->entity))));
+		return set_graph(g, call->call.address,
+				 captured_get(pointer(map_find(&g->graphs, call->call.entity))));
 	case ROLE_FORGET:
-		return set_graph(g, call->entity, NULL);
+		return set_graph(g, call->call.entity, NULL);
 	case ROLE_MAKE:
 		return make_exec(g, call);
 	case ROLE_UPDATE:
 		return update_exec(g, call);
 	case ROLE_FORGET_EXEC:
-		end_exec(g, call->entity, call->end_ns);
+		end_exec(g, call->call.entity, call->end_ns);
 		return 0;
 	case ROLE_LAUNCH:
 		return launch_exec(g, call);
@@ -304,7 +304,7 @@ enum graph_evidence graphs_push_work(struct graphs *g, const struct event *work,
 				     const struct launch *launch,
 				     const struct captured_call **call, int *err)
 {
-	const struct work *w = work->work;
+	const struct work *w = &work->work;
 	const struct captured_call *made = NULL;
 	enum graph_evidence evidence;
 	struct graph_exec *e = NULL;

@@ -34,7 +34,6 @@
 #include <stdint.h>
 
 #include "event/event.h"
-#include "event/work.h"
 #include "join/graph_role.h"
 #include "join/join.h"
 

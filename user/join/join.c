@@ -149,7 +149,7 @@ static int drop_aged(struct join *j, struct process *p, uint64_t latest_ns)
 static int keep_work(struct join *j, struct process *p, const struct event *ev)
 {
 	const size_t want = works_want(&p->works);
-	int err = share_make_text_room(j, ev->text);
+	int err = share_make_text_room(j, ev->work.name);
 
 	if (!err && want)
 		err = share_make_room(j, want);
@@ -172,7 +172,7 @@ static bool is_one_program(const struct process *p, uint64_t launched_ns, uint64
 
 static int push_work(struct join *j, struct process *p, const struct event *ev)
 {
-	struct side_launch *by = launches_find(&p->launches, ev->work->correlation);
+	struct side_launch *by = launches_find(&p->launches, ev->work.correlation);
 
 	if (by && !is_one_program(p, by->launch.start_ns, ev->start_ns))
 		by = NULL;
@@ -211,15 +211,15 @@ static int add_launch(struct join *j, struct process *p, uint32_t correlation, s
 static int push_api(struct join *j, struct process *p, const struct event *ev)
 {
 	const unsigned int roles = api_roles_get(&j->roles, ev);
-	const bool launches = roles & API_LAUNCH && !EVENT_AGAIN(ev);
-	struct side_launch *by = launches_find(&p->launches, ev->seq);
+	const bool launches = roles & API_LAUNCH && !ev->api.again;
+	struct side_launch *by = launches_find(&p->launches, ev->api.correlation);
 	struct side_work *w;
 	bool captured;
 	int err = 0;
 
 	if (by && widen(by, ev))
 		return 0;
-	err = add_launch(j, p, ev->seq, &by);
+	err = add_launch(j, p, ev->api.correlation, &by);
 	if (err)
 		return err;
 	if (fates_note_api(&p->fates, ev, roles))
@@ -232,7 +232,7 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 	j->counts.launches += by->awaited;
 	if (by->awaited)
 		err = fates_await(&p->fates, &p->launches);
-	while (!err && p->works.waiting && (w = works_find(&p->works, ev->seq)) &&
+	while (!err && p->works.waiting && (w = works_find(&p->works, ev->api.correlation)) &&
 	       is_one_program(p, ev->start_ns, w->start_ns)) {
 		const struct event work = works_event(w, p->pid);
 

@@ -45,7 +45,6 @@
 #include <stdint.h>
 
 #include "event/event.h"
-#include "event/work.h"
 #include "join/join_sink.h"
 
 #define JOIN_WINDOW_NS 10000000000ull	/* so long one side waits for the other */

@@ -217,7 +217,7 @@ static int push_made(struct node_calls *n, const struct event *node)
 		m->by->refs++;
 	err = m->by ? 0 : wait_for_call(n, m);
 	if (!err)
-		err = set_node(n, node->entity, m);
+		err = set_node(n, node->node.id, m);
 	put_made(m);
 	return err;
 }
@@ -227,13 +227,13 @@ int node_calls_push_node(struct node_calls *n, const struct event *node)
 	struct made *original;
 	int err;
 
-	if (!node->address)
+	if (!node->node.original)
 		return push_made(n, node);
-	original = made_of(map_find(&n->by_id, node->address));
+	original = made_of(map_find(&n->by_id, node->node.original));
 	if (!original)
 		return 0;
 	original->refs++;	/* it may be the oldest, which is forgotten for its clone */
-	err = set_node(n, node->entity, original);
+	err = set_node(n, node->node.id, original);
 	put_made(original);
 	return err;
 }

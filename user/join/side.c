@@ -184,7 +184,7 @@ bool works_full(const struct works *w, const struct join_room *room, const struc
 {
 	if (!w->waiting)
 		return false;
-	if (ev->text && (int64_t)strlen(ev->text) >= room->text_left_bytes)
+	if (ev->work.name && (int64_t)strlen(ev->work.name) >= room->text_left_bytes)
 		return true;
 	return w->next - w->first == w->cap && !may_grow(w->cap, JOIN_WORKS_MAX, WORK_BYTES, room);
 }
@@ -234,18 +234,18 @@ static void count_text(struct works *w, struct join_room *room, const char *text
 
 int works_add(struct works *w, struct join_room *room, const struct event *ev)
 {
-	char *text = ev->text ? strdup(ev->text) : NULL;
+	char *text = ev->work.name ? strdup(ev->work.name) : NULL;
 
-	if ((ev->text && !text) || works_make_room(w, room)) {
+	if ((ev->work.name && !text) || works_make_room(w, room)) {
 		free(text);
 		return -ENOMEM;
 	}
 	count_text(w, room, text, 1);
-	chains_add(&w->by_correlation, (uint32_t)(w->next & (w->cap - 1)), ev->work->correlation);
+	chains_add(&w->by_correlation, (uint32_t)(w->next & (w->cap - 1)), ev->work.correlation);
 	*works_at(w, w->next++) = (struct side_work){
-		.work = *ev->work, .start_ns = ev->start_ns, .end_ns = ev->end_ns, .text = text,
-		.text_hash = ev->text_hash,
+		.work = ev->work, .start_ns = ev->start_ns, .end_ns = ev->end_ns,
 		.tid = ev->tid, .has = ev->has };
+	works_at(w, w->next - 1)->work.name = text;
 	w->waiting++;
 	return 0;
 }
@@ -261,14 +261,14 @@ struct event works_event(const struct side_work *work, uint32_t pid)
 {
 	return (struct event){ .kind = EVENT_WORK, .has = work->has, .pid = pid, .tid = work->tid,
 			       .start_ns = work->start_ns, .end_ns = work->end_ns,
-			       .text = work->text, .text_hash = work->text_hash, .work = &work->work };
+			       .work = work->work };
 }
 
 static void free_text(struct works *w, struct join_room *room, struct side_work *work)
 {
-	count_text(w, room, work->text, -1);
-	free(work->text);
-	work->text = NULL;
+	count_text(w, room, work->work.name, -1);
+	free((char *)(uintptr_t)work->work.name);
+	work->work.name = NULL;
 }
 
 void works_gone(struct works *w, struct join_room *room, struct side_work *work)

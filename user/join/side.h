@@ -23,10 +23,8 @@ struct side_launch {
 };
 
 struct side_work {
-	struct work work;
+	struct work work;	/* its name is its own */
 	uint64_t start_ns, end_ns;
-	char *text;		/* its own */
-	uint64_t text_hash;
 	uint32_t tid;
 	uint8_t has;
 	bool gone;

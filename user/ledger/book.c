@@ -183,7 +183,7 @@ static unsigned int push_call(struct book *b, const struct event *ev, const stru
 	b->open_start = ev->start_ns;
 	b->open_func = ev->func;
 	b->open_class = fn->class;
-	b->open_blocked = num_max(b->open_blocked, ev->blocked_ns);
+	b->open_blocked = num_max(b->open_blocked, ev->call.blocked_ns);
 	if (returned) {
 		book_add_blocked(b, fn->class, ev, book_blocked(b, end),
 				 num_max(b->cursor, b->floor), end);
@@ -284,7 +284,7 @@ static unsigned int settle_on(struct book *b, uint64_t end, unsigned int bucket)
 static unsigned int push_open_blocked(struct book *b, const struct event *ev)
 {
 	if (b->has_open && !b->is_off && !b->inside && b->open_start == ev->start_ns)
-		b->open_blocked = num_max(b->open_blocked, ev->blocked_ns);
+		b->open_blocked = num_max(b->open_blocked, ev->off.blocked_ns);
 	return 0;
 }
 
@@ -305,20 +305,20 @@ static unsigned int push_wrong_off(struct book *b, const struct event *ev)
 
 static bool is_wrong_off(const struct event *ev)
 {
-	bool untold = ev->dir == OFF_UNTOLD && !is_reading(ev);
+	bool untold = ev->off.reason == OFF_UNTOLD && !is_reading(ev);
 
-	return (ev->dir >= OFF_REASON_END && !untold) || ev->end_ns < ev->start_ns ||
-	       OFF_WOKEN_NS(ev) > ev->end_ns - ev->start_ns;
+	return (ev->off.reason >= OFF_REASON_END && !untold) || ev->end_ns < ev->start_ns ||
+	       ev->off.woken_ns > ev->end_ns - ev->start_ns;
 }
 
 static unsigned int push_off(struct book *b, const struct event *ev)
 {
-	unsigned int reason = bucket_of_off(ev->dir), found = 0;
+	unsigned int reason = bucket_of_off(ev->off.reason), found = 0;
 	bool over = !is_reading(ev);
 	uint64_t start;
 	uint32_t missing;
 
-	if (!over && ev->dir == OFF_CALL)
+	if (!over && ev->off.reason == OFF_CALL)
 		return push_open_blocked(b, ev);
 	if (over ? !take_seq(b, ev, &missing) : ev->seq != b->seq)
 		return over ? BOOK_INVALID : 0;		/* 0: its thread's records are on their way */
@@ -328,13 +328,13 @@ static unsigned int push_off(struct book *b, const struct event *ev)
 	start = num_max(clip(b, ev->start_ns), b->cursor);
 	if (!b->has_open || !b->is_off || b->open_start != ev->start_ns)
 		found = begin_call(b, ev, b->hole, start, CLASS_OTHER);
-	found |= settle_on(b, clip(b, ev->end_ns - OFF_WOKEN_NS(ev)), reason);
+	found |= settle_on(b, clip(b, ev->end_ns - ev->off.woken_ns), reason);
 	found |= settle_on(b, clip(b, ev->end_ns), BUCKET_OFF_0 + OFF_RUNQUEUE);
 	b->hole = 0;
 	b->before = b->inside = false;
 	b->has_open = b->is_off = !over;
 	b->open_start = ev->start_ns;
-	b->open_class = (uint8_t)(OFF_WOKEN_NS(ev) ? BUCKET_OFF_0 + OFF_RUNQUEUE : reason);
+	b->open_class = (uint8_t)(ev->off.woken_ns ? BUCKET_OFF_0 + OFF_RUNQUEUE : reason);
 	return found | settle(b, CLASS_OTHER, b->cursor, over ? b->cursor : UINT64_MAX, b->open_class);
 }
 
@@ -409,9 +409,9 @@ unsigned int book_push(struct book *b, const struct event *ev, const struct func
 		book_add(b->ns, b->unarmed, CLASS_OTHER, b->cursor, ev->start_ns);
 		b->ns[fn->class] += ev->end_ns - ev->start_ns;
 		book_count(b, fn->class, ev);
-		if (ev->blocked_ns && fn->class != CLASS_OTHER)
+		if (ev->call.blocked_ns && fn->class != CLASS_OTHER)
 			book_add_blocked(b, fn->class, ev,
-					 num_min(ev->blocked_ns, ev->end_ns - ev->start_ns),
+					 num_min(ev->call.blocked_ns, ev->end_ns - ev->start_ns),
 					 ev->start_ns, ev->end_ns);
 		b->cursor = ev->end_ns;
 		b->seq = ev->seq;

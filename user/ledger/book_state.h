@@ -32,7 +32,7 @@ static inline void book_add_blocked(struct book *b, unsigned int class, const st
 				    uint64_t blocked_ns, uint64_t from, uint64_t to)
 {
 	b->blocked[class] += blocked_ns;
-	if (blocked_ns && ev->late_why == OFF_RUNQUEUE && event_late(ev, &from, &to))
+	if (blocked_ns && ev->call.late_why == OFF_RUNQUEUE && event_late(ev, &from, &to))
 		b->late[class] += to - from < blocked_ns ? to - from : blocked_ns;
 }
 

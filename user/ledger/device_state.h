@@ -7,7 +7,6 @@
 #include <stdbool.h>
 
 #include "event/event.h"
-#include "event/work.h"
 #include "ledger/device_book.h"
 #include "ledger/idle.h"
 #include "facts/kernels.h"

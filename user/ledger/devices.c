@@ -144,7 +144,7 @@ static struct device_state *find(struct devices *d, uint32_t pid, uint32_t devic
 static void count_copy(struct copy_stats *c, const struct event *ev)
 {
 	c->count++;
-	c->bytes += ev->work->bytes;
+	c->bytes += ev->work.bytes;
 	c->total_ns += ev->end_ns - ev->start_ns;
 }
 
@@ -163,7 +163,7 @@ static int count_kernel(struct devices *d, struct device_state *s, struct kernel
 static int classify(struct devices *d, struct device_state *s, const struct event *ev,
 		    const struct launch *launch, struct device_work *out)
 {
-	const struct work *w = ev->work;
+	const struct work *w = &ev->work;
 	unsigned int dir = w->kind == WORK_KIND_PEER ? COPY_DEFAULT + 1 :
 			   w->has & WORK_HAS_DIR && w->dir < COPY_DEFAULT ? w->dir : COPY_DEFAULT;
 	struct kernel_stats *k;
@@ -363,11 +363,11 @@ int devices_read(const struct device_state *s, uint64_t now_ns, const struct dev
 int devices_push_work(struct devices *d, const struct event *ev, const struct launch *launch,
 		      uint64_t open_ns)
 {
-	struct device_state *s = find(d, ev->pid, ev->work->device, open_ns);
+	struct device_state *s = find(d, ev->pid, ev->work.device, open_ns);
 	struct device_work work = {
 		.start_ns = ev->start_ns, .end_ns = ev->end_ns,
-		.lane = (uint64_t)ev->work->context << 32 | ev->work->stream,
-		.id = ev->work->correlation,
+		.lane = (uint64_t)ev->work.context << 32 | ev->work.stream,
+		.id = ev->work.correlation,
 	};
 	int err = s ? classify(d, s, ev, launch, &work) : -ENOMEM;
 
@@ -384,13 +384,13 @@ int devices_push_work(struct devices *d, const struct event *ev, const struct la
 
 int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_ns)
 {
-	struct device_state *s = find(d, ev->pid, ev->device->device, open_ns);
+	struct device_state *s = find(d, ev->pid, ev->device.facts.device, open_ns);
 
 	if (!s)
 		return -ENOMEM;
-	s->facts = *ev->device;
+	s->facts = ev->device.facts;
 	s->has_facts = true;
-	snprintf(s->name, sizeof(s->name), "%s", ev->text ? ev->text : "");
+	snprintf(s->name, sizeof(s->name), "%s", ev->device.name ? ev->device.name : "");
 	return host_devices_join(&d->hosts, s, s->facts.uuid, s->open_ns);
 }
 

@@ -12,7 +12,6 @@
 
 #include "bucket/kernel_class.h"
 #include "event/event.h"
-#include "event/work.h"
 #include "join/join.h"
 #include "ledger/device_book.h"
 #include "ledger/device_state.h"

@@ -121,7 +121,7 @@ static int tally_call(struct thread *t, const struct event *ev)
 /* A call that began before has ended: LEFT, or when was not seen. */
 static int tally_before(struct thread *t, const struct event *ev)
 {
-	const struct event key = { .func = ev->func, .result = ev->result,
+	const struct event key = { .func = ev->func, .call.result = ev->call.result,
 				   .has = ev->has & HAS_RESULT };
 	struct call_stat *s = call_stats_find(&t->process->info.calls, &key);
 
@@ -255,7 +255,7 @@ static void copy_comm(char comm[16], const char *text)
 
 static int push_thread(struct model *m, const struct event *ev)
 {
-	uint64_t process_ns = EVENT_PROCESS_NS(ev);
+	uint64_t process_ns = ev->task.process_ns;
 	int err = process_ns ? who_meet_process(m, ev->pid, 0, process_ns) : 0;
 	struct thread *t = err ? NULL : who_thread(m, ev->pid, ev->tid);
 	enum who_birth birth;
@@ -275,9 +275,9 @@ static int push_thread(struct model *m, const struct event *ev)
 		t->birth_ns = ev->start_ns;
 	if (t->has_book)
 		book_birth(&t->book, t->birth_ns);
-	copy_comm(t->comm, ev->text);
+	copy_comm(t->comm, ev->task.comm);
 	if (ev->tid == ev->pid && !t->process->info.comm[0])
-		copy_comm(t->process->info.comm, ev->text);
+		copy_comm(t->process->info.comm, ev->task.comm);
 	return 0;
 }
 
@@ -294,21 +294,21 @@ static int replace_text(char **at, const char *text)
 
 static int push_process(struct model *m, const struct event *ev)
 {
-	int err = who_meet_process(m, ev->pid, ev->start_ns, EVENT_PROCESS_NS(ev));
+	int err = who_meet_process(m, ev->pid, ev->start_ns, ev->task.process_ns);
 	struct process *p = err ? NULL : who_process(m, ev->pid);
 
 	if (err == -ESTALE)
 		return invalid(m, ev);
 	if (!p)
 		return -ENOMEM;
-	if (ev->text)		/* else no more than its birth is said */
+	if (ev->task.comm)		/* else no more than its birth is said */
 		pairs_free(&p->identity);
-	copy_comm(p->info.comm, ev->text);
+	copy_comm(p->info.comm, ev->task.comm);
 	if (ev->end_ns > p->info.exec_ns && p->graphs)
 		graphs_exec(p->graphs, ev->end_ns);
 	if (ev->end_ns && memory_exec(p, ev->end_ns))
 		return -ENOMEM;
-	if (ev->text2 && replace_text(&p->cmdline, ev->text2))
+	if (ev->task.cmdline && replace_text(&p->cmdline, ev->task.cmdline))
 		return -ENOMEM;
 	p->info.cmdline = p->cmdline;
 	return m->join ? join_push(m->join, ev) : 0;
@@ -317,8 +317,8 @@ static int push_process(struct model *m, const struct event *ev)
 static int push_identity(struct model *m, const struct event *ev)
 {
 	struct process *p = who_process(m, ev->pid);
-	int err = !p ? -ENOMEM : !ev->text || !ev->text2 ? -EINVAL :
-		  pairs_set(&p->identity, ev->text, ev->text2, IDENTITY_MAX);
+	int err = !p ? -ENOMEM : !ev->fact.key || !ev->fact.value ? -EINVAL :
+		  pairs_set(&p->identity, ev->fact.key, ev->fact.value, IDENTITY_MAX);
 
 	if (err)
 		return err == -ENOMEM ? err : invalid(m, ev);
@@ -340,7 +340,7 @@ static int push_fork(struct model *m, const struct event *ev)
 	c = &p->info.child[p->info.n_child++];
 	c->pid = ev->tid;
 	c->start_ns = ev->start_ns;
-	copy_comm(c->comm, ev->text);
+	copy_comm(c->comm, ev->task.comm);
 	return 0;
 }
 
@@ -393,39 +393,39 @@ static int push_watermark(struct model *m, const struct event *ev)
 
 static int push_fact(struct model *m, const struct event *ev)
 {
-	int err = ev->text && ev->text2 ? pairs_set(&m->facts, ev->text, ev->text2, FACTS_MAX) : -EINVAL;
+	int err = ev->fact.key && ev->fact.value ? pairs_set(&m->facts, ev->fact.key, ev->fact.value, FACTS_MAX) : -EINVAL;
 
-	m->without_probes |= !err && !strcmp(ev->text, "without_probes");
+	m->without_probes |= !err && !strcmp(ev->fact.key, "without_probes");
 	return err && err != -ENOMEM ? invalid(m, ev) : err;
 }
 
 static struct reading *find_reading(const struct model *m, const struct event *ev)
 {
 	for (size_t i = 0; i < m->readings.n; i++)
-		if (!strncmp(m->readings.v[i].source, ev->text, TEXT_MAX) &&
-		    !strncmp(m->readings.v[i].kind, ev->text2, TEXT_MAX))
+		if (!strncmp(m->readings.v[i].source, ev->count.source, TEXT_MAX) &&
+		    !strncmp(m->readings.v[i].kind, ev->count.kind, TEXT_MAX))
 			return &m->readings.v[i];
 	return NULL;
 }
 
 static int push_count(struct model *m, const struct event *ev)
 {
-	struct reading *r = ev->text && ev->text2 ? find_reading(m, ev) : NULL;
+	struct reading *r = ev->count.source && ev->count.kind ? find_reading(m, ev) : NULL;
 
-	if (!ev->text || !ev->text2 || (!r && m->readings.n >= READINGS_MAX))
+	if (!ev->count.source || !ev->count.kind || (!r && m->readings.n >= READINGS_MAX))
 		return invalid(m, ev);
 	if (!r) {
 		r = VEC_PUSH(&m->readings);
 		if (!r)
 			return -ENOMEM;
-		if (replace_text(&r->source, ev->text) || replace_text(&r->kind, ev->text2)) {
+		if (replace_text(&r->source, ev->count.source) || replace_text(&r->kind, ev->count.kind)) {
 			free(r->source);
 			m->readings.n--;
 			return -ENOMEM;
 		}
 	}
-	r->info = (struct model_reading){ r->source, r->kind, EVENT_HITS(ev), EVENT_RECEIVED(ev),
-					  EVENT_LOST(ev) };
+	r->info = (struct model_reading){ r->source, r->kind, ev->count.hits, ev->count.received,
+					  ev->count.lost };
 	return 0;
 }
 

@@ -22,7 +22,7 @@ static void set_late(struct timeline_span *span, const struct event *ev)
 		return;
 	span->late_ns = end - start;
 	span->after_late_ns = span->end_ns - end;
-	span->late_why = ev->late_why;
+	span->late_why = ev->call.late_why;
 }
 
 void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
@@ -45,7 +45,7 @@ void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 		return;
 	span = (struct timeline_span){
 		.start_ns = start, .end_ns = b->cursor, .bucket = (uint8_t)class, .func = ev->func,
-		.large = ev->has & HAS_BYTES && ev->bytes >= TIMELINE_LARGE_BYTES };
+		.large = ev->has & HAS_BYTES && ev->call.bytes >= TIMELINE_LARGE_BYTES };
 	set_late(&span, ev);
 	timeline_add(&t->timeline, &m->timelines, &span);
 }
@@ -166,7 +166,7 @@ static int on_work(void *ctx, const struct event *work, const struct launch *lau
 	if (graph_note_work(m, work, launch))
 		return -ENOMEM;
 	return devices_push_work(m->devices, work, launch,
-				 open_ns(m, work->pid, work->work->device));
+				 open_ns(m, work->pid, work->work.device));
 }
 
 /* Gaps that have ended are divided: of them nobody asks again. */
@@ -225,20 +225,17 @@ uint32_t device_heir(struct model *m, uint32_t pid, uint32_t device, uint32_t in
 
 int device_push(struct model *m, const struct event *ev)
 {
-	if (ev->kind == EVENT_DEVICE && !ev->device)
-		return -EINVAL;
 	if (ev->kind == EVENT_DEVICE)
 		return memory_expect_records(m, ev->pid) ? -ENOMEM :
-		       devices_push_facts(m->devices, ev, open_ns(m, ev->pid, ev->device->device));
+		       devices_push_facts(m->devices, ev, open_ns(m, ev->pid, ev->device.facts.device));
 	if (ev->end_ns < ev->start_ns)
 		return -EINVAL;
 	if (ev->kind == EVENT_UNSEEN)
 		return unseen_push(m, ev);
-	if (ev->kind == EVENT_WORK &&
-	    (!ev->work || !ev->work->kind || ev->work->kind >= WORK_KIND_END))
+	if (ev->kind == EVENT_WORK && (!ev->work.kind || ev->work.kind >= WORK_KIND_END))
 		return -EINVAL;
 	if (ev->kind == EVENT_WORK)
-		m->counts.clock_error_ns = num_max(m->counts.clock_error_ns, ev->work->error_ns);
+		m->counts.clock_error_ns = num_max(m->counts.clock_error_ns, ev->work.error_ns);
 	return join_push(m->join, ev);
 }
 

@@ -61,7 +61,7 @@ int node_push(struct model *m, const struct event *ev)
 {
 	struct process *p;
 
-	if (!ev->entity || ev->entity == ev->address) {
+	if (!ev->node.id || ev->node.id == ev->node.original) {
 		m->counts.invalid[ev->kind]++;
 		return 0;
 	}
@@ -81,7 +81,7 @@ int graph_note_work(struct model *m, const struct event *work, const struct laun
 		return 0;
 	p = who_known_process(m, work->pid);
 	evidence = graphs_push_work(p ? p->graphs : NULL, work, launch, &call, &err);
-	return err || work->work->kind != WORK_KIND_KERNEL ? err :
+	return err || work->work.kind != WORK_KIND_KERNEL ? err :
 	       kernel_configs_add(kernel_configs_is_pending(evidence, call) ?
 				  &m->pending_configs : &m->kernel_configs, work, evidence, call);
 }

@@ -32,19 +32,19 @@ static int push_success(struct model *m, struct process *p, const struct event *
 			struct memory_call call)
 {
 	struct memory_act act = {
-		.start_ns = ev->start_ns, .end_ns = ev->end_ns, .address = ev->address,
-		.bytes = ev->bytes, .stack = ev->stack, .device = MEMORY_NO_DEVICE,
+		.start_ns = ev->start_ns, .end_ns = ev->end_ns, .address = ev->call.address,
+		.bytes = ev->call.bytes, .stack = ev->call.stack, .device = MEMORY_NO_DEVICE,
 		.op = call.op, .kind = call.kind, .has_bytes = ev->has & HAS_BYTES,
 	};
 
 	if (call.kind == MEMORY_KIND_PHYSICAL)
 		act.address |= HANDLES;
-	if (ev->address)
+	if (ev->call.address)
 		return push(m, p, &act);
 	p->allocs_blindly |= call.op == MEMORY_ALLOC;
 	if (call.op == MEMORY_FREE || p->records_memory)
 		return 0;	/* of NULL; or a record says it better */
-	return book_of(m, p) ? memory_book_untracked(p->memory, call.kind, ev->stack) : -ENOMEM;
+	return book_of(m, p) ? memory_book_untracked(p->memory, call.kind, ev->call.stack) : -ENOMEM;
 }
 
 /* Asked once of each function: by its name that takes longer than all the rest. */
@@ -70,7 +70,7 @@ int memory_note_call(struct model *m, struct process *p, const struct event *ev,
 		     const struct func *fn)
 {
 	struct memory_call call = call_of(m, ev->func, fn);
-	bool worked = !(ev->has & HAS_RESULT) || !ev->result;
+	bool worked = !(ev->has & HAS_RESULT) || !ev->call.result;
 
 	if (!call.op)
 		return 0;
@@ -80,14 +80,14 @@ int memory_note_call(struct model *m, struct process *p, const struct event *ev,
 		return push_success(m, p, ev, call);
 	if (call.op == MEMORY_FREE)
 		return 0;
-	return book_of(m, p) ? memory_book_fail(p->memory, call.kind, ev->stack) : -ENOMEM;
+	return book_of(m, p) ? memory_book_fail(p->memory, call.kind, ev->call.stack) : -ENOMEM;
 }
 
 int memory_push(struct model *m, const struct event *ev)
 {
 	struct process *p;
 
-	if (!ev->dir || ev->dir >= MEMORY_OP_END || ev->func >= MEMORY_KIND_END) {
+	if (!ev->memory.op || ev->memory.op >= MEMORY_OP_END || ev->memory.kind >= MEMORY_KIND_END) {
 		m->counts.invalid[ev->kind]++;
 		return 0;
 	}
@@ -97,13 +97,13 @@ int memory_push(struct model *m, const struct event *ev)
 		return -ENOMEM;
 	p->records_memory = true;
 	p->record_ns = num_max(p->record_ns, ev->start_ns);
-	if (ev->dir == MEMORY_FREE && !ev->address)
+	if (ev->memory.op == MEMORY_FREE && !ev->memory.address)
 		return 0;
 	return push(m, p, &(struct memory_act){
-		.start_ns = ev->start_ns, .end_ns = ev->start_ns, .address = ev->address,
-		.bytes = ev->bytes, .device = ev->seq, .op = ev->dir, .kind = (uint8_t)ev->func,
+		.start_ns = ev->start_ns, .end_ns = ev->start_ns, .address = ev->memory.address,
+		.bytes = ev->memory.bytes, .device = ev->memory.device, .op = ev->memory.op, .kind = (uint8_t)ev->memory.kind,
 		.is_record = true, .has_bytes = ev->has & HAS_BYTES,
-		.again = EVENT_AGAIN(ev) != 0 });
+		.again = ev->memory.again != 0 });
 }
 
 int memory_expect_records(struct model *m, uint32_t pid)
@@ -160,14 +160,14 @@ void memory_cut(struct model *m)
 
 void memory_note_unseen(const struct model *m, struct process *p, const struct event *ev)
 {
-	p->missed_before |= (ev->func & UNSEEN_OF_BEFORE) != 0;
-	if (ev->dir >= UNSEEN_END || ev->end_ns <= m->session.start_ns)
+	p->missed_before |= (ev->unseen.of & UNSEEN_OF_BEFORE) != 0;
+	if (ev->unseen.why >= UNSEEN_END || ev->end_ns <= m->session.start_ns)
 		return;
-	if (ev->dir == UNSEEN_LOST) {
-		p->missed_ns = p->misses[ev->dir] ? num_min(p->missed_ns, ev->start_ns) : ev->start_ns;
+	if (ev->unseen.why == UNSEEN_LOST) {
+		p->missed_ns = p->misses[ev->unseen.why] ? num_min(p->missed_ns, ev->start_ns) : ev->start_ns;
 		p->missed_end_ns = num_max(p->missed_end_ns, ev->end_ns);
 	}
-	p->misses[ev->dir] = true;
+	p->misses[ev->unseen.why] = true;
 }
 
 /* Have probes seen every call that may be that of a lost record? Records that came without one say no. */

@@ -19,11 +19,11 @@ static void note_timeline(struct model *m, struct thread *t, uint64_t cursor_ns,
 {
 	const struct book *b = &t->book;
 	uint64_t start = num_min(num_max(ev->start_ns, cursor_ns), b->cursor);
-	uint64_t woken = num_min(num_max(ev->end_ns - OFF_WOKEN_NS(ev), start), b->cursor);
+	uint64_t woken = num_min(num_max(ev->end_ns - ev->off.woken_ns, start), b->cursor);
 
 	if (b->last_gap != CLASS_OTHER)
 		note_span(m, t, num_max(cursor_ns, b->base), start, b->last_gap);
-	note_span(m, t, start, woken, bucket_of_off(ev->dir));
+	note_span(m, t, start, woken, bucket_of_off(ev->off.reason));
 	note_span(m, t, woken, b->cursor, BUCKET_OFF_0 + OFF_RUNQUEUE);
 }
 
@@ -35,7 +35,7 @@ static int add_row(struct model *m, const struct event *ev)
 	struct event clipped = *ev;
 
 	clipped.end_ns -= over;
-	OFF_WOKEN_NS(&clipped) -= num_min(over, OFF_WOKEN_NS(ev));
+	clipped.off.woken_ns -= num_min(over, ev->off.woken_ns);
 	return ev->start_ns < stop ? offcpu_add(&m->offcpu, &clipped, m->session.interval_ns) : 0;
 }
 

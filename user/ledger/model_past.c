@@ -435,10 +435,10 @@ static int note_gone(struct model *m, struct process *p)
 
 int past_note_fact(struct model *m, struct process *p, const struct event *ev)
 {
-	bool is_end = !strcmp(ev->text, EVENT_ENDED_NS);
-	uint64_t ns = is_end ? strtoull(ev->text2, NULL, 10) : 0;
+	bool is_end = !strcmp(ev->fact.key, EVENT_ENDED_NS);
+	uint64_t ns = is_end ? strtoull(ev->fact.value, NULL, 10) : 0;
 
-	if (!strcmp(ev->text, "ended"))
+	if (!strcmp(ev->fact.key, "ended"))
 		return note_gone(m, p);
 	if (!ns || ns < p->info.start_ns)	/* the number is another process's now */
 		return 0;

@@ -65,7 +65,7 @@ int told_push(struct model *m, const struct event *ev)
 	}
 	if (t && (is_open(t, ev) || is_probed(t, ev)))
 		return 0;
-	if (!ev->result && memory_note_told(m, p, ev->func, ev->end_ns))
+	if (!ev->call.result && memory_note_told(m, p, ev->func, ev->end_ns))
 		return -ENOMEM;
 	s = call_stats_find(&p->info.calls, ev);
 	m->counts.told++;

@@ -35,7 +35,7 @@ static void count_launches(struct model *m, const struct process *p, uint64_t fr
 
 int unseen_push(struct model *m, const struct event *ev)
 {
-	const unsigned int of = ev->func & (UNSEEN_OF_WORKS | UNSEEN_OF_MEMORY);
+	const unsigned int of = ev->unseen.of & (UNSEEN_OF_WORKS | UNSEEN_OF_MEMORY);
 	struct process *p = who_process(m, ev->pid);
 
 	if (!p)
@@ -44,9 +44,9 @@ int unseen_push(struct model *m, const struct event *ev)
 		memory_note_unseen(m, p, ev);
 	if (of == UNSEEN_OF_MEMORY)
 		return 0;
-	if (ev->dir == UNSEEN_UNKNOWN)
+	if (ev->unseen.why == UNSEEN_UNKNOWN)
 		count_launches(m, p, ev->start_ns, ev->end_ns);
-	return unseen_add(&p->unseen, ev->dir, ev->start_ns, ev->end_ns);
+	return unseen_add(&p->unseen, ev->unseen.why, ev->start_ns, ev->end_ns);
 }
 
 static bool has_tail(const struct process *p)
@@ -83,7 +83,7 @@ static uint64_t tail_of(const struct thread *t)
 
 static int add_tail(struct model *m, struct process *p)
 {
-	const struct event ev = { .kind = EVENT_UNSEEN, .dir = UNSEEN_UNKNOWN, .pid = p->info.pid,
+	const struct event ev = { .kind = EVENT_UNSEEN, .unseen.why = UNSEEN_UNKNOWN, .pid = p->info.pid,
 				  .start_ns = p->told_end_ns, .end_ns = UINT64_MAX };
 	uint64_t launches = 0;
 

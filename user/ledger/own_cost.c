@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "event/counters.h"
+#include "event/names.h"
 
 static bool has_name(const char *list, const char *name)
 {
@@ -43,7 +43,7 @@ struct own_cost own_cost_read(const struct model *m)
 {
 	struct model_session session = model_session(m);
 	bool is_first = session.interval_ns == session.start_ns;
-	const char *nested = counter_names[COUNTER_NESTED];
+	const char *nested = counter_name(COUNTER_NESTED);
 	struct own_cost c = {
 		.call_ns = model_fact_number(m, "cost_per_hit_ns"),
 		.nested = is_first ? model_fact_number(m, nested) : 0,

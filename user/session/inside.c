@@ -69,7 +69,7 @@ static int push_thread(const struct event_sink *sink, const struct stack_thread 
 {
 	return sink->push(sink->ctx, &(struct event){
 		.kind = EVENT_THREAD, .pid = (uint32_t)t->pid, .tid = (uint32_t)t->tid,
-		.start_ns = t->birth_ns, .text = *t->comm ? t->comm : NULL });
+		.start_ns = t->birth_ns, .task.comm = *t->comm ? t->comm : NULL });
 }
 
 /* What is known of one that ran is older than the look: not how much. */

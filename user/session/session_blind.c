@@ -148,7 +148,7 @@ static void tell_cpu_wait(struct session *s, pid_t pid, const char *key)
 		return;
 	snprintf(text, sizeof(text), "%" PRIu64, ns);
 	session_push(s, &(struct event){ .kind = EVENT_IDENTITY, .pid = (uint32_t)pid,
-					 .tid = (uint32_t)pid, .text = key, .text2 = text });
+					 .tid = (uint32_t)pid, .fact.key = key, .fact.value = text });
 }
 
 void blind_begin(struct session *s)
@@ -170,7 +170,7 @@ void blind_end(struct session *s)
 int blind_command(struct session *s, uint64_t exec_ns)
 {
 	struct event ev = { .kind = EVENT_PROCESS, .pid = (uint32_t)s->command.pid,
-			    .tid = (uint32_t)s->command.pid, .end_ns = exec_ns, .text = "" };
+			    .tid = (uint32_t)s->command.pid, .end_ns = exec_ns, .task.comm = "" };
 
 	return s->blind ? session_push(s, &ev) : 0;
 }

@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "session/session_internal.h"
-#include "event/counters.h"
+#include "event/names.h"
 #include "probe/loader_read.h"
 
 static const char *const kinds[GP_KINDS] = {
@@ -22,8 +22,8 @@ static const char *const kinds[GP_KINDS] = {
 static void put_count(const struct event_sink *to, const char *kind, uint64_t hits,
 		      uint64_t received, uint64_t lost)
 {
-	to->push(to->ctx, &(struct event){ .kind = EVENT_COUNT, .text = "uprobe", .text2 = kind,
-					   .start_ns = hits, .end_ns = received, .bytes = lost });
+	to->push(to->ctx, &(struct event){ .kind = EVENT_COUNT, .count.source = "uprobe", .count.kind = kind,
+					   .count.hits = hits, .count.received = received, .count.lost = lost });
 }
 
 static void put_fact(const struct event_sink *to, const char *key, uint64_t n)
@@ -31,7 +31,7 @@ static void put_fact(const struct event_sink *to, const char *key, uint64_t n)
 	char value[24];
 
 	snprintf(value, sizeof(value), "%" PRIu64, n);
-	to->push(to->ctx, &(struct event){ .kind = EVENT_FACT, .text = key, .text2 = value });
+	to->push(to->ctx, &(struct event){ .kind = EVENT_FACT, .fact.key = key, .fact.value = value });
 }
 
 static void put_counts(const struct session *s, const struct gp_counts *c,
@@ -52,7 +52,7 @@ static void put_counts(const struct session *s, const struct gp_counts *c,
 	if (s->live.skipped)
 		put_count(to, "unknown", s->live.skipped, 0, s->live.skipped);
 	for (size_t i = 0; i < COUNTER_END; i++)
-		put_fact(to, counter_names[i], counters[i]);
+		put_fact(to, counter_name(i), counters[i]);
 }
 
 static void check_counts(const struct session *s, const struct gp_counts *c)

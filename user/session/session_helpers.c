@@ -72,7 +72,7 @@ int helpers_see(struct session *s, const struct event *ev)
 	if (!err && ev->kind == EVENT_THREAD)
 		err = closed_note_call(s, (pid_t)ev->pid);
 	return err || ev->kind != EVENT_THREAD ? err :
-	       helpers_tell_thread(s->helpers, (pid_t)ev->pid, ev->tid, (uint32_t)EVENT_OWN_TID(ev));
+	       helpers_tell_thread(s->helpers, (pid_t)ev->pid, ev->tid, (uint32_t)ev->task.own_tid);
 }
 
 /* Functions without a probe, as files are attached to: of these CUPTI's records are the calls. */
@@ -233,10 +233,10 @@ static void say_untold(const struct session *s, uint64_t dropped)
 
 static int push_count(const struct event_sink *to, const char *kind, uint64_t received, uint64_t lost)
 {
-	struct event ev = { .kind = EVENT_COUNT, .text = "helper", .text2 = kind, .end_ns = received,
-			    .bytes = lost, .start_ns = num_add(received, lost) };
+	struct event ev = { .kind = EVENT_COUNT, .count.source = "helper", .count.kind = kind, .count.received = received,
+			    .count.lost = lost, .count.hits = num_add(received, lost) };
 
-	return ev.start_ns ? to->push(to->ctx, &ev) : 0;
+	return ev.count.hits ? to->push(to->ctx, &ev) : 0;
 }
 
 /* Works of all helpers, and calls where they alone tell them; beside which the table events shows what

@@ -45,8 +45,8 @@ static void push_list(struct session *s, const char *key, uint8_t fate)
 	if (more)
 		strbuf_addf(&names, ",+%u more", more);
 	if (names.len)
-		session_push(s, &(struct event){ .kind = EVENT_FACT, .text = key,
-						 .text2 = names.s });
+		session_push(s, &(struct event){ .kind = EVENT_FACT, .fact.key = key,
+						 .fact.value = names.s });
 	strbuf_free(&names);
 }
 

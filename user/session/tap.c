@@ -32,7 +32,7 @@ static int push_trait(void *ctx, const char *key, const char *value)
 	struct trait *t = ctx;
 
 	return forward(t->tap, &(struct event){ .kind = EVENT_IDENTITY, .pid = t->pid, .tid = t->pid,
-						.text = key, .text2 = value });
+						.fact.key = key, .fact.value = value });
 }
 
 /* What procfs had of a process when it was last read: it may have ended when its events arrive, and
@@ -148,13 +148,13 @@ static int push_reading(struct tap *tap, const struct reading *r, uint64_t proce
 {
 	struct trait t = { tap, (uint32_t)r->p.pid };
 	struct event ev = {
-		.kind = EVENT_PROCESS, .pid = t.pid, .tid = t.pid, .text = r->p.comm,
-		.text2 = tap->no_cmdline || !*r->p.cmdline ? NULL : r->p.cmdline,
+		.kind = EVENT_PROCESS, .pid = t.pid, .tid = t.pid, .task.comm = r->p.comm,
+		.task.cmdline = tap->no_cmdline || !*r->p.cmdline ? NULL : r->p.cmdline,
 		.start_ns = process_ns ? process_ns : began(tap, r->p.start_ns), .end_ns = exec_ns,
 	};
 	int err;
 
-	EVENT_PROCESS_NS(&ev) = process_ns;
+	ev.task.process_ns = process_ns;
 	err = forward(tap, &ev);
 	return err || !r->has_identity ? err : identity_each(&r->id, push_trait, &t);
 }
@@ -170,7 +170,7 @@ static int describe(struct tap *tap, pid_t pid, uint64_t process_ns, const struc
 	r = find_reading(tap, pid, process_ns);
 	if (r && r->at_ns > (instead ? instead->end_ns : 0))
 		return push_reading(tap, r, process_ns, instead ? instead->end_ns : 0);
-	EVENT_PROCESS_NS(&ev) = process_ns;
+	ev.task.process_ns = process_ns;
 	return instead || process_ns ? forward(tap, instead ? instead : &ev) : 0;
 }
 
@@ -232,7 +232,7 @@ static void forget(struct tap *tap, const struct event *exit)
 {
 	map_del(&tap->seen, exit->pid);
 	unsettle(tap, (pid_t)exit->pid);
-	forget_readings(tap, (pid_t)exit->pid, EVENT_PROCESS_NS(exit));
+	forget_readings(tap, (pid_t)exit->pid, exit->task.process_ns);
 }
 
 int tap_push(void *ctx, const struct event *ev)
@@ -246,16 +246,16 @@ int tap_push(void *ctx, const struct event *ev)
 			err = settle(tap, ev);
 		break;
 	case EVENT_THREAD:
-		err = tap_describe(tap, (pid_t)ev->pid, EVENT_PROCESS_NS(ev));
+		err = tap_describe(tap, (pid_t)ev->pid, ev->task.process_ns);
 		break;
 	case EVENT_PROCESS:
-		if (!ev->text && !ev->end_ns) {	/* from the worker: it uses a library. Others' events may come first */
+		if (!ev->task.comm && !ev->end_ns) {	/* from the worker: it uses a library. Others' events may come first */
 			read_now(tap, (pid_t)ev->pid, true);
 			return 0;
 		}
 		/* from BPF, or a second helper: an exec */
 		unsettle(tap, (pid_t)ev->pid);
-		return describe(tap, (pid_t)ev->pid, EVENT_PROCESS_NS(ev), ev);
+		return describe(tap, (pid_t)ev->pid, ev->task.process_ns, ev);
 	case EVENT_EXIT:
 		if (ev->tid == ev->pid)
 			forget(tap, ev);

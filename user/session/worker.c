@@ -109,20 +109,17 @@ void worker_keep(struct worker *w, struct keep *keep)
 
 int worker_tell(struct worker *w, const struct event *ev)
 {
-	struct told told = { .ev = *ev, .text = ev->text ? strdup(ev->text) : NULL,
-			     .text2 = ev->text2 ? strdup(ev->text2) : NULL };
-	struct told *slot;
+	struct event *own = event_clone(ev), **slot;
 
 	pthread_mutex_lock(&w->lock);
-	slot = !ev->text == !told.text && !ev->text2 == !told.text2 ? VEC_PUSH(&w->events) : NULL;
+	slot = own ? VEC_PUSH(&w->events) : NULL;
 	if (slot)
-		*slot = told;
+		*slot = own;
 	pthread_mutex_unlock(&w->lock);
 	io_notify(w->event_fd);
 	if (slot)
 		return 0;
-	free(told.text);
-	free(told.text2);
+	free(own);
 	return -ENOMEM;
 }
 
@@ -308,7 +305,7 @@ int worker_fd(const struct worker *w)
 
 int worker_pump(struct worker *w, const struct event_sink *sink)
 {
-	VEC(struct told) got;
+	VEC(struct event *) got;
 	int err = 0;
 
 	io_clear(w->event_fd);
@@ -317,12 +314,9 @@ int worker_pump(struct worker *w, const struct event_sink *sink)
 	memset(&w->events, 0, sizeof(w->events));
 	pthread_mutex_unlock(&w->lock);
 	for (size_t i = 0; i < got.n; i++) {
-		got.v[i].ev.text = got.v[i].text;
-		got.v[i].ev.text2 = got.v[i].text2;
 		if (!err)
-			err = sink->push(sink->ctx, &got.v[i].ev);
-		free(got.v[i].text);
-		free(got.v[i].text2);
+			err = sink->push(sink->ctx, got.v[i]);
+		free(got.v[i]);
 	}
 	VEC_FREE(&got);
 	return err;
@@ -347,10 +341,8 @@ void worker_free(struct worker *w)
 		target_watch_free(w->watches.v[i].tw);
 	VEC_FREE(&w->watches);
 	later_free(&w->later);
-	for (size_t i = 0; i < w->events.n; i++) {
-		free(w->events.v[i].text);
-		free(w->events.v[i].text2);
-	}
+	for (size_t i = 0; i < w->events.n; i++)
+		free(w->events.v[i]);
 	VEC_FREE(&w->events);
 	stack_feed_free(w->feed);
 	dull_free(&w->dull);

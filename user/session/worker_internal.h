@@ -17,11 +17,6 @@ struct watch {
 	pid_t pid, filter;
 };
 
-struct told {			/* an event and its texts */
-	struct event ev;
-	char *text, *text2;
-};
-
 #define WORKER_BLOCKS 64	/* of at most 1 MiB; then the engine waits, and the rings fill */
 
 struct worker {
@@ -47,7 +42,7 @@ struct worker {
 	/* Under lock. */
 	pthread_mutex_t lock;
 	pthread_cond_t room;
-	VEC(struct told) events;
+	VEC(struct event *) events;	/* clones */
 	struct capture_block *block[WORKER_BLOCKS];	/* to store, the oldest first */
 	size_t blocks;
 	unsigned int noted;		/* times that left_out was */

@@ -281,7 +281,7 @@ static int unwind(struct copy *c, struct event *ev)
 	n = stack_unwind(&space, &regs, steps, STACK_DEPTH, &end);
 	if (n < 0)
 		return n;
-	ev->dir = end == STACK_WHOLE ? STACK_KNOWN_WHOLE :
+	ev->stack.known = end == STACK_WHOLE ? STACK_KNOWN_WHOLE :
 		  end == STACK_DEEP || c->beyond ? STACK_KNOWN_DEEP : STACK_KNOWN_CUT;
 	while (n--) {
 		struct node node = make_node(c->maps, &steps[n], c->head->pid);
@@ -295,15 +295,15 @@ static int unwind(struct copy *c, struct event *ev)
 			break;
 	}
 	c->cs->counts.over += !number;
-	ev->stream = number > 0 ? (uint64_t)number : 0;
+	ev->stack.frame = number > 0 ? (uint64_t)number : 0;
 	return number < 0 ? -ENOMEM : 0;
 }
 
 static int take_stack(struct callstacks *cs, const struct gp_stack *head)
 {
 	struct process *p = callstacks_find(cs, (pid_t)head->pid);
-	struct event ev = { .kind = EVENT_STACK, .pid = head->pid, .entity = head->id,
-			    .dir = STACK_KNOWN_CUT };
+	struct event ev = { .kind = EVENT_STACK, .pid = head->pid, .stack.id = head->id,
+			    .stack.known = STACK_KNOWN_CUT };
 	struct copy c = { .cs = cs, .head = head, .stack = (const char *)(head + 1) };
 	struct event *place;
 	int err = 0;
@@ -444,16 +444,16 @@ static int tell_node(struct callstacks *cs, size_t i, const struct event_sink *t
 {
 	const struct node *n = &cs->nodes.v[i];
 	const char *own = n->image ? NULL : own_name(cs, n);
-	struct event ev = { .kind = EVENT_FRAME, .dir = n->flags, .text = own };
+	struct event ev = { .kind = EVENT_FRAME, .frame.flags = n->flags, .frame.function = own };
 
-	FRAME_NUMBER(&ev) = i + 1;
-	FRAME_CALLER(&ev) = n->caller;
-	FRAME_OFFSET(&ev) = n->offset;
+	ev.frame.number = i + 1;
+	ev.frame.caller = n->caller;
+	ev.frame.offset = n->offset;
 	if (n->row)
-		ev.text = catalog_row(n->row)->name;
+		ev.frame.function = catalog_row(n->row)->name;
 	else if (n->image)
-		ev.text = images_function(cs->images, n->image, n->offset);
-	ev.text2 = n->image ? images_file(cs->images, n->image) : own ? "- [jit]" : NULL;
+		ev.frame.function = images_function(cs->images, n->image, n->offset);
+	ev.frame.file = n->image ? images_file(cs->images, n->image) : own ? "- [jit]" : NULL;
 	return to->push(to->ctx, &ev);
 }
 

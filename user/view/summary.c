@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "event/counters.h"
+#include "event/names.h"
 #include "view/format.h"
 #include "view/view.h"
 
@@ -651,7 +651,7 @@ static void add_launches(struct strbuf *out, const struct summary *s)
 	const char *mode = model_fact(s->model, "launch");
 	struct launches n = count_launches(s->model);
 	/* Of a call that is still open the driver's launch has been hit, and it is none of the calls yet. */
-	uint64_t reached = num_min(since_start(s->model, counter_names[COUNTER_REACHED]), n.runtime);
+	uint64_t reached = num_min(since_start(s->model, counter_name(COUNTER_REACHED)), n.runtime);
 	uint64_t spared = num_mul(reached, s->cost.nested_ns);
 
 	if (!mode)

@@ -10,7 +10,7 @@
 #include "base/time.h"
 #include "view/summary.h"
 #include "cli/version.h"
-#include "event/counters.h"
+#include "event/names.h"
 
 struct pairs {
 	struct meta_pair *v;
@@ -70,8 +70,8 @@ static void add_reached(struct pairs *p, const struct model *m)
 {
 	struct cell *c = add(p, "launches_reached_driver", CELL_INT);
 
-	if (model_fact(m, counter_names[COUNTER_REACHED]))
-		cell_u(c, model_fact_number(m, counter_names[COUNTER_REACHED]));
+	if (model_fact(m, counter_name(COUNTER_REACHED)))
+		cell_u(c, model_fact_number(m, counter_name(COUNTER_REACHED)));
 }
 
 static void add_cost(struct pairs *p, const struct summary *s)

@@ -134,7 +134,7 @@ static void decode_bytes(const struct catalog_row *row, const uint64_t *w, struc
 	for (int i = 0; i < 2; i++)
 		if (row->times[i] && __builtin_mul_overflow(bytes, w[row->times[i] - 1], &bytes))
 			return;
-	ev->bytes = bytes;
+	ev->call.bytes = bytes;
 	ev->has |= HAS_BYTES;
 }
 
@@ -162,7 +162,7 @@ static void decode_dir(const struct catalog_row *row, const uint64_t *w, struct 
 		dir = fixed_dirs[row->dir];
 	if (dir > COPY_DEFAULT)
 		return;		/* the call is about to fail with an invalid direction */
-	ev->dir = (uint8_t)dir;
+	ev->call.dir = (uint8_t)dir;
 	ev->has |= HAS_DIR;
 }
 
@@ -173,7 +173,7 @@ static void decode_address(const struct catalog_row *row, const struct gp_call *
 	bool returned = rec->kind == GP_CALL && !(rec->flags & GP_CALL_NO_RETURN);
 
 	if (row->address && (!row->out || (returned && !rec->result)))
-		ev->address = w[row->address - 1];
+		ev->call.address = w[row->address - 1];
 }
 
 static bool is_register(unsigned int word)
@@ -189,15 +189,15 @@ static void decode_words(const struct catalog_row *row, const uint64_t *w, bool 
 	if (row->dir && (extra_known || is_register(row->dir_word)))
 		decode_dir(row, w, ev);
 	if (row->entity) {
-		ev->entity = w[row->entity - 1];
+		ev->call.entity = w[row->entity - 1];
 		ev->has |= HAS_ENTITY;
 	}
 	if (row->shape && (extra_known || !row->extra)) {
-		shapes[row->shape](w, &ev->shape);
+		shapes[row->shape](w, &ev->call.shape);
 		ev->has |= HAS_SHAPE;
 	}
 	if (row->stream && (extra_known || is_register(row->stream))) {
-		ev->stream = w[row->stream - 1];
+		ev->call.stream = w[row->stream - 1];
 		ev->has |= HAS_STREAM;
 	}
 }
@@ -230,14 +230,14 @@ static void decode_blocked(const struct gp_call *rec, size_t at, size_t len, str
 	uint64_t late;
 
 	at += !!(rec->flags & GP_CALL_STACK);
-	out->blocked_ns = word_of(rec, GP_CALL_BLOCKED, &at, len);
+	out->call.blocked_ns = word_of(rec, GP_CALL_BLOCKED, &at, len);
 	late = word_of(rec, GP_CALL_LATE, &at, len);
 	if (!(out->has & HAS_END))
 		return;
 	shift = late && rec->flags & GP_CALL_STOPPED ? GP_STOPPED_SHIFT : 0;
-	out->late_ns = late >> 32 << shift;
-	out->after_late_ns = out->late_ns ? (late & UINT32_MAX) << shift : 0;
-	out->late_why = shift && out->late_ns ? OFF_STOPPED : OFF_RUNQUEUE;
+	out->call.late_ns = late >> 32 << shift;
+	out->call.after_late_ns = out->call.late_ns ? (late & UINT32_MAX) << shift : 0;
+	out->call.late_why = shift && out->call.late_ns ? OFF_STOPPED : OFF_RUNQUEUE;
 }
 
 enum decode_status decode_call(const struct decoder *d, const void *data, size_t len, struct event *out)
@@ -270,11 +270,11 @@ enum decode_status decode_call(const struct decoder *d, const void *data, size_t
 	if (has_end) {
 		if (__builtin_add_overflow(rec->start_ns, duration_ns(rec), &out->end_ns))
 			return DECODE_INVALID;
-		out->result = rec->result;
+		out->call.result = rec->result;
 		out->has = HAS_RESULT | HAS_END;
 	}
 	if (has_words && rec->flags & GP_CALL_STACK && len >= sizeof(*rec) + 8u * (dr->n_words + 1u))
-		out->stack = words[dr->n_words];
+		out->call.stack = words[dr->n_words];
 	decode_blocked(rec, has_words ? dr->n_words : 0, len, out);
 	if (has_words)
 		decode_words(dr->row, words, !(rec->flags & GP_CALL_EXTRA_FAULT), out);
@@ -303,9 +303,9 @@ enum decode_status decode_task(const void *data, size_t len, struct event *out, 
 	comm[GP_COMM_LEN] = '\0';
 	*out = (struct event){ .kind = task_kinds[rec->kind], .pid = rec->pid, .tid = rec->tid,
 			       .seq = rec->seq, .start_ns = rec->start_ns, .end_ns = rec->time_ns,
-			       .text = comm };
-	EVENT_PROCESS_NS(out) = rec->process_ns;
+			       .task.comm = comm };
+	out->task.process_ns = rec->process_ns;
 	if (out->kind == EVENT_THREAD)
-		EVENT_OWN_TID(out) = rec->own_tid;
+		out->task.own_tid = rec->own_tid;
 	return DECODE_OK;
 }

@@ -58,15 +58,15 @@ static bool is_bystander(const struct gp_off *rec, uint8_t reason)
 static void decode_waker(const struct gp_off *rec, struct decode_off_texts *t, struct event *out)
 {
 	if (rec->flags & GP_OFF_INTERRUPT)
-		out->text = "interrupt";
-	if (!rec->waker_tid || out->text || is_bystander(rec, out->dir))
+		out->off.waker_name = "interrupt";
+	if (!rec->waker_tid || out->off.waker_name || is_bystander(rec, out->off.reason))
 		return;
-	OFF_WAKER(out) = (uint64_t)rec->waker_pid << 32 | rec->waker_tid;
+	out->off.waker = (uint64_t)rec->waker_pid << 32 | rec->waker_tid;
 	memcpy(t->waker, rec->waker_comm, GP_COMM_LEN);
 	t->waker[GP_COMM_LEN] = '\0';
 	if (rec->flags & GP_OFF_MAYBE)
 		strcat(t->waker, "?");
-	out->text = t->waker;
+	out->off.waker_name = t->waker;
 }
 
 enum decode_status decode_off(const void *data, size_t len, struct event *out,
@@ -80,26 +80,26 @@ enum decode_status decode_off(const void *data, size_t len, struct event *out,
 		return DECODE_INVALID;
 	dur_ns = (uint64_t)rec->dur_hi << 32 | rec->dur_lo_ns;
 	*out = (struct event){ .kind = EVENT_OFF, .pid = rec->pid, .tid = rec->tid, .seq = rec->seq,
-			       .start_ns = rec->start_ns, .stack = rec->stack,
+			       .start_ns = rec->start_ns, .off.stack = rec->stack,
 			       .has = rec->flags & GP_OFF_STILL ? 0 : HAS_END };
 	if (__builtin_add_overflow(rec->start_ns, dur_ns, &out->end_ns))
 		return DECODE_INVALID;
 	if (rec->flags & GP_OFF_IN_CALL) {
 		out->has = 0;
-		out->dir = OFF_CALL;
-		out->blocked_ns = dur_ns;
+		out->off.reason = OFF_CALL;
+		out->off.blocked_ns = dur_ns;
 		return DECODE_OK;
 	}
 	if (rec->flags & GP_OFF_UNTOLD) {
 		out->has = HAS_END;
-		out->dir = OFF_UNTOLD;
+		out->off.reason = OFF_UNTOLD;
 		return DECODE_OK;
 	}
 	call = syscall_find(rec->syscall);
-	out->dir = reason_of(rec, call);
-	out->text2 = what_of(rec, call, texts);
-	if (rec->woken_ns > rec->start_ns && rec->woken_ns < out->end_ns && out->dir != OFF_RUNQUEUE)
-		OFF_WOKEN_NS(out) = out->end_ns - rec->woken_ns;
+	out->off.reason = reason_of(rec, call);
+	out->off.syscall = what_of(rec, call, texts);
+	if (rec->woken_ns > rec->start_ns && rec->woken_ns < out->end_ns && out->off.reason != OFF_RUNQUEUE)
+		out->off.woken_ns = out->end_ns - rec->woken_ns;
 	decode_waker(rec, texts, out);
 	return DECODE_OK;
 }

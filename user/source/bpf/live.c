@@ -93,6 +93,6 @@ void live_push_off(struct live *l, const void *rec, size_t len, uint64_t until_n
 		return;
 	over = ev.end_ns > until_ns ? ev.end_ns - until_ns : 0;
 	ev.end_ns -= over;
-	OFF_WOKEN_NS(&ev) -= over < OFF_WOKEN_NS(&ev) ? over : OFF_WOKEN_NS(&ev);
+	ev.off.woken_ns -= over < ev.off.woken_ns ? over : ev.off.woken_ns;
 	push(l, &ev);
 }

@@ -93,9 +93,9 @@ void api_rows_free(struct api_rows *r)
 
 unsigned int api_rows_find(const struct api_rows *r, const struct event *api)
 {
-	if (api->func >= CBID_MAX || (api->dir != CBID_DRIVER && api->dir != CBID_RUNTIME))
+	if (api->api.cbid >= CBID_MAX || (api->api.domain != CBID_DRIVER && api->api.domain != CBID_RUNTIME))
 		return 0;
-	return r->row[api->dir == CBID_DRIVER][api->func];
+	return r->row[api->api.domain == CBID_DRIVER][api->api.cbid];
 }
 
 void api_rows_probed(struct api_rows *r)
@@ -152,7 +152,7 @@ static int tell_thread(struct api_calls *c, struct caller *caller, const struct 
 
 	if (t) {
 		ev.start_ns = caller->birth_ns = t->birth_ns;
-		ev.text = *t->comm ? t->comm : NULL;
+		ev.task.comm = *t->comm ? t->comm : NULL;
 	}
 	return sink->push(sink->ctx, &ev);
 }
@@ -246,7 +246,7 @@ static int compare(const void *a, const void *b)
 static int tell_call(struct api_calls *c, const struct held *h, const struct event_sink *sink)
 {
 	struct event ev = { .kind = EVENT_CALL, .has = HAS_RESULT | HAS_END, .func = h->row,
-			    .result = h->result, .pid = c->pid, .tid = h->tid,
+			    .call.result = h->result, .pid = c->pid, .tid = h->tid,
 			    .start_ns = h->start_ns, .end_ns = h->end_ns };
 	int err;
 	struct caller *caller = find_caller(c, h->tid, sink, &err);
@@ -353,7 +353,7 @@ int api_calls_take(struct api_calls *c, const struct event *api, const struct ev
 	if (!held)
 		return -ENOMEM;
 	c->rows->held++;
-	*held = (struct held){ api->start_ns, api->end_ns, api->tid, api->result, (uint16_t)row };
+	*held = (struct held){ api->start_ns, api->end_ns, api->tid, api->api.result, (uint16_t)row };
 	return 0;
 }
 

@@ -7,13 +7,13 @@
 int helper_dark_lost(struct helper_lost *told, const struct helper_lost *now, pid_t pid, uint64_t start_ns,
 		     uint64_t end_ns, const struct event_sink *sink)
 {
-	const struct event ev = { .kind = EVENT_UNSEEN, .pid = (uint32_t)pid, .dir = UNSEEN_LOST,
-				  .func = (now->works > told->works ? UNSEEN_OF_WORKS : 0) |
+	const struct event ev = { .kind = EVENT_UNSEEN, .pid = (uint32_t)pid, .unseen.why = UNSEEN_LOST,
+				  .unseen.of = (now->works > told->works ? UNSEEN_OF_WORKS : 0) |
 					  (now->memory > told->memory ? UNSEEN_OF_MEMORY : 0),
 				  .start_ns = start_ns, .end_ns = end_ns };
 
 	*told = *now;
-	return ev.func && start_ns < end_ns ? sink->push(sink->ctx, &ev) : 0;
+	return ev.unseen.of && start_ns < end_ns ? sink->push(sink->ctx, &ev) : 0;
 }
 
 void helper_dark_begin(struct helper_dark *d, uint64_t since_ns, bool away)
@@ -32,7 +32,7 @@ void helper_dark_late(struct helper_dark *d, uint64_t told_ns, uint64_t claim_ns
 
 static int tell(struct helper_dark *d, pid_t pid, uint64_t until_ns, const struct event_sink *sink)
 {
-	const struct event ev = { .kind = EVENT_UNSEEN, .pid = (uint32_t)pid, .dir = UNSEEN_UNKNOWN,
+	const struct event ev = { .kind = EVENT_UNSEEN, .pid = (uint32_t)pid, .unseen.why = UNSEEN_UNKNOWN,
 				  .start_ns = d->since_ns, .end_ns = until_ns };
 
 	if (!d->since_ns || until_ns <= d->since_ns)

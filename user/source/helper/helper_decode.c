@@ -12,7 +12,7 @@
 #include "source/helper/helper_clock.h"
 #include "source/helper/helper_work.h"
 #include "source/helper/helper_memory.h"
-#include "event/work.h"
+#include "event/event.h"
 #include "gpuprof/ring.h"
 
 _Static_assert(RANGE_PUSH == GP_RANGE_PUSH && RANGE_POP == GP_RANGE_POP &&
@@ -136,7 +136,7 @@ static int tell_bad(struct helper_decoder *d, const struct waiting *w, const str
 		return 0;
 	d->counts.works++;
 	return sink->push(sink->ctx, &(struct event){ .kind = EVENT_WORK, .pid = d->pid,
-						      .start_ns = 1, .work = &w->work });
+						      .start_ns = 1, .work = w->work });
 }
 
 static int tell(struct helper_decoder *d, struct waiting *w, const struct event_sink *sink)
@@ -153,18 +153,16 @@ static int tell(struct helper_decoder *d, struct waiting *w, const struct event_
 		ev.has = HAS_RESULT | HAS_END;
 		ev.tid = w->tid ? w->tid : host_tid(d, w->api.tid);
 		d->counts.no_thread += !ev.tid;
-		ev.seq = w->api.correlation;
-		ev.result = (int32_t)w->api.result;
-		ev.func = (uint16_t)w->api.cbid;
-		ev.dir = (uint8_t)w->api.domain;
+		ev.api = (struct event_api){ w->api.cbid, w->api.correlation,
+					     (int32_t)w->api.result, (uint8_t)w->api.domain, 0 };
 	} else if (w->kind == GP_RING_MEMORY) {
 		helper_fill_memory(&w->memory, &ev);
 	} else {
 		ev.kind = EVENT_WORK;
-		ev.text = name_of(d, w->name);
-		ev.text_hash = helper_names_hash(&d->names, w->name);
-		w->work.error_ns = num_max(error_ns, ignored);
-		ev.work = &w->work;
+		ev.work = w->work;
+		ev.work.name = name_of(d, w->name);
+		ev.work.name_hash = helper_names_hash(&d->names, w->name);
+		ev.work.error_ns = num_max(error_ns, ignored);
 		d->counts.works++;
 	}
 	return sink->push(sink->ctx, &ev);
@@ -173,7 +171,7 @@ static int tell(struct helper_decoder *d, struct waiting *w, const struct event_
 /* The clock was set since the reading before: works in between may be anywhere there. */
 static int tell_step(const struct helper_decoder *d, uint64_t now_ns, const struct event_sink *sink)
 {
-	const struct event ev = { .kind = EVENT_UNSEEN, .pid = d->pid, .dir = UNSEEN_UNKNOWN,
+	const struct event ev = { .kind = EVENT_UNSEEN, .pid = d->pid, .unseen.why = UNSEEN_UNKNOWN,
 				  .start_ns = d->complete_ns, .end_ns = now_ns };
 
 	return now_ns > ev.start_ns ? sink->push(sink->ctx, &ev) : 0;
@@ -182,8 +180,8 @@ static int tell_step(const struct helper_decoder *d, uint64_t now_ns, const stru
 /* Works and memory whose times are not known are of since the reading before. */
 static int tell_when_bad(struct helper_decoder *d, uint64_t now_ns, const struct event_sink *sink)
 {
-	const struct event ev = { .kind = EVENT_UNSEEN, .pid = d->pid, .dir = UNSEEN_LOST,
-				  .func = d->bad_of, .bytes = d->bad, .start_ns = d->complete_ns,
+	const struct event ev = { .kind = EVENT_UNSEEN, .pid = d->pid, .unseen.why = UNSEEN_LOST,
+				  .unseen.of = d->bad_of, .unseen.count = d->bad, .start_ns = d->complete_ns,
 				  .end_ns = now_ns };
 
 	if (!d->bad || now_ns < ev.start_ns)
@@ -266,8 +264,7 @@ static int take_device(struct helper_decoder *d, const void *payload, size_t len
 	d->contexts.devices += !d->contexts.devices || d->contexts.device != in.device;
 	d->contexts.device = in.device;
 	return sink->push(sink->ctx, &(struct event){ .kind = EVENT_DEVICE, .pid = d->pid,
-						      .text = name_of(d, in.name),
-						      .device = &facts });
+						      .device = { name_of(d, in.name), facts } });
 }
 
 static int take_loss(struct helper_decoder *d, const void *payload, size_t len,
@@ -285,9 +282,9 @@ static int take_loss(struct helper_decoder *d, const void *payload, size_t len,
 	ev.end_ns = loss.until_ns - (uint64_t)d->offset_ns;
 	if (!loss.until_ns || ev.end_ns < ev.start_ns)
 		return refuse(d);
-	ev.dir = loss.cause == GP_LOSS_UNSEEN ? UNSEEN_UNKNOWN : UNSEEN_LOST;
-	ev.func = helper_work_unseen_of(&loss);
-	ev.bytes = loss.count;
+	ev.unseen.why = loss.cause == GP_LOSS_UNSEEN ? UNSEEN_UNKNOWN : UNSEEN_LOST;
+	ev.unseen.of = helper_work_unseen_of(&loss);
+	ev.unseen.count = loss.count;
 	if (loss.cause == GP_LOSS_UNSEEN)
 		d->told_ns = num_max(d->told_ns, ev.end_ns);
 	return sink->push(sink->ctx, &ev);
@@ -398,12 +395,12 @@ static int take_range(struct helper_decoder *d, const void *payload, size_t len,
 	ev.start_ns = r.time_ns - (uint64_t)d->offset_ns;
 	if (!r.what || r.what >= RANGE_WHAT_END || !r.time_ns || is_to_come(d, ev.start_ns))
 		return refuse(d);
-	ev.dir = (uint8_t)r.what;
+	ev.range.what = (uint8_t)r.what;
 	ev.tid = host_tid(d, r.tid);
 	d->counts.no_thread += !ev.tid;
-	ev.entity = r.id;
-	ev.text = name_of(d, r.name);
-	ev.text2 = name_of(d, r.domain);
+	ev.range.id = r.id;
+	ev.range.name = name_of(d, r.name);
+	ev.range.domain = name_of(d, r.domain);
 	return sink->push(sink->ctx, &ev);
 }
 
@@ -421,8 +418,8 @@ static int take_node(struct helper_decoder *d, const void *payload, size_t len,
 		return refuse(d);
 	ev.tid = host_tid(d, n.tid);
 	d->counts.no_thread += !ev.tid;
-	ev.entity = n.node;
-	ev.address = n.original;
+	ev.node.id = n.node;
+	ev.node.original = n.original;
 	return sink->push(sink->ctx, &ev);
 }
 

@@ -51,5 +51,5 @@ int helper_end_tell(struct helper_end e, pid_t pid, const struct event_sink *sin
 
 	snprintf(text, sizeof(text), "%" PRIu64, helper_end_ns(e));
 	return sink->push(sink->ctx, &(struct event){ .kind = EVENT_IDENTITY, .pid = (uint32_t)pid,
-		.tid = (uint32_t)pid, .text = EVENT_ENDED_NS, .text2 = text });
+		.tid = (uint32_t)pid, .fact.key = EVENT_ENDED_NS, .fact.value = text });
 }

@@ -2,7 +2,7 @@
 /* CUPTI's numbers of kinds of memory become ours: a table. */
 #include "source/helper/helper_memory.h"
 
-#include "event/memory.h"
+#include "event/event.h"
 #include "gpuprof/cuda_numbers.h"
 
 void helper_fill_memory(const struct gp_ring_memory *m, struct event *ev)
@@ -16,11 +16,11 @@ void helper_fill_memory(const struct gp_ring_memory *m, struct event *ev)
 
 	ev->kind = EVENT_MEMORY;
 	ev->has = HAS_BYTES;
-	ev->dir = m->what == GP_MEMORY_ALLOC ? MEMORY_ALLOC : MEMORY_FREE;
-	ev->func = m->kind < sizeof(kinds) ? kinds[m->kind] : MEMORY_KIND_UNKNOWN;
-	if (ev->func == MEMORY_KIND_DEVICE && m->is_async)
-		ev->func = MEMORY_KIND_POOL;
-	ev->seq = m->device;
-	ev->address = m->address;
-	ev->bytes = m->bytes;
+	ev->memory.op = m->what == GP_MEMORY_ALLOC ? MEMORY_ALLOC : MEMORY_FREE;
+	ev->memory.kind = m->kind < sizeof(kinds) ? kinds[m->kind] : MEMORY_KIND_UNKNOWN;
+	if (ev->memory.kind == MEMORY_KIND_DEVICE && m->is_async)
+		ev->memory.kind = MEMORY_KIND_POOL;
+	ev->memory.device = m->device;
+	ev->memory.address = m->address;
+	ev->memory.bytes = m->bytes;
 }

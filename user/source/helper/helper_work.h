@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "event/work.h"
+#include "event/event.h"
 #include "gpuprof/work.h"
 
 void helper_work_kernel(const struct gp_ring_kernel *k, struct work *out);

@@ -25,12 +25,6 @@
 #define BURST 64		/* events of devices in such a time; more are told later */
 #define QUEUE_MAX 8192		/* events: a second of 8 devices with a thousand processes each */
 
-struct told {			/* an event and all that it points to */
-	struct event ev;
-	struct device_sample sample;
-	char text[NVML_UUID_BYTES], text2[NVML_NAME_BYTES];
-};
-
 struct nvml {
 	int (*load)(struct nvml_api *api, char *why, unsigned int why_bytes);
 	pthread_t thread;
@@ -39,7 +33,7 @@ struct nvml {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct nvml_status status;
-	VEC(struct told) queue;
+	VEC(struct event *) queue;	/* clones */
 	VEC(struct nvml_instance) instances;
 	bool stop, over;	/* over: the thread will touch this no more */
 	bool left;		/* the thread frees it */
@@ -58,20 +52,17 @@ static void enter(struct nvml *n, const char *what)
 static int tell(void *ctx, const struct event *ev)
 {
 	struct nvml *n = ctx;
-	struct told *t;
+	struct event *own = event_clone(ev), **slot;
 
 	pthread_mutex_lock(&n->lock);
-	t = n->queue.n < QUEUE_MAX ? VEC_PUSH(&n->queue) : NULL;
-	if (t) {
-		t->ev = *ev;
-		if (ev->sample)
-			t->sample = *ev->sample;
-		snprintf(t->text, sizeof(t->text), "%s", ev->text ? ev->text : "");
-		snprintf(t->text2, sizeof(t->text2), "%s", ev->text2 ? ev->text2 : "");
-	}
-	n->status.told += t != NULL;
-	n->status.dropped += t == NULL;
+	slot = own && n->queue.n < QUEUE_MAX ? VEC_PUSH(&n->queue) : NULL;
+	if (slot)
+		*slot = own;
+	n->status.told += slot != NULL;
+	n->status.dropped += slot == NULL;
 	pthread_mutex_unlock(&n->lock);
+	if (!slot)
+		free(own);
 	return 0;
 }
 
@@ -204,6 +195,8 @@ static int open_all(struct nvml *n, struct nvml_api *api, struct nvml_reader *r)
 
 static void destroy(struct nvml *n)
 {
+	for (size_t i = 0; i < n->queue.n; i++)
+		free(n->queue.v[i]);
 	VEC_FREE(&n->queue);
 	VEC_FREE(&n->instances);
 	pthread_cond_destroy(&n->changed);
@@ -276,20 +269,16 @@ struct nvml *nvml_start(int (*load)(struct nvml_api *api, char *why, unsigned in
 
 int nvml_pump(struct nvml *n, const struct event_sink *sink)
 {
-	VEC(struct told) got;
+	VEC(struct event *) got;
 	int err = 0;
 
 	pthread_mutex_lock(&n->lock);
 	memcpy(&got, &n->queue, sizeof(got));
 	memset(&n->queue, 0, sizeof(n->queue));
 	pthread_mutex_unlock(&n->lock);
-	for (size_t i = 0; i < got.n && !err; i++) {
-		struct told *t = &got.v[i];
-
-		t->ev.text = t->text;
-		t->ev.text2 = *t->text2 ? t->text2 : NULL;
-		t->ev.sample = t->ev.sample ? &t->sample : NULL;
-		err = sink->push(sink->ctx, &t->ev);
+	for (size_t i = 0; i < got.n; i++) {
+		err = err ? err : sink->push(sink->ctx, got.v[i]);
+		free(got.v[i]);
 	}
 	VEC_FREE(&got);
 	return err;

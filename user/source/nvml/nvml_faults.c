@@ -53,9 +53,9 @@ void nvml_faults_open(struct nvml_reader *r)
 void nvml_tell_fault(struct nvml_reader *r, const struct nvml_unit *u, enum fault_what what,
 		     uint64_t number, uint64_t now_ns)
 {
-	const struct event ev = { .kind = EVENT_FAULT, .dir = (uint8_t)what, .start_ns = now_ns,
-				  .bytes = number, .seq = u->number, .text = u->uuid,
-				  .text2 = *u->name ? u->name : NULL };
+	const struct event ev = { .kind = EVENT_FAULT, .fault.what = (uint8_t)what, .start_ns = now_ns,
+				  .fault.value = number, .fault.number = u->number, .fault.uuid = u->uuid,
+				  .fault.name = *u->name ? u->name : NULL };
 
 	r->sink.push(r->sink.ctx, &ev);
 }

@@ -176,10 +176,10 @@ static void tell_user(struct nvml_reader *r, const struct nvml_unit *u,
 		      const struct nvml_process *p, uint64_t now_ns)
 {
 	struct event ev = { .kind = EVENT_USER, .pid = p->pid, .tid = p->pid, .start_ns = now_ns,
-			    .seq = u->number, .text = u->uuid };
+			    .user.number = u->number, .user.uuid = u->uuid };
 
 	if (p->used_bytes != NVML_NO_BYTES) {
-		ev.bytes = p->used_bytes;
+		ev.user.bytes = p->used_bytes;
 		ev.has = HAS_BYTES;
 	}
 	r->sink.push(r->sink.ctx, &ev);
@@ -215,17 +215,17 @@ static void read_users(struct nvml_reader *r, struct nvml_unit *u, struct device
 
 static void sample_unit(struct nvml_reader *r, struct nvml_unit *u, uint64_t now_ns)
 {
-	struct device_sample s = { .has = 0 };
-	const struct event ev = { .kind = EVENT_SAMPLE, .start_ns = u->told_ns, .end_ns = now_ns,
-				  .seq = u->number, .text = u->uuid, .sample = &s,
-				  .text2 = *u->name ? u->name : NULL };
+	struct event ev = { .kind = EVENT_SAMPLE, .start_ns = u->told_ns, .end_ns = now_ns,
+			    .sample = { .number = u->number, .uuid = u->uuid,
+					.name = *u->name ? u->name : NULL } };
+	struct device_sample *s = &ev.sample.values;
 
-	ask_all(r, u, &s, now_ns);
+	ask_all(r, u, s, now_ns);
 	if (!u->lost && !u->gone)
-		read_users(r, u, &s, now_ns);
+		read_users(r, u, s, now_ns);
 	if (u->lost || u->gone)
 		return;
-	nvml_gpm_read(r, u, now_ns, &s);
+	nvml_gpm_read(r, u, now_ns, s);
 	r->sink.push(r->sink.ctx, &ev);
 	u->told_ns = now_ns;
 }

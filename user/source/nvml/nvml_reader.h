@@ -20,7 +20,6 @@
 
 #include "event/event.h"
 #include "source/nvml/nvml_api.h"
-#include "event/sample.h"
 
 #define NVML_UNITS_MAX 512		/* GPUs of a host, and their MIG instances */
 #define NVML_USERS_MAX 1024		/* processes of a device that are told */

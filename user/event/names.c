@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The names of the event model's enums, as outputs and captures spell them; what texts are known by. */
-#include "event/event.h"
+/* The names of the event model's enums, as outputs and captures spell them, and hashes of texts. */
+#include "event/names.h"
 
 #include <string.h>
 #include <xxhash.h>
 
-static const char *const kinds[] = {
-	[EVENT_CALL] = "call", [EVENT_ENTER] = "enter", [EVENT_OPEN] = "open",
-	[EVENT_THREAD] = "thread", [EVENT_EXIT] = "exit", [EVENT_FORK] = "fork",
-	[EVENT_PROCESS] = "process", [EVENT_TAIL] = "tail", [EVENT_FACT] = "fact",
-	[EVENT_COUNT] = "count", [EVENT_START] = "start", [EVENT_STOP] = "stop",
-	[EVENT_WATERMARK] = "watermark", [EVENT_UNARMED] = "unarmed",
-	[EVENT_FRAME] = "frame", [EVENT_STACK] = "stack",
-	[EVENT_IDENTITY] = "identity",
-	[EVENT_INSIDE] = "inside", [EVENT_LEFT] = "left", [EVENT_GONE] = "gone",
-	[EVENT_DEVICE] = "device", [EVENT_WORK] = "work", [EVENT_API] = "api",
-	[EVENT_RANGE] = "range", [EVENT_OFF] = "off", [EVENT_UNSEEN] = "unseen",
-	[EVENT_MEMORY] = "memory",
-	[EVENT_SAMPLE] = "sample", [EVENT_USER] = "user", [EVENT_FAULT] = "fault",
-	[EVENT_TOLD] = "told", [EVENT_NODE] = "node",
-};
-_Static_assert(sizeof(kinds) / sizeof(kinds[0]) == EVENT_KIND_END, "a name for each kind");
+#include "event/event.h"
 
 static const char *const classes[] = {
 	[CLASS_OTHER] = "other", [CLASS_LAUNCH] = "launch", [CLASS_SYNC] = "sync",
@@ -39,10 +24,12 @@ static const char *const reasons[] = {
 };
 _Static_assert(sizeof(reasons) / sizeof(reasons[0]) == OFF_REASON_END, "a name for each reason");
 
-const char *event_kind_name(unsigned int kind)
-{
-	return kind < EVENT_KIND_END && kinds[kind] ? kinds[kind] : "?";
-}
+static const char *const counters[] = {
+	[COUNTER_NESTED] = "nested", [COUNTER_REACHED] = "reached",
+	[COUNTER_ABANDONED] = "abandoned", [COUNTER_FOREIGN] = "foreign",
+	[COUNTER_UNFOLLOWED] = "unfollowed",
+};
+_Static_assert(sizeof(counters) / sizeof(counters[0]) == COUNTER_END, "a name for each counter");
 
 const char *class_name(unsigned int class)
 {
@@ -52,6 +39,11 @@ const char *class_name(unsigned int class)
 const char *off_reason_name(unsigned int reason)
 {
 	return reason < OFF_REASON_END ? reasons[reason] : "?";
+}
+
+const char *counter_name(unsigned int counter)
+{
+	return counter < COUNTER_END ? counters[counter] : "?";
 }
 
 uint64_t event_text_hash(const char *text)
