@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Commands that gpuprof starts: when they run, as whom, how they end; and whose groups they get. */
+/* Commands that gpuprof starts: when they run, as whom, how they end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -18,7 +18,6 @@
 #include <cmocka.h>
 
 #include "session/command.h"
-#include "session/groups.h"
 
 #define ARGV(...) (char *const[]){ __VA_ARGS__, NULL }
 #define SHELL(script) ARGV((char *)"sh", (char *)"-c", (char *)(script))
@@ -221,77 +220,6 @@ static void runs_as_who_typed_sudo(void **state)
 	unsetenv("SUDO_USER");
 }
 
-/* ---- groups --------------------------------------------------------------------------------------- */
-
-static void groups_are(const char *text, const char *user, const char *expected)
-{
-	char got[256] = "";
-	gid_t gid[16];
-	size_t n = groups_parse(text, user, 100, gid, 16);
-
-	for (size_t i = 0; i < n; i++)
-		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%u", i ? " " : "", gid[i]);
-	assert_string_equal(got, expected);
-}
-
-static void groups_that_list_the_user(void **state)
-{
-	static const char file[] = "root:x:0:\n"
-				   "video:x:44:ann,bob\n"
-				   "render:x:105:bob\n"
-				   "sudo:x:27:bobby,ann\n"
-				   "users:x:100:bob\n"
-				   "again:x:44:bob,bob\n"
-				   "last:!:7:eve,bob";
-
-	(void)state;
-	groups_are(file, "bob", "100 44 105 7");
-	groups_are(file, "ann", "100 44 27");
-	groups_are(file, "bo", "100");
-	groups_are(file, "nobody", "100");
-	groups_are("", "bob", "100");
-}
-
-static void groups_of_hostile_lines(void **state)
-{
-	static const char *const lines[] = {
-		"\n\n\n", ":::\n", "::5:bob\n", "a:x:5\n", "a:x:bob\n", "a:x::bob\n", "a:x:-5:bob\n",
-		"a:x:+5:bob\n", "a:x: 5:bob\n", "a:x:5 :bob\n", "a:x:0x5:bob\n", "a:x:5.0:bob\n",
-		"a:x:4294967295:bob\n", "a:x:99999999999999999999:bob\n", "a:x:5: bob\n",
-		"a:x:5:bob \n", "a:x:5:bob\r\n", "a:x:5:bob:\n", "a:x:5:x:bob\n", "+a:x:5:bob\n",
-		"-a:x:5:bob\n", "+\n", "bob", "a:x:5:,,,\n", "a\n:x:5:bob\n",
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		char text[256];
-
-		groups_are(lines[i], "bob", "100");
-		snprintf(text, sizeof(text), "one:x:1:bob\n%s\ntwo:x:2:bob\n", lines[i]);
-		groups_are(text, "bob", "100 1 2");
-	}
-	groups_are("a:x:5:,\nb:x:6:,bob,\nc:x:4294967294:bob\n", "bob", "100 6 4294967294");
-	groups_are("a:x:5:,\nb::6:\n", "", "100");
-	groups_are("a:x:5:bob,ann\n", "bob,ann", "100");
-	groups_are("a:x:5:bob\nb:x:6:ann\n", "bob\nb", "100");
-}
-
-static void groups_are_capped(void **state)
-{
-	char text[4096] = "", *at = text;
-	gid_t gid[8] = { [3] = 77 };
-
-	(void)state;
-	for (int i = 0; i < 100; i++)
-		at += sprintf(at, "g%d:x:%d:bob\n", i, 200 + i);
-	assert_int_equal(groups_parse(text, "bob", 100, gid, 3), 3);
-	assert_int_equal(gid[2], 201);
-	assert_int_equal(gid[3], 77);
-	assert_int_equal(groups_parse(text, "bob", 100, gid, 1), 1);
-	assert_int_equal(groups_of_user("gp-no-such-user", 9, gid, 8), 1);
-	assert_int_equal(gid[0], 9);
-}
-
 int main(void)
 {
 #define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
@@ -305,10 +233,6 @@ int main(void)
 		SAYS("command: has no signal blocked or ignored", signals_are_as_at_login),
 		SAYS("command: gets none of our pipes", no_descriptors_leak),
 		SAYS("command: under sudo, runs as who typed it", runs_as_who_typed_sudo),
-		SAYS("groups: the primary one, then those that list the user",
-		     groups_that_list_the_user),
-		SAYS("groups: a line that leaves doubt gives none", groups_of_hostile_lines),
-		SAYS("groups: never more than there is room for", groups_are_capped),
 	};
 
 	unsetenv("SUDO_UID");

@@ -3,6 +3,8 @@
 #include "host/users.h"
 
 #include <errno.h>
+#include <grp.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,9 @@
 /* A static glibc cannot ask name services safely (they are libraries of another glibc, perhaps);
  * weak, this stays out of a static link, and out of its warnings. */
 #pragma weak getpwnam_r
+#pragma weak getpwuid_r
+#pragma weak getgrgid_r
+#pragma weak getgrouplist
 
 typedef bool (*wanted_fn)(const struct passwd *pw, const void *what);
 
@@ -83,4 +88,38 @@ bool users_find(const char *name, uid_t *uid)
 		*uid = got->pw_uid;
 	free(buffer);
 	return got || parse_uid(name, uid);
+}
+
+size_t users_groups(const char *name, gid_t primary, gid_t *out, size_t max)
+{
+	int n = max < INT_MAX ? (int)max : INT_MAX;
+
+	if (getgrouplist && *name && (getgrouplist(name, primary, out, &n) >= 0 || n > 0))
+		return (size_t)n < max ? (size_t)n : max;
+	out[0] = primary;
+	return 1;
+}
+
+static bool is_alone_in(const struct group *gr, const char *name)
+{
+	for (char **member = gr->gr_mem; *member; member++)
+		if (strcmp(*member, name))
+			return false;
+	return !strcmp(gr->gr_name, name);
+}
+
+bool users_has_private_group(uid_t uid, gid_t gid)
+{
+	char *buffer = malloc(2 * BUFFER_BYTES);
+	struct passwd pw, *user = NULL;
+	struct group gr, *group = NULL;
+	bool is = false;
+
+	if (buffer && getpwuid_r && getgrgid_r) {
+		getpwuid_r(uid, &pw, buffer, BUFFER_BYTES, &user);
+		getgrgid_r(gid, &gr, buffer + BUFFER_BYTES, BUFFER_BYTES, &group);
+		is = user && group && user->pw_gid == gid && is_alone_in(group, user->pw_name);
+	}
+	free(buffer);
+	return is;
 }

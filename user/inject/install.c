@@ -16,8 +16,8 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "host/users.h"
 #include "inject/image.h"
-#include "inject/private_group.h"
 
 #define SYSTEM_DIR "/usr/lib/gpuprof"
 #define OTHERS (S_IWGRP | S_IWOTH)
@@ -57,7 +57,8 @@ static bool is_written_by_us(const char *path, const struct stat *st)
 {
 	if (!(st->st_mode & OTHERS) || st->st_mode & S_ISVTX)
 		return true;
-	return !(st->st_mode & S_IWOTH) && has_no_list(path) && private_group_here(geteuid(), st->st_gid);
+	return !(st->st_mode & S_IWOTH) && has_no_list(path) && 
+	       users_has_private_group(geteuid(), st->st_gid);
 }
 
 /* May only root and we put something else where this is, if it is where only they can replace it? */

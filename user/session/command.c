@@ -21,7 +21,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/exit.h"
-#include "session/groups.h"
+#include "host/users.h"
 #include "inject/environment.h"
 #include "inject/image.h"
 #include "inject/room.h"
@@ -64,7 +64,7 @@ static int find_invoker(struct invoker *who)
 	who->groups = calloc(NGROUPS_MAX, sizeof(*who->groups));
 	if (!who->groups)
 		return -ENOMEM;
-	who->n_groups = groups_of_user(user ? user : "", who->gid, who->groups, NGROUPS_MAX);
+	who->n_groups = users_groups(user ? user : "", who->gid, who->groups, NGROUPS_MAX);
 	return 0;
 }
 

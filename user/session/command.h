@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `-- CMD`: the command is started stopped before its exec, so that probes can be in place first,
- * and run as the user who typed sudo, with their groups of /etc/group (render, video) and with the
+ * and run as the user who typed sudo, with their groups (render, video) and with the
  * environment as it is.
  */
 #ifndef SESSION_COMMAND_H
