@@ -148,33 +148,6 @@ static void what_was_not_seen_between_calls_is_no_fault_of_a_sync(void **state)
 	findings_free(&f);
 }
 
-/* In a call it may have waited for one, too: as much as it did anywhere, at most. */
-static void what_a_thread_waited_for_a_cpu_is_no_fault_of_a_sync(void **state)
-{
-	struct finding_book b = clean_book();
-	struct finding_loss row = loss(LOSS_SYNC, 1000 * MS, "cudaStreamSynchronize");
-	struct findings f = { 0 };
-	struct finding found;
-
-	(void)state;
-	row.loss.cause_ns[IDLE_SYNC] = 1000 * MS;
-	row.loss.tid = b.pid;
-	b.losses = &row;
-	b.n_losses = 1;
-	b.cpu_wait_ns = 700 * MS;
-	found = only(&f, &b, "needless-sync");
-	assert_share(&found, 0.03, 0.1);
-	assert_has(&found.evidence, "; up to 700.0 ms of that the thread may have had no CPU");
-	findings_free(&f);
-	b.cpu_wait_ns = 5000 * MS;
-	f = (struct findings){ 0 };
-	assert_int_equal(findings_judge(&f, &b), 0);
-	assert_int_equal(f.all.n, 0);
-	row.loss.tid = 13;		/* that of another thread is not known */
-	only(&f, &b, "needless-sync");
-	findings_free(&f);
-}
-
 static void an_input_stall_says_what_is_known_of_it_and_no_more(void **state)
 {
 	struct finding_book b = clean_book();
@@ -462,7 +435,6 @@ int main(void)
 		cmocka_unit_test(a_clean_book_has_no_finding),
 		cmocka_unit_test(a_needless_sync_is_named_with_its_function_and_thread),
 		cmocka_unit_test(what_was_not_seen_between_calls_is_no_fault_of_a_sync),
-		cmocka_unit_test(what_a_thread_waited_for_a_cpu_is_no_fault_of_a_sync),
 		cmocka_unit_test(an_input_stall_says_what_is_known_of_it_and_no_more),
 		cmocka_unit_test(a_thread_without_a_cpu_is_told_from_one_that_waits),
 		cmocka_unit_test(communication_is_exposed_where_no_compute_runs_beside),

@@ -381,7 +381,7 @@ static void a_device_is_known_where_its_process_has_another_root(void **state)
 /* id -G asks as getgrouplist does, for any source of users that this host has. */
 static void groups_are_those_that_id_prints(const char *user)
 {
-	gid_t groups[64], primary = 0;
+	gid_t got[64], primary = 0;
 	char command[128], *end, line[1024] = "";
 	FILE *f;
 	size_t n;
@@ -393,26 +393,26 @@ static void groups_are_those_that_id_prints(const char *user)
 	primary = (gid_t)strtoul(line, NULL, 10);
 	assert_non_null(fgets(line, sizeof(line), f));
 	pclose(f);
-	n = users_groups(user, primary, groups, 64);
+	n = users_groups(user, primary, got, 64);
 	end = line;
 	for (size_t i = 0; i < n; i++)
-		assert_int_equal(groups[i], strtoul(end, &end, 10));
+		assert_int_equal(got[i], strtoul(end, &end, 10));
 	assert_string_equal(end, "\n");
-	assert_int_equal(users_groups(user, primary, groups, 1), 1);
-	assert_int_equal(groups[0], primary);
+	assert_int_equal(users_groups(user, primary, got, 1), 1);
+	assert_int_equal(got[0], primary);
 }
 
 static void users_have_the_groups_of_this_host(void **state)
 {
-	gid_t groups[4];
+	gid_t got[4];
 
 	(void)state;
 	groups_are_those_that_id_prints("root");
 	groups_are_those_that_id_prints("daemon");
 	groups_are_those_that_id_prints("man");
-	assert_int_equal(users_groups("no such user", 9, groups, 4), 1);
-	assert_int_equal(groups[0], 9);
-	assert_int_equal(users_groups("", 9, groups, 4), 1);
+	assert_int_equal(users_groups("no such user", 9, got, 4), 1);
+	assert_int_equal(got[0], 9);
+	assert_int_equal(users_groups("", 9, got, 4), 1);
 	assert_true(users_has_private_group(0, 0));
 	assert_false(users_has_private_group(0, 1));
 	assert_false(users_has_private_group(65534, 65534));	/* nobody's group is nogroup */
@@ -441,6 +441,7 @@ int main(void)
 		SAYS("gpus: a device is known where its process has another root",
 		     a_device_is_known_where_its_process_has_another_root),
 		SAYS("users: have a name or a number", users_have_a_name_or_a_number),
+		SAYS("users: have the groups that name services know", users_have_the_groups_of_this_host),
 		SAYS("identity: this process has one", this_process_has_an_identity),
 	};
 

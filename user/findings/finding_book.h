@@ -44,7 +44,6 @@ struct finding_book {
 	struct finding_loss *losses;
 	size_t n_losses;
 
-	uint64_t cpu_wait_ns;		/* its first thread had no CPU, wherever it was; 0: not known, or in losses */
 
 	/* Unknown where has_ is false. */
 	bool has_waited;

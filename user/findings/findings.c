@@ -180,27 +180,6 @@ static void read_memory(struct finding_book *b, const struct model *m)
 	}
 }
 
-static uint64_t number_of(const struct model *m, size_t i, const char *key)
-{
-	const char *text = model_identity(m, i, key);
-
-	return text ? strtoull(text, NULL, 10) : 0;
-}
-
-/* Told once, at the end, where there were no probes: of the whole session. */
-static void read_cpu_wait(struct finding_book *b, const struct model *m)
-{
-	struct model_session session = model_session(m);
-
-	for (size_t i = 0; session.interval_ns == session.start_ns && i < model_processes(m); i++) {
-		uint64_t all_ns = number_of(m, i, "cpu_wait_ns");
-		uint64_t before_ns = number_of(m, i, "cpu_wait_before_ns");
-
-		if (model_process(m, i)->pid == b->pid)
-			b->cpu_wait_ns = all_ns > before_ns ? all_ns - before_ns : 0;
-	}
-}
-
 static void name_call(struct finding_loss *row, const struct model *m,
 		      const struct model_process *p)
 {
@@ -315,7 +294,6 @@ static int judge_device(struct findings *f, const struct model *m, const struct 
 		read_kernels(&b, s);
 		read_copies(&b, s);
 		read_memory(&b, m);
-		read_cpu_wait(&b, m);
 		if (is_first_of_process(m, s))
 			errors_read(&b, model_funcs(m), p);
 		b.has_waited = s->host && s->host->members.n > 1;

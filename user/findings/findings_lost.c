@@ -121,11 +121,6 @@ void lost_add_times(struct strbuf *out, const struct lost *lost)
 	strbuf_addstr(out, " at most");
 }
 
-uint64_t lost_without_cpu(const struct finding_book *b, const struct lost *lost)
-{
-	return lost->most && lost->most->loss.tid == b->pid ? num_min(b->cpu_wait_ns, lost->ns) : 0;
-}
-
 void lost_add_unseen(struct strbuf *out, const struct lost *lost)
 {
 	if (!lost->unseen_ns)

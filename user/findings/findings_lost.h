@@ -32,8 +32,6 @@ void lost_add_others(struct finding *f, const struct lost *lost);
 
 void lost_add_thread(struct strbuf *out, uint32_t tid, const char *comm);	/* "thread 12 (train)" */
 void lost_add_times(struct strbuf *out, const struct lost *lost); /* "20 times, 1.2 ms each, 8.1 ms at most" */
-/* As much of it as the thread was ready to run and had no CPU, as far as is known: that is not the program's. */
-uint64_t lost_without_cpu(const struct finding_book *b, const struct lost *lost);
 void lost_add_unseen(struct strbuf *out, const struct lost *lost);	/* "; 1.2 s more ..."; or nothing */
 /* "; up to 1.2 ms of that is gpuprof's own cost (estimated)"; or nothing */
 void lost_add_own(struct strbuf *out, const struct lost *lost);

@@ -23,9 +23,8 @@ static bool judge_needless_sync(const struct finding_book *b, struct finding *f)
 {
 	struct lost lost = lost_add_up(b, KIND(LOSS_SYNC) | KIND(LOSS_COPY_SMALL));
 	uint64_t inside_ns = lost.cause_ns[IDLE_SYNC] + lost.cause_ns[IDLE_COPY_HOST];
-	uint64_t waited_ns = lost_without_cpu(b, &lost);
 
-	if (!lost.most || !lost_set_share(f, b, lost.ns - waited_ns, lost.ns + lost.unseen_ns))
+	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns + lost.unseen_ns))
 		return false;
 	lost_add_main(f, &lost);
 	strbuf_addf(&f->cause, " waits in %s until the device has nothing left to do",
@@ -39,11 +38,6 @@ static bool judge_needless_sync(const struct finding_book *b, struct finding *f)
 	format_ns(&f->evidence, lost.ns - inside_ns);
 	strbuf_addstr(&f->evidence, " until the next work began");
 	lost_add_calls(&f->evidence, lost.most);
-	if (waited_ns) {
-		strbuf_addstr(&f->evidence, "; up to ");
-		format_ns(&f->evidence, waited_ns);
-		strbuf_addstr(&f->evidence, " of that the thread may have had no CPU, and they are not counted");
-	}
 	lost_add_unseen(&f->evidence, &lost);
 	lost_take_own(f, b, &lost);
 	if (!lost_blame_own(f, b))

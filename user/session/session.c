@@ -249,25 +249,19 @@ static int attach_targets(struct session *s)
 {
 	int err = targets_attach(s);
 
-	if (!err)
-		err = attach_begin(s->attach);
-	return err == -EMFILE ? blind_after(s, err) : err;
+	return err ? err : attach_begin(s->attach);
 }
 
 /* Without them if it must and can be. */
 static int start_probes(struct session *s)
 {
-	struct spare spare = SPARE_NONE;
 	int err = blind_choose(s);
 
 	if (err || s->blind)
 		return err;
-	if (blind_may(s))
-		spare_hold(&spare);
 	err = blind_after(s, start_loader(s));
 	if (!err && !s->blind)
 		err = attach_targets(s);
-	spare_release(&spare);
 	if (s->blind)
 		session_drop_probes(s);
 	return err;
@@ -395,7 +389,6 @@ static int start(struct session *s)
 	if (!err)
 		err = session_push(s, &(struct event){ .kind = EVENT_START, .start_ns = s->start_ns });
 	targets_processes(s);
-	blind_begin(s);
 	if (!err && s->inside)
 		err = inside_find(s->inside, s->start_ns, &s->sink);
 	confine_session(s);

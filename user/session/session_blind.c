@@ -101,69 +101,20 @@ int blind_choose(struct session *s)
 	return 0;
 }
 
-bool blind_may(const struct session *s)
-{
-	return may_do_without(s->plan->o);
-}
-
 int blind_after(struct session *s, int err)
 {
 	/* A kernel that cannot is said, and whoever wants the helper alone asks for it. */
-	if (!err || err == -ENOMEM || err == -ENOTSUP || !blind_may(s))
+	if (!err || err == -ENOMEM || err == -ENOTSUP || err == -EMFILE ||
+	    !may_do_without(s->plan->o))
 		return err;
 	log_warn("going on without probes: calls are told by the helper alone");
-	return err == -EMFILE ? be_blind(s, "too few files may be open", "raise the limit (ulimit -n)") :
-				be_blind(s, "BPF cannot be used here", "gpuprof doctor tells more");
+	return be_blind(s, "BPF cannot be used here", "gpuprof doctor tells more");
 }
 
 void blind_facts(struct session *s)
 {
 	session_fact(s, "without_probes", "%s%s; %s", s->blind,
 		     caps_missing() && s->blind == caps_missing()->name ? " is missing" : "", s->remedy);
-}
-
-/* How long its first thread has been ready to run and had no CPU. */
-static bool read_cpu_wait(pid_t pid, uint64_t *ns)
-{
-	char path[48], *text;
-	unsigned long long ran, waited;
-	size_t len;
-	bool is;
-
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
-	text = io_read_file(path, 256, &len);
-	is = text && sscanf(text, "%llu %llu", &ran, &waited) == 2;
-	if (is)
-		*ns = waited;
-	free(text);
-	return is;
-}
-
-static void tell_cpu_wait(struct session *s, pid_t pid, const char *key)
-{
-	char text[24];
-	uint64_t ns;
-
-	if (!read_cpu_wait(pid, &ns))
-		return;
-	snprintf(text, sizeof(text), "%" PRIu64, ns);
-	session_push(s, &(struct event){ .kind = EVENT_IDENTITY, .pid = (uint32_t)pid,
-					 .tid = (uint32_t)pid, .fact.key = key, .fact.value = text });
-}
-
-void blind_begin(struct session *s)
-{
-	for (size_t i = 0; s->blind && i < s->plan->o->n_pids; i++)
-		tell_cpu_wait(s, (pid_t)s->plan->o->pids[i], "cpu_wait_before_ns");
-}
-
-void blind_end(struct session *s)
-{
-	const struct model *m = s->tap.model;
-
-	for (size_t i = 0; s->blind && i < model_processes(m); i++)
-		if (!model_process(m, i)->past)
-			tell_cpu_wait(s, (pid_t)model_process(m, i)->pid, "cpu_wait_ns");
 }
 
 /* Nobody else tells that it executes its program, and that all it has is had since. */

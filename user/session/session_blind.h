@@ -6,12 +6,9 @@
 #include "session/session_internal.h"
 
 int blind_choose(struct session *s);	/* sets `blind` if it is to be; 0 or -EINVAL, logged */
-bool blind_may(const struct session *s);	/* what was asked for can be had without probes */
 int blind_after(struct session *s, int err);	/* of probes: 0: `blind` is set, else err */
 void blind_facts(struct session *s);
 int blind_command(struct session *s, uint64_t exec_ns);	/* it was let go then; 0 or an error */
-void blind_begin(struct session *s);	/* of -p: how long it had no CPU so far; and at the end, of all */
-void blind_end(struct session *s);
 void blind_look(struct session *s, uint64_t now_ns);	/* watermark, processes that came */
 /* A child that was met before. 0 or -ENOMEM. And what is said of such at the end; session_forked.c */
 int forked_note(struct session *s, const struct helpers_status *parent, pid_t pid);
@@ -24,18 +21,6 @@ int closed_look(struct session *s, pid_t pid);
 const char *closed_why(const struct session *s, pid_t pid);	/* NULL: it could, or it was not looked at */
 void closed_say(const struct session *s, pid_t pid, const char *comm);
 void closed_say_blind(const struct session *s);
-
-#define SPARE_FILES 24	/* a capture, what is waited for, rings of some helpers */
-
-struct spare {
-	int fd[SPARE_FILES];
-	size_t n;
-};
-
-#define SPARE_NONE { .n = 0 }
-
-void spare_hold(struct spare *s);	/* as many as may be open */
-void spare_release(struct spare *s);
 
 /* What was made for them until then; session_stop.c */
 void session_drop_probes(struct session *s);

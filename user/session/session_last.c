@@ -144,5 +144,4 @@ void session_last(struct session *s)
 {
 	tell_ended(s);
 	tell_silence(s);
-	blind_end(s);
 }
