@@ -6,7 +6,7 @@
 #include "lib/capture_lib.h"
 
 #include "capture/capture_file.h"
-#include "capture/keep.h"
+#include "capture/capture_sink.h"
 #include "ledger/model.h"
 
 #define SEC 1000000000ull
@@ -15,7 +15,7 @@
 /* ---- a session: threads that launch (function 1: one record) and sync (3: two) -------------- */
 
 struct play {
-	struct keep *keep;
+	struct capture_sink *keep;
 	uint64_t now_ns;
 	uint32_t seq[4];
 	uint64_t calls;
@@ -23,7 +23,7 @@ struct play {
 
 static inline void push(struct play *p, struct event ev)
 {
-	assert_int_equal(keep_push(p->keep, &ev), 0);
+	assert_int_equal(capture_sink_push(p->keep, &ev), 0);
 }
 
 static inline void begin(struct play *p)
@@ -55,10 +55,10 @@ static inline void enter(struct play *p, uint32_t t)
 				.func = 1, .start_ns = p->now_ns });
 }
 
-static inline void end(struct play *p, struct keep_stats *stats)
+static inline void end(struct play *p, struct capture_sink_stats *stats)
 {
 	push(p, (struct event){ .kind = EVENT_STOP, .end_ns = p->now_ns });
-	assert_int_equal(keep_close(p->keep, stats), 0);
+	assert_int_equal(capture_sink_close(p->keep, stats), 0);
 }
 
 /* ---- what a file says ----------------------------------------------------------------------- */

@@ -22,12 +22,12 @@
 static const struct device_facts device = { .device = 0, .multiprocessors = 132,
 					    .uuid = "GPU-00000000-0000-0000-0000-000000000001" };
 
-static void push(struct keep *k, struct event ev)
+static void push(struct capture_sink *k, struct event ev)
 {
-	assert_int_equal(keep_push(k, &ev), 0);
+	assert_int_equal(capture_sink_push(k, &ev), 0);
 }
 
-static void begin(struct keep *k)
+static void begin(struct capture_sink *k)
 {
 	push(k, (struct event){ .kind = EVENT_START, .start_ns = 100 * SEC });
 	push(k, (struct event){ .kind = EVENT_PROCESS, .pid = PID, .tid = PID, .start_ns = 5 * SEC,
@@ -50,7 +50,7 @@ static void begin(struct keep *k)
 }
 
 /* A launch every ms, its work right after it; what devices did is told late_ms later. */
-static void work(struct keep *k, uint32_t number, uint64_t late_ms)
+static void work(struct capture_sink *k, uint32_t number, uint64_t late_ms)
 {
 	const uint64_t start_ns = 102 * SEC + number * MS;
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = number + 1,
@@ -65,7 +65,7 @@ static void work(struct keep *k, uint32_t number, uint64_t late_ms)
 }
 
 /* What else is told late. Each range and each time of which nothing is known lasts half a ms. */
-static void tell(struct keep *k, uint32_t number)
+static void tell(struct capture_sink *k, uint32_t number)
 {
 	const uint64_t start_ns = 102 * SEC + number * MS;
 
@@ -81,11 +81,11 @@ static void tell(struct keep *k, uint32_t number)
 				.start_ns = start_ns, .end_ns = start_ns + MS / 2 });
 }
 
-static uint64_t play_late(unsigned int works, uint64_t late_ms, void (*also)(struct keep *k, uint32_t number))
+static uint64_t play_late(unsigned int works, uint64_t late_ms, void (*also)(struct capture_sink *k, uint32_t number))
 {
-	struct keep *k = capture_set_new(&(struct capture_set_plan){
+	struct capture_sink *k = capture_set_new(&(struct capture_set_plan){
 		.path = lib_path, .max_bytes = FILE_BYTES }, &lib_funcs);
-	struct keep_stats stats;
+	struct capture_sink_stats stats;
 
 	assert_non_null(k);
 	begin(k);
@@ -95,11 +95,11 @@ static uint64_t play_late(unsigned int works, uint64_t late_ms, void (*also)(str
 			also(k, i);
 	}
 	push(k, (struct event){ .kind = EVENT_STOP, .end_ns = 102 * SEC + (works + late_ms) * MS });
-	assert_int_equal(keep_close(k, &stats), 0);
+	assert_int_equal(capture_sink_close(k, &stats), 0);
 	return stats.files;
 }
 
-static uint64_t play(unsigned int works, void (*also)(struct keep *k, uint32_t number))
+static uint64_t play(unsigned int works, void (*also)(struct capture_sink *k, uint32_t number))
 {
 	return play_late(works, LATE_MS, also);
 }

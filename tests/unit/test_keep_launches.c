@@ -29,7 +29,7 @@ struct told {
 
 struct session {
 	VEC(struct told) all;
-	struct keep *k;
+	struct capture_sink *k;
 	struct model *m;
 };
 
@@ -78,7 +78,7 @@ static int by_time(const void *a, const void *b)
 
 static void push(struct session *s, struct event ev)
 {
-	assert_int_equal(keep_push(s->k, &ev), 0);
+	assert_int_equal(capture_sink_push(s->k, &ev), 0);
 	assert_int_equal(model_push(s->m, &ev), 0);
 }
 
@@ -101,7 +101,7 @@ static void open_session(struct session *s)
 static uint64_t play(struct session *s)
 {
 	uint64_t ns = 101 * SEC;
-	struct keep_stats stats;
+	struct capture_sink_stats stats;
 
 	for (uint32_t i = 0; i < LAUNCHES; i++)
 		launch(s, i, ns += lib_below(500000));
@@ -118,7 +118,7 @@ static uint64_t play(struct session *s)
 	}
 	push(s, (struct event){ .kind = EVENT_STOP, .end_ns = ns + SEC });
 	assert_int_equal(model_finish(s->m), 0);
-	assert_int_equal(keep_close(s->k, &stats), 0);
+	assert_int_equal(capture_sink_close(s->k, &stats), 0);
 	VEC_FREE(&s->all);
 	return stats.files;
 }

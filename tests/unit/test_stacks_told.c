@@ -167,7 +167,7 @@ static void a_capture_gives_the_same_stacks(void **state)
 }
 
 struct later {			/* what a capture holds that begins in the middle */
-	struct start_state *roster;
+	struct start_state *state;
 	struct model *model;
 };
 
@@ -175,7 +175,7 @@ static int note(void *ctx, const struct event *ev)
 {
 	struct event out;
 
-	return start_state_take(((struct later *)ctx)->roster, ev, &out);
+	return start_state_take(((struct later *)ctx)->state, ev, &out);
 }
 
 static void a_capture_that_begins_later_knows_all_stacks_before(void **state)
@@ -184,12 +184,12 @@ static void a_capture_that_begins_later_knows_all_stacks_before(void **state)
 
 	(void)state;
 	assert_int_equal(push_all(&(struct event_sink){ note, &l }), 0);
-	assert_int_equal(start_state_put(l.roster, 1000, &(struct event_sink){ push_model, l.model }),
+	assert_int_equal(start_state_put(l.state, 1000, &(struct event_sink){ push_model, l.model }),
 			 0);
 	for (uint32_t i = 0; i < 8; i++)
 		push(l.model, call(i + 1, (uint64_t[]){ 10, 11, 12, 10, 13, 14, 99, 0 }[i]));
 	check_tables(l.model);
-	start_state_free(l.roster);
+	start_state_free(l.state);
 	model_free(l.model);
 }
 

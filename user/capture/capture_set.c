@@ -31,7 +31,7 @@ struct file {
 };
 
 struct capture_set {
-	struct keep keep;
+	struct capture_sink keep;
 	char *path;
 	uint64_t max_bytes, max_files;
 	size_t slice;			/* rows of a block */
@@ -49,10 +49,10 @@ struct capture_set {
 	uint64_t oldest;		/* file that is left */
 	bool cutting;
 	atomic_int err;			/* of a file closed in another thread; logged */
-	struct keep_stats stats;	/* of closed files */
+	struct capture_sink_stats stats;	/* of closed files */
 };
 
-static struct capture_set *of(struct keep *k)
+static struct capture_set *of(struct capture_sink *k)
 {
 	return (struct capture_set *)k;
 }
@@ -146,16 +146,16 @@ static int end_file(struct capture_set *s, struct file *f)
 	if (s->keep.full)
 		s->keep.full(s->keep.full_ctx, end);
 	else
-		err = keep_store(&s->keep, end);
+		err = capture_sink_store(&s->keep, end);
 	return err;
 }
 
-static void set_defer(struct keep *k)
+static void set_defer(struct capture_sink *k)
 {
 	capture_defer(of(k)->now.writer, take_block, k);
 }
 
-static int set_store(struct keep *k, struct capture_block *b)
+static int set_store(struct capture_sink *k, struct capture_block *b)
 {
 	struct capture_writer *w = b->writer;
 
@@ -342,7 +342,7 @@ static int fail(struct capture_set *s, int err)
 	return err;
 }
 
-static int set_push(struct keep *k, const struct event *ev)
+static int set_push(struct capture_sink *k, const struct event *ev)
 {
 	struct capture_set *s = of(k);
 	struct event own;
@@ -372,7 +372,7 @@ static int set_push(struct keep *k, const struct event *ev)
 	return fail(s, err);
 }
 
-static int set_flush(struct keep *k)
+static int set_flush(struct capture_sink *k)
 {
 	struct capture_set *s = of(k);
 	int err = atomic_load_explicit(&s->err, memory_order_relaxed);
@@ -384,7 +384,7 @@ static int set_flush(struct keep *k)
 	return fail(s, s->start ? flush_block(s) : capture_flush(s->now.writer));
 }
 
-static int set_close(struct keep *k, struct keep_stats *stats)
+static int set_close(struct capture_sink *k, struct capture_sink_stats *stats)
 {
 	struct capture_set *s = of(k);
 	int err;
@@ -406,11 +406,11 @@ static int set_close(struct keep *k, struct keep_stats *stats)
 	return err;
 }
 
-static const struct keep_ops ops = {
+static const struct capture_sink_ops ops = {
 	.push = set_push, .flush = set_flush, .defer = set_defer, .store = set_store, .close = set_close,
 };
 
-struct keep *capture_set_new(const struct capture_set_plan *plan, const struct funcs *funcs)
+struct capture_sink *capture_set_new(const struct capture_set_plan *plan, const struct funcs *funcs)
 {
 	struct capture_set *s = calloc(1, sizeof(*s));
 	int err = ENOMEM;

@@ -7,7 +7,7 @@
 #define CAPTURE_CAPTURE_SET_H
 
 #include "base/str.h"
-#include "capture/keep.h"
+#include "capture/capture_sink.h"
 
 struct capture_set_plan {
 	const char *path;
@@ -18,6 +18,6 @@ struct capture_set_plan {
 #define CAPTURE_SET_MIN (64u << 10)
 
 /* Creates the first file. funcs must outlive it. NULL + errno, logged. */
-struct keep *capture_set_new(const struct capture_set_plan *plan, const struct funcs *funcs);
+struct capture_sink *capture_set_new(const struct capture_set_plan *plan, const struct funcs *funcs);
 
 #endif

@@ -10,7 +10,7 @@
 #include "cli/verbs.h"
 #include "view/table.h"
 
-static void say_kept(const struct keep_stats *st)
+static void say_kept(const struct capture_sink_stats *st)
 {
 	struct strbuf size = STRBUF_INIT;
 
@@ -26,7 +26,7 @@ static void say_kept(const struct keep_stats *st)
 }
 
 /* A flight recorder says what it writes when it does. */
-static void say_held(const struct options *o, const struct keep_stats *st)
+static void say_held(const struct options *o, const struct capture_sink_stats *st)
 {
 	if (!st->files && o->on == ON_SIGNAL)
 		log_info("nothing was kept: no SIGUSR1 came");

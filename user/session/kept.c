@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "session/pattern.h"
-#include "capture/capture_hold.h"
+#include "capture/capture_recorder.h"
 #include "capture/capture_set.h"
 #include "host/identity.h"
 
@@ -106,21 +106,21 @@ static int expand(struct strbuf *out, const char *pattern, pid_t target)
 
 /* ---- what keeps ----------------------------------------------------------------------------- */
 
-static struct keep *open_path(const struct options *o, const char *path, const struct funcs *funcs)
+static struct capture_sink *open_path(const struct options *o, const char *path, const struct funcs *funcs)
 {
 	if (o->before_ns)
-		return capture_hold_new(&(struct capture_hold_plan){
+		return capture_recorder_new(&(struct capture_recorder_plan){
 			.path = path, .before_ns = o->before_ns, .at_end = o->on != ON_SIGNAL,
 			.max_bytes = o->max_bytes ? o->max_bytes : HOLD_BYTES }, funcs);
 	return capture_set_new(&(struct capture_set_plan){
 		.path = path, .max_bytes = o->max_bytes, .max_files = o->max_files }, funcs);
 }
 
-struct keep *kept_open(const struct options *o, const char *pattern, pid_t target,
+struct capture_sink *kept_open(const struct options *o, const char *pattern, pid_t target,
 		       const struct funcs *funcs)
 {
 	struct strbuf path = STRBUF_INIT;
-	struct keep *k = NULL;
+	struct capture_sink *k = NULL;
 
 	if (!expand(&path, pattern, target))
 		k = open_path(o, path.s, funcs);

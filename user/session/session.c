@@ -164,7 +164,7 @@ static int flush_capture(struct session *s)
 	if (!s->tap.keep || now - s->flushed_ns < NS_PER_SEC)
 		return 0;
 	s->flushed_ns = now;
-	return keep_flush(s->tap.keep);
+	return capture_sink_flush(s->tap.keep);
 }
 
 static void run(struct session *s)
@@ -427,7 +427,7 @@ int session_run(const struct session_plan *plan, struct session_outcome *out)
 	s.state = SESSION_STOPPING;
 	session_stop(&s);
 	if (s.tap.keep) {
-		int closed = keep_close(s.tap.keep, &out->kept);
+		int closed = capture_sink_close(s.tap.keep, &out->kept);
 
 		err = err ? err : closed;
 	}

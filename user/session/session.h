@@ -8,7 +8,7 @@
 
 #include "session/command.h"
 #include "cli/options.h"
-#include "capture/keep.h"
+#include "capture/capture_sink.h"
 #include "ledger/model.h"
 
 struct session_plan {
@@ -23,7 +23,7 @@ struct session_plan {
 struct session_outcome {
 	struct model *model;		/* complete, also after an error if not NULL */
 	bool started;			/* something was measured, even if an error ended it */
-	struct keep_stats kept;
+	struct capture_sink_stats kept;
 	struct command command;		/* perhaps still running: see session_end */
 	int signal_fd;
 	struct decoder *decoder;	/* owns the model's functions */

@@ -89,7 +89,7 @@ void counts_push(struct session *s)
 
 static int put_kept(void *ctx, const struct event *ev)
 {
-	return keep_push(ctx, ev);
+	return capture_sink_push(ctx, ev);
 }
 
 void counts_cut(void *ctx)

@@ -19,7 +19,7 @@ enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_STOPPING };
 
 /* Where all events pass: adds what procfs knows of processes, then capture and model. */
 struct tap {
-	struct keep *keep;		/* NULL: none */
+	struct capture_sink *keep;		/* NULL: none */
 	struct model *model;
 	struct identity_room room;
 	struct map seen;		/* processes that were described: pid -> exact birth, or 0 */

@@ -69,7 +69,7 @@ void signals_read(struct session *s)
 	if (read(s->signal_fd, &info, sizeof(info)) != sizeof(info))
 		return;
 	if (info.ssi_signo == SIGUSR1) {
-		keep_fire(s->tap.keep);	/* logged; the session goes on */
+		capture_sink_fire(s->tap.keep);	/* logged; the session goes on */
 		return;
 	}
 	if (!s->command.pid || !command_signal(&s->command, &info))

@@ -13,7 +13,7 @@
 
 static int forward(struct tap *tap, const struct event *ev)
 {
-	int err = tap->keep ? keep_push(tap->keep, ev) : 0;
+	int err = tap->keep ? capture_sink_push(tap->keep, ev) : 0;
 
 	if (err)
 		return err == -ENOMEM ? -EIO : err;	/* logged, unlike the model's */

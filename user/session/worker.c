@@ -66,13 +66,13 @@ int worker_watch(struct worker *w, pid_t pid, pid_t filter)
 
 /* ---- the capture's blocks ------------------------------------------------------------------- */
 
-/* The engine has a full block. keep_store remembers its own errors for the next push. */
+/* The engine has a full block. capture_sink_store remembers its own errors for the next push. */
 static void take_block(void *ctx, struct capture_block *b)
 {
 	struct worker *w = ctx;
 
 	if (!w->running) {
-		keep_store(w->keep, b);
+		capture_sink_store(w->keep, b);
 		return;
 	}
 	pthread_mutex_lock(&w->lock);
@@ -96,13 +96,13 @@ static void store_blocks(struct worker *w)
 	pthread_cond_signal(&w->room);
 	pthread_mutex_unlock(&w->lock);
 	for (size_t i = 0; i < n; i++)
-		keep_store(w->keep, got[i]);
+		capture_sink_store(w->keep, got[i]);
 }
 
-void worker_keep(struct worker *w, struct keep *keep)
+void worker_keep(struct worker *w, struct capture_sink *keep)
 {
 	w->keep = keep;
-	keep_defer(keep, take_block, w);
+	capture_sink_defer(keep, take_block, w);
 }
 
 /* ---- what the engine is told ---------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 #include "session/stack_feed.h"
 #include "event/event.h"
 #include "session/newcomers.h"
-#include "capture/keep.h"
+#include "capture/capture_sink.h"
 #include "probe/attach.h"
 #include "target/target.h"
 
@@ -36,7 +36,7 @@ void worker_only_followed(struct worker *w);	/* before worker_run: of the host's
 void worker_choose(struct worker *w, const struct newcomers *newcomers, pid_t filter);
 
 /* Before worker_run: what is kept is stored here. */
-void worker_keep(struct worker *w, struct keep *keep);
+void worker_keep(struct worker *w, struct capture_sink *keep);
 /* Before worker_run: stacks of calls are taken; the feed is the worker's. */
 void worker_feed(struct worker *w, struct stack_feed *feed);
 int worker_run(struct worker *w);		/* starts the thread; from now on it owns the attach */

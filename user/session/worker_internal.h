@@ -31,7 +31,7 @@ struct worker {
 	bool missed;			/* somebody had a library, and ended too soon */
 	VEC(struct watch) watches;
 	struct pollfd *fds;
-	struct keep *keep;		/* NULL: none */
+	struct capture_sink *keep;		/* NULL: none */
 	struct stack_feed *feed;	/* NULL: no stacks are taken */
 	bool feed_failed;		/* which was said */
 	pid_t announced;		/* last */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where a session keeps its events: one capture file or a set of them (capture_set.h), or memory
- * that is written to a file when something happens (capture_hold.h). Whoever pushes need not know.
+ * that is written to a file when something happens (capture_recorder.h). Whoever pushes need not know.
  */
-#ifndef CAPTURE_KEEP_H
-#define CAPTURE_KEEP_H
+#ifndef CAPTURE_CAPTURE_SINK_H
+#define CAPTURE_CAPTURE_SINK_H
 
 #include <limits.h>
 
 #include "capture/capture.h"
 
-struct keep_stats {
+struct capture_sink_stats {
 	struct capture_stats last;	/* of the file closed last */
 	uint64_t events;		/* of all files */
 	uint64_t files;			/* written */
@@ -19,20 +19,20 @@ struct keep_stats {
 	char last_path[PATH_MAX];	/* "": none was written */
 };
 
-struct keep;
+struct capture_sink;
 
-struct keep_ops {
-	int (*push)(struct keep *k, const struct event *ev);
-	int (*flush)(struct keep *k);
-	void (*defer)(struct keep *k);	/* full was set: for files that exist already */
-	int (*store)(struct keep *k, struct capture_block *b);
-	int (*fire)(struct keep *k);	/* NULL: has nothing to fire */
-	int (*close)(struct keep *k, struct keep_stats *stats);
+struct capture_sink_ops {
+	int (*push)(struct capture_sink *k, const struct event *ev);
+	int (*flush)(struct capture_sink *k);
+	void (*defer)(struct capture_sink *k);	/* full was set: for files that exist already */
+	int (*store)(struct capture_sink *k, struct capture_block *b);
+	int (*fire)(struct capture_sink *k);	/* NULL: has nothing to fire */
+	int (*close)(struct capture_sink *k, struct capture_sink_stats *stats);
 };
 
 /* The head of what keeps. */
-struct keep {
-	const struct keep_ops *ops;
+struct capture_sink {
+	const struct capture_sink_ops *ops;
 	void (*full)(void *ctx, struct capture_block *b);	/* as capture_defer; NULL: at once */
 	void *full_ctx;
 	/* A file is about to end: push what was counted so far. May be NULL. */
@@ -41,19 +41,19 @@ struct keep {
 };
 
 /* 0 or -errno, sticky and logged, as capture_push. */
-static inline int keep_push(struct keep *k, const struct event *ev)
+static inline int capture_sink_push(struct capture_sink *k, const struct event *ev)
 {
 	return k->ops->push(k, ev);
 }
 
 /* At least once a second. */
-static inline int keep_flush(struct keep *k)
+static inline int capture_sink_flush(struct capture_sink *k)
 {
 	return k->ops->flush(k);
 }
 
 /* Blocks are stored by another thread from now on: see capture_defer. */
-static inline void keep_defer(struct keep *k, void (*full)(void *ctx, struct capture_block *b),
+static inline void capture_sink_defer(struct capture_sink *k, void (*full)(void *ctx, struct capture_block *b),
 			      void *ctx)
 {
 	k->full = full;
@@ -62,19 +62,19 @@ static inline void keep_defer(struct keep *k, void (*full)(void *ctx, struct cap
 }
 
 /* A block that full was given, in the same order, in one thread. */
-static inline int keep_store(struct keep *k, struct capture_block *b)
+static inline int capture_sink_store(struct capture_sink *k, struct capture_block *b)
 {
 	return k->ops->store(k, b);
 }
 
 /* What is held is written now. */
-static inline int keep_fire(struct keep *k)
+static inline int capture_sink_fire(struct capture_sink *k)
 {
 	return k->ops->fire ? k->ops->fire(k) : 0;
 }
 
 /* Frees. All blocks have been stored. */
-static inline int keep_close(struct keep *k, struct keep_stats *stats)
+static inline int capture_sink_close(struct capture_sink *k, struct capture_sink_stats *stats)
 {
 	return k->ops->close(k, stats);
 }

@@ -4,7 +4,7 @@
  * more, for the start: it has to know who lived when the oldest block left begins. Writing unpacks
  * all of them in the same way. Works in one thread, that of the session.
  */
-#include "capture/capture_hold.h"
+#include "capture/capture_recorder.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,8 +34,8 @@ struct held {			/* one block */
 	uint8_t packed[];
 };
 
-struct capture_hold {
-	struct keep keep;
+struct capture_recorder {
+	struct capture_sink keep;
 	char *path;
 	uint64_t before_ns, max_bytes;
 	bool at_end;
@@ -55,20 +55,20 @@ struct capture_hold {
 	struct start_state *start;		/* as of where the oldest block begins */
 	int err;
 	int unwritten;			/* why a file was not written that was asked for: the first */
-	struct keep_stats stats;
+	struct capture_sink_stats stats;
 };
 
-static struct capture_hold *of(struct keep *k)
+static struct capture_recorder *of(struct capture_sink *k)
 {
-	return (struct capture_hold *)k;
+	return (struct capture_recorder *)k;
 }
 
-uint64_t capture_hold_bytes(const struct keep *k)
+uint64_t capture_recorder_bytes(const struct capture_sink *k)
 {
-	return ((const struct capture_hold *)k)->bytes;
+	return ((const struct capture_recorder *)k)->bytes;
 }
 
-static int fail(struct capture_hold *h, int err)
+static int fail(struct capture_recorder *h, int err)
 {
 	if (err && !h->err) {
 		h->err = err;
@@ -79,7 +79,7 @@ static int fail(struct capture_hold *h, int err)
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
-static int unpack(struct capture_hold *h, const struct held *b, const struct event_sink *to)
+static int unpack(struct capture_recorder *h, const struct held *b, const struct event_sink *to)
 {
 	struct decode_result result;
 	size_t n = ZSTD_decompress(h->room, GP_BLOCK_RAW_MAX, b->packed, b->packed_bytes);
@@ -96,7 +96,7 @@ static int note(void *ctx, const struct event *ev)
 	return start_state_take(ctx, ev, &out);
 }
 
-static struct held *take_oldest(struct capture_hold *h)
+static struct held *take_oldest(struct capture_recorder *h)
 {
 	struct held *b = h->oldest;
 
@@ -107,7 +107,7 @@ static struct held *take_oldest(struct capture_hold *h)
 	return b;
 }
 
-static int drop_old(struct capture_hold *h)
+static int drop_old(struct capture_recorder *h)
 {
 	int err = 0;
 
@@ -125,7 +125,7 @@ static int drop_old(struct capture_hold *h)
 	return err;
 }
 
-static int end_block(struct capture_hold *h)
+static int end_block(struct capture_recorder *h)
 {
 	struct capture_block *raw = capture_encoder_take(h->encoder);
 	struct held *b = NULL;
@@ -154,7 +154,7 @@ static int end_block(struct capture_hold *h)
 /* ---- writing -------------------------------------------------------------------------------- */
 
 struct writing {
-	struct capture_hold *h;
+	struct capture_recorder *h;
 	struct capture_writer *w;
 	uint64_t from_ns;
 	bool begun;
@@ -213,7 +213,7 @@ static int write_blocks(struct writing *out)
 	return err ? err : put(out, &(struct event){ .kind = EVENT_STOP, .end_ns = out->h->now_ns });
 }
 
-static void name_file(struct capture_hold *h, char name[PATH_MAX])
+static void name_file(struct capture_recorder *h, char name[PATH_MAX])
 {
 	struct strbuf sb = STRBUF_INIT;
 
@@ -227,7 +227,7 @@ static void name_file(struct capture_hold *h, char name[PATH_MAX])
 	strbuf_free(&sb);
 }
 
-static void say_written(const struct capture_hold *h, const char *name, uint64_t held_ns)
+static void say_written(const struct capture_recorder *h, const char *name, uint64_t held_ns)
 {
 	log_info("kept the last %.3f s, %llu records, in %s; gpuprof report %s",
 		 (double)held_ns / NS_PER_SEC, (unsigned long long)h->stats.last.events, name, name);
@@ -237,7 +237,7 @@ static void say_written(const struct capture_hold *h, const char *name, uint64_t
 }
 
 /* A file that cannot be written costs what was held; the session goes on. */
-static int write_held(struct capture_hold *h)
+static int write_held(struct capture_recorder *h)
 {
 	struct writing out = { .h = h };
 	char *name = h->stats.last_path;
@@ -269,7 +269,7 @@ static int write_held(struct capture_hold *h)
 
 /* ---- keep ----------------------------------------------------------------------------------- */
 
-static int encode(struct capture_hold *h, const struct event *ev)
+static int encode(struct capture_recorder *h, const struct event *ev)
 {
 	int err = capture_encode(h->encoder, ev);
 
@@ -280,7 +280,7 @@ static int encode(struct capture_hold *h, const struct event *ev)
 }
 
 /* From now on a file may begin: it has what is counted from here on. The first has all. */
-static void count(struct capture_hold *h)
+static void count(struct capture_recorder *h)
 {
 	if (!h->keep.on_cut || (h->counted_ns && h->now_ns - h->counted_ns < COUNT_EVERY_NS))
 		return;
@@ -288,9 +288,9 @@ static void count(struct capture_hold *h)
 	h->keep.on_cut(h->keep.cut_ctx);
 }
 
-static int hold_push(struct keep *k, const struct event *ev)
+static int hold_push(struct capture_sink *k, const struct event *ev)
 {
-	struct capture_hold *h = of(k);
+	struct capture_recorder *h = of(k);
 	int err = 0;
 
 	if (h->err)
@@ -313,16 +313,16 @@ static int hold_push(struct keep *k, const struct event *ev)
 	return fail(h, err ? err : encode(h, ev));
 }
 
-static int hold_flush(struct keep *k)
+static int hold_flush(struct capture_sink *k)
 {
-	struct capture_hold *h = of(k);
+	struct capture_recorder *h = of(k);
 
 	return h->err ? h->err : fail(h, drop_old(h));
 }
 
-static int hold_fire(struct keep *k)
+static int hold_fire(struct capture_sink *k)
 {
-	struct capture_hold *h = of(k);
+	struct capture_recorder *h = of(k);
 	int err;
 
 	h->counted_ns = 0;
@@ -332,19 +332,19 @@ static int hold_fire(struct keep *k)
 	return err;
 }
 
-static void hold_defer(struct keep *k)
+static void hold_defer(struct capture_sink *k)
 {
 	k->full = NULL;		/* packs in memory: nothing is slow */
 }
 
-static int hold_store(struct keep *k, struct capture_block *b)
+static int hold_store(struct capture_sink *k, struct capture_block *b)
 {
 	(void)k;
 	free(b);
 	return 0;
 }
 
-static void hold_free(struct capture_hold *h)
+static void hold_free(struct capture_recorder *h)
 {
 	while (h->oldest)
 		free(take_oldest(h));
@@ -357,9 +357,9 @@ static void hold_free(struct capture_hold *h)
 	free(h);
 }
 
-static int hold_close(struct keep *k, struct keep_stats *stats)
+static int hold_close(struct capture_sink *k, struct capture_sink_stats *stats)
 {
-	struct capture_hold *h = of(k);
+	struct capture_recorder *h = of(k);
 	int err = h->at_end ? write_held(h) : 0;
 
 	err = h->err ? h->err : err ? err : h->unwritten;
@@ -369,7 +369,7 @@ static int hold_close(struct keep *k, struct keep_stats *stats)
 	return err;
 }
 
-static const struct keep_ops ops = {
+static const struct capture_sink_ops ops = {
 	.push = hold_push, .flush = hold_flush, .defer = hold_defer, .store = hold_store,
 	.fire = hold_fire, .close = hold_close,
 };
@@ -387,17 +387,17 @@ static int check_folder(const char *path)
 	return err;
 }
 
-struct keep *capture_hold_new(const struct capture_hold_plan *plan, const struct funcs *funcs)
+struct capture_sink *capture_recorder_new(const struct capture_recorder_plan *plan, const struct funcs *funcs)
 {
 	int err = check_folder(plan->path);
-	struct capture_hold *h = err ? NULL : calloc(1, sizeof(*h));
+	struct capture_recorder *h = err ? NULL : calloc(1, sizeof(*h));
 
 	if (err) {
 		errno = err;
 		return NULL;
 	}
 	if (h) {
-		*h = (struct capture_hold){ .keep = { .ops = &ops }, .at_end = plan->at_end,
+		*h = (struct capture_recorder){ .keep = { .ops = &ops }, .at_end = plan->at_end,
 					    .before_ns = plan->before_ns,
 					    .max_bytes = plan->max_bytes };
 		h->newest = &h->oldest;

@@ -82,11 +82,11 @@ static void records_begin_anew(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		{ "roster: every counter of a session begins anew with a file", counters_begin_anew,
+		{ "capture: every counter of a session begins anew with a file", counters_begin_anew,
 		  NULL, NULL, NULL },
-		{ "roster: facts that are no counters stay as they are", other_facts_stay, NULL, NULL,
+		{ "capture: facts that are no counters stay as they are", other_facts_stay, NULL, NULL,
 		  NULL },
-		{ "roster: received + lost is what was hit since the file began", records_begin_anew,
+		{ "capture: received + lost is what was hit since the file began", records_begin_anew,
 		  NULL, NULL, NULL },
 	};
 

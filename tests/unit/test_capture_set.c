@@ -24,9 +24,9 @@ static void play_much(struct play *p, unsigned int n)
 	}
 }
 
-static struct keep *new_set(uint64_t max_files)
+static struct capture_sink *new_set(uint64_t max_files)
 {
-	struct keep *k = capture_set_new(&(struct capture_set_plan){
+	struct capture_sink *k = capture_set_new(&(struct capture_set_plan){
 		.path = lib_path, .max_bytes = FILE_BYTES, .max_files = max_files }, &lib_funcs);
 
 	assert_non_null(k);
@@ -57,7 +57,7 @@ static uint64_t check_files(uint64_t first, uint64_t last)
 static void files_together_hold_every_call_once_and_each_reads_alone(void **state)
 {
 	struct play p = { .keep = new_set(0) };
-	struct keep_stats stats;
+	struct capture_sink_stats stats;
 
 	(void)state;
 	play_much(&p, 60000);
@@ -69,7 +69,7 @@ static void files_together_hold_every_call_once_and_each_reads_alone(void **stat
 static void only_the_newest_files_are_left(void **state)
 {
 	struct play p = { .keep = new_set(2) };
-	struct keep_stats stats;
+	struct capture_sink_stats stats;
 	char path[128];
 
 	(void)state;
@@ -85,7 +85,7 @@ static void only_the_newest_files_are_left(void **state)
 
 /* A queue whose other end is slow. */
 struct queue {
-	struct keep *keep;
+	struct capture_sink *keep;
 	struct capture_block *block[256];
 	size_t n;
 };
@@ -93,7 +93,7 @@ struct queue {
 static void drain_queue(struct queue *q)
 {
 	for (size_t i = 0; i < q->n; i++)
-		assert_int_equal(keep_store(q->keep, q->block[i]), 0);
+		assert_int_equal(capture_sink_store(q->keep, q->block[i]), 0);
 	q->n = 0;
 }
 
@@ -110,22 +110,22 @@ static void blocks_that_wait_count_for_the_limit(void **state)
 {
 	struct play p = { .keep = new_set(0) };
 	struct queue q = { .keep = p.keep };
-	struct keep_stats stats;
+	struct capture_sink_stats stats;
 
 	(void)state;
-	keep_defer(p.keep, queue_block, &q);
+	capture_sink_defer(p.keep, queue_block, &q);
 	play_much(&p, 60000);
 	push(&p, (struct event){ .kind = EVENT_STOP, .end_ns = p.now_ns });
 	drain_queue(&q);
 	p.keep->full = NULL;
-	assert_int_equal(keep_close(p.keep, &stats), 0);
+	assert_int_equal(capture_sink_close(p.keep, &stats), 0);
 	assert_int_equal(check_files(1, stats.files), p.calls);
 }
 
 static void a_call_that_lasts_begins_every_file_it_is_open_in(void **state)
 {
 	struct play p = { .keep = new_set(0) };
-	struct keep_stats stats;
+	struct capture_sink_stats stats;
 	char path[128];
 
 	(void)state;
@@ -152,7 +152,7 @@ static void a_call_that_lasts_begins_every_file_it_is_open_in(void **state)
 static void losses_stay_in_the_file_they_happened_in(void **state)
 {
 	struct play p = { .keep = new_set(0) };
-	struct keep_stats stats;
+	struct capture_sink_stats stats;
 	uint64_t lost = 0, files_with_loss = 0;
 	char path[128];
 
@@ -180,14 +180,14 @@ static void without_a_limit_it_is_one_file_as_it_came(void **state)
 {
 	struct capture_set_plan plan = { .path = lib_path };
 	struct events e = { .at = { .n = 0 } }, got = { .at = { .n = 0 } };
-	struct keep *k = capture_set_new(&plan, &lib_funcs);
+	struct capture_sink *k = capture_set_new(&plan, &lib_funcs);
 	struct capture_reader *r;
 
 	(void)state;
 	events_random(&e, 2000);
 	for (size_t i = 0; i < e.at.n; i++)
-		assert_int_equal(keep_push(k, &e.at.v[i]), 0);
-	assert_int_equal(keep_close(k, NULL), 0);
+		assert_int_equal(capture_sink_push(k, &e.at.v[i]), 0);
+	assert_int_equal(capture_sink_close(k, NULL), 0);
 	r = capture_open(lib_path);
 	assert_int_equal(capture_read(r, &(struct event_sink){ events_add, &got }), 0);
 	assert_int_equal(got.at.n, e.at.n);
@@ -208,18 +208,18 @@ static int count_calls(void *n, const struct event *ev)
 static void any_events_are_survived_and_no_call_is_lost(void **state)
 {
 	struct events e = { .at = { .n = 0 } };
-	struct keep *k = new_set(0);
-	struct keep_stats stats;
+	struct capture_sink *k = new_set(0);
+	struct capture_sink_stats stats;
 	uint64_t pushed = 0, read = 0;
 	char path[128];
 
 	(void)state;
 	events_random(&e, 20000);
 	for (size_t i = 0; i < e.at.n; i++) {
-		assert_int_equal(keep_push(k, &e.at.v[i]), 0);
+		assert_int_equal(capture_sink_push(k, &e.at.v[i]), 0);
 		count_calls(&pushed, &e.at.v[i]);
 	}
-	assert_int_equal(keep_close(k, &stats), 0);
+	assert_int_equal(capture_sink_close(k, &stats), 0);
 	for (uint64_t i = 1; i <= stats.files; i++) {
 		struct capture_reader *r;
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The file as a sequence of blocks. All of it is hostile: no length is used before the hash of
- * its header was right and it was found to be in bounds, and no damage makes it read any part of
- * the file more than a few times, so that the time is linear in the file's size.
+ * A capture file as a sequence of blocks, their events, and what the file turned out to be. All of it
+ * is hostile: no length is used before the hash of its header was right and it was found to be in
+ * bounds, and no damage makes it read any part of the file more than a few times, so that the time is
+ * linear in the file's size. Knows no rows.
  */
-#include "capture/capture_scan.h"
+#include "capture/capture.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <gpuprof/capture.h>
+
 #include "base/log.h"
 #include "capture/capture_codec.h"
 #include "capture/capture_frame.h"
@@ -21,7 +24,15 @@
 #define WINDOW_MIN 4096u
 #define WINDOW_MAX 65536u
 
-struct capture_scan {
+/* What was not whole; the reader adds what it finds inside blocks. */
+struct scan_damage {
+	uint64_t blocks;	/* damaged or missing */
+	uint64_t events;	/* in those of them whose header was whole */
+	bool cut;		/* the file ends inside a block or before the first one */
+};
+
+/* Walks the blocks of a file, whatever happened to it. */
+struct scan {
 	int fd;
 	char *path;
 	uint64_t size;
@@ -42,7 +53,7 @@ struct capture_scan {
 
 /* Bytes read at `at`, less than len only at the file's end; or -EIO, logged. What a recorder has
  * appended since the file's size was taken does not count. */
-static ssize_t read_at(struct capture_scan *s, void *buf, size_t len, uint64_t at)
+static ssize_t read_at(struct scan *s, void *buf, size_t len, uint64_t at)
 {
 	size_t got = 0;
 	ssize_t n;
@@ -66,14 +77,14 @@ static ssize_t read_at(struct capture_scan *s, void *buf, size_t len, uint64_t a
 	return (ssize_t)got;
 }
 
-static bool is_ours(const struct capture_scan *s, const struct gp_block_header *h)
+static bool is_ours(const struct scan *s, const struct gp_block_header *h)
 {
 	return frame_is_block(h) && h->major <= GP_CAPTURE_MAJOR &&
 	       (!s->has_id || h->file_id == s->file_id);
 }
 
 /* The first of our headers in a window, as an offset; len: none. */
-static size_t search_window(struct capture_scan *s, size_t len)
+static size_t search_window(struct scan *s, size_t len)
 {
 	const size_t tag_at = offsetof(struct gp_block_header, tag);
 	const uint64_t tag = GP_BLOCK_TAG;
@@ -93,7 +104,7 @@ static size_t search_window(struct capture_scan *s, size_t len)
 }
 
 /* Moves on to the next header from `from` on; 1 found, 0 none is left, -EIO. */
-static int resync(struct capture_scan *s, uint64_t from)
+static int resync(struct scan *s, uint64_t from)
 {
 	const size_t overlap = sizeof(struct gp_block_header) - 1;
 	size_t want = WINDOW_MIN, found;
@@ -116,7 +127,7 @@ static int resync(struct capture_scan *s, uint64_t from)
 }
 
 /* The account of what lies between the last block and this one. False: it is not new. */
-static bool take_number(struct capture_scan *s, uint64_t number)
+static bool take_number(struct scan *s, uint64_t number)
 {
 	uint64_t missing;
 
@@ -132,7 +143,7 @@ static bool take_number(struct capture_scan *s, uint64_t number)
 }
 
 /* Reads and unpacks a block's payload: 1, 0 if it is damaged, -EIO. */
-static int unpack(struct capture_scan *s, const struct gp_block_header *h, uint64_t at)
+static int unpack(struct scan *s, const struct gp_block_header *h, uint64_t at)
 {
 	ssize_t n = read_at(s, s->packed, h->packed_bytes, at);
 	size_t raw;
@@ -149,7 +160,7 @@ static int unpack(struct capture_scan *s, const struct gp_block_header *h, uint6
 }
 
 /* What is left is shorter than a header, or no header: 1 go on at s->at, 0 the end, -EIO. */
-static int skip_junk(struct capture_scan *s, const struct gp_block_header *h, size_t len)
+static int skip_junk(struct scan *s, const struct gp_block_header *h, size_t len)
 {
 	const uint64_t want[2] = {
 		GP_FRAME_MAGIC | (uint64_t)(sizeof(*h) - FRAME_PREFIX) << 32, GP_BLOCK_TAG
@@ -173,7 +184,7 @@ static int skip_junk(struct capture_scan *s, const struct gp_block_header *h, si
 
 /* A whole header whose payload goes beyond the file's end: the last block of a file that was cut,
  * unless another header follows. */
-static int skip_cut(struct capture_scan *s)
+static int skip_cut(struct scan *s)
 {
 	int found = resync(s, s->at + sizeof(struct gp_block_header));
 
@@ -188,7 +199,7 @@ static int skip_cut(struct capture_scan *s)
 
 /* Moves to the next header that is whole, new, and followed by all of its payload, which *payload
  * is the place of, and passes it: 1, 0 there is none, -EIO. */
-static int find_block(struct capture_scan *s, struct gp_block_header *h, uint64_t *payload)
+static int find_block(struct scan *s, struct gp_block_header *h, uint64_t *payload)
 {
 	for (;;) {
 		ssize_t n;
@@ -215,7 +226,9 @@ static int find_block(struct capture_scan *s, struct gp_block_header *h, uint64_
 	}
 }
 
-int capture_scan_next(struct capture_scan *s, struct gp_block_header *h, const uint8_t **raw)
+/* 1: the next whole block, of a known type or not; *raw (raw_bytes and DECODE_SLACK more) lives
+ * until the next call. 0: no more. -EIO, logged. */
+static int scan_next(struct scan *s, struct gp_block_header *h, const uint8_t **raw)
 {
 	uint64_t payload = 0;
 	int got;
@@ -235,12 +248,8 @@ int capture_scan_next(struct capture_scan *s, struct gp_block_header *h, const u
 	return got;
 }
 
-const struct scan_damage *capture_scan_damage(const struct capture_scan *s)
-{
-	return &s->damage;
-}
-
-int capture_scan_rewind(struct capture_scan *s)
+/* Back to the first block; the file may have grown. 0 or -errno, logged. */
+static int scan_rewind(struct scan *s)
 {
 	struct stat st;
 
@@ -258,7 +267,7 @@ int capture_scan_rewind(struct capture_scan *s)
 }
 
 /* The file's first bytes: 0, or -errno with *why. */
-static int check_head(struct capture_scan *s, const struct gp_file_header *h, size_t len)
+static int check_head(struct scan *s, const struct gp_file_header *h, size_t len)
 {
 	const uint64_t want[2] = {
 		GP_FRAME_MAGIC | (uint64_t)(sizeof(*h) - FRAME_PREFIX) << 32, GP_FILE_TAG
@@ -288,7 +297,7 @@ static int check_head(struct capture_scan *s, const struct gp_file_header *h, si
 	return -EINVAL;
 }
 
-static int open_file(struct capture_scan *s)
+static int open_file(struct scan *s)
 {
 	struct gp_file_header h = { .frame_magic = 0 };
 	struct stat st;
@@ -312,9 +321,24 @@ static int open_file(struct capture_scan *s)
 	return n < 0 ? (int)n : check_head(s, &h, (size_t)n);
 }
 
-struct capture_scan *capture_scan_open(const char *path)
+static void scan_free(struct scan *s)
 {
-	struct capture_scan *s = calloc(1, sizeof(*s));
+	if (!s)
+		return;
+	if (s->fd >= 0)
+		close(s->fd);
+	ZSTD_freeDCtx(s->zstd);
+	free(s->path);
+	free(s->packed);
+	free(s->raw);
+	free(s->window);
+	free(s);
+}
+
+/* Opens, and checks the file header: errors and messages as capture_open. */
+static struct scan *scan_open(const char *path)
+{
+	struct scan *s = calloc(1, sizeof(*s));
 	int err;
 
 	if (!s)
@@ -333,29 +357,142 @@ struct capture_scan *capture_scan_open(const char *path)
 	}
 	if (!err)
 		return s;
-	capture_scan_free(s);
+	scan_free(s);
 	errno = -err;
 	return NULL;
 }
 
-void capture_scan_free(struct capture_scan *s)
-{
-	if (!s)
-		return;
-	if (s->fd >= 0)
-		close(s->fd);
-	ZSTD_freeDCtx(s->zstd);
-	free(s->path);
-	free(s->packed);
-	free(s->raw);
-	free(s->window);
-	free(s);
-}
-
-bool capture_scan_written(const struct capture_scan *s)
+/* Does a writer still have the file open? */
+static bool scan_written(const struct scan *s)
 {
 	if (flock(s->fd, LOCK_SH | LOCK_NB))
 		return errno == EWOULDBLOCK;
 	flock(s->fd, LOCK_UN);
 	return false;
+}
+
+/* ---- the reader ----------------------------------------------------------------------------- */
+
+struct capture_reader {
+	struct scan *scan;
+	struct capture_decoder *decoder;
+	uint64_t blocks;
+	uint64_t events;	/* in them */
+	uint64_t bad_blocks;	/* besides those that the scan counts */
+	uint64_t bad_events;
+	bool complete;
+};
+
+struct capture_reader *capture_open(const char *path)
+{
+	struct capture_reader *r = calloc(1, sizeof(*r));
+	int saved;
+
+	if (!r)
+		return NULL;
+	r->decoder = capture_decoder_new();
+	if (!r->decoder) {
+		log_error("cannot open %s: %s", path, strerror(errno));
+		errno = ENOMEM;
+	} else {
+		r->scan = scan_open(path);
+	}
+	if (r->scan)
+		return r;
+	saved = errno;
+	capture_free(r);
+	errno = saved;
+	return NULL;
+}
+
+const struct funcs *capture_funcs(const struct capture_reader *r)
+{
+	return capture_decoder_funcs(r->decoder);
+}
+
+static int read_events(struct capture_reader *r, const struct gp_block_header *h,
+		       const uint8_t *raw, const struct event_sink *sink)
+{
+	struct decode_result got;
+	int err = capture_decode(r->decoder, raw, h->raw_bytes, h->events, sink, &got);
+
+	if (err)
+		return err;
+	r->events += got.rows;
+	r->bad_events += h->events - got.rows + got.dropped;
+	if (got.invalid || got.dropped || got.rows != h->events)
+		r->bad_blocks++;
+	else
+		r->blocks++;
+	return 0;
+}
+
+/* The end block's totals find what no gap in the numbers shows. */
+static void read_end(struct capture_reader *r, const struct gp_block_header *h,
+		     const uint8_t *raw)
+{
+	const struct scan_damage *damage = &r->scan->damage;
+	struct gp_capture_end end;
+
+	r->complete = true;
+	if (h->raw_bytes < sizeof(end)) {
+		r->bad_blocks++;
+		return;
+	}
+	memcpy(&end, raw, sizeof(end));
+	if (end.events != r->events && !damage->blocks && !r->bad_blocks)
+		r->bad_blocks++;
+}
+
+int capture_read(struct capture_reader *r, const struct event_sink *sink)
+{
+	struct gp_block_header h;
+	const uint8_t *raw;
+	int got, err;
+
+	r->blocks = r->events = r->bad_blocks = r->bad_events = 0;
+	r->complete = false;
+	err = scan_rewind(r->scan);
+	while (!err && (got = scan_next(r->scan, &h, &raw)) != 0) {
+		if (got < 0)
+			return got;
+		if (h.type == GP_BLOCK_EVENTS)
+			err = read_events(r, &h, raw, sink);
+		else if (h.type == GP_BLOCK_END)
+			read_end(r, &h, raw);
+	}
+	return err;
+}
+
+enum capture_state capture_state(const struct capture_reader *r)
+{
+	if (capture_bad_blocks(r))
+		return CAPTURE_DAMAGED;
+	if (!r->complete || r->scan->damage.cut)
+		return scan_written(r->scan) ? CAPTURE_GROWING : CAPTURE_CUT;
+	return CAPTURE_COMPLETE;
+}
+
+uint64_t capture_blocks(const struct capture_reader *r)
+{
+	return r->blocks;
+}
+
+uint64_t capture_bad_blocks(const struct capture_reader *r)
+{
+	return r->bad_blocks + r->scan->damage.blocks;
+}
+
+uint64_t capture_bad_events(const struct capture_reader *r)
+{
+	return r->bad_events + r->scan->damage.events;
+}
+
+void capture_free(struct capture_reader *r)
+{
+	if (!r)
+		return;
+	scan_free(r->scan);
+	capture_decoder_free(r->decoder);
+	free(r);
 }

@@ -8,23 +8,23 @@
  * begins, so that a file has what was counted since a moment shortly before it begins: at most a sixteenth
  * of the stretch before. Holes in the numbers of threads are told where they are.
  */
-#ifndef CAPTURE_CAPTURE_HOLD_H
-#define CAPTURE_CAPTURE_HOLD_H
+#ifndef CAPTURE_CAPTURE_RECORDER_H
+#define CAPTURE_CAPTURE_RECORDER_H
 
-#include "capture/keep.h"
+#include "capture/capture_sink.h"
 
-struct capture_hold_plan {
+struct capture_recorder_plan {
 	const char *path;	/* the second file gets a counter, as of capture_file_number */
 	uint64_t before_ns;
-	uint64_t max_bytes;	/* of memory; at least CAPTURE_HOLD_MIN */
+	uint64_t max_bytes;	/* of memory; at least CAPTURE_RECORDER_MIN */
 	bool at_end;		/* write what is held when the session ends */
 };
 
-#define CAPTURE_HOLD_MIN (64u << 10)
+#define CAPTURE_RECORDER_MIN (64u << 10)
 
 /* NULL + errno, logged. */
-struct keep *capture_hold_new(const struct capture_hold_plan *plan, const struct funcs *funcs);
+struct capture_sink *capture_recorder_new(const struct capture_recorder_plan *plan, const struct funcs *funcs);
 
-uint64_t capture_hold_bytes(const struct keep *k);	/* held now: <= max_bytes */
+uint64_t capture_recorder_bytes(const struct capture_sink *k);	/* held now: <= max_bytes */
 
 #endif

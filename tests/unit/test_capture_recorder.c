@@ -7,12 +7,12 @@
 
 #include <errno.h>
 
-#include "capture/capture_hold.h"
+#include "capture/capture_recorder.h"
 #include "event/event.h"
 
-static struct keep *new_hold(uint64_t before_ns, uint64_t max_bytes)
+static struct capture_sink *new_hold(uint64_t before_ns, uint64_t max_bytes)
 {
-	struct keep *k = capture_hold_new(&(struct capture_hold_plan){
+	struct capture_sink *k = capture_recorder_new(&(struct capture_recorder_plan){
 		.path = lib_path, .before_ns = before_ns, .max_bytes = max_bytes, .at_end = true },
 		&lib_funcs);
 
@@ -50,7 +50,7 @@ static void push_counted(void *ctx)
 {
 	const struct counting *c = ctx;
 
-	assert_int_equal(keep_push(c->play.keep, &(struct event){ .kind = EVENT_COUNT, .count.source = "uprobe",
+	assert_int_equal(capture_sink_push(c->play.keep, &(struct event){ .kind = EVENT_COUNT, .count.source = "uprobe",
 		.count.kind = "call", .count.hits = c->received + c->lost, .count.received = c->received, .count.lost = c->lost }), 0);
 }
 
@@ -145,7 +145,7 @@ static void what_was_lost_is_in_the_file_that_was_written_next(void **state)
 	count_on(&c, 100);
 	c.lost += 3;
 	stderr_hide();
-	assert_int_equal(keep_fire(c.play.keep), 0);
+	assert_int_equal(capture_sink_fire(c.play.keep), 0);
 	stderr_show();
 	one = read_file(lib_path);
 	c.lost += 5;
@@ -242,9 +242,9 @@ static void memory_is_bounded_and_it_says_so(void **state)
 	begin(&p);
 	for (int i = 0; i < 200000; i++) {
 		call(&p, 0, 1000);
-		assert_true(capture_hold_bytes(p.keep) <= (64 << 10));
+		assert_true(capture_recorder_bytes(p.keep) <= (64 << 10));
 		if (i % 1000 == 0)
-			assert_int_equal(keep_flush(p.keep), 0);
+			assert_int_equal(capture_sink_flush(p.keep), 0);
 	}
 	stderr_hide();
 	end(&p, NULL);
@@ -266,7 +266,7 @@ static void the_second_file_begins_where_the_first_ended(void **state)
 	for (int i = 0; i < 100; i++)
 		call(&p, 0, MS);
 	stderr_hide();
-	assert_int_equal(keep_fire(p.keep), 0);
+	assert_int_equal(capture_sink_fire(p.keep), 0);
 	for (int i = 0; i < 50; i++)
 		call(&p, 0, MS);
 	end(&p, NULL);
@@ -282,12 +282,12 @@ static void the_second_file_begins_where_the_first_ended(void **state)
 
 static void a_folder_that_is_not_there_is_refused_at_once(void **state)
 {
-	struct capture_hold_plan plan = { .path = "/nowhere/at/all.gpr", .before_ns = SEC,
+	struct capture_recorder_plan plan = { .path = "/nowhere/at/all.gpr", .before_ns = SEC,
 					  .max_bytes = 1 << 20 };
 
 	(void)state;
 	stderr_hide();
-	assert_null(capture_hold_new(&plan, &lib_funcs));
+	assert_null(capture_recorder_new(&plan, &lib_funcs));
 	assert_int_equal(errno, ENOENT);
 	assert_non_null(strstr(stderr_show(), "/nowhere"));
 }
