@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/time.h"
-#include "source/helper/helper_source.h"
+#include "source/helper/ring_reader.h"
 #include "gpuprof/work.h"
 #include "helper/names.h"
 #include "helper/nvtx.h"
@@ -45,7 +45,7 @@ static const void *export_table(uint32_t table)
 struct bench {
 	struct helper_ring ring;
 	struct names *names;
-	struct helper_source *reader;
+	struct ring_reader *reader;
 };
 
 static void send_kernel(struct bench *b)
@@ -91,7 +91,7 @@ static void measure(struct bench *b, const char *what, void (*fn)(struct bench *
 			fn(b);
 		ns = time_now_ns() - start;
 		best = ns < best ? ns : best;
-		if (b->reader && helper_source_read(b->reader, take, NULL) != 1)
+		if (b->reader && ring_reader_read(b->reader, take, NULL) != 1)
 			exit(1);
 	}
 	printf("%s %.1f\n", what, (double)best / BATCH / each);
@@ -107,18 +107,18 @@ int main(void)
 	nvtx_open(&b.ring, b.names);
 	nvtx_attach(export_table);
 	measure(&b, "range-asleep", push_pop, 2);
-	b.reader = helper_source_open(dup(b.ring.fd), getpid(), GP_RING_WANT_KINDS, 0);
+	b.reader = ring_reader_open(dup(b.ring.fd), getpid(), GP_RING_WANT_KINDS, 0);
 	if (!b.reader)
 		return 1;
-	helper_source_renew(b.reader, time_now_ns() + 3600ull * 1000000000);
+	ring_reader_renew(b.reader, time_now_ns() + 3600ull * 1000000000);
 	helper_ring_look(&b.ring, time_now_ns(), &fresh);
 	helper_ring_admit(&b.ring);
 	measure(&b, "record", send_kernel, 1);
 	measure(&b, "name", know_name, 1);
 	measure(&b, "range", push_pop, 2);
-	if (helper_source_lost(b.reader, 1u << GP_RING_KERNEL | 1u << GP_RING_RANGE))
+	if (ring_reader_lost(b.reader, 1u << GP_RING_KERNEL | 1u << GP_RING_RANGE))
 		return 1;	/* what has no room costs less */
-	helper_source_close(b.reader);
+	ring_reader_close(b.reader);
 	helper_ring_close(&b.ring);
 	names_free(b.names);
 	return 0;

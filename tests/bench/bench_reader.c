@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/time.h"
-#include "source/helper/helper_source.h"
+#include "source/helper/ring_reader.h"
 
 static int take(void *ctx, uint16_t kind, const void *payload, size_t len)
 {
@@ -18,8 +18,8 @@ static int take(void *ctx, uint16_t kind, const void *payload, size_t len)
 
 int main(int argc, char **argv)
 {
-	int pid = argc == 2 ? atoi(argv[1]) : 0, fd = pid ? helper_source_find(pid) : -1;
-	struct helper_source *s = fd >= 0 ? helper_source_open(fd, pid, GP_RING_WANT_KINDS, 0) : NULL;
+	int pid = argc == 2 ? atoi(argv[1]) : 0, fd = pid ? ring_reader_find(pid) : -1;
+	struct ring_reader *s = fd >= 0 ? ring_reader_open(fd, pid, GP_RING_WANT_KINDS, 0) : NULL;
 	struct pollfd end = { .events = POLLIN };
 	struct gp_ring_head head;
 	int said = 0;
@@ -27,12 +27,12 @@ int main(int argc, char **argv)
 	if (!s)
 		return 1;
 	while (!poll(&end, 1, 5)) {
-		if (helper_source_renew(s, time_now_ns()) || helper_source_read(s, take, NULL) < 0)
+		if (ring_reader_renew(s, time_now_ns()) || ring_reader_read(s, take, NULL) < 0)
 			return 1;
-		helper_source_head(s, &head);
+		ring_reader_head(s, &head);
 		if (!said && head.state == GP_HELPER_AWAKE)
 			said = puts("awake") >= 0 && !fflush(stdout);
 	}
-	helper_source_close(s);
+	ring_reader_close(s);
 	return 0;
 }

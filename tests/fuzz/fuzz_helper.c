@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "source/helper/api_calls.h"
-#include "source/helper/helper_decode.h"
+#include "source/helper/decode.h"
 #include "event/event.h"
 #include "gpuprof/ring.h"
 #include "facts/ranges.h"

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/time.h"
-#include "source/helper/helper_source.h"
+#include "source/helper/ring_reader.h"
 #include "gpuprof/work.h"
 
 enum { CLOCKS_MAX = 4096 };
@@ -88,30 +88,30 @@ static void print(struct found *f, const struct gp_ring_head *head, uint64_t arm
 }
 
 /* The ring's, and how long it took to be awake (0: it never was). */
-static int watch(struct helper_source *s, double seconds, struct found *f, uint64_t *arming_ns)
+static int watch(struct ring_reader *s, double seconds, struct found *f, uint64_t *arming_ns)
 {
 	uint64_t start = time_now_ns(), end = start + (uint64_t)(seconds * 1e9), now;
 	struct gp_ring_head head;
 
 	*arming_ns = 0;
 	while ((now = time_now_ns()) < end) {
-		if (helper_source_renew(s, now) || helper_source_read(s, take, f) < 0)
+		if (ring_reader_renew(s, now) || ring_reader_read(s, take, f) < 0)
 			return -1;
-		helper_source_head(s, &head);
+		ring_reader_head(s, &head);
 		if (!*arming_ns && head.state == GP_HELPER_AWAKE)
 			*arming_ns = now - start;
 		usleep(1000);
 	}
-	helper_source_wake(s);
+	ring_reader_wake(s);
 	usleep(300000);
-	return helper_source_read(s, take, f) < 0 ? -1 : 0;
+	return ring_reader_read(s, take, f) < 0 ? -1 : 0;
 }
 
 int main(int argc, char **argv)
 {
 	static struct found found;
-	int pid = argc == 3 ? atoi(argv[1]) : 0, fd = pid ? helper_source_find(pid) : -1, err;
-	struct helper_source *s = fd >= 0 ? helper_source_open(fd, pid, GP_RING_WANT_KINDS, 0) : NULL;
+	int pid = argc == 3 ? atoi(argv[1]) : 0, fd = pid ? ring_reader_find(pid) : -1, err;
+	struct ring_reader *s = fd >= 0 ? ring_reader_open(fd, pid, GP_RING_WANT_KINDS, 0) : NULL;
 	uint64_t arming_ns, lost = 0;
 	struct gp_ring_head head;
 
@@ -119,12 +119,12 @@ int main(int argc, char **argv)
 		puts("state none");
 		return 1;
 	}
-	helper_source_wake(s);
+	ring_reader_wake(s);
 	err = watch(s, strtod(argv[2], NULL), &found, &arming_ns);
-	helper_source_head(s, &head);
+	ring_reader_head(s, &head);
 	for (uint16_t kind = 0; kind < GP_RING_KINDS; kind++)
-		lost += helper_source_lost(s, 1u << kind);
+		lost += ring_reader_lost(s, 1u << kind);
 	print(&found, &head, arming_ns, lost);
-	helper_source_close(s);
+	ring_reader_close(s);
 	return err != 0;
 }

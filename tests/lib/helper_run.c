@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "source/helper/helper_source.h"
+#include "source/helper/ring_reader.h"
 
 #define WAIT_NS 20000000000ull
 
@@ -88,10 +88,10 @@ void helper_run_wanting(struct helper_run *r, uint32_t wants, const char *const 
 	all[n] = NULL;
 	spawn(r, argv, all);
 	for (uint64_t end = time_now_ns() + WAIT_NS; time_now_ns() < end && !r->source; usleep(1000)) {
-		int fd = helper_source_find(r->pid);
+		int fd = ring_reader_find(r->pid);
 
 		if (fd >= 0)
-			r->source = helper_source_open(fd, r->pid, wants, 0);
+			r->source = ring_reader_open(fd, r->pid, wants, 0);
 	}
 	assert_non_null(r->source);
 }
@@ -114,17 +114,17 @@ void helper_run_watch(struct helper_run *r)
 	bool exited = false;
 
 	for (uint64_t end = time_now_ns() + WAIT_NS; time_now_ns() < end; usleep(1000)) {
-		helper_source_renew(r->source, time_now_ns());
+		ring_reader_renew(r->source, time_now_ns());
 		exited = exited || waitpid(r->pid, &r->status, WNOHANG) == r->pid;
-		if (helper_source_read(r->source, take, &r->seen) == 1 && exited)
+		if (ring_reader_read(r->source, take, &r->seen) == 1 && exited)
 			break;
 	}
-	helper_source_head(r->source, &r->head);
+	ring_reader_head(r->source, &r->head);
 	if (!exited) {
 		kill(r->pid, SIGKILL);
 		waitpid(r->pid, &r->status, 0);
 	}
-	helper_source_close(r->source);
+	ring_reader_close(r->source);
 	keep_output(r);
 	assert_true(exited);
 }

@@ -28,7 +28,7 @@ struct helper_seen {
 
 struct helper_run {
 	pid_t pid;
-	struct helper_source *source;
+	struct ring_reader *source;
 	struct gp_ring_head head;	/* as it was read last */
 	struct helper_seen seen;
 	int status;			/* as waitpid has it */

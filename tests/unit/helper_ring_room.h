@@ -14,18 +14,18 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "source/helper/helper_source.h"
+#include "source/helper/ring_reader.h"
 #include "helper/ring.h"
 
 #define RING 65536u
 #define ALL 0xffffffffu
 
-static inline struct helper_source *reader(struct helper_ring *r, uint32_t kinds)
+static inline struct ring_reader *reader(struct helper_ring *r, uint32_t kinds)
 {
-	struct helper_source *s = helper_source_open(dup(r->fd), getpid(), kinds, 0);
+	struct ring_reader *s = ring_reader_open(dup(r->fd), getpid(), kinds, 0);
 
 	if (s)
-		assert_int_equal(helper_source_renew(s, time_now_ns()), 0);
+		assert_int_equal(ring_reader_renew(s, time_now_ns()), 0);
 	return s;
 }
 
@@ -39,9 +39,9 @@ static inline uint32_t look(struct helper_ring *r)
 }
 
 /* A new ring, and who reads all of it from now on. */
-static inline struct helper_source *open_read(struct helper_ring *r)
+static inline struct ring_reader *open_read(struct helper_ring *r)
 {
-	struct helper_source *s;
+	struct ring_reader *s;
 
 	assert_int_equal(helper_ring_open(r, RING, 1), 0);
 	s = reader(r, ALL);

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <cmocka.h>
 
-#include "source/helper/helper_source.h"
+#include "source/helper/ring_reader.h"
 #include "gpuprof/work.h"
 #include "helper/calls_wanted.h"
 #include "lib/helper_run.h"
@@ -183,7 +183,7 @@ static void unwatched_it_sleeps_and_a_reader_wakes_it(void **state)
 
 	(void)state;
 	start(&r, (const char *const[]){ "GPUPROF_ARM", "0", NULL });
-	helper_source_head(r.source, &r.head);
+	ring_reader_head(r.source, &r.head);
 	assert_int_equal(r.head.state, GP_HELPER_VIRGIN);
 	watch(&r);
 	assert_true(r.seen.kind[GP_RING_KERNEL] > 0);

@@ -26,7 +26,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "source/helper/helper_source.h"
+#include "source/helper/ring_reader.h"
 #include "inject/process.h"
 
 #define TELLS_WITHIN_NS (20 * NS_PER_SEC)

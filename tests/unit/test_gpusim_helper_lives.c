@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "source/helper/helper_source.h"
+#include "source/helper/ring_reader.h"
 #include "lib/helper_run.h"
 
 #define LAUNCHES 500	/* before anything else happens */
@@ -101,7 +101,7 @@ static pid_t child_of(pid_t pid)
 
 static void what_a_child_executes_has_its_own(void **state)
 {
-	struct helper_source *source = NULL;
+	struct ring_reader *source = NULL;
 	struct gp_ring_head head;
 	struct helper_run r;
 
@@ -109,20 +109,20 @@ static void what_a_child_executes_has_its_own(void **state)
 	helper_run_start(&r, (const char *const[]){ "build/sim/lives", "fork-exec", NULL }, NULL);
 	for (uint64_t end = time_now_ns() + 5000000000ull; time_now_ns() < end && !source; usleep(500)) {
 		pid_t child = child_of(r.pid);
-		int fd = child ? helper_source_find(child) : -1;
+		int fd = child ? ring_reader_find(child) : -1;
 
-		helper_source_renew(r.source, time_now_ns());
+		ring_reader_renew(r.source, time_now_ns());
 		if (fd >= 0)
-			source = helper_source_open(fd, child, UINT32_MAX, 0);
+			source = ring_reader_open(fd, child, UINT32_MAX, 0);
 	}
 	assert_non_null(source);
-	helper_source_renew(source, time_now_ns());
+	ring_reader_renew(source, time_now_ns());
 	helper_run_watch(&r);
-	helper_source_head(source, &head);
+	ring_reader_head(source, &head);
 	assert_int_not_equal(head.pid, r.head.pid);
 	assert_int_equal(head.state, GP_HELPER_ENDED);
 	assert_int_not_equal(head.cupti_version, 0);
-	helper_source_close(source);
+	ring_reader_close(source);
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "source/helper/helper_decode.h"
+#include "source/helper/decode.h"
 #include "event/event.h"
 #include "lib/helper_run.h"
 

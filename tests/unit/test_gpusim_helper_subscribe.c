@@ -19,7 +19,7 @@
 
 #include "base/map.h"
 #include "base/time.h"
-#include "source/helper/helper_source.h"
+#include "source/helper/ring_reader.h"
 #include "helper/occupant.h"
 #include "lib/helper_run.h"
 
@@ -146,8 +146,8 @@ static bool becomes(struct helper_run *r, bool held, bool renew)
 {
 	for (uint64_t end = time_now_ns() + WAIT_NS; time_now_ns() < end; usleep(2000)) {
 		if (renew)
-			helper_source_renew(r->source, time_now_ns());
-		helper_source_head(r->source, &r->head);
+			ring_reader_renew(r->source, time_now_ns());
+		ring_reader_head(r->source, &r->head);
 		if (!!r->head.subscribed_ns == held)
 			return true;
 	}
@@ -166,7 +166,7 @@ static void it_is_given_back_when_the_lease_has_run_out(void **state)
 	assert_true(becomes(&r, false, false));
 	kill(r.pid, SIGKILL);
 	assert_int_equal(waitpid(r.pid, &r.status, 0), r.pid);
-	helper_source_close(r.source);
+	ring_reader_close(r.source);
 	close(r.out_fd);
 }
 

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "source/helper/helper_source.h"
+#include "source/helper/ring_reader.h"
 #include "lib/helper_run.h"
 
 #define TURNS 12
@@ -51,17 +51,17 @@ static int take(void *ctx, uint16_t kind, const void *payload, size_t len)
 /* As soon as it can have the slot, until it has seen enough. */
 static void take_a_turn(pid_t pid, struct told *t)
 {
-	int fd = helper_source_find(pid);
-	struct helper_source *s = fd < 0 ? NULL : helper_source_open(fd, pid, GP_RING_WANT_KINDS, time_now_ns());
+	int fd = ring_reader_find(pid);
+	struct ring_reader *s = fd < 0 ? NULL : ring_reader_open(fd, pid, GP_RING_WANT_KINDS, time_now_ns());
 
 	assert_non_null(s);
 	memset(t, 0, sizeof(*t));
 	for (uint64_t end_ns = time_now_ns() + WAIT_NS; t->kernels < KERNELS && time_now_ns() < end_ns;
 	     usleep(1000)) {
-		assert_int_equal(helper_source_renew(s, time_now_ns()), 0);
-		assert_true(helper_source_read(s, take, t) >= 0);
+		assert_int_equal(ring_reader_renew(s, time_now_ns()), 0);
+		assert_true(ring_reader_read(s, take, t) >= 0);
 	}
-	helper_source_close(s);
+	ring_reader_close(s);
 }
 
 static void each_of_many_readers_is_told_names_and_devices(void **state)
@@ -71,14 +71,14 @@ static void each_of_many_readers_is_told_names_and_devices(void **state)
 
 	(void)state;
 	helper_run_start(&r, (const char *const[]){ "build/sim/pretrain", "--steps", "100000", NULL }, NULL);
-	assert_int_equal(helper_source_renew(r.source, time_now_ns()), 0);
+	assert_int_equal(ring_reader_renew(r.source, time_now_ns()), 0);
 	for (int i = 0; i < TURNS; i++) {
 		take_a_turn(r.pid, &told);
 		assert_true(told.kernels >= KERNELS);
 		assert_int_equal(told.nameless, 0);
 		assert_int_equal(told.placeless, 0);
 		if (!i) {	/* from now on all have one slot */
-			helper_source_close(r.source);
+			ring_reader_close(r.source);
 			r.source = NULL;
 		}
 	}

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "source/helper/helper_source.h"
+#include "source/helper/ring_reader.h"
 #include "lib/helper_run.h"
 
 #define PROFILED "profiler: on, all kernels\n"
@@ -85,9 +85,9 @@ static void one_that_begins_after_us_finds_it_free(void **state)
 	close(fd);
 	unlink(path);
 	helper_run_start(&r, (const char *const[]){ "build/sim/client", "after", path, NULL }, NULL);
-	helper_source_renew(r.source, time_now_ns());
+	ring_reader_renew(r.source, time_now_ns());
 	for (uint64_t end = time_now_ns() + 8000000000ull; time_now_ns() < end; usleep(2000)) {
-		helper_source_head(r.source, &r.head);
+		ring_reader_head(r.source, &r.head);
 		if (r.head.state == GP_HELPER_DRAINED)
 			break;
 	}
@@ -100,7 +100,7 @@ static void one_that_begins_after_us_finds_it_free(void **state)
 	assert_true(pread(r.out_fd, r.out, sizeof(r.out) - 1, 0) > 0);
 	assert_string_equal(r.out, PROFILED);
 	assert_int_equal(r.status, 0);
-	helper_source_close(r.source);
+	ring_reader_close(r.source);
 	close(r.out_fd);
 }
 

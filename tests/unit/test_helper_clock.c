@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "lib/random.h"
-#include "source/helper/helper_clock.h"
+#include "source/helper/clock.h"
 
 static struct gp_ring_clock at(uint64_t before, uint64_t device, uint64_t after)
 {

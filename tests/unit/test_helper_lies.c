@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "source/helper/api_calls.h"
-#include "source/helper/helper_decode.h"
+#include "source/helper/decode.h"
 #include "gpuprof/ring.h"
 #include "gpuprof/work.h"
 

@@ -16,7 +16,7 @@
 static void what_is_sent_is_read_once_in_order(void **state)
 {
 	struct got got = { .in_order = true };
-	struct helper_source *s;
+	struct ring_reader *s;
 	struct helper_ring r;
 	uint64_t sent = 0;
 
@@ -25,38 +25,38 @@ static void what_is_sent_is_read_once_in_order(void **state)
 	for (int lap = 0; lap < 500; lap++) {
 		send_numbers(&r, sent, 100);
 		sent += 100;
-		assert_int_equal(helper_source_read(s, take, &got), 1);
+		assert_int_equal(ring_reader_read(s, take, &got), 1);
 		assert_int_equal(got.n, sent);
 	}
 	assert_true(got.in_order);
-	assert_int_equal(helper_source_lost(s, 1u << GP_RING_KERNEL), 0);
-	helper_source_close(s);
+	assert_int_equal(ring_reader_lost(s, 1u << GP_RING_KERNEL), 0);
+	ring_reader_close(s);
 	helper_ring_close(&r);
 }
 
 static void without_room_it_is_counted_and_nothing_is_overwritten(void **state)
 {
 	struct got got = { .in_order = true };
-	struct helper_source *s;
+	struct ring_reader *s;
 	struct helper_ring r;
 
 	(void)state;
 	s = open_read(&r);
 	send_numbers(&r, 0, 10000);
-	assert_int_equal(helper_source_read(s, take, &got), 1);
+	assert_int_equal(ring_reader_read(s, take, &got), 1);
 	assert_true(got.n > 100 && got.in_order);
-	assert_int_equal(got.n + helper_source_lost(s, 1u << GP_RING_KERNEL), 10000);
+	assert_int_equal(got.n + ring_reader_lost(s, 1u << GP_RING_KERNEL), 10000);
 	send_numbers(&r, 10000, 10);
-	assert_int_equal(helper_source_read(s, take, &got), 1);
+	assert_int_equal(ring_reader_read(s, take, &got), 1);
 	assert_int_equal(got.last, 10009);
-	helper_source_close(s);
+	ring_reader_close(s);
 	helper_ring_close(&r);
 }
 
 /* As when four of them were killed, and the helper has slept since. */
 static void a_reader_long_gone_loses_its_slot(void **state)
 {
-	struct helper_source *s[GP_RING_SLOTS], *late;
+	struct ring_reader *s[GP_RING_SLOTS], *late;
 	uint64_t now = time_now_ns();
 	struct helper_ring r;
 
@@ -64,26 +64,26 @@ static void a_reader_long_gone_loses_its_slot(void **state)
 	assert_int_equal(helper_ring_open(&r, RING, 1), 0);
 	for (int i = 0; i < GP_RING_SLOTS; i++) {
 		s[i] = reader(&r, ALL);
-		assert_int_equal(helper_source_renew(s[i], now), 0);
+		assert_int_equal(ring_reader_renew(s[i], now), 0);
 	}
 	now += GP_RING_LEASE_NS + GP_RING_ABANDONED_NS;
-	assert_null(helper_source_open(dup(r.fd), getpid(), ALL, now));
+	assert_null(ring_reader_open(dup(r.fd), getpid(), ALL, now));
 	assert_int_equal(errno, EUSERS);
-	late = helper_source_open(dup(r.fd), getpid(), ALL, now + 1);
+	late = ring_reader_open(dup(r.fd), getpid(), ALL, now + 1);
 	assert_non_null(late);
-	assert_int_equal(helper_source_renew(late, now + 1), 0);
-	assert_int_equal(helper_source_renew(s[0], now + 1), -ESTALE);
+	assert_int_equal(ring_reader_renew(late, now + 1), 0);
+	assert_int_equal(ring_reader_renew(s[0], now + 1), -ESTALE);
 	for (int i = 0; i < GP_RING_SLOTS; i++)
-		helper_source_close(s[i]);
-	assert_int_equal(helper_source_renew(late, now + 2), 0);
-	helper_source_close(late);
+		ring_reader_close(s[i]);
+	assert_int_equal(ring_reader_renew(late, now + 2), 0);
+	ring_reader_close(late);
 	helper_ring_close(&r);
 }
 
 /* It was killed before it renewed its lease for the first time. */
 static void a_reader_that_only_claimed_a_slot_loses_it(void **state)
 {
-	struct helper_source *s[GP_RING_SLOTS], *late;
+	struct ring_reader *s[GP_RING_SLOTS], *late;
 	uint64_t now = time_now_ns();
 	struct helper_ring r;
 	uint32_t seen;
@@ -91,28 +91,28 @@ static void a_reader_that_only_claimed_a_slot_loses_it(void **state)
 	(void)state;
 	assert_int_equal(helper_ring_open(&r, RING, 1), 0);
 	for (int i = 0; i < GP_RING_SLOTS; i++)
-		assert_non_null(s[i] = helper_source_open(dup(r.fd), getpid(), ALL, now));
+		assert_non_null(s[i] = ring_reader_open(dup(r.fd), getpid(), ALL, now));
 	assert_int_equal(look(&r), 0);		/* which asks for no records */
 	now += GP_RING_ABANDONED_NS;
-	assert_null(helper_source_open(dup(r.fd), getpid(), ALL, now));
-	late = helper_source_open(dup(r.fd), getpid(), ALL, now + 1);
+	assert_null(ring_reader_open(dup(r.fd), getpid(), ALL, now));
+	late = ring_reader_open(dup(r.fd), getpid(), ALL, now + 1);
 	assert_non_null(late);
 	seen = r.head->wake;
-	assert_int_equal(helper_source_renew(late, now + 1), 0);
+	assert_int_equal(ring_reader_renew(late, now + 1), 0);
 	assert_int_equal(r.head->wake, seen + 1);
-	assert_int_equal(helper_source_renew(late, now + 2), 0);
+	assert_int_equal(ring_reader_renew(late, now + 2), 0);
 	assert_int_equal(r.head->wake, seen + 1);
-	assert_int_equal(helper_source_renew(late, now + 2 + GP_RING_LEASE_NS), 0);
+	assert_int_equal(ring_reader_renew(late, now + 2 + GP_RING_LEASE_NS), 0);
 	assert_int_equal(r.head->wake, seen + 2);	/* we were late: it may have fallen asleep */
 	for (int i = 0; i < GP_RING_SLOTS; i++)
-		helper_source_close(s[i]);
-	helper_source_close(late);
+		ring_reader_close(s[i]);
+	ring_reader_close(late);
 	helper_ring_close(&r);
 }
 
 static void each_reader_has_its_own_and_only_what_it_wants(void **state)
 {
-	struct helper_source *s[GP_RING_SLOTS];
+	struct ring_reader *s[GP_RING_SLOTS];
 	struct helper_ring r;
 	uint64_t number = 1;
 	uint32_t fresh;
@@ -131,15 +131,15 @@ static void each_reader_has_its_own_and_only_what_it_wants(void **state)
 	for (int i = 0; i < GP_RING_SLOTS; i++) {
 		struct got got = { .in_order = true };
 
-		assert_int_equal(helper_source_read(s[i], take, &got), 1);
+		assert_int_equal(ring_reader_read(s[i], take, &got), 1);
 		assert_int_equal(got.n, i % 2);
 	}
 	assert_int_equal(look(&r), 0);
-	helper_source_close(s[2]);
+	ring_reader_close(s[2]);
 	assert_non_null(s[2] = reader(&r, ALL));
 	look(&r);
 	for (int i = 0; i < GP_RING_SLOTS; i++)
-		helper_source_close(s[i]);
+		ring_reader_close(s[i]);
 	helper_ring_close(&r);
 }
 
@@ -147,7 +147,7 @@ static void a_lease_that_ran_out_ends_the_records_and_later_the_slot(void **stat
 {
 	uint64_t now = time_now_ns(), number = 1;
 	struct got got = { .in_order = true };
-	struct helper_source *s;
+	struct ring_reader *s;
 	struct helper_ring r;
 	uint32_t fresh;
 
@@ -157,14 +157,14 @@ static void a_lease_that_ran_out_ends_the_records_and_later_the_slot(void **stat
 	assert_int_equal(helper_ring_look(&r, now, &fresh), ALL);
 	assert_int_equal(helper_ring_look(&r, now + 2 * GP_RING_LEASE_NS, &fresh), 0);
 	helper_ring_send(&r, GP_RING_API, &number, sizeof(number));
-	assert_int_equal(helper_source_read(s, take, &got), 1);
+	assert_int_equal(ring_reader_read(s, take, &got), 1);
 	assert_int_equal(got.n, 0);
-	assert_int_equal(helper_source_renew(s, now + 2 * GP_RING_LEASE_NS), 0);
+	assert_int_equal(ring_reader_renew(s, now + 2 * GP_RING_LEASE_NS), 0);
 	assert_int_equal(helper_ring_look(&r, now + 2 * GP_RING_LEASE_NS, &fresh), ALL);
 	assert_int_equal(fresh, 1);
 	assert_int_equal(helper_ring_look(&r, now + 20 * GP_RING_LEASE_NS, &fresh), 0);
-	assert_int_equal(helper_source_renew(s, now + 20 * GP_RING_LEASE_NS), -ESTALE);
-	helper_source_close(s);
+	assert_int_equal(ring_reader_renew(s, now + 20 * GP_RING_LEASE_NS), -ESTALE);
+	ring_reader_close(s);
 	helper_ring_close(&r);
 }
 
@@ -213,7 +213,7 @@ static void threads_that_write_at_once_never_mix(void **state)
 	struct mixed mixed = { .good = true };
 	struct writer writers[WRITERS];
 	pthread_t threads[WRITERS];
-	struct helper_source *s;
+	struct ring_reader *s;
 	struct helper_ring r;
 
 	(void)state;
@@ -223,14 +223,14 @@ static void threads_that_write_at_once_never_mix(void **state)
 		assert_int_equal(pthread_create(&threads[i], NULL, write_many, &writers[i]), 0);
 	}
 	for (int i = 0; i < WRITERS;) {
-		assert_true(helper_source_read(s, take_mixed, &mixed) >= 0);
+		assert_true(ring_reader_read(s, take_mixed, &mixed) >= 0);
 		if (!pthread_tryjoin_np(threads[i], NULL))
 			i++;
 	}
-	assert_int_equal(helper_source_read(s, take_mixed, &mixed), 1);
+	assert_int_equal(ring_reader_read(s, take_mixed, &mixed), 1);
 	assert_true(mixed.good);
-	assert_int_equal(mixed.n + helper_source_lost(s, 1u << GP_RING_API), (uint64_t)WRITERS * EACH);
-	helper_source_close(s);
+	assert_int_equal(mixed.n + ring_reader_lost(s, 1u << GP_RING_API), (uint64_t)WRITERS * EACH);
+	ring_reader_close(s);
 	helper_ring_close(&r);
 }
 
@@ -240,7 +240,7 @@ static void it_is_found_in_another_process_and_gone_with_it(void **state)
 {
 	struct got got = { .in_order = true };
 	int go[2], fd, status;
-	struct helper_source *s;
+	struct ring_reader *s;
 	char word;
 	pid_t pid;
 
@@ -260,20 +260,20 @@ static void it_is_found_in_another_process_and_gone_with_it(void **state)
 		pause();
 	}
 	assert_int_equal(read(go[0], &word, 1), 1);
-	fd = helper_source_find(pid);
+	fd = ring_reader_find(pid);
 	assert_true(fd >= 0);
-	s = helper_source_open(fd, pid, ALL, 0);
+	s = ring_reader_open(fd, pid, ALL, 0);
 	assert_non_null(s);
-	helper_source_renew(s, time_now_ns());
+	ring_reader_renew(s, time_now_ns());
 	for (int i = 0; i < 1000 && got.n < 5; i++, usleep(1000))
-		assert_true(helper_source_read(s, take, &got) >= 0);
+		assert_true(ring_reader_read(s, take, &got) >= 0);
 	assert_int_equal(got.n, 5);
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
-	assert_int_equal(helper_source_read(s, take, &got), 1);	/* what it wrote outlives it */
-	assert_int_equal(helper_source_find(pid), -ESRCH);
-	helper_source_close(s);
-	assert_int_equal(helper_source_find(getpid()), -ENOENT);
+	assert_int_equal(ring_reader_read(s, take, &got), 1);	/* what it wrote outlives it */
+	assert_int_equal(ring_reader_find(pid), -ESRCH);
+	ring_reader_close(s);
+	assert_int_equal(ring_reader_find(getpid()), -ENOENT);
 	close(go[0]);
 	close(go[1]);
 }
@@ -306,10 +306,10 @@ static void a_ring_that_was_inherited_is_not_the_childs(void **state)
 	(void)state;
 	assert_int_equal(helper_ring_open(&r, RING, time_now_ns()), 0);
 	child = fork_holder(&until);
-	assert_int_equal(helper_source_find(child), -ENOENT);
-	assert_int_equal(helper_source_peek(child, &head), -ENOENT);
-	assert_int_equal(helper_source_peek(getpid(), &head), 0);
-	fd = helper_source_find(getpid());
+	assert_int_equal(ring_reader_find(child), -ENOENT);
+	assert_int_equal(ring_reader_peek(child, &head), -ENOENT);
+	assert_int_equal(ring_reader_peek(getpid(), &head), 0);
+	fd = ring_reader_find(getpid());
 	assert_true(fd >= 0);
 	close(fd);
 	close(until);
@@ -351,7 +351,7 @@ static pid_t child_of(pid_t pid)
 
 static void a_child_of_the_same_number_in_its_own_namespace_has_none_either(void **state)
 {
-	struct helper_owner owner;
+	struct ring_owner owner;
 	int told[2], status, fd;
 	pid_t middle, first, second;
 	char c;
@@ -377,12 +377,12 @@ static void a_child_of_the_same_number_in_its_own_namespace_has_none_either(void
 	first = child_of(middle);
 	second = child_of(first);
 	assert_true(first && second);
-	fd = helper_source_find(first);
+	fd = ring_reader_find(first);
 	assert_true(fd >= 0);
-	assert_int_equal(helper_owner_read(second, &owner), 0);
+	assert_int_equal(ring_owner_read(second, &owner), 0);
 	assert_int_equal(owner.own_pid, 1);
-	assert_false(helper_source_is_of(fd, &owner));
-	assert_int_equal(helper_source_find(second), -ENOENT);
+	assert_false(ring_reader_is_of(fd, &owner));
+	assert_int_equal(ring_reader_find(second), -ENOENT);
 	close(fd);
 	close(told[0]);
 	kill(first, SIGKILL);	/* and with it all of its namespace */

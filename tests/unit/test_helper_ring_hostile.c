@@ -13,7 +13,7 @@
 
 static int refuses(int fd)
 {
-	struct helper_source *s = helper_source_open(fd, getpid(), ALL, 0);
+	struct ring_reader *s = ring_reader_open(fd, getpid(), ALL, 0);
 	int err = errno;
 
 	assert_null(s);
@@ -72,7 +72,7 @@ static void what_only_has_the_name_of_a_ring_is_not_opened(void **state)
 	int decoy = open_decoy(), huge = memfd_create(GP_RING_NAME, MFD_HUGETLB);
 
 	(void)state;
-	assert_int_equal(helper_source_find(getpid()), -ENOENT);
+	assert_int_equal(ring_reader_find(getpid()), -ENOENT);
 	close(huge);
 	close(decoy);
 	if (decoy < 0 || huge < 0)
@@ -92,7 +92,7 @@ static void memory_that_a_ring_does_not_use_is_not_touched(void **state)
 {
 	struct got got = { .in_order = true };
 	struct gp_ring_record *rec;
-	struct helper_source *s;
+	struct ring_reader *s;
 	struct helper_ring r;
 
 	(void)state;
@@ -104,9 +104,9 @@ static void memory_that_a_ring_does_not_use_is_not_touched(void **state)
 	rec = (void *)((char *)r.head + r.data_offset);
 	*rec = (struct gp_ring_record){ .kind = GP_RING_PAD, .stamp = gp_ring_stamp(0) };
 	r.head->slot[0].written = GP_RING_BYTES_MAX;
-	assert_int_equal(helper_source_read(s, take, &got), -EBADMSG);
+	assert_int_equal(ring_reader_read(s, take, &got), -EBADMSG);
 	assert_true(bytes_held(r.fd) < RING);
-	helper_source_close(s);
+	ring_reader_close(s);
 	helper_ring_close(&r);
 }
 
@@ -114,20 +114,20 @@ static void memory_that_a_ring_does_not_use_is_not_touched(void **state)
 static void nothing_is_left_of_what_another_did_not_read(void **state)
 {
 	struct got got = { .in_order = true };
-	struct helper_source *s;
+	struct ring_reader *s;
 	struct helper_ring r;
 
 	(void)state;
 	s = open_read(&r);
 	send_numbers(&r, 1, 100);
-	helper_source_close(s);
+	ring_reader_close(s);
 	s = reader(&r, ALL);
 	assert_non_null(s);
 	for (const char *at = (char *)r.head + r.data_offset; at < (char *)r.head + r.data_offset + RING; at++)
 		assert_int_equal(*at, 0);
-	assert_int_equal(helper_source_read(s, take, &got), 1);
+	assert_int_equal(ring_reader_read(s, take, &got), 1);
 	assert_int_equal(got.n, 0);
-	helper_source_close(s);
+	ring_reader_close(s);
 	helper_ring_close(&r);
 }
 
@@ -149,7 +149,7 @@ static void whatever_is_written_there_reading_ends_well(void **state)
 	(void)state;
 	for (int round = 0; round < random_rounds(2000); round++) {
 		struct helper_ring r;
-		struct helper_source *s;
+		struct ring_reader *s;
 		char *bytes;
 
 		assert_int_equal(helper_ring_open(&r, GP_RING_BYTES_MIN, 1), 0);
@@ -161,10 +161,10 @@ static void whatever_is_written_there_reading_ends_well(void **state)
 			bytes[below(r.data_offset + 600)] = (char)random_next();
 		for (int i = 0; i < 4; i++) {
 			r.head->slot[0].written = below(9000) & ~(uint64_t)(round % 8);
-			helper_source_read(s, take_any, &sum);
+			ring_reader_read(s, take_any, &sum);
 			send_numbers(&r, 1, 20);	/* nor may a reader harm the target */
 		}
-		helper_source_close(s);
+		ring_reader_close(s);
 		helper_ring_close(&r);
 	}
 }
@@ -173,7 +173,7 @@ static void a_record_beyond_what_was_written_breaks_the_ring(void **state)
 {
 	struct gp_ring_record *rec;
 	struct got got = { .in_order = true };
-	struct helper_source *s;
+	struct ring_reader *s;
 	struct helper_ring r;
 
 	(void)state;
@@ -181,18 +181,18 @@ static void a_record_beyond_what_was_written_breaks_the_ring(void **state)
 	send_numbers(&r, 1, 1);
 	rec = (void *)((char *)r.head + r.data_offset);
 	rec->units = 100;
-	assert_int_equal(helper_source_read(s, take, &got), -EBADMSG);
+	assert_int_equal(ring_reader_read(s, take, &got), -EBADMSG);
 	rec->units = 3;
-	assert_int_equal(helper_source_read(s, take, &got), -EBADMSG);
+	assert_int_equal(ring_reader_read(s, take, &got), -EBADMSG);
 	assert_int_equal(got.n, 0);
-	helper_source_close(s);
+	ring_reader_close(s);
 	helper_ring_close(&r);
 }
 
 static void a_lease_without_end_is_none(void **state)
 {
 	struct helper_ring r;
-	struct helper_source *s = open_read(&r);
+	struct ring_reader *s = open_read(&r);
 	uint64_t now_ns = time_now_ns();
 	uint32_t fresh;
 
@@ -202,7 +202,7 @@ static void a_lease_without_end_is_none(void **state)
 	r.head->slot[0].lease_ns = UINT64_MAX;
 	assert_int_equal(helper_ring_look(&r, now_ns, &fresh), 0);
 	assert_int_equal(r.head->slot[0].owner, 0);
-	helper_source_close(s);
+	ring_reader_close(s);
 	helper_ring_close(&r);
 }
 

@@ -44,19 +44,19 @@ static void open_small(void)
 {
 	uint64_t number = 7;
 	struct got got = { .in_order = true };
-	struct helper_source *s;
+	struct ring_reader *s;
 	struct helper_ring r;
 	sigset_t pending;
 
 	must(!helper_ring_open(&r, USUAL, 1), 1);
 	must(r.ring_bytes == 512 << 10 && r.head->ring_bytes == r.ring_bytes, 2);
-	s = helper_source_open(dup(r.fd), getpid(), ALL, 0);
-	must(s && !helper_source_renew(s, time_now_ns()), 3);
+	s = ring_reader_open(dup(r.fd), getpid(), ALL, 0);
+	must(s && !ring_reader_renew(s, time_now_ns()), 3);
 	look(&r);
 	for (int i = 0; i < 100000; i++)
 		helper_ring_send(&r, GP_RING_API, &number, sizeof(number));
-	must(helper_source_read(s, take, &got) == 1 && got.n > 1000, 4);
-	must(got.n + helper_source_lost(s, 1u << GP_RING_API) == 100000, 5);
+	must(ring_reader_read(s, take, &got) == 1 && got.n > 1000, 4);
+	must(got.n + ring_reader_lost(s, 1u << GP_RING_API) == 100000, 5);
 	must(!sigpending(&pending) && !sigismember(&pending, SIGXFSZ), 6);
 	must(!pthread_sigmask(SIG_BLOCK, NULL, &pending) && !sigismember(&pending, SIGXFSZ), 7);
 }

@@ -15,11 +15,11 @@ static void open_room(struct helper_ring *r)
 	assert_int_equal(helper_ring_open(r, RING, 1), 0);
 }
 
-static uint64_t read_all(struct helper_source *s)
+static uint64_t read_all(struct ring_reader *s)
 {
 	struct got got = { .in_order = true };
 
-	assert_int_equal(helper_source_read(s, take, &got), 1);
+	assert_int_equal(ring_reader_read(s, take, &got), 1);
 	assert_true(got.in_order);
 	return got.n;
 }
@@ -27,17 +27,17 @@ static uint64_t read_all(struct helper_source *s)
 /* A reader has begun, and has gone. */
 static void open_left(struct helper_ring *r)
 {
-	helper_source_close(open_read(r));
+	ring_reader_close(open_read(r));
 }
 
-static void close_room(struct helper_ring *r, struct helper_source *s)
+static void close_room(struct helper_ring *r, struct ring_reader *s)
 {
-	helper_source_close(s);
+	ring_reader_close(s);
 	helper_ring_close(r);
 }
 
 /* The helper knows of it; it looks no more. */
-static void check_has_begun(struct helper_ring *r, struct helper_source *s)
+static void check_has_begun(struct helper_ring *r, struct ring_reader *s)
 {
 	send_numbers(r, 1, 3);
 	assert_int_equal(read_all(s), 3);
@@ -46,13 +46,13 @@ static void check_has_begun(struct helper_ring *r, struct helper_source *s)
 
 static void a_reader_that_comes_before_the_helper_looks_is_new(void **state)
 {
-	struct helper_source *first, *second;
+	struct ring_reader *first, *second;
 	struct helper_ring r;
 
 	(void)state;
 	first = open_read(&r);
 	assert_int_equal(look(&r), 0);
-	helper_source_close(first);
+	ring_reader_close(first);
 	second = reader(&r, ALL);
 	assert_int_equal(look(&r), 1);
 	assert_int_equal(look(&r), 0);
@@ -61,7 +61,7 @@ static void a_reader_that_comes_before_the_helper_looks_is_new(void **state)
 
 static void a_reader_that_comes_after_the_helper_looked_is_new(void **state)
 {
-	struct helper_source *second;
+	struct ring_reader *second;
 	struct helper_ring r;
 
 	(void)state;
@@ -75,7 +75,7 @@ static void a_reader_that_comes_after_the_helper_looked_is_new(void **state)
 /* The helper does not know yet that it is another: what it says speaks of names that were told to the first. */
 static void what_was_for_the_one_before_is_not_told_to_the_next(void **state)
 {
-	struct helper_source *second;
+	struct ring_reader *second;
 	struct helper_ring r;
 	uint32_t fresh;
 	uint64_t name = 100;
@@ -92,7 +92,7 @@ static void what_was_for_the_one_before_is_not_told_to_the_next(void **state)
 	helper_ring_admit(&r);
 	send_numbers(&r, 101, 5);
 	assert_int_equal(read_all(second), 6);
-	assert_int_equal(helper_source_lost(second, KERNEL), 0);
+	assert_int_equal(ring_reader_lost(second, KERNEL), 0);
 	close_room(&r, second);
 }
 
@@ -100,7 +100,7 @@ static void what_was_for_the_one_before_is_not_told_to_the_next(void **state)
 static void what_is_written_late_for_the_one_before_is_waited_for(void **state)
 {
 	struct got got = { .in_order = true };
-	struct helper_source *first, *second;
+	struct ring_reader *first, *second;
 	struct gp_ring_record *late;
 	struct helper_ring r;
 	uint64_t at;
@@ -111,12 +111,12 @@ static void what_is_written_late_for_the_one_before_is_waited_for(void **state)
 	assert_int_equal(read_all(first), 3);
 	at = r.head->slot[0].written;
 	r.head->slot[0].written += sizeof(*late);
-	helper_source_close(first);
+	ring_reader_close(first);
 	send_numbers(&r, 4, 3);
 	second = reader(&r, ALL);
 	assert_int_equal(look(&r), 1);
 	send_numbers(&r, 7, 3);
-	assert_int_equal(helper_source_read(second, take, &got), 0);
+	assert_int_equal(ring_reader_read(second, take, &got), 0);
 	late = (void *)((char *)r.head + r.data_offset + at);
 	*late = (struct gp_ring_record){ .units = 1, .kind = GP_RING_KERNEL };
 	__atomic_store_n(&late->stamp, gp_ring_stamp(at), __ATOMIC_RELEASE);
@@ -128,18 +128,18 @@ static void what_is_written_late_for_the_one_before_is_waited_for(void **state)
 static void one_that_waits_in_vain_leaves_the_next_what_comes(void **state)
 {
 	struct got got = { .in_order = true };
-	struct helper_source *first, *second;
+	struct ring_reader *first, *second;
 	struct helper_ring r;
 
 	(void)state;
 	first = open_read(&r);
 	assert_int_equal(read_all(first), 0);
 	r.head->slot[0].written += sizeof(struct gp_ring_record);
-	helper_source_close(first);
+	ring_reader_close(first);
 	second = reader(&r, ALL);
 	assert_int_equal(look(&r), 1);
-	assert_int_equal(helper_source_read(second, take, &got), 0);
-	helper_source_close(second);
+	assert_int_equal(ring_reader_read(second, take, &got), 0);
+	ring_reader_close(second);
 	second = reader(&r, ALL);
 	assert_int_equal(look(&r), 1);
 	check_has_begun(&r, second);
@@ -149,7 +149,7 @@ static void one_that_was_late_to_renew_goes_on_and_is_told_that(void **state)
 {
 	struct got got = { .in_order = true };
 	uint64_t now = time_now_ns();
-	struct helper_source *s;
+	struct ring_reader *s;
 	struct helper_ring r;
 	uint32_t fresh;
 
@@ -159,23 +159,23 @@ static void one_that_was_late_to_renew_goes_on_and_is_told_that(void **state)
 	assert_int_equal(read_all(s), 2);
 	now += 2 * GP_RING_LEASE_NS;
 	assert_int_equal(helper_ring_look(&r, now, &fresh), 0);
-	assert_int_equal(helper_source_lapse_ns(s), 0);
-	assert_int_equal(helper_source_renew(s, now), 0);
-	assert_in_range(helper_source_lapse_ns(s), now - 2 * GP_RING_LEASE_NS, now);
+	assert_int_equal(ring_reader_lapse_ns(s), 0);
+	assert_int_equal(ring_reader_renew(s, now), 0);
+	assert_in_range(ring_reader_lapse_ns(s), now - 2 * GP_RING_LEASE_NS, now);
 	assert_int_equal(helper_ring_look(&r, now, &fresh), ALL);
 	assert_int_equal(fresh, 1);
 	helper_ring_admit(&r);
 	send_numbers(&r, 3, 2);
-	assert_int_equal(helper_source_read(s, take, &got), 1);
+	assert_int_equal(ring_reader_read(s, take, &got), 1);
 	assert_int_equal(got.n, 2);
 	assert_int_equal(got.begun_again, 1);
-	assert_int_equal(helper_source_lapse_ns(s), 0);
+	assert_int_equal(ring_reader_lapse_ns(s), 0);
 	close_room(&r, s);
 }
 
 static void without_room_to_say_so_it_begins_later(void **state)
 {
-	struct helper_source *second;
+	struct ring_reader *second;
 	struct helper_ring r;
 	uint32_t fresh;
 
@@ -195,18 +195,18 @@ static void without_room_to_say_so_it_begins_later(void **state)
 static void one_that_lost_its_slot_does_not_end_the_lease_of_the_next(void **state)
 {
 	uint64_t now = time_now_ns() + GP_RING_LEASE_NS + GP_RING_ABANDONED_NS + NS_PER_SEC;
-	struct helper_source *late, *next;
+	struct ring_reader *late, *next;
 	struct helper_ring r;
 
 	(void)state;
 	open_room(&r);
 	late = reader(&r, ALL);
-	assert_non_null(next = helper_source_open(dup(r.fd), getpid(), ALL, now));
-	assert_int_equal(helper_source_renew(next, now), 0);
+	assert_non_null(next = ring_reader_open(dup(r.fd), getpid(), ALL, now));
+	assert_int_equal(ring_reader_renew(next, now), 0);
 	assert_int_equal(r.head->slot[1].owner, 0);
-	helper_source_close(late);
+	ring_reader_close(late);
 	assert_int_equal(r.head->slot[0].lease_ns, now + GP_RING_LEASE_NS);
-	helper_source_close(next);
+	ring_reader_close(next);
 	assert_int_equal(r.head->slot[0].owner, 0);
 	helper_ring_close(&r);
 }
@@ -215,7 +215,7 @@ static void one_that_lost_its_slot_does_not_end_the_lease_of_the_next(void **sta
 static void what_begins_for_another_does_not_begin_for_us(void **state)
 {
 	struct gp_ring_begin other;
-	struct helper_source *s;
+	struct ring_reader *s;
 	struct helper_ring r;
 
 	(void)state;
@@ -276,7 +276,7 @@ static int take_turn(void *ctx, uint16_t kind, const void *payload, size_t len)
 
 static void take_a_turn(struct helper_ring *r, const struct writer *writers)
 {
-	struct helper_source *s = reader(r, ALL);
+	struct ring_reader *s = reader(r, ALL);
 	uint64_t end_ns = time_now_ns() + 20 * NS_PER_SEC;
 	struct turn turn = { .n = 0 };
 
@@ -284,13 +284,13 @@ static void take_a_turn(struct helper_ring *r, const struct writer *writers)
 	for (int i = 0; i < WRITERS; i++)
 		turn.since[i] = __atomic_load_n(&writers[i].n, __ATOMIC_SEQ_CST);
 	while (!turn.n && time_now_ns() < end_ns) {
-		assert_int_equal(helper_source_renew(s, time_now_ns()), 0);
+		assert_int_equal(ring_reader_renew(s, time_now_ns()), 0);
 		look(r);
-		assert_true(helper_source_read(s, take_turn, &turn) >= 0);
+		assert_true(ring_reader_read(s, take_turn, &turn) >= 0);
 	}
 	assert_true(turn.n);
 	assert_false(turn.old);
-	helper_source_close(s);
+	ring_reader_close(s);
 }
 
 /* Records are being written when the slot changes hands. */

@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "source/helper/helper_threads.h"
+#include "source/helper/threads.h"
 
 struct other {
 	pthread_t thread;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "source/helper/helper_work.h"
+#include "source/helper/decode.h"
 
 #define ON_HOST 0x7fffffffu
 

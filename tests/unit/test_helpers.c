@@ -18,7 +18,7 @@
 
 #include "base/num.h"
 #include "base/time.h"
-#include "source/helper/helper_source.h"
+#include "source/helper/ring_reader.h"
 #include "source/helper/helpers.h"
 #include "gpuprof/work.h"
 #include "helper/ring.h"
@@ -448,11 +448,11 @@ static void where_a_function_turns_out_to_have_no_probe_all_calls_are_asked_for(
 	(void)state;
 	room_open_with(&r, GP_HELPER_AWAKE, HELPERS_TELL_UNPROBED);
 	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
-	assert_int_equal(helper_source_peek(r.t->pid, &head), 0);
+	assert_int_equal(ring_reader_peek(r.t->pid, &head), 0);
 	assert_false(head.slot[0].kinds & GP_RING_WANT_ALL_CALLS);
 	helpers_leave_out(r.h, 1);
 	PUMP_UNTIL(&r, true);
-	assert_int_equal(helper_source_peek(r.t->pid, &head), 0);
+	assert_int_equal(ring_reader_peek(r.t->pid, &head), 0);
 	assert_true(head.slot[0].kinds & GP_RING_WANT_ALL_CALLS);
 	room_close(&r);
 }

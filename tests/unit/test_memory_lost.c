@@ -10,8 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "source/helper/helper_dark.h"
-#include "source/helper/helper_work.h"
+#include "source/helper/life.h"
+#include "source/helper/decode.h"
 #include "event/event.h"
 #include "gpuprof/ring.h"
 #include "ledger/model.h"
@@ -215,7 +215,7 @@ static void what_had_no_room_is_told_once_and_of_what_it_was(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		of = 0;
-		assert_int_equal(helper_dark_lost(&told, &steps[i].lost, PID, 10, 20,
+		assert_int_equal(helper_gap_lost(&told, &steps[i].lost, PID, 10, 20,
 						  &(struct event_sink){ take, &of }), 0);
 		assert_int_equal(of, steps[i].of);
 	}

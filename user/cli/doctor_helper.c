@@ -6,7 +6,7 @@
 
 #include "cli/doctor.h"
 #include "session/helper_advice.h"
-#include "source/helper/helper_source.h"
+#include "source/helper/ring_reader.h"
 #include "inject/injectable.h"
 
 static void say_none(struct doctor *d, pid_t pid)
@@ -62,7 +62,7 @@ static void say_state(struct doctor *d, const struct gp_ring_head *head)
 void doctor_helper(struct doctor *d, pid_t pid)
 {
 	struct gp_ring_head head;
-	int err = helper_source_peek(pid, &head);
+	int err = ring_reader_peek(pid, &head);
 
 	if (!err)
 		say_state(d, &head);

@@ -21,7 +21,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "elf/elf.h"
-#include "source/helper/helper_source.h"
+#include "source/helper/ring_reader.h"
 #include "gpuprof/load.h"
 #include "inject/ptrace_denied.h"
 #include "inject/image.h"
@@ -214,7 +214,7 @@ static void take_back(struct visit *v)
 
 static bool has_ring(pid_t pid)
 {
-	int fd = helper_source_find(pid);
+	int fd = ring_reader_find(pid);
 	bool found = fd >= 0;
 
 	io_close(&fd);

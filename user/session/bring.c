@@ -11,8 +11,8 @@
 #include "base/time.h"
 #include "session/bring_whom.h"
 #include "base/exit.h"
-#include "source/helper/helper_caged.h"
-#include "source/helper/helper_source.h"
+#include "source/helper/life.h"
+#include "source/helper/ring_reader.h"
 #include "inject/process.h"
 #include "target/target.h"
 
@@ -21,8 +21,8 @@ static void say_first_time(uint32_t pid)
 {
 	struct gp_ring_head head;
 
-	if (!helper_source_peek((pid_t)pid, &head) && head.state == GP_HELPER_VIRGIN &&
-	    !helper_is_caged(&head, (pid_t)pid))
+	if (!ring_reader_peek((pid_t)pid, &head) && head.state == GP_HELPER_VIRGIN &&
+	    !helper_is_confined(&head, (pid_t)pid))
 		log_info("the helper in process %u begins for the first time: CUPTI may stall launches for "
 			 "seconds, once", pid);
 }

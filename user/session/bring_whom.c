@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "source/helper/helper_source.h"
+#include "source/helper/ring_reader.h"
 #include "host/proc.h"
 #include "target/target.h"
 #include "target/target_mapping.h"
@@ -55,7 +55,7 @@ static int add(struct bring_whom *whom, pid_t pid, bool is_named)
 		return 0;
 	known->value = whom->v.n;
 	one.is_unknown = target_each_mapping(pid, find_cuda, &one.cuda_at) < 0 || pid == getpid();
-	err = helper_source_peek(pid, &head);
+	err = ring_reader_peek(pid, &head);
 	one.has_helper = !err || err == -EBADMSG || err == -EPROTO;	/* what is wrong with it is said later */
 	slot = VEC_PUSH(&whom->v);
 	if (!slot)

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "session/session_blind.h"
-#include "source/helper/helper_source.h"
+#include "source/helper/ring_reader.h"
 #include "host/caps.h"
 #include "host/proc.h"
 #include "target/target.h"
@@ -23,7 +23,7 @@
 
 static bool has_helper(pid_t pid)
 {
-	int fd = helper_source_find(pid);
+	int fd = ring_reader_find(pid);
 
 	if (fd >= 0)
 		close(fd);

@@ -21,7 +21,7 @@ int helpers_meet(struct session *s, pid_t pid)
 {
 	struct helpers_process who = { .pid = pid, .own_pid = pid };
 
-	if (!s->helpers || helper_owner_read(pid, &who.owner))
+	if (!s->helpers || ring_owner_read(pid, &who.owner))
 		return 0;
 	if (who.owner.own_pid)
 		who.own_pid = (pid_t)who.owner.own_pid;
@@ -111,7 +111,7 @@ const char *helpers_why_silent(const struct helpers_status *st)
 		return "its helper's ring is damaged";
 	case HELPERS_OTHER:
 		return "its helper is of another version of gpuprof; start it anew with this one";
-	case HELPERS_CAGED:
+	case HELPERS_CONFINED:
 		return "since its helper came it lets seccomp filter its system calls, which may be its end when "
 		       "CUPTI begins; start it by gpuprof's -- CMD, then CUPTI begins with CUDA";
 	default:

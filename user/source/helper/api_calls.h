@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #include "event/event.h"
-#include "source/helper/helper_threads.h"
+#include "source/helper/threads.h"
 
 #define API_CALLS_SLACK_NS 500000000ull	/* an outer call ends at most so long after one inside */
 #define API_CALLS_HELD_MAX 262144	/* records */

@@ -1,22 +1,513 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* See the header. What one process needs is helper_process.c's. */
+/*
+ * A process without a helper is looked at ever less often: often while it is new, or was met again, for
+ * its helper waits for us. One that has ended is read to the end, then only remembered.
+ */
 #include "source/helper/helpers.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/map.h"
 #include "base/num.h"
 #include "base/time.h"
 #include "base/vec.h"
-#include "source/helper/helper_process.h"
 #include "host/proc.h"
+#include "source/helper/api_calls.h"
+#include "source/helper/life.h"
+#include "source/helper/ring_reader.h"
 
+#define FIND_SLICE 64			/* descriptors; then it is another process's turn */
+#define WORK_KINDS (1u << GP_RING_KERNEL | 1u << GP_RING_COPY | 1u << GP_RING_SET | 1u << GP_RING_GRAPH)
+#define LISTENING (1u << GP_HELPER_ARMING | 1u << GP_HELPER_AWAKE)
+#define LOOK_EVERY_NS 100000000ull	/* at threads; calls are told as often */
+#define KEPT_BYTES_MAX (1ull << 30)	/* more than helpers have buffers for */
 #define END_NS 500000000ull
 #define END_LOOK_US 2000
 #define SEEK_MAX 512		/* descriptors looked at in a pump, of all processes */
+
+/* ---- one process ------------------------------------------------------------------------------- */
+
+struct helper_process {
+	struct helpers_process who;
+	struct helpers_process next;	/* the program that it may have executed; pid 0: none */
+	enum helpers_state state;
+	bool over;			/* it has ended, and all of it was told */
+	uint32_t wants;			/* as the header says */
+	bool look_again;		/* it may have executed another program */
+	uint64_t look_at_ns;
+	struct ring_search search;
+	int number;			/* of the ring's descriptor in the process */
+	int pidfd;			/* of the process that had it; -1: none */
+	uint64_t claim_ns;		/* of the slot */
+	uint64_t alive_ns, exit_ns;	/* seen last; 0: it goes on */
+	struct helper_gap gap;
+	uint64_t told_ns, told_before_ns;	/* helper_decoder_told, and what it was before */
+	uint64_t exec_ns, last_ns, untold_ns;	/* who's, to be told; that was told of; at its end, not told */
+	struct api_rows *rows;	/* NULL: calls are not told */
+	struct ring_reader *ring;
+	struct helper_decoder *decoder;	/* NULL: no ring was found yet, or it is only remembered */
+	struct helper_threads *threads;	/* NULL: numbers are the host's and nobody asks for more */
+	struct api_calls *calls;	/* NULL: not told */
+	const struct event_sink *sink;	/* during a pump */
+	int err;			/* the sink's */
+	struct gp_ring_head *head;	/* when the ring was closed; NULL: no ring was found */
+	uint64_t lapse_ns;		/* the ring's, then */
+	struct helper_counts counts;	/* when the decoder was freed */
+	uint64_t lost, lost_works;	/* in those that were closed */
+	uint64_t lost_calls;
+	struct helper_lost lost_told;
+};
+
+/* What a process that has ended needs no more: a job may start thousands. */
+static void retire(struct helper_process *p)
+{
+	ring_search_stop(&p->search);
+	if (p->decoder)
+		helper_decoder_counts(p->decoder, &p->counts);
+	if (p->calls)
+		p->lost_calls = api_calls_lost(p->calls);
+	helper_decoder_free(p->decoder);
+	helper_threads_free(p->threads);
+	api_calls_free(p->calls);
+	p->decoder = NULL;
+	p->threads = NULL;
+	p->calls = NULL;
+	io_close(&p->pidfd);
+}
+
+static void process_free(struct helper_process *p)
+{
+	if (!p)
+		return;
+	ring_reader_close(p->ring);
+	retire(p);
+	free(p->head);
+	free(p);
+}
+
+static struct helper_process *process_new(const struct helpers_process *who,
+					  struct api_rows *rows, uint32_t wants)
+{
+	struct helper_process *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->who = *who;
+	p->exec_ns = who->exec_ns;
+	p->wants = wants;
+	p->rows = rows;
+	p->pidfd = -1;
+	if ((!rows || !api_rows_are_all(rows)) && who->own_pid == who->pid)
+		return p;
+	p->threads = helper_threads_new(who->pid, who->own_pid);
+	if (p->threads)
+		return p;
+	process_free(p);
+	return NULL;
+}
+
+/* What is needed from the first ring on. 0 or -ENOMEM. */
+static int prepare(struct helper_process *p)
+{
+	if (p->decoder)
+		return 0;
+	p->head = calloc(1, sizeof(*p->head));
+	p->decoder = p->head ? helper_decoder_new(p->who.pid, p->who.clock_offset_ns) : NULL;
+	if (p->decoder && p->rows)
+		p->calls = api_calls_new((uint32_t)p->who.pid, p->rows, p->threads);
+	if (!p->decoder || (p->rows && !p->calls))
+		return -ENOMEM;
+	helper_decoder_threads(p->decoder, p->threads);
+	return 0;
+}
+
+static bool process_is_gone(const struct helper_process *p)
+{
+	struct pollfd fd = { .fd = p->pidfd, .events = POLLIN };
+
+	return p->over || p->exit_ns || (p->pidfd >= 0 && poll(&fd, 1, 0) > 0);
+}
+
+static void process_meet(struct helper_process *p, const struct helpers_process *who)
+{
+	if (p->ring)
+		p->next = *who;
+	else if (!p->decoder)
+		p->who = *who;
+	ring_search_soon(&p->search);
+}
+
+static int process_tell_thread(struct helper_process *p, uint32_t tid, uint32_t own_tid)
+{
+	return p->threads && own_tid ? helper_threads_tell(p->threads, &(struct helper_thread){
+		.tid = tid, .own_tid = own_tid }) : 0;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static uint32_t kinds_for(const struct helper_process *p)
+{
+	return GP_RING_WANT_KINDS | p->wants |
+	       (p->rows && api_rows_tell_any(p->rows) ? GP_RING_WANT_ALL_CALLS : 0);
+}
+
+/* It uses CUDA or NVTX: who it is can be read while it lives. */
+static int tell_process(struct helper_process *p)
+{
+	return p->sink->push(p->sink->ctx, &(struct event){ .kind = EVENT_PROCESS, .end_ns = p->exec_ns,
+		.pid = (uint32_t)p->who.pid, .tid = (uint32_t)p->who.pid });
+}
+
+/* What the decoder tells: calls are taken, and all of it is handed on. */
+static int on_event(void *ctx, const struct event *ev)
+{
+	struct helper_process *p = ctx;
+	int err = p->calls && ev->kind == EVENT_API ? api_calls_take(p->calls, ev, p->sink) : 0;
+
+	p->last_ns = num_max(p->last_ns, ev->end_ns);
+	return err ? err : p->sink->push(p->sink->ctx, ev);
+}
+
+/* When the helper has told of a time after the claim it tells all from then on. */
+static int update_gap(struct helper_process *p, uint64_t now_ns)
+{
+	uint64_t told_ns = p->ring ? helper_decoder_told(p->decoder) : 0;
+
+	return helper_gap_update(&p->gap, p->who.pid, told_ns, now_ns, p->sink);
+}
+
+static int on_record(void *ctx, uint16_t kind, const void *payload, size_t len)
+{
+	struct helper_process *p = ctx;
+
+	if (kind == GP_RING_BEGIN)
+		helper_gap_late(&p->gap, helper_decoder_told(p->decoder), p->claim_ns);
+	else
+		p->err = helper_decode(p->decoder, kind, payload, len, &(struct event_sink){ on_event, p });
+	if (!p->err && kind == GP_RING_CLOCK)
+		p->err = update_gap(p, 0);
+	return p->err;
+}
+
+/* Who does not listen to CUPTI has nothing to tell of what is past, nor tells the time. */
+static uint64_t complete_ns(const struct helper_process *p, uint64_t read_ns)
+{
+	uint64_t ns = helper_decoder_complete_ns(p->decoder);
+
+	return p->ring && ring_reader_is_in(p->ring, ~LISTENING) && read_ns > API_CALLS_SLACK_NS ?
+	       num_max(ns, read_ns - API_CALLS_SLACK_NS) : ns;
+}
+
+/* read_ns: of the reading before. 0 or an error. */
+static int tell_calls(struct helper_process *p, uint64_t now_ns, uint64_t read_ns)
+{
+	int err;
+
+	if ((!p->threads && !p->calls) || now_ns < p->look_at_ns || p->exit_ns)
+		return 0;
+	p->look_at_ns = now_ns + LOOK_EVERY_NS;
+	err = p->threads ? helper_threads_look(p->threads, now_ns) : 0;
+	return err || !p->calls ? err :
+	       api_calls_tell(p->calls, complete_ns(p, read_ns), p->sink);
+}
+
+static int look(struct helper_process *p, uint64_t now_ns)
+{
+	uint64_t read_ns = p->alive_ns;
+
+	if (!p->decoder)
+		return 0;
+	/* Those that were read before may have taken long. */
+	helper_decoder_now(p->decoder, num_max(now_ns, time_now_ns()));
+	if (!p->exit_ns && process_is_gone(p))
+		p->exit_ns = p->alive_ns ? p->alive_ns : now_ns;
+	p->alive_ns = now_ns;
+	return tell_calls(p, now_ns, read_ns);
+}
+
+static void close_ring(struct helper_process *p)
+{
+	if (!p->ring)
+		return;
+	ring_reader_head(p->ring, p->head);
+	p->lost = num_add(p->lost, ring_reader_lost(p->ring, GP_RING_WANT_KINDS));
+	p->lost_works = num_add(p->lost_works, ring_reader_lost(p->ring, WORK_KINDS));
+	p->lost_told = (struct helper_lost){ 0 };
+	p->lapse_ns = ring_reader_lapse_ns(p->ring);
+	ring_reader_close(p->ring);
+	p->ring = NULL;
+}
+
+/* What waits in it for more, which will not come. */
+static int tell_rest(struct helper_process *p)
+{
+	int err = p->decoder ? helper_decode_end(p->decoder, &(struct event_sink){ on_event, p }) : 0;
+
+	return err || !p->calls ? err : api_calls_end(p->calls, p->exit_ns, p->sink);
+}
+
+/* ---- what was not told ---------------------------------------------------------------------- */
+
+/* What had no room came after the reading before the latest, and after our slot was claimed. */
+static int tell_lost(struct helper_process *p, uint64_t now_ns)
+{
+	const struct helper_lost lost = {
+		ring_reader_lost(p->ring, WORK_KINDS | 1u << GP_RING_LOSS),
+		ring_reader_lost(p->ring, 1u << GP_RING_MEMORY | 1u << GP_RING_LOSS) };
+	uint64_t told = helper_decoder_told(p->decoder);
+	int err = helper_gap_lost(&p->lost_told, &lost, p->who.pid, num_max(p->told_before_ns, p->claim_ns),
+				   now_ns, p->sink);
+
+	if (told != p->told_ns) {
+		p->told_before_ns = p->told_ns;
+		p->told_ns = told;
+	}
+	return err;
+}
+
+static struct helper_exit how_it_ended(const struct helper_process *p, uint64_t now_ns)
+{
+	return (struct helper_exit){ p->head, p->who.clock_offset_ns, p->exit_ns, now_ns, p->last_ns,
+				    helper_decoder_told(p->decoder), p->lapse_ns,
+				    p->state == HELPERS_BROKEN };
+}
+
+/* Its slot is no longer ours, or is of no use. What CUDA does there from now on nobody tells. */
+static void begin_gap(struct helper_process *p, uint64_t now_ns)
+{
+	uint64_t since_ns;
+
+	close_ring(p);
+	since_ns = helper_exit_unknown_since(how_it_ended(p, now_ns));
+	helper_gap_begin(&p->gap, since_ns && since_ns < now_ns ? since_ns : now_ns, true);
+}
+
+/* Nothing more is read of it. */
+static int finish(struct helper_process *p, uint64_t end_ns)
+{
+	uint64_t since_ns = 0;
+	int err;
+
+	if (p->ring) {
+		close_ring(p);
+		since_ns = p->gap.since_ns ? num_max(p->gap.since_ns, p->claim_ns) :
+					      helper_exit_unknown_since(how_it_ended(p, end_ns));
+		helper_gap_begin(&p->gap, since_ns, false);
+	}
+	if (since_ns && since_ns < end_ns)
+		p->untold_ns = end_ns - since_ns;
+	err = tell_rest(p);
+	if (!err)
+		err = helper_gap_end(&p->gap, p->who.pid, end_ns, p->sink);
+	if (err || !p->exit_ns || !p->decoder || (!p->last_ns && !helper_decoder_told(p->decoder)))
+		return err;
+	return helper_exit_push(how_it_ended(p, end_ns), p->who.pid, p->sink);
+}
+
+/* ---- finding -------------------------------------------------------------------------------- */
+
+/* As ring_reader_open; NULL and EPERM: it must be left asleep. */
+static struct ring_reader *open_ring(int fd, const struct helpers_process *who, uint32_t kinds,
+					  uint64_t now_ns)
+{
+	struct gp_ring_head head;
+
+	if (ring_reader_peek_at(fd, &head) || !helper_is_confined(&head, who->pid))
+		return ring_reader_open(fd, who->own_pid, kinds, now_ns + (uint64_t)who->clock_offset_ns);
+	close(fd);
+	errno = EPERM;
+	return NULL;
+}
+
+/* It was watched by somebody before us: what it told them we do not know. */
+static void claim(struct helper_process *p, const struct ring_found *found, uint64_t now_ns)
+{
+	p->state = HELPERS_WATCHED;
+	p->number = found->number;
+	io_close(&p->pidfd);
+	p->pidfd = found->pidfd;
+	p->claim_ns = p->gap.over_ns = now_ns;
+	ring_search_stop(&p->search);
+	ring_reader_head(p->ring, p->head);
+	if (p->head->state == GP_HELPER_VIRGIN)
+		p->gap.since_ns = 0;	/* CUDA has not started */
+	else
+		helper_gap_begin(&p->gap, HELPER_GAP_EVER, false);
+	if (p->calls || p->exec_ns)
+		p->err = tell_process(p);
+}
+
+static void open_found(struct helper_process *p, struct ring_found *found, uint64_t now_ns)
+{
+	p->err = ring_reader_is_of(found->fd, &p->who.owner) ? prepare(p) : -ESRCH;
+	if (p->err) {
+		io_close(&found->fd);
+		io_close(&found->pidfd);
+		p->err = p->err == -ESRCH ? 0 : p->err;	/* its own may come later */
+		return;
+	}
+	p->ring = open_ring(found->fd, &p->who, kinds_for(p), now_ns);
+	if (p->ring) {
+		claim(p, found, now_ns);
+		return;
+	}
+	p->state = errno == EUSERS ? HELPERS_BUSY : errno == EPROTO ? HELPERS_OTHER :
+		   errno == EPERM ? HELPERS_CONFINED : HELPERS_NONE;
+	io_close(&found->pidfd);
+	if (errno != ESRCH && errno != EBADMSG)	/* an inherited one may come before its own */
+		ring_search_stop(&p->search);
+}
+
+static bool process_is_sought(const struct helper_process *p, uint64_t now_ns)
+{
+	return !p->ring && !p->over && !p->exit_ns && p->state != HELPERS_BROKEN &&
+	       ring_search_is_due(&p->search, now_ns);
+}
+
+static int process_seek(struct helper_process *p, uint64_t now_ns, unsigned int *left,
+			const struct event_sink *sink)
+{
+	unsigned int slice = (unsigned int)num_min(*left, FIND_SLICE), rest = slice;
+	struct ring_found found;
+	int got;
+
+	p->sink = sink;
+	p->err = 0;
+	got = ring_search(&p->search, p->who.pid, now_ns, &rest, &found);
+	*left -= slice - rest;
+	if (!got)
+		return 0;
+	if (got == 1)
+		open_found(p, &found, now_ns);
+	else if (got == -ESRCH && !p->exit_ns)
+		p->exit_ns = p->alive_ns ? p->alive_ns : now_ns;
+	return p->err;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static void read_ring(struct helper_process *p, uint64_t now_ns)
+{
+	if (ring_reader_renew(p->ring, now_ns + (uint64_t)p->who.clock_offset_ns) == -ESTALE) {
+		begin_gap(p, now_ns);
+		p->state = HELPERS_NONE;
+		ring_search_soon(&p->search);
+		return;
+	}
+	ring_reader_want(p->ring, kinds_for(p));
+	if (ring_reader_read(p->ring, on_record, p) == -EBADMSG)
+		p->state = HELPERS_BROKEN;
+	if (!p->err)
+		p->err = tell_lost(p, now_ns);
+	if (p->state == HELPERS_BROKEN)
+		begin_gap(p, now_ns);
+}
+
+/* It has ended, or is another program now. */
+static void end(struct helper_process *p, uint64_t end_ns)
+{
+	if (!p->err)
+		p->err = finish(p, end_ns);
+	if (p->state != HELPERS_BROKEN)
+		p->state = HELPERS_ENDED;
+	p->over = true;
+	retire(p);
+}
+
+/* What a program had told before it executed another one, of which nothing is known yet: that is read. */
+static int process_follow(struct helper_process *p, uint64_t now_ns, const struct event_sink *sink,
+			  struct helpers_process *now_who)
+{
+	const bool looks = p->look_again && p->ring && !p->exit_ns;
+
+	now_who->pid = 0;
+	p->look_again = false;
+	/* An exec closes its ring; of one that is gone the number may be another's. */
+	if (!looks || ring_reader_is_at(p->ring, p->who.pid, p->number) || process_is_gone(p))
+		return 0;
+	p->sink = sink;
+	p->err = 0;
+	read_ring(p, now_ns);
+	end(p, now_ns);
+	*now_who = p->next.pid ? p->next : p->who;
+	now_who->exec_ns = num_min(p->last_ns, now_ns);
+	return p->err;
+}
+
+static int process_pump(struct helper_process *p, uint64_t now_ns, const struct event_sink *sink)
+{
+	if (p->over)
+		return 0;
+	p->sink = sink;
+	p->err = look(p, now_ns);
+	if (!p->err && p->ring)
+		read_ring(p, now_ns);
+	if (!p->err && p->decoder)
+		p->err = update_gap(p, now_ns);
+	/* It may have lived until now, unseen; a record that is not complete never will be. */
+	if (p->exit_ns)
+		end(p, now_ns);
+	return p->err;
+}
+
+static bool process_is_awaited(const struct helper_process *p, uint64_t ns)
+{
+	return p->ring && !p->exit_ns && helper_decoder_told(p->decoder) < ns &&
+	       ring_reader_is_in(p->ring, 1u << GP_HELPER_AWAKE);
+}
+
+static int process_end(struct helper_process *p, uint64_t now_ns, const struct event_sink *sink)
+{
+	if (p->over)
+		return 0;
+	p->sink = sink;
+	return finish(p, p->exit_ns ? p->exit_ns : now_ns);
+}
+
+/* ---- what is said of it --------------------------------------------------------------------- */
+
+/* kept_bytes and kept_ns of out, by its head, which is not trusted. alive_ns: when the process was seen last,
+ * by its own clock. */
+static void note_unreturned(struct helpers_status *out, uint64_t alive_ns)
+{
+	const struct gp_ring_head *head = &out->head;
+	uint64_t end_ns = head->state == GP_HELPER_ENDED ? head->state_ns : alive_ns;
+
+	if (!head->kept_bytes || head->kept_since_ns > end_ns)
+		return;
+	out->kept_bytes = num_min(head->kept_bytes, KEPT_BYTES_MAX);
+	out->kept_ns = end_ns - head->kept_since_ns;
+}
+
+static uint64_t process_told_ns(const struct helper_process *p)
+{
+	return p->calls && p->state == HELPERS_WATCHED ? api_calls_told_ns(p->calls) : UINT64_MAX;
+}
+
+static void process_status(const struct helper_process *p, struct helpers_status *out)
+{
+	*out = (struct helpers_status){
+		.pid = p->who.pid, .state = p->state, .lost = p->lost, .lost_works = p->lost_works,
+		.untold_ns = p->untold_ns, .away_ns = p->gap.away_ns, .counts = p->counts,
+		.lost_calls = p->calls ? api_calls_lost(p->calls) : p->lost_calls };
+	if (p->head)
+		out->head = *p->head;
+	if (p->decoder)
+		helper_decoder_counts(p->decoder, &out->counts);
+	if (p->ring) {
+		ring_reader_head(p->ring, &out->head);
+		out->lost = num_add(out->lost, ring_reader_lost(p->ring, GP_RING_WANT_KINDS));
+		out->lost_works = num_add(out->lost_works, ring_reader_lost(p->ring, WORK_KINDS));
+	}
+	note_unreturned(out, p->alive_ns + (uint64_t)p->who.clock_offset_ns);
+}
+
+/* ---- all of them ------------------------------------------------------------------------------- */
 
 struct helpers {
 	uint32_t wants;			/* GP_RING_WANT_*, beside kinds and calls */
@@ -61,7 +552,7 @@ void helpers_free(struct helpers *h)
 	if (!h)
 		return;
 	for (size_t i = 0; i < h->all.n; i++)
-		helper_process_free(h->all.v[i]);
+		process_free(h->all.v[i]);
 	VEC_FREE(&h->all);
 	VEC_FREE(&h->ended);
 	map_free(&h->by_pid);
@@ -76,7 +567,7 @@ static struct helper_process *known(const struct helpers *h, pid_t pid)
 	const struct map_slot *slot = map_find(&h->by_pid, (uint64_t)pid);
 	struct helper_process *p = slot ? (void *)(uintptr_t)slot->value : NULL;
 
-	return p && !helper_process_is_gone(p) ? p : NULL;
+	return p && !process_is_gone(p) ? p : NULL;
 }
 
 bool helpers_know(const struct helpers *h, pid_t pid)
@@ -86,13 +577,13 @@ bool helpers_know(const struct helpers *h, pid_t pid)
 
 static int add(struct helpers *h, const struct helpers_process *who)
 {
-	struct helper_process *p = helper_process_new(who, h->rows, h->wants);
+	struct helper_process *p = process_new(who, h->rows, h->wants);
 	struct helper_process **at = p ? VEC_PUSH(&h->all) : NULL;
 	struct map_slot *slot = at ? map_put(&h->by_pid, (uint64_t)who->pid, NULL) : NULL;
 
 	if (!slot) {
 		h->all.n -= at != NULL;
-		helper_process_free(p);
+		process_free(p);
 		return -ENOMEM;
 	}
 	*at = p;
@@ -115,7 +606,7 @@ int helpers_add(struct helpers *h, const struct helpers_process *who)
 
 	if (!p)
 		return is_zombie(who->pid) ? 0 : add(h, who);
-	helper_process_meet(p, who);
+	process_meet(p, who);
 	return 0;
 }
 
@@ -125,8 +616,8 @@ int helpers_tell_thread(struct helpers *h, pid_t pid, uint32_t tid, uint32_t own
 
 	if (!p)
 		return 0;
-	helper_process_hurry(p);
-	return helper_process_tell_thread(p, tid, own_tid);
+	ring_search_hurry(&p->search);
+	return process_tell_thread(p, tid, own_tid);
 }
 
 void helpers_look_again(struct helpers *h, pid_t pid)
@@ -134,7 +625,7 @@ void helpers_look_again(struct helpers *h, pid_t pid)
 	struct helper_process *p = known(h, pid);
 
 	if (p)
-		helper_process_look_again(p);
+		p->look_again = true;
 }
 
 /* ---- those that ended ----------------------------------------------------------------------- */
@@ -152,7 +643,7 @@ static int remember(struct helpers *h, const struct helper_process *p)
 {
 	struct helpers_status st, *at;
 
-	helper_process_status(p, &st);
+	process_status(p, &st);
 	if (!st.head.tag)
 		return 0;
 	sum_up(&h->totals, &st);
@@ -176,17 +667,17 @@ static int drop_ended(struct helpers *h)
 
 	for (size_t i = 0; i < h->all.n; i++) {
 		struct helper_process *p = h->all.v[i];
-		uint64_t pid = (uint64_t)helper_process_who(p)->pid;
+		uint64_t pid = (uint64_t)p->who.pid;
 		const struct map_slot *slot = map_find(&h->by_pid, pid);
 
-		if (err || !helper_process_has_ended(p)) {
+		if (err || !p->over) {
 			h->all.v[kept++] = p;
 			continue;
 		}
 		err = remember(h, p);
 		if (slot && slot->value == (uintptr_t)p)
 			map_del(&h->by_pid, pid);
-		helper_process_free(p);
+		process_free(p);
 	}
 	h->all.n = kept;
 	return err;
@@ -204,12 +695,12 @@ static int seek(struct helpers *h, uint64_t now_ns, const struct event_sink *sin
 	while (!err && left && idle < h->all.n) {
 		struct helper_process *p = h->all.v[h->seek_at++ % h->all.n];
 
-		if (!helper_process_is_sought(p, now_ns)) {
+		if (!process_is_sought(p, now_ns)) {
 			idle++;
 			continue;
 		}
 		idle = 0;
-		err = helper_process_seek(p, now_ns, &left, sink);
+		err = process_seek(p, now_ns, &left, sink);
 	}
 	return err;
 }
@@ -218,11 +709,11 @@ static int pump(struct helpers *h, struct helper_process *p, uint64_t now_ns,
 		const struct event_sink *sink)
 {
 	struct helpers_process now_who;
-	int err = helper_process_follow(p, now_ns, sink, &now_who);
+	int err = process_follow(p, now_ns, sink, &now_who);
 
 	if (!err && now_who.pid)
 		err = add(h, &now_who);
-	return err ? err : helper_process_pump(p, now_ns, sink);
+	return err ? err : process_pump(p, now_ns, sink);
 }
 
 int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *sink)
@@ -237,7 +728,7 @@ int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *si
 static bool any_awaited(const struct helpers *h, uint64_t ns)
 {
 	for (size_t i = 0; i < h->all.n; i++)
-		if (helper_process_is_awaited(h->all.v[i], ns))
+		if (process_is_awaited(h->all.v[i], ns))
 			return true;
 	return false;
 }
@@ -247,14 +738,14 @@ int helpers_end(struct helpers *h, uint64_t now_ns, const struct event_sink *sin
 	int err = helpers_pump(h, now_ns, sink);
 
 	for (size_t i = 0; i < h->all.n; i++)
-		if (helper_process_is_awaited(h->all.v[i], now_ns))
-			helper_process_wake(h->all.v[i]);
+		if (process_is_awaited(h->all.v[i], now_ns))
+			ring_reader_wake(h->all.v[i]->ring);
 	while (!err && any_awaited(h, now_ns) && time_now_ns() < now_ns + END_NS) {
 		usleep(END_LOOK_US);
 		err = helpers_pump(h, time_now_ns(), sink);
 	}
 	for (size_t i = 0; i < h->all.n && !err; i++)
-		err = helper_process_end(h->all.v[i], now_ns, sink);
+		err = process_end(h->all.v[i], now_ns, sink);
 	return err;
 }
 
@@ -265,7 +756,7 @@ uint64_t helpers_told_ns(const struct helpers *h, uint64_t now_ns)
 	uint64_t told_ns = now_ns;
 
 	for (size_t i = 0; i < h->all.n; i++)
-		told_ns = num_min(told_ns, helper_process_told_ns(h->all.v[i]));
+		told_ns = num_min(told_ns, process_told_ns(h->all.v[i]));
 	return num_max(told_ns, now_ns > HELPERS_LATE_NS ? now_ns - HELPERS_LATE_NS : 0);
 }
 
@@ -275,7 +766,7 @@ bool helpers_find(const struct helpers *h, pid_t pid, struct helpers_status *out
 	size_t i = h->ended.n;
 
 	if (slot)
-		helper_process_status((void *)(uintptr_t)slot->value, out);
+		process_status((void *)(uintptr_t)slot->value, out);
 	while (!slot && i > 0 && h->ended.v[i - 1].pid != pid)
 		i--;
 	if (!slot && i)
@@ -289,7 +780,7 @@ bool helpers_has_told(const struct helpers *h, pid_t pid)
 	struct helpers_status st = { 0 };
 
 	if (p)
-		helper_process_status(p, &st);
+		process_status(p, &st);
 	return st.counts.received || map_find(&h->told, (uint64_t)pid);
 }
 
@@ -299,7 +790,7 @@ void helpers_totals(const struct helpers *h, struct helpers_totals *out)
 
 	*out = h->totals;
 	for (size_t i = 0; i < h->all.n; i++) {
-		helper_process_status(h->all.v[i], &st);
+		process_status(h->all.v[i], &st);
 		sum_up(out, &st);
 	}
 }
@@ -314,5 +805,5 @@ void helpers_status(const struct helpers *h, size_t i, struct helpers_status *ou
 	if (i < h->ended.n)
 		*out = h->ended.v[i];
 	else
-		helper_process_status(h->all.v[i - h->ended.n], out);
+		process_status(h->all.v[i - h->ended.n], out);
 }

@@ -12,8 +12,8 @@
 #include <sys/types.h>
 
 #include "event/event.h"
-#include "source/helper/helper_decode.h"
-#include "source/helper/helper_owner.h"
+#include "source/helper/decode.h"
+#include "source/helper/ring_reader.h"
 #include "gpuprof/ring.h"
 
 struct helpers;
@@ -22,18 +22,18 @@ struct helpers_process {	/* a process that may have a helper */
 	pid_t pid;
 	pid_t own_pid;		/* as it sees itself */
 	int64_t clock_offset_ns;	/* of its time namespace */
-	struct helper_owner owner;	/* zero: whatever ring it has is its own */
+	struct ring_owner owner;	/* zero: whatever ring it has is its own */
 	uint64_t exec_ns;	/* what its helper told up to then is of the program it was before; 0: of none */
 };
 
 enum helpers_state { HELPERS_NONE, HELPERS_WATCHED, HELPERS_BUSY, HELPERS_BROKEN, HELPERS_ENDED,
-		     HELPERS_OTHER, HELPERS_CAGED };
+		     HELPERS_OTHER, HELPERS_CONFINED };
 
 struct helpers_status {
 	pid_t pid;
 	enum helpers_state state;	/* NONE: none found so far; BUSY: no slot is free; OTHER: its
-					 * ring is of a version that is not known here; CAGED: it is
-					 * left asleep (helper_caged.h) */
+					 * ring is of a version that is not known here; CONFINED: it is
+					 * left asleep (helper_is_confined) */
 	struct gp_ring_head head;	/* as it was read last; of state NONE: zero */
 	struct helper_counts counts;
 	uint64_t lost;			/* records for which the ring had no room */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Walks /proc/PID/task; a thread's files are read when its number is met first. */
-#include "source/helper/helper_threads.h"
+#include "source/helper/threads.h"
 
 #include <dirent.h>
 #include <errno.h>

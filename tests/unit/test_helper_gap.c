@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "source/helper/helper_dark.h"
+#include "source/helper/life.h"
 
 struct told {
 	unsigned int n, why;
@@ -24,16 +24,16 @@ static int take(void *ctx, const struct event *ev)
 
 static void what_came_while_we_were_late_is_unknown_until_it_tells_again(void **state)
 {
-	struct helper_dark d = { .over_ns = 10 };
+	struct helper_gap d = { .over_ns = 10 };
 	struct told t = { 0 };
 	const struct event_sink sink = { take, &t };
 
 	(void)state;
-	helper_dark_late(&d, 50, 10);
-	assert_int_equal(helper_dark_told(&d, 7, 50, 92, &sink), 0);
+	helper_gap_late(&d, 50, 10);
+	assert_int_equal(helper_gap_update(&d, 7, 50, 92, &sink), 0);
 	assert_int_equal(t.n, 0);
-	assert_int_equal(helper_dark_told(&d, 7, 91, 92, &sink), 0);
-	assert_int_equal(helper_dark_told(&d, 7, 95, 96, &sink), 0);
+	assert_int_equal(helper_gap_update(&d, 7, 91, 92, &sink), 0);
+	assert_int_equal(helper_gap_update(&d, 7, 95, 96, &sink), 0);
 	assert_int_equal(t.n, 1);
 	assert_int_equal(t.why, UNSEEN_UNKNOWN);
 	assert_int_equal(t.start_ns, 50);
@@ -44,12 +44,12 @@ static void what_came_while_we_were_late_is_unknown_until_it_tells_again(void **
 /* It was claimed at 10 and had told of nothing: what was before is unknown anyhow. */
 static void who_is_late_before_anything_was_told_knows_nothing_since_it_came(void **state)
 {
-	struct helper_dark d = { .over_ns = 10 };
+	struct helper_gap d = { .over_ns = 10 };
 	struct told t = { 0 };
 
 	(void)state;
-	helper_dark_late(&d, 0, 10);
-	assert_int_equal(helper_dark_told(&d, 7, 91, 92, &(struct event_sink){ take, &t }), 0);
+	helper_gap_late(&d, 0, 10);
+	assert_int_equal(helper_gap_update(&d, 7, 91, 92, &(struct event_sink){ take, &t }), 0);
 	assert_int_equal(t.start_ns, 10);
 	assert_int_equal(t.end_ns, 91);
 }
@@ -62,13 +62,13 @@ static void what_had_no_room_is_lost_for_what_it_told_of(void **state)
 	const struct event_sink sink = { take, &t };
 
 	(void)state;
-	assert_int_equal(helper_dark_lost(&told, &(struct helper_lost){ 0, 0 }, 7, 80, 112, &sink), 0);
+	assert_int_equal(helper_gap_lost(&told, &(struct helper_lost){ 0, 0 }, 7, 80, 112, &sink), 0);
 	assert_int_equal(t.n, 0);
-	assert_int_equal(helper_dark_lost(&told, &(struct helper_lost){ 2, 1 }, 7, 80, 112, &sink), 0);
+	assert_int_equal(helper_gap_lost(&told, &(struct helper_lost){ 2, 1 }, 7, 80, 112, &sink), 0);
 	assert_int_equal(t.why, UNSEEN_LOST);
 	assert_int_equal(t.start_ns, 80);
 	assert_int_equal(t.end_ns, 112);
-	assert_int_equal(helper_dark_lost(&told, &(struct helper_lost){ 2, 1 }, 7, 91, 117, &sink), 0);
+	assert_int_equal(helper_gap_lost(&told, &(struct helper_lost){ 2, 1 }, 7, 91, 117, &sink), 0);
 	assert_int_equal(t.n, 1);
 }
 

@@ -8,15 +8,17 @@
  * process's own, a number that is no thread of it becomes tid 0 (helper_threads), and a time that is
  * still to come is invalid.
  */
-#ifndef SOURCE_HELPER_HELPER_DECODE_H
-#define SOURCE_HELPER_HELPER_DECODE_H
+#ifndef SOURCE_HELPER_DECODE_H
+#define SOURCE_HELPER_DECODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "event/event.h"
-#include "source/helper/helper_threads.h"
+#include "gpuprof/work.h"
+#include "source/helper/threads.h"
 
 struct helper_decoder;
 
@@ -42,7 +44,7 @@ void helper_decoder_threads(struct helper_decoder *d, struct helper_threads *thr
 /* What is read now was written before; 0 (at first): not known. */
 void helper_decoder_now(struct helper_decoder *d, uint64_t now_ns);
 
-/* One record as helper_source_read hands it on; events go to sink in the order they can be told. 0 or
+/* One record as ring_reader_read hands it on; events go to sink in the order they can be told. 0 or
  * sink's error, or -ENOMEM. */
 int helper_decode(struct helper_decoder *d, uint16_t kind, const void *payload, size_t len,
 		  const struct event_sink *sink);
@@ -59,5 +61,30 @@ int helper_decode_end(struct helper_decoder *d, const struct event_sink *sink);
 uint64_t helper_decoder_told(const struct helper_decoder *d);
 
 void helper_decoder_counts(const struct helper_decoder *d, struct helper_counts *out);
+
+/* ---- single records: pure; times, names and clocks are not theirs ------------------------------ */
+
+void helper_work_kernel(const struct gp_ring_kernel *k, struct work *out);
+void helper_work_copy(const struct gp_ring_copy *c, bool is_set, struct work *out);
+void helper_work_device(const struct gp_ring_device *d, struct device_facts *out);
+void helper_work_graph(const struct gp_ring_graph *g, struct work *out);
+
+uint16_t helper_work_unseen_of(const struct gp_ring_loss *loss);	/* UNSEEN_OF_* */
+
+/* Of which device the contexts are that works had, and which devices there are. Start zeroed. */
+#define HELPER_CONTEXTS_MAX 64
+struct helper_contexts {
+	unsigned int n, devices;
+	uint32_t device;	/* the last one that was told */
+	struct {
+		uint32_t context, device;
+	} v[HELPER_CONTEXTS_MAX];
+};
+
+void helper_contexts_note(struct helper_contexts *c, uint32_t context, uint32_t device);
+
+/* A graph that begins on the host has no device of its own: that of its context, or the only one there
+ * is. False: not known. */
+bool helper_contexts_device(struct helper_contexts *c, struct work *graph);
 
 #endif

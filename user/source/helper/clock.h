@@ -18,8 +18,8 @@
  * had the second one's device shown 6000, its middle would say 2015 for it, the first one's offset says
  * 2005, which lies in [2000, 2030]: 2005 +- 25
  */
-#ifndef SOURCE_HELPER_HELPER_CLOCK_H
-#define SOURCE_HELPER_HELPER_CLOCK_H
+#ifndef SOURCE_HELPER_CLOCK_H
+#define SOURCE_HELPER_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,63 +7,63 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "source/helper/helper_end.h"
+#include "source/helper/life.h"
 
 static const struct gp_ring_head ended = { .state = GP_HELPER_ENDED, .state_ns = 105 };
 static const struct gp_ring_head awake = { .state = GP_HELPER_AWAKE, .state_ns = 55 };
 static const struct gp_ring_head virgin = { .state = GP_HELPER_VIRGIN, .state_ns = 15 };
 static const struct gp_ring_head liar = { .state = GP_HELPER_ENDED, .state_ns = 900 };
 
-static struct helper_end end_of(const struct gp_ring_head *head, uint64_t last_ns, uint64_t told_ns)
+static struct helper_exit end_of(const struct gp_ring_head *head, uint64_t last_ns, uint64_t told_ns)
 {
-	return (struct helper_end){ .head = head, .offset_ns = 5, .alive_ns = 90, .found_ns = 110,
+	return (struct helper_exit){ .head = head, .offset_ns = 5, .alive_ns = 90, .found_ns = 110,
 				    .last_ns = last_ns, .told_ns = told_ns };
 }
 
 static void a_process_ended_when_its_helper_did_but_not_before_its_last_record(void **state)
 {
 	(void)state;
-	assert_int_equal(helper_end_ns(end_of(&ended, 70, 80)), 100);
-	assert_int_equal(helper_end_ns(end_of(&ended, 103, 80)), 103);
-	assert_int_equal(helper_end_ns(end_of(&ended, 5000, 80)), 110);
+	assert_int_equal(helper_exit_ns(end_of(&ended, 70, 80)), 100);
+	assert_int_equal(helper_exit_ns(end_of(&ended, 103, 80)), 103);
+	assert_int_equal(helper_exit_ns(end_of(&ended, 5000, 80)), 110);
 }
 
 static void one_that_was_killed_ended_when_it_was_seen_last(void **state)
 {
 	(void)state;
-	assert_int_equal(helper_end_ns(end_of(&awake, 70, 80)), 90);
-	assert_int_equal(helper_end_ns(end_of(&virgin, 0, 0)), 90);
-	assert_int_equal(helper_end_ns(end_of(&liar, 70, 80)), 90);
+	assert_int_equal(helper_exit_ns(end_of(&awake, 70, 80)), 90);
+	assert_int_equal(helper_exit_ns(end_of(&virgin, 0, 0)), 90);
+	assert_int_equal(helper_exit_ns(end_of(&liar, 70, 80)), 90);
 }
 
 /* Our lease ran out at 95 or 110 of the helper's clock, which ended at 105. */
 static void who_was_late_when_it_ended_was_not_told_its_last_words(void **state)
 {
-	struct helper_end late = end_of(&ended, 70, 80);
+	struct helper_exit late = end_of(&ended, 70, 80);
 
 	(void)state;
 	late.lapse_ns = 95;
-	assert_int_equal(helper_end_untold_since(late), 80);
+	assert_int_equal(helper_exit_unknown_since(late), 80);
 	late.told_ns = 0;
-	assert_int_equal(helper_end_untold_since(late), 90);
+	assert_int_equal(helper_exit_unknown_since(late), 90);
 	late.told_ns = 101;		/* it did not look meanwhile */
-	assert_int_equal(helper_end_untold_since(late), 0);
+	assert_int_equal(helper_exit_unknown_since(late), 0);
 	late.told_ns = 80;
 	late.lapse_ns = 110;
-	assert_int_equal(helper_end_untold_since(late), 0);
+	assert_int_equal(helper_exit_unknown_since(late), 0);
 }
 
 static void what_a_helper_did_not_tell_is_known_but_where_it_ended_in_order(void **state)
 {
-	struct helper_end broken = end_of(&ended, 70, 80);
+	struct helper_exit broken = end_of(&ended, 70, 80);
 
 	(void)state;
 	broken.broken = true;
-	assert_int_equal(helper_end_untold_since(end_of(&ended, 70, 80)), 0);
-	assert_int_equal(helper_end_untold_since(end_of(&virgin, 0, 0)), 0);
-	assert_int_equal(helper_end_untold_since(end_of(&awake, 70, 80)), 80);
-	assert_int_equal(helper_end_untold_since(end_of(&awake, 0, 0)), 50);
-	assert_int_equal(helper_end_untold_since(broken), 80);
+	assert_int_equal(helper_exit_unknown_since(end_of(&ended, 70, 80)), 0);
+	assert_int_equal(helper_exit_unknown_since(end_of(&virgin, 0, 0)), 0);
+	assert_int_equal(helper_exit_unknown_since(end_of(&awake, 70, 80)), 80);
+	assert_int_equal(helper_exit_unknown_since(end_of(&awake, 0, 0)), 50);
+	assert_int_equal(helper_exit_unknown_since(broken), 80);
 }
 
 static int take(void *ctx, const struct event *ev)
@@ -78,11 +78,11 @@ static int take(void *ctx, const struct event *ev)
 	return 0;
 }
 
-static uint64_t tell(struct helper_end e)
+static uint64_t tell(struct helper_exit e)
 {
 	uint64_t ended_ns = 0;
 
-	assert_int_equal(helper_end_tell(e, 7, &(struct event_sink){ take, &ended_ns }), 0);
+	assert_int_equal(helper_exit_push(e, 7, &(struct event_sink){ take, &ended_ns }), 0);
 	return ended_ns;
 }
 

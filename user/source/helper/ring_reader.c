@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* See the header. The file cannot shrink under us: the seals are checked before it is mapped. */
-#include "source/helper/helper_source.h"
+/*
+ * A name says little: a file of FUSE can have that of a ring, and opening, reading or closing it would wait
+ * for its server. So a descriptor is first held as a path, which asks no file system; what is in memory is
+ * then opened anew. The file cannot shrink under us: the seals are checked before it is mapped.
+ */
+#include "source/helper/ring_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +22,205 @@
 
 #include "base/io.h"
 #include "base/num.h"
-#include "source/helper/helper_search.h"
+#include "gpuprof/ring.h"
+#include "host/proc.h"
+
+/* ---- whose ring it is ------------------------------------------------------------------------ */
+
+#define TICK_NS 10000000ull	/* of procfs, in which it began */
+
+int ring_owner_read(pid_t pid, struct ring_owner *out)
+{
+	struct proc_stat stat;
+	uint32_t inner = 0;
+	const char *text;
+	struct proc p;
+	int err = proc_open(&p, pid);
+
+	*out = (struct ring_owner){ 0 };
+	text = err ? NULL : proc_read(&p, PROC_STATUS, NULL);
+	if (text) {
+		inner = proc_inner_pid(text);
+		out->own_pid = inner ? inner : (uint32_t)pid;
+	}
+	/* Its number may be another's, too. The ring's clock may be another one. */
+	if (inner && !proc_clock_offset_ns(pid)) {
+		text = proc_read(&p, PROC_STAT, NULL);
+		if (text && !proc_parse_stat(text, &stat))
+			out->born_ns = stat.start_ns;
+	}
+	proc_close(&p);
+	return err == -ESRCH ? err : 0;
+}
+
+/* head is of a ring of the version that is known here. */
+static bool is_owner_of(const struct ring_owner *o, const struct gp_ring_head *head)
+{
+	if (!o->own_pid)
+		return true;
+	return head->pid == o->own_pid && head->start_ns + TICK_NS >= o->born_ns;
+}
+
+/* ---- looking for one ------------------------------------------------------------------------- */
+
+#define RING_LINK "/memfd:" GP_RING_NAME
+#define FIRST_NS 5000000ull
+#define SOON_NS 40000000ull	/* at most, of the first SOON times */
+#define SOON 125
+#define MAX_NS 1000000000ull
+#define BEGIN_COST 8		/* in descriptors */
+#define FETCH_COST 8
+
+static bool is_ring_link(int dir_fd, const char *name)
+{
+	char link[sizeof(RING_LINK)];
+	ssize_t n = readlinkat(dir_fd, name, link, sizeof(link) - 1);
+
+	return n == sizeof(link) - 1 && !memcmp(link, RING_LINK, sizeof(link) - 1);
+}
+
+static int begin(struct ring_search *s, pid_t pid, unsigned int *left)
+{
+	char path[64];
+
+	*left -= (unsigned int)num_min(*left, BEGIN_COST);
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	s->dir = opendir(path);
+	if (s->dir)
+		return 0;
+	return errno == ENOENT ? -ESRCH : errno == EACCES ? -EPERM : -errno;
+}
+
+bool ring_search_is_due(const struct ring_search *s, uint64_t now_ns)
+{
+	return s->dir || now_ns >= s->at_ns;
+}
+
+void ring_search_soon(struct ring_search *s)
+{
+	s->at_ns = s->every_ns = s->times = 0;
+}
+
+void ring_search_hurry(struct ring_search *s)
+{
+	s->at_ns = 0;
+}
+
+static void wait_longer(struct ring_search *s, uint64_t now_ns)
+{
+	s->every_ns = num_min(num_max(s->every_ns * 2, FIRST_NS), ++s->times < SOON ? SOON_NS : MAX_NS);
+	s->at_ns = now_ns + s->every_ns;
+}
+
+void ring_search_stop(struct ring_search *s)
+{
+	if (s->dir)
+		closedir(s->dir);
+	s->dir = NULL;
+}
+
+/* What has that number now, as a path (O_PATH): the caller's to close; or -errno: -ENOENT: nothing has. */
+static int open_path_of(pid_t pid, int number)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, number);
+	fd = open(path, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Asks no file system. */
+static bool look(int fd, struct statx *out)
+{
+	return !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, out);
+}
+
+static bool are_on_one_device(const struct statx *a, const struct statx *b)
+{
+	return a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor;
+}
+
+static bool is_same_file(int fd, int other)
+{
+	struct statx a, b;
+
+	return look(fd, &a) && look(other, &b) && are_on_one_device(&a, &b) && a.stx_ino == b.stx_ino;
+}
+
+/* Of small pages, as memfds are made of: of huge ones there may be none left to give. */
+static bool is_memory(int fd)
+{
+	int own = memfd_create("gpuprof", MFD_CLOEXEC);
+	struct statx a, b;
+	bool is = own >= 0 && look(fd, &a) && look(own, &b) && are_on_one_device(&a, &b);
+
+	io_close(&own);
+	return is;
+}
+
+/* Takes path_fd. What has a lease is not waited for. */
+static int open_memory(int path_fd)
+{
+	char path[64];
+	int fd = -1, err = ENOENT;
+
+	if (is_memory(path_fd)) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
+		fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+		err = errno;
+	}
+	io_close(&path_fd);
+	return fd < 0 ? -err : fd;
+}
+
+/* The entry's name is a ring's. 1 or -errno. */
+static int fetch(const struct ring_search *s, pid_t pid, const char *name, struct ring_found *out)
+{
+	int path_fd;
+
+	*out = (struct ring_found){ .number = atoi(name), .fd = -1,
+				      .pidfd = (int)syscall(SYS_pidfd_open, pid, 0) };
+	if (out->pidfd < 0)
+		return -errno;
+	path_fd = openat(dirfd(s->dir), name, O_PATH | O_CLOEXEC);
+	out->fd = path_fd < 0 ? -errno : open_memory(path_fd);
+	if (out->fd >= 0)
+		return 1;
+	io_close(&out->pidfd);
+	return out->fd;
+}
+
+/* As fetch; 0: it is none, or no more. */
+static int try(const struct ring_search *s, pid_t pid, const char *name, unsigned int *left,
+	       struct ring_found *out)
+{
+	int err = fetch(s, pid, name, out);
+
+	*left -= (unsigned int)num_min(*left, FETCH_COST);
+	return err == -ENOENT ? 0 : err;
+}
+
+int ring_search(struct ring_search *s, pid_t pid, uint64_t now_ns, unsigned int *left,
+		struct ring_found *out)
+{
+	const struct dirent *entry;
+	int err = s->dir || !*left ? 0 : begin(s, pid, left);
+
+	while (!err && *left) {
+		--*left;
+		entry = readdir(s->dir);
+		if (!entry)
+			err = -ENOENT;
+		else if (is_ring_link(dirfd(s->dir), entry->d_name))
+			err = try(s, pid, entry->d_name, left, out);
+	}
+	if (err && err != 1)
+		ring_search_stop(s);
+	if (err)
+		wait_longer(s, now_ns);
+	return err;
+}
 
 #define FDS_MAX (1u << 20)	/* looked at in one process */
 #define READ_MAX GP_RING_BYTES_MAX	/* bytes at a time */
@@ -25,7 +228,7 @@
 #define LEFT_STUCK 1
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
-struct helper_source {
+struct ring_reader {
 	int fd;
 	struct gp_ring_head *head;
 	size_t map_bytes;
@@ -40,7 +243,6 @@ struct helper_source {
 	bool broken;
 	uint64_t copy[GP_RING_RECORD_MAX / 8];
 };
-
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
@@ -66,37 +268,37 @@ static int read_head(int fd, struct gp_ring_head *out)
 	return out->version == GP_RING_VERSION ? 0 : -EPROTO;
 }
 
-bool helper_source_is_of(int fd, const struct helper_owner *owner)
+bool ring_reader_is_of(int fd, const struct ring_owner *owner)
 {
 	struct gp_ring_head head;
 
-	return read_head(fd, &head) || helper_owner_has(owner, &head);
+	return read_head(fd, &head) || is_owner_of(owner, &head);
 }
 
-int helper_source_find(pid_t pid)
+int ring_reader_find(pid_t pid)
 {
-	struct helper_search search = { .dir = NULL };
-	struct helper_owner owner;
-	struct helper_found found = { .fd = -1 };
+	struct ring_search search = { .dir = NULL };
+	struct ring_owner owner;
+	struct ring_found found = { .fd = -1 };
 	unsigned int left = FDS_MAX;
-	int err = helper_owner_read(pid, &owner);
+	int err = ring_owner_read(pid, &owner);
 
 	if (err)
 		return err;
-	while ((err = helper_search(&search, pid, 0, &left, &found)) == 1) {
+	while ((err = ring_search(&search, pid, 0, &left, &found)) == 1) {
 		io_close(&found.pidfd);
-		if (helper_source_is_of(found.fd, &owner))
+		if (ring_reader_is_of(found.fd, &owner))
 			break;
 		io_close(&found.fd);
 	}
-	helper_search_stop(&search);
+	ring_search_stop(&search);
 	return err == 1 ? found.fd : err ? err : -ENOENT;
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
 /* 0 or -errno; the sizes are taken from this one reading of the head. */
-static int map_file(struct helper_source *s, pid_t own_pid)
+static int map_file(struct ring_reader *s, pid_t own_pid)
 {
 	uint64_t size = sealed_size(s->fd), offset;
 	struct gp_ring_head head;
@@ -135,7 +337,7 @@ static bool may_take(const struct gp_ring_slot *slot, uint64_t now_ns, uint32_t 
 
 /* Who had the slot before may have left stamps. Pages that nobody has touched stay so: they would be
  * ours. */
-static int clear(const struct helper_source *s)
+static int clear(const struct ring_reader *s)
 {
 	return fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, s->data - (char *)s->head,
 			 (off_t)s->ring_bytes) ? -errno : 0;
@@ -152,18 +354,18 @@ static int take_none(void *ctx, uint16_t kind, const void *payload, size_t len)
 
 /* Who left the slot in order has read up to a record that is perhaps still being written, by a thread that
  * was stopped: what is passed over would be written late, into another record. So we go on from there. */
-static bool goes_on_from(struct helper_source *s)
+static bool goes_on_from(struct ring_reader *s)
 {
 	if (__atomic_load_n(&s->slot->lease_ns, __ATOMIC_ACQUIRE) != LEFT_IN_ORDER)
 		return false;
 	s->read = __atomic_load_n(&s->slot->read, __ATOMIC_ACQUIRE);
-	if (!(s->read & 7) && helper_source_read(s, take_none, NULL) >= 0)
+	if (!(s->read & 7) && ring_reader_read(s, take_none, NULL) >= 0)
 		return true;
 	s->broken = false;
 	return false;
 }
 
-static int take_slot(struct helper_source *s, uint32_t kinds, uint64_t now_ns)
+static int take_slot(struct ring_reader *s, uint32_t kinds, uint64_t now_ns)
 {
 	bool goes_on;
 	int err;
@@ -201,9 +403,9 @@ static int take_slot(struct helper_source *s, uint32_t kinds, uint64_t now_ns)
 	return 0;
 }
 
-struct helper_source *helper_source_open(int fd, pid_t own_pid, uint32_t kinds, uint64_t now_ns)
+struct ring_reader *ring_reader_open(int fd, pid_t own_pid, uint32_t kinds, uint64_t now_ns)
 {
-	struct helper_source *s = calloc(1, sizeof(*s));
+	struct ring_reader *s = calloc(1, sizeof(*s));
 	int err = s ? 0 : -ENOMEM;
 
 	if (s) {
@@ -215,7 +417,7 @@ struct helper_source *helper_source_open(int fd, pid_t own_pid, uint32_t kinds, 
 	if (!err)
 		return s;
 	if (s)
-		helper_source_close(s);
+		ring_reader_close(s);
 	else
 		close(fd);
 	errno = -err;
@@ -223,13 +425,13 @@ struct helper_source *helper_source_open(int fd, pid_t own_pid, uint32_t kinds, 
 }
 
 /* What it waits for may never come: the next one is not to wait for it. */
-static bool is_stuck(const struct helper_source *s)
+static bool is_stuck(const struct ring_reader *s)
 {
 	return s->broken ||
 	       (!s->begun && s->read != __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE));
 }
 
-void helper_source_close(struct helper_source *s)
+void ring_reader_close(struct ring_reader *s)
 {
 	uint32_t me;
 
@@ -249,7 +451,7 @@ void helper_source_close(struct helper_source *s)
 	free(s);
 }
 
-int helper_source_renew(struct helper_source *s, uint64_t now_ns)
+int ring_reader_renew(struct ring_reader *s, uint64_t now_ns)
 {
 	uint64_t lease_ns;
 
@@ -260,33 +462,33 @@ int helper_source_renew(struct helper_source *s, uint64_t now_ns)
 		return 0;
 	if (s->begun && !s->lapse_ns)
 		s->lapse_ns = lease_ns;
-	helper_source_wake(s);		/* it sleeps if there was nobody until now */
+	ring_reader_wake(s);		/* it sleeps if there was nobody until now */
 	return 0;
 }
 
-uint64_t helper_source_lapse_ns(const struct helper_source *s)
+uint64_t ring_reader_lapse_ns(const struct ring_reader *s)
 {
 	return s->lapse_ns;
 }
 
-void helper_source_wake(struct helper_source *s)
+void ring_reader_wake(struct ring_reader *s)
 {
 	__atomic_fetch_add(&s->head->wake, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &s->head->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-void helper_source_want(struct helper_source *s, uint32_t kinds)
+void ring_reader_want(struct ring_reader *s, uint32_t kinds)
 {
 	if (__atomic_load_n(&s->slot->kinds, __ATOMIC_RELAXED) == kinds)
 		return;
 	__atomic_store_n(&s->slot->kinds, kinds, __ATOMIC_RELEASE);
-	helper_source_wake(s);
+	ring_reader_wake(s);
 }
 
-bool helper_source_is_at(const struct helper_source *s, pid_t pid, int number)
+bool ring_reader_is_at(const struct ring_reader *s, pid_t pid, int number)
 {
-	int fd = helper_search_again(pid, number);
-	bool is = fd >= 0 ? helper_search_is_same(s->fd, fd) : fd != -ENOENT;
+	int fd = open_path_of(pid, number);
+	bool is = fd >= 0 ? is_same_file(s->fd, fd) : fd != -ENOENT;
 
 	io_close(&fd);
 	return is;
@@ -294,7 +496,7 @@ bool helper_source_is_at(const struct helper_source *s, pid_t pid, int number)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static void move_to(struct helper_source *s, uint64_t position)
+static void move_to(struct ring_reader *s, uint64_t position)
 {
 	s->read = position;
 	__atomic_store_n(&s->slot->read, position, __ATOMIC_RELEASE);
@@ -302,7 +504,7 @@ static void move_to(struct helper_source *s, uint64_t position)
 
 /* Is what was read for us? The helper looks now and then only who has the slot. It begins again for one that
  * was late. */
-static bool is_ours(struct helper_source *s, uint16_t kind, size_t len)
+static bool is_ours(struct ring_reader *s, uint16_t kind, size_t len)
 {
 	struct gp_ring_begin begin;
 	bool again = s->begun;
@@ -318,7 +520,7 @@ static bool is_ours(struct helper_source *s, uint16_t kind, size_t len)
 }
 
 /* One record at s->read, of at most `limit` bytes. 1: read, 0: not complete or not wanted now. */
-static int read_record(struct helper_source *s, uint64_t limit,
+static int read_record(struct ring_reader *s, uint64_t limit,
 		       int (*fn)(void *, uint16_t, const void *, size_t), void *ctx)
 {
 	uint64_t at = s->read & (s->ring_bytes - 1), left = s->ring_bytes - at, bytes;
@@ -340,7 +542,7 @@ static int read_record(struct helper_source *s, uint64_t limit,
 	return 1;
 }
 
-int helper_source_read(struct helper_source *s,
+int ring_reader_read(struct ring_reader *s,
 		       int (*fn)(void *ctx, uint16_t kind, const void *payload, size_t len), void *ctx)
 {
 	uint64_t written = __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE), begun = s->read;
@@ -362,20 +564,20 @@ static void end_texts(struct gp_ring_head *head)
 	head->unsubscribed[sizeof(head->unsubscribed) - 1] = '\0';
 }
 
-void helper_source_head(const struct helper_source *s, struct gp_ring_head *out)
+void ring_reader_head(const struct ring_reader *s, struct gp_ring_head *out)
 {
 	memcpy(out, s->head, sizeof(*out));
 	end_texts(out);
 }
 
-bool helper_source_is_in(const struct helper_source *s, uint32_t states)
+bool ring_reader_is_in(const struct ring_reader *s, uint32_t states)
 {
 	uint32_t state = __atomic_load_n(&s->head->state, __ATOMIC_ACQUIRE);
 
 	return state < 32 && states >> state & 1;
 }
 
-int helper_source_peek_at(int fd, struct gp_ring_head *out)
+int ring_reader_peek_at(int fd, struct gp_ring_head *out)
 {
 	int err = read_head(fd, out);
 
@@ -384,16 +586,16 @@ int helper_source_peek_at(int fd, struct gp_ring_head *out)
 	return err;
 }
 
-int helper_source_peek(pid_t pid, struct gp_ring_head *out)
+int ring_reader_peek(pid_t pid, struct gp_ring_head *out)
 {
-	int fd = helper_source_find(pid), err = fd < 0 ? fd : helper_source_peek_at(fd, out);
+	int fd = ring_reader_find(pid), err = fd < 0 ? fd : ring_reader_peek_at(fd, out);
 
 	if (fd >= 0)
 		close(fd);
 	return err;
 }
 
-uint64_t helper_source_lost(const struct helper_source *s, uint32_t kinds)
+uint64_t ring_reader_lost(const struct ring_reader *s, uint32_t kinds)
 {
 	uint64_t lost = 0;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Offsets are differences of u64 that wrap: the two clocks may be decades apart. */
-#include "source/helper/helper_clock.h"
+#include "source/helper/clock.h"
 
 #include <string.h>
 

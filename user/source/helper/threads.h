@@ -5,8 +5,8 @@
  * born, what it is called, until when it was seen. The numbers come from a process that is not
  * trusted: one that no thread of it has or had is no thread. Knows nothing of records.
  */
-#ifndef SOURCE_HELPER_HELPER_THREADS_H
-#define SOURCE_HELPER_HELPER_THREADS_H
+#ifndef SOURCE_HELPER_THREADS_H
+#define SOURCE_HELPER_THREADS_H
 
 #include <stdbool.h>
 #include <stddef.h>
