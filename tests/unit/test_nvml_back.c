@@ -373,8 +373,6 @@ static void an_instance_that_goes_takes_nobody_with_it(void **state)
 	r = opened();
 	turn(&r);
 	is_told("GPU-a 0; MIG-a1 0:0; MIG-a2 0:1; GPU-b 1; GPU-c 2; ");
-	assert_true(nvml_lose(&r, &r.units[1], NVML_NOT_FOUND, false, 9));
-	is_told("");
 	fake.instance = NVML_NOT_FOUND;
 	assert_false(turn(&r));
 	is_told("GPU-a 0; GPU-b 1; GPU-c 2; ");

@@ -80,22 +80,4 @@ bool nvml_reader_wait(struct nvml_reader *r, unsigned int ms, uint64_t (*clock)(
 
 bool nvml_reader_has_gpm(const struct nvml_reader *r);	/* any device */
 
-/* Parts. */
-bool nvml_refuses(unsigned int code);	/* it will not be otherwise the next time */
-void nvml_note(struct nvml_reader *r, const char *function, unsigned int code);
-
-/* It, or its handle, is no more (answered: the same was asked, and told, before): then it is lost, and what
- * is lost with it. */
-bool nvml_lose(struct nvml_reader *r, struct nvml_unit *u, unsigned int code, bool answered,
-	       uint64_t now_ns);
-int nvml_units_find(struct nvml_reader *r, uint64_t (*clock)(void));	/* 0 or -errno */
-void nvml_units_renew(struct nvml_reader *r, uint64_t now_ns);	/* instances come and go */
-void nvml_gpm_open(struct nvml_reader *r, struct nvml_unit *u, uint64_t now_ns);
-void nvml_gpm_close(const struct nvml_reader *r, struct nvml_unit *u);
-void nvml_gpm_read(struct nvml_reader *r, struct nvml_unit *u, uint64_t now_ns,
-		   struct device_sample *s);
-void nvml_faults_open(struct nvml_reader *r);
-void nvml_tell_fault(struct nvml_reader *r, const struct nvml_unit *u, enum fault_what what,
-		     uint64_t number, uint64_t now_ns);
-
 #endif
