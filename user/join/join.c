@@ -1,18 +1,105 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* A process after the other: what comes looks for its other half, and waits if there is none. */
+/*
+ * A process after the other: what comes looks for its other half, and waits if there is none (pending.h). A
+ * launch that met nothing is in a list until it is decided what became of it.
+ *
+ * Examples; L launches of a kernel by one thread, W(s) their works in stream s, what becomes of L2:
+ *
+ *   L1 L2 L3   W1(7) W3(7)               lost: a later work of its lane came
+ *   L1 L2 L3   W1(7) W3(8)               lost once its window is over: it may be of stream 7, and run
+ *   L1 L2 sync L3   W1(7) W3(8)          lost: its thread has waited for it
+ *   L1 L2      W1(7)                     not lost: from its return on it may run
+ */
 #include "join/join.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/num.h"
-#include "join/join_state.h"
+#include "base/sorted.h"
+#include "base/vec.h"
+#include "join/api_roles.h"
+#include "join/pending.h"
 
-#define TELL_EVERY 1024		/* records of a process between two horizons */
-#define TELL_EVERY_NS 100000000ull
+#define HORIZON_EVERY 1024		/* records of a process between two horizons */
+#define HORIZON_EVERY_NS 100000000ull
+#define CAPTURED_MAX 16384	/* calls of a process that were captured */
+#define CAPTURED_FEW 64		/* ... which it may have where there is no room */
+#define CAPTURED_BACK 4096	/* launches that are looked at when a call was captured */
+#define MARKS_MAX 4096		/* few: one that comes late moves those after it */
+#define NEAR 64			/* calls of other threads, between two of one */
+#define AHEAD_MAX 4096		/* launches that are looked at for the next one that met a work */
+#define LANES_MAX 1024		/* of a process; when more come all are forgotten */
 
-/* ---- processes ------------------------------------------------------------------------------ */
+struct captured_span {
+	uint64_t start_ns, end_ns;
+	uint32_t tid;
+};
+
+struct capture_mark {
+	uint64_t ns;
+	bool ends;
+};
+
+/* When streams of a process captured: calls that probes saw captured, and, where such a call was lost or
+ * there are no probes, CUPTI's records of when captures began and ended. A moment is within a capture if
+ * what CUPTI recorded last before it is a beginning, or next after it an end; so one of the two suffices. */
+struct capture_windows {
+	VEC(struct captured_span) calls;
+	VEC(struct capture_mark) marks;	/* by time */
+};
+
+struct lane {			/* of a thread, which launches into one stream or several */
+	uint32_t tid;
+	uint32_t context, stream;	/* of the work that came last */
+	uint64_t stream_since_ns;	/* what was launched since then gave works of this stream alone */
+	uint64_t came_ns;		/* of launches that met a work of a stream, the latest; 0: none has */
+	uint64_t met_ns;		/* the same, of graphs too */
+	uint64_t synced_ns;		/* when the thread waited for all it had launched, the latest */
+	uint64_t open_ns;		/* return of the first launch after that whose window is over; 0: none */
+};
+
+struct process {
+	uint32_t pid;
+	struct launches launches;
+	struct works works;
+	struct capture_windows captures;
+	VEC(struct lane) lanes;
+	struct map lane_by_tid;		/* -> index of a lane */
+	size_t last_lane;		/* that was found */
+	VEC(uint32_t) awaiting;		/* numbers, the low half, of launches that were awaited */
+	struct {			/* of launches [from, next) of the thread none met a work */
+		uint32_t tid;
+		uint64_t from, next;
+	} ahead;
+	uint64_t latest_ns;		/* that a record of it named */
+	uint64_t horizon_ns, horizon_at_ns;	/* the last one passed on, and the watermark then */
+	uint64_t exit_ns;		/* 0: it goes on */
+	uint64_t exec_ns;		/* it executed its program then; 0: no such time is known */
+	unsigned int records;		/* since the last horizon */
+};
+
+struct join {
+	struct join_sink sink;
+	VEC(struct process *) all;
+	struct map by_pid;		/* -> struct process */
+	struct process *last;		/* that was found; NULL: none */
+	struct join_budget budget;
+	uint64_t start_ns, stop_ns;	/* of the session; 0: not known */
+	uint64_t watermark_ns;		/* 0: there is none */
+	bool goes_on;			/* works of the last launches are in another file */
+	struct join_counts counts;
+	struct api_roles roles;
+};
+
+static uint64_t middle_of(uint64_t start_ns, uint64_t end_ns)
+{
+	return start_ns + (end_ns - start_ns) / 2;
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
 
 struct join *join_new(const struct join_sink *sink)
 {
@@ -21,16 +108,21 @@ struct join *join_new(const struct join_sink *sink)
 	if (!j)
 		return NULL;
 	j->sink = *sink;
-	j->room = (struct join_room){ JOIN_ROOM_BYTES, JOIN_TEXT_BYTES };
+	j->budget = (struct join_budget){ JOIN_ROOM_BYTES, JOIN_TEXT_BYTES };
 	api_roles_init(&j->roles);
 	return j;
 }
 
 static void process_free(struct join *j, struct process *p)
 {
-	launches_free(&p->launches, &j->room);
-	works_free(&p->works, &j->room);
-	fates_free(&p->fates, &j->room);
+	launches_free(&p->launches, &j->budget);
+	works_free(&p->works, &j->budget);
+	j->budget.left_bytes += (int64_t)(p->captures.calls.cap * sizeof(p->captures.calls.v[0]));
+	VEC_FREE(&p->captures.calls);
+	VEC_FREE(&p->captures.marks);
+	VEC_FREE(&p->lanes);
+	map_free(&p->lane_by_tid);
+	VEC_FREE(&p->awaiting);
 	free(p);
 }
 
@@ -72,6 +164,313 @@ static struct process *find_process(struct join *j, uint32_t pid)
 	return j->last;
 }
 
+/* ---- captures -------------------------------------------------------------------------------- */
+
+/* A list that is full begins with a few even where there is no room; then the older half leaves. */
+static bool captures_are_full(const struct capture_windows *c, const struct join_budget *budget)
+{
+	const size_t cap = c->calls.cap;
+
+	if (c->calls.n < cap)
+		return false;
+	return cap >= CAPTURED_MAX ||
+	       (cap >= CAPTURED_FEW && budget->left_bytes < (int64_t)(cap * sizeof(c->calls.v[0])));
+}
+
+static int add_captured(struct capture_windows *c, struct join_budget *budget, const struct event *call)
+{
+	const size_t cap = c->calls.cap;
+	struct captured_span *at;
+
+	if (captures_are_full(c, budget))
+		VEC_DROP_FIRST(&c->calls, c->calls.n / 2);
+	at = VEC_PUSH(&c->calls);
+	if (!at)
+		return -ENOMEM;
+	budget->left_bytes -= (int64_t)((c->calls.cap - cap) * sizeof(*at));
+	*at = (struct captured_span){ call->start_ns, call->end_ns, call->tid };
+	return 0;
+}
+
+/* Did a probe see the call captured that the thread was in then? */
+static bool was_captured_at(const struct capture_windows *c, uint32_t tid, uint64_t ns)
+{
+	const size_t first = SORTED_BELOW(c->calls.v, c->calls.n, end_ns, ns);
+
+	for (size_t i = first; i < c->calls.n && i < first + NEAR; i++)
+		if (c->calls.v[i].tid == tid && c->calls.v[i].start_ns <= ns && ns <= c->calls.v[i].end_ns)
+			return true;
+	return false;
+}
+
+static int mark_capture(struct capture_windows *c, uint64_t ns, bool ends)
+{
+	size_t at;
+
+	if (c->marks.n >= MARKS_MAX)
+		VEC_DROP_FIRST(&c->marks, c->marks.n / 2);
+	at = SORTED_UP_TO(c->marks.v, c->marks.n, ns, ns);
+	if (!VEC_PUSH(&c->marks))
+		return -ENOMEM;
+	memmove(c->marks.v + at + 1, c->marks.v + at, (c->marks.n - 1 - at) * sizeof(c->marks.v[0]));
+	c->marks.v[at] = (struct capture_mark){ ns, ends };
+	return 0;
+}
+
+static bool is_capturing_at(const struct capture_windows *c, uint64_t ns)
+{
+	const size_t next = SORTED_UP_TO(c->marks.v, c->marks.n, ns, ns);
+
+	return (next && !c->marks.v[next - 1].ends) || (next < c->marks.n && c->marks.v[next].ends);
+}
+
+/* ---- lanes ----------------------------------------------------------------------------------- */
+
+/* NULL: it is not known. */
+static struct lane *find_lane(struct process *p, uint32_t tid)
+{
+	const struct map_slot *slot;
+
+	if (p->last_lane < p->lanes.n && p->lanes.v[p->last_lane].tid == tid)
+		return &p->lanes.v[p->last_lane];
+	slot = map_find(&p->lane_by_tid, tid);
+	if (!slot)
+		return NULL;
+	p->last_lane = slot->value;
+	return &p->lanes.v[p->last_lane];
+}
+
+/* NULL: out of memory. */
+static struct lane *find_or_make_lane(struct process *p, uint32_t tid)
+{
+	struct lane *lane = find_lane(p, tid);
+	struct map_slot *slot;
+
+	if (lane)
+		return lane;
+	if (p->lanes.n >= LANES_MAX) {
+		p->lanes.n = 0;
+		map_clear(&p->lane_by_tid);
+	}
+	slot = map_put(&p->lane_by_tid, tid, NULL);
+	lane = slot ? VEC_PUSH(&p->lanes) : NULL;
+	if (!lane) {
+		map_del(&p->lane_by_tid, tid);
+		return NULL;
+	}
+	slot->value = p->lanes.n - 1;
+	*lane = (struct lane){ .tid = tid };
+	return lane;
+}
+
+static int note_lane(struct process *p, const struct launch *launch, const struct work *work)
+{
+	struct lane *lane = find_or_make_lane(p, launch->tid);
+	uint64_t since_ns;
+
+	if (!lane)
+		return -ENOMEM;
+	lane->met_ns = num_max(lane->met_ns, launch->start_ns);
+	if (launch->end_ns >= lane->open_ns)
+		lane->open_ns = 0;
+	if (work->has & WORK_HAS_GRAPH && work->graph)	/* its nodes are in streams of their own */
+		return 0;
+	since_ns = num_max(lane->came_ns, launch->start_ns);
+	if (lane->came_ns && (work->context != lane->context || work->stream != lane->stream))
+		lane->stream_since_ns = since_ns;
+	lane->context = work->context;
+	lane->stream = work->stream;
+	lane->came_ns = since_ns;
+	return 0;
+}
+
+static int note_sync(struct process *p, const struct event *api)
+{
+	struct lane *lane = find_or_make_lane(p, api->tid);
+
+	if (!lane)
+		return -ENOMEM;
+	lane->synced_ns = num_max(lane->synced_ns, api->start_ns);
+	return 0;
+}
+
+/* Is a work of its lane known that was launched after it? */
+static bool is_past(struct process *p, const struct launch *launch)
+{
+	const struct lane *lane = find_lane(p, launch->tid);
+
+	if (!lane || lane->came_ns <= launch->end_ns)
+		return false;
+	return launch->start_ns >= lane->stream_since_ns || lane->synced_ns >= launch->end_ns;
+}
+
+static int open_lane(struct process *p, const struct launch *launch)
+{
+	struct lane *lane = find_or_make_lane(p, launch->tid);
+
+	if (!lane)
+		return -ENOMEM;
+	if (launch->start_ns > lane->met_ns && (!lane->open_ns || launch->end_ns < lane->open_ns))
+		lane->open_ns = num_max(launch->end_ns, 1);
+	return 0;
+}
+
+/* Until end_ns a lane may run what was launched last: as far as it was not said yet. */
+static int pass_open(struct join *j, const struct process *p, uint64_t end_ns)
+{
+	uint64_t first_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < p->lanes.n; i++)
+		if (p->lanes.v[i].open_ns)
+			first_ns = num_min(first_ns, p->lanes.v[i].open_ns);
+	first_ns = num_max(first_ns, p->horizon_ns);
+	return first_ns < end_ns && j->sink.unseen ?
+	       j->sink.unseen(j->sink.ctx, p->pid, UNSEEN_UNKNOWN, first_ns, end_ns) : 0;
+}
+
+/* ---- launches that are awaited --------------------------------------------------------------- */
+
+/* The launch that was added last. */
+static int await(struct process *p)
+{
+	uint32_t *slot = VEC_PUSH(&p->awaiting);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = (uint32_t)(p->launches.ring.next - 1);
+	return 0;
+}
+
+/* The i-th of the list, and its number; NULL: it is awaited no more. */
+static struct pending_launch *awaited_at(const struct process *p, size_t i, uint64_t *number)
+{
+	const struct pending_ring *r = &p->launches.ring;
+	struct pending_launch *launch;
+
+	*number = r->first + (uint32_t)(p->awaiting.v[i] - (uint32_t)r->first);
+	launch = launches_at(&p->launches, *number);
+	return *number < r->next && launch->awaited ? launch : NULL;
+}
+
+static size_t count_awaited(const struct process *p)
+{
+	uint64_t number;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->awaiting.n; i++)
+		n += awaited_at(p, i, &number) != NULL;
+	return n;
+}
+
+static int note_met(struct join *j, struct process *p, struct pending_launch *by, const struct event *work)
+{
+	j->counts.met += by->awaited || by->lost;
+	j->counts.lost -= by->lost;
+	by->awaited = by->lost = false;
+	by->began_ns = by->began_ns ? num_min(by->began_ns, work->start_ns) : work->start_ns;
+	by->used_ns = num_max(by->used_ns, work->end_ns);
+	return note_lane(p, &by->launch, &work->work);
+}
+
+static void note_captured(struct join *j, struct pending_launch *l)
+{
+	l->awaited = false;
+	j->counts.launches--;
+	j->counts.captured++;
+}
+
+int join_captured(struct join *j, const struct event *call)
+{
+	struct process *p = find_process(j, call->pid);
+	size_t from = p && p->awaiting.n > CAPTURED_BACK ? p->awaiting.n - CAPTURED_BACK : 0;
+	uint64_t number;
+
+	if (!p)
+		return -ENOMEM;
+	for (size_t i = p->awaiting.n; i-- > from;) {
+		struct pending_launch *at = awaited_at(p, i, &number);
+		uint64_t middle = at ? middle_of(at->launch.start_ns, at->launch.end_ns) : 0;
+
+		if (at && at->launch.tid == call->tid && middle >= call->start_ns && middle <= call->end_ns)
+			note_captured(j, at);
+	}
+	return add_captured(&p->captures, &j->budget, call);
+}
+
+/* When the first work began that its thread launched later, as far as it has come; 0: none has. */
+static uint64_t next_began(struct process *p, uint64_t number)
+{
+	const struct launch *launch = &launches_at(&p->launches, number)->launch;
+	const uint64_t end = num_min(p->launches.ring.next, number + AHEAD_MAX);
+	uint64_t i = number + 1;
+
+	if (p->ahead.tid == launch->tid && p->ahead.from <= number && number < p->ahead.next) {
+		i = p->ahead.next;
+	} else {
+		p->ahead.tid = launch->tid;
+		p->ahead.from = number;
+	}
+	for (; i < end; i++) {
+		const struct pending_launch *at = launches_at(&p->launches, i);
+
+		if (at->launch.tid == launch->tid && at->began_ns && at->launch.start_ns >= launch->end_ns)
+			break;
+	}
+	p->ahead.next = i;
+	return i < end ? num_max(launches_at(&p->launches, i)->began_ns, launch->end_ns) : 0;
+}
+
+/* No work came of it, and it is not waited for any longer. */
+static int decide(struct join *j, struct process *p, uint64_t number, bool is_end)
+{
+	struct pending_launch *at = launches_at(&p->launches, number);
+	const struct launch *launch = &at->launch;
+	uint64_t next_ns;
+
+	if (is_capturing_at(&p->captures, middle_of(launch->start_ns, launch->end_ns))) {
+		note_captured(j, at);
+		return 0;
+	}
+	if (!at->is_kernel)
+		return 0;
+	next_ns = next_began(p, number);
+	if (!next_ns)
+		return open_lane(p, launch);
+	if (is_end && !is_past(p, launch))
+		return 0;
+	at->awaited = false;
+	at->lost = true;
+	j->counts.lost++;
+	return !j->sink.unseen ? 0 :
+	       j->sink.unseen(j->sink.ctx, p->pid, UNSEEN_LOST, launch->end_ns, next_ns);
+}
+
+/* Launches that began before floor_ns are awaited no more; UINT64_MAX: at the end none is, unless another file
+ * goes on. *first_ns: when the first began of those that are, UINT64_MAX: there is none. */
+static int decide_all(struct join *j, struct process *p, uint64_t floor_ns, uint64_t *first_ns)
+{
+	const bool is_end = floor_ns == UINT64_MAX, keeps = is_end && j->goes_on;
+	size_t kept = 0;
+	int err = 0;
+
+	*first_ns = UINT64_MAX;
+	for (size_t i = 0; i < p->awaiting.n; i++) {
+		uint64_t number;
+		const struct pending_launch *at = awaited_at(p, i, &number);
+
+		if (!at)
+			continue;
+		if (!err && at->launch.start_ns < floor_ns)
+			err = decide(j, p, number, is_end);
+		if (!at->awaited || (!keeps && at->launch.start_ns < floor_ns))
+			continue;
+		p->awaiting.v[kept++] = p->awaiting.v[i];
+		*first_ns = num_min(*first_ns, at->launch.start_ns);
+	}
+	p->awaiting.n = kept;
+	return err;
+}
+
 /* ---- works ---------------------------------------------------------------------------------- */
 
 static bool is_outside(const struct join *j, const struct event *work)
@@ -85,13 +484,8 @@ static bool is_before(const struct join *j, const struct event *api)
 	return api->end_ns < j->start_ns;
 }
 
-static struct fates_teller teller(struct join *j, struct process *p)
-{
-	return (struct fates_teller){ &j->sink, &j->counts, &p->launches, p->pid, false };
-}
-
 static int pass_on(struct join *j, struct process *p, const struct event *work,
-		   struct side_launch *by)
+		   struct pending_launch *by)
 {
 	bool outside = is_outside(j, work);
 	int err;
@@ -103,30 +497,30 @@ static int pass_on(struct join *j, struct process *p, const struct event *work,
 		return 0;
 	}
 	if (by) {
-		if (fates_met(&p->fates, by, work, &j->counts))
+		if (note_met(j, p, by, work))
 			return -ENOMEM;
 		j->counts.matched++;
 		j->counts.skew += work->start_ns < by->launch.start_ns;
 	}
 	j->counts.orphan += !by;
-	j->counts.late += work->start_ns < p->told_ns;
+	j->counts.late += work->start_ns < p->horizon_ns;
 	err = j->sink.work(j->sink.ctx, work, by ? &by->launch : NULL);
 	if (by)
 		by->launch.works++;
 	return err;
 }
 
-int join_give_up_first(struct join *j, struct process *p)
+static int give_up_first(struct join *j, struct process *p)
 {
-	struct side_work *w = works_at(&p->works, p->works.first);
+	struct pending_work *w = works_first(&p->works);
 	const struct event ev = works_event(w, p->pid);
 	int err = pass_on(j, p, &ev, NULL);
 
-	works_gone(&p->works, &j->room, w);
+	works_remove(&p->works, &j->budget, w);
 	return err;
 }
 
-static bool is_done(const struct side_launch *l, uint64_t aged_ns)
+static bool is_done(const struct pending_launch *l, uint64_t aged_ns)
 {
 	return !l->awaited && !l->lost && l->used_ns < aged_ns;
 }
@@ -137,10 +531,10 @@ static int drop_aged(struct join *j, struct process *p, uint64_t latest_ns)
 	int err = 0;
 
 	while (!err && p->works.waiting &&
-	       works_at(&p->works, p->works.first)->end_ns < aged_ns)
-		err = join_give_up_first(j, p);
-	while (p->launches.first < p->launches.next &&
-	       is_done(launches_at(&p->launches, p->launches.first), aged_ns))
+	       works_first(&p->works)->end_ns < aged_ns)
+		err = give_up_first(j, p);
+	while (p->launches.ring.first < p->launches.ring.next &&
+	       is_done(launches_at(&p->launches, p->launches.ring.first), aged_ns))
 		launches_drop_first(&p->launches);
 	return err;
 }
@@ -148,20 +542,11 @@ static int drop_aged(struct join *j, struct process *p, uint64_t latest_ns)
 /* It waits, or the oldest of its process do no longer. */
 static int keep_work(struct join *j, struct process *p, const struct event *ev)
 {
-	const size_t want = works_want(&p->works);
-	int err = share_make_text_room(j, ev->work.name);
+	int err = 0;
 
-	if (!err && want)
-		err = share_make_room(j, want);
-	while (!err && p->works.waiting && works_full(&p->works, &j->room, ev))
-		err = join_give_up_first(j, p);
-	if (!err && works_full(&p->works, &j->room, ev))
-		return pass_on(j, p, ev, NULL);
-	if (!err)
-		err = works_add(&p->works, &j->room, ev);
-	if (want)
-		share_note_size(j, p);
-	return err;
+	while (!err && p->works.waiting && works_full(&p->works, &j->budget, ev))
+		err = give_up_first(j, p);
+	return err ? err : works_add(&p->works, &j->budget, ev);
 }
 
 /* The program that the process executed then counts its launches from 1, as the one before had. */
@@ -172,7 +557,7 @@ static bool is_one_program(const struct process *p, uint64_t launched_ns, uint64
 
 static int push_work(struct join *j, struct process *p, const struct event *ev)
 {
-	struct side_launch *by = launches_find(&p->launches, ev->work.correlation);
+	struct pending_launch *by = launches_find(&p->launches, ev->work.correlation);
 
 	if (by && !is_one_program(p, by->launch.start_ns, ev->start_ns))
 		by = NULL;
@@ -182,7 +567,7 @@ static int push_work(struct join *j, struct process *p, const struct event *ev)
 /* ---- launches ------------------------------------------------------------------------------- */
 
 /* Two records of one launch: the outer one's times are its. */
-static bool widen(struct side_launch *known, const struct event *api)
+static bool widen(struct pending_launch *known, const struct event *api)
 {
 	struct launch *l = &known->launch;
 
@@ -193,103 +578,77 @@ static bool widen(struct side_launch *known, const struct event *api)
 	return true;
 }
 
-static int add_launch(struct join *j, struct process *p, uint32_t correlation, struct side_launch **by)
+static int note_api(struct process *p, const struct event *api, unsigned int roles)
 {
-	const size_t want = launches_want(&p->launches);
-	int err = want ? share_make_room(j, want) : 0;
+	if (roles & API_SYNC)
+		return note_sync(p, api);
+	if (!(roles & (API_CAPTURE | API_CAPTURED)))
+		return 0;
+	return mark_capture(&p->captures, roles & API_CAPTURE ? api->start_ns : api->end_ns,
+			    roles & API_CAPTURED);
+}
 
-	if (err)
-		return err;
-	*by = launches_add(&p->launches, &j->room, correlation);
-	if (!*by)
-		return -ENOMEM;
-	if (want)
-		share_note_size(j, p);
-	return 0;
+/* Works that came before their launch. */
+static int meet_works(struct join *j, struct process *p, struct pending_launch *by, const struct event *api)
+{
+	struct pending_work *w;
+	int err = 0;
+
+	while (!err && p->works.waiting && (w = works_find(&p->works, api->api.correlation)) &&
+	       is_one_program(p, api->start_ns, w->start_ns)) {
+		const struct event work = works_event(w, p->pid);
+
+		err = pass_on(j, p, &work, by);
+		works_remove(&p->works, &j->budget, w);
+	}
+	return err;
 }
 
 static int push_api(struct join *j, struct process *p, const struct event *ev)
 {
 	const unsigned int roles = api_roles_get(&j->roles, ev);
 	const bool launches = roles & API_LAUNCH && !ev->api.again;
-	struct side_launch *by = launches_find(&p->launches, ev->api.correlation);
-	struct side_work *w;
+	struct pending_launch *by = launches_find(&p->launches, ev->api.correlation);
 	bool captured;
-	int err = 0;
 
 	if (by && widen(by, ev))
 		return 0;
-	err = add_launch(j, p, ev->api.correlation, &by);
-	if (err)
-		return err;
-	if (fates_note_api(&p->fates, ev, roles))
+	by = launches_add(&p->launches, &j->budget, ev->api.correlation);
+	if (!by || note_api(p, ev, roles))
 		return -ENOMEM;
-	captured = launches && fates_was_captured(&p->fates, ev);
+	captured = launches && was_captured_at(&p->captures, ev->tid, middle_of(ev->start_ns, ev->end_ns));
 	j->counts.captured += captured;
-	*by = (struct side_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
-				    .used_ns = ev->end_ns, .awaited = launches && !captured && !is_before(j, ev),
-				    .is_kernel = roles & API_KERNEL };
+	*by = (struct pending_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
+				       .used_ns = ev->end_ns, .awaited = launches && !captured && !is_before(j, ev),
+				       .is_kernel = roles & API_KERNEL };
 	j->counts.launches += by->awaited;
-	if (by->awaited)
-		err = fates_await(&p->fates, &p->launches);
-	while (!err && p->works.waiting && (w = works_find(&p->works, ev->api.correlation)) &&
-	       is_one_program(p, ev->start_ns, w->start_ns)) {
-		const struct event work = works_event(w, p->pid);
-
-		err = pass_on(j, p, &work, by);
-		works_gone(&p->works, &j->room, w);
-	}
-	return err;
+	if (by->awaited && await(p))
+		return -ENOMEM;
+	return meet_works(j, p, by, ev);
 }
 
 /* ---- the horizon ---------------------------------------------------------------------------- */
-
-static int decide(struct join *j, struct process *p, uint64_t floor_ns, uint64_t *first_ns)
-{
-	struct fates_teller to = teller(j, p);
-
-	to.goes_on = floor_ns == UINT64_MAX && j->goes_on;
-	return fates_decide(&p->fates, floor_ns, &to, first_ns);
-}
-
-/* The horizon moves on to end_ns. */
-static int pass_open(struct join *j, struct process *p, uint64_t end_ns)
-{
-	const struct fates_teller to = teller(j, p);
-
-	return fates_pass_open(&p->fates, &to, p->told_ns, end_ns);
-}
-
-static uint64_t first_work_ns(const struct process *p)
-{
-	uint64_t first_ns = UINT64_MAX;
-
-	for (uint64_t i = p->works.first; i < p->works.next; i++)
-		if (!works_at(&p->works, i)->gone)
-			first_ns = num_min(first_ns, works_at(&p->works, i)->start_ns);
-	return first_ns;
-}
 
 static int tell_horizon(struct join *j, struct process *p)
 {
 	uint64_t latest = num_max(p->latest_ns, j->watermark_ns);
 	uint64_t floor_ns = latest > JOIN_WINDOW_NS ? latest - JOIN_WINDOW_NS : 0;
 	uint64_t ns;
-	int err = decide(j, p, floor_ns, &ns);
+	int err = decide_all(j, p, floor_ns, &ns);
 
 	if (err)
 		return err;
-	ns = num_min(ns, first_work_ns(p));
+	ns = num_min(ns, works_began_ns(&p->works));
 	ns = num_min(ns, latest > JOIN_SETTLE_NS ? latest - JOIN_SETTLE_NS : 0);
 	ns = num_max(ns, floor_ns);
 	if (j->watermark_ns)
 		ns = num_min(ns, j->watermark_ns);
-	p->untold = 0;
-	p->told_at_ns = j->watermark_ns;
-	if (ns <= p->told_ns)
+	p->records = 0;
+	p->horizon_at_ns = j->watermark_ns;
+	if (ns <= p->horizon_ns)
 		return 0;
 	err = pass_open(j, p, ns);
-	p->told_ns = ns;
+	p->horizon_ns = ns;
 	return err ? err : j->sink.horizon(j->sink.ctx, p->pid, ns);
 }
 
@@ -297,7 +656,7 @@ static int tell_horizon(struct join *j, struct process *p)
  * more to say of what it told late. */
 static int watch_time(struct join *j, struct process *p)
 {
-	int err = p->untold ? 0 : drop_aged(j, p, num_max(p->latest_ns, j->watermark_ns));
+	int err = p->records ? 0 : drop_aged(j, p, num_max(p->latest_ns, j->watermark_ns));
 
 	return err ? err : tell_horizon(j, p);
 }
@@ -310,9 +669,9 @@ static int give_up_all(struct join *j, struct process *p)
 	int err = 0;
 
 	while (!err && p->works.waiting)
-		err = join_give_up_first(j, p);
+		err = give_up_first(j, p);
 	if (!err)
-		err = decide(j, p, UINT64_MAX, &first_ns);
+		err = decide_all(j, p, UINT64_MAX, &first_ns);
 	return err || j->goes_on ? err : pass_open(j, p, UINT64_MAX);
 }
 
@@ -334,14 +693,13 @@ static bool is_over(const struct join *j, const struct process *p)
 static int push_watermark(struct join *j, uint64_t ns)
 {
 	size_t kept = 0;
-	bool gone = false;
 	int err = 0;
 
 	j->watermark_ns = num_max(j->watermark_ns, ns);
 	for (size_t i = 0; i < j->all.n; i++) {
 		struct process *p = j->all.v[i];
 
-		if (!err && j->watermark_ns - p->told_at_ns > TELL_EVERY_NS)
+		if (!err && j->watermark_ns - p->horizon_at_ns > HORIZON_EVERY_NS)
 			err = watch_time(j, p);
 		if (err || !is_over(j, p)) {
 			j->all.v[kept++] = p;
@@ -353,11 +711,8 @@ static int push_watermark(struct join *j, uint64_t ns)
 		map_del(&j->by_pid, p->pid);
 		j->last = NULL;
 		process_free(j, p);
-		gone = true;
 	}
 	j->all.n = kept;
-	if (gone)
-		share_find_largest(j);
 	return err;
 }
 
@@ -376,18 +731,7 @@ static int push_record(struct join *j, const struct event *ev)
 	err = ev->kind == EVENT_API ? push_api(j, p, ev) : push_work(j, p, ev);
 	if (!err)
 		err = drop_aged(j, p, p->latest_ns);
-	return err || ++p->untold < TELL_EVERY ? err : tell_horizon(j, p);
-}
-
-int join_captured(struct join *j, const struct event *call)
-{
-	struct process *p = find_process(j, call->pid);
-	int err;
-
-	if (!p)
-		return -ENOMEM;
-	err = share_make_room(j, captures_want(&p->fates.captures));
-	return err ? err : fates_note_captured(&p->fates, &j->room, &p->launches, call, &j->counts);
+	return err || ++p->records < HORIZON_EVERY ? err : tell_horizon(j, p);
 }
 
 static struct process *known_process(const struct join *j, uint32_t pid)
@@ -459,6 +803,6 @@ void join_counts(const struct join *j, struct join_counts *out)
 		const struct process *p = j->all.v[i];
 
 		out->waiting += p->works.waiting;
-		out->awaited += fates_awaited(&p->fates, &p->launches);
+		out->awaited += count_awaited(p);
 	}
 }

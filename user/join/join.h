@@ -5,8 +5,8 @@
  * what it found. That a uprobe saw the same call is for who keeps the threads' calls to find: it is
  * the one that the middle of the launch lies in (ledger/idle.h).
  *
- * Both sides wait for the other, whichever comes first; bounded by number in each process, by bytes in
- * all together (who has most gives way to who has least: the oldest leave), works also by time. What leaves
+ * Both sides wait for the other, whichever comes first; bounded by number in each process and by bytes in
+ * all together (the oldest of a process leave for its next ones), works also by time. What leaves
  * without the other is counted, never dropped in silence:
  *   matched  a work met its launch
  *   orphan   it was passed on without one: no such record came in time, or at all
@@ -14,7 +14,7 @@
  *   skew     of matched, it began before its launch, by up to 1 ms: kept
  *   invalid  ... by more, or it lies outside of the session (these alone: outside): not passed on
  * So matched + orphan is what was passed on. A launch that met nothing when the window is over, or all (unless
- * another file goes on where this ends: it may meet one there), was captured (join/captures.h); or, if it is of
+ * another file goes on where this ends: it may meet one there), was captured; or, if it is of
  * a kernel, it is `lost` from its return to the next work that its thread launched (at the end: only if that is
  * of its stream), and where no such work came nobody knows whether it runs. Copies, sets and graphs are only
  * counted, since some give no work.
@@ -45,15 +45,32 @@
 #include <stdint.h>
 
 #include "event/event.h"
-#include "join/join_sink.h"
 
 #define JOIN_WINDOW_NS 10000000000ull	/* so long one side waits for the other */
 #define JOIN_SETTLE_NS 1000000000ull	/* works of the last second may be out of order */
 #define JOIN_SKEW_NS 1000000ull
-#define JOIN_LAUNCHES_MAX 65536		/* of one process */
-#define JOIN_WORKS_MAX 16384		/* that wait, of one process */
-#define JOIN_ROOM_BYTES (9u << 20)	/* for all of them, of all processes */
+#define JOIN_LAUNCHES_MAX 16384		/* of one process */
+#define JOIN_WORKS_MAX 4096		/* that wait, of one process */
+#define JOIN_ROOM_BYTES (12u << 20)	/* for all of them, of all processes; a few each has even without */
 #define JOIN_TEXT_BYTES (2u << 20)	/* for names of works that wait, of all processes */
+
+struct launch {			/* who asked for a work */
+	uint32_t tid;
+	uint32_t works;			/* that it was met by before this one */
+	uint64_t start_ns, end_ns;	/* as CUPTI's record has them */
+};
+
+/* What takes what the join found. launch NULL: an orphan. Both valid during the call. 0 or an error that ends the
+ * push. */
+struct join_sink {
+	int (*work)(void *ctx, const struct event *work, const struct launch *launch);
+	/* Works that start before horizon_ns will be passed on as late only. */
+	int (*horizon)(void *ctx, uint32_t pid, uint64_t horizon_ns);
+	/* Works of the process that ran in [start_ns, end_ns) are lost (enum unseen_why), or it is not known whether
+	 * some run: to UINT64_MAX if nothing more will come. NULL: not wanted. */
+	int (*unseen)(void *ctx, uint32_t pid, unsigned int why, uint64_t start_ns, uint64_t end_ns);
+	void *ctx;
+};
 
 struct join_counts {
 	uint64_t matched, orphan, late, skew, invalid, outside;
