@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -274,17 +275,40 @@ static int open_maps(pid_t pid, FILE **maps)
 	return -err;
 }
 
+/* From within a chroot, paths of another mount namespace begin at its real root: the length of the
+ * root of the process in them, which is written to root; 0: they begin at that one. */
+static size_t foreign_root(pid_t pid, char *root, size_t size)
+{
+	char link[40];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/%d/root", pid);
+	len = readlink(link, root, size);
+	return len > 1 && (size_t)len < size && !same_mount_namespace(pid) ? (size_t)len : 0;
+}
+
+static void take_root_off(struct mapping *m, const char *root, size_t len)
+{
+	if (!len || strncmp(m->path, root, len) || m->path[len] != '/')
+		return;
+	m->path += len;
+	m->escaped = m->escaped ? m->escaped + len : NULL;
+}
+
 /* fn: 0 goes on. Lines that do not parse are skipped. */
 static int each_mapping(pid_t pid, int (*fn)(void *ctx, struct mapping *m), void *ctx)
 {
 	char *line = NULL, *copy = NULL, *grown;
 	size_t cap = 0, copy_cap = 0;
+	char root[PATH_MAX];
 	struct mapping m;
 	FILE *maps;
 	int rc = open_maps(pid, &maps);
+	size_t root_len;
 
 	if (rc)
 		return rc;
+	root_len = foreign_root(pid, root, sizeof(root));
 	while (!rc && (errno = 0, getline(&line, &cap, maps)) > 0) {
 		if (copy_cap < cap) {
 			grown = realloc(copy, cap);
@@ -295,8 +319,10 @@ static int each_mapping(pid_t pid, int (*fn)(void *ctx, struct mapping *m), void
 			copy = grown;
 			copy_cap = cap;
 		}
-		if (parse_mapping(line, copy, copy_cap, &m))
-			rc = fn(ctx, &m);
+		if (!parse_mapping(line, copy, copy_cap, &m))
+			continue;
+		take_root_off(&m, root, root_len);
+		rc = fn(ctx, &m);
 	}
 	if (!rc && errno)
 		rc = -errno;
