@@ -113,4 +113,7 @@ $(TARGETS_DIR)/ptx-shared: tests/targets/ptx_shared.c $(TARGETS_DIR)/libptx.so
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(T_FLAGS) -o $@ $< -L$(TARGETS_DIR) -lptx -Wl,-rpath,'$$ORIGIN'
 
-.PHONY: targets targets-ptx
+targets-all: ## fetch the compilers, cuBLAS and cuDNN, 1 GB, where no toolkit has them
+	$(Q)scripts/cuda --all >/dev/null
+
+.PHONY: targets targets-all targets-ptx
