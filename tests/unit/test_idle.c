@@ -156,7 +156,7 @@ static void what_a_thread_did_in_the_last_second_is_known(void **state)
 			.start_ns = 1000 + i * NS, .end_ns = 1000 + i * NS + 900 + below(1200),
 			.bucket = below(20) ? CLASS_LAUNCH : CLASS_SYNC, .func = below(20) ? 7 + (i & 1) : 9 });
 	assert_int_equal(t.forgotten_ns, 0);
-	assert_true(t.cap <= TIMELINE_MAX);
+	assert_true(t.ring.cap <= TIMELINE_MAX);
 	timeline_free(&t, &all);
 }
 

@@ -39,49 +39,37 @@ static struct lane_stats *find(struct lanes *l, uint64_t lane)
 
 static uint64_t *at(const struct lane_stats *lane, size_t i)
 {
-	return &lane->submitted[(lane->first + i) & (lane->cap - 1)];
+	return RING_AT(&lane->submitted, i);
 }
 
-static int make_room(struct lane_stats *lane)
+static int insert(struct lane_stats *lane, uint64_t submitted_ns)
 {
-	size_t cap = lane->cap ? 2 * lane->cap : CAP_FIRST;
-	uint64_t *v;
+	size_t i;
 
-	if (lane->n < lane->cap)
-		return 0;
-	v = malloc(cap * sizeof(*v));
-	if (!v)
+	if (lane->submitted.n == lane->submitted.cap && RING_GROW(&lane->submitted, CAP_FIRST))
 		return -ENOMEM;
-	for (size_t i = 0; i < lane->n; i++)
-		v[i] = *at(lane, i);
-	free(lane->submitted);
-	lane->submitted = v;
-	lane->cap = cap;
-	lane->first = 0;
+	i = lane->submitted.n++;
+	for (; i && i + MOVES_MAX > lane->submitted.n && *at(lane, i - 1) > submitted_ns; i--)
+		*at(lane, i) = *at(lane, i - 1);
+	*at(lane, i) = submitted_ns;
 	return 0;
 }
 
 int lanes_submit(struct lanes *l, const struct device_work *work)
 {
-	struct lane_stats *lane = waits(work) ? find(l, work->lane) : NULL;
-	size_t i;
+	struct lane_stats *lane;
 
 	if (!waits(work))
 		return 0;
-	if (!lane || make_room(lane))
-		return -ENOMEM;
-	for (i = lane->n++; i && i + MOVES_MAX > lane->n && *at(lane, i - 1) > work->launch_end_ns; i--)
-		*at(lane, i) = *at(lane, i - 1);
-	*at(lane, i) = work->launch_end_ns;
-	return 0;
+	lane = find(l, work->lane);
+	return lane ? insert(lane, work->launch_end_ns) : -ENOMEM;
 }
 
 /* How deep the lane is just before ns. */
 static uint64_t depth_before(struct lane_stats *lane, uint64_t ns)
 {
-	while (lane->n && *at(lane, 0) < ns) {
-		lane->first++;
-		lane->n--;
+	while (lane->submitted.n && *at(lane, 0) < ns) {
+		RING_DROP(&lane->submitted);
 		lane->due++;
 	}
 	return lane->due - num_min(lane->begun, lane->due);
@@ -159,11 +147,8 @@ void lanes_trim(struct lanes *l)
 	for (size_t i = 0; i < l->all.n; i++) {
 		struct lane_stats *lane = &l->all.v[i];
 
-		if (lane->n)
-			continue;
-		free(lane->submitted);
-		lane->submitted = NULL;
-		lane->cap = lane->first = 0;
+		if (!lane->submitted.n)
+			RING_FREE(&lane->submitted);
 	}
 	VEC_TRIM(&l->all);
 }
@@ -172,7 +157,7 @@ void lanes_free(struct lanes *l)
 {
 	for (size_t i = 0; i < l->all.n; i++) {
 		hist_free(&l->all.v[i].latency);
-		free(l->all.v[i].submitted);
+		RING_FREE(&l->all.v[i].submitted);
 	}
 	VEC_FREE(&l->all);
 }

@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 
+#include "base/ring.h"
 #include "base/vec.h"
 #include "ledger/device_book.h"
 #include "facts/hist.h"
@@ -31,9 +32,7 @@ struct lane_stats {
 	uint64_t waited_ns;		/* from the launch's return to the work's begin, of all */
 	uint64_t depth_max;
 	struct hist latency;
-	/* Submissions of works that have not begun, in order of time; a ring. */
-	uint64_t *submitted;
-	size_t cap, first, n;
+	RING(uint64_t) submitted;	/* of works that have not begun, in order of time */
 	uint64_t due, begun;		/* submissions before the last begin, begins before it */
 };
 

@@ -36,9 +36,9 @@ _Static_assert(offsetof(struct timeline_chunk, start_ns) - offsetof(struct timel
 /* Whose struct what a span has; a late one has its own. */
 enum { WHAT_LAST, WHAT_BEFORE, WHAT_NEW, WHAT_LATE, WHAT_BITS = 2 };
 
-static struct timeline_chunk *at(const struct timeline *t, uint32_t i)
+static struct timeline_chunk *at(const struct timeline *t, size_t i)
 {
-	return &t->v[(t->first + i) & (t->cap - 1)];
+	return RING_AT(&t->ring, i);
 }
 
 /* ---- one chunk ------------------------------------------------------------------------------- */
@@ -95,7 +95,7 @@ static bool pack(struct timeline_chunk *c, const struct timeline_span *span)
 /* Where somebody reads: at span, which is one of `chunk`, of which so many are left. */
 struct reader {
 	const struct timeline *t;
-	uint32_t chunk;		/* t->n: all have been read */
+	size_t chunk;			/* t->ring.n: all have been read */
 	unsigned int left;
 	const uint8_t *next;
 	struct what last, before;
@@ -146,9 +146,9 @@ static void enter_chunk(struct reader *r)
 
 static void read_next(struct reader *r)
 {
-	if (!r->left && ++r->chunk < r->t->n)
+	if (!r->left && ++r->chunk < r->t->ring.n)
 		enter_chunk(r);
-	if (r->chunk >= r->t->n)
+	if (r->chunk >= r->t->ring.n)
 		return;
 	r->left--;
 	unpack(r);
@@ -157,24 +157,24 @@ static void read_next(struct reader *r)
 /* There is one, and it begins before `to`. */
 static bool is_at(const struct reader *r, uint64_t to)
 {
-	return r->chunk < r->t->n && r->span.start_ns < to;
+	return r->chunk < r->t->ring.n && r->span.start_ns < to;
 }
 
 /* At the first that ends after ns. */
 static struct reader read_from(const struct timeline *t, uint64_t ns)
 {
 	struct reader r = { .t = t };
-	uint32_t high = t->n;
+	size_t high = t->ring.n;
 
 	while (r.chunk < high) {
-		uint32_t middle = r.chunk + (high - r.chunk) / 2;
+		size_t middle = r.chunk + (high - r.chunk) / 2;
 
 		if (at(t, middle)->end_ns <= ns)
 			r.chunk = middle + 1;
 		else
 			high = middle;
 	}
-	if (r.chunk == t->n)
+	if (r.chunk == t->ring.n)
 		return r;
 	enter_chunk(&r);
 	do {
@@ -187,21 +187,13 @@ static struct reader read_from(const struct timeline *t, uint64_t ns)
 
 static int grow(struct timeline *t, struct timeline_room *room)
 {
-	uint32_t cap = t->cap ? 2 * t->cap : CAP_FIRST;
-	struct timeline_chunk *v;
+	size_t more = RING_NEXT_CAP(&t->ring, CAP_FIRST) - t->ring.cap;
 
-	if (cap > TIMELINE_MAX || cap - t->cap > room->left)
+	if (t->ring.cap + more > TIMELINE_MAX || more > room->left)
 		return -ENOSPC;
-	v = malloc(cap * sizeof(*v));
-	if (!v)
+	if (RING_GROW(&t->ring, CAP_FIRST))
 		return -ENOMEM;
-	for (uint32_t i = 0; i < t->n; i++)
-		v[i] = *at(t, i);
-	free(t->v);
-	room->left -= cap - t->cap;
-	t->v = v;
-	t->cap = cap;
-	t->first = 0;
+	room->left -= more;
 	return 0;
 }
 
@@ -209,18 +201,17 @@ void timeline_add(struct timeline *t, struct timeline_room *room, const struct t
 {
 	struct timeline_chunk *c;
 
-	if (span->start_ns >= span->end_ns || (t->n && pack(at(t, t->n - 1), span)))
+	if (span->start_ns >= span->end_ns || (t->ring.n && pack(at(t, t->ring.n - 1), span)))
 		return;
-	if (t->n == t->cap && grow(t, room)) {
-		if (!t->cap) {
+	if (t->ring.n == t->ring.cap && grow(t, room)) {
+		if (!t->ring.cap) {
 			t->forgotten_ns = span->end_ns;
 			return;
 		}
 		t->forgotten_ns = at(t, 0)->end_ns;
-		t->first++;
-		t->n--;
+		RING_DROP(&t->ring);
 	}
-	c = at(t, t->n++);
+	c = at(t, t->ring.n++);
 	c->n = c->used = 0;
 	c->start_ns = c->end_ns = span->start_ns;
 	c->last = c->before = (struct what){ 0 };
@@ -229,8 +220,8 @@ void timeline_add(struct timeline *t, struct timeline_room *room, const struct t
 
 void timeline_free(struct timeline *t, struct timeline_room *room)
 {
-	room->left += t->cap;
-	free(t->v);
+	room->left += t->ring.cap;
+	free(t->ring.v);
 	*t = (struct timeline){ 0 };
 }
 

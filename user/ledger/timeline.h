@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/ring.h"
 #include "ledger/book.h"
 
 #define TIMELINE_MAX 32768	/* chunks of one thread */
@@ -42,8 +43,7 @@ uint64_t timeline_late(const struct timeline_span *span, uint64_t from, uint64_t
 struct timeline_chunk;		/* spans of a while, packed */
 
 struct timeline {
-	struct timeline_chunk *v;
-	uint32_t cap, n, first;	/* a ring; cap is a power of two */
+	RING(struct timeline_chunk) ring;
 	uint64_t forgotten_ns;	/* what was before is not known */
 };
 
