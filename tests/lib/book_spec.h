@@ -47,7 +47,7 @@
 #define TESTS_BOOK_SPEC_H
 
 #include "event/event.h"
-#include "ledger/book.h"
+#include "ledger/thread_book.h"
 
 struct spec_segment {
 	uint64_t start, end;

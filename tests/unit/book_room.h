@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "ledger/book.h"
+#include "ledger/thread_book.h"
 #include "lib/book_spec.h"
 
 enum { L, S, K, O, BAD };	/* functions: launch, sync (two), copy (two), class other, bad class */

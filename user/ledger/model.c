@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Events into the model: one function per kind. Keeps the session's clock and counters; who is
- * who is model_who.c, time is book.c, statistics are call_stats.c, reading is model_read.c.
+ * who is model_who.c, time is thread_book.c, statistics are call_stats.c, reading is model_read.c.
  */
 #include "ledger/model.h"
 

@@ -17,7 +17,7 @@
 #include "event/event.h"
 #include "event/stacks.h"
 #include "join/join.h"
-#include "ledger/book.h"
+#include "ledger/thread_book.h"
 #include "ledger/model_devices.h"
 #include "ledger/model_processes.h"
 #include "facts/offcpu.h"

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "ledger/book.h"
+#include "ledger/thread_book.h"
 #include "facts/call_stats.h"
 
 struct model;

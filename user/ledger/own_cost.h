@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ledger/book_sum.h"
+#include "ledger/thread_bucket.h"
 #include "ledger/model.h"
 
 struct own_cost {		/* of a model's interval */

@@ -16,3 +16,17 @@ const char *bucket_name(unsigned int bucket)
 	return bucket < CLASS_END || bucket >= BUCKET_END ? class_name(bucket) :
 							    unseen[bucket - BUCKET_LOST];
 }
+
+void book_sum_add(struct book_sum *to, const struct book_sum *from)
+{
+	to->close_ns += from->close_ns - from->open_ns;
+	to->unseen |= from->unseen;
+	for (unsigned int i = 0; i < BUCKET_SUM_END; i++)
+		to->ns[i] += from->ns[i];
+	for (unsigned int i = 0; i < CLASS_END; i++) {
+		to->blocked_ns[i] += from->blocked_ns[i];
+		to->late_ns[i] += from->late_ns[i];
+		to->calls[i] += from->calls[i];
+		to->own_ns[i] += from->own_ns[i];
+	}
+}

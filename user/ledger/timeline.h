@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "base/ring.h"
-#include "ledger/book.h"
+#include "ledger/thread_book.h"
 
 #define TIMELINE_MAX 32768	/* chunks of one thread */
 #define TIMELINE_CHUNK_BYTES 128	/* of 2 spans at least, mostly of 15 to 25 */

@@ -39,13 +39,13 @@
  * Order that makes it exact (anything else is survived and counted): STOP before events that
  * reach beyond it; a thread's TAIL before its OPEN; its INSIDE before all that has a number.
  */
-#ifndef LEDGER_BOOK_H
-#define LEDGER_BOOK_H
+#ifndef LEDGER_THREAD_BOOK_H
+#define LEDGER_THREAD_BOOK_H
 
 #include <stdbool.h>
 
 #include "event/event.h"
-#include "ledger/book_sum.h"
+#include "ledger/thread_bucket.h"
 #include "ledger/spans.h"
 
 /* What one event was found to be. INVALID: out of order, of no known function, or it ends before it
@@ -59,7 +59,7 @@ struct book {
 	uint64_t ns[BUCKET_END]; /* of this interval, without the head and the current gap */
 	uint64_t blocked[CLASS_END];	/* of these, in calls that returned */
 	uint64_t late[CLASS_END];	/* of these, the last time that each was ready without a CPU */
-	uint64_t calls[CLASS_END];	/* see book_sum.h */
+	uint64_t calls[CLASS_END];	/* see struct book_sum */
 	uint64_t open_blocked, cut_blocked;	/* of the open call: so far, and before floor */
 	uint32_t unseen;	/* classes with calls that began before: what these were blocked is not known */
 	uint64_t base;		/* session start */
