@@ -56,7 +56,7 @@ static void works_find_their_book_and_statistics(void **state)
 	assert_int_equal(s->copies[COPY_H2D][MEMORY_PINNED].bytes, 100);
 	assert_int_equal(s->copies[COPY_DEFAULT + 1][MEMORY_UNKNOWN].total_ns, 5);
 	assert_int_equal(s->sets.count, 1);
-	assert_int_equal(device_book_read(s->book, 1100, &sum, NULL, NULL), 0);
+	assert_int_equal(device_book_read(s->member.book, 1100, &sum, NULL, NULL), 0);
 	assert_int_equal(sum.owned_ns[DEVICE_KERNELS + KERNEL_GEMM], 30);
 	assert_int_equal(sum.owned_ns[DEVICE_KERNELS + KERNEL_COMM], 10);
 	assert_int_equal(sum.busy_ns[DEVICE_KERNELS + KERNEL_COMM], 25);
@@ -95,7 +95,7 @@ static void many_names_are_told_apart_up_to_a_bound(void **state)
 	assert_int_equal(count, 2 * NAMES);
 	assert_true(others[KERNEL_GEMM] > NAMES / 4);
 	assert_int_equal(others[KERNEL_GEMM] + others[KERNEL_OTHER], 2 * NAMES - (kernels_count(ks) - 2));
-	assert_int_equal(device_book_read(devices_get(d, 0)->book, 2000 + 2 * NAMES, &sum, NULL, NULL), 0);
+	assert_int_equal(device_book_read(devices_get(d, 0)->member.book, 2000 + 2 * NAMES, &sum, NULL, NULL), 0);
 	assert_int_equal(sum.owned_ns[DEVICE_KERNELS + KERNEL_GEMM], NAMES);
 	devices_free(d);
 }

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/num.h"
-#include "ledger/host_devices.h"
+#include "ledger/devices.h"
 #include "lib/random.h"
 #include "lib/share_spec.h"
 
@@ -267,7 +267,8 @@ static void assert_read(const struct devices *d, const struct script *s, uint64_
 	share_spec(spans, n, NULL, 0, &spec);
 	assert_memory_equal(&sum, &spec.sum, sizeof(sum));
 	for (size_t i = 0; i < PROCESSES; i++) {
-		const struct device_state *st = devices_host(d, 0)->members.v[i];
+		const struct host_member *member = devices_host(d, 0)->members.v[i];
+		const struct device_state *st = devices_find(d, member->pid, member->device);
 		struct share_member got = share_book_member(b, i), want = spec.member[st->pid - 1];
 		uint64_t idle[IDLE_CAUSES];
 		struct device_sum own;
@@ -362,7 +363,8 @@ static void assert_walls(const struct devices *d, const struct lives *l, const s
 	share_spec(spans, describe(&l->s, now, spans), NULL, 0, &spec);
 	assert_memory_equal(&sum, &spec.sum, sizeof(sum));
 	for (size_t i = 0; i < PROCESSES; i++) {
-		const struct device_state *st = devices_host(d, 0)->members.v[i];
+		const struct host_member *member = devices_host(d, 0)->members.v[i];
+		const struct device_state *st = devices_find(d, member->pid, member->device);
 		uint64_t idle[IDLE_CAUSES], end = l->exit[st->pid - 1];
 		struct device_sum own;
 

@@ -124,7 +124,7 @@ static void a_long_session_is_settled_as_it_goes(void **state)
 		if (i % 100 == 99)
 			push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + at });
 	}
-	assert_true(device_book_waiting(devices_get(model_devices(m), 0)->book) < 3000);
+	assert_true(device_book_waiting(devices_get(model_devices(m), 0)->member.book) < 3000);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + n * ms });
 	assert_int_equal(model_finish(m), 0);
 	r = read_book(m, model_now(m));
@@ -216,7 +216,7 @@ static void where_works_have_no_room_causes_are_known_all_the_same(void **state)
 			push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + at + us });
 		work(m, number, at + 300, at + 700);
 	}
-	assert_true(device_book_waiting(devices_get(model_devices(m), 0)->book) <= 262144 + 128);
+	assert_true(device_book_waiting(devices_get(model_devices(m), 0)->member.book) <= 262144 + 128);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + n * us });
 	assert_int_equal(model_finish(m), 0);
 	r = read_book(m, model_now(m));

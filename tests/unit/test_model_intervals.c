@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "ledger/host_devices.h"
+#include "ledger/devices.h"
 #include "lib/random.h"
 #include "model_room.h"
 #include "lib/work_named.h"

@@ -14,7 +14,7 @@
 
 #include "event/device_number.h"
 #include "findings/findings_device.h"
-#include "ledger/host_devices.h"
+#include "ledger/devices.h"
 #include "facts/samples.h"
 
 #define GPU "GPU-12345678-9abc"
@@ -278,8 +278,8 @@ static const struct model *watched;	/* NULL: nobody */
 /* Whether it holds. What was found is there until the next is judged. */
 static bool judged(bool (*judge)(const struct finding_book *b, struct finding *f))
 {
-	static const struct device_state self = { .pid = 7 };
-	static struct device_state *const on_device[] = { (struct device_state *)(uintptr_t)&self };
+	static const struct host_member self = { .pid = 7 };
+	static struct host_member *const on_device[] = { (struct host_member *)(uintptr_t)&self };
 	struct finding_book b = { .pid = 7, .sampled = device, .wall_ns = 10000, .shared_ns = 10000, .session_ns = 1000,
 				  .unwatched_ns = 2500, .others = { watched, on_device, 1, 0 } };
 

@@ -19,7 +19,7 @@
 #define KERNELS_BUDGET_BYTES (16u << 20)	/* of all devices; some thousand names */
 #define KERNELS_OTHER "[other]"
 
-/* How a kernel was launched, as its work (event/work.h) reports it. */
+/* How a kernel was launched, as its work reports it. */
 struct kernel_launch {
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t static_shared, dynamic_shared, shared_executed;	/* bytes */

@@ -296,7 +296,7 @@ static int judge_device(struct findings *f, const struct model *m, const struct 
 		read_memory(&b, m);
 		if (is_first_of_process(m, s))
 			errors_read(&b, model_funcs(m), p);
-		b.has_waited = s->host && s->host->members.n > 1;
+		b.has_waited = s->member.host && s->member.host->members.n > 1;
 		b.waited_ns = idle_ns[IDLE_OTHER_PROCESS];
 		err = read_losses(&b, &losses, m, p, now_ns);
 	}
@@ -355,7 +355,7 @@ int findings_read(struct findings *f, const struct model *m, uint64_t now_ns)
 	int err = judge_alone(f, m);
 
 	for (size_t i = 0; !err && i < devices_count(d); i++)
-		err = devices_get(d, i)->past ? 0 : judge_device(f, m, devices_get(d, i), &cost, now_ns);
+		err = !devices_get(d, i)->member.book ? 0 : judge_device(f, m, devices_get(d, i), &cost, now_ns);
 	for (size_t i = 0; !err && i < model_processes(m); i++)
 		err = judge_process(f, m, model_process(m, i));
 	if (!err && f->all.n)

@@ -13,10 +13,10 @@
 #include "ledger/host_devices.h"
 
 /* The one of its processes with which it is told; NULL: none has a book any more. */
-static const struct device_state *teller(const struct host_device *h)
+static const struct host_member *teller(const struct host_device *h)
 {
 	for (size_t i = 0; i < h->members.n; i++)
-		if (!h->members.v[i]->past)
+		if (h->members.v[i]->book)
 			return h->members.v[i];
 	return NULL;
 }
@@ -27,16 +27,16 @@ int device_facts_read(struct finding_book *b, const struct model *m, const struc
 	struct share_book *shares;
 	struct share_sum sum;
 
-	if (!s->host || teller(s->host) != s)
+	if (!s->member.host || teller(s->member.host) != &s->member)
 		return 0;
-	b->sampled = samples_find(model_samples(m), s->host->uuid);
+	b->sampled = samples_find(model_samples(m), s->member.host->uuid);
 	if (!b->sampled)
 		return 0;
 	b->gpu = samples_gpu_of(model_samples(m), b->sampled);
-	b->others = (struct others){ m, s->host->members.v, s->host->members.n,
+	b->others = (struct others){ m, s->member.host->members.v, s->member.host->members.n,
 				     model_session(m).interval_ns };
 	b->session_ns = model_session(m).start_ns;
-	shares = model_share(m, s->host, now_ns);
+	shares = model_share(m, s->member.host, now_ns);
 	if (!shares)
 		return -ENOMEM;
 	share_book_sum(shares, &sum);

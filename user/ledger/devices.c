@@ -8,39 +8,34 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "ledger/devices_state.h"
 
 #define WAITING_WORKS 262144	/* of all books; 56 bytes each */
 
-unsigned int device_bucket_row(unsigned int bucket)
-{
-	return bucket >= DEVICE_PAGEABLE && bucket < DEVICE_BUCKETS_END ?
-	       bucket - DEVICE_PAGEABLE + DEVICE_COPIES : bucket;
-}
+#define DEVICES_OVER UINT64_MAX		/* now_ns: all is settled, to its end (share_book_is_over) */
 
-const char *device_bucket_name(unsigned int bucket)
-{
-	static const char *const names[DEVICE_BUCKETS_END] = {
-		[DEVICE_GRAPHS] = "graph",
-		[DEVICE_COPIES + COPY_H2H] = "copy-h2h", [DEVICE_COPIES + COPY_H2D] = "copy-h2d",
-		[DEVICE_COPIES + COPY_D2H] = "copy-d2h", [DEVICE_COPIES + COPY_D2D] = "copy-d2d",
-		[DEVICE_COPIES + COPY_DEFAULT] = "copy", [DEVICE_COPIES_PEER] = "copy-p2p",
-		[DEVICE_SETS] = "set",
-	};
+struct device {
+	struct device_state state;	/* what others read */
+	struct device_book *book;	/* NULL: it stands for ended processes */
+	bool was_wanted;		/* at a cut */
+	uint64_t open_ns;
+	uint64_t unspent_ns;		/* it waited for others before the cut, and was not yet queued */
+	struct device_sum past;		/* of ended processes, whose books are gone; open_ns is 0 */
+};
 
-	bucket = device_bucket_row(bucket);
-	if (bucket < DEVICE_GRAPHS)
-		return kernel_class_name(bucket);
-	return bucket < DEVICE_BUCKETS_END ? names[bucket] : "?";
-}
+struct devices {
+	VEC(struct device *) all;
+	struct map by_process;		/* pid << 32 | device -> struct device */
+	struct device *last;		/* that was found; NULL: none */
+	struct kernels_budget kernels;
+	struct device_room waiting;
+	struct host_devices hosts;
+	struct devices_divide crowded;	/* divide NULL: unknown */
+	struct device_counts dropped;	/* of books that are no more */
+};
 
-const char *device_state_name(unsigned int bucket)
+static uint64_t device_key(uint32_t pid, uint32_t device)
 {
-	if (bucket == DEVICE_KERNELS + KERNEL_COMM)
-		return "comm";
-	if (bucket <= DEVICE_GRAPHS)
-		return "compute";
-	return bucket == DEVICE_SETS ? "set" : "copy";
+	return (uint64_t)pid << 32 | device;
 }
 
 struct devices *devices_new(void)
@@ -54,13 +49,12 @@ struct devices *devices_new(void)
 	return d;
 }
 
-void device_state_free(struct device_state *s)
+static void device_free(struct device *s)
 {
-	kernels_free(&s->kernels);
-	lanes_free(&s->lanes);
+	kernels_free(&s->state.kernels);
+	lanes_free(&s->state.lanes);
 	device_book_free(s->book);
-	losses_free(&s->losses);
-	free(s->past);
+	losses_free(&s->state.losses);
 	free(s);
 }
 
@@ -69,7 +63,7 @@ void devices_free(struct devices *d)
 	if (!d)
 		return;
 	for (size_t i = 0; i < d->all.n; i++)
-		device_state_free(d->all.v[i]);
+		device_free(d->all.v[i]);
 	VEC_FREE(&d->all);
 	map_free(&d->by_process);
 	host_devices_free(&d->hosts);
@@ -78,7 +72,7 @@ void devices_free(struct devices *d)
 
 static bool is_last(const struct devices *d, uint32_t pid, uint32_t device)
 {
-	return d->last && d->last->pid == pid && d->last->device == device;
+	return d->last && d->last->state.pid == pid && d->last->state.device == device;
 }
 
 bool devices_have(const struct devices *d, uint32_t pid, uint32_t device)
@@ -103,35 +97,47 @@ static int on_begun(void *lanes, const struct device_work *work)
 	return lanes_begin(lanes, work);
 }
 
-static struct device_state *find_or_make(struct devices *d, uint32_t pid, uint32_t device,
-					 uint64_t open_ns)
+/* Without a book yet. NULL: out of memory. */
+static struct device *add_device(struct devices *d, uint32_t pid, uint32_t number)
 {
-	const uint64_t key = device_key(pid, device);
-	struct map_slot *slot = map_put(&d->by_process, key, NULL);
-	struct device_state *s = slot ? (void *)(uintptr_t)slot->value : NULL, **at;
+	struct map_slot *slot = map_put(&d->by_process, device_key(pid, number), NULL);
+	struct device *s = slot ? calloc(1, sizeof(*s)) : NULL, **at = s ? VEC_PUSH(&d->all) : NULL;
 
-	if (!slot || s)
-		return s;
-	s = calloc(1, sizeof(*s));
-	if (s)
-		s->book = device_book_new(open_ns, &d->waiting);
-	at = s && s->book ? VEC_PUSH(&d->all) : NULL;
 	if (!at) {
-		if (s)
-			device_state_free(s);
-		map_del(&d->by_process, key);
+		if (slot)
+			map_del(&d->by_process, device_key(pid, number));
+		free(s);
 		return NULL;
 	}
-	s->pid = pid;
-	s->device = device;
-	device_book_watch(s->book, &(struct device_watch){ on_pushed, on_begun, &s->lanes });
-	s->open_ns = open_ns;
+	s->state.pid = s->state.member.pid = pid;
+	s->state.device = s->state.ordinal = s->state.member.device = number;
+	s->state.member.name = s->state.name;
 	*at = s;
 	slot->value = (uintptr_t)s;
 	return s;
 }
 
-static struct device_state *find(struct devices *d, uint32_t pid, uint32_t device,
+static struct device *find_or_make(struct devices *d, uint32_t pid, uint32_t device, uint64_t open_ns)
+{
+	const struct map_slot *slot = map_find(&d->by_process, device_key(pid, device));
+	struct device_book *book;
+	struct device *s;
+
+	if (slot)
+		return (void *)(uintptr_t)slot->value;
+	book = device_book_new(open_ns, &d->waiting);
+	s = book ? add_device(d, pid, device) : NULL;
+	if (!s) {
+		device_book_free(book);
+		return NULL;
+	}
+	s->book = s->state.member.book = book;
+	s->open_ns = open_ns;
+	device_book_watch(book, &(struct device_watch){ on_pushed, on_begun, &s->state.lanes });
+	return s;
+}
+
+static struct device *find(struct devices *d, uint32_t pid, uint32_t device,
 				 uint64_t open_ns)
 {
 	if (!is_last(d, pid, device))
@@ -148,19 +154,19 @@ static void count_copy(struct copy_stats *c, const struct event *ev)
 	c->total_ns += ev->end_ns - ev->start_ns;
 }
 
-static int count_kernel(struct devices *d, struct device_state *s, struct kernel_stats *k,
+static int count_kernel(struct devices *d, struct device *s, struct kernel_stats *k,
 			const struct event *ev, const struct launch *launch)
 {
 	uint64_t queue_ns;
 
 	if (!launch)
-		return kernels_add(&s->kernels, &d->kernels, k, ev, NULL);
+		return kernels_add(&s->state.kernels, &d->kernels, k, ev, NULL);
 	queue_ns = ev->start_ns > launch->end_ns ? ev->start_ns - launch->end_ns : 0;
-	return kernels_add(&s->kernels, &d->kernels, k, ev, &queue_ns);
+	return kernels_add(&s->state.kernels, &d->kernels, k, ev, &queue_ns);
 }
 
 /* Which bucket and state, and the statistics beside the book. 0 or -ENOMEM. */
-static int classify(struct devices *d, struct device_state *s, const struct event *ev,
+static int classify(struct devices *d, struct device *s, const struct event *ev,
 		    const struct launch *launch, struct device_work *out)
 {
 	const struct work *w = &ev->work;
@@ -170,7 +176,7 @@ static int classify(struct devices *d, struct device_state *s, const struct even
 
 	switch (w->kind) {
 	case WORK_KIND_KERNEL:
-		k = kernels_find(&s->kernels, &d->kernels, ev);
+		k = kernels_find(&s->state.kernels, &d->kernels, ev);
 		if (!k)
 			return -ENOMEM;
 		out->bucket = (uint16_t)(DEVICE_KERNELS + k->class);
@@ -183,14 +189,14 @@ static int classify(struct devices *d, struct device_state *s, const struct even
 	case WORK_KIND_SET:
 		out->bucket = DEVICE_SETS;
 		out->state = WORK_SET;
-		count_copy(&s->sets, ev);
+		count_copy(&s->state.sets, ev);
 		return 0;
 	default:
 		out->bucket = (uint16_t)(DEVICE_COPIES + dir);
 		if (w->memory == MEMORY_PAGEABLE && dir <= COPY_DEFAULT)
 			out->bucket = (uint16_t)(DEVICE_PAGEABLE + dir);
 		out->state = WORK_COPY;
-		count_copy(&s->copies[dir][w->memory > MEMORY_PINNED ? 0 : w->memory], ev);
+		count_copy(&s->state.copies[dir][w->memory > MEMORY_PINNED ? 0 : w->memory], ev);
 		return 0;
 	}
 }
@@ -199,8 +205,8 @@ static int classify(struct devices *d, struct device_state *s, const struct even
 
 struct dividing {
 	const struct devices_divide *by;	/* NULL: what the threads did is not known yet */
-	const struct device_state *state;
-	struct device_state *tell;		/* whose host's book takes part; NULL: nobody's */
+	const struct device *device;
+	struct host_member *share;		/* told of the gap; NULL: a reading */
 	uint64_t *ns;
 	struct losses *losses;
 	int err;
@@ -208,12 +214,12 @@ struct dividing {
 
 static int divide(const struct dividing *d, const struct device_gap *gap)
 {
-	bool first = gap->start_ns <= d->state->open_ns;	/* what was before is in no book */
+	bool first = gap->start_ns <= d->device->open_ns;	/* what was before is in no book */
 
 	if (first && d->losses && gap->ended_by)
 		d->losses->before_ns += gap->end_ns - gap->start_ns;
 	if (d->by)
-		return d->by->divide(d->by->ctx, d->state->pid, gap, d->ns, first ? NULL : d->losses);
+		return d->by->divide(d->by->ctx, d->device->state.pid, gap, d->ns, first ? NULL : d->losses);
 	d->ns[IDLE_UNKNOWN] += gap->end_ns - gap->start_ns;
 	return 0;
 }
@@ -224,37 +230,30 @@ static void on_gap(void *ctx, const struct device_gap *gap)
 	uint64_t queued_ns = d->ns[IDLE_QUEUED];
 	int err = divide(d, gap);
 
-	if (!err && d->tell)
-		err = host_device_gap(d->tell, gap, d->ns[IDLE_QUEUED] - queued_ns, d->by);
+	if (!err && d->share)
+		err = host_device_gap(d->share, gap, d->ns[IDLE_QUEUED] - queued_ns, d->by);
 	d->err = d->err ? d->err : err;
 }
 
-uint64_t devices_end(const struct device_state *s, const struct devices_divide *by)
-{
-	uint64_t exit_ns = by && by->exit_ns ? by->exit_ns(by->ctx, s->pid) : 0;
-
-	return exit_ns ? num_max(exit_ns, device_book_last(s->book)) : UINT64_MAX;
-}
-
-int devices_settle_one(struct devices *d, struct device_state *s, uint64_t horizon_ns,
+static int settle_one(struct devices *d, struct device *s, uint64_t horizon_ns,
 		       const struct devices_divide *by)
 {
-	struct dividing dividing = { by, s, s, s->idle_ns, &s->losses, 0 };
-	int err = s->host || s->past ? 0 : host_devices_join(&d->hosts, s, NULL, device_book_settled(s->book));
+	struct dividing dividing = { by, s, &s->state.member, s->state.idle_ns, &s->state.losses, 0 };
+	int err = s->state.member.host || !s->book ? 0 : host_devices_join(&d->hosts, &s->state.member, NULL, device_book_settled(s->book));
 
-	if (err || s->past)
+	if (err || !s->book)
 		return err;
-	err = device_book_settle(s->book, num_min(horizon_ns, devices_end(s, by)), on_gap, &dividing);
+	err = device_book_settle(s->book, num_min(horizon_ns, host_member_end(&s->state.member, by)), on_gap, &dividing);
 	if (!err)
 		err = dividing.err;
 	if (!err)
-		lanes_settle(&s->lanes, device_book_settled(s->book));
-	return err ? err : host_device_settled(s);
+		lanes_settle(&s->state.lanes, device_book_settled(s->book));
+	return err ? err : host_device_settled(&s->state.member);
 }
 
-static int settle_crowded(struct devices *d, struct device_state *s)
+static int settle_crowded(struct devices *d, struct device *s)
 {
-	return devices_settle_one(d, s, device_book_crowded(s->book), d->crowded.divide ? &d->crowded : NULL);
+	return settle_one(d, s, device_book_crowded(s->book), d->crowded.divide ? &d->crowded : NULL);
 }
 
 void devices_when_crowded(struct devices *d, const struct devices_divide *by)
@@ -268,8 +267,8 @@ int devices_settle(struct devices *d, uint32_t pid, uint64_t horizon_ns,
 	int err = 0;
 
 	for (size_t i = 0; i < d->all.n && !err; i++)
-		if (d->all.v[i]->pid == pid)
-			err = devices_settle_one(d, d->all.v[i], horizon_ns, by);
+		if (d->all.v[i]->state.pid == pid)
+			err = settle_one(d, d->all.v[i], horizon_ns, by);
 	return err;
 }
 
@@ -278,14 +277,14 @@ int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devi
 	int err = 0;
 
 	for (size_t i = 0; i < d->all.n && !err; i++)
-		err = devices_settle_one(d, d->all.v[i], horizon_ns, by);
+		err = settle_one(d, d->all.v[i], horizon_ns, by);
 	return err;
 }
 
 uint64_t devices_idle_since(const struct devices *d, uint32_t pid, uint64_t now_ns)
 {
 	for (size_t i = 0; i < d->all.n; i++)
-		if (d->all.v[i]->pid == pid)
+		if (d->all.v[i]->state.pid == pid)
 			now_ns = num_min(now_ns, device_book_idle_since(d->all.v[i]->book));
 	return now_ns;
 }
@@ -296,38 +295,38 @@ int devices_settle_hosts(struct devices *d, uint64_t horizon_ns, const struct de
 }
 
 /* Nothing that its own book does not know yet can be a time in which it waited. */
-static bool has_waited_all(const struct device_state *s, uint64_t now_ns)
+static bool has_waited_all(const struct device *s, uint64_t now_ns)
 {
 	return now_ns == DEVICES_SETTLED || now_ns == DEVICES_OVER ||
-	       (!device_book_waiting(s->book) && share_book_is_over(s->host->book, s->member));
+	       (!device_book_waiting(s->book) && share_book_is_over(s->state.member.host->book, s->state.member.number));
 }
 
-int devices_read_waited(const struct device_state *s, uint64_t now_ns,
+static int read_waited(const struct device *s, uint64_t now_ns,
 			const struct devices_divide *by, uint64_t *waited_ns)
 {
 	struct share_book *shared;
 
 	*waited_ns = s->unspent_ns;
-	if (!s->host || s->host->members.n < 2)
+	if (!s->state.member.host || s->state.member.host->members.n < 2)
 		return 0;
 	if (has_waited_all(s, now_ns)) {
-		*waited_ns += share_book_member(s->host->book, s->member).waited_ns;
+		*waited_ns += share_book_member(s->state.member.host->book, s->state.member.number).waited_ns;
 		return 0;
 	}
-	shared = host_device_read(s->host, now_ns, by);
+	shared = host_device_read(s->state.member.host, now_ns, by);
 	if (!shared)
 		return -errno;
-	*waited_ns += share_book_member(shared, s->member).waited_ns;
+	*waited_ns += share_book_member(shared, s->state.member.number).waited_ns;
 	share_book_free(shared);
 	return 0;
 }
 
 /* What it was queued while another process ran on the device is that one's doing. */
-static int divide_queued(const struct device_state *s, uint64_t now_ns,
+static int divide_queued(const struct device *s, uint64_t now_ns,
 			 const struct devices_divide *by, uint64_t idle_ns[IDLE_CAUSES])
 {
 	uint64_t waited;
-	int err = devices_read_waited(s, now_ns, by, &waited);
+	int err = read_waited(s, now_ns, by, &waited);
 
 	if (err)
 		return err;
@@ -337,21 +336,22 @@ static int divide_queued(const struct device_state *s, uint64_t now_ns,
 	return 0;
 }
 
-int devices_read(const struct device_state *s, uint64_t now_ns, const struct devices_divide *by,
+int devices_read(const struct device_state *state, uint64_t now_ns, const struct devices_divide *by,
 		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses)
 {
+	const struct device *s = (const struct device *)state;
 	struct dividing dividing = { by, s, NULL, idle_ns, losses, 0 };
-	int err = losses ? losses_copy(losses, &s->losses) : 0;
+	int err = losses ? losses_copy(losses, &s->state.losses) : 0;
 
-	memcpy(idle_ns, s->idle_ns, sizeof(s->idle_ns));
-	if (s->past) {
-		*sum = s->past->sum;
+	memcpy(idle_ns, s->state.idle_ns, sizeof(s->state.idle_ns));
+	if (!s->book) {
+		*sum = s->past;
 		return err;
 	}
 	if (!err && now_ns == DEVICES_SETTLED)
 		device_book_read_settled(s->book, sum, on_gap, &dividing);
 	else if (!err)
-		err = device_book_read(s->book, num_min(now_ns, devices_end(s, by)), sum, on_gap,
+		err = device_book_read(s->book, num_min(now_ns, host_member_end(&s->state.member, by)), sum, on_gap,
 				       &dividing);
 	if (!err)
 		err = dividing.err;
@@ -363,7 +363,7 @@ int devices_read(const struct device_state *s, uint64_t now_ns, const struct dev
 int devices_push_work(struct devices *d, const struct event *ev, const struct launch *launch,
 		      uint64_t open_ns)
 {
-	struct device_state *s = find(d, ev->pid, ev->work.device, open_ns);
+	struct device *s = find(d, ev->pid, ev->work.device, open_ns);
 	struct device_work work = {
 		.start_ns = ev->start_ns, .end_ns = ev->end_ns,
 		.lane = (uint64_t)ev->work.context << 32 | ev->work.stream,
@@ -384,19 +384,266 @@ int devices_push_work(struct devices *d, const struct event *ev, const struct la
 
 int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_ns)
 {
-	struct device_state *s = find(d, ev->pid, ev->device.facts.device, open_ns);
+	struct device *s = find(d, ev->pid, ev->device.facts.device, open_ns);
 
 	if (!s)
 		return -ENOMEM;
-	s->facts = ev->device.facts;
-	s->has_facts = true;
-	snprintf(s->name, sizeof(s->name), "%s", ev->device.name ? ev->device.name : "");
-	return host_devices_join(&d->hosts, s, s->facts.uuid, s->open_ns);
+	s->state.facts = ev->device.facts;
+	s->state.has_facts = true;
+	snprintf(s->state.name, sizeof(s->state.name), "%s", ev->device.name ? ev->device.name : "");
+	return host_devices_join(&d->hosts, &s->state.member, s->state.facts.uuid, s->open_ns);
 }
 
 int devices_sample(struct devices *d, const struct sampled_device *sampled, uint64_t from_ns, bool wait)
 {
 	return host_devices_sample(&d->hosts, sampled, from_ns, wait);
+}
+
+static void add_counts(struct device_counts *to, const struct device_book *book)
+{
+	struct device_counts c;
+
+	device_book_counts(book, &c);
+	to->invalid += c.invalid;
+	to->late += c.late;
+	to->late_ns = num_add(to->late_ns, c.late_ns);
+}
+
+static void cut(struct devices *d, struct device *s, const struct devices_divide *by)
+{
+	uint64_t idle_since = device_book_idle_since(s->book), waited;
+
+	if (!read_waited(s, DEVICES_SETTLED, NULL, &waited))
+		s->unspent_ns = waited - num_min(waited, s->state.idle_ns[IDLE_QUEUED]);
+	device_book_cut(s->book);
+	/* A gap that the interval lay in is no time in which it ran. Without memory it is all idle. */
+	if (s->state.member.host && device_book_idle_since(s->book) > idle_since)
+		(void)host_device_idle(&s->state.member, device_book_idle_since(s->book), by);
+	kernels_cut(&s->state.kernels, &d->kernels);
+	lanes_cut(&s->state.lanes);
+	losses_free(&s->state.losses);
+	memset(s->state.idle_ns, 0, sizeof(s->state.idle_ns));
+	memset(s->state.copies, 0, sizeof(s->state.copies));
+	memset(&s->state.sets, 0, sizeof(s->state.sets));
+}
+
+static void drop(struct devices *d, struct device *s)
+{
+	if (s->book)
+		add_counts(&d->dropped, s->book);
+	map_del(&d->by_process, device_key(s->state.pid, s->state.device));
+	host_devices_leave(&d->hosts, &s->state.member);
+	kernels_drop(&s->state.kernels, &d->kernels);
+	device_free(s);
+}
+
+void devices_cut(struct devices *d, const struct devices_divide *by,
+		 bool (*keep)(const void *ctx, uint32_t pid), const void *ctx)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < d->all.n; i++)
+		if (d->all.v[i]->book)
+			cut(d, d->all.v[i], by);
+	host_devices_cut(&d->hosts);
+	for (size_t i = 0; i < d->all.n; i++) {
+		struct device *s = d->all.v[i];
+		bool wanted = keep(ctx, s->state.pid);
+
+		if (!s->book || (s->was_wanted && !wanted)) {
+			drop(d, s);
+			continue;
+		}
+		s->was_wanted = wanted;
+		d->all.v[kept++] = s;
+	}
+	d->all.n = kept;
+	d->last = NULL;
+}
+
+/* ---- what becomes part of another ------------------------------------------------------------- */
+
+/* All without a UUID are alike if the processes number them so. */
+static bool is_heir(const struct device *heir, const struct device *s, uint32_t into)
+{
+	if (heir->book || heir->state.pid != into)
+		return false;
+	if (s->state.has_facts || heir->state.has_facts)
+		return s->state.has_facts && heir->state.has_facts && !strcmp(s->state.facts.uuid, heir->state.facts.uuid);
+	return heir->state.ordinal == s->state.device;
+}
+
+static struct device *make_heir(struct devices *d, const struct device *s, uint32_t into)
+{
+	uint32_t number = 0;
+	struct device *heir;
+
+	while (map_find(&d->by_process, device_key(into, number)))
+		number++;
+	heir = add_device(d, into, number);
+	if (!heir)
+		return NULL;
+	heir->state.ordinal = s->state.device;
+	heir->state.has_facts = s->state.has_facts;
+	heir->state.facts = s->state.facts;
+	memcpy(heir->state.name, s->state.name, sizeof(heir->state.name));
+	return heir;
+}
+
+static struct device *find_heir(struct devices *d, const struct device *s, uint32_t into)
+{
+	for (size_t i = 0; i < d->all.n; i++)
+		if (is_heir(d->all.v[i], s, into))
+			return d->all.v[i];
+	return make_heir(d, s, into);
+}
+
+const struct device_state *devices_heir(struct devices *d, uint32_t pid, uint32_t device, uint32_t into)
+{
+	const struct device *s = (const struct device *)devices_find(d, pid, device);
+	const struct device *heir = s ? find_heir(d, s, into) : NULL;
+
+	errno = s ? ENOMEM : ENOENT;
+	return heir ? &heir->state : NULL;
+}
+
+static void add_copies(struct copy_stats *to, const struct copy_stats *from)
+{
+	to->count += from->count;
+	to->bytes += from->bytes;
+	to->total_ns += from->total_ns;
+}
+
+static int add_book(struct device *heir, const struct device *s,
+		    const struct devices_divide *by)
+{
+	uint64_t idle_ns[IDLE_CAUSES];
+	struct device_sum *to = &heir->past, sum;
+	int err = devices_read(&s->state, DEVICES_OVER, by, &sum, idle_ns, NULL);
+
+	to->close_ns += sum.close_ns - sum.open_ns;
+	to->idle_ns += sum.idle_ns;
+	for (unsigned int i = 0; i < DEVICE_BUCKETS; i++) {
+		to->owned_ns[i] += sum.owned_ns[i];
+		to->busy_ns[i] += sum.busy_ns[i];
+		to->works[i] += sum.works[i];
+	}
+	for (unsigned int i = 0; i < IDLE_CAUSES; i++)
+		heir->state.idle_ns[i] += idle_ns[i];
+	return err;
+}
+
+static void hand_over_host(struct devices *d, struct device *s, struct device *heir)
+{
+	if (heir->state.member.host == s->state.member.host)
+		host_devices_leave_to(&d->hosts, &s->state.member, &heir->state.member);
+	else
+		host_devices_leave(&d->hosts, &s->state.member);
+}
+
+/* Nobody waits for it any more: it will never do anything. */
+static int join_host(struct devices *d, const struct device *s, struct device *heir)
+{
+	int err;
+
+	if (heir->state.member.host || !s->state.member.host || !s->state.member.host->uuid[0])
+		return 0;
+	err = host_devices_join(&d->hosts, &heir->state.member, s->state.member.host->uuid, s->open_ns);
+	if (!err)
+		share_book_settle(heir->state.member.host->book, heir->state.member.number, UINT64_MAX);
+	return err;
+}
+
+static int fold(struct devices *d, struct device *s, uint32_t into, const struct devices_divide *by)
+{
+	struct device *heir = find_heir(d, s, into);
+	int err = heir ? add_book(heir, s, by) : -ENOMEM;
+
+	if (!err)
+		err = kernels_merge(&heir->state.kernels, &d->kernels, &s->state.kernels);
+	if (!err)
+		err = lanes_merge(&heir->state.lanes, &s->state.lanes);
+	if (!err)
+		err = join_host(d, s, heir);
+	if (err)
+		return err;
+	for (unsigned int dir = 0; dir < COPY_DEFAULT + 2; dir++)
+		for (unsigned int memory = 0; memory < 3; memory++)
+			add_copies(&heir->state.copies[dir][memory], &s->state.copies[dir][memory]);
+	add_copies(&heir->state.sets, &s->state.sets);
+	if (s->state.member.host)
+		hand_over_host(d, s, heir);
+	drop(d, s);
+	return 0;
+}
+
+static bool is_over(const struct device *s)
+{
+	return !s->state.member.host || share_book_is_over(s->state.member.host->book, s->state.member.number);
+}
+
+static void trim(struct device *s)
+{
+	device_book_trim(s->book);
+	lanes_trim(&s->state.lanes);
+	VEC_TRIM(&s->state.losses.all);
+	kernels_trim(&s->state.kernels);
+}
+
+int devices_finish(struct devices *d, uint32_t pid, const struct devices_divide *by, bool *done)
+{
+	int err = 0;
+
+	*done = true;
+	for (size_t i = 0; i < d->all.n && !err; i++) {
+		struct device *s = d->all.v[i];
+
+		if (s->state.pid != pid)
+			continue;
+		err = settle_one(d, s, UINT64_MAX, by);
+		if (!err && s->state.member.host)
+			err = host_device_idle(&s->state.member, device_book_settled(s->book), by);
+		trim(s);
+		*done &= is_over(s);
+	}
+	return err;
+}
+
+int devices_fold(struct devices *d, uint32_t pid, uint32_t into, const struct devices_divide *by)
+{
+	size_t kept = 0, n = d->all.n;
+	int err = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct device *s = d->all.v[i];
+
+		bool stays = s->state.pid != pid || err;
+
+		if (!stays)
+			err = fold(d, s, into, by);
+		if (stays || err)
+			d->all.v[kept++] = s;
+	}
+	/* Heirs that were made meanwhile stand at the end. */
+	while (n < d->all.n)
+		d->all.v[kept++] = d->all.v[n++];
+	d->all.n = kept;
+	d->last = NULL;
+	return err;
+}
+
+size_t devices_names_left(const struct devices *d)
+{
+	return d->kernels.left_bytes;
+}
+
+void devices_counts(const struct devices *d, struct device_counts *out)
+{
+	*out = d->dropped;
+	for (size_t i = 0; i < d->all.n; i++)
+		if (d->all.v[i]->book)
+			add_counts(out, d->all.v[i]->book);
+	out->late_ns = num_add(out->late_ns, host_devices_late_ns(&d->hosts));
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -418,5 +665,5 @@ size_t devices_count(const struct devices *d)
 
 const struct device_state *devices_get(const struct devices *d, size_t i)
 {
-	return d->all.v[i];
+	return &d->all.v[i]->state;
 }

@@ -10,26 +10,36 @@
 
 #include <stdbool.h>
 
-#include "bucket/kernel_class.h"
 #include "event/event.h"
+#include "facts/kernels.h"
 #include "join/join.h"
-#include "ledger/device_book.h"
-#include "ledger/device_state.h"
-#include "ledger/unseen.h"
+#include "ledger/device_bucket.h"
+#include "ledger/host_devices.h"
+#include "ledger/idle.h"
+#include "ledger/lanes.h"
+#include "ledger/loss.h"
 
-/* Buckets of the book: the classes of kernels, whole graphs, copies by direction, sets. */
-enum device_bucket {
-	DEVICE_KERNELS = 0,				/* + enum kernel_class */
-	DEVICE_GRAPHS = DEVICE_KERNELS + KERNEL_CLASSES,
-	DEVICE_COPIES,					/* + enum copy_dir; of other memory */
-	DEVICE_COPIES_PEER = DEVICE_COPIES + COPY_DEFAULT + 1,
-	DEVICE_SETS,
-	DEVICE_PAGEABLE,				/* + enum copy_dir: of pageable memory */
-	DEVICE_BUCKETS_END = DEVICE_PAGEABLE + COPY_DEFAULT + 1
+struct copy_stats {
+	uint64_t count, bytes, total_ns;
 };
-const char *device_bucket_name(unsigned int bucket);	/* "gemm", "copy-h2d", ..., "?" */
-const char *device_state_name(unsigned int bucket);	/* of its works: "compute", "comm", "copy", "set" */
-unsigned int device_bucket_row(unsigned int bucket);	/* the one of the same name that has its row */
+
+/* One device of one process, or (member.book NULL) of all ended ones: statistics of what it ran. */
+struct device_state {
+	uint32_t pid;
+	uint32_t device;		/* the process's own ordinal */
+	uint32_t ordinal;		/* the same; of ended processes, that of the first of them */
+	bool has_facts;
+	struct device_facts facts;
+	char name[64];			/* "": unknown */
+	struct host_member member;	/* its book, and its place in the book of the host's device */
+	uint64_t idle_ns[IDLE_CAUSES];	/* of gaps that are settled */
+	struct losses losses;		/* the same gaps, without the first */
+	struct kernels kernels;
+	struct lanes lanes;
+	/* By direction (the last: between devices) and by enum work_memory. */
+	struct copy_stats copies[COPY_DEFAULT + 2][3];
+	struct copy_stats sets;
+};
 
 struct devices;
 
@@ -48,22 +58,8 @@ int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_
 struct sampled_device;
 int devices_sample(struct devices *d, const struct sampled_device *sampled, uint64_t from_ns, bool wait);
 
-/* Divides gaps: adds each nanosecond to one cause, and what is a loss to losses; that is NULL where
- * nobody asks, or nothing was known before the gap. 0 or -ENOMEM. */
-struct devices_divide {
-	int (*divide)(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
-		      struct losses *losses);
-	uint64_t (*exit_ns)(void *ctx, uint32_t pid);	/* 0: it goes on; NULL: all do */
-	const struct unseen *(*unseen)(void *ctx, uint32_t pid);	/* NULL, or it gives NULL: nothing is */
-	bool waits;	/* devices_settle_hosts: until gaps have ended, where a device has few processes */
-	void *ctx;
-};
-
 /* Who divides gaps of works that had no room to wait (device_book_full); else they are unknown. */
 void devices_when_crowded(struct devices *d, const struct devices_divide *by);
-
-/* Where a book closes at the latest: at its process's exit, but not before its last work ends. */
-uint64_t devices_end(const struct device_state *s, const struct devices_divide *by);
 
 /* Works of pid that start before horizon_ns have all come, and what threads did. 0 or -ENOMEM. */
 int devices_settle(struct devices *d, uint32_t pid, uint64_t horizon_ns,

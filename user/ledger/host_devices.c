@@ -31,6 +31,13 @@ void host_devices_free(struct host_devices *h)
 	VEC_FREE(&h->all);
 }
 
+uint64_t host_member_end(const struct host_member *m, const struct devices_divide *by)
+{
+	uint64_t exit_ns = by && by->exit_ns ? by->exit_ns(by->ctx, m->pid) : 0;
+
+	return exit_ns ? num_max(exit_ns, device_book_last(m->book)) : UINT64_MAX;
+}
+
 static struct host_device *find(const struct host_devices *h, const char *uuid)
 {
 	for (size_t i = 0; *uuid && i < h->all.n; i++)
@@ -56,11 +63,11 @@ static struct host_device *make(struct host_devices *h, const char *uuid, uint64
 	return new;
 }
 
-int host_devices_join(struct host_devices *h, struct device_state *s, const char *uuid,
+int host_devices_join(struct host_devices *h, struct host_member *s, const char *uuid,
 		      uint64_t open_ns)
 {
 	struct host_device *host;
-	struct device_state **at;
+	struct host_member **at;
 	int member;
 
 	if (s->host) {
@@ -82,7 +89,7 @@ int host_devices_join(struct host_devices *h, struct device_state *s, const char
 	}
 	*at = s;
 	s->host = host;
-	s->member = (size_t)member;
+	s->number = (size_t)member;
 	s->told_ns = open_ns;
 	return 0;
 }
@@ -97,13 +104,13 @@ static void forget_host(struct host_devices *h, const struct host_device *host)
 	h->all.n = kept;
 }
 
-static void forget_member(struct host_devices *h, struct device_state *s)
+static void forget_member(struct host_devices *h, struct host_member *s)
 {
 	struct host_device *host = s->host;
 
-	for (size_t i = s->member; i + 1 < host->members.n; i++) {
+	for (size_t i = s->number; i + 1 < host->members.n; i++) {
 		host->members.v[i] = host->members.v[i + 1];
-		host->members.v[i]->member = i;
+		host->members.v[i]->number = i;
 	}
 	host->members.n--;
 	s->host = NULL;
@@ -114,17 +121,17 @@ static void forget_member(struct host_devices *h, struct device_state *s)
 	host_free(host);
 }
 
-void host_devices_leave(struct host_devices *h, struct device_state *s)
+void host_devices_leave(struct host_devices *h, struct host_member *s)
 {
 	if (!s->host)
 		return;
-	share_book_leave(s->host->book, s->member);
+	share_book_leave(s->host->book, s->number);
 	forget_member(h, s);
 }
 
-void host_devices_leave_to(struct host_devices *h, struct device_state *s, const struct device_state *heir)
+void host_devices_leave_to(struct host_devices *h, struct host_member *s, const struct host_member *heir)
 {
-	share_book_leave_to(s->host->book, s->member, heir->member);
+	share_book_leave_to(s->host->book, s->number, heir->number);
 	forget_member(h, s);
 }
 
@@ -217,12 +224,12 @@ static const struct unseen *unseen_by(const struct devices_divide *by, uint32_t 
 	return by && by->unseen ? by->unseen(by->ctx, pid) : NULL;
 }
 
-static struct telling telling_of(const struct device_state *s)
+static struct telling telling_of(const struct host_member *s)
 {
-	return (struct telling){ s->host->book, s->member, s->told_ns };
+	return (struct telling){ s->host->book, s->number, s->told_ns };
 }
 
-int host_device_gap(struct device_state *s, const struct device_gap *gap, uint64_t queued_ns,
+int host_device_gap(struct host_member *s, const struct device_gap *gap, uint64_t queued_ns,
 		    const struct devices_divide *by)
 {
 	struct telling t = telling_of(s);
@@ -232,7 +239,7 @@ int host_device_gap(struct device_state *s, const struct device_gap *gap, uint64
 	return err;
 }
 
-int host_device_idle(struct device_state *s, uint64_t until_ns, const struct devices_divide *by)
+int host_device_idle(struct host_member *s, uint64_t until_ns, const struct devices_divide *by)
 {
 	const struct telling t = telling_of(s);
 	uint64_t at = s->told_ns;
@@ -245,7 +252,7 @@ int host_device_idle(struct device_state *s, uint64_t until_ns, const struct dev
 	return err;
 }
 
-int host_device_settled(struct device_state *s)
+int host_device_settled(struct host_member *s)
 {
 	const struct telling t = telling_of(s);
 	uint64_t until = device_book_idle_since(s->book);
@@ -254,7 +261,7 @@ int host_device_settled(struct device_state *s)
 	if (until > s->told_ns)
 		s->told_ns = until;
 	/* How long what ends a gap was queued is known when the gap ends. */
-	share_book_settle(s->host->book, s->member, until);
+	share_book_settle(s->host->book, s->number, until);
 	return err;
 }
 
@@ -266,9 +273,9 @@ static uint64_t host_horizon(const struct host_device *h, uint64_t horizon_ns, c
 		     share_book_waiting(h->book) < AWAITED_SPANS;
 
 	for (size_t i = 0; waits && i < h->members.n; i++) {
-		const struct device_state *s = h->members.v[i];
+		const struct host_member *s = h->members.v[i];
 
-		if (!s->past && devices_end(s, by) == UINT64_MAX)
+		if (s->book && host_member_end(s, by) == UINT64_MAX)
 			horizon_ns = num_min(horizon_ns, device_book_idle_since(s->book));
 	}
 	return horizon_ns;
@@ -281,9 +288,9 @@ static int settle_host(struct host_device *h, uint64_t horizon_ns, const struct 
 
 	horizon_ns = host_horizon(h, horizon_ns, by);
 	for (size_t i = 0; i < h->members.n && !err; i++) {
-		struct device_state *s = h->members.v[i];
+		struct host_member *s = h->members.v[i];
 
-		if (!s->past)
+		if (s->book)
 			err = host_device_idle(s, num_min(horizon_ns, device_book_settled(s->book)), by);
 	}
 	share_book_settle_all(h->book, horizon_ns);
@@ -319,12 +326,12 @@ static void on_gap(void *ctx, const struct device_gap *gap)
 		r->err = tell_gap(&r->to, gap, ns[IDLE_QUEUED], unseen_by(r->by, r->pid));
 }
 
-static int read_member(struct share_book *book, const struct device_state *s, uint64_t now_ns,
+static int read_member(struct share_book *book, const struct host_member *s, uint64_t now_ns,
 		       const struct devices_divide *by)
 {
-	struct reading r = { { book, s->member, s->told_ns }, by, s->pid, 0 };
+	struct reading r = { { book, s->number, s->told_ns }, by, s->pid, 0 };
 	struct device_sum sum;
-	int err = device_book_read(s->book, num_min(now_ns, devices_end(s, by)), &sum, on_gap, &r);
+	int err = device_book_read(s->book, num_min(now_ns, host_member_end(s, by)), &sum, on_gap, &r);
 
 	err = err ? err : r.err;
 	return err ? err : tell(&r.to, r.to.told_ns, sum.close_ns, SHARE_RUNS);
@@ -339,7 +346,7 @@ struct share_book *host_device_read(const struct host_device *h, uint64_t now_ns
 	if (!copy)
 		return NULL;
 	for (size_t i = 0; i < h->members.n && !err; i++)
-		err = h->members.v[i]->past ? 0 : read_member(copy, h->members.v[i], now_ns, by);
+		err = !h->members.v[i]->book ? 0 : read_member(copy, h->members.v[i], now_ns, by);
 	if (!err) {
 		share_book_settle_all(copy, now_ns);
 		return copy;

@@ -9,14 +9,41 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "ledger/devices.h"
+#include "event/event.h"
 #include "facts/samples.h"
+#include "ledger/device_book.h"
+#include "ledger/loss.h"
 #include "ledger/share_book.h"
+#include "ledger/unseen.h"
+
+/* Divides gaps: adds each nanosecond to one cause, and what is a loss to losses; that is NULL where
+ * nobody asks, or nothing was known before the gap. 0 or -ENOMEM. */
+struct devices_divide {
+	int (*divide)(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
+		      struct losses *losses);
+	uint64_t (*exit_ns)(void *ctx, uint32_t pid);	/* 0: it goes on; NULL: all do */
+	const struct unseen *(*unseen)(void *ctx, uint32_t pid);	/* NULL, or it gives NULL: nothing is */
+	bool waits;	/* devices_settle_hosts: until gaps have ended, where a device has few processes */
+	void *ctx;
+};
+
+struct host_device;
+
+/* A process's device as a member of the host's device. */
+struct host_member {
+	uint32_t pid;
+	uint32_t device;		/* the process's own ordinal */
+	struct device_book *book;	/* its own; NULL: it stands for ended processes */
+	const char *name;		/* of the device, "": unknown */
+	struct host_device *host;	/* NULL: it has not joined */
+	size_t number;			/* in the host device's book */
+	uint64_t told_ns;		/* until then that book knows when it ran */
+};
 
 struct host_device {
 	char uuid[DEVICE_UUID_LEN + 8];	/* "": unknown */
 	struct share_book *book;
-	VEC(struct device_state *) members;	/* by their numbers in the book */
+	VEC(struct host_member *) members;	/* by their numbers in the book */
 };
 
 struct host_devices {
@@ -28,15 +55,15 @@ void host_devices_free(struct host_devices *h);
 
 /* The process's device has a UUID, or (NULL) is used without anybody having said so. The book of the host's
  * opens when the first of theirs did. 0 or -ENOMEM. */
-int host_devices_join(struct host_devices *h, struct device_state *s, const char *uuid,
+int host_devices_join(struct host_devices *h, struct host_member *s, const char *uuid,
 		      uint64_t open_ns);
 
 /* The process is no more: its number is another's from now on. What it did must be cut off before. */
-void host_devices_leave(struct host_devices *h, struct device_state *s);
+void host_devices_leave(struct host_devices *h, struct host_member *s);
 
 /* The same, and what it had is heir's from now on, of the same host device. Only when it is over
  * (share_book_is_over). */
-void host_devices_leave_to(struct host_devices *h, struct device_state *s, const struct device_state *heir);
+void host_devices_leave_to(struct host_devices *h, struct host_member *s, const struct host_member *heir);
 
 /*
  * A sample of the device that began at from_ns: a process that was on it all the time, and is not one of
@@ -46,19 +73,23 @@ void host_devices_leave_to(struct host_devices *h, struct device_state *s, const
 int host_devices_sample(struct host_devices *h, const struct sampled_device *d, uint64_t from_ns,
 			bool wait);
 
+/* Where the member's book closes at the latest: at its process's exit, but not before its last work
+ * ends. */
+uint64_t host_member_end(const struct host_member *m, const struct devices_divide *by);
+
 uint64_t host_devices_late_ns(const struct host_devices *h);	/* of all books, ever */
 
 void host_devices_cut(struct host_devices *h);	/* share_book_cut, of all */
 
 /* A gap of the process's own book, of whose end its next work was queued for queued_ns (by says what of it
  * was not seen; NULL: nothing); and how far that book is settled. 0 or -ENOMEM. */
-int host_device_gap(struct device_state *s, const struct device_gap *gap, uint64_t queued_ns,
+int host_device_gap(struct host_member *s, const struct device_gap *gap, uint64_t queued_ns,
 		    const struct devices_divide *by);
-int host_device_settled(struct device_state *s);
+int host_device_settled(struct host_member *s);
 
 /* Nothing ran since that was last told: what of it up to until_ns was not seen is not left for the gap's
  * end. 0 or -ENOMEM. */
-int host_device_idle(struct device_state *s, uint64_t until_ns, const struct devices_divide *by);
+int host_device_idle(struct host_member *s, uint64_t until_ns, const struct devices_divide *by);
 
 /* Whoever is more behind than this is not waited for; but (by->waits) few are until a gap has ended. 0 or
  * -ENOMEM. */

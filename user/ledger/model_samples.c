@@ -34,5 +34,5 @@ uint32_t model_device_number(const struct model *m, uint32_t pid, uint32_t devic
 		sampled = samples_find(&m->samples, s->facts.uuid);
 	if (sampled)
 		return sampled->number;
-	return s && s->past ? s->past->ordinal : device;
+	return s ? s->ordinal : device;
 }

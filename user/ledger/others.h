@@ -12,7 +12,7 @@
 
 struct others {
 	const struct model *model;		/* NULL: nobody is watched */
-	struct device_state *const *told;	/* n of them: on the device, of processes whose works are told */
+	struct host_member *const *told;	/* n of them: on the device, of processes whose works are told */
 	size_t n;
 	uint64_t since_ns;			/* who was seen there before is gone */
 };

@@ -183,7 +183,7 @@ static int add_no_finding(struct strbuf *out, const struct model *m, uint64_t no
 	int err = 0;
 
 	for (size_t i = 0; !err && i < devices_count(d); i++)
-		err = devices_get(d, i)->past ? 0 : look_at(&worst, m, devices_get(d, i), now_ns);
+		err = !devices_get(d, i)->member.book ? 0 : look_at(&worst, m, devices_get(d, i), now_ns);
 	if (err || !worst.wall_ns)
 		return err;
 	if (worst.idle_ns == worst.wall_ns) {
