@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "event/device_number.h"
-#include "findings/findings_device.h"
+#include "findings/findings_rules.h"
 #include "ledger/devices.h"
 #include "facts/samples.h"
 
@@ -275,8 +275,17 @@ static void a_book_waits_for_strangers_where_it_may(void **state)
 
 static const struct model *watched;	/* NULL: nobody */
 
+static bool judge(const char *rule, const struct finding_book *b)
+{
+	for (size_t i = 0; i < finding_device_rules_n; i++)
+		if (!strcmp(finding_device_rules[i].name, rule))
+			return finding_device_rules[i].judge(b, &found);
+	fail();
+	return false;
+}
+
 /* Whether it holds. What was found is there until the next is judged. */
-static bool judged(bool (*judge)(const struct finding_book *b, struct finding *f))
+static bool judged(const char *rule)
 {
 	static const struct host_member self = { .pid = 7 };
 	static struct host_member *const on_device[] = { (struct host_member *)(uintptr_t)&self };
@@ -284,7 +293,7 @@ static bool judged(bool (*judge)(const struct finding_book *b, struct finding *f
 				  .unwatched_ns = 2500, .others = { watched, on_device, 1, 0 } };
 
 	forget_found();
-	return judge(&b, &found);
+	return judge(rule, &b);
 }
 
 static void the_worst_fault_is_the_cause_and_all_are_evidence(void **state)
@@ -292,11 +301,11 @@ static void the_worst_fault_is_the_cause_and_all_are_evidence(void **state)
 	(void)state;
 	fault(FAULT_ECC_CORRECTED, 0, 500001000);
 	fault(FAULT_ECC_CORRECTED, 0, 700001000);
-	assert_true(judged(fault_judge));
+	assert_true(judged("device-fault"));
 	assert_string_equal(finding_severity(&found), "low");
 	fault(FAULT_XID, 79, 12300001000);
 	fault(FAULT_XID, 4711, 12300001000);
-	assert_true(judged(fault_judge));
+	assert_true(judged("device-fault"));
 	assert_string_equal(finding_severity(&found), "high");
 	assert_string_equal(found.cause.s, "GPU 3: XID 79, the GPU has fallen off the bus");
 	assert_string_equal(found.evidence.s, "by NVML: an error of memory was corrected at 0.5 s, 2 times; "
@@ -322,12 +331,12 @@ static void what_befalls_a_gpu_befalls_its_instances(void **state)
 	b.gpu = samples_gpu_of(&samples, b.sampled);
 	assert_ptr_equal(b.gpu, device);
 	assert_null(samples_gpu_of(&samples, device));
-	assert_true(fault_judge(&b, &found));
+	assert_true(judge("device-fault", &b));
 	assert_string_equal(found.cause.s, "GPU 3: XID 79, the GPU has fallen off the bus");
 	assert_string_equal(found.evidence.s, "by NVML: XID 43 at 0.1 s; GPU 3 XID 79 at 0.3 s");
 	forget_found();
 	b.gpu = NULL;
-	assert_true(fault_judge(&b, &found));
+	assert_true(judge("device-fault", &b));
 	assert_string_equal(found.cause.s, "GPU 3:1: XID 43, a process's work was stopped after a fault");
 }
 
@@ -336,9 +345,9 @@ static void clocks_that_are_kept_down_are_told_by_reason(void **state)
 	(void)state;
 	assert_int_equal(sample(0, 9600, SAMPLE_CLOCK_REASONS, CLOCK_IDLE | CLOCK_SETTING), 0);
 	assert_int_equal(sample(9600, 10000, SAMPLE_CLOCK_REASONS, CLOCK_POWER_CAP), 0);
-	assert_false(judged(throttled_judge));		/* 4 %: usual under load */
+	assert_false(judged("throttled"));		/* 4 %: usual under load */
 	assert_int_equal(sample(10000, 12000, SAMPLE_CLOCK_REASONS, CLOCK_POWER_CAP | CLOCK_THERMAL), 0);
-	assert_true(judged(throttled_judge) && found.is_notable && !found.has_share);
+	assert_true(judged("throttled") && found.is_notable && !found.has_share);
 	assert_string_equal(found.cause.s, "GPU 3: its clocks were kept down by its power limit");
 	assert_string_equal(found.evidence.s, "17 % of the time by heat, 20 % of the time by its power limit; "
 			    "sampled by NVML, about once a second");
@@ -349,11 +358,11 @@ static void strangers_are_named_and_those_that_are_watched_are_none(void **state
 	(void)state;
 	user(7, 1000);
 	user(12, 1000);
-	assert_true(judged(unwatched_judge) && !found.has_share);
+	assert_true(judged("unwatched-process") && !found.has_share);
 	assert_string_equal(found.cause.s, "GPU 3 is used by others that are not watched: pid 12 (11.7 KiB of its "
 			    "memory)");
 	assert_non_null(strstr(found.evidence.s, "(25.0 %)"));
-	assert_false(judged(untold_judge));
+	assert_false(judged("untold-process"));
 }
 
 static void call(struct model *m, uint32_t pid)
@@ -379,16 +388,16 @@ static void who_is_watched_and_has_no_helper_is_no_stranger(void **state)
 	watched = m;
 	user(7, 1000);
 	user(12, 1000);
-	assert_false(judged(unwatched_judge));
-	assert_true(judged(untold_judge));
+	assert_false(judged("unwatched-process"));
+	assert_true(judged("untold-process"));
 	assert_string_equal(found.cause.s, "GPU 3 is used by others whose works are not known: pid 12 (train, "
 			    "watched: no helper is in it; 11.7 KiB of its memory)");
 	user(13, 1000);
-	assert_true(judged(unwatched_judge));
+	assert_true(judged("unwatched-process"));
 	assert_non_null(strstr(found.cause.s, "not all are watched: "));
 	assert_non_null(strstr(found.cause.s, "pid 12 (train, watched: no helper is in it; 11.7 KiB of its memory)"));
 	assert_non_null(strstr(found.cause.s, "pid 13 (12.7 KiB of its memory)"));
-	assert_false(judged(untold_judge));
+	assert_false(judged("untold-process"));
 	watched = NULL;
 	model_free(m);
 }

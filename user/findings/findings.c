@@ -8,8 +8,6 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "findings/findings_device.h"
-#include "findings/findings_errors.h"
 #include "findings/findings_rules.h"
 #include "ledger/host_devices.h"
 #include "facts/memory_calls.h"
@@ -51,21 +49,29 @@ static int keep(struct findings *all, const struct finding *f)
 	return 0;
 }
 
-int findings_judge(struct findings *f, const struct finding_book *b)
+static int judge(struct findings *f, const struct finding_book *b, const struct finding_rule *rules,
+		 size_t n)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < finding_rules_n; i++) {
-		struct finding found = { .name = finding_rules[i].name, .pid = b->pid,
-					 .device = b->device, .cause = STRBUF_INIT,
-					 .evidence = STRBUF_INIT, .next = STRBUF_INIT };
-		bool holds = finding_rules[i].judge(b, &found);
+	for (size_t i = 0; !err && i < n; i++) {
+		struct finding found = { .name = rules[i].name, .pid = b->pid, .device = b->device,
+					 .cause = STRBUF_INIT, .evidence = STRBUF_INIT,
+					 .next = STRBUF_INIT };
+		bool holds = rules[i].judge(b, &found);
 
 		err = holds ? keep(f, &found) : 0;
 		if (!holds || err)
 			finding_free(&found);
 	}
 	return err;
+}
+
+int findings_judge(struct findings *f, const struct finding_book *b)
+{
+	int err = judge(f, b, finding_rules, finding_rules_n);
+
+	return err ? err : judge(f, b, finding_device_rules, finding_device_rules_n);
 }
 
 static bool is_of_program(const struct finding *f)

@@ -3,7 +3,7 @@
  * What a user can do something about: rules over the books of one process on one device. A rule says
  * when it holds, its cause, its evidence, the share of the device's wall time that is lost so, at most
  * how much is gained by removing the cause alone, and the command that shows more. Rules are pure
- * functions of a finding_book (findings_rules.c, a table), which findings_read makes of a model.
+ * functions of a finding_book (two tables, findings_rules.h), which findings_read makes of a model.
  *
  * Shares of different findings of a book overlap nowhere, but other-process's: a nanosecond of the
  * device is in one at most.
@@ -33,7 +33,7 @@
  * other-process   device idle for this process while works of it waited for another one's
  * never-freed     device memory that was allocated and not freed at exit, 1 MiB and a hundredth of what the
  *                 process had, or more: no share of time
- * cuda-error      a call of CUDA failed as all of the process's do from then on (findings_errors.c): no
+ * cuda-error      a call of CUDA failed as all of the process's do from then on (findings_device.c): no
  *                 share of time, told once for each process, and before all others, but where it had no
  *                 device from the beginning
  * device-fault    the device told of a fault, as XIDs (findings_device.c): no share of time; before all

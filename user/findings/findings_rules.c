@@ -9,54 +9,222 @@
 #include "base/num.h"
 #include "base/units.h"
 #include "elf/demangle.h"
-#include "findings/findings_device.h"
-#include "findings/findings_errors.h"
-#include "findings/findings_lost.h"
 
 #define SMALL_KERNEL_NS 20000	/* and less: about what a launch costs on both sides */
 #define SMALL_KERNELS 1000	/* so many, that their average means something */
 #define LEAK_BYTES (1u << 20)	/* and a hundredth of what the process had: else it is not worth a line */
+#define OWN_PART 100	/* of what is lost: less of gpuprof's own is not worth a word */
+
+/* ---- stalls added up -------------------------------------------------------------------------- */
+
+#define KIND(k) (1u << (k))
+
+struct stall_sum {
+	uint64_t ns, gaps, longest_ns, late_ns;
+	uint64_t unseen_ns;			/* not in ns: outside of calls, where there were no probes.
+						 * Of LOSS_HOST it is, since that is nothing else */
+	uint64_t own_ns;			/* of ns, up to: what gpuprof cost these threads; 0: not worth a word */
+	uint64_t cause_ns[IDLE_CAUSES];
+	const struct finding_loss *most;	/* NULL: there is none */
+	unsigned int others;			/* rows of other threads or functions */
+};
+
+/* Each thread's once: with the first of its rows. */
+static uint64_t own_of(const struct finding_book *b, size_t first, unsigned int kinds)
+{
+	uint32_t tid = b->losses[first].loss.tid;
+	uint64_t ns = 0;
+
+	for (size_t i = 0; tid && i < b->n_losses; i++) {
+		const struct loss *loss = &b->losses[i].loss;
+
+		if (loss->tid != tid || !(kinds & KIND(loss->kind)))
+			continue;
+		if (i < first)
+			return 0;
+		ns = num_add(ns, loss->ns);
+	}
+	return num_min(ns, b->losses[first].own_ns);
+}
+
+/* KIND(...) | ... added up. */
+static struct stall_sum stall_add_up(const struct finding_book *b, unsigned int kinds)
+{
+	struct stall_sum sum = { .ns = 0 };
+
+	for (size_t i = 0; i < b->n_losses; i++) {
+		const struct finding_loss *row = &b->losses[i];
+		uint64_t unseen_ns;
+
+		if (!(kinds & KIND(row->loss.kind)))
+			continue;
+		unseen_ns = row->loss.kind == LOSS_HOST ? 0 : row->loss.cause_ns[IDLE_UNKNOWN];
+		sum.ns += row->loss.ns - num_min(unseen_ns, row->loss.ns);
+		sum.unseen_ns += unseen_ns;
+		sum.own_ns += own_of(b, i, kinds);
+		sum.gaps += row->loss.gaps;
+		sum.late_ns += row->late_ns;
+		sum.longest_ns = num_max(sum.longest_ns, row->loss.longest_ns);
+		for (unsigned int k = 0; k < IDLE_CAUSES; k++)
+			sum.cause_ns[k] += row->loss.cause_ns[k];
+		sum.others += sum.most != NULL;
+		if (!sum.most || row->loss.ns > sum.most->loss.ns)
+			sum.most = row;
+	}
+	sum.longest_ns = num_min(sum.longest_ns, sum.ns);
+	sum.own_ns = sum.own_ns < sum.ns / OWN_PART ? 0 : num_min(sum.own_ns, sum.ns);
+	return sum;
+}
+
+static double share_of(const struct finding_book *b, uint64_t ns)
+{
+	return b->wall_ns ? (double)ns / (double)b->wall_ns : 0;
+}
+
+/* Share and bound; false: not worth a line. */
+static bool stall_set_share(struct finding *f, const struct finding_book *b, uint64_t ns, uint64_t bound_ns)
+{
+	f->has_share = true;
+	f->share = share_of(b, ns);
+	f->gain_bound = share_of(b, bound_ns);
+	return f->share >= FINDING_SHARE_MIN;
+}
+
+/* "; up to 1.2 ms of that is gpuprof's own cost (estimated)", or nothing. */
+static void stall_add_own(struct strbuf *out, const struct stall_sum *sum)
+{
+	if (!sum->own_ns)
+		return;
+	strbuf_addstr(out, "; up to ");
+	format_ns(out, sum->own_ns);
+	strbuf_addstr(out, " of that is gpuprof's own cost (estimated)");
+}
+
+/* The same, and it is not gained. The share is set. */
+static void stall_take_own(struct finding *f, const struct finding_book *b, const struct stall_sum *sum)
+{
+	double own = share_of(b, sum->own_ns);
+
+	f->own_share = own < f->share ? own : f->share;
+	f->gain_bound = own < f->gain_bound ? f->gain_bound - own : 0;
+	stall_add_own(&f->evidence, sum);
+}
+
+/* If it is most of the share, the cause says so, and the next command is one without probes. */
+static bool stall_blame_own(struct finding *f, const struct finding_book *b)
+{
+	if (!finding_is_own(f))
+		return false;
+	strbuf_addstr(&f->cause, "; most of that may be gpuprof's own cost");
+	next_add(&f->next, NEXT_UNPROBED, &b->whom, NULL);
+	return true;
+}
+
+/* "thread 12 (train)" */
+static void stall_add_thread(struct strbuf *out, uint32_t tid, const char *comm)
+{
+	strbuf_addf(out, "thread %u", tid);
+	if (comm && *comm)
+		strbuf_addf(out, " (%s)", comm);
+}
+
+/* To f->cause: the thread that lost most. */
+static void stall_add_main(struct finding *f, const struct stall_sum *sum)
+{
+	f->tid = sum->most->loss.tid;
+	if (f->tid)
+		stall_add_thread(&f->cause, f->tid, sum->most->comm);
+	else
+		strbuf_addstr(&f->cause, "one thread after the other");
+}
+
+/* "20 times, 1.2 ms each, 8.1 ms at most" */
+static void stall_add_times(struct strbuf *out, const struct stall_sum *sum)
+{
+	format_count(out, sum->gaps);
+	strbuf_addstr(out, sum->gaps == 1 ? " time, " : " times, ");
+	format_ns(out, sum->ns / num_max(sum->gaps, 1));
+	if (sum->gaps == 1)
+		return;
+	strbuf_addstr(out, " each, ");
+	format_ns(out, sum->longest_ns);
+	strbuf_addstr(out, " at most");
+}
+
+/* "; 1.2 s more ...", or nothing. */
+static void stall_add_unseen(struct strbuf *out, const struct stall_sum *sum)
+{
+	if (!sum->unseen_ns)
+		return;
+	strbuf_addstr(out, "; ");
+	format_ns(out, sum->unseen_ns);
+	strbuf_addstr(out, " more, between calls, are not counted: the thread may have had no CPU, which "
+		      "probes tell");
+}
+
+/* "; 200 calls x 6.7 ms" */
+static void stall_add_calls(struct strbuf *out, const struct finding_loss *row)
+{
+	if (!row->calls)
+		return;
+	strbuf_addstr(out, "; ");
+	format_count(out, row->calls);
+	strbuf_addstr(out, row->calls == 1 ? " call x " : " calls x ");
+	format_ns(out, row->calls_ns / row->calls);
+}
+
+static const char *stall_function(const struct stall_sum *sum, const char *else_name)
+{
+	return sum->most->function ? sum->most->function : else_name;
+}
+
+static void stall_add_others(struct finding *f, const struct stall_sum *sum)
+{
+	if (sum->others)
+		strbuf_addf(&f->cause, "; %u more thread%s or function%s", sum->others,
+			    sum->others > 1 ? "s" : "", sum->others > 1 ? "s" : "");
+}
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 static bool judge_needless_sync(const struct finding_book *b, struct finding *f)
 {
-	struct lost lost = lost_add_up(b, KIND(LOSS_SYNC) | KIND(LOSS_COPY_SMALL));
-	uint64_t inside_ns = lost.cause_ns[IDLE_SYNC] + lost.cause_ns[IDLE_COPY_HOST];
+	struct stall_sum sum = stall_add_up(b, KIND(LOSS_SYNC) | KIND(LOSS_COPY_SMALL));
+	uint64_t inside_ns = sum.cause_ns[IDLE_SYNC] + sum.cause_ns[IDLE_COPY_HOST];
 
-	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns + lost.unseen_ns))
+	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns + sum.unseen_ns))
 		return false;
-	lost_add_main(f, &lost);
+	stall_add_main(f, &sum);
 	strbuf_addf(&f->cause, " waits in %s until the device has nothing left to do",
-		    lost_function(&lost, "a synchronising call"));
-	lost_add_others(f, &lost);
+		    stall_function(&sum, "a synchronising call"));
+	stall_add_others(f, &sum);
 	strbuf_addstr(&f->evidence, "the device ran dry in it ");
-	lost_add_times(&f->evidence, &lost);
+	stall_add_times(&f->evidence, &sum);
 	strbuf_addstr(&f->evidence, ": ");
 	format_ns(&f->evidence, inside_ns);
 	strbuf_addstr(&f->evidence, " still in the call, ");
-	format_ns(&f->evidence, lost.ns - inside_ns);
+	format_ns(&f->evidence, sum.ns - inside_ns);
 	strbuf_addstr(&f->evidence, " until the next work began");
-	lost_add_calls(&f->evidence, lost.most);
-	lost_add_unseen(&f->evidence, &lost);
-	lost_take_own(f, b, &lost);
-	if (!lost_blame_own(f, b))
-		next_add(&f->next, NEXT_CALLERS, &b->whom, lost_function(&lost, "Synchronize"));
+	stall_add_calls(&f->evidence, sum.most);
+	stall_add_unseen(&f->evidence, &sum);
+	stall_take_own(f, b, &sum);
+	if (!stall_blame_own(f, b))
+		next_add(&f->next, NEXT_CALLERS, &b->whom, stall_function(&sum, "Synchronize"));
 	return true;
 }
 
 /* "; 81 % lock, 19 % disk", where more is known than that it was in no call. */
-static void add_causes(struct strbuf *out, const struct lost *lost)
+static void add_causes(struct strbuf *out, const struct stall_sum *sum)
 {
 	const char *separator = "; ";
 
-	if (lost->cause_ns[IDLE_OTHER] == lost->ns || lost->cause_ns[IDLE_UNKNOWN])
+	if (sum->cause_ns[IDLE_OTHER] == sum->ns || sum->cause_ns[IDLE_UNKNOWN])
 		return;
 	for (unsigned int i = 0; i < IDLE_CAUSES; i++) {
-		if (lost->cause_ns[i] * 100 < lost->ns)
+		if (sum->cause_ns[i] * 100 < sum->ns)
 			continue;
 		strbuf_addf(out, "%s%.0f %% %s", separator,
-			    100.0 * (double)lost->cause_ns[i] / (double)lost->ns,
+			    100.0 * (double)sum->cause_ns[i] / (double)sum->ns,
 			    i == IDLE_OTHER ? "on a CPU" : idle_name(i));
 		separator = ", ";
 	}
@@ -73,7 +241,7 @@ static void add_waiting(struct strbuf *out, const struct offcpu_row *off)
 }
 
 /* Outside of calls: waiting, or at work, as far as it was seen which. True: it waits. */
-static bool add_why_outside(struct strbuf *out, const struct lost *lost)
+static bool add_why_outside(struct strbuf *out, const struct stall_sum *sum)
 {
 	static const char *const waits[IDLE_CAUSES] = {
 		[IDLE_DISK] = "the disk", [IDLE_IO] = "input or output",
@@ -84,38 +252,38 @@ static bool add_why_outside(struct strbuf *out, const struct lost *lost)
 	uint64_t off_ns = 0;
 
 	for (unsigned int i = 0; i < IDLE_CAUSES; i++) {
-		off_ns += waits[i] ? lost->cause_ns[i] : 0;
-		if (waits[i] && (longest == IDLE_OTHER || lost->cause_ns[i] > lost->cause_ns[longest]))
+		off_ns += waits[i] ? sum->cause_ns[i] : 0;
+		if (waits[i] && (longest == IDLE_OTHER || sum->cause_ns[i] > sum->cause_ns[longest]))
 			longest = i;
 	}
 	strbuf_addf(out, " is in no call%s while the device has nothing to do: ",
-		    lost->cause_ns[IDLE_UNKNOWN] ? " that CUPTI records" : "");
-	if (lost->cause_ns[IDLE_UNKNOWN])
+		    sum->cause_ns[IDLE_UNKNOWN] ? " that CUPTI records" : "");
+	if (sum->cause_ns[IDLE_UNKNOWN])
 		strbuf_addstr(out, "it waits for input, runs host code, has no CPU, or is in one "
 			      "that only probes see");
 	else if (!off_ns)
 		strbuf_addstr(out, "it waits for input, or runs host code");
-	else if (off_ns < lost->cause_ns[IDLE_OTHER])
+	else if (off_ns < sum->cause_ns[IDLE_OTHER])
 		strbuf_addstr(out, "it runs host code");
-	if (!off_ns || off_ns < lost->cause_ns[IDLE_OTHER])
+	if (!off_ns || off_ns < sum->cause_ns[IDLE_OTHER])
 		return false;
 	strbuf_addf(out, "it waits for %s", waits[longest]);
-	add_waiting(out, lost->most->off);
+	add_waiting(out, sum->most->off);
 	return true;
 }
 
 static bool judge_input_stall(const struct finding_book *b, struct finding *f)
 {
-	struct lost lost = lost_add_up(b, KIND(LOSS_HOST));
+	struct stall_sum sum = stall_add_up(b, KIND(LOSS_HOST));
 	bool waits;
 
-	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns))
+	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns))
 		return false;
-	lost_add_main(f, &lost);
-	waits = add_why_outside(&f->cause, &lost);
-	lost_add_others(f, &lost);
-	lost_add_times(&f->evidence, &lost);
-	add_causes(&f->evidence, &lost);
+	stall_add_main(f, &sum);
+	waits = add_why_outside(&f->cause, &sum);
+	stall_add_others(f, &sum);
+	stall_add_times(&f->evidence, &sum);
+	add_causes(&f->evidence, &sum);
 	next_add(&f->next, waits ? NEXT_WAITING : NEXT_STACKS, &b->whom, NULL);
 	return true;
 }
@@ -136,14 +304,14 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 	uint64_t hidden_ns = b->comm_busy_ns - b->comm_ns;
 	uint64_t free_ns = b->compute_ns > hidden_ns ? b->compute_ns - hidden_ns : 0;
 
-	if (!b->comms || !lost_set_share(f, b, b->comm_ns, b->comm_ns))
+	if (!b->comms || !stall_set_share(f, b, b->comm_ns, b->comm_ns))
 		return false;
 	f->tid = b->comm_tid;
 	add_kernel(&f->cause, b->comm_kernel ? b->comm_kernel : "communication");
 	strbuf_addstr(&f->cause, " runs with no compute beside it");
 	if (f->tid) {
 		strbuf_addstr(&f->cause, "; ");
-		lost_add_thread(&f->cause, f->tid, b->comm_thread);
+		stall_add_thread(&f->cause, f->tid, b->comm_thread);
 		strbuf_addstr(&f->cause, " launches it");
 	}
 	format_count(&f->evidence, b->comms);
@@ -159,54 +327,54 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 
 static bool judge_launch_bound(const struct finding_book *b, struct finding *f)
 {
-	struct lost lost = lost_add_up(b, KIND(LOSS_LAUNCH));
+	struct stall_sum sum = stall_add_up(b, KIND(LOSS_LAUNCH));
 
-	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns + lost.unseen_ns))
+	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns + sum.unseen_ns))
 		return false;
-	lost_add_main(f, &lost);
+	stall_add_main(f, &sum);
 	strbuf_addstr(&f->cause, " does not launch as fast as the device works");
-	lost_add_others(f, &lost);
+	stall_add_others(f, &sum);
 	strbuf_addstr(&f->evidence, "nothing was launched ahead ");
-	lost_add_times(&f->evidence, &lost);
+	stall_add_times(&f->evidence, &sum);
 	strbuf_addstr(&f->evidence, ": ");
-	format_ns(&f->evidence, lost.cause_ns[IDLE_LAUNCH]);
+	format_ns(&f->evidence, sum.cause_ns[IDLE_LAUNCH]);
 	strbuf_addstr(&f->evidence, " in launch calls, ");
-	format_ns(&f->evidence, lost.ns - lost.cause_ns[IDLE_LAUNCH] - lost.cause_ns[IDLE_QUEUED]);
+	format_ns(&f->evidence, sum.ns - sum.cause_ns[IDLE_LAUNCH] - sum.cause_ns[IDLE_QUEUED]);
 	strbuf_addstr(&f->evidence, " between them, ");
-	format_ns(&f->evidence, lost.cause_ns[IDLE_QUEUED]);
+	format_ns(&f->evidence, sum.cause_ns[IDLE_QUEUED]);
 	strbuf_addstr(&f->evidence, " until it began");
-	lost_add_unseen(&f->evidence, &lost);
-	lost_take_own(f, b, &lost);
-	if (!lost_blame_own(f, b))
+	stall_add_unseen(&f->evidence, &sum);
+	stall_take_own(f, b, &sum);
+	if (!stall_blame_own(f, b))
 		next_add(&f->next, NEXT_CALLERS, &b->whom, "Launch");
 	return true;
 }
 
 static bool judge_cpu_starved(const struct finding_book *b, struct finding *f)
 {
-	struct lost lost = lost_add_up(b, KIND(LOSS_RUNQUEUE));
+	struct stall_sum sum = stall_add_up(b, KIND(LOSS_RUNQUEUE));
 
-	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns))
+	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns))
 		return false;
-	lost_add_main(f, &lost);
+	stall_add_main(f, &sum);
 	strbuf_addstr(&f->cause, " is ready to run and gets no CPU while the device has nothing to do");
-	lost_add_others(f, &lost);
-	lost_add_times(&f->evidence, &lost);
+	stall_add_others(f, &sum);
+	stall_add_times(&f->evidence, &sum);
 	next_add(&f->next, NEXT_THREADS, &b->whom, NULL);
 	return true;
 }
 
 static bool judge_stopped(const struct finding_book *b, struct finding *f)
 {
-	struct lost lost = lost_add_up(b, KIND(LOSS_STOPPED));
+	struct stall_sum sum = stall_add_up(b, KIND(LOSS_STOPPED));
 
-	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns))
+	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns))
 		return false;
-	lost_add_main(f, &lost);
+	stall_add_main(f, &sum);
 	strbuf_addstr(&f->cause, " was stopped by a signal (SIGSTOP, SIGTSTP) or a debugger, until SIGCONT or "
 		      "that let it go on");
-	lost_add_others(f, &lost);
-	lost_add_times(&f->evidence, &lost);
+	stall_add_others(f, &sum);
+	stall_add_times(&f->evidence, &sum);
 	next_add(&f->next, NEXT_WAITING, &b->whom, NULL);
 	return true;
 }
@@ -218,18 +386,18 @@ static void add_speed(struct strbuf *out, const struct finding_copies *c)
 
 static bool judge_unpinned_copies(const struct finding_book *b, struct finding *f)
 {
-	struct lost lost = lost_add_up(b, KIND(LOSS_COPY));
+	struct stall_sum sum = stall_add_up(b, KIND(LOSS_COPY));
 	const struct finding_copies *c = &b->pageable;
 
-	if (!c->count || !lost_set_share(f, b, c->owned_ns + lost.ns,
-					  c->owned_ns + lost.ns + lost.unseen_ns))
+	if (!c->count || !stall_set_share(f, b, c->owned_ns + sum.ns,
+					  c->owned_ns + sum.ns + sum.unseen_ns))
 		return false;
-	if (lost.most)
-		lost_add_main(f, &lost);
+	if (sum.most)
+		stall_add_main(f, &sum);
 	strbuf_addf(&f->cause,
 		    "%scopies pageable memory%s%s: slower than pinned, and the call waits for it",
-		    lost.most ? " " : "", lost.most && lost.most->function ? " by " : "",
-		    lost.most && lost.most->function ? lost.most->function : "");
+		    sum.most ? " " : "", sum.most && sum.most->function ? " by " : "",
+		    sum.most && sum.most->function ? sum.most->function : "");
 	format_count(&f->evidence, c->count);
 	strbuf_addstr(&f->evidence, c->count == 1 ? " copy of " : " copies of ");
 	format_bytes(&f->evidence, c->bytes / c->count);
@@ -243,9 +411,9 @@ static bool judge_unpinned_copies(const struct finding_book *b, struct finding *
 	strbuf_addstr(&f->evidence, "; ");
 	format_ns(&f->evidence, c->owned_ns);
 	strbuf_addstr(&f->evidence, " with no compute beside, ");
-	format_ns(&f->evidence, lost.ns);
+	format_ns(&f->evidence, sum.ns);
 	strbuf_addstr(&f->evidence, " idle for it");
-	lost_add_unseen(&f->evidence, &lost);
+	stall_add_unseen(&f->evidence, &sum);
 	next_add(&f->next, NEXT_CALLERS, &b->whom, "Memcpy");
 	return true;
 }
@@ -254,18 +422,18 @@ static bool judge_unpinned_copies(const struct finding_book *b, struct finding *
 static bool judge_calls(const struct finding_book *b, struct finding *f, enum loss_kind kind,
 			const char *why, const char *filter)
 {
-	struct lost lost = lost_add_up(b, KIND(kind));
+	struct stall_sum sum = stall_add_up(b, KIND(kind));
 
-	if (!lost.most || !lost_set_share(f, b, lost.ns, lost.ns + lost.unseen_ns))
+	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns + sum.unseen_ns))
 		return false;
-	lost_add_main(f, &lost);
-	strbuf_addf(&f->cause, " is in %s, %s", lost_function(&lost, "calls"), why);
-	lost_add_others(f, &lost);
+	stall_add_main(f, &sum);
+	strbuf_addf(&f->cause, " is in %s, %s", stall_function(&sum, "calls"), why);
+	stall_add_others(f, &sum);
 	strbuf_addstr(&f->evidence, "idle in and after it ");
-	lost_add_times(&f->evidence, &lost);
-	lost_add_calls(&f->evidence, lost.most);
-	lost_add_unseen(&f->evidence, &lost);
-	next_add(&f->next, NEXT_CALLERS, &b->whom, lost_function(&lost, filter));
+	stall_add_times(&f->evidence, &sum);
+	stall_add_calls(&f->evidence, sum.most);
+	stall_add_unseen(&f->evidence, &sum);
+	next_add(&f->next, NEXT_CALLERS, &b->whom, stall_function(&sum, filter));
 	return true;
 }
 
@@ -287,33 +455,33 @@ static bool judge_comm_call(const struct finding_book *b, struct finding *f)
 
 static bool judge_steady_compile(const struct finding_book *b, struct finding *f)
 {
-	struct lost lost = lost_add_up(b, KIND(LOSS_COMPILE));
-	uint64_t late_ns = num_min(lost.late_ns, lost.ns);
+	struct stall_sum sum = stall_add_up(b, KIND(LOSS_COMPILE));
+	uint64_t late_ns = num_min(sum.late_ns, sum.ns);
 
-	if (!lost.most || !lost_set_share(f, b, late_ns, lost.late_ns))
+	if (!sum.most || !stall_set_share(f, b, late_ns, sum.late_ns))
 		return false;
-	lost_add_main(f, &lost);
+	stall_add_main(f, &sum);
 	strbuf_addf(&f->cause, " still compiles or loads modules in the later half of the session: %s",
-		    lost_function(&lost, "?"));
-	lost_add_others(f, &lost);
+		    stall_function(&sum, "?"));
+	stall_add_others(f, &sum);
 	strbuf_addstr(&f->evidence, "in all ");
-	lost_add_times(&f->evidence, &lost);
+	stall_add_times(&f->evidence, &sum);
 	strbuf_addstr(&f->evidence, ", of that ");
 	format_ns(&f->evidence, late_ns);
 	strbuf_addstr(&f->evidence, " in the later half");
-	lost_add_calls(&f->evidence, lost.most);
-	lost_add_unseen(&f->evidence, &lost);
-	next_add(&f->next, NEXT_CALLERS, &b->whom, lost_function(&lost, "Module"));
+	stall_add_calls(&f->evidence, sum.most);
+	stall_add_unseen(&f->evidence, &sum);
+	next_add(&f->next, NEXT_CALLERS, &b->whom, stall_function(&sum, "Module"));
 	return true;
 }
 
 static bool judge_small_kernels(const struct finding_book *b, struct finding *f)
 {
-	struct lost queued = lost_add_up(b, KIND(LOSS_QUEUED)), launch = lost_add_up(b, KIND(LOSS_LAUNCH));
+	struct stall_sum queued = stall_add_up(b, KIND(LOSS_QUEUED)), launch = stall_add_up(b, KIND(LOSS_LAUNCH));
 
 	if (b->kernels < SMALL_KERNELS || b->kernels_ns / b->kernels > SMALL_KERNEL_NS)
 		return false;
-	lost_set_share(f, b, queued.ns, queued.ns + launch.ns + launch.unseen_ns - launch.own_ns);
+	stall_set_share(f, b, queued.ns, queued.ns + launch.ns + launch.unseen_ns - launch.own_ns);
 	if (f->gain_bound < FINDING_SHARE_MIN)
 		return false;
 	strbuf_addstr(&f->cause, "kernels are so short that the ways between them count; "
@@ -326,29 +494,29 @@ static bool judge_small_kernels(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->evidence, " idle between launched ones, ");
 	format_ns(&f->evidence, launch.ns);
 	strbuf_addstr(&f->evidence, " because none was launched");
-	lost_add_own(&f->evidence, &launch);
+	stall_add_own(&f->evidence, &launch);
 	next_add(&f->next, NEXT_SMALL, &b->whom, NULL);
 	return true;
 }
 
 static bool judge_device_wait(const struct finding_book *b, struct finding *f)
 {
-	struct lost lost = lost_add_up(b, KIND(LOSS_WAITED));
-	uint64_t known_ns = b->has_waited ? num_min(b->waited_ns, lost.ns) : 0;
+	struct stall_sum sum = stall_add_up(b, KIND(LOSS_WAITED));
+	uint64_t known_ns = b->has_waited ? num_min(b->waited_ns, sum.ns) : 0;
 
-	if (!lost.most || !lost_set_share(f, b, lost.ns - known_ns, lost.ns - known_ns))
+	if (!sum.most || !stall_set_share(f, b, sum.ns - known_ns, sum.ns - known_ns))
 		return false;
 	strbuf_addstr(&f->cause, "work was launched and the device did not begin it: it waits for another "
 		      "stream, device or process");
 	strbuf_addstr(&f->evidence, "in the queue of an idle device ");
-	lost_add_times(&f->evidence, &lost);
+	stall_add_times(&f->evidence, &sum);
 	next_add(&f->next, NEXT_QUEUED, &b->whom, NULL);
 	return true;
 }
 
 static bool judge_other_process(const struct finding_book *b, struct finding *f)
 {
-	if (!b->has_waited || !lost_set_share(f, b, b->waited_ns, b->waited_ns))
+	if (!b->has_waited || !stall_set_share(f, b, b->waited_ns, b->waited_ns))
 		return false;
 	strbuf_addstr(&f->cause, "other processes use the device while work of this one is ready");
 	format_ns(&f->evidence, b->waited_ns);
@@ -389,11 +557,6 @@ const struct finding_rule finding_rules[] = {
 	{ "device-wait", judge_device_wait },
 	{ "other-process", judge_other_process },
 	{ "never-freed", judge_never_freed },
-	{ "cuda-error", errors_judge },
-	{ "device-fault", fault_judge },
-	{ "throttled", throttled_judge },
-	{ "unwatched-process", unwatched_judge },
-	{ "untold-process", untold_judge },
 };
 
 const size_t finding_rules_n = sizeof(finding_rules) / sizeof(finding_rules[0]);
