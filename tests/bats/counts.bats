@@ -156,7 +156,8 @@ record_process() { # TARGET ARGS...
 # bats test_tags=needs:root,needs:bpf
 @test "counts: the simulated training equals its truth, times within 5 us a call or 2 %" {
 	needs root bpf sim
-	training || training	# a busy machine is given a second chance
+	may_repeat "a busy machine takes the CPU between two stamps of a call"
+	training || fail "its times are not those of the truth"
 }
 
 # bats test_tags=needs:root,needs:bpf

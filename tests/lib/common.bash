@@ -47,11 +47,11 @@ capability_bit() { # BIT: is it in the effective set?
 	(( (16#$mask >> $1) & 1 ))
 }
 
-# A busy machine can lose events: what needs probes is tried once more when it fails. That is said,
-# and scripts/check shows it. GPUPROF_REPEATS=0: not here, to find the reason.
-repeat_once() {
+# A test that a busy machine can fail, and no fault of ours, says so and is run once more when it
+# fails. scripts/check shows which were, and fails when they are many. GPUPROF_REPEATS=0: none is.
+may_repeat() { # REASON
 	BATS_TEST_RETRIES=${GPUPROF_REPEATS:-1}
-	[ "$BATS_TEST_TRY_NUMBER" -eq 1 ] || echo "# repeated: $BATS_TEST_DESCRIPTION" >&3
+	[ "$BATS_TEST_TRY_NUMBER" -eq 1 ] || echo "# repeated: $BATS_TEST_DESCRIPTION ($1)" >&3
 }
 
 # needs root bpf sim ...: skips the test, with the reason, where one of these is missing.
@@ -64,7 +64,6 @@ needs() {
 			[ "$(id -u)" -eq 0 ] || skip "needs root, to attach probes"
 			[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
 			capability_bit 21 || capability_bit 39 || skip "BPF is not permitted here"
-			repeat_once
 			;;
 		mounts)
 			unshare -m true 2>/dev/null ||
