@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "source/bpf/decode.h"
-#include "source/bpf/live.h"
+#include "source/bpf/bpf_source.h"
 #include "ledger/model.h"
 
 enum item {
@@ -78,9 +78,9 @@ static void push_task(struct run *r, const void *rec, size_t len)
 
 static void push_state(struct run *r, const void *rec, size_t len)
 {
-	struct live live = { .decoder = r->decoder, .sink = { .push = push, .ctx = r } };
+	struct bpf_source live = { .decoder = r->decoder, .sink = { .push = push, .ctx = r } };
 
-	live_push_state(&live, rec, len, r->clock_ns);
+	bpf_source_push_state(&live, rec, len, r->clock_ns);
 	check(!live.err);
 }
 

@@ -16,7 +16,6 @@
 
 #include "base/time.h"
 #include "source/bpf/drain.h"
-#include "source/bpf/drain_order.h"
 #include "unit/ring_source.h"
 
 /* ---- the order of two rings --------------------------------------------------------------------- */
@@ -343,11 +342,11 @@ static void queue_refuses_what_no_chunk_holds(void **state)
 
 static void take_all(void *ctx)
 {
-	struct drain *d = *(struct drain **)ctx;
+	struct drain_queue *q = drain_queue_of(*(struct drain **)ctx);
 	struct drain_chunk *c;
 
-	while ((c = drain_take(d)))
-		drain_release(d, c);
+	while ((c = drain_queue_take(q)))
+		drain_queue_release(q, c);
 }
 
 static void drain_of_real_maps(void **state)

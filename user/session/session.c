@@ -81,7 +81,7 @@ static int add_timer(struct session *s, uint64_t ns, uint64_t again_ns, enum wak
 }
 
 struct off_reading {
-	struct live *live;
+	struct bpf_source *live;
 	uint64_t until_ns;
 };
 
@@ -89,7 +89,7 @@ static void on_off(void *ctx, const void *rec, size_t len)
 {
 	const struct off_reading *r = ctx;
 
-	live_push_off(r->live, rec, len, r->until_ns);
+	bpf_source_push_off(r->live, rec, len, r->until_ns);
 }
 
 /* Who is off the CPU all the time has no record of it yet. */
@@ -139,7 +139,7 @@ static void on_wake(struct session *s, enum wake what, int fd)
 		break;
 	case WAKE_DRAIN:
 		worker_pump(s->worker, &s->sink);	/* INSIDE comes before what the thread does next */
-		live_pump(&s->live);
+		bpf_source_pump(&s->live);
 		break;
 	case WAKE_WORKER:
 		worker_pump(s->worker, &s->sink);
@@ -341,7 +341,7 @@ static int start_waits(struct session *s)
 		err = add_fd(s, s->command.pidfd, WAKE_TARGET);
 	s->targets_left = s->pidfds.n + (s->command.pidfd >= 0);
 	if (!err && s->live.drain)
-		err = add_fd(s, drain_fd(s->live.drain), WAKE_DRAIN);
+		err = add_fd(s, drain_queue_fd(drain_queue_of(s->live.drain)), WAKE_DRAIN);
 	if (!err && s->worker)
 		err = add_fd(s, worker_fd(s->worker), WAKE_WORKER);
 	if (!err)

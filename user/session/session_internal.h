@@ -12,7 +12,7 @@
 #include "session/session_nvml.h"
 #include "session/worker.h"
 #include "source/helper/helpers.h"
-#include "source/bpf/live.h"
+#include "source/bpf/bpf_source.h"
 #include "host/identity.h"
 
 enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_STOPPING };
@@ -61,7 +61,7 @@ struct session {
 	struct attach *attach;
 	struct worker *worker;
 	struct inside *inside;
-	struct live live;
+	struct bpf_source live;
 	struct helpers *helpers;	/* NULL: none are looked for */
 	struct session_nvml nvml;
 	unsigned int left_out_noted;	/* of worker_left_out */

@@ -15,7 +15,7 @@
 
 static void pump(void *ctx)
 {
-	live_pump(&((struct session *)ctx)->live);
+	bpf_source_pump(&((struct session *)ctx)->live);
 }
 
 struct states {
@@ -55,10 +55,10 @@ static void read_states(struct session *s, struct states *states)
 static void push_states(struct session *s, struct states *states, uint64_t now_ns)
 {
 	for (size_t i = 0; i < states->all.n; i++)
-		live_push_state(&s->live, &states->all.v[i], sizeof(states->all.v[i]), now_ns);
+		bpf_source_push_state(&s->live, &states->all.v[i], sizeof(states->all.v[i]), now_ns);
 	/* Behind the last numbers, so that what is missing before them is known. */
 	for (size_t i = 0; i < states->off.n; i++)
-		live_push_off(&s->live, &states->off.v[i], sizeof(states->off.v[i]), now_ns);
+		bpf_source_push_off(&s->live, &states->off.v[i], sizeof(states->off.v[i]), now_ns);
 	VEC_FREE(&states->all);
 	VEC_FREE(&states->off);
 }

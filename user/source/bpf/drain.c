@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The drain's thread: when to look into the rings, and how to stop. */
+/* Three parts: the queue, the order in which two rings are delivered, and the thread. */
 #include "source/bpf/drain.h"
 
 #include <errno.h>
@@ -8,19 +8,302 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/io.h"
-#include "source/bpf/drain_order.h"
-#include "source/bpf/ring.h"
+#include "base/time.h"
+#include "base/vec.h"
 #include "host/caps.h"
+#include "source/bpf/ring.h"
 
 #define PERIOD_MS 10		/* what no wakeup announced waits at most this long ... */
 #define PERIOD_QUIET_MS 80	/* ... or, after a while without any record, this long */
 #define LAST_ROUNDS 3		/* exits need two */
 #define LAST_TRIES 1000		/* of a millisecond, for a program preempted inside a record */
+
+/* ---- the queue: chunks go round: written, queued, taken, spare again ------------------------------- */
+
+/* The lock is held for pointers only. */
+struct drain_queue {
+	int fd;			/* a semaphore: one for each queued chunk */
+	struct drain_chunk *open;	/* the writer's */
+
+	/* Under lock: the queue, its spare chunks, and how many chunks exist. */
+	pthread_mutex_t lock;
+	pthread_cond_t room;
+	struct drain_chunk *first, **last, *spare;
+	unsigned int n_chunks;
+};
+
+struct drain_queue *drain_queue_new(void)
+{
+	struct drain_queue *q = calloc(1, sizeof(*q));
+
+	if (!q)
+		return NULL;
+	q->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
+	if (q->fd < 0) {
+		free(q);
+		return NULL;
+	}
+	q->last = &q->first;
+	pthread_mutex_init(&q->lock, NULL);
+	pthread_cond_init(&q->room, NULL);
+	return q;
+}
+
+static void free_chunks(struct drain_chunk *c)
+{
+	while (c) {
+		struct drain_chunk *next = c->next;
+
+		free(c);
+		c = next;
+	}
+}
+
+void drain_queue_free(struct drain_queue *q)
+{
+	if (!q)
+		return;
+	free_chunks(q->first);
+	free_chunks(q->spare);
+	free(q->open);
+	close(q->fd);
+	pthread_mutex_destroy(&q->lock);
+	pthread_cond_destroy(&q->room);
+	free(q);
+}
+
+int drain_queue_fd(const struct drain_queue *q)
+{
+	return q->fd;
+}
+
+/* A spare chunk, or a new one while there may be more. */
+static struct drain_chunk *get_chunk(struct drain_queue *q)
+{
+	struct drain_chunk *c;
+
+	pthread_mutex_lock(&q->lock);
+	while (!q->spare && q->n_chunks == DRAIN_CHUNKS_MAX)
+		pthread_cond_wait(&q->room, &q->lock);
+	c = q->spare;
+	if (c) {
+		q->spare = c->next;
+	} else {
+		c = malloc(sizeof(*c));
+		q->n_chunks += c != NULL;
+	}
+	pthread_mutex_unlock(&q->lock);
+	if (c) {
+		c->next = NULL;
+		c->used = 0;
+	}
+	return c;
+}
+
+void drain_queue_flush(struct drain_queue *q)
+{
+	struct drain_chunk *c = q->open;
+
+	if (!c || !c->used)
+		return;
+	q->open = NULL;
+	pthread_mutex_lock(&q->lock);
+	*q->last = c;
+	q->last = &c->next;
+	pthread_mutex_unlock(&q->lock);
+	io_notify(q->fd);
+}
+
+int drain_queue_put(struct drain_queue *q, enum drain_item_kind kind, const void *data, size_t len)
+{
+	size_t need = sizeof(struct drain_item) + ((len + 7) & ~(size_t)7);
+	struct drain_item *item;
+
+	if (len > DRAIN_CHUNK_BYTES || need > DRAIN_CHUNK_BYTES)
+		return -EMSGSIZE;
+	if (q->open && q->open->used + need > DRAIN_CHUNK_BYTES)
+		drain_queue_flush(q);
+	if (!q->open)
+		q->open = get_chunk(q);
+	if (!q->open)
+		return -ENOMEM;
+	item = (struct drain_item *)(q->open->data + q->open->used);
+	*item = (struct drain_item){ .len = (uint32_t)len, .kind = (uint8_t)kind };
+	memcpy(item + 1, data, len);
+	q->open->used += (uint32_t)need;
+	return 0;
+}
+
+struct drain_chunk *drain_queue_take(struct drain_queue *q)
+{
+	struct drain_chunk *c;
+
+	pthread_mutex_lock(&q->lock);
+	c = q->first;
+	if (c) {
+		q->first = c->next;
+		if (!q->first)
+			q->last = &q->first;
+	}
+	pthread_mutex_unlock(&q->lock);
+	if (c)
+		io_clear(q->fd);
+	return c;
+}
+
+void drain_queue_release(struct drain_queue *q, struct drain_chunk *c)
+{
+	pthread_mutex_lock(&q->lock);
+	c->next = q->spare;
+	q->spare = c;
+	pthread_cond_signal(&q->room);
+	pthread_mutex_unlock(&q->lock);
+}
+
+/* ---- the order -------------------------------------------------------------------------------- */
+
+/* Positions noted in the right order are all it takes: no record is looked into but exits, and calls
+ * only while a number waits for its next owner. */
+static bool is_birth(const struct gp_task *task)
+{
+	return task->kind != GP_TASK_EXIT;
+}
+
+/* Delivers what waits under the call's pid and happened before it: whose calls before that were, are
+ * through, since they lie before this one in the ring. 0 or put's error. */
+static int deliver_due(struct drain_order *o, struct drain_waiting *w, const struct gp_call *call)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < w->n; i++) {
+		const struct gp_task *task = &w->v[i];
+
+		if (!err && task->pid == call->pid && task->time_ns <= call->start_ns) {
+			err = o->put(o->ctx, DRAIN_TASK, task, sizeof(*task));
+			if (!err) {
+				o->births -= is_birth(task);
+				continue;
+			}
+		}
+		w->v[kept++] = *task;
+	}
+	w->n = kept;
+	return err;
+}
+
+/* A number's next owner may call before the round in which its birth would be delivered. */
+static int on_call(void *ctx, const void *rec, size_t len)
+{
+	struct drain_order *o = ctx;
+	int err = 0;
+
+	if (o->births && len >= sizeof(struct gp_call)) {
+		err = deliver_due(o, &o->held, rec);
+		if (!err)
+			err = deliver_due(o, &o->fresh, rec);
+	}
+	return err ? err : o->put(o->ctx, DRAIN_CALL, rec, len);
+}
+
+/* Another process, by its birth, had the pid before. */
+static bool is_heir(const struct gp_task *task, const struct gp_task *before)
+{
+	return before->process_ns && task->process_ns && before->process_ns != task->process_ns;
+}
+
+static bool leaves(const struct drain_waiting *w, const struct gp_task *task)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		const struct gp_task *before = &w->v[i];
+		bool same = task->kind == GP_TASK_NEW && task->tid == task->pid &&
+			    before->tid == task->tid;
+
+		if (before->pid == task->pid && (same || is_heir(task, before)))
+			return true;
+	}
+	return false;
+}
+
+/* Of a thread whose number another one has just left (by exec in a thread that is not the first one,
+ * so that only a first thread can be meant), or of a process whose pid another one had. */
+static bool follows_exit(const struct drain_order *o, const struct gp_task *task)
+{
+	return (task->kind == GP_TASK_NEW || task->kind == GP_TASK_EXEC) &&
+	       (leaves(&o->held, task) || leaves(&o->fresh, task));
+}
+
+static int on_task(void *ctx, const void *rec, size_t len)
+{
+	struct drain_order *o = ctx;
+	const struct gp_task *task = rec;
+	struct gp_task *fresh;
+
+	if (len != sizeof(*task) || (task->kind != GP_TASK_EXIT && !follows_exit(o, task)))
+		return o->put(o->ctx, DRAIN_TASK, rec, len);
+	fresh = VEC_PUSH(&o->fresh);
+	if (!fresh)
+		return -ENOMEM;
+	*fresh = *task;
+	o->births += is_birth(task);
+	return 0;
+}
+
+static bool deliver_exits(struct drain_order *o)
+{
+	size_t i = 0;
+
+	while (i < o->held.n &&
+	       !o->put(o->ctx, DRAIN_TASK, &o->held.v[i], sizeof(o->held.v[i]))) {
+		o->births -= is_birth(&o->held.v[i]);
+		i++;
+	}
+	VEC_DROP_FIRST(&o->held, i);
+	return !o->held.n;
+}
+
+/* What was found becomes what is held; held is empty, its memory is used again. */
+static void turn(struct drain_order *o)
+{
+	struct drain_waiting empty = o->held;
+
+	o->held = o->fresh;
+	o->fresh = empty;
+}
+
+/*
+ * The position in the calls ring is noted first: every call before it has its thread's NEW in the
+ * tasks ring already, so no call may pass while a record there is still being written. Every exit
+ * found now has all its calls before the *next* round's position, so exits are delivered one round
+ * later, and the mark, too, is the time of the round before.
+ */
+bool drain_order_round(struct drain_order *o)
+{
+	uint64_t now_ns = time_now_ns(), limit = ring_produced(o->calls);
+
+	if (ring_consume(o->tasks, ring_produced(o->tasks), on_task, o) != 1 ||
+	    ring_consume(o->calls, limit, on_call, o) != 1 || !deliver_exits(o))
+		return false;
+	if (o->mark_ns && o->put(o->ctx, DRAIN_MARK, &o->mark_ns, sizeof(o->mark_ns)))
+		return false;
+	o->mark_ns = now_ns;
+	turn(o);
+	return true;
+}
+
+void drain_order_free(struct drain_order *o)
+{
+	VEC_FREE(&o->held);
+	VEC_FREE(&o->fresh);
+}
+
+/* ---- the thread: when to look into the rings, and how to stop ------------------------------------- */
 
 struct drain {
 	struct drain_queue *queue;
@@ -135,19 +418,9 @@ struct drain *drain_start(int calls_fd, int tasks_fd)
 	return d;
 }
 
-int drain_fd(const struct drain *d)
+struct drain_queue *drain_queue_of(const struct drain *d)
 {
-	return drain_queue_fd(d->queue);
-}
-
-struct drain_chunk *drain_take(struct drain *d)
-{
-	return drain_queue_take(d->queue);
-}
-
-void drain_release(struct drain *d, struct drain_chunk *c)
-{
-	drain_queue_release(d->queue, c);
+	return d->queue;
 }
 
 void drain_finish(struct drain *d, void (*taken)(void *), void *ctx)
@@ -166,18 +439,18 @@ void drain_finish(struct drain *d, void (*taken)(void *), void *ctx)
 
 static void discard(void *ctx)
 {
-	struct drain *d = ctx;
+	struct drain_queue *q = ctx;
 	struct drain_chunk *c;
 
-	while ((c = drain_take(d)))
-		drain_release(d, c);
+	while ((c = drain_queue_take(q)))
+		drain_queue_release(q, c);
 }
 
 void drain_free(struct drain *d)
 {
 	if (!d)
 		return;
-	drain_finish(d, discard, d);
+	drain_finish(d, discard, d->queue);
 	ring_close(d->order.calls);
 	ring_close(d->order.tasks);
 	drain_order_free(&d->order);

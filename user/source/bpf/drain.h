@@ -10,18 +10,91 @@
 #ifndef SOURCE_BPF_DRAIN_H
 #define SOURCE_BPF_DRAIN_H
 
-#include "source/bpf/drain_queue.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpuprof/event.h"
+#include "source/bpf/ring.h"
+
+/*
+ * The bounded queue between the drain and the engine: items in chunks, one writer, one reader.
+ * Knows nothing of what items hold.
+ */
+enum drain_item_kind {
+	DRAIN_CALL = 1,		/* a record of the calls ring */
+	DRAIN_TASK = 2,		/* a record of the tasks ring */
+	DRAIN_MARK = 3,		/* u64: all that ended before this time has been delivered */
+};
+
+struct drain_item {
+	uint32_t len;		/* of the data that follows, which is padded to 8 bytes */
+	uint8_t kind;		/* enum drain_item_kind */
+	uint8_t pad[3];
+};
+
+#define DRAIN_CHUNK_BYTES (128u << 10)
+#define DRAIN_CHUNKS_MAX 128	/* 16 MiB */
+
+struct drain_chunk {
+	struct drain_chunk *next;
+	uint32_t used;
+	char data[DRAIN_CHUNK_BYTES] __attribute__((aligned(8)));
+};
+
+struct drain_queue;
+
+struct drain_queue *drain_queue_new(void);	/* NULL + errno */
+void drain_queue_free(struct drain_queue *q);
+
+/* Readable while chunks wait. */
+int drain_queue_fd(const struct drain_queue *q);
+
+/* The writer. put waits while DRAIN_CHUNKS_MAX chunks are in use; 0, -EMSGSIZE or -ENOMEM. What was
+ * put can be taken once its chunk is full or flushed. */
+int drain_queue_put(struct drain_queue *q, enum drain_item_kind kind, const void *data, size_t len);
+void drain_queue_flush(struct drain_queue *q);
+
+/* The reader: the oldest chunk, or NULL. Each one goes back with release. */
+struct drain_chunk *drain_queue_take(struct drain_queue *q);
+void drain_queue_release(struct drain_queue *q, struct drain_chunk *c);
+
+/*
+ * In which order the records of two rings are delivered: a thread's GP_TASK_NEW before its first
+ * call, its GP_TASK_EXIT after its last one and before what is told of who takes its number, and a
+ * mark once everything before it is through.
+ * Works on any two rings; knows nothing of threads or queues.
+ */
+struct drain_waiting {
+	struct gp_task *v;
+	size_t n, cap;
+};
+
+struct drain_order {
+	struct ring *calls, *tasks;
+	int (*put)(void *ctx, enum drain_item_kind kind, const void *data, size_t len);
+	void *ctx;
+
+	/* From here on it starts zeroed. */
+	struct drain_waiting held,	/* exits (and births of their numbers' next owners) that may be
+					 * delivered after this round's calls */
+		fresh;			/* found since the last complete round */
+	size_t births;			/* in both: what is no exit */
+	uint64_t mark_ns;		/* when that round began; 0: there was none */
+};
+
+/* Delivers what the rings hold now. False: a record is still being written, or put failed; the next
+ * round goes on there. An exit needs two complete rounds. */
+bool drain_order_round(struct drain_order *o);
+void drain_order_free(struct drain_order *o);
+
+/* ---- the drain --------------------------------------------------------------------------------- */
 
 struct drain;
 
 struct drain *drain_start(int calls_fd, int tasks_fd);	/* NULL + errno */
 
-/* Readable while chunks wait. */
-int drain_fd(const struct drain *d);
-
-/* The engine: the oldest chunk, or NULL. Return each one with drain_release. */
-struct drain_chunk *drain_take(struct drain *d);
-void drain_release(struct drain *d, struct drain_chunk *c);
+struct drain_queue *drain_queue_of(const struct drain *d);	/* the engine reads it */
 
 /* After the probes are detached: lets the thread empty the rings and end. `taken` must take and
  * release all chunks that wait; it is called until nothing is left, so no ring is too large. */

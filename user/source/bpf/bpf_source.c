@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Decodes chunk by chunk. A sink that failed stops being fed, but the rings are emptied all the
  * same, so that the counts stay true. */
-#include "source/bpf/live.h"
+#include "source/bpf/bpf_source.h"
 
 #include <string.h>
 
-static void push(struct live *l, const struct event *ev)
+static void push(struct bpf_source *l, const struct event *ev)
 {
 	if (!l->err)
 		l->err = l->sink.push(l->sink.ctx, ev);
 }
 
-static void note(struct live *l, enum decode_status status, uint8_t kind)
+static void note(struct bpf_source *l, enum decode_status status, uint8_t kind)
 {
 	if (status == DECODE_INVALID)
 		l->invalid++;
@@ -21,7 +21,7 @@ static void note(struct live *l, enum decode_status status, uint8_t kind)
 		l->received[kind]++;
 }
 
-static void pump_item(struct live *l, const struct drain_item *item)
+static void pump_item(struct bpf_source *l, const struct drain_item *item)
 {
 	const uint8_t *data = (const uint8_t *)(item + 1);
 	char comm[GP_COMM_LEN + 1];
@@ -53,23 +53,24 @@ static void pump_item(struct live *l, const struct drain_item *item)
 		push(l, &ev);
 }
 
-int live_pump(struct live *l)
+int bpf_source_pump(struct bpf_source *l)
 {
+	struct drain_queue *q = drain_queue_of(l->drain);
 	struct drain_chunk *c;
 
-	while ((c = drain_take(l->drain))) {
+	while ((c = drain_queue_take(q))) {
 		for (uint32_t at = 0; at < c->used;) {
 			const struct drain_item *item = (const struct drain_item *)(c->data + at);
 
 			pump_item(l, item);
 			at += (uint32_t)sizeof(*item) + ((item->len + 7) & ~7u);
 		}
-		drain_release(l->drain, c);
+		drain_queue_release(q, c);
 	}
 	return l->err;
 }
 
-void live_push_state(struct live *l, const void *rec, size_t len, uint64_t now_ns)
+void bpf_source_push_state(struct bpf_source *l, const void *rec, size_t len, uint64_t now_ns)
 {
 	struct event ev;
 
@@ -83,7 +84,7 @@ void live_push_state(struct live *l, const void *rec, size_t len, uint64_t now_n
 	push(l, &ev);
 }
 
-void live_push_off(struct live *l, const void *rec, size_t len, uint64_t until_ns)
+void bpf_source_push_off(struct bpf_source *l, const void *rec, size_t len, uint64_t until_ns)
 {
 	struct decode_off_texts texts;
 	struct event ev;

@@ -3,14 +3,14 @@
  * The live source: drained records -> events, pushed into a sink in arrival order, with
  * everything that arrived counted by kind. Used by the engine thread.
  */
-#ifndef SOURCE_BPF_LIVE_H
-#define SOURCE_BPF_LIVE_H
+#ifndef SOURCE_BPF_BPF_SOURCE_H
+#define SOURCE_BPF_BPF_SOURCE_H
 
 #include "source/bpf/decode.h"
 #include "source/bpf/drain.h"
 #include "event/event.h"
 
-struct live {
+struct bpf_source {
 	struct drain *drain;
 	const struct decoder *decoder;
 	struct event_sink sink;
@@ -21,12 +21,12 @@ struct live {
 };
 
 /* Takes what waits and pushes it. Returns l->err. */
-int live_pump(struct live *l);
+int bpf_source_pump(struct bpf_source *l);
 
 /* One state of loader_each_state: EVENT_TAIL, then EVENT_OPEN if a call is open. */
-void live_push_state(struct live *l, const void *rec, size_t len, uint64_t now_ns);
+void bpf_source_push_state(struct bpf_source *l, const void *rec, size_t len, uint64_t now_ns);
 
 /* One reading of loader_each_off, as far as until_ns. */
-void live_push_off(struct live *l, const void *rec, size_t len, uint64_t until_ns);
+void bpf_source_push_off(struct bpf_source *l, const void *rec, size_t len, uint64_t until_ns);
 
 #endif
