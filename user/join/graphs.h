@@ -4,7 +4,7 @@
  * stream was given while it captured, which graph came of it, what was made of that and launched;
  * works tell the node that they are of. Knows nothing of ranges' names, books or tables.
  *
- * Where CUPTI's callbacks tell of nodes as they are made (EVENT_NODE), by those: join/node_calls.h. Else:
+ * Where CUPTI's callbacks tell of nodes as they are made (EVENT_NODE), by those: join/graph_callbacks.h. Else:
  *
  * By order: the nodes of a graph that have works, by their numbers, are the calls that were captured
  * into it, by their times. That is believed if there are as many of the ones as of the others, and

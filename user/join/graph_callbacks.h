@@ -3,7 +3,7 @@
  * Node of a CUDA graph <-> the call that made it, of one process, where CUPTI's callbacks tell of nodes:
  * a node is of the call that its thread was in when it was made, a clone (of an executable graph, of a
  * graph that was cloned) of its original's call. No order, no guess. Calls and nodes come in any order,
- * less than NODE_CALLS_LATE_NS apart; an original comes before its clones. For graphs.c only.
+ * less than GRAPH_CALLBACKS_LATE_NS apart; an original comes before its clones. For graphs.c only.
  *
  * Examples; T a thread:
  *
@@ -15,38 +15,41 @@
  *
  * Bounded: what is kept of all processes; for a new node the process forgets its oldest.
  */
-#ifndef JOIN_NODE_CALLS_H
-#define JOIN_NODE_CALLS_H
+#ifndef JOIN_GRAPH_CALLBACKS_H
+#define JOIN_GRAPH_CALLBACKS_H
 
 #include "join/graphs.h"
 
-#define NODE_CALLS_LATE_NS 1000000000ull
+#define GRAPH_CALLBACKS_LATE_NS 1000000000ull
 
-struct node_calls;
+/* What is kept of a call that gives a stream work. */
+void captured_fill(struct captured_call *out, const struct event *call, enum graph_role role);
 
-struct node_calls *node_calls_new(struct graphs_room *room);	/* NULL + errno */
-void node_calls_free(struct node_calls *n);
+struct graph_callbacks;
+
+struct graph_callbacks *graph_callbacks_new(struct graphs_room *room);	/* NULL + errno */
+void graph_callbacks_free(struct graph_callbacks *n);
 
 /* One EVENT_NODE. 0 or -ENOMEM. */
-int node_calls_push_node(struct node_calls *n, const struct event *node);
+int graph_callbacks_push_node(struct graph_callbacks *n, const struct event *node);
 
 /* A call that may make nodes; captured: it does, as far as streams tell. 1: it has made nodes that were
  * told; 0 or -ENOMEM. */
-int node_calls_push_call(struct node_calls *n, const struct event *call, enum graph_role role,
+int graph_callbacks_push_call(struct graph_callbacks *n, const struct event *call, enum graph_role role,
 			 bool captured);
 
 /* The process executed another program then: numbers of nodes that were made before are free again. */
-void node_calls_exec(struct node_calls *n, uint64_t ns);
+void graph_callbacks_exec(struct graph_callbacks *n, uint64_t ns);
 
-bool node_calls_is_waiting(const struct node_calls *n);	/* nodes were told whose call was not */
+bool graph_callbacks_is_waiting(const struct graph_callbacks *n);	/* nodes were told whose call was not */
 
 /* CALLBACK: *call is its call, valid until the next push. PENDING: that may be told yet, or what was open
  * in it is not settled. UNRESOLVED: it is not known. */
-enum graph_evidence node_calls_find(const struct node_calls *n, uint64_t node,
+enum graph_evidence graph_callbacks_find(const struct graph_callbacks *n, uint64_t node,
 				    const struct captured_call **call);
 
 /* As graphs_settle. */
-void node_calls_settle(struct node_calls *n, uint64_t horizon_ns,
+void graph_callbacks_settle(struct graph_callbacks *n, uint64_t horizon_ns,
 		       uint32_t (*innermost)(const void *ctx, uint32_t tid, uint64_t ns),
 		       const void *ctx);
 

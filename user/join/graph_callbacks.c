@@ -3,7 +3,7 @@
  * A node and its clones share a `made`, those of one call its `maker`: each counts who has it; one that
  * waits is kept for that alone. What waits for the other side is in the order of its time.
  */
-#include "join/node_calls.h"
+#include "join/graph_callbacks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,6 @@
 #include "base/num.h"
 #include "base/sorted.h"
 #include "base/vec.h"
-#include "join/captured.h"
 
 #define MAKERS_MAX 65536	/* of a process, that nodes may still be told of */
 #define WAITING_MAX 32768	/* nodes whose call was not told yet; of more it is not known */
@@ -42,7 +41,7 @@ struct moments {		/* in their order */
 	VEC(struct moment) all;
 };
 
-struct node_calls {
+struct graph_callbacks {
 	struct graphs_room *room;
 	struct map by_id;		/* number of a node -> struct made, a reference */
 	VEC(uint64_t) ids;		/* of these, as they came; before `oldest` they are forgotten */
@@ -51,9 +50,9 @@ struct node_calls {
 	struct moments recent;		/* struct maker, references, when their calls began */
 };
 
-struct node_calls *node_calls_new(struct graphs_room *room)
+struct graph_callbacks *graph_callbacks_new(struct graphs_room *room)
 {
-	struct node_calls *n = calloc(1, sizeof(*n));
+	struct graph_callbacks *n = calloc(1, sizeof(*n));
 
 	if (n)
 		n->room = room;
@@ -86,14 +85,14 @@ static struct made *made_of(const struct map_slot *slot)
 	return slot ? (void *)(uintptr_t)slot->value : NULL;
 }
 
-static void forget(struct node_calls *n, uint64_t id)
+static void forget(struct graph_callbacks *n, uint64_t id)
 {
 	put_made(made_of(map_find(&n->by_id, id)));
 	map_del(&n->by_id, id);
 	n->room->made_left++;
 }
 
-static void forget_oldest(struct node_calls *n)
+static void forget_oldest(struct graph_callbacks *n)
 {
 	forget(n, n->ids.v[n->oldest++]);
 	if (n->oldest < n->ids.n / 2)
@@ -102,7 +101,7 @@ static void forget_oldest(struct node_calls *n)
 	n->oldest = 0;
 }
 
-void node_calls_free(struct node_calls *n)
+void graph_callbacks_free(struct graph_callbacks *n)
 {
 	if (!n)
 		return;
@@ -119,6 +118,25 @@ void node_calls_free(struct node_calls *n)
 	free(n);
 }
 
+/* ---- calls that are kept --------------------------------------------------------------------- */
+
+void captured_fill(struct captured_call *out, const struct event *call, enum graph_role role)
+{
+	static const uint8_t kinds[ROLE_END_OF_ROLES] = {
+		[ROLE_KERNEL] = WORK_KIND_KERNEL, [ROLE_ROUTINE] = WORK_KIND_KERNEL,
+		[ROLE_COPY] = WORK_KIND_COPY, [ROLE_SET] = WORK_KIND_SET,
+	};
+
+	*out = (struct captured_call){
+		.start_ns = call->start_ns, .end_ns = call->end_ns, .tid = call->tid,
+		.func = call->func, .kind = kinds[role],
+		.entity = role == ROLE_KERNEL && call->has & HAS_ENTITY ? call->call.entity : 0,
+		.bytes = call->has & HAS_BYTES ? call->call.bytes : 0,
+		.has_shape = role == ROLE_KERNEL && call->has & HAS_SHAPE };
+	memcpy(out->grid, call->call.shape.grid, sizeof(out->grid));
+	memcpy(out->block, call->call.shape.block, sizeof(out->block));
+}
+
 /* ---- both in the order of time --------------------------------------------------------------- */
 
 /* They come nearly in order. 0 or -ENOMEM. */
@@ -133,7 +151,7 @@ static int insert(struct moments *m, uint64_t ns, void *of)
 	return 0;
 }
 
-static int wait_for_call(struct node_calls *n, struct made *m)
+static int wait_for_call(struct graph_callbacks *n, struct made *m)
 {
 	if (n->waiting.all.n >= WAITING_MAX)
 		return 0;
@@ -143,7 +161,7 @@ static int wait_for_call(struct node_calls *n, struct made *m)
 	return 0;
 }
 
-static int remember(struct node_calls *n, struct maker *m)
+static int remember(struct graph_callbacks *n, struct maker *m)
 {
 	if (n->recent.all.n >= MAKERS_MAX) {
 		m->settled = true;
@@ -156,7 +174,7 @@ static int remember(struct node_calls *n, struct maker *m)
 }
 
 /* Calls of one thread do not overlap: the last one that had begun is it, or none. */
-static struct maker *find_maker(const struct node_calls *n, uint32_t tid, uint64_t ns)
+static struct maker *find_maker(const struct graph_callbacks *n, uint32_t tid, uint64_t ns)
 {
 	const size_t from = SORTED_UP_TO(n->recent.all.v, n->recent.all.n, ns, ns);
 
@@ -169,7 +187,7 @@ static struct maker *find_maker(const struct node_calls *n, uint32_t tid, uint64
 	return NULL;
 }
 
-static size_t first_waiting(const struct node_calls *n, uint64_t since_ns)
+static size_t first_waiting(const struct graph_callbacks *n, uint64_t since_ns)
 {
 	return SORTED_BELOW(n->waiting.all.v, n->waiting.all.n, ns, since_ns);
 }
@@ -177,7 +195,7 @@ static size_t first_waiting(const struct node_calls *n, uint64_t since_ns)
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 /* The number is of that node from now on. 0 or -ENOMEM. */
-static int set_node(struct node_calls *n, uint64_t id, struct made *m)
+static int set_node(struct graph_callbacks *n, uint64_t id, struct made *m)
 {
 	struct map_slot *slot = map_find(&n->by_id, id);
 	uint64_t *at;
@@ -204,7 +222,7 @@ static int set_node(struct node_calls *n, uint64_t id, struct made *m)
 	return 0;
 }
 
-static int push_made(struct node_calls *n, const struct event *node)
+static int push_made(struct graph_callbacks *n, const struct event *node)
 {
 	struct made *m = calloc(1, sizeof(*m));
 	int err;
@@ -222,7 +240,7 @@ static int push_made(struct node_calls *n, const struct event *node)
 	return err;
 }
 
-int node_calls_push_node(struct node_calls *n, const struct event *node)
+int graph_callbacks_push_node(struct graph_callbacks *n, const struct event *node)
 {
 	struct made *original;
 	int err;
@@ -238,7 +256,7 @@ int node_calls_push_node(struct node_calls *n, const struct event *node)
 	return err;
 }
 
-void node_calls_exec(struct node_calls *n, uint64_t ns)
+void graph_callbacks_exec(struct graph_callbacks *n, uint64_t ns)
 {
 	size_t kept = n->oldest;
 
@@ -256,7 +274,7 @@ void node_calls_exec(struct node_calls *n, uint64_t ns)
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 /* Nodes that it has made. How many. */
-static size_t take_waiting(struct node_calls *n, struct maker *m)
+static size_t take_waiting(struct graph_callbacks *n, struct maker *m)
 {
 	size_t from = first_waiting(n, m->call.start_ns), kept = from, taken = 0;
 
@@ -278,7 +296,7 @@ static size_t take_waiting(struct node_calls *n, struct maker *m)
 	return taken;
 }
 
-int node_calls_push_call(struct node_calls *n, const struct event *call, enum graph_role role,
+int graph_callbacks_push_call(struct graph_callbacks *n, const struct event *call, enum graph_role role,
 			 bool captured)
 {
 	struct maker *m;
@@ -298,12 +316,12 @@ int node_calls_push_call(struct node_calls *n, const struct event *call, enum gr
 	return err ? err : taken > 0;
 }
 
-bool node_calls_is_waiting(const struct node_calls *n)
+bool graph_callbacks_is_waiting(const struct graph_callbacks *n)
 {
 	return n->waiting.all.n;
 }
 
-enum graph_evidence node_calls_find(const struct node_calls *n, uint64_t node,
+enum graph_evidence graph_callbacks_find(const struct graph_callbacks *n, uint64_t node,
 				    const struct captured_call **call)
 {
 	const struct made *m = made_of(map_find(&n->by_id, node));
@@ -314,7 +332,7 @@ enum graph_evidence node_calls_find(const struct node_calls *n, uint64_t node,
 }
 
 /* Nodes that no call has made: they were added by hand, or the call was lost. */
-static void give_up(struct node_calls *n, uint64_t before_ns)
+static void give_up(struct graph_callbacks *n, uint64_t before_ns)
 {
 	size_t gone = first_waiting(n, before_ns);
 
@@ -324,7 +342,7 @@ static void give_up(struct node_calls *n, uint64_t before_ns)
 }
 
 /* What was open is told a moment after the call. */
-void node_calls_settle(struct node_calls *n, uint64_t horizon_ns,
+void graph_callbacks_settle(struct graph_callbacks *n, uint64_t horizon_ns,
 		       uint32_t (*innermost)(const void *ctx, uint32_t tid, uint64_t ns),
 		       const void *ctx)
 {
@@ -333,7 +351,7 @@ void node_calls_settle(struct node_calls *n, uint64_t horizon_ns,
 	for (size_t i = 0; i < n->recent.all.n; i++) {
 		struct maker *m = n->recent.all.v[i].of;
 
-		if (num_add(m->call.end_ns, NODE_CALLS_LATE_NS) > horizon_ns) {
+		if (num_add(m->call.end_ns, GRAPH_CALLBACKS_LATE_NS) > horizon_ns) {
 			n->recent.all.v[kept++] = n->recent.all.v[i];
 			continue;
 		}
@@ -343,6 +361,6 @@ void node_calls_settle(struct node_calls *n, uint64_t horizon_ns,
 		put_maker(m);
 	}
 	n->recent.all.n = kept;
-	if (horizon_ns > NODE_CALLS_LATE_NS)
-		give_up(n, horizon_ns - NODE_CALLS_LATE_NS);
+	if (horizon_ns > GRAPH_CALLBACKS_LATE_NS)
+		give_up(n, horizon_ns - GRAPH_CALLBACKS_LATE_NS);
 }

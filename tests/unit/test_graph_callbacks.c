@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Nodes of graphs and the calls that made them (join/node_calls.h): the examples of its header, bounds,
+ * Nodes of graphs and the calls that made them (join/graph_callbacks.h): the examples of its header, bounds,
  * and random programs against a list of all calls. TEST_SEED repeats a run.
  */
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "join/node_calls.h"
+#include "join/graph_callbacks.h"
 #include "lib/random.h"
 
 #define SEC 1000000000ull
@@ -22,46 +22,46 @@ static uint32_t range_of(const void *ctx, uint32_t tid, uint64_t ns)
 	return tid + 100;
 }
 
-static struct node_calls *begin(struct graphs_room *room)
+static struct graph_callbacks *begin(struct graphs_room *room)
 {
-	struct node_calls *n;
+	struct graph_callbacks *n;
 
 	*room = (struct graphs_room){ .made_left = GRAPHS_MADE_MAX };
-	n = node_calls_new(room);
+	n = graph_callbacks_new(room);
 	assert_non_null(n);
 	return n;
 }
 
-static void end(struct node_calls *n, const struct graphs_room *room)
+static void end(struct graph_callbacks *n, const struct graphs_room *room)
 {
-	node_calls_free(n);
+	graph_callbacks_free(n);
 	assert_int_equal(room->made_left, GRAPHS_MADE_MAX);
 }
 
-static void node(struct node_calls *n, uint64_t id, uint32_t tid, uint64_t ns)
+static void node(struct graph_callbacks *n, uint64_t id, uint32_t tid, uint64_t ns)
 {
-	assert_int_equal(node_calls_push_node(n, &(struct event){ .kind = EVENT_NODE, .node.id = id,
+	assert_int_equal(graph_callbacks_push_node(n, &(struct event){ .kind = EVENT_NODE, .node.id = id,
 								  .tid = tid, .start_ns = ns }), 0);
 }
 
-static void clone(struct node_calls *n, uint64_t id, uint64_t original)
+static void clone(struct graph_callbacks *n, uint64_t id, uint64_t original)
 {
-	assert_int_equal(node_calls_push_node(n, &(struct event){ .kind = EVENT_NODE, .node.id = id,
+	assert_int_equal(graph_callbacks_push_node(n, &(struct event){ .kind = EVENT_NODE, .node.id = id,
 								  .node.original = original }), 0);
 }
 
-static int call(struct node_calls *n, uint32_t tid, uint64_t start, bool captured)
+static int call(struct graph_callbacks *n, uint32_t tid, uint64_t start, bool captured)
 {
-	return node_calls_push_call(n, &(struct event){ .kind = EVENT_CALL, .tid = tid, .start_ns = start,
+	return graph_callbacks_push_call(n, &(struct event){ .kind = EVENT_CALL, .tid = tid, .start_ns = start,
 							.end_ns = start + 10 }, ROLE_KERNEL, captured);
 }
 
 /* When its call began; 0: it is not known, 1: not yet. */
-static uint64_t of(const struct node_calls *n, uint64_t id)
+static uint64_t of(const struct graph_callbacks *n, uint64_t id)
 {
 	const struct captured_call *c;
 
-	switch (node_calls_find(n, id, &c)) {
+	switch (graph_callbacks_find(n, id, &c)) {
 	case EVIDENCE_CALLBACK:
 		assert_int_equal(c->range, c->tid + 100);
 		return c->start_ns;
@@ -76,7 +76,7 @@ static void whichever_comes_first_a_node_is_of_the_call_that_its_thread_was_in(v
 {
 	for (int nodes_first = 0; nodes_first < 2; nodes_first++) {
 		struct graphs_room room;
-		struct node_calls *n = begin(&room);
+		struct graph_callbacks *n = begin(&room);
 
 		(void)state;
 		if (!nodes_first)
@@ -89,18 +89,18 @@ static void whichever_comes_first_a_node_is_of_the_call_that_its_thread_was_in(v
 		clone(n, 11, 4);		/* of nobody */
 		if (nodes_first)
 			assert_int_equal(call(n, 7, 1000, false), 1);
-		assert_true(node_calls_is_waiting(n));
-		node_calls_settle(n, 2000, range_of, NULL);
+		assert_true(graph_callbacks_is_waiting(n));
+		graph_callbacks_settle(n, 2000, range_of, NULL);
 		assert_int_equal(of(n, 5), 1);
 		assert_int_equal(of(n, 9), 1);
 		assert_int_equal(of(n, 11), 0);
-		node_calls_settle(n, 2 * SEC, range_of, NULL);
+		graph_callbacks_settle(n, 2 * SEC, range_of, NULL);
 		assert_int_equal(of(n, 5), 1000);
 		assert_int_equal(of(n, 8), 1000);
 		assert_int_equal(of(n, 9), 0);
 		assert_int_equal(of(n, 10), 0);
 		assert_int_equal(of(n, 6), 1000);
-		assert_false(node_calls_is_waiting(n));
+		assert_false(graph_callbacks_is_waiting(n));
 		end(n, &room);
 	}
 }
@@ -109,7 +109,7 @@ static void whichever_comes_first_a_node_is_of_the_call_that_its_thread_was_in(v
 static void a_node_that_is_said_to_be_a_clone_is_one(void **state)
 {
 	struct graphs_room room;
-	struct node_calls *n = begin(&room);
+	struct graph_callbacks *n = begin(&room);
 
 	(void)state;
 	node(n, 5, 7, 1003);
@@ -118,7 +118,7 @@ static void a_node_that_is_said_to_be_a_clone_is_one(void **state)
 	clone(n, 6, 5);
 	clone(n, 7, 6);
 	clone(n, 7, 7);
-	node_calls_settle(n, 2 * SEC, range_of, NULL);
+	graph_callbacks_settle(n, 2 * SEC, range_of, NULL);
 	assert_int_equal(of(n, 6), 1000);
 	assert_int_equal(of(n, 7), 1000);
 	end(n, &room);
@@ -127,7 +127,7 @@ static void a_node_that_is_said_to_be_a_clone_is_one(void **state)
 static void the_oldest_nodes_make_room_for_new_ones(void **state)
 {
 	struct graphs_room room;
-	struct node_calls *n = begin(&room), *other = node_calls_new(&room);
+	struct graph_callbacks *n = begin(&room), *other = graph_callbacks_new(&room);
 
 	(void)state;
 	room.made_left = 4;
@@ -137,13 +137,13 @@ static void the_oldest_nodes_make_room_for_new_ones(void **state)
 	}
 	node(other, 1, 7, 5);		/* has none to forget */
 	clone(n, 200, 97);		/* the oldest, which is forgotten for it */
-	node_calls_settle(n, 2 * SEC, range_of, NULL);
+	graph_callbacks_settle(n, 2 * SEC, range_of, NULL);
 	assert_int_equal(of(n, 96), 0);
 	assert_int_equal(of(n, 97), 0);
 	assert_int_equal(of(n, 98), 98000);
 	assert_int_equal(of(n, 200), 97000);
 	assert_int_equal(of(other, 1), 0);
-	node_calls_free(other);
+	graph_callbacks_free(other);
 	room.made_left += GRAPHS_MADE_MAX - 4;
 	end(n, &room);
 }
@@ -151,7 +151,7 @@ static void the_oldest_nodes_make_room_for_new_ones(void **state)
 static void what_is_told_without_end_needs_no_more_room(void **state)
 {
 	struct graphs_room room;
-	struct node_calls *n = begin(&room);
+	struct graph_callbacks *n = begin(&room);
 
 	(void)state;
 	for (uint64_t i = 1; i < 400000; i++) {
@@ -159,7 +159,7 @@ static void what_is_told_without_end_needs_no_more_room(void **state)
 		if (!(i % 3))
 			assert_in_range(call(n, 4, SEC + i * 20, true), 0, 1);
 		if (!(i % 100000))
-			node_calls_settle(n, SEC * (i / 100000), range_of, NULL);
+			graph_callbacks_settle(n, SEC * (i / 100000), range_of, NULL);
 	}
 	end(n, &room);
 }
@@ -176,7 +176,7 @@ static void random_programs_are_told_as_they_were(void **state)
 	(void)state;
 	for (int round = 0; round < 50; round++) {
 		struct graphs_room room;
-		struct node_calls *n = begin(&room);
+		struct graph_callbacks *n = begin(&room);
 		struct spec spec = { .node = { 0 } };
 		uint64_t late_call[CALLS] = { 0 }, ids = 1, late = 0;
 
@@ -205,7 +205,7 @@ static void random_programs_are_told_as_they_were(void **state)
 				call(n, 1 + (uint32_t)(at % 3), 1000 + 20 * at, false);
 			}
 		}
-		node_calls_settle(n, 3 * SEC, range_of, NULL);
+		graph_callbacks_settle(n, 3 * SEC, range_of, NULL);
 		for (uint64_t id = 1; id < ids; id++)
 			assert_int_equal(of(n, id), spec.node[id]);
 		end(n, &room);
