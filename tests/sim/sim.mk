@@ -154,7 +154,7 @@ $(SIM_OUT)/train: $(SIM_OUT)/programs/train.o $(SIM_OUT)/libcudart.so.13
 $(SIM_OUT)/scribe: $(SIM)/scribe.c $(LIB)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $< $(LIB) $(LDFLAGS) $(LDLIBS)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -o $@ $< $(LIB) $(LDFLAGS) $(LDLIBS)
 
 # Two names: mix is linked anew when NVTX comes.
 SIM_MIX_RANGES := mix_$(if $(SIM_NVTX),,no_)ranges
