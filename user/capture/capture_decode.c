@@ -33,13 +33,17 @@ struct thread {
 
 /* A row of a shape is the shape's event with a few members replaced, so it is made in place. */
 struct shape {
-	struct event ev;	/* kind 0: of a later version */
-	uint64_t mask;		/* GP_FIELD_*: what ev has of its own beside the shape; 0: a call row */
-	uint64_t bytes;		/* of the last call row */
-	uint32_t next;
+	uint32_t next;		/* which followed it last in a thread */
 	bool no_end;
-	bool dropped;		/* its function found no place in the table */
+	bool is_call;		/* ev is as the last call row of it left it, or none was made yet */
+	uint8_t skipped;	/* SKIP_* */
+	struct event ev;	/* kind 0: of a later version */
+	uint64_t mask;		/* GP_FIELD_*: what ev has of its own from an event row; 0: none */
+	uint64_t bytes;		/* of the last call row, while ev is an event row's */
 };
+
+/* Why events are counted and not delivered. */
+enum { SKIP_NONE, SKIP_LATER_KIND, SKIP_NO_FUNC };	/* the last: their function found no place */
 
 /* An event row is the one before it of its kind and fields, with all of them replaced. */
 struct form {
@@ -57,6 +61,7 @@ struct capture_decoder {
 	struct shape *shape;
 	uint32_t shapes_n;
 	struct form form[EVENT_KIND_END];	/* by kind */
+	uint32_t shared[EVENT_KIND_END];	/* fields */
 	uint64_t last_ns[EVENT_KIND_END];
 	uint32_t last_thread;			/* of the last call row */
 	const struct event_sink *sink;
@@ -71,6 +76,8 @@ struct capture_decoder *capture_decoder_new(void)
 		return NULL;
 	d->thread = malloc(GP_BLOCK_THREADS_MAX * sizeof(*d->thread));
 	d->shape = malloc(GP_BLOCK_SHAPES_MAX * sizeof(*d->shape));
+	for (unsigned int i = 0; i < EVENT_KIND_END; i++)
+		d->shared[i] = event_schema_shared(event_schema(i));
 	if (d->thread && d->shape)
 		return d;
 	capture_decoder_free(d);
@@ -146,7 +153,7 @@ static const char *get_text(struct row *r)
 	return s;
 }
 
-static bool get_number(struct row *r, unsigned int size, void *at)
+static inline bool get_number(struct row *r, unsigned int size, void *at)
 {
 	uint64_t v = get(r);
 
@@ -195,13 +202,15 @@ static bool get_values(struct row *r, struct device_sample *s)
 	return ok;
 }
 
-static bool get_field(struct row *r, struct event *ev, const struct event_field *f)
+static inline bool get_field(struct row *r, struct event *ev, const struct event_field *f)
 {
 	void *at = event_field_at(ev, f);
 	bool ok = true;
 
 	switch (f->coding) {
 	case FIELD_NUMBER:
+		if (__builtin_expect(f->count == 1, 1))
+			return get_number(r, f->size, at);
 		for (unsigned int i = 0; i < f->count; i++)
 			ok &= get_number(r, f->size, (char *)at + (size_t)i * f->size);
 		return ok;
@@ -313,7 +322,8 @@ static int define_shape(struct capture_decoder *d, struct row *r)
 {
 	uint64_t kind = get(r), flags = get(r), func = get(r), mask;
 	const struct event_schema *s = event_schema(kind < EVENT_KIND_END ? (unsigned int)kind : 0);
-	struct shape shape = { .next = NONE, .no_end = flags & GP_SHAPE_NO_END };
+	struct shape shape = { .next = NONE, .no_end = flags & GP_SHAPE_NO_END,
+			       .is_call = true, .skipped = SKIP_LATER_KIND };
 	bool ok = get_u8(r, &shape.ev.has);
 
 	mask = get(r);
@@ -322,11 +332,12 @@ static int define_shape(struct capture_decoder *d, struct row *r)
 	if (s) {
 		shape.ev.kind = (uint8_t)kind;
 		if (event_has_func(shape.ev.kind) != (func > 0) || func > d->funcs_n ||
-		    mask & ~(uint64_t)s->shared & ((1ull << s->n) - 1) ||
+		    mask & ~(uint64_t)d->shared[kind] & ((1ull << s->n) - 1) ||
 		    !get_fields(r, s, mask, &shape.ev))
 			return ROW_INVALID;
 		shape.ev.func = func ? d->func[func - 1] : 0;
-		shape.dropped = func && shape.ev.func == FUNC_DROPPED;
+		shape.skipped = func && shape.ev.func == FUNC_DROPPED ? SKIP_NO_FUNC : SKIP_NONE;
+		shape.is_call = event_is_call(shape.ev.kind);
 		add_hashes(s, &shape.ev);
 	}
 	d->shape[d->shapes_n++] = shape;
@@ -335,15 +346,13 @@ static int define_shape(struct capture_decoder *d, struct row *r)
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-static int deliver(struct capture_decoder *d, const struct event *ev, bool dropped)
+static int deliver(struct capture_decoder *d, const struct event *ev, unsigned int skipped)
 {
 	d->result->rows++;
-	if (dropped) {
-		d->result->dropped++;
+	if (__builtin_expect(skipped, 0)) {
+		d->result->dropped += skipped == SKIP_NO_FUNC;
 		return 0;
 	}
-	if (!ev->kind)		/* a later version's */
-		return 0;
 	return d->sink->push(d->sink->ctx, ev);
 }
 
@@ -360,13 +369,13 @@ static void clear_own(const struct event_schema *s, struct event *ev)
 /* The event that a row of this kind and mask replaces the fields of; its others are as they have to
  * be. NULL: the row cannot be. */
 static struct event *find_event(struct capture_decoder *d, struct row *r, unsigned int kind,
-				uint64_t mask, bool *dropped)
+				uint64_t mask, unsigned int *skipped)
 {
 	struct form *f = &d->form[kind];
 	struct shape *shape;
 	uint64_t number;
 
-	*dropped = false;
+	*skipped = SKIP_NONE;
 	if (!(mask & GP_FIELD_SHAPE)) {
 		if (f->mask != mask)
 			*f = (struct form){ .mask = mask };
@@ -379,10 +388,13 @@ static struct event *find_event(struct capture_decoder *d, struct row *r, unsign
 	shape = &d->shape[number];
 	if (shape->ev.kind != kind)
 		return NULL;
+	if (shape->is_call)
+		shape->bytes = shape->ev.call.bytes;
 	if (shape->mask != mask)
 		clear_own(event_schema(kind), &shape->ev);
+	shape->is_call = false;
 	shape->mask = mask;
-	*dropped = shape->dropped;
+	*skipped = shape->skipped;
 	return &shape->ev;
 }
 
@@ -398,14 +410,15 @@ static void get_times(struct capture_decoder *d, struct row *r, uint64_t mask, s
 		*last_ns = ev->end_ns;
 }
 
-static bool get_func(struct capture_decoder *d, struct row *r, struct event *ev, bool *dropped)
+static bool get_func(struct capture_decoder *d, struct row *r, struct event *ev,
+		     unsigned int *skipped)
 {
 	uint64_t func = get(r);
 
 	if (func >= d->funcs_n || !event_has_func(ev->kind))
 		return false;
 	ev->func = d->func[func];
-	*dropped = ev->func == FUNC_DROPPED;
+	*skipped = ev->func == FUNC_DROPPED ? SKIP_NO_FUNC : SKIP_NONE;
 	return true;
 }
 
@@ -414,7 +427,8 @@ static int take_event(struct capture_decoder *d, struct row *r)
 	uint64_t kind = get(r), thread = get(r), mask = get(r);
 	const struct event_schema *s;
 	struct event *ev;
-	bool dropped, ok = true;
+	unsigned int skipped;
+	bool ok = true;
 
 	if (!ended_well(r) || !kind || thread >= d->threads_n)
 		return ROW_INVALID;
@@ -423,7 +437,7 @@ static int take_event(struct capture_decoder *d, struct row *r)
 		return 0;
 	}
 	s = event_schema((unsigned int)kind);
-	ev = find_event(d, r, (unsigned int)kind, mask, &dropped);
+	ev = find_event(d, r, (unsigned int)kind, mask, &skipped);
 	if (!ev || (event_has_func(ev->kind) && !(mask & (GP_FIELD_FUNC | GP_FIELD_SHAPE))))
 		return ROW_INVALID;
 	ev->pid = d->thread[thread].pid;
@@ -432,13 +446,13 @@ static int take_event(struct capture_decoder *d, struct row *r)
 	if (mask & GP_FIELD_HAS)
 		ok &= get_u8(r, &ev->has);
 	if (mask & GP_FIELD_FUNC)
-		ok &= get_func(d, r, ev, &dropped);
+		ok &= get_func(d, r, ev, &skipped);
 	if (mask & GP_FIELD_SEQ)
 		ok &= get_u32(r, &ev->seq);
-	if (!ok || (mask & GP_FIELD_SHAPE && mask >> GP_FIELD_FIRST & s->shared) ||
+	if (!ok || (mask & GP_FIELD_SHAPE && mask >> GP_FIELD_FIRST & d->shared[kind]) ||
 	    !get_fields(r, s, mask >> GP_FIELD_FIRST, ev))
 		return ROW_INVALID;
-	return deliver(d, ev, dropped);
+	return deliver(d, ev, skipped);
 }
 
 static int take_row(struct capture_decoder *d, uint8_t tag, struct row *r)
@@ -455,6 +469,18 @@ static int take_row(struct capture_decoder *d, uint8_t tag, struct row *r)
 	default:
 		return 0;	/* a later version's; its length says where the next row is */
 	}
+}
+
+/* Ready for a call row after an event row. NULL: it is no call's. */
+static struct shape *become_call(struct shape *shape)
+{
+	if (!event_is_call(shape->ev.kind))
+		return NULL;
+	clear_own(event_schema(shape->ev.kind), &shape->ev);
+	shape->ev.call.bytes = shape->bytes;
+	shape->mask = 0;
+	shape->is_call = true;
+	return shape;
 }
 
 /* The row's thread and shape, and *p behind their numbers; NULL: they cannot be. */
@@ -483,11 +509,7 @@ static struct shape *find_shape(struct capture_decoder *d, uint8_t tag, const ui
 		d->shape[before].next = (uint32_t)number;
 	t->shape = (uint32_t)number;
 	shape = &d->shape[number];
-	if (__builtin_expect(shape->mask, 0)) {		/* an event row was made from it */
-		clear_own(event_schema(shape->ev.kind), &shape->ev);
-		shape->mask = 0;
-	}
-	return !shape->ev.kind || event_is_call(shape->ev.kind) ? shape : NULL;
+	return __builtin_expect(shape->is_call, 1) ? shape : become_call(shape);
 }
 
 static int take_call(struct capture_decoder *d, const uint8_t **at, const uint8_t *end)
@@ -506,7 +528,7 @@ static int take_call(struct capture_decoder *d, const uint8_t **at, const uint8_
 	if (!s->no_end)
 		p = varint_get(p, &dur);
 	if (tag & GP_ROW_BYTES)
-		p = varint_get(p, &s->bytes);
+		p = varint_get(p, &ev->call.bytes);
 	if (tag & GP_ROW_STREAM)
 		p = varint_get(p, &t->stream);
 	seq = (uint32_t)(t->seq + 1);
@@ -520,10 +542,9 @@ static int take_call(struct capture_decoder *d, const uint8_t **at, const uint8_
 	ev->start_ns = tag & GP_ROW_BACK ? t->last_ns - gap : t->last_ns + gap;
 	t->last_ns = ev->start_ns + dur;
 	ev->end_ns = s->no_end ? 0 : t->last_ns;
-	ev->call.bytes = s->bytes;
 	ev->call.stream = t->stream;
 	*at = p;
-	return deliver(d, ev, s->dropped);
+	return deliver(d, ev, s->skipped);
 }
 
 /* A row with a length: *at moves to where it says the next one is. */

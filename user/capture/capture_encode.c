@@ -42,8 +42,15 @@ struct shape {
 	uint32_t next;		/* which followed it last; NONE: nothing yet */
 };
 
+/* What is done with the fields of a kind, as bits. */
+struct kind {
+	uint32_t shared;
+	uint32_t unkeyed;	/* those that a shape's key has not as they are */
+};
+
 struct capture_encoder {
 	const struct funcs *funcs;
+	struct kind kind[EVENT_KIND_END];
 	uint32_t func_slot[FUNCS_MAX];	/* number + 1 */
 	uint32_t funcs_n;
 	struct thread *thread;
@@ -59,6 +66,17 @@ struct capture_encoder {
 	struct capture_block *spare;
 };
 
+static struct kind kind_of(const struct event_schema *s)
+{
+	struct kind kind = { .shared = event_schema_shared(s) };
+
+	for (uint32_t i = 0; s && i < s->n; i++)
+		if (!s->fields[i].shared || s->fields[i].coding == FIELD_TEXT ||
+		    s->fields[i].coding == FIELD_HASH)
+			kind.unkeyed |= 1u << i;
+	return kind;
+}
+
 struct capture_encoder *capture_encoder_new(const struct funcs *funcs)
 {
 	struct capture_encoder *e = calloc(1, sizeof(*e));
@@ -66,6 +84,8 @@ struct capture_encoder *capture_encoder_new(const struct funcs *funcs)
 	if (!e)
 		return NULL;
 	e->funcs = funcs;
+	for (unsigned int i = 0; i < EVENT_KIND_END; i++)
+		e->kind[i] = kind_of(event_schema(i));
 	e->thread = malloc(GP_BLOCK_THREADS_MAX * sizeof(*e->thread));
 	e->thread_slot = calloc(THREAD_SLOTS, sizeof(*e->thread_slot));
 	e->shape = malloc(GP_BLOCK_SHAPES_MAX * sizeof(*e->shape));
@@ -313,25 +333,32 @@ static void make_call_key(uint64_t key[CALL_WORDS], const struct event *ev)
 	key[7] = call->stack;
 }
 
+static uint64_t hash_of_text(const struct event_schema *s, const struct event *ev,
+			     const struct event_field *f)
+{
+	const struct event_field *next = f + 1 < s->fields + s->n ? f + 1 : f;
+	uint64_t known = next->coding == FIELD_HASH ? event_field_get(ev, next, 0) : 0;
+
+	return known ? known : event_text_hash(event_field_text(ev, f));
+}
+
 /* The payload with its own fields left out, and hashes instead of texts. */
-static unsigned int make_key(uint64_t key[KEY_WORDS], const struct event_schema *s,
-			     const struct event *ev)
+static unsigned int make_key(const struct capture_encoder *e, const struct event_schema *s,
+			     const struct event *ev, uint64_t key[KEY_WORDS])
 {
 	const size_t bytes = s->bytes - PAYLOAD_AT;
 	char *payload = (char *)&key[1];
 
 	key[0] = key_head(ev);
 	memcpy(payload, (const char *)ev + PAYLOAD_AT, bytes);
-	for (uint32_t i = 0; i < s->n; i++) {
-		const struct event_field *f = &s->fields[i];
+	for (uint32_t bits = e->kind[ev->kind].unkeyed; bits; bits &= bits - 1) {
+		const struct event_field *f = &s->fields[__builtin_ctz(bits)];
 		char *at = payload + f->at - PAYLOAD_AT;
 
-		if (!f->shared)
+		if (f->shared && f->coding == FIELD_TEXT)
+			*(uint64_t *)at = hash_of_text(s, ev, f);
+		else
 			memset(at, 0, (size_t)f->size * f->count);
-		else if (f->coding == FIELD_TEXT)
-			*(uint64_t *)at = event_text_hash(event_field_text(ev, f));
-		else if (f->coding == FIELD_HASH)
-			memset(at, 0, f->size);
 	}
 	return (unsigned int)(1 + bytes / 8);
 }
@@ -362,7 +389,7 @@ static void define_shape(struct capture_encoder *e, const struct event *ev, cons
 	const struct event_schema *s = event_schema(ev->kind);
 	struct shape *shape = &e->shape[e->shapes_n++];
 	uint32_t func = event_has_func(ev->kind) ? find_func(e, ev->func) + 1 : 0;
-	uint32_t mask = present(s, ev, s->shared);
+	uint32_t mask = present(s, ev, e->kind[ev->kind].shared);
 	uint8_t *row = row_begin(e->p, GP_TAG_SHAPE), *p = row;
 
 	memcpy(shape->key, key, words * sizeof(*key));
@@ -485,12 +512,12 @@ static uint32_t shape_of(struct capture_encoder *e, const struct event_schema *s
 	uint64_t key[KEY_WORDS];
 	unsigned int words = CALL_WORDS;
 
-	if (!s->shared)
+	if (!e->kind[ev->kind].shared)
 		return NONE;
-	if (s == event_schema(EVENT_WORK))
-		words = make_key(key, s, ev);
-	else
+	if (event_is_call(ev->kind) || ev->kind == EVENT_TOLD)
 		make_call_key(key, ev);
+	else
+		words = make_key(e, s, ev, key);
 	return find_shape(e, ev, key, words);
 }
 
@@ -498,7 +525,7 @@ static void put_event(struct capture_encoder *e, const struct event *ev)
 {
 	const struct event_schema *s = event_schema(ev->kind);
 	uint32_t thread = find_thread(e, ev), shape = shape_of(e, s, ev), func = 0;
-	uint32_t mask = present(s, ev, ((1u << s->n) - 1) & ~s->shared);
+	uint32_t mask = present(s, ev, ((1u << s->n) - 1) & ~e->kind[ev->kind].shared);
 	uint64_t head = (ev->start_ns ? GP_FIELD_START : 0) | (ev->end_ns ? GP_FIELD_END : 0) |
 			(ev->seq ? GP_FIELD_SEQ : 0);
 	uint8_t *row, *p;

@@ -13,12 +13,13 @@
 #define NUMBER(member) { AT(member), sizeof(MEMBER(member)), 1, FIELD_NUMBER, false }
 #define SHARED(member) { AT(member), sizeof(MEMBER(member)), 1, FIELD_NUMBER, true }
 #define SHARED_3(member) { AT(member), sizeof(MEMBER(member)[0]), 3, FIELD_NUMBER, true }
+#define SIGNED(member) { AT(member), sizeof(MEMBER(member)), 1, FIELD_SIGNED, true }
 #define TEXT(member) { AT(member), sizeof(MEMBER(member)), 1, FIELD_TEXT, false }
+#define SHARED_TEXT(member) { AT(member), sizeof(MEMBER(member)), 1, FIELD_TEXT, true }
 
 static const struct event_field call[] = {
 	NUMBER(call.bytes), NUMBER(call.stream),
-	{ AT(call.result), sizeof(MEMBER(call.result)), 1, FIELD_SIGNED, true },
-	SHARED(call.dir), SHARED(call.entity), SHARED(call.stack), SHARED_3(call.shape.grid),
+	SIGNED(call.result), SHARED(call.dir), SHARED(call.entity), SHARED(call.stack), SHARED_3(call.shape.grid),
 	SHARED_3(call.shape.block), SHARED(call.shape.shared_bytes), NUMBER(call.address),
 	NUMBER(call.blocked_ns), NUMBER(call.late_ns), NUMBER(call.after_late_ns),
 	NUMBER(call.late_why),
@@ -62,24 +63,23 @@ static const struct event_field work[] = {
 	SHARED(work.peer_to), SHARED_3(work.grid), SHARED_3(work.block), SHARED_3(work.cluster),
 	SHARED(work.static_shared), SHARED(work.dynamic_shared), SHARED(work.shared_executed),
 	SHARED(work.local_per_thread), SHARED(work.max_active_clusters),
-	{ AT(work.name), sizeof(MEMBER(work.name)), 1, FIELD_TEXT, true },
+	SHARED_TEXT(work.name),
 	{ AT(work.name_hash), sizeof(MEMBER(work.name_hash)), 1, FIELD_HASH, true },
 };
 
 static const struct event_field api[] = {
-	NUMBER(api.correlation), NUMBER(api.cbid), NUMBER(api.domain),
-	{ AT(api.result), sizeof(MEMBER(api.result)), 1, FIELD_SIGNED, false },
-	NUMBER(api.again),
+	NUMBER(api.correlation), NUMBER(api.again), SHARED(api.cbid), SHARED(api.domain),
+	SIGNED(api.result),
 };
 
 static const struct event_field range[] = {
-	NUMBER(range.what), TEXT(range.name), TEXT(range.domain), NUMBER(range.id),
-	NUMBER(range.again),
+	NUMBER(range.id), NUMBER(range.again), SHARED(range.what), SHARED_TEXT(range.name),
+	SHARED_TEXT(range.domain),
 };
 
 static const struct event_field off[] = {
-	NUMBER(off.reason), NUMBER(off.woken_ns), NUMBER(off.waker), TEXT(off.waker_name),
-	TEXT(off.syscall), NUMBER(off.stack), NUMBER(off.blocked_ns),
+	NUMBER(off.woken_ns), NUMBER(off.waker), NUMBER(off.blocked_ns), NUMBER(off.stack),
+	SHARED(off.reason), SHARED_TEXT(off.waker_name), SHARED_TEXT(off.syscall),
 };
 
 static const struct event_field unseen[] = {
@@ -108,18 +108,14 @@ static const struct event_field fault[] = {
 static const struct event_field node[] = { NUMBER(node.id), NUMBER(node.original) };
 
 #define PAYLOAD_END(member) (offsetof(struct event, member) + sizeof(MEMBER(member)))
-#define SHARING(kind_name, member, mask) { .name = kind_name, .fields = member, \
-	.n = sizeof(member) / sizeof(member[0]), .shared = mask, .bytes = PAYLOAD_END(member) }
-#define SCHEMA(kind_name, member) SHARING(kind_name, member, 0)
+#define SCHEMA(kind_name, member) { .name = kind_name, .fields = member, \
+	.n = sizeof(member) / sizeof(member[0]), .bytes = PAYLOAD_END(member) }
 #define BARE(kind_name) { .name = kind_name, .bytes = offsetof(struct event, call) }
 
-#define CALL_SHARED 0x1fcu	/* result ... shape.shared_bytes */
-#define WORK_SHARED 0x3fffff0u	/* kind ... name_hash */
-
 static const struct event_schema schemas[] = {
-	[EVENT_CALL] = SHARING("call", call, CALL_SHARED),
-	[EVENT_ENTER] = SHARING("enter", call, CALL_SHARED),
-	[EVENT_OPEN] = SHARING("open", call, CALL_SHARED),
+	[EVENT_CALL] = SCHEMA("call", call),
+	[EVENT_ENTER] = SCHEMA("enter", call),
+	[EVENT_OPEN] = SCHEMA("open", call),
 	[EVENT_THREAD] = SCHEMA("thread", task),
 	[EVENT_EXIT] = SCHEMA("exit", task),
 	[EVENT_FORK] = SCHEMA("fork", task),
@@ -132,13 +128,13 @@ static const struct event_schema schemas[] = {
 	[EVENT_WATERMARK] = BARE("watermark"),
 	[EVENT_UNARMED] = BARE("unarmed"),
 	[EVENT_IDENTITY] = SCHEMA("identity", fact),
-	[EVENT_INSIDE] = SHARING("inside", call, CALL_SHARED),
-	[EVENT_LEFT] = SHARING("left", call, CALL_SHARED),
-	[EVENT_GONE] = SHARING("gone", call, CALL_SHARED),
+	[EVENT_INSIDE] = SCHEMA("inside", call),
+	[EVENT_LEFT] = SCHEMA("left", call),
+	[EVENT_GONE] = SCHEMA("gone", call),
 	[EVENT_FRAME] = SCHEMA("frame", frame),
 	[EVENT_STACK] = SCHEMA("stack", stack),
 	[EVENT_DEVICE] = SCHEMA("device", device),
-	[EVENT_WORK] = SHARING("work", work, WORK_SHARED),
+	[EVENT_WORK] = SCHEMA("work", work),
 	[EVENT_API] = SCHEMA("api", api),
 	[EVENT_RANGE] = SCHEMA("range", range),
 	[EVENT_OFF] = SCHEMA("off", off),
@@ -147,7 +143,7 @@ static const struct event_schema schemas[] = {
 	[EVENT_SAMPLE] = SCHEMA("sample", sample),
 	[EVENT_USER] = SCHEMA("user", user),
 	[EVENT_FAULT] = SCHEMA("fault", fault),
-	[EVENT_TOLD] = SHARING("told", call, CALL_SHARED),
+	[EVENT_TOLD] = SCHEMA("told", call),
 	[EVENT_NODE] = SCHEMA("node", node),
 };
 _Static_assert(sizeof(schemas) / sizeof(schemas[0]) == EVENT_KIND_END, "a row for each kind");
@@ -155,6 +151,15 @@ _Static_assert(sizeof(schemas) / sizeof(schemas[0]) == EVENT_KIND_END, "a row fo
 const struct event_schema *event_schema(unsigned int kind)
 {
 	return kind < EVENT_KIND_END && schemas[kind].name ? &schemas[kind] : NULL;
+}
+
+uint32_t event_schema_shared(const struct event_schema *s)
+{
+	uint32_t shared = 0;
+
+	for (uint32_t i = 0; s && i < s->n; i++)
+		shared |= (uint32_t)s->fields[i].shared << i;
+	return shared;
 }
 
 const char *event_kind_name(unsigned int kind)

@@ -33,11 +33,11 @@ struct event_schema {
 	const char *name;	/* of the kind */
 	const struct event_field *fields;
 	uint32_t n;
-	uint32_t shared;	/* these, as bits */
 	uint32_t bytes;		/* of struct event, up to the payload's end */
 };
 
 const struct event_schema *event_schema(unsigned int kind);	/* NULL: no such kind */
+uint32_t event_schema_shared(const struct event_schema *s);	/* the shared fields, as bits */
 
 static inline void *event_field_at(struct event *ev, const struct event_field *f)
 {
