@@ -15,7 +15,7 @@ struct calls_t calls SEC(".maps");
 struct tasks_t tasks SEC(".maps");
 struct threads_t threads SEC(".maps");
 struct pids_t pids SEC(".maps");
-struct seeds_t seeds SEC(".maps");
+struct in_flight_t in_flight SEC(".maps");
 struct counts_t counts SEC(".maps");
 struct code_t code SEC(".maps");
 struct stacks_t stacks SEC(".maps");
@@ -327,33 +327,6 @@ SEC("?uprobe")
 int call_return(struct pt_regs *ctx)
 {
 	on_return(ctx);
-	return 0;
-}
-
-/*
- * On an instruction that a call returns to which began before its probes (gp_seed). Others pass
- * there, too: the thread and its stack pointer tell. Arguments are not known, the result is.
- */
-SEC("?uprobe")
-int call_left(struct pt_regs *ctx)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread_state *st = bpf_task_storage_get(&threads, task, 0, 0);
-	__u64 now = bpf_ktime_get_ns();
-	__u32 tid = task->pid;
-
-	if (!st && is_seeded(task))
-		st = adopt_thread(task);
-	if (!st || !st->open || !(st->rec.head.flags & GP_CALL_BEFORE) ||
-	    st->sp + RET_POPS != PT_REGS_SP(ctx))
-		return 0;
-	telling_begins(st);
-	st->open = 0;
-	set_end(st, duration(st, now), (__s32)PT_REGS_RC(ctx));
-	add_blocked(st, 0, now);
-	send_call(st, GP_LEFT, 0);
-	telling_ends(st);
-	bpf_map_delete_elem(&seeds, &tid);
 	return 0;
 }
 

@@ -12,28 +12,12 @@ static __always_inline bool is_followed(__u32 tgid)
 	return follow_all || bpf_map_lookup_elem(&pids, &tgid);
 }
 
-/* A thread that is in a call since before its probes: from now on it is open, if it can be seen to
- * end. */
-static __always_inline void take_seed(struct thread_state *st, __u32 tgid, __u32 tid)
-{
-	struct gp_seed *seed = bpf_map_lookup_elem(&seeds, &tid);
-
-	if (!seed || seed->pid != tgid)
-		return;
-	st->sp = seed->sp;
-	st->rec.head.start_ns = seed->start_ns;
-	st->rec.head.row = seed->row;
-	st->rec.head.flags = GP_CALL_BEFORE;
-	st->rec.head.pid = tgid;
-	st->rec.head.tid = tid;
-	st->open = seed->sp != 0;
-}
-
-static __always_inline bool is_seeded(struct task_struct *task)
+/* Was it in a call when its probes came? Then its end is sent though it has made no call since. */
+static __always_inline bool is_in_flight(struct task_struct *task)
 {
 	__u32 tid = task->pid;
 
-	return bpf_map_lookup_elem(&seeds, &tid);
+	return bpf_map_lookup_elem(&in_flight, &tid);
 }
 
 /* From now on the scheduler's hooks tell of it. */
@@ -67,7 +51,6 @@ static __noinline struct thread_state *adopt_thread(struct task_struct *task)
 		count(no_state);
 		return NULL;
 	}
-	take_seed(st, tgid, id);
 	rec = reserve_task(GP_TASK_NEW);
 	if (!rec)
 		return watch_thread(st, id);

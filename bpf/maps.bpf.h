@@ -43,14 +43,14 @@ struct pids_t {
 };
 extern struct pids_t pids SEC(".maps");
 
-struct seeds_t {
+struct in_flight_t {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u32);	/* thread */
-	__type(value, struct gp_seed);
+	__type(value, __u32);
 };
-extern struct seeds_t seeds SEC(".maps");
+extern struct in_flight_t in_flight SEC(".maps");
 
 struct code_t {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -25,9 +25,7 @@ struct {
 /* Has it made a call that the probes saw, or is it in one? */
 static __always_inline bool is_seen(struct task_struct *task)
 {
-	struct thread_state *st = bpf_task_storage_get(&threads, task, 0, 0);
-
-	return st && !(st->open && st->rec.head.flags & GP_CALL_BEFORE);
+	return bpf_task_storage_get(&threads, task, 0, 0);
 }
 
 SEC("?iter/task")

@@ -87,7 +87,7 @@ int BPF_PROG(task_exec, struct task_struct *p, pid_t old_pid)
 
 static __always_inline void add_open_blocked(struct thread_state *st)
 {
-	__u32 words = st->rec.head.flags & GP_CALL_BEFORE ? 0 : row_at(st->rec.head.row)->words;
+	__u32 words = row_at(st->rec.head.row)->words;
 
 	if (words <= GP_WORDS_LARGE)
 		add_blocked(st, words, 0);
@@ -100,9 +100,9 @@ int BPF_PROG(task_exit, struct task_struct *p)
 	struct thread_state *st = bpf_task_storage_get(&threads, p, 0, 0);
 	struct gp_task *rec;
 
-	if (!st && is_seeded(p))
+	if (!st && is_in_flight(p))
 		st = adopt_thread(p);	/* it ends inside a call that began before */
-	bpf_map_delete_elem(&seeds, &tid);
+	bpf_map_delete_elem(&in_flight, &tid);
 	if (p->signal->live.counter == 0)	/* the last thread: its pid may be used again */
 		bpf_map_delete_elem(&pids, &tgid);
 	if (!st)
@@ -136,11 +136,6 @@ int task_states(struct bpf_iter__task *ctx)
 	if (!task)
 		return 0;
 	st = bpf_task_storage_get(&threads, task, 0, 0);
-	if (!st && is_seeded(task)) {
-		st = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-		if (st)
-			take_seed(st, task->tgid, task->pid);
-	}
 	if (!st)
 		return 0;
 	st->rec.head.kind = st->open ? GP_OPEN : 0;

@@ -32,19 +32,6 @@ struct gp_counts {
 	gp_u64 reached;		/* of `nested`: launches of the driver inside one of the runtime */
 };
 
-/*
- * A thread that was inside a call when its probes came, as user space found it on the thread's
- * stack; by tid, until it returns or the thread ends (which is told in any case). Its return is
- * probed at the address it returns to, so that the call can end, and what it calls meanwhile is
- * known to be nested.
- */
-struct gp_seed {
-	gp_u64 sp;		/* as at the call's entry; 0: its return is not probed */
-	gp_u64 start_ns;	/* since when it is known of */
-	gp_u32 row;
-	gp_u32 pid;
-};
-
 /* Where a process has code; two ranges that hold all of it. Unknown: whatever may be an address. */
 struct gp_code {
 	gp_u64 start[2];
@@ -61,7 +48,6 @@ struct gp_mapping {
 };
 
 _Static_assert(sizeof(struct gp_code) == 40, "code");
-_Static_assert(sizeof(struct gp_seed) == 24, "seed");
 _Static_assert(sizeof(struct gp_mapping) == 24, "mapping");
 _Static_assert(sizeof(struct gp_counts) == 8 * (2 * GP_KINDS + 6), "counts");
 

@@ -21,7 +21,7 @@
 #include "regs.h"
 #include "types.h"
 
-#define GP_EVENT_VERSION 9
+#define GP_EVENT_VERSION 10
 
 /* Kinds of records. A new kind must reach: source/bpf/decode.c, bpf counters (GP_KINDS). */
 #define GP_CALL 1	/* gp_call: a call that returned, complete */
@@ -31,10 +31,9 @@
 #define GP_TASK_EXIT 5	/* gp_task: a known thread ends */
 #define GP_TASK_FORK 6	/* gp_task: a followed (or filtered) process has a child process */
 #define GP_TASK_EXEC 7	/* gp_task: a followed process runs a new program */
-#define GP_LEFT 8	/* gp_call without words: a call that began before its probes has returned */
-#define GP_STACK 9	/* gp_stack: what a call's stack id means; no seq */
-#define GP_OFF 10	/* gp_off: a thread was off the CPU, outside calls */
-#define GP_KINDS 11
+#define GP_STACK 8	/* gp_stack: what a call's stack id means; no seq */
+#define GP_OFF 9	/* gp_off: a thread was off the CPU, outside calls */
+#define GP_KINDS 10
 
 /* Raw words per record: 0-5 are the ABI's first six integer arguments, then the row's extra words. */
 #define GP_REGS 6
@@ -46,11 +45,10 @@
 /* gp_call.flags */
 #define GP_CALL_NO_RETURN 0x01	/* entry only: duration and result were not observed */
 #define GP_CALL_EXTRA_FAULT 0x02 /* the extra words could not be read; they are 0 */
-#define GP_CALL_BEFORE 0x04	/* it began before its probes: no words, start_ns is gp_seed's */
-#define GP_CALL_STACK 0x08	/* behind the row's words follows one more: the id of the stack */
-#define GP_CALL_BLOCKED 0x10	/* and then one more: ns of the call that it was off the CPU */
-#define GP_CALL_LATE 0x20	/* and then one more: a time in the call that it was ready, and had no CPU */
-#define GP_CALL_STOPPED 0x40	/* with LATE: that time it was stopped instead, by a signal or a debugger */
+#define GP_CALL_STACK 0x04	/* behind the row's words follows one more: the id of the stack */
+#define GP_CALL_BLOCKED 0x08	/* and then one more: ns of the call that it was off the CPU */
+#define GP_CALL_LATE 0x10	/* and then one more: a time in the call that it was ready, and had no CPU */
+#define GP_CALL_STOPPED 0x20	/* with LATE: that time it was stopped instead, by a signal or a debugger */
 
 /*
  * GP_CALL_LATE, of calls that returned: the last such time of GP_LATE_MIN_NS or more, which a thread can

@@ -55,11 +55,9 @@ static void push_call(struct run *r, const void *rec, size_t len)
 
 	if (decode_call(r->decoder, rec, len, &ev) != DECODE_OK)
 		return;
-	check(ev.kind == EVENT_TAIL || (ev.kind >= EVENT_CALL && ev.kind <= EVENT_OPEN) ||
-	      ev.kind == EVENT_LEFT);
+	check(ev.kind == EVENT_TAIL || (ev.kind >= EVENT_CALL && ev.kind <= EVENT_OPEN));
 	check(ev.end_ns >= ev.start_ns && ev.tid && ev.pid);
-	check(ev.kind == EVENT_CALL || ev.kind == EVENT_LEFT ||
-	      !(ev.has & (HAS_END | HAS_RESULT)));
+	check(ev.kind == EVENT_CALL || !(ev.has & (HAS_END | HAS_RESULT)));
 	check(push(r, &ev) == 0);
 }
 
@@ -97,7 +95,7 @@ static void push_near_call(struct run *r, const uint8_t *b, size_t len)
 	r->clock_ns += (uint64_t)(int64_t)(int16_t)(in[4] | in[5] << 8);
 	memset(&rec, in[7], sizeof(rec));
 	rec.head = (struct gp_call){
-		.kind = (uint8_t)(in[0] & 8 ? GP_LEFT : in[0] % 4), .flags = (uint8_t)(in[0] >> 4 | (in[2] & 0x80) >> 3 | (in[3] & 0x80) >> 2),
+		.kind = (uint8_t)(in[0] % 4), .flags = (uint8_t)(in[0] >> 4 | (in[2] & 0x80) >> 3 | (in[3] & 0x80) >> 2),
 		.row = in[2], .seq = *seq,
 		.start_ns = r->clock_ns, .dur_lo_ns = in[6], .pid = 10 + in[1] / 4 % 2,
 		.tid = 10 + in[1] % 4,

@@ -270,30 +270,6 @@ static void not_returned(void **state)
 	assert_int_equal(decode_len(state, &raw, sizeof(raw)).kind, EVENT_TAIL);
 }
 
-static void begun_before(void **state)
-{
-	struct raw raw;
-	struct event ev;
-
-	memset(seen, 0, sizeof(seen));
-	record(&raw, "cudaStreamSynchronize");
-	raw.head.kind = GP_LEFT;
-	raw.head.flags = GP_CALL_BEFORE;
-	raw.head.result = 700;
-	raw.head.dur_lo_ns = 50;
-	ev = decode_len(state, &raw, sizeof(raw.head));		/* it has no words */
-	assert_int_equal(ev.kind, EVENT_LEFT);
-	assert_int_equal(ev.has, HAS_RESULT | HAS_END);
-	assert_int_equal(ev.call.result, 700);
-	assert_int_equal(ev.end_ns, ev.start_ns + 50);
-	raw.head.kind = GP_OPEN;
-	ev = decode_len(state, &raw, sizeof(raw));		/* words that mean nothing */
-	assert_int_equal(ev.kind, EVENT_OPEN);
-	assert_int_equal(ev.has, 0);
-	raw.head.kind = GP_LEFT;
-	assert_int_equal(status_of(state, &raw, sizeof(raw.head) - 1), DECODE_INVALID);
-}
-
 static void hostile_records(void **state)
 {
 	struct raw raw;
@@ -305,8 +281,6 @@ static void hostile_records(void **state)
 	memset(longer.more, 0xab, sizeof(longer.more));
 	assert_int_equal(status_of(state, &longer.raw, sizeof(longer)), DECODE_OK);
 	for (unsigned int kind = GP_TASK_NEW; kind < 256; kind++) {
-		if (kind == GP_LEFT)	/* GP_OFF is decode_off's */
-			continue;
 		raw.head.kind = (uint8_t)kind;
 		assert_int_equal(status_of(state, &raw, len), DECODE_SKIP);
 		assert_int_equal(status_of(state, &raw, sizeof(raw.head)), DECODE_SKIP);
@@ -400,8 +374,6 @@ int main(void)
 		SAYS("copy: the direction is the argument's or the function's", directions),
 		SAYS("call: result and 48 bits of duration come through", results_and_times),
 		SAYS("call: without a return there is no result and no end", not_returned),
-		SAYS("call: one that began before has an end and a result, no arguments",
-		     begun_before),
 		SAYS("call: short is invalid, longer is accepted, unknown kinds are skipped",
 		     hostile_records),
 		SAYS("task: every kind becomes its event, a name needs no NUL", task_records),

@@ -171,10 +171,6 @@ static void a_call_tells_how_long_it_was_blocked(void **state)
 	rec.raw.head.flags = GP_CALL_BLOCKED | GP_CALL_STACK;
 	assert_int_equal(decode_len(state, &rec.raw, len + 16).call.blocked_ns, 88);
 	assert_int_equal(decode_len(state, &rec.raw, len + 16).call.stack, 77);
-	rec.raw.head.flags = GP_CALL_BLOCKED;
-	rec.raw.head.kind = GP_LEFT;
-	rec.raw.words[0] = 99;
-	assert_int_equal(decode_len(state, &rec.raw, sizeof(rec.raw.head) + 8).call.blocked_ns, 99);
 }
 
 /* Behind how long it was blocked, if that is there. */

@@ -118,8 +118,6 @@ void loader_choose_programs(const struct loader *l)
 
 	for (size_t i = way->legs(l->skel, legs); i--;)
 		choose(legs[i].prog, way->attach_type);
-	if (l->way == WAY_SESSION || l->way == WAY_MULTI)
-		choose(l->skel->progs.call_left, LINK_UPROBE_MULTI);
 }
 
 /* The cookies of one file's links. */

@@ -8,7 +8,6 @@
 
 #include "probe/loader_internal.h"
 #include "host/proc.h"
-#include "probe/uprobe_link.h"
 
 static int read_regs(struct loader *l, loader_regs_fn fn, void *ctx)
 {
@@ -37,44 +36,21 @@ int loader_look(struct loader *l, const uint32_t *pids, size_t n, loader_regs_fn
 	return err;
 }
 
-int loader_seed(struct loader *l, uint32_t tid, const struct gp_seed *seed)
+int loader_mark_in_flight(struct loader *l, uint32_t tid)
 {
-	return bpf_map_update_elem(bpf_map__fd(l->skel->maps.seeds), &tid, seed, BPF_ANY);
+	uint32_t yes = 1;
+
+	return bpf_map_update_elem(bpf_map__fd(l->skel->maps.in_flight), &tid, &yes, BPF_ANY);
 }
 
-bool loader_is_seeded(struct loader *l, uint32_t tid)
+bool loader_is_in_flight(struct loader *l, uint32_t tid)
 {
-	struct gp_seed seed;
+	uint32_t yes;
 
-	return !bpf_map_lookup_elem(bpf_map__fd(l->skel->maps.seeds), &tid, &seed);
+	return !bpf_map_lookup_elem(bpf_map__fd(l->skel->maps.in_flight), &tid, &yes);
 }
 
-void loader_forget_seed(struct loader *l, uint32_t tid)
+void loader_forget_in_flight(struct loader *l, uint32_t tid)
 {
-	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.seeds), &tid);
-}
-
-int loader_attach_left(struct loader *l, const char *path, uint64_t offset, pid_t pid)
-{
-	uint64_t none = 0;
-	struct loader_probes p = { .path = path, .offsets = &offset, .rows = &none, .n = 1,
-				   .pid = pid };
-	int prog = bpf_program__fd(l->skel->progs.call_left);
-
-	return prog < 0 ? -ENOTSUP : link_uprobes(prog, LINK_UPROBE_MULTI, false, &p);
-}
-
-void loader_close_links(int *fds, size_t n)
-{
-	link_close_all(fds, n);
-}
-
-int loader_keep_link(struct loader *l, int fd)
-{
-	int *slot = VEC_PUSH(&l->links);
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = fd;
-	return 0;
+	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.in_flight), &tid);
 }

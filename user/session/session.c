@@ -235,7 +235,7 @@ static int start_loader(struct session *s)
 		attach_set_budget(s->attach, o->budget_ns);
 		attach_set_launch(s->attach, (enum plan_launch)o->launch);
 	}
-	s->inside = inside_new(s->loader, (unsigned int)o->tier);
+	s->inside = inflight_new(s->loader, (unsigned int)o->tier);
 	s->worker = s->attach ? worker_new(s->attach, s->inside) : NULL;
 	if (!s->worker)
 		return cannot("watch what is mapped", errno);
@@ -390,7 +390,7 @@ static int start(struct session *s)
 		err = session_push(s, &(struct event){ .kind = EVENT_START, .start_ns = s->start_ns });
 	targets_processes(s);
 	if (!err && s->inside)
-		err = inside_find(s->inside, s->start_ns, &s->sink);
+		err = inflight_find(s->inside, s->start_ns, &s->sink);
 	confine_session(s);
 	if (!err)
 		err = start_stacks(s);

@@ -15,7 +15,7 @@
 static const char *const kinds[GP_KINDS] = {
 	[GP_CALL] = "call", [GP_ENTER] = "enter", [GP_OPEN] = "open",
 	[GP_TASK_NEW] = "thread", [GP_TASK_EXIT] = "exit", [GP_TASK_FORK] = "fork",
-	[GP_TASK_EXEC] = "exec", [GP_LEFT] = "left", [GP_STACK] = "stack",
+	[GP_TASK_EXEC] = "exec", [GP_STACK] = "stack",
 	[GP_OFF] = "off",
 };
 

@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "session/command.h"
-#include "session/inside.h"
+#include "session/inflight.h"
 #include "session/session.h"
 #include "session/session_nvml.h"
 #include "session/worker.h"
@@ -60,7 +60,7 @@ struct session {
 	struct loader *loader;
 	struct attach *attach;
 	struct worker *worker;
-	struct inside *inside;
+	struct inflight *inside;
 	struct bpf_source live;
 	struct helpers *helpers;	/* NULL: none are looked for */
 	struct session_nvml nvml;

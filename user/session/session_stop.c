@@ -70,7 +70,7 @@ static void stop_probes(struct session *s, uint64_t now_ns)
 	worker_stop(s->worker);
 	worker_pump(s->worker, &s->sink);
 	if (s->inside)
-		inside_stop(s->inside, &s->sink);	/* s->err has the sink's error */
+		inflight_stop(s->inside, &s->sink);	/* s->err has the sink's error */
 	loader_detach(s->loader);
 	read_states(s, &states);
 	drain_finish(s->live.drain, pump, s);
@@ -115,7 +115,7 @@ static void close_all(int *fds, size_t n)
 static void free_probes(struct session *s)
 {
 	worker_free(s->worker);
-	inside_free(s->inside);
+	inflight_free(s->inside);
 	attach_free(s->attach);
 	drain_free(s->live.drain);
 }

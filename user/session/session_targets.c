@@ -91,7 +91,7 @@ int targets_attach_pid(struct scan *scan, pid_t pid)
 	scan->uses = false;
 	err = target_each_file(pid, on_file, scan);
 	if (!err && scan->uses && scan->s->inside)
-		err = inside_add(scan->s->inside, pid);
+		err = inflight_add(scan->s->inside, pid);
 	if (!err && scan->uses)
 		err = note_user(scan->s, pid);
 	if (err == -EACCES || err == -EPERM) {

@@ -19,7 +19,7 @@
 #include "probe/plan.h"
 
 
-struct worker *worker_new(struct attach *a, struct inside *inside)
+struct worker *worker_new(struct attach *a, struct inflight *inside)
 {
 	struct worker *w = calloc(1, sizeof(*w));
 
@@ -137,15 +137,15 @@ static void follow_inside(struct worker *w)
 
 	if (!w->inside)
 		return;
-	inside_find(w->inside, w->armed_ns, &sink);
-	inside_work(w->inside, &sink);
+	inflight_find(w->inside, w->armed_ns, &sink);
+	inflight_work(w->inside, &sink);
 }
 
 /* So long nothing is to be done unasked; -1: for ever. */
 static int idle_ms(const struct worker *w)
 {
 	int later = later_timeout_ms(&w->later, time_now_ns());
-	int inside = w->inside ? inside_timeout_ms(w->inside) : -1;
+	int inside = w->inside ? inflight_timeout_ms(w->inside) : -1;
 
 	return later < 0 || (inside >= 0 && inside < later) ? inside : later;
 }

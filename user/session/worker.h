@@ -7,7 +7,7 @@
 #ifndef SESSION_WORKER_H
 #define SESSION_WORKER_H
 
-#include "session/inside.h"
+#include "session/inflight.h"
 #include "session/stack_feed.h"
 #include "event/event.h"
 #include "session/newcomers.h"
@@ -18,7 +18,7 @@
 struct worker;
 
 /* inside: may be NULL; else the worker's from worker_run to worker_stop. NULL + errno. */
-struct worker *worker_new(struct attach *a, struct inside *inside);
+struct worker *worker_new(struct attach *a, struct inflight *inside);
 
 /*
  * Before worker_run. Watches pid and what it forks from now on, or the host (pid -1). filter: the

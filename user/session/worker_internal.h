@@ -21,7 +21,7 @@ struct watch {
 
 struct worker {
 	struct attach *attach;
-	struct inside *inside;		/* NULL: nothing is looked at */
+	struct inflight *inside;		/* NULL: nothing is looked at */
 	uint64_t armed_ns;		/* when probes were made last */
 	struct later later;
 	struct newcomers newcomers;	/* selector NULL: nobody is chosen by what is known of him */

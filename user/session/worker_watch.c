@@ -58,7 +58,7 @@ static int on_file(void *ctx, const struct target_file *file)
 	worker_tell(ar->w, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)file->pid,
 				     .start_ns = ar->time_ns, .end_ns = ar->w->armed_ns });
 	if (ar->w->inside)
-		inside_add(ar->w->inside, file->pid);	/* it may be in a call by now */
+		inflight_add(ar->w->inside, file->pid);	/* it may be in a call by now */
 	return 0;
 }
 
@@ -83,7 +83,7 @@ static void take_in(void *ctx, pid_t pid)
 	if (!w->inside || w->announced != pid)
 		return;		/* it uses no library */
 	w->armed_ns = time_now_ns();
-	inside_add(w->inside, pid);
+	inflight_add(w->inside, pid);
 }
 
 /* Attaches to a process that is followed or, if it is meant, will be. */

@@ -209,7 +209,6 @@ static void decode_words(const struct catalog_row *row, const uint64_t *w, bool 
 
 static const uint8_t call_kinds[GP_KINDS] = {
 	[0] = EVENT_TAIL, [GP_CALL] = EVENT_CALL, [GP_ENTER] = EVENT_ENTER, [GP_OPEN] = EVENT_OPEN,
-	[GP_LEFT] = EVENT_LEFT,
 };
 
 static uint64_t duration_ns(const struct gp_call *rec)
@@ -250,7 +249,7 @@ enum decode_status decode_call(const struct decoder *d, const void *data, size_t
 	const struct gp_call *rec = data;
 	const struct decode_row *dr;
 	const uint64_t *words = (const uint64_t *)(rec + 1);
-	bool has_words, has_end;
+	bool has_end;
 
 	if (len < sizeof(*rec))
 		return DECODE_INVALID;
@@ -265,26 +264,22 @@ enum decode_status decode_call(const struct decoder *d, const void *data, size_t
 	if (rec->row >= GP_ROWS_MAX)
 		return DECODE_INVALID;
 	dr = &d->rows[rec->row];
-	has_words = rec->kind != GP_LEFT && !(rec->flags & GP_CALL_BEFORE);
-	if (!dr->row || (has_words && len < sizeof(*rec) + 8u * dr->n_words))
+	if (!dr->row || len < sizeof(*rec) + 8u * dr->n_words)
 		return DECODE_INVALID;
 	out->func = rec->row;
 	out->start_ns = out->end_ns = rec->start_ns;
-	has_end = rec->kind == GP_LEFT ||
-		  (rec->kind == GP_CALL && !(rec->flags & GP_CALL_NO_RETURN));
+	has_end = rec->kind == GP_CALL && !(rec->flags & GP_CALL_NO_RETURN);
 	if (has_end) {
 		if (__builtin_add_overflow(rec->start_ns, duration_ns(rec), &out->end_ns))
 			return DECODE_INVALID;
 		out->call.result = rec->result;
 		out->has = HAS_RESULT | HAS_END;
 	}
-	if (has_words && rec->flags & GP_CALL_STACK && len >= sizeof(*rec) + 8u * (dr->n_words + 1u))
+	if (rec->flags & GP_CALL_STACK && len >= sizeof(*rec) + 8u * (dr->n_words + 1u))
 		out->call.stack = words[dr->n_words];
-	decode_blocked(rec, has_words ? dr->n_words : 0, len, out);
-	if (has_words)
-		decode_words(dr->row, words, !(rec->flags & GP_CALL_EXTRA_FAULT), out);
-	if (has_words)
-		decode_address(dr->row, rec, words, out);
+	decode_blocked(rec, dr->n_words, len, out);
+	decode_words(dr->row, words, !(rec->flags & GP_CALL_EXTRA_FAULT), out);
+	decode_address(dr->row, rec, words, out);
 	return DECODE_OK;
 }
 

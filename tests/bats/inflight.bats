@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# A call that a thread was in before gpuprof came is in the books from the start, and its end is
-# measured, or bounded where it cannot be seen.
+# A call that a thread was in before gpuprof came is in the books from the start, and its end is bounded:
+# it lies between the last look that found the thread in it and what the thread did next.
 
 load ../lib/common
 
@@ -53,7 +53,7 @@ begun_before() { report_value "$1" '[(c["function"], c["count"], c["open"], c["b
 	for c in t["calls"] if c["begun_before"]]'; }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inside: syncs of several threads end when they return; their threads go on" {
+@test "inflight: the ends of syncs of several threads are bounded, and the bound is labelled" {
 	needs root bpf sim
 	start_held --threads 4 --hold-ms 900 --step-ms 150 --calls 500 --stay-ms 300
 	run "$GPUPROF" record -o c.gpr -p "$HELD"
@@ -64,16 +64,19 @@ begun_before() { report_value "$1" '[(c["function"], c["count"], c["open"], c["b
 	assert_output "[('cudaStreamSynchronize', 0, 0, 4)]"
 	run report_value r.json '[c["count"] for c in t["calls"] if c["function"] == "cudaLaunchKernel"]'
 	assert_output '[2000]'
-	surplus_ms r.json sync | all_between -100 2
-	run report_value r.json '{x["bucket"] for x in t["threads"]} & {"unknown", "lost", "copy", "query"}'
+	surplus_ms r.json sync | all_between -600 0
+	surplus_ms r.json sync unknown | all_between -100 150
+	run report_value r.json '{x["bucket"] for x in t["threads"]} & {"lost", "copy", "query"}'
 	assert_output 'set()' # between calls they may be off the CPU
+	run "$GPUPROF" report c.gpr
+	assert_line --regexp '^unknown: .* in which calls that began before gpuprof may have returned'
 	# What is known of no call is no number: not how long it took.
 	run report_value r.json '[(c["total_ns"], c["max_ns"], c["errors"]) for c in t["calls"] if c["class"] == "sync"]'
-	assert_output '[(None, None, 0)]'
+	assert_output '[(None, None, None)]'
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inside: with -a, of threads that wait on their CPUs; a returned one is no open call" {
+@test "inflight: with -a, of threads that wait on their CPUs; a returned one is no open call" {
 	needs root bpf sim
 	GPUSIM_SPIN=1 start_held --hold-ms 1500 --stay-ms 900
 	run --separate-stderr "$GPUPROF" stat -a -d 2s --table calls,threads,events --format json
@@ -81,36 +84,16 @@ begun_before() { report_value "$1" '[(c["function"], c["count"], c["open"], c["b
 	printf '%s\n' "$output" >r.json
 	laws r.json
 	wait "$HELD"
-	surplus_ms r.json sync | all_between -100 2
+	surplus_ms r.json sync | all_between -800 2
 	run report_value r.json "[(c['open'], c['begun_before']) for c in t['calls'] if c['pid'] == $HELD]"
 	assert_output '[(0, 1)]'
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inside: a return that cannot be probed is bounded, and the bound is labelled" {
-	needs root bpf sim
-	[ "$(uname -m)" = x86_64 ] || skip "the target makes x86-64 code"
-	start_held --jit --hold-ms 900 --calls 10 --stay-ms 100
-	run "$GPUPROF" record -o c.gpr -p "$HELD"
-	assert_success
-	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
-	laws r.json
-	surplus_ms r.json sync | all_between -600 0
-	surplus_ms r.json sync unknown | all_between -1 150
-	run report_value r.json '[x["ns"] > 0 for x in t["threads"] if x["bucket"] == "unknown"]'
-	assert_output '[True]'
-	run begun_before r.json
-	assert_output "[('cudaStreamSynchronize', 0, 0, 1)]"
-	run "$GPUPROF" report c.gpr
-	assert_line --regexp '^unknown: .* in which calls that began before gpuprof may have returned'
-}
-
-# bats test_tags=needs:root,needs:bpf
-@test "inside: one that is killed there was there until it died" {
+@test "inflight: of one that is killed there, only the time since the last look is unknown" {
 	needs root bpf sim
 	start_held --hold-ms 60000
-	local before begun killed gone
-	before=$(date +%s%N)
+	local begun killed
 	start_gpuprof record -d 30s -o c.gpr -p "$HELD"
 	wait_probed "$HELD" cudart
 	begun=$(date +%s%N)
@@ -118,14 +101,18 @@ begun_before() { report_value "$1" '[(c["function"], c["count"], c["open"], c["b
 	killed=$(date +%s%N)
 	kill -KILL "$HELD"
 	wait "$HELD" || true
-	gone=$(date +%s%N)
 	wait_gpuprof
 	assert_success
 	"$GPUPROF" report c.gpr --table calls,threads,events --format json >r.json
 	laws r.json
-	run report_value r.json "[(x['bucket'], $((killed - begun)) <= x['ns'] <= $((gone - before)), x['ns'] == x['wall_ns'])
-		for x in t['threads']]"
-	assert_output "[('sync', True, True)]"
+	# From the last look on, a second before at most, it may have returned.
+	run report_value r.json "$((killed - begun)) <= sum(x['ns'] for x in t['threads'])"
+	assert_output True
+	run report_value r.json "[x['ns'] == x['wall_ns'] or x['ns'] > $((killed - begun)) - 1.2e9
+		for x in t['threads'] if x['bucket'] == 'sync']"
+	assert_output '[True]'
+	run report_value r.json "{x['bucket'] for x in t['threads']} - {'sync', 'unknown'}"
+	assert_output 'set()'
 }
 
 # A runtime whose sync waits and then launches inside.
@@ -141,7 +128,7 @@ build_nesting() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inside: what the call calls meanwhile is its detail; its result is counted when it returns" {
+@test "inflight: a call that is made within it ends it" {
 	needs root bpf
 	build_nesting || skip "no C compiler"
 	start_inside ./nesting
@@ -152,13 +139,11 @@ build_nesting() {
 	run begun_before r.json
 	assert_output "[('cudaDeviceSynchronize', 0, 0, 1)]"
 	run report_value r.json '[(c["function"], c["count"], c["errors"]) for c in t["calls"]]'
-	assert_output "[('cudaLaunchKernel', 5, 0), ('cudaDeviceSynchronize', 0, 1)]"
-	run report_value r.json 'r["meta"]["own_cost_nested"]'
-	assert_output 100
+	assert_output "[('cudaLaunchKernel', 105, 0), ('cudaDeviceSynchronize', 0, None)]"
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inside: one that began while its library was mapped and not yet probed" {
+@test "inflight: one that began while its library was mapped and not yet probed" {
 	needs root bpf
 	build_nesting || skip "no C compiler"
 	python3 -c 'import ctypes, time
@@ -169,14 +154,14 @@ time.sleep(1.5); ctypes.CDLL("./libcudart.so.13").cudaDeviceSynchronize()' 3>&- 
 	printf '%s\n' "$output" >r.json
 	laws r.json
 	# The first moment may be seen after all.
-	run report_value r.json '[(c["function"], c["count"] + c["begun_before"], c["errors"], c["open"]) for c in t["calls"]]'
-	assert_output "[('cudaDeviceSynchronize', 1, 1, 0)]"
-	run report_value r.json '[1e9 < x["ns"] < 2e9 for x in t["threads"] if x["bucket"] == "sync"]'
-	assert_output '[True]'
+	run report_value r.json '[(c["function"], c["count"] + c["begun_before"], c["open"]) for c in t["calls"]]'
+	assert_output "[('cudaLaunchKernel', 100, 0), ('cudaDeviceSynchronize', 1, 0)]"
+	run report_value r.json '1e9 < sum(x["ns"] for x in t["threads"] if x["bucket"] in ("sync", "unknown")) < 2e9'
+	assert_output True
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inside: a call of the real runtime that waits for its driver, made by Python" {
+@test "inflight: a call of the real runtime that waits for its driver, made by Python" {
 	needs root bpf
 	local runtime=$ROOT/build/cuda/lib/libcudart.so.13
 	[ -e "$runtime" ] || skip "no real libcudart here"
@@ -189,7 +174,7 @@ cudart = ctypes.CDLL(sys.argv[1]); print("held: pid", flush=True); cudart.cudaMa
 	printf '%s\n' "$output" >r.json
 	laws r.json
 	run report_value r.json '[(c["function"], c["count"], c["errors"], c["begun_before"]) for c in t["calls"]]'
-	assert_output "[('cudaMalloc', 0, 1, 1)]"
+	assert_output "[('cudaMalloc', 0, None, 1)]"
 	run report_value r.json '[0.5e9 < x["ns"] < 2e9 for x in t["threads"] if x["bucket"] == "alloc"]'
 	assert_output '[True]'
 }

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Which threads are in a call that began before its probes, by snapshots of their stacks. A call is
+ * the same one as long as its function, the place it returns to and the stack pointer there are.
+ */
+#include "session/inflight.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/map.h"
+#include "base/time.h"
+#include "base/vec.h"
+#include "probe/loader_seed.h"
+#include "stack/snapshot.h"
+
+/* A thread on a CPU was where its registers say at the last timer tick: at most so long ago. */
+#define TICK_NS (20 * NS_PER_MS)
+#define LOOK_NS NS_PER_SEC		/* at most, between looks */
+#define LOOKS_SOON 5u			/* at what cannot be told, before it is looked at once a second */
+
+struct pids {
+	VEC(uint32_t) all;
+};
+
+struct call {
+	pid_t pid, tid;
+	uint16_t row;
+	bool over;
+	uint8_t looks;		/* that found out nothing, one after the other */
+	bool ran;		/* when last looked at: what is known is as of its last tick */
+	uint64_t since_ns;
+	uint64_t due_ns;	/* of the next look */
+	uint64_t returns_to;	/* address */
+	uint64_t sp;		/* stack pointer there */
+};
+
+struct inflight {
+	struct loader *loader;
+	unsigned int tier;
+	struct pids fresh;	/* to be looked at for the first time */
+	VEC(struct call) calls;
+	struct map known;	/* their threads */
+};
+
+struct look {
+	struct inflight *in;
+	struct map seen;	/* threads that have made a call that was seen */
+	struct stack_snapshot *snapshot;
+	struct map by_tid;	/* index in the snapshot + 1 */
+	uint64_t start_ns;	/* before registers were read */
+	loader_regs_fn fn;
+	void *fn_ctx;
+	bool failed;
+};
+
+struct inflight *inflight_new(struct loader *l, unsigned int tier)
+{
+	struct inflight *in = calloc(1, sizeof(*in));
+
+	if (!in)
+		return NULL;
+	in->loader = l;
+	in->tier = tier;
+	return in;
+}
+
+void inflight_free(struct inflight *in)
+{
+	if (!in)
+		return;
+	VEC_FREE(&in->calls);
+	VEC_FREE(&in->fresh.all);
+	map_free(&in->known);
+	free(in);
+}
+
+static int add_pid(struct pids *pids, pid_t pid)
+{
+	uint32_t *slot;
+
+	for (size_t i = 0; i < pids->all.n; i++)
+		if (pids->all.v[i] == (uint32_t)pid)
+			return 0;
+	slot = VEC_PUSH(&pids->all);
+	if (!slot)
+		return -ENOMEM;
+	*slot = (uint32_t)pid;
+	return 0;
+}
+
+int inflight_add(struct inflight *in, pid_t pid)
+{
+	return add_pid(&in->fresh, pid);
+}
+
+/* ---- one look ---------------------------------------------------------------------------- */
+
+static void note_regs(void *ctx, const struct gp_thread_regs *regs)
+{
+	struct look *look = ctx;
+
+	if (regs->flags & GP_REGS_SEEN)
+		look->failed |= !map_put(&look->seen, regs->tid, NULL);
+	look->fn(look->fn_ctx, regs);
+}
+
+static int read_regs(void *ctx, const uint32_t *pids, size_t n, loader_regs_fn fn, void *fn_ctx)
+{
+	struct look *look = ctx;
+
+	look->fn = fn;
+	look->fn_ctx = fn_ctx;
+	return loader_look(look->in->loader, pids, n, note_regs, look);
+}
+
+static void look_end(struct look *look)
+{
+	stack_snapshot_free(look->snapshot);
+	map_free(&look->seen);
+	map_free(&look->by_tid);
+}
+
+static int look_at(struct look *look, struct inflight *in, const struct pids *at)
+{
+	struct stack_source from = { read_regs, look };
+	const uint32_t *pids = at->all.v;
+	size_t n = at->all.n;
+
+	*look = (struct look){ .in = in, .start_ns = time_now_ns() };
+	look->snapshot = stack_snapshot_of_calls(pids, n, &from, in->tier);
+	if (!look->snapshot)
+		return -ENOMEM;
+	if (!stack_snapshot_has_regs(look->snapshot))
+		return -ENOTSUP;
+	for (size_t i = 0; i < n; i++)
+		if (stack_snapshot_add(look->snapshot, (pid_t)pids[i]) == -ENOMEM)
+			return -ENOMEM;
+	for (size_t i = 0; i < stack_snapshot_threads(look->snapshot); i++) {
+		const struct stack_thread *t = stack_snapshot_thread(look->snapshot, i);
+		struct map_slot *slot = map_put(&look->by_tid, (uint64_t)t->tid, NULL);
+
+		if (!slot)
+			return -ENOMEM;
+		slot->value = i + 1;
+	}
+	return look->failed ? -ENOMEM : 0;
+}
+
+static bool read_call(const struct stack_thread *t, struct call *c)
+{
+	const struct stack_frame *caller;
+
+	if (!t->call || t->call_frame + 1 >= t->n_frames)
+		return false;
+	caller = &t->frames[t->call_frame + 1];
+	if (!caller->sp)
+		return false;
+	if (t->quality == STACK_IS_RUNNING && !t->to_top)
+		return false;		/* its stack changed while it was read */
+	*c = (struct call){ .pid = t->pid, .tid = t->tid, .row = (uint16_t)t->row,
+				   .returns_to = caller->address, .sp = caller->sp,
+				   .ran = t->quality == STACK_IS_RUNNING };
+	return true;
+}
+
+static bool was_seen(const struct look *look, pid_t tid)
+{
+	return map_find(&look->seen, (uint64_t)tid);
+}
+
+/* ---- telling ------------------------------------------------------------------------------- */
+
+static int push(const struct event_sink *sink, const struct call *c, uint8_t kind,
+		uint64_t end_ns)
+{
+	struct event ev = { .kind = kind, .pid = (uint32_t)c->pid, .tid = (uint32_t)c->tid,
+			    .func = c->row, .start_ns = c->since_ns,
+			    .end_ns = end_ns > c->since_ns ? end_ns : c->since_ns };
+
+	return sink->push(sink->ctx, &ev);
+}
+
+static int push_thread(const struct event_sink *sink, const struct stack_thread *t)
+{
+	return sink->push(sink->ctx, &(struct event){
+		.kind = EVENT_THREAD, .pid = (uint32_t)t->pid, .tid = (uint32_t)t->tid,
+		.start_ns = t->birth_ns, .task.comm = *t->comm ? t->comm : NULL });
+}
+
+/* What is known of one that ran is older than the look: not how much. */
+static uint64_t known_until(const struct call *c, const struct look *look)
+{
+	return c->ran ? c->since_ns : look->start_ns;
+}
+
+/* ---- finding ------------------------------------------------------------------------------- */
+
+/* Its end is sent from now on, also if it makes no call that is seen. */
+static void mark(struct inflight *in, const struct call *c)
+{
+	int err = loader_mark_in_flight(in->loader, (uint32_t)c->tid);
+
+	if (err)
+		log_debug("thread %d: cannot watch for its end: error %d", c->tid, err);
+}
+
+static int find_one(struct look *look, const struct stack_thread *t, uint64_t since_ns,
+		    const struct event_sink *sink)
+{
+	struct inflight *in = look->in;
+	struct call call, *c;
+	bool is_new;
+	int err;
+
+	if (was_seen(look, t->tid) || !read_call(t, &call))
+		return 0;
+	if (!map_put(&in->known, (uint64_t)t->tid, &is_new))
+		return -ENOMEM;
+	if (!is_new)
+		return 0;
+	c = VEC_PUSH(&in->calls);
+	if (!c)
+		return -ENOMEM;
+	*c = call;
+	c->due_ns = call.ran ? look->start_ns + TICK_NS : look->start_ns;
+	c->since_ns = since_ns;
+	mark(in, c);
+	err = push_thread(sink, t);
+	return err ? err : push(sink, c, EVENT_INSIDE, known_until(c, look));
+}
+
+int inflight_find(struct inflight *in, uint64_t since_ns, const struct event_sink *sink)
+{
+	struct look look;
+	int err;
+
+	if (!in->fresh.all.n)
+		return 0;
+	err = look_at(&look, in, &in->fresh);
+	for (size_t i = 0; !err && i < stack_snapshot_threads(look.snapshot); i++)
+		err = find_one(&look, stack_snapshot_thread(look.snapshot, i), since_ns, sink);
+	look_end(&look);
+	in->fresh.all.n = 0;
+	if (err == -ENOTSUP)
+		log_debug("calls that began before cannot be found: no registers of threads");
+	return err == -ENOTSUP ? 0 : err;
+}
+
+/* ---- looking again -------------------------------------------------------------------------- */
+
+static bool is_due(const struct call *c, uint64_t now_ns, bool last)
+{
+	return !c->over && (last || now_ns >= c->due_ns);
+}
+
+/* It ended with its thread: BPF has sent that. */
+static bool has_ended(const struct inflight *in, const struct call *c)
+{
+	return !loader_is_in_flight(in->loader, (uint32_t)c->tid);
+}
+
+/* What has lasted long is looked at less often. */
+static uint64_t next_look(const struct call *c, uint64_t now_ns)
+{
+	uint64_t lasted = now_ns - c->since_ns;
+
+	return now_ns + (lasted < TICK_NS ? TICK_NS : lasted < LOOK_NS ? lasted : LOOK_NS);
+}
+
+static int still_inside(struct look *look, struct call *c, const struct event_sink *sink)
+{
+	c->looks = 0;
+	c->due_ns = next_look(c, look->start_ns);
+	return push(sink, c, EVENT_INSIDE, known_until(c, look));
+}
+
+/* Not inside any more: it returned at a time that nobody saw. From now on only its thread's end
+ * matters. */
+static int gone(struct call *c, const struct event_sink *sink)
+{
+	c->over = true;
+	return push(sink, c, EVENT_GONE, time_now_ns());
+}
+
+/* It ended before BPF was told of it. */
+static bool has_no_thread(const struct call *c)
+{
+	return syscall(SYS_tgkill, c->pid, c->tid, 0) && errno == ESRCH;
+}
+
+static int ended(struct inflight *in, struct call *c, const struct event_sink *sink)
+{
+	int err = gone(c, sink);
+
+	loader_forget_in_flight(in->loader, (uint32_t)c->tid);
+	return err ? err : sink->push(sink->ctx, &(struct event){
+		.kind = EVENT_EXIT, .pid = (uint32_t)c->pid, .tid = (uint32_t)c->tid, .seq = 1,
+		.end_ns = time_now_ns() });
+}
+
+static int look_again(struct look *look, struct call *c, const struct event_sink *sink)
+{
+	const struct map_slot *slot = map_find(&look->by_tid, (uint64_t)c->tid);
+	const struct stack_thread *t = NULL;
+	struct call now;
+
+	if (slot)
+		t = stack_snapshot_thread(look->snapshot, slot->value - 1);
+	if (has_ended(look->in, c)) {
+		c->over = true;
+		return 0;
+	}
+	if (has_no_thread(c))
+		return ended(look->in, c, sink);
+	if (!t || t->pid != c->pid || was_seen(look, c->tid))
+		return gone(c, sink);
+	if (read_call(t, &now)) {
+		c->ran = now.ran;
+		if (now.row == c->row && now.sp == c->sp && now.returns_to == c->returns_to)
+			return still_inside(look, c, sink);
+		return gone(c, sink);
+	}
+	/* A stack that could not be read to its end says nothing; one that could, has no call. */
+	if (t->to_top)
+		return gone(c, sink);
+	c->due_ns = look->start_ns + (c->looks < LOOKS_SOON ? TICK_NS : LOOK_NS);
+	c->looks += c->looks < LOOKS_SOON;
+	return 0;
+}
+
+static int look_at_due(struct inflight *in, const struct event_sink *sink, bool last)
+{
+	uint64_t now_ns = time_now_ns();
+	struct pids pids = { 0 };
+	struct look look = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; i < in->calls.n && !err; i++)
+		if (is_due(&in->calls.v[i], now_ns, last))
+			err = add_pid(&pids, in->calls.v[i].pid);
+	if (!err && pids.all.n)
+		err = look_at(&look, in, &pids);
+	for (size_t i = 0; i < in->calls.n && pids.all.n && !err; i++)
+		if (is_due(&in->calls.v[i], now_ns, last))
+			err = look_again(&look, &in->calls.v[i], sink);
+	look_end(&look);
+	VEC_FREE(&pids.all);
+	return err == -ENOTSUP ? 0 : err;
+}
+
+/* ---- the course of it ----------------------------------------------------------------------- */
+
+static void drop_over(struct inflight *in)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < in->calls.n; i++) {
+		struct call *c = &in->calls.v[i];
+
+		if (c->over)
+			map_del(&in->known, (uint64_t)c->tid);
+		else
+			in->calls.v[kept++] = *c;
+	}
+	in->calls.n = kept;
+}
+
+int inflight_work(struct inflight *in, const struct event_sink *sink)
+{
+	int err = look_at_due(in, sink, false);
+
+	drop_over(in);
+	return err;
+}
+
+int inflight_timeout_ms(const struct inflight *in)
+{
+	uint64_t now_ns = time_now_ns(), due_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < in->calls.n; i++) {
+		uint64_t at = in->calls.v[i].due_ns;
+
+		due_ns = at < due_ns ? at : due_ns;
+	}
+	if (due_ns == UINT64_MAX)
+		return -1;
+	return due_ns <= now_ns ? 0 : (int)((due_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS);
+}
+
+int inflight_stop(struct inflight *in, const struct event_sink *sink)
+{
+	return look_at_due(in, sink, true);
+}
