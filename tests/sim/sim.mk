@@ -151,10 +151,10 @@ $(SIM_OUT)/train: $(SIM_OUT)/programs/train.o $(SIM_OUT)/libcudart.so.13
 	$(Q)$(CC) -o $@ $< $(SIM_RUN_LINK) -L$(SIM_OUT) -l:libcudart.so.13 -Wl,-rpath-link,$(SIM_OUT)
 
 # Writes captures by gpuprof's own writer.
-$(SIM_OUT)/scribe: $(SIM)/scribe.c $(LIB)
+$(SIM_OUT)/scribe: $(BUILD)/tests/sim/scribe.o $(LIB)
 	@mkdir -p $(@D)
-	$(call say,CC,$@)
-	$(Q)$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -o $@ $< $(LIB) $(LDFLAGS) $(LDLIBS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $^ $(LDFLAGS) $(LDLIBS)
 
 # Two names: mix is linked anew when NVTX comes.
 SIM_MIX_RANGES := mix_$(if $(SIM_NVTX),,no_)ranges
