@@ -31,10 +31,10 @@ static struct finding_book clean_book(void)
 }
 
 /* A loss of thread 13 in so many gaps of 2 ms. */
-static struct finding_loss loss(enum loss_kind kind, uint64_t ns, const char *function)
+static struct finding_stall loss(enum stall_kind kind, uint64_t ns, const char *function)
 {
-	return (struct finding_loss){
-		.loss = { .tid = 13, .kind = (uint8_t)kind, .ns = ns, .gaps = ns / (2 * MS),
+	return (struct finding_stall){
+		.stall = { .key.tid = 13, .key.kind = (uint8_t)kind, .ns = ns, .gaps = ns / (2 * MS),
 			  .longest_ns = 5 * MS },
 		.comm = "train", .function = function, .calls = 500, .calls_ns = 500 * 3 * MS,
 		.late_ns = ns / 2,
@@ -74,14 +74,14 @@ static void assert_has(const struct strbuf *text, const char *part)
 static void a_clean_book_has_no_finding(void **state)
 {
 	struct finding_book b = clean_book(), empty = { .pid = 1 };
-	struct finding_loss little[LOSS_KINDS];
+	struct finding_stall little[STALL_KINDS];
 	struct findings f = { 0 };
 
 	(void)state;
-	for (unsigned int i = 0; i < LOSS_KINDS; i++)
+	for (unsigned int i = 0; i < STALL_KINDS; i++)
 		little[i] = loss(i, 20 * MS, "f");
-	b.losses = little;
-	b.n_losses = LOSS_KINDS;
+	b.stalls = little;
+	b.n_stalls = STALL_KINDS;
 	assert_int_equal(findings_judge(&f, &b), 0);
 	assert_int_equal(findings_judge(&f, &empty), 0);
 	for (size_t i = 0; i < f.all.n; i++)
@@ -93,16 +93,16 @@ static void a_clean_book_has_no_finding(void **state)
 static void a_needless_sync_is_named_with_its_function_and_thread(void **state)
 {
 	struct finding_book b = clean_book();
-	struct finding_loss rows[] = { loss(LOSS_SYNC, 1000 * MS, "cudaStreamSynchronize"),
-				       loss(LOSS_COPY_SMALL, 500 * MS, "cudaMemcpy") };
+	struct finding_stall rows[] = { loss(STALL_SYNC, 1000 * MS, "cudaStreamSynchronize"),
+				       loss(STALL_COPY_SMALL, 500 * MS, "cudaMemcpy") };
 	struct findings f;
 	struct finding found;
 
 	(void)state;
-	rows[0].loss.cause_ns[IDLE_SYNC] = 400 * MS;
-	rows[0].loss.cause_ns[IDLE_OTHER] = 600 * MS;
-	b.losses = rows;
-	b.n_losses = 2;
+	rows[0].stall.cause_ns[IDLE_SYNC] = 400 * MS;
+	rows[0].stall.cause_ns[IDLE_OTHER] = 600 * MS;
+	b.stalls = rows;
+	b.n_stalls = 2;
 	found = only(&f, &b, "needless-sync");
 	assert_share(&found, 0.15, 0.15);
 	assert_int_equal(found.tid, 13);
@@ -121,28 +121,28 @@ static void a_needless_sync_is_named_with_its_function_and_thread(void **state)
 static void what_was_not_seen_between_calls_is_no_fault_of_a_sync(void **state)
 {
 	struct finding_book b = clean_book();
-	struct finding_loss row = loss(LOSS_SYNC, 1000 * MS, "cudaStreamSynchronize");
+	struct finding_stall row = loss(STALL_SYNC, 1000 * MS, "cudaStreamSynchronize");
 	struct findings f = { 0 };
 	struct finding found;
 
 	(void)state;
-	row.loss.cause_ns[IDLE_SYNC] = 300 * MS;
-	row.loss.cause_ns[IDLE_UNKNOWN] = 700 * MS;
-	b.losses = &row;
-	b.n_losses = 1;
+	row.stall.cause_ns[IDLE_SYNC] = 300 * MS;
+	row.stall.cause_ns[IDLE_UNKNOWN] = 700 * MS;
+	b.stalls = &row;
+	b.n_stalls = 1;
 	found = only(&f, &b, "needless-sync");
 	assert_share(&found, 0.03, 0.1);
 	assert_has(&found.evidence, "300.0 ms still in the call, 0 ns until the next work began; "
 		   "500 calls x 3.000 ms; 700.0 ms more, between calls, are not counted: the thread may have had no CPU");
 	findings_free(&f);
-	row.loss.cause_ns[IDLE_SYNC] = 50 * MS;
-	row.loss.cause_ns[IDLE_UNKNOWN] = 950 * MS;
+	row.stall.cause_ns[IDLE_SYNC] = 50 * MS;
+	row.stall.cause_ns[IDLE_UNKNOWN] = 950 * MS;
 	f = (struct findings){ 0 };
 	assert_int_equal(findings_judge(&f, &b), 0);
 	assert_int_equal(f.all.n, 0);
-	row = loss(LOSS_LAUNCH, 1000 * MS, NULL);
-	row.loss.cause_ns[IDLE_LAUNCH] = 200 * MS;
-	row.loss.cause_ns[IDLE_UNKNOWN] = 800 * MS;
+	row = loss(STALL_LAUNCH, 1000 * MS, NULL);
+	row.stall.cause_ns[IDLE_LAUNCH] = 200 * MS;
+	row.stall.cause_ns[IDLE_UNKNOWN] = 800 * MS;
 	found = only(&f, &b, "launch-bound");
 	assert_share(&found, 0.02, 0.1);
 	findings_free(&f);
@@ -151,15 +151,15 @@ static void what_was_not_seen_between_calls_is_no_fault_of_a_sync(void **state)
 static void an_input_stall_says_what_is_known_of_it_and_no_more(void **state)
 {
 	struct finding_book b = clean_book();
-	struct finding_loss row = loss(LOSS_HOST, 3000 * MS, NULL);
+	struct finding_stall row = loss(STALL_HOST, 3000 * MS, NULL);
 	const struct offcpu_row off = { .what = (char *)"futex", .waker = (char *)"loader" };
 	struct findings f;
 	struct finding found;
 
 	(void)state;
-	row.loss.cause_ns[IDLE_OTHER] = 3000 * MS;
-	b.losses = &row;
-	b.n_losses = 1;
+	row.stall.cause_ns[IDLE_OTHER] = 3000 * MS;
+	b.stalls = &row;
+	b.n_stalls = 1;
 	found = only(&f, &b, "input-stall");
 	assert_share(&found, 0.3, 0.3);
 	assert_string_equal(finding_severity(&found), "high");
@@ -167,21 +167,21 @@ static void an_input_stall_says_what_is_known_of_it_and_no_more(void **state)
 	assert_string_equal(found.evidence.s, "1,500 times, 2.000 ms each, 5.000 ms at most");
 	assert_string_equal(found.next.s, "gpuprof stacks -p 12");
 	findings_free(&f);
-	row.loss.cause_ns[IDLE_OTHER] = 300 * MS;
-	row.loss.cause_ns[IDLE_LOCK] = 2700 * MS;
+	row.stall.cause_ns[IDLE_OTHER] = 300 * MS;
+	row.stall.cause_ns[IDLE_LOCK] = 2700 * MS;
 	row.off = &off;
 	found = only(&f, &b, "input-stall");
 	assert_has(&found.cause, "it waits for a lock or another thread (futex, woken by loader)");
 	assert_string_equal(found.next.s, "gpuprof stat --stacks --wide --table offcpu -d 10s -p 12");
 	assert_has(&found.evidence, "; 10 % on a CPU, 90 % lock");
 	findings_free(&f);
-	row.loss.cause_ns[IDLE_OTHER] = 2900 * MS;
-	row.loss.cause_ns[IDLE_LOCK] = 100 * MS;
+	row.stall.cause_ns[IDLE_OTHER] = 2900 * MS;
+	row.stall.cause_ns[IDLE_LOCK] = 100 * MS;
 	found = only(&f, &b, "input-stall");
 	assert_has(&found.cause, "it runs host code");
 	findings_free(&f);
-	memset(row.loss.cause_ns, 0, sizeof(row.loss.cause_ns));
-	row.loss.cause_ns[IDLE_UNKNOWN] = 3000 * MS;
+	memset(row.stall.cause_ns, 0, sizeof(row.stall.cause_ns));
+	row.stall.cause_ns[IDLE_UNKNOWN] = 3000 * MS;
 	found = only(&f, &b, "input-stall");
 	assert_has(&found.cause, "is in no call that CUPTI records");
 	assert_has(&found.cause, "or is in one that only probes see");
@@ -191,13 +191,13 @@ static void an_input_stall_says_what_is_known_of_it_and_no_more(void **state)
 static void a_thread_without_a_cpu_is_told_from_one_that_waits(void **state)
 {
 	struct finding_book b = clean_book();
-	struct finding_loss row = loss(LOSS_RUNQUEUE, 800 * MS, NULL);
+	struct finding_stall row = loss(STALL_RUNQUEUE, 800 * MS, NULL);
 	struct findings f;
 	struct finding found;
 
 	(void)state;
-	b.losses = &row;
-	b.n_losses = 1;
+	b.stalls = &row;
+	b.n_stalls = 1;
 	found = only(&f, &b, "cpu-starved");
 	assert_share(&found, 0.08, 0.08);
 	assert_has(&found.cause, "thread 13 (train) is ready to run and gets no CPU");
@@ -230,16 +230,16 @@ static void communication_is_exposed_where_no_compute_runs_beside(void **state)
 static void a_device_that_waits_for_launches_is_launch_bound(void **state)
 {
 	struct finding_book b = clean_book();
-	struct finding_loss row = loss(LOSS_LAUNCH, 400 * MS, NULL);
+	struct finding_stall row = loss(STALL_LAUNCH, 400 * MS, NULL);
 	struct findings f;
 	struct finding found;
 
 	(void)state;
-	row.loss.cause_ns[IDLE_LAUNCH] = 100 * MS;
-	row.loss.cause_ns[IDLE_OTHER] = 250 * MS;
-	row.loss.cause_ns[IDLE_QUEUED] = 50 * MS;
-	b.losses = &row;
-	b.n_losses = 1;
+	row.stall.cause_ns[IDLE_LAUNCH] = 100 * MS;
+	row.stall.cause_ns[IDLE_OTHER] = 250 * MS;
+	row.stall.cause_ns[IDLE_QUEUED] = 50 * MS;
+	b.stalls = &row;
+	b.n_stalls = 1;
 	found = only(&f, &b, "launch-bound");
 	assert_share(&found, 0.04, 0.04);
 	assert_string_equal(finding_severity(&found), "low");
@@ -250,13 +250,13 @@ static void a_device_that_waits_for_launches_is_launch_bound(void **state)
 static void unpinned_copies_cost_the_device_what_they_show_and_the_wait(void **state)
 {
 	struct finding_book b = clean_book();
-	struct finding_loss row = loss(LOSS_COPY, 200 * MS, "cudaMemcpyAsync");
+	struct finding_stall row = loss(STALL_COPY, 200 * MS, "cudaMemcpyAsync");
 	struct findings f;
 	struct finding found;
 
 	(void)state;
-	b.losses = &row;
-	b.n_losses = 1;
+	b.stalls = &row;
+	b.n_stalls = 1;
 	b.pageable = (struct finding_copies){ 100, 100ull << 24, 800 * MS, 500 * MS };
 	found = only(&f, &b, "unpinned-copies");
 	assert_share(&found, 0.07, 0.07);
@@ -273,28 +273,28 @@ static void unpinned_copies_cost_the_device_what_they_show_and_the_wait(void **s
 static void compiling_is_found_only_of_the_later_half(void **state)
 {
 	struct finding_book b = clean_book();
-	struct finding_loss row = loss(LOSS_COMPILE, 600 * MS, "cuModuleLoadData");
+	struct finding_stall row = loss(STALL_COMPILE, 600 * MS, "cuModuleLoadData");
 	struct findings f = { 0 };
 	struct finding found;
 
 	(void)state;
-	b.losses = &row;
-	b.n_losses = 1;
+	b.stalls = &row;
+	b.n_stalls = 1;
 	found = only(&f, &b, "steady-compile");
 	assert_share(&found, 0.03, 0.03);
 	assert_has(&found.cause, "cuModuleLoadData");
 	findings_free(&f);
-	row.loss.cause_ns[IDLE_UNKNOWN] = 400 * MS;
+	row.stall.cause_ns[IDLE_UNKNOWN] = 400 * MS;
 	found = only(&f, &b, "steady-compile");
 	assert_share(&found, 0.02, 0.03);
 	assert_has(&found.evidence, "of that 200.0 ms in the later half; 500 calls x 3.000 ms; 400.0 ms more, "
 		   "between calls, are not counted");
 	findings_free(&f);
-	row.loss.cause_ns[IDLE_UNKNOWN] = 550 * MS;	/* what is known is less than a line is worth */
+	row.stall.cause_ns[IDLE_UNKNOWN] = 550 * MS;	/* what is known is less than a line is worth */
 	f = (struct findings){ 0 };
 	assert_int_equal(findings_judge(&f, &b), 0);
 	assert_int_equal(f.all.n, 0);
-	row.loss.cause_ns[IDLE_UNKNOWN] = row.late_ns = 0;
+	row.stall.cause_ns[IDLE_UNKNOWN] = row.late_ns = 0;
 	assert_int_equal(findings_judge(&f, &b), 0);
 	assert_int_equal(f.all.n, 0);
 }
@@ -302,17 +302,17 @@ static void compiling_is_found_only_of_the_later_half(void **state)
 static void allocations_and_collective_calls_that_stop_the_device(void **state)
 {
 	struct finding_book b = clean_book();
-	struct finding_loss row = loss(LOSS_ALLOC, 600 * MS, "cudaFree");
+	struct finding_stall row = loss(STALL_ALLOC, 600 * MS, "cudaFree");
 	struct findings f;
 	struct finding found;
 
 	(void)state;
-	b.losses = &row;
-	b.n_losses = 1;
+	b.stalls = &row;
+	b.n_stalls = 1;
 	found = only(&f, &b, "alloc-stall");
 	assert_has(&found.cause, "thread 13 (train) is in cudaFree, while the device has nothing to do");
 	findings_free(&f);
-	row = loss(LOSS_COLLECTIVE, 600 * MS, "ncclGroupEnd");
+	row = loss(STALL_COLLECTIVE, 600 * MS, "ncclGroupEnd");
 	found = only(&f, &b, "comm-call");
 	assert_share(&found, 0.06, 0.06);
 	findings_free(&f);
@@ -321,13 +321,13 @@ static void allocations_and_collective_calls_that_stop_the_device(void **state)
 static void small_kernels_say_what_a_graph_could_save(void **state)
 {
 	struct finding_book b = clean_book();
-	struct finding_loss rows[] = { loss(LOSS_QUEUED, 3000 * MS, NULL), loss(LOSS_LAUNCH, 80 * MS, NULL) };
+	struct finding_stall rows[] = { loss(STALL_QUEUED, 3000 * MS, NULL), loss(STALL_LAUNCH, 80 * MS, NULL) };
 	struct findings f = { 0 };
 	struct finding found;
 
 	(void)state;
-	b.losses = rows;
-	b.n_losses = 2;
+	b.stalls = rows;
+	b.n_stalls = 2;
 	assert_int_equal(findings_judge(&f, &b), 0);	/* 980 us each: it is something else */
 	assert_int_equal(f.all.n, 0);
 	b.kernels = 1000000;
@@ -356,13 +356,13 @@ static void another_process_on_the_device_is_found_where_it_is_known(void **stat
 static void waiting_of_launched_work_is_found_less_what_another_process_is_known_to_cause(void **state)
 {
 	struct finding_book b = clean_book();
-	struct finding_loss row = loss(LOSS_WAITED, 1500 * MS, NULL);
+	struct finding_stall row = loss(STALL_WAITED, 1500 * MS, NULL);
 	struct findings f = { 0 };
 	struct finding found;
 
 	(void)state;
-	b.losses = &row;
-	b.n_losses = 1;
+	b.stalls = &row;
+	b.n_stalls = 1;
 	b.has_waited = false;
 	found = only(&f, &b, "device-wait");
 	assert_share(&found, 0.15, 0.15);

@@ -19,7 +19,7 @@
 
 struct plant {
 	const char *rule;
-	int kind;			/* enum loss_kind of what is lost; -1: none */
+	int kind;			/* enum stall_kind of what is lost; -1: none */
 	void (*more)(struct finding_book *b, uint64_t ns);
 };
 
@@ -116,20 +116,20 @@ static void use_untold(struct finding_book *b, uint64_t ns)
 }
 
 static const struct plant plants[] = {
-	{ "needless-sync", LOSS_SYNC, NULL },
-	{ "needless-sync", LOSS_COPY_SMALL, NULL },
-	{ "input-stall", LOSS_HOST, NULL },
+	{ "needless-sync", STALL_SYNC, NULL },
+	{ "needless-sync", STALL_COPY_SMALL, NULL },
+	{ "input-stall", STALL_HOST, NULL },
 	{ "exposed-comm", -1, expose },
-	{ "cpu-starved", LOSS_RUNQUEUE, NULL },
-	{ "stopped", LOSS_STOPPED, NULL },
-	{ "launch-bound", LOSS_LAUNCH, NULL },
+	{ "cpu-starved", STALL_RUNQUEUE, NULL },
+	{ "stopped", STALL_STOPPED, NULL },
+	{ "launch-bound", STALL_LAUNCH, NULL },
 	{ "unpinned-copies", -1, unpin },
-	{ "blocking-copies", LOSS_COPY, NULL },
-	{ "steady-compile", LOSS_COMPILE, NULL },
-	{ "alloc-stall", LOSS_ALLOC, NULL },
-	{ "comm-call", LOSS_COLLECTIVE, NULL },
-	{ "small-kernels", LOSS_QUEUED, make_small },
-	{ "device-wait", LOSS_WAITED, NULL },
+	{ "blocking-copies", STALL_COPY, NULL },
+	{ "steady-compile", STALL_COMPILE, NULL },
+	{ "alloc-stall", STALL_ALLOC, NULL },
+	{ "comm-call", STALL_COLLECTIVE, NULL },
+	{ "small-kernels", STALL_QUEUED, make_small },
+	{ "device-wait", STALL_WAITED, NULL },
 	{ "other-process", -1, wait_for_others },
 	{ "never-freed", -1, leave },
 	{ "cuda-error", -1, break_context },
@@ -144,14 +144,14 @@ static const struct plant plants[] = {
 /* Everything that is judged, with `ns` of one fault. */
 static struct findings judge(const struct plant *p, uint64_t ns)
 {
-	struct finding_loss row = { .loss = { .tid = 13, .kind = (uint8_t)p->kind, .ns = ns, .gaps = 10,
+	struct finding_stall row = { .stall = { .key.tid = 13, .key.kind = (uint8_t)p->kind, .ns = ns, .gaps = 10,
 					      .longest_ns = ns / 5 },
 				    .comm = "train", .function = "cudaSomething", .late_ns = ns };
 	struct finding_book b = {
 		.pid = 12, .device = 1, .wall_ns = WALL, .compute_ns = WALL - 2 * MUCH,
 		.compute_busy_ns = WALL - 2 * MUCH, .kernels = 5000, .kernels_ns = WALL - 2 * MUCH,
 		.pinned = { 100, 1 << 30, 100 * MS, 10 * MS },
-		.losses = &row, .n_losses = p->kind >= 0,
+		.stalls = &row, .n_stalls = p->kind >= 0,
 	};
 	struct findings f = { 0 };
 

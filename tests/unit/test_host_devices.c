@@ -24,13 +24,13 @@
 
 /* Queued since its launch returned, else anything. */
 static int divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
-		  struct losses *losses)
+		  struct stalls *stalls)
 {
 	uint64_t since = gap->end_ns;
 
 	(void)ctx;
 	(void)pid;
-	(void)losses;
+	(void)stalls;
 	if (gap->ended_by && gap->ended_by->has_launch)
 		since = num_min(num_max(gap->ended_by->launch_end_ns, gap->start_ns), gap->end_ns);
 	ns[IDLE_QUEUED] += gap->end_ns - since;

@@ -196,10 +196,10 @@ static void its_share_has_no_exponent_and_is_not_above_all_there_was(void **stat
 
 /* ---- findings --------------------------------------------------------------------------------------- */
 
-static struct finding_loss loss(uint32_t tid, enum loss_kind kind, uint64_t ns, uint64_t own_ns)
+static struct finding_stall loss(uint32_t tid, enum stall_kind kind, uint64_t ns, uint64_t own_ns)
 {
-	return (struct finding_loss){
-		.loss = { .tid = tid, .kind = (uint8_t)kind, .ns = ns, .gaps = 10, .longest_ns = ns },
+	return (struct finding_stall){
+		.stall = { .key.tid = tid, .key.kind = (uint8_t)kind, .ns = ns, .gaps = 10, .longest_ns = ns },
 		.comm = "train", .own_ns = own_ns,
 	};
 }
@@ -207,12 +207,12 @@ static struct finding_loss loss(uint32_t tid, enum loss_kind kind, uint64_t ns, 
 /* 2 ms and 1 ms lost by thread 13, 1 ms by thread 14, of 20 ms. */
 static struct findings judge(uint64_t own_13_ns, uint64_t own_14_ns, uint64_t kernels)
 {
-	struct finding_loss rows[] = { loss(13, LOSS_LAUNCH, 2 * MS, own_13_ns),
-				       loss(13, LOSS_LAUNCH, 1 * MS, own_13_ns),
-				       loss(14, LOSS_LAUNCH, 1 * MS, own_14_ns) };
+	struct finding_stall rows[] = { loss(13, STALL_LAUNCH, 2 * MS, own_13_ns),
+				       loss(13, STALL_LAUNCH, 1 * MS, own_13_ns),
+				       loss(14, STALL_LAUNCH, 1 * MS, own_14_ns) };
 	struct finding_book b = { .pid = 12, .whom = { .pid = 12, .probes = true }, .wall_ns = 20 * MS,
-				  .kernels = kernels, .kernels_ns = kernels * 3000, .losses = rows,
-				  .n_losses = 3 };
+				  .kernels = kernels, .kernels_ns = kernels * 3000, .stalls = rows,
+				  .n_stalls = 3 };
 	struct findings f = { 0 };
 
 	assert_int_equal(findings_judge(&f, &b), 0);

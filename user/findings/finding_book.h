@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What rules are asked about: the books of one process on one device, with the names that its losses
+ * What rules are asked about: the books of one process on one device, with the names that its stalls
  * are told by. Read from a model by findings_read; tests fill it in.
  */
 #ifndef FINDINGS_FINDING_BOOK_H
@@ -13,8 +13,8 @@
 #define FINDING_NO_DEVICE UINT32_MAX	/* of no device of the process is anything known */
 
 /* A loss with the names that it is told by. */
-struct finding_loss {
-	struct loss loss;
+struct finding_stall {
+	struct stall stall;
 	uint64_t late_ns;		/* of the later half of the session */
 	uint64_t own_ns;		/* what gpuprof cost its thread, wherever; 0: nothing, or unknown */
 	const char *comm;		/* of the thread; "": unknown */
@@ -41,8 +41,8 @@ struct finding_book {
 	uint32_t comm_tid;		/* who is longest in calls of collectives; 0: unknown */
 	const char *comm_thread;	/* its name */
 	struct finding_copies pageable, pinned;	/* between host and device */
-	struct finding_loss *losses;
-	size_t n_losses;
+	struct finding_stall *stalls;
+	size_t n_stalls;
 
 
 	/* Unknown where has_ is false. */

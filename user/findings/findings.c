@@ -186,18 +186,18 @@ static void read_memory(struct finding_book *b, const struct model *m)
 	}
 }
 
-static void name_call(struct finding_loss *row, const struct model *m,
+static void name_call(struct finding_stall *row, const struct model *m,
 		      const struct model_process *p)
 {
 	const struct funcs *funcs = model_funcs(m);
 
-	if (row->loss.func >= funcs->n)
+	if (row->stall.key.func >= funcs->n)
 		return;
-	row->function = funcs->v[row->loss.func].name;
+	row->function = funcs->v[row->stall.key.func].name;
 	for (size_t i = 0; p && i < call_stats_count(&p->calls); i++) {
 		const struct call_stat *t = call_stats_at(&p->calls, i);
 
-		if (t->key.func != row->loss.func)
+		if (t->key.func != row->stall.key.func)
 			continue;
 		row->calls += t->time.count;
 		row->calls_ns = num_add(row->calls_ns, t->time.total);
@@ -220,20 +220,20 @@ static const struct offcpu_row *longest_off(const struct model *m, uint32_t pid,
 	return longest;
 }
 
-static int read_losses(struct finding_book *b, const struct losses *l, const struct model *m,
+static int read_stalls(struct finding_book *b, const struct stalls *l, const struct model *m,
 		       const struct model_process *p, uint64_t now_ns)
 {
-	b->losses = calloc(l->all.n + 1, sizeof(*b->losses));
-	if (!b->losses)
+	b->stalls = calloc(stalls_count(l) + 1, sizeof(*b->stalls));
+	if (!b->stalls)
 		return -ENOMEM;
-	for (size_t i = 0; i < l->all.n; i++) {
-		struct finding_loss *row = &b->losses[b->n_losses++];
+	for (size_t i = 0; i < stalls_count(l); i++) {
+		struct finding_stall *row = &b->stalls[b->n_stalls++];
 
-		row->loss = l->all.v[i];
-		row->late_ns = losses_late_ns(l, &l->all.v[i], now_ns);
+		row->stall = *stalls_at(l, i);
+		row->late_ns = stalls_late_ns(l, stalls_at(l, i), now_ns);
 		row->comm = "";
-		if (row->loss.kind == LOSS_HOST)
-			row->off = longest_off(m, b->pid, row->loss.tid);
+		if (row->stall.key.kind == STALL_HOST)
+			row->off = longest_off(m, b->pid, row->stall.key.tid);
 		name_call(row, m, p);
 	}
 	return 0;
@@ -256,11 +256,11 @@ static int read_threads(struct finding_book *b, const struct model *m, const str
 		if (!comm)
 			return -ENOMEM;
 		own_cost_take(cost, &t.book);
-		for (size_t k = 0; k < b->n_losses; k++) {
-			if (b->losses[k].loss.tid != t.tid)
+		for (size_t k = 0; k < b->n_stalls; k++) {
+			if (b->stalls[k].stall.key.tid != t.tid)
 				continue;
-			b->losses[k].comm = comm;
-			b->losses[k].own_ns = t.book.ns[BUCKET_GPUPROF];
+			b->stalls[k].comm = comm;
+			b->stalls[k].own_ns = t.book.ns[BUCKET_GPUPROF];
 		}
 		if (!t.has_book || t.book.ns[CLASS_COLLECTIVE] <= longest_ns)
 			continue;
@@ -289,10 +289,10 @@ static int judge_device(struct findings *f, const struct model *m, const struct 
 	struct finding_book b = { .pid = s->pid, .ordinal = s->device,
 				  .device = model_device_number(m, s->pid, s->device) };
 	struct strpool *pool = strpool_new();
-	struct losses losses = { 0 };
+	struct stalls stalls = { 0 };
 	uint64_t idle_ns[IDLE_CAUSES];
 	struct device_sum sum;
-	int err = pool ? model_device(m, s, now_ns, &sum, idle_ns, &losses) : -ENOMEM;
+	int err = pool ? model_device(m, s, now_ns, &sum, idle_ns, &stalls) : -ENOMEM;
 
 	if (!err) {
 		b.whom = next_of(m, s->pid, s->device);
@@ -304,7 +304,7 @@ static int judge_device(struct findings *f, const struct model *m, const struct 
 			errors_read(&b, model_funcs(m), p);
 		b.has_waited = s->member.host && s->member.host->members.n > 1;
 		b.waited_ns = idle_ns[IDLE_OTHER_PROCESS];
-		err = read_losses(&b, &losses, m, p, now_ns);
+		err = read_stalls(&b, &stalls, m, p, now_ns);
 	}
 	if (!err)
 		err = device_facts_read(&b, m, s, now_ns);
@@ -312,8 +312,8 @@ static int judge_device(struct findings *f, const struct model *m, const struct 
 		err = read_threads(&b, m, cost, now_ns, pool);
 	if (!err)
 		err = findings_judge(f, &b);
-	free(b.losses);
-	losses_free(&losses);
+	free(b.stalls);
+	stalls_free(&stalls);
 	strpool_free(pool);
 	return err;
 }

@@ -22,29 +22,29 @@
 struct stall_sum {
 	uint64_t ns, gaps, longest_ns, late_ns;
 	uint64_t unseen_ns;			/* not in ns: outside of calls, where there were no probes.
-						 * Of LOSS_HOST it is, since that is nothing else */
+						 * Of STALL_HOST it is, since that is nothing else */
 	uint64_t own_ns;			/* of ns, up to: what gpuprof cost these threads; 0: not worth a word */
 	uint64_t cause_ns[IDLE_CAUSES];
-	const struct finding_loss *most;	/* NULL: there is none */
+	const struct finding_stall *most;	/* NULL: there is none */
 	unsigned int others;			/* rows of other threads or functions */
 };
 
 /* Each thread's once: with the first of its rows. */
 static uint64_t own_of(const struct finding_book *b, size_t first, unsigned int kinds)
 {
-	uint32_t tid = b->losses[first].loss.tid;
+	uint32_t tid = b->stalls[first].stall.key.tid;
 	uint64_t ns = 0;
 
-	for (size_t i = 0; tid && i < b->n_losses; i++) {
-		const struct loss *loss = &b->losses[i].loss;
+	for (size_t i = 0; tid && i < b->n_stalls; i++) {
+		const struct stall *stall = &b->stalls[i].stall;
 
-		if (loss->tid != tid || !(kinds & KIND(loss->kind)))
+		if (stall->key.tid != tid || !(kinds & KIND(stall->key.kind)))
 			continue;
 		if (i < first)
 			return 0;
-		ns = num_add(ns, loss->ns);
+		ns = num_add(ns, stall->ns);
 	}
-	return num_min(ns, b->losses[first].own_ns);
+	return num_min(ns, b->stalls[first].own_ns);
 }
 
 /* KIND(...) | ... added up. */
@@ -52,23 +52,23 @@ static struct stall_sum stall_add_up(const struct finding_book *b, unsigned int 
 {
 	struct stall_sum sum = { .ns = 0 };
 
-	for (size_t i = 0; i < b->n_losses; i++) {
-		const struct finding_loss *row = &b->losses[i];
+	for (size_t i = 0; i < b->n_stalls; i++) {
+		const struct finding_stall *row = &b->stalls[i];
 		uint64_t unseen_ns;
 
-		if (!(kinds & KIND(row->loss.kind)))
+		if (!(kinds & KIND(row->stall.key.kind)))
 			continue;
-		unseen_ns = row->loss.kind == LOSS_HOST ? 0 : row->loss.cause_ns[IDLE_UNKNOWN];
-		sum.ns += row->loss.ns - num_min(unseen_ns, row->loss.ns);
+		unseen_ns = row->stall.key.kind == STALL_HOST ? 0 : row->stall.cause_ns[IDLE_UNKNOWN];
+		sum.ns += row->stall.ns - num_min(unseen_ns, row->stall.ns);
 		sum.unseen_ns += unseen_ns;
 		sum.own_ns += own_of(b, i, kinds);
-		sum.gaps += row->loss.gaps;
+		sum.gaps += row->stall.gaps;
 		sum.late_ns += row->late_ns;
-		sum.longest_ns = num_max(sum.longest_ns, row->loss.longest_ns);
+		sum.longest_ns = num_max(sum.longest_ns, row->stall.longest_ns);
 		for (unsigned int k = 0; k < IDLE_CAUSES; k++)
-			sum.cause_ns[k] += row->loss.cause_ns[k];
+			sum.cause_ns[k] += row->stall.cause_ns[k];
 		sum.others += sum.most != NULL;
-		if (!sum.most || row->loss.ns > sum.most->loss.ns)
+		if (!sum.most || row->stall.ns > sum.most->stall.ns)
 			sum.most = row;
 	}
 	sum.longest_ns = num_min(sum.longest_ns, sum.ns);
@@ -131,7 +131,7 @@ static void stall_add_thread(struct strbuf *out, uint32_t tid, const char *comm)
 /* To f->cause: the thread that lost most. */
 static void stall_add_main(struct finding *f, const struct stall_sum *sum)
 {
-	f->tid = sum->most->loss.tid;
+	f->tid = sum->most->stall.key.tid;
 	if (f->tid)
 		stall_add_thread(&f->cause, f->tid, sum->most->comm);
 	else
@@ -163,7 +163,7 @@ static void stall_add_unseen(struct strbuf *out, const struct stall_sum *sum)
 }
 
 /* "; 200 calls x 6.7 ms" */
-static void stall_add_calls(struct strbuf *out, const struct finding_loss *row)
+static void stall_add_calls(struct strbuf *out, const struct finding_stall *row)
 {
 	if (!row->calls)
 		return;
@@ -189,7 +189,7 @@ static void stall_add_others(struct finding *f, const struct stall_sum *sum)
 
 static bool judge_needless_sync(const struct finding_book *b, struct finding *f)
 {
-	struct stall_sum sum = stall_add_up(b, KIND(LOSS_SYNC) | KIND(LOSS_COPY_SMALL));
+	struct stall_sum sum = stall_add_up(b, KIND(STALL_SYNC) | KIND(STALL_COPY_SMALL));
 	uint64_t inside_ns = sum.cause_ns[IDLE_SYNC] + sum.cause_ns[IDLE_COPY_HOST];
 
 	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns + sum.unseen_ns))
@@ -274,7 +274,7 @@ static bool add_why_outside(struct strbuf *out, const struct stall_sum *sum)
 
 static bool judge_input_stall(const struct finding_book *b, struct finding *f)
 {
-	struct stall_sum sum = stall_add_up(b, KIND(LOSS_HOST));
+	struct stall_sum sum = stall_add_up(b, KIND(STALL_HOST));
 	bool waits;
 
 	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns))
@@ -327,7 +327,7 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 
 static bool judge_launch_bound(const struct finding_book *b, struct finding *f)
 {
-	struct stall_sum sum = stall_add_up(b, KIND(LOSS_LAUNCH));
+	struct stall_sum sum = stall_add_up(b, KIND(STALL_LAUNCH));
 
 	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns + sum.unseen_ns))
 		return false;
@@ -352,7 +352,7 @@ static bool judge_launch_bound(const struct finding_book *b, struct finding *f)
 
 static bool judge_cpu_starved(const struct finding_book *b, struct finding *f)
 {
-	struct stall_sum sum = stall_add_up(b, KIND(LOSS_RUNQUEUE));
+	struct stall_sum sum = stall_add_up(b, KIND(STALL_RUNQUEUE));
 
 	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns))
 		return false;
@@ -366,7 +366,7 @@ static bool judge_cpu_starved(const struct finding_book *b, struct finding *f)
 
 static bool judge_stopped(const struct finding_book *b, struct finding *f)
 {
-	struct stall_sum sum = stall_add_up(b, KIND(LOSS_STOPPED));
+	struct stall_sum sum = stall_add_up(b, KIND(STALL_STOPPED));
 
 	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns))
 		return false;
@@ -386,7 +386,7 @@ static void add_speed(struct strbuf *out, const struct finding_copies *c)
 
 static bool judge_unpinned_copies(const struct finding_book *b, struct finding *f)
 {
-	struct stall_sum sum = stall_add_up(b, KIND(LOSS_COPY));
+	struct stall_sum sum = stall_add_up(b, KIND(STALL_COPY));
 	const struct finding_copies *c = &b->pageable;
 
 	if (!c->count || !stall_set_share(f, b, c->owned_ns + sum.ns,
@@ -419,7 +419,7 @@ static bool judge_unpinned_copies(const struct finding_book *b, struct finding *
 }
 
 /* Calls that stop the device for as long as the host is in them. */
-static bool judge_calls(const struct finding_book *b, struct finding *f, enum loss_kind kind,
+static bool judge_calls(const struct finding_book *b, struct finding *f, enum stall_kind kind,
 			const char *why, const char *filter)
 {
 	struct stall_sum sum = stall_add_up(b, KIND(kind));
@@ -440,22 +440,22 @@ static bool judge_calls(const struct finding_book *b, struct finding *f, enum lo
 static bool judge_blocking_copies(const struct finding_book *b, struct finding *f)
 {
 	return !b->pageable.count &&
-	       judge_calls(b, f, LOSS_COPY, "which waits for the copy, and so does the device", "Memcpy");
+	       judge_calls(b, f, STALL_COPY, "which waits for the copy, and so does the device", "Memcpy");
 }
 
 static bool judge_alloc_stall(const struct finding_book *b, struct finding *f)
 {
-	return judge_calls(b, f, LOSS_ALLOC, "while the device has nothing to do", "Malloc|Free");
+	return judge_calls(b, f, STALL_ALLOC, "while the device has nothing to do", "Malloc|Free");
 }
 
 static bool judge_comm_call(const struct finding_book *b, struct finding *f)
 {
-	return judge_calls(b, f, LOSS_COLLECTIVE, "while the device has nothing to do", "nccl");
+	return judge_calls(b, f, STALL_COLLECTIVE, "while the device has nothing to do", "nccl");
 }
 
 static bool judge_steady_compile(const struct finding_book *b, struct finding *f)
 {
-	struct stall_sum sum = stall_add_up(b, KIND(LOSS_COMPILE));
+	struct stall_sum sum = stall_add_up(b, KIND(STALL_COMPILE));
 	uint64_t late_ns = num_min(sum.late_ns, sum.ns);
 
 	if (!sum.most || !stall_set_share(f, b, late_ns, sum.late_ns))
@@ -477,7 +477,7 @@ static bool judge_steady_compile(const struct finding_book *b, struct finding *f
 
 static bool judge_small_kernels(const struct finding_book *b, struct finding *f)
 {
-	struct stall_sum queued = stall_add_up(b, KIND(LOSS_QUEUED)), launch = stall_add_up(b, KIND(LOSS_LAUNCH));
+	struct stall_sum queued = stall_add_up(b, KIND(STALL_QUEUED)), launch = stall_add_up(b, KIND(STALL_LAUNCH));
 
 	if (b->kernels < SMALL_KERNELS || b->kernels_ns / b->kernels > SMALL_KERNEL_NS)
 		return false;
@@ -501,7 +501,7 @@ static bool judge_small_kernels(const struct finding_book *b, struct finding *f)
 
 static bool judge_device_wait(const struct finding_book *b, struct finding *f)
 {
-	struct stall_sum sum = stall_add_up(b, KIND(LOSS_WAITED));
+	struct stall_sum sum = stall_add_up(b, KIND(STALL_WAITED));
 	uint64_t known_ns = b->has_waited ? num_min(b->waited_ns, sum.ns) : 0;
 
 	if (!sum.most || !stall_set_share(f, b, sum.ns - known_ns, sum.ns - known_ns))

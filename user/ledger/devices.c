@@ -54,7 +54,7 @@ static void device_free(struct device *s)
 	kernels_free(&s->state.kernels);
 	lanes_free(&s->state.lanes);
 	device_book_free(s->book);
-	losses_free(&s->state.losses);
+	stalls_free(&s->state.stalls);
 	free(s);
 }
 
@@ -208,7 +208,7 @@ struct dividing {
 	const struct device *device;
 	struct host_member *share;		/* told of the gap; NULL: a reading */
 	uint64_t *ns;
-	struct losses *losses;
+	struct stalls *stalls;
 	int err;
 };
 
@@ -216,10 +216,10 @@ static int divide(const struct dividing *d, const struct device_gap *gap)
 {
 	bool first = gap->start_ns <= d->device->open_ns;	/* what was before is in no book */
 
-	if (first && d->losses && gap->ended_by)
-		d->losses->before_ns += gap->end_ns - gap->start_ns;
+	if (first && d->stalls && gap->ended_by)
+		d->stalls->before_ns += gap->end_ns - gap->start_ns;
 	if (d->by)
-		return d->by->divide(d->by->ctx, d->device->state.pid, gap, d->ns, first ? NULL : d->losses);
+		return d->by->divide(d->by->ctx, d->device->state.pid, gap, d->ns, first ? NULL : d->stalls);
 	d->ns[IDLE_UNKNOWN] += gap->end_ns - gap->start_ns;
 	return 0;
 }
@@ -238,7 +238,7 @@ static void on_gap(void *ctx, const struct device_gap *gap)
 static int settle_one(struct devices *d, struct device *s, uint64_t horizon_ns,
 		       const struct devices_divide *by)
 {
-	struct dividing dividing = { by, s, &s->state.member, s->state.idle_ns, &s->state.losses, 0 };
+	struct dividing dividing = { by, s, &s->state.member, s->state.idle_ns, &s->state.stalls, 0 };
 	int err = s->state.member.host || !s->book ? 0 : host_devices_join(&d->hosts, &s->state.member, NULL, device_book_settled(s->book));
 
 	if (err || !s->book)
@@ -337,11 +337,11 @@ static int divide_queued(const struct device *s, uint64_t now_ns,
 }
 
 int devices_read(const struct device_state *state, uint64_t now_ns, const struct devices_divide *by,
-		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses)
+		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct stalls *stalls)
 {
 	const struct device *s = (const struct device *)state;
-	struct dividing dividing = { by, s, NULL, idle_ns, losses, 0 };
-	int err = losses ? losses_copy(losses, &s->state.losses) : 0;
+	struct dividing dividing = { by, s, NULL, idle_ns, stalls, 0 };
+	int err = stalls ? stalls_copy(stalls, &s->state.stalls) : 0;
 
 	memcpy(idle_ns, s->state.idle_ns, sizeof(s->state.idle_ns));
 	if (!s->book) {
@@ -421,7 +421,7 @@ static void cut(struct devices *d, struct device *s, const struct devices_divide
 		(void)host_device_idle(&s->state.member, device_book_idle_since(s->book), by);
 	kernels_cut(&s->state.kernels, &d->kernels);
 	lanes_cut(&s->state.lanes);
-	losses_free(&s->state.losses);
+	stalls_free(&s->state.stalls);
 	memset(s->state.idle_ns, 0, sizeof(s->state.idle_ns));
 	memset(s->state.copies, 0, sizeof(s->state.copies));
 	memset(&s->state.sets, 0, sizeof(s->state.sets));
@@ -586,7 +586,7 @@ static void trim(struct device *s)
 {
 	device_book_trim(s->book);
 	lanes_trim(&s->state.lanes);
-	VEC_TRIM(&s->state.losses.all);
+	stalls_trim(&s->state.stalls);
 	kernels_trim(&s->state.kernels);
 }
 

@@ -17,7 +17,7 @@
 #include "ledger/host_devices.h"
 #include "ledger/idle.h"
 #include "ledger/lanes.h"
-#include "ledger/loss.h"
+#include "ledger/stalls.h"
 
 struct copy_stats {
 	uint64_t count, bytes, total_ns;
@@ -33,7 +33,7 @@ struct device_state {
 	char name[64];			/* "": unknown */
 	struct host_member member;	/* its book, and its place in the book of the host's device */
 	uint64_t idle_ns[IDLE_CAUSES];	/* of gaps that are settled */
-	struct losses losses;		/* the same gaps, without the first */
+	struct stalls stalls;		/* the same gaps, without the first */
 	struct kernels kernels;
 	struct lanes lanes;
 	/* By direction (the last: between devices) and by enum work_memory. */
@@ -75,10 +75,10 @@ int devices_settle_hosts(struct devices *d, uint64_t horizon_ns, const struct de
 
 #define DEVICES_SETTLED 0	/* now_ns: what is settled, as device_book_read_settled has it */
 
-/* The book as device_book_read has it, and all idle time by cause: their sum is sum->idle_ns. losses
+/* The book as device_book_read has it, and all idle time by cause: their sum is sum->idle_ns. stalls
  * (may be NULL) is zeroed and the caller's to free. 0 or -ENOMEM. */
 int devices_read(const struct device_state *s, uint64_t now_ns, const struct devices_divide *by,
-		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses);
+		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct stalls *stalls);
 
 /* A new interval begins where what is settled ends: books, kernels and copies are of it from now on.
  * Devices of processes that keep(ctx, pid) does not want any more are dropped. */
@@ -90,7 +90,7 @@ void devices_cut(struct devices *d, const struct devices_divide *by,
 int devices_finish(struct devices *d, uint32_t pid, const struct devices_divide *by, bool *done);
 
 /* When that is done, its devices become part of those of process into, which stands for all of whom that was
- * asked; it has one of each device of the host. Lanes are not told apart, nor are losses kept, and who had a
+ * asked; it has one of each device of the host. Lanes are not told apart, nor are stalls kept, and who had a
  * device whose UUID nobody told is told no more. 0 or -ENOMEM. */
 int devices_fold(struct devices *d, uint32_t pid, uint32_t into, const struct devices_divide *by);
 

@@ -12,15 +12,15 @@
 #include "event/event.h"
 #include "facts/samples.h"
 #include "ledger/device_book.h"
-#include "ledger/loss.h"
+#include "ledger/stalls.h"
 #include "ledger/share_book.h"
 #include "ledger/unseen.h"
 
-/* Divides gaps: adds each nanosecond to one cause, and what is a loss to losses; that is NULL where
+/* Divides gaps: adds each nanosecond to one cause, and what is a loss to stalls; that is NULL where
  * nobody asks, or nothing was known before the gap. 0 or -ENOMEM. */
 struct devices_divide {
 	int (*divide)(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
-		      struct losses *losses);
+		      struct stalls *stalls);
 	uint64_t (*exit_ns)(void *ctx, uint32_t pid);	/* 0: it goes on; NULL: all do */
 	const struct unseen *(*unseen)(void *ctx, uint32_t pid);	/* NULL, or it gives NULL: nothing is */
 	bool waits;	/* devices_settle_hosts: until gaps have ended, where a device has few processes */

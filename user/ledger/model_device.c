@@ -56,7 +56,7 @@ struct dividing {
 	const struct model *m;
 	uint32_t pid;
 	uint64_t *ns;
-	struct losses *losses;
+	struct stalls *stalls;
 };
 
 /* A part of a gap in which all that the devices did is seen. */
@@ -77,13 +77,13 @@ static int divide_seen(void *ctx, const struct device_gap *gap)
 	idle_divide(gap, &who, part);
 	for (unsigned int i = 0; i < IDLE_CAUSES; i++)
 		d->ns[i] += part[i];
-	return d->losses ? losses_add(d->losses, gap, &who, part) : 0;
+	return d->stalls ? stalls_add(d->stalls, gap, &who, part) : 0;
 }
 
 static int divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
-		  struct losses *losses)
+		  struct stalls *stalls)
 {
-	struct dividing d = { ctx, pid, ns, losses };
+	struct dividing d = { ctx, pid, ns, stalls };
 	const struct process *p = who_known_process(d.m, pid);
 
 	return p ? unseen_divide(&p->unseen, gap, ns, divide_seen, &d) : divide_seen(&d, gap);
@@ -103,12 +103,12 @@ static const struct unseen *unseen_of(void *model, uint32_t pid)
 
 /* Without the time to wait: what threads did is known where calls have been told. */
 static int divide_early(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
-			struct losses *losses)
+			struct stalls *stalls)
 {
 	const struct model *m = ctx;
 
 	if (gap->end_ns <= m->told_ns)
-		return divide(ctx, pid, gap, ns, losses);
+		return divide(ctx, pid, gap, ns, stalls);
 	ns[IDLE_UNKNOWN] += gap->end_ns - gap->start_ns;
 	return 0;
 }
@@ -131,16 +131,16 @@ static void forget_other(uint64_t ns[IDLE_CAUSES])
 }
 
 int model_device(const struct model *m, const struct device_state *s, uint64_t now_ns,
-		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses)
+		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct stalls *stalls)
 {
 	struct devices_divide by = dividing(m);
-	int err = devices_read(s, is_settled(m) ? DEVICES_SETTLED : now_ns, &by, sum, idle_ns, losses);
+	int err = devices_read(s, is_settled(m) ? DEVICES_SETTLED : now_ns, &by, sum, idle_ns, stalls);
 
 	/* Time in no call that CUPTI records may be anything: a call of NCCL, another thread's turn. */
 	if (m->without_probes) {
 		forget_other(idle_ns);
-		for (size_t i = 0; losses && i < losses->all.n; i++)
-			forget_other(losses->all.v[i].cause_ns);
+		for (size_t i = 0; stalls && i < stalls_count(stalls); i++)
+			forget_other(((struct stall *)stalls->rows.v[i])->cause_ns);
 	}
 	if (!m->session.stop_ns) {
 		idle_ns[IDLE_OPEN] = idle_ns[IDLE_NO_WORK];

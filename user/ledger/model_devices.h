@@ -21,9 +21,9 @@ struct kernel_configs;
 const struct kernel_configs *model_kernel_configs(const struct model *m);
 
 /* The book of one of these, closed at now, and why it idled: the sum of idle_ns is sum->idle_ns.
- * losses as devices_read has them. 0 or -ENOMEM. */
+ * stalls as devices_read has them. 0 or -ENOMEM. */
 int model_device(const struct model *m, const struct device_state *s, uint64_t now_ns,
-		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct losses *losses);
+		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct stalls *stalls);
 
 /* What memory process i has; NULL: nothing is known of any. */
 const struct memory_book *model_memory(const struct model *m, size_t process);

@@ -105,15 +105,15 @@ static int look_at(struct idlest *worst, const struct model *m, const struct dev
 		   uint64_t now_ns)
 {
 	uint64_t idle_ns[IDLE_CAUSES];
-	struct losses losses = { 0 };
+	struct stalls stalls = { 0 };
 	struct device_sum sum;
 	struct idlest this = { .state = s };
-	int err = model_device(m, s, now_ns, &sum, idle_ns, &losses);
+	int err = model_device(m, s, now_ns, &sum, idle_ns, &stalls);
 
 	if (!err) {
 		this.wall_ns = sum.close_ns - sum.open_ns;
 		this.idle_ns = sum.idle_ns;
-		this.before_ns = losses.before_ns;
+		this.before_ns = stalls.before_ns;
 		this.after_ns = idle_ns[IDLE_NO_WORK] + idle_ns[IDLE_OPEN];
 		for (unsigned int i = 0; i < IDLE_CAUSES; i++)
 			if (i != IDLE_NO_WORK && i != IDLE_OPEN && idle_ns[i] > this.cause_ns) {
@@ -125,7 +125,7 @@ static int look_at(struct idlest *worst, const struct model *m, const struct dev
 		if (!worst->state || unexplained(&this) > unexplained(worst))
 			*worst = this;
 	}
-	losses_free(&losses);
+	stalls_free(&stalls);
 	return err;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * What ran a device dry: the worked examples of the header, whose call it was, that rows are bounded,
- * and that losses are never more than the gaps they are made of. TEST_SEED repeats a run.
+ * and that stalls are never more than the gaps they are made of. TEST_SEED repeats a run.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/num.h"
-#include "ledger/loss.h"
+#include "ledger/stalls.h"
 #include "lib/random.h"
 
 #define MS 1000000ull
@@ -31,7 +31,7 @@ struct call {
 struct example {
 	struct call calls[4];
 	double launch_ms[2];
-	double want_ms[LOSS_KINDS];
+	double want_ms[STALL_KINDS];
 };
 
 static uint64_t at(double ms)
@@ -39,8 +39,8 @@ static uint64_t at(double ms)
 	return BASE + (uint64_t)(int64_t)(ms * (double)MS);
 }
 
-/* The losses of one gap of [0, 10 ms). */
-static void lose(struct losses *l, const struct example *e)
+/* The stalls of one gap of [0, 10 ms). */
+static void lose(struct stalls *l, const struct example *e)
 {
 	const struct device_work by = { .has_launch = true, .launch_tid = 8,
 					.launch_start_ns = at(e->launch_ms[0]),
@@ -56,43 +56,43 @@ static void lose(struct losses *l, const struct example *e)
 			.bucket = e->calls[i].bucket, .large = e->calls[i].large,
 			.func = e->calls[i].bucket == CLASS_SYNC ? SYNC_FUNC : COPY_FUNC });
 	idle_divide(&gap, &who, ns);
-	assert_int_equal(losses_add(l, &gap, &who, ns), 0);
+	assert_int_equal(stalls_add(l, &gap, &who, ns), 0);
 	timeline_free(&t, &room);
 }
 
-static uint64_t sum_of(const struct losses *l, unsigned int kind)
+static uint64_t sum_of(const struct stalls *l, unsigned int kind)
 {
 	uint64_t ns = 0;
 
-	for (size_t i = 0; i < l->all.n; i++)
-		ns += l->all.v[i].kind == kind ? l->all.v[i].ns : 0;
+	for (size_t i = 0; i < stalls_count(l); i++)
+		ns += stalls_at(l, i)->key.kind == kind ? stalls_at(l, i)->ns : 0;
 	return ns;
 }
 
 static const struct example examples[] = {
 	{ { { -5, 2, CLASS_SYNC, 0 }, { 3, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
-	  { [LOSS_SYNC] = 3, [LOSS_HOST] = 1, [LOSS_WAITED] = 6 } },
+	  { [STALL_SYNC] = 3, [STALL_HOST] = 1, [STALL_WAITED] = 6 } },
 	{ { { -5, 2, CLASS_SYNC, 0 }, { 2.5, 10, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
-	  { [LOSS_SYNC] = 10 } },
+	  { [STALL_SYNC] = 10 } },
 	{ { { 3, 4, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
-	  { [LOSS_HOST] = 3, [LOSS_LAUNCH] = 1, [LOSS_WAITED] = 6 } },
-	{ { { 0.5, 9.9, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 }, { [LOSS_LAUNCH] = 10 } },
+	  { [STALL_HOST] = 3, [STALL_LAUNCH] = 1, [STALL_WAITED] = 6 } },
+	{ { { 0.5, 9.9, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 }, { [STALL_LAUNCH] = 10 } },
 	{ { { 1, 2, CLASS_SYNC, 0 }, { 3, 10, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
-	  { [LOSS_SYNC] = 1, [LOSS_HOST] = 2, [LOSS_LAUNCH] = 7 } },
-	{ { { -2, -1, CLASS_LAUNCH, 0 } }, { -1.8, -1.2 }, { [LOSS_WAITED] = 10 } },
+	  { [STALL_SYNC] = 1, [STALL_HOST] = 2, [STALL_LAUNCH] = 7 } },
+	{ { { -2, -1, CLASS_LAUNCH, 0 } }, { -1.8, -1.2 }, { [STALL_WAITED] = 10 } },
 	{ { { -5, 2, CLASS_COPY, true }, { 2.5, 10, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
-	  { [LOSS_COPY] = 10 } },
+	  { [STALL_COPY] = 10 } },
 	{ { { -5, 2, CLASS_COPY, false }, { 2.5, 10, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
-	  { [LOSS_COPY_SMALL] = 10 } },
+	  { [STALL_COPY_SMALL] = 10 } },
 	{ { { -5, 2, CLASS_FREE, 0 }, { 2.5, 10, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
-	  { [LOSS_ALLOC] = 10 } },
+	  { [STALL_ALLOC] = 10 } },
 	{ { { 0.5, 2, CLASS_COMPILE, 0 }, { 2.2, 10, CLASS_LAUNCH, 0 } }, { 3.2, 3.8 },
-	  { [LOSS_COMPILE] = 1.5, [LOSS_LAUNCH] = 8.5 } },
+	  { [STALL_COMPILE] = 1.5, [STALL_LAUNCH] = 8.5 } },
 	{ { { -5, 1, CLASS_SYNC, 0 }, { 1, 3, BUCKET_OFF_0 + OFF_LOCK, 0 },
 	    { 3, 4, BUCKET_OFF_0 + OFF_RUNQUEUE, 0 }, { 4, 10, CLASS_LAUNCH, 0 } }, { 4.2, 4.8 },
-	  { [LOSS_SYNC] = 7, [LOSS_HOST] = 2, [LOSS_RUNQUEUE] = 1 } },
+	  { [STALL_SYNC] = 7, [STALL_HOST] = 2, [STALL_RUNQUEUE] = 1 } },
 	{ { { 0.5, 9.9, CLASS_COLLECTIVE, 0 } }, { 3.2, 3.8 },
-	  { [LOSS_COLLECTIVE] = 9.4, [LOSS_LAUNCH] = 0.6 } },
+	  { [STALL_COLLECTIVE] = 9.4, [STALL_LAUNCH] = 0.6 } },
 };
 
 /* A device takes a while to begin what was launched long ago: that is no wait. */
@@ -100,34 +100,34 @@ static void between_launched_works_the_device_only_takes_time(void **state)
 {
 	const struct device_work by = { .has_launch = true, .launch_tid = 8,
 					.launch_start_ns = at(-1), .launch_end_ns = at(-1) + 10 };
-	const struct device_gap gap = { at(0), at(0) + LOSS_WAIT_NS - 1, &by };
+	const struct device_gap gap = { at(0), at(0) + STALL_WAIT_NS - 1, &by };
 	struct timeline t = { 0 };
 	struct idle_thread who = { .timeline = &t, .now_ns = at(1000), .now = CLASS_OTHER };
 	uint64_t ns[IDLE_CAUSES] = { 0 };
-	struct losses l = { 0 };
+	struct stalls l = { 0 };
 
 	(void)state;
 	idle_divide(&gap, &who, ns);
-	assert_int_equal(losses_add(&l, &gap, &who, ns), 0);
-	assert_int_equal(sum_of(&l, LOSS_QUEUED), LOSS_WAIT_NS - 1);
-	losses_free(&l);
+	assert_int_equal(stalls_add(&l, &gap, &who, ns), 0);
+	assert_int_equal(sum_of(&l, STALL_QUEUED), STALL_WAIT_NS - 1);
+	stalls_free(&l);
 }
 
 static void the_examples_of_the_header(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
-		struct losses l = { 0 };
+		struct stalls l = { 0 };
 
 		lose(&l, &examples[i]);
-		for (unsigned int kind = 0; kind < LOSS_KINDS; kind++) {
+		for (unsigned int kind = 0; kind < STALL_KINDS; kind++) {
 			uint64_t want = at(examples[i].want_ms[kind]) - BASE;
 
 			if (sum_of(&l, kind) != want)
 				print_message("example %zu, kind %u\n", i, kind);
 			assert_int_equal(sum_of(&l, kind), want);
 		}
-		losses_free(&l);
+		stalls_free(&l);
 	}
 }
 
@@ -140,7 +140,7 @@ static void that_a_sync_had_no_cpu_is_no_loss_by_the_sync(void **state)
 	struct timeline t = { 0 };
 	struct idle_thread who = { .timeline = &t, .now_ns = at(1000), .now = CLASS_OTHER };
 	uint64_t ns[IDLE_CAUSES] = { 0 };
-	struct losses l = { 0 };
+	struct stalls l = { 0 };
 
 	(void)state;
 	timeline_add(&t, &room, &(struct timeline_span){
@@ -149,33 +149,33 @@ static void that_a_sync_had_no_cpu_is_no_loss_by_the_sync(void **state)
 	timeline_add(&t, &room, &(struct timeline_span){
 		.start_ns = at(6.5), .end_ns = at(10), .bucket = CLASS_LAUNCH });
 	idle_divide(&gap, &who, ns);
-	assert_int_equal(losses_add(&l, &gap, &who, ns), 0);
-	assert_int_equal(sum_of(&l, LOSS_SYNC), 7 * MS);
-	assert_int_equal(sum_of(&l, LOSS_RUNQUEUE), 3 * MS);
+	assert_int_equal(stalls_add(&l, &gap, &who, ns), 0);
+	assert_int_equal(sum_of(&l, STALL_SYNC), 7 * MS);
+	assert_int_equal(sum_of(&l, STALL_RUNQUEUE), 3 * MS);
 	timeline_free(&t, &room);
-	losses_free(&l);
+	stalls_free(&l);
 }
 
 static void a_row_says_which_call_how_often_and_of_what(void **state)
 {
-	struct losses l = { 0 };
+	struct stalls l = { 0 };
 
 	(void)state;
 	lose(&l, &examples[1]);
 	lose(&l, &examples[0]);
 	lose(&l, &examples[1]);
-	assert_int_equal(l.all.n, 3);
-	assert_int_equal(l.all.v[0].tid, 8);
-	assert_int_equal(l.all.v[0].kind, LOSS_SYNC);
-	assert_int_equal(l.all.v[0].func, SYNC_FUNC);
-	assert_int_equal(l.all.v[0].gaps, 3);
-	assert_int_equal(l.all.v[0].longest_ns, 10 * MS);
-	assert_int_equal(l.all.v[0].cause_ns[IDLE_SYNC], 6 * MS);
-	assert_int_equal(l.all.v[0].cause_ns[IDLE_OTHER], MS);
-	assert_int_equal(l.all.v[1].kind, LOSS_HOST);
-	assert_int_equal(l.all.v[2].kind, LOSS_WAITED);
-	assert_int_equal(l.all.v[1].func, TIMELINE_NO_FUNC);
-	losses_free(&l);
+	assert_int_equal(stalls_count(&l), 3);
+	assert_int_equal(stalls_at(&l, 0)->key.tid, 8);
+	assert_int_equal(stalls_at(&l, 0)->key.kind, STALL_SYNC);
+	assert_int_equal(stalls_at(&l, 0)->key.func, SYNC_FUNC);
+	assert_int_equal(stalls_at(&l, 0)->gaps, 3);
+	assert_int_equal(stalls_at(&l, 0)->longest_ns, 10 * MS);
+	assert_int_equal(stalls_at(&l, 0)->cause_ns[IDLE_SYNC], 6 * MS);
+	assert_int_equal(stalls_at(&l, 0)->cause_ns[IDLE_OTHER], MS);
+	assert_int_equal(stalls_at(&l, 1)->key.kind, STALL_HOST);
+	assert_int_equal(stalls_at(&l, 2)->key.kind, STALL_WAITED);
+	assert_int_equal(stalls_at(&l, 1)->key.func, TIMELINE_NO_FUNC);
+	stalls_free(&l);
 }
 
 static struct device_work by_thread(uint32_t tid, uint64_t launch_ns)
@@ -188,7 +188,7 @@ static void rows_are_bounded_and_lose_no_time(void **state)
 {
 	struct timeline t = { 0 };
 	struct idle_thread who = { .timeline = &t, .now_ns = UINT64_MAX, .now = CLASS_OTHER };
-	struct losses l = { 0 }, copy = { 0 };
+	struct stalls l = { 0 }, copy = { 0 };
 	uint64_t sum = 0;
 
 	(void)state;
@@ -198,15 +198,15 @@ static void rows_are_bounded_and_lose_no_time(void **state)
 		uint64_t ns[IDLE_CAUSES] = { 0 };
 
 		idle_divide(&gap, &who, ns);
-		assert_int_equal(losses_add(&l, &gap, &who, ns), 0);
+		assert_int_equal(stalls_add(&l, &gap, &who, ns), 0);
 	}
-	assert_true(l.all.n <= LOSS_ROWS + LOSS_KINDS);
-	assert_int_equal(losses_copy(&copy, &l), 0);
-	losses_free(&l);
-	for (size_t i = 0; i < copy.all.n; i++)
-		sum += copy.all.v[i].ns;
+	assert_true(stalls_count(&l) <= STALL_ROWS + STALL_KINDS);
+	assert_int_equal(stalls_copy(&copy, &l), 0);
+	stalls_free(&l);
+	for (size_t i = 0; i < stalls_count(&copy); i++)
+		sum += stalls_at(&copy, i)->ns;
 	assert_int_equal(sum, 1000 * 1000);
-	losses_free(&copy);
+	stalls_free(&copy);
 }
 
 /* One gap a second for a thousand seconds: the later half of them is late, to an epoch. */
@@ -214,7 +214,7 @@ static void what_was_late_is_told_from_what_was_early(void **state)
 {
 	struct timeline t = { 0 };
 	struct idle_thread who = { .timeline = &t, .now_ns = UINT64_MAX, .now = CLASS_OTHER };
-	struct losses l = { 0 };
+	struct stalls l = { 0 };
 	uint64_t late;
 
 	(void)state;
@@ -224,13 +224,13 @@ static void what_was_late_is_told_from_what_was_early(void **state)
 		uint64_t ns[IDLE_CAUSES] = { 0 };
 
 		idle_divide(&gap, &who, ns);
-		assert_int_equal(losses_add(&l, &gap, &who, ns), 0);
+		assert_int_equal(stalls_add(&l, &gap, &who, ns), 0);
 		if (i == 9)
-			assert_in_range(losses_late_ns(&l, &l.all.v[0], BASE + 1000000 * MS), 0, 0);
+			assert_in_range(stalls_late_ns(&l, stalls_at(&l, 0), BASE + 1000000 * MS), 0, 0);
 	}
-	late = losses_late_ns(&l, &l.all.v[0], BASE + 1000000 * MS);
+	late = stalls_late_ns(&l, stalls_at(&l, 0), BASE + 1000000 * MS);
 	assert_in_range(late, 1000 * 1000 / 2 - 1000 * 1000 / 8, 1000 * 1000 / 2);
-	losses_free(&l);
+	stalls_free(&l);
 }
 
 static void random_gaps_lose_at_most_what_they_are(void **state)
@@ -242,7 +242,7 @@ static void random_gaps_lose_at_most_what_they_are(void **state)
 		uint64_t start = below(MS), ns[IDLE_CAUSES] = { 0 }, lost = 0, not_lost, now = 0;
 		const struct device_work by = by_thread(8, below(5 * MS));
 		const struct device_gap gap = { start, start + 1 + below(4 * MS), &by };
-		struct losses l = { 0 };
+		struct stalls l = { 0 };
 
 		for (int i = 0; i < 6; i++) {
 			uint64_t from = now + below(MS / 2);
@@ -255,12 +255,12 @@ static void random_gaps_lose_at_most_what_they_are(void **state)
 		}
 		who.now_ns = num_max(who.now_ns, now);
 		idle_divide(&gap, &who, ns);
-		assert_int_equal(losses_add(&l, &gap, &who, ns), 0);
-		for (size_t i = 0; i < l.all.n; i++)
-			lost += l.all.v[i].ns;
+		assert_int_equal(stalls_add(&l, &gap, &who, ns), 0);
+		for (size_t i = 0; i < stalls_count(&l); i++)
+			lost += stalls_at(&l, i)->ns;
 		not_lost = ns[IDLE_UNKNOWN] + ns[IDLE_INIT] + ns[IDLE_LOST] + ns[IDLE_UNARMED];
 		assert_int_equal(lost + not_lost, gap.end_ns - gap.start_ns);
-		losses_free(&l);
+		stalls_free(&l);
 		timeline_free(&t, &room);
 	}
 }
