@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "facts/occupancy.h"
+#include "facts/sm_occupancy.h"
 
 static const struct occupancy_device devices[] = {
 	{ 7, 0, 80, 2048, 32, 65536, 98304, 0 },     { 7, 5, 72, 1024, 16, 65536, 65536, 0 },

@@ -61,7 +61,7 @@ static enum idle_cause before(const struct idle_spec_thread *who, uint64_t ns)
 		return IDLE_UNKNOWN;
 	if (span)
 		return is_late(span, ns) ? why_late(span) : cause_of(span->bucket);
-	return spans_overlap(who->unarmed, ns, ns + 1) ? IDLE_UNARMED : IDLE_OTHER;
+	return intervals_overlap(who->unarmed, ns, ns + 1) ? IDLE_UNARMED : IDLE_OTHER;
 }
 
 static enum idle_cause cause_at(const struct device_work *by, const struct idle_spec_thread *who,

@@ -21,7 +21,7 @@ struct idle_spec_thread {
 	const struct timeline_span *spans;	/* all that there ever were, disjoint */
 	size_t n;
 	uint64_t forgotten_ns;
-	const struct spans *unarmed;
+	const struct intervals *unarmed;
 };
 
 void idle_spec(const struct device_gap *gap, const struct idle_spec_thread *who,

@@ -49,7 +49,7 @@ static inline struct event cut(uint64_t ns)
 
 struct run {
 	struct book book;
-	struct spans unarmed;
+	struct intervals unarmed;
 };
 
 static inline void apply(struct run *r, const struct event *ev)
@@ -62,7 +62,7 @@ static inline void apply(struct run *r, const struct event *ev)
 		book_stop(&r->book, ev->end_ns);
 		break;
 	case EVENT_UNARMED:
-		if (!spans_add(&r->unarmed, ev->start_ns, ev->end_ns))
+		if (!intervals_add(&r->unarmed, ev->start_ns, ev->end_ns))
 			book_unarmed(&r->book, ev->start_ns, ev->end_ns);
 		break;
 	default:
@@ -125,7 +125,7 @@ static inline struct book_counts book_of(const struct event *events, size_t n, s
 	assert_memory_equal(sum->blocked_ns, spec.blocked_ns, sizeof(spec.blocked_ns));
 	assert_memory_equal(sum->late_ns, spec.late_ns, sizeof(spec.late_ns));
 	assert_memory_equal(&r.book.counts, &spec.counts, sizeof(spec.counts));
-	spans_free(&r.unarmed);
+	intervals_free(&r.unarmed);
 	return spec.counts;
 }
 

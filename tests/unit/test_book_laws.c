@@ -203,7 +203,7 @@ static void check_cuts(struct event *ev, size_t n)
 				 booked[t - BASE] != now_known.segment[s].bucket;
 	assert_true(r.book.counts.late_ns >= wrong);
 	assert_true(open >= BASE);
-	spans_free(&r.unarmed);
+	intervals_free(&r.unarmed);
 }
 
 static void test_law_intervals(void **state)

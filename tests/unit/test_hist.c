@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "facts/hist.h"
+#include "base/hist.h"
 #include "lib/random.h"
 
 static int compare(const void *a, const void *b)

@@ -302,14 +302,14 @@ static void random_gaps_are_as_specified_and_add_up(void **state)
 		struct timeline t = { 0 };
 		size_t n = random_spans(spans);
 		bool open = n && spans[n - 1].end_ns == UINT64_MAX;
-		struct spans unarmed = { 0 };
+		struct intervals unarmed = { 0 };
 		struct idle_thread who = { .timeline = &t, .now = CLASS_OTHER, .unarmed = &unarmed };
 		struct idle_spec_thread spec = { .spans = spans, .n = n, .unarmed = &unarmed };
 
 		for (int i = 0; i < 4; i++) {
 			uint64_t start = below(2000);
 
-			assert_int_equal(spans_add(&unarmed, start, start + below(100)), 0);
+			assert_int_equal(intervals_add(&unarmed, start, start + below(100)), 0);
 		}
 		for (size_t i = 0; i < n - open; i++)
 			timeline_add(&t, &little, &spans[i]);
@@ -331,7 +331,7 @@ static void random_gaps_are_as_specified_and_add_up(void **state)
 			assert_int_equal(total, gap.end_ns - gap.start_ns);
 		}
 		timeline_free(&t, &little);
-		spans_free(&unarmed);
+		intervals_free(&unarmed);
 	}
 }
 

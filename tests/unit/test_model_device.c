@@ -306,7 +306,7 @@ static void who_had_a_device_is_told_from_its_opening_on_whatever_came_first(voi
 static void of_many_losses_each_is_its_own(void **state)
 {
 	struct model *m = session(BASE);
-	const uint64_t n = SPANS_MAX + 1000;
+	const uint64_t n = INTERVALS_MAX + 1000;
 	struct read r;
 
 	(void)state;

@@ -100,12 +100,12 @@ static void what_there_is_no_room_for_is_not_seen_all_the_same(void **state)
 	struct unseen u = { .lost = { 0 } };
 
 	(void)state;
-	for (uint64_t i = 0; i < SPANS_MAX + 100; i++) {
+	for (uint64_t i = 0; i < INTERVALS_MAX + 100; i++) {
 		assert_int_equal(unseen_add(&u, UNSEEN_LOST, 1000 + i * 10, 1001 + i * 10), 0);
-		assert_int_equal(spans_overlap(&u.lost, 1000 + i * 10, 1001 + i * 10), 1);
+		assert_int_equal(intervals_overlap(&u.lost, 1000 + i * 10, 1001 + i * 10), 1);
 	}
 	assert_int_equal(unseen_add(&u, UNSEEN_LOST, 1, 2), 0);
-	assert_int_equal(spans_overlap(&u.lost, 1, 2), 1);
+	assert_int_equal(intervals_overlap(&u.lost, 1, 2), 1);
 	unseen_free(&u);
 }
 
@@ -113,7 +113,7 @@ static void what_there_is_no_room_for_is_not_seen_all_the_same(void **state)
 static void assert_nexts(const struct unseen *u, const uint8_t why[100])
 {
 	uint64_t at = 0;
-	struct span hit;
+	struct interval hit;
 
 	while (unseen_next(u, at, 100, &hit)) {
 		for (; at < hit.start; at++)
@@ -155,7 +155,7 @@ static void every_nanosecond_goes_somewhere_once(void **state)
 static void what_is_over_is_forgotten(void **state)
 {
 	struct unseen u = { .lost = { 0 } };
-	struct span hit;
+	struct interval hit;
 
 	(void)state;
 	assert_int_equal(unseen_add(&u, UNSEEN_LOST, 10, 20), 0);

@@ -5,7 +5,7 @@
 #include "session/session.h"
 #include "cli/verbs.h"
 
-struct intervals {
+struct interval_reports {
 	const struct options *o;
 	unsigned int printed;
 	int rc;			/* of printing */
@@ -13,7 +13,7 @@ struct intervals {
 
 static int print_interval(void *ctx, const struct model *m, uint64_t now_ns)
 {
-	struct intervals *iv = ctx;
+	struct interval_reports *iv = ctx;
 	struct report_state state = { .now_ns = now_ns, .again = iv->printed++ > 0,
 				     .unjudged = true };
 
@@ -22,7 +22,7 @@ static int print_interval(void *ctx, const struct model *m, uint64_t now_ns)
 }
 
 /* The rest, since the last whole interval, also when an error ended the session. */
-static void print_rest(struct intervals *iv, const struct model *m)
+static void print_rest(struct interval_reports *iv, const struct model *m)
 {
 	if (!iv->rc && !(iv->o->count && iv->printed >= iv->o->count))
 		print_interval(iv, m, 0);
@@ -32,7 +32,7 @@ static void print_rest(struct intervals *iv, const struct model *m)
 
 int verb_default(const struct options *o)
 {
-	struct intervals iv = { .o = o };
+	struct interval_reports iv = { .o = o };
 	struct session_plan plan = { .o = o, .capture_path = o->capture,
 				     .interval_ns = o->interval_ns,
 				     .on_interval = print_interval, .ctx = &iv };

@@ -9,7 +9,7 @@
 
 #include "base/rows.h"
 #include "event/event.h"
-#include "facts/hist.h"
+#include "base/hist.h"
 
 #define CALL_STATS_MAX 16384	/* per process; rows of CALL_SHAPE_MORE come on top */
 

@@ -14,7 +14,7 @@
 #include "base/rows.h"
 #include "bucket/kernel_class.h"
 #include "event/event.h"
-#include "facts/hist.h"
+#include "base/hist.h"
 
 #define KERNELS_BUDGET_BYTES (16u << 20)	/* of all devices; some thousand names */
 #define KERNELS_OTHER "[other]"

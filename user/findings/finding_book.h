@@ -8,7 +8,7 @@
 
 #include "findings/findings_next.h"
 #include "ledger/model.h"
-#include "ledger/others.h"
+#include "ledger/device_users.h"
 
 #define FINDING_NO_DEVICE UINT32_MAX	/* of no device of the process is anything known */
 
@@ -62,7 +62,7 @@ struct finding_book {
 	const struct sampled_device *gpu;	/* ... and of a MIG instance, its GPU */
 	uint64_t session_ns;		/* where it began */
 	uint64_t shared_ns, unwatched_ns;	/* of the device's book over all processes, and in it */
-	struct others others;
+	struct device_users others;
 };
 
 #endif

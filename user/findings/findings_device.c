@@ -35,7 +35,7 @@ int device_facts_read(struct finding_book *b, const struct model *m, const struc
 	if (!b->sampled)
 		return 0;
 	b->gpu = samples_gpu_of(model_samples(m), b->sampled);
-	b->others = (struct others){ m, s->member.host->members.v, s->member.host->members.n,
+	b->others = (struct device_users){ m, s->member.host->members.v, s->member.host->members.n,
 				     model_session(m).interval_ns };
 	b->session_ns = model_session(m).start_ns;
 	shares = model_share(m, s->member.host, now_ns);
@@ -65,14 +65,14 @@ static bool is_told(const struct model *m, const struct sampled_device *d)
 
 bool device_alone_read(struct finding_book *b, const struct model *m, const struct sampled_device *d)
 {
-	const struct others seen = { .model = m, .since_ns = model_session(m).interval_ns };
+	const struct device_users seen = { .model = m, .since_ns = model_session(m).interval_ns };
 	bool whole = model_fact(m, "whole_host");
 
 	*b = (struct finding_book){ .device = d->number, .sampled = d,
 				    .session_ns = model_session(m).start_ns };
 	if (!whole)
 		b->gpu = samples_gpu_of(model_samples(m), d);
-	return !is_told(m, d) && (whole || others_have_watched(&seen, d));
+	return !is_told(m, d) && (whole || device_users_have_watched(&seen, d));
 }
 
 /* ---- faults ---------------------------------------------------------------------------------- */
@@ -279,14 +279,14 @@ static bool judge_throttled(const struct finding_book *b, struct finding *f)
 #define STRANGERS_NAMED 3
 
 /* "pid 12 (1.2 GiB of its memory), pid 13 (train, watched: no helper is in it)": at any sample. */
-static void add_other(struct strbuf *out, const struct others *o, const struct sample_user *u)
+static void add_other(struct strbuf *out, const struct device_users *o, const struct sample_user *u)
 {
-	const struct model_process *watched = others_watched(o, u->pid);
+	const struct model_process *watched = device_users_watched(o, u->pid);
 
 	strbuf_addf(out, "pid %u", u->pid);
 	if (watched)
 		strbuf_addf(out, " (%s%swatched: %s", watched->comm, *watched->comm ? ", " : "",
-			    others_why(o, u->pid));
+			    device_users_why(o, u->pid));
 	if (u->has_bytes) {
 		strbuf_addstr(out, watched ? "; " : " (");
 		format_bytes(out, u->used_bytes);
@@ -303,7 +303,7 @@ static void add_strangers(struct strbuf *out, const struct finding_book *b)
 	for (size_t i = 0; i < b->sampled->users.n; i++) {
 		const struct sample_user *u = &b->sampled->users.v[i];
 
-		if (!others_have(&b->others, u) || said++ >= STRANGERS_NAMED)
+		if (!device_users_have(&b->others, u) || said++ >= STRANGERS_NAMED)
 			continue;
 		strbuf_addstr(out, said > 1 ? ", " : "");
 		add_other(out, &b->others, u);
@@ -333,9 +333,9 @@ static bool had_it(const struct finding_book *b)
 
 static bool judge_unwatched_process(const struct finding_book *b, struct finding *f)
 {
-	if (!had_it(b) || others_are_watched(&b->others, b->sampled))
+	if (!had_it(b) || device_users_are_watched(&b->others, b->sampled))
 		return false;
-	add_others(f, b, others_have_watched(&b->others, b->sampled) ?
+	add_others(f, b, device_users_have_watched(&b->others, b->sampled) ?
 		   " is used by others, of which not all are watched: " :
 		   " is used by others that are not watched: ", "no watched process ran");
 	return true;
@@ -343,7 +343,7 @@ static bool judge_unwatched_process(const struct finding_book *b, struct finding
 
 static bool judge_untold_process(const struct finding_book *b, struct finding *f)
 {
-	if (!had_it(b) || !others_are_watched(&b->others, b->sampled))
+	if (!had_it(b) || !device_users_are_watched(&b->others, b->sampled))
 		return false;
 	add_others(f, b, " is used by others whose works are not known: ", "nothing that is known ran");
 	return true;

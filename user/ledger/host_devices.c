@@ -211,7 +211,7 @@ static int tell_gap(struct telling *t, const struct device_gap *gap, uint64_t qu
 {
 	int err = tell(t, t->told_ns, gap->start_ns, SHARE_RUNS);
 	uint64_t at = num_max(gap->start_ns, t->told_ns);
-	struct span hit;
+	struct interval hit;
 
 	t->told_ns = gap->end_ns;
 	for (; !err && unseen_next(unseen, at, gap->end_ns, &hit); at = hit.end)
@@ -243,7 +243,7 @@ int host_device_idle(struct host_member *s, uint64_t until_ns, const struct devi
 {
 	const struct telling t = telling_of(s);
 	uint64_t at = s->told_ns;
-	struct span hit;
+	struct interval hit;
 	int err = 0;
 
 	for (; !err && unseen_next(unseen_by(by, s->pid), at, until_ns, &hit); at = hit.end)

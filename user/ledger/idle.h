@@ -69,7 +69,7 @@ struct idle_thread {
 	const struct timeline *timeline;
 	uint64_t now_ns;		/* the timeline ends here; since then: */
 	uint8_t now;			/* enum bucket */
-	const struct spans *unarmed;	/* of its process; may be NULL */
+	const struct intervals *unarmed;	/* of its process; may be NULL */
 };
 
 /* Adds every nanosecond of the gap to one cause. who NULL: nothing is known of the thread. */

@@ -20,7 +20,7 @@
 #include "base/ring.h"
 #include "base/vec.h"
 #include "ledger/device_book.h"
-#include "facts/hist.h"
+#include "base/hist.h"
 
 #define LANES_MAX 64
 

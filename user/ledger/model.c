@@ -347,7 +347,7 @@ static int push_fork(struct model *m, const struct event *ev)
 static int push_unarmed(struct model *m, const struct event *ev)
 {
 	struct process *p = who_process(m, ev->pid);
-	int err = p ? spans_add(&p->unarmed, ev->start_ns, ev->end_ns) : -ENOMEM;
+	int err = p ? intervals_add(&p->unarmed, ev->start_ns, ev->end_ns) : -ENOMEM;
 
 	if (err == -ENOMEM)
 		return err;

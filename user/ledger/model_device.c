@@ -40,7 +40,7 @@ void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 			.bucket = b->last_gap, .func = TIMELINE_NO_FUNC });
 	/* Once: one with two records has come before, as ENTER. */
 	if (ev->kind == EVENT_CALL || ev->kind == EVENT_OPEN)
-		unseen_note_call(m, t, &(struct span){ start, b->cursor }, class);
+		unseen_note_call(m, t, &(struct interval){ start, b->cursor }, class);
 	if (class == CLASS_OTHER)
 		return;
 	span = (struct timeline_span){

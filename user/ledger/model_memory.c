@@ -177,7 +177,7 @@ static bool calls_told_all(const struct model *m, const struct process *p)
 
 	memory_book_counts(p->memory, &counts);
 	if (counts.alone || p->allocs_blindly || p->lost_calls ||
-	    spans_overlap(&p->unarmed, num_max(p->missed_ns, m->session.start_ns), p->missed_end_ns))
+	    intervals_overlap(&p->unarmed, num_max(p->missed_ns, m->session.start_ns), p->missed_end_ns))
 		return false;
 	for (size_t i = 0; i < m->threads.n; i++)
 		if (m->threads.v[i]->process == p && m->threads.v[i]->book.counts.lost)

@@ -62,7 +62,7 @@ int unseen_push(struct model *m, const struct event *ev);
 /* Its ring has told its end: if it launched after that, what came of it is unknown. 0 or -ENOMEM. */
 int unseen_note_end(struct model *m, struct process *p);
 int unseen_note_exit(struct model *m, struct process *p, const struct thread *t);	/* of t alone */
-void unseen_note_call(struct model *m, const struct thread *t, const struct span *call, unsigned int class);
+void unseen_note_call(struct model *m, const struct thread *t, const struct interval *call, unsigned int class);
 
 int sample_push(struct model *m, const struct event *ev);	/* SAMPLE, USER, FAULT */
 

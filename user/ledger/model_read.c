@@ -30,7 +30,7 @@ void model_cut(struct model *m, uint64_t now_ns)
 	device_cut(m);
 	for (size_t i = 0; i < m->processes.n; i++) {
 		call_stats_reset(&m->processes.v[i]->info.calls);
-		spans_drop_before(&m->processes.v[i]->unarmed, now_ns);
+		intervals_drop_before(&m->processes.v[i]->unarmed, now_ns);
 	}
 	range_cut(m, now_ns);
 	offcpu_reset(&m->offcpu);
@@ -89,7 +89,7 @@ uint64_t model_unarmed_ns(const struct model *m, size_t i, uint64_t start_ns, ui
 {
 	const struct process *p = m->processes.v[i];
 
-	return p->past_unarmed_ns + spans_overlap(&p->unarmed, start_ns, end_ns);
+	return p->past_unarmed_ns + intervals_overlap(&p->unarmed, start_ns, end_ns);
 }
 
 size_t model_threads(const struct model *m)

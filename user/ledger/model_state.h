@@ -29,7 +29,7 @@ struct process {
 	char *cmdline;
 	struct pairs identity;
 	uint64_t exact_ns;		/* its birth as BPF tells it; 0: info.start_ns may be off */
-	struct spans unarmed;
+	struct intervals unarmed;
 	struct ranges *ranges;		/* NULL: it has none */
 	struct graphs *graphs;		/* NULL: it has captured none */
 	struct unseen unseen;		/* of its devices */

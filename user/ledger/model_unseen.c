@@ -23,10 +23,10 @@ static void count_part(struct model *m, const struct process *p, uint64_t from, 
 /* What is unseen already is counted. */
 static void count_launches(struct model *m, const struct process *p, uint64_t from, uint64_t to)
 {
-	struct span known;
+	struct interval known;
 
 	from = num_max(from, m->session.start_ns);
-	while (from < to && spans_next(&p->unseen.unknown, from, to, &known)) {
+	while (from < to && intervals_next(&p->unseen.unknown, from, to, &known)) {
 		count_part(m, p, from, known.start);
 		from = known.end;
 	}
@@ -51,7 +51,7 @@ int unseen_push(struct model *m, const struct event *ev)
 
 static bool has_tail(const struct process *p)
 {
-	const struct spans *u = &p->unseen.unknown;
+	const struct intervals *u = &p->unseen.unknown;
 
 	return u->n && u->v[u->n - 1].end == UINT64_MAX;
 }
@@ -70,7 +70,7 @@ static void on_call(void *ctx, const struct timeline_span *call)
 	const struct process *p = tail->thread->process;
 
 	tail->launches += call->start_ns >= p->told_end_ns &&
-			  !spans_overlap(&p->unseen.unknown, call->start_ns, call->start_ns + 1);
+			  !intervals_overlap(&p->unseen.unknown, call->start_ns, call->start_ns + 1);
 }
 
 static uint64_t tail_of(const struct thread *t)
@@ -107,13 +107,13 @@ int unseen_note_end(struct model *m, struct process *p)
 	return p->told_end_ns && !has_tail(p) ? add_tail(m, p) : 0;
 }
 
-void unseen_note_call(struct model *m, const struct thread *t, const struct span *call, unsigned int class)
+void unseen_note_call(struct model *m, const struct thread *t, const struct interval *call, unsigned int class)
 {
 	const struct process *p = t->process;
-	const struct spans *u = &p->unseen.unknown;
+	const struct intervals *u = &p->unseen.unknown;
 	uint64_t end_ns = u->n ? u->v[u->n - 1].end : 0;
 
 	if (call->start >= end_ns || !(LAUNCHING >> class & 1))
 		return;
-	m->counts.untold += spans_overlap(u, call->start, call->start + 1);
+	m->counts.untold += intervals_overlap(u, call->start, call->start + 1);
 }

@@ -27,7 +27,7 @@ enum who_birth who_compare_births(uint64_t known_ns, uint64_t said_ns)
 static void free_process(struct process *p)
 {
 	call_stats_free(&p->info.calls);
-	spans_free(&p->unarmed);
+	intervals_free(&p->unarmed);
 	ranges_free(p->ranges);
 	graphs_free(p->graphs);
 	unseen_free(&p->unseen);

@@ -9,14 +9,14 @@
 #include "base/num.h"
 
 /* Adds [from, to) to buckets; what would be `other` is split by the unarmed intervals (may be NULL). */
-static inline void book_add(uint64_t *ns, const struct spans *unarmed, unsigned int bucket, uint64_t from,
+static inline void book_add(uint64_t *ns, const struct intervals *unarmed, unsigned int bucket, uint64_t from,
 			    uint64_t to)
 {
 	uint64_t blind;
 
 	if (from >= to)
 		return;
-	blind = bucket == CLASS_OTHER ? spans_overlap(unarmed, from, to) : 0;
+	blind = bucket == CLASS_OTHER ? intervals_overlap(unarmed, from, to) : 0;
 	ns[bucket] += to - from - blind;
 	ns[BUCKET_UNARMED] += blind;
 }
@@ -46,7 +46,7 @@ static uint64_t book_blocked(const struct book *b, uint64_t end)
 	return num_min(b->open_blocked - b->cut_blocked, end - from);
 }
 
-void book_init(struct book *b, uint64_t session_start_ns, const struct spans *unarmed)
+void book_init(struct book *b, uint64_t session_start_ns, const struct intervals *unarmed)
 {
 	*b = (struct book){
 		.base = session_start_ns,

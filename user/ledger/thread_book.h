@@ -46,7 +46,7 @@
 
 #include "event/event.h"
 #include "ledger/thread_bucket.h"
-#include "ledger/spans.h"
+#include "base/intervals.h"
 
 /* What one event was found to be. INVALID: out of order, of no known function, or it ends before it
  * starts; not to be counted as a call. */
@@ -71,7 +71,7 @@ struct book {
 	uint64_t hole;		/* records missing after cursor */
 	uint64_t open_start;	/* the call that has not returned, as it was reported */
 	uint64_t settled;	/* before it, what was cut is accounted for */
-	const struct spans *unarmed;
+	const struct intervals *unarmed;
 	struct book_counts counts;
 	uint32_t seq;		/* the last number seen */
 	uint16_t open_func;
@@ -85,7 +85,7 @@ struct book {
 };
 
 /* unarmed: intervals of the thread's process, read when gaps are booked; may be NULL. */
-void book_init(struct book *b, uint64_t session_start_ns, const struct spans *unarmed);
+void book_init(struct book *b, uint64_t session_start_ns, const struct intervals *unarmed);
 
 /* One event with a seq: CALL, ENTER, OPEN, LEFT (fn: its function, NULL: unknown), TAIL, EXIT, OFF
  * (fn unused); or INSIDE, GONE. Returns BOOK_* bits. */

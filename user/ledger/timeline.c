@@ -236,9 +236,9 @@ uint64_t timeline_late(const struct timeline_span *span, uint64_t from, uint64_t
 	return span->late_ns && from < to ? to - from : 0;
 }
 
-static void add_other(uint64_t from, uint64_t to, const struct spans *unarmed, uint64_t *ns)
+static void add_other(uint64_t from, uint64_t to, const struct intervals *unarmed, uint64_t *ns)
 {
-	uint64_t blind = from < to ? spans_overlap(unarmed, from, to) : 0;
+	uint64_t blind = from < to ? intervals_overlap(unarmed, from, to) : 0;
 
 	if (from >= to)
 		return;
@@ -246,7 +246,7 @@ static void add_other(uint64_t from, uint64_t to, const struct spans *unarmed, u
 	ns[BUCKET_UNARMED] += blind;
 }
 
-void timeline_sum(const struct timeline *t, uint64_t from, uint64_t to, const struct spans *unarmed,
+void timeline_sum(const struct timeline *t, uint64_t from, uint64_t to, const struct intervals *unarmed,
 		  uint64_t ns[BUCKET_END])
 {
 	uint64_t known = num_max(from, num_min(t->forgotten_ns, to));

@@ -58,7 +58,7 @@ void timeline_add(struct timeline *t, struct timeline_room *room, const struct t
 
 /* Adds the [from, to) of each bucket to ns: what no span covers is CLASS_OTHER, what is forgotten
  * BUCKET_UNKNOWN. `unarmed` (may be NULL) takes its part of other. */
-void timeline_sum(const struct timeline *t, uint64_t from, uint64_t to, const struct spans *unarmed,
+void timeline_sum(const struct timeline *t, uint64_t from, uint64_t to, const struct intervals *unarmed,
 		  uint64_t ns[BUCKET_END]);
 
 /* How many spans of these buckets (bit n: bucket n) begin in [from, to), as far as they are known. */

@@ -7,15 +7,15 @@
 #include "event/event.h"
 
 /* Where there are too many the last one becomes longer. */
-static int add(struct spans *s, uint64_t start_ns, uint64_t end_ns)
+static int add(struct intervals *s, uint64_t start_ns, uint64_t end_ns)
 {
-	int err = spans_add(s, start_ns, end_ns);
+	int err = intervals_add(s, start_ns, end_ns);
 
 	if (err != -ENOSPC)
 		return err;
 	if (start_ns > s->v[s->n - 1].end)
-		return spans_add(s, s->v[s->n - 1].end, end_ns);
-	return spans_add(s, start_ns, s->v[s->n - 1].end);
+		return intervals_add(s, s->v[s->n - 1].end, end_ns);
+	return intervals_add(s, start_ns, s->v[s->n - 1].end);
 }
 
 int unseen_add(struct unseen *u, unsigned int why, uint64_t start_ns, uint64_t end_ns)
@@ -27,7 +27,7 @@ int unseen_add(struct unseen *u, unsigned int why, uint64_t start_ns, uint64_t e
 
 enum { SETS = 2 };
 
-static const struct spans *set_of(const struct unseen *u, unsigned int set)
+static const struct intervals *set_of(const struct unseen *u, unsigned int set)
 {
 	return set ? &u->unknown : &u->lost;
 }
@@ -43,14 +43,14 @@ struct cut {
 static int cut_by(const struct cut *c, unsigned int set, struct device_gap part)
 {
 	const uint64_t end_ns = part.end_ns;
-	struct span hit;
+	struct interval hit;
 	int err = 0;
 
 	if (part.start_ns >= part.end_ns)
 		return 0;
 	if (set == SETS)
 		return c->fn(c->ctx, &part);
-	while (!err && spans_next(set_of(c->unseen, set), part.start_ns, end_ns, &hit)) {
+	while (!err && intervals_next(set_of(c->unseen, set), part.start_ns, end_ns, &hit)) {
 		c->ns[set ? IDLE_UNKNOWN : IDLE_LOST] += hit.end - hit.start;
 		part.end_ns = hit.start;
 		err = cut_by(c, set + 1, part);
@@ -68,13 +68,13 @@ int unseen_divide(const struct unseen *u, const struct device_gap *gap, uint64_t
 	return cut_by(&cut, 0, *gap);
 }
 
-bool unseen_next(const struct unseen *u, uint64_t start_ns, uint64_t end_ns, struct span *out)
+bool unseen_next(const struct unseen *u, uint64_t start_ns, uint64_t end_ns, struct interval *out)
 {
-	struct span hit;
+	struct interval hit;
 	bool any = false;
 
 	for (unsigned int set = 0; u && set < SETS; set++) {
-		if (!spans_next(set_of(u, set), start_ns, end_ns, &hit) || (any && hit.start >= out->start))
+		if (!intervals_next(set_of(u, set), start_ns, end_ns, &hit) || (any && hit.start >= out->start))
 			continue;
 		*out = hit;
 		any = true;
@@ -84,12 +84,12 @@ bool unseen_next(const struct unseen *u, uint64_t start_ns, uint64_t end_ns, str
 
 void unseen_drop_before(struct unseen *u, uint64_t ns)
 {
-	spans_drop_before(&u->lost, ns);
-	spans_drop_before(&u->unknown, ns);
+	intervals_drop_before(&u->lost, ns);
+	intervals_drop_before(&u->unknown, ns);
 }
 
 void unseen_free(struct unseen *u)
 {
-	spans_free(&u->lost);
-	spans_free(&u->unknown);
+	intervals_free(&u->lost);
+	intervals_free(&u->unknown);
 }

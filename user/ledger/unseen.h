@@ -16,10 +16,10 @@
 
 #include "ledger/device_book.h"
 #include "ledger/idle.h"
-#include "ledger/spans.h"
+#include "base/intervals.h"
 
 struct unseen {
-	struct spans lost, unknown;
+	struct intervals lost, unknown;
 };
 
 /* why: enum unseen_why. 0, -EINVAL or -ENOMEM. Where there are too many intervals two become one. */
@@ -30,7 +30,7 @@ int unseen_divide(const struct unseen *u, const struct device_gap *gap, uint64_t
 		  int (*fn)(void *ctx, const struct device_gap *part), void *ctx);
 
 /* The first part of [start, end) of which something is not seen. False: there is none. u may be NULL. */
-bool unseen_next(const struct unseen *u, uint64_t start_ns, uint64_t end_ns, struct span *out);
+bool unseen_next(const struct unseen *u, uint64_t start_ns, uint64_t end_ns, struct interval *out);
 
 void unseen_drop_before(struct unseen *u, uint64_t ns);	/* nobody asks for it any more */
 void unseen_free(struct unseen *u);

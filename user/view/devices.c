@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "event/device_number.h"
 #include "ledger/host_devices.h"
-#include "ledger/others.h"
+#include "ledger/device_users.h"
 #include "view/view.h"
 
 enum { DEVICE, UUID, NAME, OWNER, PID, NS, SHARE, WALL, SM, TENSOR, DRAM, OCCUPANCY, SAMPLED,
@@ -129,9 +129,9 @@ static int add_line(struct lines *lines, const char *owner, uint32_t pid, uint64
 static const char *others_name(const struct model *m, const struct host_device *h)
 {
 	const struct sampled_device *d = samples_find(model_samples(m), h->uuid);
-	const struct others others = { m, h->members.v, h->members.n, model_session(m).interval_ns };
+	const struct device_users others = { m, h->members.v, h->members.n, model_session(m).interval_ns };
 
-	return d && others_are_watched(&others, d) ? "untold" : "unwatched";
+	return d && device_users_are_watched(&others, d) ? "untold" : "unwatched";
 }
 
 static int collect(struct lines *lines, const struct model *m, const struct host_device *h,
@@ -330,8 +330,8 @@ static int add_sampled(struct table *t, const struct model *m, const struct samp
 {
 	const struct of of = of_sampled(m, d, d->uuid, d->name);
 	uint64_t unknown_ns = d->sampled_ns - num_min(d->sampled_ns, num_add(d->idle_ns, d->used_ns));
-	const struct others others = { m, NULL, 0, model_session(m).interval_ns };
-	bool untold = others_are_watched(&others, d);
+	const struct device_users others = { m, NULL, 0, model_session(m).interval_ns };
+	bool untold = device_users_are_watched(&others, d);
 	uint64_t used_ns = may_be_watched(m, d) && !untold ? 0 : d->used_ns;
 	struct lines lines = { .wall_ns = d->sampled_ns };
 	int err;

@@ -10,7 +10,7 @@
 #include "elf/demangle.h"
 #include "bucket/tensor_core.h"
 #include "facts/kernel_configs.h"
-#include "facts/occupancy.h"
+#include "facts/sm_occupancy.h"
 #include "facts/ranges.h"
 #include "view/view.h"
 

@@ -12,8 +12,8 @@
  *   shared = roundup(static + dynamic + reserved, 128)   blocks by shared memory
  *   blocks = the least of these and of blocks_sm;  occupancy = blocks * warps / warps_sm
  */
-#ifndef FACTS_OCCUPANCY_H
-#define FACTS_OCCUPANCY_H
+#ifndef FACTS_SM_OCCUPANCY_H
+#define FACTS_SM_OCCUPANCY_H
 
 #include <stdbool.h>
 #include <stdint.h>

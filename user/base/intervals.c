@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Sorted disjoint intervals: insertion merges whatever touches. */
-#include "ledger/spans.h"
+#include "base/intervals.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,19 +10,19 @@
 #include "base/vec.h"
 
 /* The first interval that ends at or after ns. */
-static size_t first_reaching(const struct spans *s, uint64_t ns)
+static size_t first_reaching(const struct intervals *s, uint64_t ns)
 {
 	return SORTED_BELOW(s->v, s->n, end, ns);
 }
 
-static int make_room(struct spans *s)
+static int make_room(struct intervals *s)
 {
 	size_t cap = s->cap ? s->cap * 2 : 4;
-	struct span *v;
+	struct interval *v;
 
 	if (s->n < s->cap)
 		return 0;
-	if (s->n >= SPANS_MAX)
+	if (s->n >= INTERVALS_MAX)
 		return -ENOSPC;
 	v = reallocarray(s->v, cap, sizeof(*v));
 	if (!v)
@@ -32,7 +32,7 @@ static int make_room(struct spans *s)
 	return 0;
 }
 
-int spans_add(struct spans *s, uint64_t start, uint64_t end)
+int intervals_add(struct intervals *s, uint64_t start, uint64_t end)
 {
 	size_t at, past;
 	int err;
@@ -56,11 +56,11 @@ int spans_add(struct spans *s, uint64_t start, uint64_t end)
 		memmove(&s->v[at + 1], &s->v[past], (s->n - past) * sizeof(*s->v));
 		s->n -= past - at - 1;
 	}
-	s->v[at] = (struct span){ start, end };
+	s->v[at] = (struct interval){ start, end };
 	return 0;
 }
 
-uint64_t spans_overlap(const struct spans *s, uint64_t start, uint64_t end)
+uint64_t intervals_overlap(const struct intervals *s, uint64_t start, uint64_t end)
 {
 	uint64_t sum = 0;
 
@@ -75,7 +75,7 @@ uint64_t spans_overlap(const struct spans *s, uint64_t start, uint64_t end)
 	return sum;
 }
 
-bool spans_next(const struct spans *s, uint64_t start, uint64_t end, struct span *out)
+bool intervals_next(const struct intervals *s, uint64_t start, uint64_t end, struct interval *out)
 {
 	size_t i = start < UINT64_MAX ? first_reaching(s, start + 1) : s->n;
 
@@ -86,7 +86,7 @@ bool spans_next(const struct spans *s, uint64_t start, uint64_t end, struct span
 	return true;
 }
 
-void spans_drop_before(struct spans *s, uint64_t ns)
+void intervals_drop_before(struct intervals *s, uint64_t ns)
 {
 	size_t n = 0;
 
@@ -95,8 +95,8 @@ void spans_drop_before(struct spans *s, uint64_t ns)
 	VEC_DROP_FIRST(s, n);
 }
 
-void spans_free(struct spans *s)
+void intervals_free(struct intervals *s)
 {
 	free(s->v);
-	*s = (struct spans){ 0 };
+	*s = (struct intervals){ 0 };
 }

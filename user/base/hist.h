@@ -6,8 +6,8 @@
  * must (128, 256, 512 bytes an octave). There are thousands, each of another kernel: so that they stay in
  * the cache they are small. Start zeroed; hist_free when done. Knows nothing of calls.
  */
-#ifndef FACTS_HIST_H
-#define FACTS_HIST_H
+#ifndef BASE_HIST_H
+#define BASE_HIST_H
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "facts/occupancy.h"
+#include "facts/sm_occupancy.h"
 
 #include <stddef.h>
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "facts/occupancy.h"
+#include "facts/sm_occupancy.h"
 
 static const struct occupancy_device h100 = {
 	.cc_major = 9, .multiprocessors = 132, .threads_per_sm = 2048, .blocks_per_sm = 32,

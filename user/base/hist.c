@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Growth, merging and quantiles of the histogram; adding is inline in the header. */
-#include "facts/hist.h"
+#include "base/hist.h"
 
 #include <stdlib.h>
 #include <string.h>
