@@ -20,7 +20,7 @@
 #include "base/map.h"
 #include "base/time.h"
 #include "source/helper/ring_reader.h"
-#include "helper/occupant.h"
+#include "helper/cupti_client.h"
 #include "lib/helper_run.h"
 
 #define PROFILED "profiler: on, all kernels\n"
@@ -181,16 +181,16 @@ static void who_may_come_is_told_by_what_is_loaded(void **state)
 	close(fd);
 	snprintf(command, sizeof(command), "cp build/sim/libtorch_cpu.so %s", path);
 	assert_int_equal(system(command), 0);
-	assert_null(occupant_to_come());
-	assert_null(occupant_to_come());
+	assert_null(cupti_client_expected());
+	assert_null(cupti_client_expected());
 	assert_non_null(dlopen("build/sim/libcupti.so.13", RTLD_NOW));
-	assert_null(occupant_to_come());
+	assert_null(cupti_client_expected());
 	assert_non_null(dlopen(path, RTLD_NOW));
 	unlink(path);
-	assert_string_equal(occupant_to_come(), "what is linked with libcupti");
+	assert_string_equal(cupti_client_expected(), "what is linked with libcupti");
 	assert_non_null(dlopen("build/sim/libtorch_cpu.so", RTLD_NOW));
-	assert_string_equal(occupant_to_come(), "probably torch.profiler");
-	assert_string_equal(occupant_to_come(), "probably torch.profiler");
+	assert_string_equal(cupti_client_expected(), "probably torch.profiler");
+	assert_string_equal(cupti_client_expected(), "probably torch.profiler");
 }
 
 int main(void)

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "base/io.h"
-#include "helper/chain.h"
+#include "helper/agent.h"
 #include "helper/cupti.h"
 #include "lib/emulated.h"
 
@@ -33,7 +33,7 @@ static int load(void)
 	struct cupti cupti;
 	char said[48];
 
-	chain_load(said, sizeof(said));
+	agent_load_chained(said, sizeof(said));
 	cupti_load(&cupti);
 	return (strcmp(cupti.path, CUPTI) ? 0 : LOADS_CUPTI) | (*said ? CHAINS : 0);
 }

@@ -17,13 +17,13 @@
 #include "helper/thread.h"
 #include "lib/emulated.h"
 
-int InitializeInjectionNvtx2(nvtx_export_fn export_table);	/* user/helper/helper.c */
+int InitializeInjectionNvtx2(nvtx_export_fn export_table);	/* user/helper/agent.c */
 
 #define DEEP (768u << 10)
 #define LITTLE (128u << 10)	/* the least that arm64 takes */
 
 static struct {
-	bool done, is_deaf;
+	bool done, blocks_all_signals;
 } seen;
 
 /* Not to be blocked, or the C library's own. */
@@ -41,9 +41,9 @@ static void *look(void *ctx)
 	for (size_t i = 0; i < DEEP; i += 1024)
 		deep[DEEP - 1 - i] = 1;
 	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
-	seen.is_deaf = deep[DEEP - 1] == 1;
+	seen.blocks_all_signals = deep[DEEP - 1] == 1;
 	for (int signal = 1; signal < NSIG; signal++)
-		seen.is_deaf &= is_excepted(signal) || sigismember(&blocked, signal) == 1;
+		seen.blocks_all_signals &= is_excepted(signal) || sigismember(&blocked, signal) == 1;
 	__atomic_store_n(&seen.done, true, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -65,7 +65,7 @@ static void has_room_for_cupti_and_hears_no_signal(void **state)
 	for (uint64_t end = time_now_ns() + 20 * NS_PER_SEC; time_now_ns() < end; usleep(1000))
 		if (__atomic_load_n(&seen.done, __ATOMIC_ACQUIRE))
 			break;
-	assert_true(seen.done && seen.is_deaf);
+	assert_true(seen.done && seen.blocks_all_signals);
 	assert_memory_equal(&before, &after, NSIG / 8);	/* what the kernel fills */
 	pthread_setattr_default_np(&usual);
 }

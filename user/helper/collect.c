@@ -11,16 +11,85 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/ring.h"
 #include "helper/buffers.h"
-#include "helper/calls.h"
+#include "helper/calls_wanted.h"
 #include "helper/clock.h"
+#include "helper/cupti_client.h"
 #include "helper/names.h"
-#include "helper/subscribe.h"
 
 #define CLOCK_TRIES 20
 #define KEPT_NS 10000000000ull	/* longer than kernels mostly take, which withhold a buffer */
 #define KEPT_EVERY_NS 1000000000ull
 #define GRAPH_NODES_MAX 20000000ull	/* less than CUPTI's 250 buffers of 100,000 */
+
+/* ---- which calls ---------------------------------------------------------------------------- */
+
+/*
+ * Single functions where CUPTI can choose (12.5), since the whole of an API is mostly chatter; before, all of
+ * the runtime and of the driver, by which programs launch too. A library refuses numbers that are newer than
+ * itself, so single refusals mean nothing; one that refuses all of them cannot choose.
+ */
+#define NUMBER(n) n,
+static const uint16_t runtime[] = { CALLS_WANTED_RUNTIME(NUMBER) };
+static const uint16_t driver[] = { CALLS_WANTED_DRIVER(NUMBER) };
+static const uint16_t runtime_others[] = { CALLS_OTHERS_RUNTIME(NUMBER) };
+static const uint16_t driver_others[] = { CALLS_OTHERS_DRIVER(NUMBER) };
+
+#define N(list) (sizeof(list) / sizeof((list)[0]))
+
+/* Returns how many it took. */
+static size_t choose(int (*one)(uint32_t cbid, uint8_t enable), const uint16_t *cbids, size_t n,
+		     uint8_t on)
+{
+	size_t taken = 0;
+
+	for (size_t i = 0; one && i < n; i++)
+		taken += one(cbids[i], on) == CUPTI_OK;
+	return taken;
+}
+
+static size_t choose_wanted(const struct cupti *c, uint8_t on)
+{
+	return choose(c->enable_runtime_api, runtime, N(runtime), on) +
+	       choose(c->enable_driver_api, driver, N(driver), on);
+}
+
+static void choose_others(const struct cupti *c, uint8_t on)
+{
+	choose(c->enable_runtime_api, runtime_others, N(runtime_others), on);
+	choose(c->enable_driver_api, driver_others, N(driver_others), on);
+}
+
+/* others: also functions that launch nothing and do not wait (GP_RING_WANT_ALL_CALLS). How it is done:
+ * GP_CALLS_*; or, negative, CUPTI's code, *what: the function that failed. */
+static int calls_enable(const struct cupti *c, bool others, const char **what)
+{
+	int code;
+
+	*what = "cuptiActivityEnable";
+	if (choose_wanted(c, 1)) {
+		if (others)
+			choose_others(c, 1);
+		return GP_CALLS_SINGLE;
+	}
+	code = c->enable(CUPTI_RUNTIME);
+	if (!code)
+		code = c->enable(CUPTI_DRIVER);
+	return code ? -code : GP_CALLS_WHOLE;
+}
+
+static void calls_disable(const struct cupti *c)
+{
+	if (choose_wanted(c, 0)) {
+		choose_others(c, 0);
+		return;
+	}
+	c->disable(CUPTI_RUNTIME);
+	c->disable(CUPTI_DRIVER);
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
 
 /* Which of our kinds each of CUPTI's gives. */
 static const struct kind {

@@ -2,7 +2,7 @@
 /*
  * From CUPTI's buffers to the ring: which kinds are enabled, what each record becomes, what CUPTI
  * says that it lost, how its clock goes with the host's. One for the process, since CUPTI's callbacks
- * carry no pointer of ours. Knows nothing of why it is armed or drained: helper/watch decides.
+ * carry no pointer of ours. Knows nothing of why it is armed or drained: helper/agent decides.
  */
 #ifndef HELPER_COLLECT_H
 #define HELPER_COLLECT_H

@@ -62,4 +62,8 @@ struct cupti {
  * else by its usual names. NULL, or why there is none. */
 const char *cupti_load(struct cupti *c);
 
+/* version as cuptiGetVersion says, 0: it did not; path of the library. Writes "libcupti 13.0 is newer than
+ * the driver's CUDA 12.4" (GP_REASON_TOO_NEW). False: it is not, or nobody knows. */
+bool cupti_describe_mismatch(char *out, size_t size, uint32_t version, const char *path);
+
 #endif

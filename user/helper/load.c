@@ -4,10 +4,10 @@
  * thread of its own, before anything is relocated. So it may use its argument alone: no function by
  * name, no global, no string (scripts/check-symbols).
  */
-#include "helper/load.h"
-
 #include <dlfcn.h>
 #include <stddef.h>
+
+#include "gpuprof/load.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 

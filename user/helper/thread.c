@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* See the header. */
 #include "helper/thread.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #define STACK_LEAST (1u << 20)	/* CUPTI's functions run on it */
 
@@ -36,7 +39,35 @@ int thread_start(void *(*run)(void *), void *ctx)
 	return err;
 }
 
-void thread_hear(void)
+void thread_restore_signals(void)
 {
 	pthread_sigmask(SIG_SETMASK, &program, NULL);
+}
+
+/* ---- of any thread, by procfs --------------------------------------------------------------- */
+
+bool thread_status_number(const char *path, const char *field, int base, uint64_t *out)
+{
+	char text[4096];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	const char *at;
+
+	if (fd >= 0)
+		close(fd);
+	if (n < 0)
+		return false;
+	text[n] = '\0';
+	at = strstr(text, field);
+	if (at)
+		*out = strtoull(at + strlen(field), NULL, base);
+	return at;
+}
+
+uint32_t thread_seccomp_filters(void)
+{
+	uint64_t n;
+
+	/* The line is there since Linux 5.9. */
+	return thread_status_number("/proc/thread-self/status", "\nSeccomp_filters:", 10, &n) ? (uint32_t)n + 1 : 0;
 }
