@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Events into the model: one function per kind. Keeps the session's clock and counters; who is
- * who is model_who.c, time is thread_book.c, statistics are call_stats.c, reading is model_read.c.
+ * Which event is for whom: a table of kinds. Keeps the session, its facts and readings; processes and
+ * threads as they are named are processes.c's, what their events mean is for the consumers.
  */
 #include "ledger/model.h"
 
@@ -9,7 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
+#include "facts/ranges.h"
+#include "ledger/device_events.h"
+#include "ledger/graph_events.h"
+#include "ledger/memory_events.h"
 #include "ledger/model_state.h"
+#include "ledger/retention.h"
+#include "ledger/thread_events.h"
 
 #define FACTS_MAX 1024
 #define READINGS_MAX 1024
@@ -34,7 +41,7 @@ void model_free(struct model *m)
 {
 	if (!m)
 		return;
-	who_free(m);
+	processes_free(m);
 	for (size_t i = 0; i < m->readings.n; i++) {
 		free(m->readings.v[i].source);
 		free(m->readings.v[i].kind);
@@ -47,200 +54,6 @@ void model_free(struct model *m)
 	kernel_configs_free(&m->kernel_configs);
 	kernel_configs_free(&m->pending_configs);
 	free(m);
-}
-
-static int invalid(struct model *m, const struct event *ev)
-{
-	m->counts.invalid[ev->kind]++;
-	return 0;
-}
-
-void model_note_found(struct model *m, unsigned int kind, unsigned int found)
-{
-	m->counts.invalid[kind] += !!(found & BOOK_INVALID);
-	m->counts.skew[kind] += !!(found & BOOK_SKEW);
-	m->counts.late[kind] += !!(found & BOOK_LATE);
-}
-
-void model_see_time(struct model *m, uint64_t ns)
-{
-	if (ns > m->now_ns)
-		m->now_ns = ns;
-}
-
-/* ---- calls ------------------------------------------------------------------------------- */
-
-static void begin_session(struct model *m, uint64_t start_ns)
-{
-	m->session.start_ns = m->session.interval_ns = start_ns;
-}
-
-static void open_book(struct model *m, struct thread *t, uint64_t first_ns)
-{
-	/* A capture whose beginning is damaged: the session is what can be seen of it. */
-	if (!m->session.start_ns)
-		begin_session(m, first_ns);
-	book_init(&t->book, m->session.interval_ns, &t->process->unarmed);
-	book_birth(&t->book, t->birth_ns);
-	if (m->session.stop_ns)
-		book_stop(&t->book, m->session.stop_ns);
-	t->has_book = true;
-}
-
-struct thread *model_find_thread(struct model *m, const struct event *ev, uint64_t first_ns)
-{
-	struct thread *t = who_thread(m, ev->pid, ev->tid);
-
-	if (__builtin_expect(t && t->has_book && !t->ended, 1))
-		return t;
-	if (t && t->ended && (ev->seq == 1 || (t->has_book && first_ns >= t->book.exit)) &&
-	    ev->kind != EVENT_TAIL)
-		t = who_new_thread(m, t, 0);
-	if (t && !t->has_book)
-		open_book(m, t, first_ns);
-	return t;
-}
-
-static const struct func *find_func(const struct model *m, const struct event *ev)
-{
-	return ev->func < m->funcs->n ? &m->funcs->v[ev->func] : NULL;
-}
-
-static int tally_call(struct thread *t, const struct event *ev)
-{
-	struct call_stat *s;
-
-	if (!t->cache)
-		t->cache = calloc(1, sizeof(*t->cache));
-	if (!t->cache)
-		return -ENOMEM;
-	s = call_cache_find(t->cache, &t->process->info.calls, ev);
-	return s ? call_stat_add(s, ev) : -ENOMEM;
-}
-
-/* A call that began before has ended: LEFT, or when was not seen. */
-static int tally_before(struct thread *t, const struct event *ev)
-{
-	const struct event key = { .func = ev->func, .call.result = ev->call.result,
-				   .has = ev->has & HAS_RESULT };
-	struct call_stat *s = call_stats_find(&t->process->info.calls, &key);
-
-	if (!s)
-		return -ENOMEM;
-	call_stat_add_before(s, ev);
-	return 0;
-}
-
-static int push_call(struct model *m, const struct event *ev)
-{
-	struct thread *t = model_find_thread(m, ev, ev->start_ns);
-	bool before = t && t->book.before;
-	const struct func *fn = find_func(m, ev);
-	uint16_t func = before ? t->book.open_func : 0;
-	uint64_t cursor = t ? t->book.cursor : 0;
-	unsigned int found;
-
-	if (!t)
-		return -ENOMEM;
-	found = book_push(&t->book, ev, fn);
-	if (__builtin_expect(before && !t->book.before && ev->kind != EVENT_LEFT, 0) &&
-	    tally_before(t, &(struct event){ .func = func }))
-		return -ENOMEM;
-	t->drives |= !(found & BOOK_INVALID) || t->book.seq;
-	if (__builtin_expect(found, 0))
-		model_note_found(m, ev->kind, found);
-	if (found & BOOK_INVALID)
-		return 0;
-	device_note_call(m, t, cursor, ev, fn->class);
-	if (ev->kind != EVENT_CALL && ev->kind != EVENT_LEFT) {
-		model_see_time(m, ev->start_ns);
-		return 0;
-	}
-	model_see_time(m, ev->end_ns);
-	if (ev->kind == EVENT_LEFT)
-		return tally_before(t, ev);
-	if (1u << fn->class & MEMORY_CALL_CLASSES && memory_note_call(m, t->process, ev, fn))
-		return -ENOMEM;
-	if (graph_note_call(m, t, ev, fn))
-		return -ENOMEM;
-	return tally_call(t, ev);
-}
-
-static int push_inside(struct model *m, const struct event *ev)
-{
-	struct thread *t = model_find_thread(m, ev, ev->start_ns);
-	uint64_t cursor = t ? t->book.cursor : 0;
-
-	if (!t)
-		return -ENOMEM;
-	model_note_found(m, ev->kind, book_push(&t->book, ev, find_func(m, ev)));
-	device_note_call(m, t, cursor, ev, t->book.open_class);
-	if (!t->book.before)
-		return 0;
-	t->drives = true;
-	model_see_time(m, ev->end_ns);
-	/* So that a process that does nothing else is known to make calls. */
-	return call_stats_find(&t->process->info.calls, &(struct event){ .func = ev->func }) ?
-	       0 : -ENOMEM;
-}
-
-static int push_gone(struct model *m, const struct event *ev)
-{
-	struct thread *t = model_find_thread(m, ev, ev->start_ns);
-	bool before = t && t->book.before;
-	uint64_t cursor = t ? t->book.cursor : 0;
-
-	if (!t)
-		return -ENOMEM;
-	model_note_found(m, ev->kind, book_push(&t->book, ev, NULL));
-	device_note_call(m, t, cursor, ev, BUCKET_UNKNOWN);
-	return before && !t->book.before ? tally_before(t, &(struct event){ .func = ev->func }) : 0;
-}
-
-static int push_open(struct model *m, const struct event *ev)
-{
-	model_see_time(m, ev->end_ns);
-	return push_call(m, ev);
-}
-
-static int push_tail(struct model *m, const struct event *ev)
-{
-	struct thread *t;
-
-	if (!ev->seq)
-		return 0;
-	t = model_find_thread(m, ev, m->now_ns);
-	if (!t)
-		return -ENOMEM;
-	model_note_found(m, ev->kind, book_push(&t->book, ev, NULL));
-	t->drives = true;
-	return 0;
-}
-
-static int push_exit(struct model *m, const struct event *ev)
-{
-	struct thread *t = model_find_thread(m, ev, ev->end_ns);
-	unsigned int found;
-	int err;
-
-	if (!t)
-		return -ENOMEM;
-	if (!t->birth_ns && !t->ended && ev->start_ns && ev->start_ns <= ev->end_ns) {
-		t->birth_ns = ev->start_ns;
-		book_birth(&t->book, ev->start_ns);
-	}
-	found = book_push(&t->book, ev, NULL);
-	model_note_found(m, ev->kind, found);
-	if (found & BOOK_INVALID)
-		return 0;
-	model_see_time(m, ev->end_ns);
-	t->drives |= ev->seq > 1;
-	thread_ends(t);
-	range_exit(t, ev->end_ns);
-	err = past_note_exit(m, t, ev);
-	if (!err)
-		err = join_push(m->join, ev);
-	return err ? err : past_age(m, ev->tid == ev->pid);
 }
 
 /* ---- processes and threads ---------------------------------------------------------------- */
@@ -256,19 +69,19 @@ static void copy_comm(char comm[16], const char *text)
 static int push_thread(struct model *m, const struct event *ev)
 {
 	uint64_t process_ns = ev->task.process_ns;
-	int err = process_ns ? who_meet_process(m, ev->pid, 0, process_ns) : 0;
-	struct thread *t = err ? NULL : who_thread(m, ev->pid, ev->tid);
-	enum who_birth birth;
+	int err = process_ns ? processes_meet(m, ev->pid, 0, process_ns) : 0;
+	struct thread *t = err ? NULL : threads_get(m, ev->pid, ev->tid);
+	enum birth birth;
 
 	if (err == -ESTALE)
-		return invalid(m, ev);
+		return model_invalid(m, ev);
 	if (!t)
 		return -ENOMEM;
-	birth = who_compare_births(t->birth_ns, ev->start_ns);
+	birth = births_compare(t->birth_ns, ev->start_ns);
 	if (birth == BIRTH_OLDER)
-		return invalid(m, ev);
+		return model_invalid(m, ev);
 	if (birth == BIRTH_NEWER || (t->ended && t->has_book && ev->start_ns >= t->book.exit))
-		t = who_new_thread(m, t, ev->start_ns);
+		t = threads_renew(m, t, ev->start_ns);
 	if (!t)
 		return -ENOMEM;
 	if (ev->start_ns > t->birth_ns)
@@ -294,11 +107,11 @@ static int replace_text(char **at, const char *text)
 
 static int push_process(struct model *m, const struct event *ev)
 {
-	int err = who_meet_process(m, ev->pid, ev->start_ns, ev->task.process_ns);
-	struct process *p = err ? NULL : who_process(m, ev->pid);
+	int err = processes_meet(m, ev->pid, ev->start_ns, ev->task.process_ns);
+	struct process *p = err ? NULL : processes_get(m, ev->pid);
 
 	if (err == -ESTALE)
-		return invalid(m, ev);
+		return model_invalid(m, ev);
 	if (!p)
 		return -ENOMEM;
 	if (ev->task.comm)		/* else no more than its birth is said */
@@ -316,18 +129,18 @@ static int push_process(struct model *m, const struct event *ev)
 
 static int push_identity(struct model *m, const struct event *ev)
 {
-	struct process *p = who_process(m, ev->pid);
+	struct process *p = processes_get(m, ev->pid);
 	int err = !p ? -ENOMEM : !ev->fact.key || !ev->fact.value ? -EINVAL :
 		  pairs_set(&p->identity, ev->fact.key, ev->fact.value, IDENTITY_MAX);
 
 	if (err)
-		return err == -ENOMEM ? err : invalid(m, ev);
-	return past_note_fact(m, p, ev);
+		return err == -ENOMEM ? err : model_invalid(m, ev);
+	return retention_note_fact(m, p, ev);
 }
 
 static int push_fork(struct model *m, const struct event *ev)
 {
-	struct process *p = who_process(m, ev->pid);
+	struct process *p = processes_get(m, ev->pid);
 	struct model_child *c;
 
 	if (p && !p->info.child)
@@ -346,13 +159,13 @@ static int push_fork(struct model *m, const struct event *ev)
 
 static int push_unarmed(struct model *m, const struct event *ev)
 {
-	struct process *p = who_process(m, ev->pid);
+	struct process *p = processes_get(m, ev->pid);
 	int err = p ? intervals_add(&p->unarmed, ev->start_ns, ev->end_ns) : -ENOMEM;
 
 	if (err == -ENOMEM)
 		return err;
 	if (err)
-		return invalid(m, ev);
+		return model_invalid(m, ev);
 	for (size_t i = 0; i < m->threads.n; i++) {
 		struct thread *t = m->threads.v[i];
 
@@ -367,8 +180,8 @@ static int push_unarmed(struct model *m, const struct event *ev)
 static int push_start(struct model *m, const struct event *ev)
 {
 	if (m->session.start_ns)
-		return invalid(m, ev);
-	begin_session(m, ev->start_ns);
+		return model_invalid(m, ev);
+	model_begin_session(m, ev->start_ns);
 	model_see_time(m, ev->start_ns);
 	return join_push(m->join, ev);
 }
@@ -376,12 +189,14 @@ static int push_start(struct model *m, const struct event *ev)
 static int push_stop(struct model *m, const struct event *ev)
 {
 	if (m->session.stop_ns || !ev->end_ns)
-		return invalid(m, ev);
+		return model_invalid(m, ev);
 	m->session.stop_ns = ev->end_ns;
 	for (size_t i = 0; i < m->threads.n; i++)
 		if (m->threads.v[i]->has_book)
 			book_stop(&m->threads.v[i]->book, ev->end_ns);
-	range_stop(m, ev->end_ns);
+	for (size_t i = 0; i < m->processes.n; i++)
+		if (m->processes.v[i]->ranges)
+			ranges_stop(m->processes.v[i]->ranges, ev->end_ns);
 	return join_push(m->join, ev);
 }
 
@@ -396,7 +211,7 @@ static int push_fact(struct model *m, const struct event *ev)
 	int err = ev->fact.key && ev->fact.value ? pairs_set(&m->facts, ev->fact.key, ev->fact.value, FACTS_MAX) : -EINVAL;
 
 	m->without_probes |= !err && !strcmp(ev->fact.key, "without_probes");
-	return err && err != -ENOMEM ? invalid(m, ev) : err;
+	return err && err != -ENOMEM ? model_invalid(m, ev) : err;
 }
 
 static struct reading *find_reading(const struct model *m, const struct event *ev)
@@ -413,7 +228,7 @@ static int push_count(struct model *m, const struct event *ev)
 	struct reading *r = ev->count.source && ev->count.kind ? find_reading(m, ev) : NULL;
 
 	if (!ev->count.source || !ev->count.kind || (!r && m->readings.n >= READINGS_MAX))
-		return invalid(m, ev);
+		return model_invalid(m, ev);
 	if (!r) {
 		r = VEC_PUSH(&m->readings);
 		if (!r)
@@ -433,14 +248,14 @@ static int push_stacks(struct model *m, const struct event *ev)
 {
 	int err = stacks_take(&m->stacks, ev);
 
-	return err == -EINVAL ? invalid(m, ev) : err == -ENOMEM ? err : 0;
+	return err == -EINVAL ? model_invalid(m, ev) : err == -ENOMEM ? err : 0;
 }
 
 /* What is invalid is counted, and says no time. */
 static int taken(struct model *m, const struct event *ev, uint64_t ns, int err)
 {
 	if (err == -EINVAL)
-		return invalid(m, ev);
+		return model_invalid(m, ev);
 	model_see_time(m, ns);
 	return err;
 }
@@ -450,25 +265,51 @@ static int push_device(struct model *m, const struct event *ev)
 	return taken(m, ev, ev->end_ns, device_push(m, ev));
 }
 
+static struct ranges *make_ranges(const struct model *m, struct process *p)
+{
+	if (!p->ranges) {
+		p->ranges = ranges_new(m->session.interval_ns);
+		if (p->ranges && m->session.stop_ns)
+			ranges_stop(p->ranges, m->session.stop_ns);
+	}
+	return p->ranges;
+}
+
 static int push_range(struct model *m, const struct event *ev)
 {
-	return taken(m, ev, ev->start_ns, range_push(m, ev));
+	struct process *p = processes_get(m, ev->pid);
+
+	return taken(m, ev, ev->start_ns, p && make_ranges(m, p) ? ranges_push(p->ranges, ev) : -ENOMEM);
+}
+
+static int push_sample(struct model *m, const struct event *ev)
+{
+	uint64_t until_ns = m->session.stop_ns ? m->session.stop_ns : UINT64_MAX;
+	struct sampled_device *d;
+	int err = samples_push(&m->samples, ev, until_ns, &d);
+
+	if (err == -EINVAL)
+		return model_invalid(m, ev);
+	if (err || ev->kind != EVENT_SAMPLE)
+		return err;
+	/* An interval is told as far as works are; who else was there is known up to a second later. */
+	return devices_sample(m->devices, d, ev->start_ns, !m->intervals);
 }
 
 static int (*const push_kind[EVENT_KIND_END])(struct model *m, const struct event *ev) = {
-	[EVENT_CALL] = push_call, [EVENT_ENTER] = push_call, [EVENT_OPEN] = push_open,
-	[EVENT_THREAD] = push_thread, [EVENT_EXIT] = push_exit, [EVENT_FORK] = push_fork,
-	[EVENT_PROCESS] = push_process, [EVENT_TAIL] = push_tail, [EVENT_FACT] = push_fact,
+	[EVENT_CALL] = thread_push, [EVENT_ENTER] = thread_push, [EVENT_OPEN] = thread_push,
+	[EVENT_THREAD] = push_thread, [EVENT_EXIT] = thread_push, [EVENT_FORK] = push_fork,
+	[EVENT_PROCESS] = push_process, [EVENT_TAIL] = thread_push, [EVENT_FACT] = push_fact,
 	[EVENT_COUNT] = push_count, [EVENT_START] = push_start, [EVENT_STOP] = push_stop,
 	[EVENT_WATERMARK] = push_watermark, [EVENT_UNARMED] = push_unarmed,
 	[EVENT_FRAME] = push_stacks, [EVENT_STACK] = push_stacks,
 	[EVENT_IDENTITY] = push_identity,
 	[EVENT_DEVICE] = push_device, [EVENT_WORK] = push_device, [EVENT_API] = push_device,
-	[EVENT_RANGE] = push_range, [EVENT_OFF] = off_push, [EVENT_UNSEEN] = push_device,
-	[EVENT_MEMORY] = memory_push, [EVENT_TOLD] = told_push,
-	[EVENT_NODE] = node_push,
-	[EVENT_SAMPLE] = sample_push, [EVENT_USER] = sample_push, [EVENT_FAULT] = sample_push,
-	[EVENT_INSIDE] = push_inside, [EVENT_LEFT] = push_call, [EVENT_GONE] = push_gone,
+	[EVENT_RANGE] = push_range, [EVENT_OFF] = thread_push, [EVENT_UNSEEN] = push_device,
+	[EVENT_MEMORY] = memory_push, [EVENT_TOLD] = thread_push,
+	[EVENT_NODE] = graph_push_node,
+	[EVENT_SAMPLE] = push_sample, [EVENT_USER] = push_sample, [EVENT_FAULT] = push_sample,
+	[EVENT_INSIDE] = thread_push, [EVENT_LEFT] = thread_push, [EVENT_GONE] = thread_push,
 };
 
 int model_push(struct model *m, const struct event *ev)
@@ -478,5 +319,146 @@ int model_push(struct model *m, const struct event *ev)
 		return 0;
 	}
 	m->counts.received[ev->kind]++;
-	return ev->pid == MODEL_PAST_PID ? invalid(m, ev) : push_kind[ev->kind](m, ev);
+	return ev->pid == MODEL_PAST_PID ? model_invalid(m, ev) : push_kind[ev->kind](m, ev);
+}
+
+int model_finish(struct model *m)
+{
+	int err;
+
+	if (model_fact(m, "goes_on"))	/* a file of several */
+		join_goes_on(m->join);
+	err = join_end(m->join);
+	for (size_t i = 0; i < m->processes.n; i++)
+		if (m->processes.v[i]->ranges)
+			ranges_settle(m->processes.v[i]->ranges, UINT64_MAX);
+	if (!err)
+		err = memory_watermark(m, UINT64_MAX);
+	if (!err)
+		err = graph_settle(m, UINT64_MAX);
+	return err ? err : device_end(m);
+}
+
+/* ---- reading, and the cut between two intervals ------------------------------------------------- */
+
+uint64_t model_now(const struct model *m)
+{
+	return m->session.stop_ns ? m->session.stop_ns : m->now_ns;
+}
+
+void model_use_intervals(struct model *m)
+{
+	m->intervals = true;
+}
+
+void model_cut(struct model *m, uint64_t now_ns)
+{
+	struct book_sum sum;
+
+	for (size_t i = 0; i < m->threads.n; i++)
+		if (m->threads.v[i]->has_book)
+			book_cut(&m->threads.v[i]->book, now_ns, &sum);
+	memory_cut(m);
+	processes_drop_ended(m, now_ns);
+	device_cut(m);
+	for (size_t i = 0; i < m->processes.n; i++) {
+		call_stats_reset(&m->processes.v[i]->info.calls);
+		intervals_drop_before(&m->processes.v[i]->unarmed, now_ns);
+	}
+	for (size_t i = 0; i < m->processes.n; i++)
+		if (m->processes.v[i]->ranges)
+			ranges_cut(m->processes.v[i]->ranges, now_ns);
+	offcpu_reset(&m->offcpu);
+	if (now_ns > m->session.interval_ns)
+		m->session.interval_ns = now_ns;
+	if (now_ns > m->now_ns)
+		m->now_ns = now_ns;
+}
+
+const struct funcs *model_funcs(const struct model *m)
+{
+	return m->funcs;
+}
+
+struct model_session model_session(const struct model *m)
+{
+	return m->session;
+}
+
+void model_counts(const struct model *m, struct model_counts *out)
+{
+	struct join_counts works;
+	struct device_counts books;
+
+	*out = m->counts;
+	join_counts(m->join, &works);
+	out->matched = works.matched;
+	out->orphan = works.orphan;
+	out->launches = works.launches;
+	out->met = works.met;
+	out->captured = works.captured;
+	out->awaited = works.awaited;
+	out->unmet_lost = works.lost;
+	out->outside = works.outside;
+	devices_counts(m->devices, &books);
+	out->late[EVENT_WORK] += books.late;
+	out->late_ns += books.late_ns;
+	out->skew[EVENT_WORK] += works.skew;
+	out->invalid[EVENT_WORK] += works.invalid + books.invalid;
+	for (size_t i = 0; i < m->threads.n; i++) {
+		const struct book_counts *c = &m->threads.v[i]->book.counts;
+
+		out->lost += c->lost;
+		out->late_ns += c->late_ns;
+		out->abandoned += c->abandoned;
+	}
+	for (size_t i = 0; i < m->processes.n; i++)
+		model_add_counts(m->processes.v[i], out);
+}
+
+size_t model_readings(const struct model *m)
+{
+	return m->readings.n;
+}
+
+const struct model_reading *model_reading(const struct model *m, size_t i)
+{
+	return &m->readings.v[i].info;
+}
+
+const char *model_fact(const struct model *m, const char *key)
+{
+	return pairs_get(&m->facts, key);
+}
+
+uint64_t model_fact_number(const struct model *m, const char *key)
+{
+	const char *text = model_fact(m, key);
+
+	return text && *text >= '0' && *text <= '9' ? strtoull(text, NULL, 10) : 0;
+}
+
+const struct offcpu *model_offcpu(const struct model *m)
+{
+	return &m->offcpu;
+}
+
+const struct stacks *model_stacks(const struct model *m)
+{
+	return &m->stacks;
+}
+
+const struct devices *model_devices(const struct model *m)
+{
+	return m->devices;
+}
+
+struct stacks *model_stacks_of(struct model *m)
+{
+	return &m->stacks;
+}
+
+const struct samples *model_samples(const struct model *m)
+{
+	return &m->samples;
 }

@@ -3,6 +3,8 @@
  * What calls and CUPTI's records say of memory, into the book of each process. Where a helper tells
  * of a process its records are waited for, since a call and its record are one.
  */
+#include "ledger/memory_events.h"
+
 #include <errno.h>
 
 #include "base/num.h"
@@ -92,7 +94,7 @@ int memory_push(struct model *m, const struct event *ev)
 		return 0;
 	}
 	model_see_time(m, ev->start_ns);
-	p = who_process(m, ev->pid);
+	p = processes_get(m, ev->pid);
 	if (!p)
 		return -ENOMEM;
 	p->records_memory = true;
@@ -108,7 +110,7 @@ int memory_push(struct model *m, const struct event *ev)
 
 int memory_expect_records(struct model *m, uint32_t pid)
 {
-	struct process *p = who_process(m, pid);
+	struct process *p = processes_get(m, pid);
 
 	if (p)
 		p->records_memory = true;

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* The graphs of the model's processes: which call says something of them, and of which work is asked. */
+#include "ledger/graph_events.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/num.h"
 #include "ledger/model_state.h"
 #include "facts/ranges.h"
+
+static uint32_t range_innermost(const void *ranges, uint32_t tid, uint64_t ns)
+{
+	return ranges ? ranges_innermost(ranges, tid, ns) : 0;
+}
 
 static enum graph_role role_of(struct model *m, uint16_t func, const struct func *fn)
 {
@@ -57,7 +64,7 @@ int graph_note_call(struct model *m, struct thread *t, const struct event *ev,
 	return role != ROLE_NONE && says_something(p->graphs, role) ? push_call(m, p, ev, role) : 0;
 }
 
-int node_push(struct model *m, const struct event *ev)
+int graph_push_node(struct model *m, const struct event *ev)
 {
 	struct process *p;
 
@@ -66,7 +73,7 @@ int node_push(struct model *m, const struct event *ev)
 		return 0;
 	}
 	model_see_time(m, ev->start_ns);
-	p = who_process(m, ev->pid);
+	p = processes_get(m, ev->pid);
 	return p && graphs_of(m, p) ? graphs_push_node(p->graphs, ev) : -ENOMEM;
 }
 
@@ -79,7 +86,7 @@ int graph_note_work(struct model *m, const struct event *work, const struct laun
 
 	if (!m->by_launch)
 		return 0;
-	p = who_known_process(m, work->pid);
+	p = processes_find(m, work->pid);
 	evidence = graphs_push_work(p ? p->graphs : NULL, work, launch, &call, &err);
 	return err || work->work.kind != WORK_KIND_KERNEL ? err :
 	       kernel_configs_add(kernel_configs_is_pending(evidence, call) ?
@@ -96,7 +103,7 @@ struct resolving {
 static enum graph_evidence find_range(struct resolving *r, const struct kernel_config *row,
 				      const struct captured_call **call)
 {
-	const struct process *p = who_known_process(r->m, row->key.pid);
+	const struct process *p = processes_find(r->m, row->key.pid);
 
 	if (num_add(row->key.open_ns, GRAPHS_SETTLE_NS) > r->horizon_ns)
 		return EVIDENCE_PENDING;
@@ -111,7 +118,7 @@ static enum graph_evidence find_call(void *ctx, const struct kernel_config *row,
 				     const struct captured_call **call)
 {
 	struct resolving *r = ctx;
-	const struct process *p = who_known_process(r->m, row->key.pid);
+	const struct process *p = processes_find(r->m, row->key.pid);
 
 	if (row->key.open_ns)
 		return find_range(r, row, call);

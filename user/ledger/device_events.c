@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * What devices did, by way of the join, and what threads did while devices idled: every call goes
- * into its thread's timeline, every gap of a book asks the one of the thread that launched.
- */
+/* See the header. */
+#include "ledger/device_events.h"
+
 #include <errno.h>
 
 #include "base/num.h"
 #include "ledger/host_devices.h"
+#include "facts/ranges.h"
+#include "ledger/graph_events.h"
+#include "ledger/memory_events.h"
 #include "ledger/model_state.h"
+#include "ledger/visibility.h"
 
 #define TIMELINE_CHUNKS 65536	/* of all threads */
 
@@ -64,7 +67,7 @@ static int divide_seen(void *ctx, const struct device_gap *gap)
 {
 	const struct dividing *d = ctx;
 	const struct thread *t = gap->ended_by && gap->ended_by->has_launch ?
-				 who_known_thread(d->m, d->pid, gap->ended_by->launch_tid) : NULL;
+				 threads_find(d->m, d->pid, gap->ended_by->launch_tid) : NULL;
 	uint64_t part[IDLE_CAUSES] = { 0 };
 	struct idle_thread who;
 
@@ -84,19 +87,19 @@ static int divide(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_
 		  struct stalls *stalls)
 {
 	struct dividing d = { ctx, pid, ns, stalls };
-	const struct process *p = who_known_process(d.m, pid);
+	const struct process *p = processes_find(d.m, pid);
 
 	return p ? unseen_divide(&p->unseen, gap, ns, divide_seen, &d) : divide_seen(&d, gap);
 }
 
 static uint64_t exit_ns(void *model, uint32_t pid)
 {
-	return who_exit_ns(model, pid);
+	return process_exit_ns(model, pid);
 }
 
 static const struct unseen *unseen_of(void *model, uint32_t pid)
 {
-	const struct process *p = who_known_process(model, pid);
+	const struct process *p = processes_find(model, pid);
 
 	return p ? &p->unseen : NULL;
 }
@@ -155,14 +158,23 @@ int model_device(const struct model *m, const struct device_state *s, uint64_t n
 static uint64_t open_ns(const struct model *m, uint32_t pid, uint32_t device)
 {
 	return devices_have(m->devices, pid, device) ? 0 :
-	       num_max(m->session.start_ns, who_start_ns(m, pid));
+	       num_max(m->session.start_ns, process_start_ns(m, pid));
+}
+
+static struct ranges *ranges_of(const struct model *m, uint32_t pid)
+{
+	const struct process *p = processes_find(m, pid);
+
+	return p ? p->ranges : NULL;
 }
 
 static int on_work(void *ctx, const struct event *work, const struct launch *launch)
 {
 	struct model *m = ctx;
+	struct ranges *r = launch ? ranges_of(m, work->pid) : NULL;
 
-	range_work(m, work, launch);
+	if (r)
+		ranges_work(r, work, launch);
 	if (graph_note_work(m, work, launch))
 		return -ENOMEM;
 	return devices_push_work(m->devices, work, launch,
@@ -173,7 +185,7 @@ static int on_work(void *ctx, const struct event *work, const struct launch *lau
 static void forget_unseen(struct model *m, uint32_t pid, uint64_t horizon_ns)
 {
 	uint64_t before_ns = horizon_ns - num_min(horizon_ns, JOIN_WINDOW_NS);
-	struct process *p = who_known_process(m, pid);
+	struct process *p = processes_find(m, pid);
 
 	if (p)
 		unseen_drop_before(&p->unseen, devices_idle_since(m->devices, pid, before_ns));
@@ -183,9 +195,11 @@ static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
 {
 	struct model *m = ctx;
 	struct devices_divide by = dividing(m);
+	struct ranges *r = ranges_of(m, pid);
 	int err;
 
-	range_settle(m, pid, horizon_ns);
+	if (r && horizon_ns > JOIN_WINDOW_NS)	/* a graph's works may come so long after its launch */
+		ranges_settle(r, horizon_ns - JOIN_WINDOW_NS);
 	if (m->session.stop_ns)
 		horizon_ns = num_min(horizon_ns, m->session.stop_ns);
 	err = devices_settle(m->devices, pid, horizon_ns, &by);
@@ -196,7 +210,7 @@ static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
 
 static int on_unseen(void *ctx, uint32_t pid, unsigned int why, uint64_t start_ns, uint64_t end_ns)
 {
-	struct process *p = who_process(ctx, pid);
+	struct process *p = processes_get(ctx, pid);
 
 	return p ? unseen_add(&p->unseen, why, start_ns, end_ns) : -ENOMEM;
 }
@@ -239,21 +253,11 @@ int device_push(struct model *m, const struct event *ev)
 	return join_push(m->join, ev);
 }
 
-int model_finish(struct model *m)
+int device_end(struct model *m)
 {
 	struct devices_divide by = dividing(m);
-	int err;
 
-	if (model_fact(m, "goes_on"))	/* a file of several */
-		join_goes_on(m->join);
-	err = join_end(m->join);
-	range_finish(m);
-	if (!err)
-		err = memory_watermark(m, UINT64_MAX);
-	if (!err)
-		err = graph_settle(m, UINT64_MAX);
-	return err || !m->session.stop_ns ? err :
-	       devices_settle_all(m->devices, m->session.stop_ns, &by);
+	return m->session.stop_ns ? devices_settle_all(m->devices, m->session.stop_ns, &by) : 0;
 }
 
 struct share_book *model_share(const struct model *m, const struct host_device *host,
@@ -295,7 +299,7 @@ static bool is_wanted(const void *ctx, uint32_t pid)
 {
 	const struct model *m = ctx;
 
-	return join_knows(m->join, pid) || who_known_process(m, pid);
+	return join_knows(m->join, pid) || processes_find(m, pid);
 }
 
 void device_cut(struct model *m)
@@ -312,4 +316,16 @@ void device_free(struct model *m)
 	join_free(m->join);
 	devices_free(m->devices);
 	samples_free(&m->samples);
+}
+
+uint32_t model_device_number(const struct model *m, uint32_t pid, uint32_t device)
+{
+	const struct device_state *s = devices_find(m->devices, pid, device);
+	const struct sampled_device *sampled = NULL;
+
+	if (s && s->has_facts)
+		sampled = samples_find(&m->samples, s->facts.uuid);
+	if (sampled)
+		return sampled->number;
+	return s ? s->ordinal : device;
 }

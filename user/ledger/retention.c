@@ -4,13 +4,18 @@
  * the session (ledger/model_processes.h says which and when). What is added up here is final: nothing of
  * it may come later.
  */
+#include "ledger/retention.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
+#include "ledger/device_events.h"
+#include "ledger/memory_events.h"
 #include "ledger/model_state.h"
+#include "ledger/visibility.h"
 #include "facts/ranges.h"
 
 #define BATCH 64	/* processes, since all that are known are looked at */
@@ -61,7 +66,7 @@ static int fold_thread(struct model *m, struct thread *t, struct process *into)
 			err = call_stats_leave(&into->info.calls, t->book.open_func, t->book.before);
 	}
 	if (!err)
-		who_drop_thread(m, t);
+		threads_drop(m, t);
 	return err;
 }
 
@@ -136,7 +141,7 @@ static struct process *find_past(struct model *m)
 /* Numbers are used again: devices are those of the last one that had it. */
 static bool has_devices(const struct model *m, const struct process *p)
 {
-	return who_known_process(m, p->info.pid) == p;
+	return processes_find(m, p->info.pid) == p;
 }
 
 /* Nothing of it will come: it waits for nothing, and takes no more memory than it needs. *done: but for others
@@ -352,7 +357,7 @@ static int drop_folded(struct model *m)
 		struct process *p = m->processes.v[i];
 
 		if (p->folds && !err)
-			who_drop_process(m, p);
+			processes_drop(m, p);
 		else
 			m->processes.v[p->index = kept++] = p;
 	}
@@ -382,7 +387,7 @@ static int age_processes(struct model *m)
 	return err;
 }
 
-int past_age(struct model *m, bool is_process)
+int retention_age(struct model *m, bool is_process)
 {
 	int err = age_threads(m);
 
@@ -410,7 +415,7 @@ static int note_told_end(struct model *m, struct process *p)
 	       note_end(m, p, num_max(p->told_end_ns, p->last_exit_ns)) : 0;
 }
 
-int past_note_exit(struct model *m, const struct thread *t, const struct event *ev)
+int retention_note_exit(struct model *m, const struct thread *t, const struct event *ev)
 {
 	struct process *p = t->process;
 
@@ -433,7 +438,7 @@ static int note_gone(struct model *m, struct process *p)
 	       note_end(m, p, is_known ? num_max(p->told_end_ns, p->last_exit_ns) : m->now_ns);
 }
 
-int past_note_fact(struct model *m, struct process *p, const struct event *ev)
+int retention_note_fact(struct model *m, struct process *p, const struct event *ev)
 {
 	bool is_end = !strcmp(ev->fact.key, EVENT_ENDED_NS);
 	uint64_t ns = is_end ? strtoull(ev->fact.value, NULL, 10) : 0;

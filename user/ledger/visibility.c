@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * When it is not known what a process's devices did, and how many calls launched meanwhile whose works
- * nobody told: those that came before that is said are in timelines, others come later.
- */
+/* See the header. */
+#include "ledger/visibility.h"
+
 #include <errno.h>
 
 #include "base/num.h"
+#include "ledger/memory_events.h"
 #include "ledger/model_state.h"
 
 #define LAUNCHING (1u << CLASS_LAUNCH | 1u << CLASS_COPY | 1u << CLASS_SET)
@@ -36,7 +36,7 @@ static void count_launches(struct model *m, const struct process *p, uint64_t fr
 int unseen_push(struct model *m, const struct event *ev)
 {
 	const unsigned int of = ev->unseen.of & (UNSEEN_OF_WORKS | UNSEEN_OF_MEMORY);
-	struct process *p = who_process(m, ev->pid);
+	struct process *p = processes_get(m, ev->pid);
 
 	if (!p)
 		return -ENOMEM;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/*
- * Who is who: processes by pid and threads by pid and tid, made when first named, replaced when
- * the kernel used a number again. Knows nothing of what their events mean.
- */
+/* Two lists, and maps to the newest of each number. Knows nothing of what events mean. */
+#include "ledger/processes.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -15,11 +14,11 @@ static uint64_t thread_key(uint32_t pid, uint32_t tid)
 	return (uint64_t)pid << 32 | tid;
 }
 
-enum who_birth who_compare_births(uint64_t known_ns, uint64_t said_ns)
+enum birth births_compare(uint64_t known_ns, uint64_t said_ns)
 {
 	uint64_t apart = said_ns > known_ns ? said_ns - known_ns : known_ns - said_ns;
 
-	if (!known_ns || !said_ns || apart < WHO_SAME_BIRTH_NS)
+	if (!known_ns || !said_ns || apart < SAME_BIRTH_NS)
 		return BIRTH_SAME;
 	return said_ns > known_ns ? BIRTH_NEWER : BIRTH_OLDER;
 }
@@ -46,7 +45,7 @@ static struct process *make_process(struct model *m, uint32_t pid)
 	if (slot)
 		place = VEC_PUSH(&m->processes);
 	if (!place) {
-		/* A slot that holds nobody is as good as none: who_process looks again. */
+		/* A slot that holds nobody is as good as none: processes_get looks again. */
 		free(p);
 		return NULL;
 	}
@@ -57,7 +56,7 @@ static struct process *make_process(struct model *m, uint32_t pid)
 	return p;
 }
 
-struct process *who_process(struct model *m, uint32_t pid)
+struct process *processes_get(struct model *m, uint32_t pid)
 {
 	struct map_slot *slot = map_find(&m->by_pid, pid);
 
@@ -66,14 +65,14 @@ struct process *who_process(struct model *m, uint32_t pid)
 	return make_process(m, pid);
 }
 
-struct process *who_known_process(const struct model *m, uint32_t pid)
+struct process *processes_find(const struct model *m, uint32_t pid)
 {
 	const struct map_slot *slot = map_find(&m->by_pid, pid);
 
 	return slot ? (struct process *)(uintptr_t)slot->value : NULL;
 }
 
-struct thread *who_known_thread(const struct model *m, uint32_t pid, uint32_t tid)
+struct thread *threads_find(const struct model *m, uint32_t pid, uint32_t tid)
 {
 	struct map_slot *slot = map_find(&m->by_tid, thread_key(pid, tid));
 
@@ -102,7 +101,7 @@ static struct thread *make_thread(struct model *m, struct process *p, uint32_t t
 	return t;
 }
 
-struct thread *who_thread(struct model *m, uint32_t pid, uint32_t tid)
+struct thread *threads_get(struct model *m, uint32_t pid, uint32_t tid)
 {
 	uint64_t key = thread_key(pid, tid);
 	struct process *p;
@@ -110,9 +109,9 @@ struct thread *who_thread(struct model *m, uint32_t pid, uint32_t tid)
 
 	if (__builtin_expect(m->last && m->last_key == key, 1))
 		return m->last;
-	t = who_known_thread(m, pid, tid);
+	t = threads_find(m, pid, tid);
 	if (!t) {
-		p = who_process(m, pid);
+		p = processes_get(m, pid);
 		t = p ? make_thread(m, p, tid) : NULL;
 	}
 	m->last = t;
@@ -127,9 +126,9 @@ static void end_thread(struct thread *t, uint64_t end_ns)
 	thread_ends(t);
 }
 
-struct thread *who_new_thread(struct model *m, const struct thread *old, uint64_t birth_ns)
+struct thread *threads_renew(struct model *m, const struct thread *old, uint64_t birth_ns)
 {
-	struct thread *previous = who_known_thread(m, old->process->info.pid, old->tid);
+	struct thread *previous = threads_find(m, old->process->info.pid, old->tid);
 	struct thread *t = make_thread(m, old->process, old->tid);
 
 	if (!t)
@@ -142,7 +141,7 @@ struct thread *who_new_thread(struct model *m, const struct thread *old, uint64_
 
 static int new_process(struct model *m, uint32_t pid, uint64_t start_ns)
 {
-	struct process *old = who_process(m, pid), *p;
+	struct process *old = processes_get(m, pid), *p;
 
 	p = make_process(m, pid);
 	if (!old || !p)
@@ -162,25 +161,25 @@ static int new_process(struct model *m, uint32_t pid, uint64_t start_ns)
 	return 0;
 }
 
-static enum who_birth compare_process(const struct process *p, uint64_t start_ns, uint64_t exact_ns)
+static enum birth compare_process(const struct process *p, uint64_t start_ns, uint64_t exact_ns)
 {
 	if (!exact_ns || !p->exact_ns)
-		return who_compare_births(p->info.start_ns, exact_ns ? exact_ns : start_ns);
+		return births_compare(p->info.start_ns, exact_ns ? exact_ns : start_ns);
 	if (exact_ns == p->exact_ns)
 		return BIRTH_SAME;
 	return exact_ns > p->exact_ns ? BIRTH_NEWER : BIRTH_OLDER;
 }
 
-int who_meet_process(struct model *m, uint32_t pid, uint64_t start_ns, uint64_t exact_ns)
+int processes_meet(struct model *m, uint32_t pid, uint64_t start_ns, uint64_t exact_ns)
 {
-	struct process *p = who_process(m, pid);
-	enum who_birth birth = p ? compare_process(p, start_ns, exact_ns) : BIRTH_SAME;
+	struct process *p = processes_get(m, pid);
+	enum birth birth = p ? compare_process(p, start_ns, exact_ns) : BIRTH_SAME;
 
 	if (birth == BIRTH_OLDER)
 		return -ESTALE;
 	if (!p || (birth == BIRTH_NEWER && new_process(m, pid, exact_ns ? exact_ns : start_ns)))
 		return -ENOMEM;
-	p = who_process(m, pid);
+	p = processes_get(m, pid);
 	if (exact_ns)
 		p->exact_ns = p->info.start_ns = exact_ns;
 	else if (start_ns && !p->exact_ns)
@@ -188,21 +187,21 @@ int who_meet_process(struct model *m, uint32_t pid, uint64_t start_ns, uint64_t 
 	return 0;
 }
 
-uint64_t who_start_ns(const struct model *m, uint32_t pid)
+uint64_t process_start_ns(const struct model *m, uint32_t pid)
 {
-	const struct process *p = who_known_process(m, pid);
+	const struct process *p = processes_find(m, pid);
 
 	return p ? p->info.start_ns : 0;
 }
 
-uint64_t who_exit_ns(const struct model *m, uint32_t pid)
+uint64_t process_exit_ns(const struct model *m, uint32_t pid)
 {
-	const struct process *p = who_known_process(m, pid);
+	const struct process *p = processes_find(m, pid);
 
 	return p ? p->info.exit_ns : 0;
 }
 
-void who_drop_thread(struct model *m, struct thread *t)
+void threads_drop(struct model *m, struct thread *t)
 {
 	const struct book_counts *c = &t->book.counts;
 	uint32_t pid = t->process->info.pid;
@@ -211,7 +210,7 @@ void who_drop_thread(struct model *m, struct thread *t)
 	t->process->lost_calls |= c->lost > 0;
 	m->counts.late_ns += c->late_ns;
 	m->counts.abandoned += c->abandoned;
-	if (who_known_thread(m, pid, t->tid) == t)
+	if (threads_find(m, pid, t->tid) == t)
 		map_del(&m->by_tid, thread_key(pid, t->tid));
 	t->process->threads--;
 	t->process->living -= !t->ended;
@@ -223,7 +222,7 @@ void who_drop_thread(struct model *m, struct thread *t)
 	free(t);
 }
 
-void who_drop_process(struct model *m, struct process *p)
+void processes_drop(struct model *m, struct process *p)
 {
 	struct map_slot *slot = map_find(&m->by_pid, p->info.pid);
 
@@ -244,7 +243,7 @@ static bool is_asked(const struct model *m, const struct thread *t, uint64_t now
 	       num_add(t->book.exit, JOIN_WINDOW_NS) > now_ns;
 }
 
-void who_drop_ended(struct model *m, uint64_t now_ns)
+void processes_drop_ended(struct model *m, uint64_t now_ns)
 {
 	size_t kept = 0;
 
@@ -255,7 +254,7 @@ void who_drop_ended(struct model *m, uint64_t now_ns)
 			end_thread(t, now_ns);
 		t->over = t->ended;
 		if (t->ended && !is_asked(m, t, now_ns))
-			who_drop_thread(m, t);
+			threads_drop(m, t);
 		else
 			m->threads.v[kept++] = t;
 	}
@@ -266,7 +265,7 @@ void who_drop_ended(struct model *m, uint64_t now_ns)
 		struct process *p = m->processes.v[i];
 
 		if ((p->info.exit_ns || p->gone_ns) && !p->threads && !join_knows(m->join, p->info.pid))
-			who_drop_process(m, p);
+			processes_drop(m, p);
 		else
 			m->processes.v[p->index = kept++] = p;
 	}
@@ -274,7 +273,7 @@ void who_drop_ended(struct model *m, uint64_t now_ns)
 	m->last = NULL;
 }
 
-void who_free(struct model *m)
+void processes_free(struct model *m)
 {
 	for (size_t i = 0; i < m->threads.n; i++) {
 		timeline_free(&m->threads.v[i]->timeline, &m->timelines);
@@ -288,4 +287,100 @@ void who_free(struct model *m)
 	VEC_FREE(&m->processes);
 	map_free(&m->by_pid);
 	map_free(&m->by_tid);
+}
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+size_t model_processes(const struct model *m)
+{
+	return m->processes.n;
+}
+
+const struct model_process *model_process(const struct model *m, size_t i)
+{
+	return &m->processes.v[i]->info;
+}
+
+const struct model_process *model_process_of(const struct model *m, uint32_t pid)
+{
+	for (size_t i = m->processes.n; i-- > 0;)
+		if (m->processes.v[i]->info.pid == pid)
+			return &m->processes.v[i]->info;
+	return NULL;
+}
+
+const char *model_identity(const struct model *m, size_t i, const char *key)
+{
+	return pairs_get(&m->processes.v[i]->identity, key);
+}
+
+bool model_has_ended(const struct model *m, size_t i)
+{
+	return m->processes.v[i]->info.exit_ns || model_identity(m, i, "ended");
+}
+
+bool model_may_go_on(const struct model *m, size_t i)
+{
+	const struct process *p = m->processes.v[i];
+
+	return !p->info.past && !p->gone_ns && (p->living || !model_has_ended(m, i));
+}
+
+uint64_t model_unarmed_ns(const struct model *m, size_t i, uint64_t start_ns, uint64_t end_ns)
+{
+	const struct process *p = m->processes.v[i];
+
+	return p->past_unarmed_ns + intervals_overlap(&p->unarmed, start_ns, end_ns);
+}
+
+size_t model_threads(const struct model *m)
+{
+	return m->threads.n;
+}
+
+void model_thread(const struct model *m, size_t i, uint64_t now_ns, struct model_thread *out)
+{
+	const struct thread *t = m->threads.v[i];
+
+	*out = (struct model_thread){
+		.process = t->process->index,
+		.pid = t->process->info.pid,
+		.tid = t->tid,
+		.process_comm = t->process->info.comm,
+		.process_start_ns = t->process->info.start_ns,
+		.birth_ns = t->birth_ns,
+		.has_book = t->has_book && t->drives && !t->over,
+	};
+	memcpy(out->comm, t->comm, sizeof(out->comm));
+	if (t->past) {
+		out->past = t->past->threads;
+		out->has_book = t->past->threads != 0;
+		out->book = t->past->sum;
+		if (t->process == m->past)
+			memcpy(out->comm, t->process->info.comm, sizeof(out->comm));
+		else
+			memcpy(out->comm, "[other]", sizeof("[other]"));
+	}
+	if (!out->has_book || t->past)
+		return;
+	out->open = t->book.has_open && !t->book.is_off && !t->book.hole;
+	out->before = out->open && t->book.before;
+	out->func = t->book.open_func;
+	out->open_ns = t->book.open_start;
+	out->counts = t->book.counts;
+	book_read(&t->book, now_ns, &out->book);
+}
+
+const char *model_thread_comm(const struct model *m, uint32_t pid, uint32_t tid)
+{
+	const struct thread *t = threads_find(m, pid, tid);
+
+	if (t && t->comm[0])
+		return t->comm;
+	return t && pid == tid && t->process->info.comm[0] ? t->process->info.comm : NULL;
+}
+
+const struct ranges *model_ranges(const struct model *m, size_t i)
+{
+	return m->processes.v[i]->ranges;
 }

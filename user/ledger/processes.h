@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The registry of a model's processes and threads: by pid and tid, made when first named, replaced when the
+ * kernel used a number again. What consumers of events keep of each lies in it. For the ledger's consumers
+ * (model.c, *_events.c, visibility.c, retention.c); readers have ledger/model_processes.h.
+ */
+#ifndef LEDGER_PROCESSES_H
+#define LEDGER_PROCESSES_H
+
+#include <stdlib.h>
+
+#include "base/pairs.h"
+#include "ledger/model_processes.h"
+#include "ledger/timeline.h"
+#include "ledger/unseen.h"
+
+struct model;
+
+struct process {
+	struct model_process info;
+	char *cmdline;
+	struct pairs identity;
+	uint64_t exact_ns;		/* its birth as BPF tells it; 0: info.start_ns may be off */
+	struct intervals unarmed;
+	struct ranges *ranges;		/* NULL: it has none */
+	struct graphs *graphs;		/* NULL: it has captured none */
+	struct unseen unseen;		/* of its devices */
+	struct memory_book *memory;	/* NULL: nothing is known to be allocated */
+	bool records_memory;		/* a helper tells of it */
+	uint64_t record_ns;		/* of memory, the latest */
+	bool misses[UNSEEN_END];	/* records of memory, by why */
+	uint64_t missed_ns, missed_end_ns;	/* since when and until when some were lost */
+	bool missed_before;		/* the capture began: what lived then may be wrong */
+	bool allocs_blindly;		/* a call has allocated somewhere: a record would tell where */
+	bool lost_calls;		/* of its threads that are no more */
+	bool past_misses;		/* one that it stands for did (memory_is_incomplete) */
+	size_t threads, living;		/* in model.threads; of them, that have not ended */
+	struct thread *past;		/* stands for those that ended long ago; NULL: none */
+	uint64_t past_unarmed_ns;	/* of those that it stands for */
+	bool first_ended;		/* its first thread, which ends it */
+	uint64_t last_exit_ns;		/* of its threads; 0: none has ended */
+	uint64_t told_end_ns;		/* as its helper's ring told (EVENT_ENDED_NS); 0: nobody did */
+	uint64_t gone_ns;		/* all of it had ended by then, as was found out; 0: not */
+	bool folds;			/* as retention.c found it last */
+	bool is_settled;		/* nothing of it will come, and nothing of it waits */
+	size_t index;			/* in model.processes */
+};
+
+struct thread {
+	struct process *process;
+	struct call_cache *cache;	/* NULL: no call yet, or ended */
+	uint32_t tid;
+	bool has_book;			/* book is initialised */
+	bool drives;			/* has made a call */
+	bool ended;
+	bool over;			/* in an interval before: it is only asked what it did then */
+	uint64_t birth_ns;		/* 0: unknown */
+	char comm[16];
+	struct thread_past *past;	/* it stands for others, and has no book; NULL: it is one */
+	struct timeline timeline;
+	uint64_t told_ns;		/* end of the last of its calls that CUPTI alone told and its book has */
+	uint64_t lost_seen;		/* of its calls, by what follows graphs */
+	struct book book;
+};
+
+static inline void thread_ends(struct thread *t)
+{
+	t->process->living -= !t->ended;
+	t->ended = true;
+	free(t->cache);
+	t->cache = NULL;
+}
+
+/* Threads that ended long ago, of one process: their books added up. */
+struct thread_past {
+	uint64_t threads;
+	struct book_sum sum;	/* open_ns: 0; close_ns: all their wall time */
+};
+
+/* Found, or made; NULL on ENOMEM. */
+struct process *processes_get(struct model *m, uint32_t pid);
+struct process *processes_find(const struct model *m, uint32_t pid);	/* or NULL */
+struct thread *threads_get(struct model *m, uint32_t pid, uint32_t tid);
+struct thread *threads_find(const struct model *m, uint32_t pid, uint32_t tid); /* or NULL */
+
+/*
+ * Process pid was born at exact_ns, or (that 0) near start_ns, as somebody says. If the one that is
+ * known was born before, the number is used again: from now on it means a new process. 0, -ENOMEM,
+ * or -ESTALE: a younger one is known, nothing changed.
+ */
+int processes_meet(struct model *m, uint32_t pid, uint64_t start_ns, uint64_t exact_ns);
+
+/* The same for a thread, born at birth_ns (0: unknown); the old one's book is closed there. */
+struct thread *threads_renew(struct model *m, const struct thread *old, uint64_t birth_ns);
+
+/* Two readings of one birth (BPF: exact; procfs: to the clock tick) differ by less. */
+#define SAME_BIRTH_NS 20000000ull
+enum birth { BIRTH_SAME, BIRTH_NEWER, BIRTH_OLDER };
+enum birth births_compare(uint64_t known_ns, uint64_t said_ns);
+
+uint64_t process_start_ns(const struct model *m, uint32_t pid);	/* 0: unknown */
+uint64_t process_exit_ns(const struct model *m, uint32_t pid);	/* 0: it goes on, or nobody knows it */
+void threads_drop(struct model *m, struct thread *t);	/* from all but the lists */
+void processes_drop(struct model *m, struct process *p);
+/* Threads and processes that ended before now, as an interval does: but whom a helper may yet ask for. */
+void processes_drop_ended(struct model *m, uint64_t now_ns);
+void processes_free(struct model *m);
+
+#endif

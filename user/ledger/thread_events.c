@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* A table of kinds; a numbered event belongs to a thread with a book, which is made if need be. */
+#include "ledger/thread_events.h"
+
+#include <errno.h>
+
+#include "base/num.h"
+#include "facts/ranges.h"
+#include "ledger/device_events.h"
+#include "ledger/graph_events.h"
+#include "ledger/memory_events.h"
+#include "ledger/model_state.h"
+#include "ledger/retention.h"
+
+static void open_book(struct model *m, struct thread *t, uint64_t first_ns)
+{
+	/* A capture whose beginning is damaged: the session is what can be seen of it. */
+	if (!m->session.start_ns)
+		model_begin_session(m, first_ns);
+	book_init(&t->book, m->session.interval_ns, &t->process->unarmed);
+	book_birth(&t->book, t->birth_ns);
+	if (m->session.stop_ns)
+		book_stop(&t->book, m->session.stop_ns);
+	t->has_book = true;
+}
+
+static struct thread *find_thread(struct model *m, const struct event *ev, uint64_t first_ns)
+{
+	struct thread *t = threads_get(m, ev->pid, ev->tid);
+
+	if (__builtin_expect(t && t->has_book && !t->ended, 1))
+		return t;
+	if (t && t->ended && (ev->seq == 1 || (t->has_book && first_ns >= t->book.exit)) &&
+	    ev->kind != EVENT_TAIL)
+		t = threads_renew(m, t, 0);
+	if (t && !t->has_book)
+		open_book(m, t, first_ns);
+	return t;
+}
+
+static const struct func *find_func(const struct model *m, const struct event *ev)
+{
+	return ev->func < m->funcs->n ? &m->funcs->v[ev->func] : NULL;
+}
+
+static int tally_call(struct thread *t, const struct event *ev)
+{
+	struct call_stat *s;
+
+	if (!t->cache)
+		t->cache = calloc(1, sizeof(*t->cache));
+	if (!t->cache)
+		return -ENOMEM;
+	s = call_cache_find(t->cache, &t->process->info.calls, ev);
+	return s ? call_stat_add(s, ev) : -ENOMEM;
+}
+
+/* A call that began before has ended: LEFT, or when was not seen. */
+static int tally_before(struct thread *t, const struct event *ev)
+{
+	const struct event key = { .func = ev->func, .call.result = ev->call.result,
+				   .has = ev->has & HAS_RESULT };
+	struct call_stat *s = call_stats_find(&t->process->info.calls, &key);
+
+	if (!s)
+		return -ENOMEM;
+	call_stat_add_before(s, ev);
+	return 0;
+}
+
+static int push_call(struct model *m, const struct event *ev)
+{
+	struct thread *t = find_thread(m, ev, ev->start_ns);
+	bool before = t && t->book.before;
+	const struct func *fn = find_func(m, ev);
+	uint16_t func = before ? t->book.open_func : 0;
+	uint64_t cursor = t ? t->book.cursor : 0;
+	unsigned int found;
+
+	if (!t)
+		return -ENOMEM;
+	found = book_push(&t->book, ev, fn);
+	if (__builtin_expect(before && !t->book.before && ev->kind != EVENT_LEFT, 0) &&
+	    tally_before(t, &(struct event){ .func = func }))
+		return -ENOMEM;
+	t->drives |= !(found & BOOK_INVALID) || t->book.seq;
+	if (__builtin_expect(found, 0))
+		model_note_found(m, ev->kind, found);
+	if (found & BOOK_INVALID)
+		return 0;
+	device_note_call(m, t, cursor, ev, fn->class);
+	if (ev->kind != EVENT_CALL && ev->kind != EVENT_LEFT) {
+		model_see_time(m, ev->start_ns);
+		return 0;
+	}
+	model_see_time(m, ev->end_ns);
+	if (ev->kind == EVENT_LEFT)
+		return tally_before(t, ev);
+	if (1u << fn->class & MEMORY_CALL_CLASSES && memory_note_call(m, t->process, ev, fn))
+		return -ENOMEM;
+	if (graph_note_call(m, t, ev, fn))
+		return -ENOMEM;
+	return tally_call(t, ev);
+}
+
+static int push_inside(struct model *m, const struct event *ev)
+{
+	struct thread *t = find_thread(m, ev, ev->start_ns);
+	uint64_t cursor = t ? t->book.cursor : 0;
+
+	if (!t)
+		return -ENOMEM;
+	model_note_found(m, ev->kind, book_push(&t->book, ev, find_func(m, ev)));
+	device_note_call(m, t, cursor, ev, t->book.open_class);
+	if (!t->book.before)
+		return 0;
+	t->drives = true;
+	model_see_time(m, ev->end_ns);
+	/* So that a process that does nothing else is known to make calls. */
+	return call_stats_find(&t->process->info.calls, &(struct event){ .func = ev->func }) ?
+	       0 : -ENOMEM;
+}
+
+static int push_gone(struct model *m, const struct event *ev)
+{
+	struct thread *t = find_thread(m, ev, ev->start_ns);
+	bool before = t && t->book.before;
+	uint64_t cursor = t ? t->book.cursor : 0;
+
+	if (!t)
+		return -ENOMEM;
+	model_note_found(m, ev->kind, book_push(&t->book, ev, NULL));
+	device_note_call(m, t, cursor, ev, BUCKET_UNKNOWN);
+	return before && !t->book.before ? tally_before(t, &(struct event){ .func = ev->func }) : 0;
+}
+
+static int push_open(struct model *m, const struct event *ev)
+{
+	model_see_time(m, ev->end_ns);
+	return push_call(m, ev);
+}
+
+static int push_tail(struct model *m, const struct event *ev)
+{
+	struct thread *t;
+
+	if (!ev->seq)
+		return 0;
+	t = find_thread(m, ev, m->now_ns);
+	if (!t)
+		return -ENOMEM;
+	model_note_found(m, ev->kind, book_push(&t->book, ev, NULL));
+	t->drives = true;
+	return 0;
+}
+
+static int push_exit(struct model *m, const struct event *ev)
+{
+	struct thread *t = find_thread(m, ev, ev->end_ns);
+	unsigned int found;
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	if (!t->birth_ns && !t->ended && ev->start_ns && ev->start_ns <= ev->end_ns) {
+		t->birth_ns = ev->start_ns;
+		book_birth(&t->book, ev->start_ns);
+	}
+	found = book_push(&t->book, ev, NULL);
+	model_note_found(m, ev->kind, found);
+	if (found & BOOK_INVALID)
+		return 0;
+	model_see_time(m, ev->end_ns);
+	t->drives |= ev->seq > 1;
+	thread_ends(t);
+	if (t->process->ranges)
+		ranges_exit(t->process->ranges, ev->tid == ev->pid ? 0 : ev->tid, ev->end_ns);
+	err = retention_note_exit(m, t, ev);
+	if (!err)
+		err = join_push(m->join, ev);
+	return err ? err : retention_age(m, ev->tid == ev->pid);
+}
+
+/* ---- time off the CPU ------------------------------------------------------------------------- */
+
+static void note_span(struct model *m, struct thread *t, uint64_t from, uint64_t to,
+		      unsigned int bucket)
+{
+	timeline_add(&t->timeline, &m->timelines, &(struct timeline_span){
+		.start_ns = from, .end_ns = to, .bucket = (uint8_t)bucket,
+		.func = TIMELINE_NO_FUNC });
+}
+
+/* What the book made of it is between its cursor before and its cursor now. */
+static void note_timeline(struct model *m, struct thread *t, uint64_t cursor_ns,
+			  const struct event *ev)
+{
+	const struct book *b = &t->book;
+	uint64_t start = num_min(num_max(ev->start_ns, cursor_ns), b->cursor);
+	uint64_t woken = num_min(num_max(ev->end_ns - ev->off.woken_ns, start), b->cursor);
+
+	if (b->last_gap != CLASS_OTHER)
+		note_span(m, t, num_max(cursor_ns, b->base), start, b->last_gap);
+	note_span(m, t, start, woken, bucket_of_off(ev->off.reason));
+	note_span(m, t, woken, b->cursor, BUCKET_OFF_0 + OFF_RUNQUEUE);
+}
+
+/* As far as the session goes. */
+static int add_row(struct model *m, const struct event *ev)
+{
+	uint64_t stop = m->session.stop_ns ? m->session.stop_ns : UINT64_MAX;
+	uint64_t over = ev->end_ns - num_min(num_max(stop, ev->start_ns), ev->end_ns);
+	struct event clipped = *ev;
+
+	clipped.end_ns -= over;
+	clipped.off.woken_ns -= num_min(over, ev->off.woken_ns);
+	return ev->start_ns < stop ? offcpu_add(&m->offcpu, &clipped, m->session.interval_ns) : 0;
+}
+
+/* Has the book taken this reading? Not if records of its thread are still on their way. */
+static bool is_told(const struct thread *t, const struct event *ev)
+{
+	return t->book.has_open && t->book.is_off && t->book.open_start == ev->start_ns;
+}
+
+static int push_off(struct model *m, const struct event *ev)
+{
+	bool reading = !(ev->has & HAS_END);
+	struct thread *t = reading ? threads_find(m, ev->pid, ev->tid) :
+				     find_thread(m, ev, ev->start_ns);
+	uint64_t cursor;
+	unsigned int found;
+
+	if (!t && !reading)
+		return -ENOMEM;
+	if (!t || !t->has_book || t->ended)
+		return 0;
+	cursor = t->book.cursor;
+	found = book_push(&t->book, ev, NULL);
+	model_note_found(m, ev->kind, found);
+	if (found & BOOK_INVALID)
+		return 0;
+	if (t->book.cursor > cursor)
+		note_timeline(m, t, cursor, ev);
+	model_see_time(m, ev->end_ns);
+	return reading && !is_told(t, ev) ? 0 : add_row(m, ev);
+}
+
+/* ---- calls that no probe saw ------------------------------------------------------------------ */
+
+static bool is_probed(const struct thread *t, const struct event *ev)
+{
+	uint64_t middle = ev->start_ns + (ev->end_ns - ev->start_ns) / 2;
+	struct timeline_span seen;
+
+	return (timeline_find(&t->timeline, middle, &seen) && seen.func != TIMELINE_NO_FUNC) ||
+	       timeline_call(&t->timeline, ev->start_ns, ev->end_ns, &seen);
+}
+
+/* Inside what has not returned. */
+static bool is_open(const struct thread *t, const struct event *ev)
+{
+	return t->book.has_open && !t->book.is_off && ev->start_ns >= t->book.open_start;
+}
+
+/* Its time that is nobody else's. */
+static void book_told(struct model *m, struct thread *t, const struct event *ev)
+{
+	const unsigned int class = m->funcs->v[ev->func].class;
+	uint64_t ns[BUCKET_END] = { 0 };
+
+	if (t->over || t->past || !t->has_book || ev->start_ns < t->told_ns ||
+	    !book_has(&t->book, ev->start_ns, ev->end_ns))
+		return;
+	timeline_sum(&t->timeline, ev->start_ns, ev->end_ns, &t->process->unarmed, ns);
+	if (!ns[CLASS_OTHER])
+		return;
+	book_call(&t->book, class, ns[CLASS_OTHER]);
+	t->told_ns = ev->end_ns;
+	m->counts.told_booked++;
+}
+
+static int push_told(struct model *m, const struct event *ev)
+{
+	struct thread *t = threads_find(m, ev->pid, ev->tid);
+	struct process *p = processes_get(m, ev->pid);
+	struct call_stat *s;
+
+	if (!p)
+		return -ENOMEM;
+	if (ev->func >= m->funcs->n || ev->end_ns < ev->start_ns) {
+		m->counts.invalid[ev->kind]++;
+		return 0;
+	}
+	if (ev->start_ns < m->session.start_ns ||
+	    (m->session.stop_ns && ev->start_ns >= m->session.stop_ns)) {
+		m->counts.late[ev->kind]++;	/* of a file: the one before is closed */
+		return 0;
+	}
+	if (t && ev->start_ns < t->timeline.forgotten_ns) {
+		m->counts.late[ev->kind]++;	/* what probes saw then is not known any more */
+		return 0;
+	}
+	if (t && (is_open(t, ev) || is_probed(t, ev)))
+		return 0;
+	if (!ev->call.result && memory_note_told(m, p, ev->func, ev->end_ns))
+		return -ENOMEM;
+	s = call_stats_find(&p->info.calls, ev);
+	m->counts.told++;
+	if (t)
+		book_told(m, t, ev);
+	return s ? call_stat_add(s, ev) : -ENOMEM;
+}
+
+int thread_push(struct model *m, const struct event *ev)
+{
+	static int (*const push[EVENT_KIND_END])(struct model *m, const struct event *ev) = {
+		[EVENT_CALL] = push_call, [EVENT_ENTER] = push_call, [EVENT_LEFT] = push_call,
+		[EVENT_OPEN] = push_open, [EVENT_INSIDE] = push_inside, [EVENT_GONE] = push_gone,
+		[EVENT_TAIL] = push_tail, [EVENT_EXIT] = push_exit, [EVENT_OFF] = push_off,
+		[EVENT_TOLD] = push_told,
+	};
+
+	return push[ev->kind](m, ev);
+}

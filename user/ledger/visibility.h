@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When it is not known what a process's devices did, and how many calls launched meanwhile whose works
+ * nobody recorded: those that came before that is known are in timelines, others come later.
+ */
+#ifndef LEDGER_VISIBILITY_H
+#define LEDGER_VISIBILITY_H
+
+#include "event/event.h"
+
+struct model;
+struct process;
+struct interval;
+struct thread;
+
+/* UNSEEN; 0, -EINVAL or -ENOMEM. */
+int unseen_push(struct model *m, const struct event *ev);
+/* Its ring has told its end: if it launched after that, what came of it is unknown. 0 or -ENOMEM. */
+int unseen_note_end(struct model *m, struct process *p);
+int unseen_note_exit(struct model *m, struct process *p, const struct thread *t);	/* of t alone */
+/* A call of the thread. */
+void unseen_note_call(struct model *m, const struct thread *t, const struct interval *call, unsigned int class);
+
+#endif
