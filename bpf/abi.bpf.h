@@ -29,7 +29,8 @@ static __always_inline __u64 return_reg(struct pt_regs *ctx)
 	return 0;
 }
 
-/* Of a thread in the kernel: the system call that it is in (-1: in none), and its first argument. */
+/* Of a thread in the kernel: the system call that it is in (-1: in none), and its first
+ * argument. */
 static __always_inline __s32 syscall_number(const struct pt_regs *r)
 {
 	return (__s32)r->orig_ax;

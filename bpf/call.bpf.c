@@ -146,8 +146,8 @@ static __noinline void begin_record(struct pt_regs *ctx, struct thread_state *st
 		read_extra(ctx, st, row);
 }
 
-/* As late as can be: all that follows is booked inside the call. A thread that has lost its CPU since
- * it began to tell of the call lost it in the call. */
+/* As late as can be: all that follows is booked inside the call. A thread that has lost its CPU
+ * since it began to tell of the call lost it in the call. */
 static __always_inline __u64 entry_time(const struct thread_state *st)
 {
 	__u64 now = bpf_ktime_get_ns(), since = st->off.since_ns;
@@ -156,9 +156,9 @@ static __always_inline __u64 entry_time(const struct thread_state *st)
 }
 
 /*
- * The record of a call that begins, made first; then the time is taken, for it and for the call's last
- * one. size is one that the compiler knows: others cannot be reserved. It never wakes the reader, which
- * is an interrupt: the next record does. False: the ring is full.
+ * The record of a call that begins, made first; then the time is taken, for it and for the call's
+ * last one. size is one that the compiler knows: others cannot be reserved. It never wakes the
+ * reader, which is an interrupt: the next record does. False: the ring is full.
  */
 static __always_inline bool send_begun(struct thread_state *st, __u64 size)
 {
@@ -173,7 +173,8 @@ static __always_inline bool send_begun(struct thread_state *st, __u64 size)
 	return true;
 }
 
-/* A call that may block has begun. Its record has room for a stack's id, whether there is one or not. */
+/* A call that may block has begun. Its record has room for a stack's id, whether there is one or
+ * not. */
 static __noinline int tell_begun(struct thread_state *st, __u32 words)
 {
 	__u32 zero = 0;

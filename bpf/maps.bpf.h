@@ -71,7 +71,8 @@ extern struct counts_t counts SEC(".maps");
 
 /* Settings, written by the loader before the programs are loaded. */
 extern const volatile __u8 follow_all;		/* every process, not only those in `pids` */
-extern const volatile __u8 follow_children;	/* children of followed processes are followed too */
+/* children of followed processes are followed too */
+extern const volatile __u8 follow_children;
 extern const volatile __u64 wake_bytes;		/* this much waiting in `calls` wakes the reader */
 
 /* What each row captures; index = cookie = row. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Times off the CPU, which the scheduler's hooks tell, in one order with what the thread itself tells.
+ * Times off the CPU, which the scheduler's hooks tell, in one order with what the thread itself
+ * tells.
  */
 #ifndef GPUPROF_OFF_BPF_H
 #define GPUPROF_OFF_BPF_H
@@ -53,8 +54,8 @@ static __always_inline void telling_ends(struct thread_state *st)
 }
 
 /*
- * When the call, which returned at end_ns, was late: the word at `at`. A switch just behind its return is
- * taken for one in it; that is no time of the call.
+ * When the call, which returned at end_ns, was late: the word at `at`. A switch just behind its
+ * return is taken for one in it; that is no time of the call.
  */
 static __always_inline void add_late(struct thread_state *st, __u32 at, __u64 end_ns)
 {
@@ -73,7 +74,8 @@ static __always_inline void add_late(struct thread_state *st, __u32 at, __u64 en
 	st->rec.head.flags |= shift ? GP_CALL_LATE | GP_CALL_STOPPED : GP_CALL_LATE;
 }
 
-/* Behind the record's words: how long the call was off the CPU. end_ns: its return; 0: it has none. */
+/* Behind the record's words: how long the call was off the CPU. end_ns: its return; 0: it has
+ * none. */
 static __always_inline void add_blocked(struct thread_state *st, __u32 words, __u64 end_ns)
 {
 	__u32 at = words + !!(st->rec.head.flags & GP_CALL_STACK);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What the scheduler does with threads that make calls: since when and why they are off the CPU, who
- * wakes them, and when they are back. Attached only when it is asked for, since these hooks run on
- * every switch and every wakeup of the host: a thread without BPF storage costs one load.
+ * What the scheduler does with threads that make calls: since when and why they are off the CPU,
+ * who wakes them, and when they are back. Attached only when it is asked for, since these hooks run
+ * on every switch and every wakeup of the host: a thread without BPF storage costs one load.
  *
  * They run with the run queue locked: nothing here may allocate memory or wake anybody up.
  */
 #include "nest.bpf.h"
 #include "stack.bpf.h"
 
-#define ANONYMOUS_INODES 0x09041934	/* magic of the file system that eventfd, epoll ... are in */
+/* magic of the file system that eventfd, epoll ... are in */
+#define ANONYMOUS_INODES 0x09041934
 #define FILE_TYPE_SHIFT 12
 
 /* Bits of preempt_count: serving a soft interrupt, in a hard one, in an NMI. */
@@ -41,8 +42,8 @@ static __always_inline int preempt_count(void)
 #endif
 
 /*
- * What kind of file a descriptor of the task is. What the verifier knows the type of is loaded without a
- * helper, which costs ten times as much.
+ * What kind of file a descriptor of the task is. What the verifier knows the type of is loaded
+ * without a helper, which costs ten times as much.
  */
 static __noinline __u32 file_kind(struct task_struct *task, __u64 fd)
 {
@@ -107,7 +108,8 @@ static __always_inline void settle_last(struct thread_state *st)
 	}
 }
 
-/* All that is kept of it in an open call. It waits for a CPU if it was woken while it went to sleep. */
+/* All that is kept of it in an open call. It waits for a CPU if it was woken while it went to
+ * sleep. */
 static __always_inline void describe_in_call(struct task_struct *task, bool preempted,
 					     struct off_state *off, __u64 now)
 {
@@ -139,7 +141,8 @@ static __noinline int leave_cpu(struct task_struct *task, bool preempted)
 	return 0;
 }
 
-/* It is back in its open call. What was ready for less is what waking takes. The longest stop is kept. */
+/* It is back in its open call. What was ready for less is what waking takes. The longest stop is
+ * kept. */
 static __always_inline void note_late(struct off_state *off, __u64 now)
 {
 	__u64 ready = off->rec.woken_ns;
@@ -232,7 +235,8 @@ int BPF_PROG(off_waking_any, struct task_struct *task)
 	return 0;
 }
 
-/* Of one thread, what has no record yet: that it is off the CPU, or what its open call has spent so. */
+/* Of one thread, what has no record yet: that it is off the CPU, or what its open call has spent
+ * so. */
 static __always_inline bool read_off(const struct thread_state *st, struct gp_off *rec)
 {
 	__u64 since = st->off.since_ns, now = bpf_ktime_get_ns(), dur = since ? now - since : 0;
@@ -261,8 +265,8 @@ struct {
 	__type(value, struct gp_off);
 } off_buf SEC(".maps");
 
-/* Writes a gp_off (GP_OFF_STILL) for each watched thread that is off the CPU or has been so in its open
- * call. The threads run on meanwhile. */
+/* Writes a gp_off (GP_OFF_STILL) for each watched thread that is off the CPU or has been so in its
+ * open call. The threads run on meanwhile. */
 SEC("?iter/task")
 int task_off(struct bpf_iter__task *ctx)
 {

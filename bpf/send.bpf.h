@@ -67,10 +67,12 @@ static __always_inline struct gp_task *reserve_task(__u8 kind)
 	return rec;
 }
 
-/* The number that the thread itself knows: of the innermost of the namespaces that it has one in. */
+/* The number that the thread itself knows: of the innermost of the namespaces that it has one
+ * in. */
 static __always_inline void note_own_tid(struct gp_task *rec, const struct task_struct *task)
 {
-	/* By a copy: before 6.2 the verifier lets nobody add to a pointer that it follows itself. */
+	/* By a copy: before 6.2 the verifier lets nobody add to a pointer that it follows
+	 * itself. */
 	const struct pid *pid = BPF_CORE_READ(task, thread_pid);
 
 	if (pid)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The stack that a call stands on: its id, and, when the id is new, a copy of it. Frames are found in
- * user space: here is neither the time nor are there the tables for it.
+ * The stack that a call stands on: its id, and, when the id is new, a copy of it. Frames are found
+ * in user space: here is neither the time nor are there the tables for it.
  */
 #ifndef GPUPROF_STACK_BPF_H
 #define GPUPROF_STACK_BPF_H
@@ -83,9 +83,9 @@ static __noinline void send_copy(struct stack_copy *copy, struct pt_regs *ctx)
 }
 
 /*
- * The id of the current stack, at the entry of the row's function or (row 0) where the thread entered
- * the kernel; 0: it could not be read. flags: BPF_LOCAL_STORAGE_GET_F_CREATE where memory may be
- * allocated.
+ * The id of the current stack, at the entry of the row's function or (row 0) where the thread
+ * entered the kernel; 0: it could not be read. flags: BPF_LOCAL_STORAGE_GET_F_CREATE where memory
+ * may be allocated.
  */
 static __noinline __u64 take_stack(struct pt_regs *ctx, __u32 row, __u64 flags)
 {

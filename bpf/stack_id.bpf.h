@@ -12,7 +12,8 @@
 #define STACK_WORDS (GP_STACK_BYTES_MAX / 8)
 #define BLOCK_WORDS (GP_STACK_BLOCK / 8)
 
-extern const volatile __u32 stack_bytes;	/* copied of each stack, whole blocks; 0: no stacks */
+/* copied of each stack, whole blocks; 0: no stacks */
+extern const volatile __u32 stack_bytes;
 
 struct stack_copy {		/* sent without what is behind the words */
 	struct gp_stack head;
@@ -48,7 +49,8 @@ struct hashing {
 /* A loop that the verifier walked through word by word would take it a second to load. */
 static long hash_block(__u32 block, struct hashing *hashing)
 {
-	const __u64 *words = hashing->copy->words + (block * BLOCK_WORDS & (STACK_WORDS - BLOCK_WORDS));
+	const __u64 *words =
+		hashing->copy->words + (block * BLOCK_WORDS & (STACK_WORDS - BLOCK_WORDS));
 	__u64 start = hashing->code->start[0], len = hashing->code->len[0];
 	__u64 start2 = hashing->code->start[1], len2 = hashing->code->len[1];
 

@@ -14,8 +14,8 @@
 #define GP_COOKIE_FILTERED (1ull << 32)
 #define GP_COOKIE_WAITING (1ull << 33)
 
-/* Which calls are followed to their return; set by the loader while the programs run. A return probe can kill a
- * process under a seccomp filter on some kernels. */
+/* Which calls are followed to their return; set by the loader while the programs run. A return
+ * probe can kill a process under a seccomp filter on some kernels. */
 #define GP_RETURNS_ALL 0
 #define GP_RETURNS_NO_SECCOMP 1	/* not those of processes under seccomp: as GP_ROW_ENTRY_ONLY */
 #define GP_RETURNS_NONE 2	/* no return probes are attached: all are as GP_ROW_ENTRY_ONLY */
@@ -25,7 +25,8 @@ struct gp_counts {
 	gp_u64 hits[GP_KINDS];	/* records that had to be sent */
 	gp_u64 lost[GP_KINDS];	/* of these, not sent: the ring was full */
 	gp_u64 nested;		/* entry hits inside another call: reported as its detail */
-	gp_u64 abandoned;	/* calls left without returning (longjmp, exceptions, cancellation) */
+	/* calls left without returning (longjmp, exceptions, cancellation) */
+	gp_u64 abandoned;
 	gp_u64 no_state;	/* entry hits without room for the thread's state: not recorded */
 	gp_u64 foreign;		/* hits in processes that are not followed */
 	gp_u64 unfollowed;	/* children for whom the set of followed processes had no room */

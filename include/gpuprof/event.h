@@ -3,9 +3,10 @@
  * The border between BPF and user space: what the ring buffers carry.
  *
  * BPF writes raw registers and stack words; user space (event/decode) gives them meaning with the
- * catalogue row that `row` names (row.h says what BPF knows of it; control.h, what else the two tell
- * each other; off.h, what the scheduler tells). Everything here is fixed-width, explicitly padded and append-only; 0 is no valid
- * kind. Readers accept records longer than they know and skip kinds they do not know.
+ * catalogue row that `row` names (row.h says what BPF knows of it; control.h, what else the two
+ * tell each other; off.h, what the scheduler tells). Everything here is fixed-width, explicitly
+ * padded and append-only; 0 is no valid kind. Readers accept records longer than they know and skip
+ * kinds they do not know.
  *
  * Three rings: `calls` carries gp_call and gp_off, `tasks` gp_task (few, and must not drown in
  * calls), `stacks` gp_stack (large; a lost one is a stack that stays unknown, and takes no number).
@@ -35,7 +36,8 @@
 #define GP_OFF 9	/* gp_off: a thread was off the CPU, outside calls */
 #define GP_KINDS 10
 
-/* Raw words per record: 0-5 are the ABI's first six integer arguments, then the row's extra words. */
+/* Raw words per record: 0-5 are the ABI's first six integer arguments, then the row's extra
+ * words. */
 #define GP_REGS 6
 #define GP_WORDS_SMALL 4	/* 64-byte record: the first four arguments */
 #define GP_WORDS_MIDDLE 8	/* 96 bytes: six arguments and two extra words */
@@ -47,15 +49,17 @@
 #define GP_CALL_EXTRA_FAULT 0x02 /* the extra words could not be read; they are 0 */
 #define GP_CALL_STACK 0x04	/* behind the row's words follows one more: the id of the stack */
 #define GP_CALL_BLOCKED 0x08	/* and then one more: ns of the call that it was off the CPU */
-#define GP_CALL_LATE 0x10	/* and then one more: a time in the call that it was ready, and had no CPU */
-#define GP_CALL_STOPPED 0x20	/* with LATE: that time it was stopped instead, by a signal or a debugger */
+/* and then one more: a time in the call that it was ready, and had no CPU */
+#define GP_CALL_LATE 0x10
+/* with LATE: that time it was stopped instead, by a signal or a debugger */
+#define GP_CALL_STOPPED 0x20
 
 /*
- * GP_CALL_LATE, of calls that returned: the last such time of GP_LATE_MIN_NS or more, which a thread can
- * also have had before in the call. The word is its length << 32 | ns from its end to the return;
- * what is longer is told from then on. What is shorter is what waking takes: an idle CPU's sleep, an interrupt.
- * With GP_CALL_STOPPED it is the longest stop, whatever came after it, and both halves count 1,024 ns, rounded
- * down: stops last.
+ * GP_CALL_LATE, of calls that returned: the last such time of GP_LATE_MIN_NS or more, which a
+ * thread can also have had before in the call. The word is its length << 32 | ns from its end to
+ * the return; what is longer is told from then on. What is shorter is what waking takes: an idle
+ * CPU's sleep, an interrupt. With GP_CALL_STOPPED it is the longest stop, whatever came after it,
+ * and both halves count 1,024 ns, rounded down: stops last.
  */
 #define GP_LATE_MIN_NS 200000ull
 #define GP_STOPPED_SHIFT 10
@@ -92,7 +96,8 @@ struct gp_call {
 struct gp_stack {
 	gp_u8 kind;
 	gp_u8 pad;
-	gp_u16 row;		/* 0: it is that of a system call, of a thread that blocks (gp_off) */
+	/* 0: it is that of a system call, of a thread that blocks (gp_off) */
+	gp_u16 row;
 	gp_u32 len;		/* bytes of stack that follow, from sp on: whole blocks */
 	gp_u64 id;
 	gp_u64 time_ns;
@@ -114,13 +119,15 @@ struct gp_task {
 	gp_u32 tid;		/* FORK: the child's pid */
 	char comm[GP_COMM_LEN];
 	gp_u64 process_ns;	/* the birth of its process: tells two owners of one pid apart */
-	gp_u32 own_tid;		/* NEW: tid as the thread's own pid namespace has it; 0: not known */
+	/* NEW: tid as the thread's own pid namespace has it; 0: not known */
+	gp_u32 own_tid;
 	gp_u32 pad2;
 };
 
 _Static_assert(sizeof(struct gp_call) == 32, "header of a call record");
 _Static_assert(sizeof(struct gp_task) == 64, "task record");
-_Static_assert(sizeof(struct gp_stack) == 40 + sizeof(struct gp_thread_regs), "header of a stack record");
+_Static_assert(sizeof(struct gp_stack) == 40 + sizeof(struct gp_thread_regs),
+	       "header of a stack record");
 _Static_assert(GP_WORDS_LARGE * 8 + sizeof(struct gp_call) == 128, "largest call record");
 
 #endif

@@ -15,7 +15,8 @@
 #define GP_OFF_IOWAIT 0x02	/* the kernel counted it as waiting for a disk */
 #define GP_OFF_INTERRUPT 0x04	/* it was woken by an interrupt, of no thread */
 #define GP_OFF_STILL 0x08	/* a reading of what goes on: no number of its own, dur is so far */
-#define GP_OFF_IN_CALL 0x10	/* with STILL: start_ns is the open call's; dur: of it, off the CPU */
+/* with STILL: start_ns is the open call's; dur: of it, off the CPU */
+#define GP_OFF_IN_CALL 0x10
 
 #define GP_OFF_MAYBE 0x20	/* the waker may have been an interrupt in that thread's time */
 

@@ -9,13 +9,12 @@
  *
  * A reader takes a slot by exchanging `owner` from 0 to a random number of its own, sets `read` to
  * `written`, then `kinds`, wakes the helper, and renews the lease at least every second; the helper
- * gives records to slots whose lease has not run out, and frees those whose lease ran out long ago (or ends as
- * long from now). Where the lease is 0 the one before has left in order, having read what was complete: `read`
- * stays, since a record that is still being written must not be passed over.
- * It looks now and then only: what comes before a GP_RING_BEGIN of that number was for who had the
- * slot before, and after it everything is told anew that records speak of.
- * Kinds enabled are the union of what the slots want. No slot with a lease: the helper drains and
- * falls asleep.
+ * gives records to slots whose lease has not run out, and frees those whose lease ran out long ago
+ * (or ends as long from now). Where the lease is 0 the one before has left in order, having read
+ * what was complete: `read` stays, since a record that is still being written must not be passed
+ * over. It looks now and then only: what comes before a GP_RING_BEGIN of that number was for who
+ * had the slot before, and after it everything is told anew that records speak of. Kinds enabled
+ * are the union of what the slots want. No slot with a lease: the helper drains and falls asleep.
  *
  * A record takes whole units of 8 bytes and never wraps: what is left at the end of the area is
  * skipped by a GP_RING_PAD of 0 units. Any thread may write: it reserves by moving `written`, and a
@@ -23,8 +22,9 @@
  * old looks like a stamp, a reader clears what it has read before it moves `read`. Without room the
  * record is counted in `lost` and nothing is written.
  *
- * Times in records are of the helper's own clocks: GP_RING_CLOCK says how they go together. Everything
- * is fixed-width, explicitly padded and append-only; readers skip kinds and bytes they do not know.
+ * Times in records are of the helper's own clocks: GP_RING_CLOCK says how they go together.
+ * Everything is fixed-width, explicitly padded and append-only; readers skip kinds and bytes they
+ * do not know.
  */
 #ifndef GPUPROF_RING_H
 #define GPUPROF_RING_H
@@ -41,7 +41,8 @@
 #define GP_RING_BYTES_MAX (16u << 20)
 #define GP_RING_RECORD_MAX 16384u		/* bytes, with the header */
 #define GP_RING_LEASE_NS 2000000000ull		/* what a reader adds to now when it renews */
-#define GP_RING_ABANDONED_NS (5 * GP_RING_LEASE_NS)	/* a slot whose lease ended so long ago is free */
+/* a slot whose lease ended so long ago is free */
+#define GP_RING_ABANDONED_NS (5 * GP_RING_LEASE_NS)
 
 /* gp_ring_head.state (design §5). */
 #define GP_HELPER_VIRGIN 1	/* loaded, has touched nothing */
@@ -52,7 +53,8 @@
 #define GP_HELPER_FAILED 6	/* see `reason`, `code` */
 #define GP_HELPER_ENDED 7	/* the process exits: nothing is recorded since state_ns */
 
-/* Kinds of records. A new kind must reach: who makes it, source/helper/helper_decode.c, fuzz_helper. */
+/* Kinds of records. A new kind must reach: who makes it, source/helper/decode.c,
+ * fuzz_helper. */
 #define GP_RING_PAD 1
 #define GP_RING_CLOCK 2		/* gp_ring_clock */
 #define GP_RING_NAME_IS 3	/* gp_ring_name: a number for a text, before its first use */
@@ -73,7 +75,8 @@
 
 /* What a reader may want beside kinds, in the same bits. */
 #define GP_RING_WANT_KINDS ((1u << GP_RING_KINDS) - 1)
-#define GP_RING_WANT_SUBSCRIBED (1u << 29)	/* CUPTI's callbacks too, which only one client can have */
+/* CUPTI's callbacks too, which only one client can have */
+#define GP_RING_WANT_SUBSCRIBED (1u << 29)
 #define GP_RING_WANT_NODES (1u << 30)	/* of graphs each node; else whole graphs are enough */
 #define GP_RING_WANT_ALL_CALLS (1u << 31)	/* it knows of calls by GP_RING_API alone */
 
@@ -111,7 +114,8 @@ struct gp_ring_head {
 	uint64_t state_ns;	/* since when */
 	uint32_t cupti_version;	/* as cuptiGetVersion says; 0: not known yet */
 	uint32_t kernel_bytes;	/* measured size of CUPTI's kernel record */
-	uint32_t wake;		/* a reader adds 1 and wakes it as a futex: the helper sleeps on it */
+	/* a reader adds 1 and wakes it as a futex: the helper sleeps on it */
+	uint32_t wake;
 	uint32_t calls;		/* GP_CALLS_*; 0: not armed yet */
 	char reason[64];	/* what failed; 0-terminated */
 	char occupant[64];	/* who else uses CUPTI; "": nobody known */
@@ -144,8 +148,10 @@ static inline uint32_t gp_ring_stamp(uint64_t position)
 }
 
 _Static_assert(sizeof(struct gp_ring_slot) == 256, "slot");
-_Static_assert(GP_RING_KINDS <= GP_RING_KINDS_ROOM, "more moves what follows: raise GP_RING_VERSION");
-_Static_assert(__builtin_offsetof(struct gp_ring_slot, written) == 64, "a cache line for each side");
+_Static_assert(GP_RING_KINDS <= GP_RING_KINDS_ROOM,
+	       "more moves what follows: raise GP_RING_VERSION");
+_Static_assert(__builtin_offsetof(struct gp_ring_slot, written) == 64,
+	       "a cache line for each side");
 _Static_assert(sizeof(struct gp_ring_slot) % 64 == 0, "slots share no cache line");
 _Static_assert(__builtin_offsetof(struct gp_ring_head, slot) == 384, "head");
 _Static_assert(sizeof(struct gp_ring_head) <= GP_RING_HEAD_BYTES, "head fits its page");

@@ -129,11 +129,13 @@ struct gp_ring_memory {
 #define GP_LOSS_BUFFERS 2	/* no buffer was free */
 #define GP_LOSS_NO_TIME 3	/* records without times */
 #define GP_LOSS_UNKNOWN 4	/* records of a kind or size that is not known */
-#define GP_LOSS_UNSEEN 5	/* CUDA worked meanwhile and nobody recorded: not armed, or yielded */
+/* CUDA worked meanwhile and nobody recorded: not armed, or yielded */
+#define GP_LOSS_UNSEEN 5
 #define GP_LOSS_KEPT 6	/* buffers that CUPTI did not give back at the end */
 
 struct gp_ring_loss {
-	uint64_t since_ns, until_ns;	/* CLOCK_MONOTONIC of the target's time namespace; since 0: ever */
+	/* CLOCK_MONOTONIC of the target's time namespace; since 0: ever */
+	uint64_t since_ns, until_ns;
 	uint64_t count;			/* of records; 0: unknown */
 	uint32_t cause;
 	uint32_t kinds;			/* bit n: of kind n; 0: of any */
@@ -142,7 +144,8 @@ struct gp_ring_loss {
 struct gp_ring_node {			/* a node came into a graph */
 	uint64_t time_ns;	/* CLOCK_MONOTONIC of the target's time namespace */
 	uint64_t node;		/* as works have it in graph_node */
-	uint64_t original;	/* it is a clone of that node; 0: the call made it that tid was in */
+	/* it is a clone of that node; 0: the call made it that tid was in */
+	uint64_t original;
 	uint32_t tid;
 	uint32_t pad;
 };

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The helper's life: virgin, arming, awake, drained, yielded, failed (design §5), and the one thread
- * that moves it from one to the next. It sleeps until a reader wakes it; while one watches it
- * flushes CUPTI, reads its clock, and looks whether the lease still holds. Everything here runs on that
- * thread, but for its entry points and what happens in a forked child, in which no CUPTI call may ever be
- * made: there the helper is gone. A child of a process that has not started CUDA may start it, and a helper
- * of its own.
+ * The helper's life: virgin, arming, awake, drained, yielded, failed (design §5), and the one
+ * thread that moves it from one to the next. It sleeps until a reader wakes it; while one watches
+ * it flushes CUPTI, reads its clock, and looks whether the lease still holds. Everything here runs
+ * on that thread, but for its entry points and what happens in a forked child, in which no CUPTI
+ * call may ever be made: there the helper is gone. A child of a process that has not started CUDA
+ * may start it, and a helper of its own.
  *
- * CUDA's driver calls InitializeInjection when it starts (CUDA_INJECTION64_PATH), each library's copy of
- * NVTX InitializeInjectionNvtx2 at its first use (NVTX_INJECTION64_PATH), in any order. Whatever happens, the
- * answer is 1: a target never fails for us. Into a process that runs already gpuprof's thread comes by
- * gpuprof_attach.
+ * CUDA's driver calls InitializeInjection when it starts (CUDA_INJECTION64_PATH), each library's
+ * copy of NVTX InitializeInjectionNvtx2 at its first use (NVTX_INJECTION64_PATH), in any order.
+ * Whatever happens, the answer is 1: a target never fails for us. Into a process that runs already
+ * gpuprof's thread comes by gpuprof_attach.
  */
 #include "helper/agent.h"
 
@@ -46,7 +46,8 @@
 #define RETRY_NS 1000000000ull		/* after CUPTI was busy or failed */
 #define ASLEEP_NS 60000000000ull	/* a wake that was missed costs no more */
 #define READER_NS 1000000000ull		/* GPUPROF_ARM: so long the process waits for a reader */
-#define READER_ALIVE_NS 10000000000ull	/* ... that is known to live: on a busy machine it is slow */
+/* ... that is known to live: on a busy machine it is slow */
+#define READER_ALIVE_NS 10000000000ull
 #define READER_LOOK_NS 100000000ull
 #define END_MS 1000
 #define EVER 1				/* since when, if nobody knows */
@@ -70,7 +71,8 @@ static struct agent {
 	bool ending;		/* the process exits */
 	bool ended;		/* and the thread has done its last */
 	uint32_t state;		/* GP_HELPER_*, as in the ring's head */
-	uint64_t unseen_ns;	/* since when CUDA works unrecorded, and nobody was told; 0: it does not */
+	/* since when CUDA works unrecorded, and nobody was told; 0: it does not */
+	uint64_t unseen_ns;
 } agent = { .starting = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void enter_since(uint32_t state, uint64_t since_ns)
@@ -95,7 +97,8 @@ static void fail(const char *reason, int code)
 	if (code && agent.cupti.result_string)
 		agent.cupti.result_string(code, &text);
 	head->code = (uint32_t)code;
-	if (!code || !cupti_describe_mismatch(head->reason, sizeof(head->reason), head->cupti_version, agent.cupti.path))
+	if (!code || !cupti_describe_mismatch(head->reason, sizeof(head->reason),
+					      head->cupti_version, agent.cupti.path))
 		snprintf(head->reason, sizeof(head->reason), "%s%s%s", reason, text ? ": " : "",
 			 text ? text : "");
 	enter(GP_HELPER_FAILED);
@@ -133,7 +136,8 @@ static void be_awake(void)
 
 /* CUPTI calls the callbacks that were registered last, and tells nobody. No buffer for a while may
  * be that, or a process that launches nothing: whether another has subscribed decides. Asking is a
- * subscription of a moment, which another's would meet and fail: so it is asked ever more seldom. */
+ * subscription of a moment, which another's would meet and fail: so it is asked ever more
+ * seldom. */
 static bool has_lost_cupti(void)
 {
 	uint64_t arrivals = collect_arrivals(), now = clock_now_ns();
@@ -184,7 +188,8 @@ static void arm(uint32_t kinds)
 		be_awake();
 }
 
-/* CUPTI's threads are looked for where files are opened anyway: under a later filter that could be the end. */
+/* CUPTI's threads are looked for where files are opened anyway: under a later filter that could be
+ * the end. */
 static void arm_and_note_threads(uint32_t kinds)
 {
 	int there[LISTED_THREADS_MAX];
@@ -342,8 +347,8 @@ static void on_main_left(void)
 		wake();
 }
 
-/* GPUPROF_ARM: 0 or unset: nobody has started this process to watch it. Else somebody has: gpuprof by
- * its pid, as this process sees it if they share a namespace, or 1. */
+/* GPUPROF_ARM: 0 or unset: nobody has started this process to watch it. Else somebody has: gpuprof
+ * by its pid, as this process sees it if they share a namespace, or 1. */
 static bool is_started_for_us(void)
 {
 	const char *arm_now = getenv("GPUPROF_ARM");
@@ -399,7 +404,8 @@ static bool start(void)
 {
 	if (!agent.names)
 		agent.names = names_new();
-	if (!agent.names || !hook() || helper_ring_open(&agent.ring, GP_RING_BYTES_USUAL, clock_now_ns()))
+	if (!agent.names || !hook() ||
+	    helper_ring_open(&agent.ring, GP_RING_BYTES_USUAL, clock_now_ns()))
 		return false;
 	agent.ring.head->filters = thread_seccomp_filters();
 	agent.state = GP_HELPER_VIRGIN;
@@ -431,8 +437,8 @@ static bool agent_start(void)
 	return started;
 }
 
-/* CUDA starts in this process, and calls us: with GPUPROF_ARM and a reader arms now. Or it has worked
- * already, nobody knows for how long. */
+/* CUDA starts in this process, and calls us: with GPUPROF_ARM and a reader arms now. Or it has
+ * worked already, nobody knows for how long. */
 enum cuda_state { CUDA_STARTS, CUDA_RUNS };
 
 static void agent_note_cuda(enum cuda_state when)
@@ -461,8 +467,8 @@ static void agent_note_cuda(enum cuda_state when)
 /* ---- another tool's injection --------------------------------------------------------------- */
 
 /*
- * As CUDA itself loads one; it stays loaded. One that is missing or fails changes nothing. A program that
- * has more rights than its caller (set-user-ID) loads none that the caller names.
+ * As CUDA itself loads one; it stays loaded. One that is missing or fails changes nothing. A
+ * program that has more rights than its caller (set-user-ID) loads none that the caller names.
  */
 void agent_load_chained(char *out, size_t size)
 {
@@ -509,8 +515,8 @@ static void unmap_loader(const struct gp_load *l)
 }
 
 /*
- * A thread that is to be cancelled is not cancelled in here: our locks, and NVTX's word that it is being
- * made ready, would be held for ever.
+ * A thread that is to be cancelled is not cancelled in here: our locks, and NVTX's word that it is
+ * being made ready, would be held for ever.
  */
 #define EXPORTED __attribute__((visibility("default")))
 

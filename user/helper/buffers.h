@@ -18,7 +18,8 @@ struct buffers {
 	uint8_t *memory;	/* BUFFERS_MAX of them and the one for what is thrown away */
 	uint64_t taken;		/* bits */
 	uint64_t refused;	/* requests that got the last one */
-	uint64_t since_ns[BUFFERS_MAX];	/* what is in each of those that are taken was made after it */
+	/* what is in each of those that are taken was made after it */
+	uint64_t since_ns[BUFFERS_MAX];
 };
 
 int buffers_open(struct buffers *b);	/* 0 or -errno; the memory is touched when it is used */

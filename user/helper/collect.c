@@ -26,9 +26,10 @@
 /* ---- which calls ---------------------------------------------------------------------------- */
 
 /*
- * Single functions where CUPTI can choose (12.5), since the whole of an API is mostly chatter; before, all of
- * the runtime and of the driver, by which programs launch too. A library refuses numbers that are newer than
- * itself, so single refusals mean nothing; one that refuses all of them cannot choose.
+ * Single functions where CUPTI can choose (12.5), since the whole of an API is mostly chatter;
+ * before, all of the runtime and of the driver, by which programs launch too. A library refuses
+ * numbers that are newer than itself, so single refusals mean nothing; one that refuses all of them
+ * cannot choose.
  */
 #define NUMBER(n) n,
 static const uint16_t runtime[] = { CALLS_WANTED_RUNTIME(NUMBER) };
@@ -61,8 +62,8 @@ static void choose_others(const struct cupti *c, uint8_t on)
 	choose(c->enable_driver_api, driver_others, N(driver_others), on);
 }
 
-/* others: also functions that launch nothing and do not wait (GP_RING_WANT_ALL_CALLS). How it is done:
- * GP_CALLS_*; or, negative, CUPTI's code, *what: the function that failed. */
+/* others: also functions that launch nothing and do not wait (GP_RING_WANT_ALL_CALLS). How it is
+ * done: GP_CALLS_*; or, negative, CUPTI's code, *what: the function that failed. */
 static int calls_enable(const struct cupti *c, bool others, const char **what)
 {
 	int code;
@@ -115,7 +116,8 @@ static struct collector {
 	uint32_t calls;			/* GP_CALLS_*; 0: none */
 	bool all_calls;			/* of these, also those that launch nothing */
 	uint64_t arrivals;		/* buffers asked for or given back */
-	uint64_t nodes, nodes_max;	/* records of nodes since all was enabled; before it is renewed */
+	/* records of nodes since all was enabled; before it is renewed */
+	uint64_t nodes, nodes_max;
 	uint64_t nodes_lost;		/* of them without times */
 	bool renewed, whole;		/* it was; that did not help, so graphs are told whole */
 	uint64_t flushed_ns;		/* began: what is lost now was made after it */
@@ -303,11 +305,13 @@ static int enable_calls(bool all, const char **what)
 	return 0;
 }
 
-/* Nodes or whole graphs: CUPTI tells one or the other. One that cannot tell whole ones tells nodes. */
+/* Nodes or whole graphs: CUPTI tells one or the other. One that cannot tell whole ones tells
+ * nodes. */
 static void tell_graphs(uint32_t kinds)
 {
 	const uint64_t bit = 1ull << CUPTI_GRAPH_TRACE;
-	bool whole = kinds >> GP_RING_GRAPH & 1 && (collector.whole || !(kinds & GP_RING_WANT_NODES));
+	bool whole = kinds >> GP_RING_GRAPH & 1 &&
+		     (collector.whole || !(kinds & GP_RING_WANT_NODES));
 
 	if (whole && !(collector.enabled & bit) && !collector.cupti->enable(CUPTI_GRAPH_TRACE))
 		collector.enabled |= bit;

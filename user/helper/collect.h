@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From CUPTI's buffers to the ring: which kinds are enabled, what each record becomes, what CUPTI
- * says that it lost, how its clock goes with the host's. One for the process, since CUPTI's callbacks
- * carry no pointer of ours. Knows nothing of why it is armed or drained: helper/agent decides.
+ * says that it lost, how its clock goes with the host's. One for the process, since CUPTI's
+ * callbacks carry no pointer of ours. Knows nothing of why it is armed or drained: helper/agent
+ * decides.
  */
 #ifndef HELPER_COLLECT_H
 #define HELPER_COLLECT_H
@@ -27,8 +28,8 @@ int collect_arm(const struct cupti *c, uint32_t kinds, const char **what);
 void collect_more(uint32_t kinds);
 
 /* CUPTI keeps nodes of graphs in buffers on the device that it does not use again (after 25 million
- * records their times are 0). Before, all is disabled and enabled anew, and the time between told as
- * unseen; if that does not help, graphs are told whole from then on. */
+ * records their times are 0). Before, all is disabled and enabled anew, and the time between told
+ * as unseen; if that does not help, graphs are told whole from then on. */
 void collect_renew(uint32_t kinds);
 
 /* Buffers that CUPTI has asked us for or given back so far. */
@@ -43,11 +44,12 @@ void collect_flush(uint32_t flag);
 /* What devices did in [since, until) was not recorded. */
 void collect_unseen(uint64_t since_ns, uint64_t until_ns);
 
-/* Disables everything; what CUPTI holds is handed on first. With CUPTI_FLUSH_FORCED what it keeps all the
- * same is lost, and told. */
+/* Disables everything; what CUPTI holds is handed on first. With CUPTI_FLUSH_FORCED what it keeps
+ * all the same is lost, and told. */
 void collect_drain(uint32_t flag);
 
-/* The ring's head says how much CUPTI keeps of what was recorded before; any thread, at any time. */
+/* The ring's head says how much CUPTI keeps of what was recorded before; any thread, at any
+ * time. */
 void collect_tell_kept(uint64_t before_ns);
 
 /* In a forked child: what CUPTI gives us there is nobody's. */

@@ -92,7 +92,8 @@ static void *try(struct cupti *c, const char *dir, const char *name, int flags)
 static void *find_library(struct cupti *c)
 {
 	struct mapped m = { .cupti = "" };
-	const char *given = secure_getenv("GPUPROF_CUPTI");	/* not where it has more rights than its caller */
+	/* not where it has more rights than its caller */
+	const char *given = secure_getenv("GPUPROF_CUPTI");
 	void *lib;
 
 	dl_iterate_phdr(on_object, &m);
@@ -141,7 +142,8 @@ const char *cupti_load(struct cupti *c)
 
 /* ---- newer than the driver ------------------------------------------------------------------ */
 
-/* CUPTI's numbers became CUDA's with 13.0; before, those that were measured stand for what follows them. */
+/* CUPTI's numbers became CUDA's with 13.0; before, those that were measured stand for what follows
+ * them. */
 #define NUMBERED_AS_CUDA 10000u	/* 130001: CUDA 13.0 */
 
 static const struct {
@@ -182,7 +184,7 @@ bool cupti_describe_mismatch(char *out, size_t size, uint32_t version, const cha
 
 	if (!driver || cupti <= driver)
 		return false;
-	snprintf(out, size, "libcupti %d.%d" GP_REASON_TOO_NEW "%d.%d", cupti / 1000, cupti % 1000 / 10,
-		 driver / 1000, driver % 1000 / 10);
+	snprintf(out, size, "libcupti %d.%d" GP_REASON_TOO_NEW "%d.%d", cupti / 1000,
+		 cupti % 1000 / 10, driver / 1000, driver % 1000 / 10);
 	return true;
 }

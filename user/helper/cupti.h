@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of the libcupti that this process uses, found at run time: the helper links to none,
- * since every CUDA version brings its own and two in one process do not see each other's buffers.
+ * The functions of the libcupti that this process uses, found at run time: the helper links to
+ * none, since every CUDA version brings its own and two in one process do not see each other's
+ * buffers.
  */
 #ifndef HELPER_CUPTI_H
 #define HELPER_CUPTI_H
@@ -13,7 +14,8 @@
 #include "helper/records.h"
 
 #define CUPTI_OK 0
-#define CUPTI_BUSY 39		/* MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED: another client has subscribed */
+/* MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED: another client has subscribed */
+#define CUPTI_BUSY 39
 #define CUPTI_DOMAIN_RESOURCE 3	/* of callbacks; the numbers of two of them: */
 #define CUPTI_NODE_CREATED 13
 #define CUPTI_NODE_CLONED 20
@@ -51,7 +53,8 @@ struct cupti {
 	int (*subscribe)(void **subscriber, cupti_callback_fn callback, void *ctx);
 	int (*unsubscribe)(void *subscriber);
 	int (*enable_callback)(uint32_t enable, void *subscriber, int domain, uint32_t cbid);
-	int (*node_id)(void *node, uint64_t *id);	/* as records have it; may be asked in a callback */
+	/* as records have it; may be asked in a callback */
+	int (*node_id)(void *node, uint64_t *id);
 	int (*enable_runtime_api)(uint32_t cbid, uint8_t enable);	/* 12.5: single functions */
 	int (*enable_driver_api)(uint32_t cbid, uint8_t enable);
 	bool was_mapped;	/* before us: somebody else may come to use it */
@@ -62,8 +65,8 @@ struct cupti {
  * else by its usual names. NULL, or why there is none. */
 const char *cupti_load(struct cupti *c);
 
-/* version as cuptiGetVersion says, 0: it did not; path of the library. Writes "libcupti 13.0 is newer than
- * the driver's CUDA 12.4" (GP_REASON_TOO_NEW). False: it is not, or nobody knows. */
+/* version as cuptiGetVersion says, 0: it did not; path of the library. Writes "libcupti 13.0 is
+ * newer than the driver's CUDA 12.4" (GP_REASON_TOO_NEW). False: it is not, or nobody knows. */
 bool cupti_describe_mismatch(char *out, size_t size, uint32_t version, const char *path);
 
 #endif

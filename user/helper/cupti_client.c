@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * CUPTI itself names no client before 13.0, and then only to who subscribes for good. The callback runs on
- * the application's threads, inside the calls that make graphs: no lock, no allocation, one record.
+ * CUPTI itself names no client before 13.0, and then only to who subscribes for good. The callback
+ * runs on the application's threads, inside the calls that make graphs: no lock, no allocation, one
+ * record.
  */
 #include "helper/cupti_client.h"
 
@@ -156,7 +157,8 @@ static void say(const char *what, const char *why)
 {
 	struct gp_ring_head *head = subscription.ring->head;
 
-	snprintf(head->unsubscribed, sizeof(head->unsubscribed), "%s%s%s", what, *why ? ": " : "", why);
+	snprintf(head->unsubscribed, sizeof(head->unsubscribed), "%s%s%s", what, *why ? ": " : "",
+		 why);
 }
 
 static void say_code(const struct cupti *c, const char *what, int code)
@@ -201,7 +203,8 @@ static void take(const struct cupti *c)
 	}
 	subscription.held = true;
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]) && !code; i++)
-		code = c->enable_callback(1, subscription.subscriber, CUPTI_DOMAIN_RESOURCE, wanted[i]);
+		code = c->enable_callback(1, subscription.subscriber, CUPTI_DOMAIN_RESOURCE,
+					  wanted[i]);
 	if (code) {
 		say_code(c, "cuptiEnableCallback failed", code);
 		release(c);

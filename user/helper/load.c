@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The first code of ours that runs in a process into which the helper is brought while it runs: on a
- * thread of its own, before anything is relocated. So it may use its argument alone: no function by
- * name, no global, no string (scripts/check-symbols).
+ * The first code of ours that runs in a process into which the helper is brought while it runs: on
+ * a thread of its own, before anything is relocated. So it may use its argument alone: no function
+ * by name, no global, no string (scripts/check-symbols).
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -45,7 +45,8 @@ void *gpuprof_load(void *arg)
 {
 	struct gp_load *l = arg;
 	void *(*open)(const char *, int) = (void *(*)(const char *, int))(uintptr_t)l->dlopen;
-	void *(*symbol)(void *, const char *) = (void *(*)(void *, const char *))(uintptr_t)l->dlsym;
+	void *(*symbol)(void *, const char *) =
+		(void *(*)(void *, const char *))(uintptr_t)l->dlsym;
 	int (*close_fd)(int) = (int (*)(int))(uintptr_t)l->close;
 	int (*door)(struct gp_load *);
 	void *library;

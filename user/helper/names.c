@@ -108,8 +108,9 @@ static uint32_t find(struct names *n, struct helper_ring *r, const char *text, u
 		if (!id) {
 			if (!mine)
 				mine = add(n, r, text, hash, bytes);
-			if (!mine || __atomic_compare_exchange_n(&n->slot[at], &id, mine, false,
-								 __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+			if (!mine ||
+			    __atomic_compare_exchange_n(&n->slot[at], &id, mine, false,
+							__ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
 				return mine;
 		}
 		if (is_text(&n->text[id - 1], text, hash, bytes))

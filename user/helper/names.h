@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Texts as numbers: each is sent to each reader before its first use. A text is known by its address
- * and its content, since a module may go and another one come to its place.
+ * Texts as numbers: each is sent to each reader before its first use. A text is known by its
+ * address and its content, since a module may go and another one come to its place.
  *
  * names_of may be called by any thread, also by the application's: it takes no lock, allocates
  * nothing and waits for nobody. Two threads that meet a text at once may give it two numbers.
@@ -23,7 +23,8 @@ struct names;
 struct names *names_new(void);		/* NULL: no memory; it is touched when it is used */
 void names_free(struct names *n);
 
-/* The text's number; new ones are sent to all who want names. 0: text is NULL, or there is no room. */
+/* The text's number; new ones are sent to all who want names. 0: text is NULL, or there is no
+ * room. */
 uint32_t names_of(struct names *n, struct helper_ring *r, const char *text);
 
 /* All texts, to readers that are new and want names already: others may come meanwhile. */

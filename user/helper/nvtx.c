@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * NVTX's interface to tools, of which we declare what we use. Handles that the application gets from
- * us (domains, registered strings) are the numbers of their names, so that using them costs nothing.
+ * NVTX's interface to tools, of which we declare what we use. Handles that the application gets
+ * from us (domains, registered strings) are the numbers of their names, so that using them costs
+ * nothing.
  */
 #include "helper/nvtx.h"
 
@@ -282,7 +283,8 @@ void nvtx_open(struct helper_ring *r, struct names *names)
 	nvtx.names = names;
 }
 
-static void put(const struct callbacks *c, int module, const handler_fn *handlers, unsigned int count)
+static void put(const struct callbacks *c, int module, const handler_fn *handlers,
+		unsigned int count)
 {
 	handler_fn **places = NULL;
 	unsigned int n = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The main thread's end is known by the destructor of a key. How many threads there are the C library
- * counts itself, since it has to know which is the last; and shows debuggers. A thread that returns for
- * nothing does no harm: the process goes on. CUPTI's threads are found in /proc, which is read while CUPTI
- * is made ready and when all else has ended.
+ * The main thread's end is known by the destructor of a key. How many threads there are the C
+ * library counts itself, since it has to know which is the last; and shows debuggers. A thread that
+ * returns for nothing does no harm: the process goes on. CUPTI's threads are found in /proc, which
+ * is read while CUPTI is made ready and when all else has ended.
  */
 #include "helper/process_exit.h"
 
@@ -63,7 +63,8 @@ static bool blocks_all_signals(int tid)
 	uint64_t blocked;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
-	return thread_status_number(path, "\nSigBlk:", 16, &blocked) && (blocked & EVERY_SIGNAL) == EVERY_SIGNAL;
+	return thread_status_number(path, "\nSigBlk:", 16, &blocked) &&
+	       (blocked & EVERY_SIGNAL) == EVERY_SIGNAL;
 }
 
 void process_exit_add_threads(struct cupti_threads *cupti, const int *before, size_t n_before)
@@ -83,7 +84,8 @@ static size_t count_if_all_cupti(const struct cupti_threads *cupti)
 	size_t n = process_exit_list_threads(now), alive = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		bool is_cupti = is_among(cupti->tid, cupti->n, now[i]) && blocks_all_signals(now[i]);
+		bool is_cupti = is_among(cupti->tid, cupti->n, now[i]) &&
+				blocks_all_signals(now[i]);
 
 		if (now[i] != self && now[i] != main_tid && !is_cupti)
 			return 0;
@@ -125,7 +127,8 @@ void process_exit_open(void (*on_left)(void))
 
 void process_exit_note_thread(void)
 {
-	if (alone.has_key && syscall(SYS_gettid) == getpid() && !pthread_setspecific(alone.key, &alone))
+	if (alone.has_key && syscall(SYS_gettid) == getpid() &&
+	    !pthread_setspecific(alone.key, &alone))
 		__atomic_store_n(&alone.seen, true, __ATOMIC_RELEASE);
 }
 
@@ -151,7 +154,8 @@ enum last_thread process_exit_look(const struct cupti_threads *cupti)
 	if (n == 1)
 		return LAST_THREAD;
 	/* A main thread that lives is counted there, and not here. */
-	return n <= 1 + cupti->n && count_if_all_cupti(cupti) == n ? LAST_BESIDE_CUPTI : LAST_THREAD_NOT;
+	return n <= 1 + cupti->n && count_if_all_cupti(cupti) == n ? LAST_BESIDE_CUPTI :
+								     LAST_THREAD_NOT;
 }
 
 uint64_t process_exit_wait_ns(void)

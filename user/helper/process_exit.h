@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 /*
- * The threads that CUPTI has started because we use it: like ours they never end by themselves, and are
- * nobody's reason to live. They are those that were not there before and hear no signal, as who started
- * them then. Knows nothing of CUPTI.
+ * The threads that CUPTI has started because we use it: like ours they never end by themselves, and
+ * are nobody's reason to live. They are those that were not there before and hear no signal, as who
+ * started them then. Knows nothing of CUPTI.
  */
 #define LISTED_THREADS_MAX 1024	/* of more it is not told which are new */
 #define CUPTI_THREADS_MAX 8
@@ -32,20 +32,21 @@ void process_exit_add_threads(struct cupti_threads *cupti, const int *before, si
 
 #define PROCESS_EXIT_NEVER UINT64_MAX
 
-/* As the helper comes. on_left: is called on the main thread when that ends before the process does,
- * if it was ever seen; also in a forked child. */
+/* As the helper comes. on_left: is called on the main thread when that ends before the process
+ * does, if it was ever seen; also in a forked child. */
 void process_exit_open(void (*on_left)(void));
 
 /* By any thread that enters the helper: perhaps it is the main one. */
 void process_exit_note_thread(void);
 
-/* The rest is for the helper's thread. Last: it may return, and if all others have ended the process
- * exits; also where the main one has, and the C library (before 2.34) does not say what others there
- * are: better no helper than a process without end. Beside CUPTI: only CUPTI's threads live,
- * it has to exit. */
+/* The rest is for the helper's thread. Last: it may return, and if all others have ended the
+ * process exits; also where the main one has, and the C library (before 2.34) does not say what
+ * others there are: better no helper than a process without end. Beside CUPTI: only CUPTI's threads
+ * live, it has to exit. */
 enum last_thread { LAST_THREAD_NOT, LAST_THREAD, LAST_BESIDE_CUPTI };
 enum last_thread process_exit_look(const struct cupti_threads *cupti);
 
-uint64_t process_exit_wait_ns(void);	/* until it is to be asked again; PROCESS_EXIT_NEVER: until on_left */
+/* until it is to be asked again; PROCESS_EXIT_NEVER: until on_left */
+uint64_t process_exit_wait_ns(void);
 
 #endif

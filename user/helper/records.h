@@ -4,8 +4,8 @@
  * older one with more at its end, so a field is at one place in all that have it. How long records
  * are is measured (records_measure), since versions do not tell.
  *
- * RECORD_kind_n: the fields that records of at least n bytes have. Each row: our field, CUPTI's field,
- * its offset, its type. tests/cupti/layout.c holds the lists against the real headers.
+ * RECORD_kind_n: the fields that records of at least n bytes have. Each row: our field, CUPTI's
+ * field, its offset, its type. tests/cupti/layout.c holds the lists against the real headers.
  */
 #ifndef HELPER_RECORDS_H
 #define HELPER_RECORDS_H

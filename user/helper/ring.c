@@ -18,8 +18,8 @@
 
 #define HIGH 900	/* a limit of 1024 descriptors is usual */
 
-/* A limit of the size of files holds for memory, too. Who would pass it is sent a signal that ends the
- * process: it finds this thread deaf, and is taken back. */
+/* A limit of the size of files holds for memory, too. Who would pass it is sent a signal that ends
+ * the process: it finds this thread deaf, and is taken back. */
 static int set_size(int fd, uint64_t bytes)
 {
 	const struct timespec none = { 0, 0 };
@@ -64,11 +64,12 @@ static int map(struct helper_ring *r)
 	return 0;
 }
 
-/* The program's own files get the numbers that they would get without us: the standard streams' too, if
- * those are closed. */
+/* The program's own files get the numbers that they would get without us: the standard streams'
+ * too, if those are closed. */
 static int make_file(void)
 {
-	int fd = (int)syscall(SYS_memfd_create, GP_RING_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING), high = -1;
+	int fd = (int)syscall(SYS_memfd_create, GP_RING_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING),
+	    high = -1;
 
 	if (fd < 0)
 		return -errno;
@@ -142,8 +143,9 @@ void helper_ring_close(struct helper_ring *r)
 	*r = (struct helper_ring){ .fd = -1 };
 }
 
-/* The slot's reader, 0: nobody. One that is long gone makes room for another; so does one whose lease lies
- * so far ahead that no reader can have meant it: CUPTI would work for ever for nobody. */
+/* The slot's reader, 0: nobody. One that is long gone makes room for another; so does one whose
+ * lease lies so far ahead that no reader can have meant it: CUPTI would work for ever for
+ * nobody. */
 static uint32_t reader_of(struct gp_ring_slot *s, uint64_t now_ns)
 {
 	uint32_t owner = __atomic_load_n(&s->owner, __ATOMIC_ACQUIRE);
@@ -222,8 +224,8 @@ static bool send_one(struct helper_ring *r, unsigned int slot, uint16_t kind, co
 	return true;
 }
 
-/* Tells the readers of these slots that what follows is theirs; one without room is told at another look.
- * Returns those that were told. */
+/* Tells the readers of these slots that what follows is theirs; one without room is told at another
+ * look. Returns those that were told. */
 static uint32_t begin(struct helper_ring *r, uint32_t slots, const uint32_t owner[GP_RING_SLOTS])
 {
 	uint32_t begun = 0;

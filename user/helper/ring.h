@@ -3,8 +3,8 @@
  * The helper's side of include/gpuprof/ring.h: makes the file, hears who wants what, gives records.
  * Knows nothing of CUPTI or of what records mean.
  *
- * helper_ring_send may be called by any thread, also by the application's: it takes no lock, allocates
- * nothing, waits for nobody. All else is for one thread at a time.
+ * helper_ring_send may be called by any thread, also by the application's: it takes no lock,
+ * allocates nothing, waits for nobody. All else is for one thread at a time.
  */
 #ifndef HELPER_RING_H
 #define HELPER_RING_H
@@ -16,7 +16,8 @@
 #include "gpuprof/ring.h"
 
 struct helper_ring {
-	struct gp_ring_head *head;	/* shared with readers: read nothing back from it but wishes */
+	/* shared with readers: read nothing back from it but wishes */
+	struct gp_ring_head *head;
 	uint64_t ring_bytes;
 	uint64_t data_offset;
 	size_t map_bytes;
@@ -27,15 +28,15 @@ struct helper_ring {
 	uint32_t owner[GP_RING_SLOTS];	/* who was told that it begins; 0: nobody */
 };
 
-/* ring_bytes: a power of two between the limits; it becomes less where the process may make no file that
- * large. 0 or -errno: EFBIG: not even the least. */
+/* ring_bytes: a power of two between the limits; it becomes less where the process may make no file
+ * that large. 0 or -errno: EFBIG: not even the least. */
 int helper_ring_open(struct helper_ring *r, uint64_t ring_bytes, uint64_t now_ns);
 void helper_ring_close(struct helper_ring *r);	/* unmaps; the file lives on with its readers */
 
-/* Looks who holds a lease and what is wanted, and frees slots whose reader is gone. Returns the kinds
- * wanted by anybody, as bits; *fresh: slots whose reader or lease is new since the last look, as bits,
- * which were told that they begin. Until they are admitted they get names and facts only, of which
- * records speak. */
+/* Looks who holds a lease and what is wanted, and frees slots whose reader is gone. Returns the
+ * kinds wanted by anybody, as bits; *fresh: slots whose reader or lease is new since the last look,
+ * as bits, which were told that they begin. Until they are admitted they get names and facts only,
+ * of which records speak. */
 uint32_t helper_ring_look(struct helper_ring *r, uint64_t now_ns, uint32_t *fresh);
 void helper_ring_admit(struct helper_ring *r);
 

@@ -69,5 +69,7 @@ uint32_t thread_seccomp_filters(void)
 	uint64_t n;
 
 	/* The line is there since Linux 5.9. */
-	return thread_status_number("/proc/thread-self/status", "\nSeccomp_filters:", 10, &n) ? (uint32_t)n + 1 : 0;
+	if (!thread_status_number("/proc/thread-self/status", "\nSeccomp_filters:", 10, &n))
+		return 0;
+	return (uint32_t)n + 1;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Gives raw words their meaning, row by row. All rows go one way; shapes are a table of readers. Why a thread
- * was off the CPU is decided here, from the kernel's flags and the system call that it was in.
+ * Gives raw words their meaning, row by row. All rows go one way; shapes are a table of readers.
+ * Why a thread was off the CPU is decided here, from the kernel's flags and the system call that it
+ * was in.
  */
 #include "source/bpf/decode.h"
 
@@ -87,7 +88,8 @@ static void shape_driver_config(const uint64_t *w, struct launch_shape *s)
 	s->shared_bytes = (uint32_t)w[9];
 }
 
-/* cublas: m, n, k are arguments 3 to 5; the number of products is the extra word if there is one. */
+/* cublas: m, n, k are arguments 3 to 5; the number of products is the extra word if there is
+ * one. */
 static void shape_gemm(const uint64_t *w, struct launch_shape *s)
 {
 	*s = (struct launch_shape){
@@ -244,7 +246,8 @@ static void decode_blocked(const struct gp_call *rec, size_t at, size_t len, str
 	out->call.late_why = shift && out->call.late_ns ? OFF_STOPPED : OFF_RUNQUEUE;
 }
 
-enum decode_status decode_call(const struct decoder *d, const void *data, size_t len, struct event *out)
+enum decode_status decode_call(const struct decoder *d, const void *data, size_t len,
+			       struct event *out)
 {
 	const struct gp_call *rec = data;
 	const struct decode_row *dr;
@@ -313,8 +316,8 @@ enum decode_status decode_task(const void *data, size_t len, struct event *out, 
 /* ---- off the CPU ---------------------------------------------------------------------------- */
 
 static const char *const files[] = {
-	[1] = "pipe", [2] = "device", [4] = "directory", [6] = "disk", [8] = "file", [12] = "socket",
-	[GP_FILE_ANONYMOUS] = "event",
+	[1] = "pipe", [2] = "device", [4] = "directory", [6] = "disk", [8] = "file",
+	[12] = "socket", [GP_FILE_ANONYMOUS] = "event",
 };
 
 static const uint8_t reasons[] = {
@@ -339,7 +342,8 @@ static uint8_t reason_of(const struct gp_off *rec, const struct syscall_row *cal
 static const char *what_of(const struct gp_off *rec, const struct syscall_row *call,
 			   struct decode_off_texts *t)
 {
-	bool has_file = call && call->waits == SYSCALL_FD && rec->file < sizeof(files) / sizeof(files[0]);
+	bool has_file = call && call->waits == SYSCALL_FD &&
+			rec->file < sizeof(files) / sizeof(files[0]);
 	const char *file = has_file ? files[rec->file] : NULL;
 
 	if (rec->syscall == GP_OFF_NO_SYSCALL)
@@ -401,7 +405,8 @@ enum decode_status decode_off(const void *data, size_t len, struct event *out,
 	call = syscall_find(rec->syscall);
 	out->off.reason = reason_of(rec, call);
 	out->off.syscall = what_of(rec, call, texts);
-	if (rec->woken_ns > rec->start_ns && rec->woken_ns < out->end_ns && out->off.reason != OFF_RUNQUEUE)
+	if (rec->woken_ns > rec->start_ns && rec->woken_ns < out->end_ns &&
+	    out->off.reason != OFF_RUNQUEUE)
 		out->off.woken_ns = out->end_ns - rec->woken_ns;
 	decode_waker(rec, texts, out);
 	return DECODE_OK;

@@ -24,7 +24,8 @@ const struct funcs *decoder_funcs(const struct decoder *d);
 
 /* One record of the `calls` ring (or of the final reading of thread states, which has the kind 0
  * when no call is open -> EVENT_TAIL). */
-enum decode_status decode_call(const struct decoder *d, const void *data, size_t len, struct event *out);
+enum decode_status decode_call(const struct decoder *d, const void *data, size_t len,
+			       struct event *out);
 
 /* The same of a GP_OFF, of either. out->text and text2 may point into texts. */
 struct decode_off_texts {

@@ -24,7 +24,7 @@
 #define LAST_ROUNDS 3		/* exits need two */
 #define LAST_TRIES 1000		/* of a millisecond, for a program preempted inside a record */
 
-/* ---- the queue: chunks go round: written, queued, taken, spare again ------------------------------- */
+/* ---- the queue: chunks go round: written, queued, taken, spare again ------------------------- */
 
 /* The lock is held for pointers only. */
 struct drain_queue {
@@ -166,17 +166,17 @@ void drain_queue_release(struct drain_queue *q, struct drain_chunk *c)
 	pthread_mutex_unlock(&q->lock);
 }
 
-/* ---- the order -------------------------------------------------------------------------------- */
+/* ---- the order ------------------------------------------------------------------------------- */
 
-/* Positions noted in the right order are all it takes: no record is looked into but exits, and calls
- * only while a number waits for its next owner. */
+/* Positions noted in the right order are all it takes: no record is looked into but exits, and
+ * calls only while a number waits for its next owner. */
 static bool is_birth(const struct gp_task *task)
 {
 	return task->kind != GP_TASK_EXIT;
 }
 
-/* Delivers what waits under the call's pid and happened before it: whose calls before that were, are
- * through, since they lie before this one in the ring. 0 or put's error. */
+/* Delivers what waits under the call's pid and happened before it: whose calls before that were,
+ * are through, since they lie before this one in the ring. 0 or put's error. */
 static int deliver_due(struct drain_order *o, struct drain_waiting *w, const struct gp_call *call)
 {
 	size_t kept = 0;
@@ -231,8 +231,8 @@ static bool leaves(const struct drain_waiting *w, const struct gp_task *task)
 	return false;
 }
 
-/* Of a thread whose number another one has just left (by exec in a thread that is not the first one,
- * so that only a first thread can be meant), or of a process whose pid another one had. */
+/* Of a thread whose number another one has just left (by exec in a thread that is not the first
+ * one, so that only a first thread can be meant), or of a process whose pid another one had. */
 static bool follows_exit(const struct drain_order *o, const struct gp_task *task)
 {
 	return (task->kind == GP_TASK_NEW || task->kind == GP_TASK_EXEC) &&
@@ -303,7 +303,7 @@ void drain_order_free(struct drain_order *o)
 	VEC_FREE(&o->fresh);
 }
 
-/* ---- the thread: when to look into the rings, and how to stop ------------------------------------- */
+/* ---- the thread: when to look into the rings, and how to stop -------------------------------- */
 
 struct drain {
 	struct drain_queue *queue;

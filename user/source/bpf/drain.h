@@ -76,9 +76,10 @@ struct drain_order {
 	void *ctx;
 
 	/* From here on it starts zeroed. */
-	struct drain_waiting held,	/* exits (and births of their numbers' next owners) that may be
-					 * delivered after this round's calls */
-		fresh;			/* found since the last complete round */
+	/* exits (and births of their numbers' next owners) that may be delivered after this round's
+	 * calls */
+	struct drain_waiting held;
+	struct drain_waiting fresh;	/* found since the last complete round */
 	size_t births;			/* in both: what is no exit */
 	uint64_t mark_ns;		/* when that round began; 0: there was none */
 };
@@ -88,7 +89,7 @@ struct drain_order {
 bool drain_order_round(struct drain_order *o);
 void drain_order_free(struct drain_order *o);
 
-/* ---- the drain --------------------------------------------------------------------------------- */
+/* ---- the drain ------------------------------------------------------------------------------- */
 
 struct drain;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Records of a BPF ring buffer (kernel/bpf/ringbuf.c, stable ABI): a u32 length whose top bits say
- * "being written" and "discarded", a u32 of the kernel's, and the data padded to 8 bytes. As memory, a
- * ring buffer map is a page with the consumer position, one with the producer position, then the data.
+ * "being written" and "discarded", a u32 of the kernel's, and the data padded to 8 bytes. As
+ * memory, a ring buffer map is a page with the consumer position, one with the producer position,
+ * then the data.
  */
 #include "source/bpf/ring.h"
 

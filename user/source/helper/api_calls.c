@@ -93,7 +93,8 @@ void api_rows_free(struct api_rows *r)
 
 unsigned int api_rows_find(const struct api_rows *r, const struct event *api)
 {
-	if (api->api.cbid >= CBID_MAX || (api->api.domain != CBID_DRIVER && api->api.domain != CBID_RUNTIME))
+	if (api->api.cbid >= CBID_MAX ||
+	    (api->api.domain != CBID_DRIVER && api->api.domain != CBID_RUNTIME))
 		return 0;
 	return r->row[api->api.domain == CBID_DRIVER][api->api.cbid];
 }
@@ -205,7 +206,8 @@ static void forget_ended(struct api_calls *c)
 	c->callers.n = kept;
 }
 
-/* Those that were seen no more, once all is told that they did until then. exit_ns: of all; 0: not. */
+/* Those that were seen no more, once all is told that they did until then. exit_ns: of all; 0:
+ * not. */
 static int tell_exits(struct api_calls *c, uint64_t exit_ns, const struct event_sink *sink)
 {
 	int err = 0;
@@ -266,8 +268,8 @@ static int tell_call(struct api_calls *c, const struct held *h, const struct eve
 	return sink->push(sink->ctx, &ev);
 }
 
-/* Of each thread the first ones, as far as they ended by until_ns: what begins later may be inside one
- * that has not ended. */
+/* Of each thread the first ones, as far as they ended by until_ns: what begins later may be inside
+ * one that has not ended. */
 static int tell_until(struct api_calls *c, uint64_t until_ns, const struct event_sink *sink)
 {
 	uint32_t stopped = 0;	/* the thread whose turn is over */
@@ -312,12 +314,14 @@ static bool is_full(const struct api_calls *c)
 	return c->held.n >= API_CALLS_HELD_MAX || c->rows->held >= API_CALLS_ROOM;
 }
 
-/* It is full. 0: not any more; -ENOSPC: it is. Seldom tried, since all that is held is sorted for it. */
+/* It is full. 0: not any more; -ENOSPC: it is. Seldom tried, since all that is held is sorted for
+ * it. */
 static int make_room(struct api_calls *c, const struct event_sink *sink)
 {
 	int err = 0;
 
-	if (less_slack(c->newest_ns) > num_max(c->told_ns, num_add(c->tried_ns, API_CALLS_SLACK_NS / 4))) {
+	if (less_slack(c->newest_ns) >
+	    num_max(c->told_ns, num_add(c->tried_ns, API_CALLS_SLACK_NS / 4))) {
 		c->tried_ns = less_slack(c->newest_ns);
 		err = tell_until(c, c->tried_ns, sink);
 	}
@@ -353,7 +357,8 @@ int api_calls_take(struct api_calls *c, const struct event *api, const struct ev
 	if (!held)
 		return -ENOMEM;
 	c->rows->held++;
-	*held = (struct held){ api->start_ns, api->end_ns, api->tid, api->api.result, (uint16_t)row };
+	*held = (struct held){ api->start_ns, api->end_ns, api->tid, api->api.result,
+			       (uint16_t)row };
 	return 0;
 }
 

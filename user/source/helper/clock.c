@@ -25,8 +25,9 @@ static uint64_t step_after(const struct helper_clock *c, unsigned int i)
 	uint64_t moved = magnitude((int64_t)((uint64_t)offset_of(c, i + 1) -
 					     (uint64_t)offset_of(c, i)));
 	uint64_t passed = c->reading[i + 1].host_ns - c->reading[i].host_ns;
-	uint64_t allowed = num_add(passed / 1000000 * SLEW_PPM + passed % 1000000 * SLEW_PPM / 1000000,
-				   num_add(c->reading[i].error_ns, c->reading[i + 1].error_ns));
+	uint64_t allowed =
+		num_add(passed / 1000000 * SLEW_PPM + passed % 1000000 * SLEW_PPM / 1000000,
+			num_add(c->reading[i].error_ns, c->reading[i + 1].error_ns));
 
 	return moved > allowed ? moved : 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Each kind of record is a row: how long it must be and who takes it. What has a device's time waits. Names
- * are bounded by bytes: those that come when there is no room are "[other]".
+ * Each kind of record is a row: how long it must be and who takes it. What has a device's time
+ * waits. Names are bounded by bytes: those that come when there is no room are "[other]".
  */
 #include "source/helper/decode.h"
 
@@ -17,7 +17,7 @@
 #include "gpuprof/ring.h"
 #include "source/helper/clock.h"
 
-/* ---- names: an array by number, each text on its own ------------------------------------------- */
+/* ---- names: an array by number, each text on its own ----------------------------------------- */
 
 #define HELPER_NAMES_BYTES (8u << 20)
 
@@ -66,11 +66,12 @@ static void helper_names_free(struct helper_names *n)
 	VEC_FREE(&n->all);
 }
 
-/* ---- fields to fields; CUPTI's numbers of directions and of memory by tables -------------------- */
+/* ---- fields to fields; CUPTI's numbers of directions and of memory by tables ----------------- */
 
 #define ON_HOST 0x7fffffffu	/* the device of a graph that begins there */
 
-/* Only works have no time, as far as the helper looks. A call's record is told of as if a work's was lost. */
+/* Only works have no time, as far as the helper looks. A call's record is told of as if a work's
+ * was lost. */
 uint16_t helper_work_unseen_of(const struct gp_ring_loss *loss)
 {
 	const uint32_t memory = 1u << GP_RING_MEMORY;
@@ -234,7 +235,8 @@ struct helper_decoder {
 	uint32_t pid;
 	int64_t offset_ns;
 	uint64_t now_ns;	/* UINT64_MAX: not known */
-	uint64_t read_ns, complete_ns;	/* the host's time of the latest reading, of the one before */
+	/* the host's time of the latest reading, of the one before */
+	uint64_t read_ns, complete_ns;
 	uint64_t told_ns;	/* see helper_decoder_told */
 	uint64_t bad;		/* works without possible times that the latest reading follows */
 	uint16_t bad_of;	/* UNSEEN_OF_* */
@@ -302,12 +304,14 @@ static bool is_to_come(const struct helper_decoder *d, uint64_t ns)
 /* 0: nobody. */
 static uint32_t host_tid(const struct helper_decoder *d, uint32_t own_tid)
 {
-	const struct helper_thread *t = d->threads ? helper_threads_find(d->threads, own_tid) : NULL;
+	const struct helper_thread *t = d->threads ? helper_threads_find(d->threads, own_tid) :
+						     NULL;
 
 	return !d->threads ? own_tid : t ? t->tid : 0;
 }
 
-/* The clock was set while it ran: by a slew no length changes by more than that, and the readings'. */
+/* The clock was set while it ran: by a slew no length changes by more than that, and the
+ * readings'. */
 static bool is_torn(const struct waiting *w, uint64_t host_ns)
 {
 	uint64_t ns = w->end - w->start, apart = ns > host_ns ? ns - host_ns : host_ns - ns;
@@ -315,9 +319,10 @@ static bool is_torn(const struct waiting *w, uint64_t host_ns)
 	return apart > ns / 1000 + TORN_NS;
 }
 
-/* There was something, and when is not known: a work is counted where works are, as invalid; of memory it
- * is told with these that something is missing. */
-static int tell_bad(struct helper_decoder *d, const struct waiting *w, const struct event_sink *sink)
+/* There was something, and when is not known: a work is counted where works are, as invalid; of
+ * memory it is told with these that something is missing. */
+static int tell_bad(struct helper_decoder *d, const struct waiting *w,
+		    const struct event_sink *sink)
 {
 	d->counts.invalid++;
 	if (w->kind == GP_RING_API)
@@ -337,8 +342,9 @@ static int tell(struct helper_decoder *d, struct waiting *w, const struct event_
 	uint64_t error_ns, ignored;
 
 	if (!helper_clock_host(&d->clock, w->start, &ev.start_ns, &error_ns) ||
-	    !helper_clock_host(&d->clock, w->end, &ev.end_ns, &ignored) || ev.end_ns < ev.start_ns ||
-	    is_to_come(d, ev.end_ns) || is_torn(w, ev.end_ns - ev.start_ns))
+	    !helper_clock_host(&d->clock, w->end, &ev.end_ns, &ignored) ||
+	    ev.end_ns < ev.start_ns || is_to_come(d, ev.end_ns) ||
+	    is_torn(w, ev.end_ns - ev.start_ns))
 		return tell_bad(d, w, sink);
 	if (w->kind == GP_RING_API) {
 		ev.kind = EVENT_API;
@@ -373,7 +379,8 @@ static int tell_step(const struct helper_decoder *d, uint64_t now_ns, const stru
 static int tell_when_bad(struct helper_decoder *d, uint64_t now_ns, const struct event_sink *sink)
 {
 	const struct event ev = { .kind = EVENT_UNSEEN, .pid = d->pid, .unseen.why = UNSEEN_LOST,
-				  .unseen.of = d->bad_of, .unseen.count = d->bad, .start_ns = d->complete_ns,
+				  .unseen.of = d->bad_of, .unseen.count = d->bad,
+				  .start_ns = d->complete_ns,
 				  .end_ns = now_ns };
 
 	if (!d->bad || now_ns < ev.start_ns)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The records of one process's helper -> typed events in the host's time. This is where bytes from a
- * process that is not trusted are checked; what comes out is. Records wait until the clock's next
+ * The records of one process's helper -> typed events in the host's time. This is where bytes from
+ * a process that is not trusted are checked; what comes out is. Records wait until the clock's next
  * reading tells when they were: bounded, and then they go out with what is known.
  *
- * What a record claims of its own process only is believed: the pid is the caller's, devices are the
- * process's own, a number that is no thread of it becomes tid 0 (helper_threads), and a time that is
- * still to come is invalid.
+ * What a record claims of its own process only is believed: the pid is the caller's, devices are
+ * the process's own, a number that is no thread of it becomes tid 0 (helper_threads), and a time
+ * that is still to come is invalid.
  */
 #ifndef SOURCE_HELPER_DECODE_H
 #define SOURCE_HELPER_DECODE_H
@@ -49,20 +49,20 @@ void helper_decoder_now(struct helper_decoder *d, uint64_t now_ns);
 int helper_decode(struct helper_decoder *d, uint16_t kind, const void *payload, size_t len,
 		  const struct event_sink *sink);
 
-/* Every record of what ended before has been told, as far as the helper flushes CUPTI before it reads the
- * clock. The host's time; 0: not known. */
+/* Every record of what ended before has been told, as far as the helper flushes CUPTI before it
+ * reads the clock. The host's time; 0: not known. */
 uint64_t helper_decoder_complete_ns(const struct helper_decoder *d);
 
 /* Nothing more will come: what waits goes out by the readings there are. */
 int helper_decode_end(struct helper_decoder *d, const struct event_sink *sink);
 
-/* Up to when (of the host's clock) it is told what devices did, or that it is not known; 0: nothing was
- * told yet. */
+/* Up to when (of the host's clock) it is told what devices did, or that it is not known; 0: nothing
+ * was told yet. */
 uint64_t helper_decoder_told(const struct helper_decoder *d);
 
 void helper_decoder_counts(const struct helper_decoder *d, struct helper_counts *out);
 
-/* ---- single records: pure; times, names and clocks are not theirs ------------------------------ */
+/* ---- single records: pure; times, names and clocks are not theirs ---------------------------- */
 
 void helper_work_kernel(const struct gp_ring_kernel *k, struct work *out);
 void helper_work_copy(const struct gp_ring_copy *c, bool is_set, struct work *out);
@@ -83,8 +83,8 @@ struct helper_contexts {
 
 void helper_contexts_note(struct helper_contexts *c, uint32_t context, uint32_t device);
 
-/* A graph that begins on the host has no device of its own: that of its context, or the only one there
- * is. False: not known. */
+/* A graph that begins on the host has no device of its own: that of its context, or the only one
+ * there is. False: not known. */
 bool helper_contexts_device(struct helper_contexts *c, struct work *graph);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A process without a helper is looked at ever less often: often while it is new, or was met again, for
- * its helper waits for us. One that has ended is read to the end, then only remembered.
+ * A process without a helper is looked at ever less often: often while it is new, or was met again,
+ * for its helper waits for us. One that has ended is read to the end, then only remembered.
  */
 #include "source/helper/helpers.h"
 
@@ -22,7 +22,8 @@
 #include "source/helper/ring_reader.h"
 
 #define FIND_SLICE 64			/* descriptors; then it is another process's turn */
-#define WORK_KINDS (1u << GP_RING_KERNEL | 1u << GP_RING_COPY | 1u << GP_RING_SET | 1u << GP_RING_GRAPH)
+#define WORK_KINDS \
+	(1u << GP_RING_KERNEL | 1u << GP_RING_COPY | 1u << GP_RING_SET | 1u << GP_RING_GRAPH)
 #define LISTENING (1u << GP_HELPER_ARMING | 1u << GP_HELPER_AWAKE)
 #define LOOK_EVERY_NS 100000000ull	/* at threads; calls are told as often */
 #define KEPT_BYTES_MAX (1ull << 30)	/* more than helpers have buffers for */
@@ -30,7 +31,7 @@
 #define END_LOOK_US 2000
 #define SEEK_MAX 512		/* descriptors looked at in a pump, of all processes */
 
-/* ---- one process ------------------------------------------------------------------------------- */
+/* ---- one process ----------------------------------------------------------------------------- */
 
 struct helper_process {
 	struct helpers_process who;
@@ -47,7 +48,8 @@ struct helper_process {
 	uint64_t alive_ns, exit_ns;	/* seen last; 0: it goes on */
 	struct helper_gap gap;
 	uint64_t told_ns, told_before_ns;	/* helper_decoder_told, and what it was before */
-	uint64_t exec_ns, last_ns, untold_ns;	/* who's, to be told; that was told of; at its end, not told */
+	/* who's, to be told; that was told of; at its end, not told */
+	uint64_t exec_ns, last_ns, untold_ns;
 	struct api_rows *rows;	/* NULL: calls are not told */
 	struct ring_reader *ring;
 	struct helper_decoder *decoder;	/* NULL: no ring was found yet, or it is only remembered */
@@ -159,8 +161,10 @@ static uint32_t kinds_for(const struct helper_process *p)
 /* It uses CUDA or NVTX: who it is can be read while it lives. */
 static int tell_process(struct helper_process *p)
 {
-	return p->sink->push(p->sink->ctx, &(struct event){ .kind = EVENT_PROCESS, .end_ns = p->exec_ns,
-		.pid = (uint32_t)p->who.pid, .tid = (uint32_t)p->who.pid });
+	return p->sink->push(p->sink->ctx, &(struct event){ .kind = EVENT_PROCESS,
+							    .end_ns = p->exec_ns,
+							    .pid = (uint32_t)p->who.pid,
+							    .tid = (uint32_t)p->who.pid });
 }
 
 /* What the decoder tells: calls are taken, and all of it is handed on. */
@@ -188,7 +192,8 @@ static int on_record(void *ctx, uint16_t kind, const void *payload, size_t len)
 	if (kind == GP_RING_BEGIN)
 		helper_gap_late(&p->gap, helper_decoder_told(p->decoder), p->claim_ns);
 	else
-		p->err = helper_decode(p->decoder, kind, payload, len, &(struct event_sink){ on_event, p });
+		p->err = helper_decode(p->decoder, kind, payload, len,
+				       &(struct event_sink){ on_event, p });
 	if (!p->err && kind == GP_RING_CLOCK)
 		p->err = update_gap(p, 0);
 	return p->err;
@@ -246,7 +251,8 @@ static void close_ring(struct helper_process *p)
 /* What waits in it for more, which will not come. */
 static int tell_rest(struct helper_process *p)
 {
-	int err = p->decoder ? helper_decode_end(p->decoder, &(struct event_sink){ on_event, p }) : 0;
+	int err = p->decoder ? helper_decode_end(p->decoder, &(struct event_sink){ on_event, p }) :
+			       0;
 
 	return err || !p->calls ? err : api_calls_end(p->calls, p->exit_ns, p->sink);
 }
@@ -260,8 +266,8 @@ static int tell_lost(struct helper_process *p, uint64_t now_ns)
 		ring_reader_lost(p->ring, WORK_KINDS | 1u << GP_RING_LOSS),
 		ring_reader_lost(p->ring, 1u << GP_RING_MEMORY | 1u << GP_RING_LOSS) };
 	uint64_t told = helper_decoder_told(p->decoder);
-	int err = helper_gap_lost(&p->lost_told, &lost, p->who.pid, num_max(p->told_before_ns, p->claim_ns),
-				   now_ns, p->sink);
+	int err = helper_gap_lost(&p->lost_told, &lost, p->who.pid,
+				  num_max(p->told_before_ns, p->claim_ns), now_ns, p->sink);
 
 	if (told != p->told_ns) {
 		p->told_before_ns = p->told_ns;
@@ -272,9 +278,9 @@ static int tell_lost(struct helper_process *p, uint64_t now_ns)
 
 static struct helper_exit how_it_ended(const struct helper_process *p, uint64_t now_ns)
 {
-	return (struct helper_exit){ p->head, p->who.clock_offset_ns, p->exit_ns, now_ns, p->last_ns,
-				    helper_decoder_told(p->decoder), p->lapse_ns,
-				    p->state == HELPERS_BROKEN };
+	return (struct helper_exit){ p->head, p->who.clock_offset_ns, p->exit_ns, now_ns,
+				     p->last_ns, helper_decoder_told(p->decoder), p->lapse_ns,
+				     p->state == HELPERS_BROKEN };
 }
 
 /* Its slot is no longer ours, or is of no use. What CUDA does there from now on nobody tells. */
@@ -318,7 +324,8 @@ static struct ring_reader *open_ring(int fd, const struct helpers_process *who, 
 	struct gp_ring_head head;
 
 	if (ring_reader_peek_at(fd, &head) || !helper_is_confined(&head, who->pid))
-		return ring_reader_open(fd, who->own_pid, kinds, now_ns + (uint64_t)who->clock_offset_ns);
+		return ring_reader_open(fd, who->own_pid, kinds,
+					now_ns + (uint64_t)who->clock_offset_ns);
 	close(fd);
 	errno = EPERM;
 	return NULL;
@@ -419,7 +426,8 @@ static void end(struct helper_process *p, uint64_t end_ns)
 	retire(p);
 }
 
-/* What a program had told before it executed another one, of which nothing is known yet: that is read. */
+/* What a program had told before it executed another one, of which nothing is known yet: that is
+ * read. */
 static int process_follow(struct helper_process *p, uint64_t now_ns, const struct event_sink *sink,
 			  struct helpers_process *now_who)
 {
@@ -471,8 +479,8 @@ static int process_end(struct helper_process *p, uint64_t now_ns, const struct e
 
 /* ---- what is said of it --------------------------------------------------------------------- */
 
-/* kept_bytes and kept_ns of out, by its head, which is not trusted. alive_ns: when the process was seen last,
- * by its own clock. */
+/* kept_bytes and kept_ns of out, by its head, which is not trusted. alive_ns: when the process was
+ * seen last, by its own clock. */
 static void note_unreturned(struct helpers_status *out, uint64_t alive_ns)
 {
 	const struct gp_ring_head *head = &out->head;
@@ -507,7 +515,7 @@ static void process_status(const struct helper_process *p, struct helpers_status
 	note_unreturned(out, p->alive_ns + (uint64_t)p->who.clock_offset_ns);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 struct helpers {
 	uint32_t wants;			/* GP_RING_WANT_*, beside kinds and calls */
@@ -591,8 +599,8 @@ static int add(struct helpers *h, const struct helpers_process *who)
 	return 0;
 }
 
-/* It is there only because its parent has not asked for its status. A leader that has ended may have
- * threads that go on. */
+/* It is there only because its parent has not asked for its status. A leader that has ended may
+ * have threads that go on. */
 static bool is_zombie(pid_t pid)
 {
 	struct proc_stat stat;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The helpers of all watched processes as one source: finds each one's ring when it appears, keeps
- * our leases, hands on events in the host's time. Where no probe sees calls it tells those that CUPTI
- * does (source/helper/api_calls.h). Used by the engine thread.
+ * our leases, hands on events in the host's time. Where no probe sees calls it tells those that
+ * CUPTI does (source/helper/api_calls.h). Used by the engine thread.
  */
 #ifndef SOURCE_HELPER_HELPERS_H
 #define SOURCE_HELPER_HELPERS_H
@@ -23,7 +23,8 @@ struct helpers_process {	/* a process that may have a helper */
 	pid_t own_pid;		/* as it sees itself */
 	int64_t clock_offset_ns;	/* of its time namespace */
 	struct ring_owner owner;	/* zero: whatever ring it has is its own */
-	uint64_t exec_ns;	/* what its helper told up to then is of the program it was before; 0: of none */
+	/* what its helper told up to then is of the program it was before; 0: of none */
+	uint64_t exec_ns;
 };
 
 enum helpers_state { HELPERS_NONE, HELPERS_WATCHED, HELPERS_BUSY, HELPERS_BROKEN, HELPERS_ENDED,
@@ -31,9 +32,9 @@ enum helpers_state { HELPERS_NONE, HELPERS_WATCHED, HELPERS_BUSY, HELPERS_BROKEN
 
 struct helpers_status {
 	pid_t pid;
-	enum helpers_state state;	/* NONE: none found so far; BUSY: no slot is free; OTHER: its
-					 * ring is of a version that is not known here; CONFINED: it is
-					 * left asleep (helper_is_confined) */
+	/* NONE: none found so far; BUSY: no slot is free; OTHER: its ring is of a version that is
+	 * not known here; CONFINED: it is left asleep (helper_is_confined) */
+	enum helpers_state state;
 	struct gp_ring_head head;	/* as it was read last; of state NONE: zero */
 	struct helper_counts counts;
 	uint64_t lost;			/* records for which the ring had no room */
@@ -42,7 +43,8 @@ struct helpers_status {
 	uint64_t untold_ns;		/* at its end, of which nothing was handed on */
 	uint64_t kept_bytes;		/* of records that CUPTI did not hand on */
 	uint64_t kept_ns;		/* up to its end, or now: when they may be of */
-	uint64_t away_ns;		/* not told to us: its slot was another's, it took us for gone, or its ring broke */
+	/* not told to us: its slot was another's, it took us for gone, or its ring broke */
+	uint64_t away_ns;
 };
 
 /* UNPROBED: of those functions that helpers_leave_out names, as EVENT_TOLD. */
@@ -59,22 +61,23 @@ struct helpers_totals {		/* of all processes, also of those that are not told ap
 
 struct helpers *helpers_new(enum helpers_calls calls);	/* NULL + errno */
 void helpers_leave_out(struct helpers *h, unsigned int row);	/* no probe sees it, from now on */
-/* Beside kinds, before the first is added: GP_RING_WANT_NODES (at first), GP_RING_WANT_SUBSCRIBED. */
+/* Beside kinds, before the first is added: GP_RING_WANT_NODES (at first),
+ * GP_RING_WANT_SUBSCRIBED. */
 void helpers_want(struct helpers *h, uint32_t wants);
 void helpers_free(struct helpers *h);	/* gives the slots back */
 
 bool helpers_know(const struct helpers *h, pid_t pid);	/* and it has not ended */
 
-/* One that has just begun, or has executed another program: it is looked at soon. One that has ended, and is
- * not gone yet, stays what it was. 0 or -ENOMEM. */
+/* One that has just begun, or has executed another program: it is looked at soon. One that has
+ * ended, and is not gone yet, stays what it was. 0 or -ENOMEM. */
 int helpers_add(struct helpers *h, const struct helpers_process *p);
 
-/* The host's thread tid of process pid, which makes calls, is own_tid in its namespace, as probes say: it
- * is looked at now. 0 or -ENOMEM. */
+/* The host's thread tid of process pid, which makes calls, is own_tid in its namespace, as probes
+ * say: it is looked at now. 0 or -ENOMEM. */
 int helpers_tell_thread(struct helpers *h, pid_t pid, uint32_t tid, uint32_t own_tid);
 
-/* It may have executed another program: if so, what the old one had told is read, and the new one's helper
- * is another. Of one that is not known, nothing. */
+/* It may have executed another program: if so, what the old one had told is read, and the new one's
+ * helper is another. Of one that is not known, nothing. */
 void helpers_look_again(struct helpers *h, pid_t pid);
 
 /* Finds, renews and reads; to be called every 10 to 100 ms. now_ns: CLOCK_MONOTONIC. 0 or sink's
@@ -85,12 +88,13 @@ int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *si
  * reading of the clock goes out too, and what was not told up to now_ns is unseen. */
 int helpers_end(struct helpers *h, uint64_t now_ns, const struct event_sink *sink);
 
-/* Every call that ended before has been told, by processes that have a helper; no later than now_ns. Who
- * does not tell is waited for so long: what it tells then is late. */
+/* Every call that ended before has been told, by processes that have a helper; no later than
+ * now_ns. Who does not tell is waited for so long: what it tells then is late. */
 #define HELPERS_LATE_NS 10000000000ull
 uint64_t helpers_told_ns(const struct helpers *h, uint64_t now_ns);
 
-bool helpers_has_told(const struct helpers *h, pid_t pid);	/* any record, of any program of that number */
+/* any record, of any program of that number */
+bool helpers_has_told(const struct helpers *h, pid_t pid);
 void helpers_totals(const struct helpers *h, struct helpers_totals *out);
 
 /* The last one of that number which had or may have a helper; false: none is remembered. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Pure but for the filters of a process, which procfs counts; the helper has written down how many there were
- * when it came. */
+/* Pure but for the filters of a process, which procfs counts; the helper has written down how many
+ * there were when it came. */
 #include "source/helper/life.h"
 
 #include <inttypes.h>
@@ -9,13 +9,16 @@
 #include "base/num.h"
 #include "host/proc.h"
 
-int helper_gap_lost(struct helper_lost *told, const struct helper_lost *now, pid_t pid, uint64_t start_ns,
-		     uint64_t end_ns, const struct event_sink *sink)
+int helper_gap_lost(struct helper_lost *told, const struct helper_lost *now, pid_t pid,
+		    uint64_t start_ns, uint64_t end_ns, const struct event_sink *sink)
 {
-	const struct event ev = { .kind = EVENT_UNSEEN, .pid = (uint32_t)pid, .unseen.why = UNSEEN_LOST,
+	const struct event ev = { .kind = EVENT_UNSEEN,
+				  .pid = (uint32_t)pid,
+				  .unseen.why = UNSEEN_LOST,
 				  .unseen.of = (now->works > told->works ? UNSEEN_OF_WORKS : 0) |
-					  (now->memory > told->memory ? UNSEEN_OF_MEMORY : 0),
-				  .start_ns = start_ns, .end_ns = end_ns };
+					       (now->memory > told->memory ? UNSEEN_OF_MEMORY : 0),
+				  .start_ns = start_ns,
+				  .end_ns = end_ns };
 
 	*told = *now;
 	return ev.unseen.of && start_ns < end_ns ? sink->push(sink->ctx, &ev) : 0;
@@ -37,8 +40,11 @@ void helper_gap_late(struct helper_gap *d, uint64_t told_ns, uint64_t claim_ns)
 
 static int tell(struct helper_gap *d, pid_t pid, uint64_t until_ns, const struct event_sink *sink)
 {
-	const struct event ev = { .kind = EVENT_UNSEEN, .pid = (uint32_t)pid, .unseen.why = UNSEEN_UNKNOWN,
-				  .start_ns = d->since_ns, .end_ns = until_ns };
+	const struct event ev = { .kind = EVENT_UNSEEN,
+				  .pid = (uint32_t)pid,
+				  .unseen.why = UNSEEN_UNKNOWN,
+				  .start_ns = d->since_ns,
+				  .end_ns = until_ns };
 
 	if (!d->since_ns || until_ns <= d->since_ns)
 		return 0;
@@ -48,7 +54,8 @@ static int tell(struct helper_gap *d, pid_t pid, uint64_t until_ns, const struct
 	return sink->push(sink->ctx, &ev);
 }
 
-int helper_gap_end(struct helper_gap *d, pid_t pid, uint64_t until_ns, const struct event_sink *sink)
+int helper_gap_end(struct helper_gap *d, pid_t pid, uint64_t until_ns,
+		   const struct event_sink *sink)
 {
 	int err = tell(d, pid, until_ns, sink);
 
@@ -65,7 +72,7 @@ int helper_gap_update(struct helper_gap *d, pid_t pid, uint64_t told_ns, uint64_
 	       tell(d, pid, now_ns, sink) : 0;
 }
 
-/* ---- the end ---------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static uint64_t state_ns(struct helper_exit e)
 {
@@ -114,7 +121,7 @@ int helper_exit_push(struct helper_exit e, pid_t pid, const struct event_sink *s
 		.tid = (uint32_t)pid, .fact.key = EVENT_ENDED_NS, .fact.value = text });
 }
 
-/* ---- seccomp ---------------------------------------------------------------------------------- */
+/* ---- seccomp --------------------------------------------------------------------------------- */
 
 static uint64_t filters_now(pid_t pid)
 {
@@ -128,6 +135,7 @@ static uint64_t filters_now(pid_t pid)
 
 bool helper_is_confined(const struct gp_ring_head *head, pid_t pid)
 {
-	return head->state == GP_HELPER_VIRGIN && head->filters && filters_now(pid) > head->filters - 1;
+	return head->state == GP_HELPER_VIRGIN && head->filters &&
+	       filters_now(pid) > head->filters - 1;
 }
 

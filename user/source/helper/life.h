@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When a helper's process had nobody that told of its devices, when it ended, and whether it may be woken.
- * All times but those of a ring's head are the host's. Knows no records.
+ * When a helper's process had nobody that told of its devices, when it ended, and whether it may be
+ * woken. All times but those of a ring's head are the host's. Knows no records.
  */
 #ifndef SOURCE_HELPER_LIFE_H
 #define SOURCE_HELPER_LIFE_H
@@ -14,9 +14,9 @@
 #include "gpuprof/ring.h"
 
 /*
- * When nobody tells what a process's devices do: its helper was another reader's, or took us for gone, or its ring
- * broke. That time is told as unseen while it lasts, for who looks meanwhile; so is that of what had no room.
- * Knows no rings.
+ * When nobody tells what a process's devices do: its helper was another reader's, or took us for
+ * gone, or its ring broke. That time is told as unseen while it lasts, for who looks meanwhile; so
+ * is that of what had no room. Knows no rings.
  *
  * Examples; claimed at 10, told until 50, late from 60 on, begins again at 90 and tells of 91:
  *
@@ -36,27 +36,30 @@ struct helper_gap {		/* start zeroed */
 /* Nothing if it is dark already. */
 void helper_gap_begin(struct helper_gap *d, uint64_t since_ns, bool away);
 
-/* We were late, and the helper stopped to tell us and begins again: nothing came of what it has had since told_ns,
- * or since our slot was claimed. */
+/* We were late, and the helper stopped to tell us and begins again: nothing came of what it has had
+ * since told_ns, or since our slot was claimed. */
 void helper_gap_late(struct helper_gap *d, uint64_t told_ns, uint64_t claim_ns);
 
-/* It goes on, at now_ns, or is over, since what is told now is told until told_ns; or ends at until_ns. 0 or the
- * sink's error. */
+/* It goes on, at now_ns, or is over, since what is told now is told until told_ns; or ends at
+ * until_ns. 0 or the sink's error. */
 int helper_gap_update(struct helper_gap *d, pid_t pid, uint64_t told_ns, uint64_t now_ns,
 		     const struct event_sink *sink);
-int helper_gap_end(struct helper_gap *d, pid_t pid, uint64_t until_ns, const struct event_sink *sink);
+int helper_gap_end(struct helper_gap *d, pid_t pid, uint64_t until_ns,
+		   const struct event_sink *sink);
 
 struct helper_lost {		/* records without room in a ring */
 	uint64_t works, memory;
 };
 
-/* Of what more was lost than was told: in that time. told is what now is from then on. 0 or the sink's error. */
-int helper_gap_lost(struct helper_lost *told, const struct helper_lost *now, pid_t pid, uint64_t start_ns,
-		     uint64_t end_ns, const struct event_sink *sink);
+/* Of what more was lost than was told: in that time. told is what now is from then on. 0 or the
+ * sink's error. */
+int helper_gap_lost(struct helper_lost *told, const struct helper_lost *now, pid_t pid,
+		    uint64_t start_ns, uint64_t end_ns, const struct event_sink *sink);
 
 /*
- * The end of a process, as its ring's last head tells it: when it was, and from when on nothing was told
- * that should have been. All times but the head's are of the host. Knows no rings and no records.
+ * The end of a process, as its ring's last head tells it: when it was, and from when on nothing was
+ * told that should have been. All times but the head's are of the host. Knows no rings and no
+ * records.
  *
  * Examples; the helper's clock is 5 ahead of the host's, the process was seen alive last at 90:
  *
@@ -71,7 +74,8 @@ struct helper_exit {
 	const struct gp_ring_head *head;
 	int64_t offset_ns;		/* of the process's clock, as helpers_process has it */
 	uint64_t alive_ns, found_ns;	/* seen last; found to have ended */
-	uint64_t last_ns, told_ns;	/* the end of its last record; told until then, 0: nothing */
+	/* the end of its last record; told until then, 0: nothing */
+	uint64_t last_ns, told_ns;
 	uint64_t lapse_ns;		/* ring_reader_lapse_ns */
 	bool broken;			/* its ring is */
 };
@@ -83,9 +87,10 @@ uint64_t helper_exit_unknown_since(struct helper_exit e);	/* 0: all was told */
 int helper_exit_push(struct helper_exit e, pid_t pid, const struct event_sink *sink);
 
 /*
- * Processes that have let a seccomp filter be set on themselves after the helper came and before CUPTI began:
- * woken, the helper would load CUPTI, and what the filter does not let pass may end them. Such a helper
- * is left asleep. head is of its ring. False also where the kernel does not count filters (before Linux 5.9).
+ * Processes that have let a seccomp filter be set on themselves after the helper came and before
+ * CUPTI began: woken, the helper would load CUPTI, and what the filter does not let pass may end
+ * them. Such a helper is left asleep. head is of its ring. False also where the kernel does not
+ * count filters (before Linux 5.9).
  */
 bool helper_is_confined(const struct gp_ring_head *head, pid_t pid);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A name says little: a file of FUSE can have that of a ring, and opening, reading or closing it would wait
- * for its server. So a descriptor is first held as a path, which asks no file system; what is in memory is
- * then opened anew. The file cannot shrink under us: the seals are checked before it is mapped.
+ * A name says little: a file of FUSE can have that of a ring, and opening, reading or closing it
+ * would wait for its server. So a descriptor is first held as a path, which asks no file system;
+ * what is in memory is then opened anew. The file cannot shrink under us: the seals are checked
+ * before it is mapped.
  */
 #include "source/helper/ring_reader.h"
 
@@ -108,7 +109,8 @@ void ring_search_hurry(struct ring_search *s)
 
 static void wait_longer(struct ring_search *s, uint64_t now_ns)
 {
-	s->every_ns = num_min(num_max(s->every_ns * 2, FIRST_NS), ++s->times < SOON ? SOON_NS : MAX_NS);
+	s->every_ns =
+		num_min(num_max(s->every_ns * 2, FIRST_NS), ++s->times < SOON ? SOON_NS : MAX_NS);
 	s->at_ns = now_ns + s->every_ns;
 }
 
@@ -119,7 +121,8 @@ void ring_search_stop(struct ring_search *s)
 	s->dir = NULL;
 }
 
-/* What has that number now, as a path (O_PATH): the caller's to close; or -errno: -ENOENT: nothing has. */
+/* What has that number now, as a path (O_PATH): the caller's to close; or -errno: -ENOENT: nothing
+ * has. */
 static int open_path_of(pid_t pid, int number)
 {
 	char path[64];
@@ -145,7 +148,8 @@ static bool is_same_file(int fd, int other)
 {
 	struct statx a, b;
 
-	return look(fd, &a) && look(other, &b) && are_on_one_device(&a, &b) && a.stx_ino == b.stx_ino;
+	return look(fd, &a) && look(other, &b) && are_on_one_device(&a, &b) &&
+	       a.stx_ino == b.stx_ino;
 }
 
 /* Of small pages, as memfds are made of: of huge ones there may be none left to give. */
@@ -238,7 +242,8 @@ struct ring_reader {
 	uint32_t me;
 	uint64_t read;
 	bool begun;		/* the helper has taken notice of us */
-	uint64_t lapse_ns;	/* the end of our lease, if it was late to be renewed since; 0: it was not */
+	/* the end of our lease, if it was late to be renewed since; 0: it was not */
+	uint64_t lapse_ns;
 	uint64_t lost[GP_RING_KINDS];	/* when we took it */
 	bool broken;
 	uint64_t copy[GP_RING_RECORD_MAX / 8];
@@ -258,8 +263,8 @@ static uint64_t sealed_size(int fd)
 	return (uint64_t)st.st_size;
 }
 
-/* 0, -EBADMSG or -EPROTO: it is none, or none that is known here. What has no seals is no memory of its
- * own: reading it could take for ever. */
+/* 0, -EBADMSG or -EPROTO: it is none, or none that is known here. What has no seals is no memory of
+ * its own: reading it could take for ever. */
 static int read_head(int fd, struct gp_ring_head *out)
 {
 	if (!sealed_size(fd) || pread(fd, out, sizeof(*out), 0) != sizeof(*out) ||
@@ -325,22 +330,23 @@ static int map_file(struct ring_reader *s, pid_t own_pid)
 	return 0;
 }
 
-/* Its owner, if it may be taken from: nobody, or one whose lease ended long ago. A helper that sleeps
- * frees no slots. */
+/* Its owner, if it may be taken from: nobody, or one whose lease ended long ago. A helper that
+ * sleeps frees no slots. */
 static bool may_take(const struct gp_ring_slot *slot, uint64_t now_ns, uint32_t *owner)
 {
 	uint64_t lease_ns = __atomic_load_n(&slot->lease_ns, __ATOMIC_ACQUIRE);
 
 	*owner = __atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE);
-	return !*owner || (lease_ns && now_ns > lease_ns && now_ns - lease_ns > GP_RING_ABANDONED_NS);
+	return !*owner ||
+	       (lease_ns && now_ns > lease_ns && now_ns - lease_ns > GP_RING_ABANDONED_NS);
 }
 
-/* Who had the slot before may have left stamps. Pages that nobody has touched stay so: they would be
- * ours. */
+/* Who had the slot before may have left stamps. Pages that nobody has touched stay so: they would
+ * be ours. */
 static int clear(const struct ring_reader *s)
 {
-	return fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, s->data - (char *)s->head,
-			 (off_t)s->ring_bytes) ? -errno : 0;
+	return fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			 s->data - (char *)s->head, (off_t)s->ring_bytes) ? -errno : 0;
 }
 
 static int take_none(void *ctx, uint16_t kind, const void *payload, size_t len)
@@ -352,8 +358,9 @@ static int take_none(void *ctx, uint16_t kind, const void *payload, size_t len)
 	return 1;
 }
 
-/* Who left the slot in order has read up to a record that is perhaps still being written, by a thread that
- * was stopped: what is passed over would be written late, into another record. So we go on from there. */
+/* Who left the slot in order has read up to a record that is perhaps still being written, by a
+ * thread that was stopped: what is passed over would be written late, into another record. So we go
+ * on from there. */
 static bool goes_on_from(struct ring_reader *s)
 {
 	if (__atomic_load_n(&s->slot->lease_ns, __ATOMIC_ACQUIRE) != LEFT_IN_ORDER)
@@ -457,7 +464,8 @@ int ring_reader_renew(struct ring_reader *s, uint64_t now_ns)
 
 	if (__atomic_load_n(&s->slot->owner, __ATOMIC_ACQUIRE) != s->me)
 		return -ESTALE;
-	lease_ns = __atomic_exchange_n(&s->slot->lease_ns, now_ns + GP_RING_LEASE_NS, __ATOMIC_ACQ_REL);
+	lease_ns = __atomic_exchange_n(&s->slot->lease_ns, now_ns + GP_RING_LEASE_NS,
+				       __ATOMIC_ACQ_REL);
 	if (lease_ns > now_ns)
 		return 0;
 	if (s->begun && !s->lapse_ns)
@@ -502,8 +510,8 @@ static void move_to(struct ring_reader *s, uint64_t position)
 	__atomic_store_n(&s->slot->read, position, __ATOMIC_RELEASE);
 }
 
-/* Is what was read for us? The helper looks now and then only who has the slot. It begins again for one that
- * was late. */
+/* Is what was read for us? The helper looks now and then only who has the slot. It begins again for
+ * one that was late. */
 static bool is_ours(struct ring_reader *s, uint16_t kind, size_t len)
 {
 	struct gp_ring_begin begin;
@@ -534,7 +542,8 @@ static int read_record(struct ring_reader *s, uint64_t limit,
 		return -EBADMSG;
 	if (rec.units) {
 		memcpy(s->copy, shared + 1, bytes - sizeof(rec));
-		if (is_ours(s, rec.kind, bytes - sizeof(rec)) && fn(ctx, rec.kind, s->copy, bytes - sizeof(rec)))
+		if (is_ours(s, rec.kind, bytes - sizeof(rec)) &&
+		    fn(ctx, rec.kind, s->copy, bytes - sizeof(rec)))
 			return 0;
 	}
 	memset(shared, 0, bytes);
@@ -543,7 +552,8 @@ static int read_record(struct ring_reader *s, uint64_t limit,
 }
 
 int ring_reader_read(struct ring_reader *s,
-		       int (*fn)(void *ctx, uint16_t kind, const void *payload, size_t len), void *ctx)
+		     int (*fn)(void *ctx, uint16_t kind, const void *payload, size_t len),
+		     void *ctx)
 {
 	uint64_t written = __atomic_load_n(&s->slot->written, __ATOMIC_ACQUIRE), begun = s->read;
 	int got = 1;

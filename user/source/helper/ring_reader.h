@@ -2,7 +2,8 @@
 /*
  * gpuprof's side of include/gpuprof/ring.h: finds a helper's file in a process, takes a slot of it,
  * reads records. The content is hostile: a record is copied once and handed on in the copy, its
- * bounds checked; positions are kept here. What a record's fields mean is for who takes it to check.
+ * bounds checked; positions are kept here. What a record's fields mean is for who takes it to
+ * check.
  */
 #ifndef SOURCE_HELPER_RING_READER_H
 #define SOURCE_HELPER_RING_READER_H
@@ -16,11 +17,10 @@
 #include "gpuprof/ring.h"
 
 /*
- * Whose a ring is. A forked child has its parent's rings open until it executes another program, and
- * they go on telling of the parent: a ring is a process's own if its head names the pid that the
- * process has in its own pid namespace. In a namespace of its own a child may have the number that
- * its parent has outside (1, in containers within containers): there it must also have begun before
- * the ring was made. Knows nothing of what is in a ring.
+ * Which process a ring belongs to. A forked child has its parent's rings open until it executes
+ * another program: a ring is a process's own if its head names the pid that the process has in its
+ * own pid namespace. In a namespace of its own a child may have the number that its parent has
+ * outside (1, in containers within containers): there it must also have begun before the ring.
  *
  * Examples; P a process, its pid in its own namespace, when it began; R a ring's head:
  *
@@ -39,9 +39,9 @@ int ring_owner_read(pid_t pid, struct ring_owner *out);
 
 /*
  * Looks for a helper's ring among the descriptors of a process, a few at a time: a process may have
- * a hundred thousand of them, and a host ten thousand processes. Often while the process is new, then
- * ever less. What is found has the name of a ring and is memory, so that it makes nobody wait; whether it
- * is one is for ring_reader_open to check. Knows nothing of what is in it.
+ * a hundred thousand of them, and a host ten thousand processes. Often while the process is new,
+ * then ever less. A descriptor that is found has the name of a ring and is memory; ring_reader_open
+ * checks the rest.
  */
 struct ring_search {		/* start zeroed: it is due */
 	DIR *dir;		/* NULL: it has not begun */
@@ -54,9 +54,10 @@ struct ring_found {		/* fd and pidfd are the caller's to close */
 	int number;		/* of the descriptor, in the process */
 };
 
-/* Goes on by at most *left descriptors, from which it takes what it cost. 1: found; called again it looks
- * at the descriptors behind that one, so stop if it is the right one. 0: there was no time for all of them:
- * call again. Else this round is over: -ENOENT: there is none, -ESRCH: no such process, -EPERM... */
+/* Goes on by at most *left descriptors, from which it takes what it cost. 1: found; called again it
+ * looks at the descriptors behind that one, so stop if it is the right one. 0: there was no time
+ * for all of them: call again. Else this round is over: -ENOENT: there is none, -ESRCH: no such
+ * process, -EPERM... */
 int ring_search(struct ring_search *s, pid_t pid, uint64_t now_ns, unsigned int *left,
 		struct ring_found *out);
 bool ring_search_is_due(const struct ring_search *s, uint64_t now_ns);
@@ -64,12 +65,11 @@ void ring_search_soon(struct ring_search *s);	/* as if the process were new */
 void ring_search_hurry(struct ring_search *s);	/* it is due, and then goes on as before */
 void ring_search_stop(struct ring_search *s);
 
-/* ---- a reader --------------------------------------------------------------------------------- */
-
 struct ring_reader;
 
-/* A descriptor of what has the name of a ring in process pid, or -errno: -ENOENT: it has none, -EPERM,
- * -ESRCH. Not logged. It is memory; a ring that can be read is not inherited, else nothing is known yet. */
+/* A descriptor of what has the name of a ring in process pid, or -errno: -ENOENT: it has none,
+ * -EPERM, -ESRCH. Not logged. It is memory; a ring that can be read is not inherited, else nothing
+ * is known yet. */
 int ring_reader_find(pid_t pid);
 
 /* Not if it is a ring that can be read, and of another process. */
@@ -83,18 +83,19 @@ int ring_reader_peek_at(int fd, struct gp_ring_head *out);
 int ring_reader_peek(pid_t pid, struct gp_ring_head *out);
 
 /* Takes fd. own_pid: the process's, as it sees itself; a forked child and a gpuprof have rings of
- * others open. NULL + errno, not logged: EBADMSG (no such file, or its head lies), ESRCH (the ring of
- * another process), EPROTO (a later version), EUSERS (as many readers as there are slots), ENOMEM.
- * now_ns: by the target's clock; a reader whose lease ended long ago (it was killed) loses its slot. */
+ * others open. NULL + errno, not logged: EBADMSG (no such file, or its head lies), ESRCH (the ring
+ * of another process), EPROTO (a later version), EUSERS (as many readers as there are slots),
+ * ENOMEM. now_ns: by the target's clock; a reader whose lease ended long ago (it was killed) loses
+ * its slot. */
 struct ring_reader *ring_reader_open(int fd, pid_t own_pid, uint32_t kinds, uint64_t now_ns);
 void ring_reader_close(struct ring_reader *s);	/* gives the slot back */
 
-/* To be called at least once a second; now_ns: CLOCK_MONOTONIC as the target sees it. 0, or -ESTALE:
- * the slot was given to another reader (we were late), so open again. */
+/* To be called at least once a second; now_ns: CLOCK_MONOTONIC as the target sees it. 0, or
+ * -ESTALE: the slot was given to another reader (we were late), so open again. */
 int ring_reader_renew(struct ring_reader *s, uint64_t now_ns);
 
-/* When our lease ran out before it was renewed, by the target's clock, if it is not known whether the helper
- * took notice; 0: it did not run out, or it has begun again. */
+/* When our lease ran out before it was renewed, by the target's clock, if it is not known whether
+ * the helper took notice; 0: it did not run out, or it has begun again. */
 uint64_t ring_reader_lapse_ns(const struct ring_reader *s);
 
 /* While the slot is ours: it may be other kinds than at first. */
@@ -102,15 +103,17 @@ void ring_reader_want(struct ring_reader *s, uint32_t kinds);
 
 void ring_reader_wake(struct ring_reader *s);	/* the helper hands on what it has, now */
 
-/* Is it still what the descriptor of that number is? Not if the process has executed another program. */
+/* Is it still what the descriptor of that number is? Not if the process has executed another
+ * program. */
 bool ring_reader_is_at(const struct ring_reader *s, pid_t pid, int number);
 
 /* Hands on what is complete, oldest first. 1: all of it; 0: a record is being written (or fn said
- * no, or it was more at once than a helper's ring holds), go on later; -EBADMSG: the ring is broken,
- * nothing more can be read of it. fn: non-zero keeps the record for the next time. A GP_RING_BEGIN says that
- * the helper had stopped to tell us, and begins again. */
+ * no, or it was more at once than a helper's ring holds), go on later; -EBADMSG: the ring is
+ * broken, nothing more can be read of it. fn: non-zero keeps the record for the next time. A
+ * GP_RING_BEGIN says that the helper had stopped to tell us, and begins again. */
 int ring_reader_read(struct ring_reader *s,
-		       int (*fn)(void *ctx, uint16_t kind, const void *payload, size_t len), void *ctx);
+		     int (*fn)(void *ctx, uint16_t kind, const void *payload, size_t len),
+		     void *ctx);
 
 /* Its head as it is now (bounded, its texts ended), and what was lost in our slot since we took it,
  * of some kinds (bits). */

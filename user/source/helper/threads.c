@@ -23,7 +23,8 @@ struct helper_threads {
 	uint64_t now_ns, walk;
 	uint64_t guessed;
 	VEC(struct helper_thread) all;
-	struct map by_tid, by_own;	/* -> index + 1; of a number that was used again, the newest */
+	/* -> index + 1; of a number that was used again, the newest */
+	struct map by_tid, by_own;
 };
 
 struct helper_threads *helper_threads_new(pid_t pid, pid_t own_pid)

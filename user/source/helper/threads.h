@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The threads of a process that has a helper, as procfs shows them: which thread of the host a number
- * in the helper's records means (in a pid namespace threads have numbers of their own), when it was
- * born, what it is called, until when it was seen. The numbers come from a process that is not
- * trusted: one that no thread of it has or had is no thread. Knows nothing of records.
+ * The threads of a process that has a helper, as procfs shows them: which thread of the host a
+ * number in the helper's records means (in a pid namespace threads have numbers of their own), when
+ * it was born, what it is called, until when it was seen. The numbers come from a process that is
+ * not trusted: one that no thread of it has or had is no thread. Knows nothing of records.
  */
 #ifndef SOURCE_HELPER_THREADS_H
 #define SOURCE_HELPER_THREADS_H
@@ -14,7 +14,8 @@
 #include <sys/types.h>
 
 #define HELPER_THREADS_MAX 65536	/* known of one process, ended ones too */
-#define HELPER_THREADS_GUESSED 1024	/* of these, that were never seen: they may have ended before */
+/* of these, that were never seen: they may have ended before */
+#define HELPER_THREADS_GUESSED 1024
 
 struct helper_thread {
 	uint32_t tid;		/* the host's */
@@ -27,7 +28,8 @@ struct helper_thread {
 
 struct helper_threads;
 
-/* own_pid: the process's, as it sees itself; another than pid means a pid namespace. NULL + errno. */
+/* own_pid: the process's, as it sees itself; another than pid means a pid namespace. NULL +
+ * errno. */
 struct helper_threads *helper_threads_new(pid_t pid, pid_t own_pid);
 void helper_threads_free(struct helper_threads *t);
 
@@ -37,9 +39,9 @@ int helper_threads_look(struct helper_threads *t, uint64_t now_ns);
 /* A thread that somebody else knows of, also if it has ended. 0 or -ENOMEM. */
 int helper_threads_tell(struct helper_threads *t, const struct helper_thread *thread);
 
-/* Who a number in a record means, or NULL: nobody. Looks again for one that is not known, but at most
- * once after each helper_threads_look. In the host's own numbers a thread that was never seen is
- * believed, as long as they are few. Valid until the next call. */
+/* Who a number in a record means, or NULL: nobody. Looks again for one that is not known, but at
+ * most once after each helper_threads_look. In the host's own numbers a thread that was never seen
+ * is believed, as long as they are few. Valid until the next call. */
 const struct helper_thread *helper_threads_find(struct helper_threads *t, uint32_t own_tid);
 
 /* The threads by the host's number; NULL: no such. Valid until the next call. */

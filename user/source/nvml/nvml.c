@@ -19,7 +19,8 @@
 #include "host/caps.h"
 #include "host/proc.h"
 
-#define FIRST_TURN_NS (150 * NS_PER_MS)	/* each is twice as long as the one before, up to TURN_NS: so */
+/* each is twice as long as the one before, up to TURN_NS: so */
+#define FIRST_TURN_NS (150 * NS_PER_MS)
 #define TURN_NS NS_PER_SEC	/* short sessions, too, know what is there after the start */
 #define WAIT_MS 100		/* at most, so that an end is noticed */
 #define BURST 64		/* events of devices in such a time; more are told later */
@@ -125,7 +126,8 @@ static void wait_turn(struct nvml *n, struct nvml_reader *r, uint64_t due_ns)
 	uint64_t until_ns = num_min(due_ns, now_ns + WAIT_MS * NS_PER_MS);
 
 	for (int i = 0; i < BURST && until_ns > now_ns + NS_PER_MS; i++, now_ns = time_now_ns())
-		if (!nvml_reader_wait(r, (unsigned int)((until_ns - now_ns) / NS_PER_MS), time_now_ns))
+		if (!nvml_reader_wait(r, (unsigned int)((until_ns - now_ns) / NS_PER_MS),
+				      time_now_ns))
 			break;
 	pthread_mutex_lock(&n->lock);
 	sleep_until(n, until_ns, &n->stop);

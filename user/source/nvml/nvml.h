@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * NVML as a source of events: a thread of its own that reads devices once a second, more often in the
- * first one, and waits for their faults between, so that nobody else waits for a driver that is slow or
- * does not answer. What it tells waits in a bounded queue for the engine. A thread that does not end when
- * it is told to is left alone: it ends with the program.
+ * NVML as a source of events: a thread of its own that reads devices once a second, more often in
+ * the first one, and waits for their faults between, so that nobody else waits for a driver that is
+ * slow or does not answer. What it tells waits in a bounded queue for the engine. A thread that
+ * does not end when it is told to is left alone: it ends with the program.
  */
 #ifndef SOURCE_NVML_NVML_H
 #define SOURCE_NVML_NVML_H
@@ -17,7 +17,8 @@ struct nvml_status {
 	enum nvml_state state;
 	const char *doing;	/* what it is in now, of what may last */
 	uint64_t since_ns;	/* ... since when */
-	bool unloaded;		/* it failed because there is no such library, or none that we can use */
+	/* it failed because there is no such library, or none that we can use */
+	bool unloaded;
 	char why[192];		/* it failed, or the first thing that went wrong; "": nothing */
 	char driver[NVML_VERSION_BYTES];	/* its version; "": not known yet */
 	unsigned int devices;	/* with MIG instances */
@@ -37,14 +38,17 @@ struct nvml;
 /* load: nvml_load. NULL + errno. */
 struct nvml *nvml_start(int (*load)(struct nvml_api *api, char *why, unsigned int why_bytes));
 
-int nvml_pump(struct nvml *n, const struct event_sink *sink);	/* what waits; 0 or the sink's error */
+/* what waits; 0 or the sink's error */
+int nvml_pump(struct nvml *n, const struct event_sink *sink);
 void nvml_status(struct nvml *n, struct nvml_status *out);
-size_t nvml_instances(struct nvml *n, struct nvml_instance *out, size_t max);	/* as of the last turn */
+/* as of the last turn */
+size_t nvml_instances(struct nvml *n, struct nvml_instance *out, size_t max);
 
 void nvml_stop(struct nvml *n);		/* a last turn, and the end; does not wait */
 bool nvml_wait(struct nvml *n, unsigned int ms);	/* true: it has ended, or failed, since */
 
-/* After nvml_stop. One that has not ended keeps its memory, and a program's exit does not wait for it. */
+/* After nvml_stop. One that has not ended keeps its memory, and a program's exit does not wait for
+ * it. */
 void nvml_free(struct nvml *n);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Finds libnvidia-ml.so.1 as any program does, by the loader's own rules. It is never linked, and never
- * closed: a call may still be in it.
+ * Finds libnvidia-ml.so.1 as any program does, by the loader's own rules. It is never linked, and
+ * never closed: a call may still be in it.
  */
 #include "source/nvml/nvml_api.h"
 
@@ -48,7 +48,8 @@ int nvml_load(struct nvml_api *api, char *why, unsigned int why_bytes)
 		void *at = dlsym(library, functions[i].symbol);
 
 		if (!at && !functions[i].optional) {
-			snprintf(why, why_bytes, "it is too old: it has no %s", functions[i].symbol);
+			snprintf(why, why_bytes, "it is too old: it has no %s",
+				 functions[i].symbol);
 			return -ENOSYS;
 		}
 		memcpy((char *)api + functions[i].at, &at, sizeof(at));

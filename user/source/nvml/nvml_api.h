@@ -26,7 +26,8 @@ enum nvml_code {
 	NVML_FUNCTION_NOT_FOUND = 13,
 	NVML_GPU_IS_LOST = 15,
 	NVML_RESET_REQUIRED = 16,
-	NVML_VERSION_MISMATCH = 18,	/* the library is of another driver than the kernel module */
+	/* the library is of another driver than the kernel module */
+	NVML_VERSION_MISMATCH = 18,
 	NVML_ARGUMENT_VERSION = 25,
 	NVML_DEPRECATED = 26,
 };
@@ -109,11 +110,15 @@ struct nvml_gpm_get {
 	F(shutdown, nvmlShutdown, false, (void)) \
 	F(driver_version, nvmlSystemGetDriverVersion, false, (char *text, unsigned int bytes)) \
 	F(count, nvmlDeviceGetCount_v2, false, (unsigned int *n)) \
-	F(device, nvmlDeviceGetHandleByIndex_v2, false, (unsigned int i, struct nvmlDevice_st **d)) \
-	F(uuid, nvmlDeviceGetUUID, false, (struct nvmlDevice_st *d, char *text, unsigned int bytes)) \
-	F(name, nvmlDeviceGetName, false, (struct nvmlDevice_st *d, char *text, unsigned int bytes)) \
+	F(device, nvmlDeviceGetHandleByIndex_v2, false, \
+	  (unsigned int i, struct nvmlDevice_st **d)) \
+	F(uuid, nvmlDeviceGetUUID, false, \
+	  (struct nvmlDevice_st *d, char *text, unsigned int bytes)) \
+	F(name, nvmlDeviceGetName, false, \
+	  (struct nvmlDevice_st *d, char *text, unsigned int bytes)) \
 	F(index, nvmlDeviceGetIndex, false, (struct nvmlDevice_st *d, unsigned int *index)) \
-	F(memory, nvmlDeviceGetMemoryInfo_v2, true, (struct nvmlDevice_st *d, struct nvml_memory *m)) \
+	F(memory, nvmlDeviceGetMemoryInfo_v2, true, \
+	  (struct nvmlDevice_st *d, struct nvml_memory *m)) \
 	F(processes, nvmlDeviceGetComputeRunningProcesses_v3, true, \
 	  (struct nvmlDevice_st *d, unsigned int *n, struct nvml_process *p)) \
 	F(utilization, nvmlDeviceGetUtilizationRates, true, \
@@ -129,10 +134,12 @@ struct nvml_gpm_get {
 	  (struct nvmlDevice_st *d, unsigned long long *bits)) \
 	F(mig_mode, nvmlDeviceGetMigMode, true, \
 	  (struct nvmlDevice_st *d, unsigned int *now, unsigned int *pending)) \
-	F(mig_max, nvmlDeviceGetMaxMigDeviceCount, true, (struct nvmlDevice_st *d, unsigned int *n)) \
+	F(mig_max, nvmlDeviceGetMaxMigDeviceCount, true, \
+	  (struct nvmlDevice_st *d, unsigned int *n)) \
 	F(mig_device, nvmlDeviceGetMigDeviceHandleByIndex, true, \
 	  (struct nvmlDevice_st *d, unsigned int i, struct nvmlDevice_st **mig)) \
-	F(gpu_instance, nvmlDeviceGetGpuInstanceId, true, (struct nvmlDevice_st *d, unsigned int *id)) \
+	F(gpu_instance, nvmlDeviceGetGpuInstanceId, true, \
+	  (struct nvmlDevice_st *d, unsigned int *id)) \
 	F(compute_instance, nvmlDeviceGetComputeInstanceId, true, \
 	  (struct nvmlDevice_st *d, unsigned int *id)) \
 	F(event_set, nvmlEventSetCreate, true, (struct nvmlEventSet_st **set)) \
@@ -147,7 +154,8 @@ struct nvml_gpm_get {
 	  (struct nvmlDevice_st *d, struct nvml_gpm_support *s)) \
 	F(gpm_alloc, nvmlGpmSampleAlloc, true, (struct nvmlGpmSample_st **s)) \
 	F(gpm_free, nvmlGpmSampleFree, true, (struct nvmlGpmSample_st *s)) \
-	F(gpm_sample, nvmlGpmSampleGet, true, (struct nvmlDevice_st *d, struct nvmlGpmSample_st *s)) \
+	F(gpm_sample, nvmlGpmSampleGet, true, \
+	  (struct nvmlDevice_st *d, struct nvmlGpmSample_st *s)) \
 	F(gpm_mig_sample, nvmlGpmMigSampleGet, true, \
 	  (struct nvmlDevice_st *d, unsigned int gpu_instance, struct nvmlGpmSample_st *s)) \
 	F(gpm_metrics, nvmlGpmMetricsGet, true, (struct nvml_gpm_get *get))

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A turn: for each device its processes and its state, one function for each thing that NVML is asked. NVML
- * begins and ends once and, for devices that are lost, again: each time costs every device a few milliseconds
- * that are in no sample, and on a host without the persistence mode seconds, so not often.
+ * A turn: for each device its processes and its state, one function for each thing that NVML is
+ * asked. NVML begins and ends once and, for devices that are lost, again: each time costs every
+ * device a few milliseconds that are in no sample, and on a host without the persistence mode
+ * seconds, so not often.
  */
 #include "source/nvml/nvml_reader.h"
 
@@ -21,13 +22,13 @@
 #define SHARE 20		/* of the time that it took it is left alone */
 #define CLOSEST_NS (120 * NS_PER_MS)
 
-/* ---- what goes wrong -------------------------------------------------------------------------- */
+/* ---- what goes wrong ------------------------------------------------------------------------- */
 
 static bool is_refusal(unsigned int code)
 {
-	return code == NVML_NOT_SUPPORTED || code == NVML_NO_PERMISSION || code == NVML_INVALID_ARGUMENT ||
-	       code == NVML_FUNCTION_NOT_FOUND || code == NVML_ARGUMENT_VERSION ||
-	       code == NVML_DEPRECATED;
+	return code == NVML_NOT_SUPPORTED || code == NVML_NO_PERMISSION ||
+	       code == NVML_INVALID_ARGUMENT || code == NVML_FUNCTION_NOT_FOUND ||
+	       code == NVML_ARGUMENT_VERSION || code == NVML_DEPRECATED;
 }
 
 static void note_trouble(struct nvml_reader *r, const char *function, unsigned int code)
@@ -45,7 +46,7 @@ static bool is_instance(const struct nvml_unit *u)
 	return device_number_is_instance(u->number);
 }
 
-/* ---- faults: NVML's events, when they happen ---------------------------------------------------- */
+/* ---- faults: NVML's events, when they happen ------------------------------------------------- */
 
 static const struct {
 	uint64_t type;
@@ -97,8 +98,12 @@ static void faults_open(struct nvml_reader *r)
 static void push_fault(struct nvml_reader *r, const struct nvml_unit *u, enum fault_what what,
 		     uint64_t number, uint64_t now_ns)
 {
-	const struct event ev = { .kind = EVENT_FAULT, .fault.what = (uint8_t)what, .start_ns = now_ns,
-				  .fault.value = number, .fault.number = u->number, .fault.uuid = u->uuid,
+	const struct event ev = { .kind = EVENT_FAULT,
+				  .fault.what = (uint8_t)what,
+				  .start_ns = now_ns,
+				  .fault.value = number,
+				  .fault.number = u->number,
+				  .fault.uuid = u->uuid,
 				  .fault.name = *u->name ? u->name : NULL };
 
 	r->sink.push(r->sink.ctx, &ev);
@@ -109,7 +114,8 @@ static bool is_of(const struct nvml_event *e, const struct nvml_unit *u)
 {
 	return !u->gone && u->gpu == e->device && e->gpu_instance != NVML_NO_INSTANCE &&
 	       u->gpu_instance == e->gpu_instance &&
-	       (e->compute_instance == NVML_NO_INSTANCE || u->compute_instance == e->compute_instance);
+	       (e->compute_instance == NVML_NO_INSTANCE ||
+		u->compute_instance == e->compute_instance);
 }
 
 static void push_units(struct nvml_reader *r, const struct nvml_event *e, enum fault_what what,
@@ -160,11 +166,11 @@ bool nvml_reader_wait(struct nvml_reader *r, unsigned int ms, uint64_t (*clock)(
 	return false;
 }
 
-/* ---- activity by GPM, from Hopper on ------------------------------------------------------------- */
+/* ---- activity by GPM, from Hopper on --------------------------------------------------------- */
 
 /*
- * Counters of the whole device (or of a MIG GPU instance) are read at two times, and what lies between is a
- * mean over all of it. The library refreshes them every 100 ms.
+ * Counters of the whole device (or of a MIG GPU instance) are read at two times, and what lies
+ * between is a mean over all of it. The library refreshes them every 100 ms.
  */
 
 static const struct {
@@ -281,13 +287,14 @@ static void gpm_read(struct nvml_reader *r, struct nvml_unit *u, uint64_t now_ns
 	u->before_ns = now_ns;
 }
 
-/* ---- what is lost ----------------------------------------------------------------------------- */
+/* ---- what is lost ---------------------------------------------------------------------------- */
 
 /* A handle of before a reset may be refused as none. */
 static bool is_gone(unsigned int code, bool answered)
 {
-	return code == NVML_GPU_IS_LOST || code == NVML_RESET_REQUIRED || code == NVML_UNINITIALIZED ||
-	       code == NVML_NOT_FOUND || (code == NVML_INVALID_ARGUMENT && answered);
+	return code == NVML_GPU_IS_LOST || code == NVML_RESET_REQUIRED ||
+	       code == NVML_UNINITIALIZED || code == NVML_NOT_FOUND ||
+	       (code == NVML_INVALID_ARGUMENT && answered);
 }
 
 static void lose_gpu(struct nvml_reader *r, struct nvml_unit *u, uint64_t now_ns)
@@ -320,7 +327,7 @@ static bool note_lost(struct nvml_reader *r, struct nvml_unit *u, unsigned int c
 	return true;
 }
 
-/* ---- which devices there are, by the names that CUDA and the host give them ----------------------- */
+/* ---- which devices there are, by the names that CUDA and the host give them ------------------ */
 
 /* What the library wrote is a text. */
 static bool read_names(struct nvml_reader *r, struct nvml_unit *u)
@@ -360,12 +367,14 @@ static struct nvml_unit *find_unit(struct nvml_reader *r, const char *uuid)
 static bool is_taken(const struct nvml_reader *r, uint32_t number, const char *uuid)
 {
 	for (size_t i = 0; i < r->n; i++)
-		if (!r->units[i].gone && r->units[i].number == number && strcmp(r->units[i].uuid, uuid) != 0)
+		if (!r->units[i].gone && r->units[i].number == number &&
+		    strcmp(r->units[i].uuid, uuid) != 0)
 			return true;
 	return false;
 }
 
-/* Who was known before keeps its number, whatever its place is now; so a new one may find its own taken. */
+/* Who was known before keeps its number, whatever its place is now; so a new one may find its own
+ * taken. */
 static struct nvml_unit *place(struct nvml_reader *r, const struct nvml_unit *found)
 {
 	struct nvml_unit *u = find_unit(r, found->uuid);
@@ -524,7 +533,7 @@ static void renew_units(struct nvml_reader *r, uint64_t now_ns)
 			renew_gpu(r, &r->units[i], now_ns);
 }
 
-/* ---- what is asked ---------------------------------------------------------------------------- */
+/* ---- what is asked --------------------------------------------------------------------------- */
 
 struct asking {
 	const struct nvml_api *api;
@@ -608,7 +617,8 @@ static unsigned int ask_clock_reasons(const struct asking *a)
 
 	if (!a->api->clock_reasons && !a->api->clock_reasons_old)
 		return NVML_FUNCTION_NOT_FOUND;
-	code = (a->api->clock_reasons ? a->api->clock_reasons : a->api->clock_reasons_old)(a->d, &bits);
+	code = (a->api->clock_reasons ? a->api->clock_reasons : a->api->clock_reasons_old)(a->d,
+											   &bits);
 	if (!code)
 		put(a->s, SAMPLE_CLOCK_REASONS, bits);
 	return code;
@@ -619,7 +629,8 @@ static unsigned int ask_clock_reasons(const struct asking *a)
 static const struct {
 	const char *function;
 	size_t at;			/* in struct nvml_api; 0: ask looks itself */
-	bool whole;			/* only a GPU as a whole has it; else not one that is divided */
+	/* only a GPU as a whole has it; else not one that is divided */
+	bool whole;
 	unsigned int field;		/* by which it is refused */
 	unsigned int (*ask)(const struct asking *a);
 } questions[] = {
@@ -629,7 +640,8 @@ static const struct {
 	{ "nvmlDeviceGetTotalEnergyConsumption", AT(energy), true, SAMPLE_ENERGY_MJ, ask_energy },
 	{ "nvmlDeviceGetClockInfo", AT(clock), true, SAMPLE_SM_MHZ, ask_sm_clock },
 	{ "nvmlDeviceGetClockInfo", AT(clock), true, SAMPLE_MEMORY_MHZ, ask_memory_clock },
-	{ "nvmlDeviceGetCurrentClocksEventReasons", 0, true, SAMPLE_CLOCK_REASONS, ask_clock_reasons },
+	{ "nvmlDeviceGetCurrentClocksEventReasons", 0, true, SAMPLE_CLOCK_REASONS,
+	  ask_clock_reasons },
 };
 
 static bool has_function(const struct nvml_api *api, size_t at)
@@ -641,7 +653,7 @@ static bool has_function(const struct nvml_api *api, size_t at)
 	return !at || function;
 }
 
-/* ---- a device --------------------------------------------------------------------------------- */
+/* ---- a device -------------------------------------------------------------------------------- */
 
 static bool is_asked(const struct nvml_unit *u, bool whole)
 {
@@ -653,7 +665,8 @@ static void ask_all(struct nvml_reader *r, struct nvml_unit *u, struct device_sa
 {
 	const struct asking a = { r->api, u->handle, s };
 
-	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]) && !u->lost && !u->gone; i++) {
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]) && !u->lost && !u->gone;
+	     i++) {
 		uint32_t bit = 1u << questions[i].field;
 		unsigned int code;
 
@@ -752,7 +765,7 @@ bool nvml_reader_has_gpm(const struct nvml_reader *r)
 	return false;
 }
 
-/* ---- the beginning and the end ---------------------------------------------------------------- */
+/* ---- the beginning and the end --------------------------------------------------------------- */
 
 static int begin(struct nvml_reader *r, uint64_t (*clock)(void))
 {
@@ -811,7 +824,7 @@ void nvml_reader_close(struct nvml_reader *r)
 	r->n = 0;
 }
 
-/* ---- and comes back --------------------------------------------------------------------------- */
+/* ---- and comes back -------------------------------------------------------------------------- */
 
 bool nvml_reader_must_reopen(const struct nvml_reader *r, uint64_t now_ns)
 {

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The host's devices as NVML has them, read into events: EVENT_USERs and an EVENT_SAMPLE for each device
- * and turn, EVENT_FAULTs as they come. Any call may block for as long as the driver likes: whoever may
- * not wait calls from a thread of its own (source/nvml/nvml.h). Knows no library, only its functions.
+ * The host's devices as NVML has them, read into events: EVENT_USERs and an EVENT_SAMPLE for each
+ * device and turn, EVENT_FAULTs as they come. Any call may block for as long as the driver likes:
+ * whoever may not wait calls from a thread of its own (source/nvml/nvml.h). Knows no library, only
+ * its functions.
  *
- * The instances of a GPU in MIG mode are devices of their own; what NVML has of GPUs as a whole (power,
- * energy, clocks) is told of their GPU, and never as theirs. What a device has not is left out for good at
- * its first "not supported", "no permission" and the like; what fails otherwise is left out once. The
- * first of those that are not "not supported" is kept, to be said.
+ * The instances of a GPU in MIG mode are devices of their own; what NVML has of GPUs as a whole
+ * (power, energy, clocks) is told of their GPU, and never as theirs. What a device has not is left
+ * out for good at its first "not supported", "no permission" and the like; what fails otherwise is
+ * left out once. The first of those that are not "not supported" is kept, to be said.
  *
- * A device that is lost (it fell off the bus, or is reset), or that enters or leaves MIG mode, may come back
- * for those only who begin anew: nvml_reader_reopen. It is known by its UUID, and keeps its number.
+ * A device that is lost (it fell off the bus, or is reset), or that enters or leaves MIG mode, may
+ * come back for those only who begin anew: nvml_reader_reopen. It is known by its UUID, and keeps
+ * its number.
  */
 #ifndef SOURCE_NVML_NVML_READER_H
 #define SOURCE_NVML_NVML_READER_H
@@ -58,24 +60,25 @@ struct nvml_reader {
 	char driver[NVML_VERSION_BYTES];
 };
 
-/* Initialises NVML and finds the devices; faults are waited for from here on, where their first samples
- * begin. 0, or -errno with why in r->trouble; close it in both cases. Zeroed but for api, sink,
- * pids_are_hosts, own_pid. */
+/* Initialises NVML and finds the devices; faults are waited for from here on, where their first
+ * samples begin. 0, or -errno with why in r->trouble; close it in both cases. Zeroed but for api,
+ * sink, pids_are_hosts, own_pid. */
 int nvml_reader_open(struct nvml_reader *r, uint64_t (*clock)(void));
 void nvml_reader_close(struct nvml_reader *r);
 
 /* A turn. */
 void nvml_reader_sample(struct nvml_reader *r, uint64_t now_ns);
 
-/* Is a device lost, or another than it was, and is it time to look for it? At once, then after 1 s, 2 s, 4 s,
- * at last each minute, and never for more than a 20th of the time. */
+/* Is a device lost, or another than it was, and is it time to look for it? At once, then after 1 s,
+ * 2 s, 4 s, at last each minute, and never for more than a 20th of the time. */
 bool nvml_reader_must_reopen(const struct nvml_reader *r, uint64_t now_ns);
 
-/* NVML ends and begins anew. Right after a turn, that nothing be missing: what it takes is in no sample. */
+/* NVML ends and begins anew. Right after a turn, that nothing be missing: what it takes is in no
+ * sample. */
 void nvml_reader_reopen(struct nvml_reader *r, uint64_t (*clock)(void));
 
-/* Waits for at most ms, for a fault if any can come, and tells of it. False: none can come, it did not
- * wait. */
+/* Waits for at most ms, for a fault if any can come, and tells of it. False: none can come, it did
+ * not wait. */
 bool nvml_reader_wait(struct nvml_reader *r, unsigned int ms, uint64_t (*clock)(void));
 
 bool nvml_reader_has_gpm(const struct nvml_reader *r);	/* any device */
