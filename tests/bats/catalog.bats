@@ -82,7 +82,8 @@ toolkit_has() { # FILE
 		    rtc.nvrtcCompileProgram(prog, 0, None)
 		    assert not rtc.nvrtcDestroyProgram(ctypes.byref(prog))
 	PY
-	run "$GPUPROF" stat --by result --table calls --format json -o r.json -- \
+	# A wheel's compiler does not find its other half beside itself.
+	LD_LIBRARY_PATH=$toolkit run "$GPUPROF" stat --by result --table calls --format json -o r.json -- \
 		python3 compile.py "$toolkit/libnvrtc.so.13"
 	assert_success
 	run report_value r.json 'sorted((c["class"], c["function"], c["result"], c["count"]) for c in t["calls"])'

@@ -34,8 +34,8 @@ static void check_accepted(const struct options *o)
 	for (size_t i = 0; i < o->n_pids; i++)
 		check(o->pids[i] != 0);
 	check(o->ring_bytes >= 65536 && !(o->ring_bytes & (o->ring_bytes - 1)));
-	check(o->max_loss >= 0 && o->max_loss <= 1);
-	check(o->format >= 0 && o->format < FORMAT_END);
+	check(o->report.max_loss >= 0 && o->report.max_loss <= 1);
+	check(o->report.format >= 0 && o->report.format < FORMAT_END);
 	check(o->interval_ns > 0);
 	check(o->on >= ON_UNSET && o->on <= ON_SIGNAL);
 	check(!o->max_bytes || o->max_bytes >= 65536);
