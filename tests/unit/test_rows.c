@@ -177,10 +177,7 @@ static void rows_that_are_not_kept_are_gone_and_the_others_stay_where_they_are(v
 	for (uint32_t i = 0; i < 40; i++)
 		assert_ptr_equal(rows_find(&r, &unbounded, &(struct copy_key){ 100 + i, 0 }),
 				 i % 3 ? row[i] : NULL);
-	rows_clear(&r, &unbounded);
-	assert_int_equal(r.n, 0);
-	assert_null(rows_find(&r, &unbounded, &(struct copy_key){ 101, 0 }));
-	assert_non_null(get(&r, &unbounded, 101, 0));
+	assert_non_null(get(&r, &unbounded, 100, 0));
 	rows_free(&r, &unbounded);
 }
 

@@ -142,7 +142,8 @@ uint64_t hist_quantile(const struct hist *h, double q)
 	if (!h->count)
 		return 0;
 	want = q * (double)h->count;
-	/* The smallest whole rank >= want; the ends are known exactly. Also where q is no number. */
+	/* The smallest whole rank >= want; the ends are known exactly. Also where q is no
+	 * number. */
 	if (!(want > 1))
 		return h->min;
 	if (want > (double)(h->count - 1))

@@ -2,9 +2,9 @@
 /*
  * A log-linear histogram of u64 nanoseconds: 64 sub-buckets per octave, so a reported quantile is
  * within 0.8 % of an observed value; count, total, min and max are exact. Octaves are allocated
- * when first hit, all in one block, with counters of 2 bytes that become 4 and 8 when they
- * must (128, 256, 512 bytes an octave). There are thousands, each of another kernel: so that they stay in
- * the cache they are small. Start zeroed; hist_free when done. Knows nothing of calls.
+ * when first hit, all in one block, with counters of 2 bytes that become 4 and 8 when they must
+ * (128, 256, 512 bytes an octave). There are thousands, each of another kernel: so that they stay
+ * in the cache they are small. Start zeroed; hist_free when done. Knows nothing of calls.
  */
 #ifndef BASE_HIST_H
 #define BASE_HIST_H
@@ -30,8 +30,10 @@ struct hist {
 	uint8_t n;		/* octaves that have some */
 };
 
-int hist_add_slowly(struct hist *h, unsigned int octave, unsigned int sub, uint64_t n);	/* 0 or -ENOMEM */
-int hist_merge(struct hist *dst, const struct hist *src);	/* 0, or -ENOMEM: dst is of no use */
+/* 0 or -ENOMEM */
+int hist_add_slowly(struct hist *h, unsigned int octave, unsigned int sub, uint64_t n);
+/* 0, or -ENOMEM: dst is of no use */
+int hist_merge(struct hist *dst, const struct hist *src);
 void hist_reset(struct hist *h);	/* empty again; keeps the memory */
 void hist_free(struct hist *h);
 static inline size_t hist_bytes(const struct hist *h)	/* allocated */
@@ -69,9 +71,11 @@ static inline int hist_add(struct hist *h, uint64_t v)
 	const size_t place = hist_place(h, octave, sub);
 	const bool has = hist_has(h, octave);
 
-	if (__builtin_expect(has && h->width == 2 && ((uint16_t *)h->counters)[place] != UINT16_MAX, 1))
+	if (__builtin_expect(has && h->width == 2 && ((uint16_t *)h->counters)[place] != UINT16_MAX,
+			     1))
 		((uint16_t *)h->counters)[place]++;
-	else if (__builtin_expect(has && h->width == 4 && ((uint32_t *)h->counters)[place] != UINT32_MAX, 1))
+	else if (__builtin_expect(
+			 has && h->width == 4 && ((uint32_t *)h->counters)[place] != UINT32_MAX, 1))
 		((uint32_t *)h->counters)[place]++;
 	else if (hist_add_slowly(h, octave, sub, 1))
 		return -ENOMEM;

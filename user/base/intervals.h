@@ -30,7 +30,8 @@ uint64_t intervals_overlap(const struct intervals *s, uint64_t start, uint64_t e
 /* The first part of [start, end) that is in the set. False: none is. */
 bool intervals_next(const struct intervals *s, uint64_t start, uint64_t end, struct interval *out);
 
-void intervals_drop_before(struct intervals *s, uint64_t ns);	/* forgets intervals that end by ns */
+/* forgets intervals that end by ns */
+void intervals_drop_before(struct intervals *s, uint64_t ns);
 void intervals_free(struct intervals *s);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole reads and writes of files, and of the counters behind eventfd and timerfd; retried on EINTR. */
+/* Whole reads and writes of files, and of the counters behind eventfd and timerfd; retried on
+ * EINTR. */
 #ifndef BASE_IO_H
 #define BASE_IO_H
 
@@ -27,6 +28,7 @@ int io_open_regular(int dirfd, const char *path, bool in_root);
 void io_raise_limit(void);	/* of open files, as far as anybody may */
 void io_close(int *fd);		/* if it is open (>= 0); then it is -1. Keeps errno */
 void io_notify(int fd);		/* makes an eventfd readable */
-void io_clear(int fd);		/* takes what an eventfd or a timerfd has counted; both non-blocking */
+/* takes what an eventfd or a timerfd has counted; both non-blocking */
+void io_clear(int fd);
 
 #endif

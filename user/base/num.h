@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unsigned numbers: the smaller, the larger, the order of two, and sums that stop at the top; bits. */
+/* Unsigned numbers: the smaller, the larger, the order of two, and sums that stop at the top;
+ * bits. */
 #ifndef BASE_NUM_H
 #define BASE_NUM_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A growing queue of any element type in one array, whose first element may stand anywhere in it:
- * `RING(T)` is a struct of v, cap (a power of two, or 0), n and first. Start zeroed, free v. Elements
- * are RING_AT(&ring, 0) .. RING_AT(&ring, n - 1); addresses move when it grows.
+ * `RING(T)` is a struct of v, cap (a power of two, or 0), n and first. Start zeroed, free v.
+ * Elements are RING_AT(&ring, 0) .. RING_AT(&ring, n - 1); addresses move when it grows.
  *
  *	if (ring.n == ring.cap && RING_GROW(&ring, 16))
  *		return -ENOMEM;

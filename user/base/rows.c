@@ -134,14 +134,6 @@ void rows_keep(struct rows *r, const struct rows_type *type, bool (*keep)(void *
 		index_all(r, type);
 }
 
-void rows_clear(struct rows *r, const struct rows_type *type)
-{
-	for (size_t i = 0; i < r->n; i++)
-		free_row(type, r->v[i]);
-	r->n = 0;
-	index_all(r, type);
-}
-
 void rows_trim(struct rows *r)
 {
 	vec_trim((void **)&r->v, r->n, &r->cap, sizeof(*r->v));

@@ -24,26 +24,14 @@
  *		((struct copy_key *)key)->pid = 0;
  *	}
  *
- *	static int add(void *to, const void *from)
- *	{
- *		struct copy_row *row = to;
- *		const struct copy_row *more = from;
- *
- *		row->count += more->count;
- *		row->bytes += more->bytes;
- *		return 0;
- *	}
- *
  *	static const struct rows_type copies_type = {
- *		ROWS_OF(struct copy_row), .max = 4096, .other = other, .add = add,
+ *		ROWS_OF(struct copy_row), .max = 4096, .other = other, .add = add_copies,
  *	};
  *
  *	row = rows_get(&copies, &copies_type, &(struct copy_key){ pid, dir }, NULL);
- *	if (!row)
- *		return -ENOMEM;
- *	row->count++;
+ *	row->count++;				(if (!row): -ENOMEM)
  *
- * An interval ends by setting the values of all rows to zero, by rows_keep or by rows_clear.
+ * An interval ends by setting the values of all rows to zero, by rows_keep or by rows_free.
  */
 #ifndef BASE_ROWS_H
 #define BASE_ROWS_H
@@ -97,7 +85,8 @@ static inline uint64_t rows_hash(const void *key, size_t size)
 	return hash;
 }
 
-/* The row of key, or NULL. Inline: with a type that is known the comparison is a few instructions. */
+/* The row of key, or NULL. Inline: with a type that is known the comparison is a few
+ * instructions. */
 static inline void *rows_find(const struct rows *r, const struct rows_type *type, const void *key)
 {
 	const uint64_t hash = rows_hash(key, type->key_size);
@@ -117,15 +106,14 @@ void *rows_get(struct rows *r, const struct rows_type *type, const void *key, bo
 /* Adds every row of from to the row of its key. 0, or an error: `to` is of no use. */
 int rows_merge(struct rows *to, const struct rows_type *type, const struct rows *from);
 
-/* Adds a row of another table of this type, whose key this one does not have; its address stays. The
- * other table forgets it (n--, for its last row) and is only freed after that. 0 or -ENOMEM. */
+/* Adds a row of another table, with a new key; its address stays. The caller removes it there (n--
+ * for the last row) and only frees that table afterwards. 0 or -ENOMEM. */
 int rows_take(struct rows *r, const struct rows_type *type, void *row);
 
 /* Removes the rows for which keep returns false. */
 void rows_keep(struct rows *r, const struct rows_type *type, bool (*keep)(void *ctx, void *row),
 	       void *ctx);
 
-void rows_clear(struct rows *r, const struct rows_type *type);	/* removes all; keeps the index */
 void rows_trim(struct rows *r);		/* gives back memory that the present rows do not need */
 size_t rows_bytes(const struct rows *r, const struct rows_type *type);	/* allocated, about */
 void rows_free(struct rows *r, const struct rows_type *type);	/* empty and usable again */

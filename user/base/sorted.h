@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Searches in n elements that are sorted by one of their members, a uint64_t: how many have it below a
- * key, which is where the first other one is, or n. Nothing is read of v where n is 0.
+ * Searches in n elements that are sorted by one of their members, a uint64_t: how many have it
+ * below a key, which is where the first other one is, or n. Nothing is read of v where n is 0.
  */
 #ifndef BASE_SORTED_H
 #define BASE_SORTED_H

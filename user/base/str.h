@@ -34,8 +34,8 @@ char *strbuf_detach(struct strbuf *sb);	/* caller frees; NULL after a failure */
 
 const char *str_basename(const char *path);	/* what follows the last slash; points into path */
 
-/* Copies at most len bytes of another's text, as one line: control characters become '?'. Cut to fit
- * into size bytes with its NUL; size > 0. */
+/* Copies at most len bytes of another's text, as one line: control characters become '?'. Cut to
+ * fit into size bytes with its NUL; size > 0. */
 void str_copy_line(char *out, size_t size, const char *text, size_t len);
 
 /* The smallest number of single-character edits between two words (Levenshtein), words <= 63. */

@@ -27,14 +27,16 @@ static int64_t parse_clock(const char *text, const char *name)
 
 	if (!line || sscanf(line + strlen(name), "%lld %lld", &s, &ns) != 2)
 		return 0;
-	if (s > INT64_MAX / 2000000000ll || s < INT64_MIN / 2000000000ll || ns < 0 || ns >= 1000000000)
+	if (s > INT64_MAX / 2000000000ll || s < INT64_MIN / 2000000000ll || ns < 0 ||
+	    ns >= 1000000000)
 		return 0;
 	return s * (int64_t)NS_PER_SEC + ns;
 }
 
 struct time_shift time_parse_shift(const char *text)
 {
-	return (struct time_shift){ parse_clock(text, "monotonic "), parse_clock(text, "boottime ") };
+	return (struct time_shift){ parse_clock(text, "monotonic "),
+				    parse_clock(text, "boottime ") };
 }
 
 static struct time_shift own_shift;

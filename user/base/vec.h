@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A growing array of any element type: `struct { T *v; size_t n, cap; }`.
- * VEC_PUSH(&vec) is the address of a new zeroed last element, or NULL when out of memory.
- * Addresses move when it grows, when VEC_TRIM gives back what it does not use, and when VEC_DROP_FIRST
- * forgets its first elements, which it does not free. Free with VEC_FREE.
+ * A growing array of any element type: `struct { T *v; size_t n, cap; }`. VEC_PUSH(&vec) is the
+ * address of a new zeroed last element, or NULL when out of memory. Addresses move when it grows,
+ * when VEC_TRIM gives back what it does not use, and when VEC_DROP_FIRST forgets its first
+ * elements, which it does not free. Free with VEC_FREE.
  */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H

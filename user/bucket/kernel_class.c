@@ -23,7 +23,8 @@ static const struct {
 
 	/* What compilers name after all that they fused. */
 	{ "^triton_poi_", KERNEL_ELEMENTWISE }, { "^loop_", KERNEL_ELEMENTWISE },
-	{ "mean_mul_pow_rsqrt", KERNEL_NORM }, { "^triton_red_fused_fused_add_rms_norm", KERNEL_NORM },
+	{ "mean_mul_pow_rsqrt", KERNEL_NORM },
+	{ "^triton_red_fused_fused_add_rms_norm", KERNEL_NORM },
 	{ "^triton_tem_fused_mm", KERNEL_GEMM }, { "^triton_tem_fused_addmm", KERNEL_GEMM },
 	{ "^triton_tem_fused_bmm", KERNEL_GEMM }, { "^triton_mm", KERNEL_GEMM },
 	{ "^triton_red_", KERNEL_REDUCE }, { "^triton_per_", KERNEL_REDUCE },
@@ -32,7 +33,8 @@ static const struct {
 	{ "multi_tensor", KERNEL_OPTIMIZER }, { "adam", KERNEL_OPTIMIZER },
 	{ "Adam", KERNEL_OPTIMIZER }, { "sgd_", KERNEL_OPTIMIZER },
 
-	/* Attention, before the matrix products that it is built of; the cache's writes are none. */
+	/* Attention, before the matrix products that it is built of; the cache's writes are
+	 * none. */
 	{ "reshape_and_cache", KERNEL_OTHER }, { "rotary", KERNEL_ELEMENTWISE },
 	{ "Rotary", KERNEL_ELEMENTWISE }, { "_rope_", KERNEL_ELEMENTWISE },
 	{ "flash_fwd", KERNEL_ATTENTION }, { "flash_bwd", KERNEL_ATTENTION },
@@ -47,7 +49,8 @@ static const struct {
 	{ "conv2d", KERNEL_CONV }, { "conv3d", KERNEL_CONV }, { "convolution", KERNEL_CONV },
 	{ "fprop", KERNEL_CONV }, { "dgrad", KERNEL_CONV }, { "wgrad", KERNEL_CONV },
 
-	{ "cudnn::bn_", KERNEL_NORM }, { "layer_norm", KERNEL_NORM }, { "layernorm", KERNEL_NORM }, { "LayerNorm", KERNEL_NORM },
+	{ "cudnn::bn_", KERNEL_NORM }, { "layer_norm", KERNEL_NORM }, { "layernorm", KERNEL_NORM },
+	{ "LayerNorm", KERNEL_NORM },
 	{ "rms_norm", KERNEL_NORM }, { "rmsnorm", KERNEL_NORM }, { "RMSNorm", KERNEL_NORM },
 	{ "rmsNorm", KERNEL_NORM }, { "batch_norm", KERNEL_NORM }, { "group_norm", KERNEL_NORM },
 	{ "GroupNorm", KERNEL_NORM },

@@ -3,8 +3,8 @@
  * The first part that fits decides: what is named after the plain units comes first, since families
  * of kernels for tensor cores have such members (xmma has ffma, CUTLASS has simt).
  *
- * Shapes of operands: s884 (Volta), s1688 (Turing), s16816 (Ampere), i8816, i16832 (integers), d884,
- * z884 (doubles), s161616 (wmma). FlashAttention and cuBLAS's nvjet have no other kernels.
+ * Shapes of operands: s884 (Volta), s1688 (Turing), s16816 (Ampere), i8816, i16832 (integers),
+ * d884, z884 (doubles), s161616 (wmma). FlashAttention and cuBLAS's nvjet have no other kernels.
  */
 #include "bucket/tensor_core.h"
 

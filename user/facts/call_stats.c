@@ -8,7 +8,8 @@
 
 _Static_assert(sizeof(struct call_key) == 40, "no padding");
 _Static_assert(offsetof(struct launch_shape, block) == sizeof(uint32_t[3]) &&
-	       offsetof(struct launch_shape, grid) == 0, "a launch shape begins with grid and block");
+		       offsetof(struct launch_shape, grid) == 0,
+	       "a launch shape begins with grid and block");
 
 static void more_key(void *key)
 {
@@ -70,12 +71,13 @@ static bool is_row_of(const struct call_stat *s, const struct event *call)
 	const struct call_key *key = &s->key;
 	bool has_result = call->has & HAS_RESULT;
 
-	if (key->func != call->func || key->has_result != has_result || key->stack != call->call.stack ||
-	    (has_result && key->result != call->call.result))
+	if (key->func != call->func || key->has_result != has_result ||
+	    key->stack != call->call.stack || (has_result && key->result != call->call.result))
 		return false;
 	if (!(call->has & HAS_SHAPE))
 		return key->shape == CALL_SHAPE_NONE;
-	return key->shape == CALL_SHAPE_ONE && !memcmp(key->dims, &call->call.shape, sizeof(key->dims));
+	return key->shape == CALL_SHAPE_ONE &&
+	       !memcmp(key->dims, &call->call.shape, sizeof(key->dims));
 }
 
 struct call_stat *call_cache_find(struct call_cache *c, struct call_stats *cs,

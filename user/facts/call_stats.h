@@ -72,7 +72,8 @@ int call_stats_leave(struct call_stats *cs, uint16_t func, bool began_before);
 
 /* Adds all of from, which stays. 0, or -ENOMEM: `to` is of no use. */
 int call_stats_merge(struct call_stats *to, const struct call_stats *from);
-void call_stats_trim(struct call_stats *cs);	/* gives back memory that present rows do not need */
+/* gives back memory that present rows do not need */
+void call_stats_trim(struct call_stats *cs);
 size_t call_stats_bytes(const struct call_stats *cs);	/* allocated, about */
 void call_stats_reset(struct call_stats *cs);	/* an interval ends: counts to zero, rows stay */
 void call_stats_free(struct call_stats *cs);

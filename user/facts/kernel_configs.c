@@ -84,7 +84,8 @@ int kernel_configs_add(struct kernel_configs *kc, const struct event *kernel,
 		.key = {
 			.pid = kernel->pid, .device = kernel->work.device,
 			.node = evidence == EVIDENCE_PENDING ? kernel->work.graph_node : 0,
-			.name = kernel->work.name_hash ? kernel->work.name_hash : event_text_hash(kernel->work.name),
+			.name = kernel->work.name_hash ? kernel->work.name_hash :
+							 event_text_hash(kernel->work.name),
 		},
 		.name = (char *)kernel->work.name,
 		.count = 1, .total_ns = ns, .min_ns = ns, .max_ns = ns,

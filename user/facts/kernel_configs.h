@@ -21,8 +21,10 @@ struct kernel_config_key {
 	uint32_t tid, range;		/* of the captured call, with its func, if it is known */
 	uint32_t func;
 	uint32_t evidence;		/* enum graph_evidence */
-	uint64_t node;			/* of EVIDENCE_PENDING: the graph node whose call is not known yet */
-	uint64_t open_ns;		/* when the call was made whose range is not known yet; else 0 */
+	uint64_t node;			/* of EVIDENCE_PENDING: the graph node whose call is not
+					 * known yet */
+	uint64_t open_ns;		/* when the call was made whose range is not known yet;
+					 * else 0 */
 	uint64_t name;			/* event_text_hash */
 };
 
@@ -42,7 +44,8 @@ static inline size_t kernel_configs_count(const struct kernel_configs *kc)
 	return kc->rows.n;
 }
 
-static inline const struct kernel_config *kernel_configs_at(const struct kernel_configs *kc, size_t i)
+static inline const struct kernel_config *kernel_configs_at(const struct kernel_configs *kc,
+							    size_t i)
 {
 	return kc->rows.v[i];
 }

@@ -62,7 +62,8 @@ static struct kernel_stats *add_kernel(struct kernels *ks, struct kernels_budget
 /* The class of a name that gets no row of its own. */
 static enum kernel_class class_of(struct kernels_budget *budget, const char *name, uint64_t hash)
 {
-	uint64_t *way = budget->classes[hash >> 8 & (KERNELS_CLASSES - 1)], tag = hash & ~CLASS_MASK;
+	uint64_t *way = budget->classes[hash >> 8 & (KERNELS_CLASSES - 1)],
+		 tag = hash & ~CLASS_MASK;
 
 	for (int i = 0; i < KERNELS_WAYS; i++)
 		if ((way[i] & ~CLASS_MASK) == tag && tag)
@@ -89,12 +90,14 @@ static struct kernel_stats *find_other(struct kernels *ks, struct kernels_budget
 struct kernel_stats *kernels_find(struct kernels *ks, struct kernels_budget *budget,
 				  const struct event *work)
 {
-	uint64_t hash = work->work.name_hash ? work->work.name_hash : event_text_hash(work->work.name);
+	uint64_t hash = work->work.name_hash ? work->work.name_hash :
+					       event_text_hash(work->work.name);
 	struct kernel_stats *k = rows_find(&ks->rows, &type, &hash);
 
 	if (k)
 		return k;
-	if (budget->left_bytes < ROW_BYTES + HISTS_BYTES + (work->work.name ? strlen(work->work.name) : 0))
+	if (budget->left_bytes <
+	    ROW_BYTES + HISTS_BYTES + (work->work.name ? strlen(work->work.name) : 0))
 		return find_other(ks, budget, class_of(budget, work->work.name, hash));
 	return add_kernel(ks, budget, hash, work->work.name, kernel_class_of(work->work.name));
 }
@@ -108,7 +111,8 @@ static bool has_octave(const struct hist *h, uint64_t v)
 
 static bool is_like(const struct kernel_launch *l, const uint32_t grid[3], const uint32_t block[3])
 {
-	return !memcmp(l->grid, grid, sizeof(l->grid)) && !memcmp(l->block, block, sizeof(l->block));
+	return !memcmp(l->grid, grid, sizeof(l->grid)) &&
+	       !memcmp(l->block, block, sizeof(l->block));
 }
 
 int kernels_add(struct kernels *ks, struct kernels_budget *budget, struct kernel_stats *k,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Statistics of kernels by name, of one device of one process. All devices share a budget of memory:
- * names that come when it is used up share one row "[other]" per class of kernels. Two names of one
- * hash are one kernel: comparing them would wait for memory that is in no cache. Knows nothing of
- * books or of threads; copies the names.
+ * Statistics of kernels by name, of one device of one process. All devices share a budget of
+ * memory: names that come when it is used up share one row "[other]" per class of kernels. Two
+ * names of one hash are one kernel: comparing them would wait for memory that is in no cache. Knows
+ * nothing of books or of threads; copies the names.
  */
 #ifndef FACTS_KERNELS_H
 #define FACTS_KERNELS_H
@@ -43,7 +43,8 @@ static inline void kernel_launch_of(struct kernel_launch *l, const struct work *
 
 /* Three cache lines, because each work touches all of one row. */
 struct kernel_stats {
-	uint64_t key;			/* event_text_hash of the name; of "[other]" rows, by class */
+	uint64_t key;			/* event_text_hash of the name; of "[other]" rows, by
+					 * class */
 	struct hist time;		/* ns */
 	struct hist queue;		/* ns from the launch's return, where the launch is known */
 	const char *name;		/* NULL: unknown */
@@ -98,7 +99,8 @@ int kernels_merge(struct kernels *ks, struct kernels_budget *budget, struct kern
 /* An interval ends: counts to zero; drops names that had none. */
 void kernels_cut(struct kernels *ks, struct kernels_budget *budget);
 void kernels_trim(struct kernels *ks);	/* gives back memory that the present rows do not need */
-void kernels_drop(struct kernels *ks, struct kernels_budget *budget);	/* frees, and returns its budget */
+/* frees, and returns its budget */
+void kernels_drop(struct kernels *ks, struct kernels_budget *budget);
 void kernels_free(struct kernels *ks);
 
 #endif

@@ -138,7 +138,7 @@ static void merge(struct memory_act *call, struct memory_act *record)
 		record->bytes = call->bytes;
 		record->has_bytes = true;
 	}
-	record->told = true;
+	record->has_call = true;
 	call->op = MEMORY_OP_END;
 }
 
@@ -153,8 +153,11 @@ static void pair_run(struct memory_act *run, size_t n)
 			continue;
 		while (from < n && num_add(run[from].end_ns, 2 * MEMORY_SLACK_NS) < run[i].start_ns)
 			from++;
-		for (size_t k = from; k < n && moment_of(&run[k]) <= num_add(run[i].start_ns,
-				     num_add(run[k].end_ns - run[k].start_ns, 2 * MEMORY_SLACK_NS)); k++)
+		for (size_t k = from;
+		     k < n && moment_of(&run[k]) <= num_add(run[i].start_ns,
+							    num_add(run[k].end_ns - run[k].start_ns,
+								    2 * MEMORY_SLACK_NS));
+		     k++)
 			if (run[k].op != MEMORY_OP_END && is_same(&run[k], &run[i])) {
 				merge(&run[k], &run[i]);
 				break;
@@ -169,17 +172,21 @@ static bool is_whole(const struct memory_act *run, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		(run[i].is_record ? records : calls)[run[i].op]++;
-	return calls[MEMORY_ALLOC] == records[MEMORY_ALLOC] && calls[MEMORY_FREE] == records[MEMORY_FREE];
+	return calls[MEMORY_ALLOC] == records[MEMORY_ALLOC] &&
+	       calls[MEMORY_FREE] == records[MEMORY_FREE];
 }
 
 static uint64_t apart(const struct memory_act *call, const struct memory_act *record)
 {
 	uint64_t at = record->start_ns;
 
-	return at < call->start_ns ? call->start_ns - at : at > call->end_ns ? at - call->end_ns : 0;
+	return at < call->start_ns ? call->start_ns - at :
+	       at > call->end_ns   ? at - call->end_ns :
+				     0;
 }
 
-/* Calls of one address do not overlap, so it is the next or the one before, of those that have none. */
+/* Calls of one address do not overlap, so it is the next or the one before, of those that have
+ * none. */
 static struct memory_act *nearest(struct memory_act *run, size_t n, size_t at)
 {
 	struct memory_act *best = NULL;
@@ -222,7 +229,7 @@ static size_t merge_sources(struct memory_act *acts, size_t n)
 	return kept;
 }
 
-/* ---- one after the other ---------------------------------------------------------------------- */
+/* ---- one after the other --------------------------------------------------------------------- */
 
 static void release(const struct alloc *a, bool count)
 {
@@ -316,10 +323,10 @@ static int apply_free(struct memory_book *b, const struct memory_act *act)
 	return group ? 0 : -ENOMEM;
 }
 
-/* ---- settling --------------------------------------------------------------------------------- */
+/* ---- settling -------------------------------------------------------------------------------- */
 
-/* No later than horizon, and where no call is cut in two: the record of one may lie behind. They came
- * nearly in order, so that from the last one on few readings are enough. */
+/* No later than horizon, and where no call is cut in two: the record of one may lie behind. They
+ * came nearly in order, so that from the last one on few readings are enough. */
 static uint64_t find_cut(const struct memory_book *b, uint64_t horizon)
 {
 	uint64_t cut = horizon, before;
@@ -373,7 +380,7 @@ static int settle_before(struct memory_book *b, uint64_t cut)
 	b->waiting.n = kept;
 	n = merge_sources(acts, n);
 	for (size_t i = 0; i < n; i++)
-		b->counts.alone += acts[i].is_record && !acts[i].told && !acts[i].again;
+		b->counts.alone += acts[i].is_record && !acts[i].has_call && !acts[i].again;
 	for (size_t i = 0; i < n && !err; i++)
 		err = apply(b, &acts[i]);
 	free(acts);
@@ -520,7 +527,7 @@ size_t memory_book_bytes(const struct memory_book *b)
 	       b->live.cap * sizeof(struct map_slot);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 void memory_book_cut(struct memory_book *b)
 {

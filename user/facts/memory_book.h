@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What memory one process has from CUDA, streaming: live and peak bytes, allocations, frees, by
- * device, kind and stack of the allocating call. Two sources may tell of one allocation, a call that
- * was seen and CUPTI's record: it is one. Knows no events and no functions. In plain words:
+ * The CUDA memory of one process, streaming: live and peak bytes, allocations, frees, by
+ * device, kind and stack of the allocating call. Two sources may tell of one allocation, a call
+ * that was seen and CUPTI's record: it is one. Knows no events and no functions. In plain words:
  * tests/lib/memory_spec.h.
  *
  * A call takes [start, end); a record is of one moment, which lies in its call but for the clocks'
@@ -14,12 +14,12 @@
  *   A(1) [10,20)  F(1) [30,40)            allocs 1, frees 1, live 0, peak 10
  *   A(1) [10,20)  A(1) @15                allocs 1, live 10: device and kind are the record's
  *   A(1) @15      A(2) @16  F(1) @17      allocs 2, frees 1, live 10, peak 20
- *   F(9) [10,20)                          frees_before 1: it was allocated before anybody looked
- *   A(1) @15      A(1) @25                allocs 2, live 10: that it was freed was not seen
+ *   F(9) [10,20)                          frees_before 1: allocated before the session
+ *   A(1) @15      A(1) @25                allocs 2, live 10: its free was not seen
  *
  * Of calls whose records were lost the others' records are of the nearest; with times in ms / 100:
  *
- *   A(1) [0,1)  F(1) [2,3)  A(1) [4,5) @4    allocs 2, frees 1, live 10: the first is a call's alone
+ *   A(1) [0,1)  F(1) [2,3)  A(1) [4,5) @4    allocs 2, frees 1, live 10: the first is a call's
  */
 #ifndef FACTS_MEMORY_BOOK_H
 #define FACTS_MEMORY_BOOK_H
@@ -45,8 +45,8 @@ struct memory_act {
 	uint8_t kind;			/* enum memory_kind */
 	bool is_record;
 	bool has_bytes;
-	bool told;			/* a record: a call was seen, too */
-	bool again;			/* it lived before anybody looked: it is no new allocation */
+	bool has_call;			/* a record: its call was seen, too */
+	bool again;			/* allocated before the session: not a new allocation */
 };
 
 struct memory_key {
@@ -63,16 +63,16 @@ struct memory_sums {
 	uint64_t live;			/* allocations, of live_bytes */
 	uint64_t allocs, frees, failed;
 	uint64_t leaked_bytes, leaked;	/* that lived when the process's program ended before */
-	uint64_t frees_before;		/* of what was allocated before anybody looked: size unknown */
+	uint64_t frees_before;		/* of allocations before the session: size unknown */
 	uint64_t unsized;		/* allocations whose bytes are not known: in no sum */
-	uint64_t untracked;		/* that nobody can tell when they are freed: in allocs alone */
+	uint64_t untracked;		/* allocations whose free is not observed: in allocs alone */
 };
 
 struct memory_counts {
 	uint64_t late;			/* came after their time was settled */
 	uint64_t unseen_frees;		/* an address was allocated again before that */
-	uint64_t alone;			/* records of which no call was seen, but what lived before */
-	uint64_t resets;		/* of a device, while something lived: what of it they freed is not told */
+	uint64_t alone;			/* records without a call, but those with `again` */
+	uint64_t resets;		/* of a device with live memory: what they freed is unknown */
 };
 
 /* Allocations that all books with it may still keep in mind. */
@@ -101,11 +101,11 @@ int memory_book_settle(struct memory_book *b, uint64_t horizon_ns);
 /* The program ends, and with it all that lives and is settled. */
 void memory_book_end(struct memory_book *b);
 
-/* A row of the book of a process that is no more is added to the one of the same device, kind and stack
- * (rows of devices and kinds as well as their parts). Peaks are added up, too, though they need not have
- * been at one time. 0 or -ENOMEM. */
+/* Adds a row of an ended process's book to the row of its device, kind and stack. Peaks are added up
+ * too, though they need not coincide. 0 or -ENOMEM. */
 int memory_book_add(struct memory_book *b, const struct memory_sums *from);
-void memory_book_trim(struct memory_book *b);	/* gives back what it does not need while nothing comes */
+/* Gives back memory that is not needed while nothing comes. */
+void memory_book_trim(struct memory_book *b);
 size_t memory_book_bytes(const struct memory_book *b);	/* allocated, about */
 
 void memory_book_cut(struct memory_book *b);	/* counts from 0, peaks from what is live */

@@ -53,7 +53,8 @@ static struct offcpu_row *find_row(struct offcpu *o, const struct event *ev)
 	if (row && row->key.more)
 		o->more++;
 	else if (row && is_new && !was_ready &&
-		 (copy_text(&row->waker, ev->off.waker_name) || copy_text(&row->what, ev->off.syscall)))
+		 (copy_text(&row->waker, ev->off.waker_name) ||
+		  copy_text(&row->what, ev->off.syscall)))
 		return NULL;
 	return row;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Time off the CPU: per thread by reason, what it waited in, who woke it, and the stack. Bounded:
- * beyond OFFCPU_MAX, new kinds share one row per thread and reason. Start zeroed. Knows single events;
- * booking time is the thread book's job.
+ * beyond OFFCPU_MAX, new kinds share one row per thread and reason. Start zeroed. Knows single
+ * events; booking time is the thread book's job.
  */
 #ifndef FACTS_OFFCPU_H
 #define FACTS_OFFCPU_H

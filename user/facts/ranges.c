@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Begins and ends of ranges -> rows. A range is a scope of its thread (facts/scopes.h), whose history
- * finds what a work's launch was in.
+ * Begins and ends of ranges -> rows. A range is a scope of its thread (facts/scopes.h), whose
+ * history finds what a work's launch was in.
  */
 #include "facts/ranges.h"
 
@@ -27,9 +27,12 @@ struct range_row {
 	uint64_t count, open;
 	uint64_t left;			/* never ended by their thread, and ended with it */
 	uint64_t wall_ns, host_ns, device_ns, launches;	/* of what has ended, or was launched */
-	uint64_t since_ns, covered_ns;	/* one is open since; wall_ns has the time until covered_ns */
-	uint64_t until_ns;		/* the latest end: threads' ends do not come in order of time */
-	uint64_t host_open, host_starts;	/* those open that count as host, their starts added up */
+	uint64_t since_ns, covered_ns;	/* one is open since; wall_ns has the time until
+					 * covered_ns */
+	uint64_t until_ns;		/* the latest end: threads' ends do not come in order of
+					 * time */
+	uint64_t host_open, host_starts;	/* those open that count as host, their starts
+						 * added up */
 	uint64_t stamp;			/* of the last work that was put here */
 };
 
@@ -70,7 +73,8 @@ static size_t owned_bytes(const void *at)
 {
 	const struct range_row *row = at;
 
-	return (row->domain ? strlen(row->domain) + 1 : 0) + (row->name ? strlen(row->name) + 1 : 0);
+	return (row->domain ? strlen(row->domain) + 1 : 0) +
+	       (row->name ? strlen(row->name) + 1 : 0);
 }
 
 static const struct rows_type type = {
@@ -160,7 +164,8 @@ void ranges_free(struct ranges *r)
 
 /* ---- begins and ends ------------------------------------------------------------------------ */
 
-static struct range_row *row_of(struct ranges *r, const struct event *ev, unsigned int kind, bool before)
+static struct range_row *row_of(struct ranges *r, const struct event *ev, unsigned int kind,
+				bool before)
 {
 	const char *name = before ? NULL : ev->range.name;
 	const struct range_key key = { .domain = event_text_hash(ev->range.domain), .kind = kind,
@@ -467,10 +472,16 @@ void ranges_read(const struct ranges *r, size_t i, uint64_t now_ns, struct range
 	const struct range_row *row = row_at(r, i);
 	uint64_t now = num_min(now_ns, r->stop_ns), host = row->host_open * now - row->host_starts;
 
-	*out = (struct range_sum){ .domain = row->domain, .name = row->name, .kind = (uint8_t)row->key.kind,
-				   .before = row->key.before, .count = row->count, .open = row->open + row->left,
-				   .wall_ns = row->wall_ns, .host_ns = row->host_ns,
-				   .device_ns = row->device_ns, .launches = row->launches };
+	*out = (struct range_sum){ .domain = row->domain,
+				   .name = row->name,
+				   .kind = (uint8_t)row->key.kind,
+				   .before = row->key.before,
+				   .count = row->count,
+				   .open = row->open + row->left,
+				   .wall_ns = row->wall_ns,
+				   .host_ns = row->host_ns,
+				   .device_ns = row->device_ns,
+				   .launches = row->launches };
 	if (row->open && now > row->since_ns)
 		out->wall_ns += now - row->since_ns;
 	if (row->host_open && host <= INT64_MAX)	/* else some began after now */
@@ -510,7 +521,8 @@ void ranges_cut(struct ranges *r, uint64_t now_ns)
 	for (size_t i = 0; i < r->rows.n; i++) {
 		struct range_row *row = row_at(r, i);
 
-		row->count = row->left = row->wall_ns = row->host_ns = row->device_ns = row->launches = 0;
+		row->count = row->left = row->wall_ns = row->host_ns = row->device_ns =
+			row->launches = 0;
 		row->host_starts = 0;
 		row->covered_ns = num_max(row->covered_ns, r->floor_ns);
 		row->since_ns = num_max(row->since_ns, r->floor_ns);

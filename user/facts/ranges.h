@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ranges of one process (NVTX: push and pop, start and end, marks), and what was launched in
- * them. A launch is in all ranges that its thread had open when it was made; a range that was started
- * is open on the thread that started it, wherever it ends. Bounded: names, threads, depth, and how
- * long it is known what was open when. Knows nothing of devices, tables or other processes.
+ * them. A launch is in all ranges that its thread had open when it was made; a range that was
+ * started is open on the thread that started it, wherever it ends. Bounded: names, threads, depth,
+ * and how long it is known what was open when. Knows nothing of devices, tables or other processes.
  *
  * Of each domain, name and kind: how often it began; wall, when any such range was open; host, the
  * time that threads had one open (a range inside another of its name on one thread adds nothing);
  * device, the times of works that were launched in it, added up; launches, calls that gave devices
- * work. What is open when the books close ends there, or with its thread, and is in `open`. One that began before it
- * could be seen has no name until it ends: it is in the row RANGES_BEFORE of its domain, with wall
- * time since the session began, and what it launched is not known.
+ * work. What is open when the books close ends there, or with its thread, and is in `open`. One
+ * that began before it could be seen has no name until it ends: it is in the row RANGES_BEFORE of
+ * its domain, with wall time since the session began, and what it launched is not known.
  *
  * Examples; one thread, a launch L whose kernel takes 7:
  *
@@ -39,7 +39,8 @@ enum range_kind { RANGE_KIND_PUSH, RANGE_KIND_START, RANGE_KIND_MARK, RANGE_KIND
 const char *range_kind_name(unsigned int kind);	/* "push", "start", "mark", "?" */
 
 struct range_sum {
-	const char *domain, *name;	/* NULL: the default domain; it has none, or its name was lost */
+	const char *domain, *name;	/* NULL: the default domain; it has none, or its name was
+					 * lost */
 	uint8_t kind;			/* enum range_kind */
 	bool before;			/* it is the row RANGES_BEFORE */
 	uint64_t count, open;
@@ -55,26 +56,29 @@ void ranges_free(struct ranges *r);
 /* One EVENT_RANGE. 0, -EINVAL (an end of nothing, of no thread) or -ENOMEM. */
 int ranges_push(struct ranges *r, const struct event *ev);
 
-/* The thread (0: every one) has ended, and with it what it had open; what it did before may come later. */
+/* The thread (0: every one) has ended, and with it what it had open; what it did before may come
+ * later. */
 void ranges_exit(struct ranges *r, uint32_t tid, uint64_t end_ns);
 
 /* A work and its launch. */
 void ranges_work(struct ranges *r, const struct event *work, const struct launch *launch);
 
-/* The innermost range that the thread had open then: the number of its row + 1; 0: none is known. */
+/* The innermost range that the thread had open then: the number of its row + 1; 0: none is
+ * known. */
 uint32_t ranges_innermost(const struct ranges *r, uint32_t tid, uint64_t ns);
 
 /* Works that were launched before will not come any more, nor ranges; UINT64_MAX: nothing will. */
 void ranges_settle(struct ranges *r, uint64_t horizon_ns);
 
-void ranges_stop(struct ranges *r, uint64_t end_ns);	/* the session ended: nothing is open later */
+/* the session ended: nothing is open later */
+void ranges_stop(struct ranges *r, uint64_t end_ns);
 void ranges_cut(struct ranges *r, uint64_t now_ns);	/* an interval ends: sums begin anew */
 
 size_t ranges_count(const struct ranges *r);
 void ranges_read(const struct ranges *r, size_t i, uint64_t now_ns, struct range_sum *out);
 
-/* All that from came to by end_ns, of a process that is no more, as if it had been to's. from stays. 0, or
- * -ENOMEM: to is of no use. */
+/* All that from came to by end_ns, of a process that is no more, as if it had been to's. from
+ * stays. 0, or -ENOMEM: to is of no use. */
 int ranges_merge(struct ranges *to, const struct ranges *from, uint64_t end_ns);
 size_t ranges_bytes(const struct ranges *r);	/* allocated, about */
 

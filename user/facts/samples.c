@@ -70,7 +70,7 @@ static struct sampled_device *find_or_make(struct samples *s, const char *uuid)
 	return s->last = d ? d : make(s, uuid);
 }
 
-/* ---- who is on it ----------------------------------------------------------------------------- */
+/* ---- who is on it ---------------------------------------------------------------------------- */
 
 static struct sample_user *find_user(const struct sampled_device *d, uint32_t pid)
 {
@@ -122,7 +122,7 @@ static uint64_t count_users(const struct sampled_device *d)
 	return n;
 }
 
-/* ---- how it is -------------------------------------------------------------------------------- */
+/* ---- how it is ------------------------------------------------------------------------------- */
 
 static bool has(const struct device_sample *s, unsigned int field)
 {
@@ -257,7 +257,7 @@ void samples_cut(struct samples *s)
 	}
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 const char *samples_uuid(const struct samples *s, const char *uuid)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the host's devices tell of themselves once in a while, whoever uses them: how active they were,
- * what kept their clocks down, which processes have memory of them, and what went wrong. Bounded, also
- * where it is made up. Knows no works and no books.
+ * What the host's devices tell of themselves once in a while, whoever uses them: how active they
+ * were, what kept their clocks down, which processes have memory of them, and what went wrong.
+ * Bounded, also where it is made up. Knows no works and no books.
  */
 #ifndef FACTS_SAMPLES_H
 #define FACTS_SAMPLES_H
@@ -41,16 +41,18 @@ struct sampled_device {
 	uint32_t number;		/* on the host: event/device_number.h */
 	uint64_t told_ns;		/* where its last sample ended; 0: none came */
 	uint64_t sampled_ns;		/* of this interval */
-	struct sample_mean mean[SAMPLE_FIELDS];	/* of what is a rate; a reading is taken for all its sample */
-	uint64_t energy_mj, energy_ns;	/* of this interval: so much between readings so far apart */
+	struct sample_mean mean[SAMPLE_FIELDS];	/* of what is a rate; a reading is taken for all
+						 * its sample */
+	uint64_t energy_mj, energy_ns;	/* of this interval: so much between readings so far
+					 * apart */
 	uint64_t energy_last_mj, energy_at_ns;	/* the last reading; 0: there was none */
 	uint64_t reasons_ns;		/* in which it is known why clocks were what they were */
 	uint64_t reason_ns[SAMPLES_REASONS];
 	bool has_busy, busy;		/* in the last sample, did any kernel run? */
 	/* Of sampled_ns, for a device whose works nobody tells; the rest is not known. */
 	uint64_t idle_ns;		/* no kernel ran, or nobody was there */
-	uint64_t used_ns;		/* kernels ran, and somebody was there; where they do not say whether
-					 * any ran: somebody stayed */
+	uint64_t used_ns;		/* kernels ran, and somebody was there; where they do not
+					 * say whether any ran: somebody stayed */
 	bool has_users;			/* its last sample knew them */
 	bool had_users;			/* the one before did; was there anybody? */
 	bool was_used;
@@ -68,18 +70,23 @@ struct samples {
 
 void samples_free(struct samples *s);
 
-/* SAMPLE, USER, FAULT; until_ns: what is later is in no sum. 0, -EINVAL or -ENOMEM; *d: whose it is. */
+/* SAMPLE, USER, FAULT; until_ns: what is later is in no sum. 0, -EINVAL or -ENOMEM; *d: whose it
+ * is. */
 int samples_push(struct samples *s, const struct event *ev, uint64_t until_ns,
 		 struct sampled_device **d);
 void samples_cut(struct samples *s);	/* sums and faults are of the next interval from now on */
 
-/* Is it the device of a UUID, whatever stands before the first dash? For CUDA a MIG instance is "GPU-". */
+/* Is it the device of a UUID, whatever stands before the first dash? For CUDA a MIG instance is
+ * "GPU-". */
 bool sampled_device_is(const struct sampled_device *d, const char *uuid);
-const struct sampled_device *samples_find(const struct samples *s, const char *uuid);	/* or NULL */
-const char *samples_uuid(const struct samples *s, const char *uuid);	/* as they have it; else as it is */
+/* or NULL */
+const struct sampled_device *samples_find(const struct samples *s, const char *uuid);
+/* as they have it; else as it is */
+const char *samples_uuid(const struct samples *s, const char *uuid);
 
 /* The GPU that a MIG instance is of, with what only GPUs have; NULL: it is none, or nobody told. */
-const struct sampled_device *samples_gpu_of(const struct samples *s, const struct sampled_device *d);
+const struct sampled_device *samples_gpu_of(const struct samples *s,
+					    const struct sampled_device *d);
 
 /* As of the last sample, or later if it has gone since. NULL: it was not there, or nobody knows. */
 const struct sample_user *samples_user(const struct sampled_device *d, uint32_t pid);

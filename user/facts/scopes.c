@@ -160,7 +160,8 @@ void scopes_forget(struct scopes *s, uint64_t ns, size_t *budget)
 	}
 	if (any)
 		s->forgotten_ns = num_max(s->forgotten_ns, RING_AT(&s->changes, 0)->ns);
-	if (s->changes.n == 1 && !RING_AT(&s->changes, 0)->top && RING_AT(&s->changes, 0)->ns <= ns) {
+	if (s->changes.n == 1 && !RING_AT(&s->changes, 0)->top &&
+	    RING_AT(&s->changes, 0)->ns <= ns) {
 		s->forgotten_ns = num_max(s->forgotten_ns, RING_AT(&s->changes, 0)->ns);
 		drop_first(s);
 	}

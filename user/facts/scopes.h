@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The scopes of one thread: what it has open, nested, and what it had open at a time that events may
- * still refer to. Applications' ranges are scopes. The stack is a list, innermost scope first, whose
- * members never change place once it is made (a persistent stack): opening a scope puts a new head
- * before the list, closing one that others are nested in makes new heads. Each change is remembered
- * with its time until scopes_forget, bounded by SCOPES_HISTORY_MAX and a budget that threads share.
- * Knows nothing of what a scope means.
+ * The scopes of one thread: what it has open, nested, and what it had open at a time that events
+ * may still refer to. Applications' ranges are scopes. The stack is a list, innermost scope first,
+ * whose members never change place once it is made (a persistent stack): opening a scope puts a new
+ * head before the list, closing one that others are nested in makes new heads. Each change is
+ * remembered with its time until scopes_forget, bounded by SCOPES_HISTORY_MAX and a budget that
+ * threads share. Knows nothing of what a scope means.
  *
  * Example:
  *

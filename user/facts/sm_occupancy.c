@@ -21,7 +21,8 @@ static uint64_t by_registers(const struct occupancy_device *d, const struct occu
 
 	if (!l->registers)
 		return UINT64_MAX;
-	if (l->registers > REGISTERS_MAX || a_warp * round_up(warps, QUARTERS) > d->registers_per_sm)
+	if (l->registers > REGISTERS_MAX ||
+	    a_warp * round_up(warps, QUARTERS) > d->registers_per_sm)
 		return 0;
 	in_quarter = d->registers_per_sm / QUARTERS / a_warp;
 	return in_quarter * QUARTERS / warps;
@@ -39,7 +40,8 @@ static uint64_t by_shared(const struct occupancy_device *d, const struct occupan
 bool occupancy_of(const struct occupancy_device *d, const struct occupancy_launch *l,
 		  struct occupancy *out)
 {
-	uint64_t warps = (l->threads + (uint64_t)WARP - 1) / WARP, warps_sm = d->threads_per_sm / WARP;
+	uint64_t warps = (l->threads + (uint64_t)WARP - 1) / WARP,
+		 warps_sm = d->threads_per_sm / WARP;
 	uint64_t most[] = {
 		[LIMIT_UNKNOWN] = UINT64_MAX,
 		[LIMIT_WARPS] = warps ? warps_sm / warps : 0,

@@ -30,7 +30,8 @@ struct occupancy_device {
 	uint32_t cc_major, cc_minor;
 	uint32_t multiprocessors;
 	uint32_t threads_per_sm, blocks_per_sm, registers_per_sm;
-	uint32_t shared_per_sm, shared_reserved;	/* bytes; reserved: by the system for a block */
+	uint32_t shared_per_sm, shared_reserved;	/* bytes; reserved: by the system for a
+							 * block */
 };
 
 struct occupancy_launch {
@@ -45,7 +46,8 @@ struct occupancy {
 	uint32_t blocks;		/* on a multiprocessor */
 	enum occupancy_limiter limiter;
 	double share;			/* of the warps it can hold, 0..1 */
-	double waves;			/* blocks of the grid / what all multiprocessors hold at once */
+	double waves;			/* blocks of the grid / what all multiprocessors hold at
+					 * once */
 };
 
 /* False: the device's properties are not known, or no block fits. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What rules are asked about: the books of one process on one device, with the names that its stalls
- * are told by. Read from a model by findings_read; tests fill it in.
+ * What rules are asked about: the books of one process on one device, with the names that its
+ * stalls are told by. Read from a model by findings_read; tests fill it in.
  */
 #ifndef FINDINGS_FINDING_BOOK_H
 #define FINDINGS_FINDING_BOOK_H
@@ -16,11 +16,13 @@
 struct finding_stall {
 	struct stall stall;
 	uint64_t late_ns;		/* of the later half of the session */
-	uint64_t own_ns;		/* what gpuprof cost its thread, wherever; 0: nothing, or unknown */
+	uint64_t own_ns;		/* what gpuprof cost its thread, wherever; 0: nothing, or
+					 * unknown */
 	const char *comm;		/* of the thread; "": unknown */
 	const char *function;		/* NULL: none, or unknown */
 	uint64_t calls, calls_ns;	/* of that function in the process */
-	const struct offcpu_row *off;	/* where the thread was longest off the CPU; NULL: not seen */
+	const struct offcpu_row *off;	/* where the thread was longest off the CPU; NULL: not
+					 * seen */
 };
 
 struct finding_copies {
@@ -29,7 +31,8 @@ struct finding_copies {
 };
 
 struct finding_book {
-	uint32_t pid, device;		/* pid 0: nobody tells of the device but itself; or FINDING_NO_DEVICE */
+	uint32_t pid, device;		/* pid 0: nobody tells of the device but itself; or
+					 * FINDING_NO_DEVICE */
 	uint32_t ordinal;		/* what the process calls the device */
 	struct next_whom whom;		/* as commands name it */
 	uint64_t wall_ns;
@@ -61,7 +64,8 @@ struct finding_book {
 	const struct sampled_device *sampled;
 	const struct sampled_device *gpu;	/* ... and of a MIG instance, its GPU */
 	uint64_t session_ns;		/* where it began */
-	uint64_t shared_ns, unwatched_ns;	/* of the device's book over all processes, and in it */
+	uint64_t shared_ns, unwatched_ns;	/* of the device's book over all processes, and
+						 * in it */
 	struct device_users others;
 };
 

@@ -92,7 +92,8 @@ static int compare_findings(const void *a, const void *b)
 		return of_x < of_y ? 1 : -1;
 	if (x->pid != y->pid)
 		return num_compare(x->pid, y->pid);
-	return x->device != y->device ? num_compare(x->device, y->device) : strcmp(x->name, y->name);
+	return x->device != y->device ? num_compare(x->device, y->device) :
+					strcmp(x->name, y->name);
 }
 
 void findings_free(struct findings *f)
@@ -361,7 +362,9 @@ int findings_read(struct findings *f, const struct model *m, uint64_t now_ns)
 	int err = judge_alone(f, m);
 
 	for (size_t i = 0; !err && i < devices_count(d); i++)
-		err = !devices_get(d, i)->member.book ? 0 : judge_device(f, m, devices_get(d, i), &cost, now_ns);
+		err = !devices_get(d, i)->member.book ?
+			      0 :
+			      judge_device(f, m, devices_get(d, i), &cost, now_ns);
 	for (size_t i = 0; !err && i < model_processes(m); i++)
 		err = judge_process(f, m, model_process(m, i));
 	if (!err && f->all.n)

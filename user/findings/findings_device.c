@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What is wrong with a device, or with having it for oneself, by what it told of itself once a second.
- * None of it is a share of time that a process lost, so none has one: how long is in the evidence.
+ * What is wrong with a device, or with having it for oneself, by what it told of itself once a
+ * second. None of it is a share of time that a process lost, so none has one: how long is in the
+ * evidence.
  */
 #include "findings/findings_rules.h"
 
@@ -55,7 +56,8 @@ static bool is_told(const struct model *m, const struct sampled_device *d)
 
 	for (size_t i = 0; i < devices_hosts(all); i++) {
 		const struct host_device *h = devices_host(all, i);
-		const struct sampled_device *of = teller(h) ? samples_find(model_samples(m), h->uuid) : NULL;
+		const struct sampled_device *of =
+			teller(h) ? samples_find(model_samples(m), h->uuid) : NULL;
 
 		if (of && (of == d || samples_gpu_of(model_samples(m), of) == d))
 			return true;
@@ -63,7 +65,8 @@ static bool is_told(const struct model *m, const struct sampled_device *d)
 	return false;
 }
 
-bool device_alone_read(struct finding_book *b, const struct model *m, const struct sampled_device *d)
+bool device_alone_read(struct finding_book *b, const struct model *m,
+		       const struct sampled_device *d)
 {
 	const struct device_users seen = { .model = m, .since_ns = model_session(m).interval_ns };
 	bool whole = model_fact(m, "whole_host");
@@ -86,8 +89,10 @@ static const struct xid {
 	enum weight weight;
 	const char *what;
 } xids[] = {
-	{ 13, NOTABLE, "an exception in the GPU, mostly of a kernel that accesses what it must not" },
-	{ 31, NOTABLE, "a page fault of the GPU, mostly of a kernel that accesses what it must not" },
+	{ 13, NOTABLE,
+	  "an exception in the GPU, mostly of a kernel that accesses what it must not" },
+	{ 31, NOTABLE,
+	  "a page fault of the GPU, mostly of a kernel that accesses what it must not" },
 	{ 43, NOTABLE, "a process's work was stopped after a fault" },
 	{ 45, NOTABLE, "a process's work was removed, mostly after another fault" },
 	{ 48, SEVERE, "memory had an error that could not be corrected" },
@@ -151,7 +156,8 @@ static bool is_back(const struct sampled_device *d)
 }
 
 /* "XID 79, the GPU has fallen off the bus" */
-static void add_fault(struct strbuf *out, const struct sampled_device *d, const struct sample_fault *f)
+static void add_fault(struct strbuf *out, const struct sampled_device *d,
+		      const struct sample_fault *f)
 {
 	if (f->what == FAULT_LOST && is_back(d)) {
 		strbuf_addstr(out, "it was lost, and came back");
@@ -230,7 +236,8 @@ static bool judge_device_fault(const struct finding_book *b, struct finding *f)
 
 static const struct {
 	uint64_t bit;
-	double least;		/* share of the time; what is less is not worth a line. Worse ones first */
+	double least;		/* share of the time; what is less is not worth a line. Worse
+				 * ones first */
 	bool is_notable;
 	const char *why;
 } reasons[] = {
@@ -248,7 +255,8 @@ static double share_of(const struct sampled_device *d, uint64_t bit)
 
 static bool judge_throttled(const struct finding_book *b, struct finding *f)
 {
-	const struct sampled_device *d = b->gpu ? b->gpu : b->sampled;	/* an instance has none of its own */
+	/* an instance has none of its own */
+	const struct sampled_device *d = b->gpu ? b->gpu : b->sampled;
 	size_t most = 0, said = 0;
 
 	if (!d || !d->reasons_ns)
@@ -314,14 +322,17 @@ static void add_strangers(struct strbuf *out, const struct finding_book *b)
 		strbuf_addstr(out, "processes whose number is not known here");
 }
 
-static void add_others(struct finding *f, const struct finding_book *b, const char *who, const char *none)
+static void add_others(struct finding *f, const struct finding_book *b, const char *who,
+		       const char *none)
 {
 	add_name(&f->cause, b->sampled);
 	strbuf_addstr(&f->cause, who);
 	add_strangers(&f->cause, b);
 	format_ns(&f->evidence, b->unwatched_ns);
-	strbuf_addf(&f->evidence, " (%.1f %%) in which %s and they may have; sampled by NVML, about once a "
-		    "second", 100 * (double)b->unwatched_ns / (double)b->shared_ns, none);
+	strbuf_addf(&f->evidence,
+		    " (%.1f %%) in which %s and they may have; sampled by NVML, about once a "
+		    "second",
+		    100 * (double)b->unwatched_ns / (double)b->shared_ns, none);
 	next_add(&f->next, NEXT_DEVICE, &b->whom, NULL);
 }
 
@@ -345,17 +356,18 @@ static bool judge_untold_process(const struct finding_book *b, struct finding *f
 {
 	if (!had_it(b) || !device_users_are_watched(&b->others, b->sampled))
 		return false;
-	add_others(f, b, " is used by others whose works are not known: ", "nothing that is known ran");
+	add_others(f, b,
+		   " is used by others whose works are not known: ", "nothing that is known ran");
 	return true;
 }
 
-/* ---- calls that failed for good ---------------------------------------------------------------- */
+/* ---- calls that failed for good -------------------------------------------------------------- */
 
 /*
- * Results after which CUDA's documentation has a process ended and started again: whatever it asks of
- * its context or device from then on fails; and those that say that there is no device for it, which is
- * what some processes want. Knows results' numbers, which the runtime and the driver share, and nothing of
- * times.
+ * Results after which CUDA's documentation has a process ended and started again: whatever it asks
+ * of its context or device from then on fails; and those that say that there is no device for it,
+ * which is what some processes want. Knows results' numbers, which the runtime and the driver
+ * share, and nothing of times.
  */
 #define DEVICE_FAILED "the device or the driver failed"
 #define KERNEL_FAILED "a kernel broke it"
@@ -367,13 +379,18 @@ static bool judge_untold_process(const struct finding_book *b, struct finding *f
 static const struct fatal {
 	int32_t result;
 	const char *why, *next;
-	bool never;			/* there never was a device for it: else there is none any more */
+	bool never;			/* there never was a device for it: else there is none
+					 * any more */
 } fatals[] = {
 	{ 35, "the driver is too old for this CUDA", SHOW_DRIVER, true },
-	{ 100, "there is no device for it: none in the host, in its container or in CUDA_VISIBLE_DEVICES",
+	{ 100,
+	  "there is no device for it: none in the host, in its container or in "
+	  "CUDA_VISIBLE_DEVICES",
 	  "nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES", true },
-	{ 802, "the system is not ready, as while its fabric manager does not run", SHOW_DRIVER, true },
-	{ 803, "the driver's library and its kernel module are of two versions", SHOW_DRIVER, true },
+	{ 802, "the system is not ready, as while its fabric manager does not run",
+	  SHOW_DRIVER, true },
+	{ 803, "the driver's library and its kernel module are of two versions",
+	  SHOW_DRIVER, true },
 	{ 804, "the CUDA compatibility libraries do not support this device", SHOW_DRIVER, true },
 	{ 214, DEVICE_FAILED, SHOW_DEVICE, false },	/* uncorrectable ECC error */
 	{ 700, KERNEL_FAILED, SHOW_KERNEL, false },	/* illegal address */
@@ -440,9 +457,9 @@ static bool judge_cuda_error(const struct finding_book *b, struct finding *f)
 	f->is_severe = !fatal->never;
 	f->is_notable = fatal->never;
 	f->headline = fatal->never ? "CUDA cannot be used" : "CUDA failed for good";
-	strbuf_addf(&f->cause, "%s gave %s (%d): %s%s", fn->name, name ? name : "an error", fatal->result,
-		    fatal->why, fatal->never ? "" :
-		    ", and the process can do nothing more with its context");
+	strbuf_addf(&f->cause, "%s gave %s (%d): %s%s", fn->name, name ? name : "an error",
+		    fatal->result, fatal->why,
+		    fatal->never ? "" : ", and the process can do nothing more with its context");
 	format_count(&f->evidence, b->fatal_calls);
 	strbuf_addstr(&f->evidence, b->fatal_calls == 1 ? " call failed so" : " calls failed so");
 	strbuf_addstr(&f->next, fatal->next);
@@ -457,4 +474,5 @@ const struct finding_rule finding_device_rules[] = {
 	{ "untold-process", judge_untold_process },
 };
 
-const size_t finding_device_rules_n = sizeof(finding_device_rules) / sizeof(finding_device_rules[0]);
+const size_t finding_device_rules_n =
+	sizeof(finding_device_rules) / sizeof(finding_device_rules[0]);

@@ -103,7 +103,8 @@ static void add_filter(struct strbuf *out, const char *filter)
 	strbuf_addf(out, "%s%s%s", quote, filter, quote);
 }
 
-static void add_step(struct strbuf *out, const char *text, const struct next_whom *w, const char *filter)
+static void add_step(struct strbuf *out, const char *text, const struct next_whom *w,
+		     const char *filter)
 {
 	for (; *text; text++) {
 		if (*text != '%') {
@@ -121,7 +122,8 @@ static void add_step(struct strbuf *out, const char *text, const struct next_who
 			add_command(out, w);
 			break;
 		case 'd':
-			strbuf_addf(out, "%u", device_number_gpu(w->device));	/* as --gpu has it */
+			/* as --gpu has it */
+			strbuf_addf(out, "%u", device_number_gpu(w->device));
 			break;
 		default:
 			add_filter(out, filter);

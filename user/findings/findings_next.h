@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The next command to type: what is to be looked at, of whom, by a user who may do so much. A table;
- * knows nothing of the books that led to it.
+ * The next command to type: what is to be looked at, of whom, by a user who may do so much. A
+ * table; knows nothing of the books that led to it.
  */
 #ifndef FINDINGS_FINDINGS_NEXT_H
 #define FINDINGS_FINDINGS_NEXT_H

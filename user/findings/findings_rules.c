@@ -12,18 +12,20 @@
 
 #define SMALL_KERNEL_NS 20000	/* and less: about what a launch costs on both sides */
 #define SMALL_KERNELS 1000	/* so many, that their average means something */
-#define LEAK_BYTES (1u << 20)	/* and a hundredth of what the process had: else it is not worth a line */
+#define LEAK_BYTES (1u << 20)	/* and a hundredth of the process's peak; else no line */
 #define OWN_PART 100	/* of what is lost: less of gpuprof's own is not worth a word */
 
-/* ---- stalls added up -------------------------------------------------------------------------- */
+/* ---- stalls added up ------------------------------------------------------------------------- */
 
 #define KIND(k) (1u << (k))
 
 struct stall_sum {
 	uint64_t ns, gaps, longest_ns, late_ns;
-	uint64_t unseen_ns;			/* not in ns: outside of calls, where there were no probes.
-						 * Of STALL_HOST it is, since that is nothing else */
-	uint64_t own_ns;			/* of ns, up to: what gpuprof cost these threads; 0: not worth a word */
+	uint64_t unseen_ns;			/* not in ns: outside of calls, where there were
+						 * no probes. Of STALL_HOST it is, since that is
+						 * nothing else */
+	uint64_t own_ns;			/* of ns, up to: what gpuprof cost these threads;
+						 * 0: not worth a word */
 	uint64_t cause_ns[IDLE_CAUSES];
 	const struct finding_stall *most;	/* NULL: there is none */
 	unsigned int others;			/* rows of other threads or functions */
@@ -58,7 +60,8 @@ static struct stall_sum stall_add_up(const struct finding_book *b, unsigned int 
 
 		if (!(kinds & KIND(row->stall.key.kind)))
 			continue;
-		unseen_ns = row->stall.key.kind == STALL_HOST ? 0 : row->stall.cause_ns[IDLE_UNKNOWN];
+		unseen_ns = row->stall.key.kind == STALL_HOST ?
+				    0 : row->stall.cause_ns[IDLE_UNKNOWN];
 		sum.ns += row->stall.ns - num_min(unseen_ns, row->stall.ns);
 		sum.unseen_ns += unseen_ns;
 		sum.own_ns += own_of(b, i, kinds);
@@ -82,7 +85,8 @@ static double share_of(const struct finding_book *b, uint64_t ns)
 }
 
 /* Share and bound; false: not worth a line. */
-static bool stall_set_share(struct finding *f, const struct finding_book *b, uint64_t ns, uint64_t bound_ns)
+static bool stall_set_share(struct finding *f, const struct finding_book *b, uint64_t ns,
+			    uint64_t bound_ns)
 {
 	f->has_share = true;
 	f->share = share_of(b, ns);
@@ -101,7 +105,8 @@ static void stall_add_own(struct strbuf *out, const struct stall_sum *sum)
 }
 
 /* The same, and it is not gained. The share is set. */
-static void stall_take_own(struct finding *f, const struct finding_book *b, const struct stall_sum *sum)
+static void stall_take_own(struct finding *f, const struct finding_book *b,
+			   const struct stall_sum *sum)
 {
 	double own = share_of(b, sum->own_ns);
 
@@ -158,8 +163,9 @@ static void stall_add_unseen(struct strbuf *out, const struct stall_sum *sum)
 		return;
 	strbuf_addstr(out, "; ");
 	format_ns(out, sum->unseen_ns);
-	strbuf_addstr(out, " more, between calls, are not counted: the thread may have had no CPU, which "
-		      "probes tell");
+	strbuf_addstr(
+		out, " more, between calls, are not counted: the thread may have had no CPU, which "
+		     "probes tell");
 }
 
 /* "; 200 calls x 6.7 ms" */
@@ -245,7 +251,8 @@ static bool add_why_outside(struct strbuf *out, const struct stall_sum *sum)
 {
 	static const char *const waits[IDLE_CAUSES] = {
 		[IDLE_DISK] = "the disk", [IDLE_IO] = "input or output",
-		[IDLE_LOCK] = "a lock or another thread", [IDLE_PAGE_FAULT] = "memory (page faults)",
+		[IDLE_LOCK] = "a lock or another thread",
+		[IDLE_PAGE_FAULT] = "memory (page faults)",
 		[IDLE_SLEEP] = "time to pass: it sleeps", [IDLE_OFF_CPU] = "something unknown",
 	};
 	unsigned int longest = IDLE_OTHER;
@@ -253,7 +260,8 @@ static bool add_why_outside(struct strbuf *out, const struct stall_sum *sum)
 
 	for (unsigned int i = 0; i < IDLE_CAUSES; i++) {
 		off_ns += waits[i] ? sum->cause_ns[i] : 0;
-		if (waits[i] && (longest == IDLE_OTHER || sum->cause_ns[i] > sum->cause_ns[longest]))
+		if (waits[i] &&
+		    (longest == IDLE_OTHER || sum->cause_ns[i] > sum->cause_ns[longest]))
 			longest = i;
 	}
 	strbuf_addf(out, " is in no call%s while the device has nothing to do: ",
@@ -357,7 +365,8 @@ static bool judge_cpu_starved(const struct finding_book *b, struct finding *f)
 	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns))
 		return false;
 	stall_add_main(f, &sum);
-	strbuf_addstr(&f->cause, " is ready to run and gets no CPU while the device has nothing to do");
+	strbuf_addstr(&f->cause,
+		      " is ready to run and gets no CPU while the device has nothing to do");
 	stall_add_others(f, &sum);
 	stall_add_times(&f->evidence, &sum);
 	next_add(&f->next, NEXT_THREADS, &b->whom, NULL);
@@ -371,7 +380,8 @@ static bool judge_stopped(const struct finding_book *b, struct finding *f)
 	if (!sum.most || !stall_set_share(f, b, sum.ns, sum.ns))
 		return false;
 	stall_add_main(f, &sum);
-	strbuf_addstr(&f->cause, " was stopped by a signal (SIGSTOP, SIGTSTP) or a debugger, until SIGCONT or "
+	strbuf_addstr(&f->cause,
+		      " was stopped by a signal (SIGSTOP, SIGTSTP) or a debugger, until SIGCONT or "
 		      "that let it go on");
 	stall_add_others(f, &sum);
 	stall_add_times(&f->evidence, &sum);
@@ -440,7 +450,8 @@ static bool judge_calls(const struct finding_book *b, struct finding *f, enum st
 static bool judge_blocking_copies(const struct finding_book *b, struct finding *f)
 {
 	return !b->pageable.count &&
-	       judge_calls(b, f, STALL_COPY, "which waits for the copy, and so does the device", "Memcpy");
+	       judge_calls(b, f, STALL_COPY, "which waits for the copy, and so does the device",
+			   "Memcpy");
 }
 
 static bool judge_alloc_stall(const struct finding_book *b, struct finding *f)
@@ -461,7 +472,8 @@ static bool judge_steady_compile(const struct finding_book *b, struct finding *f
 	if (!sum.most || !stall_set_share(f, b, late_ns, sum.late_ns))
 		return false;
 	stall_add_main(f, &sum);
-	strbuf_addf(&f->cause, " still compiles or loads modules in the later half of the session: %s",
+	strbuf_addf(&f->cause,
+		    " still compiles or loads modules in the later half of the session: %s",
 		    stall_function(&sum, "?"));
 	stall_add_others(f, &sum);
 	strbuf_addstr(&f->evidence, "in all ");
@@ -477,7 +489,8 @@ static bool judge_steady_compile(const struct finding_book *b, struct finding *f
 
 static bool judge_small_kernels(const struct finding_book *b, struct finding *f)
 {
-	struct stall_sum queued = stall_add_up(b, KIND(STALL_QUEUED)), launch = stall_add_up(b, KIND(STALL_LAUNCH));
+	struct stall_sum queued = stall_add_up(b, KIND(STALL_QUEUED)),
+			 launch = stall_add_up(b, KIND(STALL_LAUNCH));
 
 	if (b->kernels < SMALL_KERNELS || b->kernels_ns / b->kernels > SMALL_KERNEL_NS)
 		return false;
@@ -506,7 +519,8 @@ static bool judge_device_wait(const struct finding_book *b, struct finding *f)
 
 	if (!sum.most || !stall_set_share(f, b, sum.ns - known_ns, sum.ns - known_ns))
 		return false;
-	strbuf_addstr(&f->cause, "work was launched and the device did not begin it: it waits for another "
+	strbuf_addstr(&f->cause,
+		      "work was launched and the device did not begin it: it waits for another "
 		      "stream, device or process");
 	strbuf_addstr(&f->evidence, "in the queue of an idle device ");
 	stall_add_times(&f->evidence, &sum);
@@ -520,7 +534,8 @@ static bool judge_other_process(const struct finding_book *b, struct finding *f)
 		return false;
 	strbuf_addstr(&f->cause, "other processes use the device while work of this one is ready");
 	format_ns(&f->evidence, b->waited_ns);
-	strbuf_addstr(&f->evidence, " in which this one's next work was launched, another one's ran");
+	strbuf_addstr(&f->evidence,
+		      " in which this one's next work was launched, another one's ran");
 	next_add(&f->next, NEXT_DEVICE, &b->whom, NULL);
 	return true;
 }
@@ -529,7 +544,8 @@ static bool judge_never_freed(const struct finding_book *b, struct finding *f)
 {
 	if (!b->has_memory || b->leaked_bytes < num_max(LEAK_BYTES, b->peak_bytes / 100))
 		return false;
-	strbuf_addstr(&f->cause, "device memory was still allocated when the process ended: harmless in "
+	strbuf_addstr(&f->cause,
+		      "device memory was still allocated when the process ended: harmless in "
 		      "itself, a leak if it grows with run time");
 	format_bytes(&f->evidence, b->leaked_bytes);
 	strbuf_addstr(&f->evidence, " in ");

@@ -40,8 +40,8 @@ struct heap {
 	size_t prune_at;
 };
 
-/* Waiting works: a ring in their order, because devices report them nearly in it, and a heap of those
- * that came too late for the ring. */
+/* Waiting works: a ring in their order, because devices report them nearly in it, and a heap of
+ * those that came too late for the ring. */
 struct queue {
 	RING(struct device_work) ring;
 	struct heap strays;
@@ -370,7 +370,8 @@ void device_book_trim(struct device_book *b)
 		VEC_TRIM(&b->sweep.running[i]);
 }
 
-/* Of a gap that has not ended nothing was told: its settling is taken back from where the work begins. */
+/* Of a gap that has not ended nothing was told: its settling is taken back from where the work
+ * begins. */
 static void reopen_gap(struct sweep *s, uint64_t start_ns)
 {
 	s->cursor = num_min(s->cursor, num_max(start_ns, s->gap_start));

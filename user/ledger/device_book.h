@@ -8,7 +8,8 @@
  * Of the works that run at a moment, those of the first state in the order of enum work_state win,
  * and of these the one that started first owns it (ties: the lower lane, then the lower id).
  *
- * Examples; a book of [0, 100), K a kernel, N a communication, C a copy, as bucket lane [start, end):
+ * Examples; a book of [0, 100), K a kernel, N a communication, C a copy, as bucket lane [start,
+ * end):
  *
  *   K 1 [10,30)  K 2 [20,50)         K owns 40, busy 50, overlapped 10; gaps [0,10) [50,100)
  *   K 1 [10,30)  N 2 [0,50)          N owns [0,10) and [30,50), of 50 busy 20 are hidden
@@ -37,8 +38,8 @@ struct device_room {
 /* room NULL: as much as there is memory. NULL + errno. */
 struct device_book *device_book_new(uint64_t open_ns, struct device_room *room);
 
-/* Told of every work that is booked: when it is pushed, and in the order in which they begin, when that
- * is settled. They return 0 or an error, which goes to who pushes or settles. */
+/* Told of every work that is booked: when it is pushed, and in the order in which they begin, when
+ * that is settled. They return 0 or an error, which goes to who pushes or settles. */
 struct device_watch {
 	int (*pushed)(void *ctx, const struct device_work *work);
 	int (*begun)(void *ctx, const struct device_work *work);
@@ -50,12 +51,12 @@ void device_book_free(struct device_book *b);
 /* Gives back the memory that it does not need while nothing comes. */
 void device_book_trim(struct device_book *b);
 
-/* In any order of starts that are not settled yet, or lie in a gap that has not ended: it is settled up to
- * there again. While it is not full. 0 or -ENOMEM: then it is not booked. */
+/* In any order of starts that are not settled yet, or lie in a gap that has not ended: it is
+ * settled up to there again. While it is not full. 0 or -ENOMEM: then it is not booked. */
 int device_book_push(struct device_book *b, const struct device_work *work);
 
-/* There is no room for works that wait. Then settle up to what device_book_crowded says, though works
- * before it may come yet. */
+/* There is no room for works that wait. Then settle up to what device_book_crowded says, though
+ * works before it may come yet. */
 bool device_book_full(const struct device_book *b);
 uint64_t device_book_crowded(const struct device_book *b);
 
@@ -69,13 +70,14 @@ int device_book_settle(struct device_book *b, uint64_t horizon_ns, device_gap_fn
 int device_book_read(const struct device_book *b, uint64_t now_ns, struct device_sum *sum,
 		     device_gap_fn fn, void *ctx);
 
-/* How far it is settled, and since when nothing runs there (or: the same); only the latter never goes back. */
+/* How far it is settled, and since when nothing runs there (or: the same); only the latter never
+ * goes back. */
 uint64_t device_book_settled(const struct device_book *b);
 uint64_t device_book_idle_since(const struct device_book *b);
 
-/* The same of what is settled and will not change. A gap that nothing has ended yet is left for later,
- * but if it is older than the interval: then all of the interval lies in it, and it goes to fn, ended
- * by nothing. */
+/* The same of what is settled and will not change. A gap that nothing has ended yet is left for
+ * later, but if it is older than the interval: then all of the interval lies in it, and it goes to
+ * fn, ended by nothing. */
 void device_book_read_settled(const struct device_book *b, struct device_sum *sum,
 			      device_gap_fn fn, void *ctx);
 

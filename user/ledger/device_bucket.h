@@ -16,7 +16,9 @@ enum device_bucket {
 	DEVICE_BUCKETS_END = DEVICE_PAGEABLE + COPY_DEFAULT + 1
 };
 const char *device_bucket_name(unsigned int bucket);	/* "gemm", "copy-h2d", ..., "?" */
-const char *device_state_name(unsigned int bucket);	/* of its works: "compute", "comm", "copy", "set" */
-unsigned int device_bucket_row(unsigned int bucket);	/* the one of the same name that has its row */
+/* of its works: "compute", "comm", "copy", "set" */
+const char *device_state_name(unsigned int bucket);
+/* the one of the same name that has its row */
+unsigned int device_bucket_row(unsigned int bucket);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who was on a device beside those whose works are told, by what NVML saw there: processes that nobody
- * watches, or (of those all are known by their calls) that have no helper to tell of their works.
+ * Who was on a device beside those whose works are told, by what NVML saw there: processes that
+ * nobody watches, or (of those all are known by their calls) that have no helper to tell of their
+ * works.
  */
 #ifndef LEDGER_DEVICE_USERS_H
 #define LEDGER_DEVICE_USERS_H
@@ -12,7 +13,8 @@
 
 struct device_users {
 	const struct model *model;		/* NULL: nobody is watched */
-	struct host_member *const *told;	/* n of them: on the device, of processes whose works are told */
+	struct host_member *const *told;	/* n of them: on the device, of processes whose
+						 * works are told */
 	size_t n;
 	uint64_t since_ns;			/* who was seen there before is gone */
 };

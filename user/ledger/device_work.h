@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes into the book of a device and what comes out of it (ledger/device_book.h): pure data. */
+/* What goes into the book of a device and what comes out of it (ledger/device_book.h): pure
+ * data. */
 #ifndef LEDGER_DEVICE_WORK_H
 #define LEDGER_DEVICE_WORK_H
 

@@ -11,14 +11,15 @@
 
 #define WAITING_WORKS 262144	/* of all books; 56 bytes each */
 
-#define DEVICES_OVER UINT64_MAX		/* now_ns: all is settled, to its end (share_book_is_over) */
+#define DEVICES_OVER UINT64_MAX	/* now_ns: all is settled, to its end (share_book_is_over) */
 
 struct device {
 	struct device_state state;	/* what others read */
 	struct device_book *book;	/* NULL: it stands for ended processes */
 	bool was_wanted;		/* at a cut */
 	uint64_t open_ns;
-	uint64_t unspent_ns;		/* it waited for others before the cut, and was not yet queued */
+	uint64_t unspent_ns;		/* it waited for others before the cut, and was not yet
+					 * queued */
 	struct device_sum past;		/* of ended processes, whose books are gone; open_ns is 0 */
 };
 
@@ -117,7 +118,8 @@ static struct device *add_device(struct devices *d, uint32_t pid, uint32_t numbe
 	return s;
 }
 
-static struct device *find_or_make(struct devices *d, uint32_t pid, uint32_t device, uint64_t open_ns)
+static struct device *find_or_make(struct devices *d, uint32_t pid, uint32_t device,
+				   uint64_t open_ns)
 {
 	const struct map_slot *slot = map_find(&d->by_process, device_key(pid, device));
 	struct device_book *book;
@@ -219,7 +221,8 @@ static int divide(const struct dividing *d, const struct device_gap *gap)
 	if (first && d->stalls && gap->ended_by)
 		d->stalls->before_ns += gap->end_ns - gap->start_ns;
 	if (d->by)
-		return d->by->divide(d->by->ctx, d->device->state.pid, gap, d->ns, first ? NULL : d->stalls);
+		return d->by->divide(d->by->ctx, d->device->state.pid, gap, d->ns,
+				     first ? NULL : d->stalls);
 	d->ns[IDLE_UNKNOWN] += gap->end_ns - gap->start_ns;
 	return 0;
 }
@@ -238,12 +241,19 @@ static void on_gap(void *ctx, const struct device_gap *gap)
 static int settle_one(struct devices *d, struct device *s, uint64_t horizon_ns,
 		       const struct devices_divide *by)
 {
-	struct dividing dividing = { by, s, &s->state.member, s->state.idle_ns, &s->state.stalls, 0 };
-	int err = s->state.member.host || !s->book ? 0 : host_devices_join(&d->hosts, &s->state.member, NULL, device_book_settled(s->book));
+	struct dividing dividing = {
+		by, s, &s->state.member, s->state.idle_ns, &s->state.stalls, 0
+	};
+	int err = s->state.member.host || !s->book ?
+			  0 :
+			  host_devices_join(&d->hosts, &s->state.member, NULL,
+					    device_book_settled(s->book));
 
 	if (err || !s->book)
 		return err;
-	err = device_book_settle(s->book, num_min(horizon_ns, host_member_end(&s->state.member, by)), on_gap, &dividing);
+	err = device_book_settle(s->book,
+				 num_min(horizon_ns, host_member_end(&s->state.member, by)), on_gap,
+				 &dividing);
 	if (!err)
 		err = dividing.err;
 	if (!err)
@@ -253,7 +263,8 @@ static int settle_one(struct devices *d, struct device *s, uint64_t horizon_ns,
 
 static int settle_crowded(struct devices *d, struct device *s)
 {
-	return settle_one(d, s, device_book_crowded(s->book), d->crowded.divide ? &d->crowded : NULL);
+	return settle_one(d, s, device_book_crowded(s->book),
+			  d->crowded.divide ? &d->crowded : NULL);
 }
 
 void devices_when_crowded(struct devices *d, const struct devices_divide *by)
@@ -298,25 +309,28 @@ int devices_settle_hosts(struct devices *d, uint64_t horizon_ns, const struct de
 static bool has_waited_all(const struct device *s, uint64_t now_ns)
 {
 	return now_ns == DEVICES_SETTLED || now_ns == DEVICES_OVER ||
-	       (!device_book_waiting(s->book) && share_book_is_over(s->state.member.host->book, s->state.member.number));
+	       (!device_book_waiting(s->book) &&
+		share_book_is_over(s->state.member.host->book, s->state.member.number));
 }
 
-static int read_waited(const struct device *s, uint64_t now_ns,
-			const struct devices_divide *by, uint64_t *waited_ns)
+static int read_waited(const struct device *s, uint64_t now_ns, const struct devices_divide *by,
+		       uint64_t *waited_ns)
 {
+	const struct host_member *member = &s->state.member;
+	const struct host_device *host = member->host;
 	struct share_book *shared;
 
 	*waited_ns = s->unspent_ns;
-	if (!s->state.member.host || s->state.member.host->members.n < 2)
+	if (!host || host->members.n < 2)
 		return 0;
 	if (has_waited_all(s, now_ns)) {
-		*waited_ns += share_book_member(s->state.member.host->book, s->state.member.number).waited_ns;
+		*waited_ns += share_book_member(host->book, member->number).waited_ns;
 		return 0;
 	}
-	shared = host_device_read(s->state.member.host, now_ns, by);
+	shared = host_device_read(host, now_ns, by);
 	if (!shared)
 		return -errno;
-	*waited_ns += share_book_member(shared, s->state.member.number).waited_ns;
+	*waited_ns += share_book_member(shared, member->number).waited_ns;
 	share_book_free(shared);
 	return 0;
 }
@@ -351,8 +365,9 @@ int devices_read(const struct device_state *state, uint64_t now_ns, const struct
 	if (!err && now_ns == DEVICES_SETTLED)
 		device_book_read_settled(s->book, sum, on_gap, &dividing);
 	else if (!err)
-		err = device_book_read(s->book, num_min(now_ns, host_member_end(&s->state.member, by)), sum, on_gap,
-				       &dividing);
+		err = device_book_read(s->book,
+				       num_min(now_ns, host_member_end(&s->state.member, by)), sum,
+				       on_gap, &dividing);
 	if (!err)
 		err = dividing.err;
 	return err ? err : divide_queued(s, now_ns, by, idle_ns);
@@ -390,11 +405,13 @@ int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_
 		return -ENOMEM;
 	s->state.facts = ev->device.facts;
 	s->state.has_facts = true;
-	snprintf(s->state.name, sizeof(s->state.name), "%s", ev->device.name ? ev->device.name : "");
+	snprintf(s->state.name, sizeof(s->state.name), "%s",
+		 ev->device.name ? ev->device.name : "");
 	return host_devices_join(&d->hosts, &s->state.member, s->state.facts.uuid, s->open_ns);
 }
 
-int devices_sample(struct devices *d, const struct sampled_device *sampled, uint64_t from_ns, bool wait)
+int devices_sample(struct devices *d, const struct sampled_device *sampled, uint64_t from_ns,
+		   bool wait)
 {
 	return host_devices_sample(&d->hosts, sampled, from_ns, wait);
 }
@@ -416,7 +433,8 @@ static void cut(struct devices *d, struct device *s, const struct devices_divide
 	if (!read_waited(s, DEVICES_SETTLED, NULL, &waited))
 		s->unspent_ns = waited - num_min(waited, s->state.idle_ns[IDLE_QUEUED]);
 	device_book_cut(s->book);
-	/* A gap that the interval lay in is no time in which it ran. Without memory it is all idle. */
+	/* A gap that the interval lay in is no time in which it ran. Without memory it is all
+	 * idle. */
 	if (s->state.member.host && device_book_idle_since(s->book) > idle_since)
 		(void)host_device_idle(&s->state.member, device_book_idle_since(s->book), by);
 	kernels_cut(&s->state.kernels, &d->kernels);
@@ -461,7 +479,7 @@ void devices_cut(struct devices *d, const struct devices_divide *by,
 	d->last = NULL;
 }
 
-/* ---- what becomes part of another ------------------------------------------------------------- */
+/* ---- what becomes part of another ------------------------------------------------------------ */
 
 /* All without a UUID are alike if the processes number them so. */
 static bool is_heir(const struct device *heir, const struct device *s, uint32_t into)
@@ -469,7 +487,8 @@ static bool is_heir(const struct device *heir, const struct device *s, uint32_t 
 	if (heir->book || heir->state.pid != into)
 		return false;
 	if (s->state.has_facts || heir->state.has_facts)
-		return s->state.has_facts && heir->state.has_facts && !strcmp(s->state.facts.uuid, heir->state.facts.uuid);
+		return s->state.has_facts && heir->state.has_facts &&
+		       !strcmp(s->state.facts.uuid, heir->state.facts.uuid);
 	return heir->state.ordinal == s->state.device;
 }
 
@@ -498,7 +517,8 @@ static struct device *find_heir(struct devices *d, const struct device *s, uint3
 	return make_heir(d, s, into);
 }
 
-const struct device_state *devices_heir(struct devices *d, uint32_t pid, uint32_t device, uint32_t into)
+const struct device_state *devices_heir(struct devices *d, uint32_t pid, uint32_t device,
+					uint32_t into)
 {
 	const struct device *s = (const struct device *)devices_find(d, pid, device);
 	const struct device *heir = s ? find_heir(d, s, into) : NULL;
@@ -548,9 +568,11 @@ static int join_host(struct devices *d, const struct device *s, struct device *h
 
 	if (heir->state.member.host || !s->state.member.host || !s->state.member.host->uuid[0])
 		return 0;
-	err = host_devices_join(&d->hosts, &heir->state.member, s->state.member.host->uuid, s->open_ns);
+	err = host_devices_join(&d->hosts, &heir->state.member, s->state.member.host->uuid,
+				s->open_ns);
 	if (!err)
-		share_book_settle(heir->state.member.host->book, heir->state.member.number, UINT64_MAX);
+		share_book_settle(heir->state.member.host->book, heir->state.member.number,
+				  UINT64_MAX);
 	return err;
 }
 
@@ -579,7 +601,8 @@ static int fold(struct devices *d, struct device *s, uint32_t into, const struct
 
 static bool is_over(const struct device *s)
 {
-	return !s->state.member.host || share_book_is_over(s->state.member.host->book, s->state.member.number);
+	return !s->state.member.host ||
+	       share_book_is_over(s->state.member.host->book, s->state.member.number);
 }
 
 static void trim(struct device *s)

@@ -27,11 +27,13 @@ struct copy_stats {
 struct device_state {
 	uint32_t pid;
 	uint32_t device;		/* the process's own ordinal */
-	uint32_t ordinal;		/* the same; of ended processes, that of the first of them */
+	uint32_t ordinal;		/* the same; of ended processes, that of the first of
+					 * them */
 	bool has_facts;
 	struct device_facts facts;
 	char name[64];			/* "": unknown */
-	struct host_member member;	/* its book, and its place in the book of the host's device */
+	struct host_member member;	/* its book, and its place in the book of the host's
+					 * device */
 	uint64_t idle_ns[IDLE_CAUSES];	/* of gaps that are settled */
 	struct stalls stalls;		/* the same gaps, without the first */
 	struct kernels kernels;
@@ -47,16 +49,19 @@ struct devices *devices_new(void);	/* NULL + errno */
 void devices_free(struct devices *d);
 
 bool devices_have(const struct devices *d, uint32_t pid, uint32_t device);
-const struct device_state *devices_find(const struct devices *d, uint32_t pid, uint32_t device);	/* or NULL */
+/* or NULL */
+const struct device_state *devices_find(const struct devices *d, uint32_t pid, uint32_t device);
 
-/* open_ns: where a book that this event opens begins, of no use if they have it; launch NULL: unknown. 0 or -ENOMEM. */
+/* open_ns: where a book that this event opens begins, of no use if they have it; launch NULL:
+ * unknown. 0 or -ENOMEM. */
 int devices_push_work(struct devices *d, const struct event *ev, const struct launch *launch,
 		      uint64_t open_ns);
 int devices_push_facts(struct devices *d, const struct event *ev, uint64_t open_ns);
 
 /* host_devices_sample of these. */
 struct sampled_device;
-int devices_sample(struct devices *d, const struct sampled_device *sampled, uint64_t from_ns, bool wait);
+int devices_sample(struct devices *d, const struct sampled_device *sampled, uint64_t from_ns,
+		   bool wait);
 
 /* Who divides gaps of works that had no room to wait (device_book_full); else they are unknown. */
 void devices_when_crowded(struct devices *d, const struct devices_divide *by);
@@ -75,29 +80,33 @@ int devices_settle_hosts(struct devices *d, uint64_t horizon_ns, const struct de
 
 #define DEVICES_SETTLED 0	/* now_ns: what is settled, as device_book_read_settled has it */
 
-/* The book as device_book_read has it, and all idle time by cause: their sum is sum->idle_ns. stalls
- * (may be NULL) is zeroed and the caller's to free. 0 or -ENOMEM. */
+/* The book as device_book_read has it, and all idle time by cause: their sum is sum->idle_ns.
+ * stalls (may be NULL) is zeroed and the caller's to free. 0 or -ENOMEM. */
 int devices_read(const struct device_state *s, uint64_t now_ns, const struct devices_divide *by,
 		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct stalls *stalls);
 
-/* A new interval begins where what is settled ends: books, kernels and copies are of it from now on.
- * Devices of processes that keep(ctx, pid) does not want any more are dropped. */
+/* A new interval begins where what is settled ends: books, kernels and copies are of it from now
+ * on. Devices of processes that keep(ctx, pid) does not want any more are dropped. */
 void devices_cut(struct devices *d, const struct devices_divide *by,
 		 bool (*keep)(const void *ctx, uint32_t pid), const void *ctx);
 
-/* Process pid is no more, and nothing of it will come: all its devices are settled to their ends, and take no
- * more memory than that needs. *done: but for others that share a device and are not as far yet. 0 or -ENOMEM. */
+/* Process pid is no more, and nothing of it will come: all its devices are settled to their ends,
+ * and take no more memory than that needs. *done: but for others that share a device and are not as
+ * far yet. 0 or -ENOMEM. */
 int devices_finish(struct devices *d, uint32_t pid, const struct devices_divide *by, bool *done);
 
-/* When that is done, its devices become part of those of process into, which stands for all of whom that was
- * asked; it has one of each device of the host. Lanes are not told apart, nor are stalls kept, and who had a
- * device whose UUID nobody told is told no more. 0 or -ENOMEM. */
+/* When that is done, its devices become part of those of process into, which stands for all of whom
+ * that was asked; it has one of each device of the host. Lanes are not told apart, nor are stalls
+ * kept, and who had a device whose UUID nobody told is told no more. 0 or -ENOMEM. */
 int devices_fold(struct devices *d, uint32_t pid, uint32_t into, const struct devices_divide *by);
 
-/* The one of into that a device of pid will be a part of. NULL + errno: ENOENT (there is no such device). */
-const struct device_state *devices_heir(struct devices *d, uint32_t pid, uint32_t device, uint32_t into);
+/* The one of into that a device of pid will be a part of. NULL + errno: ENOENT (there is no such
+ * device). */
+const struct device_state *devices_heir(struct devices *d, uint32_t pid, uint32_t device,
+					uint32_t into);
 
-size_t devices_names_left(const struct devices *d);	/* bytes that names of kernels may still take */
+/* bytes that names of kernels may still take */
+size_t devices_names_left(const struct devices *d);
 
 void devices_counts(const struct devices *d, struct device_counts *out);	/* of all books */
 

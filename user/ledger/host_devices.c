@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What a process's book gives out are gaps; what lies between two of them the process ran. A reading
- * is done on a copy, into which each member's own reading goes.
+ * What a process's book gives out are gaps; what lies between two of them the process ran. A
+ * reading is done on a copy, into which each member's own reading goes.
  */
 #include "ledger/host_devices.h"
 
@@ -13,7 +13,8 @@
 #include "base/num.h"
 #include "base/time.h"
 
-#define AWAITED_MEMBERS 8	/* of a device with more, or with as many spans of others, none is waited for */
+/* Members of a device with more, or with as many waiting spans, are not waited for. */
+#define AWAITED_MEMBERS 8
 #define AWAITED_SPANS 16384
 #define TRUSTED_NS (2 * NS_PER_SEC)	/* a sample is for so long, if no other comes */
 
@@ -129,7 +130,8 @@ void host_devices_leave(struct host_devices *h, struct host_member *s)
 	forget_member(h, s);
 }
 
-void host_devices_leave_to(struct host_devices *h, struct host_member *s, const struct host_member *heir)
+void host_devices_leave_to(struct host_devices *h, struct host_member *s,
+			   const struct host_member *heir)
 {
 	share_book_leave_to(s->host->book, s->number, heir->number);
 	forget_member(h, s);
@@ -265,9 +267,11 @@ int host_device_settled(struct host_member *s)
 	return err;
 }
 
-/* Whatever ends a gap may have run for all of it, as far as anybody knows: a collective whose peer hangs, say.
- * Who waits holds up all who share the device, and those that end are not folded meanwhile. */
-static uint64_t host_horizon(const struct host_device *h, uint64_t horizon_ns, const struct devices_divide *by)
+/* Whatever ends a gap may have run for all of it, as far as anybody knows: a collective whose peer
+ * hangs, say. Who waits holds up all who share the device, and those that end are not folded
+ * meanwhile. */
+static uint64_t host_horizon(const struct host_device *h, uint64_t horizon_ns,
+			     const struct devices_divide *by)
 {
 	bool waits = by && by->waits && h->members.n <= AWAITED_MEMBERS &&
 		     share_book_waiting(h->book) < AWAITED_SPANS;
@@ -291,13 +295,15 @@ static int settle_host(struct host_device *h, uint64_t horizon_ns, const struct 
 		struct host_member *s = h->members.v[i];
 
 		if (s->book)
-			err = host_device_idle(s, num_min(horizon_ns, device_book_settled(s->book)), by);
+			err = host_device_idle(s, num_min(horizon_ns, device_book_settled(s->book)),
+					       by);
 	}
 	share_book_settle_all(h->book, horizon_ns);
 	return err;
 }
 
-int host_devices_settle_all(struct host_devices *h, uint64_t horizon_ns, const struct devices_divide *by)
+int host_devices_settle_all(struct host_devices *h, uint64_t horizon_ns,
+			    const struct devices_divide *by)
 {
 	int err = 0;
 
@@ -331,7 +337,8 @@ static int read_member(struct share_book *book, const struct host_member *s, uin
 {
 	struct reading r = { { book, s->number, s->told_ns }, by, s->pid, 0 };
 	struct device_sum sum;
-	int err = device_book_read(s->book, num_min(now_ns, host_member_end(s, by)), &sum, on_gap, &r);
+	int err = device_book_read(s->book, num_min(now_ns, host_member_end(s, by)), &sum, on_gap,
+				   &r);
 
 	err = err ? err : r.err;
 	return err ? err : tell(&r.to, r.to.told_ns, sum.close_ns, SHARE_RUNS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The devices of the host, whatever each process calls them: a process's device joins the one of its
- * UUID, and what its own book says goes into the book of who had the device. Knows no works and no
- * calls; a device whose UUID nobody told is one of its own.
+ * The devices of the host, whatever each process calls them: a process's device joins the one of
+ * its UUID, and what its own book says goes into the book of who had the device. Knows no works and
+ * no calls; a device whose UUID nobody told is one of its own.
  */
 #ifndef LEDGER_HOST_DEVICES_H
 #define LEDGER_HOST_DEVICES_H
@@ -22,8 +22,10 @@ struct devices_divide {
 	int (*divide)(void *ctx, uint32_t pid, const struct device_gap *gap, uint64_t *ns,
 		      struct stalls *stalls);
 	uint64_t (*exit_ns)(void *ctx, uint32_t pid);	/* 0: it goes on; NULL: all do */
-	const struct unseen *(*unseen)(void *ctx, uint32_t pid);	/* NULL, or it gives NULL: nothing is */
-	bool waits;	/* devices_settle_hosts: until gaps have ended, where a device has few processes */
+	/* NULL, or it gives NULL: nothing is */
+	const struct unseen *(*unseen)(void *ctx, uint32_t pid);
+	bool waits;	/* devices_settle_hosts: until gaps have ended, where a device has few
+			 * processes */
 	void *ctx;
 };
 
@@ -53,22 +55,24 @@ struct host_devices {
 
 void host_devices_free(struct host_devices *h);
 
-/* The process's device has a UUID, or (NULL) is used without anybody having said so. The book of the host's
- * opens when the first of theirs did. 0 or -ENOMEM. */
+/* The process's device has a UUID, or (NULL) is used without anybody having said so. The book of
+ * the host's opens when the first of theirs did. 0 or -ENOMEM. */
 int host_devices_join(struct host_devices *h, struct host_member *s, const char *uuid,
 		      uint64_t open_ns);
 
-/* The process is no more: its number is another's from now on. What it did must be cut off before. */
+/* The process is no more: its number is another's from now on. What it did must be cut off
+ * before. */
 void host_devices_leave(struct host_devices *h, struct host_member *s);
 
 /* The same, and what it had is heir's from now on, of the same host device. Only when it is over
  * (share_book_is_over). */
-void host_devices_leave_to(struct host_devices *h, struct host_member *s, const struct host_member *heir);
+void host_devices_leave_to(struct host_devices *h, struct host_member *s,
+			   const struct host_member *heir);
 
 /*
- * A sample of the device that began at from_ns: a process that was on it all the time, and is not one of
- * those whose works are told, had it when none of these did, but for samples in which no kernel ran.
- * wait: who had it before the next sample is not settled without it. 0 or -ENOMEM.
+ * A sample of the device that began at from_ns: a process that was on it all the time, and is not
+ * one of those whose works are told, had it when none of these did, but for samples in which no
+ * kernel ran. wait: who had it before the next sample is not settled without it. 0 or -ENOMEM.
  */
 int host_devices_sample(struct host_devices *h, const struct sampled_device *d, uint64_t from_ns,
 			bool wait);
@@ -81,21 +85,23 @@ uint64_t host_devices_late_ns(const struct host_devices *h);	/* of all books, ev
 
 void host_devices_cut(struct host_devices *h);	/* share_book_cut, of all */
 
-/* A gap of the process's own book, of whose end its next work was queued for queued_ns (by says what of it
- * was not seen; NULL: nothing); and how far that book is settled. 0 or -ENOMEM. */
+/* A gap of the process's own book, of whose end its next work was queued for queued_ns (by says
+ * what of it was not seen; NULL: nothing); and how far that book is settled. 0 or -ENOMEM. */
 int host_device_gap(struct host_member *s, const struct device_gap *gap, uint64_t queued_ns,
 		    const struct devices_divide *by);
 int host_device_settled(struct host_member *s);
 
-/* Nothing ran since that was last told: what of it up to until_ns was not seen is not left for the gap's
- * end. 0 or -ENOMEM. */
+/* Nothing ran since that was last told: what of it up to until_ns was not seen is not left for the
+ * gap's end. 0 or -ENOMEM. */
 int host_device_idle(struct host_member *s, uint64_t until_ns, const struct devices_divide *by);
 
-/* Whoever is more behind than this is not waited for; but (by->waits) few are until a gap has ended. 0 or
- * -ENOMEM. */
-int host_devices_settle_all(struct host_devices *h, uint64_t horizon_ns, const struct devices_divide *by);
+/* Whoever is more behind than this is not waited for; but (by->waits) few are until a gap has
+ * ended. 0 or -ENOMEM. */
+int host_devices_settle_all(struct host_devices *h, uint64_t horizon_ns,
+			    const struct devices_divide *by);
 
-/* The device's book as it stands if it closed at now: the caller's, for share_book_free. NULL + errno. */
+/* The device's book as it stands if it closed at now: the caller's, for share_book_free. NULL +
+ * errno. */
 struct share_book *host_device_read(const struct host_device *h, uint64_t now_ns,
 				    const struct devices_divide *by);
 

@@ -48,7 +48,8 @@ static bool is_call(unsigned int bucket)
 	return bucket < CLASS_END && bucket != CLASS_OTHER;
 }
 
-/* The call that launched: of the timeline, or the one that the thread is in now, or what CUPTI says. */
+/* The call that launched: of the timeline, or the one that the thread is in now, or what CUPTI
+ * says. */
 static struct timeline_span find_call(const struct device_work *work, const struct idle_thread *who)
 {
 	uint64_t start = work->launch_start_ns, end = num_max(work->launch_end_ns, start);

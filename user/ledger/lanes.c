@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Just before a work begins at t, its lane is as deep as there are submissions before t that have not
- * begun before t; no moment since the last begin was deeper. Works come in the order in which they
- * begin, their submissions nearly in order.
+ * Just before a work begins at t, its lane is as deep as there are submissions before t that have
+ * not begun before t; no moment since the last begin was deeper. Works come in the order in which
+ * they begin, their submissions nearly in order.
  */
 #include "ledger/lanes.h"
 
@@ -105,7 +105,8 @@ int lanes_begin(struct lanes *l, const struct device_work *work)
 	}
 	if (!work->has_launch)
 		return 0;
-	return hist_add(&lane->latency, work->start_ns - num_min(work->start_ns, work->launch_start_ns));
+	return hist_add(&lane->latency,
+			work->start_ns - num_min(work->start_ns, work->launch_start_ns));
 }
 
 int lanes_merge(struct lanes *l, const struct lanes *from)

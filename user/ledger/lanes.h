@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How works wait on the lanes of one device: how long from the beginning of the launching call until
- * the work begins (latency), how many had been submitted and not begun (depth). Works of one lane are
- * submitted when their launch returns; one that had begun by then never waited, one whose launch is
- * not known is only counted. Bounded: lanes that come when there are LANES_MAX are one. Knows nothing
- * of kernels' names and of owners.
+ * How works wait on the lanes of one device: how long from the beginning of the launching call
+ * until the work begins (latency), how many had been submitted and not begun (depth). Works of one
+ * lane are submitted when their launch returns; one that had begun by then never waited, one whose
+ * launch is not known is only counted. Bounded: lanes that come when there are LANES_MAX are one.
+ * Knows nothing of kernels' names and of owners.
  *
  * Example; L a launch [start, end), W its work, all on one lane, over [0, 100):
  *
@@ -49,12 +49,13 @@ int lanes_begin(struct lanes *l, const struct device_work *work);
 /* All that begins before ns has begun, and all that was submitted before is known. */
 void lanes_settle(struct lanes *l, uint64_t ns);
 
-/* All that from counts goes into one lane, `other`: depths of lanes at different times, the deepest. from
- * stays. 0, or -ENOMEM: l is of no use. */
+/* All that from counts goes into one lane, `other`: depths of lanes at different times, the
+ * deepest. from stays. 0, or -ENOMEM: l is of no use. */
 int lanes_merge(struct lanes *l, const struct lanes *from);
 
 void lanes_cut(struct lanes *l);	/* a new interval: what waits goes on waiting */
-void lanes_trim(struct lanes *l);	/* gives back the memory that it does not need while nothing comes */
+/* gives back the memory that it does not need while nothing comes */
+void lanes_trim(struct lanes *l);
 void lanes_free(struct lanes *l);
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What gpuprof itself cost the threads that it measured, estimated from calibrated costs, and the bucket
- * `gpuprof` of their books. Pure functions of a const model and of what is read out of a book.
+ * What gpuprof itself cost the threads that it measured, estimated from calibrated costs, and the
+ * bucket `gpuprof` of their books. Pure functions of a const model and of what is read out of a
+ * book.
  *
- * Half of what a recorded call costs falls before its first stamp and behind its last one: in what is
- * around the call (`other`). The other half falls in the call, as do what is hit within it and is not
- * recorded, and single steps: those are counted for all calls together, and each call has its part of
- * them. It is time on a CPU, so no bucket gives more than it has of that, and rows still add up.
+ * Half of what a recorded call costs falls before its first stamp and behind its last one: in what
+ * is around the call (`other`). The other half falls in the call, as do what is hit within it and
+ * is not recorded, and single steps: those are counted for all calls together, and each call has
+ * its part of them. It is time on a CPU, so no bucket gives more than it has of that, and rows
+ * still add up.
  *
  * Examples; launch 100, of which blocked 20, in 10 calls, other 50, a call costs 6:
  *
@@ -32,7 +34,8 @@ struct own_cost {		/* of a model's interval */
 	uint64_t nested_ns;
 	uint64_t stepped;	/* of calls: of functions that are single-stepped */
 	uint64_t step_ns;	/* what each of these costs more */
-	bool calls_only;	/* nested are not known: the kernel's counters are read at the end, of all */
+	bool calls_only;	/* nested are not known: the kernel's counters are read at the
+				 * end, of all */
 };
 
 struct own_cost own_cost_read(const struct model *m);

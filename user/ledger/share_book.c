@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * A sweep over time up to the horizon of the slowest member. Each member's spans wait in a queue of
- * its own; between two moments at which anything changes, one owner has it all. A sweep cannot go back:
- * what lies before a book that had begun is a book of its own with the same members, until it is settled.
+ * its own; between two moments at which anything changes, one owner has it all. A sweep cannot go
+ * back: what lies before a book that had begun is a book of its own with the same members, until it
+ * is settled.
  */
 #include "ledger/share_book.h"
 
@@ -343,7 +344,8 @@ int share_book_add(struct share_book *b, size_t member, const struct share_span 
 	struct share_span s = *span, *slot;
 
 	if (b->before && s.start_ns < b->sum.open_ns) {
-		const struct share_span part = { s.start_ns, num_min(s.end_ns, b->sum.open_ns), s.state };
+		const struct share_span part = { s.start_ns, num_min(s.end_ns, b->sum.open_ns),
+						 s.state };
 		int err = share_book_add(b->before, member, &part);
 
 		if (err)

@@ -4,10 +4,10 @@
  * once, others that are not watched, or nobody. Takes from each process what its own book on the
  * device says; knows no works, names or causes. In plain words: tests/lib/share_spec.h.
  *
- * A process (a member) runs, or waits (its next work is queued), or what it does was not seen, or it
- * does none of these. Where one runs it owns the moment; where several do it is shared; where none does,
- * but of one it was not seen, the moment is unknown; else where somebody else was on the device it is
- * unwatched; else idle. What a member waited while another ran is told beside.
+ * A process (a member) runs, or waits (its next work is queued), or what it does was not seen, or
+ * it does none of these. Where one runs it owns the moment; where several do it is shared; where
+ * none does, but of one it was not seen, the moment is unknown; else where somebody else was on the
+ * device it is unwatched; else idle. What a member waited while another ran is told beside.
  *
  * Examples; a book of [0, 100), A and B members:
  *
@@ -19,7 +19,8 @@
  *
  * It opens when the first of its members did, whoever joins first:
  *
- *   opened at 50, A runs [60,70), settled to 80; opened at 0, B runs [10,20)    A owns 10, B owns 10, idle 80
+ *   opened at 50, A runs [60,70), settled to 80;
+ *   opened at 0, B runs [10,20)                  A owns 10, B owns 10, idle 80
  */
 #ifndef LEDGER_SHARE_BOOK_H
 #define LEDGER_SHARE_BOOK_H
@@ -53,7 +54,8 @@ struct share_book *share_book_new(uint64_t open_ns);	/* NULL + errno */
 struct share_book *share_book_copy(const struct share_book *b);	/* NULL + errno */
 void share_book_free(struct share_book *b);
 
-/* A member to come opened before it did: so does it, too, but not before the last cut. 0 or -ENOMEM. */
+/* A member to come opened before it did: so does it, too, but not before the last cut. 0 or
+ * -ENOMEM. */
 int share_book_open(struct share_book *b, uint64_t open_ns);
 
 int share_book_join(struct share_book *b);	/* the new member's number: 0, 1, ...; or -ENOMEM */
@@ -61,7 +63,8 @@ int share_book_join(struct share_book *b);	/* the new member's number: 0, 1, ...
 /* The member is no more, and its number the next one's. What it owned is forgotten: cut before. */
 void share_book_leave(struct share_book *b, size_t member);
 
-/* Is all told that the member did? Then it may leave to another one, which has what it owned and waited. */
+/* Is all told that the member did? Then it may leave to another one, which has what it owned and
+ * waited. */
 bool share_book_is_over(const struct share_book *b, size_t member);
 void share_book_leave_to(struct share_book *b, size_t member, size_t heir);
 
@@ -72,8 +75,8 @@ void share_book_cut(struct share_book *b);
  * late. 0 or -ENOMEM. */
 int share_book_add(struct share_book *b, size_t member, const struct share_span *span);
 
-/* From at_ns on others are on the device, or are not; in order of time. They are until nobody says so any
- * more (until_ns). 0 or -ENOMEM. */
+/* From at_ns on others are on the device, or are not; in order of time. They are until nobody says
+ * so any more (until_ns). 0 or -ENOMEM. */
 int share_book_others(struct share_book *b, uint64_t at_ns, bool present, uint64_t until_ns);
 
 /* That is known up to horizon_ns, and waited for; UINT64_MAX, as at first: nobody tells. */

@@ -8,7 +8,8 @@
 
 #define EPOCH_FIRST_NS 1048576ull
 
-/* A kind, or that the time is no loss; was spent OUTSIDE of calls; or belongs to what it is AROUND. */
+/* A kind, or that the time is no loss; was spent OUTSIDE of calls; or belongs to what it is
+ * AROUND. */
 #define IS(kind) ((kind) + 1)
 enum { NO_STALL = 0, OUTSIDE = STALL_KINDS + 1, AROUND };
 
@@ -21,7 +22,8 @@ static const uint8_t kind_of[IDLE_CAUSES] = {
 	[IDLE_OTHER] = OUTSIDE, [IDLE_RUNQUEUE] = IS(STALL_RUNQUEUE), [IDLE_DISK] = OUTSIDE,
 	[IDLE_IO] = OUTSIDE, [IDLE_LOCK] = OUTSIDE, [IDLE_PAGE_FAULT] = OUTSIDE,
 	[IDLE_SLEEP] = OUTSIDE, [IDLE_OFF_CPU] = OUTSIDE, [IDLE_NO_WORK] = NO_STALL,
-	[IDLE_STOPPED] = IS(STALL_STOPPED), [IDLE_OPEN] = NO_STALL, [IDLE_LOST] = NO_STALL, [IDLE_UNKNOWN] = NO_STALL,
+	[IDLE_STOPPED] = IS(STALL_STOPPED), [IDLE_OPEN] = NO_STALL, [IDLE_LOST] = NO_STALL,
+	[IDLE_UNKNOWN] = NO_STALL,
 	[IDLE_UNARMED] = NO_STALL,
 };
 
@@ -52,7 +54,9 @@ static struct dry find_dry(const struct device_gap *gap, const struct idle_threa
 {
 	struct timeline_span span;
 	bool found = timeline_find(who->timeline, gap->start_ns, &span);
-	unsigned int bucket = found ? span.bucket : gap->start_ns >= who->now_ns ? who->now : CLASS_OTHER;
+	unsigned int bucket = found			   ? span.bucket :
+			      gap->start_ns >= who->now_ns ? who->now :
+							     CLASS_OTHER;
 	struct dry dry = { STALL_LAUNCH, TIMELINE_NO_FUNC, false };
 
 	if (ns[IDLE_QUEUED] == gap->end_ns - gap->start_ns)
@@ -67,7 +71,8 @@ static struct dry find_dry(const struct device_gap *gap, const struct idle_threa
 	return dry;
 }
 
-/* What kind of loss the time of a cause is in this gap; STALL_KINDS: none. Of copies it says COPY. */
+/* What kind of loss the time of a cause is in this gap; STALL_KINDS: none. Of copies it says
+ * COPY. */
 static enum stall_kind kind_in(enum idle_cause cause, const struct dry *dry, const uint64_t *ns,
 			      uint64_t outside_ns)
 {
@@ -91,8 +96,8 @@ static struct dry find_call(const struct device_gap *gap, const struct idle_thre
 	for (size_t i = 0; i < CALLS; i++) {
 		struct timeline_span span;
 
-		if (calls[i].kind != kind || !timeline_longest(who->timeline, gap->start_ns, gap->end_ns,
-							       calls[i].bucket, &span))
+		if (calls[i].kind != kind || !timeline_longest(who->timeline, gap->start_ns,
+							       gap->end_ns, calls[i].bucket, &span))
 			continue;
 		call.func = span.func;
 		call.large = span.large;

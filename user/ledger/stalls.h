@@ -4,13 +4,14 @@
  * has it, is the loss of one kind or of several, of the thread that launched the work which ended
  * it. Bounded. Knows no works, names or tables; findings are made of it.
  *
- * A gap's time inside calls is the loss that these calls are (`sync`, `copy`, `alloc`, ...). What was
- * lost outside of calls for STALL_HOST_NS or longer is `host`, on a CPU or off it, but `runqueue` where
- * no CPU was free, `stopped` where the thread was that, in a call or not. A launched work that did not begin for STALL_WAIT_NS or longer `waited` for others.
- * The rest, that is launching, short ways in between and what the device took to begin, belongs to the
- * call that the thread was in when the device ran dry, since with work ahead none of it would have
- * shown; if it was in none of these, it is `launch`: the thread did not launch fast enough; or `queued`
- * if the launch was over before the gap began. What was not seen, and what nothing ended, is no loss.
+ * A gap's time inside calls is the loss that these calls are (`sync`, `copy`, `alloc`, ...). What
+ * was lost outside of calls for STALL_HOST_NS or longer is `host`, on a CPU or off it, but
+ * `runqueue` where no CPU was free, `stopped` where the thread was that, in a call or not. A
+ * launched work that did not begin for STALL_WAIT_NS or longer `waited` for others. The rest, that
+ * is launching, short ways in between and what the device took to begin, belongs to the call that
+ * the thread was in when the device ran dry, since with work ahead none of it would have shown; if
+ * it was in none of these, it is `launch`: the thread did not launch fast enough; or `queued` if
+ * the launch was over before the gap began. What was not seen, and what nothing ended, is no loss.
  *
  * Examples; a gap [0, 10 ms), S sync, L launch:
  *
@@ -52,7 +53,8 @@ enum stall_kind {
 
 struct stall_key {
 	uint32_t tid;			/* 0: rows beyond STALL_ROWS */
-	uint16_t func;			/* the call, of kinds that are calls; else TIMELINE_NO_FUNC */
+	uint16_t func;			/* the call, of kinds that are calls; else
+					 * TIMELINE_NO_FUNC */
 	uint16_t kind;			/* enum stall_kind */
 };
 
@@ -81,8 +83,8 @@ static inline const struct stall *stalls_at(const struct stalls *s, size_t i)
 	return s->rows.v[i];
 }
 
-/* A gap that a work of known launch ended, the thread that launched it, and by how much of each cause
- * it was idle (idle_divide). 0 or -ENOMEM. */
+/* A gap that a work of known launch ended, the thread that launched it, and by how much of each
+ * cause it was idle (idle_divide). 0 or -ENOMEM. */
 int stalls_add(struct stalls *s, const struct device_gap *gap, const struct idle_thread *who,
 	       const uint64_t ns[IDLE_CAUSES]);
 int stalls_copy(struct stalls *to, const struct stalls *from);	/* to is zeroed; 0 or -ENOMEM */

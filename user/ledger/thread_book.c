@@ -8,9 +8,10 @@
 
 #include "base/num.h"
 
-/* Adds [from, to) to buckets; what would be `other` is split by the unarmed intervals (may be NULL). */
-static inline void book_add(uint64_t *ns, const struct intervals *unarmed, unsigned int bucket, uint64_t from,
-			    uint64_t to)
+/* Adds [from, to) to buckets; what would be `other` is split by the unarmed intervals (may be
+ * NULL). */
+static inline void book_add(uint64_t *ns, const struct intervals *unarmed, unsigned int bucket,
+			    uint64_t from, uint64_t to)
 {
 	uint64_t blind;
 
@@ -27,7 +28,8 @@ static inline void book_count(struct book *b, unsigned int class, const struct e
 	b->calls[ev->end_ns > ev->start_ns ? class : (unsigned int)CLASS_OTHER]++;
 }
 
-/* A call was blocked for so long in [from, to), and as its event says late: but a stop is not that. */
+/* A call was blocked for so long in [from, to), and as its event says late: but a stop is not
+ * that. */
 static inline void book_add_blocked(struct book *b, unsigned int class, const struct event *ev,
 				    uint64_t blocked_ns, uint64_t from, uint64_t to)
 {
@@ -358,7 +360,8 @@ static unsigned int push_off(struct book *b, const struct event *ev)
 	if (!over && ev->off.reason == OFF_CALL)
 		return push_open_blocked(b, ev);
 	if (over ? !take_seq(b, ev, &missing) : ev->seq != b->seq)
-		return over ? BOOK_INVALID : 0;		/* 0: its thread's records are on their way */
+		return over ? BOOK_INVALID : 0;		/* 0: its thread's records are on their
+							 * way */
 	b->seq_missing = false;
 	if (is_wrong_off(ev))
 		return push_wrong_off(b, ev);
@@ -372,7 +375,8 @@ static unsigned int push_off(struct book *b, const struct event *ev)
 	b->has_open = b->is_off = !over;
 	b->open_start = ev->start_ns;
 	b->open_class = (uint8_t)(ev->off.woken_ns ? BUCKET_OFF_0 + OFF_RUNQUEUE : reason);
-	return found | settle(b, CLASS_OTHER, b->cursor, over ? b->cursor : UINT64_MAX, b->open_class);
+	return found |
+	       settle(b, CLASS_OTHER, b->cursor, over ? b->cursor : UINT64_MAX, b->open_class);
 }
 
 /* ---- the end ------------------------------------------------------------------------------ */

@@ -58,10 +58,10 @@
 struct book {
 	uint64_t ns[BUCKET_END]; /* of this interval, without the head and the current gap */
 	uint64_t blocked[CLASS_END];	/* of these, in calls that returned */
-	uint64_t late[CLASS_END];	/* of these, the last time that each was ready without a CPU */
+	uint64_t late[CLASS_END];	/* of these, ready without a CPU, the last time in each */
 	uint64_t calls[CLASS_END];	/* see struct book_sum */
 	uint64_t open_blocked, cut_blocked;	/* of the open call: so far, and before floor */
-	uint32_t unseen;	/* classes with calls that began before: what these were blocked is not known */
+	uint32_t unseen;	/* classes with calls that began before: blocked is unknown */
 	uint64_t base;		/* session start */
 	uint64_t floor;		/* where this interval begins: base, or the last cut */
 	uint64_t birth;		/* 0: unknown */
@@ -91,10 +91,10 @@ void book_init(struct book *b, uint64_t session_start_ns, const struct intervals
  * (fn unused); or INSIDE, GONE. Returns BOOK_* bits. */
 unsigned int book_push(struct book *b, const struct event *ev, const struct func *fn);
 
-/* Is all of [start, end) booked, in this interval? What comes changes nothing of it. */
+/* Is all of [start, end) booked, in this interval? Later events do not change it. */
 bool book_has(const struct book *b, uint64_t start_ns, uint64_t end_ns);
 
-/* So much of `other` that is booked was a call of that class, as was found out since. */
+/* Moves ns of booked `other` to class: a record that came later says it was such a call. */
 void book_call(struct book *b, unsigned int class, uint64_t ns);
 
 void book_birth(struct book *b, uint64_t start_ns);	/* 0: still unknown */
@@ -103,10 +103,10 @@ void book_stop(struct book *b, uint64_t end_ns);	/* the session has ended */
 /* The thread's number went to another thread born at end_ns: its exit was lost. */
 void book_replace(struct book *b, uint64_t end_ns);
 
-/* What the time after the cursor is as far as is known: an open call's class, other, lost, unknown. */
+/* The bucket of the time after the cursor: an open call's class, other, lost, unknown. */
 unsigned int book_now(const struct book *b);
 
-/* [start, end) was added to unarmed: what of it is booked already is counted late. */
+/* [start, end) was added to unarmed: its part that is booked already is counted late. */
 unsigned int book_unarmed(struct book *b, uint64_t start_ns, uint64_t end_ns);
 
 /* As it stands if it closed at now (without stop or exit before). */

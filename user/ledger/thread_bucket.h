@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The buckets of the thread book: classes of calls, reasons to be off the CPU, and what could not be
- * seen. */
+/* The buckets of the thread book: classes of calls, reasons to be off the CPU, and what could not
+ * be seen. */
 #ifndef LEDGER_THREAD_BUCKET_H
 #define LEDGER_THREAD_BUCKET_H
 
@@ -13,9 +13,11 @@ enum bucket {
 	BUCKET_LOST = CLASS_END,	/* events were lost just there */
 	BUCKET_UNARMED,			/* probes were not attached */
 	BUCKET_UNKNOWN,			/* a call that began before may have returned already */
-	BUCKET_OFF_0,			/* ... + OFF_REASON_END - 1: enum off_reason; outside calls */
+	BUCKET_OFF_0,			/* ... + OFF_REASON_END - 1: enum off_reason; outside
+					 * calls */
 	BUCKET_END = BUCKET_OFF_0 + OFF_REASON_END,
-	BUCKET_GPUPROF = BUCKET_END,	/* of sums alone: what was taken from others (ledger/own_cost.h) */
+	BUCKET_GPUPROF = BUCKET_END,	/* of sums alone: what was taken from others
+					 * (ledger/own_cost.h) */
 	BUCKET_SUM_END
 };
 const char *bucket_name(unsigned int bucket);
@@ -28,7 +30,8 @@ static inline bool bucket_is_off(unsigned int bucket)
 /* Of a reason that is not OFF_CALL. */
 static inline unsigned int bucket_of_off(uint8_t reason)
 {
-	return reason == OFF_UNTOLD ? (unsigned int)BUCKET_LOST : (unsigned int)BUCKET_OFF_0 + reason;
+	return reason == OFF_UNTOLD ? (unsigned int)BUCKET_LOST :
+				      (unsigned int)BUCKET_OFF_0 + reason;
 }
 
 struct book_counts {
@@ -44,7 +47,8 @@ struct book_sum {
 	uint64_t ns[BUCKET_SUM_END];
 	uint64_t blocked_ns[CLASS_END];	/* of these, off the CPU */
 	uint64_t late_ns[CLASS_END];	/* of these, at least, ready without a CPU */
-	uint64_t calls[CLASS_END];	/* that returned; of CLASS_OTHER also those of no duration */
+	uint64_t calls[CLASS_END];	/* that returned; of CLASS_OTHER also those of no
+					 * duration */
 	uint64_t own_ns[CLASS_END];	/* taken from it for BUCKET_GPUPROF */
 	uint32_t unseen;		/* bit 1 << class: not known of all its calls */
 };

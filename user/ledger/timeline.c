@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A ring of chunks in order of time, searched by halves; in each its spans by their differences, read from the
- * first on.
+ * A ring of chunks in order of time, searched by halves; in each its spans by their differences,
+ * read from the first on.
  */
 #include "ledger/timeline.h"
 
@@ -30,7 +30,8 @@ struct timeline_chunk {
 	struct what last, before;	/* the newest one's, and the newest other */
 };
 _Static_assert(sizeof(struct timeline_chunk) == TIMELINE_CHUNK_BYTES, "as the header says");
-_Static_assert(offsetof(struct timeline_chunk, start_ns) - offsetof(struct timeline_chunk, n) >= VARINT_SLACK,
+_Static_assert(offsetof(struct timeline_chunk, start_ns) - offsetof(struct timeline_chunk, n) >=
+		       VARINT_SLACK,
 	       "what comes after");
 
 /* Whose struct what a span has; a late one has its own. */
@@ -55,21 +56,26 @@ static __attribute__((cold)) unsigned int rest_size(const struct timeline_span *
 	       (span->late_ns ? varint_size(span->late_ns) + varint_size(span->after_late_ns) : 0);
 }
 
-static __attribute__((cold)) void put_rest(uint8_t *p, const struct what *what, const struct timeline_span *span)
+static __attribute__((cold)) void put_rest(uint8_t *p, const struct what *what,
+					   const struct timeline_span *span)
 {
 	memcpy(p, what, sizeof(*what));
 	if (span->late_ns)
 		varint_put(varint_put(p + sizeof(*what), span->late_ns), span->after_late_ns);
 }
 
-/* As [time since the end before << WHAT_BITS | WHAT_*, length, NEW and LATE: struct what, LATE: late, after]. */
+/* As [time since the end before << WHAT_BITS | WHAT_*, length, NEW and LATE: struct what, LATE:
+ * late, after]. */
 static bool pack(struct timeline_chunk *c, const struct timeline_span *span)
 {
-	const struct what what = { .func = span->func, .bucket = span->bucket, .late_why = span->late_why & 0x7f,
+	const struct what what = { .func = span->func,
+				   .bucket = span->bucket,
+				   .late_why = span->late_why & 0x7f,
 				   .large = span->large };
 	const uint64_t kind = span->late_ns ? WHAT_LATE : is_same(&what, &c->last) ? WHAT_LAST :
 			      is_same(&what, &c->before) ? WHAT_BEFORE : WHAT_NEW;
-	const uint64_t gap = (span->start_ns - c->end_ns) << WHAT_BITS | kind, length = span->end_ns - span->start_ns;
+	const uint64_t gap = (span->start_ns - c->end_ns) << WHAT_BITS | kind,
+		       length = span->end_ns - span->start_ns;
 	const struct what last = c->last;
 	const uint8_t n = c->n, used = c->used;
 	unsigned int size = varint_size(gap) + varint_size(length);
@@ -129,9 +135,14 @@ static void unpack(struct reader *r)
 	if (kind == WHAT_LATE)
 		r->next = varint_get(varint_get(r->next, &late), &after);
 	start = r->span.end_ns + (gap >> WHAT_BITS);
-	r->span = (struct timeline_span){
-		.start_ns = start, .end_ns = start + length, .bucket = what.bucket, .func = what.func, .large = what.large,
-		.late_why = what.late_why, .late_ns = late, .after_late_ns = after };
+	r->span = (struct timeline_span){ .start_ns = start,
+					  .end_ns = start + length,
+					  .bucket = what.bucket,
+					  .func = what.func,
+					  .large = what.large,
+					  .late_why = what.late_why,
+					  .late_ns = late,
+					  .after_late_ns = after };
 }
 
 static void enter_chunk(struct reader *r)
@@ -246,8 +257,8 @@ static void add_other(uint64_t from, uint64_t to, const struct intervals *unarme
 	ns[BUCKET_UNARMED] += blind;
 }
 
-void timeline_sum(const struct timeline *t, uint64_t from, uint64_t to, const struct intervals *unarmed,
-		  uint64_t ns[BUCKET_END])
+void timeline_sum(const struct timeline *t, uint64_t from, uint64_t to,
+		  const struct intervals *unarmed, uint64_t ns[BUCKET_END])
 {
 	uint64_t known = num_max(from, num_min(t->forgotten_ns, to));
 

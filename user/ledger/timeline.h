@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What one thread was doing lately: its calls, and where events of it were lost, as the thread's
- * book has them; but that it had no CPU or was stopped for a while in a call is told apart. Bounded: the
- * oldest are forgotten, and what was then is not known any more. Start zeroed. Knows nothing of devices or
- * of why anybody asks.
+ * book has them; but that it had no CPU or was stopped for a while in a call is told apart.
+ * Bounded: the oldest are forgotten, and what was then is not known any more. Start zeroed. Knows
+ * nothing of devices or of why anybody asks.
  *
  * Examples; S a sync call, sums over [0, 100):
  *
@@ -34,7 +34,8 @@ struct timeline_span {
 	bool large;		/* it copies at least TIMELINE_LARGE_BYTES */
 	uint8_t late_why;	/* of a call: OFF_RUNQUEUE (ready without a CPU) or OFF_STOPPED, */
 	uint64_t late_ns;	/* for so long, */
-	uint64_t after_late_ns;	/* so long before its end; both together are not longer than it is */
+	uint64_t after_late_ns;	/* so long before its end; both together are not longer than it
+				 * is */
 };
 
 /* How much of [from, to), which lies in it, it was late. */
@@ -58,18 +59,19 @@ void timeline_add(struct timeline *t, struct timeline_room *room, const struct t
 
 /* Adds the [from, to) of each bucket to ns: what no span covers is CLASS_OTHER, what is forgotten
  * BUCKET_UNKNOWN. `unarmed` (may be NULL) takes its part of other. */
-void timeline_sum(const struct timeline *t, uint64_t from, uint64_t to, const struct intervals *unarmed,
-		  uint64_t ns[BUCKET_END]);
+void timeline_sum(const struct timeline *t, uint64_t from, uint64_t to,
+		  const struct intervals *unarmed, uint64_t ns[BUCKET_END]);
 
-/* How many spans of these buckets (bit n: bucket n) begin in [from, to), as far as they are known. */
+/* How many spans of these buckets (bit n: bucket n) begin in [from, to), as far as they are
+ * known. */
 uint64_t timeline_count(const struct timeline *t, uint64_t from, uint64_t to, uint32_t buckets);
 
 /* Tells fn of every call of these buckets that ends after ns, as far as they are known. */
 void timeline_each_call(const struct timeline *t, uint64_t ns, uint32_t buckets,
 			void (*fn)(void *ctx, const struct timeline_span *call), void *ctx);
 
-/* The span that at_ns lies in; that of the bucket which has most of [from, to); the first call of which the
- * middle lies in [from, to). False: there is none. */
+/* The span that at_ns lies in; that of the bucket which has most of [from, to); the first call of
+ * which the middle lies in [from, to). False: there is none. */
 bool timeline_find(const struct timeline *t, uint64_t at_ns, struct timeline_span *out);
 bool timeline_longest(const struct timeline *t, uint64_t from, uint64_t to, uint8_t bucket,
 		      struct timeline_span *out);
