@@ -99,7 +99,8 @@ static uint64_t give_work(struct run *r, enum function f, uint64_t from_ns)
 	uint64_t start = *busy > from_ns ? *busy : from_ns, end = start + 1 + draw(r, 200 * US);
 	const char *name = f == LAUNCH ? names[draw(r, 3)] : NULL;
 	struct told *t = tell(r, end + draw(r, 150 * MS), &(struct event){
-		.kind = EVENT_WORK, .pid = PID, .start_ns = start, .end_ns = end, .work.name = name });
+		.kind = EVENT_WORK, .pid = PID, .start_ns = start, .end_ns = end,
+		.work.name = name });
 
 	*busy = end;
 	t->work = (struct work){
@@ -137,7 +138,8 @@ static void give_call(struct run *r, uint64_t thread)
 			end = api_end = done;	/* it waits */
 		tell(r, end + draw(r, 120 * MS), &(struct event){
 			.kind = EVENT_API, .has = HAS_RESULT | HAS_END, .pid = PID, .tid = tid,
-			.api.correlation = r->correlations, .api.cbid = cbids[f], .api.domain = 5, .start_ns = api_start,
+			.api.correlation = r->correlations, .api.cbid = cbids[f], .api.domain = 5,
+			.start_ns = api_start,
 			.end_ns = api_end });
 	} else if (f == SYNC) {
 		uint64_t until = r->busy_ns[draw(r, r->o.devices)][draw(r, r->o.streams)];
@@ -186,7 +188,8 @@ static void write_events(struct run *r, struct capture_writer *w, uint64_t stop_
 	uint64_t told_ns = BEGIN;
 
 	push(w, &(struct event){ .kind = EVENT_START, .start_ns = BEGIN });
-	push(w, &(struct event){ .kind = EVENT_PROCESS, .pid = PID, .start_ns = BEGIN, .task.comm = "scribe" });
+	push(w, &(struct event){ .kind = EVENT_PROCESS, .pid = PID, .start_ns = BEGIN,
+				 .task.comm = "scribe" });
 	qsort(r->all.v, r->all.n, sizeof(*r->all.v), by_arrival);
 	for (size_t i = 0; i < r->all.n; i++) {
 		struct told *t = &r->all.v[i];

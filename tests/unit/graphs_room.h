@@ -63,7 +63,8 @@ static inline void begin(struct play *p, uint64_t stream)
 
 static inline void end(struct play *p, uint64_t stream, uint64_t graph)
 {
-	call(p, ROLE_END, (struct event){ .has = HAS_STREAM, .call.stream = stream, .call.address = graph });
+	call(p, ROLE_END, (struct event){ .has = HAS_STREAM, .call.stream = stream,
+					  .call.address = graph });
 }
 
 static inline void record(struct play *p, uint64_t event, uint64_t stream)
@@ -82,26 +83,30 @@ static inline void wait(struct play *p, uint64_t stream, uint64_t event)
 static inline uint64_t kernel(struct play *p, uint64_t stream, uint64_t entity, uint32_t blocks)
 {
 	return call(p, ROLE_KERNEL, (struct event){
-		.has = HAS_STREAM | HAS_ENTITY | HAS_SHAPE, .call.stream = stream, .call.entity = entity,
+		.has = HAS_STREAM | HAS_ENTITY | HAS_SHAPE, .call.stream = stream,
+		.call.entity = entity,
 		.call.shape = { .grid = { blocks, 1, 1 }, .block = { 32, 1, 1 } } });
 }
 
 static inline uint64_t copy(struct play *p, uint64_t stream, uint64_t bytes)
 {
-	return call(p, ROLE_COPY, (struct event){ .has = HAS_STREAM | HAS_BYTES, .call.stream = stream,
+	return call(p, ROLE_COPY, (struct event){ .has = HAS_STREAM | HAS_BYTES,
+						  .call.stream = stream,
 						  .call.bytes = bytes });
 }
 
 static inline void make(struct play *p, uint64_t exec, uint64_t graph)
 {
-	call(p, ROLE_MAKE, (struct event){ .has = HAS_ENTITY, .call.entity = graph, .call.address = exec });
+	call(p, ROLE_MAKE, (struct event){ .has = HAS_ENTITY, .call.entity = graph,
+					   .call.address = exec });
 }
 
 static inline struct launch launch(struct play *p, uint64_t exec)
 {
 	struct launch l = { .tid = p->tid };
 
-	l.start_ns = call(p, ROLE_LAUNCH, (struct event){ .has = HAS_STREAM | HAS_ENTITY, .call.stream = 99,
+	l.start_ns = call(p, ROLE_LAUNCH, (struct event){ .has = HAS_STREAM | HAS_ENTITY,
+							  .call.stream = 99,
 							 .call.entity = exec }) + 1;
 	l.end_ns = l.start_ns + 8;
 	return l;

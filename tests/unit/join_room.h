@@ -89,7 +89,8 @@ static inline void push_time(struct join *j, unsigned int kind, uint64_t ns)
 
 static inline void api(struct join *j, uint32_t correlation, uint64_t start, uint64_t end)
 {
-	push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5, .api.correlation = correlation,
+	push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5,
+				 .api.correlation = correlation,
 				 .api.cbid = LAUNCH_CBID, .api.domain = RUNTIME, .start_ns = start,
 				 .end_ns = end });
 }

@@ -29,7 +29,8 @@ static inline void push(struct play *p, struct event ev)
 static inline void begin(struct play *p)
 {
 	p->now_ns = 100 * SEC;
-	push(p, (struct event){ .kind = EVENT_FACT, .fact.key = "host", .fact.value = "somewhere" });
+	push(p, (struct event){ .kind = EVENT_FACT, .fact.key = "host",
+				.fact.value = "somewhere" });
 	push(p, (struct event){ .kind = EVENT_START, .start_ns = p->now_ns });
 	push(p, (struct event){ .kind = EVENT_PROCESS, .pid = 10, .tid = 10, .start_ns = 5 * SEC,
 				.task.comm = "train", .task.cmdline = "./train --fast" });

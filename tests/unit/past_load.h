@@ -39,11 +39,13 @@ static inline void load_birth(struct model *m, uint32_t n)
 	struct device_facts facts = { .device = 0, .multiprocessors = 100 };
 
 	snprintf(facts.uuid, sizeof(facts.uuid), "GPU-%u", n / 2 % 2);
-	load_push(m, (struct event){ .kind = EVENT_PROCESS, .pid = pid, .tid = pid, .task.process_ns = begin,
+	load_push(m, (struct event){ .kind = EVENT_PROCESS, .pid = pid, .tid = pid,
+				     .task.process_ns = begin,
 				     .task.comm = n % 3 ? "train" : "infer" });
 	load_push(m, (struct event){ .kind = EVENT_THREAD, .pid = pid, .tid = pid, .start_ns = begin,
 				     .task.process_ns = begin });
-	load_push(m, (struct event){ .kind = EVENT_DEVICE, .pid = pid, .device.facts = facts, .device.name = "SIM" });
+	load_push(m, (struct event){ .kind = EVENT_DEVICE, .pid = pid, .device.facts = facts,
+				     .device.name = "SIM" });
 }
 
 static inline void load_work(struct model *m, uint32_t n, uint32_t correlation, uint64_t at, uint64_t ns)
@@ -56,7 +58,8 @@ static inline void load_work(struct model *m, uint32_t n, uint32_t correlation, 
 
 	snprintf(name, sizeof(name), "kernel_%u", (n + correlation) % 5);
 	load_push(m, (struct event){ .kind = EVENT_API, .pid = LOAD_PID + n, .tid = LOAD_PID + n,
-				     .api.correlation = correlation, .api.cbid = 211, .api.domain = 5, .start_ns = at + 200,
+				     .api.correlation = correlation, .api.cbid = 211,
+				     .api.domain = 5, .start_ns = at + 200,
 				     .end_ns = at + 900 });
 	load_push(m, (struct event){ .kind = EVENT_WORK, .pid = LOAD_PID + n, .start_ns = at + 5000,
 				     .end_ns = at + 5000 + ns, .work = work_named(w, name) });
@@ -86,17 +89,24 @@ static inline void load_rest(struct model *m, uint32_t n)
 	const uint32_t pid = LOAD_PID + n;
 	const uint64_t begin = load_begin(n);
 
-	load_push(m, (struct event){ .kind = EVENT_RANGE, .range.what = RANGE_PUSH, .pid = pid, .tid = pid,
-				     .start_ns = begin + 10000, .range.name = n % 2 ? "odd" : "even" });
+	load_push(m, (struct event){ .kind = EVENT_RANGE, .range.what = RANGE_PUSH, .pid = pid,
+				     .tid = pid,
+				     .start_ns = begin + 10000,
+				     .range.name = n % 2 ? "odd" : "even" });
 	if (n % 5)
-		load_push(m, (struct event){ .kind = EVENT_RANGE, .range.what = RANGE_POP, .pid = pid, .tid = pid,
+		load_push(m, (struct event){ .kind = EVENT_RANGE, .range.what = RANGE_POP,
+					     .pid = pid, .tid = pid,
 					     .start_ns = begin + 900000 });
 	for (uint32_t i = 0; i < 3; i++)
-		load_push(m, (struct event){ .kind = EVENT_MEMORY, .memory.op = MEMORY_ALLOC, .pid = pid,
-					     .memory.kind = MEMORY_KIND_DEVICE, .start_ns = begin + 20000 + i,
-					     .memory.address = 4096 + i * 4096, .memory.bytes = 1000 + n, .has = HAS_BYTES });
+		load_push(m, (struct event){ .kind = EVENT_MEMORY, .memory.op = MEMORY_ALLOC,
+					     .pid = pid,
+					     .memory.kind = MEMORY_KIND_DEVICE,
+					     .start_ns = begin + 20000 + i,
+					     .memory.address = 4096 + i * 4096,
+					     .memory.bytes = 1000 + n, .has = HAS_BYTES });
 	load_push(m, (struct event){ .kind = EVENT_MEMORY, .memory.op = MEMORY_FREE, .pid = pid,
-				     .memory.kind = MEMORY_KIND_DEVICE, .start_ns = begin + 800000, .memory.address = 4096 });
+				     .memory.kind = MEMORY_KIND_DEVICE, .start_ns = begin + 800000,
+				     .memory.address = 4096 });
 }
 
 /* It ends, some inside a call. */

@@ -66,7 +66,8 @@ static void close_room(struct room *r)
 
 static void take(struct room *r, uint8_t domain, uint16_t cbid, uint32_t tid, uint64_t start, uint64_t end)
 {
-	struct event ev = { .kind = EVENT_API, .pid = PID, .tid = tid, .api.domain = domain, .api.cbid = cbid,
+	struct event ev = { .kind = EVENT_API, .pid = PID, .tid = tid, .api.domain = domain,
+			    .api.cbid = cbid,
 			    .start_ns = start, .end_ns = end };
 
 	assert_int_equal(api_calls_take(r->calls, &ev, &r->sink), 0);
@@ -211,7 +212,8 @@ static void processes_share_the_room_and_give_it_back(void **state)
 	open_room(&r);
 	r.sink.push = keep_last;
 	for (size_t p = 0; p < 5; p++) {
-		struct event ev = { .kind = EVENT_API, .tid = 7, .api.domain = RUNTIME, .api.cbid = LAUNCH };
+		struct event ev = { .kind = EVENT_API, .tid = 7, .api.domain = RUNTIME,
+				    .api.cbid = LAUNCH };
 
 		all[p] = api_calls_new((uint32_t)p, r.rows, r.threads);
 		for (size_t i = 0; i < API_CALLS_HELD_MAX; i++) {

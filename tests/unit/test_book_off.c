@@ -9,7 +9,8 @@
 
 static struct event off(uint32_t seq, uint8_t reason, uint64_t start, uint64_t end)
 {
-	return (struct event){ .kind = EVENT_OFF, .seq = seq, .off.reason = reason, .start_ns = start,
+	return (struct event){ .kind = EVENT_OFF, .seq = seq, .off.reason = reason,
+			       .start_ns = start,
 			       .end_ns = end, .has = HAS_END };
 }
 

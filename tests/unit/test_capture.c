@@ -99,7 +99,8 @@ static void a_launch_like_the_one_before_takes_five_bytes(void **state)
 {
 	struct event ev = { .kind = EVENT_CALL, .has = HAS_RESULT | HAS_END | HAS_SHAPE,
 			    .pid = 7, .tid = 8, .seq = 1, .start_ns = 1000000, .end_ns = 1004000,
-			    .call.entity = 0x401000, .call.shape = { { 10, 1, 1 }, { 256, 1, 1 }, 0 } };
+			    .call.entity = 0x401000,
+			    .call.shape = { { 10, 1, 1 }, { 256, 1, 1 }, 0 } };
 	struct capture_encoder *e = capture_encoder_new(&lib_funcs);
 	struct capture_block *b;
 	size_t first;
@@ -143,7 +144,8 @@ static void a_long_text_is_cut_between_characters(void **state)
 	(void)state;
 	while (p < text + 6000)
 		p = stpcpy(p, "\xe2\x82\xac");	/* three bytes each */
-	events_add(&e, &(struct event){ .kind = EVENT_FACT, .fact.key = "key", .fact.value = text });
+	events_add(&e, &(struct event){ .kind = EVENT_FACT, .fact.key = "key",
+					.fact.value = text });
 	events_record(&e, 0);
 	r = capture_open(lib_path);
 	assert_int_equal(capture_read(r, &(struct event_sink){ events_add, &got }), 0);

@@ -50,8 +50,10 @@ static void push_counted(void *ctx)
 {
 	const struct counting *c = ctx;
 
-	assert_int_equal(capture_sink_push(c->play.keep, &(struct event){ .kind = EVENT_COUNT, .count.source = "uprobe",
-		.count.kind = "call", .count.hits = c->received + c->lost, .count.received = c->received, .count.lost = c->lost }), 0);
+	assert_int_equal(capture_sink_push(c->play.keep, &(struct event){ .kind = EVENT_COUNT,
+									  .count.source = "uprobe",
+		.count.kind = "call", .count.hits = c->received + c->lost,
+		.count.received = c->received, .count.lost = c->lost }), 0);
 }
 
 static void count_on(struct counting *c, int calls)
@@ -180,11 +182,14 @@ static void memory_whose_records_were_lost_before_is_not_sure_in_it(void **state
 
 		begin(&p);
 		call(&p, 0, MS);
-		push(&p, (struct event){ .kind = EVENT_MEMORY, .pid = 10, .memory.op = MEMORY_ALLOC, .has = HAS_BYTES,
-					 .memory.kind = MEMORY_KIND_DEVICE, .memory.address = 4096, .memory.bytes = 64,
+		push(&p, (struct event){ .kind = EVENT_MEMORY, .pid = 10, .memory.op = MEMORY_ALLOC,
+					 .has = HAS_BYTES,
+					 .memory.kind = MEMORY_KIND_DEVICE, .memory.address = 4096,
+					 .memory.bytes = 64,
 					 .start_ns = p.now_ns });
 		if (cases[i].why)
-			push(&p, (struct event){ .kind = EVENT_UNSEEN, .pid = 10, .unseen.why = cases[i].why,
+			push(&p, (struct event){ .kind = EVENT_UNSEEN, .pid = 10,
+						 .unseen.why = cases[i].why,
 						 .unseen.of = cases[i].of, .start_ns = p.now_ns,
 						 .end_ns = p.now_ns + MS });
 		for (int k = 0; k < 3000; k++)

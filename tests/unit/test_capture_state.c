@@ -59,7 +59,8 @@ static void other_facts_stay(void **state)
 
 static void records_begin_anew(void **state)
 {
-	struct event ev = { .kind = EVENT_COUNT, .count.source = "uprobe", .count.kind = "call" }, out;
+	struct event ev = { .kind = EVENT_COUNT, .count.source = "uprobe",
+			    .count.kind = "call" }, out;
 	struct start_state *r = start_state_new();
 
 	(void)state;

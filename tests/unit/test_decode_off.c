@@ -184,7 +184,8 @@ static void a_call_tells_when_it_was_ready_and_had_no_cpu(void **state)
 	rec.words[at + 1] = 300000ull << 32 | 21;
 	rec.head.flags = GP_CALL_BLOCKED | GP_CALL_LATE;
 	ev = decode_len(state, &rec, len + 16);
-	assert_true(ev.call.blocked_ns == 77 && ev.call.late_ns == 300000 && ev.call.after_late_ns == 21);
+	assert_true(ev.call.blocked_ns == 77 && ev.call.late_ns == 300000 &&
+		    ev.call.after_late_ns == 21);
 	ev = decode_len(state, &rec, len + 8);
 	assert_true(ev.call.blocked_ns == 77 && !ev.call.late_ns && !ev.call.after_late_ns);
 	rec.head.flags = GP_CALL_LATE | GP_CALL_STACK;
@@ -195,7 +196,8 @@ static void a_call_tells_when_it_was_ready_and_had_no_cpu(void **state)
 	assert_true(ev.call.late_ns == 300000ull << 10 && ev.call.late_why == OFF_STOPPED);
 	rec.words[at + 1] = ~0ull;
 	ev = decode_len(state, &rec, len + 16);
-	assert_true(ev.call.late_ns == 0xffffffffull << 10 && ev.call.after_late_ns == ev.call.late_ns);
+	assert_true(ev.call.late_ns == 0xffffffffull << 10 &&
+		    ev.call.after_late_ns == ev.call.late_ns);
 	rec.head.flags = GP_CALL_LATE | GP_CALL_STACK;
 	rec.words[at + 1] = 21;		/* of no time there is no end */
 	ev = decode_len(state, &rec, len + 16);

@@ -91,7 +91,8 @@ static void push_late_sync(struct model *m, enum off_reason why)
 	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 12, .tid = 13, .seq = 2,
 				.func = S, .start_ns = BASE + 302 * MS / 10,
 				.end_ns = BASE + 70 * MS, .call.blocked_ns = 39 * MS,
-				.call.late_why = (uint8_t)why, .call.late_ns = 15 * MS, .call.after_late_ns = MS / 10 });
+				.call.late_why = (uint8_t)why, .call.late_ns = 15 * MS,
+				.call.after_late_ns = MS / 10 });
 	step(m, 3, &steps[1]);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
 	assert_int_equal(model_finish(m), 0);
@@ -140,7 +141,8 @@ static void that_a_process_was_stopped_is_no_fault_of_its_calls(void **state)
 static void one_work(struct model *m, uint32_t pid, uint32_t seq, const double ms[4])
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = seq };
-	struct event ev = { .kind = EVENT_API, .pid = pid, .tid = pid, .api.correlation = seq, .api.cbid = 211, .api.domain = 5,
+	struct event ev = { .kind = EVENT_API, .pid = pid, .tid = pid, .api.correlation = seq,
+			    .api.cbid = 211, .api.domain = 5,
 			    .start_ns = BASE + (uint64_t)(ms[0] * (double)MS),
 			    .end_ns = BASE + (uint64_t)(ms[1] * (double)MS) };
 
@@ -183,8 +185,10 @@ static void what_was_not_freed_is_counted_whenever_it_was_allocated(void **state
 
 	(void)state;
 	model_use_intervals(m);
-	push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 12, .memory.op = MEMORY_ALLOC, .memory.address = 4096,
-				.memory.kind = MEMORY_KIND_DEVICE, .has = HAS_BYTES, .memory.bytes = 3ull << 30,
+	push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 12, .memory.op = MEMORY_ALLOC,
+				.memory.address = 4096,
+				.memory.kind = MEMORY_KIND_DEVICE, .has = HAS_BYTES,
+				.memory.bytes = 3ull << 30,
 				.start_ns = BASE + 5 * MS });
 	one_work(m, 12, 1, (const double[]){ 1, 2, 2, 40 });
 	push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + 15 * SECOND });
@@ -273,7 +277,8 @@ static struct findings with_memory(const struct event *end)
 	for (uint64_t i = 0; i < 4; i++)
 		push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 12, .has = HAS_BYTES,
 					.memory.op = i < 3 ? MEMORY_ALLOC : MEMORY_FREE,
-					.memory.kind = MEMORY_KIND_DEVICE, .start_ns = BASE + (10 + i) * MS,
+					.memory.kind = MEMORY_KIND_DEVICE,
+					.start_ns = BASE + (10 + i) * MS,
 					.memory.address = 4096 + i % 3, .memory.bytes = 1 << 30 });
 	if (end)
 		push(m, *end);
@@ -289,7 +294,8 @@ static void memory_that_was_never_freed_is_found_when_the_process_has_ended(void
 {
 	const struct event ends[] = {
 		{ .kind = EVENT_EXIT, .pid = 12, .tid = 12, .seq = 1, .end_ns = BASE + 99 * MS },
-		{ .kind = EVENT_IDENTITY, .pid = 12, .tid = 12, .fact.key = "ended", .fact.value = "yes" },
+		{ .kind = EVENT_IDENTITY, .pid = 12, .tid = 12, .fact.key = "ended",
+		  .fact.value = "yes" },
 	};
 	struct findings f;
 
@@ -314,11 +320,13 @@ static void of_memory_whose_records_were_lost_nobody_says_that_it_was_not_freed(
 
 	(void)state;
 	one_work(m, 12, 1, (const double[]){ 1, 2, 2, 99 });
-	push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 12, .has = HAS_BYTES, .memory.op = MEMORY_ALLOC,
+	push(m, (struct event){ .kind = EVENT_MEMORY, .pid = 12, .has = HAS_BYTES,
+				.memory.op = MEMORY_ALLOC,
 				.memory.kind = MEMORY_KIND_DEVICE, .start_ns = BASE + 10 * MS,
 				.memory.address = 4096, .memory.bytes = 1 << 30 });
 	assert_false(model_memory_incomplete(m, 0));
-	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .unseen.why = UNSEEN_LOST, .unseen.count = 1,
+	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .unseen.why = UNSEEN_LOST,
+				.unseen.count = 1,
 				.start_ns = BASE + 12 * MS, .end_ns = BASE + 13 * MS });
 	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 12, .tid = 12, .seq = 1,
 				.end_ns = BASE + 99 * MS });
@@ -345,7 +353,8 @@ static void push_random(struct model *m, uint64_t *now)
 	uint64_t start = below(50) ? *now + below(3 * MS) : BASE + below(20 * SECOND);
 	struct event ev = { .kind = kinds[below(sizeof(kinds))], .pid = 7, .tid = 7 + (uint32_t)below(3),
 			    .seq = (uint32_t)below(200), .func = (uint16_t)below(3), .has = HAS_BYTES,
-			    .call.bytes = below(2) << 20, .start_ns = start, .end_ns = start + below(4 * MS) };
+			    .call.bytes = below(2) << 20, .start_ns = start,
+			    .end_ns = start + below(4 * MS) };
 
 	*now += below(MS);
 	if (ev.kind == EVENT_API)

@@ -40,13 +40,15 @@ static void end(struct graph_callbacks *n, const struct graphs_room *room)
 
 static void node(struct graph_callbacks *n, uint64_t id, uint32_t tid, uint64_t ns)
 {
-	assert_int_equal(graph_callbacks_push_node(n, &(struct event){ .kind = EVENT_NODE, .node.id = id,
+	assert_int_equal(graph_callbacks_push_node(n, &(struct event){ .kind = EVENT_NODE,
+								       .node.id = id,
 								  .tid = tid, .start_ns = ns }), 0);
 }
 
 static void clone(struct graph_callbacks *n, uint64_t id, uint64_t original)
 {
-	assert_int_equal(graph_callbacks_push_node(n, &(struct event){ .kind = EVENT_NODE, .node.id = id,
+	assert_int_equal(graph_callbacks_push_node(n, &(struct event){ .kind = EVENT_NODE,
+								       .node.id = id,
 								  .node.original = original }), 0);
 }
 

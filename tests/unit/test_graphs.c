@@ -161,7 +161,8 @@ static void an_update_brings_the_calls_of_another_capture(void **state)
 	assert_int_equal(of(&p, &l, (struct node){ 5, 50, "gemm", 40 }), again[0]);
 	assert_int_equal(of(&p, &l, (struct node){ 5, 51, "relu", 80 }), again[1]);
 	assert_int_equal(of(&p, &l, (struct node){ 5, 51, "relu", 8 }), 0);
-	call(&p, ROLE_UPDATE, (struct event){ .call.entity = 200, .call.address = 555 });	/* of what nobody saw */
+	call(&p, ROLE_UPDATE, (struct event){ .call.entity = 200,
+					      .call.address = 555 });	/* of what nobody saw */
 	l = launch(&p, 200);
 	assert_int_equal(of(&p, &l, (struct node){ 5, 50, "gemm", 40 }), 0);
 	end_play(&p);
@@ -263,7 +264,8 @@ static void a_node_that_callbacks_tell_of_is_of_its_call_from_the_first_launch_o
 	for (uint64_t i = 0; i < 2; i++) {
 		graphs_push_node(p.g, &(struct event){ .node.id = 40 + i, .tid = p.tid,
 						       .start_ns = began[i] + 5 });
-		graphs_push_node(p.g, &(struct event){ .node.id = 50 + i, .node.original = 40 + i });
+		graphs_push_node(p.g, &(struct event){ .node.id = 50 + i,
+						       .node.original = 40 + i });
 	}
 	make(&p, 200, 100);
 	l = launch(&p, 200);
@@ -342,8 +344,10 @@ static void any_calls_are_survived(void **state)
 		for (int i = 0; i < 400; i++) {
 			p.tid = 7 + (uint32_t)below(2);
 			l.start_ns = call(&p, (enum graph_role)below(ROLE_END_OF_ROLES), (struct event){
-				.has = (uint8_t)random_next(), .call.result = !below(8), .call.stream = below(4),
-				.call.entity = below(4), .call.address = below(4), .call.bytes = below(3),
+				.has = (uint8_t)random_next(), .call.result = !below(8),
+				.call.stream = below(4),
+				.call.entity = below(4), .call.address = below(4),
+				.call.bytes = below(3),
 				.call.shape = { .grid = { 4, 1, 1 }, .block = { 32, 1, 1 } } });
 			l.end_ns = l.start_ns + below(20);
 			l.works = (uint32_t)below(2);

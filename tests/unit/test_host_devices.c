@@ -48,7 +48,8 @@ static void tell_device_since(struct devices *d, uint32_t pid, uint32_t ordinal,
 	snprintf(facts.uuid, sizeof(facts.uuid), "%s", uuid);
 	assert_int_equal(devices_push_facts(d, &(struct event){ .kind = EVENT_DEVICE, .pid = pid,
 								.device.name = "a GPU",
-								.device.facts = facts }, open_ns), 0);
+								.device.facts = facts }, open_ns),
+								0);
 }
 
 static void tell_device(struct devices *d, uint32_t pid, uint32_t ordinal, const char *uuid)

@@ -176,7 +176,8 @@ static void what_is_early_is_skew_and_much_too_early_invalid(void **state)
 static void many_records(struct join *j, uint64_t ns, uint32_t from)
 {
 	for (uint32_t i = 0; i < 1024; i++)
-		push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 6, .api.correlation = from + i,
+		push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 6,
+					 .api.correlation = from + i,
 					 .start_ns = ns, .end_ns = ns });
 }
 
@@ -271,7 +272,8 @@ static void random_stream(struct stream *s)
 
 		if (below(8))
 			s->ev[s->n++] = (struct event){
-				.kind = EVENT_API, .pid = pid, .tid = 1 + (uint32_t)below(4), .api.correlation = c,
+				.kind = EVENT_API, .pid = pid, .tid = 1 + (uint32_t)below(4),
+				.api.correlation = c,
 				.api.cbid = LAUNCH_CBID, .api.domain = RUNTIME, .start_ns = start,
 				.end_ns = start + below(50) };
 		while (works--)

@@ -7,8 +7,10 @@
 
 static void launch_of(struct join *j, uint32_t pid, uint32_t correlation)
 {
-	push(j, &(struct event){ .kind = EVENT_API, .pid = pid, .tid = pid, .api.correlation = correlation,
-				 .api.cbid = LAUNCH_CBID, .api.domain = RUNTIME, .start_ns = BASE + correlation,
+	push(j, &(struct event){ .kind = EVENT_API, .pid = pid, .tid = pid,
+				 .api.correlation = correlation,
+				 .api.cbid = LAUNCH_CBID, .api.domain = RUNTIME,
+				 .start_ns = BASE + correlation,
 				 .end_ns = BASE + correlation });
 }
 

@@ -37,7 +37,8 @@ static void no_work_is_awaited_of_what_was_captured_whatever_comes_first(void **
 
 static void record(struct join *j, uint32_t correlation, uint16_t func, uint64_t start, uint64_t end)
 {
-	push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5, .api.correlation = correlation, .api.cbid = func,
+	push(j, &(struct event){ .kind = EVENT_API, .pid = 1, .tid = 5,
+				 .api.correlation = correlation, .api.cbid = func,
 				 .api.domain = RUNTIME, .start_ns = start, .end_ns = end });
 }
 

@@ -33,20 +33,26 @@ static void begin(struct capture_sink *k)
 	push(k, (struct event){ .kind = EVENT_PROCESS, .pid = PID, .tid = PID, .start_ns = 5 * SEC,
 				.task.comm = "train" });
 	push(k, (struct event){ .kind = EVENT_THREAD, .pid = PID, .tid = PID, .start_ns = 5 * SEC });
-	push(k, (struct event){ .kind = EVENT_DEVICE, .pid = PID, .device.name = "H100", .device.facts = device });
-	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .range.what = RANGE_PUSH,
+	push(k, (struct event){ .kind = EVENT_DEVICE, .pid = PID, .device.name = "H100",
+				.device.facts = device });
+	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID,
+				.range.what = RANGE_PUSH,
 				.start_ns = 101 * SEC, .range.name = "epoch" });
-	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .range.what = RANGE_PUSH,
+	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID,
+				.range.what = RANGE_PUSH,
 				.start_ns = 101 * SEC + 1, .range.name = "gone" });
-	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .range.what = RANGE_POP,
+	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID,
+				.range.what = RANGE_POP,
 				.start_ns = 101 * SEC + 2 });
 	for (uint64_t address = 1; address <= 3; address++)
 		push(k, (struct event){ .kind = EVENT_MEMORY, .has = HAS_BYTES, .pid = PID,
-					.memory.op = MEMORY_ALLOC, .memory.kind = MEMORY_KIND_DEVICE,
+					.memory.op = MEMORY_ALLOC,
+					.memory.kind = MEMORY_KIND_DEVICE,
 					.start_ns = 101 * SEC + address, .memory.address = address,
 					.memory.bytes = 1000 });
 	push(k, (struct event){ .kind = EVENT_MEMORY, .pid = PID, .memory.op = MEMORY_FREE,
-				.memory.kind = MEMORY_KIND_DEVICE, .start_ns = 101 * SEC + 9, .memory.address = 2 });
+				.memory.kind = MEMORY_KIND_DEVICE, .start_ns = 101 * SEC + 9,
+				.memory.address = 2 });
 }
 
 /* A launch every ms, its work right after it; what devices did is told late_ms later. */
@@ -57,7 +63,8 @@ static void work(struct capture_sink *k, uint32_t number, uint64_t late_ms)
 				.context = number % 2000 };	/* so that rows are long */
 
 	push(k, (struct event){ .kind = EVENT_API, .has = HAS_RESULT | HAS_END, .pid = PID, .tid = PID,
-				.api.correlation = number + 1, .api.cbid = 211, .api.domain = 5, .start_ns = start_ns,
+				.api.correlation = number + 1, .api.cbid = 211, .api.domain = 5,
+				.start_ns = start_ns,
 				.end_ns = start_ns + 1000 });
 	push(k, (struct event){ .kind = EVENT_WORK, .pid = PID, .start_ns = start_ns + 2000,
 				.end_ns = start_ns + 2000 + MS / 2, .work = work_named(w, "gemm") });
@@ -71,13 +78,17 @@ static void tell(struct capture_sink *k, uint32_t number)
 
 	push(k, (struct event){ .kind = EVENT_TOLD, .has = HAS_END | HAS_RESULT, .pid = PID, .tid = PID, .func = 1,
 				.start_ns = start_ns, .end_ns = start_ns + MS / 2 });
-	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .range.what = RANGE_PUSH,
+	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID,
+				.range.what = RANGE_PUSH,
 				.start_ns = start_ns, .range.name = "step" });
-	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .range.what = RANGE_MARK,
+	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID,
+				.range.what = RANGE_MARK,
 				.start_ns = start_ns, .range.name = "mark" });
-	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID, .range.what = RANGE_POP,
+	push(k, (struct event){ .kind = EVENT_RANGE, .pid = PID, .tid = PID,
+				.range.what = RANGE_POP,
 				.start_ns = start_ns + MS / 2 });
-	push(k, (struct event){ .kind = EVENT_UNSEEN, .pid = PID, .unseen.why = UNSEEN_LOST, .unseen.count = 1,
+	push(k, (struct event){ .kind = EVENT_UNSEEN, .pid = PID, .unseen.why = UNSEEN_LOST,
+				.unseen.count = 1,
 				.start_ns = start_ns, .end_ns = start_ns + MS / 2 });
 }
 

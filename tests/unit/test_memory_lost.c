@@ -87,11 +87,15 @@ static void push_acts(struct model *m, const struct lost *c)
 		seq += !c->numbers_go_on || c->calls >> i & 1;
 		if (c->calls >> i & 1)
 			push(m, (struct event){ .kind = EVENT_CALL, .tid = PID, .seq = seq,
-				.func = frees ? FREE : MALLOC, .has = HAS_BYTES | HAS_RESULT, .call.bytes = frees ? 0 : 100,
-				.start_ns = at, .end_ns = at + 1000, .call.address = c->blind && !i ? 0 : address });
+				.func = frees ? FREE : MALLOC, .has = HAS_BYTES | HAS_RESULT,
+				.call.bytes = frees ? 0 : 100,
+				.start_ns = at, .end_ns = at + 1000,
+				.call.address = c->blind && !i ? 0 : address });
 		if (c->records >> i & 1)
-			push(m, (struct event){ .kind = EVENT_MEMORY, .has = HAS_BYTES, .memory.bytes = 100,
-				.memory.op = frees ? MEMORY_FREE : MEMORY_ALLOC, .memory.kind = MEMORY_KIND_DEVICE,
+			push(m, (struct event){ .kind = EVENT_MEMORY, .has = HAS_BYTES,
+						.memory.bytes = 100,
+				.memory.op = frees ? MEMORY_FREE : MEMORY_ALLOC,
+				.memory.kind = MEMORY_KIND_DEVICE,
 				.start_ns = at + 500, .memory.address = address });
 	}
 }
@@ -105,14 +109,16 @@ static void memory_is_incomplete_where_something_may_be_missing(void **state)
 
 		assert_non_null(m);
 		if (c->without_probes)
-			push(m, (struct event){ .kind = EVENT_FACT, .fact.key = "without_probes", .fact.value = "yes" });
+			push(m, (struct event){ .kind = EVENT_FACT, .fact.key = "without_probes",
+						.fact.value = "yes" });
 		push(m, (struct event){ .kind = EVENT_START, .start_ns = BASE });
 		push_acts(m, c);
 		if (c->unarmed)
 			push(m, (struct event){ .kind = EVENT_UNARMED, .start_ns = BASE + 35 * MS,
 						.end_ns = BASE + 36 * MS });
 		if (c->why)
-			push(m, (struct event){ .kind = EVENT_UNSEEN, .unseen.why = c->why, .unseen.of = c->of,
+			push(m, (struct event){ .kind = EVENT_UNSEEN, .unseen.why = c->why,
+						.unseen.of = c->of,
 						.start_ns = BASE + 30 * MS, .end_ns = BASE + 40 * MS });
 		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
 		assert_int_equal(model_finish(m), 0);
@@ -142,7 +148,8 @@ static void push_reset(struct model *m, const struct reset *r)
 	const uint64_t at = BASE + (r->early ? 2 : 80) * MS;
 
 	push(m, (struct event){ .kind = EVENT_CALL, .tid = PID + 1, .seq = 1, .func = RESET,
-				.has = HAS_RESULT, .call.result = r->result, .start_ns = at, .end_ns = at + MS });
+				.has = HAS_RESULT, .call.result = r->result, .start_ns = at,
+				.end_ns = at + MS });
 }
 
 static void what_a_reset_freed_is_not_known_if_anything_lived(void **state)

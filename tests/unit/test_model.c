@@ -76,7 +76,8 @@ static void assert_rows(struct table *t, const char *header, const char *rows)
 static struct model *some_calls(void)
 {
 	struct model *m = session(1000);
-	struct event ev = { .kind = EVENT_PROCESS, .pid = 100, .task.comm = "train", .task.cmdline = "train -x" };
+	struct event ev = { .kind = EVENT_PROCESS, .pid = 100, .task.comm = "train",
+			    .task.cmdline = "train -x" };
 
 	push(m, ev);
 	push(m, launch(1, 8, 1000, 1004));
@@ -299,7 +300,8 @@ static void test_a_pid_is_used_again_within_a_tick(void **state)
 
 static void test_identity_is_of_one_program(void **state)
 {
-	struct event ev = { .kind = EVENT_IDENTITY, .pid = 100, .fact.key = "rank", .fact.value = "3" };
+	struct event ev = { .kind = EVENT_IDENTITY, .pid = 100, .fact.key = "rank",
+			    .fact.value = "3" };
 	struct model *m = session(1000);
 	struct model_counts counts;
 
@@ -326,7 +328,8 @@ static void test_children_are_named_and_counted(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < MODEL_CHILDREN + 3; i++)
 		push(m, (struct event){ .kind = EVENT_FORK, .pid = 100, .tid = 200 + i,
-					.start_ns = 1000 + i, .task.comm = "a worker of long name" });
+					.start_ns = 1000 + i,
+					.task.comm = "a worker of long name" });
 	assert_int_equal(model_process(m, 0)->children, MODEL_CHILDREN + 3);
 	assert_int_equal(model_process(m, 0)->n_child, MODEL_CHILDREN);
 	assert_int_equal(model_process(m, 0)->child[1].pid, 201);

@@ -22,7 +22,8 @@ static void call(struct model *m, uint32_t seq, uint16_t func, uint64_t start, u
 
 static void api(struct model *m, uint32_t correlation, uint64_t start, uint64_t end)
 {
-	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .api.correlation = correlation,
+	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8,
+				.api.correlation = correlation,
 				.api.cbid = 211, .api.domain = 5, .start_ns = BASE + start,
 				.end_ns = BASE + end });
 }
@@ -172,7 +173,8 @@ static void a_kernel_of_minutes_is_booked_when_it_ends(void **state)
 		if (launch_is_told)
 			api(m, 2, begin + 110, begin + 190);
 		if (is_busy_before || is_told)
-			push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .device.name = "GPU",
+			push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7,
+						.device.name = "GPU",
 						.device.facts = (struct device_facts){ .uuid = "GPU-1" } });
 		for (uint64_t at = s; at <= end; at += s / 20)
 			push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + at });

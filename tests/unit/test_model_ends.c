@@ -19,7 +19,8 @@ static struct model *one_launch(void)
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 1 };
 	struct model *m = session(BASE);
 
-	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .tid = 7, .start_ns = BASE, .task.comm = "mix" });
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .tid = 7, .start_ns = BASE,
+				.task.comm = "mix" });
 	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = 1, .func = L,
 				.start_ns = BASE + 10 * MS, .end_ns = BASE + 11 * MS });
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = work_named(w, "sgemm"),
@@ -35,13 +36,15 @@ static void thread_exits(struct model *m, uint32_t tid, uint64_t ms)
 
 static void ring_tells(struct model *m, const char *ns)
 {
-	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 7, .tid = 7, .fact.key = EVENT_ENDED_NS,
+	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 7, .tid = 7,
+				.fact.key = EVENT_ENDED_NS,
 				.fact.value = ns });
 }
 
 static void found_out(struct model *m)
 {
-	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 7, .tid = 7, .fact.key = "ended", .fact.value = "yes" });
+	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 7, .tid = 7, .fact.key = "ended",
+				.fact.value = "yes" });
 }
 
 static void passes(struct model *m, uint64_t ms)

@@ -19,7 +19,8 @@ static void node(struct model *m, uint64_t id, uint64_t original, uint64_t at)
 /* A launch [100, 110) of a graph of the nodes, whose kernels ran after it. */
 static void launch(struct model *m, const uint64_t *nodes, size_t n)
 {
-	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .api.correlation = 31, .api.cbid = 311, .api.domain = 5,
+	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .api.correlation = 31,
+				.api.cbid = 311, .api.domain = 5,
 				.start_ns = BASE + 100, .end_ns = BASE + 110 });
 	for (size_t i = 0; i < n; i++) {
 		const struct work w = { .kind = WORK_KIND_KERNEL, .has = WORK_HAS_GRAPH, .graph = 3,
@@ -155,8 +156,10 @@ static void run(struct model *m, uint32_t number, uint64_t at)
 				.graph_node = 5, .correlation = number, .grid = { 4, 1, 1 },
 				.block = { 32, 1, 1 } };
 
-	call(m, RUN, at, (struct event){ .has = HAS_STREAM | HAS_ENTITY, .call.stream = 9, .call.entity = 200 });
-	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .api.correlation = number, .api.cbid = 311, .api.domain = 5,
+	call(m, RUN, at, (struct event){ .has = HAS_STREAM | HAS_ENTITY, .call.stream = 9,
+					 .call.entity = 200 });
+	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .api.correlation = number,
+				.api.cbid = 311, .api.domain = 5,
 				.start_ns = BASE + at + 1, .end_ns = BASE + at + 7 });
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .start_ns = BASE + at + 10,
 				.end_ns = BASE + at + 20, .work = work_named(w, "gemm") });
@@ -165,7 +168,8 @@ static void run(struct model *m, uint32_t number, uint64_t at)
 static void range(struct model *m, uint8_t dir, uint64_t at)
 {
 	push(m, (struct event){ .kind = EVENT_RANGE, .pid = 7, .tid = 8, .range.what = dir,
-				.start_ns = BASE + at, .range.name = dir == RANGE_PUSH ? "step" : NULL });
+				.start_ns = BASE + at,
+				.range.name = dir == RANGE_PUSH ? "step" : NULL });
 }
 
 /* It is told a while later in which range a call was captured: not before the first works of it. */
@@ -179,11 +183,15 @@ static void a_captured_call_is_one_row_whenever_its_range_is_told(void **state)
 	push(m, (struct event){ .kind = EVENT_START, .start_ns = BASE });
 	model_use_launches(m);
 	call(m, BEGIN, 10, (struct event){ .has = HAS_STREAM, .call.stream = 1 });
-	call(m, KERNEL, 20, (struct event){ .has = HAS_STREAM | HAS_ENTITY | HAS_SHAPE, .call.stream = 1,
+	call(m, KERNEL, 20, (struct event){ .has = HAS_STREAM | HAS_ENTITY | HAS_SHAPE,
+					    .call.stream = 1,
 					    .call.entity = 16,
-					    .call.shape = { .grid = { 4, 1, 1 }, .block = { 32, 1, 1 } } });
-	call(m, END, 30, (struct event){ .has = HAS_STREAM, .call.stream = 1, .call.address = 100 });
-	call(m, MAKE, 40, (struct event){ .has = HAS_ENTITY, .call.entity = 100, .call.address = 200 });
+					    .call.shape = { .grid = { 4, 1, 1 },
+							    .block = { 32, 1, 1 } } });
+	call(m, END, 30, (struct event){ .has = HAS_STREAM, .call.stream = 1,
+					 .call.address = 100 });
+	call(m, MAKE, 40, (struct event){ .has = HAS_ENTITY, .call.entity = 100,
+					  .call.address = 200 });
 	run(m, 31, 100);	/* not all nodes were seen */
 	run(m, 32, 200);
 	range(m, RANGE_PUSH, 5);

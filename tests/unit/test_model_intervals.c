@@ -153,7 +153,8 @@ static void random_stream(struct stream *s, uint64_t pause, uint64_t longest)
 		start = now + below(MS);
 		add(s, EVENT_CALL, now, now + 5000)->seq = ++seq[s->pid - 7];
 		*add(s, EVENT_API, now, now) = (struct event){
-			.kind = EVENT_API, .pid = s->pid, .tid = s->pid, .api.correlation = i, .api.cbid = 211, .api.domain = 5,
+			.kind = EVENT_API, .pid = s->pid, .tid = s->pid, .api.correlation = i,
+			.api.cbid = 211, .api.domain = 5,
 			.start_ns = now + 1000, .end_ns = now + 4000 };
 		add_work(s, i, start, start + below(longest));
 		now += 5000 + below(1000);
@@ -177,7 +178,8 @@ static struct model *begin(uint32_t processes)
 		const struct device_facts facts = { .device = i % 2, .uuid = { 'G', (char)('0' + i % 2) } };
 
 		if (i / 2 < processes)
-			push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7 + i / 2, .device.facts = facts });
+			push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7 + i / 2,
+						.device.facts = facts });
 	}
 	return m;
 }
@@ -277,8 +279,10 @@ static void a_device_that_idles_on_is_open(void **state)
 
 			push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = w,
 						.start_ns = BASE + MS, .end_ns = BASE + 2 * MS });
-			push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 7, .api.correlation = 9,
-						.api.cbid = 211, .api.domain = 5, .start_ns = BASE + MS / 2,
+			push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 7,
+						.api.correlation = 9,
+						.api.cbid = 211, .api.domain = 5,
+						.start_ns = BASE + MS / 2,
 						.end_ns = BASE + MS });
 		}
 		add_interval(m, BASE + i * SEC, &p);
@@ -312,8 +316,10 @@ static void a_gap_is_divided_by_a_thread_that_ended_before_the_cut(void **state)
 		model_cut(m, BASE + i * SEC);
 		if (i > 1)
 			continue;
-		push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .api.correlation = 9, .api.cbid = 211,
-					.api.domain = 5, .start_ns = BASE + 692 * MS, .end_ns = BASE + 698 * MS });
+		push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .api.correlation = 9,
+					.api.cbid = 211,
+					.api.domain = 5, .start_ns = BASE + 692 * MS,
+					.end_ns = BASE + 698 * MS });
 		push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = w,
 					.start_ns = BASE + 705 * MS, .end_ns = BASE + 800 * MS });
 	}
@@ -336,13 +342,15 @@ static void where_nothing_was_seen_who_had_a_device_is_unknown(void **state)
 	model_use_intervals(m);
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = w, .start_ns = BASE + MS,
 				.end_ns = BASE + 2 * MS });
-	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 7, .api.correlation = 9, .api.cbid = 211, .api.domain = 5,
+	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 7, .api.correlation = 9,
+				.api.cbid = 211, .api.domain = 5,
 				.start_ns = BASE + MS / 2, .end_ns = BASE + MS });
 	for (uint64_t i = 1; i <= 60; i++) {
 		uint64_t now = BASE + i * SEC;
 		struct share_book *b;
 
-		push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 7, .unseen.why = UNSEEN_UNKNOWN,
+		push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 7,
+					.unseen.why = UNSEEN_UNKNOWN,
 					.start_ns = num_max(now - SEC, BASE + 2 * MS), .end_ns = now });
 		push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = now });
 		b = model_share(m, devices_host(model_devices(m), 0), now);
@@ -401,7 +409,8 @@ static void a_process_that_was_found_to_have_ended_leaves_the_tables(void **stat
 	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 7, .seq = 2, .end_ns = BASE + 2 * MS });
 	model_cut(m, BASE + SEC);
 	assert_int_equal(model_processes(m), 1);
-	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 7, .fact.key = "ended", .fact.value = "yes" });
+	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 7, .fact.key = "ended",
+				.fact.value = "yes" });
 	model_cut(m, BASE + 2 * SEC);
 	push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + 30 * SEC });
 	model_cut(m, BASE + 30 * SEC);
@@ -417,7 +426,8 @@ static void a_process_that_begins_later_has_a_book_from_then_on(void **state)
 	uint64_t idle[IDLE_CAUSES];
 
 	(void)state;
-	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .start_ns = BASE + SEC, .task.comm = "late" });
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .start_ns = BASE + SEC,
+				.task.comm = "late" });
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .work = w, .start_ns = BASE + 2 * SEC,
 				.end_ns = BASE + 3 * SEC });
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 5 * SEC });

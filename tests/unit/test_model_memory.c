@@ -34,8 +34,10 @@ static void push_calls(struct load *l, uint32_t pid, uint32_t number)
 	push(l->m, (struct event){ .kind = EVENT_CALL, .pid = pid, .tid = tid, .seq = ++l->seq,
 				   .func = L, .start_ns = l->now_ns, .end_ns = l->now_ns + 500 });
 	if (number % 97)
-		push(l->m, (struct event){ .kind = EVENT_API, .pid = pid, .tid = tid, .api.correlation = number,
-					   .api.cbid = 211, .api.domain = 5, .start_ns = l->now_ns + 100,
+		push(l->m, (struct event){ .kind = EVENT_API, .pid = pid, .tid = tid,
+					   .api.correlation = number,
+					   .api.cbid = 211, .api.domain = 5,
+					   .start_ns = l->now_ns + 100,
 					   .end_ns = l->now_ns + 400 });
 	if (l->seq < THREAD_CALLS)
 		return;

@@ -17,7 +17,8 @@
 static struct event off(uint32_t seq, uint8_t reason, uint64_t start, uint64_t end)
 {
 	return (struct event){ .kind = EVENT_OFF, .has = HAS_END, .pid = 7, .tid = 8, .seq = seq,
-			       .off.reason = reason, .start_ns = BASE + start, .end_ns = BASE + end };
+			       .off.reason = reason, .start_ns = BASE + start,
+			       .end_ns = BASE + end };
 }
 
 static struct event lock(uint32_t seq, uint64_t start, uint64_t end, uint64_t woken_ns)
@@ -41,8 +42,10 @@ static void launched(struct model *m, uint32_t correlation, uint64_t call_ns, ui
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = correlation };
 
-	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8, .api.correlation = correlation, .api.cbid = 211,
-				.api.domain = 5, .start_ns = BASE + call_ns, .end_ns = BASE + call_ns + 1 });
+	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 8,
+				.api.correlation = correlation, .api.cbid = 211,
+				.api.domain = 5, .start_ns = BASE + call_ns,
+				.end_ns = BASE + call_ns + 1 });
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .start_ns = BASE + start,
 				.end_ns = BASE + end, .work = work_named(w, "sgemm") });
 }
@@ -206,9 +209,11 @@ static void assert_threads(const char *facts[][2], const char *rows)
 	struct table *t;
 
 	for (; (*facts)[0]; facts++)
-		push(m, (struct event){ .kind = EVENT_FACT, .fact.key = (*facts)[0], .fact.value = (*facts)[1] });
+		push(m, (struct event){ .kind = EVENT_FACT, .fact.key = (*facts)[0],
+					.fact.value = (*facts)[1] });
 	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .pid = 7, .tid = 8, .seq = 1,
-				.func = S, .start_ns = BASE, .end_ns = BASE + 80, .call.blocked_ns = 60,
+				.func = S, .start_ns = BASE, .end_ns = BASE + 80,
+				.call.blocked_ns = 60,
 				.call.late_ns = 25, .call.after_late_ns = 5 });
 	push(m, off(2, OFF_RUNQUEUE, 80, 90));
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });

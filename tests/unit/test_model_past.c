@@ -301,7 +301,8 @@ static void who_was_found_to_have_ended_becomes_one_too(void **state)
 		load_push(m, (struct event){ .kind = EVENT_EXIT, .pid = pid, .tid = pid + 1000000, .seq = 2,
 					     .end_ns = load_begin(n) + 10000 });
 		load_push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = load_begin(n) + 20000 });
-		load_push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = pid, .fact.key = "ended",
+		load_push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = pid,
+					     .fact.key = "ended",
 					     .fact.value = "yes" });
 	}
 	assert_non_null(find_past(m));
@@ -337,7 +338,8 @@ static void a_process_of_which_an_end_was_lost_waits_until_it_is_found(void **st
 	for (size_t i = 0; i < told_apart; i++)
 		assert_true(model_may_go_on(m, i));
 	for (uint32_t n = 0; n < PROCESSES_LOST; n++)
-		load_push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = LOAD_PID + n, .fact.key = "ended",
+		load_push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = LOAD_PID + n,
+					     .fact.key = "ended",
 					     .fact.value = "yes" });
 	for (size_t i = 0; i < told_apart; i++)
 		assert_false(model_may_go_on(m, i));

@@ -70,7 +70,8 @@ static void a_told_call_has_what_its_book_had_as_other_and_nothing_else(void **s
 
 	(void)state;
 	call(m, 1, L, 100, 200);
-	push(m, (struct event){ .kind = EVENT_OFF, .has = HAS_END, .pid = 7, .tid = 8, .seq = 2, .off.reason = OFF_LOCK,
+	push(m, (struct event){ .kind = EVENT_OFF, .has = HAS_END, .pid = 7, .tid = 8, .seq = 2,
+				.off.reason = OFF_LOCK,
 				.start_ns = BASE + 230, .end_ns = BASE + 250 });
 	call(m, 3, L, 300, 400);
 	call(m, 5, L, 500, 600);	/* one was lost */
@@ -120,7 +121,8 @@ static void a_thread_that_ended_is_asked_in_the_next_interval(void **state)
 
 	(void)state;
 	model_use_intervals(m);
-	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .device.facts = (struct device_facts){ 0 } });
+	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7,
+				.device.facts = (struct device_facts){ 0 } });
 	call(m, 1, L, 100, 200);
 	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 8, .seq = 2, .end_ns = BASE + 300 });
 	model_cut(m, BASE + 500);

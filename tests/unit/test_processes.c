@@ -63,7 +63,8 @@ static void a_row_says_who_launches_and_who_waits(void **state)
 static void two_owners_of_a_pid_are_two_rows(void **state)
 {
 	struct model *m = session(1000 * NS_PER_MS);
-	struct event ev = { .kind = EVENT_PROCESS, .pid = 100, .start_ns = NS_PER_SEC, .task.comm = "a" };
+	struct event ev = { .kind = EVENT_PROCESS, .pid = 100, .start_ns = NS_PER_SEC,
+			    .task.comm = "a" };
 	struct table *t;
 
 	(void)state;

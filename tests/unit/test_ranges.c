@@ -19,7 +19,8 @@
 
 static int at(struct ranges *r, unsigned int what, const char *name, uint32_t tid, uint64_t ns)
 {
-	struct event ev = { .kind = EVENT_RANGE, .range.what = (uint8_t)what, .tid = tid, .start_ns = ns,
+	struct event ev = { .kind = EVENT_RANGE, .range.what = (uint8_t)what, .tid = tid,
+			    .start_ns = ns,
 			    .range.name = name };
 
 	return ranges_push(r, &ev);
@@ -27,7 +28,8 @@ static int at(struct ranges *r, unsigned int what, const char *name, uint32_t ti
 
 static int in_domain(struct ranges *r, unsigned int what, const char *domain, const char *name, uint64_t ns)
 {
-	struct event ev = { .kind = EVENT_RANGE, .range.what = (uint8_t)what, .tid = 1, .start_ns = ns,
+	struct event ev = { .kind = EVENT_RANGE, .range.what = (uint8_t)what, .tid = 1,
+			    .start_ns = ns,
 			    .range.name = name, .range.domain = domain };
 
 	return ranges_push(r, &ev);
@@ -36,7 +38,8 @@ static int in_domain(struct ranges *r, unsigned int what, const char *domain, co
 static int with_id(struct ranges *r, unsigned int what, const char *name, uint32_t tid, uint64_t ns,
 		   uint64_t id)
 {
-	struct event ev = { .kind = EVENT_RANGE, .range.what = (uint8_t)what, .tid = tid, .start_ns = ns,
+	struct event ev = { .kind = EVENT_RANGE, .range.what = (uint8_t)what, .tid = tid,
+			    .start_ns = ns,
 			    .range.name = name, .range.id = id };
 
 	return ranges_push(r, &ev);

@@ -40,14 +40,16 @@ static int play(const struct event_sink *to, unsigned int lost)
 		{ "cost_per_hit_ns", "500" }, { "wall_offset_ns", "1700000000000000000" },
 	};
 	struct event call = { .kind = EVENT_CALL, .has = HAS_END | HAS_RESULT | HAS_SHAPE,
-			      .pid = 77, .tid = 77, .call.shape = { { 2, 1, 1 }, { 64, 1, 1 }, 0 } };
+			      .pid = 77, .tid = 77,
+			      .call.shape = { { 2, 1, 1 }, { 64, 1, 1 }, 0 } };
 	struct event sync = { .kind = EVENT_CALL, .has = HAS_END | HAS_RESULT, .func = 1,
 			      .pid = 77, .tid = 77, .seq = 5 + lost };
 	int err = 0;
 
 	err |= to->push(to->ctx, &(struct event){ .kind = EVENT_START, .start_ns = T0 });
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		err |= to->push(to->ctx, &(struct event){ .kind = EVENT_FACT, .fact.key = facts[i][0],
+		err |= to->push(to->ctx, &(struct event){ .kind = EVENT_FACT,
+							  .fact.key = facts[i][0],
 							  .fact.value = facts[i][1] });
 	err |= to->push(to->ctx, &(struct event){ .kind = EVENT_PROCESS, .pid = 77,
 						  .start_ns = T0 / 2, .task.comm = "tr\x1b[ain" });

@@ -50,20 +50,25 @@ static int sample(uint64_t start_ns, uint64_t end_ns, unsigned int field, uint64
 	struct device_sample s = { .has = 1u << field };
 
 	s.v[field] = value;
-	return push(&(struct event){ .kind = EVENT_SAMPLE, .sample.uuid = GPU, .sample.number = 3, .start_ns = start_ns,
+	return push(&(struct event){ .kind = EVENT_SAMPLE, .sample.uuid = GPU, .sample.number = 3,
+				     .start_ns = start_ns,
 				     .end_ns = end_ns, .sample.values = s });
 }
 
 static void user(uint32_t pid, uint64_t ns)
 {
-	assert_int_equal(push(&(struct event){ .kind = EVENT_USER, .user.uuid = GPU, .user.number = 3, .pid = pid,
-					       .start_ns = ns, .user.bytes = 1000 * pid, .has = HAS_BYTES }), 0);
+	assert_int_equal(push(&(struct event){ .kind = EVENT_USER, .user.uuid = GPU,
+					       .user.number = 3, .pid = pid,
+					       .start_ns = ns, .user.bytes = 1000 * pid,
+					       .has = HAS_BYTES }), 0);
 }
 
 static void fault(unsigned int what, uint64_t number, uint64_t ns)
 {
-	assert_int_equal(push(&(struct event){ .kind = EVENT_FAULT, .fault.uuid = GPU, .fault.number = 3,
-					       .fault.what = (uint8_t)what, .fault.value = number, .start_ns = ns }), 0);
+	assert_int_equal(push(&(struct event){ .kind = EVENT_FAULT, .fault.uuid = GPU,
+					       .fault.number = 3,
+					       .fault.what = (uint8_t)what, .fault.value = number,
+					       .start_ns = ns }), 0);
 }
 
 static double active(unsigned int field)
@@ -134,7 +139,8 @@ static void what_cannot_be_is_refused(void **state)
 	assert_int_equal(sample(1500, 2000, SAMPLE_SM, 1), -EINVAL);	/* it was told */
 	assert_int_equal(sample(3000, 3000, SAMPLE_SM, 1), -EINVAL);
 	assert_int_equal(push(&(struct event){ .kind = EVENT_USER, .pid = 1 }), -EINVAL);
-	assert_int_equal(push(&(struct event){ .kind = EVENT_FAULT, .fault.uuid = GPU, .fault.what = FAULT_WHAT_END }),
+	assert_int_equal(push(&(struct event){ .kind = EVENT_FAULT, .fault.uuid = GPU,
+					       .fault.what = FAULT_WHAT_END }),
 			 -EINVAL);
 }
 
@@ -144,7 +150,8 @@ static void a_sample_that_ends_after_the_session_counts_up_to_its_end(void **sta
 
 	(void)state;
 	assert_int_equal(samples_push(&samples, &(struct event){
-		.kind = EVENT_SAMPLE, .sample.uuid = GPU, .start_ns = 1000, .end_ns = 3000, .sample.values = s },
+		.kind = EVENT_SAMPLE, .sample.uuid = GPU, .start_ns = 1000, .end_ns = 3000,
+		.sample.values = s },
 		2500, &device), 0);
 	assert_int_equal(device->sampled_ns, 1500);
 }
@@ -155,7 +162,8 @@ static void there_is_room_for_so_much_and_no_more(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < SAMPLES_DEVICES_MAX + 10; i++) {
-		struct event ev = { .kind = EVENT_FAULT, .fault.uuid = uuid, .fault.what = FAULT_XID, .start_ns = 1 };
+		struct event ev = { .kind = EVENT_FAULT, .fault.uuid = uuid,
+				    .fault.what = FAULT_XID, .start_ns = 1 };
 
 		snprintf(uuid, sizeof(uuid), "GPU-%u", i);
 		assert_int_equal(push(&ev), i < SAMPLES_DEVICES_MAX ? 0 : -EINVAL);
@@ -167,7 +175,8 @@ static void there_is_room_for_so_much_and_no_more(void **state)
 	assert_int_equal(device->more_faults, 10);
 	for (uint32_t pid = 1; pid <= SAMPLES_USERS_MAX; pid++)
 		user(pid, 1000);
-	assert_int_equal(push(&(struct event){ .kind = EVENT_USER, .user.uuid = GPU, .pid = 9999999 }), -EINVAL);
+	assert_int_equal(push(&(struct event){ .kind = EVENT_USER, .user.uuid = GPU,
+					       .pid = 9999999 }), -EINVAL);
 	assert_int_equal(sample(500, 1000, SAMPLE_USERS, SAMPLES_USERS_MAX), 0);
 	assert_int_equal(sample(1000, 2000, SAMPLE_USERS, 0), 0);
 	user(9999999, 3000);		/* those that are gone make room */
@@ -231,7 +240,8 @@ static void unwatched_is_from_sample_to_sample_while_kernels_ran(void **state)
 		s.v[SAMPLE_USERS] = at >= 2000 && at <= 4000 ? 2 : 1;
 		s.v[SAMPLE_BUSY] = at == 4000 ? 0 : 50;
 		assert_int_equal(push(&(struct event){ .kind = EVENT_SAMPLE, .sample.uuid = GPU,
-						       .start_ns = at - 1000, .end_ns = at, .sample.values = s }), 0);
+						       .start_ns = at - 1000, .end_ns = at,
+						       .sample.values = s }), 0);
 		assert_int_equal(devices_sample(d, device, at - 1000, true), 0);
 	}
 	assert_int_equal(unwatched(d, 6000), 1000);
@@ -314,8 +324,10 @@ static void the_worst_fault_is_the_cause_and_all_are_evidence(void **state)
 
 static void instance_fault(uint64_t number)
 {
-	assert_int_equal(push(&(struct event){ .kind = EVENT_FAULT, .fault.uuid = "MIG-1", .fault.what = FAULT_XID,
-					       .fault.number = device_number_instance(3, 1), .fault.value = number,
+	assert_int_equal(push(&(struct event){ .kind = EVENT_FAULT, .fault.uuid = "MIG-1",
+					       .fault.what = FAULT_XID,
+					       .fault.number = device_number_instance(3, 1),
+					       .fault.value = number,
 					       .start_ns = 100001000 }), 0);
 }
 
@@ -372,7 +384,8 @@ static void call(struct model *m, uint32_t pid)
 	assert_int_equal(model_push(m, &(struct event){ .kind = EVENT_PROCESS, .pid = pid, .tid = pid,
 							.start_ns = 1, .task.comm = "train" }), 0);
 	assert_int_equal(model_push(m, &(struct event){ .kind = EVENT_IDENTITY, .pid = pid, .tid = pid,
-							.fact.key = names[0], .fact.value = names[1] }), 0);
+							.fact.key = names[0],
+							.fact.value = names[1] }), 0);
 	assert_int_equal(model_push(m, &(struct event){ .kind = EVENT_CALL, .pid = pid, .tid = pid, .seq = 1,
 							.func = 1, .start_ns = 10, .end_ns = 20 }), 0);
 }

@@ -63,7 +63,8 @@ static void time_of_which_no_end_was_told_is_a_bound_not_a_sum_of_what_is_booked
 	(void)state;
 	push(m, (struct event){ .kind = EVENT_CALL, .has = HAS_END, .func = L, .pid = 7, .tid = 7, .seq = 1,
 				.start_ns = 1010000, .end_ns = 1050000 });
-	push(m, (struct event){ .kind = EVENT_OFF, .has = HAS_END, .off.reason = OFF_UNTOLD, .pid = 7, .tid = 7,
+	push(m, (struct event){ .kind = EVENT_OFF, .has = HAS_END, .off.reason = OFF_UNTOLD,
+				.pid = 7, .tid = 7,
 				.seq = 2, .start_ns = 1055000, .end_ns = 1092000 });
 	foot_has(m, "off-CPU: 1 time the kernel did not report that a thread was back on a CPU: for at most "
 		 "37.00 us it is not known whether it ran; what of them is outside calls is booked as lost; "
@@ -187,7 +188,8 @@ static void works_outside_of_the_session_contradict_nothing(void **state)
 	struct model *m = session(1000000);
 
 	(void)state;
-	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 7, .api.correlation = 7, .api.cbid = 211, .api.domain = 5,
+	push(m, (struct event){ .kind = EVENT_API, .pid = 7, .tid = 7, .api.correlation = 7,
+				.api.cbid = 211, .api.domain = 5,
 				.start_ns = 890000, .end_ns = 891000 });
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 7, .start_ns = 900000, .end_ns = 950000,
 				.work = work_named(w, "sgemm") });

@@ -32,8 +32,10 @@ static void launch(struct model *m, uint32_t seq, double start, double work_star
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = seq };
 
 	call(m, seq, L, start, start + 0.1);
-	push(m, (struct event){ .kind = EVENT_API, .pid = 12, .tid = 13, .api.correlation = seq, .api.cbid = 211,
-				.api.domain = 5, .start_ns = at(start), .end_ns = at(start + 0.1) });
+	push(m, (struct event){ .kind = EVENT_API, .pid = 12, .tid = 13, .api.correlation = seq,
+				.api.cbid = 211,
+				.api.domain = 5, .start_ns = at(start),
+				.end_ns = at(start + 0.1) });
 	push(m, (struct event){ .kind = EVENT_WORK, .pid = 12, .start_ns = at(work_start),
 				.end_ns = at(work_end), .work = work_named(w, "sgemm") });
 }
@@ -101,13 +103,17 @@ static void a_device_that_failed_is_told_though_no_helper_told_of_it(void **stat
 
 	(void)state;
 	call(m, 1, L, 1, 2);
-	push(m, (struct event){ .kind = EVENT_USER, .user.uuid = "GPU-b", .user.number = 3, .pid = 12,
+	push(m, (struct event){ .kind = EVENT_USER, .user.uuid = "GPU-b", .user.number = 3,
+				.pid = 12,
 				.start_ns = at(50) });
-	push(m, (struct event){ .kind = EVENT_SAMPLE, .sample.uuid = "GPU-b", .sample.number = 3, .sample.values = s,
+	push(m, (struct event){ .kind = EVENT_SAMPLE, .sample.uuid = "GPU-b", .sample.number = 3,
+				.sample.values = s,
 				.start_ns = at(10), .end_ns = at(50) });
-	push(m, (struct event){ .kind = EVENT_FAULT, .fault.uuid = "GPU-b", .fault.number = 3, .fault.what = FAULT_XID,
+	push(m, (struct event){ .kind = EVENT_FAULT, .fault.uuid = "GPU-b", .fault.number = 3,
+				.fault.what = FAULT_XID,
 				.fault.value = 79, .start_ns = at(60) });
-	push(m, (struct event){ .kind = EVENT_FAULT, .fault.uuid = "GPU-a", .fault.number = 2, .fault.what = FAULT_XID,
+	push(m, (struct event){ .kind = EVENT_FAULT, .fault.uuid = "GPU-a", .fault.number = 2,
+				.fault.what = FAULT_XID,
 				.fault.value = 48, .start_ns = at(61) });
 	says(m, "A device failed: GPU 3: XID 79, the GPU has fallen off the bus.\n"
 	     "Evidence: by NVML: XID 79 at 0.1 s.\n"
@@ -149,7 +155,8 @@ static void time_before_the_first_work_that_is_unknown_is_said_to_be(void **stat
 	struct model *m = begin();
 
 	(void)state;
-	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .unseen.why = UNSEEN_UNKNOWN, .start_ns = at(0),
+	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .unseen.why = UNSEEN_UNKNOWN,
+				.start_ns = at(0),
 				.end_ns = at(90) });
 	launch(m, 1, 91, 91.2, 100);
 	says(m, "What device 0 (pid 12, train) did, or waited for, is not known for 90.0 % of the time; it is "
@@ -163,7 +170,8 @@ static struct model *without_work(double unknown_ms)
 	struct model *m = begin();
 
 	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 12, .device.facts = facts });
-	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .unseen.why = UNSEEN_UNKNOWN, .start_ns = at(0),
+	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .unseen.why = UNSEEN_UNKNOWN,
+				.start_ns = at(0),
 				.end_ns = at(unknown_ms) });
 	return m;
 }
@@ -172,8 +180,10 @@ static struct model *without_work(double unknown_ms)
 static void launch_only(struct model *m, uint32_t seq, double start)
 {
 	call(m, seq, L, start, start + 0.1);
-	push(m, (struct event){ .kind = EVENT_API, .pid = 12, .tid = 13, .api.correlation = seq, .api.cbid = 211,
-				.api.domain = 5, .start_ns = at(start), .end_ns = at(start + 0.1) });
+	push(m, (struct event){ .kind = EVENT_API, .pid = 12, .tid = 13, .api.correlation = seq,
+				.api.cbid = 211,
+				.api.domain = 5, .start_ns = at(start),
+				.end_ns = at(start + 0.1) });
 }
 
 static void what_was_launched_and_did_not_end_is_no_idle_time(void **state)
@@ -213,7 +223,8 @@ static void a_device_of_which_no_work_was_seen_is_not_busy_so_much(void **state)
 	says(without_work(7), "Device 0 (pid 12, train) did nothing: no work of it was seen in 100.0 ms.\n"
 	     "Next: gpuprof stacks -p 12");
 	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 12, .tid = 13, .seq = 1, .end_ns = at(100) });
-	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 12, .fact.key = "ended", .fact.value = "yes" });
+	push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 12, .fact.key = "ended",
+				.fact.value = "yes" });
 	says(m, "Device 0 (pid 12, train) did nothing: no work of it was seen in 100.0 ms.");
 }
 
@@ -261,7 +272,8 @@ static void how_to_have_device_times_is_what_helps_this_process(void **state)
 		call(m, 1, L, 0, 10);
 		for (size_t k = 0; k < 2; k++)
 			push(m, (struct event){ .kind = EVENT_IDENTITY, .pid = 12, .tid = 12,
-						.fact.key = facts[k][0], .fact.value = facts[k][1] });
+						.fact.key = facts[k][0],
+						.fact.value = facts[k][1] });
 		if (cases[i].command)
 			push(m, (struct event){ .kind = EVENT_FACT, .fact.key = "command",
 						.fact.value = cases[i].command });

@@ -43,7 +43,8 @@ static struct model *whole_host(void)
 {
 	struct model *m = session(0);
 
-	push(m, (struct event){ .kind = EVENT_FACT, .fact.key = "whole_host", .fact.value = "yes" });
+	push(m, (struct event){ .kind = EVENT_FACT, .fact.key = "whole_host",
+				.fact.value = "yes" });
 	return m;
 }
 
@@ -54,13 +55,15 @@ static void sample(struct model *m, uint64_t end, int busy, int users)
 
 	s.v[SAMPLE_BUSY] = (uint64_t)busy;
 	s.v[SAMPLE_USERS] = (uint64_t)users;
-	push(m, (struct event){ .kind = EVENT_SAMPLE, .sample.uuid = "GPU-b", .sample.number = 4, .sample.values = s,
+	push(m, (struct event){ .kind = EVENT_SAMPLE, .sample.uuid = "GPU-b", .sample.number = 4,
+				.sample.values = s,
 				.start_ns = (end - 1) * NS_PER_SEC, .end_ns = end * NS_PER_SEC });
 }
 
 static void user(struct model *m, uint32_t pid, uint64_t end)
 {
-	push(m, (struct event){ .kind = EVENT_USER, .user.uuid = "GPU-b", .user.number = 4, .pid = pid,
+	push(m, (struct event){ .kind = EVENT_USER, .user.uuid = "GPU-b", .user.number = 4,
+				.pid = pid,
 				.start_ns = end * NS_PER_SEC });
 }
 
@@ -88,7 +91,8 @@ static void who_may_be_a_watched_one_is_not_unwatched(void **state)
 	struct model *m = whole_host();
 
 	(void)state;
-	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .tid = 12, .task.comm = "train" });
+	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .tid = 12,
+				.task.comm = "train" });
 	user(m, 12, 2);
 	sample(m, 2, 50, 1);
 	assert_string_equal(rows_of(m), "4 unknown 1.000 s 1.000 s samples 12; ");

@@ -83,7 +83,8 @@ static uint64_t tail_of(const struct thread *t)
 
 static int add_tail(struct model *m, struct process *p)
 {
-	const struct event ev = { .kind = EVENT_UNSEEN, .unseen.why = UNSEEN_UNKNOWN, .pid = p->info.pid,
+	const struct event ev = { .kind = EVENT_UNSEEN, .unseen.why = UNSEEN_UNKNOWN,
+				  .pid = p->info.pid,
 				  .start_ns = p->told_end_ns, .end_ns = UINT64_MAX };
 	uint64_t launches = 0;
 

@@ -22,8 +22,10 @@ static const char *const kinds[GP_KINDS] = {
 static void put_count(const struct event_sink *to, const char *kind, uint64_t hits,
 		      uint64_t received, uint64_t lost)
 {
-	to->push(to->ctx, &(struct event){ .kind = EVENT_COUNT, .count.source = "uprobe", .count.kind = kind,
-					   .count.hits = hits, .count.received = received, .count.lost = lost });
+	to->push(to->ctx, &(struct event){ .kind = EVENT_COUNT, .count.source = "uprobe",
+					   .count.kind = kind,
+					   .count.hits = hits, .count.received = received,
+					   .count.lost = lost });
 }
 
 static void put_fact(const struct event_sink *to, const char *key, uint64_t n)
@@ -31,7 +33,8 @@ static void put_fact(const struct event_sink *to, const char *key, uint64_t n)
 	char value[24];
 
 	snprintf(value, sizeof(value), "%" PRIu64, n);
-	to->push(to->ctx, &(struct event){ .kind = EVENT_FACT, .fact.key = key, .fact.value = value });
+	to->push(to->ctx, &(struct event){ .kind = EVENT_FACT, .fact.key = key,
+					   .fact.value = value });
 }
 
 static void put_counts(const struct session *s, const struct gp_counts *c,

@@ -233,7 +233,8 @@ static void say_untold(const struct session *s, uint64_t dropped)
 
 static int push_count(const struct event_sink *to, const char *kind, uint64_t received, uint64_t lost)
 {
-	struct event ev = { .kind = EVENT_COUNT, .count.source = "helper", .count.kind = kind, .count.received = received,
+	struct event ev = { .kind = EVENT_COUNT, .count.source = "helper", .count.kind = kind,
+			    .count.received = received,
 			    .count.lost = lost, .count.hits = num_add(received, lost) };
 
 	return ev.count.hits ? to->push(to->ctx, &ev) : 0;

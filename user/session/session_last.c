@@ -18,7 +18,8 @@
 
 static void push_fact(struct session *s, uint32_t pid, const char *key, const char *value)
 {
-	session_push(s, &(struct event){ .kind = EVENT_IDENTITY, .pid = pid, .tid = pid, .fact.key = key,
+	session_push(s, &(struct event){ .kind = EVENT_IDENTITY, .pid = pid, .tid = pid,
+					 .fact.key = key,
 					 .fact.value = value });
 }
 

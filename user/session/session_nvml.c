@@ -120,9 +120,11 @@ void session_nvml_end(struct session *s)
 	if (st.state == NVML_STARTING && !s->nvml.missing)
 		say_missing(s, "it had not begun when the session ended", false);
 	if (st.dropped)
-		session_push(s, &(struct event){ .kind = EVENT_COUNT, .count.source = "nvml", .count.kind = "told",
+		session_push(s, &(struct event){ .kind = EVENT_COUNT, .count.source = "nvml",
+						 .count.kind = "told",
 						 .count.hits = num_add(st.told, st.dropped),
-						 .count.received = st.told, .count.lost = st.dropped });
+						 .count.received = st.told,
+						 .count.lost = st.dropped });
 	nvml_free(s->nvml.reader);
 	s->nvml.reader = NULL;
 }

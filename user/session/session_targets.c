@@ -339,7 +339,8 @@ void session_fact(struct session *s, const char *key, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(value, sizeof(value), fmt, ap);
 	va_end(ap);
-	session_push(s, &(struct event){ .kind = EVENT_FACT, .fact.key = key, .fact.value = value });
+	session_push(s, &(struct event){ .kind = EVENT_FACT, .fact.key = key,
+					 .fact.value = value });
 }
 
 /* For a proposal to run it again. */

@@ -172,7 +172,8 @@ static void on_gone(const struct arrival *ar, const struct target_event *ev)
 	worker_tell(w, &(struct event){ .kind = EVENT_UNARMED, .pid = (uint32_t)ev->pid,
 				 .start_ns = ev->time_ns, .end_ns = time_now_ns() });
 	worker_tell(w, &(struct event){ .kind = EVENT_IDENTITY, .pid = (uint32_t)ev->pid,
-				 .tid = (uint32_t)ev->pid, .fact.key = "ended", .fact.value = "yes" });
+				 .tid = (uint32_t)ev->pid, .fact.key = "ended",
+				 .fact.value = "yes" });
 }
 
 static void on_mapped(struct arrival *ar, const struct target_event *ev)
