@@ -17,15 +17,15 @@
  *
  *   GP_TAG_FUNC       class two library:text name:text
  *   GP_TAG_THREAD     pid tid last_ns seq stream
- *   GP_TAG_SHAPE      kind flags func+1 (0: none) has mask, then the fields of the mask: what many events
- *                     of a kind have in common
+ *   GP_TAG_SHAPE      kind flags func+1 (0: none) has mask, then the fields of the mask: what many
+ *                     events of a kind have in common
  *   GP_TAG_EVENT      kind thread mask, then the fields of the mask in the order of its bits
  *
- * The mask of an event row has the header's fields in its low bits and from GP_FIELD_FIRST on those of
- * the kind's payload, as user/event/schema.c lists them; a shape's mask has those of the payload alone,
- * from bit 0 on. A field that is absent is 0, NULL or, with GP_FIELD_SHAPE, as in the shape. Numbers of
- * the schema are varints, signed ones zigzagged; a sample is a mask of enum sample_field, then those
- * values in the order of its bits.
+ * The mask of an event row has the header's fields in its low bits and, from GP_FIELD_FIRST on,
+ * those of the kind's payload, as user/event/schema.c lists them; a shape's mask has those of the
+ * payload alone, from bit 0 on. A field that is absent is 0, NULL or, with GP_FIELD_SHAPE, as in
+ * the shape. Numbers of the schema are varints, signed ones zigzagged; a sample is a mask of enum
+ * sample_field, then those values in the order of its bits.
  *
  * A call row repeats its shape and continues what its thread did:
  *   shape      absent: the one that last followed this thread's previous shape
@@ -60,9 +60,9 @@
 #define GP_SHAPE_NO_END 0x01
 
 /* Mask of an event row. Unknown bits are of fields that follow the known ones. */
-#define GP_FIELD_SHAPE 0x01	/* number of the block's: kind, func, has and its fields are as there */
-#define GP_FIELD_START 0x02	/* signed, less the time that the event row of this kind before it had;
-				 * that time is start, or end without a start; 0 at a block's beginning */
+#define GP_FIELD_SHAPE 0x01	/* its number: kind, func, has and its fields are as there */
+#define GP_FIELD_START 0x02	/* signed, less the time of the kind's event row before: its start,
+				 * or its end if it has no start; 0 at a block's beginning */
 #define GP_FIELD_END 0x04	/* signed, less start; without a start as GP_FIELD_START */
 #define GP_FIELD_HAS 0x08
 #define GP_FIELD_FUNC 0x10	/* number of the block's dictionary; of each event of a function */

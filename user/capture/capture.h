@@ -90,7 +90,7 @@ int capture_read(struct capture_reader *r, const struct event_sink *sink);
 enum capture_state capture_state(const struct capture_reader *r);
 uint64_t capture_blocks(const struct capture_reader *r);	/* read well */
 uint64_t capture_bad_blocks(const struct capture_reader *r);	/* damaged, missing or in part */
-uint64_t capture_bad_events(const struct capture_reader *r);	/* lost with them, as far as known */
+uint64_t capture_bad_events(const struct capture_reader *r);	/* lost with them, if known */
 void capture_free(struct capture_reader *r);
 
 #endif

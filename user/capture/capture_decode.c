@@ -43,7 +43,7 @@ struct shape {
 };
 
 /* Why events are counted and not delivered. */
-enum { SKIP_NONE, SKIP_LATER_KIND, SKIP_NO_FUNC };	/* the last: their function found no place */
+enum { SKIP_NONE, SKIP_LATER_KIND, SKIP_NO_FUNC };	/* no room in the table of functions */
 
 /* An event row is the one before it of its kind and fields, with all of them replaced. */
 struct form {

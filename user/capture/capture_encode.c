@@ -500,7 +500,7 @@ static uint8_t *put_times(struct capture_encoder *e, uint8_t *p, const struct ev
 		*last_ns = ev->start_ns;
 	}
 	if (ev->end_ns)
-		p = varint_put(p, varint_zigzag((int64_t)(ev->end_ns - (ev->start_ns ? ev->start_ns : *last_ns))));
+		p = varint_put(p, varint_zigzag((int64_t)(ev->end_ns - *last_ns)));
 	if (!ev->start_ns && ev->end_ns)
 		*last_ns = ev->end_ns;
 	return p;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Files of captures, by name: creates them, and harms neither what is none nor what an earlier session
- * recorded. Knows of their content no more than how it begins.
+ * Creates capture files, without harm to other files or to what an earlier session recorded. Knows
+ * only how a capture begins.
  */
 #include "capture/capture_file.h"
 
@@ -86,10 +86,10 @@ uint64_t capture_file_last(const char *path)
 	return last;
 }
 
-/* ---- what is there already ------------------------------------------------------------------ */
+/* ---- existing files ------------------------------------------------------------------------- */
 
-/* Another gpuprof has the lock, or gave the name to a file of its own meanwhile. */
-static bool is_another_s(int fd, const char *path, const struct stat *st)
+/* Another gpuprof has the lock, or has replaced the file. */
+static bool is_in_use(int fd, const char *path, const struct stat *st)
 {
 	struct stat now;
 
@@ -110,7 +110,7 @@ static off_t take(int fd, const char *path)
 		why = "is not a regular file";
 	else if (st.st_size && !capture_is_file(fd))
 		why = "exists and is not a capture";
-	else if (is_another_s(fd, path, &st))
+	else if (is_in_use(fd, path, &st))
 		err = EBUSY, why = "is being written by another gpuprof";
 	if (why)
 		log_error("%s %s; choose another name", path, why);
@@ -127,7 +127,8 @@ static int rename_to_new(const char *from, const char *to)
 	return link(from, to) || unlink(from) ? errno : 0;
 }
 
-/* "run.gpr" gets the first of "run.old.gpr", "run.old2.gpr" ... that is free. 0 or -errno, logged. */
+/* Renames "run.gpr" to "run.old.gpr", "run.old2.gpr" ...: the first that is free. 0 or -errno,
+ * logged. */
 static int put_aside(const char *path)
 {
 	struct strbuf name = STRBUF_INIT;
@@ -154,8 +155,8 @@ static int put_aside(const char *path)
 /* O_NONBLOCK: opening a FIFO or a device must not wait before it is refused. */
 static int open_target(const char *path, int more)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | more,
-		      0600);
+	const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	int fd = open(path, flags | more, 0600);
 	int err = errno;
 
 	if (fd >= 0)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The files that captures are in: how they are called, and how a new one comes to be without harm to
- * what is there. */
+/* Names of capture files, and their creation without harm to existing files. */
 #ifndef CAPTURE_CAPTURE_FILE_H
 #define CAPTURE_CAPTURE_FILE_H
 
@@ -9,15 +8,15 @@
 #include "base/str.h"
 
 /*
- * An empty file of this name, locked, of mode 0600. A capture that has the name already gets another
- * one beside it, which is said. fd or -errno, logged.
+ * An empty file of this name, locked, of mode 0600. A capture that has the name already is renamed,
+ * which is logged. fd or -errno, logged.
  */
 int capture_file_create(const char *path);
 
 /* "run.gpr" and 2: "run.000002.gpr" */
 void capture_file_number(struct strbuf *out, const char *path, uint64_t number);
 
-/* The highest number among the files that are called so, or 0. */
+/* The highest number among the files with such names, or 0. */
 uint64_t capture_file_last(const char *path);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A capture file as a sequence of blocks, their events, and what the file turned out to be. All of it
- * is hostile: no length is used before the hash of its header was right and it was found to be in
- * bounds, and no damage makes it read any part of the file more than a few times, so that the time is
- * linear in the file's size. Knows no rows.
+ * A capture file as a sequence of blocks, and the events in them. All of it is hostile: a length is
+ * used only after the hash of its header and its bounds were checked, and no damage makes the
+ * reader read any part of the file more than a few times, so that the time is linear in the file's
+ * size. Knows no rows.
  */
 #include "capture/capture.h"
 

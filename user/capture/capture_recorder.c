@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The newest blocks at the head, the oldest at the tail. A block that is too old is unpacked once
- * more, for the start: it has to know who lived when the oldest block left begins. Writing unpacks
- * all of them in the same way. Works in one thread, that of the session.
+ * A queue of compressed blocks. A block that is dropped is unpacked once more, because the state that
+ * a file begins with must be that of the beginning of the oldest block left. Writing a file unpacks
+ * all of them in the same way. Runs in the session's thread.
  */
 #include "capture/capture_recorder.h"
 
@@ -21,13 +21,13 @@
 #include "capture/capture_file.h"
 #include "capture/capture_state.h"
 
-#define SLICES 16		/* of the time held; a block is of one of them at most */
+#define SLICES 16		/* of the time held; a block spans one of them at most */
 #define ZSTD_LEVEL 1
-#define COUNT_EVERY_NS (10 * NS_PER_MS)	/* counters are read no more often */
+#define COUNT_EVERY_NS (10 * NS_PER_MS)	/* counters are read at most that often */
 
 struct held {			/* one block */
 	struct held *next;
-	uint64_t start_ns;	/* when it was begun */
+	uint64_t start_ns;	/* when it began */
 	uint64_t end_ns;	/* the latest time in it */
 	uint32_t events;
 	size_t raw_bytes, packed_bytes;
@@ -43,18 +43,18 @@ struct capture_recorder {
 	struct capture_encoder *encoder;
 	ZSTD_CCtx *zstd;
 	uint8_t *room;			/* to pack and unpack in */
-	struct held *oldest, **newest;	/* newest: where the next one is put */
+	struct held *oldest, **newest;	/* newest: the place of the next one */
 	uint64_t bytes;
 	uint64_t block_ns;		/* when the present block began */
-	uint64_t counted_ns;		/* when what is counted was read */
+	uint64_t counted_ns;		/* when counters were read */
 	uint64_t now_ns;
-	uint64_t floor_ns;		/* the session's start, or what was written already */
-	bool was_short;			/* memory did not hold the whole stretch */
+	uint64_t floor_ns;		/* the session's start, or the last file's end */
+	bool was_short;			/* blocks were dropped for lack of memory */
 
 	struct capture_decoder *decoder;
-	struct start_state *start;		/* as of where the oldest block begins */
+	struct start_state *start;	/* where the oldest block begins */
 	int err;
-	int unwritten;			/* why a file was not written that was asked for: the first */
+	int unwritten;			/* the first error of writing a file */
 	struct capture_sink_stats stats;
 };
 
@@ -173,13 +173,12 @@ static int begin(struct writing *out)
 	return start_state_put(out->h->start, out->from_ns, &to);
 }
 
-/* Of what is counted or added up these are no times. */
 static uint64_t latest_of(const struct event *ev)
 {
 	return ev->kind == EVENT_COUNT ? 0 : num_max(ev->start_ns, ev->end_ns);
 }
 
-/* What ended before the stretch is for the start alone. */
+/* Events that ended before the time held only update the state. */
 static int write_event(void *ctx, const struct event *ev)
 {
 	struct writing *out = ctx;
@@ -201,7 +200,7 @@ static int write_blocks(struct writing *out)
 	while (out->h->oldest && !err) {
 		struct held *b = take_oldest(out->h);
 
-		/* What it counts at first may be of the stretch already. */
+		/* Its first counters may be of the time held already. */
 		if (!out->begun && b->start_ns >= out->from_ns)
 			err = begin(out);
 		if (!err)
@@ -210,7 +209,8 @@ static int write_blocks(struct writing *out)
 	}
 	if (!err && !out->begun)
 		err = begin(out);
-	return err ? err : put(out, &(struct event){ .kind = EVENT_STOP, .end_ns = out->h->now_ns });
+	return err ? err : put(out, &(struct event){ .kind = EVENT_STOP,
+						     .end_ns = out->h->now_ns });
 }
 
 static void name_file(struct capture_recorder *h, char name[PATH_MAX])
@@ -227,16 +227,18 @@ static void name_file(struct capture_recorder *h, char name[PATH_MAX])
 	strbuf_free(&sb);
 }
 
-static void say_written(const struct capture_recorder *h, const char *name, uint64_t held_ns)
+static void log_written(const struct capture_recorder *h, const char *name, uint64_t held_ns)
 {
 	log_info("kept the last %.3f s, %llu records, in %s; gpuprof report %s",
-		 (double)held_ns / NS_PER_SEC, (unsigned long long)h->stats.last.events, name, name);
+		 (double)held_ns / NS_PER_SEC, (unsigned long long)h->stats.last.events, name,
+		 name);
 	if (h->was_short)
-		log_warn("there was more in %.3f s than %llu bytes of memory hold; raise --max-size",
+		log_warn("there was more in %.3f s than %llu bytes of memory hold; "
+			 "raise --max-size",
 			 (double)h->before_ns / NS_PER_SEC, (unsigned long long)h->max_bytes);
 }
 
-/* A file that cannot be written costs what was held; the session goes on. */
+/* If the file cannot be written, the blocks are lost and the session continues. */
 static int write_held(struct capture_recorder *h)
 {
 	struct writing out = { .h = h };
@@ -261,13 +263,13 @@ static int write_held(struct capture_recorder *h)
 	h->stats.files++;
 	h->stats.events += h->stats.last.events;
 	if (!err)
-		say_written(h, name, h->now_ns - out.from_ns);
+		log_written(h, name, h->now_ns - out.from_ns);
 	h->was_short = false;
 	h->floor_ns = h->now_ns;
 	return err;
 }
 
-/* ---- keep ----------------------------------------------------------------------------------- */
+/* ---- the sink ------------------------------------------------------------------------------- */
 
 static int encode(struct capture_recorder *h, const struct event *ev)
 {
@@ -279,7 +281,7 @@ static int encode(struct capture_recorder *h, const struct event *ev)
 	return err ? err : capture_encode(h->encoder, ev);
 }
 
-/* From now on a file may begin: it has what is counted from here on. The first has all. */
+/* A file that begins here counts from now on; the first has all counts. */
 static void count(struct capture_recorder *h)
 {
 	if (!h->keep.on_cut || (h->counted_ns && h->now_ns - h->counted_ns < COUNT_EVERY_NS))
@@ -334,7 +336,7 @@ static int hold_fire(struct capture_sink *k)
 
 static void hold_defer(struct capture_sink *k)
 {
-	k->full = NULL;		/* packs in memory: nothing is slow */
+	k->full = NULL;		/* nothing is slow: blocks stay in memory */
 }
 
 static int hold_store(struct capture_sink *k, struct capture_block *b)
@@ -374,7 +376,7 @@ static const struct capture_sink_ops ops = {
 	.fire = hold_fire, .close = hold_close,
 };
 
-/* What would fail when it is too late is tried now. */
+/* Fails early if no file can be created there later. */
 static int check_folder(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -387,7 +389,8 @@ static int check_folder(const char *path)
 	return err;
 }
 
-struct capture_sink *capture_recorder_new(const struct capture_recorder_plan *plan, const struct funcs *funcs)
+struct capture_sink *capture_recorder_new(const struct capture_recorder_plan *plan,
+					  const struct funcs *funcs)
 {
 	int err = check_folder(plan->path);
 	struct capture_recorder *h = err ? NULL : calloc(1, sizeof(*h));

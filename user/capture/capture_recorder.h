@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A flight recorder: the last stretch of a session is held in memory, as compressed blocks, and
- * written to a capture file of its own when it is asked for, or when the session ends. What was
- * written is not held any more: the next file begins where this one ended.
+ * A flight recorder: holds the last seconds of a session in memory, as compressed blocks, and
+ * writes them to a capture file of its own on request, or when the session ends. The next file
+ * begins where this one ended.
  *
- * What is counted over the whole session (keep.on_cut: what was lost, above all) is read as each block
- * begins, so that a file has what was counted since a moment shortly before it begins: at most a sixteenth
- * of the stretch before. Holes in the numbers of threads are told where they are.
+ * Counters of the session (capture_sink.on_cut: lost events, above all) are read when a block
+ * begins, so that a file has the counts since shortly before its beginning: at most a sixteenth of
+ * the time held. Holes in the numbers of threads are where they are.
  */
 #ifndef CAPTURE_CAPTURE_RECORDER_H
 #define CAPTURE_CAPTURE_RECORDER_H
@@ -23,7 +23,8 @@ struct capture_recorder_plan {
 #define CAPTURE_RECORDER_MIN (64u << 10)
 
 /* NULL + errno, logged. */
-struct capture_sink *capture_recorder_new(const struct capture_recorder_plan *plan, const struct funcs *funcs);
+struct capture_sink *capture_recorder_new(const struct capture_recorder_plan *plan,
+					  const struct funcs *funcs);
 
 uint64_t capture_recorder_bytes(const struct capture_sink *k);	/* held now: <= max_bytes */
 

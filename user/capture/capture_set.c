@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * One file after the other: where one ends and the next begins, what they are called, which is
- * removed. A file is as large as its limit at most, if what it must begin with leaves room: blocks
- * are of an eighth of the limit, and it ends when one more might not fit.
+ * Rotation: where a file ends and the next begins, their names, removal of the oldest. A file keeps
+ * its limit if the state that it begins with leaves room: blocks have an eighth of the limit, and
+ * it ends when one more might not fit.
  *
- * A file that has ended is closed (fsync takes its time) where its blocks are stored: a block of
- * type 0 says so. Before, it stays open for a while if devices worked: what they did until it ended is
- * told later, and is put where it belongs as long as there is room.
+ * A file that has ended is closed by the thread that stores its blocks, because fsync is slow: a
+ * block of type 0 asks for it. If devices worked it stays open for a while: helpers report what
+ * devices did with a delay, and that goes into the file of its time as long as there is room.
  */
 #include "capture/capture_set.h"
 
@@ -22,12 +22,12 @@
 #include "capture/capture_file.h"
 #include "capture/capture_state.h"
 
-#define LAST_WORDS 4096		/* room for counters and STOP */
-#define LATE_NS 3000000000ull	/* what helpers tell comes at most so late */
+#define END_ROOM 4096		/* for counters and STOP */
+#define LATE_NS 3000000000ull	/* helpers report at most this late */
 
 struct file {
 	struct capture_writer *writer;
-	struct capture_block *end;	/* says that it ends; made with it */
+	struct capture_block *end;	/* asks to close it; allocated with it */
 };
 
 struct capture_set {
@@ -36,17 +36,17 @@ struct capture_set {
 	uint64_t max_bytes, max_files;
 	size_t slice;			/* rows of a block */
 	const struct funcs *funcs;
-	struct start_state *start;		/* NULL: there is no limit */
+	struct start_state *start;	/* NULL: there is no limit */
 	struct file now;
-	struct file before;		/* it takes what ended until cut_ns; writer NULL: none does */
+	struct file before;		/* takes what ended before cut_ns; writer NULL: closed */
 	uint64_t cut_ns;
-	bool is_late;			/* something of it is told late, such as works */
-	uint64_t late_from_ns;		/* the first such in this file; 0: none */
+	bool is_late;			/* some of its events come late, such as works */
+	uint64_t late_from_ns;		/* the first of them in this file; 0: none */
 	uint64_t lag_ns;		/* behind the watermark, at most */
-	uint64_t number;		/* of the file being written: from 1, or what is there, up */
-	uint64_t rows;			/* bytes of them since what the file began with */
+	uint64_t number;		/* of the file being written; follows those in the folder */
+	uint64_t rows;			/* bytes of them after the state at the file's beginning */
 	uint64_t watermark_ns, latest_ns;
-	uint64_t oldest;		/* file that is left */
+	uint64_t oldest;		/* number of the oldest file left */
 	bool cutting;
 	atomic_int err;			/* of a file closed in another thread; logged */
 	struct capture_sink_stats stats;	/* of closed files */
@@ -134,7 +134,7 @@ static int close_file(struct capture_set *s, struct capture_writer *w)
 	return err;
 }
 
-/* The file is closed when all its blocks are stored: here or where that is done. */
+/* Closes the file when all its blocks are stored, in the thread that stores them. */
 static int end_file(struct capture_set *s, struct file *f)
 {
 	struct capture_block *end = f->end;
@@ -172,8 +172,8 @@ static int push_raw(void *ctx, const struct event *ev)
 	return capture_push(((struct capture_set *)ctx)->now.writer, ev);
 }
 
-/* What this file's devices do next is told in that one. */
-static int say_next(struct capture_set *s)
+/* A reader learns where the works of this file's last launches are. */
+static int name_next(struct capture_set *s)
 {
 	char name[PATH_MAX];
 	const char *slash;
@@ -194,7 +194,7 @@ static int cut(struct capture_set *s)
 	s->cutting = true;
 	if (s->keep.on_cut)
 		s->keep.on_cut(s->keep.cut_ctx);
-	err = say_next(s);
+	err = name_next(s);
 	if (!err)
 		err = push_raw(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
 	if (!err)
@@ -216,8 +216,8 @@ static int cut(struct capture_set *s)
 	return err;
 }
 
-/* For what devices did until this file ends, and is told later: as much as it holds of so long a time,
- * and what is not packed yet. An eighth where all was told at once; never more than half a file. */
+/* Room for events that end in this file and come late: as much as it holds of a time as long as the
+ * lag, and the unpacked block. At least an eighth of a file, at most half. */
 static uint64_t late_room(const struct capture_set *s, uint64_t written)
 {
 	uint64_t span_ns = num_max(s->watermark_ns, s->late_from_ns + 1) - s->late_from_ns;
@@ -232,26 +232,28 @@ static bool is_full(const struct capture_set *s)
 	uint64_t written = capture_bytes_at_most(s->now.writer);
 	uint64_t late = s->is_late ? late_room(s, written) : 0;
 
-	return s->rows >= s->slice && written + s->slice + late + LAST_WORDS > s->max_bytes;
+	return s->rows >= s->slice && written + s->slice + late + END_ROOM > s->max_bytes;
 }
 
-/* ---- what is told late ---------------------------------------------------------------------- */
+/* ---- events that come late ------------------------------------------------------------------ */
 
 static bool has_room(const struct capture_set *s)
 {
-	return capture_bytes_at_most(s->before.writer) + LAST_WORDS < s->max_bytes;
+	return capture_bytes_at_most(s->before.writer) + END_ROOM < s->max_bytes;
 }
 
-/* By helpers. API comes with it. */
-static bool is_told_late(unsigned int kind)
+/* Helpers report these; API comes along. */
+static bool comes_late(unsigned int kind)
 {
-	return kind == EVENT_WORK || kind == EVENT_TOLD || kind == EVENT_UNSEEN || kind == EVENT_RANGE;
+	return kind == EVENT_WORK || kind == EVENT_TOLD || kind == EVENT_UNSEEN ||
+	       kind == EVENT_RANGE;
 }
 
 enum where { NOW, BEFORE, BOTH };
 
-/* A work goes where it ended, to one file alone; what launched it may have launched others, that run later.
- * A call and a mark are where they began. A range that began before may end now. */
+/* A work goes to the file in which it ended, and to no other; its API record goes to both, because
+ * it may have launched works that end later. A call and a mark go where they began. A range that
+ * began before may end now. */
 static enum where place(const struct capture_set *s, const struct event *ev)
 {
 	bool began = ev->start_ns < s->cut_ns, ended = ev->end_ns <= s->cut_ns;
@@ -272,7 +274,7 @@ static enum where place(const struct capture_set *s, const struct event *ev)
 	}
 }
 
-/* How many works are unseen, of both, is said in the present file. */
+/* The count of unseen works goes to the present file alone. */
 static struct event as_before(const struct capture_set *s, const struct event *ev)
 {
 	struct event before = *ev;
@@ -298,7 +300,7 @@ static int push_late(struct capture_set *s, const struct event *ev, enum where *
 		start_state_count_before(s->start, "helper", "work");
 	before = as_before(s, ev);
 	err = capture_push(s->before.writer, &before);
-	/* What is packed takes less room. */
+	/* Packed blocks take less room. */
 	return err || capture_block_bytes(s->before.writer) < s->slice / 2 ? err :
 	       capture_flush(s->before.writer);
 }
@@ -314,7 +316,7 @@ static int flush_block(struct capture_set *s)
 	return err;
 }
 
-static void see_lag(struct capture_set *s, const struct event *ev)
+static void note_lag(struct capture_set *s, const struct event *ev)
 {
 	uint64_t at_ns = ev->kind == EVENT_WORK ? ev->end_ns : ev->start_ns;
 
@@ -325,10 +327,10 @@ static void see_lag(struct capture_set *s, const struct event *ev)
 		s->lag_ns = num_max(s->lag_ns, num_min(s->watermark_ns - at_ns, LATE_NS));
 }
 
-static void see_time(struct capture_set *s, const struct event *ev)
+static void note_time(struct capture_set *s, const struct event *ev)
 {
-	if (is_told_late(ev->kind))
-		see_lag(s, ev);
+	if (comes_late(ev->kind))
+		note_lag(s, ev);
 	if (ev->kind == EVENT_WATERMARK)
 		s->watermark_ns = num_max(s->watermark_ns, ev->end_ns);
 	else if (ev->kind != EVENT_COUNT)
@@ -357,7 +359,7 @@ static int set_push(struct capture_sink *k, const struct event *ev)
 		err = flush_block(s);
 	if (err)
 		return fail(s, err);
-	see_time(s, ev);
+	note_time(s, ev);
 	if (s->before.writer)
 		err = push_late(s, ev, &where);
 	if (err || where == BEFORE)
@@ -407,10 +409,12 @@ static int set_close(struct capture_sink *k, struct capture_sink_stats *stats)
 }
 
 static const struct capture_sink_ops ops = {
-	.push = set_push, .flush = set_flush, .defer = set_defer, .store = set_store, .close = set_close,
+	.push = set_push, .flush = set_flush, .defer = set_defer, .store = set_store,
+	.close = set_close,
 };
 
-struct capture_sink *capture_set_new(const struct capture_set_plan *plan, const struct funcs *funcs)
+struct capture_sink *capture_set_new(const struct capture_set_plan *plan,
+				     const struct funcs *funcs)
 {
 	struct capture_set *s = calloc(1, sizeof(*s));
 	int err = ENOMEM;
@@ -422,7 +426,7 @@ struct capture_sink *capture_set_new(const struct capture_set_plan *plan, const 
 				   .slice = num_min(plan->max_bytes / 8, 512u << 10),
 				   .funcs = funcs };
 	if (plan->max_bytes) {
-		s->number = capture_file_last(plan->path);	/* no older file is in the way */
+		s->number = capture_file_last(plan->path);	/* older files stay */
 		s->start = start_state_new();
 	}
 	s->oldest = s->number + 1;

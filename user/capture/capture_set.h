@@ -18,6 +18,7 @@ struct capture_set_plan {
 #define CAPTURE_SET_MIN (64u << 10)
 
 /* Creates the first file. funcs must outlive it. NULL + errno, logged. */
-struct capture_sink *capture_set_new(const struct capture_set_plan *plan, const struct funcs *funcs);
+struct capture_sink *capture_set_new(const struct capture_set_plan *plan,
+				     const struct funcs *funcs);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where a session keeps its events: one capture file or a set of them (capture_set.h), or memory
- * that is written to a file when something happens (capture_recorder.h). Whoever pushes need not know.
+ * Where a session puts its events: one capture file or a set of them (capture_set.h), or memory
+ * that is written to a file on request (capture_recorder.h).
  */
 #ifndef CAPTURE_CAPTURE_SINK_H
 #define CAPTURE_CAPTURE_SINK_H
@@ -26,14 +26,15 @@ struct capture_sink_ops {
 	int (*flush)(struct capture_sink *k);
 	void (*defer)(struct capture_sink *k);	/* full was set: for files that exist already */
 	int (*store)(struct capture_sink *k, struct capture_block *b);
-	int (*fire)(struct capture_sink *k);	/* NULL: has nothing to fire */
+	int (*fire)(struct capture_sink *k);	/* NULL: it writes as it goes */
 	int (*close)(struct capture_sink *k, struct capture_sink_stats *stats);
 };
 
-/* The head of what keeps. */
+/* The first member of each implementation. */
 struct capture_sink {
 	const struct capture_sink_ops *ops;
-	void (*full)(void *ctx, struct capture_block *b);	/* as capture_defer; NULL: at once */
+	/* As capture_defer; NULL: blocks are stored at once. */
+	void (*full)(void *ctx, struct capture_block *b);
 	void *full_ctx;
 	/* A file is about to end: push what was counted so far. May be NULL. */
 	void (*on_cut)(void *ctx);
@@ -53,8 +54,9 @@ static inline int capture_sink_flush(struct capture_sink *k)
 }
 
 /* Blocks are stored by another thread from now on: see capture_defer. */
-static inline void capture_sink_defer(struct capture_sink *k, void (*full)(void *ctx, struct capture_block *b),
-			      void *ctx)
+static inline void capture_sink_defer(struct capture_sink *k,
+				      void (*full)(void *ctx, struct capture_block *b),
+				      void *ctx)
 {
 	k->full = full;
 	k->full_ctx = ctx;
@@ -67,7 +69,7 @@ static inline int capture_sink_store(struct capture_sink *k, struct capture_bloc
 	return k->ops->store(k, b);
 }
 
-/* What is held is written now. */
+/* Writes the events in memory now. */
 static inline int capture_sink_fire(struct capture_sink *k)
 {
 	return k->ops->fire ? k->ops->fire(k) : 0;

@@ -232,7 +232,8 @@ static int take_process(struct start_state *s, const struct event *ev)
 		return -ENOMEM;
 	if (ev->start_ns)
 		p->start_ns = ev->start_ns;
-	if (ev->task.comm || (p->exact_ns && ev->task.process_ns && ev->task.process_ns != p->exact_ns))
+	if (ev->task.comm ||
+	    (p->exact_ns && ev->task.process_ns && ev->task.process_ns != p->exact_ns))
 		pairs_free(&p->identity);
 	if (ev->task.process_ns)
 		p->exact_ns = ev->task.process_ns;
@@ -391,7 +392,8 @@ static int take_unseen(struct start_state *s, const struct event *ev)
 {
 	struct process *p = known_process(s, ev->pid);
 
-	if (p && ev->unseen.why == UNSEEN_LOST && (!ev->unseen.of || ev->unseen.of & UNSEEN_OF_MEMORY))
+	if (p && ev->unseen.why == UNSEEN_LOST &&
+	    (!ev->unseen.of || ev->unseen.of & UNSEEN_OF_MEMORY))
 		p->unsure = true;
 	return 0;
 }
@@ -524,7 +526,8 @@ static int take_count(struct start_state *s, const struct event *ev, struct even
 
 void start_state_count_before(struct start_state *s, const char *source, const char *kind)
 {
-	struct reading *d = find_reading(s, &(struct event){ .kind = EVENT_COUNT, .count.source = source, .count.kind = kind });
+	const struct event key = { .kind = EVENT_COUNT, .count = { source, kind, 0, 0, 0 } };
+	struct reading *d = find_reading(s, &key);
 
 	if (!d)
 		return;
@@ -624,7 +627,8 @@ static int put_process(const struct process *p, const struct event_sink *to)
 					       .fact.key = p->identity.v[i].key,
 					       .fact.value = p->identity.v[i].value });
 	if (!err && p->unsure)
-		err = put(to, &(struct event){ .kind = EVENT_UNSEEN, .pid = p->pid, .unseen.why = UNSEEN_LOST,
+		err = put(to, &(struct event){ .kind = EVENT_UNSEEN, .pid = p->pid,
+					       .unseen.why = UNSEEN_LOST,
 					       .unseen.of = UNSEEN_OF_MEMORY | UNSEEN_OF_BEFORE });
 	return err ? err : put_holdings(&p->has, to);
 }

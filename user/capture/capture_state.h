@@ -6,8 +6,8 @@
  *
  * A capture's events keep the numbers of their threads, but begin anew: what was delivered before
  * the capture is no hole in it. A call that was open when the capture begins is its thread's first
- * event (ENTER, or the latest INSIDE). Counters of the session (EVENT_COUNT, some facts) count since
- * the capture began.
+ * event (ENTER, or the latest INSIDE). Counters of the session (EVENT_COUNT, some facts) count from
+ * the capture's beginning.
  */
 #ifndef CAPTURE_CAPTURE_STATE_H
 #define CAPTURE_CAPTURE_STATE_H

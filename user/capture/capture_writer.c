@@ -22,8 +22,8 @@
 
 #define ZSTD_LEVEL 1
 
-/* The file: it ends with a complete block at all times, also after a failed write. Used by the thread
- * that stores. */
+/* The file: it ends with a complete block at all times, also after a failed write. Used by the
+ * thread that stores. */
 struct store {
 	int fd;
 	int err;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * By what number the host knows a device: a GPU by its index (0), a MIG instance by its GPU's and its
- * own among that one's (0:1), both as nvidia-smi has them ("GPU" and "MIG Dev") and as containers take
- * them. One word, in events as in tables; of a GPU it is the index.
+ * The host's number of a device: a GPU's index (0), or a MIG instance's GPU and its own index there
+ * (0:1), both as in nvidia-smi ("GPU" and "MIG Dev") and in the options of containers. One word, in
+ * events as in tables; a GPU's is its index.
  */
 #ifndef EVENT_DEVICE_NUMBER_H
 #define EVENT_DEVICE_NUMBER_H

@@ -34,18 +34,20 @@ struct event_call {
 	uint16_t pad;
 	uint64_t bytes;
 	uint64_t stream;	/* handle */
-	uint64_t entity;	/* what is launched (host stub, cudaKernel_t, CUfunction, graph exec),
-				 * the memory pool of an allocation, a communicator, an event, the
-				 * graph that another is made of, the graph that is ended or updated */
+	/* What is launched (host stub, cudaKernel_t, CUfunction, graph exec), the memory pool of an
+	 * allocation, a communicator, an event, the graph that another is made of, the graph that
+	 * is ended or updated. */
+	uint64_t entity;
 	uint64_t stack;		/* id; 0: none was taken */
 	struct launch_shape shape;
-	uint64_t address;	/* of what it allocated or freed, of a graph that it made, of what it
-				 * updates a graph with; 0: unknown */
-	uint64_t blocked_ns;	/* until its end it was off the CPU */
-	uint64_t late_ns;	/* of that: the last time that it was runnable without a CPU, if that took
-				 * GP_LATE_MIN_NS, or, see late_why, the longest that it was stopped;
-				 * 0: unknown */
-	uint64_t after_late_ns;	/* from the end of that to the call's */
+	/* Of the memory that it allocated or freed, of a graph that it made, of what it updates a
+	 * graph with; 0: unknown. */
+	uint64_t address;
+	uint64_t blocked_ns;	/* off the CPU, until the call's end */
+	/* Of blocked_ns: the last time that it was runnable without a CPU, if that took
+	 * GP_LATE_MIN_NS, or, see late_why, the longest stop; 0: unknown. */
+	uint64_t late_ns;
+	uint64_t after_late_ns;	/* from the end of late_ns to the call's */
 };
 
 /* THREAD, EXIT, FORK, PROCESS. */
@@ -140,7 +142,7 @@ struct event_api {
 	uint32_t correlation;	/* of the works that it launched */
 	int32_t result;
 	uint8_t domain;		/* 4 driver, 5 runtime */
-	uint8_t again;		/* repeated from before this capture; so are those of range and memory */
+	uint8_t again;		/* repeated from before this capture (also of range, memory) */
 };
 
 struct event_range {
@@ -152,13 +154,13 @@ struct event_range {
 };
 
 struct event_off {
-	uint64_t woken_ns;	/* it was runnable for so long before end_ns: that is OFF_RUNQUEUE */
+	uint64_t woken_ns;	/* runnable for so long before end_ns: that is OFF_RUNQUEUE */
 	uint64_t waker;		/* pid << 32 | tid; 0: unknown, or no thread */
 	uint64_t blocked_ns;	/* OFF_CALL */
 	uint64_t stack;		/* id; 0: none was taken */
 	const char *waker_name;	/* its comm, with a ? behind it if it may have been an interrupt;
 				 * "interrupt"; NULL: unknown */
-	const char *syscall;	/* its name and, behind a blank, the kind of its file if that is known;
+	const char *syscall;	/* its name, and behind a blank the kind of its file if known;
 				 * NULL: it was in none */
 	uint8_t reason;		/* enum off_reason */
 };
@@ -184,7 +186,7 @@ struct device_sample {
 	uint64_t v[SAMPLE_FIELDS];	/* 0 where it is not there */
 };
 
-/* SAMPLE, USER and FAULT begin alike: number is the host's of the device (event/device_number.h). */
+/* SAMPLE, USER and FAULT begin alike: the host's number of the device (event/device_number.h). */
 struct event_sample {
 	const char *uuid;
 	const char *name;	/* NULL: unknown */

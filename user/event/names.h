@@ -15,8 +15,8 @@ enum event_kind {
 	EVENT_THREAD = 4,	/* a thread is known: start_ns = its birth */
 	EVENT_EXIT = 5,		/* a thread ended at end_ns (takes a seq) */
 	EVENT_FORK = 6,		/* process pid has the child process tid, born at start_ns */
-	EVENT_PROCESS = 7,	/* a process is known, born at start_ns; end_ns: it executed its program
-				 * then (0: it ran before the session) */
+	EVENT_PROCESS = 7,	/* a process is known, born at start_ns; end_ns: the exec of its
+				 * program (0: before the session) */
 	EVENT_TAIL = 8,		/* at session end: seq = the last number that the thread used */
 	EVENT_FACT = 9,		/* about the session (host, version, ...) */
 	EVENT_COUNT = 10,	/* a counter, cumulative */
@@ -24,13 +24,13 @@ enum event_kind {
 	EVENT_STOP = 12,	/* the session ended at end_ns */
 	EVENT_WATERMARK = 13,	/* every event that ended before end_ns has been delivered */
 	EVENT_UNARMED = 14,	/* pid had a library mapped but no probes in [start_ns, end_ns) */
-	EVENT_IDENTITY = 17,	/* a fact about process pid (rank, container, ...), after its PROCESS;
-				 * a new PROCESS with a comm discards them */
+	EVENT_IDENTITY = 17,	/* a fact about process pid (rank, container, ...), after its
+				 * PROCESS; a new PROCESS with a comm discards them */
 
 	/* A call that began before its probes were attached: it has no number and no arguments, and
 	 * start_ns is the earliest time at which it was seen. */
-	EVENT_INSIDE = 18,	/* the thread was in it all of [start_ns, end_ns); repeated while that
-				 * lasts. has & HAS_END: its return will be seen (LEFT) */
+	EVENT_INSIDE = 18,	/* the thread was in it all of [start_ns, end_ns); repeated while
+				 * that lasts. has & HAS_END: its return will be seen (LEFT) */
 	EVENT_LEFT = 19,	/* it returned at end_ns, with result (takes a seq) */
 	EVENT_GONE = 20,	/* it returned before end_ns, at an unknown time */
 	EVENT_FRAME = 21,	/* a place in code, and its caller */
@@ -41,21 +41,22 @@ enum event_kind {
 	EVENT_WORK = 24,	/* a device did this work in [start_ns, end_ns) */
 	EVENT_API = 25,		/* CUPTI's record of a call in [start_ns, end_ns) */
 	EVENT_RANGE = 26,	/* an NVTX range of the application, at start_ns in thread tid */
-	EVENT_OFF = 27,		/* the thread was off the CPU in [start_ns, end_ns), outside calls (takes
-				 * a seq). Without HAS_END it still was at end_ns, and seq is the
-				 * thread's last one */
-	EVENT_UNSEEN = 28,	/* works or records of memory of pid in [start_ns, end_ns) are missing */
+	EVENT_OFF = 27,		/* the thread was off the CPU in [start_ns, end_ns), outside calls
+				 * (takes a seq). Without HAS_END it still was at end_ns, and seq is
+				 * the thread's last one */
+	EVENT_UNSEEN = 28,	/* works or records of memory of pid are missing in [start_ns,
+				 * end_ns) */
 	EVENT_MEMORY = 29,	/* CUPTI's record: memory was allocated or freed at start_ns */
 
 	/* The host's devices, from NVML. */
 	EVENT_SAMPLE = 30,	/* the state of one in [start_ns, end_ns) */
-	EVENT_USER = 31,	/* process pid, watched or not, used it at start_ns; the device's next
-				 * SAMPLE follows after all of its USERs */
+	EVENT_USER = 31,	/* process pid, watched or not, used it at start_ns; the device's
+				 * next SAMPLE follows after all of its USERs */
 	EVENT_FAULT = 32,	/* it had an error at start_ns */
-	EVENT_TOLD = 33,	/* CUPTI's record of a call that no probe sees: as CALL, without number
-				 * and not in the order of its thread */
-	EVENT_NODE = 34,	/* a node was added to a graph of process pid at start_ns, by the call
-				 * that thread tid was in */
+	EVENT_TOLD = 33,	/* CUPTI's record of a call that no probe sees: as CALL, without
+				 * number and not in the order of its thread */
+	EVENT_NODE = 34,	/* a node was added to a graph of process pid at start_ns, by the
+				 * call that thread tid was in */
 	EVENT_KIND_END
 };
 
@@ -116,9 +117,9 @@ enum off_reason {
 	OFF_OTHER = 6,		/* any other system call */
 	OFF_STOPPED = 7,	/* by a signal or a debugger */
 	OFF_REASON_END,
-	OFF_UNTOLD = 254,	/* it returned at an unknown time: it was on a CPU for a part of that */
-	OFF_CALL = 255		/* without HAS_END: it is in the call that began at start_ns, of which it
-				 * has spent off.blocked_ns off the CPU */
+	OFF_UNTOLD = 254,	/* it returned at an unknown time: part of that it was on a CPU */
+	OFF_CALL = 255		/* without HAS_END: it is in the call that began at start_ns, of
+				 * which it was off.blocked_ns off the CPU */
 };
 
 /* Why works or records of memory are missing. */
@@ -131,7 +132,7 @@ enum unseen_why {
 /* Which of them, as bits: unseen.of. 0: both, or unknown. */
 #define UNSEEN_OF_WORKS 0x1
 #define UNSEEN_OF_MEMORY 0x2
-#define UNSEEN_OF_BEFORE 0x4	/* before the capture began: its list of live memory may be incomplete */
+#define UNSEEN_OF_BEFORE 0x4	/* before the capture: its list of live memory may lack some */
 
 enum memory_op { MEMORY_ALLOC = 1, MEMORY_FREE = 2, MEMORY_OP_END };
 
@@ -152,7 +153,7 @@ enum work_kind {
 	WORK_KIND_COPY = 2,
 	WORK_KIND_PEER = 3,		/* a copy between devices */
 	WORK_KIND_SET = 4,
-	WORK_KIND_GRAPH = 5,		/* a whole graph, whose nodes have no records of their own */
+	WORK_KIND_GRAPH = 5,		/* a whole graph, without records of its nodes */
 	WORK_KIND_END
 };
 

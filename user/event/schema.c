@@ -19,7 +19,8 @@
 
 static const struct event_field call[] = {
 	NUMBER(call.bytes), NUMBER(call.stream),
-	SIGNED(call.result), SHARED(call.dir), SHARED(call.entity), SHARED(call.stack), SHARED_3(call.shape.grid),
+	SIGNED(call.result), SHARED(call.dir), SHARED(call.entity), SHARED(call.stack),
+	SHARED_3(call.shape.grid),
 	SHARED_3(call.shape.block), SHARED(call.shape.shared_bytes), NUMBER(call.address),
 	NUMBER(call.blocked_ns), NUMBER(call.late_ns), NUMBER(call.after_late_ns),
 	NUMBER(call.late_why),

@@ -49,7 +49,8 @@ static int take_frame(struct stacks *s, const struct event *ev)
 	if (s->frames.n >= STACKS_FRAMES_MAX || bytes > STACKS_TEXT_MAX - s->text_bytes)
 		return -ENOSPC;
 	slot = map_put(&s->frame_index, f.number, NULL);
-	if (!slot || keep_name(s, ev->frame.function, &f.function) || keep_name(s, ev->frame.file, &f.file))
+	if (!slot || keep_name(s, ev->frame.function, &f.function) ||
+	    keep_name(s, ev->frame.file, &f.file))
 		return -ENOMEM;
 	place = VEC_PUSH(&s->frames);
 	if (!place)
@@ -107,12 +108,12 @@ int stacks_put(const struct stacks *s, const struct event_sink *to)
 
 	for (size_t i = 0; i < s->frames.n && !err; i++) {
 		const struct stacks_frame *f = &s->frames.v[i];
-		struct event ev = { .kind = EVENT_FRAME, .frame.flags = f->flags, .frame.function = f->function,
-				    .frame.file = f->file };
+		const struct event ev = {
+			.kind = EVENT_FRAME,
+			.frame = { .number = f->number, .caller = f->caller, .offset = f->offset,
+				   .function = f->function, .file = f->file, .flags = f->flags },
+		};
 
-		ev.frame.number = f->number;
-		ev.frame.caller = f->caller;
-		ev.frame.offset = f->offset;
 		err = to->push(to->ctx, &ev);
 	}
 	for (size_t i = 0; i < s->all.n && !err; i++)

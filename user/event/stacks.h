@@ -41,8 +41,9 @@ struct stacks {
  * nobody has told of; -ENOSPC: over the limits; -ENOMEM. */
 int stacks_take(struct stacks *s, const struct event *ev);
 
-const struct stacks_frame *stacks_frame(const struct stacks *s, uint64_t number);	/* or NULL */
-const struct stacks_stack *stacks_find(const struct stacks *s, uint64_t id);	/* or NULL */
+/* By number, by id; or NULL. */
+const struct stacks_frame *stacks_frame(const struct stacks *s, uint64_t number);
+const struct stacks_stack *stacks_find(const struct stacks *s, uint64_t id);
 
 /* What debug info says of a frame: it and the functions that were put into it, outermost first,
  * joined by ';'. Shown instead of the function. 0, -ENOSPC or -ENOMEM. */
