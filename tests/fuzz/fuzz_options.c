@@ -10,6 +10,7 @@
 
 #include "base/exit.h"
 #include "cli/option_row.h"
+#include "view/render.h"
 
 #define WORDS_MAX 64
 
