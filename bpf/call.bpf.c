@@ -160,7 +160,7 @@ static __always_inline __u64 entry_time(const struct thread_state *st)
  * last one. size is one that the compiler knows: others cannot be reserved. It never wakes the
  * reader, which is an interrupt: the next record does. False: the ring is full.
  */
-static __always_inline bool send_begun(struct thread_state *st, __u64 size)
+static __always_inline bool submit_enter(struct thread_state *st, __u64 size)
 {
 	struct gp_call *rec = bpf_ringbuf_reserve(&calls, size, 0);
 
@@ -175,7 +175,7 @@ static __always_inline bool send_begun(struct thread_state *st, __u64 size)
 
 /* A call that may block has begun. Its record has room for a stack's id, whether there is one or
  * not. */
-static __noinline int tell_begun(struct thread_state *st, __u32 words)
+static __noinline int send_enter(struct thread_state *st, __u32 words)
 {
 	__u32 zero = 0;
 	struct gp_counts *c = bpf_map_lookup_elem(&counts, &zero);
@@ -184,9 +184,9 @@ static __noinline int tell_begun(struct thread_state *st, __u32 words)
 		return 0;
 	number_call(st, c, GP_ENTER);
 	if (words <= GP_WORDS_SMALL) {
-		if (send_begun(st, sizeof(struct gp_call) + 8 * (GP_WORDS_SMALL + 1)))
+		if (submit_enter(st, sizeof(struct gp_call) + 8 * (GP_WORDS_SMALL + 1)))
 			return 0;
-	} else if (send_begun(st, sizeof(struct gp_call) + 8 * (GP_WORDS_LARGE + 1))) {
+	} else if (submit_enter(st, sizeof(struct gp_call) + 8 * (GP_WORDS_LARGE + 1))) {
 		return 0;
 	}
 	__sync_fetch_and_add(&c->lost[GP_ENTER], 1);
@@ -195,7 +195,7 @@ static __noinline int tell_begun(struct thread_state *st, __u32 words)
 }
 
 /* A call whose return is not followed. */
-static __noinline void tell_entry(struct pt_regs *ctx, struct thread_state *st)
+static __noinline void send_entry_only(struct pt_regs *ctx, struct thread_state *st)
 {
 	volatile const struct gp_row *row = row_at(st->rec.head.row);
 
@@ -211,9 +211,9 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 	volatile const struct gp_row *row;
 	struct thread_state *st;
 
-	if (row_id >= GP_ROWS_MAX || is_silent(cookie))
+	if (row_id >= GP_ROWS_MAX || link_is_inactive(cookie))
 		return NO_RETURN_LEG;
-	st = call_begins(ctx, row_id);
+	st = call_enter(ctx, row_id);
 	if (!st)
 		return NO_RETURN_LEG;
 	begin_record(ctx, st);
@@ -222,19 +222,19 @@ static __always_inline int on_entry(struct pt_regs *ctx)
 	row = row_at(row_id);
 	st->off.blocked_ns = 0;
 	st->off.late_from_ns = 0;
-	telling_begins(st);
-	if (row->flags & GP_ROW_ENTRY_ONLY || avoids_return()) {
+	recording_begin(st);
+	if (row->flags & GP_ROW_ENTRY_ONLY || skips_return()) {
 		st->rec.head.start_ns = entry_time(st);
-		tell_entry(ctx, st);
-		telling_ends(st);
+		send_entry_only(ctx, st);
+		recording_end(st);
 		return NO_RETURN_LEG;
 	}
 	if (row->flags & GP_ROW_TWO)
-		tell_begun(st, row->words);
+		send_enter(st, row->words);
 	else
 		st->rec.head.start_ns = entry_time(st);
 	st->open = 1;
-	telling_ends(st);
+	recording_end(st);
 	return RETURN_LEG;
 }
 
@@ -266,13 +266,13 @@ static __noinline void read_out(struct thread_state *st, __u32 flags)
 }
 
 /* A function of its own for the sake of its callers' frames. */
-static __noinline int tell_return(struct thread_state *st, __u32 words, __u64 end_ns)
+static __noinline int send_return(struct thread_state *st, __u32 words, __u64 end_ns)
 {
 	if (words > GP_WORDS_LARGE)
 		return 0;
 	add_blocked(st, words, end_ns);
 	send_call(st, GP_CALL, words);
-	telling_ends(st);
+	recording_end(st);
 	return 0;
 }
 
@@ -285,13 +285,13 @@ static __always_inline void on_return(struct pt_regs *ctx)
 
 	if (row_id >= GP_ROWS_MAX)
 		return;
-	st = call_ends(row_id, sp);
+	st = call_exit(row_id, sp);
 	if (!st)
 		return;
 	set_end(st, duration(st, now), result);
 	if (row_at(row_id)->flags & GP_ROW_OUT)
 		read_out(st, row_at(row_id)->flags);
-	tell_return(st, row_at(row_id)->words, now);
+	send_return(st, row_at(row_id)->words, now);
 }
 
 /* Up to 6.18 this kfunc takes nothing, later a context; the one that does not fit stays 0. */

@@ -91,7 +91,7 @@ static __always_inline volatile const struct gp_row *row_at(__u64 id)
 }
 
 /* Whether a link with this cookie has a say now. */
-static __always_inline bool is_silent(__u64 cookie)
+static __always_inline bool link_is_inactive(__u64 cookie)
 {
 	return cookie & (handed_over ? GP_COOKIE_FILTERED : GP_COOKIE_WAITING);
 }

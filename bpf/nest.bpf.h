@@ -7,14 +7,14 @@
 #define GPUPROF_NEST_BPF_H
 
 #include "abi.bpf.h"
-#include "follow.bpf.h"
-#include "off.bpf.h"
+#include "threads.bpf.h"
+#include "offcpu.bpf.h"
 
 /* What a session program returns at entry. */
 enum { RETURN_LEG = 0, NO_RETURN_LEG = 1 };
 
 /* A process under a strict filter may not make the system call that some kernels return by. */
-static __always_inline bool avoids_return(void)
+static __always_inline bool skips_return(void)
 {
 	struct task_struct *task;
 
@@ -64,14 +64,14 @@ static __always_inline bool is_jumped_to(struct thread_state *st, struct pt_regs
 
 /* The state of a thread that enters its outermost call now; NULL: nested, or not followed. The
  * caller sets `open` when it wants the return. */
-static __always_inline struct thread_state *call_begins(struct pt_regs *ctx, __u64 row)
+static __always_inline struct thread_state *call_enter(struct pt_regs *ctx, __u64 row)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread_state *st = bpf_task_storage_get(&threads, task, 0, 0);
 	__u64 sp = PT_REGS_SP(ctx);
 
 	if (!st) {
-		st = adopt_thread(task);
+		st = register_thread(task);
 		if (!st)
 			return NULL;
 	}
@@ -95,13 +95,13 @@ static __always_inline struct thread_state *call_begins(struct pt_regs *ctx, __u
 
 /* The state of a thread whose outermost call of this row returns now; NULL: another's return,
  * which multi links deliver too. sp: as at the return. The caller tells, and then ends telling. */
-static __always_inline struct thread_state *call_ends(__u64 row, __u64 sp)
+static __always_inline struct thread_state *call_exit(__u64 row, __u64 sp)
 {
 	struct thread_state *st = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
 
 	if (!st || !st->open || st->rec.head.row != row || st->sp + RET_POPS != sp)
 		return NULL;
-	telling_begins(st);
+	recording_begin(st);
 	st->open = 0;
 	return st;
 }

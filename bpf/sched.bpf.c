@@ -98,12 +98,12 @@ static __always_inline void describe(struct task_struct *task, bool preempted, s
 }
 
 /* What was held back, or not followed to its end, before the thread leaves again. */
-static __always_inline void settle_last(struct thread_state *st)
+static __always_inline void send_pending_off(struct thread_state *st)
 {
 	if (st->off.until_ns) {
 		send_off(st, st->off.until_ns);
 	} else if (!st->open) {
-		st->off.rec.flags = GP_OFF_UNTOLD;
+		st->off.rec.flags = GP_OFF_END_UNKNOWN;
 		send_off(st, bpf_ktime_get_ns());
 	}
 }
@@ -127,9 +127,9 @@ static __noinline int leave_cpu(struct task_struct *task, bool preempted)
 	if (!st || !st->off.watched)
 		return 0;
 	if (st->off.since_ns) {
-		if (st->off.telling)
+		if (st->off.recording)
 			return 0;	/* it goes on with what is held back */
-		settle_last(st);
+		send_pending_off(st);
 	}
 	if (!st->open)
 		describe(task, preempted, &st->off.rec);
@@ -165,7 +165,7 @@ static __noinline int enter_cpu(struct task_struct *task)
 	if (!st || !st->off.since_ns || !st->off.watched)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (st->off.telling) {
+	if (st->off.recording) {
 		st->off.until_ns = now;
 	} else if (st->open) {
 		st->off.blocked_ns += now - st->off.since_ns;

@@ -10,7 +10,7 @@
 /*
  * When the thread left the CPU, and what is to be told of that. The scheduler's hooks write it, on
  * the thread's own CPU but for who wakes it; while the thread itself is about to send a record they
- * leave the telling to it (`telling`), for records and numbers must have one order.
+ * leave the telling to it (`recording`), for records and numbers must have one order.
  */
 struct off_state {
 	__u64 since_ns;		/* 0: it is on a CPU */
@@ -21,7 +21,7 @@ struct off_state {
 	__u32 late_stopped;	/* then it was stopped instead */
 	__u32 stopped;		/* of the open call: it left the CPU since it is */
 	__u32 watched;		/* the hooks care: its first record was sent, its last was not */
-	__u32 telling;
+	__u32 recording;
 	struct gp_off rec;
 };
 

@@ -62,7 +62,7 @@ static __always_inline void change_number(struct thread_state *st, struct task_s
 		submit_task(rec);
 	}
 	st->off.since_ns = 0;
-	watch_thread(st, (__u64)p->tgid << 32 | p->pid);
+	enable_offcpu(st, (__u64)p->tgid << 32 | p->pid);
 }
 
 SEC("?tp_btf/sched_process_exec")
@@ -101,7 +101,7 @@ int BPF_PROG(task_exit, struct task_struct *p)
 	struct gp_task *rec;
 
 	if (!st && is_in_flight(p))
-		st = adopt_thread(p);	/* it ends inside a call that began before */
+		st = register_thread(p);	/* it ends inside a call that began before */
 	bpf_map_delete_elem(&in_flight, &tid);
 	if (p->signal->live.counter == 0)	/* the last thread: its pid may be used again */
 		bpf_map_delete_elem(&pids, &tgid);

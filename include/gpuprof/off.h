@@ -21,7 +21,7 @@
 #define GP_OFF_MAYBE 0x20	/* the waker may have been an interrupt in that thread's time */
 
 /* The kernel did not tell when it came back: only that it left again at the end. */
-#define GP_OFF_UNTOLD 0x40
+#define GP_OFF_END_UNKNOWN 0x40
 
 #define GP_OFF_NO_SYSCALL (-1)
 

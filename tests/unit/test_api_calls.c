@@ -144,16 +144,16 @@ static void a_call_waits_for_one_that_it_may_be_inside_of(void **state)
 	(void)state;
 	open_room(&r);
 	take(&r, DRIVER, CU_MEM_ALLOC, 7, 10 * S, 10 * S + 100);
-	assert_int_equal(api_calls_tell(r.calls, 10 * S + 200, &r.sink), 0);
+	assert_int_equal(api_calls_push(r.calls, 10 * S + 200, &r.sink), 0);
 	assert_int_equal(r.told.n, 0);
 	take(&r, RUNTIME, MALLOC, 7, 9 * S, 10 * S + 300);
 	take(&r, RUNTIME, LAUNCH, 7, 11 * S, 12 * S);
-	assert_int_equal(api_calls_tell(r.calls, 11 * S, &r.sink), 0);
+	assert_int_equal(api_calls_push(r.calls, 11 * S, &r.sink), 0);
 	assert_int_equal(r.told.n, 2);
 	is_call(&r.told.ev[1], "cudaMalloc", 7, 1, 9 * S);
-	assert_int_equal(api_calls_told_ns(r.calls), 11 * S - API_CALLS_SLACK_NS);
-	assert_int_equal(api_calls_tell(r.calls, 10 * S, &r.sink), 0);	/* going back tells nothing */
-	assert_int_equal(api_calls_told_ns(r.calls), 11 * S - API_CALLS_SLACK_NS);
+	assert_int_equal(api_calls_complete_ns(r.calls), 11 * S - API_CALLS_SLACK_NS);
+	assert_int_equal(api_calls_push(r.calls, 10 * S, &r.sink), 0);	/* going back tells nothing */
+	assert_int_equal(api_calls_complete_ns(r.calls), 11 * S - API_CALLS_SLACK_NS);
 	assert_int_equal(api_calls_end(r.calls, 0, &r.sink), 0);
 	is_call(&r.told.ev[2], "cudaLaunchKernel", 7, 2, 11 * S);
 	close_room(&r);
@@ -194,7 +194,7 @@ static void of_a_clock_that_stands_still_no_more_is_held_than_there_is_room(void
 	for (size_t i = 0; i < API_CALLS_HELD_MAX + 1000; i++)
 		take(&r, RUNTIME, LAUNCH, 7, S + i, S + i + 1);
 	assert_int_equal(api_calls_lost(r.calls), 1000);
-	assert_int_equal(api_calls_tell(r.calls, S, &r.sink), 0);	/* as it has stood since */
+	assert_int_equal(api_calls_push(r.calls, S, &r.sink), 0);	/* as it has stood since */
 	assert_int_equal(api_calls_end(r.calls, 3 * S, &r.sink), 0);
 	assert_int_equal(r.told.n, 1 + API_CALLS_HELD_MAX + 1);
 	assert_int_equal(r.told.ev[0].kind, EVENT_EXIT);

@@ -114,7 +114,7 @@ static void an_end_that_the_kernel_did_not_tell_is_no_reason(void **state)
 	struct event ev;
 
 	(void)state;
-	rec.flags = GP_OFF_UNTOLD;
+	rec.flags = GP_OFF_END_UNKNOWN;
 	rec.woken_ns = 1400;
 	rec.waker_tid = 9;
 	ev = decoded(&rec);

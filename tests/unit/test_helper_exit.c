@@ -14,10 +14,10 @@ static const struct gp_ring_head awake = { .state = GP_HELPER_AWAKE, .state_ns =
 static const struct gp_ring_head virgin = { .state = GP_HELPER_VIRGIN, .state_ns = 15 };
 static const struct gp_ring_head liar = { .state = GP_HELPER_ENDED, .state_ns = 900 };
 
-static struct helper_exit end_of(const struct gp_ring_head *head, uint64_t last_ns, uint64_t told_ns)
+static struct helper_exit end_of(const struct gp_ring_head *head, uint64_t last_ns, uint64_t known_ns)
 {
 	return (struct helper_exit){ .head = head, .offset_ns = 5, .alive_ns = 90, .found_ns = 110,
-				    .last_ns = last_ns, .told_ns = told_ns };
+				    .last_ns = last_ns, .known_ns = known_ns };
 }
 
 static void a_process_ended_when_its_helper_did_but_not_before_its_last_record(void **state)
@@ -44,11 +44,11 @@ static void who_was_late_when_it_ended_was_not_told_its_last_words(void **state)
 	(void)state;
 	late.lapse_ns = 95;
 	assert_int_equal(helper_exit_unknown_since(late), 80);
-	late.told_ns = 0;
+	late.known_ns = 0;
 	assert_int_equal(helper_exit_unknown_since(late), 90);
-	late.told_ns = 101;		/* it did not look meanwhile */
+	late.known_ns = 101;		/* it did not look meanwhile */
 	assert_int_equal(helper_exit_unknown_since(late), 0);
-	late.told_ns = 80;
+	late.known_ns = 80;
 	late.lapse_ns = 110;
 	assert_int_equal(helper_exit_unknown_since(late), 0);
 }

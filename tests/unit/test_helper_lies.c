@@ -131,7 +131,7 @@ static void a_thread_that_ended_is_known_by_who_saw_it(void **state)
 	(void)state;
 	open_room(&r, 1);
 	call(&r, 7, NOW - 90 * S, NOW - 89 * S);
-	helper_threads_tell(r.threads, &(struct helper_thread){ .tid = NOBODY, .own_tid = 7 });
+	helper_threads_add(r.threads, &(struct helper_thread){ .tid = NOBODY, .own_tid = 7 });
 	read_clock(&r, NOW - 10 * S);
 	assert_int_equal(r.last.tid, NOBODY);
 	assert_int_equal(counts_of(&r).no_thread, 0);

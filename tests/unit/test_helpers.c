@@ -106,7 +106,7 @@ static void one_that_died_within_a_record_is_read_to_there(void **state)
 
 static void those_that_ended_keep_no_descriptor(void **state)
 {
-	struct helpers *h = helpers_new(HELPERS_TELL_CALLS);
+	struct helpers *h = helpers_new(HELPERS_ALL_CALLS);
 	unsigned int before = count_fds();
 	struct helpers_status st;
 
@@ -372,7 +372,7 @@ static bool holds_up(const struct room *r)
 {
 	uint64_t now_ns = time_now_ns();
 
-	return helpers_told_ns(r->h, now_ns) < now_ns - HELPERS_LATE_NS / 2;
+	return helpers_complete_ns(r->h, now_ns) < now_ns - HELPERS_LATE_NS / 2;
 }
 
 static void who_cannot_tell_calls_holds_nobody_up(void **state)
@@ -382,12 +382,12 @@ static void who_cannot_tell_calls_holds_nobody_up(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(deaf) / sizeof(deaf[0]); i++) {
-		room_open_with(&r, deaf[i], HELPERS_TELL_CALLS);
+		room_open_with(&r, deaf[i], HELPERS_ALL_CALLS);
 		PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
 		PUMP_UNTIL(&r, !holds_up(&r));
 		room_close(&r);
 	}
-	room_open_with(&r, GP_HELPER_AWAKE, HELPERS_TELL_CALLS);
+	room_open_with(&r, GP_HELPER_AWAKE, HELPERS_ALL_CALLS);
 	PUMP_UNTIL(&r, r.told.n);
 	assert_true(holds_up(&r));		/* it has not told the time */
 	room_close(&r);
@@ -435,7 +435,7 @@ static void one_without_a_helper_that_ended_is_forgotten(void **state)
 		assert_int_equal(helpers_pump(h, time_now_ns(), &sink), 0);
 	assert_int_equal(helpers_count(h), 0);
 	assert_false(helpers_know(h, pid));
-	assert_false(helpers_has_told(h, pid));
+	assert_false(helpers_has_sent(h, pid));
 	helpers_free(h);
 }
 
@@ -446,7 +446,7 @@ static void where_a_function_turns_out_to_have_no_probe_all_calls_are_asked_for(
 	struct room r;
 
 	(void)state;
-	room_open_with(&r, GP_HELPER_AWAKE, HELPERS_TELL_UNPROBED);
+	room_open_with(&r, GP_HELPER_AWAKE, HELPERS_UNPROBED_CALLS);
 	PUMP_UNTIL(&r, state_of(r.h, 0) == HELPERS_WATCHED);
 	assert_int_equal(ring_reader_peek(r.t->pid, &head), 0);
 	assert_false(head.slot[0].kinds & GP_RING_WANT_ALL_CALLS);

@@ -355,7 +355,7 @@ static void the_thread_tells_a_last_sample_when_it_is_stopped(void **state)
 	fake.wait = NVML_TIMEOUT;	/* at once: the thread does not spin */
 	n = nvml_start(load_fake);
 	assert_non_null(n);
-	for (int i = 0; i < 5000 && !status_of(n).told; i++)
+	for (int i = 0; i < 5000 && !status_of(n).sent; i++)
 		usleep(1000);
 	nvml_stop(n);
 	assert_true(nvml_wait(n, 10000));

@@ -265,7 +265,7 @@ static void who_comes_back_has_its_number_and_a_time_of_its_own(void **state)
 	is_told("GPU-a 0; GPU-c 2; ");
 	assert_true(turn(&r));
 	is_told("GPU-a 0; GPU-c 2; back GPU-b 1; ");
-	assert_int_equal(r.units[1].told_ns, fake.now_ns);	/* nothing is told of when it was lost */
+	assert_int_equal(r.units[1].sampled_ns, fake.now_ns);	/* nothing is told of when it was lost */
 	assert_false(turn(&r));
 	is_told("GPU-a 0; GPU-b 1; GPU-c 2; ");
 	close_reader(&r);

@@ -115,7 +115,7 @@ static void yield(void)
 }
 
 /* While nobody records, what is known so far; and once somebody does, up to then. */
-static void tell_unseen(bool goes_on)
+static void send_unseen(bool goes_on)
 {
 	uint64_t now = clock_now_ns();
 
@@ -126,7 +126,7 @@ static void tell_unseen(bool goes_on)
 
 static void be_awake(void)
 {
-	tell_unseen(false);
+	send_unseen(false);
 	collect_clock();	/* if no flush ever comes back, works have times all the same */
 	agent.arrivals = collect_arrivals();
 	agent.quiet_since_ns = clock_now_ns();
@@ -216,8 +216,8 @@ static uint32_t look(void)
 
 	if (!fresh)
 		return kinds;
-	names_tell(agent.names, &agent.ring, fresh & agent.ring.wanted[GP_RING_NAME_IS]);
-	devices_tell(&agent.devices, &agent.ring, fresh & agent.ring.wanted[GP_RING_DEVICE]);
+	names_send(agent.names, &agent.ring, fresh & agent.ring.wanted[GP_RING_NAME_IS]);
+	devices_send(&agent.devices, &agent.ring, fresh & agent.ring.wanted[GP_RING_DEVICE]);
 	if (agent.state == GP_HELPER_AWAKE)
 		collect_clock();
 	helper_ring_admit(&agent.ring);
@@ -247,14 +247,14 @@ static uint64_t step(void)
 		if (!has_lost_cupti())
 			return PERIOD_NS;
 		stand_down();
-		tell_unseen(true);
+		send_unseen(true);
 		yield();
 		return RETRY_NS;
 	}
 	arm_and_note_threads(kinds);
 	if (agent.state == GP_HELPER_AWAKE)
 		return 0;
-	tell_unseen(true);
+	send_unseen(true);
 	return RETRY_NS;
 }
 
@@ -281,7 +281,7 @@ static void end(void)
 		drain(CUPTI_FLUSH_FORCED);
 		agent.unseen_ns = 0;
 	}
-	tell_unseen(false);
+	send_unseen(false);
 	pthread_mutex_unlock(&agent.lock);
 	enter_since(GP_HELPER_ENDED, since_ns);
 	__atomic_store_n(&agent.ended, true, __ATOMIC_RELEASE);
@@ -390,7 +390,7 @@ static void agent_end(void)
 	for (int i = 0; i < END_MS && !__atomic_load_n(&agent.ended, __ATOMIC_ACQUIRE); i++)
 		usleep(1000);
 	if (!__atomic_load_n(&agent.ended, __ATOMIC_ACQUIRE))
-		collect_tell_kept(clock_now_ns());
+		collect_note_kept(clock_now_ns());
 }
 
 static bool hook(void)

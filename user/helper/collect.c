@@ -140,7 +140,7 @@ int collect_open(struct helper_ring *r, struct names *names)
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-static void tell_loss(uint32_t cause, uint64_t count, uint32_t kinds)
+static void send_loss(uint32_t cause, uint64_t count, uint32_t kinds)
 {
 	struct gp_ring_loss loss = { .cause = cause, .count = count, .kinds = kinds,
 				     .since_ns = collector.flushed_ns, .until_ns = clock_now_ns() };
@@ -222,15 +222,15 @@ static void on_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 /* Of which kinds are those that cannot be read; 0: of one that is not known. */
 static uint32_t add_unread(uint32_t kinds, bool first, uint32_t kind)
 {
-	static const uint8_t told_as[CUPTI_KINDS] = {
+	static const uint8_t sent_as[CUPTI_KINDS] = {
 		[CUPTI_KERNEL] = GP_RING_KERNEL, [CUPTI_MEMCPY] = GP_RING_COPY,
 		[CUPTI_MEMCPY_PEER] = GP_RING_COPY, [CUPTI_MEMSET] = GP_RING_SET,
 		[CUPTI_GRAPH_TRACE] = GP_RING_GRAPH, [CUPTI_MEMORY2] = GP_RING_MEMORY,
 		[CUPTI_RUNTIME] = GP_RING_API, [CUPTI_DRIVER] = GP_RING_API,
 	};
-	uint32_t told = kind < CUPTI_KINDS ? told_as[kind] : 0;
+	uint32_t sent = kind < CUPTI_KINDS ? sent_as[kind] : 0;
 
-	return told && (first || kinds) ? kinds | 1u << told : 0;
+	return sent && (first || kinds) ? kinds | 1u << sent : 0;
 }
 
 static void walk(uint8_t *buffer, size_t valid_bytes)
@@ -247,8 +247,8 @@ static void walk(uint8_t *buffer, size_t valid_bytes)
 			unread = add_unread(unread, !lost[cause], kind);
 		lost[cause]++;
 	}
-	tell_loss(GP_LOSS_NO_TIME, lost[GP_LOSS_NO_TIME], 0);
-	tell_loss(GP_LOSS_UNKNOWN, lost[GP_LOSS_UNKNOWN], unread);
+	send_loss(GP_LOSS_NO_TIME, lost[GP_LOSS_NO_TIME], 0);
+	send_loss(GP_LOSS_UNKNOWN, lost[GP_LOSS_UNKNOWN], unread);
 }
 
 static void on_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
@@ -307,7 +307,7 @@ static int enable_calls(bool all, const char **what)
 
 /* Nodes or whole graphs: CUPTI tells one or the other. One that cannot tell whole ones tells
  * nodes. */
-static void tell_graphs(uint32_t kinds)
+static void choose_graphs(uint32_t kinds)
 {
 	const uint64_t bit = 1ull << CUPTI_GRAPH_TRACE;
 	bool whole = kinds >> GP_RING_GRAPH & 1 &&
@@ -334,7 +334,7 @@ static int enable(uint32_t kinds, const char **what)
 			return code;
 		collector.enabled |= code ? 0 : bit;
 	}
-	tell_graphs(kinds);
+	choose_graphs(kinds);
 	return kinds >> GP_RING_API & 1 ? enable_calls(kinds & GP_RING_WANT_ALL_CALLS, what) : 0;
 }
 
@@ -373,7 +373,7 @@ void collect_unseen(uint64_t since_ns, uint64_t until_ns)
 	helper_ring_send(collector.ring, GP_RING_LOSS, &loss, sizeof(loss));
 }
 
-static struct buffers_kept tell_kept(uint64_t before_ns)
+static struct buffers_kept note_kept(uint64_t before_ns)
 {
 	struct buffers_kept kept = buffers_kept(&collector.buffers, before_ns);
 	struct gp_ring_head *head = collector.ring->head;
@@ -383,16 +383,16 @@ static struct buffers_kept tell_kept(uint64_t before_ns)
 	return kept;
 }
 
-void collect_tell_kept(uint64_t before_ns)
+void collect_note_kept(uint64_t before_ns)
 {
 	if (collector.buffers.memory && !collector.forgotten)
-		tell_kept(before_ns);
+		note_kept(before_ns);
 }
 
 static void lose_kept(void)
 {
 	uint64_t now_ns = clock_now_ns();
-	struct buffers_kept kept = tell_kept(now_ns);
+	struct buffers_kept kept = note_kept(now_ns);
 	struct gp_ring_loss loss = { .cause = GP_LOSS_KEPT, .since_ns = kept.since_ns,
 				     .until_ns = now_ns };
 
@@ -410,15 +410,15 @@ void collect_flush(uint32_t flag)
 	if (collector.cupti->dropped(NULL, 0, &dropped))
 		dropped = 0;
 	pthread_mutex_lock(&collector.lock);
-	tell_loss(GP_LOSS_DROPPED, dropped, 0);
-	tell_loss(GP_LOSS_BUFFERS, refused - collector.refused, 0);
+	send_loss(GP_LOSS_DROPPED, dropped, 0);
+	send_loss(GP_LOSS_BUFFERS, refused - collector.refused, 0);
 	collector.refused = refused;
 	__atomic_store_n(&collector.flushed_ns, now_ns, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&collector.lock);
 	if (now_ns - collector.kept_at_ns < KEPT_EVERY_NS)
 		return;
 	collector.kept_at_ns = now_ns;
-	collect_tell_kept(now_ns - KEPT_NS);
+	collect_note_kept(now_ns - KEPT_NS);
 }
 
 static void disable_works(void)

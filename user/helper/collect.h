@@ -50,7 +50,7 @@ void collect_drain(uint32_t flag);
 
 /* The ring's head says how much CUPTI keeps of what was recorded before; any thread, at any
  * time. */
-void collect_tell_kept(uint64_t before_ns);
+void collect_note_kept(uint64_t before_ns);
 
 /* In a forked child: what CUPTI gives us there is nobody's. */
 void collect_forget(void);

@@ -25,6 +25,6 @@ struct devices {
 void devices_read(struct devices *d, struct names *names, struct helper_ring *r);
 
 /* What is known, to readers that are new. */
-void devices_tell(const struct devices *d, struct helper_ring *r, uint32_t slots);
+void devices_send(const struct devices *d, struct helper_ring *r, uint32_t slots);
 
 #endif

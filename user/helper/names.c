@@ -87,7 +87,7 @@ static uint32_t add(struct names *n, struct helper_ring *r, const char *text, ui
 	t->hash = hash;
 	t->bytes = bytes;
 	memcpy(n->bytes + at, text, bytes);
-	/* Either a new reader is told of it by names_tell, or here: it wants names before that. */
+	/* Either a new reader is told of it by names_send, or here: it wants names before that. */
 	__atomic_store_n(&t->at, n->bytes + at, __ATOMIC_SEQ_CST);
 	tell(t, r, __atomic_load_n(&r->wanted[GP_RING_NAME_IS], __ATOMIC_SEQ_CST), id);
 	return id;
@@ -144,7 +144,7 @@ uint32_t names_of(struct names *n, struct helper_ring *r, const char *text)
 	return id;
 }
 
-void names_tell(const struct names *n, struct helper_ring *r, uint32_t slots)
+void names_send(const struct names *n, struct helper_ring *r, uint32_t slots)
 {
 	uint32_t count = __atomic_load_n(&n->n, __ATOMIC_SEQ_CST);
 

@@ -28,6 +28,6 @@ void names_free(struct names *n);
 uint32_t names_of(struct names *n, struct helper_ring *r, const char *text);
 
 /* All texts, to readers that are new and want names already: others may come meanwhile. */
-void names_tell(const struct names *n, struct helper_ring *r, uint32_t slots);
+void names_send(const struct names *n, struct helper_ring *r, uint32_t slots);
 
 #endif

@@ -163,7 +163,7 @@ static void look_below(struct session *s)
 
 void blind_look(struct session *s, uint64_t now_ns)
 {
-	uint64_t told_ns = helpers_told_ns(s->helpers, now_ns);
+	uint64_t told_ns = helpers_complete_ns(s->helpers, now_ns);
 
 	if (told_ns > s->tap.watermark_ns)
 		session_push(s, &(struct event){ .kind = EVENT_WATERMARK, .end_ns = told_ns });

@@ -34,7 +34,7 @@ int helpers_start(struct session *s)
 	const struct options *o = s->plan->o;
 	int err = 0;
 
-	s->helpers = helpers_new(s->blind ? HELPERS_TELL_CALLS : HELPERS_TELL_UNPROBED);
+	s->helpers = helpers_new(s->blind ? HELPERS_ALL_CALLS : HELPERS_UNPROBED_CALLS);
 	if (!s->helpers)
 		return -ENOMEM;
 	helpers_want(s->helpers, (session_wants_whole_graphs(s) ? 0 : GP_RING_WANT_NODES) |
@@ -72,7 +72,7 @@ int helpers_see(struct session *s, const struct event *ev)
 	if (!err && ev->kind == EVENT_THREAD)
 		err = closed_note_call(s, (pid_t)ev->pid);
 	return err || ev->kind != EVENT_THREAD ? err :
-	       helpers_tell_thread(s->helpers, (pid_t)ev->pid, ev->tid, (uint32_t)ev->task.own_tid);
+	       helpers_add_thread(s->helpers, (pid_t)ev->pid, ev->tid, (uint32_t)ev->task.own_tid);
 }
 
 /* Functions without a probe, as files are attached to: of these CUPTI's records are the calls. */
@@ -156,10 +156,10 @@ static void say(const struct helpers_status *st)
 		log_warn("the clock that times the works of process %d was set meanwhile, %" PRIu64
 			 " times: around that it is not known what its devices did", st->pid,
 			 st->counts.clock_steps);
-	if (st->untold_ns && !helpers_why_silent(st))
+	if (st->unread_ns && !helpers_why_silent(st))
 		log_warn("what devices did for process %d in the last %.3g s is not known: it was killed or "
 			 "stopped, CUPTI did not answer, or gpuprof did not run, before that was handed on", st->pid,
-			 (double)st->untold_ns / NS_PER_SEC);
+			 (double)st->unread_ns / NS_PER_SEC);
 }
 
 /* A forked child whose launches fail has not. */
@@ -204,7 +204,7 @@ static void say_unfound(const struct session *s)
 		const uint32_t pid = p->pid;
 		bool is_closed = closed_why(s, (pid_t)pid), is_new = false;
 
-		if (!(is_closed || totals.works) || pid == MODEL_PAST_PID || helpers_has_told(s->helpers, (pid_t)pid) ||
+		if (!(is_closed || totals.works) || pid == MODEL_PAST_PID || helpers_has_sent(s->helpers, (pid_t)pid) ||
 		    !has_launched(s->tap.model, i))
 			continue;
 		err = map_put(&silent, pid, &is_new) ? 0 : -ENOMEM;

@@ -114,7 +114,7 @@ static bool is_silent(const struct session *s, struct helpers_status *st)
 {
 	if (helpers_find(s->helpers, st->pid, st))
 		return !st->counts.works || is_first_interval(s);
-	return !helpers_has_told(s->helpers, st->pid);
+	return !helpers_has_sent(s->helpers, st->pid);
 }
 
 /* Of each number the last process that had it. */

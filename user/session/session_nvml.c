@@ -122,8 +122,8 @@ void session_nvml_end(struct session *s)
 	if (st.dropped)
 		session_push(s, &(struct event){ .kind = EVENT_COUNT, .count.source = "nvml",
 						 .count.kind = "told",
-						 .count.hits = num_add(st.told, st.dropped),
-						 .count.received = st.told,
+						 .count.hits = num_add(st.sent, st.dropped),
+						 .count.received = st.sent,
 						 .count.lost = st.dropped });
 	nvml_free(s->nvml.reader);
 	s->nvml.reader = NULL;

@@ -397,7 +397,7 @@ enum decode_status decode_off(const void *data, size_t len, struct event *out,
 		out->off.blocked_ns = dur_ns;
 		return DECODE_OK;
 	}
-	if (rec->flags & GP_OFF_UNTOLD) {
+	if (rec->flags & GP_OFF_END_UNKNOWN) {
 		out->has = HAS_END;
 		out->off.reason = OFF_UNTOLD;
 		return DECODE_OK;

@@ -41,7 +41,7 @@ struct api_calls {
 	uint64_t lost;
 	VEC(struct caller) callers;
 	struct map by_tid;	/* -> index + 1 in callers; of a number used again, the newest */
-	uint64_t told_ns;
+	uint64_t pushed_ns;
 };
 
 /* ---- functions ------------------------------------------------------------------------------ */
@@ -110,7 +110,7 @@ void api_rows_leave_out(struct api_rows *r, unsigned int row)
 	r->any_left_out = true;
 }
 
-bool api_rows_tell_any(const struct api_rows *r)
+bool api_rows_any(const struct api_rows *r)
 {
 	return !r->probed || r->any_left_out;
 }
@@ -146,7 +146,7 @@ void api_calls_free(struct api_calls *c)
 	free(c);
 }
 
-static int tell_thread(struct api_calls *c, struct caller *caller, const struct event_sink *sink)
+static int add_thread(struct api_calls *c, struct caller *caller, const struct event_sink *sink)
 {
 	const struct helper_thread *t = helper_threads_of(c->threads, caller->tid);
 	struct event ev = { .kind = EVENT_THREAD, .pid = c->pid, .tid = caller->tid };
@@ -175,11 +175,11 @@ static struct caller *find_caller(struct api_calls *c, uint32_t tid, const struc
 		return NULL;
 	caller->tid = tid;
 	slot->value = c->callers.n;
-	*err = c->rows->probed ? 0 : tell_thread(c, caller, sink);
+	*err = c->rows->probed ? 0 : add_thread(c, caller, sink);
 	return *err ? NULL : caller;
 }
 
-static int tell_exit(struct api_calls *c, struct caller *caller, uint64_t end_ns,
+static int push_exit(struct api_calls *c, struct caller *caller, uint64_t end_ns,
 		     const struct event_sink *sink)
 {
 	struct event ev = { .kind = EVENT_EXIT, .pid = c->pid, .tid = caller->tid,
@@ -208,7 +208,7 @@ static void forget_ended(struct api_calls *c)
 
 /* Those that were seen no more, once all is told that they did until then. exit_ns: of all; 0:
  * not. */
-static int tell_exits(struct api_calls *c, uint64_t exit_ns, const struct event_sink *sink)
+static int push_exits(struct api_calls *c, uint64_t exit_ns, const struct event_sink *sink)
 {
 	int err = 0;
 
@@ -224,9 +224,9 @@ static int tell_exits(struct api_calls *c, uint64_t exit_ns, const struct event_
 		const struct helper_thread *t = helper_threads_of(c->threads, caller->tid);
 		uint64_t gone_ns = t ? t->gone_ns : 0;
 
-		if (!exit_ns && (!gone_ns || gone_ns >= c->told_ns))
+		if (!exit_ns && (!gone_ns || gone_ns >= c->pushed_ns))
 			continue;
-		err = tell_exit(c, caller, gone_ns ? gone_ns : exit_ns, sink);
+		err = push_exit(c, caller, gone_ns ? gone_ns : exit_ns, sink);
 	}
 	forget_ended(c);
 	return err;
@@ -245,7 +245,7 @@ static int compare(const void *a, const void *b)
 					    num_compare(y->end_ns, x->end_ns);
 }
 
-static int tell_call(struct api_calls *c, const struct held *h, const struct event_sink *sink)
+static int push_call(struct api_calls *c, const struct held *h, const struct event_sink *sink)
 {
 	struct event ev = { .kind = EVENT_CALL, .has = HAS_RESULT | HAS_END, .func = h->row,
 			    .call.result = h->result, .pid = c->pid, .tid = h->tid,
@@ -270,7 +270,7 @@ static int tell_call(struct api_calls *c, const struct held *h, const struct eve
 
 /* Of each thread the first ones, as far as they ended by until_ns: what begins later may be inside
  * one that has not ended. */
-static int tell_until(struct api_calls *c, uint64_t until_ns, const struct event_sink *sink)
+static int push_until(struct api_calls *c, uint64_t until_ns, const struct event_sink *sink)
 {
 	uint32_t stopped = 0;	/* the thread whose turn is over */
 	size_t kept = 0;
@@ -286,11 +286,11 @@ static int tell_until(struct api_calls *c, uint64_t until_ns, const struct event
 			c->held.v[kept++] = h;
 			continue;
 		}
-		err = tell_call(c, &h, sink);
+		err = push_call(c, &h, sink);
 	}
 	c->rows->held -= c->held.n - kept;
 	c->held.n = kept;
-	c->told_ns = num_max(c->told_ns, until_ns);
+	c->pushed_ns = num_max(c->pushed_ns, until_ns);
 	return err;
 }
 
@@ -299,14 +299,14 @@ static uint64_t less_slack(uint64_t ns)
 	return ns > API_CALLS_SLACK_NS ? ns - API_CALLS_SLACK_NS : 0;
 }
 
-int api_calls_tell(struct api_calls *c, uint64_t complete_ns, const struct event_sink *sink)
+int api_calls_push(struct api_calls *c, uint64_t complete_ns, const struct event_sink *sink)
 {
 	int err;
 
-	if (less_slack(complete_ns) <= c->told_ns)
+	if (less_slack(complete_ns) <= c->pushed_ns)
 		return 0;
-	err = tell_until(c, less_slack(complete_ns), sink);
-	return err ? err : tell_exits(c, 0, sink);
+	err = push_until(c, less_slack(complete_ns), sink);
+	return err ? err : push_exits(c, 0, sink);
 }
 
 static bool is_full(const struct api_calls *c)
@@ -321,9 +321,9 @@ static int make_room(struct api_calls *c, const struct event_sink *sink)
 	int err = 0;
 
 	if (less_slack(c->newest_ns) >
-	    num_max(c->told_ns, num_add(c->tried_ns, API_CALLS_SLACK_NS / 4))) {
+	    num_max(c->pushed_ns, num_add(c->tried_ns, API_CALLS_SLACK_NS / 4))) {
 		c->tried_ns = less_slack(c->newest_ns);
-		err = tell_until(c, c->tried_ns, sink);
+		err = push_until(c, c->tried_ns, sink);
 	}
 	return err || !is_full(c) ? err : -ENOSPC;
 }
@@ -346,7 +346,7 @@ int api_calls_take(struct api_calls *c, const struct event *api, const struct ev
 	int err = 0;
 	struct held *held;
 
-	if (!row || !api->tid || !api_rows_tell_any(c->rows))
+	if (!row || !api->tid || !api_rows_any(c->rows))
 		return 0;
 	c->newest_ns = num_max(c->newest_ns, api->end_ns);
 	if (is_full(c))
@@ -369,12 +369,12 @@ uint64_t api_calls_lost(const struct api_calls *c)
 
 int api_calls_end(struct api_calls *c, uint64_t exit_ns, const struct event_sink *sink)
 {
-	int err = tell_until(c, UINT64_MAX, sink);
+	int err = push_until(c, UINT64_MAX, sink);
 
-	return err ? err : tell_exits(c, exit_ns, sink);
+	return err ? err : push_exits(c, exit_ns, sink);
 }
 
-uint64_t api_calls_told_ns(const struct api_calls *c)
+uint64_t api_calls_complete_ns(const struct api_calls *c)
 {
-	return c->told_ns;
+	return c->pushed_ns;
 }

@@ -43,7 +43,7 @@ unsigned int api_rows_find(const struct api_rows *r, const struct event *api);	/
  * taken. */
 void api_rows_probed(struct api_rows *r);
 void api_rows_leave_out(struct api_rows *r, unsigned int row);
-bool api_rows_tell_any(const struct api_rows *r);	/* is there a function that is told? */
+bool api_rows_any(const struct api_rows *r);	/* is there a function that is told? */
 bool api_rows_are_all(const struct api_rows *r);	/* of no probe is known */
 
 struct api_calls;
@@ -61,13 +61,13 @@ uint64_t api_calls_lost(const struct api_calls *c);
 
 /* All records of calls that ended before complete_ns were taken: tells what can be told by that. 0,
  * -ENOMEM or the sink's error. */
-int api_calls_tell(struct api_calls *c, uint64_t complete_ns, const struct event_sink *sink);
+int api_calls_push(struct api_calls *c, uint64_t complete_ns, const struct event_sink *sink);
 
 /* Nothing more will come. exit_ns: the process has ended, and its threads with it; 0: it goes
  * on. */
 int api_calls_end(struct api_calls *c, uint64_t exit_ns, const struct event_sink *sink);
 
 /* Calls that ended before have been told. */
-uint64_t api_calls_told_ns(const struct api_calls *c);
+uint64_t api_calls_complete_ns(const struct api_calls *c);
 
 #endif

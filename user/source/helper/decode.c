@@ -237,7 +237,7 @@ struct helper_decoder {
 	uint64_t now_ns;	/* UINT64_MAX: not known */
 	/* the host's time of the latest reading, of the one before */
 	uint64_t read_ns, complete_ns;
-	uint64_t told_ns;	/* see helper_decoder_told */
+	uint64_t known_ns;	/* see helper_decoder_known_ns */
 	uint64_t bad;		/* works without possible times that the latest reading follows */
 	uint16_t bad_of;	/* UNSEEN_OF_* */
 	struct helper_threads *threads;
@@ -270,9 +270,9 @@ void helper_decoder_now(struct helper_decoder *d, uint64_t now_ns)
 	d->now_ns = now_ns ? now_ns : UINT64_MAX;
 }
 
-uint64_t helper_decoder_told(const struct helper_decoder *d)
+uint64_t helper_decoder_known_ns(const struct helper_decoder *d)
 {
-	return d->told_ns;
+	return d->known_ns;
 }
 
 uint64_t helper_decoder_complete_ns(const struct helper_decoder *d)
@@ -321,7 +321,7 @@ static bool is_torn(const struct waiting *w, uint64_t host_ns)
 
 /* There was something, and when is not known: a work is counted where works are, as invalid; of
  * memory it is told with these that something is missing. */
-static int tell_bad(struct helper_decoder *d, const struct waiting *w,
+static int push_bad(struct helper_decoder *d, const struct waiting *w,
 		    const struct event_sink *sink)
 {
 	d->counts.invalid++;
@@ -336,7 +336,7 @@ static int tell_bad(struct helper_decoder *d, const struct waiting *w,
 						      .start_ns = 1, .work = w->work });
 }
 
-static int tell(struct helper_decoder *d, struct waiting *w, const struct event_sink *sink)
+static int push_one(struct helper_decoder *d, struct waiting *w, const struct event_sink *sink)
 {
 	struct event ev = { .pid = d->pid };
 	uint64_t error_ns, ignored;
@@ -345,7 +345,7 @@ static int tell(struct helper_decoder *d, struct waiting *w, const struct event_
 	    !helper_clock_host(&d->clock, w->end, &ev.end_ns, &ignored) ||
 	    ev.end_ns < ev.start_ns || is_to_come(d, ev.end_ns) ||
 	    is_torn(w, ev.end_ns - ev.start_ns))
-		return tell_bad(d, w, sink);
+		return push_bad(d, w, sink);
 	if (w->kind == GP_RING_API) {
 		ev.kind = EVENT_API;
 		ev.has = HAS_RESULT | HAS_END;
@@ -367,7 +367,7 @@ static int tell(struct helper_decoder *d, struct waiting *w, const struct event_
 }
 
 /* The clock was set since the reading before: works in between may be anywhere there. */
-static int tell_step(const struct helper_decoder *d, uint64_t now_ns, const struct event_sink *sink)
+static int push_step(const struct helper_decoder *d, uint64_t now_ns, const struct event_sink *sink)
 {
 	const struct event ev = { .kind = EVENT_UNSEEN, .pid = d->pid, .unseen.why = UNSEEN_UNKNOWN,
 				  .start_ns = d->complete_ns, .end_ns = now_ns };
@@ -376,7 +376,7 @@ static int tell_step(const struct helper_decoder *d, uint64_t now_ns, const stru
 }
 
 /* Works and memory whose times are not known are of since the reading before. */
-static int tell_when_bad(struct helper_decoder *d, uint64_t now_ns, const struct event_sink *sink)
+static int push_when_bad(struct helper_decoder *d, uint64_t now_ns, const struct event_sink *sink)
 {
 	const struct event ev = { .kind = EVENT_UNSEEN, .pid = d->pid, .unseen.why = UNSEEN_LOST,
 				  .unseen.of = d->bad_of, .unseen.count = d->bad,
@@ -390,7 +390,7 @@ static int tell_when_bad(struct helper_decoder *d, uint64_t now_ns, const struct
 }
 
 /* All that ended before the clock is settled, or everything. */
-static int tell_settled(struct helper_decoder *d, uint64_t settled, const struct event_sink *sink)
+static int push_settled(struct helper_decoder *d, uint64_t settled, const struct event_sink *sink)
 {
 	size_t kept = 0;
 	int err = 0;
@@ -399,7 +399,7 @@ static int tell_settled(struct helper_decoder *d, uint64_t settled, const struct
 		struct waiting *w = &d->waiting.v[i];
 
 		if (!err && w->end <= settled)
-			err = tell(d, w, sink);
+			err = push_one(d, w, sink);
 		else
 			d->waiting.v[kept++] = *w;
 	}
@@ -429,12 +429,12 @@ static int take_clock(struct helper_decoder *d, const void *payload, size_t len,
 		return refuse(d);
 	d->complete_ns = d->read_ns;
 	d->read_ns = reading.host_before_ns;
-	d->told_ns = num_max(d->told_ns, d->read_ns);
-	err = tell_settled(d, helper_clock_settled(&d->clock), sink);
+	d->known_ns = num_max(d->known_ns, d->read_ns);
+	err = push_settled(d, helper_clock_settled(&d->clock), sink);
 	if (!err && d->clock.steps != d->counts.clock_steps)
-		err = tell_step(d, reading.host_after_ns, sink);
+		err = push_step(d, reading.host_after_ns, sink);
 	d->counts.clock_steps = d->clock.steps;
-	return err ? err : tell_when_bad(d, reading.host_after_ns, sink);
+	return err ? err : push_when_bad(d, reading.host_after_ns, sink);
 }
 
 /* Numbers come in order; one that is missing (its record had no room) has no text. */
@@ -485,7 +485,7 @@ static int take_loss(struct helper_decoder *d, const void *payload, size_t len,
 	ev.unseen.of = helper_work_unseen_of(&loss);
 	ev.unseen.count = loss.count;
 	if (loss.cause == GP_LOSS_UNSEEN)
-		d->told_ns = num_max(d->told_ns, ev.end_ns);
+		d->known_ns = num_max(d->known_ns, ev.end_ns);
 	return sink->push(sink->ctx, &ev);
 }
 
@@ -496,9 +496,9 @@ static int wait_for_clock(struct helper_decoder *d, const struct waiting *w,
 	int err = 0;
 
 	if (!w->start || w->end < w->start || w->end - w->start > LONGEST_NS)
-		return tell_bad(d, w, sink);
+		return push_bad(d, w, sink);
 	if (d->waiting.n == WAITING_MAX)
-		err = tell_settled(d, UINT64_MAX, sink);
+		err = push_settled(d, UINT64_MAX, sink);
 	slot = err ? NULL : VEC_PUSH(&d->waiting);
 	if (!slot)
 		return err ? err : -ENOMEM;
@@ -563,7 +563,7 @@ static int take_graph(struct helper_decoder *d, const void *payload, size_t len,
 	w.end = g.end;
 	helper_work_graph(&g, &w.work);
 	if (!helper_contexts_device(&d->contexts, &w.work))
-		return tell_bad(d, &w, sink);
+		return push_bad(d, &w, sink);
 	return wait_for_clock(d, &w, sink);
 }
 
@@ -680,7 +680,7 @@ int helper_decode(struct helper_decoder *d, uint16_t kind, const void *payload, 
 
 int helper_decode_end(struct helper_decoder *d, const struct event_sink *sink)
 {
-	return tell_settled(d, UINT64_MAX, sink);
+	return push_settled(d, UINT64_MAX, sink);
 }
 
 void helper_decoder_counts(const struct helper_decoder *d, struct helper_counts *out)

@@ -58,7 +58,7 @@ int helper_decode_end(struct helper_decoder *d, const struct event_sink *sink);
 
 /* Up to when (of the host's clock) it is told what devices did, or that it is not known; 0: nothing
  * was told yet. */
-uint64_t helper_decoder_told(const struct helper_decoder *d);
+uint64_t helper_decoder_known_ns(const struct helper_decoder *d);
 
 void helper_decoder_counts(const struct helper_decoder *d, struct helper_counts *out);
 

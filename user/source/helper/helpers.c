@@ -47,9 +47,9 @@ struct helper_process {
 	uint64_t claim_ns;		/* of the slot */
 	uint64_t alive_ns, exit_ns;	/* seen last; 0: it goes on */
 	struct helper_gap gap;
-	uint64_t told_ns, told_before_ns;	/* helper_decoder_told, and what it was before */
+	uint64_t known_ns, known_before_ns;	/* helper_decoder_known_ns, and what it was before */
 	/* who's, to be told; that was told of; at its end, not told */
-	uint64_t exec_ns, last_ns, untold_ns;
+	uint64_t exec_ns, last_ns, unread_ns;
 	struct api_rows *rows;	/* NULL: calls are not told */
 	struct ring_reader *ring;
 	struct helper_decoder *decoder;	/* NULL: no ring was found yet, or it is only remembered */
@@ -62,7 +62,7 @@ struct helper_process {
 	struct helper_counts counts;	/* when the decoder was freed */
 	uint64_t lost, lost_works;	/* in those that were closed */
 	uint64_t lost_calls;
-	struct helper_lost lost_told;
+	struct helper_lost lost_counted;
 };
 
 /* What a process that has ended needs no more: a job may start thousands. */
@@ -144,9 +144,9 @@ static void process_meet(struct helper_process *p, const struct helpers_process 
 	ring_search_soon(&p->search);
 }
 
-static int process_tell_thread(struct helper_process *p, uint32_t tid, uint32_t own_tid)
+static int process_add_thread(struct helper_process *p, uint32_t tid, uint32_t own_tid)
 {
-	return p->threads && own_tid ? helper_threads_tell(p->threads, &(struct helper_thread){
+	return p->threads && own_tid ? helper_threads_add(p->threads, &(struct helper_thread){
 		.tid = tid, .own_tid = own_tid }) : 0;
 }
 
@@ -155,11 +155,11 @@ static int process_tell_thread(struct helper_process *p, uint32_t tid, uint32_t 
 static uint32_t kinds_for(const struct helper_process *p)
 {
 	return GP_RING_WANT_KINDS | p->wants |
-	       (p->rows && api_rows_tell_any(p->rows) ? GP_RING_WANT_ALL_CALLS : 0);
+	       (p->rows && api_rows_any(p->rows) ? GP_RING_WANT_ALL_CALLS : 0);
 }
 
 /* It uses CUDA or NVTX: who it is can be read while it lives. */
-static int tell_process(struct helper_process *p)
+static int push_process(struct helper_process *p)
 {
 	return p->sink->push(p->sink->ctx, &(struct event){ .kind = EVENT_PROCESS,
 							    .end_ns = p->exec_ns,
@@ -180,9 +180,9 @@ static int on_event(void *ctx, const struct event *ev)
 /* When the helper has told of a time after the claim it tells all from then on. */
 static int update_gap(struct helper_process *p, uint64_t now_ns)
 {
-	uint64_t told_ns = p->ring ? helper_decoder_told(p->decoder) : 0;
+	uint64_t known_ns = p->ring ? helper_decoder_known_ns(p->decoder) : 0;
 
-	return helper_gap_update(&p->gap, p->who.pid, told_ns, now_ns, p->sink);
+	return helper_gap_update(&p->gap, p->who.pid, known_ns, now_ns, p->sink);
 }
 
 static int on_record(void *ctx, uint16_t kind, const void *payload, size_t len)
@@ -190,7 +190,7 @@ static int on_record(void *ctx, uint16_t kind, const void *payload, size_t len)
 	struct helper_process *p = ctx;
 
 	if (kind == GP_RING_BEGIN)
-		helper_gap_late(&p->gap, helper_decoder_told(p->decoder), p->claim_ns);
+		helper_gap_late(&p->gap, helper_decoder_known_ns(p->decoder), p->claim_ns);
 	else
 		p->err = helper_decode(p->decoder, kind, payload, len,
 				       &(struct event_sink){ on_event, p });
@@ -209,7 +209,7 @@ static uint64_t complete_ns(const struct helper_process *p, uint64_t read_ns)
 }
 
 /* read_ns: of the reading before. 0 or an error. */
-static int tell_calls(struct helper_process *p, uint64_t now_ns, uint64_t read_ns)
+static int push_calls(struct helper_process *p, uint64_t now_ns, uint64_t read_ns)
 {
 	int err;
 
@@ -218,7 +218,7 @@ static int tell_calls(struct helper_process *p, uint64_t now_ns, uint64_t read_n
 	p->look_at_ns = now_ns + LOOK_EVERY_NS;
 	err = p->threads ? helper_threads_look(p->threads, now_ns) : 0;
 	return err || !p->calls ? err :
-	       api_calls_tell(p->calls, complete_ns(p, read_ns), p->sink);
+	       api_calls_push(p->calls, complete_ns(p, read_ns), p->sink);
 }
 
 static int look(struct helper_process *p, uint64_t now_ns)
@@ -232,7 +232,7 @@ static int look(struct helper_process *p, uint64_t now_ns)
 	if (!p->exit_ns && process_is_gone(p))
 		p->exit_ns = p->alive_ns ? p->alive_ns : now_ns;
 	p->alive_ns = now_ns;
-	return tell_calls(p, now_ns, read_ns);
+	return push_calls(p, now_ns, read_ns);
 }
 
 static void close_ring(struct helper_process *p)
@@ -242,14 +242,14 @@ static void close_ring(struct helper_process *p)
 	ring_reader_head(p->ring, p->head);
 	p->lost = num_add(p->lost, ring_reader_lost(p->ring, GP_RING_WANT_KINDS));
 	p->lost_works = num_add(p->lost_works, ring_reader_lost(p->ring, WORK_KINDS));
-	p->lost_told = (struct helper_lost){ 0 };
+	p->lost_counted = (struct helper_lost){ 0 };
 	p->lapse_ns = ring_reader_lapse_ns(p->ring);
 	ring_reader_close(p->ring);
 	p->ring = NULL;
 }
 
 /* What waits in it for more, which will not come. */
-static int tell_rest(struct helper_process *p)
+static int push_rest(struct helper_process *p)
 {
 	int err = p->decoder ? helper_decode_end(p->decoder, &(struct event_sink){ on_event, p }) :
 			       0;
@@ -260,18 +260,18 @@ static int tell_rest(struct helper_process *p)
 /* ---- what was not told ---------------------------------------------------------------------- */
 
 /* What had no room came after the reading before the latest, and after our slot was claimed. */
-static int tell_lost(struct helper_process *p, uint64_t now_ns)
+static int push_lost(struct helper_process *p, uint64_t now_ns)
 {
 	const struct helper_lost lost = {
 		ring_reader_lost(p->ring, WORK_KINDS | 1u << GP_RING_LOSS),
 		ring_reader_lost(p->ring, 1u << GP_RING_MEMORY | 1u << GP_RING_LOSS) };
-	uint64_t told = helper_decoder_told(p->decoder);
-	int err = helper_gap_lost(&p->lost_told, &lost, p->who.pid,
-				  num_max(p->told_before_ns, p->claim_ns), now_ns, p->sink);
+	uint64_t known_ns = helper_decoder_known_ns(p->decoder);
+	int err = helper_gap_lost(&p->lost_counted, &lost, p->who.pid,
+				  num_max(p->known_before_ns, p->claim_ns), now_ns, p->sink);
 
-	if (told != p->told_ns) {
-		p->told_before_ns = p->told_ns;
-		p->told_ns = told;
+	if (known_ns != p->known_ns) {
+		p->known_before_ns = p->known_ns;
+		p->known_ns = known_ns;
 	}
 	return err;
 }
@@ -279,7 +279,7 @@ static int tell_lost(struct helper_process *p, uint64_t now_ns)
 static struct helper_exit how_it_ended(const struct helper_process *p, uint64_t now_ns)
 {
 	return (struct helper_exit){ p->head, p->who.clock_offset_ns, p->exit_ns, now_ns,
-				     p->last_ns, helper_decoder_told(p->decoder), p->lapse_ns,
+				     p->last_ns, helper_decoder_known_ns(p->decoder), p->lapse_ns,
 				     p->state == HELPERS_BROKEN };
 }
 
@@ -306,11 +306,11 @@ static int finish(struct helper_process *p, uint64_t end_ns)
 		helper_gap_begin(&p->gap, since_ns, false);
 	}
 	if (since_ns && since_ns < end_ns)
-		p->untold_ns = end_ns - since_ns;
-	err = tell_rest(p);
+		p->unread_ns = end_ns - since_ns;
+	err = push_rest(p);
 	if (!err)
 		err = helper_gap_end(&p->gap, p->who.pid, end_ns, p->sink);
-	if (err || !p->exit_ns || !p->decoder || (!p->last_ns && !helper_decoder_told(p->decoder)))
+	if (err || !p->exit_ns || !p->decoder || (!p->last_ns && !helper_decoder_known_ns(p->decoder)))
 		return err;
 	return helper_exit_push(how_it_ended(p, end_ns), p->who.pid, p->sink);
 }
@@ -346,7 +346,7 @@ static void claim(struct helper_process *p, const struct ring_found *found, uint
 	else
 		helper_gap_begin(&p->gap, HELPER_GAP_EVER, false);
 	if (p->calls || p->exec_ns)
-		p->err = tell_process(p);
+		p->err = push_process(p);
 }
 
 static void open_found(struct helper_process *p, struct ring_found *found, uint64_t now_ns)
@@ -410,7 +410,7 @@ static void read_ring(struct helper_process *p, uint64_t now_ns)
 	if (ring_reader_read(p->ring, on_record, p) == -EBADMSG)
 		p->state = HELPERS_BROKEN;
 	if (!p->err)
-		p->err = tell_lost(p, now_ns);
+		p->err = push_lost(p, now_ns);
 	if (p->state == HELPERS_BROKEN)
 		begin_gap(p, now_ns);
 }
@@ -465,7 +465,7 @@ static int process_pump(struct helper_process *p, uint64_t now_ns, const struct 
 
 static bool process_is_awaited(const struct helper_process *p, uint64_t ns)
 {
-	return p->ring && !p->exit_ns && helper_decoder_told(p->decoder) < ns &&
+	return p->ring && !p->exit_ns && helper_decoder_known_ns(p->decoder) < ns &&
 	       ring_reader_is_in(p->ring, 1u << GP_HELPER_AWAKE);
 }
 
@@ -492,16 +492,16 @@ static void note_unreturned(struct helpers_status *out, uint64_t alive_ns)
 	out->kept_ns = end_ns - head->kept_since_ns;
 }
 
-static uint64_t process_told_ns(const struct helper_process *p)
+static uint64_t process_complete_ns(const struct helper_process *p)
 {
-	return p->calls && p->state == HELPERS_WATCHED ? api_calls_told_ns(p->calls) : UINT64_MAX;
+	return p->calls && p->state == HELPERS_WATCHED ? api_calls_complete_ns(p->calls) : UINT64_MAX;
 }
 
 static void process_status(const struct helper_process *p, struct helpers_status *out)
 {
 	*out = (struct helpers_status){
 		.pid = p->who.pid, .state = p->state, .lost = p->lost, .lost_works = p->lost_works,
-		.untold_ns = p->untold_ns, .away_ns = p->gap.away_ns, .counts = p->counts,
+		.unread_ns = p->unread_ns, .away_ns = p->gap.away_ns, .counts = p->counts,
 		.lost_calls = p->calls ? api_calls_lost(p->calls) : p->lost_calls };
 	if (p->head)
 		out->head = *p->head;
@@ -523,7 +523,7 @@ struct helpers {
 	VEC(struct helper_process *) all;	/* that live, as far as is known */
 	struct map by_pid;		/* of these, the newest -> struct helper_process */
 	VEC(struct helpers_status) ended;	/* those that had a helper */
-	struct map told;		/* pids of whose helpers any record came */
+	struct map senders;		/* pids of whose helpers any record came */
 	struct helpers_totals totals;	/* of those that ended */
 	size_t seek_at;			/* whose turn it is */
 };
@@ -537,7 +537,7 @@ struct helpers *helpers_new(enum helpers_calls calls)
 	h->wants = GP_RING_WANT_NODES;
 	if (calls != HELPERS_WORKS_ONLY)
 		h->rows = api_rows_new();
-	if (h->rows && calls == HELPERS_TELL_UNPROBED)
+	if (h->rows && calls == HELPERS_UNPROBED_CALLS)
 		api_rows_probed(h->rows);
 	if (h->rows || calls == HELPERS_WORKS_ONLY)
 		return h;
@@ -564,7 +564,7 @@ void helpers_free(struct helpers *h)
 	VEC_FREE(&h->all);
 	VEC_FREE(&h->ended);
 	map_free(&h->by_pid);
-	map_free(&h->told);
+	map_free(&h->senders);
 	api_rows_free(h->rows);
 	free(h);
 }
@@ -618,14 +618,14 @@ int helpers_add(struct helpers *h, const struct helpers_process *who)
 	return 0;
 }
 
-int helpers_tell_thread(struct helpers *h, pid_t pid, uint32_t tid, uint32_t own_tid)
+int helpers_add_thread(struct helpers *h, pid_t pid, uint32_t tid, uint32_t own_tid)
 {
 	struct helper_process *p = known(h, pid);
 
 	if (!p)
 		return 0;
 	ring_search_hurry(&p->search);
-	return process_tell_thread(p, tid, own_tid);
+	return process_add_thread(p, tid, own_tid);
 }
 
 void helpers_look_again(struct helpers *h, pid_t pid)
@@ -655,7 +655,7 @@ static int remember(struct helpers *h, const struct helper_process *p)
 	if (!st.head.tag)
 		return 0;
 	sum_up(&h->totals, &st);
-	if (st.counts.received && !map_put(&h->told, (uint64_t)st.pid, NULL))
+	if (st.counts.received && !map_put(&h->senders, (uint64_t)st.pid, NULL))
 		return -ENOMEM;
 	if (h->ended.n >= HELPERS_ENDED_MAX) {
 		h->totals.forgotten++;
@@ -759,13 +759,13 @@ int helpers_end(struct helpers *h, uint64_t now_ns, const struct event_sink *sin
 
 /* ---- what is said of them ------------------------------------------------------------------- */
 
-uint64_t helpers_told_ns(const struct helpers *h, uint64_t now_ns)
+uint64_t helpers_complete_ns(const struct helpers *h, uint64_t now_ns)
 {
-	uint64_t told_ns = now_ns;
+	uint64_t known_ns = now_ns;
 
 	for (size_t i = 0; i < h->all.n; i++)
-		told_ns = num_min(told_ns, process_told_ns(h->all.v[i]));
-	return num_max(told_ns, now_ns > HELPERS_LATE_NS ? now_ns - HELPERS_LATE_NS : 0);
+		known_ns = num_min(known_ns, process_complete_ns(h->all.v[i]));
+	return num_max(known_ns, now_ns > HELPERS_LATE_NS ? now_ns - HELPERS_LATE_NS : 0);
 }
 
 bool helpers_find(const struct helpers *h, pid_t pid, struct helpers_status *out)
@@ -782,14 +782,14 @@ bool helpers_find(const struct helpers *h, pid_t pid, struct helpers_status *out
 	return slot || i;
 }
 
-bool helpers_has_told(const struct helpers *h, pid_t pid)
+bool helpers_has_sent(const struct helpers *h, pid_t pid)
 {
 	const struct helper_process *p = known(h, pid);
 	struct helpers_status st = { 0 };
 
 	if (p)
 		process_status(p, &st);
-	return st.counts.received || map_find(&h->told, (uint64_t)pid);
+	return st.counts.received || map_find(&h->senders, (uint64_t)pid);
 }
 
 void helpers_totals(const struct helpers *h, struct helpers_totals *out)

@@ -40,7 +40,7 @@ struct helpers_status {
 	uint64_t lost;			/* records for which the ring had no room */
 	uint64_t lost_works;		/* of them such as tell of works */
 	uint64_t lost_calls;		/* that could not be held (API_CALLS_HELD_MAX) */
-	uint64_t untold_ns;		/* at its end, of which nothing was handed on */
+	uint64_t unread_ns;		/* at its end, of which nothing was handed on */
 	uint64_t kept_bytes;		/* of records that CUPTI did not hand on */
 	uint64_t kept_ns;		/* up to its end, or now: when they may be of */
 	/* not told to us: its slot was another's, it took us for gone, or its ring broke */
@@ -48,7 +48,7 @@ struct helpers_status {
 };
 
 /* UNPROBED: of those functions that helpers_leave_out names, as EVENT_TOLD. */
-enum helpers_calls { HELPERS_WORKS_ONLY, HELPERS_TELL_CALLS, HELPERS_TELL_UNPROBED };
+enum helpers_calls { HELPERS_WORKS_ONLY, HELPERS_ALL_CALLS, HELPERS_UNPROBED_CALLS };
 
 #define HELPERS_ENDED_MAX 1024	/* that ended are told apart */
 
@@ -74,7 +74,7 @@ int helpers_add(struct helpers *h, const struct helpers_process *p);
 
 /* The host's thread tid of process pid, which makes calls, is own_tid in its namespace, as probes
  * say: it is looked at now. 0 or -ENOMEM. */
-int helpers_tell_thread(struct helpers *h, pid_t pid, uint32_t tid, uint32_t own_tid);
+int helpers_add_thread(struct helpers *h, pid_t pid, uint32_t tid, uint32_t own_tid);
 
 /* It may have executed another program: if so, what the old one had told is read, and the new one's
  * helper is another. Of one that is not known, nothing. */
@@ -91,10 +91,10 @@ int helpers_end(struct helpers *h, uint64_t now_ns, const struct event_sink *sin
 /* Every call that ended before has been told, by processes that have a helper; no later than
  * now_ns. Who does not tell is waited for so long: what it tells then is late. */
 #define HELPERS_LATE_NS 10000000000ull
-uint64_t helpers_told_ns(const struct helpers *h, uint64_t now_ns);
+uint64_t helpers_complete_ns(const struct helpers *h, uint64_t now_ns);
 
 /* any record, of any program of that number */
-bool helpers_has_told(const struct helpers *h, pid_t pid);
+bool helpers_has_sent(const struct helpers *h, pid_t pid);
 void helpers_totals(const struct helpers *h, struct helpers_totals *out);
 
 /* The last one of that number which had or may have a helper; false: none is remembered. */

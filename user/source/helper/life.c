@@ -9,18 +9,18 @@
 #include "base/num.h"
 #include "host/proc.h"
 
-int helper_gap_lost(struct helper_lost *told, const struct helper_lost *now, pid_t pid,
+int helper_gap_lost(struct helper_lost *counted, const struct helper_lost *now, pid_t pid,
 		    uint64_t start_ns, uint64_t end_ns, const struct event_sink *sink)
 {
 	const struct event ev = { .kind = EVENT_UNSEEN,
 				  .pid = (uint32_t)pid,
 				  .unseen.why = UNSEEN_LOST,
-				  .unseen.of = (now->works > told->works ? UNSEEN_OF_WORKS : 0) |
-					       (now->memory > told->memory ? UNSEEN_OF_MEMORY : 0),
+				  .unseen.of = (now->works > counted->works ? UNSEEN_OF_WORKS : 0) |
+					       (now->memory > counted->memory ? UNSEEN_OF_MEMORY : 0),
 				  .start_ns = start_ns,
 				  .end_ns = end_ns };
 
-	*told = *now;
+	*counted = *now;
 	return ev.unseen.of && start_ns < end_ns ? sink->push(sink->ctx, &ev) : 0;
 }
 
@@ -32,13 +32,13 @@ void helper_gap_begin(struct helper_gap *d, uint64_t since_ns, bool away)
 	d->away = away;
 }
 
-void helper_gap_late(struct helper_gap *d, uint64_t told_ns, uint64_t claim_ns)
+void helper_gap_late(struct helper_gap *d, uint64_t known_ns, uint64_t claim_ns)
 {
-	d->over_ns = num_max(d->over_ns, told_ns);
-	helper_gap_begin(d, num_max(told_ns, claim_ns), true);
+	d->over_ns = num_max(d->over_ns, known_ns);
+	helper_gap_begin(d, num_max(known_ns, claim_ns), true);
 }
 
-static int tell(struct helper_gap *d, pid_t pid, uint64_t until_ns, const struct event_sink *sink)
+static int push_gap(struct helper_gap *d, pid_t pid, uint64_t until_ns, const struct event_sink *sink)
 {
 	const struct event ev = { .kind = EVENT_UNSEEN,
 				  .pid = (uint32_t)pid,
@@ -57,19 +57,19 @@ static int tell(struct helper_gap *d, pid_t pid, uint64_t until_ns, const struct
 int helper_gap_end(struct helper_gap *d, pid_t pid, uint64_t until_ns,
 		   const struct event_sink *sink)
 {
-	int err = tell(d, pid, until_ns, sink);
+	int err = push_gap(d, pid, until_ns, sink);
 
 	d->since_ns = 0;
 	return err;
 }
 
-int helper_gap_update(struct helper_gap *d, pid_t pid, uint64_t told_ns, uint64_t now_ns,
+int helper_gap_update(struct helper_gap *d, pid_t pid, uint64_t known_ns, uint64_t now_ns,
 		     const struct event_sink *sink)
 {
-	if (d->since_ns && told_ns > d->over_ns)
-		return helper_gap_end(d, pid, told_ns, sink);
+	if (d->since_ns && known_ns > d->over_ns)
+		return helper_gap_end(d, pid, known_ns, sink);
 	return now_ns > d->since_ns && now_ns - d->since_ns >= HELPER_GAP_EVERY_NS ?
-	       tell(d, pid, now_ns, sink) : 0;
+	       push_gap(d, pid, now_ns, sink) : 0;
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -95,20 +95,20 @@ uint64_t helper_exit_ns(struct helper_exit e)
 /* It ended when our lease had run out: its last words were not for us. */
 static bool was_late(struct helper_exit e)
 {
-	return e.lapse_ns && e.lapse_ns <= e.head->state_ns && e.told_ns < state_ns(e);
+	return e.lapse_ns && e.lapse_ns <= e.head->state_ns && e.known_ns < state_ns(e);
 }
 
 uint64_t helper_exit_unknown_since(struct helper_exit e)
 {
 	switch (e.head->state) {
 	case GP_HELPER_VIRGIN:	/* CUDA has not started */
-		return e.broken ? e.told_ns : 0;
+		return e.broken ? e.known_ns : 0;
 	case GP_HELPER_ENDED:	/* in order: its last words were read */
 		if (was_late(e))
-			return e.told_ns ? e.told_ns : e.lapse_ns - (uint64_t)e.offset_ns;
-		return e.broken ? e.told_ns : 0;
+			return e.known_ns ? e.known_ns : e.lapse_ns - (uint64_t)e.offset_ns;
+		return e.broken ? e.known_ns : 0;
 	default:
-		return e.told_ns ? e.told_ns : state_ns(e);
+		return e.known_ns ? e.known_ns : state_ns(e);
 	}
 }
 

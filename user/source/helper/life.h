@@ -37,12 +37,12 @@ struct helper_gap {		/* start zeroed */
 void helper_gap_begin(struct helper_gap *d, uint64_t since_ns, bool away);
 
 /* We were late, and the helper stopped to tell us and begins again: nothing came of what it has had
- * since told_ns, or since our slot was claimed. */
-void helper_gap_late(struct helper_gap *d, uint64_t told_ns, uint64_t claim_ns);
+ * since known_ns, or since our slot was claimed. */
+void helper_gap_late(struct helper_gap *d, uint64_t known_ns, uint64_t claim_ns);
 
-/* It goes on, at now_ns, or is over, since what is told now is told until told_ns; or ends at
+/* It goes on, at now_ns, or is over, since what is told now is told until known_ns; or ends at
  * until_ns. 0 or the sink's error. */
-int helper_gap_update(struct helper_gap *d, pid_t pid, uint64_t told_ns, uint64_t now_ns,
+int helper_gap_update(struct helper_gap *d, pid_t pid, uint64_t known_ns, uint64_t now_ns,
 		     const struct event_sink *sink);
 int helper_gap_end(struct helper_gap *d, pid_t pid, uint64_t until_ns,
 		   const struct event_sink *sink);
@@ -53,7 +53,7 @@ struct helper_lost {		/* records without room in a ring */
 
 /* Of what more was lost than was told: in that time. told is what now is from then on. 0 or the
  * sink's error. */
-int helper_gap_lost(struct helper_lost *told, const struct helper_lost *now, pid_t pid,
+int helper_gap_lost(struct helper_lost *counted, const struct helper_lost *now, pid_t pid,
 		    uint64_t start_ns, uint64_t end_ns, const struct event_sink *sink);
 
 /*
@@ -75,7 +75,7 @@ struct helper_exit {
 	int64_t offset_ns;		/* of the process's clock, as helpers_process has it */
 	uint64_t alive_ns, found_ns;	/* seen last; found to have ended */
 	/* the end of its last record; told until then, 0: nothing */
-	uint64_t last_ns, told_ns;
+	uint64_t last_ns, known_ns;
 	uint64_t lapse_ns;		/* ring_reader_lapse_ns */
 	bool broken;			/* its ring is */
 };

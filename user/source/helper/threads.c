@@ -72,7 +72,7 @@ static int add(struct helper_threads *t, const struct helper_thread *thread)
 	return 0;
 }
 
-int helper_threads_tell(struct helper_threads *t, const struct helper_thread *thread)
+int helper_threads_add(struct helper_threads *t, const struct helper_thread *thread)
 {
 	const struct helper_thread *had = known(t, &t->by_tid, thread->tid);
 

@@ -37,7 +37,7 @@ void helper_threads_free(struct helper_threads *t);
 int helper_threads_look(struct helper_threads *t, uint64_t now_ns);
 
 /* A thread that somebody else knows of, also if it has ended. 0 or -ENOMEM. */
-int helper_threads_tell(struct helper_threads *t, const struct helper_thread *thread);
+int helper_threads_add(struct helper_threads *t, const struct helper_thread *thread);
 
 /* Who a number in a record means, or NULL: nobody. Looks again for one that is not known, but at
  * most once after each helper_threads_look. In the host's own numbers a thread that was never seen

@@ -59,7 +59,7 @@ static int tell(void *ctx, const struct event *ev)
 	slot = own && n->queue.n < QUEUE_MAX ? VEC_PUSH(&n->queue) : NULL;
 	if (slot)
 		*slot = own;
-	n->status.told += slot != NULL;
+	n->status.sent += slot != NULL;
 	n->status.dropped += slot == NULL;
 	pthread_mutex_unlock(&n->lock);
 	if (!slot)

@@ -24,7 +24,7 @@ struct nvml_status {
 	unsigned int devices;	/* with MIG instances */
 	bool gpm;		/* a device tells its activity */
 	bool pids_are_hosts;	/* else nobody's use of devices is told */
-	uint64_t told, dropped;	/* events; dropped where the queue was full */
+	uint64_t sent, dropped;	/* events; dropped where the queue was full */
 };
 
 struct nvml_instance {			/* of MIG */

@@ -122,15 +122,15 @@ static void push_units(struct nvml_reader *r, const struct nvml_event *e, enum f
 		       uint64_t now_ns)
 {
 	uint64_t number = what == FAULT_XID ? e->data : 0;
-	bool told = false;
+	bool sent = false;
 
 	for (size_t i = 0; i < r->n; i++) {
 		if (!is_of(e, &r->units[i]))
 			continue;
 		push_fault(r, &r->units[i], what, number, now_ns);
-		told = true;
+		sent = true;
 	}
-	for (size_t i = 0; i < r->n && !told; i++)
+	for (size_t i = 0; i < r->n && !sent; i++)
 		if (r->units[i].handle == e->device)
 			push_fault(r, &r->units[i], what, number, now_ns);
 }
@@ -280,7 +280,7 @@ static void gpm_read(struct nvml_reader *r, struct nvml_unit *u, uint64_t now_ns
 		return;
 	}
 	/* It may have begun with a sample before, that was too short for one. */
-	if (u->before_ns && u->told_ns - u->before_ns <= CLOSEST_NS && !shares_instance(r, u))
+	if (u->before_ns && u->sampled_ns - u->before_ns <= CLOSEST_NS && !shares_instance(r, u))
 		read_metrics(r, u, s);
 	u->before = u->now;
 	u->now = last;
@@ -414,7 +414,7 @@ static void note_instance(struct nvml_reader *r, const struct nvml_unit *found, 
 	u = place(r, found);
 	if (!u)
 		return;
-	u->told_ns = now_ns;
+	u->sampled_ns = now_ns;
 	gpm_open(r, u, now_ns);
 }
 
@@ -458,7 +458,7 @@ static void note_gpu(struct nvml_reader *r, const struct nvml_unit *found, uint6
 
 	if (!u)
 		return;
-	u->told_ns = now_ns;
+	u->sampled_ns = now_ns;
 	if (was_lost)
 		push_fault(r, u, FAULT_BACK, 0, now_ns);
 	gpm_open(r, u, now_ns);
@@ -728,7 +728,7 @@ static void read_users(struct nvml_reader *r, struct nvml_unit *u, struct device
 
 static void sample_unit(struct nvml_reader *r, struct nvml_unit *u, uint64_t now_ns)
 {
-	struct event ev = { .kind = EVENT_SAMPLE, .start_ns = u->told_ns, .end_ns = now_ns,
+	struct event ev = { .kind = EVENT_SAMPLE, .start_ns = u->sampled_ns, .end_ns = now_ns,
 			    .sample = { .number = u->number, .uuid = u->uuid,
 					.name = *u->name ? u->name : NULL } };
 	struct device_sample *s = &ev.sample.values;
@@ -740,7 +740,7 @@ static void sample_unit(struct nvml_reader *r, struct nvml_unit *u, uint64_t now
 		return;
 	gpm_read(r, u, now_ns, s);
 	r->sink.push(r->sink.ctx, &ev);
-	u->told_ns = now_ns;
+	u->sampled_ns = now_ns;
 }
 
 void nvml_reader_sample(struct nvml_reader *r, uint64_t now_ns)
@@ -749,7 +749,7 @@ void nvml_reader_sample(struct nvml_reader *r, uint64_t now_ns)
 	for (size_t i = 0; i < r->n; i++) {
 		struct nvml_unit *u = &r->units[i];
 
-		if (!u->lost && !u->gone && now_ns > u->told_ns)
+		if (!u->lost && !u->gone && now_ns > u->sampled_ns)
 			sample_unit(r, u, now_ns);
 	}
 	if (r->renew_events)	/* of the other devices */

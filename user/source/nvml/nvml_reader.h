@@ -38,7 +38,7 @@ struct nvml_unit {			/* a GPU, or a MIG instance of one */
 	bool seen;			/* when it was last looked for */
 	bool users_refused;
 	uint32_t refused, answered;	/* 1 << enum sample_field: it has them not; has told them */
-	uint64_t told_ns;		/* where its last sample ended */
+	uint64_t sampled_ns;		/* where its last sample ended */
 	struct nvmlGpmSample_st *before, *now;	/* NULL: it has no GPM */
 	uint64_t before_ns;		/* when `before` was taken; 0: it was not */
 };

@@ -2,8 +2,8 @@
 /*
  * Who is followed, and the state of a thread that is seen for the first time.
  */
-#ifndef GPUPROF_FOLLOW_BPF_H
-#define GPUPROF_FOLLOW_BPF_H
+#ifndef GPUPROF_THREADS_BPF_H
+#define GPUPROF_THREADS_BPF_H
 
 #include "send.bpf.h"
 
@@ -21,7 +21,7 @@ static __always_inline bool is_in_flight(struct task_struct *task)
 }
 
 /* From now on the scheduler's hooks tell of it. */
-static __always_inline struct thread_state *watch_thread(struct thread_state *st, __u64 id)
+static __always_inline struct thread_state *enable_offcpu(struct thread_state *st, __u64 id)
 {
 	st->off.rec.kind = GP_OFF;
 	st->off.rec.pid = id >> 32;
@@ -35,7 +35,7 @@ static __always_inline struct thread_state *watch_thread(struct thread_state *st
  * program whose frame is larger than 48 bytes gets a per-CPU stack, and probe programs are
  * preemptible: two threads of one CPU would overwrite each other's locals.
  */
-static __noinline struct thread_state *adopt_thread(struct task_struct *task)
+static __noinline struct thread_state *register_thread(struct task_struct *task)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	__u32 tgid = id >> 32;
@@ -53,7 +53,7 @@ static __noinline struct thread_state *adopt_thread(struct task_struct *task)
 	}
 	rec = reserve_task(GP_TASK_NEW);
 	if (!rec)
-		return watch_thread(st, id);
+		return enable_offcpu(st, id);
 	rec->start_ns = task->start_time;
 	rec->process_ns = task->group_leader->start_time;
 	rec->pid = tgid;
@@ -61,7 +61,7 @@ static __noinline struct thread_state *adopt_thread(struct task_struct *task)
 	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
 	note_own_tid(rec, task);
 	submit_task(rec);
-	return watch_thread(st, id);
+	return enable_offcpu(st, id);
 }
 
 #endif

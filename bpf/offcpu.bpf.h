@@ -3,8 +3,8 @@
  * Times off the CPU, which the scheduler's hooks tell, in one order with what the thread itself
  * tells.
  */
-#ifndef GPUPROF_OFF_BPF_H
-#define GPUPROF_OFF_BPF_H
+#ifndef GPUPROF_OFFCPU_BPF_H
+#define GPUPROF_OFFCPU_BPF_H
 
 #include "send.bpf.h"
 
@@ -32,14 +32,14 @@ static __noinline int send_off(struct thread_state *st, __u64 until_ns)
 	return 0;
 }
 
-/* From here to telling_ends the thread's next record is its own. */
-static __always_inline void telling_begins(struct thread_state *st)
+/* From here to recording_end the thread's next record is its own. */
+static __always_inline void recording_begin(struct thread_state *st)
 {
-	*(volatile __u32 *)&st->off.telling = 1;
+	*(volatile __u32 *)&st->off.recording = 1;
 }
 
 /* What the thread has been off the CPU for meanwhile. */
-static __always_inline void telling_ends(struct thread_state *st)
+static __always_inline void recording_end(struct thread_state *st)
 {
 	if (*(volatile __u64 *)&st->off.until_ns && st->off.since_ns) {
 		if (!st->open) {
@@ -50,7 +50,7 @@ static __always_inline void telling_ends(struct thread_state *st)
 			st->off.until_ns = 0;
 		}
 	}
-	*(volatile __u32 *)&st->off.telling = 0;
+	*(volatile __u32 *)&st->off.recording = 0;
 }
 
 /*
