@@ -42,7 +42,7 @@ static inline void end_play(struct play *p)
 }
 
 /* Returns when it began. */
-static inline uint64_t call(struct play *p, enum graph_role role, struct event ev)
+static inline uint64_t call(struct play *p, enum func_role role, struct event ev)
 {
 	ev.kind = EVENT_CALL;
 	ev.tid = p->tid;

@@ -394,12 +394,36 @@ static void real_cudnn_has_the_rows(void **state)
 	rows_exist("libcudnn.so.9", 6, false);
 }
 
+/* Also a twin's, and that of a function which the catalogue does not know: by its class. */
+static void roles_are_of_rows(void **state)
+{
+	static const struct {
+		struct func fn;
+		enum func_role role;
+	} cases[] = {
+		{ { "cudaGraphLaunch_ptsz", "cudart", CLASS_LAUNCH, 0 }, ROLE_LAUNCH },
+		{ { "cuStreamBeginCapture_v2", "cuda", CLASS_GRAPH, 0 }, ROLE_BEGIN },
+		{ { "cudaStreamBeginCaptureToGraph", "cudart", CLASS_GRAPH, 0 }, ROLE_SPOIL },
+		{ { "cudaGraphDestroyNode", "cudart", CLASS_GRAPH, 0 }, ROLE_NONE },
+		{ { "cuMemAllocHost_v2", "cuda", CLASS_ALLOC, 0 }, ROLE_ALLOC_PINNED },
+		{ { "cudaFreeAsync", "cudart", CLASS_FREE, 0 }, ROLE_FREE_POOL },
+		{ { "cudaLaunchKernel", "cudart", CLASS_LAUNCH, 0 }, ROLE_KERNEL },
+		{ { "cudaLaunchAsIn2031", "cudart", CLASS_LAUNCH, 0 }, ROLE_KERNEL },
+		{ { "cudaGetDevice", "cudart", CLASS_QUERY, 0 }, ROLE_NONE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(catalog_role(&cases[i].fn), cases[i].role);
+}
+
 int main(void)
 {
 #define SAYS(sentence, test) { sentence, test, NULL, NULL, NULL }
 	const struct CMUnitTest tests[] = {
 		SAYS("rows: one for each function of a library", rows_are_unique),
 		SAYS("rows: what is decoded is captured", words_are_captured),
+		SAYS("rows: name the role of a function", roles_are_of_rows),
 		SAYS("rows: their wire form fits the record", wire_rows_fit),
 		SAYS("rows: are numbered through from 1", rows_are_numbered_through),
 		SAYS("libraries: are known by their whole file name", libraries_by_file_name),

@@ -121,7 +121,7 @@ static void a_kernel_has_one_name(void **state)
 
 static void what_a_capture_is_not_alone_is_not_told(void **state)
 {
-	static const enum graph_role spoils[] = { ROLE_SPOIL, ROLE_LAUNCH };
+	static const enum func_role spoils[] = { ROLE_SPOIL, ROLE_LAUNCH };
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
@@ -343,7 +343,7 @@ static void any_calls_are_survived(void **state)
 		p.room.calls_left = p.room.nodes_left = 40;
 		for (int i = 0; i < 400; i++) {
 			p.tid = 7 + (uint32_t)below(2);
-			l.start_ns = call(&p, (enum graph_role)below(ROLE_END_OF_ROLES), (struct event){
+			l.start_ns = call(&p, (enum func_role)below(ROLE_GRAPHS_END), (struct event){
 				.has = (uint8_t)random_next(), .call.result = !below(8),
 				.call.stream = below(4),
 				.call.entity = below(4), .call.address = below(4),

@@ -147,6 +147,26 @@ void catalog_funcs(struct funcs *out)
 			};
 }
 
+static unsigned int role_of_row(const char *name)
+{
+	for (unsigned int i = 0; i < CATALOG_LIBRARIES; i++)
+		for (size_t k = 0; k < libraries[i]->n_rows; k++)
+			if (!strcmp(libraries[i]->rows[k].name, name))
+				return libraries[i]->rows[k].role;
+	return ROLE_NONE;
+}
+
+enum func_role catalog_role(const struct func *fn)
+{
+	static const uint8_t of_class[CLASS_END] = {
+		[CLASS_LAUNCH] = ROLE_KERNEL, [CLASS_COLLECTIVE] = ROLE_KERNEL, [CLASS_COPY] = ROLE_COPY,
+		[CLASS_SET] = ROLE_SET, [CLASS_LIBRARY] = ROLE_ROUTINE,
+	};
+	unsigned int role = role_of_row(fn->name);
+
+	return (enum func_role)(role != ROLE_NONE ? role : of_class[fn->class]);
+}
+
 static unsigned int highest_word(const struct catalog_row *row)
 {
 	static const uint8_t shape_words[] = { [SHAPE_DIM3] = 5, [SHAPE_GEMM] = 6, [SHAPE_GEMMS] = 6 };

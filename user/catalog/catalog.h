@@ -63,6 +63,7 @@ struct catalog_row {
 	uint8_t stream;		/* word of the stream handle */
 	uint8_t dir;		/* enum row_dir */
 	uint8_t dir_word;
+	uint8_t role;		/* enum func_role, unless its class says it */
 };
 
 struct catalog_library {
@@ -97,6 +98,9 @@ const char *catalog_core_name(unsigned int rank);	/* NULL: there are not so many
 int catalog_library_of(const char *basename);
 bool catalog_wants_file(const char *basename);
 bool catalog_has_tier(const char *basename, unsigned int tier);	/* rows of that tier or below */
+
+/* Also of functions of a capture, by their names. */
+enum func_role catalog_role(const struct func *fn);
 
 void catalog_funcs(struct funcs *out);			/* the func table of live sources */
 void catalog_wire_row(const struct catalog_row *row, struct gp_row *out);

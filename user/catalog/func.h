@@ -30,6 +30,31 @@ enum call_class {
 	CLASS_END
 };
 
+/* What a function does to captures, graphs and memory, beyond its class. */
+enum func_role {
+	ROLE_NONE,
+	ROLE_KERNEL,		/* gives a stream a kernel; one that captures gets a node */
+	ROLE_COPY, ROLE_SET,
+	ROLE_ROUTINE,		/* a library's: gives streams that it does not name kernels, say one */
+	ROLE_BEGIN,		/* a stream captures from now on */
+	ROLE_END,		/* ... and has made a graph */
+	ROLE_SPOIL,		/* nodes that are no calls come into what the stream captures */
+	ROLE_CLONE,		/* a graph of a graph */
+	ROLE_MAKE,		/* an executable graph of a graph */
+	ROLE_UPDATE,		/* an executable graph is like another graph from now on */
+	ROLE_LAUNCH,		/* runs an executable graph; in a stream that captures it spoils */
+	ROLE_FORGET,		/* a graph is no more */
+	ROLE_FORGET_EXEC,
+	ROLE_RECORD,		/* an event is where a stream is */
+	ROLE_WAIT,		/* a stream waits for an event: it captures too if that was captured */
+	ROLE_GRAPHS_END,	/* roles before it concern captures and graphs, those after it memory */
+	ROLE_ALLOC_DEVICE, ROLE_ALLOC_PINNED, ROLE_ALLOC_MANAGED, ROLE_ALLOC_POOL, ROLE_ALLOC_ARRAY,
+	ROLE_ALLOC_PHYSICAL,
+	ROLE_FREE_DEVICE, ROLE_FREE_PINNED, ROLE_FREE_POOL, ROLE_FREE_ARRAY, ROLE_FREE_PHYSICAL,
+	ROLE_RESET,		/* frees all that the process has on one device */
+	ROLE_LAST
+};
+
 const char *class_name(unsigned int class);	/* "launch", ..., "?" */
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which of CUDA's functions allocate and free memory, and of which kind: by their names, so that a
- * capture of any version can be read. Knows no processes.
+ * Which of CUDA's functions allocate and free memory, and of which kind, by their roles in the
+ * catalogue. Knows no processes.
  *
  * A reset frees all that the process has on one device; which, nobody tells.
  */
@@ -19,7 +19,7 @@ struct memory_call {
 	uint8_t kind;		/* enum memory_kind; of frees what is usual */
 };
 
-struct memory_call memory_call_of(const struct func *fn);
+struct memory_call memory_call_of(enum func_role role);
 
 const char *memory_kind_name(unsigned int kind);	/* "device", "pinned", ..., "?" */
 bool memory_kind_is_device(unsigned int kind);	/* of the device alone, until it is freed */

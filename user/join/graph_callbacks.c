@@ -120,9 +120,9 @@ void graph_callbacks_free(struct graph_callbacks *n)
 
 /* ---- calls that are kept --------------------------------------------------------------------- */
 
-void captured_fill(struct captured_call *out, const struct event *call, enum graph_role role)
+void captured_fill(struct captured_call *out, const struct event *call, enum func_role role)
 {
-	static const uint8_t kinds[ROLE_END_OF_ROLES] = {
+	static const uint8_t kinds[ROLE_GRAPHS_END] = {
 		[ROLE_KERNEL] = WORK_KIND_KERNEL, [ROLE_ROUTINE] = WORK_KIND_KERNEL,
 		[ROLE_COPY] = WORK_KIND_COPY, [ROLE_SET] = WORK_KIND_SET,
 	};
@@ -296,7 +296,7 @@ static size_t take_waiting(struct graph_callbacks *n, struct maker *m)
 	return taken;
 }
 
-int graph_callbacks_push_call(struct graph_callbacks *n, const struct event *call, enum graph_role role,
+int graph_callbacks_push_call(struct graph_callbacks *n, const struct event *call, enum func_role role,
 			 bool captured)
 {
 	struct maker *m;

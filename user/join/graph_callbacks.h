@@ -23,7 +23,7 @@
 #define GRAPH_CALLBACKS_LATE_NS 1000000000ull
 
 /* What is kept of a call that gives a stream work. */
-void captured_fill(struct captured_call *out, const struct event *call, enum graph_role role);
+void captured_fill(struct captured_call *out, const struct event *call, enum func_role role);
 
 struct graph_callbacks;
 
@@ -35,7 +35,7 @@ int graph_callbacks_push_node(struct graph_callbacks *n, const struct event *nod
 
 /* A call that may make nodes; captured: it does, as far as streams tell. 1: it has made nodes that were
  * told; 0 or -ENOMEM. */
-int graph_callbacks_push_call(struct graph_callbacks *n, const struct event *call, enum graph_role role,
+int graph_callbacks_push_call(struct graph_callbacks *n, const struct event *call, enum func_role role,
 			 bool captured);
 
 /* The process executed another program then: numbers of nodes that were made before are free again. */

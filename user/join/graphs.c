@@ -211,12 +211,12 @@ static int wait(struct capturings *c, uint64_t event, uint64_t stream)
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 /* What is 0 bytes long is no node. */
-static bool is_nothing(const struct event *call, enum graph_role role)
+static bool is_nothing(const struct event *call, enum func_role role)
 {
 	return (role == ROLE_COPY || role == ROLE_SET) && call->has & HAS_BYTES && !call->call.bytes;
 }
 
-static int add_call(struct captured *c, const struct event *call, enum graph_role role)
+static int add_call(struct captured *c, const struct event *call, enum func_role role)
 {
 	struct captured_call *at;
 
@@ -243,7 +243,7 @@ static struct capturing *of_thread(struct capturings *c, uint32_t tid)
 	return NULL;
 }
 
-static int capturings_push(struct capturings *c, const struct event *call, enum graph_role role)
+static int capturings_push(struct capturings *c, const struct event *call, enum func_role role)
 {
 	struct capturing *at = role == ROLE_ROUTINE ? of_thread(c, call->tid) :
 			       call->has & HAS_STREAM ? of_stream(c, call->call.stream) : NULL;
@@ -696,7 +696,7 @@ void graphs_exec(struct graphs *g, uint64_t ns)
 }
 
 /* What gives a stream work, or says where a stream is. */
-static int push_given(struct graphs *g, const struct event *call, enum graph_role role)
+static int push_given(struct graphs *g, const struct event *call, enum func_role role)
 {
 	int captured = capturings_push(&g->capturings, call, role), made;
 
@@ -706,7 +706,7 @@ static int push_given(struct graphs *g, const struct event *call, enum graph_rol
 	return made < 0 ? made : captured | made;
 }
 
-int graphs_push_call(struct graphs *g, const struct event *call, enum graph_role role)
+int graphs_push_call(struct graphs *g, const struct event *call, enum func_role role)
 {
 	g->now_ns = num_max(g->now_ns, call->end_ns);
 	if (role == ROLE_END)

@@ -33,8 +33,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "catalog/func.h"
 #include "event/event.h"
-#include "join/graph_role.h"
 #include "join/join.h"
 
 #define GRAPHS_CALLS_MAX 65536		/* of all processes */
@@ -79,7 +79,7 @@ struct graphs *graphs_new(struct graphs_room *room);	/* NULL + errno */
 void graphs_free(struct graphs *g);
 
 /* One that returned, of a function of that role. 1: it was captured, so that it gave no work; 0 or -ENOMEM. */
-int graphs_push_call(struct graphs *g, const struct event *call, enum graph_role role);
+int graphs_push_call(struct graphs *g, const struct event *call, enum func_role role);
 bool graphs_is_capturing(const struct graphs *g);	/* else what gives work says nothing */
 int graphs_push_node(struct graphs *g, const struct event *node);	/* EVENT_NODE. 0 or -ENOMEM */
 void graphs_exec(struct graphs *g, uint64_t ns);	/* then the process executed another program */

@@ -14,15 +14,8 @@ static uint32_t range_innermost(const void *ranges, uint32_t tid, uint64_t ns)
 	return ranges ? ranges_innermost(ranges, tid, ns) : 0;
 }
 
-static enum graph_role role_of(struct model *m, uint16_t func, const struct func *fn)
-{
-	if (!m->roles[func])
-		m->roles[func] = (uint8_t)(1 + graph_role_of(fn));
-	return (enum graph_role)(m->roles[func] - 1);
-}
-
 /* Most calls say nothing unless a stream captures. */
-static bool says_something(const struct graphs *g, enum graph_role role)
+static bool says_something(const struct graphs *g, enum func_role role)
 {
 	if (role <= ROLE_ROUTINE || role == ROLE_RECORD || role == ROLE_WAIT || role == ROLE_SPOIL)
 		return g && graphs_is_capturing(g);
@@ -45,23 +38,22 @@ static void note_lost(struct thread *t)
 		graphs_lost(p->graphs, t->tid);
 }
 
-static int push_call(struct model *m, struct process *p, const struct event *ev, enum graph_role role)
+static int push_call(struct model *m, struct process *p, const struct event *ev, enum func_role role)
 {
 	int captured = graphs_of(m, p) ? graphs_push_call(p->graphs, ev, role) : -ENOMEM;
 
 	return captured > 0 ? join_captured(m->join, ev) : captured;
 }
 
-int graph_note_call(struct model *m, struct thread *t, const struct event *ev,
-		    const struct func *fn)
+int graph_note_call(struct model *m, struct thread *t, const struct event *ev)
 {
 	struct process *p = t->process;
-	enum graph_role role;
+	enum func_role role;
 
 	if (t->lost_seen != t->book.counts.lost)
 		note_lost(t);
-	role = role_of(m, ev->func, fn);
-	return role != ROLE_NONE && says_something(p->graphs, role) ? push_call(m, p, ev, role) : 0;
+	role = model_role(m, ev->func);
+	return role != ROLE_NONE && role < ROLE_GRAPHS_END && says_something(p->graphs, role) ? push_call(m, p, ev, role) : 0;
 }
 
 int graph_push_node(struct model *m, const struct event *ev)

@@ -6,15 +6,13 @@
 #ifndef LEDGER_GRAPH_EVENTS_H
 #define LEDGER_GRAPH_EVENTS_H
 
-#include "catalog/func.h"
 #include "join/join.h"
 
 struct model;
 struct thread;
 
 /* One that returned; a work; NODE. */
-int graph_note_call(struct model *m, struct thread *t, const struct event *ev,
-		    const struct func *fn);
+int graph_note_call(struct model *m, struct thread *t, const struct event *ev);
 int graph_note_work(struct model *m, const struct event *work, const struct launch *launch);
 int graph_push_node(struct model *m, const struct event *ev);
 

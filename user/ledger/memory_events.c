@@ -49,29 +49,16 @@ static int push_success(struct model *m, struct process *p, const struct event *
 	return book_of(m, p) ? memory_book_untracked(p->memory, call.kind, ev->call.stack) : -ENOMEM;
 }
 
-/* Asked once of each function: by its name that takes longer than all the rest. */
-static struct memory_call call_of(struct model *m, uint16_t func, const struct func *fn)
-{
-	struct memory_call *known = &m->memory_calls[func];
-
-	if (!known->op) {
-		*known = memory_call_of(fn);
-		known->op++;
-	}
-	return (struct memory_call){ (uint8_t)(known->op - 1), known->kind };
-}
-
 int memory_note_told(struct model *m, struct process *p, uint16_t func, uint64_t end_ns)
 {
-	if (call_of(m, func, &m->funcs->v[func]).op != MEMORY_CALL_RESET)
+	if (memory_call_of(model_role(m, func)).op != MEMORY_CALL_RESET)
 		return 0;
 	return book_of(m, p) ? memory_book_reset(p->memory, end_ns) : -ENOMEM;
 }
 
-int memory_note_call(struct model *m, struct process *p, const struct event *ev,
-		     const struct func *fn)
+int memory_note_call(struct model *m, struct process *p, const struct event *ev)
 {
-	struct memory_call call = call_of(m, ev->func, fn);
+	struct memory_call call = memory_call_of(model_role(m, ev->func));
 	bool worked = !(ev->has & HAS_RESULT) || !ev->call.result;
 
 	if (!call.op)

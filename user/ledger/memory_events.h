@@ -6,14 +6,12 @@
 #ifndef LEDGER_MEMORY_EVENTS_H
 #define LEDGER_MEMORY_EVENTS_H
 
-#include "catalog/func.h"
 #include "event/event.h"
 
 struct model;
 struct process;
 
-int memory_note_call(struct model *m, struct process *p, const struct event *ev,
-		     const struct func *fn);
+int memory_note_call(struct model *m, struct process *p, const struct event *ev);
 /* A call that worked, of which no more is known. 0 or -ENOMEM. */
 int memory_note_told(struct model *m, struct process *p, uint16_t func, uint64_t end_ns);
 int memory_push(struct model *m, const struct event *ev);

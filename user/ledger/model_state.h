@@ -8,9 +8,9 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "catalog/catalog.h"
 #include "event/stacks.h"
 #include "facts/kernel_configs.h"
-#include "facts/memory_calls.h"
 #include "facts/offcpu.h"
 #include "facts/ranges.h"
 #include "facts/samples.h"
@@ -49,8 +49,7 @@ struct model {
 	struct timeline_room timelines;
 	struct memory_room memory;
 	struct graphs_room graphs;
-	uint8_t roles[FUNCS_MAX];	/* enum graph_role of functions, + 1; 0: not asked for yet */
-	struct memory_call memory_calls[FUNCS_MAX];	/* of functions; op + 1, 0 as before */
+	uint8_t roles[FUNCS_MAX];	/* enum func_role of functions, + 1; 0: not looked up yet */
 	bool by_launch;
 	struct kernel_configs kernel_configs;
 	struct kernel_configs pending_configs;	/* whose call, or its range, may still become known */
@@ -75,6 +74,14 @@ static inline void model_note_found(struct model *m, unsigned int kind, unsigned
 	m->counts.invalid[kind] += !!(found & BOOK_INVALID);
 	m->counts.skew[kind] += !!(found & BOOK_SKEW);
 	m->counts.late[kind] += !!(found & BOOK_LATE);
+}
+
+/* Looked up once for each function: by its name that takes longer than all the rest. */
+static inline enum func_role model_role(struct model *m, uint16_t func)
+{
+	if (!m->roles[func])
+		m->roles[func] = (uint8_t)(1 + catalog_role(&m->funcs->v[func]));
+	return (enum func_role)(m->roles[func] - 1);
 }
 
 /* An event has told when the session began. */

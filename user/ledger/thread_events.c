@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/num.h"
+#include "facts/memory_calls.h"
 #include "facts/ranges.h"
 #include "ledger/device_events.h"
 #include "ledger/graph_events.h"
@@ -96,9 +97,9 @@ static int push_call(struct model *m, const struct event *ev)
 	model_see_time(m, ev->end_ns);
 	if (ev->kind == EVENT_LEFT)
 		return tally_before(t, ev);
-	if (1u << fn->class & MEMORY_CALL_CLASSES && memory_note_call(m, t->process, ev, fn))
+	if (1u << fn->class & MEMORY_CALL_CLASSES && memory_note_call(m, t->process, ev))
 		return -ENOMEM;
-	if (graph_note_call(m, t, ev, fn))
+	if (graph_note_call(m, t, ev))
 		return -ENOMEM;
 	return tally_call(t, ev);
 }
