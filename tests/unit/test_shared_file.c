@@ -101,7 +101,6 @@ static void where_others_can_write_it_is_not(void **state)
 	assert_int_equal(chmod(first, 0777), 0);
 	path = shared_file_make_in(places);
 	assert_true(is_below(path, second));
-	assert_int_equal(rmdir(first), 0);
 	free(path);
 	assert_int_equal(chmod(second, 0777), 0);
 	assert_null(shared_file_make_in(places));
@@ -124,14 +123,32 @@ static void what_another_made_under_its_name_is_not_used(void **state)
 	free(dir);
 }
 
-static void only_root_has_it(void **state)
+/* A user's is in the runtime directory, or, where that forbids programs, in one for all. */
+static void a_user_has_one_of_their_own(void **state)
 {
-	uid_t user = geteuid();
+	char *path, *other;
 
 	(void)state;
-	assert_int_equal(user ? 0 : seteuid(65534), 0);
-	assert_null(shared_file_make());
-	assert_int_equal(seteuid(user), 0);
+	setenv("XDG_RUNTIME_DIR", first, 1);
+	if (!geteuid()) {
+		assert_int_equal(chmod(place, 0711) | chown(first, 65534, 65534) | seteuid(65534), 0);
+		path = shared_file_make();
+		unsetenv("XDG_RUNTIME_DIR");
+		other = shared_file_make();
+		assert_int_equal(seteuid(0), 0);
+	} else {
+		path = shared_file_make();
+		unsetenv("XDG_RUNTIME_DIR");
+		other = shared_file_make();
+	}
+	assert_true(is_below(path, first));
+	assert_non_null(other);
+	assert_false(is_below(other, first));
+	assert_int_equal(unlink(other), 0);
+	*strrchr(other, '/') = '\0';
+	assert_int_equal(rmdir(other), 0);
+	free(path);
+	free(other);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, make_places, remove_places)
@@ -143,7 +160,7 @@ int main(void)
 		TEST(what_is_damaged_is_made_anew),
 		TEST(where_others_can_write_it_is_not),
 		TEST(what_another_made_under_its_name_is_not_used),
-		TEST(only_root_has_it),
+		TEST(a_user_has_one_of_their_own),
 	};
 
 	return cmocka_run_group_tests_name("shared_file", tests, NULL, NULL);

@@ -20,9 +20,6 @@
 #include "inject/image.h"
 #include "inject/install.h"
 
-/* Many hosts forbid programs in the first one, containers in the second. */
-static const char *const usual_places[] = { "/run", "/dev/shm", NULL };
-
 /* Two that share a name would only replace each other. */
 static uint64_t hash_image(void)
 {
@@ -37,7 +34,9 @@ static bool lets_execute(const char *place)
 {
 	struct statvfs fs;
 
-	return !statvfs(place, &fs) && !(fs.f_flag & (ST_NOEXEC | ST_RDONLY));
+	if (statvfs(place, &fs))
+		return errno == ENOENT;		/* it may be made */
+	return !(fs.f_flag & (ST_NOEXEC | ST_RDONLY));
 }
 
 /* A security module may still say no. */
@@ -56,11 +55,12 @@ static bool can_be_loaded(const char *path)
 
 static char *make_in(const char *place)
 {
-	char dir[256], why[INSTALL_WHY_BYTES] = "", *path = NULL;
+	char dir[PATH_MAX], why[INSTALL_WHY_BYTES] = "", *path = NULL;
 
 	if (!lets_execute(place))
 		return NULL;
-	snprintf(dir, sizeof(dir), "%s/gpuprof-%016" PRIx64, place, hash_image());
+	/* Each user's own: in a directory for all, who is there first owns the name. */
+	snprintf(dir, sizeof(dir), "%s/gpuprof-%u-%016" PRIx64, place, geteuid(), hash_image());
 	if (install_helper_quietly(dir, &path, why) < 0)
 		log_debug("%s", why);
 	if (path && can_be_loaded(path))
@@ -78,7 +78,19 @@ char *shared_file_make_in(const char *const *places)
 	return path;
 }
 
+/* Many hosts forbid programs in /run, containers in /dev/shm. */
 char *shared_file_make(void)
 {
-	return geteuid() ? NULL : shared_file_make_in(usual_places);
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	char *installed = install_default_dir(), *path;
+
+	if (!geteuid())
+		path = shared_file_make_in((const char *const[]){ "/run", "/dev/shm", NULL });
+	else
+		path = shared_file_make_in((const char *const[]){
+			runtime && *runtime == '/' ? runtime : "/dev/shm", "/dev/shm", NULL });
+	if (!path && installed)
+		path = shared_file_make_in((const char *const[]){ installed, NULL });
+	free(installed);
+	return path;
 }

@@ -23,7 +23,6 @@
 #include "base/exit.h"
 #include "host/users.h"
 #include "inject/environment.h"
-#include "inject/image.h"
 #include "inject/room.h"
 #include "inject/shared_file.h"
 
@@ -88,13 +87,8 @@ static void reset_signals(void)
 	signal(SIGXFSZ, SIG_DFL);
 }
 
-struct helper_place {		/* where the command finds it; neither: it runs without */
-	char *file;
-	int fd;
-};
-
 static _Noreturn void child_main(char *const *argv, const struct invoker *who, int go_fd,
-				 int error_fd, const struct helper_place *helper)
+				 int error_fd, const char *helper)
 {
 	char word;
 	ssize_t n;
@@ -110,8 +104,8 @@ static _Noreturn void child_main(char *const *argv, const struct invoker *who, i
 	reset_signals();
 	err = become(who);
 	if (!err) {
-		if (helper->file || helper->fd >= 0)
-			inject_environment(helper->file, helper->fd);
+		if (helper)
+			inject_environment(helper);
 		execvp(argv[0], argv);
 		err = -errno;
 	}
@@ -120,27 +114,27 @@ static _Noreturn void child_main(char *const *argv, const struct invoker *who, i
 	_exit(EXIT_NOT_RUN);	/* gpuprof knows why */
 }
 
-/* Who typed sudo may look into no process of another user's: what the command starts finds it in the command. */
-static void place_helper(struct helper_place *h, const char *name, const struct invoker *who)
+/* Its file, the caller's to free; NULL: the command runs without. */
+static char *place_helper(const char *name)
 {
-	char why[256] = "";
+	char why[256] = "", *file = NULL;
 
-	*h = (struct helper_place){ .fd = -1 };
 	if (!inject_lacks_room(0, why, sizeof(why))) {
-		h->file = who->known ? NULL : shared_file_make();
-		h->fd = h->file ? -1 : inject_image_open();
+		file = shared_file_make();
+		if (!file)
+			snprintf(why, sizeof(why), "there is no directory for its file; gpuprof env --dir "
+				 "installs it in one of your choice");
 	}
-	if (!*why && !h->file && h->fd < 0)
-		snprintf(why, sizeof(why), "it cannot be written into a file in memory: %s", strerror(-h->fd));
-	if (*why)
+	if (!file)
 		log_warn("%s runs without the helper, so device times are not known: %s", name, why);
+	return file;
 }
 
 /* 0 or -errno; what was made until then is in c. */
 static int start_child(struct command *c, char *const *argv, const struct invoker *who)
 {
-	struct helper_place helper;
 	int go[2], error[2], err;
+	char *helper;
 
 	if (pipe2(go, O_CLOEXEC))
 		return -errno;
@@ -151,18 +145,17 @@ static int start_child(struct command *c, char *const *argv, const struct invoke
 		return err;
 	}
 	c->error_fd = error[0];
-	place_helper(&helper, argv[0], who);
+	helper = place_helper(argv[0]);
 	c->pid = fork();
 	if (c->pid == 0) {
 		close(go[1]);
 		close(error[0]);
-		child_main(argv, who, go[0], error[1], &helper);
+		child_main(argv, who, go[0], error[1], helper);
 	}
 	err = c->pid < 0 ? -errno : 0;
 	close(go[0]);
 	close(error[1]);
-	free(helper.file);
-	io_close(&helper.fd);
+	free(helper);
 	if (err)
 		return err;
 	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);

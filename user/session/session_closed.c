@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Processes that cannot load the helper: the environment names a descriptor that is not there, or is another
- * file, or a path that is not there as they see it, and CUDA says nothing. They are looked at while they live:
- * when they make calls, or, without probes, while they have CUDA's library.
+ * Processes that cannot load the helper: the environment names a path that is not there as they see it, and CUDA
+ * says nothing. They are looked at while they live: when they make calls, or, without probes, while they have
+ * CUDA's library.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,30 +24,14 @@
 #define LOOKS_EACH_NS 25000000ull	/* one may take some ms */
 #define CANNOT_LOAD UINT64_MAX		/* less the reason: in closed.looked_at */
 
-enum reason { LOADS, CLOSED, UNSEEN, REASONS };
+enum reason { LOADS, UNSEEN, REASONS };
 
 static const struct {
 	const char *why, *advice;
 } reasons[REASONS] = {
-	[CLOSED] = { "who started it closed the files that it had of gpuprof",
-		     "start it with open files (Python: close_fds=False)" },
 	[UNSEEN] = { "its environment names the helper's file, which is not there in its root directory (in a container?)",
 		     "let it see that file (gpuprof env --for docker shows how)" },
 };
-
-/* Is the file there under the number that the environment names? */
-static enum reason look_at_number(pid_t pid, int fd)
-{
-	char link[64], to[128];
-	ssize_t len;
-
-	snprintf(link, sizeof(link), "/proc/%d/fd/%d", pid, fd);
-	len = readlink(link, to, sizeof(to) - 1);
-	if (len < 0)
-		return errno != ENOENT || access("/proc/self/fd", F_OK) ? LOADS : CLOSED;
-	to[len] = '\0';
-	return strstr(to, IMAGE_MEMORY) ? LOADS : CLOSED;
-}
 
 static int is_of_file(void *file, const struct target_mapping *m)
 {
@@ -71,13 +55,7 @@ static enum reason look_at_path(pid_t pid, const char *path)
 
 static enum reason look_at(pid_t pid, const char *path)
 {
-	int fd;
-
-	if (!path)
-		return LOADS;
-	if (sscanf(path, "/proc/self/fd/%d", &fd) == 1)
-		return look_at_number(pid, fd);
-	return *path == '/' && !strcmp(str_basename(path), INJECT_FILE) ? look_at_path(pid, path) : LOADS;
+	return path && *path == '/' && !strcmp(str_basename(path), INJECT_FILE) ? look_at_path(pid, path) : LOADS;
 }
 
 static enum reason find_reason(pid_t pid, char comm[16])
