@@ -6,7 +6,7 @@
  *
  * Two ways to be attached, chosen by the loader: one session program (6.13+), which skips the
  * return leg of nested calls, or an entry and a return program on multi links (6.6+). Where a
- * return probe might kill its process (`returns`), a call is told at its entry and not followed.
+ * return probe might kill its process (`returns`), a call is sent at entry and not followed.
  */
 #include "nest.bpf.h"
 #include "stack.bpf.h"
@@ -30,7 +30,7 @@ volatile __u8 handed_over = 0;
 volatile __u8 returns = GP_RETURNS_ALL;
 const volatile struct gp_row rows[GP_ROWS_MAX] = {};
 
-/* A word from where the row says. Without a register for it, a fault is kept in the record. */
+/* Reads one word at the row's place. A fault is noted in the record: no register is free for it. */
 static __always_inline void read_word(struct thread_state *st, __u32 i, const __u64 *from)
 {
 	if (bpf_probe_read_user(&st->rec.words[GP_REGS + i], 8, from))
@@ -146,8 +146,8 @@ static __noinline void begin_record(struct pt_regs *ctx, struct thread_state *st
 		read_extra(ctx, st, row);
 }
 
-/* As late as can be: all that follows is booked inside the call. A thread that has lost its CPU
- * since it began to tell of the call lost it in the call. */
+/* Taken as late as possible: all that follows is booked inside the call. If the thread was
+ * descheduled since recording_begin, that counts as time in the call. */
 static __always_inline __u64 entry_time(const struct thread_state *st)
 {
 	__u64 now = bpf_ktime_get_ns(), since = st->off.since_ns;

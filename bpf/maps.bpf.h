@@ -90,7 +90,7 @@ static __always_inline volatile const struct gp_row *row_at(__u64 id)
 	return &rows[id < GP_ROWS_MAX ? id : 0];
 }
 
-/* Whether a link with this cookie has a say now. */
+/* Does a link with this cookie record nothing now? */
 static __always_inline bool link_is_inactive(__u64 cookie)
 {
 	return cookie & (handed_over ? GP_COOKIE_FILTERED : GP_COOKIE_WAITING);

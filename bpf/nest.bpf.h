@@ -94,7 +94,8 @@ static __always_inline struct thread_state *call_enter(struct pt_regs *ctx, __u6
 }
 
 /* The state of a thread whose outermost call of this row returns now; NULL: another's return,
- * which multi links deliver too. sp: as at the return. The caller tells, and then ends telling. */
+ * which multi links deliver too. sp: as at the return. The caller sends the record, then calls
+ * recording_end. */
 static __always_inline struct thread_state *call_exit(__u64 row, __u64 sp)
 {
 	struct thread_state *st = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Times off the CPU, which the scheduler's hooks tell, in one order with what the thread itself
- * tells.
+ * Times off the CPU, recorded by the scheduler's hooks, in one order with the thread's own records.
  */
 #ifndef GPUPROF_OFFCPU_BPF_H
 #define GPUPROF_OFFCPU_BPF_H

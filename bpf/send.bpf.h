@@ -71,7 +71,7 @@ static __always_inline struct gp_task *reserve_task(__u8 kind)
  * in. */
 static __always_inline void note_own_tid(struct gp_task *rec, const struct task_struct *task)
 {
-	/* By a copy: before 6.2 the verifier lets nobody add to a pointer that it follows
+	/* By a copy: before 6.2 the verifier forbids arithmetic on a pointer that it follows
 	 * itself. */
 	const struct pid *pid = BPF_CORE_READ(task, thread_pid);
 

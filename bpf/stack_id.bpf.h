@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * The id of a stack: of the words of its copy that may be addresses of code, and of registers. What
- * it proves is said in include/gpuprof/event.h.
+ * it proves is in include/gpuprof/event.h.
  */
 #ifndef GPUPROF_STACK_ID_BPF_H
 #define GPUPROF_STACK_ID_BPF_H

@@ -8,9 +8,9 @@
 #include "gpuprof/off.h"
 
 /*
- * When the thread left the CPU, and what is to be told of that. The scheduler's hooks write it, on
- * the thread's own CPU but for who wakes it; while the thread itself is about to send a record they
- * leave the telling to it (`recording`), for records and numbers must have one order.
+ * When the thread left the CPU, and the record of that. The scheduler's hooks write it, on the
+ * thread's own CPU except for the waker; while the thread itself is sending a record (`recording`)
+ * they leave theirs to it, since records and numbers must have one order.
  */
 struct off_state {
 	__u64 since_ns;		/* 0: it is on a CPU */
@@ -32,7 +32,7 @@ struct off_state {
 struct thread_state {
 	__u32 seq;		/* numbers used so far */
 	__u32 open;		/* rec is a call that has not returned */
-	/* stack pointer at its entry: tells its return from a nested one's */
+	/* stack pointer at its entry, to distinguish its return from a nested one's */
 	__u64 sp;
 	/* return address of a call of a row that jumps, seen at entry only */
 	__u64 jumps_with;

@@ -42,7 +42,7 @@ int BPF_PROG(task_fork, struct task_struct *parent, struct task_struct *child)
 
 /*
  * A thread that is not the first one calls exec: it takes the first one's number, whose own end was
- * told before. So its old number ends here and its new one begins, with a state of its own.
+ * recorded before. So its old number ends here and its new one begins, with a state of its own.
  */
 static __always_inline void change_number(struct thread_state *st, struct task_struct *p, __u32 old)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Who is followed, and the state of a thread that is seen for the first time.
+ * Which processes are followed, and the state of a thread that is seen for the first time.
  */
 #ifndef GPUPROF_THREADS_BPF_H
 #define GPUPROF_THREADS_BPF_H
@@ -20,7 +20,7 @@ static __always_inline bool is_in_flight(struct task_struct *task)
 	return bpf_map_lookup_elem(&in_flight, &tid);
 }
 
-/* From now on the scheduler's hooks tell of it. */
+/* From now on the scheduler's hooks record it. */
 static __always_inline struct thread_state *enable_offcpu(struct thread_state *st, __u64 id)
 {
 	st->off.rec.kind = GP_OFF;

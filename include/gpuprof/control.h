@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What user space and BPF tell each other beside the rings: attach cookies, which returns are
+ * What user space and BPF share beside the rings: attach cookies, which returns are
  * followed, what is known of processes and threads, what was counted.
  */
 #ifndef GPUPROF_CONTROL_H
@@ -29,7 +29,7 @@ struct gp_counts {
 	gp_u64 abandoned;
 	gp_u64 no_state;	/* entry hits without room for the thread's state: not recorded */
 	gp_u64 foreign;		/* hits in processes that are not followed */
-	gp_u64 unfollowed;	/* children for whom the set of followed processes had no room */
+	gp_u64 unfollowed;	/* children that the set of followed processes had no room for */
 	gp_u64 reached;		/* of `nested`: launches of the driver inside one of the runtime */
 };
 

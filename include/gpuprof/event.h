@@ -4,7 +4,7 @@
  *
  * BPF writes raw registers and stack words; user space (event/decode) gives them meaning with the
  * catalogue row that `row` names (row.h says what BPF knows of it; control.h, what else the two
- * tell each other; off.h, what the scheduler tells). Everything here is fixed-width, explicitly
+ * share; off.h, the scheduler's records). Everything here is fixed-width, explicitly
  * padded and append-only; 0 is no valid kind. Readers accept records longer than they know and skip
  * kinds they do not know.
  *
@@ -57,9 +57,9 @@
 /*
  * GP_CALL_LATE, of calls that returned: the last such time of GP_LATE_MIN_NS or more, which a
  * thread can also have had before in the call. The word is its length << 32 | ns from its end to
- * the return; what is longer is told from then on. What is shorter is what waking takes: an idle
- * CPU's sleep, an interrupt. With GP_CALL_STOPPED it is the longest stop, whatever came after it,
- * and both halves count 1,024 ns, rounded down: stops last.
+ * the return; what is longer counts from then on. Shorter times are the latency of a wakeup: an
+ * idle CPU's sleep, an interrupt. With GP_CALL_STOPPED it is the longest stop, whatever came after
+ * it, and both halves count 1,024 ns, rounded down: stops last.
  */
 #define GP_LATE_MIN_NS 200000ull
 #define GP_STOPPED_SHIFT 10
@@ -88,7 +88,7 @@ struct gp_call {
  * the copy, and of every word of the copy that points into code, with its place. All return
  * addresses are such words, so two stacks of one id are the same chain of calls but for a collision
  * of 64 bits; except that code which was mapped since user space looked last (a few ms after a
- * dlopen) is not told from data.
+ * dlopen) is taken for data.
  */
 #define GP_STACK_BYTES_MAX 16384u
 #define GP_STACK_BLOCK 256u
@@ -118,7 +118,8 @@ struct gp_task {
 	gp_u32 pid;
 	gp_u32 tid;		/* FORK: the child's pid */
 	char comm[GP_COMM_LEN];
-	gp_u64 process_ns;	/* the birth of its process: tells two owners of one pid apart */
+	/* the birth of its process, which distinguishes two owners of one pid */
+	gp_u64 process_ns;
 	/* NEW: tid as the thread's own pid namespace has it; 0: not known */
 	gp_u32 own_tid;
 	gp_u32 pad2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What gpuprof and the thread that loads the helper into a running process tell each other, in
+ * What gpuprof and the thread that loads the helper into a running process share, in
  * memory that gpuprof has mapped there. The thread runs gp_load_helper (user/helper/load.c) from a
  * mapping of the helper's file; it has addresses of the process's own C library, and needs nothing
  * else.

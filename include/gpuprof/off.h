@@ -2,7 +2,7 @@
 /*
  * A time that a thread was off the CPU, outside calls: a record of the calls ring, so that it comes
  * between those of its thread's calls. Its beginning is that of gp_call: whoever only wants to know
- * whose a record is need not tell them apart. What is off the CPU inside a call is told with the
+ * whose a record is need not distinguish them. Time off the CPU inside a call is sent with the
  * call (GP_CALL_BLOCKED).
  */
 #ifndef GPUPROF_OFF_H
@@ -20,7 +20,7 @@
 
 #define GP_OFF_MAYBE 0x20	/* the waker may have been an interrupt in that thread's time */
 
-/* The kernel did not tell when it came back: only that it left again at the end. */
+/* The time of its return is unknown: only that it left the CPU again at the end. */
 #define GP_OFF_END_UNKNOWN 0x40
 
 #define GP_OFF_NO_SYSCALL (-1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The border between the helper (user/helper, a guest inside the target) and gpuprof: one memfd a
- * process, sealed against resizing, with a page that says who is who and a ring of its own for each
+ * process, sealed against resizing, with a head page and a ring of its own for each
  * of a few readers. Both sides write it, so to each of them all of it is hostile: positions are
  * kept in private copies, a record is copied once and checked in the copy.
  *
@@ -12,9 +12,10 @@
  * gives records to slots whose lease has not run out, and frees those whose lease ran out long ago
  * (or ends as long from now). Where the lease is 0 the one before has left in order, having read
  * what was complete: `read` stays, since a record that is still being written must not be passed
- * over. It looks now and then only: what comes before a GP_RING_BEGIN of that number was for who
- * had the slot before, and after it everything is told anew that records speak of. Kinds enabled
- * are the union of what the slots want. No slot with a lease: the helper drains and falls asleep.
+ * over. It looks now and then only: what comes before a GP_RING_BEGIN of that number was for the
+ * slot's previous reader, and after it everything that records refer to is sent again. Kinds
+ * enabled are the union of what the slots want. No slot with a lease: the helper drains and falls
+ * asleep.
  *
  * A record takes whole units of 8 bytes and never wraps: what is left at the end of the area is
  * skipped by a GP_RING_PAD of 0 units. Any thread may write: it reserves by moving `written`, and a
@@ -22,7 +23,7 @@
  * old looks like a stamp, a reader clears what it has read before it moves `read`. Without room the
  * record is counted in `lost` and nothing is written.
  *
- * Times in records are of the helper's own clocks: GP_RING_CLOCK says how they go together.
+ * Times in records are of the helper's own clocks: GP_RING_CLOCK relates them.
  * Everything is fixed-width, explicitly padded and append-only; readers skip kinds and bytes they
  * do not know.
  */
@@ -48,12 +49,12 @@
 #define GP_HELPER_VIRGIN 1	/* loaded, has touched nothing */
 #define GP_HELPER_ARMING 2	/* makes CUPTI ready: launches may stall */
 #define GP_HELPER_AWAKE 3
-#define GP_HELPER_DRAINED 4	/* nobody watches: CUPTI is disabled, what it had was delivered */
+#define GP_HELPER_DRAINED 4	/* no reader: CUPTI is disabled, what it had was delivered */
 #define GP_HELPER_YIELDED 5	/* another client uses CUPTI: see `occupant` */
 #define GP_HELPER_FAILED 6	/* see `reason`, `code` */
 #define GP_HELPER_ENDED 7	/* the process exits: nothing is recorded since state_ns */
 
-/* Kinds of records. A new kind must reach: who makes it, source/helper/decode.c,
+/* Kinds of records. A new kind must reach: its producer, source/helper/decode.c,
  * fuzz_helper. */
 #define GP_RING_PAD 1
 #define GP_RING_CLOCK 2		/* gp_ring_clock */
@@ -68,7 +69,7 @@
 #define GP_RING_RANGE 11	/* gp_ring_range */
 #define GP_RING_LOSS 12		/* gp_ring_loss */
 #define GP_RING_MEMORY 13	/* gp_ring_memory */
-#define GP_RING_NODE 14		/* gp_ring_node: of graphs, to whom GP_RING_WANT_SUBSCRIBED */
+#define GP_RING_NODE 14		/* gp_ring_node: of graphs, with GP_RING_WANT_SUBSCRIBED */
 #define GP_RING_BEGIN 15	/* gp_ring_begin: comes of itself, no reader has to want it */
 #define GP_RING_KINDS 16
 #define GP_RING_KINDS_ROOM 23	/* slots have room for so many */
@@ -118,13 +119,13 @@ struct gp_ring_head {
 	uint32_t wake;
 	uint32_t calls;		/* GP_CALLS_*; 0: not armed yet */
 	char reason[64];	/* what failed; 0-terminated */
-	char occupant[64];	/* who else uses CUPTI; "": nobody known */
+	char occupant[64];	/* another client of CUPTI; "": none known */
 	char chained[48];	/* what became of GPUPROF_CHAIN_INJECTION; "": there is none */
 	uint64_t subscribed_ns;	/* since when we have CUPTI's callbacks; 0: we have not */
 	char unsubscribed[120];	/* why not, if they are wanted; "": they are not, or we have */
 	struct gp_ring_slot slot[GP_RING_SLOTS];
 	/* CUPTI's records in buffers that it was given and does not give back: not handed on. */
-	uint64_t kept_bytes;	/* 0: there are none, or a helper that does not tell */
+	uint64_t kept_bytes;	/* 0: there are none, or the helper does not report it */
 	uint64_t kept_since_ns;	/* they were made after it; CLOCK_MONOTONIC of the target's */
 	uint32_t filters;	/* of seccomp, when the helper came, and 1; 0: not known */
 	uint32_t pad;

@@ -125,11 +125,11 @@ struct gp_ring_memory {
 };
 
 /* gp_ring_loss.cause */
-#define GP_LOSS_DROPPED 1	/* CUPTI says that it dropped so many records */
+#define GP_LOSS_DROPPED 1	/* CUPTI reports that many records as dropped */
 #define GP_LOSS_BUFFERS 2	/* no buffer was free */
 #define GP_LOSS_NO_TIME 3	/* records without times */
 #define GP_LOSS_UNKNOWN 4	/* records of a kind or size that is not known */
-/* CUDA worked meanwhile and nobody recorded: not armed, or yielded */
+/* CUDA worked meanwhile and nothing was recorded: not armed, or yielded */
 #define GP_LOSS_UNSEEN 5
 #define GP_LOSS_KEPT 6	/* buffers that CUPTI did not give back at the end */
 

@@ -42,7 +42,7 @@
 #include "helper/ring.h"
 #include "helper/thread.h"
 
-#define PERIOD_NS 100000000ull		/* between flushes while somebody watches */
+#define PERIOD_NS 100000000ull		/* between flushes while a reader watches */
 #define RETRY_NS 1000000000ull		/* after CUPTI was busy or failed */
 #define ASLEEP_NS 60000000000ull	/* a wake that was missed costs no more */
 #define READER_NS 1000000000ull		/* GPUPROF_ARM: so long the process waits for a reader */
@@ -50,8 +50,8 @@
 #define READER_ALIVE_NS 10000000000ull
 #define READER_LOOK_NS 100000000ull
 #define END_MS 1000
-#define EVER 1				/* since when, if nobody knows */
-#define QUIET_NS 1000000000ull		/* without a buffer: is it still us whom CUPTI calls? */
+#define EVER 1				/* since an unknown time */
+#define QUIET_NS 1000000000ull		/* without a buffer: does CUPTI still call us? */
 #define QUIET_MAX_NS 64000000000ull
 
 static struct agent {
@@ -71,7 +71,7 @@ static struct agent {
 	bool ending;		/* the process exits */
 	bool ended;		/* and the thread has done its last */
 	uint32_t state;		/* GP_HELPER_*, as in the ring's head */
-	/* since when CUDA works unrecorded, and nobody was told; 0: it does not */
+	/* since when CUDA works unrecorded, not sent yet; 0: it does not */
 	uint64_t unseen_ns;
 } agent = { .starting = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -114,7 +114,7 @@ static void yield(void)
 	enter(GP_HELPER_YIELDED);
 }
 
-/* While nobody records, what is known so far; and once somebody does, up to then. */
+/* The time without recording: so far while it lasts, all of it once recording begins. */
 static void send_unseen(bool goes_on)
 {
 	uint64_t now = clock_now_ns();
@@ -134,7 +134,7 @@ static void be_awake(void)
 	enter(GP_HELPER_AWAKE);
 }
 
-/* CUPTI calls the callbacks that were registered last, and tells nobody. No buffer for a while may
+/* CUPTI calls the callbacks that were registered last, silently. No buffer for a while may
  * be that, or a process that launches nothing: whether another has subscribed decides. Asking is a
  * subscription of a moment, which another's would meet and fail: so it is asked ever more
  * seldom. */
@@ -209,7 +209,7 @@ static void drain(uint32_t flag)
 	enter(GP_HELPER_DRAINED);
 }
 
-/* Who is there now; new readers are told what records will speak of. Returns the kinds wanted. */
+/* Looks for readers; new ones are sent what records will refer to. Returns the kinds wanted. */
 static uint32_t look(void)
 {
 	uint32_t fresh, kinds = helper_ring_look(&agent.ring, clock_now_ns(), &fresh);
@@ -311,7 +311,7 @@ static void *live(void *ctx)
 		sleep_for(ns < alone_ns ? ns : alone_ns, seen);
 	}
 	if (alone)
-		thread_restore_signals();	/* who else is there to be told to end */
+		thread_restore_signals();	/* no other thread can receive SIGTERM */
 	__atomic_store_n(&agent.ending, true, __ATOMIC_RELEASE);
 	end();
 	if (alone == LAST_BESIDE_CUPTI)
@@ -347,7 +347,7 @@ static void on_main_left(void)
 		wake();
 }
 
-/* GPUPROF_ARM: 0 or unset: nobody has started this process to watch it. Else somebody has: gpuprof
+/* GPUPROF_ARM: 0 or unset: this process was not started to be watched. Else it was: by gpuprof
  * by its pid, as this process sees it if they share a namespace, or 1. */
 static bool is_started_for_us(void)
 {
@@ -438,7 +438,7 @@ static bool agent_start(void)
 }
 
 /* CUDA starts in this process, and calls us: with GPUPROF_ARM and a reader arms now. Or it has
- * worked already, nobody knows for how long. */
+ * worked already, for an unknown time. */
 enum cuda_state { CUDA_STARTS, CUDA_RUNS };
 
 static void agent_note_cuda(enum cuda_state when)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The buffers that CUPTI fills: a fixed pool, never freed while the process lives, since CUPTI owns
- * a buffer from request to completion whatever happens between. Taking and giving back wait for
- * nobody and allocate nothing: it is the application's launch that asks.
+ * a buffer from request to completion whatever happens between. Taking and giving back never wait
+ * and allocate nothing: they run inside the application's launch.
  */
 #ifndef HELPER_BUFFERS_H
 #define HELPER_BUFFERS_H
@@ -29,7 +29,7 @@ uint8_t *buffers_take(struct buffers *b, uint64_t since_ns);
 
 bool buffers_is_waste(const struct buffers *b, const uint8_t *buffer);
 
-/* Cleared first, up to what was used: CUPTI is told that buffers come zeroed. */
+/* Cleared first, up to what was used: CUPTI expects zeroed buffers. */
 void buffers_give(struct buffers *b, uint8_t *buffer, size_t used_bytes);
 
 struct buffers_kept {

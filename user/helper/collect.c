@@ -111,7 +111,7 @@ static struct collector {
 	struct record_sizes sizes;
 	struct buffers buffers;
 	struct names *names;
-	uint64_t refused;		/* of buffers.refused, told */
+	uint64_t refused;		/* of buffers.refused, already sent */
 	uint64_t enabled;		/* bits of CUPTI's kinds */
 	uint32_t calls;			/* GP_CALLS_*; 0: none */
 	bool all_calls;			/* of these, also those that launch nothing */
@@ -119,7 +119,8 @@ static struct collector {
 	/* records of nodes since all was enabled; before it is renewed */
 	uint64_t nodes, nodes_max;
 	uint64_t nodes_lost;		/* of them without times */
-	bool renewed, whole;		/* it was; that did not help, so graphs are told whole */
+	/* it was; that did not help, so graphs are recorded whole */
+	bool renewed, whole;
 	uint64_t flushed_ns;		/* began: what is lost now was made after it */
 	uint64_t kept_at_ns;		/* what CUPTI keeps was looked for */
 	bool forgotten;			/* in a forked child */
@@ -305,7 +306,7 @@ static int enable_calls(bool all, const char **what)
 	return 0;
 }
 
-/* Nodes or whole graphs: CUPTI tells one or the other. One that cannot tell whole ones tells
+/* Nodes or whole graphs: CUPTI records one or the other. One that cannot record whole ones records
  * nodes. */
 static void choose_graphs(uint32_t kinds)
 {

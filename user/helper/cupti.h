@@ -22,7 +22,7 @@
 #define CUPTI_FLUSH_FORCED 1
 #define CUPTI_THREAD_ID_SYSTEM 1	/* API records name threads as gettid does */
 
-/* What a callback of the resource domain is told, and, of a graph, what that points to. */
+/* What a callback of the resource domain gets, and, of a graph, what that points to. */
 struct cupti_resource {
 	void *context, *handle;
 	const struct cupti_graph *graph;
@@ -57,7 +57,7 @@ struct cupti {
 	int (*node_id)(void *node, uint64_t *id);
 	int (*enable_runtime_api)(uint32_t cbid, uint8_t enable);	/* 12.5: single functions */
 	int (*enable_driver_api)(uint32_t cbid, uint8_t enable);
-	bool was_mapped;	/* before us: somebody else may come to use it */
+	bool was_mapped;	/* before us: another client may come to use it */
 	char path[256];		/* of the library, cut if need be */
 };
 
@@ -66,7 +66,7 @@ struct cupti {
 const char *cupti_load(struct cupti *c);
 
 /* version as cuptiGetVersion says, 0: it did not; path of the library. Writes "libcupti 13.0 is
- * newer than the driver's CUDA 12.4" (GP_REASON_TOO_NEW). False: it is not, or nobody knows. */
+ * newer than the driver's CUDA 12.4" (GP_REASON_TOO_NEW). False: it is not, or it is unknown. */
 bool cupti_describe_mismatch(char *out, size_t size, uint32_t version, const char *path);
 
 #endif

@@ -126,7 +126,7 @@ static struct subscription {
 	const struct cupti *cupti;
 	void *subscriber;
 	bool held;
-	bool wanted;		/* as it was told last */
+	bool wanted;		/* as it was asked for last */
 	bool without;		/* it is wanted and not to be had */
 	bool forgotten;		/* in a forked child */
 } subscription;
@@ -153,7 +153,7 @@ void subscribe_open(struct helper_ring *r)
 }
 
 /* Why it is not to be had, for people. */
-static void say(const char *what, const char *why)
+static void set_reason(const char *what, const char *why)
 {
 	struct gp_ring_head *head = subscription.ring->head;
 
@@ -161,13 +161,13 @@ static void say(const char *what, const char *why)
 		 why);
 }
 
-static void say_code(const struct cupti *c, const char *what, int code)
+static void set_reason_code(const struct cupti *c, const char *what, int code)
 {
 	const char *text = "";
 
 	if (c->result_string && c->result_string(code, &text))
 		text = "";
-	say(what, text);
+	set_reason(what, text);
 }
 
 static const char *who_may_come(const struct cupti *c)
@@ -192,13 +192,13 @@ static void take(const struct cupti *c)
 	int code;
 
 	if (!c->subscribe || !c->unsubscribe || !c->enable_callback || !c->node_id) {
-		say("this CUPTI has no callbacks for graphs", "");
+		set_reason("this CUPTI has no callbacks for graphs", "");
 		return;
 	}
 	subscription.cupti = c;
 	code = c->subscribe(&subscription.subscriber, on_callback, &subscription);
 	if (code) {
-		say_code(c, "cuptiSubscribe failed", code);
+		set_reason_code(c, "cuptiSubscribe failed", code);
 		return;
 	}
 	subscription.held = true;
@@ -206,7 +206,7 @@ static void take(const struct cupti *c)
 		code = c->enable_callback(1, subscription.subscriber, CUPTI_DOMAIN_RESOURCE,
 					  wanted[i]);
 	if (code) {
-		say_code(c, "cuptiEnableCallback failed", code);
+		set_reason_code(c, "cuptiEnableCallback failed", code);
 		release(c);
 		return;
 	}
@@ -224,7 +224,7 @@ void subscribe_follow(const struct cupti *c, bool wanted)
 	if (!wanted || who)
 		release(c);
 	if (who)
-		say("CUPTI is left free for another client", who);
+		set_reason("CUPTI is left free for another client", who);
 	else if (wanted && !subscription.held && !subscription.without)
 		take(c);
 	subscription.without = wanted && !subscription.held;

@@ -17,10 +17,10 @@ const char *cupti_client_name(void);	/* "another CUPTI client" when nothing know
 const char *cupti_client_expected(void);
 
 /*
- * Our subscription to CUPTI, while a reader asks for it: then the nodes of graphs are told as they
+ * Our subscription to CUPTI, while a reader asks for it: then the nodes of graphs are sent as they
  * are made. CUPTI has one subscriber, and a profiler that is refused once may stay without events
- * for good: so none is taken where somebody else may come to use CUPTI (see above), and it is given
- * back when such a one is loaded. What is asked for and not done is said in the ring's head. Knows
+ * for good: so none is taken where another client may come (see above), and it is given
+ * back when such a one is loaded. The ring's head says why a reader's wish was refused. Knows
  * nothing of activity records.
  */
 void subscribe_open(struct helper_ring *r);	/* where nodes go */
@@ -31,6 +31,6 @@ void subscribe_follow(const struct cupti *c, bool wanted);
 
 bool subscribe_is_held(void);
 
-void subscribe_forget(void);	/* in a forked child: callbacks are nobody's */
+void subscribe_forget(void);	/* in a forked child: callbacks are ignored */
 
 #endif

@@ -13,7 +13,7 @@
 
 EXPORTED void *gpuprof_load(void *arg);
 
-static void say(struct gp_load *l, uint32_t state)
+static void set_state(struct gp_load *l, uint32_t state)
 {
 	__atomic_store_n(&l->state, state, __ATOMIC_RELEASE);
 }
@@ -37,7 +37,7 @@ static void *fail(struct gp_load *l)
 
 	copy(l->why, error(), sizeof(l->why));
 	detach(self());
-	say(l, GP_LOAD_FAILED);
+	set_state(l, GP_LOAD_FAILED);
 	return NULL;
 }
 
@@ -51,7 +51,7 @@ void *gpuprof_load(void *arg)
 	int (*door)(struct gp_load *);
 	void *library;
 
-	say(l, GP_LOAD_STARTED);
+	set_state(l, GP_LOAD_STARTED);
 	library = open(l->path, RTLD_NOW | RTLD_LOCAL);
 	close_fd(l->fd);
 	if (!library)
@@ -59,6 +59,6 @@ void *gpuprof_load(void *arg)
 	door = (int (*)(struct gp_load *))(uintptr_t)symbol(library, l->door);
 	if (!door)
 		return fail(l);
-	say(l, door(l) ? GP_LOAD_REFUSED : GP_LOAD_DONE);
+	set_state(l, door(l) ? GP_LOAD_REFUSED : GP_LOAD_DONE);
 	return NULL;
 }

@@ -57,7 +57,7 @@ static uint32_t hash_text(const char *text, uint32_t *bytes)
 	return hash;
 }
 
-static void tell(const struct text *t, struct helper_ring *r, uint32_t slots, uint32_t id)
+static void send_name(const struct text *t, struct helper_ring *r, uint32_t slots, uint32_t id)
 {
 	struct {
 		struct gp_ring_name head;
@@ -87,9 +87,9 @@ static uint32_t add(struct names *n, struct helper_ring *r, const char *text, ui
 	t->hash = hash;
 	t->bytes = bytes;
 	memcpy(n->bytes + at, text, bytes);
-	/* Either a new reader is told of it by names_send, or here: it wants names before that. */
+	/* Either a new reader gets it from names_send, or here: it wants names before that. */
 	__atomic_store_n(&t->at, n->bytes + at, __ATOMIC_SEQ_CST);
-	tell(t, r, __atomic_load_n(&r->wanted[GP_RING_NAME_IS], __ATOMIC_SEQ_CST), id);
+	send_name(t, r, __atomic_load_n(&r->wanted[GP_RING_NAME_IS], __ATOMIC_SEQ_CST), id);
 	return id;
 }
 
@@ -150,5 +150,5 @@ void names_send(const struct names *n, struct helper_ring *r, uint32_t slots)
 
 	for (uint32_t id = 1; slots && id <= count && id <= NAMES_MAX; id++)
 		if (__atomic_load_n(&n->text[id - 1].at, __ATOMIC_SEQ_CST))
-			tell(&n->text[id - 1], r, slots, id);
+			send_name(&n->text[id - 1], r, slots, id);
 }

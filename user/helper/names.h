@@ -4,7 +4,7 @@
  * address and its content, since a module may go and another one come to its place.
  *
  * names_of may be called by any thread, also by the application's: it takes no lock, allocates
- * nothing and waits for nobody. Two threads that meet a text at once may give it two numbers.
+ * nothing and never waits. Two threads that meet a text at once may give it two numbers.
  */
 #ifndef HELPER_NAMES_H
 #define HELPER_NAMES_H

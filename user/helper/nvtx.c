@@ -17,7 +17,7 @@
 #define CALLBACKS 1		/* the export table with the functions' places */
 #define CORE 1			/* its modules */
 #define CORE2 5
-#define NO_LEVEL (-2)		/* push and pop need not say how deep they are */
+#define NO_LEVEL (-2)		/* push and pop may return no depth */
 #define WIDE_MAX 1024
 
 #define MESSAGE_ASCII 1
@@ -62,7 +62,7 @@ static bool is_wanted(void)
 	return __atomic_load_n(&nvtx.ring->wanted[GP_RING_RANGE], __ATOMIC_RELAXED) != 0;
 }
 
-static void tell(uint32_t what, const void *domain, uint32_t name, uint64_t id)
+static void send_range(uint32_t what, const void *domain, uint32_t name, uint64_t id)
 {
 	struct gp_ring_range range = { .id = id, .domain = (uint32_t)(uintptr_t)domain,
 				       .name = name, .what = what };
@@ -131,7 +131,7 @@ static uint32_t name_in(const struct attributes *a)
 static void domain_mark(const void *domain, const struct attributes *a)
 {
 	if (is_wanted())
-		tell(GP_RANGE_MARK, domain, name_in(a), 0);
+		send_range(GP_RANGE_MARK, domain, name_in(a), 0);
 }
 
 static uint64_t domain_start(const void *domain, const struct attributes *a)
@@ -139,27 +139,27 @@ static uint64_t domain_start(const void *domain, const struct attributes *a)
 	uint64_t id = __atomic_add_fetch(&nvtx.ranges, 1, __ATOMIC_RELAXED);
 
 	if (is_wanted())
-		tell(GP_RANGE_START, domain, name_in(a), id);
+		send_range(GP_RANGE_START, domain, name_in(a), id);
 	return id;
 }
 
 static void domain_end(const void *domain, uint64_t id)
 {
 	if (is_wanted())
-		tell(GP_RANGE_END, domain, 0, id);
+		send_range(GP_RANGE_END, domain, 0, id);
 }
 
 static int domain_push(const void *domain, const struct attributes *a)
 {
 	if (is_wanted())
-		tell(GP_RANGE_PUSH, domain, name_in(a), 0);
+		send_range(GP_RANGE_PUSH, domain, name_in(a), 0);
 	return NO_LEVEL;
 }
 
 static int domain_pop(const void *domain)
 {
 	if (is_wanted())
-		tell(GP_RANGE_POP, domain, 0, 0);
+		send_range(GP_RANGE_POP, domain, 0, 0);
 	return NO_LEVEL;
 }
 
@@ -200,13 +200,13 @@ static void mark(const struct attributes *a)
 static void mark_ascii(const char *text)
 {
 	if (is_wanted())
-		tell(GP_RANGE_MARK, NULL, name_ascii(text), 0);
+		send_range(GP_RANGE_MARK, NULL, name_ascii(text), 0);
 }
 
 static void mark_wide(const wchar_t *text)
 {
 	if (is_wanted())
-		tell(GP_RANGE_MARK, NULL, name_wide(text), 0);
+		send_range(GP_RANGE_MARK, NULL, name_wide(text), 0);
 }
 
 static uint64_t start(const struct attributes *a)
@@ -219,7 +219,7 @@ static uint64_t start_ascii(const char *text)
 	uint64_t id = __atomic_add_fetch(&nvtx.ranges, 1, __ATOMIC_RELAXED);
 
 	if (is_wanted())
-		tell(GP_RANGE_START, NULL, name_ascii(text), id);
+		send_range(GP_RANGE_START, NULL, name_ascii(text), id);
 	return id;
 }
 
@@ -228,7 +228,7 @@ static uint64_t start_wide(const wchar_t *text)
 	uint64_t id = __atomic_add_fetch(&nvtx.ranges, 1, __ATOMIC_RELAXED);
 
 	if (is_wanted())
-		tell(GP_RANGE_START, NULL, name_wide(text), id);
+		send_range(GP_RANGE_START, NULL, name_wide(text), id);
 	return id;
 }
 
@@ -245,14 +245,14 @@ static int push(const struct attributes *a)
 static int push_ascii(const char *text)
 {
 	if (is_wanted())
-		tell(GP_RANGE_PUSH, NULL, name_ascii(text), 0);
+		send_range(GP_RANGE_PUSH, NULL, name_ascii(text), 0);
 	return NO_LEVEL;
 }
 
 static int push_wide(const wchar_t *text)
 {
 	if (is_wanted())
-		tell(GP_RANGE_PUSH, NULL, name_wide(text), 0);
+		send_range(GP_RANGE_PUSH, NULL, name_wide(text), 0);
 	return NO_LEVEL;
 }
 

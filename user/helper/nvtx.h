@@ -2,7 +2,7 @@
 /*
  * NVTX, version 3: the application's ranges and marks, in each library that has its own copy of it.
  * Handlers run on the application's threads: no lock, no allocation, and next to nothing while
- * nobody wants ranges. Knows nothing of CUDA.
+ * no reader wants ranges. Knows nothing of CUDA.
  */
 #ifndef HELPER_NVTX_H
 #define HELPER_NVTX_H

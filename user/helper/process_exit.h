@@ -13,10 +13,10 @@
 
 /*
  * The threads that CUPTI has started because we use it: like ours they never end by themselves, and
- * are nobody's reason to live. They are those that were not there before and hear no signal, as who
- * started them then. Knows nothing of CUPTI.
+ * keep no process alive. They are those that were not there before and block all signals, as their
+ * creator did. Knows nothing of CUPTI.
  */
-#define LISTED_THREADS_MAX 1024	/* of more it is not told which are new */
+#define LISTED_THREADS_MAX 1024	/* of more it is unknown which are new */
 #define CUPTI_THREADS_MAX 8
 
 struct cupti_threads {
@@ -40,7 +40,7 @@ void process_exit_open(void (*on_left)(void));
 void process_exit_note_thread(void);
 
 /* The rest is for the helper's thread. Last: it may return, and if all others have ended the
- * process exits; also where the main one has, and the C library (before 2.34) does not say what
+ * process exits; also where the main one has, and the C library (before 2.34) does not show what
  * others there are: better no helper than a process without end. Beside CUPTI: only CUPTI's threads
  * live, it has to exit. */
 enum last_thread { LAST_THREAD_NOT, LAST_THREAD, LAST_BESIDE_CUPTI };

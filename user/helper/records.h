@@ -2,7 +2,7 @@
 /*
  * CUPTI's activity records, read without its headers and whatever its version: a newer record is an
  * older one with more at its end, so a field is at one place in all that have it. How long records
- * are is measured (records_measure), since versions do not tell.
+ * are is measured (records_measure), since versions do not show it.
  *
  * RECORD_kind_n: the fields that records of at least n bytes have. Each row: our field, CUPTI's
  * field, its offset, its type. tests/cupti/layout.c holds the lists against the real headers.

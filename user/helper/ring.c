@@ -143,9 +143,9 @@ void helper_ring_close(struct helper_ring *r)
 	*r = (struct helper_ring){ .fd = -1 };
 }
 
-/* The slot's reader, 0: nobody. One that is long gone makes room for another; so does one whose
- * lease lies so far ahead that no reader can have meant it: CUPTI would work for ever for
- * nobody. */
+/* The slot's reader, 0: none. One that is long gone makes room for another; so does one whose
+ * lease lies so far ahead that no reader can have meant it: CUPTI would work for ever
+ * without a reader. */
 static uint32_t reader_of(struct gp_ring_slot *s, uint64_t now_ns)
 {
 	uint32_t owner = __atomic_load_n(&s->owner, __ATOMIC_ACQUIRE);
@@ -177,7 +177,7 @@ static void publish(struct helper_ring *r, uint32_t fresh)
 }
 
 /* Room for `need` bytes that do not wrap: their position, or UINT64_MAX. A pad before them is
- * written here, since nobody else knows of it. */
+ * written here, since only this one knows of it. */
 static uint64_t reserve(struct helper_ring *r, struct gp_ring_slot *s, char *data, uint64_t need)
 {
 	uint64_t at = __atomic_load_n(&s->written, __ATOMIC_RELAXED), left, pad;
@@ -224,8 +224,8 @@ static bool send_one(struct helper_ring *r, unsigned int slot, uint16_t kind, co
 	return true;
 }
 
-/* Tells the readers of these slots that what follows is theirs; one without room is told at another
- * look. Returns those that were told. */
+/* Sends the readers of these slots GP_RING_BEGIN; a full ring gets it at another look. Returns
+ * those that have it. */
 static uint32_t begin(struct helper_ring *r, uint32_t slots, const uint32_t owner[GP_RING_SLOTS])
 {
 	uint32_t begun = 0;
@@ -260,7 +260,7 @@ uint32_t helper_ring_look(struct helper_ring *r, uint64_t now_ns, uint32_t *fres
 		else if (owner[i] != r->owner[i])
 			come |= 1u << i;
 	}
-	/* First nobody writes for who was there before. */
+	/* First stop writing for the previous reader. */
 	publish(r, come);
 	*fresh = begin(r, come, owner);
 	if (*fresh != come)

@@ -4,7 +4,7 @@
  * Knows nothing of CUPTI or of what records mean.
  *
  * helper_ring_send may be called by any thread, also by the application's: it takes no lock,
- * allocates nothing, waits for nobody. All else is for one thread at a time.
+ * allocates nothing, never waits. All else is for one thread at a time.
  */
 #ifndef HELPER_RING_H
 #define HELPER_RING_H
@@ -24,8 +24,8 @@ struct helper_ring {
 	int fd;			/* the program may have closed it, and have another file there */
 	uint64_t dev, ino;	/* of ours */
 	uint32_t wanted[GP_RING_KINDS];	/* of each kind: the slots that get it, as bits */
-	uint32_t kinds[GP_RING_SLOTS];	/* as it was last looked at; 0: nobody */
-	uint32_t owner[GP_RING_SLOTS];	/* who was told that it begins; 0: nobody */
+	uint32_t kinds[GP_RING_SLOTS];	/* as it was last looked at; 0: no reader */
+	uint32_t owner[GP_RING_SLOTS];	/* the reader that has its GP_RING_BEGIN; 0: none */
 };
 
 /* ring_bytes: a power of two between the limits; it becomes less where the process may make no file
@@ -35,7 +35,7 @@ void helper_ring_close(struct helper_ring *r);	/* unmaps; the file lives on with
 
 /* Looks who holds a lease and what is wanted, and frees slots whose reader is gone. Returns the
  * kinds wanted by anybody, as bits; *fresh: slots whose reader or lease is new since the last look,
- * as bits, which were told that they begin. Until they are admitted they get names and facts only,
+ * as bits, which have their GP_RING_BEGIN. Until they are admitted they get names and facts only,
  * of which records speak. */
 uint32_t helper_ring_look(struct helper_ring *r, uint64_t now_ns, uint32_t *fresh);
 void helper_ring_admit(struct helper_ring *r);
@@ -43,7 +43,7 @@ void helper_ring_admit(struct helper_ring *r);
 /* Gives the record to every slot that wants its kind. len <= GP_RING_RECORD_MAX - 8. */
 void helper_ring_send(struct helper_ring *r, uint16_t kind, const void *payload, size_t len);
 
-/* The same, to those of `slots` only: what a new reader has to be told. */
+/* The same, to those of `slots` only: what a new reader has to know. */
 void helper_ring_send_to(struct helper_ring *r, uint32_t slots, uint16_t kind, const void *payload,
 		  size_t len);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads of the helper's own, and what procfs says of any. */
+/* Threads of the helper's own, and what procfs has of any. */
 #ifndef HELPER_THREAD_H
 #define HELPER_THREAD_H
 

@@ -61,7 +61,7 @@ void drain_queue_release(struct drain_queue *q, struct drain_chunk *c);
 
 /*
  * In which order the records of two rings are delivered: a thread's GP_TASK_NEW before its first
- * call, its GP_TASK_EXIT after its last one and before what is told of who takes its number, and a
+ * call, its GP_TASK_EXIT after its last one and before records of its number's next owner, and a
  * mark once everything before it is through.
  * Works on any two rings; knows nothing of threads or queues.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Records wait in one list, sorted by thread and start when some of them are told. */
+/* Records wait in one list, sorted by thread and start when some of them are pushed. */
 #include "source/helper/api_calls.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct held {
 
 struct caller {			/* a thread that made calls */
 	uint32_t tid;
-	uint32_t seq;		/* the last number told */
+	uint32_t seq;		/* the last number used */
 	uint64_t end_ns;	/* of its last call */
 	uint64_t birth_ns;
 	uint32_t lost;		/* numbers of calls that were lost, and not left out yet */
@@ -206,13 +206,13 @@ static void forget_ended(struct api_calls *c)
 	c->callers.n = kept;
 }
 
-/* Those that were seen no more, once all is told that they did until then. exit_ns: of all; 0:
+/* Those that were seen no more, once all their calls until then are pushed. exit_ns: of all; 0:
  * not. */
 static int push_exits(struct api_calls *c, uint64_t exit_ns, const struct event_sink *sink)
 {
 	int err = 0;
 
-	if (c->rows->probed) {		/* probes tell who ends */
+	if (c->rows->probed) {		/* probes record the ends of threads */
 		if (c->callers.n > CALLERS_MAX) {
 			c->callers.n = 0;
 			map_clear(&c->by_tid);

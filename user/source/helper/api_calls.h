@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process's calls as CUPTI's API records tell them, for sessions in which no probe sees any: one
+ * A process's calls by CUPTI's API records, for sessions in which no probe sees any: one
  * EVENT_CALL for each outermost call of a function that the catalogue would probe, numbered and in
  * order within its thread, with an EVENT_THREAD before its first and an EVENT_EXIT after its last,
- * as probes would tell them. Knows nothing of rings and clocks: times are the host's already.
+ * as probes would send them. Knows nothing of rings and clocks: times are the host's already.
  *
- * Where probes see most functions, those that were left out are told, and nothing else: an
+ * Where probes see most functions, those that were left out are pushed, and nothing else: an
  * EVENT_TOLD for each outermost call of one of them, without number, thread or exit.
  *
  * A call's record comes when it has ended, those inside it before it; so what was taken is held for
  * a while (API_CALLS_SLACK_NS), in case it is inside of something. Bounded: then it goes out
  * earlier.
  *
- * Examples; A records of one thread, told at the end:
+ * Examples; A records of one thread, pushed at the end:
  *
  *   A malloc [10,20)  A launch [30,40)                      malloc, launch
  *   A cuMemAlloc [12,18)  A cudaMalloc [10,20)              cudaMalloc: the driver's is inside
@@ -39,11 +39,11 @@ struct api_rows *api_rows_new(void);	/* NULL + errno */
 void api_rows_free(struct api_rows *r);
 unsigned int api_rows_find(const struct api_rows *r, const struct event *api);	/* 0: none */
 
-/* Probes see all rows but those that are said to be left out from then on; before the first call is
+/* Probes see all rows but those that are left out from then on; before the first call is
  * taken. */
 void api_rows_probed(struct api_rows *r);
 void api_rows_leave_out(struct api_rows *r, unsigned int row);
-bool api_rows_any(const struct api_rows *r);	/* is there a function that is told? */
+bool api_rows_any(const struct api_rows *r);	/* is any function recorded? */
 bool api_rows_are_all(const struct api_rows *r);	/* of no probe is known */
 
 struct api_calls;
@@ -59,15 +59,15 @@ void api_calls_free(struct api_calls *c);
 int api_calls_take(struct api_calls *c, const struct event *api, const struct event_sink *sink);
 uint64_t api_calls_lost(const struct api_calls *c);
 
-/* All records of calls that ended before complete_ns were taken: tells what can be told by that. 0,
- * -ENOMEM or the sink's error. */
+/* All records of calls that ended before complete_ns were taken: pushes what is complete by that.
+ * 0, -ENOMEM or the sink's error. */
 int api_calls_push(struct api_calls *c, uint64_t complete_ns, const struct event_sink *sink);
 
 /* Nothing more will come. exit_ns: the process has ended, and its threads with it; 0: it goes
  * on. */
 int api_calls_end(struct api_calls *c, uint64_t exit_ns, const struct event_sink *sink);
 
-/* Calls that ended before have been told. */
+/* Calls that ended before have been pushed. */
 uint64_t api_calls_complete_ns(const struct api_calls *c);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The clock of CUPTI's records told in the host's: a line through readings that bracket it. CUPTI's
+ * CUPTI's clock converted to the host's: a line through readings that bracket it. CUPTI's
  * own is CLOCK_REALTIME, which is slewed and may be set, so one offset does not last. Knows nothing
  * of records or rings.
  *
@@ -44,7 +44,7 @@ bool helper_clock_add(struct helper_clock *c, const struct gp_ring_clock *readin
 bool helper_clock_host(const struct helper_clock *c, uint64_t device_ns, uint64_t *host_ns,
 		       uint64_t *error_ns);
 
-/* Up to which device time no later reading changes what is said. */
+/* Up to which device time no later reading changes the result. */
 uint64_t helper_clock_settled(const struct helper_clock *c);
 
 #endif

@@ -23,7 +23,7 @@
 
 struct helper_names {
 	VEC(struct helper_name {
-		char *text;	/* NULL: never told */
+		char *text;	/* NULL: it never came */
 		uint64_t hash;	/* event_text_hash */
 	}) all;			/* of number i + 1 */
 	size_t bytes;
@@ -70,8 +70,8 @@ static void helper_names_free(struct helper_names *n)
 
 #define ON_HOST 0x7fffffffu	/* the device of a graph that begins there */
 
-/* Only works have no time, as far as the helper looks. A call's record is told of as if a work's
- * was lost. */
+/* Only works have no time, as far as the helper looks. A lost record of a call counts as if a
+ * work's was lost. */
 uint16_t helper_work_unseen_of(const struct gp_ring_loss *loss)
 {
 	const uint32_t memory = 1u << GP_RING_MEMORY;
@@ -301,7 +301,7 @@ static bool is_to_come(const struct helper_decoder *d, uint64_t ns)
 	return ns > num_add(d->now_ns, AHEAD_NS);
 }
 
-/* 0: nobody. */
+/* 0: none. */
 static uint32_t host_tid(const struct helper_decoder *d, uint32_t own_tid)
 {
 	const struct helper_thread *t = d->threads ? helper_threads_find(d->threads, own_tid) :
@@ -320,7 +320,7 @@ static bool is_torn(const struct waiting *w, uint64_t host_ns)
 }
 
 /* There was something, and when is not known: a work is counted where works are, as invalid; of
- * memory it is told with these that something is missing. */
+ * memory is marked as missing with these. */
 static int push_bad(struct helper_decoder *d, const struct waiting *w,
 		    const struct event_sink *sink)
 {

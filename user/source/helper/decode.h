@@ -2,7 +2,7 @@
 /*
  * The records of one process's helper -> typed events in the host's time. This is where bytes from
  * a process that is not trusted are checked; what comes out is. Records wait until the clock's next
- * reading tells when they were: bounded, and then they go out with what is known.
+ * reading gives their times: bounded, and then they go out with what is known.
  *
  * What a record claims of its own process only is believed: the pid is the caller's, devices are
  * the process's own, a number that is no thread of it becomes tid 0 (helper_threads), and a time
@@ -25,10 +25,10 @@ struct helper_decoder;
 struct helper_counts {
 	uint64_t received;	/* records */
 	uint64_t works;		/* of them that went out as works, also as invalid ones */
-	uint64_t invalid;	/* too short, of an impossible time, of a name that was not told */
+	uint64_t invalid;	/* too short, of an impossible time, of an unknown name */
 	uint64_t unknown;	/* kinds of a later version */
-	uint64_t whole_graphs;	/* of works: graphs whose nodes were not told */
-	uint64_t dropped;	/* works that CUPTI or the helper lost, as they say */
+	uint64_t whole_graphs;	/* of works: graphs without records of their nodes */
+	uint64_t dropped;	/* works that CUPTI or the helper reports as lost */
 	uint64_t no_time;	/* of these, works that came without a time */
 	uint64_t no_thread;	/* records of numbers that are no thread of the process */
 	uint64_t clock_steps;	/* times that the clock was set */
@@ -38,26 +38,26 @@ struct helper_counts {
 struct helper_decoder *helper_decoder_new(pid_t pid, int64_t clock_offset_ns);
 void helper_decoder_free(struct helper_decoder *d);
 
-/* Whom numbers of threads mean; NULL (at first): themselves. It outlives the decoder. */
+/* The threads that numbers mean; NULL (at first): themselves. It outlives the decoder. */
 void helper_decoder_threads(struct helper_decoder *d, struct helper_threads *threads);
 
 /* What is read now was written before; 0 (at first): not known. */
 void helper_decoder_now(struct helper_decoder *d, uint64_t now_ns);
 
-/* One record as ring_reader_read hands it on; events go to sink in the order they can be told. 0 or
- * sink's error, or -ENOMEM. */
+/* One record as ring_reader_read hands it on; events go to sink as soon as their times are known. 0
+ * or sink's error, or -ENOMEM. */
 int helper_decode(struct helper_decoder *d, uint16_t kind, const void *payload, size_t len,
 		  const struct event_sink *sink);
 
-/* Every record of what ended before has been told, as far as the helper flushes CUPTI before it
+/* Every record of what ended before has been pushed, as far as the helper flushes CUPTI before it
  * reads the clock. The host's time; 0: not known. */
 uint64_t helper_decoder_complete_ns(const struct helper_decoder *d);
 
 /* Nothing more will come: what waits goes out by the readings there are. */
 int helper_decode_end(struct helper_decoder *d, const struct event_sink *sink);
 
-/* Up to when (of the host's clock) it is told what devices did, or that it is not known; 0: nothing
- * was told yet. */
+/* Up to when (of the host's clock) device activity is known, or known to be missing; 0: nothing
+ * came yet. */
 uint64_t helper_decoder_known_ns(const struct helper_decoder *d);
 
 void helper_decoder_counts(const struct helper_decoder *d, struct helper_counts *out);
@@ -75,7 +75,7 @@ uint16_t helper_work_unseen_of(const struct gp_ring_loss *loss);	/* UNSEEN_OF_* 
 #define HELPER_CONTEXTS_MAX 64
 struct helper_contexts {
 	unsigned int n, devices;
-	uint32_t device;	/* the last one that was told */
+	uint32_t device;	/* the last one that came */
 	struct {
 		uint32_t context, device;
 	} v[HELPER_CONTEXTS_MAX];

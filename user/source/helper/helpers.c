@@ -25,7 +25,7 @@
 #define WORK_KINDS \
 	(1u << GP_RING_KERNEL | 1u << GP_RING_COPY | 1u << GP_RING_SET | 1u << GP_RING_GRAPH)
 #define LISTENING (1u << GP_HELPER_ARMING | 1u << GP_HELPER_AWAKE)
-#define LOOK_EVERY_NS 100000000ull	/* at threads; calls are told as often */
+#define LOOK_EVERY_NS 100000000ull	/* at threads; calls are pushed as often */
 #define KEPT_BYTES_MAX (1ull << 30)	/* more than helpers have buffers for */
 #define END_NS 500000000ull
 #define END_LOOK_US 2000
@@ -37,7 +37,7 @@ struct helper_process {
 	struct helpers_process who;
 	struct helpers_process next;	/* the program that it may have executed; pid 0: none */
 	enum helpers_state state;
-	bool over;			/* it has ended, and all of it was told */
+	bool over;			/* it has ended, and all of it was pushed */
 	uint32_t wants;			/* as the header says */
 	bool look_again;		/* it may have executed another program */
 	uint64_t look_at_ns;
@@ -47,14 +47,16 @@ struct helper_process {
 	uint64_t claim_ns;		/* of the slot */
 	uint64_t alive_ns, exit_ns;	/* seen last; 0: it goes on */
 	struct helper_gap gap;
-	uint64_t known_ns, known_before_ns;	/* helper_decoder_known_ns, and what it was before */
-	/* who's, to be told; that was told of; at its end, not told */
+	/* helper_decoder_known_ns, and what it was before */
+	uint64_t known_ns, known_before_ns;
+	/* of its exec, to be pushed; of its last record; unread at its end */
 	uint64_t exec_ns, last_ns, unread_ns;
-	struct api_rows *rows;	/* NULL: calls are not told */
+	struct api_rows *rows;	/* NULL: calls are not recorded */
 	struct ring_reader *ring;
 	struct helper_decoder *decoder;	/* NULL: no ring was found yet, or it is only remembered */
-	struct helper_threads *threads;	/* NULL: numbers are the host's and nobody asks for more */
-	struct api_calls *calls;	/* NULL: not told */
+	/* NULL: numbers are the host's and calls are not recorded */
+	struct helper_threads *threads;
+	struct api_calls *calls;	/* NULL: not recorded */
 	const struct event_sink *sink;	/* during a pump */
 	int err;			/* the sink's */
 	struct gp_ring_head *head;	/* when the ring was closed; NULL: no ring was found */
@@ -167,7 +169,7 @@ static int push_process(struct helper_process *p)
 							    .tid = (uint32_t)p->who.pid });
 }
 
-/* What the decoder tells: calls are taken, and all of it is handed on. */
+/* The decoder's events: calls are taken, and all is handed on. */
 static int on_event(void *ctx, const struct event *ev)
 {
 	struct helper_process *p = ctx;
@@ -177,7 +179,7 @@ static int on_event(void *ctx, const struct event *ev)
 	return err ? err : p->sink->push(p->sink->ctx, ev);
 }
 
-/* When the helper has told of a time after the claim it tells all from then on. */
+/* Once a record after the claim has come, all is known from then on. */
 static int update_gap(struct helper_process *p, uint64_t now_ns)
 {
 	uint64_t known_ns = p->ring ? helper_decoder_known_ns(p->decoder) : 0;
@@ -199,7 +201,7 @@ static int on_record(void *ctx, uint16_t kind, const void *payload, size_t len)
 	return p->err;
 }
 
-/* Who does not listen to CUPTI has nothing to tell of what is past, nor tells the time. */
+/* A helper that does not record has nothing left to send, and sends no clock. */
 static uint64_t complete_ns(const struct helper_process *p, uint64_t read_ns)
 {
 	uint64_t ns = helper_decoder_complete_ns(p->decoder);
@@ -257,7 +259,7 @@ static int push_rest(struct helper_process *p)
 	return err || !p->calls ? err : api_calls_end(p->calls, p->exit_ns, p->sink);
 }
 
-/* ---- what was not told ---------------------------------------------------------------------- */
+/* ---- gaps ------------------------------------------------------------------------------------ */
 
 /* What had no room came after the reading before the latest, and after our slot was claimed. */
 static int push_lost(struct helper_process *p, uint64_t now_ns)
@@ -283,7 +285,7 @@ static struct helper_exit how_it_ended(const struct helper_process *p, uint64_t 
 				     p->state == HELPERS_BROKEN };
 }
 
-/* Its slot is no longer ours, or is of no use. What CUDA does there from now on nobody tells. */
+/* Its slot is no longer ours, or is of no use. What CUDA does there from now on is unknown. */
 static void begin_gap(struct helper_process *p, uint64_t now_ns)
 {
 	uint64_t since_ns;
@@ -310,7 +312,8 @@ static int finish(struct helper_process *p, uint64_t end_ns)
 	err = push_rest(p);
 	if (!err)
 		err = helper_gap_end(&p->gap, p->who.pid, end_ns, p->sink);
-	if (err || !p->exit_ns || !p->decoder || (!p->last_ns && !helper_decoder_known_ns(p->decoder)))
+	if (err || !p->exit_ns || !p->decoder ||
+	    (!p->last_ns && !helper_decoder_known_ns(p->decoder)))
 		return err;
 	return helper_exit_push(how_it_ended(p, end_ns), p->who.pid, p->sink);
 }
@@ -331,7 +334,7 @@ static struct ring_reader *open_ring(int fd, const struct helpers_process *who, 
 	return NULL;
 }
 
-/* It was watched by somebody before us: what it told them we do not know. */
+/* Another reader watched it before us: what it sent them is unknown. */
 static void claim(struct helper_process *p, const struct ring_found *found, uint64_t now_ns)
 {
 	p->state = HELPERS_WATCHED;
@@ -426,7 +429,7 @@ static void end(struct helper_process *p, uint64_t end_ns)
 	retire(p);
 }
 
-/* What a program had told before it executed another one, of which nothing is known yet: that is
+/* What a program had sent before it executed another one, of which nothing is known yet: that is
  * read. */
 static int process_follow(struct helper_process *p, uint64_t now_ns, const struct event_sink *sink,
 			  struct helpers_process *now_who)
@@ -477,7 +480,7 @@ static int process_end(struct helper_process *p, uint64_t now_ns, const struct e
 	return finish(p, p->exit_ns ? p->exit_ns : now_ns);
 }
 
-/* ---- what is said of it --------------------------------------------------------------------- */
+/* ---- its status ------------------------------------------------------------------------------ */
 
 /* kept_bytes and kept_ns of out, by its head, which is not trusted. alive_ns: when the process was
  * seen last, by its own clock. */
@@ -494,7 +497,8 @@ static void note_unreturned(struct helpers_status *out, uint64_t alive_ns)
 
 static uint64_t process_complete_ns(const struct helper_process *p)
 {
-	return p->calls && p->state == HELPERS_WATCHED ? api_calls_complete_ns(p->calls) : UINT64_MAX;
+	return p->calls && p->state == HELPERS_WATCHED ? api_calls_complete_ns(p->calls) :
+							 UINT64_MAX;
 }
 
 static void process_status(const struct helper_process *p, struct helpers_status *out)
@@ -519,7 +523,7 @@ static void process_status(const struct helper_process *p, struct helpers_status
 
 struct helpers {
 	uint32_t wants;			/* GP_RING_WANT_*, beside kinds and calls */
-	struct api_rows *rows;		/* NULL: calls are not told */
+	struct api_rows *rows;		/* NULL: calls are not recorded */
 	VEC(struct helper_process *) all;	/* that live, as far as is known */
 	struct map by_pid;		/* of these, the newest -> struct helper_process */
 	VEC(struct helpers_status) ended;	/* those that had a helper */
@@ -757,7 +761,7 @@ int helpers_end(struct helpers *h, uint64_t now_ns, const struct event_sink *sin
 	return err;
 }
 
-/* ---- what is said of them ------------------------------------------------------------------- */
+/* ---- their status ---------------------------------------------------------------------------- */
 
 uint64_t helpers_complete_ns(const struct helpers *h, uint64_t now_ns)
 {

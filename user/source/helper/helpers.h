@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The helpers of all watched processes as one source: finds each one's ring when it appears, keeps
- * our leases, hands on events in the host's time. Where no probe sees calls it tells those that
+ * our leases, hands on events in the host's time. Where no probe sees calls it pushes those that
  * CUPTI does (source/helper/api_calls.h). Used by the engine thread.
  */
 #ifndef SOURCE_HELPER_HELPERS_H
@@ -23,7 +23,7 @@ struct helpers_process {	/* a process that may have a helper */
 	pid_t own_pid;		/* as it sees itself */
 	int64_t clock_offset_ns;	/* of its time namespace */
 	struct ring_owner owner;	/* zero: whatever ring it has is its own */
-	/* what its helper told up to then is of the program it was before; 0: of none */
+	/* records up to then are of the program it was before; 0: of none */
 	uint64_t exec_ns;
 };
 
@@ -38,21 +38,21 @@ struct helpers_status {
 	struct gp_ring_head head;	/* as it was read last; of state NONE: zero */
 	struct helper_counts counts;
 	uint64_t lost;			/* records for which the ring had no room */
-	uint64_t lost_works;		/* of them such as tell of works */
+	uint64_t lost_works;		/* of them, records of works */
 	uint64_t lost_calls;		/* that could not be held (API_CALLS_HELD_MAX) */
 	uint64_t unread_ns;		/* at its end, of which nothing was handed on */
 	uint64_t kept_bytes;		/* of records that CUPTI did not hand on */
 	uint64_t kept_ns;		/* up to its end, or now: when they may be of */
-	/* not told to us: its slot was another's, it took us for gone, or its ring broke */
+	/* not sent to us: its slot was another's, it took us for gone, or its ring broke */
 	uint64_t away_ns;
 };
 
 /* UNPROBED: of those functions that helpers_leave_out names, as EVENT_TOLD. */
 enum helpers_calls { HELPERS_WORKS_ONLY, HELPERS_ALL_CALLS, HELPERS_UNPROBED_CALLS };
 
-#define HELPERS_ENDED_MAX 1024	/* that ended are told apart */
+#define HELPERS_ENDED_MAX 1024	/* that ended are kept one by one */
 
-struct helpers_totals {		/* of all processes, also of those that are not told apart */
+struct helpers_totals {		/* of all processes, also of those that are not kept */
 	uint64_t works, lost_works;	/* lost: also those that CUPTI dropped */
 	uint64_t lost_calls;
 	uint64_t kept_bytes;
@@ -76,7 +76,7 @@ int helpers_add(struct helpers *h, const struct helpers_process *p);
  * say: it is looked at now. 0 or -ENOMEM. */
 int helpers_add_thread(struct helpers *h, pid_t pid, uint32_t tid, uint32_t own_tid);
 
-/* It may have executed another program: if so, what the old one had told is read, and the new one's
+/* It may have executed another program: if so, what the old one had sent is read, and the new one's
  * helper is another. Of one that is not known, nothing. */
 void helpers_look_again(struct helpers *h, pid_t pid);
 
@@ -85,11 +85,11 @@ void helpers_look_again(struct helpers *h, pid_t pid);
 int helpers_pump(struct helpers *h, uint64_t now_ns, const struct event_sink *sink);
 
 /* The last time: helpers that live hand on what they have (within half a second), what waits for a
- * reading of the clock goes out too, and what was not told up to now_ns is unseen. */
+ * reading of the clock goes out too, and what is not known up to now_ns is unseen. */
 int helpers_end(struct helpers *h, uint64_t now_ns, const struct event_sink *sink);
 
-/* Every call that ended before has been told, by processes that have a helper; no later than
- * now_ns. Who does not tell is waited for so long: what it tells then is late. */
+/* Every call that ended before has been pushed, by processes that have a helper; no later than
+ * now_ns. A silent process is waited for so long: what it sends then is late. */
 #define HELPERS_LATE_NS 10000000000ull
 uint64_t helpers_complete_ns(const struct helpers *h, uint64_t now_ns);
 

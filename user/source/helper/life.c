@@ -15,8 +15,9 @@ int helper_gap_lost(struct helper_lost *counted, const struct helper_lost *now, 
 	const struct event ev = { .kind = EVENT_UNSEEN,
 				  .pid = (uint32_t)pid,
 				  .unseen.why = UNSEEN_LOST,
-				  .unseen.of = (now->works > counted->works ? UNSEEN_OF_WORKS : 0) |
-					       (now->memory > counted->memory ? UNSEEN_OF_MEMORY : 0),
+				  .unseen.of =
+					  (now->works > counted->works ? UNSEEN_OF_WORKS : 0) |
+					  (now->memory > counted->memory ? UNSEEN_OF_MEMORY : 0),
 				  .start_ns = start_ns,
 				  .end_ns = end_ns };
 
@@ -38,7 +39,8 @@ void helper_gap_late(struct helper_gap *d, uint64_t known_ns, uint64_t claim_ns)
 	helper_gap_begin(d, num_max(known_ns, claim_ns), true);
 }
 
-static int push_gap(struct helper_gap *d, pid_t pid, uint64_t until_ns, const struct event_sink *sink)
+static int push_gap(struct helper_gap *d, pid_t pid, uint64_t until_ns,
+		    const struct event_sink *sink)
 {
 	const struct event ev = { .kind = EVENT_UNSEEN,
 				  .pid = (uint32_t)pid,

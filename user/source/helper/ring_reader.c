@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A name says little: a file of FUSE can have that of a ring, and opening, reading or closing it
+ * A name proves little: a file of FUSE can have that of a ring, and opening, reading or closing it
  * would wait for its server. So a descriptor is first held as a path, which asks no file system;
  * what is in memory is then opened anew. The file cannot shrink under us: the seals are checked
  * before it is mapped.
@@ -330,7 +330,7 @@ static int map_file(struct ring_reader *s, pid_t own_pid)
 	return 0;
 }
 
-/* Its owner, if it may be taken from: nobody, or one whose lease ended long ago. A helper that
+/* Its owner, if it may be taken from: none, or one whose lease ended long ago. A helper that
  * sleeps frees no slots. */
 static bool may_take(const struct gp_ring_slot *slot, uint64_t now_ns, uint32_t *owner)
 {
@@ -341,7 +341,7 @@ static bool may_take(const struct gp_ring_slot *slot, uint64_t now_ns, uint32_t 
 	       (lease_ns && now_ns > lease_ns && now_ns - lease_ns > GP_RING_ABANDONED_NS);
 }
 
-/* Who had the slot before may have left stamps. Pages that nobody has touched stay so: they would
+/* The slot's previous reader may have left stamps. Untouched pages stay so: they would
  * be ours. */
 static int clear(const struct ring_reader *s)
 {
@@ -470,7 +470,7 @@ int ring_reader_renew(struct ring_reader *s, uint64_t now_ns)
 		return 0;
 	if (s->begun && !s->lapse_ns)
 		s->lapse_ns = lease_ns;
-	ring_reader_wake(s);		/* it sleeps if there was nobody until now */
+	ring_reader_wake(s);		/* it sleeps if there was no reader until now */
 	return 0;
 }
 

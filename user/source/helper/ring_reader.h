@@ -68,18 +68,16 @@ void ring_search_stop(struct ring_search *s);
 struct ring_reader;
 
 /* A descriptor of what has the name of a ring in process pid, or -errno: -ENOENT: it has none,
- * -EPERM, -ESRCH. Not logged. It is memory; a ring that can be read is not inherited, else nothing
- * is known yet. */
+ * -EPERM, -ESRCH. Not logged. It is memory, and no ring that is known to be inherited. */
 int ring_reader_find(pid_t pid);
 
 /* Not if it is a ring that can be read, and of another process. */
 bool ring_reader_is_of(int fd, const struct ring_owner *owner);
 
-/* What the head of a ring says. 0, -EBADMSG or -EPROTO, as below. */
+/* Reads the head of a ring. 0, -EBADMSG or -EPROTO, as below. */
 int ring_reader_peek_at(int fd, struct gp_ring_head *out);
 
-/* What the helper of a process says of itself, without becoming its reader. 0; -errno as above, or
- * EBADMSG, EPROTO as below. */
+/* The same of a process's ring, without becoming its reader; -errno also as above. */
 int ring_reader_peek(pid_t pid, struct gp_ring_head *out);
 
 /* Takes fd. own_pid: the process's, as it sees itself; a forked child and a gpuprof have rings of
@@ -103,20 +101,18 @@ void ring_reader_want(struct ring_reader *s, uint32_t kinds);
 
 void ring_reader_wake(struct ring_reader *s);	/* the helper hands on what it has, now */
 
-/* Is it still what the descriptor of that number is? Not if the process has executed another
- * program. */
+/* Does that descriptor still hold it? Not after the process has executed another program. */
 bool ring_reader_is_at(const struct ring_reader *s, pid_t pid, int number);
 
-/* Hands on what is complete, oldest first. 1: all of it; 0: a record is being written (or fn said
- * no, or it was more at once than a helper's ring holds), go on later; -EBADMSG: the ring is
- * broken, nothing more can be read of it. fn: non-zero keeps the record for the next time. A
- * GP_RING_BEGIN says that the helper had stopped to tell us, and begins again. */
+/* Hands on what is complete, oldest first. 1: all of it; 0: a record is being written (or fn
+ * returned no, or it was more at once than a helper's ring holds), go on later; -EBADMSG: the ring
+ * is broken, nothing more can be read of it. fn: non-zero keeps the record for the next time. A
+ * GP_RING_BEGIN: the helper had stopped sending to us, and begins again. */
 int ring_reader_read(struct ring_reader *s,
 		     int (*fn)(void *ctx, uint16_t kind, const void *payload, size_t len),
 		     void *ctx);
 
-/* Its head as it is now (bounded, its texts ended), and what was lost in our slot since we took it,
- * of some kinds (bits). */
+/* Its head now (bounded, texts terminated); what was lost in our slot, of some kinds (bits). */
 void ring_reader_head(const struct ring_reader *s, struct gp_ring_head *out);
 bool ring_reader_is_in(const struct ring_reader *s, uint32_t states);	/* bits: GP_HELPER_* */
 uint64_t ring_reader_lost(const struct ring_reader *s, uint32_t kinds);

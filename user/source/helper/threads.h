@@ -36,12 +36,12 @@ void helper_threads_free(struct helper_threads *t);
 /* Looks who is there now. 0 or -ENOMEM; a process that is gone has no threads. */
 int helper_threads_look(struct helper_threads *t, uint64_t now_ns);
 
-/* A thread that somebody else knows of, also if it has ended. 0 or -ENOMEM. */
+/* A thread known from another source, also if it has ended. 0 or -ENOMEM. */
 int helper_threads_add(struct helper_threads *t, const struct helper_thread *thread);
 
-/* Who a number in a record means, or NULL: nobody. Looks again for one that is not known, but at
- * most once after each helper_threads_look. In the host's own numbers a thread that was never seen
- * is believed, as long as they are few. Valid until the next call. */
+/* The thread that a number in a record means, or NULL. Looks again for one that is not known, but
+ * at most once after each helper_threads_look. In the host's own numbers a thread that was never
+ * seen is believed, as long as they are few. Valid until the next call. */
 const struct helper_thread *helper_threads_find(struct helper_threads *t, uint32_t own_tid);
 
 /* The threads by the host's number; NULL: no such. Valid until the next call. */

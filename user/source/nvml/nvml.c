@@ -23,7 +23,7 @@
 #define FIRST_TURN_NS (150 * NS_PER_MS)
 #define TURN_NS NS_PER_SEC	/* short sessions, too, know what is there after the start */
 #define WAIT_MS 100		/* at most, so that an end is noticed */
-#define BURST 64		/* events of devices in such a time; more are told later */
+#define BURST 64		/* events of devices in such a time; more come later */
 #define QUEUE_MAX 8192		/* events: a second of 8 devices with a thousand processes each */
 
 struct nvml {
@@ -50,7 +50,7 @@ static void enter(struct nvml *n, const char *what)
 	pthread_mutex_unlock(&n->lock);
 }
 
-static int tell(void *ctx, const struct event *ev)
+static int enqueue(void *ctx, const struct event *ev)
 {
 	struct nvml *n = ctx;
 	struct event *own = event_clone(ev), **slot;
@@ -225,7 +225,7 @@ static void *nvml_main(void *ctx)
 {
 	struct nvml *n = ctx;
 	struct nvml_api api = { 0 };
-	struct nvml_reader r = { .api = &api, .sink = { tell, n }, .own_pid = (uint32_t)getpid(),
+	struct nvml_reader r = { .api = &api, .sink = { enqueue, n }, .own_pid = (uint32_t)getpid(),
 				 .pids_are_hosts = proc_pids_are_hosts() };
 	sigset_t all;
 	int err;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * NVML as a source of events: a thread of its own that reads devices once a second, more often in
- * the first one, and waits for their faults between, so that nobody else waits for a driver that is
- * slow or does not answer. What it tells waits in a bounded queue for the engine. A thread that
- * does not end when it is told to is left alone: it ends with the program.
+ * the first one, and waits for their faults between, so that no other thread waits for a driver
+ * that is slow or does not answer. Its events wait in a bounded queue for the engine. A thread
+ * that does not end on request is left alone: it ends with the program.
  */
 #ifndef SOURCE_NVML_NVML_H
 #define SOURCE_NVML_NVML_H
@@ -22,8 +22,8 @@ struct nvml_status {
 	char why[192];		/* it failed, or the first thing that went wrong; "": nothing */
 	char driver[NVML_VERSION_BYTES];	/* its version; "": not known yet */
 	unsigned int devices;	/* with MIG instances */
-	bool gpm;		/* a device tells its activity */
-	bool pids_are_hosts;	/* else nobody's use of devices is told */
+	bool gpm;		/* a device reports its activity */
+	bool pids_are_hosts;	/* else no use of devices is reported */
 	uint64_t sent, dropped;	/* events; dropped where the queue was full */
 };
 

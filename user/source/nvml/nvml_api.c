@@ -39,9 +39,9 @@ int nvml_load(struct nvml_api *api, char *why, unsigned int why_bytes)
 	void *library = dlopen(NVML_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
 	if (!library) {
-		const char *said = dlerror();
+		const char *error = dlerror();
 
-		snprintf(why, why_bytes, "cannot load it: %s", said ? said : "unknown reason");
+		snprintf(why, why_bytes, "cannot load it: %s", error ? error : "unknown reason");
 		return -ENOENT;
 	}
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {

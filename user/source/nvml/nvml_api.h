@@ -12,7 +12,7 @@
 
 #define NVML_LIBRARY "libnvidia-ml.so.1"
 
-/* Of these something depends; nvmlErrorString says what others mean. */
+/* Codes that are treated specially; nvmlErrorString has the meaning of the others. */
 enum nvml_code {
 	NVML_OK = 0,
 	NVML_UNINITIALIZED = 1,

@@ -33,12 +33,12 @@ static bool is_refusal(unsigned int code)
 
 static void note_trouble(struct nvml_reader *r, const char *function, unsigned int code)
 {
-	const char *said = r->api->error ? r->api->error(code) : NULL;
+	const char *text = r->api->error ? r->api->error(code) : NULL;
 
 	if (*r->trouble || code == NVML_NOT_SUPPORTED || code == NVML_FUNCTION_NOT_FOUND)
 		return;
 	snprintf(r->trouble, sizeof(r->trouble), "%s: %s (NVML error %u)", function,
-		 said ? said : "unknown", code);
+		 text ? text : "unknown", code);
 }
 
 static bool is_instance(const struct nvml_unit *u)
@@ -219,7 +219,7 @@ static void gpm_open(struct nvml_reader *r, struct nvml_unit *u, uint64_t now_ns
 	u->before_ns = take(r, u, u->before) ? 0 : now_ns;
 }
 
-/* Compute instances of one GPU instance: what GPM tells is of all of them, and so of none. */
+/* Compute instances of one GPU instance: GPM measures all of them together, and so none. */
 static bool shares_instance(const struct nvml_reader *r, const struct nvml_unit *u)
 {
 	for (size_t i = 0; u->gpu_instance != NVML_NO_INSTANCE && i < r->n; i++)
@@ -698,7 +698,7 @@ static void push_user(struct nvml_reader *r, const struct nvml_unit *u,
 	r->sink.push(r->sink.ctx, &ev);
 }
 
-/* In a pid namespace drivers tell numbers of it, of the host, or nobody, by their version. */
+/* In a pid namespace drivers report its pids, the host's, or none, depending on their version. */
 static void read_users(struct nvml_reader *r, struct nvml_unit *u, struct device_sample *s,
 		       uint64_t now_ns)
 {
@@ -708,7 +708,7 @@ static void read_users(struct nvml_reader *r, struct nvml_unit *u, struct device
 		return;
 	code = r->api->processes(u->handle, &n, r->users);
 	if (code == NVML_INSUFFICIENT_SIZE)
-		return;		/* more than we tell: nobody is better than some of them */
+		return;		/* more than fit: none is better than some of them */
 	if (note_lost(r, u, code, false, now_ns))
 		return;
 	if (code) {
@@ -835,7 +835,7 @@ bool nvml_reader_must_reopen(const struct nvml_reader *r, uint64_t now_ns)
 	return must && now_ns >= r->look_ns;
 }
 
-/* After a minute in which nobody wanted it, it is as the first time. */
+/* After a minute without need the pause starts anew. */
 static uint64_t next_pause(const struct nvml_reader *r, uint64_t now_ns)
 {
 	if (now_ns > num_add(r->look_ns, PAUSE_MAX_NS))

@@ -6,9 +6,10 @@
  * its functions.
  *
  * The instances of a GPU in MIG mode are devices of their own; what NVML has of GPUs as a whole
- * (power, energy, clocks) is told of their GPU, and never as theirs. What a device has not is left
- * out for good at its first "not supported", "no permission" and the like; what fails otherwise is
- * left out once. The first of those that are not "not supported" is kept, to be said.
+ * (power, energy, clocks) is reported for their GPU, and never as theirs. What a device has not is
+ * left out for good at its first "not supported", "no permission" and the like; what fails
+ * otherwise is left out once. The first of those that are not "not supported" is kept for the
+ * report.
  *
  * A device that is lost (it fell off the bus, or is reset), or that enters or leaves MIG mode, may
  * come back for those only who begin anew: nvml_reader_reopen. It is known by its UUID, and keeps
@@ -24,7 +25,7 @@
 #include "source/nvml/nvml_api.h"
 
 #define NVML_UNITS_MAX 512		/* GPUs of a host, and their MIG instances */
-#define NVML_USERS_MAX 1024		/* processes of a device that are told */
+#define NVML_USERS_MAX 1024		/* processes of a device that are reported */
 
 struct nvml_unit {			/* a GPU, or a MIG instance of one */
 	struct nvmlDevice_st *handle, *gpu;
@@ -33,11 +34,12 @@ struct nvml_unit {			/* a GPU, or a MIG instance of one */
 	uint32_t gpu_instance, compute_instance;	/* NVML_NO_INSTANCE: it is a GPU */
 	bool divided;			/* into instances: nothing runs on it but in these */
 	bool has_mode;			/* ... and can be, or not */
-	bool lost;			/* NVML said so: it is not asked until it is found again */
+	/* NVML reported it lost: it is not asked until it is found again */
+	bool lost;
 	bool gone;			/* an instance that is no more, or not now */
 	bool seen;			/* when it was last looked for */
 	bool users_refused;
-	uint32_t refused, answered;	/* 1 << enum sample_field: it has them not; has told them */
+	uint32_t refused, answered;	/* 1 << enum sample_field: not supported; was answered */
 	uint64_t sampled_ns;		/* where its last sample ended */
 	struct nvmlGpmSample_st *before, *now;	/* NULL: it has no GPM */
 	uint64_t before_ns;		/* when `before` was taken; 0: it was not */
@@ -46,7 +48,7 @@ struct nvml_unit {			/* a GPU, or a MIG instance of one */
 struct nvml_reader {
 	const struct nvml_api *api;
 	struct event_sink sink;		/* whatever it answers */
-	bool pids_are_hosts;		/* else whose they are is not known, and none is told */
+	bool pids_are_hosts;		/* else the processes are unknown, and none is reported */
 	uint32_t own_pid;
 	struct nvml_unit *units;
 	size_t n;
@@ -77,7 +79,7 @@ bool nvml_reader_must_reopen(const struct nvml_reader *r, uint64_t now_ns);
  * sample. */
 void nvml_reader_reopen(struct nvml_reader *r, uint64_t (*clock)(void));
 
-/* Waits for at most ms, for a fault if any can come, and tells of it. False: none can come, it did
+/* Waits for at most ms, for a fault if any can come, and pushes it. False: none can come, it did
  * not wait. */
 bool nvml_reader_wait(struct nvml_reader *r, unsigned int ms, uint64_t (*clock)(void));
 
