@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Capture files (.gpr): an event sink that keeps what it is given, and a source that gives it
- * back, event for event, in the same order. The file's layout is in include/gpuprof/capture.h.
+ * Capture files (.gpr): an event sink that stores events, and a source that delivers them again in
+ * the same order. The file's layout is in include/gpuprof/capture.h.
  *
  * Every block stands alone (functions, threads and shapes are defined in it before they are
  * used), so all complete blocks of a file that was cut anywhere are readable.
@@ -31,16 +31,15 @@ struct capture_stats {
 struct capture_writer *capture_create(const char *path, const struct funcs *funcs);
 
 /* Appends one event. Encodes into memory; a full block is compressed and written by
- * capture_flush or when the next push finds it full. 0 or -errno (sticky, logged once). */
+ * capture_flush or by the next push. 0 or -errno (sticky, logged once). */
 int capture_push(struct capture_writer *w, const struct event *ev);
 
 /* Ends the current block and writes it out. Called at least once a second by the session. */
 int capture_flush(struct capture_writer *w);
 
 /*
- * Storing in another thread. full takes each ended block (the thread that pushes calls it); what
- * it took must be given to capture_store, by one thread, in the same order, before capture_close
- * is called. capture_store compresses, writes, frees the block; 0 or -errno, which the next push
+ * Storing in another thread. full takes each ended block (the thread that pushes calls it); one
+ * thread must pass them to capture_store, in the same order, before capture_close is called. capture_store compresses, writes, frees the block; 0 or -errno, which the next push
  * then returns too. Blocks are of at most 1 MiB: full bounds how many wait.
  */
 struct capture_block;
@@ -48,8 +47,8 @@ void capture_defer(struct capture_writer *w, void (*full)(void *ctx, struct capt
 		   void *ctx);
 int capture_store(struct capture_writer *w, struct capture_block *b);
 
-/* What the file's size is at most once all that was pushed is stored and it is closed. Any thread
- * that pushes may ask. */
+/* Upper bound of the file's size after capture_close, with all events pushed so far. For the thread
+ * that pushes. */
 uint64_t capture_bytes_at_most(const struct capture_writer *w);
 size_t capture_block_bytes(const struct capture_writer *w);	/* of the present block, as rows */
 
@@ -86,7 +85,7 @@ const struct funcs *capture_funcs(const struct capture_reader *r);
  * sink's own error or -EIO/-ENOMEM. May be called again: it starts anew. */
 int capture_read(struct capture_reader *r, const struct event_sink *sink);
 
-/* What follows is known after capture_read. DAMAGED also where a damaged file is cut too. */
+/* Valid after capture_read. A damaged file that is also cut is DAMAGED. */
 enum capture_state capture_state(const struct capture_reader *r);
 uint64_t capture_blocks(const struct capture_reader *r);	/* read well */
 uint64_t capture_bad_blocks(const struct capture_reader *r);	/* damaged, missing or in part */

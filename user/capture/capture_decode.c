@@ -38,7 +38,7 @@ struct shape {
 	bool is_call;		/* ev is as the last call row of it left it, or none was made yet */
 	uint8_t skipped;	/* SKIP_* */
 	struct event ev;	/* kind 0: of a later version */
-	uint64_t mask;		/* GP_FIELD_*: what ev has of its own from an event row; 0: none */
+	uint64_t mask;		/* GP_FIELD_*: fields that ev has from an event row; 0: none */
 	uint64_t bytes;		/* of the last call row, while ev is an event row's */
 };
 
@@ -227,7 +227,7 @@ static inline bool get_field(struct row *r, struct event *ev, const struct event
 	}
 }
 
-/* What is beyond the fields known comes last, and is not read. */
+/* Fields of a later version come last, and are not read. */
 static bool get_fields(struct row *r, const struct event_schema *s, uint64_t mask, struct event *ev)
 {
 	for (uint64_t bits = mask & ((1ull << s->n) - 1); bits; bits &= bits - 1)
@@ -238,7 +238,7 @@ static bool get_fields(struct row *r, const struct event_schema *s, uint64_t mas
 
 /* ---- definitions ---------------------------------------------------------------------------- */
 
-/* What defines or delivers returns 0, ROW_INVALID for a row that cannot be, or an error that ends
+/* Functions that take a row return 0, ROW_INVALID for a row that cannot be, or an error that ends
  * the reading: the sink's, or -ENOMEM. */
 
 static bool same_func(const struct func *a, const struct func *b)
@@ -309,7 +309,7 @@ static int define_thread(struct capture_decoder *d, struct row *r)
 	return 0;
 }
 
-/* Which events may have been made from it: hashes are computed here, once for all of them. */
+/* Hashes of texts, once for all events of a shape. */
 static void add_hashes(const struct event_schema *s, struct event *ev)
 {
 	for (uint32_t i = 1; i < s->n; i++)
@@ -467,7 +467,7 @@ static int take_row(struct capture_decoder *d, uint8_t tag, struct row *r)
 	case GP_TAG_SHAPE:
 		return define_shape(d, r);
 	default:
-		return 0;	/* a later version's; its length says where the next row is */
+		return 0;	/* a later version's: skipped */
 	}
 }
 
@@ -547,7 +547,7 @@ static int take_call(struct capture_decoder *d, const uint8_t **at, const uint8_
 	return deliver(d, ev, s->skipped);
 }
 
-/* A row with a length: *at moves to where it says the next one is. */
+/* A row with a length: *at moves to its end. */
 static int take_long(struct capture_decoder *d, const uint8_t **at, const uint8_t *end)
 {
 	uint8_t tag = **at;

@@ -15,7 +15,7 @@
 
 #define FRAME_PACKED_MAX ZSTD_COMPRESSBOUND(GP_BLOCK_RAW_MAX)
 #define FRAME_PREFIX 8		/* frame_magic, frame_bytes */
-#define FRAME_TAG_END 16	/* what all headers of a type have in common ends here */
+#define FRAME_TAG_END 16	/* end of the part that all headers of a type share */
 
 static inline void frame_seal_file(struct gp_file_header *h, uint64_t file_id)
 {
@@ -34,7 +34,7 @@ static inline bool frame_is_file(const struct gp_file_header *h)
 	       h->hash == XXH64(h, offsetof(struct gp_file_header, hash), 0);
 }
 
-/* The caller has set what is particular to the block. */
+/* The caller has set the fields of the block itself. */
 static inline void frame_seal_block(struct gp_block_header *h)
 {
 	h->frame_magic = GP_FRAME_MAGIC;

@@ -24,7 +24,7 @@
 #define WINDOW_MIN 4096u
 #define WINDOW_MAX 65536u
 
-/* What was not whole; the reader adds what it finds inside blocks. */
+/* Damage outside blocks; the reader adds the damage inside. */
 struct scan_damage {
 	uint64_t blocks;	/* damaged or missing */
 	uint64_t events;	/* in those of them whose header was whole */
@@ -126,7 +126,7 @@ static int resync(struct scan *s, uint64_t from)
 	}
 }
 
-/* The account of what lies between the last block and this one. False: it is not new. */
+/* Counts the blocks missing between the last one and this one. False: a repeated block. */
 static bool take_number(struct scan *s, uint64_t number)
 {
 	uint64_t missing;
@@ -287,7 +287,7 @@ static int check_head(struct scan *s, const struct gp_file_header *h, size_t len
 			  "%u); upgrade", s->path, h->major, GP_CAPTURE_MAJOR);
 		return -ENOTSUP;
 	}
-	/* No single damage hits both marks: look for blocks in what has one of them. */
+	/* No single damage hits both marks: with one of them, look for blocks. */
 	if (len >= FRAME_TAG_END && (h->frame_magic == GP_FRAME_MAGIC || h->tag == GP_FILE_TAG)) {
 		s->head_damaged = true;
 		return 0;
@@ -427,7 +427,7 @@ static int read_events(struct capture_reader *r, const struct gp_block_header *h
 	return 0;
 }
 
-/* The end block's totals find what no gap in the numbers shows. */
+/* The end block's totals reveal losses that leave no gap in the numbers. */
 static void read_end(struct capture_reader *r, const struct gp_block_header *h,
 		     const uint8_t *raw)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A queue of compressed blocks. A block that is dropped is unpacked once more, because the state that
- * a file begins with must be that of the beginning of the oldest block left. Writing a file unpacks
- * all of them in the same way. Runs in the session's thread.
+ * A queue of compressed blocks. A block that is dropped is unpacked once more, because the state
+ * that a file begins with must be that of the beginning of the oldest block left. Writing a file
+ * unpacks all of them in the same way. Runs in the session's thread.
  */
 #include "capture/capture_recorder.h"
 

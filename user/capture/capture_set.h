@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A session in one capture file, or in several of limited size, each of which can be read alone
- * (capture/capture_state.h says what it begins with). All of them together hold every event once.
+ * (capture/capture_state.h: the state at its beginning). Together they hold every event once.
  */
 #ifndef CAPTURE_CAPTURE_SET_H
 #define CAPTURE_CAPTURE_SET_H

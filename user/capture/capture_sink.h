@@ -36,7 +36,7 @@ struct capture_sink {
 	/* As capture_defer; NULL: blocks are stored at once. */
 	void (*full)(void *ctx, struct capture_block *b);
 	void *full_ctx;
-	/* A file is about to end: push what was counted so far. May be NULL. */
+	/* A file is about to end: push the counters. May be NULL. */
 	void (*on_cut)(void *ctx);
 	void *cut_ctx;
 };

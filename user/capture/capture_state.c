@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Bounded by what is alive: what ended is dropped. Devices, open ranges and live memory are three
+ * Bounded by the living threads and processes. Devices, open ranges and live memory are three
  * short lists of each process; of open ranges the newest is looked at first, because it ends first.
  */
 #include "capture/capture_state.h"
@@ -238,7 +238,7 @@ static int take_process(struct start_state *s, const struct event *ev)
 	if (ev->task.process_ns)
 		p->exact_ns = ev->task.process_ns;
 	copy_comm(p->comm, ev->task.comm);
-	if (ev->end_ns)		/* another program: nothing is left of what it had */
+	if (ev->end_ns)		/* another program: its devices, ranges and memory are gone */
 		free_holdings(&p->has);
 	return ev->task.cmdline ? replace(&p->cmdline, ev->task.cmdline) : 0;
 }
@@ -259,7 +259,7 @@ static int take_identity(struct start_state *s, const struct event *ev)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* ---- what processes have -------------------------------------------------------------------- */
+/* ---- devices, ranges, memory ---------------------------------------------------------------- */
 
 static int take_device(struct holdings *h, const struct event *ev)
 {
@@ -406,7 +406,7 @@ static void keep_open(struct thread *t, const struct event *ev)
 	t->open = *ev;
 }
 
-/* CALL, ENTER, OPEN, LEFT, OFF, TAIL, EXIT: what has a number. */
+/* CALL, ENTER, OPEN, LEFT, OFF, TAIL, EXIT: events with a number. */
 static int take_numbered(struct start_state *s, const struct event *ev, struct event *out)
 {
 	struct thread *t = find_thread(s, ev);
@@ -433,7 +433,7 @@ static bool is_inside(const struct thread *t, const struct event *ev)
 	       t->open.start_ns == ev->start_ns;
 }
 
-/* INSIDE, GONE: what has no number, and tells nothing once the thread has made calls. */
+/* INSIDE, GONE: without a number, and outdated once the thread has made calls. */
 static int take_before(struct start_state *s, const struct event *ev)
 {
 	struct thread *t = find_thread(s, ev);

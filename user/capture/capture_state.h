@@ -4,8 +4,8 @@
  * that it can be read alone: facts, processes with their devices, open ranges and live memory,
  * threads and the calls they are in. Takes all events of the session; knows nothing of files.
  *
- * A capture's events keep the numbers of their threads, but begin anew: what was delivered before
- * the capture is no hole in it. A call that was open when the capture begins is its thread's first
+ * A capture's events keep the numbers of their threads, but begin anew: events delivered before
+ * the capture are no hole in it. A call that was open when the capture begins is its thread's first
  * event (ENTER, or the latest INSIDE). Counters of the session (EVENT_COUNT, some facts) count from
  * the capture's beginning.
  */

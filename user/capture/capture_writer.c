@@ -215,7 +215,7 @@ void capture_defer(struct capture_writer *w, void (*full)(void *ctx, struct capt
 	w->ctx = ctx;
 }
 
-/* A block of rows takes this in the file at most: its header, and what zstd may add. */
+/* Upper bound of a block in the file: its header and an incompressible payload. */
 static uint64_t packed_at_most(size_t raw_bytes)
 {
 	return sizeof(struct gp_block_header) + raw_bytes + raw_bytes / 128 + 256;

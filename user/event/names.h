@@ -90,7 +90,7 @@ enum copy_dir { COPY_H2H = 0, COPY_H2D = 1, COPY_D2H = 2, COPY_D2D = 3, COPY_DEF
 enum stack_known {
 	STACK_KNOWN_WHOLE = 0,	/* up to the outermost function of the thread */
 	STACK_KNOWN_CUT = 1,	/* the caller of the outermost frame is unknown */
-	STACK_KNOWN_DEEP = 2,	/* deeper than what is copied or kept of a stack */
+	STACK_KNOWN_DEEP = 2,	/* deeper than the part that is copied or stored */
 	STACK_KNOWN_END
 };
 
@@ -220,8 +220,8 @@ enum fault_what {
  * calls of its threads. */
 #define EVENT_ENDED_NS "ended_ns"
 
-/* Facts of a session that count: they only grow, so that each of several captures has what grew
- * while it was written. */
+/* Facts of a session that are counters: each of several captures has the growth while it was
+ * written. */
 enum counter {
 	COUNTER_NESTED,		/* hits of probes inside another call */
 	COUNTER_REACHED,	/* of these, a launch of the driver's inside one of the runtime's */

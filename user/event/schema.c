@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The members of all payloads, kind by kind, and what is done with an event by the table alone.
+ * The members of all payloads, kind by kind, and the operations that need no more than the table.
  * Knows no capture.
  */
 #include "event/schema.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What stacks mean: the frames and stacks that EVENT_FRAME and EVENT_STACK tell of, by number. A
- * tree of callers, in which each frame is kept once. Bounded; start zeroed.
+ * Call stacks: the frames and stacks of EVENT_FRAME and EVENT_STACK, by number. A tree of callers,
+ * in which each frame is stored once. Bounded; start zeroed.
  */
 #ifndef EVENT_STACKS_H
 #define EVENT_STACKS_H
@@ -15,9 +15,9 @@
 
 struct stacks_frame {
 	uint64_t number, caller;	/* caller 0: the outermost */
-	uint64_t offset;	/* FRAME_OFFSET */
+	uint64_t offset;	/* as in struct event_frame */
 	const char *function;	/* NULL: no symbol covers it */
-	const char *file;	/* as EVENT_FRAME has it; NULL unknown */
+	const char *file;	/* as in struct event_frame; NULL: unknown */
 	const char *lines;	/* stacks_set_lines; NULL: nothing was found */
 	uint8_t flags;		/* FRAME_* */
 };
@@ -37,19 +37,19 @@ struct stacks {
 	uint64_t refused;	/* events over the limits */
 };
 
-/* An EVENT_FRAME or EVENT_STACK. What is known already stays. 0, -EINVAL: it speaks of a frame that
- * nobody has told of; -ENOSPC: over the limits; -ENOMEM. */
+/* Adds an EVENT_FRAME or EVENT_STACK; known ones stay. 0, -EINVAL: its frame or caller is unknown;
+ * -ENOSPC: over the limits; -ENOMEM. */
 int stacks_take(struct stacks *s, const struct event *ev);
 
 /* By number, by id; or NULL. */
 const struct stacks_frame *stacks_frame(const struct stacks *s, uint64_t number);
 const struct stacks_stack *stacks_find(const struct stacks *s, uint64_t id);
 
-/* What debug info says of a frame: it and the functions that were put into it, outermost first,
- * joined by ';'. Shown instead of the function. 0, -ENOSPC or -ENOMEM. */
+/* The frame's function and those inlined into it, from debug info: outermost first, joined by ';'.
+ * Shown instead of the function. 0, -ENOSPC or -ENOMEM. */
 int stacks_set_lines(struct stacks *s, uint64_t number, const char *text);
 
-/* Tells all of them again, callers first. 0 or to's error. */
+/* Pushes all of them, callers first. 0 or to's error. */
 int stacks_put(const struct stacks *s, const struct event_sink *to);
 
 void stacks_free(struct stacks *s);
