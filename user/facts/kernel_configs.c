@@ -96,7 +96,7 @@ int kernel_configs_add(struct kernel_configs *kc, const struct event *kernel,
 	memcpy(one.key.block, one.last.block, sizeof(one.key.block));
 	set_call(&one.key, evidence, call);
 	if (is_range_pending(evidence, call))
-		one.key.open_ns = call->start_ns + (call->end_ns - call->start_ns) / 2;
+		one.key.open_ns = num_middle(call->start_ns, call->end_ns);
 	return add(kc, &one);
 }
 

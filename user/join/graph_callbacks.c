@@ -355,8 +355,7 @@ void graph_callbacks_settle(struct graph_callbacks *n, uint64_t horizon_ns,
 			n->recent.all.v[kept++] = n->recent.all.v[i];
 			continue;
 		}
-		m->call.range = innermost(ctx, m->call.tid, m->call.start_ns +
-					  (m->call.end_ns - m->call.start_ns) / 2);
+		m->call.range = innermost(ctx, m->call.tid, num_middle(m->call.start_ns, m->call.end_ns));
 		m->settled = true;
 		put_maker(m);
 	}

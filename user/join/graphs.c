@@ -739,7 +739,7 @@ int graphs_push_call(struct graphs *g, const struct event *call, enum func_role 
 
 static struct graph_exec *find_launched(const struct graphs *g, const struct launch *launch)
 {
-	uint64_t ns = launch->start_ns + (launch->end_ns - launch->start_ns) / 2;
+	uint64_t ns = num_middle(launch->start_ns, launch->end_ns);
 
 	for (size_t i = g->execs.n; i-- > 0;)
 		if (!g->execs.v[i]->graph && exec_was_launched(g->execs.v[i], launch->tid, ns))
@@ -822,8 +822,7 @@ void graphs_settle(struct graphs *g, uint64_t horizon_ns,
 		for (size_t k = 0; k < c->calls.n; k++) {
 			struct captured_call *call = &c->calls.v[k];
 
-			call->range = innermost(ctx, call->tid, call->start_ns +
-						(call->end_ns - call->start_ns) / 2);
+			call->range = innermost(ctx, call->tid, num_middle(call->start_ns, call->end_ns));
 			call->settled = true;
 		}
 		captured_put(c);

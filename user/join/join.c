@@ -94,11 +94,6 @@ struct join {
 	struct api_roles roles;
 };
 
-static uint64_t middle_of(uint64_t start_ns, uint64_t end_ns)
-{
-	return start_ns + (end_ns - start_ns) / 2;
-}
-
 /* ---- processes ------------------------------------------------------------------------------- */
 
 struct join *join_new(const struct join_sink *sink)
@@ -389,7 +384,7 @@ int join_captured(struct join *j, const struct event *call)
 		return -ENOMEM;
 	for (size_t i = p->awaiting.n; i-- > from;) {
 		struct pending_launch *at = awaited_at(p, i, &number);
-		uint64_t middle = at ? middle_of(at->launch.start_ns, at->launch.end_ns) : 0;
+		uint64_t middle = at ? num_middle(at->launch.start_ns, at->launch.end_ns) : 0;
 
 		if (at && at->launch.tid == call->tid && middle >= call->start_ns && middle <= call->end_ns)
 			note_captured(j, at);
@@ -427,7 +422,7 @@ static int decide(struct join *j, struct process *p, uint64_t number, bool is_en
 	const struct launch *launch = &at->launch;
 	uint64_t next_ns;
 
-	if (is_capturing_at(&p->captures, middle_of(launch->start_ns, launch->end_ns))) {
+	if (is_capturing_at(&p->captures, num_middle(launch->start_ns, launch->end_ns))) {
 		note_captured(j, at);
 		return 0;
 	}
@@ -616,7 +611,7 @@ static int push_api(struct join *j, struct process *p, const struct event *ev)
 	by = launches_add(&p->launches, &j->budget, ev->api.correlation);
 	if (!by || note_api(p, ev, roles))
 		return -ENOMEM;
-	captured = launches && was_captured_at(&p->captures, ev->tid, middle_of(ev->start_ns, ev->end_ns));
+	captured = launches && was_captured_at(&p->captures, ev->tid, num_middle(ev->start_ns, ev->end_ns));
 	j->counts.captured += captured;
 	*by = (struct pending_launch){ .launch = { .tid = ev->tid, .start_ns = ev->start_ns, .end_ns = ev->end_ns },
 				       .used_ns = ev->end_ns, .awaited = launches && !captured && !is_before(j, ev),

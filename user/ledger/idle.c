@@ -53,7 +53,7 @@ static bool is_call(unsigned int bucket)
 static struct timeline_span find_call(const struct device_work *work, const struct idle_thread *who)
 {
 	uint64_t start = work->launch_start_ns, end = num_max(work->launch_end_ns, start);
-	uint64_t middle = start + (end - start) / 2;
+	uint64_t middle = num_middle(start, end);
 	struct timeline_span seen;
 
 	if (who && timeline_find(who->timeline, middle, &seen) && is_call(seen.bucket))

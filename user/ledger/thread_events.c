@@ -251,10 +251,9 @@ static int push_off(struct model *m, const struct event *ev)
 
 static bool is_probed(const struct thread *t, const struct event *ev)
 {
-	uint64_t middle = ev->start_ns + (ev->end_ns - ev->start_ns) / 2;
 	struct timeline_span seen;
 
-	return (timeline_find(&t->timeline, middle, &seen) && seen.func != TIMELINE_NO_FUNC) ||
+	return (timeline_find(&t->timeline, num_middle(ev->start_ns, ev->end_ns), &seen) && seen.func != TIMELINE_NO_FUNC) ||
 	       timeline_call(&t->timeline, ev->start_ns, ev->end_ns, &seen);
 }
 

@@ -329,7 +329,7 @@ bool timeline_longest(const struct timeline *t, uint64_t from, uint64_t to, uint
 bool timeline_call(const struct timeline *t, uint64_t from, uint64_t to, struct timeline_span *out)
 {
 	for (struct reader r = read_from(t, from); is_at(&r, to); read_next(&r)) {
-		uint64_t middle = r.span.start_ns + (r.span.end_ns - r.span.start_ns) / 2;
+		uint64_t middle = num_middle(r.span.start_ns, r.span.end_ns);
 
 		if (r.span.func == TIMELINE_NO_FUNC || middle < from || middle >= to)
 			continue;
