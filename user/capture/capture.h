@@ -39,8 +39,9 @@ int capture_flush(struct capture_writer *w);
 
 /*
  * Storing in another thread. full takes each ended block (the thread that pushes calls it); one
- * thread must pass them to capture_store, in the same order, before capture_close is called. capture_store compresses, writes, frees the block; 0 or -errno, which the next push
- * then returns too. Blocks are of at most 1 MiB: full bounds how many wait.
+ * thread must pass them to capture_store, in the same order, before capture_close is called.
+ * capture_store compresses, writes, frees the block; 0 or -errno, which the next push then returns
+ * too. Blocks are of at most 1 MiB: full bounds how many wait.
  */
 struct capture_block;
 void capture_defer(struct capture_writer *w, void (*full)(void *ctx, struct capture_block *b),

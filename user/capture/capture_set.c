@@ -365,8 +365,10 @@ static int set_push(struct capture_sink *k, const struct event *ev)
 	if (err || where == BEFORE)
 		return fail(s, err);
 	err = start_state_take(s->start, ev, &own);
-	if ((ev->kind == EVENT_RANGE || ev->kind == EVENT_API) && where == BOTH)
-		*(ev->kind == EVENT_API ? &own.api.again : &own.range.again) = 1;
+	if (where == BOTH && ev->kind == EVENT_RANGE)
+		own.range.again = 1;
+	else if (where == BOTH && ev->kind == EVENT_API)
+		own.api.again = 1;
 	if (err)
 		log_error("cannot record events: %s", strerror(-err));
 	else
