@@ -12,9 +12,9 @@
 
 enum { PROBES = 1, ENDED = 2, SUDO = 4 };
 
-static struct next_whom whom(unsigned int how, const char *command)
+static struct next_target target(unsigned int how, const char *command)
 {
-	return (struct next_whom){ .pid = 12, .device = 1, .name = "train", .command = command,
+	return (struct next_target){ .pid = 12, .device = 1, .name = "train", .command = command,
 				   .probes = how & PROBES, .ended = how & ENDED,
 				   .sudo = how & SUDO };
 }
@@ -67,7 +67,7 @@ static void a_proposal_is_what_this_user_can_do_with_this_process(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct next_whom who = whom(cases[i].how, cases[i].command);
+		struct next_target who = target(cases[i].how, cases[i].command);
 		struct strbuf out = STRBUF_INIT;
 
 		next_add(&out, cases[i].what, &who, cases[i].filter);
@@ -95,7 +95,7 @@ static void every_proposal_is_taken_by_the_command_line(void **state)
 	(void)state;
 	for (unsigned int what = 0; what < NEXT_KINDS; what++)
 		for (unsigned int how = 0; how < 8; how++) {
-			struct next_whom who = whom(how & 3, how & 4 ? "./train --steps 5" : NULL);
+			struct next_target who = target(how & 3, how & 4 ? "./train --steps 5" : NULL);
 			struct strbuf out = STRBUF_INIT;
 
 			if (what == NEXT_INJECT && who.ended)
@@ -114,7 +114,7 @@ static void fact(struct model *m, const char *key, const char *value)
 static void what_a_capture_says_of_names_and_commands_is_typed_only_where_it_is_harmless(void **state)
 {
 	struct model *m = session(1000);
-	struct next_whom who;
+	struct next_target who;
 
 	(void)state;
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .task.comm = "a;reboot" });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What gpuprof cost the threads: where it is taken from, and whom findings blame for it. */
+/* What gpuprof cost the threads: where it is taken from, and how findings blame it. */
 #include "unit/model_room.h"
 
 #include <string.h>
@@ -210,7 +210,7 @@ static struct findings judge(uint64_t own_13_ns, uint64_t own_14_ns, uint64_t ke
 	struct finding_stall rows[] = { loss(13, STALL_LAUNCH, 2 * MS, own_13_ns),
 				       loss(13, STALL_LAUNCH, 1 * MS, own_13_ns),
 				       loss(14, STALL_LAUNCH, 1 * MS, own_14_ns) };
-	struct finding_book b = { .pid = 12, .whom = { .pid = 12, .probes = true }, .wall_ns = 20 * MS,
+	struct finding_book b = { .pid = 12, .target = { .pid = 12, .probes = true }, .wall_ns = 20 * MS,
 				  .kernels = kernels, .kernels_ns = kernels * 3000, .stalls = rows,
 				  .n_stalls = 3 };
 	struct findings f = { 0 };
@@ -246,15 +246,15 @@ static void a_finding_says_what_of_it_is_ours_and_that_it_is_not_gained(void **s
 /* A process that is still to come can only be found by probes. */
 static void the_next_command_without_probes_can_be_typed(void **state)
 {
-	struct next_whom whom = { .pid = 12, .probes = true, .name = "train" };
+	struct next_target target = { .pid = 12, .probes = true, .name = "train" };
 	struct strbuf out = STRBUF_INIT;
 
 	(void)state;
-	next_add(&out, NEXT_UNPROBED, &whom, NULL);
+	next_add(&out, NEXT_UNPROBED, &target, NULL);
 	assert_string_equal(out.s, "gpuprof stat --attach none -d 10s -p 12");
 	strbuf_reset(&out);
-	whom.ended = true;
-	next_add(&out, NEXT_UNPROBED, &whom, NULL);
+	target.ended = true;
+	next_add(&out, NEXT_UNPROBED, &target, NULL);
 	assert_string_equal(out.s, "gpuprof stat --attach none -- CMD");
 	strbuf_free(&out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What gpuprof tells the shell (design §9). `-- CMD` passes the command's own status on. */
+/* Exit statuses of gpuprof (design §9). `-- CMD` passes the command's own status on. */
 #ifndef BASE_EXIT_H
 #define BASE_EXIT_H
 

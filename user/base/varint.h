@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The integers of capture rows (include/gpuprof/capture.h): 1 to 9 bytes whose first byte tells
+ * The integers of capture rows (include/gpuprof/capture.h): 1 to 9 bytes whose first byte gives
  * the length, so that writing and reading one is a handful of instructions without a branch on
  * its size. Knows nothing of rows. Both directions touch VARINT_SLACK bytes from p on, whatever
  * the length: the caller's buffer must be that much longer.

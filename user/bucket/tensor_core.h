@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether a kernel computes on tensor cores, as far as its name tells: libraries name their kernels
+ * Whether a kernel computes on tensor cores, by its name: libraries name their kernels
  * after the instruction or the shape of its operands. A name that says nothing is no evidence of
  * either. Knows nothing of devices or times.
  */

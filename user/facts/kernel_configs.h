@@ -58,7 +58,7 @@ bool kernel_configs_is_pending(enum graph_evidence evidence, const struct captur
 int kernel_configs_add(struct kernel_configs *kc, const struct event *kernel,
 		       enum graph_evidence evidence, const struct captured_call *call);
 
-/* Moves pending rows to `to` once find knows their call and range, or that nobody ever will; find
+/* Moves pending rows to `to` once find knows their call and range, or that they stay unknown; find
  * returns PENDING for the others. *call is read before find is called again. 0 or -ENOMEM. */
 typedef enum graph_evidence (*kernel_configs_find_fn)(void *ctx, const struct kernel_config *row,
 						      const struct captured_call **call);

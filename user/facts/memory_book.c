@@ -406,7 +406,7 @@ int memory_book_reset(struct memory_book *b, uint64_t ns)
 	return slot ? 0 : -ENOMEM;
 }
 
-/* Where two sources tell of one process, the other has said it, and that is settled. */
+/* If two sources report the process, the other one has reported this, and that is settled. */
 static int push_late(struct memory_book *b, const struct memory_act *act)
 {
 	const struct map_slot *slot = map_find(&b->live, act->address);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The CUDA memory of one process, streaming: live and peak bytes, allocations, frees, by
- * device, kind and stack of the allocating call. Two sources may tell of one allocation, a call
+ * device, kind and stack of the allocating call. Two sources may report one allocation, a call
  * that was seen and CUPTI's record: it is one. Knows no events and no functions. In plain words:
  * tests/lib/memory_spec.h.
  *
@@ -32,7 +32,7 @@
 
 #define MEMORY_SLACK_NS 1000000ull
 #define MEMORY_WAITING_MAX 65536	/* of one process; then the oldest are settled */
-#define MEMORY_GROUPS_MAX 65536		/* stacks of one process; more are not told apart */
+#define MEMORY_GROUPS_MAX 65536		/* stacks of one process; more share the row of device and kind */
 #define MEMORY_NO_DEVICE UINT32_MAX
 
 struct memory_act {
@@ -65,14 +65,16 @@ struct memory_sums {
 	uint64_t leaked_bytes, leaked;	/* that lived when the process's program ended before */
 	uint64_t frees_before;		/* of allocations before the session: size unknown */
 	uint64_t unsized;		/* allocations whose bytes are not known: in no sum */
-	uint64_t untracked;		/* allocations whose free is not observed: in allocs alone */
+	uint64_t untracked;		/* allocations whose free is not observed: in allocs
+					 * alone */
 };
 
 struct memory_counts {
 	uint64_t late;			/* came after their time was settled */
 	uint64_t unseen_frees;		/* an address was allocated again before that */
 	uint64_t alone;			/* records without a call, but those with `again` */
-	uint64_t resets;		/* of a device with live memory: what they freed is unknown */
+	uint64_t resets;		/* of a device with live memory: what they freed is
+					 * unknown */
 };
 
 /* Allocations that all books with it may still keep in mind. */
@@ -101,8 +103,8 @@ int memory_book_settle(struct memory_book *b, uint64_t horizon_ns);
 /* The program ends, and with it all that lives and is settled. */
 void memory_book_end(struct memory_book *b);
 
-/* Adds a row of an ended process's book to the row of its device, kind and stack. Peaks are added up
- * too, though they need not coincide. 0 or -ENOMEM. */
+/* Adds a row of an ended process's book to the row of its device, kind and stack. Peaks are added
+ * up too, though they need not coincide. 0 or -ENOMEM. */
 int memory_book_add(struct memory_book *b, const struct memory_sums *from);
 /* Gives back memory that is not needed while nothing comes. */
 void memory_book_trim(struct memory_book *b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Devices in a list, as they were first told of. */
+/* Devices in a list, in the order of their first samples. */
 #include "facts/samples.h"
 
 #include <errno.h>
@@ -86,7 +86,7 @@ static void forget_gone(struct sampled_device *d)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < d->users.n; i++)
-		if (d->users.v[i].seen_ns >= d->told_ns)
+		if (d->users.v[i].seen_ns >= d->last_ns)
 			d->users.v[kept++] = d->users.v[i];
 	d->users.n = kept;
 }
@@ -103,7 +103,7 @@ static int push_user(struct sampled_device *d, const struct event *ev)
 		u = VEC_PUSH(&d->users);
 	if (!u)
 		return -ENOMEM;
-	u->stayed = u->pid && d->told_ns && u->seen_ns == d->told_ns;
+	u->stayed = u->pid && d->last_ns && u->seen_ns == d->last_ns;
 	u->pid = ev->pid;
 	u->seen_ns = ev->start_ns;
 	if (ev->has & HAS_BYTES) {
@@ -118,7 +118,7 @@ static uint64_t count_users(const struct sampled_device *d)
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < d->users.n; i++)
-		n += d->users.v[i].seen_ns == d->told_ns;
+		n += d->users.v[i].seen_ns == d->last_ns;
 	return n;
 }
 
@@ -167,7 +167,7 @@ static void add_up(struct sampled_device *d, const struct device_sample *s, uint
 static bool has_stayed(const struct sampled_device *d)
 {
 	for (size_t i = 0; i < d->users.n; i++)
-		if (d->users.v[i].seen_ns == d->told_ns && d->users.v[i].stayed)
+		if (d->users.v[i].seen_ns == d->last_ns && d->users.v[i].stayed)
 			return true;
 	return d->nameless && d->nameless_before;
 }
@@ -189,19 +189,19 @@ static int push_sample(struct sampled_device *d, const struct event *ev, uint64_
 {
 	const struct device_sample *s = &ev->sample.values;
 	uint64_t end_ns = num_min(ev->end_ns, until_ns);
-	uint64_t told;
+	uint64_t named;
 
-	if (ev->start_ns >= ev->end_ns || ev->end_ns <= d->told_ns)
+	if (ev->start_ns >= ev->end_ns || ev->end_ns <= d->last_ns)
 		return -EINVAL;
-	d->told_ns = ev->end_ns;
+	d->last_ns = ev->end_ns;
 	if (end_ns > ev->start_ns)
 		add_up(d, s, end_ns - ev->start_ns);
 	d->has_busy = has(s, SAMPLE_BUSY);
 	d->busy = s->v[SAMPLE_BUSY] > 0;
 	d->has_users = has(s, SAMPLE_USERS);
-	told = count_users(d);
+	named = count_users(d);
 	d->nameless_before = d->nameless;
-	d->nameless = s->v[SAMPLE_USERS] > told ? s->v[SAMPLE_USERS] - told : 0;
+	d->nameless = s->v[SAMPLE_USERS] > named ? s->v[SAMPLE_USERS] - named : 0;
 	if (has(s, SAMPLE_ENERGY_MJ))
 		add_energy(d, s->v[SAMPLE_ENERGY_MJ], ev->end_ns);
 	add_use(d, end_ns > ev->start_ns ? end_ns - ev->start_ns : 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the host's devices tell of themselves once in a while, whoever uses them: how active they
+ * What NVML samples of the host's devices, whichever process uses them: how active they
  * were, what kept their clocks down, which processes have memory of them, and what went wrong.
  * Bounded, also where it is made up. Knows no works and no books.
  */
@@ -39,7 +39,7 @@ struct sample_fault {
 struct sampled_device {
 	char uuid[64], name[64];
 	uint32_t number;		/* on the host: event/device_number.h */
-	uint64_t told_ns;		/* where its last sample ended; 0: none came */
+	uint64_t last_ns;		/* where its last sample ended; 0: none came */
 	uint64_t sampled_ns;		/* of this interval */
 	struct sample_mean mean[SAMPLE_FIELDS];	/* of what is a rate; a reading is taken for all
 						 * its sample */
@@ -49,16 +49,16 @@ struct sampled_device {
 	uint64_t reasons_ns;		/* in which it is known why clocks were what they were */
 	uint64_t reason_ns[SAMPLES_REASONS];
 	bool has_busy, busy;		/* in the last sample, did any kernel run? */
-	/* Of sampled_ns, for a device whose works nobody tells; the rest is not known. */
-	uint64_t idle_ns;		/* no kernel ran, or nobody was there */
-	uint64_t used_ns;		/* kernels ran, and somebody was there; where they do not
-					 * say whether any ran: somebody stayed */
+	/* Of sampled_ns, for a device without reported works; the rest is unknown. */
+	uint64_t idle_ns;		/* no kernel ran, or no process was on it */
+	uint64_t used_ns;		/* kernels ran, and a process was on it; if samples lack
+					 * kernels: a process stayed on it */
 	bool has_users;			/* its last sample knew them */
 	bool had_users;			/* the one before did; was there anybody? */
 	bool was_used;
 	uint64_t nameless;		/* of these without a pid; and in the sample before */
 	uint64_t nameless_before;
-	VEC(struct sample_user) users;	/* also those that are gone: seen_ns < told_ns */
+	VEC(struct sample_user) users;	/* also those that are gone: seen_ns < last_ns */
 	VEC(struct sample_fault) faults;
 	uint64_t more_faults;		/* that there was no room for */
 };
@@ -84,14 +84,14 @@ const struct sampled_device *samples_find(const struct samples *s, const char *u
 /* as they have it; else as it is */
 const char *samples_uuid(const struct samples *s, const char *uuid);
 
-/* The GPU that a MIG instance is of, with what only GPUs have; NULL: it is none, or nobody told. */
+/* The GPU that a MIG instance is of, with what only GPUs have; NULL: it is none, or unknown. */
 const struct sampled_device *samples_gpu_of(const struct samples *s,
 					    const struct sampled_device *d);
 
-/* As of the last sample, or later if it has gone since. NULL: it was not there, or nobody knows. */
+/* As of the last sample, or later if it has gone since. NULL: it was not there, or unknown. */
 const struct sample_user *samples_user(const struct sampled_device *d, uint32_t pid);
 
-/* In the field's unit; false: nobody told. */
+/* In the field's unit; false: unknown. */
 bool samples_mean(const struct sampled_device *d, unsigned int field, double *mean);
 
 #endif

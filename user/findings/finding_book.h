@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What rules are asked about: the books of one process on one device, with the names that its
- * stalls are told by. Read from a model by findings_read; tests fill it in.
+ * The input of the rules: the books of one process on one device, with the names for its stalls.
+ * Read from a model by findings_read; tests fill it in.
  */
 #ifndef FINDINGS_FINDING_BOOK_H
 #define FINDINGS_FINDING_BOOK_H
@@ -12,7 +12,7 @@
 
 #define FINDING_NO_DEVICE UINT32_MAX	/* of no device of the process is anything known */
 
-/* A loss with the names that it is told by. */
+/* A stall with its names. */
 struct finding_stall {
 	struct stall stall;
 	uint64_t late_ns;		/* of the later half of the session */
@@ -31,10 +31,10 @@ struct finding_copies {
 };
 
 struct finding_book {
-	uint32_t pid, device;		/* pid 0: nobody tells of the device but itself; or
+	uint32_t pid, device;		/* pid 0: no process reports the device; or
 					 * FINDING_NO_DEVICE */
 	uint32_t ordinal;		/* what the process calls the device */
-	struct next_whom whom;		/* as commands name it */
+	struct next_target target;		/* as commands name it */
 	uint64_t wall_ns;
 	uint64_t compute_ns, compute_busy_ns;	/* owned, and summed over works */
 	uint64_t comm_ns, comm_busy_ns;
@@ -55,12 +55,13 @@ struct finding_book {
 	uint64_t leaked_bytes, leaks;	/* not freed when the process ended */
 	uint64_t peak_bytes;		/* that it had, over all kinds */
 
-	/* Calls after which all fail; NULL: none, or told with another device of the process. */
+	/* Calls after which all fail; NULL: none, or reported with another device of the
+	 * process. */
 	const struct func *fatal_function;	/* the one of most of them */
 	int32_t fatal_result;
 	uint64_t fatal_calls;
 
-	/* What the device told of itself; NULL: nothing, or told with another process on it. */
+	/* Samples of the device; NULL: none, or reported with another process on it. */
 	const struct sampled_device *sampled;
 	const struct sampled_device *gpu;	/* ... and of a MIG instance, its GPU */
 	uint64_t session_ns;		/* where it began */

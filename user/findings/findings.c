@@ -272,7 +272,7 @@ static int read_threads(struct finding_book *b, const struct model *m, const str
 	return 0;
 }
 
-/* What concerns all devices of a process is told with its lowest. */
+/* Findings about all devices of a process are reported with its lowest device. */
 static bool is_first_of_process(const struct model *m, const struct device_state *s)
 {
 	const struct devices *d = model_devices(m);
@@ -296,7 +296,7 @@ static int judge_device(struct findings *f, const struct model *m, const struct 
 	int err = pool ? model_device(m, s, now_ns, &sum, idle_ns, &stalls) : -ENOMEM;
 
 	if (!err) {
-		b.whom = next_of(m, s->pid, s->device);
+		b.target = next_of(m, s->pid, s->device);
 		read_states(&b, &sum);
 		read_kernels(&b, s);
 		read_copies(&b, s);
@@ -351,7 +351,7 @@ static int judge_process(struct findings *f, const struct model *m, const struct
 	errors_read(&b, model_funcs(m), p);
 	if (!b.fatal_function)
 		return 0;
-	b.whom = next_of(m, p->pid, 0);
+	b.target = next_of(m, p->pid, 0);
 	return findings_judge(f, &b);
 }
 

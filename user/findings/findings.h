@@ -2,8 +2,8 @@
 /*
  * Problems that a user can act on: rules over the books of one process on one device. A rule gives
  * its cause, its evidence, the share of the device's wall time that the problem costs, the most
- * that fixing this cause alone saves, and the command that shows more. Rules are pure functions of a
- * finding_book (two tables, findings_rules.h), which findings_read makes of a model.
+ * that fixing this cause alone saves, and the command that shows more. Rules are pure functions of
+ * a finding_book (two tables, findings_rules.h), which findings_read makes of a model.
  *
  * Shares of different findings of one book do not overlap, other-process excepted.
  *
@@ -53,7 +53,7 @@
 
 struct finding {
 	const char *name;
-	uint32_t pid, device;		/* pid 0: of the device, whoever uses it; or
+	uint32_t pid, device;		/* pid 0: about the device, not a process; or
 					 * FINDING_NO_DEVICE */
 	uint32_t tid;			/* 0: no one thread */
 	bool is_severe, is_notable;	/* high, or at least medium, whatever its share */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What is wrong with a device, or with having it for oneself, by what it told of itself once a
+ * What is wrong with a device, or with having it for oneself, by NVML's samples, one a
  * second. None of it is a share of time that a process lost, so none has one: how long is in the
  * evidence.
  */
@@ -15,8 +15,8 @@
 #include "event/device_number.h"
 #include "ledger/host_devices.h"
 
-/* The one of its processes with which it is told; NULL: none has a book any more. */
-static const struct host_member *teller(const struct host_device *h)
+/* The member that its samples are reported with; NULL: none has a book any more. */
+static const struct host_member *reporter(const struct host_device *h)
 {
 	for (size_t i = 0; i < h->members.n; i++)
 		if (h->members.v[i]->book)
@@ -30,7 +30,7 @@ int device_facts_read(struct finding_book *b, const struct model *m, const struc
 	struct share_book *shares;
 	struct share_sum sum;
 
-	if (!s->member.host || teller(s->member.host) != &s->member)
+	if (!s->member.host || reporter(s->member.host) != &s->member)
 		return 0;
 	b->sampled = samples_find(model_samples(m), s->member.host->uuid);
 	if (!b->sampled)
@@ -57,7 +57,7 @@ static bool is_told(const struct model *m, const struct sampled_device *d)
 	for (size_t i = 0; i < devices_hosts(all); i++) {
 		const struct host_device *h = devices_host(all, i);
 		const struct sampled_device *of =
-			teller(h) ? samples_find(model_samples(m), h->uuid) : NULL;
+			reporter(h) ? samples_find(model_samples(m), h->uuid) : NULL;
 
 		if (of && (of == d || samples_gpu_of(model_samples(m), of) == d))
 			return true;
@@ -333,7 +333,7 @@ static void add_others(struct finding *f, const struct finding_book *b, const ch
 		    " (%.1f %%) in which %s and they may have; sampled by NVML, about once a "
 		    "second",
 		    100 * (double)b->unwatched_ns / (double)b->shared_ns, none);
-	next_add(&f->next, NEXT_DEVICE, &b->whom, NULL);
+	next_add(&f->next, NEXT_DEVICE, &b->target, NULL);
 }
 
 static bool had_it(const struct finding_book *b)

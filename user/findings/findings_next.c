@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * In the texts of the table, %w is whom to measure and for how long, %p which process that runs, %d
- * the device, %f the filter, %c a command that is started.
+ * In the texts of the table, %w is the target to measure and for how long, %p which process that
+ * runs, %d the device, %f the filter, %c a command that is started.
  */
 #include "findings/findings_next.h"
 
@@ -14,9 +14,9 @@
 #define COMMAND_MAX 100		/* longer ones are not copied by anybody */
 
 static const struct {
-	const char *probed;	/* what tells most */
+	const char *probed;	/* the command that shows most */
 	bool needs_probes;
-	const char *runs;	/* without them, of a process that runs; NULL: nothing tells it */
+	const char *runs;	/* without them, of a process that runs; NULL: there is none */
 } steps[NEXT_KINDS] = {
 	[NEXT_CALLERS] = { "stat --stacks --by stack --filter %f %w", true, "stacks %p" },
 	[NEXT_WAITING] = { "stat --stacks --wide --table offcpu %w", true, "stacks %p" },
@@ -47,10 +47,10 @@ bool next_is_typed(const char *command)
 	return plain && plain <= COMMAND_MAX && !command[plain];
 }
 
-struct next_whom next_of(const struct model *m, uint32_t pid, uint32_t device)
+struct next_target next_of(const struct model *m, uint32_t pid, uint32_t device)
 {
 	const char *blind = model_fact(m, "without_probes"), *command = model_fact(m, "command");
-	struct next_whom whom = {
+	struct next_target target = {
 		.pid = pid, .device = model_device_number(m, pid, device),
 		.command = command && !next_is_typed(command) ? "CMD" : command,
 		.probes = !blind || !strncmp(blind, "--attach none", 13),
@@ -62,16 +62,16 @@ struct next_whom next_of(const struct model *m, uint32_t pid, uint32_t device)
 
 		if (p->pid != pid)
 			continue;
-		whom.ended = model_has_ended(m, i);
+		target.ended = model_has_ended(m, i);
 		if (is_plain(p->comm))
-			snprintf(whom.name, sizeof(whom.name), "%s", p->comm);
+			snprintf(target.name, sizeof(target.name), "%s", p->comm);
 		break;
 	}
-	return whom;
+	return target;
 }
 
 /* One that runs, or its name, for when it runs again. */
-static void add_process(struct strbuf *out, const struct next_whom *w)
+static void add_process(struct strbuf *out, const struct next_target *w)
 {
 	if (w->ended && *w->name)
 		strbuf_addf(out, "--name %s", w->name);
@@ -79,12 +79,12 @@ static void add_process(struct strbuf *out, const struct next_whom *w)
 		strbuf_addf(out, "-p %u", w->pid);
 }
 
-static void add_command(struct strbuf *out, const struct next_whom *w)
+static void add_command(struct strbuf *out, const struct next_target *w)
 {
 	strbuf_addstr(out, w->command ? w->command : "CMD");
 }
 
-static void add_whom(struct strbuf *out, const struct next_whom *w)
+static void add_whom(struct strbuf *out, const struct next_target *w)
 {
 	if (w->ended && (w->command || !w->probes)) {
 		strbuf_addstr(out, "-- ");
@@ -103,7 +103,7 @@ static void add_filter(struct strbuf *out, const char *filter)
 	strbuf_addf(out, "%s%s%s", quote, filter, quote);
 }
 
-static void add_step(struct strbuf *out, const char *text, const struct next_whom *w,
+static void add_step(struct strbuf *out, const char *text, const struct next_target *w,
 		     const char *filter)
 {
 	for (; *text; text++) {
@@ -132,14 +132,15 @@ static void add_step(struct strbuf *out, const char *text, const struct next_who
 	}
 }
 
-void next_add(struct strbuf *out, enum next what, const struct next_whom *whom, const char *filter)
+void next_add(struct strbuf *out, enum next what, const struct next_target *target,
+	      const char *filter)
 {
-	bool denied = steps[what].needs_probes && !whom->probes;
-	const char *instead = denied && !whom->ended ? steps[what].runs : NULL;
-	struct next_whom w = *whom;
+	bool denied = steps[what].needs_probes && !target->probes;
+	const char *instead = denied && !target->ended ? steps[what].runs : NULL;
+	struct next_target w = *target;
 
-	/* A command that nobody has started by sudo yet is its user's. */
-	bool sudo = whom->sudo && (what != NEXT_RESTART || whom->command);
+	/* A command that has not been started by sudo yet is its user's. */
+	bool sudo = target->sudo && (what != NEXT_RESTART || target->command);
 
 	strbuf_addstr(out, sudo || (denied && !instead) ? "sudo gpuprof " : "gpuprof ");
 	w.probes &= what != NEXT_UNPROBED;	/* only of a process that runs, or a command */

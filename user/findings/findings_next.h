@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The next command to type: what is to be looked at, of whom, by a user who may do so much. A
+ * The next command to type: what to look at, of which process, with the rights of this user. A
  * table; knows nothing of the books that led to it.
  */
 #ifndef FINDINGS_FINDINGS_NEXT_H
@@ -30,7 +30,7 @@ enum next {
 	NEXT_KINDS
 };
 
-struct next_whom {
+struct next_target {
 	uint32_t pid, device;
 	char name[16];		/* its comm, where it can be typed; "" */
 	bool ended;
@@ -39,13 +39,14 @@ struct next_whom {
 	bool sudo;		/* ... who is another by `sudo` */
 };
 
-/* A shell takes it as it is, and somebody types it. */
+/* Can it be typed in a shell without quoting? */
 bool next_is_typed(const char *command);
 
 /* As the model has it; the texts live as long as its facts. */
-struct next_whom next_of(const struct model *m, uint32_t pid, uint32_t device);
+struct next_target next_of(const struct model *m, uint32_t pid, uint32_t device);
 
 /* Appends "gpuprof stat ..."; filter is a regular expression, for NEXT_CALLERS. */
-void next_add(struct strbuf *out, enum next what, const struct next_whom *whom, const char *filter);
+void next_add(struct strbuf *out, enum next what, const struct next_target *target,
+	      const char *filter);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * One function per rule. Texts name what was measured; what it may mean is said as "or".
+ * One function per rule. Texts name the measurement; possible meanings follow an "or".
  */
 #include "findings/findings_rules.h"
 
@@ -121,7 +121,7 @@ static bool stall_blame_own(struct finding *f, const struct finding_book *b)
 	if (!finding_is_own(f))
 		return false;
 	strbuf_addstr(&f->cause, "; most of that may be gpuprof's own cost");
-	next_add(&f->next, NEXT_UNPROBED, &b->whom, NULL);
+	next_add(&f->next, NEXT_UNPROBED, &b->target, NULL);
 	return true;
 }
 
@@ -215,7 +215,7 @@ static bool judge_needless_sync(const struct finding_book *b, struct finding *f)
 	stall_add_unseen(&f->evidence, &sum);
 	stall_take_own(f, b, &sum);
 	if (!stall_blame_own(f, b))
-		next_add(&f->next, NEXT_CALLERS, &b->whom, stall_function(&sum, "Synchronize"));
+		next_add(&f->next, NEXT_CALLERS, &b->target, stall_function(&sum, "Synchronize"));
 	return true;
 }
 
@@ -292,7 +292,7 @@ static bool judge_input_stall(const struct finding_book *b, struct finding *f)
 	stall_add_others(f, &sum);
 	stall_add_times(&f->evidence, &sum);
 	add_causes(&f->evidence, &sum);
-	next_add(&f->next, waits ? NEXT_WAITING : NEXT_STACKS, &b->whom, NULL);
+	next_add(&f->next, waits ? NEXT_WAITING : NEXT_STACKS, &b->target, NULL);
 	return true;
 }
 
@@ -329,7 +329,7 @@ static bool judge_exposed_comm(const struct finding_book *b, struct finding *f)
 		    b->comm_busy_ns ? 100.0 * (double)hidden_ns / (double)b->comm_busy_ns : 0);
 	format_ns(&f->evidence, num_min(free_ns, b->comm_ns));
 	strbuf_addstr(&f->evidence, " more could hide under the compute there is");
-	next_add(&f->next, NEXT_COMM, &b->whom, NULL);
+	next_add(&f->next, NEXT_COMM, &b->target, NULL);
 	return true;
 }
 
@@ -354,7 +354,7 @@ static bool judge_launch_bound(const struct finding_book *b, struct finding *f)
 	stall_add_unseen(&f->evidence, &sum);
 	stall_take_own(f, b, &sum);
 	if (!stall_blame_own(f, b))
-		next_add(&f->next, NEXT_CALLERS, &b->whom, "Launch");
+		next_add(&f->next, NEXT_CALLERS, &b->target, "Launch");
 	return true;
 }
 
@@ -369,7 +369,7 @@ static bool judge_cpu_starved(const struct finding_book *b, struct finding *f)
 		      " is ready to run and gets no CPU while the device has nothing to do");
 	stall_add_others(f, &sum);
 	stall_add_times(&f->evidence, &sum);
-	next_add(&f->next, NEXT_THREADS, &b->whom, NULL);
+	next_add(&f->next, NEXT_THREADS, &b->target, NULL);
 	return true;
 }
 
@@ -385,7 +385,7 @@ static bool judge_stopped(const struct finding_book *b, struct finding *f)
 		      "that let it go on");
 	stall_add_others(f, &sum);
 	stall_add_times(&f->evidence, &sum);
-	next_add(&f->next, NEXT_WAITING, &b->whom, NULL);
+	next_add(&f->next, NEXT_WAITING, &b->target, NULL);
 	return true;
 }
 
@@ -424,7 +424,7 @@ static bool judge_unpinned_copies(const struct finding_book *b, struct finding *
 	format_ns(&f->evidence, sum.ns);
 	strbuf_addstr(&f->evidence, " idle for it");
 	stall_add_unseen(&f->evidence, &sum);
-	next_add(&f->next, NEXT_CALLERS, &b->whom, "Memcpy");
+	next_add(&f->next, NEXT_CALLERS, &b->target, "Memcpy");
 	return true;
 }
 
@@ -443,7 +443,7 @@ static bool judge_calls(const struct finding_book *b, struct finding *f, enum st
 	stall_add_times(&f->evidence, &sum);
 	stall_add_calls(&f->evidence, sum.most);
 	stall_add_unseen(&f->evidence, &sum);
-	next_add(&f->next, NEXT_CALLERS, &b->whom, stall_function(&sum, filter));
+	next_add(&f->next, NEXT_CALLERS, &b->target, stall_function(&sum, filter));
 	return true;
 }
 
@@ -483,7 +483,7 @@ static bool judge_steady_compile(const struct finding_book *b, struct finding *f
 	strbuf_addstr(&f->evidence, " in the later half");
 	stall_add_calls(&f->evidence, sum.most);
 	stall_add_unseen(&f->evidence, &sum);
-	next_add(&f->next, NEXT_CALLERS, &b->whom, stall_function(&sum, "Module"));
+	next_add(&f->next, NEXT_CALLERS, &b->target, stall_function(&sum, "Module"));
 	return true;
 }
 
@@ -508,7 +508,7 @@ static bool judge_small_kernels(const struct finding_book *b, struct finding *f)
 	format_ns(&f->evidence, launch.ns);
 	strbuf_addstr(&f->evidence, " because none was launched");
 	stall_add_own(&f->evidence, &launch);
-	next_add(&f->next, NEXT_SMALL, &b->whom, NULL);
+	next_add(&f->next, NEXT_SMALL, &b->target, NULL);
 	return true;
 }
 
@@ -524,7 +524,7 @@ static bool judge_device_wait(const struct finding_book *b, struct finding *f)
 		      "stream, device or process");
 	strbuf_addstr(&f->evidence, "in the queue of an idle device ");
 	stall_add_times(&f->evidence, &sum);
-	next_add(&f->next, NEXT_QUEUED, &b->whom, NULL);
+	next_add(&f->next, NEXT_QUEUED, &b->target, NULL);
 	return true;
 }
 
@@ -536,7 +536,7 @@ static bool judge_other_process(const struct finding_book *b, struct finding *f)
 	format_ns(&f->evidence, b->waited_ns);
 	strbuf_addstr(&f->evidence,
 		      " in which this one's next work was launched, another one's ran");
-	next_add(&f->next, NEXT_DEVICE, &b->whom, NULL);
+	next_add(&f->next, NEXT_DEVICE, &b->target, NULL);
 	return true;
 }
 
@@ -553,7 +553,7 @@ static bool judge_never_freed(const struct finding_book *b, struct finding *f)
 	strbuf_addstr(&f->evidence, b->leaks == 1 ? " allocation, of " : " allocations, of ");
 	format_bytes(&f->evidence, b->peak_bytes);
 	strbuf_addstr(&f->evidence, " that it had at most");
-	next_add(&f->next, NEXT_MEMORY, &b->whom, NULL);
+	next_add(&f->next, NEXT_MEMORY, &b->target, NULL);
 	return true;
 }
 

@@ -55,7 +55,7 @@ struct sweep {
 	uint64_t owned_ns[DEVICE_BUCKETS];
 	uint64_t idle_ns;	/* gaps that have ended */
 	struct device_room *room;	/* of those that wait; NULL: as much as there is memory */
-	struct device_watch watch;	/* NULL: nobody; nor of a copy */
+	struct device_watch watch;	/* NULL: none; a copy has none */
 };
 
 struct device_book {
@@ -370,7 +370,7 @@ void device_book_trim(struct device_book *b)
 		VEC_TRIM(&b->sweep.running[i]);
 }
 
-/* Of a gap that has not ended nothing was told: its settling is taken back from where the work
+/* A gap that has not ended was not reported: its settling is taken back from where the work
  * begins. */
 static void reopen_gap(struct sweep *s, uint64_t start_ns)
 {
@@ -379,7 +379,7 @@ static void reopen_gap(struct sweep *s, uint64_t start_ns)
 
 int device_book_push(struct device_book *b, const struct device_work *work)
 {
-	uint64_t from = num_max(work->start_ns, b->open_ns), told = b->sweep.gap_start;
+	uint64_t from = num_max(work->start_ns, b->open_ns), reported = b->sweep.gap_start;
 	int err;
 
 	if (work->end_ns < work->start_ns || work->state >= WORK_STATES ||
@@ -387,18 +387,18 @@ int device_book_push(struct device_book *b, const struct device_work *work)
 		b->counts.invalid++;
 		return 0;
 	}
-	if (work->end_ns > num_max(from, told)) {
+	if (work->end_ns > num_max(from, reported)) {
 		err = queue_push(&b->sweep.waiting, b->sweep.room, work);
 		if (!err && b->sweep.watch.pushed)
 			err = b->sweep.watch.pushed(b->sweep.watch.ctx, work);
 		if (err)
 			return err;
-		b->busy_ns[work->bucket] += work->end_ns - num_max(from, told);
+		b->busy_ns[work->bucket] += work->end_ns - num_max(from, reported);
 		reopen_gap(&b->sweep, from);
 	}
-	if (from < told && from < work->end_ns) {
+	if (from < reported && from < work->end_ns) {
 		b->counts.late++;
-		b->counts.late_ns += num_min(work->end_ns, told) - from;
+		b->counts.late_ns += num_min(work->end_ns, reported) - from;
 	}
 	b->works[work->bucket]++;
 	b->last_ns = num_max(b->last_ns, work->end_ns);

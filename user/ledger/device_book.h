@@ -16,7 +16,7 @@
  *   C 1 [10,20)  C 2 [10,30)         lane 1 owns [10,20), lane 2 [20,30)
  *   K 1 [10,30)  K 1 [30,40)         no gap between them
  *   K 1 [90,130) at 100              owns 10 and is busy 10 until the book is read again
- *   settled to 90, then K 1 [30,95)  owns 65: the gap had not ended, so nothing had been told of it
+ *   settled to 90, then K 1 [30,95)  owns 65: the gap had not ended, so it was not reported
  *   K 1 [10,50), settled to 90, then K 1 [30,95)    owns 85; late is [30,50)
  */
 #ifndef LEDGER_DEVICE_BOOK_H

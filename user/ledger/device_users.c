@@ -24,7 +24,7 @@ const struct model_process *device_users_watched(const struct device_users *o, u
 bool device_users_have(const struct device_users *o, const struct sample_user *u)
 {
 	for (size_t i = 0; i < o->n; i++)
-		if (o->told[i]->pid == u->pid)
+		if (o->members[i]->pid == u->pid)
 			return false;
 	return u->seen_ns >= o->since_ns;
 }

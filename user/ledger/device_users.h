@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who was on a device beside those whose works are told, by what NVML saw there: processes that
- * nobody watches, or (of those all are known by their calls) that have no helper to tell of their
- * works.
+ * Processes that NVML saw on a device beside those whose works are reported: processes that are not
+ * watched, or watched ones (known by their calls) without a helper that reports works.
  */
 #ifndef LEDGER_DEVICE_USERS_H
 #define LEDGER_DEVICE_USERS_H
@@ -12,9 +11,8 @@
 #include "facts/samples.h"
 
 struct device_users {
-	const struct model *model;		/* NULL: nobody is watched */
-	struct host_member *const *told;	/* n of them: on the device, of processes whose
-						 * works are told */
+	const struct model *model;		/* NULL: no process is watched */
+	struct host_member *const *members;	/* n on the device whose works are reported */
 	size_t n;
 	uint64_t since_ns;			/* who was seen there before is gone */
 };

@@ -47,7 +47,7 @@ struct device_sum {		/* owned, summed over buckets, and all gaps: close - open *
 struct device_counts {
 	uint64_t invalid;	/* ends before it starts, of no state or bucket, or of more at a
 				 * moment than can be: not booked */
-	uint64_t late;		/* began before what was told: that part is not booked */
+	uint64_t late;		/* began before a reported gap ended: that part is not booked */
 	uint64_t late_ns;
 };
 

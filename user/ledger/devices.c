@@ -208,7 +208,7 @@ static int classify(struct devices *d, struct device *s, const struct event *ev,
 struct dividing {
 	const struct devices_divide *by;	/* NULL: what the threads did is not known yet */
 	const struct device *device;
-	struct host_member *share;		/* told of the gap; NULL: a reading */
+	struct host_member *share;		/* gets the gap, too; NULL: a reading */
 	uint64_t *ns;
 	struct stalls *stalls;
 	int err;
@@ -561,7 +561,7 @@ static void hand_over_host(struct devices *d, struct device *s, struct device *h
 		host_devices_leave(&d->hosts, &s->state.member);
 }
 
-/* Nobody waits for it any more: it will never do anything. */
+/* It is not waited for: it will never do anything. */
 static int join_host(struct devices *d, const struct device *s, struct device *heir)
 {
 	int err;

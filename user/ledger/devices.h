@@ -75,7 +75,7 @@ int devices_settle_all(struct devices *d, uint64_t horizon_ns, const struct devi
 /* Where the oldest gap of a device of pid begins that is not divided yet; at most now. */
 uint64_t devices_idle_since(const struct devices *d, uint32_t pid, uint64_t now_ns);
 
-/* Nobody's works that start before horizon_ns are waited for to tell who had a device. */
+/* Who had a device before horizon_ns is settled without waiting for more works. */
 int devices_settle_hosts(struct devices *d, uint64_t horizon_ns, const struct devices_divide *by);
 
 #define DEVICES_SETTLED 0	/* now_ns: what is settled, as device_book_read_settled has it */
@@ -95,9 +95,9 @@ void devices_cut(struct devices *d, const struct devices_divide *by,
  * far yet. 0 or -ENOMEM. */
 int devices_finish(struct devices *d, uint32_t pid, const struct devices_divide *by, bool *done);
 
-/* When that is done, its devices become part of those of process into, which stands for all of whom
- * that was asked; it has one of each device of the host. Lanes are not told apart, nor are stalls
- * kept, and who had a device whose UUID nobody told is told no more. 0 or -ENOMEM. */
+/* When that is done, its devices become part of those of process into, which stands for all
+ * processes folded into it, with one device per device of the host. Lanes become one, stalls are
+ * dropped, and shares of a device of unknown UUID are no longer known. 0 or -ENOMEM. */
 int devices_fold(struct devices *d, uint32_t pid, uint32_t into, const struct devices_divide *by);
 
 /* The one of into that a device of pid will be a part of. NULL + errno: ENOENT (there is no such

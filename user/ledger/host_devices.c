@@ -72,7 +72,7 @@ int host_devices_join(struct host_devices *h, struct host_member *s, const char 
 	int member;
 
 	if (s->host) {
-		/* What it did before nobody knew where stays where it is. */
+		/* What it did while the device was unknown stays where it is. */
 		if (uuid && !s->host->uuid[0] && !find(h, uuid))
 			snprintf(s->host->uuid, sizeof(s->host->uuid), "%s", uuid);
 		return 0;
@@ -91,7 +91,7 @@ int host_devices_join(struct host_devices *h, struct host_member *s, const char 
 	*at = s;
 	s->host = host;
 	s->number = (size_t)member;
-	s->told_ns = open_ns;
+	s->reported_ns = open_ns;
 	return 0;
 }
 
@@ -157,13 +157,13 @@ static int apply_sample(struct host_device *h, const struct sampled_device *d, u
 	for (size_t i = 0; d->has_users && i < d->users.n; i++) {
 		const struct sample_user *u = &d->users.v[i];
 
-		if (u->seen_ns != d->told_ns || is_member(h, u->pid))
+		if (u->seen_ns != d->last_ns || is_member(h, u->pid))
 			continue;
 		any = true;
 		stayed |= u->stayed;
 	}
-	err = share_book_others(h->book, from_ns, stayed && ran, num_add(d->told_ns, TRUSTED_NS));
-	share_book_settle_others(h->book, wait && any ? d->told_ns : UINT64_MAX);
+	err = share_book_others(h->book, from_ns, stayed && ran, num_add(d->last_ns, TRUSTED_NS));
+	share_book_settle_others(h->book, wait && any ? d->last_ns : UINT64_MAX);
 	return err;
 }
 
@@ -195,30 +195,32 @@ void host_devices_cut(struct host_devices *h)
 
 /* ---- what the books of processes give out --------------------------------------------------- */
 
-struct telling {			/* to whom a member tells */
+struct reporter {			/* a member, and the book that it reports to */
 	struct share_book *book;
 	size_t member;
-	uint64_t told_ns;		/* so far */
+	uint64_t reported_ns;		/* so far */
 };
 
-static int tell(const struct telling *t, uint64_t start_ns, uint64_t end_ns, enum share_state state)
+static int report(const struct reporter *t, uint64_t start_ns, uint64_t end_ns,
+		  enum share_state state)
 {
 	const struct share_span span = { start_ns, end_ns, (uint8_t)state };
 
 	return start_ns < end_ns ? share_book_add(t->book, t->member, &span) : 0;
 }
 
-static int tell_gap(struct telling *t, const struct device_gap *gap, uint64_t queued_ns,
+static int report_gap(struct reporter *t, const struct device_gap *gap, uint64_t queued_ns,
 		    const struct unseen *unseen)
 {
-	int err = tell(t, t->told_ns, gap->start_ns, SHARE_RUNS);
-	uint64_t at = num_max(gap->start_ns, t->told_ns);
+	int err = report(t, t->reported_ns, gap->start_ns, SHARE_RUNS);
+	uint64_t at = num_max(gap->start_ns, t->reported_ns);
 	struct interval hit;
 
-	t->told_ns = gap->end_ns;
+	t->reported_ns = gap->end_ns;
 	for (; !err && unseen_next(unseen, at, gap->end_ns, &hit); at = hit.end)
-		err = tell(t, hit.start, hit.end, SHARE_UNSEEN);
-	return err ? err : tell(t, num_max(at, gap->end_ns - queued_ns), gap->end_ns, SHARE_WAITS);
+		err = report(t, hit.start, hit.end, SHARE_UNSEEN);
+	return err ? err :
+		     report(t, num_max(at, gap->end_ns - queued_ns), gap->end_ns, SHARE_WAITS);
 }
 
 static const struct unseen *unseen_by(const struct devices_divide *by, uint32_t pid)
@@ -226,42 +228,42 @@ static const struct unseen *unseen_by(const struct devices_divide *by, uint32_t 
 	return by && by->unseen ? by->unseen(by->ctx, pid) : NULL;
 }
 
-static struct telling telling_of(const struct host_member *s)
+static struct reporter reporter_of(const struct host_member *s)
 {
-	return (struct telling){ s->host->book, s->number, s->told_ns };
+	return (struct reporter){ s->host->book, s->number, s->reported_ns };
 }
 
 int host_device_gap(struct host_member *s, const struct device_gap *gap, uint64_t queued_ns,
 		    const struct devices_divide *by)
 {
-	struct telling t = telling_of(s);
-	int err = tell_gap(&t, gap, queued_ns, unseen_by(by, s->pid));
+	struct reporter t = reporter_of(s);
+	int err = report_gap(&t, gap, queued_ns, unseen_by(by, s->pid));
 
-	s->told_ns = t.told_ns;
+	s->reported_ns = t.reported_ns;
 	return err;
 }
 
 int host_device_idle(struct host_member *s, uint64_t until_ns, const struct devices_divide *by)
 {
-	const struct telling t = telling_of(s);
-	uint64_t at = s->told_ns;
+	const struct reporter t = reporter_of(s);
+	uint64_t at = s->reported_ns;
 	struct interval hit;
 	int err = 0;
 
 	for (; !err && unseen_next(unseen_by(by, s->pid), at, until_ns, &hit); at = hit.end)
-		err = tell(&t, hit.start, hit.end, SHARE_UNSEEN);
-	s->told_ns = num_max(s->told_ns, until_ns);
+		err = report(&t, hit.start, hit.end, SHARE_UNSEEN);
+	s->reported_ns = num_max(s->reported_ns, until_ns);
 	return err;
 }
 
 int host_device_settled(struct host_member *s)
 {
-	const struct telling t = telling_of(s);
+	const struct reporter t = reporter_of(s);
 	uint64_t until = device_book_idle_since(s->book);
-	int err = tell(&t, s->told_ns, until, SHARE_RUNS);
+	int err = report(&t, s->reported_ns, until, SHARE_RUNS);
 
-	if (until > s->told_ns)
-		s->told_ns = until;
+	if (until > s->reported_ns)
+		s->reported_ns = until;
 	/* How long what ends a gap was queued is known when the gap ends. */
 	share_book_settle(s->host->book, s->number, until);
 	return err;
@@ -285,7 +287,7 @@ static uint64_t host_horizon(const struct host_device *h, uint64_t horizon_ns,
 	return horizon_ns;
 }
 
-/* In gaps that nothing has ended, only what was not seen is told so early. */
+/* Of gaps that have not ended, only unseen parts are reported so early. */
 static int settle_host(struct host_device *h, uint64_t horizon_ns, const struct devices_divide *by)
 {
 	int err = 0;
@@ -315,7 +317,7 @@ int host_devices_settle_all(struct host_devices *h, uint64_t horizon_ns,
 /* ---- reading -------------------------------------------------------------------------------- */
 
 struct reading {
-	struct telling to;
+	struct reporter to;
 	const struct devices_divide *by;
 	uint32_t pid;
 	int err;
@@ -329,19 +331,19 @@ static void on_gap(void *ctx, const struct device_gap *gap)
 	if (!r->err)
 		r->err = r->by->divide(r->by->ctx, r->pid, gap, ns, NULL);
 	if (!r->err)
-		r->err = tell_gap(&r->to, gap, ns[IDLE_QUEUED], unseen_by(r->by, r->pid));
+		r->err = report_gap(&r->to, gap, ns[IDLE_QUEUED], unseen_by(r->by, r->pid));
 }
 
 static int read_member(struct share_book *book, const struct host_member *s, uint64_t now_ns,
 		       const struct devices_divide *by)
 {
-	struct reading r = { { book, s->number, s->told_ns }, by, s->pid, 0 };
+	struct reading r = { { book, s->number, s->reported_ns }, by, s->pid, 0 };
 	struct device_sum sum;
 	int err = device_book_read(s->book, num_min(now_ns, host_member_end(s, by)), &sum, on_gap,
 				   &r);
 
 	err = err ? err : r.err;
-	return err ? err : tell(&r.to, r.to.told_ns, sum.close_ns, SHARE_RUNS);
+	return err ? err : report(&r.to, r.to.reported_ns, sum.close_ns, SHARE_RUNS);
 }
 
 struct share_book *host_device_read(const struct host_device *h, uint64_t now_ns,

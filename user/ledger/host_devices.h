@@ -2,7 +2,7 @@
 /*
  * The devices of the host, whatever each process calls them: a process's device joins the one of
  * its UUID, and what its own book says goes into the book of who had the device. Knows no works and
- * no calls; a device whose UUID nobody told is one of its own.
+ * no calls; a device of unknown UUID is one of its own.
  */
 #ifndef LEDGER_HOST_DEVICES_H
 #define LEDGER_HOST_DEVICES_H
@@ -39,7 +39,7 @@ struct host_member {
 	const char *name;		/* of the device, "": unknown */
 	struct host_device *host;	/* NULL: it has not joined */
 	size_t number;			/* in the host device's book */
-	uint64_t told_ns;		/* until then that book knows when it ran */
+	uint64_t reported_ns;		/* until then that book knows when it ran */
 };
 
 struct host_device {
@@ -71,7 +71,7 @@ void host_devices_leave_to(struct host_devices *h, struct host_member *s,
 
 /*
  * A sample of the device that began at from_ns: a process that was on it all the time, and is not
- * one of those whose works are told, had it when none of these did, but for samples in which no
+ * one of those whose works are reported, had it when none of these did, but for samples in which no
  * kernel ran. wait: who had it before the next sample is not settled without it. 0 or -ENOMEM.
  */
 int host_devices_sample(struct host_devices *h, const struct sampled_device *d, uint64_t from_ns,

@@ -23,7 +23,7 @@ struct member {
 };
 
 struct change {
-	uint64_t at_ns, until_ns;	/* nobody says what is later */
+	uint64_t at_ns, until_ns;	/* unknown later */
 	bool present;
 };
 
@@ -34,7 +34,7 @@ struct share_book {
 	VEC(struct member) members;
 	VEC(struct change) others;	/* in order; the first of several has come to pass */
 	size_t past;			/* this many have, at least */
-	uint64_t others_ns;		/* known up to here; UINT64_MAX: nobody tells */
+	uint64_t others_ns;		/* known up to here; UINT64_MAX: not sampled */
 	struct share_sum sum;
 	uint64_t late_ns;
 };
@@ -239,7 +239,7 @@ static const struct share_span *now_of(struct member *m, uint64_t cursor, uint64
 	return s->start_ns > cursor ? NULL : s;
 }
 
-/* Somebody else is there at the cursor; *until: when that may change. */
+/* Are others on the device at the cursor? *until: when that may change. */
 static bool others_at(struct share_book *b, uint64_t *until)
 {
 	const struct change *last;
@@ -309,7 +309,7 @@ static void sweep(struct share_book *b)
 
 	for (size_t i = 0; i < b->members.n; i++)
 		horizon = num_min(horizon, b->members.v[i].horizon_ns);
-	if (horizon != UINT64_MAX)	/* else nobody is there who would be waited for */
+	if (horizon != UINT64_MAX)	/* else no member is waited for */
 		sweep_to(b, horizon);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The book of one device over all processes that are watched, streaming: who had it, several at
- * once, others that are not watched, or nobody. Takes from each process what its own book on the
+ * once, others that are not watched, or none. Takes from each process what its own book on the
  * device says; knows no works, names or causes. In plain words: tests/lib/share_spec.h.
  *
  * A process (a member) runs, or waits (its next work is queued), or what it does was not seen, or
  * it does none of these. Where one runs it owns the moment; where several do it is shared; where
  * none does, but of one it was not seen, the moment is unknown; else where somebody else was on the
- * device it is unwatched; else idle. What a member waited while another ran is told beside.
+ * device it is unwatched; else idle. A member's wait while another ran is summed beside.
  *
  * Examples; a book of [0, 100), A and B members:
  *
@@ -17,7 +17,7 @@
  *   A runs [10,40)   others from 30 to 70        A owns 30, unwatched 30, idle 40
  *   A runs [10,40)   B unseen [30,60)            A owns 30, unknown 20, idle 50
  *
- * It opens when the first of its members did, whoever joins first:
+ * It opens when the first of its members did, in whatever order they join:
  *
  *   opened at 50, A runs [60,70), settled to 80;
  *   opened at 0, B runs [10,20)                  A owns 10, B owns 10, idle 80
@@ -63,7 +63,7 @@ int share_book_join(struct share_book *b);	/* the new member's number: 0, 1, ...
 /* The member is no more, and its number the next one's. What it owned is forgotten: cut before. */
 void share_book_leave(struct share_book *b, size_t member);
 
-/* Is all told that the member did? Then it may leave to another one, which has what it owned and
+/* Is all settled that the member did? Then it may leave to another one, which has what it owned and
  * waited. */
 bool share_book_is_over(const struct share_book *b, size_t member);
 void share_book_leave_to(struct share_book *b, size_t member, size_t heir);
@@ -79,7 +79,7 @@ int share_book_add(struct share_book *b, size_t member, const struct share_span 
  * so any more (until_ns). 0 or -ENOMEM. */
 int share_book_others(struct share_book *b, uint64_t at_ns, bool present, uint64_t until_ns);
 
-/* That is known up to horizon_ns, and waited for; UINT64_MAX, as at first: nobody tells. */
+/* That is known up to horizon_ns, and waited for; UINT64_MAX, as at first: not sampled. */
 void share_book_settle_others(struct share_book *b, uint64_t horizon_ns);
 
 /* All that the member did before horizon_ns has been added; UINT64_MAX: it is not waited for. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The streaming thread book. What is known ends at `cursor`; the time after it is booked when the
- * next record tells what it was, the time before the first call only when the book is read
+ * next record says what it was, the time before the first call only when the book is read
  * (the thread's birth and unarmed intervals may come late). Knows one thread and nothing else.
  */
 #include "ledger/thread_book.h"
@@ -327,7 +327,7 @@ static unsigned int push_open_blocked(struct book *b, const struct event *ev)
 	return 0;
 }
 
-/* It tells what goes on, and takes no number. */
+/* A reading of a state that lasts; takes no number. */
 static bool is_reading(const struct event *ev)
 {
 	return ev->kind == EVENT_OFF && !(ev->has & HAS_END);

@@ -53,7 +53,7 @@
 #define BOOK_INVALID 0x01
 #define BOOK_SKEW 0x02		/* overlaps what came before it: clipped */
 #define BOOK_LATE 0x04		/* an interval that was already cut would have been different, or
-				 * (INSIDE, GONE) what it tells is over or known better */
+				 * (INSIDE, GONE) its state is over or known better */
 
 struct book {
 	uint64_t ns[BUCKET_END]; /* of this interval, without the head and the current gap */

@@ -98,7 +98,7 @@ static bool pack(struct timeline_chunk *c, const struct timeline_span *span)
 	return true;
 }
 
-/* Where somebody reads: at span, which is one of `chunk`, of which so many are left. */
+/* A position: at span, which is one of `chunk`, of which so many are left. */
 struct reader {
 	const struct timeline *t;
 	size_t chunk;			/* t->ring.n: all have been read */

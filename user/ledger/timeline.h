@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What one thread was doing lately: its calls, and where events of it were lost, as the thread's
- * book has them; but that it had no CPU or was stopped for a while in a call is told apart.
+ * book has them; but that it had no CPU or was stopped for a while in a call is kept apart.
  * Bounded: the oldest are forgotten, and what was then is not known any more. Start zeroed. Knows
  * nothing of devices or of why anybody asks.
  *

@@ -185,7 +185,7 @@ static int put_users(struct table *t, struct cell *cell, const struct sampled_de
 	int err = 0;
 
 	for (size_t i = 0; d->has_users && i < d->users.n; i++)
-		if (d->users.v[i].seen_ns == d->told_ns && said++ < USERS_NAMED)
+		if (d->users.v[i].seen_ns == d->last_ns && said++ < USERS_NAMED)
 			strbuf_addf(&text, "%s%u", said > 1 ? " " : "", d->users.v[i].pid);
 	if (said > USERS_NAMED)
 		strbuf_addf(&text, " and %zu more", said - USERS_NAMED);

@@ -148,7 +148,7 @@ static void add_device(struct strbuf *out, const char *what, const struct model 
 /* It did nothing, or what it did is not known. */
 static void add_no_work(struct strbuf *out, const struct model *m, const struct idlest *book)
 {
-	const struct next_whom whom = next_of(m, book->state->pid, book->state->device);
+	const struct next_target target = next_of(m, book->state->pid, book->state->device);
 
 	if (unknown(book) >= 0.5) {
 		add_device(out, "What device", m, book->state);
@@ -160,10 +160,10 @@ static void add_no_work(struct strbuf *out, const struct model *m, const struct 
 	strbuf_addstr(out, " did nothing: no work of it was seen in ");
 	format_ns(out, book->wall_ns);
 	strbuf_addch(out, '.');
-	if (whom.ended)
+	if (target.ended)
 		return;
 	strbuf_addstr(out, "\nNext: ");
-	next_add(out, NEXT_STACKS, &whom, NULL);
+	next_add(out, NEXT_STACKS, &target, NULL);
 }
 
 /* Whether much was lost in that time nobody can say. */
@@ -267,16 +267,16 @@ static const struct remedy {
 	{ "silent", NEXT_DOCTOR, NEXT_HOST },
 };
 
-static enum next choose_remedy(const char *helper, const struct next_whom *whom)
+static enum next choose_remedy(const char *helper, const struct next_target *target)
 {
 	const struct remedy *r = &remedies[0];
 
 	for (size_t i = 1; helper && i < sizeof(remedies) / sizeof(remedies[0]); i++)
 		if (!strcmp(remedies[i].helper, helper))
 			r = &remedies[i];
-	if (!whom->ended)
+	if (!target->ended)
 		return r->runs;
-	return whom->command ? NEXT_HOST : r->ended;	/* a command was given the helper */
+	return target->command ? NEXT_HOST : r->ended;	/* a command was given the helper */
 }
 
 static const char *identity_of(const struct model *m, uint32_t pid, const char *key)
@@ -290,7 +290,7 @@ static const char *identity_of(const struct model *m, uint32_t pid, const char *
 static void add_unseen(struct strbuf *out, const struct model *m, const struct model_thread *t)
 {
 	const char *helper = identity_of(m, t->pid, "helper"), *why = identity_of(m, t->pid, "helper_why");
-	const struct next_whom whom = next_of(m, t->pid, 0);
+	const struct next_target target = next_of(m, t->pid, 0);
 
 	strbuf_addf(out, "What the devices of pid %u", t->pid);
 	if (view_comm(m, t->pid)) {
@@ -305,9 +305,9 @@ static void add_unseen(struct strbuf *out, const struct model *m, const struct m
 	if (helper && !strcmp(helper, "pending"))
 		return;		/* the next interval has them */
 	strbuf_addstr(out, "\nNext: ");
-	if (helper && !strcmp(helper, "stopped") && !whom.ended)
-		strbuf_addf(out, "%skill -CONT %u && ", whom.sudo ? "sudo " : "", t->pid);
-	next_add(out, choose_remedy(helper, &whom), &whom, NULL);
+	if (helper && !strcmp(helper, "stopped") && !target.ended)
+		strbuf_addf(out, "%skill -CONT %u && ", target.sudo ? "sudo " : "", t->pid);
+	next_add(out, choose_remedy(helper, &target), &target, NULL);
 }
 
 /* Of no device is more known than that it is there, and not even that it was given work. */
