@@ -15,69 +15,6 @@
 #include "event/device_number.h"
 #include "ledger/host_devices.h"
 
-/* The member that its samples are reported with; NULL: none has a book any more. */
-static const struct host_member *reporter(const struct host_device *h)
-{
-	for (size_t i = 0; i < h->members.n; i++)
-		if (h->members.v[i]->book)
-			return h->members.v[i];
-	return NULL;
-}
-
-int device_facts_read(struct finding_book *b, const struct model *m, const struct device_state *s,
-		      uint64_t now_ns)
-{
-	struct share_book *shares;
-	struct share_sum sum;
-
-	if (!s->member.host || reporter(s->member.host) != &s->member)
-		return 0;
-	b->sampled = samples_find(model_samples(m), s->member.host->uuid);
-	if (!b->sampled)
-		return 0;
-	b->gpu = samples_gpu_of(model_samples(m), b->sampled);
-	b->others = (struct device_users){ m, s->member.host->members.v, s->member.host->members.n,
-				     model_session(m).interval_ns };
-	b->session_ns = model_session(m).start_ns;
-	shares = model_share(m, s->member.host, now_ns);
-	if (!shares)
-		return -ENOMEM;
-	share_book_sum(shares, &sum);
-	b->unwatched_ns = sum.unwatched_ns;
-	b->shared_ns = sum.close_ns - sum.open_ns;
-	share_book_free(shares);
-	return 0;
-}
-
-/* With a book of it, or of a MIG instance of it. */
-static bool is_told(const struct model *m, const struct sampled_device *d)
-{
-	const struct devices *all = model_devices(m);
-
-	for (size_t i = 0; i < devices_hosts(all); i++) {
-		const struct host_device *h = devices_host(all, i);
-		const struct sampled_device *of =
-			reporter(h) ? samples_find(model_samples(m), h->uuid) : NULL;
-
-		if (of && (of == d || samples_gpu_of(model_samples(m), of) == d))
-			return true;
-	}
-	return false;
-}
-
-bool device_alone_read(struct finding_book *b, const struct model *m,
-		       const struct sampled_device *d)
-{
-	const struct device_users seen = { .model = m, .since_ns = model_session(m).interval_ns };
-	bool whole = model_fact(m, "whole_host");
-
-	*b = (struct finding_book){ .device = d->number, .sampled = d,
-				    .session_ns = model_session(m).start_ns };
-	if (!whole)
-		b->gpu = samples_gpu_of(model_samples(m), d);
-	return !is_told(m, d) && (whole || device_users_have_watched(&seen, d));
-}
-
 /* ---- faults ---------------------------------------------------------------------------------- */
 
 enum weight { TOLD, NOTABLE, SEVERE };
