@@ -56,12 +56,12 @@ static void the_example_of_the_header(void **state)
 	}
 	assert_int_equal(device_book_settle(b, OPEN + 100, NULL, NULL), 0);
 	lanes_settle(&lanes, OPEN + 100);
-	assert_int_equal(lanes.all.n, 1);
-	assert_int_equal(lanes.all.v[0].depth_max, 2);
+	assert_int_equal(lanes_count(&lanes), 1);
+	assert_int_equal(lanes_at(&lanes, 0)->depth_max, 2);
 	assert_int_equal(lanes.depth_max, 2);
-	assert_int_equal(lanes.all.v[0].waited_ns, 16 + 20 + 30);
-	assert_int_equal(lanes.all.v[0].works, 4);
-	assert_int_equal(lanes.all.v[0].latency.total, 10 + 18 + 24 + 40);
+	assert_int_equal(lanes_at(&lanes, 0)->waited_ns, 16 + 20 + 30);
+	assert_int_equal(lanes_at(&lanes, 0)->works, 4);
+	assert_int_equal(lanes_at(&lanes, 0)->latency.total, 10 + 18 + 24 + 40);
 	device_book_free(b);
 	lanes_free(&lanes);
 }
@@ -130,10 +130,10 @@ static void random_works_are_as_specified(void **state)
 		}
 		assert_int_equal(device_book_settle(b, OPEN + 400, NULL, NULL), 0);
 		lanes_settle(&lanes, OPEN + 400);
-		for (size_t i = 0; i < lanes.all.n; i++) {
-			const struct lane_stats *lane = &lanes.all.v[i];
+		for (size_t i = 0; i < lanes_count(&lanes); i++) {
+			const struct lane_stats *lane = lanes_at(&lanes, i);
 
-			assert_int_equal(lane->depth_max, depth_max(works, n, OPEN + 400, lane->lane));
+			assert_int_equal(lane->depth_max, depth_max(works, n, OPEN + 400, lane->key.lane));
 			begun += lane->works;
 		}
 		assert_int_equal(lanes.depth_max, depth_max(works, n, OPEN + 400, UINT64_MAX));
@@ -155,12 +155,12 @@ static void more_lanes_than_are_told_apart_are_one(void **state)
 		assert_int_equal(lanes_begin(&lanes, &w), 0);
 		assert_int_equal(lanes_begin(&lanes, &w), 0);
 	}
-	assert_int_equal(lanes.all.n, LANES_MAX + 1);
-	assert_true(lanes.all.v[LANES_MAX].other);
-	for (size_t i = 0; i < lanes.all.n; i++)
-		works += lanes.all.v[i].works;
+	assert_int_equal(lanes_count(&lanes), LANES_MAX + 1);
+	assert_true(lanes_at(&lanes, LANES_MAX)->key.other);
+	for (size_t i = 0; i < lanes_count(&lanes); i++)
+		works += lanes_at(&lanes, i)->works;
 	assert_int_equal(works, 20 * LANES_MAX);
-	assert_int_equal(lanes.all.v[LANES_MAX - 1].works, 2);
+	assert_int_equal(lanes_at(&lanes, LANES_MAX - 1)->works, 2);
 	lanes_free(&lanes);
 }
 

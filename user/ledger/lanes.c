@@ -7,8 +7,6 @@
 #include "ledger/lanes.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/num.h"
 
@@ -20,21 +18,42 @@ static bool waits(const struct device_work *w)
 	return w->has_launch && w->launch_end_ns < w->start_ns;
 }
 
+static void other_key(void *key)
+{
+	*(struct lane_key *)key = (struct lane_key){ .other = 1 };
+}
+
+/* Depths of lanes at different times: the deepest. */
+static int add_lane(void *to, const void *from)
+{
+	struct lane_stats *lane = to;
+	const struct lane_stats *more = from;
+
+	lane->works += more->works;
+	lane->busy_ns += more->busy_ns;
+	lane->waited_ns += more->waited_ns;
+	lane->depth_max = num_max(lane->depth_max, more->depth_max);
+	return hist_merge(&lane->latency, &more->latency);
+}
+
+static void release_lane(void *row)
+{
+	struct lane_stats *lane = row;
+
+	hist_free(&lane->latency);
+	RING_FREE(&lane->submitted);
+}
+
+static const struct rows_type type = {
+	ROWS_OF(struct lane_stats), .max = LANES_MAX, .other = other_key, .add = add_lane,
+	.release = release_lane,
+};
+
 static struct lane_stats *find(struct lanes *l, uint64_t lane)
 {
-	struct lane_stats *made;
-
-	if (l->last < l->all.n && l->all.v[l->last].lane == lane && !l->all.v[l->last].other)
-		return &l->all.v[l->last];
-	for (l->last = 0; l->last < l->all.n; l->last++)
-		if (l->all.v[l->last].lane == lane || l->all.v[l->last].other)
-			return &l->all.v[l->last];
-	made = VEC_PUSH(&l->all);
-	if (!made)
-		return NULL;
-	made->lane = lane;
-	made->other = l->all.n > LANES_MAX;
-	return made;
+	if (!l->last || l->last->key.lane != lane || l->last->key.other)
+		l->last = rows_get(&l->rows, &type, &(struct lane_key){ .lane = lane }, NULL);
+	return l->last;
 }
 
 static uint64_t *at(const struct lane_stats *lane, size_t i)
@@ -80,8 +99,8 @@ void lanes_settle(struct lanes *l, uint64_t ns)
 {
 	uint64_t all = 0;
 
-	for (size_t i = 0; i < l->all.n; i++) {
-		struct lane_stats *lane = &l->all.v[i];
+	for (size_t i = 0; i < l->rows.n; i++) {
+		struct lane_stats *lane = l->rows.v[i];
 		uint64_t depth = depth_before(lane, ns);
 
 		lane->depth_max = num_max(lane->depth_max, depth);
@@ -111,32 +130,25 @@ int lanes_begin(struct lanes *l, const struct device_work *work)
 
 int lanes_merge(struct lanes *l, const struct lanes *from)
 {
-	struct lane_stats *to = l->all.n || !from->all.n ? l->all.v : VEC_PUSH(&l->all);
+	struct lane_stats *to;
 	int err = 0;
 
-	if (!from->all.n)
+	if (!from->rows.n)
 		return 0;
+	to = rows_get(&l->rows, &type, &(struct lane_key){ .other = 1 }, NULL);
 	if (!to)
 		return -ENOMEM;
-	to->other = true;
 	l->depth_max = num_max(l->depth_max, from->depth_max);
-	for (size_t i = 0; i < from->all.n && !err; i++) {
-		const struct lane_stats *lane = &from->all.v[i];
-
-		to->works += lane->works;
-		to->busy_ns += lane->busy_ns;
-		to->waited_ns += lane->waited_ns;
-		to->depth_max = num_max(to->depth_max, lane->depth_max);
-		err = hist_merge(&to->latency, &lane->latency);
-	}
+	for (size_t i = 0; i < from->rows.n && !err; i++)
+		err = add_lane(to, from->rows.v[i]);
 	return err;
 }
 
 void lanes_cut(struct lanes *l)
 {
 	l->depth_max = 0;
-	for (size_t i = 0; i < l->all.n; i++) {
-		struct lane_stats *lane = &l->all.v[i];
+	for (size_t i = 0; i < l->rows.n; i++) {
+		struct lane_stats *lane = l->rows.v[i];
 
 		lane->works = lane->busy_ns = lane->waited_ns = lane->depth_max = 0;
 		hist_reset(&lane->latency);
@@ -145,20 +157,17 @@ void lanes_cut(struct lanes *l)
 
 void lanes_trim(struct lanes *l)
 {
-	for (size_t i = 0; i < l->all.n; i++) {
-		struct lane_stats *lane = &l->all.v[i];
+	for (size_t i = 0; i < l->rows.n; i++) {
+		struct lane_stats *lane = l->rows.v[i];
 
 		if (!lane->submitted.n)
 			RING_FREE(&lane->submitted);
 	}
-	VEC_TRIM(&l->all);
+	rows_trim(&l->rows);
 }
 
 void lanes_free(struct lanes *l)
 {
-	for (size_t i = 0; i < l->all.n; i++) {
-		hist_free(&l->all.v[i].latency);
-		RING_FREE(&l->all.v[i].submitted);
-	}
-	VEC_FREE(&l->all);
+	rows_free(&l->rows, &type);
+	l->last = NULL;
 }

@@ -18,15 +18,19 @@
 #include <stdbool.h>
 
 #include "base/ring.h"
-#include "base/vec.h"
+#include "base/rows.h"
 #include "ledger/device_book.h"
 #include "base/hist.h"
 
 #define LANES_MAX 64
 
-struct lane_stats {
+struct lane_key {
 	uint64_t lane;			/* context << 32 | stream */
-	bool other;			/* all that have no row of their own */
+	uint64_t other;			/* 1: all lanes that have no row of their own */
+};
+
+struct lane_stats {
+	struct lane_key key;
 	uint64_t works;			/* that began */
 	uint64_t busy_ns;
 	uint64_t waited_ns;		/* from the launch's return to the work's begin, of all */
@@ -37,10 +41,20 @@ struct lane_stats {
 };
 
 struct lanes {
-	VEC(struct lane_stats) all;
+	struct rows rows;		/* struct lane_stats */
 	uint64_t depth_max;		/* over all lanes */
-	size_t last;			/* that was found */
+	struct lane_stats *last;	/* that was found; NULL: none */
 };
+
+static inline size_t lanes_count(const struct lanes *l)
+{
+	return l->rows.n;
+}
+
+static inline const struct lane_stats *lanes_at(const struct lanes *l, size_t i)
+{
+	return l->rows.v[i];
+}
 
 /* A work that will begin is known; then, in order of time, that it begins. 0 or -ENOMEM. */
 int lanes_submit(struct lanes *l, const struct device_work *work);

@@ -77,10 +77,10 @@ static int add_lane(struct table *t, const struct of *of, const struct lane_stat
 {
 	char name[32];
 
-	if (lane->other)
+	if (lane->key.other)
 		return add_row(t, of, "[other]", lane);
-	snprintf(name, sizeof(name), "%" PRIu32 ".%" PRIu32, (uint32_t)(lane->lane >> 32),
-		 (uint32_t)lane->lane);
+	snprintf(name, sizeof(name), "%" PRIu32 ".%" PRIu32, (uint32_t)(lane->key.lane >> 32),
+		 (uint32_t)lane->key.lane);
 	return add_row(t, of, name, lane);
 }
 
@@ -90,11 +90,13 @@ static int add_all(struct table *t, const struct of *of)
 	struct lane_stats all = { .depth_max = lanes->depth_max };
 	int err = 0;
 
-	for (size_t i = 0; i < lanes->all.n && !err; i++) {
-		all.works += lanes->all.v[i].works;
-		all.busy_ns = num_add(all.busy_ns, lanes->all.v[i].busy_ns);
-		all.waited_ns = num_add(all.waited_ns, lanes->all.v[i].waited_ns);
-		err = hist_merge(&all.latency, &lanes->all.v[i].latency);
+	for (size_t i = 0; i < lanes_count(lanes) && !err; i++) {
+		const struct lane_stats *lane = lanes_at(lanes, i);
+
+		all.works += lane->works;
+		all.busy_ns = num_add(all.busy_ns, lane->busy_ns);
+		all.waited_ns = num_add(all.waited_ns, lane->waited_ns);
+		err = hist_merge(&all.latency, &lane->latency);
 	}
 	if (!err)
 		err = add_row(t, of, "all", &all);
@@ -114,13 +116,13 @@ static int add_device(struct table *t, const struct model *m, const struct devic
 
 	if (!err)
 		of.wall_ns = sum.close_ns - sum.open_ns;
-	for (size_t i = 0; i < s->lanes.all.n; i++)
-		used += s->lanes.all.v[i].works != 0;
+	for (size_t i = 0; i < lanes_count(&s->lanes); i++)
+		used += lanes_at(&s->lanes, i)->works != 0;
 	if (!err && used > 1)
 		err = add_all(t, &of);
-	for (size_t i = 0; i < s->lanes.all.n && !err; i++)
-		if (s->lanes.all.v[i].works)
-			err = add_lane(t, &of, &s->lanes.all.v[i]);
+	for (size_t i = 0; i < lanes_count(&s->lanes) && !err; i++)
+		if (lanes_at(&s->lanes, i)->works)
+			err = add_lane(t, &of, lanes_at(&s->lanes, i));
 	return err;
 }
 
