@@ -8,6 +8,7 @@
 #include "base/exit.h"
 #include "cli/option_row.h"
 #include "cli/verbs.h"
+#include "session/mig_select.h"
 
 /*
  * With `>&-` the first file opened would become standard output and be written into. What is
@@ -31,7 +32,7 @@ static int run(const struct options *o)
 		log_threshold = LOG_DEBUG;
 	if (o->help)
 		return help_verb(o->verb);
-	rc = instances_find(o);
+	rc = mig_select(o->session.selector);
 	return rc ? rc : o->verb->run(o);
 }
 

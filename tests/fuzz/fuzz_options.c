@@ -29,17 +29,17 @@ static void check_accepted(const struct options *o)
 		return;
 	check(o->n_args >= o->verb->min_args);
 	check(!o->verb->has_targets ||
-	      !!o->n_pids + !!o->all + !!o->cmd + !!o->selector == 1);
-	check(!o->cmd || o->cmd[0]);
-	check(o->n_pids <= OPTIONS_PIDS_MAX);
-	for (size_t i = 0; i < o->n_pids; i++)
-		check(o->pids[i] != 0);
-	check(o->ring_bytes >= 65536 && !(o->ring_bytes & (o->ring_bytes - 1)));
+	      !!o->session.n_pids + !!o->session.all + !!o->session.cmd + !!o->session.selector == 1);
+	check(!o->session.cmd || o->session.cmd[0]);
+	check(o->session.n_pids <= OPTIONS_PIDS_MAX);
+	for (size_t i = 0; i < o->session.n_pids; i++)
+		check(o->session.pids[i] != 0);
+	check(o->session.ring_bytes >= 65536 && !(o->session.ring_bytes & (o->session.ring_bytes - 1)));
 	check(o->report.max_loss >= 0 && o->report.max_loss <= 1);
 	check(o->report.format >= 0 && o->report.format < FORMAT_END);
 	check(o->interval_ns > 0);
-	check(o->on >= ON_UNSET && o->on <= ON_SIGNAL);
-	check(!o->max_bytes || o->max_bytes >= 65536);
+	check(o->session.on >= ON_UNSET && o->session.on <= ON_SIGNAL);
+	check(!o->session.max_bytes || o->session.max_bytes >= 65536);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -93,13 +93,13 @@ static void nothing_on_the_line_is_all_processes_without_a_verb(void **state)
 	(void)state;
 	assert_int_equal(parse(&o, &l, ""), 0);
 	assert_string_equal(o.verb->name, "");
-	assert_true(o.all);
+	assert_true(o.session.all);
 	assert_int_equal(o.interval_ns, 5 * NS_PER_SEC);
-	assert_int_equal(o.duration_ns, 0);
-	assert_int_equal(o.ring_bytes, 8 << 20);
+	assert_int_equal(o.session.duration_ns, 0);
+	assert_int_equal(o.session.ring_bytes, 8 << 20);
 	assert_int_equal(o.report.format, FORMAT_TEXT);
 	assert_true(o.report.max_loss == 0.01);
-	assert_null(o.cmd);
+	assert_null(o.session.cmd);
 	options_free(&o);
 }
 
@@ -111,11 +111,11 @@ static void pids_are_distinct_and_keep_their_order(void **state)
 	(void)state;
 	assert_int_equal(parse(&o, &l, "-p 30,10,30 stat --pid=20 -p10"), 0);
 	assert_string_equal(o.verb->name, "stat");
-	assert_int_equal(o.n_pids, 3);
-	assert_int_equal(o.pids[0], 30);
-	assert_int_equal(o.pids[1], 10);
-	assert_int_equal(o.pids[2], 20);
-	assert_false(o.all);
+	assert_int_equal(o.session.n_pids, 3);
+	assert_int_equal(o.session.pids[0], 30);
+	assert_int_equal(o.session.pids[1], 10);
+	assert_int_equal(o.session.pids[2], 20);
+	assert_false(o.session.all);
 	options_free(&o);
 }
 
@@ -131,7 +131,7 @@ static void values_follow_stand_behind_equals_or_stick(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		assert_int_equal(parse(&o, &l, lines[i]), 0);
-		assert_int_equal(o.duration_ns, 10 * NS_PER_SEC);
+		assert_int_equal(o.session.duration_ns, 10 * NS_PER_SEC);
 		options_free(&o);
 	}
 }
@@ -145,10 +145,10 @@ static void what_follows_two_dashes_is_the_command_untouched(void **state)
 	assert_int_equal(parse(&o, &l, "stat -v -- train --help -p 1 --"), 0);
 	assert_true(o.verbose);
 	assert_false(o.help);
-	assert_false(o.all);
-	assert_ptr_equal(o.cmd, l.argv + 4);
-	assert_string_equal(o.cmd[4], "--");
-	assert_null(o.cmd[5]);
+	assert_false(o.session.all);
+	assert_ptr_equal(o.session.cmd, l.argv + 4);
+	assert_string_equal(o.session.cmd[4], "--");
+	assert_null(o.session.cmd[5]);
 	options_free(&o);
 }
 
@@ -176,7 +176,7 @@ static void ring_sizes_round_up_to_a_power_of_two(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(parse(&o, &l, rows[i].line), 0);
-		assert_int_equal(o.ring_bytes, rows[i].bytes);
+		assert_int_equal(o.session.ring_bytes, rows[i].bytes);
 		options_free(&o);
 	}
 }
@@ -190,12 +190,12 @@ static void choices_are_the_enums_of_their_rooms(void **state)
 	assert_int_equal(parse(&o, &l, "stat --format json --by result --attach multi"), 0);
 	assert_int_equal(o.report.format, FORMAT_JSON);
 	assert_int_equal(o.report.by, CALLS_BY_RESULT);
-	assert_int_equal(o.attach, WAY_MULTI);
+	assert_int_equal(o.session.attach, WAY_MULTI);
 	options_free(&o);
 	assert_int_equal(parse(&o, &l, "stat --format text --by launch --attach session"), 0);
 	assert_int_equal(o.report.format, FORMAT_TEXT);
 	assert_int_equal(o.report.by, CALLS_BY_LAUNCH);
-	assert_int_equal(o.attach, WAY_SESSION);
+	assert_int_equal(o.session.attach, WAY_SESSION);
 	options_free(&o);
 }
 

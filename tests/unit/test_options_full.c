@@ -34,7 +34,7 @@ int option_set_flag(struct options *o, const struct option_row *row, const char 
 {
 	(void)row;
 	(void)value;
-	o->count++;
+	o->session.count++;
 	return 0;
 }
 
@@ -73,7 +73,7 @@ static void each_option_is_accepted_by_its_verb_and_refused_by_others(void **sta
 			bool applies = i % OPTIONS_VERBS_MAX == v;
 
 			assert_int_equal(parse(&o, v, i), applies ? 0 : EXIT_USAGE);
-			assert_int_equal(o.count, 1);
+			assert_int_equal(o.session.count, 1);
 			assert_ptr_equal(o.verb, &verbs[v]);
 			options_free(&o);
 		}

@@ -16,7 +16,7 @@
 #include "session/chosen.h"
 #include "view/output.h"
 #include "cli/verbs.h"
-#include "cli/version.h"
+#include "base/version.h"
 
 void doctor_say(struct doctor *d, enum verdict v, const char *what, const char *fmt, ...)
 {
@@ -45,7 +45,7 @@ int verb_doctor(const struct options *o)
 {
 	struct doctor d = { .o = o, .out = STRBUF_INIT };
 	struct chosen chosen;
-	int rc = chosen_find(&chosen, o);
+	int rc = chosen_find(&chosen, &o->session);
 
 	d.rc = rc;
 	strbuf_addf(&d.out, "gpuprof %s\n", version_text());

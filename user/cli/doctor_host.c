@@ -120,8 +120,8 @@ static void check_off_cpu(struct doctor *d, const struct loader *l)
 
 static void check_probes(struct doctor *d)
 {
-	struct loader_options lo = { .way = (enum loader_way)d->o->attach,
-				     .ring_bytes = d->o->ring_bytes, .off_cpu = true };
+	struct loader_options lo = { .way = (enum loader_way)d->o->session.attach,
+				     .ring_bytes = d->o->session.ring_bytes, .off_cpu = true };
 	struct loader *l;
 
 	if (lo.way == WAY_NONE) {
@@ -136,7 +136,7 @@ static void check_probes(struct doctor *d)
 	}
 	doctor_say(d, GOOD, "probes", "%s links; a recorded call costs its thread %" PRIu64 " ns here",
 		   loader_way_name(loader_way(l)), loader_call_cost_ns(l));
-	doctor_say(d, GOOD, "ring memory", "%" PRIu64 " KiB", d->o->ring_bytes / 1024);
+	doctor_say(d, GOOD, "ring memory", "%" PRIu64 " KiB", d->o->session.ring_bytes / 1024);
 	d->probes = true;
 	d->step_ns = loader_step_cost_ns(l);
 	d->returns_kill = loader_returns(l) != GP_RETURNS_ALL;

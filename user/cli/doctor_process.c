@@ -155,7 +155,7 @@ static void say_file(struct look *look, const char *path, const struct plan *pla
 static int look_at_elf(struct look *look, struct elf_file *ef, const char *path)
 {
 	const struct plan_rules rules = { .tier = CATALOG_TIERS - 1, .step_ns = look->d->step_ns,
-					  .budget_ns = look->d->o->budget_ns };
+					  .budget_ns = look->d->o->session.budget_ns };
 	struct plan *plan = calloc(1, sizeof(*plan));
 	const uint32_t libraries = plan_libraries(ef, path);
 	struct strbuf held = STRBUF_INIT;
@@ -238,7 +238,7 @@ static void add_functions(struct count *c)
 /* The calls that begin within COUNT_MS. 0 or -errno, logged. */
 static int count_calls(const struct doctor *d, struct count *c)
 {
-	struct loader_options lo = { .way = (enum loader_way)d->o->attach, .ring_bytes = RING_BYTES };
+	struct loader_options lo = { .way = (enum loader_way)d->o->session.attach, .ring_bytes = RING_BYTES };
 	struct loader *l = loader_new(&lo);
 	struct ring *ring = l ? ring_open(loader_calls_fd(l)) : NULL;
 	int err = ring ? loader_follow(l, c->pid) : -errno;

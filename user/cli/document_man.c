@@ -8,7 +8,7 @@
 
 #include "cli/document.h"
 #include "base/exit.h"
-#include "cli/version.h"
+#include "base/version.h"
 
 static const struct {
 	enum exit_code code;

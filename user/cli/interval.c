@@ -4,6 +4,7 @@
 #include "view/report.h"
 #include "session/session.h"
 #include "cli/verbs.h"
+#include "view/view.h"
 
 struct interval_reports {
 	const struct options *o;
@@ -24,7 +25,7 @@ static int print_interval(void *ctx, const struct model *m, uint64_t now_ns)
 /* The rest, since the last whole interval, also when an error ended the session. */
 static void print_rest(struct interval_reports *iv, const struct model *m)
 {
-	if (!iv->rc && !(iv->o->count && iv->printed >= iv->o->count))
+	if (!iv->rc && !(iv->o->session.count && iv->printed >= iv->o->session.count))
 		print_interval(iv, m, 0);
 	if (!iv->rc)
 		iv->rc = report_judge(&iv->o->report, m);
@@ -33,7 +34,9 @@ static void print_rest(struct interval_reports *iv, const struct model *m)
 int verb_default(const struct options *o)
 {
 	struct interval_reports iv = { .o = o };
-	struct session_plan plan = { .o = o, .capture_path = o->capture,
+	struct session_plan plan = { .o = &o->session, .capture_path = o->capture,
+				     .output = o->report.output,
+				     .by_launch = o->report.by == CALLS_BY_LAUNCH,
 				     .interval_ns = o->interval_ns,
 				     .on_interval = print_interval, .ctx = &iv };
 	struct session_outcome out;

@@ -161,16 +161,16 @@ OPTION_SETTER(choice)
 
 static int add_pid(struct options *o, uint32_t pid)
 {
-	for (size_t i = 0; i < o->n_pids; i++)
-		if (o->pids[i] == pid)
+	for (size_t i = 0; i < o->session.n_pids; i++)
+		if (o->session.pids[i] == pid)
 			return 0;
-	if (o->n_pids == OPTIONS_PIDS_MAX)
+	if (o->session.n_pids == OPTIONS_PIDS_MAX)
 		return -EINVAL;
-	if (!o->pids)
-		o->pids = calloc(OPTIONS_PIDS_MAX, sizeof(*o->pids));
-	if (!o->pids)
+	if (!o->session.pids)
+		o->session.pids = calloc(OPTIONS_PIDS_MAX, sizeof(*o->session.pids));
+	if (!o->session.pids)
 		return -ENOMEM;
-	o->pids[o->n_pids++] = pid;
+	o->session.pids[o->session.n_pids++] = pid;
 	return 0;
 }
 
@@ -200,7 +200,7 @@ OPTION_SETTER(selector)
 
 	while (strcmp(select_kind_name(kind), row->name))
 		kind++;
-	if (!o->selector)
-		o->selector = selector_new();
-	return o->selector ? selector_add(o->selector, kind, value) : -ENOMEM;
+	if (!o->session.selector)
+		o->session.selector = selector_new();
+	return o->session.selector ? selector_add(o->session.selector, kind, value) : -ENOMEM;
 }

@@ -30,10 +30,10 @@ struct parser {
 
 static const struct options defaults = {
 	.interval_ns = 5 * NS_PER_SEC,
-	.ring_bytes = 8 << 20,
-	.stack_bytes = 4096,
+	.session.ring_bytes = 8 << 20,
+	.session.stack_bytes = 4096,
 	.report.max_loss = 0.01,
-	.on = ON_UNSET,
+	.session.on = ON_UNSET,
 };
 
 static int unknown_option(const char *given, size_t len)
@@ -198,7 +198,7 @@ static int parse_command(struct parser *p)
 		log_error("nothing follows '--'; give the command to run");
 		return EXIT_USAGE;
 	}
-	p->o->cmd = p->argv + p->at;
+	p->o->session.cmd = p->argv + p->at;
 	p->at = p->argc;
 	return 0;
 }
@@ -244,20 +244,20 @@ static int check_applies(const struct parser *p)
 
 static int check_targets(struct options *o)
 {
-	if (o->selector && (o->n_pids || o->all || o->cmd)) {
+	if (o->session.selector && (o->session.n_pids || o->session.all || o->session.cmd)) {
 		log_error("processes chosen by %s and those of %s exclude each other; give one of them",
-			  "--name, --user and the like", o->n_pids ? "'--pid'" : o->all ? "'--all'" :
+			  "--name, --user and the like", o->session.n_pids ? "'--pid'" : o->session.all ? "'--all'" :
 			  "a command after '--'");
 		return EXIT_USAGE;
 	}
-	if (o->cmd && !o->verb->has_targets)
+	if (o->session.cmd && !o->verb->has_targets)
 		log_error("'%s' runs no command; usage: gpuprof %s", o->verb->name, o->verb->usage);
-	else if (o->n_pids && o->all)
+	else if (o->session.n_pids && o->session.all)
 		log_error("options '--pid' and '--all' exclude each other; give one of them");
-	else if (o->n_pids && o->cmd)
+	else if (o->session.n_pids && o->session.cmd)
 		log_error("option '--pid' and a command after '--' exclude each other; "
 			  "give one of them");
-	else if (o->all && o->cmd)
+	else if (o->session.all && o->session.cmd)
 		log_error("option '--all' and a command after '--' exclude each other; "
 			  "give one of them");
 	else
@@ -272,15 +272,15 @@ static int check_measure(const struct options *o)
 		bool vain;
 		const char *said;
 	} rules[] = {
-		{ o->report.by == CALLS_BY_STACK && o->verb->has_targets && !o->stacks,
+		{ o->report.by == CALLS_BY_STACK && o->verb->has_targets && !o->session.stacks,
 		  "'--by stack' needs '--stacks': without it none are taken" },
-		{ o->stack_bytes != defaults.stack_bytes && !o->stacks,
+		{ o->session.stack_bytes != defaults.session.stack_bytes && !o->session.stacks,
 		  "'--stack-size' needs '--stacks': without it none are taken" },
-		{ o->cupti == CUPTI_SUBSCRIBE && o->graphs == GRAPHS_WHOLE,
+		{ o->session.cupti == CUPTI_SUBSCRIBE && o->session.graphs == GRAPHS_WHOLE,
 		  "'--cupti subscribe' needs '--graphs nodes': it tells which call made each" },
-		{ o->inject && !o->n_pids,
+		{ o->session.inject && !o->session.n_pids,
 		  "'--inject' needs '--pid': into which processes?" },
-		{ o->yes && !o->inject,
+		{ o->session.yes && !o->session.inject,
 		  "'--yes' needs '--inject': there is nothing to ask" },
 		{ o->lines && o->report.by != CALLS_BY_STACK,
 		  "'--lines' needs '--by stack': lines are those of a stack's frames" },
@@ -331,21 +331,21 @@ int options_parse(struct options *o, int argc, char *const *argv)
 		err = check_measure(o);
 	if (err)
 		return err;
-	o->all |= o->verb->has_targets && !o->n_pids && !o->cmd && !o->selector;
+	o->session.all |= o->verb->has_targets && !o->session.n_pids && !o->session.cmd && !o->session.selector;
 	return 0;
 }
 
 void options_free(struct options *o)
 {
-	free(o->pids);
-	selector_free(o->selector);
-	o->selector = NULL;
-	o->pids = NULL;
-	o->n_pids = 0;
+	free(o->session.pids);
+	selector_free(o->session.selector);
+	o->session.selector = NULL;
+	o->session.pids = NULL;
+	o->session.n_pids = 0;
 }
 
 void options_warn_stacks(const struct options *o)
 {
-	if (o->stacks && !o->capture && !report_shows_stacks(&o->report))
+	if (o->session.stacks && !o->capture && !report_shows_stacks(&o->report))
 		log_warn("option '--stacks' takes stacks that this report does not show; give '--by stack'");
 }

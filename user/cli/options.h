@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/selector.h"
+#include "session/session_options.h"
 #include "view/report.h"
 
 enum verb_id {
@@ -27,15 +27,6 @@ enum verb_id {
 	VERB_END
 };
 
-/* --off-cpu: `auto` is on for chosen processes and off for the whole host. */
-enum off_cpu { OFF_CPU_AUTO, OFF_CPU_ON, OFF_CPU_OFF };
-
-enum graphs_told { GRAPHS_AUTO, GRAPHS_NODES, GRAPHS_WHOLE };	/* auto: nodes, but whole at intervals */
-
-enum cupti_how { CUPTI_AUTO, CUPTI_SUBSCRIBE };
-
-enum on { ON_UNSET = -1, ON_EXIT, ON_SIGNAL };
-
 #define OPTIONS_PIDS_MAX 1024
 #define OPTIONS_ARGS_MAX 4
 
@@ -46,39 +37,12 @@ struct options {
 	bool help;			/* -h: print the verb's help instead of running it */
 	bool version;			/* -V: the verb is `version` */
 
-	/* Targets: pids, or all, or cmd. */
-	uint32_t *pids;			/* owned, distinct, in the order given */
-	size_t n_pids;
-	bool isolate;			/* -p: not what is below them */
-	struct selector *selector;	/* --name, --user, ...; owned; NULL: none was given */
-	bool all;			/* -a, or nothing was named */
-	char *const *cmd;		/* what follows "--", NULL-terminated; NULL none */
-
+	struct session_options session;	/* owns pids and selector */
 	struct report_options report;	/* and for record its output */
 	const char *capture;		/* stat, intervals: keep a capture here too; NULL none */
-	uint64_t max_bytes;		/* of a capture file, or of memory with --before; 0: no limit */
-	uint64_t max_files;		/* 0: no limit */
-	uint64_t before_ns;		/* hold that much in memory; 0: write all */
-	int on;				/* enum on: when to write what is held */
-	uint64_t duration_ns;		/* 0: until CMD or the targets end, or Ctrl-C */
 	uint64_t interval_ns;
-	uint64_t count;			/* intervals to print; 0: no limit */
 
 	bool lines;			/* of source, and inlined functions */
-
-	int attach;			/* enum loader_way of probe/loader.h */
-	int launch;			/* enum plan_launch of probe/plan.h */
-	int graphs;			/* enum graphs_told */
-	int cupti;			/* enum cupti_how */
-	int tier;			/* highest tier of the catalogue's rows that is probed */
-	uint64_t budget_ns;		/* what single-stepping may add to a call; 0: the default */
-	uint64_t ring_bytes;		/* a power of two */
-	bool stacks;			/* of each call */
-	uint64_t stack_bytes;		/* seen of each */
-	int off_cpu;			/* enum off_cpu */
-	bool no_cmdline;
-	bool inject;			/* the helper into processes that have none */
-	bool yes;			/* asked for it already */
 
 	bool verbose;
 	bool quiet;

@@ -111,15 +111,15 @@ static const struct option_row rows[] = {
 		.help = "those that have this device or MIG instance open",
 	}, {
 		.name = "isolate", .group = GROUP_TARGETS,
-		.verbs = LIVE | ON(STACKS), .set = option_set_flag, .at = MEMBER(isolate),
+		.verbs = LIVE | ON(STACKS), .set = option_set_flag, .at = MEMBER(session.isolate),
 		.help = "not the processes below those chosen",
 	}, {
 		.name = "all", .letter = 'a', .group = GROUP_TARGETS,
-		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(all),
+		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.all),
 		.help = "measure every process of this host (the default)",
 	}, {
 		.name = "duration", .letter = 'd', .group = GROUP_TIME, .arg = "DUR",
-		.verbs = LIVE, .set = option_set_duration, .at = MEMBER(duration_ns),
+		.verbs = LIVE, .set = option_set_duration, .at = MEMBER(session.duration_ns),
 		.accepts = "a duration such as 10s, 500ms or 2m",
 		.help = "stop after DUR (10s, 500ms, 2m)",
 	}, {
@@ -129,7 +129,7 @@ static const struct option_row rows[] = {
 		.help = "print every DUR, 250ms or more (default 5s)",
 	}, {
 		.name = "count", .letter = 'n', .group = GROUP_TIME, .arg = "N",
-		.verbs = ON(DEFAULT), .set = option_set_number, .at = MEMBER(count),
+		.verbs = ON(DEFAULT), .set = option_set_number, .at = MEMBER(session.count),
 		.accepts = "a number from 1 up",
 		.help = "stop after N intervals",
 	}, {
@@ -140,22 +140,22 @@ static const struct option_row rows[] = {
 		.help = "write to FILE (record: an older one is kept)",
 	}, {
 		.name = "max-size", .group = GROUP_OUTPUT, .arg = "SIZE",
-		.verbs = ON(RECORD), .set = option_set_size, .at = MEMBER(max_bytes),
+		.verbs = ON(RECORD), .set = option_set_size, .at = MEMBER(session.max_bytes),
 		.accepts = "a size of at least 64k, such as 100m or 2g",
 		.help = "of a file, then the next (--before: of memory)",
 	}, {
 		.name = "max-files", .group = GROUP_OUTPUT, .arg = "N",
-		.verbs = ON(RECORD), .set = option_set_number, .at = MEMBER(max_files),
+		.verbs = ON(RECORD), .set = option_set_number, .at = MEMBER(session.max_files),
 		.accepts = "a number from 1 up",
 		.help = "keep the last N files of --max-size",
 	}, {
 		.name = "before", .group = GROUP_OUTPUT, .arg = "DUR",
-		.verbs = ON(RECORD), .set = option_set_duration, .at = MEMBER(before_ns),
+		.verbs = ON(RECORD), .set = option_set_duration, .at = MEMBER(session.before_ns),
 		.accepts = "a duration such as 30s or 2m",
 		.help = "hold the last DUR in memory until --on",
 	}, {
 		.name = "on", .group = GROUP_OUTPUT, .arg = "EVENT",
-		.verbs = ON(RECORD), .set = option_set_choice, .at = MEMBER(on),
+		.verbs = ON(RECORD), .set = option_set_choice, .at = MEMBER(session.on),
 		.choices = on_names, .accepts = "exit or signal",
 		.help = "write on exit (default) or signal (SIGUSR1)",
 	}, {
@@ -209,64 +209,64 @@ static const struct option_row rows[] = {
 		.help = "exit 5 when more is lost (default 1%)",
 	}, {
 		.name = "attach", .group = GROUP_MEASURE, .arg = "WAY",
-		.verbs = LIVE | ON(DOCTOR), .set = option_set_choice, .at = MEMBER(attach),
+		.verbs = LIVE | ON(DOCTOR), .set = option_set_choice, .at = MEMBER(session.attach),
 		.choices = attach_names, .accepts = "auto, session, multi, perf or none",
 		.help = "probes by: auto, session, multi, perf, none",
 	}, {
 		.name = "launch", .group = GROUP_MEASURE, .arg = "WHOSE",
-		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(launch),
+		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(session.launch),
 		.choices = launch_names, .accepts = "auto, runtime or driver",
 		.help = "launches probed: auto (both), runtime, driver",
 	}, {
 		.name = "graphs", .group = GROUP_MEASURE, .arg = "HOW",
-		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(graphs),
+		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(session.graphs),
 		.choices = graphs_names, .accepts = "auto, nodes or whole",
 		.help = "CUDA graphs by their nodes, or whole (cheaper)",
 	}, {
 		.name = "cupti", .group = GROUP_MEASURE, .arg = "HOW",
-		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(cupti),
+		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(session.cupti),
 		.choices = cupti_names, .accepts = "auto or subscribe",
 		.help = "subscribe: exact graph nodes, no other client",
 	}, {
 		.name = "tier", .group = GROUP_MEASURE, .arg = "N",
-		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(tier),
+		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(session.tier),
 		.choices = tier_names, .accepts = "0 or 1",
 		.help = "1: queries, cublas and cudnn routines too",
 	}, {
 		.name = "budget", .group = GROUP_MEASURE, .arg = "DUR",
-		.verbs = LIVE | ON(DOCTOR), .set = option_set_duration, .at = MEMBER(budget_ns),
+		.verbs = LIVE | ON(DOCTOR), .set = option_set_duration, .at = MEMBER(session.budget_ns),
 		.accepts = "a duration such as 5us",
 		.help = "what single-stepping may add to a call (2us)",
 	}, {
 		.name = "ring-size", .group = GROUP_MEASURE, .arg = "BYTES",
-		.verbs = LIVE, .set = option_set_ring, .at = MEMBER(ring_bytes),
+		.verbs = LIVE, .set = option_set_ring, .at = MEMBER(session.ring_bytes),
 		.accepts = "a size from 64k to 1g",
 		.help = "kernel buffer, 64k to 1g (default 8m)",
 	}, {
 		.name = "stacks", .group = GROUP_MEASURE,
-		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(stacks),
+		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.stacks),
 		.help = "take the native stack of each call",
 	}, {
 		.name = "stack-size", .group = GROUP_MEASURE, .arg = "BYTES",
-		.verbs = LIVE, .set = option_set_stack, .at = MEMBER(stack_bytes),
+		.verbs = LIVE, .set = option_set_stack, .at = MEMBER(session.stack_bytes),
 		.accepts = "a size from 512 to 16k",
 		.help = "seen of a stack, 512 to 16k (default 4k)",
 	}, {
 		.name = "off-cpu", .group = GROUP_MEASURE, .arg = "WHEN",
-		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(off_cpu),
+		.verbs = LIVE, .set = option_set_choice, .at = MEMBER(session.off_cpu),
 		.choices = off_cpu_names, .accepts = "auto, on or off",
 		.help = "why threads do not run: auto (not with -a), on, off",
 	}, {
 		.name = "no-cmdline", .group = GROUP_MEASURE,
-		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(no_cmdline),
+		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.no_cmdline),
 		.help = "do not keep command lines of processes",
 	}, {
 		.name = "inject", .group = GROUP_MEASURE,
-		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(inject),
+		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.inject),
 		.help = "-p and below: bring in the helper by ptrace (asks)",
 	}, {
 		.name = "yes", .group = GROUP_MEASURE,
-		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(yes),
+		.verbs = LIVE, .set = option_set_flag, .at = MEMBER(session.yes),
 		.help = "do not ask before --inject",
 	}, {
 		.name = "as", .group = GROUP_OUTPUT, .arg = "FORM",

@@ -28,20 +28,20 @@ static void say_kept(const struct capture_sink_stats *st)
 /* A flight recorder says what it writes when it does. */
 static void say_held(const struct options *o, const struct capture_sink_stats *st)
 {
-	if (!st->files && o->on == ON_SIGNAL)
+	if (!st->files && o->session.on == ON_SIGNAL)
 		log_info("nothing was kept: no SIGUSR1 came");
 }
 
 int verb_record(const struct options *o)
 {
 	const char *path = o->report.output ? o->report.output : "gpuprof.gpr";
-	struct session_plan plan = { .o = o, .capture_path = path };
+	struct session_plan plan = { .o = &o->session, .capture_path = path };
 	struct session_outcome out;
 	int rc = session_run(&plan, &out);
 
-	if (out.started && o->before_ns && !rc)
+	if (out.started && o->session.before_ns && !rc)
 		say_held(o, &out.kept);
-	else if (!o->before_ns && out.kept.events)
+	else if (!o->session.before_ns && out.kept.events)
 		say_kept(&out.kept);
 	if (!rc && out.model)
 		rc = report_judge(&o->report, out.model);

@@ -16,7 +16,7 @@
 #include "base/exit.h"
 #include "view/output.h"
 #include "cli/verbs.h"
-#include "cli/version.h"
+#include "base/version.h"
 #include "inject/ptrace_denied.h"
 #include "host/proc.h"
 #include "target/target.h"
@@ -173,13 +173,13 @@ int verb_stacks(const struct options *o)
 	struct chosen chosen;
 	int rc;
 
-	confine_stacks(o);
-	rc = chosen_find(&chosen, o);
+	confine_stacks(o->report.output);
+	rc = chosen_find(&chosen, &o->session);
 	if (!rc && !chosen.n) {
 		log_error("'stacks' needs a process; give it with -p PID, or --name and the like");
 		rc = EXIT_USAGE;
 	}
-	if (!rc && !o->selector && !o->isolate)
+	if (!rc && !o->session.selector && !o->session.isolate)
 		rc = chosen_add_below(&chosen);
 	if (!rc)
 		rc = show(o, &chosen);

@@ -5,10 +5,13 @@
 #include "view/report.h"
 #include "session/session.h"
 #include "cli/verbs.h"
+#include "view/view.h"
 
 int verb_stat(const struct options *o)
 {
-	struct session_plan plan = { .o = o, .capture_path = o->capture };
+	struct session_plan plan = { .o = &o->session, .capture_path = o->capture,
+				     .output = o->report.output,
+				     .by_launch = o->report.by == CALLS_BY_LAUNCH };
 	struct session_outcome out;
 	int rc = report_check(&o->report), printed, lines;
 

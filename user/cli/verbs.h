@@ -15,9 +15,6 @@ int verb_doctor(const struct options *o);
 int verb_version(const struct options *o);
 int verb_help(const struct options *o);
 
-/* Before a verb begins: the MIG instances that --gpu names. EXIT_OK, or that one is not there (logged). */
-int instances_find(const struct options *o);
-
 /* -h and --help: what `gpuprof help VERB` prints. */
 int help_verb(const struct verb *v);
 

@@ -3,16 +3,7 @@
 #include "base/str.h"
 #include "view/output.h"
 #include "cli/verbs.h"
-#include "cli/version.h"
-
-const char *version_text(void)
-{
-#ifdef GPUPROF_VERSION
-	return GPUPROF_VERSION;
-#else
-	return "unknown";
-#endif
-}
+#include "base/version.h"
 
 int verb_version(const struct options *o)
 {

@@ -61,7 +61,7 @@ static bool wants_answer(const struct bring_one *one)
 	return bring_is_for(one) && !(one->is_unknown && target_is_hidden(one->pid));
 }
 
-int bring_ask(const struct options *o)
+int bring_ask(const struct session_options *o)
 {
 	struct bring_whom whom;
 	size_t lacking = 0;
@@ -135,7 +135,7 @@ static void say_others(const struct bring_whom *whom)
 }
 
 /* 0: some process has it. */
-static int bring_all(const struct bring_whom *whom, const struct options *o)
+static int bring_all(const struct bring_whom *whom, const struct session_options *o)
 {
 	int err = 0, last = 0;
 	bool any = false;
@@ -161,7 +161,7 @@ static int bring_all(const struct bring_whom *whom, const struct options *o)
 	return last ? last : bring_one(&(struct bring_one){ .pid = (pid_t)o->pids[0], .is_named = true });
 }
 
-int bring_helpers(const struct options *o)
+int bring_helpers(const struct session_options *o)
 {
 	struct bring_whom whom;
 	int err;

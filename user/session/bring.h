@@ -4,9 +4,9 @@
 #ifndef SESSION_BRING_H
 #define SESSION_BRING_H
 
-#include "cli/options.h"
+#include "session/session_options.h"
 
-int bring_ask(const struct options *o);		/* EXIT_OK: go on; else logged */
-int bring_helpers(const struct options *o);	/* 0 or -errno, logged */
+int bring_ask(const struct session_options *o);		/* EXIT_OK: go on; else logged */
+int bring_helpers(const struct session_options *o);	/* 0 or -errno, logged */
 
 #endif

@@ -69,7 +69,7 @@ static int add_below(void *ctx, pid_t pid)
 	return add(ctx, pid, false);
 }
 
-int bring_whom_read(struct bring_whom *whom, const struct options *o)
+int bring_whom_read(struct bring_whom *whom, const struct session_options *o)
 {
 	int err = 0;
 

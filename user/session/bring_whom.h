@@ -9,7 +9,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "cli/options.h"
+#include "session/session_options.h"
 
 struct bring_one {
 	pid_t pid;
@@ -25,7 +25,7 @@ struct bring_whom {
 	struct map known;		/* pid -> where in v */
 };
 
-int bring_whom_read(struct bring_whom *whom, const struct options *o);	/* 0 or -ENOMEM */
+int bring_whom_read(struct bring_whom *whom, const struct session_options *o);	/* 0 or -ENOMEM */
 void bring_whom_free(struct bring_whom *whom);
 
 /* Is the helper to be brought into it? Who is named and cannot be read is tried, so that it says why. */

@@ -27,7 +27,7 @@ static int copy(struct chosen *c, const struct selection *found)
 	return 0;
 }
 
-int chosen_find(struct chosen *c, const struct options *o)
+int chosen_find(struct chosen *c, const struct session_options *o)
 {
 	struct selection found = { .denied = 0 };
 	struct strbuf sb = STRBUF_INIT;

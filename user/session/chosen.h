@@ -3,7 +3,7 @@
 #ifndef SESSION_CHOSEN_H
 #define SESSION_CHOSEN_H
 
-#include "cli/options.h"
+#include "session/session_options.h"
 
 struct chosen {
 	const uint32_t *pids;
@@ -12,7 +12,7 @@ struct chosen {
 };
 
 /* With selectors also what is below (unless --isolate). 0, or an exit code, logged: none matches. */
-int chosen_find(struct chosen *c, const struct options *o);
+int chosen_find(struct chosen *c, const struct session_options *o);
 
 /* Behind those of -p whatever is below them now. 0, or an exit code, logged. */
 int chosen_add_below(struct chosen *c);

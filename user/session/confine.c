@@ -24,11 +24,9 @@ static bool signals_command(const struct session *s)
 /* Files that are made or removed later, perhaps in a folder of the user who typed sudo. */
 static bool makes_files_later(const struct session *s)
 {
-	const struct options *o = s->plan->o;
+	const struct session_options *o = s->plan->o;
 
-	const char *capture = s->plan->capture_path;
-
-	return (o->report.output && o->report.output != capture) || (capture && (o->max_bytes || o->before_ns));
+	return s->plan->output || (s->plan->capture_path && (o->max_bytes || o->before_ns));
 }
 
 static const struct {
@@ -59,18 +57,18 @@ void confine_session(const struct session *s)
 }
 
 /* The file that a report goes to, perhaps in a folder of the user who typed sudo. */
-static uint64_t for_output(const struct options *o)
+static uint64_t for_output(const char *output)
 {
-	return o->report.output ? 1ull << CAP_DAC_OVERRIDE : 0;
+	return output ? 1ull << CAP_DAC_OVERRIDE : 0;
 }
 
-void confine_stacks(const struct options *o)
+void confine_stacks(const char *output)
 {
-	keep_only(caps_of_work() | for_output(o));
+	keep_only(caps_of_work() | for_output(output));
 }
 
 /* Source lines are in files of those who built what was measured. */
-void confine_report(const struct options *o)
+void confine_report(const char *output, bool lines)
 {
-	keep_only((o->lines ? 1ull << CAP_DAC_READ_SEARCH : 0) | for_output(o));
+	keep_only((lines ? 1ull << CAP_DAC_READ_SEARCH : 0) | for_output(output));
 }

@@ -4,7 +4,8 @@
 #ifndef SESSION_CONFINE_H
 #define SESSION_CONFINE_H
 
-struct options;
+#include <stdbool.h>
+
 struct session;
 
 /*
@@ -14,10 +15,10 @@ struct session;
  */
 void confine_session(const struct session *s);
 
-/* Of a snapshot: before anything of other processes is read. */
-void confine_stacks(const struct options *o);
+/* Of a snapshot that is written to output (NULL: standard output): before anything of other processes is read. */
+void confine_stacks(const char *output);
 
 /* Of a report: when the capture is open, and before anything of it is read. */
-void confine_report(const struct options *o);
+void confine_report(const char *output, bool lines);
 
 #endif

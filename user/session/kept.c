@@ -16,7 +16,7 @@
 
 #define HOLD_BYTES (64ull << 20)	/* of memory, without --max-size */
 
-int kept_check(const struct options *o, const char *pattern)
+int kept_check(const struct session_options *o, const char *pattern)
 {
 	char unknown = pattern_unknown(pattern);
 
@@ -106,7 +106,7 @@ static int expand(struct strbuf *out, const char *pattern, pid_t target)
 
 /* ---- what keeps ----------------------------------------------------------------------------- */
 
-static struct capture_sink *open_path(const struct options *o, const char *path, const struct funcs *funcs)
+static struct capture_sink *open_path(const struct session_options *o, const char *path, const struct funcs *funcs)
 {
 	if (o->before_ns)
 		return capture_recorder_new(&(struct capture_recorder_plan){
@@ -116,7 +116,7 @@ static struct capture_sink *open_path(const struct options *o, const char *path,
 		.path = path, .max_bytes = o->max_bytes, .max_files = o->max_files }, funcs);
 }
 
-struct capture_sink *kept_open(const struct options *o, const char *pattern, pid_t target,
+struct capture_sink *kept_open(const struct session_options *o, const char *pattern, pid_t target,
 		       const struct funcs *funcs)
 {
 	struct strbuf path = STRBUF_INIT;

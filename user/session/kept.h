@@ -5,14 +5,14 @@
 
 #include <sys/types.h>
 
-#include "cli/options.h"
+#include "session/session_options.h"
 #include "capture/capture_sink.h"
 
 /* Do options and the pattern of the name make sense? 0, or -EINVAL, logged: a usage error. */
-int kept_check(const struct options *o, const char *pattern);
+int kept_check(const struct session_options *o, const char *pattern);
 
 /* target: whose pid and environment the pattern means; 0: none. NULL, logged. */
-struct capture_sink *kept_open(const struct options *o, const char *pattern, pid_t target,
+struct capture_sink *kept_open(const struct session_options *o, const char *pattern, pid_t target,
 		       const struct funcs *funcs);
 
 #endif

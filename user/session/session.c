@@ -27,7 +27,6 @@
 #include "session/session_signals.h"
 #include "session/session_targets.h"
 #include "probe/loader_read.h"
-#include "view/view.h"
 
 /* ---- events that the session itself makes --------------------------------------------------- */
 
@@ -216,7 +215,7 @@ static int cannot(const char *what, int err)
 
 static int start_loader(struct session *s)
 {
-	const struct options *o = s->plan->o;
+	const struct session_options *o = s->plan->o;
 	struct loader_options lo = {
 		.way = (enum loader_way)o->attach,
 		.ring_bytes = o->ring_bytes,
@@ -279,7 +278,7 @@ static int start_tap(struct session *s)
 	s->tap.model = model_new(decoder_funcs(s->decoder));
 	if (s->tap.model && s->plan->interval_ns)
 		model_use_intervals(s->tap.model);
-	if (s->tap.model && s->plan->o->report.by == CALLS_BY_LAUNCH)
+	if (s->tap.model && s->plan->by_launch)
 		model_use_launches(s->tap.model);
 	return s->tap.model ? 0 : -ENOMEM;
 }
@@ -287,7 +286,7 @@ static int start_tap(struct session *s)
 /* Only when nothing of ours can refuse any more: what never began replaces no older capture. */
 static int start_capture(struct session *s)
 {
-	const struct options *o = s->plan->o;
+	const struct session_options *o = s->plan->o;
 	pid_t target = o->n_pids ? (pid_t)o->pids[0] : s->command.pid;
 
 	if (s->chosen.n == 1)
@@ -364,7 +363,7 @@ static int let_go(struct session *s)
 
 static int start(struct session *s)
 {
-	const struct options *o = s->plan->o;
+	const struct session_options *o = s->plan->o;
 	int err = targets_check(s);
 
 	if (!err)

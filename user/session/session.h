@@ -7,13 +7,15 @@
 #define SESSION_SESSION_H
 
 #include "session/command.h"
-#include "cli/options.h"
+#include "session/session_options.h"
 #include "capture/capture_sink.h"
 #include "ledger/model.h"
 
 struct session_plan {
-	const struct options *o;
+	const struct session_options *o;
 	const char *capture_path;	/* NULL: keep no capture */
+	const char *output;		/* a file that is written when the session has ended; NULL: none */
+	bool by_launch;			/* the model counts launches, too */
 	uint64_t interval_ns;		/* 0: no intervals */
 	/* At each interval's end, before the model is cut there; non-zero ends the session. */
 	int (*on_interval)(void *ctx, const struct model *m, uint64_t now_ns);

@@ -31,7 +31,7 @@ static bool has_helper(pid_t pid)
 }
 
 /* Every target has a helper, or will. */
-static bool have_helpers(const struct options *o)
+static bool have_helpers(const struct session_options *o)
 {
 	for (size_t i = 0; i < o->n_pids; i++)
 		if (!has_helper((pid_t)o->pids[i]))
@@ -40,19 +40,19 @@ static bool have_helpers(const struct options *o)
 }
 
 /* The option whose meaning is probes, or NULL. */
-static const char *asks_for_probes(const struct options *o)
+static const char *asks_for_probes(const struct session_options *o)
 {
 	return o->stacks ? "--stacks" : o->tier ? "--tier 1" :
 	       o->launch != LAUNCH_AUTO ? "--launch" : NULL;
 }
 
 /* What was asked for can be done without them. */
-static bool may_do_without(const struct options *o)
+static bool may_do_without(const struct session_options *o)
 {
 	return o->attach == WAY_AUTO && !asks_for_probes(o) && have_helpers(o);
 }
 
-static int check_none(const struct options *o)
+static int check_none(const struct session_options *o)
 {
 	if (asks_for_probes(o)) {
 		log_error("%s needs probes, and --attach none is without", asks_for_probes(o));
@@ -65,7 +65,7 @@ static int check_none(const struct options *o)
 }
 
 /* A process that could be measured without, if it had the helper. */
-static int deny(const struct options *o, const struct caps_need *missing)
+static int deny(const struct session_options *o, const struct caps_need *missing)
 {
 	for (size_t i = 0; i < o->n_pids; i++)
 		if (!has_helper((pid_t)o->pids[i]))
@@ -84,7 +84,7 @@ static int be_blind(struct session *s, const char *why, const char *remedy)
 
 int blind_choose(struct session *s)
 {
-	const struct options *o = s->plan->o;
+	const struct session_options *o = s->plan->o;
 	const struct caps_need *missing = caps_missing();
 
 	if (o->attach == WAY_NONE)

@@ -18,7 +18,7 @@ static bool stopped_empty(struct session *s, pid_t pid)
 
 static bool any_is_stopped(struct session *s)
 {
-	const struct options *o = s->plan->o;
+	const struct session_options *o = s->plan->o;
 
 	for (size_t i = 0; i < o->n_pids; i++)
 		if (stopped_empty(s, (pid_t)o->pids[i]))

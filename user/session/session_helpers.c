@@ -12,7 +12,6 @@
 #include "base/num.h"
 #include "base/time.h"
 #include "session/helper_advice.h"
-#include "cli/option_row.h"
 #include "session/session_blind.h"
 #include "source/helper/api_calls.h"
 #include "host/proc.h"
@@ -31,7 +30,7 @@ int helpers_meet(struct session *s, pid_t pid)
 
 int helpers_start(struct session *s)
 {
-	const struct options *o = s->plan->o;
+	const struct session_options *o = s->plan->o;
 	int err = 0;
 
 	s->helpers = helpers_new(s->blind ? HELPERS_ALL_CALLS : HELPERS_UNPROBED_CALLS);
@@ -53,7 +52,7 @@ int helpers_start(struct session *s)
  * is each new thread's process. */
 static bool is_to_be_met(const struct session *s, const struct event *ev)
 {
-	const struct options *o = s->plan->o;
+	const struct session_options *o = s->plan->o;
 
 	return (ev->kind == EVENT_THREAD && !helpers_know(s->helpers, (pid_t)ev->pid)) ||
 	       ((ev->kind == EVENT_PROCESS || ev->kind == EVENT_FORK) && (o->n_pids || o->cmd));
@@ -262,10 +261,10 @@ int helpers_push_count(const struct session *s, const struct event_sink *to)
 
 bool session_wants_whole_graphs(const struct session *s)
 {
-	const struct options *o = s->plan->o;
+	const struct session_options *o = s->plan->o;
 
 	return o->graphs == GRAPHS_WHOLE ||
-	       (o->graphs == GRAPHS_AUTO && !*o->verb->name && o->cupti != CUPTI_SUBSCRIBE);
+	       (o->graphs == GRAPHS_AUTO && s->plan->interval_ns && o->cupti != CUPTI_SUBSCRIBE);
 }
 
 void helpers_stop(struct session *s)

@@ -53,7 +53,7 @@ static int attach_chosen(struct scan *scan, const struct selection *found)
 
 static void tell(const struct scan *scan, const struct selection *found)
 {
-	const struct options *o = scan->s->plan->o;
+	const struct session_options *o = scan->s->plan->o;
 	struct strbuf sb = STRBUF_INIT;
 
 	selection_describe(found, o->selector, &sb);
@@ -82,7 +82,7 @@ static int follow(const struct session *s, const struct selection *found)
 
 int targets_attach_selected(struct session *s)
 {
-	const struct options *o = s->plan->o;
+	const struct session_options *o = s->plan->o;
 	struct selection found = { .denied = 0 };
 	struct scan scan = { .s = s };
 	int err = worker_watch(s->worker, -1, 0);

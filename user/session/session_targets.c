@@ -19,7 +19,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "session/session_blind.h"
-#include "cli/version.h"
+#include "base/version.h"
 #include "inject/ptrace_denied.h"
 #include "findings/findings_next.h"
 #include "catalog/catalog.h"
@@ -28,7 +28,7 @@ extern char **environ;
 
 int targets_check(struct session *s)
 {
-	const struct options *o = s->plan->o;
+	const struct session_options *o = s->plan->o;
 
 	for (size_t i = 0; i < o->n_pids; i++) {
 		int *fd = VEC_PUSH(&s->pidfds);
@@ -148,7 +148,7 @@ static int add_member(void *ctx, pid_t pid)
 
 static int walk_below(struct family *f)
 {
-	const struct options *o = f->s->plan->o;
+	const struct session_options *o = f->s->plan->o;
 	struct target_tree *tree = target_tree_read();
 	int err = tree ? 0 : -errno;
 
@@ -163,7 +163,7 @@ static int walk_below(struct family *f)
 /* Until a walk finds nobody new: a member's child is followed by BPF once the member is. */
 static int walk_family(struct family *f)
 {
-	const struct options *o = f->s->plan->o;
+	const struct session_options *o = f->s->plan->o;
 	size_t before = SIZE_MAX;
 	int err = 0;
 
@@ -359,7 +359,7 @@ static void fact_command(struct session *s)
 
 static void fact_targets(struct session *s)
 {
-	const struct options *o = s->plan->o;
+	const struct session_options *o = s->plan->o;
 	struct strbuf chosen = STRBUF_INIT;
 	char list[512] = "";
 	size_t at = 0;

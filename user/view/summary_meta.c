@@ -9,7 +9,7 @@
 #include "base/num.h"
 #include "base/time.h"
 #include "view/summary.h"
-#include "cli/version.h"
+#include "base/version.h"
 #include "event/names.h"
 
 struct pairs {

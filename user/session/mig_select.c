@@ -3,6 +3,8 @@
  * MIG instances that --gpu names, by what NVML says of them: asked before anything else, and waited for a
  * few seconds at most. Without NVML it is by number alone, as far as the driver's files go.
  */
+#include "session/mig_select.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,10 +12,8 @@
 #include "base/log.h"
 #include "base/exit.h"
 #include "session/nvml_ask.h"
-#include "cli/verbs.h"
 #include "event/device_number.h"
 #include "host/gpus.h"
-#include "host/selector.h"
 
 static void copy_instance(struct gpu_instance *to, const struct nvml_instance *from)
 {
@@ -47,11 +47,11 @@ static size_t ask(struct gpu_instance *told, char *why, size_t why_bytes)
 	return count;
 }
 
-static void say_missing(const struct options *o, const char *missing, const char *why)
+static void say_missing(struct selector *selector, const char *missing, const char *why)
 {
 	struct strbuf there = STRBUF_INIT;
 
-	selector_print_instances(o->selector, &there);
+	selector_print_instances(selector, &there);
 	if (there.len)
 		log_error("option '--gpu': this host has no MIG instance '%s', but %s", missing, there.s);
 	else if (*why)
@@ -61,18 +61,18 @@ static void say_missing(const struct options *o, const char *missing, const char
 	strbuf_free(&there);
 }
 
-int instances_find(const struct options *o)
+int mig_select(struct selector *selector)
 {
 	struct gpu_instance told[GPUS_INSTANCES_MAX];
 	const char *missing;
 	char why[192] = "";
 	size_t n;
 
-	if (!o->selector || !selector_names_instances(o->selector))
+	if (!selector || !selector_names_instances(selector))
 		return EXIT_OK;
 	n = ask(told, why, sizeof(why));
-	missing = selector_tell_instances(o->selector, told, n);
+	missing = selector_tell_instances(selector, told, n);
 	if (missing)
-		say_missing(o, missing, why);
+		say_missing(selector, missing, why);
 	return missing ? EXIT_USAGE : EXIT_OK;
 }
