@@ -1,17 +1,49 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The completion of bash: the tables as two functions of case statements, and a walk over the
+ * The completion of bash: the tables as two functions of case statements, and a bash_walk over the
  * words that is the same for all of them. Needs nothing of the bash-completion package, but uses
  * it, where it is there, to complete the command after `--`.
  */
 #include "cli/document.h"
 
-static const char head[] =
+#include <string.h>
+
+/* ---- document ------------------------------------------------------------------------------ */
+
+/* What the generators of completions have in common. Knows no shell by name. */
+
+void document_add_words(struct strbuf *out, const char *const *words, const char *separator)
+{
+	for (size_t i = 0; words[i]; i++)
+		strbuf_addf(out, "%s%s", i ? separator : "", words[i]);
+}
+
+void document_add_names(struct strbuf *out, const struct option_row *row, const char *separator)
+{
+	if (row->letter)
+		strbuf_addf(out, "-%c%s", row->letter, separator);
+	strbuf_addf(out, "--%s", row->name);
+}
+
+/* A quote ends the string, is quoted alone, and begins it anew: all three shells read that. */
+void document_add_quoted(struct strbuf *out, const char *text)
+{
+	strbuf_addch(out, '\'');
+	for (; *text; text++) {
+		if (*text == '\'')
+			strbuf_addstr(out, "'\\''");
+		else
+			strbuf_addch(out, *text);
+	}
+	strbuf_addch(out, '\'');
+}
+
+static const char bash_head[] =
 	"# shellcheck shell=bash\n"
 	"# Completion of gpuprof for bash. Made by `gpuprof help --as bash`.\n";
 
 /* Bash splits words at '=', so "--format=t" arrives as three. */
-static const char walk[] =
+static const char bash_walk[] =
 	"_gpuprof_complete() { # KIND [WORD...]\n"
 	"\tlocal kind=$1 before\n"
 	"\tshift\n"
@@ -80,7 +112,7 @@ static const char *const kinds[] = {
 	[COMPLETE_CAPTURES] = "captures", [COMPLETE_PIDS] = "pids",
 };
 
-static void add_verb_names(struct strbuf *out)
+static void add_bash_verb_names(struct strbuf *out)
 {
 	size_t n;
 	const struct verb *verbs = options_verbs(&n);
@@ -136,7 +168,7 @@ static void add_values(struct strbuf *out)
 }
 
 /* What stands behind each verb. */
-static void add_words(struct strbuf *out)
+static void add_bash_words(struct strbuf *out)
 {
 	size_t n;
 	const struct verb *verbs = options_verbs(&n);
@@ -147,7 +179,7 @@ static void add_words(struct strbuf *out)
 
 		strbuf_addf(out, "\t%s) echo '", i ? verbs[i].name : "-");
 		if (completes == COMPLETE_VERBS)
-			add_verb_names(out);
+			add_bash_verb_names(out);
 		else
 			strbuf_addstr(out, kinds[completes]);
 		strbuf_addstr(out, "' ;;\n");
@@ -157,9 +189,287 @@ static void add_words(struct strbuf *out)
 
 void document_add_bash(struct strbuf *out)
 {
-	strbuf_addstr(out, head);
+	strbuf_addstr(out, bash_head);
 	add_options(out);
 	add_values(out);
-	add_words(out);
-	strbuf_addstr(out, walk);
+	add_bash_words(out);
+	strbuf_addstr(out, bash_walk);
+}
+
+/* ---- document zsh -------------------------------------------------------------------------- */
+
+/*
+ * The completion of zsh: a call of _arguments for each verb, and a zsh_walk over the words that finds
+ * the verb. Belongs into a file named _gpuprof of $fpath.
+ */
+
+static const char zsh_head[] =
+	"#compdef gpuprof\n"
+	"# Completion of gpuprof for zsh. Made by `gpuprof help --as zsh`.\n";
+
+static const char zsh_walk[] =
+	"_gpuprof() {\n"
+	"\tlocal verb=- word skip= at\n"
+	"\tat=${words[(i)--]}\n"
+	"\tif (( at < CURRENT )); then # a command is being typed\n"
+	"\t\tshift $at words\n"
+	"\t\t(( CURRENT -= at ))\n"
+	"\t\t_normal\n"
+	"\t\treturn\n"
+	"\tfi\n"
+	"\tfor word in \"${(@)words[2,CURRENT-1]}\"; do\n"
+	"\t\tif [[ -n $skip ]]; then\n"
+	"\t\t\tskip=\n"
+	"\t\telif [[ $word == -* ]]; then\n"
+	"\t\t\t_gpuprof_takes_value $word && skip=1\n"
+	"\t\telse\n"
+	"\t\t\tverb=$word\n"
+	"\t\t\tbreak\n"
+	"\t\tfi\n"
+	"\tdone\n"
+	"\t_gpuprof_verb $verb\n"
+	"}\n"
+	"\n"
+	"_gpuprof \"$@\"\n";
+
+static const char *const zsh_actions[] = {
+	[COMPLETE_NOTHING] = " ",	/* a value of which nothing is known */
+	[COMPLETE_FILES] = "_files",
+	[COMPLETE_CAPTURES] = "_files -g \"*.gpr(-.)\"",
+	[COMPLETE_PIDS] = "_sequence _pids",
+	[COMPLETE_VERBS] = "_gpuprof_verbs",
+};
+
+/* In a description, brackets and colons are _arguments' own. */
+static void add_plain(struct strbuf *text, const char *s)
+{
+	for (; *s; s++) {
+		if (strchr("[]:\\", *s))
+			strbuf_addch(text, '\\');
+		strbuf_addch(text, *s);
+	}
+}
+
+/* "[help]" or "[help]:ARG:action", in quotes. */
+static void add_rest(struct strbuf *out, const struct option_row *row)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_addch(&text, '[');
+	add_plain(&text, row->help);
+	strbuf_addch(&text, ']');
+	if (row->arg) {
+		strbuf_addch(&text, ':');
+		add_plain(&text, row->arg);
+		strbuf_addch(&text, ':');
+		if (row->choices) {
+			strbuf_addch(&text, '(');
+			document_add_words(&text, row->choices, " ");
+			strbuf_addch(&text, ')');
+		} else {
+			strbuf_addstr(&text, zsh_actions[row->completes]);
+		}
+	}
+	out->failed |= text.failed;
+	document_add_quoted(out, text.s);
+	strbuf_free(&text);
+}
+
+/* '(-p --pid)'{-p+,--pid=}'[...]:PID:_pids': one of them, with the value behind it or next. */
+static void add_zsh_option(struct strbuf *out, const struct option_row *row)
+{
+	strbuf_addstr(out, " \\\n\t\t\t");
+	if (row->letter)
+		strbuf_addf(out, "'(-%c --%s)'{-%c%s,--%s%s}", row->letter, row->name, row->letter,
+			    row->arg ? "+" : "", row->name, row->arg ? "=" : "");
+	else
+		strbuf_addf(out, "--%s%s", row->name, row->arg ? "=" : "");
+	add_rest(out, row);
+}
+
+static void add_verb(struct strbuf *out, const struct verb *v)
+{
+	size_t n;
+	const struct option_row *rows = options_rows(&n);
+
+	strbuf_addf(out, "\t%s)\n\t\t_arguments -s -S", *v->name ? v->name : "-");
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].verbs & document_bit(v))
+			add_zsh_option(out, &rows[i]);
+	strbuf_addstr(out, " \\\n\t\t\t'1:verb:_gpuprof_verbs'");
+	if (v->max_args)
+		strbuf_addf(out, " \\\n\t\t\t'2:word:%s'", zsh_actions[v->completes]);
+	strbuf_addstr(out, "\n\t\t;;\n");
+}
+
+static void add_zsh_verb_names(struct strbuf *out)
+{
+	size_t n;
+	const struct verb *verbs = options_verbs(&n);
+
+	strbuf_addstr(out, "\n_gpuprof_verbs() {\n\tlocal -a verbs=(\n");
+	for (size_t i = 1; i < n; i++) {
+		struct strbuf text = STRBUF_INIT;
+
+		strbuf_addf(&text, "%s:", verbs[i].name);
+		add_plain(&text, verbs[i].summary);
+		strbuf_addstr(out, "\t\t");
+		document_add_quoted(out, text.s);
+		strbuf_addch(out, '\n');
+		out->failed |= text.failed;
+		strbuf_free(&text);
+	}
+	strbuf_addstr(out, "\t)\n\t_describe verb verbs\n}\n");
+}
+
+static void add_takes_value(struct strbuf *out)
+{
+	size_t n;
+	const struct option_row *rows = options_rows(&n);
+	const char *before = "\t";
+
+	strbuf_addstr(out, "\n_gpuprof_takes_value() {\n\tcase $1 in\n");
+	for (size_t i = 0; i < n; i++) {
+		if (!rows[i].arg)
+			continue;
+		strbuf_addstr(out, before);
+		document_add_names(out, &rows[i], " | ");
+		before = " | ";
+	}
+	strbuf_addstr(out, ") return 0 ;;\n\tesac\n\treturn 1\n}\n");
+}
+
+void document_add_zsh(struct strbuf *out)
+{
+	size_t n;
+	const struct verb *verbs = options_verbs(&n);
+
+	strbuf_addstr(out, zsh_head);
+	add_zsh_verb_names(out);
+	add_takes_value(out);
+	strbuf_addstr(out, "\n_gpuprof_verb() {\n\tcase $1 in\n");
+	for (size_t i = 0; i < n; i++)
+		add_verb(out, &verbs[i]);
+	strbuf_addstr(out, "\tesac\n}\n\n");
+	strbuf_addstr(out, zsh_walk);
+}
+
+/* ---- document fish ------------------------------------------------------------------------- */
+
+/* The completion of fish: a line for each option and verb, under conditions on the verb. */
+
+static const char fish_head[] =
+	"# Completion of gpuprof for fish. Made by `gpuprof help --as fish`.\n"
+	"\n"
+	"function __gpuprof_verb # the verb so far; -: none yet; cmd: what follows --\n"
+	"\tset -l words (commandline -opc)[2..-1]\n"
+	"\tset -l skip 0\n"
+	"\tif contains -- -- $words\n"
+	"\t\techo cmd\n"
+	"\t\treturn\n"
+	"\tend\n"
+	"\tfor word in $words\n"
+	"\t\tif test $skip = 1\n"
+	"\t\t\tset skip 0\n"
+	"\t\telse if contains -- $word $__gpuprof_with_value\n"
+	"\t\t\tset skip 1\n"
+	"\t\telse if not string match -q -- '-*' $word\n"
+	"\t\t\techo $word\n"
+	"\t\t\treturn\n"
+	"\t\tend\n"
+	"\tend\n"
+	"\techo -\n"
+	"end\n"
+	"\n"
+	"function __gpuprof_in\n"
+	"\tcontains -- (__gpuprof_verb) $argv\n"
+	"end\n"
+	"\n"
+	"function __gpuprof_command\n"
+	"\tset -l words (commandline -opc) (commandline -ct)\n"
+	"\tset -l at (contains -i -- -- $words)\n"
+	"\tcomplete -C (string join ' ' -- $words[(math $at + 1)..-1])\n"
+	"end\n"
+	"\n"
+	"complete -c gpuprof -f\n"
+	"complete -c gpuprof -n '__gpuprof_in cmd' -a '(__gpuprof_command)'\n";
+
+/* Flags of `complete` that say what follows; -x: a value, and no files. */
+static const char *const fish_actions[] = {
+	[COMPLETE_NOTHING] = "-x",
+	[COMPLETE_FILES] = "-r -F",
+	[COMPLETE_CAPTURES] = "-a '(__fish_complete_suffix .gpr)'",
+	[COMPLETE_PIDS] = "-x -a '(__fish_complete_pids)'",
+};
+
+static void add_verbs(struct strbuf *out, const char *condition)
+{
+	size_t n;
+	const struct verb *verbs = options_verbs(&n);
+
+	for (size_t i = 1; i < n; i++) {
+		strbuf_addf(out, "complete -c gpuprof -n '__gpuprof_in %s' -a %s -d ", condition,
+			    verbs[i].name);
+		document_add_quoted(out, verbs[i].summary);
+		strbuf_addch(out, '\n');
+	}
+}
+
+static void add_fish_words(struct strbuf *out)
+{
+	size_t n;
+	const struct verb *verbs = options_verbs(&n);
+
+	for (size_t i = 1; i < n; i++) {
+		if (verbs[i].completes == COMPLETE_VERBS)
+			add_verbs(out, verbs[i].name);
+		else if (verbs[i].completes)
+			strbuf_addf(out, "complete -c gpuprof -n '__gpuprof_in %s' %s\n",
+				    verbs[i].name, fish_actions[verbs[i].completes]);
+	}
+}
+
+static void add_fish_option(struct strbuf *out, const struct option_row *row)
+{
+	size_t n;
+	const struct verb *verbs = options_verbs(&n);
+
+	strbuf_addstr(out, "complete -c gpuprof -n '__gpuprof_in");
+	for (size_t i = 0; i < n; i++)
+		if (row->verbs & 1u << i)
+			strbuf_addf(out, " %s", i ? verbs[i].name : "-");
+	strbuf_addch(out, '\'');
+	if (row->letter)
+		strbuf_addf(out, " -s %c", row->letter);
+	strbuf_addf(out, " -l %s ", row->name);
+	if (row->choices) {
+		strbuf_addstr(out, "-x -a '");
+		document_add_words(out, row->choices, " ");
+		strbuf_addstr(out, "' ");
+	} else if (row->arg) {
+		strbuf_addf(out, "%s ", fish_actions[row->completes]);
+	}
+	strbuf_addstr(out, "-d ");
+	document_add_quoted(out, row->help);
+	strbuf_addch(out, '\n');
+}
+
+void document_add_fish(struct strbuf *out)
+{
+	size_t n;
+	const struct option_row *rows = options_rows(&n);
+
+	strbuf_addstr(out, fish_head);
+	strbuf_addstr(out, "set -g __gpuprof_with_value");
+	for (size_t i = 0; i < n; i++) {
+		if (!rows[i].arg)
+			continue;
+		strbuf_addch(out, ' ');
+		document_add_names(out, &rows[i], " ");
+	}
+	strbuf_addstr(out, "\n\n");
+	add_verbs(out, "-");
+	add_fish_words(out);
+	for (size_t i = 0; i < n; i++)
+		add_fish_option(out, &rows[i]);
 }

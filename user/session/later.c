@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* See the header. In no order: there are few, and those that come again come ever more rarely. */
-#include "session/later.h"
+#include "session/recheck.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/log.h"
 #include "base/num.h"
 #include "base/time.h"
+#include "target/target.h"
 
 #define AGAIN_MAX_NS (2 * NS_PER_SEC)
 
@@ -61,4 +66,105 @@ int later_timeout_ms(const struct later *l, uint64_t now_ns)
 void later_free(struct later *l)
 {
 	VEC_FREE(&l->all);
+}
+
+/* ---- dull ---------------------------------------------------------------------------------- */
+
+/* Bounded, since it is a memory of what costs little to look up again. */
+
+#define MOMENT_NS NS_PER_SEC
+#define SETTLED_S 60
+#define FILES_MAX 4096
+
+bool dull_is(const struct dull *d, const struct target_event *ev)
+{
+	const struct map_slot *slot = ev->file ? map_find(&d->until_ns, ev->file) : NULL;
+
+	return slot && ev->time_ns < slot->value;
+}
+
+bool dull_may_be(const struct target_file *file)
+{
+	struct stat st;
+
+	return !fstat(file->fd, &st) &&
+	       time_wall_ns() / NS_PER_SEC > (uint64_t)st.st_mtime + SETTLED_S;
+}
+
+void dull_note(struct dull *d, const struct target_event *ev)
+{
+	struct map_slot *slot;
+
+	if (!ev->file)
+		return;
+	if (d->until_ns.n >= FILES_MAX)
+		map_free(&d->until_ns);
+	slot = map_put(&d->until_ns, ev->file, NULL);
+	if (slot)
+		slot->value = ev->time_ns + MOMENT_NS;
+}
+
+void dull_free(struct dull *d)
+{
+	map_free(&d->until_ns);
+}
+
+/* ---- newcomers ----------------------------------------------------------------------------- */
+
+/* See the header. Children that are forked later are followed by BPF. */
+
+struct joining {
+	struct newcomers *n;
+	void (*fn)(void *ctx, pid_t pid);
+	void *ctx;
+	unsigned int depth;
+};
+
+#define DEPTH_MAX 64		/* of children's children: a pid that is used again may make a ring */
+
+bool newcomers_follow(struct newcomers *n, pid_t pid)
+{
+	int err = loader_follow(n->loader, pid);
+	bool full = err == -E2BIG;
+
+	if (err && !n->refused)
+		log_warn("cannot follow process %d: %s; it and others that come are not measured; %s", pid,
+			 full ? "too many are followed" : strerror(-err),
+			 full ? "choose fewer than 65,536 processes, or give -a" :
+				"see gpuprof doctor");
+	n->refused |= err;
+	return !err;
+}
+
+/* Followed before its children are looked for: who is forked meanwhile is followed by BPF. */
+static int join(void *ctx, pid_t pid)
+{
+	struct joining *j = ctx;
+
+	if (pid == getpid() || !newcomers_follow(j->n, pid))
+		return 0;
+	j->fn(j->ctx, pid);
+	if (!j->n->below || j->depth == DEPTH_MAX)
+		return 0;
+	j->depth++;
+	target_each_child(pid, join, j);
+	j->depth--;
+	return 0;
+}
+
+bool newcomers_take(struct newcomers *n, pid_t pid, void (*fn)(void *ctx, pid_t pid), void *ctx)
+{
+	struct joining j = { .n = n, .fn = fn, .ctx = ctx };
+	struct proc p;
+	bool meant;
+
+	if (pid == getpid() || proc_open(&p, pid))
+		return false;
+	meant = selector_matches(n->selector, &p) == 1;
+	proc_close(&p);
+	if (!meant)
+		return false;
+	log_debug("process %d is chosen", pid);
+	join(&j, pid);
+	return true;
 }

@@ -9,24 +9,31 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/exit.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/time.h"
+#include "probe/loader_read.h"
 #include "session/bring.h"
 #include "session/confine.h"
-#include "base/exit.h"
 #include "session/kept.h"
 #include "session/session_blind.h"
-#include "session/session_signals.h"
+#include "session/session_internal.h"
 #include "session/session_targets.h"
-#include "probe/loader_read.h"
+
+static void signals_hold(int signal);
+static void signals_hold_ends(void);
+static int signals_open(bool with_trigger);
+static void signals_read(struct session *s);
 
 /* ---- events that the session itself makes --------------------------------------------------- */
 
@@ -453,4 +460,220 @@ int session_end(struct session_outcome *out, int rc)
 	decoder_free(out->decoder);
 	loader_free(out->loader);
 	return status ? status : rc;
+}
+
+/* ---- session stop -------------------------------------------------------------------------- */
+
+/*
+ * How a session ends: in which order probes, rings, threads' last states and counters are read, so
+ * that nothing recorded is lost, and what is freed. Knows nothing of how it began.
+ */
+
+static void pump(void *ctx)
+{
+	bpf_source_pump(&((struct session *)ctx)->live);
+}
+
+struct states {
+	VEC(struct loader_state) all;
+	VEC(struct gp_off) off;		/* who is off the CPU */
+	bool full;
+};
+
+static void on_state(void *ctx, const void *rec, size_t len)
+{
+	struct states *states = ctx;
+	struct loader_state *slot = VEC_PUSH(&states->all);
+
+	if (slot)
+		memcpy(slot, rec, len);
+	states->full |= !slot;
+}
+
+static void on_last_off(void *ctx, const void *rec, size_t len)
+{
+	struct states *states = ctx;
+	struct gp_off *slot = VEC_PUSH(&states->off);
+
+	if (slot)
+		memcpy(slot, rec, len);
+	states->full |= !slot;
+}
+
+/* At once, since a thread that ends takes its state with it. */
+static void read_states(struct session *s, struct states *states)
+{
+	if (loader_each_off(s->loader, on_last_off, states) ||
+	    loader_each_state(s->loader, on_state, states) || states->full)
+		log_warn("cannot read the threads' last states; calls still open are not shown");
+}
+
+static void push_states(struct session *s, struct states *states, uint64_t now_ns)
+{
+	for (size_t i = 0; i < states->all.n; i++)
+		bpf_source_push_state(&s->live, &states->all.v[i], sizeof(states->all.v[i]), now_ns);
+	/* Behind the last numbers, so that what is missing before them is known. */
+	for (size_t i = 0; i < states->off.n; i++)
+		bpf_source_push_off(&s->live, &states->off.v[i], sizeof(states->off.v[i]), now_ns);
+	VEC_FREE(&states->all);
+	VEC_FREE(&states->off);
+}
+
+static void stop_probes(struct session *s, uint64_t now_ns)
+{
+	struct states states = { 0 };
+
+	worker_stop(s->worker);
+	worker_pump(s->worker, &s->sink);
+	if (s->inside)
+		inflight_stop(s->inside, &s->sink);	/* s->err has the sink's error */
+	loader_detach(s->loader);
+	read_states(s, &states);
+	drain_finish(s->live.drain, pump, s);
+	worker_finish_stacks(s->worker);
+	worker_pump(s->worker, &s->sink);
+	probes_met(s);
+	session_empty(s);
+	push_states(s, &states, now_ns);
+	counts_push(s);
+}
+
+/* Nothing recorded is lost by stopping: probes off, rings emptied, then what was still open. The model
+ * is finished when it has all, as a report does it. */
+void session_stop(struct session *s)
+{
+	uint64_t now_ns = time_now_ns();
+	int err;
+
+	if (!s->live.drain && !s->blind)
+		return;
+	session_push(s, &(struct event){ .kind = EVENT_STOP, .end_ns = now_ns });
+	session_nvml_stop(s);
+	helpers_stop(s);
+	if (s->blind)
+		session_empty(s);
+	else
+		stop_probes(s, now_ns);
+	session_nvml_end(s);
+	session_last(s);
+	err = model_finish(s->tap.model);
+	if (err && !s->err)
+		s->err = err;
+	helpers_say(s);
+}
+
+static void close_all(int *fds, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		io_close(&fds[i]);
+}
+
+static void free_probes(struct session *s)
+{
+	worker_free(s->worker);
+	inflight_free(s->inside);
+	attach_free(s->attach);
+	drain_free(s->live.drain);
+}
+
+void session_drop_probes(struct session *s)
+{
+	free_probes(s);
+	loader_free(s->loader);
+	s->worker = NULL;
+	s->inside = NULL;
+	s->attach = NULL;
+	s->live.drain = NULL;
+	s->loader = NULL;
+}
+
+void session_release(struct session *s)
+{
+	free_probes(s);
+	map_free(&s->forked.looked_at);
+	map_free(&s->closed.looked_at);
+	helpers_free(s->helpers);
+	tap_free(&s->tap);
+	close_all(s->pidfds.v, s->pidfds.n);
+	close_all(s->timers.v, s->timers.n);
+	VEC_FREE(&s->pidfds);
+	VEC_FREE(&s->chosen);
+	VEC_FREE(&s->users);
+	VEC_FREE(&s->timers);
+	io_close(&s->epoll_fd);
+}
+
+/* ---- session signals ----------------------------------------------------------------------- */
+
+/* See the header. */
+
+static const int ends[] = { SIGINT, SIGTERM, SIGQUIT };
+
+static void add_ends(sigset_t *set)
+{
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		sigaddset(set, ends[i]);
+}
+
+static void signals_hold(int signal)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+static void signals_hold_ends(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	add_ends(&set);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/* nohup: who started us wants us to live on. */
+static bool hangs_up(void)
+{
+	struct sigaction now;
+
+	return sigaction(SIGHUP, NULL, &now) || now.sa_handler != SIG_IGN;
+}
+
+/* From here on they are read, with_trigger: SIGUSR1 too; to the end of the program. A signalfd, the
+ * caller's, or -errno. */
+static int signals_open(bool with_trigger)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	add_ends(&set);
+	if (hangs_up())
+		sigaddset(&set, SIGHUP);
+	if (with_trigger)
+		sigaddset(&set, SIGUSR1);
+	/* Blocked to the end: a second Ctrl-C must not cost the report. */
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -errno;
+	signal(SIGPIPE, SIG_IGN);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+/* The first signal with a command is the command's; the session ends when the command does. A
+ * second one ends the session at once. */
+static void signals_read(struct session *s)
+{
+	struct signalfd_siginfo info;
+
+	if (read(s->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (info.ssi_signo == SIGUSR1) {
+		capture_sink_fire(s->tap.keep);	/* logged; the session goes on */
+		return;
+	}
+	if (!s->command.pid || !command_signal(&s->command, &info))
+		s->state = SESSION_STOPPING;
 }

@@ -10,7 +10,7 @@
 #include "session/inflight.h"
 #include "session/stack_feed.h"
 #include "event/event.h"
-#include "session/newcomers.h"
+#include "session/recheck.h"
 #include "capture/capture_sink.h"
 #include "probe/attach.h"
 #include "target/target.h"
