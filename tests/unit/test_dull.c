@@ -20,38 +20,38 @@ static struct target_event mapped(uint64_t file, uint64_t ns)
 	return (struct target_event){ .kind = TARGET_MMAP, .file = file, .time_ns = ns };
 }
 
-static bool is_dull(const struct dull *d, uint64_t file, uint64_t ns)
+static bool is_dull(const struct scan_cache *d, uint64_t file, uint64_t ns)
 {
 	const struct target_event ev = mapped(file, ns);
 
-	return dull_is(d, &ev);
+	return scan_cache_has(d, &ev);
 }
 
 static void what_had_nothing_is_left_alone_for_a_second(void **state)
 {
 	const struct target_event first = mapped(7, T0);
-	struct dull d = { 0 };
+	struct scan_cache d = { 0 };
 
 	(void)state;
 	assert_false(is_dull(&d, 7, T0));
-	dull_note(&d, &first);
+	scan_cache_add(&d, &first);
 	assert_true(is_dull(&d, 7, T0 + 1));
 	assert_true(is_dull(&d, 7, T0 + NS_PER_SEC - 1));
 	assert_false(is_dull(&d, 7, T0 + NS_PER_SEC));
 	assert_false(is_dull(&d, 8, T0 + 1));		/* the next file of the same inode */
-	dull_free(&d);
+	scan_cache_free(&d);
 }
 
 /* Its number may have been given to a library since. */
 static void a_file_that_cannot_be_told_from_the_next_is_looked_at(void **state)
 {
 	const struct target_event first = mapped(0, T0);
-	struct dull d = { 0 };
+	struct scan_cache d = { 0 };
 
 	(void)state;
-	dull_note(&d, &first);
+	scan_cache_add(&d, &first);
 	assert_false(is_dull(&d, 0, T0 + 1));
-	dull_free(&d);
+	scan_cache_free(&d);
 }
 
 static void a_file_that_was_changed_just_now_is_looked_at(void **state)
@@ -61,11 +61,11 @@ static void a_file_that_was_changed_just_now_is_looked_at(void **state)
 
 	(void)state;
 	assert_true(file.fd >= 0);
-	assert_false(dull_may_be(&file));
+	assert_false(scan_cache_may_add(&file));
 	assert_int_equal(futimens(file.fd, long_ago), 0);
-	assert_true(dull_may_be(&file));
+	assert_true(scan_cache_may_add(&file));
 	close(file.fd);
-	assert_false(dull_may_be(&file));		/* whatever it is */
+	assert_false(scan_cache_may_add(&file));		/* whatever it is */
 }
 
 int main(void)

@@ -63,7 +63,7 @@ static void who_cannot_be_followed_is_left_and_that_is_said_once(void **state)
 {
 	struct loader l = { .max = 1 };
 	struct selector *s = selector_new();
-	struct newcomers n = { .selector = s, .loader = &l };
+	struct target_match n = { .selector = s, .loader = &l };
 	pid_t child[3] = { start(), start(), start() }, got;
 	const char *said;
 	char want[256], user[16];
@@ -74,10 +74,10 @@ static void who_cannot_be_followed_is_left_and_that_is_said_once(void **state)
 	stderr_hide();
 	for (size_t i = 0; i < 3; i++) {
 		got = 0;
-		assert_true(newcomers_take(&n, child[i], note, &got));
+		assert_true(target_match_take(&n, child[i], note, &got));
 		assert_int_equal(got, i ? 0 : child[0]);
 	}
-	assert_false(newcomers_follow(&n, child[2]));
+	assert_false(target_match_follow(&n, child[2]));
 	said = stderr_show();
 	snprintf(want, sizeof(want), "gpuprof: warning: cannot follow process %d: too many are followed; it and "
 		 "others that come are not measured; choose fewer than 65,536 processes, or give -a\n",

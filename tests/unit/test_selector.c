@@ -165,26 +165,26 @@ static void kinds_are_all_to_hold(void **state)
 
 static void looks_are_due_once_or_again_ever_more_rarely(void **state)
 {
-	struct later l = { 0 };
-	struct later_look look;
+	struct recheck l = { 0 };
+	struct recheck_entry look;
 
 	(void)state;
-	assert_int_equal(later_timeout_ms(&l, 0), -1);
-	later_add(&l, &(struct later_look){ .pid = 1, .due_ns = 10 * NS_PER_MS });
-	later_add(&l, &(struct later_look){ .pid = 2, .due_ns = 20 * NS_PER_MS,
+	assert_int_equal(recheck_timeout_ms(&l, 0), -1);
+	recheck_add(&l, &(struct recheck_entry){ .pid = 1, .due_ns = 10 * NS_PER_MS });
+	recheck_add(&l, &(struct recheck_entry){ .pid = 2, .due_ns = 20 * NS_PER_MS,
 					    .again_ns = 20 * NS_PER_MS });
-	assert_int_equal(later_timeout_ms(&l, 0), 11);
-	assert_false(later_take(&l, 9 * NS_PER_MS, &look));
-	assert_true(later_take(&l, 20 * NS_PER_MS, &look));
+	assert_int_equal(recheck_timeout_ms(&l, 0), 11);
+	assert_false(recheck_take(&l, 9 * NS_PER_MS, &look));
+	assert_true(recheck_take(&l, 20 * NS_PER_MS, &look));
 	assert_int_equal(look.pid, 1);
-	assert_true(later_take(&l, 20 * NS_PER_MS, &look));
+	assert_true(recheck_take(&l, 20 * NS_PER_MS, &look));
 	assert_int_equal(look.pid, 2);
-	assert_false(later_take(&l, 39 * NS_PER_MS, &look));
-	assert_true(later_take(&l, 40 * NS_PER_MS, &look));
-	assert_false(later_take(&l, 79 * NS_PER_MS, &look));
-	later_forget(&l, 2);
-	assert_int_equal(later_timeout_ms(&l, 0), -1);
-	later_free(&l);
+	assert_false(recheck_take(&l, 39 * NS_PER_MS, &look));
+	assert_true(recheck_take(&l, 40 * NS_PER_MS, &look));
+	assert_false(recheck_take(&l, 79 * NS_PER_MS, &look));
+	recheck_forget(&l, 2);
+	assert_int_equal(recheck_timeout_ms(&l, 0), -1);
+	recheck_free(&l);
 }
 
 int main(void)

@@ -166,7 +166,7 @@ static void a_capture_gives_the_same_stacks(void **state)
 	unlink(path);
 }
 
-struct later {			/* what a capture holds that begins in the middle */
+struct recheck {			/* what a capture holds that begins in the middle */
 	struct start_state *state;
 	struct model *model;
 };
@@ -175,12 +175,12 @@ static int note(void *ctx, const struct event *ev)
 {
 	struct event out;
 
-	return start_state_take(((struct later *)ctx)->state, ev, &out);
+	return start_state_take(((struct recheck *)ctx)->state, ev, &out);
 }
 
 static void a_capture_that_begins_later_knows_all_stacks_before(void **state)
 {
-	struct later l = { start_state_new(), model_new(&funcs) };
+	struct recheck l = { start_state_new(), model_new(&funcs) };
 
 	(void)state;
 	assert_int_equal(push_all(&(struct event_sink){ note, &l }), 0);

@@ -47,8 +47,8 @@ struct options {
 	bool verbose;
 	bool quiet;
 
-	int form;			/* enum help_form of cli/document.h */
-	int env_form;			/* enum env_form of cli/env.h */
+	int form;			/* enum help_form of cli/gen.h */
+	int env_form;			/* enum env_form of cli/cmd_env.h */
 	const char *dir;		/* of the helper; NULL: the default */
 
 	const char *args[OPTIONS_ARGS_MAX]; /* after the verb: FILE, VERB */

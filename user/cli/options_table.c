@@ -3,8 +3,8 @@
  * All options and all verbs, as data. Help, man pages and completions are generated from here:
  * help texts fit behind column 30 of 80. Knows nothing of how the rows are walked (options.c, help.c).
  */
-#include "cli/document.h"
-#include "cli/env.h"
+#include "cli/gen.h"
+#include "cli/cmd_env.h"
 #include "cli/option_value.h"
 #include "cli/verbs.h"
 #include "probe/loader.h"
@@ -304,7 +304,7 @@ static const struct option_row rows[] = {
 
 static const struct verb verbs[VERB_END] = {
 	[VERB_DEFAULT] = {
-		.name = "", .run = verb_default, .has_targets = true,
+		.name = "", .run = verb_watch, .has_targets = true,
 		.summary = "print what GPU processes do, every few seconds",
 		.usage = "[options] [-p PID[,PID...] | --name GLOB ... | -a | -- CMD ARG...]",
 		.about = "Prints a report every interval, until the targets end or Ctrl-C.\n"

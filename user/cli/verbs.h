@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 
-int verb_default(const struct options *o);	/* no verb */
+int verb_watch(const struct options *o);	/* no verb */
 int verb_stat(const struct options *o);
 int verb_record(const struct options *o);
 int verb_report(const struct options *o);

@@ -14,7 +14,7 @@
 #include "target/target.h"
 #include "target/target_watch.h"
 
-struct later_look {
+struct recheck_entry {
 	pid_t pid;
 	uint64_t time_ns;	/* what happened to it, when */
 	uint64_t due_ns;
@@ -22,17 +22,17 @@ struct later_look {
 	const void *watch;	/* the caller's */
 };
 
-struct later {
-	VEC(struct later_look) all;
+struct recheck {
+	VEC(struct recheck_entry) all;
 };
 
-int later_add(struct later *l, const struct later_look *look);	/* 0 or -ENOMEM */
-void later_forget(struct later *l, pid_t pid);
+int recheck_add(struct recheck *l, const struct recheck_entry *look);	/* 0 or -ENOMEM */
+void recheck_forget(struct recheck *l, pid_t pid);
 
 /* Takes one that is due; one that comes again stays, with its next time. False: none is. */
-bool later_take(struct later *l, uint64_t now_ns, struct later_look *out);
-int later_timeout_ms(const struct later *l, uint64_t now_ns);	/* for poll; -1: nothing waits */
-void later_free(struct later *l);
+bool recheck_take(struct recheck *l, uint64_t now_ns, struct recheck_entry *out);
+int recheck_timeout_ms(const struct recheck *l, uint64_t now_ns);	/* for poll; -1: nothing waits */
+void recheck_free(struct recheck *l);
 
 /*
  * Files that were looked at a moment ago and have nothing to probe. Shells and compilers map the
@@ -41,21 +41,21 @@ void later_free(struct later *l);
  * one whose inode may be another's by now, and nobody could tell (target_event.file is 0).
  */
 
-struct dull {			/* start zeroed */
+struct scan_cache {			/* start zeroed */
 	struct map until_ns;	/* by target_event.file */
 };
 
-bool dull_is(const struct dull *d, const struct target_event *ev);
-bool dull_may_be(const struct target_file *file);	/* it was not changed lately */
-void dull_note(struct dull *d, const struct target_event *ev);	/* what ev maps has nothing */
-void dull_free(struct dull *d);
+bool scan_cache_has(const struct scan_cache *d, const struct target_event *ev);
+bool scan_cache_may_add(const struct target_file *file);	/* it was not changed lately */
+void scan_cache_add(struct scan_cache *d, const struct target_event *ev);	/* what ev maps has nothing */
+void scan_cache_free(struct scan_cache *d);
 
 /*
  * Processes that begin to be meant while a session runs, with what is below them. For the
  * worker's thread; who is followed already is BPF's set to say.
  */
 
-struct newcomers {
+struct target_match {
 	const struct selector *selector;	/* the options' */
 	struct loader *loader;
 	bool below;
@@ -63,12 +63,12 @@ struct newcomers {
 };
 
 /* Follows one of them, known to be meant. False: it cannot be, and is not measured. */
-bool newcomers_follow(struct newcomers *n, pid_t pid);
+bool target_match_follow(struct target_match *n, pid_t pid);
 
 /*
  * Is pid (which is not followed) meant? If so it is followed from now on, and below it everybody:
  * fn is called for each of them. True: it is.
  */
-bool newcomers_take(struct newcomers *n, pid_t pid, void (*fn)(void *ctx, pid_t pid), void *ctx);
+bool target_match_take(struct target_match *n, pid_t pid, void (*fn)(void *ctx, pid_t pid), void *ctx);
 
 #endif

@@ -23,12 +23,12 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "probe/loader_read.h"
-#include "session/bring.h"
-#include "session/confine.h"
-#include "session/kept.h"
-#include "session/session_blind.h"
+#include "session/inject_targets.h"
+#include "session/privileges.h"
+#include "session/capture_open.h"
+#include "session/helper_only.h"
 #include "session/session_internal.h"
-#include "session/session_targets.h"
+#include "session/targets.h"
 
 static void signals_hold(int signal);
 static void signals_hold_ends(void);
@@ -42,11 +42,11 @@ int session_push(void *ctx, const struct event *ev)
 	struct session *s = ctx;
 
 	if (!s->err)
-		s->err = tap_push(&s->tap, ev);
+		s->err = pipeline_push(&s->tap, ev);
 	if (!s->err)
-		s->err = helpers_see(s, ev);
+		s->err = helpers_on_event(s, ev);
 	if (__builtin_expect(!s->nvml.wanted, 0))
-		session_nvml_see(s, ev);
+		session_nvml_on_event(s, ev);
 	return s->err;
 }
 
@@ -121,7 +121,7 @@ static void on_interval(struct session *s, int fd)
 		return;		/* nothing has been delivered since */
 	if (s->loader)
 		read_off(s, at);
-	session_so_far(s);
+	diagnose_interval(s);
 	if (s->plan->on_interval(s->plan->ctx, s->tap.model, at)) {
 		s->state = SESSION_STOPPING;
 		return;
@@ -183,7 +183,7 @@ static void run(struct session *s)
 		for (int i = 0; i < n; i++)
 			on_wake(s, (enum wake)(ev[i].data.u64 >> 32), (int)(uint32_t)ev[i].data.u64);
 		if (!s->err)
-			session_tell_ended(s);
+			diagnose_ended(s);
 		if (!s->err)
 			s->err = flush_capture(s);
 	}
@@ -261,15 +261,15 @@ static int attach_targets(struct session *s)
 /* Without them if it must and can be. */
 static int start_probes(struct session *s)
 {
-	int err = blind_choose(s);
+	int err = helper_only_choose(s);
 
 	if (err || s->blind)
 		return err;
-	err = blind_after(s, start_loader(s));
+	err = helper_only_after(s, start_loader(s));
 	if (!err && !s->blind)
 		err = attach_targets(s);
 	if (s->blind)
-		session_drop_probes(s);
+		drop_probes(s);
 	return err;
 }
 
@@ -301,7 +301,7 @@ static int start_capture(struct session *s)
 
 	if (!s->plan->capture_path)
 		return 0;
-	s->tap.keep = kept_open(o, s->plan->capture_path, target, decoder_funcs(s->decoder));
+	s->tap.keep = capture_sink_open(o, s->plan->capture_path, target, decoder_funcs(s->decoder));
 	if (!s->tap.keep)
 		return -EIO;	/* logged; a capture's EACCES is no missing capability */
 	s->tap.keep->cut_ctx = s;
@@ -365,7 +365,7 @@ static int let_go(struct session *s)
 
 	if (command_go(&s->command, s->plan->o->cmd[0]))
 		return -EIO;	/* logged; a command's EACCES is no missing capability */
-	return blind_command(s, exec_ns);
+	return helper_only_exec(s, exec_ns);
 }
 
 static int start(struct session *s)
@@ -374,7 +374,7 @@ static int start(struct session *s)
 	int err = targets_check(s);
 
 	if (!err)
-		err = bring_helpers(o);
+		err = inject_targets(o);
 	if (!err && o->cmd)
 		err = command_start(&s->command, o->cmd);
 	io_raise_limit();	/* not the command's */
@@ -397,7 +397,7 @@ static int start(struct session *s)
 	targets_processes(s);
 	if (!err && s->inside)
 		err = inflight_find(s->inside, s->start_ns, &s->sink);
-	confine_session(s);
+	privileges_drop_session(s);
 	if (!err)
 		err = start_stacks(s);
 	if (!err && s->worker)
@@ -421,9 +421,9 @@ int session_run(const struct session_plan *plan, struct session_outcome *out)
 	*out = (struct session_outcome){ .signal_fd = -1 };
 	if (plan->o->on == ON_SIGNAL)
 		signals_hold(SIGUSR1);	/* one that comes before there is what it asks for waits */
-	if (plan->capture_path && kept_check(plan->o, plan->capture_path))
+	if (plan->capture_path && capture_options_check(plan->o, plan->capture_path))
 		return EXIT_USAGE;
-	err = bring_ask(plan->o);
+	err = inject_targets_ask(plan->o);
 	if (err)
 		return err;
 	err = start(&s);
@@ -532,8 +532,8 @@ static void stop_probes(struct session *s, uint64_t now_ns)
 	drain_finish(s->live.drain, pump, s);
 	worker_finish_stacks(s->worker);
 	worker_pump(s->worker, &s->sink);
-	probes_met(s);
-	session_empty(s);
+	probes_report(s);
+	diagnose_empty(s);
 	push_states(s, &states, now_ns);
 	counts_push(s);
 }
@@ -551,15 +551,15 @@ void session_stop(struct session *s)
 	session_nvml_stop(s);
 	helpers_stop(s);
 	if (s->blind)
-		session_empty(s);
+		diagnose_empty(s);
 	else
 		stop_probes(s, now_ns);
 	session_nvml_end(s);
-	session_last(s);
+	diagnose_end(s);
 	err = model_finish(s->tap.model);
 	if (err && !s->err)
 		s->err = err;
-	helpers_say(s);
+	helpers_warn(s);
 }
 
 static void close_all(int *fds, size_t n)
@@ -576,7 +576,7 @@ static void free_probes(struct session *s)
 	drain_free(s->live.drain);
 }
 
-void session_drop_probes(struct session *s)
+void drop_probes(struct session *s)
 {
 	free_probes(s);
 	loader_free(s->loader);
@@ -593,7 +593,7 @@ void session_release(struct session *s)
 	map_free(&s->forked.looked_at);
 	map_free(&s->closed.looked_at);
 	helpers_free(s->helpers);
-	tap_free(&s->tap);
+	pipeline_free(&s->tap);
 	close_all(s->pidfds.v, s->pidfds.n);
 	close_all(s->timers.v, s->timers.n);
 	VEC_FREE(&s->pidfds);

@@ -12,11 +12,11 @@
 #include "base/num.h"
 #include "base/time.h"
 #include "session/helper_advice.h"
-#include "session/session_blind.h"
+#include "session/helper_only.h"
 #include "source/helper/api_calls.h"
 #include "host/proc.h"
 
-int helpers_meet(struct session *s, pid_t pid)
+int helpers_add_target(struct session *s, pid_t pid)
 {
 	struct helpers_process who = { .pid = pid, .own_pid = pid };
 
@@ -39,11 +39,11 @@ int helpers_start(struct session *s)
 	helpers_want(s->helpers, (session_wants_whole_graphs(s) ? 0 : GP_RING_WANT_NODES) |
 				 (o->cupti == CUPTI_SUBSCRIBE ? GP_RING_WANT_SUBSCRIBED : 0));
 	if (s->command.pid)
-		err = helpers_meet(s, s->command.pid);
+		err = helpers_add_target(s, s->command.pid);
 	for (size_t i = 0; i < o->n_pids && !err; i++)
-		err = helpers_meet(s, (pid_t)o->pids[i]);
+		err = helpers_add_target(s, (pid_t)o->pids[i]);
 	for (size_t i = 0; i < s->users.n && !err; i++)
-		err = helpers_meet(s, s->users.v[i]);
+		err = helpers_add_target(s, s->users.v[i]);
 	return err;
 }
 
@@ -58,7 +58,7 @@ static bool is_to_be_met(const struct session *s, const struct event *ev)
 	       ((ev->kind == EVENT_PROCESS || ev->kind == EVENT_FORK) && (o->n_pids || o->cmd));
 }
 
-int helpers_see(struct session *s, const struct event *ev)
+int helpers_on_event(struct session *s, const struct event *ev)
 {
 	int err = 0;
 
@@ -67,9 +67,9 @@ int helpers_see(struct session *s, const struct event *ev)
 	if (ev->kind == EVENT_PROCESS)
 		helpers_look_again(s->helpers, (pid_t)ev->pid);
 	if (is_to_be_met(s, ev))
-		err = helpers_meet(s, (pid_t)(ev->kind == EVENT_FORK ? ev->tid : ev->pid));
+		err = helpers_add_target(s, (pid_t)(ev->kind == EVENT_FORK ? ev->tid : ev->pid));
 	if (!err && ev->kind == EVENT_THREAD)
-		err = closed_note_call(s, (pid_t)ev->pid);
+		err = helper_load_on_call(s, (pid_t)ev->pid);
 	return err || ev->kind != EVENT_THREAD ? err :
 	       helpers_add_thread(s->helpers, (pid_t)ev->pid, ev->tid, (uint32_t)ev->task.own_tid);
 }
@@ -98,7 +98,7 @@ void helpers_read(struct session *s)
 	if (err && !s->err)
 		s->err = err;
 	if (s->blind && s->helpers)
-		blind_look(s, now_ns);
+		helper_only_scan(s, now_ns);
 }
 
 const char *helpers_why_silent(const struct helpers_status *st)
@@ -201,14 +201,14 @@ static void say_unfound(const struct session *s)
 	for (size_t i = 0; !err && i < model_processes(s->tap.model); i++) {
 		const struct model_process *p = model_process(s->tap.model, i);
 		const uint32_t pid = p->pid;
-		bool is_closed = closed_why(s, (pid_t)pid), is_new = false;
+		bool is_closed = helper_load_reason(s, (pid_t)pid), is_new = false;
 
 		if (!(is_closed || totals.works) || pid == MODEL_PAST_PID || helpers_has_sent(s->helpers, (pid_t)pid) ||
 		    !has_launched(s->tap.model, i))
 			continue;
 		err = map_put(&silent, pid, &is_new) ? 0 : -ENOMEM;
 		if (is_new && is_closed)
-			closed_say(s, (pid_t)pid, p->comm);
+			helper_load_warn(s, (pid_t)pid, p->comm);
 		else if (is_new)
 			log_warn("device times of process %u are not known: no helper was found in it in time",
 				 pid);
@@ -275,10 +275,10 @@ void helpers_stop(struct session *s)
 		err = helpers_push_count(s, &s->sink);
 	if (err && !s->err)
 		s->err = err;
-	blind_sources(s);
+	helper_only_sources(s);
 }
 
-void helpers_say(const struct session *s)
+void helpers_warn(const struct session *s)
 {
 	struct helpers_totals totals;
 	struct helpers_status st;
@@ -286,8 +286,8 @@ void helpers_say(const struct session *s)
 	if (!s->helpers)
 		return;
 	say_unfound(s);
-	forked_say(s);
-	closed_say_blind(s);
+	forked_warn(s);
+	helper_load_warn_helper_only(s);
 	helpers_totals(s->helpers, &totals);
 	say_untold(s, totals.lost_works);
 	if (totals.forgotten)

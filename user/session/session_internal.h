@@ -9,7 +9,7 @@
 #include "session/command.h"
 #include "session/inflight.h"
 #include "session/session.h"
-#include "session/session_nvml.h"
+#include "session/nvml_session.h"
 #include "session/worker.h"
 #include "source/helper/helpers.h"
 #include "source/bpf/bpf_source.h"
@@ -18,7 +18,7 @@
 enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_STOPPING };
 
 /* Where all events pass: adds what procfs knows of processes, then capture and model. */
-struct tap {
+struct pipeline {
 	struct capture_sink *keep;		/* NULL: none */
 	struct model *model;
 	struct identity_room room;
@@ -31,11 +31,11 @@ struct tap {
 	bool no_cmdline;
 };
 
-int tap_push(void *tap, const struct event *ev);	/* an event_sink.push */
+int pipeline_push(void *tap, const struct event *ev);	/* an event_sink.push */
 
 /* EVENT_PROCESS and its identity, once for each process of pid; process_ns: its exact birth, or 0. */
-int tap_describe(struct tap *tap, pid_t pid, uint64_t process_ns);
-void tap_free(struct tap *tap);		/* not what it passes on to */
+int pipeline_describe(struct pipeline *tap, pid_t pid, uint64_t process_ns);
+void pipeline_free(struct pipeline *tap);		/* not what it passes on to */
 
 struct session_forked {		/* children that run on with their parent's program and CUDA */
 	struct map looked_at;		/* pid -> 1 */
@@ -72,7 +72,7 @@ struct session {
 	size_t look_at;			/* ... whose turn it is then */
 	struct session_forked forked;	/* the same */
 	struct session_closed closed;
-	struct tap tap;
+	struct pipeline tap;
 	struct event_sink sink;		/* session_push: what the sources push into */
 
 	VEC(int) pidfds;		/* of -p */
@@ -91,24 +91,24 @@ int session_push(void *session, const struct event *ev);	/* an event_sink.push; 
 void session_fact(struct session *s, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-void session_last(struct session *s);	/* at the end: what is known of each process by then */
-void session_tell_ended(struct session *s);	/* at any time: who has ended of whom nobody told */
-void session_so_far(struct session *s);	/* the same, of an interval */
-void session_empty(struct session *s);	/* at the end: why there may be no call at all */
+void diagnose_end(struct session *s);	/* at the end: what is known of each process by then */
+void diagnose_ended(struct session *s);	/* at any time: who has ended of whom nobody told */
+void diagnose_interval(struct session *s);	/* the same, of an interval */
+void diagnose_empty(struct session *s);	/* at the end: why there may be no call at all */
 
 int helpers_start(struct session *s);	/* the targets of now; others are met as they come; 0 or -ENOMEM */
-int helpers_meet(struct session *s, pid_t pid);	/* this process may have one; 0 or -ENOMEM */
-int helpers_see(struct session *s, const struct event *ev);	/* the same of whom an event tells */
+int helpers_add_target(struct session *s, pid_t pid);	/* this process may have one; 0 or -ENOMEM */
+int helpers_on_event(struct session *s, const struct event *ev);	/* the same of whom an event tells */
 void helpers_read(struct session *s);
 void helpers_stop(struct session *s);	/* reads the last */
 const char *helpers_why_silent(const struct helpers_status *st);	/* NULL: nothing is wrong with it */
-void helpers_say(const struct session *s);	/* of what devices did not tell: when the model has all */
+void helpers_warn(const struct session *s);	/* of what devices did not tell: when the model has all */
 /* Works of all helpers so far, beside which the table events shows what became of them. */
 int helpers_push_count(const struct session *s, const struct event_sink *to);
 bool session_wants_whole_graphs(const struct session *s);
 
-void probes_facts(struct session *s);	/* what the probes see, at which cost */
-void probes_met(struct session *s);	/* what libraries that came later change of that */
+void probes_report_start(struct session *s);	/* what the probes see, at which cost */
+void probes_report(struct session *s);	/* what libraries that came later change of that */
 
 void counts_push(struct session *s);	/* the kernel's counters, at the end */
 void counts_cut(void *session);		/* a keep.on_cut: so far, into the capture alone */

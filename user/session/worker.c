@@ -33,9 +33,9 @@ struct worker {
 	struct attach *attach;
 	struct inflight *inside;		/* NULL: nothing is looked at */
 	uint64_t armed_ns;		/* when probes were made last */
-	struct later later;
-	struct newcomers newcomers;	/* selector NULL: nobody is chosen by what is known of him */
-	struct dull dull;
+	struct recheck later;
+	struct target_match target_match;	/* selector NULL: nobody is chosen by what is known of him */
+	struct scan_cache dull;
 	bool follow_children, only_followed;
 	bool heard;			/* the last look at a watch told something */
 	bool missed;			/* somebody had a library, and ended too soon */
@@ -105,7 +105,7 @@ static int on_file(void *ctx, const struct target_file *file)
 	int err = attach_file(ar->w->attach, file, filter, &result);
 
 	announce(ar->w, file);
-	ar->dull = !err && !attach_wants(ar->w->attach, file) && dull_may_be(file);
+	ar->dull = !err && !attach_wants(ar->w->attach, file) && scan_cache_may_add(file);
 	if (err)
 		worker_note_left_out(ar->w);
 	if (err || !result.probes)
@@ -154,8 +154,8 @@ static int rescan_pid(void *ctx, pid_t pid)
 
 	if (is_ours(ar->w, pid))
 		attach_to(ar, pid);
-	else if (ar->w->newcomers.selector)
-		newcomers_take(&ar->w->newcomers, pid, take_in, ar);
+	else if (ar->w->target_match.selector)
+		target_match_take(&ar->w->target_match, pid, take_in, ar);
 	return 0;
 }
 
@@ -163,7 +163,7 @@ static int rescan_pid(void *ctx, pid_t pid)
 
 static void look_later(const struct arrival *ar, pid_t pid, uint64_t after_ns, uint64_t again_ns)
 {
-	later_add(&ar->w->later, &(struct later_look){
+	recheck_add(&ar->w->later, &(struct recheck_entry){
 		.pid = pid, .time_ns = ar->time_ns, .due_ns = ar->time_ns + after_ns,
 		.again_ns = again_ns, .watch = ar->watch });
 }
@@ -174,19 +174,19 @@ static void note_newborn(const struct arrival *ar, const struct target_event *ev
 {
 	const struct worker *w = ar->w;
 
-	if (w->newcomers.selector || (ar->watch->filter && w->follow_children))
+	if (w->target_match.selector || (ar->watch->filter && w->follow_children))
 		look_later(ar, ev->child, NEWBORN_NS, 0);
 }
 
 static void worker_look_at_due(struct worker *w)
 {
-	struct later_look look;
+	struct recheck_entry look;
 
-	while (later_take(&w->later, time_now_ns(), &look)) {
+	while (recheck_take(&w->later, time_now_ns(), &look)) {
 		struct arrival ar = { .w = w, .watch = look.watch, .time_ns = look.time_ns };
 
 		if (look.again_ns && is_ours(w, look.pid))
-			later_forget(&w->later, look.pid);
+			recheck_forget(&w->later, look.pid);
 		else
 			rescan_pid(&ar, look.pid);
 	}
@@ -200,19 +200,19 @@ static void on_stranger(struct arrival *ar, const struct target_event *ev)
 {
 	struct worker *w = ar->w;
 
-	if (!w->newcomers.selector)
+	if (!w->target_match.selector)
 		return;
 	if (ev->kind == TARGET_FORK)
 		note_newborn(ar, ev);
 	if (ev->kind == TARGET_EXIT || ev->kind == TARGET_EXEC)
-		later_forget(&w->later, ev->pid);
+		recheck_forget(&w->later, ev->pid);
 	if (ev->kind == TARGET_EXEC)
 		rescan_pid(ar, ev->pid);
 	if (ev->kind != TARGET_MMAP || !catalog_wants_file(str_basename(ev->text)))
 		return;
 	rescan_pid(ar, ev->pid);
-	if (selector_waits(w->newcomers.selector) && !is_ours(w, ev->pid)) {
-		later_forget(&w->later, ev->pid);
+	if (selector_waits(w->target_match.selector) && !is_ours(w, ev->pid)) {
+		recheck_forget(&w->later, ev->pid);
 		look_later(ar, ev->pid, DEVICE_NS, DEVICE_NS);
 	}
 }
@@ -241,22 +241,22 @@ static void on_mapped(struct arrival *ar, const struct target_event *ev)
 {
 	int err;
 
-	if (dull_is(&ar->w->dull, ev))
+	if (scan_cache_has(&ar->w->dull, ev))
 		return;
 	err = target_mapped_file(ev->pid, ev->start, ev->len, ev->text, on_file, ar);
 	if (err == -ESRCH || err == -ENOENT)
 		on_gone(ar, ev);
 	else if (ar->dull)
-		dull_note(&ar->w->dull, ev);
+		scan_cache_add(&ar->w->dull, ev);
 }
 
 /* Born before its parent was chosen, or as it was: BPF has not followed it. */
 static void on_fork(struct arrival *ar, const struct target_event *ev)
 {
-	struct newcomers *n = &ar->w->newcomers;
+	struct target_match *n = &ar->w->target_match;
 
 	if (n->selector && n->below && !is_ours(ar->w, ev->child))
-		newcomers_follow(n, ev->child);
+		target_match_follow(n, ev->child);
 	note_newborn(ar, ev);
 }
 
@@ -357,7 +357,7 @@ static void worker_on_event(void *ctx, const struct target_event *ev)
 		break;
 	case TARGET_EXEC:
 	case TARGET_EXIT:
-		later_forget(&t->w->later, ev->pid);
+		recheck_forget(&t->w->later, ev->pid);
 		break;
 	case TARGET_MISSED:
 		rescan_all(t->w, read->watch, ev->time_ns);
@@ -492,7 +492,7 @@ static void follow_inside(struct worker *w)
 /* So long nothing is to be done unasked; -1: for ever. */
 static int idle_ms(const struct worker *w)
 {
-	int later = later_timeout_ms(&w->later, time_now_ns());
+	int later = recheck_timeout_ms(&w->later, time_now_ns());
 	int inside = w->inside ? inflight_timeout_ms(w->inside) : -1;
 
 	return later < 0 || (inside >= 0 && inside < later) ? inside : later;
@@ -569,9 +569,9 @@ void worker_only_followed(struct worker *w)
 	w->only_followed = true;
 }
 
-void worker_choose(struct worker *w, const struct newcomers *newcomers, pid_t filter)
+void worker_choose(struct worker *w, const struct target_match *target_match, pid_t filter)
 {
-	w->newcomers = *newcomers;
+	w->target_match = *target_match;
 	w->watches.v[0].filter = filter;
 }
 
@@ -688,12 +688,12 @@ void worker_free(struct worker *w)
 	for (size_t i = 0; i < w->watches.n; i++)
 		target_watch_free(w->watches.v[i].tw);
 	VEC_FREE(&w->watches);
-	later_free(&w->later);
+	recheck_free(&w->later);
 	for (size_t i = 0; i < w->events.n; i++)
 		free(w->events.v[i]);
 	VEC_FREE(&w->events);
 	stack_feed_free(w->feed);
-	dull_free(&w->dull);
+	scan_cache_free(&w->dull);
 	free(w->fds);
 	io_close(&w->stop_fd);
 	io_close(&w->event_fd);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "cli/document.h"
+#include "cli/gen.h"
 #include "base/exit.h"
 #include "view/output.h"
 #include "cli/verbs.h"

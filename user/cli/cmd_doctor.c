@@ -7,13 +7,13 @@
  *   less  CAP_SYS_PTRACE           missing: cannot read what other users' processes map
  *   FAIL  kernel BTF               missing: needs a kernel with CONFIG_DEBUG_INFO_BTF
  */
-#include "cli/doctor.h"
+#include "cli/cmd_doctor.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "session/chosen.h"
+#include "session/target_list.h"
 #include "view/output.h"
 #include "cli/verbs.h"
 #include "base/version.h"
@@ -44,15 +44,15 @@ void doctor_fail(struct doctor *d, int exit_code)
 int verb_doctor(const struct options *o)
 {
 	struct doctor d = { .o = o, .out = STRBUF_INIT };
-	struct chosen chosen;
-	int rc = chosen_find(&chosen, &o->session);
+	struct target_list chosen;
+	int rc = target_list_find(&chosen, &o->session);
 
 	d.rc = rc;
 	strbuf_addf(&d.out, "gpuprof %s\n", version_text());
 	doctor_host(&d);
 	for (size_t i = 0; i < chosen.n; i++)
 		doctor_process(&d, (pid_t)chosen.pids[i]);
-	chosen_free(&chosen);
+	target_list_free(&chosen);
 	rc = output_write(NULL, &d.out);
 	strbuf_free(&d.out);
 	return d.rc ? d.rc : rc;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `gpuprof doctor` in its parts: the report that they write to, rows about this host, rows about a
  * process. */
-#ifndef CLI_DOCTOR_H
-#define CLI_DOCTOR_H
+#ifndef CLI_CMD_DOCTOR_H
+#define CLI_CMD_DOCTOR_H
 
 #include <stdbool.h>
 #include <stdint.h>

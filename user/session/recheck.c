@@ -14,9 +14,9 @@
 
 #define AGAIN_MAX_NS (2 * NS_PER_SEC)
 
-int later_add(struct later *l, const struct later_look *look)
+int recheck_add(struct recheck *l, const struct recheck_entry *look)
 {
-	struct later_look *slot = VEC_PUSH(&l->all);
+	struct recheck_entry *slot = VEC_PUSH(&l->all);
 
 	if (!slot)
 		return -ENOMEM;
@@ -24,7 +24,7 @@ int later_add(struct later *l, const struct later_look *look)
 	return 0;
 }
 
-void later_forget(struct later *l, pid_t pid)
+void recheck_forget(struct recheck *l, pid_t pid)
 {
 	for (size_t i = 0; i < l->all.n;)
 		if (l->all.v[i].pid == pid)
@@ -33,10 +33,10 @@ void later_forget(struct later *l, pid_t pid)
 			i++;
 }
 
-bool later_take(struct later *l, uint64_t now_ns, struct later_look *out)
+bool recheck_take(struct recheck *l, uint64_t now_ns, struct recheck_entry *out)
 {
 	for (size_t i = 0; i < l->all.n; i++) {
-		struct later_look *look = &l->all.v[i];
+		struct recheck_entry *look = &l->all.v[i];
 
 		if (look->due_ns > now_ns)
 			continue;
@@ -52,7 +52,7 @@ bool later_take(struct later *l, uint64_t now_ns, struct later_look *out)
 	return false;
 }
 
-int later_timeout_ms(const struct later *l, uint64_t now_ns)
+int recheck_timeout_ms(const struct recheck *l, uint64_t now_ns)
 {
 	uint64_t due_ns = UINT64_MAX;
 
@@ -63,7 +63,7 @@ int later_timeout_ms(const struct later *l, uint64_t now_ns)
 	return due_ns > now_ns ? (int)((due_ns - now_ns) / NS_PER_MS) + 1 : 0;
 }
 
-void later_free(struct later *l)
+void recheck_free(struct recheck *l)
 {
 	VEC_FREE(&l->all);
 }
@@ -76,14 +76,14 @@ void later_free(struct later *l)
 #define SETTLED_S 60
 #define FILES_MAX 4096
 
-bool dull_is(const struct dull *d, const struct target_event *ev)
+bool scan_cache_has(const struct scan_cache *d, const struct target_event *ev)
 {
 	const struct map_slot *slot = ev->file ? map_find(&d->until_ns, ev->file) : NULL;
 
 	return slot && ev->time_ns < slot->value;
 }
 
-bool dull_may_be(const struct target_file *file)
+bool scan_cache_may_add(const struct target_file *file)
 {
 	struct stat st;
 
@@ -91,7 +91,7 @@ bool dull_may_be(const struct target_file *file)
 	       time_wall_ns() / NS_PER_SEC > (uint64_t)st.st_mtime + SETTLED_S;
 }
 
-void dull_note(struct dull *d, const struct target_event *ev)
+void scan_cache_add(struct scan_cache *d, const struct target_event *ev)
 {
 	struct map_slot *slot;
 
@@ -104,17 +104,17 @@ void dull_note(struct dull *d, const struct target_event *ev)
 		slot->value = ev->time_ns + MOMENT_NS;
 }
 
-void dull_free(struct dull *d)
+void scan_cache_free(struct scan_cache *d)
 {
 	map_free(&d->until_ns);
 }
 
-/* ---- newcomers ----------------------------------------------------------------------------- */
+/* ---- target_match ----------------------------------------------------------------------------- */
 
 /* See the header. Children that are forked later are followed by BPF. */
 
 struct joining {
-	struct newcomers *n;
+	struct target_match *n;
 	void (*fn)(void *ctx, pid_t pid);
 	void *ctx;
 	unsigned int depth;
@@ -122,7 +122,7 @@ struct joining {
 
 #define DEPTH_MAX 64		/* of children's children: a pid that is used again may make a ring */
 
-bool newcomers_follow(struct newcomers *n, pid_t pid)
+bool target_match_follow(struct target_match *n, pid_t pid)
 {
 	int err = loader_follow(n->loader, pid);
 	bool full = err == -E2BIG;
@@ -141,7 +141,7 @@ static int join(void *ctx, pid_t pid)
 {
 	struct joining *j = ctx;
 
-	if (pid == getpid() || !newcomers_follow(j->n, pid))
+	if (pid == getpid() || !target_match_follow(j->n, pid))
 		return 0;
 	j->fn(j->ctx, pid);
 	if (!j->n->below || j->depth == DEPTH_MAX)
@@ -152,7 +152,7 @@ static int join(void *ctx, pid_t pid)
 	return 0;
 }
 
-bool newcomers_take(struct newcomers *n, pid_t pid, void (*fn)(void *ctx, pid_t pid), void *ctx)
+bool target_match_take(struct target_match *n, pid_t pid, void (*fn)(void *ctx, pid_t pid), void *ctx)
 {
 	struct joining j = { .n = n, .fn = fn, .ctx = ctx };
 	struct proc p;

@@ -16,7 +16,7 @@
 #define STUCK_NS (3 * NS_PER_SEC)	/* a call that takes longer is said */
 #define END_MS 1000			/* at most, for its last sample */
 
-void session_nvml_see(struct session *s, const struct event *ev)
+void session_nvml_on_event(struct session *s, const struct event *ev)
 {
 	if (ev->kind == EVENT_DEVICE || ev->kind == EVENT_THREAD || event_is_call(ev->kind))
 		s->nvml.wanted = true;

@@ -11,7 +11,7 @@
 /* procfs tells births to the clock tick. */
 #define TICK_NS (20 * NS_PER_MS)
 
-static int forward(struct tap *tap, const struct event *ev)
+static int forward(struct pipeline *tap, const struct event *ev)
 {
 	int err = tap->keep ? capture_sink_push(tap->keep, ev) : 0;
 
@@ -23,7 +23,7 @@ static int forward(struct tap *tap, const struct event *ev)
 /* ---- who processes are ----------------------------------------------------------------------- */
 
 struct trait {
-	struct tap *tap;
+	struct pipeline *tap;
 	uint32_t pid;
 };
 
@@ -45,7 +45,7 @@ struct reading {
 	struct reading *before;	/* of the pid's owner before; NULL: not kept */
 };
 
-static struct reading *last_reading(const struct tap *tap, pid_t pid)
+static struct reading *last_reading(const struct pipeline *tap, pid_t pid)
 {
 	const struct map_slot *slot = map_find(&tap->read, (uint64_t)pid);
 
@@ -64,7 +64,7 @@ static bool is_same(const struct reading *r, uint64_t process_ns)
 }
 
 /* process_ns 0: the last one. */
-static const struct reading *find_reading(const struct tap *tap, pid_t pid, uint64_t process_ns)
+static const struct reading *find_reading(const struct pipeline *tap, pid_t pid, uint64_t process_ns)
 {
 	const struct reading *r = last_reading(tap, pid);
 
@@ -86,7 +86,7 @@ static void free_readings(void *last)
 }
 
 /* Where what is read now of this process goes: nothing is known of its pid's owners but the last. */
-static struct reading *make_reading(struct tap *tap, const struct target_process *p)
+static struct reading *make_reading(struct pipeline *tap, const struct target_process *p)
 {
 	struct reading *last = last_reading(tap, p->pid), *r;
 	struct map_slot *slot;
@@ -108,7 +108,7 @@ static struct reading *make_reading(struct tap *tap, const struct target_process
 	return r;
 }
 
-static void forget_readings(struct tap *tap, pid_t pid, uint64_t process_ns)
+static void forget_readings(struct pipeline *tap, pid_t pid, uint64_t process_ns)
 {
 	struct reading *last = last_reading(tap, pid);
 
@@ -119,7 +119,7 @@ static void forget_readings(struct tap *tap, pid_t pid, uint64_t process_ns)
 }
 
 /* Of one that has just ended less can be read than before. */
-static void read_now(struct tap *tap, pid_t pid, bool with_identity)
+static void read_now(struct pipeline *tap, pid_t pid, bool with_identity)
 {
 	struct target_process p;
 	struct reading *r = NULL;
@@ -138,12 +138,12 @@ static void read_now(struct tap *tap, pid_t pid, bool with_identity)
 }
 
 /* What procfs says is up to a tick early. */
-static uint64_t began(const struct tap *tap, uint64_t ns)
+static uint64_t began(const struct pipeline *tap, uint64_t ns)
 {
 	return ns < tap->oldest_ns && ns + TICK_NS >= tap->oldest_ns ? tap->oldest_ns : ns;
 }
 
-static int push_reading(struct tap *tap, const struct reading *r, uint64_t process_ns,
+static int push_reading(struct pipeline *tap, const struct reading *r, uint64_t process_ns,
 			uint64_t exec_ns)
 {
 	struct trait t = { tap, (uint32_t)r->p.pid };
@@ -160,7 +160,7 @@ static int push_reading(struct tap *tap, const struct reading *r, uint64_t proce
 }
 
 /* instead: what BPF said of an exec, for want of more; or NULL. */
-static int describe(struct tap *tap, pid_t pid, uint64_t process_ns, const struct event *instead)
+static int describe(struct pipeline *tap, pid_t pid, uint64_t process_ns, const struct event *instead)
 {
 	struct event ev = { .kind = EVENT_PROCESS, .pid = (uint32_t)pid, .tid = (uint32_t)pid };
 	bool calls = map_find(&tap->seen, (uint64_t)pid);	/* else it may never make one */
@@ -174,13 +174,13 @@ static int describe(struct tap *tap, pid_t pid, uint64_t process_ns, const struc
 	return instead || process_ns ? forward(tap, instead ? instead : &ev) : 0;
 }
 
-static void unsettle(struct tap *tap, pid_t pid)
+static void unsettle(struct pipeline *tap, pid_t pid)
 {
 	map_del(&tap->settled, (uint64_t)pid);
 	tap->settled_pid = 0;
 }
 
-int tap_describe(struct tap *tap, pid_t pid, uint64_t process_ns)
+int pipeline_describe(struct pipeline *tap, pid_t pid, uint64_t process_ns)
 {
 	bool is_new;
 	struct map_slot *slot = map_put(&tap->seen, (uint64_t)pid, &is_new);
@@ -197,7 +197,7 @@ int tap_describe(struct tap *tap, pid_t pid, uint64_t process_ns)
 }
 
 /* Devices are opened after the first calls, so they are looked for again when one is in use. */
-static bool uses_device(const struct tap *tap, const struct event *ev)
+static bool uses_device(const struct pipeline *tap, const struct event *ev)
 {
 	static const uint32_t classes = 1u << CLASS_LAUNCH | 1u << CLASS_COPY | 1u << CLASS_SET |
 					1u << CLASS_ALLOC;
@@ -205,7 +205,7 @@ static bool uses_device(const struct tap *tap, const struct event *ev)
 	return classes >> model_funcs(tap->model)->v[ev->func].class & 1;
 }
 
-static int settle(struct tap *tap, const struct event *ev)
+static int settle(struct pipeline *tap, const struct event *ev)
 {
 	struct trait t = { tap, ev->pid };
 	struct identity id = { .user = "" };
@@ -228,16 +228,16 @@ static int settle(struct tap *tap, const struct event *ev)
 	return err;
 }
 
-static void forget(struct tap *tap, const struct event *exit)
+static void forget(struct pipeline *tap, const struct event *exit)
 {
 	map_del(&tap->seen, exit->pid);
 	unsettle(tap, (pid_t)exit->pid);
 	forget_readings(tap, (pid_t)exit->pid, exit->task.process_ns);
 }
 
-int tap_push(void *ctx, const struct event *ev)
+int pipeline_push(void *ctx, const struct event *ev)
 {
-	struct tap *tap = ctx;
+	struct pipeline *tap = ctx;
 	int err = 0;
 
 	switch (ev->kind) {
@@ -246,7 +246,7 @@ int tap_push(void *ctx, const struct event *ev)
 			err = settle(tap, ev);
 		break;
 	case EVENT_THREAD:
-		err = tap_describe(tap, (pid_t)ev->pid, ev->task.process_ns);
+		err = pipeline_describe(tap, (pid_t)ev->pid, ev->task.process_ns);
 		break;
 	case EVENT_PROCESS:
 		if (!ev->task.comm && !ev->end_ns) {	/* from the worker: it uses a library. Others' events may come first */
@@ -269,7 +269,7 @@ int tap_push(void *ctx, const struct event *ev)
 	return err ? err : forward(tap, ev);
 }
 
-void tap_free(struct tap *tap)
+void pipeline_free(struct pipeline *tap)
 {
 	map_free(&tap->seen);
 	map_free_each(&tap->read, free_readings);

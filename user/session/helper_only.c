@@ -12,7 +12,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/time.h"
-#include "session/session_blind.h"
+#include "session/helper_only.h"
 #include "source/helper/ring_reader.h"
 #include "host/caps.h"
 #include "host/proc.h"
@@ -75,50 +75,50 @@ static int deny(const struct session_options *o, const struct caps_need *missing
 	return -EPERM;
 }
 
-static int be_blind(struct session *s, const char *why, const char *remedy)
+static int set_helper_only(struct session *s, const char *why, const char *remedy)
 {
 	s->blind = why;
 	s->remedy = remedy;
 	return 0;
 }
 
-int blind_choose(struct session *s)
+int helper_only_choose(struct session *s)
 {
 	const struct session_options *o = s->plan->o;
 	const struct caps_need *missing = caps_missing();
 
 	if (o->attach == WAY_NONE)
-		return check_none(o) ? -EINVAL : be_blind(s, "--attach none", "leave that out");
+		return check_none(o) ? -EINVAL : set_helper_only(s, "--attach none", "leave that out");
 	if (missing && o->n_pids && o->attach == WAY_AUTO && !asks_for_probes(o) && !have_helpers(o))
 		return deny(o, missing);
 	if (!may_do_without(o))
 		return 0;
 	if (missing)
-		return be_blind(s, missing->name, "run as root or with sudo");
+		return set_helper_only(s, missing->name, "run as root or with sudo");
 	if (!proc_pids_are_hosts())
-		return be_blind(s, "in a container with pids of its own",
+		return set_helper_only(s, "in a container with pids of its own",
 				"run gpuprof on the host, or the container with --pid=host");
 	return 0;
 }
 
-int blind_after(struct session *s, int err)
+int helper_only_after(struct session *s, int err)
 {
 	/* A kernel that cannot is said, and whoever wants the helper alone asks for it. */
 	if (!err || err == -ENOMEM || err == -ENOTSUP || err == -EMFILE ||
 	    !may_do_without(s->plan->o))
 		return err;
 	log_warn("going on without probes: calls are told by the helper alone");
-	return be_blind(s, "BPF cannot be used here", "gpuprof doctor tells more");
+	return set_helper_only(s, "BPF cannot be used here", "gpuprof doctor tells more");
 }
 
-void blind_facts(struct session *s)
+void helper_only_facts(struct session *s)
 {
 	session_fact(s, "without_probes", "%s%s; %s", s->blind,
 		     caps_missing() && s->blind == caps_missing()->name ? " is missing" : "", s->remedy);
 }
 
 /* Nobody else tells that it executes its program, and that all it has is had since. */
-int blind_command(struct session *s, uint64_t exec_ns)
+int helper_only_exec(struct session *s, uint64_t exec_ns)
 {
 	struct event ev = { .kind = EVENT_PROCESS, .pid = (uint32_t)s->command.pid,
 			    .tid = (uint32_t)s->command.pid, .end_ns = exec_ns, .task.comm = "" };
@@ -138,10 +138,10 @@ static int meet_below(void *ctx, pid_t pid)
 	const struct below *b = ctx;
 
 	if (!helpers_know(b->s->helpers, pid))
-		return helpers_meet(b->s, pid);
-	if (closed_look(b->s, pid))
+		return helpers_add_target(b->s, pid);
+	if (helper_load_check(b->s, pid))
 		return -ENOMEM;
-	return forked_note(b->s, b->parent, pid);
+	return forked_add(b->s, b->parent, pid);
 }
 
 /* A part of the processes at a time: there may be thousands. */
@@ -161,7 +161,7 @@ static void look_below(struct session *s)
 	}
 }
 
-void blind_look(struct session *s, uint64_t now_ns)
+void helper_only_scan(struct session *s, uint64_t now_ns)
 {
 	uint64_t told_ns = helpers_complete_ns(s->helpers, now_ns);
 
@@ -176,7 +176,7 @@ void blind_look(struct session *s, uint64_t now_ns)
 /* ---- what is said of it --------------------------------------------------------------------- */
 
 /* Who counts calls, and how, as far as one helper has been armed. */
-void blind_sources(struct session *s)
+void helper_only_sources(struct session *s)
 {
 	static const char *const texts[] = {
 		[0] = "cupti", [GP_CALLS_SINGLE] = "cupti: API records of single functions",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which processes a session measures and what is attached to them, for the files of a session. */
-#ifndef SESSION_SESSION_TARGETS_H
-#define SESSION_SESSION_TARGETS_H
+#ifndef SESSION_TARGETS_H
+#define SESSION_TARGETS_H
 
 #include "session/session_internal.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Which rights are still needed, by what a session, or another verb, has still to do. */
-#include "session/confine.h"
+#include "session/privileges.h"
 
 #include <linux/capability.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void keep_only(uint64_t keep)
 		log_warn("cannot give up capabilities that are not needed: %s", strerror(-err));
 }
 
-void confine_session(const struct session *s)
+void privileges_drop_session(const struct session *s)
 {
 	uint64_t keep = caps_of_work();
 
@@ -62,13 +62,13 @@ static uint64_t for_output(const char *output)
 	return output ? 1ull << CAP_DAC_OVERRIDE : 0;
 }
 
-void confine_stacks(const char *output)
+void privileges_drop_stacks(const char *output)
 {
 	keep_only(caps_of_work() | for_output(output));
 }
 
 /* Source lines are in files of those who built what was measured. */
-void confine_report(const char *output, bool lines)
+void privileges_drop_report(const char *output, bool lines)
 {
 	keep_only((lines ? 1ull << CAP_DAC_READ_SEARCH : 0) | for_output(output));
 }

@@ -186,7 +186,7 @@ static void push_numbers(struct session *s)
 	session_fact(s, "functions_left_out", "%u", left_out);
 }
 
-void probes_met(struct session *s)
+void probes_report(struct session *s)
 {
 	push_numbers(s);
 	session_fact(s, "launch", "%s", whose_launches(s));
@@ -194,7 +194,7 @@ void probes_met(struct session *s)
 		push_list(s, lists[i].key, lists[i].fate);
 }
 
-void probes_facts(struct session *s)
+void probes_report_start(struct session *s)
 {
 	session_fact(s, "attach", "%s", loader_way_name(loader_way(s->loader)));
 	session_fact(s, "returns", "%s", returns_names[loader_returns(s->loader)]);
@@ -205,5 +205,5 @@ void probes_facts(struct session *s)
 	if (loader_off_cpu(s->loader))	/* a capture of an earlier version has none */
 		session_fact(s, "off_cpu_calls", "the last wait for a CPU of %llu ns or more",
 			     GP_LATE_MIN_NS);
-	probes_met(s);
+	probes_report(s);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* See the header. */
-#include "session/chosen.h"
+#include "session/target_list.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "target/selection.h"
 #include "target/target.h"
 
-static int copy(struct chosen *c, const struct selection *found)
+static int copy(struct target_list *c, const struct selection *found)
 {
 	c->own = calloc(found->all.n + 1, sizeof(*c->own));
 	if (!c->own) {
@@ -27,13 +27,13 @@ static int copy(struct chosen *c, const struct selection *found)
 	return 0;
 }
 
-int chosen_find(struct chosen *c, const struct session_options *o)
+int target_list_find(struct target_list *c, const struct session_options *o)
 {
 	struct selection found = { .denied = 0 };
 	struct strbuf sb = STRBUF_INIT;
 	int err, rc = EXIT_FAIL;
 
-	*c = (struct chosen){ .pids = o->pids, .n = o->n_pids, .n_named = o->n_pids };
+	*c = (struct target_list){ .pids = o->pids, .n = o->n_pids, .n_named = o->n_pids };
 	if (!o->selector)
 		return 0;
 	err = selection_find(&found, o->selector, !o->isolate);
@@ -72,7 +72,7 @@ static int add_member(void *ctx, pid_t pid)
 	return 0;
 }
 
-static int find_family(struct family *f, const struct chosen *named)
+static int find_family(struct family *f, const struct target_list *named)
 {
 	struct target_tree *tree = target_tree_read();
 	int err = tree ? 0 : -errno;
@@ -86,7 +86,7 @@ static int find_family(struct family *f, const struct chosen *named)
 	return err;
 }
 
-int chosen_add_below(struct chosen *c)
+int target_list_add_children(struct target_list *c)
 {
 	struct family f = { .n_named = 0 };
 	int err = find_family(&f, c);
@@ -97,11 +97,11 @@ int chosen_add_below(struct chosen *c)
 		return EXIT_FAIL;
 	}
 	free(c->own);
-	*c = (struct chosen){ f.all.v, f.all.n, f.n_named, f.all.v };
+	*c = (struct target_list){ f.all.v, f.all.n, f.n_named, f.all.v };
 	return 0;
 }
 
-void chosen_free(struct chosen *c)
+void target_list_free(struct target_list *c)
 {
 	free(c->own);
 	c->own = NULL;

@@ -3,8 +3,8 @@
  * What is generated from the tables of options_table.c for other programs: man pages and the
  * completions of shells. Each appends a whole file to out; `gpuprof help --as FORM` prints it.
  */
-#ifndef CLI_DOCUMENT_H
-#define CLI_DOCUMENT_H
+#ifndef CLI_GEN_H
+#define CLI_GEN_H
 
 #include "base/str.h"
 #include "cli/option_row.h"

@@ -4,7 +4,7 @@
  * pid filter; -a and -- CMD give each library one unfiltered link, and for CMD the set of pids in
  * BPF decides who is recorded.
  */
-#include "session/session_targets.h"
+#include "session/targets.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@
 #include "catalog/catalog.h"
 #include "findings/findings_next.h"
 #include "inject/ptrace_denied.h"
-#include "session/session_blind.h"
+#include "session/helper_only.h"
 #include "target/selection.h"
 
 extern char **environ;
@@ -417,10 +417,10 @@ void targets_facts(struct session *s)
 		session_fact(s, "children", "not followed");
 	fact_targets(s);
 	if (s->blind) {
-		blind_facts(s);
+		helper_only_facts(s);
 		return;
 	}
-	probes_facts(s);
+	probes_report_start(s);
 	fact_libraries(s);
 }
 
@@ -428,17 +428,17 @@ void targets_processes(struct session *s)
 {
 	for (size_t i = 0; i < s->plan->o->n_pids; i++)
 		if (!s->err)
-			s->err = tap_describe(&s->tap, (pid_t)s->plan->o->pids[i], 0);
+			s->err = pipeline_describe(&s->tap, (pid_t)s->plan->o->pids[i], 0);
 	for (size_t i = 0; i < s->chosen.n; i++)
 		if (!s->err)
-			s->err = tap_describe(&s->tap, s->chosen.v[i], 0);
+			s->err = pipeline_describe(&s->tap, s->chosen.v[i], 0);
 }
 
 /* ---- session select ------------------------------------------------------------------------ */
 
 /*
  * Targets chosen by what is known of processes: who matches when the session begins, with everybody
- * below; who begins to match later joins them (newcomers.c). One watch of the host, and the set of
+ * below; who begins to match later joins them (target_match.c). One watch of the host, and the set of
  * pids in BPF decides who is recorded.
  */
 
@@ -462,13 +462,13 @@ static int list_users(struct session *s, const struct selection *found)
 static int choose_filter(struct scan *scan)
 {
 	const struct session *s = scan->s;
-	const struct newcomers newcomers = {
+	const struct target_match target_match = {
 		.selector = s->plan->o->selector, .loader = s->loader,
 		.below = !s->plan->o->isolate,
 	};
 
 	scan->filter = s->chosen.n == 1 ? s->chosen.v[0] : 0;
-	worker_choose(s->worker, &newcomers, scan->filter);
+	worker_choose(s->worker, &target_match, scan->filter);
 	return scan->filter ? 0 : attach_hand_over(s->attach);
 }
 

@@ -4,7 +4,7 @@
  * words that is the same for all of them. Needs nothing of the bash-completion package, but uses
  * it, where it is there, to complete the command after `--`.
  */
-#include "cli/document.h"
+#include "cli/gen.h"
 
 #include <string.h>
 

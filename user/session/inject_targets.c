@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* See the header. Nothing is asked where there is nothing to bring. */
-#include "session/bring.h"
+#include "session/inject_targets.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -24,7 +24,7 @@
 #include "target/target.h"
 #include "target/target_mapping.h"
 
-struct bring_one {
+struct inject_target {
 	pid_t pid;
 	bool is_named;		/* by -p */
 	bool has_helper;
@@ -33,8 +33,8 @@ struct bring_one {
 	uint64_t cuda_at;	/* where CUDA's library is mapped; 0: nowhere */
 };
 
-struct bring_whom {
-	VEC(struct bring_one) v;	/* who is named first */
+struct inject_list {
+	VEC(struct inject_target) v;	/* who is named first */
 	struct map known;		/* pid -> where in v */
 };
 
@@ -62,18 +62,18 @@ static pid_t parent_of(pid_t pid)
 	return proc_stat_of(pid, &stat) ? stat.ppid : 0;
 }
 
-static bool is_copy(const struct bring_whom *whom, const struct bring_one *one)
+static bool is_copy(const struct inject_list *whom, const struct inject_target *one)
 {
 	const struct map_slot *parent = one->cuda_at ? map_find(&whom->known, (uint64_t)parent_of(one->pid)) : NULL;
 
 	return parent && whom->v.v[parent->value].cuda_at == one->cuda_at;
 }
 
-static int add(struct bring_whom *whom, pid_t pid, bool is_named)
+static int add(struct inject_list *whom, pid_t pid, bool is_named)
 {
-	struct bring_one one = { .pid = pid, .is_named = is_named };
+	struct inject_target one = { .pid = pid, .is_named = is_named };
 	struct gp_ring_head head;
-	struct bring_one *slot;
+	struct inject_target *slot;
 	struct map_slot *known;
 	bool is_new;
 	int err;
@@ -99,11 +99,11 @@ static int add_below(void *ctx, pid_t pid)
 	return add(ctx, pid, false);
 }
 
-static int bring_whom_read(struct bring_whom *whom, const struct session_options *o)
+static int read_targets(struct inject_list *whom, const struct session_options *o)
 {
 	int err = 0;
 
-	*whom = (struct bring_whom){ .v = { .n = 0 } };
+	*whom = (struct inject_list){ .v = { .n = 0 } };
 	for (size_t i = 0; i < o->n_pids && !err; i++)
 		err = add(whom, (pid_t)o->pids[i], true);
 	/* Whom it cannot list are seen when they make calls. */
@@ -114,14 +114,14 @@ static int bring_whom_read(struct bring_whom *whom, const struct session_options
 	return err;
 }
 
-static void bring_whom_free(struct bring_whom *whom)
+static void free_targets(struct inject_list *whom)
 {
 	VEC_FREE(&whom->v);
 	map_free(&whom->known);
 }
 
 /* Is the helper to be brought into it? Who is named and cannot be read is tried, so that it says why. */
-static bool bring_is_for(const struct bring_one *one)
+static bool needs_helper(const struct inject_target *one)
 {
 	if (one->has_helper || one->is_copy)
 		return false;
@@ -168,33 +168,33 @@ static int ask(uint32_t pid, size_t others)
 }
 
 /* Who cannot be seen is refused, which needs no answer. */
-static bool wants_answer(const struct bring_one *one)
+static bool wants_answer(const struct inject_target *one)
 {
-	return bring_is_for(one) && !(one->is_unknown && target_is_hidden(one->pid));
+	return needs_helper(one) && !(one->is_unknown && target_is_hidden(one->pid));
 }
 
-int bring_ask(const struct session_options *o)
+int inject_targets_ask(const struct session_options *o)
 {
-	struct bring_whom whom;
+	struct inject_list whom;
 	size_t lacking = 0;
 	uint32_t first = 0;
 
 	if (!o->inject || o->yes)
 		return EXIT_OK;
-	if (bring_whom_read(&whom, o)) {
-		bring_whom_free(&whom);
+	if (read_targets(&whom, o)) {
+		free_targets(&whom);
 		log_error("cannot look for processes to bring the helper into: out of memory");
 		return EXIT_FAIL;
 	}
 	for (size_t i = 0; i < whom.v.n; i++)
 		if (wants_answer(&whom.v.v[i]) && !lacking++)
 			first = (uint32_t)whom.v.v[i].pid;
-	bring_whom_free(&whom);
+	free_targets(&whom);
 	return lacking ? ask(first, lacking - 1) : EXIT_OK;
 }
 
 /* Who is named must have it; of what is below, some may not. */
-static int bring_one(const struct bring_one *one)
+static int inject_target(const struct inject_target *one)
 {
 	struct inject_outcome out;
 	int err = inject_process(one->pid, one->is_named ? LOG_ERROR : LOG_WARN, &out);
@@ -210,7 +210,7 @@ struct group {			/* told in one line */
 	pid_t first;
 };
 
-static void join(struct group *g, const struct bring_one *one, bool is_in)
+static void join(struct group *g, const struct inject_target *one, bool is_in)
 {
 	if (is_in && !g->n++)
 		g->first = one->pid;
@@ -225,13 +225,13 @@ static void count_others(const struct group *g, char out[32])
 }
 
 /* Why some have none: of what is below, most never use CUDA. */
-static void say_others(const struct bring_whom *whom)
+static void say_others(const struct inject_list *whom)
 {
 	struct group without = { 0 }, copies = { 0 };
 	char more[32];
 
 	for (size_t i = 0; i < whom->v.n; i++) {
-		const struct bring_one *one = &whom->v.v[i];
+		const struct inject_target *one = &whom->v.v[i];
 
 		join(&without, one, one->is_named && !one->is_unknown && !one->has_helper && !one->cuda_at);
 		join(&copies, one, one->is_copy && !one->has_helper);
@@ -247,18 +247,18 @@ static void say_others(const struct bring_whom *whom)
 }
 
 /* 0: some process has it. */
-static int bring_all(const struct bring_whom *whom, const struct session_options *o)
+static int bring_all(const struct inject_list *whom, const struct session_options *o)
 {
 	int err = 0, last = 0;
 	bool any = false;
 
 	for (size_t i = 0; i < whom->v.n; i++) {
-		const struct bring_one *one = &whom->v.v[i];
+		const struct inject_target *one = &whom->v.v[i];
 
 		any |= one->has_helper;
-		if (!bring_is_for(one))
+		if (!needs_helper(one))
 			continue;
-		err = bring_one(one);
+		err = inject_target(one);
 		if (err < 0 && (one->is_named || err == -ENOMEM))
 			return err;
 		any |= err >= 0;
@@ -270,21 +270,21 @@ static int bring_all(const struct bring_whom *whom, const struct session_options
 	}
 	if (last)
 		log_error("no process of -p has the helper, nor one below them");
-	return last ? last : bring_one(&(struct bring_one){ .pid = (pid_t)o->pids[0], .is_named = true });
+	return last ? last : inject_target(&(struct inject_target){ .pid = (pid_t)o->pids[0], .is_named = true });
 }
 
-int bring_helpers(const struct session_options *o)
+int inject_targets(const struct session_options *o)
 {
-	struct bring_whom whom;
+	struct inject_list whom;
 	int err;
 
 	for (size_t i = 0; !o->inject && i < o->n_pids; i++)
 		say_first_time(o->pids[i]);
 	if (!o->inject || !o->n_pids)
 		return 0;
-	err = bring_whom_read(&whom, o);
+	err = read_targets(&whom, o);
 	if (!err)
 		err = bring_all(&whom, o);
-	bring_whom_free(&whom);
+	free_targets(&whom);
 	return err < 0 ? err : 0;
 }

@@ -3,7 +3,7 @@
  * What can be seen of one process, and why nothing is: what it is, where it runs, what it maps,
  * whether it calls. Each reason comes with what to do. The process may end at any step.
  */
-#include "cli/doctor.h"
+#include "cli/cmd_doctor.h"
 
 #include <errno.h>
 #include <fcntl.h>

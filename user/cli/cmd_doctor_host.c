@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* What of this host lets gpuprof work, and what does not. Knows nothing of any target. */
-#include "cli/doctor.h"
+#include "cli/cmd_doctor.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
  * elsewhere load it. What is printed can be pasted; what to do with it is said on standard error.
  * Each form is a row of `forms`. The helper sleeps until gpuprof watches the process.
  */
-#include "cli/env.h"
+#include "cli/cmd_env.h"
 
 #include <errno.h>
 #include <stdbool.h>

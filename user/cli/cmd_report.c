@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "session/confine.h"
+#include "session/privileges.h"
 #include "base/exit.h"
 #include "cli/lines.h"
 #include "view/report.h"
@@ -73,7 +73,7 @@ int verb_report(const struct options *o)
 	r = capture_open(o->args[0]);
 	if (!r)
 		return EXIT_FAIL;
-	confine_report(o->report.output, o->lines);
+	privileges_drop_report(o->report.output, o->lines);
 	m = model_new(capture_funcs(r));
 	if (m && o->report.by == CALLS_BY_LAUNCH)
 		model_use_launches(m);

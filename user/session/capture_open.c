@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* See the header: checks, the values of patterns, and the choice among the keeps of event/. */
-#include "session/kept.h"
+#include "session/capture_open.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 #define HOLD_BYTES (64ull << 20)	/* of memory, without --max-size */
 
-int kept_check(const struct session_options *o, const char *pattern)
+int capture_options_check(const struct session_options *o, const char *pattern)
 {
 	char unknown = pattern_unknown(pattern);
 
@@ -116,7 +116,7 @@ static struct capture_sink *open_path(const struct session_options *o, const cha
 		.path = path, .max_bytes = o->max_bytes, .max_files = o->max_files }, funcs);
 }
 
-struct capture_sink *kept_open(const struct session_options *o, const char *pattern, pid_t target,
+struct capture_sink *capture_sink_open(const struct session_options *o, const char *pattern, pid_t target,
 		       const struct funcs *funcs)
 {
 	struct strbuf path = STRBUF_INIT;

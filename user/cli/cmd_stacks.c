@@ -11,8 +11,8 @@
 
 #include "base/log.h"
 #include "base/time.h"
-#include "session/chosen.h"
-#include "session/confine.h"
+#include "session/target_list.h"
+#include "session/privileges.h"
 #include "base/exit.h"
 #include "view/output.h"
 #include "cli/verbs.h"
@@ -129,7 +129,7 @@ static int print(const struct options *o, const struct stack_snapshot *s, uint64
 }
 
 /* What is read without BPF, and why. */
-static void say_short(int err)
+static void warn_degraded(int err)
 {
 	const char *why;
 
@@ -145,7 +145,7 @@ static void say_short(int err)
 	log_info("stacks come from /proc alone, and some will be short: %s", why);
 }
 
-static int show(const struct options *o, const struct chosen *chosen)
+static int show(const struct options *o, const struct target_list *chosen)
 {
 	uint64_t start_ns = time_wall_ns();
 	struct stack_snapshot *s = stack_snapshot_new(chosen->pids, chosen->n);
@@ -156,7 +156,7 @@ static int show(const struct options *o, const struct chosen *chosen)
 		return EXIT_FAIL;
 	}
 	if (!stack_snapshot_has_regs(s))
-		say_short(stack_snapshot_regs_error(s));
+		warn_degraded(stack_snapshot_regs_error(s));
 	for (size_t i = 0; i < chosen->n; i++) {
 		int err = add_process(s, chosen->pids[i], i >= chosen->n_named);
 
@@ -170,19 +170,19 @@ static int show(const struct options *o, const struct chosen *chosen)
 
 int verb_stacks(const struct options *o)
 {
-	struct chosen chosen;
+	struct target_list chosen;
 	int rc;
 
-	confine_stacks(o->report.output);
-	rc = chosen_find(&chosen, &o->session);
+	privileges_drop_stacks(o->report.output);
+	rc = target_list_find(&chosen, &o->session);
 	if (!rc && !chosen.n) {
 		log_error("'stacks' needs a process; give it with -p PID, or --name and the like");
 		rc = EXIT_USAGE;
 	}
 	if (!rc && !o->session.selector && !o->session.isolate)
-		rc = chosen_add_below(&chosen);
+		rc = target_list_add_children(&chosen);
 	if (!rc)
 		rc = show(o, &chosen);
-	chosen_free(&chosen);
+	target_list_free(&chosen);
 	return rc;
 }

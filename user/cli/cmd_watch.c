@@ -31,7 +31,7 @@ static void print_rest(struct interval_reports *iv, const struct model *m)
 		iv->rc = report_judge(&iv->o->report, m);
 }
 
-int verb_default(const struct options *o)
+int verb_watch(const struct options *o)
 {
 	struct interval_reports iv = { .o = o };
 	struct session_plan plan = { .o = &o->session, .capture_path = o->capture,

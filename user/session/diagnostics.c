@@ -17,7 +17,7 @@
 #include "inject/environment.h"
 #include "inject/image.h"
 #include "inject/injectable.h"
-#include "session/session_blind.h"
+#include "session/helper_only.h"
 #include "target/target.h"
 #include "target/target_mapping.h"
 
@@ -47,14 +47,14 @@ static bool any_is_stopped(struct session *s)
 	return false;
 }
 
-static void blind_empty(struct session *s)
+static void diagnose_empty_helper_only(struct session *s)
 {
 	struct helpers_status st;
 	bool any = false;
 
 	if (s->closed.n) {
 		session_fact(s, "no_calls", "there are no probes, and CUDA could not load the helper in process %d (%s): "
-			     "%s", s->closed.first, s->closed.comm, closed_why(s, s->closed.first));
+			     "%s", s->closed.first, s->closed.comm, helper_load_reason(s, s->closed.first));
 		return;
 	}
 	for (size_t i = 0; s->helpers && i < helpers_count(s->helpers); i++) {
@@ -65,7 +65,7 @@ static void blind_empty(struct session *s)
 		     "there are no probes, and no helper was loaded, which CUDA (or NVTX) does where it is used");
 }
 
-void session_empty(struct session *s)
+void diagnose_empty(struct session *s)
 {
 	unsigned int probes = 0, left_out = 0;
 	size_t files = s->blind ? 0 : attach_count(s->attach);
@@ -73,7 +73,7 @@ void session_empty(struct session *s)
 	if (any_is_stopped(s))
 		return;
 	if (s->blind) {
-		blind_empty(s);
+		diagnose_empty_helper_only(s);
 		return;
 	}
 	for (size_t i = 0; i < files; i++) {
@@ -119,7 +119,7 @@ static bool has_own_helper(const struct session *s, pid_t pid)
 	return helpers_find(s->helpers, pid, &st) && st.head.tag;
 }
 
-int forked_note(struct session *s, const struct helpers_status *parent, pid_t pid)
+int forked_add(struct session *s, const struct helpers_status *parent, pid_t pid)
 {
 	struct session_forked *f = &s->forked;
 	bool is_new;
@@ -137,7 +137,7 @@ int forked_note(struct session *s, const struct helpers_status *parent, pid_t pi
 	return 0;
 }
 
-void forked_say(const struct session *s)
+void forked_warn(const struct session *s)
 {
 	const struct session_forked *f = &s->forked;
 
@@ -226,7 +226,7 @@ static void note(struct session_closed *c, struct map_slot *slot, enum reason re
 	memcpy(c->comm, comm, sizeof(c->comm));
 }
 
-int closed_note_call(struct session *s, pid_t pid)
+int helper_load_on_call(struct session *s, pid_t pid)
 {
 	bool is_new;
 	struct map_slot *slot = map_put(&s->closed.looked_at, (uint64_t)pid, &is_new);
@@ -241,7 +241,7 @@ int closed_note_call(struct session *s, pid_t pid)
 	return 0;
 }
 
-int closed_look(struct session *s, pid_t pid)
+int helper_load_check(struct session *s, pid_t pid)
 {
 	struct session_closed *c = &s->closed;
 	struct map_slot *slot = map_put(&c->looked_at, (uint64_t)pid, NULL);
@@ -269,12 +269,12 @@ static enum reason reason_of(const struct session *s, pid_t pid)
 	return less < REASONS ? (enum reason)less : LOADS;
 }
 
-const char *closed_why(const struct session *s, pid_t pid)
+const char *helper_load_reason(const struct session *s, pid_t pid)
 {
 	return reasons[reason_of(s, pid)].why;
 }
 
-void closed_say(const struct session *s, pid_t pid, const char *comm)
+void helper_load_warn(const struct session *s, pid_t pid, const char *comm)
 {
 	enum reason reason = reason_of(s, pid);
 
@@ -284,13 +284,13 @@ void closed_say(const struct session *s, pid_t pid, const char *comm)
 			 reasons[reason].advice);
 }
 
-void closed_say_blind(const struct session *s)
+void helper_load_warn_helper_only(const struct session *s)
 {
 	const struct session_closed *c = &s->closed;
 
 	if (!s->blind || !c->n)
 		return;
-	closed_say(s, c->first, c->comm);
+	helper_load_warn(s, c->first, c->comm);
 	if (c->n > 1)
 		log_warn("the same holds for %" PRIu64 " more processes", c->n - 1);
 }
@@ -339,7 +339,7 @@ static void tell_ended(struct session *s)
 	}
 }
 
-void session_tell_ended(struct session *s)
+void diagnose_ended(struct session *s)
 {
 	uint64_t now_ns = time_now_ns();
 
@@ -426,12 +426,12 @@ static void tell_silence(struct session *s)
 	map_free(&seen);
 }
 
-void session_so_far(struct session *s)
+void diagnose_interval(struct session *s)
 {
 	tell_silence(s);
 }
 
-void session_last(struct session *s)
+void diagnose_end(struct session *s)
 {
 	tell_ended(s);
 	tell_silence(s);

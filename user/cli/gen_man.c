@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/document.h"
+#include "cli/gen.h"
 #include "base/exit.h"
 #include "base/version.h"
 
