@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "probe/uprobe_link.h"
+#include "probe/uprobe.h"
 
 static void closes_all(void **state)
 {

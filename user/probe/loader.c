@@ -7,18 +7,407 @@
 #include "probe/loader.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/log.h"
+#include "base/vec.h"
 #include "catalog/catalog.h"
-#include "probe/loader_internal.h"
-#include "probe/loader_why.h"
-#include "probe/uprobe_link.h"
+#include "gpuprof.skel.h"
+#include "gpuprof/control.h"
+#include "gpuprof/row.h"
+#include "host/caps.h"
+#include "host/proc.h"
+#include "probe/loader_read.h"
+#include "probe/selftest.h"
+#include "probe/uprobe.h"
+
+struct loader_fds {
+	int *v;
+	size_t n, cap;
+};
+
+struct loader {
+	struct gpuprof_bpf *skel;
+	enum loader_way way;
+	bool off_cpu;
+	struct loader_fds links;	/* of the uprobes */
+	struct loader_fds events;	/* WAY_PERF: what the links are of */
+	struct close_later *closing;	/* events whose links are gone */
+	struct gp_counts before;	/* counted by the calibration */
+	struct selftest_costs costs;
+	uint8_t returns;		/* GP_RETURNS_* */
+};
+
+/* One program on the entries or on the returns of a file's functions; or, of a session, on both. */
+struct loader_leg {
+	struct bpf_program *prog;
+	bool is_return;
+};
+
+/* What a way of attaching needs beside what all need. */
+struct loader_needs {
+	const char *what;		/* "uprobe multi links" */
+	const char *since;		/* the Linux that brought it: "6.6" */
+	unsigned int capability;	/* CAP_*; 0: none */
+	const char *capability_name;
+};
+
+/* How links are made: one of these for each enum loader_way. */
+struct loader_links {
+	const char *name;
+	struct loader_needs needs;
+	unsigned int probes_max;	/* see loader_probes_max */
+	unsigned int attach_type;	/* what its programs are loaded for */
+	/* The programs of a call that is followed to its return, in the order they are attached. */
+	size_t (*legs)(const struct gpuprof_bpf *skel, struct loader_leg legs[2]);
+	/* Links for one leg at all of these probes (rows are cookies here), kept in l->links. 0 or
+	 * -errno; after an error some may be there. */
+	int (*add)(struct loader *l, const struct loader_leg *leg, const struct loader_probes *p);
+};
+
+/* ---- loader why ---------------------------------------------------------------------------- */
+
+/* Why BPF programs cannot be loaded or attached here, as well as can be known, in one line. */
+
+/* Errors that no other way of attaching would mend. */
+static const struct {
+	int err;
+	const char *text;
+} reasons[] = {
+	{ EPERM, "the kernel denies it although no capability is missing; check kernel lockdown, "
+		 "LSM policy and user namespaces" },
+	{ ENOMEM, "out of memory; give a smaller --ring-size" },
+	{ EMFILE, "too many open files; raise the limit (ulimit -n)" },
+};
+
+static bool loader_why_final(int err)
+{
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (err == -reasons[i].err)
+			return true;
+	return false;
+}
+
+/* "6.12.1-amd64" is older than "6.13". */
+static bool is_older(const char *release, const char *since)
+{
+	unsigned int is[2] = { 0 }, wants[2] = { 0 };
+
+	sscanf(release, "%u.%u", &is[0], &is[1]);
+	sscanf(since, "%u.%u", &wants[0], &wants[1]);
+	return is[0] < wants[0] || (is[0] == wants[0] && is[1] < wants[1]);
+}
+
+static int why_kernel(int err, const struct loader_needs *last, bool all, const char *release)
+{
+	if (!is_older(release, last->since))
+		log_error("cannot attach: kernel %s should have %s and refuses them (%s); -v says "
+			  "what it refuses, please report it", release, last->what, strerror(-err));
+	else
+		log_error("cannot attach: kernel %s lacks %s, which came with Linux %s (%s)%s", release,
+			  last->what, last->since, strerror(-err),
+			  all ? "; probes need that kernel or a later one, --attach none does without" :
+				"; --attach auto takes the best way that there is");
+	return ENOTSUP;
+}
+
+/* Logs why no way worked; `last` was tried last, as the only one unless `all`. The errno to return:
+ * EPERM, ENOTSUP, ... */
+static int loader_why(int err, const struct loader_needs *last, bool all)
+{
+	const struct caps_need *cap = caps_missing();
+	struct utsname un = { 0 };
+
+	uname(&un);
+	if (cap) {
+		log_error("cannot load BPF programs: %s is missing (needed to %s); run as root or "
+			  "with sudo", cap->name, cap->why);
+		return EPERM;
+	}
+	if ((err == -EACCES || err == -EPERM) && last->capability && !caps_have(last->capability)) {
+		log_error("cannot attach: %s is missing (needed for %s, the only way to probe that "
+			  "%s); run as root or with sudo", last->capability_name, last->what,
+			  all ? "this kernel has" : "was asked for");
+		return EPERM;
+	}
+	if (access("/proc/self/maps", R_OK)) {
+		log_error("cannot attach: procfs is not mounted on /proc, and it tells who runs and what they use; "
+			  "mount -t proc proc /proc");
+		return ENOTSUP;
+	}
+	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
+		log_error("cannot load BPF programs: kernel %s has no BTF "
+			  "(/sys/kernel/btf/vmlinux); use one with CONFIG_DEBUG_INFO_BTF, or measure "
+			  "without probes (--attach none)", un.release);
+		return ENOTSUP;
+	}
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		if (err != -reasons[i].err)
+			continue;
+		log_error("cannot load BPF programs: %s", reasons[i].text);
+		return reasons[i].err;
+	}
+	return why_kernel(err, last, all, un.release);
+}
+
+/* BPF sees the host's pids; inside a namespace no pid that we or a user know is one of those. */
+static bool loader_why_not_here(void)
+{
+	if (proc_pids_are_hosts())
+		return false;
+	log_error("cannot profile from inside a container: it has pids of its own; run gpuprof on "
+		  "the host, or the container with --pid=host");
+	return true;
+}
+
+/* ---- loader links -------------------------------------------------------------------------- */
+
+/*
+ * From probes of a file to links of the kernel: which programs stand for a call in each way, what
+ * their cookies say, and in which order they are attached. Knows nothing of files beyond a path.
+ */
+
+/* So many functions at a time: closing their events takes up to 0.1 s each (5.15: entry and return). */
+#define PERF_PROBES_MAX 32
+
+static int keep_fd(struct loader_fds *fds, int fd)
+{
+	int *slot;
+
+	if (fd < 0)
+		return fd;
+	slot = VEC_PUSH(fds);
+	if (!slot) {
+		close(fd);
+		return -ENOMEM;
+	}
+	*slot = fd;
+	return 0;
+}
+
+static size_t session_legs(const struct gpuprof_bpf *skel, struct loader_leg legs[2])
+{
+	legs[0] = (struct loader_leg){ .prog = skel->progs.call_session };
+	return 1;
+}
+
+static int session_add(struct loader *l, const struct loader_leg *leg,
+		       const struct loader_probes *p)
+{
+	return keep_fd(&l->links, link_uprobes(bpf_program__fd(leg->prog), LINK_UPROBE_SESSION, false, p));
+}
+
+/* Returns first: an entry seen without its return would look like a call that hangs. */
+static size_t pair_legs(const struct gpuprof_bpf *skel, struct loader_leg legs[2])
+{
+	legs[0] = (struct loader_leg){ .prog = skel->progs.call_return, .is_return = true };
+	legs[1] = (struct loader_leg){ .prog = skel->progs.call_entry };
+	return 2;
+}
+
+static int multi_add(struct loader *l, const struct loader_leg *leg, const struct loader_probes *p)
+{
+	return keep_fd(&l->links, link_uprobes(bpf_program__fd(leg->prog), LINK_UPROBE_MULTI,
+					 leg->is_return, p));
+}
+
+static int perf_add_one(struct loader *l, int prog_fd, const struct uprobe_perf *probe,
+			uint64_t cookie)
+{
+	int event_fd = uprobe_perf_open(probe), err;
+
+	err = keep_fd(&l->events, event_fd);
+	return err ? err : keep_fd(&l->links, uprobe_perf_link(prog_fd, event_fd, cookie));
+}
+
+static int perf_add(struct loader *l, const struct loader_leg *leg, const struct loader_probes *p)
+{
+	struct uprobe_perf probe = { .path = p->path, .is_return = leg->is_return, .pid = p->pid };
+	int err = 0;
+
+	for (size_t i = 0; i < p->n && !err; i++) {
+		probe.offset = p->offsets[i];
+		err = perf_add_one(l, bpf_program__fd(leg->prog), &probe, p->rows[i]);
+	}
+	return err;
+}
+
+static const struct loader_links ways[] = {
+	[WAY_AUTO] = { .name = "auto" },
+	[WAY_SESSION] = {
+		.name = "session", .needs = { .what = "uprobe session links", .since = "6.13" },
+		.attach_type = LINK_UPROBE_SESSION, .legs = session_legs, .add = session_add,
+	},
+	[WAY_MULTI] = {
+		.name = "multi", .needs = { .what = "uprobe multi links", .since = "6.6" },
+		.attach_type = LINK_UPROBE_MULTI, .legs = pair_legs, .add = multi_add,
+	},
+	[WAY_PERF] = {
+		.name = "perf", .probes_max = PERF_PROBES_MAX, .legs = pair_legs, .add = perf_add,
+		.needs = { .what = "uprobe events with BPF cookies", .since = "5.15",
+			   .capability = CAP_SYS_ADMIN, .capability_name = "CAP_SYS_ADMIN" },
+	},
+};
+
+static const struct loader_links *loader_links_of(enum loader_way way)
+{
+	return &ways[way];
+}
+
+const char *loader_way_name(enum loader_way way)
+{
+	return ways[way].name;
+}
+
+static void choose(struct bpf_program *prog, unsigned int attach_type)
+{
+	bpf_program__set_autoload(prog, true);
+	bpf_program__set_expected_attach_type(prog, attach_type);
+}
+
+static void loader_choose_programs(const struct loader *l)
+{
+	const struct loader_links *way = &ways[l->way];
+	struct loader_leg legs[2];
+
+	for (size_t i = way->legs(l->skel, legs); i--;)
+		choose(legs[i].prog, way->attach_type);
+}
+
+/* The cookies of one file's links. */
+static uint64_t *make_cookies(const struct loader_probes *p)
+{
+	uint64_t flags = p->pid ? GP_COOKIE_FILTERED : p->waits ? GP_COOKIE_WAITING : 0;
+	uint64_t *cookies = calloc(p->n, sizeof(*cookies));
+
+	for (size_t i = 0; cookies && i < p->n; i++)
+		cookies[i] = p->rows[i] | flags;
+	return cookies;
+}
+
+static void drop_from(struct loader *l, size_t links, size_t events)
+{
+	link_close_all(l->links.v + links, l->links.n - links);
+	l->links.n = links;
+	close_later_add(&l->closing, l->events.v + events, l->events.n - events);
+	l->events.n = events;
+}
+
+static int attach_links(struct loader *l, const struct loader_probes *p)
+{
+	const struct loader_links *way = &ways[l->way];
+	struct loader_leg legs[2];
+	size_t n = way->legs(l->skel, legs);
+	size_t links = l->links.n, events = l->events.n;
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		if (!legs[i].is_return || l->returns != GP_RETURNS_NONE)
+			err = way->add(l, &legs[i], p);
+	if (err)
+		drop_from(l, links, events);
+	return err;
+}
+
+int loader_attach(struct loader *l, const struct loader_probes *p)
+{
+	uint64_t *cookies = make_cookies(p);
+	struct loader_probes with_cookies = *p;
+	int err;
+
+	if (!cookies)
+		return -ENOMEM;
+	with_cookies.rows = cookies;
+	err = attach_links(l, &with_cookies);
+	free(cookies);
+	return err;
+}
+
+/* ---- loader sched -------------------------------------------------------------------------- */
+
+/* The scheduler's hooks: which of them this kernel can have. */
+
+/* Where the kernel counts how often interrupts were disabled (in 7.x it does), that count has the bits
+ * in which it counted the hard interrupts and NMIs that it is in, and these have others. */
+#define IN_INTERRUPT 0x00ff0100u
+#define IN_INTERRUPT_MOVED 0x1f000100u
+
+static uint32_t bits_in_interrupt(const struct btf *kernel)
+{
+	return btf__find_by_name_kind(kernel, "local_interrupt_disable_state", BTF_KIND_VAR) < 0 ?
+		       IN_INTERRUPT : IN_INTERRUPT_MOVED;
+}
+
+#if defined(__x86_64__)
+/* May programs name this variable? BTF tells of it, but kernels without CONFIG_KALLSYMS_ALL know no
+ * address, and refuse to load what names it. */
+static bool has_variable(const struct btf *kernel, const char *name)
+{
+	int id = btf__find_by_name_kind(kernel, name, BTF_KIND_VAR), fd;
+	const struct bpf_insn code[] = {
+		{ .code = BPF_LD | BPF_DW, .dst_reg = BPF_REG_1,	/* BPF_IMM is 0 */
+		  .src_reg = BPF_PSEUDO_BTF_ID, .imm = id },
+		{ .code = 0 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	fd = id < 0 ? -1 : bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL, "GPL", code,
+					 sizeof(code) / sizeof(code[0]), NULL);
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+/* Can a program tell whether it runs in an interrupt? */
+static bool knows_interrupts(const struct btf *kernel)
+{
+	return has_variable(kernel, "__preempt_count") || has_variable(kernel, "pcpu_hot");
+}
+#else
+/* It is with each thread. */
+static bool knows_interrupts(const struct btf *kernel)
+{
+	(void)kernel;
+	return true;
+}
+#endif
+
+/* The scheduler's hooks, as far as this kernel has them; between open and load. */
+static void loader_choose_sched(const struct gpuprof_bpf *skel)
+{
+	struct btf *kernel = btf__load_vmlinux_btf();
+	bool knows = kernel && knows_interrupts(kernel);
+
+	if (knows)
+		skel->rodata->in_interrupt = bits_in_interrupt(kernel);
+	btf__free(kernel);
+	bpf_program__set_autoload(skel->progs.off_switch, true);
+	bpf_program__set_autoload(knows ? skel->progs.off_waking : skel->progs.off_waking_any, true);
+	bpf_program__set_autoload(skel->progs.task_off, true);
+}
+
+bool loader_off_cpu(const struct loader *l)
+{
+	return l->off_cpu;
+}
+
+bool loader_knows_interrupts(const struct loader *l)
+{
+	return l->off_cpu && bpf_program__autoload(l->skel->progs.off_waking);
+}
 
 #define STACK_RING_BYTES (8u << 20)
 #define STACKS_SENT 32768u
@@ -80,6 +469,13 @@ static void configure(struct loader *l, const struct loader_options *o)
 			catalog_wire_row(catalog_row(i), (struct gp_row *)&skel->rodata->rows[i]);
 }
 
+static int test_self(struct loader *l, const struct loader_options *o)
+{
+	int err = selftest_run(l, o->returns_kill, &l->costs);
+
+	return err ? err : loader_counts(l, &l->before);
+}
+
 static int try_way(struct loader *l, const struct loader_options *o, enum loader_way way)
 {
 	int err;
@@ -91,7 +487,7 @@ static int try_way(struct loader *l, const struct loader_options *o, enum loader
 	configure(l, o);
 	err = gpuprof_bpf__load(l->skel);
 	if (!err)
-		err = loader_test_self(l, o);
+		err = test_self(l, o);
 	if (!err)
 		err = gpuprof_bpf__attach(l->skel);
 	if (!err)
@@ -211,6 +607,24 @@ int loader_follow(struct loader *l, pid_t pid)
 	return bpf_map_update_elem(bpf_map__fd(l->skel->maps.pids), &key, &parent, BPF_ANY);
 }
 
+void loader_unfollow(struct loader *l, pid_t pid)
+{
+	uint32_t key = (uint32_t)pid;
+
+	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.pids), &key);
+}
+
+void loader_forget_thread(struct loader *l, int pidfd)
+{
+	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.threads), &pidfd);
+}
+
+void loader_set_returns(struct loader *l, unsigned int returns)
+{
+	l->returns = (uint8_t)returns;
+	l->skel->bss->returns = l->returns;
+}
+
 bool loader_follows(const struct loader *l, pid_t pid)
 {
 	uint32_t key = (uint32_t)pid, parent;
@@ -225,17 +639,17 @@ void loader_hand_over(struct loader *l)
 
 uint64_t loader_call_cost_ns(const struct loader *l)
 {
-	return l->call_cost_ns;
+	return l->costs.call_ns;
 }
 
 uint64_t loader_nested_cost_ns(const struct loader *l)
 {
-	return l->nested_cost_ns;
+	return l->costs.nested_ns;
 }
 
 uint64_t loader_step_cost_ns(const struct loader *l)
 {
-	return l->step_cost_ns;
+	return l->costs.step_ns;
 }
 
 unsigned int loader_returns(const struct loader *l)
@@ -258,4 +672,151 @@ void loader_set_code(struct loader *l, pid_t pid, const struct gp_code *code)
 		bpf_map_update_elem(fd, &key, code, BPF_ANY);
 	else
 		bpf_map_delete_elem(fd, &key);
+}
+
+/* ---- loader read --------------------------------------------------------------------------- */
+
+/* What the programs keep for us: states of threads, mappings and counters. */
+
+/* Records of one size, as an iterator writes them: each goes to fn. */
+static int read_records(struct bpf_program *prog, size_t size, void (*fn)(void *, const void *, size_t),
+			void *ctx)
+{
+	uint64_t buf[1024];
+	int fd = loader_open_iterator(prog, NULL), err;
+	char *at = (char *)buf;
+	size_t have = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	while ((n = read(fd, at + have, sizeof(buf) - have)) != 0) {
+		size_t used = 0;
+
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n < 0)
+			break;
+		for (have += (size_t)n; have - used >= size; used += size)
+			fn(ctx, at + used, size);
+		have -= used;
+		memmove(at, at + used, have);
+	}
+	err = n < 0 ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+struct state_reader {
+	void (*fn)(void *ctx, const void *rec, size_t len);
+	void *ctx;
+};
+
+static void on_state(void *ctx, const void *rec, size_t len)
+{
+	const struct state_reader *r = ctx;
+
+	if (((const struct gp_call *)rec)->pid != (uint32_t)getpid())	/* the calibration's */
+		r->fn(r->ctx, rec, len);
+}
+
+int loader_each_state(struct loader *l, void (*fn)(void *, const void *, size_t), void *ctx)
+{
+	struct state_reader r = { fn, ctx };
+
+	return read_records(l->skel->progs.task_states, sizeof(struct loader_state), on_state, &r);
+}
+
+int loader_each_off(struct loader *l, void (*fn)(void *, const void *, size_t), void *ctx)
+{
+	if (!l->off_cpu)
+		return 0;
+	return read_records(l->skel->progs.task_off, sizeof(struct gp_off), fn, ctx);
+}
+
+int loader_open_mappings(const struct loader *l, pid_t pid)
+{
+	union bpf_iter_link_info of = { .task.pid = (uint32_t)pid };
+	struct bpf_iter_attach_opts opts;
+
+	memset(&opts, 0, sizeof(opts));		/* libbpf refuses padding that is not 0 */
+	opts.sz = sizeof(opts);
+	opts.link_info = &of;
+	opts.link_info_len = sizeof(of);
+	return loader_open_iterator(l->skel->progs.task_files, &opts);
+}
+
+int loader_counts(const struct loader *l, struct gp_counts *sum)
+{
+	enum { FIELDS = sizeof(*sum) / sizeof(uint64_t) };
+	const uint64_t *before = (const uint64_t *)&l->before;
+	int n_cpus = libbpf_num_possible_cpus(), err;
+	uint64_t *per_cpu, *out = (uint64_t *)sum;
+	uint32_t zero = 0;
+
+	if (n_cpus < 0)
+		return n_cpus;
+	per_cpu = calloc((size_t)n_cpus, sizeof(*sum));
+	if (!per_cpu)
+		return -ENOMEM;
+	err = bpf_map_lookup_elem(bpf_map__fd(l->skel->maps.counts), &zero, per_cpu);
+	for (size_t i = 0; i < FIELDS; i++) {
+		uint64_t total = 0;
+
+		for (size_t cpu = 0; !err && cpu < (size_t)n_cpus; cpu++)
+			total += per_cpu[cpu * FIELDS + i];
+		out[i] = total - before[i];
+	}
+	free(per_cpu);
+	return err;
+}
+
+/* ---- loader seed --------------------------------------------------------------------------- */
+
+/* Small wrappers of maps and links; see the header. Knows nothing of stacks. */
+
+static int read_regs(struct loader *l, loader_regs_fn fn, void *ctx)
+{
+	int fd = loader_open_iterator(l->skel->progs.task_regs, NULL), err;
+
+	if (fd < 0)
+		return fd;
+	err = loader_regs_each(fd, fn, ctx);
+	close(fd);
+	return err;
+}
+
+int loader_look(struct loader *l, const uint32_t *pids, size_t n, loader_regs_fn fn, void *ctx)
+{
+	int map = bpf_map__fd(l->skel->maps.looked_at), err = 0;
+	uint32_t yes = 1;
+
+	if (!proc_pids_are_hosts())
+		return -ENOTSUP;
+	for (size_t i = 0; i < n && !err; i++)
+		err = bpf_map_update_elem(map, &pids[i], &yes, BPF_ANY);
+	if (!err)
+		err = read_regs(l, fn, ctx);
+	for (size_t i = 0; i < n; i++)
+		bpf_map_delete_elem(map, &pids[i]);
+	return err;
+}
+
+int loader_mark_in_flight(struct loader *l, uint32_t tid)
+{
+	uint32_t yes = 1;
+
+	return bpf_map_update_elem(bpf_map__fd(l->skel->maps.in_flight), &tid, &yes, BPF_ANY);
+}
+
+bool loader_is_in_flight(struct loader *l, uint32_t tid)
+{
+	uint32_t yes;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(l->skel->maps.in_flight), &tid, &yes);
+}
+
+void loader_forget_in_flight(struct loader *l, uint32_t tid)
+{
+	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.in_flight), &tid);
 }

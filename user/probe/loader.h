@@ -54,6 +54,9 @@ int loader_stacks_fd(const struct loader *l);	/* -1: no stacks are taken */
 void loader_set_code(struct loader *l, pid_t pid, const struct gp_code *code);
 
 int loader_follow(struct loader *l, pid_t pid);	/* adds a process to the set; 0 or -errno */
+void loader_unfollow(struct loader *l, pid_t pid);
+void loader_forget_thread(struct loader *l, int pidfd);	/* its state */
+void loader_set_returns(struct loader *l, unsigned int returns);	/* see loader_returns */
 bool loader_follows(const struct loader *l, pid_t pid);	/* is it there, or was its parent? */
 
 /* What one recorded call costs its thread on this host, measured on ourselves when loading: a

@@ -13,8 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probe/loader_internal.h"
 #include "host/proc.h"
+/* Types that the skeleton speaks of. */
+#include "gpuprof/control.h"
+#include "gpuprof/row.h"
+#include "gpuprof.skel.h"
 
 static int print_nothing(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
@@ -49,6 +52,18 @@ static int start(struct gpuprof_bpf *skel, const uint32_t *pids, size_t n)
 	for (size_t i = 0; i < n && !err; i++)
 		err = bpf_map_update_elem(bpf_map__fd(skel->maps.looked_at), &pids[i], &yes, BPF_ANY);
 	return err ? err : loader_open_iterator(skel->progs.task_regs, NULL);
+}
+
+int loader_open_iterator(struct bpf_program *prog, const struct bpf_iter_attach_opts *opts)
+{
+	struct bpf_link *link = bpf_program__attach_iter(prog, opts);
+	int fd;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	bpf_link__destroy(link);
+	return fd;
 }
 
 int loader_regs_each(int fd, loader_regs_fn fn, void *ctx)

@@ -14,7 +14,7 @@
 #include "base/map.h"
 #include "base/time.h"
 #include "base/vec.h"
-#include "probe/loader_seed.h"
+#include "probe/loader_read.h"
 #include "stack/snapshot.h"
 
 /* A thread on a CPU was where its registers say at the last timer tick: at most so long ago. */
