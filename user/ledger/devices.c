@@ -50,7 +50,7 @@ struct devices *devices_new(void)
 	return d;
 }
 
-static void device_free(struct device *s)
+static void free_device(struct device *s)
 {
 	kernels_free(&s->state.kernels);
 	lanes_free(&s->state.lanes);
@@ -64,7 +64,7 @@ void devices_free(struct devices *d)
 	if (!d)
 		return;
 	for (size_t i = 0; i < d->all.n; i++)
-		device_free(d->all.v[i]);
+		free_device(d->all.v[i]);
 	VEC_FREE(&d->all);
 	map_free(&d->by_process);
 	host_devices_free(&d->hosts);
@@ -452,7 +452,7 @@ static void drop(struct devices *d, struct device *s)
 	map_del(&d->by_process, device_key(s->state.pid, s->state.device));
 	host_devices_leave(&d->hosts, &s->state.member);
 	kernels_drop(&s->state.kernels, &d->kernels);
-	device_free(s);
+	free_device(s);
 }
 
 void devices_cut(struct devices *d, const struct devices_divide *by,
