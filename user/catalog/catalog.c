@@ -147,13 +147,13 @@ void catalog_funcs(struct funcs *out)
 			};
 }
 
-static unsigned int role_of_row(const char *name)
+const struct catalog_row *catalog_find(const char *name)
 {
 	for (unsigned int i = 0; i < CATALOG_LIBRARIES; i++)
 		for (size_t k = 0; k < libraries[i]->n_rows; k++)
 			if (!strcmp(libraries[i]->rows[k].name, name))
-				return libraries[i]->rows[k].role;
-	return ROLE_NONE;
+				return &libraries[i]->rows[k];
+	return NULL;
 }
 
 enum func_role catalog_role(const struct func *fn)
@@ -162,9 +162,9 @@ enum func_role catalog_role(const struct func *fn)
 		[CLASS_LAUNCH] = ROLE_KERNEL, [CLASS_COLLECTIVE] = ROLE_KERNEL, [CLASS_COPY] = ROLE_COPY,
 		[CLASS_SET] = ROLE_SET, [CLASS_LIBRARY] = ROLE_ROUTINE,
 	};
-	unsigned int role = role_of_row(fn->name);
+	const struct catalog_row *row = catalog_find(fn->name);
 
-	return (enum func_role)(role != ROLE_NONE ? role : of_class[fn->class]);
+	return (enum func_role)(row && row->role != ROLE_NONE ? row->role : of_class[fn->class]);
 }
 
 static unsigned int highest_word(const struct catalog_row *row)

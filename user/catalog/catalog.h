@@ -99,6 +99,8 @@ int catalog_library_of(const char *basename);
 bool catalog_wants_file(const char *basename);
 bool catalog_has_tier(const char *basename, unsigned int tier);	/* rows of that tier or below */
 
+const struct catalog_row *catalog_find(const char *name);	/* NULL: no such row */
+
 /* Also of functions of a capture, by their names. */
 enum func_role catalog_role(const struct func *fn);
 

@@ -28,3 +28,14 @@ const struct cbid *cbid_all(unsigned int domain, size_t *n)
 		return NULL;
 	}
 }
+
+const char *cbid_name(unsigned int domain, unsigned int number)
+{
+	size_t n;
+	const struct cbid *v = cbid_all(domain, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (v[i].number == number)
+			return v[i].name;
+	return NULL;
+}

@@ -21,4 +21,6 @@ struct cbid {
 /* All of a domain, n of them; of any other domain none. */
 const struct cbid *cbid_all(unsigned int domain, size_t *n);
 
+const char *cbid_name(unsigned int domain, unsigned int number);	/* NULL: none is known */
+
 #endif

@@ -47,10 +47,12 @@ enum func_role {
 	ROLE_FORGET_EXEC,
 	ROLE_RECORD,		/* an event is where a stream is */
 	ROLE_WAIT,		/* a stream waits for an event: it captures too if that was captured */
-	ROLE_GRAPHS_END,	/* roles before it concern captures and graphs, those after it memory */
+	ROLE_GRAPHS_END,	/* roles before it concern captures and graphs */
 	ROLE_ALLOC_DEVICE, ROLE_ALLOC_PINNED, ROLE_ALLOC_MANAGED, ROLE_ALLOC_POOL, ROLE_ALLOC_ARRAY,
 	ROLE_ALLOC_PHYSICAL,
 	ROLE_FREE_DEVICE, ROLE_FREE_PINNED, ROLE_FREE_POOL, ROLE_FREE_ARRAY, ROLE_FREE_PHYSICAL,
+	ROLE_PREFETCH,		/* of managed memory: CUPTI records no work of it */
+	ROLE_SYNC,		/* returns when all that was launched in the thread's context is over */
 	ROLE_RESET,		/* frees all that the process has on one device */
 	ROLE_LAST
 };

@@ -20,7 +20,8 @@
 #include "base/num.h"
 #include "base/sorted.h"
 #include "base/vec.h"
-#include "join/api_roles.h"
+#include "catalog/catalog.h"
+#include "catalog/cbid.h"
 #include "join/pending.h"
 
 #define HORIZON_EVERY 1024		/* records of a process between two horizons */
@@ -42,6 +43,14 @@ struct capture_mark {
 	uint64_t ns;
 	bool ends;
 };
+
+/* What a function that CUPTI records says here. */
+#define API_LAUNCH 0x01		/* it gives work */
+#define API_KERNEL 0x02		/* ... always: not only where there are bytes to copy, or nodes of a graph */
+#define API_CAPTURE 0x04	/* a stream captures from now on */
+#define API_CAPTURED 0x08	/* ... no more */
+#define API_SYNC 0x10		/* it returns when all that was launched in the thread's context is over */
+#define API_KNOWN 0x80		/* it was looked up */
 
 /* When streams of a process captured: calls that probes saw captured, and, where such a call was lost or
  * there are no probes, CUPTI's records of when captures began and ended. A moment is within a capture if
@@ -91,7 +100,7 @@ struct join {
 	uint64_t watermark_ns;		/* 0: there is none */
 	bool goes_on;			/* works of the last launches are in another file */
 	struct join_counts counts;
-	struct api_roles roles;
+	uint8_t api_roles[2][CBID_MAX];	/* API_* of the runtime's functions, the driver's; 0: not looked up yet */
 };
 
 /* ---- processes ------------------------------------------------------------------------------- */
@@ -104,7 +113,6 @@ struct join *join_new(const struct join_sink *sink)
 		return NULL;
 	j->sink = *sink;
 	j->budget = (struct join_budget){ JOIN_ROOM_BYTES, JOIN_TEXT_BYTES };
-	api_roles_init(&j->roles);
 	return j;
 }
 
@@ -599,9 +607,49 @@ static int meet_works(struct join *j, struct process *p, struct pending_launch *
 	return err;
 }
 
+static unsigned int look_up_api(unsigned int domain, unsigned int cbid)
+{
+	const char *name = cbid_name(domain, cbid);
+	const struct catalog_row *row = name ? catalog_find(name) : NULL;
+
+	switch (row ? row->role : ROLE_NONE) {
+	case ROLE_LAUNCH:
+		return API_LAUNCH;
+	case ROLE_BEGIN:
+	case ROLE_SPOIL:
+		return API_CAPTURE;
+	case ROLE_END:
+		return API_CAPTURED;
+	case ROLE_SYNC:
+		return API_SYNC;
+	case ROLE_PREFETCH:
+		return 0;
+	default:
+		break;
+	}
+	if (row && row->class == CLASS_LAUNCH)
+		return API_LAUNCH | API_KERNEL;
+	return row && (row->class == CLASS_COPY || row->class == CLASS_SET) ? API_LAUNCH : 0;
+}
+
+/* API_* of a record. One that failed gives no work, and begins nothing. */
+static unsigned int api_roles_of(struct join *j, const struct event *api)
+{
+	const unsigned int cbid = api->api.cbid;
+	const bool driver = api->api.domain == CBID_DRIVER;
+	uint8_t *known;
+
+	if (cbid >= CBID_MAX)
+		return 0;
+	known = &j->api_roles[driver][cbid];
+	if (!*known)
+		*known = (uint8_t)(API_KNOWN | look_up_api(driver ? CBID_DRIVER : CBID_RUNTIME, cbid));
+	return *known & (api->api.result ? API_CAPTURED : ~API_KNOWN);
+}
+
 static int push_api(struct join *j, struct process *p, const struct event *ev)
 {
-	const unsigned int roles = api_roles_get(&j->roles, ev);
+	const unsigned int roles = api_roles_of(j, ev);
 	const bool launches = roles & API_LAUNCH && !ev->api.again;
 	struct pending_launch *by = launches_find(&p->launches, ev->api.correlation);
 	bool captured;
