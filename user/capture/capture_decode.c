@@ -180,8 +180,8 @@ static bool get_chars(struct row *r, char *at, size_t size)
 
 	if (len >= size)
 		return false;
-	memcpy(at, s, len);
-	memset(at + len, 0, size - len);
+	memset(at, 0, size);
+	memcpy(at, s, len + 1);
 	return true;
 }
 
