@@ -36,14 +36,21 @@ int verb_record(const struct options *o)
 {
 	const char *path = o->report.output ? o->report.output : "gpuprof.gpr";
 	struct session_plan plan = { .o = &o->session, .capture_path = path };
-	struct session_outcome out;
-	int rc = session_run(&plan, &out);
+	struct session *s = session_open(&plan);
+	const struct capture_sink_stats *kept;
+	int rc;
 
-	if (out.started && o->session.before_ns && !rc)
-		say_held(o, &out.kept);
-	else if (!o->session.before_ns && out.kept.events)
-		say_kept(&out.kept);
-	if (!rc && out.model)
-		rc = report_judge(&o->report, out.model);
-	return session_end(&out, rc);
+	if (!s)
+		return EXIT_FAIL;
+	while (session_step(s))
+		;
+	rc = session_stop(s);
+	kept = session_kept(s);
+	if (session_model(s) && o->session.before_ns && !rc)
+		say_held(o, kept);
+	else if (!o->session.before_ns && kept->events)
+		say_kept(kept);
+	if (!rc)
+		rc = report_judge(&o->report, session_model(s));
+	return session_close(s, rc);
 }

@@ -12,18 +12,23 @@ int verb_stat(const struct options *o)
 	struct session_plan plan = { .o = &o->session, .capture_path = o->capture,
 				     .output = o->report.output,
 				     .by_launch = o->report.by == CALLS_BY_LAUNCH };
-	struct session_outcome out;
 	int rc = report_check(&o->report), printed, lines;
+	struct session *s;
 
 	if (rc)
 		return rc;
 	options_warn_stacks(o);
-	rc = session_run(&plan, &out);
+	s = session_open(&plan);
+	if (!s)
+		return EXIT_FAIL;
+	while (session_step(s))
+		;
+	rc = session_stop(s);
 	/* What was measured before an error is printed all the same. */
-	if (out.started) {
-		lines = o->lines ? lines_find(out.model) : 0;
-		printed = report_print(&o->report, out.model, NULL);
+	if (session_model(s)) {
+		lines = o->lines ? lines_find(session_model(s)) : 0;
+		printed = report_print(&o->report, session_model(s), NULL);
 		rc = rc ? rc : printed ? printed : lines;
 	}
-	return session_end(&out, rc);
+	return session_close(s, rc);
 }

@@ -12,14 +12,12 @@ struct interval_reports {
 	int rc;			/* of printing */
 };
 
-static int print_interval(void *ctx, const struct model *m, uint64_t now_ns)
+static void print_interval(struct interval_reports *iv, const struct model *m, uint64_t now_ns)
 {
-	struct interval_reports *iv = ctx;
 	struct report_state state = { .now_ns = now_ns, .again = iv->printed++ > 0,
 				     .unjudged = true };
 
 	iv->rc = report_print(&iv->o->report, m, &state);
-	return iv->rc;
 }
 
 /* The rest, since the last whole interval, also when an error ended the session. */
@@ -37,17 +35,22 @@ int verb_watch(const struct options *o)
 	struct session_plan plan = { .o = &o->session, .capture_path = o->capture,
 				     .output = o->report.output,
 				     .by_launch = o->report.by == CALLS_BY_LAUNCH,
-				     .interval_ns = o->interval_ns,
-				     .on_interval = print_interval, .ctx = &iv };
-	struct session_outcome out;
+				     .interval_ns = o->interval_ns };
+	enum session_step step;
+	struct session *s;
 	int rc = report_check(&o->report);
 
 	if (rc)
 		return rc;
 	options_warn_stacks(o);
-	rc = session_run(&plan, &out);
-	if (out.started)
-		print_rest(&iv, out.model);
-	rc = rc ? rc : iv.rc;
-	return session_end(&out, rc);
+	s = session_open(&plan);
+	if (!s)
+		return EXIT_FAIL;
+	while (!iv.rc && (step = session_step(s)))
+		if (step == SESSION_INTERVAL)
+			print_interval(&iv, session_model(s), session_interval_end(s));
+	rc = session_stop(s);
+	if (session_model(s))
+		print_rest(&iv, session_model(s));
+	return session_close(s, rc ? rc : iv.rc);
 }

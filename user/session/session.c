@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Runs one live session: main thread = engine. Its states are start, running, stopping; each is
- * one function below. What the events mean is the model's business, what is attached where is
- * session_targets.c's.
+ * Runs one live session in the main thread. What the events mean is the model's business, what is
+ * attached where that of targets.c.
  */
 #include "session/session.h"
 
@@ -122,12 +121,15 @@ static void on_interval(struct session *s, int fd)
 	if (s->loader)
 		read_off(s, at);
 	diagnose_interval(s);
-	if (s->plan->on_interval(s->plan->ctx, s->tap.model, at)) {
-		s->state = SESSION_STOPPING;
-		return;
-	}
-	model_cut(s->tap.model, at);
-	s->interval_start_ns = at;
+	s->interval_end_ns = at;
+}
+
+/* The caller has read the model at the interval's end. */
+static void end_interval(struct session *s)
+{
+	model_cut(s->tap.model, s->interval_end_ns);
+	s->interval_start_ns = s->interval_end_ns;
+	s->interval_end_ns = 0;
 	s->intervals++;
 }
 
@@ -173,20 +175,28 @@ static int flush_capture(struct session *s)
 	return capture_sink_flush(s->tap.keep);
 }
 
-static void run(struct session *s)
+/* What comes behind an interval's end waits, so that the model is read as it is there. */
+static void wait_for_events(struct session *s)
 {
 	struct epoll_event ev[8];
+	int n = epoll_wait(s->epoll_fd, ev, 8, 1000);
 
-	while (s->state == SESSION_RUNNING && !s->err) {
-		int n = epoll_wait(s->epoll_fd, ev, 8, 1000);
+	for (int i = 0; i < n && !s->interval_end_ns; i++)
+		on_wake(s, (enum wake)(ev[i].data.u64 >> 32), (int)(uint32_t)ev[i].data.u64);
+}
 
-		for (int i = 0; i < n; i++)
-			on_wake(s, (enum wake)(ev[i].data.u64 >> 32), (int)(uint32_t)ev[i].data.u64);
-		if (!s->err)
-			diagnose_ended(s);
-		if (!s->err)
-			s->err = flush_capture(s);
-	}
+enum session_step session_step(struct session *s)
+{
+	if (s->interval_end_ns)
+		end_interval(s);
+	if (s->state != SESSION_RUNNING || s->err)
+		return SESSION_ENDED;
+	wait_for_events(s);
+	if (!s->err)
+		diagnose_ended(s);
+	if (!s->err)
+		s->err = flush_capture(s);
+	return s->interval_end_ns ? SESSION_INTERVAL : SESSION_GOES_ON;
 }
 
 /* ---- start ---------------------------------------------------------------------------------- */
@@ -410,56 +420,34 @@ static int start(struct session *s)
 	return err;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
-
-int session_run(const struct session_plan *plan, struct session_outcome *out)
+static int check_plan(const struct session_plan *plan)
 {
-	struct session s = { .plan = plan, .command = COMMAND_NONE,
-			     .epoll_fd = -1, .signal_fd = -1 };
-	int err;
-
-	*out = (struct session_outcome){ .signal_fd = -1 };
-	if (plan->o->on == ON_SIGNAL)
-		signals_hold(SIGUSR1);	/* one that comes before there is what it asks for waits */
 	if (plan->capture_path && capture_options_check(plan->o, plan->capture_path))
 		return EXIT_USAGE;
-	err = inject_targets_ask(plan->o);
-	if (err)
-		return err;
-	err = start(&s);
-	out->started = !err;
-	if (!err)
-		run(&s);
-	s.state = SESSION_STOPPING;
-	session_stop(&s);
-	if (s.tap.keep) {
-		int closed = capture_sink_close(s.tap.keep, &out->kept);
-
-		err = err ? err : closed;
-	}
-	err = err ? err : s.err;
-	if (err == -ENOMEM)
-		log_error("out of memory: the session ends here; what was measured so far is kept");
-	session_release(&s);
-	out->model = s.tap.model;
-	out->decoder = s.decoder;
-	out->loader = s.loader;
-	if (!out->started)
-		command_abandon(&s.command);
-	out->command = s.command;	/* runs on, whatever ended the session */
-	out->signal_fd = s.signal_fd;
-	return s.command.unrun ? s.command.unrun : exit_code(err);
+	return inject_targets_ask(plan->o);
 }
 
-int session_end(struct session_outcome *out, int rc)
+struct session *session_open(const struct session_plan *plan)
 {
-	int status = out->command.pid ? command_attend(&out->command, out->signal_fd) : 0;
+	struct session *s = calloc(1, sizeof(*s));
 
-	io_close(&out->signal_fd);
-	model_free(out->model);
-	decoder_free(out->decoder);
-	loader_free(out->loader);
-	return status ? status : rc;
+	if (!s) {
+		log_error("cannot begin to measure: out of memory");
+		return NULL;
+	}
+	s->plan = plan;
+	s->command = (struct command)COMMAND_NONE;
+	s->epoll_fd = s->signal_fd = -1;
+	if (plan->o->on == ON_SIGNAL)
+		signals_hold(SIGUSR1);	/* one that comes before there is what it asks for waits */
+	s->rc = check_plan(plan);
+	if (s->rc) {
+		s->state = SESSION_STOPPED;
+		return s;
+	}
+	s->err = start(s);
+	s->started = !s->err;
+	return s;
 }
 
 /* ---- session stop -------------------------------------------------------------------------- */
@@ -540,7 +528,7 @@ static void stop_probes(struct session *s, uint64_t now_ns)
 
 /* Nothing recorded is lost by stopping: probes off, rings emptied, then what was still open. The model
  * is finished when it has all, as a report does it. */
-void session_stop(struct session *s)
+static void read_last(struct session *s)
 {
 	uint64_t now_ns = time_now_ns();
 	int err;
@@ -587,7 +575,7 @@ void drop_probes(struct session *s)
 	s->loader = NULL;
 }
 
-void session_release(struct session *s)
+static void release(struct session *s)
 {
 	free_probes(s);
 	map_free(&s->forked.looked_at);
@@ -676,4 +664,58 @@ static void signals_read(struct session *s)
 	}
 	if (!s->command.pid || !command_signal(&s->command, &info))
 		s->state = SESSION_STOPPING;
+}
+
+/* ---- stop and close -------------------------------------------------------------------------- */
+
+int session_stop(struct session *s)
+{
+	int err = s->err;
+
+	if (s->state == SESSION_STOPPED)
+		return s->rc;
+	s->state = SESSION_STOPPING;
+	read_last(s);
+	if (s->tap.keep) {
+		int closed = capture_sink_close(s->tap.keep, &s->kept);
+
+		s->tap.keep = NULL;
+		err = err ? err : closed;
+	}
+	err = err ? err : s->err;
+	if (err == -ENOMEM)
+		log_error("out of memory: the session ends here; what was measured so far is kept");
+	release(s);
+	if (!s->started)
+		command_abandon(&s->command);
+	s->state = SESSION_STOPPED;
+	s->rc = s->command.unrun ? s->command.unrun : exit_code(err);
+	return s->rc;
+}
+
+uint64_t session_interval_end(const struct session *s)
+{
+	return s->interval_end_ns;
+}
+
+struct model *session_model(const struct session *s)
+{
+	return s->started ? s->tap.model : NULL;
+}
+
+const struct capture_sink_stats *session_kept(const struct session *s)
+{
+	return &s->kept;
+}
+
+int session_close(struct session *s, int rc)
+{
+	int status = s->command.pid ? command_attend(&s->command, s->signal_fd) : 0;
+
+	io_close(&s->signal_fd);
+	model_free(s->tap.model);
+	decoder_free(s->decoder);
+	loader_free(s->loader);
+	free(s);
+	return status ? status : rc;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A live session from start to end: targets, probes, drain, model, capture. The verbs stat,
- * record and the interval mode differ only in what they do with it.
+ * A live session: targets, probes, drain, model, capture. Open, step until it has ended, stop, print,
+ * close. It owns all that it measures with.
  */
 #ifndef SESSION_SESSION_H
 #define SESSION_SESSION_H
 
-#include "session/command.h"
 #include "session/session_options.h"
 #include "capture/capture_sink.h"
 #include "ledger/model.h"
@@ -17,27 +16,29 @@ struct session_plan {
 	const char *output;		/* a file that is written when the session has ended; NULL: none */
 	bool by_launch;			/* the model counts launches, too */
 	uint64_t interval_ns;		/* 0: no intervals */
-	/* At each interval's end, before the model is cut there; non-zero ends the session. */
-	int (*on_interval)(void *ctx, const struct model *m, uint64_t now_ns);
-	void *ctx;
 };
 
-struct session_outcome {
-	struct model *model;		/* complete, also after an error if not NULL */
-	bool started;			/* something was measured, even if an error ended it */
-	struct capture_sink_stats kept;
-	struct command command;		/* perhaps still running: see session_end */
-	int signal_fd;
-	struct decoder *decoder;	/* owns the model's functions */
-	struct loader *loader;		/* detached, but its breakpoints may take a while to go */
-};
+struct session;
 
-/* An exit code (base/exit.h) of the session itself; what went wrong was logged. */
-int session_run(const struct session_plan *plan, struct session_outcome *out);
+/* Starts to measure; plan must live as long. What went wrong was logged, and session_stop says it. NULL:
+ * out of memory (logged). */
+struct session *session_open(const struct session_plan *plan);
+
+enum session_step { SESSION_ENDED, SESSION_GOES_ON, SESSION_INTERVAL };
+
+/* Waits for events, for a second at most. SESSION_INTERVAL: the model is to be read at
+ * session_interval_end before the next step, which cuts it there. */
+enum session_step session_step(struct session *s);
+uint64_t session_interval_end(const struct session *s);
+
+/* Reads the last of everything; a second time does nothing. An exit code (base/exit.h). */
+int session_stop(struct session *s);
+
+struct model *session_model(const struct session *s);	/* NULL: nothing was measured */
+const struct capture_sink_stats *session_kept(const struct session *s);		/* when it was stopped */
 
 /* To be called last, when all is printed: waits for CMD, if there is one, and for breakpoints that
- * the kernel is still taking off; frees what out holds.
- * CMD's own status if it failed, else rc. */
-int session_end(struct session_outcome *out, int rc);
+ * the kernel is still taking off. CMD's own status if it failed, else rc. */
+int session_close(struct session *s, int rc);
 
 #endif

@@ -15,7 +15,7 @@
 #include "source/bpf/bpf_source.h"
 #include "host/identity.h"
 
-enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_STOPPING };
+enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_STOPPING, SESSION_STOPPED };
 
 /* Where all events pass: adds what procfs knows of processes, then capture and model. */
 struct pipeline {
@@ -53,6 +53,8 @@ struct session_closed {		/* that could not load the helper; session_closed.c */
 struct session {
 	const struct session_plan *plan;
 	enum session_state state;
+	bool started;			/* something was measured, even if an error ended it */
+	int rc;				/* exit code, when it is SESSION_STOPPED */
 	int err;			/* the first one; ends the session. -ENOMEM is not logged yet */
 
 	struct command command;
@@ -82,10 +84,9 @@ struct session {
 	size_t targets_left;
 	int epoll_fd, signal_fd;
 	uint64_t start_ns, intervals, interval_start_ns, flushed_ns;
+	uint64_t interval_end_ns;	/* reached, and not yet cut; 0: none */
+	struct capture_sink_stats kept;
 };
-
-void session_stop(struct session *s);	/* reads the last of everything; nothing began: nothing */
-void session_release(struct session *s);
 
 int session_push(void *session, const struct event *ev);	/* an event_sink.push; sets err */
 void session_fact(struct session *s, const char *key, const char *fmt, ...)
