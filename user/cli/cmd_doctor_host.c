@@ -69,11 +69,13 @@ static void check_namespaces(struct doctor *d)
 	unsigned long from = 0, to = 0, length = 0;
 
 	if (!proc_pids_are_hosts())
-		doctor_say(d, BAD, "container", "in a pid namespace of its own, where BPF's pids mean "
+		doctor_say(d, BAD, "container",
+			   "in a pid namespace of its own, where BPF's pids mean "
 			   "nothing: run gpuprof on the host, or the container with --pid=host");
 	if (read_line("/proc/self/uid_map", line, sizeof(line)) &&
 	    sscanf(line, "%lu %lu %lu", &from, &to, &length) == 3 && length < UINT32_MAX)
-		doctor_say(d, BAD, "user namespace", "its capabilities do not count on the host: run "
+		doctor_say(d, BAD, "user namespace",
+			   "its capabilities do not count on the host: run "
 			   "gpuprof outside of it, as root");
 }
 
@@ -92,8 +94,9 @@ static void check_capabilities(struct doctor *d)
 
 static const char *const returns_texts[] = {
 	[GP_RETURNS_ALL] = "harmless to processes under seccomp",
-	[GP_RETURNS_NO_SECCOMP] = "would kill processes under seccomp on this kernel: of these, calls "
-				  "are counted, their times are not known",
+	[GP_RETURNS_NO_SECCOMP] =
+		"would kill processes under seccomp on this kernel: of these, calls "
+		"are counted, their times are not known",
 	[GP_RETURNS_NONE] = "would kill processes under seccomp on this kernel, and this kind of "
 			    "probes cannot spare those: calls are counted, no times are known",
 };
@@ -111,13 +114,17 @@ static unsigned int count_rows(void)
 static void check_off_cpu(struct doctor *d, const struct loader *l)
 {
 	if (!loader_off_cpu(l))
-		doctor_say(d, WORSE, "off-CPU", "this kernel refuses the scheduler's hooks: why threads "
+		doctor_say(d, WORSE, "off-CPU",
+			   "this kernel refuses the scheduler's hooks: why threads "
 			   "do not run is not known (-v says what it refuses)");
 	else if (!loader_knows_interrupts(l))
-		doctor_say(d, WORSE, "off-CPU", "known, but an interrupt cannot be told from the thread "
-			   "in whose time it comes: who woke a thread has a ? (CONFIG_KALLSYMS_ALL)");
+		doctor_say(
+			d, WORSE, "off-CPU",
+			"known, but an interrupt cannot be told from the thread "
+			"in whose time it comes: who woke a thread has a ? (CONFIG_KALLSYMS_ALL)");
 	else
-		doctor_say(d, GOOD, "off-CPU", "why threads do not run, and who wakes them, is known");
+		doctor_say(d, GOOD, "off-CPU",
+			   "why threads do not run, and who wakes them, is known");
 }
 
 static void check_probes(struct doctor *d)
@@ -136,7 +143,8 @@ static void check_probes(struct doctor *d)
 		doctor_fail(d, errno == EPERM ? EXIT_PERMISSION : EXIT_UNSUPPORTED);
 		return;
 	}
-	doctor_say(d, GOOD, "probes", "%s links; a recorded call costs its thread %" PRIu64 " ns here",
+	doctor_say(d, GOOD, "probes",
+		   "%s links; a recorded call costs its thread %" PRIu64 " ns here",
 		   loader_way_name(loader_way(l)), loader_call_cost_ns(l));
 	doctor_say(d, GOOD, "ring memory", "%" PRIu64 " KiB", d->o->session.ring_bytes / 1024);
 	d->probes = true;
@@ -171,13 +179,18 @@ static void check_limits(struct doctor *d)
 	char line[64];
 
 	if (!getrlimit(RLIMIT_NOFILE, &files))
-		doctor_say(d, files.rlim_max < 4096 ? WORSE : GOOD, "open files",
-			   "at most %llu (ulimit -Hn); a link or two for each library, one for each "
-			   "CPU", (unsigned long long)files.rlim_max);
+		doctor_say(
+			d, files.rlim_max < 4096 ? WORSE : GOOD, "open files",
+			"at most %llu (ulimit -Hn); a link or two for each library, one for each "
+			"CPU",
+			(unsigned long long)files.rlim_max);
 	if (!getrlimit(RLIMIT_MEMLOCK, &locked) && locked.rlim_max < 1 << 20)
-		doctor_say(d, WORSE, "locked memory", "at most %llu KiB (ulimit -Hl): less room for events "
-			   "of processes", (unsigned long long)locked.rlim_max / 1024);
-	if (!caps_have(CAP_PERFMON) && read_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)))
+		doctor_say(d, WORSE, "locked memory",
+			   "at most %llu KiB (ulimit -Hl): less room for events "
+			   "of processes",
+			   (unsigned long long)locked.rlim_max / 1024);
+	if (!caps_have(CAP_PERFMON) &&
+	    read_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)))
 		doctor_say(d, WORSE, "perf_event_paranoid", "%s, and CAP_PERFMON is missing", line);
 	if (read_line("/proc/sys/kernel/yama/ptrace_scope", line, sizeof(line)) && *line != '0' &&
 	    !caps_have(CAP_SYS_PTRACE))
@@ -207,14 +220,18 @@ static void say(struct doctor *d, const struct nvml_status *st)
 		doctor_say(d, WORSE, "NVML", "does not answer for %u s while %s; nvidia-smi would "
 			   "hang as well; dmesg may tell why", NVML_ASK_S, st->doing);
 	else if (st->state == NVML_FAILED)
-		doctor_say(d, WORSE, "NVML", "%s: how active devices are, who else is on them and their "
-			   "faults are not known", st->why);
+		doctor_say(d, WORSE, "NVML",
+			   "%s: how active devices are, who else is on them and their "
+			   "faults are not known",
+			   st->why);
 	else if (*st->why)
 		doctor_say(d, WORSE, "NVML", "driver %s, %u device%s; %s", st->driver, st->devices,
 			   st->devices == 1 ? "" : "s", st->why);
 	else
 		doctor_say(d, GOOD, "NVML", "driver %s, %u device%s, %s%s", st->driver, st->devices,
-			   st->devices == 1 ? "" : "s", st->gpm ? "activity by GPM" : "without their activity (GPM, from Hopper on)",
+			   st->devices == 1 ? "" : "s",
+			   st->gpm ? "activity by GPM" :
+				     "without their activity (GPM, from Hopper on)",
 			   st->pids_are_hosts ? "" : ", without processes (in a pid namespace)");
 }
 

@@ -34,7 +34,8 @@
 
 /* ---- doctor helper ------------------------------------------------------------------------- */
 
-/* What keeps the times of a process's devices from being known: has it a helper, could it have one? */
+/* What keeps the times of a process's devices from being known: has it a helper, could it have one?
+ * */
 
 static void say_none(struct doctor *d, pid_t pid)
 {
@@ -42,12 +43,13 @@ static void say_none(struct doctor *d, pid_t pid)
 	int err = subject_read(&s, pid);
 
 	if (!err && !s.helper)
-		doctor_say(d, WORSE, "device times", "not known: no helper in it; gpuprof stat --inject -p %d "
-			   "brings one%s, or start it with gpuprof env", pid,
-			   s.filtered ? ", if its seccomp filter lets that pass" : "");
+		doctor_say(d, WORSE, "device times",
+			   "not known: no helper in it; gpuprof stat --inject -p %d "
+			   "brings one%s, or start it with gpuprof env",
+			   pid, s.filtered ? ", if its seccomp filter lets that pass" : "");
 	else if (err == -ENOTSUP)
-		doctor_say(d, WORSE, "device times", "not known: no helper in it, and none can be brought in: %s",
-			   s.why);
+		doctor_say(d, WORSE, "device times",
+			   "not known: no helper in it, and none can be brought in: %s", s.why);
 	else
 		doctor_say(d, WORSE, "device times", "not known: no helper in it%s", err ? "" :
 			   " any more: its ring was closed");
@@ -58,8 +60,10 @@ static void say_working(struct doctor *d, const struct gp_ring_head *head)
 	const char *state = head->state == GP_HELPER_AWAKE ? "awake" : "asleep";
 
 	if (head->kept_bytes)
-		doctor_say(d, WORSE, "device times", "by its helper, which is %s, but CUPTI has kept %" PRIu64
-			   " bytes of records for more than 10 s: a kernel runs as long, or works are missing",
+		doctor_say(d, WORSE, "device times",
+			   "by its helper, which is %s, but CUPTI has kept %" PRIu64
+			   " bytes of records for more than 10 s: a kernel runs as long, or works "
+			   "are missing",
 			   state, head->kept_bytes);
 	else
 		doctor_say(d, GOOD, "device times", "by its helper, which is %s", state);
@@ -73,11 +77,13 @@ static void say_state(struct doctor *d, const struct gp_ring_head *head)
 			   head->occupant);
 		break;
 	case GP_HELPER_FAILED:
-		doctor_say(d, WORSE, "device times", "not known: its helper could not start CUPTI: %s%s",
-			   head->reason, helper_advice(head->reason));
+		doctor_say(d, WORSE, "device times",
+			   "not known: its helper could not start CUPTI: %s%s", head->reason,
+			   helper_advice(head->reason));
 		break;
 	case GP_HELPER_VIRGIN:
-		doctor_say(d, GOOD, "device times", "by its helper, which has not begun; as it does, CUPTI may "
+		doctor_say(d, GOOD, "device times",
+			   "by its helper, which has not begun; as it does, CUPTI may "
 			   "stall launches for seconds, once");
 		break;
 	default:
@@ -94,13 +100,14 @@ void doctor_helper(struct doctor *d, pid_t pid)
 	if (!err)
 		say_state(d, &head);
 	else if (err == -EPROTO)
-		doctor_say(d, WORSE, "device times", "not known: its helper is of another version of gpuprof; "
+		doctor_say(d, WORSE, "device times",
+			   "not known: its helper is of another version of gpuprof; "
 			   "start it anew with this one");
 	else if (err == -ENOENT)
 		say_none(d, pid);
 	else
-		doctor_say(d, WORSE, "device times", "not known: its helper cannot be looked at: %s",
-			   strerror(-err));
+		doctor_say(d, WORSE, "device times",
+			   "not known: its helper cannot be looked at: %s", strerror(-err));
 }
 
 #define COUNT_MS 1000	/* how long its calls are counted */
@@ -146,9 +153,9 @@ static void say_container(struct doctor *d, struct proc *p)
 		return;
 	identity_read(&room, p, &id);
 	if (*id.container || *id.ns_pid)
-		doctor_say(d, GOOD, "container", "%s%s%s%s%s", *id.runtime ? id.runtime : "of its own",
-			   *id.container ? " " : "", id.container, *id.ns_pid ? ", pid there: " : "",
-			   id.ns_pid);
+		doctor_say(d, GOOD, "container", "%s%s%s%s%s",
+			   *id.runtime ? id.runtime : "of its own", *id.container ? " " : "",
+			   id.container, *id.ns_pid ? ", pid there: " : "", id.ns_pid);
 	if (*id.devices)
 		doctor_say(d, GOOD, "devices", "%s (%s)", id.devices, id.devices_source);
 	identity_room_free(&room);
@@ -159,7 +166,8 @@ static void say_seccomp(struct doctor *d, struct proc *p)
 	if (!proc_status_number(proc_read(p, PROC_STATUS, NULL), "Seccomp"))
 		return;
 	if (d->returns_kill)
-		doctor_say(d, WORSE, "seccomp", "it has a filter: its calls are counted, their times "
+		doctor_say(d, WORSE, "seccomp",
+			   "it has a filter: its calls are counted, their times "
 			   "are not known");
 	else
 		doctor_say(d, GOOD, "seccomp", "it has a filter, which does not mind probes here");
@@ -277,7 +285,8 @@ static int attach_one(void *ctx, const struct target_file *file)
 	return attach_file(c->attach, file, c->pid, &result);
 }
 
-/* Of functions that may block the record at entry counts: such a call may last longer than we look. */
+/* Of functions that may block the record at entry counts: such a call may last longer than we look.
+ * */
 static int add_record(void *ctx, const void *data, size_t len)
 {
 	const struct gp_call *rec = data;
@@ -313,7 +322,8 @@ static void add_functions(struct count *c)
 /* The calls that begin within COUNT_MS. 0 or -errno, logged. */
 static int count_calls(const struct doctor *d, struct count *c)
 {
-	struct loader_options lo = { .way = (enum loader_way)d->o->session.attach, .ring_bytes = RING_BYTES };
+	struct loader_options lo = { .way = (enum loader_way)d->o->session.attach,
+				     .ring_bytes = RING_BYTES };
 	struct loader *l = loader_new(&lo);
 	struct ring *ring = l ? ring_open(loader_calls_fd(l)) : NULL;
 	int err = ring ? loader_follow(l, c->pid) : -errno;
@@ -354,13 +364,15 @@ static void say_calls(struct look *look)
 
 	format_count(&n, c.calls);
 	if (c.left_out)
-		doctor_say(look->d, WORSE, "functions", "%u of %u can be probed at a time", c.probes,
-			   c.probes + c.left_out);
+		doctor_say(look->d, WORSE, "functions", "%u of %u can be probed at a time",
+			   c.probes, c.probes + c.left_out);
 	if (err)
 		doctor_say(look->d, WORSE, "calls", "cannot be counted: %s", strerror(-err));
 	else if (!c.calls)
-		doctor_say(look->d, WORSE, "calls", "none began within 1 s: it waits in one, or does not use "
-			   "the GPU now; gpuprof stacks -p %d shows where it is", look->pid);
+		doctor_say(look->d, WORSE, "calls",
+			   "none began within 1 s: it waits in one, or does not use "
+			   "the GPU now; gpuprof stacks -p %d shows where it is",
+			   look->pid);
 	else
 		doctor_say(look->d, GOOD, "calls", "%s began within 1 s, most of them of %s", n.s,
 			   most_called(&c));
@@ -395,12 +407,16 @@ static void say_no_library(struct look *look)
 
 	target_each_descendant(look->pid, count_user, &below);
 	if (below.n)
-		doctor_say(look->d, GOOD, "libraries", "none here; %u process%s below it map%s one, as %d: "
-			   "-p %d measures them, too", below.n, below.n > 1 ? "es" : "",
-			   below.n > 1 ? "" : "s", below.first, look->pid);
+		doctor_say(look->d, GOOD, "libraries",
+			   "none here; %u process%s below it map%s one, as %d: "
+			   "-p %d measures them, too",
+			   below.n, below.n > 1 ? "es" : "", below.n > 1 ? "" : "s", below.first,
+			   look->pid);
 	else
-		doctor_say(look->d, WORSE, "libraries", "it maps no CUDA or NCCL library (yet), and no "
-			   "process below it does: its table is empty; is it the process you mean?");
+		doctor_say(
+			look->d, WORSE, "libraries",
+			"it maps no CUDA or NCCL library (yet), and no "
+			"process below it does: its table is empty; is it the process you mean?");
 }
 
 /* What the rows above come to. */
@@ -413,10 +429,12 @@ static void conclude(struct look *look)
 		return;
 	}
 	if (look->has_driver && !look->has_runtime)
-		doctor_say(d, WORSE, "runtime", "no libcudart, and no copy with symbols in the program (it "
+		doctor_say(d, WORSE, "runtime",
+			   "no libcudart, and no copy with symbols in the program (it "
 			   "may be stripped): what it does is seen as calls of the driver");
 	if (!look->probed && look->further)
-		doctor_say(d, WORSE, "tables", "empty but with --tier 1: only routines above the runtime "
+		doctor_say(d, WORSE, "tables",
+			   "empty but with --tier 1: only routines above the runtime "
 			   "and the driver are mapped");
 	else if (!look->probed)
 		doctor_say(d, WORSE, "tables", "empty: none of its functions can be probed here");
@@ -456,8 +474,10 @@ static bool say_lifeless(struct doctor *d, struct proc *p)
 	if (stat.kernel)
 		doctor_say(d, WORSE, "process", "a thread of the kernel: it calls no library");
 	else if (stat.state == 'Z' || stat.state == 'X')
-		doctor_say(d, WORSE, "process", "a zombie: it has ended, and its parent %d has not asked "
-			   "how", stat.ppid);
+		doctor_say(d, WORSE, "process",
+			   "a zombie: it has ended, and its parent %d has not asked "
+			   "how",
+			   stat.ppid);
 	else if (proc_add_stopped(&stopped, p->pid, stat.state))
 		doctor_say(d, WORSE, "process", "%s", stopped.s);
 	strbuf_free(&stopped);
@@ -490,7 +510,8 @@ void doctor_process(struct doctor *d, pid_t pid)
 		say_seccomp(d, &p);
 	}
 	if (is_foreign(pid))
-		doctor_say(d, WORSE, "architecture", "a program of another machine or of 32 bits: CUDA has "
+		doctor_say(d, WORSE, "architecture",
+			   "a program of another machine or of 32 bits: CUDA has "
 			   "no library for it here");
 	if (err || !say_lifeless(d, &p))
 		look_at_maps(&look);

@@ -44,10 +44,13 @@ static void add_escaped(struct strbuf *out, const char *text, const char *specia
 	}
 }
 
-/* For every shell of the Bourne kind. What needs no quotes has none, so that $(gpuprof env) works. */
+/* For every shell of the Bourne kind. What needs no quotes has none, so that $(gpuprof env) works.
+ * */
 static void add_shell(struct strbuf *out, const char *text)
 {
-	if (!text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-=,:@%")]) {
+	if (!text[strspn(
+		    text,
+		    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-=,:@%")]) {
 		strbuf_addstr(out, text);
 		return;
 	}
@@ -140,18 +143,26 @@ static void form_k8s(struct strbuf *out, const struct variables *vs)
 static const struct {
 	void (*print)(struct strbuf *out, const struct variables *vs);
 	const char *what;	/* to do with it */
-	const char *not_dir;	/* what its reader does not take in a directory; beside control characters */
+	/* what its reader does not take in a directory; beside control characters */
+	const char *not_dir;
 	bool is_text;		/* its reader takes UTF-8 only */
 } forms[ENV_FORMS] = {
-	[ENV_SHELL] = { form_shell, "paste it, or: eval \"$(gpuprof env)\"; it is for what is started then", "",
+	[ENV_SHELL] = { form_shell,
+			"paste it, or: eval \"$(gpuprof env)\"; it is for what is started then", "",
 			false },
-	[ENV_SYSTEMD] = { form_systemd, "add it with `systemctl edit UNIT`, then restart the unit", "", true },
-	[ENV_DOCKER] = { form_docker, "add it to the options of `docker run`, before the image's name", ",\"",
+	[ENV_SYSTEMD] = { form_systemd, "add it with `systemctl edit UNIT`, then restart the unit",
+			  "", true },
+	[ENV_DOCKER] = { form_docker,
+			 "add it to the options of `docker run`, before the image's name", ",\"",
 			 false },
-	[ENV_K8S] = { form_k8s, "with the container's name in it: `kubectl patch deployment NAME "
-				"--patch-file FILE`; the helper must be installed on every node", ":", true },
-	[ENV_SLURM] = { form_shell, "put it into the job's script before srun; the helper must be installed "
-				    "on every node (or with --dir on a shared file system)", "", false },
+	[ENV_K8S] = { form_k8s,
+		      "with the container's name in it: `kubectl patch deployment NAME "
+		      "--patch-file FILE`; the helper must be installed on every node",
+		      ":", true },
+	[ENV_SLURM] = { form_shell,
+			"put it into the job's script before srun; the helper must be installed "
+			"on every node (or with --dir on a shared file system)",
+			"", false },
 };
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -162,14 +173,16 @@ static void add_variable(struct variables *vs, const char *name, const char *val
 	vs->v[vs->n++].value = value;
 }
 
-/* What others have asked for stays: another injection is loaded after ours, but NVTX has one only. */
+/* What others have asked for stays: another injection is loaded after ours, but NVTX has one only.
+ * */
 static void choose(struct variables *vs, const char *path)
 {
 	const char *before = inject_foreign(INJECT_CUDA), *nvtx = inject_foreign(INJECT_NVTX);
 
 	add_variable(vs, INJECT_CUDA, path);
 	if (nvtx)
-		log_warn("NVTX stays with %s, which " INJECT_NVTX " names: ranges are not seen", nvtx);
+		log_warn("NVTX stays with %s, which " INJECT_NVTX " names: ranges are not seen",
+			 nvtx);
 	else
 		add_variable(vs, INJECT_NVTX, path);
 	if (!before)
@@ -180,8 +193,8 @@ static void choose(struct variables *vs, const char *path)
 	log_info("%s, which was asked for before, is loaded after the helper", before);
 }
 
-/* What no form can quote, or what would be run when it is pasted: control characters; in a text those, too,
- * that end a line elsewhere or are no characters at all. */
+/* What no form can quote, or what would be run when it is pasted: control characters; in a text
+ * those, too, that end a line elsewhere or are no characters at all. */
 static const char *flaw_of(const char *text, enum env_form form)
 {
 	for (const char *at = text; *at; at++)
@@ -211,8 +224,10 @@ static bool is_plain_dir(const char *dir, enum env_form form)
 	if (!flaw)
 		return true;
 	str_copy_line(shown, sizeof(shown), dir, strlen(dir));
-	log_error("cannot write the directory '%s' in the form asked for: it has %s; choose another one with "
-		  "--dir", shown, flaw);
+	log_error("cannot write the directory '%s' in the form asked for: it has %s; choose "
+		  "another one with "
+		  "--dir",
+		  shown, flaw);
 	return false;
 }
 
@@ -224,8 +239,9 @@ static bool are_plain(const struct variables *vs, enum env_form form)
 
 		if (!flaw)
 			continue;
-		log_error("cannot write %s in the form asked for: its value has %s; unset " INJECT_CUDA " and "
-			  INJECT_CHAIN " first", vs->v[i].name, flaw);
+		log_error("cannot write %s in the form asked for: its value has %s; "
+			  "unset " INJECT_CUDA " and " INJECT_CHAIN " first",
+			  vs->v[i].name, flaw);
 		return false;
 	}
 	return true;

@@ -52,8 +52,10 @@ static void add_overview(struct strbuf *out)
 	size_t n;
 	const struct verb *verbs = options_verbs(&n);
 
-	strbuf_addf(out, "gpuprof: where the time of GPU processes goes, without touching their "
-		    "code\n\nusage: gpuprof %s\n       gpuprof VERB ...\n\n", verbs[VERB_DEFAULT].usage);
+	strbuf_addf(out,
+		    "gpuprof: where the time of GPU processes goes, without touching their "
+		    "code\n\nusage: gpuprof %s\n       gpuprof VERB ...\n\n",
+		    verbs[VERB_DEFAULT].usage);
 	for (size_t i = 1; i < n; i++)
 		strbuf_addf(out, "  %-9s%s\n", verbs[i].name, verbs[i].summary);
 	strbuf_addstr(out, "\nWithout a verb it prints a report every few seconds.\n"

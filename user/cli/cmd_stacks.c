@@ -22,7 +22,16 @@
 #include "target/target.h"
 #include "view/stacks.h"
 
-enum { META_HOST, META_START, META_END, META_VERSION, META_KERNEL, META_COMPLETE, META_SOURCES, META_N };
+enum {
+	META_HOST,
+	META_START,
+	META_END,
+	META_VERSION,
+	META_KERNEL,
+	META_COMPLETE,
+	META_SOURCES,
+	META_N
+};
 
 struct facts {			/* texts that meta points to */
 	struct meta_pair pair[META_N];
@@ -134,13 +143,15 @@ static void warn_degraded(int err)
 	const char *why;
 
 	if (!proc_pids_are_hosts())
-		why = "gpuprof is in a pid namespace, and BPF knows the host's pids; run it there for more";
+		why = "gpuprof is in a pid namespace, and BPF knows the host's pids; run it there "
+		      "for more";
 	else if (err == -EMFILE || err == -ENFILE)
 		why = "too many open files for BPF; raise their limit (ulimit -n) for more";
 	else if (err == -EPERM || err == -EACCES || err == -ENOSYS)
 		why = "BPF is not permitted or not there; CAP_BPF and CAP_PERFMON give more";
-	else		/* what libbpf could not find out for want of them reads as another error */
-		why = "BPF does not work; gpuprof doctor, or a higher limit of open files and memory "
+	else /* what libbpf could not find out for want of them reads as another error */
+		why = "BPF does not work; gpuprof doctor, or a higher limit of open files and "
+		      "memory "
 		      "(ulimit -n, ulimit -l), may tell why";
 	log_info("stacks come from /proc alone, and some will be short: %s", why);
 }

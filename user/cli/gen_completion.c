@@ -199,8 +199,8 @@ void document_add_bash(struct strbuf *out)
 /* ---- document zsh -------------------------------------------------------------------------- */
 
 /*
- * The completion of zsh: a call of _arguments for each verb, and a zsh_walk over the words that finds
- * the verb. Belongs into a file named _gpuprof of $fpath.
+ * The completion of zsh: a call of _arguments for each verb, and a zsh_walk over the words that
+ * finds the verb. Belongs into a file named _gpuprof of $fpath.
  */
 
 static const char zsh_head[] =

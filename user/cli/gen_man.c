@@ -19,7 +19,8 @@ static const struct {
 	{ EXIT_USAGE, "The command line is wrong." },
 	{ EXIT_PERMISSION, "A capability is missing; the message names it." },
 	{ EXIT_UNSUPPORTED, "This kernel or this library does not allow it." },
-	{ EXIT_PARTIAL, "Printed, but more was lost than --max-loss, or the capture is incomplete." },
+	{ EXIT_PARTIAL,
+	  "Printed, but more was lost than --max-loss, or the capture is incomplete." },
 	{ EXIT_NOT_RUN, "The command behind -- is there, but cannot be run." },
 	{ EXIT_NOT_FOUND, "There is no such command." },
 };
@@ -161,8 +162,9 @@ static void add_exits(struct strbuf *out, const struct verb *v)
 		strbuf_addch(out, '\n');
 	}
 	if (v->has_targets)
-		strbuf_addstr(out, ".PP\nWith \\fB\\-\\-\\fR \\fICMD\\fR, the status of a command that "
-				   "failed is passed on.\n");
+		strbuf_addstr(out,
+			      ".PP\nWith \\fB\\-\\-\\fR \\fICMD\\fR, the status of a command that "
+			      "failed is passed on.\n");
 }
 
 static void add_see_also(struct strbuf *out, const struct verb *v)

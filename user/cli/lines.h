@@ -5,8 +5,8 @@
 
 #include "ledger/model.h"
 
-/* Asks the debug info of each file that has frames, if this host has that very build of it, and says
- * which have none. 0, or an exit code: this build cannot, or out of memory; logged. */
+/* Asks the debug info of each file that has frames, if this host has that very build of it, and
+ * says which have none. 0, or an exit code: this build cannot, or out of memory; logged. */
 int lines_find(struct model *m);
 
 #endif

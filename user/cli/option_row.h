@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One const table of options, one of verbs (options_table.c). Parsing, help, man pages and completions
- * walk them.
+ * One const table of options, one of verbs (options_table.c). Parsing, help, man pages and
+ * completions walk them.
  */
 #ifndef CLI_OPTION_ROW_H
 #define CLI_OPTION_ROW_H
@@ -9,7 +9,13 @@
 #include "cli/options.h"
 
 /* What a shell offers for a value or for a word behind a verb, where there are no choices. */
-enum completion { COMPLETE_NOTHING, COMPLETE_FILES, COMPLETE_CAPTURES, COMPLETE_PIDS, COMPLETE_VERBS };
+enum completion {
+	COMPLETE_NOTHING,
+	COMPLETE_FILES,
+	COMPLETE_CAPTURES,
+	COMPLETE_PIDS,
+	COMPLETE_VERBS
+};
 
 struct verb {
 	const char *name;		/* "" for no verb */
@@ -23,7 +29,14 @@ struct verb {
 	bool has_targets;		/* takes -p, -a, -- CMD */
 };
 
-enum option_group { GROUP_TARGETS, GROUP_TIME, GROUP_OUTPUT, GROUP_MEASURE, GROUP_OTHER, GROUP_END };
+enum option_group {
+	GROUP_TARGETS,
+	GROUP_TIME,
+	GROUP_OUTPUT,
+	GROUP_MEASURE,
+	GROUP_OTHER,
+	GROUP_END
+};
 
 struct option_row {
 	const char *name;		/* long, without "--" */
@@ -33,7 +46,7 @@ struct option_row {
 	uint32_t verbs;			/* bit 1u << enum verb_id for each that takes it */
 	const char *arg;		/* "DUR" in help; NULL: a flag */
 	const char *const *choices;	/* for option_set_choice; NULL-terminated */
-	const char *accepts;		/* "a duration such as 10s": for the message on a bad value */
+	const char *accepts; /* "a duration such as 10s": for the message on a bad value */
 	const char *help;		/* one line */
 	size_t at;			/* offset of the member of struct options */
 	/* 0, -EINVAL (bad value; the caller reports it) or -ENOMEM. */
@@ -46,6 +59,7 @@ struct option_row {
 extern const char *const options_groups[GROUP_END];	/* titles */
 const struct option_row *options_rows(size_t *n);	/* at most OPTIONS_ROWS_MAX */
 const struct verb *options_verbs(size_t *n);	/* indexed by enum verb_id */
-const struct verb *options_find_verb(const char *name);	/* NULL, and a line with the nearest, if none */
+/* NULL, and a line with the nearest, if none */
+const struct verb *options_find_verb(const char *name);
 
 #endif

@@ -12,7 +12,7 @@
 #define PID_LIMIT (1u << 22)	/* the kernel's own PID_MAX_LIMIT */
 #define SIZE_MIN (64ull << 10)
 #define STACK_MIN 512u
-#define INTERVAL_MIN_NS (250 * NS_PER_MS)	/* it ends where all is known, up to 150 ms before */
+#define INTERVAL_MIN_NS (250 * NS_PER_MS) /* it ends where all is known, up to 150 ms before */
 #define RING_MAX (1ull << 30)
 #define FILE_MAX (1ull << 50)
 
@@ -106,7 +106,8 @@ OPTION_SETTER(stack)
 
 	if (parse_size(value, STACK_MIN, GP_STACK_BYTES_MAX, &bytes))
 		return -EINVAL;
-	*(uint64_t *)member(o, row) = (bytes + GP_STACK_BLOCK - 1) / GP_STACK_BLOCK * GP_STACK_BLOCK;
+	*(uint64_t *)member(o, row) =
+		(bytes + GP_STACK_BLOCK - 1) / GP_STACK_BLOCK * GP_STACK_BLOCK;
 	return 0;
 }
 

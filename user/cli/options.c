@@ -245,9 +245,12 @@ static int check_applies(const struct parser *p)
 static int check_targets(struct options *o)
 {
 	if (o->session.selector && (o->session.n_pids || o->session.all || o->session.cmd)) {
-		log_error("processes chosen by %s and those of %s exclude each other; give one of them",
-			  "--name, --user and the like", o->session.n_pids ? "'--pid'" : o->session.all ? "'--all'" :
-			  "a command after '--'");
+		log_error("processes chosen by %s and those of %s exclude each other; give one of "
+			  "them",
+			  "--name, --user and the like",
+			  o->session.n_pids ? "'--pid'" :
+			  o->session.all    ? "'--all'" :
+					      "a command after '--'");
 		return EXIT_USAGE;
 	}
 	if (o->session.cmd && !o->verb->has_targets)
@@ -331,7 +334,8 @@ int options_parse(struct options *o, int argc, char *const *argv)
 		err = check_measure(o);
 	if (err)
 		return err;
-	o->session.all |= o->verb->has_targets && !o->session.n_pids && !o->session.cmd && !o->session.selector;
+	o->session.all |= o->verb->has_targets && !o->session.n_pids && !o->session.cmd &&
+			  !o->session.selector;
 	return 0;
 }
 
@@ -347,5 +351,6 @@ void options_free(struct options *o)
 void options_warn_stacks(const struct options *o)
 {
 	if (o->session.stacks && !o->capture && !report_shows_stacks(&o->report))
-		log_warn("option '--stacks' takes stacks that this report does not show; give '--by stack'");
+		log_warn("option '--stacks' takes stacks that this report does not show; give "
+			 "'--by stack'");
 }

@@ -39,7 +39,7 @@ struct options {
 
 	struct session_options session;	/* owns pids and selector */
 	struct report_options report;	/* and for record its output */
-	const char *capture;		/* stat, intervals: keep a capture here too; NULL none */
+	const char *capture; /* stat, intervals: keep a capture here too; NULL none */
 	uint64_t interval_ns;
 
 	bool lines;			/* of source, and inlined functions */
@@ -62,7 +62,8 @@ struct options {
 int options_parse(struct options *o, int argc, char *const *argv);
 void options_free(struct options *o);
 
-/* Stacks that are taken, kept in no capture and shown in no table: a warning. After report_check. */
+/* Stacks that are taken, kept in no capture and shown in no table: a warning. After report_check.
+ * */
 void options_warn_stacks(const struct options *o);
 
 #endif

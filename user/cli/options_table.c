@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * All options and all verbs, as data. Help, man pages and completions are generated from here:
- * help texts fit behind column 30 of 80. Knows nothing of how the rows are walked (options.c, help.c).
+ * help texts fit behind column 30 of 80. Knows nothing of how the rows are walked (options.c,
+ * help.c).
  */
 #include "cli/gen.h"
 #include "cli/cmd_env.h"

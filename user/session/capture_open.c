@@ -26,12 +26,13 @@ int capture_options_check(const struct session_options *o, const char *pattern)
 	else if (unknown == '%')
 		log_error("'%s' ends in %%; give %%%% for a percent sign", pattern);
 	else if (unknown)
-		log_error("'%%%c' in '%s' means nothing; give %%h, %%p, %%r, %%j, %%t or %%%%", unknown,
-			  pattern);
+		log_error("'%%%c' in '%s' means nothing; give %%h, %%p, %%r, %%j, %%t or %%%%",
+			  unknown, pattern);
 	else if (o->on != ON_UNSET && !o->before_ns)
 		log_error("option '--on' needs '--before': how much to hold until then");
 	else if (o->max_files && o->before_ns)
-		log_error("options '--max-files' and '--before' exclude each other; give one of them");
+		log_error("options '--max-files' and '--before' exclude each other; give one of "
+			  "them");
 	else if (o->max_files && !o->max_bytes)
 		log_error("option '--max-files' needs '--max-size': when a file is full");
 	else
@@ -67,13 +68,15 @@ static int read_identity(pid_t target, struct identity *out)
 static void explain(const char *pattern, char letter, pid_t target)
 {
 	if (!target)
-		log_error("'%%%c' in '%s' is of one process; give -p PID or -- CMD", letter, pattern);
+		log_error("'%%%c' in '%s' is of one process; give -p PID or -- CMD", letter,
+			  pattern);
 	else if (letter == 'r' || letter == 'j')
 		log_error("'%%%c' in '%s' is not known: process %d has no %s or the like in its "
 			  "environment; leave it out, or take %%p", letter, pattern, target,
 			  letter == 'j' ? "SLURM_JOB_ID" : "RANK");
 	else
-		log_error("'%%%c' in '%s' is not known; leave it out, or take %%p", letter, pattern);
+		log_error("'%%%c' in '%s' is not known; leave it out, or take %%p", letter,
+			  pattern);
 }
 
 static int expand(struct strbuf *out, const char *pattern, pid_t target)
@@ -106,7 +109,8 @@ static int expand(struct strbuf *out, const char *pattern, pid_t target)
 
 /* ---- what keeps ----------------------------------------------------------------------------- */
 
-static struct capture_sink *open_path(const struct session_options *o, const char *path, const struct funcs *funcs)
+static struct capture_sink *open_path(const struct session_options *o, const char *path,
+				      const struct funcs *funcs)
 {
 	if (o->before_ns)
 		return capture_recorder_new(&(struct capture_recorder_plan){
@@ -116,8 +120,8 @@ static struct capture_sink *open_path(const struct session_options *o, const cha
 		.path = path, .max_bytes = o->max_bytes, .max_files = o->max_files }, funcs);
 }
 
-struct capture_sink *capture_sink_open(const struct session_options *o, const char *pattern, pid_t target,
-		       const struct funcs *funcs)
+struct capture_sink *capture_sink_open(const struct session_options *o, const char *pattern,
+				       pid_t target, const struct funcs *funcs)
 {
 	struct strbuf path = STRBUF_INIT;
 	struct capture_sink *k = NULL;

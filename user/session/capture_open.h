@@ -12,7 +12,7 @@
 int capture_options_check(const struct session_options *o, const char *pattern);
 
 /* target: whose pid and environment the pattern means; 0: none. NULL, logged. */
-struct capture_sink *capture_sink_open(const struct session_options *o, const char *pattern, pid_t target,
-		       const struct funcs *funcs);
+struct capture_sink *capture_sink_open(const struct session_options *o, const char *pattern,
+				       pid_t target, const struct funcs *funcs);
 
 #endif

@@ -122,11 +122,13 @@ static char *place_helper(const char *name)
 	if (!inject_lacks_room(0, why, sizeof(why))) {
 		file = shared_file_make();
 		if (!file)
-			snprintf(why, sizeof(why), "there is no directory for its file; gpuprof env --dir "
+			snprintf(why, sizeof(why),
+				 "there is no directory for its file; gpuprof env --dir "
 				 "installs it in one of your choice");
 	}
 	if (!file)
-		log_warn("%s runs without the helper, so device times are not known: %s", name, why);
+		log_warn("%s runs without the helper, so device times are not known: %s", name,
+			 why);
 	return file;
 }
 
@@ -181,10 +183,12 @@ int command_start(struct command *c, char *const *argv)
 int command_cannot_run(struct command *c, const char *name, int err)
 {
 	bool is_path = strchr(name, '/') != NULL, is_there = is_path && !access(name, F_OK);
-	const char *more = is_there && err == -ENOENT ? " (what it names as its interpreter is missing)" :
-			   is_there && err == -EACCES ? "; is it a program, with the right to execute it?" :
-			   err == -ENOENT && !is_path ? " in PATH; under sudo, PATH is sudo's: give the "
-							"command's whole path" : "";
+	const char *more =
+		is_there && err == -ENOENT ? " (what it names as its interpreter is missing)" :
+		is_there && err == -EACCES ? "; is it a program, with the right to execute it?" :
+		err == -ENOENT && !is_path ? " in PATH; under sudo, PATH is sudo's: give the "
+					     "command's whole path" :
+					     "";
 
 	c->unrun = err == -ENOENT && !is_there ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
 	log_error("cannot run %s: %s%s", name, strerror(-err), more);
@@ -221,7 +225,8 @@ int command_wait(struct command *c)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The terminal tells all of its foreground group; but that it has gone, only the session's leader. */
+/* The terminal tells all of its foreground group; but that it has gone, only the session's leader.
+ * */
 static bool is_told(const struct signalfd_siginfo *info)
 {
 	return info->ssi_code == SI_KERNEL && (info->ssi_signo != SIGHUP || getsid(0) != getpid());
@@ -235,7 +240,8 @@ bool command_signal(struct command *c, const struct signalfd_siginfo *info)
 		return false;
 	if (!is_told(info))
 		kill(c->pid, (int)info->ssi_signo);
-	log_info("process %d is told to end (%s) and waited for; a second signal, as TERM, ends gpuprof at once",
+	log_info("process %d is told to end (%s) and waited for; a second signal, as TERM, ends "
+		 "gpuprof at once",
 		 c->pid, strsignal((int)info->ssi_signo));
 	return true;
 }

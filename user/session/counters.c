@@ -71,11 +71,15 @@ static void check_counts(const struct session *s, const struct gp_counts *c)
 				 " received, %" PRIu64 " lost; please report this", kinds[k],
 				 c->hits[k], s->live.received[k], c->lost[k]);
 	if (c->unfollowed)
-		log_warn("%" PRIu64 " child processes were not followed: more than 65,536 at a time "
-			 "are not; give -a", c->unfollowed);
+		log_warn("%" PRIu64
+			 " child processes were not followed: more than 65,536 at a time "
+			 "are not; give -a",
+			 c->unfollowed);
 	if (s->live.invalid || s->live.skipped)
-		log_warn("%" PRIu64 " malformed records and %" PRIu64 " of unknown kinds came from the "
-			 "kernel side; please report this", s->live.invalid, s->live.skipped);
+		log_warn("%" PRIu64 " malformed records and %" PRIu64
+			 " of unknown kinds came from the "
+			 "kernel side; please report this",
+			 s->live.invalid, s->live.skipped);
 }
 
 /* The kernel's counters, and of what they count what the worker has received. */

@@ -53,16 +53,22 @@ static void diagnose_empty_helper_only(struct session *s)
 	bool any = false;
 
 	if (s->closed.n) {
-		session_fact(s, "no_calls", "there are no probes, and CUDA could not load the helper in process %d (%s): "
-			     "%s", s->closed.first, s->closed.comm, helper_load_reason(s, s->closed.first));
+		session_fact(s, "no_calls",
+			     "there are no probes, and CUDA could not load the helper in process "
+			     "%d (%s): "
+			     "%s",
+			     s->closed.first, s->closed.comm,
+			     helper_load_reason(s, s->closed.first));
 		return;
 	}
 	for (size_t i = 0; s->helpers && i < helpers_count(s->helpers); i++) {
 		helpers_status(s->helpers, i, &st);
 		any |= st.head.tag != 0;
 	}
-	session_fact(s, "no_calls", any ? "there are no probes, and CUPTI told the helper of none" :
-		     "there are no probes, and no helper was loaded, which CUDA (or NVTX) does where it is used");
+	session_fact(s, "no_calls",
+		     any ? "there are no probes, and CUPTI told the helper of none" :
+			   "there are no probes, and no helper was loaded, which CUDA (or NVTX) "
+			   "does where it is used");
 }
 
 void diagnose_empty(struct session *s)
@@ -83,26 +89,31 @@ void diagnose_empty(struct session *s)
 		left_out += r->too_dear + r->refused;
 	}
 	if (probes)
-		session_fact(s, "no_calls", "%u functions in %zu file%s%s were probed, none was called and "
-			     "no thread was in one", probes, files, files > 1 ? "s" : "",
+		session_fact(s, "no_calls",
+			     "%u functions in %zu file%s%s were probed, none was called and "
+			     "no thread was in one",
+			     probes, files, files > 1 ? "s" : "",
 			     s->plan->o->cmd ? " that it uses or might load" : "");
 	else if (left_out)
-		session_fact(s, "no_calls", "none of the %u functions that were found can be probed here",
+		session_fact(s, "no_calls",
+			     "none of the %u functions that were found can be probed here",
 			     left_out);
 	else if (worker_missed(s->worker))
-		session_fact(s, "no_calls", "what mapped a CUDA or NCCL library had ended before it could be "
+		session_fact(s, "no_calls",
+			     "what mapped a CUDA or NCCL library had ended before it could be "
 			     "probed; with `--` before the command that is done first");
 	else
-		session_fact(s, "no_calls", "no CUDA or NCCL library was mapped%s", s->plan->o->tier ? "" :
-			     " (what cublas and cudnn do alone needs --tier 1)");
+		session_fact(s, "no_calls", "no CUDA or NCCL library was mapped%s",
+			     s->plan->o->tier ? "" :
+						" (what cublas and cudnn do alone needs --tier 1)");
 }
 
 /* ---- session forked ------------------------------------------------------------------------ */
 
 /*
- * Children that were forked from a process that uses CUDA, and run no program of their own: CUDA does
- * not work in them, and the helper does nothing there. That their calls fail only probes see. Who had
- * time to execute a program, and did not, is one.
+ * Children that were forked from a process that uses CUDA, and run no program of their own: CUDA
+ * does not work in them, and the helper does nothing there. That their calls fail only probes see.
+ * Who had time to execute a program, and did not, is one.
  */
 
 static bool is_forked(pid_t pid)
@@ -143,8 +154,10 @@ void forked_warn(const struct session *s)
 
 	if (!f->n)
 		return;
-	log_warn("process %d was forked by %d, which uses CUDA: if it calls CUDA too, that fails, and is not "
-		 "seen without probes", f->first, f->parent);
+	log_warn("process %d was forked by %d, which uses CUDA: if it calls CUDA too, that fails, "
+		 "and is not "
+		 "seen without probes",
+		 f->first, f->parent);
 	if (f->n > 1)
 		log_warn("the same holds for %" PRIu64 " more processes", f->n - 1);
 }
@@ -152,9 +165,9 @@ void forked_warn(const struct session *s)
 /* ---- session closed ------------------------------------------------------------------------ */
 
 /*
- * Processes that cannot load the helper: the environment names a path that is not there as they see it, and CUDA
- * says nothing. They are looked at while they live: when they make calls, or, without probes, while they have
- * CUDA's library.
+ * Processes that cannot load the helper: the environment names a path that is not there as they see
+ * it, and CUDA says nothing. They are looked at while they live: when they make calls, or, without
+ * probes, while they have CUDA's library.
  */
 
 #define LOOK_AGAIN_NS 100000000ull
@@ -166,7 +179,8 @@ enum reason { LOADS, UNSEEN, REASONS };
 static const struct {
 	const char *why, *advice;
 } reasons[REASONS] = {
-	[UNSEEN] = { "its environment names the helper's file, which is not there in its root directory (in a container?)",
+	[UNSEEN] = { "its environment names the helper's file, which is not there in its root "
+		     "directory (in a container?)",
 		     "let it see that file (gpuprof env --for docker shows how)" },
 };
 
@@ -187,12 +201,15 @@ static enum reason look_at_path(pid_t pid, const char *path)
 
 	if (fd >= 0)
 		close(fd);
-	return (fd == -ENOENT || fd == -ENOTDIR) && !has_mapped(pid, "/" INJECT_FILE) ? UNSEEN : LOADS;
+	return (fd == -ENOENT || fd == -ENOTDIR) && !has_mapped(pid, "/" INJECT_FILE) ? UNSEEN :
+											LOADS;
 }
 
 static enum reason look_at(pid_t pid, const char *path)
 {
-	return path && *path == '/' && !strcmp(str_basename(path), INJECT_FILE) ? look_at_path(pid, path) : LOADS;
+	return path && *path == '/' && !strcmp(str_basename(path), INJECT_FILE) ?
+		       look_at_path(pid, path) :
+		       LOADS;
 }
 
 static enum reason find_reason(pid_t pid, char comm[16])
@@ -217,7 +234,8 @@ static enum reason find_reason(pid_t pid, char comm[16])
 	return reason;
 }
 
-static void note(struct session_closed *c, struct map_slot *slot, enum reason reason, const char comm[16])
+static void note(struct session_closed *c, struct map_slot *slot, enum reason reason,
+		 const char comm[16])
 {
 	slot->value = CANNOT_LOAD - reason;
 	if (c->n++)
@@ -279,9 +297,10 @@ void helper_load_warn(const struct session *s, pid_t pid, const char *comm)
 	enum reason reason = reason_of(s, pid);
 
 	if (reason != LOADS)
-		log_warn("device times of process %d (%s) are not known: %s, so CUDA could not load the helper; %s, or "
-			 "bring it in while it runs: gpuprof -p PID --inject", pid, comm, reasons[reason].why,
-			 reasons[reason].advice);
+		log_warn("device times of process %d (%s) are not known: %s, so CUDA could not "
+			 "load the helper; %s, or "
+			 "bring it in while it runs: gpuprof -p PID --inject",
+			 pid, comm, reasons[reason].why, reasons[reason].advice);
 }
 
 void helper_load_warn_helper_only(const struct session *s)
@@ -298,10 +317,10 @@ void helper_load_warn_helper_only(const struct session *s)
 /* ---- session last -------------------------------------------------------------------------- */
 
 /*
- * What is found out of each process when the session, or an interval, ends, as facts about it for the
- * report: `ended`, where its first thread made no call or the end of a thread was lost, so that nobody
- * told; `helper`: none (in it), refused (none can be), stopped (none can be until kill -CONT), silent (it told of no device) or pending (not yet);
- * `helper_why` says so in words.
+ * What is found out of each process when the session, or an interval, ends, as facts about it for
+ * the report: `ended`, where its first thread made no call or the end of a thread was lost, so that
+ * nobody told; `helper`: none (in it), refused (none can be), stopped (none can be until kill
+ * -CONT), silent (it told of no device) or pending (not yet); `helper_why` says so in words.
  */
 
 #define LOOK_NS (5 * NS_PER_SEC)	/* for those that ended */
@@ -354,7 +373,8 @@ enum silence { NONE, REFUSED, STOPPED, SILENT, PENDING };
 /* While the session goes on a helper that is in order, or will come with CUDA, has not told yet. */
 static bool is_pending(const struct session *s, const struct helpers_status *st)
 {
-	return s->state == SESSION_RUNNING && !helpers_why_silent(st) && (st->head.tag || s->command.pid);
+	return s->state == SESSION_RUNNING && !helpers_why_silent(st) &&
+	       (st->head.tag || s->command.pid);
 }
 
 /* What it told of works has settled in no book yet. */
@@ -369,8 +389,9 @@ static enum silence read_why(struct strbuf *why, const struct helpers_status *st
 	struct subject subject;
 
 	if (wrong)
-		strbuf_addf(why, "%s%s%s%s", wrong, *st->head.occupant || *st->head.reason ? ": " : "",
-			    st->head.occupant, *st->head.occupant ? "" : st->head.reason);
+		strbuf_addf(why, "%s%s%s%s", wrong,
+			    *st->head.occupant || *st->head.reason ? ": " : "", st->head.occupant,
+			    *st->head.occupant ? "" : st->head.reason);
 	else if (st->head.tag)
 		strbuf_addstr(why, "its helper told of none");
 	if (why->len)
@@ -391,8 +412,10 @@ static void tell_why(struct session *s, const struct helpers_status *st)
 	enum silence is = is_pending(s, st) ? PENDING : read_why(&why, st);
 
 	if (is == PENDING)
-		strbuf_addstr(&why, st->counts.works ? "its helper's times come about a second late: a later "
-			      "report has them" : "its helper has not told of them yet");
+		strbuf_addstr(&why, st->counts.works ?
+					    "its helper's times come about a second late: a later "
+					    "report has them" :
+					    "its helper has not told of them yet");
 	push_fact(s, (uint32_t)st->pid, "helper", names[is]);
 	if (!why.failed)
 		push_fact(s, (uint32_t)st->pid, "helper_why", why.s);

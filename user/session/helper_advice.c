@@ -10,9 +10,11 @@
 static const struct {
 	const char *part, *advice;
 } table[] = {
-	{ GP_REASON_TOO_NEW, "; start it with GPUPROF_CUPTI=PATH of a libcupti no newer than that, or update "
-			     "the driver" },
-	{ GP_REASON_NO_CUPTI, "; install the CUPTI of its CUDA, or start it with GPUPROF_CUPTI=PATH of one" },
+	{ GP_REASON_TOO_NEW,
+	  "; start it with GPUPROF_CUPTI=PATH of a libcupti no newer than that, or update "
+	  "the driver" },
+	{ GP_REASON_NO_CUPTI,
+	  "; install the CUPTI of its CUDA, or start it with GPUPROF_CUPTI=PATH of one" },
 };
 
 const char *helper_advice(const char *reason)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Sessions without probes: when one is possible, why there is none, what it has instead. Calls are
- * then told by helpers alone; processes below the command are looked for, since nobody tells of them.
+ * then told by helpers alone; processes below the command are looked for, since nobody tells of
+ * them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -69,9 +70,12 @@ static int deny(const struct session_options *o, const struct caps_need *missing
 {
 	for (size_t i = 0; i < o->n_pids; i++)
 		if (!has_helper((pid_t)o->pids[i]))
-			log_error("cannot probe process %u: %s is missing (needed to %s); run as root or with "
-				  "sudo, or without probes by the helper: --inject brings it into a process "
-				  "of yours", o->pids[i], missing->name, missing->why);
+			log_error("cannot probe process %u: %s is missing (needed to %s); run as "
+				  "root or with "
+				  "sudo, or without probes by the helper: --inject brings it into "
+				  "a process "
+				  "of yours",
+				  o->pids[i], missing->name, missing->why);
 	return -EPERM;
 }
 
@@ -88,8 +92,10 @@ int helper_only_choose(struct session *s)
 	const struct caps_need *missing = caps_missing();
 
 	if (o->attach == WAY_NONE)
-		return check_none(o) ? -EINVAL : set_helper_only(s, "--attach none", "leave that out");
-	if (missing && o->n_pids && o->attach == WAY_AUTO && !asks_for_probes(o) && !have_helpers(o))
+		return check_none(o) ? -EINVAL :
+				       set_helper_only(s, "--attach none", "leave that out");
+	if (missing && o->n_pids && o->attach == WAY_AUTO && !asks_for_probes(o) &&
+	    !have_helpers(o))
 		return deny(o, missing);
 	if (!may_do_without(o))
 		return 0;
@@ -114,7 +120,8 @@ int helper_only_after(struct session *s, int err)
 void helper_only_facts(struct session *s)
 {
 	session_fact(s, "without_probes", "%s%s; %s", s->blind,
-		     caps_missing() && s->blind == caps_missing()->name ? " is missing" : "", s->remedy);
+		     caps_missing() && s->blind == caps_missing()->name ? " is missing" : "",
+		     s->remedy);
 }
 
 /* Nobody else tells that it executes its program, and that all it has is had since. */

@@ -20,7 +20,7 @@
 /* A thread on a CPU was where its registers say at the last timer tick: at most so long ago. */
 #define TICK_NS (20 * NS_PER_MS)
 #define LOOK_NS NS_PER_SEC		/* at most, between looks */
-#define LOOKS_SOON 5u			/* at what cannot be told, before it is looked at once a second */
+#define LOOKS_SOON 5u /* at what cannot be told, before it is looked at once a second */
 
 struct pids {
 	VEC(uint32_t) all;

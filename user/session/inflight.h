@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that began before their probes: found on the threads' stacks and looked at again, each 20 ms
- * at first, each second after a while. Pushes EVENT_INSIDE as long as a thread is in such a call and
- * EVENT_GONE when it is not any more. Used by one thread at a time: the engine until the worker runs,
- * the worker, the engine again once it has stopped.
+ * Calls that began before their probes: found on the threads' stacks and looked at again, each 20
+ * ms at first, each second after a while. Pushes EVENT_INSIDE as long as a thread is in such a call
+ * and EVENT_GONE when it is not any more. Used by one thread at a time: the engine until the worker
+ * runs, the worker, the engine again once it has stopped.
  */
 #ifndef SESSION_INFLIGHT_H
 #define SESSION_INFLIGHT_H
@@ -31,7 +31,8 @@ int inflight_find(struct inflight *in, uint64_t since_ns, const struct event_sin
 
 /* Looks again at the calls that are due. Errors as inflight_find. */
 int inflight_work(struct inflight *in, const struct event_sink *sink);
-int inflight_timeout_ms(const struct inflight *in);	/* until inflight_work is due; -1: nothing to do */
+/* until inflight_work is due; -1: nothing to do */
+int inflight_timeout_ms(const struct inflight *in);
 
 /* The end: a last look. Errors as inflight_find. */
 int inflight_stop(struct inflight *in, const struct event_sink *sink);

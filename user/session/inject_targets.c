@@ -41,8 +41,9 @@ struct inject_list {
 /* ---- bring whom ---------------------------------------------------------------------------- */
 
 /*
- * See the header. What a trainer forks for its data (PyTorch's loaders) maps CUDA's library where its parent does, and
- * could not use it; CUPTI's start there would be the trainer's copied state: it is left alone.
+ * See the header. What a trainer forks for its data (PyTorch's loaders) maps CUDA's library where
+ * its parent does, and could not use it; CUPTI's start there would be the trainer's copied state:
+ * it is left alone.
  */
 
 static int find_cuda(void *ctx, const struct target_mapping *m)
@@ -64,7 +65,8 @@ static pid_t parent_of(pid_t pid)
 
 static bool is_copy(const struct inject_list *whom, const struct inject_target *one)
 {
-	const struct map_slot *parent = one->cuda_at ? map_find(&whom->known, (uint64_t)parent_of(one->pid)) : NULL;
+	const struct map_slot *parent =
+		one->cuda_at ? map_find(&whom->known, (uint64_t)parent_of(one->pid)) : NULL;
 
 	return parent && whom->v.v[parent->value].cuda_at == one->cuda_at;
 }
@@ -86,7 +88,8 @@ static int add(struct inject_list *whom, pid_t pid, bool is_named)
 	known->value = whom->v.n;
 	one.is_unknown = target_each_mapping(pid, find_cuda, &one.cuda_at) < 0 || pid == getpid();
 	err = ring_reader_peek(pid, &head);
-	one.has_helper = !err || err == -EBADMSG || err == -EPROTO;	/* what is wrong with it is said later */
+	/* what is wrong with it is said later */
+	one.has_helper = !err || err == -EBADMSG || err == -EPROTO;
 	slot = VEC_PUSH(&whom->v);
 	if (!slot)
 		return -ENOMEM;
@@ -108,7 +111,9 @@ static int read_targets(struct inject_list *whom, const struct session_options *
 		err = add(whom, (pid_t)o->pids[i], true);
 	/* Whom it cannot list are seen when they make calls. */
 	for (size_t i = 0; i < o->n_pids && !err && !o->isolate; i++)
-		err = target_each_descendant((pid_t)o->pids[i], add_below, whom) == -ENOMEM ? -ENOMEM : 0;
+		err = target_each_descendant((pid_t)o->pids[i], add_below, whom) == -ENOMEM ?
+			      -ENOMEM :
+			      0;
 	for (size_t i = 0; i < whom->v.n; i++)
 		whom->v.v[i].is_copy = !whom->v.v[i].is_named && is_copy(whom, &whom->v.v[i]);
 	return err;
@@ -120,7 +125,8 @@ static void free_targets(struct inject_list *whom)
 	map_free(&whom->known);
 }
 
-/* Is the helper to be brought into it? Who is named and cannot be read is tried, so that it says why. */
+/* Is the helper to be brought into it? Who is named and cannot be read is tried, so that it says
+ * why. */
 static bool needs_helper(const struct inject_target *one)
 {
 	if (one->has_helper || one->is_copy)
@@ -135,8 +141,10 @@ static void say_first_time(uint32_t pid)
 
 	if (!ring_reader_peek((pid_t)pid, &head) && head.state == GP_HELPER_VIRGIN &&
 	    !helper_is_confined(&head, (pid_t)pid))
-		log_info("the helper in process %u begins for the first time: CUPTI may stall launches for "
-			 "seconds, once", pid);
+		log_info("the helper in process %u begins for the first time: CUPTI may stall "
+			 "launches for "
+			 "seconds, once",
+			 pid);
 }
 
 static bool is_answered(void)
@@ -154,13 +162,18 @@ static int ask(uint32_t pid, size_t others)
 	if (others)
 		snprintf(more, sizeof(more), " and %zu more", others);
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-		log_error("--inject would load the helper into process %u%s, whose launches may then stall "
-			  "for seconds; give --yes, as nobody can be asked here", pid, more);
+		log_error("--inject would load the helper into process %u%s, whose launches may "
+			  "then stall "
+			  "for seconds; give --yes, as nobody can be asked here",
+			  pid, more);
 		return EXIT_USAGE;
 	}
-	fprintf(stderr, "gpuprof: this loads the helper into process %u%s by ptrace. It stays there, asleep, "
-			"after gpuprof.\nWhen it begins to measure, CUPTI may stall the process's launches "
-			"for seconds, once. Go on? [y/N] ", pid, more);
+	fprintf(stderr,
+		"gpuprof: this loads the helper into process %u%s by ptrace. It stays there, "
+		"asleep, "
+		"after gpuprof.\nWhen it begins to measure, CUPTI may stall the process's launches "
+		"for seconds, once. Go on? [y/N] ",
+		pid, more);
 	if (is_answered())
 		return EXIT_OK;
 	log_error("nothing was done: it was not answered with y");
@@ -200,8 +213,8 @@ static int inject_target(const struct inject_target *one)
 	int err = inject_process(one->pid, one->is_named ? LOG_ERROR : LOG_WARN, &out);
 
 	if (!err)
-		log_info("the helper is in process %d; its thread %d was stopped for %.1f ms", one->pid, out.tid,
-			 (double)out.stopped_ns / (double)NS_PER_MS);
+		log_info("the helper is in process %d; its thread %d was stopped for %.1f ms",
+			 one->pid, out.tid, (double)out.stopped_ns / (double)NS_PER_MS);
 	return err;
 }
 
@@ -233,17 +246,22 @@ static void say_others(const struct inject_list *whom)
 	for (size_t i = 0; i < whom->v.n; i++) {
 		const struct inject_target *one = &whom->v.v[i];
 
-		join(&without, one, one->is_named && !one->is_unknown && !one->has_helper && !one->cuda_at);
+		join(&without, one,
+		     one->is_named && !one->is_unknown && !one->has_helper && !one->cuda_at);
 		join(&copies, one, one->is_copy && !one->has_helper);
 	}
 	count_others(&without, more);
 	if (without.n)
-		log_info("no CUDA (libcuda) is loaded yet in process %d%s: the helper is only in those of -p, and below "
-			 "them, that have it", without.first, more);
+		log_info("no CUDA (libcuda) is loaded yet in process %d%s: the helper is only in "
+			 "those of -p, and below "
+			 "them, that have it",
+			 without.first, more);
 	count_others(&copies, more);
 	if (copies.n)
-		log_info("process %d%s was forked with CUDA loaded, and is left without the helper; if it uses a device "
-			 "itself, name it: -p %d", copies.first, more, copies.first);
+		log_info("process %d%s was forked with CUDA loaded, and is left without the "
+			 "helper; if it uses a device "
+			 "itself, name it: -p %d",
+			 copies.first, more, copies.first);
 }
 
 /* 0: some process has it. */
@@ -270,7 +288,9 @@ static int bring_all(const struct inject_list *whom, const struct session_option
 	}
 	if (last)
 		log_error("no process of -p has the helper, nor one below them");
-	return last ? last : inject_target(&(struct inject_target){ .pid = (pid_t)o->pids[0], .is_named = true });
+	return last ? last :
+		      inject_target(&(struct inject_target){ .pid = (pid_t)o->pids[0],
+							     .is_named = true });
 }
 
 int inject_targets(const struct session_options *o)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MIG instances that --gpu names, by what NVML says of them: asked before anything else, and waited for a
- * few seconds at most. Without NVML it is by number alone, as far as the driver's files go.
+ * MIG instances that --gpu names, by what NVML says of them: asked before anything else, and waited
+ * for a few seconds at most. Without NVML it is by number alone, as far as the driver's files go.
  */
 #include "session/mig_select.h"
 
@@ -19,7 +19,9 @@ static void copy_instance(struct gpu_instance *to, const struct nvml_instance *f
 {
 	*to = (struct gpu_instance){ .gpu = device_number_gpu(from->number),
 				     .place = device_number_place(from->number),
-				     .gi = from->gpu_instance, .ci = from->compute_instance, .cap = -1 };
+				     .gi = from->gpu_instance,
+				     .ci = from->compute_instance,
+				     .cap = -1 };
 	snprintf(to->uuid, sizeof(to->uuid), "%s", from->uuid);
 }
 
@@ -53,11 +55,14 @@ static void say_missing(struct selector *selector, const char *missing, const ch
 
 	selector_print_instances(selector, &there);
 	if (there.len)
-		log_error("option '--gpu': this host has no MIG instance '%s', but %s", missing, there.s);
+		log_error("option '--gpu': this host has no MIG instance '%s', but %s", missing,
+			  there.s);
 	else if (*why)
-		log_error("option '--gpu': MIG instance '%s' is not known; NVML would tell it: %s", missing, why);
+		log_error("option '--gpu': MIG instance '%s' is not known; NVML would tell it: %s",
+			  missing, why);
 	else
-		log_error("option '--gpu': this host has no MIG instance '%s', nor any other", missing);
+		log_error("option '--gpu': this host has no MIG instance '%s', nor any other",
+			  missing);
 	strbuf_free(&there);
 }
 

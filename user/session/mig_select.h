@@ -5,6 +5,7 @@
 
 #include "host/selector.h"
 
-int mig_select(struct selector *selector);	/* NULL: none; EXIT_OK, or one is missing (logged) */
+/* NULL: none; EXIT_OK, or one is missing (logged) */
+int mig_select(struct selector *selector);
 
 #endif

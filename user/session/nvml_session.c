@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What a session has to do with NVML: when it is asked (not before somebody uses a device), what is said
- * of it, and that nothing waits for it for long.
+ * What a session has to do with NVML: when it is asked (not before somebody uses a device), what is
+ * said of it, and that nothing waits for it for long.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -39,8 +39,10 @@ static void say_missing(struct session *s, const char *why, bool aloud)
 	s->nvml.missing = true;
 	session_fact(s, "nvml_missing", "%s", why);
 	if (aloud)
-		log_warn("NVML: %s; what it alone knows of devices is missing in part: how active they "
-			 "were, who else was on them, their faults", why);
+		log_warn("NVML: %s; what it alone knows of devices is missing in part: how active "
+			 "they "
+			 "were, who else was on them, their faults",
+			 why);
 }
 
 static bool is_stuck(const struct nvml_status *st, uint64_t now_ns)
@@ -65,7 +67,8 @@ static void say(struct session *s, const struct nvml_status *st)
 		s->nvml.said = true;
 		session_fact(s, "nvml", "driver %s, %u device%s, %s%s", st->driver, st->devices,
 			     st->devices == 1 ? "" : "s",
-			     st->gpm ? "activity by GPM" : "no GPM (which devices have from Hopper on)",
+			     st->gpm ? "activity by GPM" :
+				       "no GPM (which devices have from Hopper on)",
 			     st->pids_are_hosts ? "" : ", processes not known in a pid namespace");
 	}
 	if (*st->why)

@@ -16,7 +16,8 @@ struct session_nvml {
 	bool said, missing;	/* what is told of it was said; what is missing of it was */
 };
 
-void session_nvml_on_event(struct session *s, const struct event *ev);	/* does it tell of devices in use? */
+/* does it tell of devices in use? */
+void session_nvml_on_event(struct session *s, const struct event *ev);
 void session_nvml_read(struct session *s);	/* often; begins it when it is wanted */
 void session_nvml_stop(struct session *s);	/* a last sample, and the end: does not wait */
 void session_nvml_end(struct session *s);	/* reads the last, as far as it comes soon */

@@ -31,8 +31,11 @@ static int push_trait(void *ctx, const char *key, const char *value)
 {
 	struct trait *t = ctx;
 
-	return forward(t->tap, &(struct event){ .kind = EVENT_IDENTITY, .pid = t->pid, .tid = t->pid,
-						.fact.key = key, .fact.value = value });
+	return forward(t->tap, &(struct event){ .kind = EVENT_IDENTITY,
+						.pid = t->pid,
+						.tid = t->pid,
+						.fact.key = key,
+						.fact.value = value });
 }
 
 /* What procfs had of a process when it was last read: it may have ended when its events arrive, and
@@ -64,7 +67,8 @@ static bool is_same(const struct reading *r, uint64_t process_ns)
 }
 
 /* process_ns 0: the last one. */
-static const struct reading *find_reading(const struct pipeline *tap, pid_t pid, uint64_t process_ns)
+static const struct reading *find_reading(const struct pipeline *tap, pid_t pid,
+					  uint64_t process_ns)
 {
 	const struct reading *r = last_reading(tap, pid);
 
@@ -85,7 +89,8 @@ static void free_readings(void *last)
 	}
 }
 
-/* Where what is read now of this process goes: nothing is known of its pid's owners but the last. */
+/* Where what is read now of this process goes: nothing is known of its pid's owners but the last.
+ * */
 static struct reading *make_reading(struct pipeline *tap, const struct target_process *p)
 {
 	struct reading *last = last_reading(tap, p->pid), *r;
@@ -160,7 +165,8 @@ static int push_reading(struct pipeline *tap, const struct reading *r, uint64_t 
 }
 
 /* instead: what BPF said of an exec, for want of more; or NULL. */
-static int describe(struct pipeline *tap, pid_t pid, uint64_t process_ns, const struct event *instead)
+static int describe(struct pipeline *tap, pid_t pid, uint64_t process_ns,
+		    const struct event *instead)
 {
 	struct event ev = { .kind = EVENT_PROCESS, .pid = (uint32_t)pid, .tid = (uint32_t)pid };
 	bool calls = map_find(&tap->seen, (uint64_t)pid);	/* else it may never make one */
@@ -249,7 +255,8 @@ int pipeline_push(void *ctx, const struct event *ev)
 		err = pipeline_describe(tap, (pid_t)ev->pid, ev->task.process_ns);
 		break;
 	case EVENT_PROCESS:
-		if (!ev->task.comm && !ev->end_ns) {	/* from the worker: it uses a library. Others' events may come first */
+		/* from the worker: it uses a library. Others' events may come first */
+		if (!ev->task.comm && !ev->end_ns) {
 			read_now(tap, (pid_t)ev->pid, true);
 			return 0;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is given up once it is known what is still to be done (design §11). A failure is said, and is no
- * error: the work can be done without. */
+/* What is given up once it is known what is still to be done (design §11). A failure is said, and
+ * is no error: the work can be done without. */
 #ifndef SESSION_PRIVILEGES_H
 #define SESSION_PRIVILEGES_H
 
@@ -15,7 +15,8 @@ struct session;
  */
 void privileges_drop_session(const struct session *s);
 
-/* Of a snapshot that is written to output (NULL: standard output): before anything of other processes is read. */
+/* Of a snapshot that is written to output (NULL: standard output): before anything of other
+ * processes is read. */
 void privileges_drop_stacks(const char *output);
 
 /* Of a report: when the capture is open, and before anything of it is read. */

@@ -109,7 +109,8 @@ void scan_cache_free(struct scan_cache *d)
 	map_free(&d->until_ns);
 }
 
-/* ---- target_match ----------------------------------------------------------------------------- */
+/* ---- target_match -----------------------------------------------------------------------------
+ * */
 
 /* See the header. Children that are forked later are followed by BPF. */
 
@@ -120,7 +121,7 @@ struct joining {
 	unsigned int depth;
 };
 
-#define DEPTH_MAX 64		/* of children's children: a pid that is used again may make a ring */
+#define DEPTH_MAX 64 /* of children's children: a pid that is used again may make a ring */
 
 bool target_match_follow(struct target_match *n, pid_t pid)
 {
@@ -128,8 +129,9 @@ bool target_match_follow(struct target_match *n, pid_t pid)
 	bool full = err == -E2BIG;
 
 	if (err && !n->refused)
-		log_warn("cannot follow process %d: %s; it and others that come are not measured; %s", pid,
-			 full ? "too many are followed" : strerror(-err),
+		log_warn("cannot follow process %d: %s; it and others that come are not measured; "
+			 "%s",
+			 pid, full ? "too many are followed" : strerror(-err),
 			 full ? "choose fewer than 65,536 processes, or give -a" :
 				"see gpuprof doctor");
 	n->refused |= err;
@@ -152,7 +154,8 @@ static int join(void *ctx, pid_t pid)
 	return 0;
 }
 
-bool target_match_take(struct target_match *n, pid_t pid, void (*fn)(void *ctx, pid_t pid), void *ctx)
+bool target_match_take(struct target_match *n, pid_t pid, void (*fn)(void *ctx, pid_t pid),
+		       void *ctx)
 {
 	struct joining j = { .n = n, .fn = fn, .ctx = ctx };
 	struct proc p;

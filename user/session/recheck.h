@@ -18,7 +18,7 @@ struct recheck_entry {
 	pid_t pid;
 	uint64_t time_ns;	/* what happened to it, when */
 	uint64_t due_ns;
-	uint64_t again_ns;	/* 0: once; else after that long again, then after twice as long */
+	uint64_t again_ns; /* 0: once; else after that long again, then after twice as long */
 	const void *watch;	/* the caller's */
 };
 
@@ -31,14 +31,15 @@ void recheck_forget(struct recheck *l, pid_t pid);
 
 /* Takes one that is due; one that comes again stays, with its next time. False: none is. */
 bool recheck_take(struct recheck *l, uint64_t now_ns, struct recheck_entry *out);
-int recheck_timeout_ms(const struct recheck *l, uint64_t now_ns);	/* for poll; -1: nothing waits */
+/* for poll; -1: nothing waits */
+int recheck_timeout_ms(const struct recheck *l, uint64_t now_ns);
 void recheck_free(struct recheck *l);
 
 /*
  * Files that were looked at a moment ago and have nothing to probe. Shells and compilers map the
  * same few with each process they start, and a look costs a dozen system calls. A file that was
- * changed just now is no such file; what is written over in place is seen when the moment is over. Nor is
- * one whose inode may be another's by now, and nobody could tell (target_event.file is 0).
+ * changed just now is no such file; what is written over in place is seen when the moment is over.
+ * Nor is one whose inode may be another's by now, and nobody could tell (target_event.file is 0).
  */
 
 struct scan_cache {			/* start zeroed */
@@ -47,7 +48,8 @@ struct scan_cache {			/* start zeroed */
 
 bool scan_cache_has(const struct scan_cache *d, const struct target_event *ev);
 bool scan_cache_may_add(const struct target_file *file);	/* it was not changed lately */
-void scan_cache_add(struct scan_cache *d, const struct target_event *ev);	/* what ev maps has nothing */
+/* what ev maps has nothing */
+void scan_cache_add(struct scan_cache *d, const struct target_event *ev);
 void scan_cache_free(struct scan_cache *d);
 
 /*
@@ -69,6 +71,7 @@ bool target_match_follow(struct target_match *n, pid_t pid);
  * Is pid (which is not followed) meant? If so it is followed from now on, and below it everybody:
  * fn is called for each of them. True: it is.
  */
-bool target_match_take(struct target_match *n, pid_t pid, void (*fn)(void *ctx, pid_t pid), void *ctx);
+bool target_match_take(struct target_match *n, pid_t pid, void (*fn)(void *ctx, pid_t pid),
+		       void *ctx);
 
 #endif

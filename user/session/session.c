@@ -58,7 +58,8 @@ enum wake { WAKE_SIGNAL = 1, WAKE_DURATION, WAKE_INTERVAL, WAKE_DRAIN, WAKE_WORK
 
 static int add_fd(struct session *s, int fd, enum wake what)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t)what << 32 | (uint32_t)fd };
+	struct epoll_event ev = { .events = EPOLLIN,
+				  .data.u64 = (uint64_t)what << 32 | (uint32_t)fd };
 
 	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
@@ -103,8 +104,9 @@ static void read_off(struct session *s, uint64_t until_ns)
 	struct off_reading r = { &s->live, until_ns };
 
 	if (s->loader && loader_each_off(s->loader, on_off, &r))
-		log_warn("cannot read who is off the CPU: what began before this interval's end and "
-			 "goes on is shown as other");
+		log_warn(
+			"cannot read who is off the CPU: what began before this interval's end and "
+			"goes on is shown as other");
 }
 
 static void on_interval(struct session *s, int fd)
@@ -113,7 +115,8 @@ static void on_interval(struct session *s, int fd)
 
 	io_clear(fd);
 	if (s->plan->o->count && s->intervals + 1 >= s->plan->o->count) {
-		s->state = SESSION_STOPPING;	/* its end is the session's: all is known of it then */
+		/* its end is the session's: all is known of it then */
+		s->state = SESSION_STOPPING;
 		return;
 	}
 	if (!at || at <= s->interval_start_ns)
@@ -146,7 +149,8 @@ static void on_wake(struct session *s, enum wake what, int fd)
 		on_interval(s, fd);
 		break;
 	case WAKE_DRAIN:
-		worker_pump(s->worker, &s->sink);	/* INSIDE comes before what the thread does next */
+		/* INSIDE comes before what the thread does next */
+		worker_pump(s->worker, &s->sink);
 		bpf_source_pump(&s->live);
 		break;
 	case WAKE_WORKER:
@@ -311,7 +315,8 @@ static int start_capture(struct session *s)
 
 	if (!s->plan->capture_path)
 		return 0;
-	s->tap.keep = capture_sink_open(o, s->plan->capture_path, target, decoder_funcs(s->decoder));
+	s->tap.keep =
+		capture_sink_open(o, s->plan->capture_path, target, decoder_funcs(s->decoder));
 	if (!s->tap.keep)
 		return -EIO;	/* logged; a capture's EACCES is no missing capability */
 	s->tap.keep->cut_ctx = s;
@@ -363,7 +368,8 @@ static int start_waits(struct session *s)
 	if (!err)
 		err = add_timer(s, left_of(s, s->plan->o->duration_ns), 0, WAKE_DURATION);
 	if (!err)
-		err = add_timer(s, left_of(s, s->plan->interval_ns), s->plan->interval_ns, WAKE_INTERVAL);
+		err = add_timer(s, left_of(s, s->plan->interval_ns), s->plan->interval_ns,
+				WAKE_INTERVAL);
 	if (!err)
 		err = add_timer(s, HELPERS_EVERY_NS, HELPERS_EVERY_NS, WAKE_HELPERS);
 	return err ? cannot("wait for events", -err) : 0;
@@ -392,7 +398,8 @@ static int start(struct session *s)
 		err = start_tap(s);
 	if (!err)
 		err = start_probes(s);
-	/* What is measured from here on is not lost to a signal that comes before somebody waits. */
+	/* What is measured from here on is not lost to a signal that comes before somebody waits.
+	 * */
 	signals_hold_ends();
 	if (!err)
 		err = start_capture(s);
@@ -403,7 +410,8 @@ static int start(struct session *s)
 	s->start_ns = time_now_ns();
 	s->tap.oldest_ns = s->command.pid ? s->start_ns : 0;
 	if (!err)
-		err = session_push(s, &(struct event){ .kind = EVENT_START, .start_ns = s->start_ns });
+		err = session_push(s,
+				   &(struct event){ .kind = EVENT_START, .start_ns = s->start_ns });
 	targets_processes(s);
 	if (!err && s->inside)
 		err = inflight_find(s->inside, s->start_ns, &s->sink);
@@ -439,7 +447,7 @@ struct session *session_open(const struct session_plan *plan)
 	s->command = (struct command)COMMAND_NONE;
 	s->epoll_fd = s->signal_fd = -1;
 	if (plan->o->on == ON_SIGNAL)
-		signals_hold(SIGUSR1);	/* one that comes before there is what it asks for waits */
+		signals_hold(SIGUSR1); /* one that comes before there is what it asks for waits */
 	s->rc = check_plan(plan);
 	if (s->rc) {
 		s->state = SESSION_STOPPED;
@@ -499,7 +507,8 @@ static void read_states(struct session *s, struct states *states)
 static void push_states(struct session *s, struct states *states, uint64_t now_ns)
 {
 	for (size_t i = 0; i < states->all.n; i++)
-		bpf_source_push_state(&s->live, &states->all.v[i], sizeof(states->all.v[i]), now_ns);
+		bpf_source_push_state(&s->live, &states->all.v[i], sizeof(states->all.v[i]),
+				      now_ns);
 	/* Behind the last numbers, so that what is missing before them is known. */
 	for (size_t i = 0; i < states->off.n; i++)
 		bpf_source_push_off(&s->live, &states->off.v[i], sizeof(states->off.v[i]), now_ns);
@@ -526,8 +535,8 @@ static void stop_probes(struct session *s, uint64_t now_ns)
 	counts_push(s);
 }
 
-/* Nothing recorded is lost by stopping: probes off, rings emptied, then what was still open. The model
- * is finished when it has all, as a report does it. */
+/* Nothing recorded is lost by stopping: probes off, rings emptied, then what was still open. The
+ * model is finished when it has all, as a report does it. */
 static void read_last(struct session *s)
 {
 	uint64_t now_ns = time_now_ns();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A live session: targets, probes, drain, model, capture. Open, step until it has ended, stop, print,
- * close. It owns all that it measures with.
+ * A live session: targets, probes, drain, model, capture. Open, step until it has ended, stop,
+ * print, close. It owns all that it measures with.
  */
 #ifndef SESSION_SESSION_H
 #define SESSION_SESSION_H
@@ -13,15 +13,16 @@
 struct session_plan {
 	const struct session_options *o;
 	const char *capture_path;	/* NULL: keep no capture */
-	const char *output;		/* a file that is written when the session has ended; NULL: none */
+	/* a file that is written when the session has ended; NULL: none */
+	const char *output;
 	bool by_launch;			/* the model counts launches, too */
 	uint64_t interval_ns;		/* 0: no intervals */
 };
 
 struct session;
 
-/* Starts to measure; plan must live as long. What went wrong was logged, and session_stop says it. NULL:
- * out of memory (logged). */
+/* Starts to measure; plan must live as long. What went wrong was logged, and session_stop says it.
+ * NULL: out of memory (logged). */
 struct session *session_open(const struct session_plan *plan);
 
 enum session_step { SESSION_ENDED, SESSION_GOES_ON, SESSION_INTERVAL };
@@ -35,7 +36,8 @@ uint64_t session_interval_end(const struct session *s);
 int session_stop(struct session *s);
 
 struct model *session_model(const struct session *s);	/* NULL: nothing was measured */
-const struct capture_sink_stats *session_kept(const struct session *s);		/* when it was stopped */
+/* when it was stopped */
+const struct capture_sink_stats *session_kept(const struct session *s);
 
 /* To be called last, when all is printed: waits for CMD, if there is one, and for breakpoints that
  * the kernel is still taking off. CMD's own status if it failed, else rc. */

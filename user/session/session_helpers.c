@@ -47,9 +47,9 @@ int helpers_start(struct session *s)
 	return err;
 }
 
-/* A process that was forked or executed below a target, or one that is known to make calls: it may have a
- * helper of its own, by NVTX before it makes any call. Whatever is executed on the whole host is not asked, nor
- * is each new thread's process. */
+/* A process that was forked or executed below a target, or one that is known to make calls: it may
+ * have a helper of its own, by NVTX before it makes any call. Whatever is executed on the whole
+ * host is not asked, nor is each new thread's process. */
 static bool is_to_be_met(const struct session *s, const struct event *ev)
 {
 	const struct session_options *o = s->plan->o;
@@ -111,7 +111,8 @@ const char *helpers_why_silent(const struct helpers_status *st)
 	case HELPERS_OTHER:
 		return "its helper is of another version of gpuprof; start it anew with this one";
 	case HELPERS_CONFINED:
-		return "since its helper came it lets seccomp filter its system calls, which may be its end when "
+		return "since its helper came it lets seccomp filter its system calls, which may "
+		       "be its end when "
 		       "CUPTI begins; start it by gpuprof's -- CMD, then CUPTI begins with CUDA";
 	default:
 		break;
@@ -133,32 +134,38 @@ static void say(const struct helpers_status *st)
 			 *st->head.occupant ? "" : st->head.reason,
 			 *st->head.occupant ? "" : helper_advice(st->head.reason));
 	if (*st->head.chained && strcmp(st->head.chained, GP_CHAIN_LOADED))
-		log_warn("the injection that CUDA_INJECTION64_PATH named before is not in process %d: %s",
+		log_warn("the injection that CUDA_INJECTION64_PATH named before is not in process "
+			 "%d: %s",
 			 st->pid, st->head.chained);
 	if (lost)
 		log_warn("of process %d, %" PRIu64 " device records were lost%s", st->pid, lost,
 			 st->lost && st->head.ring_bytes < GP_RING_BYTES_USUAL ?
 			 ": its helper's ring is small, as its files may be (ulimit -f)" : "");
 	if (st->kept_bytes)
-		log_warn("of process %d, CUPTI has not given back %" PRIu64 " bytes of records: works of the last "
-			 "%.3g s may be missing", st->pid, st->kept_bytes,
-			 (double)st->kept_ns / NS_PER_SEC);
+		log_warn("of process %d, CUPTI has not given back %" PRIu64
+			 " bytes of records: works of the last "
+			 "%.3g s may be missing",
+			 st->pid, st->kept_bytes, (double)st->kept_ns / NS_PER_SEC);
 	if (st->lost_calls)
-		log_warn("%" PRIu64 " calls of process %d were lost: its helper did not tell the time, and "
-			 "no more than %d can wait for that", st->lost_calls, st->pid,
-			 API_CALLS_HELD_MAX);
+		log_warn("%" PRIu64
+			 " calls of process %d were lost: its helper did not tell the time, and "
+			 "no more than %d can wait for that",
+			 st->lost_calls, st->pid, API_CALLS_HELD_MAX);
 	if (st->away_ns && st->state != HELPERS_BROKEN)
-		log_warn("what devices did for process %d is not known for %.3g s: gpuprof did not run for "
-			 "so long that the helper took it for gone", st->pid,
-			 (double)st->away_ns / NS_PER_SEC);
+		log_warn("what devices did for process %d is not known for %.3g s: gpuprof did not "
+			 "run for "
+			 "so long that the helper took it for gone",
+			 st->pid, (double)st->away_ns / NS_PER_SEC);
 	if (st->counts.clock_steps)
 		log_warn("the clock that times the works of process %d was set meanwhile, %" PRIu64
 			 " times: around that it is not known what its devices did", st->pid,
 			 st->counts.clock_steps);
 	if (st->unread_ns && !helpers_why_silent(st))
-		log_warn("what devices did for process %d in the last %.3g s is not known: it was killed or "
-			 "stopped, CUPTI did not answer, or gpuprof did not run, before that was handed on", st->pid,
-			 (double)st->unread_ns / NS_PER_SEC);
+		log_warn("what devices did for process %d in the last %.3g s is not known: it was "
+			 "killed or "
+			 "stopped, CUPTI did not answer, or gpuprof did not run, before that was "
+			 "handed on",
+			 st->pid, (double)st->unread_ns / NS_PER_SEC);
 }
 
 /* A forked child whose launches fail has not. */
@@ -170,7 +177,8 @@ static bool has_launched(const struct model *m, size_t process)
 	for (size_t k = 0; k < call_stats_count(&p->calls); k++) {
 		const struct call_stat *t = call_stats_at(&p->calls, k);
 
-		if (t->key.func < funcs->n && funcs->v[t->key.func].class == CLASS_LAUNCH && t->count > t->errors)
+		if (t->key.func < funcs->n && funcs->v[t->key.func].class == CLASS_LAUNCH &&
+		    t->count > t->errors)
 			return true;
 	}
 	return false;
@@ -189,7 +197,8 @@ static int note_silent(const struct session *s, struct map *silent)
 	return 0;
 }
 
-/* Of one whose helper could not be loaded that is said; where others told of their devices, of each that did not. */
+/* Of one whose helper could not be loaded that is said; where others told of their devices, of each
+ * that did not. */
 static void say_unfound(const struct session *s)
 {
 	struct helpers_totals totals;
@@ -203,14 +212,15 @@ static void say_unfound(const struct session *s)
 		const uint32_t pid = p->pid;
 		bool is_closed = helper_load_reason(s, (pid_t)pid), is_new = false;
 
-		if (!(is_closed || totals.works) || pid == MODEL_PAST_PID || helpers_has_sent(s->helpers, (pid_t)pid) ||
-		    !has_launched(s->tap.model, i))
+		if (!(is_closed || totals.works) || pid == MODEL_PAST_PID ||
+		    helpers_has_sent(s->helpers, (pid_t)pid) || !has_launched(s->tap.model, i))
 			continue;
 		err = map_put(&silent, pid, &is_new) ? 0 : -ENOMEM;
 		if (is_new && is_closed)
 			helper_load_warn(s, (pid_t)pid, p->comm);
 		else if (is_new)
-			log_warn("device times of process %u are not known: no helper was found in it in time",
+			log_warn("device times of process %u are not known: no helper was found in "
+				 "it in time",
 				 pid);
 	}
 	map_free(&silent);
@@ -225,12 +235,14 @@ static void say_untold(const struct session *s, uint64_t dropped)
 	model_counts(s->tap.model, &counts);
 	counted = num_add(num_add(dropped, counts.untold), counts.invalid[EVENT_WORK]);
 	if (counts.unmet_lost > counted)
-		log_warn("no record came of %" PRIu64 " kernels that ran, and CUPTI counted %s as dropped: when they ran is "
-			 "`lost` time of devices", counts.unmet_lost,
-			 counted ? "fewer" : "none");
+		log_warn("no record came of %" PRIu64
+			 " kernels that ran, and CUPTI counted %s as dropped: when they ran is "
+			 "`lost` time of devices",
+			 counts.unmet_lost, counted ? "fewer" : "none");
 }
 
-static int push_count(const struct event_sink *to, const char *kind, uint64_t received, uint64_t lost)
+static int push_count(const struct event_sink *to, const char *kind, uint64_t received,
+		      uint64_t lost)
 {
 	struct event ev = { .kind = EVENT_COUNT, .count.source = "helper", .count.kind = kind,
 			    .count.received = received,
@@ -239,8 +251,8 @@ static int push_count(const struct event_sink *to, const char *kind, uint64_t re
 	return ev.count.hits ? to->push(to->ctx, &ev) : 0;
 }
 
-/* Works of all helpers, and calls where they alone tell them; beside which the table events shows what
- * became of them. */
+/* Works of all helpers, and calls where they alone tell them; beside which the table events shows
+ * what became of them. */
 int helpers_push_count(const struct session *s, const struct event_sink *to)
 {
 	struct helpers_totals totals;
@@ -297,11 +309,14 @@ void helpers_warn(const struct session *s)
 		helpers_status(s->helpers, i, &st);
 		say(&st);
 		if (s->plan->o->cupti == CUPTI_SUBSCRIBE && *st.head.unsubscribed)
-			log_warn("of process %d, nodes of graphs are known by their order, as without "
-				 "--cupti subscribe: %s", st.pid, st.head.unsubscribed);
+			log_warn("of process %d, nodes of graphs are known by their order, as "
+				 "without "
+				 "--cupti subscribe: %s",
+				 st.pid, st.head.unsubscribed);
 		if (st.counts.whole_graphs && !session_wants_whole_graphs(s))
-			log_warn("of process %d, %" PRIu64 " graphs were told whole: CUPTI had no room for "
-				 "more of their nodes", st.pid,
-				 st.counts.whole_graphs);
+			log_warn("of process %d, %" PRIu64
+				 " graphs were told whole: CUPTI had no room for "
+				 "more of their nodes",
+				 st.pid, st.counts.whole_graphs);
 	}
 }

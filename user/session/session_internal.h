@@ -22,29 +22,33 @@ struct pipeline {
 	struct capture_sink *keep;		/* NULL: none */
 	struct model *model;
 	struct identity_room room;
-	struct map seen;		/* processes that were described: pid -> exact birth, or 0 */
+	/* processes that were described: pid -> exact birth, or 0 */
+	struct map seen;
 	struct map read;		/* what procfs had of processes: pid -> struct reading */
-	struct map settled;		/* of these, whose devices were looked for after a launch */
+	struct map settled; /* of these, whose devices were looked for after a launch */
 	uint32_t settled_pid;		/* found there last */
 	uint64_t watermark_ns;		/* all that ended before it has been delivered */
-	uint64_t oldest_ns;		/* before it no process but the command began; 0: any may have */
+	/* before it no process but the command began; 0: any may have */
+	uint64_t oldest_ns;
 	bool no_cmdline;
 };
 
 int pipeline_push(void *tap, const struct event *ev);	/* an event_sink.push */
 
-/* EVENT_PROCESS and its identity, once for each process of pid; process_ns: its exact birth, or 0. */
+/* EVENT_PROCESS and its identity, once for each process of pid; process_ns: its exact birth, or 0.
+ * */
 int pipeline_describe(struct pipeline *tap, pid_t pid, uint64_t process_ns);
 void pipeline_free(struct pipeline *tap);		/* not what it passes on to */
 
-struct session_forked {		/* children that run on with their parent's program and CUDA */
+struct session_forked { /* children that run on with their parent's program and CUDA */
 	struct map looked_at;		/* pid -> 1 */
 	uint64_t n;
 	pid_t first, parent;		/* one of them */
 };
 
 struct session_closed {		/* that could not load the helper; session_closed.c */
-	struct map looked_at;		/* pid -> when it is to be looked at again, without probes */
+	/* pid -> when it is to be looked at again, without probes */
+	struct map looked_at;
 	uint64_t n, next_ns;
 	pid_t first;
 	char comm[16];			/* its */
@@ -55,7 +59,8 @@ struct session {
 	enum session_state state;
 	bool started;			/* something was measured, even if an error ended it */
 	int rc;				/* exit code, when it is SESSION_STOPPED */
-	int err;			/* the first one; ends the session. -ENOMEM is not logged yet */
+	/* the first one; ends the session. -ENOMEM is not logged yet */
+	int err;
 
 	struct command command;
 	struct decoder *decoder;
@@ -67,7 +72,8 @@ struct session {
 	struct helpers *helpers;	/* NULL: none are looked for */
 	struct session_nvml nvml;
 	unsigned int left_out_noted;	/* of worker_left_out */
-	const char *blind;		/* why there are no probes, nor loader, attach, worker, drain */
+	/* why there are no probes, nor loader, attach, worker, drain */
+	const char *blind;
 	const char *remedy;
 	uint64_t looked_ns;		/* for processes, without probes */
 	uint64_t looked_for_ended_ns;
@@ -97,13 +103,18 @@ void diagnose_ended(struct session *s);	/* at any time: who has ended of whom no
 void diagnose_interval(struct session *s);	/* the same, of an interval */
 void diagnose_empty(struct session *s);	/* at the end: why there may be no call at all */
 
-int helpers_start(struct session *s);	/* the targets of now; others are met as they come; 0 or -ENOMEM */
-int helpers_add_target(struct session *s, pid_t pid);	/* this process may have one; 0 or -ENOMEM */
-int helpers_on_event(struct session *s, const struct event *ev);	/* the same of whom an event tells */
+/* the targets of now; others are met as they come; 0 or -ENOMEM */
+int helpers_start(struct session *s);
+/* this process may have one; 0 or -ENOMEM */
+int helpers_add_target(struct session *s, pid_t pid);
+/* the same of whom an event tells */
+int helpers_on_event(struct session *s, const struct event *ev);
 void helpers_read(struct session *s);
 void helpers_stop(struct session *s);	/* reads the last */
-const char *helpers_why_silent(const struct helpers_status *st);	/* NULL: nothing is wrong with it */
-void helpers_warn(const struct session *s);	/* of what devices did not tell: when the model has all */
+/* NULL: nothing is wrong with it */
+const char *helpers_why_silent(const struct helpers_status *st);
+/* of what devices did not tell: when the model has all */
+void helpers_warn(const struct session *s);
 /* Works of all helpers so far, beside which the table events shows what became of them. */
 int helpers_push_count(const struct session *s, const struct event_sink *to);
 bool session_wants_whole_graphs(const struct session *s);

@@ -16,7 +16,7 @@
 
 #define READ_NS (5 * NS_PER_MS)
 #define TELL_NS (100 * NS_PER_MS)
-#define TELL_SHARE 10		/* a pass over large symbol tables takes some 10 ms: no more of its time */
+#define TELL_SHARE 10 /* a pass over large symbol tables takes some 10 ms: no more of its time */
 
 struct stack_feed {
 	struct loader *loader;

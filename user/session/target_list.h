@@ -11,7 +11,8 @@ struct target_list {
 	uint32_t *own;		/* NULL: pids are the options' */
 };
 
-/* With selectors also what is below (unless --isolate). 0, or an exit code, logged: none matches. */
+/* With selectors also what is below (unless --isolate). 0, or an exit code, logged: none matches.
+ * */
 int target_list_find(struct target_list *c, const struct session_options *o);
 
 /* Behind those of -p whatever is below them now. 0, or an exit code, logged. */

@@ -44,8 +44,9 @@ int targets_check(struct session *s)
 				log_error("cannot profile %u: it is a thread, not a process; give "
 					  "the pid of its process", o->pids[i]);
 			else
-				log_error("cannot profile process %u: %s", o->pids[i], err == ESRCH ?
-					  "there is none, or none any more" : strerror(err));
+				log_error("cannot profile process %u: %s", o->pids[i],
+					  err == ESRCH ? "there is none, or none any more" :
+							 strerror(err));
 			return -ESRCH;
 		}
 	}
@@ -111,7 +112,8 @@ static int on_host_pid(void *ctx, pid_t pid)
 
 /* ---- -p: processes and all that is below them ------------------------------------------------ */
 
-/* More than these are probed without filters: each filter takes a look at every hit of the others. */
+/* More than these are probed without filters: each filter takes a look at every hit of the others.
+ * */
 #define WATCHES_MAX 16
 #define FILTERS_MAX 4	/* named processes that use one library, before it is probed for all */
 
@@ -221,7 +223,8 @@ bool targets_use_library(const struct session *s, pid_t pid)
 	return target_each_file(pid, is_wanted, s->attach) > 0;
 }
 
-/* One process that uses a library, or few that were named: filters keep all others free of probes. */
+/* One process that uses a library, or few that were named: filters keep all others free of probes.
+ * */
 static int choose_filters(struct family *f)
 {
 	unsigned int users = 0, below = 0;
@@ -265,8 +268,10 @@ static int attach_members(struct family *f)
 		}
 	}
 	if (below.denied)
-		log_warn("%u child processes could not be read: permission denied, CAP_SYS_PTRACE is "
-			 "needed", below.denied);
+		log_warn("%u child processes could not be read: permission denied, CAP_SYS_PTRACE "
+			 "is "
+			 "needed",
+			 below.denied);
 	return err;
 }
 
@@ -354,7 +359,8 @@ static void fact_command(struct session *s)
 		typed &= **arg && !strchr(*arg, ' ');
 		strbuf_addf(&all, "%s%s", all.len ? " " : "", *arg);
 	}
-	session_fact(s, "command", "%s", typed && !all.failed && next_is_typed(all.s) ? all.s : "CMD");
+	session_fact(s, "command", "%s",
+		     typed && !all.failed && next_is_typed(all.s) ? all.s : "CMD");
 	strbuf_free(&all);
 }
 
@@ -438,8 +444,8 @@ void targets_processes(struct session *s)
 
 /*
  * Targets chosen by what is known of processes: who matches when the session begins, with everybody
- * below; who begins to match later joins them (target_match.c). One watch of the host, and the set of
- * pids in BPF decides who is recorded.
+ * below; who begins to match later joins them (target_match.c). One watch of the host, and the set
+ * of pids in BPF decides who is recorded.
  */
 
 /* Those that use a library now: they have a name in the report, calls or not. */
@@ -499,7 +505,8 @@ static void tell(const struct scan *scan, const struct selection *found)
 		log_warn("of %u process%s it cannot be told whether they match: permission denied, "
 			 "CAP_SYS_PTRACE is needed", found->denied, found->denied == 1 ? "" : "es");
 	if (scan->denied)
-		log_warn("%u of these could not be read: permission denied, CAP_SYS_PTRACE is needed",
+		log_warn("%u of these could not be read: permission denied, CAP_SYS_PTRACE is "
+			 "needed",
 			 scan->denied);
 }
 

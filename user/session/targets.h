@@ -16,9 +16,11 @@ struct scan {			/* over processes that are attached to */
 	bool uses;		/* the process that is being read has something to probe */
 	int err;		/* of attaching, logged; ends the scan */
 };
-int targets_attach_pid(struct scan *scan, pid_t pid);	/* 0 or -errno: ESRCH, an error of attaching */
-bool targets_use_library(const struct session *s, pid_t pid);	/* does it map what can be probed? */
-int targets_follow(const struct session *s, pid_t pid);	/* loader_follow; 0 or -errno, logged */
+/* 0 or -errno: ESRCH, an error of attaching */
+int targets_attach_pid(struct scan *scan, pid_t pid);
+/* does it map what can be probed? */
+bool targets_use_library(const struct session *s, pid_t pid);
+int targets_follow(const struct session *s, pid_t pid); /* loader_follow; 0 or -errno, logged */
 
 void targets_facts(struct session *s);	/* host, versions, targets, what is attached */
 void targets_processes(struct session *s);

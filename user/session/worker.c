@@ -34,7 +34,8 @@ struct worker {
 	struct inflight *inside;		/* NULL: nothing is looked at */
 	uint64_t armed_ns;		/* when probes were made last */
 	struct recheck later;
-	struct target_match target_match;	/* selector NULL: nobody is chosen by what is known of him */
+	/* selector NULL: nobody is chosen by what is known of him */
+	struct target_match target_match;
 	struct scan_cache dull;
 	bool follow_children, only_followed;
 	bool heard;			/* the last look at a watch told something */
@@ -194,8 +195,8 @@ static void worker_look_at_due(struct worker *w)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Somebody whom nobody asked for until now. What he does matters when he runs a program, or loads what
- * can be probed. */
+/* Somebody whom nobody asked for until now. What he does matters when he runs a program, or loads
+ * what can be probed. */
 static void on_stranger(struct arrival *ar, const struct target_event *ev)
 {
 	struct worker *w = ar->w;
@@ -217,14 +218,16 @@ static void on_stranger(struct arrival *ar, const struct target_event *ev)
 	}
 }
 
-/* It has ended before that could be read (else it has unmapped it). Nobody saw its calls but where a library
- * of that name was probed: which may be the same. Of cublas and cudnn none is looked for without --tier 1. */
+/* It has ended before that could be read (else it has unmapped it). Nobody saw its calls but where
+ * a library of that name was probed: which may be the same. Of cublas and cudnn none is looked for
+ * without --tier 1. */
 static void on_gone(const struct arrival *ar, const struct target_event *ev)
 {
 	const char *name = str_basename(ev->text);
 	struct worker *w = ar->w;
 
-	if (!catalog_has_tier(name, attach_tier(w->attach)) || !target_process_ended((pid_t)ev->pid))
+	if (!catalog_has_tier(name, attach_tier(w->attach)) ||
+	    !target_process_ended((pid_t)ev->pid))
 		return;
 	for (size_t i = 0; i < attach_count(w->attach); i++)
 		if (!strcmp(str_basename(attach_get(w->attach, i)->path), name))
@@ -522,7 +525,8 @@ static int wait_ms(const struct worker *w)
 /* What a host does comes in bursts: a program that starts maps several files. */
 #define GATHER_US 2000
 
-/* What it does that nobody here asked for is gathered, so that a busy host is not read event by event. */
+/* What it does that nobody here asked for is gathered, so that a busy host is not read event by
+ * event. */
 static void read_watch(struct worker *w, const struct watch *watch, bool readable)
 {
 	struct worker_turn t = { .w = w, .watch = watch };
@@ -613,8 +617,10 @@ void worker_finish_stacks(struct worker *w)
 	feed_stacks(w, true);
 	over = w->feed ? stack_feed_counts(w->feed)->over : 0;
 	if (over)
-		log_warn("%llu stacks are not told: more than %u different ones, or %u frames, are not "
-			 "kept", (unsigned long long)over, STACKS_MAX, STACKS_FRAMES_MAX);
+		log_warn("%llu stacks are not told: more than %u different ones, or %u frames, are "
+			 "not "
+			 "kept",
+			 (unsigned long long)over, STACKS_MAX, STACKS_FRAMES_MAX);
 }
 
 uint64_t worker_stacks_received(const struct worker *w)

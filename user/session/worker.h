@@ -31,21 +31,24 @@ int worker_watch(struct worker *w, pid_t pid, pid_t filter);
 void worker_follow_children(struct worker *w);	/* before worker_run */
 void worker_only_followed(struct worker *w);	/* before worker_run: of the host's processes */
 
-/* Before worker_run, with one watch of the host: who begins to be meant is followed too. filter: the
- * process whose probes have the kernel's pid filter, until somebody else is; 0: there is none. */
+/* Before worker_run, with one watch of the host: who begins to be meant is followed too. filter:
+ * the process whose probes have the kernel's pid filter, until somebody else is; 0: there is none.
+ * */
 void worker_choose(struct worker *w, const struct target_match *target_match, pid_t filter);
 
 /* Before worker_run: what is kept is stored here. */
 void worker_keep(struct worker *w, struct capture_sink *keep);
 /* Before worker_run: stacks of calls are taken; the feed is the worker's. */
 void worker_feed(struct worker *w, struct stack_feed *feed);
-int worker_run(struct worker *w);		/* starts the thread; from now on it owns the attach */
+/* starts the thread; from now on it owns the attach */
+int worker_run(struct worker *w);
 
 int worker_fd(const struct worker *w);		/* readable when events wait */
-int worker_pump(struct worker *w, const struct event_sink *sink);	/* engine; 0 or the sink's error */
+/* engine; 0 or the sink's error */
+int worker_pump(struct worker *w, const struct event_sink *sink);
 
-/* Engine. Rows without a probe in some file (PLAN_TOO_DEAR, _REFUSED, _LEFT_OUT, _FAILED), if that is
- * known otherwise than before: *noted, 0 at first. */
+/* Engine. Rows without a probe in some file (PLAN_TOO_DEAR, _REFUSED, _LEFT_OUT, _FAILED), if that
+ * is known otherwise than before: *noted, 0 at first. */
 bool worker_left_out(struct worker *w, unsigned int *noted, bool left_out[GP_ROWS_MAX]);
 
 /* Ends the thread: the attach is the caller's again, and blocks are stored by whoever pushes. */
