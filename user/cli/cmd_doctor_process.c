@@ -35,7 +35,7 @@
 /* ---- doctor helper ------------------------------------------------------------------------- */
 
 /* What keeps the times of a process's devices from being known: has it a helper, could it have one?
- * */
+ */
 
 static void say_none(struct doctor *d, pid_t pid)
 {
@@ -286,7 +286,7 @@ static int attach_one(void *ctx, const struct target_file *file)
 }
 
 /* Of functions that may block the record at entry counts: such a call may last longer than we look.
- * */
+ */
 static int add_record(void *ctx, const void *data, size_t len)
 {
 	const struct gp_call *rec = data;

@@ -45,7 +45,7 @@ static void add_escaped(struct strbuf *out, const char *text, const char *specia
 }
 
 /* For every shell of the Bourne kind. What needs no quotes has none, so that $(gpuprof env) works.
- * */
+ */
 static void add_shell(struct strbuf *out, const char *text)
 {
 	if (!text[strspn(
@@ -174,7 +174,7 @@ static void add_variable(struct variables *vs, const char *name, const char *val
 }
 
 /* What others have asked for stays: another injection is loaded after ours, but NVTX has one only.
- * */
+ */
 static void choose(struct variables *vs, const char *path)
 {
 	const char *before = inject_foreign(INJECT_CUDA), *nvtx = inject_foreign(INJECT_NVTX);

@@ -63,7 +63,7 @@ int options_parse(struct options *o, int argc, char *const *argv);
 void options_free(struct options *o);
 
 /* Stacks that are taken, kept in no capture and shown in no table: a warning. After report_check.
- * */
+ */
 void options_warn_stacks(const struct options *o);
 
 #endif

@@ -226,7 +226,7 @@ int command_wait(struct command *c)
 }
 
 /* The terminal tells all of its foreground group; but that it has gone, only the session's leader.
- * */
+ */
 static bool is_told(const struct signalfd_siginfo *info)
 {
 	return info->ssi_code == SI_KERNEL && (info->ssi_signo != SIGHUP || getsid(0) != getpid());

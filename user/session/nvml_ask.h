@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* NVML asked once, by who waits for the answer: not for long, since a driver that is ill may hang.
- * */
+ */
 #ifndef SESSION_NVML_ASK_H
 #define SESSION_NVML_ASK_H
 

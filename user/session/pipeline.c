@@ -90,7 +90,7 @@ static void free_readings(void *last)
 }
 
 /* Where what is read now of this process goes: nothing is known of its pid's owners but the last.
- * */
+ */
 static struct reading *make_reading(struct pipeline *tap, const struct target_process *p)
 {
 	struct reading *last = last_reading(tap, p->pid), *r;

@@ -110,7 +110,7 @@ void scan_cache_free(struct scan_cache *d)
 }
 
 /* ---- target_match -----------------------------------------------------------------------------
- * */
+ */
 
 /* See the header. Children that are forked later are followed by BPF. */
 

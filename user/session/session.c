@@ -399,7 +399,7 @@ static int start(struct session *s)
 	if (!err)
 		err = start_probes(s);
 	/* What is measured from here on is not lost to a signal that comes before somebody waits.
-	 * */
+	 */
 	signals_hold_ends();
 	if (!err)
 		err = start_capture(s);

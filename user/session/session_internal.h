@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The state of a session, shared by session.c (its course) and the files of its parts: session_*.c,
- * tap.c (where all events pass), confine.c (its rights). */
+ * pipeline.c (where all events pass), privileges.c. */
 #ifndef SESSION_SESSION_INTERNAL_H
 #define SESSION_SESSION_INTERNAL_H
 
@@ -36,7 +36,7 @@ struct pipeline {
 int pipeline_push(void *tap, const struct event *ev);	/* an event_sink.push */
 
 /* EVENT_PROCESS and its identity, once for each process of pid; process_ns: its exact birth, or 0.
- * */
+ */
 int pipeline_describe(struct pipeline *tap, pid_t pid, uint64_t process_ns);
 void pipeline_free(struct pipeline *tap);		/* not what it passes on to */
 
@@ -46,7 +46,7 @@ struct session_forked { /* children that run on with their parent's program and 
 	pid_t first, parent;		/* one of them */
 };
 
-struct session_closed {		/* that could not load the helper; session_closed.c */
+struct session_closed {		/* that could not load the helper */
 	/* pid -> when it is to be looked at again, without probes */
 	struct map looked_at;
 	uint64_t n, next_ns;

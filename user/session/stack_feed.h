@@ -20,7 +20,7 @@ struct stack_feed *stack_feed_new(struct loader *l);
 void stack_feed_free(struct stack_feed *f);
 
 /* A process that is a target from the beginning: its maps are read now, else with its first stack.
- * */
+ */
 void stack_feed_target(struct stack_feed *f, pid_t pid);
 void stack_feed_event(struct stack_feed *f, const struct target_event *ev, pid_t target);
 

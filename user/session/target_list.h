@@ -12,7 +12,7 @@ struct target_list {
 };
 
 /* With selectors also what is below (unless --isolate). 0, or an exit code, logged: none matches.
- * */
+ */
 int target_list_find(struct target_list *c, const struct session_options *o);
 
 /* Behind those of -p whatever is below them now. 0, or an exit code, logged. */

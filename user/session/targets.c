@@ -113,7 +113,7 @@ static int on_host_pid(void *ctx, pid_t pid)
 /* ---- -p: processes and all that is below them ------------------------------------------------ */
 
 /* More than these are probed without filters: each filter takes a look at every hit of the others.
- * */
+ */
 #define WATCHES_MAX 16
 #define FILTERS_MAX 4	/* named processes that use one library, before it is probed for all */
 
@@ -224,7 +224,7 @@ bool targets_use_library(const struct session *s, pid_t pid)
 }
 
 /* One process that uses a library, or few that were named: filters keep all others free of probes.
- * */
+ */
 static int choose_filters(struct family *f)
 {
 	unsigned int users = 0, below = 0;

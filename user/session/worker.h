@@ -33,7 +33,7 @@ void worker_only_followed(struct worker *w);	/* before worker_run: of the host's
 
 /* Before worker_run, with one watch of the host: who begins to be meant is followed too. filter:
  * the process whose probes have the kernel's pid filter, until somebody else is; 0: there is none.
- * */
+ */
 void worker_choose(struct worker *w, const struct target_match *target_match, pid_t filter);
 
 /* Before worker_run: what is kept is stored here. */
