@@ -101,6 +101,7 @@ static void where_others_can_write_it_is_not(void **state)
 	assert_int_equal(chmod(first, 0777), 0);
 	path = shared_file_make_in(places);
 	assert_true(is_below(path, second));
+	assert_int_equal(rmdir(first), 0);
 	free(path);
 	assert_int_equal(chmod(second, 0777), 0);
 	assert_null(shared_file_make_in(places));

@@ -2,7 +2,6 @@
 /* See the header. */
 #include "inject/shared_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -34,9 +33,7 @@ static bool lets_execute(const char *place)
 {
 	struct statvfs fs;
 
-	if (statvfs(place, &fs))
-		return errno == ENOENT;		/* it may be made */
-	return !(fs.f_flag & (ST_NOEXEC | ST_RDONLY));
+	return !statvfs(place, &fs) && !(fs.f_flag & (ST_NOEXEC | ST_RDONLY));
 }
 
 /* A security module may still say no. */
@@ -57,8 +54,6 @@ static char *make_in(const char *place)
 {
 	char dir[PATH_MAX], why[INSTALL_WHY_BYTES] = "", *path = NULL;
 
-	if (!lets_execute(place))
-		return NULL;
 	/* Each user's own: in a directory for all, who is there first owns the name. */
 	snprintf(dir, sizeof(dir), "%s/gpuprof-%u-%016" PRIx64, place, geteuid(), hash_image());
 	if (install_helper_quietly(dir, &path, why) < 0)
@@ -73,8 +68,9 @@ char *shared_file_make_in(const char *const *places)
 {
 	char *path = NULL;
 
-	while (*places && !path)
-		path = make_in(*places++);
+	for (; *places && !path; places++)
+		if (lets_execute(*places))
+			path = make_in(*places);
 	return path;
 }
 
@@ -90,7 +86,7 @@ char *shared_file_make(void)
 		path = shared_file_make_in((const char *const[]){
 			runtime && *runtime == '/' ? runtime : "/dev/shm", "/dev/shm", NULL });
 	if (!path && installed)
-		path = shared_file_make_in((const char *const[]){ installed, NULL });
+		path = make_in(installed);	/* which is made if need be */
 	free(installed);
 	return path;
 }
