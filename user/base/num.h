@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unsigned numbers: the smaller, the larger, the order of two, the middle; sums that stop at the top;
- * bits. */
+/* Unsigned numbers: the smaller, the larger, the order of two, the middle; sums that stop at the
+ * top; bits. */
 #ifndef BASE_NUM_H
 #define BASE_NUM_H
 
@@ -37,8 +37,8 @@ static inline uint64_t num_mul(uint64_t a, uint64_t b)
 	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-/* Of [start, end]. CUPTI's record of a call and the call as a probe saw it begin and end at other times: they
- * are one where the middle of the record lies in the call. */
+/* Of [start, end]. CUPTI's record of a call and the call as a probe saw it begin and end at
+ * other times: they are one where the middle of the record lies in the call. */
 static inline uint64_t num_middle(uint64_t start, uint64_t end)
 {
 	return start + (end - start) / 2;

@@ -130,8 +130,8 @@ enum elf_opening elf_classify_x86(const uint8_t *code, size_t len, unsigned int 
 }
 
 /*
- * arm64 simulates branches, pc-relative addresses and (from 6.13 on) nop; it steps what else can run
- * at another address and by itself. paciasp is a landing pad like bti, but must not be skipped:
+ * arm64 simulates branches, pc-relative addresses and (from 6.13 on) nop; it steps what else can
+ * run at another address and by itself. paciasp is a landing pad like bti, but must not be skipped:
  * behind it lr is signed, and a return probe would replace it with an unsigned one. The first row
  * that matches holds.
  */

@@ -16,8 +16,9 @@
 
 struct elf_line {
 	uint64_t vaddr;		/* in: as in symbol tables */
-	/* out: from the function that is there outward in, "left (app.c:12);leaf (app.c:7)": each with
-	 * the line that it has got to. NULL: debug info says nothing of it. The caller frees */
+	/* out: from the function that is there outward in, "left (app.c:12);leaf (app.c:7)":
+	 * each with the line that it has got to. NULL: debug info says nothing of it. The caller
+	 * frees */
 	char *text;
 };
 
@@ -25,8 +26,8 @@ struct elf_line {
  * has no libdw), -ETIME, -EBADMSG (its reader failed), or another -errno. */
 int elf_find_lines(int fd, struct elf_line *lines, size_t n);
 
-/* Opens the file that has the debug info of a build: path itself if it is of that build and has any,
- * else what lies under /usr/lib/debug/.build-id. fd or -errno. */
+/* Opens the file that has the debug info of a build: path itself if it is of that build and has
+ * any, else what lies under /usr/lib/debug/.build-id. fd or -errno. */
 int elf_open_debug(const char *path, const char *build_id);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The functions around an address from the outermost on: the one that stands there, and those that
- * the compiler has put into it, each with the line where it calls the next one. Runs in the child of
- * lines.c only.
+ * the compiler has put into it, each with the line where it calls the next one. Runs in the child
+ * of lines.c only.
  */
 #include "elf/lines_dwarf.h"
 

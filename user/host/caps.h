@@ -22,8 +22,8 @@ bool caps_have(unsigned int bit);	/* in the effective set, or implied by one tha
 /* The first required capability that is missing, or NULL. */
 const struct caps_need *caps_missing(void);
 
-/* What caps_needs asks for, as a set of bits 1 << CAP_*; with CAP_SYS_ADMIN where that one stands for
- * others that are not here. */
+/* What caps_needs asks for, as a set of bits 1 << CAP_*; with CAP_SYS_ADMIN where that one
+ * stands for others that are not here. */
 uint64_t caps_of_work(void);
 
 /*

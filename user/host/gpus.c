@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Reads folders and links of procfs; asks no driver. MIG instances are those of the driver's files of
- * capabilities: a process that may use one has its file open. These name the GPU instance and the compute
- * instance; numbers and UUIDs are NVML's, so without it the places are counted in the order of the two.
+ * Reads folders and links of procfs; asks no driver. MIG instances are those of the driver's files
+ * of capabilities: a process that may use one has its file open. These name the GPU instance and
+ * the compute instance; numbers and UUIDs are NVML's, so without it the places are counted in the
+ * order of the two.
  */
 #include "host/gpus.h"
 

@@ -2,8 +2,8 @@
 /*
  * The NVIDIA devices of this host, as their driver lists them in /proc/driver/nvidia/gpus, and
  * which of them a process has open or may see. Known without NVML, so: the index is the place in
- * the order of PCI addresses (as nvidia-smi's), and a MIG instance's (0:1) that in the order of GPU and
- * compute instances, without its UUID, until gpus_tell_instances.
+ * the order of PCI addresses (as nvidia-smi's), and a MIG instance's (0:1) that in the order of GPU
+ * and compute instances, without its UUID, until gpus_tell_instances.
  */
 #ifndef HOST_GPUS_H
 #define HOST_GPUS_H
@@ -60,7 +60,8 @@ bool gpus_parse_information(const char *text, struct gpu *out);
 
 int gpus_parse_access(const char *text);	/* a capability's file `access`: its minor; -1: it has none */
 
-/* The device of an index ("2") or of (the beginning of) a UUID ("GPU-1a2b"). The index, or -ENOENT. */
+/* The device of an index ("2") or of (the beginning of) a UUID ("GPU-1a2b"). The index, or
+ * -ENOENT. */
 int gpus_find(const struct gpus *g, const char *name);
 
 /* Is it the name of an instance? "0:1", "MIG-<uuid>" (or its beginning).

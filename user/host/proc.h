@@ -47,8 +47,8 @@ struct proc_stat {
 int proc_parse_stat(const char *text, struct proc_stat *out);	/* 0 or -EBADMSG */
 bool proc_stat_of(pid_t pid, struct proc_stat *out);		/* false: it is gone, or cannot be read */
 
-/* Appends what has stopped a process of this state (of its stat) and what sets it going again; false:
- * nothing has. */
+/* Appends what has stopped a process of this state (of its stat) and what sets it going again;
+ * false: nothing has. */
 bool proc_add_stopped(struct strbuf *out, pid_t pid, char state);
 
 /* A line "Name:  value" of the file `status` or of another one in procfs: the value behind the name

@@ -33,8 +33,8 @@ void selector_free(struct selector *s);
  * means no user or device of this host. */
 int selector_add(struct selector *s, enum select_kind kind, const char *list);
 
-/* Is a MIG instance named? Then who knows NVML is to tell which there are, before anything is matched. The
- * one that there is not, as it was given; NULL: they are all there. */
+/* Is a MIG instance named? Then who knows NVML is to tell which there are, before anything is
+ * matched. The one that there is not, as it was given; NULL: they are all there. */
 struct gpu_instance;
 bool selector_names_instances(const struct selector *s);
 const char *selector_tell_instances(struct selector *s, const struct gpu_instance *told, size_t n);

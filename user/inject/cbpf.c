@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* See the header. A program only goes forward; where a value decides that is not known, both ways are gone. */
+/* See the header. A program only goes forward; where a value decides that is not known, both
+ * ways are gone. */
 #include "inject/cbpf.h"
 
 #include <errno.h>

@@ -102,7 +102,8 @@ static int stop(struct pick *p, struct remote *r, pid_t tid)
 	return err || p->may ? err : ask_filters(p, r);
 }
 
-/* To be stopped in a wait is dangerous where it can go on by restart_syscall only, which may be filtered. */
+/* To be stopped in a wait is dangerous where it can go on by restart_syscall only, which may be
+ * filtered. */
 static bool may_be_woken(const struct pick *p, pid_t tid)
 {
 	return p->may || machine_can_begin_anew || !filter_is_there(p->pid, tid);

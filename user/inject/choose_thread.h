@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which thread of a process is asked to bring the helper in: one that waits, or runs, at a place where its
- * whole stack says that it holds nothing. The first one is most likely who drives the devices: it is
- * asked last.
+ * Which thread of a process is asked to bring the helper in: one that waits, or runs, at a place
+ * where its whole stack says that it holds nothing. The first one is most likely who drives the
+ * devices: it is asked last.
  */
 #ifndef INJECT_CHOOSE_THREAD_H
 #define INJECT_CHOOSE_THREAD_H
@@ -27,8 +27,9 @@ struct pick {
 
 void pick_begin(struct pick *p, pid_t pid);
 
-/* 0: r is stopped where it may make calls. -ETIMEDOUT: a thread does not stop, and is let go when the one
- * that called this has ended: call it again on another. -ENOTSUP: see why; -EPERM, -ESRCH, -ENOMEM. */
+/* 0: r is stopped where it may make calls. -ETIMEDOUT: a thread does not stop, and is let go
+ * when the one that called this has ended: call it again on another. -ENOTSUP: see why; -EPERM,
+ * -ESRCH, -ENOMEM. */
 int pick_thread(struct pick *p, struct remote *r);
 
 #endif

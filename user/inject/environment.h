@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The variables by which the CUDA driver and NVTX load the helper, for a process that is started here
- * (shared_file.h) or elsewhere.
+ * The variables by which the CUDA driver and NVTX load the helper, for a process that is started
+ * here (shared_file.h) or elsewhere.
  */
 #ifndef INJECT_ENVIRONMENT_H
 #define INJECT_ENVIRONMENT_H
@@ -17,8 +17,8 @@ bool inject_is_ours(const char *path);	/* a helper's, of this gpuprof or another
 /* What our own environment names in that variable, if it is another tool's; else NULL. */
 const char *inject_foreign(const char *name);
 
-/* In the child, before exec: sets what makes the CUDA driver load `file` and the helper wait for its reader. An
- * injection that the user has asked for is loaded after ours. */
+/* In the child, before exec: sets what makes the CUDA driver load `file` and the helper wait for
+ * its reader. An injection that the user has asked for is loaded after ours. */
 void inject_environment(const char *file);
 
 #endif

@@ -208,10 +208,10 @@ int filter_check(pid_t pid, pid_t tid, bool *begins_anew, char *why, size_t size
 /* ---- filter calls -------------------------------------------------------------------------- */
 
 /*
- * System calls that are made for the helper. The first part was seen when it was brought in, woken and left
- * (tests/unit/test_gpusim_helper_filter.c sees to it that nothing is missing); with what other versions
- * of the C library use in their place. What a real CUPTI calls was not seen: its own imports (11.8 to
- * 13.0) are the last part, and all of it may fail.
+ * System calls that are made for the helper. The first part was seen when it was brought in, woken
+ * and left (tests/unit/test_gpusim_helper_filter.c sees to it that nothing is missing); with what
+ * other versions of the C library use in their place. What a real CUPTI calls was not seen: its own
+ * imports (11.8 to 13.0) are the last part, and all of it may fail.
  */
 
 #define ANY 0x3f

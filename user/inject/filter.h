@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Would the seccomp filters of a thread let through all that bringing the helper in makes it call, and what the
- * helper and CUPTI call then? The filters are read from the kernel and run here (cbpf.h); what is not
- * allowed for sure is not risked.
+ * Would the seccomp filters of a thread let through all that bringing the helper in makes it call,
+ * and what the helper and CUPTI call then? The filters are read from the kernel and run here
+ * (cbpf.h); what is not allowed for sure is not risked.
  */
 #ifndef INJECT_FILTER_H
 #define INJECT_FILTER_H

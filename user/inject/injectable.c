@@ -285,7 +285,8 @@ struct stack_question {
 	bool is_main;
 };
 
-/* The C library keeps what a thread is at the upper end of its stack; the first one's is elsewhere. */
+/* The C library keeps what a thread is at the upper end of its stack; the first one's is
+ * elsewhere. */
 static int on_stack_mapping(void *ctx, const struct target_mapping *m)
 {
 	const struct stack_question *q = ctx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process into which the helper is to be brought while it runs: may it be, and what of it is needed.
- * Only reads. What could harm it is refused, with the reason.
+ * A process into which the helper is to be brought while it runs: may it be, and what of it is
+ * needed. Only reads. What could harm it is refused, with the reason.
  */
 #ifndef INJECT_INJECTABLE_H
 #define INJECT_INJECTABLE_H
@@ -31,8 +31,8 @@ int subject_read(struct subject *s, pid_t pid);
 
 bool subject_has_shadow_stack(const char *status);	/* of a thread's file `status`; pure */
 
-/* Has the thread pointer's stack room for `bytes` below sp, and is it the stack of that thread? Coroutines
- * and signal stacks are not. */
+/* Has the thread pointer's stack room for `bytes` below sp, and is it the stack of that thread?
+ * Coroutines and signal stacks are not. */
 bool subject_has_stack(pid_t pid, uint64_t sp, uint64_t thread_pointer, bool is_main, uint64_t bytes);
 
 #endif

@@ -94,8 +94,8 @@ static int follow(struct way *w, const char *link, const char *rest)
 	return 0;
 }
 
-/* Readable by all: who uses it may be another user. Only root and we can replace what it is made in, or what is made
- * there. */
+/* Readable by all: who uses it may be another user. Only root and we can replace what it is made
+ * in, or what is made there. */
 static int make_part(const char *part)
 {
 	int fd, err;
@@ -158,8 +158,8 @@ static int step(struct way *w, char part[PATH_MAX])
 	return 0;
 }
 
-/* Each directory and each link on the way to it, from the root: what is missing is made where all before it is ours
- * alone. dir: absolute; given: in messages. */
+/* Each directory and each link on the way to it, from the root: what is missing is made where
+ * all before it is ours alone. dir: absolute; given: in messages. */
 static int make_dir(const char *dir, const char *given, char *why)
 {
 	char part[PATH_MAX] = "/";

@@ -10,13 +10,13 @@
 
 #define INSTALL_WHY_BYTES (2 * PATH_MAX + 256)
 
-/* Root's: the system's; else in the user's state directory. NULL + errno (ENOENT: no home). The caller
- * frees it. */
+/* Root's: the system's; else in the user's state directory. NULL + errno (ENOENT: no home). The
+ * caller frees it. */
 char *install_default_dir(void);
 
-/* Makes dir if need be. *path: the file, absolute, with dir as it was given (a link may lead elsewhere after
- * an upgrade); the caller frees it.
- * 1: it was there already, the same; 0: written; -errno, logged. */
+/* Makes dir if need be. *path: the file, absolute, with dir as it was given (a link may lead
+ * elsewhere after an upgrade); the caller frees it. 1: it was there already, the same; 0:
+ * written; -errno, logged. */
 int install_helper(const char *dir, char **path);
 int install_helper_quietly(const char *dir, char **path, char why[INSTALL_WHY_BYTES]);	/* not logged: in why */
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What of calling a function in a stopped thread depends on the machine: machine_x86.c, machine_arm64.c.
+ * What of calling a function in a stopped thread depends on the machine: machine_x86.c,
+ * machine_arm64.c.
  *
- * A call is made as the kernel makes one of a signal handler: below the function's frame lies a signal
- * frame with the thread's registers and signal mask, and the function returns to the code that ends
- * a handler (rt_sigreturn). So a thread that was sent off comes back by itself to where it was,
- * whatever becomes of gpuprof.
+ * A call is made as the kernel makes one of a signal handler: below the function's frame lies a
+ * signal frame with the thread's registers and signal mask, and the function returns to the code
+ * that ends a handler (rt_sigreturn). So a thread that was sent off comes back by itself to where
+ * it was, whatever becomes of gpuprof.
  */
 #ifndef INJECT_MACHINE_H
 #define INJECT_MACHINE_H
@@ -31,7 +32,8 @@ struct machine_state {		/* registers of a stopped thread */
 int machine_read(pid_t tid, struct machine_state *out);		/* 0 or -errno */
 int machine_write_general(pid_t tid, const struct machine_state *s);	/* at once */
 int machine_write_vector(pid_t tid, const struct machine_state *s);
-/* Of one that has just entered a system call: it makes that of this number instead, with these registers. */
+/* Of one that has just entered a system call: it makes that of this number instead, with these
+ * registers. */
 int machine_write_entered(pid_t tid, const struct machine_state *s, long syscall);
 
 uint64_t machine_sp(const struct machine_state *s);
@@ -43,12 +45,12 @@ void machine_to_unwind(const struct machine_state *s, struct stack_regs *out);
  * asked for, it becomes one to begin again. */
 long machine_interrupted_call(pid_t tid, struct machine_state *s);
 
-/* Of a thread that has just entered a system call: as if it were about to. False: this machine does not
- * show its registers as they were. */
+/* Of a thread that has just entered a system call: as if it were about to. False: this machine
+ * does not show its registers as they were. */
 bool machine_step_back(struct machine_state *s);
 
-/* s as it goes on when the kernel has no part in it. timed: a wait goes on for what is left of it, which
- * the kernel knows until another system call waits; else it begins anew. */
+/* s as it goes on when the kernel has no part in it. timed: a wait goes on for what is left of
+ * it, which the kernel knows until another system call waits; else it begins anew. */
 void machine_go_on(struct machine_state *s, bool timed);
 
 struct machine_call {
@@ -78,8 +80,8 @@ extern const bool machine_return_in_vdso;
 /* What waits can be made to begin anew, without restart_syscall (machine_go_on). */
 extern const bool machine_can_begin_anew;
 
-/* System calls to wait in that go on unseen when they are interrupted; and those that do if we are there
- * to see to it. Each ends with MACHINE_WAITS_END. */
+/* System calls to wait in that go on unseen when they are interrupted; and those that do if we
+ * are there to see to it. Each ends with MACHINE_WAITS_END. */
 extern const uint16_t machine_waits[], machine_waits_shown[];
 #define MACHINE_WAITS_END UINT16_MAX
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * arm64. The layout is the kernel's (arch/arm64/kernel/signal.c): siginfo, ucontext, and in it records of
- * which the first is the vector registers; above 128 bits they hold nothing where a system call was
- * made. A stopped thread's registers are already those with which the call begins again.
+ * arm64. The layout is the kernel's (arch/arm64/kernel/signal.c): siginfo, ucontext, and in it
+ * records of which the first is the vector registers; above 128 bits they hold nothing where a
+ * system call was made. A stopped thread's registers are already those with which the call begins
+ * again.
  */
 #if defined(__aarch64__)
 #include "inject/machine.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * x86-64. The layouts are the kernel's: struct rt_sigframe (arch/x86/include/asm/sigframe.h) and what
- * XSAVE writes (Intel SDM 1, 13.4), standard form.
+ * x86-64. The layouts are the kernel's: struct rt_sigframe (arch/x86/include/asm/sigframe.h) and
+ * what XSAVE writes (Intel SDM 1, 13.4), standard form.
  */
 #if defined(__x86_64__)
 #include "inject/machine.h"
@@ -186,8 +186,8 @@ void machine_set_call(struct machine_state *s, const struct machine_call *call)
 	r->r9 = call->arg[5];
 }
 
-/* How much of the vector registers is in use: what a frame of this thread may have at most depends on
- * what the kernel has granted it, but what it uses it may have. */
+/* How much of the vector registers is in use: what a frame of this thread may have at most
+ * depends on what the kernel has granted it, but what it uses it may have. */
 static size_t vector_used(const struct machine_state *s, uint64_t *features)
 {
 	size_t used = XSAVE_LEGACY + XSAVE_HEADER;

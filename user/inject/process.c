@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * See the header. All of it is done by a thread of gpuprof's own: what that one traces is let go by the
- * kernel when it ends, whatever was forgotten.
+ * See the header. All of it is done by a thread of gpuprof's own: what that one traces is let go by
+ * the kernel when it ends, whatever was forgotten.
  */
 #include "inject/process.h"
 
@@ -94,8 +94,8 @@ static int make_scratch(struct visit *v)
 	return 0;
 }
 
-/* It may be there for long: away from the numbers that the program uses, closes and uses anew. If it may
- * not, it stays. */
+/* It may be there for long: away from the numbers that the program uses, closes and uses anew.
+ * If it may not, it stays. */
 static void move_file(struct visit *v)
 {
 	long high = call_system(v, top(v), SYS_fcntl, (const uint64_t[6]){

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Brings the helper into a process that runs already, by ptrace (include/gpuprof/load.h): one thread that
- * waits is stopped for some milliseconds, makes memory and a new thread, and goes on; the new thread
- * loads the helper by the process's own C library. No code of the process is changed. The helper stays
- * there, asleep, when gpuprof has gone.
+ * Brings the helper into a process that runs already, by ptrace (include/gpuprof/load.h): one
+ * thread that waits is stopped for some milliseconds, makes memory and a new thread, and goes on;
+ * the new thread loads the helper by the process's own C library. No code of the process is
+ * changed. The helper stays there, asleep, when gpuprof has gone.
  */
 #ifndef INJECT_PROCESS_H
 #define INJECT_PROCESS_H
@@ -16,7 +16,8 @@ struct inject_outcome {
 	uint64_t stopped_ns;	/* how long */
 };
 
-/* 0; 1: it has a helper already; -errno, logged at that level: EPERM, ESRCH, ENOTSUP (refused), EIO. */
+/* 0; 1: it has a helper already; -errno, logged at that level: EPERM, ESRCH, ENOTSUP (refused),
+ * EIO. */
 int inject_process(pid_t pid, enum log_level level, struct inject_outcome *out);
 
 /* The same of a process that was read, whether or not it has a helper; what failed is in s->why. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * See the header. Between any two requests to the kernel gpuprof may die, and the thread then goes on
- * with what was set last: so the registers are always set at once, to something complete.
+ * See the header. Between any two requests to the kernel gpuprof may die, and the thread then goes
+ * on with what was set last: so the registers are always set at once, to something complete.
  */
 #include "inject/remote.h"
 
@@ -74,7 +74,8 @@ static bool is_trap(int status)
 	return status >> 16 == EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
 }
 
-/* Asks for a trap and waits for it; a signal that comes before is delivered. Any stop ends the asking. */
+/* Asks for a trap and waits for it; a signal that comes before is delivered. Any stop ends the
+ * asking. */
 static int trap(struct remote *r)
 {
 	uint64_t end = time_now_ns() + STOP_NS;
@@ -214,9 +215,9 @@ static int set_mask(struct remote *r, uint64_t mask)
 }
 
 /*
- * It is at the entry of a call that is not to be. To make it none at all, a seccomp filter would be asked about
- * call -1, and would answer in its registers: it becomes one that changes nothing. Behind it the frame
- * brings the thread back, should nobody come any more.
+ * It is at the entry of a call that is not to be. To make it none at all, a seccomp filter would be
+ * asked about call -1, and would answer in its registers: it becomes one that changes nothing.
+ * Behind it the frame brings the thread back, should nobody come any more.
  */
 static int pass_entry(struct remote *r)
 {

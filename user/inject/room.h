@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* May a process have a file in memory as large as the helper's ring? A limit of files holds for that, too. */
+/* May a process have a file in memory as large as the helper's ring? A limit of files holds for
+ * that, too. */
 #ifndef INJECT_ROOM_H
 #define INJECT_ROOM_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A node and its clones share a `made`, those of one call its `maker`: each counts who has it; one that
- * waits is kept for that alone. What waits for the other side is in the order of its time.
+ * A node and its clones share a `made`, those of one call its `maker`: each counts who has it; one
+ * that waits is kept for that alone. What waits for the other side is in the order of its time.
  */
 #include "join/graph_callbacks.h"
 

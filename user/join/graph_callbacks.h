@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Node of a CUDA graph <-> the call that made it, of one process, where CUPTI's callbacks tell of nodes:
- * a node is of the call that its thread was in when it was made, a clone (of an executable graph, of a
- * graph that was cloned) of its original's call. No order, no guess. Calls and nodes come in any order,
- * less than GRAPH_CALLBACKS_LATE_NS apart; an original comes before its clones. For graphs.c only.
+ * Node of a CUDA graph <-> the call that made it, of one process, where CUPTI's callbacks tell of
+ * nodes: a node is of the call that its thread was in when it was made, a clone (of an executable
+ * graph, of a graph that was cloned) of its original's call. No order, no guess. Calls and nodes
+ * come in any order, less than GRAPH_CALLBACKS_LATE_NS apart; an original comes before its clones.
+ * For graphs.c only.
  *
  * Examples; T a thread:
  *
@@ -33,18 +34,19 @@ void graph_callbacks_free(struct graph_callbacks *n);
 /* One EVENT_NODE. 0 or -ENOMEM. */
 int graph_callbacks_push_node(struct graph_callbacks *n, const struct event *node);
 
-/* A call that may make nodes; captured: it does, as far as streams tell. 1: it has made nodes that were
- * told; 0 or -ENOMEM. */
+/* A call that may make nodes; captured: it does, as far as streams tell. 1: it has made nodes
+ * that were told; 0 or -ENOMEM. */
 int graph_callbacks_push_call(struct graph_callbacks *n, const struct event *call, enum func_role role,
 			 bool captured);
 
-/* The process executed another program then: numbers of nodes that were made before are free again. */
+/* The process executed another program then: numbers of nodes that were made before are free
+ * again. */
 void graph_callbacks_exec(struct graph_callbacks *n, uint64_t ns);
 
 bool graph_callbacks_is_waiting(const struct graph_callbacks *n);	/* nodes were told whose call was not */
 
-/* CALLBACK: *call is its call, valid until the next push. PENDING: that may be told yet, or what was open
- * in it is not settled. UNRESOLVED: it is not known. */
+/* CALLBACK: *call is its call, valid until the next push. PENDING: that may be told yet, or what
+ * was open in it is not settled. UNRESOLVED: it is not known. */
 enum graph_evidence graph_callbacks_find(const struct graph_callbacks *n, uint64_t node,
 				    const struct captured_call **call);
 

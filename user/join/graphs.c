@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Captures that are under way, what was captured (a list of calls that graphs share), executable graphs with
- * their nodes as works show them, and three maps: handles of graphs, of executable ones, and CUPTI's numbers.
- * What handles were ended or used again stays as long as works of it may come. There are few captures at a
- * time, of few streams each: all are looked at.
+ * Captures that are under way, what was captured (a list of calls that graphs share), executable
+ * graphs with their nodes as works show them, and three maps: handles of graphs, of executable
+ * ones, and CUPTI's numbers. What handles were ended or used again stays as long as works of it may
+ * come. There are few captures at a time, of few streams each: all are looked at.
  */
 #include "join/graphs.h"
 
@@ -451,8 +451,8 @@ static int has_names(const struct captured *c, const struct exec_node *nodes)
 	return is;
 }
 
-/* Of an update, whose nodes have other grids now than when they were first seen, each work is looked at
- * alone. */
+/* Of an update, whose nodes have other grids now than when they were first seen, each work is
+ * looked at alone. */
 static int check(struct exec_version *v, const struct graph_exec *e, uint64_t losses)
 {
 	const struct captured *c = v->captured;
@@ -479,8 +479,8 @@ static struct exec_version *version_at(const struct graph_exec *e, uint64_t ns)
 	return i ? &e->versions.v[i - 1] : NULL;
 }
 
-/* An update brings the nodes of another graph into the order of the first one. That is its own order
- * only where there is but one. */
+/* An update brings the nodes of another graph into the order of the first one. That is its own
+ * order only where there is but one. */
 static bool is_ordered(const struct graph_exec *e, const struct exec_version *v)
 {
 	return v == e->versions.v || v->captured->streams == 1;

@@ -4,16 +4,18 @@
  * stream was given while it captured, which graph came of it, what was made of that and launched;
  * works tell the node that they are of. Knows nothing of ranges' names, books or tables.
  *
- * Where CUPTI's callbacks tell of nodes as they are made (EVENT_NODE), by those: join/graph_callbacks.h. Else:
+ * Where CUPTI's callbacks tell of nodes as they are made (EVENT_NODE), by those:
+ * join/graph_callbacks.h. Else:
  *
- * By order: the nodes of a graph that have works, by their numbers, are the calls that were captured
- * into it, by their times. That is believed if there are as many of the ones as of the others, and
- * each node is of its call's kind and has its grid and block, or bytes, and calls of one kernel are
- * nodes of one name. Until all nodes were seen, where any call of the process was lost meanwhile, or
- * where a capture had what is no call (a child graph, nodes that were added), nothing is believed:
- * EVIDENCE_UNRESOLVED, never a guess.
+ * By order: the nodes of a graph that have works, by their numbers, are the calls that were
+ * captured into it, by their times. That is believed if there are as many of the ones as of the
+ * others, and each node is of its call's kind and has its grid and block, or bytes, and calls of
+ * one kernel are nodes of one name. Until all nodes were seen, where any call of the process was
+ * lost meanwhile, or where a capture had what is no call (a child graph, nodes that were added),
+ * nothing is believed: EVIDENCE_UNRESOLVED, never a guess.
  *
- * A stream captures from its BEGIN to END, and others that wait for an event that was recorded in it.
+ * A stream captures from its BEGIN to END, and others that wait for an event that was recorded in
+ * it.
  *
  * Examples; S streams, N nodes of a launch of the graph that was made of the capture:
  *
@@ -78,7 +80,8 @@ struct graphs;
 struct graphs *graphs_new(struct graphs_room *room);	/* NULL + errno */
 void graphs_free(struct graphs *g);
 
-/* One that returned, of a function of that role. 1: it was captured, so that it gave no work; 0 or -ENOMEM. */
+/* One that returned, of a function of that role. 1: it was captured, so that it gave no work; 0
+ * or -ENOMEM. */
 int graphs_push_call(struct graphs *g, const struct event *call, enum func_role role);
 bool graphs_is_capturing(const struct graphs *g);	/* else what gives work says nothing */
 int graphs_push_node(struct graphs *g, const struct event *node);	/* EVENT_NODE. 0 or -ENOMEM */

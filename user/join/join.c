@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A process after the other: what comes looks for its other half, and waits if there is none (pending.h). A
- * launch that met nothing is in a list until it is decided what became of it.
+ * A process after the other: what comes looks for its other half, and waits if there is none
+ * (pending.h). A launch that met nothing is in a list until it is decided what became of it.
  *
  * Examples; L launches of a kernel by one thread, W(s) their works in stream s, what becomes of L2:
  *
@@ -52,9 +52,10 @@ struct capture_mark {
 #define API_SYNC 0x10		/* it returns when all that was launched in the thread's context is over */
 #define API_KNOWN 0x80		/* it was looked up */
 
-/* When streams of a process captured: calls that probes saw captured, and, where such a call was lost or
- * there are no probes, CUPTI's records of when captures began and ended. A moment is within a capture if
- * what CUPTI recorded last before it is a beginning, or next after it an end; so one of the two suffices. */
+/* When streams of a process captured: calls that probes saw captured, and, where such a call was
+ * lost or there are no probes, CUPTI's records of when captures began and ended. A moment is
+ * within a capture if what CUPTI recorded last before it is a beginning, or next after it an
+ * end; so one of the two suffices. */
 struct capture_windows {
 	VEC(struct captured_span) calls;
 	VEC(struct capture_mark) marks;	/* by time */
@@ -448,8 +449,9 @@ static int decide(struct join *j, struct process *p, uint64_t number, bool is_en
 	       j->sink.unseen(j->sink.ctx, p->pid, UNSEEN_LOST, launch->end_ns, next_ns);
 }
 
-/* Launches that began before floor_ns are awaited no more; UINT64_MAX: at the end none is, unless another file
- * goes on. *first_ns: when the first began of those that are, UINT64_MAX: there is none. */
+/* Launches that began before floor_ns are awaited no more; UINT64_MAX: at the end none is,
+ * unless another file goes on. *first_ns: when the first began of those that are, UINT64_MAX:
+ * there is none. */
 static int decide_all(struct join *j, struct process *p, uint64_t floor_ns, uint64_t *first_ns)
 {
 	const bool is_end = floor_ns == UINT64_MAX, keeps = is_end && j->goes_on;
@@ -481,7 +483,8 @@ static bool is_outside(const struct join *j, const struct event *work)
 	return work->end_ns < j->start_ns || (j->stop_ns && work->start_ns >= j->stop_ns);
 }
 
-/* A launch that ended before the session began: its works may have, too, and nobody would tell them. */
+/* A launch that ended before the session began: its works may have, too, and nobody would tell
+ * them. */
 static bool is_before(const struct join *j, const struct event *api)
 {
 	return api->end_ns < j->start_ns;
@@ -695,8 +698,8 @@ static int tell_horizon(struct join *j, struct process *p)
 	return err ? err : j->sink.horizon(j->sink.ctx, p->pid, ns);
 }
 
-/* Of a process that is silent, what has waited enough goes before the horizon passes it; who tells has
- * more to say of what it told late. */
+/* Of a process that is silent, what has waited enough goes before the horizon passes it; who
+ * tells has more to say of what it told late. */
 static int watch_time(struct join *j, struct process *p)
 {
 	int err = p->records ? 0 : drop_aged(j, p, num_max(p->latest_ns, j->watermark_ns));

@@ -24,9 +24,9 @@
  * the window is over since its last work (a graph has many). What was launched before the process
  * executed its program (PROCESS with a time) and what ran after it are not one.
  *
- * The horizon of a process is the oldest of: its earliest launch or work that waits, a second before
- * its latest record or the watermark of the calls, that watermark. A launch or a work holds it up by at most the
- * window.
+ * The horizon of a process is the oldest of: its earliest launch or work that waits, a second
+ * before its latest record or the watermark of the calls, that watermark. A launch or a work holds
+ * it up by at most the window.
  *
  * Examples; A(c) an API record of correlation c with [start, end) on thread T, W(c) a work:
  *
@@ -60,14 +60,15 @@ struct launch {			/* who asked for a work */
 	uint64_t start_ns, end_ns;	/* as CUPTI's record has them */
 };
 
-/* What takes what the join found. launch NULL: an orphan. Both valid during the call. 0 or an error that ends the
- * push. */
+/* What takes what the join found. launch NULL: an orphan. Both valid during the call. 0 or an
+ * error that ends the push. */
 struct join_sink {
 	int (*work)(void *ctx, const struct event *work, const struct launch *launch);
 	/* Works that start before horizon_ns will be passed on as late only. */
 	int (*horizon)(void *ctx, uint32_t pid, uint64_t horizon_ns);
-	/* Works of the process that ran in [start_ns, end_ns) are lost (enum unseen_why), or it is not known whether
-	 * some run: to UINT64_MAX if nothing more will come. NULL: not wanted. */
+	/* Works of the process that ran in [start_ns, end_ns) are lost (enum unseen_why), or it
+	 * is not known whether some run: to UINT64_MAX if nothing more will come. NULL: not
+	 * wanted. */
 	int (*unseen)(void *ctx, uint32_t pid, unsigned int why, uint64_t start_ns, uint64_t end_ns);
 	void *ctx;
 };
@@ -87,14 +88,15 @@ struct join;
 struct join *join_new(const struct join_sink *sink);	/* NULL + errno */
 void join_free(struct join *j);
 
-/* API, WORK (whose end is not before its start), START, STOP, WATERMARK, EXIT, PROCESS; others are not
- * looked at. 0, -ENOMEM or the sink's error. */
+/* API, WORK (whose end is not before its start), START, STOP, WATERMARK, EXIT, PROCESS; others
+ * are not looked at. 0, -ENOMEM or the sink's error. */
 int join_push(struct join *j, const struct event *ev);
 
 /* Others read on where this one ends: what is awaited then stays so. */
 void join_goes_on(struct join *j);
 
-/* A launching call that probes saw was captured into a graph: no work is awaited of it. 0 or -ENOMEM. */
+/* A launching call that probes saw was captured into a graph: no work is awaited of it. 0 or
+ * -ENOMEM. */
 int join_captured(struct join *j, const struct event *call);
 
 /* Nothing more will come: works that wait are passed on as they stand. */

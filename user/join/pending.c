@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Two rings, and hash chains through the places of each: doubly linked, so that taking one out of a long
- * chain (a graph's works) walks nothing. Correlations that follow each other lie beside each other, because
- * CUPTI counts them up.
+ * Two rings, and hash chains through the places of each: doubly linked, so that taking one out of a
+ * long chain (a graph's works) walks nothing. Correlations that follow each other lie beside each
+ * other, because CUPTI counts them up.
  */
 #include "join/pending.h"
 

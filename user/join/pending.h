@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one process has waiting on each side of the join: launches and works, first come first gone, found
- * by correlation. Each grows as needed up to its bound and while the budget of all processes lasts; a few
- * it has even without. Knows nothing of what meets what. For join.c.
+ * What one process has waiting on each side of the join: launches and works, first come first gone,
+ * found by correlation. Each grows as needed up to its bound and while the budget of all processes
+ * lasts; a few it has even without. Knows nothing of what meets what. For join.c.
  */
 #ifndef JOIN_PENDING_H
 #define JOIN_PENDING_H
@@ -20,8 +20,8 @@ struct pending_link {
 	uint32_t key, next, before;	/* correlation; places of the same hash */
 };
 
-/* Elements keep their number: they count from 1 and never come again; [first, next) are here, number n at
- * place n & (cap - 1). */
+/* Elements keep their number: they count from 1 and never come again; [first, next) are here,
+ * number n at place n & (cap - 1). */
 struct pending_ring {
 	uint32_t cap;			/* places and heads; a power of two */
 	uint64_t first, next;
@@ -73,8 +73,8 @@ void launches_free(struct launches *l, struct join_budget *budget);
 int works_add(struct works *w, struct join_budget *budget, const struct event *ev);
 bool works_full(const struct works *w, const struct join_budget *budget, const struct event *ev);
 
-/* The newest that waits for a correlation, or NULL; the oldest that waits (there is one); the event of one, valid
- * while it waits; when the earliest began, or UINT64_MAX. */
+/* The newest that waits for a correlation, or NULL; the oldest that waits (there is one); the
+ * event of one, valid while it waits; when the earliest began, or UINT64_MAX. */
 struct pending_work *works_find(const struct works *w, uint32_t correlation);
 struct pending_work *works_first(const struct works *w);
 struct event works_event(const struct pending_work *work, uint32_t pid);

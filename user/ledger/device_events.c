@@ -139,7 +139,8 @@ int model_device(const struct model *m, const struct device_state *s, uint64_t n
 	struct devices_divide by = dividing(m);
 	int err = devices_read(s, is_settled(m) ? DEVICES_SETTLED : now_ns, &by, sum, idle_ns, stalls);
 
-	/* Time in no call that CUPTI records may be anything: a call of NCCL, another thread's turn. */
+	/* Time in no call that CUPTI records may be anything: a call of NCCL, another thread's
+	 * turn. */
 	if (m->without_probes) {
 		forget_other(idle_ns);
 		for (size_t i = 0; stalls && i < stalls_count(stalls); i++)

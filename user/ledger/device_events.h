@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What devices did, by way of the join, into their books and the facts; and what threads did while devices
- * idled: every call goes into its thread's timeline, every gap of a book asks the one of the thread that
- * launched. Where nothing else is said functions return 0 or -ENOMEM.
+ * What devices did, by way of the join, into their books and the facts; and what threads did while
+ * devices idled: every call goes into its thread's timeline, every gap of a book asks the one of
+ * the thread that launched. Where nothing else is said functions return 0 or -ENOMEM.
  */
 #ifndef LEDGER_DEVICE_EVENTS_H
 #define LEDGER_DEVICE_EVENTS_H
@@ -19,11 +19,13 @@ int device_push(struct model *m, const struct event *ev);	/* those of devices; o
 int device_watermark(struct model *m, const struct event *ev);	/* all that ended before has come */
 void device_cut(struct model *m);
 
-/* A call that was pushed into t's book, whose cursor was cursor_ns before: it goes into t's timeline. */
+/* A call that was pushed into t's book, whose cursor was cursor_ns before: it goes into t's
+ * timeline. */
 void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 		      const struct event *ev, unsigned int class);
 
-/* devices_finish and devices_fold. The device of into of which that one will be a part, MEMORY_NO_DEVICE: none. */
+/* devices_finish and devices_fold. The device of into of which that one will be a part,
+ * MEMORY_NO_DEVICE: none. */
 int device_finish(struct model *m, uint32_t pid, bool *done);
 int device_fold(struct model *m, uint32_t pid, uint32_t into);
 uint32_t device_heir(struct model *m, uint32_t pid, uint32_t device, uint32_t into);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The graphs of the model's processes: which call says something of them, and of which work is asked. */
+/* The graphs of the model's processes: which call says something of them, and of which work is
+ * asked. */
 #include "ledger/graph_events.h"
 
 #include <errno.h>

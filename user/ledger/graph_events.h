@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The graphs of the model's processes: which call says something of them, and of which captured call a kernel is
- * (facts/kernel_configs.h). Functions return 0 or -ENOMEM.
+ * The graphs of the model's processes: which call says something of them, and of which captured
+ * call a kernel is (facts/kernel_configs.h). Functions return 0 or -ENOMEM.
  */
 #ifndef LEDGER_GRAPH_EVENTS_H
 #define LEDGER_GRAPH_EVENTS_H

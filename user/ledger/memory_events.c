@@ -159,7 +159,8 @@ void memory_note_unseen(const struct model *m, struct process *p, const struct e
 	p->misses[ev->unseen.why] = true;
 }
 
-/* Have probes seen every call that may be that of a lost record? Records that came without one say no. */
+/* Have probes seen every call that may be that of a lost record? Records that came without one
+ * say no. */
 static bool calls_told_all(const struct model *m, const struct process *p)
 {
 	struct memory_counts counts;
@@ -174,8 +175,8 @@ static bool calls_told_all(const struct model *m, const struct process *p)
 	return true;
 }
 
-/* What a reset freed is not told. Where nobody recorded probes told all, and of records that were lost, too,
- * if every call was seen. */
+/* What a reset freed is not told. Where nobody recorded probes told all, and of records that
+ * were lost, too, if every call was seen. */
 bool memory_is_incomplete(const struct model *m, const struct process *p)
 {
 	struct memory_counts counts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What calls and CUPTI's records say of memory, into the book of each process (facts/memory_book.h). Where
- * nothing else is said functions return 0 or -ENOMEM.
+ * What calls and CUPTI's records say of memory, into the book of each process
+ * (facts/memory_book.h). Where nothing else is said functions return 0 or -ENOMEM.
  */
 #ifndef LEDGER_MEMORY_EVENTS_H
 #define LEDGER_MEMORY_EVENTS_H

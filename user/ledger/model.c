@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Which event is for whom: a table of kinds. Keeps the session, its facts and readings; processes and
- * threads as they are named are processes.c's, what their events mean is for the consumers.
+ * Which event is for whom: a table of kinds. Keeps the session, its facts and readings; processes
+ * and threads as they are named are processes.c's, what their events mean is for the consumers.
  */
 #include "ledger/model.h"
 
@@ -292,7 +292,8 @@ static int push_sample(struct model *m, const struct event *ev)
 		return model_invalid(m, ev);
 	if (err || ev->kind != EVENT_SAMPLE)
 		return err;
-	/* An interval is told as far as works are; who else was there is known up to a second later. */
+	/* An interval is told as far as works are; who else was there is known up to a second
+	 * later. */
 	return devices_sample(m->devices, d, ev->start_ns, !m->intervals);
 }
 

@@ -37,9 +37,9 @@ int model_finish(struct model *m);
 /* Where the books stand: the session's end, else the latest time that any event named. */
 uint64_t model_now(const struct model *m);
 
-/* Interval mode, from the beginning on. What devices did is told up to where all is known of it, about
- * a second ago: an interval of a device ends there, in a gap where the gap began, and the next goes on
- * from there. Kernels and copies are of the interval in which they were told. */
+/* Interval mode, from the beginning on. What devices did is told up to where all is known of it,
+ * about a second ago: an interval of a device ends there, in a gap where the gap began, and the
+ * next goes on from there. Kernels and copies are of the interval in which they were told. */
 void model_use_intervals(struct model *m);
 
 /* From the beginning on: kernels are counted by their launches, too (model_kernel_configs). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who is in a model: its processes and threads, by their places, as of now. A part of ledger/model.h,
- * where it is said how long they are valid.
+ * Who is in a model: its processes and threads, by their places, as of now. A part of
+ * ledger/model.h, where it is said how long they are valid.
  */
 #ifndef LEDGER_MODEL_PROCESSES_H
 #define LEDGER_MODEL_PROCESSES_H
@@ -23,11 +23,12 @@ struct model_child {		/* a child that was seen, not followed */
 
 /*
  * Processes that ended are told apart while they are few and small: up to MODEL_ENDED of them, of
- * MODEL_ENDED_BYTES in all; half of these are the latest, a quarter those of whose calls one failed, the
- * rest those that lived longest. Where kernels have too many names, fewer are. All others are one process
- * that stands for them, number MODEL_PAST_PID (never anybody's): their calls, threads, devices, ranges and
- * memory are added up, what they were and what their findings would be is forgotten. Nothing is folded less
- * than JOIN_WINDOW_NS after it ended, unless they are very many.
+ * MODEL_ENDED_BYTES in all; half of these are the latest, a quarter those of whose calls one
+ * failed, the rest those that lived longest. Where kernels have too many names, fewer are. All
+ * others are one process that stands for them, number MODEL_PAST_PID (never anybody's): their
+ * calls, threads, devices, ranges and memory are added up, what they were and what their findings
+ * would be is forgotten. Nothing is folded less than JOIN_WINDOW_NS after it ended, unless they are
+ * very many.
  *
  * Example; 700 processes, each made 10 calls of 1 us, lived 1 ms and ended:
  *

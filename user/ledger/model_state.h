@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The insides of the model: what its consumers of events share. For model.c, processes.c, thread_events.c,
- * graph_events.c, memory_events.c, device_events.c, visibility.c and retention.c.
+ * The insides of the model: what its consumers of events share. For model.c, processes.c,
+ * thread_events.c, graph_events.c, memory_events.c, device_events.c, visibility.c and retention.c.
  */
 #ifndef LEDGER_MODEL_STATE_H
 #define LEDGER_MODEL_STATE_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The registry of a model's processes and threads: by pid and tid, made when first named, replaced when the
- * kernel used a number again. What consumers of events keep of each lies in it. For the ledger's consumers
- * (model.c, *_events.c, visibility.c, retention.c); readers have ledger/model_processes.h.
+ * The registry of a model's processes and threads: by pid and tid, made when first named, replaced
+ * when the kernel used a number again. What consumers of events keep of each lies in it. For the
+ * ledger's consumers (model.c, *_events.c, visibility.c, retention.c); readers have
+ * ledger/model_processes.h.
  */
 #ifndef LEDGER_PROCESSES_H
 #define LEDGER_PROCESSES_H
@@ -102,7 +103,8 @@ uint64_t process_start_ns(const struct model *m, uint32_t pid);	/* 0: unknown */
 uint64_t process_exit_ns(const struct model *m, uint32_t pid);	/* 0: it goes on, or nobody knows it */
 void threads_drop(struct model *m, struct thread *t);	/* from all but the lists */
 void processes_drop(struct model *m, struct process *p);
-/* Threads and processes that ended before now, as an interval does: but whom a helper may yet ask for. */
+/* Threads and processes that ended before now, as an interval does: but whom a helper may yet
+ * ask for. */
 void processes_drop_ended(struct model *m, uint64_t now_ns);
 void processes_free(struct model *m);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Who ended, and is not told apart any more: threads become one of their process, processes become one of
- * the session (ledger/model_processes.h says which and when). What is added up here is final: nothing of
- * it may come later.
+ * Who ended, and is not told apart any more: threads become one of their process, processes become
+ * one of the session (ledger/model_processes.h says which and when). What is added up here is
+ * final: nothing of it may come later.
  */
 #include "ledger/retention.h"
 
@@ -144,8 +144,8 @@ static bool has_devices(const struct model *m, const struct process *p)
 	return processes_find(m, p->info.pid) == p;
 }
 
-/* Nothing of it will come: it waits for nothing, and takes no more memory than it needs. *done: but for others
- * with which it shared a device. */
+/* Nothing of it will come: it waits for nothing, and takes no more memory than it needs. *done:
+ * but for others with which it shared a device. */
 static int settle(struct model *m, struct process *p, bool *done)
 {
 	int err = has_devices(m, p) ? device_finish(m, p->info.pid, done) : 0;
@@ -308,7 +308,8 @@ static int collect(struct all_ended *out, const struct model *m)
 	return 0;
 }
 
-/* Who stays: of all that are left the first so many (in quarters), within their share of the memory. */
+/* Who stays: of all that are left the first so many (in quarters), within their share of the
+ * memory. */
 static const struct {
 	int (*order)(const void *a, const void *b);
 	unsigned int quarters;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads and processes that ended: threads become one of their process, processes one of the session
- * (ledger/model_processes.h says which and when). Functions return 0 or -ENOMEM.
+ * Threads and processes that ended: threads become one of their process, processes one of the
+ * session (ledger/model_processes.h says which and when). Functions return 0 or -ENOMEM.
  */
 #ifndef LEDGER_RETENTION_H
 #define LEDGER_RETENTION_H

@@ -2,8 +2,8 @@
 /*
  * When it is not known all that a process's devices did: what looks idle there may not have been. A
  * gap of a book is cut where it overlaps: those parts are `lost` (records were made and lost) or
- * `unknown` (nobody recorded, or what was launched may run still), the rest is for who knows why the device
- * idled. Start zeroed. Knows nothing of works, threads or calls.
+ * `unknown` (nobody recorded, or what was launched may run still), the rest is for who knows why
+ * the device idled. Start zeroed. Knows nothing of works, threads or calls.
  *
  * Examples; a gap [0, 100):
  *
@@ -25,11 +25,13 @@ struct unseen {
 /* why: enum unseen_why. 0, -EINVAL or -ENOMEM. Where there are too many intervals two become one. */
 int unseen_add(struct unseen *u, unsigned int why, uint64_t start_ns, uint64_t end_ns);
 
-/* Adds what is not seen of the gap to ns; fn gets the parts that are, in order of time. 0 or fn's error. */
+/* Adds what is not seen of the gap to ns; fn gets the parts that are, in order of time. 0 or
+ * fn's error. */
 int unseen_divide(const struct unseen *u, const struct device_gap *gap, uint64_t ns[IDLE_CAUSES],
 		  int (*fn)(void *ctx, const struct device_gap *part), void *ctx);
 
-/* The first part of [start, end) of which something is not seen. False: there is none. u may be NULL. */
+/* The first part of [start, end) of which something is not seen. False: there is none. u may be
+ * NULL. */
 bool unseen_next(const struct unseen *u, uint64_t start_ns, uint64_t end_ns, struct interval *out);
 
 void unseen_drop_before(struct unseen *u, uint64_t ns);	/* nobody asks for it any more */

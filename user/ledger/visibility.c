@@ -63,7 +63,8 @@ struct tail {
 	uint64_t launches;
 };
 
-/* One that was in progress then may have come too late; one that began while nobody recorded is counted. */
+/* One that was in progress then may have come too late; one that began while nobody recorded is
+ * counted. */
 static void on_call(void *ctx, const struct timeline_span *call)
 {
 	struct tail *tail = ctx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When it is not known what a process's devices did, and how many calls launched meanwhile whose works
- * nobody recorded: those that came before that is known are in timelines, others come later.
+ * When it is not known what a process's devices did, and how many calls launched meanwhile whose
+ * works nobody recorded: those that came before that is known are in timelines, others come later.
  */
 #ifndef LEDGER_VISIBILITY_H
 #define LEDGER_VISIBILITY_H

@@ -360,8 +360,8 @@ static uint64_t part_key(size_t index, enum part part)
 	return (uint64_t)index << 32 | (part == PART_REST ? 1u << 31 : 0);	/* no pid has that bit */
 }
 
-/* 1: (part, filter) had no links and now counts as having them, 0: it has, -ENOMEM. What is attached
- * for all needs no filter. */
+/* 1: (part, filter) had no links and now counts as having them, 0: it has, -ENOMEM. What is
+ * attached for all needs no filter. */
 static int attach_claim(struct attach *a, size_t index, enum part part, pid_t pid)
 {
 	uint64_t all = part_key(index, part);
@@ -404,7 +404,8 @@ static int attach_part(struct attach *a, size_t index, enum part part, const str
 		return err;
 	err = a->few.max ? attach_few(a, index, to, result) :
 			   attach_links(a, &a->known.v[index], part, to, result);
-	/* Descriptors or memory may be there next time; what has some of its links gets no second ones. */
+	/* Descriptors or memory may be there next time; what has some of its links gets no
+	 * second ones. */
 	if (err && result->probes == before)
 		map_del(&a->done, part_key(index, part) | (uint32_t)to->pid);
 	return err;

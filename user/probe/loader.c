@@ -178,7 +178,8 @@ static bool loader_why_not_here(void)
  * their cookies say, and in which order they are attached. Knows nothing of files beyond a path.
  */
 
-/* So many functions at a time: closing their events takes up to 0.1 s each (5.15: entry and return). */
+/* So many functions at a time: closing their events takes up to 0.1 s each (5.15: entry and
+ * return). */
 #define PERF_PROBES_MAX 32
 
 static int keep_fd(struct loader_fds *fds, int fd)
@@ -338,8 +339,9 @@ int loader_attach(struct loader *l, const struct loader_probes *p)
 
 /* The scheduler's hooks: which of them this kernel can have. */
 
-/* Where the kernel counts how often interrupts were disabled (in 7.x it does), that count has the bits
- * in which it counted the hard interrupts and NMIs that it is in, and these have others. */
+/* Where the kernel counts how often interrupts were disabled (in 7.x it does), that count has
+ * the bits in which it counted the hard interrupts and NMIs that it is in, and these have
+ * others. */
 #define IN_INTERRUPT 0x00ff0100u
 #define IN_INTERRUPT_MOVED 0x1f000100u
 

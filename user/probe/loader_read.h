@@ -25,8 +25,8 @@ int loader_each_state(struct loader *l, void (*fn)(void *ctx, const void *rec, s
  * GP_OFF_STILL. Any time; with the last states it must be read before those. 0 or -errno. */
 int loader_each_off(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len), void *ctx);
 
-/* A new fd to read struct gp_mapping from: what a process maps now, and before Linux 6.1 what others
- * do, too. -errno; the caller closes it. */
+/* A new fd to read struct gp_mapping from: what a process maps now, and before Linux 6.1 what
+ * others do, too. -errno; the caller closes it. */
 int loader_open_mappings(const struct loader *l, pid_t pid);
 
 /* Over all CPUs, since loading (our own calibration calls are not in it). 0 or -errno. */

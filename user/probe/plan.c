@@ -137,7 +137,8 @@ static int plan_library(struct plan *plan, struct elf_file *ef, unsigned int lib
 	if (n > 0) {
 		plan_rows(plan, syms, library, SHARE_ALL, rules);
 		plan->n = plan->n_all;
-		/* Of the driver alone, which is a file of its own and in no other: so these are last. */
+		/* Of the driver alone, which is a file of its own and in no other: so these are
+		 * last. */
 		plan_rows(plan, syms, library, SHARE_NO_RUNTIME, rules);
 	}
 	free(syms);

@@ -14,8 +14,8 @@
 
 struct elf_file;
 
-/* What single-stepping a function's first instruction may add to a hit if nobody says otherwise, for
- * functions that are called often; those that are called seldom are probed at any cost. */
+/* What single-stepping a function's first instruction may add to a hit if nobody says otherwise,
+ * for functions that are called often; those that are called seldom are probed at any cost. */
 #define PLAN_STEP_BUDGET_NS 2000u
 
 /* Whose launches are probed: the runtime calls the driver, so with both each is hit twice. */
@@ -61,8 +61,9 @@ int plan_file(struct plan *plan, struct elf_file *ef, const char *path,
  * name, or as static copies inside. Bit i: catalog_library(i). */
 uint32_t plan_libraries(struct elf_file *ef, const char *path);
 
-/* Keeps at most `max` functions of the first parts of all these plans, the best first, a function of
- * several files once in each; the others are counted as left out. 0, or -ENOMEM: the plans are as before. */
+/* Keeps at most `max` functions of the first parts of all these plans, the best first, a
+ * function of several files once in each; the others are counted as left out. 0, or -ENOMEM: the
+ * plans are as before. */
 int plan_keep_core(struct plan *const *plans, size_t n, size_t max);
 
 #endif

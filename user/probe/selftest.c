@@ -133,8 +133,8 @@ static int run_trial(struct loader *l, const struct trial *t, struct loader_prob
 	return err;
 }
 
-/* Do processes under seccomp live through return probes? 1, 0 (no, or it is not known) or -errno of attaching.
- * Leaves links. */
+/* Do processes under seccomp live through return probes? 1, 0 (no, or it is not known) or -errno
+ * of attaching. Leaves links. */
 static int test_returns(struct loader *l, struct loader_probes probes)
 {
 	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++) {
@@ -226,7 +226,8 @@ static uint64_t at_least_one(uint64_t ns)
 	return ns ? ns : 1;
 }
 
-/* A call that is hit in vain costs what nested ones do: here, because we are not followed at first. */
+/* A call that is hit in vain costs what nested ones do: here, because we are not followed at
+ * first. */
 static int calibrate(struct loader *l, const struct loader_probes *p, struct selftest_costs *costs)
 {
 	enum { CALLS = 64, STEPS = 8 };

@@ -81,7 +81,8 @@ void link_close_all(int *fds, size_t n)
 	pthread_t helpers[CLOSERS_MAX];
 	size_t started = 0;
 
-	/* One fewer than links: this thread closes, too. A helper that does not start is not missed. */
+	/* One fewer than links: this thread closes, too. A helper that does not start is not
+	 * missed. */
 	while (started + 1 < n && started < CLOSERS_MAX &&
 	       !pthread_create(&helpers[started], NULL, close_links, &c))
 		started++;

@@ -15,8 +15,8 @@ int helper_only_exec(struct session *s, uint64_t exec_ns);
 /* Advances the watermark; looks for new child processes. */
 void helper_only_scan(struct session *s, uint64_t now_ns);
 
-/* A known child of a process that uses CUDA: counts it if it was forked and has not executed a program.
- * 0 or -ENOMEM. */
+/* A known child of a process that uses CUDA: counts it if it was forked and has not executed a
+ * program. 0 or -ENOMEM. */
 int forked_add(struct session *s, const struct helpers_status *parent, pid_t pid);
 void forked_warn(const struct session *s);	/* at the end */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Open ELF files with a cache of their pages and of the names that were asked for. The vdso is ours:
- * the kernel maps the same one into every process of this machine's kind.
+ * Open ELF files with a cache of their pages and of the names that were asked for. The vdso is
+ * ours: the kernel maps the same one into every process of this machine's kind.
  */
 #include "stack/image.h"
 

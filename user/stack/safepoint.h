@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Is a stopped thread where it holds no lock of the C library's and has none of its data half changed,
- * so that it may make a call into it? Only a thread that waits is looked for, whose stack is known as
- * a whole: below the function of the C library in which it waits, and above where threads begin, none
- * of its frames may be of the C library, the dynamic linker or an allocator, or of a signal handler.
+ * Is a stopped thread where it holds no lock of the C library's and has none of its data half
+ * changed, so that it may make a call into it? Only a thread that waits is looked for, whose stack
+ * is known as a whole: below the function of the C library in which it waits, and above where
+ * threads begin, none of its frames may be of the C library, the dynamic linker or an allocator, or
+ * of a signal handler.
  */
 #ifndef STACK_SAFEPOINT_H
 #define STACK_SAFEPOINT_H
@@ -18,8 +19,8 @@
 /* 0: it may; -EAGAIN: not here, see why (STACK_WHY_BYTES); else -errno. */
 int stack_is_quiet(pid_t pid, const struct stack_regs *regs, char *why);
 
-/* The same of a stack that is known; pure. A frame's function may be NULL where its module is no part
- * of the C library. */
+/* The same of a stack that is known; pure. A frame's function may be NULL where its module is no
+ * part of the C library. */
 struct quiet_frame {
 	const char *module;	/* base name */
 	const char *function;

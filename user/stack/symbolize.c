@@ -125,8 +125,8 @@ static bool holds(struct visit *v, unsigned int library)
 	return v->libraries & 1u << library;
 }
 
-/* A library inside another file: its functions are local symbols there, or the file is known to hold
- * it. */
+/* A library inside another file: its functions are local symbols there, or the file is known to
+ * hold it. */
 static void find_static_call(struct visit *v, const struct place *p, const struct elf_address *a)
 {
 	for (unsigned int i = 0; i < CATALOG_LIBRARIES; i++) {

@@ -243,8 +243,8 @@ int perf_ring_next(struct perf_ring *ring, void *raw, struct perf_record *out)
 /* ---- target perf --------------------------------------------------------------------------- */
 
 /*
- * Opens the perf events that watch the host. Owns file descriptors, rings and the words for what was
- * refused; must not know what the records mean, nor which processes matter.
+ * Opens the perf events that watch the host. Owns file descriptors, rings and the words for what
+ * was refused; must not know what the records mean, nor which processes matter.
  *
  * An event of a CPU costs nobody anything but what it tells, an event of a thread costs that one
  * a microsecond each time it is switched in and out. So processes are watched through the whole

@@ -19,8 +19,8 @@ struct selection {
 	unsigned int denied;	/* processes of which it cannot be told */
 };
 
-/* Neither this process itself nor threads of the kernel are meant. 0 or -errno. Start zeroed; free it
- * in both cases. */
+/* Neither this process itself nor threads of the kernel are meant. 0 or -errno. Start zeroed;
+ * free it in both cases. */
 int selection_find(struct selection *out, const struct selector *s, bool below);
 void selection_free(struct selection *s);
 

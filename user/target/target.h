@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which processes map which files, now (procfs) and soon (what a command is going to load); from now
- * on: target_watch.h. Knows nothing of probes.
+ * Which processes map which files, now (procfs) and soon (what a command is going to load); from
+ * now on: target_watch.h. Knows nothing of probes.
  *
  * Files are named by what opens them from here whatever the mount namespace:
  * /proc/PID/map_files/START-END where permitted (works for deleted files), else /proc/PID/root +
@@ -24,8 +24,9 @@ struct target_file {
 /* Returns 0 to go on; another value ends the walk and is passed on. */
 typedef int (*target_file_fn)(void *ctx, const struct target_file *file);
 
-/* Every distinct file that pid maps executable. 0, fn's value, or -errno: ESRCH (gone, not logged),
- * EACCES (needs its user, root or CAP_SYS_PTRACE; not logged either). path has no " (deleted)" at its end. */
+/* Every distinct file that pid maps executable. 0, fn's value, or -errno: ESRCH (gone, not
+ * logged), EACCES (needs its user, root or CAP_SYS_PTRACE; not logged either). path has no "
+ * (deleted)" at its end. */
 int target_each_file(pid_t pid, target_file_fn fn, void *ctx);
 
 bool target_is_hidden(pid_t pid);	/* it exists, but /proc does not show it to us (hidepid) */
@@ -84,7 +85,8 @@ int target_process_from(struct proc *p, struct target_process *out);	/* of host/
 struct proc_stat;
 int target_process_stat(pid_t pid, struct proc_stat *out);	/* 0 or -errno */
 
-/* No thread of pid runs any more (gone, or a zombie); of one that is a process's first the others may. */
+/* No thread of pid runs any more (gone, or a zombie); of one that is a process's first the
+ * others may. */
 bool target_process_ended(pid_t pid);
 
 /* Calls fn for every thread of pid with its start time and comm. */

@@ -228,7 +228,8 @@ static int join(void *ctx, pid_t pid)
 	return target_family_add(j->f, pid, j->root, time_now_ns());
 }
 
-/* The children of each are less to read than /proc; where the kernel does not list them that is read. */
+/* The children of each are less to read than /proc; where the kernel does not list them that is
+ * read. */
 int target_family_add_root(struct target_family *f, pid_t pid)
 {
 	struct joining j = { .f = f, .root = pid };

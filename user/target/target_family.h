@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whom a watch of the whole host follows: the processes that it was asked for (roots), and all below
- * them, as forks and ends are told, and as /proc says where some were not. A number that is used
- * again is another process. Not thread-safe.
+ * Whom a watch of the whole host follows: the processes that it was asked for (roots), and all
+ * below them, as forks and ends are told, and as /proc says where some were not. A number that is
+ * used again is another process. Not thread-safe.
  */
 #ifndef TARGET_TARGET_FAMILY_H
 #define TARGET_TARGET_FAMILY_H

@@ -367,7 +367,8 @@ static int visit_mapping(void *ctx, struct mapping *m)
 	return fd < 0 ? 0 : report_open(&fw->walk, fw->pid, fd, m->path);
 }
 
-/* Some denied: those are said here. All denied: the process cannot be read, and the caller says so. */
+/* Some denied: those are said here. All denied: the process cannot be read, and the caller says
+ * so. */
 static int judge_denied(const struct file_walk *fw)
 {
 	if (!fw->denied)

@@ -136,7 +136,8 @@ void target_watch_free(struct target_watch *w)
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-/* An event of a CPU that was switched off may stay readable for ever; the rings are drained anyway. */
+/* An event of a CPU that was switched off may stay readable for ever; the rings are drained
+ * anyway. */
 static void clear_readiness(struct target_watch *w)
 {
 	struct epoll_event ev[64];
@@ -324,8 +325,8 @@ static void check_leaving(struct target_watch *w, const struct listener *to)
 }
 
 /*
- * Who hears of it looks at every process, and what others do may fill the rings of all CPUs again and
- * again: so all is told together, and not at once again.
+ * Who hears of it looks at every process, and what others do may fill the rings of all CPUs again
+ * and again: so all is told together, and not at once again.
  */
 static void tell_missed(struct target_watch *w, const struct listener *to)
 {

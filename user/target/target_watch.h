@@ -23,8 +23,8 @@ struct target_event {
 
 struct target_watch;
 
-/* Watches pid, what is below it and what that forks, or everybody (pid -1). NULL + errno, logged (EACCES/EPERM names
- * CAP_PERFMON) but for ESRCH. */
+/* Watches pid, what is below it and what that forks, or everybody (pid -1). NULL + errno, logged
+ * (EACCES/EPERM names CAP_PERFMON) but for ESRCH. */
 struct target_watch *target_watch_new(pid_t pid);
 
 /* Watches pid, too: 0, -ENOMEM, -ESRCH, or -EINVAL: this watch is of the whole host already. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The table `calls`: statistics of calls grouped by function, launch shape, result or stack, with the calls that
- * have not returned. Reads a const model; knows nothing of events.
+ * The table `calls`: statistics of calls grouped by function, launch shape, result or stack, with
+ * the calls that have not returned. Reads a const model; knows nothing of events.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The table `devices`: who had each device of the host, over all processes that are watched, so that
- * the rows of a device add up to its wall time: from when the first of these processes began, or the
- * session, to its end, though the processes' own books (view/ledger.c) are of their own lives. How active it was is the whole device's, whoever had it,
- * and a mean over the time that was sampled; who else had it is as exact as samples are, about a second.
+ * The table `devices`: who had each device of the host, over all processes that are watched, so
+ * that the rows of a device add up to its wall time: from when the first of these processes began,
+ * or the session, to its end, though the processes' own books (view/ledger.c) are of their own
+ * lives. How active it was is the whole device's, whoever had it, and a mean over the time that was
+ * sampled; who else had it is as exact as samples are, about a second.
  *
- * Where the whole host is watched, a device that no watched process uses is in it, too, as far as its
- * samples tell: its wall time is what they cover.
+ * Where the whole host is watched, a device that no watched process uses is in it, too, as far as
+ * its samples tell: its wall time is what they cover.
  */
 #include <errno.h>
 

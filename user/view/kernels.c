@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The table `kernels`: what ran on each process's devices, by symbol, under its name in the source.
- * Occupancy is theoretical, from the latest launch and the device's properties. Reads a const model.
+ * Occupancy is theoretical, from the latest launch and the device's properties. Reads a const
+ * model.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The table `lanes`: how works wait on each lane of a process's device, and (where it has several) on
- * all of them together.
+ * The table `lanes`: how works wait on each lane of a process's device, and (where it has several)
+ * on all of them together.
  */
 #include <errno.h>
 #include <inttypes.h>

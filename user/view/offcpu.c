@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The table `offcpu`: why threads that drive devices were off the CPU outside calls, in which system
- * call, on what kind of file, and who woke them. Reads a const model.
+ * The table `offcpu`: why threads that drive devices were off the CPU outside calls, in which
+ * system call, on what kind of file, and who woke them. Reads a const model.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -195,8 +195,8 @@ static int fill_devices(struct table *t, struct cell *row, const struct model *m
 	return err ? err : cell_s(t, &row[VERDICT], find_verdict(f, pid));
 }
 
-/* A process in a MIG instance has its GPU open, and no other device: which instance that is its own CUDA
- * tells by the UUID, and NVML by the number. */
+/* A process in a MIG instance has its GPU open, and no other device: which instance that is its
+ * own CUDA tells by the UUID, and NVML by the number. */
 static int fill_instances(struct table *t, struct cell *row, const struct model *m, uint32_t pid)
 {
 	const struct devices *d = model_devices(m);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The table `ranges`: what applications said they were doing (NVTX), and what was launched meanwhile.
- * Reads a const model. Columns beyond the contract: kind (push, start, mark), open.
+ * The table `ranges`: what applications said they were doing (NVTX), and what was launched
+ * meanwhile. Reads a const model. Columns beyond the contract: kind (push, start, mark), open.
  */
 #include <errno.h>
 

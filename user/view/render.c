@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The formats: a new one is a row of `formats`, its name a row of the command line's. Here are those
- * of a few lines; text, with its layout, is render_text.c. And what those for people leave out.
+ * The formats: a new one is a row of `formats`, its name a row of the command line's. Here are
+ * those of a few lines; text, with its layout, is render_text.c. And what those for people leave
+ * out.
  */
 #include "view/render.h"
 
@@ -194,8 +195,9 @@ static void render_md(struct strbuf *out, const struct report *r)
 
 /*
  * Tables as RFC 4180, but for the line end, which is LF as Unix tools expect: raw numbers, unknown
- * is empty. One record is one line: control characters of names are escaped as in text. Several tables
- * in one output are told apart by an empty line and "# name", which is not RFC 4180; one table is.
+ * is empty. One record is one line: control characters of names are escaped as in text. Several
+ * tables in one output are told apart by an empty line and "# name", which is not RFC 4180; one
+ * table is.
  */
 #define LINE_END "\n"
 

@@ -54,8 +54,8 @@ void render_text(struct strbuf *out, const struct report *r);
  */
 unsigned int render_columns(const struct report *r, const struct table *t, unsigned int *column);
 
-/* The same two: `before`, how many rows were cut, and, unless it was asked for, where they are. Nothing if
- * none were. */
+/* The same two: `before`, how many rows were cut, and, unless it was asked for, where they are.
+ * Nothing if none were. */
 void render_cut(struct strbuf *out, const struct table *t, const char *before);
 
 #endif

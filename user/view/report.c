@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Which tables, which rows of them, and out: --sort, --top and --filter are the same for each. Knows
- * nothing of where the events came from.
+ * Which tables, which rows of them, and out: --sort, --top and --filter are the same for each.
+ * Knows nothing of where the events came from.
  */
 #include "view/report.h"
 

@@ -228,9 +228,9 @@ static void add_loss(struct strbuf *out, const struct summary *s)
 			    s->lost_share * 100);
 }
 
-/* Time within calls stays theirs. "off-CPU: 3 times the kernel did not report that a thread was back on
- * a CPU: for at most 1.2 ms it is not known whether it ran; what of them is outside calls is booked as
- * lost; no call is missing" */
+/* Time within calls stays theirs. "off-CPU: 3 times the kernel did not report that a thread was
+ * back on a CPU: for at most 1.2 ms it is not known whether it ran; what of them is outside
+ * calls is booked as lost; no call is missing" */
 static void add_untold(struct strbuf *out, const struct summary *s)
 {
 	const struct offcpu *offs = model_offcpu(s->model);
@@ -424,7 +424,8 @@ static void add_invalid(struct strbuf *out, const struct summary *s)
 	}
 }
 
-/* "late: 12 us of threads' and devices' time were told when the books had gone on, and are in none" */
+/* "late: 12 us of threads' and devices' time were told when the books had gone on, and are in
+ * none" */
 static void add_late(struct strbuf *out, const struct summary *s)
 {
 	struct model_counts counts;
@@ -438,7 +439,8 @@ static void add_late(struct strbuf *out, const struct summary *s)
 		      "in none");
 }
 
-/* "ended: 188 processes are added up as one, [188 ended], without ...; 256 others ... are told apart" */
+/* "ended: 188 processes are added up as one, [188 ended], without ...; 256 others ... are told
+ * apart" */
 static void add_ended(struct strbuf *out, const struct model *m)
 {
 	const struct model_process *past = NULL;
@@ -650,7 +652,8 @@ static void add_launches(struct strbuf *out, const struct summary *s)
 {
 	const char *mode = model_fact(s->model, "launch");
 	struct launches n = count_launches(s->model);
-	/* Of a call that is still open the driver's launch has been hit, and it is none of the calls yet. */
+	/* Of a call that is still open the driver's launch has been hit, and it is none of the
+	 * calls yet. */
 	uint64_t reached = num_min(since_start(s->model, counter_name(COUNTER_REACHED)), n.runtime);
 	uint64_t spared = num_mul(reached, s->cost.nested_ns);
 
@@ -670,8 +673,8 @@ static void add_launches(struct strbuf *out, const struct summary *s)
 	format_ns(out, spared);
 }
 
-/* "told: 12 calls of functions without a probe are what CUPTI recorded: in calls, and, but for what they were off
- * the CPU, in threads' books; 3 are in no thread's book" */
+/* "told: 12 calls of functions without a probe are what CUPTI recorded: in calls, and, but for
+ * what they were off the CPU, in threads' books; 3 are in no thread's book" */
 static void add_told(struct strbuf *out, const struct model *m)
 {
 	struct model_counts counts;

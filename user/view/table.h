@@ -65,7 +65,8 @@ struct table *table_new(const char *name, const struct column *columns, unsigned
 void table_free(struct table *t);
 const char *table_name(const struct table *t);
 
-/* A new row, all cells unknown: an array of n_columns cells, valid until the next row. NULL on ENOMEM. */
+/* A new row, all cells unknown: an array of n_columns cells, valid until the next row. NULL on
+ * ENOMEM. */
 struct cell *table_row(struct table *t);
 size_t table_rows(const struct table *t);
 
@@ -95,8 +96,8 @@ void table_say_none(struct table *t, const char *why);	/* a literal: text and md
 /* Rows that are the same in the first `columns` columns are one book, of which the times add up. */
 void table_books(struct table *t, unsigned int columns);
 
-/* Keeps the first n rows, if nobody asked for that without a part of a book; remembers how many were
- * cut, and which it was. */
+/* Keeps the first n rows, if nobody asked for that without a part of a book; remembers how many
+ * were cut, and which it was. */
 void table_top(struct table *t, size_t n, bool asked);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The table `threads`: the time book of each thread that drives a device, a row per bucket that
- * is not empty, so that the rows of a thread add up to its wall time. What gpuprof itself cost it, as is
- * estimated, is one of them. Reads a const model.
+ * The table `threads`: the time book of each thread that drives a device, a row per bucket that is
+ * not empty, so that the rows of a thread add up to its wall time. What gpuprof itself cost it, as
+ * is estimated, is one of them. Reads a const model.
  */
 #include <errno.h>
 #include <string.h>
@@ -96,8 +96,8 @@ static int add_thread(struct lines *lines, const struct model *m, size_t i, uint
 	return 0;
 }
 
-/* Off the CPU: all of its own reasons; of calls, if that is known; of what could not be seen, nobody
- * knows. */
+/* Off the CPU: all of its own reasons; of calls, if that is known; of what could not be seen,
+ * nobody knows. */
 static void fill_blocked(struct cell *cell, const struct line *line)
 {
 	if (bucket_is_off(line->bucket))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Cases: a process that can do nothing more with a device, a finding that matters, books without one,
- * and no books of devices, or none that knows what they did.
+ * Cases: a process that can do nothing more with a device, a finding that matters, books without
+ * one, and no books of devices, or none that knows what they did.
  */
 #include "view/verdict.h"
 
@@ -207,7 +207,8 @@ static int add_no_finding(struct strbuf *out, const struct model *m, uint64_t no
 
 /* ---- no device times ------------------------------------------------------------------------- */
 
-/* The thread that is longest in calls that launch or wait: it drives the device, as far as is known. */
+/* The thread that is longest in calls that launch or wait: it drives the device, as far as is
+ * known. */
 static bool find_driver(struct model_thread *driver, const struct model *m, uint64_t now_ns)
 {
 	const struct own_cost cost = own_cost_read(m);

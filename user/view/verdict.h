@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a report says first, in at most three sentences: the largest avoidable loss, its cause and
- * share, its evidence, what removing it gains at most, and the next command. Made of findings; where
- * nothing is known of devices, why, and bounds by the calls of the thread that launches. Sample:
+ * share, its evidence, what removing it gains at most, and the next command. Made of findings;
+ * where nothing is known of devices, why, and bounds by the calls of the thread that launches.
+ * Sample:
  *
  *   28.1 % of device 0 (pid 12, train) is lost to input-stall: thread 12 (train) is in no call ...
  *   Evidence: 30 times, 19.1 ms each, 40.2 ms at most; without it at most 28.1 % is gained.
@@ -13,8 +14,8 @@
 
 #include "ledger/model.h"
 
-/* Appends the sentences, each on lines of its own without the last newline; nothing where nothing was
- * seen. 0 or -errno. */
+/* Appends the sentences, each on lines of its own without the last newline; nothing where
+ * nothing was seen. 0 or -errno. */
 int verdict_add(struct strbuf *out, const struct model *m, uint64_t now_ns);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tables of design §9 that a model can fill: each is a const description (its columns, the order
- * of its rows, where it is shown) and a function that adds its rows. A new table is a file with one
- * and a line in view.c. A cell whose value is not known is left unknown, never zero.
+ * The tables of design §9 that a model can fill: each is a const description (its columns, the
+ * order of its rows, where it is shown) and a function that adds its rows. A new table is a file
+ * with one and a line in view.c. A cell whose value is not known is left unknown, never zero.
  */
 #ifndef VIEW_VIEW_H
 #define VIEW_VIEW_H
@@ -18,7 +18,8 @@ struct view_query {
 	enum calls_by by;
 };
 
-/* In a report for which no tables were named. WITH_DEVICES: if it has rows, or device times are known. */
+/* In a report for which no tables were named. WITH_DEVICES: if it has rows, or device times are
+ * known. */
 enum view_shown { VIEW_ALWAYS, VIEW_WITH_DEVICES, VIEW_WITH_ROWS, VIEW_WHEN_ASKED };
 
 struct view {
@@ -38,8 +39,8 @@ const struct view *view_get(size_t i);		/* NULL: there are no more */
 
 struct table *view_fill(const struct view *v, const struct view_query *q);	/* NULL + errno */
 
-/* The name of process pid, or NULL: unknown. The cell of its number stays unknown where it stands for
- * many that ended (MODEL_PAST_PID): then the name says how many. */
+/* The name of process pid, or NULL: unknown. The cell of its number stays unknown where it
+ * stands for many that ended (MODEL_PAST_PID): then the name says how many. */
 const char *view_comm(const struct model *m, uint32_t pid);
 void view_put_pid(struct cell *cell, uint32_t pid);
 
