@@ -35,7 +35,8 @@ enum row_shape {		/* where a launch's grid and block are */
 enum row_dir {			/* which way a copy goes */
 	DIR_NONE,
 	DIR_WORD,		/* cudaMemcpyKind in word `dir_word` */
-	DIR_TYPES,		/* CUmemorytype of the source there, of the destination in the next */
+	/* CUmemorytype of the source there, of the destination in the next */
+	DIR_TYPES,
 	DIR_H2D, DIR_D2H, DIR_D2D, DIR_DEFAULT,
 };
 
@@ -51,9 +52,11 @@ struct catalog_row {
 	uint8_t from;		/* ... behind which pointer: of argument 0, 1, ... 5 ... */
 	uint8_t at[GP_EXTRA_MAX]; /* ... and for GP_EXTRA_*_AT, where, in 8-byte words */
 	uint8_t shape;		/* enum row_shape */
-	uint8_t entity;		/* word of what is launched, of a memory pool, communicator or event, of the
-				 * graph of which a graph is made, of the graph that is changed or ended */
-	uint8_t address;	/* word of what is allocated or freed, of a graph that is made ... */
+	/* word of what is launched, of a memory pool, communicator or event, of the graph of
+	 * which a graph is made, of the graph that is changed or ended */
+	uint8_t entity;
+	/* word of what is allocated or freed, of a graph that is made ... */
+	uint8_t address;
 	uint8_t out;		/* ... where that is stored, when the call returns (words 1, 2) */
 	uint8_t bytes;		/* word of a byte or element count */
 	uint8_t scale;		/* bytes per element; 0: 1 */

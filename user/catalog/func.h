@@ -35,7 +35,8 @@ enum func_role {
 	ROLE_NONE,
 	ROLE_KERNEL,		/* gives a stream a kernel; one that captures gets a node */
 	ROLE_COPY, ROLE_SET,
-	ROLE_ROUTINE,		/* a library's: gives streams that it does not name kernels, say one */
+	/* a library's: gives streams that it does not name kernels, say one */
+	ROLE_ROUTINE,
 	ROLE_BEGIN,		/* a stream captures from now on */
 	ROLE_END,		/* ... and has made a graph */
 	ROLE_SPOIL,		/* nodes that are no calls come into what the stream captures */
@@ -46,13 +47,15 @@ enum func_role {
 	ROLE_FORGET,		/* a graph is no more */
 	ROLE_FORGET_EXEC,
 	ROLE_RECORD,		/* an event is where a stream is */
-	ROLE_WAIT,		/* a stream waits for an event: it captures too if that was captured */
+	/* a stream waits for an event: it captures too if that was captured */
+	ROLE_WAIT,
 	ROLE_GRAPHS_END,	/* roles before it concern captures and graphs */
 	ROLE_ALLOC_DEVICE, ROLE_ALLOC_PINNED, ROLE_ALLOC_MANAGED, ROLE_ALLOC_POOL, ROLE_ALLOC_ARRAY,
 	ROLE_ALLOC_PHYSICAL,
 	ROLE_FREE_DEVICE, ROLE_FREE_PINNED, ROLE_FREE_POOL, ROLE_FREE_ARRAY, ROLE_FREE_PHYSICAL,
 	ROLE_PREFETCH,		/* of managed memory: CUPTI records no work of it */
-	ROLE_SYNC,		/* returns when all that was launched in the thread's context is over */
+	/* returns when all that was launched in the thread's context is over */
+	ROLE_SYNC,
 	ROLE_RESET,		/* frees all that the process has on one device */
 	ROLE_LAST
 };

@@ -32,7 +32,8 @@
 
 #define MEMORY_SLACK_NS 1000000ull
 #define MEMORY_WAITING_MAX 65536	/* of one process; then the oldest are settled */
-#define MEMORY_GROUPS_MAX 65536		/* stacks of one process; more share the row of device and kind */
+/* stacks of one process; more share the row of device and kind */
+#define MEMORY_GROUPS_MAX 65536
 #define MEMORY_NO_DEVICE UINT32_MAX
 
 struct memory_act {

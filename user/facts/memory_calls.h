@@ -12,7 +12,8 @@
 
 enum { MEMORY_CALL_RESET = MEMORY_OP_END };
 
-#define MEMORY_CALL_CLASSES (1u << CLASS_ALLOC | 1u << CLASS_FREE | 1u << CLASS_INIT)	/* no other is one */
+/* no other is one */
+#define MEMORY_CALL_CLASSES (1u << CLASS_ALLOC | 1u << CLASS_FREE | 1u << CLASS_INIT)
 
 struct memory_call {
 	uint8_t op;		/* enum memory_op, MEMORY_CALL_RESET; 0: it does neither */

@@ -123,7 +123,8 @@ static void look_for_container(struct walk *w)
 		set_container(w->out, parents[i].runtime, w->part, len);
 		return;
 	}
-	if (len == ID_WHOLE && is_hex(w->part, len)) {	/* kubepods, ECS: whose runtime is not said */
+	/* kubepods, ECS: whose runtime is not said */
+	if (len == ID_WHOLE && is_hex(w->part, len)) {
 		w->out->runtime[0] = '\0';
 		COPY(w->out->container, w->part, len);
 	}

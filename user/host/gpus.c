@@ -420,7 +420,8 @@ bool gpus_visible_to(const struct gpus *g, const struct environment *env, bool c
 	*set = (struct gpu_set){ .gpus = 0 };
 	if (!list)
 		return false;
-	while (*list && known) {	/* CUDA takes none from the first one on that is not there */
+	/* CUDA takes none from the first one on that is not there */
+	while (*list && known) {
 		size_t len = strcspn(list, ",");
 
 		snprintf(name, sizeof(name), "%.*s", (int)(len < 79 ? len : 79), list);

@@ -58,7 +58,8 @@ void gpus_tell_instances(struct gpus *g, const struct gpu_instance *told, size_t
 /* The text of a device's file `information`. Pure; false: it names no minor. */
 bool gpus_parse_information(const char *text, struct gpu *out);
 
-int gpus_parse_access(const char *text);	/* a capability's file `access`: its minor; -1: it has none */
+/* a capability's file `access`: its minor; -1: it has none */
+int gpus_parse_access(const char *text);
 
 /* The device of an index ("2") or of (the beginning of) a UUID ("GPU-1a2b"). The index, or
  * -ENOENT. */
@@ -72,7 +73,8 @@ int gpus_find_instance(const struct gpus *g, const char *name);
 void gpu_set_add_cap(struct gpu_set *set, const struct gpus *g, unsigned int cap);
 bool gpu_set_has_instance(const struct gpu_set *set, size_t i);
 struct gpu_set gpu_set_both(const struct gpu_set *a, const struct gpu_set *b);
-void gpu_set_print(struct strbuf *out, const struct gpu_set *set, const struct gpus *g);	/* "0:1,3" */
+/* "0:1,3" */
+void gpu_set_print(struct strbuf *out, const struct gpu_set *set, const struct gpus *g);
 
 /* Devices that the process has open, by its file descriptors and mappings. 0, or -EACCES, -ESRCH. */
 int gpus_open_by(const struct gpus *g, struct proc *p, struct gpu_set *set);

@@ -45,7 +45,8 @@ struct proc_stat {
 };
 
 int proc_parse_stat(const char *text, struct proc_stat *out);	/* 0 or -EBADMSG */
-bool proc_stat_of(pid_t pid, struct proc_stat *out);		/* false: it is gone, or cannot be read */
+/* false: it is gone, or cannot be read */
+bool proc_stat_of(pid_t pid, struct proc_stat *out);
 
 /* Appends what has stopped a process of this state (of its stat) and what sets it going again;
  * false: nothing has. */

@@ -38,7 +38,8 @@ int selector_add(struct selector *s, enum select_kind kind, const char *list);
 struct gpu_instance;
 bool selector_names_instances(const struct selector *s);
 const char *selector_tell_instances(struct selector *s, const struct gpu_instance *told, size_t n);
-void selector_print_instances(const struct selector *s, struct strbuf *out);	/* "0:0 (MIG-...), 0:1" */
+/* "0:0 (MIG-...), 0:1" */
+void selector_print_instances(const struct selector *s, struct strbuf *out);
 
 /* As it was given: "name=train,bench user=alice". */
 void selector_describe(const struct selector *s, struct strbuf *out);

@@ -208,7 +208,8 @@ int cbpf_run(const struct sock_filter *code, size_t n, const struct cbpf_input *
 		return -ENOMEM;
 	r.ways[0].a = r.ways[0].x = known(0);
 	for (size_t i = 0; i < BPF_MEMWORDS; i++)
-		r.ways[0].mem[i] = known(0);	/* the kernel takes none that reads before it writes */
+		/* the kernel takes none that reads before it writes */
+		r.ways[0].mem[i] = known(0);
 	err = run(&r);
 	free(r.ways);
 	return err;

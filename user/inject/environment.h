@@ -10,7 +10,8 @@
 
 #define INJECT_CUDA "CUDA_INJECTION64_PATH"
 #define INJECT_NVTX "NVTX_INJECTION64_PATH"	/* only one tool can have NVTX: the user's own */
-#define INJECT_CHAIN "GPUPROF_CHAIN_INJECTION"	/* what was in INJECT_CUDA: loaded after the helper */
+/* what was in INJECT_CUDA: loaded after the helper */
+#define INJECT_CHAIN "GPUPROF_CHAIN_INJECTION"
 
 bool inject_is_ours(const char *path);	/* a helper's, of this gpuprof or another one */
 

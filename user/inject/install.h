@@ -18,6 +18,7 @@ char *install_default_dir(void);
  * elsewhere after an upgrade); the caller frees it. 1: it was there already, the same; 0:
  * written; -errno, logged. */
 int install_helper(const char *dir, char **path);
-int install_helper_quietly(const char *dir, char **path, char why[INSTALL_WHY_BYTES]);	/* not logged: in why */
+/* not logged: in why */
+int install_helper_quietly(const char *dir, char **path, char why[INSTALL_WHY_BYTES]);
 
 #endif

@@ -63,7 +63,8 @@ struct machine_call {
 void machine_set_call(struct machine_state *s, const struct machine_call *call);
 
 struct machine_frame {
-	uint64_t sp;		/* where `bytes` belong, and what the stack pointer of the call is */
+	/* where `bytes` belong, and what the stack pointer of the call is */
+	uint64_t sp;
 	uint64_t return_sp;	/* the stack pointer when the call has returned */
 	size_t len;
 	uint8_t bytes[MACHINE_FRAME_BYTES];

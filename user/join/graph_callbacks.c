@@ -44,7 +44,8 @@ struct moments {		/* in their order */
 struct graph_callbacks {
 	struct graphs_room *room;
 	struct map by_id;		/* number of a node -> struct made, a reference */
-	VEC(uint64_t) ids;		/* of these, as they came; before `oldest` they are forgotten */
+	/* of these, as they came; before `oldest` they are forgotten */
+	VEC(uint64_t) ids;
 	size_t oldest;
 	struct moments waiting;		/* struct made, when */
 	struct moments recent;		/* struct maker, references, when their calls began */

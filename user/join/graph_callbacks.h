@@ -43,7 +43,8 @@ int graph_callbacks_push_call(struct graph_callbacks *n, const struct event *cal
  * again. */
 void graph_callbacks_exec(struct graph_callbacks *n, uint64_t ns);
 
-bool graph_callbacks_is_waiting(const struct graph_callbacks *n);	/* nodes were told whose call was not */
+/* nodes were told whose call was not */
+bool graph_callbacks_is_waiting(const struct graph_callbacks *n);
 
 /* CALLBACK: *call is its call, valid until the next push. PENDING: that may be told yet, or what
  * was open in it is not settled. UNRESOLVED: it is not known. */

@@ -85,7 +85,8 @@ struct graphs {
 	struct map graphs;		/* handle -> struct captured, a reference */
 	VEC(struct graph_exec *) execs;
 	struct map by_handle;		/* of those in use */
-	struct map by_graph;		/* CUPTI's number -> struct graph_exec; below TRIES_MAX: tries */
+	/* CUPTI's number -> struct graph_exec; below TRIES_MAX: tries */
+	struct map by_graph;
 	VEC(struct captured *) fresh;	/* references: what was open in them is not known yet */
 	uint64_t losses, now_ns;
 };

@@ -45,7 +45,8 @@
 #define GRAPHS_NUMBERS_MAX 65536	/* of CUPTI's, of a process */
 #define GRAPHS_EXECS_MAX 8192		/* executable graphs of a process */
 
-#define GRAPHS_SETTLE_NS 1000000000ull	/* so long after its end all that was open in a capture is known */
+/* so long after its end all that was open in a capture is known */
+#define GRAPHS_SETTLE_NS 1000000000ull
 
 /* How it is known which captured call a work is of. They are words in tables. */
 enum graph_evidence {
@@ -68,7 +69,8 @@ struct captured_call {
 	uint16_t func;
 	uint8_t kind;			/* enum work_kind */
 	bool has_shape;
-	bool settled;			/* its range is known (of EVIDENCE_CALLBACK: it always is) */
+	/* its range is known (of EVIDENCE_CALLBACK: it always is) */
+	bool settled;
 };
 
 struct graphs_room {
@@ -84,8 +86,10 @@ void graphs_free(struct graphs *g);
  * or -ENOMEM. */
 int graphs_push_call(struct graphs *g, const struct event *call, enum func_role role);
 bool graphs_is_capturing(const struct graphs *g);	/* else what gives work says nothing */
-int graphs_push_node(struct graphs *g, const struct event *node);	/* EVENT_NODE. 0 or -ENOMEM */
-void graphs_exec(struct graphs *g, uint64_t ns);	/* then the process executed another program */
+/* EVENT_NODE. 0 or -ENOMEM */
+int graphs_push_node(struct graphs *g, const struct event *node);
+/* then the process executed another program */
+void graphs_exec(struct graphs *g, uint64_t ns);
 void graphs_lost(struct graphs *g, uint32_t tid);	/* calls of a thread were lost */
 
 /* A work and its launch (NULL: an orphan), in the order of the join; g NULL: of its process no call of a

@@ -46,10 +46,12 @@ struct capture_mark {
 
 /* What a function that CUPTI records says here. */
 #define API_LAUNCH 0x01		/* it gives work */
-#define API_KERNEL 0x02		/* ... always: not only where there are bytes to copy, or nodes of a graph */
+/* ... always: not only where there are bytes to copy, or nodes of a graph */
+#define API_KERNEL 0x02
 #define API_CAPTURE 0x04	/* a stream captures from now on */
 #define API_CAPTURED 0x08	/* ... no more */
-#define API_SYNC 0x10		/* it returns when all that was launched in the thread's context is over */
+/* it returns when all that was launched in the thread's context is over */
+#define API_SYNC 0x10
 #define API_KNOWN 0x80		/* it was looked up */
 
 /* When streams of a process captured: calls that probes saw captured, and, where such a call was
@@ -64,11 +66,15 @@ struct capture_windows {
 struct lane {			/* of a thread, which launches into one stream or several */
 	uint32_t tid;
 	uint32_t context, stream;	/* of the work that came last */
-	uint64_t stream_since_ns;	/* what was launched since then gave works of this stream alone */
-	uint64_t came_ns;		/* of launches that met a work of a stream, the latest; 0: none has */
+	/* what was launched since then gave works of this stream alone */
+	uint64_t stream_since_ns;
+	/* of launches that met a work of a stream, the latest; 0: none has */
+	uint64_t came_ns;
 	uint64_t met_ns;		/* the same, of graphs too */
-	uint64_t synced_ns;		/* when the thread waited for all it had launched, the latest */
-	uint64_t open_ns;		/* return of the first launch after that whose window is over; 0: none */
+	/* when the thread waited for all it had launched, the latest */
+	uint64_t synced_ns;
+	/* return of the first launch after that whose window is over; 0: none */
+	uint64_t open_ns;
 };
 
 struct process {
@@ -101,7 +107,8 @@ struct join {
 	uint64_t watermark_ns;		/* 0: there is none */
 	bool goes_on;			/* works of the last launches are in another file */
 	struct join_counts counts;
-	uint8_t api_roles[2][CBID_MAX];	/* API_* of the runtime's functions, the driver's; 0: not looked up yet */
+	/* API_* of the runtime's functions, the driver's; 0: not looked up yet */
+	uint8_t api_roles[2][CBID_MAX];
 };
 
 /* ---- processes ------------------------------------------------------------------------------- */

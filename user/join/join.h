@@ -51,7 +51,8 @@
 #define JOIN_SKEW_NS 1000000ull
 #define JOIN_LAUNCHES_MAX 16384		/* of one process */
 #define JOIN_WORKS_MAX 4096		/* that wait, of one process */
-#define JOIN_ROOM_BYTES (12u << 20)	/* for all of them, of all processes; a few each has even without */
+/* for all of them, of all processes; a few each has even without */
+#define JOIN_ROOM_BYTES (12u << 20)
 #define JOIN_TEXT_BYTES (2u << 20)	/* for names of works that wait, of all processes */
 
 struct launch {			/* who asked for a work */
@@ -77,8 +78,9 @@ struct join_counts {
 	uint64_t matched, orphan, late, skew, invalid, outside;
 	uint64_t waiting;	/* works, now */
 	uint64_t launches, met;	/* that CUPTI recorded; of these, that any work met */
-	uint64_t captured;	/* more of them, of which no work is to come: they were captured into a
-				 * graph, or met none while something was */
+	/* more of them, of which no work is to come: they were captured into a graph, or met
+	 * none while something was */
+	uint64_t captured;
 	uint64_t awaited;	/* of launches that met none, those of which it may come yet */
 	uint64_t lost;		/* ... and those whose work is over */
 };

@@ -52,7 +52,8 @@ struct pending_work {
 
 struct works {
 	struct pending_work *v;
-	struct pending_ring ring;	/* also of some that wait no longer, until they are the first */
+	/* also of some that wait no longer, until they are the first */
+	struct pending_ring ring;
 	uint64_t waiting;
 };
 

@@ -199,7 +199,8 @@ static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
 	struct ranges *r = ranges_of(m, pid);
 	int err;
 
-	if (r && horizon_ns > JOIN_WINDOW_NS)	/* a graph's works may come so long after its launch */
+	/* a graph's works may come so long after its launch */
+	if (r && horizon_ns > JOIN_WINDOW_NS)
 		ranges_settle(r, horizon_ns - JOIN_WINDOW_NS);
 	if (m->session.stop_ns)
 		horizon_ns = num_min(horizon_ns, m->session.stop_ns);

@@ -12,7 +12,8 @@
 #include "ledger/model_state.h"
 
 #define RECORDS_SETTLE_NS 1000000000ull	/* records of the last second may be out of order */
-#define RECORDS_LATE_NS 3000000000ull	/* they come at most so late: what is later counts as late */
+/* they come at most so late: what is later counts as late */
+#define RECORDS_LATE_NS 3000000000ull
 #define HELPER_NS 500000000ull		/* so long a helper may take to be heard of */
 #define HANDLES (1ull << 63)		/* numbers that are no addresses */
 

@@ -66,17 +66,22 @@ struct model_counts {		/* since the session began, also in interval mode */
 	uint64_t matched, orphan;	/* works that were booked, with and without their launch */
 	uint64_t launches, met;	/* that CUPTI recorded; of these, that any work met */
 	uint64_t captured;	/* more, which were captured; of those that met none: */
-	uint64_t awaited, unmet_lost;	/* that may meet one yet; of kernels, whose works are over */
+	/* that may meet one yet; of kernels, whose works are over */
+	uint64_t awaited, unmet_lost;
 	uint64_t untold;	/* calls that launched while nobody recorded works */
-	uint64_t told, told_booked;	/* calls that no probe saw and CUPTI recorded; those that books have */
-	uint64_t outside;	/* invalid works, only because they ran before the session or after it */
+	/* calls that no probe saw and CUPTI recorded; those that books have */
+	uint64_t told, told_booked;
+	/* invalid works, only because they ran before the session or after it */
+	uint64_t outside;
 	uint64_t lost;		/* holes in threads' numbers */
 	uint64_t late_ns;	/* came after books of threads and devices were settled: in none */
 	uint64_t abandoned;
-	uint64_t unplaced;	/* works that were launched so long ago that nobody knows in which ranges */
+	/* works that were launched so long ago that nobody knows in which ranges */
+	uint64_t unplaced;
 	uint64_t unseen_frees;	/* of memory that was allocated again */
 	uint64_t more;		/* calls whose shape or result was not kept apart */
-	uint64_t clock_error_ns;	/* times of works may be off by as much, a process's all alike */
+	/* times of works may be off by as much, a process's all alike */
+	uint64_t clock_error_ns;
 };
 void model_counts(const struct model *m, struct model_counts *out);
 

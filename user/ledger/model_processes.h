@@ -44,7 +44,8 @@ struct model_process {
 	const char *cmdline;	/* NULL: unknown */
 	uint64_t start_ns;	/* 0: unknown. Of many the first */
 	uint64_t exec_ns;	/* it executed its program; 0: was not seen */
-	uint64_t exit_ns;	/* it ended, not before its threads; 0: goes on, or nobody saw it. Of many the last */
+	/* it ended, not before its threads; 0: goes on, or nobody saw it. Of many the last */
+	uint64_t exit_ns;
 	uint64_t past;		/* it stands for so many that ended; 0: it is one */
 	uint64_t children;	/* seen */
 	size_t n_child;		/* named, <= MODEL_CHILDREN */
@@ -53,14 +54,16 @@ struct model_process {
 };
 size_t model_processes(const struct model *m);
 const struct model_process *model_process(const struct model *m, size_t i);
-const struct model_process *model_process_of(const struct model *m, uint32_t pid);	/* the newest, or NULL */
+/* the newest, or NULL */
+const struct model_process *model_process_of(const struct model *m, uint32_t pid);
 
 /* What process i said it was doing (facts/ranges.h); NULL: nothing. */
 struct ranges;
 const struct ranges *model_ranges(const struct model *m, size_t i);
 
 bool model_has_ended(const struct model *m, size_t i);	/* by the end of the session, whenever */
-bool model_may_go_on(const struct model *m, size_t i);	/* nobody told that all its threads have ended */
+/* nobody told that all its threads have ended */
+bool model_may_go_on(const struct model *m, size_t i);
 
 /* EVENT_IDENTITY: what is known of process i under that name. */
 const char *model_identity(const struct model *m, size_t i, const char *key);	/* NULL: nothing */

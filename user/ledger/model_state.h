@@ -52,7 +52,8 @@ struct model {
 	uint8_t roles[FUNCS_MAX];	/* enum func_role of functions, + 1; 0: not looked up yet */
 	bool by_launch;
 	struct kernel_configs kernel_configs;
-	struct kernel_configs pending_configs;	/* whose call, or its range, may still become known */
+	/* whose call, or its range, may still become known */
+	struct kernel_configs pending_configs;
 	struct model_counts counts;	/* what no book and no process keeps */
 };
 

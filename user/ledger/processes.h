@@ -32,7 +32,8 @@ struct process {
 	bool misses[UNSEEN_END];	/* records of memory, by why */
 	uint64_t missed_ns, missed_end_ns;	/* since when and until when some were lost */
 	bool missed_before;		/* the capture began: what lived then may be wrong */
-	bool allocs_blindly;		/* a call has allocated somewhere: a record would tell where */
+	/* a call has allocated somewhere: a record would tell where */
+	bool allocs_blindly;
 	bool lost_calls;		/* of its threads that are no more */
 	bool past_misses;		/* one that it stands for did (memory_is_incomplete) */
 	size_t threads, living;		/* in model.threads; of them, that have not ended */
@@ -40,7 +41,8 @@ struct process {
 	uint64_t past_unarmed_ns;	/* of those that it stands for */
 	bool first_ended;		/* its first thread, which ends it */
 	uint64_t last_exit_ns;		/* of its threads; 0: none has ended */
-	uint64_t told_end_ns;		/* as its helper's ring told (EVENT_ENDED_NS); 0: nobody did */
+	/* as its helper's ring told (EVENT_ENDED_NS); 0: nobody did */
+	uint64_t told_end_ns;
 	uint64_t gone_ns;		/* all of it had ended by then, as was found out; 0: not */
 	bool folds;			/* as retention.c found it last */
 	bool is_settled;		/* nothing of it will come, and nothing of it waits */
@@ -54,12 +56,14 @@ struct thread {
 	bool has_book;			/* book is initialised */
 	bool drives;			/* has made a call */
 	bool ended;
-	bool over;			/* in an interval before: it is only asked what it did then */
+	/* in an interval before: it is only asked what it did then */
+	bool over;
 	uint64_t birth_ns;		/* 0: unknown */
 	char comm[16];
 	struct thread_past *past;	/* it stands for others, and has no book; NULL: it is one */
 	struct timeline timeline;
-	uint64_t told_ns;		/* end of the last of its calls that CUPTI alone told and its book has */
+	/* end of the last of its calls that CUPTI alone told and its book has */
+	uint64_t told_ns;
 	uint64_t lost_seen;		/* of its calls, by what follows graphs */
 	struct book book;
 };
@@ -100,7 +104,8 @@ enum birth { BIRTH_SAME, BIRTH_NEWER, BIRTH_OLDER };
 enum birth births_compare(uint64_t known_ns, uint64_t said_ns);
 
 uint64_t process_start_ns(const struct model *m, uint32_t pid);	/* 0: unknown */
-uint64_t process_exit_ns(const struct model *m, uint32_t pid);	/* 0: it goes on, or nobody knows it */
+/* 0: it goes on, or nobody knows it */
+uint64_t process_exit_ns(const struct model *m, uint32_t pid);
 void threads_drop(struct model *m, struct thread *t);	/* from all but the lists */
 void processes_drop(struct model *m, struct process *p);
 /* Threads and processes that ended before now, as an interval does: but whom a helper may yet

@@ -20,7 +20,8 @@
 
 #define BATCH 64	/* processes, since all that are known are looked at */
 #define CROWDED (8 * MODEL_ENDED)	/* with more than these, JOIN_SETTLE_NS is enough */
-#define PROCESS_BYTES 8192	/* of one with a device and a thread, without what is counted below */
+/* of one with a device and a thread, without what is counted below */
+#define PROCESS_BYTES 8192
 #define KERNELS_LOW (KERNELS_BUDGET_BYTES / 4)
 
 /* ---- threads --------------------------------------------------------------------------------- */

@@ -17,7 +17,8 @@ struct thread;
 int unseen_push(struct model *m, const struct event *ev);
 /* Its ring has told its end: if it launched after that, what came of it is unknown. 0 or -ENOMEM. */
 int unseen_note_end(struct model *m, struct process *p);
-int unseen_note_exit(struct model *m, struct process *p, const struct thread *t);	/* of t alone */
+/* of t alone */
+int unseen_note_exit(struct model *m, struct process *p, const struct thread *t);
 /* A call of the thread. */
 void unseen_note_call(struct model *m, const struct thread *t, const struct interval *call, unsigned int class);
 

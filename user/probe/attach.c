@@ -28,7 +28,8 @@
 struct known {
 	struct plan *plan;
 	uint64_t fingerprint;	/* of all that was planned */
-	int fd;			/* our own, while there is a process filter on its probes; else -1 */
+	/* our own, while there is a process filter on its probes; else -1 */
+	int fd;
 	bool changed;		/* in place, which was said */
 	bool failed;		/* links could not be made, which was said */
 	bool all;		/* also what is for processes without a runtime is probed */
@@ -55,7 +56,8 @@ struct attach {
 	struct few few;
 	struct strpool *names;
 	VEC(struct known) known;
-	struct map seen;	/* what fstat tells of a file -> index + 1 in known; 0: no functions */
+	/* what fstat tells of a file -> index + 1 in known; 0: no functions */
+	struct map seen;
 	struct map real;	/* how the kernel keys uprobes -> index + 1 in known */
 	struct map done;	/* (index, filter) that have their links */
 };
@@ -357,7 +359,8 @@ static void note_failed(struct plan *plan, enum part part, bool failed)
 
 static uint64_t part_key(size_t index, enum part part)
 {
-	return (uint64_t)index << 32 | (part == PART_REST ? 1u << 31 : 0);	/* no pid has that bit */
+	/* no pid has that bit */
+	return (uint64_t)index << 32 | (part == PART_REST ? 1u << 31 : 0);
 }
 
 /* 1: (part, filter) had no links and now counts as having them, 0: it has, -ENOMEM. What is

@@ -17,8 +17,10 @@ struct attach *attach_new(struct loader *l);	/* NULL + errno */
 void attach_free(struct attach *a);
 void attach_set_tier(struct attach *a, unsigned int tier);	/* of rows; 0 until called */
 unsigned int attach_tier(const struct attach *a);
-void attach_set_launch(struct attach *a, enum plan_launch launch);	/* LAUNCH_AUTO until called */
-void attach_set_budget(struct attach *a, uint64_t ns);	/* for steps; PLAN_STEP_BUDGET_NS until then */
+/* LAUNCH_AUTO until called */
+void attach_set_launch(struct attach *a, enum plan_launch launch);
+/* for steps; PLAN_STEP_BUDGET_NS until then */
+void attach_set_budget(struct attach *a, uint64_t ns);
 
 struct attach_result {
 	unsigned int probes;	/* functions newly attached in this file; 0: none or known file */
@@ -35,8 +37,10 @@ struct attach_result {
 int attach_file(struct attach *a, const struct target_file *file, pid_t pid,
 		struct attach_result *result);
 
-bool attach_wants(struct attach *a, const struct target_file *file);	/* has it what can be probed? */
-bool attach_follows(const struct attach *a, pid_t pid);	/* is pid in the set of followed processes? */
+/* has it what can be probed? */
+bool attach_wants(struct attach *a, const struct target_file *file);
+/* is pid in the set of followed processes? */
+bool attach_follows(const struct attach *a, pid_t pid);
 
 /*
  * Where only a few functions can be probed (loader_probes_max), attach_file makes no links at first

@@ -29,7 +29,8 @@ struct loader_options {
 	bool follow_all;		/* every process */
 	bool follow_children;		/* children of followed processes */
 	bool returns_kill;		/* as if the self-test had said so; for tests */
-	uint32_t stack_bytes;		/* copied of each new stack, whole GP_STACK_BLOCKs; 0: none */
+	/* copied of each new stack, whole GP_STACK_BLOCKs; 0: none */
+	uint32_t stack_bytes;
 	bool off_cpu;			/* what the scheduler does with threads that make calls */
 };
 
@@ -40,7 +41,8 @@ struct loader;
  * EPERM (a capability is missing, named), ENOTSUP (this kernel cannot), ENOMEM, EMFILE.
  */
 struct loader *loader_new(const struct loader_options *options);
-void loader_free(struct loader *l);	/* detaches first; WAY_PERF: waits until breakpoints are gone */
+/* detaches first; WAY_PERF: waits until breakpoints are gone */
+void loader_free(struct loader *l);
 
 enum loader_way loader_way(const struct loader *l);
 /* 0: any number. Else so many functions at a time are bearable in this way: then the best of the

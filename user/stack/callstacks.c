@@ -217,7 +217,8 @@ static int64_t add_node(struct callstacks *cs, const struct node *n)
 static struct node make_node(const struct history_reading *r, const struct stack_step *step,
 			     uint32_t pid)
 {
-	uint64_t address = step->pc - (step->exact ? 0 : 1);	/* a return address may lie behind */
+	/* a return address may lie behind */
+	uint64_t address = step->pc - (step->exact ? 0 : 1);
 	const struct history_span *span = history_span(r, address);
 	struct node n = { .offset = address, .pid = pid,
 			  .flags = (uint8_t)((step->guessed ? FRAME_GUESSED : 0) |

@@ -24,7 +24,8 @@ struct callstacks *callstacks_new(callstacks_code_fn set_code, void *ctx);	/* NU
 void callstacks_free(struct callstacks *cs);
 
 /* What processes do. A process is known from its first mapping or stack on. */
-int callstacks_mapped(struct callstacks *cs, pid_t pid);	/* it maps something new: read at once */
+/* it maps something new: read at once */
+int callstacks_mapped(struct callstacks *cs, pid_t pid);
 void callstacks_exec(struct callstacks *cs, pid_t pid, uint64_t time_ns);
 void callstacks_exit(struct callstacks *cs, pid_t pid, uint64_t time_ns);
 bool callstacks_knows(const struct callstacks *cs, pid_t pid);

@@ -10,7 +10,8 @@
 #include "stack/unwind.h"
 
 #define CFI_COLUMNS 33u		/* registers, and x86-64's column 16 or arm64's 32 */
-#define CFI_MAX_ENTRY 65536u	/* bytes of a CIE or an FDE; real ones have some thousands at most */
+/* bytes of a CIE or an FDE; real ones have some thousands at most */
+#define CFI_MAX_ENTRY 65536u
 
 enum cfi_rule {
 	CFI_SAME, CFI_UNDEFINED,

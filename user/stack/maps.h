@@ -60,7 +60,8 @@ int history_read(struct history *h, struct images *images, struct gp_code *code)
 /* What was mapped when a stack was taken; NULL: unknown. */
 const struct history_reading *history_at(const struct history *h, uint64_t time_ns);
 
-const struct history_span *history_span(const struct history_reading *r, uint64_t address); /* or NULL */
+/* or NULL */
+const struct history_span *history_span(const struct history_reading *r, uint64_t address);
 
 void history_free(struct history *h);
 

@@ -30,7 +30,8 @@ enum stack_quality {		/* how much of the stack is there */
 	STACK_IS_WHOLE,
 	STACK_IS_CUT,		/* what is beyond the last frame is not known */
 	STACK_IS_DEEP,		/* deeper than what is kept */
-	STACK_IS_RUNNING,	/* the thread ran meanwhile: frames as of its last entry into the kernel */
+	/* the thread ran meanwhile: frames as of its last entry into the kernel */
+	STACK_IS_RUNNING,
 };
 const char *stack_quality_name(enum stack_quality q);
 
@@ -77,7 +78,8 @@ int stack_snapshot_add(struct stack_snapshot *s, pid_t pid);
 void stack_snapshot_free(struct stack_snapshot *s);
 
 bool stack_snapshot_has_regs(const struct stack_snapshot *s);	/* BPF gave registers */
-int stack_snapshot_regs_error(const struct stack_snapshot *s);	/* why it did not: loader_read_regs's; or 0 */
+/* why it did not: loader_read_regs's; or 0 */
+int stack_snapshot_regs_error(const struct stack_snapshot *s);
 size_t stack_snapshot_threads(const struct stack_snapshot *s);
 const struct stack_thread *stack_snapshot_thread(const struct stack_snapshot *s, size_t i);
 

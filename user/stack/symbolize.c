@@ -23,7 +23,8 @@
 struct place {			/* a frame in the file that is being named */
 	struct stack_thread *thread;
 	struct stack_frame *frame;
-	uint64_t offset;	/* of the instruction that is looked up; the frame's may be behind it */
+	/* of the instruction that is looked up; the frame's may be behind it */
+	uint64_t offset;
 };
 
 struct visit {			/* one file */

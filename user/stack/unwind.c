@@ -33,7 +33,8 @@ struct walk {
 	struct stack_regs regs;
 	struct cfi *cfi;
 	bool exact;		/* regs.pc is the next instruction */
-	uint64_t floor;		/* sp, or what is known of it: no caller's frame lies below; 0 unknown */
+	/* sp, or what is known of it: no caller's frame lies below; 0 unknown */
+	uint64_t floor;
 };
 
 enum { STEP_DONE = 1 };		/* beside 0 and -errno: this was the outermost frame */

@@ -25,7 +25,8 @@
 #define LEAVE_MIN_NS (5 * NS_PER_MS)
 #define LEAVE_MAX_NS NS_PER_SEC
 #define MISSED_MIN_NS NS_PER_SEC	/* from one look at what was missed to the next */
-#define MISSED_SHARE 4		/* and so many times what the look took, whose rings fill meanwhile */
+/* and so many times what the look took, whose rings fill meanwhile */
+#define MISSED_SHARE 4
 
 struct leaving {		/* its first thread has ended, perhaps not its last */
 	pid_t pid, root;

@@ -12,13 +12,16 @@ struct target_event {
 	uint8_t kind;		/* enum target_event_kind */
 	pid_t pid;		/* thread group; FORK: the parent */
 	pid_t child;		/* FORK of a process (not of a thread) */
-	pid_t root;		/* whom the watch was asked for that it is, or is below; 0: of all */
+	/* whom the watch was asked for that it is, or is below; 0: of all */
+	pid_t root;
 	uint64_t time_ns;	/* CLOCK_MONOTONIC */
 	uint64_t start, len;	/* MMAP of an executable mapping */
-	uint64_t file;		/* MMAP: another number, another file. 0: it cannot be told from one made
-				 * since, for its file system has no generations of inodes */
+	/* MMAP: another number, another file. 0: it cannot be told from one made since, for its
+	 * file system has no generations of inodes */
+	uint64_t file;
 	const char *text;	/* MMAP: path; EXEC: comm; valid during the call */
-	uint64_t missed;	/* MISSED: how many events were lost, since time_ns or before (rescan) */
+	/* MISSED: how many events were lost, since time_ns or before (rescan) */
+	uint64_t missed;
 };
 
 struct target_watch;

@@ -50,7 +50,8 @@ static const struct column columns[N_COLUMNS] = {
 	[RESULT] = { "result", NULL, CELL_TEXT, 0, ROLE_KEY,
 		"result of the calls (--by result)" },
 	[PROCESS_START] = { "process_start_ns", "process_start", CELL_ID, 1, ROLE_KEY,
-		"when the process was started: tells two processes of one pid apart" },	/* pids are used again */
+		/* pids are used again */
+		"when the process was started: tells two processes of one pid apart" },
 	[BEGUN_BEFORE] = { "begun_before", NULL, CELL_INT, COLUMN_RARE, ROLE_SUM,
 		"open calls that began before they could be seen" },
 	[STACK] = { "stack", NULL, CELL_STACK, 0, ROLE_KEY,

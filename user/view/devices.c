@@ -93,7 +93,8 @@ static const struct mean powers[] = {
 struct of {			/* a device */
 	const char *uuid, *name;	/* "": unknown */
 	const struct sampled_device *sampled;	/* NULL: it told nothing */
-	const struct sampled_device *power;	/* whose power and clocks are its own: of an instance, its GPU */
+	/* whose power and clocks are its own: of an instance, its GPU */
+	const struct sampled_device *power;
 };
 
 struct line {

@@ -13,7 +13,8 @@ int output_check(const char *path);
 
 /* Columns of the terminal that shows what is written to path; 0: none does. */
 unsigned int output_columns(const char *path);
-bool output_is_ascii(void);	/* the locale of who runs us has not more characters, as far as is known */
+/* the locale of who runs us has not more characters, as far as is known */
+bool output_is_ascii(void);
 
 /*
  * Writes the text to path, or to standard output when path is NULL or cannot be written, so

@@ -22,7 +22,8 @@
 #define NAME_WIDTH 48	/* of a cell in text form without --wide; on a terminal a quarter of it */
 #define NAME_WIDTH_MIN 24
 #define COLUMNS_MAX 512	/* of all tables that a report has */
-#define ROWS_UNASKED 500	/* of each table, where somebody reads them all: thousands of threads would bury the rest */
+/* of each table, where somebody reads them all: thousands of threads would bury the rest */
+#define ROWS_UNASKED 500
 
 #define TABLES_MAX 32
 

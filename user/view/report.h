@@ -46,14 +46,16 @@ struct report_options {
 struct report_state {
 	uint64_t now_ns;	/* where open books are read; 0: model_now */
 	bool incomplete;	/* the capture was cut or damaged */
-	bool again;		/* not the first report of this output: set apart by an empty line */
+	/* not the first report of this output: set apart by an empty line */
+	bool again;
 	bool unjudged;		/* more follow: report_judge judges the loss at the end */
 };
 
 /* Before measuring or reading: are tables, sort and filter good, can output be written? EXIT_OK,
  * or an exit code and the line that says why was logged. */
 int report_check(const struct report_options *o);
-bool report_shows_stacks(const struct report_options *o);	/* which report_check has found good */
+/* which report_check has found good */
+bool report_shows_stacks(const struct report_options *o);
 
 /* Prints the report to o->output or standard output. state may be NULL. EXIT_OK, EXIT_FAIL,
  * EXIT_USAGE, or EXIT_PARTIAL: printed, but more than max_loss was lost. */

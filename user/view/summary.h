@@ -12,7 +12,8 @@ struct summary {
 	const struct model *model;
 	bool incomplete;
 	uint64_t start_ns, now_ns;	/* of what is reported */
-	uint64_t events, lost;		/* since the session began: hits, and of these never received */
+	/* since the session began: hits, and of these never received */
+	uint64_t events, lost;
 	double lost_share;
 	struct own_cost cost;
 	uint64_t thread_ns;		/* wall time of all threads in what is reported */
@@ -22,7 +23,8 @@ struct summary {
 struct summary summary_read(const struct model *m, uint64_t now_ns, bool incomplete);
 
 uint64_t summary_entries(const struct model *m);	/* calls that were seen at entry only */
-double summary_cost_share(const struct summary *s);	/* of thread_ns, at most 1; 0 when that is 0 */
+/* of thread_ns, at most 1; 0 when that is 0 */
+double summary_cost_share(const struct summary *s);
 
 void summary_head(struct strbuf *out, const struct summary *s);	/* one line, no newline */
 void summary_foot(struct strbuf *out, const struct summary *s);	/* lines, no last newline */

@@ -17,11 +17,13 @@ enum cell_type {
 	CELL_SHARE,	/* 0..1; text form: 12.3 % */
 	CELL_REAL,	/* text form: three digits, or thousands as 11,148 */
 	CELL_ID,	/* integer that is a name (pid): never grouped */
-	CELL_DEVICE,	/* a device's number on the host (event/device_number.h): 0, or of a MIG instance
-			 * 0:1; json: a number, or "0:1" */
+	/* a device's number on the host (event/device_number.h): 0, or of a MIG instance 0:1;
+	 * json: a number, or "0:1" */
+	CELL_DEVICE,
 	CELL_BOOL,	/* u is 0 or 1; text form: yes, no; csv and json: true, false */
-	CELL_STACK,	/* frames joined by ';', outermost first; json: an array; text form: below the
-			 * row, innermost first */
+	/* frames joined by ';', outermost first; json: an array; text form: below the row,
+	 * innermost first */
+	CELL_STACK,
 	CELL_PROSE,	/* sentences; text form: below the row, under its title */
 	CELL_COMMAND,	/* to be typed: the same, on one line however long */
 };
@@ -79,7 +81,8 @@ const struct column *table_columns(const struct table *t, unsigned int *n);
 const struct cell *table_cells(const struct table *t, size_t row);	/* n_columns cells */
 size_t table_cut(const struct table *t);	/* rows that table_top took away */
 bool table_cut_asked(const struct table *t);
-const char *table_none(const struct table *t);	/* why it has no rows; NULL: it has, or that is all */
+/* why it has no rows; NULL: it has, or that is all */
+const char *table_none(const struct table *t);
 
 /* The column of this name, or of this title; index or -ENOENT. */
 int column_find(const struct column *columns, unsigned int n, const char *name);
@@ -92,7 +95,8 @@ void table_keep(struct table *t, bool (*keep)(const struct cell *cells, const vo
 /* Sorts by a column, descending for numbers, ascending for text; unknown
  * last; stable. -ENOENT: no such column. */
 int table_sort(struct table *t, const char *column);
-void table_say_none(struct table *t, const char *why);	/* a literal: text and md, if without rows */
+/* a literal: text and md, if without rows */
+void table_say_none(struct table *t, const char *why);
 /* Rows that are the same in the first `columns` columns are one book, of which the times add up. */
 void table_books(struct table *t, unsigned int columns);
 
