@@ -75,7 +75,7 @@ stubborn() {
 		echo $? >status
 		cp disk/c.gpr .
 	SCRIPT
-	run unshare -m sh full "$GPUPROF" "$TARGETS/cudart-dyn"
+	run beforehand unshare -m sh full "$GPUPROF" "$TARGETS/cudart-dyn"
 	assert_output --partial "No space left"
 	assert_file_exists survived
 	assert_equal "$(cat status)" 1

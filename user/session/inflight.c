@@ -7,9 +7,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/time.h"
@@ -41,6 +43,7 @@ struct call {
 struct inflight {
 	struct loader *loader;
 	unsigned int tier;
+	bool ticks;		/* have_ticks */
 	struct pids fresh;	/* to be looked at for the first time */
 	VEC(struct call) calls;
 	struct map known;	/* their threads */
@@ -57,6 +60,16 @@ struct look {
 	bool failed;
 };
 
+/* Does every CPU that runs a thread have its timer tick? Not those of nohz_full. */
+static bool have_ticks(void)
+{
+	char *list = io_read_file("/sys/devices/system/cpu/nohz_full", 4096, NULL);
+	bool are = !list || !*list || *list == '\n' || !strncmp(list, "(null)", 6);
+
+	free(list);
+	return are;
+}
+
 struct inflight *inflight_new(struct loader *l, unsigned int tier)
 {
 	struct inflight *in = calloc(1, sizeof(*in));
@@ -65,6 +78,7 @@ struct inflight *inflight_new(struct loader *l, unsigned int tier)
 		return NULL;
 	in->loader = l;
 	in->tier = tier;
+	in->ticks = have_ticks();
 	return in;
 }
 
@@ -191,10 +205,12 @@ static int push_thread(const struct event_sink *sink, const struct stack_thread 
 		.start_ns = t->birth_ns, .task.comm = *t->comm ? t->comm : NULL });
 }
 
-/* What is known of one that ran is older than the look: not how much. */
+/* What is known of one that ran is as old as its last tick; without ticks nobody knows how old. */
 static uint64_t known_until(const struct call *c, const struct look *look)
 {
-	return c->ran ? c->since_ns : look->start_ns;
+	if (!c->ran)
+		return look->start_ns;
+	return look->in->ticks ? look->start_ns - TICK_NS : c->since_ns;
 }
 
 /* ---- finding ------------------------------------------------------------------------------- */

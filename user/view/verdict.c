@@ -219,11 +219,11 @@ static bool find_driver(struct model_thread *driver, const struct model *m, uint
 		uint64_t ns;
 
 		model_thread(m, i, now_ns, &t);
-		own_cost_take(&cost, &t.book);
 		ns = num_add(t.book.ns[CLASS_LAUNCH], t.book.ns[CLASS_SYNC]);
 		if (!t.has_book || t.past || ns <= most_ns)
 			continue;
 		most_ns = ns;
+		own_cost_take(&cost, &t.book);	/* which may be all of it: it drives all the same */
 		*driver = t;
 	}
 	return most_ns > 0;
