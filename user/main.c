@@ -4,8 +4,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/exit.h"
+#include "base/log.h"
 #include "cli/option_row.h"
 #include "cli/verbs.h"
 #include "session/mig_select.h"
@@ -22,8 +22,15 @@ static int fill_standard_fds(void)
 	return EXIT_OK;
 }
 
+static int (*const verbs[VERB_END])(const struct options *o) = {
+	[VERB_DEFAULT] = verb_watch, [VERB_STAT] = verb_stat, [VERB_RECORD] = verb_record,
+	[VERB_REPORT] = verb_report, [VERB_STACKS] = verb_stacks, [VERB_ENV] = verb_env,
+	[VERB_DOCTOR] = verb_doctor, [VERB_VERSION] = verb_version, [VERB_HELP] = verb_help,
+};
+
 static int run(const struct options *o)
 {
+	size_t n;
 	int rc;
 
 	if (o->quiet)
@@ -33,7 +40,7 @@ static int run(const struct options *o)
 	if (o->help)
 		return help_verb(o->verb);
 	rc = mig_select(o->session.selector);
-	return rc ? rc : o->verb->run(o);
+	return rc ? rc : verbs[o->verb - options_verbs(&n)](o);
 }
 
 int main(int argc, char **argv)

@@ -24,7 +24,7 @@ static void check(int ok)
 
 static void check_accepted(const struct options *o)
 {
-	check(o->verb && o->verb->run && o->n_args <= o->verb->max_args);
+	check(o->verb && o->n_args <= o->verb->max_args);
 	if (o->help)
 		return;
 	check(o->n_args >= o->verb->min_args);

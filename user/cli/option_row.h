@@ -19,7 +19,6 @@ enum completion {
 
 struct verb {
 	const char *name;		/* "" for no verb */
-	int (*run)(const struct options *o);
 	const char *summary;		/* one line of `gpuprof help` */
 	const char *usage;		/* after "gpuprof " */
 	const char *about;		/* lines of help: what it does */

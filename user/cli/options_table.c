@@ -7,7 +7,6 @@
 #include "cli/gen.h"
 #include "cli/cmd_env.h"
 #include "cli/option_value.h"
-#include "cli/verbs.h"
 #include "probe/loader.h"
 #include "probe/plan.h"
 #include "view/render.h"
@@ -305,7 +304,7 @@ static const struct option_row rows[] = {
 
 static const struct verb verbs[VERB_END] = {
 	[VERB_DEFAULT] = {
-		.name = "", .run = verb_watch, .has_targets = true,
+		.name = "", .has_targets = true,
 		.summary = "print what GPU processes do, every few seconds",
 		.usage = "[options] [-p PID[,PID...] | --name GLOB ... | -a | -- CMD ARG...]",
 		.about = "Prints a report every interval, until the targets end or Ctrl-C.\n"
@@ -314,7 +313,7 @@ static const struct verb verbs[VERB_END] = {
 		.examples = "  gpuprof -p 1234 -i 2s -n 10 --table threads\n",
 	},
 	[VERB_STAT] = {
-		.name = "stat", .run = verb_stat, .has_targets = true,
+		.name = "stat", .has_targets = true,
 		.summary = "measure for a while, then print one report",
 		.usage = "stat [options] [-p PID[,PID...] | --name GLOB ... | -a | -- CMD ARG...]",
 		.about = "Measures until CMD or the targets end, -d is over, or Ctrl-C. The report begins with\n"
@@ -326,7 +325,7 @@ static const struct verb verbs[VERB_END] = {
 			    "  gpuprof stat --table calls --format csv -- ./train\n",
 	},
 	[VERB_RECORD] = {
-		.name = "record", .run = verb_record, .has_targets = true,
+		.name = "record", .has_targets = true,
 		.summary = "measure and keep everything in a capture file",
 		.usage = "record [-o FILE] [options] [-p PID[,PID...] | --name GLOB ... | -a | -- CMD ARG...]",
 		.about = "Records until CMD or the targets end, -d is over, or Ctrl-C. What was\n"
@@ -337,7 +336,7 @@ static const struct verb verbs[VERB_END] = {
 			    "  gpuprof record --before 30s --on exit -p 1234\n",
 	},
 	[VERB_REPORT] = {
-		.name = "report", .run = verb_report, .min_args = 1, .max_args = 1,
+		.name = "report", .min_args = 1, .max_args = 1,
 		.completes = COMPLETE_CAPTURES,
 		.summary = "print the tables of a capture file",
 		.usage = "report FILE [options]",
@@ -349,7 +348,7 @@ static const struct verb verbs[VERB_END] = {
 			    "  gpuprof report run.gpr --format json -o run.json\n",
 	},
 	[VERB_STACKS] = {
-		.name = "stacks", .run = verb_stacks,
+		.name = "stacks",
 		.summary = "where every thread of a process is, now",
 		.usage = "stacks [-p PID[,PID...] | --name GLOB ...] [options]",
 		.about = "Works on what already hangs, and stops nothing: the call that each thread\n"
@@ -358,7 +357,7 @@ static const struct verb verbs[VERB_END] = {
 			    "  gpuprof stacks --job 1234 --format json\n",
 	},
 	[VERB_ENV] = {
-		.name = "env", .run = verb_env,
+		.name = "env",
 		.summary = "install the helper, print what loads it",
 		.usage = "env [--for WHAT] [--dir DIR]",
 		.about = "For device times of processes that gpuprof does not start: installs the helper\n"
@@ -369,20 +368,20 @@ static const struct verb verbs[VERB_END] = {
 			    "  gpuprof env --for k8s > patch.yaml\n",
 	},
 	[VERB_DOCTOR] = {
-		.name = "doctor", .run = verb_doctor,
+		.name = "doctor",
 		.summary = "what works on this host, what does not, what to do",
 		.usage = "doctor [-p PID[,PID...] | --name GLOB ...]",
 		.about = "With -p also why a process shows nothing.\n",
 		.examples = "  gpuprof doctor -p 1234\n",
 	},
 	[VERB_VERSION] = {
-		.name = "version", .run = verb_version,
+		.name = "version",
 		.summary = "print the version",
 		.usage = "version",
 		.about = "", .examples = "  gpuprof version\n",
 	},
 	[VERB_HELP] = {
-		.name = "help", .run = verb_help, .max_args = 1, .completes = COMPLETE_VERBS,
+		.name = "help", .max_args = 1, .completes = COMPLETE_VERBS,
 		.summary = "explain gpuprof or one of its verbs",
 		.usage = "help [VERB] [--as FORM]",
 		.about = "Forms: text; man (roff); bash, zsh and fish: completions of the command\n"
