@@ -73,7 +73,7 @@ load ../lib/common
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "loss: what threads launch until their process is gone is told or untold, each once, live and replayed" {
+@test "loss: what threads launch until their process is gone is recorded or lost, none twice, live and replayed" {
 	needs root bpf sim
 	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" timeout 60 "$GPUPROF" stat --ring-size 16m --capture c.gpr \
 		--table events,devices --format json -o r.json -- "$SIM/lives" threads
@@ -87,10 +87,9 @@ load ../lib/common
 		told, untold = n["work"]["received"], n.get("untold", {"lost": 0})["lost"]
 		print(n["call"], n["open"], n["work"], untold)
 		assert told > 0 and not n["call"]["lost"] and not n["work"]["lost"]
-		# A call that has not returned may have launched, one whose launch was not told have been told; one of
-		# each thread was in progress when its helper ended.
-		threads = n["open"]["hits"] + n["exit"]["hits"]
-		assert calls - threads <= told + untold <= calls + began + n["work"]["orphan"]
+		# A call that has not returned may have launched, and a work may have met no launch. The last launches of
+		# each thread, behind which no work of it came, are in no count: what became of them is not known.
+		assert calls / 2 <= told + untold <= calls + began + n["work"]["orphan"]
 	EOF
 }
 
