@@ -159,16 +159,10 @@ static int no_such_column(const struct printout *p, const char *word)
 	return EXIT_USAGE;
 }
 
-static unsigned int columns_of(const struct view *v, int by)
-{
-	return by == CALLS_BY_LAUNCH && v->n_columns_by_launch ? v->n_columns_by_launch :
-	       v->n_columns;
-}
-
 /* Of a name, or of the title that text shows. */
 static int find_column(const struct view *v, int by, const char *word)
 {
-	return column_find(v->columns, columns_of(v, by), word);
+	return column_find(v->columns, view_columns(v, (enum calls_by)by), word);
 }
 
 static int check_sort(const struct printout *p, const struct report_options *o)

@@ -17,9 +17,7 @@ const struct view *view_get(size_t i)
 
 struct table *view_fill(const struct view *v, const struct view_query *q)
 {
-	bool by_launch = q->by == CALLS_BY_LAUNCH && v->n_columns_by_launch;
-	struct table *t = table_new(v->name, v->columns,
-				    by_launch ? v->n_columns_by_launch : v->n_columns);
+	struct table *t = table_new(v->name, v->columns, view_columns(v, q->by));
 	int err;
 
 	if (!t)

@@ -37,6 +37,12 @@ struct view {
 /* In the order of a report. */
 const struct view *view_get(size_t i);		/* NULL: there are no more */
 
+static inline unsigned int view_columns(const struct view *v, enum calls_by by)
+{
+	return by == CALLS_BY_LAUNCH && v->n_columns_by_launch ? v->n_columns_by_launch :
+	       v->n_columns;
+}
+
 struct table *view_fill(const struct view *v, const struct view_query *q);	/* NULL + errno */
 
 /* The name of process pid, or NULL: unknown. The cell of its number stays unknown where it
