@@ -44,7 +44,7 @@ OPT      ?= -O2 $(CLEAR)
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(BUILD) $(SYSROOT:%=-isystem %/usr/include)
 CFLAGS   += -std=gnu11 -g $(OPT) $(WARN) -fno-strict-aliasing -pthread
 LIBS     := $(SYSROOT:%=%/usr/lib/$(MACHINE)-linux-gnu)
-# Source lines and inlined functions (--lines) need libdw; without it they are told to be missing.
+# Source lines and inlined functions (--lines) need libdw; without it the report says they are missing.
 LIBDW    := $(if $(SYSROOT),$(wildcard $(LIBS)/libdw.a),$(filter /%,$(shell $(CC) -print-file-name=libdw.a)))
 ifneq ($(LIBDW),)
 CPPFLAGS += -DGPUPROF_LIBDW

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Packages of Debian, of any architecture and suite, from the mirror that this machine's own sources
 # name. They are looked up in a private apt tree: the system's package lists are not touched and
-# nothing is installed. Sourced; every function says on stderr why it failed.
+# nothing is installed. Sourced; every function prints the cause of a failure on stderr.
 #   debian_open DIR ARCHITECTURE SUITE...   the tree is DIR/apt; then:
 #   debian_apt COMMAND ARGUMENT...          apt-get or apt-cache there
 # shellcheck shell=bash

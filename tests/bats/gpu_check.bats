@@ -28,7 +28,7 @@ check() { # ARGS...: gpu-check, with the simulated driver and CUPTI
 	assert_line --regexp '^pass +--inject: the text is restored'
 	assert_line --regexp '^pass +join: works that met their launch +5000 of 5000'
 	assert_line --regexp '^pass +graphs: a record of each node +5000 of 5000'
-	assert_line --regexp '^pass +graphs: callbacks tell of each node +5000 of 5000'
+	assert_line --regexp '^pass +graphs: callbacks report each node +5000 of 5000'
 	assert_line --regexp '^pass +a profiler of CUPTI records before, during, after +500, 500, 500'
 }
 
@@ -89,7 +89,7 @@ fails() {
 	needs sim
 	GPUSIM_CUPTI_FAULTS=drop=3,deaf run check --only join
 	fails 'join: works that met their launch' 'graphs: a record of each node' \
-		'graphs: callbacks tell of each node +0 of 5000'
+		'graphs: callbacks report each node +0 of 5000'
 }
 
 @test "gpu-check: a CUPTI that refuses fails, for the helper and for other profilers" {
