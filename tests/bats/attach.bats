@@ -68,7 +68,7 @@ load ../lib/common
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "attach: a target that ends while it is being attached to ends the session, not badly" {
+@test "attach: a target that exits during attach ends the session cleanly" {
 	needs root bpf targets
 	local i
 	for i in 1 2 3 4 5 6; do

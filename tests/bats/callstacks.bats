@@ -48,7 +48,7 @@ TREE='30 main;deep;deep;deep;deep;leaf;cudaMalloc
 100 main;right;leaf;cudaMalloc'
 
 # bats test_tags=needs:root,needs:bpf
-@test "stacks of calls: each way through a known tree of calls has its exact count" {
+@test "stacks of calls: each path through a known call tree has its exact count" {
 	needs root bpf sim
 	tree | build_app gcc c
 	for way in session multi; do
@@ -62,7 +62,7 @@ TREE='30 main;deep;deep;deep;deep;leaf;cudaMalloc
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "stacks of calls: a capture tells them after program and process are gone" {
+@test "stacks of calls: a capture shows them after the program and the process are gone" {
 	needs root bpf sim
 	tree | build_app gcc c
 	run "$GPUPROF" record -q --stacks -o run.gpr -- ./app
@@ -97,7 +97,7 @@ CC
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "stacks of calls: code that a program made is named by its perf map, else told as unnamed" {
+@test "stacks of calls: generated code is named by its perf map, else shown as unnamed" {
 	needs root bpf sim
 	build_app gcc c <<'C'
 #include <stdio.h>
@@ -129,7 +129,7 @@ C
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "stacks of calls: one that is lost is unknown, never another one, and the call is counted" {
+@test "stacks of calls: a lost stack is unknown, never another stack, and its call is counted" {
 	needs root bpf sim
 	build_app gcc c <<'C'
 OWN void zero(int n, int bits);
@@ -174,7 +174,7 @@ C
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "stacks of calls: --lines tells call sites of one function apart, and what was put into it" {
+@test "stacks of calls: --lines distinguishes call sites of one function and shows inlined functions" {
 	needs root bpf sim
 	build_app gcc c -g -Wl,--build-id <<'C'
 static inline __attribute__((always_inline)) void small(int n) { void *p; cudaMalloc(&p, n + 64); sink++; }
@@ -206,7 +206,7 @@ C
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "stacks of calls: taken and not shown: it is said" {
+@test "stacks of calls: a report that does not show the recorded stacks names the option" {
 	needs root bpf
 	run --separate-stderr "$GPUPROF" stat --stacks -o r.txt -- true
 	assert_success

@@ -70,7 +70,7 @@ report() { "$GPUPROF" report "$@"; }
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "capture: cut anywhere it reports what is complete and exits 5, or says that it is none" {
+@test "capture: a file truncated anywhere reports its complete blocks and exits 5, or is refused as no capture" {
 	needs_sample
 	local size i cut seed=${GPUPROF_SEED:-$RANDOM}
 	echo "GPUPROF_SEED=$seed"
@@ -86,7 +86,7 @@ report() { "$GPUPROF" report "$@"; }
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "capture: zstd can open one, for whoever wants to look" {
+@test "capture: zstd can decompress a capture" {
 	needs_sample
 	run bash -c "zstd -dcq <'$SAMPLE' | wc -c"
 	assert_success
@@ -94,7 +94,7 @@ report() { "$GPUPROF" report "$@"; }
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "capture: a file of a later version is refused in one line that says so" {
+@test "capture: a file of a later version is refused with a one-line error" {
 	needs_sample
 	"$TEST_LIB/later_version.py" "$SAMPLE" later.gpr
 	run report later.gpr
@@ -120,7 +120,7 @@ report() { "$GPUPROF" report "$@"; }
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "capture: one that is still being recorded says so, with what it holds so far" {
+@test "capture: a report of a file still being recorded says so and shows its events so far" {
 	needs root bpf targets
 	start_target t cudart-dyn --launches 100 --pause-us 200 --rounds 100000
 	start_gpuprof record -o growing.gpr -p "$TARGET"
@@ -136,7 +136,7 @@ report() { "$GPUPROF" report "$@"; }
 	assert_success
 }
 
-@test "capture: none goes to standard output: that is said before anything runs" {
+@test "capture: writing to standard output is refused before anything runs" {
 	run --separate-stderr "$GPUPROF" record -o - -- touch ran
 	assert_failure 2
 	[ "${#stderr_lines[@]}" -eq 1 ]

@@ -12,7 +12,7 @@ copy_check() { # NAME
 	cp "$ROOT/tests/captures/data/$1".{gpr,json.xz} captures/data
 }
 
-@test "captures: equal reports pass, from any folder and whatever the environment says of language and time" {
+@test "captures: equal reports pass from any folder, locale and time zone" {
 	copy_check exact-4
 	run env LC_ALL=C TZ=Asia/Tokyo COLUMNS=40 captures/check "$GPUPROF"
 	assert_success
@@ -44,7 +44,7 @@ copy_check() { # NAME
 	assert_success
 }
 
-@test "captures: each that scripts record has what its reports were, and none is without" {
+@test "captures: every stored capture has stored reports and a recording script" {
 	run bash -c 'cd "$ROOT/tests/captures/data" && diff <(ls *.gpr | sed s/.gpr$//) <(ls *.json.xz | sed s/.json.xz$//)'
 	assert_success
 	run bash -c 'diff <(sed -nE "s/^\t\t([a-z][a-z0-9.-]*) +\|.*/\1/p" "$ROOT/tests/captures/record" | sort) \

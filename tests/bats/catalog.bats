@@ -41,7 +41,7 @@ toolkit_has() { # FILE
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "catalog: bytes that cannot be known are unknown, not zero" {
+@test "catalog: unknown byte counts are empty, not zero" {
 	needs root bpf targets
 	exact 0 rows
 	run report_value function.json \
@@ -50,7 +50,7 @@ toolkit_has() { # FILE
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "catalog: queries are seen with --tier 1, and only then" {
+@test "catalog: queries are probed only with --tier 1" {
 	needs root bpf targets
 	exact 0 rows --queries 30
 	run report_value function.json '[c for c in t["calls"] if c["class"] == "query"]'

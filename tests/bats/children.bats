@@ -6,7 +6,7 @@
 load ../lib/common
 
 # bats test_tags=needs:root,needs:bpf
-@test "children: those that a process named with -p already has" {
+@test "children: existing children of a -p process are measured" {
 	needs root bpf sim
 	GPUSIM_TRUTH=$PWD/%p.json LD_LIBRARY_PATH=$SIM "$SIM/simcalls" cudaLaunchKernel=500 --fork 3 \
 		--init --wait-file go >calls.out 3>&- &
@@ -50,7 +50,7 @@ measure_family() { # OPTIONS...
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "children: one that is born and runs a CUDA program after the attach" {
+@test "children: a child forked after the attach that runs a CUDA program is measured" {
 	needs root bpf sim
 	measure_family --table calls,threads,events --format json -o r.json
 	wait_probed "$(pgrep -P "$FAMILY" simcalls)" cudart
@@ -62,7 +62,7 @@ measure_family() { # OPTIONS...
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "children: one that uses the numbers of its descriptors anew is not handed them for the helper" {
+@test "children: a child that reuses descriptor numbers does not get them as the helper's" {
 	needs root bpf sim
 	export GPUSIM_QUIET=1
 	mkfifo fifo
@@ -74,7 +74,7 @@ measure_family() { # OPTIONS...
 
 # The first thread of mix makes no call, so that no probe sees its end.
 # bats test_tags=needs:root,needs:bpf
-@test "children: the books of one that ended are closed, whoever made its calls" {
+@test "children: the books of a child that exited are closed, whichever thread made its calls" {
 	needs root bpf sim
 	GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --format json -o r.json -- \
 		sh -c "$SIM/mix --rounds 300 >/dev/null; sleep 2"
@@ -127,7 +127,7 @@ measure_family() { # OPTIONS...
 # 330 that end, and half a minute later 70 more, which is when the first ones are added up. The first threads of
 # these make no call, so that their ends are looked for every 5 s; and 10 s after it an end is settled.
 # bats test_tags=needs:root,needs:bpf
-@test "children: of hundreds that ended 256 are told apart, and every call is in a row" {
+@test "children: of hundreds that exited 256 keep rows of their own, and every call is in a row" {
 	needs root bpf targets
 	cat >many <<-'END'
 		for i in $(seq 330); do
@@ -162,7 +162,7 @@ starts() {
 
 # As torchrun and mpirun start theirs.
 # bats test_tags=needs:root,needs:bpf
-@test "children: what is started with its files closed has the helper, and its works are the truth's" {
+@test "children: a child started with all descriptors closed has the helper, and its works equal the truth" {
 	needs root bpf sim
 	starts
 	local attach
@@ -177,7 +177,7 @@ starts() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "children: where no program may be in one of its places, the helper's file is in the next" {
+@test "children: the helper's file goes to the next directory where one is mounted noexec" {
 	needs root bpf sim mounts
 	starts
 	cat >forbids <<-'END'
@@ -194,7 +194,7 @@ starts() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "children: of one that cannot load the helper that is said, and why" {
+@test "children: a child that cannot load the helper is reported with the reason" {
 	needs root bpf sim
 	starts
 	local attach why="its environment names the helper's file, which is not there"

@@ -39,7 +39,7 @@ load ../lib/common
 	one_line reprot report
 }
 
-@test "cli: values that are none are refused before anything is measured, exit 2" {
+@test "cli: malformed option values are refused before anything is measured, exit 2" {
 	local words
 	for words in "-p 12x" "-p 0" "-p" "-d soon" "-d -1s" "-d 0" "-d 100000d" "--format yaml" "--by color" \
 		"--ring-size 3" "--max-loss 200%" "-p 1 -a" "--table nothing"; do
@@ -110,7 +110,7 @@ load ../lib/common
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "cli: -- CMD passes the command's own status on; one that cannot be run is named" {
+@test "cli: -- CMD passes on the command's exit status and names a command that cannot be run" {
 	needs root bpf
 	run "$GPUPROF" stat -- sh -c 'exit 42'
 	assert_equal "$status" 42
@@ -167,7 +167,7 @@ has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge 5 ]; } # PID: f
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "cli: doctor says that this host can do it" {
+@test "cli: doctor reports that this host is supported" {
 	needs root bpf
 	run "$GPUPROF" doctor
 	assert_success
@@ -175,7 +175,7 @@ has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge 5 ]; } # PID: f
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "cli: doctor -p says why a process shows nothing" {
+@test "cli: doctor -p gives the reason why a process has no rows" {
 	needs root bpf targets
 	start_target t cudart-static-stripped --launches 1
 	run "$GPUPROF" doctor -p "$TARGET"
@@ -200,7 +200,7 @@ has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge 5 ]; } # PID: f
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "cli: where too few files may be open, the error says to raise the limit" {
+@test "cli: with a low limit of open files the error advises to raise it" {
 	needs root bpf sim
 	run bash -c 'ulimit -n 16; exec "$0" record -o r.gpr -- "$1" --rounds 30' "$GPUPROF" "$SIM/mix"
 	assert_failure 1
@@ -208,7 +208,7 @@ has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge 5 ]; } # PID: f
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "cli: what cannot begin replaces no older capture" {
+@test "cli: a session that cannot start replaces no older capture" {
 	needs root bpf
 	"$GPUPROF" record -o old.gpr -- true
 	cp old.gpr kept.gpr
@@ -229,7 +229,7 @@ has_run() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge 5 ]; } # PID: f
 	one_line "$!" CAP_SYS_PTRACE
 }
 
-@test "cli: the help of what prints tables names each table" {
+@test "cli: the help of verbs that print tables lists each table" {
 	run "$GPUPROF" report "$BATS_TEST_DIRNAME/none.gpr" --table qqqqqqqqqqqqq
 	assert_failure 2
 	assert_output --partial "there are findings, "

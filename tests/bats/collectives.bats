@@ -18,7 +18,7 @@ start_ddp() { # ARGS...
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "collectives: each of four ranks has exactly its own, with their bytes; aliases count once" {
+@test "collectives: each of four ranks has exactly its own collectives and bytes; aliases count once" {
 	needs root bpf sim
 	local by truth truths
 	run env GPUSIM_TRUTH="$PWD/rank-%p.json" "$GPUPROF" record -o c.gpr -- \

@@ -84,7 +84,7 @@ stubborn() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "command: what cannot be run is said in one line, with a shell's exit status" {
+@test "command: a command that cannot be run is a one-line error with a shell's exit status" {
 	needs root bpf
 	echo text >text
 	mkdir directory
@@ -136,7 +136,7 @@ stubborn() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "command: who is started by nohup measures on when its terminal hangs up" {
+@test "command: under nohup gpuprof keeps measuring when the terminal hangs up" {
 	needs root bpf targets
 	local real=$GPUPROF
 	start_target t cudart-dyn --launches 200
@@ -174,7 +174,7 @@ stubborn() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "command: a limit of file sizes ends neither the command nor gpuprof; too small a one is said" {
+@test "command: a file size limit ends neither the command nor gpuprof; too small a limit is reported" {
 	needs root bpf sim
 	run bash -c 'ulimit -f 4096; exec "$0" stat --format json -o r.json -- "$1" --rounds 30' "$GPUPROF" "$SIM/mix"
 	assert_success

@@ -24,7 +24,7 @@ cycle() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "cycles: many starts and stops, half by kill -9, leave nothing and change no answer" {
+@test "cycles: many starts and stops, half by kill -9, leave nothing behind and change no result" {
 	needs root bpf sim
 	local seed=${GPUPROF_SEED:-$((SECONDS + $$))} n=${GPUPROF_CYCLES:-100} i
 	echo "GPUPROF_SEED=$seed GPUPROF_CYCLES=$n"

@@ -37,7 +37,7 @@ together() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "devices: who had a device is what the processes' own logs say, at once and in turns" {
+@test "devices: the owners of a device equal the processes' own logs, concurrent and in turns" {
 	needs root bpf sim
 	local seed=${GPUPROF_SEED:-$RANDOM}
 	echo "GPUPROF_SEED=$seed"
@@ -51,7 +51,7 @@ together() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "devices: two processes that share one, by other numbers, are told apart to the nanosecond" {
+@test "devices: two processes sharing a device under different ordinals are separated to the nanosecond" {
 	needs root bpf sim
 	cat >two.sh <<-'EOF_SH'
 		CUDA_VISIBLE_DEVICES=0,1 "$SIM/train" --steps 40 --quiet &

@@ -64,7 +64,7 @@ completion() { # SHELL FILE
 	assert_output ""
 }
 
-@test "docs: what bash reads is clean" {
+@test "docs: the bash completion passes shellcheck" {
 	completion bash gpuprof.bash
 	run shellcheck gpuprof.bash
 	assert_output ""

@@ -63,7 +63,7 @@ doctor_says() { # STATUS REGEXP...: of `doctor -p TARGET`
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "doctor: libraries that are measured only when asked for" {
+@test "doctor: libraries that are measured only on request are listed" {
 	needs root bpf
 	echo 'void cublasCreate_v2(void) { } void cublasSgemm_v2(void) { }' >blas.c
 	cc -shared -fPIC -o libcublas.so.13 blas.c
@@ -134,7 +134,7 @@ open(sys.argv[1], "wb").write(head + load + code)' "$1"
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "doctor: a report of a stopped process says that it is, and how it goes on" {
+@test "doctor: a report of a stopped process says so, and how to continue it" {
 	needs root bpf sim
 	start_calls cudaLaunchKernel=1 --init --wait-file go
 	kill -STOP "$TARGET"
@@ -147,7 +147,7 @@ open(sys.argv[1], "wb").write(head + load + code)' "$1"
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "doctor: a report without calls says why: nothing mapped, nothing called" {
+@test "doctor: a report without calls gives the reason: nothing mapped, nothing called" {
 	needs root bpf sim
 	sleep 60 3>&- &
 	STARTED+=($!)

@@ -13,7 +13,7 @@ teardown() {
 
 as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"; }
 
-@test "env: what is evaluated in a shell loads the helper, which sleeps until -p watches" {
+@test "env: the shell form loads the helper, which sleeps until -p watches" {
 	needs root bpf sim
 	umask 077
 	(
@@ -36,7 +36,7 @@ as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"; }
 
 has_ring() { find "/proc/$1/fd" -lname '/memfd:gpuprof-ring*' | grep -q .; } # PID
 
-@test "env: each form is what its reader takes, also with odd names" {
+@test "env: each form is valid for its reader, also with odd names" {
 	local odd="odd \$a'b%c\"d\\e"
 	export CUDA_INJECTION64_PATH="/opt/$odd.so"
 	run --separate-stderr "$GPUPROF" env --for shell --dir "$odd"
@@ -84,7 +84,7 @@ read_shell() {
 }
 read_slurm() { read_shell; }
 
-@test "env: evil names come through every form as they are, or are refused" {
+@test "env: hostile names are quoted in every form, or refused" {
 	local form name
 	# shellcheck disable=SC2016 # not to be expanded
 	local -a names=('$(touch evil)' '`touch evil`' "a'b" 'a;touch evil' '#a' '~a' '-a' 'a$$(HOME)b' '%h%%' '{a}: [b]' 'é')
@@ -124,7 +124,7 @@ read_slurm() { read_shell; }
 	assert_success
 }
 
-@test "env: a link is printed as it is, and whoever could turn it elsewhere is looked at" {
+@test "env: a symbolic link is printed unresolved, and the owners of its directories are checked" {
 	needs root
 	mkdir v1 v2 open
 	ln -s v1 current
@@ -154,7 +154,7 @@ read_slurm() { read_shell; }
 	one_line "others can write to $PWD/theirs,"
 }
 
-@test "env: another tool's injection is loaded after ours, NVTX stays with it, and both are said" {
+@test "env: another tool's injection is loaded after ours and keeps NVTX; both are reported" {
 	export CUDA_INJECTION64_PATH=/opt/tool.so NVTX_INJECTION64_PATH=/opt/tool.so
 	run --separate-stderr "$GPUPROF" env --dir here
 	assert_success
@@ -246,7 +246,7 @@ read_slurm() { read_shell; }
 	one_line "cannot make the directory file"
 }
 
-@test "env: who is not root has it in the state directory; without a home it says what to give" {
+@test "env: an ordinary user installs into the state directory; without a home the error names the option" {
 	needs root
 	PLACE=$(mktemp -d) # where another user can come
 	chmod 755 "$PLACE"
@@ -277,7 +277,7 @@ read_slurm() { read_shell; }
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "env: the helper of a process that has let itself be filtered since is left asleep, and that is said" {
+@test "env: the helper of a process that installed a seccomp filter since stays asleep, with a message" {
 	needs root bpf sim
 	python3 -c 'import struct, sys
 code = [(0x20, 0, 0, 0), (0x15, 0, 1, 257), (6, 0, 0, 0x80000000), (6, 0, 0, 0x7fff0000)] # openat: the end

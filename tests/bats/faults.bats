@@ -46,7 +46,7 @@ unusable|none|some|are not known: its helper could not start CUPTI: cuptiActivit
 back=50|[as][lo][lm]e?|some|was set meanwhile, 1 times'
 
 # bats test_tags=needs:root,needs:bpf
-@test "faults: whatever CUPTI does, books balance, what is missing is said, the target is right" {
+@test "faults: whatever CUPTI does, books balance, losses are reported, the target's result is right" {
 	needs root bpf sim
 	local fault seen unseen says
 	while IFS='|' read -r fault seen unseen says; do
@@ -73,7 +73,7 @@ reorder|none|1 processes have what they have
 busy|auto|1 processes have what they have|--calls'
 
 # bats test_tags=needs:root,needs:bpf
-@test "faults: memory is the truth, or marked where records of it are missing; then nothing is called a leak" {
+@test "faults: memory equals the truth, or is marked incomplete and reports no leak" {
 	needs root bpf sim
 	local fault attach known calls status
 	while IFS='|' read -r fault attach known calls; do
@@ -113,7 +113,7 @@ busy|auto|1 processes have what they have|--calls'
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "faults: without a libcupti the devices' time is unknown, and it is said" {
+@test "faults: without libcupti device time is unknown, with a message" {
 	needs root bpf sim
 	local alone=$PWD/alone
 	mkdir "$alone"
@@ -127,7 +127,7 @@ busy|auto|1 processes have what they have|--calls'
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "faults: a libcupti that is newer than the driver: both versions are said, and what to do" {
+@test "faults: a libcupti newer than the driver: the message has both versions and the remedy" {
 	needs root bpf sim
 	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_CUPTI=99.0 GPUSIM_CUPTI_FAULTS=unusable \
 		"$GPUPROF" stat --format json -o r.json -- "$SIM/mix"
@@ -154,7 +154,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "faults: what a target does before its helper is awake is unknown, and its launches are counted" {
+@test "faults: device time before the helper is awake is unknown, and launches are counted" {
 	needs root bpf sim
 	GPUPROF_CUPTI="$SIM/libcupti.so.13" CUDA_INJECTION64_PATH="$ROOT/build/libgpuprof.so" "$SIM/mix" --rounds 20000 \
 		--pause-us 100 --mark half >/dev/null 2>&1 3>&- &
@@ -168,7 +168,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "faults: of a target that is killed what was not handed on is unknown, and said" {
+@test "faults: device time of a killed target after its last delivered buffer is unknown, with a message" {
 	needs root bpf sim
 	start_midway
 	kill -KILL "$TARGET"
@@ -188,7 +188,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 
 # The worker of the device that is not there calls exit(1) while the other one launches.
 # bats test_tags=needs:root,needs:bpf
-@test "faults: what a target launches after its helper's last word is unknown, and counted" {
+@test "faults: launches after the helper's last record are unknown, and counted" {
 	needs root bpf sim
 	for _ in {1..20}; do	# one run in two or three launches something then
 		GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --format json -o r.json -- \
@@ -240,7 +240,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "faults: a gpuprof that is killed leaves a target that gives the right answer" {
+@test "faults: killing gpuprof leaves a target that gives the right result" {
 	needs root bpf sim
 	start_midway
 	kill -KILL "$PROFILER"
@@ -250,7 +250,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "faults: of a live target that is stopped the last of the session is unknown, and said" {
+@test "faults: device time at the end of a session of a stopped target is unknown, with a message" {
 	needs root bpf sim
 	env CUDA_INJECTION64_PATH="$ROOT/build/libgpuprof.so" GPUPROF_CUPTI="$SIM/libcupti.so.13" \
 		"$SIM/mix" --rounds 20000 --pause-us 300 --wait-file go --mark half >said 3>&- &
@@ -275,7 +275,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "faults: a helper of another version is left alone, and said" {
+@test "faults: a helper of another version is left alone, with a message" {
 	needs root bpf sim
 	python3 - <<-'EOF_PY' 3>&- &
 		import fcntl, os, struct, time
@@ -294,7 +294,7 @@ balanced() { # the books of r.json add up; prints how many ns of them are unknow
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "faults: of several processes the one without a helper is said" {
+@test "faults: the one of several processes that has no helper is named" {
 	needs root bpf sim
 	cat >both <<-'EOF_SH'
 		"$SIM/mix" && env -u CUDA_INJECTION64_PATH -u NVTX_INJECTION64_PATH "$SIM/mix"

@@ -78,7 +78,7 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "files: a library that was deleted while it is used" {
+@test "files: a library deleted while in use is measured" {
 	needs root bpf sim
 	library_folder "$PWD/gone"
 	start_copy "$PWD/gone" gone
@@ -88,7 +88,7 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "files: a library in a mount that only the target sees" {
+@test "files: a library in a mount namespace of the target is measured" {
 	needs root bpf sim mounts
 	mkdir private
 	cat >inside <<-SCRIPT
@@ -104,7 +104,7 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "files: a library that is replaced while it is used: old and new" {
+@test "files: a library replaced while in use: old and new are measured" {
 	needs root bpf sim
 	library_folder "$PWD/dir"
 	start_copy "$PWD/dir" old
@@ -116,7 +116,7 @@ overlay() { # LOWER NAME: mounts NAME.top over LOWER
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "files: a library that is replaced while it is measured: old and new" {
+@test "files: a library replaced while it is measured: old and new are measured" {
 	needs root bpf sim
 	library_folder "$PWD/dir"
 	start_copy "$PWD/dir" old
@@ -145,7 +145,7 @@ reuse_inode() { # DIR
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "files: a library that has got the number of a file that is gone" {
+@test "files: a library that reuses a deleted file's inode number is measured" {
 	needs root bpf sim
 	start_gpuprof stat -a --table calls,threads,events --format json -o r.json
 	wait_begun
@@ -159,7 +159,7 @@ reuse_inode() { # DIR
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "files: a library that is written over while it is probed is said, once" {
+@test "files: a library overwritten in place while probed is reported, once" {
 	needs root bpf sim
 	library_folder "$PWD/dir"
 	start_copy "$PWD/dir" old

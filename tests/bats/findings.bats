@@ -24,7 +24,7 @@ compared() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "findings: four planted faults are found with their true shares, the verdict names the largest" {
+@test "findings: four planted faults are found with their true shares; the verdict names the largest" {
 	needs root bpf sim
 	compared --faults all
 	assert_success
@@ -41,7 +41,7 @@ compared() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "findings: the same training without faults has no finding of 5 % or more, and it is said" {
+@test "findings: the training without faults has no finding of 5 % or more, and the report says so" {
 	needs root bpf sim
 	compared
 	assert_success
@@ -90,7 +90,7 @@ compared() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "findings: where every call fails for want of a driver, that is the verdict (real libcudart)" {
+@test "findings: a missing driver that fails every call is the verdict (real libcudart)" {
 	needs root bpf targets
 	[ ! -e /dev/nvidiactl ] || skip "this machine has a driver"
 	start_target t cudart-dyn --launches 1000

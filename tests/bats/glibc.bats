@@ -33,7 +33,7 @@ has_helper() { # PID: its ring, and its thread
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "glibc: --inject brings it into such a process, whose dlopen is in a library of its own" {
+@test "glibc: --inject works with the separate libdl of Debian 11" {
 	needs root bpf sim
 	needs_old
 	[ "$(uname -m)" = x86_64 ] || skip "--inject was not tried on this machine"

@@ -13,7 +13,7 @@ check() { # ARGS...: gpu-check, with the simulated driver and CUPTI
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "gpu-check: all that gpuprof relies on is there on the simulated GPU, with figures" {
+@test "gpu-check: every assumption holds on the simulated GPU, with figures" {
 	needs root bpf sim
 	run check
 	refute_line --partial FAIL
@@ -57,7 +57,7 @@ fails() {
 	fails 'cuGetProcAddress gives the exported function +0x[0-9a-f]+ 0x[0-9a-f]+$'
 }
 
-@test "gpu-check: a function that begins with what cannot be probed fails" {
+@test "gpu-check: a function whose first instruction cannot be probed fails" {
 	needs sim
 	[ "$(uname -m)" = x86_64 ] || skip "the code that is put there is x86's"
 	local at
@@ -70,7 +70,7 @@ fails() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "gpu-check: code that is not as it was fails, after probes and after --inject" {
+@test "gpu-check: changed code fails, after probes and after --inject" {
 	needs root bpf sim
 	GPUSIM_SCAR=12000 run check --only probes
 	fails 'the text is restored +[0-9a-f]{16}, before [0-9a-f]{16}$'
@@ -78,14 +78,14 @@ fails() {
 	fails '--inject: the text is restored +[0-9a-f]{16}, before [0-9a-f]{16}$'
 }
 
-@test "gpu-check: a helper that cannot be relied on fails: stride, records, clock" {
+@test "gpu-check: an unreliable helper fails: stride, records, clock" {
 	needs sim
 	GPUSIM_CUPTI=8.0 GPUSIM_CUPTI_FAULTS=drop=9,clock=200 run check --only helper
 	fails 'stride of kernel records +136 bytes, CUPTI 8$' 'records of unknown kind or size, lost +[0-9]+, [0-9]+$' \
 		'uncertainty of the clocks \(least, median ns\) +[0-9]+ [0-9]+$'
 }
 
-@test "gpu-check: records that are missing fail, of works and of nodes" {
+@test "gpu-check: missing records of works and of nodes fail" {
 	needs sim
 	GPUSIM_CUPTI_FAULTS=drop=3,deaf run check --only join
 	fails 'join: works that met their launch' 'graphs: a record of each node' \
@@ -102,7 +102,7 @@ fails() {
 	assert_line --regexp '^FAIL +a profiler of CUPTI records'
 }
 
-@test "gpu-check: what costs or takes more than it may fails" {
+@test "gpu-check: a cost or memory use above its limit fails" {
 	needs sim
 	GPU_CHECK_MAX_MIB=-1 run check --only memory
 	assert_failure 1

@@ -22,7 +22,7 @@ in_logs() { python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))
 kernels() { report_value r.json 'sum(k["count"] for k in t["kernels"])'; }
 
 # bats test_tags=needs:root,needs:bpf
-@test "graphs: whole ones are a work each, as long as their nodes together" {
+@test "graphs: a whole graph is one work, as long as its nodes together" {
 	needs root bpf sim
 	graphs 6 --graphs whole
 	run works
@@ -48,7 +48,7 @@ print(sum(w["end"] - w["start"] for w in json.load(open(sys.argv[1]))["works"]))
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "graphs: nodes that come without times are lost, and then they come again or whole graphs do" {
+@test "graphs: nodes without times are lost, until nodes or whole graphs are recorded again" {
 	needs root bpf sim
 	GPUSIM_CUPTI_FAULTS=device=2500 graphs 12
 	run "$TEST_LIB/check_works.py" r.json ./*.log --faults
@@ -75,7 +75,7 @@ evidence() { # EVIDENCE
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "graphs: kernels by launch: each node is of the call that was captured, once all nodes were seen" {
+@test "graphs: kernels by launch: each node has the captured call, once all nodes were seen" {
 	needs root bpf sim
 	graphs 6 --by launch
 	run report_value r.json '[e["orphan"] for e in t["events"] if e["kind"] == "api"]'
@@ -101,7 +101,7 @@ evidence() { # EVIDENCE
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "graphs: --cupti subscribe: each node is of the call that was captured, from the first launch on" {
+@test "graphs: --cupti subscribe: each node has the captured call, from the first launch on" {
 	needs root bpf sim
 	graphs 6 --by launch --cupti subscribe
 	assert_equal "$(evidence callback)" "$(in_graphs)"
@@ -124,7 +124,7 @@ evidence() { # EVIDENCE
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "graphs: a report at intervals has whole ones, unless it is asked for nodes" {
+@test "graphs: interval reports have whole graphs unless nodes are requested" {
 	needs root bpf sim
 	export GPUPROF_CUPTI="$SIM/libcupti.so.13"
 	local mix=("$SIM/mix" --graphs only --rounds 200 --pause-us 100)

@@ -25,7 +25,7 @@ all_are_counted() { # [FILE]: of start_calls, by gpuprof into r.json
 launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["function"] == "cudaLaunchKernel")'; }
 
 # bats test_tags=needs:root,needs:bpf
-@test "hostile: /proc with hidepid=2: root sees all; a user is told what is missing" {
+@test "hostile: /proc with hidepid=2: root sees all; a user gets a message with what is missing" {
 	needs root bpf sim mounts
 	start_calls env
 	cat >hidden <<-'SCRIPT'
@@ -42,7 +42,7 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 }
 
 # bats test_tags=needs:root
-@test "hostile: a process that hidepid hides is said to be hidden, not to have ended; exit 3" {
+@test "hostile: a process hidden by hidepid is reported as hidden, not as exited; exit 3" {
 	local verb
 	needs root mounts
 	cat >hides <<-'SCRIPT'
@@ -63,7 +63,7 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "hostile: without procfs gpuprof says what to mount, exit 4" {
+@test "hostile: without procfs the error names the mount, exit 4" {
 	needs root bpf mounts
 	mkdir empty
 	# shellcheck disable=SC2016
@@ -73,7 +73,7 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "hostile: stacks says why it does without BPF" {
+@test "hostile: stacks gives the reason why it runs without BPF" {
 	needs root bpf mounts
 	sleep 60 &
 	STARTED+=($!)
@@ -170,7 +170,7 @@ launches() { report_value r.json 'sum(c["count"] for c in t["calls"] if c["funct
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "hostile: a target whose /proc entries vanish at any step is said to have ended" {
+@test "hostile: a target whose /proc entries vanish at any step is reported as exited" {
 	needs root bpf
 	local i
 	for i in 00 01 02 03 04 05 07 09 12; do

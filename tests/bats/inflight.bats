@@ -90,7 +90,7 @@ begun_before() { report_value "$1" '[(c["function"], c["count"], c["open"], c["b
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inflight: of one that is killed there, only the time since the last look is unknown" {
+@test "inflight: of a process killed in a call only the time since the last look is unknown" {
 	needs root bpf sim
 	start_held --hold-ms 60000
 	local begun killed
@@ -143,7 +143,7 @@ build_nesting() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inflight: one that began while its library was mapped and not yet probed" {
+@test "inflight: a call that began before its mapped library was probed" {
 	needs root bpf
 	build_nesting || skip "no C compiler"
 	python3 -c 'import ctypes, time

@@ -27,7 +27,7 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inject: a running process shows its device times; its text and its answer are as before" {
+@test "inject: a running process shows its device times; its text and its result are unchanged" {
 	needs root bpf sim
 	start_sim hardy end "$SIM/libchained.so"
 	run "$GPUPROF" doctor -p "$TARGET"
@@ -51,7 +51,7 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inject: one program of many threads after the other is measured and let go, none the worse" {
+@test "inject: many-threaded programs are measured in turn and released unharmed" {
 	needs root bpf sim
 	local i n=$((${GPUPROF_INJECTIONS:-20} / 4)) NICER=10
 	for ((i = 0; i < n; i++)); do
@@ -68,7 +68,7 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inject: it asks where somebody can answer, and wants --yes where nobody can" {
+@test "inject: it asks on a terminal and requires --yes without one" {
 	needs root bpf sim pty
 	start_sim train --steps 100000 --quiet
 	run "$GPUPROF" stat --inject -d 1s -p "$TARGET" </dev/null
@@ -95,7 +95,7 @@ refused() { # PID REASON: no word to the process, one line, exit 4
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inject: what is stopped, traced, filtered or without CUDA is refused, with the reason" {
+@test "inject: stopped, traced, filtered processes and those without CUDA are refused with the reason" {
 	needs root bpf sim
 	start_sim train --steps 100000 --quiet
 	kill -STOP "$TARGET"
@@ -137,7 +137,7 @@ start_parent() {
 have_cuda() { [ "$(pgrep -P "$TARGET" | sed 's:.*:/proc/&/maps:' | xargs -r grep -l libcuda.so.1 | wc -l)" -eq 2 ]; }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inject: of a parent without CUDA the children have it, and their works are the truth's" {
+@test "inject: the children of a parent without CUDA get it, and their works equal the truth" {
 	needs root bpf sim
 	local named child
 	for named in parent both; do
@@ -163,7 +163,7 @@ have_cuda() { [ "$(pgrep -P "$TARGET" | sed 's:.*:/proc/&/maps:' | xargs -r grep
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inject: a child that cannot have the helper is named, and ends nothing unless no process has it" {
+@test "inject: a child that cannot get the helper is named, and fails the session only if no process has it" {
 	needs root bpf sim
 	local child
 	start_parent
@@ -192,7 +192,7 @@ have_cuda() { [ "$(pgrep -P "$TARGET" | sed 's:.*:/proc/&/maps:' | xargs -r grep
 
 # As PyTorch's data loaders: CUDA is in them, and would not work.
 # bats test_tags=needs:root,needs:bpf
-@test "inject: what was forked with CUDA loaded is left alone, unless it is named" {
+@test "inject: a process forked with CUDA loaded is left alone unless given with -p" {
 	needs root bpf sim
 	python3 - "$SIM/libcuda.so.1" 3>&- <<-'EOF_PY' &
 		import ctypes, os, sys, time
@@ -234,7 +234,7 @@ start_caged() { # NUMBER ANSWER
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inject: a seccomp filter that lets pass what it takes is none the worse, another is a reason to refuse" {
+@test "inject: a seccomp filter that allows the helper's calls is accepted, another is refused" {
 	needs root bpf sim
 	start_caged 435 0x00050026 # clone3: there is none, as Docker has it
 	run "$GPUPROF" doctor -p "$TARGET"
@@ -253,7 +253,7 @@ start_caged() { # NUMBER ANSWER
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inject: where files may not be as large as a ring, it stays out and says so at once" {
+@test "inject: a file size limit below a ring's size is refused at once" {
 	needs root bpf sim
 	start_sim train --steps 100000 --quiet
 	prlimit --fsize=65536: --pid "$TARGET"
@@ -353,7 +353,7 @@ time.sleep(60)' 3>&- &
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inject: without the right to trace, what is missing is named, exit 3" {
+@test "inject: without the right to trace the missing capability is named, exit 3" {
 	needs root bpf sim
 	start_sim train --steps 100000 --quiet
 	run capsh --drop=cap_sys_ptrace,cap_sys_admin -- -c "'$GPUPROF' stat --inject --yes -d 1s -p $TARGET"
@@ -371,7 +371,7 @@ time.sleep(60)' 3>&- &
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "inject: where no signal reaches its thread it says so, and a later one works" {
+@test "inject: a thread that no signal reaches is reported, and a later attempt works" {
 	needs root bpf sim
 	cat >deep.c <<-'EOF_C'
 		#include <dlfcn.h>

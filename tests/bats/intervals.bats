@@ -58,7 +58,7 @@ adds_up() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "intervals: kernels, copies and busy time of all are the truth's, their time to the ns that of the whole" {
+@test "intervals: kernels, copies and busy time add up to the truth and, to the ns, to the whole" {
 	needs root bpf sim
 	local kernels copies
 	env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_TRUTH="$PWD/t.truth" \
@@ -73,7 +73,7 @@ adds_up() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "intervals: the only one of -n 1 has what devices did, and is as long as it was asked to be" {
+@test "intervals: the single interval of -n 1 has device times and the requested length" {
 	needs root bpf sim
 	env GPUPROF_CUPTI="$SIM/libcupti.so.13" \
 		"$GPUPROF" -i 400ms -n 1 --format json --quiet -- "$SIM/train" --steps 100 --quiet >r.json

@@ -61,7 +61,7 @@ first_copies() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "keep: copies of stacks are counted in the rotated file that they came for" {
+@test "keep: copies of stacks are counted in the rotated file they belong to" {
 	needs root bpf targets
 	may_repeat "a busy machine loses copies of stacks"
 	run --separate-stderr first_copies
@@ -69,7 +69,7 @@ first_copies() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "keep: an older capture of the name is kept under another one, which is said" {
+@test "keep: an older capture of the same name is renamed, with a message" {
 	needs root bpf targets
 	local n
 	for n in 10 20 30; do
@@ -98,7 +98,7 @@ first_copies() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "keep: a full disk while rotating ends it in one line; what was complete stays so" {
+@test "keep: a full disk while rotating is a one-line error; complete files stay complete" {
 	needs root bpf targets
 	mkdir small
 	mount -t tmpfs -o size=300k none small || skip "cannot mount a tmpfs here"
@@ -133,7 +133,7 @@ first_copies() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "keep: kill -9 of the target still writes what was held" {
+@test "keep: kill -9 of the target still writes the held events" {
 	needs root bpf targets
 	start_target t cudart-dyn --launches 100 --pause-us 200 --rounds 100000
 	start_gpuprof record -o last.gpr --before 300ms -p "$TARGET"
@@ -149,7 +149,7 @@ first_copies() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "keep: SIGUSR1 writes what is held, and the recording goes on; no signal, no file" {
+@test "keep: SIGUSR1 writes the held events and the recording continues; no signal, no file" {
 	needs root bpf targets
 	start_target t cudart-dyn --launches 100 --pause-us 200 --rounds 100000
 	start_gpuprof record -o held.gpr --before 300ms --on signal -p "$TARGET"
@@ -174,7 +174,7 @@ first_copies() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "keep: what SIGUSR1 asked for and could not be written: one line, exit 1" {
+@test "keep: a file that SIGUSR1 requested and cannot be written: one line, exit 1" {
 	needs root bpf targets
 	mkdir gone
 	start_target t cudart-dyn --launches 5
@@ -200,7 +200,7 @@ first_copies() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "keep: a rank that is not known is said before anything runs" {
+@test "keep: an unknown rank is refused before anything runs" {
 	needs root bpf targets
 	unset RANK OMPI_COMM_WORLD_RANK SLURM_PROCID
 	run "$GPUPROF" record -o 'x.%r.gpr' -- touch ran
@@ -212,7 +212,7 @@ first_copies() {
 	assert_output --partial "-p PID"
 }
 
-@test "keep: patterns and options that make no sense are refused, exit 2" {
+@test "keep: meaningless patterns and options are refused, exit 2" {
 	local words
 	for words in "-o %x" "-o a.%" "--max-files 3" "--on exit" "--max-size 5" "--max-size 10q" \
 		"--before 1s --max-files 2" "--before soon" "--on stall --before 1s"; do

@@ -25,7 +25,7 @@ expect() { # EXPECTED MODE ADDRESSES PROGRAM
 BOTH="cuLaunchKernel=300 cudaLaunchKernel=500"
 
 # bats test_tags=needs:root,needs:bpf
-@test "launch: auto counts each launch once, whoever makes it and wherever the runtime is" {
+@test "launch: auto counts each launch once, whichever library makes it" {
 	needs root bpf sim
 	expect "$BOTH reached=500" auto export simcalls
 	expect "$BOTH reached=0" auto private simcalls
@@ -36,7 +36,7 @@ BOTH="cuLaunchKernel=300 cudaLaunchKernel=500"
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "launch: runtime probes the driver's only where there is no runtime to probe" {
+@test "launch: runtime probes the driver's launches only where no runtime can be probed" {
 	needs root bpf sim
 	expect "cudaLaunchKernel=500 reached=0" runtime export simcalls
 	run report_value r.json 'r["meta"]["launch"], r["meta"]["own_cost_nested"] < 100'
@@ -48,7 +48,7 @@ BOTH="cuLaunchKernel=300 cudaLaunchKernel=500"
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "launch: driver probes the driver's alone, and says when it sees none" {
+@test "launch: driver probes the driver's launches alone, and warns when it sees none" {
 	needs root bpf sim
 	expect "cuLaunchKernel=800 reached=0" driver export simcalls
 	expect "cuLaunchKernel=800 reached=0" driver export simcalls-inside

@@ -33,7 +33,7 @@ stalled() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "ledger: an input stall is the device's idle time, books balance, works are the truth's" {
+@test "ledger: an input stall is the device's idle time, books balance, works equal the truth" {
 	needs root bpf sim
 	may_repeat "on a busy machine the program waits for a CPU, too"
 	stalled || fail "idle time is not what the program waited"
@@ -53,7 +53,7 @@ stalled() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "ledger: a capture's report says of four ranks what they did, each in its book" {
+@test "ledger: a capture's report has a book for each of four ranks" {
 	needs root bpf sim
 	run profile record -o c.gpr -- "$SIM/ddp" --steps 20 --quiet
 	assert_success
@@ -69,7 +69,7 @@ stalled() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "ledger: where no helper tells of devices, the report says so and how to get one" {
+@test "ledger: without a helper the report says so and how to get one" {
 	needs root bpf targets
 	start_target t cudart-dyn --launches 1000
 	watch_target t stat

@@ -16,7 +16,7 @@ load ../lib/common
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "loss: what --before holds has what was lost in it, as any capture" {
+@test "loss: a capture written by --before includes its losses, like any capture" {
 	needs root bpf targets
 	run "$GPUPROF" record --off-cpu off --ring-size 64k --max-loss 100% --before 60s --max-size 512m --on exit -o c.gpr -- \
 		"$TARGETS/burst" --calls 200000 --truth t.json
@@ -60,7 +60,7 @@ load ../lib/common
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "loss: what happens while gpuprof stops is not counted: hits = received + lost of all kinds" {
+@test "loss: calls made while gpuprof stops are not counted: hits = received + lost of all kinds" {
 	needs root bpf
 	sh -c 'while :; do /bin/true; done' &
 	STARTED+=($!)
@@ -73,7 +73,7 @@ load ../lib/common
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "loss: what threads launch until their process is gone is recorded or lost, none twice, live and replayed" {
+@test "loss: launches up to a process's exit are recorded or lost, none twice, live and replayed" {
 	needs root bpf sim
 	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" timeout 60 "$GPUPROF" stat --ring-size 16m --capture c.gpr \
 		--table events,devices --format json -o r.json -- "$SIM/lives" threads
@@ -96,7 +96,7 @@ load ../lib/common
 is_over() { grep -q '^State:.Z' "/proc/$1/status"; }
 
 # bats test_tags=needs:root,needs:bpf
-@test "loss: what is launched while gpuprof is stopped, and a helper takes it for gone, is told or untold" {
+@test "loss: launches while gpuprof is stopped past its lease are recorded or counted as untold" {
 	needs root bpf sim
 	local until pid child
 	for until in late over; do # gpuprof comes back while the target launches, and after it has ended

@@ -26,7 +26,7 @@ profile() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "memory: without a helper that can use CUPTI, calls alone tell the same" {
+@test "memory: without a helper that can use CUPTI, calls alone give the same" {
 	needs root bpf sim
 	profile /nonexistent stat --format json -o r.json -- "$SIM/hoard" --rounds 400 --seed "$RANDOM"
 	run "$TEST_LIB/check_memory.py" r.json ./*.truth --calls
@@ -37,7 +37,7 @@ profile() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "memory: who is attached to is known since then, and what was freed of before is counted apart" {
+@test "memory: an attached process is known from the attach on; frees of older memory are counted apart" {
 	needs root bpf sim
 	GPUSIM_TRUTH="$PWD/%p.truth" "$SIM/hoard" --threads 2 --rounds 400 --ready-file ready \
 		--wait-file go --end-file end 3>&- &

@@ -6,7 +6,7 @@
 load ../lib/common
 
 # bats test_tags=needs:root,needs:bpf
-@test "misuse: the id of a thread is no pid: it is said to be a thread's, exit 1" {
+@test "misuse: the id of a thread is refused as a thread's, exit 1" {
 	needs root bpf
 	python3 -c 'import threading, time
 t = threading.Thread(target=time.sleep, args=(20,), daemon=True); t.start()
@@ -30,7 +30,7 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "misuse: from inside a container, whose pids BPF does not know: exit 4, not an empty table" {
+@test "misuse: inside a container with its own pids: exit 4, not an empty table" {
 	needs root bpf mounts
 	run unshare -pf --mount-proc "$GPUPROF" stat -d 1s -a
 	assert_equal "$status" 4
@@ -72,7 +72,7 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "misuse: no report overwrites a capture: not the one it is of, not the one just made" {
+@test "misuse: no report overwrites a capture, neither its source nor the one just made" {
 	needs root bpf
 	"$GPUPROF" record -q -o c.gpr -- true
 	cp c.gpr before.gpr
@@ -89,7 +89,7 @@ print(t.native_id, file=open("tid", "w")); t.join()' 3>&- &
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "misuse: doctor finds nothing missing where CAP_SYS_ADMIN stands for what was split from it" {
+@test "misuse: doctor accepts CAP_SYS_ADMIN for the capabilities that were split from it" {
 	needs root bpf
 	run capsh --drop=cap_bpf,cap_perfmon,cap_checkpoint_restore -- -c "'$GPUPROF' doctor"
 	assert_success

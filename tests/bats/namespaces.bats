@@ -139,7 +139,7 @@ demo_inside() { # UNSHARE_OPTION...
 }
 
 # bats test_tags=needs:root
-@test "namespaces: gpuprof and its command in a pid namespace: works without probes, and says so" {
+@test "namespaces: gpuprof and its command in a pid namespace: works without probes, with a message" {
 	needs root sim mounts
 	needs_unshare -pfm --mount-proc
 	demo_inside -pm --mount-proc

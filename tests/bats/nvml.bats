@@ -34,7 +34,7 @@ train() { # NVML [OPTION...]
 value() { report_value r.json "$1"; }
 
 # bats test_tags=needs:root,needs:bpf
-@test "nvml: devices have NVML's index and activity, processes the memory that it says they use" {
+@test "nvml: devices have NVML's index and activity, processes their memory by NVML" {
 	needs root bpf sim
 	board
 	facts gpm.2=41.5 gpm.3=20 gpm.5=12.25 gpm.10@0=33.5 gpm.10@1=none context_bytes=1000000
@@ -64,7 +64,7 @@ value() { report_value r.json "$1"; }
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "nvml: of a process that lives for half a second it knows the memory, too" {
+@test "nvml: the memory of a process that lives for half a second is known, too" {
 	needs root bpf sim
 	board
 	facts context_bytes=1000000
@@ -78,7 +78,7 @@ value() { report_value r.json "$1"; }
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "nvml: every table names a device by its number on the host, whatever the process calls it" {
+@test "nvml: every table names a device by its index on the host, whatever ordinal the process uses" {
 	needs root bpf sim
 	board
 	export CUDA_VISIBLE_DEVICES=1
@@ -91,7 +91,7 @@ value() { report_value r.json "$1"; }
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "nvml: a process that nobody watches has what no watched one had, while the device was busy" {
+@test "nvml: an unwatched process owns the busy time that no watched process had" {
 	needs root bpf sim
 	board
 	facts process@0=1/5000 process@1=1/5000 utilization@0=50 utilization@1=0
@@ -106,7 +106,7 @@ value() { report_value r.json "$1"; }
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "nvml: with -a, devices that no watched process uses are told by their samples" {
+@test "nvml: with -a, devices that no watched process uses are shown by their samples" {
 	needs root bpf sim
 	board
 	export GPUSIM_DEVICES=4
@@ -128,7 +128,7 @@ value() { report_value r.json "$1"; }
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "nvml: two watched processes on one device are no strangers to each other" {
+@test "nvml: two watched processes on one device are not unwatched to each other" {
 	needs root bpf sim
 	board
 	with nvml stat -o r.json --format json --capture c.gpr -- sh -c \
@@ -139,7 +139,7 @@ value() { report_value r.json "$1"; }
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "nvml: a watched process without a helper is named as that, and not as one that nobody watches" {
+@test "nvml: a watched process without a helper is named so, not as unwatched" {
 	needs root bpf sim
 	board
 	facts utilization@0=50
@@ -170,7 +170,7 @@ train_apart() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "nvml: each MIG instance is a device, by its UUID and the host's numbers, with what is its own" {
+@test "nvml: each MIG instance is a device, by UUID and the host's numbers, with its own figures" {
 	needs root bpf sim
 	board
 	export SIM
@@ -197,7 +197,7 @@ train_apart() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "nvml: what befalls a GPU befalls its MIG instances, and what one does is not another's" {
+@test "nvml: a GPU's faults are its MIG instances' too; activity stays with its instance" {
 	needs root bpf sim
 	board
 	export SIM
@@ -212,7 +212,7 @@ train_apart() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "nvml: where there is none the report says what is missing, and nothing else changes" {
+@test "nvml: without NVML the report lists what is missing, and nothing else changes" {
 	needs root bpf sim
 	board
 	train none
@@ -226,7 +226,7 @@ train_apart() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "nvml: what fails is said once, with NVML's reason, and the rest goes on" {
+@test "nvml: a failing query is reported once, with NVML's reason, and the rest goes on" {
 	needs root bpf sim
 	board
 	facts error.nvmlInit_v2=9
@@ -242,7 +242,7 @@ train_apart() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "nvml: one that does not answer holds nothing up" {
+@test "nvml: a hanging NVML holds nothing up" {
 	needs root bpf sim
 	board
 	local call
@@ -271,7 +271,7 @@ train_apart() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "nvml: a fault is the first finding, with its time; clocks and strangers are findings, too" {
+@test "nvml: a fault is the first finding, with its time; clocks and unwatched processes are findings, too" {
 	needs root bpf sim
 	board
 	local steps=120
@@ -288,7 +288,7 @@ train_apart() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "nvml: a device that is lost meanwhile is a fault, and the others are read on" {
+@test "nvml: a device lost meanwhile is a fault, and the others are still read" {
 	needs root bpf sim
 	board
 	local steps=120
@@ -300,7 +300,7 @@ train_apart() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "nvml: a device that is reset comes back by itself, with its number, and both are told" {
+@test "nvml: a reset device comes back by itself with its number; both events are reported" {
 	needs root bpf sim
 	board
 	local steps=300 text
@@ -318,7 +318,7 @@ train_apart() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "nvml: instances of a GPU that enters MIG mode meanwhile are there, in tables of the whole host" {
+@test "nvml: instances of a GPU that enters MIG mode meanwhile are in tables of the whole host" {
 	needs root bpf sim
 	board
 	facts mig@1=2:700 gpm.2=41.5
@@ -332,7 +332,7 @@ train_apart() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "nvml: --gpu takes who is in a MIG instance, by its number or UUID; one that is not there is said" {
+@test "nvml: --gpu selects processes of a MIG instance by number or UUID; a missing instance is an error" {
 	needs root bpf sim
 	board
 	facts mig@0=3
@@ -361,7 +361,7 @@ train_apart() {
 	one_line "MIG instance '0:1' is not known; NVML would tell it: cannot load it"
 }
 
-@test "nvml: doctor says whether it answers" {
+@test "nvml: doctor reports whether it answers" {
 	needs sim
 	board
 	with nvml doctor

@@ -74,7 +74,7 @@ late_sync() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "offcpu: a sync that was ready and had no CPU says for how long, never longer than the scheduler" {
+@test "offcpu: a sync that was ready without a CPU has that time, never more than the scheduler's" {
 	needs root bpf targets
 	late_sync || late_sync # it may lose the CPU once more before it returns
 	run laws r.json
@@ -82,7 +82,7 @@ late_sync() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "offcpu: a page fault that somebody else must answer is one, and names who did" {
+@test "offcpu: a page fault served by another thread is page-fault, and names that thread" {
 	needs root bpf targets
 	run "$TARGETS/waits" truth "" "" fault
 	[ "$status" -ne 77 ] || skip "this kernel has no userfaultfd"
@@ -93,7 +93,7 @@ late_sync() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "offcpu: reads that a disk answers are waits for the disk, of that file's call" {
+@test "offcpu: reads served by a disk are waits for the disk, with the call and file kind" {
 	needs root bpf targets
 	local no_disk="no disk is waited for here: no O_DIRECT, a file system in memory, or no count of it"
 	for _ in {1..10}; do # a disk may answer before the thread has left its CPU
@@ -111,7 +111,7 @@ late_sync() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "offcpu: a capture tells the same of a process that was attached to" {
+@test "offcpu: a capture gives the same for an attached process" {
 	needs root bpf targets
 	start_waits lock pipe sync
 	start_gpuprof record --max-loss 100% --budget 1s -o c.gpr -p "$WAITS"
@@ -160,7 +160,7 @@ late_sync() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "offcpu: nothing is recorded where it was not asked for, and unknown is not zero" {
+@test "offcpu: nothing is recorded unless requested, and unknown is not zero" {
 	needs root bpf targets
 	run "$GPUPROF" stat --off-cpu off --budget 1s --table threads,offcpu,events --format json -o r.json -- \
 		"$TARGETS/waits" truth "" "" sleep
@@ -173,7 +173,7 @@ late_sync() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "offcpu: with --stacks a wait has the stack that it is in" {
+@test "offcpu: with --stacks a wait has its stack" {
 	needs root bpf targets
 	run "$GPUPROF" stat --stacks --budget 1s --table offcpu --format json -o r.json -- \
 		"$TARGETS/waits" truth "" "" lock
@@ -183,7 +183,7 @@ late_sync() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "offcpu: a device idles for the lock that its thread waits for, and offcpu names who holds it" {
+@test "offcpu: a device idles for the lock its thread waits for, and offcpu names the waker" {
 	needs root bpf sim
 	starved || starved # a busy machine is given a second chance
 	run laws r.json
@@ -194,7 +194,7 @@ late_sync() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "offcpu: that a process was stopped is known for it, wherever it was, and is no fault of its calls" {
+@test "offcpu: a stop by a signal is booked as stopped, wherever the thread was, not to its calls" {
 	needs root bpf sim
 	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat -o r.json --capture c.gpr --format json -- bash -c '
 		"$1" --streams 1 --rounds 600 --pause-us 300 --wait-file /dev/null --mark half >said & pid=$!

@@ -85,7 +85,7 @@ counts_all() { # COMMAND...
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "privileges: without CAP_SYS_PTRACE, one's own processes are measured and -a says who is not" {
+@test "privileges: without CAP_SYS_PTRACE, one's own processes are measured and -a names the others" {
 	needs root bpf sim
 	open_folder
 	start_calls 65534
@@ -104,7 +104,7 @@ counts_all() { # COMMAND...
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "privileges: without CAP_DAC_READ_SEARCH, what can be read is measured" {
+@test "privileges: without CAP_DAC_READ_SEARCH readable files are measured" {
 	needs root bpf sim
 	open_folder
 	start_calls 65534
@@ -114,7 +114,7 @@ counts_all() { # COMMAND...
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "privileges: without CAP_CHECKPOINT_RESTORE, files are found by name; deleted ones are said" {
+@test "privileges: without CAP_CHECKPOINT_RESTORE files are found by name; deleted ones are reported" {
 	needs root bpf sim
 	open_folder
 	start_calls 65534
@@ -143,7 +143,7 @@ bits() { # BIT...: as /proc/PID/status shows them
 has_rights() { [ "$(rights "$1")" = "$(bits "${@:2}")" ]; } # PID BIT...
 
 # bats test_tags=needs:root,needs:bpf
-@test "privileges: a running gpuprof has what it needs and cannot get more" {
+@test "privileges: a running gpuprof has only the capabilities it needs and cannot get more" {
 	needs root bpf
 	sleep 60 3>&- &
 	STARTED+=($!)
@@ -160,7 +160,7 @@ has_rights() { [ "$(rights "$1")" = "$(bits "${@:2}")" ]; } # PID BIT...
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "privileges: a report and a snapshot keep what they still need" {
+@test "privileges: a report and a snapshot keep the capabilities they still need" {
 	needs root bpf sim
 	"$GPUPROF" record -o c.gpr -- true
 	mkfifo out # whoever opens it waits for a reader
@@ -177,7 +177,7 @@ has_rights() { [ "$(rights "$1")" = "$(bits "${@:2}")" ]; } # PID BIT...
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "privileges: the command of -- CMD loses none, and gpuprof can end it" {
+@test "privileges: the command of -- CMD keeps its capabilities, and gpuprof can end it" {
 	needs root bpf
 	grep -E 'Cap(Prm|Eff|Inh|Amb)|NoNewPrivs' /proc/self/status >mine
 	start_gpuprof stat -q -- sh -c "grep -E 'Cap(Prm|Eff|Inh|Amb)|NoNewPrivs' /proc/self/status >theirs
@@ -191,7 +191,7 @@ has_rights() { [ "$(rights "$1")" = "$(bits "${@:2}")" ]; } # PID BIT...
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "privileges: files made later go into the folder of who typed sudo" {
+@test "privileges: files created later belong to the user who ran sudo" {
 	needs root bpf sim
 	open_folder
 	mkdir "$OPEN/home"

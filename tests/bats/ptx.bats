@@ -30,7 +30,7 @@ needs_ptx() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "ptx: stat shows what was compiled, and whether it could be" {
+@test "ptx: stat shows each compilation and its result" {
 	needs_ptx
 	run "$GPUPROF" stat --by result --table calls --format json -o r.json -- "$TARGETS/ptx"
 	assert_success

@@ -20,7 +20,7 @@ ranges_are_true() { # OPTION...
 BETWEEN_STAMPS="a busy machine takes the CPU between a range's stamp and the program's own"
 
 # bats test_tags=needs:root,needs:bpf
-@test "ranges: each is the truth's, with its launches and their device time, also from a capture" {
+@test "ranges: each equals the truth, with its launches and their device time, also from a capture" {
 	needs root bpf sim
 	needs_ranges
 	may_repeat "$BETWEEN_STAMPS"
@@ -47,7 +47,7 @@ BETWEEN_STAMPS="a busy machine takes the CPU between a range's stamp and the pro
 }
 
 # bats test_tags=needs:root
-@test "ranges: the same without probes" {
+@test "ranges: they are the same without probes" {
 	needs sim
 	needs_ranges
 	may_repeat "$BETWEEN_STAMPS"
@@ -55,7 +55,7 @@ BETWEEN_STAMPS="a busy machine takes the CPU between a range's stamp and the pro
 }
 
 # bats test_tags=needs:root
-@test "ranges: text shows them where there are some, and --filter finds them by name" {
+@test "ranges: text shows them if there are any, and --filter matches names" {
 	needs sim
 	needs_ranges
 	run profile stat --attach none -- "$SIM/ranges_truth" 1 2 truth.json

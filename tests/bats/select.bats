@@ -56,7 +56,7 @@ only() { # PID...: nobody else has calls in the report
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "select: --name is a pattern of comm, program (however long) or script; what is below counts too" {
+@test "select: --name matches comm, program (however long) or script; children count too" {
 	needs root bpf sim
 	local a b c
 	start_calls a 300 "$(named_copy alpha-1)"
@@ -193,7 +193,7 @@ with_devices() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "select: --gpu takes who has the device open, also who opens it later" {
+@test "select: --gpu selects processes that have the device open or open it later" {
 	needs root bpf sim mounts
 	[ ! -e /proc/driver/nvidia ] || skip "this host has devices of its own"
 	local a
@@ -217,7 +217,7 @@ with_devices() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "select: kinds are all to hold, patterns of one kind are alternatives; --isolate leaves out what is below" {
+@test "select: all kinds must match, patterns of one kind are alternatives; --isolate excludes children" {
 	needs root bpf sim
 	local a
 	SLURM_JOB_ID=77 start_calls a 300 "$(named_copy alpha)"
@@ -235,7 +235,7 @@ with_devices() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "select: who starts later and matches is measured, with its children, and nobody else" {
+@test "select: a matching process that starts later is measured with its children, no other is" {
 	needs root bpf sim
 	local a b children
 	start_calls a 300 "$(named_copy alpha)"
@@ -267,7 +267,7 @@ with_devices() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "select: when nothing matches it says so, and waits" {
+@test "select: without a match it reports so and waits" {
 	needs root bpf
 	run "$GPUPROF" stat --name nobody-has-this-name -d 300ms
 	assert_success
@@ -275,7 +275,7 @@ with_devices() {
 	assert_output --partial "no calls seen in any process with name=nobody-has-this-name"
 }
 
-@test "select: what means nothing is refused in one line, exit 2" {
+@test "select: meaningless selectors are refused in one line, exit 2" {
 	local bad
 	# shellcheck disable=SC1003 # a backslash
 	for bad in '--user no-such-user' '--name [a' '--name a,,b' '--cgroup a\' '--gpu 99' '--gpu first' \

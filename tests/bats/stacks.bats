@@ -64,7 +64,7 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "stacks: several hung processes are told in two seconds; they are not stopped or changed" {
+@test "stacks: several hung processes are shown within two seconds, neither stopped nor changed" {
 	needs root bpf sim
 	local pids=() before after
 	for _ in 1 2 3 4; do
@@ -101,7 +101,7 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 }
 
 # bats test_tags=needs:root
-@test "stacks: without the right to use BPF, /proc gives what it can" {
+@test "stacks: without the right to use BPF the rows come from /proc" {
 	needs root sim
 	start_hung
 	run --separate-stderr setpriv --bounding-set=-bpf,-perfmon,-sys_admin --inh-caps=-all \
@@ -143,7 +143,7 @@ print(len(rows), rows[0]["call"], ";cudaStreamSynchronize;" in rows[0]["frames"]
 }
 
 # bats test_tags=needs:root
-@test "stacks: of a running thread whose callers cannot be told, it is said that they cannot" {
+@test "stacks: a running thread whose callers are unknown is marked so" {
 	needs root
 	echo 'int main(void) { for (;;) ; }' >spin.c
 	cc -O1 -static -s -fomit-frame-pointer -fno-unwind-tables -fno-asynchronous-unwind-tables \

@@ -40,7 +40,7 @@ driver_is_exact() { # FUNCTION...
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "static: so are its calls for the per-thread stream, which the driver's twins get" {
+@test "static: its calls for the per-thread stream are seen by the driver's twins" {
 	needs root bpf sim
 	record_calls simcalls-static "${TWINS[@]}" --threads 2
 	run driver_is_exact cuLaunchKernel_ptsz cuLaunchKernelEx_ptsz cuMemcpyHtoD_v2_ptds \
@@ -50,7 +50,7 @@ driver_is_exact() { # FUNCTION...
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "static: where the driver's addresses are private too, nothing is claimed" {
+@test "static: with private driver addresses, too, no calls are reported" {
 	needs root bpf sim
 	GPUSIM_PROCADDR=private record_calls simcalls-static "${CALLS[@]}" "${TWINS[@]}"
 	run report_value r.json '[c["function"] for c in t["calls"] if c["class"] in ("launch", "copy", "sync")]'

@@ -63,7 +63,7 @@ mixed_with_idle() { # DEVICES STREAMS PROCESSES GRAPHS CUPTI
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "truth: works, books and copies of any mixture are those that ran, to the nanosecond" {
+@test "truth: works, books and copies of any mix equal the truth, to the nanosecond" {
 	needs root bpf sim
 	local row
 	while read -ra row; do
@@ -101,7 +101,7 @@ check_mixed_ranges.py|t["ranges"].pop()
 check_mixed_ranges.py|t["ranges"].append(dict(t["ranges"][0], pid=1))'
 
 # bats test_tags=needs:root,needs:bpf
-@test "truth: who holds reports against it sees what one is altered in" {
+@test "truth: comparing reports with the truth finds each altered figure" {
 	needs root bpf sim
 	local checker change of n=0
 	mixed 2 4 1 some 13.0
@@ -138,7 +138,7 @@ exact() {
 	"$TEST_LIB/check_works.py" x.json x.log --exact
 }
 
-@test "truth: of a capture with exact stamps every idle nanosecond has the cause that it had" {
+@test "truth: in a capture with exact stamps every idle nanosecond has its true cause" {
 	needs sim
 	exact --rounds 1500
 	exact --devices 4 --streams 1 --threads 4 --rounds 400

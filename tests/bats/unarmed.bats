@@ -46,7 +46,7 @@ none_is_counted() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "unarmed: of what a child calls at once, what is missing has its time in meta" {
+@test "unarmed: calls a child makes at once and that were missed have their time in meta" {
 	needs root bpf sim
 	start_parent cudaLaunchKernel=60000
 	: >begin
@@ -60,7 +60,7 @@ none_is_counted() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "unarmed: where every call came before its probes, text and json say since when none was counted" {
+@test "unarmed: with every call before its probes, text and json give the uncounted time" {
 	needs root bpf sim
 	start_parent cudaLaunchKernel=3000 --hang-sync
 	kill -STOP "$PROFILER" # it sees nothing of the child before its launches are made
@@ -78,7 +78,7 @@ none_is_counted() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "unarmed: of a child that had ended before its libraries could be read, that is said, not that it had none" {
+@test "unarmed: a child that exited before its libraries were read is reported so, not as one without any" {
 	needs root bpf sim
 	start_parent cudaLaunchKernel=500
 	kill -STOP "$PROFILER"
@@ -94,7 +94,7 @@ none_is_counted() {
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "unarmed: who mapped cublas alone, of which nothing is asked for, has missed nothing" {
+@test "unarmed: a process that mapped only cublas, which is not probed, has missed nothing" {
 	needs root bpf
 	echo 'int cublasCreate_v2(void) { return 0; }' >blas.c
 	cc -shared -fPIC -Wl,-soname,libcublas.so.13 -o libcublas.so.13 blas.c

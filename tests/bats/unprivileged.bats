@@ -82,7 +82,7 @@ job() {
 }
 
 # bats test_tags=needs:root
-@test "unprivileged: works, books, copies and memory of an ordinary user's mixture are those that ran, to the nanosecond" {
+@test "unprivileged: works, books, copies and memory of an ordinary user's mix equal the truth, to the nanosecond" {
 	needs root sim
 	open_folder
 	cp "$SIM/mix" "$OPEN"
@@ -114,7 +114,7 @@ job() {
 }
 
 # bats test_tags=needs:root
-@test "unprivileged: before CUPTI 12.5 calls are known by the records of all functions, and meta says so" {
+@test "unprivileged: before CUPTI 12.5 calls come from the records of all functions, and meta says so" {
 	needs root sim
 	open_folder
 	run as_nobody env GPUSIM_CUPTI=12.4 "$OPEN/gpuprof" stat -o "$OPEN/r.json" --format json -- "$OPEN/train" --steps 10 --quiet
@@ -148,7 +148,7 @@ job() {
 }
 
 # bats test_tags=needs:root
-@test "unprivileged: what only probes can do is refused with the capability, or without a process" {
+@test "unprivileged: options that need probes are refused with the missing capability or process" {
 	needs root sim
 	open_folder
 	for option in --stacks '--tier 1' '--attach multi'; do
@@ -190,7 +190,7 @@ job() {
 }
 
 # bats test_tags=needs:root
-@test "unprivileged: that calls of forked children are not seen is said" {
+@test "unprivileged: unseen calls of forked children are reported" {
 	needs root sim
 	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$GPUPROF" stat --attach none -- "$SIM/lives" fork-stay
 	assert_line --regexp "^gpuprof: warning: process [0-9]+ was forked by [0-9]+, which uses CUDA: .* not seen without probes\$"
@@ -198,7 +198,7 @@ job() {
 
 # As torchrun and mpirun start theirs.
 # bats test_tags=needs:root,needs:bpf
-@test "unprivileged: what CMD starts with all descriptors closed has a helper" {
+@test "unprivileged: a child of CMD started with all descriptors closed has a helper" {
 	needs root bpf sim
 	open_folder
 	run as_nobody "$OPEN/gpuprof" stat --table events -- python3 -c '

@@ -121,7 +121,7 @@ calls_are_exact() { # TRUTH...
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "ways: what perf has no probe for is told by the helper, each call once; a capture says the same" {
+@test "ways: calls without a perf probe come from the helper, each once; a capture shows the same" {
 	needs root bpf sim
 	needs_perf
 	run env GPUPROF_CUPTI="$SIM/libcupti.so.13" GPUSIM_LOG="$PWD/%p.log" timeout 60 "$GPUPROF" record \
@@ -143,7 +143,7 @@ calls_are_exact() { # TRUTH...
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "ways: doctor says that perf has a few functions only" {
+@test "ways: doctor reports that perf probes a few functions only" {
 	needs root bpf
 	needs_perf
 	run "$GPUPROF" doctor --attach perf

@@ -35,7 +35,7 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 }
 
 # bats test_tags=needs:root
-@test "words: an unknown column or table is one line with what there is, exit 2, before anything is measured" {
+@test "words: an unknown column or table is a one-line error listing the known ones, exit 2, before anything is measured" {
 	run "$GPUPROF" stat --sort foo -- touch ran
 	assert_equal "$status" 2
 	one_line "option '--sort': no column 'foo'; table calls has pid, comm, function"
@@ -55,7 +55,7 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "words: memory that is never freed is found with its bytes, what is freed is not" {
+@test "words: memory never freed is a finding with its bytes, freed memory is not" {
 	needs root bpf sim
 	sim "$GPUPROF" stat --format json -o hoard.json -- "$SIM/hoard" --rounds 400
 	run report_value hoard.json '[(f["finding"], f["severity"], f["share"]) for f in t["findings"]]'
@@ -68,7 +68,7 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "words: a program that uses no GPU, and one whose device has nothing to do, are not searched for faults" {
+@test "words: a program without GPU use and one with an idle device get no fault findings" {
 	needs root bpf sim
 	run "$GPUPROF" stat -- true
 	assert_success
@@ -82,7 +82,7 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "words: a device whose kernel hangs is not said to be idle" {
+@test "words: a device whose kernel hangs is not reported as idle" {
 	needs root bpf sim
 	export GPUSIM_HANG=20 GPUPROF_CUPTI="$SIM/libcupti.so.13"
 	start_gpuprof stat --format json -o hang.json -- "$SIM/train" --quiet
@@ -99,7 +99,7 @@ sim() { env GPUPROF_CUPTI="$SIM/libcupti.so.13" "$@"; }
 }
 
 # bats test_tags=needs:root
-@test "words: an ordinary user's process without a helper is told of --inject, exit 3" {
+@test "words: for an ordinary user's process without a helper the error names --inject, exit 3" {
 	needs root sim
 	PLACE=$(mktemp -d /tmp/gpuprof-bats.XXXXXX) # where another user can come
 	cp -L "$GPUPROF" "$PLACE"

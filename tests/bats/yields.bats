@@ -23,7 +23,7 @@ of_wall() { # EXPRESSION: of unknown, the share of wall time that is so
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "yields: a profiler that was there first keeps CUPTI; who it is is said, all is unknown" {
+@test "yields: an earlier profiler keeps CUPTI and is named; device time is unknown" {
 	needs root bpf sim
 	profile before 1
 	assert_regex "$stderr" "device times of process [0-9]+ are not known: another client uses CUPTI in it: probably torch.profiler"
@@ -34,7 +34,7 @@ of_wall() { # EXPRESSION: of unknown, the share of wall time that is so
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "yields: between two windows of one that gives CUPTI back device times are known, else not" {
+@test "yields: between two windows of a profiler that releases CUPTI device times are known, else not" {
 	needs root bpf sim
 	profile teardown 2
 	assert_regex "$stderr" "device times of process [0-9]+ are not all known: another client uses CUPTI in it: probably torch.profiler"
@@ -45,7 +45,7 @@ of_wall() { # EXPRESSION: of unknown, the share of wall time that is so
 }
 
 # bats test_tags=needs:root,needs:bpf
-@test "yields: --cupti subscribe leaves CUPTI to a profiler that may come, and says so" {
+@test "yields: --cupti subscribe leaves CUPTI to a profiler that may come, with a message" {
 	needs root bpf sim
 	profile during 1 --cupti subscribe
 	assert_regex "$stderr" "as without --cupti subscribe: CUPTI is left free for another client: probably torch.profiler"
