@@ -82,7 +82,7 @@ static void is_call(const struct event *ev, const char *name, uint32_t tid, uint
 	assert_int_equal(ev->start_ns, start);
 }
 
-static void a_threads_calls_are_told_in_order_after_its_birth(void **state)
+static void a_threads_calls_come_in_order_after_its_birth(void **state)
 {
 	struct room r;
 
@@ -101,7 +101,7 @@ static void a_threads_calls_are_told_in_order_after_its_birth(void **state)
 	close_room(&r);
 }
 
-static void what_a_call_calls_is_not_another(void **state)
+static void a_nested_call_is_not_counted(void **state)
 {
 	struct room r;
 
@@ -119,7 +119,7 @@ static void what_a_call_calls_is_not_another(void **state)
 	close_room(&r);
 }
 
-static void what_probes_would_not_see_without_being_asked_is_no_call(void **state)
+static void an_api_record_of_an_unprobed_tier_is_no_call(void **state)
 {
 	struct room r;
 
@@ -273,7 +273,7 @@ static unsigned int row_of(const struct room *r, uint8_t domain, uint16_t cbid)
 	return api_rows_find(r->rows, &(struct event){ .api = { .domain = domain, .cbid = cbid } });
 }
 
-static void where_probes_see_the_rest_what_they_leave_out_is_told_alone(void **state)
+static void only_functions_without_a_probe_come_from_cupti(void **state)
 {
 	struct room r;
 
@@ -302,16 +302,16 @@ static void where_probes_see_the_rest_what_they_leave_out_is_told_alone(void **s
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_threads_calls_are_told_in_order_after_its_birth),
-		cmocka_unit_test(what_a_call_calls_is_not_another),
-		cmocka_unit_test(what_probes_would_not_see_without_being_asked_is_no_call),
+		cmocka_unit_test(a_threads_calls_come_in_order_after_its_birth),
+		cmocka_unit_test(a_nested_call_is_not_counted),
+		cmocka_unit_test(an_api_record_of_an_unprobed_tier_is_no_call),
 		cmocka_unit_test(a_call_waits_for_one_that_it_may_be_inside_of),
 		cmocka_unit_test(so_many_that_they_cannot_be_held_go_out_early),
 		cmocka_unit_test(of_a_clock_that_stands_still_no_more_is_held_than_there_is_room),
 		cmocka_unit_test(processes_share_the_room_and_give_it_back),
 		cmocka_unit_test(threads_that_ended_are_forgotten),
 		cmocka_unit_test(a_process_that_ends_ends_its_threads),
-		cmocka_unit_test(where_probes_see_the_rest_what_they_leave_out_is_told_alone),
+		cmocka_unit_test(only_functions_without_a_probe_come_from_cupti),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,7 +134,7 @@ static void refused_are_found(void **state)
 	check(REFUSED, 0);
 }
 
-static void what_cannot_be_decoded_is_found(void **state)
+static void an_undecodable_instruction_is_found(void **state)
 {
 	(void)state;
 	check(ENOEXEC, 0);
@@ -147,7 +147,7 @@ static void refused_are_found_one_by_one(void **state)
 }
 
 /* As long as descriptors are missing nothing is attached, which is said once; then all is, once. */
-static void what_failed_is_tried_again(void **state)
+static void a_failed_attach_is_retried(void **state)
 {
 	struct object o = object_build(library, "-shared -fPIC -O1");
 	struct loader l = { .fails = 2 };
@@ -172,7 +172,7 @@ static void what_failed_is_tried_again(void **state)
 }
 
 /* Else their calls would count twice. */
-static void what_has_some_of_its_links_gets_no_second_ones(void **state)
+static void a_partly_attached_file_gets_no_second_links(void **state)
 {
 	struct object o = object_build(library, "-shared -fPIC -O1");
 	struct loader l = { .refused = { row_of("cudaFree") }, .err = REFUSED, .succeeds = 3,
@@ -195,10 +195,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refused_are_found),
-		cmocka_unit_test(what_cannot_be_decoded_is_found),
+		cmocka_unit_test(an_undecodable_instruction_is_found),
 		cmocka_unit_test(refused_are_found_one_by_one),
-		cmocka_unit_test(what_failed_is_tried_again),
-		cmocka_unit_test(what_has_some_of_its_links_gets_no_second_ones),
+		cmocka_unit_test(a_failed_attach_is_retried),
+		cmocka_unit_test(a_partly_attached_file_gets_no_second_links),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

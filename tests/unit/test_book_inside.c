@@ -160,7 +160,7 @@ static void test_intervals(void **state)
 	assert_int_equal(b.counts.late_ns, 30);
 }
 
-static void test_open_call_is_told_apart(void **state)
+static void test_open_call_is_distinct(void **state)
 {
 	struct book b;
 
@@ -181,7 +181,7 @@ int main(void)
 		cmocka_unit_test(test_examples),
 		cmocka_unit_test(test_late_news_change_nothing),
 		cmocka_unit_test(test_intervals),
-		cmocka_unit_test(test_open_call_is_told_apart),
+		cmocka_unit_test(test_open_call_is_distinct),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

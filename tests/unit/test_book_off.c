@@ -134,7 +134,7 @@ static void a_cut_divides_a_sleep(void **state)
 }
 
 /* Its record says less than what was read of it: what a cut booked after that was wrong. */
-static void an_end_before_what_was_read_is_late(void **state)
+static void an_end_before_the_read_position_is_late(void **state)
 {
 	const struct event first = call(1, L, T(0), T(5)), last = off(2, OFF_SLEEP, T(20), T(30));
 	const struct event reading = still(off(1, OFF_SLEEP, T(20), T(40)));
@@ -150,7 +150,7 @@ static void an_end_before_what_was_read_is_late(void **state)
 }
 
 /* Of a call of [30, 90), or as much of it as an interval has. */
-static void a_call_says_when_it_was_late(void **state)
+static void a_call_has_the_time_of_its_late_wait(void **state)
 {
 	static const struct { uint64_t blocked, late, after, cut, want; } examples[] = {
 		{ 50, 20, 5, 0, 20 }, { 50, 20, 5, 70, 15 }, { 50, 20, 5, 88, 0 },
@@ -177,7 +177,7 @@ static void a_call_says_when_it_was_late(void **state)
 	}
 }
 
-static void a_cut_divides_what_a_call_was_blocked(void **state)
+static void a_cut_divides_a_calls_blocked_time(void **state)
 {
 	const struct event enter = begun(EVENT_ENTER, 1, S, T(10));
 	const struct event reading = still(blocked(off(1, OFF_CALL, T(10), T(50)), 30));
@@ -198,9 +198,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_examples_hold),
 		cmocka_unit_test(a_cut_divides_a_sleep),
-		cmocka_unit_test(an_end_before_what_was_read_is_late),
-		cmocka_unit_test(a_call_says_when_it_was_late),
-		cmocka_unit_test(a_cut_divides_what_a_call_was_blocked),
+		cmocka_unit_test(an_end_before_the_read_position_is_late),
+		cmocka_unit_test(a_call_has_the_time_of_its_late_wait),
+		cmocka_unit_test(a_cut_divides_a_calls_blocked_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

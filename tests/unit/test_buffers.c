@@ -35,7 +35,7 @@ static void records_in_buffers_that_do_not_come_back_are_known(void **state)
 	assert_int_equal(buffers_kept(&b, 100).bytes, 0);
 }
 
-static void without_a_free_buffer_what_is_thrown_away_is_never_kept(void **state)
+static void without_a_free_buffer_discarded_records_are_never_kept(void **state)
 {
 	struct buffers b;
 	uint8_t *waste = NULL;
@@ -54,7 +54,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_in_buffers_that_do_not_come_back_are_known),
-		cmocka_unit_test(without_a_free_buffer_what_is_thrown_away_is_never_kept),
+		cmocka_unit_test(without_a_free_buffer_discarded_records_are_never_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -206,13 +206,13 @@ static void each_level_of_a_recursion_is_a_frame(void **state)
 	has_chain("-O2" NO_TAIL, "deep", ";main;deep;deep;deep;deep;deep;deep;inner;cudaFree");
 }
 
-static void who_was_left_by_a_tail_call_is_no_frame(void **state)
+static void a_function_left_by_a_tail_call_is_no_frame(void **state)
 {
 	(void)state;
 	has_chain("-O2", "tail", ";main;inner;cudaFree");
 }
 
-static void a_signal_handler_stands_on_what_it_interrupted(void **state)
+static void a_signal_handlers_caller_is_the_interrupted_function(void **state)
 {
 	struct scene *sc = scene_at_call("-O2" NO_TAIL, "signal", 8192);
 	const char *text = tell(sc), *main_at = strstr(text, ";main;");
@@ -231,7 +231,7 @@ static void without_tables_frame_pointers_do(void **state)
 		  NO_TAIL, "outer", ";main;outer;middle;inner;cudaFree");
 }
 
-static void what_lies_beyond_the_copy_is_said_to_be_unknown(void **state)
+static void frames_beyond_the_copied_stack_are_unknown(void **state)
 {
 	struct scene *sc = scene_at_call("-O2" NO_TAIL, "deeper", 1024);
 	const char *text = tell(sc);
@@ -244,7 +244,7 @@ static void what_lies_beyond_the_copy_is_said_to_be_unknown(void **state)
 	scene_free(sc);
 }
 
-static void names_are_told_after_process_and_file_are_gone(void **state)
+static void symbols_resolve_after_process_and_file_are_gone(void **state)
 {
 	struct scene *sc = scene_at_call("-O2" NO_TAIL, "outer", 4096);
 
@@ -267,7 +267,7 @@ static void a_process_that_was_never_seen_has_an_unknown_stack(void **state)
 }
 
 /* Stacks that were taken before an exec are none of the new program. */
-static void an_exec_parts_what_was_mapped(void **state)
+static void an_exec_separates_old_and_new_mappings(void **state)
 {
 	struct scene *sc = scene_at_call("-O2" NO_TAIL, "outer", 4096);
 
@@ -282,7 +282,7 @@ static void an_exec_parts_what_was_mapped(void **state)
 	scene_free(sc);
 }
 
-static void a_stack_is_told_once_and_frames_are_shared(void **state)
+static void a_stack_is_sent_once_and_frames_are_shared(void **state)
 {
 	struct scene *sc = scene_at_call("-O2" NO_TAIL, "outer", 4096);
 	size_t frames;
@@ -325,14 +325,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chains_are_whole_however_the_program_was_built),
 		cmocka_unit_test(each_level_of_a_recursion_is_a_frame),
-		cmocka_unit_test(who_was_left_by_a_tail_call_is_no_frame),
-		cmocka_unit_test(a_signal_handler_stands_on_what_it_interrupted),
+		cmocka_unit_test(a_function_left_by_a_tail_call_is_no_frame),
+		cmocka_unit_test(a_signal_handlers_caller_is_the_interrupted_function),
 		cmocka_unit_test(without_tables_frame_pointers_do),
-		cmocka_unit_test(what_lies_beyond_the_copy_is_said_to_be_unknown),
-		cmocka_unit_test(names_are_told_after_process_and_file_are_gone),
+		cmocka_unit_test(frames_beyond_the_copied_stack_are_unknown),
+		cmocka_unit_test(symbols_resolve_after_process_and_file_are_gone),
 		cmocka_unit_test(a_process_that_was_never_seen_has_an_unknown_stack),
-		cmocka_unit_test(an_exec_parts_what_was_mapped),
-		cmocka_unit_test(a_stack_is_told_once_and_frames_are_shared),
+		cmocka_unit_test(an_exec_separates_old_and_new_mappings),
+		cmocka_unit_test(a_stack_is_sent_once_and_frames_are_shared),
 		cmocka_unit_test(records_that_cannot_be_are_counted),
 	};
 

@@ -370,7 +370,7 @@ static void assert_refuses(const char *path, int err, const char *message)
 	assert_null(w);
 }
 
-static void what_is_no_capture_is_not_overwritten(void **state)
+static void a_file_that_is_no_capture_is_not_overwritten(void **state)
 {
 	char message[256], link[128];
 	struct bytes b;
@@ -428,7 +428,7 @@ int main(void)
 		cmocka_unit_test(another_thread_may_store_the_blocks),
 		cmocka_unit_test(zstd_unpacks_all_rows),
 		cmocka_unit_test(only_its_owner_may_read_it),
-		cmocka_unit_test(what_is_no_capture_is_not_overwritten),
+		cmocka_unit_test(a_file_that_is_no_capture_is_not_overwritten),
 	};
 
 	lib_seed();

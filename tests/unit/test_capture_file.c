@@ -54,7 +54,7 @@ static void said(const char *path, const char *as)
 	assert_string_equal(stderr_show(), want);
 }
 
-static void an_older_capture_is_kept_and_that_is_said(void **state)
+static void an_older_capture_is_renamed_with_a_message(void **state)
 {
 	static const char *const as[] = { "a.old.gpr", "a.old2.gpr", "a.old3.gpr" };
 
@@ -131,7 +131,7 @@ static void the_highest_number_of_a_name_is_found(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_older_capture_is_kept_and_that_is_said),
+		cmocka_unit_test(an_older_capture_is_renamed_with_a_message),
 		cmocka_unit_test(a_name_without_gpr_gets_its_old_at_the_end),
 		cmocka_unit_test(one_that_is_being_written_stays_as_it_is),
 		cmocka_unit_test(the_highest_number_of_a_name_is_found),

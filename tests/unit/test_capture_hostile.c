@@ -163,7 +163,7 @@ static void a_later_format_is_refused_in_one_line(void **state)
 		       "1); upgrade");
 }
 
-static void what_a_later_minor_adds_is_skipped(void **state)
+static void additions_of_a_later_minor_version_are_skipped(void **state)
 {
 	struct forge f;
 
@@ -280,7 +280,7 @@ static void counts_that_lie_are_found(void **state)
 	}
 }
 
-static void a_block_unpacks_to_what_it_claims_or_not_at_all(void **state)
+static void a_block_unpacks_to_its_declared_size_or_fails(void **state)
 {
 	struct forge f;
 
@@ -316,7 +316,7 @@ static void functions_beyond_the_table_are_counted_not_delivered(void **state)
 	assert_reads(FUNCS_MAX, CAPTURE_DAMAGED, 5000 - FUNCS_MAX);
 }
 
-static void what_is_no_capture_is_refused_in_one_line(void **state)
+static void a_file_that_is_no_capture_is_refused_in_one_line(void **state)
 {
 	(void)state;
 	file_write("#!/bin/sh\necho hello, this is a script\n", 38);
@@ -333,7 +333,7 @@ static void what_is_no_capture_is_refused_in_one_line(void **state)
 
 /* ---- a disk that is full ------------------------------------------------------------------ */
 
-static void a_full_disk_is_said_once_and_whole_blocks_stay(void **state)
+static void a_full_disk_is_reported_once_and_whole_blocks_stay(void **state)
 {
 	struct rlimit old, limit;
 	struct capture_writer *w;
@@ -379,14 +379,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_later_format_is_refused_in_one_line),
-		cmocka_unit_test(what_a_later_minor_adds_is_skipped),
+		cmocka_unit_test(additions_of_a_later_minor_version_are_skipped),
 		cmocka_unit_test(a_row_that_cannot_be_ends_its_block_only),
 		cmocka_unit_test(definitions_do_not_outlive_their_block),
 		cmocka_unit_test(counts_that_lie_are_found),
-		cmocka_unit_test(a_block_unpacks_to_what_it_claims_or_not_at_all),
+		cmocka_unit_test(a_block_unpacks_to_its_declared_size_or_fails),
 		cmocka_unit_test(functions_beyond_the_table_are_counted_not_delivered),
-		cmocka_unit_test(what_is_no_capture_is_refused_in_one_line),
-		cmocka_unit_test(a_full_disk_is_said_once_and_whole_blocks_stay),
+		cmocka_unit_test(a_file_that_is_no_capture_is_refused_in_one_line),
+		cmocka_unit_test(a_full_disk_is_reported_once_and_whole_blocks_stay),
 	};
 
 	lib_seed();

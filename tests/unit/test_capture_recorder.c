@@ -83,7 +83,7 @@ static struct told end_counting(struct counting *c)
 	return read_file(lib_path);
 }
 
-static void what_was_lost_in_the_stretch_is_in_it_and_not_what_was_before(void **state)
+static void losses_in_the_held_span_are_in_it_and_earlier_ones_are_not(void **state)
 {
 	struct counting c = new_counting(SEC);
 	struct told told;
@@ -103,7 +103,7 @@ static void what_was_lost_in_the_stretch_is_in_it_and_not_what_was_before(void *
 }
 
 /* A sixteenth of the stretch before it is as near as counters are read. */
-static void what_may_have_been_lost_in_the_stretch_is_in_it(void **state)
+static void losses_possibly_in_the_held_span_are_in_it(void **state)
 {
 	struct told told;
 
@@ -121,7 +121,7 @@ static void what_may_have_been_lost_in_the_stretch_is_in_it(void **state)
 }
 
 /* Nothing came for long, since all was lost. */
-static void what_was_lost_while_nothing_came_is_in_it(void **state)
+static void losses_during_silence_are_in_it(void **state)
 {
 	struct counting c = new_counting(SEC);
 	struct told told;
@@ -136,7 +136,7 @@ static void what_was_lost_while_nothing_came_is_in_it(void **state)
 	assert_int_equal(told.counted_lost, 50);
 }
 
-static void what_was_lost_is_in_the_file_that_was_written_next(void **state)
+static void losses_are_in_the_file_written_next(void **state)
 {
 	struct counting c = new_counting(60 * SEC);
 	struct told one, two;
@@ -238,7 +238,7 @@ static void a_call_open_since_long_is_in_it(void **state)
 	assert_int_equal(told.lost, 0);
 }
 
-static void memory_is_bounded_and_it_says_so(void **state)
+static void memory_is_bounded_with_a_message(void **state)
 {
 	struct play p = { .keep = new_hold(1000 * SEC, 64 << 10) };
 	struct told told;
@@ -301,14 +301,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_the_last_stretch_is_written),
-		cmocka_unit_test(what_was_lost_in_the_stretch_is_in_it_and_not_what_was_before),
-		cmocka_unit_test(what_may_have_been_lost_in_the_stretch_is_in_it),
-		cmocka_unit_test(what_was_lost_while_nothing_came_is_in_it),
-		cmocka_unit_test(what_was_lost_is_in_the_file_that_was_written_next),
+		cmocka_unit_test(losses_in_the_held_span_are_in_it_and_earlier_ones_are_not),
+		cmocka_unit_test(losses_possibly_in_the_held_span_are_in_it),
+		cmocka_unit_test(losses_during_silence_are_in_it),
+		cmocka_unit_test(losses_are_in_the_file_written_next),
 		cmocka_unit_test(memory_whose_records_were_lost_before_is_not_sure_in_it),
 		cmocka_unit_test(a_session_shorter_than_the_stretch_is_written_whole),
 		cmocka_unit_test(a_call_open_since_long_is_in_it),
-		cmocka_unit_test(memory_is_bounded_and_it_says_so),
+		cmocka_unit_test(memory_is_bounded_with_a_message),
 		cmocka_unit_test(the_second_file_begins_where_the_first_ended),
 		cmocka_unit_test(a_folder_that_is_not_there_is_refused_at_once),
 	};

@@ -236,7 +236,7 @@ static bool has(const struct answers *a, uint32_t value)
 	return a->any;
 }
 
-static void of_what_is_not_known_no_answer_is_missing(void **state)
+static void every_enum_value_has_a_name(void **state)
 {
 	unsigned int known = 0;
 
@@ -268,7 +268,7 @@ static void of_what_is_not_known_no_answer_is_missing(void **state)
 
 /* ---- programs that the kernel would not take -------------------------------------------------- */
 
-static void what_is_no_program_is_refused(void **state)
+static void a_filter_that_is_no_program_is_refused(void **state)
 {
 	static const struct {
 		const char *what;
@@ -323,7 +323,7 @@ static void one_with_too_many_ways_is_given_up(void **state)
 	assert_int_equal(filter_judge(code, n_code, filter_find("close")), FILTER_KILLS);
 }
 
-static void what_hangs_on_an_unknown_argument_is_not_allowed(void **state)
+static void a_decision_on_an_unknown_argument_is_not_allowed(void **state)
 {
 	static const struct sock_filter write_to_2[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
@@ -352,10 +352,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_filter_answers_as_the_kernel_does),
-		cmocka_unit_test(of_what_is_not_known_no_answer_is_missing),
-		cmocka_unit_test(what_is_no_program_is_refused),
+		cmocka_unit_test(every_enum_value_has_a_name),
+		cmocka_unit_test(a_filter_that_is_no_program_is_refused),
 		cmocka_unit_test(one_with_too_many_ways_is_given_up),
-		cmocka_unit_test(what_hangs_on_an_unknown_argument_is_not_allowed),
+		cmocka_unit_test(a_decision_on_an_unknown_argument_is_not_allowed),
 	};
 
 	return cmocka_run_group_tests(tests, random_seed, NULL);

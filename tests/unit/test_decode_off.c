@@ -79,7 +79,7 @@ static void the_reason_follows_from_flags_and_system_call(void **state)
 	}
 }
 
-static void who_woke_it_and_since_when(void **state)
+static void a_waker_and_its_time_are_decoded(void **state)
 {
 	struct gp_off rec = off(SYS_futex);
 	struct event ev;
@@ -108,7 +108,7 @@ static void who_woke_it_and_since_when(void **state)
 	}
 }
 
-static void an_end_that_the_kernel_did_not_tell_is_no_reason(void **state)
+static void an_end_the_kernel_did_not_report_is_no_reason(void **state)
 {
 	struct gp_off rec = off(SYS_futex);
 	struct event ev;
@@ -141,7 +141,7 @@ static void a_reading_has_no_end(void **state)
 	assert_int_equal(ev.off.blocked_ns, 500);
 }
 
-static void what_cannot_be_is_invalid(void **state)
+static void impossible_events_are_invalid(void **state)
 {
 	struct gp_off rec = off(SYS_futex);
 	struct event ev;
@@ -157,7 +157,7 @@ static void what_cannot_be_is_invalid(void **state)
 }
 
 /* Behind the row's words, and behind the id of a stack. */
-static void a_call_tells_how_long_it_was_blocked(void **state)
+static void a_call_has_its_blocked_time(void **state)
 {
 	struct { struct raw raw; uint64_t more[2]; } rec;
 	size_t len = record(&rec.raw, "cudaStreamSynchronize"), at;
@@ -174,7 +174,7 @@ static void a_call_tells_how_long_it_was_blocked(void **state)
 }
 
 /* Behind how long it was blocked, if that is there. */
-static void a_call_tells_when_it_was_ready_and_had_no_cpu(void **state)
+static void a_call_has_the_time_it_was_ready_without_a_cpu(void **state)
 {
 	struct raw rec;
 	size_t len = record(&rec, "cudaStreamSynchronize"), at = (len - sizeof(rec.head)) / 8;
@@ -211,12 +211,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_reason_follows_from_flags_and_system_call),
-		cmocka_unit_test(who_woke_it_and_since_when),
-		cmocka_unit_test(an_end_that_the_kernel_did_not_tell_is_no_reason),
+		cmocka_unit_test(a_waker_and_its_time_are_decoded),
+		cmocka_unit_test(an_end_the_kernel_did_not_report_is_no_reason),
 		cmocka_unit_test(a_reading_has_no_end),
-		cmocka_unit_test(what_cannot_be_is_invalid),
-		cmocka_unit_test(a_call_tells_when_it_was_ready_and_had_no_cpu),
-		cmocka_unit_test(a_call_tells_how_long_it_was_blocked),
+		cmocka_unit_test(impossible_events_are_invalid),
+		cmocka_unit_test(a_call_has_the_time_it_was_ready_without_a_cpu),
+		cmocka_unit_test(a_call_has_its_blocked_time),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

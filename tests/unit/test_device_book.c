@@ -109,7 +109,7 @@ static void the_examples_of_the_header(void **state)
 }
 
 /* Those of a book that is settled first: a gap that has not ended is taken back. */
-static void what_comes_late_is_booked_where_nothing_was_told(void **state)
+static void late_work_is_booked_in_unsettled_time(void **state)
 {
 	static const struct device_work before = K(1, 10, 50), late = K(1, 30, 95);
 
@@ -346,7 +346,7 @@ static void a_full_book_settles_early_and_balances(void **state)
 }
 
 /* A long work under which a million short ones begin and end: memory follows what runs. */
-static void what_has_ended_is_forgotten_below_what_runs(void **state)
+static void finished_work_is_forgotten_below_running_work(void **state)
 {
 	struct device_book *b = device_book_new(0, NULL);
 	struct device_work w = { .start_ns = 1, .end_ns = 10000000, .bucket = 1 };
@@ -372,14 +372,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_examples_of_the_header),
-		cmocka_unit_test(what_comes_late_is_booked_where_nothing_was_told),
+		cmocka_unit_test(late_work_is_booked_in_unsettled_time),
 		cmocka_unit_test(works_that_come_long_after_they_ended_are_as_specified),
 		cmocka_unit_test(random_works_all_at_once),
 		cmocka_unit_test(random_works_settled_as_they_come),
 		cmocka_unit_test(late_works_are_counted_and_break_no_sum),
 		cmocka_unit_test(works_of_lane_after_lane_are_as_if_sorted),
 		cmocka_unit_test(a_full_book_settles_early_and_balances),
-		cmocka_unit_test(what_has_ended_is_forgotten_below_what_runs),
+		cmocka_unit_test(finished_work_is_forgotten_below_running_work),
 	};
 
 	return cmocka_run_group_tests(tests, random_seed, NULL);

@@ -69,7 +69,7 @@ static void works_find_their_book_and_statistics(void **state)
 }
 
 /* What has no row of its own is in the row of its class, and in the right bucket of the book. */
-static void many_names_are_told_apart_up_to_a_bound(void **state)
+static void many_names_are_distinct_up_to_a_bound(void **state)
 {
 	enum { NAMES = 20000 };
 	struct work w = { .kind = WORK_KIND_KERNEL };
@@ -152,7 +152,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(works_find_their_book_and_statistics),
-		cmocka_unit_test(many_names_are_told_apart_up_to_a_bound),
+		cmocka_unit_test(many_names_are_distinct_up_to_a_bound),
 		cmocka_unit_test(rows_that_had_no_work_in_an_interval_are_made_anew),
 		cmocka_unit_test(every_row_of_buckets_has_a_name_of_its_own),
 	};

@@ -27,7 +27,7 @@ static bool is_dull(const struct scan_cache *d, uint64_t file, uint64_t ns)
 	return scan_cache_has(d, &ev);
 }
 
-static void what_had_nothing_is_left_alone_for_a_second(void **state)
+static void a_process_without_libraries_is_skipped_for_a_second(void **state)
 {
 	const struct target_event first = mapped(7, T0);
 	struct scan_cache d = { 0 };
@@ -43,7 +43,7 @@ static void what_had_nothing_is_left_alone_for_a_second(void **state)
 }
 
 /* Its number may have been given to a library since. */
-static void a_file_that_cannot_be_told_from_the_next_is_looked_at(void **state)
+static void a_file_with_an_ambiguous_key_is_read(void **state)
 {
 	const struct target_event first = mapped(0, T0);
 	struct scan_cache d = { 0 };
@@ -71,8 +71,8 @@ static void a_file_that_was_changed_just_now_is_looked_at(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_had_nothing_is_left_alone_for_a_second),
-		cmocka_unit_test(a_file_that_cannot_be_told_from_the_next_is_looked_at),
+		cmocka_unit_test(a_process_without_libraries_is_skipped_for_a_second),
+		cmocka_unit_test(a_file_with_an_ambiguous_key_is_read),
 		cmocka_unit_test(a_file_that_was_changed_just_now_is_looked_at),
 	};
 

@@ -144,7 +144,7 @@ static void test_only_functions_match(void **state)
 	close_built(&o);
 }
 
-static void test_local_symbol_is_found_and_said_to_be_local(void **state)
+static void test_local_symbol_is_found_and_marked_local(void **state)
 {
 	struct opened o = open_built("__attribute__((noipa)) static int hidden(int a)"
 				     "{ return a * 5; }\n"
@@ -406,7 +406,7 @@ static void test_static_cudart_is_found_in_symtab(void **state)
 	close_built(&o);
 }
 
-static void test_what_is_no_program_is_refused(void **state)
+static void test_a_file_that_is_no_program_is_refused(void **state)
 {
 	struct object o = object_build(two_functions, "-c");
 	int fds[2], dir = open("/", O_RDONLY | O_CLOEXEC), text = open(o.path, O_RDWR | O_CLOEXEC);
@@ -434,7 +434,7 @@ int main(void)
 		cmocka_unit_test(test_weak_alias_has_the_same_offset),
 		cmocka_unit_test(test_import_is_no_match),
 		cmocka_unit_test(test_only_functions_match),
-		cmocka_unit_test(test_local_symbol_is_found_and_said_to_be_local),
+		cmocka_unit_test(test_local_symbol_is_found_and_marked_local),
 		cmocka_unit_test(test_a_beginning_is_found_local_or_global_and_only_of_functions),
 		cmocka_unit_test(test_global_symbol_wins_over_a_local_one_before_it),
 		cmocka_unit_test(test_default_version_wins),
@@ -447,7 +447,7 @@ int main(void)
 		cmocka_unit_test(test_needs_come_before_the_search_path),
 		cmocka_unit_test(test_real_cudart),
 		cmocka_unit_test(test_static_cudart_is_found_in_symtab),
-		cmocka_unit_test(test_what_is_no_program_is_refused),
+		cmocka_unit_test(test_a_file_that_is_no_program_is_refused),
 	};
 
 	log_threshold = LOG_ERROR;

@@ -51,7 +51,7 @@ static uint64_t find_alpha(struct elf_file *ef)
 	return alpha.offset - alpha.skipped;
 }
 
-static void an_address_has_the_name_of_what_covers_it(void **state)
+static void an_address_has_the_name_of_its_covering_symbol(void **state)
 {
 	struct image im = image_build(source, "-shared -fPIC");
 	struct elf_address a[N];
@@ -83,7 +83,7 @@ static void an_address_has_the_name_of_what_covers_it(void **state)
 	free(im.byte);
 }
 
-static void a_stripped_library_names_what_it_exports(void **state)
+static void a_stripped_library_has_names_of_its_exports(void **state)
 {
 	struct image im = image_build(source, "-shared -fPIC -s");
 	struct elf_address a[2];
@@ -156,8 +156,8 @@ static void sections_have_addresses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_address_has_the_name_of_what_covers_it),
-		cmocka_unit_test(a_stripped_library_names_what_it_exports),
+		cmocka_unit_test(an_address_has_the_name_of_its_covering_symbol),
+		cmocka_unit_test(a_stripped_library_has_names_of_its_exports),
 		cmocka_unit_test(a_long_name_is_cut),
 		cmocka_unit_test(sections_have_addresses),
 	};

@@ -84,7 +84,7 @@ static void a_thread_that_ends_meanwhile_is_like_all_others(void **state)
 	assert_null(strstr(why, "of their own"));
 }
 
-static void who_has_ended_is_said_to_have(void **state)
+static void an_exited_process_is_reported_as_exited(void **state)
 {
 	bool begins_anew;
 	char why[256];
@@ -106,7 +106,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_that_ends_meanwhile_is_like_all_others),
-		cmocka_unit_test(who_has_ended_is_said_to_have),
+		cmocka_unit_test(an_exited_process_is_reported_as_exited),
 	};
 
 	return cmocka_run_group_tests_name("filter", tests, NULL, NULL);

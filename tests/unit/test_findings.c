@@ -118,7 +118,7 @@ static void a_needless_sync_is_named_with_its_function_and_thread(void **state)
 }
 
 /* Without probes: in no call the thread may have waited for a CPU, which is not the program's fault. */
-static void what_was_not_seen_between_calls_is_no_fault_of_a_sync(void **state)
+static void unseen_time_between_calls_is_not_blamed_on_a_sync(void **state)
 {
 	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_SYNC, 1000 * MS, "cudaStreamSynchronize");
@@ -148,7 +148,7 @@ static void what_was_not_seen_between_calls_is_no_fault_of_a_sync(void **state)
 	findings_free(&f);
 }
 
-static void an_input_stall_says_what_is_known_of_it_and_no_more(void **state)
+static void an_input_stall_has_its_known_cause_only(void **state)
 {
 	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_HOST, 3000 * MS, NULL);
@@ -188,7 +188,7 @@ static void an_input_stall_says_what_is_known_of_it_and_no_more(void **state)
 	findings_free(&f);
 }
 
-static void a_thread_without_a_cpu_is_told_from_one_that_waits(void **state)
+static void a_thread_without_a_cpu_differs_from_a_waiting_one(void **state)
 {
 	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_RUNQUEUE, 800 * MS, NULL);
@@ -247,7 +247,7 @@ static void a_device_that_waits_for_launches_is_launch_bound(void **state)
 	findings_free(&f);
 }
 
-static void unpinned_copies_cost_the_device_what_they_show_and_the_wait(void **state)
+static void unpinned_copies_cost_their_exposed_time_and_the_wait(void **state)
 {
 	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_COPY, 200 * MS, "cudaMemcpyAsync");
@@ -318,7 +318,7 @@ static void allocations_and_collective_calls_that_stop_the_device(void **state)
 	findings_free(&f);
 }
 
-static void small_kernels_say_what_a_graph_could_save(void **state)
+static void small_kernels_have_the_saving_of_a_graph(void **state)
 {
 	struct finding_book b = clean_book();
 	struct finding_stall rows[] = { loss(STALL_QUEUED, 3000 * MS, NULL), loss(STALL_LAUNCH, 80 * MS, NULL) };
@@ -353,7 +353,7 @@ static void another_process_on_the_device_is_found_where_it_is_known(void **stat
 	assert_int_equal(f.all.n, 0);
 }
 
-static void waiting_of_launched_work_is_found_less_what_another_process_is_known_to_cause(void **state)
+static void device_wait_excludes_time_of_another_process(void **state)
 {
 	struct finding_book b = clean_book();
 	struct finding_stall row = loss(STALL_WAITED, 1500 * MS, NULL);
@@ -404,7 +404,7 @@ static void memory_never_freed_has_no_share_of_time(void **state)
 	assert_int_equal(f.all.n, 0);
 }
 
-static void a_call_after_which_all_fail_is_severe_and_says_where_to_look(void **state)
+static void a_call_after_which_all_fail_is_severe_with_advice(void **state)
 {
 	const struct func launch = { "cuLaunchKernel", "cuda", CLASS_LAUNCH, 0 };
 	struct finding_book b = clean_book();
@@ -434,19 +434,19 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_clean_book_has_no_finding),
 		cmocka_unit_test(a_needless_sync_is_named_with_its_function_and_thread),
-		cmocka_unit_test(what_was_not_seen_between_calls_is_no_fault_of_a_sync),
-		cmocka_unit_test(an_input_stall_says_what_is_known_of_it_and_no_more),
-		cmocka_unit_test(a_thread_without_a_cpu_is_told_from_one_that_waits),
+		cmocka_unit_test(unseen_time_between_calls_is_not_blamed_on_a_sync),
+		cmocka_unit_test(an_input_stall_has_its_known_cause_only),
+		cmocka_unit_test(a_thread_without_a_cpu_differs_from_a_waiting_one),
 		cmocka_unit_test(communication_is_exposed_where_no_compute_runs_beside),
 		cmocka_unit_test(a_device_that_waits_for_launches_is_launch_bound),
-		cmocka_unit_test(unpinned_copies_cost_the_device_what_they_show_and_the_wait),
+		cmocka_unit_test(unpinned_copies_cost_their_exposed_time_and_the_wait),
 		cmocka_unit_test(compiling_is_found_only_of_the_later_half),
 		cmocka_unit_test(allocations_and_collective_calls_that_stop_the_device),
-		cmocka_unit_test(small_kernels_say_what_a_graph_could_save),
+		cmocka_unit_test(small_kernels_have_the_saving_of_a_graph),
 		cmocka_unit_test(another_process_on_the_device_is_found_where_it_is_known),
-		cmocka_unit_test(waiting_of_launched_work_is_found_less_what_another_process_is_known_to_cause),
+		cmocka_unit_test(device_wait_excludes_time_of_another_process),
 		cmocka_unit_test(memory_never_freed_has_no_share_of_time),
-		cmocka_unit_test(a_call_after_which_all_fail_is_severe_and_says_where_to_look),
+		cmocka_unit_test(a_call_after_which_all_fail_is_severe_with_advice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -161,7 +161,7 @@ static struct findings judge(const struct plant *p, uint64_t ns)
 	return f;
 }
 
-static void each_rule_finds_what_is_planted_and_nothing_else(void **state)
+static void each_rule_finds_its_planted_fault_and_nothing_else(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < PLANTS; i++) {
@@ -175,7 +175,7 @@ static void each_rule_finds_what_is_planted_and_nothing_else(void **state)
 	}
 }
 
-static void no_rule_finds_what_is_too_little(void **state)
+static void no_rule_fires_below_its_threshold(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < PLANTS; i++) {
@@ -202,8 +202,8 @@ static void every_rule_is_planted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_rule_finds_what_is_planted_and_nothing_else),
-		cmocka_unit_test(no_rule_finds_what_is_too_little),
+		cmocka_unit_test(each_rule_finds_its_planted_fault_and_nothing_else),
+		cmocka_unit_test(no_rule_fires_below_its_threshold),
 		cmocka_unit_test(every_rule_is_planted),
 	};
 

@@ -178,7 +178,7 @@ static void a_process_that_waits_for_another_is_found(void **state)
 }
 
 /* It allocated before the interval in which it ends. */
-static void what_was_not_freed_is_counted_whenever_it_was_allocated(void **state)
+static void unfreed_memory_is_counted_whenever_it_was_allocated(void **state)
 {
 	struct model *m = session(BASE);
 	struct findings f = { 0 };
@@ -215,7 +215,7 @@ static void failed(struct model *m, uint32_t seq, int32_t result, bool device_1)
 }
 
 /* Two launches and a wait fail for good, a launch for now; it has two devices. */
-static void calls_after_which_all_fail_are_told_once_and_first(void **state)
+static void calls_after_which_all_fail_are_reported_once_and_first(void **state)
 {
 	static const int32_t results[] = { 0, 0, 0, 999, 999, 2, 600, 999 };
 	struct model *m = session(BASE);
@@ -240,7 +240,7 @@ static void calls_after_which_all_fail_are_told_once_and_first(void **state)
 }
 
 /* It was refused twice, and has no device. */
-static void that_no_device_is_there_is_said_without_one(void **state)
+static void a_missing_device_is_a_finding_without_a_device(void **state)
 {
 	struct model *m = session(BASE);
 	struct findings f = { 0 };
@@ -313,7 +313,7 @@ static void memory_that_was_never_freed_is_found_when_the_process_has_ended(void
 }
 
 /* Of some records nobody knows how many were of memory, and nobody saw the calls. */
-static void of_memory_whose_records_were_lost_nobody_says_that_it_was_not_freed(void **state)
+static void memory_with_lost_records_is_no_leak(void **state)
 {
 	struct model *m = session(BASE);
 	struct findings f = { 0 };
@@ -381,7 +381,7 @@ static void check_shares(const struct findings *f)
 	assert_true(sum[0] <= 1.000001 && sum[1] <= 1.000001);
 }
 
-static void whatever_happens_shares_of_a_book_are_at_most_all_of_it(void **state)
+static void shares_of_a_book_never_exceed_the_whole(void **state)
 {
 	random_seed(state);
 	for (int round = 0; round < random_rounds(100); round++) {
@@ -410,12 +410,12 @@ int main(void)
 		cmocka_unit_test(that_a_sync_had_no_cpu_is_no_fault_of_the_sync),
 		cmocka_unit_test(that_a_process_was_stopped_is_no_fault_of_its_calls),
 		cmocka_unit_test(memory_that_was_never_freed_is_found_when_the_process_has_ended),
-		cmocka_unit_test(of_memory_whose_records_were_lost_nobody_says_that_it_was_not_freed),
+		cmocka_unit_test(memory_with_lost_records_is_no_leak),
 		cmocka_unit_test(a_process_that_waits_for_another_is_found),
-		cmocka_unit_test(what_was_not_freed_is_counted_whenever_it_was_allocated),
-		cmocka_unit_test(calls_after_which_all_fail_are_told_once_and_first),
-		cmocka_unit_test(that_no_device_is_there_is_said_without_one),
-		cmocka_unit_test(whatever_happens_shares_of_a_book_are_at_most_all_of_it),
+		cmocka_unit_test(unfreed_memory_is_counted_whenever_it_was_allocated),
+		cmocka_unit_test(calls_after_which_all_fail_are_reported_once_and_first),
+		cmocka_unit_test(a_missing_device_is_a_finding_without_a_device),
+		cmocka_unit_test(shares_of_a_book_never_exceed_the_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ static struct next_target target(unsigned int how, const char *command)
 				   .sudo = how & SUDO };
 }
 
-static void a_proposal_is_what_this_user_can_do_with_this_process(void **state)
+static void a_next_command_is_one_this_user_may_run(void **state)
 {
 	static const struct {
 		enum next what;
@@ -111,7 +111,7 @@ static void fact(struct model *m, const char *key, const char *value)
 	push(m, (struct event){ .kind = EVENT_FACT, .fact.key = key, .fact.value = value });
 }
 
-static void what_a_capture_says_of_names_and_commands_is_typed_only_where_it_is_harmless(void **state)
+static void names_from_a_capture_are_quoted_or_left_out_of_commands(void **state)
 {
 	struct model *m = session(1000);
 	struct next_target who;
@@ -142,9 +142,9 @@ static void what_a_capture_says_of_names_and_commands_is_typed_only_where_it_is_
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_proposal_is_what_this_user_can_do_with_this_process),
+		cmocka_unit_test(a_next_command_is_one_this_user_may_run),
 		cmocka_unit_test(every_proposal_is_taken_by_the_command_line),
-		cmocka_unit_test(what_a_capture_says_of_names_and_commands_is_typed_only_where_it_is_harmless),
+		cmocka_unit_test(names_from_a_capture_are_quoted_or_left_out_of_commands),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

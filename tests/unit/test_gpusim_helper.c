@@ -112,7 +112,7 @@ static void only_calls_that_drive_a_device_are_recorded_where_cupti_can_choose(v
 	assert_true(whole.others > 0);
 }
 
-static void what_cupti_drops_or_has_no_time_for_is_counted(void **state)
+static void records_cupti_drops_or_leaves_without_times_are_counted(void **state)
 {
 	struct helper_run r;
 	uint64_t works;
@@ -126,7 +126,7 @@ static void what_cupti_drops_or_has_no_time_for_is_counted(void **state)
 	assert_int_equal(r.seen.backwards, 0);
 }
 
-static void what_cupti_keeps_at_the_end_is_said_and_what_it_gives_back_is_not(void **state)
+static void buffers_kept_by_cupti_are_reported_and_returned_ones_are_not(void **state)
 {
 	struct helper_run r;
 
@@ -152,7 +152,7 @@ static void another_client_is_left_alone(void **state)
 	assert_string_equal(r.head.occupant, "another CUPTI client");
 }
 
-static void what_cannot_be_armed_says_why(void **state)
+static void a_failed_arming_gives_its_reason(void **state)
 {
 	struct helper_run r;
 
@@ -195,10 +195,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_work_of_a_process_comes_in_every_version),
 		cmocka_unit_test(only_calls_that_drive_a_device_are_recorded_where_cupti_can_choose),
-		cmocka_unit_test(what_cupti_drops_or_has_no_time_for_is_counted),
-		cmocka_unit_test(what_cupti_keeps_at_the_end_is_said_and_what_it_gives_back_is_not),
+		cmocka_unit_test(records_cupti_drops_or_leaves_without_times_are_counted),
+		cmocka_unit_test(buffers_kept_by_cupti_are_reported_and_returned_ones_are_not),
 		cmocka_unit_test(another_client_is_left_alone),
-		cmocka_unit_test(what_cannot_be_armed_says_why),
+		cmocka_unit_test(a_failed_arming_gives_its_reason),
 		cmocka_unit_test(a_flush_that_hangs_does_not_hold_the_target),
 		cmocka_unit_test(unwatched_it_sleeps_and_a_reader_wakes_it),
 	};

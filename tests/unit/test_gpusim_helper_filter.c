@@ -222,7 +222,7 @@ static void is_refused(const struct code *c, const char *alone, const char *said
 
 static struct code code;
 
-static void what_the_table_names_is_enough(void **state)
+static void the_listed_system_calls_are_enough(void **state)
 {
 	(void)state;
 	only_the_table(&code, SECCOMP_RET_KILL_PROCESS);
@@ -247,7 +247,7 @@ static void a_filter_that_only_logs_lets_it_come(void **state)
 #define NOT_PASS(call) "its seccomp filter does not let pass " call ", which the helper needs; allow it there " \
 		       "(docker: --security-opt seccomp=FILE), or leave --inject out"
 
-static void what_is_not_allowed_is_named_and_nothing_is_done(void **state)
+static void a_forbidden_system_call_is_named_and_nothing_is_done(void **state)
 {
 	static const struct {
 		uint32_t nr, value;
@@ -298,10 +298,10 @@ static void threads_that_are_not_filtered_alike_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_the_table_names_is_enough),
+		cmocka_unit_test(the_listed_system_calls_are_enough),
 		cmocka_unit_test(a_containers_filter_lets_it_come),
 		cmocka_unit_test(a_filter_that_only_logs_lets_it_come),
-		cmocka_unit_test(what_is_not_allowed_is_named_and_nothing_is_done),
+		cmocka_unit_test(a_forbidden_system_call_is_named_and_nothing_is_done),
 		cmocka_unit_test(a_filter_that_is_too_long_forbids_nothing_for_sure),
 		cmocka_unit_test(threads_that_are_not_filtered_alike_are_refused),
 	};

@@ -342,7 +342,7 @@ static void *bring(void *pid)
 	return NULL;
 }
 
-static void what_waits_for_the_loader_is_in_nobodys_way(void **state)
+static void waiting_for_the_loader_blocks_no_thread(void **state)
 {
 	int to[2], from[2], status, number = -1;
 	bool takes = false;
@@ -378,7 +378,7 @@ int main(void)
 		cmocka_unit_test(so_does_one_that_computes_and_never_waits),
 		cmocka_unit_test(so_does_one_that_computes_when_gpuprof_is_killed),
 		cmocka_unit_test(a_program_goes_on_when_gpuprof_is_killed_meanwhile),
-		cmocka_unit_test(what_waits_for_the_loader_is_in_nobodys_way),
+		cmocka_unit_test(waiting_for_the_loader_blocks_no_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

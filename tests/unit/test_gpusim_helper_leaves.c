@@ -74,7 +74,7 @@ static void its_signals_end_it_as_they_would(void **state)
 	leave_asleep("stop-exit");
 }
 
-static void what_it_launched_until_then_is_recorded(void **state)
+static void launches_until_then_are_recorded(void **state)
 {
 	struct helper_run r;
 
@@ -110,7 +110,7 @@ int main(void)
 		cmocka_unit_test(the_process_of_a_main_thread_that_left_ends_with_the_others),
 		cmocka_unit_test(also_where_another_thread_has_brought_the_helper_in),
 		cmocka_unit_test(its_signals_end_it_as_they_would),
-		cmocka_unit_test(what_it_launched_until_then_is_recorded),
+		cmocka_unit_test(launches_until_then_are_recorded),
 		cmocka_unit_test(ends_that_are_rare_are_as_without),
 	};
 

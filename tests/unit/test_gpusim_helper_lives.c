@@ -99,7 +99,7 @@ static pid_t child_of(pid_t pid)
 	return child;
 }
 
-static void what_a_child_executes_has_its_own(void **state)
+static void a_program_executed_by_a_child_has_its_own(void **state)
 {
 	struct ring_reader *source = NULL;
 	struct gp_ring_head head;
@@ -132,7 +132,7 @@ int main(void)
 		cmocka_unit_test(one_that_ends_at_once_is_not_held),
 		cmocka_unit_test(a_forked_child_has_no_helper),
 		cmocka_unit_test(a_number_that_the_program_took_is_its_own),
-		cmocka_unit_test(what_a_child_executes_has_its_own),
+		cmocka_unit_test(a_program_executed_by_a_child_has_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,7 +136,7 @@ static void every_range_of_every_library_comes_with_its_thread(void **state)
 	assert_int_equal(r.head.state, GP_HELPER_ENDED);
 }
 
-static void its_devices_are_told(void **state)
+static void its_devices_are_reported(void **state)
 {
 	const char *const argv[] = { "build/sim/train", "--steps", "40", "--quiet", NULL };
 	struct helper_run r;
@@ -192,7 +192,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_range_of_every_library_comes_with_its_thread),
-		cmocka_unit_test(its_devices_are_told),
+		cmocka_unit_test(its_devices_are_reported),
 		cmocka_unit_test(another_injection_is_loaded_after_ours),
 	};
 

@@ -85,7 +85,7 @@ static void every_node_that_runs_is_known_by_the_one_that_was_captured(void **st
 	map_free(&nodes.made);
 }
 
-static void who_does_not_ask_is_told_of_no_node(void **state)
+static void a_reader_without_the_request_gets_no_nodes(void **state)
 {
 	struct helper_run r;
 
@@ -109,7 +109,7 @@ static void a_cupti_that_refuses_callbacks_is_used_without(void **state)
 			    "cuptiEnableCallback failed: CUPTI_ERROR_NOT_INITIALIZED");
 }
 
-static void somebody_who_has_subscribed_keeps_cupti(void **state)
+static void an_earlier_subscriber_keeps_cupti(void **state)
 {
 	struct helper_run r;
 
@@ -120,7 +120,7 @@ static void somebody_who_has_subscribed_keeps_cupti(void **state)
 	assert_string_equal(r.head.occupant, "another CUPTI client");
 }
 
-static void a_profiler_of_the_users_own_works_as_if_nobody_had_asked(void **state)
+static void the_users_own_profiler_works_unchanged(void **state)
 {
 	static const struct {
 		const char *when, *out;
@@ -171,7 +171,7 @@ static void it_is_given_back_when_the_lease_has_run_out(void **state)
 }
 
 /* CUPTI itself is no client; what is linked with it may be one. */
-static void who_may_come_is_told_by_what_is_loaded(void **state)
+static void a_possible_profiler_is_detected_by_loaded_libraries(void **state)
 {
 	char path[] = "/tmp/gpuprof-client-XXXXXX", command[128];
 	int fd = mkstemp(path);
@@ -197,12 +197,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_node_that_runs_is_known_by_the_one_that_was_captured),
-		cmocka_unit_test(who_does_not_ask_is_told_of_no_node),
+		cmocka_unit_test(a_reader_without_the_request_gets_no_nodes),
 		cmocka_unit_test(a_cupti_that_refuses_callbacks_is_used_without),
-		cmocka_unit_test(somebody_who_has_subscribed_keeps_cupti),
-		cmocka_unit_test(a_profiler_of_the_users_own_works_as_if_nobody_had_asked),
+		cmocka_unit_test(an_earlier_subscriber_keeps_cupti),
+		cmocka_unit_test(the_users_own_profiler_works_unchanged),
 		cmocka_unit_test(it_is_given_back_when_the_lease_has_run_out),
-		cmocka_unit_test(who_may_come_is_told_by_what_is_loaded),
+		cmocka_unit_test(a_possible_profiler_is_detected_by_loaded_libraries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,7 @@ static void take_a_turn(pid_t pid, struct told *t)
 	ring_reader_close(s);
 }
 
-static void each_of_many_readers_is_told_names_and_devices(void **state)
+static void each_of_many_readers_gets_names_and_devices(void **state)
 {
 	static struct told told;
 	struct helper_run r;
@@ -90,7 +90,7 @@ static void each_of_many_readers_is_told_names_and_devices(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_of_many_readers_is_told_names_and_devices),
+		cmocka_unit_test(each_of_many_readers_gets_names_and_devices),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

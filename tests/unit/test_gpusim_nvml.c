@@ -30,7 +30,7 @@ static void begin_anew(void)
 }
 
 /* Before the others, which begin anew, too: it was over 1 ms after the first beginning. */
-static void test_a_reset_ends_for_who_begins_anew(void **state)
+static void test_a_reset_ends_for_a_process_that_reinitialises(void **state)
 {
 	(void)state;
 	order("reset@1=6:0:1");
@@ -260,7 +260,7 @@ static void test_ordered_errors_and_hangs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_reset_ends_for_who_begins_anew),
+		cmocka_unit_test(test_a_reset_ends_for_a_process_that_reinitialises),
 		cmocka_unit_test(test_identity),
 		cmocka_unit_test(test_wrong_words),
 		cmocka_unit_test(test_inits_are_counted),

@@ -108,7 +108,7 @@ static void whichever_comes_first_a_node_is_of_the_call_that_its_thread_was_in(v
 }
 
 /* As CUPTI tells of clones: they are made, by the call that instantiates, and then said to be clones. */
-static void a_node_that_is_said_to_be_a_clone_is_one(void **state)
+static void a_node_reported_as_a_clone_is_one(void **state)
 {
 	struct graphs_room room;
 	struct graph_callbacks *n = begin(&room);
@@ -150,7 +150,7 @@ static void the_oldest_nodes_make_room_for_new_ones(void **state)
 	end(n, &room);
 }
 
-static void what_is_told_without_end_needs_no_more_room(void **state)
+static void endless_input_needs_bounded_memory(void **state)
 {
 	struct graphs_room room;
 	struct graph_callbacks *n = begin(&room);
@@ -173,7 +173,7 @@ struct spec {
 	uint64_t node[2 * CALLS];
 };
 
-static void random_programs_are_told_as_they_were(void **state)
+static void random_programs_match_their_model(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 50; round++) {
@@ -218,10 +218,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whichever_comes_first_a_node_is_of_the_call_that_its_thread_was_in),
-		cmocka_unit_test(a_node_that_is_said_to_be_a_clone_is_one),
+		cmocka_unit_test(a_node_reported_as_a_clone_is_one),
 		cmocka_unit_test(the_oldest_nodes_make_room_for_new_ones),
-		cmocka_unit_test(what_is_told_without_end_needs_no_more_room),
-		cmocka_unit_test(random_programs_are_told_as_they_were),
+		cmocka_unit_test(endless_input_needs_bounded_memory),
+		cmocka_unit_test(random_programs_match_their_model),
 	};
 
 	return cmocka_run_group_tests(tests, random_seed, NULL);

@@ -73,7 +73,7 @@ static void a_stream_that_waits_for_one_that_captures_captures_too(void **state)
 	end_play(&p);
 }
 
-static void what_does_not_fit_is_not_believed(void **state)
+static void inconsistent_records_are_rejected(void **state)
 {
 	static const struct node others[][2] = {
 		{ { 5, 50, "gemm", 4 }, { 5, 51, "relu", 9 } },	/* another grid */
@@ -119,7 +119,7 @@ static void a_kernel_has_one_name(void **state)
 	end_play(&p);
 }
 
-static void what_a_capture_is_not_alone_is_not_told(void **state)
+static void an_ambiguous_capture_is_unresolved(void **state)
 {
 	static const enum func_role spoils[] = { ROLE_SPOIL, ROLE_LAUNCH };
 
@@ -212,7 +212,7 @@ static uint32_t range_of(const void *ctx, uint32_t tid, uint64_t ns)
 	return ns < *(const uint64_t *)ctx ? 3 : 4;
 }
 
-static void what_was_open_is_asked_when_it_is_known(void **state)
+static void open_ranges_of_a_launch_are_found_later(void **state)
 {
 	struct play p;
 	uint64_t began[2], border;
@@ -247,7 +247,7 @@ static uint32_t nothing(const void *ctx, uint32_t tid, uint64_t ns)
 	return 0;
 }
 
-static void a_node_that_callbacks_tell_of_is_of_its_call_from_the_first_launch_on(void **state)
+static void a_node_known_by_callback_has_its_call_from_the_first_launch_on(void **state)
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .has = WORK_HAS_GRAPH, .graph = 5,
 				.graph_node = 51, .grid = { 8, 1, 1 }, .block = { 32, 1, 1 } };
@@ -319,7 +319,7 @@ static void play_at_random(bool lossy, uint64_t *told)
 	end_play(&p);
 }
 
-static void what_is_said_is_true_whatever_is_lost(void **state)
+static void results_are_true_whatever_is_lost(void **state)
 {
 	uint64_t told[2] = { 0, 0 };
 
@@ -363,7 +363,7 @@ static void any_calls_are_survived(void **state)
 	}
 }
 
-static void what_has_no_room_for_its_nodes_is_not_told(void **state)
+static void a_graph_over_the_node_limit_is_unresolved(void **state)
 {
 	struct play p;
 	uint64_t began[2];
@@ -415,17 +415,17 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nodes_are_the_calls_in_their_order),
 		cmocka_unit_test(a_stream_that_waits_for_one_that_captures_captures_too),
-		cmocka_unit_test(what_does_not_fit_is_not_believed),
+		cmocka_unit_test(inconsistent_records_are_rejected),
 		cmocka_unit_test(a_kernel_has_one_name),
-		cmocka_unit_test(what_a_capture_is_not_alone_is_not_told),
+		cmocka_unit_test(an_ambiguous_capture_is_unresolved),
 		cmocka_unit_test(an_update_brings_the_calls_of_another_capture),
 		cmocka_unit_test(a_handle_that_is_used_again_is_another_graph),
-		cmocka_unit_test(what_has_no_room_for_its_nodes_is_not_told),
+		cmocka_unit_test(a_graph_over_the_node_limit_is_unresolved),
 		cmocka_unit_test(updates_without_end_need_no_more_room),
 		cmocka_unit_test(graphs_that_were_there_before_are_unresolved),
-		cmocka_unit_test(what_was_open_is_asked_when_it_is_known),
-		cmocka_unit_test(a_node_that_callbacks_tell_of_is_of_its_call_from_the_first_launch_on),
-		cmocka_unit_test(what_is_said_is_true_whatever_is_lost),
+		cmocka_unit_test(open_ranges_of_a_launch_are_found_later),
+		cmocka_unit_test(a_node_known_by_callback_has_its_call_from_the_first_launch_on),
+		cmocka_unit_test(results_are_true_whatever_is_lost),
 		cmocka_unit_test(any_calls_are_survived),
 	};
 

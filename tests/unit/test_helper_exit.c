@@ -37,7 +37,7 @@ static void one_that_was_killed_ended_when_it_was_seen_last(void **state)
 }
 
 /* Our lease ran out at 95 or 110 of the helper's clock, which ended at 105. */
-static void who_was_late_when_it_ended_was_not_told_its_last_words(void **state)
+static void a_late_reader_at_the_end_missed_the_last_records(void **state)
 {
 	struct helper_exit late = end_of(&ended, 70, 80);
 
@@ -53,7 +53,7 @@ static void who_was_late_when_it_ended_was_not_told_its_last_words(void **state)
 	assert_int_equal(helper_exit_unknown_since(late), 0);
 }
 
-static void what_a_helper_did_not_tell_is_known_but_where_it_ended_in_order(void **state)
+static void missing_records_are_known_unless_it_ended_in_order(void **state)
 {
 	struct helper_exit broken = end_of(&ended, 70, 80);
 
@@ -99,8 +99,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_ended_when_its_helper_did_but_not_before_its_last_record),
 		cmocka_unit_test(one_that_was_killed_ended_when_it_was_seen_last),
-		cmocka_unit_test(who_was_late_when_it_ended_was_not_told_its_last_words),
-		cmocka_unit_test(what_a_helper_did_not_tell_is_known_but_where_it_ended_in_order),
+		cmocka_unit_test(a_late_reader_at_the_end_missed_the_last_records),
+		cmocka_unit_test(missing_records_are_known_unless_it_ended_in_order),
 		cmocka_unit_test(the_end_is_a_fact_about_the_process),
 	};
 

@@ -22,7 +22,7 @@ static int take(void *ctx, const struct event *ev)
 	return 0;
 }
 
-static void what_came_while_we_were_late_is_unknown_until_it_tells_again(void **state)
+static void work_during_a_late_read_is_unknown_until_the_next_record(void **state)
 {
 	struct helper_gap d = { .over_ns = 10 };
 	struct told t = { 0 };
@@ -42,7 +42,7 @@ static void what_came_while_we_were_late_is_unknown_until_it_tells_again(void **
 }
 
 /* It was claimed at 10 and had told of nothing: what was before is unknown anyhow. */
-static void who_is_late_before_anything_was_told_knows_nothing_since_it_came(void **state)
+static void a_late_first_read_knows_nothing_since_it_attached(void **state)
 {
 	struct helper_gap d = { .over_ns = 10 };
 	struct told t = { 0 };
@@ -55,7 +55,7 @@ static void who_is_late_before_anything_was_told_knows_nothing_since_it_came(voi
 }
 
 /* A LOSS record that had no room may have been of both. */
-static void what_had_no_room_is_lost_for_what_it_told_of(void **state)
+static void a_full_ring_loses_the_records_it_had_no_space_for(void **state)
 {
 	struct helper_lost told = { 0 };
 	struct told t = { 0 };
@@ -75,9 +75,9 @@ static void what_had_no_room_is_lost_for_what_it_told_of(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_came_while_we_were_late_is_unknown_until_it_tells_again),
-		cmocka_unit_test(who_is_late_before_anything_was_told_knows_nothing_since_it_came),
-		cmocka_unit_test(what_had_no_room_is_lost_for_what_it_told_of),
+		cmocka_unit_test(work_during_a_late_read_is_unknown_until_the_next_record),
+		cmocka_unit_test(a_late_first_read_knows_nothing_since_it_attached),
+		cmocka_unit_test(a_full_ring_loses_the_records_it_had_no_space_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,7 +110,7 @@ static void names_have_a_room_and_then_are_other(void **state)
 	close_room(&r);
 }
 
-static void a_thread_of_nobody_is_nobody_in_a_namespace(void **state)
+static void thread_zero_is_zero_in_a_namespace(void **state)
 {
 	struct room r;
 
@@ -124,7 +124,7 @@ static void a_thread_of_nobody_is_nobody_in_a_namespace(void **state)
 	close_room(&r);
 }
 
-static void a_thread_that_ended_is_known_by_who_saw_it(void **state)
+static void an_exited_thread_is_known_to_earlier_observers(void **state)
 {
 	struct room r;
 
@@ -152,7 +152,7 @@ static void invented_threads_are_bounded(void **state)
 	close_room(&r);
 }
 
-static void what_is_to_come_is_invalid(void **state)
+static void a_record_from_the_future_is_invalid(void **state)
 {
 	struct gp_ring_range range = { .time_ns = NOW + 3600 * S, .tid = (uint32_t)getpid(),
 				       .what = GP_RANGE_PUSH };
@@ -251,10 +251,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_have_a_room_and_then_are_other),
-		cmocka_unit_test(a_thread_of_nobody_is_nobody_in_a_namespace),
-		cmocka_unit_test(a_thread_that_ended_is_known_by_who_saw_it),
+		cmocka_unit_test(thread_zero_is_zero_in_a_namespace),
+		cmocka_unit_test(an_exited_thread_is_known_to_earlier_observers),
 		cmocka_unit_test(invented_threads_are_bounded),
-		cmocka_unit_test(what_is_to_come_is_invalid),
+		cmocka_unit_test(a_record_from_the_future_is_invalid),
 		cmocka_unit_test(nodes_that_cannot_be_are_invalid),
 		cmocka_unit_test(times_that_cannot_be_are_invalid),
 		cmocka_unit_test(functions_that_cannot_be_are_invalid),

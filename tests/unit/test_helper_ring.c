@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void what_is_sent_is_read_once_in_order(void **state)
+static void records_are_read_once_in_order(void **state)
 {
 	struct got got = { .in_order = true };
 	struct ring_reader *s;
@@ -110,7 +110,7 @@ static void a_reader_that_only_claimed_a_slot_loses_it(void **state)
 	helper_ring_close(&r);
 }
 
-static void each_reader_has_its_own_and_only_what_it_wants(void **state)
+static void each_reader_has_its_own_ring_and_kinds(void **state)
 {
 	struct ring_reader *s[GP_RING_SLOTS];
 	struct helper_ring r;
@@ -393,11 +393,11 @@ static void a_child_of_the_same_number_in_its_own_namespace_has_none_either(void
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_sent_is_read_once_in_order),
+		cmocka_unit_test(records_are_read_once_in_order),
 		cmocka_unit_test(without_room_it_is_counted_and_nothing_is_overwritten),
 		cmocka_unit_test(a_reader_long_gone_loses_its_slot),
 		cmocka_unit_test(a_reader_that_only_claimed_a_slot_loses_it),
-		cmocka_unit_test(each_reader_has_its_own_and_only_what_it_wants),
+		cmocka_unit_test(each_reader_has_its_own_ring_and_kinds),
 		cmocka_unit_test(a_lease_that_ran_out_ends_the_records_and_later_the_slot),
 		cmocka_unit_test(threads_that_write_at_once_never_mix),
 		cmocka_unit_test(it_is_found_in_another_process_and_gone_with_it),

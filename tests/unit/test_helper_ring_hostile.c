@@ -20,7 +20,7 @@ static int refuses(int fd)
 	return err;
 }
 
-static void what_is_no_sealed_ring_is_refused(void **state)
+static void an_unsealed_ring_is_refused(void **state)
 {
 	struct helper_ring r;
 	int fd, fifo[2];
@@ -67,7 +67,7 @@ static int open_decoy(void)
 	return fd;
 }
 
-static void what_only_has_the_name_of_a_ring_is_not_opened(void **state)
+static void a_file_that_only_has_the_name_of_a_ring_is_not_opened(void **state)
 {
 	int decoy = open_decoy(), huge = memfd_create(GP_RING_NAME, MFD_HUGETLB);
 
@@ -111,7 +111,7 @@ static void memory_that_a_ring_does_not_use_is_not_touched(void **state)
 }
 
 /* The reader before was killed, and what it did not read is there still. */
-static void nothing_is_left_of_what_another_did_not_read(void **state)
+static void unread_records_of_an_earlier_reader_are_gone(void **state)
 {
 	struct got got = { .in_order = true };
 	struct ring_reader *s;
@@ -142,7 +142,7 @@ static int take_any(void *ctx, uint16_t kind, const void *payload, size_t len)
 }
 
 /* The target writes anything anywhere in what is shared. */
-static void whatever_is_written_there_reading_ends_well(void **state)
+static void any_content_is_read_safely(void **state)
 {
 	uint64_t sum = 0;
 
@@ -169,7 +169,7 @@ static void whatever_is_written_there_reading_ends_well(void **state)
 	}
 }
 
-static void a_record_beyond_what_was_written_breaks_the_ring(void **state)
+static void a_record_beyond_the_written_bytes_breaks_the_ring(void **state)
 {
 	struct gp_ring_record *rec;
 	struct got got = { .in_order = true };
@@ -210,12 +210,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_lease_without_end_is_none),
-		cmocka_unit_test(what_is_no_sealed_ring_is_refused),
-		cmocka_unit_test(what_only_has_the_name_of_a_ring_is_not_opened),
+		cmocka_unit_test(an_unsealed_ring_is_refused),
+		cmocka_unit_test(a_file_that_only_has_the_name_of_a_ring_is_not_opened),
 		cmocka_unit_test(memory_that_a_ring_does_not_use_is_not_touched),
-		cmocka_unit_test(nothing_is_left_of_what_another_did_not_read),
-		cmocka_unit_test(whatever_is_written_there_reading_ends_well),
-		cmocka_unit_test(a_record_beyond_what_was_written_breaks_the_ring),
+		cmocka_unit_test(unread_records_of_an_earlier_reader_are_gone),
+		cmocka_unit_test(any_content_is_read_safely),
+		cmocka_unit_test(a_record_beyond_the_written_bytes_breaks_the_ring),
 	};
 
 	return cmocka_run_group_tests(tests, random_seed, NULL);

@@ -73,7 +73,7 @@ static void a_reader_that_comes_after_the_helper_looked_is_new(void **state)
 }
 
 /* The helper does not know yet that it is another: what it says speaks of names that were told to the first. */
-static void what_was_for_the_one_before_is_not_told_to_the_next(void **state)
+static void records_for_the_earlier_reader_do_not_reach_the_next(void **state)
 {
 	struct ring_reader *second;
 	struct helper_ring r;
@@ -97,7 +97,7 @@ static void what_was_for_the_one_before_is_not_told_to_the_next(void **state)
 }
 
 /* A thread was stopped in it, and the ring may come round until it goes on: it would write into another. */
-static void what_is_written_late_for_the_one_before_is_waited_for(void **state)
+static void late_writes_for_the_earlier_reader_are_awaited(void **state)
 {
 	struct got got = { .in_order = true };
 	struct ring_reader *first, *second;
@@ -125,7 +125,7 @@ static void what_is_written_late_for_the_one_before_is_waited_for(void **state)
 }
 
 /* The thread has gone for ever. */
-static void one_that_waits_in_vain_leaves_the_next_what_comes(void **state)
+static void a_reader_that_times_out_leaves_later_records_to_the_next(void **state)
 {
 	struct got got = { .in_order = true };
 	struct ring_reader *first, *second;
@@ -145,7 +145,7 @@ static void one_that_waits_in_vain_leaves_the_next_what_comes(void **state)
 	check_has_begun(&r, second);
 }
 
-static void one_that_was_late_to_renew_goes_on_and_is_told_that(void **state)
+static void a_reader_late_to_renew_goes_on_and_is_notified(void **state)
 {
 	struct got got = { .in_order = true };
 	uint64_t now = time_now_ns();
@@ -173,7 +173,7 @@ static void one_that_was_late_to_renew_goes_on_and_is_told_that(void **state)
 	close_room(&r, s);
 }
 
-static void without_room_to_say_so_it_begins_later(void **state)
+static void with_a_full_ring_it_begins_later(void **state)
 {
 	struct ring_reader *second;
 	struct helper_ring r;
@@ -212,7 +212,7 @@ static void one_that_lost_its_slot_does_not_end_the_lease_of_the_next(void **sta
 }
 
 /* A number of another, or half of one, or none: it is as silent as without. */
-static void what_begins_for_another_does_not_begin_for_us(void **state)
+static void another_readers_begin_is_not_ours(void **state)
 {
 	struct gp_ring_begin other;
 	struct ring_reader *s;
@@ -294,7 +294,7 @@ static void take_a_turn(struct helper_ring *r, const struct writer *writers)
 }
 
 /* Records are being written when the slot changes hands. */
-static void each_of_many_is_told_what_comes_after_it_however_busy_the_ring_is(void **state)
+static void each_of_many_readers_gets_later_records_however_busy_the_ring_is(void **state)
 {
 	static struct writer writers[WRITERS];	/* where a check fails they go on */
 	static struct helper_ring r;
@@ -319,14 +319,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_reader_that_comes_before_the_helper_looks_is_new),
 		cmocka_unit_test(a_reader_that_comes_after_the_helper_looked_is_new),
-		cmocka_unit_test(what_was_for_the_one_before_is_not_told_to_the_next),
-		cmocka_unit_test(what_is_written_late_for_the_one_before_is_waited_for),
-		cmocka_unit_test(one_that_waits_in_vain_leaves_the_next_what_comes),
-		cmocka_unit_test(one_that_was_late_to_renew_goes_on_and_is_told_that),
-		cmocka_unit_test(without_room_to_say_so_it_begins_later),
+		cmocka_unit_test(records_for_the_earlier_reader_do_not_reach_the_next),
+		cmocka_unit_test(late_writes_for_the_earlier_reader_are_awaited),
+		cmocka_unit_test(a_reader_that_times_out_leaves_later_records_to_the_next),
+		cmocka_unit_test(a_reader_late_to_renew_goes_on_and_is_notified),
+		cmocka_unit_test(with_a_full_ring_it_begins_later),
 		cmocka_unit_test(one_that_lost_its_slot_does_not_end_the_lease_of_the_next),
-		cmocka_unit_test(what_begins_for_another_does_not_begin_for_us),
-		cmocka_unit_test(each_of_many_is_told_what_comes_after_it_however_busy_the_ring_is),
+		cmocka_unit_test(another_readers_begin_is_not_ours),
+		cmocka_unit_test(each_of_many_readers_gets_later_records_however_busy_the_ring_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

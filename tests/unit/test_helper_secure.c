@@ -69,7 +69,7 @@ static void make_copy(mode_t mode)
 	free(all);
 }
 
-static void who_starts_it_names_no_library(void **state)
+static void the_starting_program_names_no_library(void **state)
 {
 	(void)state;
 	needs_real_machine("the emulator starts no program of another machine");
@@ -87,7 +87,7 @@ static void who_starts_it_names_no_library(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_starts_it_names_no_library),
+		cmocka_unit_test(the_starting_program_names_no_library),
 	};
 
 	if (argc == 2 && !strcmp(argv[1], "load"))

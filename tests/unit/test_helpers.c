@@ -283,7 +283,7 @@ static void make(struct room *r, enum wish wish)
 	PUMP_UNTIL(r, !__atomic_load_n(&r->t->wish, __ATOMIC_ACQUIRE));
 }
 
-static void what_others_were_told_before_us_is_unseen(void **state)
+static void records_for_earlier_readers_are_unseen(void **state)
 {
 	uint64_t now = time_now_ns();
 	struct room r;
@@ -375,7 +375,7 @@ static bool holds_up(const struct room *r)
 	return helpers_complete_ns(r->h, now_ns) < now_ns - HELPERS_LATE_NS / 2;
 }
 
-static void who_cannot_tell_calls_holds_nobody_up(void **state)
+static void a_helper_without_call_records_blocks_no_other(void **state)
 {
 	static const uint32_t deaf[] = { GP_HELPER_VIRGIN, GP_HELPER_DRAINED, GP_HELPER_YIELDED, GP_HELPER_FAILED };
 	struct room r;
@@ -440,7 +440,7 @@ static void one_without_a_helper_that_ended_is_forgotten(void **state)
 }
 
 /* A library could not be attached to while it ran. */
-static void where_a_function_turns_out_to_have_no_probe_all_calls_are_asked_for(void **state)
+static void a_function_without_a_probe_enables_all_call_records(void **state)
 {
 	struct gp_ring_head head;
 	struct room r;
@@ -458,7 +458,7 @@ static void where_a_function_turns_out_to_have_no_probe_all_calls_are_asked_for(
 }
 
 /* Records of probes may come after its end. */
-static void one_that_ended_and_is_met_again_is_what_its_helper_said(void **state)
+static void an_exited_process_seen_again_has_its_helpers_record(void **state)
 {
 	struct helpers_status st;
 	struct room r;
@@ -481,14 +481,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_that_died_within_a_record_is_read_to_there),
-		cmocka_unit_test(where_a_function_turns_out_to_have_no_probe_all_calls_are_asked_for),
-		cmocka_unit_test(one_that_ended_and_is_met_again_is_what_its_helper_said),
+		cmocka_unit_test(a_function_without_a_probe_enables_all_call_records),
+		cmocka_unit_test(an_exited_process_seen_again_has_its_helpers_record),
 		cmocka_unit_test(those_that_ended_keep_no_descriptor),
-		cmocka_unit_test(what_others_were_told_before_us_is_unseen),
+		cmocka_unit_test(records_for_earlier_readers_are_unseen),
 		cmocka_unit_test(before_cuda_has_started_nothing_is_unseen),
 		cmocka_unit_test(while_another_has_our_slot_it_is_unseen),
 		cmocka_unit_test(a_broken_ring_is_given_back_and_all_since_is_unseen),
-		cmocka_unit_test(who_cannot_tell_calls_holds_nobody_up),
+		cmocka_unit_test(a_helper_without_call_records_blocks_no_other),
 		cmocka_unit_test(among_many_descriptors_it_is_looked_for_a_little_at_a_time),
 		cmocka_unit_test(one_without_a_helper_that_ended_is_forgotten),
 	};

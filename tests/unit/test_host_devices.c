@@ -71,7 +71,7 @@ static void push(struct devices *d, uint32_t pid, uint32_t ordinal, uint64_t lau
 /* ---- UUIDs ----------------------------------------------------------------------------------- */
 
 /* CUDA_VISIBLE_DEVICES=1,0 in the one, =0,1 in the other. */
-static void a_device_is_its_uuid_whatever_number_a_process_gives_it(void **state)
+static void a_device_is_its_uuid_whatever_ordinal_a_process_uses(void **state)
 {
 	struct devices *d = devices_new();
 	struct share_book *b;
@@ -105,7 +105,7 @@ static const struct unseen *lost_of(void *ctx, uint32_t pid)
 	return pid == 1 ? ctx : NULL;
 }
 
-static void what_was_not_seen_of_a_process_is_unknown_where_none_ran(void **state)
+static void unseen_time_of_a_process_is_unknown_where_none_ran(void **state)
 {
 	struct unseen lost = { .lost = { 0 } };
 	const struct devices_divide with = { .divide = divide, .unseen = lost_of, .ctx = &lost };
@@ -157,7 +157,7 @@ static uint64_t late_ns(const struct devices *d)
 }
 
 /* Its work is told when nobody waits for it any more. */
-static void what_came_late_is_told_when_nobody_is_left_on_the_device(void **state)
+static void late_time_is_settled_when_the_last_process_leaves_the_device(void **state)
 {
 	struct devices *d = devices_new();
 
@@ -174,7 +174,7 @@ static void what_came_late_is_told_when_nobody_is_left_on_the_device(void **stat
 	devices_free(d);
 }
 
-static void a_device_that_nobody_named_is_named_when_it_is(void **state)
+static void an_unnamed_device_gets_its_name_later(void **state)
 {
 	struct devices *d = devices_new();
 
@@ -409,7 +409,7 @@ static void random_processes_that_begin_and_end_at_different_times(void **state)
 }
 
 /* Its process began before the other's, which had been on the device for long when this one came. */
-static void who_joins_late_and_began_early_opens_the_device_then(void **state)
+static void a_late_member_that_began_early_opens_the_device_then(void **state)
 {
 	struct devices *d = devices_new();
 	struct share_book *b;
@@ -437,13 +437,13 @@ static void who_joins_late_and_began_early_opens_the_device_then(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_device_is_its_uuid_whatever_number_a_process_gives_it),
-		cmocka_unit_test(what_was_not_seen_of_a_process_is_unknown_where_none_ran),
-		cmocka_unit_test(what_came_late_is_told_when_nobody_is_left_on_the_device),
-		cmocka_unit_test(a_device_that_nobody_named_is_named_when_it_is),
+		cmocka_unit_test(a_device_is_its_uuid_whatever_ordinal_a_process_uses),
+		cmocka_unit_test(unseen_time_of_a_process_is_unknown_where_none_ran),
+		cmocka_unit_test(late_time_is_settled_when_the_last_process_leaves_the_device),
+		cmocka_unit_test(an_unnamed_device_gets_its_name_later),
 		cmocka_unit_test(random_processes_on_one_device),
 		cmocka_unit_test(random_processes_that_begin_and_end_at_different_times),
-		cmocka_unit_test(who_joins_late_and_began_early_opens_the_device_then),
+		cmocka_unit_test(a_late_member_that_began_early_opens_the_device_then),
 	};
 
 	return cmocka_run_group_tests(tests, random_seed, NULL);

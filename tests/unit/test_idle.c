@@ -25,7 +25,7 @@ static void add(struct timeline *t, uint64_t start, uint64_t end, uint8_t bucket
 
 /* ---- the examples of the headers ------------------------------------------------------------ */
 
-static void a_timeline_adds_up_what_it_knows(void **state)
+static void a_timeline_adds_up_its_spans(void **state)
 {
 	struct timeline_span found;
 	struct timeline t = { 0 };
@@ -72,7 +72,7 @@ static void a_call_that_was_late_is_divided(void **state)
 	timeline_free(&t, &room);
 }
 
-static void what_is_forgotten_is_unknown_and_room_comes_back(void **state)
+static void evicted_spans_are_unknown_and_their_space_is_reused(void **state)
 {
 	struct timeline_room small = { .left = 4 };
 	struct timeline t = { 0 }, none = { 0 };
@@ -144,7 +144,7 @@ static void spans_come_back_as_they_were_put_in(void **state)
 }
 
 /* As many calls as a thread can make while it is probed, for longer than works are told late; two take turns. */
-static void what_a_thread_did_in_the_last_second_is_known(void **state)
+static void the_last_second_of_a_thread_is_known(void **state)
 {
 	enum { CALLS = 450000, NS = 2200 };
 	struct timeline_room all = { .left = TIMELINE_MAX };
@@ -338,11 +338,11 @@ static void random_gaps_are_as_specified_and_add_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_timeline_adds_up_what_it_knows),
+		cmocka_unit_test(a_timeline_adds_up_its_spans),
 		cmocka_unit_test(a_call_that_was_late_is_divided),
-		cmocka_unit_test(what_is_forgotten_is_unknown_and_room_comes_back),
+		cmocka_unit_test(evicted_spans_are_unknown_and_their_space_is_reused),
 		cmocka_unit_test(spans_come_back_as_they_were_put_in),
-		cmocka_unit_test(what_a_thread_did_in_the_last_second_is_known),
+		cmocka_unit_test(the_last_second_of_a_thread_is_known),
 		cmocka_unit_test(the_examples_of_the_header),
 		cmocka_unit_test(an_open_call_lasts_until_now),
 		cmocka_unit_test(random_gaps_are_as_specified_and_add_up),

@@ -10,7 +10,7 @@
 
 /* ---- worked examples -------------------------------------------------------------------------- */
 
-static void a_work_meets_its_launch_whatever_comes_first(void **state)
+static void a_work_meets_its_launch_in_either_order(void **state)
 {
 	(void)state;
 	for (int works_first = 0; works_first < 2; works_first++) {
@@ -66,7 +66,7 @@ static void two_records_of_a_launch_are_the_outer_one(void **state)
 }
 
 /* Correlations of the new program begin at 1 again. */
-static void what_one_program_launched_is_no_work_of_the_next(void **state)
+static void launches_of_one_program_meet_no_work_of_the_next(void **state)
 {
 	for (int works_first = 0; works_first < 2; works_first++) {
 		struct seen seen;
@@ -151,7 +151,7 @@ static void orphans_of_a_process_that_falls_silent_leave_in_time(void **state)
 	join_free(j);
 }
 
-static void what_is_early_is_skew_and_much_too_early_invalid(void **state)
+static void an_early_work_is_skew_and_a_much_too_early_one_invalid(void **state)
 {
 	struct seen seen;
 	struct join *j = new_join(&seen);
@@ -206,7 +206,7 @@ static void the_horizon_waits_for_the_oldest_launch_but_not_for_ever(void **stat
 	join_free(j);
 }
 
-static void what_waits_is_bounded_and_leaves_in_order(void **state)
+static void pending_entries_are_bounded_and_leave_in_order(void **state)
 {
 	struct seen seen;
 	struct join *j = new_join(&seen);
@@ -392,16 +392,16 @@ static void hostile_streams_lose_no_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_work_meets_its_launch_whatever_comes_first),
+		cmocka_unit_test(a_work_meets_its_launch_in_either_order),
 		cmocka_unit_test(a_graphs_launch_meets_all_its_works),
 		cmocka_unit_test(two_records_of_a_launch_are_the_outer_one),
-		cmocka_unit_test(what_one_program_launched_is_no_work_of_the_next),
+		cmocka_unit_test(launches_of_one_program_meet_no_work_of_the_next),
 		cmocka_unit_test(orphans_leave_when_the_window_is_over_or_all_ends),
 		cmocka_unit_test(launches_of_before_the_session_are_not_awaited),
 		cmocka_unit_test(orphans_of_a_process_that_falls_silent_leave_in_time),
-		cmocka_unit_test(what_is_early_is_skew_and_much_too_early_invalid),
+		cmocka_unit_test(an_early_work_is_skew_and_a_much_too_early_one_invalid),
 		cmocka_unit_test(the_horizon_waits_for_the_oldest_launch_but_not_for_ever),
-		cmocka_unit_test(what_waits_is_bounded_and_leaves_in_order),
+		cmocka_unit_test(pending_entries_are_bounded_and_leave_in_order),
 		cmocka_unit_test(a_process_that_ended_is_forgotten),
 		cmocka_unit_test(random_streams_in_any_order_are_as_specified),
 		cmocka_unit_test(hostile_streams_lose_no_count),

@@ -8,7 +8,7 @@ static void captured(struct join *j, uint64_t start, uint64_t end)
 							   .start_ns = start, .end_ns = end }), 0);
 }
 
-static void no_work_is_awaited_of_what_was_captured_whatever_comes_first(void **state)
+static void no_work_is_awaited_of_a_captured_launch_in_either_order(void **state)
 {
 	struct seen seen;
 	struct join *j = new_join(&seen);
@@ -80,7 +80,7 @@ static void a_launch_without_works_while_a_stream_captured_is_no_orphan(void **s
 }
 
 /* Is L2, of which no work comes, counted as lost at the end; and from when until when are works lost? */
-static void a_kernel_that_is_over_and_was_not_told_is_lost(void **state)
+static void a_finished_kernel_without_a_record_is_lost(void **state)
 {
 	static const struct {
 		uint32_t stream[3], context[3];	/* of the works of L1 to L3; stream 0: there is none */
@@ -125,7 +125,7 @@ static void a_kernel_that_is_over_and_was_not_told_is_lost(void **state)
 }
 
 /* Also where the next work of the thread is in another stream: two rounds. */
-static void what_is_lost_is_known_when_the_window_is_over_and_taken_back_where_it_comes(void **state)
+static void a_loss_is_decided_after_the_window_and_taken_back_when_the_record_comes(void **state)
 {
 	(void)state;
 	for (uint32_t stream = 0; stream < 2; stream++) {
@@ -174,7 +174,7 @@ static void of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed(void **s
 	join_free(j);
 }
 
-static void what_a_thread_launched_last_may_run_until_the_end_unless_another_file_goes_on(void **state)
+static void a_threads_last_launch_may_run_until_the_end_unless_another_file_follows(void **state)
 {
 	static const struct {
 		uint32_t met;		/* of launches 1 to 4, by bits */
@@ -205,7 +205,7 @@ static void what_a_thread_launched_last_may_run_until_the_end_unless_another_fil
 	}
 }
 
-static void what_hangs_is_unknown_as_time_goes_on_until_a_later_launch_of_its_thread_meets_a_work(void **state)
+static void a_hanging_launch_is_unknown_until_a_later_launch_of_its_thread_meets_a_work(void **state)
 {
 	struct seen seen;
 	struct join *j = new_join(&seen);
@@ -235,12 +235,12 @@ static void what_hangs_is_unknown_as_time_goes_on_until_a_later_launch_of_its_th
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_work_is_awaited_of_what_was_captured_whatever_comes_first),
+		cmocka_unit_test(no_work_is_awaited_of_a_captured_launch_in_either_order),
 		cmocka_unit_test(a_launch_without_works_while_a_stream_captured_is_no_orphan),
-		cmocka_unit_test(a_kernel_that_is_over_and_was_not_told_is_lost),
-		cmocka_unit_test(what_is_lost_is_known_when_the_window_is_over_and_taken_back_where_it_comes),
-		cmocka_unit_test(what_a_thread_launched_last_may_run_until_the_end_unless_another_file_goes_on),
-		cmocka_unit_test(what_hangs_is_unknown_as_time_goes_on_until_a_later_launch_of_its_thread_meets_a_work),
+		cmocka_unit_test(a_finished_kernel_without_a_record_is_lost),
+		cmocka_unit_test(a_loss_is_decided_after_the_window_and_taken_back_when_the_record_comes),
+		cmocka_unit_test(a_threads_last_launch_may_run_until_the_end_unless_another_file_follows),
+		cmocka_unit_test(a_hanging_launch_is_unknown_until_a_later_launch_of_its_thread_meets_a_work),
 		cmocka_unit_test(of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed),
 	};
 

@@ -140,7 +140,7 @@ static void check_memory(const struct model *m, bool is_first)
 	assert_int_equal(sums->frees, is_first);
 }
 
-static void each_file_knows_what_was_said_in_the_first(void **state)
+static void each_file_has_the_names_of_the_first(void **state)
 {
 	const uint64_t files = play(20000, NULL);
 
@@ -185,7 +185,7 @@ static void files_together_hold_every_work_once(void **state)
 }
 
 /* An eighth of a file is not enough for it. */
-static void a_file_leaves_as_much_room_as_devices_are_told_late(void **state)
+static void a_file_keeps_space_for_late_device_records(void **state)
 {
 	const uint64_t works = 20000, files = play_late(works, 800, NULL);
 
@@ -241,7 +241,7 @@ static struct range_sum range_of(const struct model *m, const char *name)
 	return (struct range_sum){ .count = 0 };
 }
 
-static void files_together_hold_once_whatever_is_told_late(void **state)
+static void late_records_are_in_exactly_one_file(void **state)
 {
 	const uint64_t works = 20000, files = play(works, tell);
 	uint64_t told = 0, steps = 0, marks = 0, wall_ns = 0;
@@ -274,10 +274,10 @@ static void files_together_hold_once_whatever_is_told_late(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_file_knows_what_was_said_in_the_first),
+		cmocka_unit_test(each_file_has_the_names_of_the_first),
 		cmocka_unit_test(files_together_hold_every_work_once),
-		cmocka_unit_test(a_file_leaves_as_much_room_as_devices_are_told_late),
-		cmocka_unit_test(files_together_hold_once_whatever_is_told_late),
+		cmocka_unit_test(a_file_keeps_space_for_late_device_records),
+		cmocka_unit_test(late_records_are_in_exactly_one_file),
 	};
 
 	lib_seed();

@@ -146,7 +146,7 @@ static void add(struct sums *to, const struct model *m)
 	}
 }
 
-static void files_together_say_what_one_of_all_says(void **state)
+static void files_together_equal_one_whole_file(void **state)
 {
 	struct session s = { .k = NULL };
 	struct sums whole = { 0 }, files = { 0 };
@@ -178,7 +178,7 @@ static void files_together_say_what_one_of_all_says(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_together_say_what_one_of_all_says),
+		cmocka_unit_test(files_together_equal_one_whole_file),
 	};
 
 	lib_seed();

@@ -67,7 +67,7 @@ static void names_seen_in_the_field(void **state)
 	assert_true(n > 100);
 }
 
-static void what_has_no_name_is_other(void **state)
+static void an_unnamed_kernel_is_other(void **state)
 {
 	(void)state;
 	assert_int_equal(kernel_class_of(NULL), KERNEL_OTHER);
@@ -79,7 +79,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_seen_in_the_field),
-		cmocka_unit_test(what_has_no_name_is_other),
+		cmocka_unit_test(an_unnamed_kernel_is_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,7 +143,7 @@ static void random_works_are_as_specified(void **state)
 	}
 }
 
-static void more_lanes_than_are_told_apart_are_one(void **state)
+static void lanes_over_the_limit_are_one(void **state)
 {
 	struct lanes lanes = { .depth_max = 0 };
 	uint64_t works = 0;
@@ -169,7 +169,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_example_of_the_header),
 		cmocka_unit_test(random_works_are_as_specified),
-		cmocka_unit_test(more_lanes_than_are_told_apart_are_one),
+		cmocka_unit_test(lanes_over_the_limit_are_one),
 	};
 
 	return cmocka_run_group_tests(tests, random_seed, NULL);

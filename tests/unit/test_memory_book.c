@@ -128,7 +128,7 @@ static void stacks_are_parts_of_their_device_and_kind(void **state)
 }
 
 /* One of before anybody looked, one seen: no cut forgets them, nor does the program's end. */
-static void how_many_live_is_known_whatever_was_counted(void **state)
+static void live_allocations_are_exact_whatever_was_counted(void **state)
 {
 	struct memory_act again = RECORD(A, 1, 15), seen = RECORD(A, 2, 16), freed = RECORD(F, 1, 30);
 	struct memory_book *b = book();
@@ -153,7 +153,7 @@ static void how_many_live_is_known_whatever_was_counted(void **state)
 	memory_book_free(b);
 }
 
-static void what_there_is_no_room_for_is_counted(void **state)
+static void allocations_over_the_limit_are_counted(void **state)
 {
 	struct memory_room small = { 2 };
 	struct memory_book *b = memory_book_new(&small);
@@ -303,13 +303,13 @@ static void random_programs(unsigned int sources)
 	assert_int_equal(room.left, MEMORY_ROOM);
 }
 
-static void calls_alone_tell_all(void **state)
+static void calls_alone_are_enough(void **state)
 {
 	(void)state;
 	random_programs(CALLS);
 }
 
-static void records_alone_tell_all(void **state)
+static void records_alone_are_enough(void **state)
 {
 	(void)state;
 	random_programs(RECORDS);
@@ -327,7 +327,7 @@ static void records_without_a_call_that_was_seen_count_too(void **state)
 	random_programs(RECORDS | SOME_CALLS);
 }
 
-static void of_lost_records_calls_tell_all(void **state)
+static void calls_replace_lost_records(void **state)
 {
 	(void)state;
 	random_programs(CALLS | RECORDS | SOME_RECORDS);
@@ -364,13 +364,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_examples_of_the_header),
 		cmocka_unit_test(stacks_are_parts_of_their_device_and_kind),
-		cmocka_unit_test(how_many_live_is_known_whatever_was_counted),
-		cmocka_unit_test(what_there_is_no_room_for_is_counted),
-		cmocka_unit_test(calls_alone_tell_all),
-		cmocka_unit_test(records_alone_tell_all),
+		cmocka_unit_test(live_allocations_are_exact_whatever_was_counted),
+		cmocka_unit_test(allocations_over_the_limit_are_counted),
+		cmocka_unit_test(calls_alone_are_enough),
+		cmocka_unit_test(records_alone_are_enough),
 		cmocka_unit_test(a_call_and_its_record_are_one),
 		cmocka_unit_test(records_without_a_call_that_was_seen_count_too),
-		cmocka_unit_test(of_lost_records_calls_tell_all),
+		cmocka_unit_test(calls_replace_lost_records),
 		cmocka_unit_test(hostile_acts_break_nothing),
 	};
 

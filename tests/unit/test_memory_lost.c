@@ -152,7 +152,7 @@ static void push_reset(struct model *m, const struct reset *r)
 				.end_ns = at + MS });
 }
 
-static void what_a_reset_freed_is_not_known_if_anything_lived(void **state)
+static void memory_freed_by_a_reset_is_unknown_if_any_lived(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(resets) / sizeof(resets[0]); i++) {
@@ -207,7 +207,7 @@ static int take(void *ctx, const struct event *ev)
 	return 0;
 }
 
-static void what_had_no_room_is_told_once_and_of_what_it_was(void **state)
+static void ring_losses_are_reported_once_with_their_kind(void **state)
 {
 	static const struct {
 		struct helper_lost lost;
@@ -232,9 +232,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_is_incomplete_where_something_may_be_missing),
-		cmocka_unit_test(what_a_reset_freed_is_not_known_if_anything_lived),
+		cmocka_unit_test(memory_freed_by_a_reset_is_unknown_if_any_lived),
 		cmocka_unit_test(a_loss_is_of_the_kinds_that_it_names),
-		cmocka_unit_test(what_had_no_room_is_told_once_and_of_what_it_was),
+		cmocka_unit_test(ring_losses_are_reported_once_with_their_kind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

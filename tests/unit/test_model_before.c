@@ -174,7 +174,7 @@ static void take(struct start_state *r, struct event ev, uint32_t seq)
 	assert_int_equal(out.seq, seq);
 }
 
-static void test_a_capture_that_begins_inside_says_so(void **state)
+static void test_a_capture_that_begins_in_a_call_is_marked(void **state)
 {
 	struct start_state *r = start_state_new();
 	struct begun b;
@@ -195,7 +195,7 @@ static void test_a_capture_that_begins_inside_says_so(void **state)
 	start_state_free(r);
 }
 
-static void test_one_that_is_gone_is_not_said(void **state)
+static void test_a_call_that_is_gone_is_not_reported(void **state)
 {
 	struct start_state *r = start_state_new();
 
@@ -214,8 +214,8 @@ int main(void)
 		cmocka_unit_test(test_its_return_has_a_result_and_no_duration),
 		cmocka_unit_test(test_an_end_that_was_not_seen_is_bounded),
 		cmocka_unit_test(test_intervals_count_it_while_it_lasts_and_when_it_ends),
-		cmocka_unit_test(test_a_capture_that_begins_inside_says_so),
-		cmocka_unit_test(test_one_that_is_gone_is_not_said),
+		cmocka_unit_test(test_a_capture_that_begins_in_a_call_is_marked),
+		cmocka_unit_test(test_a_call_that_is_gone_is_not_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,7 +75,7 @@ static void records(struct model *m)
 	work(m, 99, 97, 98);
 }
 
-static void gaps_are_divided_whatever_comes_first(void **state)
+static void gaps_are_divided_in_any_order_of_arrival(void **state)
 {
 	(void)state;
 	for (int calls_last = 0; calls_last < 2; calls_last++) {
@@ -249,7 +249,7 @@ static struct model_counts counts_of(const struct model *m)
 }
 
 /* Of a process that was killed: it is said when some of its calls have come, and more come later. */
-static void calls_that_launched_while_nobody_recorded_are_counted_once(void **state)
+static void launches_without_a_recording_helper_are_counted_once(void **state)
 {
 	struct model *m = session(BASE);
 
@@ -281,7 +281,7 @@ static void calls_that_launched_while_nobody_recorded_are_counted_once(void **st
 }
 
 /* Its book opens with its own, not with time itself. */
-static void who_had_a_device_is_told_from_its_opening_on_whatever_came_first(void **state)
+static void a_devices_owners_are_known_from_its_opening_in_any_order(void **state)
 {
 	const struct device_facts facts = { .uuid = "GPU-a" };
 	struct model *m = session(BASE);
@@ -367,7 +367,7 @@ static struct event random_event(uint64_t *now, struct work *w)
 	return ev;
 }
 
-static void the_worst_clock_of_works_is_told(void **state)
+static void the_worst_clock_error_of_works_is_reported(void **state)
 {
 	struct model *m = session(BASE);
 	struct model_counts counts;
@@ -410,15 +410,15 @@ static void hostile_streams_break_no_book(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gaps_are_divided_whatever_comes_first),
+		cmocka_unit_test(gaps_are_divided_in_any_order_of_arrival),
 		cmocka_unit_test(a_long_session_is_settled_as_it_goes),
 		cmocka_unit_test(a_kernel_of_minutes_is_booked_when_it_ends),
 		cmocka_unit_test(where_works_have_no_room_causes_are_known_all_the_same),
-		cmocka_unit_test(calls_that_launched_while_nobody_recorded_are_counted_once),
-		cmocka_unit_test(who_had_a_device_is_told_from_its_opening_on_whatever_came_first),
+		cmocka_unit_test(launches_without_a_recording_helper_are_counted_once),
+		cmocka_unit_test(a_devices_owners_are_known_from_its_opening_in_any_order),
 		cmocka_unit_test(of_many_losses_each_is_its_own),
 		cmocka_unit_test(launches_that_no_work_met_are_counted),
-		cmocka_unit_test(the_worst_clock_of_works_is_told),
+		cmocka_unit_test(the_worst_clock_error_of_works_is_reported),
 		cmocka_unit_test(hostile_streams_break_no_book),
 	};
 

@@ -65,7 +65,7 @@ static uint64_t wall_ms(struct model *m)
 	return (sum.close_ns - sum.open_ns) / MS;
 }
 
-static void a_book_closes_where_the_ring_told_that_the_process_ended(void **state)
+static void a_book_closes_at_the_exit_in_the_helpers_ring(void **state)
 {
 	struct model *m = one_launch();
 
@@ -79,7 +79,7 @@ static void a_book_closes_where_the_ring_told_that_the_process_ended(void **stat
 }
 
 /* Probes' events may come later than a ring's. */
-static void its_last_thread_may_be_told_to_have_ended_after_that(void **state)
+static void its_last_thread_may_exit_after_that(void **state)
 {
 	struct model *m = one_launch();
 
@@ -91,7 +91,7 @@ static void its_last_thread_may_be_told_to_have_ended_after_that(void **state)
 	assert_int_equal(wall_ms(m), 40);
 }
 
-static void who_was_found_to_have_ended_did_so_with_its_last_thread(void **state)
+static void a_process_found_exited_ended_with_its_last_thread(void **state)
 {
 	struct model *m = one_launch();
 
@@ -152,7 +152,7 @@ static void calls_later(struct model *m, uint32_t seq, uint16_t func, uint64_t m
 }
 
 /* The helper recorded until 32 ms; the thread launches at 31, 35 and 38, and ends at 40. */
-static void what_is_launched_after_the_helpers_last_word_is_unknown_and_counted(void **state)
+static void launches_after_the_helpers_last_record_are_unknown_and_counted(void **state)
 {
 	(void)state;
 	for (int ring_first = 0; ring_first < 2; ring_first++) {
@@ -173,7 +173,7 @@ static void what_is_launched_after_the_helpers_last_word_is_unknown_and_counted(
 	}
 }
 
-static void who_launches_no_more_after_that_has_nothing_unknown(void **state)
+static void without_later_launches_nothing_is_unknown(void **state)
 {
 	struct model *m = one_launch();
 	uint64_t untold;
@@ -187,7 +187,7 @@ static void who_launches_no_more_after_that_has_nothing_unknown(void **state)
 	assert_int_equal(untold, 0);
 }
 
-static void what_no_ring_can_say_is_not_taken(void **state)
+static void an_impossible_exit_record_is_rejected(void **state)
 {
 	static const char *const lies[] = { "", "yes", "0", "999999999999", "-" };
 
@@ -205,14 +205,14 @@ static void what_no_ring_can_say_is_not_taken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_book_closes_where_the_ring_told_that_the_process_ended),
-		cmocka_unit_test(its_last_thread_may_be_told_to_have_ended_after_that),
-		cmocka_unit_test(who_was_found_to_have_ended_did_so_with_its_last_thread),
+		cmocka_unit_test(a_book_closes_at_the_exit_in_the_helpers_ring),
+		cmocka_unit_test(its_last_thread_may_exit_after_that),
+		cmocka_unit_test(a_process_found_exited_ended_with_its_last_thread),
 		cmocka_unit_test(with_a_thread_whose_end_was_lost_it_ended_when_that_was_found),
 		cmocka_unit_test(a_process_ends_no_sooner_than_its_last_thread_and_its_last_work),
-		cmocka_unit_test(what_is_launched_after_the_helpers_last_word_is_unknown_and_counted),
-		cmocka_unit_test(who_launches_no_more_after_that_has_nothing_unknown),
-		cmocka_unit_test(what_no_ring_can_say_is_not_taken),
+		cmocka_unit_test(launches_after_the_helpers_last_record_are_unknown_and_counted),
+		cmocka_unit_test(without_later_launches_nothing_is_unknown),
+		cmocka_unit_test(an_impossible_exit_record_is_rejected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,7 +173,7 @@ static void range(struct model *m, uint8_t dir, uint64_t at)
 }
 
 /* It is told a while later in which range a call was captured: not before the first works of it. */
-static void a_captured_call_is_one_row_whenever_its_range_is_told(void **state)
+static void a_captured_call_is_one_row_whenever_its_range_arrives(void **state)
 {
 	struct model *m = model_new(&captures);
 	const struct kernel_config *r;
@@ -232,7 +232,7 @@ int main(void)
 		cmocka_unit_test(a_kernel_waits_for_the_call_that_its_node_was_made_by),
 		cmocka_unit_test(another_program_has_other_nodes_of_the_same_numbers),
 		cmocka_unit_test(at_the_end_nothing_waits_any_more),
-		cmocka_unit_test(a_captured_call_is_one_row_whenever_its_range_is_told),
+		cmocka_unit_test(a_captured_call_is_one_row_whenever_its_range_arrives),
 		cmocka_unit_test(a_node_that_cannot_be_is_counted),
 	};
 

@@ -331,7 +331,7 @@ static void a_gap_is_divided_by_a_thread_that_ended_before_the_cut(void **state)
 }
 
 /* Its helper told of one work, and then of nothing: a minute in which who had the device is not known. */
-static void where_nothing_was_seen_who_had_a_device_is_unknown(void **state)
+static void without_records_the_owner_of_a_device_is_unknown(void **state)
 {
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 9 };
 	uint64_t unknown = 0, idle = 0, closed = BASE;
@@ -446,7 +446,7 @@ int main(void)
 		cmocka_unit_test(works_and_gaps_longer_than_an_interval_add_up),
 		cmocka_unit_test(a_device_that_idles_on_is_open),
 		cmocka_unit_test(a_gap_is_divided_by_a_thread_that_ended_before_the_cut),
-		cmocka_unit_test(where_nothing_was_seen_who_had_a_device_is_unknown),
+		cmocka_unit_test(without_records_the_owner_of_a_device_is_unknown),
 		cmocka_unit_test(a_process_that_ended_leaves_the_tables),
 		cmocka_unit_test(a_process_that_was_found_to_have_ended_leaves_the_tables),
 		cmocka_unit_test(a_process_that_begins_later_has_a_book_from_then_on),

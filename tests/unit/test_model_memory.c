@@ -111,7 +111,7 @@ static void run_at_bounds(uint32_t processes, uint32_t works)
 	model_free(l.m);
 }
 
-static void the_heap_stays_below_64_mib_whatever_comes(void **state)
+static void the_heap_stays_below_64_mib(void **state)
 {
 	(void)state;
 	needs_real_machine("millions of events");
@@ -126,7 +126,7 @@ static void the_heap_stays_below_64_mib_with_64_processes_at_once(void **state)
 }
 
 /* Each makes calls for a microsecond and ends; what was told apart no more is still in the books. */
-static void threads_that_ended_are_told_apart_up_to_a_bound(void **state)
+static void exited_threads_keep_own_rows_up_to_a_bound(void **state)
 {
 	enum { THREADS = 50000 };
 	struct model *m = session(BASE);
@@ -210,8 +210,8 @@ static void the_heap_stays_below_64_mib_however_many_processes_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_that_ended_are_told_apart_up_to_a_bound),
-		cmocka_unit_test(the_heap_stays_below_64_mib_whatever_comes),
+		cmocka_unit_test(exited_threads_keep_own_rows_up_to_a_bound),
+		cmocka_unit_test(the_heap_stays_below_64_mib),
 		cmocka_unit_test(the_heap_stays_below_64_mib_with_64_processes_at_once),
 		cmocka_unit_test(the_heap_stays_below_64_mib_however_many_processes_end),
 	};

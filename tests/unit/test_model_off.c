@@ -50,7 +50,7 @@ static void launched(struct model *m, uint32_t correlation, uint64_t call_ns, ui
 				.end_ns = BASE + end, .work = work_named(w, "sgemm") });
 }
 
-static void a_device_idles_for_what_its_thread_waits_for(void **state)
+static void a_device_idles_for_its_threads_wait_reason(void **state)
 {
 	struct model *m = session(BASE);
 	uint64_t idle[IDLE_CAUSES];
@@ -82,7 +82,7 @@ static const struct offcpu_row *row(const struct model *m, size_t i)
 	return offcpu_at(model_offcpu(m), i);
 }
 
-static void rows_are_told_apart_by_system_call_and_waker(void **state)
+static void rows_are_keyed_by_system_call_and_waker(void **state)
 {
 	struct model *m = session(BASE);
 	struct event other = lock(4, 80, 90, 0);
@@ -177,7 +177,7 @@ static void rows_are_bounded(void **state)
 }
 
 /* An end that the kernel did not tell is no record that was lost. */
-static void only_the_time_of_an_untold_end_is_lost(void **state)
+static void only_the_time_of_a_missing_end_is_lost(void **state)
 {
 	struct model *m = session(BASE);
 	struct model_counts counts;
@@ -228,7 +228,7 @@ static void assert_threads(const char *facts[][2], const char *rows)
 }
 
 /* Where nobody recorded it, and of a capture that is older, nothing is known: not 0. */
-static void what_a_call_had_no_cpu_for_is_in_its_row_where_it_is_known(void **state)
+static void a_calls_known_runqueue_time_is_in_its_row(void **state)
 {
 	const char *off[][2] = { { "off_cpu", "not recorded" }, { NULL, NULL } };
 	const char *older[][2] = { { "off_cpu", "recorded" }, { NULL, NULL } };
@@ -246,13 +246,13 @@ static void what_a_call_had_no_cpu_for_is_in_its_row_where_it_is_known(void **st
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_device_idles_for_what_its_thread_waits_for),
-		cmocka_unit_test(rows_are_told_apart_by_system_call_and_waker),
+		cmocka_unit_test(a_device_idles_for_its_threads_wait_reason),
+		cmocka_unit_test(rows_are_keyed_by_system_call_and_waker),
 		cmocka_unit_test(a_wait_is_in_each_interval_and_ends_with_the_session),
 		cmocka_unit_test(a_reading_that_is_ahead_is_not_taken),
 		cmocka_unit_test(rows_are_bounded),
-		cmocka_unit_test(only_the_time_of_an_untold_end_is_lost),
-		cmocka_unit_test(what_a_call_had_no_cpu_for_is_in_its_row_where_it_is_known),
+		cmocka_unit_test(only_the_time_of_a_missing_end_is_lost),
+		cmocka_unit_test(a_calls_known_runqueue_time_is_in_its_row),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -260,7 +260,7 @@ static void the_book_of_those_that_are_one_adds_up(void **state)
 	model_free(m);
 }
 
-static void the_latest_who_failed_and_who_lived_long_are_told_apart(void **state)
+static void the_latest_the_failed_and_the_longest_lived_keep_own_rows(void **state)
 {
 	const uint64_t end = load_begin(PROCESSES / 2);
 	struct model *m = session(LOAD_BASE);
@@ -285,7 +285,7 @@ static void the_latest_who_failed_and_who_lived_long_are_told_apart(void **state
 }
 
 /* Its first thread makes no call, so nobody tells when it ends; that it has is found out. */
-static void who_was_found_to_have_ended_becomes_one_too(void **state)
+static void a_process_found_exited_is_folded_too(void **state)
 {
 	enum { FOUND = 1000 };
 	struct model *m = session(LOAD_BASE);
@@ -351,7 +351,7 @@ static void a_process_of_which_an_end_was_lost_waits_until_it_is_found(void **st
 	model_free(m);
 }
 
-static void the_footer_says_how_many_are_one(void **state)
+static void the_footer_counts_folded_processes(void **state)
 {
 	struct model *m = run(0, PROCESSES);
 	const struct summary summary = summary_read(m, 0, false);
@@ -441,7 +441,7 @@ static void a_replay_is_the_run(void **state)
 }
 
 /* Its number means those that are one. */
-static void an_event_of_the_number_that_nobody_has_is_invalid(void **state)
+static void an_event_of_pid_zero_is_invalid(void **state)
 {
 	struct model *m = session(LOAD_BASE);
 	struct model_counts counts;
@@ -460,13 +460,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(processes_that_ended_become_one_and_every_sum_stays),
 		cmocka_unit_test(the_book_of_those_that_are_one_adds_up),
-		cmocka_unit_test(the_latest_who_failed_and_who_lived_long_are_told_apart),
-		cmocka_unit_test(who_was_found_to_have_ended_becomes_one_too),
+		cmocka_unit_test(the_latest_the_failed_and_the_longest_lived_keep_own_rows),
+		cmocka_unit_test(a_process_found_exited_is_folded_too),
 		cmocka_unit_test(a_process_of_which_an_end_was_lost_waits_until_it_is_found),
-		cmocka_unit_test(the_footer_says_how_many_are_one),
+		cmocka_unit_test(the_footer_counts_folded_processes),
 		cmocka_unit_test(a_cut_drops_those_that_are_one),
 		cmocka_unit_test(a_replay_is_the_run),
-		cmocka_unit_test(an_event_of_the_number_that_nobody_has_is_invalid),
+		cmocka_unit_test(an_event_of_pid_zero_is_invalid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ static uint64_t booked(const struct model *m)
 	return c.told_booked;
 }
 
-static void a_told_call_has_what_its_book_had_as_other_and_nothing_else(void **state)
+static void a_call_known_by_cupti_alone_takes_time_of_other_only(void **state)
 {
 	struct model *m = session(BASE);
 	struct model_thread t;
@@ -91,7 +91,7 @@ static void a_told_call_has_what_its_book_had_as_other_and_nothing_else(void **s
 	model_free(m);
 }
 
-static void what_is_told_when_its_interval_is_over_changes_none(void **state)
+static void a_late_call_changes_no_closed_interval(void **state)
 {
 	struct model *m = session(BASE);
 	struct model_thread t;
@@ -114,7 +114,7 @@ static void what_is_told_when_its_interval_is_over_changes_none(void **state)
 }
 
 /* Its process has a helper, of which nothing else is known. */
-static void a_thread_that_ended_is_asked_in_the_next_interval(void **state)
+static void an_exited_thread_is_known_in_the_next_interval(void **state)
 {
 	struct model *m = session(BASE);
 	struct model_thread t;
@@ -138,7 +138,7 @@ static void a_thread_that_ended_is_asked_in_the_next_interval(void **state)
 	model_free(m);
 }
 
-static void what_is_outside_or_impossible_is_no_call(void **state)
+static void outside_or_impossible_records_are_no_calls(void **state)
 {
 	struct model *m = session(BASE + 100);
 	struct model_counts c;
@@ -162,10 +162,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_of_either_side_is_one_call),
-		cmocka_unit_test(a_told_call_has_what_its_book_had_as_other_and_nothing_else),
-		cmocka_unit_test(what_is_told_when_its_interval_is_over_changes_none),
-		cmocka_unit_test(a_thread_that_ended_is_asked_in_the_next_interval),
-		cmocka_unit_test(what_is_outside_or_impossible_is_no_call),
+		cmocka_unit_test(a_call_known_by_cupti_alone_takes_time_of_other_only),
+		cmocka_unit_test(a_late_call_changes_no_closed_interval),
+		cmocka_unit_test(an_exited_thread_is_known_in_the_next_interval),
+		cmocka_unit_test(outside_or_impossible_records_are_no_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,7 @@ static void note(void *ctx, pid_t pid)
 	*(pid_t *)ctx = pid;
 }
 
-static void who_cannot_be_followed_is_left_and_that_is_said_once(void **state)
+static void a_process_that_cannot_be_followed_is_left_with_one_message(void **state)
 {
 	struct loader l = { .max = 1 };
 	struct selector *s = selector_new();
@@ -92,7 +92,7 @@ static void who_cannot_be_followed_is_left_and_that_is_said_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_cannot_be_followed_is_left_and_that_is_said_once),
+		cmocka_unit_test(a_process_that_cannot_be_followed_is_left_with_one_message),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

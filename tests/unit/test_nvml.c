@@ -175,7 +175,7 @@ static uint64_t at_once(void)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static void what_cannot_be_is_not_told(void **state)
+static void impossible_readings_are_dropped(void **state)
 {
 	struct nvml_reader r = reader();
 
@@ -198,7 +198,7 @@ static void what_cannot_be_is_not_told(void **state)
 	assert_int_equal(held.samples, 0);
 }
 
-static void what_is_refused_is_asked_once_and_what_fails_again(void **state)
+static void a_refused_query_is_made_once_and_a_failed_one_again(void **state)
 {
 	struct nvml_reader r = reader();
 
@@ -233,7 +233,7 @@ static void a_lost_device_is_a_fault_once_and_is_left_alone(void **state)
 	nvml_reader_close(&r);
 }
 
-static void activity_is_told_where_two_readings_are_far_enough_apart(void **state)
+static void activity_needs_two_readings_far_enough_apart(void **state)
 {
 	struct nvml_reader r = reader();
 
@@ -346,7 +346,7 @@ static struct nvml_status status_of(struct nvml *n)
 	return st;
 }
 
-static void the_thread_tells_a_last_sample_when_it_is_stopped(void **state)
+static void the_thread_sends_a_last_sample_when_stopped(void **state)
 {
 	struct event_sink sink = { on_event, NULL };
 	struct nvml *n;
@@ -366,7 +366,7 @@ static void the_thread_tells_a_last_sample_when_it_is_stopped(void **state)
 	nvml_free(n);
 }
 
-static void a_library_that_is_not_there_ends_the_thread_and_says_so(void **state)
+static void a_missing_library_ends_the_thread_with_a_reason(void **state)
 {
 	struct nvml *n = nvml_start(load_nothing);
 
@@ -395,15 +395,15 @@ static void a_library_that_does_not_answer_is_left_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(what_cannot_be_is_not_told, setup),
-		cmocka_unit_test_setup(what_is_refused_is_asked_once_and_what_fails_again, setup),
+		cmocka_unit_test_setup(impossible_readings_are_dropped, setup),
+		cmocka_unit_test_setup(a_refused_query_is_made_once_and_a_failed_one_again, setup),
 		cmocka_unit_test_setup(a_lost_device_is_a_fault_once_and_is_left_alone, setup),
-		cmocka_unit_test_setup(activity_is_told_where_two_readings_are_far_enough_apart, setup),
+		cmocka_unit_test_setup(activity_needs_two_readings_far_enough_apart, setup),
 		cmocka_unit_test_setup(processes_without_a_number_are_counted_and_our_own_is_not, setup),
 		cmocka_unit_test_setup(events_are_of_devices_and_kinds_that_are_known, setup),
 		cmocka_unit_test_setup(no_device_has_no_name_and_any_init_may_fail, setup),
-		cmocka_unit_test_setup(the_thread_tells_a_last_sample_when_it_is_stopped, setup),
-		cmocka_unit_test_setup(a_library_that_is_not_there_ends_the_thread_and_says_so, setup),
+		cmocka_unit_test_setup(the_thread_sends_a_last_sample_when_stopped, setup),
+		cmocka_unit_test_setup(a_missing_library_ends_the_thread_with_a_reason, setup),
 		cmocka_unit_test_setup(a_library_that_does_not_answer_is_left_alone, setup),
 	};
 

@@ -248,7 +248,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static void who_comes_back_has_its_number_and_a_time_of_its_own(void **state)
+static void a_returning_device_has_its_number_and_new_time(void **state)
 {
 	struct nvml_reader r = opened();
 
@@ -364,7 +364,7 @@ static void a_gpu_that_is_divided_meanwhile_shows_its_instances_and_becomes_whol
 	close_reader(&r);
 }
 
-static void an_instance_that_goes_takes_nobody_with_it(void **state)
+static void a_removed_instance_affects_no_other(void **state)
 {
 	struct nvml_reader r;
 
@@ -400,14 +400,14 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(who_comes_back_has_its_number_and_a_time_of_its_own, setup),
+		cmocka_unit_test_setup(a_returning_device_has_its_number_and_new_time, setup),
 		cmocka_unit_test_setup(handles_that_are_refused_are_found_anew, setup),
 		cmocka_unit_test_setup(it_is_looked_for_seldom_and_ever_more_so, setup),
 		cmocka_unit_test_setup(one_that_begins_slowly_does_so_still_less, setup),
 		cmocka_unit_test_setup(a_driver_that_is_away_loses_all_and_all_come_back, setup),
 		cmocka_unit_test_setup(
 			a_gpu_that_is_divided_meanwhile_shows_its_instances_and_becomes_whole_again, setup),
-		cmocka_unit_test_setup(an_instance_that_goes_takes_nobody_with_it, setup),
+		cmocka_unit_test_setup(a_removed_instance_affects_no_other, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, end);

@@ -194,7 +194,7 @@ static void is_told(const char *wanted)
 	strbuf_reset(&told);
 }
 
-static void instances_have_their_own_and_their_gpu_what_is_the_whole_s(void **state)
+static void instances_have_own_figures_and_share_those_of_the_gpu(void **state)
 {
 	struct nvml_reader r = opened();
 
@@ -278,7 +278,7 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(instances_have_their_own_and_their_gpu_what_is_the_whole_s),
+		cmocka_unit_test(instances_have_own_figures_and_share_those_of_the_gpu),
 		cmocka_unit_test(a_fault_is_of_its_instance_or_of_all_that_it_may_be_of),
 		cmocka_unit_test(instances_come_and_go_while_others_are_used),
 		cmocka_unit_test(a_gpu_is_lost_once_with_all_its_instances),

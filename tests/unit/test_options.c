@@ -136,7 +136,7 @@ static void values_follow_stand_behind_equals_or_stick(void **state)
 	}
 }
 
-static void what_follows_two_dashes_is_the_command_untouched(void **state)
+static void everything_after_two_dashes_is_the_command(void **state)
 {
 	struct options o;
 	struct line l;
@@ -279,7 +279,7 @@ static void unknown_options_are_refused(void **state)
 	refused("---");
 }
 
-static void a_refusal_says_what_would_be_right(void **state)
+static void a_refusal_names_the_valid_values(void **state)
 {
 	(void)state;
 	answered("--duraton 3",
@@ -299,7 +299,7 @@ static void a_refusal_says_what_would_be_right(void **state)
 		 "usage: gpuprof report FILE [options]\n");
 }
 
-static void what_would_show_nothing_is_refused(void **state)
+static void an_option_without_effect_is_refused(void **state)
 {
 	struct options o;
 	struct line l;
@@ -317,7 +317,7 @@ static void what_would_show_nothing_is_refused(void **state)
 	options_free(&o);
 }
 
-static void help_and_version_win_over_what_is_missing(void **state)
+static void help_and_version_win_over_missing_arguments(void **state)
 {
 	struct options o;
 	struct line l;
@@ -383,7 +383,7 @@ int main(void)
 		cmocka_unit_test(nothing_on_the_line_is_all_processes_without_a_verb),
 		cmocka_unit_test(pids_are_distinct_and_keep_their_order),
 		cmocka_unit_test(values_follow_stand_behind_equals_or_stick),
-		cmocka_unit_test(what_follows_two_dashes_is_the_command_untouched),
+		cmocka_unit_test(everything_after_two_dashes_is_the_command),
 		cmocka_unit_test(an_option_does_not_swallow_the_two_dashes),
 		cmocka_unit_test(ring_sizes_round_up_to_a_power_of_two),
 		cmocka_unit_test(choices_are_the_enums_of_their_rooms),
@@ -393,9 +393,9 @@ int main(void)
 		cmocka_unit_test(options_of_another_verb_are_refused),
 		cmocka_unit_test(words_must_fit_the_verb),
 		cmocka_unit_test(unknown_options_are_refused),
-		cmocka_unit_test(a_refusal_says_what_would_be_right),
-		cmocka_unit_test(what_would_show_nothing_is_refused),
-		cmocka_unit_test(help_and_version_win_over_what_is_missing),
+		cmocka_unit_test(a_refusal_names_the_valid_values),
+		cmocka_unit_test(an_option_without_effect_is_refused),
+		cmocka_unit_test(help_and_version_win_over_missing_arguments),
 		cmocka_unit_test(the_nearest_name_is_a_short_edit_away),
 		cmocka_unit_test(every_row_is_complete_and_its_help_fits),
 	};

@@ -42,7 +42,7 @@ static void a_value_leads_to_no_other_folder(void **state)
 	assert_int_equal(expand("a/%r", "a/_._.._etc_3"), 0);
 }
 
-static void what_is_not_known_is_named(void **state)
+static void an_unknown_option_is_named(void **state)
 {
 	(void)state;
 	assert_int_equal(expand("%j", NULL), 'j');
@@ -77,7 +77,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_letter_becomes_its_value),
 		cmocka_unit_test(a_value_leads_to_no_other_folder),
-		cmocka_unit_test(what_is_not_known_is_named),
+		cmocka_unit_test(an_unknown_option_is_named),
 		cmocka_unit_test(letters_that_mean_nothing_are_found),
 		cmocka_unit_test(long_values_are_cut),
 	};

@@ -25,7 +25,7 @@ static void a_number_is_that_of_the_line_of_its_whole_name(void **state)
 	assert_int_equal(proc_status_number(STATUS, "Seccomp_filters"), 3);
 }
 
-static void what_is_not_there_is_no_number(void **state)
+static void a_missing_value_is_no_number(void **state)
 {
 	(void)state;
 	assert_int_equal(proc_status_number(STATUS, "NoNewPrivs"), 0);
@@ -45,7 +45,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_number_is_that_of_the_line_of_its_whole_name),
-		cmocka_unit_test(what_is_not_there_is_no_number),
+		cmocka_unit_test(a_missing_value_is_no_number),
 		cmocka_unit_test(a_process_of_our_own_namespace_has_our_clock),
 	};
 

@@ -28,7 +28,7 @@ static const struct cell *cell(const struct table *t, size_t row, const char *co
 	return &table_cells(t, row)[at];
 }
 
-static void a_row_says_who_launches_and_who_waits(void **state)
+static void a_row_has_launch_and_sync_figures(void **state)
 {
 	struct model *m = session(1000 * NS_PER_MS);
 	struct table *t;
@@ -87,7 +87,7 @@ static void two_owners_of_a_pid_are_two_rows(void **state)
 	model_free(m);
 }
 
-static void what_makes_no_call_has_no_row(void **state)
+static void a_process_without_calls_has_no_row(void **state)
 {
 	struct model *m = session(1000);
 	struct table *t;
@@ -104,9 +104,9 @@ static void what_makes_no_call_has_no_row(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_row_says_who_launches_and_who_waits),
+		cmocka_unit_test(a_row_has_launch_and_sync_figures),
 		cmocka_unit_test(two_owners_of_a_pid_are_two_rows),
-		cmocka_unit_test(what_makes_no_call_has_no_row),
+		cmocka_unit_test(a_process_without_calls_has_no_row),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,7 @@ static void a_thread_that_may_hold_a_lock_is_not(void **state)
 			   AT("libc.so.6", "exit"), MAIN }, .why = "it is inside the C library" });
 }
 
-static void what_is_not_known_is_not_quiet(void **state)
+static void an_unknown_stack_is_not_safe(void **state)
 {
 	char why[STACK_WHY_BYTES];
 	const struct quiet_frame one = { .module = "x" };
@@ -96,7 +96,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_that_wait_for_others_or_time_are_quiet),
 		cmocka_unit_test(a_thread_that_may_hold_a_lock_is_not),
-		cmocka_unit_test(what_is_not_known_is_not_quiet),
+		cmocka_unit_test(an_unknown_stack_is_not_safe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

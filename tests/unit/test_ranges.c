@@ -150,7 +150,7 @@ static void ranges_of_two_threads_share_the_wall_and_not_the_host(void **state)
 }
 
 /* A thread may have no CPU between its time and its word of it. */
-static void the_wall_goes_on_until_the_latest_end_in_whatever_order_threads_tell_theirs(void **state)
+static void the_wall_reaches_the_latest_end_in_any_order_of_threads(void **state)
 {
 	struct ranges *r = ranges_new(5);
 
@@ -180,7 +180,7 @@ static void domains_have_stacks_of_their_own(void **state)
 	ranges_free(r);
 }
 
-static void what_was_open_before_and_after_is_said(void **state)
+static void ranges_open_before_and_after_are_reported(void **state)
 {
 	struct ranges *r = ranges_new(5);
 
@@ -200,7 +200,7 @@ static void what_was_open_before_and_after_is_said(void **state)
 	ranges_free(r);
 }
 
-static void a_thread_that_ends_closes_what_it_had_open(void **state)
+static void an_exiting_thread_closes_its_ranges(void **state)
 {
 	struct ranges *r = ranges_new(5);
 
@@ -220,7 +220,7 @@ static void a_thread_that_ends_closes_what_it_had_open(void **state)
 	ranges_free(r);
 }
 
-static void an_interval_has_its_part_of_what_goes_on(void **state)
+static void an_interval_has_its_part_of_open_ranges(void **state)
 {
 	struct ranges *r = ranges_new(5);
 
@@ -237,7 +237,7 @@ static void an_interval_has_its_part_of_what_goes_on(void **state)
 	ranges_free(r);
 }
 
-static void what_was_open_is_known_until_it_is_settled(void **state)
+static void open_scopes_are_known_until_settled(void **state)
 {
 	struct ranges *r = ranges_new(5);
 
@@ -315,12 +315,12 @@ int main(void)
 		cmocka_unit_test(a_range_that_was_started_is_its_threads_wherever_it_ends),
 		cmocka_unit_test(one_inside_another_of_its_name_adds_nothing_but_itself),
 		cmocka_unit_test(ranges_of_two_threads_share_the_wall_and_not_the_host),
-		cmocka_unit_test(the_wall_goes_on_until_the_latest_end_in_whatever_order_threads_tell_theirs),
+		cmocka_unit_test(the_wall_reaches_the_latest_end_in_any_order_of_threads),
 		cmocka_unit_test(domains_have_stacks_of_their_own),
-		cmocka_unit_test(what_was_open_before_and_after_is_said),
-		cmocka_unit_test(a_thread_that_ends_closes_what_it_had_open),
-		cmocka_unit_test(an_interval_has_its_part_of_what_goes_on),
-		cmocka_unit_test(what_was_open_is_known_until_it_is_settled),
+		cmocka_unit_test(ranges_open_before_and_after_are_reported),
+		cmocka_unit_test(an_exiting_thread_closes_its_ranges),
+		cmocka_unit_test(an_interval_has_its_part_of_open_ranges),
+		cmocka_unit_test(open_scopes_are_known_until_settled),
 		cmocka_unit_test(names_threads_and_depth_are_bounded),
 		cmocka_unit_test(any_events_leave_sums_that_can_be),
 	};

@@ -143,7 +143,7 @@ static int visit_it(pid_t pid, bool to_call)
 	return v.err;
 }
 
-static void what_does_not_stop_is_let_go(void **state)
+static void a_thread_that_does_not_stop_is_released(void **state)
 {
 	pid_t pid = start();
 
@@ -157,7 +157,7 @@ static void what_does_not_stop_is_let_go(void **state)
 	finish(pid);
 }
 
-static void what_could_not_be_stopped_can_be_later(void **state)
+static void a_thread_that_did_not_stop_can_be_stopped_later(void **state)
 {
 	pid_t pid = start();
 
@@ -173,7 +173,7 @@ static void what_could_not_be_stopped_can_be_later(void **state)
 	finish(pid);
 }
 
-static void what_stops_no_more_on_its_way_to_a_call_is_let_go(void **state)
+static void a_thread_that_misses_its_call_stop_is_released(void **state)
 {
 	pid_t pid = start();
 
@@ -222,9 +222,9 @@ static void the_reason_names_the_thread_and_where_it_is(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_does_not_stop_is_let_go),
-		cmocka_unit_test(what_could_not_be_stopped_can_be_later),
-		cmocka_unit_test(what_stops_no_more_on_its_way_to_a_call_is_let_go),
+		cmocka_unit_test(a_thread_that_does_not_stop_is_released),
+		cmocka_unit_test(a_thread_that_did_not_stop_can_be_stopped_later),
+		cmocka_unit_test(a_thread_that_misses_its_call_stop_is_released),
 		cmocka_unit_test(the_reason_names_the_thread_and_where_it_is),
 	};
 

@@ -158,7 +158,7 @@ static void a_report_of_a_capture_is_the_report_of_the_run(void **state)
 	room_free(&r);
 }
 
-static void head_and_foot_say_what_was_measured_lost_and_spent(void **state)
+static void header_and_footer_have_measured_lost_and_cost(void **state)
 {
 	struct room r = room_new(0);
 	struct summary s = summary_read(r.model, 0, false);
@@ -179,7 +179,7 @@ static void head_and_foot_say_what_was_measured_lost_and_spent(void **state)
 }
 
 /* Counters are the session's, as those of the table events; calls and time are the interval's. */
-static void figures_of_a_later_interval_say_of_which_time_they_are(void **state)
+static void figures_of_a_later_interval_have_their_time_span(void **state)
 {
 	struct room r = room_new(0);
 	struct strbuf sb = STRBUF_INIT;
@@ -319,8 +319,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_report_of_a_capture_is_the_report_of_the_run),
-		cmocka_unit_test(head_and_foot_say_what_was_measured_lost_and_spent),
-		cmocka_unit_test(figures_of_a_later_interval_say_of_which_time_they_are),
+		cmocka_unit_test(header_and_footer_have_measured_lost_and_cost),
+		cmocka_unit_test(figures_of_a_later_interval_have_their_time_span),
 		cmocka_unit_test(meta_has_the_clock_on_the_wall_and_the_losses),
 		cmocka_unit_test(loss_above_the_limit_is_exit_5_with_a_report),
 		cmocka_unit_test(a_capture_without_its_end_is_exit_5_with_a_report),

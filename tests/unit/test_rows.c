@@ -122,7 +122,7 @@ static void without_other_a_new_key_beyond_max_finds_nothing(void **state)
 	rows_free(&r, &strict);
 }
 
-static void tables_merge_by_key_and_the_other_row_takes_what_has_no_place(void **state)
+static void tables_merge_by_key_and_the_other_row_takes_the_rest(void **state)
 {
 	struct rows to = { 0 }, from = { 0 };
 
@@ -181,7 +181,7 @@ static void rows_that_are_not_kept_are_gone_and_the_others_stay_where_they_are(v
 	rows_free(&r, &unbounded);
 }
 
-static void bytes_are_those_of_rows_index_and_what_rows_own(void **state)
+static void bytes_include_rows_index_and_owned_memory(void **state)
 {
 	struct rows r = { 0 };
 	size_t bytes;
@@ -227,10 +227,10 @@ int main(void)
 		cmocka_unit_test(a_row_is_found_by_its_key_and_zero_when_it_is_new),
 		cmocka_unit_test(beyond_max_new_keys_share_the_other_row),
 		cmocka_unit_test(without_other_a_new_key_beyond_max_finds_nothing),
-		cmocka_unit_test(tables_merge_by_key_and_the_other_row_takes_what_has_no_place),
+		cmocka_unit_test(tables_merge_by_key_and_the_other_row_takes_the_rest),
 		cmocka_unit_test(a_row_moves_to_another_table_with_its_address),
 		cmocka_unit_test(rows_that_are_not_kept_are_gone_and_the_others_stay_where_they_are),
-		cmocka_unit_test(bytes_are_those_of_rows_index_and_what_rows_own),
+		cmocka_unit_test(bytes_include_rows_index_and_owned_memory),
 		cmocka_unit_test(random_keys_are_counted_as_in_a_plain_list),
 	};
 

@@ -98,7 +98,7 @@ static void a_mean_is_over_the_time_that_knew_it(void **state)
 }
 
 /* Worked example: 5 J, the driver anew, 1 J; between readings of 2 s in all. */
-static void energy_is_what_lies_between_readings(void **state)
+static void energy_is_the_difference_of_readings(void **state)
 {
 	(void)state;
 	assert_int_equal(sample(0, 1000, SAMPLE_ENERGY_MJ, 70000), 0);
@@ -131,7 +131,7 @@ static void power_and_clocks_are_means_of_readings(void **state)
 	assert_false(samples_mean(device, SAMPLE_TOTAL_BYTES, &mean));
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void impossible_values_are_refused(void **state)
 {
 	(void)state;
 	assert_int_equal(sample(1000, 2000, SAMPLE_SM, SAMPLE_FULL + 1), 0);
@@ -195,7 +195,7 @@ static void a_process_keeps_its_last_figure(void **state)
 	assert_null(samples_user(samples_find(&samples, GPU), 13));
 }
 
-static void a_mig_instance_is_found_whatever_stands_before_its_number(void **state)
+static void a_mig_instance_is_found_by_every_spelling(void **state)
 {
 	(void)state;
 	assert_int_equal(sample(1000, 2000, SAMPLE_SM, 1), 0);
@@ -331,7 +331,7 @@ static void instance_fault(uint64_t number)
 					       .start_ns = 100001000 }), 0);
 }
 
-static void what_befalls_a_gpu_befalls_its_instances(void **state)
+static void faults_of_a_gpu_are_faults_of_its_instances(void **state)
 {
 	struct finding_book b = { .pid = 7, .session_ns = 1000 };
 
@@ -352,7 +352,7 @@ static void what_befalls_a_gpu_befalls_its_instances(void **state)
 	assert_string_equal(found.cause.s, "GPU 3:1: XID 43, a process's work was stopped after a fault");
 }
 
-static void clocks_that_are_kept_down_are_told_by_reason(void **state)
+static void throttled_clocks_are_reported_by_reason(void **state)
 {
 	(void)state;
 	assert_int_equal(sample(0, 9600, SAMPLE_CLOCK_REASONS, CLOCK_IDLE | CLOCK_SETTING), 0);
@@ -390,7 +390,7 @@ static void call(struct model *m, uint32_t pid)
 							.func = 1, .start_ns = 10, .end_ns = 20 }), 0);
 }
 
-static void who_is_watched_and_has_no_helper_is_no_stranger(void **state)
+static void a_watched_process_without_a_helper_is_not_unwatched(void **state)
 {
 	static const struct funcs funcs = { .n = 2, .v = { [1] = { .name = "cudaLaunchKernel", .class = CLASS_LAUNCH } } };
 	struct model *m = model_new(&funcs);
@@ -419,21 +419,21 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_mean_is_over_the_time_that_knew_it, setup),
-		cmocka_unit_test_setup(energy_is_what_lies_between_readings, setup),
+		cmocka_unit_test_setup(energy_is_the_difference_of_readings, setup),
 		cmocka_unit_test_setup(power_and_clocks_are_means_of_readings, setup),
-		cmocka_unit_test_setup(what_cannot_be_is_refused, setup),
+		cmocka_unit_test_setup(impossible_values_are_refused, setup),
 		cmocka_unit_test_setup(a_sample_that_ends_after_the_session_counts_up_to_its_end, setup),
 		cmocka_unit_test_setup(there_is_room_for_so_much_and_no_more, setup),
 		cmocka_unit_test_setup(a_process_keeps_its_last_figure, setup),
-		cmocka_unit_test_setup(a_mig_instance_is_found_whatever_stands_before_its_number, setup),
+		cmocka_unit_test_setup(a_mig_instance_is_found_by_every_spelling, setup),
 		cmocka_unit_test_setup(unwatched_is_from_sample_to_sample_while_kernels_ran, setup),
 		cmocka_unit_test_setup(processes_without_a_number_are_strangers, setup),
 		cmocka_unit_test_setup(a_book_waits_for_strangers_where_it_may, setup),
 		cmocka_unit_test_setup(the_worst_fault_is_the_cause_and_all_are_evidence, setup),
-		cmocka_unit_test_setup(what_befalls_a_gpu_befalls_its_instances, setup),
-		cmocka_unit_test_setup(clocks_that_are_kept_down_are_told_by_reason, setup),
+		cmocka_unit_test_setup(faults_of_a_gpu_are_faults_of_its_instances, setup),
+		cmocka_unit_test_setup(throttled_clocks_are_reported_by_reason, setup),
 		cmocka_unit_test_setup(strangers_are_named_and_those_that_are_watched_are_none, setup),
-		cmocka_unit_test_setup(who_is_watched_and_has_no_helper_is_no_stranger, setup),
+		cmocka_unit_test_setup(a_watched_process_without_a_helper_is_not_unwatched, setup),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

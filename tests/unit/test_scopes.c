@@ -34,7 +34,7 @@ static void close_row(struct scopes *s, uint32_t row, uint64_t ns, size_t *budge
 	assert_int_equal(scopes_close(s, scope, ns, budget), 0);
 }
 
-static void what_was_open_at_a_time_is_known_whatever_ended_since(void **state)
+static void scopes_open_at_a_past_time_are_known(void **state)
 {
 	size_t budget = BUDGET;
 	struct scopes s = { 0 };
@@ -99,7 +99,7 @@ static void without_budget_the_stack_goes_on_and_its_history_does_not(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_open_at_a_time_is_known_whatever_ended_since),
+		cmocka_unit_test(scopes_open_at_a_past_time_are_known),
 		cmocka_unit_test(times_before_a_horizon_are_forgotten_and_their_memory_given_back),
 		cmocka_unit_test(without_budget_the_stack_goes_on_and_its_history_does_not),
 	};

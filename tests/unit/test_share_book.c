@@ -200,7 +200,7 @@ static void random_processes_settled_as_they_come(void **state)
 
 /* ---- members that opened at different times ------------------------------------------------- */
 
-static void it_opens_when_the_first_of_its_members_did_whoever_joins_first(void **state)
+static void it_opens_with_its_earliest_member_in_any_order(void **state)
 {
 	struct share_book *b = share_book_new(T(50));
 	struct share_sum sum;
@@ -309,7 +309,7 @@ static void one_that_is_behind_does_not_hold_memory(void **state)
 	share_book_free(b);
 }
 
-static void others_are_there_no_longer_than_somebody_says_so(void **state)
+static void unwatched_users_last_as_long_as_samples_report_them(void **state)
 {
 	struct share_book *b = share_book_new(0), *copy;
 	struct share_sum sum;
@@ -336,9 +336,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_examples_of_the_header),
 		cmocka_unit_test(random_processes_settled_as_they_come),
-		cmocka_unit_test(it_opens_when_the_first_of_its_members_did_whoever_joins_first),
+		cmocka_unit_test(it_opens_with_its_earliest_member_in_any_order),
 		cmocka_unit_test(random_members_that_opened_before_others_were_settled),
-		cmocka_unit_test(others_are_there_no_longer_than_somebody_says_so),
+		cmocka_unit_test(unwatched_users_last_as_long_as_samples_report_them),
 		cmocka_unit_test(one_that_is_behind_does_not_hold_memory),
 	};
 

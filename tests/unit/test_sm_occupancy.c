@@ -42,7 +42,7 @@ static void examples(void **state)
 	assert_occupancy(128, 32, 100 << 10, 2, 0.125, "shared");
 }
 
-static void what_does_not_fit_or_is_not_known_is_said(void **state)
+static void oversized_or_unknown_events_are_reported(void **state)
 {
 	struct occupancy_launch l = { .blocks = 1, .threads = 1024, .registers = 255 };
 	struct occupancy_device unknown = { .multiprocessors = 0 };
@@ -64,7 +64,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(examples),
-		cmocka_unit_test(what_does_not_fit_or_is_not_known_is_said),
+		cmocka_unit_test(oversized_or_unknown_events_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

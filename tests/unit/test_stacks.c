@@ -206,7 +206,7 @@ static void stacks_are_whole_however_the_program_was_built(void **state)
 		check_chain(flags[i], "sleep");
 }
 
-static void what_a_thread_waits_in_is_told(void **state)
+static void a_threads_wait_is_shown(void **state)
 {
 	static const struct {
 		const char *how, *syscall, *file;
@@ -242,7 +242,7 @@ static void without_tables_frame_pointers_do(void **state)
 	scene_end(&sc);
 }
 
-static void a_signal_handler_s_stack_leads_on_to_what_it_interrupted(void **state)
+static void a_signal_handlers_stack_continues_in_the_interrupted_code(void **state)
 {
 	struct scene sc = scene_start("-O2 -fno-optimize-sibling-calls", "signal");
 	const struct stack_thread *t = main_thread(&sc);
@@ -260,7 +260,7 @@ static void a_signal_handler_s_stack_leads_on_to_what_it_interrupted(void **stat
 	scene_end(&sc);
 }
 
-static void a_deep_recursion_is_cut_and_says_so(void **state)
+static void a_deep_recursion_is_cut_and_marked(void **state)
 {
 	struct scene sc = scene_start("-O2 -fno-optimize-sibling-calls", "deep");
 	const struct stack_thread *t = main_thread(&sc);
@@ -432,7 +432,7 @@ static void sixty_four_threads_take_less_than_two_seconds_of_cpu(void **state)
 	scene_end(&sc);
 }
 
-static void what_is_no_process_is_refused(void **state)
+static void a_missing_process_is_refused(void **state)
 {
 	uint32_t pid = (1u << 22) - 1;
 	struct stack_snapshot *s = stack_snapshot_new(&pid, 1);
@@ -448,10 +448,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_are_whole_however_the_program_was_built),
-		cmocka_unit_test(what_a_thread_waits_in_is_told),
+		cmocka_unit_test(a_threads_wait_is_shown),
 		cmocka_unit_test(without_tables_frame_pointers_do),
-		cmocka_unit_test(a_signal_handler_s_stack_leads_on_to_what_it_interrupted),
-		cmocka_unit_test(a_deep_recursion_is_cut_and_says_so),
+		cmocka_unit_test(a_signal_handlers_stack_continues_in_the_interrupted_code),
+		cmocka_unit_test(a_deep_recursion_is_cut_and_marked),
 		cmocka_unit_test(a_stripped_program_has_its_frames_and_no_names),
 		cmocka_unit_test(a_running_thread_is_marked_as_such),
 		cmocka_unit_test(a_call_that_polls_is_seen_each_time),
@@ -460,7 +460,7 @@ int main(void)
 		cmocka_unit_test(the_compiler_inside_the_program_is_known_by_its_inner_names),
 		cmocka_unit_test(a_program_s_own_function_of_such_a_name_is_no_call),
 		cmocka_unit_test(sixty_four_threads_take_less_than_two_seconds_of_cpu),
-		cmocka_unit_test(what_is_no_process_is_refused),
+		cmocka_unit_test(a_missing_process_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("stacks", tests, NULL, NULL);

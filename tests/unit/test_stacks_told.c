@@ -193,7 +193,7 @@ static void a_capture_that_begins_later_knows_all_stacks_before(void **state)
 	model_free(l.model);
 }
 
-static void frames_that_nobody_called_are_refused(void **state)
+static void frames_without_a_known_caller_are_refused(void **state)
 {
 	struct stacks s = { 0 };
 	struct event ev = frame(2, 1, "b");
@@ -216,7 +216,7 @@ static void frames_that_nobody_called_are_refused(void **state)
 	stacks_free(&s);
 }
 
-static void there_is_an_end_to_what_is_kept(void **state)
+static void stored_stacks_are_bounded(void **state)
 {
 	struct stacks s = { 0 };
 	struct event ev;
@@ -243,8 +243,8 @@ int main(void)
 		cmocka_unit_test(calls_are_split_by_the_functions_of_their_stacks),
 		cmocka_unit_test(a_capture_gives_the_same_stacks),
 		cmocka_unit_test(a_capture_that_begins_later_knows_all_stacks_before),
-		cmocka_unit_test(frames_that_nobody_called_are_refused),
-		cmocka_unit_test(there_is_an_end_to_what_is_kept),
+		cmocka_unit_test(frames_without_a_known_caller_are_refused),
+		cmocka_unit_test(stored_stacks_are_bounded),
 	};
 
 	return cmocka_run_group_tests_name("stacks told", tests, NULL, NULL);

@@ -156,7 +156,7 @@ static void that_a_sync_had_no_cpu_is_no_loss_by_the_sync(void **state)
 	stalls_free(&l);
 }
 
-static void a_row_says_which_call_how_often_and_of_what(void **state)
+static void a_row_has_the_call_its_count_and_its_cause(void **state)
 {
 	struct stalls l = { 0 };
 
@@ -210,7 +210,7 @@ static void rows_are_bounded_and_lose_no_time(void **state)
 }
 
 /* One gap a second for a thousand seconds: the later half of them is late, to an epoch. */
-static void what_was_late_is_told_from_what_was_early(void **state)
+static void late_and_early_losses_are_separate(void **state)
 {
 	struct timeline t = { 0 };
 	struct idle_thread who = { .timeline = &t, .now_ns = UINT64_MAX, .now = CLASS_OTHER };
@@ -233,7 +233,7 @@ static void what_was_late_is_told_from_what_was_early(void **state)
 	stalls_free(&l);
 }
 
-static void random_gaps_lose_at_most_what_they_are(void **state)
+static void random_gaps_lose_at_most_their_length(void **state)
 {
 	(void)state;
 	for (int round = 0; round < random_rounds(20000); round++) {
@@ -271,10 +271,10 @@ int main(void)
 		cmocka_unit_test(the_examples_of_the_header),
 		cmocka_unit_test(between_launched_works_the_device_only_takes_time),
 		cmocka_unit_test(that_a_sync_had_no_cpu_is_no_loss_by_the_sync),
-		cmocka_unit_test(a_row_says_which_call_how_often_and_of_what),
+		cmocka_unit_test(a_row_has_the_call_its_count_and_its_cause),
 		cmocka_unit_test(rows_are_bounded_and_lose_no_time),
-		cmocka_unit_test(what_was_late_is_told_from_what_was_early),
-		cmocka_unit_test(random_gaps_lose_at_most_what_they_are),
+		cmocka_unit_test(late_and_early_losses_are_separate),
+		cmocka_unit_test(random_gaps_lose_at_most_their_length),
 	};
 
 	return cmocka_run_group_tests(tests, random_seed, NULL);

@@ -26,7 +26,7 @@ static void a_shadow_stack_is_known_by_a_word_of_its_line(void **state)
 	assert_false(subject_has_shadow_stack(""));
 }
 
-static void who_may_not_trace_is_told_why_and_what_to_do(void **state)
+static void a_denied_trace_has_its_reason_and_remedy(void **state)
 {
 	static const struct {
 		struct denied d;
@@ -63,7 +63,7 @@ static void who_may_not_trace_is_told_why_and_what_to_do(void **state)
 	}
 }
 
-static void what_the_kernel_says_of_a_process_is_read(void **state)
+static void a_processes_status_is_read(void **state)
 {
 	struct denied d;
 
@@ -78,8 +78,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_shadow_stack_is_known_by_a_word_of_its_line),
-		cmocka_unit_test(who_may_not_trace_is_told_why_and_what_to_do),
-		cmocka_unit_test(what_the_kernel_says_of_a_process_is_read),
+		cmocka_unit_test(a_denied_trace_has_its_reason_and_remedy),
+		cmocka_unit_test(a_processes_status_is_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

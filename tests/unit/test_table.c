@@ -94,7 +94,7 @@ static void wide_shows_the_wide_columns_too(void **state)
 		"... 1 more\n");
 }
 
-static void what_is_unknown_in_every_row_takes_no_room(void **state)
+static void a_column_unknown_in_every_row_is_hidden(void **state)
 {
 	struct table *t = sample();
 
@@ -107,7 +107,7 @@ static void what_is_unknown_in_every_row_takes_no_room(void **state)
 		"... 1 more\n");
 }
 
-static void who_did_not_ask_for_a_cut_is_told_where_all_rows_are(void **state)
+static void a_cut_table_names_the_option_for_all_rows(void **state)
 {
 	struct table *t = sample();
 
@@ -123,7 +123,7 @@ static void who_did_not_ask_for_a_cut_is_told_where_all_rows_are(void **state)
 		"... 1 more (--table calls has all)\n");
 }
 
-static void a_book_is_cut_whole_if_nobody_asked(void **state)
+static void a_book_is_cut_at_whole_owners_by_default(void **state)
 {
 	static const struct {
 		unsigned int books;
@@ -149,7 +149,7 @@ static void a_book_is_cut_whole_if_nobody_asked(void **state)
 	}
 }
 
-static void columns_are_as_wide_as_what_they_show(void **state)
+static void columns_are_as_wide_as_their_content(void **state)
 {
 	struct table *t = table_new("calls", columns + FUNCTION, 2);
 	struct cell *c = table_row(t);
@@ -167,7 +167,7 @@ static void columns_are_as_wide_as_what_they_show(void **state)
 		"e\u0301\u00e4bcdefgh  22,222\n");
 }
 
-static void a_table_without_rows_says_so(void **state)
+static void a_table_without_rows_has_a_message(void **state)
 {
 	struct table *why = table_new("calls", columns, N);
 
@@ -281,7 +281,7 @@ static void a_narrow_terminal_breaks_sentences_and_no_command(void **state)
 		"  known\n");
 }
 
-static void md_escapes_what_is_markup(void **state)
+static void md_escapes_markup(void **state)
 {
 	struct table *t = table_new("calls", columns + FUNCTION, 2);
 	struct cell *c = table_row(t);
@@ -300,7 +300,7 @@ static void md_escapes_what_is_markup(void **state)
 		"\nx  \ny\n");
 }
 
-static void csv_has_raw_numbers_and_quotes_what_needs_it(void **state)
+static void csv_has_raw_numbers_and_quotes_where_needed(void **state)
 {
 	struct table *t = sample();
 
@@ -433,17 +433,17 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_aligns_numbers_right_and_gives_them_units),
 		cmocka_unit_test(wide_shows_the_wide_columns_too),
-		cmocka_unit_test(what_is_unknown_in_every_row_takes_no_room),
-		cmocka_unit_test(who_did_not_ask_for_a_cut_is_told_where_all_rows_are),
-		cmocka_unit_test(a_book_is_cut_whole_if_nobody_asked),
-		cmocka_unit_test(columns_are_as_wide_as_what_they_show),
-		cmocka_unit_test(a_table_without_rows_says_so),
+		cmocka_unit_test(a_column_unknown_in_every_row_is_hidden),
+		cmocka_unit_test(a_cut_table_names_the_option_for_all_rows),
+		cmocka_unit_test(a_book_is_cut_at_whole_owners_by_default),
+		cmocka_unit_test(columns_are_as_wide_as_their_content),
+		cmocka_unit_test(a_table_without_rows_has_a_message),
 		cmocka_unit_test(long_names_are_cut_in_the_middle_between_characters),
 		cmocka_unit_test(hostile_names_cannot_reach_the_terminal),
 		cmocka_unit_test(sentences_are_below_their_row_and_the_verdict_comes_first),
 		cmocka_unit_test(a_narrow_terminal_breaks_sentences_and_no_command),
-		cmocka_unit_test(md_escapes_what_is_markup),
-		cmocka_unit_test(csv_has_raw_numbers_and_quotes_what_needs_it),
+		cmocka_unit_test(md_escapes_markup),
+		cmocka_unit_test(csv_has_raw_numbers_and_quotes_where_needed),
 		cmocka_unit_test(several_tables_of_csv_are_named),
 		cmocka_unit_test(json_is_strict_and_whole),
 		cmocka_unit_test(an_instance_is_named_by_its_gpu_and_itself),

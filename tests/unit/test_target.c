@@ -145,7 +145,7 @@ static int look_at(struct named n)
 	return rc;
 }
 
-static void strange_names_are_told_as_they_are(void **state)
+static void unusual_names_are_read_verbatim(void **state)
 {
 	(void)state;
 	needs_real_machine("maps of other processes");
@@ -181,7 +181,7 @@ static void a_deleted_file_is_named_when_it_cannot_be_opened(void **state)
 			 1);
 }
 
-static void what_took_the_place_of_a_file_is_not_opened(void **state)
+static void a_file_that_replaced_another_is_not_opened(void **state)
 {
 	(void)state;
 	needs_real_machine("maps of other processes");
@@ -339,7 +339,7 @@ static int hostile_name(struct child *me, void *arg)
 	return !child_signal(me) || child_await(me);
 }
 
-static void a_process_is_described_whatever_its_name(void **state)
+static void a_process_is_described_with_any_name(void **state)
 {
 	uint64_t before_ns = time_now_ns(), after_ns;
 	struct child c = child_start(hostile_name, NULL);
@@ -413,7 +413,7 @@ static int note_thread(void *ctx, pid_t tid, uint64_t start_ns, const char *comm
 	return 0;
 }
 
-static void every_thread_is_told_and_none_is_a_process(void **state)
+static void every_thread_is_listed_and_none_is_a_process(void **state)
 {
 	struct threads t = { .since_ns = time_now_ns() };
 	struct target_process p;
@@ -441,7 +441,7 @@ static int note_pid(void *ctx, pid_t pid)
 	return 0;
 }
 
-static void every_process_is_told(void **state)
+static void every_process_is_listed(void **state)
 {
 	int found = 0;
 
@@ -455,18 +455,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reports_each_mapped_file_once),
 		cmocka_unit_test(a_callback_that_returns_a_value_ends_the_walk_with_it),
-		cmocka_unit_test(strange_names_are_told_as_they_are),
+		cmocka_unit_test(unusual_names_are_read_verbatim),
 		cmocka_unit_test(a_deleted_file_is_opened_through_map_files),
 		cmocka_unit_test(a_deleted_file_is_named_when_it_cannot_be_opened),
-		cmocka_unit_test(what_took_the_place_of_a_file_is_not_opened),
+		cmocka_unit_test(a_file_that_replaced_another_is_not_opened),
 		cmocka_unit_test(files_of_other_roots_are_found),
 		cmocka_unit_test(a_process_that_is_gone_is_ESRCH),
 		cmocka_unit_test(a_process_of_another_user_is_denied),
 		cmocka_unit_test(the_file_of_a_mapping_event_is_found),
-		cmocka_unit_test(a_process_is_described_whatever_its_name),
+		cmocka_unit_test(a_process_is_described_with_any_name),
 		cmocka_unit_test(arguments_are_joined_by_spaces),
-		cmocka_unit_test(every_thread_is_told_and_none_is_a_process),
-		cmocka_unit_test(every_process_is_told),
+		cmocka_unit_test(every_thread_is_listed_and_none_is_a_process),
+		cmocka_unit_test(every_process_is_listed),
 	};
 
 	return cmocka_run_group_tests_name("target", tests, NULL, NULL);

@@ -142,7 +142,7 @@ static void library_path_comes_before_runpath(void **state)
 	scratch_remove(&scratch);
 }
 
-static void what_a_program_needs_through_rpath_is_inherited(void **state)
+static void libraries_found_by_rpath_are_inherited(void **state)
 {
 	struct scratch scratch;
 	struct seen s;
@@ -154,7 +154,7 @@ static void what_a_program_needs_through_rpath_is_inherited(void **state)
 	scratch_remove(&scratch);
 }
 
-static void preloaded_files_are_told(void **state)
+static void preloaded_files_are_listed(void **state)
 {
 	struct scratch scratch;
 	char list[600];
@@ -353,7 +353,7 @@ static void build_python(struct scratch *s)
 	plant(s, "elsewhere/nvidia/x/lib");
 }
 
-static void wanted_libraries_of_a_python_environment_are_told(void **state)
+static void wanted_libraries_of_a_python_environment_are_listed(void **state)
 {
 	struct scratch s;
 	char words[600], python_path[600], home[600];
@@ -390,15 +390,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runpath_with_origin_leads_to_transitive_needs),
 		cmocka_unit_test(library_path_comes_before_runpath),
-		cmocka_unit_test(what_a_program_needs_through_rpath_is_inherited),
-		cmocka_unit_test(preloaded_files_are_told),
+		cmocka_unit_test(libraries_found_by_rpath_are_inherited),
+		cmocka_unit_test(preloaded_files_are_listed),
 		cmocka_unit_test(equals_ldd_on_programs_of_this_host),
 		cmocka_unit_test(a_static_program_loads_itself_only),
 		cmocka_unit_test(a_command_that_is_not_there_is_ENOENT),
 		cmocka_unit_test(a_command_that_is_no_program_is_ENOEXEC),
 		cmocka_unit_test(scripts_and_wrappers_lead_to_the_program),
 		cmocka_unit_test(a_script_that_is_its_own_interpreter_ends),
-		cmocka_unit_test(wanted_libraries_of_a_python_environment_are_told),
+		cmocka_unit_test(wanted_libraries_of_a_python_environment_are_listed),
 	};
 
 	return cmocka_run_group_tests_name("target_expect", tests, NULL, NULL);

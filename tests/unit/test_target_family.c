@@ -52,7 +52,7 @@ static pid_t hear_pid(const struct child *c)
 	return pid;
 }
 
-static void who_is_below_a_root_joins_it(void **state)
+static void a_process_below_a_root_joins_it(void **state)
 {
 	struct child c = child_start(have_a_child, NULL);
 	pid_t below = hear_pid(&c);
@@ -73,7 +73,7 @@ static void who_is_below_a_root_joins_it(void **state)
 	child_end(&c);
 }
 
-static void who_is_gone_is_told_until_it_is_forgotten(void **state)
+static void an_exited_process_is_listed_until_it_is_forgotten(void **state)
 {
 	struct target_family f = { 0 };
 	pid_t pid = fork();
@@ -124,8 +124,8 @@ static void a_number_that_is_used_again_is_another_process(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_is_below_a_root_joins_it),
-		cmocka_unit_test(who_is_gone_is_told_until_it_is_forgotten),
+		cmocka_unit_test(a_process_below_a_root_joins_it),
+		cmocka_unit_test(an_exited_process_is_listed_until_it_is_forgotten),
 		cmocka_unit_test(a_number_that_is_used_again_is_another_process),
 	};
 

@@ -29,7 +29,7 @@ static int map_much(struct child *me, void *arg)
 	return !child_signal(me) || !child_await(me);
 }
 
-static void what_a_full_ring_lost_is_counted(void **state)
+static void losses_of_a_full_ring_are_counted(void **state)
 {
 	struct stage s;
 
@@ -73,7 +73,7 @@ static void note_loss(void *ctx, const struct target_event *ev)
 }
 
 /* Each look at the whole host may take so long that the rings are full again. */
-static void losses_are_told_together_once_a_second(void **state)
+static void losses_are_reported_together_once_a_second(void **state)
 {
 	struct scratch scratch;
 	struct target_watch *w;
@@ -189,8 +189,8 @@ static void a_child_whose_end_was_lost_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_full_ring_lost_is_counted),
-		cmocka_unit_test(losses_are_told_together_once_a_second),
+		cmocka_unit_test(losses_of_a_full_ring_are_counted),
+		cmocka_unit_test(losses_are_reported_together_once_a_second),
 		cmocka_unit_test(a_child_whose_fork_was_lost_is_watched),
 		cmocka_unit_test(a_child_whose_end_was_lost_ends),
 	};

@@ -86,7 +86,7 @@ static uint64_t file_of(const struct mmap_record *mapped)
 	return rec.ev.file;
 }
 
-static void a_file_is_told_by_its_inode_and_whose_turn_it_is(void **state)
+static void a_file_is_reported_by_inode_and_generation(void **state)
 {
 	struct mmap_record first = sample, next = sample, other = sample;
 
@@ -126,7 +126,7 @@ static void records_of_no_interest_are_skipped(void **state)
 	free((char *)rec.ev.text);
 }
 
-static void what_cannot_be_told_apart_is_missed(void **state)
+static void indistinguishable_mappings_are_missed(void **state)
 {
 	struct perf_event_header lies = { .type = PERF_RECORD_MMAP2, .size = 4 };
 	struct perf_record rec;
@@ -326,9 +326,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_record_is_whole_wherever_the_ring_wraps),
-		cmocka_unit_test(a_file_is_told_by_its_inode_and_whose_turn_it_is),
+		cmocka_unit_test(a_file_is_reported_by_inode_and_generation),
 		cmocka_unit_test(records_of_no_interest_are_skipped),
-		cmocka_unit_test(what_cannot_be_told_apart_is_missed),
+		cmocka_unit_test(indistinguishable_mappings_are_missed),
 		cmocka_unit_test(random_bytes_decode_to_something_or_nothing),
 		cmocka_unit_test(the_best_entry_for_this_cpu_is_taken),
 		cmocka_unit_test(a_cache_that_is_cut_or_flipped_never_crashes),

@@ -104,7 +104,7 @@ static void a_child_that_was_there_before_is_watched(void **state)
 	stage_close(&s);
 }
 
-static void several_processes_share_what_watches_the_host(void **state)
+static void several_processes_share_the_host_watch(void **state)
 {
 	struct scratch scratch;
 	struct target_watch *w;
@@ -187,7 +187,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fork_exec_mmap_exit_come_in_order),
 		cmocka_unit_test(a_child_that_was_there_before_is_watched),
-		cmocka_unit_test(several_processes_share_what_watches_the_host),
+		cmocka_unit_test(several_processes_share_the_host_watch),
 		cmocka_unit_test(refusal_names_the_capability),
 		cmocka_unit_test(a_process_that_is_gone_is_ESRCH),
 	};

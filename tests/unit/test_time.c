@@ -27,7 +27,7 @@ static void a_time_namespaces_shift_is_read_from_procfs(void **state)
 		 -50000000001, -70000000000);
 }
 
-static void what_is_no_shift_is_none(void **state)
+static void a_malformed_clock_shift_is_none(void **state)
 {
 	(void)state;
 	is_shift("", 0, 0);
@@ -51,7 +51,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_time_namespaces_shift_is_read_from_procfs),
-		cmocka_unit_test(what_is_no_shift_is_none),
+		cmocka_unit_test(a_malformed_clock_shift_is_none),
 		cmocka_unit_test(times_are_the_hosts),
 	};
 

@@ -83,7 +83,7 @@ static void the_examples_of_the_header(void **state)
 	unseen_free(&u);
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void impossible_values_are_refused(void **state)
 {
 	struct unseen u = { .lost = { 0 } };
 
@@ -95,7 +95,7 @@ static void what_cannot_be_is_refused(void **state)
 }
 
 /* More intervals than there is room for are wider, never fewer. */
-static void what_there_is_no_room_for_is_not_seen_all_the_same(void **state)
+static void intervals_over_the_limit_stay_unseen(void **state)
 {
 	struct unseen u = { .lost = { 0 } };
 
@@ -152,7 +152,7 @@ static void every_nanosecond_goes_somewhere_once(void **state)
 	}
 }
 
-static void what_is_over_is_forgotten(void **state)
+static void past_intervals_are_forgotten(void **state)
 {
 	struct unseen u = { .lost = { 0 } };
 	struct interval hit;
@@ -173,9 +173,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_examples_of_the_header),
-		cmocka_unit_test(what_cannot_be_is_refused),
-		cmocka_unit_test(what_there_is_no_room_for_is_not_seen_all_the_same),
-		cmocka_unit_test(what_is_over_is_forgotten),
+		cmocka_unit_test(impossible_values_are_refused),
+		cmocka_unit_test(intervals_over_the_limit_stay_unseen),
+		cmocka_unit_test(past_intervals_are_forgotten),
 		cmocka_unit_test(every_nanosecond_goes_somewhere_once),
 	};
 

@@ -79,7 +79,7 @@ static void the_largest_loss_comes_with_all_that_is_known_of_it(void **state)
 	     "Next: gpuprof stacks -p 12");
 }
 
-static void a_process_that_can_do_nothing_more_comes_before_what_it_loses(void **state)
+static void a_process_that_cannot_go_on_comes_before_its_losses(void **state)
 {
 	struct model *m = begin();
 
@@ -96,7 +96,7 @@ static void a_process_that_can_do_nothing_more_comes_before_what_it_loses(void *
 }
 
 /* Its GPU, by NVML: a process that nobody tells of anything but its calls is on it. */
-static void a_device_that_failed_is_told_though_no_helper_told_of_it(void **state)
+static void a_failed_device_is_reported_without_a_helper(void **state)
 {
 	const struct device_sample s = { .has = 1 << SAMPLE_USERS, .v = { [SAMPLE_USERS] = 1 } };
 	struct model *m = begin();
@@ -120,7 +120,7 @@ static void a_device_that_failed_is_told_though_no_helper_told_of_it(void **stat
 	     "Next: dmesg | grep -i xid");
 }
 
-static void where_nothing_is_wrong_it_says_so(void **state)
+static void without_findings_it_reports_none(void **state)
 {
 	struct model *m = begin();
 
@@ -150,7 +150,7 @@ static void idle_time_whose_cause_is_not_known_is_no_clean_bill(void **state)
 	     "of the time; it is busy at least 78.0 % of it.");
 }
 
-static void time_before_the_first_work_that_is_unknown_is_said_to_be(void **state)
+static void unknown_time_before_the_first_work_is_reported(void **state)
 {
 	struct model *m = begin();
 
@@ -186,7 +186,7 @@ static void launch_only(struct model *m, uint32_t seq, double start)
 				.end_ns = at(start + 0.1) });
 }
 
-static void what_was_launched_and_did_not_end_is_no_idle_time(void **state)
+static void unfinished_work_is_no_idle_time(void **state)
 {
 	struct model *m = begin();
 
@@ -228,7 +228,7 @@ static void a_device_of_which_no_work_was_seen_is_not_busy_so_much(void **state)
 	says(m, "Device 0 (pid 12, train) did nothing: no work of it was seen in 100.0 ms.");
 }
 
-static void without_device_times_it_says_bounds_and_how_to_get_the_rest(void **state)
+static void without_device_times_it_gives_bounds_and_the_remedy(void **state)
 {
 	struct model *m = begin();
 
@@ -243,7 +243,7 @@ static void without_device_times_it_says_bounds_and_how_to_get_the_rest(void **s
 }
 
 /* Its helper's state, whether it still runs and whether gpuprof started it decide what is proposed. */
-static void how_to_have_device_times_is_what_helps_this_process(void **state)
+static void the_remedy_for_device_times_fits_the_process(void **state)
 {
 	static const struct {
 		const char *helper, *why, *command;
@@ -292,7 +292,7 @@ static void how_to_have_device_times_is_what_helps_this_process(void **state)
 	}
 }
 
-static void where_nothing_was_seen_nothing_is_said(void **state)
+static void without_data_there_is_no_verdict(void **state)
 {
 	(void)state;
 	says(begin(), "");
@@ -302,17 +302,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_largest_loss_comes_with_all_that_is_known_of_it),
-		cmocka_unit_test(a_process_that_can_do_nothing_more_comes_before_what_it_loses),
-		cmocka_unit_test(a_device_that_failed_is_told_though_no_helper_told_of_it),
-		cmocka_unit_test(where_nothing_is_wrong_it_says_so),
+		cmocka_unit_test(a_process_that_cannot_go_on_comes_before_its_losses),
+		cmocka_unit_test(a_failed_device_is_reported_without_a_helper),
+		cmocka_unit_test(without_findings_it_reports_none),
 		cmocka_unit_test(idle_time_whose_cause_is_not_known_is_no_clean_bill),
-		cmocka_unit_test(time_before_the_first_work_that_is_unknown_is_said_to_be),
+		cmocka_unit_test(unknown_time_before_the_first_work_is_reported),
 		cmocka_unit_test(a_name_with_a_newline_breaks_no_line),
 		cmocka_unit_test(a_device_of_which_no_work_was_seen_is_not_busy_so_much),
-		cmocka_unit_test(what_was_launched_and_did_not_end_is_no_idle_time),
-		cmocka_unit_test(without_device_times_it_says_bounds_and_how_to_get_the_rest),
-		cmocka_unit_test(how_to_have_device_times_is_what_helps_this_process),
-		cmocka_unit_test(where_nothing_was_seen_nothing_is_said),
+		cmocka_unit_test(unfinished_work_is_no_idle_time),
+		cmocka_unit_test(without_device_times_it_gives_bounds_and_the_remedy),
+		cmocka_unit_test(the_remedy_for_device_times_fits_the_process),
+		cmocka_unit_test(without_data_there_is_no_verdict),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

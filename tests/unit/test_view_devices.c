@@ -67,7 +67,7 @@ static void user(struct model *m, uint32_t pid, uint64_t end)
 				.start_ns = end * NS_PER_SEC });
 }
 
-static void a_device_that_nobody_watched_uses_is_told_by_its_samples(void **state)
+static void an_unused_device_is_shown_by_its_samples(void **state)
 {
 	struct model *m = whole_host();
 
@@ -86,7 +86,7 @@ static void a_device_that_nobody_watched_uses_is_told_by_its_samples(void **stat
 	model_free(m);
 }
 
-static void who_may_be_a_watched_one_is_not_unwatched(void **state)
+static void a_possibly_watched_user_is_not_unwatched(void **state)
 {
 	struct model *m = whole_host();
 
@@ -100,7 +100,7 @@ static void who_may_be_a_watched_one_is_not_unwatched(void **state)
 }
 
 /* As a MIG instance: who stays has it, where nobody is at either end it is idle, else nothing is known. */
-static void where_none_says_whether_kernels_ran_it_is_who_stayed(void **state)
+static void without_activity_samples_users_present_own_the_time(void **state)
 {
 	struct model *m = whole_host();
 
@@ -116,7 +116,7 @@ static void where_none_says_whether_kernels_ran_it_is_who_stayed(void **state)
 	model_free(m);
 }
 
-static void nothing_is_said_of_what_nobody_knows_or_asked_for(void **state)
+static void unknown_and_unrequested_values_are_left_out(void **state)
 {
 	struct model *m = whole_host();
 
@@ -145,10 +145,10 @@ static void a_device_of_a_watched_process_is_not_there_twice(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_device_that_nobody_watched_uses_is_told_by_its_samples),
-		cmocka_unit_test(who_may_be_a_watched_one_is_not_unwatched),
-		cmocka_unit_test(where_none_says_whether_kernels_ran_it_is_who_stayed),
-		cmocka_unit_test(nothing_is_said_of_what_nobody_knows_or_asked_for),
+		cmocka_unit_test(an_unused_device_is_shown_by_its_samples),
+		cmocka_unit_test(a_possibly_watched_user_is_not_unwatched),
+		cmocka_unit_test(without_activity_samples_users_present_own_the_time),
+		cmocka_unit_test(unknown_and_unrequested_values_are_left_out),
 		cmocka_unit_test(a_device_of_a_watched_process_is_not_there_twice),
 	};
 

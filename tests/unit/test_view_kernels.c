@@ -9,7 +9,7 @@
 
 #define BASE 1000000000ull
 
-static void that_a_kernel_has_an_empty_name_is_said(void **state)
+static void an_empty_kernel_name_is_shown(void **state)
 {
 	static const struct work work = { .kind = WORK_KIND_KERNEL, .correlation = 1 };
 	struct model *m = session(BASE);
@@ -32,7 +32,7 @@ static void that_a_kernel_has_an_empty_name_is_said(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(that_a_kernel_has_an_empty_name_is_said),
+		cmocka_unit_test(an_empty_kernel_name_is_shown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
