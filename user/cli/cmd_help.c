@@ -1,19 +1,703 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Help, generated from the tables of options_table.c. The first screen of everything (24 lines of
- * 80 columns) holds usage, examples and what is needed most.
+ * Help, man pages and the shells' completions, generated from the tables of options_table.c;
+ * `gpuprof help --as FORM` prints one. The first screen of everything (24 lines of 80 columns)
+ * holds usage, examples and the most important options.
  */
+#include <ctype.h>
 #include <string.h>
 
-#include "base/str.h"
-#include "cli/gen.h"
 #include "base/exit.h"
-#include "view/output.h"
+#include "base/str.h"
+#include "base/version.h"
+#include "cli/option_row.h"
 #include "cli/verbs.h"
+#include "view/output.h"
+
+
+/* Bit of a verb in option_row.verbs. */
+static unsigned int document_bit(const struct verb *v)
+{
+	size_t n;
+
+	return 1u << (v - options_verbs(&n));
+}
+
+/* ---- bash ---------------------------------------------------------------------------------- */
+
+/*
+ * The completion of bash: the tables as two functions of case statements, and a bash_walk over the
+ * words that is the same for all of them. Needs nothing of the bash-completion package, but uses
+ * it, where it is there, to complete the command after `--`.
+ */
+
+/* All words of a NULL-terminated list. */
+static void document_add_words(struct strbuf *out, const char *const *words, const char *separator)
+{
+	for (size_t i = 0; words[i]; i++)
+		strbuf_addf(out, "%s%s", i ? separator : "", words[i]);
+}
+
+/* "-p" and "--pid", with what separates them when there are both. */
+static void document_add_names(struct strbuf *out, const struct option_row *row, const char *separator)
+{
+	if (row->letter)
+		strbuf_addf(out, "-%c%s", row->letter, separator);
+	strbuf_addf(out, "--%s", row->name);
+}
+
+/* A quote ends the string, is quoted alone, and begins it anew: all three shells read that. */
+static void document_add_quoted(struct strbuf *out, const char *text)
+{
+	strbuf_addch(out, '\'');
+	for (; *text; text++) {
+		if (*text == '\'')
+			strbuf_addstr(out, "'\\''");
+		else
+			strbuf_addch(out, *text);
+	}
+	strbuf_addch(out, '\'');
+}
+
+static const char bash_head[] =
+	"# shellcheck shell=bash\n"
+	"# Completion of gpuprof for bash. Made by `gpuprof help --as bash`.\n";
+
+/* Bash splits words at '=', so "--format=t" arrives as three. */
+static const char bash_walk[] =
+	"_gpuprof_complete() { # KIND [WORD...]\n"
+	"\tlocal kind=$1 before\n"
+	"\tshift\n"
+	"\tcase $kind in\n"
+	"\twords) mapfile -t COMPREPLY < <(compgen -W \"$*\" -- \"$cur\") ;;\n"
+	"\tfiles)\n"
+	"\t\tcompopt -o filenames 2>/dev/null\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+	"\t\t;;\n"
+	"\tcaptures)\n"
+	"\t\tcompopt -o filenames 2>/dev/null\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -f -X '!*.gpr' -- \"$cur\"; compgen -d -- \"$cur\")\n"
+	"\t\t;;\n"
+	"\tpids)\n"
+	"\t\tbefore=${cur%\"${cur##*,}\"}\n"
+	"\t\tmapfile -t COMPREPLY < <(\n"
+	"\t\t\tcd /proc && compgen -P \"$before\" -W \"$(echo [0-9]*)\" -- \"${cur##*,}\"\n"
+	"\t\t)\n"
+	"\t\t;;\n"
+	"\tesac\n"
+	"}\n"
+	"\n"
+	"_gpuprof_command() { # AT: the command's first word\n"
+	"\tif declare -F _command_offset >/dev/null; then\n"
+	"\t\t_command_offset \"$1\"\n"
+	"\telif [ \"$COMP_CWORD\" -eq \"$1\" ]; then\n"
+	"\t\tmapfile -t COMPREPLY < <(compgen -c -- \"$cur\")\n"
+	"\telse\n"
+	"\t\t_gpuprof_complete files\n"
+	"\tfi\n"
+	"}\n"
+	"\n"
+	"_gpuprof() {\n"
+	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} verb=- value='' word i kind\n"
+	"\tCOMPREPLY=()\n"
+	"\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+	"\t\tword=${COMP_WORDS[i]}\n"
+	"\t\tif [ \"$word\" = -- ]; then\n"
+	"\t\t\t_gpuprof_command $((i + 1))\n"
+	"\t\t\treturn\n"
+	"\t\tfi\n"
+	"\t\tif [ -n \"$value\" ]; then\n"
+	"\t\t\t[ \"$word\" = = ] || value=''\n"
+	"\t\telif [[ $word == -* ]]; then\n"
+	"\t\t\tvalue=$(_gpuprof_value \"$word\")\n"
+	"\t\telif [ \"$verb\" = - ]; then\n"
+	"\t\t\tverb=$word\n"
+	"\t\tfi\n"
+	"\tdone\n"
+	"\t[ \"$cur\" != = ] || cur=''\n"
+	"\tif [ -n \"$value\" ]; then\n"
+	"\t\tkind=$value\n"
+	"\telif [[ $cur == -* ]]; then\n"
+	"\t\tkind=\"words $(_gpuprof_options \"$verb\")\"\n"
+	"\telse\n"
+	"\t\tkind=$(_gpuprof_words \"$verb\")\n"
+	"\tfi\n"
+	"\t# shellcheck disable=SC2086 # a kind and its words\n"
+	"\t_gpuprof_complete $kind\n"
+	"}\n"
+	"\n"
+	"complete -F _gpuprof gpuprof\n";
+
+static const char *const kinds[] = {
+	[COMPLETE_NOTHING] = "nothing", [COMPLETE_FILES] = "files",
+	[COMPLETE_CAPTURES] = "captures", [COMPLETE_PIDS] = "pids",
+};
+
+static void add_bash_verb_names(struct strbuf *out)
+{
+	size_t n;
+	const struct verb *verbs = options_verbs(&n);
+
+	strbuf_addstr(out, "words");
+	for (size_t i = 1; i < n; i++)
+		strbuf_addf(out, " %s", verbs[i].name);
+}
+
+/* What each verb takes. */
+static void add_options(struct strbuf *out)
+{
+	size_t n, rows_n;
+	const struct verb *verbs = options_verbs(&n);
+	const struct option_row *rows = options_rows(&rows_n);
+
+	strbuf_addstr(out, "\n_gpuprof_options() { # VERB\n\tcase $1 in\n");
+	for (size_t i = 0; i < n; i++) {
+		strbuf_addf(out, "\t%s) echo '", i ? verbs[i].name : "-");
+		for (size_t r = 0; r < rows_n; r++) {
+			if (!(rows[r].verbs & 1u << i))
+				continue;
+			document_add_names(out, &rows[r], " ");
+			strbuf_addch(out, ' ');
+		}
+		strbuf_addstr(out, "' ;;\n");
+	}
+	strbuf_addstr(out, "\tesac\n}\n");
+}
+
+/* What each option with a value takes. */
+static void add_values(struct strbuf *out)
+{
+	size_t n;
+	const struct option_row *rows = options_rows(&n);
+
+	strbuf_addstr(out, "\n_gpuprof_value() { # OPTION\n\tcase $1 in\n");
+	for (size_t i = 0; i < n; i++) {
+		if (!rows[i].arg)
+			continue;
+		strbuf_addch(out, '\t');
+		document_add_names(out, &rows[i], " | ");
+		strbuf_addstr(out, ") echo '");
+		if (rows[i].choices) {
+			strbuf_addstr(out, "words ");
+			document_add_words(out, rows[i].choices, " ");
+		} else {
+			strbuf_addstr(out, kinds[rows[i].completes]);
+		}
+		strbuf_addstr(out, "' ;;\n");
+	}
+	strbuf_addstr(out, "\tesac\n}\n");
+}
+
+/* What stands behind each verb. */
+static void add_bash_words(struct strbuf *out)
+{
+	size_t n;
+	const struct verb *verbs = options_verbs(&n);
+
+	strbuf_addstr(out, "\n_gpuprof_words() { # VERB\n\tcase $1 in\n");
+	for (size_t i = 0; i < n; i++) {
+		unsigned int completes = i ? verbs[i].completes : COMPLETE_VERBS;
+
+		strbuf_addf(out, "\t%s) echo '", i ? verbs[i].name : "-");
+		if (completes == COMPLETE_VERBS)
+			add_bash_verb_names(out);
+		else
+			strbuf_addstr(out, kinds[completes]);
+		strbuf_addstr(out, "' ;;\n");
+	}
+	strbuf_addstr(out, "\tesac\n}\n\n");
+}
+
+static void document_add_bash(struct strbuf *out)
+{
+	strbuf_addstr(out, bash_head);
+	add_options(out);
+	add_values(out);
+	add_bash_words(out);
+	strbuf_addstr(out, bash_walk);
+}
+
+/* ---- zsh ----------------------------------------------------------------------------------- */
+
+/*
+ * The completion of zsh: a call of _arguments for each verb, and a zsh_walk over the words that
+ * finds the verb. Belongs into a file named _gpuprof of $fpath.
+ */
+
+static const char zsh_head[] =
+	"#compdef gpuprof\n"
+	"# Completion of gpuprof for zsh. Made by `gpuprof help --as zsh`.\n";
+
+static const char zsh_walk[] =
+	"_gpuprof() {\n"
+	"\tlocal verb=- word skip= at\n"
+	"\tat=${words[(i)--]}\n"
+	"\tif (( at < CURRENT )); then # a command is being typed\n"
+	"\t\tshift $at words\n"
+	"\t\t(( CURRENT -= at ))\n"
+	"\t\t_normal\n"
+	"\t\treturn\n"
+	"\tfi\n"
+	"\tfor word in \"${(@)words[2,CURRENT-1]}\"; do\n"
+	"\t\tif [[ -n $skip ]]; then\n"
+	"\t\t\tskip=\n"
+	"\t\telif [[ $word == -* ]]; then\n"
+	"\t\t\t_gpuprof_takes_value $word && skip=1\n"
+	"\t\telse\n"
+	"\t\t\tverb=$word\n"
+	"\t\t\tbreak\n"
+	"\t\tfi\n"
+	"\tdone\n"
+	"\t_gpuprof_verb $verb\n"
+	"}\n"
+	"\n"
+	"_gpuprof \"$@\"\n";
+
+static const char *const zsh_actions[] = {
+	[COMPLETE_NOTHING] = " ",	/* a value of which nothing is known */
+	[COMPLETE_FILES] = "_files",
+	[COMPLETE_CAPTURES] = "_files -g \"*.gpr(-.)\"",
+	[COMPLETE_PIDS] = "_sequence _pids",
+	[COMPLETE_VERBS] = "_gpuprof_verbs",
+};
+
+/* In a description, brackets and colons are _arguments' own. */
+static void add_plain(struct strbuf *text, const char *s)
+{
+	for (; *s; s++) {
+		if (strchr("[]:\\", *s))
+			strbuf_addch(text, '\\');
+		strbuf_addch(text, *s);
+	}
+}
+
+/* "[help]" or "[help]:ARG:action", in quotes. */
+static void add_rest(struct strbuf *out, const struct option_row *row)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_addch(&text, '[');
+	add_plain(&text, row->help);
+	strbuf_addch(&text, ']');
+	if (row->arg) {
+		strbuf_addch(&text, ':');
+		add_plain(&text, row->arg);
+		strbuf_addch(&text, ':');
+		if (row->choices) {
+			strbuf_addch(&text, '(');
+			document_add_words(&text, row->choices, " ");
+			strbuf_addch(&text, ')');
+		} else {
+			strbuf_addstr(&text, zsh_actions[row->completes]);
+		}
+	}
+	out->failed |= text.failed;
+	document_add_quoted(out, text.s);
+	strbuf_free(&text);
+}
+
+/* '(-p --pid)'{-p+,--pid=}'[...]:PID:_pids': one of them, with the value behind it or next. */
+static void add_zsh_option(struct strbuf *out, const struct option_row *row)
+{
+	strbuf_addstr(out, " \\\n\t\t\t");
+	if (row->letter)
+		strbuf_addf(out, "'(-%c --%s)'{-%c%s,--%s%s}", row->letter, row->name, row->letter,
+			    row->arg ? "+" : "", row->name, row->arg ? "=" : "");
+	else
+		strbuf_addf(out, "--%s%s", row->name, row->arg ? "=" : "");
+	add_rest(out, row);
+}
+
+static void add_verb(struct strbuf *out, const struct verb *v)
+{
+	size_t n;
+	const struct option_row *rows = options_rows(&n);
+
+	strbuf_addf(out, "\t%s)\n\t\t_arguments -s -S", *v->name ? v->name : "-");
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].verbs & document_bit(v))
+			add_zsh_option(out, &rows[i]);
+	strbuf_addstr(out, " \\\n\t\t\t'1:verb:_gpuprof_verbs'");
+	if (v->max_args)
+		strbuf_addf(out, " \\\n\t\t\t'2:word:%s'", zsh_actions[v->completes]);
+	strbuf_addstr(out, "\n\t\t;;\n");
+}
+
+static void add_zsh_verb_names(struct strbuf *out)
+{
+	size_t n;
+	const struct verb *verbs = options_verbs(&n);
+
+	strbuf_addstr(out, "\n_gpuprof_verbs() {\n\tlocal -a verbs=(\n");
+	for (size_t i = 1; i < n; i++) {
+		struct strbuf text = STRBUF_INIT;
+
+		strbuf_addf(&text, "%s:", verbs[i].name);
+		add_plain(&text, verbs[i].summary);
+		strbuf_addstr(out, "\t\t");
+		document_add_quoted(out, text.s);
+		strbuf_addch(out, '\n');
+		out->failed |= text.failed;
+		strbuf_free(&text);
+	}
+	strbuf_addstr(out, "\t)\n\t_describe verb verbs\n}\n");
+}
+
+static void add_takes_value(struct strbuf *out)
+{
+	size_t n;
+	const struct option_row *rows = options_rows(&n);
+	const char *before = "\t";
+
+	strbuf_addstr(out, "\n_gpuprof_takes_value() {\n\tcase $1 in\n");
+	for (size_t i = 0; i < n; i++) {
+		if (!rows[i].arg)
+			continue;
+		strbuf_addstr(out, before);
+		document_add_names(out, &rows[i], " | ");
+		before = " | ";
+	}
+	strbuf_addstr(out, ") return 0 ;;\n\tesac\n\treturn 1\n}\n");
+}
+
+static void document_add_zsh(struct strbuf *out)
+{
+	size_t n;
+	const struct verb *verbs = options_verbs(&n);
+
+	strbuf_addstr(out, zsh_head);
+	add_zsh_verb_names(out);
+	add_takes_value(out);
+	strbuf_addstr(out, "\n_gpuprof_verb() {\n\tcase $1 in\n");
+	for (size_t i = 0; i < n; i++)
+		add_verb(out, &verbs[i]);
+	strbuf_addstr(out, "\tesac\n}\n\n");
+	strbuf_addstr(out, zsh_walk);
+}
+
+/* ---- fish ---------------------------------------------------------------------------------- */
+
+/* The completion of fish: a line for each option and verb, under conditions on the verb. */
+
+static const char fish_head[] =
+	"# Completion of gpuprof for fish. Made by `gpuprof help --as fish`.\n"
+	"\n"
+	"function __gpuprof_verb # the verb so far; -: none yet; cmd: what follows --\n"
+	"\tset -l words (commandline -opc)[2..-1]\n"
+	"\tset -l skip 0\n"
+	"\tif contains -- -- $words\n"
+	"\t\techo cmd\n"
+	"\t\treturn\n"
+	"\tend\n"
+	"\tfor word in $words\n"
+	"\t\tif test $skip = 1\n"
+	"\t\t\tset skip 0\n"
+	"\t\telse if contains -- $word $__gpuprof_with_value\n"
+	"\t\t\tset skip 1\n"
+	"\t\telse if not string match -q -- '-*' $word\n"
+	"\t\t\techo $word\n"
+	"\t\t\treturn\n"
+	"\t\tend\n"
+	"\tend\n"
+	"\techo -\n"
+	"end\n"
+	"\n"
+	"function __gpuprof_in\n"
+	"\tcontains -- (__gpuprof_verb) $argv\n"
+	"end\n"
+	"\n"
+	"function __gpuprof_command\n"
+	"\tset -l words (commandline -opc) (commandline -ct)\n"
+	"\tset -l at (contains -i -- -- $words)\n"
+	"\tcomplete -C (string join ' ' -- $words[(math $at + 1)..-1])\n"
+	"end\n"
+	"\n"
+	"complete -c gpuprof -f\n"
+	"complete -c gpuprof -n '__gpuprof_in cmd' -a '(__gpuprof_command)'\n";
+
+/* Flags of `complete` that say what follows; -x: a value, and no files. */
+static const char *const fish_actions[] = {
+	[COMPLETE_NOTHING] = "-x",
+	[COMPLETE_FILES] = "-r -F",
+	[COMPLETE_CAPTURES] = "-a '(__fish_complete_suffix .gpr)'",
+	[COMPLETE_PIDS] = "-x -a '(__fish_complete_pids)'",
+};
+
+static void add_verbs(struct strbuf *out, const char *condition)
+{
+	size_t n;
+	const struct verb *verbs = options_verbs(&n);
+
+	for (size_t i = 1; i < n; i++) {
+		strbuf_addf(out, "complete -c gpuprof -n '__gpuprof_in %s' -a %s -d ", condition,
+			    verbs[i].name);
+		document_add_quoted(out, verbs[i].summary);
+		strbuf_addch(out, '\n');
+	}
+}
+
+static void add_fish_words(struct strbuf *out)
+{
+	size_t n;
+	const struct verb *verbs = options_verbs(&n);
+
+	for (size_t i = 1; i < n; i++) {
+		if (verbs[i].completes == COMPLETE_VERBS)
+			add_verbs(out, verbs[i].name);
+		else if (verbs[i].completes)
+			strbuf_addf(out, "complete -c gpuprof -n '__gpuprof_in %s' %s\n",
+				    verbs[i].name, fish_actions[verbs[i].completes]);
+	}
+}
+
+static void add_fish_option(struct strbuf *out, const struct option_row *row)
+{
+	size_t n;
+	const struct verb *verbs = options_verbs(&n);
+
+	strbuf_addstr(out, "complete -c gpuprof -n '__gpuprof_in");
+	for (size_t i = 0; i < n; i++)
+		if (row->verbs & 1u << i)
+			strbuf_addf(out, " %s", i ? verbs[i].name : "-");
+	strbuf_addch(out, '\'');
+	if (row->letter)
+		strbuf_addf(out, " -s %c", row->letter);
+	strbuf_addf(out, " -l %s ", row->name);
+	if (row->choices) {
+		strbuf_addstr(out, "-x -a '");
+		document_add_words(out, row->choices, " ");
+		strbuf_addstr(out, "' ");
+	} else if (row->arg) {
+		strbuf_addf(out, "%s ", fish_actions[row->completes]);
+	}
+	strbuf_addstr(out, "-d ");
+	document_add_quoted(out, row->help);
+	strbuf_addch(out, '\n');
+}
+
+static void document_add_fish(struct strbuf *out)
+{
+	size_t n;
+	const struct option_row *rows = options_rows(&n);
+
+	strbuf_addstr(out, fish_head);
+	strbuf_addstr(out, "set -g __gpuprof_with_value");
+	for (size_t i = 0; i < n; i++) {
+		if (!rows[i].arg)
+			continue;
+		strbuf_addch(out, ' ');
+		document_add_names(out, &rows[i], " ");
+	}
+	strbuf_addstr(out, "\n\n");
+	add_verbs(out, "-");
+	add_fish_words(out);
+	for (size_t i = 0; i < n; i++)
+		add_fish_option(out, &rows[i]);
+}
+
+/* ---- man pages ----------------------------------------------------------------------------- */
+
+/*
+ * Man pages, as roff with the man macros: one of gpuprof, one of each verb. Generated from the
+ * tables of options_table.c; knows no verb or option by name.
+ */
+
+static const struct {
+	enum exit_code code;
+	const char *meaning;
+} exits[] = {
+	{ EXIT_OK, "All went well." },
+	{ EXIT_FAIL, "Something failed; the message says what." },
+	{ EXIT_USAGE, "The command line is wrong." },
+	{ EXIT_PERMISSION, "A capability is missing; the message names it." },
+	{ EXIT_UNSUPPORTED, "This kernel or this library does not allow it." },
+	{ EXIT_PARTIAL,
+	  "Printed, but more was lost than --max-loss, or the capture is incomplete." },
+	{ EXIT_NOT_RUN, "The command behind -- is there, but cannot be run." },
+	{ EXIT_NOT_FOUND, "There is no such command." },
+};
+
+/* Characters that roff reads as something else. A hyphen is an option's minus. */
+static const char *escape(char c)
+{
+	switch (c) {
+	case '\\': return "\\e";
+	case '-': return "\\-";
+	case '\'': return "\\(aq";
+	case '`': return "\\(ga";
+	case '^': return "\\(ha";
+	case '~': return "\\(ti";
+	case '"': return "\\(dq";
+	default: return NULL;
+	}
+}
+
+static void add_text(struct strbuf *out, const char *text)
+{
+	bool at_start = !out->len || out->s[out->len - 1] == '\n';
+
+	for (; *text; text++) {
+		const char *as = escape(*text);
+
+		if (at_start && *text == '.')
+			strbuf_addstr(out, "\\&");	/* else it would begin a request */
+		at_start = *text == '\n';
+		if (as)
+			strbuf_addstr(out, as);
+		else
+			strbuf_addch(out, *text);
+	}
+}
+
+static void add_upper(struct strbuf *out, const char *text)
+{
+	for (; *text; text++) {
+		const char upper[] = { (char)toupper((unsigned char)*text), 0 };
+
+		add_text(out, upper);
+	}
+}
+
+static void add_title(struct strbuf *out, const struct verb *v)
+{
+	strbuf_addstr(out, ".\\\" Made by `gpuprof help --as man`.\n.TH GPUPROF");
+	if (*v->name) {
+		strbuf_addstr(out, "\\-");
+		add_upper(out, v->name);
+	}
+	strbuf_addstr(out, " 1 \"\" \"gpuprof ");
+	add_text(out, version_text());
+	strbuf_addstr(out, "\" \"gpuprof\"\n.SH NAME\ngpuprof");
+	if (*v->name) {
+		strbuf_addstr(out, "\\-");
+		add_text(out, v->name);
+	}
+	strbuf_addstr(out, " \\- ");
+	add_text(out, v->summary);
+	strbuf_addch(out, '\n');
+}
+
+static void add_synopsis(struct strbuf *out, const struct verb *v)
+{
+	strbuf_addstr(out, ".SH SYNOPSIS\n.B gpuprof\n");
+	add_text(out, v->usage);
+	strbuf_addch(out, '\n');
+	if (!*v->name)
+		strbuf_addstr(out, ".br\n.B gpuprof\nVERB ...\n");
+}
+
+/* .TP, then "-p, --pid PID" in bold and italics, then the text. */
+static void man_add_option(struct strbuf *out, const struct option_row *row)
+{
+	strbuf_addstr(out, ".TP\n");
+	if (row->letter)
+		strbuf_addf(out, "\\fB\\-%c\\fR, ", row->letter);
+	strbuf_addstr(out, "\\fB\\-\\-");
+	add_text(out, row->name);
+	strbuf_addstr(out, "\\fR");
+	if (row->arg) {
+		strbuf_addstr(out, " \\fI");
+		add_text(out, row->arg);
+		strbuf_addstr(out, "\\fR");
+	}
+	strbuf_addch(out, '\n');
+	add_text(out, row->help);
+	strbuf_addch(out, '\n');
+}
+
+static void man_add_options(struct strbuf *out, const struct verb *v)
+{
+	size_t n;
+	const struct option_row *rows = options_rows(&n);
+
+	strbuf_addstr(out, ".SH OPTIONS\n");
+	for (unsigned int group = 0; group < GROUP_END; group++) {
+		bool any = false;
+
+		for (size_t i = 0; i < n; i++) {
+			if (rows[i].group != group || !(rows[i].verbs & document_bit(v)))
+				continue;
+			if (!any)
+				strbuf_addf(out, ".SS %s\n", options_groups[group]);
+			any = true;
+			man_add_option(out, &rows[i]);
+		}
+	}
+}
+
+static void add_examples(struct strbuf *out, const struct verb *v)
+{
+	strbuf_addstr(out, ".SH EXAMPLES\n.nf\n");
+	add_text(out, v->examples);
+	strbuf_addstr(out, ".fi\n");
+}
+
+static void man_add_verbs(struct strbuf *out)
+{
+	size_t n;
+	const struct verb *verbs = options_verbs(&n);
+
+	strbuf_addstr(out, ".SH VERBS\n");
+	for (size_t i = 1; i < n; i++) {
+		strbuf_addf(out, ".TP\n.BR gpuprof\\-%s (1)\n", verbs[i].name);
+		add_text(out, verbs[i].summary);
+		strbuf_addch(out, '\n');
+	}
+}
+
+static void add_exits(struct strbuf *out, const struct verb *v)
+{
+	strbuf_addstr(out, ".SH EXIT STATUS\n");
+	for (size_t i = 0; i < sizeof(exits) / sizeof(exits[0]); i++) {
+		strbuf_addf(out, ".TP\n.B %d\n", exits[i].code);
+		add_text(out, exits[i].meaning);
+		strbuf_addch(out, '\n');
+	}
+	if (v->has_targets)
+		strbuf_addstr(out,
+			      ".PP\nWith \\fB\\-\\-\\fR \\fICMD\\fR, the status of a command that "
+			      "failed is passed on.\n");
+}
+
+static void add_see_also(struct strbuf *out, const struct verb *v)
+{
+	size_t n;
+	const struct verb *verbs = options_verbs(&n);
+	const char *before = "";
+
+	strbuf_addstr(out, ".SH SEE ALSO\n");
+	for (size_t i = 0; i < n; i++) {
+		if (&verbs[i] == v)
+			continue;
+		strbuf_addf(out, "%s.BR gpuprof%s%s (1)", before, *verbs[i].name ? "\\-" : "",
+			    verbs[i].name);
+		before = " ,\n";
+	}
+	strbuf_addch(out, '\n');
+}
+
+/* roff, for man(1) */
+static void document_add_man(struct strbuf *out, const struct verb *v)
+{
+	add_title(out, v);
+	add_synopsis(out, v);
+	if (*v->about) {
+		strbuf_addstr(out, ".SH DESCRIPTION\n");
+		add_text(out, v->about);
+	}
+	if (!*v->name)
+		man_add_verbs(out);
+	man_add_options(out, v);
+	add_examples(out, v);
+	add_exits(out, v);
+	add_see_also(out, v);
+}
+
+/* ---- help ---------------------------------------------------------------------------------- */
 
 #define HELP_COLUMN 28
 
-static void add_option(struct strbuf *out, const struct option_row *row)
+static void help_add_option(struct strbuf *out, const struct option_row *row)
 {
 	size_t start = out->len;
 
@@ -27,7 +711,7 @@ static void add_option(struct strbuf *out, const struct option_row *row)
 	strbuf_addf(out, "%s\n", row->help);
 }
 
-static void add_options(struct strbuf *out, const struct verb *v)
+static void help_add_options(struct strbuf *out, const struct verb *v)
 {
 	size_t n, verbs;
 	const struct option_row *rows = options_rows(&n);
@@ -42,7 +726,7 @@ static void add_options(struct strbuf *out, const struct verb *v)
 			if (!any)
 				strbuf_addf(out, "%s:\n", options_groups[group]);
 			any = true;
-			add_option(out, &rows[i]);
+			help_add_option(out, &rows[i]);
 		}
 	}
 }
@@ -68,13 +752,13 @@ static void add_overview(struct strbuf *out)
 		      "  gpuprof report run.gpr --table calls --format csv\n");
 }
 
-static void add_verb(struct strbuf *out, const struct verb *v)
+static void help_add_verb(struct strbuf *out, const struct verb *v)
 {
 	strbuf_addf(out, "usage: gpuprof %s\n", v->usage);
 	if (*v->about)
 		strbuf_addf(out, "%s", v->about);
 	strbuf_addf(out, "examples:\n%s", v->examples);
-	add_options(out, v);
+	help_add_options(out, v);
 }
 
 static int print(struct strbuf *text)
@@ -89,7 +773,7 @@ int help_verb(const struct verb *v)
 {
 	struct strbuf sb = STRBUF_INIT;
 
-	add_verb(&sb, v);
+	help_add_verb(&sb, v);
 	return print(&sb);
 }
 
@@ -126,7 +810,7 @@ static int print_form(enum help_form form, const struct verb *v)
 		break;
 	default:
 		if (v)
-			add_verb(&sb, v);
+			help_add_verb(&sb, v);
 		else
 			add_overview(&sb);
 		break;

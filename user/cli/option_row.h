@@ -17,6 +17,8 @@ enum completion {
 	COMPLETE_VERBS
 };
 
+enum help_form { HELP_TEXT, HELP_MAN, HELP_BASH, HELP_ZSH, HELP_FISH, HELP_VERBS, HELP_END };
+
 struct verb {
 	const char *name;		/* "" for no verb */
 	const char *summary;		/* one line of `gpuprof help` */

@@ -47,7 +47,7 @@ struct options {
 	bool verbose;
 	bool quiet;
 
-	int form;			/* enum help_form of cli/gen.h */
+	int form;			/* enum help_form */
 	int env_form;			/* enum env_form of cli/cmd_env.h */
 	const char *dir;		/* of the helper; NULL: the default */
 

@@ -4,7 +4,6 @@
  * help texts fit behind column 30 of 80. Knows nothing of how the rows are walked (options.c,
  * help.c).
  */
-#include "cli/gen.h"
 #include "cli/cmd_env.h"
 #include "cli/option_value.h"
 #include "probe/loader.h"
