@@ -92,27 +92,29 @@ static void use_unwatched(struct finding_book *b, uint64_t ns)
 }
 
 /* One process makes calls, and no helper tells of its works. */
-static const struct model *model_with_a_silent_process(void)
+static const struct snapshot *snapshot_of_a_silent_process(void)
 {
 	static const struct funcs funcs = { .n = 2, .v = { [1] = { .name = "cudaLaunchKernel", .class = CLASS_LAUNCH } } };
+	static struct snapshot *snap;
 	static struct model *m;
 
-	if (!m) {
+	if (!snap) {
 		m = model_new(&funcs);
 		model_push(m, &(struct event){ .kind = EVENT_CALL, .pid = 77, .tid = 77, .seq = 1, .func = 1,
 					       .start_ns = 10, .end_ns = 20 });
+		snap = snapshot_take(m, 0);
 	}
-	return m;
+	return snap;
 }
 
 static void use_untold(struct finding_book *b, uint64_t ns)
 {
-	static struct sample_user user = { .pid = 77, .seen_ns = 1 };
+	static struct sample_user user = { .pid = 77, .seen_ns = 20 };
 	static const struct sampled_device d = { .users = { &user, 1, 1 } };
 
 	use_unwatched(b, ns);
 	b->sampled = &d;
-	b->others.model = model_with_a_silent_process();
+	b->others.snap = snapshot_of_a_silent_process();
 }
 
 static const struct plant plants[] = {

@@ -114,28 +114,37 @@ static void fact(struct model *m, const char *key, const char *value)
 static void names_from_a_capture_are_quoted_or_left_out_of_commands(void **state)
 {
 	struct model *m = session(1000);
+	struct snapshot *snap;
 	struct next_target who;
 
 	(void)state;
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 12, .task.comm = "a;reboot" });
 	fact(m, "command", "./a $(reboot)");
-	who = next_of(m, 12, 3);
+	snap = snapshot_take(m, 0);
+	who = next_of(snap, 12, 3);
 	assert_string_equal(who.name, "");
 	assert_string_equal(who.command, "CMD");
 	assert_true(who.probes && !who.ended);
 	assert_int_equal(who.device, 3);
+	snapshot_free(snap);
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 13, .task.comm = "python3.11" });
 	fact(m, "command", "torchrun --nproc=2 /home/a_b/t.py x=1");
 	fact(m, "without_probes", "CAP_BPF is missing; run as root or with sudo");
-	who = next_of(m, 13, 0);
+	snap = snapshot_take(m, 0);
+	who = next_of(snap, 13, 0);
 	assert_string_equal(who.name, "python3.11");
 	assert_string_equal(who.command, "torchrun --nproc=2 /home/a_b/t.py x=1");
 	assert_false(who.probes);
 	fact(m, "without_probes", "--attach none; leave that out");
-	assert_true(next_of(m, 13, 0).probes);
-	assert_false(next_of(m, 13, 0).sudo);
+	snapshot_free(snap);
+	snap = snapshot_take(m, 0);
+	who = next_of(snap, 13, 0);
+	assert_true(who.probes && !who.sudo);
 	fact(m, "sudo", "yes");
-	assert_true(next_of(m, 13, 0).sudo);
+	snapshot_free(snap);
+	snap = snapshot_take(m, 0);
+	assert_true(next_of(snap, 13, 0).sudo);
+	snapshot_free(snap);
 	model_free(m);
 }
 

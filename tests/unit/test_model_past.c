@@ -354,7 +354,8 @@ static void a_process_of_which_an_end_was_lost_waits_until_it_is_found(void **st
 static void the_footer_counts_folded_processes(void **state)
 {
 	struct model *m = run(0, PROCESSES);
-	const struct summary summary = summary_read(m, 0, false);
+	struct snapshot *snap = snapshot_take(m, 0);
+	const struct summary summary = summary_read(snap, false);
 	struct strbuf text = STRBUF_INIT;
 	char label[64];
 
@@ -368,6 +369,7 @@ static void the_footer_counts_folded_processes(void **state)
 	assert_non_null(strstr(text.s, "\nended: "));
 	assert_non_null(strstr(text.s, label));
 	strbuf_free(&text);
+	snapshot_free(snap);
 	model_free(m);
 }
 

@@ -115,7 +115,7 @@ static void each_interval_has_the_cost_of_its_own_calls(void **state)
 	calls(m, L, 1, 8);
 	model_cut(m, MS + 100000);
 	calls(m, L, 10, 3);
-	c = own_cost_read(m);
+	c = cost_of(m);
 	assert_true(c.calls_only);
 	model_thread(m, 0, MS + 200000, &t);
 	own_cost_take(&c, &t.book);
@@ -143,10 +143,9 @@ static void calls_seen_at_their_entry_only_cost_what_is_around_them(void **state
 
 static void foot_has(const struct model *m, const char *words)
 {
-	struct summary s = summary_read(m, 0, false);
 	struct strbuf foot = STRBUF_INIT;
 
-	summary_foot(&foot, &s);
+	foot_of(&foot, m);
 	if (!strstr(foot.s, words))
 		fail_msg("'%s' is not in:\n%s", words, foot.s);
 	strbuf_free(&foot);

@@ -16,7 +16,7 @@
 #include "base/io.h"
 #include "base/exit.h"
 #include "view/report.h"
-#include "view/summary.h"
+#include "view_of.h"
 #include "cli/verbs.h"
 #include "capture/capture.h"
 
@@ -133,6 +133,24 @@ static char *printed(const struct room *r)
 	return text;
 }
 
+static int print_model(const struct report_options *o, const struct model *m)
+{
+	struct snapshot *snap = snapshot_take(m, 0);
+	int rc = report_print(o, snap, NULL);
+
+	snapshot_free(snap);
+	return rc;
+}
+
+static int print_nothing(const struct report_options *o, const struct model *m)
+{
+	struct snapshot *snap = snapshot_take(m, 0);
+	int rc = report_judge(o, snap);
+
+	snapshot_free(snap);
+	return rc;
+}
+
 static void a_report_of_a_capture_is_the_report_of_the_run(void **state)
 {
 	static const char *const formats[] = { "text", "md", "csv", "json" };
@@ -146,7 +164,7 @@ static void a_report_of_a_capture_is_the_report_of_the_run(void **state)
 						    "--max-loss", "100"));
 		char *run, *report;
 
-		assert_int_equal(report_print(&o.report, r.model, NULL), EXIT_OK);
+		assert_int_equal(print_model(&o.report, r.model), EXIT_OK);
 		run = printed(&r);
 		assert_int_equal(verb_report(&o), EXIT_OK);
 		report = printed(&r);
@@ -161,7 +179,8 @@ static void a_report_of_a_capture_is_the_report_of_the_run(void **state)
 static void header_and_footer_have_measured_lost_and_cost(void **state)
 {
 	struct room r = room_new(0);
-	struct summary s = summary_read(r.model, 0, false);
+	struct snapshot *snap = snapshot_take(r.model, 0);
+	struct summary s = summary_read(snap, false);
 	struct strbuf sb = STRBUF_INIT;
 
 	(void)state;
@@ -174,6 +193,7 @@ static void header_and_footer_have_measured_lost_and_cost(void **state)
 			    "not followed: 1 child of pid 77: 99 (sh)\n"
 			    "device times: not known, no helper told of any: -- CMD and gpuprof env "
 			    "bring one into what is started, --inject into what runs");
+	snapshot_free(snap);
 	strbuf_free(&sb);
 	room_free(&r);
 }
@@ -183,12 +203,10 @@ static void figures_of_a_later_interval_have_their_time_span(void **state)
 {
 	struct room r = room_new(0);
 	struct strbuf sb = STRBUF_INIT;
-	struct summary s;
 
 	(void)state;
 	model_cut(r.model, model_now(r.model));
-	s = summary_read(r.model, 0, false);
-	summary_foot(&sb, &s);
+	foot_of(&sb, r.model);
 	assert_non_null(strstr(sb.s, "lost since the session began: none of 5 events; gpuprof cost: ~0 ns "
 			       "in this interval (estimated: 0 calls x 500 ns)"));
 	strbuf_free(&sb);
@@ -202,7 +220,7 @@ static void meta_has_the_clock_on_the_wall_and_the_losses(void **state)
 	char *text;
 
 	(void)state;
-	assert_int_equal(report_print(&o.report, r.model, NULL), EXIT_OK);
+	assert_int_equal(print_model(&o.report, r.model), EXIT_OK);
 	text = printed(&r);
 	assert_non_null(strstr(text, "\"host\": \"node-1\", "
 			       "\"start\": \"2023-11-14T22:13:21.000000000Z\", "
@@ -221,14 +239,14 @@ static void loss_above_the_limit_is_exit_5_with_a_report(void **state)
 	char *text;
 
 	(void)state;
-	assert_int_equal(report_print(&o.report, r.model, NULL), EXIT_PARTIAL);
-	assert_int_equal(report_judge(&o.report, r.model), EXIT_PARTIAL);
+	assert_int_equal(print_model(&o.report, r.model), EXIT_PARTIAL);
+	assert_int_equal(print_nothing(&o.report, r.model), EXIT_PARTIAL);
 	text = printed(&r);
 	assert_non_null(strstr(text, "lost: 1 of 6 events (16.7 %)"));
 	free(text);
 	options_free(&o);
 	o = parsed(&r, WORDS("--max-loss", "17%"));
-	assert_int_equal(report_print(&o.report, r.model, NULL), EXIT_OK);
+	assert_int_equal(print_model(&o.report, r.model), EXIT_OK);
 	options_free(&o);
 	room_free(&r);
 }
@@ -285,14 +303,14 @@ static void filter_sort_and_top_choose_the_rows(void **state)
 	char *text;
 
 	(void)state;
-	assert_int_equal(report_print(&o.report, r.model, NULL), EXIT_OK);
+	assert_int_equal(print_model(&o.report, r.model), EXIT_OK);
 	text = printed(&r);
 	assert_non_null(strstr(text, ",cudaLaunchKernel,launch,3,"));
 	assert_null(strstr(text, "cudaDeviceSynchronize"));
 	free(text);
 	options_free(&o);
 	o = parsed(&r, WORDS("--format", "csv", "--filter", "^cudaDevice"));
-	assert_int_equal(report_print(&o.report, r.model, NULL), EXIT_OK);
+	assert_int_equal(print_model(&o.report, r.model), EXIT_OK);
 	text = printed(&r);
 	assert_null(strstr(text, "cudaLaunchKernel"));
 	assert_non_null(strstr(text, "cudaDeviceSynchronize"));
@@ -307,7 +325,7 @@ static void an_output_that_cannot_take_it_is_exit_1(void **state)
 	struct options o = parsed(&r, WORDS("-o", "/dev/full"));
 
 	(void)state;
-	assert_int_equal(report_print(&o.report, r.model, NULL), EXIT_FAIL);
+	assert_int_equal(print_model(&o.report, r.model), EXIT_FAIL);
 	options_free(&o);
 	o = parsed(&r, WORDS("-o", "/nonexistent/file"));
 	assert_int_equal(verb_report(&o), EXIT_FAIL);

@@ -283,7 +283,7 @@ static void a_book_waits_for_strangers_where_it_may(void **state)
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-static const struct model *watched;	/* NULL: nobody */
+static const struct snapshot *watched;	/* NULL: no process is */
 
 static bool judge(const char *rule, const struct finding_book *b)
 {
@@ -297,10 +297,10 @@ static bool judge(const char *rule, const struct finding_book *b)
 /* Whether it holds. What was found is there until the next is judged. */
 static bool judged(const char *rule)
 {
-	static const struct host_member self = { .pid = 7 };
-	static struct host_member *const on_device[] = { (struct host_member *)(uintptr_t)&self };
+	static struct snapshot_member self = { .pid = 7 };
+	static const struct snapshot_host on_device = { .members = { &self, 1, 1 } };
 	struct finding_book b = { .pid = 7, .sampled = device, .wall_ns = 10000, .shared_ns = 10000, .session_ns = 1000,
-				  .unwatched_ns = 2500, .others = { watched, on_device, 1, 0 } };
+				  .unwatched_ns = 2500, .others = { watched, &on_device } };
 
 	forget_found();
 	return judge(rule, &b);
@@ -394,11 +394,12 @@ static void a_watched_process_without_a_helper_is_not_unwatched(void **state)
 {
 	static const struct funcs funcs = { .n = 2, .v = { [1] = { .name = "cudaLaunchKernel", .class = CLASS_LAUNCH } } };
 	struct model *m = model_new(&funcs);
+	struct snapshot *snap;
 
 	(void)state;
 	assert_non_null(m);
 	call(m, 12);
-	watched = m;
+	watched = snap = snapshot_take(m, 0);
 	user(7, 1000);
 	user(12, 1000);
 	assert_false(judged("unwatched-process"));
@@ -412,6 +413,7 @@ static void a_watched_process_without_a_helper_is_not_unwatched(void **state)
 	assert_non_null(strstr(found.cause.s, "pid 13 (12.7 KiB of its memory)"));
 	assert_false(judged("untold-process"));
 	watched = NULL;
+	snapshot_free(snap);
 	model_free(m);
 }
 

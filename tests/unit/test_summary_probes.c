@@ -27,13 +27,21 @@ static void calls(struct model *m, uint32_t pid, uint16_t func, unsigned int n, 
 
 static void foot_has(const struct model *m, const char *words, bool wanted)
 {
-	struct summary s = summary_read(m, 0, false);
 	struct strbuf foot = STRBUF_INIT;
 
-	summary_foot(&foot, &s);
+	foot_of(&foot, m);
 	if (!!strstr(foot.s, words) != wanted)
 		fail_msg("'%s' is %s in:\n%s", words, wanted ? "not" : "there", foot.s);
 	strbuf_free(&foot);
+}
+
+static uint64_t entries_of(const struct model *m)
+{
+	struct snapshot *snap = snapshot_take(m, 0);
+	uint64_t n = summary_entries(snap);
+
+	snapshot_free(snap);
+	return n;
 }
 
 static void calls_seen_at_their_entry_only_are_named_by_process(void **state)
@@ -45,12 +53,12 @@ static void calls_seen_at_their_entry_only_are_named_by_process(void **state)
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .task.comm = "sand\x1b" "box" });
 	calls(m, 7, L, 3, HAS_BYTES);
 	calls(m, 8, L, 2, HAS_END | HAS_RESULT);
-	assert_int_equal(summary_entries(m), 3);
+	assert_int_equal(entries_of(m), 3);
 	foot_has(m, "entry only: 3 calls of pid 7 (sand", true);
 	foot_has(m, "\x1b", false);
 	foot_has(m, "pid 8", false);
 	fact(m, "returns", "all");
-	assert_int_equal(summary_entries(m), 0);
+	assert_int_equal(entries_of(m), 0);
 	foot_has(m, "entry only", false);
 	model_free(m);
 }
@@ -115,22 +123,22 @@ static void functions_that_are_not_seen_are_named_with_the_reason(void **state)
 static void single_stepped_calls_are_part_of_our_own_cost(void **state)
 {
 	struct model *m = session(1000000);
-	struct summary s;
+	struct own_cost cost;
 
 	(void)state;
 	fact(m, "cost_per_hit_ns", "1000");
 	fact(m, "cost_per_step_ns", "500");
 	calls(m, 7, L, 4, HAS_END);
 	calls(m, 8, C, 2, HAS_END);
-	s = summary_read(m, 0, false);
-	assert_int_equal(own_cost_ns(&s.cost), 6000);
+	cost = cost_of(m);
+	assert_int_equal(own_cost_ns(&cost), 6000);
 	fact(m, "stepped", "cudaMemcpyAsync,cudaMemcpy");
-	s = summary_read(m, 0, false);
-	assert_int_equal(s.cost.stepped, 2);
-	assert_int_equal(own_cost_ns(&s.cost), 7000);
+	cost = cost_of(m);
+	assert_int_equal(cost.stepped, 2);
+	assert_int_equal(own_cost_ns(&cost), 7000);
 	foot_has(m, "6 calls x 1000 ns + 2 single-stepped x 500 ns", true);
 	fact(m, "stepped", "cudaMemcpyAsync,cudaMemcp");
-	assert_int_equal(own_cost_read(m).stepped, 0);
+	assert_int_equal(cost_of(m).stepped, 0);
 	model_free(m);
 }
 

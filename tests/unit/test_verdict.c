@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "event/event.h"
 #include "model_room.h"
-#include "view/verdict.h"
+#include "view_of.h"
 #include "lib/work_named.h"
 
 #define MS 1000000ull
@@ -57,7 +57,7 @@ static void says(struct model *m, const char *wanted)
 
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = at(100) });
 	assert_int_equal(model_finish(m), 0);
-	assert_int_equal(verdict_add(&out, m, model_now(m)), 0);
+	assert_int_equal(verdict_of(&out, m), 0);
 	assert_string_equal(out.s, wanted);
 	for (const char *s = out.s; *s; s++)
 		lines += *s == '\n';
@@ -282,7 +282,7 @@ static void the_remedy_for_device_times_fits_the_process(void **state)
 						.end_ns = at(90) });
 		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = at(100) });
 		assert_int_equal(model_finish(m), 0);
-		assert_int_equal(verdict_add(&out, m, model_now(m)), 0);
+		assert_int_equal(verdict_of(&out, m), 0);
 		assert_non_null(strstr(out.s, cases[i].why));
 		assert_int_equal(strstr(out.s, "Next: ") != NULL, cases[i].wanted != NULL);
 		if (cases[i].wanted)

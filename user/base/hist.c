@@ -99,6 +99,20 @@ int hist_merge(struct hist *dst, const struct hist *src)
 	return 0;
 }
 
+int hist_own(struct hist *h)
+{
+	void *v = h->n ? malloc(hist_bytes(h)) : NULL;
+
+	if (h->n && !v) {
+		*h = (struct hist){ 0 };
+		return -ENOMEM;
+	}
+	if (v)
+		memcpy(v, h->counters, hist_bytes(h));
+	h->counters = v;
+	return 0;
+}
+
 void hist_reset(struct hist *h)
 {
 	if (h->n)

@@ -44,6 +44,18 @@ int pairs_set(struct pairs *p, const char *key, const char *value, size_t max)
 	return -ENOMEM;
 }
 
+int pairs_copy(struct pairs *to, const struct pairs *from)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		struct pair *pair = VEC_PUSH(to);
+
+		if (!pair || replace(&pair->key, from->v[i].key) ||
+		    replace(&pair->value, from->v[i].value))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 const char *pairs_get(const struct pairs *p, const char *key)
 {
 	const struct pair *pair = find(p, key);

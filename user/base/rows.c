@@ -103,6 +103,21 @@ int rows_merge(struct rows *to, const struct rows_type *type, const struct rows 
 	return 0;
 }
 
+int rows_copy(struct rows *to, const struct rows_type *type, const struct rows *from)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < from->n && !err; i++) {
+		void *row = add_row(to, type, from->v[i]);
+
+		if (!row)
+			return -ENOMEM;
+		memcpy(row, from->v[i], type->row_size);
+		err = type->own ? type->own(row) : 0;
+	}
+	return err;
+}
+
 /* There are not more rows than slots were made for. */
 static void index_all(struct rows *r, const struct rows_type *type)
 {

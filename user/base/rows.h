@@ -50,6 +50,9 @@ struct rows_type {
 	size_t max;			/* 0: no bound */
 	void (*other)(void *key);	/* NULL: a new key beyond max finds no row */
 	int (*add)(void *to, const void *from);	/* values, 0 or -ENOMEM; for rows_merge */
+	/* The row is a copy of another one's bytes: it gets what it owns, too; for rows_copy. 0, or
+	 * -ENOMEM: release frees it all the same. NULL: rows own nothing. */
+	int (*own)(void *row);
 	void (*release)(void *row);	/* frees what the row owns; NULL: nothing */
 	size_t (*owned)(const void *row);	/* bytes of that; NULL: 0 */
 };
@@ -105,6 +108,9 @@ void *rows_get(struct rows *r, const struct rows_type *type, const void *key, bo
 
 /* Adds every row of from to the row of its key. 0, or an error: `to` is of no use. */
 int rows_merge(struct rows *to, const struct rows_type *type, const struct rows *from);
+
+/* A copy of all rows in an empty table. 0, or -ENOMEM: rows_free frees what is there. */
+int rows_copy(struct rows *to, const struct rows_type *type, const struct rows *from);
 
 /* Adds a row of another table, with a new key; its address stays. The caller removes it there (n--
  * for the last row) and only frees that table afterwards. 0 or -ENOMEM. */

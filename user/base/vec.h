@@ -3,11 +3,13 @@
  * A growing array of any element type: `struct { T *v; size_t n, cap; }`. VEC_PUSH(&vec) is the
  * address of a new zeroed last element, or NULL when out of memory. Addresses move when it grows,
  * when VEC_TRIM gives back what it does not use, and when VEC_DROP_FIRST forgets its first
- * elements, which it does not free. Free with VEC_FREE.
+ * elements, which it does not free. VEC_COPY(&to, &from) fills an empty one with the elements of
+ * another; false: out of memory. Free with VEC_FREE.
  */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +63,19 @@ static inline void vec_drop_first(void *v, size_t *n, size_t gone, size_t size)
 }
 
 #define VEC_DROP_FIRST(vec, gone) vec_drop_first((vec)->v, &(vec)->n, gone, sizeof(*(vec)->v))
+
+static inline bool vec_copy(void **to, const void *from, size_t n, size_t size)
+{
+	*to = n ? reallocarray(NULL, n, size) : NULL;
+	if (*to)
+		memcpy(*to, from, n * size);
+	return *to || !n;
+}
+
+#define VEC_COPY(to, from) \
+	((to)->n = (to)->cap = (from)->n, \
+	 vec_copy((void **)&(to)->v, (from)->v, (from)->n, sizeof(*(to)->v)) ? true : \
+	 ((to)->n = (to)->cap = 0, false))
 
 #define VEC_FREE(vec) (free((vec)->v), (vec)->v = NULL, (vec)->n = (vec)->cap = 0)
 

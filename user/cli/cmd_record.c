@@ -51,6 +51,6 @@ int verb_record(const struct options *o)
 	else if (!o->session.before_ns && kept->events)
 		say_kept(kept);
 	if (!rc)
-		rc = report_judge(&o->report, session_model(s));
+		rc = judge_model(o, session_model(s));
 	return session_close(s, rc);
 }

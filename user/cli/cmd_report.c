@@ -41,6 +41,27 @@ static int explain_state(const struct capture_reader *r, const char *path)
 	}
 }
 
+int report_model(const struct options *o, const struct model *m, uint64_t now_ns,
+		 const struct report_state *how)
+{
+	struct snapshot *snap = snapshot_take(m, now_ns);
+	int rc = snap ? report_print(&o->report, snap, how) : EXIT_FAIL;
+
+	if (!snap)
+		log_error("cannot report: out of memory");
+	snapshot_free(snap);
+	return rc;
+}
+
+int judge_model(const struct options *o, const struct model *m)
+{
+	struct snapshot *snap = snapshot_take(m, 0);
+	int rc = snap ? report_judge(&o->report, snap) : EXIT_FAIL;
+
+	snapshot_free(snap);
+	return rc;
+}
+
 static int report_capture(const struct options *o, struct capture_reader *r, struct model *m)
 {
 	int err = capture_read(r, &(struct event_sink){ push, m });
@@ -57,7 +78,7 @@ static int report_capture(const struct options *o, struct capture_reader *r, str
 	state = explain_state(r, o->args[0]);
 	how.incomplete = state != EXIT_OK;
 	lines = o->lines ? lines_find(m) : 0;
-	rc = report_print(&o->report, m, &how);
+	rc = report_model(o, m, 0, &how);
 	rc = rc ? rc : lines;
 	return rc ? rc : state;
 }

@@ -27,7 +27,7 @@ int verb_stat(const struct options *o)
 	/* What was measured before an error is printed all the same. */
 	if (session_model(s)) {
 		lines = o->lines ? lines_find(session_model(s)) : 0;
-		printed = report_print(&o->report, session_model(s), NULL);
+		printed = report_model(o, session_model(s), 0, NULL);
 		rc = rc ? rc : printed ? printed : lines;
 	}
 	return session_close(s, rc);

@@ -14,10 +14,9 @@ struct interval_reports {
 
 static void print_interval(struct interval_reports *iv, const struct model *m, uint64_t now_ns)
 {
-	struct report_state state = { .now_ns = now_ns, .again = iv->printed++ > 0,
-				     .unjudged = true };
+	struct report_state state = { .again = iv->printed++ > 0, .unjudged = true };
 
-	iv->rc = report_print(&iv->o->report, m, &state);
+	iv->rc = report_model(iv->o, m, now_ns, &state);
 }
 
 /* The rest, since the last whole interval, also when an error ended the session. */
@@ -26,7 +25,7 @@ static void print_rest(struct interval_reports *iv, const struct model *m)
 	if (!iv->rc && !(iv->o->session.count && iv->printed >= iv->o->session.count))
 		print_interval(iv, m, 0);
 	if (!iv->rc)
-		iv->rc = report_judge(&iv->o->report, m);
+		iv->rc = judge_model(iv->o, m);
 }
 
 int verb_watch(const struct options *o)

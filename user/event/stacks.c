@@ -124,6 +124,26 @@ int stacks_put(const struct stacks *s, const struct event_sink *to)
 	return err;
 }
 
+static int index_place(struct map *index, uint64_t key, size_t place)
+{
+	struct map_slot *slot = map_put(index, key, NULL);
+
+	if (slot)
+		slot->value = place + 1;
+	return slot ? 0 : -ENOMEM;
+}
+
+int stacks_copy(struct stacks *to, const struct stacks *from)
+{
+	int err = VEC_COPY(&to->frames, &from->frames) && VEC_COPY(&to->all, &from->all) ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < to->frames.n && !err; i++)
+		err = index_place(&to->frame_index, to->frames.v[i].number, i);
+	for (size_t i = 0; i < to->all.n && !err; i++)
+		err = index_place(&to->index, to->all.v[i].id, i);
+	return err;
+}
+
 void stacks_free(struct stacks *s)
 {
 	VEC_FREE(&s->frames);

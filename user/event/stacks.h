@@ -52,6 +52,8 @@ int stacks_set_lines(struct stacks *s, uint64_t number, const char *text);
 /* Pushes all of them, callers first. 0 or to's error. */
 int stacks_put(const struct stacks *s, const struct event_sink *to);
 
+/* to is zeroed; its texts are those of from, and live as long. 0 or -ENOMEM. */
+int stacks_copy(struct stacks *to, const struct stacks *from);
 void stacks_free(struct stacks *s);
 
 #endif

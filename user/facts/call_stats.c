@@ -43,8 +43,14 @@ static size_t owned_bytes(const void *row)
 	return hist_bytes(&((const struct call_stat *)row)->time);
 }
 
+static int own_stat(void *row)
+{
+	return hist_own(&((struct call_stat *)row)->time);
+}
+
 static const struct rows_type type = {
 	ROWS_OF(struct call_stat), .max = CALL_STATS_MAX, .other = more_key, .add = add_stat,
+	.own = own_stat,
 	.release = release_stat, .owned = owned_bytes,
 };
 
@@ -149,6 +155,12 @@ int call_stats_merge(struct call_stats *to, const struct call_stats *from)
 			to->more += s->count;
 	}
 	return err;
+}
+
+int call_stats_copy(struct call_stats *to, const struct call_stats *from)
+{
+	to->more = from->more;
+	return rows_copy(&to->rows, &type, &from->rows);
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */

@@ -72,6 +72,8 @@ int call_stats_leave(struct call_stats *cs, uint16_t func, bool began_before);
 
 /* Adds all of from, which stays. 0, or -ENOMEM: `to` is of no use. */
 int call_stats_merge(struct call_stats *to, const struct call_stats *from);
+/* to is zeroed. 0 or -ENOMEM. */
+int call_stats_copy(struct call_stats *to, const struct call_stats *from);
 /* gives back memory that present rows do not need */
 void call_stats_trim(struct call_stats *cs);
 size_t call_stats_bytes(const struct call_stats *cs);	/* allocated, about */

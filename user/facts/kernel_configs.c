@@ -28,8 +28,18 @@ static void release_config(void *row)
 	free(((struct kernel_config *)row)->name);
 }
 
+static int own_config(void *row)
+{
+	struct kernel_config *c = row;
+
+	if (c->name && !(c->name = strdup(c->name)))
+		return -ENOMEM;
+	return 0;
+}
+
 static const struct rows_type type = {
 	ROWS_OF(struct kernel_config), .max = KERNEL_CONFIGS_MAX, .other = other_key,
+	.own = own_config,
 	.release = release_config,
 };
 
@@ -120,6 +130,11 @@ int kernel_configs_resolve(struct kernel_configs *pending, struct kernel_configs
 	}
 	kernel_configs_free(&all);
 	return err;
+}
+
+int kernel_configs_copy(struct kernel_configs *to, const struct kernel_configs *from)
+{
+	return rows_copy(&to->rows, &type, &from->rows);
 }
 
 void kernel_configs_free(struct kernel_configs *kc)

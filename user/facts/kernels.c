@@ -20,8 +20,18 @@ static void release_kernel(void *row)
 	hist_free(&k->queue);
 }
 
+static int own_kernel(void *row)
+{
+	struct kernel_stats *k = row;
+	int err = hist_own(&k->time) | hist_own(&k->queue);
+
+	if (k->name && !(k->name = strdup(k->name)))
+		return -ENOMEM;
+	return err ? -ENOMEM : 0;
+}
+
 static const struct rows_type type = {
-	ROWS_OF(struct kernel_stats), .release = release_kernel,
+	ROWS_OF(struct kernel_stats), .own = own_kernel, .release = release_kernel,
 };
 
 static size_t hists_of(const struct kernel_stats *k)
@@ -207,6 +217,11 @@ static bool begin_interval(void *ctx, void *row)
 void kernels_cut(struct kernels *ks, struct kernels_budget *budget)
 {
 	rows_keep(&ks->rows, &type, begin_interval, &(struct cut){ ks, budget });
+}
+
+int kernels_copy(struct kernels *to, const struct kernels *from)
+{
+	return rows_copy(&to->rows, &type, &from->rows);
 }
 
 void kernels_trim(struct kernels *ks)

@@ -25,15 +25,24 @@ static void release_row(void *row)
 	free(((struct offcpu_row *)row)->waker);
 }
 
-static const struct rows_type type = {
-	ROWS_OF(struct offcpu_row), .max = OFFCPU_MAX, .other = more_key, .release = release_row,
-};
-
 static int copy_text(char **to, const char *text)
 {
 	*to = text ? strndup(text, TEXT_MAX) : NULL;
 	return text && !*to ? -ENOMEM : 0;
 }
+
+static int own_row(void *row)
+{
+	struct offcpu_row *r = row;
+	int err = copy_text(&r->what, r->what);
+
+	return copy_text(&r->waker, r->waker) || err ? -ENOMEM : 0;
+}
+
+static const struct rows_type type = {
+	ROWS_OF(struct offcpu_row), .max = OFFCPU_MAX, .other = more_key, .own = own_row,
+	.release = release_row,
+};
 
 /* A thread that was ready all the time waited in nothing and was woken by nothing. */
 static struct offcpu_row *find_row(struct offcpu *o, const struct event *ev)
@@ -80,6 +89,14 @@ int offcpu_add(struct offcpu *o, const struct event *ev, uint64_t from_ns)
 	row->runqueue_ns += ev->end_ns - woken;
 	row->max_ns = num_max(row->max_ns, ev->end_ns - start);
 	return 0;
+}
+
+int offcpu_copy(struct offcpu *to, const struct offcpu *from)
+{
+	to->more = from->more;
+	to->untold = from->untold;
+	to->untold_ns = from->untold_ns;
+	return rows_copy(&to->rows, &type, &from->rows);
 }
 
 void offcpu_reset(struct offcpu *o)

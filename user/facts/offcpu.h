@@ -52,6 +52,7 @@ static inline const struct offcpu_row *offcpu_at(const struct offcpu *o, size_t 
 /* Adds an EVENT_OFF with a reason, or OFF_UNTOLD; its part before from_ns is not counted. 0 or
  * -ENOMEM. */
 int offcpu_add(struct offcpu *o, const struct event *ev, uint64_t from_ns);
+int offcpu_copy(struct offcpu *to, const struct offcpu *from);	/* to is zeroed; 0 or -ENOMEM */
 void offcpu_reset(struct offcpu *o);	/* an interval ends: forgets all rows */
 void offcpu_free(struct offcpu *o);
 

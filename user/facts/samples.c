@@ -21,6 +21,26 @@ void samples_free(struct samples *s)
 	s->last = NULL;
 }
 
+int samples_copy(struct samples *to, const struct samples *from)
+{
+	for (size_t i = 0; i < from->all.n; i++) {
+		const struct sampled_device *d = from->all.v[i];
+		struct sampled_device *copy = malloc(sizeof(*copy));
+		struct sampled_device **place = copy ? VEC_PUSH(&to->all) : NULL;
+
+		if (!place) {
+			free(copy);
+			return -ENOMEM;
+		}
+		*copy = *d;
+		memset(&copy->faults, 0, sizeof(copy->faults));
+		*place = copy;
+		if (!VEC_COPY(&copy->users, &d->users) || !VEC_COPY(&copy->faults, &d->faults))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static const char *behind_dash(const char *uuid)
 {
 	const char *dash = strchr(uuid, '-');

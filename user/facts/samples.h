@@ -74,6 +74,7 @@ void samples_free(struct samples *s);
  * is. */
 int samples_push(struct samples *s, const struct event *ev, uint64_t until_ns,
 		 struct sampled_device **d);
+int samples_copy(struct samples *to, const struct samples *from);	/* to is zeroed; 0 or -ENOMEM */
 void samples_cut(struct samples *s);	/* sums and faults are of the next interval from now on */
 
 /* Is it the device of a UUID, whatever stands before the first dash? For CUDA a MIG instance is

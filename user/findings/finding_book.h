@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The input of the rules: the books of one process on one device, with the names for its stalls.
- * Read from a model by findings_read; tests fill it in.
+ * Read from a snapshot by findings_read; tests fill it in.
  */
 #ifndef FINDINGS_FINDING_BOOK_H
 #define FINDINGS_FINDING_BOOK_H
 
 #include "findings/findings_next.h"
-#include "ledger/model.h"
+#include "ledger/snapshot.h"
 #include "ledger/device_users.h"
 
 #define FINDING_NO_DEVICE UINT32_MAX	/* of no device of the process is anything known */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* From a model to the books that rules judge, and from the rules to sorted findings. */
+/* From a snapshot to the books that rules judge, and from the rules to sorted findings. */
 #include "findings/findings.h"
 
 #include <errno.h>
@@ -124,7 +124,7 @@ static void read_states(struct finding_book *b, const struct device_sum *sum)
 	}
 }
 
-static void read_kernels(struct finding_book *b, const struct device_state *s)
+static void read_kernels(struct finding_book *b, const struct snapshot_device *s)
 {
 	uint64_t longest_ns = 0;
 
@@ -148,7 +148,7 @@ static void add_copies(struct finding_copies *to, const struct copy_stats *from)
 	to->busy_ns += from->total_ns;
 }
 
-static void read_copies(struct finding_book *b, const struct device_state *s)
+static void read_copies(struct finding_book *b, const struct snapshot_device *s)
 {
 	static const uint8_t between[] = { COPY_H2D, COPY_D2H, COPY_DEFAULT };
 
@@ -164,20 +164,16 @@ static bool may_leak(const struct memory_sums *s, uint32_t device)
 	       (s->key.device == device || (s->key.device == MEMORY_NO_DEVICE && !device));
 }
 
-static void read_memory(struct finding_book *b, const struct model *m)
+static void read_memory(struct finding_book *b, const struct snapshot *snap)
 {
-	const struct memory_book *book = NULL;
-	bool ended = false;
+	const struct snapshot_process *p = NULL;
 
-	for (size_t i = model_processes(m); i-- > 0 && !book;) {
-		if (model_process(m, i)->pid != b->pid)
-			continue;
-		book = model_memory(m, i);
-		ended = model_has_ended(m, i) && !model_memory_incomplete(m, i);
-	}
-	b->has_memory = book && ended;
-	for (size_t i = 0; b->has_memory && i < memory_book_rows(book); i++) {
-		const struct memory_sums *s = memory_book_row(book, i);
+	for (size_t i = snap->processes.n; i-- > 0 && !p;)
+		if (snap->processes.v[i].pid == b->pid && snap->processes.v[i].has_memory)
+			p = &snap->processes.v[i];
+	b->has_memory = p && p->has_ended && !p->memory_incomplete;
+	for (size_t i = 0; b->has_memory && i < p->memory.n; i++) {
+		const struct memory_sums *s = &p->memory.v[i];
 
 		if (!may_leak(s, b->ordinal))
 			continue;
@@ -187,10 +183,10 @@ static void read_memory(struct finding_book *b, const struct model *m)
 	}
 }
 
-static void name_call(struct finding_stall *row, const struct model *m,
-		      const struct model_process *p)
+static void name_call(struct finding_stall *row, const struct snapshot *snap,
+		      const struct snapshot_process *p)
 {
-	const struct funcs *funcs = model_funcs(m);
+	const struct funcs *funcs = snap->funcs;
 
 	if (row->stall.key.func >= funcs->n)
 		return;
@@ -206,9 +202,9 @@ static void name_call(struct finding_stall *row, const struct model *m,
 }
 
 /* Where the thread that lost most outside of calls was longest off the CPU. */
-static const struct offcpu_row *longest_off(const struct model *m, uint32_t pid, uint32_t tid)
+static const struct offcpu_row *longest_off(const struct snapshot *snap, uint32_t pid, uint32_t tid)
 {
-	const struct offcpu *o = model_offcpu(m);
+	const struct offcpu *o = &snap->offcpu;
 	const struct offcpu_row *longest = NULL;
 
 	for (size_t i = 0; i < offcpu_count(o); i++) {
@@ -221,8 +217,8 @@ static const struct offcpu_row *longest_off(const struct model *m, uint32_t pid,
 	return longest;
 }
 
-static int read_stalls(struct finding_book *b, const struct stalls *l, const struct model *m,
-		       const struct model_process *p, uint64_t now_ns)
+static int read_stalls(struct finding_book *b, const struct stalls *l, const struct snapshot *snap,
+		       const struct snapshot_process *p)
 {
 	b->stalls = calloc(stalls_count(l) + 1, sizeof(*b->stalls));
 	if (!b->stalls)
@@ -231,94 +227,79 @@ static int read_stalls(struct finding_book *b, const struct stalls *l, const str
 		struct finding_stall *row = &b->stalls[b->n_stalls++];
 
 		row->stall = *stalls_at(l, i);
-		row->late_ns = stalls_late_ns(l, stalls_at(l, i), now_ns);
+		row->late_ns = stalls_late_ns(l, stalls_at(l, i), snap->now_ns);
 		row->comm = "";
 		if (row->stall.key.kind == STALL_HOST)
-			row->off = longest_off(m, b->pid, row->stall.key.tid);
-		name_call(row, m, p);
+			row->off = longest_off(snap, b->pid, row->stall.key.tid);
+		name_call(row, snap, p);
 	}
 	return 0;
 }
 
-/* Threads' names, which live as long as the pool, and what gpuprof cost them. */
-static int read_threads(struct finding_book *b, const struct model *m, const struct own_cost *cost,
-			uint64_t now_ns, struct strpool *pool)
+/* Threads' names, and what gpuprof cost them. */
+static void read_threads(struct finding_book *b, const struct snapshot *snap,
+			 const struct own_cost *cost)
 {
 	uint64_t longest_ns = 0;
-	struct model_thread t;
 
-	for (size_t i = 0; i < model_threads(m); i++) {
-		const char *comm;
+	for (size_t i = 0; i < snap->threads.n; i++) {
+		const struct model_thread *t = &snap->threads.v[i];
+		struct book_sum sum = t->book;
 
-		model_thread(m, i, now_ns, &t);
-		if (t.pid != b->pid)
+		if (t->pid != b->pid)
 			continue;
-		comm = strpool_add(pool, t.comm);
-		if (!comm)
-			return -ENOMEM;
-		own_cost_take(cost, &t.book);
+		own_cost_take(cost, &sum);
 		for (size_t k = 0; k < b->n_stalls; k++) {
-			if (b->stalls[k].stall.key.tid != t.tid)
+			if (b->stalls[k].stall.key.tid != t->tid)
 				continue;
-			b->stalls[k].comm = comm;
-			b->stalls[k].own_ns = t.book.ns[BUCKET_GPUPROF];
+			b->stalls[k].comm = t->comm;
+			b->stalls[k].own_ns = sum.ns[BUCKET_GPUPROF];
 		}
-		if (!t.has_book || t.book.ns[CLASS_COLLECTIVE] <= longest_ns)
+		if (!t->has_book || sum.ns[CLASS_COLLECTIVE] <= longest_ns)
 			continue;
-		longest_ns = t.book.ns[CLASS_COLLECTIVE];
-		b->comm_tid = t.tid;
-		b->comm_thread = comm;
+		longest_ns = sum.ns[CLASS_COLLECTIVE];
+		b->comm_tid = t->tid;
+		b->comm_thread = t->comm;
 	}
-	return 0;
 }
 
-/* The member that its samples are reported with; NULL: none has a book any more. */
-static const struct host_member *reporter(const struct host_device *h)
+/* Its samples are reported with its first process that has a book. */
+static const struct snapshot_member *reporter(const struct snapshot_host *h)
 {
 	for (size_t i = 0; i < h->members.n; i++)
-		if (h->members.v[i]->book)
-			return h->members.v[i];
+		if (h->members.v[i].has_book)
+			return &h->members.v[i];
 	return NULL;
 }
 
-/* Samples of the device, if this is the first process on it: the others have the same. 0 or
- * -ENOMEM. */
-static int read_samples(struct finding_book *b, const struct model *m, const struct device_state *s,
-		      uint64_t now_ns)
+/* Samples of the device, if this is the first process on it: the others have the same. */
+static void read_samples(struct finding_book *b, const struct snapshot *snap,
+			 const struct snapshot_device *s)
 {
-	struct share_book *shares;
-	struct share_sum sum;
+	const struct snapshot_member *first = s->host ? reporter(s->host) : NULL;
 
-	if (!s->member.host || reporter(s->member.host) != &s->member)
-		return 0;
-	b->sampled = samples_find(model_samples(m), s->member.host->uuid);
+	if (!first || first->pid != s->pid || first->device != s->device)
+		return;
+	b->sampled = samples_find(&snap->samples, s->host->uuid);
 	if (!b->sampled)
-		return 0;
-	b->gpu = samples_gpu_of(model_samples(m), b->sampled);
-	b->others = (struct device_users){ m, s->member.host->members.v, s->member.host->members.n,
-				     model_session(m).interval_ns };
-	b->session_ns = model_session(m).start_ns;
-	shares = model_share(m, s->member.host, now_ns);
-	if (!shares)
-		return -ENOMEM;
-	share_book_sum(shares, &sum);
-	b->unwatched_ns = sum.unwatched_ns;
-	b->shared_ns = sum.close_ns - sum.open_ns;
-	share_book_free(shares);
-	return 0;
+		return;
+	b->gpu = samples_gpu_of(&snap->samples, b->sampled);
+	b->others = (struct device_users){ snap, s->host };
+	b->session_ns = snap->session.start_ns;
+	b->unwatched_ns = s->host->sum.unwatched_ns;
+	b->shared_ns = s->host->sum.close_ns - s->host->sum.open_ns;
 }
 
 /* With a book of it, or of a MIG instance of it. */
-static bool is_told(const struct model *m, const struct sampled_device *d)
+static bool is_told(const struct snapshot *snap, const struct sampled_device *d)
 {
-	const struct devices *all = model_devices(m);
 
-	for (size_t i = 0; i < devices_hosts(all); i++) {
-		const struct host_device *h = devices_host(all, i);
+	for (size_t i = 0; i < snap->hosts.n; i++) {
+		const struct snapshot_host *h = &snap->hosts.v[i];
 		const struct sampled_device *of =
-			reporter(h) ? samples_find(model_samples(m), h->uuid) : NULL;
+			reporter(h) ? samples_find(&snap->samples, h->uuid) : NULL;
 
-		if (of && (of == d || samples_gpu_of(model_samples(m), of) == d))
+		if (of && (of == d || samples_gpu_of(&snap->samples, of) == d))
 			return true;
 	}
 	return false;
@@ -326,114 +307,100 @@ static bool is_told(const struct model *m, const struct sampled_device *d)
 
 /* Samples of a device without a book of any process, if it concerns the session: the session is the
  * whole host's, or NVML saw a process on the device whose calls are known. */
-static bool read_alone(struct finding_book *b, const struct model *m,
+static bool read_alone(struct finding_book *b, const struct snapshot *snap,
 		       const struct sampled_device *d)
 {
-	const struct device_users seen = { .model = m, .since_ns = model_session(m).interval_ns };
-	bool whole = model_fact(m, "whole_host");
+	const struct device_users seen = { snap, NULL };
+	bool whole = snapshot_fact(snap, "whole_host");
 
 	*b = (struct finding_book){ .device = d->number, .sampled = d,
-				    .session_ns = model_session(m).start_ns };
+				    .session_ns = snap->session.start_ns };
 	if (!whole)
-		b->gpu = samples_gpu_of(model_samples(m), d);
-	return !is_told(m, d) && (whole || device_users_have_watched(&seen, d));
+		b->gpu = samples_gpu_of(&snap->samples, d);
+	return !is_told(snap, d) && (whole || device_users_have_watched(&seen, d));
 }
 
 /* Findings about all devices of a process are reported with its lowest device. */
-static bool is_first_of_process(const struct model *m, const struct device_state *s)
+static bool is_first_of_process(const struct snapshot *snap, const struct snapshot_device *s)
 {
-	const struct devices *d = model_devices(m);
 
-	for (size_t i = 0; i < devices_count(d); i++)
-		if (devices_get(d, i)->pid == s->pid && devices_get(d, i)->device < s->device)
+	for (size_t i = 0; i < snap->devices.n; i++)
+		if (snap->devices.v[i].pid == s->pid && snap->devices.v[i].device < s->device)
 			return false;
 	return true;
 }
 
-static int judge_device(struct findings *f, const struct model *m, const struct device_state *s,
-			const struct own_cost *cost, uint64_t now_ns)
+static int judge_device(struct findings *f, const struct snapshot *snap,
+			const struct snapshot_device *s, const struct own_cost *cost)
 {
-	const struct model_process *p = model_process_of(m, s->pid);
-	struct finding_book b = { .pid = s->pid, .ordinal = s->device,
-				  .device = model_device_number(m, s->pid, s->device) };
-	struct strpool *pool = strpool_new();
-	struct stalls stalls = { 0 };
-	uint64_t idle_ns[IDLE_CAUSES];
-	struct device_sum sum;
-	int err = pool ? model_device(m, s, now_ns, &sum, idle_ns, &stalls) : -ENOMEM;
+	const struct snapshot_process *p = snapshot_process(snap, s->pid);
+	struct finding_book b = { .pid = s->pid, .ordinal = s->device, .device = s->number,
+				  .target = next_of(snap, s->pid, s->device) };
+	int err;
 
+	read_states(&b, &s->sum);
+	read_kernels(&b, s);
+	read_copies(&b, s);
+	read_memory(&b, snap);
+	if (is_first_of_process(snap, s))
+		errors_read(&b, snap->funcs, p);
+	b.has_waited = s->host && s->host->members.n > 1;
+	b.waited_ns = s->idle_ns[IDLE_OTHER_PROCESS];
+	err = read_stalls(&b, &s->stalls, snap, p);
 	if (!err) {
-		b.target = next_of(m, s->pid, s->device);
-		read_states(&b, &sum);
-		read_kernels(&b, s);
-		read_copies(&b, s);
-		read_memory(&b, m);
-		if (is_first_of_process(m, s))
-			errors_read(&b, model_funcs(m), p);
-		b.has_waited = s->member.host && s->member.host->members.n > 1;
-		b.waited_ns = idle_ns[IDLE_OTHER_PROCESS];
-		err = read_stalls(&b, &stalls, m, p, now_ns);
-	}
-	if (!err)
-		err = read_samples(&b, m, s, now_ns);
-	if (!err)
-		err = read_threads(&b, m, cost, now_ns, pool);
-	if (!err)
+		read_samples(&b, snap, s);
+		read_threads(&b, snap, cost);
 		err = findings_judge(f, &b);
+	}
 	free(b.stalls);
-	stalls_free(&stalls);
-	strpool_free(pool);
 	return err;
 }
 
-static int judge_alone(struct findings *f, const struct model *m)
+static int judge_alone(struct findings *f, const struct snapshot *snap)
 {
-	const struct samples *samples = model_samples(m);
+	const struct samples *samples = &snap->samples;
 	struct finding_book b;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < samples->all.n; i++)
-		if (read_alone(&b, m, samples->all.v[i]))
+		if (read_alone(&b, snap, samples->all.v[i]))
 			err = findings_judge(f, &b);
 	return err;
 }
 
-static bool has_device(const struct model *m, uint32_t pid)
+static bool has_device(const struct snapshot *snap, uint32_t pid)
 {
-	const struct devices *d = model_devices(m);
 
-	for (size_t i = 0; i < devices_count(d); i++)
-		if (devices_get(d, i)->pid == pid)
+	for (size_t i = 0; i < snap->devices.n; i++)
+		if (snap->devices.v[i].pid == pid)
 			return true;
 	return false;
 }
 
 /* Of no device of it is anything known, but what its calls gave is. */
-static int judge_process(struct findings *f, const struct model *m, const struct model_process *p)
+static int judge_process(struct findings *f, const struct snapshot *snap, const struct snapshot_process *p)
 {
 	struct finding_book b = { .pid = p->pid, .device = FINDING_NO_DEVICE };
 
-	if (has_device(m, p->pid))
+	if (has_device(snap, p->pid))
 		return 0;
-	errors_read(&b, model_funcs(m), p);
+	errors_read(&b, snap->funcs, p);
 	if (!b.fatal_function)
 		return 0;
-	b.target = next_of(m, p->pid, 0);
+	b.target = next_of(snap, p->pid, 0);
 	return findings_judge(f, &b);
 }
 
-int findings_read(struct findings *f, const struct model *m, uint64_t now_ns)
+int findings_read(struct findings *f, const struct snapshot *snap)
 {
-	const struct own_cost cost = own_cost_read(m);
-	const struct devices *d = model_devices(m);
-	int err = judge_alone(f, m);
+	const struct own_cost cost = own_cost_read(snap);
+	int err = judge_alone(f, snap);
 
-	for (size_t i = 0; !err && i < devices_count(d); i++)
-		err = !devices_get(d, i)->member.book ?
-			      0 :
-			      judge_device(f, m, devices_get(d, i), &cost, now_ns);
-	for (size_t i = 0; !err && i < model_processes(m); i++)
-		err = judge_process(f, m, model_process(m, i));
+	for (size_t i = 0; !err && i < snap->devices.n; i++)
+		if (snap->devices.v[i].has_book)
+			err = judge_device(f, snap, &snap->devices.v[i], &cost);
+	for (size_t i = 0; !err && i < snap->processes.n; i++)
+		err = judge_process(f, snap, &snap->processes.v[i]);
 	if (!err && f->all.n)
 		qsort(f->all.v, f->all.n, sizeof(*f->all.v), compare_findings);
 	if (err)

@@ -3,7 +3,7 @@
  * Problems that a user can act on: rules over the books of one process on one device. A rule gives
  * its cause, its evidence, the share of the device's wall time that the problem costs, the most
  * that fixing this cause alone saves, and the command that shows more. Rules are pure functions of
- * a finding_book (two tables, findings_rules.h), which findings_read makes of a model.
+ * a finding_book (two tables, findings_rules.h), which findings_read makes of a snapshot.
  *
  * Shares of different findings of one book do not overlap, other-process excepted.
  *
@@ -78,9 +78,9 @@ int findings_judge(struct findings *f, const struct finding_book *b);
 /* Most of its share may be gpuprof's own cost: not the program's fault. */
 bool finding_is_own(const struct finding *f);
 
-/* All books of a model as of now; the largest share first, but before what is mostly gpuprof's own
+/* All books of a snapshot; the largest share first, but before what is mostly gpuprof's own
  * cost what is not and has FINDING_SHARE_MEDIUM. f is zeroed. 0 or -errno. */
-int findings_read(struct findings *f, const struct model *m, uint64_t now_ns);
+int findings_read(struct findings *f, const struct snapshot *snap);
 
 void findings_free(struct findings *f);
 

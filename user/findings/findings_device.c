@@ -226,7 +226,7 @@ static bool judge_throttled(const struct finding_book *b, struct finding *f)
 /* "pid 12 (1.2 GiB of its memory), pid 13 (train, watched: no helper is in it)": at any sample. */
 static void add_other(struct strbuf *out, const struct device_users *o, const struct sample_user *u)
 {
-	const struct model_process *watched = device_users_watched(o, u->pid);
+	const struct snapshot_process *watched = device_users_watched(o, u->pid);
 
 	strbuf_addf(out, "pid %u", u->pid);
 	if (watched)
@@ -356,7 +356,7 @@ static bool is_cuda(const struct func *fn)
 	return fn->library && (!strcmp(fn->library, "cuda") || !strcmp(fn->library, "cudart"));
 }
 
-void errors_read(struct finding_book *b, const struct funcs *funcs, const struct model_process *p)
+void errors_read(struct finding_book *b, const struct funcs *funcs, const struct snapshot_process *p)
 {
 	const struct fatal *now, *before = NULL;
 	uint64_t most = 0;

@@ -47,22 +47,22 @@ bool next_is_typed(const char *command)
 	return plain && plain <= COMMAND_MAX && !command[plain];
 }
 
-struct next_target next_of(const struct model *m, uint32_t pid, uint32_t device)
+struct next_target next_of(const struct snapshot *snap, uint32_t pid, uint32_t device)
 {
-	const char *blind = model_fact(m, "without_probes"), *command = model_fact(m, "command");
+	const char *blind = snapshot_fact(snap, "without_probes"), *command = snapshot_fact(snap, "command");
 	struct next_target target = {
-		.pid = pid, .device = model_device_number(m, pid, device),
+		.pid = pid, .device = snapshot_device_number(snap, pid, device),
 		.command = command && !next_is_typed(command) ? "CMD" : command,
 		.probes = !blind || !strncmp(blind, "--attach none", 13),
-		.sudo = model_fact(m, "sudo"),
+		.sudo = snapshot_fact(snap, "sudo"),
 	};
 
-	for (size_t i = model_processes(m); i-- > 0;) {
-		const struct model_process *p = model_process(m, i);
+	for (size_t i = snap->processes.n; i-- > 0;) {
+		const struct snapshot_process *p = &snap->processes.v[i];
 
 		if (p->pid != pid)
 			continue;
-		target.ended = model_has_ended(m, i);
+		target.ended = snap->processes.v[i].has_ended;
 		if (is_plain(p->comm))
 			snprintf(target.name, sizeof(target.name), "%s", p->comm);
 		break;

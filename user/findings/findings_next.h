@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
-#include "ledger/model.h"
+#include "ledger/snapshot.h"
 
 enum next {
 	NEXT_CALLERS,		/* who calls the functions of a filter */
@@ -42,8 +42,8 @@ struct next_target {
 /* Can it be typed in a shell without quoting? */
 bool next_is_typed(const char *command);
 
-/* As the model has it; the texts live as long as its facts. */
-struct next_target next_of(const struct model *m, uint32_t pid, uint32_t device);
+/* As the snapshot has it; the texts live as long as its facts. */
+struct next_target next_of(const struct snapshot *snap, uint32_t pid, uint32_t device);
 
 /* Appends "gpuprof stat ..."; filter is a regular expression, for NEXT_CALLERS. */
 void next_add(struct strbuf *out, enum next what, const struct next_target *target,

@@ -4,29 +4,25 @@
 
 #include <stddef.h>
 
-static size_t find(const struct model *m, uint32_t pid)
+static const struct snapshot_process *find(const struct device_users *o, uint32_t pid)
 {
-	size_t i = m ? model_processes(m) : 0;
-
-	while (i > 0 && model_process(m, i - 1)->pid != pid)
-		i--;
-	return i;
+	return o->snap ? snapshot_process(o->snap, pid) : NULL;
 }
 
-const struct model_process *device_users_watched(const struct device_users *o, uint32_t pid)
+const struct snapshot_process *device_users_watched(const struct device_users *o, uint32_t pid)
 {
-	size_t i = find(o->model, pid);
-	const struct model_process *p = i ? model_process(o->model, i - 1) : NULL;
+	const struct snapshot_process *p = find(o, pid);
 
 	return p && call_stats_count(&p->calls) ? p : NULL;
 }
 
+/* Those that were seen there before the interval are gone. */
 bool device_users_have(const struct device_users *o, const struct sample_user *u)
 {
-	for (size_t i = 0; i < o->n; i++)
-		if (o->members[i]->pid == u->pid)
+	for (size_t i = 0; o->host && i < o->host->members.n; i++)
+		if (o->host->members.v[i].pid == u->pid)
 			return false;
-	return u->seen_ns >= o->since_ns;
+	return !o->snap || u->seen_ns >= o->snap->session.interval_ns;
 }
 
 static size_t count(const struct device_users *o, const struct sampled_device *d, bool watched)
@@ -51,8 +47,7 @@ bool device_users_are_watched(const struct device_users *o, const struct sampled
 
 const char *device_users_why(const struct device_users *o, uint32_t pid)
 {
-	size_t i = find(o->model, pid);
-	const char *why = i ? model_identity(o->model, i - 1, "helper_why") : NULL;
+	const char *why = snapshot_identity(find(o, pid), "helper_why");
 
 	return why ? why : "no helper told of them";
 }

@@ -6,19 +6,16 @@
 #ifndef LEDGER_DEVICE_USERS_H
 #define LEDGER_DEVICE_USERS_H
 
-#include "ledger/devices.h"
-#include "ledger/model.h"
+#include "ledger/snapshot.h"
 #include "facts/samples.h"
 
 struct device_users {
-	const struct model *model;		/* NULL: no process is watched */
-	struct host_member *const *members;	/* n on the device whose works are reported */
-	size_t n;
-	uint64_t since_ns;			/* who was seen there before is gone */
+	const struct snapshot *snap;		/* NULL: no process is watched */
+	const struct snapshot_host *host;	/* with the devices whose works are reported; NULL: none */
 };
 
-/* The process, as the model has it; NULL: its calls are not known, so it is not watched. */
-const struct model_process *device_users_watched(const struct device_users *o, uint32_t pid);
+/* The process, as the snapshot has it; NULL: its calls are not known, so it is not watched. */
+const struct snapshot_process *device_users_watched(const struct device_users *o, uint32_t pid);
 
 /* It is one of them. */
 bool device_users_have(const struct device_users *o, const struct sample_user *u);

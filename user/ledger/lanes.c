@@ -7,6 +7,7 @@
 #include "ledger/lanes.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/num.h"
 
@@ -44,8 +45,18 @@ static void release_lane(void *row)
 	RING_FREE(&lane->submitted);
 }
 
+/* A copy is read only: it needs no submissions. */
+static int own_lane(void *row)
+{
+	struct lane_stats *lane = row;
+
+	memset(&lane->submitted, 0, sizeof(lane->submitted));
+	return hist_own(&lane->latency);
+}
+
 static const struct rows_type type = {
 	ROWS_OF(struct lane_stats), .max = LANES_MAX, .other = other_key, .add = add_lane,
+	.own = own_lane,
 	.release = release_lane,
 };
 
@@ -142,6 +153,12 @@ int lanes_merge(struct lanes *l, const struct lanes *from)
 	for (size_t i = 0; i < from->rows.n && !err; i++)
 		err = add_lane(to, from->rows.v[i]);
 	return err;
+}
+
+int lanes_copy(struct lanes *to, const struct lanes *from)
+{
+	to->depth_max = from->depth_max;
+	return rows_copy(&to->rows, &type, &from->rows);
 }
 
 void lanes_cut(struct lanes *l)

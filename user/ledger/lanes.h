@@ -67,6 +67,8 @@ void lanes_settle(struct lanes *l, uint64_t ns);
  * deepest. from stays. 0, or -ENOMEM: l is of no use. */
 int lanes_merge(struct lanes *l, const struct lanes *from);
 
+/* What can be read of it; to is zeroed. 0 or -ENOMEM. */
+int lanes_copy(struct lanes *to, const struct lanes *from);
 void lanes_cut(struct lanes *l);	/* a new interval: what waits goes on waiting */
 /* gives back the memory that it does not need while nothing comes */
 void lanes_trim(struct lanes *l);

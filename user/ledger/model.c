@@ -427,6 +427,11 @@ const struct model_reading *model_reading(const struct model *m, size_t i)
 	return &m->readings.v[i].info;
 }
 
+const struct pairs *model_facts(const struct model *m)
+{
+	return &m->facts;
+}
+
 const char *model_fact(const struct model *m, const char *key)
 {
 	return pairs_get(&m->facts, key);

@@ -99,6 +99,8 @@ struct stacks *model_stacks_of(struct model *m);	/* for what is found out at rep
 size_t model_readings(const struct model *m);
 const struct model_reading *model_reading(const struct model *m, size_t i);
 
+struct pairs;
+const struct pairs *model_facts(const struct model *m);
 /* EVENT_FACT: the last value of a key. */
 const char *model_fact(const struct model *m, const char *key);	/* NULL: no such fact */
 uint64_t model_fact_number(const struct model *m, const char *key);	/* 0: none, or no number */

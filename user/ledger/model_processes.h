@@ -66,6 +66,8 @@ bool model_has_ended(const struct model *m, size_t i);	/* by the end of the sess
 bool model_may_go_on(const struct model *m, size_t i);
 
 /* EVENT_IDENTITY: what is known of process i under that name. */
+struct pairs;
+const struct pairs *model_identities(const struct model *m, size_t i);
 const char *model_identity(const struct model *m, size_t i, const char *key);	/* NULL: nothing */
 
 /* How much of [start, end) process i had a library mapped that was not yet probed. */

@@ -21,13 +21,13 @@ static bool has_name(const char *list, const char *name)
 }
 
 /* One function's calls have many rows. */
-static void count_calls(struct own_cost *c, const struct model *m)
+static void count_calls(struct own_cost *c, const struct snapshot *snap)
 {
-	const char *list = model_fact(m, "stepped");
-	const struct funcs *funcs = model_funcs(m);
+	const char *list = snapshot_fact(snap, "stepped");
+	const struct funcs *funcs = snap->funcs;
 
-	for (size_t i = 0; i < model_processes(m); i++) {
-		const struct call_stats *ts = &model_process(m, i)->calls;
+	for (size_t i = 0; i < snap->processes.n; i++) {
+		const struct call_stats *ts = &snap->processes.v[i].calls;
 
 		for (size_t k = 0; k < call_stats_count(ts); k++) {
 			const struct call_stat *t = call_stats_at(ts, k);
@@ -39,20 +39,19 @@ static void count_calls(struct own_cost *c, const struct model *m)
 	}
 }
 
-struct own_cost own_cost_read(const struct model *m)
+struct own_cost own_cost_read(const struct snapshot *snap)
 {
-	struct model_session session = model_session(m);
-	bool is_first = session.interval_ns == session.start_ns;
+	bool is_first = snap->session.interval_ns == snap->session.start_ns;
 	const char *nested = counter_name(COUNTER_NESTED);
 	struct own_cost c = {
-		.call_ns = model_fact_number(m, "cost_per_hit_ns"),
-		.nested = is_first ? model_fact_number(m, nested) : 0,
-		.nested_ns = model_fact_number(m, "cost_per_nested_ns"),
-		.step_ns = model_fact_number(m, "cost_per_step_ns"),
+		.call_ns = snapshot_fact_number(snap, "cost_per_hit_ns"),
+		.nested = is_first ? snapshot_fact_number(snap, nested) : 0,
+		.nested_ns = snapshot_fact_number(snap, "cost_per_nested_ns"),
+		.step_ns = snapshot_fact_number(snap, "cost_per_step_ns"),
 	};
 
-	c.calls_only = c.nested_ns && !(is_first && model_fact(m, nested));
-	count_calls(&c, m);
+	c.calls_only = c.nested_ns && !(is_first && snapshot_fact(snap, nested));
+	count_calls(&c, snap);
 	return c;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What gpuprof itself cost the threads that it measured, estimated from calibrated costs, and the
- * bucket `gpuprof` of their books. Pure functions of a const model and of what is read out of a
+ * bucket `gpuprof` of their books. Pure functions of a snapshot and of what is read out of a
  * book.
  *
  * Half of what a recorded call costs falls before its first stamp and behind its last one: in what
@@ -25,9 +25,9 @@
 #include <stdint.h>
 
 #include "ledger/thread_bucket.h"
-#include "ledger/model.h"
+#include "ledger/snapshot.h"
 
-struct own_cost {		/* of a model's interval */
+struct own_cost {		/* of a snapshot's interval */
 	uint64_t calls;		/* recorded */
 	uint64_t call_ns;	/* what each costs; 0: unknown */
 	uint64_t nested;	/* inside these, hit and not recorded */
@@ -38,7 +38,7 @@ struct own_cost {		/* of a model's interval */
 				 * end, of all */
 };
 
-struct own_cost own_cost_read(const struct model *m);
+struct own_cost own_cost_read(const struct snapshot *snap);
 uint64_t own_cost_ns(const struct own_cost *c);		/* saturates */
 
 /* Moves it to BUCKET_GPUPROF; sum->own_ns: from where. */

@@ -309,6 +309,11 @@ const struct model_process *model_process_of(const struct model *m, uint32_t pid
 	return NULL;
 }
 
+const struct pairs *model_identities(const struct model *m, size_t i)
+{
+	return &m->processes.v[i]->identity;
+}
+
 const char *model_identity(const struct model *m, size_t i, const char *key)
 {
 	return pairs_get(&m->processes.v[i]->identity, key);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The table `calls`: statistics of calls grouped by function, launch shape, result or stack, with
- * the calls that have not returned. Reads a const model; knows nothing of events.
+ * the calls that have not returned. Reads a snapshot; knows nothing of events.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ static const struct column columns[N_COLUMNS] = {
 
 /* Statistics of calls (or an open call, which has none) under the key of the table's row. */
 struct part {
-	size_t process;		/* index in the model: the first comparison */
+	size_t process;		/* index in the snapshot: the first comparison */
 	uint16_t func;
 	const char *name;	/* func's: a capture numbers functions otherwise than the run did */
 	enum call_shape shape;
@@ -103,9 +103,9 @@ static int compare_parts(const void *a, const void *b)
 	return c ? c : strcmp(x->stack ? x->stack : "", y->stack ? y->stack : "");
 }
 
-static const char *func_name(const struct model *m, unsigned int func)
+static const char *func_name(const struct snapshot *snap, unsigned int func)
 {
-	return func < model_funcs(m)->n ? model_funcs(m)->v[func].name : "";
+	return func < snap->funcs->n ? snap->funcs->v[func].name : "";
 }
 
 static int set_key(struct parts *parts, struct part *part, enum calls_by by)
@@ -131,10 +131,10 @@ static int set_key(struct parts *parts, struct part *part, enum calls_by by)
 	}
 }
 
-static int add_stats(struct parts *parts, const struct model *m, size_t process,
+static int add_stats(struct parts *parts, const struct snapshot *snap, size_t process,
 		       enum calls_by by)
 {
-	const struct call_stats *ts = &model_process(m, process)->calls;
+	const struct call_stats *ts = &snap->processes.v[process].calls;
 
 	for (size_t i = 0; i < call_stats_count(ts); i++) {
 		const struct call_stat *t = call_stats_at(ts, i);
@@ -146,7 +146,7 @@ static int add_stats(struct parts *parts, const struct model *m, size_t process,
 		if (!part)
 			return -ENOMEM;
 		*part = (struct part){ .process = process, .func = t->key.func,
-				       .name = func_name(m, t->key.func), .stat = t };
+				       .name = func_name(snap, t->key.func), .stat = t };
 		if (set_key(parts, part, by))
 			return -ENOMEM;
 	}
@@ -154,21 +154,19 @@ static int add_stats(struct parts *parts, const struct model *m, size_t process,
 }
 
 /* Rows of open calls have no shape and no result: those are known at the return. */
-static int add_open(struct parts *parts, const struct model *m)
+static int add_open(struct parts *parts, const struct snapshot *snap)
 {
-	struct model_thread t;
-
-	for (size_t i = 0; i < model_threads(m); i++) {
+	for (size_t i = 0; i < snap->threads.n; i++) {
+		const struct model_thread *t = &snap->threads.v[i];
 		struct part *part;
 
-		model_thread(m, i, model_now(m), &t);
-		if (!t.has_book || !t.open)
+		if (!t->has_book || !t->open)
 			continue;
 		part = VEC_PUSH(&parts->all);
 		if (!part)
 			return -ENOMEM;
-		*part = (struct part){ .process = t.process, .func = t.func,
-				       .name = func_name(m, t.func), .before = t.before };
+		*part = (struct part){ .process = t->process, .func = t->func,
+				       .name = func_name(snap, t->func), .before = t->before };
 	}
 	return 0;
 }
@@ -241,11 +239,11 @@ static int fill_result(struct table *t, struct cell *c, const char *library, int
 	return cell_s(t, c, text);
 }
 
-static int fill_names(struct table *t, struct cell *row, const struct model *m,
+static int fill_names(struct table *t, struct cell *row, const struct snapshot *snap,
 		      const struct part *key)
 {
-	const struct model_process *p = model_process(m, key->process);
-	const struct func *fn = &model_funcs(m)->v[key->func];
+	const struct snapshot_process *p = &snap->processes.v[key->process];
+	const struct func *fn = &snap->funcs->v[key->func];
 	int err;
 
 	view_put_pid(&row[PID], p->pid);
@@ -268,7 +266,7 @@ static int fill_names(struct table *t, struct cell *row, const struct model *m,
 }
 
 /* One row of all parts from `first` on that have its key; *n of them. */
-static int add_row(struct table *t, const struct model *m, const struct part *first, size_t *n)
+static int add_row(struct table *t, const struct snapshot *snap, const struct part *first, size_t *n)
 {
 	struct sums sums = { 0 };
 	size_t left = *n;
@@ -280,20 +278,20 @@ static int add_row(struct table *t, const struct model *m, const struct part *fi
 	row = err ? NULL : table_row(t);
 	if (row) {
 		fill_sums(row, &sums);
-		err = fill_names(t, row, m, first);
+		err = fill_names(t, row, snap, first);
 	}
 	hist_free(&sums.time);
 	return row ? err : -ENOMEM;
 }
 
-static int add_rows(struct table *t, const struct model *m, const struct parts *parts)
+static int add_rows(struct table *t, const struct snapshot *snap, const struct parts *parts)
 {
 	size_t n;
 	int err;
 
 	for (size_t i = 0; i < parts->all.n; i += n) {
 		n = parts->all.n - i;
-		err = add_row(t, m, &parts->all.v[i], &n);
+		err = add_row(t, snap, &parts->all.v[i], &n);
 		if (err)
 			return err;
 	}
@@ -302,15 +300,15 @@ static int add_rows(struct table *t, const struct model *m, const struct parts *
 
 static int fill(struct table *t, const struct view_query *q)
 {
-	struct parts parts = { .folded = { .stacks = model_stacks(q->model) } };
-	int err = add_open(&parts, q->model);
+	struct parts parts = { .folded = { .stacks = &q->snapshot->stacks } };
+	int err = add_open(&parts, q->snapshot);
 
-	for (size_t i = 0; !err && i < model_processes(q->model); i++)
-		err = add_stats(&parts, q->model, i, q->by);
+	for (size_t i = 0; !err && i < q->snapshot->processes.n; i++)
+		err = add_stats(&parts, q->snapshot, i, q->by);
 	if (!err && parts.all.n)
 		qsort(parts.all.v, parts.all.n, sizeof(*parts.all.v), compare_parts);
 	if (!err)
-		err = add_rows(t, q->model, &parts);
+		err = add_rows(t, q->snapshot, &parts);
 	VEC_FREE(&parts.all);
 	folded_free(&parts.folded);
 	return err;

@@ -31,7 +31,7 @@ static const char *const directions[COPY_DEFAULT + 2] = {
 	[COPY_DEFAULT] = NULL, [COPY_DEFAULT + 1] = "p2p",
 };
 
-static int add_row(struct table *t, uint32_t number, const struct device_state *s, const char *direction,
+static int add_row(struct table *t, uint32_t number, const struct snapshot_device *s, const char *direction,
 		   unsigned int memory, const struct copy_stats *c)
 {
 	struct cell *row;
@@ -53,9 +53,9 @@ static int add_row(struct table *t, uint32_t number, const struct device_state *
 	return cell_s(t, &row[DIRECTION], direction);
 }
 
-static int add_device(struct table *t, const struct model *m, const struct device_state *s)
+static int add_device(struct table *t, const struct snapshot_device *s)
 {
-	uint32_t number = model_device_number(m, s->pid, s->device);
+	uint32_t number = s->number;
 	int err = 0;
 
 	for (unsigned int dir = 0; dir < COPY_DEFAULT + 2; dir++)
@@ -66,11 +66,11 @@ static int add_device(struct table *t, const struct model *m, const struct devic
 
 static int fill(struct table *t, const struct view_query *q)
 {
-	const struct devices *d = model_devices(q->model);
+	const struct snapshot *snap = q->snapshot;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < devices_count(d); i++)
-		err = add_device(t, q->model, devices_get(d, i));
+	for (size_t i = 0; !err && i < snap->devices.n; i++)
+		err = add_device(t, &snap->devices.v[i]);
 	return err;
 }
 

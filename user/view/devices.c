@@ -128,40 +128,37 @@ static int add_line(struct lines *lines, const char *owner, uint32_t pid, uint64
 }
 
 /* Whose the time is that nobody's works are of, though somebody was there. */
-static const char *others_name(const struct model *m, const struct host_device *h)
+static const char *others_name(const struct snapshot *snap, const struct snapshot_host *h)
 {
-	const struct sampled_device *d = samples_find(model_samples(m), h->uuid);
-	const struct device_users others = { m, h->members.v, h->members.n, model_session(m).interval_ns };
+	const struct sampled_device *d = samples_find(&snap->samples, h->uuid);
+	const struct device_users others = { snap, h };
 
 	return d && device_users_are_watched(&others, d) ? "untold" : "unwatched";
 }
 
-static int collect(struct lines *lines, const struct model *m, const struct host_device *h,
-		   const struct share_book *b)
+static int collect(struct lines *lines, const struct snapshot *snap, const struct snapshot_host *h)
 {
-	uint64_t start_ns = model_session(m).start_ns;
-	struct share_sum sum;
+	uint64_t start_ns = snap->session.start_ns;
+	const struct share_sum *sum = &h->sum;
 	int err = 0;
 
-	share_book_sum(b, &sum);
 	for (size_t i = 0; i < h->members.n && !err; i++) {
-		uint32_t pid = h->members.v[i]->pid;
+		const struct snapshot_member *m = &h->members.v[i];
 
-		err = add_line(lines, view_comm(m, pid), pid, share_book_member(b, i).owned_ns,
-			       WORKS);
+		err = add_line(lines, view_comm(snap, m->pid), m->pid, m->share.owned_ns, WORKS);
 	}
 	if (!err)
-		err = add_line(lines, "shared", 0, sum.shared_ns, WORKS);
+		err = add_line(lines, "shared", 0, sum->shared_ns, WORKS);
 	if (!err)
-		err = add_line(lines, "unknown", 0, sum.unknown_ns, NULL);
+		err = add_line(lines, "unknown", 0, sum->unknown_ns, NULL);
 	if (!err)
-		err = add_line(lines, others_name(m, h), 0, sum.unwatched_ns, SAMPLES);
+		err = add_line(lines, others_name(snap, h), 0, sum->unwatched_ns, SAMPLES);
 	if (!err)
-		err = add_line(lines, "idle", 0, sum.idle_ns, WORKS);
-	lines->wall_ns = sum.close_ns - sum.open_ns;
-	lines->has_when = start_ns && sum.open_ns >= start_ns;
-	lines->from_ns = sum.open_ns - start_ns;
-	lines->until_ns = sum.close_ns - start_ns;
+		err = add_line(lines, "idle", 0, sum->idle_ns, WORKS);
+	lines->wall_ns = sum->close_ns - sum->open_ns;
+	lines->has_when = start_ns && sum->open_ns >= start_ns;
+	lines->from_ns = sum->open_ns - start_ns;
+	lines->until_ns = sum->close_ns - start_ns;
 	return err;
 }
 
@@ -280,26 +277,23 @@ static int add_rows(struct table *t, const struct of *of, struct lines *lines)
 	return err;
 }
 
-static struct of of_sampled(const struct model *m, const struct sampled_device *d, const char *uuid,
+static struct of of_sampled(const struct snapshot *snap, const struct sampled_device *d, const char *uuid,
 			    const char *name)
 {
 	struct of of = { d ? d->uuid : uuid, name, d, d };
 
 	if (d && device_number_is_instance(d->number))
-		of.power = samples_gpu_of(model_samples(m), d);
+		of.power = samples_gpu_of(&snap->samples, d);
 	return of;
 }
 
-static int add_device(struct table *t, const struct model *m, const struct host_device *h,
-		      uint64_t now_ns)
+static int add_device(struct table *t, const struct snapshot *snap, const struct snapshot_host *h)
 {
-	const struct of of = of_sampled(m, samples_find(model_samples(m), h->uuid), h->uuid,
-					h->members.v[0]->name);
-	struct share_book *b = model_share(m, h, now_ns);
+	const struct of of = of_sampled(snap, samples_find(&snap->samples, h->uuid), h->uuid,
+					h->name);
 	struct lines lines = { .wall_ns = 0 };
-	int err = b ? collect(&lines, m, h, b) : -errno;
+	int err = collect(&lines, snap, h);
 
-	share_book_free(b);
 	if (!err)
 		return add_rows(t, &of, &lines);
 	VEC_FREE(&lines.all);
@@ -308,33 +302,32 @@ static int add_device(struct table *t, const struct model *m, const struct host_
 
 /* ---- devices that no watched process uses ---------------------------------------------------- */
 
-static bool is_told_by_works(const struct model *m, const struct sampled_device *d)
+static bool is_told_by_works(const struct snapshot *snap, const struct sampled_device *d)
 {
-	const struct devices *all = model_devices(m);
 
-	for (size_t i = 0; i < devices_hosts(all); i++)
-		if (sampled_device_is(d, devices_host(all, i)->uuid))
+	for (size_t i = 0; i < snap->hosts.n; i++)
+		if (sampled_device_is(d, snap->hosts.v[i].uuid))
 			return true;
 	return false;
 }
 
 /* Among others a watched process may have it without a helper that tells. */
-static bool may_be_watched(const struct model *m, const struct sampled_device *d)
+static bool may_be_watched(const struct snapshot *snap, const struct sampled_device *d)
 {
 	for (size_t i = 0; i < d->users.n; i++)
-		for (size_t k = 0; k < model_processes(m); k++)
-			if (model_process(m, k)->pid == d->users.v[i].pid)
+		for (size_t k = 0; k < snap->processes.n; k++)
+			if (snap->processes.v[k].pid == d->users.v[i].pid)
 				return true;
 	return false;
 }
 
-static int add_sampled(struct table *t, const struct model *m, const struct sampled_device *d)
+static int add_sampled(struct table *t, const struct snapshot *snap, const struct sampled_device *d)
 {
-	const struct of of = of_sampled(m, d, d->uuid, d->name);
+	const struct of of = of_sampled(snap, d, d->uuid, d->name);
 	uint64_t unknown_ns = d->sampled_ns - num_min(d->sampled_ns, num_add(d->idle_ns, d->used_ns));
-	const struct device_users others = { m, NULL, 0, model_session(m).interval_ns };
+	const struct device_users others = { snap, NULL };
 	bool untold = device_users_are_watched(&others, d);
-	uint64_t used_ns = may_be_watched(m, d) && !untold ? 0 : d->used_ns;
+	uint64_t used_ns = may_be_watched(snap, d) && !untold ? 0 : d->used_ns;
 	struct lines lines = { .wall_ns = d->sampled_ns };
 	int err;
 
@@ -353,17 +346,17 @@ static int add_sampled(struct table *t, const struct model *m, const struct samp
 
 static int fill(struct table *t, const struct view_query *q)
 {
-	const struct devices *d = model_devices(q->model);
-	const struct samples *samples = model_samples(q->model);
-	bool whole = model_fact(q->model, "whole_host");
+	const struct snapshot *snap = q->snapshot;
+	const struct samples *samples = &snap->samples;
+	bool whole = snapshot_fact(snap, "whole_host");
 	int err = 0;
 
 	table_books(t, NAME + 1);
-	for (size_t i = 0; i < devices_hosts(d) && !err; i++)
-		err = add_device(t, q->model, devices_host(d, i), q->now_ns);
+	for (size_t i = 0; i < snap->hosts.n && !err; i++)
+		err = add_device(t, snap, &snap->hosts.v[i]);
 	for (size_t i = 0; whole && i < samples->all.n && !err; i++)
-		if (!is_told_by_works(q->model, samples->all.v[i]))
-			err = add_sampled(t, q->model, samples->all.v[i]);
+		if (!is_told_by_works(snap, samples->all.v[i]))
+			err = add_sampled(t, snap, samples->all.v[i]);
 	return err;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The table `events`: what the sources say they saw beside what arrived here, and what was wrong
- * with it. Reads a const model.
+ * with it. Reads a snapshot.
  */
 #include <errno.h>
 #include <string.h>
@@ -43,12 +43,12 @@ static unsigned int kind_of(const struct model_reading *r)
 	return 0;
 }
 
-static size_t readings_of(const struct model *m, unsigned int kind)
+static size_t readings_of(const struct snapshot *snap, unsigned int kind)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < model_readings(m); i++)
-		n += kind_of(model_reading(m, i)) == kind;
+	for (size_t i = 0; i < snap->readings.n; i++)
+		n += kind_of(&snap->readings.v[i]) == kind;
 	return n;
 }
 
@@ -87,12 +87,12 @@ static void fill_flow(struct cell *row, const struct model_reading *r, uint64_t 
 	cell_u(&row[LOST], num_add(r->lost, gone));
 }
 
-static int add_reading(struct table *t, const struct model *m, const struct model_counts *c,
-		       const struct model_reading *r)
+static int add_reading(struct table *t, const struct snapshot *snap, const struct model_reading *r)
 {
+	const struct model_counts *c = &snap->counts;
 	struct cell *row = table_row(t);
 	unsigned int kind = kind_of(r);
-	bool alone = kind && readings_of(m, kind) == 1;
+	bool alone = kind && readings_of(snap, kind) == 1;
 	int err;
 
 	if (!row)
@@ -105,12 +105,12 @@ static int add_reading(struct table *t, const struct model *m, const struct mode
 }
 
 /* Kinds that arrived and that no source counts: their hits are not known. */
-static int add_uncounted(struct table *t, const struct model *m, const struct model_counts *c,
-			 unsigned int kind)
+static int add_uncounted(struct table *t, const struct snapshot *snap, unsigned int kind)
 {
+	const struct model_counts *c = &snap->counts;
 	struct cell *row;
 
-	if (!c->received[kind] || readings_of(m, kind))
+	if (!c->received[kind] || readings_of(snap, kind))
 		return 0;
 	row = table_row(t);
 	if (!row)
@@ -134,7 +134,7 @@ static int add_launches(struct table *t, const char *kind, uint64_t n, bool lost
 	return err ? err : cell_s(t, &row[KIND], kind);
 }
 
-static int add_all(struct table *t, const struct model *m)
+static int add_all(struct table *t, const struct snapshot *snap)
 {
 	static const uint8_t kinds[] = {
 		EVENT_CALL, EVENT_ENTER, EVENT_OPEN, EVENT_THREAD, EVENT_EXIT, EVENT_FORK,
@@ -143,26 +143,24 @@ static int add_all(struct table *t, const struct model *m)
 		EVENT_UNSEEN, EVENT_MEMORY, EVENT_SAMPLE, EVENT_USER, EVENT_FAULT, EVENT_TOLD,
 		EVENT_NODE,
 	};
-	struct model_counts counts;
 	int err = 0;
 
-	model_counts(m, &counts);
-	for (size_t i = 0; !err && i < model_readings(m); i++)
-		err = add_reading(t, m, &counts, model_reading(m, i));
+	for (size_t i = 0; !err && i < snap->readings.n; i++)
+		err = add_reading(t, snap, &snap->readings.v[i]);
 	for (size_t i = 0; !err && i < sizeof(kinds); i++)
-		err = add_uncounted(t, m, &counts, kinds[i]);
+		err = add_uncounted(t, snap, kinds[i]);
 	/* Without works that could have been told; made while no helper recorded. */
 	if (!err)
-		err = add_launches(t, "captured", counts.captured, false);
+		err = add_launches(t, "captured", snap->counts.captured, false);
 	/* What they gave devices is in the next file, if anywhere. */
-	if (!err && model_fact(m, "goes_on"))
-		err = add_launches(t, "goes_on", counts.awaited, false);
-	return err ? err : add_launches(t, "untold", counts.untold, true);
+	if (!err && snapshot_fact(snap, "goes_on"))
+		err = add_launches(t, "goes_on", snap->counts.awaited, false);
+	return err ? err : add_launches(t, "untold", snap->counts.untold, true);
 }
 
 static int fill(struct table *t, const struct view_query *q)
 {
-	return add_all(t, q->model);
+	return add_all(t, q->snapshot);
 }
 
 const struct view view_events = {

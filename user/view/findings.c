@@ -57,7 +57,7 @@ static int add_row(struct table *t, const struct finding *f)
 static int fill(struct table *t, const struct view_query *q)
 {
 	struct findings f = { 0 };
-	int err = findings_read(&f, q->model, q->now_ns);
+	int err = findings_read(&f, q->snapshot);
 
 	for (size_t i = 0; !err && i < f.all.n; i++)
 		err = add_row(t, &f.all.v[i]);

@@ -89,7 +89,7 @@ static int fill_dims(struct table *t, struct cell *c, const uint32_t v[3])
 	return cell_s(t, c, text);
 }
 
-static int fill_occupancy(struct table *t, struct cell *row, const struct device_state *s,
+static int fill_occupancy(struct table *t, struct cell *row, const struct snapshot_device *s,
 			  const struct kernel_launch *w)
 {
 	const struct device_facts *f = &s->facts;
@@ -138,7 +138,7 @@ static int fill_tensor(struct table *t, struct cell *row, const char *symbol)
 }
 
 /* What one launch has; w is not one of several grids. */
-static int fill_launch(struct table *t, struct cell *row, const struct device_state *s,
+static int fill_launch(struct table *t, struct cell *row, const struct snapshot_device *s,
 		       const struct kernel_launch *w)
 {
 	int err = fill_dims(t, &row[GRID], w->grid);
@@ -159,7 +159,7 @@ static int fill_kernel(struct table *t, struct cell *row, const char *symbol,
 	return fill_name(t, row, symbol) ? -ENOMEM : fill_tensor(t, row, symbol);
 }
 
-static int add_row(struct table *t, uint32_t number, const struct device_state *s,
+static int add_row(struct table *t, uint32_t number, const struct snapshot_device *s,
 		   const struct kernel_stats *k)
 {
 	struct cell *row = table_row(t);
@@ -192,20 +192,19 @@ static int add_row(struct table *t, uint32_t number, const struct device_state *
 /* ---- by launch ------------------------------------------------------------------------------ */
 
 /* The last process of that number: it has the ranges that works are put into. */
-static const struct ranges *find_ranges(const struct model *m, uint32_t pid)
+static const struct range_sum *find_range(const struct snapshot *snap,
+					  const struct kernel_config_key *key)
 {
-	for (size_t i = model_processes(m); i-- > 0;)
-		if (model_process(m, i)->pid == pid)
-			return model_ranges(m, i);
-	return NULL;
+	const struct snapshot_process *p = key->range ? snapshot_process(snap, key->pid) : NULL;
+
+	return p && key->range <= p->ranges.n ? &p->ranges.v[key->range - 1] : NULL;
 }
 
-static int fill_captured(struct table *t, struct cell *row, const struct model *m,
+static int fill_captured(struct table *t, struct cell *row, const struct snapshot *snap,
 			 const struct kernel_config *r)
 {
-	const struct ranges *ranges = r->key.range ? find_ranges(m, r->key.pid) : NULL;
-	const struct funcs *funcs = model_funcs(m);
-	struct range_sum range;
+	const struct range_sum *range = find_range(snap, &r->key);
+	const struct funcs *funcs = snap->funcs;
 	int err = 0;
 
 	if (r->key.evidence != EVIDENCE_NONE)
@@ -213,24 +212,22 @@ static int fill_captured(struct table *t, struct cell *row, const struct model *
 	if (err || (r->key.evidence != EVIDENCE_ORDER && r->key.evidence != EVIDENCE_CALLBACK))
 		return err;
 	cell_u(&row[CAPTURED_TID], r->key.tid);
-	if (ranges && r->key.range <= ranges_count(ranges)) {
-		ranges_read(ranges, r->key.range - 1, model_now(m), &range);
-		err = range.name ? cell_s(t, &row[CAPTURED_RANGE], range.name) : 0;
-	}
+	if (range)
+		err = cell_s(t, &row[CAPTURED_RANGE], range->name);
 	return err || r->key.func >= funcs->n ? err :
 	       cell_s(t, &row[CAPTURED_IN], funcs->v[r->key.func].name);
 }
 
-static int add_launched(struct table *t, const struct model *m, const struct kernel_config *r)
+static int add_launched(struct table *t, const struct snapshot *snap, const struct kernel_config *r)
 {
-	const struct device_state *s = devices_find(model_devices(m), r->key.pid, r->key.device);
+	const struct snapshot_device *s = snapshot_device(snap, r->key.pid, r->key.device);
 	struct cell *row = table_row(t);
 	int err;
 
 	if (!row)
 		return -ENOMEM;
 	view_put_pid(&row[PID], r->key.pid);
-	cell_u(&row[DEVICE], model_device_number(m, r->key.pid, r->key.device));
+	cell_u(&row[DEVICE], snapshot_device_number(snap, r->key.pid, r->key.device));
 	cell_u(&row[COUNT], r->count);
 	cell_u(&row[TOTAL], r->total_ns);
 	cell_u(&row[AVG], r->total_ns / r->count);
@@ -240,32 +237,32 @@ static int add_launched(struct table *t, const struct model *m, const struct ker
 	if (!err)
 		err = cell_s(t, &row[BUCKET], kernel_class_name(kernel_class_of(r->name)));
 	if (!err)
-		err = fill_captured(t, row, m, r);
+		err = fill_captured(t, row, snap, r);
 	return err || !r->last.kind ? err : fill_launch(t, row, s, &r->last);
 }
 
 /* ---- by name -------------------------------------------------------------------------------- */
 
-static int add_by_launch(struct table *t, const struct model *m)
+static int add_by_launch(struct table *t, const struct snapshot *snap)
 {
-	const struct kernel_configs *l = model_kernel_configs(m);
+	const struct kernel_configs *l = &snap->kernel_configs;
 	int err = 0;
 
-	for (size_t i = 0; l && !err && i < kernel_configs_count(l); i++)
-		err = add_launched(t, m, kernel_configs_at(l, i));
+	for (size_t i = 0; !err && i < kernel_configs_count(l); i++)
+		err = add_launched(t, snap, kernel_configs_at(l, i));
 	return err;
 }
 
 static int fill(struct table *t, const struct view_query *q)
 {
-	const struct devices *d = model_devices(q->model);
+	const struct snapshot *snap = q->snapshot;
 	int err = 0;
 
 	if (q->by == CALLS_BY_LAUNCH)
-		return add_by_launch(t, q->model);
-	for (size_t i = 0; i < devices_count(d); i++) {
-		const struct device_state *s = devices_get(d, i);
-		uint32_t number = model_device_number(q->model, s->pid, s->device);
+		return add_by_launch(t, snap);
+	for (size_t i = 0; i < snap->devices.n; i++) {
+		const struct snapshot_device *s = &snap->devices.v[i];
+		uint32_t number = s->number;
 
 		for (size_t k = 0; !err && k < kernels_count(&s->kernels); k++)
 			if (kernels_at(&s->kernels, k)->time.count)

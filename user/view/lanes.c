@@ -41,8 +41,7 @@ static const struct column columns[N_COLUMNS] = {
 };
 
 struct of {			/* whose lane it is */
-	const struct device_state *state;
-	uint32_t number;	/* of the device */
+	const struct snapshot_device *state;
 	const char *comm;
 	uint64_t wall_ns;
 };
@@ -56,7 +55,7 @@ static int add_row(struct table *t, const struct of *of, const char *name,
 	if (!row)
 		return -ENOMEM;
 	view_put_pid(&row[PID], of->state->pid);
-	cell_u(&row[DEVICE], of->number);
+	cell_u(&row[DEVICE], of->state->number);
 	cell_u(&row[WORKS], lane->works);
 	cell_u(&row[BUSY], lane->busy_ns);
 	cell_u(&row[WALL], of->wall_ns);
@@ -104,21 +103,16 @@ static int add_all(struct table *t, const struct of *of)
 	return err;
 }
 
-static int add_device(struct table *t, const struct model *m, const struct device_state *s,
-		      uint64_t now_ns)
+static int add_device(struct table *t, const struct snapshot *snap, const struct snapshot_device *s)
 {
-	struct of of = { .state = s, .number = model_device_number(m, s->pid, s->device),
-			 .comm = view_comm(m, s->pid) };
-	uint64_t idle_ns[IDLE_CAUSES];
-	struct device_sum sum;
+	struct of of = { .state = s, .comm = view_comm(snap, s->pid),
+			 .wall_ns = s->sum.close_ns - s->sum.open_ns };
 	size_t used = 0;
-	int err = model_device(m, s, now_ns, &sum, idle_ns, NULL);
+	int err = 0;
 
-	if (!err)
-		of.wall_ns = sum.close_ns - sum.open_ns;
 	for (size_t i = 0; i < lanes_count(&s->lanes); i++)
 		used += lanes_at(&s->lanes, i)->works != 0;
-	if (!err && used > 1)
+	if (used > 1)
 		err = add_all(t, &of);
 	for (size_t i = 0; i < lanes_count(&s->lanes) && !err; i++)
 		if (lanes_at(&s->lanes, i)->works)
@@ -128,11 +122,11 @@ static int add_device(struct table *t, const struct model *m, const struct devic
 
 static int fill(struct table *t, const struct view_query *q)
 {
-	const struct devices *d = model_devices(q->model);
+	const struct snapshot *snap = q->snapshot;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < devices_count(d); i++)
-		err = add_device(t, q->model, devices_get(d, i), q->now_ns);
+	for (size_t i = 0; !err && i < snap->devices.n; i++)
+		err = add_device(t, snap, &snap->devices.v[i]);
 	return err;
 }
 

@@ -69,19 +69,12 @@ static int add_line(struct lines *lines, const struct line *from)
 	return 0;
 }
 
-static const char *rank_of(const struct model *m, uint32_t pid)
+static int add_row(struct table *t, const struct snapshot *snap, const struct snapshot_device *s,
+		   const struct line *line)
 {
-	for (size_t i = model_processes(m); i-- > 0;)
-		if (model_process(m, i)->pid == pid)
-			return model_identity(m, i, "rank");
-	return NULL;
-}
-
-static int add_row(struct table *t, const struct model *m, const struct device_state *s,
-		   const struct line *line, uint64_t wall_ns)
-{
+	uint64_t wall_ns = s->sum.close_ns - s->sum.open_ns;
 	struct cell *row = table_row(t);
-	const char *rank = rank_of(m, s->pid);
+	const char *rank = snapshot_identity(snapshot_process(snap, s->pid), "rank");
 	int err;
 
 	if (!row)
@@ -89,7 +82,7 @@ static int add_row(struct table *t, const struct model *m, const struct device_s
 	view_put_pid(&row[PID], s->pid);
 	if (rank)
 		cell_u(&row[RANK], strtoull(rank, NULL, 10));
-	cell_u(&row[DEVICE], model_device_number(m, s->pid, s->device));
+	cell_u(&row[DEVICE], s->number);
 	cell_u(&row[NS], line->ns);
 	cell_d(&row[SHARE], (double)line->ns / (double)wall_ns);
 	if (line->state) {
@@ -97,10 +90,10 @@ static int add_row(struct table *t, const struct model *m, const struct device_s
 		cell_u(&row[OVERLAPPED], line->busy_ns - line->ns);
 	}
 	cell_u(&row[WALL], wall_ns);
-	err = cell_s(t, &row[COMM], view_comm(m, s->pid));
+	err = cell_s(t, &row[COMM], view_comm(snap, s->pid));
 	if (!err)
 		err = cell_s(t, &row[UUID], s->has_facts ?
-			     samples_uuid(model_samples(m), s->facts.uuid) : NULL);
+			     samples_uuid(&snap->samples, s->facts.uuid) : NULL);
 	if (!err)
 		err = cell_s(t, &row[STATE], line->state ? line->state : "idle");
 	return err ? err : cell_s(t, &row[BUCKET], line->bucket);
@@ -120,47 +113,41 @@ static void fold_rows(struct device_sum *sum)
 	}
 }
 
-static int collect(struct lines *lines, const struct model *m, const struct device_state *s,
-		   uint64_t now_ns, uint64_t *wall_ns)
+static int collect(struct lines *lines, const struct snapshot_device *s)
 {
-	struct device_sum sum;
-	uint64_t idle_ns[IDLE_CAUSES];
-	int err = model_device(m, s, now_ns, &sum, idle_ns, NULL);
+	struct device_sum sum = s->sum;
+	int err = 0;
 
-	if (!err)
-		fold_rows(&sum);
+	fold_rows(&sum);
 	for (unsigned int i = 0; !err && i < DEVICE_BUCKETS_END; i++)
 		err = add_line(lines, &(struct line){ device_state_name(i), device_bucket_name(i),
 						      sum.owned_ns[i], sum.busy_ns[i] });
 	for (unsigned int i = 0; !err && i < IDLE_CAUSES; i++)
-		err = add_line(lines, &(struct line){ NULL, idle_name(i), idle_ns[i], 0 });
-	*wall_ns = sum.close_ns - sum.open_ns;
+		err = add_line(lines, &(struct line){ NULL, idle_name(i), s->idle_ns[i], 0 });
 	return err;
 }
 
-static int add_device(struct table *t, const struct model *m, const struct device_state *s,
-		      uint64_t now_ns)
+static int add_device(struct table *t, const struct snapshot *snap, const struct snapshot_device *s)
 {
 	struct lines lines = { 0 };
-	uint64_t wall_ns;
-	int err = collect(&lines, m, s, now_ns, &wall_ns);
+	int err = collect(&lines, s);
 
 	if (!err && lines.all.n)
 		qsort(lines.all.v, lines.all.n, sizeof(*lines.all.v), compare_lines);
 	for (size_t i = 0; !err && i < lines.all.n; i++)
-		err = add_row(t, m, s, &lines.all.v[i], wall_ns);
+		err = add_row(t, snap, s, &lines.all.v[i]);
 	VEC_FREE(&lines.all);
 	return err;
 }
 
 static int fill(struct table *t, const struct view_query *q)
 {
-	const struct devices *d = model_devices(q->model);
+	const struct snapshot *snap = q->snapshot;
 	int err = 0;
 
 	table_books(t, DEVICE + 1);
-	for (size_t i = 0; !err && i < devices_count(d); i++)
-		err = add_device(t, q->model, devices_get(d, i), q->now_ns);
+	for (size_t i = 0; !err && i < snap->devices.n; i++)
+		err = add_device(t, snap, &snap->devices.v[i]);
 	return err;
 }
 

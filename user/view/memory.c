@@ -50,18 +50,17 @@ static const struct column columns[N_COLUMNS] = {
 };
 
 /* From when on its memory is known. */
-static const char *since_of(const struct model *m, const struct model_process *p)
+static const char *since_of(const struct snapshot *snap, const struct snapshot_process *p)
 {
-	uint64_t start_ns = model_session(m).start_ns;
+	uint64_t start_ns = snap->session.start_ns;
 
 	return p->start_ns >= start_ns || p->exec_ns >= start_ns ? "start" : "attach";
 }
 
 struct filling {
 	struct table *t;
-	const struct model *m;
-	const struct model_process *p;
-	bool ended, incomplete;
+	const struct snapshot *snap;
+	const struct snapshot_process *p;
 	struct folded folded;
 };
 
@@ -73,39 +72,39 @@ static void fill_sums(struct cell *row, const struct filling *r, const struct me
 	cell_u(&row[ALLOCS], s->allocs);
 	cell_u(&row[FREES], s->frees);
 	cell_u(&row[FAILED], s->failed);
-	if (!r->incomplete && (r->ended || s->leaked_bytes))
-		cell_u(&row[LEAKED], s->leaked_bytes + (r->ended ? s->live_bytes : 0));
+	if (!r->p->memory_incomplete && (r->p->has_ended || s->leaked_bytes))
+		cell_u(&row[LEAKED], s->leaked_bytes + (r->p->has_ended ? s->live_bytes : 0));
 	cell_u(&row[FREES_BEFORE], s->frees_before);
 	cell_u(&row[UNSIZED], s->unsized);
 	cell_u(&row[UNTRACKED], s->untracked);
-	cell_u(&row[INCOMPLETE], r->incomplete);
+	cell_u(&row[INCOMPLETE], r->p->memory_incomplete);
 }
 
 /* What NVML says it has of the device in all, with what CUDA itself needs; NULL: it does not say. */
-static const struct sample_user *find_user(const struct model *m, uint32_t pid, uint32_t device)
+static const struct sample_user *find_user(const struct snapshot *snap, uint32_t pid, uint32_t device)
 {
-	const struct device_state *s = devices_find(model_devices(m), pid, device);
+	const struct snapshot_device *s = snapshot_device(snap, pid, device);
 	const struct sampled_device *sampled = NULL;
 
 	if (s && s->has_facts)
-		sampled = samples_find(model_samples(m), s->facts.uuid);
+		sampled = samples_find(&snap->samples, s->facts.uuid);
 	return sampled ? samples_user(sampled, pid) : NULL;
 }
 
-static void fill_used(struct cell *row, const struct model *m, const struct model_process *p,
+static void fill_used(struct cell *row, const struct snapshot *snap, const struct snapshot_process *p,
 		      const struct memory_sums *s)
 {
 	const struct sample_user *user = NULL;
 
 	if (s->key.device != MEMORY_NO_DEVICE && s->key.kind != MEMORY_KIND_PINNED)
-		user = find_user(m, p->pid, s->key.device);
+		user = find_user(snap, p->pid, s->key.device);
 	if (user && user->has_bytes)
 		cell_u(&row[NVML], user->used_bytes);
 }
 
 static int add_row(struct filling *r, const struct memory_sums *s)
 {
-	const struct model_process *p = r->p;
+	const struct snapshot_process *p = r->p;
 	struct table *t = r->t;
 	struct cell *row = table_row(t);
 	const char *stack = NULL;
@@ -115,28 +114,28 @@ static int add_row(struct filling *r, const struct memory_sums *s)
 		return -ENOMEM;
 	view_put_pid(&row[PID], p->pid);
 	if (s->key.device != MEMORY_NO_DEVICE)
-		cell_u(&row[DEVICE], model_device_number(r->m, p->pid, s->key.device));
+		cell_u(&row[DEVICE], snapshot_device_number(r->snap, p->pid, s->key.device));
 	fill_sums(row, r, s);
-	fill_used(row, r->m, p, s);
+	fill_used(row, r->snap, p, s);
 	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
 	if (!err)
 		err = cell_s(t, &row[KIND], memory_kind_name(s->key.kind));
 	if (!err)
-		err = cell_s(t, &row[SINCE], since_of(r->m, p));
+		err = cell_s(t, &row[SINCE], since_of(r->snap, p));
 	if (!err && s->key.by_stack && s->key.stack)
 		err = folded_text(&r->folded, s->key.stack, &stack);
 	return err ? err : cell_s(t, &row[STACK], stack);
 }
 
 /* Of a device and kind, what no stack is known of; its peak is not known. */
-static struct memory_sums without_stacks(const struct memory_book *b, const struct memory_sums *all)
+static struct memory_sums without_stacks(const struct snapshot_process *p, const struct memory_sums *all)
 {
 	struct memory_sums left = *all;
 
 	left.key.by_stack = true;
 	left.peak_bytes = 0;
-	for (size_t i = 0; i < memory_book_rows(b); i++) {
-		const struct memory_sums *s = memory_book_row(b, i);
+	for (size_t i = 0; i < p->memory.n; i++) {
+		const struct memory_sums *s = &p->memory.v[i];
 
 		if (!s->key.by_stack || s->key.device != all->key.device || s->key.kind != all->key.kind)
 			continue;
@@ -151,19 +150,19 @@ static struct memory_sums without_stacks(const struct memory_book *b, const stru
 	return left;
 }
 
-static int add_process(struct filling *r, const struct memory_book *b, bool by_stack)
+static int add_process(struct filling *r, bool by_stack)
 {
 	int err = 0;
 
-	for (size_t k = 0; k < memory_book_rows(b) && !err; k++) {
-		const struct memory_sums *s = memory_book_row(b, k);
+	for (size_t k = 0; k < r->p->memory.n && !err; k++) {
+		const struct memory_sums *s = &r->p->memory.v[k];
 		struct memory_sums left;
 
 		if (s->key.by_stack == by_stack)
 			err = add_row(r, s);
 		if (err || !by_stack || s->key.by_stack)
 			continue;
-		left = without_stacks(b, s);
+		left = without_stacks(r->p, s);
 		if (left.allocs || left.failed || left.frees_before)
 			err = add_row(r, &left);
 	}
@@ -172,16 +171,13 @@ static int add_process(struct filling *r, const struct memory_book *b, bool by_s
 
 static int fill(struct table *t, const struct view_query *q)
 {
-	const struct model *m = q->model;
-	struct filling r = { .t = t, .m = m, .folded = { .stacks = model_stacks(m) } };
+	const struct snapshot *snap = q->snapshot;
+	struct filling r = { .t = t, .snap = snap, .folded = { .stacks = &snap->stacks } };
 	int err = 0;
 
-	for (size_t i = 0; i < model_processes(m) && !err; i++) {
-		r.p = model_process(m, i);
-		r.ended = model_has_ended(m, i);
-		r.incomplete = model_memory_incomplete(m, i);
-		if (model_memory(m, i))
-			err = add_process(&r, model_memory(m, i), q->by == CALLS_BY_STACK);
+	for (size_t i = 0; i < snap->processes.n && !err; i++) {
+		r.p = &snap->processes.v[i];
+		err = add_process(&r, q->by == CALLS_BY_STACK);
 	}
 	folded_free(&r.folded);
 	return err;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The table `offcpu`: why threads that drive devices were off the CPU outside calls, in which
- * system call, on what kind of file, and who woke them. Reads a const model.
+ * system call, on what kind of file, and who woke them. Reads a snapshot.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -91,7 +91,7 @@ static int fill_what(struct table *t, struct cell *row, const struct offcpu_row 
 	return err || !blank ? err : cell_s(t, &row[FILE_KIND], blank + 1);
 }
 
-static int add_row(struct table *t, struct lines *lines, const struct model *m,
+static int add_row(struct table *t, struct lines *lines, const struct snapshot *snap,
 		   const struct offcpu_row *line)
 {
 	struct cell *row = table_row(t);
@@ -116,7 +116,7 @@ static int add_row(struct table *t, struct lines *lines, const struct model *m,
 	if (!err)
 		err = cell_s(t, &row[STACK], stack);
 	if (!err)
-		err = cell_s(t, &row[COMM], model_thread_comm(m, line->key.pid, line->key.tid));
+		err = cell_s(t, &row[COMM], snapshot_thread_comm(snap, line->key.pid, line->key.tid));
 	if (!err)
 		err = cell_s(t, &row[REASON], off_reason_name(line->key.reason));
 	if (!err)
@@ -124,9 +124,9 @@ static int add_row(struct table *t, struct lines *lines, const struct model *m,
 	return err ? err : fill_what(t, row, line);
 }
 
-static int add_all(struct table *t, struct lines *lines, const struct model *m)
+static int add_all(struct table *t, struct lines *lines, const struct snapshot *snap)
 {
-	const struct offcpu *o = model_offcpu(m);
+	const struct offcpu *o = &snap->offcpu;
 	int err = 0;
 
 	for (size_t i = 0; i < offcpu_count(o); i++) {
@@ -139,20 +139,20 @@ static int add_all(struct table *t, struct lines *lines, const struct model *m)
 	if (lines->all.n)
 		qsort(lines->all.v, lines->all.n, sizeof(*lines->all.v), compare_lines);
 	for (size_t i = 0; !err && i < lines->all.n; i++)
-		err = add_row(t, lines, m, lines->all.v[i]);
+		err = add_row(t, lines, snap, lines->all.v[i]);
 	return err;
 }
 
 static int fill(struct table *t, const struct view_query *q)
 {
-	struct lines lines = { .folded.stacks = model_stacks(q->model) };
-	const char *fact = model_fact(q->model, "off_cpu");
+	struct lines lines = { .folded.stacks = &q->snapshot->stacks };
+	const char *fact = snapshot_fact(q->snapshot, "off_cpu");
 	int err;
 
 	table_say_none(t, fact && !strcmp(fact, "recorded") ?
 		       "no thread that makes calls was off the CPU outside them" :
 		       "what the scheduler did was not recorded: --off-cpu on");
-	err = add_all(t, &lines, q->model);
+	err = add_all(t, &lines, q->snapshot);
 	VEC_FREE(&lines.all);
 	folded_free(&lines.folded);
 	return err;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The table `processes`: who each process is, how fast it launches, how much of its threads' time
- * it waits for a device, and what its devices did meanwhile. Reads a const model; knows nothing of
+ * it waits for a device, and what its devices did meanwhile. Reads a snapshot; knows nothing of
  * where identities come from.
  */
 #include <errno.h>
@@ -78,16 +78,15 @@ struct thread_time {
 	uint64_t sync_ns, wall_ns;
 };
 
-static struct thread_time *add_up_threads(const struct model *m, uint64_t now_ns)
+static struct thread_time *add_up_threads(const struct snapshot *snap)
 {
-	struct thread_time *sums = calloc(model_processes(m) + 1, sizeof(*sums));
-	struct own_cost cost = own_cost_read(m);
-	struct model_thread t;
+	struct thread_time *sums = calloc(snap->processes.n + 1, sizeof(*sums));
+	struct own_cost cost = own_cost_read(snap);
 
-	for (size_t i = 0; sums && i < model_threads(m); i++) {
+	for (size_t i = 0; sums && i < snap->threads.n; i++) {
+		struct model_thread t = snap->threads.v[i];
 		struct thread_time *sum;
 
-		model_thread(m, i, now_ns, &t);
 		if (!t.has_book)
 			continue;
 		own_cost_take(&cost, &t.book);
@@ -98,9 +97,9 @@ static struct thread_time *add_up_threads(const struct model *m, uint64_t now_ns
 	return sums;
 }
 
-static uint64_t count_launches(const struct model *m, const struct model_process *p)
+static uint64_t count_launches(const struct snapshot *snap, const struct snapshot_process *p)
 {
-	const struct funcs *funcs = model_funcs(m);
+	const struct funcs *funcs = snap->funcs;
 	uint64_t launches = 0;
 
 	for (size_t i = 0; i < call_stats_count(&p->calls); i++) {
@@ -112,14 +111,14 @@ static uint64_t count_launches(const struct model *m, const struct model_process
 	return launches;
 }
 
-static void fill_rates(struct cell *row, const struct model *m, const struct model_process *p,
-		       const struct thread_time *time, uint64_t now_ns)
+static void fill_rates(struct cell *row, const struct snapshot *snap, const struct snapshot_process *p,
+		       const struct thread_time *time)
 {
-	uint64_t from_ns = num_max(model_session(m).interval_ns, p->start_ns);
-	uint64_t to_ns = p->exit_ns ? num_min(p->exit_ns, now_ns) : now_ns;
+	uint64_t from_ns = num_max(snap->session.interval_ns, p->start_ns);
+	uint64_t to_ns = p->exit_ns ? num_min(p->exit_ns, snap->now_ns) : snap->now_ns;
 
 	if (to_ns > from_ns)
-		cell_d(&row[LAUNCHES_PER_S], (double)count_launches(m, p) * NS_PER_SEC /
+		cell_d(&row[LAUNCHES_PER_S], (double)count_launches(snap, p) * NS_PER_SEC /
 					     (double)(to_ns - from_ns));
 	if (time->wall_ns)
 		cell_d(&row[SYNC_SHARE], (double)time->sync_ns / (double)time->wall_ns);
@@ -132,28 +131,22 @@ struct device_time {		/* of all devices of a process */
 	uint64_t idle_ns[IDLE_CAUSES];
 };
 
-static int add_up_devices(struct device_time *sum, const struct model *m, uint32_t pid, uint64_t now_ns)
+static struct device_time add_up_devices(const struct snapshot *snap, uint32_t pid)
 {
-	const struct devices *d = model_devices(m);
-	int err = 0;
+	struct device_time sum = { 0 };
 
-	for (size_t i = 0; !err && i < devices_count(d); i++) {
-		const struct device_state *s = devices_get(d, i);
-		uint64_t idle_ns[IDLE_CAUSES];
-		struct device_sum one;
+	for (size_t i = 0; i < snap->devices.n; i++) {
+		const struct snapshot_device *s = &snap->devices.v[i];
 
 		if (s->pid != pid)
 			continue;
-		err = model_device(m, s, now_ns, &one, idle_ns, NULL);
-		if (err)
-			break;
-		sum->wall_ns += one.close_ns - one.open_ns;
-		sum->comm_ns += one.owned_ns[DEVICE_KERNELS + KERNEL_COMM];
-		sum->idle_total_ns += one.idle_ns;
+		sum.wall_ns += s->sum.close_ns - s->sum.open_ns;
+		sum.comm_ns += s->sum.owned_ns[DEVICE_KERNELS + KERNEL_COMM];
+		sum.idle_total_ns += s->sum.idle_ns;
 		for (unsigned int k = 0; k < IDLE_CAUSES; k++)
-			sum->idle_ns[k] += idle_ns[k];
+			sum.idle_ns[k] += s->idle_ns[k];
 	}
-	return err;
+	return sum;
 }
 
 static const char *largest_cause(const struct device_time *sum)
@@ -179,14 +172,14 @@ static const char *find_verdict(const struct findings *f, uint32_t pid)
 	return "none";
 }
 
-static int fill_devices(struct table *t, struct cell *row, const struct model *m,
-			const struct findings *f, uint32_t pid, uint64_t now_ns)
+static int fill_devices(struct table *t, struct cell *row, const struct snapshot *snap,
+			const struct findings *f, uint32_t pid)
 {
-	struct device_time sum = { 0 };
-	int err = add_up_devices(&sum, m, pid, now_ns);
+	const struct device_time sum = add_up_devices(snap, pid);
+	int err;
 
-	if (err || !sum.wall_ns)
-		return err;
+	if (!sum.wall_ns)
+		return 0;
 	cell_d(&row[BUSY_SHARE], (double)(sum.wall_ns - sum.idle_total_ns) / (double)sum.wall_ns);
 	cell_d(&row[EXPOSED_COMM_SHARE], (double)sum.comm_ns / (double)sum.wall_ns);
 	err = cell_s(t, &row[IDLE_CAUSE], largest_cause(&sum));
@@ -197,21 +190,19 @@ static int fill_devices(struct table *t, struct cell *row, const struct model *m
 
 /* A process in a MIG instance has its GPU open, and no other device: which instance that is its
  * own CUDA tells by the UUID, and NVML by the number. */
-static int fill_instances(struct table *t, struct cell *row, const struct model *m, uint32_t pid)
+static int fill_instances(struct table *t, struct cell *row, const struct snapshot *snap, uint32_t pid)
 {
-	const struct devices *d = model_devices(m);
 	struct strbuf list = STRBUF_INIT;
 	int err = 0;
 
-	for (size_t i = 0; i < devices_count(d); i++) {
-		const struct device_state *s = devices_get(d, i);
-		uint32_t number = model_device_number(m, s->pid, s->device);
+	for (size_t i = 0; i < snap->devices.n; i++) {
+		const struct snapshot_device *s = &snap->devices.v[i];
 
-		if (s->pid != pid || !device_number_is_instance(number))
+		if (s->pid != pid || !device_number_is_instance(s->number))
 			continue;
 		if (list.len)
 			strbuf_addch(&list, ',');
-		device_number_add(&list, number);
+		device_number_add(&list, s->number);
 	}
 	if (list.len)
 		err = cell_s(t, &row[DEVICES], list.s);
@@ -222,22 +213,21 @@ static int fill_instances(struct table *t, struct cell *row, const struct model 
 }
 
 /* Of the memory that was seen to be allocated. */
-static void fill_memory(struct cell *row, const struct model *m, size_t process)
+static void fill_memory(struct cell *row, const struct snapshot_process *p)
 {
-	const struct memory_book *b = model_memory(m, process);
 	uint64_t bytes = 0;
 
-	for (size_t i = 0; b && i < memory_book_rows(b); i++) {
-		const struct memory_sums *s = memory_book_row(b, i);
+	for (size_t i = 0; i < p->memory.n; i++) {
+		const struct memory_sums *s = &p->memory.v[i];
 
 		if (!s->key.by_stack && memory_kind_is_device(s->key.kind))
 			bytes = num_add(bytes, s->live_bytes);
 	}
-	if (b && !model_memory_incomplete(m, process))
+	if (p->has_memory && !p->memory_incomplete)
 		cell_u(&row[LIVE_BYTES], bytes);
 }
 
-static int fill_identity(struct table *t, struct cell *row, const struct model *m, size_t i)
+static int fill_identity(struct table *t, struct cell *row, const struct snapshot_process *p)
 {
 	static const uint8_t known[] = {
 		USER, RANK, RANK_SOURCE, JOB, POD, CONTAINER, DEVICES, DEVICES_SOURCE, JOB_SOURCE,
@@ -247,7 +237,7 @@ static int fill_identity(struct table *t, struct cell *row, const struct model *
 
 	for (size_t k = 0; k < sizeof(known) && !err; k++) {
 		const struct column *c = &columns[known[k]];
-		const char *value = model_identity(m, i, c->name);
+		const char *value = snapshot_identity(p, c->name);
 
 		if (value && c->type == CELL_ID)
 			cell_u(&row[known[k]], strtoull(value, NULL, 10));
@@ -257,25 +247,15 @@ static int fill_identity(struct table *t, struct cell *row, const struct model *
 	return err;
 }
 
-/* The numbers of processes are used again: what devices did is the newest one's. */
-static bool is_newest(const struct model *m, size_t i)
-{
-	for (size_t k = i + 1; k < model_processes(m); k++)
-		if (model_process(m, k)->pid == model_process(m, i)->pid)
-			return false;
-	return true;
-}
-
 struct context {
-	const struct model *m;
+	const struct snapshot *snap;
 	const struct findings *findings;
-	uint64_t now_ns;
 };
 
-static int add_row(struct table *t, const struct context *c, size_t i, const struct thread_time *time)
+static int add_row(struct table *t, const struct context *c, const struct snapshot_process *p,
+		   const struct thread_time *time)
 {
-	const struct model *m = c->m;
-	const struct model_process *p = model_process(m, i);
+	const struct snapshot *snap = c->snap;
 	struct cell *row = table_row(t);
 	int err;
 
@@ -284,38 +264,39 @@ static int add_row(struct table *t, const struct context *c, size_t i, const str
 	view_put_pid(&row[PID], p->pid);
 	if (p->start_ns)
 		cell_u(&row[START], p->start_ns);
-	fill_rates(row, m, p, time, c->now_ns);
-	fill_memory(row, m, i);
+	fill_rates(row, snap, p, time);
+	fill_memory(row, p);
 	err = cell_s(t, &row[COMM], p->comm[0] ? p->comm : NULL);
 	if (!err)
 		err = cell_s(t, &row[CMDLINE], p->cmdline);
 	if (!err)
-		err = fill_identity(t, row, m, i);
-	if (err || !is_newest(m, i))
+		err = fill_identity(t, row, p);
+	/* Numbers of processes are used again: what devices did is the newest one's. */
+	if (err || snapshot_process(snap, p->pid) != p)
 		return err;
-	err = fill_devices(t, row, m, c->findings, p->pid, c->now_ns);
+	err = fill_devices(t, row, snap, c->findings, p->pid);
 	if (!err && p->pid != MODEL_PAST_PID)
-		err = fill_instances(t, row, m, p->pid);
+		err = fill_instances(t, row, snap, p->pid);
 	return err;
 }
 
 /* Others were only seen to fork or exec. */
-static bool makes_calls(const struct model_process *p, const struct thread_time *time)
+static bool makes_calls(const struct snapshot_process *p, const struct thread_time *time)
 {
 	return call_stats_count(&p->calls) || time->wall_ns;
 }
 
 static int fill(struct table *t, const struct view_query *q)
 {
-	const struct model *m = q->model;
-	struct thread_time *times = add_up_threads(m, q->now_ns);
+	const struct snapshot *snap = q->snapshot;
+	struct thread_time *times = add_up_threads(snap);
 	struct findings f = { 0 };
-	const struct context c = { m, &f, q->now_ns };
-	int err = times ? findings_read(&f, m, q->now_ns) : -ENOMEM;
+	const struct context c = { snap, &f };
+	int err = times ? findings_read(&f, snap) : -ENOMEM;
 
-	for (size_t i = 0; i < model_processes(m) && !err; i++)
-		if (makes_calls(model_process(m, i), &times[i]))
-			err = add_row(t, &c, i, &times[i]);
+	for (size_t i = 0; i < snap->processes.n && !err; i++)
+		if (makes_calls(&snap->processes.v[i], &times[i]))
+			err = add_row(t, &c, &snap->processes.v[i], &times[i]);
 	findings_free(&f);
 	free(times);
 	return err;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The table `ranges`: what applications said they were doing (NVTX), and what was launched
- * meanwhile. Reads a const model. Columns beyond the contract: kind (push, start, mark), open.
+ * meanwhile. Reads a snapshot. Columns beyond the contract: kind (push, start, mark), open.
  */
 #include <errno.h>
 
@@ -55,35 +55,32 @@ static int fill_row(struct table *t, struct cell *row, const struct range_sum *s
 	return err ? err : cell_s(t, &row[KIND], range_kind_name(s->kind));
 }
 
-static int add_process(struct table *t, uint32_t pid, const struct ranges *r, uint64_t now_ns)
+static int add_process(struct table *t, const struct snapshot_process *p)
 {
-	struct range_sum s;
 	int err = 0;
 
-	for (size_t i = 0; i < ranges_count(r) && !err; i++) {
+	for (size_t i = 0; i < p->ranges.n && !err; i++) {
+		const struct range_sum *s = &p->ranges.v[i];
 		struct cell *row;
 
-		ranges_read(r, i, now_ns, &s);
-		if (!s.count && !s.open && !s.wall_ns && !s.launches)
+		if (!s->count && !s->open && !s->wall_ns && !s->launches)
 			continue;	/* of intervals before */
 		row = table_row(t);
 		if (!row)
 			return -ENOMEM;
-		view_put_pid(&row[PID], pid);
-		err = fill_row(t, row, &s);
+		view_put_pid(&row[PID], p->pid);
+		err = fill_row(t, row, s);
 	}
 	return err;
 }
 
 static int fill(struct table *t, const struct view_query *q)
 {
-	const struct model *m = q->model;
+	const struct snapshot *snap = q->snapshot;
 	int err = 0;
 
-	for (size_t i = 0; i < model_processes(m) && !err; i++)
-		if (model_ranges(m, i))
-			err = add_process(t, model_process(m, i)->pid, model_ranges(m, i),
-					  q->now_ns);
+	for (size_t i = 0; i < snap->processes.n && !err; i++)
+		err = add_process(t, &snap->processes.v[i]);
 	return err;
 }
 

@@ -239,7 +239,7 @@ static void cut_tables(struct printout *p, const struct report_options *o)
 		table_top(p->tables[i], most, o->top);
 }
 
-/* What needs no model: the tables, their columns and the filter that were asked for. */
+/* What needs no snapshot: the tables, their columns and the filter that were asked for. */
 static int choose(struct printout *p, const struct report_options *o)
 {
 	int rc = pick_tables(p, o);
@@ -253,7 +253,7 @@ static int choose(struct printout *p, const struct report_options *o)
 
 static int fill(struct printout *p, const struct report_options *o, const struct summary *s)
 {
-	int rc = fill_tables(p, &(struct view_query){ s->model, s->now_ns, (enum calls_by)o->by });
+	int rc = fill_tables(p, &(struct view_query){ s->snap, (enum calls_by)o->by });
 
 	if (rc)
 		return rc;
@@ -264,11 +264,11 @@ static int fill(struct printout *p, const struct report_options *o, const struct
 	return rc;
 }
 
-static bool is_shown(enum view_shown shown, const struct table *t, const struct model *m)
+static bool is_shown(enum view_shown shown, const struct table *t, const struct snapshot *snap)
 {
 	switch (shown) {
 	case VIEW_WITH_DEVICES:
-		return devices_count(model_devices(m)) || table_rows(t);
+		return snap->devices.n || table_rows(t);
 	case VIEW_WITH_ROWS:
 		return table_rows(t);
 	default:
@@ -277,14 +277,14 @@ static bool is_shown(enum view_shown shown, const struct table *t, const struct 
 }
 
 /* Where nobody asked for them by name, the words below the tables are enough. */
-static void leave_out_empty(struct printout *p, const struct report_options *o, const struct model *m)
+static void leave_out_empty(struct printout *p, const struct report_options *o, const struct snapshot *snap)
 {
 	unsigned int kept = 0;
 
 	if (o->tables || o->format == FORMAT_JSON)
 		return;
 	for (unsigned int i = 0; i < p->n; i++) {
-		if (!is_shown((enum view_shown)p->pick[i]->shown, p->tables[i], m)) {
+		if (!is_shown((enum view_shown)p->pick[i]->shown, p->tables[i], snap)) {
 			table_free(p->tables[i]);
 			continue;
 		}
@@ -334,7 +334,7 @@ static void render(struct strbuf *out, const struct report_options *o, const str
 	struct meta meta = { .v = pairs };
 
 	summary_head(&head, s);
-	if (verdict_add(&verdict, s->model, s->now_ns))
+	if (verdict_add(&verdict, s->snap))
 		out->failed = true;
 	summary_foot(&foot, s);
 	if (pool)
@@ -361,12 +361,12 @@ static int judge_loss(const struct report_options *o, const struct summary *s)
 	return EXIT_PARTIAL;
 }
 
-int report_print(const struct report_options *o, const struct model *m,
+int report_print(const struct report_options *o, const struct snapshot *snap,
 		 const struct report_state *state)
 {
 	static const struct report_state plain;
 	const struct report_state *st = state ? state : &plain;
-	struct summary s = summary_read(m, st->now_ns, st->incomplete);
+	struct summary s = summary_read(snap, st->incomplete);
 	struct strbuf out = STRBUF_INIT;
 	struct printout p = { 0 };
 	int rc = choose(&p, o);
@@ -374,7 +374,7 @@ int report_print(const struct report_options *o, const struct model *m,
 	if (!rc)
 		rc = fill(&p, o, &s);
 	if (!rc) {
-		leave_out_empty(&p, o, m);
+		leave_out_empty(&p, o, snap);
 		if (st->again && o->format != FORMAT_JSON)
 			strbuf_addch(&out, '\n');
 		render(&out, o, &p, &s);
@@ -385,9 +385,9 @@ int report_print(const struct report_options *o, const struct model *m,
 	return rc || st->unjudged ? rc : judge_loss(o, &s);
 }
 
-int report_judge(const struct report_options *o, const struct model *m)
+int report_judge(const struct report_options *o, const struct snapshot *snap)
 {
-	struct summary s = summary_read(m, 0, false);
+	struct summary s = summary_read(snap, false);
 
 	return judge_loss(o, &s);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From a model to a printed report. stat, the interval mode and report all print here, from the
- * model alone, so that the same events give the same bytes.
+ * From a snapshot to a printed report. stat, the interval mode and report all print here, from the
+ * snapshot alone, so that the same events give the same bytes.
  *
  * Session facts (EVENT_FACT) that are read, all optional:
  *   host             name of the host
@@ -29,7 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ledger/model.h"
+#include "ledger/snapshot.h"
 
 struct report_options {
 	const char *tables;		/* "calls,threads"; NULL: the default ones */
@@ -44,7 +44,6 @@ struct report_options {
 };
 
 struct report_state {
-	uint64_t now_ns;	/* where open books are read; 0: model_now */
 	bool incomplete;	/* the capture was cut or damaged */
 	/* not the first report of this output: set apart by an empty line */
 	bool again;
@@ -59,10 +58,10 @@ bool report_shows_stacks(const struct report_options *o);
 
 /* Prints the report to o->output or standard output. state may be NULL. EXIT_OK, EXIT_FAIL,
  * EXIT_USAGE, or EXIT_PARTIAL: printed, but more than max_loss was lost. */
-int report_print(const struct report_options *o, const struct model *m,
+int report_print(const struct report_options *o, const struct snapshot *snap,
 		 const struct report_state *state);
 
 /* Prints nothing on standard output: EXIT_OK, or EXIT_PARTIAL as report_print would judge. */
-int report_judge(const struct report_options *o, const struct model *m);
+int report_judge(const struct report_options *o, const struct snapshot *snap);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The words around the tables, from the model's facts and counters. What is estimated says so.
+ * The words around the tables, from a snapshot's facts and counters. What is estimated says so.
  * Knows nothing of options, so that every verb says the same of the same session. Sample:
  *
  *   gpuprof: pid 1234 (train), 2.010 s on myhost
@@ -43,12 +43,11 @@ static uint64_t sum_received(const struct model_counts *c)
  */
 static void read_losses(struct summary *s)
 {
+	const struct model_counts *counts = &s->snap->counts;
 	uint64_t hits = 0, lost = 0;
-	struct model_counts counts;
 
-	model_counts(s->model, &counts);
-	for (size_t i = 0; i < model_readings(s->model); i++) {
-		const struct model_reading *r = model_reading(s->model, i);
+	for (size_t i = 0; i < s->snap->readings.n; i++) {
+		const struct model_reading *r = &s->snap->readings.v[i];
 
 		/* Copies of stacks that are lost leave calls without them; bytes are no events. */
 		if (!strcmp(r->kind, "stack") || !strcmp(r->kind, "kept-bytes"))
@@ -56,42 +55,38 @@ static void read_losses(struct summary *s)
 		hits = num_add(hits, r->hits);
 		lost = num_add(lost, r->lost);
 	}
-	s->lost = num_max(lost, counts.lost);
-	s->events = num_max(hits, num_add(sum_received(&counts), s->lost));
+	s->lost = num_max(lost, counts->lost);
+	s->events = num_max(hits, num_add(sum_received(counts), s->lost));
 	s->lost_share = s->events ? (double)s->lost / (double)s->events : 0;
 }
 
-static uint64_t since_start(const struct model *m, const char *counter)
+static uint64_t since_start(const struct snapshot *snap, const char *counter)
 {
-	struct model_session session = model_session(m);
-
-	return session.interval_ns == session.start_ns ? model_fact_number(m, counter) : 0;
+	return snap->session.interval_ns == snap->session.start_ns ? snapshot_fact_number(snap, counter) : 0;
 }
 
-static uint64_t read_thread_time(const struct model *m, uint64_t now_ns)
+static uint64_t read_thread_time(const struct snapshot *snap)
 {
 	uint64_t ns = 0;
-	struct model_thread t;
 
-	for (size_t i = 0; i < model_threads(m); i++) {
-		model_thread(m, i, now_ns, &t);
-		if (t.has_book)
-			ns = num_add(ns, t.book.close_ns - t.book.open_ns);
+	for (size_t i = 0; i < snap->threads.n; i++) {
+		const struct model_thread *t = &snap->threads.v[i];
+
+		if (t->has_book)
+			ns = num_add(ns, t->book.close_ns - t->book.open_ns);
 	}
 	return ns;
 }
 
-struct summary summary_read(const struct model *m, uint64_t now_ns, bool incomplete)
+struct summary summary_read(const struct snapshot *snap, bool incomplete)
 {
-	struct summary s = { .model = m, .incomplete = incomplete };
+	struct summary s = {
+		.snap = snap, .incomplete = incomplete, .start_ns = snap->session.interval_ns,
+		.now_ns = snap->now_ns, .cost = own_cost_read(snap),
+		.thread_ns = read_thread_time(snap),
+	};
 
-	s.start_ns = model_session(m).interval_ns;
-	s.now_ns = now_ns ? now_ns : model_now(m);
-	if (s.now_ns < s.start_ns)
-		s.now_ns = s.start_ns;
 	read_losses(&s);
-	s.cost = own_cost_read(m);
-	s.thread_ns = read_thread_time(m, s.now_ns);
 	return s;
 }
 
@@ -112,17 +107,17 @@ static void add_comm(struct strbuf *out, const char *comm)
 }
 
 /* Others were only seen to fork, exec or end. */
-static bool made_calls(const struct model_process *p)
+static bool made_calls(const struct snapshot_process *p)
 {
 	return call_stats_count(&p->calls) > 0;
 }
 
-static void add_named(struct strbuf *out, const struct model *m, size_t n)
+static void add_named(struct strbuf *out, const struct snapshot *snap, size_t n)
 {
 	size_t said = 0;
 
-	for (size_t i = 0; i < model_processes(m); i++) {
-		const struct model_process *p = model_process(m, i);
+	for (size_t i = 0; i < snap->processes.n; i++) {
+		const struct snapshot_process *p = &snap->processes.v[i];
 
 		if (!made_calls(p))
 			continue;
@@ -132,14 +127,14 @@ static void add_named(struct strbuf *out, const struct model *m, size_t n)
 }
 
 /* "pid 1234 (train)", "pids 12 (a), 13 (b)", "17 processes", "no calls seen in pid 1234" */
-static void add_processes(struct strbuf *out, const struct model *m)
+static void add_processes(struct strbuf *out, const struct snapshot *snap)
 {
-	const char *target = model_fact(m, "target");
+	const char *target = snapshot_fact(snap, "target");
 	bool folded = false;
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < model_processes(m); i++) {
-		const struct model_process *p = model_process(m, i);
+	for (size_t i = 0; i < snap->processes.n; i++) {
+		const struct snapshot_process *p = &snap->processes.v[i];
 
 		folded |= p->past > 0;
 		n += p->past ? p->past : made_calls(p);
@@ -150,16 +145,16 @@ static void add_processes(struct strbuf *out, const struct model *m)
 	} else if (n > NAMED_MAX || folded) {
 		strbuf_addf(out, "%llu processes", (unsigned long long)n);
 	} else {
-		add_named(out, m, n);
+		add_named(out, snap, n);
 	}
 }
 
 /* "; probed are 32 of 284 functions, the most important ones (attach way perf)" */
-static void add_left_out(struct strbuf *out, const struct model *m)
+static void add_left_out(struct strbuf *out, const struct snapshot *snap)
 {
-	uint64_t probed = model_fact_number(m, "functions_probed");
-	uint64_t left_out = model_fact_number(m, "functions_left_out");
-	const char *way = model_fact(m, "attach");
+	uint64_t probed = snapshot_fact_number(snap, "functions_probed");
+	uint64_t left_out = snapshot_fact_number(snap, "functions_left_out");
+	const char *way = snapshot_fact(snap, "attach");
 
 	if (!left_out)
 		return;
@@ -173,9 +168,9 @@ static void add_left_out(struct strbuf *out, const struct model *m)
 }
 
 /* "; without probes (CAP_BPF; run as root or with sudo): calls are those of CUPTI's API records" */
-static void add_blind(struct strbuf *out, const struct model *m)
+static void add_blind(struct strbuf *out, const struct snapshot *snap)
 {
-	const char *why = model_fact(m, "without_probes");
+	const char *why = snapshot_fact(snap, "without_probes");
 
 	if (!why)
 		return;
@@ -186,26 +181,24 @@ static void add_blind(struct strbuf *out, const struct model *m)
 
 void summary_head(struct strbuf *out, const struct summary *s)
 {
-	const char *host = model_fact(s->model, "host");
+	const char *host = snapshot_fact(s->snap, "host");
 
 	strbuf_addstr(out, "gpuprof: ");
-	add_processes(out, s->model);
+	add_processes(out, s->snap);
 	strbuf_addstr(out, ", ");
 	format_ns(out, s->now_ns - s->start_ns);
 	if (host) {
 		strbuf_addstr(out, " on ");
 		format_safe(out, host);
 	}
-	add_left_out(out, s->model);
-	add_blind(out, s->model);
+	add_left_out(out, s->snap);
+	add_blind(out, s->snap);
 }
 
 /* Some figures are of an interval; counters are the session's, as those of the table events. */
 static bool is_later(const struct summary *s)
 {
-	struct model_session session = model_session(s->model);
-
-	return session.interval_ns != session.start_ns;
+	return s->snap->session.interval_ns != s->snap->session.start_ns;
 }
 
 static const char *since(const struct summary *s)
@@ -233,7 +226,7 @@ static void add_loss(struct strbuf *out, const struct summary *s)
  * calls is booked as lost; no call is missing" */
 static void add_untold(struct strbuf *out, const struct summary *s)
 {
-	const struct offcpu *offs = model_offcpu(s->model);
+	const struct offcpu *offs = &s->snap->offcpu;
 
 	if (!offs->untold)
 		return;
@@ -250,8 +243,8 @@ static void add_untold(struct strbuf *out, const struct summary *s)
 /* Calls of theirs that came before a copy got through have no stack in the table. */
 static void add_lost_stacks(struct strbuf *out, const struct summary *s)
 {
-	for (size_t i = 0; i < model_readings(s->model); i++) {
-		const struct model_reading *r = model_reading(s->model, i);
+	for (size_t i = 0; i < s->snap->readings.n; i++) {
+		const struct model_reading *r = &s->snap->readings.v[i];
 
 		if (strcmp(r->kind, "stack") != 0 || !r->lost)
 			continue;
@@ -321,9 +314,9 @@ static void add_cost(struct strbuf *out, const struct summary *s)
 }
 
 /* "not followed: 2 children of pid 1234: 1240 (sh), 1241" */
-static void add_children_of(struct strbuf *out, const struct model_process *p)
+static void add_children_of(struct strbuf *out, const struct snapshot_process *p)
 {
-	size_t named = p->n_child < NAMED_MAX ? p->n_child : NAMED_MAX;
+	size_t named = num_min(p->child.n, NAMED_MAX);
 
 	strbuf_addstr(out, "\nnot followed: ");
 	format_count(out, p->children);
@@ -334,29 +327,29 @@ static void add_children_of(struct strbuf *out, const struct model_process *p)
 	}
 	strbuf_addf(out, "pid %u:", p->pid);
 	for (size_t i = 0; i < named; i++) {
-		strbuf_addf(out, "%s %u", i ? "," : "", p->child[i].pid);
-		add_comm(out, p->child[i].comm);
+		strbuf_addf(out, "%s %u", i ? "," : "", p->child.v[i].pid);
+		add_comm(out, p->child.v[i].comm);
 	}
 	strbuf_addstr(out, p->children > named ? ", ..." : "");
 }
 
-static void add_children(struct strbuf *out, const struct model *m)
+static void add_children(struct strbuf *out, const struct snapshot *snap)
 {
-	const char *fact = model_fact(m, "children");
+	const char *fact = snapshot_fact(snap, "children");
 
 	if (!fact || strcmp(fact, "not followed"))
 		return;
-	for (size_t i = 0; i < model_processes(m); i++)
-		if (model_process(m, i)->children)
-			add_children_of(out, model_process(m, i));
+	for (size_t i = 0; i < snap->processes.n; i++)
+		if (snap->processes.v[i].children)
+			add_children_of(out, &snap->processes.v[i]);
 }
 
 /* "unarmed: 3.2 ms in pid 427 (train), before its libraries were probed" */
 static void add_unarmed(struct strbuf *out, const struct summary *s)
 {
-	for (size_t i = 0; i < model_processes(s->model); i++) {
-		const struct model_process *p = model_process(s->model, i);
-		uint64_t ns = model_unarmed_ns(s->model, i, s->start_ns, s->now_ns);
+	for (size_t i = 0; i < s->snap->processes.n; i++) {
+		const struct snapshot_process *p = &s->snap->processes.v[i];
+		uint64_t ns = s->snap->processes.v[i].unarmed_ns;
 
 		if (!ns)
 			continue;
@@ -375,13 +368,13 @@ static void add_unarmed(struct strbuf *out, const struct summary *s)
 /* "unknown: 3.2 ms, when calls that began before gpuprof may have returned already" */
 static void add_unknown(struct strbuf *out, const struct summary *s)
 {
-	struct model_thread t;
 	uint64_t ns = 0;
 
-	for (size_t i = 0; i < model_threads(s->model); i++) {
-		model_thread(s->model, i, s->now_ns, &t);
-		if (t.has_book)
-			ns = num_add(ns, t.book.ns[BUCKET_UNKNOWN]);
+	for (size_t i = 0; i < s->snap->threads.n; i++) {
+		const struct model_thread *t = &s->snap->threads.v[i];
+
+		if (t->has_book)
+			ns = num_add(ns, t->book.ns[BUCKET_UNKNOWN]);
 	}
 	if (!ns)
 		return;
@@ -393,10 +386,10 @@ static void add_unknown(struct strbuf *out, const struct summary *s)
 /* Nothing in the tables: what that may mean. */
 static void add_hint(struct strbuf *out, const struct summary *s)
 {
-	const char *why = model_fact(s->model, "no_calls");
+	const char *why = snapshot_fact(s->snap, "no_calls");
 
-	for (size_t i = 0; i < model_processes(s->model); i++)
-		if (made_calls(model_process(s->model, i)))
+	for (size_t i = 0; i < s->snap->processes.n; i++)
+		if (made_calls(&s->snap->processes.v[i]))
 			return;
 	strbuf_addstr(out, "\nno calls: ");
 	format_safe(out, why ? why : "none began, and no thread was in one");
@@ -405,20 +398,19 @@ static void add_hint(struct strbuf *out, const struct summary *s)
 
 static void add_invalid(struct strbuf *out, const struct summary *s)
 {
-	struct model_counts counts;
+	const struct model_counts *counts = &s->snap->counts;
 	uint64_t n = 0;
 
-	model_counts(s->model, &counts);
 	for (unsigned int i = 0; i < EVENT_KIND_END; i++)
-		n = num_add(n, counts.invalid[i]);
-	if (n > counts.outside) {
+		n = num_add(n, counts->invalid[i]);
+	if (n > counts->outside) {
 		strbuf_addf(out, "\ninvalid%s: ", since(s));
-		format_count(out, n - counts.outside);
+		format_count(out, n - counts->outside);
 		strbuf_addstr(out, " events contradicted others and were not used");
 	}
-	if (counts.outside) {
+	if (counts->outside) {
 		strbuf_addf(out, "\noutside%s: ", since(s));
-		format_count(out, counts.outside);
+		format_count(out, counts->outside);
 		strbuf_addstr(out, " works of devices ran before the measuring began or after it ended, "
 			      "and are in no table (invalid in events)");
 	}
@@ -428,28 +420,27 @@ static void add_invalid(struct strbuf *out, const struct summary *s)
  * none" */
 static void add_late(struct strbuf *out, const struct summary *s)
 {
-	struct model_counts counts;
+	const struct model_counts *counts = &s->snap->counts;
 
-	model_counts(s->model, &counts);
-	if (!counts.late_ns)
+	if (!counts->late_ns)
 		return;
 	strbuf_addf(out, "\nlate%s: ", since(s));
-	format_ns(out, counts.late_ns);
+	format_ns(out, counts->late_ns);
 	strbuf_addstr(out, " of threads' and devices' time were told when the books had gone on, and are "
 		      "in none");
 }
 
 /* "ended: 188 processes are added up as one, [188 ended], without ...; 256 others ... are told
  * apart" */
-static void add_ended(struct strbuf *out, const struct model *m)
+static void add_ended(struct strbuf *out, const struct snapshot *snap)
 {
-	const struct model_process *past = NULL;
+	const struct snapshot_process *past = NULL;
 	uint64_t apart = 0;
 
-	for (size_t i = 0; i < model_processes(m); i++) {
-		if (model_process(m, i)->past)
-			past = model_process(m, i);
-		apart += model_has_ended(m, i);
+	for (size_t i = 0; i < snap->processes.n; i++) {
+		if (snap->processes.v[i].past)
+			past = &snap->processes.v[i];
+		apart += snap->processes.v[i].has_ended;
 	}
 	if (!past)
 		return;
@@ -464,7 +455,7 @@ static void add_ended(struct strbuf *out, const struct model *m)
 
 static void add_devices(struct strbuf *out, const struct summary *s)
 {
-	if (!s->cost.calls || devices_count(model_devices(s->model)))
+	if (!s->cost.calls || s->snap->devices.n)
 		return;
 	strbuf_addstr(out, "\ndevice times: not known, no helper told of any: -- CMD and gpuprof "
 		      "env bring one into what is started, --inject into what runs");
@@ -473,9 +464,9 @@ static void add_devices(struct strbuf *out, const struct summary *s)
 /* What NVML alone knows is in tables of devices. */
 static void add_nvml(struct strbuf *out, const struct summary *s)
 {
-	const char *why = model_fact(s->model, "nvml_missing");
+	const char *why = snapshot_fact(s->snap, "nvml_missing");
 
-	if (!why || !devices_count(model_devices(s->model)))
+	if (!why || !s->snap->devices.n)
 		return;
 	strbuf_addstr(out, "\nnvml: ");
 	format_safe(out, why);
@@ -486,33 +477,32 @@ static void add_nvml(struct strbuf *out, const struct summary *s)
 /* "goes on in run.000002.gpr, which may have what 3 launches of the last moments gave devices" */
 static void add_next(struct strbuf *out, const struct summary *s)
 {
-	const char *next = model_fact(s->model, "goes_on");
-	struct model_counts counts;
+	const struct model_counts *counts = &s->snap->counts;
+	const char *next = snapshot_fact(s->snap, "goes_on");
 
 	if (!next)
 		return;
-	model_counts(s->model, &counts);
 	strbuf_addstr(out, "\ngoes on in ");
 	format_safe(out, next);
-	if (!counts.awaited)
+	if (!counts->awaited)
 		return;
 	strbuf_addstr(out, ", which may have what ");
-	format_count(out, counts.awaited);
-	strbuf_addf(out, " launch%s of the last moments gave devices", counts.awaited > 1 ? "es" : "");
+	format_count(out, counts->awaited);
+	strbuf_addf(out, " launch%s of the last moments gave devices", counts->awaited > 1 ? "es" : "");
 }
 
 /* ---- what the probes could not see --------------------------------------------------------- */
 
 /* ---- calls without a return --------------------------------------------------------------- */
 
-static bool follows_all(const struct model *m)
+static bool follows_all(const struct snapshot *snap)
 {
-	const char *returns = model_fact(m, "returns");
+	const char *returns = snapshot_fact(snap, "returns");
 
 	return !returns || !strcmp(returns, "all");
 }
 
-static uint64_t entries_of(const struct model_process *p)
+static uint64_t entries_of(const struct snapshot_process *p)
 {
 	uint64_t n = 0;
 
@@ -521,24 +511,24 @@ static uint64_t entries_of(const struct model_process *p)
 	return n;
 }
 
-uint64_t summary_entries(const struct model *m)
+uint64_t summary_entries(const struct snapshot *snap)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; !follows_all(m) && i < model_processes(m); i++)
-		n = num_add(n, entries_of(model_process(m, i)));
+	for (size_t i = 0; !follows_all(snap) && i < snap->processes.n; i++)
+		n = num_add(n, entries_of(&snap->processes.v[i]));
 	return n;
 }
 
-static void add_entries(struct strbuf *out, const struct model *m)
+static void add_entries(struct strbuf *out, const struct snapshot *snap)
 {
 	size_t said = 0;
 
-	if (!summary_entries(m))
+	if (!summary_entries(snap))
 		return;
 	strbuf_addstr(out, "\nentry only: ");
-	for (size_t i = 0; i < model_processes(m); i++) {
-		const struct model_process *p = model_process(m, i);
+	for (size_t i = 0; i < snap->processes.n; i++) {
+		const struct snapshot_process *p = &snap->processes.v[i];
 		uint64_t n = entries_of(p);
 
 		if (!n || ++said > FUNCTIONS_NAMED_MAX)
@@ -598,15 +588,15 @@ static void add_names(struct strbuf *out, const char *list)
 	strbuf_addstr(out, " more (json's not_seen names them)");
 }
 
-static void add_unseen(struct strbuf *out, const struct model *m)
+static void add_unseen(struct strbuf *out, const struct snapshot *snap)
 {
-	const char *dear = model_fact(m, "too_dear"), *refused = model_fact(m, "refused");
+	const char *dear = snapshot_fact(snap, "too_dear"), *refused = snapshot_fact(snap, "refused");
 
 	if (dear) {
 		strbuf_addstr(out, "\nnot seen: ");
 		add_names(out, dear);
 		strbuf_addstr(out, ": their probes would be single-stepped, which adds ");
-		format_ns(out, model_fact_number(m, "cost_per_step_ns"));
+		format_ns(out, snapshot_fact_number(snap, "cost_per_step_ns"));
 		strbuf_addstr(out, " to each call here (--budget)");
 	}
 	if (refused) {
@@ -623,13 +613,13 @@ struct launches {
 	bool runtime_called;		/* for whatever */
 };
 
-static struct launches count_launches(const struct model *m)
+static struct launches count_launches(const struct snapshot *snap)
 {
-	const struct funcs *funcs = model_funcs(m);
+	const struct funcs *funcs = snap->funcs;
 	struct launches n = { 0 };
 
-	for (size_t i = 0; i < model_processes(m); i++) {
-		const struct call_stats *ts = &model_process(m, i)->calls;
+	for (size_t i = 0; i < snap->processes.n; i++) {
+		const struct call_stats *ts = &snap->processes.v[i].calls;
 
 		for (size_t k = 0; k < call_stats_count(ts); k++) {
 			const struct func *fn = &funcs->v[call_stats_at(ts, k)->key.func];
@@ -650,11 +640,11 @@ static struct launches count_launches(const struct model *m)
 /* What another --launch would spare, or what this one may miss. */
 static void add_launches(struct strbuf *out, const struct summary *s)
 {
-	const char *mode = model_fact(s->model, "launch");
-	struct launches n = count_launches(s->model);
+	const char *mode = snapshot_fact(s->snap, "launch");
+	struct launches n = count_launches(s->snap);
 	/* Of a call that is still open the driver's launch has been hit, and it is none of the
 	 * calls yet. */
-	uint64_t reached = num_min(since_start(s->model, counter_name(COUNTER_REACHED)), n.runtime);
+	uint64_t reached = num_min(since_start(s->snap, counter_name(COUNTER_REACHED)), n.runtime);
 	uint64_t spared = num_mul(reached, s->cost.nested_ns);
 
 	if (!mode)
@@ -675,25 +665,24 @@ static void add_launches(struct strbuf *out, const struct summary *s)
 
 /* "told: 12 calls of functions without a probe are what CUPTI recorded: in calls, and, but for
  * what they were off the CPU, in threads' books; 3 are in no thread's book" */
-static void add_told(struct strbuf *out, const struct model *m)
+static void add_told(struct strbuf *out, const struct snapshot *snap)
 {
-	struct model_counts counts;
+	const struct model_counts *counts = &snap->counts;
 	uint64_t left;
 
-	model_counts(m, &counts);
-	if (!counts.told)
+	if (!counts->told)
 		return;
-	left = counts.told - counts.told_booked;
+	left = counts->told - counts->told_booked;
 	strbuf_addstr(out, "\ntold: ");
-	format_count(out, counts.told);
-	strbuf_addf(out, " call%s of functions without a probe %s what CUPTI recorded: in calls", counts.told > 1 ? "s" : "",
-		    counts.told > 1 ? "are" : "is");
-	if (counts.told_booked)
+	format_count(out, counts->told);
+	strbuf_addf(out, " call%s of functions without a probe %s what CUPTI recorded: in calls", counts->told > 1 ? "s" : "",
+		    counts->told > 1 ? "are" : "is");
+	if (counts->told_booked)
 		strbuf_addstr(out, ", and, but for their time off the CPU, in threads' books");
 	if (!left)
 		return;
-	strbuf_addstr(out, counts.told_booked ? "; " : ", and in no thread's book");
-	if (counts.told_booked) {
+	strbuf_addstr(out, counts->told_booked ? "; " : ", and in no thread's book");
+	if (counts->told_booked) {
 		format_count(out, left);
 		strbuf_addf(out, " %s in no thread's book", left > 1 ? "are" : "is");
 	}
@@ -702,9 +691,9 @@ static void add_told(struct strbuf *out, const struct model *m)
 
 static void add_probes(struct strbuf *out, const struct summary *s)
 {
-	add_entries(out, s->model);
-	add_unseen(out, s->model);
-	add_told(out, s->model);
+	add_entries(out, s->snap);
+	add_unseen(out, s->snap);
+	add_told(out, s->snap);
 	add_launches(out, s);
 }
 
@@ -716,9 +705,9 @@ void summary_foot(struct strbuf *out, const struct summary *s)
 	add_cost(out, s);
 	add_untold(out, s);
 	add_lost_stacks(out, s);
-	add_children(out, s->model);
+	add_children(out, s->snap);
 	add_unarmed(out, s);
-	add_ended(out, s->model);
+	add_ended(out, s->snap);
 	add_devices(out, s);
 	add_nvml(out, s);
 	add_probes(out, s);

@@ -9,7 +9,7 @@
 #define SUMMARY_META 29
 
 struct summary {
-	const struct model *model;
+	const struct snapshot *snap;
 	bool incomplete;
 	uint64_t start_ns, now_ns;	/* of what is reported */
 	/* since the session began: hits, and of these never received */
@@ -19,10 +19,9 @@ struct summary {
 	uint64_t thread_ns;		/* wall time of all threads in what is reported */
 };
 
-/* now_ns: where open books are read; 0: model_now. */
-struct summary summary_read(const struct model *m, uint64_t now_ns, bool incomplete);
+struct summary summary_read(const struct snapshot *snap, bool incomplete);
 
-uint64_t summary_entries(const struct model *m);	/* calls that were seen at entry only */
+uint64_t summary_entries(const struct snapshot *snap);	/* calls that were seen at entry only */
 /* of thread_ns, at most 1; 0 when that is 0 */
 double summary_cost_share(const struct summary *s);
 

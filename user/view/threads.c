@@ -2,7 +2,7 @@
 /*
  * The table `threads`: the time book of each thread that drives a device, a row per bucket that is
  * not empty, so that the rows of a thread add up to its wall time. What gpuprof itself cost it, as
- * is estimated, is one of them. Reads a const model.
+ * is estimated, is one of them. Reads a snapshot.
  */
 #include <errno.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static const struct column columns[N_COLUMNS] = {
 
 struct line {
 	struct model_thread thread;
-	size_t order;		/* in the model: threads that had one number after the other */
+	size_t order;		/* in the snapshot: threads that had one number after the other */
 	unsigned int bucket;
 	uint64_t ns;
 };
@@ -78,12 +78,11 @@ static uint64_t own_ns(const struct model_thread *t, unsigned int bucket)
 	return bucket < CLASS_END ? t->book.own_ns[bucket] : 0;
 }
 
-static int add_thread(struct lines *lines, const struct model *m, size_t i, uint64_t now_ns)
+static int add_thread(struct lines *lines, const struct snapshot *snap, size_t i)
 {
-	struct model_thread t;
+	struct model_thread t = snap->threads.v[i];
 	struct line *line;
 
-	model_thread(m, i, now_ns, &t);
 	own_cost_take(&lines->cost, &t.book);
 	for (unsigned int bucket = 0; t.has_book && bucket < BUCKET_SUM_END; bucket++) {
 		if (!t.book.ns[bucket] && !own_ns(&t, bucket))
@@ -148,12 +147,12 @@ static int add_row(struct table *t, const struct line *line, const struct lines 
 	return err ? err : cell_s(t, &row[BUCKET], bucket_name(line->bucket));
 }
 
-static int add_all(struct table *t, struct lines *lines, const struct model *m, uint64_t now_ns)
+static int add_all(struct table *t, struct lines *lines, const struct snapshot *snap)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < model_threads(m); i++)
-		err = add_thread(lines, m, i, now_ns);
+	for (size_t i = 0; !err && i < snap->threads.n; i++)
+		err = add_thread(lines, snap, i);
 	if (!err && lines->all.n)
 		qsort(lines->all.v, lines->all.n, sizeof(*lines->all.v), compare_lines);
 	for (size_t i = 0; !err && i < lines->all.n; i++)
@@ -163,17 +162,17 @@ static int add_all(struct table *t, struct lines *lines, const struct model *m, 
 
 static int fill(struct table *t, const struct view_query *q)
 {
-	const struct model *m = q->model;
-	const char *fact = model_fact(m, "off_cpu");
+	const struct snapshot *snap = q->snapshot;
+	const char *fact = snapshot_fact(snap, "off_cpu");
 	struct lines lines = {
-		.cost = own_cost_read(m),
+		.cost = own_cost_read(snap),
 		.knows_off = fact && !strcmp(fact, "recorded"),
-		.knows_late = model_fact(m, "off_cpu_calls") != NULL,
+		.knows_late = snapshot_fact(snap, "off_cpu_calls") != NULL,
 	};
 	int err;
 
 	table_books(t, COMM + 1);
-	err = add_all(t, &lines, m, q->now_ns);
+	err = add_all(t, &lines, snap);
 	VEC_FREE(&lines.all);
 	return err;
 }

@@ -21,9 +21,9 @@ static double ratio(uint64_t part_ns, uint64_t of_ns)
 	return of_ns ? (double)part_ns / (double)of_ns : 0;
 }
 
-static void add_process(struct strbuf *out, const struct model *m, uint32_t pid)
+static void add_process(struct strbuf *out, const struct snapshot *snap, uint32_t pid)
 {
-	const char *comm = view_comm(m, pid);
+	const char *comm = view_comm(snap, pid);
 
 	strbuf_addf(out, "pid %u%s", pid, comm ? ", " : "");
 	if (comm)
@@ -32,7 +32,7 @@ static void add_process(struct strbuf *out, const struct model *m, uint32_t pid)
 
 /* ---- a finding ------------------------------------------------------------------------------- */
 
-static void add_finding(struct strbuf *out, const struct model *m, const struct findings *all)
+static void add_finding(struct strbuf *out, const struct snapshot *snap, const struct findings *all)
 {
 	const struct finding *f = &all->all.v[0];
 	size_t same = 0;
@@ -43,7 +43,7 @@ static void add_finding(struct strbuf *out, const struct model *m, const struct 
 	strbuf_addf(out, "%.1f %% of device ", 100 * f->share);
 	device_number_add(out, f->device);
 	strbuf_addstr(out, " (");
-	add_process(out, m, f->pid);
+	add_process(out, snap, f->pid);
 	strbuf_addf(out, ") is lost to %s: ", f->name);
 	format_safe(out, f->cause.s);
 	if (same)
@@ -54,12 +54,12 @@ static void add_finding(struct strbuf *out, const struct model *m, const struct 
 }
 
 /* After this nothing of the process goes on: what it could do faster is of no interest. */
-static void add_error(struct strbuf *out, const struct model *m, const struct finding *f)
+static void add_error(struct strbuf *out, const struct snapshot *snap, const struct finding *f)
 {
 	strbuf_addstr(out, f->headline);
 	if (f->pid) {
 		strbuf_addstr(out, " (");
-		add_process(out, m, f->pid);
+		add_process(out, snap, f->pid);
 		strbuf_addch(out, ')');
 	}
 	strbuf_addstr(out, ": ");
@@ -70,7 +70,7 @@ static void add_error(struct strbuf *out, const struct model *m, const struct fi
 /* ---- no finding that matters ----------------------------------------------------------------- */
 
 struct idlest {			/* the book of which the largest share is unexplained */
-	const struct device_state *state;
+	const struct snapshot_device *state;
 	uint64_t wall_ns, idle_ns, before_ns, after_ns;
 	unsigned int cause;
 	uint64_t cause_ns, unknown_ns, lost_ns;
@@ -101,32 +101,25 @@ static void add_outside(struct strbuf *out, const struct idlest *book)
 		    100 * ratio(book->before_ns, book->wall_ns), 100 * ratio(book->after_ns, book->wall_ns));
 }
 
-static int look_at(struct idlest *worst, const struct model *m, const struct device_state *s,
-		   uint64_t now_ns)
+static void look_at(struct idlest *worst, const struct snapshot_device *s)
 {
-	uint64_t idle_ns[IDLE_CAUSES];
-	struct stalls stalls = { 0 };
-	struct device_sum sum;
-	struct idlest this = { .state = s };
-	int err = model_device(m, s, now_ns, &sum, idle_ns, &stalls);
+	struct idlest this = {
+		.state = s,
+		.wall_ns = s->sum.close_ns - s->sum.open_ns,
+		.idle_ns = s->sum.idle_ns,
+		.before_ns = s->stalls.before_ns,
+		.after_ns = s->idle_ns[IDLE_NO_WORK] + s->idle_ns[IDLE_OPEN],
+		.unknown_ns = s->idle_ns[IDLE_UNKNOWN],
+		.lost_ns = s->idle_ns[IDLE_LOST],
+	};
 
-	if (!err) {
-		this.wall_ns = sum.close_ns - sum.open_ns;
-		this.idle_ns = sum.idle_ns;
-		this.before_ns = stalls.before_ns;
-		this.after_ns = idle_ns[IDLE_NO_WORK] + idle_ns[IDLE_OPEN];
-		for (unsigned int i = 0; i < IDLE_CAUSES; i++)
-			if (i != IDLE_NO_WORK && i != IDLE_OPEN && idle_ns[i] > this.cause_ns) {
-				this.cause = i;
-				this.cause_ns = idle_ns[i];
-			}
-		this.unknown_ns = idle_ns[IDLE_UNKNOWN];
-		this.lost_ns = idle_ns[IDLE_LOST];
-		if (!worst->state || unexplained(&this) > unexplained(worst))
-			*worst = this;
-	}
-	stalls_free(&stalls);
-	return err;
+	for (unsigned int i = 0; i < IDLE_CAUSES; i++)
+		if (i != IDLE_NO_WORK && i != IDLE_OPEN && s->idle_ns[i] > this.cause_ns) {
+			this.cause = i;
+			this.cause_ns = s->idle_ns[i];
+		}
+	if (!worst->state || unexplained(&this) > unexplained(worst))
+		*worst = this;
 }
 
 static void add_rest(struct strbuf *out, const struct idlest *book)
@@ -135,28 +128,28 @@ static void add_rest(struct strbuf *out, const struct idlest *book)
 		    idle_name(book->cause), 100 * ratio(book->cause_ns, book->wall_ns));
 }
 
-static void add_device(struct strbuf *out, const char *what, const struct model *m,
-		       const struct device_state *s)
+static void add_device(struct strbuf *out, const char *what, const struct snapshot *snap,
+		       const struct snapshot_device *s)
 {
 	strbuf_addf(out, "%s ", what);
-	device_number_add(out, model_device_number(m, s->pid, s->device));
+	device_number_add(out, s->number);
 	strbuf_addstr(out, " (");
-	add_process(out, m, s->pid);
+	add_process(out, snap, s->pid);
 	strbuf_addch(out, ')');
 }
 
 /* It did nothing, or what it did is not known. */
-static void add_no_work(struct strbuf *out, const struct model *m, const struct idlest *book)
+static void add_no_work(struct strbuf *out, const struct snapshot *snap, const struct idlest *book)
 {
-	const struct next_target target = next_of(m, book->state->pid, book->state->device);
+	const struct next_target target = next_of(snap, book->state->pid, book->state->device);
 
 	if (unknown(book) >= 0.5) {
-		add_device(out, "What device", m, book->state);
+		add_device(out, "What device", snap, book->state);
 		strbuf_addf(out, " did is not known: no work of it was seen, and %.1f %% of its time is unknown.",
 			    100 * unknown(book));
 		return;
 	}
-	add_device(out, "Device", m, book->state);
+	add_device(out, "Device", snap, book->state);
 	strbuf_addstr(out, " did nothing: no work of it was seen in ");
 	format_ns(out, book->wall_ns);
 	strbuf_addch(out, '.');
@@ -167,64 +160,61 @@ static void add_no_work(struct strbuf *out, const struct model *m, const struct 
 }
 
 /* Whether much was lost in that time nobody can say. */
-static void add_unknown(struct strbuf *out, const struct model *m, const struct idlest *book)
+static void add_unknown(struct strbuf *out, const struct snapshot *snap, const struct idlest *book)
 {
-	add_device(out, "What device", m, book->state);
+	add_device(out, "What device", snap, book->state);
 	strbuf_addf(out, " did, or waited for, is not known for %.1f %% of the time; it is busy at least "
 		    "%.1f %% of it", 100 * unknown(book), 100 * ratio(book->wall_ns - book->idle_ns,
 								       book->wall_ns));
 	strbuf_addch(out, '.');
 }
 
-static int add_no_finding(struct strbuf *out, const struct model *m, uint64_t now_ns)
+static void add_no_finding(struct strbuf *out, const struct snapshot *snap)
 {
-	const struct devices *d = model_devices(m);
 	struct idlest worst = { 0 };
-	int err = 0;
 
-	for (size_t i = 0; !err && i < devices_count(d); i++)
-		err = !devices_get(d, i)->member.book ? 0 : look_at(&worst, m, devices_get(d, i), now_ns);
-	if (err || !worst.wall_ns)
-		return err;
+	for (size_t i = 0; i < snap->devices.n; i++)
+		if (snap->devices.v[i].has_book)
+			look_at(&worst, &snap->devices.v[i]);
+	if (!worst.wall_ns)
+		return;
 	if (worst.idle_ns == worst.wall_ns) {
-		add_no_work(out, m, &worst);
-		return 0;
+		add_no_work(out, snap, &worst);
+		return;
 	}
 	if (unknown(&worst) >= FINDING_SHARE_MEDIUM) {
-		add_unknown(out, m, &worst);
-		return 0;
+		add_unknown(out, snap, &worst);
+		return;
 	}
 	strbuf_addf(out, "No avoidable loss above %.0f %% was found: ", 100 * FINDING_SHARE_MEDIUM);
-	add_device(out, "device", m, worst.state);
+	add_device(out, "device", snap, worst.state);
 	strbuf_addf(out, " is busy %.1f %% of the time",
 		    100 * ratio(worst.wall_ns - worst.idle_ns, worst.wall_ns));
 	add_outside(out, &worst);
 	strbuf_addch(out, '.');
 	if (between(&worst) >= FINDING_SHARE_MEDIUM)
 		add_rest(out, &worst);
-	return 0;
 }
 
 /* ---- no device times ------------------------------------------------------------------------- */
 
 /* The thread that is longest in calls that launch or wait: it drives the device, as far as is
  * known. */
-static bool find_driver(struct model_thread *driver, const struct model *m, uint64_t now_ns)
+static bool find_driver(struct model_thread *driver, const struct snapshot *snap)
 {
-	const struct own_cost cost = own_cost_read(m);
+	const struct own_cost cost = own_cost_read(snap);
 	uint64_t most_ns = 0;
-	struct model_thread t;
 
-	for (size_t i = 0; i < model_threads(m); i++) {
-		uint64_t ns;
+	for (size_t i = 0; i < snap->threads.n; i++) {
+		const struct model_thread *t = &snap->threads.v[i];
+		uint64_t ns = num_add(t->book.ns[CLASS_LAUNCH], t->book.ns[CLASS_SYNC]);
 
-		model_thread(m, i, now_ns, &t);
-		ns = num_add(t.book.ns[CLASS_LAUNCH], t.book.ns[CLASS_SYNC]);
-		if (!t.has_book || t.past || ns <= most_ns)
+		if (!t->has_book || t->past || ns <= most_ns)
 			continue;
 		most_ns = ns;
-		own_cost_take(&cost, &t.book);	/* which may be all of it: it drives all the same */
-		*driver = t;
+		*driver = *t;
+		/* It may be all of it: the thread drives the device all the same. */
+		own_cost_take(&cost, &driver->book);
 	}
 	return most_ns > 0;
 }
@@ -280,23 +270,16 @@ static enum next choose_remedy(const char *helper, const struct next_target *tar
 	return target->command ? NEXT_HOST : r->ended;	/* a command was given the helper */
 }
 
-static const char *identity_of(const struct model *m, uint32_t pid, const char *key)
+static void add_unseen(struct strbuf *out, const struct snapshot *snap, const struct model_thread *t)
 {
-	for (size_t i = model_processes(m); i-- > 0;)
-		if (model_process(m, i)->pid == pid)
-			return model_identity(m, i, key);
-	return NULL;
-}
-
-static void add_unseen(struct strbuf *out, const struct model *m, const struct model_thread *t)
-{
-	const char *helper = identity_of(m, t->pid, "helper"), *why = identity_of(m, t->pid, "helper_why");
-	const struct next_target target = next_of(m, t->pid, 0);
+	const struct snapshot_process *p = snapshot_process(snap, t->pid);
+	const char *helper = snapshot_identity(p, "helper"), *why = snapshot_identity(p, "helper_why");
+	const struct next_target target = next_of(snap, t->pid, 0);
 
 	strbuf_addf(out, "What the devices of pid %u", t->pid);
-	if (view_comm(m, t->pid)) {
+	if (view_comm(snap, t->pid)) {
 		strbuf_addstr(out, " (");
-		format_safe(out, view_comm(m, t->pid));
+		format_safe(out, view_comm(snap, t->pid));
 		strbuf_addch(out, ')');
 	}
 	strbuf_addstr(out, " did was not seen: ");
@@ -312,56 +295,45 @@ static void add_unseen(struct strbuf *out, const struct model *m, const struct m
 }
 
 /* Of no device is more known than that it is there, and not even that it was given work. */
-static int know_nothing(const struct model *m, uint64_t now_ns, bool *is)
+static bool know_nothing(const struct snapshot *snap)
 {
-	const struct devices *d = model_devices(m);
-	struct model_counts counts;
-	int err = 0;
+	for (size_t i = 0; i < snap->devices.n; i++) {
+		const struct snapshot_device *s = &snap->devices.v[i];
 
-	model_counts(m, &counts);
-	*is = !counts.launches;
-	for (size_t i = 0; !err && *is && i < devices_count(d); i++) {
-		uint64_t idle_ns[IDLE_CAUSES];
-		struct device_sum sum;
-
-		err = model_device(m, devices_get(d, i), now_ns, &sum, idle_ns, NULL);
-		*is = !err && sum.idle_ns == sum.close_ns - sum.open_ns &&
-		      idle_ns[IDLE_UNKNOWN] >= sum.idle_ns / 2;
+		if (s->sum.idle_ns != s->sum.close_ns - s->sum.open_ns ||
+		    s->idle_ns[IDLE_UNKNOWN] < s->sum.idle_ns / 2)
+			return false;
 	}
-	return err;
+	return !snap->counts.launches;
 }
 
 /* Nothing is known of any device, and a call's result says why. */
-static const struct finding *find_reason(const struct findings *f, const struct model *m)
+static const struct finding *find_reason(const struct findings *f, const struct snapshot *snap)
 {
-	for (size_t i = 0; i < f->all.n && !devices_count(model_devices(m)); i++)
+	for (size_t i = 0; i < f->all.n && !snap->devices.n; i++)
 		if (f->all.v[i].headline)
 			return &f->all.v[i];
 	return NULL;
 }
 
-int verdict_add(struct strbuf *out, const struct model *m, uint64_t now_ns)
+int verdict_add(struct strbuf *out, const struct snapshot *snap)
 {
 	struct model_thread driver;
 	struct findings f = { 0 };
-	const struct finding *reason = NULL;
-	bool unseen;
-	int err = know_nothing(m, now_ns, &unseen);
+	int err = findings_read(&f, snap);
+	const struct finding *first = !err && f.all.n ? &f.all.v[0] : NULL;
+	const struct finding *reason = err ? NULL : find_reason(&f, snap);
 
-	if (!err)
-		err = findings_read(&f, m, now_ns);
-	if (!err)
-		reason = find_reason(&f, m);
-	if (!err && f.all.n && f.all.v[0].is_severe)
-		add_error(out, m, &f.all.v[0]);
+	if (first && first->is_severe)
+		add_error(out, snap, first);
 	else if (reason)
-		add_error(out, m, reason);
-	else if (!err && unseen && find_driver(&driver, m, now_ns))
-		add_unseen(out, m, &driver);
-	else if (!err && f.all.n && f.all.v[0].has_share && f.all.v[0].share >= FINDING_SHARE_MEDIUM)
-		add_finding(out, m, &f);
+		add_error(out, snap, reason);
+	else if (!err && know_nothing(snap) && find_driver(&driver, snap))
+		add_unseen(out, snap, &driver);
+	else if (first && first->has_share && first->share >= FINDING_SHARE_MEDIUM)
+		add_finding(out, snap, &f);
 	else if (!err)
-		err = add_no_finding(out, m, now_ns);
+		add_no_finding(out, snap);
 	findings_free(&f);
 	return err ? err : out->failed ? -ENOMEM : 0;
 }

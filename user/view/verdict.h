@@ -12,10 +12,10 @@
 #ifndef VIEW_VERDICT_H
 #define VIEW_VERDICT_H
 
-#include "ledger/model.h"
+#include "ledger/snapshot.h"
 
 /* Appends the sentences, each on lines of its own without the last newline; nothing where
  * nothing was seen. 0 or -errno. */
-int verdict_add(struct strbuf *out, const struct model *m, uint64_t now_ns);
+int verdict_add(struct strbuf *out, const struct snapshot *snap);
 
 #endif

@@ -32,9 +32,9 @@ struct table *view_fill(const struct view *v, const struct view_query *q)
 	return NULL;
 }
 
-const char *view_comm(const struct model *m, uint32_t pid)
+const char *view_comm(const struct snapshot *snap, uint32_t pid)
 {
-	const struct model_process *p = model_process_of(m, pid);
+	const struct snapshot_process *p = snapshot_process(snap, pid);
 
 	return p && p->comm[0] ? p->comm : NULL;
 }

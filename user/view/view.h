@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tables of design §9 that a model can fill: each is a const description (its columns, the
+ * The tables of design §9 that a snapshot can fill: each is a const description (its columns, the
  * order of its rows, where it is shown) and a function that adds its rows. A new table is a file
  * with one and a line in view.c. A cell whose value is not known is left unknown, never zero.
  */
 #ifndef VIEW_VIEW_H
 #define VIEW_VIEW_H
 
-#include "ledger/model.h"
+#include "ledger/snapshot.h"
 #include "view/table.h"
 
 enum calls_by { CALLS_BY_FUNCTION, CALLS_BY_LAUNCH, CALLS_BY_RESULT, CALLS_BY_STACK };
 
 struct view_query {
-	const struct model *model;
-	uint64_t now_ns;	/* where books that are still open are read */
+	const struct snapshot *snapshot;
 	enum calls_by by;
 };
 
@@ -47,7 +46,7 @@ struct table *view_fill(const struct view *v, const struct view_query *q);	/* NU
 
 /* The name of process pid, or NULL: unknown. The cell of its number stays unknown where it
  * stands for many that ended (MODEL_PAST_PID): then the name says how many. */
-const char *view_comm(const struct model *m, uint32_t pid);
+const char *view_comm(const struct snapshot *snap, uint32_t pid);
 void view_put_pid(struct cell *cell, uint32_t pid);
 
 extern const struct view view_calls, view_copies, view_devices, view_events, view_findings, view_kernels,

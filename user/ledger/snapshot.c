@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Copies of the model's tables, in its order. */
+#include "ledger/snapshot.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+
+static const char *copy_text(struct snapshot *s, const char *text, int *err)
+{
+	const char *copy = text ? strpool_add(s->texts, text) : NULL;
+
+	if (text && !copy)
+		*err = -ENOMEM;
+	return copy;
+}
+
+/* ---- processes and threads ------------------------------------------------------------------ */
+
+static int take_memory(struct snapshot_process *to, const struct memory_book *b)
+{
+	for (size_t i = 0; b && i < memory_book_rows(b); i++) {
+		struct memory_sums *row = VEC_PUSH(&to->memory);
+
+		if (!row)
+			return -ENOMEM;
+		*row = *memory_book_row(b, i);
+	}
+	return 0;
+}
+
+static int take_ranges(struct snapshot *s, struct snapshot_process *to, const struct ranges *r)
+{
+	int err = 0;
+
+	for (size_t i = 0; r && i < ranges_count(r) && !err; i++) {
+		struct range_sum *row = VEC_PUSH(&to->ranges);
+
+		if (!row)
+			return -ENOMEM;
+		ranges_read(r, i, s->now_ns, row);
+		row->domain = copy_text(s, row->domain, &err);
+		row->name = copy_text(s, row->name, &err);
+	}
+	return err;
+}
+
+static int take_process(struct snapshot *s, const struct model *m, size_t i)
+{
+	const struct model_process *p = model_process(m, i);
+	struct snapshot_process *to = VEC_PUSH(&s->processes);
+	int err = to ? 0 : -ENOMEM;
+
+	if (err)
+		return err;
+	*to = (struct snapshot_process){
+		.pid = p->pid, .cmdline = copy_text(s, p->cmdline, &err),
+		.start_ns = p->start_ns, .exec_ns = p->exec_ns, .exit_ns = p->exit_ns,
+		.past = p->past, .children = p->children,
+		.has_ended = model_has_ended(m, i),
+		.has_memory = model_memory(m, i),
+		.memory_incomplete = model_memory_incomplete(m, i),
+		.unarmed_ns = model_unarmed_ns(m, i, s->session.interval_ns, s->now_ns),
+	};
+	memcpy(to->comm, p->comm, sizeof(to->comm));
+	for (size_t k = 0; k < p->n_child && !err; k++) {
+		struct model_child *child = VEC_PUSH(&to->child);
+
+		err = child ? 0 : -ENOMEM;
+		if (child)
+			*child = p->child[k];
+	}
+	if (!err)
+		err = pairs_copy(&to->identity, model_identities(m, i));
+	if (!err)
+		err = call_stats_copy(&to->calls, &p->calls);
+	if (!err)
+		err = take_memory(to, model_memory(m, i));
+	return err ? err : take_ranges(s, to, model_ranges(m, i));
+}
+
+static int take_thread(struct snapshot *s, const struct model *m, size_t i)
+{
+	struct model_thread *t = VEC_PUSH(&s->threads);
+
+	if (!t)
+		return -ENOMEM;
+	model_thread(m, i, s->now_ns, t);
+	t->process_comm = s->processes.v[t->process].comm;
+	return 0;
+}
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+static int take_host(struct snapshot *s, const struct model *m, const struct host_device *h)
+{
+	struct share_book *book = model_share(m, h, s->now_ns);
+	struct snapshot_host *to = book ? VEC_PUSH(&s->hosts) : NULL;
+	int err = to ? 0 : -ENOMEM;
+
+	if (!err) {
+		memcpy(to->uuid, h->uuid, sizeof(to->uuid));
+		share_book_sum(book, &to->sum);
+	}
+	if (!err && h->members.n)
+		snprintf(to->name, sizeof(to->name), "%s", h->members.v[0]->name);
+	for (size_t i = 0; !err && i < h->members.n; i++) {
+		struct snapshot_member *member = VEC_PUSH(&to->members);
+
+		err = member ? 0 : -ENOMEM;
+		if (member)
+			*member = (struct snapshot_member){
+				h->members.v[i]->pid, h->members.v[i]->device,
+				h->members.v[i]->book, share_book_member(book, i),
+			};
+	}
+	share_book_free(book);
+	return err;
+}
+
+static const struct snapshot_host *find_host(const struct snapshot *s, const struct devices *d,
+					     const struct host_device *host)
+{
+	for (size_t i = 0; i < devices_hosts(d); i++)
+		if (devices_host(d, i) == host)
+			return &s->hosts.v[i];
+	return NULL;
+}
+
+static int take_device(struct snapshot *s, const struct model *m, const struct device_state *from)
+{
+	struct snapshot_device *to = VEC_PUSH(&s->devices);
+	int err = to ? 0 : -ENOMEM;
+
+	if (err)
+		return err;
+	to->pid = from->pid;
+	to->device = from->device;
+	to->number = model_device_number(m, from->pid, from->device);
+	to->has_book = from->member.book;
+	to->has_facts = from->has_facts;
+	to->facts = from->facts;
+	to->host = find_host(s, model_devices(m), from->member.host);
+	to->sets = from->sets;
+	memcpy(to->copies, from->copies, sizeof(to->copies));
+	err = model_device(m, from, s->now_ns, &to->sum, to->idle_ns, &to->stalls);
+	if (!err)
+		err = kernels_copy(&to->kernels, &from->kernels);
+	return err ? err : lanes_copy(&to->lanes, &from->lanes);
+}
+
+static int take_devices(struct snapshot *s, const struct model *m)
+{
+	const struct devices *d = model_devices(m);
+	int err = 0;
+
+	for (size_t i = 0; i < devices_hosts(d) && !err; i++)
+		err = take_host(s, m, devices_host(d, i));
+	for (size_t i = 0; i < devices_count(d) && !err; i++)
+		err = take_device(s, m, devices_get(d, i));
+	return err;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static int take_readings(struct snapshot *s, const struct model *m)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < model_readings(m) && !err; i++) {
+		struct model_reading *to = VEC_PUSH(&s->readings);
+
+		if (!to)
+			return -ENOMEM;
+		*to = *model_reading(m, i);
+		to->source = copy_text(s, to->source, &err);
+		to->kind = copy_text(s, to->kind, &err);
+	}
+	return err;
+}
+
+static int take_all(struct snapshot *s, const struct model *m)
+{
+	const struct kernel_configs *configs = model_kernel_configs(m);
+	int err = take_readings(s, m);
+
+	if (!err)
+		err = pairs_copy(&s->facts, model_facts(m));
+	for (size_t i = 0; i < model_processes(m) && !err; i++)
+		err = take_process(s, m, i);
+	for (size_t i = 0; i < model_threads(m) && !err; i++)
+		err = take_thread(s, m, i);
+	if (!err)
+		err = take_devices(s, m);
+	if (!err)
+		err = samples_copy(&s->samples, model_samples(m));
+	if (!err)
+		err = offcpu_copy(&s->offcpu, model_offcpu(m));
+	if (!err)
+		err = stacks_copy(&s->stacks, model_stacks(m));
+	return err || !configs ? err : kernel_configs_copy(&s->kernel_configs, configs);
+}
+
+struct snapshot *snapshot_take(const struct model *m, uint64_t now_ns)
+{
+	struct snapshot *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return NULL;
+	s->texts = strpool_new();
+	s->funcs = model_funcs(m);
+	s->session = model_session(m);
+	s->now_ns = num_max(now_ns ? now_ns : model_now(m), s->session.interval_ns);
+	model_counts(m, &s->counts);
+	err = s->texts ? take_all(s, m) : -ENOMEM;
+	if (!err)
+		return s;
+	snapshot_free(s);
+	errno = -err;
+	return NULL;
+}
+
+static void free_process(struct snapshot_process *p)
+{
+	VEC_FREE(&p->child);
+	VEC_FREE(&p->memory);
+	VEC_FREE(&p->ranges);
+	call_stats_free(&p->calls);
+	pairs_free(&p->identity);
+}
+
+static void free_device(struct snapshot_device *d)
+{
+	stalls_free(&d->stalls);
+	kernels_free(&d->kernels);
+	lanes_free(&d->lanes);
+}
+
+void snapshot_free(struct snapshot *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->processes.n; i++)
+		free_process(&s->processes.v[i]);
+	for (size_t i = 0; i < s->devices.n; i++)
+		free_device(&s->devices.v[i]);
+	for (size_t i = 0; i < s->hosts.n; i++)
+		VEC_FREE(&s->hosts.v[i].members);
+	VEC_FREE(&s->processes);
+	VEC_FREE(&s->threads);
+	VEC_FREE(&s->devices);
+	VEC_FREE(&s->hosts);
+	VEC_FREE(&s->readings);
+	pairs_free(&s->facts);
+	samples_free(&s->samples);
+	offcpu_free(&s->offcpu);
+	stacks_free(&s->stacks);
+	kernel_configs_free(&s->kernel_configs);
+	strpool_free(s->texts);
+	free(s);
+}
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+const char *snapshot_fact(const struct snapshot *s, const char *key)
+{
+	return pairs_get(&s->facts, key);
+}
+
+uint64_t snapshot_fact_number(const struct snapshot *s, const char *key)
+{
+	const char *text = snapshot_fact(s, key);
+
+	return text && *text >= '0' && *text <= '9' ? strtoull(text, NULL, 10) : 0;
+}
+
+const struct snapshot_process *snapshot_process(const struct snapshot *s, uint32_t pid)
+{
+	for (size_t i = s->processes.n; i-- > 0;)
+		if (s->processes.v[i].pid == pid)
+			return &s->processes.v[i];
+	return NULL;
+}
+
+const char *snapshot_identity(const struct snapshot_process *p, const char *key)
+{
+	return p ? pairs_get(&p->identity, key) : NULL;
+}
+
+const char *snapshot_thread_comm(const struct snapshot *s, uint32_t pid, uint32_t tid)
+{
+	for (size_t i = s->threads.n; i-- > 0;) {
+		const struct model_thread *t = &s->threads.v[i];
+
+		if (t->pid != pid || t->tid != tid)
+			continue;
+		if (t->comm[0])
+			return t->comm;
+		return pid == tid && t->process_comm[0] ? t->process_comm : NULL;
+	}
+	return NULL;
+}
+
+const struct snapshot_device *snapshot_device(const struct snapshot *s, uint32_t pid,
+					      uint32_t device)
+{
+	for (size_t i = 0; i < s->devices.n; i++)
+		if (s->devices.v[i].pid == pid && s->devices.v[i].device == device)
+			return &s->devices.v[i];
+	return NULL;
+}
+
+uint32_t snapshot_device_number(const struct snapshot *s, uint32_t pid, uint32_t device)
+{
+	const struct snapshot_device *d = snapshot_device(s, pid, device);
+
+	return d ? d->number : device;
+}
