@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/time.h"
-#include "session/recheck.h"
+#include "probe/recheck.h"
 
 #define T0 (100 * NS_PER_SEC)
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "session/recheck.h"
+#include "probe/recheck.h"
 #include "lib/capture_lib.h"
 
 struct loader {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "session/pattern.h"
+#include "capture/pattern.h"
 
 static const struct pattern_value values[] = {
 	{ 'h', "node-7.example" }, { 'p', "1234" }, { 'r', "../../etc/3" }, { 'j', NULL },

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/time.h"
-#include "session/recheck.h"
+#include "probe/recheck.h"
 #include "target/selection.h"
 
 static struct selector *selector(enum select_kind kind, const char *list)

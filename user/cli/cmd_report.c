@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* `gpuprof report FILE`: a capture becomes a model, and that is printed as any other. */
 #include <errno.h>
+#include <linux/capability.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "session/privileges.h"
+#include "host/caps.h"
 #include "base/exit.h"
 #include "cli/lines.h"
 #include "view/report.h"
@@ -83,6 +84,13 @@ static int report_capture(const struct options *o, struct capture_reader *r, str
 	return rc ? rc : state;
 }
 
+/* Before anything of the capture is read. Source lines are in files of those who built the target. */
+static void drop_privileges(const struct options *o)
+{
+	caps_drop_others((o->lines ? 1ull << CAP_DAC_READ_SEARCH : 0) |
+			 caps_of_output(o->report.output));
+}
+
 int verb_report(const struct options *o)
 {
 	struct capture_reader *r;
@@ -94,7 +102,7 @@ int verb_report(const struct options *o)
 	r = capture_open(o->args[0]);
 	if (!r)
 		return EXIT_FAIL;
-	privileges_drop_report(o->report.output, o->lines);
+	drop_privileges(o);
 	m = model_new(capture_funcs(r));
 	if (m && o->report.by == CALLS_BY_LAUNCH)
 		model_use_launches(m);

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "session/target_list.h"
-#include "session/privileges.h"
+#include "host/caps.h"
 #include "base/exit.h"
 #include "view/output.h"
 #include "cli/verbs.h"
@@ -184,7 +184,7 @@ int verb_stacks(const struct options *o)
 	struct target_list chosen;
 	int rc;
 
-	privileges_drop_stacks(o->report.output);
+	caps_drop_others(caps_of_work() | caps_of_output(o->report.output));
 	rc = target_list_find(&chosen, &o->session);
 	if (!rc && !chosen.n) {
 		log_error("'stacks' needs a process; give it with -p PID, or --name and the like");

@@ -4,9 +4,12 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/log.h"
 
 /* In linux/capability.h since 5.8/5.9; Debian 12 has them, older build hosts may not. */
 #ifndef CAP_PERFMON
@@ -103,4 +106,17 @@ int caps_keep(uint64_t keep)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_capset, &head, data))
 		return -errno;
 	return 0;
+}
+
+void caps_drop_others(uint64_t keep)
+{
+	int err = caps_keep(keep);
+
+	if (err)
+		log_warn("cannot give up capabilities that are not needed: %s", strerror(-err));
+}
+
+uint64_t caps_of_output(const char *output)
+{
+	return output ? 1ull << CAP_DAC_OVERRIDE : 0;
 }

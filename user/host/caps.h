@@ -32,4 +32,11 @@ uint64_t caps_of_work(void);
  */
 int caps_keep(uint64_t keep);
 
+/* caps_keep, but a failure is only a warning: no work depends on it. */
+void caps_drop_others(uint64_t keep);
+
+/* What writing a report to this file needs, which may be in a folder of the user who typed sudo;
+ * NULL: standard output. */
+uint64_t caps_of_output(const char *output);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,8 +24,7 @@
 #include "base/time.h"
 #include "probe/loader_read.h"
 #include "session/inject_targets.h"
-#include "session/privileges.h"
-#include "session/capture_open.h"
+#include "host/caps.h"
 #include "session/helper_only.h"
 #include "session/session_internal.h"
 #include "session/targets.h"
@@ -304,19 +304,29 @@ static int start_tap(struct session *s)
 	return s->tap.model ? 0 : -ENOMEM;
 }
 
-/* Only when nothing of ours can refuse any more: what never began replaces no older capture. */
+static struct capture_sink_plan plan_capture(const struct session_plan *plan)
+{
+	const struct session_options *o = plan->o;
+
+	return (struct capture_sink_plan){ .pattern = plan->capture_path,
+				      .max_bytes = o->max_bytes,
+				      .max_files = o->max_files,
+				      .before_ns = o->before_ns,
+				      .on = (enum trigger)o->on };
+}
+
+/* The last step that can refuse: a session that never began replaces no older capture. */
 static int start_capture(struct session *s)
 {
 	const struct session_options *o = s->plan->o;
-	pid_t target = o->n_pids ? (pid_t)o->pids[0] : s->command.pid;
-
-	if (s->chosen.n == 1)
-		target = s->chosen.v[0];
+	struct capture_sink_plan plan = plan_capture(s->plan);
 
 	if (!s->plan->capture_path)
 		return 0;
-	s->tap.keep =
-		capture_sink_open(o, s->plan->capture_path, target, decoder_funcs(s->decoder));
+	plan.target = s->chosen.n == 1 ? s->chosen.v[0] :
+		      o->n_pids	       ? (pid_t)o->pids[0] :
+					 s->command.pid;
+	s->tap.keep = capture_sink_open(&plan, decoder_funcs(s->decoder));
 	if (!s->tap.keep)
 		return -EIO;	/* logged; a capture's EACCES is no missing capability */
 	s->tap.keep->cut_ctx = s;
@@ -384,6 +394,47 @@ static int let_go(struct session *s)
 	return helper_only_exec(s, exec_ns);
 }
 
+/* Perf events of probes need CAP_SYS_ADMIN, also for what is loaded later. */
+static bool makes_perf_events(const struct session *s)
+{
+	return s->loader && loader_way(s->loader) == WAY_PERF;
+}
+
+/* It may be another user's, from the start or by itself. */
+static bool signals_command(const struct session *s)
+{
+	return s->command.pid > 0;
+}
+
+/* Files that are made or removed later, perhaps in a folder of the user who typed sudo. */
+static bool makes_files_later(const struct session *s)
+{
+	const struct session_options *o = s->plan->o;
+
+	return s->plan->output || (s->plan->capture_path && (o->max_bytes || o->before_ns));
+}
+
+static const struct {
+	unsigned int bit;
+	bool (*is_needed)(const struct session *s);
+} extras[] = {
+	{ CAP_SYS_ADMIN, makes_perf_events },
+	{ CAP_KILL, signals_command },
+	{ CAP_DAC_OVERRIDE, makes_files_later },
+};
+
+/* When all is open and before other threads start: keeps what attaching to later files needs. The
+ * command was forked before and keeps all. */
+static void drop_privileges(const struct session *s)
+{
+	uint64_t keep = caps_of_work();
+
+	for (size_t i = 0; i < sizeof(extras) / sizeof(extras[0]); i++)
+		if (extras[i].is_needed(s))
+			keep |= 1ull << extras[i].bit;
+	caps_drop_others(keep);
+}
+
 static int start(struct session *s)
 {
 	const struct session_options *o = s->plan->o;
@@ -415,7 +466,7 @@ static int start(struct session *s)
 	targets_processes(s);
 	if (!err && s->inside)
 		err = inflight_find(s->inside, s->start_ns, &s->sink);
-	privileges_drop_session(s);
+	drop_privileges(s);
 	if (!err)
 		err = start_stacks(s);
 	if (!err && s->worker)
@@ -430,7 +481,9 @@ static int start(struct session *s)
 
 static int check_plan(const struct session_plan *plan)
 {
-	if (plan->capture_path && capture_options_check(plan->o, plan->capture_path))
+	const struct capture_sink_plan capture = plan_capture(plan);
+
+	if (plan->capture_path && capture_sink_plan_check(&capture))
 		return EXIT_USAGE;
 	return inject_targets_ask(plan->o);
 }

@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "session/command.h"
-#include "session/inflight.h"
+#include "stack/inflight.h"
 #include "session/session.h"
 #include "session/nvml_session.h"
 #include "session/worker.h"

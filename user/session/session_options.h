@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/sink_open.h"
 #include "host/selector.h"
 
 /* `auto` is on for chosen processes and off for the whole host. */
@@ -16,8 +17,6 @@ enum off_cpu { OFF_CPU_AUTO, OFF_CPU_ON, OFF_CPU_OFF };
 enum graph_mode { GRAPHS_AUTO, GRAPHS_NODES, GRAPHS_WHOLE };
 
 enum cupti_mode { CUPTI_AUTO, CUPTI_SUBSCRIBE };
-
-enum trigger { ON_UNSET = -1, ON_EXIT, ON_SIGNAL };
 
 struct session_options {
 	/* Targets: pids, a selector, all, or cmd. */

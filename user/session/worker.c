@@ -19,7 +19,7 @@
 #include "base/vec.h"
 #include "catalog/catalog.h"
 #include "probe/plan.h"
-#include "session/recheck.h"
+#include "probe/recheck.h"
 #include "target/target_watch.h"
 
 struct watch {

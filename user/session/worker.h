@@ -7,10 +7,10 @@
 #ifndef SESSION_WORKER_H
 #define SESSION_WORKER_H
 
-#include "session/inflight.h"
+#include "stack/inflight.h"
 #include "session/stack_feed.h"
 #include "event/event.h"
-#include "session/recheck.h"
+#include "probe/recheck.h"
 #include "capture/capture_sink.h"
 #include "probe/attach.h"
 #include "target/target.h"

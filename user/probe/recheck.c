@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* See the header. In no order: there are few, and those that come again come ever more rarely. */
-#include "session/recheck.h"
+#include "probe/recheck.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* See the header. Pure: reads no file and no clock. */
-#include "session/pattern.h"
+#include "capture/pattern.h"
 
 #include <ctype.h>
 #include <string.h>

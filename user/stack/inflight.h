@@ -5,8 +5,8 @@
  * and EVENT_GONE when it is not any more. Used by one thread at a time: the engine until the worker
  * runs, the worker, the engine again once it has stopped.
  */
-#ifndef SESSION_INFLIGHT_H
-#define SESSION_INFLIGHT_H
+#ifndef STACK_INFLIGHT_H
+#define STACK_INFLIGHT_H
 
 #include "event/event.h"
 #include "probe/loader.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* See the header: checks, the values of patterns, and the choice among the keeps of event/. */
-#include "session/capture_open.h"
+/* Checks the limits, finds the values of the pattern, chooses the sink. */
+#include "capture/sink_open.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,15 +9,16 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "session/pattern.h"
 #include "capture/capture_recorder.h"
 #include "capture/capture_set.h"
+#include "capture/pattern.h"
 #include "host/identity.h"
 
 #define HOLD_BYTES (64ull << 20)	/* of memory, without --max-size */
 
-int capture_options_check(const struct session_options *o, const char *pattern)
+int capture_sink_plan_check(const struct capture_sink_plan *plan)
 {
+	const char *pattern = plan->pattern;
 	char unknown = pattern_unknown(pattern);
 
 	if (!strcmp(pattern, "-"))
@@ -28,12 +29,12 @@ int capture_options_check(const struct session_options *o, const char *pattern)
 	else if (unknown)
 		log_error("'%%%c' in '%s' means nothing; give %%h, %%p, %%r, %%j, %%t or %%%%",
 			  unknown, pattern);
-	else if (o->on != ON_UNSET && !o->before_ns)
+	else if (plan->on != ON_UNSET && !plan->before_ns)
 		log_error("option '--on' needs '--before': how much to hold until then");
-	else if (o->max_files && o->before_ns)
+	else if (plan->max_files && plan->before_ns)
 		log_error("options '--max-files' and '--before' exclude each other; give one of "
 			  "them");
-	else if (o->max_files && !o->max_bytes)
+	else if (plan->max_files && !plan->max_bytes)
 		log_error("option '--max-files' needs '--max-size': when a file is full");
 	else
 		return 0;
@@ -107,27 +108,26 @@ static int expand(struct strbuf *out, const char *pattern, pid_t target)
 	return missing || out->failed ? -EINVAL : 0;
 }
 
-/* ---- what keeps ----------------------------------------------------------------------------- */
+/* ---- the sink ----------------------------------------------------------------------------- */
 
-static struct capture_sink *open_path(const struct session_options *o, const char *path,
+static struct capture_sink *open_path(const struct capture_sink_plan *plan, const char *path,
 				      const struct funcs *funcs)
 {
-	if (o->before_ns)
+	if (plan->before_ns)
 		return capture_recorder_new(&(struct capture_recorder_plan){
-			.path = path, .before_ns = o->before_ns, .at_end = o->on != ON_SIGNAL,
-			.max_bytes = o->max_bytes ? o->max_bytes : HOLD_BYTES }, funcs);
+			.path = path, .before_ns = plan->before_ns, .at_end = plan->on != ON_SIGNAL,
+			.max_bytes = plan->max_bytes ? plan->max_bytes : HOLD_BYTES }, funcs);
 	return capture_set_new(&(struct capture_set_plan){
-		.path = path, .max_bytes = o->max_bytes, .max_files = o->max_files }, funcs);
+		.path = path, .max_bytes = plan->max_bytes, .max_files = plan->max_files }, funcs);
 }
 
-struct capture_sink *capture_sink_open(const struct session_options *o, const char *pattern,
-				       pid_t target, const struct funcs *funcs)
+struct capture_sink *capture_sink_open(const struct capture_sink_plan *plan, const struct funcs *funcs)
 {
 	struct strbuf path = STRBUF_INIT;
 	struct capture_sink *k = NULL;
 
-	if (!expand(&path, pattern, target))
-		k = open_path(o, path.s, funcs);
+	if (!expand(&path, plan->pattern, plan->target))
+		k = open_path(plan, path.s, funcs);
 	strbuf_free(&path);
 	return k;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Processes that are to be looked at again in a while. Knows no clock and not what for. */
-#ifndef SESSION_RECHECK_H
-#define SESSION_RECHECK_H
+#ifndef PROBE_RECHECK_H
+#define PROBE_RECHECK_H
 
 #include <stdbool.h>
 #include <stdint.h>

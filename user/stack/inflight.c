@@ -3,7 +3,7 @@
  * Which threads are in a call that began before its probes, by snapshots of their stacks. A call is
  * the same one as long as its function, the place it returns to and the stack pointer there are.
  */
-#include "session/inflight.h"
+#include "stack/inflight.h"
 
 #include <errno.h>
 #include <stdlib.h>
