@@ -14,11 +14,14 @@
  */
 #include "helper/agent.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,9 +41,200 @@
 #include "helper/devices.h"
 #include "helper/names.h"
 #include "helper/nvtx.h"
-#include "helper/process_exit.h"
 #include "helper/ring.h"
 #include "helper/thread.h"
+
+/*
+ * CUPTI starts threads because we use it: like ours they never exit by themselves and must keep no
+ * process alive. They are those that were not there before and block all signals, as their creator
+ * did.
+ */
+#define LISTED_THREADS_MAX 1024	/* of more it is unknown which are new */
+#define CUPTI_THREADS_MAX 8
+
+struct cupti_threads {
+	int tid[CUPTI_THREADS_MAX];
+	unsigned int n;
+};
+
+#define PROCESS_EXIT_NEVER UINT64_MAX
+
+/*
+ * Whether the helper's thread is the last of its process. LAST_THREAD: it may return, and the
+ * process exits if all others have; also when the main thread has exited and the C library (before
+ * 2.34) does not show how many others there are: better no helper than a process without end.
+ * LAST_BESIDE_CUPTI: only CUPTI's threads are left, so the helper has to exit the process.
+ */
+enum last_thread { LAST_THREAD_NOT, LAST_THREAD, LAST_BESIDE_CUPTI };
+
+/*
+ * ---- the end of the process -------------------------------------------------------------------
+ *
+ * The C library ends a process when its last thread ends; if that is ours, which never ends by
+ * itself, the process would not end either. A key's destructor reports the main thread's exit. The
+ * C library counts its threads, since it has to know the last, and exports the count for debuggers.
+ * Nothing here makes a system call (a filter might forbid it) before only CUPTI's threads can be
+ * left. Those are found in /proc, which is read while CUPTI is initialised and when all other
+ * threads have exited. A thread that returns without need does no harm: the process goes on.
+ */
+
+#define COUNT "__nptl_nthreads"	/* for libthread_db; since glibc 2.34 it is found by name */
+#define UNSEEN_NS 1000000000ull
+#define SOON_NS 1000000ull	/* a thread that ends now is counted a moment longer */
+#define OFTEN_NS 100000000ull
+/* Not to be blocked: SIGKILL, SIGSTOP; the C library's own, 32 and 33. */
+#define EVERY_SIGNAL (~(1ull << 8 | 1ull << 18 | 3ull << 31))
+
+/* ---- CUPTI's threads ------------------------------------------------------------------------ */
+
+/* Those there are now; 0: too many, or not to be read. */
+static size_t process_exit_list_threads(int tids[LISTED_THREADS_MAX])
+{
+	DIR *dir = opendir("/proc/self/task");
+	const struct dirent *entry;
+	size_t n = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		int tid = atoi(entry->d_name);
+
+		if (tid > 0 && n == LISTED_THREADS_MAX) {
+			n = 0;
+			break;
+		}
+		if (tid > 0)
+			tids[n++] = tid;
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static bool is_among(const int *tids, size_t n, int tid)
+{
+	for (size_t i = 0; i < n; i++)
+		if (tids[i] == tid)
+			return true;
+	return false;
+}
+
+static bool blocks_all_signals(int tid)
+{
+	char path[64];
+	uint64_t blocked;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
+	return thread_status_number(path, "\nSigBlk:", 16, &blocked) &&
+	       (blocked & EVERY_SIGNAL) == EVERY_SIGNAL;
+}
+
+/* Adds who has come since the list was made. */
+static void process_exit_add_threads(struct cupti_threads *cupti, const int *before, size_t n_before)
+{
+	int now[LISTED_THREADS_MAX];
+	size_t n = n_before ? process_exit_list_threads(now) : 0;
+
+	for (size_t i = 0; i < n && cupti->n < CUPTI_THREADS_MAX; i++)
+		if (!is_among(before, n_before, now[i]) && blocks_all_signals(now[i]))
+			cupti->tid[cupti->n++] = now[i];
+}
+
+/* How many live beside the main thread, if all but the caller are CUPTI's; else 0. */
+static size_t count_if_all_cupti(const struct cupti_threads *cupti)
+{
+	int now[LISTED_THREADS_MAX], self = (int)syscall(SYS_gettid), main_tid = getpid();
+	size_t n = process_exit_list_threads(now), alive = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool is_cupti = is_among(cupti->tid, cupti->n, now[i]) &&
+				blocks_all_signals(now[i]);
+
+		if (now[i] != self && now[i] != main_tid && !is_cupti)
+			return 0;
+		alive += now[i] != main_tid;
+	}
+	return alive;
+}
+
+/* ---- the last thread ------------------------------------------------------------------------ */
+
+static struct {
+	const unsigned int *threads;	/* NULL: not known */
+	void (*on_left)(void);
+	pthread_key_t key;
+	bool has_key;
+	bool seen;		/* the main thread carries the key */
+	bool left;		/* and has ended */
+	uint64_t wait_ns;	/* since then */
+} alone;
+
+static void leave(void *value)
+{
+	(void)value;
+	__atomic_store_n(&alone.left, true, __ATOMIC_RELEASE);
+	alone.on_left();
+}
+
+/* As the helper comes. on_left: is called on the main thread when that ends before the process
+ * does, if it was ever seen; also in a forked child. */
+static void process_exit_open(void (*on_left)(void))
+{
+	alone.on_left = on_left;
+	alone.seen = alone.left = false;
+	alone.wait_ns = SOON_NS;
+	alone.threads = dlsym(RTLD_DEFAULT, COUNT);
+	if (!alone.threads)
+		dlerror();	/* it is not the program's */
+	if (!alone.has_key)
+		alone.has_key = !pthread_key_create(&alone.key, leave);
+}
+
+/* By any thread that enters the helper: perhaps it is the main one. */
+static void process_exit_note_thread(void)
+{
+	if (alone.has_key && syscall(SYS_gettid) == getpid() &&
+	    !pthread_setspecific(alone.key, &alone))
+		__atomic_store_n(&alone.seen, true, __ATOMIC_RELEASE);
+}
+
+static bool has_left(void)
+{
+	return __atomic_load_n(&alone.left, __ATOMIC_ACQUIRE);
+}
+
+static bool is_seen(void)
+{
+	return __atomic_load_n(&alone.seen, __ATOMIC_ACQUIRE);
+}
+
+static enum last_thread process_exit_look(const struct cupti_threads *cupti)
+{
+	unsigned int n;
+
+	if (is_seen() && !has_left())
+		return LAST_THREAD_NOT;
+	if (!alone.threads)
+		return has_left() ? LAST_THREAD : LAST_THREAD_NOT;
+	n = __atomic_load_n(alone.threads, __ATOMIC_ACQUIRE);
+	if (n == 1)
+		return LAST_THREAD;
+	/* A main thread that lives is counted there, and not here. */
+	return n <= 1 + cupti->n && count_if_all_cupti(cupti) == n ? LAST_BESIDE_CUPTI :
+								     LAST_THREAD_NOT;
+}
+
+/* until it is to be asked again; PROCESS_EXIT_NEVER: until on_left */
+static uint64_t process_exit_wait_ns(void)
+{
+	uint64_t wait_ns = alone.wait_ns;
+
+	if (!has_left())
+		return alone.threads && !is_seen() ? UNSEEN_NS : PROCESS_EXIT_NEVER;
+	if (alone.wait_ns < OFTEN_NS)
+		alone.wait_ns *= 2;
+	return wait_ns;
+}
+
+/* ---- --- ----------------------------------------------------------------------------------- */
 
 #define PERIOD_NS 100000000ull		/* between flushes while a reader watches */
 #define RETRY_NS 1000000000ull		/* after CUPTI was busy or failed */
@@ -295,26 +489,26 @@ static bool is_ending(void)
 /* Where it is the last thread, the process exits when it returns. */
 static void *live(void *ctx)
 {
-	enum last_thread alone = LAST_THREAD_NOT;
+	enum last_thread last = LAST_THREAD_NOT;
 
 	(void)ctx;
 	prctl(PR_SET_NAME, "gpuprof-helper");
-	while (!is_ending() && !alone) {
+	while (!is_ending() && !last) {
 		uint32_t seen = __atomic_load_n(&agent.ring.head->wake, __ATOMIC_ACQUIRE);
-		uint64_t ns, alone_ns;
+		uint64_t ns, wait_ns;
 
 		pthread_mutex_lock(&agent.lock);
 		ns = step();
 		pthread_mutex_unlock(&agent.lock);
-		alone = process_exit_look(&agent.cupti_threads);
-		alone_ns = alone ? 0 : process_exit_wait_ns();
-		sleep_for(ns < alone_ns ? ns : alone_ns, seen);
+		last = process_exit_look(&agent.cupti_threads);
+		wait_ns = last ? 0 : process_exit_wait_ns();
+		sleep_for(ns < wait_ns ? ns : wait_ns, seen);
 	}
-	if (alone)
+	if (last)
 		thread_restore_signals();	/* no other thread can receive SIGTERM */
 	__atomic_store_n(&agent.ending, true, __ATOMIC_RELEASE);
 	end();
-	if (alone == LAST_BESIDE_CUPTI)
+	if (last == LAST_BESIDE_CUPTI)
 		exit(0);
 	return NULL;
 }
