@@ -85,11 +85,13 @@ load ../lib/common
 		n = {row["kind"]: row for row in rows}
 		calls, began = n["call"]["received"], n["open"]["received"]
 		told, untold = n["work"]["received"], n.get("untold", {"lost": 0})["lost"]
-		print(n["call"], n["open"], n["work"], untold)
+		ended = n["api"]["lost"]	# launches that had met no work when the process ended
+		print(n["call"], n["open"], n["work"], untold, ended)
 		assert told > 0 and not n["call"]["lost"] and not n["work"]["lost"]
-		# A call that has not returned may have launched, and a work may have met no launch. The last launches of
-		# each thread, behind which no work of it came, are in no count: what became of them is not known.
-		assert calls / 2 <= told + untold <= calls + began + n["work"]["orphan"]
+		# A call that has not returned may have launched, and a work may have met no launch; one launch of each
+		# thread was in progress when its helper ended.
+		threads = n["open"]["hits"] + n["exit"]["hits"]
+		assert calls - threads <= told + untold + ended <= calls + began + n["work"]["orphan"]
 	EOF
 }
 

@@ -232,6 +232,31 @@ static void a_hanging_launch_is_unknown_until_a_later_launch_of_its_thread_meets
 	join_free(j);
 }
 
+static void kernels_that_met_nothing_when_their_process_ended_are_lost(void **state)
+{
+	(void)state;
+	for (unsigned int at_end = 0; at_end < 2; at_end++) {
+		struct seen seen;
+		struct join *j = new_join(&seen);
+
+		api(j, 1, BASE, BASE + 10);
+		work(j, 1, BASE + 20, BASE + 30);
+		api(j, 2, BASE + 40, BASE + 50);
+		record(j, 3, COPY_CBID, BASE + 60, BASE + 70);
+		push(j, &(struct event){ .kind = EVENT_EXIT, .pid = 1, .tid = 1, .end_ns = BASE + 80 });
+		if (at_end)
+			assert_int_equal(join_end(j), 0);
+		else
+			push_time(j, EVENT_WATERMARK, BASE + JOIN_WINDOW_NS + SEC);
+		assert_int_equal(counts_of(j).lost, 1);
+		assert_int_equal(counts_of(j).ended, 1);
+		assert_int_equal(seen.lost.end, 0);
+		assert_int_equal(seen.unknown.start, BASE + 50);
+		assert_int_equal(seen.unknown.end, ENDLESS);
+		join_free(j);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +267,7 @@ int main(void)
 		cmocka_unit_test(a_threads_last_launch_may_run_until_the_end_unless_another_file_follows),
 		cmocka_unit_test(a_hanging_launch_is_unknown_until_a_later_launch_of_its_thread_meets_a_work),
 		cmocka_unit_test(of_a_launch_in_a_capture_that_met_a_work_nothing_is_guessed),
+		cmocka_unit_test(kernels_that_met_nothing_when_their_process_ended_are_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -716,6 +716,21 @@ static int watch_time(struct join *j, struct process *p)
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
+/* No kernel runs longer than its process. */
+static void count_ended(struct join *j, struct process *p)
+{
+	for (uint64_t i = p->launches.ring.first; i < p->launches.ring.next; i++) {
+		struct pending_launch *at = launches_at(&p->launches, i);
+
+		if (!at->awaited || !at->is_kernel)
+			continue;
+		at->awaited = false;
+		at->lost = true;
+		j->counts.lost++;
+		j->counts.ended++;
+	}
+}
+
 static int give_up_all(struct join *j, struct process *p)
 {
 	uint64_t first_ns;
@@ -725,7 +740,11 @@ static int give_up_all(struct join *j, struct process *p)
 		err = give_up_first(j, p);
 	if (!err)
 		err = decide_all(j, p, UINT64_MAX, &first_ns);
-	return err || j->goes_on ? err : pass_open(j, p, UINT64_MAX);
+	if (err || j->goes_on)
+		return err;
+	if (p->exit_ns)
+		count_ended(j, p);
+	return pass_open(j, p, UINT64_MAX);
 }
 
 int join_end(struct join *j)

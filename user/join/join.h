@@ -16,8 +16,8 @@
  * So matched + orphan is what was passed on. A launch that met nothing when the window is over, or all (unless
  * another file goes on where this ends: it may meet one there), was captured; or, if it is of
  * a kernel, it is `lost` from its return to the next work that its thread launched (at the end: only if that is
- * of its stream), and where no such work came nobody knows whether it runs. Copies, sets and graphs are only
- * counted, since some give no work.
+ * of its stream). Where no such work came the kernel may run: it is counted as lost when its process has
+ * ended. Copies, sets and graphs are only counted, since some give no work.
  * Correlations are numbers of one process that wrap: the
  * newest record of a number has it; records of one number and thread that overlap (a runtime call
  * and the driver's inside) are one launch, the outer one. A launch that was met stays known until
@@ -83,6 +83,7 @@ struct join_counts {
 	uint64_t captured;
 	uint64_t awaited;	/* of launches that met none, those of which it may come yet */
 	uint64_t lost;		/* ... and those whose work is over */
+	uint64_t ended;		/* of lost, those that met none until their process ended */
 };
 
 struct join;

@@ -400,6 +400,7 @@ void model_counts(const struct model *m, struct model_counts *out)
 	out->captured = works.captured;
 	out->awaited = works.awaited;
 	out->unmet_lost = works.lost;
+	out->unmet_ended = works.ended;
 	out->outside = works.outside;
 	devices_counts(m->devices, &books);
 	out->late[EVENT_WORK] += books.late;

@@ -66,8 +66,8 @@ struct model_counts {		/* since the session began, also in interval mode */
 	uint64_t matched, orphan;	/* works that were booked, with and without their launch */
 	uint64_t launches, met;	/* that CUPTI recorded; of these, that any work met */
 	uint64_t captured;	/* more, which were captured; of those that met none: */
-	/* that may meet one yet; of kernels, whose works are over */
-	uint64_t awaited, unmet_lost;
+	/* that may meet one yet; kernels that are over; of these, those that ended with their process */
+	uint64_t awaited, unmet_lost, unmet_ended;
 	uint64_t untold;	/* calls that launched while nobody recorded works */
 	/* calls that no probe saw and CUPTI recorded; those that books have */
 	uint64_t told, told_booked;

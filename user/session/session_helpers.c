@@ -230,15 +230,16 @@ static void say_unfound(const struct session *s)
 static void say_untold(const struct session *s, uint64_t dropped)
 {
 	struct model_counts counts;
-	uint64_t counted;
+	uint64_t counted, lost;
 
 	model_counts(s->tap.model, &counts);
 	counted = num_add(num_add(dropped, counts.untold), counts.invalid[EVENT_WORK]);
-	if (counts.unmet_lost > counted)
+	lost = counts.unmet_lost - counts.unmet_ended;	/* the others may have been cut off */
+	if (lost > counted)
 		log_warn("no record came of %" PRIu64
 			 " kernels that ran, and CUPTI counted %s as dropped: when they ran is "
 			 "`lost` time of devices",
-			 counts.unmet_lost, counted ? "fewer" : "none");
+			 lost, counted ? "fewer" : "none");
 }
 
 static int push_count(const struct event_sink *to, const char *kind, uint64_t received,
