@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The functions of the catalogue's rows as the vendor's headers declare them, callable with ctypes.
 
-Reads prototypes/*.txt (scripts/gen-prototypes). ctypes places the arguments by the machine's ABI:
+Reads functions/*.txt (scripts/gen-functions). ctypes places the arguments by the machine's ABI:
 nothing here says in which register or stack word one lies. Knows nothing of the catalogue.
+
+usage: api.py LIBRARY      prints the names of its functions, of all versions
 """
 import collections
 import ctypes
 import pathlib
 import re
+import sys
 
-WHERE = pathlib.Path(__file__).parent / "prototypes"
+WHERE = pathlib.Path(__file__).parent / "functions"
 INTS = {1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32, 8: ctypes.c_uint64}
 REALS = {4: ctypes.c_float, 8: ctypes.c_double}
 
@@ -30,6 +33,16 @@ def passed_as(name, kind, size, alignment):
     return (INTS if kind == "int" else REALS)[size]
 
 
+def read_lines(name):
+    return (WHERE / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+
+
+def names_and_parameters(line):
+    """("f", "f_ptsz"), "int n" of "f{,_ptsz}(int n) 11.7-"; None for parameters that are not listed."""
+    base, variants, params = re.match(r"(\w+)(?:{([\w,]*)})?(?:\((.*)\))?", line).groups()
+    return [base + variant for variant in (variants or "").split(",")], params
+
+
 class Prototypes:
     """{function: [Parameter, ...]} of a library; of an older version where one is named."""
 
@@ -37,9 +50,8 @@ class Prototypes:
         self.types, self.functions = {}, {}
         names = [library] + [f"{library}-{v}" for v in (12, 11) if version and v >= version]
         for name in names:
-            self.read((WHERE / f"{name}.txt").read_text(encoding="utf-8").splitlines())
-        self.read([line[len(library) + 1:] for line in
-                   (WHERE / "undeclared.txt").read_text(encoding="utf-8").splitlines()
+            self.read(read_lines(name))
+        self.read([line[len(library) + 1:] for line in read_lines("undeclared")
                    if line.startswith(library + " ")])
 
     def read(self, lines):
@@ -47,9 +59,11 @@ class Prototypes:
             if line.startswith("type "):
                 name, kind, size, alignment = line[len("type "):].rsplit(" ", 3)
                 self.types[name] = (kind, passed_as(name, kind, int(size), int(alignment)))
-            else:
-                name, params = re.fullmatch(r"(\w+)\((.*)\)", line).groups()
-                self.functions[name] = [self.parameter(p) for p in params.split(", ") if p]
+                continue
+            names, params = names_and_parameters(line)
+            if params is not None:
+                parameters = [self.parameter(p) for p in params.split(", ") if p]
+                self.functions |= {name: parameters for name in names}
 
     def parameter(self, text):
         kind, name = re.fullmatch(r"(.*?)\s*(\w*)", text).groups()
@@ -103,3 +117,8 @@ STRUCTS = {name: type(re.sub(r"\W", "_", name), (ctypes.Structure,), {"_fields_"
 def pointee(kind):
     """The struct that a parameter of this type points to, or None."""
     return STRUCTS.get(kind.rstrip(" *").removesuffix("_v2")) if kind.endswith("*") else None
+
+
+if __name__ == "__main__":
+    HAS_OLDER = (WHERE / f"{sys.argv[1]}-11.txt").exists()
+    print("\n".join(sorted(Prototypes(sys.argv[1], 11 if HAS_OLDER else None).functions)))

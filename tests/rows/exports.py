@@ -4,32 +4,29 @@
 
 usage: exports.py EVENTS
 
-EVENTS is build/rows/events. exports/*.txt (scripts/gen-exports) say what each version has;
-exports/left_out.txt which functions have no row (library, pattern, why). A function that neither
-has fails, as does a pattern that fits nothing and a row that no version exports.
+EVENTS is build/rows/events. functions/*.txt (scripts/gen-functions) list the exports of each version,
+functions/left_out.txt the functions without a row (library, pattern, reason). A function in neither
+fails, and so do a pattern that fits nothing and a row that no version exports.
 """
 import json
-import pathlib
 import re
 import subprocess
 import sys
 
-WHERE = pathlib.Path(__file__).parent / "exports"
+from api import names_and_parameters, read_lines
+
 OTHER_HEADER = re.compile(r"cuProfiler")	# cudaProfiler.h, which is in no wheel
-
-
-def lines(name):
-    return (WHERE / name).read_text(encoding="utf-8").splitlines()
 
 
 def main():
     said = subprocess.run([sys.argv[1], "--rows"], capture_output=True, text=True, check=True).stdout
     rows = {(r["library"], r["function"]) for r in map(json.loads, said.splitlines())}
-    left_out = [line.split(" ", 2)[:2] for line in lines("left_out.txt")]
+    left_out = [line.split(" ", 2)[:2] for line in read_lines("left_out")]
     fits, wrong = set(), []
     for library in ("cudart", "cuda", "nccl", "nvjitlink", "nvptxcompiler"):
-        versions, *functions = lines(f"{library}.txt")
-        names = {line.split()[0] for line in functions}
+        versions, *functions = read_lines(library)
+        names = {name for line in functions if re.search(r" [\d.]+-[\d.]*$", line)
+                 for name in names_and_parameters(line)[0]}
         for name in names - {n for of, n in rows if of == library}:
             found = [(of, p) for of, p in left_out if of == library and re.fullmatch(p, name)]
             fits |= set(found)

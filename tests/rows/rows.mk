@@ -4,7 +4,6 @@
 # like the simulation's shims (tests/sim/sim.mk, which comes before).
 
 ROWS_DIR      := $(BUILD)/rows
-ROWS_PROTO    := tests/rows/prototypes
 ROWS_LIBRARIES := cudart cuda nccl nvrtc nvjitlink nvptxcompiler cublas cublaslt cudnn
 ROWS_FILE_cudart := libcudart.so.13
 ROWS_FILE_cuda := libcuda.so.1
@@ -26,12 +25,10 @@ $(ROWS_DIR)/events: tests/rows/events.c $(LIB)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB) $(LDFLAGS) $(LDLIBS)
 
-# The names of a library's functions, of all versions, each once.
-$(ROWS_DIR)/%.functions: $(wildcard $(ROWS_PROTO)/*.txt)
+# The names of a library's functions in all its versions, each once.
+$(ROWS_DIR)/%.functions: tests/rows/api.py $(wildcard tests/rows/functions/*.txt)
 	@mkdir -p $(@D)
-	$(Q){ cat $(ROWS_PROTO)/$*.txt $(wildcard $(ROWS_PROTO)/$*-*.txt); \
-	  sed -n 's/^$* //p' $(ROWS_PROTO)/undeclared.txt; } | \
-	sed -n 's/^\(\w*\)(.*/DOUBLE(\1)/p' | LC_ALL=C sort -u >$@
+	$(Q)python3 $< $* | sed 's/.*/DOUBLE(&)/' >$@
 
 # Functions begin as the vendor's do, and equal ones stay two.
 define rows_double

@@ -237,7 +237,7 @@ static const struct { const char *library; unsigned int version; } tested[] = {
 	{ "cudart", 13000 }, { "cuda", 13000 }, { "nccl", 2028 }, { "nvjitlink", 13000 },
 };
 
-/* Which functions each version has (scripts/gen-exports); NULL: no list of this library. */
+/* The functions of each version (scripts/gen-functions); NULL: no list of this library. */
 static char *read_exports(const char *library, unsigned int *version)
 {
 	char path[PATH_MAX], *text;
@@ -246,7 +246,7 @@ static char *read_exports(const char *library, unsigned int *version)
 		if (strcmp(tested[i].library, library))
 			continue;
 		*version = tested[i].version;
-		snprintf(path, sizeof(path), "tests/rows/exports/%s.txt", library);
+		snprintf(path, sizeof(path), "tests/rows/functions/%s.txt", library);
 		text = io_read_file(path, 1u << 20, NULL);
 		assert_non_null(text);
 		return text;
@@ -254,27 +254,52 @@ static char *read_exports(const char *library, unsigned int *version)
 	return NULL;
 }
 
-/* Of a line "cudaFree 11.7-12.0 12.3-". A function without a line is of all versions. */
-static bool version_has(const char *exports, unsigned int version, const char *name)
+/* Whether a line "cudaFreeAsync{,_ptsz}(void * devPtr) 11.7-" is of this function. */
+static bool is_line_of(const char *line, const char *name)
 {
-	char key[128];
-	const char *at;
+	size_t base = strcspn(line, "{( \n"), length = strlen(name);
+
+	if (strncmp(line, name, base))
+		return false;
+	if (line[base] != '{')
+		return length == base;
+	for (const char *variant = line + base; *variant != '}'; variant += strcspn(variant, ",}")) {
+		variant++;
+		if (length - base == strcspn(variant, ",}") &&
+		    !strncmp(variant, name + base, length - base))
+			return true;
+	}
+	return false;
+}
+
+/* Whether "11.7-12.0 12.3-", to the end of the line, contains the version. */
+static bool has_version(const char *ranges, unsigned int version)
+{
 	unsigned int from, to, minor;
 
-	snprintf(key, sizeof(key), "\n%s ", name);
-	at = exports ? strstr(exports, key) : NULL;
-	if (!at)
-		return true;
-	for (at += strlen(key); at[-1] == ' '; at += strcspn(at, " \n") + 1) {
-		const char *dash = at + strcspn(at, "-");
-
-		assert_int_equal(sscanf(at, "%u.%u", &from, &minor), 2);
+	for (; *ranges == ' '; ranges += strcspn(ranges + 1, " \n") + 1) {
+		assert_int_equal(sscanf(ranges, " %u.%u", &from, &minor), 2);
 		from = 1000 * from + minor;
-		to = sscanf(dash, "-%u.%u", &to, &minor) == 2 ? 1000 * to + minor : UINT32_MAX;
+		to = sscanf(strchr(ranges, '-'), "-%u.%u", &to, &minor) == 2 ? 1000 * to + minor : UINT32_MAX;
 		if (version >= from && version <= to)
 			return true;
 	}
 	return false;
+}
+
+/* A function without a line, or with a line without versions, is of all versions. */
+static bool version_has(const char *exports, unsigned int version, const char *name)
+{
+	for (const char *line = exports; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+
+		const char *params = line + strcspn(line, "( \n");
+		const char *ranges = *params == '(' ? strchr(params, ')') + 1 : params;
+
+		if (strncmp(line, "type ", 5) && is_line_of(line, name))
+			return *ranges != ' ' || has_version(ranges, version);
+	}
+	return true;
 }
 
 /* In the tests' own collection of libraries, or beside where that one's libcudart really is. */
