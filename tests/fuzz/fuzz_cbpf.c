@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inject/cbpf.h"
+#include "inject/filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -19,7 +19,6 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "inject/cbpf.h"
 #include "inject/filter.h"
 #include "lib/emulated.h"
 #include "lib/random.h"

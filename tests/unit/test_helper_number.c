@@ -18,8 +18,7 @@
 #include <cmocka.h>
 
 #include "helper/ring.h"
-#include "inject/environment.h"
-#include "inject/image.h"
+#include "inject/install.h"
 
 #define BYTES 65536u
 

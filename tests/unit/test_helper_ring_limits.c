@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "inject/room.h"
+#include "inject/install.h"
 
 #define USUAL GP_RING_BYTES_USUAL
 

@@ -21,7 +21,6 @@
 
 #include "base/io.h"
 #include "base/time.h"
-#include "inject/choose_thread.h"
 #include "inject/remote.h"
 #include "lib/emulated.h"
 #include "host/proc.h"

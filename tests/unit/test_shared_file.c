@@ -15,9 +15,7 @@
 #include <cmocka.h>
 
 #include "base/io.h"
-#include "inject/environment.h"
-#include "inject/image.h"
-#include "inject/shared_file.h"
+#include "inject/install.h"
 
 static char place[64], first[80], second[80];
 static const char *const places[] = { first, second, NULL };

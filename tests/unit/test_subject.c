@@ -9,7 +9,6 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "inject/ptrace_denied.h"
 #include "inject/injectable.h"
 
 static void a_shadow_stack_is_known_by_a_word_of_its_line(void **state)

@@ -36,7 +36,6 @@
 #include "host/identity.h"
 #include "host/proc.h"
 #include "inject/injectable.h"
-#include "inject/ptrace_denied.h"
 #include "probe/attach.h"
 #include "probe/loader.h"
 #include "probe/plan.h"

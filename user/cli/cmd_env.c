@@ -17,7 +17,6 @@
 #include "base/exit.h"
 #include "view/output.h"
 #include "cli/verbs.h"
-#include "inject/environment.h"
 #include "inject/install.h"
 #include "base/utf8.h"
 

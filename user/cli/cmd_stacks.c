@@ -17,7 +17,7 @@
 #include "view/output.h"
 #include "cli/verbs.h"
 #include "base/version.h"
-#include "inject/ptrace_denied.h"
+#include "inject/injectable.h"
 #include "host/proc.h"
 #include "target/target.h"
 #include "view/stacks.h"

@@ -2,17 +2,35 @@
 /*
  * Would the seccomp filters of a thread let through all that bringing the helper in makes it call,
  * and what the helper and CUPTI call then? The filters are read from the kernel and run here
- * (cbpf.h); what is not allowed for sure is not risked.
+ *; what is not allowed for sure is not risked.
  */
 #ifndef INJECT_FILTER_H
 #define INJECT_FILTER_H
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "inject/cbpf.h"
+/*
+ * What a seccomp filter (classic BPF) may answer to a system call of which some arguments are not
+ * known: each answer that some value of them leads to. Pure. The program is hostile: it is checked
+ * as it runs.
+ */
+
+struct cbpf_input {
+	struct seccomp_data data;
+	uint8_t any;		/* bit i: argument i may have any value */
+	bool any_ip;		/* the same of instruction_pointer */
+};
+
+/* Calls `answer` with each answer, some more than once; known false: it may answer anything. 0;
+ * -EINVAL: the kernel would not have taken that program; -E2BIG: there are too many ways through
+ * it. */
+int cbpf_run(const struct sock_filter *code, size_t n, const struct cbpf_input *in,
+	     void (*answer)(void *ctx, uint32_t value, bool known), void *ctx);
 
 /* A call that is made. */
 struct filter_call {

@@ -1,23 +1,108 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* See the header. */
 #include "inject/install.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "base/io.h"
 #include "base/log.h"
+#include "base/num.h"
 #include "base/str.h"
+#include "gpuprof/ring.h"
 #include "host/users.h"
-#include "inject/image.h"
+
+/* See the header; image.S brings the bytes. */
+
+extern const char inject_image_begin[], inject_image_end[];
+
+const void *inject_image(size_t *len)
+{
+	*len = (uintptr_t)inject_image_end - (uintptr_t)inject_image_begin;
+	return inject_image_begin;
+}
+
+int inject_image_open(void)
+{
+	int fd = memfd_create(IMAGE_MEMORY, MFD_CLOEXEC | MFD_ALLOW_SEALING), err;
+	size_t len;
+	const void *image = inject_image(&len);
+
+	if (fd < 0)
+		return -errno;
+	err = io_write_all(fd, image, len);
+	if (!err && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
+		err = -errno;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/* ---- environment ----------------------------------------------------------------------------- */
+
+bool inject_is_ours(const char *path)
+{
+	return !strcmp(str_basename(path), INJECT_FILE);
+}
+
+const char *inject_foreign(const char *name)
+{
+	const char *path = getenv(name);
+
+	return path && *path && !inject_is_ours(path) ? path : NULL;
+}
+
+void inject_environment(const char *file)
+{
+	const char *before = inject_foreign(INJECT_CUDA);
+	char reader[24];
+
+	if (before)
+		setenv(INJECT_CHAIN, before, 1);
+	setenv(INJECT_CUDA, file, 1);
+	if (!inject_foreign(INJECT_NVTX))
+		setenv(INJECT_NVTX, file, 1);
+	snprintf(reader, sizeof(reader), "%d", (int)getppid());
+	setenv("GPUPROF_ARM", reader, 0);
+}
+
+/* ---- room ------------------------------------------------------------------------------------ */
+
+/* user/helper/ring.c */
+static uint64_t least_bytes(void)
+{
+	return num_max((uint64_t)sysconf(_SC_PAGESIZE), GP_RING_HEAD_BYTES) +
+	       (uint64_t)GP_RING_SLOTS * GP_RING_BYTES_MIN;
+}
+
+bool inject_lacks_room(pid_t pid, char *why, size_t size)
+{
+	uint64_t least = least_bytes();
+	struct rlimit limit;
+
+	if (prlimit(pid, RLIMIT_FSIZE, NULL, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+	    limit.rlim_cur >= least)
+		return false;
+	snprintf(why, size, "it may have no file of more than %" PRIu64 " KiB, and the helper needs one of %"
+		 PRIu64 " KiB in memory; raise `ulimit -f`", (uint64_t)limit.rlim_cur / 1024, least / 1024);
+	return true;
+}
+
+/* ---- install --------------------------------------------------------------------------------- */
 
 #define SYSTEM_DIR "/usr/lib/gpuprof"
 #define OTHERS (S_IWGRP | S_IWOTH)
@@ -277,7 +362,8 @@ static int install_in(const char *dir, char **path, char *why)
 	return err;
 }
 
-int install_helper_quietly(const char *dir, char **path, char why[INSTALL_WHY_BYTES])
+/* not logged: in why */
+static int install_helper_quietly(const char *dir, char **path, char why[INSTALL_WHY_BYTES])
 {
 	char *whole = *dir ? absolute(dir) : (errno = ENOENT, NULL);
 	int err = whole ? make_dir(whole, dir, why) : cannot(why, "use the directory", dir, errno);
@@ -303,4 +389,78 @@ int install_helper(const char *dir, char **path)
 	if (err < 0)
 		log_error("%s", why);
 	return err;
+}
+
+/* ---- shared file ----------------------------------------------------------------------------- */
+
+/* Two that share a name would only replace each other. */
+static uint64_t hash_image(void)
+{
+	size_t len;
+	const void *image = inject_image(&len);
+
+	return XXH64(image, len, 0);
+}
+
+/* Asked before anything is written there. */
+static bool lets_execute(const char *place)
+{
+	struct statvfs fs;
+
+	return !statvfs(place, &fs) && !(fs.f_flag & (ST_NOEXEC | ST_RDONLY));
+}
+
+/* A security module may still say no. */
+static bool can_be_loaded(const char *path)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *code;
+
+	if (fd < 0)
+		return false;
+	code = mmap(NULL, (size_t)page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	io_close(&fd);
+	return code != MAP_FAILED && !munmap(code, (size_t)page);
+}
+
+static char *make_in(const char *place)
+{
+	char dir[PATH_MAX], why[INSTALL_WHY_BYTES] = "", *path = NULL;
+
+	/* Each user's own: in a directory for all, who is there first owns the name. */
+	snprintf(dir, sizeof(dir), "%s/gpuprof-%u-%016" PRIx64, place, geteuid(), hash_image());
+	if (install_helper_quietly(dir, &path, why) < 0)
+		log_debug("%s", why);
+	if (path && can_be_loaded(path))
+		return path;
+	free(path);
+	return NULL;
+}
+
+char *shared_file_make_in(const char *const *places)
+{
+	char *path = NULL;
+
+	for (; *places && !path; places++)
+		if (lets_execute(*places))
+			path = make_in(*places);
+	return path;
+}
+
+/* Many hosts forbid programs in /run, containers in /dev/shm. */
+char *shared_file_make(void)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	char *installed = install_default_dir(), *path;
+
+	if (!geteuid())
+		path = shared_file_make_in((const char *const[]){ "/run", "/dev/shm", NULL });
+	else
+		path = shared_file_make_in((const char *const[]){
+			runtime && *runtime == '/' ? runtime : "/dev/shm", "/dev/shm", NULL });
+	if (!path && installed)
+		path = make_in(installed);	/* which is made if need be */
+	free(installed);
+	return path;
 }

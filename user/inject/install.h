@@ -7,6 +7,44 @@
 #define INJECT_INSTALL_H
 
 #include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* The helper as it was built, which gpuprof carries inside. */
+
+#define INJECT_FILE "libgpuprof.so"	/* its name where it is a file */
+#define IMAGE_MEMORY "gpuprof-helper"	/* ... and of the memfd */
+
+const void *inject_image(size_t *len);
+
+/* A sealed memfd with the helper, close-on-exec. -errno. */
+int inject_image_open(void);
+
+/*
+ * The variables by which the CUDA driver and NVTX load the helper, for a process that is started
+ * here or elsewhere.
+ */
+
+#define INJECT_CUDA "CUDA_INJECTION64_PATH"
+#define INJECT_NVTX "NVTX_INJECTION64_PATH"	/* only one tool can have NVTX: the user's own */
+/* what was in INJECT_CUDA: loaded after the helper */
+#define INJECT_CHAIN "GPUPROF_CHAIN_INJECTION"
+
+bool inject_is_ours(const char *path);	/* a helper's, of this gpuprof or another one */
+
+/* What our own environment names in that variable, if it is another tool's; else NULL. */
+const char *inject_foreign(const char *name);
+
+/* In the child, before exec: sets what makes the CUDA driver load `file` and the helper wait for
+ * its reader. An injection that the user has asked for is loaded after ours. */
+void inject_environment(const char *file);
+
+/* May a process have a file in memory as large as the helper's ring? A limit of files holds for
+ * that, too. */
+
+/* pid 0: we, and what we start. What it lacks: "it ...; do ...". What cannot be asked has room. */
+bool inject_lacks_room(pid_t pid, char *why, size_t size);
 
 #define INSTALL_WHY_BYTES (2 * PATH_MAX + 256)
 
@@ -18,7 +56,21 @@ char *install_default_dir(void);
  * elsewhere after an upgrade); the caller frees it. 1: it was there already, the same; 0:
  * written; -errno, logged. */
 int install_helper(const char *dir, char **path);
-/* not logged: in why */
-int install_helper_quietly(const char *dir, char **path, char why[INSTALL_WHY_BYTES]);
+
+/*
+ * The helper as a file that a command and whatever it starts can load, with all descriptors closed;
+ * root's also as any user. It is where files are kept in memory, if programs may be executed there,
+ * and stays until the host starts anew, at a path that its user and its bytes name: it is never
+ * another one, it is not missing for what the command leaves behind, and only root and that user
+ * can put something else there.
+ */
+
+/* In the first that will do of /run (root), XDG_RUNTIME_DIR (users), /dev/shm and where `gpuprof
+ * env` installs it. NULL: none will. The caller frees it. */
+char *shared_file_make(void);
+
+/* In the first of these directories (NULL ends them) that lets its files be executed and that
+ * others cannot turn elsewhere. NULL: none. */
+char *shared_file_make_in(const char *const *places);
 
 #endif

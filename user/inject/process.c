@@ -23,9 +23,8 @@
 #include "elf/elf.h"
 #include "source/helper/ring_reader.h"
 #include "gpuprof/load.h"
-#include "inject/ptrace_denied.h"
-#include "inject/image.h"
-#include "inject/choose_thread.h"
+#include "inject/injectable.h"
+#include "inject/install.h"
 #include "inject/remote.h"
 #include "target/target.h"
 

@@ -9,6 +9,7 @@
 #define INJECT_REMOTE_H
 
 #include "inject/machine.h"
+#include "stack/safepoint.h"
 
 enum remote_place { REMOTE_GONE, REMOTE_TRAPPED, REMOTE_ENTERED, REMOTE_SIGNALLED, REMOTE_AWAY };
 
@@ -31,9 +32,6 @@ int remote_stop(struct remote *r, pid_t pid, pid_t tid);
 /* Lets it run until it enters a system call, of which `is_quiet` likes one; 0, or as remote_stop. */
 int remote_to_call(struct remote *r, uint64_t end_ns, bool (*is_quiet)(struct remote *r));
 
-/* May it be within a restartable sequence, which would not be begun again if we came in between? */
-bool remote_in_sequence(const struct remote *r);
-
 struct remote_call {
 	uint64_t at, back;	/* as of struct machine_call */
 	long syscall;		/* -1: `at` is a function */
@@ -49,11 +47,35 @@ int remote_do(struct remote *r, const struct remote_call *call, long *result);
 /* As it was before. */
 void remote_release(struct remote *r);
 
-/* The same of one that has made no call, where machine_can_begin_anew: a wait for a time begins
- * anew. */
-void remote_release_anew(struct remote *r);
-
 int remote_write(pid_t pid, uint64_t at, const void *data, size_t len);	/* 0 or -errno */
 int remote_read(pid_t pid, uint64_t at, void *data, size_t len);
+
+/*
+ * Which thread of a process is asked to bring the helper in: one that waits, or runs, at a place
+ * where its whole stack says that it holds nothing. The first one is most likely who drives the
+ * devices: it is asked last.
+ */
+
+#define PICK_WHY_BYTES 256
+#define PICK_HELD 16
+
+struct pick {
+	pid_t pid;
+	uint64_t end_ns;	/* until then it is tried again */
+	pid_t held[PICK_HELD];	/* threads that did not stop; in this round they are left alone */
+	unsigned int n_held;
+	pid_t why_tid;		/* of the last thread that was not in its place: ... */
+	char quiet_why[STACK_WHY_BYTES];	/* ... why; empty: it was nowhere to be asked */
+	int final;		/* -EPERM, -ENOTSUP: there is no point in asking others; else 0 */
+	bool may;		/* no seccomp filter of its speaks against it */
+	char why[PICK_WHY_BYTES];
+};
+
+void pick_begin(struct pick *p, pid_t pid);
+
+/* 0: r is stopped where it may make calls. -ETIMEDOUT: a thread does not stop, and is let go
+ * when the one that called this has ended: call it again on another. -ENOTSUP: see why; -EPERM,
+ * -ESRCH, -ENOMEM. */
+int pick_thread(struct pick *p, struct remote *r);
 
 #endif

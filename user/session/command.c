@@ -22,9 +22,7 @@
 #include "base/log.h"
 #include "base/exit.h"
 #include "host/users.h"
-#include "inject/environment.h"
-#include "inject/room.h"
-#include "inject/shared_file.h"
+#include "inject/install.h"
 
 /* SUDO_UID or SUDO_GID: a number, or -1 when not under sudo. */
 static long sudo_id(const char *name)

@@ -21,7 +21,7 @@
 #include "base/version.h"
 #include "catalog/catalog.h"
 #include "findings/findings_next.h"
-#include "inject/ptrace_denied.h"
+#include "inject/injectable.h"
 #include "session/helper_only.h"
 #include "target/selection.h"
 
