@@ -31,7 +31,8 @@ int elf_lies(const struct elf_file *ef, const char *what)
 	return -EBADMSG;
 }
 
-bool elf_holds(const struct elf_file *ef, uint64_t at, uint64_t len)
+/* True when the file holds [at, at + len). */
+static bool elf_holds(const struct elf_file *ef, uint64_t at, uint64_t len)
 {
 	return at <= ef->size && len <= ef->size - at;
 }

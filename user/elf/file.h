@@ -48,9 +48,6 @@ void *elf_read_new(const struct elf_file *ef, struct elf_range range);
 /* Logs the one line about this file; returns -EBADMSG. */
 int elf_lies(const struct elf_file *ef, const char *what);
 
-/* True when the file holds [at, at + len). */
-bool elf_holds(const struct elf_file *ef, uint64_t at, uint64_t len);
-
 /* The file bytes from vaddr to the end of its PT_LOAD, which must have these p_flags. */
 bool elf_locate(const struct elf_file *ef, uint64_t vaddr, uint32_t flags, struct elf_range *out);
 

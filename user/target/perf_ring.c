@@ -24,7 +24,8 @@
 #include "base/time.h"
 #include "host/caps.h"
 
-void perf_ring_fill_attr(struct perf_event_attr *attr)
+/* Asks for the records that perf_ring_next understands, stamped with CLOCK_MONOTONIC. */
+static void perf_ring_fill_attr(struct perf_event_attr *attr)
 {
 	*attr = (struct perf_event_attr){
 		.size = sizeof(*attr),
@@ -46,7 +47,9 @@ void perf_ring_fill_attr(struct perf_event_attr *attr)
 	};
 }
 
-int perf_ring_map(struct perf_ring *ring, int fd, size_t pages)
+/* Maps the ring of a perf event with about `pages` pages (a power of two), fewer if the limit on
+ * locked memory requires it. 0 or -errno. */
+static int perf_ring_map(struct perf_ring *ring, int fd, size_t pages)
 {
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -69,7 +72,7 @@ int perf_ring_map(struct perf_ring *ring, int fd, size_t pages)
 	return errno == EPERM ? -ENOBUFS : -errno;
 }
 
-void perf_ring_unmap(struct perf_ring *ring)
+static void perf_ring_unmap(struct perf_ring *ring)
 {
 	if (ring->page)
 		munmap(ring->page, ring->mapped);

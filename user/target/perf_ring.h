@@ -27,14 +27,6 @@ struct perf_record {
 	bool of_thread;		/* FORK: of a thread */
 };
 
-/* Asks for the records that perf_ring_next understands, stamped with CLOCK_MONOTONIC. */
-void perf_ring_fill_attr(struct perf_event_attr *attr);
-
-/* Maps the ring of a perf event with about `pages` pages (a power of two), fewer if the limit on
- * locked memory asks for it. 0 or -errno. */
-int perf_ring_map(struct perf_ring *ring, int fd, size_t pages);
-void perf_ring_unmap(struct perf_ring *ring);
-
 /*
  * Takes the next record that matters out of the ring; raw is PERF_RING_RECORD_MAX bytes of scratch,
  * aligned for u64. 1: *out is filled, 0: the ring is empty, -ENOMEM.

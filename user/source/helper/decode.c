@@ -82,7 +82,7 @@ uint16_t helper_work_unseen_of(const struct gp_ring_loss *loss)
 			  (loss->kinds & ~memory ? UNSEEN_OF_WORKS : 0));
 }
 
-void helper_work_kernel(const struct gp_ring_kernel *k, struct work *out)
+static void helper_work_kernel(const struct gp_ring_kernel *k, struct work *out)
 {
 	*out = (struct work){
 		.kind = WORK_KIND_KERNEL, .registers = k->registers, .launch_type = k->launch_type,
@@ -121,7 +121,7 @@ static uint8_t host_memory(const struct gp_ring_copy *c)
 	return host < sizeof(host_kinds) ? host_kinds[host] : MEMORY_UNKNOWN;
 }
 
-void helper_work_copy(const struct gp_ring_copy *c, bool is_set, struct work *out)
+static void helper_work_copy(const struct gp_ring_copy *c, bool is_set, struct work *out)
 {
 	bool known = c->copy_kind < sizeof(directions) / sizeof(directions[0]) &&
 		     directions[c->copy_kind].known;
@@ -176,7 +176,7 @@ static void format_uuid(char *out, const uint8_t u[16])
 		 u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
 }
 
-void helper_work_device(const struct gp_ring_device *d, struct device_facts *out)
+static void helper_work_device(const struct gp_ring_device *d, struct device_facts *out)
 {
 	*out = (struct device_facts){
 		.device = d->device, .cc_major = d->cc_major, .cc_minor = d->cc_minor,

@@ -64,9 +64,6 @@ void helper_decoder_counts(const struct helper_decoder *d, struct helper_counts 
 
 /* ---- single records: pure; times, names and clocks are not theirs ---------------------------- */
 
-void helper_work_kernel(const struct gp_ring_kernel *k, struct work *out);
-void helper_work_copy(const struct gp_ring_copy *c, bool is_set, struct work *out);
-void helper_work_device(const struct gp_ring_device *d, struct device_facts *out);
 void helper_work_graph(const struct gp_ring_graph *g, struct work *out);
 
 uint16_t helper_work_unseen_of(const struct gp_ring_loss *loss);	/* UNSEEN_OF_* */
