@@ -4,7 +4,7 @@
 
 #include "lib/random.h"
 #include "target/ldcache.h"
-#include "target/perf_ring.h"
+#include "target/target_watch.h"
 
 /* ---- the ring ----------------------------------------------------------------------------- */
 

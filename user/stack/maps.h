@@ -3,12 +3,38 @@
 #ifndef STACK_MAPS_H
 #define STACK_MAPS_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/vec.h"
 #include "gpuprof/control.h"
-#include "stack/image.h"
 #include "stack/memory.h"
 #include "stack/unwind.h"
 #include "target/target_mapping.h"
+
+/*
+ * Files that processes run, kept open: their unwind tables and names can be read after they were
+ * deleted and their processes have ended. One of each file, whoever maps it. Private to the room.
+ */
+
+#define IMAGES_MAX 2048u	/* files kept open */
+
+struct images;
+
+struct images *images_new(void);	/* NULL + errno */
+void images_free(struct images *is);
+
+/* len bytes of what lies at vaddr (as in the file) when it is loaded; 0 or -EFAULT. */
+int images_read(struct images *is, unsigned int image, uint64_t vaddr, void *buf, size_t len);
+
+/* "93ac61ec /usr/lib/libc.so.6" (EVENT_FRAME's text2). */
+const char *images_file(const struct images *is, unsigned int image);
+
+/* Looks up names for n addresses of one image, in one pass over its symbols. 0 or -ENOMEM. */
+int images_name(struct images *is, unsigned int image, const uint64_t *vaddrs, size_t n);
+
+/* What images_name has found; NULL: no symbol covers it, or it was not asked for. */
+const char *images_function(const struct images *is, unsigned int image, uint64_t vaddr);
 
 struct stack_file {		/* a file as mapped at one place */
 	uint64_t dev, ino;
