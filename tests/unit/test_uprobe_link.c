@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "probe/uprobe.h"
+#include "probe/loader.h"
 
 static void closes_all(void **state)
 {

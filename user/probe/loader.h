@@ -101,4 +101,10 @@ bool loader_off_cpu(const struct loader *l);
 /* And are interrupts told from threads that wake others? */
 bool loader_knows_interrupts(const struct loader *l);
 
+/*
+ * Closes links, some at once: each close waits for all CPUs to leave the probes (30 to 70 ms), and
+ * waits overlap. Returns when all are off.
+ */
+void link_close_all(int *fds, size_t n);
+
 #endif
