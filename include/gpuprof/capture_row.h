@@ -16,7 +16,10 @@
  * are forgotten at the block's end.
  *
  *   GP_TAG_FUNC       class two library:text name:text
- *   GP_TAG_THREAD     pid tid last_ns seq stream
+ *   GP_TAG_PROCESS    process pid: its handle, a number that the file gives to one process alone and
+ *                     to it in all blocks (0: no process), and its pid. EVENT_PROCESS has its birth
+ *   GP_TAG_THREAD     process tid last_ns seq stream: the process's number in the block, and tid as
+ *                     a signed integer, less its pid
  *   GP_TAG_SHAPE      kind flags func+1 (0: none) has mask, then the fields of the mask: what many
  *                     events of a kind have in common
  *   GP_TAG_EVENT      kind thread mask, then the fields of the mask in the order of its bits
@@ -45,6 +48,7 @@
 #define GP_TAG_FUNC 2
 #define GP_TAG_THREAD 3
 #define GP_TAG_SHAPE 4
+#define GP_TAG_PROCESS 5
 #define GP_TAG_END 0x80
 
 /* Bits of a call row's tag. */

@@ -227,7 +227,8 @@ static inline void events_random(struct events *e, size_t n)
 		while (!event_schema(ev.kind))
 			ev.kind--;
 
-		ev.pid = 100 + thread / 2;
+		ev.process = 1 + thread / 2;
+		ev.pid = lib_below(2) ? 100 : 100 + thread / 2;
 		ev.tid = lib_below(200) ? 100 + thread : (uint32_t)lib_any();
 		if (ev.kind == EVENT_WORK && lib_below(4))
 			random_work(&ev, now_ns);

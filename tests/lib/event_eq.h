@@ -34,6 +34,7 @@ static inline const char *event_diff(const struct event *a, const struct funcs *
 #define EVENT_EQ_FIELD(f) do { if (a->f != b->f) return #f; } while (0)
 	EVENT_EQ_FIELD(kind);
 	EVENT_EQ_FIELD(has);
+	EVENT_EQ_FIELD(process);
 	EVENT_EQ_FIELD(pid);
 	EVENT_EQ_FIELD(tid);
 	EVENT_EQ_FIELD(seq);

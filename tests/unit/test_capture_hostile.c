@@ -90,7 +90,10 @@ static void put_row(uint8_t tag, const uint8_t *body, size_t len)
 	put_row(tag, body_, (size_t)(end_ - body_)); \
 } while (0)
 
-#define THREAD_ROW() PUT_ROW(GP_TAG_THREAD, 10, 11, 5000, 0, 0)
+#define THREAD_ROW() do { \
+	PUT_ROW(GP_TAG_PROCESS, 1, 10); \
+	PUT_ROW(GP_TAG_THREAD, 0, 2, 5000, 0, 0);	/* tid 11 */ \
+} while (0)
 #define EVENT_ROW(kind) PUT_ROW(GP_TAG_EVENT, kind, 0, GP_FIELD_START, 154)
 
 /* The first field of a kind's payload. */
@@ -170,7 +173,8 @@ static void additions_of_a_later_minor_version_are_skipped(void **state)
 	(void)state;
 	forge_open(&f, GP_CAPTURE_MAJOR, 24);
 	PUT_ROW(99, 1, 2, 3);
-	PUT_ROW(GP_TAG_THREAD, 10, 11, 5000, 0, 0, 123, 456);
+	PUT_ROW(GP_TAG_PROCESS, 1, 10, 123);
+	PUT_ROW(GP_TAG_THREAD, 0, 2, 5000, 0, 0, 123, 456);
 	EVENT_ROW(EVENT_START);
 	EVENT_ROW(EVENT_KIND_END);
 	EVENT_ROW(1000);
@@ -211,8 +215,8 @@ static void put_bad_row(int i)
 	case 14: PUT_ROW(GP_TAG_EVENT, EVENT_STOP, 0, GP_FIELD_SHAPE, 0); break;
 	case 15: PUT_ROW(GP_TAG_EVENT, EVENT_FACT, 0, FIELD_0, 1000); break;
 	case 16: PUT_ROW(GP_TAG_EVENT, EVENT_FACT, 0, FIELD_0, UINT64_MAX); break;
-	case 17: PUT_ROW(GP_TAG_THREAD, 1ull << 32, 1, 1, 1, 1); break;
-	case 18: PUT_ROW(GP_TAG_THREAD, 1, 1); break;
+	case 17: PUT_ROW(GP_TAG_THREAD, 0, 1ull << 34, 1, 1, 1); break;
+	case 18: PUT_ROW(GP_TAG_THREAD, 0, 1); break;
 	case 19: put_row(GP_TAG_FUNC, open_text, sizeof(open_text)); break;
 	case 20: put_row(GP_TAG_FUNC, nul_text, sizeof(nul_text)); break;
 	case 21: *rows.p++ = GP_TAG_EVENT; rows.p = varint_put(rows.p, UINT64_MAX); break;
@@ -220,6 +224,9 @@ static void put_bad_row(int i)
 	case 23: put_row(GP_TAG_EVENT, NULL, 0); break;
 	case 24: PUT_ROW(GP_TAG_EVENT, EVENT_UNSEEN, 0, FIELD_0, 256); break;
 	case 25: PUT_ROW(GP_TAG_EVENT, EVENT_UNSEEN, 0, FIELD_0); break;
+	case 26: PUT_ROW(GP_TAG_PROCESS, 1ull << 32, 10); break;
+	case 27: PUT_ROW(GP_TAG_PROCESS, 1); break;
+	case 28: PUT_ROW(GP_TAG_THREAD, 1, 2, 5000, 0, 0); break;	/* no such process */
 	default: *rows.p++ = GP_ROW_CALL | GP_ROW_THREAD; break;
 	}
 }
@@ -229,14 +236,14 @@ static void a_row_that_cannot_be_ends_its_block_only(void **state)
 	struct forge f;
 
 	(void)state;
-	for (int i = 0; i <= 26; i++) {
+	for (int i = 0; i <= 29; i++) {
 		forge_open(&f, GP_CAPTURE_MAJOR, 0);
 		THREAD_ROW();
 		put_func("launch");
 		put_shape(EVENT_CALL, 0);
 		EVENT_ROW(EVENT_START);
 		put_bad_row(i);
-		if (i < 26)
+		if (i < 29)
 			EVENT_ROW(EVENT_STOP);
 		forge_block(&f, GP_BLOCK_EVENTS, 5, 0);
 		THREAD_ROW();

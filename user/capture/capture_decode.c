@@ -25,7 +25,7 @@ _Static_assert(VARINT_MAX * (3 * EVENT_FIELDS_MAX + 32 + 16) <= DECODE_SLACK,
 	       "no row's numbers take more: header, fields, values of a sample");
 
 struct thread {
-	uint32_t pid, tid, seq;
+	uint32_t process, pid, tid, seq;
 	uint32_t shape;
 	uint64_t last_ns;
 	uint64_t stream;
@@ -58,6 +58,8 @@ struct capture_decoder {
 	uint32_t funcs_n;
 	struct thread *thread;
 	uint32_t threads_n;
+	uint32_t (*process)[2];			/* handle, pid */
+	uint32_t processes_n;
 	struct shape *shape;
 	uint32_t shapes_n;
 	struct form form[EVENT_KIND_END];	/* by kind */
@@ -75,10 +77,11 @@ struct capture_decoder *capture_decoder_new(void)
 	if (!d)
 		return NULL;
 	d->thread = malloc(GP_BLOCK_THREADS_MAX * sizeof(*d->thread));
+	d->process = malloc(GP_BLOCK_THREADS_MAX * sizeof(*d->process));
 	d->shape = malloc(GP_BLOCK_SHAPES_MAX * sizeof(*d->shape));
 	for (unsigned int i = 0; i < EVENT_KIND_END; i++)
 		d->shared[i] = event_schema_shared(event_schema(i));
-	if (d->thread && d->shape)
+	if (d->thread && d->process && d->shape)
 		return d;
 	capture_decoder_free(d);
 	errno = ENOMEM;
@@ -95,6 +98,7 @@ void capture_decoder_free(struct capture_decoder *d)
 	}
 	map_free(&d->func_index);
 	free(d->thread);
+	free(d->process);
 	free(d->shape);
 	free(d);
 }
@@ -294,12 +298,32 @@ static int define_func(struct capture_decoder *d, struct row *r)
 	return 0;
 }
 
+static int define_process(struct capture_decoder *d, struct row *r)
+{
+	uint32_t handle, pid;
+	bool ok = get_u32(r, &handle);
+
+	ok &= get_u32(r, &pid);
+	if (!ok || !ended_well(r) || d->processes_n == GP_BLOCK_THREADS_MAX)
+		return ROW_INVALID;
+	d->process[d->processes_n][0] = handle;
+	d->process[d->processes_n++][1] = pid;
+	return 0;
+}
+
 static int define_thread(struct capture_decoder *d, struct row *r)
 {
 	struct thread t = { .shape = NONE };
-	bool ok = get_u32(r, &t.pid);
+	uint64_t process = get(r), tid = get(r);
+	bool ok = process < d->processes_n;
 
-	ok &= get_u32(r, &t.tid);
+	if (ok) {
+		t.process = d->process[process][0];
+		t.pid = d->process[process][1];
+		tid = (uint64_t)varint_unzigzag(tid) + t.pid;
+		t.tid = (uint32_t)tid;
+		ok = tid <= UINT32_MAX;
+	}
 	t.last_ns = get(r);
 	ok &= get_u32(r, &t.seq);
 	t.stream = get(r);
@@ -440,6 +464,7 @@ static int take_event(struct capture_decoder *d, struct row *r)
 	ev = find_event(d, r, (unsigned int)kind, mask, &skipped);
 	if (!ev || (event_has_func(ev->kind) && !(mask & (GP_FIELD_FUNC | GP_FIELD_SHAPE))))
 		return ROW_INVALID;
+	ev->process = d->thread[thread].process;
 	ev->pid = d->thread[thread].pid;
 	ev->tid = d->thread[thread].tid;
 	get_times(d, r, mask, ev);
@@ -462,6 +487,8 @@ static int take_row(struct capture_decoder *d, uint8_t tag, struct row *r)
 		return take_event(d, r);
 	case GP_TAG_FUNC:
 		return define_func(d, r);
+	case GP_TAG_PROCESS:
+		return define_process(d, r);
 	case GP_TAG_THREAD:
 		return define_thread(d, r);
 	case GP_TAG_SHAPE:
@@ -536,6 +563,7 @@ static int take_call(struct capture_decoder *d, const uint8_t **at, const uint8_
 		p = varint_get(p, &seq);
 	if (p > end || seq > UINT32_MAX)
 		return ROW_INVALID;
+	ev->process = t->process;
 	ev->pid = t->pid;
 	ev->tid = t->tid;
 	ev->seq = t->seq = (uint32_t)seq;
@@ -570,7 +598,7 @@ int capture_decode(struct capture_decoder *d, const uint8_t *raw, size_t len, ui
 	*result = (struct decode_result){ .rows = 0 };
 	d->sink = sink;
 	d->result = result;
-	d->funcs_n = d->threads_n = d->shapes_n = 0;
+	d->funcs_n = d->threads_n = d->processes_n = d->shapes_n = 0;
 	d->last_thread = NONE;
 	memset(d->last_ns, 0, sizeof(d->last_ns));
 	while (p < end && !err) {

@@ -2,7 +2,7 @@
 /*
  * Events to rows. Calls are nearly all there is, so they have a row of their own: 5 bytes for a
  * launch like the one before. All else takes an event row, by the schema. What a block has defined
- * so far, its functions, threads and shapes, is numbered; the first use of each writes its
+ * so far, its functions, processes, threads and shapes, is numbered; the first use of each writes its
  * definition. Knows nothing of files or compression.
  */
 #include "capture/capture_codec.h"
@@ -28,7 +28,7 @@
 _Static_assert((sizeof(struct event) - PAYLOAD_AT) % 8 == 0, "a payload is made of words");
 
 struct thread {
-	uint32_t pid, tid;
+	uint32_t process, pid, tid;
 	uint32_t seq;		/* last one written */
 	uint32_t shape;		/* of the last call row; NONE before it */
 	uint64_t last_ns;
@@ -56,6 +56,8 @@ struct capture_encoder {
 	struct thread *thread;
 	uint32_t *thread_slot;		/* hash table of numbers + 1 */
 	uint32_t threads_n;
+	uint32_t (*process)[2];		/* handle, pid */
+	uint32_t processes_n;
 	struct shape *shape;
 	uint32_t *shape_slot;
 	uint32_t shapes_n;
@@ -88,9 +90,10 @@ struct capture_encoder *capture_encoder_new(const struct funcs *funcs)
 		e->kind[i] = kind_of(event_schema(i));
 	e->thread = malloc(GP_BLOCK_THREADS_MAX * sizeof(*e->thread));
 	e->thread_slot = calloc(THREAD_SLOTS, sizeof(*e->thread_slot));
+	e->process = malloc(GP_BLOCK_THREADS_MAX * sizeof(*e->process));
 	e->shape = malloc(GP_BLOCK_SHAPES_MAX * sizeof(*e->shape));
 	e->shape_slot = calloc(SHAPE_SLOTS, sizeof(*e->shape_slot));
-	if (e->thread && e->thread_slot && e->shape && e->shape_slot)
+	if (e->thread && e->thread_slot && e->process && e->shape && e->shape_slot)
 		return e;
 	capture_encoder_free(e);
 	errno = ENOMEM;
@@ -103,6 +106,7 @@ void capture_encoder_free(struct capture_encoder *e)
 		return;
 	free(e->thread);
 	free(e->thread_slot);
+	free(e->process);
 	free(e->shape);
 	free(e->shape_slot);
 	free(e->block);
@@ -124,7 +128,7 @@ static int begin_block(struct capture_encoder *e)
 	memset(e->thread_slot, 0, THREAD_SLOTS * sizeof(*e->thread_slot));
 	memset(e->shape_slot, 0, SHAPE_SLOTS * sizeof(*e->shape_slot));
 	memset(e->last_ns, 0, sizeof(e->last_ns));
-	e->funcs_n = e->threads_n = e->shapes_n = 0;
+	e->funcs_n = e->threads_n = e->processes_n = e->shapes_n = 0;
 	e->last_thread = NONE;
 	e->block = b;
 	e->p = b->raw;
@@ -280,32 +284,55 @@ static uint32_t find_func(struct capture_encoder *e, unsigned int func)
 	return e->funcs_n - 1;
 }
 
+/* The youngest first: threads of a process are often defined together. */
+static uint32_t find_process(struct capture_encoder *e, const struct event *ev)
+{
+	uint8_t *row, *p;
+
+	for (uint32_t i = e->processes_n; i-- > 0;)
+		if (e->process[i][0] == ev->process && e->process[i][1] == ev->pid)
+			return i;
+	e->process[e->processes_n][0] = ev->process;
+	e->process[e->processes_n][1] = ev->pid;
+	p = row = row_begin(e->p, GP_TAG_PROCESS);
+	p = varint_put(p, ev->process);
+	p = varint_put(p, ev->pid);
+	e->p = row_end(row, p);
+	return e->processes_n++;
+}
+
 static void define_thread(struct capture_encoder *e, const struct event *ev)
 {
+	uint32_t process = find_process(e, ev);
 	struct thread *t = &e->thread[e->threads_n++];
 	uint8_t *row = row_begin(e->p, GP_TAG_THREAD), *p = row;
 
 	*t = (struct thread){
-		.pid = ev->pid, .tid = ev->tid, .seq = ev->seq - 1, .shape = NONE,
+		.process = ev->process, .pid = ev->pid, .tid = ev->tid, .seq = ev->seq - 1, .shape = NONE,
 		.last_ns = ev->start_ns,
 		.stream = event_is_call(ev->kind) ? ev->call.stream : 0,
 	};
-	p = varint_put(p, t->pid);
-	p = varint_put(p, t->tid);
+	p = varint_put(p, process);
+	p = varint_put(p, varint_zigzag((int64_t)t->tid - t->pid));
 	p = varint_put(p, t->last_ns);
 	p = varint_put(p, t->seq);
 	p = varint_put(p, t->stream);
 	e->p = row_end(row, p);
 }
 
+static inline bool is_of(const struct thread *t, const struct event *ev)
+{
+	return t->tid == ev->tid && t->process == ev->process && t->pid == ev->pid;
+}
+
 static uint32_t find_thread(struct capture_encoder *e, const struct event *ev)
 {
-	size_t i = map_hash((uint64_t)ev->pid << 32 | ev->tid) & (THREAD_SLOTS - 1);
+	size_t i = map_hash((uint64_t)ev->process << 32 | ev->tid) & (THREAD_SLOTS - 1);
 
 	for (; e->thread_slot[i]; i = (i + 1) & (THREAD_SLOTS - 1)) {
 		const struct thread *t = &e->thread[e->thread_slot[i] - 1];
 
-		if (t->tid == ev->tid && t->pid == ev->pid)
+		if (is_of(t, ev))
 			return e->thread_slot[i] - 1;
 	}
 	define_thread(e, ev);
@@ -432,7 +459,7 @@ static uint8_t find_numbers(struct capture_encoder *e, const struct event *ev, u
 	uint32_t next;
 
 	*thread = e->last_thread;
-	if (!t || t->tid != ev->tid || t->pid != ev->pid) {
+	if (!t || !is_of(t, ev)) {
 		*thread = find_thread(e, ev);
 		t = &e->thread[*thread];
 		tag |= GP_ROW_THREAD;

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/pairs.h"
 #include "base/vec.h"
+#include "event/registry.h"
 #include "event/stacks.h"
 
 #define TEXTS_MAX 1024		/* facts, readings; the ledger keeps no more either */
@@ -21,7 +22,6 @@
 #define DEVICES_MAX 256		/* of a process */
 #define RANGES_MAX START_STATE_RANGES_MAX
 #define ALLOCS_MAX 4096
-#define SAME_BIRTH_NS 20000000ull	/* two readings of one birth differ by less */
 
 struct thread {
 	uint32_t pid, tid;
@@ -205,7 +205,7 @@ static int take_thread(struct start_state *s, const struct event *ev)
 
 	if (!t)
 		return -ENOMEM;
-	if (t->birth_ns && ev->start_ns > t->birth_ns + SAME_BIRTH_NS)	/* its number, used again */
+	if (births_compare(t->birth_ns, ev->start_ns) == BIRTH_NEWER)	/* its number, used again */
 		*t = (struct thread){ .pid = ev->pid, .tid = ev->tid };
 	if (ev->start_ns > t->birth_ns)
 		t->birth_ns = ev->start_ns;

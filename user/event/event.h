@@ -218,9 +218,13 @@ struct event {
 	uint8_t kind;		/* enum event_kind */
 	uint8_t has;		/* enum event_has, bits */
 	uint16_t func;		/* index into the source's struct funcs; see event_has_func */
+	/* Handle (event/registry.h) and pid, which is only shown; 0: it is of no process. Sources
+	 * fill in pid alone. */
+	uint32_t process;
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t seq;		/* 0: it takes no number of its thread */
+	uint32_t pad;
 	uint64_t start_ns;
 	uint64_t end_ns;
 	union {

@@ -14,15 +14,6 @@ static uint64_t thread_key(uint32_t pid, uint32_t tid)
 	return (uint64_t)pid << 32 | tid;
 }
 
-enum birth births_compare(uint64_t known_ns, uint64_t said_ns)
-{
-	uint64_t apart = said_ns > known_ns ? said_ns - known_ns : known_ns - said_ns;
-
-	if (!known_ns || !said_ns || apart < SAME_BIRTH_NS)
-		return BIRTH_SAME;
-	return said_ns > known_ns ? BIRTH_NEWER : BIRTH_OLDER;
-}
-
 static void free_process(struct process *p)
 {
 	call_stats_free(&p->info.calls);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/pairs.h"
+#include "event/registry.h"
 #include "ledger/model_processes.h"
 #include "ledger/timeline.h"
 #include "ledger/unseen.h"
@@ -97,11 +98,6 @@ int processes_meet(struct model *m, uint32_t pid, uint64_t start_ns, uint64_t ex
 
 /* The same for a thread, born at birth_ns (0: unknown); the old one's book is closed there. */
 struct thread *threads_renew(struct model *m, const struct thread *old, uint64_t birth_ns);
-
-/* Two readings of one birth (BPF: exact; procfs: to the clock tick) differ by less. */
-#define SAME_BIRTH_NS 20000000ull
-enum birth { BIRTH_SAME, BIRTH_NEWER, BIRTH_OLDER };
-enum birth births_compare(uint64_t known_ns, uint64_t said_ns);
 
 uint64_t process_start_ns(const struct model *m, uint32_t pid);	/* 0: unknown */
 /* 0: it goes on, or nobody knows it */

@@ -13,11 +13,15 @@
 
 static int forward(struct pipeline *tap, const struct event *ev)
 {
-	int err = tap->keep ? capture_sink_push(tap->keep, ev) : 0;
+	struct event own = *ev;
+	int err = registry_stamp(tap->registry, &own);
 
 	if (err)
+		return err;
+	err = tap->keep ? capture_sink_push(tap->keep, &own) : 0;
+	if (err)
 		return err == -ENOMEM ? -EIO : err;	/* logged, unlike the model's */
-	return model_push(tap->model, ev);
+	return model_push(tap->model, &own);
 }
 
 /* ---- who processes are ----------------------------------------------------------------------- */
@@ -282,4 +286,5 @@ void pipeline_free(struct pipeline *tap)
 	map_free_each(&tap->read, free_readings);
 	map_free(&tap->settled);
 	identity_room_free(&tap->room);
+	registry_free(tap->registry);
 }

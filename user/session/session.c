@@ -301,7 +301,8 @@ static int start_tap(struct session *s)
 		model_use_intervals(s->tap.model);
 	if (s->tap.model && s->plan->by_launch)
 		model_use_launches(s->tap.model);
-	return s->tap.model ? 0 : -ENOMEM;
+	s->tap.registry = registry_new();
+	return s->tap.model && s->tap.registry ? 0 : -ENOMEM;
 }
 
 static struct capture_sink_plan plan_capture(const struct session_plan *plan)

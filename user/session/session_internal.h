@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "event/registry.h"
 #include "session/command.h"
 #include "stack/inflight.h"
 #include "session/session.h"
@@ -21,6 +22,7 @@ enum session_state { SESSION_STARTING, SESSION_RUNNING, SESSION_STOPPING, SESSIO
 struct pipeline {
 	struct capture_sink *keep;		/* NULL: none */
 	struct model *model;
+	struct registry *registry;
 	struct identity_room room;
 	/* processes that were described: pid -> exact birth, or 0 */
 	struct map seen;
