@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "source/bpf/decode.h"
 #include "source/bpf/bpf_source.h"
-#include "ledger/model.h"
+#include "ledger/snapshot.h"
 
 enum item {
 	ITEM_RAW_CALL, ITEM_RAW_TASK, ITEM_STATE, ITEM_CALL, ITEM_EVENT, ITEM_READ, ITEM_CUT,
@@ -168,11 +168,13 @@ static void push_event(struct run *r, const uint8_t *b, size_t len)
 
 static void read_threads(const struct model *m, uint64_t now_ns)
 {
-	for (size_t i = 0; i < model_threads(m); i++) {
-		struct model_thread t;
+	struct snapshot *snap = snapshot_take(m, now_ns);
+
+	check(snap != NULL);
+	for (size_t i = 0; i < snap->threads.n; i++) {
+		const struct snapshot_thread t = snap->threads.v[i];
 		uint64_t sum = 0;
 
-		model_thread(m, i, now_ns, &t);
 		check(t.book.close_ns >= t.book.open_ns);
 		for (int k = 0; k < BUCKET_END; k++) {
 			check(t.book.ns[k] <= t.book.close_ns - t.book.open_ns);
@@ -182,6 +184,7 @@ static void read_threads(const struct model *m, uint64_t now_ns)
 		for (int k = 0; k < CLASS_END; k++)
 			check(t.book.blocked_ns[k] <= t.book.ns[k]);
 	}
+	snapshot_free(snap);
 }
 
 static void push_item(struct run *r, unsigned int item, const uint8_t *b, size_t len)
@@ -212,10 +215,10 @@ static void push_item(struct run *r, unsigned int item, const uint8_t *b, size_t
 		push_event(r, b, len);
 		break;
 	case ITEM_READ:
-		read_threads(r->model, len ? r->clock_ns - b[0] : model_now(r->model));
+		read_threads(r->model, len ? r->clock_ns - b[0] : 0);
 		break;
 	case ITEM_CUT:
-		model_cut(r->model, len ? r->clock_ns - b[0] : model_now(r->model));
+		model_cut(r->model, r->clock_ns - (len ? b[0] : 0));
 		break;
 	}
 }
@@ -240,8 +243,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += 2 + len;
 		size -= 2 + len;
 	}
-	read_threads(r.model, model_now(r.model));
 	read_threads(r.model, 0);
+	read_threads(r.model, 1);
 	read_threads(r.model, UINT64_MAX);
 	model_free(r.model);
 	return 0;

@@ -8,6 +8,7 @@
 #include "capture/capture_file.h"
 #include "capture/capture_sink.h"
 #include "ledger/model.h"
+#include "snap_of.h"
 
 #define SEC 1000000000ull
 #define MS 1000000ull
@@ -109,11 +110,11 @@ static inline struct told read_file(const char *path)
 	model_counts(r.model, &counts);
 	told.lost = counts.lost;
 	told.complete = capture_state(c) == CAPTURE_COMPLETE;
-	told.memory_unsure = model_memory_incomplete(r.model, 0);
-	told.has_host = model_fact(r.model, "host") != NULL;
+	told.memory_unsure = snap_of(r.model)->processes.v[0].memory_incomplete;
+	told.has_host = snapshot_fact(snap_of(r.model), "host") != NULL;
 	assert_int_equal(model_processes(r.model), 1);
 	assert_string_equal(model_process(r.model, 0)->cmdline, "./train --fast");
-	assert_string_equal(model_identity(r.model, 0, "rank"), "3");
+	assert_string_equal(snapshot_identity(&snap_of(r.model)->processes.v[0], "rank"), "3");
 	model_free(r.model);
 	capture_free(c);
 	unlink(path);	/* for the next test */

@@ -11,6 +11,7 @@
 #include "findings/findings.h"
 #include "lib/random.h"
 #include "model_room.h"
+#include "snap_of.h"
 #include "view_of.h"
 #include "lib/work_named.h"
 
@@ -68,7 +69,7 @@ static void findings_of_a_session_are_its_gaps(void **state)
 		step(m, i + 1, &steps[i]);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
 	assert_int_equal(model_finish(m), 0);
-	assert_int_equal(findings_of(&f, m, model_now(m)), 0);
+	assert_int_equal(findings_of(&f, m, 0), 0);
 	assert_int_equal(f.all.n, 2);
 	assert_string_equal(f.all.v[0].name, "input-stall");
 	assert_float_equal((float)f.all.v[0].share, 0.198f, 1e-6f);
@@ -112,7 +113,7 @@ static void that_a_sync_had_no_cpu_is_no_fault_of_the_sync(void **state)
 
 	(void)state;
 	push_late_sync(m, OFF_RUNQUEUE);
-	assert_int_equal(findings_of(&f, m, model_now(m)), 0);
+	assert_int_equal(findings_of(&f, m, 0), 0);
 	assert_int_equal(f.all.n, 2);
 	assert_string_equal(f.all.v[0].name, "cpu-starved");
 	assert_float_equal((float)f.all.v[0].share, 0.15f, 1e-6f);
@@ -128,7 +129,7 @@ static void that_a_process_was_stopped_is_no_fault_of_its_calls(void **state)
 
 	(void)state;
 	push_late_sync(m, OFF_STOPPED);
-	assert_int_equal(findings_of(&f, m, model_now(m)), 0);
+	assert_int_equal(findings_of(&f, m, 0), 0);
 	assert_int_equal(f.all.n, 2);
 	assert_string_equal(f.all.v[0].name, "stopped");
 	assert_float_equal((float)f.all.v[0].share, 0.15f, 1e-6f);
@@ -168,7 +169,7 @@ static void a_process_that_waits_for_another_is_found(void **state)
 	one_work(m, 22, 1, (const double[]){ 0, 1, 50, 90 });
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
 	assert_int_equal(model_finish(m), 0);
-	assert_int_equal(findings_of(&f, m, model_now(m)), 0);
+	assert_int_equal(findings_of(&f, m, 0), 0);
 	assert_true(f.all.n > 0);
 	assert_string_equal(f.all.v[0].name, "other-process");
 	assert_int_equal(f.all.v[0].pid, 12);
@@ -195,7 +196,7 @@ static void unfreed_memory_is_counted_whenever_it_was_allocated(void **state)
 	model_cut(m, BASE + 15 * SECOND);
 	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 12, .tid = 12, .seq = 1,
 				.end_ns = BASE + 16 * SECOND });
-	assert_int_equal(findings_of(&f, m, model_now(m)), 0);
+	assert_int_equal(findings_of(&f, m, 0), 0);
 	assert_int_equal(f.all.n, 1);
 	assert_string_equal(f.all.v[0].name, "never-freed");
 	assert_has(&f.all.v[0].evidence, "3.0 GiB in 1 allocation,");
@@ -227,7 +228,7 @@ static void calls_after_which_all_fail_are_reported_once_and_first(void **state)
 		failed(m, i + 1, results[i], i % 2);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
 	assert_int_equal(model_finish(m), 0);
-	assert_int_equal(findings_of(&f, m, model_now(m)), 0);
+	assert_int_equal(findings_of(&f, m, 0), 0);
 	for (size_t i = 0; i < f.all.n; i++)
 		told += !strcmp(f.all.v[i].name, "cuda-error");
 	assert_int_equal(told, 1);
@@ -253,7 +254,7 @@ static void a_missing_device_is_a_finding_without_a_device(void **state)
 					.start_ns = BASE + seq * MS, .end_ns = BASE + seq * MS + 100 });
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
 	assert_int_equal(model_finish(m), 0);
-	assert_int_equal(findings_of(&f, m, model_now(m)), 0);
+	assert_int_equal(findings_of(&f, m, 0), 0);
 	assert_int_equal(f.all.n, 1);
 	assert_string_equal(f.all.v[0].name, "cuda-error");
 	assert_string_equal(finding_severity(&f.all.v[0]), "medium");
@@ -284,7 +285,7 @@ static struct findings with_memory(const struct event *end)
 		push(m, *end);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
 	assert_int_equal(model_finish(m), 0);
-	assert_int_equal(findings_of(&f, m, model_now(m)), 0);
+	assert_int_equal(findings_of(&f, m, 0), 0);
 	model_free(m);
 	return f;
 }
@@ -324,7 +325,7 @@ static void memory_with_lost_records_is_no_leak(void **state)
 				.memory.op = MEMORY_ALLOC,
 				.memory.kind = MEMORY_KIND_DEVICE, .start_ns = BASE + 10 * MS,
 				.memory.address = 4096, .memory.bytes = 1 << 30 });
-	assert_false(model_memory_incomplete(m, 0));
+	assert_false(snap_of(m)->processes.v[0].memory_incomplete);
 	push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 12, .unseen.why = UNSEEN_LOST,
 				.unseen.count = 1,
 				.start_ns = BASE + 12 * MS, .end_ns = BASE + 13 * MS });
@@ -332,8 +333,8 @@ static void memory_with_lost_records_is_no_leak(void **state)
 				.end_ns = BASE + 99 * MS });
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
 	assert_int_equal(model_finish(m), 0);
-	assert_true(model_memory_incomplete(m, 0));
-	assert_int_equal(findings_of(&f, m, model_now(m)), 0);
+	assert_true(snap_of(m)->processes.v[0].memory_incomplete);
+	assert_int_equal(findings_of(&f, m, 0), 0);
 	for (size_t i = 0; i < f.all.n; i++)
 		assert_string_not_equal(f.all.v[i].name, "never-freed");
 	findings_free(&f);
@@ -396,7 +397,7 @@ static void shares_of_a_book_never_exceed_the_whole(void **state)
 		findings_free(&f);
 		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = now });
 		assert_int_equal(model_finish(m), 0);
-		assert_int_equal(findings_of(&f, m, model_now(m)), 0);
+		assert_int_equal(findings_of(&f, m, 0), 0);
 		check_shares(&f);
 		findings_free(&f);
 		model_free(m);

@@ -12,6 +12,7 @@
 #include "event/event.h"
 #include "facts/ranges.h"
 #include "lib/work_named.h"
+#include "snap_of.h"
 
 #define SEC 1000000000ull
 #define MS 1000000ull
@@ -117,13 +118,12 @@ static uint64_t play(unsigned int works, void (*also)(struct capture_sink *k, ui
 
 static void check_range(const struct model *m, bool is_first)
 {
-	const struct ranges *ranges = model_ranges(m, 0);
-	struct model_session s = model_session(m);
+	const struct snapshot *snap = snap_of(m);
+	const struct model_session s = snap->session;
 	struct range_sum sum;
 
-	assert_non_null(ranges);
-	assert_int_equal(ranges_count(ranges), is_first ? 2 : 1);
-	ranges_read(ranges, 0, s.stop_ns, &sum);
+	assert_int_equal(snap->processes.v[0].ranges.n, is_first ? 2 : 1);
+	sum = snap->processes.v[0].ranges.v[0];
 	assert_string_equal(sum.name, "epoch");
 	assert_int_equal(sum.count, is_first);
 	assert_int_equal(sum.open, 1);
@@ -133,7 +133,7 @@ static void check_range(const struct model *m, bool is_first)
 
 static void check_memory(const struct model *m, bool is_first)
 {
-	const struct memory_sums *sums = memory_book_row(model_memory(m, 0), 0);
+	const struct memory_sums *sums = snap_of(m)->processes.v[0].memory.v;
 
 	assert_int_equal(sums->live_bytes, 2000);
 	assert_int_equal(sums->allocs, is_first ? 3 : 0);
@@ -148,10 +148,10 @@ static void each_file_has_the_names_of_the_first(void **state)
 	assert_true(files > 2);
 	for (uint64_t i = 1; i <= files; i++) {
 		struct model *m = keep_read_file(i, FILE_BYTES, NULL);
-		const struct device_state *s = devices_get(model_devices(m), 0);
+		const struct snapshot_device *s = &snap_of(m)->devices.v[0];
 
 		assert_string_equal(s->facts.uuid, device.uuid);
-		assert_string_equal(s->name, "H100");
+		assert_string_equal(s->host->name, "H100");
 		check_range(m, i == 1);
 		check_memory(m, i == 1);
 		model_free(m);
@@ -231,13 +231,11 @@ static void sum_unseen(struct late *l, uint64_t file)
 
 static struct range_sum range_of(const struct model *m, const char *name)
 {
-	struct range_sum sum = { .count = 0 };
+	const struct snapshot_process *p = &snap_of(m)->processes.v[0];
 
-	for (size_t i = 0; i < ranges_count(model_ranges(m, 0)); i++) {
-		ranges_read(model_ranges(m, 0), i, model_session(m).stop_ns, &sum);
-		if (!strcmp(sum.name, name))
-			return sum;
-	}
+	for (size_t i = 0; i < p->ranges.n; i++)
+		if (!strcmp(p->ranges.v[i].name, name))
+			return p->ranges.v[i];
 	return (struct range_sum){ .count = 0 };
 }
 

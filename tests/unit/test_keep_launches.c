@@ -11,6 +11,7 @@
 #include "event/event.h"
 #include "facts/kernel_configs.h"
 #include "lib/work_named.h"
+#include "snap_of.h"
 
 #define SEC 1000000000ull
 #define MS 1000000ull
@@ -129,7 +130,7 @@ struct sums {
 
 static void add(struct sums *to, const struct model *m)
 {
-	const struct kernel_configs *l = model_kernel_configs(m);
+	const struct kernel_configs *l = &snap_of(m)->kernel_configs;
 	struct model_counts c;
 
 	model_counts(m, &c);
@@ -159,7 +160,7 @@ static void files_together_equal_one_whole_file(void **state)
 	for (uint64_t i = 1; i <= n; i++) {
 		struct model *m = keep_read_file(i, FILE_BYTES, model_use_launches);
 
-		assert_int_equal(model_fact(m, "goes_on") != NULL, i < n);
+		assert_int_equal(snapshot_fact(snap_of(m), "goes_on") != NULL, i < n);
 		add(&files, m);
 		model_free(m);
 	}

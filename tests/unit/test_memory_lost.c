@@ -15,6 +15,7 @@
 #include "event/event.h"
 #include "gpuprof/ring.h"
 #include "ledger/model.h"
+#include "snap_of.h"
 
 #define BASE 1000000000000ull
 #define MS 1000000ull
@@ -122,7 +123,7 @@ static void memory_is_incomplete_where_something_may_be_missing(void **state)
 						.start_ns = BASE + 30 * MS, .end_ns = BASE + 40 * MS });
 		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
 		assert_int_equal(model_finish(m), 0);
-		if (model_memory_incomplete(m, 0) != c->incomplete)
+		if (snap_of(m)->processes.v[0].memory_incomplete != c->incomplete)
 			fail_msg("%s: %s", c->what, c->incomplete ? "complete" : "incomplete");
 		model_free(m);
 	}
@@ -164,12 +165,12 @@ static void memory_freed_by_a_reset_is_unknown_if_any_lived(void **state)
 		if (r->early)
 			push_reset(m, r);
 		push_acts(m, &(struct lost){ .calls = r->acts, .records = r->acts });
-		assert_false(model_memory_incomplete(m, 0));
+		assert_false(snap_of(m)->processes.v[0].memory_incomplete);
 		if (!r->early)
 			push_reset(m, r);
 		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 * MS });
 		assert_int_equal(model_finish(m), 0);
-		if (model_memory_incomplete(m, 0) != r->incomplete)
+		if (snap_of(m)->processes.v[0].memory_incomplete != r->incomplete)
 			fail_msg("%s: %s", r->what, r->incomplete ? "complete" : "incomplete");
 		model_free(m);
 	}

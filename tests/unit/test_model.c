@@ -10,6 +10,7 @@
 #include "unit/model_room.h"
 #include "view/render.h"
 #include "view_of.h"
+#include "snap_of.h"
 
 static struct event call(uint32_t tid, uint32_t seq, uint16_t func, uint64_t start, uint64_t end)
 {
@@ -105,7 +106,7 @@ static void test_calls_by_launch(void **state)
 	struct model *m = some_calls();
 
 	(void)state;
-	assert_rows(view_by(&view_calls, m, model_now(m), CALLS_BY_LAUNCH), CALLS,
+	assert_rows(view_by(&view_calls, m, 0, CALLS_BY_LAUNCH), CALLS,
 		    "100,train,cudaMemcpy,copy,2,1,0,12288,20,10,10,10,10,,,,,0,\n"
 		    "100,train,cudaLaunchKernel,launch,2,0,0,,8,4,4,4,4,8x1x1,256x2x1,,,0,\n"
 		    "100,train,cudaLaunchKernel,launch,1,0,0,,4,4,4,4,4,64x1x1,256x2x1,,,0,\n");
@@ -117,7 +118,7 @@ static void test_calls_by_result(void **state)
 	struct model *m = some_calls();
 
 	(void)state;
-	assert_rows(view_by(&view_calls, m, model_now(m), CALLS_BY_RESULT), CALLS,
+	assert_rows(view_by(&view_calls, m, 0, CALLS_BY_RESULT), CALLS,
 		    "100,train,cudaLaunchKernel,launch,3,0,0,,12,4,4,4,4,,,cudaSuccess,,0,\n"
 		    "100,train,cudaMemcpy,copy,1,0,0,4096,10,10,10,10,10,,,cudaSuccess,,0,\n"
 		    "100,train,cudaMemcpy,copy,1,1,0,8192,10,10,10,10,10,,,cudaErrorInvalidValue,,0,\n");
@@ -166,7 +167,7 @@ static void test_shapes_are_bounded(void **state)
 	for (uint32_t round = 0; round < 2; round++)
 		for (uint32_t grid = 1; grid <= CALL_STATS_MAX + 500; grid++, seq++)
 			push(m, launch(seq + 1, grid, 1000 + seq, 1001 + seq));
-	t = view_by(&view_calls, m, model_now(m), CALLS_BY_LAUNCH);
+	t = view_by(&view_calls, m, 0, CALLS_BY_LAUNCH);
 	assert_int_equal(table_rows(t), CALL_STATS_MAX + 1);
 	c = table_cells(t, 0);
 	assert_int_equal(c[table_column(t, "count")].u, 1000);
@@ -266,7 +267,7 @@ static void test_a_pid_is_used_again(void **state)
 	assert_rows(view_now(&view_calls, m), CALLS,
 		    "100,old,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,,1000000000,0,\n"
 		    "100,new,cudaLaunchKernel,launch,1,0,0,,5,5,5,5,5,,,,2000000000,0,\n");
-	assert_int_equal(model_threads(m), 2);
+	assert_int_equal(snap_of(m)->threads.n, 2);
 	model_free(m);
 }
 
@@ -307,17 +308,17 @@ static void test_identity_is_of_one_program(void **state)
 
 	(void)state;
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 100, .task.comm = "train" });
-	assert_null(model_identity(m, 0, "rank"));
+	assert_null(snapshot_identity(&snap_of(m)->processes.v[0], "rank"));
 	push(m, ev);
 	ev.fact.value = "4";
 	push(m, ev);
-	assert_string_equal(model_identity(m, 0, "rank"), "4");
+	assert_string_equal(snapshot_identity(&snap_of(m)->processes.v[0], "rank"), "4");
 	ev.fact.value = NULL;
 	push(m, ev);
 	model_counts(m, &counts);
 	assert_int_equal(counts.invalid[EVENT_IDENTITY], 1);
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 100, .task.comm = "sh" });
-	assert_null(model_identity(m, 0, "rank"));
+	assert_null(snapshot_identity(&snap_of(m)->processes.v[0], "rank"));
 	model_free(m);
 }
 
@@ -370,7 +371,7 @@ static void test_interval_mode(void **state)
 		    "100,102,,sync,10,0.3333333333333333,,30,,,,\n");
 	assert_rows(view_now(&view_calls, m), CALLS,
 		    "100,,cudaStreamSynchronize,sync,1,0,0,,20,20,20,20,20,,,,,0,\n");
-	assert_int_equal(model_session(m).interval_ns, 1050);
+	assert_int_equal(snap_of(m)->session.interval_ns, 1050);
 	model_free(m);
 }
 
@@ -386,8 +387,8 @@ static void test_facts_and_readings(void **state)
 	push(m, fact);
 	fact.fact.key = NULL;
 	push(m, fact);
-	assert_string_equal(model_fact(m, "host"), "b");
-	assert_null(model_fact(m, "none"));
+	assert_string_equal(snapshot_fact(snap_of(m), "host"), "b");
+	assert_null(snapshot_fact(snap_of(m), "none"));
 	push(m, call(101, 1, L, 1010, 1020));
 	push(m, call(101, 4, L, 1005, 1020));
 	count.count.hits = 9;
@@ -397,7 +398,7 @@ static void test_facts_and_readings(void **state)
 	count.count.lost = 2;
 	push(m, count);
 	assert_rows(view_now(&view_events, m), EVENTS, "bpf,call,5,2,3,,,0,1,0\n");
-	assert_int_equal(model_readings(m), 1);
+	assert_int_equal(snap_of(m)->readings.n, 1);
 	model_free(m);
 }
 
@@ -408,7 +409,7 @@ static void test_a_session_without_its_start(void **state)
 	(void)state;
 	push(m, call(101, 7, L, 5000, 5010));
 	push(m, call(101, 8, L, 5020, 5030));
-	assert_int_equal(model_now(m), 5030);
+	assert_int_equal(snap_of(m)->now_ns, 5030);
 	assert_rows(view_now(&view_threads, m), THREADS,
 		    "100,101,,launch,20,0.6666666666666666,,30,,,,\n"
 		    "100,101,,other,10,0.3333333333333333,,30,,,,\n");

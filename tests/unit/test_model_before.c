@@ -4,6 +4,7 @@
  * returned and how long it took is not known; a capture that begins while it lasts says so too.
  */
 #include "model_room.h"
+#include "snap_of.h"
 
 #include <string.h>
 
@@ -63,10 +64,10 @@ static void assert_sync(const struct model *m, int count, int errors, int open, 
 
 static uint64_t ns_of(const struct model *m, unsigned int bucket)
 {
-	struct model_thread t;
+	struct snapshot_thread t;
 
-	assert_int_equal(model_threads(m), 1);
-	model_thread(m, 0, model_now(m), &t);
+	assert_int_equal(snap_of(m)->threads.n, 1);
+	t = snap_at(m, snap_of(m)->now_ns)->threads.v[0];
 	assert_true(t.has_book);
 	return t.book.ns[bucket];
 }

@@ -10,6 +10,7 @@
 #include "ledger/share_book.h"
 #include "lib/random.h"
 #include "model_room.h"
+#include "snap_of.h"
 #include "lib/work_named.h"
 
 #define BASE 1000000000000ull
@@ -44,11 +45,13 @@ struct read {
 /* A book adds up whenever it is read. */
 static struct read read_book(const struct model *m, uint64_t now_ns)
 {
+	const struct snapshot *snap = snap_at(m, now_ns);
 	struct read r;
 	uint64_t owned = 0, idle = 0;
 
-	assert_int_equal(devices_count(model_devices(m)), 1);
-	assert_int_equal(model_device(m, devices_get(model_devices(m), 0), now_ns, &r.sum, r.idle, NULL), 0);
+	assert_int_equal(snap->devices.n, 1);
+	r.sum = snap->devices.v[0].sum;
+	memcpy(r.idle, snap->devices.v[0].idle_ns, sizeof(r.idle));
 	for (int i = 0; i < DEVICE_BUCKETS; i++)
 		owned += r.sum.owned_ns[i];
 	for (int i = 0; i < IDLE_CAUSES; i++)
@@ -92,7 +95,7 @@ static void gaps_are_divided_in_any_order_of_arrival(void **state)
 		assert_int_equal(r.idle[IDLE_OPEN], 5);
 		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
 		assert_int_equal(model_finish(m), 0);
-		r = read_book(m, model_now(m));
+		r = read_book(m, snap_of(m)->now_ns);
 		assert_int_equal(r.idle[IDLE_OTHER], 10);
 		assert_int_equal(r.idle[IDLE_LAUNCH], 5 + 4);
 		assert_int_equal(r.idle[IDLE_QUEUED], 5 + 6);
@@ -125,10 +128,10 @@ static void a_long_session_is_settled_as_it_goes(void **state)
 		if (i % 100 == 99)
 			push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + at });
 	}
-	assert_true(device_book_waiting(devices_get(model_devices(m), 0)->member.book) < 3000);
+	assert_true(snap_of(m)->devices.v[0].waiting < 3000);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + n * ms });
 	assert_int_equal(model_finish(m), 0);
-	r = read_book(m, model_now(m));
+	r = read_book(m, snap_of(m)->now_ns);
 	assert_int_equal(r.idle[IDLE_QUEUED], n * 100);
 	assert_int_equal(r.idle[IDLE_LAUNCH], n * 100);
 	assert_int_equal(r.idle[IDLE_OTHER], 100 + (n - 1) * (ms - 600));
@@ -139,16 +142,10 @@ static void a_long_session_is_settled_as_it_goes(void **state)
 /* How long one process had the device, and how long nobody knows. */
 static uint64_t read_owned(const struct model *m, uint64_t *unknown_ns)
 {
-	struct share_book *b = model_share(m, devices_host(model_devices(m), 0), model_now(m));
-	struct share_sum sum;
-	uint64_t owned_ns;
+	const struct snapshot_host *h = &snap_of(m)->hosts.v[0];
 
-	assert_non_null(b);
-	share_book_sum(b, &sum);
-	owned_ns = share_book_member(b, 0).owned_ns;
-	*unknown_ns = sum.unknown_ns;
-	share_book_free(b);
-	return owned_ns;
+	*unknown_ns = h->sum.unknown_ns;
+	return h->members.v[0].share.owned_ns;
 }
 
 /* Ended, or said to have begun, long after anybody waits for it: a collective whose peer hung, say. */
@@ -186,7 +183,7 @@ static void a_kernel_of_minutes_is_booked_when_it_ends(void **state)
 		work(m, 2, begin + 300, end);
 		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + end + 100 });
 		assert_int_equal(model_finish(m), 0);
-		r = read_book(m, model_now(m));
+		r = read_book(m, snap_of(m)->now_ns);
 		assert_int_equal(r.sum.owned_ns[DEVICE_KERNELS + KERNEL_GEMM],
 				 end - begin - 300 + (is_busy_before ? begin - 300 : 0));
 		assert_int_equal(r.idle[IDLE_QUEUED], (is_busy_before ? 200 : 100) - (launch_is_told ? 100 : 0));
@@ -218,10 +215,10 @@ static void where_works_have_no_room_causes_are_known_all_the_same(void **state)
 			push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = BASE + at + us });
 		work(m, number, at + 300, at + 700);
 	}
-	assert_true(device_book_waiting(devices_get(model_devices(m), 0)->member.book) <= 262144 + 128);
+	assert_true(snap_of(m)->devices.v[0].waiting <= 262144 + 128);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + n * us });
 	assert_int_equal(model_finish(m), 0);
-	r = read_book(m, model_now(m));
+	r = read_book(m, snap_of(m)->now_ns);
 	assert_int_equal(r.sum.owned_ns[DEVICE_KERNELS + KERNEL_GEMM], n * 400);
 	/* Where the thread's timeline does not reach as far back, CUPTI's record is the call. */
 	assert_in_range(r.idle[IDLE_QUEUED], n * 100, n * 120);
@@ -285,8 +282,7 @@ static void a_devices_owners_are_known_from_its_opening_in_any_order(void **stat
 {
 	const struct device_facts facts = { .uuid = "GPU-a" };
 	struct model *m = session(BASE);
-	struct share_book *b;
-	struct share_sum sum;
+	const struct snapshot_host *h;
 
 	(void)state;
 	api(m, 1, 1, 2);
@@ -294,13 +290,10 @@ static void a_devices_owners_are_known_from_its_opening_in_any_order(void **stat
 	push(m, (struct event){ .kind = EVENT_DEVICE, .pid = 7, .device.facts = facts });
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
 	assert_int_equal(model_finish(m), 0);
-	b = model_share(m, devices_host(model_devices(m), 0), model_now(m));
-	assert_non_null(b);
-	share_book_sum(b, &sum);
-	assert_int_equal(sum.open_ns, BASE);
-	assert_int_equal(sum.idle_ns, 80);
-	assert_int_equal(share_book_member(b, 0).owned_ns, 20);
-	share_book_free(b);
+	h = &snap_of(m)->hosts.v[0];
+	assert_int_equal(h->sum.open_ns, BASE);
+	assert_int_equal(h->sum.idle_ns, 80);
+	assert_int_equal(h->members.v[0].share.owned_ns, 20);
 	model_free(m);
 }
 
@@ -324,7 +317,7 @@ static void of_many_losses_each_is_its_own(void **state)
 	}
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 10 * n * MS });
 	assert_int_equal(model_finish(m), 0);
-	r = read_book(m, model_now(m));
+	r = read_book(m, snap_of(m)->now_ns);
 	assert_int_equal(r.idle[IDLE_LOST], n * MS);
 	model_free(m);
 }
@@ -402,7 +395,7 @@ static void hostile_streams_break_no_book(void **state)
 		}
 		push(m, (struct event){ .kind = EVENT_STOP, .end_ns = now });
 		assert_int_equal(model_finish(m), 0);
-		read_book(m, model_now(m));
+		read_book(m, snap_of(m)->now_ns);
 		model_free(m);
 	}
 }

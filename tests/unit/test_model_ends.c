@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model_room.h"
+#include "snap_of.h"
 #include "lib/work_named.h"
 
 #define BASE 1000000000000ull
@@ -55,14 +56,15 @@ static void passes(struct model *m, uint64_t ms)
 /* The device's wall time in ms at the end of a session of 9 s; the model is freed. */
 static uint64_t wall_ms(struct model *m)
 {
-	struct device_sum sum;
-	uint64_t idle[IDLE_CAUSES];
+	const struct device_sum *sum;
+	uint64_t ns;
 
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 9 * SEC });
 	assert_int_equal(model_finish(m), 0);
-	assert_int_equal(model_device(m, devices_get(model_devices(m), 0), model_now(m), &sum, idle, NULL), 0);
+	sum = &snap_of(m)->devices.v[0].sum;
+	ns = sum->close_ns - sum->open_ns;
 	model_free(m);
-	return (sum.close_ns - sum.open_ns) / MS;
+	return ns / MS;
 }
 
 static void a_book_closes_at_the_exit_in_the_helpers_ring(void **state)
@@ -132,17 +134,14 @@ static void a_process_ends_no_sooner_than_its_last_thread_and_its_last_work(void
 /* What device 0 idled for cause in a session that ended at 9 s; the model is freed. */
 static uint64_t idle_ms(struct model *m, enum idle_cause cause, uint64_t *untold)
 {
-	struct device_sum sum;
-	struct model_counts counts;
-	uint64_t idle[IDLE_CAUSES];
+	const struct snapshot *snap;
 
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 9 * SEC });
 	assert_int_equal(model_finish(m), 0);
-	assert_int_equal(model_device(m, devices_get(model_devices(m), 0), model_now(m), &sum, idle, NULL), 0);
-	model_counts(m, &counts);
-	*untold = counts.untold;
+	snap = snap_of(m);
+	*untold = snap->counts.untold;
 	model_free(m);
-	return idle[cause] / MS;
+	return snap->devices.v[0].idle_ns[cause] / MS;
 }
 
 static void calls_later(struct model *m, uint32_t seq, uint16_t func, uint64_t ms)

@@ -5,6 +5,7 @@
  */
 #include "facts/kernel_configs.h"
 #include "model_room.h"
+#include "snap_of.h"
 #include "lib/work_named.h"
 
 #define BASE 1000000000000ull
@@ -39,7 +40,7 @@ static void watermark(struct model *m, uint64_t at)
 
 static const struct kernel_config *row_of(const struct model *m, enum graph_evidence evidence)
 {
-	const struct kernel_configs *l = model_kernel_configs(m);
+	const struct kernel_configs *l = &snap_of(m)->kernel_configs;
 
 	for (size_t i = 0; i < kernel_configs_count(l); i++)
 		if (kernel_configs_at(l, i)->key.evidence == evidence)
@@ -64,7 +65,7 @@ static void a_kernel_waits_for_the_call_that_its_node_was_made_by(void **state)
 	r = row_of(m, EVIDENCE_UNRESOLVED);
 	assert_non_null(r);
 	assert_int_equal(r->count, 1);	/* of node 9 nobody told */
-	assert_int_equal(kernel_configs_count(model_kernel_configs(m)), 1);
+	assert_int_equal(kernel_configs_count(&snap_of(m)->kernel_configs), 1);
 	push(m, (struct event){ .kind = EVENT_CALL, .pid = 7, .tid = 8, .seq = 1, .func = L,
 				.start_ns = BASE + 10, .end_ns = BASE + 20 });
 	watermark(m, 1000);
@@ -77,7 +78,7 @@ static void a_kernel_waits_for_the_call_that_its_node_was_made_by(void **state)
 	assert_int_equal(r->key.tid, 8);
 	assert_int_equal(r->total_ns, 20);
 	assert_int_equal(row_of(m, EVIDENCE_UNRESOLVED)->count, 2);
-	assert_int_equal(kernel_configs_count(model_kernel_configs(m)), 2);
+	assert_int_equal(kernel_configs_count(&snap_of(m)->kernel_configs), 2);
 	model_free(m);
 }
 
@@ -114,7 +115,7 @@ static void at_the_end_nothing_waits_any_more(void **state)
 	node(m, 1, 0, 15);
 	launch(m, nodes, 1);
 	watermark(m, 500);
-	assert_int_equal(kernel_configs_count(model_kernel_configs(m)), 0);
+	assert_int_equal(kernel_configs_count(&snap_of(m)->kernel_configs), 0);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 1000 });
 	assert_int_equal(model_finish(m), 0);
 	assert_int_equal(row_of(m, EVIDENCE_UNRESOLVED)->count, 1);
@@ -201,7 +202,7 @@ static void a_captured_call_is_one_row_whenever_its_range_arrives(void **state)
 	watermark(m, 2 * SEC);
 	run(m, 33, 2 * SEC);
 	watermark(m, 3 * SEC);
-	assert_int_equal(kernel_configs_count(model_kernel_configs(m)), 2);
+	assert_int_equal(kernel_configs_count(&snap_of(m)->kernel_configs), 2);
 	assert_int_equal(row_of(m, EVIDENCE_UNRESOLVED)->count, 1);
 	r = row_of(m, EVIDENCE_ORDER);
 	assert_non_null(r);

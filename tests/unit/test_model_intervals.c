@@ -20,6 +20,7 @@
 #include "ledger/devices.h"
 #include "lib/random.h"
 #include "model_room.h"
+#include "snap_of.h"
 #include "lib/work_named.h"
 
 #define BASE 1000000000000ull
@@ -41,12 +42,12 @@ struct parts {
 	uint64_t owned[2][2], shared[2], idle[2], wall[2];
 };
 
-static struct totals *totals_of(struct parts *p, const struct device_state *s)
+static struct totals *totals_of(struct parts *p, const struct snapshot_device *s)
 {
 	return &p->of[(s->pid - 7) * 2 + s->device];
 }
 
-static void add_tables(const struct device_state *s, struct totals *t)
+static void add_tables(const struct snapshot_device *s, struct totals *t)
 {
 	for (size_t k = 0; k < kernels_count(&s->kernels); k++) {
 		t->kernels += kernels_at(&s->kernels, k)->time.count;
@@ -59,53 +60,50 @@ static void add_tables(const struct device_state *s, struct totals *t)
 }
 
 /* One interval of each device, which is there since BASE. */
-static void add_shares(const struct model *m, uint64_t now_ns, struct parts *p)
+static void add_shares(const struct snapshot *snap, struct parts *p)
 {
-	for (size_t i = 0; i < devices_hosts(model_devices(m)); i++) {
-		const struct host_device *h = devices_host(model_devices(m), i);
-		struct share_book *b = model_share(m, h, now_ns);
-		unsigned int device = h->members.v[0]->device;
-		struct share_sum sum;
+	for (size_t i = 0; i < snap->hosts.n; i++) {
+		const struct snapshot_host *h = &snap->hosts.v[i];
+		unsigned int device = h->members.v[0].device;
 
-		assert_non_null(b);
-		share_book_sum(b, &sum);
 		for (size_t k = 0; k < h->members.n; k++)
-			p->owned[device][h->members.v[k]->pid - 7] += share_book_member(b, k).owned_ns;
-		p->shared[device] += sum.shared_ns;
-		p->idle[device] += sum.idle_ns;
-		p->wall[device] += sum.close_ns - sum.open_ns;
-		share_book_free(b);
+			p->owned[device][h->members.v[k].pid - 7] += h->members.v[k].share.owned_ns;
+		p->shared[device] += h->sum.shared_ns;
+		p->idle[device] += h->sum.idle_ns;
+		p->wall[device] += h->sum.close_ns - h->sum.open_ns;
 	}
+}
+
+static void add_device(const struct snapshot_device *s, struct totals *t)
+{
+	uint64_t idle_sum = 0, owned = 0;
+
+	assert_int_equal(s->sum.open_ns, t->closed_ns ? t->closed_ns : BASE);
+	t->closed_ns = s->sum.close_ns;
+	t->wall += s->sum.close_ns - s->sum.open_ns;
+	t->idle_ns += s->sum.idle_ns;
+	for (int b = 0; b < DEVICE_BUCKETS; b++) {
+		t->owned[b] += s->sum.owned_ns[b];
+		t->busy[b] += s->sum.busy_ns[b];
+		t->works[b] += s->sum.works[b];
+		owned += s->sum.owned_ns[b];
+	}
+	for (int c = 0; c < IDLE_CAUSES; c++) {
+		t->cause[c == IDLE_OTHER_PROCESS ? IDLE_QUEUED : c] += s->idle_ns[c];
+		idle_sum += s->idle_ns[c];
+	}
+	assert_int_equal(idle_sum, s->sum.idle_ns);
+	assert_int_equal(owned + idle_sum, s->sum.close_ns - s->sum.open_ns);
+	add_tables(s, t);
 }
 
 static void add_interval(const struct model *m, uint64_t now_ns, struct parts *p)
 {
-	add_shares(m, now_ns, p);
-	for (size_t i = 0; i < devices_count(model_devices(m)); i++) {
-		const struct device_state *s = devices_get(model_devices(m), i);
-		struct totals *t = totals_of(p, s);
-		struct device_sum sum;
-		uint64_t idle[IDLE_CAUSES], idle_sum = 0, owned = 0;
+	const struct snapshot *snap = snap_at(m, now_ns);
 
-		assert_int_equal(model_device(m, s, now_ns, &sum, idle, NULL), 0);
-		assert_int_equal(sum.open_ns, t->closed_ns ? t->closed_ns : BASE);
-		t->closed_ns = sum.close_ns;
-		t->wall += sum.close_ns - sum.open_ns;
-		t->idle_ns += sum.idle_ns;
-		for (int b = 0; b < DEVICE_BUCKETS; b++) {
-			t->owned[b] += sum.owned_ns[b];
-			t->busy[b] += sum.busy_ns[b];
-			t->works[b] += sum.works[b];
-			owned += sum.owned_ns[b];
-		}
-		for (int c = 0; c < IDLE_CAUSES; c++) {
-			t->cause[c == IDLE_OTHER_PROCESS ? IDLE_QUEUED : c] += idle[c];
-			idle_sum += idle[c];
-		}
-		assert_int_equal(idle_sum, sum.idle_ns);
-		assert_int_equal(owned + idle_sum, sum.close_ns - sum.open_ns);
-		add_tables(s, t);
-	}
+	add_shares(snap, p);
+	for (size_t i = 0; i < snap->devices.n; i++)
+		add_device(&snap->devices.v[i], totals_of(p, &snap->devices.v[i]));
 }
 
 /* ---- sessions -------------------------------------------------------------------------------- */
@@ -203,7 +201,7 @@ static void run(const struct stream *s, uint64_t cut_every, struct parts *parts)
 		model_cut(m, cut_ns);
 	}
 	assert_int_equal(model_finish(m), 0);
-	add_interval(m, model_now(m), parts);
+	add_interval(m, snap_of(m)->now_ns, parts);
 	model_free(m);
 }
 
@@ -336,7 +334,6 @@ static void without_records_the_owner_of_a_device_is_unknown(void **state)
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 9 };
 	uint64_t unknown = 0, idle = 0, closed = BASE;
 	struct model *m = begin(1);
-	struct share_sum sum;
 
 	(void)state;
 	model_use_intervals(m);
@@ -347,20 +344,17 @@ static void without_records_the_owner_of_a_device_is_unknown(void **state)
 				.start_ns = BASE + MS / 2, .end_ns = BASE + MS });
 	for (uint64_t i = 1; i <= 60; i++) {
 		uint64_t now = BASE + i * SEC;
-		struct share_book *b;
+		struct share_sum sum;
 
 		push(m, (struct event){ .kind = EVENT_UNSEEN, .pid = 7,
 					.unseen.why = UNSEEN_UNKNOWN,
 					.start_ns = num_max(now - SEC, BASE + 2 * MS), .end_ns = now });
 		push(m, (struct event){ .kind = EVENT_WATERMARK, .end_ns = now });
-		b = model_share(m, devices_host(model_devices(m), 0), now);
-		assert_non_null(b);
-		share_book_sum(b, &sum);
+		sum = snap_at(m, now)->hosts.v[0].sum;
 		assert_int_equal(sum.open_ns, closed);
 		closed = sum.close_ns;
 		unknown += sum.unknown_ns;
 		idle += sum.idle_ns;
-		share_book_free(b);
 		model_cut(m, now);
 	}
 	assert_true(closed >= BASE + 58 * SEC);
@@ -390,7 +384,7 @@ static void a_process_that_ended_leaves_the_tables(void **state)
 	}
 	assert_int_equal(t[0].closed_ns, BASE + 3 * SEC);
 	assert_int_equal(t[0].works[DEVICE_KERNELS + KERNEL_OTHER], 1);
-	assert_int_equal(devices_count(model_devices(m)), 0);
+	assert_int_equal(snap_of(m)->devices.n, 0);
 	assert_int_equal(model_processes(m), 0);
 	model_free(m);
 }
@@ -422,8 +416,7 @@ static void a_process_that_begins_later_has_a_book_from_then_on(void **state)
 {
 	struct model *m = session(BASE);
 	const struct work w = { .kind = WORK_KIND_KERNEL, .correlation = 9 };
-	struct device_sum sum;
-	uint64_t idle[IDLE_CAUSES];
+	const struct device_sum *sum;
 
 	(void)state;
 	push(m, (struct event){ .kind = EVENT_PROCESS, .pid = 7, .start_ns = BASE + SEC,
@@ -432,10 +425,9 @@ static void a_process_that_begins_later_has_a_book_from_then_on(void **state)
 				.end_ns = BASE + 3 * SEC });
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 5 * SEC });
 	assert_int_equal(model_finish(m), 0);
-	assert_int_equal(model_device(m, devices_get(model_devices(m), 0), model_now(m), &sum, idle,
-				      NULL), 0);
-	assert_int_equal(sum.open_ns, BASE + SEC);
-	assert_int_equal(sum.idle_ns, 3 * SEC);
+	sum = &snap_of(m)->devices.v[0].sum;
+	assert_int_equal(sum->open_ns, BASE + SEC);
+	assert_int_equal(sum->idle_ns, 3 * SEC);
 	model_free(m);
 }
 

@@ -12,6 +12,7 @@
 #include "lib/emulated.h"
 #include "lib/heap.h"
 #include "lib/work_named.h"
+#include "ledger/snapshot.h"
 
 #define BASE 1000000000000ull
 #define HEAP_MAX (64ull << 20)
@@ -70,14 +71,16 @@ static void count_heap(struct load *l, uint64_t before)
 
 static uint64_t count_works(const struct model *m)
 {
+	struct snapshot *snap = snapshot_take(m, 0);
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < devices_count(model_devices(m)); i++) {
-		const struct kernels *ks = &devices_get(model_devices(m), i)->kernels;
+	for (size_t i = 0; i < snap->devices.n; i++) {
+		const struct kernels *ks = &snap->devices.v[i].kernels;
 
 		for (size_t k = 0; k < kernels_count(ks); k++)
 			n += kernels_at(ks, k)->time.count;
 	}
+	snapshot_free(snap);
 	return n;
 }
 
@@ -131,7 +134,7 @@ static void exited_threads_keep_own_rows_up_to_a_bound(void **state)
 	enum { THREADS = 50000 };
 	struct model *m = session(BASE);
 	uint64_t wall = 0, launch = 0, past = 0, now = BASE;
-	struct model_thread t;
+	struct snapshot *snap;
 
 	(void)state;
 	for (uint32_t i = 0; i < THREADS; i++, now += 1000000) {
@@ -141,19 +144,22 @@ static void exited_threads_keep_own_rows_up_to_a_bound(void **state)
 					.start_ns = now - 400, .end_ns = now + 600 });
 	}
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = now });
-	assert_true(model_threads(m) < 20000);
-	for (size_t i = 0; i < model_threads(m); i++) {
-		model_thread(m, i, now, &t);
-		wall += t.book.close_ns - t.book.open_ns;
-		launch += t.book.ns[CLASS_LAUNCH];
-		past += t.past;
-		if (t.past)
-			assert_string_equal(t.comm, "[other]");
+	snap = snapshot_take(m, now);
+	assert_true(snap->threads.n < 20000);
+	for (size_t i = 0; i < snap->threads.n; i++) {
+		const struct snapshot_thread *t = &snap->threads.v[i];
+
+		wall += t->book.close_ns - t->book.open_ns;
+		launch += t->book.ns[CLASS_LAUNCH];
+		past += t->past;
+		if (t->past)
+			assert_string_equal(t->comm, "[other]");
 	}
 	/* The first was born before the session. */
 	assert_int_equal(wall, THREADS * 1000ull - 400);
 	assert_int_equal(launch, THREADS * 600ull);
-	assert_int_equal(past + model_threads(m) - 1, THREADS);
+	assert_int_equal(past + snap->threads.n - 1, THREADS);
+	snapshot_free(snap);
 	model_free(m);
 }
 
@@ -169,13 +175,12 @@ static uint64_t count_calls(const struct model *m)
 
 static uint64_t count_wall(const struct model *m)
 {
-	struct model_thread t;
+	struct snapshot *snap = snapshot_take(m, 0);
 	uint64_t ns = 0;
 
-	for (size_t i = 0; i < model_threads(m); i++) {
-		model_thread(m, i, model_now(m), &t);
-		ns += t.book.close_ns - t.book.open_ns;
-	}
+	for (size_t i = 0; i < snap->threads.n; i++)
+		ns += snap->threads.v[i].book.close_ns - snap->threads.v[i].book.open_ns;
+	snapshot_free(snap);
 	return ns;
 }
 

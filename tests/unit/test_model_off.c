@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model_room.h"
+#include "snap_of.h"
 #include "view/render.h"
 #include "view_of.h"
 #include "lib/work_named.h"
@@ -53,8 +54,7 @@ static void launched(struct model *m, uint32_t correlation, uint64_t call_ns, ui
 static void a_device_idles_for_its_threads_wait_reason(void **state)
 {
 	struct model *m = session(BASE);
-	uint64_t idle[IDLE_CAUSES];
-	struct device_sum sum;
+	const uint64_t *idle;
 
 	(void)state;
 	call(m, 1, 10, 15);
@@ -65,7 +65,7 @@ static void a_device_idles_for_its_threads_wait_reason(void **state)
 	launched(m, 32, 82, 90, 95);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
 	assert_int_equal(model_finish(m), 0);
-	assert_int_equal(model_device(m, devices_get(model_devices(m), 0), BASE + 100, &sum, idle, NULL), 0);
+	idle = snap_at(m, BASE + 100)->devices.v[0].idle_ns;
 	assert_int_equal(idle[IDLE_LOCK], 35);
 	assert_int_equal(idle[IDLE_RUNQUEUE], 5);
 	assert_int_equal(idle[IDLE_LOST], 10);
@@ -78,8 +78,8 @@ static void a_device_idles_for_its_threads_wait_reason(void **state)
 
 static const struct offcpu_row *row(const struct model *m, size_t i)
 {
-	assert_true(i < offcpu_count(model_offcpu(m)));
-	return offcpu_at(model_offcpu(m), i);
+	assert_true(i < offcpu_count(&snap_of(m)->offcpu));
+	return offcpu_at(&snap_of(m)->offcpu, i);
 }
 
 static void rows_are_keyed_by_system_call_and_waker(void **state)
@@ -94,7 +94,7 @@ static void rows_are_keyed_by_system_call_and_waker(void **state)
 	other.off.waker_name = "somebody else";
 	push(m, other);
 	push(m, off(5, OFF_RUNQUEUE, 92, 95));
-	assert_int_equal(offcpu_count(model_offcpu(m)), 3);
+	assert_int_equal(offcpu_count(&snap_of(m)->offcpu), 3);
 	assert_string_equal(row(m, 0)->what, "futex");
 	assert_string_equal(row(m, 0)->waker, "holder");
 	assert_int_equal(row(m, 0)->key.waker_id, 7ull << 32 | 9);
@@ -122,7 +122,7 @@ static void a_wait_is_in_each_interval_and_ends_with_the_session(void **state)
 	assert_int_equal(row(m, 0)->count, 0);
 	assert_int_equal(row(m, 0)->blocked_ns, 20);
 	model_cut(m, BASE + 40);
-	assert_int_equal(offcpu_count(model_offcpu(m)), 0);
+	assert_int_equal(offcpu_count(&snap_of(m)->offcpu), 0);
 	reading.end_ns = BASE + 60;
 	push(m, reading);
 	assert_int_equal(row(m, 0)->blocked_ns, 20);
@@ -147,8 +147,8 @@ static void a_reading_that_is_ahead_is_not_taken(void **state)
 	call(m, 1, 10, 15);
 	push(m, reading);
 	push(m, stranger);
-	assert_int_equal(offcpu_count(model_offcpu(m)), 0);
-	assert_int_equal(model_threads(m), 1);
+	assert_int_equal(offcpu_count(&snap_of(m)->offcpu), 0);
+	assert_int_equal(snap_of(m)->threads.n, 1);
 	model_free(m);
 }
 
@@ -167,10 +167,10 @@ static void rows_are_bounded(void **state)
 		ev.off.waker_name = name;
 		push(m, ev);
 	}
-	assert_int_equal(offcpu_count(model_offcpu(m)), OFFCPU_MAX + 1);
-	assert_int_equal(model_offcpu(m)->more, 100);
+	assert_int_equal(offcpu_count(&snap_of(m)->offcpu), OFFCPU_MAX + 1);
+	assert_int_equal(snap_of(m)->offcpu.more, 100);
 	assert_true(row(m, OFFCPU_MAX)->key.more);
-	for (size_t i = 0; i < offcpu_count(model_offcpu(m)); i++)
+	for (size_t i = 0; i < offcpu_count(&snap_of(m)->offcpu); i++)
 		total += row(m, i)->blocked_ns;
 	assert_int_equal(total, 5 * (OFFCPU_MAX + 100));
 	model_free(m);
@@ -181,7 +181,7 @@ static void only_the_time_of_a_missing_end_is_lost(void **state)
 {
 	struct model *m = session(BASE);
 	struct model_counts counts;
-	struct model_thread t;
+	struct snapshot_thread t;
 
 	(void)state;
 	call(m, 1, 10, 15);
@@ -190,14 +190,15 @@ static void only_the_time_of_a_missing_end_is_lost(void **state)
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 100 });
 	model_counts(m, &counts);
 	assert_int_equal(counts.lost + counts.invalid[EVENT_OFF] + counts.late[EVENT_OFF], 0);
-	model_thread(m, 0, BASE + 100, &t);
+	t = snap_at(m, BASE + 100)->threads.v[0];
 	assert_int_equal(t.book.ns[BUCKET_LOST], 40);
 	assert_int_equal(t.book.ns[CLASS_OTHER], 10 + 5 + 20);
-	assert_int_equal(offcpu_count(model_offcpu(m)), 1);
-	assert_int_equal(model_offcpu(m)->untold, 1);
-	assert_int_equal(model_offcpu(m)->untold_ns, 40);
+	assert_int_equal(offcpu_count(&snap_of(m)->offcpu), 1);
+	assert_int_equal(snap_of(m)->offcpu.untold, 1);
+	assert_int_equal(snap_of(m)->offcpu.untold_ns, 40);
 	model_cut(m, BASE + 100);
-	assert_int_equal(model_offcpu(m)->untold + model_offcpu(m)->untold_ns, 0);
+	assert_int_equal(snap_of(m)->offcpu.untold, 0);
+	assert_int_equal(snap_of(m)->offcpu.untold_ns, 0);
 	model_free(m);
 }
 

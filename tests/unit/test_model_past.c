@@ -15,6 +15,7 @@
 #include "event/event.h"
 #include "facts/ranges.h"
 #include "view_of.h"
+#include "snap_of.h"
 
 #define PROCESSES 2000u
 #define CHUNK 250u		/* of these nothing is folded */
@@ -50,10 +51,10 @@ struct sums {
 
 static struct table *make_table(const struct model *m, const char *name)
 {
-	uint64_t now = model_now(m);
+	uint64_t now = snap_of(m)->now_ns;
 
 	if (!strcmp(name, "calls"))
-		return view_by(&view_calls, m, model_now(m), CALLS_BY_RESULT);
+		return view_by(&view_calls, m, 0, CALLS_BY_RESULT);
 	if (!strcmp(name, "threads"))
 		return view_at(&view_threads, m, now);
 	if (!strcmp(name, "ledger"))
@@ -124,21 +125,18 @@ static void add_part(struct sums *s, const struct model *m, const struct part *p
 /* Who had the devices of the host; how long nobody had them is of the session, not of processes. */
 static void add_hosts(struct sums *s, const struct model *m)
 {
-	for (size_t i = 0; i < devices_hosts(model_devices(m)); i++) {
-		const struct host_device *h = devices_host(model_devices(m), i);
-		struct share_book *b = model_share(m, h, model_now(m));
-		struct sum *sum = find_sum(s, "devices");
-		struct share_sum shared;
+	const struct snapshot *snap = snap_of(m);
 
-		assert_non_null(b);
-		share_book_sum(b, &shared);
-		sum->value[0] += shared.shared_ns;
-		sum->value[2] += shared.unknown_ns;
-		for (size_t k = 0; k < share_book_members(b); k++) {
-			sum->value[1] += share_book_member(b, k).owned_ns;
-			sum->value[3] += share_book_member(b, k).waited_ns;
+	for (size_t i = 0; i < snap->hosts.n; i++) {
+		const struct snapshot_host *h = &snap->hosts.v[i];
+		struct sum *sum = find_sum(s, "devices");
+
+		sum->value[0] += h->sum.shared_ns;
+		sum->value[2] += h->sum.unknown_ns;
+		for (size_t k = 0; k < h->members.n; k++) {
+			sum->value[1] += h->members.v[k].share.owned_ns;
+			sum->value[3] += h->members.v[k].share.waited_ns;
 		}
-		share_book_free(b);
 	}
 }
 
@@ -237,21 +235,20 @@ static void processes_that_ended_become_one_and_every_sum_stays(void **state)
 static void the_book_of_those_that_are_one_adds_up(void **state)
 {
 	struct model *m = run(0, PROCESSES);
-	const struct devices *d = model_devices(m);
-	uint64_t wall = 0, idle[IDLE_CAUSES];
-	struct device_sum sum;
+	const struct snapshot *snap = snap_of(m);
+	uint64_t wall = 0;
 
 	(void)state;
-	for (size_t i = 0; i < devices_count(d); i++) {
+	for (size_t i = 0; i < snap->devices.n; i++) {
+		const struct snapshot_device *d = &snap->devices.v[i];
 		uint64_t all = 0;
 
-		assert_int_equal(model_device(m, devices_get(d, i), model_now(m), &sum, idle, NULL), 0);
 		for (unsigned int k = 0; k < DEVICE_BUCKETS; k++)
-			all += sum.owned_ns[k];
-		assert_int_equal(all + sum.idle_ns, sum.close_ns - sum.open_ns);
+			all += d->sum.owned_ns[k];
+		assert_int_equal(all + d->sum.idle_ns, d->sum.close_ns - d->sum.open_ns);
 		for (unsigned int k = 0; k < IDLE_CAUSES; k++)
-			all += idle[k];
-		assert_int_equal(all, sum.close_ns - sum.open_ns);
+			all += d->idle_ns[k];
+		assert_int_equal(all, d->sum.close_ns - d->sum.open_ns);
 		wall += all;
 	}
 	for (uint32_t n = 0; n < PROCESSES; n++)
@@ -383,10 +380,10 @@ static void a_cut_drops_those_that_are_one(void **state)
 	load_run(m, 0, PROCESSES);
 	assert_non_null(find_past(m));
 	for (int i = 0; i < 3; i++)
-		model_cut(m, model_now(m));
+		model_cut(m, snap_of(m)->now_ns);
 	assert_null(find_past(m));
-	for (size_t i = 0; i < devices_count(model_devices(m)); i++)
-		assert_non_null(devices_get(model_devices(m), i)->member.book);
+	for (size_t i = 0; i < snap_of(m)->devices.n; i++)
+		assert_true(snap_of(m)->devices.v[i].has_book);
 	load_run(m, PROCESSES, 2 * PROCESSES);
 	load_stop(m, 2 * PROCESSES);
 	assert_non_null(find_past(m));

@@ -4,6 +4,7 @@
  * it, and has what its thread's book had as other, where that has come so far.
  */
 #include "model_room.h"
+#include "snap_of.h"
 
 #include <string.h>
 
@@ -35,7 +36,7 @@ static uint64_t count(const struct model *m, uint16_t func)
 static void a_call_of_either_side_is_one_call(void **state)
 {
 	struct model *m = session(BASE);
-	struct model_thread t;
+	struct snapshot_thread t;
 
 	(void)state;
 	call(m, 1, L, 100, 200);
@@ -47,7 +48,7 @@ static void a_call_of_either_side_is_one_call(void **state)
 	assert_int_equal(count(m, L), 2);
 	assert_int_equal(count(m, C), 2);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 1000 });
-	model_thread(m, 0, BASE + 1000, &t);
+	t = snap_at(m, BASE + 1000)->threads.v[0];
 	assert_int_equal(t.book.ns[CLASS_LAUNCH], 200);
 	assert_int_equal(t.book.ns[CLASS_COPY], 60);	/* the other one came too soon */
 	assert_int_equal(t.book.ns[CLASS_OTHER], 1000 - 200 - 60);
@@ -66,7 +67,7 @@ static uint64_t booked(const struct model *m)
 static void a_call_known_by_cupti_alone_takes_time_of_other_only(void **state)
 {
 	struct model *m = session(BASE);
-	struct model_thread t;
+	struct snapshot_thread t;
 
 	(void)state;
 	call(m, 1, L, 100, 200);
@@ -82,7 +83,7 @@ static void a_call_known_by_cupti_alone_takes_time_of_other_only(void **state)
 	told(m, C, 590, 650);		/* is the call that it overlaps, or reaches beyond the book */
 	assert_int_equal(booked(m), 1);
 	push(m, (struct event){ .kind = EVENT_STOP, .end_ns = BASE + 1000 });
-	model_thread(m, 0, BASE + 1000, &t);
+	t = snap_at(m, BASE + 1000)->threads.v[0];
 	assert_int_equal(t.book.ns[CLASS_LAUNCH], 300);
 	assert_int_equal(t.book.ns[CLASS_COPY], 40);
 	assert_int_equal(t.book.ns[BUCKET_OFF_0 + OFF_LOCK], 20);
@@ -94,7 +95,7 @@ static void a_call_known_by_cupti_alone_takes_time_of_other_only(void **state)
 static void a_late_call_changes_no_closed_interval(void **state)
 {
 	struct model *m = session(BASE);
-	struct model_thread t;
+	struct snapshot_thread t;
 
 	(void)state;
 	model_use_intervals(m);
@@ -107,7 +108,7 @@ static void a_late_call_changes_no_closed_interval(void **state)
 	call(m, 3, L, 600, 700);
 	told(m, C, 450, 500);
 	assert_int_equal(booked(m), 1);
-	model_thread(m, 0, BASE + 1000, &t);
+	t = snap_at(m, BASE + 1000)->threads.v[0];
 	assert_int_equal(t.book.ns[CLASS_COPY], 50);
 	assert_int_equal(t.book.close_ns - t.book.open_ns, 600);	/* the cut was where the book was */
 	model_free(m);
@@ -117,7 +118,7 @@ static void a_late_call_changes_no_closed_interval(void **state)
 static void an_exited_thread_is_known_in_the_next_interval(void **state)
 {
 	struct model *m = session(BASE);
-	struct model_thread t;
+	struct snapshot_thread t;
 
 	(void)state;
 	model_use_intervals(m);
@@ -126,15 +127,15 @@ static void an_exited_thread_is_known_in_the_next_interval(void **state)
 	call(m, 1, L, 100, 200);
 	push(m, (struct event){ .kind = EVENT_EXIT, .pid = 7, .tid = 8, .seq = 2, .end_ns = BASE + 300 });
 	model_cut(m, BASE + 500);
-	assert_int_equal(model_threads(m), 1);
-	model_thread(m, 0, BASE + 600, &t);
+	assert_int_equal(snap_of(m)->threads.n, 1);
+	t = snap_at(m, BASE + 600)->threads.v[0];
 	assert_false(t.has_book);
 	told(m, C, 120, 180);
 	assert_int_equal(count(m, C), 0);
 	told(m, C, 220, 280);
 	assert_int_equal(count(m, C), 1);
 	model_cut(m, BASE + 20 * 1000000000ull);
-	assert_int_equal(model_threads(m), 0);
+	assert_int_equal(snap_of(m)->threads.n, 0);
 	model_free(m);
 }
 

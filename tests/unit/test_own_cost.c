@@ -8,6 +8,7 @@
 #include "findings/findings.h"
 #include "ledger/own_cost.h"
 #include "view_of.h"
+#include "snap_of.h"
 
 #define MS 1000000ull
 
@@ -106,7 +107,7 @@ static void rows_of_a_thread_still_add_up_to_its_wall_time(void **state)
 static void each_interval_has_the_cost_of_its_own_calls(void **state)
 {
 	struct model *m = session(MS);
-	struct model_thread t;
+	struct snapshot_thread t;
 	struct own_cost c;
 
 	(void)state;
@@ -117,7 +118,7 @@ static void each_interval_has_the_cost_of_its_own_calls(void **state)
 	calls(m, L, 10, 3);
 	c = cost_of(m);
 	assert_true(c.calls_only);
-	model_thread(m, 0, MS + 200000, &t);
+	t = snap_at(m, MS + 200000)->threads.v[0];
 	own_cost_take(&c, &t.book);
 	assert_int_equal(t.book.ns[BUCKET_GPUPROF], 3 * 600);
 	model_free(m);
@@ -127,13 +128,13 @@ static void each_interval_has_the_cost_of_its_own_calls(void **state)
 static void calls_seen_at_their_entry_only_cost_what_is_around_them(void **state)
 {
 	struct model *m = session(MS);
-	struct model_thread t;
+	struct snapshot_thread t;
 
 	(void)state;
 	calls(m, L, 1, 1);
 	push(m, (struct event){ .kind = EVENT_CALL, .func = L, .pid = 7, .tid = 7, .seq = 2,
 				.start_ns = MS + 20000, .end_ns = MS + 20000 });
-	model_thread(m, 0, MS + 30000, &t);
+	t = snap_at(m, MS + 30000)->threads.v[0];
 	assert_int_equal(t.book.calls[CLASS_LAUNCH], 1);
 	assert_int_equal(t.book.calls[CLASS_OTHER], 1);
 	model_free(m);

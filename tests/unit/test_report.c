@@ -17,6 +17,7 @@
 #include "base/exit.h"
 #include "view/report.h"
 #include "view_of.h"
+#include "snap_of.h"
 #include "cli/verbs.h"
 #include "capture/capture.h"
 
@@ -205,7 +206,7 @@ static void figures_of_a_later_interval_have_their_time_span(void **state)
 	struct strbuf sb = STRBUF_INIT;
 
 	(void)state;
-	model_cut(r.model, model_now(r.model));
+	model_cut(r.model, snap_of(r.model)->now_ns);
 	foot_of(&sb, r.model);
 	assert_non_null(strstr(sb.s, "lost since the session began: none of 5 events; gpuprof cost: ~0 ns "
 			       "in this interval (estimated: 0 calls x 500 ns)"));

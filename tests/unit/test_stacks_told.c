@@ -91,7 +91,7 @@ static int push_model(void *m, const struct event *ev)
 
 static char *render(const struct model *m, enum format format)
 {
-	struct table *t = view_by(&view_calls, m, model_now(m), CALLS_BY_STACK);
+	struct table *t = view_by(&view_calls, m, 0, CALLS_BY_STACK);
 	struct report r = { .tables = &t, .n_tables = 1 };
 	struct strbuf out = STRBUF_INIT;
 

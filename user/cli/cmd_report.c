@@ -46,12 +46,13 @@ int report_model(const struct options *o, const struct model *m, uint64_t now_ns
 		 const struct report_state *how)
 {
 	struct snapshot *snap = snapshot_take(m, now_ns);
+	int lines = snap && o->lines ? lines_find(&snap->stacks) : 0;
 	int rc = snap ? report_print(&o->report, snap, how) : EXIT_FAIL;
 
 	if (!snap)
 		log_error("cannot report: out of memory");
 	snapshot_free(snap);
-	return rc;
+	return rc ? rc : lines;
 }
 
 int judge_model(const struct options *o, const struct model *m)
@@ -70,7 +71,7 @@ static int report_capture(const struct options *o, struct capture_reader *r, str
 	if (!err)
 		err = model_finish(m);
 	struct report_state how = { 0 };
-	int state, rc, lines;
+	int state, rc;
 
 	if (err) {
 		log_error("cannot read %s: %s", o->args[0], strerror(-err));
@@ -78,9 +79,7 @@ static int report_capture(const struct options *o, struct capture_reader *r, str
 	}
 	state = explain_state(r, o->args[0]);
 	how.incomplete = state != EXIT_OK;
-	lines = o->lines ? lines_find(m) : 0;
 	rc = report_model(o, m, 0, &how);
-	rc = rc ? rc : lines;
 	return rc ? rc : state;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* `gpuprof stat`: measure, then print one report; with --capture also keep it. */
 #include "base/exit.h"
-#include "cli/lines.h"
 #include "view/report.h"
 #include "session/session.h"
 #include "cli/verbs.h"
@@ -12,7 +11,7 @@ int verb_stat(const struct options *o)
 	struct session_plan plan = { .o = &o->session, .capture_path = o->capture,
 				     .output = o->report.output,
 				     .by_launch = o->report.by == CALLS_BY_LAUNCH };
-	int rc = report_check(&o->report), printed, lines;
+	int rc = report_check(&o->report), printed;
 	struct session *s;
 
 	if (rc)
@@ -26,9 +25,8 @@ int verb_stat(const struct options *o)
 	rc = session_stop(s);
 	/* What was measured before an error is printed all the same. */
 	if (session_model(s)) {
-		lines = o->lines ? lines_find(session_model(s)) : 0;
 		printed = report_model(o, session_model(s), 0, NULL);
-		rc = rc ? rc : printed ? printed : lines;
+		rc = rc ? rc : printed;
 	}
 	return session_close(s, rc);
 }

@@ -115,9 +115,8 @@ static int ask_all(struct stacks *s, const struct stacks_frame **frames, size_t 
 	return err;
 }
 
-int lines_find(struct model *m)
+int lines_find(struct stacks *s)
 {
-	struct stacks *s = model_stacks_of(m);
 	const struct stacks_frame **frames = calloc(s->frames.n + 1, sizeof(*frames));
 	size_t n = 0;
 	int err = frames ? 0 : -ENOMEM;

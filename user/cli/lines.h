@@ -3,10 +3,10 @@
 #ifndef CLI_LINES_H
 #define CLI_LINES_H
 
-#include "ledger/model.h"
+#include "event/stacks.h"
 
 /* Asks the debug info of each file that has frames, if this host has that very build of it, and
  * says which have none. 0, or an exit code: this build cannot, or out of memory; logged. */
-int lines_find(struct model *m);
+int lines_find(struct stacks *s);
 
 #endif

@@ -15,7 +15,7 @@ int verb_doctor(const struct options *o);
 int verb_version(const struct options *o);
 int verb_help(const struct options *o);
 
-/* report_print and report_judge of a model, with what is open closed at now_ns (0: model_now). */
+/* report_print, after lines_find if asked for, and report_judge of a model, with what is open closed at now_ns (0: model_now). */
 struct model;
 struct report_state;
 int report_model(const struct options *o, const struct model *m, uint64_t now_ns,

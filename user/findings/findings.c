@@ -243,7 +243,7 @@ static void read_threads(struct finding_book *b, const struct snapshot *snap,
 	uint64_t longest_ns = 0;
 
 	for (size_t i = 0; i < snap->threads.n; i++) {
-		const struct model_thread *t = &snap->threads.v[i];
+		const struct snapshot_thread *t = &snap->threads.v[i];
 		struct book_sum sum = t->book;
 
 		if (t->pid != b->pid)

@@ -116,41 +116,9 @@ static int divide_early(void *ctx, uint32_t pid, const struct device_gap *gap, u
 	return 0;
 }
 
-static struct devices_divide dividing(const struct model *m)
+struct devices_divide device_divide_by(const struct model *m)
 {
 	return (struct devices_divide){ divide, exit_ns, unseen_of, false, (void *)(uintptr_t)m };
-}
-
-/* What is told of devices ends where all is known. */
-static bool is_settled(const struct model *m)
-{
-	return m->intervals && !m->session.stop_ns;
-}
-
-static void forget_other(uint64_t ns[IDLE_CAUSES])
-{
-	ns[IDLE_UNKNOWN] += ns[IDLE_OTHER];
-	ns[IDLE_OTHER] = 0;
-}
-
-int model_device(const struct model *m, const struct device_state *s, uint64_t now_ns,
-		 struct device_sum *sum, uint64_t idle_ns[IDLE_CAUSES], struct stalls *stalls)
-{
-	struct devices_divide by = dividing(m);
-	int err = devices_read(s, is_settled(m) ? DEVICES_SETTLED : now_ns, &by, sum, idle_ns, stalls);
-
-	/* Time in no call that CUPTI records may be anything: a call of NCCL, another thread's
-	 * turn. */
-	if (m->without_probes) {
-		forget_other(idle_ns);
-		for (size_t i = 0; stalls && i < stalls_count(stalls); i++)
-			forget_other(((struct stall *)stalls->rows.v[i])->cause_ns);
-	}
-	if (!m->session.stop_ns) {
-		idle_ns[IDLE_OPEN] = idle_ns[IDLE_NO_WORK];
-		idle_ns[IDLE_NO_WORK] = 0;
-	}
-	return err;
 }
 
 /* ---- works ---------------------------------------------------------------------------------- */
@@ -195,7 +163,7 @@ static void forget_unseen(struct model *m, uint32_t pid, uint64_t horizon_ns)
 static int on_horizon(void *ctx, uint32_t pid, uint64_t horizon_ns)
 {
 	struct model *m = ctx;
-	struct devices_divide by = dividing(m);
+	struct devices_divide by = device_divide_by(m);
 	struct ranges *r = ranges_of(m, pid);
 	int err;
 
@@ -219,14 +187,14 @@ static int on_unseen(void *ctx, uint32_t pid, unsigned int why, uint64_t start_n
 
 int device_finish(struct model *m, uint32_t pid, bool *done)
 {
-	struct devices_divide by = dividing(m);
+	struct devices_divide by = device_divide_by(m);
 
 	return devices_finish(m->devices, pid, &by, done);
 }
 
 int device_fold(struct model *m, uint32_t pid, uint32_t into)
 {
-	struct devices_divide by = dividing(m);
+	struct devices_divide by = device_divide_by(m);
 
 	return devices_fold(m->devices, pid, into, &by);
 }
@@ -257,22 +225,14 @@ int device_push(struct model *m, const struct event *ev)
 
 int device_end(struct model *m)
 {
-	struct devices_divide by = dividing(m);
+	struct devices_divide by = device_divide_by(m);
 
 	return m->session.stop_ns ? devices_settle_all(m->devices, m->session.stop_ns, &by) : 0;
 }
 
-struct share_book *model_share(const struct model *m, const struct host_device *host,
-			       uint64_t now_ns)
-{
-	struct devices_divide by = dividing(m);
-
-	return is_settled(m) ? share_book_copy(host->book) : host_device_read(host, now_ns, &by);
-}
-
 int device_watermark(struct model *m, const struct event *ev)
 {
-	struct devices_divide by = dividing(m);
+	struct devices_divide by = device_divide_by(m);
 	uint64_t ns = ev->end_ns;
 	int err;
 
@@ -306,7 +266,7 @@ static bool is_wanted(const void *ctx, uint32_t pid)
 
 void device_cut(struct model *m)
 {
-	struct devices_divide by = dividing(m);
+	struct devices_divide by = device_divide_by(m);
 
 	devices_cut(m->devices, &by, is_wanted, m);
 	samples_cut(&m->samples);
@@ -320,14 +280,3 @@ void device_free(struct model *m)
 	samples_free(&m->samples);
 }
 
-uint32_t model_device_number(const struct model *m, uint32_t pid, uint32_t device)
-{
-	const struct device_state *s = devices_find(m->devices, pid, device);
-	const struct sampled_device *sampled = NULL;
-
-	if (s && s->has_facts)
-		sampled = samples_find(&m->samples, s->facts.uuid);
-	if (sampled)
-		return sampled->number;
-	return s ? s->ordinal : device;
-}

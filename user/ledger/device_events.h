@@ -8,6 +8,7 @@
 #define LEDGER_DEVICE_EVENTS_H
 
 #include "event/event.h"
+#include "ledger/host_devices.h"
 
 struct model;
 struct thread;
@@ -29,6 +30,9 @@ void device_note_call(struct model *m, struct thread *t, uint64_t cursor_ns,
 int device_finish(struct model *m, uint32_t pid, bool *done);
 int device_fold(struct model *m, uint32_t pid, uint32_t into);
 uint32_t device_heir(struct model *m, uint32_t pid, uint32_t device, uint32_t into);
+
+/* How gaps of books are divided, for who reads them. */
+struct devices_divide device_divide_by(const struct model *m);
 
 /* Nothing more will come: gaps of books end with the session. */
 int device_end(struct model *m);

@@ -137,7 +137,3 @@ void model_use_launches(struct model *m)
 	m->by_launch = true;
 }
 
-const struct kernel_configs *model_kernel_configs(const struct model *m)
-{
-	return m->by_launch ? &m->kernel_configs : NULL;
-}

@@ -192,12 +192,3 @@ bool memory_is_incomplete(const struct model *m, const struct process *p)
 	return p->misses[UNSEEN_LOST] && !calls_told_all(m, p);
 }
 
-bool model_memory_incomplete(const struct model *m, size_t process)
-{
-	return memory_is_incomplete(m, m->processes.v[process]);
-}
-
-const struct memory_book *model_memory(const struct model *m, size_t process)
-{
-	return m->processes.v[process]->memory;
-}

@@ -327,7 +327,7 @@ int model_finish(struct model *m)
 {
 	int err;
 
-	if (model_fact(m, "goes_on"))	/* a file of several */
+	if (pairs_get(&m->facts, "goes_on"))	/* a file of several */
 		join_goes_on(m->join);
 	err = join_end(m->join);
 	for (size_t i = 0; i < m->processes.n; i++)
@@ -341,11 +341,6 @@ int model_finish(struct model *m)
 }
 
 /* ---- reading, and the cut between two intervals ------------------------------------------------- */
-
-uint64_t model_now(const struct model *m)
-{
-	return m->session.stop_ns ? m->session.stop_ns : m->now_ns;
-}
 
 void model_use_intervals(struct model *m)
 {
@@ -381,11 +376,6 @@ const struct funcs *model_funcs(const struct model *m)
 	return m->funcs;
 }
 
-struct model_session model_session(const struct model *m)
-{
-	return m->session;
-}
-
 void model_counts(const struct model *m, struct model_counts *out)
 {
 	struct join_counts works;
@@ -418,54 +408,3 @@ void model_counts(const struct model *m, struct model_counts *out)
 		model_add_counts(m->processes.v[i], out);
 }
 
-size_t model_readings(const struct model *m)
-{
-	return m->readings.n;
-}
-
-const struct model_reading *model_reading(const struct model *m, size_t i)
-{
-	return &m->readings.v[i].info;
-}
-
-const struct pairs *model_facts(const struct model *m)
-{
-	return &m->facts;
-}
-
-const char *model_fact(const struct model *m, const char *key)
-{
-	return pairs_get(&m->facts, key);
-}
-
-uint64_t model_fact_number(const struct model *m, const char *key)
-{
-	const char *text = model_fact(m, key);
-
-	return text && *text >= '0' && *text <= '9' ? strtoull(text, NULL, 10) : 0;
-}
-
-const struct offcpu *model_offcpu(const struct model *m)
-{
-	return &m->offcpu;
-}
-
-const struct stacks *model_stacks(const struct model *m)
-{
-	return &m->stacks;
-}
-
-const struct devices *model_devices(const struct model *m)
-{
-	return m->devices;
-}
-
-struct stacks *model_stacks_of(struct model *m)
-{
-	return &m->stacks;
-}
-
-const struct samples *model_samples(const struct model *m)
-{
-	return &m->samples;
-}

@@ -5,8 +5,8 @@
  * with events). Books are exact: the sum of a thread's buckets is its wall time, to the
  * nanosecond, whatever the events are.
  *
- * Used by one thread (the engine). What is read here is const and valid until the next push, cut
- * or free. Tables are made from it by view/view.h.
+ * Used by one thread (the engine). Tables are made of its snapshots (ledger/snapshot.h); what is
+ * read here is const and valid until the next push, cut or free.
  *
  * Sources push EVENT_START first, EVENT_STOP before events that reach beyond it, and a thread's
  * EVENT_TAIL before its EVENT_OPEN; any other order is survived and counted.
@@ -15,13 +15,7 @@
 #define LEDGER_MODEL_H
 
 #include "event/event.h"
-#include "event/stacks.h"
-#include "join/join.h"
-#include "ledger/thread_book.h"
-#include "ledger/model_devices.h"
 #include "ledger/model_processes.h"
-#include "facts/offcpu.h"
-#include "facts/call_stats.h"
 
 struct model;
 
@@ -34,19 +28,16 @@ int model_push(struct model *m, const struct event *ev);
 /* Nothing more will come: works whose launch is still awaited are booked without it. 0 or -ENOMEM. */
 int model_finish(struct model *m);
 
-/* Where the books stand: the session's end, else the latest time that any event named. */
-uint64_t model_now(const struct model *m);
-
 /* Interval mode, from the beginning on. What devices did is told up to where all is known of it,
  * about a second ago: an interval of a device ends there, in a gap where the gap began, and the
  * next goes on from there. Kernels and copies are of the interval in which they were told. */
 void model_use_intervals(struct model *m);
 
-/* From the beginning on: kernels are counted by their launches, too (model_kernel_configs). */
+/* From the beginning on: kernels are counted by their launches, too (snapshot.kernel_configs). */
 void model_use_launches(struct model *m);
 
 /* Forgets what was counted until now and goes on; open calls stay open, threads and processes that
- * ended are dropped. Make the interval's tables (with this now) before. */
+ * ended are dropped. Take the interval's snapshot (with this now) before. */
 void model_cut(struct model *m, uint64_t now_ns);
 
 /* ---- reading ---------------------------------------------------------------------------- */
@@ -58,7 +49,6 @@ struct model_session {
 	uint64_t interval_ns;	/* where the current interval begins: start_ns or the last cut */
 	uint64_t stop_ns;	/* 0: goes on */
 };
-struct model_session model_session(const struct model *m);
 
 struct model_counts {		/* since the session began, also in interval mode */
 	uint64_t received[EVENT_KIND_END];	/* [0]: kinds that nobody knows */
@@ -89,20 +79,5 @@ struct model_reading {		/* the latest EVENT_COUNT of a source and kind */
 	const char *source, *kind;
 	uint64_t hits, received, lost;
 };
-/* Why threads were off the CPU outside calls, in this interval. */
-const struct offcpu *model_offcpu(const struct model *m);
-
-/* What the stacks of calls are; see call_key.stack. */
-const struct stacks *model_stacks(const struct model *m);
-struct stacks *model_stacks_of(struct model *m);	/* for what is found out at report time */
-
-size_t model_readings(const struct model *m);
-const struct model_reading *model_reading(const struct model *m, size_t i);
-
-struct pairs;
-const struct pairs *model_facts(const struct model *m);
-/* EVENT_FACT: the last value of a key. */
-const char *model_fact(const struct model *m, const char *key);	/* NULL: no such fact */
-uint64_t model_fact_number(const struct model *m, const char *key);	/* 0: none, or no number */
 
 #endif

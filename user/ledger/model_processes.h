@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Who is in a model: its processes and threads, by their places, as of now. A part of
- * ledger/model.h, where it is said how long they are valid.
- */
+/* Processes of a model, by their places, as of now. A part of ledger/model.h. */
 #ifndef LEDGER_MODEL_PROCESSES_H
 #define LEDGER_MODEL_PROCESSES_H
 
 #include <stdbool.h>
 
-#include "ledger/thread_book.h"
 #include "facts/call_stats.h"
 
 struct model;
@@ -52,48 +48,11 @@ struct model_process {
 	struct model_child *child;
 	struct call_stats calls;
 };
+#define MODEL_THREADS 8192	/* that ended are told apart only while there are not more */
+
 size_t model_processes(const struct model *m);
 const struct model_process *model_process(const struct model *m, size_t i);
-/* the newest, or NULL */
-const struct model_process *model_process_of(const struct model *m, uint32_t pid);
-
-/* What process i said it was doing (facts/ranges.h); NULL: nothing. */
-struct ranges;
-const struct ranges *model_ranges(const struct model *m, size_t i);
-
-bool model_has_ended(const struct model *m, size_t i);	/* by the end of the session, whenever */
 /* nobody told that all its threads have ended */
 bool model_may_go_on(const struct model *m, size_t i);
-
-/* EVENT_IDENTITY: what is known of process i under that name. */
-struct pairs;
-const struct pairs *model_identities(const struct model *m, size_t i);
-const char *model_identity(const struct model *m, size_t i, const char *key);	/* NULL: nothing */
-
-/* How much of [start, end) process i had a library mapped that was not yet probed. */
-uint64_t model_unarmed_ns(const struct model *m, size_t i, uint64_t start_ns, uint64_t end_ns);
-
-struct model_thread {
-	size_t process;		/* index of its process */
-	uint32_t pid, tid;
-	char comm[16];		/* "": unknown */
-	const char *process_comm;
-	uint64_t process_start_ns;	/* 0: unknown */
-	uint64_t birth_ns;	/* 0: unknown */
-	bool has_book;		/* it has made at least one call; else what follows is zero */
-	bool open;		/* inside func since open_ns */
-	bool before;		/* ... and longer: open_ns is only when that was first known */
-	uint16_t func;
-	uint64_t open_ns;
-	struct book_sum book;
-	struct book_counts counts;
-	uint64_t past;		/* so many threads that ended, added up; tid is 0. 0: it is one */
-};
-#define MODEL_THREADS 8192	/* that ended are told apart only while there are not more */
-size_t model_threads(const struct model *m);
-void model_thread(const struct model *m, size_t i, uint64_t now_ns, struct model_thread *out);
-
-/* What a thread (the last one of that number) is called, or else its process; NULL: unknown. */
-const char *model_thread_comm(const struct model *m, uint32_t pid, uint32_t tid);
 
 #endif

@@ -11,11 +11,13 @@
 #include "catalog/catalog.h"
 #include "event/stacks.h"
 #include "facts/kernel_configs.h"
+#include "facts/memory_book.h"
 #include "facts/offcpu.h"
 #include "facts/ranges.h"
 #include "facts/samples.h"
 #include "join/graphs.h"
 #include "join/join.h"
+#include "ledger/devices.h"
 #include "ledger/model.h"
 #include "ledger/processes.h"
 

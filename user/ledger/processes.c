@@ -292,91 +292,10 @@ const struct model_process *model_process(const struct model *m, size_t i)
 	return &m->processes.v[i]->info;
 }
 
-const struct model_process *model_process_of(const struct model *m, uint32_t pid)
-{
-	for (size_t i = m->processes.n; i-- > 0;)
-		if (m->processes.v[i]->info.pid == pid)
-			return &m->processes.v[i]->info;
-	return NULL;
-}
-
-const struct pairs *model_identities(const struct model *m, size_t i)
-{
-	return &m->processes.v[i]->identity;
-}
-
-const char *model_identity(const struct model *m, size_t i, const char *key)
-{
-	return pairs_get(&m->processes.v[i]->identity, key);
-}
-
-bool model_has_ended(const struct model *m, size_t i)
-{
-	return m->processes.v[i]->info.exit_ns || model_identity(m, i, "ended");
-}
-
 bool model_may_go_on(const struct model *m, size_t i)
 {
 	const struct process *p = m->processes.v[i];
 
-	return !p->info.past && !p->gone_ns && (p->living || !model_has_ended(m, i));
+	return !p->info.past && !p->gone_ns && (p->living || !process_has_ended(p));
 }
 
-uint64_t model_unarmed_ns(const struct model *m, size_t i, uint64_t start_ns, uint64_t end_ns)
-{
-	const struct process *p = m->processes.v[i];
-
-	return p->past_unarmed_ns + intervals_overlap(&p->unarmed, start_ns, end_ns);
-}
-
-size_t model_threads(const struct model *m)
-{
-	return m->threads.n;
-}
-
-void model_thread(const struct model *m, size_t i, uint64_t now_ns, struct model_thread *out)
-{
-	const struct thread *t = m->threads.v[i];
-
-	*out = (struct model_thread){
-		.process = t->process->index,
-		.pid = t->process->info.pid,
-		.tid = t->tid,
-		.process_comm = t->process->info.comm,
-		.process_start_ns = t->process->info.start_ns,
-		.birth_ns = t->birth_ns,
-		.has_book = t->has_book && t->drives && !t->over,
-	};
-	memcpy(out->comm, t->comm, sizeof(out->comm));
-	if (t->past) {
-		out->past = t->past->threads;
-		out->has_book = t->past->threads != 0;
-		out->book = t->past->sum;
-		if (t->process == m->past)
-			memcpy(out->comm, t->process->info.comm, sizeof(out->comm));
-		else
-			memcpy(out->comm, "[other]", sizeof("[other]"));
-	}
-	if (!out->has_book || t->past)
-		return;
-	out->open = t->book.has_open && !t->book.is_off && !t->book.hole;
-	out->before = out->open && t->book.before;
-	out->func = t->book.open_func;
-	out->open_ns = t->book.open_start;
-	out->counts = t->book.counts;
-	book_read(&t->book, now_ns, &out->book);
-}
-
-const char *model_thread_comm(const struct model *m, uint32_t pid, uint32_t tid)
-{
-	const struct thread *t = threads_find(m, pid, tid);
-
-	if (t && t->comm[0])
-		return t->comm;
-	return t && pid == tid && t->process->info.comm[0] ? t->process->info.comm : NULL;
-}
-
-const struct ranges *model_ranges(const struct model *m, size_t i)
-{
-	return m->processes.v[i]->ranges;
-}

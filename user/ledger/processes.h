@@ -3,7 +3,7 @@
  * The registry of a model's processes and threads: by pid and tid, made when first named, replaced
  * when the kernel used a number again. What consumers of events keep of each lies in it. For the
  * ledger's consumers (model.c, *_events.c, visibility.c, retention.c); readers have
- * ledger/model_processes.h.
+ * ledger/snapshot.h.
  */
 #ifndef LEDGER_PROCESSES_H
 #define LEDGER_PROCESSES_H
@@ -12,7 +12,7 @@
 
 #include "base/pairs.h"
 #include "event/registry.h"
-#include "ledger/model_processes.h"
+#include "ledger/model.h"
 #include "ledger/timeline.h"
 #include "ledger/unseen.h"
 
@@ -42,8 +42,7 @@ struct process {
 	uint64_t past_unarmed_ns;	/* of those that it stands for */
 	bool first_ended;		/* its first thread, which ends it */
 	uint64_t last_exit_ns;		/* of its threads; 0: none has ended */
-	/* as its helper's ring told (EVENT_ENDED_NS); 0: nobody did */
-	uint64_t told_end_ns;
+	uint64_t told_end_ns;		/* EVENT_ENDED_NS of its helper's ring; 0: none came */
 	uint64_t gone_ns;		/* all of it had ended by then, as was found out; 0: not */
 	bool folds;			/* as retention.c found it last */
 	bool is_settled;		/* nothing of it will come, and nothing of it waits */
@@ -68,6 +67,11 @@ struct thread {
 	uint64_t lost_seen;		/* of its calls, by what follows graphs */
 	struct book book;
 };
+
+static inline bool process_has_ended(const struct process *p)
+{
+	return p->info.exit_ns || pairs_get(&p->identity, "ended");
+}
 
 static inline void thread_ends(struct thread *t)
 {

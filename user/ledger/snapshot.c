@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "ledger/device_events.h"
+#include "ledger/memory_events.h"
+#include "ledger/model_state.h"
 
 static const char *copy_text(struct snapshot *s, const char *text, int *err)
 {
@@ -48,9 +51,9 @@ static int take_ranges(struct snapshot *s, struct snapshot_process *to, const st
 	return err;
 }
 
-static int take_process(struct snapshot *s, const struct model *m, size_t i)
+static int take_process(struct snapshot *s, const struct model *m, const struct process *from)
 {
-	const struct model_process *p = model_process(m, i);
+	const struct model_process *p = &from->info;
 	struct snapshot_process *to = VEC_PUSH(&s->processes);
 	int err = to ? 0 : -ENOMEM;
 
@@ -60,10 +63,11 @@ static int take_process(struct snapshot *s, const struct model *m, size_t i)
 		.pid = p->pid, .cmdline = copy_text(s, p->cmdline, &err),
 		.start_ns = p->start_ns, .exec_ns = p->exec_ns, .exit_ns = p->exit_ns,
 		.past = p->past, .children = p->children,
-		.has_ended = model_has_ended(m, i),
-		.has_memory = model_memory(m, i),
-		.memory_incomplete = model_memory_incomplete(m, i),
-		.unarmed_ns = model_unarmed_ns(m, i, s->session.interval_ns, s->now_ns),
+		.has_ended = process_has_ended(from),
+		.has_memory = from->memory,
+		.memory_incomplete = memory_is_incomplete(m, from),
+		.unarmed_ns = from->past_unarmed_ns +
+			      intervals_overlap(&from->unarmed, s->session.interval_ns, s->now_ns),
 	};
 	memcpy(to->comm, p->comm, sizeof(to->comm));
 	for (size_t k = 0; k < p->n_child && !err; k++) {
@@ -74,30 +78,63 @@ static int take_process(struct snapshot *s, const struct model *m, size_t i)
 			*child = p->child[k];
 	}
 	if (!err)
-		err = pairs_copy(&to->identity, model_identities(m, i));
+		err = pairs_copy(&to->identity, &from->identity);
 	if (!err)
 		err = call_stats_copy(&to->calls, &p->calls);
 	if (!err)
-		err = take_memory(to, model_memory(m, i));
-	return err ? err : take_ranges(s, to, model_ranges(m, i));
+		err = take_memory(to, from->memory);
+	return err ? err : take_ranges(s, to, from->ranges);
 }
 
-static int take_thread(struct snapshot *s, const struct model *m, size_t i)
+/* It stands for others, whose sums have no open call. */
+static void take_past(struct snapshot_thread *to, const struct model *m, const struct thread *t)
 {
-	struct model_thread *t = VEC_PUSH(&s->threads);
+	const char *comm = t->process == m->past ? t->process->info.comm : "[other]";
 
-	if (!t)
+	to->past = t->past->threads;
+	to->has_book = t->past->threads != 0;
+	to->book = t->past->sum;
+	snprintf(to->comm, sizeof(to->comm), "%s", comm);
+}
+
+static int take_thread(struct snapshot *s, const struct model *m, const struct thread *t)
+{
+	struct snapshot_thread *to = VEC_PUSH(&s->threads);
+	const struct book *b = &t->book;
+
+	if (!to)
 		return -ENOMEM;
-	model_thread(m, i, s->now_ns, t);
-	t->process_comm = s->processes.v[t->process].comm;
+	*to = (struct snapshot_thread){
+		.process = t->process->index, .pid = t->process->info.pid, .tid = t->tid,
+		.process_comm = s->processes.v[t->process->index].comm,
+		.process_start_ns = t->process->info.start_ns, .birth_ns = t->birth_ns,
+		.has_book = t->has_book && t->drives && !t->over,
+	};
+	memcpy(to->comm, t->comm, sizeof(to->comm));
+	if (t->past)
+		take_past(to, m, t);
+	if (!to->has_book || t->past)
+		return 0;
+	to->open = b->has_open && !b->is_off && !b->hole;
+	to->before = to->open && b->before;
+	to->func = b->open_func;
+	book_read(b, s->now_ns, &to->book);
 	return 0;
 }
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
+/* While intervals go on devices are read up to where all is known. */
+static bool is_settled(const struct model *m)
+{
+	return m->intervals && !m->session.stop_ns;
+}
+
 static int take_host(struct snapshot *s, const struct model *m, const struct host_device *h)
 {
-	struct share_book *book = model_share(m, h, s->now_ns);
+	const struct devices_divide by = device_divide_by(m);
+	struct share_book *book = is_settled(m) ? share_book_copy(h->book) :
+						  host_device_read(h, s->now_ns, &by);
 	struct snapshot_host *to = book ? VEC_PUSH(&s->hosts) : NULL;
 	int err = to ? 0 : -ENOMEM;
 
@@ -130,6 +167,42 @@ static const struct snapshot_host *find_host(const struct snapshot *s, const str
 	return NULL;
 }
 
+static void forget_other(uint64_t ns[IDLE_CAUSES])
+{
+	ns[IDLE_UNKNOWN] += ns[IDLE_OTHER];
+	ns[IDLE_OTHER] = 0;
+}
+
+static int take_book(struct snapshot *s, struct snapshot_device *to, const struct model *m,
+		     const struct device_state *from)
+{
+	const struct devices_divide by = device_divide_by(m);
+	int err = devices_read(from, is_settled(m) ? DEVICES_SETTLED : s->now_ns, &by, &to->sum,
+			       to->idle_ns, &to->stalls);
+
+	/* Time in no call that CUPTI records may be anything: a call of NCCL, another thread's
+	 * turn. */
+	if (m->without_probes) {
+		forget_other(to->idle_ns);
+		for (size_t i = 0; i < stalls_count(&to->stalls); i++)
+			forget_other(((struct stall *)to->stalls.rows.v[i])->cause_ns);
+	}
+	if (!m->session.stop_ns) {
+		to->idle_ns[IDLE_OPEN] = to->idle_ns[IDLE_NO_WORK];
+		to->idle_ns[IDLE_NO_WORK] = 0;
+	}
+	return err;
+}
+
+/* The host's, where the devices themselves reported it; else the process's own. */
+static uint32_t number_of(const struct model *m, const struct device_state *d)
+{
+	const struct sampled_device *sampled =
+		d->has_facts ? samples_find(&m->samples, d->facts.uuid) : NULL;
+
+	return sampled ? sampled->number : d->ordinal;
+}
+
 static int take_device(struct snapshot *s, const struct model *m, const struct device_state *from)
 {
 	struct snapshot_device *to = VEC_PUSH(&s->devices);
@@ -139,14 +212,15 @@ static int take_device(struct snapshot *s, const struct model *m, const struct d
 		return err;
 	to->pid = from->pid;
 	to->device = from->device;
-	to->number = model_device_number(m, from->pid, from->device);
+	to->number = number_of(m, from);
 	to->has_book = from->member.book;
+	to->waiting = to->has_book ? device_book_waiting(from->member.book) : 0;
 	to->has_facts = from->has_facts;
 	to->facts = from->facts;
-	to->host = find_host(s, model_devices(m), from->member.host);
+	to->host = find_host(s, m->devices, from->member.host);
 	to->sets = from->sets;
 	memcpy(to->copies, from->copies, sizeof(to->copies));
-	err = model_device(m, from, s->now_ns, &to->sum, to->idle_ns, &to->stalls);
+	err = take_book(s, to, m, from);
 	if (!err)
 		err = kernels_copy(&to->kernels, &from->kernels);
 	return err ? err : lanes_copy(&to->lanes, &from->lanes);
@@ -154,7 +228,7 @@ static int take_device(struct snapshot *s, const struct model *m, const struct d
 
 static int take_devices(struct snapshot *s, const struct model *m)
 {
-	const struct devices *d = model_devices(m);
+	const struct devices *d = m->devices;
 	int err = 0;
 
 	for (size_t i = 0; i < devices_hosts(d) && !err; i++)
@@ -170,12 +244,12 @@ static int take_readings(struct snapshot *s, const struct model *m)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < model_readings(m) && !err; i++) {
+	for (size_t i = 0; i < m->readings.n && !err; i++) {
 		struct model_reading *to = VEC_PUSH(&s->readings);
 
 		if (!to)
 			return -ENOMEM;
-		*to = *model_reading(m, i);
+		*to = m->readings.v[i].info;
 		to->source = copy_text(s, to->source, &err);
 		to->kind = copy_text(s, to->kind, &err);
 	}
@@ -184,24 +258,23 @@ static int take_readings(struct snapshot *s, const struct model *m)
 
 static int take_all(struct snapshot *s, const struct model *m)
 {
-	const struct kernel_configs *configs = model_kernel_configs(m);
 	int err = take_readings(s, m);
 
 	if (!err)
-		err = pairs_copy(&s->facts, model_facts(m));
-	for (size_t i = 0; i < model_processes(m) && !err; i++)
-		err = take_process(s, m, i);
-	for (size_t i = 0; i < model_threads(m) && !err; i++)
-		err = take_thread(s, m, i);
+		err = pairs_copy(&s->facts, &m->facts);
+	for (size_t i = 0; i < m->processes.n && !err; i++)
+		err = take_process(s, m, m->processes.v[i]);
+	for (size_t i = 0; i < m->threads.n && !err; i++)
+		err = take_thread(s, m, m->threads.v[i]);
 	if (!err)
 		err = take_devices(s, m);
 	if (!err)
-		err = samples_copy(&s->samples, model_samples(m));
+		err = samples_copy(&s->samples, &m->samples);
 	if (!err)
-		err = offcpu_copy(&s->offcpu, model_offcpu(m));
+		err = offcpu_copy(&s->offcpu, &m->offcpu);
 	if (!err)
-		err = stacks_copy(&s->stacks, model_stacks(m));
-	return err || !configs ? err : kernel_configs_copy(&s->kernel_configs, configs);
+		err = stacks_copy(&s->stacks, &m->stacks);
+	return err ? err : kernel_configs_copy(&s->kernel_configs, &m->kernel_configs);
 }
 
 struct snapshot *snapshot_take(const struct model *m, uint64_t now_ns)
@@ -212,9 +285,11 @@ struct snapshot *snapshot_take(const struct model *m, uint64_t now_ns)
 	if (!s)
 		return NULL;
 	s->texts = strpool_new();
-	s->funcs = model_funcs(m);
-	s->session = model_session(m);
-	s->now_ns = num_max(now_ns ? now_ns : model_now(m), s->session.interval_ns);
+	s->funcs = m->funcs;
+	s->session = m->session;
+	if (!now_ns)
+		now_ns = m->session.stop_ns ? m->session.stop_ns : m->now_ns;
+	s->now_ns = num_max(now_ns, s->session.interval_ns);
 	model_counts(m, &s->counts);
 	err = s->texts ? take_all(s, m) : -ENOMEM;
 	if (!err)
@@ -294,7 +369,7 @@ const char *snapshot_identity(const struct snapshot_process *p, const char *key)
 const char *snapshot_thread_comm(const struct snapshot *s, uint32_t pid, uint32_t tid)
 {
 	for (size_t i = s->threads.n; i-- > 0;) {
-		const struct model_thread *t = &s->threads.v[i];
+		const struct snapshot_thread *t = &s->threads.v[i];
 
 		if (t->pid != pid || t->tid != tid)
 			continue;

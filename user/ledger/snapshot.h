@@ -2,9 +2,8 @@
 /*
  * An immutable picture of a model: all that tables, findings and the words around them are made of,
  * with the books closed at one time. Views read snapshots only, so that the model may go on
- * meanwhile. As bounded as the model is.
- *
- * The table of functions and the texts of stacks are the model's, which must live as long.
+ * meanwhile. As bounded as the model is. The table of functions and the texts of stacks are the
+ * model's, which must live as long.
  */
 #ifndef LEDGER_SNAPSHOT_H
 #define LEDGER_SNAPSHOT_H
@@ -12,7 +11,12 @@
 #include "base/pairs.h"
 #include "facts/kernel_configs.h"
 #include "facts/ranges.h"
+#include "event/stacks.h"
+#include "facts/memory_book.h"
+#include "facts/offcpu.h"
+#include "ledger/devices.h"
 #include "ledger/model.h"
+#include "ledger/thread_book.h"
 
 struct snapshot_process {	/* as struct model_process */
 	uint32_t pid;
@@ -24,23 +28,35 @@ struct snapshot_process {	/* as struct model_process */
 	VEC(struct model_child) child;
 	struct call_stats calls;
 	struct pairs identity;
-	bool has_ended;			/* by the end of the session, whenever */
-	bool has_memory;		/* something is known of it */
-	bool memory_incomplete;		/* see model_memory_incomplete */
+	bool has_ended, has_memory;	/* by the session's end; something is known of its memory */
+	bool memory_incomplete;		/* records of it were lost: bytes may be wrong, for good */
 	VEC(struct memory_sums) memory;
 	VEC(struct range_sum) ranges;
 	uint64_t unarmed_ns;		/* with a library mapped that was not yet probed */
 };
 
-struct snapshot_host;
+struct snapshot_thread {
+	size_t process;		/* index of its process */
+	uint32_t pid, tid;
+	char comm[16];		/* "": unknown */
+	const char *process_comm;
+	uint64_t process_start_ns;	/* 0: unknown */
+	uint64_t birth_ns;	/* 0: unknown */
+	bool has_book;		/* it has made at least one call; else what follows is zero */
+	bool open, before;	/* inside func; already before that could be seen */
+	uint16_t func;
+	struct book_sum book;
+	uint64_t past;		/* so many threads that ended, added up; tid is 0. 0: it is one */
+};
 
 struct snapshot_device {	/* of one process, or of those that ended */
 	uint32_t pid, device;		/* device: the process's own ordinal */
-	uint32_t number;		/* as it is shown: model_device_number */
+	uint32_t number;		/* as it is shown: the host's, where devices reported it */
 	bool has_book;			/* false: it stands for ended processes */
 	bool has_facts;
 	struct device_facts facts;
 	const struct snapshot_host *host;	/* NULL: it has not joined */
+	size_t waiting;			/* works that are not settled yet */
 	struct device_sum sum;
 	uint64_t idle_ns[IDLE_CAUSES];	/* add up to sum.idle_ns */
 	struct stalls stalls;
@@ -71,7 +87,7 @@ struct snapshot {
 	struct pairs facts;
 	VEC(struct model_reading) readings;
 	VEC(struct snapshot_process) processes;
-	VEC(struct model_thread) threads;
+	VEC(struct snapshot_thread) threads;
 	VEC(struct snapshot_device) devices;
 	VEC(struct snapshot_host) hosts;
 	struct samples samples;
@@ -81,22 +97,20 @@ struct snapshot {
 	struct strpool *texts;
 };
 
-/* Open books are closed at now_ns, in the model's interval; 0: model_now. NULL + errno. */
+/* Open books are closed at now_ns, in the model's interval; 0: at the
+ * session's end, or the latest time that any event named. NULL + errno. */
 struct snapshot *snapshot_take(const struct model *m, uint64_t now_ns);
 void snapshot_free(struct snapshot *s);
 
-const char *snapshot_fact(const struct snapshot *s, const char *key);	/* NULL: no such fact */
-uint64_t snapshot_fact_number(const struct snapshot *s, const char *key); /* 0: none, or no number */
+/* EVENT_FACT: the last value of a key; NULL: none. As a number, 0: none, or it is no number. */
+const char *snapshot_fact(const struct snapshot *s, const char *key);
+uint64_t snapshot_fact_number(const struct snapshot *s, const char *key);
 
-/* The newest of that number, or NULL. */
+/* The newest process, thread and device of that number; NULL: unknown. A thread without a name is
+ * called like its process; key: of EVENT_IDENTITY. */
 const struct snapshot_process *snapshot_process(const struct snapshot *s, uint32_t pid);
-/* EVENT_IDENTITY; NULL: nothing. */
 const char *snapshot_identity(const struct snapshot_process *p, const char *key);
-
-/* What a thread (the last one of that number) is called, or else its process; NULL: unknown. */
 const char *snapshot_thread_comm(const struct snapshot *s, uint32_t pid, uint32_t tid);
-
-/* or NULL */
 const struct snapshot_device *snapshot_device(const struct snapshot *s, uint32_t pid,
 					      uint32_t device);
 /* Of an unknown one the process's own ordinal. */

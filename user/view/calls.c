@@ -157,7 +157,7 @@ static int add_stats(struct parts *parts, const struct snapshot *snap, size_t pr
 static int add_open(struct parts *parts, const struct snapshot *snap)
 {
 	for (size_t i = 0; i < snap->threads.n; i++) {
-		const struct model_thread *t = &snap->threads.v[i];
+		const struct snapshot_thread *t = &snap->threads.v[i];
 		struct part *part;
 
 		if (!t->has_book || !t->open)

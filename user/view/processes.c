@@ -84,7 +84,7 @@ static struct thread_time *add_up_threads(const struct snapshot *snap)
 	struct own_cost cost = own_cost_read(snap);
 
 	for (size_t i = 0; sums && i < snap->threads.n; i++) {
-		struct model_thread t = snap->threads.v[i];
+		struct snapshot_thread t = snap->threads.v[i];
 		struct thread_time *sum;
 
 		if (!t.has_book)

@@ -70,7 +70,7 @@ static uint64_t read_thread_time(const struct snapshot *snap)
 	uint64_t ns = 0;
 
 	for (size_t i = 0; i < snap->threads.n; i++) {
-		const struct model_thread *t = &snap->threads.v[i];
+		const struct snapshot_thread *t = &snap->threads.v[i];
 
 		if (t->has_book)
 			ns = num_add(ns, t->book.close_ns - t->book.open_ns);
@@ -371,7 +371,7 @@ static void add_unknown(struct strbuf *out, const struct summary *s)
 	uint64_t ns = 0;
 
 	for (size_t i = 0; i < s->snap->threads.n; i++) {
-		const struct model_thread *t = &s->snap->threads.v[i];
+		const struct snapshot_thread *t = &s->snap->threads.v[i];
 
 		if (t->has_book)
 			ns = num_add(ns, t->book.ns[BUCKET_UNKNOWN]);

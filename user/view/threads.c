@@ -45,7 +45,7 @@ static const struct column columns[N_COLUMNS] = {
 };
 
 struct line {
-	struct model_thread thread;
+	struct snapshot_thread thread;
 	size_t order;		/* in the snapshot: threads that had one number after the other */
 	unsigned int bucket;
 	uint64_t ns;
@@ -73,14 +73,14 @@ static int compare_lines(const void *a, const void *b)
 }
 
 /* A bucket that was all gpuprof's own cost stays, with nothing in it. */
-static uint64_t own_ns(const struct model_thread *t, unsigned int bucket)
+static uint64_t own_ns(const struct snapshot_thread *t, unsigned int bucket)
 {
 	return bucket < CLASS_END ? t->book.own_ns[bucket] : 0;
 }
 
 static int add_thread(struct lines *lines, const struct snapshot *snap, size_t i)
 {
-	struct model_thread t = snap->threads.v[i];
+	struct snapshot_thread t = snap->threads.v[i];
 	struct line *line;
 
 	own_cost_take(&lines->cost, &t.book);
@@ -117,7 +117,7 @@ static void fill_runqueue(struct cell *cell, const struct line *line, bool knows
 
 static int add_row(struct table *t, const struct line *line, const struct lines *lines)
 {
-	const struct model_thread *thread = &line->thread;
+	const struct snapshot_thread *thread = &line->thread;
 	uint64_t wall = thread->book.close_ns - thread->book.open_ns;
 	struct cell *row = table_row(t);
 	const char *comm = thread->comm[0] ? thread->comm : NULL;

@@ -200,13 +200,13 @@ static void add_no_finding(struct strbuf *out, const struct snapshot *snap)
 
 /* The thread that is longest in calls that launch or wait: it drives the device, as far as is
  * known. */
-static bool find_driver(struct model_thread *driver, const struct snapshot *snap)
+static bool find_driver(struct snapshot_thread *driver, const struct snapshot *snap)
 {
 	const struct own_cost cost = own_cost_read(snap);
 	uint64_t most_ns = 0;
 
 	for (size_t i = 0; i < snap->threads.n; i++) {
-		const struct model_thread *t = &snap->threads.v[i];
+		const struct snapshot_thread *t = &snap->threads.v[i];
 		uint64_t ns = num_add(t->book.ns[CLASS_LAUNCH], t->book.ns[CLASS_SYNC]);
 
 		if (!t->has_book || t->past || ns <= most_ns)
@@ -225,7 +225,7 @@ static void add_share(struct strbuf *out, const char *before, uint64_t ns, uint6
 }
 
 /* A device waits for a cause on the thread's side for no longer than the thread is there. */
-static void add_bounds(struct strbuf *out, const struct model_thread *t)
+static void add_bounds(struct strbuf *out, const struct snapshot_thread *t)
 {
 	uint64_t wall_ns = t->book.close_ns - t->book.open_ns, outside_ns = t->book.ns[CLASS_OTHER];
 
@@ -270,7 +270,7 @@ static enum next choose_remedy(const char *helper, const struct next_target *tar
 	return target->command ? NEXT_HOST : r->ended;	/* a command was given the helper */
 }
 
-static void add_unseen(struct strbuf *out, const struct snapshot *snap, const struct model_thread *t)
+static void add_unseen(struct strbuf *out, const struct snapshot *snap, const struct snapshot_thread *t)
 {
 	const struct snapshot_process *p = snapshot_process(snap, t->pid);
 	const char *helper = snapshot_identity(p, "helper"), *why = snapshot_identity(p, "helper_why");
@@ -318,7 +318,7 @@ static const struct finding *find_reason(const struct findings *f, const struct 
 
 int verdict_add(struct strbuf *out, const struct snapshot *snap)
 {
-	struct model_thread driver;
+	struct snapshot_thread driver;
 	struct findings f = { 0 };
 	int err = findings_read(&f, snap);
 	const struct finding *first = !err && f.all.n ? &f.all.v[0] : NULL;
