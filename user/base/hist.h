@@ -34,7 +34,8 @@ struct hist {
 int hist_add_slowly(struct hist *h, unsigned int octave, unsigned int sub, uint64_t n);
 /* 0, or -ENOMEM: dst is of no use */
 int hist_merge(struct hist *dst, const struct hist *src);
-/* h is a copy of the bytes of another one: it gets counters of its own. 0, or -ENOMEM: it is empty. */
+/* h is a copy of the bytes of another one: it gets counters of its own. 0, or -ENOMEM: it is
+ * empty. */
 int hist_own(struct hist *h);
 void hist_reset(struct hist *h);	/* empty again; keeps the memory */
 void hist_free(struct hist *h);

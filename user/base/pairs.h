@@ -23,7 +23,8 @@ struct pairs {
  * has changed. */
 int pairs_set(struct pairs *p, const char *key, const char *value, size_t max);
 const char *pairs_get(const struct pairs *p, const char *key);	/* NULL: none */
-int pairs_copy(struct pairs *to, const struct pairs *from);	/* to is empty; 0 or -ENOMEM: it is to be freed */
+int pairs_copy(struct pairs *to,
+	       const struct pairs *from); /* to is empty; 0 or -ENOMEM: it is to be freed */
 void pairs_free(struct pairs *p);	/* empty and usable again */
 
 #endif

@@ -59,7 +59,8 @@ static const char *const core[] = {
 
 	"cudaMemcpy2DAsync", "cudaMallocAsync", "cudaFreeAsync", "cudaLaunchCooperativeKernel",
 	"cudaMemset", "cudaHostAlloc", "cudaFreeHost", "cudaMallocHost", "cudaMemcpyPeerAsync",
-	"cudaMemcpyToSymbolAsync", "cudaMemcpyToSymbol", "cudaMallocManaged", "cudaMemPrefetchAsync",
+	"cudaMemcpyToSymbolAsync", "cudaMemcpyToSymbol", "cudaMallocManaged",
+	"cudaMemPrefetchAsync",
 	"cudaMemcpy2D", "cudaMemcpy3DAsync", "cudaStreamWaitEvent", "cudaGraphInstantiate",
 	"cudaGraphUpload", "cudaMemset3D", "cudaMemcpy2DArrayToArray",
 
@@ -159,7 +160,8 @@ const struct catalog_row *catalog_find(const char *name)
 enum func_role catalog_role(const struct func *fn)
 {
 	static const uint8_t of_class[CLASS_END] = {
-		[CLASS_LAUNCH] = ROLE_KERNEL, [CLASS_COLLECTIVE] = ROLE_KERNEL, [CLASS_COPY] = ROLE_COPY,
+		[CLASS_LAUNCH] = ROLE_KERNEL, [CLASS_COLLECTIVE] = ROLE_KERNEL,
+		[CLASS_COPY] = ROLE_COPY,
 		[CLASS_SET] = ROLE_SET, [CLASS_LIBRARY] = ROLE_ROUTINE,
 	};
 	const struct catalog_row *row = catalog_find(fn->name);
@@ -169,7 +171,9 @@ enum func_role catalog_role(const struct func *fn)
 
 static unsigned int highest_word(const struct catalog_row *row)
 {
-	static const uint8_t shape_words[] = { [SHAPE_DIM3] = 5, [SHAPE_GEMM] = 6, [SHAPE_GEMMS] = 6 };
+	static const uint8_t shape_words[] = {
+		[SHAPE_DIM3] = 5, [SHAPE_GEMM] = 6, [SHAPE_GEMMS] = 6
+	};
 	const uint8_t words[] = { row->entity, row->address, row->bytes, row->dtype, row->times[0],
 				  row->times[1], row->stream, row->dir_word };
 	unsigned int max = row->shape < sizeof(shape_words) ? shape_words[row->shape] : 0;

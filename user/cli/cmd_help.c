@@ -39,7 +39,8 @@ static void document_add_words(struct strbuf *out, const char *const *words, con
 }
 
 /* "-p" and "--pid", with what separates them when there are both. */
-static void document_add_names(struct strbuf *out, const struct option_row *row, const char *separator)
+static void document_add_names(struct strbuf *out, const struct option_row *row,
+			       const char *separator)
 {
 	if (row->letter)
 		strbuf_addf(out, "-%c%s", row->letter, separator);

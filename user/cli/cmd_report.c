@@ -83,7 +83,8 @@ static int report_capture(const struct options *o, struct capture_reader *r, str
 	return rc ? rc : state;
 }
 
-/* Before anything of the capture is read. Source lines are in files of those who built the target. */
+/* Before anything of the capture is read. Source lines are in files of those who built the
+ * target. */
 static void drop_privileges(const struct options *o)
 {
 	caps_drop_others((o->lines ? 1ull << CAP_DAC_READ_SEARCH : 0) |

@@ -57,7 +57,8 @@ static const char *const form_names[] = {
 };
 
 static const char *const env_names[] = {
-	[ENV_SHELL] = "shell", [ENV_SYSTEMD] = "systemd", [ENV_DOCKER] = "docker", [ENV_K8S] = "k8s",
+	[ENV_SHELL] = "shell", [ENV_SYSTEMD] = "systemd", [ENV_DOCKER] = "docker",
+	[ENV_K8S] = "k8s",
 	[ENV_SLURM] = "slurm", [ENV_FORMS] = NULL,
 };
 
@@ -75,7 +76,8 @@ static const char *const on_names[] = { [ON_EXIT] = "exit", [ON_SIGNAL] = "signa
 static const struct option_row rows[] = {
 	{
 		.name = "pid", .letter = 'p', .group = GROUP_TARGETS, .arg = "PID[,PID...]",
-		.verbs = LIVE | ON(STACKS) | ON(DOCTOR), .set = option_set_pids, .completes = COMPLETE_PIDS,
+		.verbs = LIVE | ON(STACKS) | ON(DOCTOR), .set = option_set_pids,
+		.completes = COMPLETE_PIDS,
 		.accepts = "process ids such as 1234 or 1234,1240",
 		.help = "measure these processes and all below",
 	}, {
@@ -203,7 +205,8 @@ static const struct option_row rows[] = {
 		.help = "with --by stack: source lines, inlined functions",
 	}, {
 		.name = "max-loss", .group = GROUP_OUTPUT, .arg = "PCT",
-		.verbs = PRINTS | ON(RECORD), .set = option_set_percent, .at = MEMBER(report.max_loss),
+		.verbs = PRINTS | ON(RECORD), .set = option_set_percent,
+		.at = MEMBER(report.max_loss),
 		.accepts = "a percentage from 0 to 100 such as 0.5%",
 		.help = "exit 5 when more is lost (default 1%)",
 	}, {
@@ -233,7 +236,8 @@ static const struct option_row rows[] = {
 		.help = "1: queries, cublas and cudnn routines too",
 	}, {
 		.name = "budget", .group = GROUP_MEASURE, .arg = "DUR",
-		.verbs = LIVE | ON(DOCTOR), .set = option_set_duration, .at = MEMBER(session.budget_ns),
+		.verbs = LIVE | ON(DOCTOR), .set = option_set_duration,
+		.at = MEMBER(session.budget_ns),
 		.accepts = "a duration such as 5us",
 		.help = "what single-stepping may add to a call (2us)",
 	}, {
@@ -279,7 +283,8 @@ static const struct option_row rows[] = {
 		.help = "shell (default), systemd, docker, k8s or slurm",
 	}, {
 		.name = "dir", .group = GROUP_OUTPUT, .arg = "DIR",
-		.verbs = ON(ENV), .set = option_set_text, .at = MEMBER(dir), .completes = COMPLETE_FILES,
+		.verbs = ON(ENV), .set = option_set_text, .at = MEMBER(dir),
+		.completes = COMPLETE_FILES,
 		.accepts = "the name of a directory",
 		.help = "install there (root: /usr/lib/gpuprof)",
 	}, {
@@ -315,7 +320,8 @@ static const struct verb verbs[VERB_END] = {
 		.name = "stat", .has_targets = true,
 		.summary = "measure for a while, then print one report",
 		.usage = "stat [options] [-p PID[,PID...] | --name GLOB ... | -a | -- CMD ARG...]",
-		.about = "Measures until CMD or the targets end, -d is over, or Ctrl-C. The report begins with\n"
+		.about = "Measures until CMD or the targets end, -d is over, or Ctrl-C. The "
+			 "report begins with\n"
 			 "the largest avoidable loss; --table findings has all of them.\n"
 			 TABLES,
 		.examples = "  gpuprof stat -p 1234 -d 10s\n"
@@ -326,12 +332,15 @@ static const struct verb verbs[VERB_END] = {
 	[VERB_RECORD] = {
 		.name = "record", .has_targets = true,
 		.summary = "measure and keep everything in a capture file",
-		.usage = "record [-o FILE] [options] [-p PID[,PID...] | --name GLOB ... | -a | -- CMD ARG...]",
+		.usage = "record [-o FILE] [options] [-p PID[,PID...] | --name GLOB ... | -a | "
+			 "-- CMD ARG...]",
 		.about = "Records until CMD or the targets end, -d is over, or Ctrl-C. What was\n"
-			 "recorded stays readable, however it ends. FILE may hold %h (host), %p (pid),\n"
+			 "recorded stays readable, however it ends. FILE may hold %h (host), %p "
+			 "(pid),\n"
 			 "%r (rank), %j (Slurm job), %t (start time) and %%.\n",
 		.examples = "  gpuprof record -o run.gpr -p 1234 -d 1m\n"
-			    "  gpuprof record -o run.%r.gpr --max-size 1g --max-files 4 -- ./train\n"
+			    "  gpuprof record -o run.%r.gpr --max-size 1g --max-files 4 -- "
+			    "./train\n"
 			    "  gpuprof record --before 30s --on exit -p 1234\n",
 	},
 	[VERB_REPORT] = {
@@ -350,7 +359,8 @@ static const struct verb verbs[VERB_END] = {
 		.name = "stacks",
 		.summary = "where every thread of a process is, now",
 		.usage = "stacks [-p PID[,PID...] | --name GLOB ...] [options]",
-		.about = "Works on what already hangs, and stops nothing: the call that each thread\n"
+		.about = "Works on what already hangs, and stops nothing: the call that each "
+			 "thread\n"
 			 "is in, its native stack, and what it waits for.\n",
 		.examples = "  gpuprof stacks -p 1234\n"
 			    "  gpuprof stacks --job 1234 --format json\n",
@@ -359,8 +369,10 @@ static const struct verb verbs[VERB_END] = {
 		.name = "env",
 		.summary = "install the helper, print what loads it",
 		.usage = "env [--for WHAT] [--dir DIR]",
-		.about = "For device times of processes that gpuprof does not start: installs the helper\n"
-			 "(without root: below ~/.local/state) and prints the variables by which CUDA and\n"
+		.about = "For device times of processes that gpuprof does not start: installs "
+			 "the helper\n"
+			 "(without root: below ~/.local/state) and prints the variables by which "
+			 "CUDA and\n"
 			 "NVTX load it. It sleeps until gpuprof watches the process (-p PID).\n",
 		.examples = "  eval \"$(gpuprof env)\"; ./train & sudo gpuprof stat -d 10s -p $!\n"
 			    "  docker run $(gpuprof env --for docker) ...\n"

@@ -10,7 +10,8 @@
 
 bool dwarf_is_built_in(void);
 
-/* Writes "INDEX TEXT\n" for each of the lines that debug info knows of. 0, -ENOENT: there is none. */
+/* Writes "INDEX TEXT\n" for each of the lines that debug info knows of. 0, -ENOENT: there is
+ * none. */
 int dwarf_answer(int fd, const struct elf_line *lines, size_t n, FILE *out);
 
 #endif

@@ -8,9 +8,9 @@
  * may start it, and a helper of its own.
  *
  * CUDA's driver calls InitializeInjection when it starts (CUDA_INJECTION64_PATH), each library's
- * copy of NVTX InitializeInjectionNvtx2 at its first use (NVTX_INJECTION64_PATH), in any order.
- * Whatever happens, the answer is 1: a target never fails for us. Into a process that runs already
- * gpuprof's thread comes by gpuprof_attach.
+ * copy of NVTX calls InitializeInjectionNvtx2 at its first use (NVTX_INJECTION64_PATH), in any
+ * order. They always return 1: a target never fails because of us. In a process that runs
+ * already gpuprof's thread enters by gpuprof_attach.
  */
 #include "helper/agent.h"
 
@@ -127,8 +127,9 @@ static bool blocks_all_signals(int tid)
 	       (blocked & EVERY_SIGNAL) == EVERY_SIGNAL;
 }
 
-/* Adds who has come since the list was made. */
-static void process_exit_add_threads(struct cupti_threads *cupti, const int *before, size_t n_before)
+/* Adds the threads started since the list was made. */
+static void process_exit_add_threads(struct cupti_threads *cupti, const int *before,
+				     size_t n_before)
 {
 	int now[LISTED_THREADS_MAX];
 	size_t n = n_before ? process_exit_list_threads(now) : 0;
@@ -222,7 +223,7 @@ static enum last_thread process_exit_look(const struct cupti_threads *cupti)
 								     LAST_THREAD_NOT;
 }
 
-/* until it is to be asked again; PROCESS_EXIT_NEVER: until on_left */
+/* nanoseconds until the next check; PROCESS_EXIT_NEVER: until on_left */
 static uint64_t process_exit_wait_ns(void)
 {
 	uint64_t wait_ns = alone.wait_ns;
@@ -255,7 +256,7 @@ static struct agent {
 	struct devices devices;
 	struct cupti_threads cupti_threads;
 	pthread_mutex_t starting;	/* held while the helper comes into the process */
-	pthread_mutex_t lock;		/* held by who looks, arms and drains */
+	pthread_mutex_t lock;		/* held while checking, arming and draining */
 	pid_t owner;		/* whose we are: a child made without fork(3) has our memory too */
 	bool hooked;		/* fork and exit are */
 	bool forgotten;		/* in a child whose parent has used CUDA */
@@ -328,10 +329,10 @@ static void be_awake(void)
 	enter(GP_HELPER_AWAKE);
 }
 
-/* CUPTI calls the callbacks that were registered last, silently. No buffer for a while may
- * be that, or a process that launches nothing: whether another has subscribed decides. Asking is a
- * subscription of a moment, which another's would meet and fail: so it is asked ever more
- * seldom. */
+/* CUPTI silently calls the callbacks registered last. A period without buffers may mean that, or
+ * a process that launches nothing; only a subscription attempt decides whether another client
+ * has subscribed. Such an attempt could make another client's subscription fail, so it is made
+ * ever more seldom. */
 static bool has_lost_cupti(void)
 {
 	uint64_t arrivals = collect_arrivals(), now = clock_now_ns();
@@ -418,7 +419,7 @@ static uint32_t look(void)
 	return kinds;
 }
 
-/* One step towards what is wanted. Returns how long to sleep. */
+/* One step towards the wanted state. Returns how long to sleep. */
 static uint64_t step(void)
 {
 	uint32_t kinds = look();
@@ -470,7 +471,7 @@ static void end(void)
 	kinds = look();		/* a reader that came with the end gets it too */
 	if (kinds && agent.cuda && !agent.devices.known)
 		devices_read(&agent.devices, agent.names, &agent.ring);	/* CUDA started just now */
-	since_ns = clock_now_ns();	/* what other threads launch from now on is not recorded */
+	since_ns = clock_now_ns();	/* later launches of other threads are not recorded */
 	if (agent.state == GP_HELPER_AWAKE) {
 		drain(CUPTI_FLUSH_FORCED);
 		agent.unseen_ns = 0;
@@ -515,8 +516,8 @@ static void *live(void *ctx)
 
 /* ---- begin and end -------------------------------------------------------------------------- */
 
-/* A child has our memory and not our thread, and what CUDA had does not work in it. What it shares
- * with readers it must let go. Locks may be held by threads that are not here. */
+/* A forked child has our memory but not our thread, and CUDA's state does not work in it. It
+ * must release what it shares with readers. Threads that do not exist here may hold locks. */
 static void in_child(void)
 {
 	if (agent.cuda)
@@ -534,7 +535,7 @@ static void wake(void)
 	syscall(SYS_futex, &agent.ring.head->wake, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* The thread looks who is left. */
+/* The helper's thread checks which threads are left. */
 static void on_main_left(void)
 {
 	if (agent.ring.head && getpid() == agent.owner)
@@ -574,7 +575,7 @@ static void wait_for_reader(void)
 	}
 }
 
-/* The process exits: what CUPTI holds is handed on, within a second. */
+/* The process exits: delivers what CUPTI holds, within a second. */
 static void agent_end(void)
 {
 	if (!agent.ring.head || getpid() != agent.owner)
@@ -684,7 +685,7 @@ void agent_load_chained(char *out, size_t size)
 
 /* ---- how it comes into a process ------------------------------------------------------------ */
 
-/* The loading thread runs from what is to be unmapped, so another one does that, and ends. */
+/* The loading thread runs from the memory to be unmapped, so another thread unmaps it and exits. */
 static void *clean_up(void *ctx)
 {
 	struct gp_load *l = ctx;
@@ -696,7 +697,7 @@ static void *clean_up(void *ctx)
 	return NULL;
 }
 
-/* Unmaps what the loading thread ran from and used, once it has ended. */
+/* Unmaps the memory that the loading thread ran from and used, once it has exited. */
 static void unmap_loader(const struct gp_load *l)
 {
 	struct gp_load *copy = malloc(sizeof(*copy));

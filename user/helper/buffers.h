@@ -92,8 +92,8 @@ static inline size_t buffers_bytes_in(const uint8_t *buffer)
 	return n * sizeof(*words);
 }
 
-/* Buffers taken before before_ns that hold records and were not given back. They may be written
- * meanwhile: bytes is what was seen. */
+/* Buffers taken before before_ns that hold records and were not given back. CUPTI may still
+ * write to them: bytes is the amount seen. */
 static inline struct buffers_kept buffers_kept(const struct buffers *b, uint64_t before_ns)
 {
 	uint64_t taken = __atomic_load_n(&b->taken, __ATOMIC_ACQUIRE);

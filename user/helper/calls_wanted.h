@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions whose API records the helper asks for where it can choose (helper/collect.c): those
- * that the catalogue has as launch, sync, copy, set, alloc, free, compile, and those that begin or
- * end a capture; and the rest of it, for readers that want all calls. F(number).
- * Written by scripts/gen-cbids.
+ * The functions whose API records the helper enables where it can choose (helper/collect.c):
+ * those of the catalogue's classes launch, sync, copy, set, alloc, free, compile, and those that
+ * begin or end a capture; and the rest of the catalogue, for readers that want all calls.
+ * F(number). Written by scripts/gen-cbids.
  */
 #ifndef HELPER_CALLS_WANTED_H
 #define HELPER_CALLS_WANTED_H

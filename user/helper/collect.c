@@ -97,19 +97,19 @@ static void calls_disable(const struct cupti *c)
 /* ---- our subscription ----------------------------------------------------------------------- */
 
 /*
- * Our subscription to CUPTI, while a reader asks for it: then the nodes of graphs are sent as they
- * are made. CUPTI has one subscriber, and a profiler that is refused once may stay without events
- * for good: so none is taken where another client may come (helper/cupti_client.h), and it is given
- * back when such a one is loaded. The ring's head says why a reader's wish was refused. The
- * callback runs on the application's threads, inside the calls that make graphs: no lock, no
- * allocation, one record.
+ * Our subscription to CUPTI, while a reader wants it: then the nodes of graphs are sent as they
+ * are made. CUPTI has one subscriber, and a profiler that is refused once may stay without
+ * events for good: so we do not subscribe where another client may come (helper/cupti_client.h),
+ * and unsubscribe when such a library is loaded. The ring's head has the reason why a reader's
+ * wish was refused. The callback runs on the application's threads, inside the calls that make
+ * graphs: no lock, no allocation, one record.
  */
 static struct subscription {
 	struct helper_ring *ring;
 	const struct cupti *cupti;
 	void *subscriber;
 	bool held;
-	bool wanted;		/* as it was asked for last */
+	bool wanted;		/* the latest request */
 	bool without;		/* it is wanted and not to be had */
 	bool forgotten;		/* in a forked child */
 } subscription;
@@ -168,7 +168,7 @@ static void release_subscription(const struct cupti *c)
 	__atomic_store_n(&subscription.ring->head->subscribed_ns, 0, __ATOMIC_RELAXED);
 }
 
-/* Without all of what it is for it is not kept. */
+/* Without all the callbacks it needs the subscription is not kept. */
 static void take_subscription(const struct cupti *c)
 {
 	static const uint32_t wanted[] = { CUPTI_NODE_CREATED, CUPTI_NODE_CLONED };
@@ -197,8 +197,9 @@ static void take_subscription(const struct cupti *c)
 	__atomic_store_n(&subscription.ring->head->subscribed_ns, clock_now_ns(), __ATOMIC_RELAXED);
 }
 
-/* Takes it, keeps it or gives it back; to be called again while it is wanted. Not held: who gave it
- * back, or could not have it, does without as long as it goes on to be wanted. */
+/* Subscribes, keeps the subscription or gives it up; to be called again while it is wanted.
+ * After giving it up, or failing to get it, the helper does not try again as long as the wish
+ * lasts. */
 static void subscribe_follow(const struct cupti *c, bool wanted)
 {
 	const char *who = wanted && !subscription.without ? who_may_come(c) : NULL;
@@ -252,14 +253,14 @@ static struct collector {
 	uint64_t enabled;		/* bits of CUPTI's kinds */
 	uint32_t calls;			/* GP_CALLS_*; 0: none */
 	bool all_calls;			/* of these, also those that launch nothing */
-	uint64_t arrivals;		/* buffers asked for or given back */
+	uint64_t arrivals;		/* buffers that CUPTI requested or returned */
 	/* records of nodes since all was enabled; before it is renewed */
 	uint64_t nodes, nodes_max;
 	uint64_t nodes_lost;		/* of them without times */
 	/* it was; that did not help, so graphs are recorded whole */
 	bool renewed, whole;
-	uint64_t flushed_ns;		/* began: what is lost now was made after it */
-	uint64_t kept_at_ns;		/* what CUPTI keeps was looked for */
+	uint64_t flushed_ns;		/* began: records lost now are later than that */
+	uint64_t kept_at_ns;		/* when CUPTI's unreturned buffers were checked */
 	bool forgotten;			/* in a forked child */
 } collector = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -294,7 +295,7 @@ static uint32_t count_node(uint32_t graph, bool has_time)
 	return has_time ? 0 : GP_LOSS_NO_TIME;
 }
 
-/* Sends one record; what it was lost for, or 0. */
+/* Sends one record. Returns the reason it was lost, or 0. */
 static uint32_t on_record(const void *rec, uint32_t kind)
 {
 	size_t bytes = kind < CUPTI_KINDS ? collector.sizes.bytes[kind] : 0;
@@ -357,7 +358,7 @@ static void on_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 	*max_records = 0;	/* as many as fit */
 }
 
-/* Of which kinds are those that cannot be read; 0: of one that is not known. */
+/* The kinds that cannot be read; 0: among them an unknown one. */
 static uint32_t add_unread(uint32_t kinds, bool first, uint32_t kind)
 {
 	static const uint8_t sent_as[CUPTI_KINDS] = {

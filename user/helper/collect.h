@@ -20,11 +20,11 @@ int collect_open(struct helper_ring *r, struct names *names);
 /* Is another client subscribed? 1: yes. 0: no, we are, or it is unknown. */
 int collect_is_occupied(const struct cupti *c);
 
-/* Registers our callbacks and enables what the ring's kinds need. 0, or CUPTI's code; *what: the
- * function that failed. Partly armed is drained again. */
+/* Registers our callbacks and enables the activity kinds that the ring's kinds need. 0, or
+ * CUPTI's code; *what: the function that failed. A partial arming is drained again. */
 int collect_arm(const struct cupti *c, uint32_t kinds, const char **what);
 
-/* While armed: what a further reader's kinds need, if CUPTI has it. */
+/* While armed: enables the kinds that a further reader needs, if CUPTI has them. */
 void collect_more(uint32_t kinds);
 
 /* CUPTI keeps nodes of graphs in buffers on the device that it does not use again (after 25 million
@@ -32,27 +32,27 @@ void collect_more(uint32_t kinds);
  * as unseen; if that does not help, graphs are recorded whole from then on. */
 void collect_renew(uint32_t kinds);
 
-/* Buffers that CUPTI has asked us for or given back so far. */
+/* Buffers that CUPTI has requested from us or returned so far. */
 uint64_t collect_arrivals(void);
 
-/* Another client has the callbacks now: what is enabled is theirs too, and is left as it is. */
+/* Another client has the callbacks now: the enabled kinds are its own too, and stay enabled. */
 void collect_stand_down(void);
 
-/* Hands on what CUPTI has completed, and what it dropped since the last time. */
+/* Delivers records that CUPTI has completed, and its counts of dropped records. */
 void collect_flush(uint32_t flag);
 
-/* What devices did in [since, until) was not recorded. */
+/* Device activity in [since, until) was not recorded. */
 void collect_unseen(uint64_t since_ns, uint64_t until_ns);
 
-/* Disables everything; what CUPTI holds is handed on first. With CUPTI_FLUSH_FORCED what it keeps
- * all the same is lost, and sent as lost. */
+/* Disables everything, after delivering what CUPTI holds. With CUPTI_FLUSH_FORCED, records that
+ * CUPTI still keeps are lost, and sent as lost. */
 void collect_drain(uint32_t flag);
 
-/* Writes to the ring's head how much CUPTI keeps of what was recorded before; any thread, at any
+/* Writes to the ring's head how many bytes of earlier records CUPTI keeps; any thread, at any
  * time. */
 void collect_note_kept(uint64_t before_ns);
 
-/* In a forked child: what CUPTI gives us there is ignored. */
+/* In a forked child: buffers that CUPTI returns there are ignored. */
 void collect_forget(void);
 
 /* A reading of CUPTI's clock between two of the host's: the closest of a few. */

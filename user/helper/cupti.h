@@ -22,7 +22,7 @@
 #define CUPTI_FLUSH_FORCED 1
 #define CUPTI_THREAD_ID_SYSTEM 1	/* API records name threads as gettid does */
 
-/* What a callback of the resource domain gets, and, of a graph, what that points to. */
+/* Data of a callback of the resource domain and, for a graph, of the structure it points to. */
 struct cupti_resource {
 	void *context, *handle;
 	const struct cupti_graph *graph;
@@ -53,7 +53,7 @@ struct cupti {
 	int (*subscribe)(void **subscriber, cupti_callback_fn callback, void *ctx);
 	int (*unsubscribe)(void *subscriber);
 	int (*enable_callback)(uint32_t enable, void *subscriber, int domain, uint32_t cbid);
-	/* as records have it; may be asked in a callback */
+	/* as records have it; may be called in a callback */
 	int (*node_id)(void *node, uint64_t *id);
 	int (*enable_runtime_api)(uint32_t cbid, uint8_t enable);	/* 12.5: single functions */
 	int (*enable_driver_api)(uint32_t cbid, uint8_t enable);
@@ -65,8 +65,8 @@ struct cupti {
  * else by its usual names. NULL, or why there is none. */
 const char *cupti_load(struct cupti *c);
 
-/* version as cuptiGetVersion says, 0: it did not; path of the library. Writes "libcupti 13.0 is
- * newer than the driver's CUDA 12.4" (GP_REASON_TOO_NEW). False: it is not, or it is unknown. */
+/* version: cuptiGetVersion's, 0: it failed; path of the library. Writes "libcupti 13.0 is newer
+ * than the driver's CUDA 12.4" (GP_REASON_TOO_NEW). False: it is not, or that is unknown. */
 bool cupti_describe_mismatch(char *out, size_t size, uint32_t version, const char *path);
 
 #endif

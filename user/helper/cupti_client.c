@@ -43,7 +43,7 @@ const char *cupti_client_name(void)
 	return best < N_CLIENTS ? clients[best].name : "another CUPTI client";
 }
 
-/* ---- who may come --------------------------------------------------------------------------- */
+/* ---- possible clients ----------------------------------------------------------------------- */
 
 struct visit {
 	unsigned long long loads;	/* of objects, ever */
@@ -99,7 +99,7 @@ const char *cupti_client_expected(void)
 	static struct visit last = { .best = N_CLIENTS };
 	unsigned long long loads = 0;
 
-	/* Before, so that what comes meanwhile is looked at the next time. */
+	/* Before, so that a library loaded meanwhile is found the next time. */
 	dl_iterate_phdr(on_loads, &loads);
 	dl_iterate_phdr(on_visit, &last);
 	last.loads = loads;

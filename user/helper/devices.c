@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What an older driver has not is unknown: 0. */
+/* Attributes that an older driver lacks are unknown: 0. */
 #include "helper/devices.h"
 
 #include <dlfcn.h>

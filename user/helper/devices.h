@@ -21,10 +21,11 @@ struct devices {
 	struct gp_ring_device v[DEVICES_MAX];
 };
 
-/* Once the driver answers: reads all and sends them to all who want them. Before, nothing. */
+/* Once the driver answers: reads all and sends them to every reader that wants them. Before,
+ * nothing. */
 void devices_read(struct devices *d, struct names *names, struct helper_ring *r);
 
-/* What is known, to readers that are new. */
+/* Sends the known devices to new readers. */
 void devices_send(const struct devices *d, struct helper_ring *r, uint32_t slots);
 
 #endif

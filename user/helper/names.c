@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * An open table by content; a small one by address before it, which forgets by being written over.
- * Nothing is ever taken back, so whoever finds a number finds its text. A number gets into the
- * table after its text was sent: who finds it there sends records that use it.
+ * An open-addressing table by content; before it a small one by address, whose entries overwrite
+ * each other. Nothing is ever removed, so a number always has its text. A number enters the
+ * table after its text was sent: a thread that finds it there sends records that use it.
  */
 #include "helper/names.h"
 
@@ -46,7 +46,7 @@ void names_free(struct names *n)
 		munmap(n, sizeof(*n));
 }
 
-/* FNV-1a, and how long the text is, up to what is sent. */
+/* FNV-1a and the length of the text, up to the bytes sent. */
 static uint32_t hash_text(const char *text, uint32_t *bytes)
 {
 	uint32_t hash = 2166136261u, i;
@@ -119,7 +119,7 @@ static uint32_t find(struct names *n, struct helper_ring *r, const char *text, u
 	return mine;
 }
 
-/* Is what lies at the address still the text that it was? */
+/* Is the text at the address still the one that was sent? */
 static bool is_same(const struct text *t, const char *text)
 {
 	return !strncmp(text, t->at, t->bytes) && (t->bytes == NAMES_TEXT_MAX || !text[t->bytes]);

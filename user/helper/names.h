@@ -16,7 +16,7 @@
 
 #define NAMES_MAX 65536		/* of different texts; more are unknown */
 #define NAMES_BYTES_MAX (32u << 20)
-#define NAMES_TEXT_MAX 4096	/* what is over is cut */
+#define NAMES_TEXT_MAX 4096	/* longer names are cut */
 
 struct names;
 

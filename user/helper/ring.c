@@ -18,8 +18,8 @@
 
 #define HIGH 900	/* a limit of 1024 descriptors is usual */
 
-/* A limit of the size of files holds for memory, too. Who would pass it is sent a signal that ends
- * the process: it finds this thread deaf, and is taken back. */
+/* A file size limit holds for memory files, too. Exceeding it sends a signal that ends the
+ * process: this thread blocks it, and takes it back. */
 static int set_size(int fd, uint64_t bytes)
 {
 	const struct timespec none = { 0, 0 };
@@ -81,7 +81,7 @@ static int make_file(void)
 	return high < 0 ? -EMFILE : high;
 }
 
-/* What lies at the number now. fstat itself is younger than glibc 2.17. */
+/* The file behind the descriptor now. fstat itself is younger than glibc 2.17. */
 static bool get_file(int fd, uint64_t *dev, uint64_t *ino)
 {
 	struct stat st;
@@ -163,7 +163,7 @@ static uint32_t reader_of(struct gp_ring_slot *s, uint64_t now_ns)
 #define BEFORE_ALL (1u << GP_RING_CLOCK | 1u << GP_RING_NAME_IS | 1u << GP_RING_DEVICE | \
 		    1u << GP_RING_CONTEXT)
 
-/* Who gets what; of slots that are new, only what has to come first. */
+/* Which slots get a record; new slots get only what has to come first. */
 static void publish(struct helper_ring *r, uint32_t fresh)
 {
 	for (unsigned int kind = 0; kind < GP_RING_KINDS; kind++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The helper's side of include/gpuprof/ring.h: makes the file, hears who wants what, gives records.
- * Knows nothing of CUPTI or of what records mean.
+ * The helper's side of include/gpuprof/ring.h: makes the file, reads what readers want, sends
+ * records. Knows nothing of CUPTI or of the meaning of records.
  *
  * helper_ring_send may be called by any thread, also by the application's: it takes no lock,
  * allocates nothing, never waits. All else is for one thread at a time.
@@ -33,17 +33,17 @@ struct helper_ring {
 int helper_ring_open(struct helper_ring *r, uint64_t ring_bytes, uint64_t now_ns);
 void helper_ring_close(struct helper_ring *r);	/* unmaps; the file lives on with its readers */
 
-/* Looks who holds a lease and what is wanted, and frees slots whose reader is gone. Returns the
- * kinds wanted by anybody, as bits; *fresh: slots whose reader or lease is new since the last look,
- * as bits, which have their GP_RING_BEGIN. Until they are admitted they get names and facts only,
- * of which records speak. */
+/* Reads which slots hold a lease and which kinds they want, and frees slots whose reader is
+ * gone. Returns the union of the wanted kinds, as bits; *fresh: slots whose reader or lease is
+ * new since the last call, as bits, which have their GP_RING_BEGIN. Until they are admitted they
+ * get only names and facts that records refer to. */
 uint32_t helper_ring_look(struct helper_ring *r, uint64_t now_ns, uint32_t *fresh);
 void helper_ring_admit(struct helper_ring *r);
 
 /* Gives the record to every slot that wants its kind. len <= GP_RING_RECORD_MAX - 8. */
 void helper_ring_send(struct helper_ring *r, uint16_t kind, const void *payload, size_t len);
 
-/* The same, to those of `slots` only: what a new reader has to know. */
+/* The same, to those of `slots` only: facts that a new reader needs. */
 void helper_ring_send_to(struct helper_ring *r, uint32_t slots, uint16_t kind, const void *payload,
 		  size_t len);
 

@@ -10,7 +10,7 @@
 
 #define STACK_LEAST (1u << 20)	/* CUPTI's functions run on it */
 
-static sigset_t program;	/* what is blocked where threads were started */
+static sigset_t program;	/* the signal mask of the thread that started ours */
 
 /* The program's default for its own threads may be little. */
 static void make_room(pthread_attr_t *attr)

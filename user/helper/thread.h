@@ -10,11 +10,12 @@
  * errno. */
 int thread_start(void *(*run)(void *), void *ctx);
 
-/* For such a thread that is the last of the process: signals reach it as who started it. */
+/* For such a thread that is the last of the process: restores the signal mask of the thread that
+ * started it. */
 void thread_restore_signals(void);
 
-/* A number of a thread's file `status`: what follows field, which is "\nName:". False: there is no
- * such line, or the file cannot be read. */
+/* A number in a thread's file `status`, after field, which is "\nName:". False: there is no such
+ * line, or the file cannot be read. */
 bool thread_status_number(const char *path, const char *field, int base, uint64_t *out);
 
 /* How many seccomp filters the process has, as in gp_ring_head.filters. Only while libraries are

@@ -132,7 +132,8 @@ static void look_for_container(struct walk *w)
 
 /* ---- pods ----------------------------------------------------------------------------------- */
 
-/* "pod1234-...": as it is; "kubepods-burstable-pod1234_....slice": systemd takes '-' for a level. */
+/* "pod1234-...": as it is; "kubepods-burstable-pod1234_....slice": systemd takes '-' for a
+ * level. */
 static void look_for_pod(struct walk *w)
 {
 	const char *uid = w->part;

@@ -157,7 +157,8 @@ void gpus_read_instances(struct gpus *g, const char *folder)
 static const struct gpu_instance *find_same(const struct gpus *g, const struct gpu_instance *i)
 {
 	for (size_t k = 0; k < g->n_instances; k++)
-		if (g->instance[k].gpu == i->gpu && g->instance[k].gi == i->gi && g->instance[k].ci == i->ci)
+		if (g->instance[k].gpu == i->gpu && g->instance[k].gi == i->gi &&
+		    g->instance[k].ci == i->ci)
 			return &g->instance[k];
 	return NULL;
 }
@@ -306,7 +307,8 @@ static bool parse_node(const char *node, const char *path, size_t len, unsigned 
 {
 	size_t skip = strlen(node);
 
-	return len > skip && !strncmp(path, node, skip) && parse_number(path + skip, len - skip, minor);
+	return len > skip && !strncmp(path, node, skip) &&
+	       parse_number(path + skip, len - skip, minor);
 }
 
 static void add_path(struct gpu_set *set, const struct gpus *g, const char *path, size_t len)

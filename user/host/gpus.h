@@ -76,7 +76,8 @@ struct gpu_set gpu_set_both(const struct gpu_set *a, const struct gpu_set *b);
 /* "0:1,3" */
 void gpu_set_print(struct strbuf *out, const struct gpu_set *set, const struct gpus *g);
 
-/* Devices that the process has open, by its file descriptors and mappings. 0, or -EACCES, -ESRCH. */
+/* Devices that the process has open, by its file descriptors and mappings. 0, or -EACCES,
+ * -ESRCH. */
 int gpus_open_by(const struct gpus *g, struct proc *p, struct gpu_set *set);
 
 /*

@@ -53,8 +53,8 @@ bool proc_stat_of(pid_t pid, struct proc_stat *out);
 bool proc_add_stopped(struct strbuf *out, pid_t pid, char state);
 
 /* A line "Name:  value" of the file `status` or of another one in procfs: the value behind the name
- * and white space, up to its line's end; NULL: there is none, or no text. The kernel escapes newlines in names,
- * so a line start is one. */
+ * and white space, up to its line's end; NULL: there is none, or no text. The kernel escapes
+ * newlines in names, so a line start is one. */
 const char *proc_status_field(const char *text, const char *name);
 
 /* The number (decimal, not below 0) that begins a line's value; 0: there is no such line. */

@@ -16,8 +16,7 @@
 #include "host/proc.h"
 #include "target/target.h"
 
-/* See the header. A program only goes forward; where a value decides that is not known, both
- * ways are gone. */
+/* A program only goes forward; where an unknown value decides, both ways are followed. */
 
 #define WAYS_MAX 256		/* that wait to be gone */
 #define STEPS_MAX 65536u	/* over all ways */
@@ -90,7 +89,7 @@ static int store(struct way *w, const struct sock_filter *f)
 	return 0;
 }
 
-/* 0; 1: the program ends, with the answer 0; -EINVAL. */
+/* 0; 1: the program ends, returning 0; -EINVAL. */
 static int compute(const struct run *r, struct way *w, const struct sock_filter *f)
 {
 	bool by_x = BPF_SRC(f->code) == BPF_X;
@@ -210,7 +209,9 @@ static int run(struct run *r)
 int cbpf_run(const struct sock_filter *code, size_t n, const struct cbpf_input *in,
 	     void (*answer)(void *ctx, uint32_t value, bool known), void *ctx)
 {
-	struct run r = { .code = code, .n = n, .in = in, .answer = answer, .ctx = ctx, .n_ways = 1 };
+	struct run r = {
+		.code = code, .n = n, .in = in, .answer = answer, .ctx = ctx, .n_ways = 1
+	};
 	int err;
 
 	if (!n || n > BPF_MAXINSNS)
@@ -343,12 +344,14 @@ static int refuse(char *why, size_t size, const char *what, const char *name, co
 static int unreadable(char *why, size_t size, int err)
 {
 	if (err == EACCES || err == EPERM)
-		return refuse(why, size, "it has a seccomp filter, and to see what that allows, gpuprof needs "
-			      "CAP_SYS_ADMIN and no filter of its own", "", "; run it as root on the host");
+		return refuse(why, size, "it has a seccomp filter, and to see what that allows, "
+			      "gpuprof needs CAP_SYS_ADMIN and no filter of its own", "",
+			      "; run it as root on the host");
 	if (err == E2BIG)
 		return refuse(why, size, "it has more seccomp filters than gpuprof reads", "",
 			      "; start it with `gpuprof env`");
-	return refuse(why, size, "it has a seccomp filter, and this kernel does not show what that allows "
+	return refuse(why, size, "it has a seccomp filter, and this kernel does not show what "
+				 "that allows "
 		      "(CONFIG_CHECKPOINT_RESTORE)", "", "; start it with `gpuprof env`");
 }
 
@@ -365,14 +368,16 @@ static int judge_all(const struct sock_filter *code, size_t n, char *why, size_t
 				      "; start it with `gpuprof env`");
 		if (got == FILTER_KILLS || (got == FILTER_FAILS && !c->may_fail))
 			return refuse(why, size, "its seccomp filter does not let pass ", c->name,
-				      ", which the helper needs; allow it there (docker: --security-opt "
+				      ", which the helper needs; allow it there (docker: "
+				      "--security-opt "
 				      "seccomp=FILE), or leave --inject out");
 	}
 	return 0;
 }
 
 /* Each filter may forbid something. *begins_anew: see filter_check. */
-static int check_filters(pid_t tid, struct sock_filter *code, bool *begins_anew, char *why, size_t size)
+static int check_filters(pid_t tid, struct sock_filter *code, bool *begins_anew, char *why,
+			 size_t size)
 {
 	bool may_go_on = true;
 	int err = 0;
@@ -405,7 +410,8 @@ int filter_check(pid_t pid, pid_t tid, bool *begins_anew, char *why, size_t size
 		return err;
 	*begins_anew = its.mode != SECCOMP_MODE_DISABLED;
 	if (!are_all_alike(pid, &its))
-		return refuse(why, size, "some of its threads have seccomp filters of their own", "",
+		return refuse(why, size, "some of its threads have seccomp filters of their own",
+			      "",
 			      "; start it with `gpuprof env`");
 	if (!*begins_anew)
 		return 0;
@@ -420,10 +426,10 @@ int filter_check(pid_t pid, pid_t tid, bool *begins_anew, char *why, size_t size
 /* ---- filter calls -------------------------------------------------------------------------- */
 
 /*
- * System calls that are made for the helper. The first part was seen when it was brought in, woken
- * and left (tests/unit/test_gpusim_helper_filter.c sees to it that nothing is missing); with what
- * other versions of the C library use in their place. What a real CUPTI calls was not seen: its own
- * imports (11.8 to 13.0) are the last part, and all of it may fail.
+ * System calls made for the helper. The first part was observed when it was brought in, woken
+ * and left (tests/unit/test_gpusim_helper_filter.c checks that none is missing), with the calls
+ * that other versions of the C library use instead. The calls of a real CUPTI were not observed:
+ * its own imports (11.8 to 13.0) are the last part, and all of them may fail.
  */
 
 #define ANY 0x3f
@@ -431,7 +437,8 @@ int filter_check(pid_t pid, pid_t tid, bool *begins_anew, char *why, size_t size
 #define MUST(call) { #call, SYS_##call, .any = ANY }
 #define MAY(call) { #call, SYS_##call, .any = ANY, .may_fail = true }
 /* Of a mapping and a protection: the third, or the third and fourth argument. */
-#define MAPS(prot, flags) { "mmap", SYS_mmap, .any = ALL_BUT(4 | 8), .arg = { 0, 0, (prot), (flags) } }
+#define MAPS(prot, flags) \
+	{ "mmap", SYS_mmap, .any = ALL_BUT(4 | 8), .arg = { 0, 0, (prot), (flags) } }
 #define PROTECTS(prot) { "mprotect", SYS_mprotect, .any = ALL_BUT(4), .arg = { 0, 0, (prot) } }
 
 #define PRIVATE MAP_PRIVATE
@@ -443,19 +450,23 @@ int filter_check(pid_t pid, pid_t tid, bool *begins_anew, char *why, size_t size
 #define THREAD_FLAGS 0x3d0f00	/* of the C library's clone */
 
 const struct filter_call filter_calls[] = {
-	/* The thread that is asked, and the one it starts. */
-	MUST(getpid), MUST(restart_syscall), MUST(rt_sigreturn), MUST(rt_sigprocmask), MUST(munmap), MUST(close),
+	/* The thread that makes the calls, and the one it starts. */
+	MUST(getpid), MUST(restart_syscall), MUST(rt_sigreturn), MUST(rt_sigprocmask), MUST(munmap),
+	MUST(close),
 	MAPS(RW, OF_NOTHING), MAPS(RX, PRIVATE), MAPS(PROT_NONE, OF_NOTHING | MAP_STACK),
 	MAPS(PROT_NONE, OF_NOTHING | MAP_NORESERVE), MAPS(RW, OF_NOTHING | MAP_STACK),
 	MAPS(RW, OF_NOTHING | MAP_NORESERVE),
 	PROTECTS(RW), PROTECTS(PROT_READ), PROTECTS(PROT_NONE), MEMFD(3), MEMFD(0x13),
 	{ "clone", SYS_clone, .any = ALL_BUT(1), .arg = { THREAD_FLAGS } },
-	MAY(clone3), MAY(set_robust_list), MAY(rseq), MAY(madvise), MAY(brk), MAY(mremap), MAY(getrandom),
+	MAY(clone3), MAY(set_robust_list), MAY(rseq), MAY(madvise), MAY(brk), MAY(mremap),
+	MAY(getrandom),
 	MUST(futex), MUST(exit), MUST(gettid),
 	/* The dynamic linker. */
 	{ "openat", SYS_openat, .any = ALL_BUT(4), .arg = { 0, 0, 02000000 } },
-	MAY(openat), MUST(read), MUST(pread64), MUST(newfstatat), MUST(fstat), MAY(readlinkat), MAY(getcwd), MAY(faccessat),
-	MAPS(PROT_NONE, OF_NOTHING), MAPS(PROT_READ, PRIVATE), MAPS(PROT_READ, OF_LIBRARY), MAPS(RX, OF_LIBRARY),
+	MAY(openat), MUST(read), MUST(pread64), MUST(newfstatat), MUST(fstat), MAY(readlinkat),
+	MAY(getcwd), MAY(faccessat),
+	MAPS(PROT_NONE, OF_NOTHING), MAPS(PROT_READ, PRIVATE), MAPS(PROT_READ, OF_LIBRARY),
+	MAPS(RX, OF_LIBRARY),
 	MAPS(RX, OF_LIBRARY | MAP_FIXED), MAPS(PROT_READ, OF_LIBRARY | MAP_FIXED),
 	MAPS(RW, OF_LIBRARY | MAP_FIXED), MAPS(RW, OF_NOTHING | MAP_FIXED),
 	/* The helper. */
@@ -464,15 +475,21 @@ const struct filter_call filter_calls[] = {
 	MAY(clock_gettime), MAY(sched_yield), MAY(uname), MAY(rt_sigtimedwait),
 	{ "prctl", SYS_prctl, .any = ALL_BUT(1), .arg = { PR_SET_NAME }, .may_fail = true },
 #if defined(__x86_64__)
-	MAY(open), MAY(stat), MAY(lstat), MAY(access), MAY(readlink), MAY(poll), MAY(pipe), MAY(unlink),
+	MAY(open), MAY(stat), MAY(lstat), MAY(access), MAY(readlink), MAY(poll), MAY(pipe),
+	MAY(unlink),
 	MAY(arch_prctl), MAY(time),
 #elif defined(__aarch64__)
-	{ "mprotect", SYS_mprotect, .any = ALL_BUT(4), .arg = { 0, 0, RX | 0x10 }, .may_fail = true },	/* BTI */
+	/* BTI */
+	{ "mprotect", SYS_mprotect, .any = ALL_BUT(4), .arg = { 0, 0, RX | 0x10 },
+		.may_fail = true },
 #endif
 	/* CUPTI. */
-	MAY(ioctl), MAY(fcntl), MAY(lseek), MAY(writev), MAY(pwrite64), MAY(pipe2), MAY(ppoll), MAY(sysinfo),
-	MAY(sched_getaffinity), MAY(statfs), MAY(fstatfs), MAY(getdents64), MAY(geteuid), MAY(getuid),
-	MAY(getegid), MAY(gettimeofday), MAY(dup), MAY(statx), MAY(unlinkat), MAY(prlimit64), MAY(mlock),
+	MAY(ioctl), MAY(fcntl), MAY(lseek), MAY(writev), MAY(pwrite64), MAY(pipe2), MAY(ppoll),
+	MAY(sysinfo),
+	MAY(sched_getaffinity), MAY(statfs), MAY(fstatfs), MAY(getdents64), MAY(geteuid),
+	MAY(getuid),
+	MAY(getegid), MAY(gettimeofday), MAY(dup), MAY(statx), MAY(unlinkat), MAY(prlimit64),
+	MAY(mlock),
 	MAY(munlock), MAY(shmget), MAY(shmat), MAY(shmctl), MAY(shmdt), MAY(eventfd2), MAY(tgkill),
 	MAY(rt_sigaction), MAY(sched_setaffinity), MAY(sched_getparam), MAY(sched_getscheduler),
 	{ .name = NULL },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Would the seccomp filters of a thread let through all that bringing the helper in makes it call,
- * and what the helper and CUPTI call then? The filters are read from the kernel and run here
- *; what is not allowed for sure is not risked.
+ * Would the seccomp filters of a thread let through all system calls that bringing the helper in
+ * requires, and those that the helper and CUPTI make then? The filters are read from the kernel
+ * and run here; a call that may be denied is not risked.
  */
 #ifndef INJECT_FILTER_H
 #define INJECT_FILTER_H
@@ -15,9 +15,9 @@
 #include <sys/types.h>
 
 /*
- * What a seccomp filter (classic BPF) may answer to a system call of which some arguments are not
- * known: each answer that some value of them leads to. Pure. The program is hostile: it is checked
- * as it runs.
+ * What a seccomp filter (classic BPF) may return for a system call some of whose arguments are
+ * unknown: each result that some value of them leads to. Pure. The program is hostile: it is
+ * checked as it runs.
  */
 
 struct cbpf_input {
@@ -26,9 +26,9 @@ struct cbpf_input {
 	bool any_ip;		/* the same of instruction_pointer */
 };
 
-/* Calls `answer` with each answer, some more than once; known false: it may answer anything. 0;
- * -EINVAL: the kernel would not have taken that program; -E2BIG: there are too many ways through
- * it. */
+/* Calls `answer` with each result, some more than once; known false: any result is possible. 0;
+ * -EINVAL: the kernel would not have accepted that program; -E2BIG: there are too many paths
+ * through it. */
 int cbpf_run(const struct sock_filter *code, size_t n, const struct cbpf_input *in,
 	     void (*answer)(void *ctx, uint32_t value, bool known), void *ctx);
 
@@ -36,8 +36,8 @@ int cbpf_run(const struct sock_filter *code, size_t n, const struct cbpf_input *
 struct filter_call {
 	const char *name;	/* NULL ends a table */
 	int32_t nr;
-	bool may_fail;		/* who makes it goes on when it is answered with an error */
-	uint8_t any;		/* bit i: argument i is not known */
+	bool may_fail;		/* the caller goes on when the call returns an error */
+	uint8_t any;		/* bit i: argument i is unknown */
 	uint64_t arg[6];
 };
 extern const struct filter_call filter_calls[];
@@ -45,14 +45,15 @@ extern const struct filter_call filter_calls[];
 /* From good to bad. KILLS: or anything else; UNKNOWN: there are too many ways through it. */
 enum filter_answer { FILTER_ALLOWS, FILTER_FAILS, FILTER_UNKNOWN, FILTER_KILLS };
 
-/* The worst that one program may answer to the call (enum filter_answer), or -ENOMEM; pure. */
+/* The worst result of one program for the call (enum filter_answer), or -ENOMEM; pure. */
 int filter_judge(const struct sock_filter *code, size_t n, const struct filter_call *call);
 
-/* What `call` names, of the table; NULL: none. */
+/* The table's row for the call's name; NULL: none. */
 const struct filter_call *filter_find(const char *name);
 
-/* Of a thread that is stopped by the calling one: 0; -ENOTSUP: see why; -ESRCH: it has ended; or another -errno.
- * *begins_anew: the call that it waited in must not go on by restart_syscall, which a filter may not let pass. */
+/* Of a thread that is stopped by the calling one: 0; -ENOTSUP: see why; -ESRCH: it has ended; or
+ * another -errno. *begins_anew: the call that it waited in must not go on by restart_syscall,
+ * which a filter may not let pass. */
 int filter_check(pid_t pid, pid_t tid, bool *begins_anew, char *why, size_t size);
 
 /* Has the thread one, or may it? Not stopped. */

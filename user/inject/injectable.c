@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* See the header. The questions are rows of `reasons`, asked in order. */
+/* The checks are rows of `reasons`, made in order. */
 #include "inject/injectable.h"
 
 #include <errno.h>
@@ -24,14 +24,15 @@
 #include "inject/remote.h"
 #include "target/target_mapping.h"
 
-/* See the header. The order is that in which the kernel asks, but what nobody may comes first. */
+/* The order is the kernel's, but restrictions that hold for everyone come first. */
 
 #define SCOPE "kernel.yama.ptrace_scope"
 #define NOBODY 3	/* of it */
 
 void denied_read(struct denied *d, pid_t pid)
 {
-	char path[64], *text = io_read_file("/proc/sys/kernel/yama/ptrace_scope", 64, NULL), *status;
+	char path[64], *text = io_read_file("/proc/sys/kernel/yama/ptrace_scope", 64, NULL),
+		       *status;
 	const char *uid;
 
 	/* The owner of its files is root where it may not be dumped. */
@@ -47,8 +48,10 @@ void denied_read(struct denied *d, pid_t pid)
 
 const char *denied_reading(void)
 {
-	return caps_have(CAP_SYS_PTRACE) ? "something forbids it although CAP_SYS_PTRACE is there (a security "
-		"module, a user namespace; dmesg may tell)" : "run as its user or root, or with CAP_SYS_PTRACE";
+	return caps_have(CAP_SYS_PTRACE) ?
+		       "something forbids it although CAP_SYS_PTRACE is there (a security "
+		       "module, a user namespace; dmesg may tell)" :
+		       "run as its user or root, or with CAP_SYS_PTRACE";
 }
 
 void denied_say(const struct denied *d, char *out, size_t size)
@@ -56,18 +59,28 @@ void denied_say(const struct denied *d, char *out, size_t size)
 	static const char sudo[] = "run gpuprof as root or with sudo";
 
 	if (d->scope >= NOBODY)
-		snprintf(out, size, "nobody may trace a process here until the next boot (" SCOPE " is %d); start "
-			 "it with `gpuprof env`", d->scope);
+		snprintf(out, size,
+			 "nobody may trace a process here until the next boot (" SCOPE
+			 " is %d); start "
+			 "it with `gpuprof env`",
+			 d->scope);
 	else if (d->can)
-		snprintf(out, size, "something forbids it although CAP_SYS_PTRACE is there (a security module, a "
+		snprintf(out, size,
+			 "something forbids it although CAP_SYS_PTRACE is there (a security "
+			 "module, a "
 			 "user namespace; dmesg may tell); start it with `gpuprof env`");
 	else if (d->uid != d->own)
-		snprintf(out, size, "it is user %u's, not yours, and CAP_SYS_PTRACE is missing; %s", d->uid, sudo);
+		snprintf(out, size, "it is user %u's, not yours, and CAP_SYS_PTRACE is missing; %s",
+			 d->uid, sudo);
 	else if (d->scope > 0)
-		snprintf(out, size, SCOPE " is %d: without CAP_SYS_PTRACE nobody may trace what runs already; %s",
+		snprintf(out, size,
+			 SCOPE
+			 " is %d: without CAP_SYS_PTRACE nobody may trace what runs already; %s",
 			 d->scope, sudo);
 	else
-		snprintf(out, size, "it has rights that you have not, and CAP_SYS_PTRACE is missing; %s", sudo);
+		snprintf(out, size,
+			 "it has rights that you have not, and CAP_SYS_PTRACE is missing; %s",
+			 sudo);
 }
 
 /* ---- injectable ------------------------------------------------------------------------------ */
@@ -75,12 +88,13 @@ void denied_say(const struct denied *d, char *out, size_t size)
 #define CODE_MAX (4u << 20)	/* of the C library's, looked through */
 
 static const char *const functions[SUBJECT_FUNCTIONS] = {
-	[SUBJECT_DLOPEN] = "dlopen", [SUBJECT_DLSYM] = "dlsym", [SUBJECT_DLERROR] = "dlerror",
-	[SUBJECT_CLOSE] = "close", [SUBJECT_SELF] = "pthread_self", [SUBJECT_DETACH] = "pthread_detach",
+	[SUBJECT_DLOPEN] = "dlopen",	     [SUBJECT_DLSYM] = "dlsym",
+	[SUBJECT_DLERROR] = "dlerror",	     [SUBJECT_CLOSE] = "close",
+	[SUBJECT_SELF] = "pthread_self",     [SUBJECT_DETACH] = "pthread_detach",
 	[SUBJECT_CREATE] = "pthread_create",
 };
 
-/* ---- what it maps --------------------------------------------------------------------------- */
+/* ---- mappings ------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *pattern;	/* of a base name */
@@ -178,7 +192,8 @@ static bool no(struct question *q, const char *why)
 
 static bool is_self(struct question *q)
 {
-	return q->s->pid == getpid() && no(q, "it is this gpuprof; give the pid of a program that uses CUDA");
+	return q->s->pid == getpid() &&
+	       no(q, "it is this gpuprof; give the pid of a program that uses CUDA");
 }
 
 static bool is_kernels(struct question *q)
@@ -196,8 +211,10 @@ static bool is_traced(struct question *q)
 	uint64_t tracer = proc_status_number(q->status, "TracerPid");
 
 	if (tracer)
-		snprintf(q->s->why, sizeof(q->s->why), "process %" PRIu64 " traces it already (a debugger, "
-			 "strace); end that first", tracer);
+		snprintf(q->s->why, sizeof(q->s->why),
+			 "process %" PRIu64 " traces it already (a debugger, "
+			 "strace); end that first",
+			 tracer);
 	return tracer;
 }
 
@@ -220,8 +237,9 @@ static bool is_foreign(struct question *q)
 	elf_file_close(ef);
 	if (fd >= 0)
 		close(fd);
-	return fd >= 0 && !ef && no(q, "it is no 64-bit program of this machine's architecture; only such "
-				    "ones can load the helper");
+	return fd >= 0 && !ef &&
+	       no(q, "it is no 64-bit program of this machine's architecture; only such "
+		     "ones can load the helper");
 }
 
 static bool is_strict(struct question *q)
@@ -252,33 +270,39 @@ bool subject_has_shadow_stack(const char *status)
 static bool has_shadow_stack(struct question *q)
 {
 	return subject_has_shadow_stack(q->status) &&
-	       no(q, "it has a shadow stack (CET), which allows no such call; start it with `gpuprof env`");
+	       no(q, "it has a shadow stack (CET), which allows no such call; start it with "
+		     "`gpuprof env`");
 }
 
 static bool is_musl(struct question *q)
 {
-	return q->s->musl && no(q, "its C library is musl, and the helper needs glibc; without --inject its "
-				   "calls are seen");
+	return q->s->musl &&
+	       no(q, "its C library is musl, and the helper needs glibc; without --inject its "
+		     "calls are seen");
 }
 
 static bool is_static(struct question *q)
 {
-	return !q->s->c_library && no(q, "it has no glibc (a static program?), through which the helper could "
-					 "be loaded; without --inject its calls are seen");
+	return !q->s->c_library &&
+	       no(q, "it has no glibc (a static program?), through which the helper could "
+		     "be loaded; without --inject its calls are seen");
 }
 
 static bool has_no_cuda(struct question *q)
 {
-	return !q->s->cuda && no(q, "it has not loaded CUDA (libcuda) yet; begin when it has, or start it "
-				    "with `gpuprof env`");
+	return !q->s->cuda &&
+	       no(q, "it has not loaded CUDA (libcuda) yet; begin when it has, or start it "
+		     "with `gpuprof env`");
 }
 
 static bool lacks_something(struct question *q)
 {
 	for (int i = 0; i < SUBJECT_FUNCTIONS; i++)
 		if (!q->s->function[i]) {
-			snprintf(q->s->why, sizeof(q->s->why), "no %s was found in its C library; start it "
-				 "with `gpuprof env`", functions[i]);
+			snprintf(q->s->why, sizeof(q->s->why),
+				 "no %s was found in its C library; start it "
+				 "with `gpuprof env`",
+				 functions[i]);
 			return true;
 		}
 	return (!q->s->syscall_at || !q->s->return_at) &&
@@ -291,8 +315,9 @@ static bool is_confined(struct question *q)
 }
 
 static bool (*const reasons[])(struct question *q) = {
-	is_self, is_kernels, has_ended, is_traced, is_stopped, is_foreign, is_strict, has_shadow_stack, is_musl,
-	is_static, has_no_cuda, is_confined, lacks_something,
+	is_self,     is_kernels,  has_ended,	    is_traced, is_stopped,
+	is_foreign,  is_strict,	  has_shadow_stack, is_musl,   is_static,
+	has_no_cuda, is_confined, lacks_something,
 };
 
 static int ask(struct question *q)
@@ -335,7 +360,7 @@ struct stack_question {
 	bool is_main;
 };
 
-/* The C library keeps what a thread is at the upper end of its stack; the first one's is
+/* The C library keeps a thread's descriptor at the upper end of its stack; the first thread's is
  * elsewhere. */
 static int on_stack_mapping(void *ctx, const struct target_mapping *m)
 {
@@ -350,7 +375,8 @@ static int on_stack_mapping(void *ctx, const struct target_mapping *m)
 	return q->thread_pointer > q->sp && q->thread_pointer < m->end ? 1 : -ENOTSUP;
 }
 
-bool subject_has_stack(pid_t pid, uint64_t sp, uint64_t thread_pointer, bool is_main, uint64_t bytes)
+bool subject_has_stack(pid_t pid, uint64_t sp, uint64_t thread_pointer, bool is_main,
+		       uint64_t bytes)
 {
 	struct stack_question q = { sp, thread_pointer, bytes, is_main };
 

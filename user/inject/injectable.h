@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process into which the helper is to be brought while it runs: may it be, and what of it is
- * needed. Only reads. What could harm it is refused, with the reason.
+ * A process into which the helper is to be brought while it runs: whether that is possible, and
+ * the addresses it takes. Only reads. A process that could be harmed is refused, with the
+ * reason.
  */
 #ifndef INJECT_INJECTABLE_H
 #define INJECT_INJECTABLE_H
@@ -13,7 +14,7 @@
 
 /* Why the kernel lets us not trace a process, in words, with what to do. */
 
-/* What to say of a process that procfs does not show. */
+/* The reason given for a process that procfs does not show. */
 #define DENIED_HIDDEN "hidden from you (hidepid); run gpuprof as root or with sudo"
 
 struct denied {
@@ -25,7 +26,7 @@ struct denied {
 void denied_read(struct denied *d, pid_t pid);
 void denied_say(const struct denied *d, char *out, size_t size);	/* "it ...; do ..." */
 
-/* The same of what only reads: of that kernel.yama.ptrace_scope says nothing. */
+/* The same for access that only reads: kernel.yama.ptrace_scope does not restrict that. */
 const char *denied_reading(void);
 
 #define SUBJECT_WHY_BYTES 256
@@ -37,8 +38,9 @@ struct subject {
 	pid_t pid;
 	uint64_t function[SUBJECT_FUNCTIONS];	/* addresses there */
 	uint64_t syscall_at, return_at;		/* of machine_find_* */
-	bool c_library, loader, musl, cuda, helper;	/* what it maps */
-	bool filtered;		/* by seccomp; what that allows is seen when a thread is stopped */
+	bool c_library, loader, musl, cuda, helper;	/* found among its mappings */
+	/* by seccomp; the filters can be read only when a thread is stopped */
+	bool filtered;
 	bool stopped;		/* by a signal: kill -CONT lets it go on */
 	bool denied;		/* its files could not be read */
 	char why[SUBJECT_WHY_BYTES];	/* "it ...; do ..." */
@@ -51,6 +53,7 @@ bool subject_has_shadow_stack(const char *status);	/* of a thread's file `status
 
 /* Has the thread pointer's stack room for `bytes` below sp, and is it the stack of that thread?
  * Coroutines and signal stacks are not. */
-bool subject_has_stack(pid_t pid, uint64_t sp, uint64_t thread_pointer, bool is_main, uint64_t bytes);
+bool subject_has_stack(pid_t pid, uint64_t sp, uint64_t thread_pointer, bool is_main,
+		       uint64_t bytes);
 
 #endif

@@ -44,7 +44,8 @@ int inject_image_open(void)
 	if (fd < 0)
 		return -errno;
 	err = io_write_all(fd, image, len);
-	if (!err && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
+	if (!err &&
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
 		err = -errno;
 	if (!err)
 		return fd;
@@ -97,8 +98,10 @@ bool inject_lacks_room(pid_t pid, char *why, size_t size)
 	if (prlimit(pid, RLIMIT_FSIZE, NULL, &limit) || limit.rlim_cur == RLIM_INFINITY ||
 	    limit.rlim_cur >= least)
 		return false;
-	snprintf(why, size, "it may have no file of more than %" PRIu64 " KiB, and the helper needs one of %"
-		 PRIu64 " KiB in memory; raise `ulimit -f`", (uint64_t)limit.rlim_cur / 1024, least / 1024);
+	snprintf(why, size,
+		 "it may have no file of more than %" PRIu64
+		 " KiB, and the helper needs one of %" PRIu64 " KiB in memory; raise `ulimit -f`",
+		 (uint64_t)limit.rlim_cur / 1024, least / 1024);
 	return true;
 }
 
@@ -126,7 +129,8 @@ char *install_default_dir(void)
 
 static int cannot(char *why, const char *what, const char *dir, int err)
 {
-	snprintf(why, INSTALL_WHY_BYTES, "cannot %s %s: %s; choose another one with --dir", what, dir, strerror(err));
+	snprintf(why, INSTALL_WHY_BYTES, "cannot %s %s: %s; choose another one with --dir", what,
+		 dir, strerror(err));
 	return -err;
 }
 
@@ -146,7 +150,8 @@ static bool is_written_by_us(const char *path, const struct stat *st)
 	       users_has_private_group(geteuid(), st->st_gid);
 }
 
-/* May only root and we put something else where this is, if it is where only they can replace it? */
+/* May only root and we put something else where this is, if it is where only they can replace
+ * it? */
 static bool is_ours_alone(const char *path, const struct stat *st)
 {
 	if (st->st_uid && st->st_uid != geteuid())
@@ -179,8 +184,8 @@ static int follow(struct way *w, const char *link, const char *rest)
 	return 0;
 }
 
-/* Readable by all: who uses it may be another user. Only root and we can replace what it is made
- * in, or what is made there. */
+/* Readable by all: the process that loads it may be another user's. Only root and we can replace
+ * the directory it is made in, or files made there. */
 static int make_part(const char *part)
 {
 	int fd, err;
@@ -209,7 +214,7 @@ static int look_at(struct way *w, const char *part, struct stat *st)
 	return w->is_open ? -EPERM : err;
 }
 
-/* One part of what is to do, looked at: 0 or -errno. */
+/* One step, checked: 0 or -errno. */
 static int step(struct way *w, char part[PATH_MAX])
 {
 	const char *name = w->todo + strspn(w->todo, "/");
@@ -243,8 +248,8 @@ static int step(struct way *w, char part[PATH_MAX])
 	return 0;
 }
 
-/* Each directory and each link on the way to it, from the root: what is missing is made where
- * all before it is ours alone. dir: absolute; given: in messages. */
+/* Each directory and each link on the way to it, from the root: missing ones are made where all
+ * before are ours alone. dir: absolute; given: for messages. */
 static int make_dir(const char *dir, const char *given, char *why)
 {
 	char part[PATH_MAX] = "/";
@@ -259,10 +264,15 @@ static int make_dir(const char *dir, const char *given, char *why)
 	while (!err && *w->todo)
 		err = step(w, part);
 	if (w && w->is_open)
-		snprintf(why, INSTALL_WHY_BYTES, "cannot install the helper in %s: others can write to %s, and would "
-			 "run their code in every process that loads it; choose another directory with --dir", dir, part);
+		snprintf(why, INSTALL_WHY_BYTES,
+			 "cannot install the helper in %s: others can write to %s, and would "
+			 "run their code in every process that loads it; choose another directory "
+			 "with --dir",
+			 dir, part);
 	else if (err)
-		cannot(why, err == -ENOTDIR || (w && w->is_missing) ? "make the directory" : "use the directory",
+		cannot(why,
+		       err == -ENOTDIR || (w && w->is_missing) ? "make the directory" :
+								 "use the directory",
 		       given, -err);
 	free(w);
 	return err;
@@ -289,7 +299,7 @@ static char *absolute(const char *dir)
 	}
 	if (!out.len)
 		strbuf_addch(&out, '/');
-	errno = ENOMEM;		/* what detaching may fail of */
+	errno = ENOMEM;		/* detaching can fail for that only */
 	return strbuf_detach(&out);
 }
 
@@ -357,8 +367,9 @@ static int install_in(const char *dir, char **path, char *why)
 		return err ? err : 1;
 	err = replace(*path);
 	if (err)
-		snprintf(why, INSTALL_WHY_BYTES, "cannot write %s: %s; %s", *path, strerror(-err), err == -EFBIG ?
-			 "raise the limit of files (ulimit -f)" : "choose another directory with --dir");
+		snprintf(why, INSTALL_WHY_BYTES, "cannot write %s: %s; %s", *path, strerror(-err),
+			 err == -EFBIG ? "raise the limit of files (ulimit -f)" :
+					 "choose another directory with --dir");
 	return err;
 }
 
@@ -372,7 +383,8 @@ static int install_helper_quietly(const char *dir, char **path, char why[INSTALL
 	if (!err && whole)
 		whole = without_up(whole);
 	if (!err)
-		err = whole ? install_in(whole, path, why) : cannot(why, "use the directory", dir, errno);
+		err = whole ? install_in(whole, path, why) :
+			      cannot(why, "use the directory", dir, errno);
 	free(whole);
 	if (err < 0) {
 		free(*path);
@@ -402,7 +414,7 @@ static uint64_t hash_image(void)
 	return XXH64(image, len, 0);
 }
 
-/* Asked before anything is written there. */
+/* Checked before anything is written there. */
 static bool lets_execute(const char *place)
 {
 	struct statvfs fs;
@@ -410,7 +422,7 @@ static bool lets_execute(const char *place)
 	return !statvfs(place, &fs) && !(fs.f_flag & (ST_NOEXEC | ST_RDONLY));
 }
 
-/* A security module may still say no. */
+/* A security module may still refuse. */
 static bool can_be_loaded(const char *path)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -428,7 +440,7 @@ static char *make_in(const char *place)
 {
 	char dir[PATH_MAX], why[INSTALL_WHY_BYTES] = "", *path = NULL;
 
-	/* Each user's own: in a directory for all, who is there first owns the name. */
+	/* Each user's own: in a directory for all, the first one owns the name. */
 	snprintf(dir, sizeof(dir), "%s/gpuprof-%u-%016" PRIx64, place, geteuid(), hash_image());
 	if (install_helper_quietly(dir, &path, why) < 0)
 		log_debug("%s", why);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The helper as a file, for processes that are started elsewhere: at one stable path, replaced as a
- * whole, where nobody but its owner and root can replace it (whoever can runs code in all of them).
+ * The helper as a file, for processes that are started elsewhere: at one stable path, replaced
+ * as a whole, where only its owner and root can replace it (whoever can runs code in all of
+ * them).
  */
 #ifndef INJECT_INSTALL_H
 #define INJECT_INSTALL_H
@@ -28,22 +29,23 @@ int inject_image_open(void);
 
 #define INJECT_CUDA "CUDA_INJECTION64_PATH"
 #define INJECT_NVTX "NVTX_INJECTION64_PATH"	/* only one tool can have NVTX: the user's own */
-/* what was in INJECT_CUDA: loaded after the helper */
+/* the previous value of INJECT_CUDA: loaded after the helper */
 #define INJECT_CHAIN "GPUPROF_CHAIN_INJECTION"
 
 bool inject_is_ours(const char *path);	/* a helper's, of this gpuprof or another one */
 
-/* What our own environment names in that variable, if it is another tool's; else NULL. */
+/* The path in that variable of our own environment, if it is another tool's; else NULL. */
 const char *inject_foreign(const char *name);
 
-/* In the child, before exec: sets what makes the CUDA driver load `file` and the helper wait for
- * its reader. An injection that the user has asked for is loaded after ours. */
+/* In the child, before exec: sets the variables that make the CUDA driver load `file` and the
+ * helper wait for its reader. The user's own injection is loaded after ours. */
 void inject_environment(const char *file);
 
 /* May a process have a file in memory as large as the helper's ring? A limit of files holds for
  * that, too. */
 
-/* pid 0: we, and what we start. What it lacks: "it ...; do ...". What cannot be asked has room. */
+/* pid 0: this process and its children. Writes the shortage: "it ...; do ...". A limit that
+ * cannot be read counts as enough. */
 bool inject_lacks_room(pid_t pid, char *why, size_t size);
 
 #define INSTALL_WHY_BYTES (2 * PATH_MAX + 256)
@@ -58,11 +60,11 @@ char *install_default_dir(void);
 int install_helper(const char *dir, char **path);
 
 /*
- * The helper as a file that a command and whatever it starts can load, with all descriptors closed;
- * root's also as any user. It is where files are kept in memory, if programs may be executed there,
- * and stays until the host starts anew, at a path that its user and its bytes name: it is never
- * another one, it is not missing for what the command leaves behind, and only root and that user
- * can put something else there.
+ * The helper as a file that a command and all its descendants can load, with all descriptors
+ * closed; root's also as any user. It is where files are kept in memory, if programs may be
+ * executed there, and stays until the host restarts, at a path that names its user and the hash
+ * of its bytes: it is never replaced by another, it stays for processes that outlive the
+ * command, and only root and that user can put something else there.
  */
 
 /* In the first that will do of /run (root), XDG_RUNTIME_DIR (users), /dev/shm and where `gpuprof

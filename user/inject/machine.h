@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What of calling a function in a stopped thread depends on the machine: machine_x86.c,
+ * The machine-dependent part of calling a function in a stopped thread: machine_x86.c,
  * machine_arm64.c.
  *
  * A call is made as the kernel makes one of a signal handler: below the function's frame lies a
@@ -40,17 +40,17 @@ uint64_t machine_sp(const struct machine_state *s);
 uint64_t machine_thread_pointer(pid_t tid, const struct machine_state *s);	/* 0: unknown */
 void machine_to_unwind(const struct machine_state *s, struct stack_regs *out);
 
-/* The thread waited in a system call, which the kernel will begin again if nothing is changed: its
- * number, else -1. Where the kernel would show the program that the call was interrupted, as nobody
- * asked for, it becomes one to begin again. */
+/* The thread waited in a system call, which the kernel will restart if nothing is changed: its
+ * number, else -1. Where the kernel would report an interruption to the program, the call
+ * becomes one to restart. */
 long machine_interrupted_call(pid_t tid, struct machine_state *s);
 
 /* Of a thread that has just entered a system call: as if it were about to. False: this machine
  * does not show its registers as they were. */
 bool machine_step_back(struct machine_state *s);
 
-/* s as it goes on when the kernel has no part in it. timed: a wait goes on for what is left of
- * it, which the kernel knows until another system call waits; else it begins anew. */
+/* s as it continues without the kernel's part. timed: the wait continues for its remaining time,
+ * which the kernel knows until another system call waits; else it starts anew. */
 void machine_go_on(struct machine_state *s, bool timed);
 
 struct machine_call {
@@ -63,7 +63,7 @@ struct machine_call {
 void machine_set_call(struct machine_state *s, const struct machine_call *call);
 
 struct machine_frame {
-	/* where `bytes` belong, and what the stack pointer of the call is */
+	/* where `bytes` belong, and the stack pointer of the call */
 	uint64_t sp;
 	uint64_t return_sp;	/* the stack pointer when the call has returned */
 	size_t len;
@@ -73,12 +73,13 @@ struct machine_frame {
 int machine_build_frame(const struct machine_state *s, uint64_t mask, uint64_t below, uint64_t back,
 			struct machine_frame *out);
 
-/* Offsets in code: what makes a system call and returns, what ends a signal handler; or -1. */
+/* Offsets in code: an instruction that makes a system call and returns, one that ends a signal
+ * handler; or -1. */
 ssize_t machine_find_syscall(const uint8_t *code, size_t len);
 ssize_t machine_find_return(const uint8_t *code, size_t len);
 extern const bool machine_return_in_vdso;
 
-/* What waits can be made to begin anew, without restart_syscall (machine_go_on). */
+/* The wait can be restarted without restart_syscall (machine_go_on). */
 extern const bool machine_can_begin_anew;
 
 /* System calls to wait in that go on unseen when they are interrupted; and those that do if we

@@ -27,8 +27,8 @@
 const bool machine_return_in_vdso = true;
 const bool machine_can_begin_anew = false;
 
-const uint16_t machine_waits[] = { SYS_futex, SYS_ppoll, SYS_pselect6, SYS_clock_nanosleep, SYS_nanosleep,
-				   SYS_wait4, SYS_waitid, MACHINE_WAITS_END };
+const uint16_t machine_waits[] = { SYS_futex,	  SYS_ppoll, SYS_pselect6, SYS_clock_nanosleep,
+				   SYS_nanosleep, SYS_wait4, SYS_waitid,   MACHINE_WAITS_END };
 const uint16_t machine_waits_shown[] = { MACHINE_WAITS_END };
 
 struct kernel_frame {		/* struct rt_sigframe */
@@ -124,7 +124,7 @@ long machine_interrupted_call(pid_t tid, struct machine_state *s)
 	return errno || (uint32_t)code != SVC_0 ? -1 : (long)r->regs[8];
 }
 
-/* x7 says that it is a system call's entry. */
+/* x7 marks a system call's entry. */
 bool machine_step_back(struct machine_state *s)
 {
 	(void)s;

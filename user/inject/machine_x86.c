@@ -16,7 +16,7 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 
-#define CARRY_AND_STATUS 0x8d5ull	/* of flags: what a function may not expect to be set */
+#define CARRY_AND_STATUS 0x8d5ull	/* of flags: those that a function expects to be clear */
 #define DIRECTION 0x400ull
 #define TRAP 0x100ull
 
@@ -28,16 +28,18 @@
 
 #define XSAVE_LEGACY 512u
 #define XSAVE_HEADER 64u
-#define XSAVE_SOFTWARE 464u	/* in the legacy part: what the kernel says of a signal frame's */
+/* in the legacy part: the kernel's description of a signal frame's */
+#define XSAVE_SOFTWARE 464u
 #define FP_MAGIC1 0x46505853u
 #define FP_MAGIC2 0x46505845u
 
 const bool machine_return_in_vdso = false;
 const bool machine_can_begin_anew = true;
 
-const uint16_t machine_waits[] = { SYS_futex, SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6,
-				   SYS_clock_nanosleep, SYS_nanosleep, SYS_wait4, SYS_waitid, SYS_pause,
-				   MACHINE_WAITS_END };
+const uint16_t machine_waits[] = { SYS_futex,	  SYS_poll,	    SYS_ppoll,
+				   SYS_select,	  SYS_pselect6,	    SYS_clock_nanosleep,
+				   SYS_nanosleep, SYS_wait4,	    SYS_waitid,
+				   SYS_pause,	  MACHINE_WAITS_END };
 const uint16_t machine_waits_shown[] = { SYS_epoll_wait, SYS_epoll_pwait, MACHINE_WAITS_END };
 
 struct kernel_context {		/* struct sigcontext_64 */
@@ -119,8 +121,9 @@ uint64_t machine_thread_pointer(pid_t tid, const struct machine_state *s)
 void machine_to_unwind(const struct machine_state *s, struct stack_regs *out)
 {
 	const struct user_regs_struct *r = regs_in(s);
-	const uint64_t in_order[] = { r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi, r->rbp, r->rsp,
-				      r->r8, r->r9, r->r10, r->r11, r->r12, r->r13, r->r14, r->r15 };
+	const uint64_t in_order[] = { r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi,
+				      r->rbp, r->rsp, r->r8,  r->r9,  r->r10, r->r11,
+				      r->r12, r->r13, r->r14, r->r15 };
 
 	*out = (struct stack_regs){ .pc = r->rip, .known = 0xffff };
 	memcpy(out->reg, in_order, sizeof(in_order));
@@ -186,8 +189,8 @@ void machine_set_call(struct machine_state *s, const struct machine_call *call)
 	r->r9 = call->arg[5];
 }
 
-/* How much of the vector registers is in use: what a frame of this thread may have at most
- * depends on what the kernel has granted it, but what it uses it may have. */
+/* How many bytes of the vector registers are in use: the largest frame of this thread depends on
+ * what the kernel has granted it, but the part in use is always allowed. */
 static size_t vector_used(const struct machine_state *s, uint64_t *features)
 {
 	size_t used = XSAVE_LEGACY + XSAVE_HEADER;
@@ -207,10 +210,26 @@ static size_t vector_used(const struct machine_state *s, uint64_t *features)
 static void fill_context(struct kernel_context *c, const struct user_regs_struct *r)
 {
 	*c = (struct kernel_context){
-		.r8 = r->r8, .r9 = r->r9, .r10 = r->r10, .r11 = r->r11, .r12 = r->r12, .r13 = r->r13,
-		.r14 = r->r14, .r15 = r->r15, .di = r->rdi, .si = r->rsi, .bp = r->rbp, .bx = r->rbx,
-		.dx = r->rdx, .ax = r->rax, .cx = r->rcx, .sp = r->rsp, .ip = r->rip,
-		.flags = r->eflags, .cs = (uint16_t)r->cs, .ss = (uint16_t)r->ss,
+		.r8 = r->r8,
+		.r9 = r->r9,
+		.r10 = r->r10,
+		.r11 = r->r11,
+		.r12 = r->r12,
+		.r13 = r->r13,
+		.r14 = r->r14,
+		.r15 = r->r15,
+		.di = r->rdi,
+		.si = r->rsi,
+		.bp = r->rbp,
+		.bx = r->rbx,
+		.dx = r->rdx,
+		.ax = r->rax,
+		.cx = r->rcx,
+		.sp = r->rsp,
+		.ip = r->rip,
+		.flags = r->eflags,
+		.cs = (uint16_t)r->cs,
+		.ss = (uint16_t)r->ss,
 	};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * See the header. All of it is done by a thread of gpuprof's own: what that one traces is let go by
- * the kernel when it ends, whatever was forgotten.
+ * All of it runs on a thread of gpuprof's own: the kernel releases everything that thread traces
+ * when it exits, whatever was forgotten.
  */
 #include "inject/process.h"
 
@@ -29,7 +29,7 @@
 #include "target/target.h"
 
 #define LOAD_BYTES (64u << 10)		/* a page at least: gp_load, and ... */
-#define SCRATCH_BYTES (512u << 10)	/* ... above it the stack of what the thread calls */
+#define SCRATCH_BYTES (512u << 10)	/* ... above it the stack of the called functions */
 #define LOAD_NS (15 * NS_PER_SEC)
 #define END_NS NS_PER_SEC
 #define HIGH_FD 1000
@@ -39,7 +39,7 @@ struct visit {
 	struct subject *s;
 	struct pick *pick;
 	struct remote r;
-	uint64_t entry;		/* in the helper's file: what the new thread runs */
+	uint64_t entry;		/* in the helper's file: the new thread's function */
 	uint64_t scratch, code;	/* areas that were made there; 0: none */
 	size_t image_bytes;
 	int fd;			/* there; -1: none */
@@ -52,9 +52,9 @@ static int fail(struct visit *v, const char *what, long code)
 	return -EIO;
 }
 
-/* ---- what it does for us -------------------------------------------------------------------- */
+/* ---- calls in the target -------------------------------------------------------------------- */
 
-/* A system call there; its answer. `below`: where a frame has room. */
+/* A system call there; returns its result. `below`: where a frame has space. */
 static long call_system(struct visit *v, uint64_t below, long nr, const uint64_t arg[6])
 {
 	struct remote_call call = { .at = v->s->syscall_at, .back = v->s->return_at, .syscall = nr,
@@ -84,8 +84,9 @@ static bool is_error(long result)
 
 static int make_scratch(struct visit *v)
 {
-	long at = call_system(v, own_stack(v), SYS_mmap, (const uint64_t[6]){
-		0, SCRATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0 });
+	long at = call_system(v, own_stack(v), SYS_mmap,
+			      (const uint64_t[6]){ 0, SCRATCH_BYTES, PROT_READ | PROT_WRITE,
+						   MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0 });
 
 	if (is_error(at))
 		return fail(v, "it could not get memory", at);
@@ -117,7 +118,8 @@ static int make_file(struct visit *v)
 	fd = call_system(v, top(v), SYS_memfd_create,
 			 (const uint64_t[6]){ v->scratch, flags | MFD_EXECUTABLE });
 	if (fd == -EINVAL)
-		fd = call_system(v, top(v), SYS_memfd_create, (const uint64_t[6]){ v->scratch, flags });
+		fd = call_system(v, top(v), SYS_memfd_create,
+				 (const uint64_t[6]){ v->scratch, flags });
 	if (is_error(fd))
 		return fail(v, "it could not make a file in memory", fd);
 	v->fd = (int)fd;
@@ -145,7 +147,8 @@ static int fill_file(struct visit *v)
 		err = -EBADF;
 	if (!err)
 		err = io_write_all(fd, image, v->image_bytes);
-	if (!err && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
+	if (!err &&
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
 		err = -errno;
 	io_close(&fd);
 	io_close(&pidfd);
@@ -167,14 +170,24 @@ static int start_thread(struct visit *v)
 {
 	const uint64_t *f = v->s->function;
 	struct gp_load load = {
-		.dlopen = f[SUBJECT_DLOPEN], .dlsym = f[SUBJECT_DLSYM], .dlerror = f[SUBJECT_DLERROR],
-		.close = f[SUBJECT_CLOSE], .pthread_self = f[SUBJECT_SELF],
-		.pthread_detach = f[SUBJECT_DETACH], .fd = v->fd, .door = GP_LOAD_DOOR,
-		.area = { v->scratch, v->code }, .area_bytes = { LOAD_BYTES, v->image_bytes },
+		.dlopen = f[SUBJECT_DLOPEN],
+		.dlsym = f[SUBJECT_DLSYM],
+		.dlerror = f[SUBJECT_DLERROR],
+		.close = f[SUBJECT_CLOSE],
+		.pthread_self = f[SUBJECT_SELF],
+		.pthread_detach = f[SUBJECT_DETACH],
+		.fd = v->fd,
+		.door = GP_LOAD_DOOR,
+		.area = { v->scratch, v->code },
+		.area_bytes = { LOAD_BYTES, v->image_bytes },
 	};
 	struct remote_call call = {
-		.at = f[SUBJECT_CREATE], .back = v->s->return_at, .syscall = -1, .below = top(v),
-		.arg = { v->scratch + offsetof(struct gp_load, thread), 0, v->code + v->entry, v->scratch },
+		.at = f[SUBJECT_CREATE],
+		.back = v->s->return_at,
+		.syscall = -1,
+		.below = top(v),
+		.arg = { v->scratch + offsetof(struct gp_load, thread), 0, v->code + v->entry,
+			 v->scratch },
 		.result_of = { SYS_clone, SYS_clone3 },
 	};
 	long result;
@@ -196,17 +209,20 @@ static int start_thread(struct visit *v)
 	return 0;
 }
 
-/* What was made before something failed. */
+/* What was made before the failure. */
 static void take_back(struct visit *v)
 {
-	if (v->r.place == REMOTE_GONE || v->r.place == REMOTE_AWAY || v->r.place == REMOTE_SIGNALLED)
+	if (v->r.place == REMOTE_GONE || v->r.place == REMOTE_AWAY ||
+	    v->r.place == REMOTE_SIGNALLED)
 		return;
 	if (v->fd >= 0)
 		call_system(v, own_stack(v), SYS_close, (const uint64_t[6]){ (uint64_t)v->fd });
 	if (v->code)
-		call_system(v, own_stack(v), SYS_munmap, (const uint64_t[6]){ v->code, v->image_bytes });
+		call_system(v, own_stack(v), SYS_munmap,
+			    (const uint64_t[6]){ v->code, v->image_bytes });
 	if (v->scratch)
-		call_system(v, own_stack(v), SYS_munmap, (const uint64_t[6]){ v->scratch, SCRATCH_BYTES });
+		call_system(v, own_stack(v), SYS_munmap,
+			    (const uint64_t[6]){ v->scratch, SCRATCH_BYTES });
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -228,8 +244,11 @@ static int fail_without(struct visit *v)
 
 	if (err == -ESRCH)
 		return err;
-	return fail(v, *now.why ? now.why : "the helper could not begin in it: has it too little memory, or "
-		    "too many open files (ulimit)?", 0);
+	return fail(v,
+		    *now.why ? now.why :
+			       "the helper could not begin in it: has it too little memory, or "
+			       "too many open files (ulimit)?",
+		    0);
 }
 
 /* The thread's word, in memory that it has unmapped when all is well. */
@@ -243,7 +262,8 @@ static int await_helper(struct visit *v, uint64_t scratch)
 
 		if (l.state == GP_LOAD_FAILED) {
 			l.why[sizeof(l.why) - 1] = '\0';
-			snprintf(v->s->why, sizeof(v->s->why), "the helper could not be loaded: %s", l.why);
+			snprintf(v->s->why, sizeof(v->s->why), "the helper could not be loaded: %s",
+				 l.why);
 			return -EIO;
 		}
 		if ((gone || l.state == GP_LOAD_DONE) && has_ring(v->s->pid))
@@ -303,7 +323,7 @@ struct task {
 	struct subject *s;
 	struct inject_outcome *out;
 	struct pick pick;
-	pid_t tid;		/* who does it */
+	pid_t tid;		/* the thread that makes the calls */
 	int err;
 };
 
@@ -324,7 +344,7 @@ static void *work(void *ctx)
 	return NULL;
 }
 
-/* pthread_join returns before the kernel lets go what the thread traced. */
+/* pthread_join returns before the kernel releases the threads traced by that thread. */
 static void await_end(pid_t tid)
 {
 	for (uint64_t end = time_now_ns() + END_NS; time_now_ns() < end; usleep(100))
@@ -356,15 +376,19 @@ static int cannot(const struct subject *s, pid_t pid, enum log_level level, int 
 	struct denied d;
 
 	if (err == -ESRCH && target_is_hidden(pid)) {
-		log_msg(level, "cannot bring the helper into process %d: it is " DENIED_HIDDEN, pid);
+		log_msg(level, "cannot bring the helper into process %d: it is " DENIED_HIDDEN,
+			pid);
 		return -EPERM;
 	}
 	if (err == -EPERM) {
 		denied_read(&d, pid);
 		denied_say(&d, denied_why, sizeof(denied_why));
 	}
-	log_msg(level, "cannot bring the helper into process %d: %s", pid, err == -EPERM ? denied_why :
-		err == -ESRCH ? "it has ended" : err == -ENOMEM ? "out of memory" : s->why);
+	log_msg(level, "cannot bring the helper into process %d: %s", pid,
+		err == -EPERM  ? denied_why :
+		err == -ESRCH  ? "it has ended" :
+		err == -ENOMEM ? "out of memory" :
+				 s->why);
 	return err;
 }
 
@@ -377,7 +401,8 @@ int inject_process(pid_t pid, enum log_level level, struct inject_outcome *out)
 		return 1;
 	err = subject_read(&s, pid);
 	if (!err && s.helper) {
-		snprintf(s.why, sizeof(s.why), "it has a helper whose ring was closed (by the program?); "
+		snprintf(s.why, sizeof(s.why),
+			 "it has a helper whose ring was closed (by the program?); "
 			 "start it anew with `gpuprof env`");
 		err = -ENOTSUP;
 	}

@@ -20,7 +20,8 @@ struct inject_outcome {
  * EIO. */
 int inject_process(pid_t pid, enum log_level level, struct inject_outcome *out);
 
-/* The same of a process that was read, whether or not it has a helper; what failed is in s->why. */
+/* The same for a process that was read, whether or not it has a helper; the failure is in
+ * s->why. */
 int inject_subject(struct subject *s, struct inject_outcome *out);
 
 #endif

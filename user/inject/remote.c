@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * See the header. Between any two requests to the kernel gpuprof may die, and the thread then goes
- * on with what was set last: so the registers are always set at once, to something complete.
+ * Between any two requests to the kernel gpuprof may die, and the thread then continues with the
+ * registers set last: so they are always set at once, to something complete.
  */
 #include "inject/remote.h"
 
@@ -82,8 +82,8 @@ static bool is_trap(int status)
 	return status >> 16 == EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
 }
 
-/* Asks for a trap and waits for it; a signal that comes before is delivered. Any stop ends the
- * asking. */
+/* Requests a trap and waits for it; a signal that comes before is delivered. Any stop ends the
+ * request. */
 static int trap(struct remote *r)
 {
 	uint64_t end = time_now_ns() + STOP_NS;
@@ -122,7 +122,8 @@ static int detach(struct remote *r)
 	return held ? -ETIMEDOUT : 0;
 }
 
-/* A call that would tell the program that we came begins again, also if we are gone by then. */
+/* A call that would report the interruption to the program is restarted, also if gpuprof is gone
+ * by then. */
 static int undo_interruption(struct remote *r)
 {
 	const struct machine_state found = r->original;
@@ -185,7 +186,7 @@ int remote_to_call(struct remote *r, uint64_t end_ns, bool (*is_quiet)(struct re
 	}
 	if (err == -EAGAIN) {
 		r->place = REMOTE_AWAY;
-		err = trap(r);		/* it runs: what is not stopped cannot be let go */
+		err = trap(r);		/* it runs: a running thread cannot be released */
 	}
 	if (detach(r))
 		return -ETIMEDOUT;
@@ -201,7 +202,8 @@ static bool remote_in_sequence(const struct remote *r)
 	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, r->tid, (void *)sizeof(where), &where) < 0)
 		return true;
 	return where.rseq_abi_pointer &&
-	       (remote_read(r->pid, where.rseq_abi_pointer + 8, &sequence, sizeof(sequence)) || sequence);
+	       (remote_read(r->pid, where.rseq_abi_pointer + 8, &sequence, sizeof(sequence)) ||
+		sequence);
 }
 
 /* ---- a call --------------------------------------------------------------------------------- */
@@ -223,13 +225,15 @@ static int set_mask(struct remote *r, uint64_t mask)
 }
 
 /*
- * It is at the entry of a call that is not to be. To make it none at all, a seccomp filter would be
- * asked about call -1, and would answer in its registers: it becomes one that changes nothing.
- * Behind it the frame brings the thread back, should nobody come any more.
+ * It is at the entry of a call that must not run. Cancelling it would make a seccomp filter
+ * judge call -1, and write its result to the registers: it becomes a call that changes nothing.
+ * The frame behind it brings the thread back if gpuprof dies.
  */
 static int pass_entry(struct remote *r)
 {
-	struct machine_call none = { .at = r->back, .syscall = -1, .sp = r->return_sp, .back = r->back };
+	struct machine_call none = {
+		.at = r->back, .syscall = -1, .sp = r->return_sp, .back = r->back
+	};
 	uint64_t end = time_now_ns() + CALL_NS;
 	struct machine_state s = r->original;
 	int err, status;
@@ -283,9 +287,9 @@ static bool is_own_fault(struct remote *r, int signal)
 	return false;
 }
 
-/* At the stop that `status` tells of. 1: it has returned; 0: go on; -errno. */
-static int on_stop(struct remote *r, const struct machine_frame *frame, const struct remote_call *call,
-		   long *nr, long *result)
+/* At the stop that `status` describes. 1: it has returned; 0: go on; -errno. */
+static int on_stop(struct remote *r, const struct machine_frame *frame,
+		   const struct remote_call *call, long *nr, long *result)
 {
 	struct __ptrace_syscall_info info;
 
@@ -347,8 +351,8 @@ int remote_do(struct remote *r, const struct remote_call *call, long *result)
 
 /* ---- back ----------------------------------------------------------------------------------- */
 
-/* Stopped where it would restore itself: instead we do, since what is left of a timed wait is known
- * until then. The trap is where the kernel decides on calls to begin again, and on signals. */
+/* Stopped where it would restore itself: we do so instead, since the remaining time of a wait is
+ * known until then. The trap is where the kernel decides on restarting calls and on signals. */
 static void bring_back(struct remote *r)
 {
 	struct machine_state s = r->original;
@@ -393,9 +397,9 @@ static void remote_release_anew(struct remote *r)
 
 /* ---- choose thread --------------------------------------------------------------------------- */
 
-/* See the header. The ways are rows of `tries`: what is asked first disturbs least. */
+/* The ways are rows of `tries`: the least disturbing comes first. */
 
-#define FIND_NS (3 * NS_PER_SEC)	/* for a thread that waits where it may be asked */
+#define FIND_NS (3 * NS_PER_SEC)	/* for a thread that waits where it may make calls */
 #define STEP_NS (200 * NS_PER_MS)	/* for one that runs, to enter a system call */
 #define AGAIN_US 20000
 #define STACK_BYTES (MACHINE_FRAME_BYTES + 8192u)	/* of its own stack: one frame */
@@ -410,7 +414,7 @@ static char *read_of(pid_t pid, pid_t tid, const char *file)
 	return io_read_file(path, 4096, NULL);
 }
 
-/* The system call that the thread waits in; -1: none, or it is not known. */
+/* The system call that the thread waits in; -1: none, or unknown. */
 static long call_of(pid_t pid, pid_t tid)
 {
 	char *text = read_of(pid, tid, "syscall");
@@ -456,7 +460,7 @@ static bool is_quiet_entry(struct remote *r)
 
 /* ---- one thread ----------------------------------------------------------------------------- */
 
-/* What its filters allow can be seen when it is stopped only. */
+/* Its filters can be read only when it is stopped. */
 static int ask_filters(struct pick *p, struct remote *r)
 {
 	bool begins_anew;
@@ -496,13 +500,16 @@ static int leave(struct remote *r)
 
 static int try_in(struct pick *p, struct remote *r, pid_t tid, const uint16_t *calls)
 {
-	int err = is_among(call_of(p->pid, tid), calls) && may_be_woken(p, tid) ? stop(p, r, tid) : -EAGAIN;
+	int err = is_among(call_of(p->pid, tid), calls) && may_be_woken(p, tid) ? stop(p, r, tid) :
+										  -EAGAIN;
 
 	if (err)
 		return err;
 	p->why_tid = tid;
-	return is_among(machine_interrupted_call(tid, &r->original), calls) && may_call(r, p->quiet_why) ?
-	       0 : leave(r);
+	return is_among(machine_interrupted_call(tid, &r->original), calls) &&
+			       may_call(r, p->quiet_why) ?
+		       0 :
+		       leave(r);
 }
 
 static int try_waiting(struct pick *p, struct remote *r, pid_t tid)
@@ -562,7 +569,8 @@ static bool is_held(const struct pick *p, pid_t tid)
 	return p->n_held == PICK_HELD;
 }
 
-static int try_all(struct pick *p, struct remote *r, int (*try)(struct pick *, struct remote *, pid_t))
+static int try_all(struct pick *p, struct remote *r,
+		   int (*try)(struct pick *, struct remote *, pid_t))
 {
 	struct threads t = { .all = { 0 } };
 	int err = target_each_thread(p->pid, keep_thread, &t);
@@ -582,7 +590,7 @@ static int try_all(struct pick *p, struct remote *r, int (*try)(struct pick *, s
 	return err;
 }
 
-/* Of a thread that was nowhere to be asked: it never stopped, or it waits where nobody is asked. */
+/* A thread that could not be used: it never stopped, or it waits at an unsafe place. */
 static void say_where(struct pick *p, char *out, size_t size)
 {
 	pid_t tid = p->n_held ? p->held[p->n_held - 1] : p->pid;
@@ -608,8 +616,10 @@ static int nobody(struct pick *p)
 		snprintf(where, sizeof(where), "of thread %d: %.120s", p->why_tid, p->quiet_why);
 	else
 		say_where(p, where, sizeof(where));
-	snprintf(p->why, sizeof(p->why), "none of its threads came to where it can be asked safely (%s); "
-		 "try again", where);
+	snprintf(p->why, sizeof(p->why),
+		 "none of its threads came to where it can be asked safely (%s); "
+		 "try again",
+		 where);
 	return -ENOTSUP;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One thread of another process, stopped by ptrace, made to call something, and let go as if
- * nothing had been. Killed at any moment, gpuprof leaves it where it goes on by itself (machine.h).
- * Its registers, signal mask and pending signals, the call it waits in and the 128 bytes below its
- * stack are afterwards what they were; signals for it wait meanwhile.
+ * One thread of another process, stopped by ptrace, made to call functions, and released
+ * unchanged. Killed at any moment, gpuprof leaves it where it continues by itself (machine.h).
+ * Its registers, signal mask, pending signals, the call it waits in and the 128 bytes below its
+ * stack are afterwards what they were; its signals wait meanwhile.
  */
 #ifndef INJECT_REMOTE_H
 #define INJECT_REMOTE_H
@@ -24,24 +24,25 @@ struct remote {
 };
 
 /* Stops it. 0, or -errno: EPERM (another tracer, too), ESRCH; EAGAIN: a signal has stopped it,
- * and it is released; ETIMEDOUT: it does not stop. What does not stop cannot be released by
- * asking: the kernel does it, and forgets that it was to stop, when the thread that called this
- * has ended. */
+ * and it is released; ETIMEDOUT: it does not stop. A thread that does not stop cannot be
+ * released by a request: the kernel does that, and drops the pending stop, when the thread that
+ * called this has exited. */
 int remote_stop(struct remote *r, pid_t pid, pid_t tid);
 
-/* Lets it run until it enters a system call, of which `is_quiet` likes one; 0, or as remote_stop. */
+/* Lets it run until it enters a system call, of which `is_quiet` likes one; 0, or as
+ * remote_stop. */
 int remote_to_call(struct remote *r, uint64_t end_ns, bool (*is_quiet)(struct remote *r));
 
 struct remote_call {
 	uint64_t at, back;	/* as of struct machine_call */
 	long syscall;		/* -1: `at` is a function */
 	uint64_t arg[6];
-	uint64_t below;		/* where there is memory for a frame and what the function needs */
+	uint64_t below;		/* memory for a frame and the function's stack */
 	long result_of[2];	/* of a function: system calls whose last result is wanted */
 };
 
-/* Makes the call. *result: what the system call answered. 0, or -errno: ETIMEDOUT, ESRCH, EFAULT
- * (it crashed, and was brought back), EIO. */
+/* Makes the call. *result: that of the system call. 0, or -errno: ETIMEDOUT, ESRCH, EFAULT (it
+ * crashed, and was brought back), EIO. */
 int remote_do(struct remote *r, const struct remote_call *call, long *result);
 
 /* As it was before. */
@@ -51,9 +52,9 @@ int remote_write(pid_t pid, uint64_t at, const void *data, size_t len);	/* 0 or 
 int remote_read(pid_t pid, uint64_t at, void *data, size_t len);
 
 /*
- * Which thread of a process is asked to bring the helper in: one that waits, or runs, at a place
- * where its whole stack says that it holds nothing. The first one is most likely who drives the
- * devices: it is asked last.
+ * Which thread of a process brings the helper in: one that waits, or runs, at a place where its
+ * whole stack shows that it holds no lock. The first thread most likely drives the devices: it
+ * is tried last.
  */
 
 #define PICK_WHY_BYTES 256
@@ -65,8 +66,8 @@ struct pick {
 	pid_t held[PICK_HELD];	/* threads that did not stop; in this round they are left alone */
 	unsigned int n_held;
 	pid_t why_tid;		/* of the last thread that was not in its place: ... */
-	char quiet_why[STACK_WHY_BYTES];	/* ... why; empty: it was nowhere to be asked */
-	int final;		/* -EPERM, -ENOTSUP: there is no point in asking others; else 0 */
+	char quiet_why[STACK_WHY_BYTES];	/* ... why; empty: it was nowhere safe */
+	int final;		/* -EPERM, -ENOTSUP: trying other threads is pointless; else 0 */
 	bool may;		/* no seccomp filter of its speaks against it */
 	char why[PICK_WHY_BYTES];
 };

@@ -103,7 +103,8 @@ struct attach {
 	struct map done;	/* (index, filter) that have their links */
 };
 
-/* The two parts of a plan: what is probed for all processes, and what for those without a runtime. */
+/* The two parts of a plan: what is probed for all processes, and what for those without a
+ * runtime. */
 enum part { PART_FIRST, PART_REST };
 
 struct attach_for {
@@ -113,8 +114,8 @@ struct attach_for {
 
 /* Makes the links of a claimed part and adds them to result and to the file's info. 0 or -errno,
  * logged but for -ESRCH. */
-static int attach_links(struct attach *a, struct known *k, enum part part, const struct attach_for *to,
-		 struct attach_result *result);
+static int attach_links(struct attach *a, struct known *k, enum part part,
+			const struct attach_for *to, struct attach_result *result);
 
 static int attach_few(struct attach *a, size_t index, const struct attach_for *to,
 	       struct attach_result *result);
@@ -391,7 +392,8 @@ static int attach_plan(struct attach *a, int fd, struct plan *plan, enum part pa
 /* Until it can be, calls of the file are told by others. */
 static void note_failed(struct plan *plan, enum part part, bool failed)
 {
-	for (size_t i = part == PART_FIRST ? 0 : plan->n; i < (part == PART_FIRST ? plan->n : plan->n_all); i++) {
+	for (size_t i = part == PART_FIRST ? 0 : plan->n;
+	     i < (part == PART_FIRST ? plan->n : plan->n_all); i++) {
 		uint8_t *fate = &plan->fate[plan->rows[i]];
 
 		*fate = (uint8_t)(failed ? *fate | PLAN_FAILED : *fate & ~PLAN_FAILED);
@@ -416,8 +418,8 @@ static int attach_claim(struct attach *a, size_t index, enum part part, pid_t pi
 	return map_put(&a->done, all | (uint32_t)pid, &is_new) ? is_new : -ENOMEM;
 }
 
-static int attach_links(struct attach *a, struct known *k, enum part part, const struct attach_for *to,
-		 struct attach_result *result)
+static int attach_links(struct attach *a, struct known *k, enum part part,
+			const struct attach_for *to, struct attach_result *result)
 {
 	int err = attach_plan(a, to->fd, k->plan, part, &(struct loader_probes){ .pid = to->pid },
 			      result);

@@ -336,9 +336,10 @@ static int why_kernel(int err, const struct loader_needs *last, bool all, const 
 		log_error("cannot attach: kernel %s should have %s and refuses them (%s); -v says "
 			  "what it refuses, please report it", release, last->what, strerror(-err));
 	else
-		log_error("cannot attach: kernel %s lacks %s, which came with Linux %s (%s)%s", release,
-			  last->what, last->since, strerror(-err),
-			  all ? "; probes need that kernel or a later one, --attach none does without" :
+		log_error("cannot attach: kernel %s lacks %s, which came with Linux %s (%s)%s",
+			  release, last->what, last->since, strerror(-err),
+			  all ? "; probes need that kernel or a later one, --attach none does "
+				"without" :
 				"; --attach auto takes the best way that there is");
 	return ENOTSUP;
 }
@@ -363,14 +364,17 @@ static int loader_why(int err, const struct loader_needs *last, bool all)
 		return EPERM;
 	}
 	if (access("/proc/self/maps", R_OK)) {
-		log_error("cannot attach: procfs is not mounted on /proc, and it tells who runs and what they use; "
+		log_error("cannot attach: procfs is not mounted on /proc, and it tells who runs "
+			  "and what they use; "
 			  "mount -t proc proc /proc");
 		return ENOTSUP;
 	}
 	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
-		log_error("cannot load BPF programs: kernel %s has no BTF "
-			  "(/sys/kernel/btf/vmlinux); use one with CONFIG_DEBUG_INFO_BTF, or measure "
-			  "without probes (--attach none)", un.release);
+		log_error(
+			"cannot load BPF programs: kernel %s has no BTF "
+			"(/sys/kernel/btf/vmlinux); use one with CONFIG_DEBUG_INFO_BTF, or measure "
+			"without probes (--attach none)",
+			un.release);
 		return ENOTSUP;
 	}
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
@@ -427,7 +431,8 @@ static size_t session_legs(const struct gpuprof_bpf *skel, struct loader_leg leg
 static int session_add(struct loader *l, const struct loader_leg *leg,
 		       const struct loader_probes *p)
 {
-	return keep_fd(&l->links, link_uprobes(bpf_program__fd(leg->prog), LINK_UPROBE_SESSION, false, p));
+	return keep_fd(&l->links,
+		       link_uprobes(bpf_program__fd(leg->prog), LINK_UPROBE_SESSION, false, p));
 }
 
 /* Returns first: an entry seen without its return would look like a call that hangs. */
@@ -618,7 +623,8 @@ static void loader_choose_sched(const struct gpuprof_bpf *skel)
 		skel->rodata->in_interrupt = bits_in_interrupt(kernel);
 	btf__free(kernel);
 	bpf_program__set_autoload(skel->progs.off_switch, true);
-	bpf_program__set_autoload(knows ? skel->progs.off_waking : skel->progs.off_waking_any, true);
+	bpf_program__set_autoload(knows ? skel->progs.off_waking : skel->progs.off_waking_any,
+				  true);
 	bpf_program__set_autoload(skel->progs.task_off, true);
 }
 
@@ -752,7 +758,8 @@ static int try_ways(struct loader *l, struct loader_options *o)
 	o->way = asked;
 	err = try_each_way(l, o);
 	if (!err)
-		log_warn("this kernel refuses the scheduler's hooks: why threads are off the CPU is not "
+		log_warn("this kernel refuses the scheduler's hooks: why threads are off the CPU "
+			 "is not "
 			 "known; -v says what it refuses");
 	return err;
 }
@@ -902,8 +909,8 @@ void loader_set_code(struct loader *l, pid_t pid, const struct gp_code *code)
 /* What the programs keep for us: states of threads, mappings and counters. */
 
 /* Records of one size, as an iterator writes them: each goes to fn. */
-static int read_records(struct bpf_program *prog, size_t size, void (*fn)(void *, const void *, size_t),
-			void *ctx)
+static int read_records(struct bpf_program *prog, size_t size,
+			void (*fn)(void *, const void *, size_t), void *ctx)
 {
 	uint64_t buf[1024];
 	int fd = loader_open_iterator(prog, NULL), err;

@@ -52,7 +52,8 @@ int loader_calls_fd(const struct loader *l);	/* the rings, for event/ring */
 int loader_tasks_fd(const struct loader *l);
 int loader_stacks_fd(const struct loader *l);	/* -1: no stacks are taken */
 
-/* Where a process has code, so that the ids of its stacks tell code from data; NULL: it has ended. */
+/* Where a process has code, so that the ids of its stacks tell code from data; NULL: it has
+ * ended. */
 void loader_set_code(struct loader *l, pid_t pid, const struct gp_code *code);
 
 int loader_follow(struct loader *l, pid_t pid);	/* adds a process to the set; 0 or -errno */

@@ -19,11 +19,13 @@ struct loader_state {
 };
 
 /* After loader_detach: every living thread's last state (loader_state; kind 0 or GP_OPEN). */
-int loader_each_state(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len), void *ctx);
+int loader_each_state(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len),
+		      void *ctx);
 
 /* Every living thread that is off the CPU now, or has been so in its open call: a gp_off with
  * GP_OFF_STILL. Any time; with the last states it must be read before those. 0 or -errno. */
-int loader_each_off(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len), void *ctx);
+int loader_each_off(struct loader *l, void (*fn)(void *ctx, const void *rec, size_t len),
+		    void *ctx);
 
 /* A new fd to read struct gp_mapping from: what a process maps now, and before Linux 6.1 what
  * others do, too. -errno; the caller closes it. */

@@ -50,7 +50,8 @@ static int start(struct gpuprof_bpf *skel, const uint32_t *pids, size_t n)
 	keep_needed(skel);
 	err = gpuprof_bpf__load(skel);
 	for (size_t i = 0; i < n && !err; i++)
-		err = bpf_map_update_elem(bpf_map__fd(skel->maps.looked_at), &pids[i], &yes, BPF_ANY);
+		err = bpf_map_update_elem(bpf_map__fd(skel->maps.looked_at), &pids[i], &yes,
+					  BPF_ANY);
 	return err ? err : loader_open_iterator(skel->progs.task_regs, NULL);
 }
 

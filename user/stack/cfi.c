@@ -568,7 +568,8 @@ static void do_extended(struct runner *r, uint8_t op)
 		cursor_uleb(&r->c);
 		break;
 	default:
-		if (op > CFA_GNU_NEGATIVE_OFFSET || (op > CFA_VAL_EXPRESSION && op < CFA_SET_RA_STATE))
+		if (op > CFA_GNU_NEGATIVE_OFFSET ||
+		    (op > CFA_VAL_EXPRESSION && op < CFA_SET_RA_STATE))
 			r->bad = true;
 		else
 			do_column(r, op);

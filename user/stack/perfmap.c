@@ -146,7 +146,8 @@ static int read_names(const struct pass *p, int fd)
 		if (a->len && !name)
 			return -ENOMEM;
 		/* It may have changed since; what is read now is no worse than what was. */
-		if (a->len && (pread(fd, name, a->len, (off_t)a->at) != (ssize_t)a->len || !*name)) {
+		if (a->len &&
+		    (pread(fd, name, a->len, (off_t)a->at) != (ssize_t)a->len || !*name)) {
 			free(name);
 			name = NULL;
 		}

@@ -18,8 +18,8 @@
 
 static const char *const c_library[] = { "libc.so.6", "libc-2.*.so", "libpthread.so.0",
 					 "libpthread-2.*.so" };
-static const char *const never[] = { "ld-linux*", "ld-2.*.so", "ld64.so*", "libdl.so*", "libdl-2.*.so",
-				     "*malloc*", "\\[*" };	/* no file */
+static const char *const never[] = { "ld-linux*",    "ld-2.*.so", "ld64.so*", "libdl.so*",
+				     "libdl-2.*.so", "*malloc*",  "\\[*" }; /* no file */
 
 /* Functions that wait and hold nothing while they do, without underscores before their names. */
 static const char *const waits[] = {

@@ -83,7 +83,8 @@ static int collect(struct visit *v)
 			p = VEC_PUSH(&v->places);
 			if (!p)
 				return -ENOMEM;
-			*p = (struct place){ &nm->threads[i], f, look_up(f) - m->start + m->offset };
+			*p = (struct place){ &nm->threads[i], f,
+					     look_up(f) - m->start + m->offset };
 		}
 	}
 	return 0;
@@ -422,8 +423,8 @@ struct procfs_where {		/* of /proc/PID/task/TID/syscall */
 /* Fills state, cpu, wchan, syscall, file; what cannot be read stays unknown. 0, -ENOMEM, or -EACCES
  * when `where` is denied. */
 
-static int procfs_read_thread(struct stack_thread *t, struct strpool *names, struct stack_memory *memory,
-		       struct procfs_where *where);
+static int procfs_read_thread(struct stack_thread *t, struct strpool *names,
+			      struct stack_memory *memory, struct procfs_where *where);
 
 #define RETRIES 4u		/* looks at threads that ran while they were looked at */
 
@@ -555,8 +556,12 @@ static int keep_frames(struct stack_thread *t, const struct stack_step *steps, s
 	t->n_frames = n;
 	for (size_t i = 0; i < n; i++)
 		t->frames[i] = (struct stack_frame){
-			.address = steps[i].pc, .sp = steps[i].sp, .offset = steps[i].pc, .exact = steps[i].exact,
-			.signal = steps[i].signal, .guessed = steps[i].guessed,
+			.address = steps[i].pc,
+			.sp = steps[i].sp,
+			.offset = steps[i].pc,
+			.exact = steps[i].exact,
+			.signal = steps[i].signal,
+			.guessed = steps[i].guessed,
 		};
 	return 0;
 }
@@ -842,9 +847,12 @@ static bool parse_syscall(const char *text, struct in_syscall *in, struct procfs
 {
 	uint64_t *arg = in->arg;
 
-	if (sscanf(text, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
-		   " %" SCNx64 " %" SCNx64, &in->number, &arg[0], &arg[1], &arg[2], &arg[3], &arg[4],
-		   &arg[5], &where->sp, &where->pc) == 9 && in->number >= 0) {
+	if (sscanf(text,
+		   "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
+		   " %" SCNx64 " %" SCNx64,
+		   &in->number, &arg[0], &arg[1], &arg[2], &arg[3], &arg[4], &arg[5], &where->sp,
+		   &where->pc) == 9 &&
+	    in->number >= 0) {
 		where->blocked = where->pc;
 		return where->pc;
 	}
@@ -852,8 +860,8 @@ static bool parse_syscall(const char *text, struct in_syscall *in, struct procfs
 	return false;
 }
 
-static int procfs_read_thread(struct stack_thread *t, struct strpool *names, struct stack_memory *memory,
-		       struct procfs_where *where)
+static int procfs_read_thread(struct stack_thread *t, struct strpool *names,
+			      struct stack_memory *memory, struct procfs_where *where)
 {
 	struct in_syscall in = { 0 };
 	char *text;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The processes of this host that a selector means now, and those below them: one pass over /proc. */
+/* The processes of this host that a selector means now, and those below them: one pass over
+ * /proc. */
 #ifndef TARGET_SELECTION_H
 #define TARGET_SELECTION_H
 
@@ -25,6 +26,7 @@ int selection_find(struct selection *out, const struct selector *s, bool below);
 void selection_free(struct selection *s);
 
 /* "3 processes match name=train: 12 (train), 13 (train), 14 (train)" */
-void selection_describe(const struct selection *found, const struct selector *s, struct strbuf *out);
+void selection_describe(const struct selection *found, const struct selector *s,
+			struct strbuf *out);
 
 #endif

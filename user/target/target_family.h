@@ -18,8 +18,8 @@ struct target_family {		/* start zeroed */
 	struct map known_ns;	/* member -> CLOCK_MONOTONIC: it had begun by then */
 };
 
-/* Follows pid and whoever is below it now; of children that are born meanwhile the caller hears. 0 or
- * -ENOMEM. */
+/* Follows pid and whoever is below it now; of children that are born meanwhile the caller hears.
+ * 0 or -ENOMEM. */
 int target_family_add_root(struct target_family *f, pid_t pid);
 
 /* Follows pid, which had begun by known_ns. 0 or -ENOMEM. */

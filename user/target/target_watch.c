@@ -303,7 +303,8 @@ static const char *advice(int err)
 
 static void log_refused(int err)
 {
-	log_error("cannot watch what the processes of this host will map: %s; %s", strerror(err), advice(err));
+	log_error("cannot watch what the processes of this host will map: %s; %s", strerror(err),
+		  advice(err));
 }
 
 /* ---- perf events -------------------------------------------------------------------------- */
